@@ -1,0 +1,34 @@
+package engine
+
+import "railyard/unit"
+
+// Timers cancels by generation: arming or disarming a slot makes the events
+// pushed for it earlier stale, and Live tells a stale event from the armed one.
+// Nothing is searched for or removed, so cancelling costs one increment.
+type Timers struct {
+	q   *Queue
+	gen []int32
+}
+
+// NewTimers returns n disarmed timer slots on queue q.
+func NewTimers(q *Queue, n int) *Timers { return &Timers{q: q, gen: make([]int32, n)} }
+
+// Grow makes sure slot numbers below n exist.
+func (t *Timers) Grow(n int) {
+	for len(t.gen) < n {
+		t.gen = append(t.gen, 0)
+	}
+}
+
+// Arm schedules an event (kind, slot) at time at and cancels the slot's
+// earlier one.
+func (t *Timers) Arm(slot int32, kind Kind, at unit.Time) {
+	t.gen[slot]++
+	t.q.Push(at, kind, slot, t.gen[slot])
+}
+
+// Disarm cancels the slot's event, if any.
+func (t *Timers) Disarm(slot int32) { t.gen[slot]++ }
+
+// Live reports whether e is the event its slot is armed for.
+func (t *Timers) Live(e *Event) bool { return t.gen[e.A] == e.B }

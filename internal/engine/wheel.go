@@ -1,0 +1,289 @@
+// Package engine is the simulator's event queue and clock.
+//
+// Events are values, ordered by (time, sequence): two events of one instant
+// fire in the order in which they were pushed. The queue is a hierarchical
+// timing wheel: pushing and popping cost a few nanoseconds however many events
+// wait, and no event allocates once the slab has grown to its peak.
+package engine
+
+import (
+	"math/bits"
+
+	"railyard/unit"
+)
+
+// Kind says what an event means; the owner of the run loop dispatches on it.
+type Kind uint8
+
+// Event is one thing that will happen: a kind and two operands whose meaning
+// the kind gives (a port and a packet, a queue pair and a generation).
+type Event struct {
+	At   unit.Time
+	seq  uint64
+	A, B int32
+	next int32
+	Kind Kind
+}
+
+const (
+	level0Bits = 14 // buckets in the finest wheel
+	upBits     = 8  // slots in each coarser one
+	nUp        = 5
+	nil32      = int32(-1)
+)
+
+type list struct{ head, tail int32 }
+
+// Queue is the event queue. The zero value is not usable; call New.
+type Queue struct {
+	now     unit.Time
+	shift   uint   // a finest bucket spans 1<<shift picoseconds
+	bucket  uint64 // number of the bucket that is being drained
+	cur     []Event
+	pos     int
+	nodes   []Event
+	free    int32
+	pending int
+	wheel   int       // of them in the wheel
+	nextAt  unit.Time // no event waits in an unopened bucket before this
+	l0      []list
+	l0bits  []uint64
+	up      [nUp][1 << upBits]list
+	upbits  [nUp][(1 << upBits) / 64]uint64
+	popped  uint64
+	seq     uint64
+	lanes   [maxLanes]lane
+	heap    []key
+}
+
+// New returns an empty queue at time zero whose finest buckets span 1<<shift
+// picoseconds. A handful of events per bucket is best: 8 (256 ps) suits about
+// a thousand busy links, 6 ten times that. The choice changes speed, never order.
+func New(shift uint) *Queue {
+	q := &Queue{shift: shift, free: nil32,
+		l0:     make([]list, 1<<level0Bits),
+		l0bits: make([]uint64, (1<<level0Bits)/64)}
+	for i := range q.l0 {
+		q.l0[i] = list{nil32, nil32}
+	}
+	for l := range q.up {
+		for i := range q.up[l] {
+			q.up[l][i] = list{nil32, nil32}
+		}
+	}
+	q.cur = make([]Event, 0, 64)
+	q.heap = make([]key, 0, maxLanes)
+	return q
+}
+
+// Reserve makes room for n waiting events, so that the slab need not be copied
+// while it grows.
+func (q *Queue) Reserve(n int) {
+	if n > cap(q.nodes) {
+		q.nodes = append(make([]Event, 0, n), q.nodes...)
+	}
+}
+
+// Now returns the time of the event popped last.
+func (q *Queue) Now() unit.Time { return q.now }
+
+// Len returns how many events wait.
+func (q *Queue) Len() int { return q.pending }
+
+// Popped returns how many events have fired.
+func (q *Queue) Popped() uint64 { return q.popped }
+
+// Push schedules an event. A time in the past is a bug of the caller; it fires
+// at once rather than corrupting the order.
+func (q *Queue) Push(at unit.Time, kind Kind, a, b int32) {
+	if at < q.now {
+		at = q.now
+	}
+	q.pending++
+	if q.wheel == 0 { // nothing in it: catch up with the lanes
+		q.bucket = max(q.bucket, uint64(q.now)>>q.shift)
+		q.nextAt = unit.Never
+	}
+	q.wheel++
+	q.seq++
+	d := uint64(at) >> q.shift
+	if d <= q.bucket {
+		q.pushCurrent(Event{At: at, seq: q.seq, A: a, B: b, Kind: kind})
+		return
+	}
+	q.nextAt = min(q.nextAt, unit.Time(d<<q.shift))
+	n := q.free
+	if n == nil32 {
+		q.nodes = append(q.nodes, Event{})
+		n = int32(len(q.nodes) - 1)
+	} else {
+		q.free = q.nodes[n].next
+	}
+	q.nodes[n] = Event{At: at, seq: q.seq, A: a, B: b, Kind: kind, next: nil32}
+	q.link(n, d)
+}
+
+// link appends node n, due in bucket d, to the list it belongs to as seen from
+// the current bucket: the finest wheel when both share an epoch, else the
+// coarser wheel of the highest digit in which they differ.
+func (q *Queue) link(n int32, d uint64) {
+	x := (d ^ q.bucket) >> level0Bits
+	var l *list
+	if x == 0 {
+		i := d & (1<<level0Bits - 1)
+		l = &q.l0[i]
+		q.l0bits[i>>6] |= 1 << (i & 63)
+	} else {
+		lev := (63 - bits.LeadingZeros64(x)) / upBits
+		i := (d >> (level0Bits + upBits*uint(lev))) & (1<<upBits - 1)
+		l = &q.up[lev][i]
+		q.upbits[lev][i>>6] |= 1 << (i & 63)
+	}
+	if l.tail == nil32 {
+		l.head = n
+	} else {
+		q.nodes[l.tail].next = n
+	}
+	l.tail = n
+}
+
+// pushCurrent inserts into the bucket being drained, after its equals.
+func (q *Queue) pushCurrent(e Event) {
+	q.cur = append(q.cur, e)
+	i := len(q.cur) - 1
+	for i > q.pos && q.cur[i-1].At > e.At {
+		q.cur[i] = q.cur[i-1]
+		i--
+	}
+	q.cur[i] = e
+}
+
+// Next removes the next event and moves the clock to it; nil when nothing
+// waits. The event is valid until the next push.
+func (q *Queue) Next() *Event {
+	top := unit.Never
+	if len(q.heap) > 0 {
+		top = q.heap[0].at
+	}
+	if q.pos == len(q.cur) && q.wheel > 0 && q.nextAt <= top {
+		q.advance(uint64(top) >> q.shift)
+	}
+	var e *Event
+	if q.pos < len(q.cur) {
+		w := &q.cur[q.pos]
+		if w.At < top || len(q.heap) == 0 || w.At == top && w.seq < q.heap[0].seq {
+			q.pos++
+			q.wheel--
+			e = w
+		}
+	}
+	if e == nil {
+		if len(q.heap) == 0 {
+			return nil
+		}
+		e = q.popLane()
+	}
+	q.pending--
+	q.popped++
+	q.now = e.At
+	return e
+}
+
+// Pop is Next by value.
+func (q *Queue) Pop() (e Event, ok bool) {
+	if n := q.Next(); n != nil {
+		return *n, true
+	}
+	return Event{}, false
+}
+
+// advance loads the next non-empty bucket into cur unless it lies after limit.
+func (q *Queue) advance(limit uint64) {
+	q.cur = q.cur[:0]
+	q.pos = 0
+	for {
+		if i := nextBit(q.l0bits, int(q.bucket&(1<<level0Bits-1))); i >= 0 {
+			b := q.bucket&^(1<<level0Bits-1) | uint64(i)
+			if b > limit {
+				q.nextAt = unit.Time(b << q.shift)
+				return
+			}
+			q.bucket = b
+			q.load(i)
+			q.nextAt = unit.Time(b << q.shift)
+			return
+		}
+		if !q.cascade(limit) {
+			return
+		}
+	}
+}
+
+// load copies bucket i, sorted by time and stable, into cur.
+func (q *Queue) load(i int) {
+	n := q.l0[i].head
+	q.l0[i] = list{nil32, nil32}
+	q.l0bits[i>>6] &^= 1 << (i & 63)
+	for n != nil32 {
+		nd := &q.nodes[n]
+		next := nd.next
+		e := *nd
+		nd.next = q.free
+		q.free = n
+		q.cur = append(q.cur, e)
+		j := len(q.cur) - 1
+		for j > 0 && q.cur[j-1].At > e.At {
+			q.cur[j] = q.cur[j-1]
+			j--
+		}
+		q.cur[j] = e
+		n = next
+	}
+}
+
+// cascade enters the next occupied slot of the lowest coarser wheel, unless it
+// starts after limit, and deals its events out to finer ones. List order is push order, and nothing could be
+// pushed into the finer lists of that slot before it is entered, so events of
+// one instant keep their sequence.
+func (q *Queue) cascade(limit uint64) bool {
+	for lev := 0; lev < nUp; lev++ {
+		shift := level0Bits + upBits*uint(lev)
+		at := int(q.bucket>>shift) & (1<<upBits - 1)
+		i := nextBit(q.upbits[lev][:], at)
+		if i < 0 {
+			continue
+		}
+		b := q.bucket>>(shift+upBits)<<(shift+upBits) | uint64(i)<<shift
+		if b > limit {
+			q.nextAt = unit.Time(b << q.shift)
+			return false
+		}
+		q.bucket = b
+		n := q.up[lev][i].head
+		q.up[lev][i] = list{nil32, nil32}
+		q.upbits[lev][i>>6] &^= 1 << (i & 63)
+		for n != nil32 {
+			next := q.nodes[n].next
+			q.nodes[n].next = nil32
+			q.link(n, uint64(q.nodes[n].At)>>q.shift)
+			n = next
+		}
+		return true
+	}
+	return false
+}
+
+// nextBit returns the first set bit at or after from, or -1.
+func nextBit(words []uint64, from int) int {
+	w := from >> 6
+	x := words[w] >> (from & 63)
+	if x != 0 {
+		return from + bits.TrailingZeros64(x)
+	}
+	for w++; w < len(words); w++ {
+		if words[w] != 0 {
+			return w<<6 + bits.TrailingZeros64(words[w])
+		}
+	}
+	return -1
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"container/heap"
+	"testing"
+
+	"railyard/internal/rng"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+type refEvent struct {
+	at  unit.Time
+	seq int
+	a   int32
+}
+type refHeap []refEvent
+
+func (h refHeap) Len() int { return len(h) }
+func (h refHeap) Less(i, j int) bool {
+	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].seq < h[j].seq
+}
+func (h refHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *refHeap) Push(x any)   { *h = append(*h, x.(refEvent)) }
+func (h *refHeap) Pop() any     { o := *h; x := o[len(o)-1]; *h = o[:len(o)-1]; return x }
+
+// The wheel fires in the order of (time, sequence) that a plain heap gives,
+// for delays from zero to hours and pushes in between pops.
+func TestOrderMatchesHeap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := New(uint(rapid.IntRange(0, 12).Draw(t, "shift")))
+		var ref refHeap
+		seq := 0
+		push := func(d int64) {
+			at := q.Now() + unit.Time(d)
+			if d&1 == 0 {
+				q.PushAfter(unit.Time(d), 1, int32(seq), 0)
+			} else {
+				q.Push(at, 1, int32(seq), 0)
+			}
+			heap.Push(&ref, refEvent{at, seq, int32(seq)})
+			seq++
+		}
+		n := rapid.IntRange(1, 200).Draw(t, "steps")
+		for range n {
+			for range rapid.IntRange(0, 3).Draw(t, "pushes") {
+				shift := rapid.IntRange(0, 50).Draw(t, "scale")
+				d := rapid.Int64Range(0, 1<<shift).Draw(t, "delay")
+				if rapid.Bool().Draw(t, "usual") { // delays that repeat share a lane
+					d = []int64{0, 84, 1640, 83160, 1083160, 8_000_000_000}[d%6]
+				}
+				push(d)
+			}
+			if rapid.Bool().Draw(t, "pop") && ref.Len() > 0 {
+				want := heap.Pop(&ref).(refEvent)
+				got, ok := q.Pop()
+				if !ok || got.A != want.a || got.At != want.at {
+					t.Fatalf("popped %+v, want %+v", got, want)
+				}
+			}
+		}
+		for ref.Len() > 0 {
+			want := heap.Pop(&ref).(refEvent)
+			if got, ok := q.Pop(); !ok || got.A != want.a || got.At != want.at {
+				t.Fatalf("popped %+v, want %+v", got, want)
+			}
+		}
+		if _, ok := q.Pop(); ok || q.Len() != 0 {
+			t.Fatal("events left over")
+		}
+	})
+}
+
+func TestTimerCancelByGeneration(t *testing.T) {
+	q := New(8)
+	tm := NewTimers(q, 2)
+	tm.Arm(0, 1, 100)
+	tm.Arm(0, 1, 50) // replaces the first
+	tm.Arm(1, 1, 70)
+	tm.Disarm(1)
+	var live []unit.Time
+	for e, ok := q.Pop(); ok; e, ok = q.Pop() {
+		if tm.Live(&e) {
+			live = append(live, e.At)
+		}
+	}
+	if len(live) != 1 || live[0] != 50 {
+		t.Fatalf("live timers fired at %v, want [50]", live)
+	}
+}
+
+func TestNoAllocationPerEvent(t *testing.T) {
+	q := New(8)
+	r := rng.New(1, "alloc")
+	for range 1000 {
+		q.Push(unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+	}
+	for range 100_000 { // reach the peak of the slab
+		e, _ := q.Pop()
+		q.Push(e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+	}
+	got := testing.AllocsPerRun(1000, func() {
+		e, _ := q.Pop()
+		q.Push(e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+	})
+	if got != 0 {
+		t.Fatalf("%v allocations per event, want none", got)
+	}
+}
+
+// BenchmarkPushPop is one event through the queue: in the wheel with delays of
+// any size, and in lanes with four delays that repeat, as frames have.
+func BenchmarkPushPop(b *testing.B) {
+	for name, n := range map[string]int{"1k": 1000, "20k": 20_000, "200k": 200_000} {
+		b.Run("wheel/"+name, func(b *testing.B) {
+			q := New(8)
+			r := rng.New(1, "bench")
+			for range n {
+				q.Push(unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				e, _ := q.Pop()
+				q.Push(e.At+1_000_000+unit.Time(e.At&0xffff), 1, 0, 0)
+			}
+		})
+		b.Run("lanes/"+name, func(b *testing.B) {
+			q := New(8)
+			delays := [4]unit.Time{1_083_160, 83_160, 1_001_720, 1_083_480}
+			for i := range n {
+				q.PushAfter(delays[i&3], 1, int32(i), 0)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				e := q.Next()
+				a := e.A
+				q.PushAfter(delays[a&3], 1, a, 0)
+			}
+		})
+	}
+}

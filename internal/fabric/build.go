@@ -1,0 +1,280 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// Link is one cable and what drives it.
+type Link struct {
+	Rate     unit.Rate
+	Prop     unit.Time // propagation delay
+	BER      float64   // bit error rate
+	Response unit.Time // how long the peer takes to act on a pause
+}
+
+// SwitchConfig is what AddSwitch needs.
+type SwitchConfig struct {
+	Name       string
+	Spec       *queue.Spec
+	CutThrough bool
+	Pipeline   unit.Time
+	Seed       uint64
+}
+
+type nodeInfo struct {
+	pipeline unit.Time
+	host     bool
+}
+
+// Builder puts a Net together; Finish checks and seals it.
+type Builder struct {
+	net   *Net
+	nodes []nodeInfo
+}
+
+// Build starts a network with the given wheel granularity.
+func Build(shift uint) *Builder { return &Builder{net: New(shift)} }
+
+// AddHost adds a node whose ports package host drives.
+func (b *Builder) AddHost() int32 {
+	b.nodes = append(b.nodes, nodeInfo{host: true})
+	b.net.Sw = append(b.net.Sw, Switch{})
+	return int32(len(b.nodes) - 1)
+}
+
+// AddSwitch adds a switch.
+func (b *Builder) AddSwitch(c SwitchConfig) int32 {
+	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline})
+	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, cut: c.CutThrough, lossless: c.Spec.LosslessMask(), mtu: int32(c.Spec.MTU),
+		stream: rng.New(c.Seed, "wred/"+c.Name)})
+	return int32(len(b.nodes) - 1)
+}
+
+// Connect runs a cable between two nodes and returns the port at each end.
+func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
+	px, py = int32(len(b.net.Ports)), int32(len(b.net.Ports)+1)
+	b.addPort(x, y, py, l)
+	b.addPort(y, x, px, l)
+	return px, py
+}
+
+func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
+	n := b.net
+	at := int32(len(n.Ports))
+	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
+		Arrive: uint8(KindArrive), Service: uint8(KindService)}
+	if byteTime := 8 * int64(unit.Second) / int64(l.Rate); byteTime*int64(l.Rate) == 8*int64(unit.Second) && byteTime < math.MaxInt32 {
+		p.PsPerByte = int32(byteTime)
+	}
+	if b.nodes[peerNode].host {
+		p.Arrive = uint8(KindHost)
+	}
+	if b.nodes[node].host {
+		p.Service = uint8(KindHost) + 1
+		p.Strict = 0xff // a NIC's control packets leave before its data
+	} else {
+		for c, q := range n.Sw[node].Spec.Queues {
+			if q.Strict {
+				p.Strict |= 1 << c
+			}
+		}
+		n.Sw[node].ports = append(n.Sw[node].ports, at)
+	}
+	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response, ber: l.BER}
+	if l.BER > 0 {
+		p.Flags |= flagErrors
+		c.stream = rng.New(uint64(at), fmt.Sprintf("ber/%d", at))
+		c.bitsLeft = exponential(&c.stream) / l.BER
+	}
+	if n.Sw[peerNode].cut {
+		p.Flags |= flagCut
+	}
+	n.Ports = append(n.Ports, p)
+	n.Stats = append(n.Stats, PortStats{})
+	n.cfg = append(n.cfg, c)
+}
+
+// Finish reserves headroom, sizes the shared pools and returns the network.
+func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
+	n := b.net
+	slots := len(n.Ports) * queue.Classes
+	n.classes = make([]classQ, slots)
+	n.ing = make([]ingress, slots)
+	for i := range n.ing {
+		n.ing[i].cause = -1
+	}
+	n.hrLimit = make([]int64, slots)
+	n.avg = make([]unit.Bytes, slots)
+	n.expiry = make([]unit.Time, slots)
+	// Room for a bandwidth-delay product on every link; both grow when needed.
+	n.Packets = make([]Packet, 0, 32*len(n.Ports)+1024)
+	n.Q.Reserve(24*len(n.Ports) + 1024)
+	n.refresh.Grow(slots)
+	n.expire.Grow(slots)
+	for node := range n.Sw {
+		sw := &n.Sw[node]
+		if sw.Spec == nil {
+			continue
+		}
+		reserved := int64(0)
+		for _, port := range sw.ports {
+			for c := range sw.Spec.Queues {
+				h := n.headroom(port, c, b.nodes[node].pipeline)
+				n.hrLimit[int(port)*queue.Classes+c] = h
+				reserved += h
+			}
+		}
+		sw.limit = int64(sw.Spec.Buffer) - reserved
+		if sw.limit <= 0 {
+			return nil, fmt.Errorf("switch %s: buffer: the headroom of %d ports takes %v of %v and leaves nothing to share",
+				name(int32(node)), len(sw.ports), unit.Bytes(reserved), sw.Spec.Buffer)
+		}
+		if sw.Spec.Watchdog.On {
+			sw.polled = make([]stormState, len(sw.ports)*queue.Classes)
+			n.Q.Push(sw.Spec.Watchdog.Poll, KindPoll, int32(node), 0)
+		}
+	}
+	return n, nil
+}
+
+func (n *Net) headroom(port int32, c int, pipeline unit.Time) int64 {
+	k := &n.Sw[n.Ports[port].Node].Spec.Queues[c]
+	switch {
+	case !k.Lossless:
+		return 0
+	case k.Headroom > 0:
+		return int64(k.Headroom)
+	}
+	l := &n.cfg[port]
+	return int64(queue.Headroom(l.rate, l.prop, l.response, pipeline, n.Sw[n.Ports[port].Node].Spec.MTU))
+}
+
+// SetRoutes gives a switch its forwarding table and path choice, laid out flat.
+func (n *Net) SetRoutes(node int32, t *route.Table, c *route.Chooser) {
+	sw := &n.Sw[node]
+	sw.Chooser, sw.policy, sw.seed = c, c.Policy(), c.Seed()
+	sw.near, sw.nearBase = t.Near()
+	sw.groups, sw.members = nil, nil
+	index := make([]int32, t.Groups())
+	for g := range index {
+		ports := t.Ports(int32(g))
+		if len(ports) == 1 {
+			index[g] = ports[0]
+			sw.groups = append(sw.groups, group{}) // keeps numbers equal to the chooser's
+			continue
+		}
+		index[g] = fwdGroup - int32(len(sw.groups))
+		sw.groups = append(sw.groups, group{int32(len(sw.members)), int32(len(ports))})
+		sw.members = append(sw.members, ports...)
+	}
+	sw.fwd = make([]int32, t.Locators())
+	for loc := range sw.fwd {
+		switch g := t.Group(loc); {
+		case g == route.Attached:
+			sw.fwd[loc] = fwdAttached
+		case g == route.Unreachable:
+			sw.fwd[loc] = fwdUnreachable
+		default:
+			sw.fwd[loc] = index[g]
+		}
+	}
+}
+
+// SetDown breaks or mends both directions of the cable at port. A broken cable
+// loses what is sent into it; PFC state of both ends is forgotten.
+func (n *Net) SetDown(port int32, down bool) {
+	for _, p := range []int32{port, n.Ports[port].Peer} {
+		op := &n.Ports[p]
+		op.Down = down
+		op.Flags &^= flagDown
+		if down {
+			op.Flags |= flagDown
+			for c := range queue.Classes {
+				n.unpause(p, c)
+			}
+		}
+	}
+}
+
+// Rate returns a port's line rate.
+func (n *Net) Rate(port int32) unit.Rate { return n.cfg[port].rate }
+
+// HeadroomLimit returns the headroom reserved for a (port, priority).
+func (n *Net) HeadroomLimit(port int32, prio int) unit.Bytes {
+	return unit.Bytes(n.hrLimit[int(port)*queue.Classes+prio])
+}
+
+// Audit checks what must hold at any moment: no queue or counter negative, the
+// shared pool equal to what the queues and ingresses hold, no link busier than
+// time allows. It is for tests and returns the first violation.
+func (n *Net) Audit() error {
+	now := n.Q.Now()
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		sum := int32(0)
+		for c := range queue.Classes {
+			q := n.classes[i*queue.Classes+c]
+			if q.bytes < 0 {
+				return fmt.Errorf("port %d class %d holds %d bytes", i, c, q.bytes)
+			}
+			sum += q.bytes
+			g := n.ing[i*queue.Classes+c]
+			if g.shared < 0 || g.headroom < 0 || g.headroom > n.hrLimit[i*queue.Classes+c] {
+				return fmt.Errorf("ingress %d priority %d: shared %d, headroom %d of %d", i, c, g.shared, g.headroom, n.hrLimit[i*queue.Classes+c])
+			}
+		}
+		if sum != p.Queued {
+			return fmt.Errorf("port %d: classes hold %d bytes, the port says %d", i, sum, p.Queued)
+		}
+		if busy := unit.Serialize(unit.Bytes(p.TxBytes), n.cfg[i].rate); busy > max(p.BusyUntil, now) {
+			return fmt.Errorf("port %d sent %d bytes in %v, above its rate", i, p.TxBytes, p.BusyUntil)
+		}
+	}
+	return n.auditPools()
+}
+
+func (n *Net) auditPools() error {
+	for node := range n.Sw {
+		sw := &n.Sw[node]
+		if sw.Spec == nil {
+			continue
+		}
+		held, lossy := int64(0), int64(0)
+		for _, port := range sw.ports {
+			for c := range queue.Classes {
+				slot := int(port)*queue.Classes + c
+				held += n.ing[slot].shared
+				if sw.lossless&(1<<c) == 0 {
+					lossy += int64(n.classes[slot].bytes)
+				}
+			}
+		}
+		if held+lossy != sw.shared || sw.shared > sw.limit {
+			return fmt.Errorf("switch %d: shared pool holds %d, ingresses %d, lossy queues %d, limit %d", node, sw.shared, held, lossy, sw.limit)
+		}
+	}
+	return nil
+}
+
+// QueuePeak returns the most bytes a class of a port ever held.
+func (n *Net) QueuePeak(port int32, c int) unit.Bytes {
+	return unit.Bytes(n.classes[int(port)*queue.Classes+c].peak)
+}
+
+// QueueBytes returns what a class of a port holds now.
+func (n *Net) QueueBytes(port int32, c int) unit.Bytes {
+	return unit.Bytes(n.classes[int(port)*queue.Classes+c].bytes)
+}
+
+// IngressPeak returns the most bytes a priority of an ingress port ever held,
+// and the part of them in headroom.
+func (n *Net) IngressPeak(port int32, prio int) (total, headroom unit.Bytes) {
+	g := &n.ing[int(port)*queue.Classes+prio]
+	return unit.Bytes(g.peak), unit.Bytes(g.peakHead)
+}

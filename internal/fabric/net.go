@@ -1,0 +1,288 @@
+// Package fabric moves packets: links, ports, switches, buffers and priority
+// flow control, on one event queue.
+//
+// Everything lives in flat arrays and is addressed by index. A packet that
+// finds its egress port idle costs one event per hop: its arrival at the next
+// one. Only a busy or paused port queues packets and needs service events.
+package fabric
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Event kinds of the fabric. Kinds from KindHost on belong to package host.
+const (
+	KindArrive  engine.Kind = iota // A port, B packet: a packet has entered a switch
+	KindService                    // A port: an egress port is free again
+	KindPFC                        // A port, B priority | quanta<<8: a pause took effect
+	KindRefresh                    // timer, A ingress: still congested, pause again
+	KindExpire                     // timer, A egress: pause time is over
+	KindPoll                       // A switch: watchdog poll
+	KindHost    engine.Kind = 16
+)
+
+// Packet is one packet in flight, one cache line. Headers that follow from its
+// queue pair and PSN are not stored; captures spell them out.
+type Packet struct {
+	next    int32
+	Dst     int32 // destination NIC
+	Loc     uint16
+	Size    uint16 // frame bytes, FCS included, preamble and gap not
+	Payload uint16
+	Op      roce.Opcode
+	Class   uint8 // queue in the switch it is in
+	TOS     uint8 // DSCP and ECN bits
+	Flags   uint8
+	Synd    roce.Syndrome
+	Hops    uint8
+	Hash    uint32 // digest of the 5-tuple
+	QP      int32  // destination queue pair
+	PSN     uint32
+	In      int32  // port it came in by
+	enq     uint32 // when it was queued, in 1.024 ns
+	VA      uint64
+	RKey    uint32
+	Len     uint32    // DMA length, or the MSN of an ACK
+	Sent    unit.Time // when the first bit left the sender
+}
+
+// Packet flags.
+const (
+	FlagAckReq uint8 = 1 << iota
+	FlagAgain        // retransmission
+	FlagTail         // cut-through: this arrival is the tail's
+	FlagBad          // a bit error: the receiver's FCS check fails
+)
+
+// ECN code points, the low two bits of TOS.
+const (
+	ECT0 uint8 = 2
+	CE   uint8 = 3
+)
+
+// PortStats are the counters of one port, transmit side unless named ingress.
+type PortStats struct {
+	Marks, Drops, WREDDrops int64
+	Lost                    int64 // sent into a broken link or corrupted on it
+	PauseSent, PauseGot     int64 // PFC frames with a quanta above zero
+	ResumeSent              int64
+	PausedFor               unit.Time // transmit held by the peer, any priority
+	pausedSince             unit.Time
+}
+
+// portCfg is the cold part of a port.
+type portCfg struct {
+	rate     unit.Rate
+	prop     unit.Time
+	response unit.Time
+	ber      float64
+	bitsLeft float64 // to the next bit error
+	stream   rng.Stream
+	bufBytes int64
+}
+
+type classQ struct{ head, tail, bytes, deficit, peak int32 }
+
+// ingress is the PFC accounting of one (port, priority).
+type ingress struct {
+	shared, headroom int64
+	peak, peakHead   int64
+	pausing          bool
+	cause            int32 // egress port that the packet which crossed xOFF was bound for
+}
+
+// Net is the network.
+type Net struct {
+	Q       *engine.Queue
+	Ports   []route.Port
+	Stats   []PortStats
+	Packets []Packet
+	Sw      []Switch // by node; hosts have a zero Switch
+
+	cfg     []portCfg
+	classes []classQ
+	ing     []ingress
+	hrLimit []int64      // headroom per (port, priority)
+	avg     []unit.Bytes // averaged queue per (port, class), WRED weight > 0
+	expiry  []unit.Time  // per (port, priority): pause runs out
+	refresh *engine.Timers
+	expire  *engine.Timers
+	free    int32
+	inUse   int
+
+	// Totals.
+	Hops, DataHops int64
+	Injected       int64
+	Marks, Drops   int64
+	CorruptDrops   int64
+	DownDrops      int64
+	NoRoute        int64
+	PauseFrames    int64 // pauses, refreshes included
+	Pauses         int64 // transitions from running to paused
+	Storms         int64
+	StormDrops     int64
+
+	Waits  *WaitTable                                            // queueing delay by flow and port; nil: off
+	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
+	OnDrop func(pkt *Packet, port int32)
+}
+
+// Switch is one switch's state; what every packet reads comes first.
+type Switch struct {
+	fwd      []int32     // by locator: a port, an attached NIC's mark, or a group
+	Spec     *queue.Spec // nil for hosts
+	seed     uint32
+	mtu      int32
+	policy   route.Policy
+	cut      bool
+	lossless uint8
+	near     []int32 // attached NICs from nearBase: port
+	nearBase int32
+	groups   []group
+	members  []int32 // ports of the groups
+
+	Chooser *route.Chooser
+	shared  int64 // bytes used of the shared pool
+	limit   int64 // size of the shared pool
+	ports   []int32
+	stream  rng.Stream
+	polled  []stormState
+}
+
+// group is an equal-cost group: members[start:start+n].
+type group struct{ start, n int32 }
+
+// Marks in Switch.fwd; groups follow below fwdGroup.
+const (
+	fwdAttached    = -1
+	fwdUnreachable = -2
+	fwdGroup       = -3
+)
+
+// New returns an empty network; shift is the wheel's granularity (engine.New).
+func New(shift uint) *Net {
+	n := &Net{Q: engine.New(shift), free: -1}
+	n.refresh = engine.NewTimers(n.Q, 0)
+	n.expire = engine.NewTimers(n.Q, 0)
+	return n
+}
+
+// Alloc returns the index of a zeroed packet. It may move Packets: pointers
+// into the slab do not survive it.
+func (n *Net) Alloc() int32 {
+	n.inUse++
+	if i := n.free; i >= 0 {
+		n.free = n.Packets[i].next
+		n.Packets[i] = Packet{next: -1}
+		return i
+	}
+	n.Packets = append(n.Packets, Packet{next: -1})
+	return int32(len(n.Packets) - 1)
+}
+
+// Free returns a packet to the pool.
+func (n *Net) Free(i int32) {
+	n.inUse--
+	n.Packets[i].next = n.free
+	n.free = i
+}
+
+// InUse returns how many packets exist.
+func (n *Net) InUse() int { return n.inUse }
+
+// Handle runs one fabric event.
+func (n *Net) Handle(e *engine.Event) {
+	switch e.Kind {
+	case KindArrive:
+		n.arrive(e.A, e.B)
+	case KindService:
+		n.service(e.A)
+	case KindPFC:
+		n.gotPFC(e.A, int(e.B&0xff), int(e.B>>8))
+	case KindRefresh:
+		if n.refresh.Live(e) {
+			n.sendPause(e.A)
+		}
+	case KindExpire:
+		if n.expire.Live(e) {
+			n.unpause(e.A/queue.Classes, int(e.A%queue.Classes))
+		}
+	case KindPoll:
+		n.poll(e.A)
+	}
+}
+
+// wire returns how long size frame bytes occupy the port, gap included.
+func (n *Net) wire(op *route.Port, port int32, size uint16) unit.Time {
+	if op.PsPerByte != 0 {
+		return unit.Time(int32(size)+roce.PreambleIFG) * unit.Time(op.PsPerByte)
+	}
+	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate)
+}
+
+// Transmit puts packet pi on the wire of port now, which must not lie before
+// the port is free, and schedules its arrival.
+func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *Packet) {
+	ser := n.wire(op, port, p.Size)
+	op.BusyUntil = now + ser
+	op.TxBytes += int64(p.Size) + roce.PreambleIFG
+	op.TxFrames++
+	n.Hops++
+	if p.Payload != 0 {
+		n.DataHops++
+	}
+	delay := ser + op.Hop
+	if op.Flags != 0 && !n.special(port, op, pi, p, &delay) {
+		return
+	}
+	n.Q.PushAfter(delay, engine.Kind(op.Arrive), op.Peer, pi)
+}
+
+// Port flags: reasons to leave the fast path of Transmit.
+const (
+	flagErrors uint8 = 1 << iota // the link has a bit error rate
+	flagCut                      // the peer cuts through
+	flagDown                     // the link is broken
+)
+
+// headerLen is what a cut-through switch reads before it forwards: Ethernet to
+// BTH.
+const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
+
+// special handles broken, lossy and cut-through links; false means that the
+// packet is gone.
+func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
+	c := &n.cfg[port]
+	if op.Flags&flagDown != 0 {
+		n.DownDrops++
+		n.lose(port, pi, p)
+		return false
+	}
+	if op.Flags&flagErrors != 0 {
+		c.bitsLeft -= float64(p.Size) * 8
+		if c.bitsLeft <= 0 {
+			c.bitsLeft = exponential(&c.stream) / c.ber
+			n.CorruptDrops++
+			n.lose(port, pi, p)
+			return false
+		}
+	}
+	if op.Flags&flagCut != 0 && p.Size > headerLen {
+		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, c.rate)
+	}
+	return true
+}
+
+func (n *Net) lose(port int32, pi int32, p *Packet) {
+	n.Drops++
+	n.Stats[port].Lost++
+	if n.OnDrop != nil {
+		n.OnDrop(p, port)
+	}
+	n.Free(pi)
+}

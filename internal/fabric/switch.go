@@ -1,0 +1,345 @@
+package fabric
+
+import (
+	"math"
+	"math/bits"
+
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+func exponential(s *rng.Stream) float64 { return -math.Log(1 - s.Float64()) }
+
+// arrive takes a packet that has passed a switch's ingress pipeline.
+func (n *Net) arrive(in, pi int32) {
+	now := n.Q.Now()
+	p := &n.Packets[pi]
+	sw := &n.Sw[n.Ports[in].Node]
+	p.In = in
+	var out int32
+	if p.Flags&FlagTail != 0 {
+		out = p.next // chosen when the header came
+		p.Flags &^= FlagTail
+	} else {
+		p.Hops++
+		p.Class = sw.Spec.DSCP[p.TOS>>2]
+		out = sw.route(now, p, n.Ports)
+		if out < 0 || int32(p.Size) > sw.mtu {
+			n.refuse(in, pi, p, out)
+			return
+		}
+		if sw.cut && n.waitForTail(now, in, out, pi, p) {
+			return
+		}
+	}
+	c := p.Class
+	op := &n.Ports[out]
+	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<c) == 0 {
+		// An idle port: the packet leaves as it came and occupies no buffer.
+		n.Transmit(now, out, op, pi, p)
+		return
+	}
+	n.enqueue(now, sw, out, op, pi, p)
+}
+
+// route returns the egress port, or -1.
+func (sw *Switch) route(now unit.Time, p *Packet, ports []route.Port) int32 {
+	f := sw.fwd[p.Loc]
+	if f >= 0 {
+		return f
+	}
+	if f == fwdAttached {
+		if i := p.Dst - sw.nearBase; uint32(i) < uint32(len(sw.near)) {
+			return sw.near[i]
+		}
+		return -1
+	}
+	if f == fwdUnreachable {
+		return -1
+	}
+	id := fwdGroup - f
+	g := sw.groups[id]
+	if sw.policy == route.ECMP {
+		return sw.members[g.start+int32(uint64(route.Hash(p.Hash, sw.seed))*uint64(g.n)>>32)]
+	}
+	return sw.Chooser.Pick(now, sw.members[g.start:g.start+g.n], int(id), p.Hash, ports)
+}
+
+func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
+	if out < 0 {
+		n.NoRoute++
+	}
+	n.lose(in, pi, p)
+}
+
+// waitForTail delays a cut-through packet whose egress link is faster than the
+// ingress one until its tail is in, so that no gap can open in the frame.
+func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
+	rate := n.cfg[n.Ports[in].Peer].rate
+	if n.cfg[out].rate <= rate || p.Size <= headerLen {
+		return false
+	}
+	p.Flags |= FlagTail
+	p.next = out
+	n.Q.Push(now+unit.Serialize(unit.Bytes(p.Size)-headerLen, rate), KindArrive, in, pi)
+	return true
+}
+
+// enqueue admits a packet to the buffer or drops it.
+func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi int32, p *Packet) {
+	c := p.Class
+	size := int64(p.Size)
+	q := &n.classes[out*queue.Classes+int32(c)]
+	if sw.lossless&(1<<c) != 0 {
+		if !n.admitLossless(sw, out, p) {
+			n.drop(out, pi, p)
+			return
+		}
+	} else if !n.admitLossy(sw, out, q, p) {
+		n.drop(out, pi, p)
+		return
+	}
+	p.next = -1
+	p.enq = uint32(now >> 10)
+	if q.bytes == 0 {
+		q.head = pi
+	} else {
+		n.Packets[q.tail].next = pi
+	}
+	q.tail = pi
+	q.bytes += int32(size)
+	op.NonEmpty |= 1 << c
+	op.Queued += int32(size)
+	q.peak = max(q.peak, q.bytes)
+	if !op.Armed && op.NonEmpty&^op.Paused != 0 {
+		op.Armed = true
+		n.Q.Push(op.BusyUntil, engine.Kind(op.Service), out, 0)
+	}
+}
+
+func (n *Net) drop(out, pi int32, p *Packet) {
+	n.Drops++
+	n.Stats[out].Drops++
+	if n.OnDrop != nil {
+		n.OnDrop(p, out)
+	}
+	n.Free(pi)
+}
+
+// threshold returns the bytes an element of class k may hold of the shared
+// pool: alpha times what is free (HANDBOOK.md 3.3).
+func (sw *Switch) threshold(k *queue.Class) int64 {
+	return int64(k.Alpha * float64(sw.limit-sw.shared))
+}
+
+// admitLossless accounts a packet to its ingress. Up to xOFF it uses the
+// shared pool; beyond, headroom, and the peer is paused. Only a full headroom
+// loses packets.
+func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
+	slot := p.In*queue.Classes + int32(p.Class)
+	g := &n.ing[slot]
+	k := &sw.Spec.Queues[p.Class]
+	size := int64(p.Size)
+	xoff := int64(k.XOff)
+	if xoff == 0 {
+		xoff = sw.threshold(k)
+	}
+	if !g.pausing && g.shared+size <= xoff && sw.shared+size <= sw.limit {
+		g.shared += size
+		sw.shared += size
+	} else {
+		if g.headroom+size > n.hrLimit[slot] {
+			return false
+		}
+		g.headroom += size
+		if !g.pausing {
+			g.pausing, g.cause = true, out
+			n.Pauses++
+			n.trace("xoff", p.In, int(p.Class))
+			n.sendPause(slot)
+		}
+	}
+	g.peak, g.peakHead = max(g.peak, g.shared+g.headroom), max(g.peakHead, g.headroom)
+	return true
+}
+
+// admitLossy applies tail drop and, without ECN, WRED drop.
+func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
+	k := &sw.Spec.Queues[p.Class]
+	limit := int64(k.Limit)
+	if limit == 0 {
+		limit = sw.threshold(k)
+	}
+	size := int64(p.Size)
+	if int64(q.bytes)+size > limit || sw.shared+size > sw.limit {
+		return false
+	}
+	if k.WRED.Max > 0 && !k.WRED.ECN && k.WRED.Hit(unit.Bytes(q.bytes), &sw.stream) {
+		n.Stats[out].WREDDrops++
+		return false
+	}
+	sw.shared += size
+	return true
+}
+
+// release returns a dequeued packet's bytes: headroom drains first, then the
+// shared pool (as in the HPCC model), and below xON the peer may send again.
+func (n *Net) release(sw *Switch, p *Packet) {
+	size := int64(p.Size)
+	if sw.lossless&(1<<p.Class) == 0 {
+		sw.shared -= size
+		return
+	}
+	slot := p.In*queue.Classes + int32(p.Class)
+	g := &n.ing[slot]
+	fromHeadroom := min(size, g.headroom)
+	g.headroom -= fromHeadroom
+	g.shared -= size - fromHeadroom
+	sw.shared -= size - fromHeadroom
+	if !g.pausing {
+		return
+	}
+	k := &sw.Spec.Queues[p.Class]
+	xon := int64(k.XOn)
+	if k.XOff == 0 {
+		xon = max(sw.threshold(k)-2*int64(sw.Spec.MTU), 0)
+	}
+	if g.headroom == 0 && g.shared <= xon {
+		n.resume(slot)
+	}
+}
+
+// service sends the next packet of a port that has become free.
+func (n *Net) service(out int32) {
+	now := n.Q.Now()
+	op := &n.Ports[out]
+	if op.BusyUntil > now { // a pause frame slipped in
+		n.Q.Push(op.BusyUntil, engine.Kind(op.Service), out, 0)
+		return
+	}
+	elig := op.NonEmpty &^ op.Paused
+	if elig == 0 {
+		op.Armed = false
+		return
+	}
+	pi, p := n.Dequeue(now, out, op, n.pickClass(out, op, elig))
+	sw := &n.Sw[op.Node]
+	n.release(sw, p)
+	n.mark(now, sw, out, p)
+	n.Transmit(now, out, op, pi, p)
+	if op.NonEmpty&^op.Paused != 0 {
+		n.Q.PushAfter(op.BusyUntil-now, engine.Kind(op.Service), out, 0)
+	} else {
+		op.Armed = false
+	}
+}
+
+// Dequeue takes the head of a class's queue.
+func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *Packet) {
+	q := &n.classes[int(out)*queue.Classes+c]
+	pi := q.head
+	p := &n.Packets[pi]
+	q.head = p.next
+	q.bytes -= int32(p.Size)
+	op.Queued -= int32(p.Size)
+	if q.bytes == 0 {
+		op.NonEmpty &^= 1 << c
+	}
+	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
+		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)
+	}
+	return pi, p
+}
+
+// Enqueue appends to a class queue of a host port: no buffer limit applies, a
+// NIC's control queue is fed by the NIC itself.
+func (n *Net) Enqueue(out int32, pi int32, c int) {
+	op := &n.Ports[out]
+	p := &n.Packets[pi]
+	p.next, p.Class = -1, uint8(c)
+	q := &n.classes[int(out)*queue.Classes+c]
+	if q.bytes == 0 {
+		q.head = pi
+	} else {
+		n.Packets[q.tail].next = pi
+	}
+	q.tail = pi
+	q.bytes += int32(p.Size)
+	op.NonEmpty |= 1 << c
+	op.Queued += int32(p.Size)
+}
+
+// PickClass chooses among the eligible classes of a port: strict priority
+// first, highest queue number first, then deficit round robin by weight.
+func (n *Net) PickClass(out int32, elig uint8) int { return n.pickClass(out, &n.Ports[out], elig) }
+
+func (n *Net) pickClass(out int32, op *route.Port, elig uint8) int {
+	if s := elig & op.Strict; s != 0 {
+		return 7 - bits.LeadingZeros8(s)
+	}
+	if elig&(elig-1) == 0 {
+		return bits.TrailingZeros8(elig)
+	}
+	return n.deficit(out, op, elig)
+}
+
+// deficit is deficit round robin (Shreedhar and Varghese 1995): a class may
+// send while its deficit covers the head packet; when none may, every eligible
+// class earns its weight in MTU shares. Weight 0 runs only when alone.
+func (n *Net) deficit(out int32, op *route.Port, elig uint8) int {
+	qs := n.classes[int(out)*queue.Classes : int(out)*queue.Classes+queue.Classes]
+	spec := n.Sw[op.Node].Spec
+	for range 1 << 12 {
+		for m := elig; m != 0; m &= m - 1 {
+			c := bits.TrailingZeros8(m)
+			if size := int32(n.Packets[qs[c].head].Size); spec != nil && spec.Queues[c].Weight > 0 && qs[c].deficit >= size {
+				qs[c].deficit -= size
+				return c
+			}
+		}
+		earned := false
+		for m := elig; m != 0; m &= m - 1 {
+			c := bits.TrailingZeros8(m)
+			if spec != nil && spec.Queues[c].Weight > 0 {
+				qs[c].deficit += int32(spec.Queues[c].Weight) * 256
+				earned = true
+			}
+		}
+		if !earned {
+			break
+		}
+	}
+	return 7 - bits.LeadingZeros8(elig)
+}
+
+// mark sets CE on a departing ECN-capable packet as the queue it leaves behind
+// tells (marking on dequeue, as the HPCC and htsim models do).
+func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
+	w := &sw.Spec.Queues[p.Class].WRED
+	if !w.ECN || p.TOS&3 == 0 {
+		return
+	}
+	slot := out*queue.Classes + int32(p.Class)
+	q := unit.Bytes(n.classes[slot].bytes)
+	if w.Weight > 0 {
+		n.avg[slot] = w.Average(n.avg[slot], q)
+		q = n.avg[slot]
+	}
+	if q > w.Min && w.Hit(q, &sw.stream) {
+		p.TOS |= CE
+		n.Marks++
+		n.Stats[out].Marks++
+		if n.Trace != nil {
+			n.trace("mark", out, int(p.Class))
+		}
+	}
+}
+
+func (n *Net) trace(what string, port int32, prio int) {
+	if n.Trace != nil {
+		n.Trace(n.Q.Now(), what, port, prio)
+	}
+}

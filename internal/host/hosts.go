@@ -1,0 +1,347 @@
+// Package host is the server side of the network: NICs with one or two ports,
+// the PCIe behind them, and the queue pairs they run. The transport is package
+// rc and the congestion control package cc, driven here by the simulator's
+// clock.
+package host
+
+import (
+	"railyard/cc"
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Event kinds of hosts. Kinds from KindUser on belong to the caller.
+const (
+	KindRx      engine.Kind = fabric.KindHost + iota // A port, B packet: the last bit is in
+	KindTx                                           // A port: it may send
+	KindPace                                         // A sender: its next packet is due
+	KindCC                                           // timer, A sender
+	KindTimeout                                      // A sender: local ACK timeout
+	KindPost                                         // A message: the work request reached the NIC
+	KindDeliver                                      // A message: the receiving GPU sees it
+	KindDrain                                        // A NIC: its receive buffer has drained to xON
+	KindUser    engine.Kind = 32
+)
+
+// Bond says how a NIC with two ports (a link bundle to a switch pair) spreads
+// what it sends.
+type Bond uint8
+
+// Bond modes.
+const (
+	BondHash     Bond = iota // a flow's hash picks its port
+	BondAffinity             // queue pairs take ports in turn, as mlx5 RoCE LAG does
+	BondSpray                // each packet takes the port that is free
+)
+
+// Config is what all NICs of a run share.
+type Config struct {
+	RC       rc.Config
+	CC       func(line unit.Rate) cc.Controller // nil: none
+	CNPGap   unit.Time                          // at most one CNP per flow in so long
+	DataDSCP uint8
+	CNPDSCP  uint8
+	DataPrio uint8 // PFC priority and queue of data and ACKs on the NIC
+	CNPPrio  uint8
+	Latency  unit.Time // work request to NIC, and packet in NIC to GPU
+	Bond     Bond
+	Seed     uint64
+	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff   unit.Bytes
+	RxXOn    unit.Bytes
+}
+
+// nic is one network card.
+type nic struct {
+	ports    []int32
+	loc      uint16
+	pcieFree unit.Time // when the next payload can be fetched
+	rxFree   unit.Time // when everything received is written to GPU memory
+	rxSlow   bool
+	pausing  bool
+	line     unit.Rate // of one port
+}
+
+// sender is the requester end of a queue pair, with its pacing.
+type sender struct {
+	qp      rc.QP
+	ctl     cc.Controller
+	rate    unit.Rate
+	line    unit.Rate
+	window  unit.Bytes
+	nextAt  unit.Time // pacing: not before
+	timerAt unit.Time
+	budget  int64
+	left    int64 // of the budget
+	cycle   uint32
+	next    int32 // in the port's ring
+	nic     int32
+	port    int32
+	dst     int32
+	hash    uint32
+	loc     uint16
+	inRing  bool
+	pacing  bool
+	timer   bool // a timeout event is under way
+	sprayed bool
+	tag     int32 // the queue pair's index among those of the same peers
+}
+
+// receiver is the responder end.
+type receiver struct {
+	qp      rc.QP
+	lastCNP unit.Time
+	src     int32
+	hash    uint32
+	loc     uint16
+	first   int32 // queue of messages under way
+	last    int32
+	ce      int64
+}
+
+// Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.
+type Message struct {
+	Conn   int32
+	next   int32
+	pieces int32
+	Bytes  unit.Bytes
+	Tag    int64
+	Posted unit.Time // when the application asked
+	First  unit.Time // first bit on the wire
+	Done   unit.Time // the receiving GPU sees it; 0 while under way
+}
+
+type ring struct{ head, tail int32 }
+
+// Counters are the transport's totals.
+type Counters struct {
+	CNPs, Acks, Naks       int64
+	OutOfOrder             int64 // data packets ahead of the expected one
+	Retransmissions        int64
+	Timeouts               int64
+	Duplicates             int64
+	DataPackets, DataBytes int64 // sent, retransmissions included
+	HeldPeak               int   // most packets one receiver kept out of order
+	Failed                 int64 // queue pairs in error
+}
+
+// Hosts runs all NICs of a network.
+type Hosts struct {
+	Net      *fabric.Net
+	Messages []Message
+	Count    Counters
+
+	// OnDeliver is called when a message is in the receiver's memory,
+	// OnFail when a queue pair gives up on one.
+	OnDeliver func(msg int32)
+	OnFail    func(conn int32, s rc.Status)
+	// OnSend sees every data packet put on the wire, OnRate every change of a
+	// sender's rate; both nil by default.
+	OnRate func(conn int32, r unit.Rate)
+
+	cfg       *Config
+	nics      []nic
+	senders   []sender
+	receivers []receiver
+	rings     []ring // by port
+	ccTimers  *engine.Timers
+	memory    *rc.Memory
+	rkey      uint32
+	scratch   rc.Packet
+	answer    rc.Answer
+	owner     []int32 // by port: whose ring it serves
+}
+
+// New returns the hosts of a network; NICs and connections are added next.
+func New(net *fabric.Net, cfg *Config) *Hosts {
+	h := &Hosts{Net: net, cfg: cfg, rings: make([]ring, len(net.Ports)), memory: rc.NewMemory(0x1000)}
+	for i := range h.rings {
+		h.rings[i] = ring{-1, -1}
+	}
+	h.rkey = h.memory.Register(0, 1<<62, true)
+	h.ccTimers = engine.NewTimers(net.Q, 0)
+	return h
+}
+
+// AddNIC adds a NIC with one or more ports; loc is its locator in the routing
+// tables. Its number is also its address.
+func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
+	n := nic{ports: ports, loc: loc, line: h.Net.Rate(ports[0])}
+	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
+		n.rxSlow = true
+	}
+	if h.owner == nil {
+		h.owner = make([]int32, len(h.Net.Ports))
+		for i := range h.owner {
+			h.owner[i] = int32(i)
+		}
+	}
+	if h.cfg.Bond == BondSpray {
+		for _, p := range ports {
+			h.owner[p] = ports[0]
+		}
+	}
+	h.nics = append(h.nics, n)
+	return int32(len(h.nics) - 1)
+}
+
+// Connect sets up a queue pair that carries data from one NIC to another; tag
+// tells apart several pairs between the same peers. hash is the digest of its
+// 5-tuple. Both ends go through INIT and RTR to RTS with starting PSN psn.
+func (h *Hosts) Connect(src, dst int32, tag int32, hash, psn uint32) int32 {
+	c := int32(len(h.senders))
+	n := &h.nics[src]
+	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
+		next: -1, timerAt: unit.Never, line: n.line, rate: n.line, tag: tag}
+	switch {
+	case len(n.ports) == 1:
+		s.port = n.ports[0]
+	case h.cfg.Bond == BondSpray:
+		s.port, s.sprayed = n.ports[0], true
+	case h.cfg.Bond == BondAffinity:
+		s.port = n.ports[int(tag)%len(n.ports)]
+	default:
+		s.port = n.ports[int(hash>>7)%len(n.ports)]
+	}
+	if s.sprayed {
+		s.line = n.line * unit.Rate(len(n.ports))
+		s.rate = s.line
+	}
+	if h.cfg.CC != nil {
+		s.ctl = h.cfg.CC(s.line)
+	}
+	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, first: -1, last: -1,
+		lastCNP: -unit.Never / 2}
+	for _, st := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
+		// The walk RESET-INIT-RTR-RTS cannot be refused for fresh pairs.
+		if s.qp.Modify(st, psn) != nil || r.qp.Modify(st, psn) != nil {
+			panic("host: fresh queue pair refused " + st.String())
+		}
+	}
+	h.senders = append(h.senders, s)
+	h.receivers = append(h.receivers, r)
+	h.ccTimers.Grow(len(h.senders))
+	if s.ctl != nil {
+		h.decide(c)
+	}
+	return c
+}
+
+// Conns returns the number of connections.
+func (h *Hosts) Conns() int { return len(h.senders) }
+
+// Peers returns the NICs of a connection.
+func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.senders[c].dst }
+
+// Controller returns a connection's congestion control, nil for none.
+func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].ctl }
+
+// Handle runs one host event.
+func (h *Hosts) Handle(e *engine.Event) {
+	switch e.Kind {
+	case KindRx:
+		h.rx(e.A, e.B)
+	case KindTx:
+		h.tx(e.A)
+	case KindPace:
+		s := &h.senders[e.A]
+		s.pacing = false
+		h.ready(e.A, s)
+	case KindCC:
+		if h.ccTimers.Live(e) {
+			s := &h.senders[e.A]
+			s.timerAt = unit.Never
+			s.ctl.OnTimer(h.Net.Q.Now())
+			h.decide(e.A)
+		}
+	case KindTimeout:
+		h.timeout(e.A)
+	case KindPost:
+		h.post(e.A)
+	case KindDeliver:
+		m := &h.Messages[e.A]
+		m.Done = h.Net.Q.Now()
+		h.OnDeliver(e.A)
+	case KindDrain:
+		h.drained(e.A)
+	}
+}
+
+// Finish sums up per-connection counters; call it after a run.
+func (h *Hosts) Finish() {
+	h.Count.Retransmissions, h.Count.HeldPeak = 0, 0
+	for i := range h.senders {
+		h.Count.Retransmissions += int64(h.senders[i].qp.Retransmitted)
+		h.Count.HeldPeak = max(h.Count.HeldPeak, h.receivers[i].qp.HeldPeak())
+	}
+}
+
+// Placed returns the payload bytes a connection's receiver has written.
+func (h *Hosts) Placed(c int32) unit.Bytes { return unit.Bytes(h.receivers[c].qp.Placed) }
+
+// CEMarks returns how many marked packets a connection's receiver saw.
+func (h *Hosts) CEMarks(c int32) int64 { return h.receivers[c].ce }
+
+// SetLocator changes a NIC's locator after a rerouting.
+func (h *Hosts) SetLocator(nic int32, loc uint16) {
+	if h.nics[nic].loc == loc {
+		return
+	}
+	h.nics[nic].loc = loc
+	for i := range h.senders {
+		if h.senders[i].dst == nic {
+			h.senders[i].loc = loc
+		}
+		if h.receivers[i].src == nic {
+			h.receivers[i].loc = loc
+		}
+	}
+}
+
+// Rebond moves the senders of broken NIC ports to a port of the bundle that is
+// up, and wakes them.
+func (h *Hosts) Rebond() {
+	for c := range h.senders {
+		s := &h.senders[c]
+		if !h.Net.Ports[s.port].Down || s.sprayed {
+			continue
+		}
+		for _, p := range h.nics[s.nic].ports {
+			if !h.Net.Ports[p].Down {
+				h.move(int32(c), s, p)
+				break
+			}
+		}
+	}
+}
+
+func (h *Hosts) move(c int32, s *sender, to int32) {
+	if s.inRing {
+		h.unring(c, s)
+	}
+	s.port = to
+	h.ready(c, s)
+}
+
+// unring takes a sender out of its port's ring.
+func (h *Hosts) unring(c int32, s *sender) {
+	r := &h.rings[s.port]
+	prev := int32(-1)
+	for at := r.head; at >= 0; at = h.senders[at].next {
+		if at == c {
+			if prev < 0 {
+				r.head = s.next
+			} else {
+				h.senders[prev].next = s.next
+			}
+			if r.tail == c {
+				r.tail = prev
+			}
+			break
+		}
+		prev = at
+	}
+	s.inRing = false
+}

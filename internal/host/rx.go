@@ -1,0 +1,168 @@
+package host
+
+import (
+	"railyard/cc"
+	"railyard/internal/fabric"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// rx takes a packet whose last bit has arrived at a host port.
+func (h *Hosts) rx(port, pi int32) {
+	p := &h.Net.Packets[pi]
+	switch p.Op {
+	case roce.Acknowledge:
+		h.rxAck(p)
+	case roce.CNP:
+		h.rxCNP(p)
+	default:
+		h.rxData(port, p)
+	}
+	h.Net.Free(pi)
+}
+
+// rxData is the responder and the notification point.
+func (h *Hosts) rxData(port int32, p *fabric.Packet) {
+	now := h.Net.Q.Now()
+	c := p.QP
+	r := &h.receivers[c]
+	in := &h.scratch
+	*in = rc.Packet{Op: p.Op, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
+		RKey: p.RKey, Len: p.Len, VA: p.VA}
+	marked := p.TOS&3 == fabric.CE
+	sent, dst := p.Sent, p.Dst
+	a := &h.answer
+	r.qp.Data(in, a)
+	switch a.Verdict {
+	case rc.Reordered, rc.OutOfOrder:
+		h.Count.OutOfOrder++
+	case rc.Duplicate:
+		h.Count.Duplicates++
+	}
+	if n := &h.nics[dst]; n.rxSlow {
+		h.drain(now, port, n, dst, int(in.Payload))
+	}
+	if marked {
+		r.ce++
+		if now-r.lastCNP >= h.cfg.CNPGap {
+			r.lastCNP = now
+			h.Count.CNPs++
+			h.reply(port, c, r, rc.Packet{Op: roce.CNP}, h.cfg.CNPDSCP<<2, h.cfg.CNPPrio, roce.CNPLen, sent)
+		}
+	}
+	if a.Reply {
+		h.Count.Acks++
+		if a.Packet.Syndrome.IsNak() {
+			h.Count.Naks++
+		}
+		h.reply(port, c, r, a.Packet, h.cfg.DataDSCP<<2|fabric.ECT0, h.cfg.DataPrio, roce.AckLen, sent)
+	}
+	for range a.Delivered {
+		h.delivered(now, &h.receivers[c], dst)
+	}
+}
+
+// delivered finishes the oldest message of a connection; pieces of a message
+// above 2 GiB count down first.
+func (h *Hosts) delivered(now unit.Time, r *receiver, dst int32) {
+	m := r.first
+	msg := &h.Messages[m]
+	if msg.left() {
+		return
+	}
+	r.first = msg.next
+	if r.first < 0 {
+		r.last = -1
+	}
+	h.Net.Q.Push(max(now, h.nics[dst].rxFree)+h.cfg.Latency, KindDeliver, m, 0)
+}
+
+// left counts down the pieces of a message and reports whether more follow.
+func (m *Message) left() bool {
+	m.pieces++
+	return unit.Bytes(m.pieces)*rc.MaxMessage < m.Bytes
+}
+
+// reply sends a control packet back by the port the data came in.
+func (h *Hosts) reply(port, c int32, r *receiver, rp rc.Packet, tos, prio uint8, size int, echo unit.Time) {
+	net := h.Net
+	pi := net.Alloc()
+	p := &net.Packets[pi]
+	p.Dst, p.Loc, p.Size, p.Op, p.TOS = r.src, r.loc, uint16(size), rp.Op, tos
+	p.Hash, p.QP, p.PSN, p.Synd, p.Len, p.Sent = r.hash, c, rp.PSN, rp.Syndrome, rp.MSN, echo
+	net.Injected++
+	op := &net.Ports[port]
+	now := net.Q.Now()
+	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<prio) == 0 && !op.Armed {
+		p.Class = prio
+		net.Transmit(now, port, op, pi, p)
+		return
+	}
+	net.Enqueue(port, pi, int(prio))
+	net.Kick(port, op)
+}
+
+// rxAck is the requester: it moves the window and completes work requests.
+func (h *Hosts) rxAck(p *fabric.Packet) {
+	now := h.Net.Q.Now()
+	c := p.QP
+	s := &h.senders[c]
+	in := &h.scratch
+	*in = rc.Packet{Op: p.Op, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len}
+	n := s.qp.Acknowledged(now, in)
+	for {
+		if _, ok := s.qp.PopCompletion(); !ok {
+			break
+		}
+	}
+	if s.qp.State() == rc.Error {
+		h.failed(c)
+		return
+	}
+	if s.ctl != nil && s.ctl.WantsAcks() {
+		s.ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
+			RTT: now - p.Sent, HopCount: int(p.Hops), Entropy: p.Hash})
+		h.decide(c)
+	}
+	if p.Synd == roce.NakSequence && s.ctl != nil {
+		s.ctl.OnLoss(now, cc.LossNak)
+		h.decide(c)
+	}
+	h.ready(c, s)
+}
+
+// rxCNP is the reaction point.
+func (h *Hosts) rxCNP(p *fabric.Packet) {
+	if s := &h.senders[p.QP]; s.ctl != nil {
+		s.ctl.OnCNP(h.Net.Q.Now())
+		h.decide(p.QP)
+	}
+}
+
+// drain models a PCIe link slower than the wire: what has arrived waits in the
+// NIC's buffer, and the NIC pauses its switch before the buffer overflows.
+func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
+	n.rxFree = max(n.rxFree, now) + unit.Serialize(unit.Bytes(payload), h.cfg.PCIe)
+	if !n.pausing && unit.InTime(h.cfg.PCIe, n.rxFree-now) > h.cfg.RxXOff {
+		n.pausing = true
+		for _, p := range n.ports {
+			h.Net.SendPause(p, int(h.cfg.DataPrio))
+		}
+		h.Net.Q.Push(n.rxFree-unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe), KindDrain, id, 0)
+	}
+}
+
+// drained resumes the switch, or waits longer when more had been in flight.
+func (h *Hosts) drained(id int32) {
+	n := &h.nics[id]
+	now := h.Net.Q.Now()
+	if at := n.rxFree - unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe); at > now {
+		h.Net.Q.Push(at, KindDrain, id, 0)
+		return
+	}
+	n.pausing = false
+	for _, p := range n.ports {
+		h.Net.SendResume(p, int(h.cfg.DataPrio))
+	}
+}

@@ -1,0 +1,254 @@
+package host
+
+import (
+	"railyard/internal/fabric"
+	"railyard/internal/route"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Send asks for bytes to be written from one GPU to another over connection c;
+// it returns the message's number. The NIC sees the work request Latency later.
+func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
+	now := h.Net.Q.Now()
+	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now, First: -1})
+	m := int32(len(h.Messages) - 1)
+	if h.cfg.Latency > 0 {
+		h.Net.Q.Push(now+h.cfg.Latency, KindPost, m, 0)
+	} else {
+		h.post(m)
+	}
+	return m
+}
+
+// post hands a message to its queue pair, in pieces the transport can take.
+func (h *Hosts) post(m int32) {
+	msg := &h.Messages[m]
+	s, r := &h.senders[msg.Conn], &h.receivers[msg.Conn]
+	if r.last >= 0 {
+		h.Messages[r.last].next = m
+	} else {
+		r.first = m
+	}
+	r.last = m
+	left := int64(msg.Bytes)
+	for first := true; first || left > 0; first = false {
+		n := min(left, rc.MaxMessage)
+		left -= n
+		id := uint64(0) // pieces before the last one complete silently
+		if left == 0 {
+			id = uint64(m) + 1
+		}
+		if err := s.qp.Write(h.Net.Q.Now(), id, 0, h.rkey, n); err != nil {
+			h.failed(msg.Conn)
+			return
+		}
+	}
+	h.ready(msg.Conn, s)
+}
+
+// ready puts a sender with something to send into its port's ring.
+func (h *Hosts) ready(c int32, s *sender) {
+	if s.inRing || s.pacing || !s.qp.Pending() || s.blocked() {
+		return
+	}
+	now := h.Net.Q.Now()
+	if s.nextAt > now {
+		s.pacing = true
+		h.Net.Q.Push(s.nextAt, KindPace, c, 0)
+		return
+	}
+	h.enring(c, s)
+	if s.sprayed {
+		for _, p := range h.nics[s.nic].ports {
+			h.Net.Kick(p, &h.Net.Ports[p])
+		}
+		return
+	}
+	h.Net.Kick(s.port, &h.Net.Ports[s.port])
+}
+
+func (s *sender) blocked() bool { return s.window > 0 && s.qp.InFlightBytes() >= s.window }
+
+func (h *Hosts) enring(c int32, s *sender) {
+	s.inRing = true
+	s.next = -1
+	r := &h.rings[s.port]
+	if r.tail >= 0 {
+		h.senders[r.tail].next = c
+	} else {
+		r.head = c
+	}
+	r.tail = c
+}
+
+// tx serves a host port: control packets first, then the queue pairs in turn.
+func (h *Hosts) tx(port int32) {
+	net := h.Net
+	now := net.Q.Now()
+	op := &net.Ports[port]
+	if op.BusyUntil > now {
+		net.Q.Push(op.BusyUntil, KindTx, port, 0)
+		return
+	}
+	if elig := op.NonEmpty &^ op.Paused; elig != 0 {
+		pi, p := net.Dequeue(now, port, op, net.PickClass(port, elig))
+		net.Transmit(now, port, op, pi, p)
+	} else if wait := h.sendData(now, port, op); wait > now {
+		net.Q.Push(wait, KindTx, port, 0)
+		return
+	} else if wait < 0 {
+		op.Armed = false
+		return
+	}
+	op = &net.Ports[port]
+	if op.NonEmpty&^op.Paused != 0 || h.rings[h.owner[port]].head >= 0 && op.Paused&(1<<h.cfg.DataPrio) == 0 {
+		net.Q.PushAfter(op.BusyUntil-now, KindTx, port, 0)
+	} else {
+		op.Armed = false
+	}
+}
+
+// sendData puts the next data packet of the port's ring on the wire. It
+// returns now when it did, a later time to try again, or -1 when there is
+// nothing to send.
+func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
+	if op.Paused&(1<<h.cfg.DataPrio) != 0 {
+		return -1
+	}
+	r := &h.rings[h.owner[port]]
+	for r.head >= 0 {
+		c := r.head
+		s := &h.senders[c]
+		n := &h.nics[s.nic]
+		if n.rxSlow && n.pcieFree > now {
+			return n.pcieFree
+		}
+		r.head = s.next
+		if r.head < 0 {
+			r.tail = -1
+		}
+		s.inRing = false
+		if s.blocked() || !s.qp.Next(&h.scratch) {
+			continue
+		}
+		h.launch(now, port, op, c, s, n)
+		return now
+	}
+	return -1
+}
+
+// launch sends the packet in scratch and decides when its sender goes again.
+func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *sender, n *nic) {
+	rp := &h.scratch
+	pi := h.Net.Alloc()
+	p := &h.Net.Packets[pi]
+	size := roce.DataLen(rp.Op, int(rp.Payload))
+	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
+	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
+	p.VA, p.RKey, p.Len, p.Sent = rp.VA, rp.RKey, rp.Len, now
+	if rp.AckReq {
+		p.Flags |= fabric.FlagAckReq
+	}
+	if rp.Again {
+		p.Flags |= fabric.FlagAgain
+	}
+	h.Net.Injected++
+	h.Count.DataPackets++
+	h.Count.DataBytes += int64(rp.Payload)
+	h.Net.Transmit(now, port, op, pi, p)
+	if n.rxSlow {
+		n.pcieFree = max(n.pcieFree, now) + unit.Serialize(unit.Bytes(rp.Payload), h.cfg.PCIe)
+	}
+	if !s.timer && h.cfg.RC.Timeout > 0 {
+		s.timer = true
+		h.Net.Q.Push(s.qp.TimeoutAt(), KindTimeout, c, 0)
+	}
+	if s.ctl != nil {
+		h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
+		return
+	}
+	if s.qp.Pending() {
+		h.enring(c, s)
+	}
+}
+
+// pace charges a sent packet to the congestion controller and lines the sender
+// up for its next one.
+func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int64) {
+	if s.budget > 0 {
+		if s.left -= wire; s.left <= 0 {
+			s.left += s.budget
+			s.ctl.OnBytes(now, unit.Bytes(s.budget))
+			h.decide(c)
+		}
+	}
+	if s.rate < s.line {
+		s.nextAt = max(s.nextAt, now) + unit.Serialize(unit.Bytes(wire), s.rate)
+	}
+	if !s.qp.Pending() || s.blocked() {
+		return
+	}
+	if s.nextAt <= op.BusyUntil {
+		h.enring(c, s)
+		return
+	}
+	s.pacing = true
+	h.Net.Q.Push(s.nextAt, KindPace, c, 0)
+}
+
+// decide reads a controller's decision.
+func (h *Hosts) decide(c int32) {
+	s := &h.senders[c]
+	d := s.ctl.Decision()
+	if h.OnRate != nil && d.Rate != s.rate {
+		h.OnRate(c, d.Rate)
+	}
+	s.rate, s.window = min(d.Rate, s.line), d.Window
+	if d.Cycle != s.cycle || s.budget != int64(d.Budget) {
+		s.cycle, s.left = d.Cycle, int64(d.Budget)
+	}
+	s.budget = int64(d.Budget)
+	if d.TimerAt != s.timerAt {
+		s.timerAt = d.TimerAt
+		if d.TimerAt == unit.Never {
+			h.ccTimers.Disarm(c)
+		} else {
+			h.ccTimers.Arm(c, KindCC, d.TimerAt)
+		}
+	}
+}
+
+// timeout looks after the local ACK timeout: the event is armed once and
+// re-armed while anything is in flight, so acknowledgements cost nothing.
+func (h *Hosts) timeout(c int32) {
+	now := h.Net.Q.Now()
+	s := &h.senders[c]
+	at := s.qp.TimeoutAt()
+	switch {
+	case at == unit.Never:
+		s.timer = false
+		return
+	case at > now:
+		h.Net.Q.Push(at, KindTimeout, c, 0)
+		return
+	}
+	h.Count.Timeouts++
+	s.qp.Timeout(now)
+	if s.qp.State() == rc.Error {
+		s.timer = false
+		h.failed(c)
+		return
+	}
+	h.Net.Q.Push(s.qp.TimeoutAt(), KindTimeout, c, 0)
+	h.ready(c, s)
+}
+
+func (h *Hosts) failed(c int32) {
+	h.Count.Failed++
+	if h.OnFail != nil {
+		comp, _ := h.senders[c].qp.PopCompletion()
+		h.OnFail(c, comp.Status)
+	}
+}

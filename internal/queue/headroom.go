@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// SpeedOfLight in a cable, metres per second: 1.98e8, as SONiC's headroom
+// calculation takes it (HANDBOOK.md 3.2).
+const SpeedOfLight = 198_000_000
+
+// Propagation returns how long a signal takes through mm millimetres of cable.
+func Propagation(mm int64) unit.Time {
+	// mm / (1.98e8 m/s) in ps: 1 mm is 1e9/1.98e8 = 5.0505 ps.
+	return unit.Time((mm*1_000_000 + SpeedOfLight/1000 - 1) / (SpeedOfLight / 1000))
+}
+
+// Headroom returns the ingress bytes per lossless class that must stay free so
+// that nothing is lost between crossing xOFF and the peer falling silent.
+//
+// While the pause travels, the peer keeps sending at line rate. It lasts: the
+// frame of ours that the pause frame waits for, the pause frame itself, the
+// cable both ways, the peer's response time and our own pipeline. Add the frame
+// that crossed the threshold and the one the peer may just have started.
+func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes) unit.Bytes {
+	frame := unit.Serialize(mtu+roce.PreambleIFG, rate)
+	d := frame + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop + response + pipeline
+	frames := (d + frame - 1) / frame
+	return unit.Bytes(frames+2) * mtu
+}
+
+// Response returns how long a port of rate r may take to act on a pause: the
+// budget of IEEE 802.3 31B.3.7 in quanta per speed (HANDBOOK.md 3.1).
+func Response(r unit.Rate) unit.Time {
+	quanta := 905
+	switch {
+	case r <= 10*unit.Gbps:
+		quanta = 67
+	case r <= 25*unit.Gbps:
+		quanta = 80
+	case r <= 40*unit.Gbps:
+		quanta = 118
+	case r <= 50*unit.Gbps:
+		quanta = 147
+	case r <= 100*unit.Gbps:
+		quanta = 394
+	case r <= 200*unit.Gbps:
+		quanta = 453
+	}
+	return roce.PauseTime(quanta, r)
+}

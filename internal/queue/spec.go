@@ -1,0 +1,164 @@
+// Package queue describes what a switch does with a packet between ingress and
+// egress: classification, queues, scheduling, WRED/ECN, PFC, buffers, watchdog.
+//
+// Spec is the one description of a switch: the simulated switch executes it and
+// vendor configurations are rendered from it and read into it.
+package queue
+
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+// Classes is the number of queues per port and of PFC priorities.
+const Classes = 8
+
+// Spec is the configuration of one switch.
+type Spec struct {
+	DSCP      [64]uint8 // DSCP -> queue (QoS group)
+	Queues    [Classes]Class
+	Buffer    unit.Bytes // packet memory of the chip
+	MTU       unit.Bytes // largest frame, Ethernet header to FCS
+	PFCQuanta int        // pause time of one PFC frame, 512 bit times each
+	Watchdog  Watchdog
+}
+
+// Class is one queue of every port, and the PFC priority of the same number.
+type Class struct {
+	Strict   bool // strict priority; higher queue numbers first
+	Weight   int  // share of what strict priority leaves, percent; 0 runs when nothing else can
+	Lossless bool // PFC protects it
+
+	WRED  WRED
+	XOff  unit.Bytes // ingress bytes that trigger a pause; 0: dynamic, Alpha
+	XOn   unit.Bytes // ingress bytes at which sending resumes
+	Alpha float64    // dynamic threshold: Alpha x free shared buffer
+
+	Headroom unit.Bytes // per ingress port; 0: computed from rate, cable, MTU
+	Limit    unit.Bytes // lossy: tail drop above so many egress bytes; 0: Alpha
+}
+
+// WRED is random early detection on an egress queue (seed, step 3: minimum
+// 150 KB, maximum 3000 KB, drop probability 7, weight 0, ecn).
+type WRED struct {
+	Min, Max    unit.Bytes // zero Max turns it off
+	Probability float64    // mark probability just below Max, 0..1
+	Weight      uint       // averaging: avg += (q-avg) >> Weight; 0 is instantaneous
+	ECN         bool       // mark instead of drop
+}
+
+// Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
+type Watchdog struct {
+	On              bool
+	Poll            unit.Time
+	Detect, Restore unit.Time
+	Forward         bool // while stormed: forward instead of drop
+}
+
+// A SpecError names the field that cannot be.
+type SpecError struct {
+	Field string // as in "queues.3.xoff"
+	Msg   string
+}
+
+func (e *SpecError) Error() string { return e.Field + ": " + e.Msg }
+
+func specErr(q int, field, format string, args ...any) error {
+	return &SpecError{Field: fmt.Sprintf("queues.%d.%s", q, field), Msg: fmt.Sprintf(format, args...)}
+}
+
+// Validate refuses a Spec no switch could run: the ordering rule of the seed
+// (xON < WRED min < WRED max < xOFF) is checked where both sides are set.
+func (s *Spec) Validate() error {
+	if s.Buffer <= 0 {
+		return &SpecError{"buffer", "must be positive"}
+	}
+	if s.MTU < 256 || s.MTU > 16384 {
+		return &SpecError{"mtu", fmt.Sprintf("must lie between 256B and 16KiB, found %v", s.MTU)}
+	}
+	if s.PFCQuanta < 1 || s.PFCQuanta > 0xffff {
+		return &SpecError{"pfc_quanta", fmt.Sprintf("must lie between 1 and 65535, found %d", s.PFCQuanta)}
+	}
+	for d, q := range s.DSCP {
+		if q >= Classes {
+			return &SpecError{"dscp", fmt.Sprintf("DSCP %d goes to queue %d; queues are 0 to 7", d, q)}
+		}
+	}
+	weights := 0
+	for i := range s.Queues {
+		if err := s.Queues[i].validate(i, s.Buffer); err != nil {
+			return err
+		}
+		if !s.Queues[i].Strict {
+			weights += s.Queues[i].Weight
+		}
+	}
+	if weights > 100 {
+		return &SpecError{"queues", fmt.Sprintf("bandwidth shares add up to %d %%, at most 100", weights)}
+	}
+	w := s.Watchdog
+	if w.On && (w.Poll <= 0 || w.Detect < w.Poll || w.Restore < w.Poll) {
+		return &SpecError{"watchdog", "poll must be positive, detect and restore at least one poll"}
+	}
+	return nil
+}
+
+func (c *Class) validate(i int, buffer unit.Bytes) error {
+	w := c.WRED
+	switch {
+	case c.Weight < 0 || c.Weight > 100:
+		return specErr(i, "weight", "must lie between 0 and 100, found %d", c.Weight)
+	case w.Max < 0 || w.Min < 0:
+		return specErr(i, "wred_min", "must not be negative")
+	case w.Max > 0 && w.Min >= w.Max:
+		return specErr(i, "wred_min", "%v is not below wred_max %v", w.Min, w.Max)
+	case w.Max > buffer:
+		return specErr(i, "wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
+	case w.Probability < 0 || w.Probability > 1:
+		return specErr(i, "probability", "must lie between 0 and 100 percent")
+	case w.Weight > 15:
+		return specErr(i, "wred_weight", "must lie between 0 and 15, found %d", w.Weight)
+	case c.XOff > 0 && c.XOn >= c.XOff:
+		return specErr(i, "xon", "%v is not below xoff %v: traffic would never resume", c.XOn, c.XOff)
+	case c.XOff > buffer:
+		return specErr(i, "xoff", "%v is above the buffer of %v", c.XOff, buffer)
+	case c.Lossless && c.XOff == 0 && c.Alpha <= 0:
+		return specErr(i, "xoff", "a lossless queue needs xoff and xon, or alpha")
+	case c.Alpha < 0 || c.Alpha > 1024:
+		return specErr(i, "alpha", "must lie between 0 and 1024, found %v", c.Alpha)
+	case c.Headroom < 0 || c.Limit < 0:
+		return specErr(i, "headroom", "must not be negative")
+	case !c.Lossless && c.Limit == 0 && c.Alpha <= 0:
+		return specErr(i, "limit", "a lossy queue needs a limit or alpha")
+	}
+	return nil
+}
+
+// Default is a switch as the seeds configure it: RoCE (DSCP 24) in queue 3 with
+// ECN 150..3000 KB at 7 % and PFC, CNP (DSCP 48) in queue 7 with strict priority,
+// the rest in queue 0. xOFF and xON keep xON < WRED min < WRED max < xOFF.
+func Default() Spec {
+	s := Spec{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff}
+	s.DSCP[24], s.DSCP[48] = 3, 7
+	for i := range s.Queues {
+		s.Queues[i] = Class{Alpha: 1}
+	}
+	s.Queues[0].Weight = 50
+	s.Queues[3] = Class{Weight: 50, Lossless: true,
+		WRED: WRED{Min: 150 * unit.KB, Max: 3000 * unit.KB, Probability: 0.07, ECN: true},
+		XOff: 3500 * unit.KB, XOn: 100 * unit.KB}
+	s.Queues[7] = Class{Strict: true, Alpha: 1}
+	s.Watchdog = Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond}
+	return s
+}
+
+// LosslessMask returns the bit set of lossless classes.
+func (s *Spec) LosslessMask() (m uint8) {
+	for i := range s.Queues {
+		if s.Queues[i].Lossless {
+			m |= 1 << i
+		}
+	}
+	return m
+}

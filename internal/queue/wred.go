@@ -1,0 +1,29 @@
+package queue
+
+import (
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// Hit decides for a queue of q bytes whether the packet is marked (or dropped,
+// without ECN): never below Min, with a probability that rises linearly to
+// Probability at Max, always above Max (Zhu et al. 2015, figure 5; the seed's
+// "random-detect" line).
+func (w *WRED) Hit(q unit.Bytes, r *rng.Stream) bool {
+	if q <= w.Min || w.Max == 0 {
+		return false
+	}
+	if q > w.Max {
+		return true
+	}
+	p := w.Probability * float64(q-w.Min) / float64(w.Max-w.Min)
+	return r.Float64() < p
+}
+
+// Average moves the averaged queue length towards q.
+func (w *WRED) Average(avg, q unit.Bytes) unit.Bytes {
+	if w.Weight == 0 {
+		return q
+	}
+	return avg + (q-avg)>>w.Weight
+}

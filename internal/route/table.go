@@ -1,0 +1,81 @@
+package route
+
+import "slices"
+
+// Table is one switch's forwarding table. Destinations that hang off the same
+// set of switches share a locator, so the table grows with leaves, not hosts.
+type Table struct {
+	group  []int32 // by locator
+	groups [][]int32
+	direct map[int32]int32 // attached NIC -> port
+}
+
+// What stands in for a group.
+const (
+	Attached    int32 = -1 // the NIC's cable is in this switch
+	Unreachable int32 = -2
+)
+
+// NewTable returns a table for the given number of locators, all unreachable.
+func NewTable(locators int) *Table {
+	t := &Table{group: make([]int32, locators)}
+	for i := range t.group {
+		t.group[i] = Unreachable
+	}
+	return t
+}
+
+// SetGroup routes a locator over the given ports, equal in cost.
+func (t *Table) SetGroup(loc int, ports []int32) {
+	for i, g := range t.groups {
+		if slices.Equal(g, ports) {
+			t.group[loc] = int32(i)
+			return
+		}
+	}
+	t.groups = append(t.groups, ports)
+	t.group[loc] = int32(len(t.groups) - 1)
+}
+
+// SetAttached marks a locator as hanging off this switch; Attach names ports.
+func (t *Table) SetAttached(loc int) { t.group[loc] = Attached }
+
+// Attach routes a NIC to the port its cable is in.
+func (t *Table) Attach(nic, port int32) {
+	if t.direct == nil {
+		t.direct = map[int32]int32{}
+	}
+	t.direct[nic] = port
+}
+
+// Near lays the attached NICs out from the lowest number: port by NIC - base,
+// -1 in gaps.
+func (t *Table) Near() (near []int32, base int32) {
+	lo, hi := int32(1<<31-1), int32(-1)
+	for nic := range t.direct {
+		lo, hi = min(lo, nic), max(hi, nic)
+	}
+	if hi < 0 {
+		return nil, 0
+	}
+	near = make([]int32, hi-lo+1)
+	for i := range near {
+		near[i] = -1
+		if p, ok := t.direct[lo+int32(i)]; ok {
+			near[i] = p
+		}
+	}
+	return near, lo
+}
+
+// Groups returns the number of equal-cost groups, Locators that of locators.
+func (t *Table) Groups() int { return len(t.groups) }
+
+// Locators returns the number of locators.
+func (t *Table) Locators() int { return len(t.group) }
+
+// Group returns the group of a locator, Attached or Unreachable.
+func (t *Table) Group(loc int) int32 { return t.group[loc] }
+
+// Ports returns the ports of a group.
+func (t *Table) Ports(g int32) []int32 { return t.groups[g] }

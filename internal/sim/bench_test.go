@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/host"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// permutationSetup is the peers' yardstick of HANDBOOK.md section 18: a k-ary
+// three-tier fat tree at 400 Gbit/s with 1 us per link, ECN, PFC and DCQCN on.
+func permutationSetup(tb testing.TB, k int) *Setup {
+	g, err := topo.Build("fat-tree", topo.Params{K: k, Tiers: 3,
+		HostCable: topo.Cable{Rate: 400 * unit.Gbps, Delay: unit.Microsecond},
+		Fabric:    topo.Cable{Rate: 400 * unit.Gbps, Delay: unit.Microsecond}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	spec := queue.Default()
+	p := cc.DCQCNPaper(400 * unit.Gbps)
+	return &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: route.ECMP, QPs: 1, Seed: 1,
+		Host: host.Config{RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(10), Retries: 7},
+			CC:     func(line unit.Rate) cc.Controller { return cc.NewDCQCN(&p, line) },
+			CNPGap: p.CNPInterval, DataDSCP: 24, CNPDSCP: 48, DataPrio: 3, CNPPrio: 7}}
+}
+
+// permutation sends bytes from every host to the next of a random cycle, so
+// nobody sends to itself, and runs until all is delivered.
+func permutation(tb testing.TB, s *Setup, bytes unit.Bytes) (n *Network, run func()) {
+	n, err := NewNetwork(s)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	hosts := s.Graph.TotalGPUs()
+	order := make([]int, hosts)
+	r := rng.New(s.Seed, "permutation")
+	r.Perm(order)
+	left, done := hosts, false
+	n.Hosts.OnDeliver = func(int32) { left--; done = left == 0 }
+	for i := range order {
+		c := n.Conn(order[i], order[(i+1)%hosts], 0)
+		n.Hosts.Send(c, bytes, 0)
+	}
+	return n, func() {
+		if !n.Run(&done, nil) {
+			tb.Fatalf("%d of %d flows never finished", left, hosts)
+		}
+	}
+}
+
+// BenchmarkPacketHops is the project's speed figure: packets crossing links
+// per second of one core, with everything on.
+func BenchmarkPacketHops(b *testing.B) {
+	for _, k := range []int{4, 8, 16} {
+		b.Run(fmt.Sprintf("hosts=%d", k*k*k/4), func(b *testing.B) {
+			var hops, events int64
+			var n *Network
+			for b.Loop() {
+				b.StopTimer()
+				var run func()
+				n, run = permutation(b, permutationSetup(b, k), 2*unit.MB)
+				runtime.GC()
+				b.StartTimer()
+				run()
+				hops += n.Net.Hops
+				events += int64(n.Net.Q.Popped())
+			}
+			sec := b.Elapsed().Seconds()
+			b.ReportMetric(float64(hops)/sec/1e6, "Mhops/s")
+			b.ReportMetric(float64(events)/float64(hops), "events/hop")
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.Sys)/1e6, "MB")
+			b.ReportMetric(n.Net.Q.Now().Micros(), "sim-us")
+			b.ReportMetric(float64(n.Net.Pauses), "pauses")
+			b.ReportMetric(float64(n.Net.Marks), "marks")
+		})
+	}
+}

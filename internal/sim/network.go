@@ -1,0 +1,207 @@
+// Package sim wires a scenario together and runs it: the only place where the
+// topology, the switches, the hosts, the transport and the workload meet.
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/internal/host"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Setup is everything a network is built from.
+type Setup struct {
+	Graph      *topo.Graph
+	Spec       func(node int) *queue.Spec // of a switch
+	LB         route.Policy
+	LBParams   route.Params
+	SameSeed   bool // every switch hashes with one seed: polarisation
+	CutThrough bool
+	Pipeline   unit.Time
+	Response   unit.Time // to a pause; 0: by line rate
+	Host       host.Config
+	QPs        int // queue pairs per pair of GPUs
+	Seed       uint64
+	Down       map[int]bool // links broken from the start
+}
+
+// Network is a built network: the simulator's state and what its indices mean.
+type Network struct {
+	*Setup
+	Net   *fabric.Net
+	Hosts *host.Hosts
+	Paths *topo.Routes
+
+	portA, portB []int32 // by link: the port at its A and B end
+	linkOf       []int32 // by port
+	down         map[int]bool
+	conns        map[connKey]int32
+}
+
+type connKey struct{ src, dst, tag int32 }
+
+// NewNetwork builds a network.
+func NewNetwork(s *Setup) (*Network, error) {
+	g := s.Graph
+	n := &Network{Setup: s, conns: map[connKey]int32{}, down: map[int]bool{}}
+	for l := range s.Down {
+		n.down[l] = true
+	}
+	b := fabric.Build(wheelShift(len(g.Links)))
+	for i, node := range g.Nodes {
+		if node.Role == topo.Host {
+			b.AddHost()
+		} else {
+			b.AddSwitch(fabric.SwitchConfig{Name: node.Name, Spec: s.Spec(i), CutThrough: s.CutThrough,
+				Pipeline: s.Pipeline, Seed: s.Seed})
+		}
+	}
+	n.portA, n.portB = make([]int32, len(g.Links)), make([]int32, len(g.Links))
+	for i, l := range g.Links {
+		delay := l.Delay
+		if delay == 0 {
+			delay = queue.Propagation(l.LengthMM)
+		}
+		resp := s.Response
+		if resp == 0 {
+			resp = queue.Response(l.Rate)
+		}
+		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: delay, BER: l.BER, Response: resp})
+		n.linkOf = append(n.linkOf, int32(i), int32(i))
+	}
+	var err error
+	n.Net, err = b.Finish(func(node int32) string { return g.Nodes[node].Name })
+	if err != nil {
+		return nil, err
+	}
+	n.Hosts = host.New(n.Net, &s.Host)
+	n.Paths = g.Route(n.down)
+	for i, nic := range g.NICs {
+		ports := make([]int32, len(nic.Links))
+		for k, l := range nic.Links {
+			ports[k] = n.Port(l, g.Hosts[nic.Host])
+		}
+		n.Hosts.AddNIC(ports, uint16(max(n.Paths.Locator[i], 0)))
+	}
+	n.install()
+	for l := range s.Down {
+		n.Net.SetDown(n.portA[l], true)
+	}
+	return n, nil
+}
+
+// wheelShift picks the event wheel's granularity: about a handful of events per
+// bucket when every link is busy.
+func wheelShift(links int) uint {
+	s := 14 - bits.Len(uint(links))/1
+	return uint(min(max(s, 4), 12))
+}
+
+// Port returns the port of a link at one of its nodes.
+func (n *Network) Port(link, node int) int32 {
+	if n.Graph.Links[link].A == node {
+		return n.portA[link]
+	}
+	return n.portB[link]
+}
+
+// PortName names the transmit direction of a port: "rail-1:Eth3 → spine-2".
+func (n *Network) PortName(port int32) string {
+	return n.Graph.Direction(int(n.linkOf[port]), int(n.Net.Ports[port].Node))
+}
+
+// install computes routes over the live links and gives them to the switches.
+func (n *Network) install() {
+	g := n.Graph
+	n.Paths = g.Route(n.down)
+	for node := range g.Nodes {
+		if g.Nodes[node].Role == topo.Host {
+			continue
+		}
+		t := route.NewTable(len(n.Paths.Sets))
+		for loc, links := range n.Paths.Next[node] {
+			if len(links) == 0 {
+				continue
+			}
+			ports := make([]int32, len(links))
+			for i, l := range links {
+				ports[i] = n.Port(l, node)
+			}
+			t.SetGroup(loc, ports)
+		}
+		for loc, set := range n.Paths.Sets {
+			for _, sw := range set {
+				if sw == node {
+					t.SetAttached(loc)
+				}
+			}
+		}
+		for nic, l := range n.Paths.Near[node] {
+			t.Attach(int32(nic), n.Port(l, node))
+		}
+		name := g.Nodes[node].Name
+		if n.SameSeed {
+			name = "all"
+		}
+		seed := rng.New(n.Seed, "ecmp/"+name)
+		n.Net.SetRoutes(int32(node), t, route.NewChooser(n.LB, n.LBParams, uint32(seed.Uint64()),
+			rng.New(n.Seed, "spray/"+g.Nodes[node].Name), t.Groups()))
+	}
+	for i := range g.NICs {
+		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
+	}
+}
+
+// Break fails a link now; Reroute, usually some time later, routes around it.
+func (n *Network) Break(link int) {
+	n.down[link] = true
+	n.Net.SetDown(n.portA[link], true)
+}
+
+// Reroute recomputes the routes and moves flows off dead NIC ports.
+func (n *Network) Reroute() {
+	n.install()
+	n.Hosts.Rebond()
+}
+
+// Conn returns the queue pair number tag from one GPU's NIC to another's,
+// setting it up on first use.
+func (n *Network) Conn(srcGPU, dstGPU, tag int) int32 {
+	k := connKey{int32(srcGPU), int32(dstGPU), int32(tag)}
+	if c, ok := n.conns[k]; ok {
+		return c
+	}
+	g := n.Graph
+	r := rng.New(n.Seed, fmt.Sprintf("flow/%d/%d/%d", srcGPU, dstGPU, tag))
+	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
+	c := n.Hosts.Connect(int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU]), int32(tag), hash, psn)
+	n.conns[k] = c
+	return c
+}
+
+// Run runs events until *stop is set or nothing is left to do; user takes the
+// events of the caller's own kinds. It returns false when events ran out.
+func (n *Network) Run(stop *bool, user func(engine.Event)) bool {
+	q, net, hosts := n.Net.Q, n.Net, n.Hosts
+	for !*stop {
+		e := q.Next()
+		switch {
+		case e == nil:
+			return false
+		case e.Kind < fabric.KindHost:
+			net.Handle(e)
+		case e.Kind < host.KindUser:
+			hosts.Handle(e)
+		default:
+			user(*e)
+		}
+	}
+	return true
+}

@@ -1,0 +1,249 @@
+package topo
+
+import (
+	"fmt"
+)
+
+// Server is the shape of every GPU server of a fabric.
+type Server struct {
+	GPUs  int
+	NICs  int // a NIC per GPU, or fewer that are shared
+	Ports int // per NIC: 1, or 2 for a link bundle to a switch pair
+}
+
+// Params drives the builders; which fields count depends on the kind.
+type Params struct {
+	Server    Server
+	Hosts     int // per segment
+	Segments  int
+	Spines    int
+	Uplinks   int // cables from a leaf to each spine; 0: as many as make it non-blocking
+	HostCable Cable
+	Fabric    Cable
+	K         int // fat tree arity
+	Tiers     int // fat tree: 2 or 3
+}
+
+// Kinds lists the fabrics Build knows.
+func Kinds() []string {
+	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "graph"}
+}
+
+// A ParamError names the parameter that cannot be.
+type ParamError struct{ Field, Msg string }
+
+func (e *ParamError) Error() string { return e.Field + ": " + e.Msg }
+
+func paramErr(field, format string, args ...any) error {
+	return &ParamError{field, fmt.Sprintf(format, args...)}
+}
+
+// Build constructs a fabric of a kind:
+//
+//	single-rail  one switch, rails as VLANs            seed figure 13-4
+//	dual-rail    a switch pair, dual-port NICs         seed figure 13-5
+//	rail-only    a switch per rail, no spine           seed figures 8 and 13-6
+//	rail         a switch per rail and segment, spines seed figures 12-4 and 9
+//	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
+//	fat-tree     k-ary, two or three tiers, one GPU per host
+func Build(kind string, p Params) (*Graph, error) {
+	if kind == "fat-tree" {
+		return fatTree(p)
+	}
+	if err := p.check(kind); err != nil {
+		return nil, err
+	}
+	g := newGraph(kind)
+	g.GPUs = p.Server.GPUs
+	switch kind {
+	case "single-rail":
+		g.Isolated = true
+		one := g.AddNode("rail-1", Rail, 1)
+		g.addHosts(p, func(int, int) []int { return []int{one} })
+	case "dual-rail":
+		g.Isolated = true
+		pair := []int{g.AddNode("rail-1", Rail, 1), g.AddNode("rail-2", Rail, 1)}
+		g.addHosts(p, func(int, int) []int { return pair })
+	case "rail-only", "rail":
+		g.railLeaves(kind, p)
+	case "pod":
+		leaves := make([]int, 2*p.Segments)
+		for i := range leaves {
+			leaves[i] = g.AddNode(fmt.Sprintf("rail-%d", i+1), Rail, 1)
+		}
+		g.addHosts(p, func(seg, _ int) []int { return leaves[2*seg : 2*seg+2] })
+		g.addSpines(p, leaves, p.Hosts*p.Server.NICs)
+	default:
+		return nil, paramErr("kind", "%q is not a fabric; accepted: %v", kind, Kinds())
+	}
+	return g, nil
+}
+
+func (p Params) check(kind string) error {
+	s := p.Server
+	switch {
+	case s.GPUs < 1 || s.GPUs > 64:
+		return paramErr("gpus", "a server has 1 to 64 GPUs, found %d", s.GPUs)
+	case s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0:
+		return paramErr("nics", "%d NICs cannot serve %d GPUs evenly", s.NICs, s.GPUs)
+	case p.Hosts < 1 || p.Hosts > MaxGPUs:
+		return paramErr("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
+	case p.Segments < 1 || p.Segments > 10_000:
+		return paramErr("segments", "must lie between 1 and 10000, found %d", p.Segments)
+	case p.Hosts*p.Segments > MaxGPUs/s.GPUs:
+		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes", p.Hosts*p.Segments*s.GPUs, MaxGPUs)
+	case p.HostCable.Rate <= 0:
+		return paramErr("host_link.rate", "must be positive")
+	}
+	if kind == "dual-rail" || kind == "pod" {
+		if s.Ports != 2 {
+			return paramErr("nic_ports", "a %s fabric bundles two ports per NIC, found %d", kind, s.Ports)
+		}
+	} else if s.Ports != 1 {
+		return paramErr("nic_ports", "a %s fabric uses one port per NIC, found %d", kind, s.Ports)
+	}
+	if kind == "rail" || kind == "pod" {
+		switch {
+		case p.Spines < 1 || p.Spines > 1024:
+			return paramErr("spines", "must lie between 1 and 1024, found %d", p.Spines)
+		case p.Fabric.Rate <= 0:
+			return paramErr("fabric_link.rate", "must be positive")
+		case p.Uplinks < 0 || p.Uplinks > 64:
+			return paramErr("uplinks", "must lie between 0 and 64 per spine, found %d", p.Uplinks)
+		}
+	}
+	return nil
+}
+
+// addHosts adds the servers and cables each NIC to the switches attach names.
+func (g *Graph) addHosts(p Params, attach func(seg, nic int) []int) {
+	per := p.Server.GPUs / p.Server.NICs
+	for seg := range p.Segments {
+		for range p.Hosts {
+			h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
+			for i := range p.Server.NICs {
+				nic := NIC{Host: len(g.Hosts) - 1, Index: i, Rail: i}
+				for _, sw := range attach(seg, i) {
+					nic.Links = append(nic.Links, g.Connect(h, sw, p.HostCable))
+				}
+				g.NICs = append(g.NICs, nic)
+				for range per {
+					g.NICOf = append(g.NICOf, len(g.NICs)-1)
+				}
+			}
+		}
+	}
+}
+
+// railLeaves adds one leaf per rail and segment, and spines for kind rail.
+func (g *Graph) railLeaves(kind string, p Params) {
+	leaves := make([]int, 0, p.Segments*p.Server.NICs)
+	for seg := range p.Segments {
+		for r := range p.Server.NICs {
+			name := fmt.Sprintf("rail-%d", r+1)
+			if p.Segments > 1 {
+				name = fmt.Sprintf("seg-%d-rail-%d", seg+1, r+1)
+			}
+			leaves = append(leaves, g.AddNode(name, Rail, 1))
+		}
+	}
+	g.addHosts(p, func(seg, nic int) []int {
+		i := seg*p.Server.NICs + nic
+		return leaves[i : i+1]
+	})
+	if kind == "rail" {
+		g.addSpines(p, leaves, p.Hosts)
+	}
+}
+
+// addSpines meshes leaves and spines; down is the number of host ports of a leaf.
+func (g *Graph) addSpines(p Params, leaves []int, down int) {
+	up := p.Uplinks
+	if up == 0 {
+		need := int64(down) * int64(p.HostCable.Rate)
+		each := int64(p.Spines) * int64(p.Fabric.Rate)
+		up = int((need + each - 1) / each)
+	}
+	spines := make([]int, p.Spines)
+	for i := range spines {
+		spines[i] = g.AddNode(fmt.Sprintf("spine-%d", i+1), Spine, 2)
+	}
+	for _, l := range leaves {
+		for _, s := range spines {
+			for range up {
+				g.Connect(l, s, p.Fabric)
+			}
+		}
+	}
+}
+
+// fatTree is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2008): with three
+// tiers k pods of k/2 edge and k/2 aggregation switches and (k/2)^2 cores for
+// k^3/4 hosts; with two tiers k leaves and k/2 spines for k^2/2 hosts.
+func fatTree(p Params) (*Graph, error) {
+	k := p.K
+	if k < 2 || k > 64 || k%2 != 0 {
+		return nil, paramErr("k", "a fat tree needs an even k from 2 to 64, found %d", k)
+	}
+	if p.Tiers != 2 && p.Tiers != 3 {
+		return nil, paramErr("tiers", "2 or 3 tiers, found %d", p.Tiers)
+	}
+	if p.Tiers == 3 && k*k*k/4 > MaxGPUs {
+		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes", k*k*k/4, MaxGPUs)
+	}
+	if p.HostCable.Rate <= 0 {
+		return nil, paramErr("host_link.rate", "must be positive")
+	}
+	up := p.Fabric
+	if up.Rate == 0 {
+		up = p.HostCable
+	}
+	g := newGraph("fat-tree")
+	g.GPUs = 1
+	half := k / 2
+	addHost := func(edge int) {
+		h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
+		l := g.Connect(h, edge, p.HostCable)
+		g.NICs = append(g.NICs, NIC{Host: len(g.Hosts) - 1, Links: []int{l}})
+		g.NICOf = append(g.NICOf, len(g.NICs)-1)
+	}
+	if p.Tiers == 2 {
+		spines := make([]int, half)
+		for i := range spines {
+			spines[i] = g.AddNode(fmt.Sprintf("spine-%d", i+1), Spine, 2)
+		}
+		for i := range k {
+			leaf := g.AddNode(fmt.Sprintf("leaf-%d", i+1), Leaf, 1)
+			for range half {
+				addHost(leaf)
+			}
+			for _, s := range spines {
+				g.Connect(leaf, s, up)
+			}
+		}
+		return g, nil
+	}
+	cores := make([]int, half*half)
+	for i := range cores {
+		cores[i] = g.AddNode(fmt.Sprintf("core-%d", i+1), Core, 3)
+	}
+	for pod := range k {
+		aggs := make([]int, half)
+		for i := range aggs {
+			aggs[i] = g.AddNode(fmt.Sprintf("agg-%d-%d", pod+1, i+1), Aggregation, 2)
+			for j := range half {
+				g.Connect(aggs[i], cores[i*half+j], up)
+			}
+		}
+		for i := range half {
+			edge := g.AddNode(fmt.Sprintf("leaf-%d-%d", pod+1, i+1), Leaf, 1)
+			for range half {
+				addHost(edge)
+			}
+			for _, a := range aggs {
+				g.Connect(edge, a, up)
+			}
+		}
+	}
+	return g, nil
+}

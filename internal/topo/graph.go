@@ -1,0 +1,188 @@
+// Package topo is the shape of a fabric: servers with GPUs and NICs, switches
+// by role, the cables between them, and the shortest-path routes over what is up.
+package topo
+
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+// Role is what a node is for.
+type Role uint8
+
+// Roles, from the edge upwards. Rail switches are leaves that carry a rail.
+const (
+	Host Role = iota
+	Rail
+	Leaf
+	Aggregation
+	Spine
+	SuperSpine
+	Core
+	nRoles
+)
+
+var roleNames = [nRoles]string{"host", "rail", "leaf", "aggregation", "spine", "super-spine", "core"}
+
+func (r Role) String() string { return roleNames[r] }
+
+// ParseRole reads a role's name.
+func ParseRole(s string) (Role, error) {
+	for i, n := range roleNames {
+		if n == s {
+			return Role(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a role; accepted: %v", s, roleNames)
+}
+
+// Node is a server or a switch.
+type Node struct {
+	Name  string
+	Role  Role
+	Tier  int // 0 hosts, 1 leaves, and so on
+	Ports int // used so far; ports are named Eth1, Eth2, ...
+}
+
+// Link is one cable.
+type Link struct {
+	A, B         int // nodes
+	APort, BPort string
+	Rate         unit.Rate
+	LengthMM     int64
+	Delay        unit.Time // propagation; from the length unless given
+	BER          float64
+}
+
+// NIC is one network card: its server, its place in it, its cables.
+type NIC struct {
+	Host  int
+	Index int // within the server
+	Rail  int // which rail it is on
+	Links []int
+}
+
+// Graph is a fabric.
+type Graph struct {
+	Kind     string
+	Nodes    []Node
+	Links    []Link
+	NICs     []NIC
+	Hosts    []int // nodes
+	GPUs     int   // per host
+	NICOf    []int // GPU -> NIC
+	Isolated bool  // NICs of different rails cannot reach each other (VLAN rails)
+	byName   map[string]int
+}
+
+// MaxNodes, MaxLinks and MaxGPUs bound what packet fidelity will build.
+const (
+	MaxNodes = 200_000
+	MaxLinks = 1_000_000
+	MaxGPUs  = 100_000
+)
+
+func newGraph(kind string) *Graph { return &Graph{Kind: kind, byName: map[string]int{}} }
+
+// AddNode adds a node with a unique name.
+func (g *Graph) AddNode(name string, role Role, tier int) int {
+	g.Nodes = append(g.Nodes, Node{Name: name, Role: role, Tier: tier})
+	g.byName[name] = len(g.Nodes) - 1
+	if role == Host {
+		g.Hosts = append(g.Hosts, len(g.Nodes)-1)
+	}
+	return len(g.Nodes) - 1
+}
+
+// Node returns the node of a name, or -1.
+func (g *Graph) Node(name string) int {
+	if i, ok := g.byName[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// Cable describes a class of links.
+type Cable struct {
+	Rate     unit.Rate
+	LengthMM int64
+	Delay    unit.Time // overrides the length's when positive
+	BER      float64
+}
+
+// Connect runs a cable between two nodes.
+func (g *Graph) Connect(a, b int, c Cable) int {
+	g.Nodes[a].Ports++
+	g.Nodes[b].Ports++
+	g.Links = append(g.Links, Link{A: a, B: b, APort: portName(g.Nodes[a]), BPort: portName(g.Nodes[b]),
+		Rate: c.Rate, LengthMM: c.LengthMM, Delay: c.Delay, BER: c.BER})
+	return len(g.Links) - 1
+}
+
+func portName(n Node) string {
+	if n.Role == Host {
+		return fmt.Sprintf("nic%d", n.Ports)
+	}
+	return fmt.Sprintf("Eth%d", n.Ports)
+}
+
+// End names a link's end as seen from node: "rail-1:Eth3".
+func (g *Graph) End(link, node int) string {
+	l := g.Links[link]
+	if l.A == node {
+		return g.Nodes[l.A].Name + ":" + l.APort
+	}
+	return g.Nodes[l.B].Name + ":" + l.BPort
+}
+
+// Direction names one direction of a link: "rail-1:Eth3 → spine-2".
+func (g *Graph) Direction(link, from int) string {
+	l := g.Links[link]
+	to := l.B
+	if l.B == from {
+		to = l.A
+	}
+	return g.End(link, from) + " → " + g.Nodes[to].Name
+}
+
+// FindPort returns the link and node of a port name such as "rail-1:Eth3".
+func (g *Graph) FindPort(name string) (link, node int, ok bool) {
+	for i, l := range g.Links {
+		if g.Nodes[l.A].Name+":"+l.APort == name {
+			return i, l.A, true
+		}
+		if g.Nodes[l.B].Name+":"+l.BPort == name {
+			return i, l.B, true
+		}
+	}
+	return 0, 0, false
+}
+
+// TotalGPUs returns the number of GPUs.
+func (g *Graph) TotalGPUs() int { return len(g.Hosts) * g.GPUs }
+
+// HostOf returns the server number of a GPU, LocalOf its place in the server.
+func (g *Graph) HostOf(gpu int) int { return gpu / g.GPUs }
+
+// LocalOf returns a GPU's place within its server.
+func (g *Graph) LocalOf(gpu int) int { return gpu % g.GPUs }
+
+// GPUName names a GPU as people count them: "host-1/gpu-1".
+func (g *Graph) GPUName(gpu int) string {
+	return fmt.Sprintf("%s/gpu-%d", g.Nodes[g.Hosts[g.HostOf(gpu)]].Name, g.LocalOf(gpu)+1)
+}
+
+// FindGPU returns the GPU of a name such as "host-2/gpu-3".
+func (g *Graph) FindGPU(name string) (int, error) {
+	for i := range g.TotalGPUs() {
+		if g.GPUName(i) == name {
+			return i, nil
+		}
+	}
+	last := ""
+	if n := g.TotalGPUs(); n > 0 {
+		last = g.GPUName(n - 1)
+	}
+	return 0, fmt.Errorf("there is no GPU %q; they are host-1/gpu-1 to %s", name, last)
+}

@@ -1,0 +1,203 @@
+package topo
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Hop is a way out of a switch: link by link.
+type Hop struct {
+	Link int
+	Peer int
+}
+
+// Routes holds the shortest paths over the links that are up. NICs that hang
+// off the same live switches share a locator.
+type Routes struct {
+	Locator []int // by NIC, -1 when it has no live cable
+	Sets    [][]int
+	Next    [][][]int     // [node][locator] -> links, sorted; nil at the attached switches
+	Near    []map[int]int // [node] NIC -> link
+}
+
+// Route computes shortest paths; down lists broken links.
+func (g *Graph) Route(down map[int]bool) *Routes {
+	r := &Routes{Locator: make([]int, len(g.NICs)), Next: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
+	index := map[string]int{}
+	for i, nic := range g.NICs {
+		var set []int
+		for _, l := range nic.Links {
+			if down[l] {
+				continue
+			}
+			sw := g.Links[l].B
+			if sw == g.Hosts[nic.Host] {
+				sw = g.Links[l].A
+			}
+			if r.Near[sw] == nil {
+				r.Near[sw] = map[int]int{}
+			}
+			r.Near[sw][i] = l
+			set = append(set, sw)
+		}
+		sort.Ints(set)
+		if len(set) == 0 {
+			r.Locator[i] = -1
+			continue
+		}
+		key := fmt.Sprint(set)
+		loc, ok := index[key]
+		if !ok {
+			loc = len(r.Sets)
+			index[key] = loc
+			r.Sets = append(r.Sets, set)
+		}
+		r.Locator[i] = loc
+	}
+	adj := g.adjacency(down)
+	for n := range g.Nodes {
+		if g.Nodes[n].Role != Host {
+			r.Next[n] = make([][]int, len(r.Sets))
+		}
+	}
+	dist := make([]int, len(g.Nodes))
+	for loc, set := range r.Sets {
+		g.bfs(adj, set, dist)
+		for n := range g.Nodes {
+			if g.Nodes[n].Role == Host || dist[n] <= 0 {
+				continue
+			}
+			for _, h := range adj[n] {
+				if dist[h.Peer] == dist[n]-1 {
+					r.Next[n][loc] = append(r.Next[n][loc], h.Link)
+				}
+			}
+		}
+	}
+	return r
+}
+
+// adjacency lists each switch's live links to other switches.
+func (g *Graph) adjacency(down map[int]bool) [][]Hop {
+	adj := make([][]Hop, len(g.Nodes))
+	for i, l := range g.Links {
+		if down[i] || g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
+			continue
+		}
+		adj[l.A] = append(adj[l.A], Hop{i, l.B})
+		adj[l.B] = append(adj[l.B], Hop{i, l.A})
+	}
+	return adj
+}
+
+func (g *Graph) bfs(adj [][]Hop, from []int, dist []int) {
+	for i := range dist {
+		dist[i] = -1
+	}
+	queue := append([]int(nil), from...)
+	for _, n := range from {
+		dist[n] = 0
+	}
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		for _, h := range adj[n] {
+			if dist[h.Peer] < 0 {
+				dist[h.Peer] = dist[n] + 1
+				queue = append(queue, h.Peer)
+			}
+		}
+	}
+}
+
+// Reachable reports whether packets of one NIC find a way to another: rails in
+// VLANs of their own are apart even inside one switch.
+func (g *Graph) Reachable(r *Routes, a, b int) bool {
+	if g.Isolated && g.NICs[a].Rail != g.NICs[b].Rail {
+		return false
+	}
+	lb := r.Locator[b]
+	if lb < 0 || r.Locator[a] < 0 {
+		return false
+	}
+	for _, sw := range r.Sets[r.Locator[a]] {
+		if _, ok := r.Near[sw][b]; ok || r.Next[sw][lb] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckConnected returns an error that names two parts when some server's NIC
+// cannot reach any other one that it should: the graph is partitioned. Rails
+// are allowed to be apart, since NVLink joins them inside a server.
+func (g *Graph) CheckConnected(r *Routes) error {
+	if len(g.Hosts) < 2 {
+		return nil
+	}
+	for a := range g.NICs {
+		if r.Locator[a] < 0 {
+			return fmt.Errorf("%s has no cable that is up", g.NICName(a))
+		}
+	}
+	// Servers are connected when some pair of their NICs is; joined through
+	// common servers, because NVLink carries data between a server's NICs.
+	part := make([]int, len(g.Hosts))
+	for i := range part {
+		part[i] = i
+	}
+	var find func(int) int
+	find = func(i int) int {
+		for part[i] != i {
+			part[i] = part[part[i]]
+			i = part[i]
+		}
+		return i
+	}
+	// NICs of one locator and rail are mutually reachable; check one of each.
+	rep := map[string]int{}
+	for i, n := range g.NICs {
+		key := fmt.Sprint(r.Locator[i])
+		if g.Isolated {
+			key += fmt.Sprint("/", n.Rail)
+		}
+		if j, ok := rep[key]; ok {
+			part[find(n.Host)] = find(g.NICs[j].Host)
+		} else {
+			rep[key] = i
+		}
+	}
+	reps := make([]int, 0, len(rep))
+	for _, i := range rep {
+		reps = append(reps, i)
+	}
+	sort.Ints(reps)
+	for x, a := range reps {
+		for _, b := range reps[x+1:] {
+			if find(g.NICs[a].Host) != find(g.NICs[b].Host) && g.Reachable(r, a, b) {
+				part[find(g.NICs[a].Host)] = find(g.NICs[b].Host)
+			}
+		}
+	}
+	var apart []string
+	root := find(0)
+	for i := range g.Hosts {
+		if find(i) != root {
+			apart = append(apart, g.Nodes[g.Hosts[i]].Name)
+		}
+	}
+	if len(apart) > 0 {
+		if len(apart) > 4 {
+			apart = append(apart[:4], "...")
+		}
+		return fmt.Errorf("the graph is partitioned: %s cannot reach %s", g.Nodes[g.Hosts[0]].Name, strings.Join(apart, ", "))
+	}
+	return nil
+}
+
+// NICName names a NIC: "host-1/nic-2".
+func (g *Graph) NICName(i int) string {
+	n := g.NICs[i]
+	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
+}

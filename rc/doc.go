@@ -1,0 +1,25 @@
+// Package rc is the reliable connection of InfiniBand and RoCEv2 as a pure
+// machine: no clock, no socket, no goroutine. The simulator and the real
+// socket drive the very same code.
+//
+// A QP is both halves of one end. The requester turns posted work requests
+// into packets (Next), takes acknowledgements (Acknowledged) and time-outs
+// (Timeout); the responder takes data packets (Data) and says what to answer.
+// Payload bytes never pass through here: a packet is its headers plus the
+// length of its payload, and Placed accounts for every byte range.
+//
+// # Sequence numbers
+//
+// On the wire a PSN has 24 bits. Inside, sequence numbers have 64 and are
+// extended against the neighbourhood (roce.Extend), so nothing wraps.
+//
+// # Recovery
+//
+// GoBackN follows IBTA 9.7: the responder answers the first packet of a gap
+// with one NAK carrying the expected PSN and drops until that PSN arrives; the
+// requester starts over from there. Selective keeps out-of-order packets in a
+// bounded window and asks for what is missing, as IRN does (Mittal et al.,
+// SIGCOMM 2018): the NAK carries the expected PSN in the BTH, and, in our
+// profile, the PSN that was received in the MSN field. NakAfter delays that NAK
+// until so many packets overtook the gap, for fabrics that reorder.
+package rc

@@ -1,0 +1,216 @@
+package rc
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// State is the state of a queue pair (IBTA 10.3.1).
+type State uint8
+
+// States, in the order a connection is set up.
+const (
+	Reset State = iota
+	Init
+	ReadyToReceive
+	ReadyToSend
+	Error
+)
+
+var stateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "ERR"}
+
+func (s State) String() string { return stateNames[s] }
+
+// Recovery says what happens to packets that arrive out of order.
+type Recovery uint8
+
+// GoBackN drops them, Selective keeps them.
+const (
+	GoBackN Recovery = iota
+	Selective
+)
+
+// Status is the outcome of a work request (IBTA 11.6.2).
+type Status uint8
+
+// Completion statuses.
+const (
+	Success Status = iota
+	RetryExceeded
+	RemoteAccessError
+	RemoteInvalidRequest
+	Flushed
+)
+
+var statusNames = [...]string{"success", "transport retry counter exceeded", "remote access error",
+	"remote invalid request error", "work request flushed"}
+
+func (s Status) String() string { return statusNames[s] }
+
+// Config is the fixed part of a queue pair's attributes.
+type Config struct {
+	MTU       int       // path MTU in payload bytes: 256, 512, 1024, 2048 or 4096
+	Recovery  Recovery  // what the responder does with reordered packets
+	WriteOnly bool      // a RETH in every packet (WRITE Only) instead of First/Middle/Last
+	AckEvery  int       // the requester asks for an ACK every so many packets
+	Timeout   unit.Time // local ACK timeout, LocalAckTimeout(n); zero never fires
+	Retries   int       // timeouts in a row before the QP fails
+	Window    int       // Selective: packets kept beyond the expected one
+	NakAfter  int       // Selective: packets that must overtake a gap before the NAK
+}
+
+// LocalAckTimeout is 4.096 us x 2^n for n from 1 to 31, zero (never) for n = 0
+// (IBTA 9.7.6.1.3).
+func LocalAckTimeout(n int) unit.Time {
+	if n <= 0 {
+		return 0
+	}
+	return 4096 * unit.Nanosecond << n
+}
+
+// Validate refuses attributes no NIC would take, naming the field.
+func (c Config) Validate() error {
+	switch c.MTU {
+	case 256, 512, 1024, 2048, 4096:
+	default:
+		return fmt.Errorf("mtu must be 256, 512, 1024, 2048 or 4096, found %d", c.MTU)
+	}
+	if c.AckEvery < 1 || c.AckEvery > 1<<16 {
+		return fmt.Errorf("ack_every must lie between 1 and 65536, found %d", c.AckEvery)
+	}
+	if c.Retries < 0 || c.Retries > 7 {
+		return fmt.Errorf("retries must lie between 0 and 7, found %d", c.Retries)
+	}
+	if c.Recovery == Selective && (c.Window < 64 || c.Window > 1<<16 || c.Window&(c.Window-1) != 0) {
+		return fmt.Errorf("window must be a power of two from 64 to 65536, found %d", c.Window)
+	}
+	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
+		return fmt.Errorf("nak_after must be at least 0 and below the window, found %d", c.NakAfter)
+	}
+	return nil
+}
+
+// Packet is the decoded headers of one packet of the connection.
+type Packet struct {
+	Op       roce.Opcode
+	Syndrome roce.Syndrome // acknowledgements only
+	AckReq   bool
+	Again    bool // a retransmission; not on the wire, for counters
+	PSN      uint32
+	Payload  int32  // bytes
+	RKey     uint32 // with a RETH
+	Len      uint32 // with a RETH: DMA length of the message
+	MSN      uint32 // acknowledgements only
+	VA       uint64 // with a RETH: remote address
+}
+
+// Completion is a finished work request.
+type Completion struct {
+	ID     uint64
+	Status Status
+}
+
+// wr is a posted work request: bytes [VA, VA+Len) as PSNs [first, end).
+type wr struct {
+	id         uint64
+	first, end uint64
+	va         uint64
+	len        uint32
+	rkey       uint32
+}
+
+// QP is one end of a reliable connection. It is not safe for concurrent use.
+type QP struct {
+	cfg   *Config
+	state State
+	mem   *Memory
+
+	// Requester. Packets [una, next) are in flight, [next, end) posted and
+	// unsent; high is one above the highest ever sent.
+	una, next, high, end uint64
+	cur                  int // index in wrs of the request that next lies in
+	wrs                  []wr
+	retries              int
+	progressAt           unit.Time // when una moved last or the QP became busy
+	sack                 sackState
+	done                 []Completion
+
+	// Responder.
+	expect   uint64 // next PSN in order
+	msn      uint32
+	nakSent  bool // one NAK per gap
+	ackOwed  bool // an ACK request arrived beyond a gap
+	msgVA    uint64
+	msgLeft  int64 // bytes of the current First/Middle/Last message still to come
+	reorder  reorderState
+	Placed   uint64 // payload bytes written in order or out of order, once each
+	Received uint64 // data packets taken, duplicates and drops not counted
+
+	Retransmitted uint64 // packets sent again
+}
+
+// NewQP returns a queue pair in the RESET state. cfg is shared and must not
+// change; mem holds the regions a peer may write to.
+func NewQP(cfg *Config, mem *Memory) QP { return QP{cfg: cfg, mem: mem} }
+
+// ErrState is returned for a call the QP's state does not allow.
+var ErrState = errors.New("queue pair is in the wrong state")
+
+// Modify moves the QP to the next state. Attributes travel with the step that
+// needs them: RTR takes the PSN the peer will start with, RTS our own.
+func (q *QP) Modify(to State, psn uint32) error {
+	switch {
+	case to == Reset:
+		*q = QP{cfg: q.cfg, mem: q.mem}
+		return nil
+	case to == Error:
+		q.fail(Flushed)
+		return nil
+	case to == Init && q.state == Reset:
+	case to == ReadyToReceive && q.state == Init:
+		q.expect = base + uint64(psn&roce.PSNMask)
+	case to == ReadyToSend && q.state == ReadyToReceive:
+		q.una = base + uint64(psn&roce.PSNMask)
+		q.next, q.high, q.end = q.una, q.una, q.una
+	default:
+		return fmt.Errorf("%w: %v to %v", ErrState, q.state, to)
+	}
+	q.state = to
+	return nil
+}
+
+// base keeps extended sequence numbers away from zero, so that subtracting a
+// window never wraps.
+const base = 1 << 24
+
+// State returns the QP's state.
+func (q *QP) State() State { return q.state }
+
+// fail completes everything posted and enters the error state: the oldest
+// request takes the status, the rest are flushed (IBTA 10.3.1.7).
+func (q *QP) fail(s Status) {
+	if q.state == Error {
+		return
+	}
+	q.state = Error
+	for _, w := range q.wrs {
+		q.done = append(q.done, Completion{w.id, s})
+		s = Flushed
+	}
+	q.wrs, q.cur = q.wrs[:0], 0
+	q.next = q.end
+	q.una = q.end
+}
+
+// PopCompletion takes the oldest completion.
+func (q *QP) PopCompletion() (Completion, bool) {
+	if len(q.done) == 0 {
+		return Completion{}, false
+	}
+	c := q.done[0]
+	q.done = q.done[:copy(q.done, q.done[1:])]
+	return c, true
+}

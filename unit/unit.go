@@ -1,0 +1,294 @@
+// Package unit holds the three quantities everything in Railyard is measured
+// in: Time in picoseconds, Rate in bits per second and Bytes.
+//
+// One byte at 400 Gbit/s is exactly 20 ps, so integer picoseconds lose nothing
+// on the links this project is about. The core never uses floating point time.
+package unit
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// Time is a point in simulated time or a duration, in picoseconds. The range
+// of an int64 is about 106 days.
+type Time int64
+
+// Multiples of a picosecond.
+const (
+	Picosecond  Time = 1
+	Nanosecond       = 1000 * Picosecond
+	Microsecond      = 1000 * Nanosecond
+	Millisecond      = 1000 * Microsecond
+	Second           = 1000 * Millisecond
+)
+
+// Never is later than anything that happens.
+const Never Time = 1<<63 - 1
+
+// Rate is a data rate in bits per second.
+type Rate int64
+
+// Multiples of a bit per second.
+const (
+	BitPerSecond Rate = 1
+	Kbps              = 1000 * BitPerSecond
+	Mbps              = 1000 * Kbps
+	Gbps              = 1000 * Mbps
+	Tbps              = 1000 * Gbps
+)
+
+// Bytes is an amount of data.
+type Bytes int64
+
+// Multiples of a byte; KB and friends are decimal, KiB and friends binary.
+const (
+	Byte Bytes = 1
+	KB         = 1000 * Byte
+	MB         = 1000 * KB
+	GB         = 1000 * MB
+	KiB        = 1024 * Byte
+	MiB        = 1024 * KiB
+	GiB        = 1024 * MiB
+)
+
+// Serialize returns how long b bytes take on a link of rate r, rounded up to a
+// whole picosecond. It saturates at Never instead of overflowing, and a rate
+// of zero or less never finishes.
+func Serialize(b Bytes, r Rate) Time {
+	if b <= 0 {
+		return 0
+	}
+	if r <= 0 {
+		return Never
+	}
+	hi, lo := bits.Mul64(uint64(b), 8*uint64(Second))
+	lo, carry := bits.Add64(lo, uint64(r)-1, 0)
+	hi += carry
+	if hi >= uint64(r) {
+		return Never
+	}
+	q, _ := bits.Div64(hi, lo, uint64(r))
+	if q > uint64(Never) {
+		return Never
+	}
+	return Time(q)
+}
+
+// InTime returns how many whole bytes pass at rate r in time t; zero for
+// negative arguments, saturating at the largest Bytes.
+func InTime(r Rate, t Time) Bytes {
+	if r <= 0 || t <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(r), uint64(t))
+	d := 8 * uint64(Second)
+	if hi >= d {
+		return 1<<63 - 1
+	}
+	q, _ := bits.Div64(hi, lo, d)
+	if q > 1<<63-1 {
+		return 1<<63 - 1
+	}
+	return Bytes(q)
+}
+
+// Over returns the average rate of moving b bytes in time t, zero when t is
+// not positive.
+func Over(b Bytes, t Time) Rate {
+	if t <= 0 || b <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(b), 8*uint64(Second))
+	if hi >= uint64(t) {
+		return 1<<63 - 1
+	}
+	q, _ := bits.Div64(hi, lo, uint64(t))
+	if q > 1<<63-1 {
+		return 1<<63 - 1
+	}
+	return Rate(q)
+}
+
+// Seconds returns the time as floating point seconds, for reports.
+func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
+
+// Micros returns the time as floating point microseconds, for reports.
+func (t Time) Micros() float64 { return float64(t) / float64(Microsecond) }
+
+type scale struct {
+	suffix string
+	factor int64
+}
+
+// The first matching suffix wins, so longer ones stand before their tails.
+var (
+	timeScales = []scale{
+		{"ps", int64(Picosecond)}, {"ns", int64(Nanosecond)}, {"us", int64(Microsecond)},
+		{"µs", int64(Microsecond)}, {"ms", int64(Millisecond)}, {"s", int64(Second)},
+	}
+	rateScales = []scale{
+		{"Tbps", int64(Tbps)}, {"Gbps", int64(Gbps)}, {"Mbps", int64(Mbps)}, {"Kbps", int64(Kbps)},
+		{"GB/s", 8 * int64(Gbps)}, {"MB/s", 8 * int64(Mbps)}, {"TB/s", 8 * int64(Tbps)}, {"bps", 1},
+	}
+	byteScales = []scale{
+		{"KiB", int64(KiB)}, {"MiB", int64(MiB)}, {"GiB", int64(GiB)}, {"TiB", int64(GiB) * 1024},
+		{"KB", int64(KB)}, {"MB", int64(MB)}, {"GB", int64(GB)}, {"TB", int64(GB) * 1000}, {"B", 1},
+	}
+	lengthScales = []scale{{"mm", 1}, {"cm", 10}, {"km", 1_000_000}, {"m", 1000}}
+)
+
+// A ParseError says what was wrong with a quantity and what would do.
+type ParseError struct {
+	What   string // "time", "rate", "size" or "length"
+	Found  string
+	Reason string
+	Accept string
+}
+
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%q is not a %s: %s; write for example %s", e.Found, e.What, e.Reason, e.Accept)
+}
+
+func parse(s, what, accept string, scales []scale) (int64, error) {
+	fail := func(reason string) (int64, error) {
+		return 0, &ParseError{What: what, Found: s, Reason: reason, Accept: accept}
+	}
+	t := strings.TrimSpace(s)
+	for _, sc := range scales {
+		num, ok := strings.CutSuffix(t, sc.suffix)
+		if !ok {
+			continue
+		}
+		num = strings.TrimSpace(num)
+		whole, frac, _ := strings.Cut(num, ".")
+		if whole == "" || !digits(whole) || !digits(frac) || len(frac) > 12 {
+			return fail("the number before the unit cannot be read")
+		}
+		w, err := strconv.ParseInt(whole, 10, 64)
+		if err != nil {
+			return fail("the number is too large")
+		}
+		hi, lo := bits.Mul64(uint64(w), uint64(sc.factor))
+		if hi != 0 || lo > 1<<62 {
+			return fail("the number is too large")
+		}
+		v := int64(lo)
+		if frac != "" {
+			f, _ := strconv.ParseInt(frac, 10, 64)
+			div := uint64(1)
+			for range frac {
+				div *= 10
+			}
+			hi, lo := bits.Mul64(uint64(f), uint64(sc.factor))
+			q, rem := bits.Div64(hi, lo, div)
+			if rem != 0 {
+				return fail("it is finer than the smallest step")
+			}
+			v += int64(q)
+		}
+		return v, nil
+	}
+	if t != "" && digits(strings.Replace(t, ".", "", 1)) {
+		return fail("the unit is missing")
+	}
+	return fail("the unit is not known")
+}
+
+func digits(s string) bool {
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// ParseTime reads "600ns", "55us", "1.5ms" or "2s".
+func ParseTime(s string) (Time, error) {
+	v, err := parse(s, "time", "600ns, 55us, 1.5ms or 2s", timeScales)
+	return Time(v), err
+}
+
+// ParseRate reads "400Gbps", "3.2Tbps" or, for NVLink and PCIe, "450GB/s".
+func ParseRate(s string) (Rate, error) {
+	v, err := parse(s, "rate", "400Gbps, 40Mbps or 450GB/s", rateScales)
+	return Rate(v), err
+}
+
+// ParseBytes reads "4096B", "150KB" (decimal) or "24MiB" (binary).
+func ParseBytes(s string) (Bytes, error) {
+	v, err := parse(s, "size", "4096B, 150KB or 24MiB", byteScales)
+	return Bytes(v), err
+}
+
+// ParseLength reads "30m" or "50cm" and returns millimetres.
+func ParseLength(s string) (int64, error) {
+	return parse(s, "length", "3m, 50cm or 2km", lengthScales)
+}
+
+func trim(f float64, prec int) string {
+	s := strconv.FormatFloat(f, 'f', prec, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// String prints the time in the largest unit that keeps it above one, with
+// three decimals at most.
+func (t Time) String() string {
+	a := t
+	if a < 0 {
+		a = -a
+	}
+	switch {
+	case t == Never:
+		return "never"
+	case a >= Second:
+		return trim(t.Seconds(), 3) + "s"
+	case a >= Millisecond:
+		return trim(float64(t)/float64(Millisecond), 3) + "ms"
+	case a >= Microsecond:
+		return trim(t.Micros(), 3) + "us"
+	case a >= Nanosecond:
+		return trim(float64(t)/float64(Nanosecond), 3) + "ns"
+	}
+	return strconv.FormatInt(int64(t), 10) + "ps"
+}
+
+// String prints the rate in the largest decimal unit that keeps it above one.
+func (r Rate) String() string {
+	switch {
+	case r >= Tbps:
+		return trim(float64(r)/float64(Tbps), 3) + "Tbps"
+	case r >= Gbps:
+		return trim(float64(r)/float64(Gbps), 3) + "Gbps"
+	case r >= Mbps:
+		return trim(float64(r)/float64(Mbps), 3) + "Mbps"
+	case r >= Kbps:
+		return trim(float64(r)/float64(Kbps), 3) + "Kbps"
+	}
+	return strconv.FormatInt(int64(r), 10) + "bps"
+}
+
+// String prints the size in binary units when it is a whole number of them,
+// otherwise in decimal ones.
+func (b Bytes) String() string {
+	for _, u := range []scale{{"GiB", int64(GiB)}, {"MiB", int64(MiB)}, {"KiB", int64(KiB)}} {
+		if int64(b) >= u.factor && int64(b)%u.factor == 0 {
+			return strconv.FormatInt(int64(b)/u.factor, 10) + u.suffix
+		}
+	}
+	switch {
+	case b >= GB:
+		return trim(float64(b)/float64(GB), 3) + "GB"
+	case b >= MB:
+		return trim(float64(b)/float64(MB), 3) + "MB"
+	case b >= KB:
+		return trim(float64(b)/float64(KB), 3) + "KB"
+	}
+	return strconv.FormatInt(int64(b), 10) + "B"
+}
