@@ -100,12 +100,18 @@ func (q *Queue) sink(k key) {
 	h[i] = k
 }
 
+// aheadBy is how many events in advance of its turn Ahead shows one.
+const aheadBy = 12
+
 // popLane takes the head of the lane at the heap's top.
 func (q *Queue) popLane() *Event {
 	l := &q.lanes[q.heap[0].lane]
 	mask := uint32(len(l.ring) - 1)
 	e := &l.ring[l.head&mask]
 	l.head++
+	if l.tail-l.head > aheadBy {
+		q.Ahead = l.ring[(l.head+aheadBy)&mask]
+	}
 	if l.head != l.tail {
 		next := &l.ring[l.head&mask]
 		q.sink(key{next.At, next.seq, q.heap[0].lane})

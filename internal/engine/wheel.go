@@ -54,6 +54,10 @@ type Queue struct {
 	seq     uint64
 	lanes   [maxLanes]lane
 	heap    []key
+
+	// Ahead is an event that will fire soon: the run loop touches what it will
+	// need, so that the memory is there by then.
+	Ahead Event
 }
 
 // New returns an empty queue at time zero whose finest buckets span 1<<shift

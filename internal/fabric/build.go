@@ -109,7 +109,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	for i := range n.ing {
 		n.ing[i].cause = -1
 	}
-	n.hrLimit = make([]int64, slots)
+	n.hrLimit = make([]int32, slots)
 	n.avg = make([]unit.Bytes, slots)
 	n.expiry = make([]unit.Time, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
@@ -126,7 +126,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		for _, port := range sw.ports {
 			for c := range sw.Spec.Queues {
 				h := n.headroom(port, c, b.nodes[node].pipeline)
-				n.hrLimit[int(port)*queue.Classes+c] = h
+				n.hrLimit[n.slot(port, c)] = int32(min(h, math.MaxInt32))
 				reserved += h
 			}
 		}
@@ -207,7 +207,7 @@ func (n *Net) Rate(port int32) unit.Rate { return n.cfg[port].rate }
 
 // HeadroomLimit returns the headroom reserved for a (port, priority).
 func (n *Net) HeadroomLimit(port int32, prio int) unit.Bytes {
-	return unit.Bytes(n.hrLimit[int(port)*queue.Classes+prio])
+	return unit.Bytes(n.hrLimit[n.slot(port, prio)])
 }
 
 // Audit checks what must hold at any moment: no queue or counter negative, the
@@ -219,14 +219,15 @@ func (n *Net) Audit() error {
 		p := &n.Ports[i]
 		sum := int32(0)
 		for c := range queue.Classes {
-			q := n.classes[i*queue.Classes+c]
+			s := n.slot(int32(i), c)
+			q := n.classes[s]
 			if q.bytes < 0 {
 				return fmt.Errorf("port %d class %d holds %d bytes", i, c, q.bytes)
 			}
 			sum += q.bytes
-			g := n.ing[i*queue.Classes+c]
-			if g.shared < 0 || g.headroom < 0 || g.headroom > n.hrLimit[i*queue.Classes+c] {
-				return fmt.Errorf("ingress %d priority %d: shared %d, headroom %d of %d", i, c, g.shared, g.headroom, n.hrLimit[i*queue.Classes+c])
+			g := n.ing[s]
+			if g.shared < 0 || g.headroom < 0 || g.headroom > n.hrLimit[s] {
+				return fmt.Errorf("ingress %d priority %d: shared %d, headroom %d of %d", i, c, g.shared, g.headroom, n.hrLimit[s])
 			}
 		}
 		if sum != p.Queued {
@@ -248,8 +249,8 @@ func (n *Net) auditPools() error {
 		held, lossy := int64(0), int64(0)
 		for _, port := range sw.ports {
 			for c := range queue.Classes {
-				slot := int(port)*queue.Classes + c
-				held += n.ing[slot].shared
+				slot := n.slot(port, c)
+				held += int64(n.ing[slot].shared)
 				if sw.lossless&(1<<c) == 0 {
 					lossy += int64(n.classes[slot].bytes)
 				}
@@ -264,17 +265,17 @@ func (n *Net) auditPools() error {
 
 // QueuePeak returns the most bytes a class of a port ever held.
 func (n *Net) QueuePeak(port int32, c int) unit.Bytes {
-	return unit.Bytes(n.classes[int(port)*queue.Classes+c].peak)
+	return unit.Bytes(n.classes[n.slot(port, c)].peak)
 }
 
 // QueueBytes returns what a class of a port holds now.
 func (n *Net) QueueBytes(port int32, c int) unit.Bytes {
-	return unit.Bytes(n.classes[int(port)*queue.Classes+c].bytes)
+	return unit.Bytes(n.classes[n.slot(port, c)].bytes)
 }
 
 // IngressPeak returns the most bytes a priority of an ingress port ever held,
 // and the part of them in headroom.
 func (n *Net) IngressPeak(port int32, prio int) (total, headroom unit.Bytes) {
-	g := &n.ing[int(port)*queue.Classes+prio]
+	g := &n.ing[n.slot(port, prio)]
 	return unit.Bytes(g.peak), unit.Bytes(g.peakHead)
 }

@@ -90,10 +90,10 @@ type classQ struct{ head, tail, bytes, deficit, peak int32 }
 
 // ingress is the PFC accounting of one (port, priority).
 type ingress struct {
-	shared, headroom int64
-	peak, peakHead   int64
-	pausing          bool
+	shared, headroom int32
+	peak, peakHead   int32
 	cause            int32 // egress port that the packet which crossed xOFF was bound for
+	pausing          bool
 }
 
 // Net is the network.
@@ -107,13 +107,14 @@ type Net struct {
 	cfg     []portCfg
 	classes []classQ
 	ing     []ingress
-	hrLimit []int64      // headroom per (port, priority)
+	hrLimit []int32 // headroom
 	avg     []unit.Bytes // averaged queue per (port, class), WRED weight > 0
 	expiry  []unit.Time  // per (port, priority): pause runs out
 	refresh *engine.Timers
 	expire  *engine.Timers
 	free    int32
 	inUse   int
+	sink    uint32 // what Touch read
 
 	// Totals.
 	Hops, DataHops int64
@@ -172,6 +173,13 @@ func New(shift uint) *Net {
 	return n
 }
 
+// slot numbers a (port, class) pair, class-major.
+func (n *Net) slot(port int32, class int) int32 { return int32(class)*int32(len(n.Ports)) + port }
+
+func (n *Net) portOf(slot int32) int32 { return slot % int32(len(n.Ports)) }
+
+func (n *Net) classOf(slot int32) int { return int(slot) / len(n.Ports) }
+
 // Alloc returns the index of a zeroed packet. It may move Packets: pointers
 // into the slab do not survive it.
 func (n *Net) Alloc() int32 {
@@ -195,6 +203,14 @@ func (n *Net) Free(i int32) {
 // InUse returns how many packets exist.
 func (n *Net) InUse() int { return n.inUse }
 
+// Touch reads what a coming event will need, so that the caches have it by
+// then: the packet of an arrival.
+func (n *Net) Touch(e *engine.Event) {
+	if e.Kind == KindArrive || e.Kind == KindHost {
+		n.sink ^= n.Packets[e.B].PSN
+	}
+}
+
 // Handle runs one fabric event.
 func (n *Net) Handle(e *engine.Event) {
 	switch e.Kind {
@@ -210,7 +226,7 @@ func (n *Net) Handle(e *engine.Event) {
 		}
 	case KindExpire:
 		if n.expire.Live(e) {
-			n.unpause(e.A/queue.Classes, int(e.A%queue.Classes))
+			n.unpause(n.portOf(e.A), n.classOf(e.A))
 		}
 	case KindPoll:
 		n.poll(e.A)

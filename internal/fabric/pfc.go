@@ -2,7 +2,6 @@ package fabric
 
 import (
 	"railyard/internal/engine"
-	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/roce"
 	"railyard/unit"
@@ -11,7 +10,7 @@ import (
 // sendPause sends a PFC frame for ingress slot (port x 8 + priority) and arms
 // the refresh that repeats it while the congestion lasts.
 func (n *Net) sendPause(slot int32) {
-	port, prio := slot/queue.Classes, slot%queue.Classes
+	port, prio := n.portOf(slot), int32(n.classOf(slot))
 	sw := &n.Sw[n.Ports[port].Node]
 	n.PauseFrames++
 	n.Stats[port].PauseSent++
@@ -25,7 +24,7 @@ func (n *Net) sendPause(slot int32) {
 }
 
 func (n *Net) resume(slot int32) {
-	port, prio := slot/queue.Classes, slot%queue.Classes
+	port, prio := n.portOf(slot), int32(n.classOf(slot))
 	n.ing[slot].pausing = false
 	n.refresh.Disarm(slot)
 	n.Stats[port].ResumeSent++
@@ -50,15 +49,15 @@ func (n *Net) sendPFC(port, arg int32) {
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.
-func (n *Net) SendPause(port int32, prio int) { n.sendPause(port*queue.Classes + int32(prio)) }
+func (n *Net) SendPause(port int32, prio int) { n.sendPause(n.slot(port, prio)) }
 
 // SendResume ends a pause of SendPause.
-func (n *Net) SendResume(port int32, prio int) { n.resume(port*queue.Classes + int32(prio)) }
+func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 
 // gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes,
 // anything else pauses for so long from now (IEEE 802.1Q 36.1.3).
 func (n *Net) gotPFC(port int32, prio, quanta int) {
-	slot := port*queue.Classes + int32(prio)
+	slot := n.slot(port, prio)
 	if quanta == 0 {
 		n.unpause(port, prio)
 		return
@@ -82,7 +81,7 @@ func (n *Net) gotPFC(port int32, prio, quanta int) {
 
 // unpause lets a priority send again.
 func (n *Net) unpause(port int32, prio int) {
-	slot := port*queue.Classes + int32(prio)
+	slot := n.slot(port, prio)
 	n.expire.Disarm(slot)
 	op := &n.Ports[port]
 	if op.Paused&(1<<prio) == 0 {
@@ -122,5 +121,5 @@ func (n *Net) PausedFor(port int32) unit.Time {
 // it pause this port's priority last, or -1.
 func (n *Net) PauseCause(port int32, prio int) int32 {
 	peer := n.Ports[port].Peer
-	return n.ing[peer*queue.Classes+int32(prio)].cause
+	return n.ing[n.slot(peer, prio)].cause
 }

@@ -92,7 +92,7 @@ func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
 func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi int32, p *Packet) {
 	c := p.Class
 	size := int64(p.Size)
-	q := &n.classes[out*queue.Classes+int32(c)]
+	q := &n.classes[n.slot(out, int(c))]
 	if sw.lossless&(1<<c) != 0 {
 		if !n.admitLossless(sw, out, p) {
 			n.drop(out, pi, p)
@@ -139,17 +139,17 @@ func (sw *Switch) threshold(k *queue.Class) int64 {
 // shared pool; beyond, headroom, and the peer is paused. Only a full headroom
 // loses packets.
 func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
-	slot := p.In*queue.Classes + int32(p.Class)
+	slot := n.slot(p.In, int(p.Class))
 	g := &n.ing[slot]
 	k := &sw.Spec.Queues[p.Class]
-	size := int64(p.Size)
+	size := int32(p.Size)
 	xoff := int64(k.XOff)
 	if xoff == 0 {
 		xoff = sw.threshold(k)
 	}
-	if !g.pausing && g.shared+size <= xoff && sw.shared+size <= sw.limit {
+	if !g.pausing && int64(g.shared+size) <= xoff && sw.shared+int64(size) <= sw.limit {
 		g.shared += size
-		sw.shared += size
+		sw.shared += int64(size)
 	} else {
 		if g.headroom+size > n.hrLimit[slot] {
 			return false
@@ -193,12 +193,12 @@ func (n *Net) release(sw *Switch, p *Packet) {
 		sw.shared -= size
 		return
 	}
-	slot := p.In*queue.Classes + int32(p.Class)
+	slot := n.slot(p.In, int(p.Class))
 	g := &n.ing[slot]
-	fromHeadroom := min(size, g.headroom)
+	fromHeadroom := min(int32(size), g.headroom)
 	g.headroom -= fromHeadroom
-	g.shared -= size - fromHeadroom
-	sw.shared -= size - fromHeadroom
+	g.shared -= int32(size) - fromHeadroom
+	sw.shared -= size - int64(fromHeadroom)
 	if !g.pausing {
 		return
 	}
@@ -207,7 +207,7 @@ func (n *Net) release(sw *Switch, p *Packet) {
 	if k.XOff == 0 {
 		xon = max(sw.threshold(k)-2*int64(sw.Spec.MTU), 0)
 	}
-	if g.headroom == 0 && g.shared <= xon {
+	if g.headroom == 0 && int64(g.shared) <= xon {
 		n.resume(slot)
 	}
 }
@@ -239,7 +239,7 @@ func (n *Net) service(out int32) {
 
 // Dequeue takes the head of a class's queue.
 func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *Packet) {
-	q := &n.classes[int(out)*queue.Classes+c]
+	q := &n.classes[n.slot(out, c)]
 	pi := q.head
 	p := &n.Packets[pi]
 	q.head = p.next
@@ -247,6 +247,8 @@ func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *
 	op.Queued -= int32(p.Size)
 	if q.bytes == 0 {
 		op.NonEmpty &^= 1 << c
+	} else {
+		n.sink ^= n.Packets[q.head].PSN // its turn comes soon
 	}
 	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
 		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)
@@ -260,7 +262,7 @@ func (n *Net) Enqueue(out int32, pi int32, c int) {
 	op := &n.Ports[out]
 	p := &n.Packets[pi]
 	p.next, p.Class = -1, uint8(c)
-	q := &n.classes[int(out)*queue.Classes+c]
+	q := &n.classes[n.slot(out, c)]
 	if q.bytes == 0 {
 		q.head = pi
 	} else {
@@ -290,21 +292,21 @@ func (n *Net) pickClass(out int32, op *route.Port, elig uint8) int {
 // send while its deficit covers the head packet; when none may, every eligible
 // class earns its weight in MTU shares. Weight 0 runs only when alone.
 func (n *Net) deficit(out int32, op *route.Port, elig uint8) int {
-	qs := n.classes[int(out)*queue.Classes : int(out)*queue.Classes+queue.Classes]
 	spec := n.Sw[op.Node].Spec
 	for range 1 << 12 {
 		for m := elig; m != 0; m &= m - 1 {
 			c := bits.TrailingZeros8(m)
-			if size := int32(n.Packets[qs[c].head].Size); spec != nil && spec.Queues[c].Weight > 0 && qs[c].deficit >= size {
-				qs[c].deficit -= size
+			q := &n.classes[n.slot(out, c)]
+			if size := int32(n.Packets[q.head].Size); spec.Queues[c].Weight > 0 && q.deficit >= size {
+				q.deficit -= size
 				return c
 			}
 		}
 		earned := false
 		for m := elig; m != 0; m &= m - 1 {
 			c := bits.TrailingZeros8(m)
-			if spec != nil && spec.Queues[c].Weight > 0 {
-				qs[c].deficit += int32(spec.Queues[c].Weight) * 256
+			if w := spec.Queues[c].Weight; w > 0 {
+				n.classes[n.slot(out, c)].deficit += int32(w) * 256
 				earned = true
 			}
 		}
@@ -322,7 +324,7 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	if !w.ECN || p.TOS&3 == 0 {
 		return
 	}
-	slot := out*queue.Classes + int32(p.Class)
+	slot := n.slot(out, int(p.Class))
 	q := unit.Bytes(n.classes[slot].bytes)
 	if w.Weight > 0 {
 		n.avg[slot] = w.Average(n.avg[slot], q)

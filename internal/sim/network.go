@@ -196,6 +196,7 @@ func (n *Network) Run(stop *bool, user func(engine.Event)) bool {
 		case e == nil:
 			return false
 		case e.Kind < fabric.KindHost:
+			net.Touch(&q.Ahead)
 			net.Handle(e)
 		case e.Kind < host.KindUser:
 			hosts.Handle(e)
