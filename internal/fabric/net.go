@@ -107,7 +107,7 @@ type Net struct {
 	cfg     []portCfg
 	classes []classQ
 	ing     []ingress
-	hrLimit []int32 // headroom
+	hrLimit []int32      // headroom
 	avg     []unit.Bytes // averaged queue per (port, class), WRED weight > 0
 	expiry  []unit.Time  // per (port, priority): pause runs out
 	refresh *engine.Timers

@@ -345,3 +345,6 @@ func (h *Hosts) unring(c int32, s *sender) {
 	}
 	s.inRing = false
 }
+
+// Retransmitted returns how many packets a connection has sent again.
+func (h *Hosts) Retransmitted(c int32) int64 { return int64(h.senders[c].qp.Retransmitted) }

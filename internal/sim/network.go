@@ -186,11 +186,12 @@ func (n *Network) Conn(srcGPU, dstGPU, tag int) int32 {
 	return c
 }
 
-// Run runs events until *stop is set or nothing is left to do; user takes the
-// events of the caller's own kinds. It returns false when events ran out.
-func (n *Network) Run(stop *bool, user func(engine.Event)) bool {
+// RunUntil runs events until *stop is set, limit events have fired in total or
+// nothing is left to do; user takes the events of the caller's own kinds. It
+// returns false when events ran out.
+func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bool {
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
-	for !*stop {
+	for !*stop && q.Popped() < limit {
 		e := q.Next()
 		switch {
 		case e == nil:
@@ -206,3 +207,6 @@ func (n *Network) Run(stop *bool, user func(engine.Event)) bool {
 	}
 	return true
 }
+
+// Reaches reports whether packets of one NIC find a way to another.
+func (n *Network) Reaches(a, b int) bool { return n.Graph.Reachable(n.Paths, a, b) }

@@ -4,6 +4,9 @@ package topo
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"railyard/unit"
 )
@@ -175,14 +178,11 @@ func (g *Graph) GPUName(gpu int) string {
 
 // FindGPU returns the GPU of a name such as "host-2/gpu-3".
 func (g *Graph) FindGPU(name string) (int, error) {
-	for i := range g.TotalGPUs() {
-		if g.GPUName(i) == name {
-			return i, nil
+	host, local, ok := strings.Cut(name, "/gpu-")
+	if node := g.Node(host); ok && node >= 0 && g.Nodes[node].Role == Host {
+		if i, err := strconv.Atoi(local); err == nil && i >= 1 && i <= g.GPUs {
+			return slices.Index(g.Hosts, node)*g.GPUs + i - 1, nil
 		}
 	}
-	last := ""
-	if n := g.TotalGPUs(); n > 0 {
-		last = g.GPUName(n - 1)
-	}
-	return 0, fmt.Errorf("there is no GPU %q; they are host-1/gpu-1 to %s", name, last)
+	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0), g.GPUName(g.TotalGPUs()-1))
 }

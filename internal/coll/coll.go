@@ -1,0 +1,132 @@
+// Package coll turns collectives into graphs of transfers between ranks.
+//
+// A rank is ready when the operations in its ready list are done; the returned
+// lists say what must be done before the rank has its result.
+package coll
+
+import "railyard/unit"
+
+// Sink takes transfers: bytes from one rank to another once all of after are
+// done. The returned number stands for "delivered at dst".
+type Sink interface {
+	Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32
+}
+
+// chunk returns the size of the i-th of n nearly equal parts of b.
+func chunk(b unit.Bytes, i, n int) unit.Bytes {
+	return b*unit.Bytes(i+1)/unit.Bytes(n) - b*unit.Bytes(i)/unit.Bytes(n)
+}
+
+// ring runs steps rounds around the ring. In round k rank i passes on the chunk
+// it received in round k-1; chunkOf names the chunk rank i sends in round k.
+func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int, chunkOf func(i, k int) int) [][]int32 {
+	n := len(ranks)
+	if n < 2 {
+		return ready
+	}
+	got := make([]int32, n) // last transfer delivered at i
+	next := make([]int32, n)
+	for k := range steps {
+		for i := range n {
+			to := (i + 1) % n
+			b := chunk(bytes, (chunkOf(i, k)%n+n)%n, n)
+			if k == 0 {
+				next[to] = s.Transfer(ranks[i], ranks[to], b, ready[i]...)
+			} else {
+				next[to] = s.Transfer(ranks[i], ranks[to], b, got[i])
+			}
+		}
+		got, next = next, got
+	}
+	done := make([][]int32, n)
+	for i := range done {
+		// A rank takes part only when it is ready itself, even if all it
+		// does in the last round is receive.
+		done[i] = append([]int32{got[i]}, ready[i]...)
+	}
+	return done
+}
+
+// RingReduceScatter leaves each of n ranks with one reduced n-th of bytes:
+// n-1 rounds of bytes/n (Patarasuk and Yuan 2009).
+func RingReduceScatter(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	return ring(s, ranks, bytes, ready, len(ranks)-1, func(i, k int) int { return i - k })
+}
+
+// RingAllGather collects one n-th of bytes from each rank at all of them.
+func RingAllGather(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	return ring(s, ranks, bytes, ready, len(ranks)-1, func(i, k int) int { return i + 1 - k })
+}
+
+// RingAllReduce is a reduce-scatter and an all-gather in one chain of 2(n-1)
+// rounds: each rank sends and receives 2(n-1)/n of bytes.
+func RingAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	return ring(s, ranks, bytes, ready, 2*(len(ranks)-1), func(i, k int) int { return i - k })
+}
+
+// AllToAll sends bytes/n from every rank to every other one, all at once, each
+// rank starting with its right neighbour.
+func AllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	n := len(ranks)
+	done := make([][]int32, n)
+	for i := range n {
+		done[i] = append(done[i], ready[i]...)
+	}
+	for d := 1; d < n; d++ {
+		for i := range n {
+			to := (i + d) % n
+			id := s.Transfer(ranks[i], ranks[to], chunk(bytes, to, n), ready[i]...)
+			done[to] = append(done[to], id)
+		}
+	}
+	return done
+}
+
+// Broadcast passes bytes from the first rank down a chain in pieces, so that
+// all links work at once.
+func Broadcast(s Sink, ranks []int, bytes unit.Bytes, pieces int, ready [][]int32) [][]int32 {
+	n := len(ranks)
+	done := make([][]int32, n)
+	for i := range n {
+		done[i] = append(done[i], ready[i]...)
+	}
+	for p := range pieces {
+		b := chunk(bytes, p, pieces)
+		after := ready[0]
+		for i := 0; i+1 < n; i++ {
+			id := s.Transfer(ranks[i], ranks[i+1], b, append(after, ready[i+1]...)...)
+			done[i+1] = append(done[i+1], id)
+			after = []int32{id}
+		}
+	}
+	return done
+}
+
+// Kind names a collective and its bus bandwidth rule.
+type Kind uint8
+
+// Kinds of collectives.
+const (
+	AllReduce Kind = iota
+	AllGather
+	ReduceScatter
+	ToAll
+	Bcast
+	SendRecv
+)
+
+var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// BusFactor is what algorithm bandwidth is multiplied with to get bus
+// bandwidth (nccl-tests, PERFORMANCE.md).
+func (k Kind) BusFactor(n int) float64 {
+	switch k {
+	case AllReduce:
+		return 2 * float64(n-1) / float64(n)
+	case AllGather, ReduceScatter, ToAll:
+		return float64(n-1) / float64(n)
+	}
+	return 1
+}

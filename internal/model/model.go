@@ -1,0 +1,217 @@
+// Package model is the arithmetic of transformers: parameters, FLOPs and memory
+// from the config.json that a model is published with.
+package model
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"sort"
+	"strings"
+
+	"railyard/unit"
+)
+
+//go:embed data/*.json
+var data embed.FS
+
+// Config is the part of a Hugging Face config.json that decides size and work.
+// GPT-2 style names (n_embd, n_layer, n_head, n_positions) are understood.
+type Config struct {
+	Name     string `json:"-"`
+	Type     string `json:"model_type"`
+	Hidden   int64  `json:"hidden_size"`
+	Layers   int64  `json:"num_hidden_layers"`
+	Heads    int64  `json:"num_attention_heads"`
+	KVHeads  int64  `json:"num_key_value_heads"`
+	FFN      int64  `json:"intermediate_size"`
+	Vocab    int64  `json:"vocab_size"`
+	Context  int64  `json:"max_position_embeddings"`
+	Tied     bool   `json:"tie_word_embeddings"`
+	NEmbd    int64  `json:"n_embd"`
+	NLayer   int64  `json:"n_layer"`
+	NHead    int64  `json:"n_head"`
+	NInner   int64  `json:"n_inner"`
+	NCtx     int64  `json:"n_positions"`
+	HeadDim  int64  `json:"head_dim"`
+	gated    bool   // SwiGLU: three FFN matrices, no biases, RMSNorm
+	absolute bool   // learned position embeddings
+}
+
+// Names lists the models that ship with Railyard.
+func Names() []string {
+	files, _ := fs.Glob(data, "data/*.json")
+	for i, f := range files {
+		files[i] = strings.TrimSuffix(strings.TrimPrefix(f, "data/"), ".json")
+	}
+	sort.Strings(files)
+	return files
+}
+
+// Builtin returns a shipped model.
+func Builtin(name string) (*Config, error) {
+	b, err := data.ReadFile("data/" + name + ".json")
+	if err != nil {
+		return nil, fmt.Errorf("there is no model %q; shipped are %s, or give the path of a config.json",
+			name, strings.Join(Names(), ", "))
+	}
+	return Parse(name, b)
+}
+
+// Parse reads a config.json.
+func Parse(name string, b []byte) (*Config, error) {
+	c := &Config{}
+	if err := json.Unmarshal(b, c); err != nil {
+		return nil, fmt.Errorf("%s is not a model config.json: %w", name, err)
+	}
+	c.Name = name
+	first := func(a, b int64) int64 {
+		if a != 0 {
+			return a
+		}
+		return b
+	}
+	c.Hidden, c.Layers, c.Heads = first(c.Hidden, c.NEmbd), first(c.Layers, c.NLayer), first(c.Heads, c.NHead)
+	c.Context, c.FFN = first(c.Context, c.NCtx), first(c.FFN, c.NInner)
+	switch c.Type {
+	case "llama", "mistral", "qwen2":
+		c.gated = true
+	case "gpt2", "gpt3", "gpt_neox", "opt":
+		c.absolute = true
+		c.Tied = true
+		c.FFN = first(c.FFN, 4*c.Hidden)
+	default:
+		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, qwen2, gpt2, gpt3 and opt are", name, c.Type)
+	}
+	c.KVHeads = first(c.KVHeads, c.Heads)
+	return c, c.check()
+}
+
+func (c *Config) check() error {
+	for _, f := range []struct {
+		key string
+		v   int64
+		max int64
+	}{{"hidden_size", c.Hidden, 1 << 20}, {"num_hidden_layers", c.Layers, 10_000}, {"num_attention_heads", c.Heads, 1 << 16},
+		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28}, {"num_key_value_heads", c.KVHeads, 1 << 16}} {
+		if f.v < 1 || f.v > f.max {
+			return fmt.Errorf("%s: %s must lie between 1 and %d, found %d", c.Name, f.key, f.max, f.v)
+		}
+	}
+	if c.HeadDim == 0 {
+		if c.Hidden%c.Heads != 0 {
+			return fmt.Errorf("%s: hidden_size %d is not a multiple of num_attention_heads %d", c.Name, c.Hidden, c.Heads)
+		}
+		c.HeadDim = c.Hidden / c.Heads
+	}
+	if c.Heads%c.KVHeads != 0 {
+		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name, c.Heads, c.KVHeads)
+	}
+	return nil
+}
+
+// LayerParams returns the parameters of one transformer layer.
+func (c *Config) LayerParams() int64 {
+	q := c.Hidden * c.Heads * c.HeadDim
+	kv := 2 * c.Hidden * c.KVHeads * c.HeadDim
+	if c.gated { // Llama: no biases, two RMSNorms
+		return 2*q + kv + 3*c.Hidden*c.FFN + 2*c.Hidden
+	}
+	biases := c.Heads*c.HeadDim + 2*c.KVHeads*c.HeadDim + c.Hidden + c.FFN + c.Hidden
+	return 2*q + kv + 2*c.Hidden*c.FFN + biases + 4*c.Hidden
+}
+
+// EmbeddingParams returns the parameters outside the layers: token and position
+// embeddings, the output projection unless tied, the final norm.
+func (c *Config) EmbeddingParams() int64 {
+	n := c.Vocab*c.Hidden + c.Hidden
+	if !c.Tied {
+		n += c.Vocab * c.Hidden
+	}
+	if c.absolute {
+		n += c.Context*c.Hidden + c.Hidden
+	}
+	return n
+}
+
+// Params returns all parameters.
+func (c *Config) Params() int64 { return c.Layers*c.LayerParams() + c.EmbeddingParams() }
+
+// LayerFLOPs returns the floating point operations of one layer's forward pass
+// over tokens tokens in sequences of length seq: two per matrix parameter and
+// token, and the attention scores and values, 4·seq·hidden per token (Narayanan
+// et al., SC'21, appendix: causal masking is not discounted).
+func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
+	matmul := 2*c.Hidden*c.Heads*c.HeadDim + 2*c.Hidden*c.KVHeads*c.HeadDim
+	if c.gated {
+		matmul += 3 * c.Hidden * c.FFN
+	} else {
+		matmul += 2 * c.Hidden * c.FFN
+	}
+	return float64(tokens) * (2*float64(matmul) + 4*float64(seq)*float64(c.Heads*c.HeadDim))
+}
+
+// AttentionShare returns which part of LayerFLOPs is the attention block.
+func (c *Config) AttentionShare(seq int64) float64 {
+	proj := 2*c.Hidden*c.Heads*c.HeadDim + 2*c.Hidden*c.KVHeads*c.HeadDim
+	return (2*float64(proj) + 4*float64(seq)*float64(c.Heads*c.HeadDim)) / c.LayerFLOPs(1, seq)
+}
+
+// HeadFLOPs returns the forward operations of the output projection.
+func (c *Config) HeadFLOPs(tokens int64) float64 {
+	return 2 * float64(tokens) * float64(c.Hidden) * float64(c.Vocab)
+}
+
+// StepFLOPs returns forward and backward (twice the forward) of a batch.
+func (c *Config) StepFLOPs(tokens, seq int64) float64 {
+	return 3 * (float64(c.Layers)*c.LayerFLOPs(tokens, seq) + c.HeadFLOPs(tokens))
+}
+
+// Memory is what one GPU holds during training, without sharding of states.
+type Memory struct {
+	Parameters, Gradients, Optimizer, Activations unit.Bytes
+}
+
+// Total sums it up.
+func (m Memory) Total() unit.Bytes { return m.Parameters + m.Gradients + m.Optimizer + m.Activations }
+
+// MemoryPerGPU returns what a rank of the first pipeline stage holds with Adam
+// in mixed precision (2+2+12 bytes per parameter, HANDBOOK.md 10.4) and
+// activations by Korthikanti et al. with tensor and sequence parallelism and
+// selective recomputation, 34·s·b·h/t bytes per layer (HANDBOOK.md 10.3), of
+// min(p, m) microbatches in flight.
+func (c *Config) MemoryPerGPU(tp, pp, microbatches int, micro, seq int64) Memory {
+	p := unit.Bytes((c.Params()/int64(pp) + int64(tp) - 1) / int64(tp))
+	layers := (c.Layers + int64(pp) - 1) / int64(pp)
+	act := 34 * seq * micro * c.Hidden / int64(tp) * layers * int64(min(pp, microbatches))
+	return Memory{2 * p, 2 * p, 12 * p, unit.Bytes(act)}
+}
+
+// GPU is an accelerator; figures are dense peaks per direction and device.
+type GPU struct {
+	Name   string
+	BF16   float64 // FLOP/s
+	HBM    unit.Rate
+	Memory unit.Bytes
+	NVLink unit.Rate // per direction
+}
+
+// GPUs are the vendors' published figures (data sheets: A100 80GB SXM, H100
+// SXM5, H200 SXM, B200 SXM).
+var GPUs = map[string]GPU{
+	"a100": {"a100", 312e12, 2039 * 8 * unit.Gbps, 80 * unit.GB, 300 * 8 * unit.Gbps},
+	"h100": {"h100", 989e12, 3350 * 8 * unit.Gbps, 80 * unit.GB, 450 * 8 * unit.Gbps},
+	"h200": {"h200", 989e12, 4800 * 8 * unit.Gbps, 141 * unit.GB, 450 * 8 * unit.Gbps},
+	"b200": {"b200", 2250e12, 8000 * 8 * unit.Gbps, 180 * unit.GB, 900 * 8 * unit.Gbps},
+}
+
+// GPUNames lists the known accelerators.
+func GPUNames() []string {
+	n := make([]string, 0, len(GPUs))
+	for k := range GPUs {
+		n = append(n, k)
+	}
+	sort.Strings(n)
+	return n
+}

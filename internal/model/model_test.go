@@ -1,0 +1,55 @@
+package model
+
+import (
+	"strings"
+	"testing"
+)
+
+// The published parameter counts. The Llama figures are the exact sizes of the
+// released checkpoints; GPT-3's papers round ("175 B", "13 B"), so the sum of
+// its own table is checked to half a percent.
+func TestPublishedParameters(t *testing.T) {
+	exact := map[string]int64{
+		"llama-2-7b": 6_738_415_616, "llama-2-70b": 68_976_648_192, "llama-3.1-8b": 8_030_261_248,
+		"llama-3.1-70b": 70_553_706_496, "llama-3.1-405b": 405_853_388_800,
+	}
+	for _, name := range Names() {
+		c, err := Builtin(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want, ok := exact[name]; ok && c.Params() != want {
+			t.Errorf("%s has %d parameters, published %d", name, c.Params(), want)
+		}
+	}
+	for name, want := range map[string]float64{"gpt3-175b": 174.6e9, "gpt3-13b": 12.85e9} {
+		c, _ := Builtin(name)
+		if got := float64(c.Params()); got < want*0.995 || got > want*1.005 {
+			t.Errorf("%s has %.4g parameters, want %.4g", name, got, want)
+		}
+	}
+}
+
+// Megatron (SC'21, equation 3): F = 96 B s l h^2 (1 + s/6h + V/16lh) with
+// recomputation, so forward and backward alone are three quarters of it.
+func TestMegatronFLOPs(t *testing.T) {
+	c, _ := Builtin("gpt3-175b")
+	b, s, l, h, v := 1536.0, 2048.0, 96.0, 12288.0, 50257.0
+	want := 72 * b * s * l * h * h * (1 + s/(6*h) + v/(12*l*h))
+	if got := c.StepFLOPs(1536*2048, 2048); got < want*0.999 || got > want*1.001 {
+		t.Errorf("%.6g FLOPs, want %.6g", got, want)
+	}
+}
+
+func TestBadConfigs(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x00\x01": "not a model config.json",
+		`{}`:       "model_type",
+		`{"model_type":"llama","hidden_size":-1}`: "hidden_size",
+		`{"model_type":"llama","hidden_size":100,"num_hidden_layers":1,"num_attention_heads":3,"intermediate_size":1,"vocab_size":1}`: "not a multiple",
+	} {
+		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", in, err, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package result
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// Manifest is run.json.
+type Manifest struct {
+	Name        string            `json:"name"`
+	Version     string            `json:"version"`
+	Seed        uint64            `json:"seed"`
+	Scenario    string            `json:"scenario"` // the file's text
+	Resolved    map[string]string `json:"resolved"` // every value the run used
+	Complete    bool              `json:"complete"`
+	WallSeconds float64           `json:"wall_seconds"`
+	Tables      []string          `json:"tables"`
+	Limits      []string          `json:"limits,omitempty"` // what was cut short, and where
+}
+
+// ErrExists is returned when a run directory is already there.
+var ErrExists = errors.New("the run directory exists already")
+
+// Prepare makes sure dir can be written before a long run starts: it must not
+// exist, be empty, or hold an earlier run and force be set.
+func Prepare(dir string, force bool) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755)
+	case err != nil:
+		return err
+	case len(entries) == 0:
+		return nil
+	case !force:
+		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "run.json")); err != nil {
+		return fmt.Errorf("%s holds files but no run.json: it is no run directory and is left alone", dir)
+	}
+	return nil
+}
+
+// Write puts a run into dir. Everything is written to a temporary directory
+// beside it first and renamed at the end, so dir is whole or not there.
+func Write(dir string, m *Manifest, s *Summary, t *Tables, trace func(io.Writer) error) (err error) {
+	dir = filepath.Clean(dir)
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".railyard-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks"}
+	steps := []func() error{
+		func() error { return writeJSON(filepath.Join(tmp, "run.json"), m) },
+		func() error { return writeJSON(filepath.Join(tmp, "summary.json"), s) },
+		func() error { return writeTable(tmp, "flows", t.Flows) },
+		func() error { return writeTable(tmp, "links", t.Links) },
+		func() error { return writeTable(tmp, "ports", t.Ports) },
+		func() error { return writeTable(tmp, "pauses", t.Pauses) },
+		func() error { return writeTable(tmp, "ranks", t.Ranks) },
+		func() error { return writeFile(filepath.Join(tmp, "trace.json"), trace) },
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return fmt.Errorf("writing the run: %w", err)
+		}
+	}
+	return replace(tmp, dir)
+}
+
+// replace moves tmp to dir; an earlier run there is set aside first and
+// removed only once the new one is in place.
+func replace(tmp, dir string) error {
+	old := tmp + ".old"
+	err := os.Rename(dir, old)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	had := err == nil
+	if err := os.Rename(tmp, dir); err != nil {
+		if had {
+			return errors.Join(err, os.Rename(old, dir))
+		}
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := errors.Join(write(w), w.Flush()); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+func writeJSON(path string, v any) error {
+	return writeFile(path, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	})
+}
+
+func writeTable[T any](dir, name string, rows []T) error {
+	return writeFile(filepath.Join(dir, name+".parquet"), func(w io.Writer) error {
+		p := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
+		if _, err := p.Write(rows); err != nil {
+			return err
+		}
+		return p.Close()
+	})
+}
+
+// ReadSummary reads a run's summary.
+func ReadSummary(dir string) (*Summary, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err != nil {
+		return nil, err
+	}
+	s := &Summary{}
+	return s, json.Unmarshal(b, s)
+}
+
+// ReadTable reads one table of a run.
+func ReadTable[T any](dir, name string) ([]T, error) {
+	return parquet.ReadFile[T](filepath.Join(dir, name+".parquet"))
+}

@@ -1,0 +1,136 @@
+// Package result is the run directory: what a run leaves behind and what every
+// view reads. Nothing in it reaches back into the simulator.
+//
+//	run.json       manifest: scenario, every resolved value, version, wall time
+//	summary.json   the figures of the report
+//	*.parquet      flows, links over time, ports, pauses, ranks, collectives
+//	trace.json     ranks and pauses as a Perfetto trace
+package result
+
+// Summary is summary.json. Times are picoseconds, rates bits per second, sizes
+// bytes, unless the name says otherwise.
+type Summary struct {
+	Name     string `json:"name"`
+	Version  string `json:"version"`
+	Seed     uint64 `json:"seed"`
+	Fidelity string `json:"fidelity"`
+	Complete bool   `json:"complete"` // false: interrupted
+
+	StepTime     int64 `json:"step_time_ps"`
+	Compute      int64 `json:"compute_ps"`
+	ExposedComm  int64 `json:"exposed_comm_ps"`
+	ExposedTP    int64 `json:"exposed_tp_ps"`
+	ExposedPP    int64 `json:"exposed_pp_ps"`
+	ExposedDP    int64 `json:"exposed_dp_ps"`
+	ExposedOther int64 `json:"exposed_other_ps"`
+	Bubble       int64 `json:"bubble_ps"`
+
+	GPUs           int     `json:"gpus"`
+	Params         int64   `json:"parameters,omitempty"`
+	Tokens         int64   `json:"tokens,omitempty"`
+	FLOPs          float64 `json:"step_flops,omitempty"`
+	MFU            float64 `json:"mfu,omitempty"`
+	Packets        int64   `json:"packets"`
+	PacketHops     int64   `json:"packet_hops"`
+	DataPackets    int64   `json:"data_packets"`
+	DataPacketHops int64   `json:"data_packet_hops"`
+	NetworkBytes   int64   `json:"network_bytes"` // payload between hosts
+	NVLinkBytes    int64   `json:"nvlink_bytes"`
+	Events         uint64  `json:"events"`
+
+	ECNMarks        int64 `json:"ecn_marks"`
+	CNPs            int64 `json:"cnps"`
+	PFCPauses       int64 `json:"pfc_pauses"` // times a priority went from running to paused
+	PFCFrames       int64 `json:"pfc_pause_frames"`
+	PFCPause        int64 `json:"pfc_pause_ps"` // summed over ports
+	Drops           int64 `json:"drops"`
+	DropsCorrupt    int64 `json:"drops_bit_errors"`
+	DropsDown       int64 `json:"drops_link_down"`
+	Retransmissions int64 `json:"retransmissions"`
+	OutOfOrder      int64 `json:"out_of_order"`
+	Naks            int64 `json:"naks"`
+	Timeouts        int64 `json:"timeouts"`
+	FailedQPs       int64 `json:"failed_queue_pairs"`
+	ReorderPeak     int   `json:"reorder_peak_packets"`
+	FlowletMoves    int64 `json:"flowlet_moves"`
+	PFCStorms       int64 `json:"pfc_storms"`
+
+	Collectives []Collective `json:"collectives"`
+	Flows       FlowTimes    `json:"flow_completion_ps"`
+	Links       LinkUse      `json:"links"`
+	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
+
+	WallSeconds float64 `json:"wall_seconds"`
+	SimSeconds  float64 `json:"sim_seconds"`
+	PeakMemory  int64   `json:"peak_memory_bytes"`
+}
+
+// Collective sums up the instances of one collective.
+type Collective struct {
+	Name     string  `json:"name"`
+	Kind     string  `json:"kind"`
+	Count    int     `json:"count"`
+	Bytes    int64   `json:"bytes"` // per instance, the largest
+	Ranks    int     `json:"ranks"`
+	Time     int64   `json:"time_ps"` // mean, first transfer started to last delivered
+	TimeMin  int64   `json:"time_min_ps"`
+	TimeMax  int64   `json:"time_max_ps"`
+	AlgBW    float64 `json:"algbw_bytes_per_second"`
+	BusBW    float64 `json:"busbw_bytes_per_second"`
+	BusBest  float64 `json:"busbw_best_bytes_per_second"`
+	Bound    float64 `json:"bound_bytes_per_second"` // line rate of the slowest link used
+	BoundWhy string  `json:"bound_by"`
+}
+
+// FlowTimes are completion times of messages between hosts.
+type FlowTimes struct {
+	Count int64 `json:"count"`
+	Mean  int64 `json:"mean"`
+	P50   int64 `json:"p50"`
+	P99   int64 `json:"p99"`
+	Max   int64 `json:"max"`
+}
+
+// LinkUse sums up the directions of all links.
+type LinkUse struct {
+	Max     float64    `json:"max_utilisation"`
+	Mean    float64    `json:"mean_utilisation"`
+	Idle    int        `json:"idle"`
+	Count   int        `json:"count"`
+	Hottest []LinkLoad `json:"hottest"`
+	// Of the switch uplinks alone: what load balancing can even out.
+	UplinkMax  float64 `json:"uplink_max_utilisation"`
+	UplinkMin  float64 `json:"uplink_min_utilisation"`
+	UplinkMean float64 `json:"uplink_mean_utilisation"`
+	UplinkIdle int     `json:"uplink_idle"`
+	Uplinks    int     `json:"uplinks"`
+	UplinkPeak float64 `json:"uplink_busy_utilisation"` // mean over uplinks while they carried traffic
+}
+
+// LinkLoad is one direction of a link over the run.
+type LinkLoad struct {
+	Name        string  `json:"name"`
+	Utilisation float64 `json:"utilisation"`
+	Marks       int64   `json:"ecn_marks"`
+	QueuePeak   int64   `json:"queue_peak_bytes"`
+	Paused      int64   `json:"paused_ps"`
+}
+
+// Slowest says which flow took longest beyond its ideal, and why.
+type Slowest struct {
+	From       string   `json:"from"`
+	To         string   `json:"to"`
+	Bytes      int64    `json:"bytes"`
+	Time       int64    `json:"time_ps"`
+	Ideal      int64    `json:"ideal_ps"`
+	Queue      string   `json:"queue,omitempty"` // port whose queue cost most
+	QueueWait  int64    `json:"queue_wait_ps"`   // mean per packet there
+	QueuePeak  int64    `json:"queue_peak_bytes"`
+	SharedWith []string `json:"shared_with,omitempty"`
+	SharedN    int      `json:"shared_with_count"`
+	PausedBy   []string `json:"paused_by,omitempty"` // chain of ports, root last
+	Paused     int64    `json:"paused_ps"`
+	CNPs       int64    `json:"ce_marked_packets"`
+	Retrans    int64    `json:"retransmissions"`
+	Why        string   `json:"why"`
+}

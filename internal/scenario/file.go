@@ -1,0 +1,286 @@
+// Package scenario reads the scenario file: strict YAML whose every error names
+// file, line, column, what was found and what would be accepted. The structs
+// here are the definition; the JSON Schema is generated from them.
+package scenario
+
+import "railyard/unit"
+
+// Length is a cable length in millimetres.
+type Length int64
+
+// File is a scenario.
+type File struct {
+	Name      string    `yaml:"name" doc:"what the run is called"`
+	About     string    `yaml:"about" doc:"what the scenario shows, in a sentence or two"`
+	Seed      uint64    `yaml:"seed" doc:"seed of every random choice"`
+	Fabric    Fabric    `yaml:"fabric" doc:"topology and cables"`
+	Server    Server    `yaml:"server" doc:"the GPU servers"`
+	Switch    Switch    `yaml:"switch" doc:"configuration of all switches"`
+	LB        string    `yaml:"lb" enum:"ecmp,flowlet,spray,spray-random,spray-least" doc:"how switches choose among equal paths"`
+	LBOptions LBOptions `yaml:"lb_options" doc:"details of load balancing"`
+	Transport Transport `yaml:"transport" doc:"RoCEv2 queue pairs"`
+	CC        CC        `yaml:"cc" doc:"congestion control"`
+	Workload  Workload  `yaml:"workload" doc:"exactly one of training, traffic and ops"`
+	Failures  []Failure `yaml:"failures" doc:"links that break"`
+	Output    Output    `yaml:"output" doc:"what is recorded"`
+}
+
+// Fabric describes the topology.
+type Fabric struct {
+	Kind       string    `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,graph" doc:"which builder"`
+	Hosts      int       `yaml:"hosts" doc:"GPU servers, per segment where there are several"`
+	Segments   int       `yaml:"segments" doc:"host segments (rail, pod)"`
+	Spines     int       `yaml:"spines" doc:"spine switches (rail, pod)"`
+	Uplinks    int       `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1"`
+	K          int       `yaml:"k" doc:"arity of a fat tree"`
+	Tiers      int       `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
+	HostLink   Link      `yaml:"host_link" doc:"cables between servers and leaves"`
+	FabricLink Link      `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	CutThrough bool      `yaml:"cut_through" doc:"switches forward once the header is in"`
+	Pipeline   unit.Time `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
+	PauseDelay unit.Time `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
+	Graph      *Graph    `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
+}
+
+// Link is a class of cables.
+type Link struct {
+	Rate  unit.Rate `yaml:"rate" doc:"line rate per direction"`
+	Cable Length    `yaml:"cable" doc:"length; light takes 5.05 ns per metre"`
+	Delay unit.Time `yaml:"delay" doc:"propagation delay, instead of the cable's"`
+	BER   float64   `yaml:"bit_error_rate" doc:"probability that a bit is wrong on arrival"`
+}
+
+// Graph is an explicit topology.
+type Graph struct {
+	Hosts    []string    `yaml:"hosts" doc:"names of the servers"`
+	Switches []GraphNode `yaml:"switches" doc:"the switches"`
+	Links    []GraphLink `yaml:"links" doc:"cables; a server's NIC ports are used in this order"`
+}
+
+// GraphNode is one switch of an explicit topology.
+type GraphNode struct {
+	Name string `yaml:"name" doc:"unique name"`
+	Role string `yaml:"role" enum:"rail,leaf,aggregation,spine,super-spine,core" doc:"what it is for"`
+	Tier int    `yaml:"tier" doc:"1 for leaves, 2 above them, and so on"`
+}
+
+// GraphLink is one cable of an explicit topology.
+type GraphLink struct {
+	From  string    `yaml:"from" doc:"a server or switch"`
+	To    string    `yaml:"to" doc:"a server or switch"`
+	Rate  unit.Rate `yaml:"rate" doc:"line rate; fabric_link's or host_link's unless given"`
+	Cable Length    `yaml:"cable" doc:"length"`
+	Count int       `yaml:"count" doc:"so many parallel cables, 1 unless given"`
+}
+
+// Server describes the GPU servers.
+type Server struct {
+	GPU        string     `yaml:"gpu" enum:"a100,b200,h100,h200" doc:"accelerator"`
+	GPUs       int        `yaml:"gpus" doc:"per server"`
+	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
+	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`
+	Bond       string     `yaml:"bond" enum:"hash,affinity,spray" doc:"how two ports share the load: flow hash, queue pairs in turn, packets in turn"`
+	NICLatency unit.Time  `yaml:"nic_latency" doc:"GPU to NIC and NIC to GPU, each"`
+	PCIe       unit.Rate  `yaml:"pcie" doc:"payload rate between GPU and NIC, each way; 0bps: no limit"`
+	RxXOff     unit.Bytes `yaml:"rx_xoff" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
+	RxXOn      unit.Bytes `yaml:"rx_xon" doc:"level that resumes it"`
+	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction; 0bps: the GPU's"`
+	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
+}
+
+// Switch is queue.Spec as people write it.
+type Switch struct {
+	Buffer    unit.Bytes       `yaml:"buffer" doc:"packet memory"`
+	MTU       unit.Bytes       `yaml:"mtu" doc:"largest frame"`
+	PFCQuanta int              `yaml:"pfc_quanta" doc:"pause time of a PFC frame, in 512 bit times"`
+	DSCP      map[string]int   `yaml:"dscp" doc:"DSCP to queue; what is not named goes to queue 0"`
+	Queues    map[string]Queue `yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
+	Watchdog  Watchdog         `yaml:"watchdog" doc:"PFC storm watchdog"`
+	HashSeed  string           `yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
+}
+
+// Queue is one queue of every port.
+type Queue struct {
+	Strict      bool       `yaml:"strict" doc:"strict priority"`
+	Weight      int        `yaml:"weight" doc:"bandwidth remaining percent"`
+	Lossless    bool       `yaml:"lossless" doc:"protected by PFC"`
+	WREDMin     unit.Bytes `yaml:"wred_min" doc:"marking starts above"`
+	WREDMax     unit.Bytes `yaml:"wred_max" doc:"everything is marked above; 0B: no WRED"`
+	Probability float64    `yaml:"probability" doc:"percent marked just below wred_max"`
+	WREDWeight  int        `yaml:"wred_weight" doc:"averaging exponent; 0: instantaneous"`
+	ECN         bool       `yaml:"ecn" doc:"mark instead of drop"`
+	XOff        unit.Bytes `yaml:"xoff" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
+	XOn         unit.Bytes `yaml:"xon" doc:"ingress bytes that let it go on"`
+	Alpha       float64    `yaml:"alpha" doc:"dynamic threshold, share of the free buffer"`
+	Headroom    unit.Bytes `yaml:"headroom" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
+	Limit       unit.Bytes `yaml:"limit" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
+}
+
+// Watchdog configures the PFC watchdog.
+type Watchdog struct {
+	On      bool      `yaml:"on" doc:"watch for queues that stay paused"`
+	Poll    unit.Time `yaml:"poll" doc:"polling interval"`
+	Detect  unit.Time `yaml:"detect" doc:"paused so long without sending: a storm"`
+	Restore unit.Time `yaml:"restore" doc:"no pause frames for so long: over"`
+	Action  string    `yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
+}
+
+// LBOptions tunes load balancing.
+type LBOptions struct {
+	FlowletGap  unit.Time `yaml:"flowlet_gap" doc:"idle time after which a flow may change path"`
+	Utilisation float64   `yaml:"utilisation" doc:"percent of line rate above which it does"`
+	Interval    unit.Time `yaml:"interval" doc:"utilisation is measured over this"`
+}
+
+// Transport configures the queue pairs.
+type Transport struct {
+	MTU      int    `yaml:"mtu" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
+	Write    string `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
+	Recovery string `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`
+	AckEvery int    `yaml:"ack_every" doc:"packets per acknowledgement"`
+	Timeout  int    `yaml:"timeout" doc:"local ACK timeout is 4.096 us x 2^n; 0: never"`
+	Retries  int    `yaml:"retries" doc:"timeouts in a row before the queue pair fails, 0 to 7"`
+	Window   int    `yaml:"window" doc:"selective: packets kept ahead of a gap"`
+	NakAfter int    `yaml:"nak_after" doc:"selective: packets that must overtake a gap before it counts as loss"`
+	QPs      int    `yaml:"qps" doc:"queue pairs per pair of GPUs that share each transfer"`
+	DataDSCP int    `yaml:"data_dscp" doc:"DSCP of data and ACKs"`
+	CNPDSCP  int    `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`
+}
+
+// CC configures congestion control.
+type CC struct {
+	Algorithm string `yaml:"algorithm" enum:"dcqcn,none" doc:"controller of every sender"`
+	DCQCN     DCQCN  `yaml:"dcqcn" doc:"parameters of DCQCN"`
+}
+
+// DCQCN overrides single parameters of a profile.
+type DCQCN struct {
+	Profile     string     `yaml:"profile" enum:"paper,nic" doc:"paper: SIGCOMM 2015; nic: ConnectX defaults"`
+	G           float64    `yaml:"g" doc:"gain of alpha; 0: the profile's"`
+	AlphaTimer  unit.Time  `yaml:"alpha_timer" doc:"alpha decays once per so long; 0s: the profile's"`
+	RateTimer   unit.Time  `yaml:"rate_timer" doc:"rate increase timer; 0s: the profile's"`
+	ByteCounter unit.Bytes `yaml:"byte_counter" doc:"rate increase byte counter; 0B: the profile's"`
+	F           int        `yaml:"f" doc:"fast recovery steps; 0: the profile's"`
+	AI          unit.Rate  `yaml:"ai" doc:"additive increase; 0bps: the profile's, scaled to the line rate"`
+	HAI         unit.Rate  `yaml:"hai" doc:"hyper increase; 0bps: the profile's, scaled to the line rate"`
+	MinRate     unit.Rate  `yaml:"min_rate" doc:"floor; 0bps: the profile's"`
+	CNPInterval unit.Time  `yaml:"cnp_interval" doc:"at most one CNP per flow in so long; 0s: the profile's"`
+}
+
+// Workload is what runs.
+type Workload struct {
+	Training *Training `yaml:"training" doc:"one training step of a model"`
+	Traffic  *Traffic  `yaml:"traffic" doc:"a traffic pattern"`
+	Ops      []Op      `yaml:"ops" doc:"an explicit graph of operations"`
+}
+
+// Training is one training step.
+type Training struct {
+	Model       string     `yaml:"model" doc:"a shipped model, or the path of a config.json"`
+	TP          int        `yaml:"tp" doc:"tensor parallel ranks"`
+	PP          int        `yaml:"pp" doc:"pipeline stages"`
+	DP          int        `yaml:"dp" doc:"data parallel replicas"`
+	MicroBatch  int        `yaml:"micro_batch" doc:"sequences per microbatch and replica"`
+	GlobalBatch int        `yaml:"global_batch" doc:"sequences per step"`
+	Sequence    int        `yaml:"sequence" doc:"tokens per sequence"`
+	GradBytes   int        `yaml:"grad_bytes" doc:"bytes per gradient element: 2 (bf16) or 4"`
+	Bucket      unit.Bytes `yaml:"bucket" doc:"gradient bytes per all-reduce"`
+	Overlap     bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
+	Efficiency  float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
+	Channels    int        `yaml:"channels" doc:"parallel rings per bucket"`
+}
+
+// Traffic is one pattern.
+type Traffic struct {
+	Permutation   *Pattern    `yaml:"permutation" doc:"every rank sends to the next of a random cycle"`
+	Incast        *IncastSpec `yaml:"incast" doc:"many ranks send to one"`
+	AllToAll      *Pattern    `yaml:"alltoall" doc:"every rank sends its share to every other"`
+	RingAllReduce *Pattern    `yaml:"ring-allreduce" doc:"ring all-reduce"`
+	AllGather     *Pattern    `yaml:"all-gather" doc:"ring all-gather"`
+	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
+	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
+	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
+}
+
+// Pattern is a collective or permutation.
+type Pattern struct {
+	Bytes  unit.Bytes `yaml:"bytes" doc:"per rank"`
+	Groups string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
+}
+
+// IncastSpec is an incast.
+type IncastSpec struct {
+	Bytes  unit.Bytes `yaml:"bytes" doc:"per sender"`
+	FanIn  int        `yaml:"fan_in" doc:"senders"`
+	Target string     `yaml:"target" doc:"receiving GPU, host-1/gpu-1 unless given"`
+}
+
+// FlowSpec is one transfer.
+type FlowSpec struct {
+	From  string     `yaml:"from" doc:"GPU, as host-1/gpu-1"`
+	To    string     `yaml:"to" doc:"GPU"`
+	Bytes unit.Bytes `yaml:"bytes" doc:"how much"`
+	Start unit.Time  `yaml:"start" doc:"when"`
+}
+
+// Op is one operation of an explicit workload.
+type Op struct {
+	ID      string     `yaml:"id" doc:"unique name"`
+	GPU     string     `yaml:"gpu" doc:"where it runs, as host-1/gpu-1"`
+	Compute unit.Time  `yaml:"compute" doc:"duration of a computation"`
+	Send    unit.Bytes `yaml:"send" doc:"size of a transfer"`
+	To      string     `yaml:"to" doc:"receiver of a transfer"`
+	After   []string   `yaml:"after" doc:"operations that come first"`
+}
+
+// Failure is a link that breaks.
+type Failure struct {
+	Link     string    `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
+	At       unit.Time `yaml:"at" doc:"when; 0s: from the start"`
+	Converge unit.Time `yaml:"converge" doc:"how long until routes avoid it"`
+}
+
+// Output says what is recorded.
+type Output struct {
+	Sample unit.Time `yaml:"sample" doc:"first sampling interval; it doubles when the table grows too long"`
+	Rows   int       `yaml:"rows" doc:"most rows of the link table"`
+}
+
+// Default returns the values that hold where a file is silent. Every one of
+// them is printed by check and recorded in run.json.
+func Default() File {
+	return File{
+		Seed: 1,
+		Fabric: Fabric{Segments: 1, Tiers: 3, Pipeline: 0, PauseDelay: 0,
+			HostLink: Link{Rate: 400 * unit.Gbps, Cable: 3000}, FabricLink: Link{Cable: 30_000}},
+		Server: Server{GPU: "h100", GPUs: 8, NICs: 8, NICPorts: 1, Bond: "affinity", NICLatency: 500 * unit.Nanosecond,
+			RxXOff: 512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond},
+		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff,
+			DSCP:     map[string]int{"24": 3, "48": 7},
+			Queues:   defaultQueues(),
+			Watchdog: Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond, Action: "drop"},
+			HashSeed: "per-switch"},
+		LB:        "ecmp",
+		LBOptions: LBOptions{FlowletGap: 2 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},
+		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n", AckEvery: 64, Timeout: 14, Retries: 7,
+			Window: 4096, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
+		CC:     CC{Algorithm: "dcqcn", DCQCN: DCQCN{Profile: "paper"}},
+		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
+	}
+}
+
+// defaultQueues is the seed's DCQCN configuration (its steps 1 to 6).
+func defaultQueues() map[string]Queue {
+	return map[string]Queue{
+		"0": {Weight: 50, Alpha: 1},
+		"3": {Weight: 50, Lossless: true, WREDMin: 150 * unit.KB, WREDMax: 3000 * unit.KB, Probability: 7, ECN: true,
+			XOff: 3500 * unit.KB, XOn: 100 * unit.KB},
+		"7": {Strict: true, Alpha: 1},
+	}
+}
+
+// trainingDefault holds where a training block is silent.
+func trainingDefault() Training {
+	return Training{TP: 1, PP: 1, DP: 1, MicroBatch: 1, GlobalBatch: 0, Sequence: 2048, GradBytes: 2,
+		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Channels: 1}
+}

@@ -1,0 +1,249 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// MaxSize is the largest scenario file that is read.
+const MaxSize = 1 << 20
+
+// maxDepth bounds nesting; no scenario needs more than six levels.
+const maxDepth = 64
+
+// Parse reads a scenario. name stands in errors; sets are overrides of the form
+// key.path=value, applied after the file. The result is bound but not resolved.
+func Parse(name string, text []byte, sets []string) (*Document, error) {
+	d := &Document{File: Default(), Text: string(text), b: binder{file: name, where: map[string]place{}}}
+	root, err := d.tree(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.b.bind(root, reflect.ValueOf(&d.File).Elem(), "", ""); err != nil {
+		return nil, err
+	}
+	for _, s := range sets {
+		if err := d.set(s); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Document is a bound scenario with the places of its keys.
+type Document struct {
+	File File
+	Text string
+	Sets []string
+	b    binder
+}
+
+func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
+	if err := sane(name, text); err != nil {
+		return nil, err
+	}
+	defer func() { // the parser is a library; its panics are the input's fault
+		if r := recover(); r != nil {
+			err = &Error{File: name, Msg: fmt.Sprintf("is not YAML: %v", r)}
+		}
+	}()
+	f, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, syntaxError(name, err)
+	}
+	if len(f.Docs) != 1 || f.Docs[0].Body == nil {
+		return nil, &Error{File: name, Msg: fmt.Sprintf("holds %d documents, expected one scenario", len(f.Docs))}
+	}
+	return f.Docs[0].Body, nil
+}
+
+// sane refuses what cannot be a scenario before the parser sees it.
+func sane(name string, text []byte) error {
+	if len(text) > MaxSize {
+		return &Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario", MaxSize)}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return &Error{File: name, Msg: "is empty"}
+	}
+	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+		return &Error{File: name, Msg: "is a binary file, expected YAML text"}
+	}
+	depth, line := 0, 1
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case '\n':
+			line++
+		}
+		if depth > maxDepth {
+			return &Error{File: name, Line: line, Col: 1, Msg: fmt.Sprintf("nests deeper than %d levels", maxDepth)}
+		}
+	}
+	return nil
+}
+
+// syntaxError keeps the parser's message and place, drops its source excerpt.
+func syntaxError(name string, err error) error {
+	msg, _, _ := strings.Cut(err.Error(), "\n")
+	e := &Error{File: name, Msg: msg}
+	var line, col int
+	if n, _ := fmt.Sscanf(msg, "[%d:%d]", &line, &col); n == 2 {
+		_, rest, _ := strings.Cut(msg, "] ")
+		e.Line, e.Col, e.Msg = line, col, rest
+	}
+	return e
+}
+
+// set applies one override.
+func (d *Document) set(s string) error {
+	key, value, ok := strings.Cut(s, "=")
+	if !ok || key == "" {
+		return fmt.Errorf("--set %s: expected key=value, as in lb=spray or transport.qps=4", s)
+	}
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("--set %s: %s", s, fmt.Sprintf(format, args...))
+	}
+	v := reflect.ValueOf(&d.File).Elem()
+	parts := strings.Split(key, ".")
+	enum := ""
+	for i, p := range parts {
+		for v.Kind() == reflect.Pointer {
+			if v.IsNil() {
+				return fail("%s is not part of this scenario", strings.Join(parts[:i], "."))
+			}
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Struct:
+			f := fieldIndex(v.Type(), p)
+			if f < 0 {
+				names := fieldNames(v.Type())
+				return fail("unknown key %q%s; accepted: %s", p, suggest(p, names), strings.Join(names, ", "))
+			}
+			enum = v.Type().Field(f).Tag.Get("enum")
+			v = v.Field(f)
+		case reflect.Map:
+			return d.setInMap(v, p, parts[i+1:], value, fail)
+		default:
+			return fail("%s has no keys below it", strings.Join(parts[:i], "."))
+		}
+	}
+	return setLeaf(v, value, enum, fail)
+}
+
+func setLeaf(v reflect.Value, value, enum string, fail func(string, ...any) error) error {
+	switch v.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer:
+		return fail("the key holds several values; name one of them")
+	}
+	if err := setScalar(v, value, enum); err != nil {
+		return fail("%v", err)
+	}
+	return nil
+}
+
+// setInMap overrides below a map entry: switch.queues.3.xoff.
+func (d *Document) setInMap(m reflect.Value, name string, rest []string, value string, fail func(string, ...any) error) error {
+	item := reflect.New(m.Type().Elem()).Elem()
+	if old := m.MapIndex(reflect.ValueOf(name)); old.IsValid() {
+		item.Set(old)
+	}
+	leaf, enum := item, ""
+	if len(rest) == 1 && item.Kind() == reflect.Struct {
+		f := fieldIndex(item.Type(), rest[0])
+		if f < 0 {
+			return fail("unknown key %q; accepted: %s", rest[0], strings.Join(fieldNames(item.Type()), ", "))
+		}
+		leaf, enum = item.Field(f), item.Type().Field(f).Tag.Get("enum")
+	} else if len(rest) > 0 {
+		return fail("%s has no such key", name)
+	}
+	if err := setLeaf(leaf, value, enum, fail); err != nil {
+		return err
+	}
+	c := reflect.MakeMap(m.Type())
+	for _, k := range m.MapKeys() {
+		c.SetMapIndex(k, m.MapIndex(k))
+	}
+	c.SetMapIndex(reflect.ValueOf(name), item)
+	m.Set(c)
+	return nil
+}
+
+// at builds an error at a key, or at the nearest key above it that stands in
+// the file.
+func (d *Document) at(key, format string, args ...any) error {
+	e := &Error{File: d.b.file, Key: key, Msg: fmt.Sprintf(format, args...)}
+	for k := key; ; {
+		if p, ok := d.b.where[k]; ok {
+			e.Line, e.Col = p.line, p.col
+			return e
+		}
+		i := strings.LastIndexAny(k, ".[")
+		if i < 0 {
+			return e
+		}
+		k = k[:i]
+	}
+}
+
+// Values returns every resolved value by dotted key, in file order.
+func (f *File) Values() (keys []string, values map[string]string) {
+	values = map[string]string{}
+	var walk func(v reflect.Value, key string)
+	walk = func(v reflect.Value, key string) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem(), key)
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i), join(key, v.Type().Field(i).Tag.Get("yaml")))
+			}
+		case reflect.Map:
+			for i := range 64 { // every map is keyed by small numbers
+				if x := v.MapIndex(reflect.ValueOf(strconv.Itoa(i))); x.IsValid() {
+					walk(x, join(key, strconv.Itoa(i)))
+				}
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i), fmt.Sprintf("%s[%d]", key, i))
+			}
+		default:
+			s := fmt.Sprint(v.Interface())
+			if l, ok := v.Interface().(Length); ok {
+				s = l.String()
+			}
+			keys = append(keys, key)
+			values[key] = s
+		}
+	}
+	walk(reflect.ValueOf(f).Elem(), "")
+	return keys, values
+}
+
+func (l Length) String() string {
+	if l%1000 == 0 {
+		return fmt.Sprintf("%dm", int64(l)/1000)
+	}
+	return fmt.Sprintf("%dmm", int64(l))
+}
+
+// IsInput reports whether an error is about what the user gave us.
+func IsInput(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
+}

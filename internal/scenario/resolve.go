@@ -1,0 +1,356 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"railyard/cc"
+	"railyard/internal/model"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Plan is a resolved scenario: everything checked and built, nothing run.
+type Plan struct {
+	*Document
+	Graph    *topo.Graph
+	Spec     queue.Spec
+	LB       route.Policy
+	LBParams route.Params
+	RC       rc.Config
+	DCQCN    *cc.DCQCNParams // nil: no congestion control
+	GPU      model.GPU
+	NVLink   unit.Rate
+	Model    *model.Config      // training only
+	Training *workload.Training // training only
+	DAG      *workload.DAG
+	Failures []LinkFailure
+	Notes    []string // what a careful reader should know
+}
+
+// LinkFailure is a resolved failure.
+type LinkFailure struct {
+	Link         int
+	At, Converge unit.Time
+}
+
+// ReadFile fetches a file the scenario names, relative to the scenario.
+type ReadFile func(path string) ([]byte, error)
+
+// Resolve checks a document and builds what a run needs. Sizes are checked
+// before anything is allocated for them.
+func (d *Document) Resolve(read ReadFile) (*Plan, error) {
+	p := &Plan{Document: d}
+	for _, step := range []func() error{p.network, p.switches, p.transport, p.congestion, p.failures,
+		func() error { return p.work(read) }} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// place turns an error about a field of a part into one about its key.
+func (d *Document) place(prefix string, rename map[string]string, err error) error {
+	var pe *topo.ParamError
+	var fe *workload.FieldError
+	var se *queue.SpecError
+	field, msg := "", err.Error()
+	switch {
+	case errors.As(err, &pe):
+		field, msg = pe.Field, pe.Msg
+	case errors.As(err, &fe):
+		field, msg = fe.Field, fe.Msg
+	case errors.As(err, &se):
+		field, msg = se.Field, se.Msg
+	}
+	if to, ok := rename[field]; ok {
+		return d.at(to, "%s", msg)
+	}
+	if field != "" {
+		return d.at(join(prefix, field), "%s", msg)
+	}
+	return d.at(prefix, "%s", msg)
+}
+
+func (l Link) cable() topo.Cable {
+	return topo.Cable{Rate: l.Rate, LengthMM: int64(l.Cable), Delay: l.Delay, BER: l.BER}
+}
+
+func (p *Plan) network() error {
+	f, s := &p.File.Fabric, &p.File.Server
+	if f.Kind == "" {
+		return p.at("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
+	}
+	for _, l := range []struct {
+		key string
+		l   Link
+	}{{"fabric.host_link", f.HostLink}, {"fabric.fabric_link", f.FabricLink}} {
+		if err := p.checkLink(l.key, l.l); err != nil {
+			return err
+		}
+	}
+	if f.Pipeline < 0 || f.Pipeline > unit.Second || f.PauseDelay < 0 || f.PauseDelay > unit.Second {
+		return p.at("fabric.pipeline", "pipeline and pause_response must lie between 0s and 1s")
+	}
+	if s.NICLatency > unit.Second || s.NVLatency > unit.Second {
+		return p.at("server.nic_latency", "latencies must be at most 1s")
+	}
+	if f.Kind == "fat-tree" {
+		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
+	}
+	if f.FabricLink.Rate == 0 {
+		f.FabricLink.Rate = f.HostLink.Rate
+		if f.Kind == "fat-tree" && f.HostLink.Delay > 0 && f.FabricLink.Delay == 0 {
+			f.FabricLink.Delay = f.HostLink.Delay
+		}
+	}
+	var err error
+	if f.Kind == "graph" {
+		p.Graph, err = p.explicit()
+	} else {
+		p.Graph, err = topo.Build(f.Kind, topo.Params{Server: topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts},
+			Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines, Uplinks: f.Uplinks,
+			HostCable: f.HostLink.cable(), Fabric: f.FabricLink.cable(), K: f.K, Tiers: f.Tiers})
+	}
+	if err != nil {
+		if IsInput(err) {
+			return err
+		}
+		return p.place("fabric", map[string]string{"gpus": "server.gpus", "nics": "server.nics", "nic_ports": "server.nic_ports"}, err)
+	}
+	g := p.Graph
+	if len(g.Nodes) > topo.MaxNodes || len(g.Links) > topo.MaxLinks {
+		return p.at("fabric", "%d nodes and %d links are more than packet fidelity takes (%d, %d)", len(g.Nodes), len(g.Links), topo.MaxNodes, topo.MaxLinks)
+	}
+	if err := g.CheckConnected(g.Route(nil)); err != nil {
+		return p.at("fabric", "%v", err)
+	}
+	return nil
+}
+
+func (p *Plan) checkLink(key string, l Link) error {
+	switch {
+	case l.Rate < 0 || l.Rate > 100*unit.Tbps:
+		return p.at(key+".rate", "must lie between 1bps and 100Tbps, found %v", l.Rate)
+	case l.Rate > 0 && l.Rate < unit.Mbps:
+		return p.at(key+".rate", "must be at least 1Mbps, found %v", l.Rate)
+	case l.Cable > 100_000_000:
+		return p.at(key+".cable", "must be at most 100km, found %v", l.Cable)
+	case l.Delay > unit.Second:
+		return p.at(key+".delay", "must be at most 1s, found %v", l.Delay)
+	case l.BER < 0 || l.BER > 0.01:
+		return p.at(key+".bit_error_rate", "must lie between 0 and 0.01, found %v", l.BER)
+	}
+	return nil
+}
+
+// explicit builds the graph a scenario spells out.
+func (p *Plan) explicit() (*topo.Graph, error) {
+	e := p.File.Fabric.Graph
+	if e == nil {
+		return nil, p.at("fabric.graph", "kind graph needs it: hosts, switches and links")
+	}
+	s := p.File.Server
+	b := topo.NewExplicit(topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts})
+	for i, h := range e.Hosts {
+		if err := b.Host(h); err != nil {
+			return nil, p.at(fmt.Sprintf("fabric.graph.hosts[%d]", i), "%v", err)
+		}
+	}
+	for i, sw := range e.Switches {
+		role, err := topo.ParseRole(sw.Role)
+		if err == nil {
+			err = b.Switch(sw.Name, role, sw.Tier)
+		}
+		if err != nil {
+			return nil, p.at(fmt.Sprintf("fabric.graph.switches[%d]", i), "%v", err)
+		}
+	}
+	f := p.File.Fabric
+	for i, l := range e.Links {
+		key := fmt.Sprintf("fabric.graph.links[%d]", i)
+		for _, end := range []string{l.From, l.To} {
+			if !b.Has(end) {
+				return nil, p.at(key, "there is no host or switch %q", end)
+			}
+		}
+		c := f.FabricLink
+		if b.IsHost(l.From) || b.IsHost(l.To) {
+			c = f.HostLink
+		}
+		if l.Rate != 0 {
+			c.Rate = l.Rate
+		}
+		if l.Cable != 0 {
+			c.Cable, c.Delay = l.Cable, 0
+		}
+		if err := p.checkLink(key, c); err != nil {
+			return nil, err
+		}
+		if l.Count < 0 || l.Count > 1024 {
+			return nil, p.at(key+".count", "must lie between 0 and 1024, found %d", l.Count)
+		}
+		for range max(l.Count, 1) {
+			if err := b.Link(l.From, l.To, c.cable()); err != nil {
+				return nil, p.at(key, "%v", err)
+			}
+		}
+	}
+	g, err := b.Finish()
+	if err != nil {
+		return nil, p.at("fabric.graph", "%v", err)
+	}
+	return g, nil
+}
+
+func (p *Plan) switches() error {
+	s := &p.File.Switch
+	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
+		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
+			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
+	for k, q := range s.DSCP {
+		d, err := strconv.Atoi(k)
+		if err != nil || d < 0 || d > 63 || q < 0 || q > 7 {
+			return p.at("switch.dscp."+k, "maps to queue %d; DSCPs are 0 to 63 and queues 0 to 7", q)
+		}
+		spec.DSCP[d] = uint8(q)
+	}
+	for i := range spec.Queues {
+		spec.Queues[i] = queue.Class{Alpha: 1}
+	}
+	for k, q := range s.Queues {
+		i, err := strconv.Atoi(k)
+		if err != nil || i < 0 || i > 7 {
+			return p.at("switch.queues."+k, "is not a queue; they are 0 to 7")
+		}
+		if q.WREDWeight < 0 || q.WREDWeight > 15 {
+			return p.at("switch.queues."+k+".wred_weight", "must lie between 0 and 15, found %d", q.WREDWeight)
+		}
+		if math.IsNaN(q.Probability) || q.Probability < 0 || q.Probability > 100 {
+			return p.at("switch.queues."+k+".probability", "must lie between 0 and 100 percent, found %v", q.Probability)
+		}
+		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
+			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
+			XOff: q.XOff, XOn: q.XOn, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
+	}
+	if s.Buffer > 2000*unit.MB {
+		return p.at("switch.buffer", "must be at most 2000MB, found %v", s.Buffer)
+	}
+	if err := spec.Validate(); err != nil {
+		return p.place("switch", nil, err)
+	}
+	for i, q := range spec.Queues {
+		if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
+			p.Notes = append(p.Notes, fmt.Sprintf("queue %d: wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, q.WRED.Max, q.XOff))
+		}
+	}
+	p.Spec = spec
+	return nil
+}
+
+func (p *Plan) transport() error {
+	t := &p.File.Transport
+	p.RC = rc.Config{MTU: t.MTU, WriteOnly: t.Write == "only", AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
+		Retries: t.Retries, Window: t.Window, NakAfter: t.NakAfter}
+	if t.Recovery == "selective" {
+		p.RC.Recovery = rc.Selective
+	}
+	if err := p.RC.Validate(); err != nil {
+		field, msg, _ := strings.Cut(err.Error(), " ")
+		return p.at("transport."+field, "%s", msg)
+	}
+	switch {
+	case t.Timeout < 0 || t.Timeout > 31:
+		return p.at("transport.timeout", "must lie between 0 and 31, found %d", t.Timeout)
+	case t.QPs < 1 || t.QPs > 128:
+		return p.at("transport.qps", "must lie between 1 and 128, found %d", t.QPs)
+	case t.DataDSCP < 0 || t.DataDSCP > 63 || t.CNPDSCP < 0 || t.CNPDSCP > 63:
+		return p.at("transport.data_dscp", "DSCPs lie between 0 and 63")
+	case unit.Bytes(t.MTU)+82 > p.Spec.MTU:
+		return p.at("transport.mtu", "%d bytes and up to 82 of headers do not fit the switches' mtu of %v", t.MTU, p.Spec.MTU)
+	}
+	lb, err := route.ParsePolicy(p.File.LB)
+	if err != nil {
+		return p.at("lb", "%v", err)
+	}
+	o := p.File.LBOptions
+	if o.FlowletGap <= 0 || o.Interval <= 0 || o.Utilisation < 0 || o.Utilisation > 1000 {
+		return p.at("lb_options", "flowlet_gap and interval must be positive, utilisation a percentage")
+	}
+	p.LB = lb
+	p.LBParams = route.Params{FlowletGap: o.FlowletGap, Utilization: o.Utilisation / 100, Interval: o.Interval}
+	if lb.Sprays() && p.RC.Recovery == rc.GoBackN {
+		p.Notes = append(p.Notes, "spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
+	}
+	return nil
+}
+
+func (p *Plan) congestion() error {
+	c := p.File.CC
+	if c.Algorithm == "none" {
+		return nil
+	}
+	line := p.File.Fabric.HostLink.Rate
+	if p.File.Server.Bond == "spray" {
+		line *= unit.Rate(max(1, p.File.Server.NICPorts))
+	}
+	par := cc.DCQCNPaper(line)
+	if c.DCQCN.Profile == "nic" {
+		par = cc.DCQCNNIC(line)
+	}
+	o := c.DCQCN
+	if o.G != 0 {
+		par.G = o.G
+	}
+	if o.F != 0 {
+		par.F = o.F
+	}
+	override(&par.AlphaTimer, o.AlphaTimer)
+	override(&par.RateTimer, o.RateTimer)
+	override(&par.ByteCounter, o.ByteCounter)
+	override(&par.AI, o.AI)
+	override(&par.HAI, o.HAI)
+	override(&par.MinRate, o.MinRate)
+	override(&par.CNPInterval, o.CNPInterval)
+	if err := par.Validate(); err != nil {
+		field, msg, _ := strings.Cut(err.Error(), " ")
+		return p.at("cc.dcqcn."+field, "%s", msg)
+	}
+	p.DCQCN = &par
+	return nil
+}
+
+func override[T ~int64](to *T, v T) {
+	if v != 0 {
+		*to = v
+	}
+}
+
+func (p *Plan) failures() error {
+	for i, f := range p.File.Failures {
+		key := fmt.Sprintf("failures[%d].link", i)
+		l, _, ok := p.Graph.FindPort(f.Link)
+		if !ok {
+			return p.at(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
+		}
+		p.Failures = append(p.Failures, LinkFailure{l, f.At, f.Converge})
+	}
+	down := map[int]bool{}
+	for _, f := range p.Failures {
+		down[f.Link] = true
+	}
+	if len(down) > 0 {
+		if err := p.Graph.CheckConnected(p.Graph.Route(down)); err != nil {
+			return p.at("failures", "with these links down %v", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package scenario
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/internal/model"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// MaxPackets bounds what packet fidelity will start: about a day at ten
+// million packets a second.
+const MaxPackets = 1_000_000_000_000
+
+// work builds the workload.
+func (p *Plan) work(read ReadFile) error {
+	p.GPU = model.GPUs[p.File.Server.GPU]
+	p.NVLink = p.GPU.NVLink
+	if p.File.Server.NVLink > 0 {
+		p.NVLink = p.File.Server.NVLink
+	}
+	w := &p.File.Workload
+	n := 0
+	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0} {
+		if set {
+			n++
+		}
+	}
+	if n != 1 {
+		return p.at("workload", "holds %d workloads, expected exactly one of training, traffic, ops", n)
+	}
+	var err error
+	switch {
+	case w.Training != nil:
+		err = p.training(w.Training, read)
+	case w.Traffic != nil:
+		err = p.traffic(w.Traffic)
+	default:
+		err = p.ops(w.Ops)
+	}
+	if err != nil {
+		return err
+	}
+	return p.bound()
+}
+
+// bound refuses work that could not end in reasonable time.
+func (p *Plan) bound() error {
+	packets := int64(0)
+	for i := range p.DAG.Ops {
+		if o := &p.DAG.Ops[i]; !o.Compute() && p.Graph.HostOf(int(o.Rank)) != p.Graph.HostOf(int(o.Peer)) {
+			packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
+			if packets < 0 || packets > MaxPackets {
+				return p.at("workload", "needs more than %d packets; packet fidelity stops there", int64(MaxPackets))
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Plan) training(t *Training, read ReadFile) error {
+	key := "workload.training"
+	if t.Model == "" {
+		return p.at(key+".model", "is missing; shipped are %v, or give the path of a config.json", model.Names())
+	}
+	m, err := model.Builtin(t.Model)
+	if err != nil && read != nil && len(t.Model) > 5 && t.Model[len(t.Model)-5:] == ".json" {
+		var b []byte
+		if b, err = read(t.Model); err == nil {
+			m, err = model.Parse(t.Model, b)
+		}
+	}
+	if err != nil {
+		return p.at(key+".model", "%v", err)
+	}
+	if t.GlobalBatch == 0 {
+		t.GlobalBatch = t.DP * t.MicroBatch
+	}
+	p.Model = m
+	p.Training = &workload.Training{Model: m, GPU: p.GPU, TP: t.TP, PP: t.PP, DP: t.DP, Micro: int64(t.MicroBatch),
+		Global: int64(t.GlobalBatch), Seq: int64(t.Sequence), GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
+		Overlap: t.Overlap, Efficiency: t.Efficiency / 100, Channels: t.Channels}
+	if err := p.Training.Validate(); err != nil {
+		return p.place(key, nil, err)
+	}
+	if need, have := p.Training.Ranks(), p.Graph.TotalGPUs(); need > have {
+		return p.at(key, "tp %d x pp %d x dp %d needs %d GPUs, the fabric has %d", t.TP, t.PP, t.DP, need, have)
+	}
+	if t.TP > p.Graph.GPUs {
+		p.Notes = append(p.Notes, fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.GPUs))
+	}
+	if mem := m.MemoryPerGPU(t.TP, t.PP, p.Training.Microbatches(), int64(t.MicroBatch), int64(t.Sequence)); mem.Total() > p.GPU.Memory {
+		p.Notes = append(p.Notes, fmt.Sprintf("needs about %.0f GB per GPU without sharding of optimizer states; a %s has %.0f GB",
+			float64(mem.Total())/1e9, p.GPU.Name, float64(p.GPU.Memory)/1e9))
+	}
+	p.DAG, err = p.Training.Build()
+	if err != nil {
+		return p.place(key, nil, err)
+	}
+	return nil
+}
+
+// positive checks a transfer size.
+func (p *Plan) positive(key string, b unit.Bytes) error {
+	if b <= 0 || b > 100_000*unit.GB {
+		return p.at(key, "must lie between 1B and 100000GB, found %v", b)
+	}
+	return nil
+}
+
+func (p *Plan) traffic(t *Traffic) error {
+	ranks := p.Graph.TotalGPUs()
+	key := "workload.traffic"
+	n := 0
+	var build func() (*workload.DAG, error)
+	pattern := func(name string, s *Pattern, kind coll.Kind) error {
+		if s == nil {
+			return nil
+		}
+		n++
+		build = func() (*workload.DAG, error) {
+			groups := workload.All(ranks)
+			if s.Groups == "rail" {
+				groups = workload.ByRail(ranks, p.Graph.GPUs)
+			}
+			if kind == coll.ToAll && ranks > 4096 {
+				return nil, fmt.Errorf("an all-to-all of %d ranks is more than the 4096 that are taken", ranks)
+			}
+			return workload.RunCollective(ranks, kind, groups, s.Bytes)
+		}
+		return p.positive(key+"."+name+".bytes", s.Bytes)
+	}
+	for _, c := range []struct {
+		name string
+		s    *Pattern
+		kind coll.Kind
+	}{{"alltoall", t.AllToAll, coll.ToAll}, {"ring-allreduce", t.RingAllReduce, coll.AllReduce}, {"all-gather", t.AllGather, coll.AllGather},
+		{"reduce-scatter", t.ReduceScatter, coll.ReduceScatter}, {"broadcast", t.Broadcast, coll.Bcast}} {
+		if err := pattern(c.name, c.s, c.kind); err != nil {
+			return err
+		}
+	}
+	if s := t.Permutation; s != nil {
+		n++
+		if err := p.positive(key+".permutation.bytes", s.Bytes); err != nil {
+			return err
+		}
+		build = func() (*workload.DAG, error) { return workload.Permutation(ranks, s.Bytes, p.File.Seed) }
+	}
+	if s := t.Incast; s != nil {
+		n++
+		if err := p.positive(key+".incast.bytes", s.Bytes); err != nil {
+			return err
+		}
+		target := 0
+		if s.Target != "" {
+			var err error
+			if target, err = p.Graph.FindGPU(s.Target); err != nil {
+				return p.at(key+".incast.target", "%v", err)
+			}
+		}
+		build = func() (*workload.DAG, error) { return workload.Incast(ranks, s.FanIn, target, s.Bytes) }
+	}
+	if len(t.Flows) > 0 {
+		n++
+		flows, err := p.flows(t.Flows)
+		if err != nil {
+			return err
+		}
+		build = func() (*workload.DAG, error) { return workload.Flows(ranks, flows) }
+	}
+	if n != 1 {
+		return p.at(key, "holds %d patterns, expected exactly one", n)
+	}
+	dag, err := build()
+	if err != nil {
+		return p.at(key, "%v", err)
+	}
+	p.DAG = dag
+	return nil
+}
+
+func (p *Plan) flows(specs []FlowSpec) ([]workload.Flow, error) {
+	flows := make([]workload.Flow, len(specs))
+	for i, s := range specs {
+		key := fmt.Sprintf("workload.traffic.flows[%d]", i)
+		src, err := p.Graph.FindGPU(s.From)
+		if err != nil {
+			return nil, p.at(key+".from", "%v", err)
+		}
+		dst, err := p.Graph.FindGPU(s.To)
+		if err != nil {
+			return nil, p.at(key+".to", "%v", err)
+		}
+		if src == dst {
+			return nil, p.at(key+".to", "a GPU does not send to itself")
+		}
+		if err := p.positive(key+".bytes", s.Bytes); err != nil {
+			return nil, err
+		}
+		flows[i] = workload.Flow{Src: src, Dst: dst, Bytes: s.Bytes, Start: s.Start}
+	}
+	return flows, nil
+}
+
+func (p *Plan) ops(ops []Op) error {
+	steps := make([]workload.Step, len(ops))
+	for i, o := range ops {
+		key := fmt.Sprintf("workload.ops[%d]", i)
+		if o.ID == "" {
+			return p.at(key+".id", "is missing")
+		}
+		gpu, err := p.Graph.FindGPU(o.GPU)
+		if err != nil {
+			return p.at(key+".gpu", "%v", err)
+		}
+		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1, After: o.After}
+		if (o.Send > 0) == (o.Compute > 0) || (o.Send > 0) != (o.To != "") {
+			return p.at(key, "needs either compute, or send and to")
+		}
+		if o.To != "" {
+			if steps[i].To, err = p.Graph.FindGPU(o.To); err != nil {
+				return p.at(key+".to", "%v", err)
+			}
+			if steps[i].To == gpu {
+				return p.at(key+".to", "a GPU does not send to itself")
+			}
+			if err := p.positive(key+".send", o.Send); err != nil {
+				return err
+			}
+		}
+	}
+	dag, err := workload.Explicit(p.Graph.TotalGPUs(), steps)
+	if err != nil {
+		return p.at("workload.ops", "%v", err)
+	}
+	p.DAG = dag
+	return nil
+}

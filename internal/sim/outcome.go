@@ -1,0 +1,377 @@
+package sim
+
+import (
+	"sort"
+
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// maxRankRows bounds the table of rank operations; longer runs keep compute
+// and collectives of the first ranks only.
+const maxRankRows = 400_000
+
+// Outcome turns a finished run into what the run directory holds. Wall-clock
+// figures are the caller's to fill in.
+func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
+	n := r.Net
+	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet",
+		Complete: !r.interrupted && r.Done(), GPUs: r.Graph.TotalGPUs(),
+		Packets: n.Injected, PacketHops: n.Hops, DataPackets: r.Hosts.Count.DataPackets, DataPacketHops: n.DataHops,
+		NetworkBytes: int64(r.NetBytes), NVLinkBytes: int64(r.NVBytes), Events: n.Q.Popped(),
+		ECNMarks: n.Marks, CNPs: r.Hosts.Count.CNPs, PFCPauses: n.Pauses, PFCFrames: n.PauseFrames,
+		Drops: n.Drops, DropsCorrupt: n.CorruptDrops, DropsDown: n.DownDrops,
+		Retransmissions: r.Hosts.Count.Retransmissions, OutOfOrder: r.Hosts.Count.OutOfOrder, Naks: r.Hosts.Count.Naks,
+		Timeouts: r.Hosts.Count.Timeouts, FailedQPs: r.Hosts.Count.Failed, ReorderPeak: r.Hosts.Count.HeldPeak, PFCStorms: n.Storms}
+	for i := range n.Sw {
+		if c := n.Sw[i].Chooser; c != nil {
+			s.FlowletMoves += c.Moved
+		}
+	}
+	t := &result.Tables{Links: r.sampler.rows, Pauses: r.pauses}
+	r.timeline(s)
+	r.flows(s, t)
+	r.ports(s, t)
+	s.Collectives = r.collectives()
+	s.Slowest = r.slowest()
+	var limits []string
+	if r.missed > 0 {
+		limits = append(limits, "pauses.parquet holds the first 200000 PFC events")
+	}
+	if r.ranks(t) {
+		limits = append(limits, "ranks.parquet holds the first 400000 operations of ranks")
+	}
+	if m := r.Plan.Training; m != nil {
+		s.Params = m.Model.Params()
+		s.Tokens = m.Global * m.Seq
+		s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
+		if s.StepTime > 0 && s.Complete {
+			s.MFU = s.FLOPs / unit.Time(s.StepTime).Seconds() / (float64(m.Ranks()) * m.GPU.BF16)
+		}
+	}
+	return s, t, limits
+}
+
+// timeline splits the step as the rank that ended last saw it: its computing,
+// and each gap before a computation by what ended the gap. A gap ended by a
+// pipeline transfer counts as communication only while that transfer was on
+// its way; before, the rank waited for another stage's work, which is bubble.
+// The parts add up to the step time.
+func (r *Run) timeline(s *result.Summary) {
+	lastOp := int32(-1)
+	now := r.Net.Q.Now()
+	for i := range r.DAG.Ops {
+		if r.end[i] != unit.Never && (lastOp < 0 || r.end[i] >= r.end[lastOp]) {
+			lastOp = int32(i)
+		}
+	}
+	s.StepTime = int64(now)
+	if lastOp < 0 {
+		return
+	}
+	if r.Done() {
+		s.StepTime = int64(r.end[lastOp])
+	}
+	rank := r.DAG.Ops[lastOp].Rank
+	at := unit.Time(0) // accounted up to here
+	for i := range r.DAG.Ops {
+		o := &r.DAG.Ops[i]
+		if !o.Compute() || o.Rank != rank || r.end[i] == unit.Never {
+			continue
+		}
+		if gap := r.start[i] - at; gap > 0 {
+			r.blame(s, r.cause[i], at, gap)
+		}
+		from := max(r.start[i], at)
+		if o.Class == workload.Other {
+			s.ExposedOther += int64(max(r.end[i]-from, 0))
+		} else {
+			s.Compute += int64(max(r.end[i]-from, 0))
+		}
+		at = max(at, r.end[i])
+	}
+	if tail := unit.Time(s.StepTime) - at; tail > 0 {
+		r.blame(s, lastOp, at, tail)
+	}
+	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedOther
+}
+
+// blame books a gap that began at a time to the class of the operation that
+// ended it.
+func (r *Run) blame(s *result.Summary, cause int32, at, gap unit.Time) {
+	if cause < 0 {
+		s.Bubble += int64(gap)
+		return
+	}
+	o := &r.DAG.Ops[cause]
+	switch {
+	case o.Compute():
+		s.Bubble += int64(gap)
+	case o.Class == workload.TensorParallel:
+		s.ExposedTP += int64(gap)
+	case o.Class == workload.DataParallel:
+		s.ExposedDP += int64(gap)
+	case o.Class == workload.PipelineParallel:
+		waited := min(gap, max(r.start[cause]-at, 0))
+		s.Bubble += int64(waited)
+		s.ExposedPP += int64(gap - waited)
+	default:
+		s.ExposedOther += int64(gap)
+	}
+}
+
+// ideal is how long a message would take alone: its packets at the rate of the
+// slowest link on the way, and the path's latency.
+func (r *Run) ideal(m int32) unit.Time {
+	msg := &r.Hosts.Messages[m]
+	src, dst := r.Hosts.Peers(msg.Conn)
+	rate, latency := r.pathOf(int(src), int(dst))
+	return unit.Serialize(r.wireBytes(msg.Bytes), rate) + latency + 2*r.Host.Latency
+}
+
+// wireBytes returns what a message costs on the wire, preambles and gaps
+// included.
+func (r *Run) wireBytes(b unit.Bytes) unit.Bytes {
+	mtu := unit.Bytes(r.Host.RC.MTU)
+	n := max(1, (b+mtu-1)/mtu)
+	pad := (4 - b%4) % 4
+	if r.Host.RC.WriteOnly {
+		return b + pad + n*(62+16+20)
+	}
+	return b + pad + n*(62+20) + 16
+}
+
+// pathOf follows the first shortest path between two NICs and returns its
+// slowest rate and the latency of one full packet beyond that link.
+func (r *Run) pathOf(src, dst int) (unit.Rate, unit.Time) {
+	g := r.Graph
+	rate := unit.Rate(0)
+	latency := unit.Time(0)
+	packet := unit.Bytes(r.Host.RC.MTU) + 62 + 20
+	visit := func(l int) {
+		link := g.Links[l]
+		p := r.portA[l]
+		latency += r.Net.Ports[p].Hop + unit.Serialize(packet, link.Rate)
+		if rate == 0 || link.Rate < rate {
+			rate = link.Rate
+		}
+	}
+	first := g.NICs[src].Links[0]
+	visit(first)
+	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
+	for range len(g.Nodes) {
+		if l, ok := r.Paths.Near[node][dst]; ok {
+			visit(l)
+			break
+		}
+		loc := r.Paths.Locator[dst]
+		if loc < 0 || len(r.Paths.Next[node][loc]) == 0 {
+			break
+		}
+		l := r.Paths.Next[node][loc][0]
+		visit(l)
+		node = g.Links[l].A + g.Links[l].B - node
+	}
+	return rate, latency - unit.Serialize(packet, rate)
+}
+
+// flows fills the flow table and the completion times.
+func (r *Run) flows(s *result.Summary, t *result.Tables) {
+	var times []int64
+	names := make([]string, r.Graph.TotalGPUs())
+	for i := range names {
+		names[i] = r.Graph.GPUName(i)
+	}
+	type pair struct{ src, dst int32 }
+	ideals := map[pair]map[unit.Bytes]unit.Time{}
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		op := &r.DAG.Ops[r.MessageOp[i]]
+		src, dst := r.Hosts.Peers(m.Conn)
+		byBytes := ideals[pair{src, dst}]
+		if byBytes == nil {
+			byBytes = map[unit.Bytes]unit.Time{}
+			ideals[pair{src, dst}] = byBytes
+		}
+		ideal, ok := byBytes[m.Bytes]
+		if !ok {
+			ideal = r.ideal(int32(i))
+			byBytes[m.Bytes] = ideal
+		}
+		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn, Bytes: int64(m.Bytes),
+			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(ideal), Class: op.Class.String()}
+		if m.Done == 0 {
+			row.Done = -1
+		} else {
+			times = append(times, int64(m.Done-m.Posted))
+		}
+		t.Flows = append(t.Flows, row)
+	}
+	s.Flows = flowTimes(times)
+}
+
+func flowTimes(times []int64) result.FlowTimes {
+	f := result.FlowTimes{Count: int64(len(times))}
+	if len(times) == 0 {
+		return f
+	}
+	sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+	sum := int64(0)
+	for _, x := range times {
+		sum += x / int64(len(times))
+	}
+	at := func(p int) int64 { return times[(len(times)*p+99)/100-1] } // nearest rank
+	f.Mean, f.P50, f.P99, f.Max = sum, at(50), at(99), times[len(times)-1]
+	return f
+}
+
+// ports fills the port table and the link figures.
+func (r *Run) ports(s *result.Summary, t *result.Tables) {
+	n, g := r.Net, r.Graph
+	end := max(n.Q.Now(), 1)
+	active := r.activeTime()
+	type load struct {
+		port int32
+		util float64
+	}
+	var loads []load
+	up := &s.Links
+	up.UplinkMin = 1
+	busySum := 0.0
+	busyN := 0
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		st := &n.Stats[i]
+		link := g.Links[r.linkOf[i]]
+		node, peer := int(p.Node), link.A+link.B-int(p.Node)
+		row := result.PortRow{Port: int32(i), Name: r.PortName(int32(i)), Node: g.Nodes[node].Name, Peer: g.Nodes[peer].Name,
+			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: p.TxBytes, Frames: p.TxFrames,
+			Marks: st.Marks, Drops: st.Drops + st.Lost + st.WREDDrops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
+			Paused: int64(n.PausedFor(int32(i)))}
+		for c := range 8 {
+			row.QueuePeak = max(row.QueuePeak, int64(n.QueuePeak(int32(i), c)))
+			in, head := n.IngressPeak(int32(i), c)
+			row.IngressPeak, row.HeadroomPeak = max(row.IngressPeak, int64(in)), max(row.HeadroomPeak, int64(head))
+		}
+		s.PFCPause += row.Paused
+		t.Ports = append(t.Ports, row)
+		util := float64(unit.Serialize(unit.Bytes(p.TxBytes), link.Rate)) / float64(end)
+		loads = append(loads, load{int32(i), util})
+		up.Mean += util
+		if p.TxBytes == 0 {
+			up.Idle++
+		}
+		if g.Nodes[node].Role != topo.Host && g.Nodes[peer].Role != topo.Host && g.Nodes[peer].Tier > g.Nodes[node].Tier {
+			up.Uplinks++
+			up.UplinkMean += util
+			up.UplinkMax, up.UplinkMin = max(up.UplinkMax, util), min(up.UplinkMin, util)
+			if p.TxBytes == 0 {
+				up.UplinkIdle++
+			}
+			if active > 0 {
+				busySum += min(util*float64(end)/float64(active), 1)
+				busyN++
+			}
+		}
+	}
+	up.Count = len(n.Ports)
+	up.Mean /= float64(max(up.Count, 1))
+	if up.Uplinks > 0 {
+		up.UplinkMean /= float64(up.Uplinks)
+		up.UplinkPeak = busySum / float64(max(busyN, 1))
+	} else {
+		up.UplinkMin = 0
+	}
+	sort.SliceStable(loads, func(i, j int) bool { return loads[i].util > loads[j].util })
+	for _, l := range loads[:min(5, len(loads))] {
+		if l.util == 0 {
+			break
+		}
+		row := t.Ports[l.port]
+		up.Hottest = append(up.Hottest, result.LinkLoad{Name: row.Name, Utilisation: l.util, Marks: row.Marks, QueuePeak: row.QueuePeak, Paused: row.Paused})
+	}
+	if len(loads) > 0 {
+		up.Max = loads[0].util
+	}
+}
+
+// activeTime is how long the network had messages under way.
+func (r *Run) activeTime() unit.Time {
+	type edge struct {
+		at unit.Time
+		d  int
+	}
+	var edges []edge
+	end := r.Net.Q.Now()
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		done := m.Done
+		if done == 0 {
+			done = end
+		}
+		edges = append(edges, edge{m.Posted, 1}, edge{done, -1})
+	}
+	sort.Slice(edges, func(i, j int) bool {
+		return edges[i].at < edges[j].at || edges[i].at == edges[j].at && edges[i].d > edges[j].d
+	})
+	sum, open := unit.Time(0), 0
+	var from unit.Time
+	for _, e := range edges {
+		if open == 0 && e.d > 0 {
+			from = e.at
+		}
+		if open += e.d; open == 0 {
+			sum += e.at - from
+		}
+	}
+	return sum
+}
+
+// ranks fills the table of rank operations: every computation, and every
+// collective as each of its ranks saw it. It reports whether it had to stop.
+func (r *Run) ranks(t *result.Tables) (cut bool) {
+	type span struct{ from, to unit.Time }
+	spans := make([]map[int32]span, len(r.DAG.Colls))
+	add := func(c, rank int32, from, to unit.Time) {
+		if spans[c] == nil {
+			spans[c] = map[int32]span{}
+		}
+		s, ok := spans[c][rank]
+		if !ok {
+			s = span{from, to}
+		}
+		spans[c][rank] = span{min(s.from, from), max(s.to, to)}
+	}
+	for i := range r.DAG.Ops {
+		o := &r.DAG.Ops[i]
+		if r.end[i] == unit.Never {
+			continue
+		}
+		if o.Compute() {
+			if len(t.Ranks) >= maxRankRows {
+				return true
+			}
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.start[i]), End: int64(r.end[i]), Class: o.Class.String(), Name: o.Class.String()})
+		} else if o.Coll >= 0 {
+			add(o.Coll, o.Rank, r.start[i], r.end[i])
+			add(o.Coll, o.Peer, r.start[i], r.end[i])
+		}
+	}
+	for c, m := range spans {
+		ranks := make([]int32, 0, len(m))
+		for k := range m {
+			ranks = append(ranks, k)
+		}
+		sort.Slice(ranks, func(i, j int) bool { return ranks[i] < ranks[j] })
+		for _, k := range ranks {
+			if len(t.Ranks) >= maxRankRows {
+				return true
+			}
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
+				Class: r.DAG.Colls[c].Class.String(), Name: r.DAG.Colls[c].Name})
+		}
+	}
+	return false
+}

@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"fmt"
+
+	"railyard/cc"
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/internal/host"
+	"railyard/internal/queue"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// Progress is what a caller may show while a run goes on.
+type Progress struct {
+	Now       unit.Time
+	Hops      int64
+	Delivered unit.Bytes // by the network
+	Total     unit.Bytes
+	OpsLeft   int
+	Ops       int
+}
+
+// Observer is called every few thousand events; returning false interrupts the
+// run. It must not change anything.
+type Observer func(Progress) bool
+
+// observeEvery is how many events pass between two calls of the observer.
+const observeEvery = 1 << 18
+
+// maxPauseRows bounds the table of PFC events.
+const maxPauseRows = 200_000
+
+// Run is one run of a plan.
+type Run struct {
+	*Exec
+	Plan    *scenario.Plan
+	sampler *sampler
+	pauses  []result.PauseRow
+	missed  int64 // PFC events beyond the table
+	ended   bool
+}
+
+// ErrUnreachable is returned when the workload needs a path that does not exist.
+type ErrUnreachable struct{ From, To string }
+
+func (e *ErrUnreachable) Error() string {
+	return fmt.Sprintf("%s cannot reach %s: no path in the fabric, not even over NVLink", e.From, e.To)
+}
+
+// New builds the run of a plan.
+func New(p *scenario.Plan) (*Run, error) {
+	n, err := NewNetwork(setup(p))
+	if err != nil {
+		return nil, err
+	}
+	f := &p.File
+	r := &Run{Plan: p, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency})}
+	if err := r.reachable(); err != nil {
+		return nil, err
+	}
+	r.sampler = newSampler(n, f.Output.Sample, f.Output.Rows)
+	n.Net.Waits = fabric.NewWaitTable()
+	n.Net.Trace = r.trace
+	return r, nil
+}
+
+// setup translates a plan into what the network is built from.
+func setup(p *scenario.Plan) *Setup {
+	f := &p.File
+	s := &Setup{Graph: p.Graph, Spec: func(int) *queue.Spec { return &p.Spec }, LB: p.LB, LBParams: p.LBParams,
+		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
+		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
+	s.Host = host.Config{RC: p.RC, DataDSCP: uint8(f.Transport.DataDSCP), CNPDSCP: uint8(f.Transport.CNPDSCP),
+		Latency: f.Server.NICLatency, Seed: f.Seed, PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
+	s.Host.DataPrio, s.Host.CNPPrio = p.Spec.DSCP[s.Host.DataDSCP], p.Spec.DSCP[s.Host.CNPDSCP]
+	switch f.Server.Bond {
+	case "affinity":
+		s.Host.Bond = host.BondAffinity
+	case "spray":
+		s.Host.Bond = host.BondSpray
+	}
+	if par := p.DCQCN; par != nil {
+		s.Host.CC = func(line unit.Rate) cc.Controller { return cc.NewDCQCN(par, line) }
+		s.Host.CNPGap = par.CNPInterval
+	} else {
+		s.Host.CNPGap = unit.Never / 2
+	}
+	for _, l := range p.Failures {
+		if l.At == 0 && l.Converge == 0 {
+			s.Down[l.Link] = true
+		}
+	}
+	return s
+}
+
+// reachable checks every transfer's path once per pair of NICs.
+func (r *Run) reachable() error {
+	seen := map[[2]int]bool{}
+	for i := range r.DAG.Ops {
+		o := &r.DAG.Ops[i]
+		src, dst := int(o.Rank), int(o.Peer)
+		if o.Compute() || r.local(src, dst) {
+			continue
+		}
+		via := r.relay(src, dst)
+		key := [2]int{r.Graph.NICOf[via], r.Graph.NICOf[dst]}
+		if seen[key] {
+			continue
+		}
+		if !r.Reaches(key[0], key[1]) {
+			return &ErrUnreachable{r.Graph.GPUName(src), r.Graph.GPUName(dst)}
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
+func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
+	if what == "mark" {
+		return
+	}
+	if len(r.pauses) >= maxPauseRows {
+		r.missed++
+		return
+	}
+	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port, Priority: int32(prio)})
+}
+
+// Go runs to the end, or until the observer says stop. An error means that the
+// workload can never finish.
+func (r *Run) Go(watch Observer) error {
+	q := r.Net.Q
+	for _, f := range r.Plan.Failures {
+		if f.At > 0 || f.Converge > 0 {
+			q.Push(f.At, kindBreak, int32(f.Link), 0)
+			q.Push(f.At+f.Converge, kindReroute, 0, 0)
+		}
+	}
+	q.Push(r.sampler.interval, kindSample, 0, 0)
+	r.Begin()
+	r.stop = r.left == 0
+	for next := q.Popped() + observeEvery; !r.stop; {
+		ran := r.RunUntil(&r.stop, next, r.event)
+		if r.stop {
+			break
+		}
+		if !ran {
+			return r.stuck()
+		}
+		next = q.Popped() + observeEvery
+		if watch != nil && !watch(r.progress()) {
+			r.interrupted = true
+			break
+		}
+	}
+	r.finishRun()
+	return nil
+}
+
+func (r *Run) progress() Progress {
+	return Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.NetBytes, Total: r.TotalNet, OpsLeft: r.left, Ops: len(r.DAG.Ops)}
+}
+
+// event runs the events of the executor and of the run itself.
+func (r *Run) event(e engine.Event) {
+	switch e.Kind {
+	case kindSample:
+		r.sampler.take()
+		// The sampler alone must not keep a dead run alive.
+		if r.Net.Q.Len() > 0 {
+			r.Net.Q.Push(r.Net.Q.Now()+r.sampler.interval, kindSample, 0, 0)
+		}
+	case kindBreak:
+		r.Break(int(e.A))
+	case kindReroute:
+		r.Reroute()
+	default:
+		r.Event(e)
+	}
+	if r.failure != nil {
+		r.stop = true
+	}
+}
+
+func (r *Run) finishRun() {
+	r.ended = true
+	r.sampler.take()
+	r.Hosts.Finish()
+}
+
+// stuck explains a run that has no events left but work to do.
+func (r *Run) stuck() error {
+	for i := range r.DAG.Ops {
+		if o := &r.DAG.Ops[i]; r.deps[i] == 0 && r.end[i] == unit.Never && !o.Compute() {
+			return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d packets in flight, %d operations left)",
+				r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(), r.left)
+		}
+	}
+	return fmt.Errorf("the workload is stuck at %v with %d operations left", r.Net.Q.Now(), r.left)
+}
+
+// Interrupted reports whether the observer stopped the run.
+func (r *Run) Interrupted() bool { return r.interrupted }
+
+// Failed returns the first queue pair that gave up, nil when none did.
+func (r *Run) Failed() *FailedQP { return r.failure }

@@ -1,0 +1,115 @@
+package topo
+
+import "fmt"
+
+// Explicit builds a graph node by node.
+type Explicit struct {
+	g      *Graph
+	server Server
+}
+
+// NewExplicit starts a graph whose servers all have the given shape.
+func NewExplicit(s Server) *Explicit {
+	g := newGraph("graph")
+	g.GPUs = s.GPUs
+	return &Explicit{g, s}
+}
+
+// Has reports whether a node exists, IsHost whether it is a server.
+func (e *Explicit) Has(name string) bool { return e.g.Node(name) >= 0 }
+
+// IsHost reports whether a name is a server's.
+func (e *Explicit) IsHost(name string) bool {
+	n := e.g.Node(name)
+	return n >= 0 && e.g.Nodes[n].Role == Host
+}
+
+func (e *Explicit) fresh(name string) error {
+	if name == "" {
+		return fmt.Errorf("the name is missing")
+	}
+	if e.Has(name) {
+		return fmt.Errorf("%q stands twice", name)
+	}
+	return nil
+}
+
+// Host adds a server.
+func (e *Explicit) Host(name string) error {
+	if err := e.fresh(name); err != nil {
+		return err
+	}
+	e.g.AddNode(name, Host, 0)
+	return nil
+}
+
+// Switch adds a switch.
+func (e *Explicit) Switch(name string, r Role, tier int) error {
+	if err := e.fresh(name); err != nil {
+		return err
+	}
+	if r == Host || tier < 0 || tier > 16 {
+		return fmt.Errorf("%q cannot be a %v of tier %d", name, r, tier)
+	}
+	if tier == 0 {
+		tier = 1
+		if r == Spine || r == Aggregation {
+			tier = 2
+		} else if r == SuperSpine || r == Core {
+			tier = 3
+		}
+	}
+	e.g.AddNode(name, r, tier)
+	return nil
+}
+
+// Link runs a cable.
+func (e *Explicit) Link(a, b string, c Cable) error {
+	na, nb := e.g.Node(a), e.g.Node(b)
+	if na == nb {
+		return fmt.Errorf("%q is cabled to itself", a)
+	}
+	if e.g.Nodes[na].Role == Host && e.g.Nodes[nb].Role == Host {
+		return fmt.Errorf("%q and %q are both servers; a cable needs a switch", a, b)
+	}
+	if c.Rate <= 0 {
+		return fmt.Errorf("the rate is missing")
+	}
+	e.g.Connect(na, nb, c)
+	return nil
+}
+
+// Finish deals the servers' cables out to their NICs, in order.
+func (e *Explicit) Finish() (*Graph, error) {
+	g, s := e.g, e.server
+	if s.GPUs < 1 || s.GPUs > 64 || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 || s.Ports < 1 || s.Ports > 2 {
+		return nil, fmt.Errorf("%d NICs of %d ports cannot serve %d GPUs evenly", s.NICs, s.Ports, s.GPUs)
+	}
+	if len(g.Hosts) == 0 {
+		return nil, fmt.Errorf("there are no hosts")
+	}
+	if len(g.Hosts) > MaxGPUs/s.GPUs {
+		return nil, fmt.Errorf("%d hosts are more than packet fidelity takes", len(g.Hosts))
+	}
+	cables := make(map[int][]int)
+	for i, l := range g.Links {
+		for _, n := range []int{l.A, l.B} {
+			if g.Nodes[n].Role == Host {
+				cables[n] = append(cables[n], i)
+			}
+		}
+	}
+	for h, node := range g.Hosts {
+		c := cables[node]
+		if len(c) != s.NICs*s.Ports {
+			return nil, fmt.Errorf("%s has %d cables, its %d NICs of %d ports need %d", g.Nodes[node].Name, len(c), s.NICs, s.Ports, s.NICs*s.Ports)
+		}
+		for i := range s.NICs {
+			g.NICs = append(g.NICs, NIC{Host: h, Index: i, Rail: i, Links: c[i*s.Ports : (i+1)*s.Ports]})
+			for range s.GPUs / s.NICs {
+				g.NICOf = append(g.NICOf, len(g.NICs)-1)
+			}
+		}
+	}
+	return g, nil
+}

@@ -1,0 +1,180 @@
+// Package workload is the one form of work: a graph of compute and transfer
+// operations between ranks. Training steps, collectives, traffic patterns and
+// explicit lists all become a DAG, and every fidelity executes it.
+package workload
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+// Class says what an operation is part of.
+type Class uint8
+
+// Classes.
+const (
+	Other Class = iota
+	Forward
+	Backward
+	Optimizer
+	TensorParallel
+	PipelineParallel
+	DataParallel
+	nClasses
+)
+
+var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel", "pipeline-parallel", "data-parallel"}
+
+func (c Class) String() string { return classNames[c] }
+
+// Op is one operation: a compute op on Rank for Dur, or a transfer of Bytes
+// from Rank to Peer.
+type Op struct {
+	Dur   unit.Time
+	Bytes unit.Bytes
+	Rank  int32
+	Peer  int32 // -1 for compute
+	Coll  int32 // collective it belongs to, -1 for none
+	Deps  int32 // how many operations it waits for
+	Class Class
+}
+
+// Compute reports whether the op computes.
+func (o *Op) Compute() bool { return o.Peer < 0 }
+
+// Collective is one instance of a collective.
+type Collective struct {
+	Name  string // "dp all-reduce", the same for all instances
+	Kind  coll.Kind
+	Class Class
+	Bytes unit.Bytes
+	Ranks []int
+}
+
+// DAG is a sealed graph. Successors of op i are Succ[First[i]:First[i+1]].
+type DAG struct {
+	Ranks int
+	Ops   []Op
+	Colls []Collective
+	First []int32
+	Succ  []int32
+	Names map[int32]string // explicit operations only
+}
+
+// MaxOps bounds a workload.
+const MaxOps = 20_000_000
+
+// Builder collects operations.
+type Builder struct {
+	ranks  int
+	ops    []Op
+	colls  []Collective
+	from   []int32
+	to     []int32
+	class  Class
+	coll   int32
+	names  map[int32]string
+	tooBig bool
+}
+
+// NewBuilder starts a graph over ranks ranks.
+func NewBuilder(ranks int) *Builder { return &Builder{ranks: ranks, coll: -1} }
+
+func (b *Builder) add(o Op, after []int32) int32 {
+	if len(b.ops) >= MaxOps {
+		b.tooBig = true
+		return 0
+	}
+	id := int32(len(b.ops))
+	o.Deps = int32(len(after))
+	b.ops = append(b.ops, o)
+	for _, d := range after {
+		b.from = append(b.from, d)
+		b.to = append(b.to, id)
+	}
+	return id
+}
+
+// Compute adds a computation.
+func (b *Builder) Compute(rank int, d unit.Time, c Class, after ...int32) int32 {
+	return b.add(Op{Dur: d, Rank: int32(rank), Peer: -1, Coll: -1, Class: c}, after)
+}
+
+// Transfer adds a transfer to the current collective; it makes Builder a
+// coll.Sink.
+func (b *Builder) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
+	return b.add(Op{Bytes: bytes, Rank: int32(src), Peer: int32(dst), Coll: b.coll, Class: b.class}, after)
+}
+
+// Collective runs build with a new collective as the current one.
+func (b *Builder) Collective(c Collective, build func()) {
+	b.colls = append(b.colls, c)
+	b.coll, b.class = int32(len(b.colls)-1), c.Class
+	build()
+	b.coll, b.class = -1, Other
+}
+
+// Seal checks the graph and lays it out. A cycle is an error that names it.
+func (b *Builder) Seal() (*DAG, error) {
+	if b.tooBig {
+		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
+	}
+	if len(b.ops) == 0 {
+		return nil, fmt.Errorf("the workload is empty")
+	}
+	d := &DAG{Ranks: b.ranks, Ops: b.ops, Colls: b.colls, Names: b.names}
+	d.First = make([]int32, len(b.ops)+1)
+	for _, f := range b.from {
+		d.First[f+1]++
+	}
+	for i := range b.ops {
+		d.First[i+1] += d.First[i]
+	}
+	d.Succ = make([]int32, len(b.from))
+	at := append([]int32(nil), d.First...)
+	for i, f := range b.from {
+		d.Succ[at[f]] = b.to[i]
+		at[f]++
+	}
+	return d, d.checkAcyclic()
+}
+
+// checkAcyclic runs Kahn's algorithm; what is left over contains a cycle.
+func (d *DAG) checkAcyclic() error {
+	deps := make([]int32, len(d.Ops))
+	var queue []int32
+	for i := range d.Ops {
+		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
+			queue = append(queue, int32(i))
+		}
+	}
+	done := 0
+	for len(queue) > 0 {
+		i := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		done++
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			if deps[s]--; deps[s] == 0 {
+				queue = append(queue, s)
+			}
+		}
+	}
+	if done == len(d.Ops) {
+		return nil
+	}
+	for i := range d.Ops {
+		if deps[i] > 0 {
+			return fmt.Errorf("the workload is cyclic: %s waits, directly or not, for itself", d.name(int32(i)))
+		}
+	}
+	return nil
+}
+
+func (d *DAG) name(i int32) string {
+	if n, ok := d.Names[i]; ok {
+		return n
+	}
+	return fmt.Sprintf("operation %d", i)
+}

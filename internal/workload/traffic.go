@@ -1,0 +1,152 @@
+package workload
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// Flow is one transfer of an explicit traffic list.
+type Flow struct {
+	Src, Dst int
+	Bytes    unit.Bytes
+	Start    unit.Time
+}
+
+// Flows starts each flow at its time.
+func Flows(ranks int, flows []Flow) (*DAG, error) {
+	b := NewBuilder(ranks)
+	b.Collective(Collective{Name: "flows", Kind: coll.SendRecv, Ranks: seq(ranks)}, func() {
+		for _, f := range flows {
+			after := []int32{}
+			if f.Start > 0 {
+				after = append(after, b.Compute(f.Src, f.Start, Other))
+			}
+			b.Transfer(f.Src, f.Dst, f.Bytes, after...)
+			b.colls[b.coll].Bytes = max(b.colls[b.coll].Bytes, f.Bytes)
+		}
+	})
+	return b.Seal()
+}
+
+// Permutation sends bytes from every rank to the next of one random cycle, so
+// every rank sends once, receives once and never to itself.
+func Permutation(ranks int, bytes unit.Bytes, seed uint64) (*DAG, error) {
+	if ranks < 2 {
+		return nil, fmt.Errorf("a permutation needs two ranks, found %d", ranks)
+	}
+	order := make([]int, ranks)
+	r := rng.New(seed, "permutation")
+	r.Perm(order)
+	flows := make([]Flow, ranks)
+	for i := range order {
+		flows[i] = Flow{Src: order[i], Dst: order[(i+1)%ranks], Bytes: bytes}
+	}
+	return Flows(ranks, flows)
+}
+
+// Incast sends bytes to target from each of the fanIn ranks after it.
+func Incast(ranks, fanIn, target int, bytes unit.Bytes) (*DAG, error) {
+	if fanIn < 1 || fanIn >= ranks {
+		return nil, fmt.Errorf("an incast of %d needs %d ranks, the fabric has %d", fanIn, fanIn+1, ranks)
+	}
+	flows := make([]Flow, fanIn)
+	for i := range flows {
+		flows[i] = Flow{Src: (target + 1 + i) % ranks, Dst: target, Bytes: bytes}
+	}
+	return Flows(ranks, flows)
+}
+
+// RunCollective runs one collective over all ranks, or over groups of them.
+func RunCollective(ranks int, kind coll.Kind, groups [][]int, bytes unit.Bytes) (*DAG, error) {
+	b := NewBuilder(ranks)
+	for _, g := range groups {
+		if len(g) < 2 {
+			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
+		}
+		ready := make([][]int32, len(g))
+		b.Collective(Collective{Name: kind.String(), Kind: kind, Bytes: bytes, Ranks: g}, func() {
+			switch kind {
+			case coll.AllReduce:
+				coll.RingAllReduce(b, g, bytes, ready)
+			case coll.AllGather:
+				coll.RingAllGather(b, g, bytes, ready)
+			case coll.ReduceScatter:
+				coll.RingReduceScatter(b, g, bytes, ready)
+			case coll.ToAll:
+				coll.AllToAll(b, g, bytes, ready)
+			case coll.Bcast:
+				coll.Broadcast(b, g, bytes, max(1, int(min(bytes/unit.MiB, 64))), ready)
+			}
+		})
+	}
+	return b.Seal()
+}
+
+func seq(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// All returns one group of all ranks.
+func All(ranks int) [][]int { return [][]int{seq(ranks)} }
+
+// ByRail returns one group per place in the server: ranks r, r+per, r+2per, ...
+func ByRail(ranks, per int) [][]int {
+	g := make([][]int, per)
+	for i := range g {
+		for r := i; r < ranks; r += per {
+			g[i] = append(g[i], r)
+		}
+	}
+	return g
+}
+
+// Step is one operation of an explicit workload.
+type Step struct {
+	ID      string
+	Rank    int
+	Compute unit.Time
+	Send    unit.Bytes
+	To      int // -1: a computation
+	After   []string
+}
+
+// Explicit builds a DAG from named operations.
+func Explicit(ranks int, steps []Step) (*DAG, error) {
+	b := NewBuilder(ranks)
+	b.names = map[int32]string{}
+	ids := make(map[string]int32, len(steps))
+	for i, s := range steps {
+		if _, dup := ids[s.ID]; dup {
+			return nil, fmt.Errorf("operation %q is defined twice", s.ID)
+		}
+		ids[s.ID] = int32(i)
+		b.names[int32(i)] = s.ID
+	}
+	b.colls = append(b.colls, Collective{Name: "transfers", Kind: coll.SendRecv, Ranks: seq(ranks)})
+	for _, s := range steps {
+		after := make([]int32, len(s.After))
+		for i, a := range s.After {
+			id, ok := ids[a]
+			if !ok {
+				return nil, fmt.Errorf("operation %q waits for %q, which does not exist", s.ID, a)
+			}
+			after[i] = id
+		}
+		if s.To < 0 {
+			b.Compute(s.Rank, s.Compute, Other, after...)
+			continue
+		}
+		b.coll = 0
+		b.colls[0].Bytes = max(b.colls[0].Bytes, s.Send)
+		b.Transfer(s.Rank, s.To, s.Send, after...)
+		b.coll = -1
+	}
+	return b.Seal()
+}
