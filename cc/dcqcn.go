@@ -185,8 +185,10 @@ func (d *DCQCN) OnBytes(unit.Time, unit.Bytes) {
 	}
 }
 
-// increase is one rate increase event: fast recovery while both counters are
-// below F, hyper increase when both exceed it, additive in between.
+// increase is one rate increase event: the first F of them after a cut are fast
+// recovery, then additive increase, and hyper increase once timer and byte
+// counter have both passed F. The paper's pseudo code can be read as F-1 steps;
+// its text ("five"), its fluid model and the HPCC and htsim codes all make F.
 func (d *DCQCN) increase() {
 	d.increased = true
 	hi, lo := max(d.t, d.bc), min(d.t, d.bc)
@@ -194,7 +196,7 @@ func (d *DCQCN) increase() {
 		lo = hi // the NIC form counts time stages only
 	}
 	switch {
-	case hi < d.p.F:
+	case hi <= d.p.F:
 	case lo > d.p.F:
 		d.rt += float64(float64(lo-d.p.F) * float64(d.p.HAI))
 	default:

@@ -45,7 +45,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if marked {
 		r.ce++
-		if now-r.lastCNP >= h.cfg.CNPGap {
+		if h.cfg.CC != nil && now-r.lastCNP >= h.cfg.CNPGap {
 			r.lastCNP = now
 			h.Count.CNPs++
 			h.reply(port, c, r, rc.Packet{Op: roce.CNP}, h.cfg.CNPDSCP<<2, h.cfg.CNPPrio, roce.CNPLen, sent)

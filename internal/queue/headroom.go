@@ -18,15 +18,15 @@ func Propagation(mm int64) unit.Time {
 // Headroom returns the ingress bytes per lossless class that must stay free so
 // that nothing is lost between crossing xOFF and the peer falling silent.
 //
-// While the pause travels, the peer keeps sending at line rate. It lasts: the
-// frame of ours that the pause frame waits for, the pause frame itself, the
+// While the pause travels, the peer keeps sending at line rate for a time d:
+// the frame of ours that the pause frame waits for, the pause frame itself, the
 // cable both ways, the peer's response time and our own pipeline. Add the frame
-// that crossed the threshold and the one the peer may just have started.
+// that crossed the threshold and the last one the peer starts. With full frames
+// one MTU less loses packets.
 func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes) unit.Bytes {
-	frame := unit.Serialize(mtu+roce.PreambleIFG, rate)
-	d := frame + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop + response + pipeline
-	frames := (d + frame - 1) / frame
-	return unit.Bytes(frames+2) * mtu
+	frame := mtu + roce.PreambleIFG
+	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop + response + pipeline
+	return 2*mtu + unit.InTime(rate, d)*mtu/frame
 }
 
 // Response returns how long a port of rate r may take to act on a pause: the

@@ -109,7 +109,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) error {
 	}
 	seen := map[string]bool{}
 	for _, e := range entries {
-		name := e.Key.String()
+		name := e.Key.GetToken().Value
 		if seen[name] {
 			return b.fail(e.Key, join(key, name), "the key stands twice")
 		}
@@ -141,7 +141,7 @@ func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) error {
 		v.Set(c)
 	}
 	for _, e := range entries {
-		name := e.Key.String()
+		name := e.Key.GetToken().Value
 		at := join(key, name)
 		item := reflect.New(v.Type().Elem()).Elem()
 		if old := v.MapIndex(reflect.ValueOf(name)); old.IsValid() {

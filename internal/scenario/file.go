@@ -261,9 +261,9 @@ func Default() File {
 			Watchdog: Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond, Action: "drop"},
 			HashSeed: "per-switch"},
 		LB:        "ecmp",
-		LBOptions: LBOptions{FlowletGap: 2 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},
+		LBOptions: LBOptions{FlowletGap: 50 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n", AckEvery: 64, Timeout: 14, Retries: 7,
-			Window: 4096, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
+			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
 		CC:     CC{Algorithm: "dcqcn", DCQCN: DCQCN{Profile: "paper"}},
 		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
 	}

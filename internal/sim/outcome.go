@@ -150,20 +150,19 @@ func (r *Run) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	rate := unit.Rate(0)
 	latency := unit.Time(0)
 	packet := unit.Bytes(r.Host.RC.MTU) + 62 + 20
-	visit := func(l int) {
+	visit := func(l, from int) {
 		link := g.Links[l]
-		p := r.portA[l]
-		latency += r.Net.Ports[p].Hop + unit.Serialize(packet, link.Rate)
+		latency += r.Net.Ports[r.Port(l, from)].Hop + unit.Serialize(packet, link.Rate)
 		if rate == 0 || link.Rate < rate {
 			rate = link.Rate
 		}
 	}
 	first := g.NICs[src].Links[0]
-	visit(first)
+	visit(first, g.Hosts[g.NICs[src].Host])
 	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
 	for range len(g.Nodes) {
 		if l, ok := r.Paths.Near[node][dst]; ok {
-			visit(l)
+			visit(l, node)
 			break
 		}
 		loc := r.Paths.Locator[dst]
@@ -171,7 +170,7 @@ func (r *Run) pathOf(src, dst int) (unit.Rate, unit.Time) {
 			break
 		}
 		l := r.Paths.Next[node][loc][0]
-		visit(l)
+		visit(l, node)
 		node = g.Links[l].A + g.Links[l].B - node
 	}
 	return rate, latency - unit.Serialize(packet, rate)

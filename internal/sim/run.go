@@ -85,8 +85,6 @@ func setup(p *scenario.Plan) *Setup {
 	if par := p.DCQCN; par != nil {
 		s.Host.CC = func(line unit.Rate) cc.Controller { return cc.NewDCQCN(par, line) }
 		s.Host.CNPGap = par.CNPInterval
-	} else {
-		s.Host.CNPGap = unit.Never / 2
 	}
 	for _, l := range p.Failures {
 		if l.At == 0 && l.Converge == 0 {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"railyard/cc"
@@ -64,14 +65,19 @@ func (r *Run) worstQueue(conn int32) *fabric.Wait {
 	return top
 }
 
-// sharers lists the flows that waited at the same port, longest first.
-func (r *Run) sharers(top *fabric.Wait) (names []string, count int) {
-	var rows []fabric.Wait
+// waitsAt returns what was recorded at a port, by flow.
+func (r *Run) waitsAt(port int32) (rows []fabric.Wait) {
 	r.Net.Waits.Each(func(w fabric.Wait) {
-		if w.Port == top.Port && w.QP != top.QP && w.Total > 0 {
+		if w.Port == port {
 			rows = append(rows, w)
 		}
 	})
+	return rows
+}
+
+// sharers lists the flows that waited at the same port, longest first.
+func (r *Run) sharers(top *fabric.Wait) (names []string, count int) {
+	rows := slices.DeleteFunc(r.waitsAt(top.Port), func(w fabric.Wait) bool { return w.QP == top.QP || w.Total == 0 })
 	sort.Slice(rows, func(i, j int) bool {
 		return rows[i].Total > rows[j].Total || rows[i].Total == rows[j].Total && rows[i].QP < rows[j].QP
 	})

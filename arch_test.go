@@ -1,0 +1,112 @@
+package railyard
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allowed is who may import whom inside the module; unit may be imported by
+// everybody. It is DESIGN's picture and ARCHITECTURE.md's.
+var allowed = map[string][]string{
+	"unit":              {},
+	"roce":              {},
+	"cc":                {},
+	"rc":                {"roce", "cc"},
+	"internal/rng":      {},
+	"internal/engine":   {},
+	"internal/queue":    {"internal/rng", "roce"},
+	"internal/route":    {"internal/rng"},
+	"internal/fabric":   {"internal/engine", "internal/queue", "internal/route", "internal/rng", "roce"},
+	"internal/host":     {"internal/engine", "internal/fabric", "internal/route", "rc", "cc", "roce"},
+	"internal/topo":     {},
+	"internal/coll":     {},
+	"internal/model":    {},
+	"internal/workload": {"internal/coll", "internal/model", "internal/rng"},
+	"internal/scenario": {"internal/topo", "internal/queue", "internal/route", "internal/workload", "internal/coll", "internal/model", "cc", "rc"},
+	"internal/result":   {},
+	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
+		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
+	"internal/validate": {"internal/sim", "internal/scenario", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
+	"internal/report":   {"internal/result"},
+	"cmd/railyard":      {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate"},
+}
+
+// edge packages may touch the outside world; all others are cores.
+var edge = []string{"internal/result", "internal/report", "cmd/railyard"}
+
+// banned is what no core may import: the world, the clock, locks.
+var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}
+
+// TestImports keeps the import direction and the purity of the cores.
+func TestImports(t *testing.T) {
+	for pkg, imports := range imports(t) {
+		ok, known := allowed[pkg]
+		if !known {
+			t.Errorf("package %s has no line in the table of allowed imports", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			if in, mine := strings.CutPrefix(imp, "railyard/"); mine {
+				if in != "unit" && !slices.Contains(ok, in) {
+					t.Errorf("%s imports %s, which it may not", pkg, in)
+				}
+			} else if !slices.Contains(edge, pkg) && slices.Contains(banned, imp) {
+				t.Errorf("core package %s imports %s: pass it in instead", pkg, imp)
+			}
+		}
+	}
+}
+
+// imports returns what the non-test files of each package import.
+func imports(t *testing.T) map[string][]string {
+	out := map[string][]string{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "runs" || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		for _, i := range f.Imports {
+			out[pkg] = append(out[pkg], strings.Trim(i.Path.Value, `"`))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestTidy holds the house rules that need no linter: no package of leftovers,
+// no file too long to be one thing, no machine's path in the repo.
+func TestTidy(t *testing.T) {
+	files, err := exec.Command("git", "ls-files").Output()
+	if err != nil {
+		t.Skip("not a git checkout: ", err)
+	}
+	for _, f := range strings.Fields(string(files)) {
+		for _, part := range strings.Split(filepath.Dir(f), "/") {
+			if slices.Contains([]string{"util", "utils", "common", "helpers"}, part) {
+				t.Errorf("%s: no package of that name", f)
+			}
+		}
+		if strings.HasSuffix(f, ".go") {
+			checkLength(t, f)
+		}
+	}
+}

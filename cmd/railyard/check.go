@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+type checkCmd struct {
+	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
+	JSON     bool     `help:"Print the values as JSON."`
+}
+
+func (c *checkCmd) Help() string {
+	return `Example:
+  railyard check scenarios/three-flows.yaml --set transport.mtu=1024`
+}
+
+// Run is the check command.
+func (c *checkCmd) Run(e *env) error {
+	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := newRun(plan); err != nil {
+		return err
+	}
+	keys, values := plan.File.Values()
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"resolved": values, "notes": plan.Notes, "operations": len(plan.DAG.Ops)})
+	}
+	for _, k := range keys {
+		fmt.Fprintf(e.stdout, "%-44s %s\n", k, values[k])
+	}
+	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts), plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
+	if t := plan.Training; t != nil {
+		m := plan.Model.MemoryPerGPU(t.TP, t.PP, t.Microbatches(), t.Micro, t.Seq)
+		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
+		fmt.Fprintf(e.stdout, "%s: %d parameters; per GPU %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations\n",
+			plan.Model.Name, plan.Model.Params(), gb(m.Parameters), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations))
+	}
+	for _, n := range plan.Notes {
+		fmt.Fprintf(e.stdout, "note: %s\n", n)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/report"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+)
+
+type compareCmd struct {
+	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
+	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
+	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1"`
+	JSON      bool     `help:"Print the summaries as JSON."`
+}
+
+func (c *compareCmd) Help() string {
+	return `Examples:
+  railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray
+  railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set transport.recovery=go-back-n,selective
+  railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8
+  railyard compare runs/a runs/b`
+}
+
+// maxVariants bounds a comparison.
+const maxVariants = 64
+
+// Run is the compare command.
+func (c *compareCmd) Run(e *env) error {
+	if c.Seeds < 1 || c.Seeds > 1000 {
+		return &inputError{fmt.Errorf("--seeds must lie between 1 and 1000, found %d", c.Seeds)}
+	}
+	combos, err := combinations(c.Set)
+	if err != nil {
+		return &inputError{err}
+	}
+	var variants []report.Variant
+	for _, path := range c.Scenarios {
+		if s, err := result.ReadSummary(path); err == nil {
+			variants = append(variants, report.Variant{Label: path, Runs: []*result.Summary{s}})
+			continue
+		}
+		for _, sets := range combos {
+			v, err := c.variant(e, path, sets)
+			if err != nil {
+				return err
+			}
+			variants = append(variants, *v)
+		}
+	}
+	if c.JSON {
+		out := map[string][]*result.Summary{}
+		for _, v := range variants {
+			out[v.Label] = v.Runs
+		}
+		return printJSON(e.stdout, out)
+	}
+	title := strings.Join(c.Scenarios, ", ")
+	if len(variants) > 0 && len(c.Scenarios) == 1 && variants[0].Runs[0].Name != "" {
+		title = variants[0].Runs[0].Name
+	}
+	report.Compare(e.stdout, title, variants)
+	return nil
+}
+
+// variant runs one setting with every seed.
+func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Variant, error) {
+	v := &report.Variant{Label: label(path, sets, len(c.Scenarios))}
+	var base uint64
+	for i := range c.Seeds {
+		var seed *uint64
+		if i > 0 {
+			s := base + uint64(i)
+			seed = &s
+		}
+		plan, err := loadPlan(path, sets, seed)
+		if err != nil {
+			return nil, err
+		}
+		base = firstSeed(plan, i, base)
+		run, err := newRun(plan)
+		if err != nil {
+			return nil, err
+		}
+		if err := simulate(run, e.stderr); err != nil {
+			return nil, fmt.Errorf("%s: %w", v.Label, err)
+		}
+		s, _, _ := run.Outcome(version())
+		v.Runs = append(v.Runs, s)
+	}
+	return v, nil
+}
+
+func firstSeed(p *scenario.Plan, i int, base uint64) uint64 {
+	if i == 0 {
+		return p.File.Seed
+	}
+	return base
+}
+
+// label names a variant by what differs.
+func label(path string, sets []string, paths int) string {
+	var parts []string
+	if paths > 1 || len(sets) == 0 {
+		parts = append(parts, slug("", path))
+	}
+	for _, s := range sets {
+		_, v, _ := strings.Cut(s, "=")
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, " ")
+}
+
+// combinations expands key=a,b lists into all combinations of overrides.
+func combinations(sets []string) ([][]string, error) {
+	combos := [][]string{nil}
+	for _, s := range sets {
+		key, list, ok := strings.Cut(s, "=")
+		if !ok {
+			return nil, fmt.Errorf("--set %s: expected key=value,value", s)
+		}
+		var next [][]string
+		for _, c := range combos {
+			for _, v := range strings.Split(list, ",") {
+				next = append(next, append(append([]string(nil), c...), key+"="+v))
+			}
+		}
+		if len(next) > maxVariants {
+			return nil, fmt.Errorf("--set gives %d variants, at most %d are compared", len(next), maxVariants)
+		}
+		combos = next
+	}
+	return combos, nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// readBounded reads at most max bytes of a file; a larger one, a directory or a
+// device is refused before it is read.
+func readBounded(path string, max int64) ([]byte, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	if st.Size() > max {
+		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", path, st.Size(), max)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, max+1))
+}
+
+func relativeTo(file, p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(filepath.Dir(file), p)
+}
+
+// freshDir returns a run directory under runs/ that does not exist yet.
+func freshDir(name string) (string, error) {
+	if err := os.MkdirAll("runs", 0o755); err != nil {
+		return "", err
+	}
+	for i := 1; i < 1_000_000; i++ {
+		d := filepath.Join("runs", fmt.Sprintf("%s-%03d", name, i))
+		if _, err := os.Stat(d); os.IsNotExist(err) {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("runs/ is full of %s", name)
+}

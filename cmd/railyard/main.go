@@ -1,0 +1,146 @@
+// Command railyard simulates the back-end network of an AI training cluster.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // the run or a check failed
+	exitInput    = 2 // what was given cannot be used
+	exitInterupt = 130
+)
+
+type cli struct {
+	Run      runCmd      `cmd:"" help:"Simulate a scenario and report where the time went."`
+	Compare  compareCmd  `cmd:"" help:"Run variants of a scenario and put them side by side."`
+	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
+	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
+	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
+	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
+}
+
+const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take, what slows it
+down, and what would fix it.
+
+Examples:
+  railyard run scenarios/pod64-llama2-7b.yaml
+  railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
+  railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray --seeds 8
+  railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
+
+Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 130 interrupted.`
+
+func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, stdout, stderr io.Writer) int {
+	var c cli
+	code := -1
+	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
+		kong.Exit(func(n int) { code = n }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+	if err != nil {
+		panic(err) // the command structs are wrong: our bug
+	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if code >= 0 {
+		return code
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "railyard: %v\n(railyard --help lists the commands)\n", err)
+		return exitInput
+	}
+	err = ctx.Run(&env{stdout: stdout, stderr: stderr})
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintf(stderr, "railyard: %v\n", err)
+		return exitInterupt
+	}
+	fmt.Fprintf(stderr, "railyard: %v\n", err)
+	var input *inputError
+	if scenario.IsInput(err) || errors.As(err, &input) || errors.Is(err, result.ErrExists) {
+		return exitInput
+	}
+	return exitFailed
+}
+
+// env is what commands write to.
+type env struct{ stdout, stderr io.Writer }
+
+// inputError marks an error as the input's fault.
+type inputError struct{ err error }
+
+func (e *inputError) Error() string { return e.err.Error() }
+func (e *inputError) Unwrap() error { return e.err }
+
+var errInterrupted = errors.New("interrupted; what had been simulated is written and marked incomplete")
+
+// version is the module's version and the commit it was built from.
+func version() string {
+	v, rev, dirty := "devel", "", ""
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if b.Main.Version != "" && b.Main.Version != "(devel)" {
+			v = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			switch {
+			case s.Key == "vcs.revision" && len(s.Value) >= 12:
+				rev = "+" + s.Value[:12]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				dirty = "-dirty"
+			}
+		}
+	}
+	if strings.Contains(v, "+") || rev != "" && strings.Contains(v, rev[1:]) {
+		rev, dirty = "", ""
+	}
+	return v + rev + dirty
+}
+
+// loadPlan reads, binds and resolves a scenario file.
+func loadPlan(path string, sets []string, seed *uint64) (*scenario.Plan, error) {
+	text, err := readBounded(path, scenario.MaxSize)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	doc, err := scenario.Parse(path, text, sets)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	if seed != nil {
+		doc.File.Seed = *seed
+	}
+	plan, err := doc.Resolve(func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), 1<<20) })
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return plan, nil
+}
+
+// newRun builds the run of a plan; what goes wrong here is the scenario's fault.
+func newRun(p *scenario.Plan) (*sim.Run, error) {
+	r, err := sim.New(p)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return r, nil
+}

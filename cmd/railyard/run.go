@@ -1,0 +1,161 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/pprof"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"railyard/internal/report"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+type runCmd struct {
+	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Out      string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR"`
+	Seed     *uint64  `help:"Seed, instead of the scenario's."`
+	Set      []string `help:"Override a value: lb=spray, transport.qps=4. May be repeated." placeholder:"KEY=VALUE" sep:"none"`
+	Force    bool     `help:"Replace an existing run directory."`
+	JSON     bool     `help:"Print the summary as JSON instead of the report."`
+	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
+}
+
+func (c *runCmd) Help() string {
+	return `Examples:
+  railyard run scenarios/pod64-llama2-7b.yaml
+  railyard run scenarios/three-flows.yaml --set lb=spray --seed 7 --out runs/spray --force
+  railyard run scenarios/fattree128-permutation.yaml --json | jq .step_time_ps`
+}
+
+// Run is the run command.
+func (c *runCmd) Run(e *env) error {
+	began := time.Now()
+	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	if err != nil {
+		return err
+	}
+	run, err := newRun(plan)
+	if err != nil {
+		return err
+	}
+	dir := c.Out
+	if dir == "" {
+		if dir, err = freshDir(slug(plan.File.Name, c.Scenario)); err != nil {
+			return err
+		}
+	}
+	if err := result.Prepare(dir, c.Force); err != nil {
+		return &inputError{err}
+	}
+	for _, n := range plan.Notes {
+		fmt.Fprintf(e.stderr, "note: %s\n", n)
+	}
+	if c.CPU != "" {
+		f, err := os.Create(c.CPU)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+	}
+	simBegan := time.Now()
+	goErr := simulate(run, e.stderr)
+	simSeconds := time.Since(simBegan).Seconds()
+	if c.CPU != "" {
+		pprof.StopCPUProfile()
+	}
+	s, t, limits := run.Outcome(version())
+	s.Complete = s.Complete && goErr == nil
+	s.SimSeconds, s.PeakMemory = simSeconds, peakMemory()
+	s.WallSeconds = time.Since(began).Seconds()
+	if err := write(dir, plan, s, t, limits); err != nil {
+		return err
+	}
+	if c.JSON {
+		if err := printJSON(e.stdout, s); err != nil {
+			return err
+		}
+	} else {
+		report.Text(e.stdout, s)
+		fmt.Fprintf(e.stdout, "Written to %s: summary.json, *.parquet, trace.json (open it at ui.perfetto.dev)\n", dir)
+	}
+	if f := run.Failed(); f != nil && goErr == nil {
+		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
+	}
+	return goErr
+}
+
+func write(dir string, plan *scenario.Plan, s *result.Summary, t *result.Tables, limits []string) error {
+	_, values := plan.File.Values()
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Resolved: values,
+		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
+	return result.Write(dir, m, s, t, func(w io.Writer) error { return result.Trace(w, t) })
+}
+
+// simulate runs with a progress bar and ends early, in order, on Ctrl-C.
+func simulate(run *sim.Run, stderr io.Writer) error {
+	var stop atomic.Bool
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(sig)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		select {
+		case <-sig:
+			stop.Store(true)
+		case <-done:
+		}
+	}()
+	bar := newProgress(stderr)
+	err := run.Go(func(p sim.Progress) bool {
+		bar.show(p)
+		return !stop.Load()
+	})
+	bar.finish()
+	if err == nil && run.Interrupted() {
+		return errInterrupted
+	}
+	return err
+}
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// slug makes a directory name of a scenario's name.
+func slug(name, path string) string {
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+			return r
+		}
+		return '-'
+	}, strings.TrimLeft(name, "."))
+}
+
+// peakMemory returns the process's largest resident size, zero where the
+// system does not say.
+func peakMemory() int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return u.Maxrss * 1024
+}

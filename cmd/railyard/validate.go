@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/internal/validate"
+)
+
+type validateCmd struct {
+	JSON bool `help:"Print as JSON."`
+}
+
+func (c *validateCmd) Help() string {
+	return `Each row names a claim, its source, what is expected, what this build gives and the difference.
+Exit code 1 when a row disagrees and no reason is known.
+
+Example:
+  railyard validate --json | jq '.[] | select(.ok | not)'`
+}
+
+var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
+
+// Run is the validate command.
+func (c *validateCmd) Run(e *env) error {
+	var all []validate.Row
+	bad, explained := 0, 0
+	for _, check := range validate.Checks() {
+		rows, err := check.Run()
+		if err != nil {
+			return fmt.Errorf("%s: %w", check.Name, err)
+		}
+		if !c.JSON {
+			fmt.Fprintf(e.stdout, "\n%s\n", check.Name)
+		}
+		for _, r := range rows {
+			all = append(all, r)
+			verdict := r.Verdict()
+			switch verdict {
+			case "FAILS":
+				bad++
+			case "differs":
+				explained++
+			}
+			if !c.JSON {
+				fmt.Fprintf(e.stdout, "  %-7s %s\n          expected %s, ours %s (%s)   [%s]\n", verdict, r.Claim, r.Expected, r.Ours, r.Diff, r.Source)
+				if r.Note != "" {
+					fmt.Fprintf(e.stdout, "          %s\n", r.Note)
+				}
+			}
+		}
+	}
+	if c.JSON {
+		if err := printJSON(e.stdout, all); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(e.stdout, "\n%d rows: %d agree, %d differ for the reason given, %d fail\n", len(all), len(all)-bad-explained, explained, bad)
+	}
+	if bad > 0 {
+		return errDisagree
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// Variant is one column of a comparison: the runs of one setting, one per seed.
+type Variant struct {
+	Label string
+	Runs  []*result.Summary
+}
+
+// metric is one row.
+type metric struct {
+	name  string
+	value func(s *result.Summary) float64
+	show  func(v float64) string
+}
+
+func times(v float64) string   { return unit.Time(v).String() }
+func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+func plain(v float64) string   { return count(int64(v + 0.5)) }
+
+var metrics = []metric{
+	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times},
+	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times},
+	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times},
+	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent},
+	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent},
+	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent},
+	{"idle uplinks", func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, plain},
+	{"busiest link", func(s *result.Summary) float64 { return s.Links.Max }, percent},
+	{"ECN marks", func(s *result.Summary) float64 { return float64(s.ECNMarks) }, plain},
+	{"CNPs", func(s *result.Summary) float64 { return float64(s.CNPs) }, plain},
+	{"PFC pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain},
+	{"paused time", func(s *result.Summary) float64 { return float64(s.PFCPause) }, times},
+	{"out of order", func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, plain},
+	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain},
+	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain},
+	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
+}
+
+// Compare prints the variants side by side: the median over seeds, and the
+// range below it when there are several.
+func Compare(w io.Writer, title string, variants []Variant) {
+	fmt.Fprintln(w, title)
+	col := 14
+	for _, v := range variants {
+		col = max(col, len([]rune(v.Label))+2)
+	}
+	col = min(col, max(12, (width-18)/max(len(variants), 1)))
+	fmt.Fprintf(w, "\n%-18s", "")
+	for _, v := range variants {
+		fmt.Fprintf(w, "%*s", col, clip(v.Label, col-1))
+	}
+	fmt.Fprintln(w)
+	many := len(variants) > 0 && len(variants[0].Runs) > 1
+	for _, m := range metrics {
+		fmt.Fprintf(w, "%-18s", m.name)
+		for _, v := range variants {
+			fmt.Fprintf(w, "%*s", col, m.show(median(values(m, v))))
+		}
+		fmt.Fprintln(w)
+		if many && m.name == "completion time" {
+			fmt.Fprintf(w, "%-18s", "  best seed")
+			for _, v := range variants {
+				fmt.Fprintf(w, "%*s", col, m.show(values(m, v)[0]))
+			}
+			fmt.Fprintf(w, "\n%-18s", "  worst seed")
+			for _, v := range variants {
+				x := values(m, v)
+				fmt.Fprintf(w, "%*s", col, m.show(x[len(x)-1]))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	if many {
+		fmt.Fprintf(w, "\nMedians over %d seeds; best and worst are of single seeds.\n", len(variants[0].Runs))
+	}
+	verdict(w, variants)
+}
+
+func values(m metric, v Variant) []float64 {
+	x := make([]float64, len(v.Runs))
+	for i, r := range v.Runs {
+		x[i] = m.value(r)
+	}
+	sort.Float64s(x)
+	return x
+}
+
+func median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	if len(x)%2 == 1 {
+		return x[len(x)/2]
+	}
+	return (x[len(x)/2-1] + x[len(x)/2]) / 2
+}
+
+// verdict says what the table shows, from its own figures.
+func verdict(w io.Writer, variants []Variant) {
+	if len(variants) < 2 {
+		return
+	}
+	completion := metrics[0]
+	best, worst := 0, 0
+	for i, v := range variants {
+		t := median(values(completion, v))
+		if t < median(values(completion, variants[best])) {
+			best = i
+		}
+		if t > median(values(completion, variants[worst])) {
+			worst = i
+		}
+	}
+	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
+	fmt.Fprintln(w)
+	if tw < tb*1.005 {
+		wrap(w, "", fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not what limits this workload.", 100*(tw/tb-1)))
+	} else {
+		wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb, variants[worst].Label))
+	}
+	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && strings.Contains(s.Links.Hottest[0].Name, "→ host-") && s.Links.Max > 1.2*s.Links.UplinkMax {
+		wrap(w, "", fmt.Sprintf("With %s the busiest link is %s, a receiver's own cable (%.1f %%; uplinks reach %.1f %%): several senders share it whatever path they take. Load balancing repairs uplinks; of an incast only congestion control can take the queues and pauses.",
+			variants[best].Label, s.Links.Hottest[0].Name, 100*s.Links.Max, 100*s.Links.UplinkMax))
+	}
+	for _, v := range variants {
+		s := v.Runs[len(v.Runs)/2]
+		if s.Retransmissions > 0 && s.Drops == 0 {
+			wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken for loss.", v.Label, count(s.Retransmissions)))
+		}
+		if s.Slowest != nil && len(v.Runs) == 1 {
+			wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To, s.Slowest.Why))
+		}
+	}
+}

@@ -1,0 +1,148 @@
+// Package report turns a run's summary into what people read. It sees the run
+// directory's structures only.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+const width = 98
+
+// Text prints the report of one run: one screen, 100 columns at most.
+func Text(w io.Writer, s *result.Summary) {
+	head := fmt.Sprintf("%s   %d GPUs, every packet simulated, seed %d", s.Name, s.GPUs, s.Seed)
+	if !s.Complete {
+		head += "   INCOMPLETE"
+	}
+	fmt.Fprintln(w, head)
+	steps(w, s)
+	colls(w, s.Collectives)
+	network(w, s)
+	slowest(w, s.Slowest)
+	fmt.Fprintf(w, "\n%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f MB\n",
+		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6)
+}
+
+func steps(w io.Writer, s *result.Summary) {
+	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
+	if s.MFU > 0 {
+		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU, float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(s.GPUs))
+	}
+	fmt.Fprintln(w)
+	total := float64(max(s.StepTime, 1))
+	for _, p := range []struct {
+		name string
+		v    int64
+	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP}, {"exposed pipeline parallel", s.ExposedPP},
+		{"exposed data parallel", s.ExposedDP}, {"transfers and waits", s.ExposedOther}, {"bubble", s.Bubble}} {
+		if p.v == 0 && (p.name == "transfers and waits" || s.Params == 0) {
+			continue
+		}
+		share := float64(p.v) / total
+		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, bar(share, 40))
+	}
+}
+
+func bar(share float64, n int) string {
+	k := int(share*float64(n) + 0.5)
+	return strings.Repeat("█", min(max(k, 0), n))
+}
+
+func colls(w io.Writer, list []result.Collective) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %10s %10s  %s\n", "Collective", "count", "size", "ranks", "mean time", "algbw GB/s", "busbw GB/s", "line-rate bound")
+	for _, c := range list {
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %10.2f %10.2f  %.2f GB/s by %s (%.0f %%)\n", c.Name, c.Count, size(c.Bytes), c.Ranks,
+			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, 100*c.BusBW/max(c.Bound, 1))
+	}
+}
+
+func size(b int64) string {
+	switch {
+	case b >= 1e9:
+		return fmt.Sprintf("%.2f GB", float64(b)/1e9)
+	case b >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(b)/1e6)
+	case b >= 1e3:
+		return fmt.Sprintf("%.1f KB", float64(b)/1e3)
+	}
+	return fmt.Sprintf("%d B", b)
+}
+
+func network(w io.Writer, s *result.Summary) {
+	l := s.Links
+	fmt.Fprintf(w, "\nLinks      max %.1f %%, mean %.1f %% over the step", 100*l.Max, 100*l.Mean)
+	if l.Uplinks > 0 {
+		fmt.Fprintf(w, "; uplinks %.1f..%.1f %%, %d of %d idle", 100*l.UplinkMin, 100*l.UplinkMax, l.UplinkIdle, l.Uplinks)
+	}
+	fmt.Fprintln(w)
+	for _, h := range l.Hottest {
+		fmt.Fprintf(w, "  %-42s %5.1f %%  queue peak %-9s marks %-8s paused %v\n", clip(h.Name, 42), 100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
+	}
+	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
+		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
+	fmt.Fprintf(w, "Transport  %s retransmissions, %s out of order, %s NAKs, %s timeouts",
+		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
+	if s.FailedQPs > 0 {
+		fmt.Fprintf(w, ", %d QUEUE PAIRS FAILED", s.FailedQPs)
+	}
+	fmt.Fprintln(w)
+	f := s.Flows
+	if f.Count > 0 {
+		fmt.Fprintf(w, "Flows      %s messages: mean %v, p50 %v, p99 %v, max %v\n", count(f.Count), unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max))
+	}
+}
+
+func slowest(w io.Writer, s *result.Slowest) {
+	if s == nil {
+		return
+	}
+	fmt.Fprintf(w, "Slowest    %s → %s, %s in %v\n", s.From, s.To, size(s.Bytes), unit.Time(s.Time))
+	wrap(w, "           ", s.Why)
+	if len(s.SharedWith) > 0 {
+		wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))
+	}
+	if len(s.PausedBy) > 0 {
+		wrap(w, "           ", "paused by "+strings.Join(s.PausedBy, " ← "))
+	}
+}
+
+// wrap prints text behind an indent, breaking lines at spaces.
+func wrap(w io.Writer, indent, text string) {
+	line := indent
+	for _, word := range strings.Fields(text) {
+		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {
+			fmt.Fprintln(w, line)
+			line = indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// count prints a number with thousands separated.
+func count(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

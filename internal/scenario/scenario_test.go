@@ -1,0 +1,200 @@
+package scenario_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/scenario"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+const dir = "../../scenarios"
+
+func shipped(t *testing.T) []string {
+	files, err := filepath.Glob(dir + "/*.yaml")
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%d scenarios shipped, %v", len(files), err)
+	}
+	return files
+}
+
+// Every shipped scenario resolves.
+func TestShippedScenariosResolve(t *testing.T) {
+	for _, f := range shipped(t) {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := scenario.Parse(f, text, nil)
+		if err == nil {
+			_, err = d.Resolve(nil)
+		}
+		if err != nil {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// The schema file is what the definition generates, and another project's
+// validator accepts every shipped scenario by it and refuses a broken one.
+func TestSchema(t *testing.T) {
+	file, err := os.ReadFile(dir + "/railyard.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(file, scenario.Schema()) {
+		t.Fatal("scenarios/railyard.schema.json is stale: go run ./cmd/railyard schema > scenarios/railyard.schema.json")
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("railyard.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("railyard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(text []byte) error {
+		j, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			return err
+		}
+		var v any
+		if err := json.Unmarshal(j, &v); err != nil {
+			return err
+		}
+		return s.Validate(v)
+	}
+	for _, f := range shipped(t) {
+		text, _ := os.ReadFile(f)
+		if err := check(text); err != nil {
+			t.Errorf("%s: %v", f, err)
+		}
+		if check(append(text, "\nsurprise: 1\n"...)) == nil {
+			t.Errorf("%s with an unknown key passes the schema", f)
+		}
+	}
+}
+
+const good = `name: t
+fabric:
+  kind: rail
+  hosts: 2
+  spines: 2
+  host_link: {rate: 400Gbps, cable: 3m}
+server: {gpus: 2, nics: 2}
+workload:
+  traffic:
+    permutation: {bytes: 1MB}
+`
+
+// Each bad input gets one error with its place and what would be accepted.
+func TestBadInput(t *testing.T) {
+	replace := func(old, with string) string { return strings.Replace(good, old, with, 1) }
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":       {good + "colour: blue\n", `x.yaml:11:1: colour: unknown key; accepted: name, about, seed`},
+		"near miss":         {replace("hosts: 2", "host: 2"), `x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?)`},
+		"rate without unit": {replace("400Gbps", "400"), `x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing; write for example 400Gbps`},
+		"xon above xoff":    {good + "switch: {queues: {3: {xoff: 1MB, xon: 2MB, wred_max: 0B, wred_min: 0B}}}\n", "x.yaml:11:34: switch.queues.3.xon: 2MB is not below xoff 1MB"},
+		"wred max above the buffer": {good + "switch:\n  queues:\n    3:\n      wred_max: 1GB\n",
+			"x.yaml:14:7: switch.queues.3.wred_max: 1GB is above the buffer of 64MiB"},
+		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n", `x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
+		"gpu that does not exist": {replace("permutation: {bytes: 1MB}", "flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
+			`there is no GPU "host-3/gpu-1"; they are host-1/gpu-1 to host-2/gpu-2`},
+		"tp does not divide the heads": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 3, dp: 1}"),
+			"x.yaml:9:33: workload.training.tp: 3 does not divide the 32 attention heads of llama-2-7b"},
+		"more gpus than the fabric": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 8, dp: 4}"),
+			"workload.training: tp 8 x pp 1 x dp 4 needs 32 GPUs, the fabric has 4"},
+		"cyclic workload": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: b, gpu: host-1/gpu-1, compute: 1us, after: [a]}]"),
+			"workload.ops: the workload is cyclic: a waits"},
+		"partitioned graph": {`fabric:
+  kind: graph
+  graph:
+    hosts: [h1, h2]
+    switches: [{name: s1, role: leaf}, {name: s2, role: leaf}]
+    links: [{from: h1, to: s1}, {from: h2, to: s2}]
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`, "x.yaml:1:1: fabric: the graph is partitioned: h1 cannot reach h2"},
+		"10^9 hosts":         {replace("hosts: 2", "hosts: 1000000000"), "x.yaml:4:3: fabric.hosts: must lie between 1 and 100000, found 1000000000"},
+		"many hosts":         {replace("hosts: 2", "hosts: 90000"), "more than the 100000 that packet fidelity takes"},
+		"binary file":        {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
+		"empty file":         {" \n", "x.yaml: is empty"},
+		"deep nesting":       {"a: " + strings.Repeat("[", 100_000), "nests deeper than 64 levels"},
+		"bad indentation":    {"fabric:\n\tkind: rail\n", "x.yaml:"},
+		"a list":             {"- 1\n", "x.yaml:1:1: found a list, expected a mapping"},
+		"alias":              {"name: &a x\nabout: *a\n", "anchors, aliases and tags are not accepted"},
+		"no workload":        {strings.Split(good, "workload:")[0], "workload: holds 0 workloads, expected exactly one"},
+		"missing kind":       {replace("kind: rail\n", "segments: 1\n"), "fabric.kind: is missing"},
+		"unknown policy":     {good + "lb: ecpm\n", `x.yaml:11:5: lb: found "ecpm" (did you mean "ecmp"?); accepted: ecmp, flowlet`},
+		"mtu too large":      {good + "transport: {mtu: 9000}\n", "x.yaml:11:13: transport.mtu: must be 256, 512, 1024, 2048 or 4096, found 9000"},
+		"negative":           {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
+		"overflow":           {replace("bytes: 1MB", "bytes: 99999999999TB"), "the number is too large"},
+		"endless work":       {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
+		"huge headroom":      {good + "switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n", ""},
+		"twice the same key": {good + "name: again\n", "x.yaml:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := scenario.Parse("x.yaml", []byte(c.text), nil)
+			if err == nil {
+				_, err = d.Resolve(nil)
+			}
+			if c.want == "" {
+				return // refused later, when the network is built
+			}
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("error spans lines: %v", err)
+			}
+		})
+	}
+}
+
+func TestSet(t *testing.T) {
+	d, err := scenario.Parse("x.yaml", []byte(good), []string{"lb=spray", "transport.qps=4", "switch.queues.3.xoff=4MB", "workload.traffic.permutation.bytes=2MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := d.File; f.LB != "spray" || f.Transport.QPs != 4 || f.Switch.Queues["3"].XOff != 4e6 || f.Workload.Traffic.Permutation.Bytes != 2e6 {
+		t.Errorf("%+v", f)
+	}
+	if scenario.Default().Switch.Queues["3"].XOff == 4e6 {
+		t.Error("--set changed the defaults")
+	}
+	for set, want := range map[string]string{"lb": "expected key=value", "lb=x": "accepted: ecmp", "nope=1": "unknown key", "fabric=1": "several values",
+		"switch.queues.3.nope=1": "unknown key", "workload.training.tp=1": "not part of this scenario"} {
+		if _, err := scenario.Parse("x.yaml", []byte(good), []string{set}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("--set %s: %v, want %q", set, err, want)
+		}
+	}
+}
+
+// Nothing a file holds may panic or hang.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(good))
+	f.Add([]byte("fabric: {kind: fat-tree, k: 4}\nworkload: {traffic: {incast: {bytes: 1B, fan_in: 3}}}"))
+	f.Add([]byte("[[[[{{{{"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := scenario.Parse("x", text, nil)
+		if err != nil || d.File.Fabric.Hosts > 16 || d.File.Fabric.K > 4 || d.File.Fabric.Spines > 8 || d.File.Fabric.Segments > 2 {
+			return
+		}
+		d.File.Workload.Training = nil
+		d.Resolve(nil)
+	})
+}

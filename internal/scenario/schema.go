@@ -1,0 +1,81 @@
+package scenario
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Schema returns the JSON Schema of scenario files, generated from File.
+func Schema() []byte {
+	root := object(reflect.TypeFor[File]())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "Railyard scenario"
+	root["required"] = []string{"fabric", "workload"}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic(err) // maps of strings always encode
+	}
+	return b.Bytes()
+}
+
+type schema = map[string]any
+
+func object(t reflect.Type) schema {
+	props := schema{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		s := typeSchema(f.Type)
+		if e := f.Tag.Get("enum"); e != "" {
+			s["enum"] = strings.Split(e, ",")
+		}
+		s["description"] = f.Tag.Get("doc")
+		props[f.Tag.Get("yaml")] = s
+	}
+	return schema{"type": "object", "additionalProperties": false, "properties": props}
+}
+
+// quantity is a number and a unit.
+func quantity(units, example string) schema {
+	return schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? ?(` + units + `)$`, "examples": []string{example}}
+}
+
+func typeSchema(t reflect.Type) schema {
+	switch t {
+	case reflect.TypeFor[unit.Time]():
+		return quantity("ps|ns|us|µs|ms|s", "600ns")
+	case reflect.TypeFor[unit.Rate]():
+		return quantity("bps|Kbps|Mbps|Gbps|Tbps|MB/s|GB/s|TB/s", "400Gbps")
+	case reflect.TypeFor[unit.Bytes]():
+		return quantity("B|KB|MB|GB|TB|KiB|MiB|GiB|TiB", "4KiB")
+	case reflect.TypeFor[Length]():
+		return quantity("mm|cm|m|km", "10m")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeSchema(t.Elem())
+	case reflect.Struct:
+		return object(t)
+	case reflect.Slice:
+		return schema{"type": "array", "items": typeSchema(t.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"}, "additionalProperties": typeSchema(t.Elem())}
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Float64:
+		return schema{"type": "number"}
+	case reflect.String:
+		return schema{"type": "string"}
+	}
+	s := schema{"type": "integer"}
+	if t.Kind() == reflect.Uint64 {
+		s["minimum"] = 0
+	}
+	return s
+}

@@ -1,0 +1,155 @@
+package topo
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Tier is one layer of switches in an inventory.
+type Tier struct {
+	Role             string    `json:"role"`
+	Tier             int       `json:"tier"`
+	Switches         int       `json:"switches"`
+	Down             unit.Rate `json:"down_bps"` // all cables to the tier below
+	Up               unit.Rate `json:"up_bps"`
+	Oversubscription float64   `json:"oversubscription"` // down over up; 0 at the top
+}
+
+// CableCount is one kind of cable.
+type CableCount struct {
+	From     string    `json:"from"`
+	To       string    `json:"to"`
+	Rate     unit.Rate `json:"rate_bps"`
+	LengthMM int64     `json:"length_mm"`
+	Count    int       `json:"count"`
+}
+
+// Inventory is what a fabric consists of.
+type Inventory struct {
+	Kind      string         `json:"kind"`
+	Hosts     int            `json:"hosts"`
+	GPUs      int            `json:"gpus"`
+	NICs      int            `json:"nics"`
+	Switches  map[string]int `json:"switches"`
+	Cables    []CableCount   `json:"cables"`
+	Tiers     []Tier         `json:"tiers"`
+	Bisection unit.Rate      `json:"bisection_bps"` // one direction, half the hosts to the other half
+}
+
+// Inventory counts a fabric.
+func (g *Graph) Inventory() *Inventory {
+	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: len(g.NICs), Switches: map[string]int{}}
+	tiers := map[int]*Tier{}
+	for _, n := range g.Nodes {
+		if n.Role == Host {
+			continue
+		}
+		inv.Switches[n.Role.String()]++
+		if tiers[n.Tier] == nil {
+			tiers[n.Tier] = &Tier{Role: n.Role.String(), Tier: n.Tier}
+		}
+		tiers[n.Tier].Switches++
+	}
+	cables := map[CableCount]int{}
+	for _, l := range g.Links {
+		lo, hi := g.Nodes[l.A], g.Nodes[l.B]
+		if lo.Tier > hi.Tier {
+			lo, hi = hi, lo
+		}
+		cables[CableCount{From: lo.Role.String(), To: hi.Role.String(), Rate: l.Rate, LengthMM: l.LengthMM}]++
+		if lo.Tier == hi.Tier {
+			continue
+		}
+		if t := tiers[lo.Tier]; t != nil && lo.Role != Host {
+			t.Up += l.Rate
+		}
+		tiers[hi.Tier].Down += l.Rate
+	}
+	for c, n := range cables {
+		c.Count = n
+		inv.Cables = append(inv.Cables, c)
+	}
+	sort.Slice(inv.Cables, func(i, j int) bool {
+		a, b := inv.Cables[i], inv.Cables[j]
+		return fmt.Sprint(a.From, a.To, a.Rate, a.LengthMM) < fmt.Sprint(b.From, b.To, b.Rate, b.LengthMM)
+	})
+	for _, t := range tiers {
+		if t.Up > 0 {
+			t.Oversubscription = float64(t.Down) / float64(t.Up)
+		}
+		inv.Tiers = append(inv.Tiers, *t)
+	}
+	sort.Slice(inv.Tiers, func(i, j int) bool { return inv.Tiers[i].Tier < inv.Tiers[j].Tier })
+	inv.Bisection = g.bisection()
+	return inv
+}
+
+// bisection is the maximum flow from the first half of the servers to the
+// second: what the network carries between two halves at once, in the order in
+// which servers are numbered (segments and pods lie together).
+func (g *Graph) bisection() unit.Rate {
+	half := len(g.Hosts) / 2
+	if half == 0 {
+		return 0
+	}
+	f := newFlowNet(len(g.Nodes) + 2)
+	src, dst := len(g.Nodes), len(g.Nodes)+1
+	for _, l := range g.Links {
+		f.add(l.A, l.B, int64(l.Rate), int64(l.Rate))
+	}
+	for i, h := range g.Hosts[:2*half] {
+		if i < half {
+			f.add(src, h, 1<<60, 0)
+		} else {
+			f.add(h, dst, 1<<60, 0)
+		}
+	}
+	return unit.Rate(f.max(src, dst))
+}
+
+// Dot writes the fabric as a Graphviz graph, tiers as ranks, parallel cables
+// as one edge.
+func (g *Graph) Dot() string {
+	var b strings.Builder
+	b.WriteString("graph fabric {\n  rankdir=BT; node [shape=box, fontname=\"sans-serif\"];\n")
+	byTier := map[int][]string{}
+	top := 0
+	for _, n := range g.Nodes {
+		byTier[n.Tier] = append(byTier[n.Tier], n.Name)
+		top = max(top, n.Tier)
+	}
+	for t := 0; t <= top; t++ {
+		if len(byTier[t]) == 0 {
+			continue
+		}
+		b.WriteString("  { rank=same;")
+		for _, n := range byTier[t] {
+			fmt.Fprintf(&b, " %q;", n)
+		}
+		b.WriteString(" }\n")
+	}
+	type edge struct{ a, b string }
+	count := map[edge]int{}
+	rate := map[edge]unit.Rate{}
+	var order []edge
+	for _, l := range g.Links {
+		e := edge{g.Nodes[l.A].Name, g.Nodes[l.B].Name}
+		if count[e] == 0 {
+			order = append(order, e)
+		}
+		count[e]++
+		rate[e] += l.Rate
+	}
+	for _, e := range order {
+		label := rate[e].String()
+		if count[e] > 1 {
+			label = fmt.Sprintf("%d cables, %v", count[e], rate[e])
+		}
+		fmt.Fprintf(&b, "  %q -- %q [label=%q];\n", e.a, e.b, label)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

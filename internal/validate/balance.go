@@ -1,0 +1,152 @@
+package validate
+
+import (
+	"fmt"
+
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// ballsInBins hashes k flows onto n uplinks with the switches' own ECMP hash
+// over many seeds (HANDBOOK.md 7.1), and then on a real fat tree.
+func ballsInBins() ([]Row, error) {
+	var rows []Row
+	for _, c := range []struct {
+		n, k int
+		max  float64
+	}{{2, 2, 1.5}, {4, 4, 2.125}, {8, 8, 2.598}, {8, 32, 7.05}, {16, 16, 3.075}, {16, 256, 23.44}, {16, 1000, 76.84}} {
+		got := hashMax(c.n, c.k, 4000)
+		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k, c.n), "HANDBOOK 7.1, balls in bins", c.max, got, 0.02, "%.3f"))
+	}
+	idle, err := fatTreeIdle()
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, idle...), nil
+}
+
+func hashMax(n, k, seeds int) float64 {
+	ports := make([]route.Port, n)
+	group := make([]int32, n)
+	for i := range group {
+		group[i] = int32(i)
+	}
+	sum := 0
+	for s := range seeds {
+		r := rng.New(uint64(s), "flows")
+		c := route.NewChooser(route.ECMP, route.Params{}, uint32(rng.Mix64(uint64(s)+1)), rng.New(uint64(s), "chooser"), 1)
+		load := make([]int, n)
+		for range k {
+			load[c.Pick(0, group, 0, uint32(r.Uint64()), ports)]++
+		}
+		m := 0
+		for _, l := range load {
+			m = max(m, l)
+		}
+		sum += m
+	}
+	return float64(sum) / float64(seeds)
+}
+
+// fatTreeIdle counts, on the 128-host fat tree, how many of a leaf's four
+// uplinks carry no flow when all four hosts send elsewhere: (1-1/4)^4 of them.
+func fatTreeIdle() ([]Row, error) {
+	idle, total := 0, 0
+	for seed := range 60 {
+		r, err := finish(fmt.Sprintf(`
+name: permutation
+seed: %d
+fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 256KB}}}
+`, seed+1))
+		if err != nil {
+			return nil, err
+		}
+		_, t, _ := r.Outcome("")
+		senders := map[string]int{}
+		for _, f := range t.Flows {
+			src, dst := r.LeafOf(f.From), r.LeafOf(f.To)
+			if src != dst {
+				senders[src]++
+			}
+		}
+		for _, p := range t.Ports {
+			// A port that carried one data packet carried a flow; ACKs alone
+			// stay below 10 KB.
+			if p.Role == "leaf" && senders[p.Node] == 4 && len(p.Peer) > 3 && p.Peer[:3] == "agg" {
+				total++
+				if p.WireBytes < 10_000 {
+					idle++
+				}
+			}
+		}
+	}
+	want := 0.31640625
+	return []Row{within("fat tree: share of leaf uplinks without a flow, four flows on four uplinks", "HANDBOOK 7.1: (1-1/n)^k", want, float64(idle)/float64(total), 0.03, "%.4f")}, nil
+}
+
+// loadBalancing is the seeds' thesis by measurement.
+func loadBalancing() ([]Row, error) {
+	text := `
+name: thesis
+fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
+cc: {algorithm: none}
+transport: {nak_after: 1024}
+workload: {traffic: {permutation: {bytes: 20MB}}}
+`
+	use := map[string][4]float64{}
+	for _, c := range []struct{ name, lb, rec, write string }{
+		{"ecmp", "ecmp", "go-back-n", "first-middle-last"}, {"spray gbn", "spray", "go-back-n", "first-middle-last"}, {"spray only", "spray", "selective", "only"}} {
+		sets := []string{"lb=" + c.lb, "transport.recovery=" + c.rec, "transport.write=" + c.write}
+		if c.name == "spray gbn" {
+			sets = append(sets, "workload.traffic.permutation.bytes=2MB")
+		}
+		r, err := finish(text, sets...)
+		if err != nil {
+			return nil, err
+		}
+		s, _, _ := r.Outcome("")
+		use[c.name] = [4]float64{s.Links.UplinkMax, float64(s.Links.UplinkIdle), float64(s.Retransmissions) / float64(s.DataPackets), busiest(s.Links.UplinkPeak, s.Links.UplinkMean)}
+	}
+	return []Row{
+		{Claim: "ECMP leaves uplinks idle under a permutation", Source: "seed, chapter 12", Expected: "> 0 idle", Ours: fmt.Sprintf("%.0f idle", use["ecmp"][1]), Diff: "-", OK: use["ecmp"][1] > 0},
+		{Claim: "spraying uses uplinks above 90 %", Source: "seed, GPU fabrics", Expected: "> 90 %", Ours: fmt.Sprintf("%.1f %% at best", 100*use["spray only"][0]), Diff: "-", OK: use["spray only"][0] > 0.9},
+		{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again", Source: "seed, figure 12-6", Expected: "> 10 %", Ours: fmt.Sprintf("%.1f %%", 100*use["spray gbn"][2]), Diff: "-", OK: use["spray gbn"][2] > 0.1},
+		{Claim: "spraying is harmless with WRITE Only and placement in any order: packets sent again", Source: "seed, figure 12-7", Expected: "0 %", Ours: fmt.Sprintf("%.1f %%", 100*use["spray only"][2]), Diff: "-", OK: use["spray only"][2] == 0},
+	}, nil
+}
+
+func busiest(a, b float64) float64 { return max(a, b) }
+
+// sharedNICs measures the seed's server of figure 13-1: eight GPUs behind two
+// 200G NICs get a quarter of a NIC each.
+func sharedNICs() ([]Row, error) {
+	text := `
+name: shared
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 200Gbps, cable: 3m}}
+server: {gpus: 8, nics: 2}
+cc: {algorithm: none}
+workload:
+  traffic:
+    flows:
+`
+	for i := range 8 {
+		text += fmt.Sprintf("      - {from: host-1/gpu-%d, to: host-2/gpu-%d, bytes: 16MB}\n", i+1, i+1)
+	}
+	r, err := finish(text)
+	if err != nil {
+		return nil, err
+	}
+	_, t, _ := r.Outcome("")
+	lo, hi := t.Flows[0].Done, int64(0)
+	for _, f := range t.Flows {
+		lo, hi = min(lo, f.Done), max(hi, f.Done)
+	}
+	want := 4 * 16e6 * 8 / 200e9 * 4178 / 4096 * 1e6
+	return []Row{
+		within("8 GPUs on two shared 200G NICs: 16 MB each end at 4 x bytes / rate, us", "seed, figure 13-1; closed form", want, float64(hi)/float64(unit.Microsecond), 0.01, "%.1f"),
+		within("they share evenly: last end over first", "closed form", 1, float64(hi)/float64(lo), 0.01, "%.4f"),
+	}, nil
+}

@@ -1,0 +1,166 @@
+package validate
+
+import (
+	"fmt"
+
+	"railyard/internal/model"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// line is two hosts on one switch: no pipeline, no NIC latency, 1 us of cable
+// delay each, no congestion control.
+const line = `
+name: line
+fabric: {kind: rail-only, hosts: %d, host_link: {rate: 400Gbps, delay: 1us}}
+server: {gpus: 1, nics: 1, nic_latency: 0s}
+cc: {algorithm: none}
+`
+
+func closedForms() ([]Row, error) {
+	var rows []Row
+	for _, c := range []struct {
+		bytes unit.Bytes
+		mtu   int
+	}{{4096, 4096}, {24 << 20, 4096}, {1_000_001, 1024}, {1, 256}} {
+		r, err := finish(fmt.Sprintf(line, 2) + fmt.Sprintf("transport: {mtu: %d}\n", c.mtu) +
+			fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}", int64(c.bytes)))
+		if err != nil {
+			return nil, err
+		}
+		s, _, _ := r.Outcome("")
+		want := aloneTime(c.bytes, c.mtu, 2)
+		rows = append(rows, exact(fmt.Sprintf("%v at MTU %d alone over two 400G links, ps", c.bytes, c.mtu),
+			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime))
+	}
+	big, err := finish(fmt.Sprintf(line, 2) + "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
+	if err != nil {
+		return nil, err
+	}
+	s, _, _ := big.Outcome("")
+	rows = append(rows, Row{Claim: "8 GB over one 400 Gbit/s queue pair", Source: "seed, GPU fabrics: a flow of more than 160 ms",
+		Expected: ">= 160ms", Ours: unit.Time(s.StepTime).String(), Diff: fmt.Sprintf("%+.2f %% (headers)", 100*(float64(s.StepTime)/160e9-1)),
+		OK: s.StepTime >= int64(160*unit.Millisecond) && s.StepTime < int64(166*unit.Millisecond)})
+	return rows, nil
+}
+
+// aloneTime is the closed form of a message over hops equal 400G links of 1 us
+// each (store and forward): all packets back to back, and the longest one once
+// more for every further link.
+func aloneTime(bytes unit.Bytes, mtu, hops int) unit.Time {
+	n := (int64(bytes) + int64(mtu) - 1) / int64(mtu)
+	last := int(int64(bytes) - (n-1)*int64(mtu))
+	ser := func(op roce.Opcode, payload int) unit.Time {
+		return unit.Serialize(unit.Bytes(roce.DataLen(op, payload)+roce.PreambleIFG), 400*unit.Gbps)
+	}
+	prop := unit.Time(hops) * unit.Microsecond
+	if n == 1 {
+		return unit.Time(hops)*ser(roce.WriteOnlyImm, last) + prop
+	}
+	first := ser(roce.WriteFirst, mtu)
+	middle := ser(roce.WriteMiddle, mtu)
+	tail := ser(roce.WriteLast, last)
+	// Each further link adds the longest packet once: it is busy without a gap
+	// from that packet on. The First packet is the longest, it has the RETH.
+	return first + unit.Time(n-2)*middle + tail + unit.Time(hops-1)*max(first, middle, tail) + prop
+}
+
+func sharing() ([]Row, error) {
+	var rows []Row
+	for _, n := range []int{2, 4, 8} {
+		text := fmt.Sprintf(line, n+1) + fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
+		r, err := finish(text)
+		if err != nil {
+			return nil, err
+		}
+		s, t, _ := r.Outcome("")
+		wire := float64(16e6) * 4178 / 4096
+		want := float64(n)*wire*8/400e9*1e6 + 2.2
+		rows = append(rows, within(fmt.Sprintf("%d senders into one port end at N x bytes / rate, us", n), "closed form", want, float64(s.StepTime)/1e6, 0.005, "%.2f"))
+		lo, hi := t.Flows[0].Done, t.Flows[0].Done
+		for _, f := range t.Flows {
+			lo, hi = min(lo, f.Done), max(hi, f.Done)
+		}
+		rows = append(rows, within(fmt.Sprintf("%d senders share the port: first to last end, ratio", n), "closed form: equal shares", 1, float64(hi)/float64(lo), 0.02, "%.4f"))
+		if s.Drops != 0 {
+			rows = append(rows, exact("drops with PFC", "lossless", 0, int(s.Drops)))
+		}
+	}
+	return rows, nil
+}
+
+func collectives() ([]Row, error) {
+	var rows []Row
+	for _, n := range []int{2, 4, 8, 16} {
+		text := fmt.Sprintf(line, n) + "workload: {traffic: {ring-allreduce: {bytes: 64MB}}}"
+		r, err := finish(text)
+		if err != nil {
+			return nil, err
+		}
+		s, _, _ := r.Outcome("")
+		// 2(N-1) rounds of 64 MB / N, each with headers and the latency of two
+		// links and one more packet.
+		chunk := unit.Bytes(64e6 / n)
+		want := float64(2*(n-1)) * float64(aloneTime(chunk, 4096, 2)) / 1e6
+		rows = append(rows, within(fmt.Sprintf("ring all-reduce of 64 MB over %d ranks, us", n), "closed form: 2(N-1) rounds of S/N", want, float64(s.StepTime)/1e6, 0.001, "%.3f"))
+		c := s.Collectives[0]
+		rows = append(rows, Row{Claim: fmt.Sprintf("its bus bandwidth over %d ranks stays below line rate, GB/s", n), Source: "nccl-tests PERFORMANCE.md",
+			Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9), Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound && c.BusBW > 0.9*c.Bound})
+	}
+	return rows, nil
+}
+
+func transportRows() ([]Row, error) {
+	cfg := rc.Config{MTU: 4096, AckEvery: 64, Timeout: rc.LocalAckTimeout(14), Retries: 7}
+	mem := rc.NewMemory(0x1234)
+	key := mem.Register(0x7f800000, 24<<20, true)
+	a, b := rc.NewQP(&cfg, nil), rc.NewQP(&cfg, mem)
+	for _, s := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
+		if err := a.Modify(s, 5000); err != nil {
+			return nil, err
+		}
+		if err := b.Modify(s, 5000); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.Write(0, 1, 0x7f800000, key, 24<<20); err != nil {
+		return nil, err
+	}
+	var p rc.Packet
+	var ans rc.Answer
+	packets, last := 0, uint32(0)
+	for a.Next(&p) {
+		packets++
+		b.Data(&p, &ans)
+		if ans.Reply {
+			last = ans.Packet.PSN
+		}
+	}
+	return []Row{
+		exact("packets of 24 MiB at MTU 4096", "seed, life of a training job", 6144, packets),
+		exact("the cumulative ACK closes at PSN 5000 + 6143", "seed, life of a training job", uint32(11143), last),
+		exact("full pause at 400 Gbit/s, ps", "IEEE 802.1Qbb: 65535 x 1.28 ns", unit.Time(65535*1280), roce.PauseTime(roce.MaxQuanta, 400*unit.Gbps)),
+	}, nil
+}
+
+func models() ([]Row, error) {
+	var rows []Row
+	for _, m := range []struct {
+		name string
+		want int64
+	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248},
+		{"llama-3.1-70b", 70_553_706_496}, {"llama-3.1-405b", 405_853_388_800}} {
+		c, err := model.Builtin(m.name)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, exact("parameters of "+m.name, "released checkpoint", m.want, c.Params()))
+	}
+	gpt, err := model.Builtin("gpt3-175b")
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, within("parameters of GPT-3, billions", "Brown et al. 2020, table 2.1", 175, float64(gpt.Params())/1e9, 0.005, "%.2f"))
+	return rows, nil
+}

@@ -1,0 +1,96 @@
+// Package validate checks the simulator against what nobody here wrote: closed
+// forms, the seeds' worked examples, published tables. Every row runs the real
+// thing; nothing is compared with a stored result of our own.
+package validate
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+// Row is one claim and how it came out.
+type Row struct {
+	Claim    string `json:"claim"`
+	Source   string `json:"source"`
+	Expected string `json:"expected"`
+	Ours     string `json:"ours"`
+	Diff     string `json:"difference"`
+	OK       bool   `json:"ok"`
+	Note     string `json:"note,omitempty"` // why, where it differs
+}
+
+// Verdict is "ok", "differs" with a reason beside it, or "FAILS".
+func (r Row) Verdict() string {
+	switch {
+	case r.OK:
+		return "ok"
+	case r.Note != "":
+		return "differs"
+	}
+	return "FAILS"
+}
+
+// Check produces rows.
+type Check struct {
+	Name string
+	Run  func() ([]Row, error)
+}
+
+// Checks lists every check in the order of the report.
+func Checks() []Check {
+	return []Check{
+		{"closed forms", closedForms},
+		{"sharing", sharing},
+		{"collectives", collectives},
+		{"transport", transportRows},
+		{"PFC cascade", cascade},
+		{"DCQCN sequence", dcqcnSequence},
+		{"headroom", headroom},
+		{"DCQCN fixed point", fixedPoint},
+		{"ECMP", ballsInBins},
+		{"load balancing", loadBalancing},
+		{"shared NICs", sharedNICs},
+		{"models", models},
+	}
+}
+
+// start builds the run of a scenario text.
+func start(text string, sets ...string) (*sim.Run, error) {
+	d, err := scenario.Parse("validate", []byte(text), sets)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return sim.New(p)
+}
+
+// finish runs a scenario text to its end.
+func finish(text string, sets ...string) (*sim.Run, error) {
+	r, err := start(text, sets...)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Go(nil)
+}
+
+// exact is a row whose two sides must be equal.
+func exact[T comparable](claim, source string, want, got T) Row {
+	r := Row{Claim: claim, Source: source, Expected: fmt.Sprint(want), Ours: fmt.Sprint(got), OK: want == got, Diff: "none"}
+	if !r.OK {
+		r.Diff = "differs"
+	}
+	return r
+}
+
+// within is a row whose sides may differ by tol, relative to want.
+func within(claim, source string, want, got, tol float64, format string) Row {
+	d := (got - want) / want
+	return Row{Claim: claim, Source: source, Expected: fmt.Sprintf(format, want), Ours: fmt.Sprintf(format, got),
+		Diff: fmt.Sprintf("%+.2f %%", 100*d), OK: math.Abs(d) <= tol}
+}
