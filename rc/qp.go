@@ -201,8 +201,8 @@ func (q *QP) fail(s Status) {
 		s = Flushed
 	}
 	q.wrs, q.cur = q.wrs[:0], 0
-	q.next = q.end
-	q.una = q.end
+	q.next, q.una, q.high = q.end, q.end, q.end
+	q.sack = sackState{}
 }
 
 // PopCompletion takes the oldest completion.

@@ -61,6 +61,7 @@ type nic struct {
 	rxFree   unit.Time // when everything received is written to GPU memory
 	rxSlow   bool
 	pausing  bool
+	split    bool      // the bundle no longer sprays
 	line     unit.Rate // of one port
 }
 
@@ -178,34 +179,20 @@ func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 			h.owner[i] = int32(i)
 		}
 	}
-	if h.cfg.Bond == BondSpray {
-		for _, p := range ports {
-			h.owner[p] = ports[0]
-		}
-	}
 	h.nics = append(h.nics, n)
 	return int32(len(h.nics) - 1)
 }
 
 // Connect sets up a queue pair that carries data from one NIC to another; tag
-// tells apart several pairs between the same peers. hash is the digest of its
-// 5-tuple. Both ends go through INIT and RTR to RTS with starting PSN psn.
-func (h *Hosts) Connect(src, dst int32, tag int32, hash, psn uint32) int32 {
+// tells apart several pairs between the same peers, ports are the NIC's ports
+// that reach the peer. hash is the digest of its 5-tuple. Both ends go through
+// INIT and RTR to RTS with starting PSN psn.
+func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint32) int32 {
 	c := int32(len(h.senders))
 	n := &h.nics[src]
 	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
 		next: -1, timerAt: unit.Never, line: n.line, rate: n.line, tag: tag}
-	switch {
-	case len(n.ports) == 1:
-		s.port = n.ports[0]
-	case h.cfg.Bond == BondSpray:
-		s.port, s.sprayed = n.ports[0], true
-	case h.cfg.Bond == BondAffinity:
-		s.port = n.ports[int(tag)%len(n.ports)]
-	default:
-		s.port = n.ports[int(hash>>7)%len(n.ports)]
-	}
-	if s.sprayed {
+	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.line = n.line * unit.Rate(len(n.ports))
 		s.rate = s.line
 	}
@@ -223,7 +210,8 @@ func (h *Hosts) Connect(src, dst int32, tag int32, hash, psn uint32) int32 {
 	h.senders = append(h.senders, s)
 	h.receivers = append(h.receivers, r)
 	h.ccTimers.Grow(len(h.senders))
-	if s.ctl != nil {
+	h.usePorts(c, ports)
+	if h.senders[c].ctl != nil {
 		h.decide(c)
 	}
 	return c
@@ -298,31 +286,6 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 			h.receivers[i].loc = loc
 		}
 	}
-}
-
-// Rebond moves the senders of broken NIC ports to a port of the bundle that is
-// up, and wakes them.
-func (h *Hosts) Rebond() {
-	for c := range h.senders {
-		s := &h.senders[c]
-		if !h.Net.Ports[s.port].Down || s.sprayed {
-			continue
-		}
-		for _, p := range h.nics[s.nic].ports {
-			if !h.Net.Ports[p].Down {
-				h.move(int32(c), s, p)
-				break
-			}
-		}
-	}
-}
-
-func (h *Hosts) move(c int32, s *sender, to int32) {
-	if s.inRing {
-		h.unring(c, s)
-	}
-	s.port = to
-	h.ready(c, s)
 }
 
 // unring takes a sender out of its port's ring.

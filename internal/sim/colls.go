@@ -16,7 +16,7 @@ import (
 func (r *Run) collectives() []result.Collective {
 	n := len(r.DAG.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)
-	crosses := make([]bool, n)
+	crosses, inside := make([]bool, n), make([]bool, n)
 	whole := make([]bool, n)
 	for i := range from {
 		from[i], whole[i] = unit.Never, true
@@ -31,7 +31,11 @@ func (r *Run) collectives() []result.Collective {
 			continue
 		}
 		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.start[i]), max(to[o.Coll], r.end[i])
-		crosses[o.Coll] = crosses[o.Coll] || !r.local(int(o.Rank), int(o.Peer))
+		if r.local(int(o.Rank), int(o.Peer)) {
+			inside[o.Coll] = true
+		} else {
+			crosses[o.Coll] = true
+		}
 	}
 	type group struct {
 		name    string
@@ -50,7 +54,7 @@ func (r *Run) collectives() []result.Collective {
 		if !ok {
 			j = len(out)
 			at[k] = j
-			bound, why := r.bound(c, crosses[i])
+			bound, why := r.bound(c, crosses[i], inside[i])
 			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Ranks: len(c.Ranks), Bound: bound, BoundWhy: why, TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
@@ -78,9 +82,9 @@ func (r *Run) collectives() []result.Collective {
 }
 
 // bound returns the bus bandwidth that line rate allows: NVLink inside a
-// server, the NIC across servers. An all-to-all sends only what leaves the
+// server, the NIC across servers, the slower one when a collective does both. An all-to-all sends only what leaves the
 // server through the NIC, so its bound is higher by that ratio.
-func (r *Run) bound(c *workload.Collective, crosses bool) (float64, string) {
+func (r *Run) bound(c *workload.Collective, crosses, inside bool) (float64, string) {
 	if !crosses {
 		return float64(r.NVLink.Rate) / 8, "NVLink"
 	}
@@ -100,7 +104,7 @@ func (r *Run) bound(c *workload.Collective, crosses bool) (float64, string) {
 		b *= float64(len(c.Ranks)-1) / float64(max(len(c.Ranks)-local, 1))
 		b = min(b, float64(r.NVLink.Rate)/8)
 	}
-	if r.NVLink.Rate < rate {
+	if inside && r.NVLink.Rate < rate {
 		return float64(r.NVLink.Rate) / 8, "NVLink"
 	}
 	return b, "NIC"

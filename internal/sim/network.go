@@ -168,7 +168,23 @@ func (n *Network) Break(link int) {
 // Reroute recomputes the routes and moves flows off dead NIC ports.
 func (n *Network) Reroute() {
 	n.install()
-	n.Hosts.Rebond()
+	n.Hosts.Rebond(n.usable)
+}
+
+// usable returns the ports of a NIC whose cable is up and whose switch has a
+// path to the other NIC: the two switches of a pair need not both have one.
+func (n *Network) usable(src, dst int32) (ports []int32) {
+	nic := n.Graph.NICs[src]
+	host := n.Graph.Hosts[nic.Host]
+	for _, l := range nic.Links {
+		sw := n.Graph.Links[l].A + n.Graph.Links[l].B - host
+		_, near := n.Paths.Near[sw][int(dst)]
+		loc := n.Paths.Locator[dst]
+		if !n.down[l] && (near || loc >= 0 && len(n.Paths.Next[sw][loc]) > 0) {
+			ports = append(ports, n.Port(l, host))
+		}
+	}
+	return ports
 }
 
 // Conn returns the queue pair number tag from one GPU's NIC to another's,
@@ -181,7 +197,8 @@ func (n *Network) Conn(srcGPU, dstGPU, tag int) int32 {
 	g := n.Graph
 	r := rng.New(n.Seed, fmt.Sprintf("flow/%d/%d/%d", srcGPU, dstGPU, tag))
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
-	c := n.Hosts.Connect(int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU]), int32(tag), hash, psn)
+	src, dst := int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU])
+	c := n.Hosts.Connect(src, dst, n.usable(src, dst), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
 }

@@ -1,0 +1,72 @@
+package host
+
+import "slices"
+
+// usePorts binds a sender to the NIC ports that reach its peer: all of them
+// with packet spraying, one of them by hash or in turn otherwise. A bundle that
+// lost a port for some peer no longer sprays: its flows stay on single ports.
+func (h *Hosts) usePorts(c int32, ports []int32) {
+	s := &h.senders[c]
+	n := &h.nics[s.nic]
+	if len(ports) == 0 {
+		ports = n.ports // nothing reaches the peer; the network will say so
+	}
+	if h.cfg.Bond == BondSpray && len(ports) == len(n.ports) && len(ports) > 1 && !n.split {
+		for _, p := range ports {
+			h.owner[p] = ports[0]
+		}
+		s.sprayed, s.port = true, ports[0]
+		return
+	}
+	if h.cfg.Bond == BondSpray && len(n.ports) > 1 && !n.split {
+		h.split(s.nic)
+	}
+	h.bind(c, ports)
+}
+
+// bind puts a sender on one of the ports.
+func (h *Hosts) bind(c int32, ports []int32) {
+	s := &h.senders[c]
+	to := ports[int(s.hash>>7)%len(ports)]
+	if h.cfg.Bond != BondHash {
+		to = ports[int(s.tag)%len(ports)]
+	}
+	if !s.sprayed && s.port == to {
+		return
+	}
+	if s.inRing {
+		h.unring(c, s)
+	}
+	s.sprayed, s.port = false, to
+	h.ready(c, s)
+}
+
+// split ends the spraying of a NIC's bundle.
+func (h *Hosts) split(nic int32) {
+	n := &h.nics[nic]
+	n.split = true
+	for c := range h.senders {
+		if s := &h.senders[c]; s.nic == nic && s.sprayed {
+			h.bind(int32(c), n.ports)
+		}
+	}
+	for _, p := range n.ports {
+		h.owner[p] = p
+	}
+}
+
+// Rebond binds all senders anew after the routes have changed; usable names
+// the ports of a NIC that reach a peer.
+func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
+	for c := range h.senders {
+		s := &h.senders[c]
+		ports := usable(s.nic, s.dst)
+		if s.sprayed && len(ports) == len(h.nics[s.nic].ports) {
+			continue
+		}
+		if !s.sprayed && slices.Contains(ports, s.port) {
+			continue
+		}
+		h.usePorts(int32(c), ports)
+	}
+}
