@@ -365,14 +365,14 @@ func TestPipelineBubble(t *testing.T) {
 name: pipe
 fabric: {kind: rail, hosts: %d, spines: 1, uplinks: 1, host_link: {rate: 100000Gbps, cable: 1cm}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
-workload: {training: {model: llama-3.1-8b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 128}}
+workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 8192}}
 `, c.p, c.p, c.m)
 		_, s, _ := runAll(t, text)
 		ideal := s.StepTime - s.Bubble - s.ExposedPP
 		got := float64(s.Bubble+s.ExposedPP) / float64(ideal)
 		want := float64(c.p-1) / float64(c.m)
-		// Stages are not equal: the last one also has the output projection.
-		if got < want*0.6 || got > want*1.6 {
+		// The last stage also has the output projection, 3 % of its work.
+		if got < want*0.9 || got > want*1.1+0.03 {
 			t.Errorf("p=%d m=%d: bubble %.3f of the ideal time, formula %.3f", c.p, c.m, got, want)
 		}
 	}
