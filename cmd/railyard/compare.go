@@ -19,7 +19,7 @@ type compareCmd struct {
 func (c *compareCmd) Help() string {
 	return `Examples:
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray
-  railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set transport.recovery=go-back-n,selective
+  railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set cc.algorithm=dcqcn,none
   railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8
   railyard compare runs/a runs/b`
 }

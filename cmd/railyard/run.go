@@ -88,7 +88,7 @@ func (c *runCmd) Run(e *env) error {
 		}
 	} else {
 		report.Text(e.stdout, s)
-		fmt.Fprintf(e.stdout, "Written to %s: summary.json, *.parquet, trace.json (open it at ui.perfetto.dev)\n", dir)
+		fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", dir)
 	}
 	if f := run.Failed(); f != nil && goErr == nil {
 		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)

@@ -84,7 +84,7 @@ func network(w io.Writer, s *result.Summary) {
 	}
 	fmt.Fprintln(w)
 	for _, h := range l.Hottest {
-		fmt.Fprintf(w, "  %-42s %5.1f %%  queue peak %-9s marks %-8s paused %v\n", clip(h.Name, 42), 100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
+		fmt.Fprintf(w, "  %-34s %5.1f %%  queue peak %-8s  marks %-7s  paused %v\n", clip(h.Name, 34), 100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
 	}
 	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
 		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))

@@ -365,7 +365,7 @@ func TestPipelineBubble(t *testing.T) {
 name: pipe
 fabric: {kind: rail, hosts: %d, spines: 1, uplinks: 1, host_link: {rate: 100000Gbps, cable: 1cm}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
-workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 8192}}
+workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d, sequence: 4096}}
 `, c.p, c.p, c.m)
 		_, s, _ := runAll(t, text)
 		ideal := s.StepTime - s.Bubble - s.ExposedPP

@@ -1,0 +1,94 @@
+package topo
+
+import (
+	"testing"
+
+	"railyard/unit"
+)
+
+func cable(r unit.Rate) Cable { return Cable{Rate: r, LengthMM: 3000} }
+
+// HANDBOOK.md 11: k-ary fat trees have k^3/4 hosts and 5k^2/4 switches, two
+// tiers k^2/2 hosts; both are non-blocking.
+func TestFatTreeSizes(t *testing.T) {
+	for _, k := range []int{4, 8, 16} {
+		g, err := Build("fat-tree", Params{K: k, Tiers: 3, HostCable: cable(100 * unit.Gbps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switches := len(g.Nodes) - len(g.Hosts)
+		if len(g.Hosts) != k*k*k/4 || switches != 5*k*k/4 {
+			t.Errorf("k=%d: %d hosts, %d switches", k, len(g.Hosts), switches)
+		}
+		inv := g.Inventory()
+		if want := unit.Rate(k*k*k/8) * 100 * unit.Gbps; inv.Bisection != want {
+			t.Errorf("k=%d: bisection %v, want %v", k, inv.Bisection, want)
+		}
+		for _, tier := range inv.Tiers {
+			if tier.Up > 0 && tier.Oversubscription != 1 {
+				t.Errorf("k=%d: tier %s is oversubscribed %v", k, tier.Role, tier.Oversubscription)
+			}
+		}
+	}
+	g, _ := Build("fat-tree", Params{K: 8, Tiers: 2, HostCable: cable(100 * unit.Gbps)})
+	if len(g.Hosts) != 32 {
+		t.Errorf("two tiers of k=8: %d hosts, want 32", len(g.Hosts))
+	}
+}
+
+// Seed figure 13-8: two segments of four servers, 64 GPUs, four rail switches;
+// 32 dual-port NICs per segment, non-blocking.
+func TestPod(t *testing.T) {
+	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4, HostCable: cable(200 * unit.Gbps), Fabric: cable(800 * unit.Gbps)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv := g.Inventory()
+	if inv.GPUs != 64 || inv.Switches["rail"] != 4 || inv.Switches["spine"] != 4 || inv.Tiers[0].Oversubscription != 1 {
+		t.Errorf("%+v", inv)
+	}
+	if inv.Bisection != 64*200*unit.Gbps {
+		t.Errorf("bisection %v, want 12.8Tbps", inv.Bisection)
+	}
+}
+
+// A broken link leaves every pair connected over the others, and only routes
+// that are shortest and live remain.
+func TestRoutesAvoidBrokenLinks(t *testing.T) {
+	g, _ := Build("rail", Params{Server: Server{2, 2, 1}, Hosts: 2, Segments: 1, Spines: 2, Uplinks: 1, HostCable: cable(100 * unit.Gbps), Fabric: cable(100 * unit.Gbps)})
+	l, node, ok := g.FindPort("rail-1:Eth3")
+	if !ok || g.Nodes[node].Name != "rail-1" {
+		t.Fatal("no port rail-1:Eth3")
+	}
+	for _, r := range []*Routes{g.Route(nil), g.Route(map[int]bool{l: true})} {
+		for a := range g.NICs {
+			for b := range g.NICs {
+				if a != b && !g.Reachable(r, a, b) {
+					t.Errorf("NIC %d cannot reach %d", a, b)
+				}
+			}
+		}
+	}
+	r := g.Route(map[int]bool{l: true})
+	for _, next := range r.Next {
+		for _, links := range next {
+			for _, x := range links {
+				if x == l {
+					t.Error("a route uses the broken link")
+				}
+			}
+		}
+	}
+	other, _, _ := g.FindPort("rail-1:Eth4")
+	if g.Reachable(g.Route(map[int]bool{l: true, other: true}), 0, 1) {
+		t.Error("rail-1 without uplinks still reaches rail-2")
+	}
+}
+
+func TestSingleRailIsolatesVLANs(t *testing.T) {
+	g, _ := Build("single-rail", Params{Server: Server{8, 8, 1}, Hosts: 3, Segments: 1, HostCable: cable(200 * unit.Gbps)})
+	r := g.Route(nil)
+	if len(g.NICs) != 24 || g.Reachable(r, 0, 1) || !g.Reachable(r, 0, 8) {
+		t.Errorf("%d NICs; across rails %v, along a rail %v", len(g.NICs), g.Reachable(r, 0, 1), g.Reachable(r, 0, 8))
+	}
+}

@@ -1,0 +1,75 @@
+package unit
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSerialize(t *testing.T) {
+	for _, c := range []struct {
+		b    Bytes
+		r    Rate
+		want Time
+	}{{1, 400 * Gbps, 20}, {4178, 400 * Gbps, 83560}, {1, 3, 2666666666667}, {0, 1, 0}, {1, 0, Never},
+		{1 << 62, BitPerSecond, Never}, {8 * GB, 400 * Gbps, 160 * Millisecond}} {
+		if got := Serialize(c.b, c.r); got != c.want {
+			t.Errorf("Serialize(%d, %v) = %d, want %d", c.b, c.r, got, c.want)
+		}
+	}
+}
+
+// InTime undoes Serialize: after exactly the serialisation time, all bytes and
+// no more have passed.
+func TestInTimeUndoesSerialize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := Bytes(rapid.Int64Range(1, 1e9).Draw(t, "bytes"))
+		r := Rate(rapid.Int64Range(1e6, 4e12).Draw(t, "rate"))
+		d := Serialize(b, r)
+		if got := InTime(r, d); got < b || got > b+Bytes(r/8e12)+1 {
+			t.Fatalf("%d bytes at %d take %d ps, in which %d pass", b, r, d, got)
+		}
+		if got := InTime(r, d-1); got > b {
+			t.Fatalf("one picosecond less passes %d", got)
+		}
+	})
+}
+
+func TestParse(t *testing.T) {
+	for in, want := range map[string]int64{"600ns": 600_000, "1.5ms": 1_500_000_000, "55us": 55_000_000, "2 s": 2e12, "20ps": 20} {
+		if got, err := ParseTime(in); err != nil || int64(got) != want {
+			t.Errorf("ParseTime(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]int64{"400Gbps": 4e11, "3.2Tbps": 32e11, "450GB/s": 36e11, "40Mbps": 4e7} {
+		if got, err := ParseRate(in); err != nil || int64(got) != want {
+			t.Errorf("ParseRate(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]int64{"24MiB": 24 << 20, "150KB": 150_000, "4096B": 4096, "0B": 0} {
+		if got, err := ParseBytes(in); err != nil || int64(got) != want {
+			t.Errorf("ParseBytes(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{"400": "unit is missing", "": "unit is not known", "4 parsec": "unit is not known",
+		"1.2.3ns": "cannot be read", "-5ns": "cannot be read", "99999999999999999999s": "too large", "0.0001ps": "finer"} {
+		if _, err := ParseTime(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseTime(%q): %v, want %q", in, err, want)
+		}
+	}
+}
+
+// What String prints exactly, Parse reads back.
+func TestRoundTrip(t *testing.T) {
+	for _, b := range []Bytes{1, 999, 4096, 150 * KB, 64 * MiB, 8 * GB} {
+		if got, err := ParseBytes(b.String()); err != nil || got != b {
+			t.Errorf("%d prints as %q, read back as %d, %v", b, b.String(), got, err)
+		}
+	}
+	for _, r := range []Rate{25 * Gbps, 400 * Gbps, 3200 * Gbps, 40 * Mbps} {
+		if got, err := ParseRate(r.String()); err != nil || got != r {
+			t.Errorf("%d prints as %q, read back as %d, %v", r, r.String(), got, err)
+		}
+	}
+}
