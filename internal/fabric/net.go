@@ -83,7 +83,6 @@ type portCfg struct {
 	ber      float64
 	bitsLeft float64 // to the next bit error
 	stream   rng.Stream
-	bufBytes int64
 }
 
 type classQ struct{ head, tail, bytes, deficit, peak int32 }

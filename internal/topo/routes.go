@@ -147,8 +147,7 @@ func (g *Graph) CheckConnected(r *Routes) error {
 	for i := range part {
 		part[i] = i
 	}
-	var find func(int) int
-	find = func(i int) int {
+	find := func(i int) int {
 		for part[i] != i {
 			part[i] = part[part[i]]
 			i = part[i]
