@@ -48,9 +48,9 @@ func (q *Queue) PushAfter(delay unit.Time, kind Kind, a, b int32) {
 		l.grow()
 	}
 	at := q.now + delay
-	l.ring[l.tail&uint32(len(l.ring)-1)] = Event{At: at, seq: q.seq, A: a, B: b, Kind: kind}
+	l.ring[l.tail&uint32(len(l.ring)-1)] = Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b}
 	if l.head == l.tail {
-		q.enter(key{at, q.seq, int32(i)})
+		q.enter(key{at, q.seq<<8 | uint64(kind), int32(i)})
 	}
 	l.tail++
 }
@@ -109,8 +109,9 @@ func (q *Queue) popLane() *Event {
 	mask := uint32(len(l.ring) - 1)
 	e := &l.ring[l.head&mask]
 	l.head++
+	q.Ahead = nil
 	if l.tail-l.head > aheadBy {
-		q.Ahead = l.ring[(l.head+aheadBy)&mask]
+		q.Ahead = &l.ring[(l.head+aheadBy)&mask]
 	}
 	if l.head != l.tail {
 		next := &l.ring[l.head&mask]

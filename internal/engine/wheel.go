@@ -16,13 +16,20 @@ import (
 type Kind uint8
 
 // Event is one thing that will happen: a kind and two operands whose meaning
-// the kind gives (a port and a packet, a queue pair and a generation).
+// the kind gives (a port and a packet, a queue pair and a generation). It has
+// 24 bytes, since a large fabric streams millions of them through the caches.
 type Event struct {
 	At   unit.Time
-	seq  uint64
+	seq  uint64 // sequence number << 8 | kind
 	A, B int32
+}
+
+// Kind says what the event means.
+func (e *Event) Kind() Kind { return Kind(e.seq) }
+
+type node struct {
+	Event
 	next int32
-	Kind Kind
 }
 
 const (
@@ -41,7 +48,7 @@ type Queue struct {
 	bucket  uint64 // number of the bucket that is being drained
 	cur     []Event
 	pos     int
-	nodes   []Event
+	nodes   []node
 	free    int32
 	pending int
 	wheel   int       // of them in the wheel
@@ -55,9 +62,9 @@ type Queue struct {
 	lanes   [maxLanes]lane
 	heap    []key
 
-	// Ahead is an event that will fire soon: the run loop touches what it will
-	// need, so that the memory is there by then.
-	Ahead Event
+	// Ahead is an event that will fire soon, nil when none is known: the run
+	// loop fetches what it will need, so that the memory is there by then.
+	Ahead *Event
 }
 
 // New returns an empty queue at time zero whose finest buckets span 1<<shift
@@ -84,7 +91,7 @@ func New(shift uint) *Queue {
 // while it grows.
 func (q *Queue) Reserve(n int) {
 	if n > cap(q.nodes) {
-		q.nodes = append(make([]Event, 0, n), q.nodes...)
+		q.nodes = append(make([]node, 0, n), q.nodes...)
 	}
 }
 
@@ -112,18 +119,18 @@ func (q *Queue) Push(at unit.Time, kind Kind, a, b int32) {
 	q.seq++
 	d := uint64(at) >> q.shift
 	if d <= q.bucket {
-		q.pushCurrent(Event{At: at, seq: q.seq, A: a, B: b, Kind: kind})
+		q.pushCurrent(Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b})
 		return
 	}
 	q.nextAt = min(q.nextAt, unit.Time(d<<q.shift))
 	n := q.free
 	if n == nil32 {
-		q.nodes = append(q.nodes, Event{})
+		q.nodes = append(q.nodes, node{})
 		n = int32(len(q.nodes) - 1)
 	} else {
 		q.free = q.nodes[n].next
 	}
-	q.nodes[n] = Event{At: at, seq: q.seq, A: a, B: b, Kind: kind, next: nil32}
+	q.nodes[n] = node{Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b}, nil32}
 	q.link(n, d)
 }
 
@@ -231,7 +238,7 @@ func (q *Queue) load(i int) {
 	for n != nil32 {
 		nd := &q.nodes[n]
 		next := nd.next
-		e := *nd
+		e := nd.Event
 		nd.next = q.free
 		q.free = n
 		q.cur = append(q.cur, e)

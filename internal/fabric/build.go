@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -28,8 +29,8 @@ type SwitchConfig struct {
 }
 
 type nodeInfo struct {
-	pipeline unit.Time
-	host     bool
+	pipeline  unit.Time
+	host, cut bool
 }
 
 // Builder puts a Net together; Finish checks and seals it.
@@ -50,8 +51,8 @@ func (b *Builder) AddHost() int32 {
 
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
-	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline})
-	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, cut: c.CutThrough, lossless: c.Spec.LosslessMask(), mtu: int32(c.Spec.MTU),
+	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
+	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(),
 		stream: rng.New(c.Seed, "wred/"+c.Name)})
 	return int32(len(b.nodes) - 1)
 }
@@ -92,7 +93,7 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 		c.stream = rng.New(uint64(at), fmt.Sprintf("ber/%d", at))
 		c.bitsLeft = exponential(&c.stream) / l.BER
 	}
-	if n.Sw[peerNode].cut {
+	if b.nodes[peerNode].cut {
 		p.Flags |= flagCut
 	}
 	n.Ports = append(n.Ports, p)
@@ -117,11 +118,17 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n.Q.Reserve(24*len(n.Ports) + 1024)
 	n.refresh.Grow(slots)
 	n.expire.Grow(slots)
+	n.node = make([]int32, len(n.Ports))
+	for i := range n.Ports {
+		n.node[i] = n.Ports[i].Node
+	}
+	n.forward = make([]forward, len(n.Sw))
 	for node := range n.Sw {
 		sw := &n.Sw[node]
 		if sw.Spec == nil {
 			continue
 		}
+		n.forward[node] = forward{mtu: int32(sw.Spec.MTU), cut: b.nodes[node].cut, dscp: n.classification(&sw.Spec.DSCP)}
 		reserved := int64(0)
 		for _, port := range sw.ports {
 			for c := range sw.Spec.Queues {
@@ -143,6 +150,18 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	return n, nil
 }
 
+// classification returns where a DSCP map lies in the tables, adding it when no
+// switch had it before.
+func (n *Net) classification(m *[64]uint8) int32 {
+	for at := 0; at < len(n.tables.dscp); at += len(m) {
+		if bytes.Equal(n.tables.dscp[at:at+len(m)], m[:]) {
+			return int32(at)
+		}
+	}
+	n.tables.dscp = append(n.tables.dscp, m[:]...)
+	return int32(len(n.tables.dscp) - len(m))
+}
+
 func (n *Net) headroom(port int32, c int, pipeline unit.Time) int64 {
 	k := &n.Sw[n.Ports[port].Node].Spec.Queues[c]
 	switch {
@@ -156,33 +175,23 @@ func (n *Net) headroom(port int32, c int, pipeline unit.Time) int64 {
 }
 
 // SetRoutes gives a switch its forwarding table and path choice, laid out flat.
+// Tables given earlier stay behind unused: rerouting is rare.
 func (n *Net) SetRoutes(node int32, t *route.Table, c *route.Chooser) {
-	sw := &n.Sw[node]
-	sw.Chooser, sw.policy, sw.seed = c, c.Policy(), c.Seed()
-	sw.near, sw.nearBase = t.Near()
-	sw.groups, sw.members = nil, nil
-	index := make([]int32, t.Groups())
-	for g := range index {
+	sw, f, all := &n.Sw[node], &n.forward[node], &n.tables
+	sw.Chooser = c
+	f.policy, f.seed = c.Policy(), c.Seed()
+	near, base := t.Near()
+	f.near, f.nearBase, f.nearLen = int32(len(all.near)), base, int32(len(near))
+	all.near = append(all.near, near...)
+	f.groups = int32(len(all.groups))
+	for g := range t.Groups() {
 		ports := t.Ports(int32(g))
-		if len(ports) == 1 {
-			index[g] = ports[0]
-			sw.groups = append(sw.groups, group{}) // keeps numbers equal to the chooser's
-			continue
-		}
-		index[g] = fwdGroup - int32(len(sw.groups))
-		sw.groups = append(sw.groups, group{int32(len(sw.members)), int32(len(ports))})
-		sw.members = append(sw.members, ports...)
+		all.groups = append(all.groups, group{int32(len(all.members)), int32(len(ports))})
+		all.members = append(all.members, ports...)
 	}
-	sw.fwd = make([]int32, t.Locators())
-	for loc := range sw.fwd {
-		switch g := t.Group(loc); {
-		case g == route.Attached:
-			sw.fwd[loc] = fwdAttached
-		case g == route.Unreachable:
-			sw.fwd[loc] = fwdUnreachable
-		default:
-			sw.fwd[loc] = index[g]
-		}
+	f.fwd = int32(len(all.fwd))
+	for loc := range t.Locators() {
+		all.fwd = append(all.fwd, int16(t.Group(loc)))
 	}
 }
 

@@ -103,6 +103,9 @@ type Net struct {
 	Packets []Packet
 	Sw      []Switch // by node; hosts have a zero Switch
 
+	node    []int32   // owner of each port
+	forward []forward // by node
+	tables  tables
 	cfg     []portCfg
 	classes []classQ
 	ing     []ingress
@@ -113,7 +116,6 @@ type Net struct {
 	expire  *engine.Timers
 	free    int32
 	inUse   int
-	sink    uint32 // what Touch read
 
 	// Totals.
 	Hops, DataHops int64
@@ -132,36 +134,49 @@ type Net struct {
 	OnDrop func(pkt *Packet, port int32)
 }
 
-// Switch is one switch's state; what every packet reads comes first.
+// Switch is one switch's state.
 type Switch struct {
-	fwd      []int32     // by locator: a port, an attached NIC's mark, or a group
 	Spec     *queue.Spec // nil for hosts
-	seed     uint32
+	Chooser  *route.Chooser
+	lossless uint8
+	shared   int64 // bytes used of the shared pool
+	limit    int64 // size of the shared pool
+	ports    []int32
+	stream   rng.Stream
+	polled   []stormState
+}
+
+// forward is what every packet reads of a switch, kept small so that it stays
+// in the nearest cache: 40 bytes, offsets into the flat tables of Tables.
+type forward struct {
+	fwd      int32 // codes by locator
+	groups   int32
+	near     int32 // attached NICs from nearBase: port
+	nearBase int32
+	nearLen  int32
 	mtu      int32
+	seed     uint32
+	dscp     int32 // in tables.dscp
 	policy   route.Policy
 	cut      bool
-	lossless uint8
-	near     []int32 // attached NICs from nearBase: port
-	nearBase int32
-	groups   []group
-	members  []int32 // ports of the groups
+}
 
-	Chooser *route.Chooser
-	shared  int64 // bytes used of the shared pool
-	limit   int64 // size of the shared pool
-	ports   []int32
-	stream  rng.Stream
-	polled  []stormState
+// tables holds the forwarding tables of all switches.
+type tables struct {
+	fwd     []int16 // by locator: a group, fwdAttached or fwdUnreachable
+	groups  []group
+	members []int32 // ports of the groups
+	near    []int32
+	dscp    []uint8 // 64 per distinct classification
 }
 
 // group is an equal-cost group: members[start:start+n].
 type group struct{ start, n int32 }
 
-// Marks in Switch.fwd; groups follow below fwdGroup.
+// Codes in tables.fwd; others are groups.
 const (
 	fwdAttached    = -1
 	fwdUnreachable = -2
-	fwdGroup       = -3
 )
 
 // New returns an empty network; shift is the wheel's granularity (engine.New).
@@ -202,17 +217,20 @@ func (n *Net) Free(i int32) {
 // InUse returns how many packets exist.
 func (n *Net) InUse() int { return n.inUse }
 
-// Touch reads what a coming event will need, so that the caches have it by
-// then: the packet of an arrival.
+// Touch asks the caches for what a coming event will need: the packet of an
+// arrival.
 func (n *Net) Touch(e *engine.Event) {
-	if e.Kind == KindArrive || e.Kind == KindHost {
-		n.sink ^= n.Packets[e.B].PSN
+	if e == nil {
+		return
+	}
+	if k := e.Kind(); k == KindArrive || k == KindHost {
+		prefetch(&n.Packets[e.B])
 	}
 }
 
 // Handle runs one fabric event.
 func (n *Net) Handle(e *engine.Event) {
-	switch e.Kind {
+	switch e.Kind() {
 	case KindArrive:
 		n.arrive(e.A, e.B)
 	case KindService:

@@ -17,55 +17,51 @@ func exponential(s *rng.Stream) float64 { return -math.Log(1 - s.Float64()) }
 func (n *Net) arrive(in, pi int32) {
 	now := n.Q.Now()
 	p := &n.Packets[pi]
-	sw := &n.Sw[n.Ports[in].Node]
+	node := n.node[in]
 	p.In = in
 	var out int32
 	if p.Flags&FlagTail != 0 {
 		out = p.next // chosen when the header came
 		p.Flags &^= FlagTail
 	} else {
+		f := &n.forward[node]
 		p.Hops++
-		p.Class = sw.Spec.DSCP[p.TOS>>2]
-		out = sw.route(now, p, n.Ports)
-		if out < 0 || int32(p.Size) > sw.mtu {
+		p.Class = n.tables.dscp[f.dscp+int32(p.TOS>>2)]
+		out = n.route(now, f, node, p)
+		if out < 0 || int32(p.Size) > f.mtu {
 			n.refuse(in, pi, p, out)
 			return
 		}
-		if sw.cut && n.waitForTail(now, in, out, pi, p) {
+		if f.cut && n.waitForTail(now, in, out, pi, p) {
 			return
 		}
 	}
-	c := p.Class
 	op := &n.Ports[out]
-	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<c) == 0 {
+	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<p.Class) == 0 {
 		// An idle port: the packet leaves as it came and occupies no buffer.
 		n.Transmit(now, out, op, pi, p)
 		return
 	}
-	n.enqueue(now, sw, out, op, pi, p)
+	n.enqueue(now, &n.Sw[node], out, op, pi, p)
 }
 
 // route returns the egress port, or -1.
-func (sw *Switch) route(now unit.Time, p *Packet, ports []route.Port) int32 {
-	f := sw.fwd[p.Loc]
-	if f >= 0 {
-		return f
-	}
-	if f == fwdAttached {
-		if i := p.Dst - sw.nearBase; uint32(i) < uint32(len(sw.near)) {
-			return sw.near[i]
+func (n *Net) route(now unit.Time, f *forward, node int32, p *Packet) int32 {
+	code := n.tables.fwd[f.fwd+int32(p.Loc)]
+	if code < 0 {
+		if i := p.Dst - f.nearBase; code == fwdAttached && uint32(i) < uint32(f.nearLen) {
+			return n.tables.near[f.near+i]
 		}
 		return -1
 	}
-	if f == fwdUnreachable {
-		return -1
+	g := n.tables.groups[f.groups+int32(code)]
+	switch {
+	case g.n == 1:
+		return n.tables.members[g.start]
+	case f.policy == route.ECMP:
+		return n.tables.members[g.start+int32(uint64(route.Hash(p.Hash, f.seed))*uint64(g.n)>>32)]
 	}
-	id := fwdGroup - f
-	g := sw.groups[id]
-	if sw.policy == route.ECMP {
-		return sw.members[g.start+int32(uint64(route.Hash(p.Hash, sw.seed))*uint64(g.n)>>32)]
-	}
-	return sw.Chooser.Pick(now, sw.members[g.start:g.start+g.n], int(id), p.Hash, ports)
+	return n.Sw[node].Chooser.Pick(now, n.tables.members[g.start:g.start+g.n], int(code), p.Hash, n.Ports)
 }
 
 func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
@@ -248,7 +244,7 @@ func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *
 	if q.bytes == 0 {
 		op.NonEmpty &^= 1 << c
 	} else {
-		n.sink ^= n.Packets[q.head].PSN // its turn comes soon
+		prefetch(&n.Packets[q.head]) // its turn comes soon
 	}
 	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
 		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)

@@ -228,7 +228,7 @@ func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].ctl }
 
 // Handle runs one host event.
 func (h *Hosts) Handle(e *engine.Event) {
-	switch e.Kind {
+	switch e.Kind() {
 	case KindRx:
 		h.rx(e.A, e.B)
 	case KindTx:

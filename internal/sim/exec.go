@@ -161,7 +161,7 @@ func (x *Exec) delivered(m int32) {
 
 // Event runs one of the executor's own events.
 func (x *Exec) Event(e engine.Event) {
-	switch e.Kind {
+	switch e.Kind() {
 	case kindComputed:
 		x.finish(e.A)
 	case kindNVLinked:

@@ -213,10 +213,10 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 		switch {
 		case e == nil:
 			return false
-		case e.Kind < fabric.KindHost:
-			net.Touch(&q.Ahead)
+		case e.Kind() < fabric.KindHost:
+			net.Touch(q.Ahead)
 			net.Handle(e)
-		case e.Kind < host.KindUser:
+		case e.Kind() < host.KindUser:
 			hosts.Handle(e)
 		default:
 			user(*e)

@@ -164,7 +164,7 @@ func (r *Run) progress() Progress {
 
 // event runs the events of the executor and of the run itself.
 func (r *Run) event(e engine.Event) {
-	switch e.Kind {
+	switch e.Kind() {
 	case kindSample:
 		r.sampler.take()
 		// The sampler alone must not keep a dead run alive.
