@@ -137,6 +137,9 @@ func verdict(w io.Writer, variants []Variant) {
 		if s.Retransmissions > 0 && s.Drops == 0 {
 			wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken for loss.", v.Label, count(s.Retransmissions)))
 		}
+		if strings.Contains(v.Label, "flowlet") && s.FlowletMoves == 0 {
+			wrap(w, "", fmt.Sprintf("%s: no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: RDMA at line rate leaves no gaps.", v.Label))
+		}
 		if s.Slowest != nil && len(v.Runs) == 1 {
 			wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To, s.Slowest.Why))
 		}

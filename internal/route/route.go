@@ -88,8 +88,8 @@ type flowletEntry struct {
 
 type meter struct {
 	at    unit.Time
-	bytes int64
-	util  float64
+	seen  int64   // TxBytes at that time
+	bytes float64 // discounted
 }
 
 // Chooser picks ports for one switch.
@@ -182,7 +182,7 @@ func (c *Chooser) flowlet(now unit.Time, group []int32, flow uint32, ports []Por
 		*e = flowletEntry{last: now, port: group[uint64(h)*uint64(len(group))>>32], key: flow}
 		return e.port
 	}
-	if now-e.last > c.params.FlowletGap && c.load(now, e.port, ports) > c.params.Utilization {
+	if load := c.load(now, e.port, ports); now-e.last > c.params.FlowletGap && load > c.params.Utilization {
 		if to := c.leastUsed(now, group, ports); to != e.port {
 			e.port = to
 			c.Moved++
@@ -192,8 +192,8 @@ func (c *Chooser) flowlet(now unit.Time, group []int32, flow uint32, ports []Por
 	return e.port
 }
 
-// load is a port's share of line rate over the last interval, plus one when
-// packets wait.
+// load is a port's share of line rate, a discounting rate estimator over
+// Interval (CONGA's DRE with a continuous decay), plus one when packets wait.
 func (c *Chooser) load(now unit.Time, port int32, ports []Port) float64 {
 	m := c.meters[port]
 	if m == nil {
@@ -201,14 +201,14 @@ func (c *Chooser) load(now unit.Time, port int32, ports []Port) float64 {
 		c.meters[port] = m
 	}
 	p := &ports[port]
-	if d := now - m.at; d >= c.params.Interval {
-		m.util = float64(p.TxBytes-m.bytes) * float64(max(p.PsPerByte, 1)) / float64(d)
-		m.at, m.bytes = now, p.TxBytes
-	}
+	tau := float64(c.params.Interval)
+	m.bytes = m.bytes*(tau/(tau+float64(now-m.at))) + float64(p.TxBytes-m.seen)
+	m.at, m.seen = now, p.TxBytes
+	util := m.bytes * float64(max(p.PsPerByte, 1)) / tau
 	if p.Queued > 0 {
-		return m.util + 1
+		util++
 	}
-	return m.util
+	return util
 }
 
 func (c *Chooser) leastUsed(now unit.Time, group []int32, ports []Port) int32 {

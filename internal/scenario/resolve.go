@@ -112,6 +112,13 @@ func (p *Plan) network() error {
 			f.FabricLink.Delay = f.HostLink.Delay
 		}
 	}
+	if f.Uplinks == 0 && f.Spines > 0 && (f.Kind == "rail" || f.Kind == "pod") {
+		down := f.Hosts
+		if f.Kind == "pod" {
+			down *= s.NICs
+		}
+		f.Uplinks = topo.NonBlockingUplinks(down, f.HostLink.Rate, f.Spines, f.FabricLink.Rate)
+	}
 	var err error
 	if f.Kind == "graph" {
 		p.Graph, err = p.explicit()
@@ -325,6 +332,9 @@ func (p *Plan) congestion() error {
 		return p.at("cc.dcqcn."+field, "%s", msg)
 	}
 	p.DCQCN = &par
+	// What the profile decided is part of the resolved values.
+	p.File.CC.DCQCN = DCQCN{Profile: o.Profile, G: par.G, AlphaTimer: par.AlphaTimer, RateTimer: par.RateTimer, ByteCounter: par.ByteCounter,
+		F: par.F, AI: par.AI, HAI: par.HAI, MinRate: par.MinRate, CNPInterval: par.CNPInterval}
 	return nil
 }
 

@@ -20,6 +20,7 @@ func (p *Plan) work(read ReadFile) error {
 	if p.File.Server.NVLink > 0 {
 		p.NVLink = p.File.Server.NVLink
 	}
+	p.File.Server.NVLink = p.NVLink
 	w := &p.File.Workload
 	n := 0
 	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0} {

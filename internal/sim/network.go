@@ -130,11 +130,7 @@ func (n *Network) install() {
 			if len(links) == 0 {
 				continue
 			}
-			ports := make([]int32, len(links))
-			for i, l := range links {
-				ports[i] = n.Port(l, node)
-			}
-			t.SetGroup(loc, ports)
+			t.SetGroup(loc, n.weighted(links, node))
 		}
 		for loc, set := range n.Paths.Sets {
 			for _, sw := range set {
@@ -157,6 +153,22 @@ func (n *Network) install() {
 	for i := range g.NICs {
 		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
 	}
+}
+
+// weighted lists the ports of equal-cost links, each as often as its share of
+// the slowest one's rate says, so that a hash or a turn loads cables of
+// different speed alike.
+func (n *Network) weighted(links []int, node int) (ports []int32) {
+	slowest := n.Graph.Links[links[0]].Rate
+	for _, l := range links {
+		slowest = min(slowest, n.Graph.Links[l].Rate)
+	}
+	for _, l := range links {
+		for range max(1, min(16, int((n.Graph.Links[l].Rate+slowest/2)/slowest))) {
+			ports = append(ports, n.Port(l, node))
+		}
+	}
+	return ports
 }
 
 // Break fails a link now; Reroute, usually some time later, routes around it.

@@ -2,6 +2,8 @@ package topo
 
 import (
 	"fmt"
+
+	"railyard/unit"
 )
 
 // Server is the shape of every GPU server of a fabric.
@@ -17,7 +19,7 @@ type Params struct {
 	Hosts     int // per segment
 	Segments  int
 	Spines    int
-	Uplinks   int // cables from a leaf to each spine; 0: as many as make it non-blocking
+	Uplinks   int // cables from a leaf to each spine
 	HostCable Cable
 	Fabric    Cable
 	K         int // fat tree arity
@@ -72,7 +74,7 @@ func Build(kind string, p Params) (*Graph, error) {
 			leaves[i] = g.AddNode(fmt.Sprintf("rail-%d", i+1), Rail, 1)
 		}
 		g.addHosts(p, func(seg, _ int) []int { return leaves[2*seg : 2*seg+2] })
-		g.addSpines(p, leaves, p.Hosts*p.Server.NICs)
+		g.addSpines(p, leaves)
 	default:
 		return nil, paramErr("kind", "%q is not a fabric; accepted: %v", kind, Kinds())
 	}
@@ -108,8 +110,8 @@ func (p Params) check(kind string) error {
 			return paramErr("spines", "must lie between 1 and 1024, found %d", p.Spines)
 		case p.Fabric.Rate <= 0:
 			return paramErr("fabric_link.rate", "must be positive")
-		case p.Uplinks < 0 || p.Uplinks > 64:
-			return paramErr("uplinks", "must lie between 0 and 64 per spine, found %d", p.Uplinks)
+		case p.Uplinks < 1 || p.Uplinks > 256:
+			return paramErr("uplinks", "must lie between 1 and 256 per spine, found %d", p.Uplinks)
 		}
 	}
 	return nil
@@ -152,25 +154,29 @@ func (g *Graph) railLeaves(kind string, p Params) {
 		return leaves[i : i+1]
 	})
 	if kind == "rail" {
-		g.addSpines(p, leaves, p.Hosts)
+		g.addSpines(p, leaves)
 	}
 }
 
-// addSpines meshes leaves and spines; down is the number of host ports of a leaf.
-func (g *Graph) addSpines(p Params, leaves []int, down int) {
-	up := p.Uplinks
-	if up == 0 {
-		need := int64(down) * int64(p.HostCable.Rate)
-		each := int64(p.Spines) * int64(p.Fabric.Rate)
-		up = int((need + each - 1) / each)
+// NonBlockingUplinks returns how many cables from a leaf to each of the spines
+// carry what its down ports can send.
+func NonBlockingUplinks(down int, downRate unit.Rate, spines int, upRate unit.Rate) int {
+	each := int64(spines) * int64(upRate)
+	if each <= 0 {
+		return 0
 	}
+	return int((int64(down)*int64(downRate) + each - 1) / each)
+}
+
+// addSpines meshes leaves and spines.
+func (g *Graph) addSpines(p Params, leaves []int) {
 	spines := make([]int, p.Spines)
 	for i := range spines {
 		spines[i] = g.AddNode(fmt.Sprintf("spine-%d", i+1), Spine, 2)
 	}
 	for _, l := range leaves {
 		for _, s := range spines {
-			for range up {
+			for range p.Uplinks {
 				g.Connect(l, s, p.Fabric)
 			}
 		}

@@ -39,7 +39,7 @@ func TestFatTreeSizes(t *testing.T) {
 // Seed figure 13-8: two segments of four servers, 64 GPUs, four rail switches;
 // 32 dual-port NICs per segment, non-blocking.
 func TestPod(t *testing.T) {
-	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4, HostCable: cable(200 * unit.Gbps), Fabric: cable(800 * unit.Gbps)})
+	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4, Uplinks: NonBlockingUplinks(32, 200*unit.Gbps, 4, 800*unit.Gbps), HostCable: cable(200 * unit.Gbps), Fabric: cable(800 * unit.Gbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
