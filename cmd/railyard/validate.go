@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"railyard/internal/report"
 	"railyard/internal/validate"
 )
 
@@ -43,9 +44,10 @@ func (c *validateCmd) Run(e *env) error {
 				explained++
 			}
 			if !c.JSON {
-				fmt.Fprintf(e.stdout, "  %-7s %s\n          expected %s, ours %s (%s)   [%s]\n", verdict, r.Claim, r.Expected, r.Ours, r.Diff, r.Source)
+				fmt.Fprintf(e.stdout, "  %-7s %s\n", verdict, r.Claim)
+				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected, r.Ours, r.Diff, r.Source))
 				if r.Note != "" {
-					fmt.Fprintf(e.stdout, "          %s\n", r.Note)
+					report.Wrap(e.stdout, "          ", r.Note)
 				}
 			}
 		}

@@ -105,17 +105,17 @@ func slowest(w io.Writer, s *result.Slowest) {
 		return
 	}
 	fmt.Fprintf(w, "Slowest    %s → %s, %s in %v\n", s.From, s.To, size(s.Bytes), unit.Time(s.Time))
-	wrap(w, "           ", s.Why)
+	Wrap(w, "           ", s.Why)
 	if len(s.SharedWith) > 0 {
-		wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))
+		Wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))
 	}
 	if len(s.PausedBy) > 0 {
-		wrap(w, "           ", "paused by "+strings.Join(s.PausedBy, " ← "))
+		Wrap(w, "           ", "paused by "+strings.Join(s.PausedBy, " ← "))
 	}
 }
 
-// wrap prints text behind an indent, breaking lines at spaces.
-func wrap(w io.Writer, indent, text string) {
+// Wrap prints text behind an indent, breaking lines at spaces.
+func Wrap(w io.Writer, indent, text string) {
 	line := indent
 	for _, word := range strings.Fields(text) {
 		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {

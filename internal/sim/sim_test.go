@@ -263,6 +263,46 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}
 	}
 }
 
+// A PCIe link slower than the NIC's port (seed figure 11-6): the NIC's buffer
+// fills, it pauses its switch, nothing is lost and PCIe sets the pace.
+func TestSlowPCIePausesTheFabric(t *testing.T) {
+	_, s, _ := runAll(t, `
+name: pcie
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 200Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, pcie: 100Gbps}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}]}}
+`)
+	if f := float64(s.StepTime) / (20e6 * 8 / 100e9 * 1e12); f < 1 || f > 1.01 {
+		t.Errorf("20 MB over PCIe at 100 Gbit/s took %v", unit.Time(s.StepTime))
+	}
+	// There the sender's own PCIe paced it; two senders overrun the receiver.
+	r := load(t, `
+name: pcie2
+fabric: {kind: rail-only, hosts: 3, host_link: {rate: 200Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, pcie: 150Gbps}
+cc: {algorithm: none}
+workload: {traffic: {incast: {bytes: 20MB, fan_in: 2}}}
+`)
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	invariants(t, r)
+	s, tab, _ := r.Outcome("")
+	byNIC := int64(0)
+	for _, p := range tab.Ports {
+		if p.Name == "host-1:nic1 → rail-1" {
+			byNIC = p.PauseFramesSent
+		}
+	}
+	if byNIC == 0 || s.Drops != 0 {
+		t.Errorf("the NIC sent %d pauses, %d packets were lost", byNIC, s.Drops)
+	}
+	if f := float64(s.StepTime) / (40e6 * 8 / 150e9 * 1e12); f < 1 || f > 1.02 {
+		t.Errorf("an incast of 40 MB over PCIe at 150 Gbit/s took %v", unit.Time(s.StepTime))
+	}
+}
+
 // Every switch hashing alike polarises: what a leaf sends up one way, the next
 // tier sends on one way too (HANDBOOK.md 7.3).
 func TestPolarisation(t *testing.T) {

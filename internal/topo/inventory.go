@@ -114,7 +114,7 @@ func (g *Graph) bisection() unit.Rate {
 // as one edge.
 func (g *Graph) Dot() string {
 	var b strings.Builder
-	b.WriteString("graph fabric {\n  rankdir=BT; node [shape=box, fontname=\"sans-serif\"];\n")
+	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, fontname=\"sans-serif\"];\n")
 	byTier := map[int][]string{}
 	top := 0
 	for _, n := range g.Nodes {
