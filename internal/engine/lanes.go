@@ -14,7 +14,7 @@ type lane struct {
 }
 
 const (
-	laneBits = 6
+	laneBits = 8 // slots; few are ever used, and only those with events are merged
 	maxLanes = 1 << laneBits
 )
 
@@ -33,13 +33,13 @@ func (q *Queue) PushAfter(delay unit.Time, kind Kind, a, b int32) {
 	i := uint64(delay) * 0x9e3779b97f4a7c15 >> (64 - laneBits)
 	l := &q.lanes[i]
 	if l.delay != delay || l.ring == nil {
-		if l.head != l.tail || delay < 0 {
-			q.Push(q.now+delay, kind, a, b) // the slot serves another delay
+		if i ^= 1; q.lanes[i].delay == delay && q.lanes[i].ring != nil {
+			l = &q.lanes[i]
+		} else if l = q.claim(i, delay); l == nil {
+			q.Push(q.now+delay, kind, a, b)
 			return
-		}
-		l.delay = delay
-		if l.ring == nil {
-			l.ring = make([]Event, 64)
+		} else if l == &q.lanes[i^1] {
+			i ^= 1
 		}
 	}
 	q.seq++
@@ -53,6 +53,23 @@ func (q *Queue) PushAfter(delay unit.Time, kind Kind, a, b int32) {
 		q.enter(key{at, q.seq<<8 | uint64(kind), int32(i)})
 	}
 	l.tail++
+}
+
+// claim takes slot i^1, or else i, for a delay; nil when both serve others.
+func (q *Queue) claim(i uint64, delay unit.Time) *lane {
+	if delay < 0 {
+		return nil
+	}
+	for _, j := range [2]uint64{i ^ 1, i} {
+		if l := &q.lanes[j]; l.head == l.tail {
+			l.delay = delay
+			if l.ring == nil {
+				l.ring = make([]Event, 256)
+			}
+			return l
+		}
+	}
+	return nil
 }
 
 func (l *lane) grow() {

@@ -114,8 +114,8 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n.avg = make([]unit.Bytes, slots)
 	n.expiry = make([]unit.Time, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
-	n.Packets = make([]Packet, 0, 32*len(n.Ports)+1024)
-	n.Q.Reserve(24*len(n.Ports) + 1024)
+	n.Packets = make([]Packet, 0, 48*len(n.Ports)+1024)
+	n.Q.Reserve(4*len(n.Ports) + 1024)
 	n.refresh.Grow(slots)
 	n.expire.Grow(slots)
 	n.node = make([]int32, len(n.Ports))

@@ -232,7 +232,7 @@ func (n *Net) Touch(e *engine.Event) {
 func (n *Net) Handle(e *engine.Event) {
 	switch e.Kind() {
 	case KindArrive:
-		n.arrive(e.A, e.B)
+		n.Arrive(e.A, e.B)
 	case KindService:
 		n.service(e.A)
 	case KindPFC:

@@ -13,8 +13,8 @@ import (
 
 func exponential(s *rng.Stream) float64 { return -math.Log(1 - s.Float64()) }
 
-// arrive takes a packet that has passed a switch's ingress pipeline.
-func (n *Net) arrive(in, pi int32) {
+// Arrive takes a packet that has passed a switch's ingress pipeline.
+func (n *Net) Arrive(in, pi int32) {
 	now := n.Q.Now()
 	p := &n.Packets[pi]
 	node := n.node[in]

@@ -100,7 +100,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 // wheelShift picks the event wheel's granularity: about a handful of events per
 // bucket when every link is busy.
 func wheelShift(links int) uint {
-	s := 14 - bits.Len(uint(links))/1
+	s := 14 - bits.Len(uint(links))
 	return uint(min(max(s, 4), 12))
 }
 
@@ -225,8 +225,10 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 		switch {
 		case e == nil:
 			return false
-		case e.Kind() < fabric.KindHost:
+		case e.Kind() == fabric.KindArrive: // more than half of all events
 			net.Touch(q.Ahead)
+			net.Arrive(e.A, e.B)
+		case e.Kind() < fabric.KindHost:
 			net.Handle(e)
 		case e.Kind() < host.KindUser:
 			hosts.Handle(e)
