@@ -162,16 +162,9 @@ func (n *Net) classification(m *[64]uint8) int32 {
 	return int32(len(n.tables.dscp) - len(m))
 }
 
-func (n *Net) headroom(port int32, c int, pipeline unit.Time) int64 {
-	k := &n.Sw[n.Ports[port].Node].Spec.Queues[c]
-	switch {
-	case !k.Lossless:
-		return 0
-	case k.Headroom > 0:
-		return int64(k.Headroom)
-	}
+func (n *Net) headroom(port int32, class int, pipeline unit.Time) int64 {
 	l := &n.cfg[port]
-	return int64(queue.Headroom(l.rate, l.prop, l.response, pipeline, n.Sw[n.Ports[port].Node].Spec.MTU))
+	return int64(n.Sw[n.Ports[port].Node].Spec.Reserve(class, l.rate, l.prop, l.response, pipeline))
 }
 
 // SetRoutes gives a switch its forwarding table and path choice, laid out flat.

@@ -5,16 +5,6 @@ import (
 	"railyard/unit"
 )
 
-// SpeedOfLight in a cable, metres per second: 1.98e8, as SONiC's headroom
-// calculation takes it (HANDBOOK.md 3.2).
-const SpeedOfLight = 198_000_000
-
-// Propagation returns how long a signal takes through mm millimetres of cable.
-func Propagation(mm int64) unit.Time {
-	// mm / (1.98e8 m/s) in ps: 1 mm is 1e9/1.98e8 = 5.0505 ps.
-	return unit.Time((mm*1_000_000 + SpeedOfLight/1000 - 1) / (SpeedOfLight / 1000))
-}
-
 // Headroom returns the ingress bytes per lossless class that must stay free so
 // that nothing is lost between crossing xOFF and the peer falling silent.
 //
@@ -27,6 +17,19 @@ func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes
 	frame := mtu + roce.PreambleIFG
 	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop + response + pipeline
 	return 2*mtu + unit.InTime(rate, d)*mtu/frame
+}
+
+// Reserve returns the headroom a port keeps for a class: what is configured,
+// else what the link needs, nothing for a lossy class.
+func (s *Spec) Reserve(class int, rate unit.Rate, prop, response, pipeline unit.Time) unit.Bytes {
+	c := &s.Queues[class]
+	switch {
+	case !c.Lossless:
+		return 0
+	case c.Headroom > 0:
+		return c.Headroom
+	}
+	return Headroom(rate, prop, response, pipeline, s.MTU)
 }
 
 // Response returns how long a port of rate r may take to act on a pause: the

@@ -44,12 +44,6 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-func TestPropagation(t *testing.T) {
-	if got := Propagation(198_000); got < 999_990 || got > 1_000_010 {
-		t.Errorf("198 m take %v, want 1 us at 1.98e8 m/s", got)
-	}
-}
-
 func TestDefaultIsValidAndFaultsAreNamed(t *testing.T) {
 	s := Default()
 	if err := s.Validate(); err != nil {

@@ -260,6 +260,30 @@ func (p *Plan) switches() error {
 		}
 	}
 	p.Spec = spec
+	return p.headroom()
+}
+
+// headroom checks that each switch's buffer holds the headroom of its ports.
+func (p *Plan) headroom() error {
+	f := &p.File.Fabric
+	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
+	for _, l := range p.Graph.Links {
+		prop, response := l.Propagation(), f.PauseDelay
+		if response == 0 {
+			response = queue.Response(l.Rate)
+		}
+		for c := range p.Spec.Queues {
+			b := p.Spec.Reserve(c, l.Rate, prop, response, f.Pipeline)
+			reserved[l.A] += b
+			reserved[l.B] += b
+		}
+	}
+	for i, n := range p.Graph.Nodes {
+		if n.Role != topo.Host && reserved[i] >= p.Spec.Buffer {
+			return p.at("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
+				n.Name, n.Ports, reserved[i], p.Spec.Buffer)
+		}
+	}
 	return nil
 }
 

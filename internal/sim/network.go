@@ -65,15 +65,11 @@ func NewNetwork(s *Setup) (*Network, error) {
 	}
 	n.portA, n.portB = make([]int32, len(g.Links)), make([]int32, len(g.Links))
 	for i, l := range g.Links {
-		delay := l.Delay
-		if delay == 0 {
-			delay = queue.Propagation(l.LengthMM)
-		}
 		resp := s.Response
 		if resp == 0 {
 			resp = queue.Response(l.Rate)
 		}
-		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: delay, BER: l.BER, Response: resp})
+		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
 	}
 	var err error
@@ -126,11 +122,10 @@ func (n *Network) install() {
 			continue
 		}
 		t := route.NewTable(len(n.Paths.Sets))
-		for loc, links := range n.Paths.Next[node] {
-			if len(links) == 0 {
-				continue
+		for loc := range n.Paths.Sets {
+			if links := n.Paths.Next(node, loc); len(links) > 0 {
+				t.SetGroup(loc, n.weighted(links, node))
 			}
-			t.SetGroup(loc, n.weighted(links, node))
 		}
 		for loc, set := range n.Paths.Sets {
 			for _, sw := range set {
@@ -192,7 +187,7 @@ func (n *Network) usable(src, dst int32) (ports []int32) {
 		sw := n.Graph.Links[l].A + n.Graph.Links[l].B - host
 		_, near := n.Paths.Near[sw][int(dst)]
 		loc := n.Paths.Locator[dst]
-		if !n.down[l] && (near || loc >= 0 && len(n.Paths.Next[sw][loc]) > 0) {
+		if !n.down[l] && (near || len(n.Paths.Next(sw, loc)) > 0) {
 			ports = append(ports, n.Port(l, host))
 		}
 	}

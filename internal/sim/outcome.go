@@ -165,11 +165,11 @@ func (r *Run) pathOf(src, dst int) (unit.Rate, unit.Time) {
 			visit(l, node)
 			break
 		}
-		loc := r.Paths.Locator[dst]
-		if loc < 0 || len(r.Paths.Next[node][loc]) == 0 {
+		next := r.Paths.Next(node, r.Paths.Locator[dst])
+		if len(next) == 0 {
 			break
 		}
-		l := r.Paths.Next[node][loc][0]
+		l := next[0]
 		visit(l, node)
 		node = g.Links[l].A + g.Links[l].B - node
 	}

@@ -58,6 +58,21 @@ type Link struct {
 	BER          float64
 }
 
+// Propagation returns the one-way delay of the cable.
+func (l *Link) Propagation() unit.Time {
+	if l.Delay != 0 {
+		return l.Delay
+	}
+	return CableDelay(l.LengthMM)
+}
+
+// CableDelay is how long a signal takes through mm millimetres of cable at
+// 1.98e8 m/s, the figure SONiC's headroom calculation uses (HANDBOOK.md 3.2).
+func CableDelay(mm int64) unit.Time {
+	const metresPerSecond = 198_000_000
+	return unit.Time((mm*1_000_000 + metresPerSecond/1000 - 1) / (metresPerSecond / 1000))
+}
+
 // NIC is one network card: its server, its place in it, its cables.
 type NIC struct {
 	Host  int
@@ -83,7 +98,7 @@ type Graph struct {
 const (
 	MaxNodes = 200_000
 	MaxLinks = 1_000_000
-	MaxGPUs  = 100_000
+	MaxGPUs  = 32_768
 )
 
 func newGraph(kind string) *Graph { return &Graph{Kind: kind, byName: map[string]int{}} }

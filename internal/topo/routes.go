@@ -2,6 +2,7 @@ package topo
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -17,13 +18,14 @@ type Hop struct {
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
 	Sets    [][]int
-	Next    [][][]int     // [node][locator] -> links, sorted; nil at the attached switches
+	group   [][]int32     // [node][locator] -> sets, -1 for none
+	sets    [][][]int     // [node] distinct sets of next links
 	Near    []map[int]int // [node] NIC -> link
 }
 
 // Route computes shortest paths; down lists broken links.
 func (g *Graph) Route(down map[int]bool) *Routes {
-	r := &Routes{Locator: make([]int, len(g.NICs)), Next: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
+	r := &Routes{Locator: make([]int, len(g.NICs)), group: make([][]int32, len(g.Nodes)), sets: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
 	index := map[string]int{}
 	for i, nic := range g.NICs {
 		var set []int
@@ -58,24 +60,50 @@ func (g *Graph) Route(down map[int]bool) *Routes {
 	adj := g.adjacency(down)
 	for n := range g.Nodes {
 		if g.Nodes[n].Role != Host {
-			r.Next[n] = make([][]int, len(r.Sets))
+			r.group[n] = make([]int32, len(r.Sets))
 		}
 	}
-	dist := make([]int, len(g.Nodes))
+	dist := make([]int32, len(g.Nodes))
+	var next []int
 	for loc, set := range r.Sets {
 		g.bfs(adj, set, dist)
 		for n := range g.Nodes {
-			if g.Nodes[n].Role == Host || dist[n] <= 0 {
+			if g.Nodes[n].Role == Host {
 				continue
 			}
+			next = next[:0]
 			for _, h := range adj[n] {
-				if dist[h.Peer] == dist[n]-1 {
-					r.Next[n][loc] = append(r.Next[n][loc], h.Link)
+				if dist[n] > 0 && dist[h.Peer] == dist[n]-1 {
+					next = append(next, h.Link)
 				}
 			}
+			r.group[n][loc] = r.intern(n, next)
 		}
 	}
 	return r
+}
+
+// Next returns the links from a switch towards a locator, in order; none at
+// the switches it hangs off and where there is no way.
+func (r *Routes) Next(node, loc int) []int {
+	if loc < 0 || r.group[node] == nil || r.group[node][loc] < 0 {
+		return nil
+	}
+	return r.sets[node][r.group[node][loc]]
+}
+
+// intern numbers a switch's set of next links; a switch has few different ones.
+func (r *Routes) intern(node int, next []int) int32 {
+	if len(next) == 0 {
+		return -1
+	}
+	for i := len(r.sets[node]) - 1; i >= 0; i-- {
+		if slices.Equal(r.sets[node][i], next) {
+			return int32(i)
+		}
+	}
+	r.sets[node] = append(r.sets[node], slices.Clone(next))
+	return int32(len(r.sets[node]) - 1)
 }
 
 // adjacency lists each switch's live links to other switches.
@@ -91,7 +119,7 @@ func (g *Graph) adjacency(down map[int]bool) [][]Hop {
 	return adj
 }
 
-func (g *Graph) bfs(adj [][]Hop, from []int, dist []int) {
+func (g *Graph) bfs(adj [][]Hop, from []int, dist []int32) {
 	for i := range dist {
 		dist[i] = -1
 	}
@@ -122,7 +150,7 @@ func (g *Graph) Reachable(r *Routes, a, b int) bool {
 		return false
 	}
 	for _, sw := range r.Sets[r.Locator[a]] {
-		if _, ok := r.Near[sw][b]; ok || r.Next[sw][lb] != nil {
+		if _, ok := r.Near[sw][b]; ok || r.Next(sw, lb) != nil {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"slices"
 	"testing"
 
 	"railyard/unit"
@@ -70,12 +71,10 @@ func TestRoutesAvoidBrokenLinks(t *testing.T) {
 		}
 	}
 	r := g.Route(map[int]bool{l: true})
-	for _, next := range r.Next {
-		for _, links := range next {
-			for _, x := range links {
-				if x == l {
-					t.Error("a route uses the broken link")
-				}
+	for n := range g.Nodes {
+		for loc := range r.Sets {
+			if slices.Contains(r.Next(n, loc), l) {
+				t.Error("a route uses the broken link")
 			}
 		}
 	}
@@ -90,5 +89,11 @@ func TestSingleRailIsolatesVLANs(t *testing.T) {
 	r := g.Route(nil)
 	if len(g.NICs) != 24 || g.Reachable(r, 0, 1) || !g.Reachable(r, 0, 8) {
 		t.Errorf("%d NICs; across rails %v, along a rail %v", len(g.NICs), g.Reachable(r, 0, 1), g.Reachable(r, 0, 8))
+	}
+}
+
+func TestCableDelay(t *testing.T) {
+	if got := CableDelay(198_000); got < 999_990 || got > 1_000_010 {
+		t.Errorf("198 m take %v, want 1 us at 1.98e8 m/s", got)
 	}
 }
