@@ -67,7 +67,7 @@ func (c *compareCmd) Run(e *env) error {
 
 // variant runs one setting with every seed.
 func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Variant, error) {
-	v := &report.Variant{Label: label(path, sets, len(c.Scenarios))}
+	v := &report.Variant{Label: c.label(path, sets)}
 	var base uint64
 	for i := range c.Seeds {
 		var seed *uint64
@@ -100,15 +100,19 @@ func firstSeed(p *scenario.Plan, i int, base uint64) uint64 {
 	return base
 }
 
-// label names a variant by what differs.
-func label(path string, sets []string, paths int) string {
+// label names a variant by what differs between the variants.
+func (c *compareCmd) label(path string, sets []string) string {
 	var parts []string
-	if paths > 1 || len(sets) == 0 {
+	if len(c.Scenarios) > 1 {
 		parts = append(parts, slug("", path))
 	}
-	for _, s := range sets {
-		_, v, _ := strings.Cut(s, "=")
-		parts = append(parts, v)
+	for i, s := range sets { // one override per --set, in their order
+		if _, v, _ := strings.Cut(s, "="); strings.Contains(c.Set[i], ",") {
+			parts = append(parts, v)
+		}
+	}
+	if len(parts) == 0 {
+		return slug("", path)
 	}
 	return strings.Join(parts, " ")
 }

@@ -142,7 +142,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"overflow":           {replace("bytes: 1MB", "bytes: 99999999999TB"), "the number is too large"},
 		"endless work":       {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
 		"huge headroom":      {good + "switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n",
-			"x.yaml:11:10: switch.buffer: the headroom of rail-1's 3 ports takes"},
+			"x.yaml:11:10: switch.buffer: the headroom of rail-1's 4 ports takes"},
 		"twice the same key": {good + "name: again\n", "x.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
