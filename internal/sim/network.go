@@ -96,8 +96,8 @@ func NewNetwork(s *Setup) (*Network, error) {
 // wheelShift picks the event wheel's granularity: about a handful of events per
 // bucket when every link is busy.
 func wheelShift(links int) uint {
-	s := 14 - bits.Len(uint(links))
-	return uint(min(max(s, 4), 12))
+	s := 17 - bits.Len(uint(links))
+	return uint(min(max(s, 4), 14))
 }
 
 // Port returns the port of a link at one of its nodes.

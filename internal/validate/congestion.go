@@ -189,8 +189,8 @@ workload:
       - {from: host-3/gpu-1, to: host-1/gpu-1, bytes: 1MB, start: %s}
 `
 	drops := int64(0)
-	for phase := range 40 {
-		p := fmt.Sprintf("%dns", 9*phase)
+	for phase := range 80 {
+		p := fmt.Sprintf("%dps", 4300*phase)
 		r, err := start(fmt.Sprintf(text, p, p, p))
 		if err != nil {
 			return 0, err
