@@ -36,10 +36,8 @@ func (q *QP) Pending() bool {
 	return q.next < q.end && q.next-q.una < 1<<23
 }
 
-// InFlight returns how many packets are sent and not acknowledged.
-func (q *QP) InFlight() uint64 { return q.next - q.una }
-
-// InFlightBytes returns the same in payload bytes, counting full packets.
+// InFlightBytes returns what is sent and not acknowledged, counting full
+// packets.
 func (q *QP) InFlightBytes() unit.Bytes {
 	return unit.Bytes(q.next-q.una) * unit.Bytes(q.cfg.MTU)
 }
@@ -86,7 +84,7 @@ func (q *QP) build(p *Packet, w *wr, s uint64) {
 		}
 		p.VA, p.RKey, p.Len = w.va+uint64(i*mtu), w.rkey, uint32(p.Payload)
 	case first && last:
-		p.Op = roce.WriteOnlyImm
+		p.Op = roce.WriteOnly
 		p.VA, p.RKey, p.Len = w.va, w.rkey, w.len
 	case first:
 		p.Op = roce.WriteFirst

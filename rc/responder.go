@@ -101,7 +101,9 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 
 // ends reports whether op finishes a message: with a RETH in every packet,
 // only the one with the immediate does.
-func (q *QP) ends(op roce.Opcode) bool { return op == roce.WriteLast || op == roce.WriteOnlyImm }
+func (q *QP) ends(op roce.Opcode) bool {
+	return op == roce.WriteLast || op == roce.WriteOnlyImm || op == roce.WriteOnly && !q.cfg.WriteOnly
+}
 
 func (q *QP) ack(a *Answer) {
 	a.Reply = true

@@ -52,10 +52,9 @@ func (o Opcode) HasRETH() bool {
 	return o == WriteFirst || o == WriteOnly || o == WriteOnlyImm || o == ReadRequest
 }
 
-// Ends reports whether the packet is the last or only one of its message.
-func (o Opcode) Ends() bool {
-	return o == WriteLast || o == WriteLastImm || o == WriteOnly || o == WriteOnlyImm ||
-		o == SendLast || o == SendLastImm || o == SendOnly || o == SendOnlyImm
+// HasImm reports whether immediate data follows the other headers.
+func (o Opcode) HasImm() bool {
+	return o == WriteLastImm || o == WriteOnlyImm || o == SendLastImm || o == SendOnlyImm
 }
 
 // Header and trailer sizes in bytes.
@@ -66,6 +65,7 @@ const (
 	BTHLen      = 12
 	RETHLen     = 16
 	AETHLen     = 4
+	ImmDtLen    = 4
 	ICRCLen     = 4
 	FCSLen      = 4
 	CNPPadLen   = 16 // the reserved bytes of a CNP, annex A17.9.3
@@ -90,6 +90,9 @@ func DataLen(op Opcode, payload int) int {
 	n := BaseLen + (payload+3)&^3
 	if op.HasRETH() {
 		n += RETHLen
+	}
+	if op.HasImm() {
+		n += ImmDtLen
 	}
 	return n
 }

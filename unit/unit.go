@@ -95,23 +95,6 @@ func InTime(r Rate, t Time) Bytes {
 	return Bytes(q)
 }
 
-// Over returns the average rate of moving b bytes in time t, zero when t is
-// not positive.
-func Over(b Bytes, t Time) Rate {
-	if t <= 0 || b <= 0 {
-		return 0
-	}
-	hi, lo := bits.Mul64(uint64(b), 8*uint64(Second))
-	if hi >= uint64(t) {
-		return 1<<63 - 1
-	}
-	q, _ := bits.Div64(hi, lo, uint64(t))
-	if q > 1<<63-1 {
-		return 1<<63 - 1
-	}
-	return Rate(q)
-}
-
 // Seconds returns the time as floating point seconds, for reports.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
 

@@ -112,7 +112,6 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	}
 	n.hrLimit = make([]int32, slots)
 	n.avg = make([]unit.Bytes, slots)
-	n.expiry = make([]unit.Time, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
 	n.Packets = make([]Packet, 0, 48*len(n.Ports)+1024)
 	n.Q.Reserve(4*len(n.Ports) + 1024)

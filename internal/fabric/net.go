@@ -56,7 +56,6 @@ const (
 	FlagAckReq uint8 = 1 << iota
 	FlagAgain        // retransmission
 	FlagTail         // cut-through: this arrival is the tail's
-	FlagBad          // a bit error: the receiver's FCS check fails
 )
 
 // ECN code points, the low two bits of TOS.
@@ -111,7 +110,6 @@ type Net struct {
 	ing     []ingress
 	hrLimit []int32      // headroom
 	avg     []unit.Bytes // averaged queue per (port, class), WRED weight > 0
-	expiry  []unit.Time  // per (port, priority): pause runs out
 	refresh *engine.Timers
 	expire  *engine.Timers
 	free    int32

@@ -64,7 +64,6 @@ func (n *Net) gotPFC(port int32, prio, quanta int) {
 	}
 	n.Stats[port].PauseGot++
 	until := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)
-	n.expiry[slot] = until
 	n.expire.Arm(slot, KindExpire, until)
 	op := &n.Ports[port]
 	if sw := &n.Sw[op.Node]; sw.polled != nil && n.stormed(sw, port, prio) {

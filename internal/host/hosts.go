@@ -47,7 +47,6 @@ type Config struct {
 	CNPPrio  uint8
 	Latency  unit.Time // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
-	Seed     uint64
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff   unit.Bytes
 	RxXOn    unit.Bytes

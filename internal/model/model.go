@@ -205,13 +205,3 @@ var GPUs = map[string]GPU{
 	"h200": {"h200", 989e12, 4800 * 8 * unit.Gbps, 141 * unit.GB, 450 * 8 * unit.Gbps},
 	"b200": {"b200", 2250e12, 8000 * 8 * unit.Gbps, 180 * unit.GB, 900 * 8 * unit.Gbps},
 }
-
-// GPUNames lists the known accelerators.
-func GPUNames() []string {
-	n := make([]string, 0, len(GPUs))
-	for k := range GPUs {
-		n = append(n, k)
-	}
-	sort.Strings(n)
-	return n
-}

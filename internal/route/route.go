@@ -24,8 +24,6 @@ const (
 
 var policyNames = [nPolicies]string{"ecmp", "flowlet", "spray", "spray-random", "spray-least"}
 
-func (p Policy) String() string { return policyNames[p] }
-
 // ParsePolicy reads a policy's name.
 func ParsePolicy(s string) (Policy, error) {
 	for i, n := range policyNames {
@@ -35,9 +33,6 @@ func ParsePolicy(s string) (Policy, error) {
 	}
 	return 0, fmt.Errorf("%q is not a load balancing policy; accepted: %v", s, policyNames)
 }
-
-// PolicyNames lists the accepted names.
-func PolicyNames() []string { return policyNames[:] }
 
 // Sprays reports whether packets of one flow may take different ports at once.
 func (p Policy) Sprays() bool { return p >= SprayRR }

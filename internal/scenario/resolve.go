@@ -305,8 +305,8 @@ func (p *Plan) transport() error {
 		return p.at("transport.qps", "must lie between 1 and 128, found %d", t.QPs)
 	case t.DataDSCP < 0 || t.DataDSCP > 63 || t.CNPDSCP < 0 || t.CNPDSCP > 63:
 		return p.at("transport.data_dscp", "DSCPs lie between 0 and 63")
-	case unit.Bytes(t.MTU)+78 > p.Spec.MTU:
-		return p.at("transport.mtu", "%d bytes and up to 78 of headers do not fit the switches' mtu of %v", t.MTU, p.Spec.MTU)
+	case unit.Bytes(t.MTU)+82 > p.Spec.MTU:
+		return p.at("transport.mtu", "%d bytes and up to 82 of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, p.Spec.MTU)
 	}
 	lb, err := route.ParsePolicy(p.File.LB)
 	if err != nil {

@@ -138,7 +138,7 @@ func (r *Run) wireBytes(b unit.Bytes) unit.Bytes {
 	n := max(1, (b+mtu-1)/mtu)
 	pad := (4 - b%4) % 4
 	if r.Host.RC.WriteOnly {
-		return b + pad + n*(62+16+20)
+		return b + pad + n*(62+16+20) + 4 // the last one's immediate
 	}
 	return b + pad + n*(62+20) + 16
 }

@@ -74,7 +74,7 @@ func setup(p *scenario.Plan) *Setup {
 		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
 		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
 	s.Host = host.Config{RC: p.RC, DataDSCP: uint8(f.Transport.DataDSCP), CNPDSCP: uint8(f.Transport.CNPDSCP),
-		Latency: f.Server.NICLatency, Seed: f.Seed, PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
+		Latency: f.Server.NICLatency, PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
 	s.Host.DataPrio, s.Host.CNPPrio = p.Spec.DSCP[s.Host.DataDSCP], p.Spec.DSCP[s.Host.CNPDSCP]
 	switch f.Server.Bond {
 	case "affinity":

@@ -176,7 +176,7 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: none}
 transport: {mtu: 4096}
 switch:
-  mtu: 4174B
+  mtu: 4178B
   queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 0B, wred_min: 0B}}
 workload:
   traffic:
@@ -196,7 +196,7 @@ workload:
 			return 0, err
 		}
 		if less > 0 {
-			h := r.Net.HeadroomLimit(1, 3) - unit.Bytes(less)*4174
+			h := r.Net.HeadroomLimit(1, 3) - unit.Bytes(less)*4178
 			if r, err = start(fmt.Sprintf(text, p, p, p), fmt.Sprintf("switch.queues.3.headroom=%dB", int64(h))); err != nil {
 				return 0, err
 			}

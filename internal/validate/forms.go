@@ -56,7 +56,7 @@ func aloneTime(bytes unit.Bytes, mtu, hops int) unit.Time {
 	}
 	prop := unit.Time(hops) * unit.Microsecond
 	if n == 1 {
-		return unit.Time(hops)*ser(roce.WriteOnlyImm, last) + prop
+		return unit.Time(hops)*ser(roce.WriteOnly, last) + prop
 	}
 	first := ser(roce.WriteFirst, mtu)
 	middle := ser(roce.WriteMiddle, mtu)
