@@ -149,6 +149,7 @@ func TestBadInput(t *testing.T) {
 		"many hosts":        {[]string{"run", pod, "--set", "fabric.hosts=1000000000"}, "100000"},
 		"too many GPUs":     {[]string{"check", pod, "--set", "workload.training.dp=999"}, "workload.training"},
 		"headroom":          {[]string{"run", pod, "--set", "switch.queues.3.headroom=20MB"}, "headroom"},
+		"out below a file":  {[]string{"run", filepath.Join(dir, "three-flows.yaml"), "--out", "binary.yaml/x"}, "not a directory"},
 		"bad seeds":         {[]string{"compare", pod, "--seeds", "0"}, "--seeds"},
 		"too many variants": {[]string{"compare", pod, "--set", "seed=" + strings.Repeat("1,", 100) + "1"}, "variants"},
 	} {

@@ -28,24 +28,35 @@ type Manifest struct {
 // ErrExists is returned when a run directory is already there.
 var ErrExists = errors.New("the run directory exists already")
 
-// Prepare makes sure dir can be written before a long run starts: it must not
-// exist, be empty, or hold an earlier run and force be set.
+// Prepare makes sure dir can be written before a long run starts: its parent
+// takes files, and it does not exist, is empty, or holds an earlier run and
+// force is set.
 func Prepare(dir string, force bool) error {
 	entries, err := os.ReadDir(dir)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o755)
+	case errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0:
+		return probe(filepath.Dir(filepath.Clean(dir)))
 	case err != nil:
 		return err
-	case len(entries) == 0:
-		return nil
 	case !force:
 		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, dir)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "run.json")); err != nil {
 		return fmt.Errorf("%s holds files but no run.json: it is no run directory and is left alone", dir)
 	}
-	return nil
+	return probe(filepath.Dir(filepath.Clean(dir)))
+}
+
+// probe makes sure that a folder exists and takes new entries.
+func probe(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(dir, ".railyard-*")
+	if err != nil {
+		return err
+	}
+	return os.Remove(tmp)
 }
 
 // Write puts a run into dir. Everything is written to a temporary directory
