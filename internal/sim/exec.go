@@ -29,16 +29,17 @@ type Exec struct {
 	DAG    *workload.DAG
 	NVLink NVLink
 
-	deps    []int32
-	parts   []uint8 // queue pairs that still carry a transfer
-	cause   []int32 // op whose end set this one free, -1 for none
-	start   []unit.Time
-	end     []unit.Time // unit.Never while not done
-	egress  []unit.Time // by GPU: NVLink pipe free
-	ingress []unit.Time
-	left    int
-	stop    bool
-	failure *FailedQP
+	deps      []int32
+	parts     []uint8 // queue pairs that still carry a transfer
+	cause     []int32 // op whose end set this one free, -1 for none
+	start     []unit.Time
+	end       []unit.Time // unit.Never while not done
+	egress    []unit.Time // by GPU: NVLink pipe free
+	ingress   []unit.Time
+	left      int
+	computing int // operations that run without the network
+	stop      bool
+	failure   *FailedQP
 
 	NetBytes, NVBytes unit.Bytes // delivered so far
 	TotalNet          unit.Bytes // to be delivered by the network
@@ -99,6 +100,7 @@ func (x *Exec) launch(i int32) {
 	now := x.Net.Q.Now()
 	x.start[i] = now
 	if o.Compute() {
+		x.computing++
 		x.Net.Q.Push(now+o.Dur, kindComputed, i, 0)
 		return
 	}
@@ -133,6 +135,7 @@ func (x *Exec) nvlink(i int32, src, dst int, relayed int32) {
 	out := max(x.Net.Q.Now(), x.egress[src])
 	x.egress[src] = out + ser
 	in := max(out+x.NVLink.Latency, x.ingress[dst])
+	x.computing++
 	x.ingress[dst] = in + ser
 	x.Net.Q.Push(in+ser, kindNVLinked, i, relayed)
 }
@@ -163,8 +166,10 @@ func (x *Exec) delivered(m int32) {
 func (x *Exec) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindComputed:
+		x.computing--
 		x.finish(e.A)
 	case kindNVLinked:
+		x.computing--
 		o := &x.DAG.Ops[e.A]
 		x.NVBytes += o.Bytes
 		if e.B == 1 {

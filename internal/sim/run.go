@@ -41,6 +41,7 @@ type Run struct {
 	pauses  []result.PauseRow
 	missed  int64 // PFC events beyond the table
 	ended   bool
+	seen    progressMark // at the last look for a stall
 }
 
 // ErrUnreachable is returned when the workload needs a path that does not exist.
@@ -149,6 +150,9 @@ func (r *Run) Go(watch Observer) error {
 			return r.stuck()
 		}
 		next = q.Popped() + observeEvery
+		if r.stalled() {
+			return r.stuck()
+		}
 		if watch != nil && !watch(r.progress()) {
 			r.interrupted = true
 			break
@@ -187,6 +191,30 @@ func (r *Run) finishRun() {
 	r.ended = true
 	r.sampler.take()
 	r.Hosts.Finish()
+}
+
+// stalled reports a network that only talks to itself, as in a PFC deadlock
+// without a watchdog: pauses are refreshed and polls go on, but for a second of
+// simulated time, or for very many events, no data packet has moved, no
+// operation has ended and none is computing.
+func (r *Run) stalled() bool {
+	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
+	if r.Net.DataHops != r.seen.hops || r.left != r.seen.left || r.computing > 0 {
+		r.seen = progressMark{r.Net.DataHops, r.left, now, events}
+		return false
+	}
+	limit := max(unit.Second, 2*r.Host.RC.Timeout)
+	return now-r.seen.at > limit || events-r.seen.events > stallEvents
+}
+
+// stallEvents is how many events without progress are taken for a stall.
+const stallEvents = 100_000_000
+
+type progressMark struct {
+	hops   int64
+	left   int
+	at     unit.Time
+	events uint64
 }
 
 // stuck explains a run that has no events left but work to do.

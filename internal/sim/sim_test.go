@@ -382,6 +382,45 @@ workload:
 	}
 }
 
+// A cyclic buffer dependency (HANDBOOK.md 3.4): five switches in a ring, each
+// flow two hops around it, PFC on. Everything pauses everything for ever: the
+// run says so instead of hanging, and with the watchdog it ends.
+func TestDeadlock(t *testing.T) {
+	text := `
+name: deadlock
+fabric:
+  kind: graph
+  host_link: {rate: 400Gbps, cable: 3m}
+  fabric_link: {rate: 100Gbps, cable: 3m}
+  graph:
+    hosts: [h1, h2, h3, h4, h5]
+    switches: [{name: s1, role: leaf}, {name: s2, role: leaf}, {name: s3, role: leaf}, {name: s4, role: leaf}, {name: s5, role: leaf}]
+    links: [{from: h1, to: s1}, {from: h2, to: s2}, {from: h3, to: s3}, {from: h4, to: s4}, {from: h5, to: s5},
+      {from: s1, to: s2}, {from: s2, to: s3}, {from: s3, to: s4}, {from: s4, to: s5}, {from: s5, to: s1}]
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+transport: {timeout: 0}
+switch: {buffer: 2MB, queues: {"3": {xoff: 40KB, xon: 20KB, wred_max: 0B, wred_min: 0B}}}
+workload:
+  traffic:
+    flows:
+      - {from: h1/gpu-1, to: h3/gpu-1, bytes: 20MB}
+      - {from: h2/gpu-1, to: h4/gpu-1, bytes: 20MB}
+      - {from: h3/gpu-1, to: h5/gpu-1, bytes: 20MB}
+      - {from: h4/gpu-1, to: h1/gpu-1, bytes: 20MB}
+      - {from: h5/gpu-1, to: h2/gpu-1, bytes: 20MB}
+`
+	r := load(t, text)
+	err := r.Go(nil)
+	if err == nil || !strings.Contains(err.Error(), "stuck") || r.Net.Drops != 0 {
+		t.Fatalf("%v, %d drops: a ring of pauses should deadlock", err, r.Net.Drops)
+	}
+	_, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms", "switch.watchdog.detect=2ms", "switch.watchdog.restore=2ms", "transport.timeout=12", "cc.algorithm=dcqcn")
+	if !s.Complete {
+		t.Error("with the watchdog the transfers still do not end")
+	}
+}
+
 // Ctrl-C: an interrupted run says so and keeps what it has.
 func TestInterrupted(t *testing.T) {
 	r := load(t, `
