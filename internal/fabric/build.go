@@ -17,6 +17,8 @@ type Link struct {
 	Prop     unit.Time // propagation delay
 	BER      float64   // bit error rate
 	Response unit.Time // how long the peer takes to act on a pause
+	Seed     uint64    // of the bit errors
+	Name     string    // the cable's, for its random stream
 }
 
 // SwitchConfig is what AddSwitch needs.
@@ -90,7 +92,7 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response, ber: l.BER}
 	if l.BER > 0 {
 		p.Flags |= flagErrors
-		c.stream = rng.New(uint64(at), fmt.Sprintf("ber/%d", at))
+		c.stream = rng.New(l.Seed, fmt.Sprintf("ber/%s/%d", l.Name, at&1))
 		c.bitsLeft = exponential(&c.stream) / l.BER
 	}
 	if b.nodes[peerNode].cut {

@@ -69,7 +69,8 @@ func NewNetwork(s *Setup) (*Network, error) {
 		if resp == 0 {
 			resp = queue.Response(l.Rate)
 		}
-		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp})
+		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp,
+			Seed: s.Seed, Name: g.End(i, l.A)})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
 	}
 	var err error

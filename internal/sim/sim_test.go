@@ -421,6 +421,24 @@ workload:
 	}
 }
 
+// Bit errors come at the rate given, and the seed decides where.
+func TestBitErrorRate(t *testing.T) {
+	text := strings.Replace(twoHosts, "4096B", "200MB", 1)
+	seen := map[int64]bool{}
+	for seed := range 3 {
+		_, s, _ := runAll(t, text, "fabric.host_link.bit_error_rate=0.0000001", "transport.recovery=selective", "transport.nak_after=0", "transport.timeout=4", fmt.Sprintf("seed=%d", seed))
+		// 200 MB in frames of 4158 bytes over two links, and retransmissions.
+		want := 2 * 200e6 / 4096 * 4158 * 8 * 1e-7
+		if got := float64(s.DropsCorrupt); got < want*0.7 || got > want*1.3 {
+			t.Errorf("seed %d: %v frames lost, expected about %.0f", seed, got, want)
+		}
+		seen[s.StepTime] = true
+	}
+	if len(seen) != 3 {
+		t.Errorf("three seeds gave %d different runs", len(seen))
+	}
+}
+
 // Ctrl-C: an interrupted run says so and keeps what it has.
 func TestInterrupted(t *testing.T) {
 	r := load(t, `
