@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -94,26 +93,24 @@ func (e *inputError) Unwrap() error { return e.err }
 
 var errInterrupted = errors.New("interrupted; what had been simulated is written and marked incomplete")
 
-// version is the module's version and the commit it was built from.
+// release is the version people speak of; a change of results raises it.
+const release = "0.1.0"
+
+// version is the release, with the commit where the build recorded one (go
+// build does, go run does not).
 func version() string {
-	v, rev, dirty := "devel", "", ""
+	v, dirty := release, ""
 	if b, ok := debug.ReadBuildInfo(); ok {
-		if b.Main.Version != "" && b.Main.Version != "(devel)" {
-			v = b.Main.Version
-		}
 		for _, s := range b.Settings {
 			switch {
 			case s.Key == "vcs.revision" && len(s.Value) >= 12:
-				rev = "+" + s.Value[:12]
+				v += "+" + s.Value[:12]
 			case s.Key == "vcs.modified" && s.Value == "true":
 				dirty = "-dirty"
 			}
 		}
 	}
-	if strings.Contains(v, "+") || rev != "" && strings.Contains(v, rev[1:]) {
-		rev, dirty = "", ""
-	}
-	return v + rev + dirty
+	return v + dirty
 }
 
 // loadPlan reads, binds and resolves a scenario file.
