@@ -134,7 +134,7 @@ type QP struct {
 	cur                  int // index in wrs of the request that next lies in
 	wrs                  []wr
 	retries              int
-	progressAt           unit.Time // when una moved last or the QP became busy
+	progressAt           unit.Time // when una moved last or the first packet since was sent
 	sack                 sackState
 	done                 []Completion
 

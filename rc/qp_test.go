@@ -38,13 +38,13 @@ func config(r Recovery, writeOnly bool) Config {
 // the cumulative ACK closes at PSN 11143 (seed "life of a training job").
 func TestSeed24MiB(t *testing.T) {
 	a, b, rkey := pair(t, config(GoBackN, false), 5000, 24<<20)
-	if err := a.Write(0, 7, 0x1000, rkey, 24<<20); err != nil {
+	if err := a.Write(7, 0x1000, rkey, 24<<20); err != nil {
 		t.Fatal(err)
 	}
 	var p Packet
 	var ans Answer
 	n, last := 0, uint32(0)
-	for a.Next(&p) {
+	for a.Next(0, &p) {
 		n++
 		b.Data(&p, &ans)
 		if ans.Reply {
@@ -67,11 +67,11 @@ func TestRemoteAccessError(t *testing.T) {
 	}{"key": {0x1000, 100, 1}, "below": {0xfff, 100, 0}, "past the end": {0x1000 + 8192 - 50, 100, 0}} {
 		t.Run(name, func(t *testing.T) {
 			a, b, rkey := pair(t, config(GoBackN, false), 1, 8192)
-			a.Write(0, 1, w.va, rkey+w.bad, int64(w.length))
-			a.Write(0, 2, 0x1000, rkey, 10)
+			a.Write(1, w.va, rkey+w.bad, int64(w.length))
+			a.Write(2, 0x1000, rkey, 10)
 			var p Packet
 			var ans Answer
-			a.Next(&p)
+			a.Next(0, &p)
 			b.Data(&p, &ans)
 			if ans.Verdict != Refused || ans.Packet.Syndrome != roce.NakRemoteAccess {
 				t.Fatalf("answer %+v", ans)
@@ -92,11 +92,11 @@ func TestRetryExceeded(t *testing.T) {
 	cfg := config(GoBackN, false)
 	cfg.Retries = 2
 	a, _, rkey := pair(t, cfg, 0, 4096)
-	a.Write(0, 1, 0x1000, rkey, 4096)
+	a.Write(1, 0x1000, rkey, 4096)
 	var p Packet
 	now, sent := unit.Time(0), 0
 	for a.State() == ReadyToSend {
-		for a.Next(&p) {
+		for a.Next(now, &p) {
 			sent++
 		}
 		now = a.TimeoutAt()
@@ -107,6 +107,44 @@ func TestRetryExceeded(t *testing.T) {
 	c, _ := a.PopCompletion()
 	if sent != 3 || c.Status != RetryExceeded || now != 3*LocalAckTimeout(8) {
 		t.Fatalf("%d sends, %v, at %v", sent, c, now)
+	}
+}
+
+// IBTA 9.7.6.1.3: the timer runs while packets are unacknowledged, from when the
+// first of them was sent. Waiting to be sent does not count.
+func TestTimerStartsWithTheFirstPacket(t *testing.T) {
+	a, b, rkey := pair(t, config(GoBackN, false), 0, 1<<20)
+	long := 10 * LocalAckTimeout(8)
+	var p Packet
+	var ans Answer
+	now := unit.Time(0)
+	for i := range uint64(2) { // the second time after an idle spell
+		a.Write(i, 0x1000, rkey, 4096)
+		now += long
+		if a.Next(now, &p); a.TimeoutAt() != now+LocalAckTimeout(8) {
+			t.Fatalf("sent at %v, the timeout is due at %v", now, a.TimeoutAt())
+		}
+		b.Data(&p, &ans)
+		a.Acknowledged(now, &ans.Packet)
+	}
+}
+
+// A requester never has more in flight than the responder would keep.
+func TestSelectiveStaysInWindow(t *testing.T) {
+	cfg := config(Selective, false)
+	cfg.Window, cfg.NakAfter = 64, 4
+	a, b, rkey := pair(t, cfg, 0, 1<<20)
+	a.Write(1, 0x1000, rkey, 200*4096)
+	var p Packet
+	var ans Answer
+	a.Next(0, &p) // lost
+	for a.Next(0, &p) {
+		if b.Data(&p, &ans); ans.Verdict != Reordered {
+			t.Fatalf("PSN %d is %v, beyond the window of 64", p.PSN, ans.Verdict)
+		}
+	}
+	if a.Pending() {
+		t.Error("a full window still counts as something to send")
 	}
 }
 
@@ -135,7 +173,7 @@ func TestDeliveryUnderChaos(t *testing.T) {
 		for i := range msgs {
 			n := rapid.Int64Range(0, 50_000).Draw(t, "bytes")
 			total += n
-			a.Write(0, uint64(i), 0, rkey, n)
+			a.Write(uint64(i), 0, rkey, n)
 		}
 		now, delivered, completed := unit.Time(0), 0, 0
 		var wire []Packet
@@ -146,7 +184,7 @@ func TestDeliveryUnderChaos(t *testing.T) {
 			}
 			now += unit.Microsecond
 			var p Packet
-			if a.Next(&p) {
+			if a.Next(now, &p) {
 				if r.Intn(100) >= loss {
 					wire = append(wire, p)
 				}
@@ -183,11 +221,11 @@ func TestDeliveryUnderChaos(t *testing.T) {
 
 func TestNoAllocations(t *testing.T) {
 	a, b, rkey := pair(t, config(GoBackN, false), 0, 1<<30)
-	a.Write(0, 1, 0x1000, rkey, 1<<30)
+	a.Write(1, 0x1000, rkey, 1<<30)
 	var p Packet
 	var ans Answer
 	if n := testing.AllocsPerRun(1000, func() {
-		a.Next(&p)
+		a.Next(0, &p)
 		b.Data(&p, &ans)
 		if ans.Reply {
 			a.Acknowledged(0, &ans.Packet)
@@ -202,9 +240,9 @@ func BenchmarkDataPath(b *testing.B) {
 	var p Packet
 	var ans Answer
 	for b.Loop() {
-		if !x.Next(&p) {
-			x.Write(0, 1, 0x1000, rkey, 1<<30)
-			x.Next(&p)
+		if !x.Next(0, &p) {
+			x.Write(1, 0x1000, rkey, 1<<30)
+			x.Next(0, &p)
 		}
 		y.Data(&p, &ans)
 		if ans.Reply {

@@ -11,7 +11,7 @@ import (
 const MaxMessage = 1 << 31
 
 // Write posts an RDMA WRITE of length bytes to the remote address va.
-func (q *QP) Write(now unit.Time, id uint64, va uint64, rkey uint32, length int64) error {
+func (q *QP) Write(id uint64, va uint64, rkey uint32, length int64) error {
 	if q.state != ReadyToSend {
 		return fmt.Errorf("%w: posting in %v", ErrState, q.state)
 	}
@@ -19,9 +19,6 @@ func (q *QP) Write(now unit.Time, id uint64, va uint64, rkey uint32, length int6
 		return fmt.Errorf("message of %d bytes: at most %d fit one work request", length, int64(MaxMessage))
 	}
 	packets := max(1, (length+int64(q.cfg.MTU)-1)/int64(q.cfg.MTU))
-	if q.una == q.end {
-		q.progressAt = now
-	}
 	q.wrs = append(q.wrs, wr{id: id, first: q.end, end: q.end + uint64(packets), va: va, len: uint32(length), rkey: rkey})
 	q.end += uint64(packets)
 	return nil
@@ -31,9 +28,19 @@ func (q *QP) Write(now unit.Time, id uint64, va uint64, rkey uint32, length int6
 // control aside.
 func (q *QP) Pending() bool {
 	if q.sack.recovering {
-		return q.sack.at < q.sack.until || q.next < q.end
+		return q.sack.at < q.sack.until || q.mayAdvance()
 	}
-	return q.next < q.end && q.next-q.una < 1<<23
+	return q.mayAdvance()
+}
+
+// mayAdvance reports whether a new packet is posted and fits the window: half
+// the sequence space, or what a selective responder keeps.
+func (q *QP) mayAdvance() bool {
+	limit := uint64(1 << 23)
+	if q.cfg.Recovery == Selective {
+		limit = uint64(q.cfg.Window)
+	}
+	return q.next < q.end && q.next-q.una < limit
 }
 
 // InFlightBytes returns what is sent and not acknowledged, counting full
@@ -43,12 +50,15 @@ func (q *QP) InFlightBytes() unit.Bytes {
 }
 
 // Next produces the next packet to send; ok is false when nothing may be sent.
-func (q *QP) Next(p *Packet) (ok bool) {
+func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	if q.sack.recovering && q.nextLost(p) {
 		return true
 	}
-	if q.next >= q.end || q.next-q.una >= 1<<23 {
+	if !q.mayAdvance() {
 		return false
+	}
+	if q.una == q.high { // nothing was outstanding: the timer starts here
+		q.progressAt = now
 	}
 	w := &q.wrs[q.cur]
 	q.build(p, w, q.next)

@@ -109,7 +109,6 @@ type Message struct {
 	Bytes  unit.Bytes
 	Tag    int64
 	Posted unit.Time // when the application asked
-	First  unit.Time // first bit on the wire
 	Done   unit.Time // the receiving GPU sees it; 0 while under way
 }
 
@@ -137,8 +136,7 @@ type Hosts struct {
 	// OnFail when a queue pair gives up on one.
 	OnDeliver func(msg int32)
 	OnFail    func(conn int32, s rc.Status)
-	// OnSend sees every data packet put on the wire, OnRate every change of a
-	// sender's rate; both nil by default.
+	// OnRate sees every change of a sender's rate; nil by default.
 	OnRate func(conn int32, r unit.Rate)
 
 	cfg       *Config

@@ -12,7 +12,7 @@ import (
 // it returns the message's number. The NIC sees the work request Latency later.
 func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	now := h.Net.Q.Now()
-	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now, First: -1})
+	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now})
 	m := int32(len(h.Messages) - 1)
 	if h.cfg.Latency > 0 {
 		h.Net.Q.Push(now+h.cfg.Latency, KindPost, m, 0)
@@ -40,7 +40,7 @@ func (h *Hosts) post(m int32) {
 		if left == 0 {
 			id = uint64(m) + 1
 		}
-		if err := s.qp.Write(h.Net.Q.Now(), id, 0, h.rkey, n); err != nil {
+		if err := s.qp.Write(id, 0, h.rkey, n); err != nil {
 			h.failed(msg.Conn)
 			return
 		}
@@ -130,7 +130,7 @@ func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
 			r.tail = -1
 		}
 		s.inRing = false
-		if s.blocked() || !s.qp.Next(&h.scratch) {
+		if s.blocked() || !s.qp.Next(now, &h.scratch) {
 			continue
 		}
 		h.launch(now, port, op, c, s, n)

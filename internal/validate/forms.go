@@ -124,13 +124,13 @@ func transportRows() ([]Row, error) {
 			return nil, err
 		}
 	}
-	if err := a.Write(0, 1, 0x7f800000, key, 24<<20); err != nil {
+	if err := a.Write(1, 0x7f800000, key, 24<<20); err != nil {
 		return nil, err
 	}
 	var p rc.Packet
 	var ans rc.Answer
 	packets, last := 0, uint32(0)
-	for a.Next(&p) {
+	for a.Next(0, &p) {
 		packets++
 		b.Data(&p, &ans)
 		if ans.Reply {
