@@ -66,12 +66,12 @@ const (
 
 // PortStats are the counters of one port, transmit side unless named ingress.
 type PortStats struct {
-	Marks, Drops, WREDDrops int64
-	Lost                    int64 // sent into a broken link or corrupted on it
-	PauseSent, PauseGot     int64 // PFC frames with a quanta above zero
-	ResumeSent              int64
-	PausedFor               unit.Time // transmit held by the peer, any priority
-	pausedSince             unit.Time
+	Marks, Drops        int64
+	Lost                int64 // sent into a broken link or corrupted on it
+	PauseSent, PauseGot int64 // PFC frames with a quanta above zero
+	ResumeSent          int64
+	PausedFor           unit.Time // transmit held by the peer, any priority
+	pausedSince         unit.Time
 }
 
 // portCfg is the cold part of a port.
@@ -84,7 +84,11 @@ type portCfg struct {
 	stream   rng.Stream
 }
 
-type classQ struct{ head, tail, bytes, deficit, peak int32 }
+// classQ is one class of one port: a list of packets, and counters.
+type classQ struct {
+	head, tail, bytes, deficit, peak int32
+	sent                             uint32 // packets taken from it
+}
 
 // ingress is the PFC accounting of one (port, priority).
 type ingress struct {

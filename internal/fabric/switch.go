@@ -173,8 +173,7 @@ func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	if int64(q.bytes)+size > limit || sw.shared+size > sw.limit {
 		return false
 	}
-	if k.WRED.Max > 0 && !k.WRED.ECN && k.WRED.Hit(unit.Bytes(q.bytes), &sw.stream) {
-		n.Stats[out].WREDDrops++
+	if w := &k.WRED; w.Max > 0 && !w.ECN && w.Hit(n.averaged(w, n.slot(out, int(p.Class)), q), &sw.stream) {
 		return false
 	}
 	sw.shared += size
@@ -240,6 +239,7 @@ func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *
 	p := &n.Packets[pi]
 	q.head = p.next
 	q.bytes -= int32(p.Size)
+	q.sent++
 	op.Queued -= int32(p.Size)
 	if q.bytes == 0 {
 		op.NonEmpty &^= 1 << c
@@ -321,11 +321,7 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 		return
 	}
 	slot := n.slot(out, int(p.Class))
-	q := unit.Bytes(n.classes[slot].bytes)
-	if w.Weight > 0 {
-		n.avg[slot] = w.Average(n.avg[slot], q)
-		q = n.avg[slot]
-	}
+	q := n.averaged(w, slot, &n.classes[slot])
 	if q > w.Min && w.Hit(q, &sw.stream) {
 		p.TOS |= CE
 		n.Marks++
@@ -334,6 +330,15 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 			n.trace("mark", out, int(p.Class))
 		}
 	}
+}
+
+// averaged returns the queue length WRED decides by, and moves its average.
+func (n *Net) averaged(w *queue.WRED, slot int32, q *classQ) unit.Bytes {
+	if w.Weight == 0 {
+		return unit.Bytes(q.bytes)
+	}
+	n.avg[slot] = w.Average(n.avg[slot], unit.Bytes(q.bytes))
+	return n.avg[slot]
 }
 
 func (n *Net) trace(what string, port int32, prio int) {

@@ -227,3 +227,42 @@ func TestPauseIsRefreshed(t *testing.T) {
 		t.Errorf("only %d events", paused)
 	}
 }
+
+// Traffic of another class on the same port does not hide a storm.
+func TestWatchdogSeesPastOtherClasses(t *testing.T) {
+	b := newBench(t, 3, func(s *queue.Spec) {
+		s.Watchdog = queue.Watchdog{On: true, Poll: 100 * unit.Microsecond, Detect: 200 * unit.Microsecond, Restore: 200 * unit.Microsecond}
+	})
+	b.SendPause(b.hosts[1], 3) // refreshed for ever
+	b.put(unit.Microsecond, 0, 1, 24, 1000)
+	for i := range 100 {
+		b.put(unit.Time(i)*10*unit.Microsecond, 2, 1, 48, 100)
+	}
+	b.run(unit.Millisecond)
+	if b.Storms != 1 || b.StormDrops != 1 {
+		t.Errorf("%d storms, %d packets dropped; want one of each", b.Storms, b.StormDrops)
+	}
+}
+
+// Without ECN, WRED drops by the averaged queue: with a heavy average a short
+// burst passes that an instantaneous one would cut down. A drop counts once.
+func TestWREDDropsByTheAverage(t *testing.T) {
+	drops := func(weight uint) int64 {
+		b := newBench(t, 3, func(s *queue.Spec) {
+			s.Queues[3] = queue.Class{Weight: 50, Limit: 10 * unit.MB,
+				WRED: queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 0.5, Weight: weight}}
+		})
+		for i := range 40 {
+			b.put(unit.Time(i)*100, 0, 2, 24, 4000)
+			b.put(unit.Time(i)*100, 1, 2, 24, 4000)
+		}
+		b.run(unit.Second)
+		if b.Stats[b.in[2]].Drops != b.Drops {
+			t.Errorf("the port counts %d drops, the network %d", b.Stats[b.in[2]].Drops, b.Drops)
+		}
+		return b.Drops
+	}
+	if now, slow := drops(0), drops(10); now < 60 || slow != 0 {
+		t.Errorf("weight 0 drops %d of 80, weight 10 drops %d; want nearly all and none", now, slow)
+	}
+}

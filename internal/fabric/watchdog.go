@@ -7,7 +7,7 @@ import (
 
 // stormState is the watchdog's view of one (port, priority) between polls.
 type stormState struct {
-	frames  int64 // data frames sent at the last poll
+	sent    uint32 // packets the queue had sent at the last poll
 	stuck   unit.Time
 	quiet   unit.Time
 	gotLast int64
@@ -33,7 +33,7 @@ func (n *Net) poll(node int32) {
 
 func (n *Net) watch(sw *Switch, port int32, c int, s *stormState) {
 	w := sw.Spec.Watchdog
-	op, st := &n.Ports[port], &n.Stats[port]
+	op, st, q := &n.Ports[port], &n.Stats[port], &n.classes[n.slot(port, c)]
 	if s.stormed {
 		if st.PauseGot == s.gotLast {
 			s.quiet += w.Poll
@@ -42,15 +42,15 @@ func (n *Net) watch(sw *Switch, port int32, c int, s *stormState) {
 		}
 		s.gotLast = st.PauseGot
 		if s.quiet >= w.Restore {
-			*s = stormState{frames: op.TxFrames}
+			*s = stormState{sent: q.sent}
 			n.trace("restore", port, c)
 		} else if !w.Forward {
 			n.flush(port, c)
 		}
 		return
 	}
-	stuck := op.NonEmpty&(1<<c) != 0 && op.Paused&(1<<c) != 0 && op.TxFrames == s.frames
-	s.frames = op.TxFrames
+	stuck := op.NonEmpty&(1<<c) != 0 && op.Paused&(1<<c) != 0 && q.sent == s.sent
+	s.sent = q.sent
 	if !stuck {
 		s.stuck = 0
 		return

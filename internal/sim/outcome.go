@@ -247,7 +247,7 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 		node, peer := int(p.Node), link.A+link.B-int(p.Node)
 		row := result.PortRow{Port: int32(i), Name: r.PortName(int32(i)), Node: g.Nodes[node].Name, Peer: g.Nodes[peer].Name,
 			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: p.TxBytes, Frames: p.TxFrames,
-			Marks: st.Marks, Drops: st.Drops + st.Lost + st.WREDDrops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
+			Marks: st.Marks, Drops: st.Drops + st.Lost, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
 			Paused: int64(n.PausedFor(int32(i)))}
 		for c := range 8 {
 			row.QueuePeak = max(row.QueuePeak, int64(n.QueuePeak(int32(i), c)))
