@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"sort"
-	"strings"
 
 	"railyard/internal/result"
 	"railyard/unit"
@@ -128,7 +127,7 @@ func verdict(w io.Writer, variants []Variant) {
 	} else {
 		Wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb, variants[worst].Label))
 	}
-	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && strings.Contains(s.Links.Hottest[0].Name, "→ host-") && s.Links.Max > 1.2*s.Links.UplinkMax {
+	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost && s.Links.Max > 1.2*s.Links.UplinkMax {
 		Wrap(w, "", fmt.Sprintf("With %s the busiest link is %s, a receiver's own cable (%.1f %%; uplinks reach %.1f %%): several senders share it whatever path they take. Load balancing repairs uplinks; of an incast only congestion control can take the queues and pauses.",
 			variants[best].Label, s.Links.Hottest[0].Name, 100*s.Links.Max, 100*s.Links.UplinkMax))
 	}
@@ -137,7 +136,7 @@ func verdict(w io.Writer, variants []Variant) {
 		if s.Retransmissions > 0 && s.Drops == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken for loss.", v.Label, count(s.Retransmissions)))
 		}
-		if strings.Contains(v.Label, "flowlet") && s.FlowletMoves == 0 {
+		if s.LB == "flowlet" && s.FlowletMoves == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: RDMA at line rate leaves no gaps.", v.Label))
 		}
 		if s.Slowest != nil && len(v.Runs) == 1 {

@@ -14,6 +14,7 @@ type Summary struct {
 	Version  string `json:"version"`
 	Seed     uint64 `json:"seed"`
 	Fidelity string `json:"fidelity"`
+	LB       string `json:"lb"`
 	Complete bool   `json:"complete"` // false: interrupted
 
 	StepTime     int64 `json:"step_time_ps"`
@@ -104,12 +105,12 @@ type LinkUse struct {
 	UplinkMean float64 `json:"uplink_mean_utilisation"`
 	UplinkIdle int     `json:"uplink_idle"`
 	Uplinks    int     `json:"uplinks"`
-	UplinkPeak float64 `json:"uplink_busy_utilisation"` // mean over uplinks while they carried traffic
 }
 
 // LinkLoad is one direction of a link over the run.
 type LinkLoad struct {
 	Name        string  `json:"name"`
+	ToHost      bool    `json:"to_host"` // a receiver's own cable
 	Utilisation float64 `json:"utilisation"`
 	Marks       int64   `json:"ecn_marks"`
 	QueuePeak   int64   `json:"queue_peak_bytes"`

@@ -17,7 +17,7 @@ const maxRankRows = 400_000
 // figures are the caller's to fill in.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	n := r.Net
-	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet",
+	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet", LB: r.Plan.File.LB,
 		Complete: !r.interrupted && r.Done(), GPUs: r.Graph.TotalGPUs(),
 		Packets: n.Injected, PacketHops: n.Hops, DataPackets: r.Hosts.Count.DataPackets, DataPacketHops: n.DataHops,
 		NetworkBytes: int64(r.NetBytes), NVLinkBytes: int64(r.NVBytes), Events: n.Q.Popped(),
@@ -230,7 +230,6 @@ func flowTimes(times []int64) result.FlowTimes {
 func (r *Run) ports(s *result.Summary, t *result.Tables) {
 	n, g := r.Net, r.Graph
 	end := max(n.Q.Now(), 1)
-	active := r.activeTime()
 	type load struct {
 		port int32
 		util float64
@@ -238,8 +237,6 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 	var loads []load
 	up := &s.Links
 	up.UplinkMin = 1
-	busySum := 0.0
-	busyN := 0
 	for i := range n.Ports {
 		p := &n.Ports[i]
 		st := &n.Stats[i]
@@ -269,17 +266,12 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 			if p.TxBytes == 0 {
 				up.UplinkIdle++
 			}
-			if active > 0 {
-				busySum += min(util*float64(end)/float64(active), 1)
-				busyN++
-			}
 		}
 	}
 	up.Count = len(n.Ports)
 	up.Mean /= float64(max(up.Count, 1))
 	if up.Uplinks > 0 {
 		up.UplinkMean /= float64(up.Uplinks)
-		up.UplinkPeak = busySum / float64(max(busyN, 1))
 	} else {
 		up.UplinkMin = 0
 	}
@@ -289,43 +281,11 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 			break
 		}
 		row := t.Ports[l.port]
-		up.Hottest = append(up.Hottest, result.LinkLoad{Name: row.Name, Utilisation: l.util, Marks: row.Marks, QueuePeak: row.QueuePeak, Paused: row.Paused})
+		up.Hottest = append(up.Hottest, result.LinkLoad{Name: row.Name, ToHost: g.Nodes[n.Ports[n.Ports[l.port].Peer].Node].Role == topo.Host, Utilisation: l.util, Marks: row.Marks, QueuePeak: row.QueuePeak, Paused: row.Paused})
 	}
 	if len(loads) > 0 {
 		up.Max = loads[0].util
 	}
-}
-
-// activeTime is how long the network had messages under way.
-func (r *Run) activeTime() unit.Time {
-	type edge struct {
-		at unit.Time
-		d  int
-	}
-	var edges []edge
-	end := r.Net.Q.Now()
-	for i := range r.Hosts.Messages {
-		m := &r.Hosts.Messages[i]
-		done := m.Done
-		if done == 0 {
-			done = end
-		}
-		edges = append(edges, edge{m.Posted, 1}, edge{done, -1})
-	}
-	sort.Slice(edges, func(i, j int) bool {
-		return edges[i].at < edges[j].at || edges[i].at == edges[j].at && edges[i].d > edges[j].d
-	})
-	sum, open := unit.Time(0), 0
-	var from unit.Time
-	for _, e := range edges {
-		if open == 0 && e.d > 0 {
-			from = e.at
-		}
-		if open += e.d; open == 0 {
-			sum += e.at - from
-		}
-	}
-	return sum
 }
 
 // ranks fills the table of rank operations: every computation, and every
