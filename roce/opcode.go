@@ -1,8 +1,14 @@
-// Package roce holds the wire facts of RoCEv2: opcodes, header and frame
-// sizes, acknowledgement syndromes, PSN arithmetic and the PFC frame.
+// Package roce is the wire format of RoCEv2: decoding and appending of frames
+// from Ethernet to the invariant CRC, priority flow control and classic pause,
+// LLDP with the DCBX TLVs, and the PSN arithmetic of the transport.
+//
+// Decoding allocates nothing, keeps slices into its input and trusts no length
+// in it. Appending writes the fields as they stand, so that what was decoded
+// comes out byte for byte; Complete fills in lengths, checksums and the ICRC.
 //
 // Sources: InfiniBand Architecture Specification volume 1 (IBTA) chapters 5 and
-// 9 and annex A17 (RoCEv2); IEEE 802.1Q clause 36 for priority flow control.
+// 9 and annexes A16 (RoCE) and A17 (RoCEv2); IEEE 802.3 annex 31B and 31D and
+// 802.1Q clause 36 for pause; 802.1AB and 802.1Q annex D for LLDP and DCBX.
 package roce
 
 import "fmt"
@@ -13,62 +19,182 @@ type Opcode uint8
 // Reliable connection opcodes (IBTA 9.2.1, table 38) and the congestion
 // notification packet (annex A17.9.3).
 const (
-	SendFirst    Opcode = 0x00
-	SendMiddle   Opcode = 0x01
-	SendLast     Opcode = 0x02
-	SendLastImm  Opcode = 0x03
-	SendOnly     Opcode = 0x04
-	SendOnlyImm  Opcode = 0x05
-	WriteFirst   Opcode = 0x06
-	WriteMiddle  Opcode = 0x07
-	WriteLast    Opcode = 0x08
-	WriteLastImm Opcode = 0x09
-	WriteOnly    Opcode = 0x0a
-	WriteOnlyImm Opcode = 0x0b
-	ReadRequest  Opcode = 0x0c
-	Acknowledge  Opcode = 0x11
-	CNP          Opcode = 0x81
+	SendFirst      Opcode = 0x00
+	SendMiddle     Opcode = 0x01
+	SendLast       Opcode = 0x02
+	SendLastImm    Opcode = 0x03
+	SendOnly       Opcode = 0x04
+	SendOnlyImm    Opcode = 0x05
+	WriteFirst     Opcode = 0x06
+	WriteMiddle    Opcode = 0x07
+	WriteLast      Opcode = 0x08
+	WriteLastImm   Opcode = 0x09
+	WriteOnly      Opcode = 0x0a
+	WriteOnlyImm   Opcode = 0x0b
+	ReadRequest    Opcode = 0x0c
+	ReadRespFirst  Opcode = 0x0d
+	ReadRespMiddle Opcode = 0x0e
+	ReadRespLast   Opcode = 0x0f
+	ReadRespOnly   Opcode = 0x10
+	Acknowledge    Opcode = 0x11
+	AtomicAck      Opcode = 0x12
+	CompareSwap    Opcode = 0x13
+	FetchAdd       Opcode = 0x14
+	SendLastInv    Opcode = 0x16
+	SendOnlyInv    Opcode = 0x17
+	Flush          Opcode = 0x1c
+	AtomicWrite    Opcode = 0x1d
+	CNP            Opcode = 0x81
 )
 
-var opcodeNames = map[Opcode]string{
-	SendFirst: "SEND First", SendMiddle: "SEND Middle", SendLast: "SEND Last",
-	SendLastImm: "SEND Last Imm", SendOnly: "SEND Only", SendOnlyImm: "SEND Only Imm",
-	WriteFirst: "WRITE First", WriteMiddle: "WRITE Middle", WriteLast: "WRITE Last",
-	WriteLastImm: "WRITE Last Imm", WriteOnly: "WRITE Only", WriteOnlyImm: "WRITE Only Imm",
-	ReadRequest: "READ Request", Acknowledge: "ACK", CNP: "CNP",
+// Transports: the upper three bits.
+const (
+	transportUC = 1
+	transportRD = 2
+	transportUD = 3
+)
+
+// ext is the set of headers and roles that belong to an opcode.
+type ext uint16
+
+const (
+	extRETH ext = 1 << iota
+	extAETH
+	extImm
+	extIETH
+	extAtomic
+	extAtomicAck
+	extDETH
+	extRDETH
+	extFETH
+	extEnds  // ends a message
+	extSends // payload lands in a posted receive
+	extKnown
+)
+
+var operations = [32]struct {
+	name string
+	ext  ext
+}{
+	SendFirst:      {"SEND First", extSends},
+	SendMiddle:     {"SEND Middle", extSends},
+	SendLast:       {"SEND Last", extSends | extEnds},
+	SendLastImm:    {"SEND Last Imm", extSends | extEnds | extImm},
+	SendOnly:       {"SEND Only", extSends | extEnds},
+	SendOnlyImm:    {"SEND Only Imm", extSends | extEnds | extImm},
+	WriteFirst:     {"WRITE First", extRETH},
+	WriteMiddle:    {"WRITE Middle", 0},
+	WriteLast:      {"WRITE Last", extEnds},
+	WriteLastImm:   {"WRITE Last Imm", extEnds | extImm},
+	WriteOnly:      {"WRITE Only", extRETH | extEnds},
+	WriteOnlyImm:   {"WRITE Only Imm", extRETH | extEnds | extImm},
+	ReadRequest:    {"READ Request", extRETH | extEnds},
+	ReadRespFirst:  {"READ Response First", extAETH},
+	ReadRespMiddle: {"READ Response Middle", 0},
+	ReadRespLast:   {"READ Response Last", extAETH | extEnds},
+	ReadRespOnly:   {"READ Response Only", extAETH | extEnds},
+	Acknowledge:    {"ACK", extAETH},
+	AtomicAck:      {"ATOMIC ACK", extAETH | extAtomicAck},
+	CompareSwap:    {"CMP_SWAP", extAtomic | extEnds},
+	FetchAdd:       {"FETCH_ADD", extAtomic | extEnds},
+	SendLastInv:    {"SEND Last Inv", extSends | extEnds | extIETH},
+	SendOnlyInv:    {"SEND Only Inv", extSends | extEnds | extIETH},
+	Flush:          {"FLUSH", extFETH | extRETH | extEnds},
+	AtomicWrite:    {"ATOMIC WRITE", extRETH | extEnds},
+}
+
+// extOf, names and extLens are indexed by the whole opcode; extLens holds BTHLen
+// plus the extension headers.
+var extOf, names, extLens = tables()
+
+func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
+	for t, prefix := range []string{"", "UC ", "RD ", "UD "} {
+		for i, o := range operations {
+			low := Opcode(i)
+			if o.name == "" || t == transportUC && low > WriteOnlyImm || t == transportUD && low != SendOnly && low != SendOnlyImm {
+				continue
+			}
+			e := o.ext | extKnown
+			switch t {
+			case transportUD:
+				e |= extDETH
+			case transportRD:
+				e |= extRDETH
+				if o.ext&extAETH == 0 && low != ReadRespMiddle {
+					e |= extDETH
+				}
+			}
+			op := t<<5 | i
+			exts[op], names[op] = e, prefix+o.name
+		}
+	}
+	exts[CNP], names[CNP] = extKnown, "CNP"
+	for op, e := range exts {
+		lens[op] = uint8(BTHLen + e.len())
+	}
+	return exts, names, lens
 }
 
 // String names the opcode as the specification does.
 func (o Opcode) String() string {
-	if s, ok := opcodeNames[o]; ok {
+	if s := names[o]; s != "" {
 		return s
 	}
 	return fmt.Sprintf("opcode %#02x", uint8(o))
 }
 
+// Known reports whether the specification defines the opcode.
+func (o Opcode) Known() bool { return extOf[o] != 0 }
+
 // HasRETH reports whether the RDMA extended transport header (remote address,
 // rkey, length) follows the BTH.
-func (o Opcode) HasRETH() bool {
-	return o == WriteFirst || o == WriteOnly || o == WriteOnlyImm || o == ReadRequest
-}
+func (o Opcode) HasRETH() bool { return extOf[o]&extRETH != 0 }
+
+// HasAETH reports whether the acknowledgement header follows the BTH.
+func (o Opcode) HasAETH() bool { return extOf[o]&extAETH != 0 }
 
 // HasImm reports whether immediate data follows the other headers.
-func (o Opcode) HasImm() bool {
-	return o == WriteLastImm || o == WriteOnlyImm || o == SendLastImm || o == SendOnlyImm
-}
+func (o Opcode) HasImm() bool { return extOf[o]&extImm != 0 }
+
+// HasIETH reports whether an rkey to invalidate follows the other headers.
+func (o Opcode) HasIETH() bool { return extOf[o]&extIETH != 0 }
+
+// IsAtomic reports a request with an AtomicETH.
+func (o Opcode) IsAtomic() bool { return extOf[o]&extAtomic != 0 }
+
+// IsSend reports a packet whose payload lands in a posted receive.
+func (o Opcode) IsSend() bool { return extOf[o]&extSends != 0 }
+
+// Ends reports whether the packet is the last, or the only one, of a message.
+func (o Opcode) Ends() bool { return extOf[o]&extEnds != 0 }
+
+// IsReadResponse reports one of the four READ response opcodes.
+func (o Opcode) IsReadResponse() bool { return o >= ReadRespFirst && o <= ReadRespOnly }
+
+// IsResponse reports what a responder of a reliable connection sends.
+func (o Opcode) IsResponse() bool { return o >= ReadRespFirst && o <= AtomicAck }
 
 // Header and trailer sizes in bytes.
 const (
-	EthernetLen = 14
-	IPv4Len     = 20
-	UDPLen      = 8
-	BTHLen      = 12
-	RETHLen     = 16
-	AETHLen     = 4
-	ImmDtLen    = 4
-	ICRCLen     = 4
-	FCSLen      = 4
-	CNPPadLen   = 16 // the reserved bytes of a CNP, annex A17.9.3
+	EthernetLen     = 14
+	VLANLen         = 4
+	IPv4Len         = 20
+	IPv6Len         = 40
+	GRHLen          = 40 // RoCEv1's global route header has the form of IPv6
+	UDPLen          = 8
+	BTHLen          = 12
+	RETHLen         = 16
+	AETHLen         = 4
+	ImmDtLen        = 4
+	IETHLen         = 4
+	AtomicETHLen    = 28
+	AtomicAckETHLen = 8
+	DETHLen         = 8
+	RDETHLen        = 4
+	FETHLen         = 4
+	ICRCLen         = 4
+	FCSLen          = 4
+	CNPPadLen       = 16 // the reserved bytes of a CNP, annex A17.9.3
 
 	// PreambleIFG is what a frame costs on the wire beside itself: preamble
 	// and start delimiter (8) and the inter-frame gap (12), IEEE 802.3.
@@ -84,8 +210,23 @@ const (
 	Port = 4791 // UDP destination port of RoCEv2
 )
 
-// DataLen returns the frame size, FCS included and preamble not, of a WRITE
-// packet with the given payload; the payload is padded to four bytes.
+// len returns the bytes of the extension headers.
+func (e ext) len() int {
+	n := 0
+	for _, h := range [...]struct {
+		ext ext
+		len int
+	}{{extRETH, RETHLen}, {extAETH, AETHLen}, {extImm, ImmDtLen}, {extIETH, IETHLen}, {extAtomic, AtomicETHLen},
+		{extAtomicAck, AtomicAckETHLen}, {extDETH, DETHLen}, {extRDETH, RDETHLen}, {extFETH, FETHLen}} {
+		if e&h.ext != 0 {
+			n += h.len
+		}
+	}
+	return n
+}
+
+// DataLen returns the frame size, FCS included and preamble not, of an untagged
+// IPv4 packet with the given payload; the payload is padded to four bytes.
 func DataLen(op Opcode, payload int) int {
 	n := BaseLen + (payload+3)&^3
 	if op.HasRETH() {
@@ -97,30 +238,54 @@ func DataLen(op Opcode, payload int) int {
 	return n
 }
 
-// Syndrome is the first byte of the AETH (IBTA 9.7.5.1.1).
+// Syndrome is the first byte of the AETH (IBTA 9.7.5.1.1): three bits of type,
+// five of credit count, timer code or NAK code.
 type Syndrome uint8
 
-// Syndromes; the low five bits of ACK and RNR carry a credit count or timer code.
+// Syndromes.
 const (
 	Ack             Syndrome = 0x1f // ACK, credit count invalid: unlimited
+	RNRNak          Syndrome = 0x20 // plus the timer code
 	NakSequence     Syndrome = 0x60
 	NakInvalid      Syndrome = 0x61
 	NakRemoteAccess Syndrome = 0x62
 	NakRemoteOp     Syndrome = 0x63
+	NakInvalidRD    Syndrome = 0x64
 )
+
+// IsAck reports a positive acknowledgement (type bits 000).
+func (s Syndrome) IsAck() bool { return s&0xe0 == 0 }
 
 // IsNak reports a negative acknowledgement (type bits 011).
 func (s Syndrome) IsNak() bool { return s&0xe0 == 0x60 }
 
-// PSNMask keeps a packet sequence number in its 24 bits.
-const PSNMask = 1<<24 - 1
+// IsRNR reports a receiver that was not ready (type bits 001).
+func (s Syndrome) IsRNR() bool { return s&0xe0 == 0x20 }
 
-// PSNDiff returns a-b in sequence space: positive when a is later. Two PSNs in
-// flight must lie less than 2^23 apart (IBTA 9.7.2).
-func PSNDiff(a, b uint32) int32 { return int32((a-b)<<8) >> 8 }
+// Code returns the low five bits.
+func (s Syndrome) Code() uint8 { return uint8(s & 0x1f) }
 
-// Extend returns the 64-bit sequence number nearest to near whose low 24 bits
-// are psn.
-func Extend(psn uint32, near uint64) uint64 {
-	return near + uint64(int64(PSNDiff(psn, uint32(near)&PSNMask)))
+// String spells the syndrome out.
+func (s Syndrome) String() string {
+	switch {
+	case s == Ack:
+		return "ACK"
+	case s.IsAck():
+		return fmt.Sprintf("ACK credits %d", s.Code())
+	case s.IsRNR():
+		return fmt.Sprintf("RNR NAK %v", RNRTimer(s.Code()))
+	}
+	switch s {
+	case NakSequence:
+		return "NAK PSN sequence error"
+	case NakInvalid:
+		return "NAK invalid request"
+	case NakRemoteAccess:
+		return "NAK remote access error"
+	case NakRemoteOp:
+		return "NAK remote operational error"
+	case NakInvalidRD:
+		return "NAK invalid RD request"
+	}
+	return fmt.Sprintf("syndrome %#02x", uint8(s))
 }
