@@ -4,9 +4,13 @@
 //
 // A QP is both halves of one end. The requester turns posted work requests
 // into packets (Next), takes acknowledgements (Acknowledged) and time-outs
-// (Timeout); the responder takes data packets (Data) and says what to answer.
-// Payload bytes never pass through here: a packet is its headers plus the
-// length of its payload, and Placed accounts for every byte range.
+// (Timeout); the responder takes request packets (Data), says what to answer
+// at once, and has READ data and what must wait for it in NextResponse.
+//
+// A packet is its decoded headers plus, where bytes really move, a slice of
+// them (Packet.Data): of the posted buffer, or of a registered region. The
+// simulator registers regions without bytes and moves lengths only. Every
+// check of keys, ranges and lengths is here, whichever driver it is.
 //
 // # Sequence numbers
 //

@@ -1,31 +1,107 @@
 package rc
 
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Access is what a registered region allows (IBTA 10.6.3.1).
+type Access uint8
+
+// Access rights. Without LocalWrite the region can only be read from.
+const (
+	LocalWrite Access = 1 << iota
+	RemoteWrite
+	RemoteRead
+	RemoteAtomic
+)
+
 // Memory is a table of registered regions, looked up by rkey. One table serves
 // all queue pairs of a protection domain.
 type Memory struct {
-	regions map[uint32]region
+	regions map[uint32]*region
 	next    uint32
 }
 
+// region is [va, va+len). Its bytes are buf, or nowhere in the simulator.
 type region struct {
 	va, len uint64
-	write   bool
+	access  Access
+	buf     []byte
+	dead    bool // deregistered or invalidated while a message was under way
 }
 
-// NewMemory returns an empty table; the first key is base.
-func NewMemory(base uint32) *Memory { return &Memory{regions: map[uint32]region{}, next: base} }
+// NewMemory returns an empty table; the first key of Register is base.
+func NewMemory(base uint32) *Memory { return &Memory{regions: map[uint32]*region{}, next: base} }
 
-// Register pins [va, va+len) and returns its rkey.
-func (m *Memory) Register(va, length uint64, remoteWrite bool) (rkey uint32) {
+// Register pins [va, va+length) without bytes behind it and returns its rkey.
+func (m *Memory) Register(va, length uint64, access Access) (rkey uint32) {
 	rkey = m.next
 	m.next++
-	m.regions[rkey] = region{va, length, remoteWrite}
+	m.regions[rkey] = &region{va: va, len: length, access: access}
 	return rkey
 }
 
-// mayWrite checks a RETH against the table: the key exists, the region allows
-// remote writes and the whole range lies inside (IBTA 9.7.4.1.5).
-func (m *Memory) mayWrite(rkey uint32, va uint64, length uint32) bool {
-	r, ok := m.regions[rkey]
-	return ok && r.write && va >= r.va && uint64(length) <= r.len && va-r.va <= r.len-uint64(length)
+// RegisterBuffer makes buf known as [va, va+len(buf)) under a key of the
+// caller's choice, which must be free.
+func (m *Memory) RegisterBuffer(rkey uint32, va uint64, buf []byte, access Access) error {
+	if m.regions[rkey] != nil {
+		return fmt.Errorf("rkey %#x is taken", rkey)
+	}
+	if va+uint64(len(buf)) < va {
+		return errors.New("region wraps around the address space")
+	}
+	if access&(RemoteWrite|RemoteAtomic) != 0 && access&LocalWrite == 0 {
+		return errors.New("remote write and atomic access need local write access") // IBTA 10.6.3.1
+	}
+	m.regions[rkey] = &region{va: va, len: uint64(len(buf)), access: access, buf: buf}
+	return nil
+}
+
+// Deregister forgets a key and reports whether it was known. Messages under
+// way into the region are refused from then on.
+func (m *Memory) Deregister(rkey uint32) bool {
+	r := m.regions[rkey]
+	if r == nil {
+		return false
+	}
+	r.dead = true
+	delete(m.regions, rkey)
+	return true
+}
+
+// find checks a RETH against the table: the key exists, the region allows the
+// access and the whole range lies inside (IBTA 9.7.4.1.5). Nil when not.
+func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *region {
+	r := m.regions[rkey]
+	if r == nil || r.access&need != need || va < r.va || uint64(length) > r.len || va-r.va > r.len-uint64(length) {
+		return nil
+	}
+	return r
+}
+
+// bytes returns the n bytes at va, which lie inside; nil without a buffer.
+func (r *region) bytes(va uint64, n int) []byte {
+	if r.buf == nil {
+		return nil
+	}
+	return r.buf[va-r.va:][:n]
+}
+
+// atomic runs FETCH_ADD or CMP_SWAP on the eight bytes at va, in the byte order
+// of the host, and returns what they held.
+func (r *region) atomic(va uint64, swap bool, swapAdd, compare uint64) (was uint64) {
+	b := r.bytes(va, 8)
+	if b == nil {
+		return 0
+	}
+	was = binary.NativeEndian.Uint64(b)
+	switch {
+	case !swap:
+		binary.NativeEndian.PutUint64(b, was+swapAdd)
+	case was == compare:
+		binary.NativeEndian.PutUint64(b, swapAdd)
+	}
+	return was
 }

@@ -3,6 +3,7 @@ package rc
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"railyard/roce"
 	"railyard/unit"
@@ -17,10 +18,11 @@ const (
 	Init
 	ReadyToReceive
 	ReadyToSend
+	SendQueueDrain // finish the message under way, start no other
 	Error
 )
 
-var stateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "ERR"}
+var stateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "SQD", "ERR"}
 
 func (s State) String() string { return stateNames[s] }
 
@@ -39,14 +41,19 @@ type Status uint8
 // Completion statuses.
 const (
 	Success Status = iota
-	RetryExceeded
-	RemoteAccessError
-	RemoteInvalidRequest
+	LocalLengthError
+	BadResponse
 	Flushed
+	RemoteInvalidRequest
+	RemoteAccessError
+	RemoteOperationError
+	RetryExceeded
+	RNRRetryExceeded
 )
 
-var statusNames = [...]string{"success", "transport retry counter exceeded", "remote access error",
-	"remote invalid request error", "work request flushed"}
+var statusNames = [...]string{"success", "local length error", "bad response error", "work request flushed",
+	"remote invalid request error", "remote access error", "remote operation error",
+	"transport retry counter exceeded", "RNR retry counter exceeded"}
 
 func (s Status) String() string { return statusNames[s] }
 
@@ -60,6 +67,11 @@ type Config struct {
 	Retries   int       // timeouts in a row before the QP fails
 	Window    int       // Selective: packets kept beyond the expected one
 	NakAfter  int       // Selective: packets that must overtake a gap before the NAK
+
+	Reads       int   // READs and atomics under way at a time, both ways; 0 to 128
+	RNRRetries  int   // tries after "receiver not ready"; 7 is endless
+	RNRTimer    uint8 // timer code that our RNR NAKs carry, roce.RNRTimer
+	AlwaysReady bool  // receives never run out: the simulator's applications
 }
 
 // LocalAckTimeout is 4.096 us x 2^n for n from 1 to 31, zero (never) for n = 0
@@ -90,36 +102,44 @@ func (c Config) Validate() error {
 	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
 		return fmt.Errorf("nak_after must be at least 0 and below the window, found %d", c.NakAfter)
 	}
+	if c.Reads < 0 || c.Reads > 128 {
+		return fmt.Errorf("read depth must lie between 0 and 128, found %d", c.Reads)
+	}
+	if c.RNRRetries < 0 || c.RNRRetries > 7 {
+		return fmt.Errorf("rnr_retry must lie between 0 and 7, found %d", c.RNRRetries)
+	}
+	if c.RNRTimer > 31 {
+		return fmt.Errorf("min_rnr_timer must lie between 0 and 31, found %d", c.RNRTimer)
+	}
 	return nil
 }
 
 // Packet is the decoded headers of one packet of the connection.
 type Packet struct {
-	Op       roce.Opcode
-	Syndrome roce.Syndrome // acknowledgements only
-	AckReq   bool
-	Again    bool // a retransmission; not on the wire, for counters
-	PSN      uint32
-	Payload  int32  // bytes
-	RKey     uint32 // with a RETH
-	Len      uint32 // with a RETH: DMA length of the message
-	MSN      uint32 // acknowledgements only
-	VA       uint64 // with a RETH: remote address
+	Op        roce.Opcode
+	Syndrome  roce.Syndrome // responses only
+	AckReq    bool
+	Again     bool // a retransmission; not on the wire, for counters
+	Solicited bool
+	PSN       uint32
+	Payload   int32  // bytes
+	RKey      uint32 // with a RETH or AtomicETH
+	Len       uint32 // with a RETH: DMA length of the message
+	MSN       uint32 // responses only
+	Imm       uint32 // immediate data, or the rkey to invalidate
+	VA        uint64 // with a RETH or AtomicETH: remote address
+	SwapAdd   uint64 // atomics
+	Compare   uint64 // CMP_SWAP
+	Orig      uint64 // atomic ACK
+	Data      []byte // Payload bytes, or nil where none move
 }
 
 // Completion is a finished work request.
 type Completion struct {
 	ID     uint64
 	Status Status
-}
-
-// wr is a posted work request: bytes [VA, VA+Len) as PSNs [first, end).
-type wr struct {
-	id         uint64
-	first, end uint64
-	va         uint64
-	len        uint32
-	rkey       uint32
+	Verb   Verb
+	Len    int64
 }
 
 // QP is one end of a reliable connection. It is not safe for concurrent use.
@@ -134,6 +154,10 @@ type QP struct {
 	cur                  int // index in wrs of the request that next lies in
 	wrs                  []wr
 	retries              int
+	rnrTries             int
+	special              uint8     // why mayAdvance must look closer
+	answerGap            bool      // lost READ data has been asked for again
+	rnrUntil             unit.Time // specialRNR: not before
 	progressAt           unit.Time // when una moved last or the first packet since was sent
 	sack                 sackState
 	done                 []Completion
@@ -143,8 +167,17 @@ type QP struct {
 	msn      uint32
 	nakSent  bool // one NAK per gap
 	ackOwed  bool // an ACK request arrived beyond a gap
+	inSend   bool // between the first and the last packet of a SEND
+	inWrite  bool // the same of a WRITE
 	msgVA    uint64
-	msgLeft  int64 // bytes of the current First/Middle/Last message still to come
+	msgLeft  int64   // bytes of the current WRITE still to come
+	region   *region // of the current WRITE
+	sendAt   int     // bytes of the current SEND that are in its receive
+	receives []Receive
+	received []Received
+	out      []response     // READ data and what must wait for it
+	atomics  []atomicResult // the last ones, to answer repeats
+	dying    bool           // a NAK that ends the connection waits behind READ data
 	reorder  reorderState
 	Placed   uint64 // payload bytes written in order or out of order, once each
 	Received uint64 // data packets taken, duplicates and drops not counted
@@ -172,6 +205,10 @@ func (q *QP) Modify(to State, psn uint32) error {
 	case to == Init && q.state == Reset:
 	case to == ReadyToReceive && q.state == Init:
 		q.expect = base + uint64(psn&roce.PSNMask)
+	case to == SendQueueDrain && q.state == ReadyToSend:
+		q.special |= specialDrain
+	case to == ReadyToSend && q.state == SendQueueDrain:
+		q.special &^= specialDrain
 	case to == ReadyToSend && q.state == ReadyToReceive:
 		q.una = base + uint64(psn&roce.PSNMask)
 		q.next, q.high, q.end = q.una, q.una, q.una
@@ -196,13 +233,29 @@ func (q *QP) fail(s Status) {
 		return
 	}
 	q.state = Error
-	for _, w := range q.wrs {
-		q.done = append(q.done, Completion{w.id, s})
+	for i := range q.wrs {
+		w := &q.wrs[i]
+		q.done = append(q.done, Completion{ID: w.ID, Status: s, Verb: w.Verb})
 		s = Flushed
 	}
-	q.wrs, q.cur = q.wrs[:0], 0
+	for _, r := range q.receives {
+		q.received = append(q.received, Received{ID: r.ID, Status: Flushed})
+	}
+	q.wrs, q.cur, q.receives = nil, 0, nil
 	q.next, q.una, q.high = q.end, q.end, q.end
-	q.sack = sackState{}
+	q.sack, q.reorder, q.special = sackState{}, reorderState{peak: q.reorder.peak}, 0
+	q.region, q.atomics = nil, nil
+	// A NAK that says why still goes out; READ data does not.
+	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.op != roce.Acknowledge })
+}
+
+// Drained reports that a queue pair in SQD has nothing in flight any more.
+func (q *QP) Drained() bool { return q.una == q.next || q.una == q.high }
+
+// Sequence returns the oldest unacknowledged and the next PSN of the requester
+// and the one the responder expects.
+func (q *QP) Sequence() (una, next, expect uint32) {
+	return uint32(q.una) & roce.PSNMask, uint32(q.next) & roce.PSNMask, uint32(q.expect) & roce.PSNMask
 }
 
 // PopCompletion takes the oldest completion.

@@ -17,7 +17,7 @@ func pair(t testing.TB, cfg Config, psn uint32, size uint64) (a, b *QP, rkey uin
 		t.Fatal(err)
 	}
 	mem := NewMemory(0x1234)
-	rkey = mem.Register(0x1000, size, true)
+	rkey = mem.Register(0x1000, size, LocalWrite|RemoteWrite)
 	qa, qb := NewQP(&cfg, NewMemory(1)), NewQP(&cfg, mem)
 	for _, q := range []*QP{&qa, &qb} {
 		for _, s := range []State{Init, ReadyToReceive, ReadyToSend} {
@@ -31,7 +31,7 @@ func pair(t testing.TB, cfg Config, psn uint32, size uint64) (a, b *QP, rkey uin
 
 func config(r Recovery, writeOnly bool) Config {
 	return Config{MTU: 4096, Recovery: r, WriteOnly: writeOnly, AckEvery: 16, Window: 1024,
-		Timeout: LocalAckTimeout(8), Retries: 7}
+		Timeout: LocalAckTimeout(8), Retries: 7, AlwaysReady: true}
 }
 
 // The seed's example: 24 MiB at MTU 4096 from PSN 5000 is 6,144 packets, and
@@ -53,7 +53,7 @@ func TestSeed24MiB(t *testing.T) {
 		}
 	}
 	c, ok := a.PopCompletion()
-	if n != 6144 || last != 5000+6143 || !ok || c != (Completion{7, Success}) || ans.Delivered != 1 || b.Placed != 24<<20 {
+	if n != 6144 || last != 5000+6143 || !ok || c != (Completion{ID: 7, Len: 24 << 20}) || ans.Delivered != 1 || b.Placed != 24<<20 {
 		t.Fatalf("%d packets, last ACK %d, completion %+v, %d delivered, %d placed", n, last, c, ans.Delivered, b.Placed)
 	}
 }
@@ -163,7 +163,7 @@ func TestDeliveryUnderChaos(t *testing.T) {
 		psn := rapid.Uint32Range(roce.PSNMask-300, roce.PSNMask).Draw(t, "psn") // across the wrap
 		r := rng.New(rapid.Uint64().Draw(t, "seed"), "chaos")
 		mem := NewMemory(9)
-		rkey := mem.Register(0, 1<<20, true)
+		rkey := mem.Register(0, 1<<20, LocalWrite|RemoteWrite)
 		a, b := NewQP(&cfg, nil), NewQP(&cfg, mem)
 		for _, s := range []State{Init, ReadyToReceive, ReadyToSend} {
 			a.Modify(s, psn)
@@ -173,7 +173,11 @@ func TestDeliveryUnderChaos(t *testing.T) {
 		for i := range msgs {
 			n := rapid.Int64Range(0, 50_000).Draw(t, "bytes")
 			total += n
-			a.Write(uint64(i), 0, rkey, n)
+			verb := Write
+			if cfg.WriteOnly { // the immediate ends the message
+				verb = WriteImm
+			}
+			a.Post(&Request{ID: uint64(i), Verb: verb, RKey: rkey, Len: n})
 		}
 		now, delivered, completed := unit.Time(0), 0, 0
 		var wire []Packet

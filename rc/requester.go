@@ -1,33 +1,21 @@
 package rc
 
 import (
-	"fmt"
-
 	"railyard/roce"
 	"railyard/unit"
 )
 
-// MaxMessage is the largest message of the transport, 2 GiB (IBTA 9.7.1).
-const MaxMessage = 1 << 31
-
-// Write posts an RDMA WRITE of length bytes to the remote address va.
-func (q *QP) Write(id uint64, va uint64, rkey uint32, length int64) error {
-	if q.state != ReadyToSend {
-		return fmt.Errorf("%w: posting in %v", ErrState, q.state)
-	}
-	if length < 0 || length > MaxMessage {
-		return fmt.Errorf("message of %d bytes: at most %d fit one work request", length, int64(MaxMessage))
-	}
-	packets := max(1, (length+int64(q.cfg.MTU)-1)/int64(q.cfg.MTU))
-	q.wrs = append(q.wrs, wr{id: id, first: q.end, end: q.end + uint64(packets), va: va, len: uint32(length), rkey: rkey})
-	q.end += uint64(packets)
-	return nil
-}
+// Reasons why the next packet needs a closer look before it may go.
+const (
+	specialRNR   uint8 = 1 << iota // waiting out a receiver that was not ready
+	specialDrain                   // state SQD: start no new message
+	specialReads                   // READs, atomics or fences are in the send queue
+)
 
 // Pending reports whether a packet could be sent now, windows of congestion
 // control aside.
 func (q *QP) Pending() bool {
-	if q.sack.recovering {
+	if q.sack.recovering && q.special&specialRNR == 0 {
 		return q.sack.at < q.sack.until || q.mayAdvance()
 	}
 	return q.mayAdvance()
@@ -40,7 +28,31 @@ func (q *QP) mayAdvance() bool {
 	if q.cfg.Recovery == Selective {
 		limit = uint64(q.cfg.Window)
 	}
-	return q.next < q.end && q.next-q.una < limit
+	return q.next < q.end && q.next-q.una < limit && (q.special == 0 || q.mayStart())
+}
+
+// mayStart looks at what mayAdvance cannot see at a glance.
+func (q *QP) mayStart() bool {
+	if q.special&specialRNR != 0 {
+		return false
+	}
+	w := &q.wrs[q.cur]
+	if q.next != w.first && !w.Verb.answered() {
+		return true // in the middle of a message
+	}
+	if q.special&specialDrain != 0 && q.next >= q.high {
+		return false
+	}
+	if !w.Fence && !w.Verb.answered() {
+		return true
+	}
+	reads := 0
+	for i := range q.wrs[:q.cur] {
+		if q.wrs[i].Verb.answered() {
+			reads++
+		}
+	}
+	return !(w.Fence && reads > 0) && !(w.Verb.answered() && reads >= q.cfg.Reads)
 }
 
 // InFlightBytes returns what is sent and not acknowledged, counting full
@@ -51,7 +63,7 @@ func (q *QP) InFlightBytes() unit.Bytes {
 
 // Next produces the next packet to send; ok is false when nothing may be sent.
 func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
-	if q.sack.recovering && q.nextLost(p) {
+	if q.sack.recovering && q.special&specialRNR == 0 && q.nextLost(p) {
 		return true
 	}
 	if !q.mayAdvance() {
@@ -61,49 +73,17 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 		q.progressAt = now
 	}
 	w := &q.wrs[q.cur]
-	q.build(p, w, q.next)
-	q.next++
+	again := q.next < q.high
+	q.next = q.build(p, w, q.next)
 	if q.next == w.end {
 		q.cur++
 	}
-	if q.next > q.high {
-		q.high = q.next
-	} else {
+	q.high = max(q.high, q.next)
+	if again {
 		p.Again = true
 		q.Retransmitted++
 	}
 	return true
-}
-
-// build fills p with the packet of sequence number s of request w: which part
-// of the message it is follows from its place alone.
-func (q *QP) build(p *Packet, w *wr, s uint64) {
-	i := int64(s - w.first)
-	mtu := int64(q.cfg.MTU)
-	left := int64(w.len) - i*mtu
-	first, last := i == 0, s+1 == w.end
-	*p = Packet{PSN: uint32(s) & roce.PSNMask, Payload: int32(min(left, mtu)),
-		AckReq: last || uint64(q.cfg.AckEvery) == 1 || (s+1)%uint64(q.cfg.AckEvery) == 0}
-	switch {
-	case q.cfg.WriteOnly:
-		// The last packet carries an immediate, so the receiver learns that
-		// the message ended; every packet names its own range.
-		p.Op = roce.WriteOnly
-		if last {
-			p.Op = roce.WriteOnlyImm
-		}
-		p.VA, p.RKey, p.Len = w.va+uint64(i*mtu), w.rkey, uint32(p.Payload)
-	case first && last:
-		p.Op = roce.WriteOnly
-		p.VA, p.RKey, p.Len = w.va, w.rkey, w.len
-	case first:
-		p.Op = roce.WriteFirst
-		p.VA, p.RKey, p.Len = w.va, w.rkey, w.len
-	case last:
-		p.Op = roce.WriteLast
-	default:
-		p.Op = roce.WriteMiddle
-	}
 }
 
 // locate returns the index of the request that holds sequence number s.
@@ -116,30 +96,55 @@ func (q *QP) locate(s uint64) int {
 	return len(q.wrs)
 }
 
-// Acknowledged takes an ACK or NAK and returns how many packets it newly
-// acknowledged. Completions are then ready in PopCompletion.
+// Acknowledged takes what the responder sends, ACK, NAK, READ response or
+// atomic ACK, and returns how many packets it newly acknowledged. Completions
+// are then ready in PopCompletion.
 func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
-	if q.state != ReadyToSend {
+	if q.state != ReadyToSend && q.state != SendQueueDrain {
 		return 0
 	}
+	if p.Op != roce.Acknowledge {
+		return q.answer(now, p)
+	}
 	s := roce.Extend(p.PSN, q.una)
-	nak := p.Syndrome.IsNak()
+	ack := p.Syndrome.IsAck()
 	cum := s + 1 // an ACK covers its PSN, a NAK everything before it
-	if nak {
+	if !ack {
 		cum = s
 	}
-	if cum > q.high || cum < q.una && !nak {
+	if cum > q.high || cum < q.una || ack && cum == q.una {
 		return 0 // a ghost, or old news
 	}
-	if cum > q.una {
-		packets = cum - q.una
-		q.advance(now, cum)
+	if q.special&specialReads != 0 {
+		if first := q.firstUnanswered(); first < cum {
+			// The responder is past a READ whose data did not come.
+			packets = q.reach(now, first)
+			q.answerLost(now, cum)
+			return packets
+		}
 	}
-	if !nak {
-		return packets
+	packets = q.reach(now, cum)
+	if !ack {
+		q.refused(now, p, cum)
 	}
-	switch p.Syndrome {
-	case roce.NakSequence:
+	return packets
+}
+
+// reach moves una to cum, if that is ahead, and returns by how much.
+func (q *QP) reach(now unit.Time, cum uint64) (packets uint64) {
+	if cum <= q.una {
+		return 0
+	}
+	packets = cum - q.una
+	q.advance(now, cum)
+	return packets
+}
+
+// refused handles the negative acknowledgements; everything before cum is
+// acknowledged (IBTA 9.7.5.2).
+func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
+	switch {
+	case p.Syndrome == roce.NakSequence:
 		if cum == q.una && q.una < q.high {
 			q.retries = 0
 			if q.cfg.Recovery == Selective {
@@ -148,26 +153,65 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 				q.goBack(now)
 			}
 		}
-	case roce.NakRemoteAccess:
+	case p.Syndrome.IsRNR():
+		q.notReady(now, p.Syndrome.Code())
+	case p.Syndrome == roce.NakRemoteAccess:
 		q.fail(RemoteAccessError)
-	default:
+	case p.Syndrome == roce.NakRemoteOp:
+		q.fail(RemoteOperationError)
+	case p.Syndrome == roce.NakInvalid:
 		q.fail(RemoteInvalidRequest)
 	}
-	return packets
+}
+
+// notReady waits out the peer's RNR timer before the same packet goes again,
+// or fails when the RNR retry count is used up; 7 retries are endless (IBTA
+// 9.7.5.2.8).
+func (q *QP) notReady(now unit.Time, code uint8) {
+	if q.una >= q.high || q.special&specialRNR != 0 {
+		return
+	}
+	if q.cfg.RNRRetries < 7 {
+		if q.rnrTries >= q.cfg.RNRRetries {
+			q.fail(RNRRetryExceeded)
+			return
+		}
+		q.rnrTries++
+	}
+	q.retries = 0
+	q.special |= specialRNR
+	q.rnrUntil = now + roce.RNRTimer(code)
+	q.startOver(now)
+}
+
+// startOver makes the oldest unacknowledged packet the next one to go.
+func (q *QP) startOver(now unit.Time) {
+	if q.cfg.Recovery == Selective {
+		q.sackTimeout()
+		q.progressAt = now
+	} else {
+		q.goBack(now)
+	}
 }
 
 // advance moves una to cum and completes the requests that end there.
 func (q *QP) advance(now unit.Time, cum uint64) {
 	old := q.una
-	q.una, q.progressAt, q.retries = cum, now, 0
+	q.una, q.progressAt, q.retries, q.rnrTries, q.answerGap = cum, now, 0, 0, false
 	n := 0
 	for n < len(q.wrs) && q.wrs[n].end <= cum {
-		q.done = append(q.done, Completion{q.wrs[n].id, Success})
+		w := &q.wrs[n]
+		q.done = append(q.done, Completion{ID: w.ID, Status: Success, Verb: w.Verb, Len: w.Len})
 		n++
 	}
 	if n > 0 {
-		q.wrs = q.wrs[:copy(q.wrs, q.wrs[n:])]
+		rest := copy(q.wrs, q.wrs[n:])
+		clear(q.wrs[rest:]) // let go of the buffers
+		q.wrs = q.wrs[:rest]
 		q.cur = max(0, q.cur-n)
+		if rest == 0 {
+			q.special &^= specialReads
+		}
 	}
 	if q.next < cum {
 		q.next = cum
@@ -184,29 +228,34 @@ func (q *QP) goBack(now unit.Time) {
 
 // TimeoutAt returns when Timeout is due, unit.Never when nothing is in flight.
 func (q *QP) TimeoutAt() unit.Time {
-	if q.una >= q.high || q.cfg.Timeout == 0 || q.state != ReadyToSend {
+	switch {
+	case q.special&specialRNR != 0:
+		return q.rnrUntil
+	case q.una >= q.high || q.cfg.Timeout == 0 || q.state != ReadyToSend && q.state != SendQueueDrain:
 		return unit.Never
 	}
 	return q.progressAt + q.cfg.Timeout
 }
 
 // Timeout handles the local ACK timeout: resend from the oldest unacknowledged
-// packet, or fail once the retry count is used up (IBTA 9.9.2.1.1). It returns
-// false when the timeout was not due.
+// packet, or fail once the retry count is used up (IBTA 9.9.2.1.1). The end of
+// a wait for a receiver that was not ready is handled here too. It returns
+// false when nothing was due.
 func (q *QP) Timeout(now unit.Time) bool {
 	if now < q.TimeoutAt() {
 		return false
+	}
+	if q.special&specialRNR != 0 {
+		q.special &^= specialRNR
+		q.progressAt = now
+		return true
 	}
 	if q.retries >= q.cfg.Retries {
 		q.fail(RetryExceeded)
 		return true
 	}
 	q.retries++
-	if q.cfg.Recovery == Selective {
-		q.sackTimeout()
-		q.progressAt = now
-	} else {
-		q.goBack(now)
-	}
+	q.answerGap = false
+	q.startOver(now)
 	return true
 }

@@ -11,6 +11,7 @@ const (
 	Duplicate          // seen before
 	Reordered          // ahead of a gap and kept
 	OutOfOrder         // ahead of a gap and dropped
+	NotReady           // no receive is posted for it
 	Refused            // the QP or the memory does not allow it
 )
 
@@ -22,10 +23,13 @@ type Answer struct {
 	Delivered int // messages complete, in posting order
 }
 
-// Data takes a data packet. The answer's packet, if any, is an ACK or NAK.
+// Data takes a request packet. The answer's packet, if any, is an ACK or NAK;
+// READ data and atomic answers come from NextResponse. In selective recovery
+// the responder keeps p.Data of a packet with the verdict Reordered: the
+// caller must not touch those bytes again.
 func (q *QP) Data(p *Packet, a *Answer) {
-	*a = Answer{}
-	if q.state != ReadyToReceive && q.state != ReadyToSend {
+	a.Verdict, a.Reply, a.Delivered = Accepted, false, 0
+	if q.state < ReadyToReceive || q.state == Error || q.dying {
 		a.Verdict = Refused
 		return
 	}
@@ -33,11 +37,8 @@ func (q *QP) Data(p *Packet, a *Answer) {
 	switch {
 	case d == 0:
 		q.inOrder(p, a)
-	case d < 0: // IBTA 9.7.5.1.4: a duplicate is acknowledged again
-		a.Verdict = Duplicate
-		if p.AckReq {
-			q.ack(a)
-		}
+	case d < 0:
+		q.again(p, d, a)
 	case q.cfg.Recovery == Selective:
 		q.keep(p, uint64(d), a)
 	default:
@@ -55,43 +56,54 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 		return
 	}
 	q.nakSent = false
-	q.expect++
-	owed := p.AckReq
+	owed := p.AckReq && !p.Op.IsAtomic() && p.Op != roce.ReadRequest
 	if q.reorder.held > 0 {
 		q.release(a)
 		owed = owed || q.ackOwed || q.reorder.held > 0
 		q.ackOwed = false
 	}
-	if owed {
+	if owed && !a.Reply {
 		q.ack(a)
 	}
 }
 
-// place checks one packet's range and counts its bytes. A bad key or range is
-// answered with a NAK that ends the connection.
+// place executes one packet and moves the expected PSN behind it. What the QP
+// or the memory does not allow is answered with a NAK that ends the connection,
+// a missing receive with one that asks to come back later.
 func (q *QP) place(p *Packet, a *Answer) bool {
 	bad := roce.Syndrome(0)
+	n := uint64(1)
 	switch {
-	case p.Op.HasRETH():
-		if !q.mem.mayWrite(p.RKey, p.VA, p.Len) {
-			bad = roce.NakRemoteAccess
-		} else if p.Payload > int32(q.cfg.MTU) || p.Op != roce.WriteFirst && uint32(p.Payload) != p.Len {
-			bad = roce.NakInvalid
-		}
-		q.msgVA, q.msgLeft = p.VA, int64(p.Len)
-	case q.msgLeft < int64(p.Payload), p.Op == roce.WriteLast && q.msgLeft != int64(p.Payload):
-		bad = roce.NakInvalid // more or less data than the RETH announced
+	case !q.cfg.AlwaysReady && len(q.receives) == 0 && q.needsReceive(p):
+		a.Verdict = NotReady
+		q.nakSent = true // what follows is dropped in silence
+		q.nak(a, roce.RNRNak|roce.Syndrome(q.cfg.RNRTimer&31), q.msn)
+		return false
+	case p.Payload > int32(q.cfg.MTU):
+		bad = roce.NakInvalid
+	case p.Op.IsSend():
+		bad = q.takeSend(p)
+	case p.Op == roce.ReadRequest:
+		n, bad = q.takeRead(p, q.expect, false)
+	case p.Op.IsAtomic():
+		bad = q.takeAtomic(p, q.expect)
+	default:
+		bad = q.takeWrite(p)
 	}
 	if bad != 0 {
 		a.Verdict = Refused
 		q.nak(a, bad, q.msn)
-		q.fail(Flushed)
+		if q.dying = !a.Reply; !q.dying { // else READ data and then the NAK leave first
+			q.fail(Flushed)
+		}
 		return false
 	}
-	q.msgVA += uint64(p.Payload)
-	q.msgLeft -= int64(p.Payload)
-	q.Placed += uint64(p.Payload)
+	q.skip(n)
 	q.Received++
+	if p.Op > roce.WriteOnlyImm && !p.Op.IsSend() {
+		return true // READs and atomics count their messages themselves
+	}
+	q.Placed += uint64(p.Payload)
 	if q.ends(p.Op) {
 		q.msn = (q.msn + 1) & roce.PSNMask
 		a.Delivered++
@@ -99,18 +111,85 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	return true
 }
 
+// midMessage reports a First/Middle/Last message whose end is still to come.
+func (q *QP) midMessage() bool { return q.inSend || q.inWrite }
+
+// takeWrite checks one packet's range and writes its bytes.
+func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
+	switch {
+	case p.Op.HasRETH():
+		if q.midMessage() {
+			return roce.NakInvalid
+		}
+		q.region = nil
+		if p.Len > 0 { // IBTA 9.7.4.1.5: an empty WRITE needs no key
+			if q.region = q.mem.find(p.RKey, p.VA, p.Len, RemoteWrite); q.region == nil {
+				return roce.NakRemoteAccess
+			}
+		}
+		q.msgVA, q.msgLeft = p.VA, int64(p.Len)
+		if q.inWrite = p.Op == roce.WriteFirst; !q.inWrite && uint32(p.Payload) != p.Len {
+			return roce.NakInvalid
+		}
+	case p.Op != roce.WriteMiddle && p.Op != roce.WriteLast && p.Op != roce.WriteLastImm, !q.inWrite:
+		return roce.NakInvalid
+	case p.Op != roce.WriteMiddle:
+		q.inWrite = false
+	}
+	if q.msgLeft < int64(p.Payload) || p.Op.Ends() && q.msgLeft != int64(p.Payload) || q.inWrite && int(p.Payload) != q.cfg.MTU {
+		return roce.NakInvalid // more or less data than the RETH announced
+	}
+	if p.Payload > 0 {
+		if q.region.dead {
+			return roce.NakRemoteAccess
+		}
+		if p.Data != nil {
+			copy(q.region.bytes(q.msgVA, int(p.Payload)), p.Data)
+		}
+	}
+	q.msgVA += uint64(p.Payload)
+	q.msgLeft -= int64(p.Payload)
+	if p.Op.HasImm() && !q.cfg.AlwaysReady {
+		q.finishReceive(Received{Write: true, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
+	}
+	return 0
+}
+
+// skip moves the expected sequence number on by n; a READ covers its responses.
+func (q *QP) skip(n uint64) {
+	if n > 1 && q.reorder.held > 0 {
+		q.reorder.forget(q.expect+1, min(n-1, uint64(q.cfg.Window)))
+	}
+	q.expect += n
+}
+
 // ends reports whether op finishes a message: with a RETH in every packet,
 // only the one with the immediate does.
 func (q *QP) ends(op roce.Opcode) bool {
-	return op == roce.WriteLast || op == roce.WriteOnlyImm || op == roce.WriteOnly && !q.cfg.WriteOnly
+	return op.Ends() && !(q.cfg.WriteOnly && op == roce.WriteOnly)
 }
 
+// ack acknowledges everything in order, behind the responses still to go.
 func (q *QP) ack(a *Answer) {
-	a.Reply = true
-	a.Packet = Packet{Op: roce.Acknowledge, Syndrome: roce.Ack, PSN: uint32(q.expect-1) & roce.PSNMask, MSN: q.msn}
+	q.reply(a, Packet{Op: roce.Acknowledge, Syndrome: roce.Ack, MSN: q.msn}, q.expect-1)
 }
 
 func (q *QP) nak(a *Answer, s roce.Syndrome, msn uint32) {
-	a.Reply = true
-	a.Packet = Packet{Op: roce.Acknowledge, Syndrome: s, PSN: uint32(q.expect) & roce.PSNMask, MSN: msn}
+	q.reply(a, Packet{Op: roce.Acknowledge, Syndrome: s, MSN: msn}, q.expect)
+}
+
+func (q *QP) reply(a *Answer, p Packet, s uint64) {
+	if len(q.out) == 0 {
+		p.PSN = uint32(s) & roce.PSNMask
+		a.Reply, a.Packet = true, p
+		return
+	}
+	last := &q.out[len(q.out)-1]
+	if last.op == roce.Acknowledge && last.syndrome.IsAck() {
+		q.out = q.out[:len(q.out)-1] // the later one says it too
+	}
+	if len(q.out) > 4*q.cfg.Reads+64 {
+		return // a requester that does not read its answers asks again
+	}
+	q.out = append(q.out, response{op: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
 }

@@ -52,7 +52,17 @@ func (q *QP) release(a *Answer) {
 		if !q.place(&r.slots[i], a) {
 			return
 		}
-		q.expect++
+		r.slots[i].Data = nil
+	}
+}
+
+// forget frees n slots from sequence number s on: a READ covers them.
+func (r *reorderState) forget(s, n uint64) {
+	for ; n > 0; s, n = s+1, n-1 {
+		if i := s & uint64(len(r.slots)-1); r.used[i] {
+			r.used[i], r.slots[i].Data = false, nil
+			r.held--
+		}
 	}
 }
 
@@ -110,11 +120,16 @@ func (q *QP) nextLost(p *Packet) bool {
 	k := &q.sack
 	for k.at < k.until {
 		s := k.at
-		k.at++
+		w := &q.wrs[q.locate(s)]
+		if w.Verb.answered() {
+			k.at = w.end
+		} else {
+			k.at++
+		}
 		if i := s & q.sackMask(); k.bits != nil && s != q.una && k.bits[i>>6]&(1<<(i&63)) != 0 {
 			continue
 		}
-		q.build(p, &q.wrs[q.locate(s)], s)
+		q.build(p, w, s)
 		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
 		q.Retransmitted++
 		return true

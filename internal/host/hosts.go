@@ -158,7 +158,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 	for i := range h.rings {
 		h.rings[i] = ring{-1, -1}
 	}
-	h.rkey = h.memory.Register(0, 1<<62, true)
+	h.rkey = h.memory.Register(0, 1<<62, rc.LocalWrite|rc.RemoteWrite)
 	h.ccTimers = engine.NewTimers(net.Q, 0)
 	return h
 }

@@ -40,7 +40,12 @@ func (h *Hosts) post(m int32) {
 		if left == 0 {
 			id = uint64(m) + 1
 		}
-		if err := s.qp.Write(id, 0, h.rkey, n); err != nil {
+		// With a RETH in every packet only an immediate says where a message ends.
+		r := rc.Request{ID: id, RKey: h.rkey, Len: n}
+		if h.cfg.RC.WriteOnly {
+			r.Verb = rc.WriteImm
+		}
+		if err := s.qp.Post(&r); err != nil {
 			h.failed(msg.Conn)
 			return
 		}

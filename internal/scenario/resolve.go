@@ -289,7 +289,7 @@ func (p *Plan) headroom() error {
 
 func (p *Plan) transport() error {
 	t := &p.File.Transport
-	p.RC = rc.Config{MTU: t.MTU, WriteOnly: t.Write == "only", AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
+	p.RC = rc.Config{MTU: t.MTU, AlwaysReady: true, WriteOnly: t.Write == "only", AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
 		Retries: t.Retries, Window: t.Window, NakAfter: t.NakAfter}
 	if t.Recovery == "selective" {
 		p.RC.Recovery = rc.Selective

@@ -114,7 +114,7 @@ func collectives() ([]Row, error) {
 func transportRows() ([]Row, error) {
 	cfg := rc.Config{MTU: 4096, AckEvery: 64, Timeout: rc.LocalAckTimeout(14), Retries: 7}
 	mem := rc.NewMemory(0x1234)
-	key := mem.Register(0x7f800000, 24<<20, true)
+	key := mem.Register(0x7f800000, 24<<20, rc.LocalWrite|rc.RemoteWrite)
 	a, b := rc.NewQP(&cfg, nil), rc.NewQP(&cfg, mem)
 	for _, s := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
 		if err := a.Modify(s, 5000); err != nil {

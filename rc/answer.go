@@ -1,0 +1,83 @@
+package rc
+
+import (
+	"encoding/binary"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// firstUnanswered returns the lowest sequence number whose answer carries data
+// and has not come; everything before it can be acknowledged by number alone.
+func (q *QP) firstUnanswered() uint64 {
+	for i := range q.wrs {
+		if w := &q.wrs[i]; w.Verb.answered() {
+			return max(q.una, w.first)
+		}
+	}
+	return q.end
+}
+
+// answer takes a READ response or an atomic ACK. Answers come in the order of
+// their PSNs; one that is ahead shows that another was lost (IBTA 9.7.5.1.2).
+func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
+	s := roce.Extend(p.PSN, q.una)
+	if s < q.una || s >= q.high {
+		return 0 // an answer to a question asked twice, or a ghost
+	}
+	want := q.firstUnanswered()
+	i := q.locate(s)
+	w := &q.wrs[i]
+	if s < want || !w.Verb.answered() || (w.Verb == Read) != p.Op.IsReadResponse() {
+		q.fail(BadResponse)
+		return 0
+	}
+	if s > want {
+		packets = q.reach(now, want)
+		q.answerLost(now, s+1)
+		return packets
+	}
+	if !p.Syndrome.IsAck() && p.Op.HasAETH() || !q.takeAnswer(p, w, s) {
+		q.fail(BadResponse)
+		return 0
+	}
+	return q.reach(now, s+1)
+}
+
+// takeAnswer stores the data of an answer; false when it is not what was asked.
+func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
+	if w.Verb != Read {
+		if w.Data != nil {
+			binary.NativeEndian.PutUint64(w.Data, p.Orig)
+		}
+		return true
+	}
+	off := int64(s-w.first) * int64(q.cfg.MTU)
+	n := min(w.Len-off, int64(q.cfg.MTU))
+	if int64(p.Payload) != n || p.Op.Ends() != (s+1 == w.end) {
+		return false
+	}
+	if w.Data != nil {
+		copy(w.Data[off:off+n], p.Data)
+	}
+	return true
+}
+
+// answerLost asks again, once per gap, for data that did not come although the
+// responder is already at sequence number upto.
+func (q *QP) answerLost(now unit.Time, upto uint64) {
+	if q.answerGap || q.state == Error {
+		return
+	}
+	q.answerGap = true
+	if q.cfg.Recovery == GoBackN {
+		q.goBack(now)
+		return
+	}
+	k := &q.sack
+	if !k.recovering {
+		k.recovering, k.exit = true, q.next
+	}
+	k.at = q.una
+	k.until = max(k.until, upto)
+}

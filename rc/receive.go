@@ -1,0 +1,100 @@
+package rc
+
+import (
+	"fmt"
+
+	"railyard/roce"
+)
+
+// Receive is a posted receive: where the next SEND goes.
+type Receive struct {
+	ID   uint64
+	Data []byte // may be shorter than the message only at the cost of the connection
+}
+
+// Received is a finished receive.
+type Received struct {
+	ID        uint64
+	Status    Status
+	Len       int64
+	Imm       uint32
+	HasImm    bool
+	Write     bool   // by WRITE with immediate: no bytes in the receive itself
+	InvKey    uint32 // the rkey that the peer invalidated
+	HasInv    bool
+	Solicited bool
+}
+
+// PostReceive appends a buffer to the receive queue.
+func (q *QP) PostReceive(r Receive) error {
+	if q.state == Reset || q.state == Error {
+		return fmt.Errorf("%w: posting a receive in %v", ErrState, q.state)
+	}
+	q.receives = append(q.receives, r)
+	return nil
+}
+
+// PopReceived takes the oldest finished receive.
+func (q *QP) PopReceived() (Received, bool) {
+	if len(q.received) == 0 {
+		return Received{}, false
+	}
+	r := q.received[0]
+	q.received = q.received[:copy(q.received, q.received[1:])]
+	return r, true
+}
+
+// needsReceive reports whether p consumes a receive: the start of a SEND, and
+// the end of a WRITE with immediate.
+func (q *QP) needsReceive(p *Packet) bool {
+	if p.Op.IsSend() {
+		return !q.inSend
+	}
+	return p.Op.HasImm()
+}
+
+// takeSend places one packet of a SEND in the receive it belongs to.
+func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
+	first := true
+	switch p.Op {
+	case roce.SendMiddle, roce.SendLast, roce.SendLastImm, roce.SendLastInv:
+		first = false
+	}
+	if first == q.inSend || q.inWrite || !p.Op.Ends() && int(p.Payload) != q.cfg.MTU {
+		return roce.NakInvalid // opcodes out of sequence, or a short packet inside
+	}
+	if first {
+		q.sendAt = 0
+	}
+	q.inSend = !p.Op.Ends()
+	if q.cfg.AlwaysReady {
+		return 0
+	}
+	buf := q.receives[0].Data
+	if q.sendAt+int(p.Payload) > len(buf) { // IBTA 9.7.4.1.7: the message does not fit
+		q.finishReceive(Received{Status: LocalLengthError})
+		return roce.NakInvalid
+	}
+	copy(buf[q.sendAt:], p.Data)
+	q.sendAt += int(p.Payload)
+	if p.Op.Ends() {
+		r := Received{Len: int64(q.sendAt), Imm: p.Imm, HasImm: p.Op.HasImm(), Solicited: p.Solicited}
+		if p.Op.HasIETH() {
+			r.Imm, r.InvKey, r.HasInv = 0, p.Imm, true
+			if !q.mem.Deregister(p.Imm) {
+				return roce.NakRemoteAccess
+			}
+		}
+		q.finishReceive(r)
+	}
+	return 0
+}
+
+// finishReceive completes the oldest receive.
+func (q *QP) finishReceive(r Received) {
+	r.ID = q.receives[0].ID
+	rest := copy(q.receives, q.receives[1:])
+	clear(q.receives[rest:])
+	q.receives = q.receives[:rest]
+	q.received = append(q.received, r)
+}

@@ -1,0 +1,167 @@
+package rc
+
+import (
+	"fmt"
+
+	"railyard/roce"
+)
+
+// MaxMessage is the largest message of the transport, 2 GiB (IBTA 9.7.1).
+const MaxMessage = 1 << 31
+
+// maxReadPackets bounds the responses of one READ, so that its whole range of
+// sequence numbers stays well inside half the space.
+const maxReadPackets = 1 << 22
+
+// Verb is what a work request asks for.
+type Verb uint8
+
+// Verbs. From Read on the responder answers with data.
+const (
+	Write Verb = iota
+	WriteImm
+	Send
+	SendImm
+	SendInv // SEND that invalidates an rkey of the peer
+	Read
+	CompareSwap
+	FetchAdd
+)
+
+var verbNames = [...]string{"WRITE", "WRITE with immediate", "SEND", "SEND with immediate", "SEND with invalidate", "READ", "CMP_SWAP", "FETCH_ADD"}
+
+func (v Verb) String() string {
+	if int(v) < len(verbNames) {
+		return verbNames[v]
+	}
+	return fmt.Sprintf("verb %d", uint8(v))
+}
+
+// answered reports a verb whose answer carries data: READ and the atomics.
+func (v Verb) answered() bool { return v >= Read }
+
+// opcodes of the packets of a message: the only one, or first, middle, last.
+var opcodes = [...]struct{ only, first, middle, last roce.Opcode }{
+	Write:       {roce.WriteOnly, roce.WriteFirst, roce.WriteMiddle, roce.WriteLast},
+	WriteImm:    {roce.WriteOnlyImm, roce.WriteFirst, roce.WriteMiddle, roce.WriteLastImm},
+	Send:        {roce.SendOnly, roce.SendFirst, roce.SendMiddle, roce.SendLast},
+	SendImm:     {roce.SendOnlyImm, roce.SendFirst, roce.SendMiddle, roce.SendLastImm},
+	SendInv:     {roce.SendOnlyInv, roce.SendFirst, roce.SendMiddle, roce.SendLastInv},
+	Read:        {only: roce.ReadRequest},
+	CompareSwap: {only: roce.CompareSwap},
+	FetchAdd:    {only: roce.FetchAdd},
+}
+
+// Request is a work request of the send queue.
+type Request struct {
+	ID   uint64
+	Verb Verb
+	VA   uint64 // remote address: WRITE, READ, atomics
+	RKey uint32 // remote key: the same
+	Len  int64  // bytes of the message; atomics have 8
+	// Data is the local side: where WRITE and SEND read from, and where the
+	// answer of READ and atomics goes. Nil where no bytes move, as in the
+	// simulator; else it has Len bytes.
+	Data      []byte
+	Imm       uint32 // immediate data, or the rkey to invalidate
+	SwapAdd   uint64 // atomics: what to add, or to swap in
+	Compare   uint64 // CMP_SWAP
+	Solicited bool   // the peer's completion wakes whoever waits for such
+	Fence     bool   // wait for earlier READs and atomics
+}
+
+// wr is a posted work request whose packets have the PSNs [first, end).
+type wr struct {
+	Request
+	first, end uint64
+}
+
+// Write posts an RDMA WRITE of length bytes to the remote address va.
+func (q *QP) Write(id uint64, va uint64, rkey uint32, length int64) error {
+	return q.Post(&Request{ID: id, VA: va, RKey: rkey, Len: length})
+}
+
+// Post appends a work request to the send queue.
+func (q *QP) Post(r *Request) error {
+	if q.state != ReadyToSend && q.state != SendQueueDrain {
+		return fmt.Errorf("%w: posting in %v", ErrState, q.state)
+	}
+	switch {
+	case int(r.Verb) >= len(opcodes):
+		return fmt.Errorf("unknown %v", r.Verb)
+	case r.Len < 0 || r.Len > MaxMessage:
+		return fmt.Errorf("message of %d bytes: at most %d fit one work request", r.Len, int64(MaxMessage))
+	case r.Data != nil && int64(len(r.Data)) != r.Len:
+		return fmt.Errorf("message of %d bytes with a buffer of %d", r.Len, len(r.Data))
+	case r.Verb > Read && r.Len != 8:
+		return fmt.Errorf("%v works on 8 bytes, found %d", r.Verb, r.Len)
+	case r.Verb > Read && r.VA%8 != 0:
+		return fmt.Errorf("%v needs an address divisible by 8, found %#x", r.Verb, r.VA)
+	}
+	n := q.packets(r.Len)
+	if r.Verb.answered() {
+		if q.cfg.Reads == 0 {
+			return fmt.Errorf("%v posted on a queue pair whose read depth is 0", r.Verb)
+		}
+		if n > maxReadPackets {
+			return fmt.Errorf("READ of %d packets: at most %d fit one work request", n, maxReadPackets)
+		}
+		q.special |= specialReads
+	}
+	if r.Fence {
+		q.special |= specialReads
+	}
+	q.wrs = append(q.wrs, wr{Request: *r, first: q.end, end: q.end + n})
+	q.end += n
+	return nil
+}
+
+// packets returns how many packets a message of so many bytes takes; an empty
+// one takes one.
+func (q *QP) packets(length int64) uint64 {
+	return uint64(max(1, (length+int64(q.cfg.MTU)-1)/int64(q.cfg.MTU)))
+}
+
+// build fills p with the packet of sequence number s of request w and returns
+// the sequence number after it: which part of the message it is follows from
+// its place alone. A READ covers the numbers of its responses; asked for again
+// it starts at the first one missing.
+func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
+	i := int64(s - w.first)
+	mtu := int64(q.cfg.MTU)
+	left := w.Len - i*mtu
+	first, last := i == 0, s+1 == w.end
+	*p = Packet{PSN: uint32(s) & roce.PSNMask, Payload: int32(min(left, mtu)),
+		AckReq: last || uint64(q.cfg.AckEvery) == 1 || (s+1)%uint64(q.cfg.AckEvery) == 0}
+	ops := &opcodes[w.Verb]
+	switch {
+	case w.Verb.answered():
+		*p = Packet{Op: ops.only, PSN: p.PSN, AckReq: true, VA: w.VA + uint64(i*mtu), RKey: w.RKey, Len: uint32(left),
+			SwapAdd: w.SwapAdd, Compare: w.Compare}
+		return w.end
+	case q.cfg.WriteOnly && w.Verb <= WriteImm:
+		// Every packet names its own range; only the last has the immediate.
+		p.Op = roce.WriteOnly
+		if last {
+			p.Op = ops.only
+		}
+		p.VA, p.RKey, p.Len = w.VA+uint64(i*mtu), w.RKey, uint32(p.Payload)
+	case first && last:
+		p.Op = ops.only
+		p.VA, p.RKey, p.Len = w.VA, w.RKey, uint32(w.Len)
+	case first:
+		p.Op = ops.first
+		p.VA, p.RKey, p.Len = w.VA, w.RKey, uint32(w.Len)
+	case last:
+		p.Op = ops.last
+	default:
+		p.Op = ops.middle
+	}
+	if last {
+		p.Imm, p.Solicited = w.Imm, w.Solicited
+	}
+	if w.Data != nil {
+		p.Data = w.Data[i*mtu:][:p.Payload]
+	}
+	return s + 1
+}

@@ -1,0 +1,186 @@
+package rc
+
+import (
+	"slices"
+
+	"railyard/roce"
+)
+
+// response is something the responder still has to send: the rest of a READ's
+// data, an atomic's answer, or an acknowledgement that must wait for those
+// before it (IBTA 9.7.5.1.1: responses leave in the order of the requests).
+type response struct {
+	op       roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
+	syndrome roce.Syndrome
+	begun    bool // the first packet of this READ answer is out
+	msn      uint32
+	rkey     uint32
+	next     uint64 // sequence number of the next packet
+	end      uint64 // READ: one behind the last
+	va       uint64 // READ: where next's data lies
+	left     uint32 // READ: bytes from next on
+	orig     uint64 // atomic
+}
+
+// atomicResult is kept to answer a repeated atomic without doing it again.
+type atomicResult struct {
+	s    uint64
+	orig uint64
+	msn  uint32
+}
+
+// Responding reports whether NextResponse has something to send.
+func (q *QP) Responding() bool { return len(q.out) > 0 }
+
+// NextResponse produces the next packet of READ data, atomic answers and the
+// acknowledgements queued behind them.
+func (q *QP) NextResponse(p *Packet) (ok bool) {
+	if len(q.out) == 0 || q.state == Reset || q.state == Error && q.out[0].op != roce.Acknowledge {
+		return false
+	}
+	r := &q.out[0]
+	*p = Packet{Op: r.op, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn, Orig: r.orig}
+	if r.op != roce.ReadRequest {
+		q.out = slices.Delete(q.out, 0, 1)
+		if q.dying && p.Syndrome.IsNak() {
+			q.fail(Flushed)
+		}
+		return true
+	}
+	n := min(r.left, uint32(q.cfg.MTU))
+	if n > 0 {
+		reg := q.mem.find(r.rkey, r.va, n, RemoteRead)
+		if reg == nil { // deregistered since
+			p.Op, p.Syndrome = roce.Acknowledge, roce.NakRemoteAccess
+			q.fail(Flushed)
+			return true
+		}
+		p.Data = reg.bytes(r.va, int(n))
+	}
+	p.Payload = int32(n)
+	last := r.next+1 == r.end
+	switch {
+	case !r.begun && last:
+		p.Op = roce.ReadRespOnly
+	case !r.begun:
+		p.Op = roce.ReadRespFirst
+	case last:
+		p.Op = roce.ReadRespLast
+	default:
+		p.Op = roce.ReadRespMiddle
+	}
+	r.begun = true
+	r.next++
+	r.va += uint64(n)
+	r.left -= n
+	if last {
+		q.out = slices.Delete(q.out, 0, 1)
+	}
+	return true
+}
+
+// takeRead accepts a READ request at sequence number s: again when it is one
+// of the past. It returns how many sequence numbers it covers.
+func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndrome) {
+	if p.Len > MaxMessage || q.midMessage() && !again {
+		return 0, roce.NakInvalid
+	}
+	n = q.packets(int64(p.Len))
+	if n > maxReadPackets || again && s+n > q.expect {
+		return 0, roce.NakInvalid
+	}
+	if p.Len > 0 && q.mem.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
+		return 0, roce.NakRemoteAccess
+	}
+	if !again {
+		q.msn = (q.msn + 1) & roce.PSNMask
+	}
+	r := response{op: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s, end: s + n, va: p.VA, left: p.Len}
+	if !q.respond(r, again) {
+		return 0, roce.NakInvalid
+	}
+	return n, 0
+}
+
+// takeAtomic runs an atomic at sequence number s and queues its answer.
+func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
+	if q.midMessage() || p.VA%8 != 0 {
+		return roce.NakInvalid // IBTA 9.7.4.1.6: misaligned
+	}
+	reg := q.mem.find(p.RKey, p.VA, 8, RemoteAtomic)
+	if reg == nil {
+		return roce.NakRemoteAccess
+	}
+	if q.answering() >= 2*q.cfg.Reads {
+		return roce.NakInvalid
+	}
+	q.msn = (q.msn + 1) & roce.PSNMask
+	res := atomicResult{s, reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare), q.msn}
+	if len(q.atomics) == q.cfg.Reads {
+		q.atomics = q.atomics[:copy(q.atomics, q.atomics[1:])]
+	}
+	q.atomics = append(q.atomics, res)
+	q.respond(res.response(), false)
+	return 0
+}
+
+func (r atomicResult) response() response {
+	return response{op: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
+}
+
+// answering counts the READs and atomics whose answers are still to go.
+func (q *QP) answering() (n int) {
+	for i := range q.out {
+		if q.out[i].op != roce.Acknowledge {
+			n++
+		}
+	}
+	return n
+}
+
+// respond queues a response in the order of sequence numbers; a repeated READ
+// takes the place of what is left of the same one. False when the peer asks
+// for more at a time than was agreed; repeats get half of the room, so that
+// copies made by the network cannot crowd out a new request.
+func (q *QP) respond(r response, again bool) bool {
+	at := len(q.out)
+	for i := range q.out {
+		o := &q.out[i]
+		if o.op == r.op && o.end == r.end {
+			if r.next < o.next {
+				*o = r
+			}
+			return true
+		}
+		if r.next < o.next {
+			at = i
+			break
+		}
+	}
+	if n := q.answering(); n >= 2*q.cfg.Reads || again && n >= q.cfg.Reads {
+		return false
+	}
+	q.out = slices.Insert(q.out, at, r)
+	return true
+}
+
+// again answers a request whose PSN is in the past (IBTA 9.7.5.1.4): READs are
+// run again, atomics answered from memory, the rest acknowledged.
+func (q *QP) again(p *Packet, d int32, a *Answer) {
+	a.Verdict = Duplicate
+	s := q.expect - uint64(-int64(d))
+	switch {
+	case p.Op == roce.ReadRequest:
+		// A repeated READ that is not allowed any more gets no answer; its
+		// requester runs out of retries.
+		q.takeRead(p, s, true)
+	case p.Op.IsAtomic():
+		for _, r := range q.atomics {
+			if r.s == s {
+				q.respond(r.response(), true)
+			}
+		}
+	case p.AckReq:
+		q.ack(a)
+	}
+}
