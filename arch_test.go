@@ -19,6 +19,8 @@ var allowed = map[string][]string{
 	"cc":                {},
 	"cc/cctest":         {"cc"},
 	"rc":                {"roce", "cc"},
+	"rcudp":             {"rc", "roce", "cc"},
+	"verbs":             {"rc", "rcudp", "roce", "cc"},
 	"internal/rng":      {},
 	"internal/engine":   {},
 	"internal/queue":    {"internal/rng", "roce"},
@@ -39,7 +41,7 @@ var allowed = map[string][]string{
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

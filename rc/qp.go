@@ -68,10 +68,12 @@ type Config struct {
 	Window    int       // Selective: packets kept beyond the expected one
 	NakAfter  int       // Selective: packets that must overtake a gap before the NAK
 
-	Reads       int   // READs and atomics under way at a time, both ways; 0 to 128
-	RNRRetries  int   // tries after "receiver not ready"; 7 is endless
-	RNRTimer    uint8 // timer code that our RNR NAKs carry, roce.RNRTimer
-	AlwaysReady bool  // receives never run out: the simulator's applications
+	Reads       int    // READs and atomics under way at a time, as requester; 0 to 128
+	ReadsIn     int    // the same as responder
+	Deny        Access // remote access refused whatever the region allows
+	RNRRetries  int    // tries after "receiver not ready"; 7 is endless
+	RNRTimer    uint8  // timer code that our RNR NAKs carry, roce.RNRTimer
+	AlwaysReady bool   // receives never run out: the simulator's applications
 }
 
 // LocalAckTimeout is 4.096 us x 2^n for n from 1 to 31, zero (never) for n = 0
@@ -102,8 +104,8 @@ func (c Config) Validate() error {
 	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
 		return fmt.Errorf("nak_after must be at least 0 and below the window, found %d", c.NakAfter)
 	}
-	if c.Reads < 0 || c.Reads > 128 {
-		return fmt.Errorf("read depth must lie between 0 and 128, found %d", c.Reads)
+	if c.Reads < 0 || c.Reads > 128 || c.ReadsIn < 0 || c.ReadsIn > 128 {
+		return fmt.Errorf("read depth must lie between 0 and 128, found %d and %d", c.Reads, c.ReadsIn)
 	}
 	if c.RNRRetries < 0 || c.RNRRetries > 7 {
 		return fmt.Errorf("rnr_retry must lie between 0 and 7, found %d", c.RNRRetries)

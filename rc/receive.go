@@ -9,7 +9,7 @@ import (
 // Receive is a posted receive: where the next SEND goes.
 type Receive struct {
 	ID   uint64
-	Data []byte // may be shorter than the message only at the cost of the connection
+	Data [][]byte // filled in turn; a message longer than all of it costs the connection
 }
 
 // Received is a finished receive.
@@ -70,13 +70,10 @@ func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
 	if q.cfg.AlwaysReady {
 		return 0
 	}
-	buf := q.receives[0].Data
-	if q.sendAt+int(p.Payload) > len(buf) { // IBTA 9.7.4.1.7: the message does not fit
+	if !q.scatter(p) { // IBTA 9.7.4.1.7: the message does not fit
 		q.finishReceive(Received{Status: LocalLengthError})
 		return roce.NakInvalid
 	}
-	copy(buf[q.sendAt:], p.Data)
-	q.sendAt += int(p.Payload)
 	if p.Op.Ends() {
 		r := Received{Len: int64(q.sendAt), Imm: p.Imm, HasImm: p.Op.HasImm(), Solicited: p.Solicited}
 		if p.Op.HasIETH() {
@@ -88,6 +85,23 @@ func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
 		q.finishReceive(r)
 	}
 	return 0
+}
+
+// scatter copies a packet's payload behind what the receive already has.
+func (q *QP) scatter(p *Packet) bool {
+	at, data := q.sendAt, p.Data
+	q.sendAt += int(p.Payload)
+	for _, b := range q.receives[0].Data {
+		if at >= len(b) {
+			at -= len(b)
+			continue
+		}
+		n := copy(b[at:], data)
+		if data, at = data[n:], 0; len(data) == 0 {
+			break
+		}
+	}
+	return len(data) == 0
 }
 
 // finishReceive completes the oldest receive.

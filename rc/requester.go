@@ -184,6 +184,10 @@ func (q *QP) notReady(now unit.Time, code uint8) {
 	q.startOver(now)
 }
 
+// WaitsForReceiver reports that the peer said it was not ready and its timer
+// still runs; TimeoutAt is when it ends.
+func (q *QP) WaitsForReceiver() bool { return q.special&specialRNR != 0 }
+
 // startOver makes the oldest unacknowledged packet the next one to go.
 func (q *QP) startOver(now unit.Time) {
 	if q.cfg.Recovery == Selective {

@@ -49,7 +49,7 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	}
 	n := min(r.left, uint32(q.cfg.MTU))
 	if n > 0 {
-		reg := q.mem.find(r.rkey, r.va, n, RemoteRead)
+		reg := q.find(r.rkey, r.va, n, RemoteRead)
 		if reg == nil { // deregistered since
 			p.Op, p.Syndrome = roce.Acknowledge, roce.NakRemoteAccess
 			q.fail(Flushed)
@@ -89,7 +89,7 @@ func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndr
 	if n > maxReadPackets || again && s+n > q.expect {
 		return 0, roce.NakInvalid
 	}
-	if p.Len > 0 && q.mem.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
+	if p.Len > 0 && q.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
 		return 0, roce.NakRemoteAccess
 	}
 	if !again {
@@ -107,16 +107,16 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 	if q.midMessage() || p.VA%8 != 0 {
 		return roce.NakInvalid // IBTA 9.7.4.1.6: misaligned
 	}
-	reg := q.mem.find(p.RKey, p.VA, 8, RemoteAtomic)
+	reg := q.find(p.RKey, p.VA, 8, RemoteAtomic)
 	if reg == nil {
 		return roce.NakRemoteAccess
 	}
-	if q.answering() >= 2*q.cfg.Reads {
+	if q.answering() >= 2*q.cfg.ReadsIn {
 		return roce.NakInvalid
 	}
 	q.msn = (q.msn + 1) & roce.PSNMask
 	res := atomicResult{s, reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare), q.msn}
-	if len(q.atomics) == q.cfg.Reads {
+	if len(q.atomics) == q.cfg.ReadsIn {
 		q.atomics = q.atomics[:copy(q.atomics, q.atomics[1:])]
 	}
 	q.atomics = append(q.atomics, res)
@@ -157,7 +157,7 @@ func (q *QP) respond(r response, again bool) bool {
 			break
 		}
 	}
-	if n := q.answering(); n >= 2*q.cfg.Reads || again && n >= q.cfg.Reads {
+	if n := q.answering(); n >= 2*q.cfg.ReadsIn || again && n >= q.cfg.ReadsIn {
 		return false
 	}
 	q.out = slices.Insert(q.out, at, r)

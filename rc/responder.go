@@ -114,6 +114,14 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 // midMessage reports a First/Middle/Last message whose end is still to come.
 func (q *QP) midMessage() bool { return q.inSend || q.inWrite }
 
+// find looks a remote range up, as far as the queue pair itself allows it.
+func (q *QP) find(rkey uint32, va uint64, length uint32, need Access) *region {
+	if q.cfg.Deny&need != 0 {
+		return nil
+	}
+	return q.mem.find(rkey, va, length, need)
+}
+
 // takeWrite checks one packet's range and writes its bytes.
 func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 	switch {
@@ -123,7 +131,7 @@ func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 		}
 		q.region = nil
 		if p.Len > 0 { // IBTA 9.7.4.1.5: an empty WRITE needs no key
-			if q.region = q.mem.find(p.RKey, p.VA, p.Len, RemoteWrite); q.region == nil {
+			if q.region = q.find(p.RKey, p.VA, p.Len, RemoteWrite); q.region == nil {
 				return roce.NakRemoteAccess
 			}
 		}
@@ -188,7 +196,7 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 	if last.op == roce.Acknowledge && last.syndrome.IsAck() {
 		q.out = q.out[:len(q.out)-1] // the later one says it too
 	}
-	if len(q.out) > 4*q.cfg.Reads+64 {
+	if len(q.out) > 4*q.cfg.ReadsIn+64 {
 		return // a requester that does not read its answers asks again
 	}
 	q.out = append(q.out, response{op: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})

@@ -23,7 +23,7 @@ type ends struct {
 
 func connected(t *testing.T, change func(*Config)) *ends {
 	e := &ends{t: t, buf: make([]byte, 1<<16), mem: NewMemory(1)}
-	e.cfg = Config{MTU: 1024, AckEvery: 4, Timeout: LocalAckTimeout(8), Retries: 2, Reads: 4, RNRRetries: 2, RNRTimer: 12, Window: 64}
+	e.cfg = Config{MTU: 1024, AckEvery: 4, Timeout: LocalAckTimeout(8), Retries: 2, Reads: 4, ReadsIn: 4, RNRRetries: 2, RNRTimer: 12, Window: 64}
 	if change != nil {
 		change(&e.cfg)
 	}
@@ -116,10 +116,10 @@ func TestVerbs(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		for _, lossy := range []bool{false, true} {
 			e := connected(t, func(c *Config) { c.Recovery = rec })
-			e.b.PostReceive(Receive{ID: 50, Data: make([]byte, 5000)})
+			e.b.PostReceive(Receive{ID: 50, Data: [][]byte{make([]byte, 5000)}})
 			e.b.PostReceive(Receive{ID: 51})
 			recv := make([]byte, 100)
-			e.b.PostReceive(Receive{ID: 52, Data: recv})
+			e.b.PostReceive(Receive{ID: 52, Data: [][]byte{recv}})
 			got, was, was2 := make([]byte, 4500), make([]byte, 8), make([]byte, 8)
 			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(4500)})
 			e.post(Request{Verb: Read, VA: 0x1000, RKey: 8, Data: got})
@@ -177,7 +177,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := connected(t, nil)
-			e.b.PostReceive(Receive{ID: 1, Data: make([]byte, 100)})
+			e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 100)}})
 			e.post(c.r)
 			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(3)})
 			var nak roce.Syndrome
@@ -207,7 +207,7 @@ func TestReceiverNotReady(t *testing.T) {
 	e.run(func(p *Packet) bool {
 		if p.Syndrome.IsRNR() && p.Op == roce.Acknowledge {
 			if naks++; naks == 2 {
-				e.b.PostReceive(Receive{ID: 1, Data: make([]byte, 3000)})
+				e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 3000)}})
 			}
 		}
 		return false

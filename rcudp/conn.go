@@ -1,0 +1,186 @@
+package rcudp
+
+import (
+	"net"
+	"net/netip"
+
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Conn is one queue pair of an endpoint: the protocol machine, who is at the
+// other end, and the pace at which it may send.
+type Conn struct {
+	QP      rc.QP
+	QPN     uint32
+	DestQPN uint32
+	Peer    netip.Addr
+	Ports   []uint16 // UDP source ports; more than one are taken in turn, packet by packet
+
+	// OnComplete and OnReceive see finished work requests and receives, with
+	// the endpoint locked.
+	OnComplete func(rc.Completion)
+	OnReceive  func(rc.Received)
+	// OnRate sees every change of the rate; nil when nobody cares.
+	OnRate func(now unit.Time, r unit.Rate)
+
+	// Paced holds the connection to its line rate too; without it only a rate
+	// that congestion control has lowered is paced.
+	Paced bool
+
+	CNPs, CE, Timeouts int64
+
+	cfg         *rc.Config
+	ctl         cc.Controller
+	line        unit.Rate
+	maxInFlight unit.Bytes
+
+	rate    unit.Rate
+	window  unit.Bytes
+	nextAt  unit.Time // pacing: not before
+	timerAt unit.Time
+	budget  int64
+	left    int64 // of the budget
+	cycle   uint32
+	spray   int
+	burst   unit.Time
+	now     unit.Time
+	udp     *net.UDPAddr
+	lastCNP unit.Time
+}
+
+// NewConn returns a connection in RESET. mem are the regions the peer may
+// reach, line the rate that is not exceeded, maxInFlight how many payload bytes
+// may be under way at a time: what the peer's socket buffer holds.
+func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, maxInFlight unit.Bytes) *Conn {
+	if ctl == nil {
+		ctl = cc.None{Line: line}
+	}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, ctl: ctl, line: line, maxInFlight: maxInFlight, timerAt: unit.Never}
+	c.decide()
+	return c
+}
+
+// Rate returns the rate that congestion control currently allows.
+func (c *Conn) Rate() unit.Rate { return c.rate }
+
+// SetBurst says how far pacing may fall behind the clock and still catch up.
+func (c *Conn) SetBurst(t unit.Time) { c.burst = t }
+
+// SetInFlight says how many payload bytes may be under way at a time.
+func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
+
+// port returns the source port of the next packet.
+func (c *Conn) port() uint16 {
+	if len(c.Ports) == 1 {
+		return c.Ports[0]
+	}
+	c.spray++
+	return c.Ports[c.spray%len(c.Ports)]
+}
+
+// ready reports whether there is something to send, pacing aside.
+func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.blocked() }
+
+func (c *Conn) blocked() bool {
+	in := c.QP.InFlightBytes()
+	return in > 0 && in >= c.maxInFlight || c.window > 0 && in >= c.window
+}
+
+// take produces the next packet if the pace allows one now.
+func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
+	if c.nextAt > now {
+		return false
+	}
+	return c.QP.NextResponse(p) || !c.blocked() && c.QP.Next(now, p)
+}
+
+// sent charges a packet of so many wire bytes to the pacer.
+func (c *Conn) sent(now unit.Time, wire int) {
+	c.now = now
+	if c.budget > 0 {
+		if c.left -= int64(wire); c.left <= 0 {
+			c.left += c.budget
+			c.ctl.OnBytes(now, unit.Bytes(c.budget))
+			c.decide()
+		}
+	}
+	if c.Paced || c.rate < c.line {
+		c.nextAt = max(c.nextAt, now-c.burst) + unit.Serialize(unit.Bytes(wire), c.rate)
+	}
+}
+
+func (c *Conn) notified(now unit.Time) {
+	c.now = now
+	c.ctl.OnCNP(now)
+	c.decide()
+}
+
+// tick runs the controller's timers that are due, one by one: a real clock may
+// be late by several. After a long sleep only the last ones matter.
+func (c *Conn) tick(now unit.Time) {
+	c.now = now
+	for i := 0; c.timerAt <= now; i++ {
+		at := c.timerAt
+		if i == maxLate {
+			at = now
+		}
+		c.ctl.OnTimer(at)
+		c.decide()
+		if i > maxLate {
+			c.timerAt = now + unit.Millisecond
+		}
+	}
+}
+
+const maxLate = 10_000
+
+// decide reads the controller's decision.
+func (c *Conn) decide() {
+	d := c.ctl.Decision()
+	if r := min(d.Rate, c.line); r != c.rate {
+		c.rate = r
+		if c.OnRate != nil {
+			c.OnRate(c.now, r)
+		}
+	}
+	c.window = d.Window
+	if d.Cycle != c.cycle || c.budget != int64(d.Budget) {
+		c.cycle, c.left = d.Cycle, int64(d.Budget)
+	}
+	c.budget = int64(d.Budget)
+	c.timerAt = d.TimerAt
+}
+
+// drain hands over what finished.
+func (c *Conn) drain() {
+	for {
+		d, ok := c.QP.PopCompletion()
+		if !ok {
+			break
+		}
+		if c.OnComplete != nil {
+			c.OnComplete(d)
+		}
+	}
+	for {
+		r, ok := c.QP.PopReceived()
+		if !ok {
+			break
+		}
+		if c.OnReceive != nil {
+			c.OnReceive(r)
+		}
+	}
+}
+
+// Post appends a work request.
+func (c *Conn) Post(r *rc.Request) error { return c.QP.Post(r) }
+
+// Modify changes the state; what it flushes is handed over.
+func (c *Conn) Modify(to rc.State, psn uint32) error {
+	err := c.QP.Modify(to, psn)
+	c.drain()
+	return err
+}

@@ -1,0 +1,341 @@
+package rcudp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"railyard/roce"
+	"railyard/unit"
+
+	"golang.org/x/net/ipv4"
+)
+
+// Options says how a Device uses its sockets.
+type Options struct {
+	Config
+	NoOffload  bool // no UDP segmentation and receive offload: one datagram, one packet
+	SocketSize int  // receive buffer to ask for, bytes [8 MiB]
+	// Tap sees every datagram sent and received, with the device locked: its
+	// time, direction, addresses, type of service, IPv4 identification and bytes.
+	Tap func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
+}
+
+// Limits of one system call and one batch of segments.
+const (
+	maxDatagram = 4096 + 128
+	batchBytes  = 64000
+	maxSegments = 60
+	sendBatches = 8
+	recvBatches = 16
+)
+
+// Device is one address of this machine with UDP port 4791, as a RoCE NIC.
+type Device struct {
+	Addr netip.Addr
+
+	mu     sync.Mutex
+	ep     *Endpoint
+	opt    Options
+	start  time.Time
+	recv   *socket
+	out    map[uint16]*socket
+	gso    bool
+	msgs   []ipv4.Message
+	bufs   [][]byte
+	spill  []byte
+	drops  uint32
+	sendEr error
+	sendNo int64
+
+	sleepAt unit.Time     // until when the pacer sleeps
+	wake    chan struct{} // wakes the pacer
+	closed  chan struct{}
+	done    sync.WaitGroup
+}
+
+// Open binds port 4791 of an address of this machine.
+func Open(opt Options) (*Device, error) {
+	opt.Addr = opt.Addr.Unmap()
+	if !opt.Addr.IsValid() || opt.Addr.IsUnspecified() || opt.Addr.IsMulticast() {
+		return nil, fmt.Errorf("a device needs an address of this machine, found %v", opt.Addr)
+	}
+	if opt.SocketSize == 0 {
+		opt.SocketSize = 8 << 20
+	}
+	if opt.Burst == 0 {
+		opt.Burst = 100 * unit.Microsecond
+	}
+	recv, err := listen(netip.AddrPortFrom(opt.Addr, roce.Port), opt, true)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{Addr: opt.Addr, ep: NewEndpoint(opt.Config), opt: opt, start: time.Now(), recv: recv, out: map[uint16]*socket{},
+		gso: !opt.NoOffload, wake: make(chan struct{}, 1), closed: make(chan struct{}), spill: make([]byte, 0, maxDatagram)}
+	for range sendBatches {
+		d.bufs = append(d.bufs, make([]byte, 0, batchBytes+maxDatagram))
+	}
+	d.done.Add(2)
+	go d.reader()
+	go d.pacer()
+	return d, nil
+}
+
+// Close stops the device. Queue pairs stay as they are.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	select {
+	case <-d.closed:
+		d.mu.Unlock()
+		return nil
+	default:
+	}
+	close(d.closed)
+	err := d.recv.conn.Close()
+	for _, s := range d.out {
+		s.conn.Close()
+	}
+	d.mu.Unlock()
+	d.done.Wait()
+	return err
+}
+
+// now is the device's clock: monotonic, from zero.
+func (d *Device) now() unit.Time { return unit.Time(time.Since(d.start)) * unit.Nanosecond }
+
+// Do runs f with the device locked and its time, and then sends what became
+// possible. All work on queue pairs goes through here.
+func (d *Device) Do(f func(e *Endpoint, now unit.Time)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	f(d.ep, now)
+	d.flush(now)
+	d.rearm(now)
+}
+
+// Counters returns what the endpoint counted, the datagrams that the kernel
+// dropped because nobody fetched them in time, and those it refused to send
+// with the last reason.
+func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ep.Count, int64(d.drops), d.sendNo, d.sendEr
+}
+
+// ReceiveBuffer returns how many bytes the kernel keeps for us, as it counts
+// them: with its own overhead, about twice the payload.
+func (d *Device) ReceiveBuffer() int { return d.recv.size }
+
+// Source makes a UDP source port usable for sending; one in use by somebody
+// else is replaced by a free one.
+func (d *Device) Source(port uint16) (uint16, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.out[port] != nil {
+		return port, nil
+	}
+	s, err := listen(netip.AddrPortFrom(d.Addr, port), d.opt, false)
+	if err != nil {
+		if s, err = listen(netip.AddrPortFrom(d.Addr, 0), d.opt, false); err != nil {
+			return 0, err
+		}
+	}
+	d.out[s.port] = s
+	return s.port, nil
+}
+
+// reader takes what arrives.
+func (d *Device) reader() {
+	defer d.done.Done()
+	ms := make([]ipv4.Message, recvBatches)
+	size := 1 << 16
+	if d.opt.NoOffload {
+		size = maxDatagram
+	}
+	for i := range ms {
+		ms[i].Buffers = [][]byte{make([]byte, size)}
+		ms[i].OOB = make([]byte, 128)
+	}
+	for {
+		n, err := d.recv.readBatch(ms)
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			continue // an ICMP error of somebody else's datagram
+		}
+		d.mu.Lock()
+		now := d.now()
+		for i := range ms[:n] {
+			d.take(now, &ms[i])
+		}
+		d.flush(now)
+		d.rearm(now)
+		d.mu.Unlock()
+	}
+}
+
+// take splits a received batch into its datagrams.
+func (d *Device) take(now unit.Time, m *ipv4.Message) {
+	ua, ok := m.Addr.(*net.UDPAddr)
+	if !ok {
+		return
+	}
+	src := ua.AddrPort()
+	src = netip.AddrPortFrom(src.Addr().Unmap().WithZone(""), src.Port())
+	info := parseControl(m.OOB[:m.NN])
+	if info.drops != 0 {
+		d.drops = info.drops
+	}
+	b := m.Buffers[0][:m.N]
+	size := info.segment
+	if size <= 0 {
+		size = len(b)
+	}
+	for seg := 0; len(b) > 0; seg++ {
+		n := min(size, len(b))
+		if d.opt.Tap != nil {
+			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.Addr, roce.Port), info.tos, uint16(seg), b[:n])
+		}
+		d.ep.Input(now, src, info.tos, seg, b[:n])
+		b = b[n:]
+	}
+}
+
+// flush sends what may be sent, in batches of segments: datagrams of one
+// connection and one size that follow each other leave in one system call, and
+// the kernel cuts them apart.
+func (d *Device) flush(now unit.Time) {
+	var dg Datagram
+	have := d.ep.Next(now, d.spill[:0], 0, &dg)
+	for have {
+		msgs := d.msgs[:0]
+		port := dg.Port
+		for len(msgs) < sendBatches && have && dg.Port == port {
+			buf := append(d.bufs[len(msgs)][:0], dg.Data...)
+			first := dg
+			seg, segs := len(dg.Data), 1
+			d.tap(&dg, 0)
+			for {
+				joinable := d.gso && segs < maxSegments && len(buf)+maxDatagram <= batchBytes && len(buf) == seg*segs
+				room := d.spill[:0]
+				if joinable {
+					room = buf[len(buf):]
+				}
+				if have = d.ep.Next(now, room, uint16(segs), &dg); !have {
+					break
+				}
+				if !joinable || dg.Conn != first.Conn || dg.Port != port || dg.TOS != first.TOS || len(dg.Data) > seg {
+					if joinable {
+						dg.Data = append(d.spill[:0], dg.Data...)
+					}
+					d.ep.Reseal(&dg, 0)
+					break
+				}
+				d.tap(&dg, uint16(segs))
+				buf = buf[:len(buf)+len(dg.Data)]
+				segs++
+			}
+			m := ipv4.Message{Buffers: [][]byte{buf}, Addr: first.Conn.addr(), OOB: controlOf(first.TOS, seg, segs, d.Addr.Is4())}
+			msgs = append(msgs, m)
+		}
+		d.send(port, msgs)
+		d.msgs = msgs
+	}
+}
+
+func (d *Device) tap(dg *Datagram, id uint16) {
+	if d.opt.Tap != nil {
+		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port), netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Data)
+	}
+}
+
+// send hands messages to the kernel. What it refuses is lost, and recovered
+// like any loss.
+func (d *Device) send(port uint16, msgs []ipv4.Message) {
+	s := d.out[port]
+	for len(msgs) > 0 && s != nil {
+		n, err := s.writeBatch(msgs)
+		if err != nil && n <= 0 {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if d.gso && offloadRefused(err) {
+				d.gso = false // no segmentation on this path: from now on one by one
+			}
+			d.sendEr = err
+			d.sendNo++
+			n = 1
+		}
+		msgs = msgs[n:]
+	}
+}
+
+// rearm wakes the pacer when it sleeps longer than it may.
+func (d *Device) rearm(now unit.Time) {
+	if d.ep.Wake(now) < d.sleepAt {
+		select {
+		case d.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// pacer runs timers and sends what the pace held back.
+func (d *Device) pacer() {
+	defer d.done.Done()
+	for {
+		d.mu.Lock()
+		now := d.now()
+		d.ep.Tick(now)
+		d.flush(now)
+		at := d.ep.Wake(now)
+		d.sleepAt = at
+		d.mu.Unlock()
+		if !d.sleep(at - d.now()) {
+			return
+		}
+	}
+}
+
+// sleep waits for a time, a wake-up or the end (false). Waits below a
+// millisecond are slept through: Go's timers are coarser than that when a
+// process idles.
+func (d *Device) sleep(t unit.Time) bool {
+	if t < unit.Millisecond {
+		select {
+		case <-d.closed:
+			return false
+		default:
+		}
+		if t > 0 {
+			nap(time.Duration(t / unit.Nanosecond))
+		}
+		return true
+	}
+	var timeout <-chan time.Time
+	if t < 3600*unit.Second {
+		tm := time.NewTimer(time.Duration(t / unit.Nanosecond))
+		defer tm.Stop()
+		timeout = tm.C
+	}
+	select {
+	case <-d.closed:
+		return false
+	case <-d.wake:
+	case <-timeout:
+	}
+	return true
+}
+
+// addr returns the peer as the socket package wants it.
+func (c *Conn) addr() *net.UDPAddr {
+	if c.udp == nil {
+		c.udp = net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.Peer, roce.Port))
+	}
+	return c.udp
+}

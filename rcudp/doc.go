@@ -1,0 +1,25 @@
+// Package rcudp runs RoCEv2 reliable connections over UDP sockets: the queue
+// pairs of package rc and the congestion control of package cc, driven by a
+// real clock and a real kernel, without root.
+//
+// An Endpoint is the part without I/O: datagrams in, datagrams out, time as an
+// argument. A Device puts sockets and goroutines around it.
+//
+// # On the wire
+//
+// Every datagram goes to UDP port 4791 and carries BTH to ICRC; the kernel adds
+// UDP, IP and Ethernet. The source port is the entropy that ECMP hashes: one
+// per queue pair, or a new one per packet. Type of service is set per datagram:
+// the data DSCP with ECT(0), CNPs with their own. Received CE marks are
+// answered with CNPs, at most one per connection and interval.
+//
+// # ICRC without raw sockets
+//
+// The ICRC covers the IPv4 identification, which an unprivileged sender does
+// not choose. It is predictable all the same: Linux sends 0 with "don't
+// fragment" on an unconnected socket, and counts up from 0 through the segments
+// of one UDP segmentation offload batch. So what we send is right on the wire
+// (tshark and scapy agree). A receiver does not see the identification, so it
+// tries the place of the segment in its batch first and then 0 to 63; a sender
+// whose identifications are arbitrary is not understood over IPv4. IPv6 has none.
+package rcudp

@@ -1,0 +1,414 @@
+package rcudp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Config is what all connections of an endpoint share. Zero values take the
+// defaults in brackets.
+type Config struct {
+	Addr     netip.Addr // ours
+	DataDSCP uint8      // data and acknowledgements [26]
+	CNPDSCP  uint8      // congestion notifications [48]
+	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
+	Burst    unit.Time  // how far pacing may fall behind and still catch up
+}
+
+func (c *Config) fill() {
+	if c.DataDSCP == 0 {
+		c.DataDSCP = 26
+	}
+	if c.CNPDSCP == 0 {
+		c.CNPDSCP = 48
+	}
+	if c.CNPGap == 0 {
+		c.CNPGap = 50 * unit.Microsecond
+	}
+}
+
+// ECN field values.
+const (
+	ect0 = 2
+	ce   = 3
+)
+
+// Counters are an endpoint's totals. The first block counts what was dropped.
+type Counters struct {
+	Truncated  int64 `json:"truncated"`       // shorter than its headers
+	Malformed  int64 `json:"malformed"`       // wrong version, unknown or foreign opcode, impossible padding
+	UnknownQP  int64 `json:"unknown_qp"`      // no such queue pair
+	WrongPeer  int64 `json:"wrong_peer"`      // the queue pair belongs to another address
+	BadPKey    int64 `json:"bad_pkey"`        // not the default partition
+	BadICRC    int64 `json:"bad_icrc"`        // damaged, or not what it says it is
+	Refused    int64 `json:"refused"`         // the queue pair is not connected, or the request is not allowed
+	Duplicates int64 `json:"duplicates"`      // seen before
+	OutOfOrder int64 `json:"out_of_order"`    // ahead of a gap
+	NotReady   int64 `json:"not_ready"`       // no receive was posted
+	Received   int64 `json:"received"`        // datagrams
+	Sent       int64 `json:"sent"`            // datagrams
+	SentBytes  int64 `json:"sent_bytes"`      // payload, retransmissions included
+	Again      int64 `json:"retransmissions"` // data packets sent again
+	Acks       int64 `json:"acks_sent"`
+	Naks       int64 `json:"naks_sent"`
+	NaksIn     int64 `json:"naks_received"`
+	Timeouts   int64 `json:"timeouts"`
+	CE         int64 `json:"ce_marks"` // datagrams received with congestion experienced
+	CNPsSent   int64 `json:"cnps_sent"`
+	CNPs       int64 `json:"cnps_received"`
+}
+
+// Datagram is one UDP datagram to send.
+type Datagram struct {
+	Conn *Conn
+	Port uint16 // UDP source port
+	TOS  uint8
+	Data []byte // BTH to ICRC
+}
+
+// control is a small packet that goes before all data.
+type control struct {
+	conn *Conn
+	p    rc.Packet
+	tos  uint8
+}
+
+// Endpoint is one address with its queue pairs. It is not safe for concurrent
+// use; Device locks it.
+type Endpoint struct {
+	Count Counters
+
+	cfg     Config
+	conns   map[uint32]*Conn
+	ring    []*Conn // connections in the order they take turns
+	turn    int
+	stay    int // datagrams the connection whose turn it is has sent in a row
+	control []control
+	sum     roce.Summer
+	in      roce.Header
+	out     roce.Header
+	packet  rc.Packet
+	answer  rc.Answer
+	ip      [roce.IPv6Len]byte
+	udp     [roce.UDPLen]byte
+}
+
+// NewEndpoint returns an endpoint without queue pairs.
+func NewEndpoint(cfg Config) *Endpoint {
+	cfg.fill()
+	cfg.Addr = cfg.Addr.Unmap()
+	return &Endpoint{cfg: cfg, conns: map[uint32]*Conn{}}
+}
+
+// maxControl bounds the acknowledgements and CNPs that wait to be sent; beyond
+// it they are lost, as a full NIC queue would lose them.
+const maxControl = 1 << 16
+
+// Add makes a queue pair known under its number.
+func (e *Endpoint) Add(c *Conn) error {
+	if e.conns[c.QPN] != nil {
+		return fmt.Errorf("queue pair number %#x is taken", c.QPN)
+	}
+	e.conns[c.QPN] = c
+	e.ring = append(e.ring, c)
+	c.lastCNP = -unit.Never / 2
+	return nil
+}
+
+// Remove forgets a queue pair; what still arrives for it counts as unknown.
+func (e *Endpoint) Remove(c *Conn) {
+	delete(e.conns, c.QPN)
+	for i := range e.ring {
+		if e.ring[i] == c {
+			e.ring = append(e.ring[:i], e.ring[i+1:]...)
+			if e.turn > i {
+				e.turn--
+			}
+			break
+		}
+	}
+}
+
+// Input takes one datagram that came from src with type of service tos. seg is
+// its place in its batch, the first guess at its IPv4 identification. The bytes
+// are not kept.
+func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, b []byte) {
+	e.Count.Received++
+	if len(b) < roce.BTHLen+roce.ICRCLen {
+		e.Count.Truncated++
+		return
+	}
+	h := &e.in
+	n, err := h.Decode(b[:len(b)-roce.ICRCLen])
+	switch {
+	case err == roce.ErrTruncated:
+		e.Count.Truncated++
+		return
+	case err != nil, h.Op > 0x1f && h.Op != roce.CNP, len(b)-n-roce.ICRCLen < int(h.Pad), len(b)&3 != 0:
+		e.Count.Malformed++
+		return
+	}
+	c := e.conns[h.DestQP]
+	switch {
+	case c == nil:
+		e.Count.UnknownQP++
+		return
+	case c.Peer != src.Addr().Unmap():
+		e.Count.WrongPeer++
+		return
+	case h.PKey&0x7fff != roce.DefaultPKey&0x7fff:
+		e.Count.BadPKey++
+		return
+	case !e.icrcHolds(src, seg, b):
+		e.Count.BadICRC++
+		return
+	}
+	if tos&3 == ce {
+		e.marked(now, c)
+	}
+	if h.Op == roce.CNP {
+		e.Count.CNPs++
+		c.CNPs++
+		c.notified(now)
+		return
+	}
+	body := b[n : len(b)-roce.ICRCLen-int(h.Pad)]
+	p := &e.packet
+	*p = rc.Packet{Op: h.Op, Syndrome: h.Syndrome, AckReq: h.AckReq, Solicited: h.Solicited, PSN: h.PSN, Payload: int32(len(body)),
+		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare, Orig: h.Orig, Data: body}
+	if p.Imm = h.Imm; h.Op.HasIETH() {
+		p.Imm = h.InvKey
+	}
+	if h.Op.IsResponse() {
+		e.response(now, c, p)
+	} else {
+		e.request(c, p)
+	}
+	c.drain()
+}
+
+// icrcHolds checks the ICRC, which for IPv4 takes some guessing.
+func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
+	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
+	from := src.Addr().Unmap()
+	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), ib) == want {
+		return true
+	}
+	if !from.Is4() {
+		return false
+	}
+	for id := range uint16(64) {
+		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, ib) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// icrc computes the ICRC of ib, BTH to padding, in the IP and UDP headers that
+// the kernel puts before it.
+func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, ib []byte) uint32 {
+	n := roce.UDPLen + len(ib) + roce.ICRCLen
+	binary.BigEndian.PutUint16(e.udp[0:], port)
+	binary.BigEndian.PutUint16(e.udp[2:], roce.Port)
+	binary.BigEndian.PutUint16(e.udp[4:], uint16(n))
+	ip := e.ip[:]
+	if dst.Is4() {
+		ip = ip[:roce.IPv4Len]
+		ip[0], ip[9] = 0x45, 17
+		binary.BigEndian.PutUint16(ip[2:], uint16(roce.IPv4Len+n))
+		binary.BigEndian.PutUint16(ip[4:], id)
+		ip[6], ip[7] = 0x40, 0 // don't fragment
+		s, d := src.As4(), dst.As4()
+		copy(ip[12:], s[:])
+		copy(ip[16:], d[:])
+	} else {
+		ip[0], ip[6] = 0x60, 17
+		binary.BigEndian.PutUint16(ip[4:], uint16(n))
+		s, d := src.As16(), dst.As16()
+		copy(ip[8:], s[:])
+		copy(ip[24:], d[:])
+	}
+	return e.sum.ICRC(ip, e.udp[:], ib)
+}
+
+// marked answers congestion experienced with a CNP, when one is due.
+func (e *Endpoint) marked(now unit.Time, c *Conn) {
+	e.Count.CE++
+	c.CE++
+	if now-c.lastCNP < e.cfg.CNPGap {
+		return
+	}
+	c.lastCNP = now
+	e.Count.CNPsSent++
+	e.push(control{c, rc.Packet{Op: roce.CNP}, e.cfg.CNPDSCP << 2})
+}
+
+func (e *Endpoint) push(ct control) {
+	if len(e.control) < maxControl {
+		e.control = append(e.control, ct)
+	}
+}
+
+// response is the requester's side.
+func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
+	if p.Op == roce.Acknowledge && !p.Syndrome.IsAck() {
+		e.Count.NaksIn++
+	}
+	n := c.QP.Acknowledged(now, p)
+	if n > 0 && c.ctl.WantsAcks() {
+		c.ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU), InFlight: c.QP.InFlightBytes()})
+		c.decide()
+	}
+	if p.Op == roce.Acknowledge && p.Syndrome == roce.NakSequence {
+		c.ctl.OnLoss(now, cc.LossNak)
+		c.decide()
+	}
+}
+
+// request is the responder's side.
+func (e *Endpoint) request(c *Conn, p *rc.Packet) {
+	if c.cfg.Recovery == rc.Selective {
+		if _, _, expect := c.QP.Sequence(); p.PSN != expect {
+			p.Data = append([]byte(nil), p.Data...) // the queue pair keeps it
+		}
+	}
+	a := &e.answer
+	c.QP.Data(p, a)
+	switch a.Verdict {
+	case rc.Duplicate:
+		e.Count.Duplicates++
+	case rc.OutOfOrder, rc.Reordered:
+		e.Count.OutOfOrder++
+	case rc.NotReady:
+		e.Count.NotReady++
+	case rc.Refused:
+		e.Count.Refused++
+	}
+	if a.Reply {
+		e.push(control{c, a.Packet, e.cfg.DataDSCP<<2 | ect0})
+	}
+}
+
+// Next encodes the next datagram that may go at now into buf; id is the IPv4
+// identification it will have. ok is false when nothing may go yet.
+func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
+	if len(e.control) > 0 {
+		ct := e.control[0]
+		if e.control = e.control[1:]; len(e.control) == 0 {
+			e.control = nil
+		}
+		if ct.p.Op == roce.Acknowledge {
+			e.Count.Acks++
+			if !ct.p.Syndrome.IsAck() {
+				e.Count.Naks++
+			}
+		}
+		e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
+		return true
+	}
+	for range e.ring {
+		if e.turn >= len(e.ring) {
+			e.turn, e.stay = 0, 0
+		}
+		c := e.ring[e.turn]
+		if e.stay < maxStay && c.take(now, &e.packet) {
+			e.stay++
+			e.launch(now, buf, c, id, d)
+			return true
+		}
+		e.turn, e.stay = e.turn+1, 0
+	}
+	return false
+}
+
+// maxStay is how many datagrams one connection sends before the next has its
+// turn: what fits one batch of segments.
+const maxStay = 64
+
+func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) {
+	p := &e.packet
+	e.Count.SentBytes += int64(p.Payload)
+	if p.Op == roce.Acknowledge {
+		e.Count.Acks++
+	}
+	if p.Again {
+		e.Count.Again++
+	}
+	e.encode(buf, c, p, e.cfg.DataDSCP<<2|ect0, id, d)
+	c.sent(now, len(d.Data)+overhead)
+}
+
+// overhead is what the wire carries around BTH to ICRC: UDP, IPv4, Ethernet,
+// FCS, preamble and gap.
+const overhead = roce.UDPLen + roce.IPv4Len + roce.EthernetLen + roce.FCSLen + roce.PreambleIFG
+
+// encode writes p as a datagram of connection c.
+func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint16, d *Datagram) {
+	h := &e.out
+	*h = roce.Header{Op: p.Op, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3), PKey: roce.DefaultPKey, DestQP: c.DestQPN,
+		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, InvKey: p.Imm,
+		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}
+	if p.Op == roce.CNP {
+		*h = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, DestQP: c.DestQPN, BECN: true}
+	}
+	b := h.Append(buf[:0])
+	switch {
+	case p.Op == roce.CNP:
+		b = append(b, zeros[:roce.CNPPadLen]...)
+	case p.Data != nil:
+		b = append(b, p.Data...)
+	default:
+		for n := int(p.Payload); n > 0; n -= len(zeros) {
+			b = append(b, zeros[:min(n, len(zeros))]...)
+		}
+	}
+	b = append(b, zeros[:h.Pad]...)
+	*d = Datagram{Conn: c, Port: c.port(), TOS: tos}
+	d.Data = roce.AppendICRC(b, e.icrc(e.cfg.Addr, c.Peer, d.Port, id, b))
+	e.Count.Sent++
+}
+
+var zeros [256]byte
+
+// Reseal gives an encoded datagram another IPv4 identification.
+func (e *Endpoint) Reseal(d *Datagram, id uint16) {
+	ib := d.Data[:len(d.Data)-roce.ICRCLen]
+	roce.AppendICRC(ib, e.icrc(e.cfg.Addr, d.Conn.Peer, d.Port, id, ib))
+}
+
+// Wake returns when Tick, or Next again, is due: unit.Never when only a
+// datagram or a new request can change anything.
+func (e *Endpoint) Wake(now unit.Time) unit.Time {
+	at := unit.Never
+	for _, c := range e.ring {
+		at = min(at, c.QP.TimeoutAt(), c.timerAt)
+		if c.nextAt > now && c.ready() {
+			at = min(at, c.nextAt)
+		}
+	}
+	return at
+}
+
+// Tick runs the timers that are due.
+func (e *Endpoint) Tick(now unit.Time) {
+	for _, c := range e.ring {
+		c.tick(now)
+		rnr := c.QP.WaitsForReceiver()
+		if c.QP.TimeoutAt() <= now && c.QP.Timeout(now) {
+			if !rnr {
+				e.Count.Timeouts++
+				c.Timeouts++
+				c.ctl.OnLoss(now, cc.LossTimeout)
+				c.decide()
+			}
+			c.drain()
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package rcudp
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/ipv4"
+	"golang.org/x/net/ipv6"
+	"golang.org/x/sys/unix"
+)
+
+// socket is one bound UDP socket.
+type socket struct {
+	conn *net.UDPConn
+	v4   *ipv4.PacketConn
+	v6   *ipv6.PacketConn
+	port uint16
+	size int // receive buffer as the kernel counts it
+}
+
+// PortInUseError says that another process, or another device of this one, has
+// the address and port.
+type PortInUseError struct{ Addr netip.AddrPort }
+
+func (e *PortInUseError) Error() string {
+	return fmt.Sprintf("UDP %v is in use: another RoCE endpoint runs on this address", e.Addr)
+}
+
+// listen binds an unconnected socket: with "don't fragment", so that the kernel
+// sends the identification 0, and, to receive, with type of service, drop
+// counts and, unless told otherwise, receive offload.
+func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
+	s := &socket{}
+	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		var err error
+		if e := c.Control(func(fd uintptr) { err = s.configure(int(fd), at.Addr().Is4(), opt, receive) }); e != nil {
+			return e
+		}
+		return err
+	}}
+	c, err := lc.ListenPacket(context.Background(), "udp", at.String())
+	if err != nil {
+		switch {
+		case errors.Is(err, syscall.EADDRINUSE):
+			return nil, &PortInUseError{at}
+		case errors.Is(err, syscall.EADDRNOTAVAIL):
+			return nil, fmt.Errorf("%v is no address of this machine", at.Addr())
+		case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+			return nil, fmt.Errorf("no permission to bind UDP %v", at)
+		}
+		return nil, err
+	}
+	s.conn = c.(*net.UDPConn)
+	s.port = s.conn.LocalAddr().(*net.UDPAddr).AddrPort().Port()
+	if at.Addr().Is4() {
+		s.v4 = ipv4.NewPacketConn(s.conn)
+	} else {
+		s.v6 = ipv6.NewPacketConn(s.conn)
+	}
+	return s, nil
+}
+
+func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
+	level, discover, do, tos := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO, unix.IP_RECVTOS
+	if !is4 {
+		level, discover, do, tos = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO, unix.IPV6_RECVTCLASS
+	}
+	if err := unix.SetsockoptInt(fd, level, discover, do); err != nil {
+		return fmt.Errorf("setting don't fragment: %w", err)
+	}
+	if !receive {
+		return nil
+	}
+	if err := unix.SetsockoptInt(fd, level, tos, 1); err != nil {
+		return fmt.Errorf("asking for the type of service of datagrams: %w", err)
+	}
+	// The rest makes it faster or tells more; without it all still works.
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, opt.SocketSize) != nil {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, opt.SocketSize)
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
+	if !opt.NoOffload {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1)
+	}
+	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	s.size = n
+	return err
+}
+
+func (s *socket) readBatch(ms []ipv4.Message) (int, error) {
+	if s.v4 != nil {
+		return s.v4.ReadBatch(ms, 0)
+	}
+	return s.v6.ReadBatch(ms, 0)
+}
+
+func (s *socket) writeBatch(ms []ipv4.Message) (int, error) {
+	if s.v4 != nil {
+		return s.v4.WriteBatch(ms, 0)
+	}
+	return s.v6.WriteBatch(ms, 0)
+}
+
+// received is what the kernel said beside a datagram.
+type received struct {
+	tos     uint8
+	segment int
+	drops   uint32
+}
+
+func parseControl(oob []byte) (r received) {
+	for len(oob) >= unix.CmsgLen(0) {
+		h, data, rest, err := unix.ParseOneSocketControlMessage(oob)
+		if err != nil {
+			return r
+		}
+		switch {
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TOS && len(data) >= 1:
+			r.tos = data[0]
+		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_TCLASS && len(data) >= 4:
+			r.tos = uint8(binary.NativeEndian.Uint32(data))
+		case h.Level == unix.IPPROTO_UDP && h.Type == unix.UDP_GRO && len(data) >= 2:
+			r.segment = int(binary.NativeEndian.Uint16(data))
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
+			r.drops = binary.NativeEndian.Uint32(data)
+		}
+		oob = rest
+	}
+	return r
+}
+
+// controlOf builds the control messages of a batch: its type of service and,
+// for more than one segment, their size.
+func controlOf(tos uint8, seg, segs int, is4 bool) []byte {
+	b := make([]byte, unix.CmsgSpace(4)+unix.CmsgSpace(2))
+	level, typ := unix.IPPROTO_IP, unix.IP_TOS
+	if !is4 {
+		level, typ = unix.IPPROTO_IPV6, unix.IPV6_TCLASS
+	}
+	putHeader(b, unix.CmsgLen(4), level, typ)
+	binary.NativeEndian.PutUint32(b[unix.CmsgLen(0):], uint32(tos))
+	n := unix.CmsgSpace(4)
+	if segs > 1 {
+		putHeader(b[n:], unix.CmsgLen(2), unix.IPPROTO_UDP, unix.UDP_SEGMENT)
+		binary.NativeEndian.PutUint16(b[n+unix.CmsgLen(0):], uint16(seg))
+		n += unix.CmsgSpace(2)
+	}
+	return b[:n]
+}
+
+// putHeader writes a control message header: a length as wide as a pointer,
+// then level and type.
+func putHeader(b []byte, length, level, typ int) {
+	at := unix.CmsgLen(0) - 8
+	if at == 8 {
+		binary.NativeEndian.PutUint64(b, uint64(length))
+	} else {
+		binary.NativeEndian.PutUint32(b, uint32(length))
+	}
+	binary.NativeEndian.PutUint32(b[at:], uint32(level))
+	binary.NativeEndian.PutUint32(b[at+4:], uint32(typ))
+}
+
+// offloadRefused reports errors by which a kernel or driver says that it cannot
+// segment.
+func offloadRefused(err error) bool {
+	return errors.Is(err, syscall.EIO) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP)
+}
+
+// nap sleeps for a short time with the precision of the kernel's timers.
+func nap(d time.Duration) {
+	t := unix.NsecToTimespec(d.Nanoseconds())
+	_ = unix.Nanosleep(&t, nil)
+}

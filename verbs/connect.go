@@ -1,0 +1,136 @@
+package verbs
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"time"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Info is what two ends tell each other over TCP before RDMA takes over: who
+// the queue pair is, where it starts, and the memory the other may reach.
+type Info struct {
+	QPN    uint32     `json:"qpn"`
+	PSN    uint32     `json:"psn"`
+	Addr   netip.Addr `json:"addr"`
+	MTU    int        `json:"mtu"`
+	Reads  int        `json:"reads"` // READs and atomics it answers at a time
+	Room   int64      `json:"room"`  // payload bytes it can have under way towards it
+	VA     uint64     `json:"va,omitempty"`
+	RKey   uint32     `json:"rkey,omitempty"`
+	Length uint64     `json:"len,omitempty"`
+}
+
+// defaultReads is max_qp_rd_atom of most NICs.
+const defaultReads = 16
+
+// Info describes the queue pair to its peer; mr may be nil.
+func (qp *QP) Info(mr *MR) Info {
+	d := qp.pd.dev
+	i := Info{QPN: qp.QPN, PSN: qp.psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads, Room: int64(d.cfg.InFlight)}
+	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
+		i.Room = buf / 4 // the kernel counts its own overhead too
+	}
+	if mr != nil {
+		i.VA, i.RKey, i.Length = mr.Addr, mr.RKey, uint64(mr.Length)
+	}
+	return i
+}
+
+// maxInfo bounds what a peer may send before it is understood.
+const maxInfo = 64 << 10
+
+// Exchange sends v as one line of JSON and reads the peer's into w. Both ends
+// call it. The peer has ten seconds.
+func Exchange(c net.Conn, v, w any) error {
+	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	defer c.SetDeadline(time.Time{})
+	if err := WriteLine(c, v); err != nil {
+		return err
+	}
+	return ReadLine(c, w)
+}
+
+// WriteLine sends v as one line of JSON.
+func WriteLine(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// ReadLine reads one line of JSON, at most 64 KiB, and not a byte more.
+func ReadLine(r io.Reader, v any) error {
+	var line []byte
+	b := make([]byte, 1)
+	for len(line) < maxInfo {
+		if _, err := io.ReadFull(r, b); err != nil {
+			if errors.Is(err, io.EOF) {
+				return errors.New("the peer closed the connection")
+			}
+			return err
+		}
+		if b[0] == '\n' {
+			if err := json.Unmarshal(line, v); err != nil {
+				return fmt.Errorf("the peer sent no connection data: %w", err)
+			}
+			return nil
+		}
+		line = append(line, b[0])
+	}
+	return fmt.Errorf("the peer sent more than %d bytes of connection data: %w", maxInfo, bufio.ErrTooLong)
+}
+
+// ConnectOptions are the attributes that both ends need not agree on.
+type ConnectOptions struct {
+	MTU        int // at most; 0 for what both ports carry
+	Timeout    int // [14]: 67 ms
+	RetryCount int // [7]
+	RNRRetry   int // [7]
+	MinRNR     int // [12]: 0.64 ms
+	Entropy    int // UDP source ports
+	Share      int // how many queue pairs share the peer's room [1]
+	Access     Access
+}
+
+// DefaultConnect returns the attributes that perftest uses.
+func DefaultConnect() ConnectOptions {
+	return ConnectOptions{Timeout: 14, RetryCount: 7, RNRRetry: 7, MinRNR: 12, Entropy: 1, Share: 1,
+		Access: RemoteWrite | RemoteRead | RemoteAtomic}
+}
+
+// Connect takes the queue pair from RESET through INIT and RTR to RTS, towards
+// the peer that sent r.
+func (qp *QP) Connect(r Info, o ConnectOptions) error {
+	local := qp.Info(nil)
+	mtu := min(local.MTU, r.MTU)
+	if o.MTU > 0 {
+		mtu = min(mtu, o.MTU)
+	}
+	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask {
+		return fmt.Errorf("the peer's connection data is impossible: %+v", r)
+	}
+	room := max(int64(mtu), r.Room/int64(max(1, o.Share)))
+	for _, a := range []QPAttr{
+		{State: Init, Access: o.Access},
+		{State: RTR, PathMTU: mtu, DestQPN: r.QPN, RQPSN: r.PSN, DestAddr: r.Addr, MaxDestReads: defaultReads, MinRNRTimer: uint8(o.MinRNR), Entropy: o.Entropy},
+		{State: RTS, SQPSN: qp.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: o.RNRRetry, MaxReads: min(defaultReads, r.Reads),
+			InFlight: min(unit.Bytes(room), qp.pd.dev.cfg.InFlight)},
+	} {
+		if err := qp.Modify(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

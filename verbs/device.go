@@ -1,0 +1,160 @@
+package verbs
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/rcudp"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// DeviceConfig opens a device. Zero values take the defaults in brackets.
+type DeviceConfig struct {
+	Addr      netip.Addr
+	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
+	Paced     bool      // never send faster than Line
+	NoDCQCN   bool      // ignore congestion notifications
+	DataDSCP  uint8     // [26]
+	CNPDSCP   uint8     // [48]
+	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
+	Selective bool      // keep packets that arrive out of order, as IRN does
+	WriteOnly bool      // an address in every WRITE packet, for spraying
+	InFlight  unit.Bytes
+	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
+	// OnRate sees every change of a queue pair's sending rate, at a time since
+	// the device was opened.
+	OnRate func(qpn uint32, now unit.Time, r unit.Rate)
+}
+
+// Device is a RoCE device: one address of this machine and its UDP port 4791.
+type Device struct {
+	cfg    DeviceConfig
+	dev    *rcudp.Device
+	events chan AsyncEvent
+	closed chan struct{}
+	once   sync.Once
+
+	mu   sync.Mutex
+	keys map[uint32]bool
+	qpns map[uint32]bool
+}
+
+// EventType is the kind of an asynchronous event.
+type EventType int
+
+// Events.
+const (
+	EventQPFatal   EventType = iota // the queue pair went to ERR
+	EventSQDrained                  // a queue pair in SQD has nothing in flight
+	EventCQError                    // a completion queue overflowed
+)
+
+func (e EventType) String() string {
+	return [...]string{"IBV_EVENT_QP_FATAL", "IBV_EVENT_SQ_DRAINED", "IBV_EVENT_CQ_ERR"}[e]
+}
+
+// AsyncEvent is something that happened outside a completion.
+type AsyncEvent struct {
+	Type EventType
+	QP   *QP
+	CQ   *CQ
+}
+
+// MTUs of the transport, largest first.
+var mtus = [...]int{4096, 2048, 1024, 512, 256}
+
+// OpenDevice binds the device's address.
+func OpenDevice(cfg DeviceConfig) (*Device, error) {
+	if cfg.Line == 0 {
+		cfg.Line = 100 * unit.Gbps
+	}
+	if cfg.InFlight == 0 {
+		cfg.InFlight = 256 << 10
+	}
+	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP, CNPDSCP: cfg.CNPDSCP},
+		NoOffload: cfg.NoOffload, Tap: cfg.Tap})
+	if err != nil {
+		return nil, err
+	}
+	return &Device{cfg: cfg, dev: dev, events: make(chan AsyncEvent, 256), closed: make(chan struct{}),
+		keys: map[uint32]bool{}, qpns: map[uint32]bool{0: true, 1: true}}, nil
+}
+
+// Close stops the device; queue pairs complete nothing more.
+func (d *Device) Close() error {
+	d.once.Do(func() { close(d.closed) })
+	return d.dev.Close()
+}
+
+// Events delivers asynchronous events; what nobody fetches is dropped beyond 256.
+func (d *Device) Events() <-chan AsyncEvent { return d.events }
+
+func (d *Device) event(e AsyncEvent) {
+	select {
+	case d.events <- e:
+	default:
+	}
+}
+
+// Addr returns the device's address.
+func (d *Device) Addr() netip.Addr { return d.dev.Addr }
+
+// Counters returns what the port counted, what the kernel dropped for want of
+// receive buffer, and what it refused to send.
+func (d *Device) Counters() (c rcudp.Counters, kernelDrops, unsent int64, why error) {
+	return d.dev.Counters()
+}
+
+// PortMTU returns the largest path MTU whose packets fit the interface that
+// carries the device's address.
+func (d *Device) PortMTU() int {
+	const headers = roce.IPv6Len + roce.UDPLen + roce.BTHLen + roce.AtomicETHLen + roce.ICRCLen
+	frame := 1500
+	ifs, _ := net.Interfaces()
+	for _, i := range ifs {
+		addrs, _ := i.Addrs()
+		for _, a := range addrs {
+			if p, err := netip.ParsePrefix(a.String()); err == nil && (p.Addr() == d.Addr() || p.Contains(d.Addr()) && i.Flags&net.FlagLoopback != 0) {
+				frame = i.MTU
+			}
+		}
+	}
+	for _, m := range mtus {
+		if m+headers <= frame {
+			return m
+		}
+	}
+	return mtus[len(mtus)-1]
+}
+
+// random draws a number below limit that taken does not hold yet.
+func random(taken map[uint32]bool, mask uint32) uint32 {
+	for {
+		var b [4]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			panic(err) // the system has no randomness: nothing is safe
+		}
+		if n := binary.NativeEndian.Uint32(b[:]) & mask; n != 0 && !taken[n] {
+			return n
+		}
+	}
+}
+
+// AllocPD returns a protection domain: regions and queue pairs of different
+// domains do not meet.
+func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
+
+func (d *Device) controller() cc.Controller {
+	if d.cfg.NoDCQCN {
+		return nil
+	}
+	p := cc.DCQCNPaper(d.cfg.Line)
+	return cc.NewDCQCN(&p, d.cfg.Line)
+}

@@ -1,0 +1,112 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"railyard/rc"
+	"railyard/rcudp"
+	"railyard/unit"
+)
+
+// Access are the rights of a memory region or queue pair.
+type Access = rc.Access
+
+// Access rights.
+const (
+	LocalWrite   = rc.LocalWrite
+	RemoteWrite  = rc.RemoteWrite
+	RemoteRead   = rc.RemoteRead
+	RemoteAtomic = rc.RemoteAtomic
+)
+
+// PD is a protection domain.
+type PD struct {
+	dev   *Device
+	mem   *rc.Memory
+	local map[uint32]*MR // by lkey; guarded by the device's lock
+}
+
+// MR is a registered memory region. LKey and RKey are the same number, as on
+// most NICs.
+type MR struct {
+	Addr   uint64 // virtual address of the first byte
+	Length int
+	LKey   uint32
+	RKey   uint32
+	Access Access
+
+	pd  *PD
+	buf []byte
+}
+
+// MaxRegion is the largest region, 1 TiB.
+const MaxRegion = 1 << 40
+
+// RegMR registers buf. The region's address is the buffer's own; the buffer
+// must not be used by Go code while a peer may write to it, other than after a
+// completion that says so.
+func (pd *PD) RegMR(buf []byte, access Access) (*MR, error) {
+	if len(buf) == 0 || len(buf) > MaxRegion {
+		return nil, fmt.Errorf("a region has 1 to %d bytes, found %d", int64(MaxRegion), len(buf))
+	}
+	mr := &MR{Addr: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))), Length: len(buf), Access: access, pd: pd, buf: buf}
+	d := pd.dev
+	d.mu.Lock()
+	mr.LKey = random(d.keys, 1<<32-1)
+	d.keys[mr.LKey] = true
+	d.mu.Unlock()
+	mr.RKey = mr.LKey
+	var err error
+	d.dev.Do(func(*rcudp.Endpoint, unit.Time) {
+		if err = pd.mem.RegisterBuffer(mr.RKey, mr.Addr, buf, access); err == nil {
+			pd.local[mr.LKey] = mr
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return mr, nil
+}
+
+// Dereg ends a region: its keys are refused from then on.
+func (mr *MR) Dereg() error {
+	known := false
+	mr.pd.dev.dev.Do(func(*rcudp.Endpoint, unit.Time) {
+		known = mr.pd.local[mr.LKey] == mr
+		delete(mr.pd.local, mr.LKey)
+		mr.pd.mem.Deregister(mr.RKey)
+	})
+	if !known {
+		return errors.New("region is not registered")
+	}
+	return nil
+}
+
+// SGE is a scatter/gather element: bytes of a local region.
+type SGE struct {
+	Addr   uint64
+	Length uint32
+	LKey   uint32
+}
+
+// SGE returns the element of n bytes from offset off on.
+func (mr *MR) SGE(off, n int) SGE { return SGE{mr.Addr + uint64(off), uint32(n), mr.LKey} }
+
+// All returns a list with the whole region, which must be below 4 GiB.
+func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
+
+// slice resolves an element; the device is locked.
+func (pd *PD) slice(s SGE, write bool) ([]byte, error) {
+	mr := pd.local[s.LKey]
+	switch {
+	case mr == nil:
+		return nil, fmt.Errorf("lkey %#x is not registered in this protection domain", s.LKey)
+	case s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) || s.Addr-mr.Addr > uint64(mr.Length)-uint64(s.Length):
+		return nil, fmt.Errorf("%d bytes at %#x lie outside the region of lkey %#x: %d bytes at %#x", s.Length, s.Addr, s.LKey, mr.Length, mr.Addr)
+	case write && mr.Access&LocalWrite == 0:
+		return nil, fmt.Errorf("the region of lkey %#x does not allow local writes", s.LKey)
+	}
+	return mr.buf[s.Addr-mr.Addr:][:s.Length:s.Length], nil
+}

@@ -1,0 +1,220 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/rc"
+	"railyard/rcudp"
+)
+
+// Opcode is what a send request asks for.
+type Opcode = rc.Verb
+
+// Opcodes of send requests.
+const (
+	Write        = rc.Write
+	WriteWithImm = rc.WriteImm
+	Send         = rc.Send
+	SendWithImm  = rc.SendImm
+	SendWithInv  = rc.SendInv
+	Read         = rc.Read
+	CmpSwap      = rc.CompareSwap
+	FetchAdd     = rc.FetchAdd
+)
+
+// SendWR is a request of the send queue.
+type SendWR struct {
+	WRID       uint64
+	Opcode     Opcode
+	SGList     []SGE // WRITE, SEND: gathered; READ, atomics: where the answer goes
+	RemoteAddr uint64
+	RKey       uint32
+	ImmData    uint32 // or the rkey to invalidate
+	CompareAdd uint64 // FETCH_ADD: what to add; CMP_SWAP: what to compare with
+	Swap       uint64
+	Signaled   bool
+	Solicited  bool
+	Fence      bool
+}
+
+// RecvWR is a request of the receive queue.
+type RecvWR struct {
+	WRID   uint64
+	SGList []SGE
+}
+
+// Errors of posting.
+var (
+	ErrQueueFull = errors.New("work queue is full")
+	ErrTooLong   = errors.New("message is longer than 2 GiB")
+)
+
+// readPiece is the longest READ on the wire.
+const readPiece = 256 << 10
+
+// PostSend appends a request to the send queue.
+func (qp *QP) PostSend(wr *SendWR) error {
+	var err error
+	qp.do(func(*rcudp.Endpoint) { err = qp.postSend(wr) })
+	if err != nil {
+		return fmt.Errorf("posting %v on queue pair %#x: %w", wr.Opcode, qp.QPN, err)
+	}
+	return nil
+}
+
+func (qp *QP) postSend(wr *SendWR) error {
+	if len(qp.sends) >= qp.init.MaxSendWR {
+		return ErrQueueFull
+	}
+	into := wr.Opcode == Read || wr.Opcode == CmpSwap || wr.Opcode == FetchAdd
+	parts, total, err := qp.resolve(wr.SGList, into)
+	if err != nil {
+		return err
+	}
+	s := sent{wr: *wr, parts: 1, bytes: total}
+	s.wr.SGList = nil
+	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData, Solicited: wr.Solicited, Fence: wr.Fence}
+	switch len(parts) {
+	case 0:
+		r.Data = []byte{}
+	case 1:
+		r.Data = parts[0]
+	default: // gathered now; scattered when the answer is complete
+		r.Data = make([]byte, total)
+		if into {
+			s.scatter, s.bounce = parts, r.Data
+		} else {
+			at := 0
+			for _, p := range parts {
+				at += copy(r.Data[at:], p)
+			}
+		}
+	}
+	switch wr.Opcode {
+	case CmpSwap:
+		r.SwapAdd, r.Compare = wr.Swap, wr.CompareAdd
+	case FetchAdd:
+		r.SwapAdd = wr.CompareAdd
+	case Read:
+		if total > readPiece {
+			return qp.postPieces(r, s)
+		}
+	}
+	if err := qp.conn.Post(&r); err != nil {
+		return err
+	}
+	qp.sends = append(qp.sends, s)
+	return nil
+}
+
+// postPieces posts a long READ as several.
+func (qp *QP) postPieces(r rc.Request, s sent) error {
+	s.parts = 0
+	data, va := r.Data, r.VA
+	for len(data) > 0 {
+		n := min(len(data), readPiece)
+		r.Data, r.Len, r.VA = data[:n], int64(n), va
+		if err := qp.conn.Post(&r); err != nil {
+			return err // the first piece: the state does not change in between
+		}
+		data, va = data[n:], va+uint64(n)
+		r.Fence = false
+		s.parts++
+	}
+	qp.sends = append(qp.sends, s)
+	return nil
+}
+
+func (qp *QP) resolve(list []SGE, write bool) (parts [][]byte, total int64, err error) {
+	if len(list) > qp.init.MaxSGE {
+		return nil, 0, fmt.Errorf("%d scatter/gather elements, at most %d", len(list), qp.init.MaxSGE)
+	}
+	for _, e := range list {
+		b, err := qp.pd.slice(e, write)
+		if err != nil {
+			return nil, 0, err
+		}
+		if total += int64(len(b)); total > rc.MaxMessage {
+			return nil, 0, ErrTooLong
+		}
+		parts = append(parts, b)
+	}
+	return parts, total, nil
+}
+
+// PostRecv appends a request to the receive queue.
+func (qp *QP) PostRecv(wr *RecvWR) error {
+	var err error
+	qp.do(func(*rcudp.Endpoint) { err = qp.postRecv(wr) })
+	if err != nil {
+		return fmt.Errorf("posting a receive on queue pair %#x: %w", qp.QPN, err)
+	}
+	return nil
+}
+
+func (qp *QP) postRecv(wr *RecvWR) error {
+	if qp.recvs >= qp.init.MaxRecvWR {
+		return ErrQueueFull
+	}
+	parts, _, err := qp.resolve(wr.SGList, true)
+	if err != nil {
+		return err
+	}
+	if err := qp.conn.QP.PostReceive(rc.Receive{ID: wr.WRID, Data: parts}); err != nil {
+		return err
+	}
+	qp.recvs++
+	return nil
+}
+
+// opcodeOf names a finished send request.
+var opcodeOf = map[Opcode]WCOpcode{Write: WCRDMAWrite, WriteWithImm: WCRDMAWrite, Send: WCSend, SendWithImm: WCSend, SendWithInv: WCSend,
+	Read: WCRDMARead, CmpSwap: WCCompSwap, FetchAdd: WCFetchAdd}
+
+// completed takes a finished send request; the device is locked. The pieces of
+// a long READ count as one: the first that fails decides.
+func (qp *QP) completed(c rc.Completion) {
+	s := &qp.sends[0]
+	s.parts--
+	if s.status == StatusSuccess {
+		s.status = statusOf[c.Status]
+	}
+	if s.parts > 0 {
+		return
+	}
+	at := 0
+	for _, b := range s.scatter {
+		at += copy(b, s.bounce[at:])
+	}
+	w := WC{WRID: s.wr.WRID, Status: s.status, Opcode: opcodeOf[s.wr.Opcode], ByteLen: s.bytes, QP: qp}
+	tell := s.wr.Signaled || qp.init.SignalAll || s.status != StatusSuccess
+	rest := copy(qp.sends, qp.sends[1:])
+	qp.sends[rest] = sent{}
+	qp.sends = qp.sends[:rest]
+	if tell {
+		qp.push(qp.init.SendCQ, w, false)
+	}
+	qp.drained()
+}
+
+// received takes a finished receive; the device is locked.
+func (qp *QP) received(r rc.Received) {
+	qp.recvs--
+	w := WC{WRID: r.ID, Status: statusOf[r.Status], Opcode: WCRecv, ByteLen: r.Len, ImmData: r.Imm, HasImm: r.HasImm, InvRKey: r.InvKey, HasInv: r.HasInv, QP: qp}
+	if r.Write {
+		w.Opcode = WCRecvRDMAWithImm
+	}
+	qp.push(qp.init.RecvCQ, w, r.Solicited)
+}
+
+// push delivers a completion and notices a queue pair that died of it.
+func (qp *QP) push(cq *CQ, w WC, solicited bool) {
+	if !cq.push(w, solicited) && qp.conn.QP.State() != Err {
+		_ = qp.conn.QP.Modify(Err, 0) // what it flushes has no queue to go to
+	}
+	if !qp.fatal && qp.conn.QP.State() == Err {
+		qp.fatal = true
+		qp.pd.dev.event(AsyncEvent{Type: EventQPFatal, QP: qp})
+	}
+}
