@@ -21,6 +21,8 @@ var allowed = map[string][]string{
 	"rc":                {"roce", "cc"},
 	"rcudp":             {"rc", "roce", "cc"},
 	"verbs":             {"rc", "rcudp", "roce", "cc"},
+	"internal/capture":  {"roce"},
+	"internal/perftest": {"verbs", "rcudp"},
 	"internal/rng":      {},
 	"internal/engine":   {},
 	"internal/queue":    {"internal/rng", "roce"},
@@ -37,11 +39,12 @@ var allowed = map[string][]string{
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
 	"internal/validate": {"internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/report":   {"internal/result"},
-	"cmd/railyard":      {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate"},
+	"cmd/railyard":      {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate",
+		"internal/capture", "internal/perftest", "verbs", "roce"},
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"rcudp", "verbs", "internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/capture", "internal/perftest", "internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

@@ -88,7 +88,7 @@ func (w *world) carry(from int, d *Datagram) {
 		return
 	}
 	for range 2 {
-		f := flight{at: w.now + 2*unit.Microsecond, seq: w.seq, to: 1 - from, port: d.Port, tos: d.TOS, data: bytes.Clone(d.Data)}
+		f := flight{at: w.now + 2*unit.Microsecond, seq: w.seq, to: 1 - from, port: d.Port, tos: d.TOS, data: d.Append(nil)}
 		w.seq++
 		if w.hit(w.f.late) {
 			f.at += unit.Time(w.r.Intn(40)) * unit.Microsecond

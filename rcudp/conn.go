@@ -153,13 +153,14 @@ func (c *Conn) decide() {
 	c.timerAt = d.TimerAt
 }
 
-// drain hands over what finished.
-func (c *Conn) drain() {
+// drain hands over what finished and returns how much that was.
+func (c *Conn) drain() (n int64) {
 	for {
 		d, ok := c.QP.PopCompletion()
 		if !ok {
 			break
 		}
+		n++
 		if c.OnComplete != nil {
 			c.OnComplete(d)
 		}
@@ -169,10 +170,12 @@ func (c *Conn) drain() {
 		if !ok {
 			break
 		}
+		n++
 		if c.OnReceive != nil {
 			c.OnReceive(r)
 		}
 	}
+	return n
 }
 
 // Post appends a work request.

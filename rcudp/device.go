@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -28,28 +29,31 @@ type Options struct {
 const (
 	maxDatagram = 4096 + 128
 	batchBytes  = 64000
+	spin        = 50 * unit.Microsecond // how long the reader looks again before it sleeps: waking costs as much
 	maxSegments = 60
+	maxHeads    = (maxSegments + 1) * 128
 	sendBatches = 8
-	recvBatches = 16
+	recvBatches = 4
 )
 
 // Device is one address of this machine with UDP port 4791, as a RoCE NIC.
 type Device struct {
 	Addr netip.Addr
 
-	mu     sync.Mutex
-	ep     *Endpoint
-	opt    Options
-	start  time.Time
-	recv   *socket
-	out    map[uint16]*socket
-	gso    bool
-	msgs   []ipv4.Message
-	bufs   [][]byte
-	spill  []byte
-	drops  uint32
-	sendEr error
-	sendNo int64
+	mu      sync.Mutex
+	ep      *Endpoint
+	opt     Options
+	start   time.Time
+	recv    *socket
+	out     map[uint16]*socket
+	gso     bool
+	msgs    []ipv4.Message
+	batches [sendBatches]batch
+	next    Datagram
+	spill   []byte
+	drops   uint32
+	sendEr  error
+	sendNo  int64
 
 	sleepAt unit.Time     // until when the pacer sleeps
 	wake    chan struct{} // wakes the pacer
@@ -75,8 +79,8 @@ func Open(opt Options) (*Device, error) {
 	}
 	d := &Device{Addr: opt.Addr, ep: NewEndpoint(opt.Config), opt: opt, start: time.Now(), recv: recv, out: map[uint16]*socket{},
 		gso: !opt.NoOffload, wake: make(chan struct{}, 1), closed: make(chan struct{}), spill: make([]byte, 0, maxDatagram)}
-	for range sendBatches {
-		d.bufs = append(d.bufs, make([]byte, 0, batchBytes+maxDatagram))
+	for i := range d.batches {
+		d.batches[i].heads = make([]byte, 0, maxHeads)
 	}
 	d.done.Add(2)
 	go d.reader()
@@ -160,18 +164,32 @@ func (d *Device) reader() {
 		ms[i].Buffers = [][]byte{make([]byte, size)}
 		ms[i].OOB = make([]byte, 128)
 	}
+	var busy unit.Time // when something came last
 	for {
-		n, err := d.recv.readBatch(ms)
+		n, err := d.recv.readBatch(ms, d.now()-busy < spin)
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
+			switch {
+			case errors.Is(err, net.ErrClosed):
 				return
+			case wouldBlock(err):
+				yield()
 			}
-			continue // an ICMP error of somebody else's datagram
+			continue // else an ICMP error of somebody else's datagram
 		}
 		d.mu.Lock()
 		now := d.now()
+		busy = now
+		finished := d.ep.finished
 		for i := range ms[:n] {
 			d.take(now, &ms[i])
+		}
+		if d.ep.finished != finished {
+			// Whoever waits for this will likely answer: let that go out in one
+			// system call with the acknowledgement.
+			d.mu.Unlock()
+			runtime.Gosched()
+			d.mu.Lock()
+			now = d.now()
 		}
 		d.flush(now)
 		d.rearm(now)
@@ -208,49 +226,87 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 
 // flush sends what may be sent, in batches of segments: datagrams of one
 // connection and one size that follow each other leave in one system call, and
-// the kernel cuts them apart.
+// the kernel cuts them apart. Payload goes from where the application has it.
 func (d *Device) flush(now unit.Time) {
-	var dg Datagram
-	have := d.ep.Next(now, d.spill[:0], 0, &dg)
+	dg := &d.next
+	have := d.ep.Next(now, d.spill[:0], 0, dg)
 	for have {
 		msgs := d.msgs[:0]
 		port := dg.Port
 		for len(msgs) < sendBatches && have && dg.Port == port {
-			buf := append(d.bufs[len(msgs)][:0], dg.Data...)
-			first := dg
-			seg, segs := len(dg.Data), 1
-			d.tap(&dg, 0)
-			for {
-				joinable := d.gso && segs < maxSegments && len(buf)+maxDatagram <= batchBytes && len(buf) == seg*segs
-				room := d.spill[:0]
-				if joinable {
-					room = buf[len(buf):]
-				}
-				if have = d.ep.Next(now, room, uint16(segs), &dg); !have {
-					break
-				}
-				if !joinable || dg.Conn != first.Conn || dg.Port != port || dg.TOS != first.TOS || len(dg.Data) > seg {
-					if joinable {
-						dg.Data = append(d.spill[:0], dg.Data...)
-					}
-					d.ep.Reseal(&dg, 0)
-					break
-				}
-				d.tap(&dg, uint16(segs))
-				buf = buf[:len(buf)+len(dg.Data)]
-				segs++
-			}
-			m := ipv4.Message{Buffers: [][]byte{buf}, Addr: first.Conn.addr(), OOB: controlOf(first.TOS, seg, segs, d.Addr.Is4())}
-			msgs = append(msgs, m)
+			b := &d.batches[len(msgs)]
+			have = d.fill(now, b)
+			msgs = append(msgs, ipv4.Message{Buffers: b.parts, Addr: b.conn.addr(), OOB: b.control(d.Addr.Is4())})
 		}
 		d.send(port, msgs)
 		d.msgs = msgs
 	}
 }
 
+// batch is what one message of a system call carries.
+type batch struct {
+	conn  *Conn
+	tos   uint8
+	seg   int // bytes of each segment but the last
+	segs  int
+	heads []byte // headers and trailers of all segments
+	open  int    // where the part of heads begins that is not in parts yet
+	parts [][]byte
+	oob   [64]byte
+}
+
+// add appends a datagram whose head and tail lie at the end of heads already.
+func (b *batch) add(dg *Datagram) {
+	b.heads = b.heads[:len(b.heads)+len(dg.Head)]
+	if len(dg.Payload) > 0 {
+		b.parts = append(b.parts, b.heads[b.open:], dg.Payload)
+		b.open = len(b.heads)
+	}
+	b.heads = b.heads[:len(b.heads)+len(dg.Tail)]
+	b.segs++
+}
+
+func (b *batch) control(is4 bool) []byte { return controlOf(b.oob[:], b.tos, b.seg, b.segs, is4) }
+
+// fill puts d.next and what may follow it into a batch. On return d.next is the
+// first datagram that does not fit, if there is one.
+func (d *Device) fill(now unit.Time, b *batch) (have bool) {
+	dg := &d.next
+	*b = batch{conn: dg.Conn, tos: dg.TOS, seg: dg.Len(), heads: append(append(b.heads[:0], dg.Head...), dg.Tail...)[:0], parts: b.parts[:0]}
+	b.add(dg)
+	d.tap(dg, 0)
+	port, last := dg.Port, b.seg
+	for {
+		room := d.spill[:0]
+		joinable := d.gso && b.segs < maxSegments && (b.segs+1)*b.seg <= batchBytes && last == b.seg
+		if joinable {
+			room = b.heads[len(b.heads):]
+		}
+		if have = d.ep.Next(now, room, uint16(b.segs), dg); !have {
+			break
+		}
+		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || dg.Len() > b.seg {
+			if joinable { // it lies in this batch's buffer, which goes away
+				n := len(dg.Head)
+				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)
+				dg.Head, dg.Tail = d.spill[:n], d.spill[n:]
+			}
+			d.ep.Reseal(dg, 0)
+			break
+		}
+		d.tap(dg, uint16(b.segs))
+		last = dg.Len()
+		b.add(dg)
+	}
+	if b.open < len(b.heads) {
+		b.parts = append(b.parts, b.heads[b.open:])
+	}
+	return have
+}
+
 func (d *Device) tap(dg *Datagram, id uint16) {
 	if d.opt.Tap != nil {
-		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port), netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Data)
+		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port), netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Append(nil))
 	}
 }
 

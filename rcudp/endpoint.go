@@ -64,12 +64,24 @@ type Counters struct {
 	CNPs       int64 `json:"cnps_received"`
 }
 
-// Datagram is one UDP datagram to send.
+// Datagram is one UDP datagram to send: Head, Payload and Tail in turn, from
+// BTH to ICRC. Head and Tail lie side by side in the buffer given to Next, the
+// payload where the application has it.
 type Datagram struct {
-	Conn *Conn
-	Port uint16 // UDP source port
-	TOS  uint8
-	Data []byte // BTH to ICRC
+	Conn    *Conn
+	Port    uint16 // UDP source port
+	TOS     uint8
+	Head    []byte // BTH and extension headers
+	Payload []byte
+	Tail    []byte // padding and ICRC
+}
+
+// Len returns the bytes of the datagram.
+func (d *Datagram) Len() int { return len(d.Head) + len(d.Payload) + len(d.Tail) }
+
+// Append appends the whole datagram to b.
+func (d *Datagram) Append(b []byte) []byte {
+	return append(append(append(b, d.Head...), d.Payload...), d.Tail...)
 }
 
 // control is a small packet that goes before all data.
@@ -84,19 +96,20 @@ type control struct {
 type Endpoint struct {
 	Count Counters
 
-	cfg     Config
-	conns   map[uint32]*Conn
-	ring    []*Conn // connections in the order they take turns
-	turn    int
-	stay    int // datagrams the connection whose turn it is has sent in a row
-	control []control
-	sum     roce.Summer
-	in      roce.Header
-	out     roce.Header
-	packet  rc.Packet
-	answer  rc.Answer
-	ip      [roce.IPv6Len]byte
-	udp     [roce.UDPLen]byte
+	cfg      Config
+	conns    map[uint32]*Conn
+	ring     []*Conn // connections in the order they take turns
+	turn     int
+	stay     int // datagrams the connection whose turn it is has sent in a row
+	control  []control
+	sum      roce.Summer
+	finished int64 // completions handed over while taking datagrams
+	in       roce.Header
+	out      roce.Header
+	packet   rc.Packet
+	answer   rc.Answer
+	ip       [roce.IPv6Len]byte
+	udp      [roce.UDPLen]byte
 }
 
 // NewEndpoint returns an endpoint without queue pairs.
@@ -190,31 +203,31 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	} else {
 		e.request(c, p)
 	}
-	c.drain()
+	e.finished += c.drain()
 }
 
 // icrcHolds checks the ICRC, which for IPv4 takes some guessing.
 func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
 	from := src.Addr().Unmap()
-	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), ib) == want {
+	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), len(ib), ib) == want {
 		return true
 	}
 	if !from.Is4() {
 		return false
 	}
 	for id := range uint16(64) {
-		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, ib) == want {
+		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, len(ib), ib) == want {
 			return true
 		}
 	}
 	return false
 }
 
-// icrc computes the ICRC of ib, BTH to padding, in the IP and UDP headers that
-// the kernel puts before it.
-func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, ib []byte) uint32 {
-	n := roce.UDPLen + len(ib) + roce.ICRCLen
+// icrc computes the ICRC of ib, BTH to padding or the first part of it, in the
+// IP and UDP headers that the kernel puts before it; length is that of all.
+func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []byte) uint32 {
+	n := roce.UDPLen + length + roce.ICRCLen
 	binary.BigEndian.PutUint16(e.udp[0:], port)
 	binary.BigEndian.PutUint16(e.udp[2:], roce.Port)
 	binary.BigEndian.PutUint16(e.udp[4:], uint16(n))
@@ -342,7 +355,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 		e.Count.Again++
 	}
 	e.encode(buf, c, p, e.cfg.DataDSCP<<2|ect0, id, d)
-	c.sent(now, len(d.Data)+overhead)
+	c.sent(now, d.Len()+overhead)
 }
 
 // overhead is what the wire carries around BTH to ICRC: UDP, IPv4, Ethernet,
@@ -359,28 +372,24 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 		*h = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, DestQP: c.DestQPN, BECN: true}
 	}
 	b := h.Append(buf[:0])
-	switch {
-	case p.Op == roce.CNP:
-		b = append(b, zeros[:roce.CNPPadLen]...)
-	case p.Data != nil:
-		b = append(b, p.Data...)
-	default:
-		for n := int(p.Payload); n > 0; n -= len(zeros) {
-			b = append(b, zeros[:min(n, len(zeros))]...)
-		}
+	*d = Datagram{Conn: c, Port: c.port(), TOS: tos, Head: b, Payload: p.Data}
+	if p.Op == roce.CNP {
+		d.Payload = zeros[:roce.CNPPadLen]
 	}
-	b = append(b, zeros[:h.Pad]...)
-	*d = Datagram{Conn: c, Port: c.port(), TOS: tos}
-	d.Data = roce.AppendICRC(b, e.icrc(e.cfg.Addr, c.Peer, d.Port, id, b))
+	d.Tail = append(b, zeros[:int(h.Pad)+roce.ICRCLen]...)[len(b):]
+	e.Reseal(d, id)
 	e.Count.Sent++
 }
 
-var zeros [256]byte
+var zeros [roce.CNPPadLen]byte
 
-// Reseal gives an encoded datagram another IPv4 identification.
+// Reseal computes the ICRC of a datagram for an IPv4 identification.
 func (e *Endpoint) Reseal(d *Datagram, id uint16) {
-	ib := d.Data[:len(d.Data)-roce.ICRCLen]
-	roce.AppendICRC(ib, e.icrc(e.cfg.Addr, d.Conn.Peer, d.Port, id, ib))
+	pad := d.Tail[:len(d.Tail)-roce.ICRCLen]
+	n := len(d.Head) + len(d.Payload) + len(pad)
+	sum := e.icrc(e.cfg.Addr, d.Conn.Peer, d.Port, id, n, d.Head)
+	sum = roce.MoreICRC(roce.MoreICRC(sum, d.Payload), pad)
+	roce.AppendICRC(pad, sum)
 }
 
 // Wake returns when Tick, or Next again, is due: unit.Never when only a

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -93,11 +94,24 @@ func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 	return err
 }
 
-func (s *socket) readBatch(ms []ipv4.Message) (int, error) {
-	if s.v4 != nil {
-		return s.v4.ReadBatch(ms, 0)
+// readBatch waits for datagrams, or with look returns at once when there are none.
+func (s *socket) readBatch(ms []ipv4.Message, look bool) (int, error) {
+	flags := 0
+	if look {
+		flags = unix.MSG_DONTWAIT
 	}
-	return s.v6.ReadBatch(ms, 0)
+	if s.v4 != nil {
+		return s.v4.ReadBatch(ms, flags)
+	}
+	return s.v6.ReadBatch(ms, flags)
+}
+
+func wouldBlock(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+
+// yield lets others run, goroutines and processes, and comes back.
+func yield() {
+	runtime.Gosched()
+	_, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0)
 }
 
 func (s *socket) writeBatch(ms []ipv4.Message) (int, error) {
@@ -135,10 +149,9 @@ func parseControl(oob []byte) (r received) {
 	return r
 }
 
-// controlOf builds the control messages of a batch: its type of service and,
+// controlOf builds in b the control messages of a batch: its type of service and,
 // for more than one segment, their size.
-func controlOf(tos uint8, seg, segs int, is4 bool) []byte {
-	b := make([]byte, unix.CmsgSpace(4)+unix.CmsgSpace(2))
+func controlOf(b []byte, tos uint8, seg, segs int, is4 bool) []byte {
 	level, typ := unix.IPPROTO_IP, unix.IP_TOS
 	if !is4 {
 		level, typ = unix.IPPROTO_IPV6, unix.IPV6_TCLASS

@@ -358,5 +358,26 @@ func (f *Frame) ComputeICRC() uint32 {
 	if f.Kind == KindRoCEv2 {
 		udp = f.UDP.append(us[:0])
 	}
-	return icrcParts(head, udp, f.BTH.Append(bs[:0]), f.Body)
+	return MoreICRC(ICRC(head, udp, f.BTH.Append(bs[:0])), f.Body)
+}
+
+// AppendUDP appends an Ethernet frame, without FCS, that carries a UDP datagram
+// of any content: lengths, protocol, IPv4 header checksum and EtherType are
+// filled in; the UDP checksum is zero.
+func AppendUDP(b []byte, eth *Ethernet, ip *IP, src, dst uint16, data []byte) []byte {
+	f := Frame{Ethernet: *eth, IP: *ip}
+	f.IP.Src, f.IP.Dst, f.IP.Proto = ip.Src.Unmap(), ip.Dst.Unmap(), 17
+	f.Type, f.IP.Version = TypeIPv6, 6
+	n := UDPLen + len(data)
+	if f.IP.Len = uint16(n); f.IP.Dst.Is4() {
+		f.Type, f.IP.Version, f.IP.Len, f.IP.Checksum = TypeIPv4, 4, uint16(IPv4Len+len(ip.Options)+n), 0
+	}
+	b = f.Append(b)
+	at := len(b)
+	b = f.IP.append(b)
+	if f.IP.Version == 4 {
+		binary.BigEndian.PutUint16(b[at+10:], ^checksum(0, b[at:]))
+	}
+	u := UDP{SrcPort: src, DstPort: dst, Len: uint16(n)}
+	return append(u.append(b), data...)
 }

@@ -56,7 +56,10 @@ func AppendICRC(b []byte, icrc uint32) []byte { return binary.LittleEndian.Appen
 // WireICRC reads the ICRC in the last four bytes of b.
 func WireICRC(b []byte) uint32 { return binary.LittleEndian.Uint32(b[len(b)-ICRCLen:]) }
 
-// icrcParts is ICRC of a packet whose transport headers and body lie apart.
-func icrcParts(ip, udp, head, body []byte) uint32 {
-	return crc32.Update(ICRC(ip, udp, head), crc32.IEEETable, body)
+// MoreICRC continues an ICRC over the next part of a packet.
+func MoreICRC(icrc uint32, part []byte) uint32 {
+	if len(part) == 0 {
+		return icrc
+	}
+	return crc32.Update(icrc, crc32.IEEETable, part)
 }

@@ -76,7 +76,7 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 		cfg.Line = 100 * unit.Gbps
 	}
 	if cfg.InFlight == 0 {
-		cfg.InFlight = 256 << 10
+		cfg.InFlight = 1 << 20
 	}
 	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP, CNPDSCP: cfg.CNPDSCP},
 		NoOffload: cfg.NoOffload, Tap: cfg.Tap})

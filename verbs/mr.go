@@ -94,6 +94,9 @@ type SGE struct {
 // SGE returns the element of n bytes from offset off on.
 func (mr *MR) SGE(off, n int) SGE { return SGE{mr.Addr + uint64(off), uint32(n), mr.LKey} }
 
+// PD returns the region's protection domain.
+func (mr *MR) PD() *PD { return mr.pd }
+
 // All returns a list with the whole region, which must be below 4 GiB.
 func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 

@@ -118,9 +118,9 @@ func simulate(run *sim.Run, stderr io.Writer) error {
 		case <-done:
 		}
 	}()
-	bar := newProgress(stderr)
+	bar := newMeter(stderr)
 	err := run.Go(func(p sim.Progress) bool {
-		bar.show(p)
+		bar.simulated(p)
 		return !stop.Load()
 	})
 	bar.finish()

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"railyard/internal/capture"
+	"railyard/internal/perftest"
+	"railyard/unit"
+	"railyard/verbs"
+)
+
+type rdmaCmd struct {
+	Serve     rdmaServeCmd     `cmd:"" help:"Answer the tests below, as memory and as receiver."`
+	Write     rdmaWriteCmd     `cmd:"" help:"Bandwidth of RDMA WRITE to a server."`
+	Send      rdmaSendCmd      `cmd:"" help:"Bandwidth of SEND to a server."`
+	Read      rdmaReadCmd      `cmd:"" help:"Bandwidth of RDMA READ from a server."`
+	Lat       rdmaLatCmd       `cmd:"" help:"Latency of RDMA WRITE, half of a ping-pong."`
+	Allreduce rdmaAllreduceCmd `cmd:"" help:"Ring all-reduce between real processes, every element verified."`
+	Bench     rdmaBenchCmd     `cmd:"" help:"Our throughput and latency beside iperf3's and bare UDP's, in one run."`
+}
+
+func (c *rdmaCmd) Help() string {
+	return `Real RoCEv2 over UDP port 4791 of this machine's kernel: no root, no RDMA hardware.
+
+Examples:
+  railyard rdma serve &
+  railyard rdma write --to 127.0.0.1 --size 64KiB --iters 10000 --qps 4
+  railyard rdma lat --to 127.0.0.1 --size 4KiB
+  railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
+  railyard rdma write --to 127.0.0.1 --iters 100 --pcap write.pcapng && railyard pcap write.pcapng`
+}
+
+// rdmaDevice are the flags of every command that opens a device.
+type rdmaDevice struct {
+	Addr      string `help:"Our own address; by default the one that reaches the peer." placeholder:"ADDRESS"`
+	LineRate  string `help:"Rate of the port: the start and ceiling of DCQCN. With it we never send faster." placeholder:"RATE"`
+	NoDCQCN   bool   `help:"Ignore congestion notifications." name:"no-dcqcn"`
+	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
+	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"26" name:"dscp"`
+	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
+	InFlight  string `help:"Payload that one queue pair may have under way." default:"1MiB" placeholder:"BYTES"`
+	Pcap      string `help:"Write what is sent and received as pcapng." placeholder:"FILE"`
+	Force     bool   `help:"Replace an existing capture file."`
+}
+
+// config checks the flags and opens the capture; done completes it.
+func (d *rdmaDevice) config(e *env) (cfg verbs.DeviceConfig, done func() error, err error) {
+	done = func() error { return nil }
+	if d.DSCP > 63 || d.CNPDSCP > 63 {
+		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d", d.DSCP, d.CNPDSCP)}
+	}
+	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoDCQCN, cfg.NoOffload = d.DSCP, d.CNPDSCP, d.NoDCQCN, d.NoOffload
+	if d.Addr != "" {
+		if cfg.Addr, err = lookup(d.Addr); err != nil {
+			return cfg, done, err
+		}
+	}
+	if d.LineRate != "" {
+		if cfg.Line, err = unit.ParseRate(d.LineRate); err != nil {
+			return cfg, done, &inputError{fmt.Errorf("--line-rate: %w", err)}
+		}
+		if cfg.Line < unit.Mbps || cfg.Line > 10_000*unit.Gbps {
+			return cfg, done, &inputError{fmt.Errorf("--line-rate lies between 1Mbps and 10000Gbps, found %v", cfg.Line)}
+		}
+		cfg.Paced = true
+	}
+	if cfg.InFlight, err = parseSize("--in-flight", d.InFlight, 4096, 1<<30); err != nil {
+		return cfg, done, err
+	}
+	if d.Pcap == "" {
+		return cfg, done, nil
+	}
+	f, err := capture.Create(d.Pcap, d.Force, "railyard "+version(), "roce0")
+	if err != nil {
+		return cfg, done, &inputError{err}
+	}
+	cfg.Tap = f.Datagram
+	return cfg, func() error {
+		n, err := f.Close()
+		if err == nil {
+			fmt.Fprintf(e.stderr, "%d packets in %s (railyard pcap, tshark and Wireshark read it)\n", n, d.Pcap)
+		}
+		return err
+	}, nil
+}
+
+func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
+	b, err := unit.ParseBytes(s)
+	if err != nil {
+		return 0, &inputError{fmt.Errorf("%s: %w", flag, err)}
+	}
+	if b < least || b > most {
+		return 0, &inputError{fmt.Errorf("%s lies between %v and %v, found %v", flag, least, most, b)}
+	}
+	return b, nil
+}
+
+// lookup resolves a host name or address to one address, IPv4 first.
+func lookup(host string) (netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap(), nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil || len(addrs) == 0 {
+		return netip.Addr{}, &inputError{fmt.Errorf("no address for host %q", host)}
+	}
+	for _, a := range addrs {
+		if a.Unmap().Is4() {
+			return a.Unmap(), nil
+		}
+	}
+	return addrs[0], nil
+}
+
+// hostPort splits HOST or HOST:PORT.
+func hostPort(s string, port uint16) (netip.AddrPort, error) {
+	host := s
+	if h, p, err := net.SplitHostPort(s); err == nil {
+		n, err := strconv.ParseUint(p, 10, 16)
+		if err != nil || n == 0 {
+			return netip.AddrPort{}, &inputError{fmt.Errorf("%q: a port lies between 1 and 65535", s)}
+		}
+		host, port = h, uint16(n)
+	}
+	a, err := lookup(strings.Trim(host, "[]"))
+	return netip.AddrPortFrom(a, port), err
+}
+
+// interruptible returns a context that Ctrl-C ends.
+func interruptible() (context.Context, func()) {
+	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// oneThread runs Go code on one processor: a device is one lock, and waking a
+// second thread for each completion costs more than it brings.
+func oneThread() { runtime.GOMAXPROCS(1) }
+
+// deviceError says that a device could not be opened: what was asked for
+// cannot be had here.
+func deviceError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &inputError{err}
+}
+
+type rdmaServeCmd struct {
+	rdmaDevice
+	Port     uint16        `help:"TCP port that clients connect to." default:"18515"`
+	Duration time.Duration `help:"Stop after so long; 0 serves until interrupted." default:"0s"`
+}
+
+func (c *rdmaServeCmd) Help() string {
+	return `Serves on 127.0.0.1 unless --addr names another address of this machine.
+
+Examples:
+  railyard rdma serve
+  railyard rdma serve --addr 10.1.0.7 --pcap served.pcapng`
+}
+
+// Run is the rdma serve command.
+func (c *rdmaServeCmd) Run(e *env) error {
+	if c.Addr == "" {
+		c.Addr = "127.0.0.1"
+	}
+	cfg, done, err := c.config(e)
+	if err != nil {
+		return err
+	}
+	oneThread()
+	dev, err := verbs.OpenDevice(cfg)
+	if err != nil {
+		return deviceError(errors.Join(err, done()))
+	}
+	s := perftest.Server{Dev: dev, Log: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }}
+	if err := s.Listen(c.Port); err != nil {
+		dev.Close()
+		return deviceError(errors.Join(err, done()))
+	}
+	fmt.Fprintf(e.stdout, "serving RDMA on %v, clients connect to TCP %v\n", dev.Addr(), s.Addr())
+	ctx, cancel := interruptible()
+	defer cancel()
+	if c.Duration > 0 {
+		ctx, cancel = context.WithTimeout(ctx, c.Duration)
+		defer cancel()
+	}
+	err = s.Serve(ctx)
+	dev.Close()
+	return errors.Join(err, done())
+}
+
+// rdmaTest are the flags of the measuring commands.
+type rdmaTest struct {
+	rdmaDevice
+	To       string        `help:"Server: HOST or HOST:PORT." required:"" placeholder:"HOST"`
+	Size     string        `help:"Message sizes: one, a list, or all (powers of two up to 8MiB)." default:"64KiB" placeholder:"BYTES,..."`
+	Iters    int64         `help:"Messages per queue pair and size." default:"5000"`
+	Duration time.Duration `help:"Measure each size for so long instead of counting messages." default:"0s"`
+	MTU      int           `help:"Path MTU; by default what both ports carry." default:"0" name:"mtu"`
+	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"14"`
+	Retry    int           `help:"Retries after a timeout, 0 to 7." default:"7"`
+	RNRRetry int           `help:"Retries while the receiver is not ready; 7 is endless." default:"7" name:"rnr-retry"`
+	JSON     bool          `help:"Print the results as JSON."`
+}
+
+// rdmaMany are the flags of the bandwidth tests.
+type rdmaMany struct {
+	rdmaTest
+	QPs   int  `help:"Queue pairs." default:"1" name:"qps"`
+	Depth int  `help:"Requests in flight per queue pair." default:"64"`
+	Spray bool `help:"A new UDP source port per packet, with placement in any order (addresses in every packet, selective repeat at the sender)."`
+}
+
+type rdmaWriteCmd struct{ rdmaMany }
+type rdmaSendCmd struct{ rdmaMany }
+type rdmaReadCmd struct{ rdmaMany }
+
+func (c *rdmaMany) Help() string {
+	return `A server must run: railyard rdma serve. Bandwidth is payload; latency is from post to completion.
+
+Examples:
+  railyard rdma write --to 10.1.0.7 --size all
+  railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json`
+}
+
+// Run is the rdma write command.
+func (c *rdmaWriteCmd) Run(e *env) error { return c.run(e, perftest.OpWrite) }
+
+// Run is the rdma send command.
+func (c *rdmaSendCmd) Run(e *env) error { return c.run(e, perftest.OpSend) }
+
+// Run is the rdma read command.
+func (c *rdmaReadCmd) Run(e *env) error { return c.run(e, perftest.OpRead) }
+
+type rdmaLatCmd struct{ rdmaTest }
+
+func (c *rdmaLatCmd) Help() string {
+	return `WRITE with immediate there and back; half of the round trip is the latency, as ib_write_lat counts it.
+
+Example:
+  railyard rdma lat --to 127.0.0.1 --size 4KiB --iters 20000`
+}
+
+// Run is the rdma lat command.
+func (c *rdmaLatCmd) Run(e *env) error {
+	m := rdmaMany{rdmaTest: c.rdmaTest, QPs: 1, Depth: 1}
+	return m.run(e, perftest.OpLat)
+}
+
+// spec checks the flags.
+func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
+	s := &perftest.Spec{Op: op, QPs: c.QPs, Depth: c.Depth, Iters: c.Iters, Time: c.Duration, Warmup: min(100, c.Iters/10),
+		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: c.Timeout, RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
+	if c.Spray {
+		s.Connect.Entropy = 16
+	}
+	for _, l := range []struct {
+		name           string
+		v, least, most int64
+	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096}, {"--iters", c.Iters, 1, perftest.MaxIters},
+		{"--timeout", int64(c.Timeout), 1, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7},
+		{"--duration in seconds", int64(c.Duration / time.Second), 0, 86400}} {
+		if l.v < l.least || l.v > l.most {
+			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least, l.most, l.v)}
+		}
+	}
+	switch c.MTU {
+	case 0, 256, 512, 1024, 2048, 4096:
+	default:
+		return nil, &inputError{fmt.Errorf("--mtu is 256, 512, 1024, 2048 or 4096, found %d", c.MTU)}
+	}
+	if c.Size == "all" {
+		for n := int64(2); n <= 8<<20; n *= 2 {
+			s.Sizes = append(s.Sizes, n)
+		}
+		return s, nil
+	}
+	for _, w := range strings.Split(c.Size, ",") {
+		b, err := parseSize("--size", strings.TrimSpace(w), 1, perftest.MaxSize)
+		if err != nil {
+			return nil, err
+		}
+		s.Sizes = append(s.Sizes, int64(b))
+	}
+	return s, nil
+}
+
+func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
+	s, err := c.spec(op)
+	if err != nil {
+		return err
+	}
+	to, err := hostPort(c.To, perftest.Port)
+	if err != nil {
+		return err
+	}
+	cfg, done, err := c.config(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	oneThread()
+	cfg.WriteOnly = c.Spray
+	cfg.Selective = c.Spray
+	dev, err := perftest.OpenNear(cfg, to.Addr())
+	if err != nil {
+		return deviceError(err)
+	}
+	defer dev.Close()
+	ctx, cancel := interruptible()
+	defer cancel()
+	cl, err := perftest.Connect(ctx, dev, to, s)
+	if err != nil {
+		return deviceError(err)
+	}
+	defer cl.Close()
+	var results []perftest.Result
+	for _, size := range s.Sizes {
+		m := newMeter(e.stderr)
+		r, err := cl.Run(ctx, s, size, func(share, gbps float64) { m.show(share, fmt.Sprintf("%d bytes %7.2f Gbit/s", size, gbps)) })
+		m.finish()
+		if err != nil {
+			return err
+		}
+		if len(results) == 0 && !c.JSON {
+			bandwidthHead(e.stdout, s, dev, to, r.MTU)
+		}
+		results = append(results, r)
+		if !c.JSON {
+			bandwidthRow(e.stdout, r)
+		}
+	}
+	final, err := cl.Finish()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"results": results, "server": final})
+	}
+	if n := final.Drops + results[len(results)-1].Drops; n > 0 {
+		fmt.Fprintf(e.stdout, "%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)
+	}
+	return nil
+}
+
+func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.AddrPort, mtu int) {
+	if s.Op == perftest.OpLat {
+		fmt.Fprintf(w, "WRITE latency %v to %v, path MTU %d, half a round trip in us\n\n", dev.Addr(), to.Addr(), mtu)
+		fmt.Fprintf(w, "%10s %10s %9s %9s %9s %9s %9s %9s %8s\n", "bytes", "iterations", "min", "p50", "mean", "p99", "p99.9", "max", "retrans")
+		return
+	}
+	fmt.Fprintf(w, "RDMA %s %v to %v, %d queue pairs, %d in flight each, path MTU %d\n\n", strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), s.QPs, s.Depth, mtu)
+	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s\n", "bytes", "iterations", "Gbit/s", "Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs")
+}
+
+func bandwidthRow(w io.Writer, r perftest.Result) {
+	if r.Op == perftest.OpLat {
+		fmt.Fprintf(w, "%10d %10d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8d\n", r.Size, r.Iters, r.Min, r.P50, r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
+		return
+	}
+	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d\n", r.Size, r.Iters, r.Gbps, r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs)
+}

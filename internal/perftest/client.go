@@ -1,0 +1,310 @@
+package perftest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"railyard/verbs"
+)
+
+// Client is the measuring side of a session.
+type Client struct {
+	dev   *verbs.Device
+	tcp   net.Conn
+	op    Op
+	cq    *verbs.CQ
+	qps   []*verbs.QP
+	mrs   []*verbs.MR
+	bufs  [][]byte
+	peers []verbs.Info
+	depth int
+}
+
+// Spec says what a client measures.
+type Spec struct {
+	Op      Op
+	Sizes   []int64 // bytes per message, ascending
+	QPs     int
+	Depth   int   // requests in flight per queue pair
+	Iters   int64 // messages per queue pair and size; 0 with a Duration
+	Time    time.Duration
+	Warmup  int64
+	Connect ConnectParams
+}
+
+// Connect opens a session with the server at to.
+func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec) (c *Client, err error) {
+	size := slices.Max(s.Sizes)
+	c = &Client{dev: dev, op: s.Op, depth: s.Depth}
+	defer func() {
+		if err != nil {
+			c.Close()
+		}
+	}()
+	if c.cq, err = dev.CreateCQ(min(verbs.MaxCQ, s.QPs*(s.Depth+recvDepth)), nil); err != nil {
+		return c, err
+	}
+	pd := dev.AllocPD()
+	req := Request{Version: version, Op: s.Op, Size: size, Connect: s.Connect}
+	for range s.QPs {
+		buf := make([]byte, size)
+		for i := range buf {
+			buf[i] = byte(i) ^ byte(i>>8)
+		}
+		mr, err := pd.RegMR(buf, verbs.LocalWrite|verbs.RemoteWrite)
+		if err != nil {
+			return c, err
+		}
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: s.Depth, MaxRecvWR: recvDepth, SignalAll: s.Op != OpLat})
+		if err != nil {
+			return c, err
+		}
+		c.bufs, c.mrs, c.qps = append(c.bufs, buf), append(c.mrs, mr), append(c.qps, qp)
+		req.QPs = append(req.QPs, qp.Info(mr))
+	}
+	if err := req.check(); err != nil {
+		return c, err
+	}
+	d := net.Dialer{Timeout: 10 * time.Second}
+	if c.tcp, err = d.DialContext(ctx, "tcp", to.String()); err != nil {
+		return c, fmt.Errorf("no server at %v (start one there with: railyard rdma serve): %w", to, errors.Unwrap(err))
+	}
+	var reply Reply
+	if err := verbs.Exchange(c.tcp, &req, &reply); err != nil {
+		return c, err
+	}
+	if reply.Error != "" {
+		return c, fmt.Errorf("the server refuses: %s", reply.Error)
+	}
+	if len(reply.QPs) != s.QPs {
+		return c, fmt.Errorf("the server answers with %d queue pairs for %d", len(reply.QPs), s.QPs)
+	}
+	c.peers = reply.QPs
+	for i, qp := range c.qps {
+		if err := qp.Connect(reply.QPs[i], s.Connect.options(s.QPs)); err != nil {
+			return c, err
+		}
+		if s.Op == OpLat {
+			for range recvDepth {
+				if err := qp.PostRecv(&verbs.RecvWR{}); err != nil {
+					return c, err
+				}
+			}
+		}
+	}
+	return c, nil
+}
+
+// Close ends the session in any state.
+func (c *Client) Close() {
+	for _, q := range c.qps {
+		q.Destroy()
+	}
+	for _, m := range c.mrs {
+		_ = m.Dereg()
+	}
+	if c.tcp != nil {
+		c.tcp.Close()
+	}
+}
+
+// Finish says goodbye and returns what the server counted.
+func (c *Client) Finish() (f Final, err error) {
+	err = verbs.Exchange(c.tcp, struct{}{}, &f)
+	return f, err
+}
+
+// Run measures one message size.
+func (c *Client) Run(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
+	before, _, _, _ := c.dev.Counters()
+	var r Result
+	var err error
+	if s.Op == OpLat {
+		r, err = c.latency(ctx, s, size, progress)
+	} else {
+		r, err = c.bandwidth(ctx, s, size, progress)
+	}
+	after, drops, unsent, why := c.dev.Counters()
+	r.Retransmissions, r.Timeouts = after.Again-before.Again, after.Timeouts-before.Timeouts
+	r.CNPs, r.Drops, r.MTU = after.CNPs-before.CNPs, drops, c.qps[0].Query().PathMTU
+	if err != nil && unsent > 0 {
+		err = fmt.Errorf("%w (the kernel refused to send %d times: %v)", err, unsent, why)
+	}
+	return r, err
+}
+
+// request builds the work request of queue pair i.
+func (c *Client) request(i int, size int64) verbs.SendWR {
+	wr := verbs.SendWR{WRID: uint64(i), SGList: []verbs.SGE{c.mrs[i].SGE(0, int(size))}, RemoteAddr: c.peers[i].VA, RKey: c.peers[i].RKey}
+	switch c.op {
+	case OpSend:
+		wr.Opcode = verbs.Send
+	case OpRead:
+		wr.Opcode = verbs.Read
+	case OpLat:
+		wr.Opcode, wr.ImmData = verbs.WriteWithImm, uint32(size)
+	}
+	return wr
+}
+
+// bandwidth keeps depth requests in flight on each queue pair.
+func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
+	r := Result{Op: s.Op, Size: size, QPs: s.QPs}
+	limit := s.Iters
+	if s.Time > 0 {
+		limit = MaxIters
+	}
+	posted, times := make([]int64, s.QPs), make([][]time.Time, s.QPs) // of the requests in flight, oldest first
+	lat := newSamples()
+	wrs := make([]verbs.SendWR, s.QPs)
+	for i := range wrs {
+		wrs[i] = c.request(i, size)
+		times[i] = make([]time.Time, 0, s.Depth)
+	}
+	post := func(i int) error {
+		if posted[i] >= limit {
+			return nil
+		}
+		posted[i]++
+		times[i] = append(times[i], time.Now())
+		return c.qps[i].PostSend(&wrs[i])
+	}
+	began := time.Now()
+	for range s.Depth {
+		for i := range c.qps {
+			if err := post(i); err != nil {
+				return r, err
+			}
+		}
+	}
+	wc := make([]verbs.WC, 64)
+	var last time.Time
+	for flying := true; flying; {
+		n, err := c.cq.Wait(ctx, wc)
+		if err != nil {
+			return r, err
+		}
+		now := time.Now()
+		spent := now.Sub(began)
+		if s.Time > 0 && spent >= s.Time {
+			limit = 0
+		}
+		for _, w := range wc[:n] {
+			if w.Status != verbs.StatusSuccess {
+				return r, &CompletionError{w}
+			}
+			i := int(w.WRID)
+			lat.add(now.Sub(times[i][0]))
+			times[i] = times[i][:copy(times[i], times[i][1:])]
+			r.Iters++
+			if err := post(i); err != nil {
+				return r, err
+			}
+		}
+		flying = false
+		for i := range times {
+			flying = flying || len(times[i]) > 0
+		}
+		if progress != nil && now.Sub(last) > 100*time.Millisecond {
+			last = now
+			share := float64(r.Iters) / float64(max(1, s.Iters*int64(s.QPs)))
+			if s.Time > 0 {
+				share = spent.Seconds() / s.Time.Seconds()
+			}
+			progress(min(1, share), float64(r.Iters*size)*8/spent.Seconds()/1e9)
+		}
+	}
+	r.Seconds = time.Since(began).Seconds()
+	r.Gbps = float64(r.Iters*size) * 8 / r.Seconds / 1e9
+	r.MsgRate = float64(r.Iters) / r.Seconds
+	lat.into(&r, 1)
+	if s.Op == OpWrite {
+		err := c.verify(ctx, size)
+		r.Verified = err == nil
+		return r, err
+	}
+	if s.Op == OpRead {
+		for _, b := range c.bufs { // the server's memory is zero
+			if !bytes.Equal(b[:size], make([]byte, size)) {
+				return r, errors.New("READ brought other bytes than the server's memory has")
+			}
+		}
+		r.Verified = true
+	}
+	return r, nil
+}
+
+// verify reads back what was written.
+func (c *Client) verify(ctx context.Context, size int64) error {
+	got := make([]byte, size)
+	mr, err := c.mrs[0].PD().RegMR(got, verbs.LocalWrite)
+	if err != nil {
+		return err
+	}
+	defer mr.Dereg()
+	for i, qp := range c.qps {
+		clear(got)
+		if err := qp.PostSend(&verbs.SendWR{Opcode: verbs.Read, SGList: mr.All(), RemoteAddr: c.peers[i].VA, RKey: c.peers[i].RKey}); err != nil {
+			return err
+		}
+		if err := waitAll(ctx, c.cq, make([]verbs.WC, 1), 1); err != nil {
+			return err
+		}
+		if !bytes.Equal(got, c.bufs[i][:size]) {
+			return fmt.Errorf("queue pair %#x: the server's memory differs from what was written", qp.QPN)
+		}
+	}
+	return nil
+}
+
+// latency plays ping-pong: WRITE with immediate there, WRITE with immediate
+// back; half of a round trip counts.
+func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
+	r := Result{Op: s.Op, Size: size, QPs: 1}
+	wr := c.request(0, size)
+	wc := make([]verbs.WC, 1)
+	lat := newSamples()
+	began := time.Now()
+	var last time.Time
+	for i := int64(0); ; i++ {
+		start := time.Now()
+		if i == s.Warmup {
+			began = start
+		}
+		if s.Time > 0 && i > s.Warmup && start.Sub(began) >= s.Time || s.Time == 0 && i == s.Warmup+s.Iters {
+			break
+		}
+		if err := c.qps[0].PostSend(&wr); err != nil {
+			return r, err
+		}
+		if err := waitAll(ctx, c.cq, wc, 1); err != nil {
+			return r, err
+		}
+		if err := c.qps[0].PostRecv(&verbs.RecvWR{}); err != nil {
+			return r, err
+		}
+		if i >= s.Warmup {
+			now := time.Now()
+			lat.add(now.Sub(start))
+			r.Iters++
+			if progress != nil && now.Sub(last) > 100*time.Millisecond {
+				last = now
+				share := float64(r.Iters) / float64(max(1, s.Iters))
+				if s.Time > 0 {
+					share = now.Sub(began).Seconds() / s.Time.Seconds()
+				}
+				progress(min(1, share), 0)
+			}
+		}
+	}
+	r.Seconds = time.Since(began).Seconds()
+	r.MsgRate = float64(r.Iters) / r.Seconds
+	lat.into(&r, 0.5)
+	return r, nil
+}

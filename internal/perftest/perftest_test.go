@@ -1,0 +1,115 @@
+package perftest
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"railyard/rcudp"
+	"railyard/verbs"
+)
+
+// session runs a server and connects a client to it, over loopback.
+func session(t testing.TB, s *Spec, change func(*verbs.DeviceConfig)) *Client {
+	t.Helper()
+	cfg := verbs.DeviceConfig{}
+	if change != nil {
+		change(&cfg)
+	}
+	var server *verbs.Device
+	for addr := netip.MustParseAddr("127.77.0.1"); server == nil; addr = addr.Next() {
+		cfg.Addr = addr
+		var err error
+		server, err = verbs.OpenDevice(cfg)
+		if used := (*rcudp.PortInUseError)(nil); err != nil && !errors.As(err, &used) {
+			t.Fatal(err)
+		}
+	}
+	srv := Server{Dev: server, Log: t.Logf}
+	if err := srv.Listen(0); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		server.Close()
+	})
+	cfg.Addr = netip.Addr{}
+	dev, err := OpenNear(cfg, server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	c, err := Connect(ctx, dev, srv.Addr(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+var plainConnect = ConnectParams{RetryCount: 7, RNRRetry: 7, Timeout: 14}
+
+// Every test runs, moves the bytes it says and verifies them.
+func TestSessions(t *testing.T) {
+	for _, op := range []Op{OpWrite, OpSend, OpRead, OpLat} {
+		s := &Spec{Op: op, Sizes: []int64{1, 5000, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5, Connect: plainConnect}
+		if op == OpLat {
+			s.QPs, s.Depth = 1, 1
+		}
+		c := session(t, s, nil)
+		for _, size := range s.Sizes {
+			r, err := c.Run(context.Background(), s, size, nil)
+			if err != nil {
+				t.Fatalf("%s of %d: %v", op, size, err)
+			}
+			if r.Iters != 50*int64(s.QPs) || r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.Max || (op == OpWrite || op == OpRead) && !r.Verified {
+				t.Errorf("%s of %d: %+v", op, size, r)
+			}
+		}
+		f, err := c.Finish()
+		if err != nil || f.Counters.Received == 0 || f.Counters.BadICRC != 0 {
+			t.Errorf("%s: %v, %+v", op, err, f)
+		}
+	}
+}
+
+// A server refuses what would eat the machine.
+func TestServerRefuses(t *testing.T) {
+	for what, r := range map[string]Request{
+		"version": {Version: 9, Op: OpWrite, Size: 1, QPs: make([]verbs.Info, 1)},
+		"op":      {Version: version, Op: "format", Size: 1, QPs: make([]verbs.Info, 1)},
+		"size":    {Version: version, Op: OpWrite, Size: MaxSize + 1, QPs: make([]verbs.Info, 1)},
+		"memory":  {Version: version, Op: OpWrite, Size: MaxSize, QPs: make([]verbs.Info, 100)},
+		"no QP":   {Version: version, Op: OpWrite, Size: 1},
+	} {
+		if r.check() == nil {
+			t.Errorf("%s: taken", what)
+		}
+	}
+}
+
+// BenchmarkWrite is RDMA WRITE of 1 MiB messages over loopback, both ends in
+// one process.
+func BenchmarkWrite(b *testing.B) {
+	s := &Spec{Op: OpWrite, Sizes: []int64{1 << 20}, QPs: 1, Depth: 16, Time: 2 * time.Second, Connect: plainConnect}
+	for b.Loop() {
+		c := session(b, s, nil)
+		r, err := c.Run(context.Background(), s, 1<<20, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(r.Gbps, "Gbit/s")
+		b.ReportMetric(float64(r.Retransmissions), "retrans")
+	}
+}

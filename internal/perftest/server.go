@@ -1,0 +1,218 @@
+package perftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"railyard/verbs"
+)
+
+// recvDepth is how many receives a server keeps posted per queue pair.
+const recvDepth = 256
+
+// Server answers sessions on one device.
+type Server struct {
+	Dev *verbs.Device
+	Log func(format string, args ...any) // nil for silence
+
+	listener net.Listener
+	wg       sync.WaitGroup
+	mu       sync.Mutex
+	memory   int64 // of all sessions
+}
+
+// Listen opens the server's TCP port on the device's address.
+func (s *Server) Listen(port uint16) error {
+	l, err := net.Listen("tcp", netip.AddrPortFrom(s.Dev.Addr(), port).String())
+	s.listener = l
+	return err
+}
+
+// Addr returns where the server listens.
+func (s *Server) Addr() netip.AddrPort { return s.listener.Addr().(*net.TCPAddr).AddrPort() }
+
+// Serve answers sessions until the context ends.
+func (s *Server) Serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
+	defer stop()
+	defer s.wg.Wait()
+	for {
+		c, err := s.listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		s.wg.Add(1)
+		go func() {
+			defer s.wg.Done()
+			defer c.Close()
+			if err := s.session(ctx, c); err != nil && s.Log != nil {
+				s.Log("%v: %v", c.RemoteAddr(), err)
+			}
+		}()
+	}
+}
+
+// reserve takes memory for a session; all sessions together may have twice
+// what one may.
+func (s *Server) reserve(n int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memory+n > 2*MaxMemory {
+		return errors.New("the server's memory is used by other sessions")
+	}
+	s.memory += n
+	return nil
+}
+
+func (s *Server) session(ctx context.Context, c net.Conn) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	var req Request
+	if err := verbs.ReadLine(c, &req); err != nil {
+		return err
+	}
+	reply, run, done, err := s.prepare(ctx, &req)
+	if done != nil {
+		defer done()
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	if werr := verbs.WriteLine(c, &reply); err == nil {
+		err = werr
+	}
+	if err != nil {
+		return err
+	}
+	if s.Log != nil {
+		s.Log("%v: %s, %d queue pairs, up to %d bytes", c.RemoteAddr(), req.Op, len(req.QPs), req.Size)
+	}
+	go run()
+	// A line from the client ends the session, and so does its end.
+	if err := c.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	var bye struct{}
+	if err := verbs.ReadLine(c, &bye); err != nil {
+		return fmt.Errorf("session ended early: %w", err)
+	}
+	var f Final
+	f.Counters, f.Drops, _, _ = s.Dev.Counters()
+	return verbs.WriteLine(c, &f)
+}
+
+// prepare builds the server's side of a session. done undoes it.
+func (s *Server) prepare(ctx context.Context, req *Request) (reply Reply, run, done func(), err error) {
+	if err := req.check(); err != nil {
+		return reply, nil, nil, err
+	}
+	n := len(req.QPs)
+	if err := s.reserve(req.Size * int64(n)); err != nil {
+		return reply, nil, nil, err
+	}
+	pd := s.Dev.AllocPD()
+	cq, err := s.Dev.CreateCQ(min(verbs.MaxCQ, n*(recvDepth+64)), nil)
+	if err != nil {
+		return reply, nil, nil, err
+	}
+	var qps []*verbs.QP
+	var mrs []*verbs.MR
+	done = func() {
+		for _, q := range qps {
+			q.Destroy()
+		}
+		for _, m := range mrs {
+			_ = m.Dereg()
+		}
+		s.mu.Lock()
+		s.memory -= req.Size * int64(n)
+		s.mu.Unlock()
+	}
+	for _, info := range req.QPs {
+		mr, err := pd.RegMR(make([]byte, req.Size), verbs.LocalWrite|verbs.RemoteWrite|verbs.RemoteRead)
+		if err != nil {
+			return reply, nil, done, err
+		}
+		mrs = append(mrs, mr)
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth})
+		if err != nil {
+			return reply, nil, done, err
+		}
+		qps = append(qps, qp)
+		if err := qp.Connect(info, req.Connect.options(n)); err != nil {
+			return reply, nil, done, err
+		}
+		reply.QPs = append(reply.QPs, qp.Info(mr))
+		if req.Op == OpSend || req.Op == OpLat {
+			for range recvDepth {
+				if err := postReceive(qp, mr, req.Op); err != nil {
+					return reply, nil, done, err
+				}
+			}
+		}
+	}
+	peers := map[*verbs.QP]peer{}
+	for i, q := range qps {
+		peers[q] = peer{mrs[i], req.QPs[i]}
+	}
+	return reply, func() { s.answer(ctx, cq, req.Op, peers) }, done, nil
+}
+
+type peer struct {
+	mr   *verbs.MR
+	info verbs.Info
+}
+
+// postReceive posts one receive: for SEND with room for a message, for latency
+// without, because the bytes come by WRITE.
+func postReceive(qp *verbs.QP, mr *verbs.MR, op Op) error {
+	wr := verbs.RecvWR{}
+	if op == OpSend {
+		wr.SGList = mr.All()
+	}
+	return qp.PostRecv(&wr)
+}
+
+// answer keeps receives posted and, for latency, writes back what came.
+func (s *Server) answer(ctx context.Context, cq *verbs.CQ, op Op, peers map[*verbs.QP]peer) {
+	wc := make([]verbs.WC, 64)
+	for {
+		n, err := cq.Wait(ctx, wc)
+		if err != nil {
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) && s.Log != nil {
+				s.Log("%v", err)
+			}
+			return
+		}
+		for _, w := range wc[:n] {
+			p := peers[w.QP]
+			if w.Status != verbs.StatusSuccess || w.Opcode != verbs.WCRecv && w.Opcode != verbs.WCRecvRDMAWithImm {
+				continue
+			}
+			if op == OpLat {
+				size := int(w.ImmData)
+				if size > p.mr.Length {
+					continue
+				}
+				err = w.QP.PostSend(&verbs.SendWR{Opcode: verbs.WriteWithImm, SGList: []verbs.SGE{p.mr.SGE(0, size)}, RemoteAddr: p.info.VA, RKey: p.info.RKey, ImmData: w.ImmData})
+			}
+			if err = errors.Join(err, postReceive(w.QP, p.mr, op)); err != nil && s.Log != nil {
+				s.Log("%v", err)
+			}
+		}
+	}
+}
