@@ -229,6 +229,7 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 // the kernel cuts them apart. Payload goes from where the application has it.
 func (d *Device) flush(now unit.Time) {
 	dg := &d.next
+	d.ep.LetData()
 	have := d.ep.Next(now, d.spill[:0], 0, dg)
 	for have {
 		msgs := d.msgs[:0]

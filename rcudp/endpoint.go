@@ -96,20 +96,21 @@ type control struct {
 type Endpoint struct {
 	Count Counters
 
-	cfg      Config
-	conns    map[uint32]*Conn
-	ring     []*Conn // connections in the order they take turns
-	turn     int
-	stay     int // datagrams the connection whose turn it is has sent in a row
-	control  []control
-	sum      roce.Summer
-	finished int64 // completions handed over while taking datagrams
-	in       roce.Header
-	out      roce.Header
-	packet   rc.Packet
-	answer   rc.Answer
-	ip       [roce.IPv6Len]byte
-	udp      [roce.UDPLen]byte
+	cfg       Config
+	conns     map[uint32]*Conn
+	ring      []*Conn // connections in the order they take turns
+	turn      int
+	stay      int // datagrams the connection whose turn it is has sent in a row
+	control   []control
+	sum       roce.Summer
+	dataFirst bool
+	finished  int64 // completions handed over while taking datagrams
+	in        roce.Header
+	out       roce.Header
+	packet    rc.Packet
+	answer    rc.Answer
+	ip        [roce.IPv6Len]byte
+	udp       [roce.UDPLen]byte
 }
 
 // NewEndpoint returns an endpoint without queue pairs.
@@ -310,22 +311,37 @@ func (e *Endpoint) request(c *Conn, p *rc.Packet) {
 }
 
 // Next encodes the next datagram that may go at now into buf; id is the IPv4
-// identification it will have. ok is false when nothing may go yet.
+// identification it will have. ok is false when nothing may go yet. Control
+// packets go before data, but for the first datagram after LetData.
 func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
-	if len(e.control) > 0 {
-		ct := e.control[0]
-		if e.control = e.control[1:]; len(e.control) == 0 {
-			e.control = nil
-		}
-		if ct.p.Op == roce.Acknowledge {
-			e.Count.Acks++
-			if !ct.p.Syndrome.IsAck() {
-				e.Count.Naks++
-			}
-		}
-		e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
-		return true
+	lead := e.dataFirst
+	e.dataFirst = false
+	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
+}
+
+// LetData lets one data datagram go before the acknowledgements that wait: an
+// application's answer is then not held up by them.
+func (e *Endpoint) LetData() { e.dataFirst = true }
+
+func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
+	if len(e.control) == 0 {
+		return false
 	}
+	ct := e.control[0]
+	if e.control = e.control[1:]; len(e.control) == 0 {
+		e.control = nil
+	}
+	if ct.p.Op == roce.Acknowledge {
+		e.Count.Acks++
+		if !ct.p.Syndrome.IsAck() {
+			e.Count.Naks++
+		}
+	}
+	e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
+	return true
+}
+
+func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	for range e.ring {
 		if e.turn >= len(e.ring) {
 			e.turn, e.stay = 0, 0

@@ -204,19 +204,9 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 	if udp {
 		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
 	}
-	var out []byte
-	var err error
-	for range 50 { // the server needs a moment to listen
-		if out, err = exec.CommandContext(ctx, iperf, args...).Output(); err == nil {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("iperf3 failed: %w: %.200s", err, out)
-	}
 	var r struct {
-		End struct {
+		Error string `json:"error"`
+		End   struct {
 			Sum struct {
 				Bps  float64 `json:"bits_per_second"`
 				Lost float64 `json:"lost_percent"`
@@ -226,8 +216,19 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 			} `json:"sum_received"`
 		} `json:"end"`
 	}
-	if err := json.Unmarshal(out, &r); err != nil {
-		return 0, err
+	for try := 0; ; try++ { // the server needs a moment to listen
+		out, err := exec.CommandContext(ctx, iperf, args...).Output()
+		r.Error = ""
+		if jerr := json.Unmarshal(out, &r); err == nil {
+			err = jerr
+		}
+		if err == nil && r.Error == "" {
+			break
+		}
+		if try == 50 || ctx.Err() != nil {
+			return 0, fmt.Errorf("iperf3 failed: %s %w", r.Error, err)
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	if udp && r.End.Received.Bps == 0 { // older versions report only one sum for UDP
 		return r.End.Sum.Bps * (1 - r.End.Sum.Lost/100) / 1e9, nil

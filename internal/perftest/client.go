@@ -286,11 +286,11 @@ func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Prog
 		if err := waitAll(ctx, c.cq, wc, 1); err != nil {
 			return r, err
 		}
+		now := time.Now()
 		if err := c.qps[0].PostRecv(&verbs.RecvWR{}); err != nil {
 			return r, err
 		}
 		if i >= s.Warmup {
-			now := time.Now()
 			lat.add(now.Sub(start))
 			r.Iters++
 			if progress != nil && now.Sub(last) > 100*time.Millisecond {
