@@ -14,37 +14,38 @@ import (
 // allowed is who may import whom inside the module; unit may be imported by
 // everybody. It is DESIGN's picture and ARCHITECTURE.md's.
 var allowed = map[string][]string{
-	"unit":              {},
-	"roce":              {},
-	"cc":                {},
-	"cc/cctest":         {"cc"},
-	"rc":                {"roce", "cc"},
-	"rcudp":             {"rc", "roce", "cc"},
-	"verbs":             {"rc", "rcudp", "roce", "cc"},
-	"internal/capture":  {"roce"},
-	"internal/perftest": {"verbs", "rcudp"},
-	"internal/rng":      {},
-	"internal/engine":   {},
-	"internal/queue":    {"internal/rng", "roce"},
-	"internal/route":    {"internal/rng"},
-	"internal/fabric":   {"internal/engine", "internal/queue", "internal/route", "internal/rng", "roce"},
-	"internal/host":     {"internal/engine", "internal/fabric", "internal/route", "rc", "cc", "roce"},
-	"internal/topo":     {},
-	"internal/coll":     {},
-	"internal/model":    {},
-	"internal/workload": {"internal/coll", "internal/model", "internal/rng"},
-	"internal/scenario": {"internal/topo", "internal/queue", "internal/route", "internal/workload", "internal/coll", "internal/model", "cc", "rc"},
-	"internal/result":   {},
+	"unit":               {},
+	"roce":               {},
+	"cc":                 {},
+	"cc/cctest":          {"cc"},
+	"rc":                 {"roce", "cc"},
+	"rcudp":              {"rc", "roce", "cc"},
+	"verbs":              {"rc", "rcudp", "roce", "cc"},
+	"internal/capture":   {"roce"},
+	"internal/perftest":  {"verbs", "rcudp"},
+	"internal/allreduce": {"verbs", "rcudp"},
+	"internal/rng":       {},
+	"internal/engine":    {},
+	"internal/queue":     {"internal/rng", "roce"},
+	"internal/route":     {"internal/rng"},
+	"internal/fabric":    {"internal/engine", "internal/queue", "internal/route", "internal/rng", "roce"},
+	"internal/host":      {"internal/engine", "internal/fabric", "internal/route", "rc", "cc", "roce"},
+	"internal/topo":      {},
+	"internal/coll":      {},
+	"internal/model":     {},
+	"internal/workload":  {"internal/coll", "internal/model", "internal/rng"},
+	"internal/scenario":  {"internal/topo", "internal/queue", "internal/route", "internal/workload", "internal/coll", "internal/model", "cc", "rc"},
+	"internal/result":    {},
 	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
 	"internal/validate": {"internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/report":   {"internal/result"},
-	"cmd/railyard":      {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate",
-		"internal/capture", "internal/perftest", "verbs", "roce"},
+	"cmd/railyard": {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate",
+		"internal/capture", "internal/perftest", "internal/allreduce", "verbs", "roce"},
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"rcudp", "verbs", "internal/capture", "internal/perftest", "internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/capture", "internal/perftest", "internal/allreduce", "internal/result", "cc/cctest", "internal/report", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

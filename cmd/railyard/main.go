@@ -45,7 +45,10 @@ Examples:
 
 Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 130 interrupted.`
 
-func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	followParent()
+	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {

@@ -137,6 +137,9 @@ func child(ctx context.Context, args ...string) (cmd *exec.Cmd, line string, err
 	}
 	var problems strings.Builder
 	cmd.Stderr = &problems
+	if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
+		return nil, "", err
+	}
 	if err := cmd.Start(); err != nil {
 		return nil, "", err
 	}
@@ -146,6 +149,17 @@ func child(ctx context.Context, args ...string) (cmd *exec.Cmd, line string, err
 		return nil, "", fmt.Errorf("%s did not start: %s", strings.Join(args, " "), strings.TrimSpace(problems.String()))
 	}
 	return cmd, strings.TrimSpace(line), nil
+}
+
+// followParent ends a child process when its parent is gone.
+func followParent() {
+	if os.Getenv("RAILYARD_CHILD") == "" {
+		return
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(exitInterupt)
+	}()
 }
 
 // stop ends a child process.

@@ -41,6 +41,10 @@ type Spec struct {
 // Connect opens a session with the server at to.
 func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec) (c *Client, err error) {
 	size := slices.Max(s.Sizes)
+	// Before anything is allocated.
+	if err := (&Request{Version: version, Op: s.Op, Size: size, QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
+		return nil, err
+	}
 	c = &Client{dev: dev, op: s.Op, depth: s.Depth}
 	defer func() {
 		if err != nil {
@@ -67,9 +71,6 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 		}
 		c.bufs, c.mrs, c.qps = append(c.bufs, buf), append(c.mrs, mr), append(c.qps, qp)
 		req.QPs = append(req.QPs, qp.Info(mr))
-	}
-	if err := req.check(); err != nil {
-		return c, err
 	}
 	d := net.Dialer{Timeout: 10 * time.Second}
 	if c.tcp, err = d.DialContext(ctx, "tcp", to.String()); err != nil {

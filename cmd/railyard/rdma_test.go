@@ -1,0 +1,123 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/allreduce"
+	"railyard/internal/perftest"
+)
+
+// TestMain lets the test binary be the program when it starts itself.
+func TestMain(m *testing.M) {
+	if os.Getenv("RAILYARD_CHILD") != "" {
+		followParent()
+		os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// A server and each client, in processes of their own.
+func TestRdmaCommands(t *testing.T) {
+	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.66.0.1", "--port", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(server)
+	w := strings.Fields(line)
+	to := w[len(w)-1]
+	for _, op := range []string{"write", "send", "read", "lat"} {
+		args := []string{"rdma", op, "--to", to, "--size", "4KiB,100KB", "--iters", "50", "--json"}
+		if op == "write" {
+			args = append(args, "--qps", "3", "--spray")
+		}
+		code, out, errs := call(t, args...)
+		var r struct {
+			Results []perftest.Result `json:"results"`
+		}
+		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 || r.Results[1].Size != 100_000 || r.Results[0].P50 <= 0 {
+			t.Errorf("%s: exit %d, %s%s", op, code, out, errs)
+		}
+	}
+	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10")
+	if code != 0 || !strings.Contains(out, "Gbit/s") {
+		t.Errorf("exit %d %s %s", code, out, errs)
+	}
+	for _, l := range strings.Split(out, "\n") {
+		if len(l) > 100 {
+			t.Errorf("a line of %d columns: %s", len(l), l)
+		}
+	}
+}
+
+// Four processes reduce real data; each leaves a capture.
+func TestAllreduceCommand(t *testing.T) {
+	dir := t.TempDir()
+	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2", "--json", "--pcap", filepath.Join(dir, "a.pcapng"))
+	var rows []allreduce.Row
+	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+	if rows[0].Wrong+rows[1].Wrong != 0 || rows[1].Count != 75000 {
+		t.Errorf("%+v", rows)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "a-rank*.pcapng"))
+	if len(files) != 4 {
+		t.Errorf("captures: %v", files)
+	}
+	if _, err := exec.LookPath("tshark"); err != nil {
+		t.Skip("tshark is not installed")
+	}
+	b, err := exec.Command("tshark", "-r", files[0], "-T", "fields", "-e", "_ws.malformed", "-e", "infiniband.bth.opcode", "-e", "infiniband.immdt").Output()
+	if err != nil || strings.Contains(string(b), "Malformed") || !strings.Contains(string(b), "\t17\t") {
+		t.Errorf("tshark: %v\n%.500s", err, b)
+	}
+}
+
+// What cannot be had is one line and exit code 2.
+func TestRdmaBadInput(t *testing.T) {
+	dir := t.TempDir()
+	taken := filepath.Join(dir, "taken.pcapng")
+	if err := os.WriteFile(taken, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.67.0.1", "--port", "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(server)
+	w := strings.Fields(line)
+	to := w[len(w)-1]
+	for _, c := range []struct{ args, want string }{
+		{"rdma write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
+		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "no address of this machine"},
+		{"rdma write --to no.such.host.invalid", "no address for host"},
+		{"rdma serve --addr 127.67.0.1 --port 0", "in use"},
+		{"rdma write --to " + to + " --size 0B", "--size lies between"},
+		{"rdma write --to " + to + " --size 64", "the unit is missing"},
+		{"rdma write --to " + to + " --size 1GiB --qps 900", "need more than"},
+		{"rdma write --to " + to + " --mtu 1500", "--mtu is 256"},
+		{"rdma write --to " + to + " --qps 0", "--qps lies between"},
+		{"rdma write --to " + to + " --line-rate 5", "--line-rate"},
+		{"rdma write --to " + to + " --pcap " + taken, "--force"},
+		{"rdma write --to " + to + " --dscp 64", "DSCP"},
+		{"rdma allreduce --ranks 0 --dtype complex64", "type \"complex64\""},
+		{"rdma allreduce --ranks 2000", "ranks must lie"},
+		{"rdma allreduce --ranks 2 --rank 1", "needs --rendezvous"},
+		{"rdma allreduce --ranks 2 --bytes 5B", "whole elements"},
+		{"rdma allreduce --ranks 2 --redop xor", "sum, prod, max or min"},
+		{"rdma allreduce --ranks 2 --rank 1 --wait 300ms --rendezvous 127.0.0.1:1", "found no rank 0"},
+	} {
+		code, _, errs := call(t, strings.Fields(c.args)...)
+		if code != 2 || !strings.Contains(errs, c.want) || strings.Count(strings.TrimSpace(errs), "\n") > 1 {
+			t.Errorf("%s: exit %d: %s", c.args, code, errs)
+		}
+	}
+	if b, _ := os.ReadFile(taken); string(b) != "precious" {
+		t.Error("an existing file was replaced")
+	}
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"railyard/internal/allreduce"
+	"railyard/internal/perftest"
+	"railyard/verbs"
+)
+
+type rdmaAllreduceCmd struct {
+	rdmaDevice
+	Ranks      int           `help:"Ranks in all; WORLD_SIZE where that is set." default:"0" placeholder:"N"`
+	Rank       int           `help:"This process's rank, with --rendezvous; RANK where that is set. Without it all ranks are started here." default:"-1" placeholder:"I"`
+	Rendezvous string        `help:"Where rank 0 listens: MASTER_ADDR:MASTER_PORT where those are set." placeholder:"HOST:PORT"`
+	Bytes      string        `help:"Sizes: one or a list." default:"64MiB" placeholder:"BYTES,..."`
+	Dtype      string        `help:"Element type: float32, float64, int32, int64 or uint8." default:"float32"`
+	Redop      string        `help:"sum, prod, max or min." default:"sum"`
+	Iters      int           `help:"Timed all-reduces per size." default:"5"`
+	Warmup     int           `help:"All-reduces before those." default:"1"`
+	QPs        int           `help:"Queue pairs per neighbour." default:"1" name:"qps"`
+	Spray      bool          `help:"A new UDP source port per packet, with placement in any order."`
+	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16"`
+	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
+	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
+	RateLog    string        `help:"Write this rank's rate changes as CSV: seconds, queue pair, Gbit/s." placeholder:"FILE"`
+	JSON       bool          `help:"Print the rows as JSON."`
+}
+
+func (c *rdmaAllreduceCmd) Help() string {
+	return `Without --rank all ranks run here, each a process of its own with its own loopback address. The table is
+nccl-tests': busbw = algbw x 2(n-1)/n, and wrong counts elements of the result that differ on any rank.
+
+Examples:
+  railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
+  railyard rdma allreduce --ranks 4 --bytes 1KiB,1MiB,16MiB --json
+  railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
+  MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce`
+}
+
+// environment fills what the flags leave open from a launcher's variables.
+func (c *rdmaAllreduceCmd) environment() error {
+	number := func(v *int, unset int, name string) error {
+		s := os.Getenv(name)
+		if *v != unset || s == "" {
+			return nil
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return &inputError{fmt.Errorf("%s=%q is no number", name, s)}
+		}
+		*v = n
+		return nil
+	}
+	launched := c.Rendezvous == "" && c.Rank < 0 && c.Ranks == 0
+	if launched {
+		if err := errors.Join(number(&c.Ranks, 0, "WORLD_SIZE"), number(&c.Rank, -1, "RANK")); err != nil {
+			return err
+		}
+	}
+	if host := os.Getenv("MASTER_ADDR"); c.Rendezvous == "" && c.Rank >= 0 && host != "" {
+		port := os.Getenv("MASTER_PORT")
+		if port == "" {
+			port = "29500" // PyTorch's default
+		}
+		c.Rendezvous = net.JoinHostPort(host, port)
+	}
+	if c.Ranks == 0 {
+		c.Ranks = 2
+	}
+	return nil
+}
+
+// spec checks the flags.
+func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
+	if err := c.environment(); err != nil {
+		return nil, err
+	}
+	op, err := allreduce.ParseOp(c.Redop)
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("--redop: %w", err)}
+	}
+	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype, Op: op, Iters: c.Iters, Warmup: c.Warmup,
+		QPs: c.QPs, Wait: c.Wait, Connect: verbs.DefaultConnect()}
+	s.Connect.Timeout, s.Connect.MTU = c.Timeout, c.MTU
+	if c.Timeout < 1 || c.Timeout > 31 {
+		return nil, &inputError{fmt.Errorf("--timeout lies between 1 and 31, found %d", c.Timeout)}
+	}
+	if c.Spray {
+		s.Connect.Entropy = 16
+	}
+	for _, w := range strings.Split(c.Bytes, ",") {
+		b, err := parseSize("--bytes", strings.TrimSpace(w), 1, allreduce.MaxBytes)
+		if err != nil {
+			return nil, err
+		}
+		s.Sizes = append(s.Sizes, int64(b))
+	}
+	if err := s.Validate(); err != nil {
+		return nil, &inputError{err}
+	}
+	if c.Rank >= 0 && c.Rendezvous == "" {
+		return nil, &inputError{errors.New("--rank needs --rendezvous HOST:PORT, or MASTER_ADDR in the environment")}
+	}
+	if c.Rank < 0 && c.Rendezvous != "" {
+		return nil, &inputError{errors.New("--rendezvous needs --rank, or RANK in the environment")}
+	}
+	return s, nil
+}
+
+// Run is the rdma allreduce command.
+func (c *rdmaAllreduceCmd) Run(e *env) error {
+	s, err := c.spec()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	if c.Rank >= 0 {
+		return c.take(ctx, e, s)
+	}
+	return c.launch(ctx, e, s)
+}
+
+// threads gives a rank its share of the processors.
+func threads(local int) { runtime.GOMAXPROCS(max(1, min(4, runtime.NumCPU()/local))) }
+
+// take is one rank.
+func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) (err error) {
+	if c.Pcap != "" && s.World > 1 {
+		ext := filepath.Ext(c.Pcap)
+		c.Pcap = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(c.Pcap, ext), s.Rank, ext)
+	}
+	cfg, done, err := c.config(e)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if c.RateLog != "" {
+		log, err := newRateLog(c.RateLog)
+		if err != nil {
+			return &inputError{err}
+		}
+		defer log.close()
+		cfg.OnRate = log.change
+	}
+	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
+	if !cfg.Addr.IsValid() && s.Rank > 0 || s.Rendezvous != "" {
+		at, err := hostPort(s.Rendezvous, 29500)
+		if err != nil {
+			return err
+		}
+		s.Rendezvous = at.String()
+		if cfg.Addr, err = perftest.DeviceFor(cfg.Addr, at.Addr()); err != nil {
+			return deviceError(err)
+		}
+	}
+	dev, err := verbs.OpenDevice(cfg)
+	if err != nil {
+		return deviceError(fmt.Errorf("rank %d: %w", s.Rank, err))
+	}
+	defer dev.Close()
+	m := newMeter(e.stderr)
+	if s.Rank == 0 {
+		s.Progress = func(size int64, share float64) { m.show(share, fmt.Sprintf("%d bytes", size)) }
+	}
+	var rows []allreduce.Row
+	err = allreduce.Run(ctx, dev, s, func(r allreduce.Row) {
+		m.finish()
+		m = newMeter(e.stderr)
+		if len(rows) == 0 && !c.JSON {
+			allreduceHead(e.stdout, s)
+		}
+		if rows = append(rows, r); !c.JSON {
+			allreduceRow(e.stdout, r)
+		}
+	})
+	m.finish()
+	if join := (*allreduce.JoinError)(nil); errors.As(err, &join) {
+		return deviceError(err)
+	}
+	if err != nil {
+		return err
+	}
+	if s.Rank != 0 {
+		return nil
+	}
+	if c.JSON {
+		return printJSON(e.stdout, rows)
+	}
+	return allreduceFoot(e.stdout, rows)
+}
+
+// launch starts the other ranks as processes and is rank 0 itself.
+func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return deviceError(err)
+	}
+	s.Listener, s.Rank = l, 0
+	threads(s.World)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	type ended struct {
+		rank int
+		err  error
+		says string
+	}
+	results := make(chan ended, s.World)
+	for r := 1; r < s.World; r++ {
+		cmd := exec.CommandContext(ctx, self, append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous", l.Addr().String(),
+			"--addr", loopback(r).String()}, c.flags(s)...)...)
+		cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1", fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
+		var says strings.Builder
+		cmd.Stderr = &says
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 5 * time.Second
+		if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		go func() {
+			err := cmd.Wait()
+			results <- ended{r, err, strings.TrimSpace(says.String())}
+			if err != nil {
+				cancel() // without one rank the others need not wait
+			}
+		}()
+	}
+	c.Rank, c.Addr = 0, loopback(0).String()
+	own := c.take(ctx, e, s)
+	if own != nil {
+		cancel()
+	}
+	var first error
+	for range s.World - 1 {
+		if r := <-results; r.err != nil && r.says != "" && first == nil && !strings.Contains(r.says, "context canceled") {
+			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
+		} else if r.says != "" && r.err == nil {
+			fmt.Fprintln(e.stderr, r.says)
+		}
+	}
+	if first != nil && (own == nil || errors.Is(own, context.Canceled)) {
+		return first
+	}
+	return own
+}
+
+// loopback is the address of a local rank: a network of this process's own.
+func loopback(rank int) netip.Addr {
+	pid := os.Getpid()
+	if p := os.Getppid(); os.Getenv("RAILYARD_CHILD") != "" {
+		pid = p
+	}
+	n := rank + 1
+	return netip.AddrFrom4([4]byte{127, byte(64 + pid%128), byte(pid/128%32*8 + n/250), byte(1 + n%250)})
+}
+
+// flags repeats the options for the other ranks.
+func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
+	out := []string{"--ranks", fmt.Sprint(s.World), "--bytes", c.Bytes, "--dtype", c.Dtype, "--redop", c.Redop, "--iters", fmt.Sprint(c.Iters),
+		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout), "--mtu", fmt.Sprint(c.MTU),
+		"--wait", c.Wait.String(), "--dscp", fmt.Sprint(c.DSCP), "--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
+	for flag, on := range map[string]bool{"--spray": c.Spray, "--no-dcqcn": c.NoDCQCN, "--no-offload": c.NoOffload, "--force": c.Force} {
+		if on {
+			out = append(out, flag)
+		}
+	}
+	if c.LineRate != "" {
+		out = append(out, "--line-rate", c.LineRate)
+	}
+	if c.Pcap != "" {
+		out = append(out, "--pcap", c.Pcap)
+	}
+	return out
+}
+
+func allreduceHead(w io.Writer, s *allreduce.Spec) {
+	fmt.Fprintf(w, "# all-reduce, %d ranks, ring, %d queue pairs per neighbour, %d iterations after %d\n#\n", s.World, s.QPs, s.Iters, s.Warmup)
+	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "size", "count", "type", "redop", "time", "algbw", "busbw", "#wrong")
+	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)", "")
+}
+
+func allreduceRow(w io.Writer, r allreduce.Row) {
+	fmt.Fprintf(w, "  %12d %12d %8s %6s %11.1f %8.3f %8.3f %7d\n", r.Bytes, r.Count, r.Type, r.Op, r.TimeUS, r.AlgBW, r.BusBW, r.Wrong)
+}
+
+var errWrong = errors.New("the result has wrong elements")
+
+func allreduceFoot(w io.Writer, rows []allreduce.Row) error {
+	var t allreduce.Stats
+	mean, wrong := 0.0, int64(0)
+	for _, r := range rows {
+		t.Add(r.Stats)
+		mean += r.BusBW / float64(len(rows))
+		wrong += r.Wrong
+	}
+	verdict := "OK"
+	if wrong > 0 {
+		verdict = "FAILED"
+	}
+	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.3f\n", wrong, verdict, mean)
+	fmt.Fprintf(w, "# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n",
+		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops)
+	if wrong > 0 {
+		return errWrong
+	}
+	return nil
+}

@@ -1,5 +1,0 @@
-package main
-
-type rdmaAllreduceCmd struct{}
-
-func (c *rdmaAllreduceCmd) Run(e *env) error { return nil }

@@ -1,0 +1,180 @@
+package allreduce
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"railyard/verbs"
+)
+
+// Spec is what all ranks agree on.
+type Spec struct {
+	Rank, World int
+	Rendezvous  string       // host:port of rank 0
+	Listener    net.Listener // rank 0: an open one instead
+	Sizes       []int64      // bytes
+	Type        string
+	Op          Op
+	Iters       int
+	Warmup      int
+	QPs         int
+	Wait        time.Duration // for the other ranks
+	Connect     verbs.ConnectOptions
+	// Progress is told how far a size is; nil for silence.
+	Progress func(size int64, share float64)
+}
+
+// Limits.
+const (
+	MaxRanks = 1024
+	MaxBytes = 4 << 30
+	MaxQPs   = 64
+)
+
+// Row is one line of the nccl-tests table, known to rank 0.
+type Row struct {
+	Bytes  int64   `json:"size_bytes"`
+	Count  int64   `json:"count"`
+	Type   string  `json:"type"`
+	Op     Op      `json:"redop"`
+	TimeUS float64 `json:"time_us"`    // mean over ranks and iterations
+	AlgBW  float64 `json:"algbw_GBps"` // size over time
+	BusBW  float64 `json:"busbw_GBps"` // algbw x 2(n-1)/n
+	Wrong  int64   `json:"wrong"`      // elements, over all ranks
+	Stats  Stats   `json:"transport"`
+}
+
+// Validate refuses what cannot run, naming the field.
+func (s *Spec) Validate() error {
+	k := kinds[s.Type]
+	switch {
+	case s.World < 1 || s.World > MaxRanks:
+		return fmt.Errorf("ranks must lie between 1 and %d, found %d", MaxRanks, s.World)
+	case s.Rank < 0 || s.Rank >= s.World:
+		return fmt.Errorf("rank must lie between 0 and %d, found %d", s.World-1, s.Rank)
+	case k == nil:
+		return fmt.Errorf("type %q: one of %v", s.Type, Types())
+	case s.Iters < 1 || s.Iters > 1_000_000 || s.Warmup < 0 || s.Warmup > 1_000_000:
+		return fmt.Errorf("iterations must lie between 1 and 1000000, found %d and %d for warm-up", s.Iters, s.Warmup)
+	case s.QPs < 1 || s.QPs > MaxQPs:
+		return fmt.Errorf("queue pairs per neighbour must lie between 1 and %d, found %d", MaxQPs, s.QPs)
+	case len(s.Sizes) == 0 || len(s.Sizes) > 100:
+		return fmt.Errorf("1 to 100 sizes, found %d", len(s.Sizes))
+	}
+	for _, n := range s.Sizes {
+		if n < int64(k.size()) || n > MaxBytes || n%int64(k.size()) != 0 {
+			return fmt.Errorf("a size lies between %d and %d bytes and holds whole elements of %d bytes, found %d", k.size(), int64(MaxBytes), k.size(), n)
+		}
+	}
+	return nil
+}
+
+// Run takes part as one rank on a device, and reports each row as it is
+// measured; on other ranks than 0 rows have no totals and are not reported.
+func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	largest := int64(0)
+	for _, n := range s.Sizes {
+		largest = max(largest, n)
+	}
+	k := kinds[s.Type]
+	r, err := newRing(dev, s.Rank, s.World, s.QPs, int(largest), k, s.Op)
+	if err != nil {
+		return err
+	}
+	h := r.hello(fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters))
+	var j *join
+	var w *welcome
+	if s.Listener != nil && s.Rank == 0 && s.World > 1 {
+		j, w, err = HostOn(ctx, s.Listener, h, s.Wait)
+	} else {
+		j, w, err = rendezvous(ctx, s.Rendezvous, h, s.Wait)
+	}
+	if err != nil {
+		return err
+	}
+	defer j.close()
+	stop := context.AfterFunc(ctx, j.close)
+	defer stop()
+	if err := r.connect(w, s.Connect); err != nil {
+		_, _ = j.gather(report{Error: err.Error()}) // so that the others do not wait
+		return err
+	}
+	for _, n := range s.Sizes {
+		out, err := r.measure(ctx, j, s, n)
+		if err != nil {
+			return err
+		}
+		if s.Rank == 0 {
+			row(out)
+		}
+	}
+	return nil
+}
+
+// measure runs one size: a barrier, warm-up, the timed iterations, and a check
+// of every element of the last result.
+func (r *ring) measure(ctx context.Context, j *join, s *Spec, bytes int64) (Row, error) {
+	out := Row{Bytes: bytes, Count: bytes / int64(r.kind.size()), Type: s.Type, Op: s.Op}
+	r.prepare(int(bytes))
+	if _, err := j.gather(report{}); err != nil { // nobody writes before all have filled their buffers
+		return out, err
+	}
+	before := r.stats()
+	own := report{}
+	fail := func(err error) (Row, error) {
+		own.Error = err.Error()
+		_, joined := j.gather(own)
+		if joined != nil && r.rank == 0 {
+			err = joined
+		}
+		return out, err
+	}
+	if _, err := r.timed(ctx, s.Warmup); err != nil {
+		return fail(err)
+	}
+	total := 0.0
+	for i := range s.Iters {
+		if i == s.Iters-1 { // the result that is checked comes from the last one alone
+			r.spoil()
+			if _, err := j.gather(report{}); err != nil {
+				return out, err
+			}
+		}
+		sec, err := r.timed(ctx, 1)
+		if err != nil {
+			return fail(err)
+		}
+		if total += sec; s.Progress != nil {
+			s.Progress(bytes, float64(i+1)/float64(s.Iters))
+		}
+	}
+	own.Seconds = total / float64(s.Iters)
+	own.Wrong = r.kind.wrong(r.result[:bytes], r.world, 0, r.op)
+	own.Stats = r.stats()
+	own.Stats.sub(before)
+	all, err := j.gather(own)
+	if err != nil {
+		return out, err
+	}
+	for _, rep := range all {
+		out.TimeUS += rep.Seconds * 1e6 / float64(len(all))
+		out.Wrong += rep.Wrong
+		out.Stats.Add(rep.Stats)
+	}
+	out.AlgBW = float64(bytes) / out.TimeUS / 1e3
+	out.BusBW = out.AlgBW * 2 * float64(r.world-1) / float64(r.world)
+	return out, nil
+}
+
+func (s *Stats) sub(o Stats) {
+	s.Retransmissions -= o.Retransmissions
+	s.Timeouts -= o.Timeouts
+	s.CNPs -= o.CNPs
+	s.CE -= o.CE
+	s.Drops -= o.Drops
+}
