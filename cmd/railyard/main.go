@@ -30,6 +30,7 @@ type cli struct {
 	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
+	Pcap     pcapCmd     `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }

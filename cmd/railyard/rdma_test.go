@@ -121,3 +121,33 @@ func TestRdmaBadInput(t *testing.T) {
 		t.Error("an existing file was replaced")
 	}
 }
+
+// A capture tells its story; what is none is refused in one line.
+func TestPcapCommand(t *testing.T) {
+	lo := filepath.Join("..", "..", "internal", "capture", "testdata", "lo.pcap")
+	code, out, errs := call(t, "pcap", lo)
+	if code != 0 || !strings.Contains(out, "WRITE va") || !strings.Contains(out, "0 wrong") {
+		t.Errorf("exit %d %s %s", code, out, errs)
+	}
+	for _, l := range strings.Split(out, "\n") {
+		if len(l) > 100 {
+			t.Errorf("a line of %d columns: %s", len(l), l)
+		}
+	}
+	b, err := os.ReadFile(lo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.pcap")
+	if err := os.WriteFile(cut, b[:20000], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
+		t.Errorf("a cut capture: exit %d, %s", code, out)
+	}
+	for arg, want := range map[string]string{"rdma_test.go": "no pcap or pcapng", t.TempDir(): "is a directory", "nowhere.pcap": "no such file", lo + " --limit=-1": "--limit lies"} {
+		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", arg, code, errs)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"railyard/internal/capture"
+)
+
+type pcapCmd struct {
+	File  string `arg:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP." placeholder:"FILE"`
+	Limit int    `help:"Tell at most so many events." default:"200"`
+	JSON  bool   `help:"Print events and summary as JSON."`
+}
+
+func (c *pcapCmd) Help() string {
+	return `Tells a capture of RoCE traffic as a story: each message with its PSNs, time and rate, gaps, NAKs, packets sent
+again, CNPs, pause frames, and whether every ICRC holds. Captures of real NICs (RoCEv2, RoCEv1) work as well as ours.
+
+Examples:
+  railyard pcap write.pcapng
+  railyard pcap switch-port.pcap --limit 10000 --json | jq '.flows[] | select(.packets_again > 0)'`
+}
+
+// Run is the pcap command.
+func (c *pcapCmd) Run(e *env) error {
+	if c.Limit < 0 || c.Limit > 10_000_000 {
+		return &inputError{fmt.Errorf("--limit lies between 0 and 10000000, found %d", c.Limit)}
+	}
+	st, err := os.Stat(c.File)
+	if err != nil {
+		return &inputError{err}
+	}
+	if st.IsDir() {
+		return &inputError{fmt.Errorf("%s is a directory", c.File)}
+	}
+	r, err := capture.Open(c.File)
+	if err != nil {
+		return &inputError{err}
+	}
+	defer r.Close()
+	var events []capture.Event
+	t := capture.NewTeller(c.Limit, func(ev capture.Event) { events = append(events, ev) })
+	m := newMeter(e.stderr)
+	err = t.Tell(r, func(n int64) { m.show(0, fmt.Sprintf("%d packets", n)) })
+	m.finish()
+	if err != nil {
+		return &inputError{fmt.Errorf("%s: %w", c.File, err)}
+	}
+	// A message is told when it ends, and stands where it began.
+	slices.SortStableFunc(events, func(a, b capture.Event) int { return cmp.Compare(a.Micros, b.Micros) })
+	if c.JSON {
+		t.Story.Events = events
+		return printJSON(e.stdout, &t.Story)
+	}
+	for _, ev := range events {
+		printEvent(e.stdout, ev)
+	}
+	printStory(e.stdout, &t.Story)
+	return nil
+}
+
+func printEvent(w io.Writer, ev capture.Event) {
+	more := ""
+	if ev.Times > 1 {
+		more = fmt.Sprintf(" (%d times until %.3f)", ev.Times, ev.Until)
+	}
+	fmt.Fprintf(w, "%13.3f  %s\n", ev.Micros, ev.Who)
+	for _, l := range wrapped(ev.Text+more, 80) {
+		fmt.Fprintf(w, "%15s  %s\n", "", l)
+	}
+}
+
+// wrapped breaks text at blanks.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
+}
+
+func printStory(w io.Writer, s *capture.Story) {
+	if s.Omitted > 0 {
+		fmt.Fprintf(w, "... and %d more events (--limit)\n", s.Omitted)
+	}
+	fmt.Fprintf(w, "\n%d packets in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", s.Packets, s.Seconds, s.RoCE, s.Pause, s.LLDP, s.Other)
+	if s.Broken > 0 {
+		fmt.Fprintf(w, ", %d broken", s.Broken)
+	}
+	fmt.Fprintf(w, "\nICRC: %d good, %d wrong", s.ICRCGood, s.ICRCBad)
+	if s.Cut > 0 {
+		fmt.Fprintf(w, "; %d packets were cut short by the capture and not checked", s.Cut)
+	}
+	fmt.Fprintln(w)
+	if s.Damaged != "" {
+		fmt.Fprintf(w, "the file is %s\n", s.Damaged)
+	}
+	for i, f := range s.Flows {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%-49s %8s %8s %6s %6s %5s %5s\n", "Flow", "packets", "messages", "again", "naks", "CNPs", "CE")
+		}
+		if i == 50 {
+			fmt.Fprintf(w, "... and %d more flows (--json lists all)\n", len(s.Flows)-i)
+			break
+		}
+		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
+		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks, f.CNPs, f.CE)
+		if f.Payload > 0 {
+			fmt.Fprintf(w, "    %d payload bytes, %.3f Gbit/s", f.Payload, f.Gbps)
+			if f.Missing > 0 {
+				fmt.Fprintf(w, ", %d packets missing in the capture", f.Missing)
+			}
+			if len(f.SourcePorts) > 1 {
+				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
+			}
+			fmt.Fprintln(w)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package capture
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"railyard/roce"
+
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+)
+
+// Packet is one captured packet.
+type Packet struct {
+	Number int64 // from 1, as tshark counts
+	At     time.Time
+	Cut    bool // the capture kept less than the wire carried
+	Frame  roce.Frame
+	Err    error // why Frame is not whole; roce.ErrNotRoCE for other traffic
+	Raw    []byte
+}
+
+// source is what both readers of pcapgo offer.
+type source interface {
+	ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error)
+}
+
+// Reader reads pcap and pcapng files of Ethernet, Linux cooked or raw IP.
+type Reader struct {
+	src   source
+	links func(iface int) layers.LinkType
+	n     int64
+	file  *os.File
+}
+
+// Open starts to read a capture file.
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewReader(bufio.NewReaderSize(f, 1<<20))
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	r.file = f
+	return r, nil
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// NewReader tells pcapng from pcap by its first bytes.
+func NewReader(in *bufio.Reader) (*Reader, error) {
+	magic, err := in.Peek(4)
+	if err != nil {
+		return nil, errors.New("no capture: shorter than a file header")
+	}
+	r := &Reader{}
+	if string(magic) == "\x0a\x0d\x0d\x0a" {
+		ng, err := pcapgo.NewNgReader(in, pcapgo.NgReaderOptions{WantMixedLinkType: true})
+		if err != nil {
+			return nil, fmt.Errorf("no pcapng that can be read: %w", err)
+		}
+		r.src = ng
+		r.links = func(i int) layers.LinkType {
+			intf, err := ng.Interface(i)
+			if err != nil {
+				return layers.LinkTypeNull
+			}
+			return intf.LinkType
+		}
+		return r, nil
+	}
+	p, err := pcapgo.NewReader(in)
+	if err != nil {
+		return nil, fmt.Errorf("no pcap or pcapng: %w", err)
+	}
+	r.src = zeroCopy{p}
+	r.links = func(int) layers.LinkType { return p.LinkType() }
+	return r, nil
+}
+
+// zeroCopy gives the pcap reader the method of the pcapng reader.
+type zeroCopy struct{ *pcapgo.Reader }
+
+func (z zeroCopy) ZeroCopyReadPacketData() ([]byte, gopacket.CaptureInfo, error) {
+	return z.Reader.ZeroCopyReadPacketData()
+}
+
+// Header sizes of Linux cooked captures.
+const (
+	cookedLen  = 16
+	cooked2Len = 20
+)
+
+// Next reads a packet; its bytes are valid until the next call. io.EOF ends the
+// capture; another error says that the file is damaged from here on.
+func (r *Reader) Next(p *Packet) (err error) {
+	defer func() { // a damaged file must not take us with it
+		if x := recover(); x != nil {
+			err = fmt.Errorf("damaged behind packet %d: %v", r.n, x)
+		}
+	}()
+	data, ci, err := r.src.ZeroCopyReadPacketData()
+	if err != nil {
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return io.EOF
+		}
+		return fmt.Errorf("damaged behind packet %d: %w", r.n, err)
+	}
+	r.n++
+	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data}
+	switch r.links(ci.InterfaceIndex) {
+	case layers.LinkTypeEthernet:
+		p.Err = p.Frame.Decode(data)
+	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, 12, 14:
+		p.Err = p.Frame.DecodeIP(data)
+	case layers.LinkTypeLinuxSLL:
+		p.Err = cooked(&p.Frame, data, cookedLen, 14)
+	case 276: // Linux cooked, version 2
+		p.Err = cooked(&p.Frame, data, cooked2Len, 0)
+	default:
+		p.Err = roce.ErrNotRoCE
+	}
+	return nil
+}
+
+// cooked reads an IP packet behind a Linux cooked header with its EtherType at
+// offset typ.
+func cooked(f *roce.Frame, b []byte, head, typ int) error {
+	if len(b) < head {
+		return roce.ErrTruncated
+	}
+	switch uint16(b[typ])<<8 | uint16(b[typ+1]) {
+	case roce.TypeIPv4, roce.TypeIPv6:
+		return f.DecodeIP(b[head:])
+	}
+	return roce.ErrNotRoCE
+}

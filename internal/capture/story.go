@@ -1,0 +1,218 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"time"
+
+	"railyard/roce"
+)
+
+// Event is one thing that happened in a capture.
+type Event struct {
+	Micros float64 `json:"us"` // since the first packet of the capture
+	Packet int64   `json:"packet"`
+	Who    string  `json:"who"`
+	Text   string  `json:"text"`
+	Times  int     `json:"times,omitempty"` // the same, so many times in a row
+	Until  float64 `json:"until_us,omitempty"`
+}
+
+// Flow sums up one direction of a queue pair.
+type Flow struct {
+	Src          string   `json:"src"`
+	Dst          string   `json:"dst"`
+	QP           uint32   `json:"dest_qp"`
+	Packets      int64    `json:"packets"`
+	Payload      int64    `json:"payload_bytes"`
+	Messages     int64    `json:"messages"`
+	Unfinished   int64    `json:"messages_unfinished"`
+	Again        int64    `json:"packets_again"`
+	Missing      int64    `json:"packets_missing"`
+	Acks         int64    `json:"acks"`
+	Naks         int64    `json:"naks"`
+	CNPs         int64    `json:"cnps"`
+	CE           int64    `json:"ce_marked"`
+	BadICRC      int64    `json:"bad_icrc"`
+	SourcePorts  []uint16 `json:"source_ports"`
+	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet
+	Reordered    int64    `json:"reordered"`
+	first, last  float64
+	sourcePorts  map[uint16]bool
+	payloadAgain int64
+}
+
+// Story is what a capture tells.
+type Story struct {
+	Packets   int64   `json:"packets"`
+	RoCE      int64   `json:"roce"`
+	Pause     int64   `json:"pause"`
+	LLDP      int64   `json:"lldp"`
+	Other     int64   `json:"other"`
+	Broken    int64   `json:"broken"` // RoCE by its port, but no packet of it
+	Cut       int64   `json:"cut_short"`
+	ICRCGood  int64   `json:"icrc_good"`
+	ICRCBad   int64   `json:"icrc_bad"`
+	Seconds   float64 `json:"seconds"`
+	Flows     []*Flow `json:"flows"`
+	Events    []Event `json:"events"`
+	Omitted   int64   `json:"events_omitted"`
+	Untracked int64   `json:"packets_untracked"` // beyond the most flows that are followed
+	Damaged   string  `json:"damaged,omitempty"`
+}
+
+// Teller reads packets and tells the story as it goes.
+type Teller struct {
+	Story  Story
+	limit  int
+	emit   func(Event)
+	start  time.Time
+	began  bool
+	flows  map[flowKey]*stream
+	order  []*stream
+	held   Event // the last event, as long as it may repeat
+	holds  bool
+	frames [1]roce.Frame
+}
+
+// flowKey names one direction of a queue pair.
+type flowKey struct {
+	src, dst netip.Addr
+	qp       uint32
+}
+
+// maxFlows bounds the memory that a capture can ask for.
+const maxFlows = 1 << 16
+
+// NewTeller returns a teller that passes on up to limit events.
+func NewTeller(limit int, emit func(Event)) *Teller {
+	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}}
+}
+
+// Tell reads a whole capture. progress may be nil.
+func (t *Teller) Tell(r *Reader, progress func(packets int64)) error {
+	var p Packet
+	for {
+		err := r.Next(&p)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Story.Damaged = err.Error()
+			}
+			break
+		}
+		if progress != nil && p.Number%4096 == 0 {
+			progress(p.Number)
+		}
+		t.take(&p)
+	}
+	t.finish()
+	if t.Story.Packets == 0 && t.Story.Damaged != "" {
+		return errors.New(t.Story.Damaged)
+	}
+	return nil
+}
+
+func (t *Teller) take(p *Packet) {
+	s := &t.Story
+	s.Packets++
+	if !t.began {
+		t.start, t.began = p.At, true
+	}
+	us := float64(p.At.Sub(t.start).Nanoseconds()) / 1e3
+	s.Seconds = max(s.Seconds, us/1e6)
+	if p.Cut {
+		s.Cut++
+	}
+	switch f := &p.Frame; {
+	case f.Kind == roce.KindPause && p.Err == nil:
+		s.Pause++
+		t.say(Event{Micros: us, Packet: p.Number, Who: f.Src.String(), Text: f.Pause.String()})
+	case f.Kind == roce.KindLLDP:
+		s.LLDP++
+		var l roce.LLDP
+		if l.Decode(f.LLDP) == nil {
+			t.say(Event{Micros: us, Packet: p.Number, Who: f.Src.String(), Text: l.String()})
+		}
+	case f.Kind != roce.KindRoCEv2 && f.Kind != roce.KindRoCEv1:
+		s.Other++
+	case p.Err != nil && !(p.Cut && (p.Err == roce.ErrTruncated || p.Err == roce.ErrLength)):
+		s.Broken++
+		t.say(Event{Micros: us, Packet: p.Number, Who: fmt.Sprintf("%v > %v", f.IP.Src, f.IP.Dst), Text: "no RoCE packet: " + p.Err.Error()})
+	case p.Err != nil:
+		s.RoCE++ // its headers may be there, its end is not
+	default:
+		var frames []roce.Frame
+		if !p.Cut {
+			frames = split(f)
+		}
+		if frames == nil {
+			t.frames[0] = *f
+			frames = t.frames[:]
+		}
+		for i := range frames {
+			s.RoCE++
+			t.roce(us, p, &frames[i])
+		}
+	}
+}
+
+// roce takes one whole RoCE packet.
+func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
+	k := flowKey{f.IP.Src, f.IP.Dst, f.BTH.DestQP}
+	st := t.flows[k]
+	if st == nil {
+		if len(t.flows) >= maxFlows {
+			t.Story.Untracked++
+			return
+		}
+		st = newStream(t, k, us)
+		t.flows[k] = st
+		t.order = append(t.order, st)
+	}
+	if !p.Cut && f.Exact {
+		if f.ComputeICRC() == f.ICRC {
+			t.Story.ICRCGood++
+		} else {
+			t.Story.ICRCBad++
+			st.flow.BadICRC++
+			t.say(Event{Micros: us, Packet: p.Number, Who: st.who, Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC, f.ComputeICRC(), f.BTH.Op)})
+			return // whatever it says may not be so
+		}
+	}
+	st.take(us, p.Number, f)
+}
+
+// say passes an event on; a run of equal ones becomes one.
+func (t *Teller) say(e Event) {
+	if t.holds && t.held.Who == e.Who && t.held.Text == e.Text {
+		t.held.Times = max(1, t.held.Times) + 1
+		t.held.Until = e.Micros
+		return
+	}
+	t.release()
+	t.held, t.holds = e, true
+}
+
+func (t *Teller) release() {
+	if !t.holds {
+		return
+	}
+	t.holds = false
+	if t.limit <= 0 {
+		t.Story.Omitted++
+		return
+	}
+	t.limit--
+	t.emit(t.held)
+}
+
+// finish closes what the capture left open.
+func (t *Teller) finish() {
+	for _, st := range t.order {
+		st.finish(t.Story.Seconds * 1e6)
+		t.Story.Flows = append(t.Story.Flows, &st.flow)
+	}
+	t.release()
+}

@@ -1,0 +1,336 @@
+package capture
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// stream follows one direction of a queue pair: the requests that go that way,
+// and the answers to those of the other way.
+type stream struct {
+	t    *Teller
+	key  flowKey
+	who  string
+	flow Flow
+	peer *stream // the other direction, once it is known
+
+	started bool
+	loose   bool   // a READ's length in packets is not known: the next PSN may be any
+	next    uint64 // one above the highest PSN seen
+	replay  struct {
+		on         bool
+		from, upto uint64
+		packets    int64
+		at         float64
+		number     int64
+	}
+	msg  *message   // being sent
+	open []*message // sent, or waiting for data, and not acknowledged; oldest first
+	read *message   // whose data comes this way
+}
+
+// message is one request with all its packets.
+type message struct {
+	text          string
+	op            roce.Opcode
+	first, last   uint64
+	start, end    float64
+	packet        int64
+	packets, size int64
+	whole         bool
+	want          int64 // READ: bytes asked for
+}
+
+// maxOpen bounds the messages that wait for an acknowledgement that the capture
+// may not have.
+const maxOpen = 4096
+
+func newStream(t *Teller, k flowKey, us float64) *stream {
+	return &stream{t: t, key: k, who: fmt.Sprintf("%v > %v QP %#06x", k.src, k.dst, k.qp),
+		flow: Flow{Src: k.src.String(), Dst: k.dst.String(), QP: k.qp, first: us, sourcePorts: map[uint16]bool{}}}
+}
+
+func (s *stream) say(us float64, number int64, format string, args ...any) {
+	s.t.say(Event{Micros: us, Packet: number, Who: s.who, Text: fmt.Sprintf(format, args...)})
+}
+
+func (s *stream) take(us float64, number int64, f *roce.Frame) {
+	w := &s.flow
+	w.Packets++
+	w.last = us
+	if len(w.sourcePorts) < 1024 {
+		w.sourcePorts[f.UDP.SrcPort] = true
+	}
+	if f.IP.ECN() == 3 {
+		if w.CE++; w.CE == 1 {
+			s.say(us, number, "first congestion experienced mark, on PSN %d", f.BTH.PSN)
+		}
+	}
+	op := f.BTH.Op
+	switch {
+	case op == roce.CNP:
+		w.CNPs++
+		s.say(us, number, "CNP: congestion reported")
+	case op > 0x1f:
+		w.Payload += int64(len(f.Payload()))
+		if op.Ends() {
+			w.Messages++
+		}
+	case op.IsResponse():
+		s.answer(us, number, f)
+	default:
+		s.request(us, number, f)
+	}
+}
+
+// request follows PSNs and collects messages.
+func (s *stream) request(us float64, number int64, f *roce.Frame) {
+	h := &f.BTH
+	if !s.started {
+		s.started = true
+		s.next = 1<<24 + uint64(h.PSN)
+	}
+	n := roce.Extend(h.PSN, s.next)
+	s.flow.Payload += int64(len(f.Payload()))
+	if s.loose && n > s.next {
+		s.next = n
+	}
+	s.loose = false
+	switch {
+	case n > s.next:
+		s.endReplay()
+		s.flow.Missing += int64(n - s.next)
+		s.say(us, number, "gap: PSN %d expected, %d came (%d missing here)", low(s.next), h.PSN, n-s.next)
+	case n < s.next:
+		s.again(us, number, n, int64(len(f.Payload())))
+		return
+	default:
+		s.endReplay()
+	}
+	s.next = n + 1
+	s.collect(us, number, n, f)
+	if h.Op == roce.ReadRequest {
+		s.loose = true
+	}
+}
+
+// again follows packets whose PSN has been seen.
+func (s *stream) again(us float64, number int64, n uint64, payload int64) {
+	s.flow.Again++
+	s.flow.payloadAgain += payload
+	r := &s.replay
+	if !r.on {
+		r.on, r.from, r.upto, r.packets, r.at, r.number = true, n, n, 0, us, number
+	}
+	r.from, r.upto = min(r.from, n), max(r.upto, n)
+	r.packets++
+}
+
+func (s *stream) endReplay() {
+	r := &s.replay
+	if !r.on {
+		return
+	}
+	r.on = false
+	if r.packets == 1 {
+		s.say(r.at, r.number, "PSN %d sent again", low(r.from))
+		return
+	}
+	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %d packets", low(r.from), low(r.upto), r.packets)
+}
+
+// collect adds a new packet to its message.
+func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
+	h := &f.BTH
+	starts := h.Op.HasRETH() || h.Op.IsAtomic() || h.Op == roce.SendFirst || h.Op == roce.SendOnly || h.Op == roce.SendOnlyImm || h.Op == roce.SendOnlyInv
+	if starts || s.msg == nil {
+		s.msg = &message{op: h.Op, first: n, start: us, packet: number, whole: starts}
+		s.msg.text = describe(h)
+		if h.Op == roce.ReadRequest {
+			s.msg.want = int64(h.Len)
+		}
+	}
+	m := s.msg
+	m.last, m.end = n, us
+	m.packets++
+	m.size += int64(len(f.Payload()))
+	if h.Op.HasImm() {
+		m.text += fmt.Sprintf(" imm %#x", h.Imm)
+	}
+	if h.Op.HasIETH() {
+		m.text += fmt.Sprintf(" invalidates %#x", h.InvKey)
+	}
+	if h.Op.Ends() {
+		s.flow.Messages++
+		s.msg = nil
+		if s.open = append(s.open, m); len(s.open) > maxOpen {
+			s.tell(s.open[0], us, "no acknowledgement in the capture")
+			s.open = s.open[1:]
+		}
+	}
+}
+
+// describe names a message by its first packet.
+func describe(h *roce.Header) string {
+	switch {
+	case h.Op == roce.ReadRequest:
+		return fmt.Sprintf("READ va %#x rkey %#x", h.VA, h.RKey)
+	case h.Op.HasRETH():
+		return fmt.Sprintf("WRITE va %#x rkey %#x", h.VA, h.RKey)
+	case h.Op == roce.FetchAdd:
+		return fmt.Sprintf("FETCH_ADD %d va %#x rkey %#x", h.SwapAdd, h.VA, h.RKey)
+	case h.Op == roce.CompareSwap:
+		return fmt.Sprintf("CMP_SWAP %d for %d va %#x rkey %#x", h.SwapAdd, h.Compare, h.VA, h.RKey)
+	case h.Op.IsSend():
+		return "SEND"
+	}
+	return "the end of a WRITE"
+}
+
+// answer takes what a responder sends: it belongs to the requests of the other
+// direction.
+func (s *stream) answer(us float64, number int64, f *roce.Frame) {
+	h := &f.BTH
+	s.flow.Payload += int64(len(f.Payload()))
+	if s.peer == nil {
+		s.findPeer(h.PSN)
+	}
+	if h.Op == roce.Acknowledge {
+		if h.Syndrome.IsAck() {
+			s.flow.Acks++
+		} else {
+			s.flow.Naks++
+			s.say(us, number, "%v, PSN %d, MSN %d", h.Syndrome, h.PSN, h.MSN)
+		}
+	}
+	q := s.peer
+	if q == nil {
+		return
+	}
+	n := roce.Extend(h.PSN, q.next)
+	switch {
+	case h.Op == roce.AtomicAck:
+		q.acknowledged(us, n, fmt.Sprintf(", was %d", h.Orig), true)
+	case h.Op.IsReadResponse():
+		q.data(us, n, h, int64(len(f.Payload())))
+	case h.Syndrome.IsAck():
+		q.acknowledged(us, n, "", false)
+	case n > 0:
+		q.acknowledged(us, n-1, "", false)
+	}
+}
+
+// data follows the answers to the oldest READ that waits for them.
+func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
+	s.acknowledged(us, n-1, "", false)
+	for _, m := range s.open {
+		if m.op == roce.ReadRequest && n >= m.first {
+			if n > m.last || m.size == 0 {
+				if m.size == 0 {
+					m.packets = 0 // from here on packets of the answer
+				}
+				m.size += payload
+				m.packets++
+				m.last = n
+			}
+			if s.next <= n {
+				s.next = n + 1
+			}
+			if h.Op.Ends() && m.size >= m.want {
+				m.end = us
+				s.acknowledged(us, n, "", true)
+			}
+			return
+		}
+	}
+}
+
+// acknowledged tells of every message that ends at or before n. READs and
+// atomics end with their own answer only.
+func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
+	for len(s.open) > 0 && s.open[0].last <= n {
+		m := s.open[0]
+		if answered := m.op == roce.ReadRequest || m.op.IsAtomic(); answered && !own {
+			return
+		}
+		s.open = s.open[1:]
+		s.endReplay()
+		if m.op == roce.ReadRequest {
+			s.tell(m, us, "answered in full")
+			continue
+		}
+		s.tell(m, us, fmt.Sprintf("acknowledged %s later%s", unit.Time((us-m.end)*1e6), extra))
+	}
+}
+
+// tell says what a message was.
+func (s *stream) tell(m *message, us float64, end string) {
+	text := fmt.Sprintf("%s: %v, PSN %d", m.text, unit.Bytes(m.size), low(m.first))
+	if m.size < m.want {
+		text = fmt.Sprintf("%s: %v of %v, PSN %d", m.text, unit.Bytes(m.size), unit.Bytes(m.want), low(m.first))
+	}
+	if m.last > m.first {
+		text += fmt.Sprintf("…%d, %d packets in %v", low(m.last), m.packets, unit.Time((m.end-m.start)*1e6))
+		if m.end > m.start {
+			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(m.size)*8/(m.end-m.start)/1e3)
+		}
+	}
+	if !m.whole {
+		text += ", began before the capture"
+	}
+	s.say(m.start, m.packet, "%s, %s", text, end)
+}
+
+// findPeer looks for the direction whose requests an answer with this PSN can
+// belong to: from the addressee to us, with that PSN sent and not long ago.
+func (s *stream) findPeer(psn uint32) {
+	var found *stream
+	for _, c := range s.t.order {
+		if c.key.src != s.key.dst || c.key.dst != s.key.src || !c.started || c.peer != nil && c.peer != s {
+			continue
+		}
+		n := roce.Extend(psn, c.next)
+		low := c.next - 1
+		if len(c.open) > 0 {
+			low = c.open[0].first
+		}
+		if n+1 < low || n > c.next+1<<16 {
+			continue
+		}
+		if found != nil {
+			return // two could be meant: a later answer will tell
+		}
+		found = c
+	}
+	if found != nil {
+		s.peer, found.peer = found, s
+		s.say(s.flow.last, 0, "answers the requests to QP %#06x", found.key.qp)
+	}
+}
+
+// finish closes the stream at the end of the capture.
+func (s *stream) finish(us float64) {
+	s.endReplay()
+	for _, m := range s.open {
+		s.flow.Unfinished++
+		s.tell(m, us, "no acknowledgement in the capture")
+	}
+	if m := s.msg; m != nil {
+		s.flow.Unfinished++
+		s.tell(m, us, "its end is not in the capture")
+	}
+	w := &s.flow
+	for p := range w.sourcePorts {
+		w.SourcePorts = append(w.SourcePorts, p)
+	}
+	slices.Sort(w.SourcePorts)
+	if w.last > w.first {
+		w.Gbps = float64(w.Payload-w.payloadAgain) * 8 / (w.last - w.first) / 1e3
+	}
+}
+
+// low cuts a sequence number to the wire's 24 bits.
+func low(n uint64) uint64 { return n & roce.PSNMask }
