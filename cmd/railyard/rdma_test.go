@@ -151,3 +151,35 @@ func TestPcapCommand(t *testing.T) {
 		}
 	}
 }
+
+// The simulator writes captures that tshark reads, the same twice.
+func TestRunCapture(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	t.Chdir(t.TempDir())
+	var files [2][]byte
+	for i, out := range []string{"a", "b"} {
+		if code, out, errs := call(t, "run", s, "--out", out, "--capture", "rail-1:Eth3", "--capture", "rail-1:Eth5", "--capture-window", "0us..100us"); code != 0 || !strings.Contains(out, "capture.pcapng") {
+			t.Fatal(out, errs)
+		}
+		files[i], _ = os.ReadFile(filepath.Join(out, "capture.pcapng"))
+	}
+	if len(files[0]) < 1000 || string(files[0]) != string(files[1]) {
+		t.Errorf("captures of %d and %d bytes differ", len(files[0]), len(files[1]))
+	}
+	for args, want := range map[string]string{"--capture rail-1:Eth99": "rail-1 has rail-1:Eth1", "--capture rail-1:Eth3 --capture-window 5us..1us": "--capture-window",
+		"--capture rail-1:Eth3 --capture-window 0..1": "--capture-window", "--capture rail-1:Eth3 --capture rail-1:Eth3": "named twice"} {
+		if code, _, errs := call(t, append([]string{"run", s, "--out", "c"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", args, code, errs)
+		}
+	}
+	if _, err := os.Stat("c"); err == nil {
+		t.Error("a refused run left a directory")
+	}
+	if _, err := exec.LookPath("tshark"); err != nil {
+		t.Skip("tshark is not installed")
+	}
+	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e", "infiniband.bth.opcode", "-e", "frame.interface_name").Output()
+	if err != nil || strings.Contains(string(b), "Malformed") || !strings.Contains(string(b), "\t6\trail-1:Eth3") {
+		t.Errorf("tshark: %v\n%.300s", err, b)
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,10 +14,12 @@ import (
 	"syscall"
 	"time"
 
+	"railyard/internal/capture"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/unit"
 )
 
 type runCmd struct {
@@ -26,6 +29,8 @@ type runCmd struct {
 	Set      []string `help:"Override a value: lb=spray, transport.qps=4. May be repeated." placeholder:"KEY=VALUE" sep:"none"`
 	Force    bool     `help:"Replace an existing run directory."`
 	JSON     bool     `help:"Print the summary as JSON instead of the report."`
+	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
+	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window"`
 	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
 
@@ -33,7 +38,8 @@ func (c *runCmd) Help() string {
 	return `Examples:
   railyard run scenarios/pod64-llama2-7b.yaml
   railyard run scenarios/three-flows.yaml --set lb=spray --seed 7 --out runs/spray --force
-  railyard run scenarios/fattree128-permutation.yaml --json | jq .step_time_ps`
+  railyard run scenarios/fattree128-permutation.yaml --json | jq .step_time_ps
+  railyard run scenarios/three-flows.yaml --capture rail-1:Eth3 --capture-window 0us..200us`
 }
 
 // Run is the run command.
@@ -44,6 +50,10 @@ func (c *runCmd) Run(e *env) error {
 		return err
 	}
 	run, err := newRun(plan)
+	if err != nil {
+		return err
+	}
+	tap, err := c.capture(run)
 	if err != nil {
 		return err
 	}
@@ -79,7 +89,14 @@ func (c *runCmd) Run(e *env) error {
 	s.Complete = s.Complete && goErr == nil
 	s.SimSeconds, s.PeakMemory = simSeconds, peakMemory()
 	s.WallSeconds = time.Since(began).Seconds()
-	if err := write(dir, plan, s, t, limits); err != nil {
+	files := []result.File{{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }}}
+	if tap != nil {
+		if tap.Missed > 0 {
+			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", tap.Len(), tap.Missed))
+		}
+		files = append(files, result.File{Name: "capture.pcapng", Write: func(w io.Writer) error { return writeCapture(w, tap) }})
+	}
+	if err := write(dir, plan, s, t, limits, files); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -89,6 +106,9 @@ func (c *runCmd) Run(e *env) error {
 	} else {
 		report.Text(e.stdout, s)
 		fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", dir)
+		if tap != nil {
+			fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", tap.Len(), filepath.Join(dir, "capture.pcapng"))
+		}
 	}
 	if f := run.Failed(); f != nil && goErr == nil {
 		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
@@ -96,11 +116,43 @@ func (c *runCmd) Run(e *env) error {
 	return goErr
 }
 
-func write(dir string, plan *scenario.Plan, s *result.Summary, t *result.Tables, limits []string) error {
+// capture starts the captures that were asked for.
+func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
+	if len(c.Capture) == 0 {
+		return nil, nil
+	}
+	a, b, ok := strings.Cut(c.Window, "..")
+	from, err1 := unit.ParseTime(a)
+	to, err2 := unit.ParseTime(b)
+	if err := errors.Join(err1, err2); err != nil || !ok || from < 0 || to < from {
+		return nil, &inputError{fmt.Errorf("--capture-window %q: two times such as 0us..200us, the later one last", c.Window)}
+	}
+	tap, err := run.Capture(c.Capture, from, to)
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
+	}
+	return tap, nil
+}
+
+// writeCapture writes a capture as pcapng, an interface per port, with the
+// simulated time since 1970.
+func writeCapture(w io.Writer, tap *sim.Capture) error {
+	cw, err := capture.NewWriter(w, "railyard "+version(), tap.Ports...)
+	if err != nil {
+		return err
+	}
+	tap.Frames(func(at unit.Time, iface int, out bool, frame []byte, comment string) {
+		cw.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, out, frame, comment)
+	})
+	_, err = cw.Close()
+	return err
+}
+
+func write(dir string, plan *scenario.Plan, s *result.Summary, t *result.Tables, limits []string, files []result.File) error {
 	_, values := plan.File.Values()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
-	return result.Write(dir, m, s, t, func(w io.Writer) error { return result.Trace(w, t) })
+	return result.Write(dir, m, s, t, files...)
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.

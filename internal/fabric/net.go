@@ -134,6 +134,11 @@ type Net struct {
 	Waits  *WaitTable                                            // queueing delay by flow and port; nil: off
 	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
 	OnDrop func(pkt *Packet, port int32)
+
+	// Tap sees what crosses tapped ports, TapPFC the pause frames among it: out
+	// when the first bit leaves, in when the last bit arrives. p must not be kept.
+	Tap    func(at unit.Time, port int32, out bool, p *Packet)
+	TapPFC func(at unit.Time, port int32, out bool, prio, quanta int)
 }
 
 // Switch is one switch's state.
@@ -283,7 +288,20 @@ const (
 	flagErrors uint8 = 1 << iota // the link has a bit error rate
 	flagCut                      // the peer cuts through
 	flagDown                     // the link is broken
+	flagTapOut                   // a capture runs at this port
+	flagTapIn                    // a capture runs at the peer
 )
+
+// TapPort captures both directions at a port, or stops doing so.
+func (n *Net) TapPort(port int32, on bool) {
+	peer := n.Ports[port].Peer
+	n.Ports[port].Flags &^= flagTapOut
+	n.Ports[peer].Flags &^= flagTapIn
+	if on {
+		n.Ports[port].Flags |= flagTapOut
+		n.Ports[peer].Flags |= flagTapIn
+	}
+}
 
 // headerLen is what a cut-through switch reads before it forwards: Ethernet to
 // BTH.
@@ -298,6 +316,9 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 		n.lose(port, pi, p)
 		return false
 	}
+	if op.Flags&flagTapOut != 0 {
+		n.Tap(op.BusyUntil-n.wire(op, port, p.Size), port, true, p)
+	}
 	if op.Flags&flagErrors != 0 {
 		c.bitsLeft -= float64(p.Size) * 8
 		if c.bitsLeft <= 0 {
@@ -306,6 +327,9 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			n.lose(port, pi, p)
 			return false
 		}
+	}
+	if op.Flags&flagTapIn != 0 {
+		n.Tap(op.BusyUntil+c.prop, op.Peer, false, p)
 	}
 	if op.Flags&flagCut != 0 && p.Size > headerLen {
 		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, c.rate)

@@ -45,6 +45,12 @@ func (n *Net) sendPFC(port, arg int32) {
 	op.BusyUntil = start + ser
 	op.TxBytes += roce.PFCLen + roce.PreambleIFG
 	c := &n.cfg[port]
+	if op.Flags&flagTapOut != 0 {
+		n.TapPFC(start, port, true, int(arg&0xff), int(arg>>8))
+	}
+	if op.Flags&flagTapIn != 0 {
+		n.TapPFC(start+ser+c.prop, op.Peer, false, int(arg&0xff), int(arg>>8))
+	}
 	n.Q.Push(start+ser+c.prop+c.response, KindPFC, op.Peer, arg)
 }
 

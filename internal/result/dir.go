@@ -59,9 +59,15 @@ func probe(dir string) error {
 	return os.Remove(tmp)
 }
 
+// File is a further file of a run directory.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
 // Write puts a run into dir. Everything is written to a temporary directory
 // beside it first and renamed at the end, so dir is whole or not there.
-func Write(dir string, m *Manifest, s *Summary, t *Tables, trace func(io.Writer) error) (err error) {
+func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err error) {
 	dir = filepath.Clean(dir)
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".railyard-*")
 	if err != nil {
@@ -80,7 +86,9 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, trace func(io.Writer)
 		func() error { return writeTable(tmp, "ports", t.Ports) },
 		func() error { return writeTable(tmp, "pauses", t.Pauses) },
 		func() error { return writeTable(tmp, "ranks", t.Ranks) },
-		func() error { return writeFile(filepath.Join(tmp, "trace.json"), trace) },
+	}
+	for _, f := range files {
+		steps = append(steps, func() error { return writeFile(filepath.Join(tmp, f.Name), f.Write) })
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

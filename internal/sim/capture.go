@@ -1,0 +1,174 @@
+package sim
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"railyard/internal/fabric"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// maxCaptured bounds the packets of a capture: about 200 MB while a run goes on.
+const maxCaptured = 2_000_000
+
+// Capture records what crosses some ports during a time window. Packets are
+// kept as the simulator has them and spelled out as frames at the end, with the
+// headers, ICRC and zero payload that a NIC would send.
+type Capture struct {
+	Ports  []string // names, in the order of Frames' index
+	Missed int64    // packets beyond the most a capture holds
+
+	run   *Run
+	index map[int32]int
+	from  unit.Time
+	to    unit.Time
+	seen  []captured
+}
+
+// captured is one packet or, with Size zero, one pause frame.
+type captured struct {
+	at    unit.Time
+	iface int32
+	out   bool
+	p     fabric.Packet // pause: Class is the priority, Len the quanta
+}
+
+// Capture starts to record at ports such as "rail-1:Eth3" from one simulated
+// time to another. Call it before Go.
+func (r *Run) Capture(ports []string, from, to unit.Time) (*Capture, error) {
+	c := &Capture{Ports: ports, run: r, index: map[int32]int{}, from: from, to: to}
+	for i, name := range ports {
+		l, node, ok := r.Graph.FindPort(name)
+		if !ok {
+			return nil, fmt.Errorf("no port %q in this fabric: %s", name, portsLike(r.Graph, name))
+		}
+		port := r.Port(l, node)
+		if _, twice := c.index[port]; twice {
+			return nil, fmt.Errorf("port %q is named twice", name)
+		}
+		c.index[port] = i
+		r.Net.TapPort(port, true)
+	}
+	r.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) { c.take(at, port, out, p) }
+	r.Net.TapPFC = func(at unit.Time, port int32, out bool, prio, quanta int) {
+		c.take(at, port, out, &fabric.Packet{Class: uint8(prio), Len: uint32(quanta)})
+	}
+	return c, nil
+}
+
+// portsLike says what ports there are: of the node that was named, or of any.
+func portsLike(g *topo.Graph, name string) string {
+	node, _, _ := strings.Cut(name, ":")
+	var of, any []string
+	for l := range g.Links {
+		for _, end := range []int{g.Links[l].A, g.Links[l].B} {
+			e := g.End(l, end)
+			if g.Nodes[end].Name == node {
+				of = append(of, e)
+			}
+			if len(any) < 6 {
+				any = append(any, e)
+			}
+		}
+	}
+	switch {
+	case len(of) > 12:
+		return fmt.Sprintf("%s has %s to %s", node, of[0], of[len(of)-1])
+	case len(of) > 0:
+		return fmt.Sprintf("%s has %s", node, strings.Join(of, ", "))
+	}
+	return fmt.Sprintf("ports are named like %s", strings.Join(any, ", "))
+}
+
+func (c *Capture) take(at unit.Time, port int32, out bool, p *fabric.Packet) {
+	i, ok := c.index[port]
+	if !ok || at < c.from || at > c.to {
+		return
+	}
+	if len(c.seen) >= maxCaptured {
+		c.Missed++
+		return
+	}
+	c.seen = append(c.seen, captured{at, int32(i), out, *p})
+}
+
+// Len returns how many frames were recorded.
+func (c *Capture) Len() int { return len(c.seen) }
+
+// Frames passes every frame on in the order of time, without FCS.
+func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []byte, comment string)) {
+	slices.SortStableFunc(c.seen, func(a, b captured) int { return int(min(1, max(-1, a.at-b.at))) })
+	ports := make([]int32, len(c.Ports))
+	for port, i := range c.index {
+		ports[i] = port
+	}
+	var buf []byte
+	for i := range c.seen {
+		s := &c.seen[i]
+		src := ports[s.iface]
+		dst := c.run.Net.Ports[src].Peer
+		if !s.out {
+			src, dst = dst, src
+		}
+		comment := ""
+		if s.p.Size == 0 {
+			q := [8]uint16{}
+			q[s.p.Class] = uint16(s.p.Len)
+			buf = roce.AppendPFC(buf[:0], macOf(src), 1<<s.p.Class, q)
+		} else {
+			f := c.run.frame(&s.p)
+			f.Src, f.Dst = macOf(src), macOf(dst)
+			f.Complete()
+			if buf = f.Append(buf[:0]); s.p.Flags&fabric.FlagAgain != 0 {
+				comment = "retransmission"
+			}
+		}
+		emit(s.at, int(s.iface), s.out, buf, comment)
+	}
+}
+
+// macOf and addrOf number ports and NICs.
+func macOf(port int32) roce.MAC {
+	return roce.MAC{0x02, 0x52, byte(port >> 24), byte(port >> 16), byte(port >> 8), byte(port)}
+}
+
+func addrOf(nic int32) netip.Addr {
+	n := nic + 1
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)})
+}
+
+// Queue pair numbers of a connection's two ends; 0 and 1 are reserved.
+func requesterQPN(conn int32) uint32 { return (uint32(conn)*2 + 0x100) & roce.PSNMask }
+func responderQPN(conn int32) uint32 { return requesterQPN(conn) + 1 }
+
+// zeros is the payload of captured packets.
+var zeros [1 << 14]byte
+
+// frame spells a simulated packet out.
+func (n *Network) frame(p *fabric.Packet) *roce.Frame {
+	src, dst := n.Hosts.Peers(p.QP)
+	f := &roce.Frame{Kind: roce.KindRoCEv2}
+	f.BTH = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0, Migrated: true}
+	h := &f.BTH
+	switch {
+	case p.Op == roce.CNP:
+		*h = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, BECN: true}
+		f.Body = zeros[:roce.CNPPadLen]
+	case p.Op == roce.Acknowledge:
+		h.Syndrome, h.MSN = p.Synd, p.Len
+	default:
+		h.VA, h.RKey, h.Len, h.Pad = p.VA, p.RKey, p.Len, uint8(-int(p.Payload)&3)
+		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
+	}
+	if h.DestQP = responderQPN(p.QP); p.Op == roce.CNP || p.Op == roce.Acknowledge {
+		src, dst = dst, src
+		h.DestQP = requesterQPN(p.QP)
+	}
+	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(dst)}
+	f.UDP.SrcPort = 0xc000 | uint16(p.Hash)&0x3fff
+	return f
+}

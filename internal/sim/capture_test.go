@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"os"
+	"testing"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// An incast under PFC without congestion control, captured at the receiver's
+// leaf port and at a leaf's uplink: every frame decodes, has the ICRC and the
+// length that the simulator charged for it, time never runs back, pauses are
+// there, and each data packet that left arrives at the far end.
+func TestCaptureFrames(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := load(t, string(text), "cc.algorithm=none")
+	host := run.Graph.Links[run.Graph.NICs[0].Links[0]]
+	leaf := run.Graph.End(run.Graph.NICs[0].Links[0], host.A+host.B-run.Graph.Hosts[run.Graph.NICs[0].Host])
+	up := uplinkOf(t, run, leaf)
+	c, err := run.Capture([]string{leaf, up}, 0, 300*unit.Microsecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	var pauses, data, acks int
+	last, i := unit.Time(0), 0
+	c.Frames(func(at unit.Time, iface int, out bool, b []byte, _ string) {
+		s := &c.seen[i]
+		i++
+		var f roce.Frame
+		if err := f.Decode(b); err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+		if at < last || at > 300*unit.Microsecond {
+			t.Errorf("frame %d at %v after %v", i, at, last)
+		}
+		last = at
+		if f.Kind == roce.KindPause {
+			pauses++
+			return
+		}
+		if len(b)+roce.FCSLen != int(s.p.Size) || f.ComputeICRC() != f.ICRC || f.IP.TOS != s.p.TOS || f.BTH.PSN != s.p.PSN {
+			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
+		}
+		if f.BTH.Op == roce.Acknowledge {
+			acks++
+		} else {
+			data++
+		}
+	})
+	if pauses == 0 || data == 0 || acks == 0 || i != c.Len() {
+		t.Errorf("%d pauses, %d data packets, %d ACKs of %d frames", pauses, data, acks, c.Len())
+	}
+	if _, err := run.Capture([]string{"nowhere:Eth1"}, 0, 1); err == nil {
+		t.Error("a port that does not exist is taken")
+	}
+}
+
+// uplinkOf names a port of the same switch that leads to another switch.
+func uplinkOf(t *testing.T, r *Run, port string) string {
+	_, node, _ := r.Graph.FindPort(port)
+	for l, link := range r.Graph.Links {
+		if far := link.A + link.B - node; (link.A == node || link.B == node) && r.Net.Sw[far].Spec != nil {
+			return r.Graph.End(l, node)
+		}
+	}
+	t.Fatal("no uplink")
+	return ""
+}
