@@ -145,24 +145,28 @@ type Completion struct {
 }
 
 // QP is one end of a reliable connection. It is not safe for concurrent use.
+//
+// What every packet touches comes first in each half, so that it shares few
+// cache lines.
 type QP struct {
-	cfg   *Config
-	state State
-	mem   *Memory
+	cfg *Config
+	mem *Memory
 
 	// Requester. Packets [una, next) are in flight, [next, end) posted and
 	// unsent; high is one above the highest ever sent.
 	una, next, high, end uint64
-	cur                  int // index in wrs of the request that next lies in
 	wrs                  []wr
-	retries              int
-	rnrTries             int
+	cur                  int32 // index in wrs of the request that next lies in
+	retries, rnrTries    uint8
+	state                State
 	special              uint8     // why mayAdvance must look closer
 	answerGap            bool      // lost READ data has been asked for again
-	rnrUntil             unit.Time // specialRNR: not before
+	dying                bool      // responder: a NAK that ends the connection waits behind READ data
 	progressAt           unit.Time // when una moved last or the first packet since was sent
-	sack                 sackState
 	done                 []Completion
+	sack                 sackState
+	rnrUntil             unit.Time // specialRNR: not before
+	Retransmitted        uint64    // packets sent again
 
 	// Responder.
 	expect   uint64 // next PSN in order
@@ -172,19 +176,16 @@ type QP struct {
 	inSend   bool // between the first and the last packet of a SEND
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64
-	msgLeft  int64   // bytes of the current WRITE still to come
-	region   *region // of the current WRITE
-	sendAt   int     // bytes of the current SEND that are in its receive
+	msgLeft  int64      // bytes of the current WRITE still to come
+	region   *region    // of the current WRITE
+	Placed   uint64     // payload bytes written in order or out of order, once each
+	Received uint64     // data packets taken, duplicates and drops not counted
+	out      []response // READ data and what must wait for it
+	reorder  reorderState
+	sendAt   int // bytes of the current SEND that are in its receive
 	receives []Receive
 	received []Received
-	out      []response     // READ data and what must wait for it
 	atomics  []atomicResult // the last ones, to answer repeats
-	dying    bool           // a NAK that ends the connection waits behind READ data
-	reorder  reorderState
-	Placed   uint64 // payload bytes written in order or out of order, once each
-	Received uint64 // data packets taken, duplicates and drops not counted
-
-	Retransmitted uint64 // packets sent again
 }
 
 // NewQP returns a queue pair in the RESET state. cfg is shared and must not

@@ -54,26 +54,27 @@ var opcodes = [...]struct{ only, first, middle, last roce.Opcode }{
 
 // Request is a work request of the send queue.
 type Request struct {
-	ID   uint64
-	Verb Verb
 	VA   uint64 // remote address: WRITE, READ, atomics
-	RKey uint32 // remote key: the same
 	Len  int64  // bytes of the message; atomics have 8
+	RKey uint32 // remote key: WRITE, READ, atomics
+	Verb Verb
+	// Solicited wakes whoever waits for such completions at the peer; Fence
+	// waits for earlier READs and atomics.
+	Solicited, Fence bool
+	ID               uint64
 	// Data is the local side: where WRITE and SEND read from, and where the
 	// answer of READ and atomics goes. Nil where no bytes move, as in the
 	// simulator; else it has Len bytes.
-	Data      []byte
-	Imm       uint32 // immediate data, or the rkey to invalidate
-	SwapAdd   uint64 // atomics: what to add, or to swap in
-	Compare   uint64 // CMP_SWAP
-	Solicited bool   // the peer's completion wakes whoever waits for such
-	Fence     bool   // wait for earlier READs and atomics
+	Data    []byte
+	Imm     uint32 // immediate data, or the rkey to invalidate
+	SwapAdd uint64 // atomics: what to add, or to swap in
+	Compare uint64 // CMP_SWAP
 }
 
 // wr is a posted work request whose packets have the PSNs [first, end).
 type wr struct {
+	first, end uint64 // beside what build reads, in one cache line
 	Request
-	first, end uint64
 }
 
 // Write posts an RDMA WRITE of length bytes to the remote address va.
@@ -111,7 +112,7 @@ func (q *QP) Post(r *Request) error {
 	if r.Fence {
 		q.special |= specialReads
 	}
-	q.wrs = append(q.wrs, wr{Request: *r, first: q.end, end: q.end + n})
+	q.wrs = append(q.wrs, wr{first: q.end, end: q.end + n, Request: *r})
 	q.end += n
 	return nil
 }

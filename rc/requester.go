@@ -86,6 +86,8 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	return true
 }
 
+func (q *QP) at(s uint64) int32 { return int32(q.locate(s)) }
+
 // locate returns the index of the request that holds sequence number s.
 func (q *QP) locate(s uint64) int {
 	for i := range q.wrs {
@@ -172,7 +174,7 @@ func (q *QP) notReady(now unit.Time, code uint8) {
 		return
 	}
 	if q.cfg.RNRRetries < 7 {
-		if q.rnrTries >= q.cfg.RNRRetries {
+		if int(q.rnrTries) >= q.cfg.RNRRetries {
 			q.fail(RNRRetryExceeded)
 			return
 		}
@@ -212,14 +214,14 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 		rest := copy(q.wrs, q.wrs[n:])
 		clear(q.wrs[rest:]) // let go of the buffers
 		q.wrs = q.wrs[:rest]
-		q.cur = max(0, q.cur-n)
+		q.cur = max(0, q.cur-int32(n))
 		if rest == 0 {
 			q.special &^= specialReads
 		}
 	}
 	if q.next < cum {
 		q.next = cum
-		q.cur = q.locate(cum)
+		q.cur = q.at(cum)
 	}
 	q.sackAdvance(old, cum)
 }
@@ -227,7 +229,7 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 // goBack restarts from the oldest unacknowledged packet.
 func (q *QP) goBack(now unit.Time) {
 	q.next, q.progressAt = q.una, now
-	q.cur = q.locate(q.una)
+	q.cur = q.at(q.una)
 }
 
 // TimeoutAt returns when Timeout is due, unit.Never when nothing is in flight.
@@ -254,7 +256,7 @@ func (q *QP) Timeout(now unit.Time) bool {
 		q.progressAt = now
 		return true
 	}
-	if q.retries >= q.cfg.Retries {
+	if int(q.retries) >= q.cfg.Retries {
 		q.fail(RetryExceeded)
 		return true
 	}

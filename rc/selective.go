@@ -5,9 +5,9 @@ import "railyard/roce"
 // reorderState is the responder's window of packets that arrived ahead of a
 // gap: a ring of slots indexed by sequence number, allocated on first use.
 type reorderState struct {
+	held  int
 	slots []Packet
 	used  []bool
-	held  int
 	// Peak is the most packets ever held: what the NIC must buffer unless
 	// every packet carries its own address.
 	peak int
