@@ -342,7 +342,10 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 }
 
 func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
-	for range e.ring {
+	if len(e.ring) == 0 {
+		return false
+	}
+	for range len(e.ring) + 1 { // the one that has stayed too long gets its next turn, too
 		if e.turn >= len(e.ring) {
 			e.turn, e.stay = 0, 0
 		}

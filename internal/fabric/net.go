@@ -139,6 +139,10 @@ type Net struct {
 	// when the first bit leaves, in when the last bit arrives. p must not be kept.
 	Tap    func(at unit.Time, port int32, out bool, p *Packet)
 	TapPFC func(at unit.Time, port int32, out bool, prio, quanta int)
+
+	// Fault decides about each packet that leaves a port of FaultPort: true
+	// loses it on the cable.
+	Fault func(port int32, p *Packet) bool
 }
 
 // Switch is one switch's state.
@@ -290,6 +294,7 @@ const (
 	flagDown                     // the link is broken
 	flagTapOut                   // a capture runs at this port
 	flagTapIn                    // a capture runs at the peer
+	flagFault                    // Fault decides what is lost
 )
 
 // TapPort captures both directions at a port, or stops doing so.
@@ -302,6 +307,9 @@ func (n *Net) TapPort(port int32, on bool) {
 		n.Ports[peer].Flags |= flagTapIn
 	}
 }
+
+// FaultPort lets Fault decide about what leaves a port.
+func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }
 
 // headerLen is what a cut-through switch reads before it forwards: Ethernet to
 // BTH.
@@ -327,6 +335,10 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			n.lose(port, pi, p)
 			return false
 		}
+	}
+	if op.Flags&flagFault != 0 && n.Fault(port, p) {
+		n.lose(port, pi, p)
+		return false
 	}
 	if op.Flags&flagTapIn != 0 {
 		n.Tap(op.BusyUntil+c.prop, op.Peer, false, p)

@@ -1,0 +1,293 @@
+package sim
+
+import (
+	"flag"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/fabric"
+	"railyard/internal/rng"
+	"railyard/rc"
+	"railyard/rcudp"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
+
+// step is one packet at the requester's port: sent, or received.
+type step struct {
+	at   unit.Time
+	out  bool
+	text string
+}
+
+func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
+	if op == roce.Acknowledge {
+		return fmt.Sprintf("%v %d", s, psn)
+	}
+	return fmt.Sprintf("%v %d", op, psn)
+}
+
+// faultPlan says which data packets and which acknowledgements the path loses,
+// counted as they are sent.
+type faultPlan struct{ data, acks map[int]bool }
+
+const (
+	lineRate = 100 * unit.Gbps
+	cable    = 1_000_700 * unit.Picosecond // no multiple of a packet time: no ties
+)
+
+// simulated runs one WRITE in the simulator: two NICs and a switch.
+func simulated(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faultPlan) []step {
+	text := fmt.Sprintf(`
+fabric: {kind: rail, hosts: 2, spines: 1, uplinks: 1, pipeline: 300ns, host_link: {rate: 100Gbps, delay: %dps}, fabric_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, nic_latency: 0s}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}}
+`, cable)
+	r := load(t, text)
+	r.Host.RC = cfg
+	r.Host.RC.AlwaysReady = true
+	var log []step
+	ports := [2]int32{}
+	for i, nic := range r.Graph.NICs {
+		ports[i] = r.Port(nic.Links[0], r.Graph.Hosts[nic.Host])
+		r.Net.FaultPort(ports[i])
+	}
+	r.Net.TapPort(ports[0], true)
+	r.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
+		if port == ports[0] {
+			log = append(log, step{at, out, say(p.Op, p.PSN, p.Synd)})
+		}
+	}
+	sent := map[int32]int{}
+	r.Net.Fault = func(port int32, p *fabric.Packet) bool {
+		sent[port]++
+		if port == ports[0] {
+			return f.data[sent[port]]
+		}
+		return f.acks[sent[port]]
+	}
+	done := false
+	r.Hosts.OnDeliver = func(int32) {}
+	r.Hosts.OnFail = func(int32, rc.Status) { done = true }
+	c := r.Hosts.Connect(0, 1, []int32{ports[0]}, 0, 7, psn)
+	r.Hosts.Send(c, bytes, 0)
+	r.RunUntil(&done, 1<<40, nil) // until no event is left
+	// What arrives is logged when it leaves the switch, with the later time.
+	slices.SortStableFunc(log, func(x, y step) int { return int(min(1, max(-1, x.at-y.at))) })
+	return log
+}
+
+// datagrams runs the same WRITE through the endpoints that the sockets drive:
+// real bytes and ICRCs, over a path with the simulator's timing.
+func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faultPlan) []step {
+	var ends [2]*rcudp.Endpoint
+	var conns [2]*rcudp.Conn
+	mem := rc.NewMemory(1)
+	region := make([]byte, bytes)
+	if err := mem.RegisterBuffer(9, 0, region, rc.LocalWrite|rc.RemoteWrite); err != nil {
+		t.Fatal(err)
+	}
+	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
+	for i := range ends {
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i)})
+		c := rcudp.NewConn(&cfg, mem, nil, lineRate, 1<<40)
+		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), []uint16{50000}, true
+		if err := ends[i].Add(c); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
+			if err := c.Modify(s, psn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conns[i] = c
+	}
+	data := make([]byte, bytes)
+	for i := range data {
+		data[i] = byte(i * 3)
+	}
+	if err := conns[0].Post(&rc.Request{ID: 1, RKey: 9, Len: int64(bytes), Data: data}); err != nil {
+		t.Fatal(err)
+	}
+	p := &path{ends: ends, from: func(i int) netip.AddrPort { return netip.AddrPortFrom(addr(i), 50000) }, faults: f}
+	for p.step() {
+	}
+	if conns[0].QP.State() == rc.ReadyToSend && !slices.Equal(region, data) {
+		t.Error("the bytes differ")
+	}
+	return p.log
+}
+
+// path carries datagrams with the timing of two cables and a switch that
+// stores and forwards.
+type path struct {
+	now    unit.Time
+	ends   [2]*rcudp.Endpoint
+	from   func(i int) netip.AddrPort
+	busy   [2]unit.Time // when the switch's egress towards the other end is free
+	tx     [2]unit.Time // when the NIC is free
+	air    []arrival
+	sent   [2]int
+	faults faultPlan
+	log    []step
+}
+
+type arrival struct {
+	at   unit.Time
+	to   int
+	data []byte
+}
+
+func (p *path) step() bool {
+	var d rcudp.Datagram
+	for i, e := range p.ends {
+		for p.tx[i] <= p.now && e.Next(p.now, make([]byte, 0, 256), 0, &d) {
+			p.carry(i, d.Append(nil))
+		}
+	}
+	next := unit.Never
+	for i, e := range p.ends {
+		next = min(next, e.Wake(p.now))
+		if p.tx[i] > p.now {
+			next = min(next, p.tx[i])
+		}
+	}
+	if len(p.air) > 0 && p.air[0].at <= next {
+		a := p.air[0]
+		p.air = p.air[1:]
+		p.now = a.at
+		if a.to == 0 {
+			p.note(false, a.data)
+		}
+		p.ends[a.to].Input(p.now, p.from(1-a.to), 26<<2|2, 0, a.data)
+		return true
+	}
+	if next == unit.Never {
+		return false
+	}
+	p.now = max(p.now, next)
+	for _, e := range p.ends {
+		e.Tick(p.now)
+	}
+	return true
+}
+
+func (p *path) note(out bool, b []byte) {
+	var h roce.Header
+	if _, err := h.Decode(b); err != nil {
+		panic(err)
+	}
+	p.log = append(p.log, step{p.now, out, say(h.Op, h.PSN, h.Syndrome)})
+}
+
+func (p *path) carry(from int, b []byte) {
+	const around = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.FCSLen + roce.PreambleIFG
+	ser := unit.Serialize(unit.Bytes(len(b)+around), lineRate)
+	p.tx[from] = p.now + ser
+	if from == 0 {
+		p.note(true, b)
+	}
+	p.sent[from]++
+	if from == 0 && p.faults.data[p.sent[0]] || from == 1 && p.faults.acks[p.sent[1]] {
+		return
+	}
+	start := max(p.now+ser+cable+300*unit.Nanosecond, p.busy[from])
+	p.busy[from] = start + ser
+	p.air = append(p.air, arrival{start + ser + cable, 1 - from, b})
+	slices.SortStableFunc(p.air, func(a, b arrival) int { return int(min(1, max(-1, a.at-b.at))) })
+}
+
+// transcript writes steps as a story: runs of consecutive PSNs as one line.
+func transcript(log []step) string {
+	var b strings.Builder
+	for i := 0; i < len(log); {
+		j := i
+		op, psn, _ := cutPSN(log[i].text)
+		for log[i].out && j+1 < len(log) && log[j+1].out {
+			_, next, _ := cutPSN(log[j+1].text)
+			if next != psn+uint32(j+1-i) {
+				break
+			}
+			j++
+		}
+		arrow := "<"
+		if log[i].out {
+			arrow = ">"
+		}
+		if j > i {
+			lastOp, last, _ := cutPSN(log[j].text)
+			fmt.Fprintf(&b, "%s %s %d … %s %d (%d packets)\n", arrow, op, psn, lastOp, last, j-i+1)
+		} else {
+			fmt.Fprintf(&b, "%s %s\n", arrow, log[i].text)
+		}
+		i = j + 1
+	}
+	return b.String()
+}
+
+func cutPSN(s string) (op string, psn uint32, err error) {
+	i := strings.LastIndexByte(s, ' ')
+	_, err = fmt.Sscan(s[i+1:], &psn)
+	return s[:i], psn, err
+}
+
+// The seed's example (24 MiB from PSN 5000, packet 7200 dropped) reads the same
+// whichever driver runs it.
+func TestSeedTranscript(t *testing.T) {
+	cfg := rc.Config{MTU: 4096, AckEvery: 512, Timeout: rc.LocalAckTimeout(10), Retries: 7}
+	f := faultPlan{data: map[int]bool{7200 - 5000 + 1: true}}
+	a, b := simulated(t, cfg, 5000, 24<<20, f), datagrams(t, cfg, 5000, 24<<20, f)
+	story := transcript(a)
+	if other := transcript(b); other != story {
+		t.Errorf("the simulator says\n%s\nthe sockets' endpoint says\n%s", story, other)
+	}
+	const file = "testdata/seed-24MiB.txt"
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(story), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != story {
+		t.Errorf("%v\ngot\n%swant\n%s", err, story, want)
+	}
+	for _, part := range []string{"< NAK PSN sequence error 7200\n> WRITE Middle 7200 … ", "< ACK 11143\n"} {
+		if !strings.Contains(story, part) {
+			t.Errorf("the story lacks %q", part)
+		}
+	}
+}
+
+// Random schedules of lost data and lost acknowledgements give the same
+// sequence of PSNs, ACKs and NAKs, at the same picosecond, in both drivers.
+func TestTwoDrivers(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rng.New(seed, "two drivers")
+		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32), Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
+		if seed%2 == 1 {
+			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(4)
+		}
+		f := faultPlan{map[int]bool{}, map[int]bool{}}
+		for i := range 400 {
+			f.data[i], f.acks[i] = r.Intn(100) < 4, r.Intn(100) < 10
+		}
+		psn := uint32(roce.PSNMask - r.Intn(100))
+		bytes := unit.Bytes(1 + r.Intn(150_000))
+		a, b := simulated(t, cfg, psn, bytes, f), datagrams(t, cfg, psn, bytes, f)
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Fatalf("seed %d, step %d: the simulator has %+v, the sockets' endpoint %+v", seed, i, a[i], b[i])
+			}
+		}
+		if len(a) != len(b) || len(a) == 0 {
+			t.Fatalf("seed %d: %d and %d steps", seed, len(a), len(b))
+		}
+	}
+}
