@@ -31,6 +31,7 @@ type cli struct {
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
 	Pcap     pcapCmd     `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
+	Lab      labCmd      `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }

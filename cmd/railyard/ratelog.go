@@ -3,44 +3,142 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"image/color"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"railyard/unit"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 )
 
-// rateLog writes each change of a queue pair's rate as a line of CSV.
+// rateLog keeps each change of a queue pair's rate, for a file of CSV or a plot.
 type rateLog struct {
-	mu sync.Mutex
-	f  *os.File
-	w  *bufio.Writer
-	n  int
+	mu        sync.Mutex
+	csv, plot string
+	points    []ratePoint
+	missed    int
 }
 
-// maxRateLines bounds the file: 55 us apart they last for minutes.
-const maxRateLines = 10_000_000
+type ratePoint struct {
+	at   unit.Time
+	qpn  uint32
+	rate unit.Rate
+}
 
-func newRateLog(path string) (*rateLog, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("--rate-log: %w", err)
+// maxRatePoints bounds the memory of a log: 48 MB, minutes of changes every 55 us.
+const maxRatePoints = 2_000_000
+
+// newRateLog checks where the results will go; either name may be empty.
+func newRateLog(csv, plot string, force bool) (*rateLog, error) {
+	for _, f := range []string{csv, plot} {
+		if f == "" {
+			continue
+		}
+		if st, err := os.Stat(f); err == nil && (!force || !st.Mode().IsRegular()) {
+			return nil, fmt.Errorf("%s exists; --force replaces a file", f)
+		}
+		if st, err := os.Stat(filepath.Dir(f)); err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("%s: no such folder", filepath.Dir(f))
+		}
 	}
-	l := &rateLog{f: f, w: bufio.NewWriter(f)}
-	fmt.Fprintln(l.w, "seconds,qp,gbps")
-	return l, nil
+	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" && ext != ".pdf" {
+		return nil, fmt.Errorf("--rate-plot writes .png, .svg or .pdf, found %q", plot)
+	}
+	return &rateLog{csv: csv, plot: plot}, nil
 }
 
 func (l *rateLog) change(qpn uint32, now unit.Time, r unit.Rate) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.n++; l.n <= maxRateLines {
-		fmt.Fprintf(l.w, "%.6f,%#x,%.4f\n", now.Seconds(), qpn, float64(r)/1e9)
+	if len(l.points) >= maxRatePoints {
+		l.missed++
+		return
 	}
+	l.points = append(l.points, ratePoint{now, qpn, r})
 }
 
-func (l *rateLog) close() {
+// write leaves the files.
+func (l *rateLog) write(rank int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.w.Flush()
-	l.f.Close()
+	if l.csv != "" {
+		f, err := os.Create(l.csv)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriter(f)
+		fmt.Fprintln(w, "seconds,qp,gbps")
+		for _, p := range l.points {
+			fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn, float64(p.rate)/1e9)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	if l.plot == "" || !l.slowed() {
+		return nil
+	}
+	return l.draw(rank)
+}
+
+// slowed reports whether any queue pair changed its rate after its start.
+func (l *rateLog) slowed() bool {
+	seen := map[uint32]bool{}
+	for _, p := range l.points {
+		if seen[p.qpn] {
+			return true
+		}
+		seen[p.qpn] = true
+	}
+	return false
+}
+
+// draw plots the rate of each queue pair that changed, as steps.
+func (l *rateLog) draw(rank int) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("DCQCN sending rate of rank %d", rank)
+	p.X.Label.Text, p.Y.Label.Text = "seconds", "Gbit/s"
+	p.Y.Min = 0
+	highest := 0.0
+	lines := map[uint32]plotter.XYs{}
+	var order []uint32
+	for _, pt := range l.points {
+		xys := lines[pt.qpn]
+		if xys == nil {
+			order = append(order, pt.qpn)
+		} else { // hold the last value until now
+			xys = append(xys, plotter.XY{X: pt.at.Seconds(), Y: xys[len(xys)-1].Y})
+		}
+		highest = max(highest, float64(pt.rate)/1e9)
+		lines[pt.qpn] = append(xys, plotter.XY{X: pt.at.Seconds(), Y: float64(pt.rate) / 1e9})
+	}
+	palette := []color.RGBA{{0x1f, 0x77, 0xb4, 0xff}, {0xd6, 0x27, 0x28, 0xff}, {0x2c, 0xa0, 0x2c, 0xff}, {0xff, 0x7f, 0x0e, 0xff},
+		{0x94, 0x67, 0xbd, 0xff}, {0x8c, 0x56, 0x4b, 0xff}, {0xe3, 0x77, 0xc2, 0xff}, {0x17, 0xbe, 0xcf, 0xff}}
+	slices.Sort(order)
+	for i, q := range order {
+		if len(lines[q]) < 2 {
+			continue // never changed
+		}
+		line, err := plotter.NewLine(lines[q])
+		if err != nil {
+			return err
+		}
+		line.Color = palette[i%len(palette)]
+		p.Add(line)
+		if i < len(palette) {
+			p.Legend.Add(fmt.Sprintf("QP %#06x", q), line)
+		}
+	}
+	p.Y.Max = highest * 1.3 // room for the legend
+	p.Legend.Top = true
+	return p.Save(9*vg.Inch, 4*vg.Inch, l.plot)
 }

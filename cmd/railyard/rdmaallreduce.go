@@ -35,7 +35,8 @@ type rdmaAllreduceCmd struct {
 	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16"`
 	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
 	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
-	RateLog    string        `help:"Write this rank's rate changes as CSV: seconds, queue pair, Gbit/s." placeholder:"FILE"`
+	RateLog    string        `help:"Write each rank's rate changes as CSV (FILE-rankN): seconds, queue pair, Gbit/s." placeholder:"FILE"`
+	RatePlot   string        `help:"Plot the sending rates over time of each rank that was slowed down (FILE-rankN.png)." placeholder:"FILE.png"`
 	JSON       bool          `help:"Print the rows as JSON."`
 }
 
@@ -139,21 +140,23 @@ func threads(local int) { runtime.GOMAXPROCS(max(1, min(4, runtime.NumCPU()/loca
 
 // take is one rank.
 func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) (err error) {
-	if c.Pcap != "" && s.World > 1 {
-		ext := filepath.Ext(c.Pcap)
-		c.Pcap = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(c.Pcap, ext), s.Rank, ext)
+	for _, f := range []*string{&c.Pcap, &c.RateLog, &c.RatePlot} {
+		if *f != "" && s.World > 1 { // each rank its own
+			ext := filepath.Ext(*f)
+			*f = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(*f, ext), s.Rank, ext)
+		}
 	}
 	cfg, done, err := c.config(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if c.RateLog != "" {
-		log, err := newRateLog(c.RateLog)
+	if c.RateLog != "" || c.RatePlot != "" {
+		log, err := newRateLog(c.RateLog, c.RatePlot, c.Force)
 		if err != nil {
 			return &inputError{err}
 		}
-		defer log.close()
+		defer func() { err = errors.Join(err, log.write(s.Rank)) }()
 		cfg.OnRate = log.change
 	}
 	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
@@ -287,8 +290,10 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 	if c.LineRate != "" {
 		out = append(out, "--line-rate", c.LineRate)
 	}
-	if c.Pcap != "" {
-		out = append(out, "--pcap", c.Pcap)
+	for flag, file := range map[string]string{"--pcap": c.Pcap, "--rate-log": c.RateLog, "--rate-plot": c.RatePlot} {
+		if file != "" {
+			out = append(out, flag, file)
+		}
 	}
 	return out
 }

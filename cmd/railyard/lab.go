@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"railyard/internal/lab"
+	"railyard/unit"
+)
+
+type labCmd struct {
+	Up     labUpCmd     `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
+	Status labStatusCmd `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
+	Link   labLinkCmd   `cmd:"" help:"Take a cable down or bring it up again."`
+	Exec   labExecCmd   `cmd:"" help:"Run a command inside a node."`
+	Rdma   labRdmaCmd   `cmd:"" help:"Run rdma allreduce with a rank on every host."`
+	Down   labDownCmd   `cmd:"" help:"Remove exactly what up has made, also after a crash."`
+}
+
+func (c *labCmd) Help() string {
+	return `A small fabric of this machine's kernel: a network namespace per host and switch, a veth pair per cable at a rate
+scaled down, layer-4 ECMP, routes from FRR's BGP unnumbered or static ones, and ECN marks by nftables above 95 % of a
+port's rate. Needs root.
+
+Examples:
+  railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
+  railyard lab rdma allreduce --bytes 16MiB --qps 4 --rate-plot rate.png
+  railyard lab link spine-1:Eth1 down
+  railyard lab status
+  railyard lab down`
+}
+
+// labName is the flag of every lab command.
+type labName struct {
+	Name string `help:"The lab's name." default:"lab"`
+}
+
+// labError sorts what cannot be had here from what went wrong.
+func labError(err error) error {
+	if in := (*lab.InputError)(nil); errors.As(err, &in) {
+		return &inputError{err}
+	}
+	return err
+}
+
+type labUpCmd struct {
+	labName
+	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Rate     string   `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
+	Routing  string   `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
+	NoECN    bool     `help:"Mark nothing." name:"no-ecn"`
+}
+
+// Run is the lab up command.
+func (c *labUpCmd) Run(e *env) error {
+	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	rate, err := unit.ParseRate(c.Rate)
+	if err != nil {
+		return &inputError{fmt.Errorf("--rate: %w", err)}
+	}
+	if c.Routing == "" {
+		if c.Routing = lab.RoutingStatic; lab.HasFRR() {
+			c.Routing = lab.RoutingFRR
+		}
+	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate, NoECN: c.NoECN,
+		Say: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }})
+	if err != nil {
+		return labError(err)
+	}
+	fmt.Fprintf(e.stdout, "lab %s is up: %d nodes, %d cables, host ports at %v, %s routes\n", s.Name, len(s.Nodes), len(s.Links), s.Rate, s.Routing)
+	for _, n := range s.NICs {
+		fmt.Fprintf(e.stdout, "  %-12s %-15v namespace %s\n", s.Nodes[n.Node].Name, n.Addr, s.Nodes[n.Node].Namespace)
+	}
+	return nil
+}
+
+type labStatusCmd struct {
+	labName
+	JSON bool `help:"Print as JSON."`
+}
+
+// Run is the lab status command.
+func (c *labStatusCmd) Run(e *env) error {
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	st, err := lab.Status(context.Background(), s)
+	if err != nil {
+		return labError(err)
+	}
+	if c.JSON {
+		return printJSON(e.stdout, st)
+	}
+	for _, n := range st {
+		line := n.Name
+		switch {
+		case !n.There:
+			line += ": its namespace is gone"
+		case n.Sessions > 0:
+			line += fmt.Sprintf(": %d of %d BGP sessions established", n.Established, n.Sessions)
+		case len(n.Addrs) > 0:
+			line += ": " + strings.Join(n.Addrs, " ")
+		}
+		fmt.Fprintln(e.stdout, line)
+		for _, p := range n.Ports {
+			state := "up"
+			if !p.Up {
+				state = "DOWN"
+			}
+			fmt.Fprintf(e.stdout, "  %-16s %-4s %9v  sent %12d B %9d packets %8d marked %6d dropped\n", p.Port, state, unit.Rate(p.Rate), p.TxBytes, p.Packets, p.Marked, p.Dropped)
+		}
+	}
+	return nil
+}
+
+type labLinkCmd struct {
+	labName
+	Port  string `arg:"" help:"One end of the cable: spine-1:Eth2." placeholder:"PORT"`
+	State string `arg:"" help:"up or down." enum:"up,down" placeholder:"up|down"`
+}
+
+// Run is the lab link command.
+func (c *labLinkCmd) Run(e *env) error {
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	if err := lab.SetLink(context.Background(), s, c.Port, c.State == "up"); err != nil {
+		return labError(err)
+	}
+	fmt.Fprintf(e.stdout, "%s is %s\n", c.Port, c.State)
+	return nil
+}
+
+type labExecCmd struct {
+	labName
+	Node string   `arg:"" help:"Host or switch." placeholder:"NODE"`
+	Args []string `arg:"" passthrough:"" help:"Command and arguments." placeholder:"COMMAND"`
+}
+
+// Run is the lab exec command.
+func (c *labExecCmd) Run(e *env) error {
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	for _, n := range s.Nodes {
+		if n.Name != c.Node {
+			continue
+		}
+		args := c.Args
+		if len(args) > 0 && args[0] == "--" {
+			args = args[1:]
+		}
+		cmd := exec.Command("ip", append([]string{"netns", "exec", n.Namespace}, args...)...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
+		return cmd.Run()
+	}
+	return &inputError{fmt.Errorf("no node %q in lab %s", c.Node, c.Name)}
+}
+
+type labDownCmd struct{ labName }
+
+// Run is the lab down command.
+func (c *labDownCmd) Run(e *env) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	s, err := lab.Down(ctx, c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
+	return nil
+}
+
+type labRdmaCmd struct {
+	labName
+	Args []string `arg:"" passthrough:"" help:"allreduce and its flags." placeholder:"allreduce ..."`
+}
+
+func (c *labRdmaCmd) Help() string {
+	return `One rank per host, on its first NIC, in the order of the hosts. The flags are those of railyard rdma allreduce;
+line rate, addresses and rendezvous come from the lab; captures and plots are one per rank.
+
+Example:
+  railyard lab rdma allreduce --bytes 16MiB --qps 4 --iters 20 --pcap lab.pcapng --rate-plot rate.png`
+}
+
+// Run is the lab rdma command.
+func (c *labRdmaCmd) Run(e *env) error {
+	if len(c.Args) == 0 || c.Args[0] != "allreduce" {
+		return &inputError{errors.New("lab rdma runs allreduce; for other tests use lab exec NODE railyard rdma ...")}
+	}
+	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
+		for _, a := range c.Args {
+			if a == own || strings.HasPrefix(a, own+"=") {
+				return &inputError{fmt.Errorf("%s comes from the lab", own)}
+			}
+		}
+	}
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var first []lab.NIC
+	seen := map[int]bool{}
+	for _, n := range s.NICs {
+		if !seen[n.Node] {
+			seen[n.Node] = true
+			first = append(first, n)
+		}
+	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	return ranksInLab(ctx, e, s, self, first, c.Args[1:])
+}
+
+// ranksInLab runs a rank in each namespace; rank 0 prints.
+func ranksInLab(ctx context.Context, e *env, s *lab.State, self string, nics []lab.NIC, args []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type ended struct {
+		rank int
+		err  error
+		says string
+	}
+	results := make(chan ended, len(nics))
+	for r, n := range nics {
+		full := append([]string{"netns", "exec", s.Nodes[n.Node].Namespace, self, "rdma", "allreduce", "--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
+			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate", fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
+			args...)
+		cmd := exec.CommandContext(ctx, "ip", full...)
+		cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1", "GOMAXPROCS=1")
+		var says strings.Builder
+		cmd.Stderr = &says
+		if r == 0 {
+			cmd.Stdout = e.stdout
+		}
+		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
+		cmd.WaitDelay = 5 * time.Second
+		if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
+			return err
+		}
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		go func() {
+			err := cmd.Wait()
+			results <- ended{r, err, strings.TrimSpace(says.String())}
+			if err != nil {
+				cancel()
+			}
+		}()
+	}
+	var first error
+	for range nics {
+		r := <-results
+		switch {
+		case r.err == nil && r.says != "":
+			fmt.Fprintln(e.stderr, r.says)
+		case r.err != nil && first == nil && !strings.Contains(r.says, "context canceled"):
+			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
+			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == exitInput {
+				first = &inputError{first}
+			}
+		}
+	}
+	return first
+}

@@ -1,0 +1,77 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Down removes a lab: daemons, namespaces with everything in them, state.
+func Down(ctx context.Context, name string) (*State, error) {
+	if err := ready("ip"); err != nil {
+		return nil, err
+	}
+	s, err := Load(name)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.remove(ctx)
+}
+
+// remove deletes what is noted as made, and nothing else.
+func (s *State) remove(ctx context.Context) error {
+	var problems []error
+	have, err := namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, ns := range s.Made {
+		if !have[ns] {
+			continue // the crash came before it was made
+		}
+		// Whatever still runs in there ends first: daemons, ranks, captures.
+		if out, err := command(ctx, "ip", "netns", "pids", ns); err == nil {
+			end(strings.Fields(string(out)))
+		}
+		if _, err := command(ctx, "ip", "netns", "delete", ns); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	if len(problems) > 0 {
+		return errors.Join(problems...)
+	}
+	if !strings.HasPrefix(filepath.Clean(s.dir()), root+"/") {
+		return errors.New("the lab's folder is not where labs live")
+	}
+	return os.RemoveAll(s.dir())
+}
+
+// end terminates processes, and kills those that do not listen.
+func end(pids []string) {
+	alive := map[int]bool{}
+	for _, p := range pids {
+		if n, err := strconv.Atoi(p); err == nil && n > 1 {
+			alive[n] = true
+			_ = syscall.Kill(n, syscall.SIGTERM)
+		}
+	}
+	for range 20 {
+		for p := range alive {
+			if syscall.Kill(p, 0) != nil {
+				delete(alive, p)
+			}
+		}
+		if len(alive) == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	for p := range alive {
+		_ = syscall.Kill(p, syscall.SIGKILL)
+	}
+}

@@ -1,0 +1,268 @@
+// Package lab builds a fabric out of network namespaces and veth pairs on this
+// machine: a namespace per host and switch, a veth pair per cable, rates scaled
+// down, kernel forwarding with equal-cost multipath over layer 4, routes from
+// FRR's BGP unnumbered or static ones, and ECN marks from nftables. It needs
+// Linux and root.
+//
+// What a lab consists of is written to its state file before it is made, name
+// by name, so that Down removes exactly what Up made, also after a crash.
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Limits of a lab.
+const (
+	MaxHosts    = 32
+	MaxSwitches = 32
+	MaxLinks    = 256
+)
+
+// root is where labs keep their state.
+const root = "/run/railyard-lab"
+
+// Routings.
+const (
+	RoutingFRR    = "frr"
+	RoutingStatic = "static"
+)
+
+// State is a lab as it is written down.
+type State struct {
+	Name    string    `json:"name"`
+	Routing string    `json:"routing"`
+	Rate    unit.Rate `json:"rate_bps"` // of a host port
+	Nodes   []Node    `json:"nodes"`
+	Links   []Link    `json:"links"`
+	NICs    []NIC     `json:"nics"`
+	Made    []string  `json:"namespaces_made"` // in order; the last may not exist
+	Ready   bool      `json:"ready"`
+}
+
+// Node is a host or switch in a namespace of its own.
+type Node struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Switch    bool   `json:"switch"`
+	ASN       uint32 `json:"asn,omitempty"`
+}
+
+// Link is a veth pair. In static labs and towards hosts both ends have an
+// address of a /31.
+type Link struct {
+	A     int        `json:"a"` // node
+	B     int        `json:"b"`
+	APort string     `json:"a_port"`
+	BPort string     `json:"b_port"`
+	Rate  unit.Rate  `json:"rate_bps"`
+	AddrA netip.Addr `json:"a_addr,omitzero"`
+	AddrB netip.Addr `json:"b_addr,omitzero"`
+	Down  bool       `json:"down,omitempty"` // by Link
+}
+
+// NIC is a host's port with its RDMA address.
+type NIC struct {
+	Node int        `json:"node"`
+	Link int        `json:"link"`
+	Rail int        `json:"rail"`
+	Addr netip.Addr `json:"addr"`
+}
+
+// Options says how to build a lab.
+type Options struct {
+	Name    string
+	Routing string    // frr or static
+	Rate    unit.Rate // of a host port; other ports in proportion
+	NoECN   bool
+	Say     func(format string, args ...any)
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]{1,12}$`)
+
+// InputError says that a lab cannot be had here, or not so.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+func refuse(format string, args ...any) error {
+	return &InputError{fmt.Errorf(format, args...)}
+}
+
+// ready checks privileges and programs.
+func ready(programs ...string) error {
+	if runtime.GOOS != "linux" {
+		return refuse("a lab needs Linux's network namespaces")
+	}
+	if os.Geteuid() != 0 {
+		return refuse("a lab needs root: it makes network namespaces")
+	}
+	packages := map[string]string{"ip": "iproute2", "tc": "iproute2", "nft": "nftables", "vtysh": "frr", zebra: "frr", bgpd: "frr"}
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			return refuse("%s is not installed (Debian's package %s)", p, packages[p])
+		}
+	}
+	return nil
+}
+
+// HasFRR reports whether FRR's daemons are installed.
+func HasFRR() bool {
+	_, err := exec.LookPath(zebra)
+	return err == nil
+}
+
+// plan lays a graph out as a lab: names, rates and addresses.
+func plan(g *topo.Graph, o Options) (*State, error) {
+	hosts, switches := len(g.Hosts), len(g.Nodes)-len(g.Hosts)
+	switch {
+	case !nameForm.MatchString(o.Name):
+		return nil, refuse("a lab's name has 1 to 12 letters a-z and digits, found %q", o.Name)
+	case o.Routing != RoutingFRR && o.Routing != RoutingStatic:
+		return nil, refuse("routing is frr or static, found %q", o.Routing)
+	case o.Rate < unit.Mbps || o.Rate > 100*unit.Gbps:
+		return nil, refuse("the rate of a host port lies between 1Mbps and 100Gbps, found %v", o.Rate)
+	case hosts > MaxHosts || switches > MaxSwitches || len(g.Links) > MaxLinks:
+		return nil, refuse("a lab has up to %d hosts, %d switches and %d cables; this fabric has %d, %d and %d", MaxHosts, MaxSwitches, MaxLinks, hosts, switches, len(g.Links))
+	}
+	s := &State{Name: o.Name, Routing: o.Routing, Rate: o.Rate}
+	for i, n := range g.Nodes {
+		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name, Switch: n.Role != topo.Host, ASN: 4_200_000_000 + uint32(i)})
+	}
+	var fastest unit.Rate
+	for _, nic := range g.NICs {
+		if len(nic.Links) != 1 {
+			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC (kind rail, single-rail, fat-tree)")
+		}
+		fastest = max(fastest, g.Links[nic.Links[0]].Rate)
+	}
+	for i, l := range g.Links {
+		link := Link{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort, Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
+		if s.Nodes[l.A].Switch && s.Nodes[l.B].Switch {
+			link.AddrA = netip.AddrFrom4([4]byte{10, byte(200 + i>>7), byte(i << 1), 0})
+			link.AddrB = link.AddrA.Next()
+		}
+		s.Links = append(s.Links, link)
+	}
+	for _, nic := range g.NICs {
+		l := &s.Links[nic.Links[0]]
+		sw := netip.AddrFrom4([4]byte{10, byte(101 + nic.Rail), byte(nic.Host), 0})
+		node := g.Hosts[nic.Host]
+		if l.AddrA, l.AddrB = sw, sw.Next(); l.A == node {
+			l.AddrA, l.AddrB = sw.Next(), sw
+		}
+		s.NICs = append(s.NICs, NIC{Node: node, Link: nic.Links[0], Rail: nic.Rail, Addr: sw.Next()})
+	}
+	return s, nil
+}
+
+func (s *State) dir() string { return filepath.Join(root, s.Name) }
+
+// save writes the state down.
+func (s *State) save() error {
+	b, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(s.dir(), "state.json.new")
+	if err := os.WriteFile(tmp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(s.dir(), "state.json"))
+}
+
+// Load reads a lab's state.
+func Load(name string) (*State, error) {
+	if !nameForm.MatchString(name) {
+		return nil, refuse("a lab's name has 1 to 12 letters a-z and digits, found %q", name)
+	}
+	b, err := os.ReadFile(filepath.Join(root, name, "state.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, refuse("no lab %q is up (railyard lab up SCENARIO)", name)
+	}
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	s := &State{}
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, refuse("the state of lab %q cannot be read: %v", name, err)
+	}
+	return s, nil
+}
+
+// command runs a program and turns what it complains about into the error.
+func command(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(problems.String()), "\n")
+		return out, fmt.Errorf("%s %s: %s (%w)", name, strings.Join(args, " "), line, err)
+	}
+	return out, nil
+}
+
+// namespaces lists the machine's network namespaces.
+func namespaces(ctx context.Context) (map[string]bool, error) {
+	out, err := command(ctx, "ip", "-j", "netns", "list")
+	if err != nil {
+		return nil, err
+	}
+	var list []struct {
+		Name string `json:"name"`
+	}
+	if len(bytes.TrimSpace(out)) > 0 {
+		if err := json.Unmarshal(out, &list); err != nil {
+			return nil, err
+		}
+	}
+	m := map[string]bool{}
+	for _, n := range list {
+		m[n.Name] = true
+	}
+	return m, nil
+}
+
+// FindPort returns the link and the end of a port such as "rail-1:Eth3".
+func (s *State) FindPort(port string) (link int, node int, err error) {
+	var some []string
+	for i, l := range s.Links {
+		for _, e := range []struct {
+			node int
+			port string
+		}{{l.A, l.APort}, {l.B, l.BPort}} {
+			name := s.Nodes[e.node].Name + ":" + e.port
+			if name == port {
+				return i, e.node, nil
+			}
+			if len(some) < 8 && s.Nodes[e.node].Switch {
+				some = append(some, name)
+			}
+		}
+	}
+	return 0, 0, refuse("no port %q in this lab; ports are %s ...", port, strings.Join(some, ", "))
+}
+
+// end returns port and address of a link at a node.
+func (l *Link) end(node int) (port string, addr, peer netip.Addr) {
+	if l.A == node {
+		return l.APort, l.AddrA, l.AddrB
+	}
+	return l.BPort, l.AddrB, l.AddrA
+}

@@ -1,0 +1,359 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// mtu lets path MTU 4096 through.
+const mtu = "9000"
+
+// Up builds the lab of a fabric.
+func Up(ctx context.Context, g *topo.Graph, o Options) (*State, error) {
+	need := []string{"ip", "tc", "nft"}
+	if o.Routing == RoutingFRR {
+		need = append(need, zebra, bgpd, "vtysh")
+	}
+	if err := ready(need...); err != nil {
+		return nil, err
+	}
+	s, err := plan(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, s.build(ctx, o)
+}
+
+// build makes everything; what a failed attempt has made is removed.
+func (s *State) build(ctx context.Context, o Options) (err error) {
+	if _, err := os.Stat(s.dir()); err == nil {
+		return refuse("lab %q is up already, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
+	}
+	have, err := namespaces(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range s.Nodes {
+		if have[n.Namespace] {
+			return refuse("a network namespace %s exists and is not ours", n.Namespace)
+		}
+	}
+	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
+		return &InputError{err}
+	}
+	defer func() {
+		if err != nil {
+			clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer cancel()
+			err = errors.Join(err, s.remove(clean))
+		}
+	}()
+	steps := []struct {
+		what string
+		do   func(context.Context) error
+	}{{"namespaces", s.makeNamespaces}, {"cables", s.makeLinks}, {"host routes", s.hostRoutes}, {"rate limits", s.shape}}
+	if !o.NoECN {
+		steps = append(steps, struct {
+			what string
+			do   func(context.Context) error
+		}{"ECN marking", s.mark})
+	}
+	route := s.startFRR
+	if o.Routing == RoutingStatic {
+		route = s.staticRoutes
+	}
+	steps = append(steps, struct {
+		what string
+		do   func(context.Context) error
+	}{o.Routing + " routes", route})
+	for _, st := range steps {
+		o.Say("%s", st.what)
+		if err := st.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", st.what, err)
+		}
+	}
+	if err := s.converged(ctx, 30*time.Second); err != nil {
+		return err
+	}
+	s.Ready = true
+	return s.save()
+}
+
+// makeNamespaces creates the nodes, each noted before it is made.
+func (s *State) makeNamespaces(ctx context.Context) error {
+	for _, n := range s.Nodes {
+		s.Made = append(s.Made, n.Namespace)
+		if err := s.save(); err != nil {
+			return err
+		}
+		if _, err := command(ctx, "ip", "netns", "add", n.Namespace); err != nil {
+			return err
+		}
+		if _, err := command(ctx, "ip", "-n", n.Namespace, "link", "set", "lo", "up"); err != nil {
+			return err
+		}
+		set := []string{"netns", "exec", n.Namespace, "sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0"}
+		if n.Switch {
+			// ECMP over the 5-tuple; dead next hops are left out at once.
+			set = append(set, "net.ipv4.ip_forward=1", "net.ipv4.fib_multipath_hash_policy=1", "net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+				"net.ipv4.conf.default.ignore_routes_with_linkdown=1")
+		}
+		if _, err := command(ctx, "ip", set...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeLinks runs the cables and gives them addresses.
+func (s *State) makeLinks(ctx context.Context) error {
+	for i := range s.Links {
+		l := &s.Links[i]
+		a, b := s.Nodes[l.A], s.Nodes[l.B]
+		if _, err := command(ctx, "ip", "-n", a.Namespace, "link", "add", l.APort, "mtu", mtu, "type", "veth", "peer", "name", l.BPort, "mtu", mtu, "netns", b.Namespace); err != nil {
+			return err
+		}
+		for _, node := range []int{l.A, l.B} {
+			if err := s.raise(ctx, l, node); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// raise brings a link's end up, with its address where it has one.
+func (s *State) raise(ctx context.Context, l *Link, node int) error {
+	port, addr, _ := l.end(node)
+	ns := s.Nodes[node].Namespace
+	fabric := s.Nodes[l.A].Switch && s.Nodes[l.B].Switch
+	if addr.IsValid() && !(fabric && s.Routing == RoutingFRR) { // BGP unnumbered needs none
+		if _, err := command(ctx, "ip", "-n", ns, "addr", "replace", netip.PrefixFrom(addr, 31).String(), "dev", port); err != nil {
+			return err
+		}
+	}
+	// All that a port receives is worked off by one processor: on several, the
+	// kernel's per-processor queues would reorder packets.
+	mask := fmt.Sprintf("%x", uint64(1)<<(node%min(runtime.NumCPU(), 32)))
+	if _, err := command(ctx, "ip", "netns", "exec", ns, "sh", "-c", "echo "+mask+" > /sys/class/net/"+port+"/queues/rx-0/rps_cpus"); err != nil {
+		return err
+	}
+	_, err := command(ctx, "ip", "-n", ns, "link", "set", port, "up")
+	return err
+}
+
+// hostRoutes sends what a NIC's address sends out of that NIC, so that every
+// rail keeps to itself.
+func (s *State) hostRoutes(ctx context.Context) error {
+	seen := map[int]int{}
+	for _, nic := range s.NICs {
+		ns := s.Nodes[nic.Node].Namespace
+		port, _, gw := s.Links[nic.Link].end(nic.Node)
+		seen[nic.Node]++
+		table := fmt.Sprint(100 + seen[nic.Node])
+		cmds := [][]string{{"route", "replace", "default", "via", gw.String(), "dev", port, "table", table},
+			{"rule", "add", "from", nic.Addr.String(), "table", table}}
+		if seen[nic.Node] == 1 {
+			cmds = append(cmds, []string{"route", "replace", "default", "via", gw.String(), "dev", port})
+		}
+		for _, c := range cmds {
+			if _, err := command(ctx, "ip", append([]string{"-n", ns}, c...)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Queue of a shaped port: long enough that a paced sender with ECN loses
+// nothing, because there is no PFC here.
+const (
+	shapeBurst = 32 << 10
+	shapeQueue = 4 << 20
+)
+
+// shape limits every port to its rate.
+func (s *State) shape(ctx context.Context) error {
+	for i := range s.Links {
+		l := &s.Links[i]
+		for _, node := range []int{l.A, l.B} {
+			port, _, _ := l.end(node)
+			if _, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port, "root", "tbf",
+				"rate", fmt.Sprintf("%dbit", int64(l.Rate)), "burst", fmt.Sprint(shapeBurst), "limit", fmt.Sprint(shapeQueue)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Marking starts when a port's packets come faster than this share of its rate:
+// a phantom queue, because this kernel has no RED. nftables counts packets, not
+// bytes: a bucket of bytes is always a second deep there. Counted are packets of
+// a path MTU of 4096, which is what data has here.
+const (
+	markShare   = 0.95
+	markPacket  = 4096 + roce.BaseLen - roce.FCSLen
+	markBurst   = 16
+	markMinimum = 1024 // acknowledgements and other small packets are left alone
+)
+
+// mark lets the switches set congestion experienced on ECN-capable packets
+// that leave a port above its marking rate.
+func (s *State) mark(ctx context.Context) error {
+	for n, node := range s.Nodes {
+		if !node.Switch {
+			continue
+		}
+		var b strings.Builder
+		b.WriteString("table ip railyard {\n chain marking {\n  type filter hook postrouting priority 0; policy accept;\n")
+		for i := range s.Links {
+			l := &s.Links[i]
+			if l.A != n && l.B != n {
+				continue
+			}
+			port, _, _ := l.end(n)
+			perSecond := max(1, int64(float64(l.Rate)/8*markShare/markPacket))
+			fmt.Fprintf(&b, "  oifname %q ip ecn ect0 meta length > %d limit rate over %d/second burst %d packets counter ip ecn set ce comment %q\n",
+				port, markMinimum, perSecond, markBurst, port)
+		}
+		b.WriteString(" }\n}\n")
+		file := filepath.Join(s.dir(), node.Name+".nft")
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+			return err
+		}
+		if _, err := command(ctx, "ip", "netns", "exec", node.Namespace, "nft", "-f", file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// staticRoutes installs the shortest paths over the cables that are up.
+func (s *State) staticRoutes(ctx context.Context) error {
+	for _, nic := range s.NICs {
+		home := s.Links[nic.Link].A + s.Links[nic.Link].B - nic.Node
+		dist := s.distances(home)
+		for node, n := range s.Nodes {
+			if !n.Switch || node == home {
+				continue
+			}
+			prefix := netip.PrefixFrom(nic.Addr, 31).Masked().String()
+			args := []string{"-n", n.Namespace, "route", "replace", prefix}
+			for i := range s.Links {
+				l := &s.Links[i]
+				if far := l.A + l.B - node; (l.A == node || l.B == node) && !l.Down && s.Nodes[far].Switch && dist[node] > 0 && dist[far] == dist[node]-1 {
+					port, _, via := l.end(node)
+					args = append(args, "nexthop", "via", via.String(), "dev", port)
+				}
+			}
+			if dist[node] < 0 {
+				args = []string{"-n", n.Namespace, "route", "replace", "unreachable", prefix}
+			}
+			if _, err := command(ctx, "ip", args...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// distances counts cables from a switch to every other over those that are up;
+// -1 is out of reach.
+func (s *State) distances(from int) []int {
+	dist := make([]int, len(s.Nodes))
+	for i := range dist {
+		dist[i] = -1
+	}
+	dist[from] = 0
+	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
+		at := queue[0]
+		for i := range s.Links {
+			l := &s.Links[i]
+			far := l.A + l.B - at
+			if (l.A == at || l.B == at) && !l.Down && s.Nodes[far].Switch && dist[far] < 0 {
+				dist[far] = dist[at] + 1
+				queue = append(queue, far)
+			}
+		}
+	}
+	return dist
+}
+
+// converged waits until every switch knows the way to every NIC.
+func (s *State) converged(ctx context.Context, wait time.Duration) error {
+	until := time.Now().Add(wait)
+	for {
+		missing, err := s.missing(ctx)
+		if err != nil {
+			return err
+		}
+		if missing == "" {
+			return nil
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("after %v %s", wait, missing)
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// missing names a route that is not there.
+func (s *State) missing(ctx context.Context) (string, error) {
+	for _, n := range s.Nodes {
+		if !n.Switch {
+			continue
+		}
+		out, err := command(ctx, "ip", "-n", n.Namespace, "route")
+		if err != nil {
+			return "", err
+		}
+		for _, nic := range s.NICs {
+			p := netip.PrefixFrom(nic.Addr, 31).Masked().String()
+			if !strings.Contains(string(out), p+" ") {
+				return fmt.Sprintf("%s has no route to %s (%s)", n.Name, s.Nodes[nic.Node].Name, p), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// SetLink takes a cable down or brings it up again. With static routes the
+// remaining paths are installed; BGP finds them itself.
+func SetLink(ctx context.Context, s *State, port string, up bool) error {
+	if err := ready("ip"); err != nil {
+		return err
+	}
+	l, node, err := s.FindPort(port)
+	if err != nil {
+		return err
+	}
+	name, _, _ := s.Links[l].end(node)
+	if s.Links[l].Down = !up; up {
+		err = s.raise(ctx, &s.Links[l], node)
+	} else {
+		_, err = command(ctx, "ip", "-n", s.Nodes[node].Namespace, "link", "set", name, "down")
+	}
+	if err == nil && s.Routing == RoutingStatic {
+		err = s.staticRoutes(ctx)
+	}
+	return errors.Join(err, s.save())
+}
+
+// LineRate is the rate of a host's port.
+func (s *State) LineRate() unit.Rate { return s.Rate }
