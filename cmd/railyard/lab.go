@@ -18,6 +18,7 @@ type labCmd struct {
 	Up     labUpCmd     `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
 	Status labStatusCmd `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
 	Link   labLinkCmd   `cmd:"" help:"Take a cable down or bring it up again."`
+	Loss   labLossCmd   `cmd:"" help:"Let a port lose packets at random."`
 	Exec   labExecCmd   `cmd:"" help:"Run a command inside a node."`
 	Rdma   labRdmaCmd   `cmd:"" help:"Run rdma allreduce with a rank on every host."`
 	Down   labDownCmd   `cmd:"" help:"Remove exactly what up has made, also after a crash."`
@@ -143,6 +144,25 @@ func (c *labLinkCmd) Run(e *env) error {
 		return labError(err)
 	}
 	fmt.Fprintf(e.stdout, "%s is %s\n", c.Port, c.State)
+	return nil
+}
+
+type labLossCmd struct {
+	labName
+	Port    string  `arg:"" help:"Port that the packets leave by." placeholder:"PORT"`
+	Percent float64 `arg:"" help:"Share of RoCE packets; 0 ends it." placeholder:"PERCENT"`
+}
+
+// Run is the lab loss command.
+func (c *labLossCmd) Run(e *env) error {
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	if err := lab.SetLoss(context.Background(), s, c.Port, c.Percent/100); err != nil {
+		return labError(err)
+	}
+	fmt.Fprintf(e.stdout, "%s loses %g %% of its RoCE packets\n", c.Port, c.Percent)
 	return nil
 }
 

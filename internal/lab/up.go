@@ -357,3 +357,33 @@ func SetLink(ctx context.Context, s *State, port string, up bool) error {
 
 // LineRate is the rate of a host's port.
 func (s *State) LineRate() unit.Rate { return s.Rate }
+
+// SetLoss lets a port lose a share of the RoCE packets that leave it, at
+// random; zero ends that.
+func SetLoss(ctx context.Context, s *State, port string, share float64) error {
+	if err := ready("ip", "nft"); err != nil {
+		return err
+	}
+	if share < 0 || share > 1 {
+		return refuse("a loss lies between 0 and 100 per cent, found %g", 100*share)
+	}
+	l, node, err := s.FindPort(port)
+	if err != nil {
+		return err
+	}
+	name, _, _ := s.Links[l].end(node)
+	table := "railyard_loss_" + name
+	const steps = 1_000_000
+	// Declaring the table first makes deleting it work whether or not it was there.
+	text := fmt.Sprintf("table ip %s {}\ndelete table ip %s\n", table, table)
+	if n := int(share * steps); n > 0 {
+		text += fmt.Sprintf("table ip %s {\n chain lose {\n  type filter hook postrouting priority 10; policy accept;\n  oifname %q udp dport %d numgen random mod %d < %d counter drop\n }\n}\n",
+			table, name, roce.Port, steps, n)
+	}
+	file := filepath.Join(s.dir(), s.Nodes[node].Name+"-"+name+"-loss.nft")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	_, err = command(ctx, "ip", "netns", "exec", s.Nodes[node].Namespace, "nft", "-f", file)
+	return err
+}
