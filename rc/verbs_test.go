@@ -18,7 +18,6 @@ type ends struct {
 	buf  []byte
 	now  unit.Time
 	cfg  Config
-	log  []string
 }
 
 func connected(t *testing.T, change func(*Config)) *ends {

@@ -223,7 +223,7 @@ Example:
 // Run is the lab rdma command.
 func (c *labRdmaCmd) Run(e *env) error {
 	if len(c.Args) == 0 || c.Args[0] != "allreduce" {
-		return &inputError{errors.New("lab rdma runs allreduce; for other tests use lab exec NODE railyard rdma ...")}
+		return &inputError{errors.New("lab rdma runs allreduce; other tests run with lab exec NODE railyard rdma")}
 	}
 	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
 		for _, a := range c.Args {

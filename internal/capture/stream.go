@@ -29,7 +29,6 @@ type stream struct {
 	}
 	msg  *message   // being sent
 	open []*message // sent, or waiting for data, and not acknowledged; oldest first
-	read *message   // whose data comes this way
 }
 
 // message is one request with all its packets.

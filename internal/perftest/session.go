@@ -14,10 +14,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"time"
 
 	"railyard/rcudp"
-	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -194,6 +192,3 @@ type Result struct {
 
 // Progress tells how far a test is: done of total work, and the rate so far.
 type Progress func(done float64, gbps float64)
-
-// clock is monotonic time in device units.
-func since(t time.Time) unit.Time { return unit.Time(time.Since(t)) * unit.Nanosecond }
