@@ -87,6 +87,8 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 		n, bad = q.takeRead(p, q.expect, false)
 	case p.Op.IsAtomic():
 		bad = q.takeAtomic(p, q.expect)
+	case p.Op > roce.WriteOnlyImm:
+		bad = roce.NakInvalid // FLUSH, ATOMIC WRITE and what is no request
 	default:
 		bad = q.takeWrite(p)
 	}

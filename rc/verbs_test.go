@@ -197,6 +197,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Opcodes that the responder does not do are refused, not taken for others.
+func TestUnsupportedOpcodes(t *testing.T) {
+	for _, op := range []roce.Opcode{roce.Flush, roce.AtomicWrite, roce.Acknowledge, roce.CNP, 0x15} {
+		e := connected(t, nil)
+		var ans Answer
+		e.b.Data(&Packet{Op: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)}, &ans)
+		if ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error || !bytes.Equal(e.buf, make([]byte, len(e.buf))) {
+			t.Errorf("%v: %+v", op, ans)
+		}
+	}
+}
+
 // IBTA 9.7.5.2.8: no receive is posted: RNR NAK, the wait of its timer, the
 // same packet again, and an error once the count is used up.
 func TestReceiverNotReady(t *testing.T) {

@@ -121,6 +121,8 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask {
 		return fmt.Errorf("the peer's connection data is impossible: %+v", r)
 	}
+	// What READs bring back must fit our own buffer.
+	qp.piece = int(min(readPiece, max(int64(mtu), local.Room/int64(max(1, o.Share)))))
 	room := max(int64(mtu), r.Room/int64(max(1, o.Share)))
 	for _, a := range []QPAttr{
 		{State: Init, Access: o.Access},

@@ -16,6 +16,6 @@
 //
 // A bad lkey or local range is an error of PostSend and PostRecv instead of a
 // completion with IBV_WC_LOC_PROT_ERR. Functions return errors instead of
-// errno. A READ longer than 256 KiB travels as several, which complete as one,
-// so that its answer cannot overrun the socket buffer that asked for it.
+// errno. A READ longer than 256 KiB, or than the receive buffer can hold,
+// travels as several, which complete as one.
 package verbs

@@ -50,7 +50,8 @@ var (
 	ErrTooLong   = errors.New("message is longer than 2 GiB")
 )
 
-// readPiece is the longest READ on the wire.
+// readPiece is the longest READ on the wire, where the receive buffer has room
+// for it.
 const readPiece = 256 << 10
 
 // PostSend appends a request to the send queue.
@@ -97,7 +98,7 @@ func (qp *QP) postSend(wr *SendWR) error {
 	case FetchAdd:
 		r.SwapAdd = wr.CompareAdd
 	case Read:
-		if total > readPiece {
+		if total > int64(qp.piece) {
 			return qp.postPieces(r, s)
 		}
 	}
@@ -113,7 +114,7 @@ func (qp *QP) postPieces(r rc.Request, s sent) error {
 	s.parts = 0
 	data, va := r.Data, r.VA
 	for len(data) > 0 {
-		n := min(len(data), readPiece)
+		n := min(len(data), qp.piece)
 		r.Data, r.Len, r.VA = data[:n], int64(n), va
 		if err := qp.conn.Post(&r); err != nil {
 			return err // the first piece: the state does not change in between

@@ -68,6 +68,7 @@ type QP struct {
 	sends []sent // outstanding, oldest first
 	recvs int
 	psn   uint32
+	piece int // longest READ on the wire
 	fatal bool
 	drain bool
 }
@@ -101,7 +102,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	}
 	d := pd.dev
 	d.mu.Lock()
-	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask)}
+	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask), piece: readPiece}
 	d.qpns[qp.QPN] = true
 	d.mu.Unlock()
 	qp.cfg = &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7, RNRTimer: 12, WriteOnly: d.cfg.WriteOnly}

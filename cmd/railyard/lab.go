@@ -188,7 +188,11 @@ func (c *labExecCmd) Run(e *env) error {
 		}
 		cmd := exec.Command("ip", append([]string{"netns", "exec", n.Namespace}, args...)...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
-		return cmd.Run()
+		err := cmd.Run()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+			return &exitError{exit.ExitCode()} // the command has said why
+		}
+		return err
 	}
 	return &inputError{fmt.Errorf("no node %q in lab %s", c.Node, c.Name)}
 }

@@ -73,9 +73,12 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	}
 	err = ctx.Run(&env{stdout: stdout, stderr: stderr})
+	var exit *exitError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &exit):
+		return exit.code
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInterupt
@@ -90,6 +93,11 @@ func Main(args []string, stdout, stderr io.Writer) int {
 
 // env is what commands write to.
 type env struct{ stdout, stderr io.Writer }
+
+// exitError passes on the exit code of a program that was run for the user.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // inputError marks an error as the input's fault.
 type inputError struct{ err error }
