@@ -32,17 +32,9 @@ type Conn struct {
 	CNPs, CE, Timeouts int64
 
 	cfg         *rc.Config
-	ctl         cc.Controller
-	line        unit.Rate
+	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
-	rate    unit.Rate
-	window  unit.Bytes
-	nextAt  unit.Time // pacing: not before
-	timerAt unit.Time
-	budget  int64
-	left    int64 // of the budget
-	cycle   uint32
 	spray   int
 	burst   unit.Time
 	now     unit.Time
@@ -57,13 +49,13 @@ func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, 
 	if ctl == nil {
 		ctl = cc.None{Line: line}
 	}
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, ctl: ctl, line: line, maxInFlight: maxInFlight, timerAt: unit.Never}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Ctl: ctl, Line: line}, maxInFlight: maxInFlight}
 	c.decide()
 	return c
 }
 
 // Rate returns the rate that congestion control currently allows.
-func (c *Conn) Rate() unit.Rate { return c.rate }
+func (c *Conn) Rate() unit.Rate { return c.pace.Rate }
 
 // SetBurst says how far pacing may fall behind the clock and still catch up.
 func (c *Conn) SetBurst(t unit.Time) { c.burst = t }
@@ -85,12 +77,12 @@ func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.b
 
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
-	return in > 0 && in >= c.maxInFlight || c.window > 0 && in >= c.window
+	return in > 0 && in >= c.maxInFlight || c.pace.Window > 0 && in >= c.pace.Window
 }
 
 // take produces the next packet if the pace allows one now.
 func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
-	if c.nextAt > now {
+	if c.pace.NextAt > now {
 		return false
 	}
 	return c.QP.NextResponse(p) || !c.blocked() && c.QP.Next(now, p)
@@ -99,21 +91,17 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 // sent charges a packet of so many wire bytes to the pacer.
 func (c *Conn) sent(now unit.Time, wire int) {
 	c.now = now
-	if c.budget > 0 {
-		if c.left -= int64(wire); c.left <= 0 {
-			c.left += c.budget
-			c.ctl.OnBytes(now, unit.Bytes(c.budget))
-			c.decide()
-		}
+	if c.pace.Spent(now, int64(wire)) {
+		c.decide()
 	}
-	if c.Paced || c.rate < c.line {
-		c.nextAt = max(c.nextAt, now-c.burst) + unit.Serialize(unit.Bytes(wire), c.rate)
+	if c.Paced || c.pace.Rate < c.pace.Line {
+		c.pace.Delay(now, int64(wire), c.burst)
 	}
 }
 
 func (c *Conn) notified(now unit.Time) {
 	c.now = now
-	c.ctl.OnCNP(now)
+	c.pace.Ctl.OnCNP(now)
 	c.decide()
 }
 
@@ -121,15 +109,15 @@ func (c *Conn) notified(now unit.Time) {
 // be late by several. After a long sleep only the last ones matter.
 func (c *Conn) tick(now unit.Time) {
 	c.now = now
-	for i := 0; c.timerAt <= now; i++ {
-		at := c.timerAt
+	for i := 0; c.pace.Timer <= now; i++ {
+		at := c.pace.Timer
 		if i == maxLate {
 			at = now
 		}
-		c.ctl.OnTimer(at)
+		c.pace.Ctl.OnTimer(at)
 		c.decide()
 		if i > maxLate {
-			c.timerAt = now + unit.Millisecond
+			c.pace.Timer = now + unit.Millisecond
 		}
 	}
 }
@@ -138,19 +126,9 @@ const maxLate = 10_000
 
 // decide reads the controller's decision.
 func (c *Conn) decide() {
-	d := c.ctl.Decision()
-	if r := min(d.Rate, c.line); r != c.rate {
-		c.rate = r
-		if c.OnRate != nil {
-			c.OnRate(c.now, r)
-		}
+	if c.pace.Decide() && c.OnRate != nil {
+		c.OnRate(c.now, c.pace.Rate)
 	}
-	c.window = d.Window
-	if d.Cycle != c.cycle || c.budget != int64(d.Budget) {
-		c.cycle, c.left = d.Cycle, int64(d.Budget)
-	}
-	c.budget = int64(d.Budget)
-	c.timerAt = d.TimerAt
 }
 
 // drain hands over what finished and returns how much that was.

@@ -276,12 +276,12 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.NaksIn++
 	}
 	n := c.QP.Acknowledged(now, p)
-	if n > 0 && c.ctl.WantsAcks() {
-		c.ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU), InFlight: c.QP.InFlightBytes()})
+	if n > 0 && c.pace.Ctl.WantsAcks() {
+		c.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU), InFlight: c.QP.InFlightBytes()})
 		c.decide()
 	}
 	if p.Op == roce.Acknowledge && p.Syndrome == roce.NakSequence {
-		c.ctl.OnLoss(now, cc.LossNak)
+		c.pace.Ctl.OnLoss(now, cc.LossNak)
 		c.decide()
 	}
 }
@@ -416,9 +416,9 @@ func (e *Endpoint) Reseal(d *Datagram, id uint16) {
 func (e *Endpoint) Wake(now unit.Time) unit.Time {
 	at := unit.Never
 	for _, c := range e.ring {
-		at = min(at, c.QP.TimeoutAt(), c.timerAt)
-		if c.nextAt > now && c.ready() {
-			at = min(at, c.nextAt)
+		at = min(at, c.QP.TimeoutAt(), c.pace.Timer)
+		if c.pace.NextAt > now && c.ready() {
+			at = min(at, c.pace.NextAt)
 		}
 	}
 	return at
@@ -433,7 +433,7 @@ func (e *Endpoint) Tick(now unit.Time) {
 			if !rnr {
 				e.Count.Timeouts++
 				c.Timeouts++
-				c.ctl.OnLoss(now, cc.LossTimeout)
+				c.pace.Ctl.OnLoss(now, cc.LossTimeout)
 				c.decide()
 			}
 			c.drain()

@@ -24,15 +24,15 @@ type socket struct {
 	size int
 }
 
-func listen(netip.AddrPort, Options, bool) (*socket, error) { return nil, errLinux }
-func (s *socket) readBatch([]ipv4.Message) (int, error)     { return 0, net.ErrClosed }
-func (s *socket) writeBatch([]ipv4.Message) (int, error)    { return 0, net.ErrClosed }
-func parseControl([]byte) (r received)                      { return r }
-func controlOf([]byte, uint8, int, int, bool) []byte        { return nil }
-func offloadRefused(error) bool                             { return false }
-func wouldBlock(error) bool                                 { return false }
-func yield()                                                {}
-func nap(d time.Duration)                                   { time.Sleep(d) }
+func listen(netip.AddrPort, Options, bool) (*socket, error)   { return nil, errLinux }
+func (s *socket) readBatch([]ipv4.Message, bool) (int, error) { return 0, net.ErrClosed }
+func (s *socket) writeBatch([]ipv4.Message) (int, error)      { return 0, net.ErrClosed }
+func parseControl([]byte) (r received)                        { return r }
+func controlOf([]byte, uint8, int, int, bool) []byte          { return nil }
+func offloadRefused(error) bool                               { return false }
+func wouldBlock(error) bool                                   { return false }
+func yield()                                                  {}
+func nap(d time.Duration)                                     { time.Sleep(d) }
 
 type received struct {
 	tos     uint8

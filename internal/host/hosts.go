@@ -67,16 +67,9 @@ type nic struct {
 // sender is the requester end of a queue pair, with its pacing.
 type sender struct {
 	qp      rc.QP
-	ctl     cc.Controller
-	rate    unit.Rate
-	line    unit.Rate
-	window  unit.Bytes
-	nextAt  unit.Time // pacing: not before
-	timerAt unit.Time
-	budget  int64
-	left    int64 // of the budget
-	cycle   uint32
-	next    int32 // in the port's ring
+	pace    cc.Pacer  // Ctl is nil without congestion control
+	timerAt unit.Time // for which the controller's timer is armed
+	next    int32     // in the port's ring
 	nic     int32
 	port    int32
 	dst     int32
@@ -188,13 +181,13 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	c := int32(len(h.senders))
 	n := &h.nics[src]
 	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
-		next: -1, timerAt: unit.Never, line: n.line, rate: n.line, tag: tag}
+		next: -1, timerAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
-		s.line = n.line * unit.Rate(len(n.ports))
-		s.rate = s.line
+		s.pace.Line = n.line * unit.Rate(len(n.ports))
+		s.pace.Rate = s.pace.Line
 	}
 	if h.cfg.CC != nil {
-		s.ctl = h.cfg.CC(s.line)
+		s.pace.Ctl = h.cfg.CC(s.pace.Line)
 	}
 	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, first: -1, last: -1,
 		lastCNP: -unit.Never / 2}
@@ -208,7 +201,7 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	h.receivers = append(h.receivers, r)
 	h.ccTimers.Grow(len(h.senders))
 	h.usePorts(c, ports)
-	if h.senders[c].ctl != nil {
+	if h.senders[c].pace.Ctl != nil {
 		h.decide(c)
 	}
 	return c
@@ -221,7 +214,7 @@ func (h *Hosts) Conns() int { return len(h.senders) }
 func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.senders[c].dst }
 
 // Controller returns a connection's congestion control, nil for none.
-func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].ctl }
+func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 
 // Handle runs one host event.
 func (h *Hosts) Handle(e *engine.Event) {
@@ -238,7 +231,7 @@ func (h *Hosts) Handle(e *engine.Event) {
 		if h.ccTimers.Live(e) {
 			s := &h.senders[e.A]
 			s.timerAt = unit.Never
-			s.ctl.OnTimer(h.Net.Q.Now())
+			s.pace.Ctl.OnTimer(h.Net.Q.Now())
 			h.decide(e.A)
 		}
 	case KindTimeout:

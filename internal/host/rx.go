@@ -120,13 +120,13 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
-	if s.ctl != nil && s.ctl.WantsAcks() {
-		s.ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
+	if s.pace.Ctl != nil && s.pace.Ctl.WantsAcks() {
+		s.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
 			RTT: now - p.Sent, HopCount: int(p.Hops), Entropy: p.Hash})
 		h.decide(c)
 	}
-	if p.Synd == roce.NakSequence && s.ctl != nil {
-		s.ctl.OnLoss(now, cc.LossNak)
+	if p.Synd == roce.NakSequence && s.pace.Ctl != nil {
+		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
 	}
 	h.ready(c, s)
@@ -134,8 +134,8 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 
 // rxCNP is the reaction point.
 func (h *Hosts) rxCNP(p *fabric.Packet) {
-	if s := &h.senders[p.QP]; s.ctl != nil {
-		s.ctl.OnCNP(h.Net.Q.Now())
+	if s := &h.senders[p.QP]; s.pace.Ctl != nil {
+		s.pace.Ctl.OnCNP(h.Net.Q.Now())
 		h.decide(p.QP)
 	}
 }

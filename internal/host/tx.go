@@ -59,9 +59,9 @@ func (h *Hosts) ready(c int32, s *sender) {
 		return
 	}
 	now := h.Net.Q.Now()
-	if s.nextAt > now {
+	if s.pace.NextAt > now {
 		s.pacing = true
-		h.Net.Q.Push(s.nextAt, KindPace, c, 0)
+		h.Net.Q.Push(s.pace.NextAt, KindPace, c, 0)
 		return
 	}
 	h.enring(c, s)
@@ -74,7 +74,7 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-func (s *sender) blocked() bool { return s.window > 0 && s.qp.InFlightBytes() >= s.window }
+func (s *sender) blocked() bool { return s.pace.Window > 0 && s.qp.InFlightBytes() >= s.pace.Window }
 
 func (h *Hosts) enring(c int32, s *sender) {
 	s.inRing = true
@@ -170,7 +170,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 		s.timer = true
 		h.Net.Q.Push(s.qp.TimeoutAt(), KindTimeout, c, 0)
 	}
-	if s.ctl != nil {
+	if s.pace.Ctl != nil {
 		h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
 		return
 	}
@@ -182,45 +182,35 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 // pace charges a sent packet to the congestion controller and lines the sender
 // up for its next one.
 func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int64) {
-	if s.budget > 0 {
-		if s.left -= wire; s.left <= 0 {
-			s.left += s.budget
-			s.ctl.OnBytes(now, unit.Bytes(s.budget))
-			h.decide(c)
-		}
+	if s.pace.Spent(now, wire) {
+		h.decide(c)
 	}
-	if s.rate < s.line {
-		s.nextAt = max(s.nextAt, now) + unit.Serialize(unit.Bytes(wire), s.rate)
+	if s.pace.Rate < s.pace.Line {
+		s.pace.Delay(now, wire, 0)
 	}
 	if !s.qp.Pending() || s.blocked() {
 		return
 	}
-	if s.nextAt <= op.BusyUntil {
+	if s.pace.NextAt <= op.BusyUntil {
 		h.enring(c, s)
 		return
 	}
 	s.pacing = true
-	h.Net.Q.Push(s.nextAt, KindPace, c, 0)
+	h.Net.Q.Push(s.pace.NextAt, KindPace, c, 0)
 }
 
 // decide reads a controller's decision.
 func (h *Hosts) decide(c int32) {
 	s := &h.senders[c]
-	d := s.ctl.Decision()
-	if h.OnRate != nil && d.Rate != s.rate {
-		h.OnRate(c, d.Rate)
+	if s.pace.Decide() && h.OnRate != nil {
+		h.OnRate(c, s.pace.Rate)
 	}
-	s.rate, s.window = min(d.Rate, s.line), d.Window
-	if d.Cycle != s.cycle || s.budget != int64(d.Budget) {
-		s.cycle, s.left = d.Cycle, int64(d.Budget)
-	}
-	s.budget = int64(d.Budget)
-	if d.TimerAt != s.timerAt {
-		s.timerAt = d.TimerAt
-		if d.TimerAt == unit.Never {
+	if s.pace.Timer != s.timerAt {
+		s.timerAt = s.pace.Timer
+		if s.timerAt == unit.Never {
 			h.ccTimers.Disarm(c)
 		} else {
-			h.ccTimers.Arm(c, KindCC, d.TimerAt)
+			h.ccTimers.Arm(c, KindCC, s.timerAt)
 		}
 	}
 }
