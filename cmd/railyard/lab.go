@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
 	"railyard/internal/lab"
@@ -259,53 +259,23 @@ func (c *labRdmaCmd) Run(e *env) error {
 
 // ranksInLab runs a rank in each namespace; rank 0 prints.
 func ranksInLab(ctx context.Context, e *env, s *lab.State, self string, nics []lab.NIC, args []string) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type ended struct {
-		rank int
-		err  error
-		says string
-	}
-	results := make(chan ended, len(nics))
+	ranks := newCrew(ctx, len(nics))
+	defer ranks.cancel()
 	for r, n := range nics {
 		full := append([]string{"netns", "exec", s.Nodes[n.Node].Namespace, self, "rdma", "allreduce", "--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
 			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate", fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
 			args...)
-		cmd := exec.CommandContext(ctx, "ip", full...)
-		cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1", "GOMAXPROCS=1")
-		var says strings.Builder
-		cmd.Stderr = &says
+		var out io.Writer
 		if r == 0 {
-			cmd.Stdout = e.stdout
+			out = e.stdout
 		}
-		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGINT) }
-		cmd.WaitDelay = 5 * time.Second
-		if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
+		if err := ranks.start(r, out, []string{"GOMAXPROCS=1"}, "ip", full...); err != nil {
 			return err
 		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		go func() {
-			err := cmd.Wait()
-			results <- ended{r, err, strings.TrimSpace(says.String())}
-			if err != nil {
-				cancel()
-			}
-		}()
 	}
-	var first error
-	for range nics {
-		r := <-results
-		switch {
-		case r.err == nil && r.says != "":
-			fmt.Fprintln(e.stderr, r.says)
-		case r.err != nil && first == nil && !strings.Contains(r.says, "context canceled"):
-			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
-			if exit := (*exec.ExitError)(nil); errors.As(r.err, &exit) && exit.ExitCode() == exitInput {
-				first = &inputError{first}
-			}
-		}
+	err := ranks.wait(e.stderr)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	return first
+	return err
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -79,6 +80,9 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		return exitOK
 	case errors.As(err, &exit):
 		return exit.code
+	case errors.Is(err, context.Canceled): // by Ctrl-C
+		fmt.Fprintf(stderr, "railyard: %v\n", errStopped)
+		return exitInterupt
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInterupt
@@ -106,6 +110,9 @@ func (e *inputError) Error() string { return e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
 var errInterrupted = errors.New("interrupted; what had been simulated is written and marked incomplete")
+
+// errStopped is what a command says that Ctrl-C has ended.
+var errStopped = errors.New("interrupted")
 
 // release is the version people speak of; a change of results raises it.
 const release = "0.1.0"

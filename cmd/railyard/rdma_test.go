@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"railyard/internal/allreduce"
 	"railyard/internal/perftest"
@@ -181,5 +182,24 @@ func TestRunCapture(t *testing.T) {
 	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e", "infiniband.bth.opcode", "-e", "frame.interface_name").Output()
 	if err != nil || strings.Contains(string(b), "Malformed") || !strings.Contains(string(b), "\t6\trail-1:Eth3") {
 		t.Errorf("tshark: %v\n%.300s", err, b)
+	}
+}
+
+// A rank that is killed ends all the others, and its name is said.
+func TestAllreduceRankDies(t *testing.T) {
+	if _, err := exec.LookPath("pkill"); err != nil {
+		t.Skip("pkill is not installed")
+	}
+	go func() {
+		for range 100 { // as soon as it is there
+			time.Sleep(20 * time.Millisecond)
+			if exec.Command("pkill", "-9", "-f", "allreduce --rank 2 .*--iters 987654").Run() == nil {
+				return
+			}
+		}
+	}()
+	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
+	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") {
+		t.Errorf("exit %d: %s", code, errs)
 	}
 }

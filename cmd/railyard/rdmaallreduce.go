@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -208,8 +207,6 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 
 // launch starts the other ranks as processes and is rank 0 itself.
 func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return deviceError(err)
@@ -220,48 +217,21 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	if err != nil {
 		return err
 	}
-	type ended struct {
-		rank int
-		err  error
-		says string
-	}
-	results := make(chan ended, s.World)
+	ranks := newCrew(ctx, s.World)
+	defer ranks.cancel()
 	for r := 1; r < s.World; r++ {
-		cmd := exec.CommandContext(ctx, self, append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous", l.Addr().String(),
-			"--addr", loopback(r).String()}, c.flags(s)...)...)
-		cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1", fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)))
-		var says strings.Builder
-		cmd.Stderr = &says
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 5 * time.Second
-		if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
+		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous", l.Addr().String(), "--addr", loopback(r).String()}, c.flags(s)...)
+		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0))}, self, args...); err != nil {
 			return err
 		}
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		go func() {
-			err := cmd.Wait()
-			results <- ended{r, err, strings.TrimSpace(says.String())}
-			if err != nil {
-				cancel() // without one rank the others need not wait
-			}
-		}()
 	}
 	c.Rank, c.Addr = 0, loopback(0).String()
-	own := c.take(ctx, e, s)
+	own := c.take(ranks.ctx, e, s)
 	if own != nil {
-		cancel()
+		ranks.cancel()
 	}
-	var first error
-	for range s.World - 1 {
-		if r := <-results; r.err != nil && r.says != "" && first == nil && !strings.Contains(r.says, "context canceled") {
-			first = fmt.Errorf("rank %d: %s", r.rank, strings.TrimPrefix(r.says, "railyard: "))
-		} else if r.says != "" && r.err == nil {
-			fmt.Fprintln(e.stderr, r.says)
-		}
-	}
-	if first != nil && (own == nil || errors.Is(own, context.Canceled)) {
+	first := ranks.wait(e.stderr)
+	if first != nil && (own == nil || errors.Is(own, context.Canceled) && ctx.Err() == nil) {
 		return first
 	}
 	return own

@@ -94,6 +94,9 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	} else {
 		j, w, err = rendezvous(ctx, s.Rendezvous, h, s.Wait)
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return err
 	}
@@ -106,6 +109,9 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	}
 	for _, n := range s.Sizes {
 		out, err := r.measure(ctx, j, s, n)
+		if ctx.Err() != nil {
+			return ctx.Err() // what the others say of it is not the reason
+		}
 		if err != nil {
 			return err
 		}

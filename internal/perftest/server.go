@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"railyard/verbs"
@@ -25,7 +26,11 @@ type Server struct {
 	wg       sync.WaitGroup
 	mu       sync.Mutex
 	memory   int64 // of all sessions
+	sessions atomic.Int64
 }
+
+// maxSessions bounds what a flood of connections can hold.
+const maxSessions = 256
 
 // Listen opens the server's TCP port on the device's address.
 func (s *Server) Listen(port uint16) error {
@@ -50,8 +55,14 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			return err
 		}
+		if s.sessions.Add(1) > maxSessions {
+			s.sessions.Add(-1)
+			c.Close()
+			continue
+		}
 		s.wg.Add(1)
 		go func() {
+			defer s.sessions.Add(-1)
 			defer s.wg.Done()
 			defer c.Close()
 			if err := s.session(ctx, c); err != nil && s.Log != nil {
