@@ -140,9 +140,16 @@ type Net struct {
 	Tap    func(at unit.Time, port int32, out bool, p *Packet)
 	TapPFC func(at unit.Time, port int32, out bool, prio, quanta int)
 
-	// Fault decides about each packet that leaves a port of FaultPort: true
-	// loses it on the cable.
-	Fault func(port int32, p *Packet) bool
+	// Fault decides what a cable does to each packet that leaves a port of
+	// FaultPort.
+	Fault func(port int32, p *Packet) Fate
+}
+
+// Fate is what a faulty cable does to a packet.
+type Fate struct {
+	Lost  bool
+	Twice bool      // it arrives two times
+	Late  unit.Time // it arrives so much later; others overtake it
 }
 
 // Switch is one switch's state.
@@ -336,9 +343,19 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			return false
 		}
 	}
-	if op.Flags&flagFault != 0 && n.Fault(port, p) {
-		n.lose(port, pi, p)
-		return false
+	if op.Flags&flagFault != 0 {
+		fate := n.Fault(port, p)
+		if fate.Lost {
+			n.lose(port, pi, p)
+			return false
+		}
+		if *delay += fate.Late; fate.Twice {
+			twin := n.Alloc() // moves the slab
+			n.Packets[twin] = n.Packets[pi]
+			n.Injected++
+			n.Q.PushAfter(*delay, engine.Kind(op.Arrive), op.Peer, twin)
+			p = &n.Packets[pi]
+		}
 	}
 	if op.Flags&flagTapIn != 0 {
 		n.Tap(op.BusyUntil+c.prop, op.Peer, false, p)
