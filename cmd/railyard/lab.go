@@ -221,7 +221,7 @@ func (c *labRdmaCmd) Help() string {
 line rate, addresses and rendezvous come from the lab; captures and plots are one per rank.
 
 Example:
-  railyard lab rdma allreduce --bytes 16MiB --qps 4 --iters 20 --pcap lab.pcapng --rate-plot rate.png`
+  railyard lab rdma allreduce --bytes 16MiB --iters 20 --pcap lab.pcapng --rate-plot rate.png`
 }
 
 // Run is the lab rdma command.

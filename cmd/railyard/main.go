@@ -38,13 +38,15 @@ type cli struct {
 }
 
 const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take, what slows it
-down, and what would fix it.
+down, and what would fix it. The same protocol runs between real processes, and in a lab of namespaces.
 
 Examples:
   railyard run scenarios/pod64-llama2-7b.yaml
   railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray --seeds 8
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
+  railyard rdma allreduce --ranks 8 --bytes 64MiB
+  railyard pcap capture.pcapng
 
 Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 130 interrupted.`
 

@@ -50,7 +50,7 @@ type rdmaDevice struct {
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
 	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"26" name:"dscp"`
 	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
-	InFlight  string `help:"Payload that one queue pair may have under way." default:"1MiB" placeholder:"BYTES"`
+	InFlight  string `help:"Payload that one queue pair may have under way, 1MiB unless given." default:"1MiB" placeholder:"BYTES"`
 	Pcap      string `help:"Write what is sent and received as pcapng." placeholder:"FILE"`
 	Force     bool   `help:"Replace an existing capture file."`
 }
