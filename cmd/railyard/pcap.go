@@ -46,7 +46,7 @@ func (c *pcapCmd) Run(e *env) error {
 	var events []capture.Event
 	t := capture.NewTeller(c.Limit, func(ev capture.Event) { events = append(events, ev) })
 	m := newMeter(e.stderr)
-	err = t.Tell(r, func(n int64) { m.show(0, fmt.Sprintf("%d packets", n)) })
+	err = t.Tell(r, func(n int64) { m.show(r.Share(), fmt.Sprintf("%d packets", n)) })
 	m.finish()
 	if err != nil {
 		return &inputError{fmt.Errorf("%s: %w", c.File, err)}

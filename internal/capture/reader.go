@@ -36,6 +36,28 @@ type Reader struct {
 	links func(iface int) layers.LinkType
 	n     int64
 	file  *os.File
+	size  int64
+	taken *counter
+}
+
+// counter counts the bytes of a file as they are read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// Share returns how much of a file has been read, 0 to 1.
+func (r *Reader) Share() float64 {
+	if r.size == 0 {
+		return 0
+	}
+	return min(1, float64(r.taken.n)/float64(r.size))
 }
 
 // Open starts to read a capture file.
@@ -44,12 +66,16 @@ func Open(path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := NewReader(bufio.NewReaderSize(f, 1<<20))
+	c := &counter{r: f}
+	r, err := NewReader(bufio.NewReaderSize(c, 1<<20))
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.file = f
+	r.file, r.taken = f, c
+	if st, err := f.Stat(); err == nil {
+		r.size = st.Size()
+	}
 	return r, nil
 }
 
