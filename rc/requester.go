@@ -15,10 +15,7 @@ const (
 // Pending reports whether a packet could be sent now, windows of congestion
 // control aside.
 func (q *QP) Pending() bool {
-	if q.sack.recovering && q.special&specialRNR == 0 {
-		return q.sack.at < q.sack.until || q.mayAdvance()
-	}
-	return q.mayAdvance()
+	return q.Resending() || q.mayAdvance()
 }
 
 // mayAdvance reports whether a new packet is posted and fits the window: half

@@ -115,6 +115,12 @@ func (q *QP) sackAdvance(old, cum uint64) {
 	}
 }
 
+// Resending reports that Next has a lost packet to send again, which takes no
+// more of any window than it already does.
+func (q *QP) Resending() bool {
+	return q.sack.recovering && q.sack.at < q.sack.until && q.special&specialRNR == 0
+}
+
 // nextLost produces the lowest packet that is known lost and not yet resent.
 func (q *QP) nextLost(p *Packet) bool {
 	k := &q.sack

@@ -55,14 +55,14 @@ type world struct {
 	spy   func(from int, d *Datagram) bool // true: lost
 }
 
-func newWorld(cfg *rc.Config, r *rng.Stream, f faults, psn [2]uint32, mem [2]*rc.Memory) *world {
+func newWorld(cfg *rc.Config, r *rng.Stream, f faults, room unit.Bytes, psn [2]uint32, mem [2]*rc.Memory) *world {
 	w := &world{r: r, f: f, buf: make([]byte, 0, 8192)}
 	for i := range w.ends {
 		w.addrs[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), uint16(50000+i))
 	}
 	for i := range w.ends {
 		w.ends[i] = NewEndpoint(Config{Addr: w.addrs[i].Addr()})
-		c := NewConn(cfg, mem[i], nil, 100*unit.Gbps, 1<<20)
+		c := NewConn(cfg, mem[i], nil, 100*unit.Gbps, room)
 		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(17+1-i), w.addrs[1-i].Addr(), []uint16{w.addrs[i].Port()}, true
 		if err := w.ends[i].Add(c); err != nil {
 			panic(err)
@@ -219,6 +219,7 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 	if seed%2 == 1 {
 		cfg.Recovery, cfg.NakAfter = rc.Selective, r.Intn(4)
 	}
+	cfg.WriteOnly = seed%4 > 1
 	f := faults{r.Intn(80), r.Intn(60), r.Intn(40), r.Intn(300), 50}
 	if seed%16 < 2 {
 		f = faults{}
@@ -232,7 +233,9 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 			return err.Error(), 0
 		}
 	}
-	w := newWorld(&cfg, r, f, [2]uint32{roce.PSNMask - uint32(r.Intn(200)), uint32(r.Intn(1 << 24))}, mem)
+	// Room for a few packets, or for more than the protocol's own window.
+	room := unit.Bytes(256) << r.Intn(9)
+	w := newWorld(&cfg, r, f, room, [2]uint32{roce.PSNMask - uint32(r.Intn(200)), uint32(r.Intn(1 << 24))}, mem)
 	bad := seed%10 == 9 // the last request of end 0 has a wrong key
 	for i, c := range w.conns {
 		s := sides[i]

@@ -1,6 +1,7 @@
 package rcudp
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 
@@ -75,9 +76,11 @@ func (c *Conn) port() uint16 {
 // ready reports whether there is something to send, pacing aside.
 func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.blocked() }
 
+// blocked reports that no new packet may go; what was lost may.
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
-	return in > 0 && in >= c.maxInFlight || c.pace.Window > 0 && in >= c.pace.Window
+	full := in > 0 && in >= c.maxInFlight || c.pace.Window > 0 && in >= c.pace.Window
+	return full && !c.QP.Resending()
 }
 
 // take produces the next packet if the pace allows one now.
@@ -85,7 +88,15 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	if c.pace.NextAt > now {
 		return false
 	}
-	return c.QP.NextResponse(p) || !c.blocked() && c.QP.Next(now, p)
+	if c.QP.NextResponse(p) {
+		return true
+	}
+	if c.blocked() || !c.QP.Next(now, p) {
+		return false
+	}
+	// The packet that fills the window asks for the ACK that opens it again.
+	p.AckReq = p.AckReq || c.blocked()
+	return true
 }
 
 // sent charges a packet of so many wire bytes to the pacer.
@@ -156,8 +167,14 @@ func (c *Conn) drain() (n int64) {
 	return n
 }
 
-// Post appends a work request.
-func (c *Conn) Post(r *rc.Request) error { return c.QP.Post(r) }
+// Post appends a work request. What is sent needs its bytes; a READ without a
+// place for the answer throws it away.
+func (c *Conn) Post(r *rc.Request) error {
+	if r.Verb < rc.Read && r.Len > 0 && r.Data == nil {
+		return fmt.Errorf("%v of %d bytes without a buffer", r.Verb, r.Len)
+	}
+	return c.QP.Post(r)
+}
 
 // Modify changes the state; what it flushes is handed over.
 func (c *Conn) Modify(to rc.State, psn uint32) error {

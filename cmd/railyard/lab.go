@@ -57,6 +57,7 @@ type labUpCmd struct {
 	Rate     string   `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
 	Routing  string   `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
 	NoECN    bool     `help:"Mark nothing." name:"no-ecn"`
+	JSON     bool     `help:"Print the lab as JSON."`
 }
 
 // Run is the lab up command.
@@ -80,6 +81,9 @@ func (c *labUpCmd) Run(e *env) error {
 		Say: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }})
 	if err != nil {
 		return labError(err)
+	}
+	if c.JSON {
+		return printJSON(e.stdout, s)
 	}
 	fmt.Fprintf(e.stdout, "lab %s is up: %d nodes, %d cables, host ports at %v, %s routes\n", s.Name, len(s.Nodes), len(s.Links), s.Rate, s.Routing)
 	for _, n := range s.NICs {
@@ -132,6 +136,7 @@ type labLinkCmd struct {
 	labName
 	Port  string `arg:"" help:"One end of the cable: spine-1:Eth2." placeholder:"PORT"`
 	State string `arg:"" help:"up or down." enum:"up,down" placeholder:"up|down"`
+	JSON  bool   `help:"Print as JSON."`
 }
 
 // Run is the lab link command.
@@ -143,6 +148,9 @@ func (c *labLinkCmd) Run(e *env) error {
 	if err := lab.SetLink(context.Background(), s, c.Port, c.State == "up"); err != nil {
 		return labError(err)
 	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"port": c.Port, "up": c.State == "up"})
+	}
 	fmt.Fprintf(e.stdout, "%s is %s\n", c.Port, c.State)
 	return nil
 }
@@ -151,6 +159,7 @@ type labLossCmd struct {
 	labName
 	Port    string  `arg:"" help:"Port that the packets leave by." placeholder:"PORT"`
 	Percent float64 `arg:"" help:"Share of RoCE packets; 0 ends it." placeholder:"PERCENT"`
+	JSON    bool    `help:"Print as JSON."`
 }
 
 // Run is the lab loss command.
@@ -161,6 +170,9 @@ func (c *labLossCmd) Run(e *env) error {
 	}
 	if err := lab.SetLoss(context.Background(), s, c.Port, c.Percent/100); err != nil {
 		return labError(err)
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"port": c.Port, "loss_percent": c.Percent})
 	}
 	fmt.Fprintf(e.stdout, "%s loses %g %% of its RoCE packets\n", c.Port, c.Percent)
 	return nil
@@ -197,7 +209,10 @@ func (c *labExecCmd) Run(e *env) error {
 	return &inputError{fmt.Errorf("no node %q in lab %s", c.Node, c.Name)}
 }
 
-type labDownCmd struct{ labName }
+type labDownCmd struct {
+	labName
+	JSON bool `help:"Print as JSON."`
+}
 
 // Run is the lab down command.
 func (c *labDownCmd) Run(e *env) error {
@@ -206,6 +221,9 @@ func (c *labDownCmd) Run(e *env) error {
 	s, err := lab.Down(ctx, c.Name)
 	if err != nil {
 		return labError(err)
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"name": s.Name, "namespaces_removed": s.Made})
 	}
 	fmt.Fprintf(e.stdout, "lab %s is gone: %d namespaces removed\n", s.Name, len(s.Made))
 	return nil

@@ -162,6 +162,7 @@ type rdmaServeCmd struct {
 	rdmaDevice
 	Port     uint16        `help:"TCP port that clients connect to." default:"18515"`
 	Duration time.Duration `help:"Stop after so long; 0 serves until interrupted." default:"0s"`
+	JSON     bool          `help:"Say as JSON where it serves."`
 }
 
 func (c *rdmaServeCmd) Help() string {
@@ -191,7 +192,13 @@ func (c *rdmaServeCmd) Run(e *env) error {
 		dev.Close()
 		return deviceError(errors.Join(err, done()))
 	}
-	fmt.Fprintf(e.stdout, "serving RDMA on %v, clients connect to TCP %v\n", dev.Addr(), s.Addr())
+	if c.JSON {
+		if err := printJSON(e.stdout, map[string]any{"rdma": dev.Addr(), "tcp": s.Addr()}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(e.stdout, "serving RDMA on %v, clients connect to TCP %v\n", dev.Addr(), s.Addr())
+	}
 	ctx, cancel := interruptible()
 	defer cancel()
 	if c.Duration > 0 {

@@ -199,7 +199,8 @@ func TestAllreduceRankDies(t *testing.T) {
 		}
 	}()
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
-	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") {
+	// Rank 0 may notice first that the connection is gone.
+	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") && !strings.Contains(errs, "rank 2 is gone") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

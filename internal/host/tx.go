@@ -74,7 +74,10 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-func (s *sender) blocked() bool { return s.pace.Window > 0 && s.qp.InFlightBytes() >= s.pace.Window }
+// blocked reports that the window lets no new packet go; what was lost may.
+func (s *sender) blocked() bool {
+	return s.pace.Window > 0 && s.qp.InFlightBytes() >= s.pace.Window && !s.qp.Resending()
+}
 
 func (h *Hosts) enring(c int32, s *sender) {
 	s.inRing = true
@@ -153,7 +156,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
 	p.VA, p.RKey, p.Len, p.Sent = rp.VA, rp.RKey, rp.Len, now
-	if rp.AckReq {
+	if rp.AckReq || s.blocked() { // the packet that fills a window asks for the ACK that opens it
 		p.Flags |= fabric.FlagAckReq
 	}
 	if rp.Again {
