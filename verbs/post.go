@@ -73,6 +73,10 @@ func (qp *QP) postSend(wr *SendWR) error {
 	if err != nil {
 		return err
 	}
+	if qp.conn.QP.State() == Err { // IBTA 10.3.1.7: taken, and flushed
+		qp.push(qp.init.SendCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: opcodeOf[wr.Opcode], QP: qp}, false)
+		return nil
+	}
 	s := sent{wr: *wr, parts: 1, bytes: total}
 	s.wr.SGList = nil
 	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData, Solicited: wr.Solicited, Fence: wr.Fence}
@@ -161,6 +165,10 @@ func (qp *QP) postRecv(wr *RecvWR) error {
 	parts, _, err := qp.resolve(wr.SGList, true)
 	if err != nil {
 		return err
+	}
+	if qp.conn.QP.State() == Err {
+		qp.push(qp.init.RecvCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: WCRecv, QP: qp}, false)
+		return nil
 	}
 	if err := qp.conn.QP.PostReceive(rc.Receive{ID: wr.WRID, Data: parts}); err != nil {
 		return err

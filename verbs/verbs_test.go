@@ -230,6 +230,14 @@ func TestErrorsOverSockets(t *testing.T) {
 			if e := <-a.dev.Events(); e.Type != EventQPFatal || e.QP != a.qp {
 				t.Errorf("event %v", e.Type)
 			}
+			// What is posted to a queue pair in ERR is flushed, not refused.
+			a.post(t, SendWR{WRID: 10, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 1)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+			if err := a.qp.PostRecv(&RecvWR{WRID: 11}); err != nil {
+				t.Error(err)
+			}
+			if w := a.wait(t, 2); w[0].Status != StatusWRFlushErr || w[0].WRID != 10 || w[1].Status != StatusWRFlushErr || w[1].WRID != 11 {
+				t.Errorf("posted in ERR: %+v", w)
+			}
 			b.sync()
 			if !bytes.Equal(b.buf, make([]byte, len(b.buf))) {
 				t.Error("a byte was written")
