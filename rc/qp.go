@@ -42,6 +42,7 @@ type Status uint8
 const (
 	Success Status = iota
 	LocalLengthError
+	LocalProtectionError
 	BadResponse
 	Flushed
 	RemoteInvalidRequest
@@ -51,7 +52,7 @@ const (
 	RNRRetryExceeded
 )
 
-var statusNames = [...]string{"success", "local length error", "bad response error", "work request flushed",
+var statusNames = [...]string{"success", "local length error", "local protection error", "bad response error", "work request flushed",
 	"remote invalid request error", "remote access error", "remote operation error",
 	"transport retry counter exceeded", "RNR retry counter exceeded"}
 

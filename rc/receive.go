@@ -10,6 +10,9 @@ import (
 type Receive struct {
 	ID   uint64
 	Data [][]byte // filled in turn; a message longer than all of it costs the connection
+	// Unprotected buffers are not the caller's to use: the SEND that would fill
+	// them ends the connection with LocalProtectionError.
+	Unprotected bool
 }
 
 // Received is a finished receive.
@@ -69,6 +72,10 @@ func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
 	q.inSend = !p.Op.Ends()
 	if q.cfg.AlwaysReady {
 		return 0
+	}
+	if q.receives[0].Unprotected { // IBTA 9.7.5.2.8: the responder's own fault
+		q.finishReceive(Received{Status: LocalProtectionError})
+		return roce.NakRemoteOp
 	}
 	if !q.scatter(p) { // IBTA 9.7.4.1.7: the message does not fit
 		q.finishReceive(Received{Status: LocalLengthError})

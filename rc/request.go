@@ -61,7 +61,10 @@ type Request struct {
 	// Solicited wakes whoever waits for such completions at the peer; Fence
 	// waits for earlier READs and atomics.
 	Solicited, Fence bool
-	ID               uint64
+	// Unprotected says that the local buffer is not the caller's to use: when its
+	// turn comes the request fails with LocalProtectionError.
+	Unprotected bool
+	ID          uint64
 	// Data is the local side: where WRITE and SEND read from, and where the
 	// answer of READ and atomics goes. Nil where no bytes move, as in the
 	// simulator; else it has Len bytes.
@@ -109,12 +112,21 @@ func (q *QP) Post(r *Request) error {
 		}
 		q.special |= specialReads
 	}
-	if r.Fence {
+	if r.Fence || r.Unprotected {
 		q.special |= specialReads
 	}
 	q.wrs = append(q.wrs, wr{first: q.end, end: q.end + n, Request: *r})
 	q.end += n
+	q.protect()
 	return nil
+}
+
+// protect fails the connection when a request without a usable buffer is the
+// oldest one: everything before it has ended.
+func (q *QP) protect() {
+	if len(q.wrs) > 0 && q.wrs[0].Unprotected {
+		q.fail(LocalProtectionError)
+	}
 }
 
 // packets returns how many packets a message of so many bytes takes; an empty

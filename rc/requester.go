@@ -9,7 +9,7 @@ import (
 const (
 	specialRNR   uint8 = 1 << iota // waiting out a receiver that was not ready
 	specialDrain                   // state SQD: start no new message
-	specialReads                   // READs, atomics or fences are in the send queue
+	specialReads                   // READs, atomics, fences or unusable buffers are in the send queue
 )
 
 // Pending reports whether a packet could be sent now, windows of congestion
@@ -38,6 +38,9 @@ func (q *QP) mayStart() bool {
 		return true // in the middle of a message
 	}
 	if q.special&specialDrain != 0 && q.next >= q.high {
+		return false
+	}
+	if w.Unprotected {
 		return false
 	}
 	if !w.Fence && !w.Verb.answered() {
@@ -221,6 +224,9 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 		q.cur = q.at(cum)
 	}
 	q.sackAdvance(old, cum)
+	if q.special&specialReads != 0 {
+		q.protect()
+	}
 }
 
 // goBack restarts from the oldest unacknowledged packet.

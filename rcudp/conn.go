@@ -173,7 +173,11 @@ func (c *Conn) Post(r *rc.Request) error {
 	if r.Verb < rc.Read && r.Len > 0 && r.Data == nil {
 		return fmt.Errorf("%v of %d bytes without a buffer", r.Verb, r.Len)
 	}
-	return c.QP.Post(r)
+	err := c.QP.Post(r)
+	if c.QP.State() == rc.Error { // it had no usable buffer
+		c.drain()
+	}
+	return err
 }
 
 // Modify changes the state; what it flushes is handed over.

@@ -41,7 +41,7 @@ func (s Status) String() string {
 	return "IBV_WC_" + statusNames[s]
 }
 
-var statusOf = map[rc.Status]Status{rc.Success: StatusSuccess, rc.LocalLengthError: StatusLocLenErr, rc.BadResponse: StatusBadRespErr,
+var statusOf = map[rc.Status]Status{rc.Success: StatusSuccess, rc.LocalLengthError: StatusLocLenErr, rc.LocalProtectionError: StatusLocProtErr, rc.BadResponse: StatusBadRespErr,
 	rc.Flushed: StatusWRFlushErr, rc.RemoteInvalidRequest: StatusRemInvReqErr, rc.RemoteAccessError: StatusRemAccessErr,
 	rc.RemoteOperationError: StatusRemOpErr, rc.RetryExceeded: StatusRetryExcErr, rc.RNRRetryExceeded: StatusRNRRetryExcErr}
 

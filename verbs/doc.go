@@ -14,8 +14,6 @@
 //
 // # Differences from libibverbs
 //
-// A bad lkey or local range is an error of PostSend and PostRecv instead of a
-// completion with IBV_WC_LOC_PROT_ERR. Functions return errors instead of
-// errno. A READ longer than 256 KiB, or than the receive buffer can hold,
-// travels as several, which complete as one.
+// Functions return errors instead of errno. A READ longer than 256 KiB, or than
+// the receive buffer can hold, travels as several, which complete as one.
 package verbs

@@ -100,16 +100,13 @@ func (mr *MR) PD() *PD { return mr.pd }
 // All returns a list with the whole region, which must be below 4 GiB.
 func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 
-// slice resolves an element; the device is locked.
-func (pd *PD) slice(s SGE, write bool) ([]byte, error) {
+// slice resolves an element; the device is locked. ok is false when the key, the
+// range or the right to write is not there.
+func (pd *PD) slice(s SGE, write bool) (b []byte, ok bool) {
 	mr := pd.local[s.LKey]
-	switch {
-	case mr == nil:
-		return nil, fmt.Errorf("lkey %#x is not registered in this protection domain", s.LKey)
-	case s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) || s.Addr-mr.Addr > uint64(mr.Length)-uint64(s.Length):
-		return nil, fmt.Errorf("%d bytes at %#x lie outside the region of lkey %#x: %d bytes at %#x", s.Length, s.Addr, s.LKey, mr.Length, mr.Addr)
-	case write && mr.Access&LocalWrite == 0:
-		return nil, fmt.Errorf("the region of lkey %#x does not allow local writes", s.LKey)
+	if mr == nil || s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) || s.Addr-mr.Addr > uint64(mr.Length)-uint64(s.Length) ||
+		write && mr.Access&LocalWrite == 0 {
+		return nil, false
 	}
-	return mr.buf[s.Addr-mr.Addr:][:s.Length:s.Length], nil
+	return mr.buf[s.Addr-mr.Addr:][:s.Length:s.Length], true
 }

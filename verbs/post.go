@@ -69,7 +69,7 @@ func (qp *QP) postSend(wr *SendWR) error {
 		return ErrQueueFull
 	}
 	into := wr.Opcode == Read || wr.Opcode == CmpSwap || wr.Opcode == FetchAdd
-	parts, total, err := qp.resolve(wr.SGList, into)
+	parts, total, mine, err := qp.resolve(wr.SGList, into)
 	if err != nil {
 		return err
 	}
@@ -80,10 +80,15 @@ func (qp *QP) postSend(wr *SendWR) error {
 	s := sent{wr: *wr, parts: 1, bytes: total}
 	s.wr.SGList = nil
 	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData, Solicited: wr.Solicited, Fence: wr.Fence}
-	switch len(parts) {
-	case 0:
+	switch {
+	case !mine: // it fails when its turn comes
+		r.Unprotected, r.Len = true, 0
+		if wr.Opcode == CmpSwap || wr.Opcode == FetchAdd {
+			r.Len = 8
+		}
+	case len(parts) == 0:
 		r.Data = []byte{}
-	case 1:
+	case len(parts) == 1:
 		r.Data = parts[0]
 	default: // gathered now; scattered when the answer is complete
 		r.Data = make([]byte, total)
@@ -102,14 +107,16 @@ func (qp *QP) postSend(wr *SendWR) error {
 	case FetchAdd:
 		r.SwapAdd = wr.CompareAdd
 	case Read:
-		if total > int64(qp.piece) {
+		if mine && total > int64(qp.piece) {
 			return qp.postPieces(r, s)
 		}
 	}
+	// First, because a request may fail, and complete, while it is posted.
+	qp.sends = append(qp.sends, s)
 	if err := qp.conn.Post(&r); err != nil {
+		qp.sends = qp.sends[:len(qp.sends)-1]
 		return err
 	}
-	qp.sends = append(qp.sends, s)
 	return nil
 }
 
@@ -131,21 +138,21 @@ func (qp *QP) postPieces(r rc.Request, s sent) error {
 	return nil
 }
 
-func (qp *QP) resolve(list []SGE, write bool) (parts [][]byte, total int64, err error) {
+// resolve finds the bytes of a list; ok is false when a key or range is wrong.
+func (qp *QP) resolve(list []SGE, write bool) (parts [][]byte, total int64, ok bool, err error) {
 	if len(list) > qp.init.MaxSGE {
-		return nil, 0, fmt.Errorf("%d scatter/gather elements, at most %d", len(list), qp.init.MaxSGE)
+		return nil, 0, false, fmt.Errorf("%d scatter/gather elements, at most %d", len(list), qp.init.MaxSGE)
 	}
+	ok = true
 	for _, e := range list {
-		b, err := qp.pd.slice(e, write)
-		if err != nil {
-			return nil, 0, err
+		if total += int64(e.Length); total > rc.MaxMessage {
+			return nil, 0, false, ErrTooLong
 		}
-		if total += int64(len(b)); total > rc.MaxMessage {
-			return nil, 0, ErrTooLong
-		}
+		b, mine := qp.pd.slice(e, write)
+		ok = ok && mine
 		parts = append(parts, b)
 	}
-	return parts, total, nil
+	return parts, total, ok, nil
 }
 
 // PostRecv appends a request to the receive queue.
@@ -162,7 +169,7 @@ func (qp *QP) postRecv(wr *RecvWR) error {
 	if qp.recvs >= qp.init.MaxRecvWR {
 		return ErrQueueFull
 	}
-	parts, _, err := qp.resolve(wr.SGList, true)
+	parts, _, mine, err := qp.resolve(wr.SGList, true)
 	if err != nil {
 		return err
 	}
@@ -170,7 +177,7 @@ func (qp *QP) postRecv(wr *RecvWR) error {
 		qp.push(qp.init.RecvCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: WCRecv, QP: qp}, false)
 		return nil
 	}
-	if err := qp.conn.QP.PostReceive(rc.Receive{ID: wr.WRID, Data: parts}); err != nil {
+	if err := qp.conn.QP.PostReceive(rc.Receive{ID: wr.WRID, Data: parts, Unprotected: !mine}); err != nil {
 		return err
 	}
 	qp.recvs++
