@@ -73,7 +73,7 @@ func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
 	if q.cfg.AlwaysReady {
 		return 0
 	}
-	if q.receives[0].Unprotected { // IBTA 9.7.5.2.8: the responder's own fault
+	if q.receives[0].Unprotected { // the responder's own fault: IBTA 9.7.5.2, remote operational error
 		q.finishReceive(Received{Status: LocalProtectionError})
 		return roce.NakRemoteOp
 	}

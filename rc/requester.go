@@ -168,7 +168,7 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 
 // notReady waits out the peer's RNR timer before the same packet goes again,
 // or fails when the RNR retry count is used up; 7 retries are endless (IBTA
-// 9.7.5.2.8).
+// 9.7.5.2).
 func (q *QP) notReady(now unit.Time, code uint8) {
 	if q.una >= q.high || q.special&specialRNR != 0 {
 		return

@@ -209,7 +209,7 @@ func TestUnsupportedOpcodes(t *testing.T) {
 	}
 }
 
-// IBTA 9.7.5.2.8: no receive is posted: RNR NAK, the wait of its timer, the
+// IBTA 9.7.5.2: no receive is posted: RNR NAK, the wait of its timer, the
 // same packet again, and an error once the count is used up.
 func TestReceiverNotReady(t *testing.T) {
 	e := connected(t, nil)

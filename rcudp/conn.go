@@ -58,9 +58,6 @@ func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, 
 // Rate returns the rate that congestion control currently allows.
 func (c *Conn) Rate() unit.Rate { return c.pace.Rate }
 
-// SetBurst says how far pacing may fall behind the clock and still catch up.
-func (c *Conn) SetBurst(t unit.Time) { c.burst = t }
-
 // SetInFlight says how many payload bytes may be under way at a time.
 func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
 

@@ -135,11 +135,12 @@ func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why er
 func (d *Device) ReceiveBuffer() int { return d.recv.size }
 
 // Source makes a UDP source port usable for sending; one in use by somebody
-// else is replaced by a free one.
+// else is replaced by a free one. Release gives it back.
 func (d *Device) Source(port uint16) (uint16, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.out[port] != nil {
+	if s := d.out[port]; s != nil {
+		s.users++
 		return port, nil
 	}
 	s, err := listen(netip.AddrPortFrom(d.Addr, port), d.opt, false)
@@ -148,8 +149,25 @@ func (d *Device) Source(port uint16) (uint16, error) {
 			return 0, err
 		}
 	}
+	s.users = 1
 	d.out[s.port] = s
 	return s.port, nil
+}
+
+// Release closes source ports that nobody sends from any more.
+func (d *Device) Release(ports []uint16) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range ports {
+		s := d.out[p]
+		if s == nil {
+			continue
+		}
+		if s.users--; s.users == 0 {
+			delete(d.out, p)
+			s.conn.Close()
+		}
+	}
 }
 
 // reader takes what arrives.

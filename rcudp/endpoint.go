@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"railyard/cc"
 	"railyard/rc"
@@ -131,13 +132,15 @@ func (e *Endpoint) Add(c *Conn) error {
 	}
 	e.conns[c.QPN] = c
 	e.ring = append(e.ring, c)
-	c.lastCNP = -unit.Never / 2
+	c.lastCNP, c.burst = -unit.Never/2, e.cfg.Burst
 	return nil
 }
 
-// Remove forgets a queue pair; what still arrives for it counts as unknown.
+// Remove forgets a queue pair and what it still had to say; what arrives for it
+// counts as unknown.
 func (e *Endpoint) Remove(c *Conn) {
 	delete(e.conns, c.QPN)
+	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 	for i := range e.ring {
 		if e.ring[i] == c {
 			e.ring = append(e.ring[:i], e.ring[i+1:]...)

@@ -18,11 +18,12 @@ import (
 
 // socket is one bound UDP socket.
 type socket struct {
-	conn *net.UDPConn
-	v4   *ipv4.PacketConn
-	v6   *ipv6.PacketConn
-	port uint16
-	size int // receive buffer as the kernel counts it
+	conn  *net.UDPConn
+	v4    *ipv4.PacketConn
+	v6    *ipv6.PacketConn
+	port  uint16
+	size  int // receive buffer as the kernel counts it
+	users int // connections that send from it
 }
 
 // PortInUseError says that another process, or another device of this one, has

@@ -19,9 +19,10 @@ func (e *PortInUseError) Error() string { return "port in use" }
 var errLinux = errors.New("real RoCEv2 sockets need Linux: elsewhere the IPv4 identification, which the ICRC covers, is not predictable")
 
 type socket struct {
-	conn *net.UDPConn
-	port uint16
-	size int
+	conn  *net.UDPConn
+	port  uint16
+	size  int
+	users int
 }
 
 func listen(netip.AddrPort, Options, bool) (*socket, error)   { return nil, errLinux }

@@ -111,7 +111,6 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	}
 	qp.conn = rcudp.NewConn(qp.cfg, pd.mem, d.controller(), d.cfg.Line, d.cfg.InFlight)
 	qp.conn.Paced, qp.conn.QPN = d.cfg.Paced, qp.QPN
-	qp.conn.SetBurst(100 * unit.Microsecond)
 	qp.conn.OnComplete, qp.conn.OnReceive = qp.completed, qp.received
 	if d.cfg.OnRate != nil {
 		qp.conn.OnRate = func(now unit.Time, r unit.Rate) { d.cfg.OnRate(qp.QPN, now, r) }
@@ -123,7 +122,12 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 
 // Destroy forgets the queue pair; packets for it count as unknown.
 func (qp *QP) Destroy() {
-	qp.do(func(e *rcudp.Endpoint) { e.Remove(qp.conn) })
+	var ports []uint16
+	qp.do(func(e *rcudp.Endpoint) {
+		e.Remove(qp.conn)
+		ports, qp.conn.Ports = qp.conn.Ports, nil
+	})
+	qp.pd.dev.dev.Release(ports)
 	d := qp.pd.dev
 	d.mu.Lock()
 	delete(d.qpns, qp.QPN)
@@ -172,6 +176,7 @@ func (qp *QP) Modify(a QPAttr) error {
 		if err != nil {
 			return err
 		}
+		qp.pd.dev.dev.Release(qp.conn.Ports) // of an earlier life
 		qp.conn.Ports = ports
 	}
 	var err error
@@ -247,6 +252,7 @@ func (qp *QP) ports(n int) ([]uint16, error) {
 	for i := range max(1, n) {
 		p, err := qp.pd.dev.dev.Source(0xc000 | uint16(h+uint32(i)*7919)&0x3fff)
 		if err != nil {
+			qp.pd.dev.dev.Release(out)
 			return nil, err
 		}
 		out = append(out, p)

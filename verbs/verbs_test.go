@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -311,6 +312,38 @@ func TestModifyRefuses(t *testing.T) {
 	}
 	if _, err := OpenDevice(DeviceConfig{Addr: netip.MustParseAddr("192.0.2.1")}); err == nil || !strings.Contains(err.Error(), "no address of this machine") {
 		t.Errorf("a foreign address: %v", err)
+	}
+}
+
+// Queue pairs that come and go, as a flood of sessions makes them, leave no
+// socket behind.
+func TestDestroyFreesSockets(t *testing.T) {
+	open := func() int {
+		fds, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip("no /proc: ", err)
+		}
+		return len(fds)
+	}
+	a := newNode(t, nil)
+	before := open()
+	o := DefaultConnect()
+	o.Entropy = 4
+	for range 50 {
+		qp, err := a.pd.CreateQP(QPInitAttr{SendCQ: a.cq, RecvCQ: a.cq})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := qp.Connect(qp.Info(nil), o); err != nil {
+			t.Fatal(err)
+		}
+		if open() <= before {
+			t.Fatal("a connected queue pair has no socket to send from")
+		}
+		qp.Destroy()
+	}
+	if after := open(); after > before+2 {
+		t.Errorf("%d descriptors before, %d after 50 queue pairs", before, after)
 	}
 }
 

@@ -90,7 +90,7 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	var j *join
 	var w *welcome
 	if s.Listener != nil && s.Rank == 0 && s.World > 1 {
-		j, w, err = HostOn(ctx, s.Listener, h, s.Wait)
+		j, w, err = hostOn(ctx, s.Listener, h, s.Wait)
 	} else {
 		j, w, err = rendezvous(ctx, s.Rendezvous, h, s.Wait)
 	}

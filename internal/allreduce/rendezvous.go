@@ -90,11 +90,11 @@ func host(ctx context.Context, at string, own *hello, wait time.Duration) (*join
 		return nil, nil, &JoinError{fmt.Errorf("rank 0 cannot listen on %s: %w", at, errors.Unwrap(err))}
 	}
 	defer l.Close()
-	return HostOn(ctx, l, own, wait)
+	return hostOn(ctx, l, own, wait)
 }
 
-// HostOn is host on an open listener.
-func HostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration) (*join, *welcome, error) {
+// hostOn is host on an open listener.
+func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration) (*join, *welcome, error) {
 	until := time.Now().Add(wait)
 	if err := l.(*net.TCPListener).SetDeadline(until); err != nil {
 		return nil, nil, err

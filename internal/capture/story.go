@@ -38,7 +38,6 @@ type Flow struct {
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet
-	Reordered    int64    `json:"reordered"`
 	first, last  float64
 	sourcePorts  map[uint16]bool
 	payloadAgain int64

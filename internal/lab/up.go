@@ -13,7 +13,6 @@ import (
 
 	"railyard/internal/topo"
 	"railyard/roce"
-	"railyard/unit"
 )
 
 // mtu lets path MTU 4096 through.
@@ -354,9 +353,6 @@ func SetLink(ctx context.Context, s *State, port string, up bool) error {
 	}
 	return errors.Join(err, s.save())
 }
-
-// LineRate is the rate of a host's port.
-func (s *State) LineRate() unit.Rate { return s.Rate }
 
 // SetLoss lets a port lose a share of the RoCE packets that leave it, at
 // random; zero ends that.
