@@ -145,6 +145,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		}
 		if sw.Spec.Watchdog.On {
 			sw.polled = make([]stormState, len(sw.ports)*queue.Classes)
+			n.pollers++
 			n.Q.Push(sw.Spec.Watchdog.Poll, KindPoll, int32(node), 0)
 		}
 	}

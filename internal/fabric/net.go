@@ -108,6 +108,7 @@ type Net struct {
 
 	node    []int32   // owner of each port
 	forward []forward // by node
+	pollers int       // switches whose watchdog runs
 	tables  tables
 	cfg     []portCfg
 	classes []classQ

@@ -28,8 +28,13 @@ func (n *Net) poll(node int32) {
 			}
 		}
 	}
-	n.Q.Push(n.Q.Now()+w.Poll, KindPoll, node, 0)
+	if n.Q.Len() >= n.pollers { // the watchdogs alone must not keep a dead run alive
+		n.Q.Push(n.Q.Now()+w.Poll, KindPoll, node, 0)
+	}
 }
+
+// Idle reports whether nothing but watchdogs is pending.
+func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
 func (n *Net) watch(sw *Switch, port int32, c int, s *stormState) {
 	w := sw.Spec.Watchdog
