@@ -24,7 +24,7 @@ const (
 	exitInterupt = 130
 )
 
-type cli struct {
+type commands struct {
 	Run      runCmd      `cmd:"" help:"Simulate a scenario and report where the time went."`
 	Compare  compareCmd  `cmd:"" help:"Run variants of a scenario and put them side by side."`
 	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
@@ -32,6 +32,7 @@ type cli struct {
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
 	Pcap     pcapCmd     `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
+	Config   configCmd   `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
 	Lab      labCmd      `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
@@ -57,7 +58,7 @@ func main() {
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	var c cli
+	var c commands
 	code := -1
 	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
 		kong.Exit(func(n int) { code = n }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))

@@ -10,19 +10,20 @@ type Length int64
 
 // File is a scenario.
 type File struct {
-	Name      string    `yaml:"name" doc:"what the run is called"`
-	About     string    `yaml:"about" doc:"what the scenario shows, in a sentence or two"`
-	Seed      uint64    `yaml:"seed" doc:"seed of every random choice"`
-	Fabric    Fabric    `yaml:"fabric" doc:"topology and cables"`
-	Server    Server    `yaml:"server" doc:"the GPU servers"`
-	Switch    Switch    `yaml:"switch" doc:"configuration of all switches"`
-	LB        string    `yaml:"lb" enum:"ecmp,flowlet,spray,spray-random,spray-least" doc:"how switches choose among equal paths"`
-	LBOptions LBOptions `yaml:"lb_options" doc:"details of load balancing"`
-	Transport Transport `yaml:"transport" doc:"RoCEv2 queue pairs"`
-	CC        CC        `yaml:"cc" doc:"congestion control"`
-	Workload  Workload  `yaml:"workload" doc:"exactly one of training, traffic and ops"`
-	Failures  []Failure `yaml:"failures" doc:"links that break"`
-	Output    Output    `yaml:"output" doc:"what is recorded"`
+	Name      string            `yaml:"name" doc:"what the run is called"`
+	About     string            `yaml:"about" doc:"what the scenario shows, in a sentence or two"`
+	Seed      uint64            `yaml:"seed" doc:"seed of every random choice"`
+	Fabric    Fabric            `yaml:"fabric" doc:"topology and cables"`
+	Server    Server            `yaml:"server" doc:"the GPU servers"`
+	Switch    Switch            `yaml:"switch" doc:"configuration of all switches"`
+	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
+	LB        string            `yaml:"lb" enum:"ecmp,flowlet,spray,spray-random,spray-least" doc:"how switches choose among equal paths"`
+	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
+	Transport Transport         `yaml:"transport" doc:"RoCEv2 queue pairs"`
+	CC        CC                `yaml:"cc" doc:"congestion control"`
+	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
+	Failures  []Failure         `yaml:"failures" doc:"links that break"`
+	Output    Output            `yaml:"output" doc:"what is recorded"`
 }
 
 // Fabric describes the topology.
@@ -258,7 +259,7 @@ func Default() File {
 		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff,
 			DSCP:     map[string]int{"24": 3, "48": 7},
 			Queues:   defaultQueues(),
-			Watchdog: Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond, Action: "drop"},
+			Watchdog: Watchdog{On: true, Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond, Action: "drop"},
 			HashSeed: "per-switch"},
 		LB:        "ecmp",
 		LBOptions: LBOptions{FlowletGap: 50 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ const maxDepth = 64
 // Parse reads a scenario. name stands in errors; sets are overrides of the form
 // key.path=value, applied after the file. The result is bound but not resolved.
 func Parse(name string, text []byte, sets []string) (*Document, error) {
-	d := &Document{File: Default(), Text: string(text), b: binder{file: name, where: map[string]place{}}}
+	d := &Document{File: Default(), Text: string(text), Sets: sets, b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)
 	if err != nil {
 		return nil, err
@@ -213,10 +214,8 @@ func (f *File) Values() (keys []string, values map[string]string) {
 				walk(v.Field(i), join(key, v.Type().Field(i).Tag.Get("yaml")))
 			}
 		case reflect.Map:
-			for i := range 64 { // every map is keyed by small numbers
-				if x := v.MapIndex(reflect.ValueOf(strconv.Itoa(i))); x.IsValid() {
-					walk(x, join(key, strconv.Itoa(i)))
-				}
+			for _, k := range mapKeys(v) {
+				walk(v.MapIndex(reflect.ValueOf(k)), join(key, k))
 			}
 		case reflect.Slice:
 			for i := range v.Len() {
@@ -233,6 +232,28 @@ func (f *File) Values() (keys []string, values map[string]string) {
 	}
 	walk(reflect.ValueOf(f).Elem(), "")
 	return keys, values
+}
+
+// mapKeys orders a map's keys: numbers by value, then names.
+func mapKeys(v reflect.Value) (keys []string) {
+	for _, k := range v.MapKeys() {
+		keys = append(keys, k.String())
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		x, err1 := strconv.Atoi(a)
+		y, err2 := strconv.Atoi(b)
+		if err1 == nil && err2 == nil {
+			return x - y
+		}
+		return strings.Compare(a, b)
+	})
+	return keys
+}
+
+// says reports whether the file or an override gives a key.
+func (d *Document) says(key string) bool {
+	_, ok := d.b.where[key]
+	return ok || slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }
 
 func (l Length) String() string {

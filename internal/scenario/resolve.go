@@ -3,14 +3,13 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"railyard/cc"
 	"railyard/internal/model"
 	"railyard/internal/queue"
 	"railyard/internal/route"
+	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/rc"
@@ -21,7 +20,10 @@ import (
 type Plan struct {
 	*Document
 	Graph    *topo.Graph
-	Spec     queue.Spec
+	Spec     queue.Spec        // of the first leaf
+	Base     queue.Spec        // the switch block: the platform below configuration texts
+	specs    []*queue.Spec     // by node
+	Texts    map[string]string // configuration texts, by file
 	LB       route.Policy
 	LBParams route.Params
 	RC       rc.Config
@@ -48,7 +50,7 @@ type ReadFile func(path string) ([]byte, error)
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	p := &Plan{Document: d}
-	for _, step := range []func() error{p.network, p.switches, p.transport, p.congestion, p.failures,
+	for _, step := range []func() error{p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {
 			return nil, err
@@ -218,75 +220,6 @@ func (p *Plan) explicit() (*topo.Graph, error) {
 	return g, nil
 }
 
-func (p *Plan) switches() error {
-	s := &p.File.Switch
-	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
-		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
-			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
-	for k, q := range s.DSCP {
-		d, err := strconv.Atoi(k)
-		if err != nil || d < 0 || d > 63 || q < 0 || q > 7 {
-			return p.at("switch.dscp."+k, "maps to queue %d; DSCPs are 0 to 63 and queues 0 to 7", q)
-		}
-		spec.DSCP[d] = uint8(q)
-	}
-	for i := range spec.Queues {
-		spec.Queues[i] = queue.Class{Alpha: 1}
-	}
-	for k, q := range s.Queues {
-		i, err := strconv.Atoi(k)
-		if err != nil || i < 0 || i > 7 {
-			return p.at("switch.queues."+k, "is not a queue; they are 0 to 7")
-		}
-		if q.WREDWeight < 0 || q.WREDWeight > 15 {
-			return p.at("switch.queues."+k+".wred_weight", "must lie between 0 and 15, found %d", q.WREDWeight)
-		}
-		if math.IsNaN(q.Probability) || q.Probability < 0 || q.Probability > 100 {
-			return p.at("switch.queues."+k+".probability", "must lie between 0 and 100 percent, found %v", q.Probability)
-		}
-		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
-			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
-			XOff: q.XOff, XOn: q.XOn, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
-	}
-	if s.Buffer > 2000*unit.MB {
-		return p.at("switch.buffer", "must be at most 2000MB, found %v", s.Buffer)
-	}
-	if err := spec.Validate(); err != nil {
-		return p.place("switch", nil, err)
-	}
-	for i, q := range spec.Queues {
-		if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-			p.Notes = append(p.Notes, fmt.Sprintf("queue %d: wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, q.WRED.Max, q.XOff))
-		}
-	}
-	p.Spec = spec
-	return p.headroom()
-}
-
-// headroom checks that each switch's buffer holds the headroom of its ports.
-func (p *Plan) headroom() error {
-	f := &p.File.Fabric
-	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
-	for _, l := range p.Graph.Links {
-		prop, response := l.Propagation(), f.PauseDelay
-		if response == 0 {
-			response = queue.Response(l.Rate)
-		}
-		for c := range p.Spec.Queues {
-			b := p.Spec.Reserve(c, l.Rate, prop, response, f.Pipeline)
-			reserved[l.A] += b
-			reserved[l.B] += b
-		}
-	}
-	for i, n := range p.Graph.Nodes {
-		if n.Role != topo.Host && reserved[i] >= p.Spec.Buffer {
-			return p.at("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
-				n.Name, n.Ports, reserved[i], p.Spec.Buffer)
-		}
-	}
-	return nil
-}
-
 func (p *Plan) transport() error {
 	t := &p.File.Transport
 	p.RC = rc.Config{MTU: t.MTU, AlwaysReady: true, WriteOnly: t.Write == "only", AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
@@ -305,8 +238,8 @@ func (p *Plan) transport() error {
 		return p.at("transport.qps", "must lie between 1 and 128, found %d", t.QPs)
 	case t.DataDSCP < 0 || t.DataDSCP > 63 || t.CNPDSCP < 0 || t.CNPDSCP > 63:
 		return p.at("transport.data_dscp", "DSCPs lie between 0 and 63")
-	case unit.Bytes(t.MTU)+82 > p.Spec.MTU:
-		return p.at("transport.mtu", "%d bytes and up to 82 of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, p.Spec.MTU)
+	case unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU():
+		return p.at("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, swconf.Headers, p.smallestMTU())
 	}
 	lb, err := route.ParsePolicy(p.File.LB)
 	if err != nil {

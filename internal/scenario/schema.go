@@ -65,6 +65,9 @@ func typeSchema(t reflect.Type) schema {
 	case reflect.Slice:
 		return schema{"type": "array", "items": typeSchema(t.Elem())}
 	case reflect.Map:
+		if t.Elem().Kind() == reflect.String { // keyed by names
+			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem())}
+		}
 		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"}, "additionalProperties": typeSchema(t.Elem())}
 	case reflect.Bool:
 		return schema{"type": "boolean"}

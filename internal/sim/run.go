@@ -7,7 +7,6 @@ import (
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
-	"railyard/internal/queue"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -71,7 +70,7 @@ func New(p *scenario.Plan) (*Run, error) {
 // setup translates a plan into what the network is built from.
 func setup(p *scenario.Plan) *Setup {
 	f := &p.File
-	s := &Setup{Graph: p.Graph, Spec: func(int) *queue.Spec { return &p.Spec }, LB: p.LB, LBParams: p.LBParams,
+	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, LB: p.LB, LBParams: p.LBParams,
 		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
 		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
 	s.Host = host.Config{RC: p.RC, DataDSCP: uint8(f.Transport.DataDSCP), CNPDSCP: uint8(f.Transport.CNPDSCP),
@@ -172,7 +171,7 @@ func (r *Run) event(e engine.Event) {
 	case kindSample:
 		r.sampler.take()
 		// The sampler alone must not keep a dead run alive.
-		if r.Net.Q.Len() > 0 {
+		if !r.Net.Idle() {
 			r.Net.Q.Push(r.Net.Q.Now()+r.sampler.interval, kindSample, 0, 0)
 		}
 	case kindBreak:

@@ -410,7 +410,7 @@ workload:
       - {from: h4/gpu-1, to: h1/gpu-1, bytes: 20MB}
       - {from: h5/gpu-1, to: h2/gpu-1, bytes: 20MB}
 `
-	r := load(t, text)
+	r := load(t, text, "switch.watchdog.on=false")
 	err := r.Go(nil)
 	if err == nil || !strings.Contains(err.Error(), "stuck") || r.Net.Drops != 0 {
 		t.Fatalf("%v, %d drops: a ring of pauses should deadlock", err, r.Net.Drops)

@@ -164,6 +164,16 @@ func (g *Graph) Direction(link, from int) string {
 	return g.End(link, from) + " → " + g.Nodes[to].Name
 }
 
+// PortNumber is the number of a switch's port name, 3 for "Eth3", 0 for others.
+func PortNumber(name string) int {
+	tail, ok := strings.CutPrefix(name, "Eth")
+	n, err := strconv.Atoi(tail)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
+}
+
 // FindPort returns the link and node of a port name such as "rail-1:Eth3".
 func (g *Graph) FindPort(name string) (link, node int, ok bool) {
 	for i, l := range g.Links {

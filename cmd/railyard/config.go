@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/dialect"
+)
+
+type configCmd struct {
+	Lint   configLintCmd   `cmd:"" help:"Find what is wrong in switch configurations."`
+	Show   configShowCmd   `cmd:"" help:"Show what a switch will do with packets, whatever the syntax."`
+	Render configRenderCmd `cmd:"" help:"Write the configuration of every switch of a fabric, and its plans."`
+}
+
+func (c *configCmd) Help() string {
+	return `Reads Cisco NX-OS, SONiC config_db.json, FRR and Arista EOS.
+
+Examples:
+  railyard config lint leaf.cfg spine.cfg --fabric scenarios/pod64-llama2-7b.yaml
+  railyard config show leaf.cfg
+  railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs`
+}
+
+// readConfig is the flag of commands that read configurations.
+type readConfig struct {
+	OS string `help:"The configuration language: nxos, sonic, frr or eos; found out unless given." placeholder:"OS" name:"os"`
+}
+
+// parse reads one configuration file.
+func (r readConfig) parse(path string) (*swconf.Config, error) {
+	text, err := readBounded(path, cli.MaxSize)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	c, err := dialect.Parse(path, text, swconf.OS(r.OS))
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return c, nil
+}
+
+// maxConfigs bounds how many files one command reads.
+const maxConfigs = 20_000
+
+// configFiles lists configurations: files as they are, directories searched for
+// what switches and render call theirs.
+func configFiles(args []string) ([]string, error) {
+	var out []string
+	for _, a := range args {
+		st, err := os.Stat(a)
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if !st.IsDir() {
+			out = append(out, a)
+			continue
+		}
+		before := len(out)
+		err = filepath.WalkDir(a, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			name := d.Name()
+			if !d.IsDir() && (strings.HasSuffix(name, ".cfg") || name == "frr.conf" || strings.HasSuffix(name, "config_db.json")) {
+				out = append(out, path)
+			}
+			if len(out) > maxConfigs {
+				return fmt.Errorf("more than %d configurations", maxConfigs)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if len(out) == before {
+			return nil, &inputError{fmt.Errorf("%s: no configuration in it (*.cfg, config_db.json, frr.conf)", a)}
+		}
+	}
+	return out, nil
+}
+
+type configLintCmd struct {
+	readConfig
+	Files    []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
+	Fabric   string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	DataDSCP int      `help:"DSCP of RoCE data." default:"24" name:"data-dscp"`
+	CNPDSCP  int      `help:"DSCP of CNPs." default:"48" name:"cnp-dscp"`
+	PathMTU  int      `help:"RoCE path MTU." default:"4096" name:"path-mtu"`
+	JSON     bool     `help:"Print the findings as JSON."`
+	SARIF    bool     `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
+}
+
+func (c *configLintCmd) Help() string {
+	return `Exits with 1 when there are errors, with 2 when a file cannot be read.
+
+Examples:
+  railyard config lint leaf.cfg
+  railyard config lint rail-*.cfg spine-*.cfg --fabric scenarios/pod64-llama2-7b.yaml
+  railyard config lint configs/ --fabric scenarios/lab-2x2.yaml --json | jq '.[].rule'
+  railyard config lint leaf.cfg --sarif > leaf.sarif`
+}
+
+// Run is the config lint command.
+func (c *configLintCmd) Run(e *env) error {
+	in := swconf.Input{DataDSCP: c.DataDSCP, CNPDSCP: c.CNPDSCP, PathMTU: c.PathMTU, Base: queue.Default()}
+	if c.DataDSCP < 0 || c.DataDSCP > 63 || c.CNPDSCP < 0 || c.CNPDSCP > 63 || c.PathMTU < 256 || c.PathMTU > 16384 {
+		return &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63, --path-mtu between 256 and 16384")}
+	}
+	if c.Fabric != "" {
+		plan, err := loadPlan(c.Fabric, c.Set, nil)
+		if err != nil {
+			return err
+		}
+		lintAgainst(&in, plan)
+	}
+	files, err := configFiles(c.Files)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		cfg, err := c.parse(f)
+		if err != nil {
+			return err
+		}
+		in.Configs = append(in.Configs, cfg)
+	}
+	list := swconf.Lint(in)
+	switch {
+	case c.SARIF:
+		err = writeSARIF(e.stdout, list)
+	case c.JSON:
+		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
+	default:
+		report.Findings(e.stdout, list)
+		report.Tally(e.stdout, in.Configs, dialect.Title, list)
+	}
+	if err == nil && swconf.Count(list, swconf.Error) > 0 {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// lintAgainst takes what lint should know from a scenario.
+func lintAgainst(in *swconf.Input, p *scenario.Plan) {
+	t := p.File.Transport
+	in.Graph, in.Base = p.Graph, p.Spec
+	in.DataDSCP, in.CNPDSCP, in.PathMTU = t.DataDSCP, t.CNPDSCP, t.MTU
+}
+
+type configShowCmd struct {
+	readConfig
+	Files []string `arg:"" help:"Configurations." placeholder:"FILE"`
+	JSON  bool     `help:"Print as JSON."`
+}
+
+func (c *configShowCmd) Help() string {
+	return `One table per group of ports that are alike: which DSCPs go to which group and queue, how the queue is
+scheduled, where ECN marks, what PFC pauses.
+
+Examples:
+  railyard config show leaf.cfg
+  railyard config show config_db.json --json | jq '.[0].views[0].rows'`
+}
+
+// shown is one file's part of the JSON.
+type shown struct {
+	File  string        `json:"file"`
+	Name  string        `json:"name"`
+	OS    swconf.OS     `json:"os"`
+	Spec  *queue.Spec   `json:"spec,omitempty"`
+	Notes []string      `json:"notes,omitempty"`
+	Views []swconf.View `json:"views"`
+}
+
+// Run is the config show command.
+func (c *configShowCmd) Run(e *env) error {
+	var all []shown
+	for i, f := range c.Files {
+		cfg, err := c.parse(f)
+		if err != nil {
+			return err
+		}
+		spec, notes, err := cfg.Spec(queue.Default())
+		if errors.Is(err, swconf.ErrNoQoS) {
+			return &inputError{err}
+		}
+		s := shown{File: f, Name: cfg.Name(), OS: cfg.OS, Notes: notes, Views: cfg.Views()}
+		if err == nil {
+			s.Spec = &spec
+		} else {
+			s.Notes = append(s.Notes, "cannot be simulated: "+err.Error())
+		}
+		all = append(all, s)
+		if c.JSON {
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(e.stdout)
+		}
+		report.Behaviour(e.stdout, cfg, dialect.Title(cfg.OS))
+		for _, n := range s.Notes {
+			report.Labelled(e.stdout, "note: ", n)
+		}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, slices.Clip(all))
+	}
+	return nil
+}

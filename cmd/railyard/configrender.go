@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/internal/scenario"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+)
+
+type configRenderCmd struct {
+	Scenario   string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	OS         string   `help:"Configuration language." enum:"nxos,sonic,frr,eos" required:"" name:"os"`
+	Out        string   `help:"Directory to write to." required:"" placeholder:"DIR"`
+	Addressing string   `help:"Cables between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered"`
+	Multihome  string   `help:"How two switches share a bundle: mlag or esi (EVPN); mlag, and esi for FRR, unless given." name:"multihoming" placeholder:"KIND"`
+	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Force      bool     `help:"Replace files that exist."`
+	JSON       bool     `help:"Print the list of files as JSON."`
+}
+
+func (c *configRenderCmd) Help() string {
+	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP, VLANs and bundles),
+cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and fabric.dot (Graphviz).
+
+Examples:
+  railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64
+  railyard config render scenarios/lab-2x2.yaml --os frr --addressing p2p --out configs/lab
+  railyard config lint configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
+}
+
+// Run is the config render command.
+func (c *configRenderCmd) Run(e *env) error {
+	if !slices.Contains([]string{"", design.MLAG, design.ESI}, c.Multihome) {
+		return &inputError{fmt.Errorf("--multihoming %s: accepted are %s and %s", c.Multihome, design.MLAG, design.ESI)}
+	}
+	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	d, err := designOf(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome)
+	if err != nil {
+		return &inputError{err}
+	}
+	files, err := dialect.Render(d)
+	if err != nil {
+		return &inputError{err}
+	}
+	if err := writeFiles(c.Out, files, c.Force); err != nil {
+		return err
+	}
+	if c.JSON {
+		var paths []string
+		for _, f := range files {
+			paths = append(paths, f.Path)
+		}
+		return printJSON(e.stdout, paths)
+	}
+	fmt.Fprintf(e.stdout, "%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, topology.conf, fabric.dot\n",
+		len(files), c.Out, dialect.Title(d.OS), len(d.Switches))
+	fmt.Fprintf(e.stdout, "(railyard config lint %s --fabric %s checks them)\n", c.Out, c.Scenario)
+	return nil
+}
+
+// designOf decides addresses and numbers for a plan's fabric.
+func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome string) (*design.Design, error) {
+	if multihome == "" {
+		multihome = dialect.Multihome(os)
+	}
+	f := &p.File
+	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph, Spec: func(n int) queue.Spec { return *p.SpecOf(n) }, LB: f.LB,
+		FlowletGap: f.LBOptions.FlowletGap, SameSeed: f.Switch.HashSeed == "same", DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
+		Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, Addressing: addressing, Multihome: multihome})
+}
+
+// writeFiles writes files below a directory, each under a temporary name first.
+// Without force nothing is written when one of them exists.
+func writeFiles(dir string, files []design.File, force bool) error {
+	for _, f := range files {
+		_, err := os.Lstat(filepath.Join(dir, f.Path))
+		switch {
+		case err == nil && !force:
+			return &inputError{fmt.Errorf("%s exists; --force replaces it", filepath.Join(dir, f.Path))}
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return &inputError{err}
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return &inputError{err}
+		}
+		tmp := path + ".tmp"
+		if err := os.WriteFile(tmp, []byte(f.Text), 0o644); err != nil {
+			return err
+		}
+		if err := os.Rename(tmp, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"railyard/internal/swconf"
+)
+
+// Findings prints what lint found, most readable first: place, rule, what, why
+// and the fix.
+func Findings(w io.Writer, list []swconf.Finding) {
+	for _, f := range list {
+		at := f.File
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+		}
+		fmt.Fprintf(w, "%s: %s: %s\n", at, f.Severity, f.Rule)
+		Wrap(w, "   ", f.Message)
+		Labelled(w, "      why: ", f.Why)
+		Labelled(w, "      fix: ", f.Fix)
+	}
+	if len(list) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// Tally prints how much of each text was understood, and the count of findings.
+func Tally(w io.Writer, configs []*swconf.Config, title func(swconf.OS) string, list []swconf.Finding) {
+	const most = 20
+	for i, c := range configs {
+		if i == most {
+			fmt.Fprintf(w, "and %d more files\n", len(configs)-most)
+			break
+		}
+		fmt.Fprintf(w, "%s: %s, %d lines: %d understood, %d without bearing on the fabric, %d unknown\n", c.File, title(c.OS), c.Total, c.Read, c.Passed, len(c.Unknown))
+	}
+	fmt.Fprintf(w, "%s, %s, %s\n", plural(swconf.Count(list, swconf.Error), "error"), plural(swconf.Count(list, swconf.Warning), "warning"), plural(swconf.Count(list, swconf.Info), "hint"))
+}
+
+// Labelled prints a text behind a label, its further lines indented as far.
+func Labelled(w io.Writer, label, text string) {
+	var b strings.Builder
+	indent := strings.Repeat(" ", len(label))
+	Wrap(&b, indent, text)
+	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), indent))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Behaviour prints what a switch does with packets: one table per group of
+// ports that are alike.
+func Behaviour(w io.Writer, c *swconf.Config, title string) {
+	fmt.Fprintf(w, "%s (%s, %s)\n", c.Name(), title, c.File)
+	if wd := c.Watchdog; wd.On.V {
+		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V, wd.Restore.V)
+	} else {
+		fmt.Fprintln(w, "PFC watchdog off")
+	}
+	if d := c.DLB; d != nil {
+		mac := d.MAC.V
+		if mac == "" {
+			mac = swconf.DefaultDLBMAC
+		}
+		fmt.Fprintf(w, "dynamic load balancing: %s, MAC %s\n", d.Mode.V, mac)
+	}
+	for _, v := range c.Views() {
+		fmt.Fprintln(w)
+		ports := swconf.Compress(v.Ports)
+		if ports == "" {
+			ports = "all ports (no interface is configured)"
+		}
+		Wrap(w, "", ports)
+		watchdog := "off"
+		if v.Watchdog {
+			watchdog = "on"
+		}
+		fmt.Fprintf(w, "  classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s\n", orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU))
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(t, "  DSCP\tgroup\tqueue\tscheduling\tECN\tPFC")
+		for _, r := range v.Rows {
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, r.PFC)
+		}
+		t.Flush()
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}
+
+func mtuText(n int64) string {
+	if n == 0 {
+		return "not said"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,263 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/dialect"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// switches resolves the switch block, then the configuration texts that stand on it.
+func (p *Plan) switches(read ReadFile) error {
+	if err := p.platform(); err != nil {
+		return err
+	}
+	if err := p.configured(read); err != nil {
+		return err
+	}
+	for n, node := range p.Graph.Nodes {
+		if node.Role == topo.Host {
+			continue
+		}
+		for i, q := range p.specs[n].Queues {
+			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
+				p.Notes = append(p.Notes, fmt.Sprintf("%s, queue %d: wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", node.Name, i, q.WRED.Max, q.XOff))
+			}
+		}
+		if len(p.File.Switches) == 0 {
+			break // all alike
+		}
+	}
+	return p.headroom()
+}
+
+// platform resolves the switch block.
+func (p *Plan) platform() error {
+	s := &p.File.Switch
+	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
+		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
+			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
+	for k, q := range s.DSCP {
+		d, err := strconv.Atoi(k)
+		if err != nil || d < 0 || d > 63 || q < 0 || q > 7 {
+			return p.at("switch.dscp."+k, "maps to queue %d; DSCPs are 0 to 63 and queues 0 to 7", q)
+		}
+		spec.DSCP[d] = uint8(q)
+	}
+	for i := range spec.Queues {
+		spec.Queues[i] = queue.Class{Alpha: 1}
+	}
+	for k, q := range s.Queues {
+		i, err := strconv.Atoi(k)
+		if err != nil || i < 0 || i > 7 {
+			return p.at("switch.queues."+k, "is not a queue; they are 0 to 7")
+		}
+		if q.WREDWeight < 0 || q.WREDWeight > 15 {
+			return p.at("switch.queues."+k+".wred_weight", "must lie between 0 and 15, found %d", q.WREDWeight)
+		}
+		if math.IsNaN(q.Probability) || q.Probability < 0 || q.Probability > 100 {
+			return p.at("switch.queues."+k+".probability", "must lie between 0 and 100 percent, found %v", q.Probability)
+		}
+		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
+			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
+			XOff: q.XOff, XOn: q.XOn, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
+	}
+	if s.Buffer > 2000*unit.MB {
+		return p.at("switch.buffer", "must be at most 2000MB, found %v", s.Buffer)
+	}
+	if err := spec.Validate(); err != nil {
+		return p.place("switch", nil, err)
+	}
+	p.Base, p.Spec = spec, spec
+	return nil
+}
+
+// headroom checks that each switch's buffer holds the headroom of its ports.
+func (p *Plan) headroom() error {
+	f := &p.File.Fabric
+	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
+	for _, l := range p.Graph.Links {
+		prop, response := l.Propagation(), f.PauseDelay
+		if response == 0 {
+			response = queue.Response(l.Rate)
+		}
+		for _, n := range []int{l.A, l.B} {
+			for c := range queue.Classes {
+				reserved[n] += p.specs[n].Reserve(c, l.Rate, prop, response, f.Pipeline)
+			}
+		}
+	}
+	for i, n := range p.Graph.Nodes {
+		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
+			return p.at("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
+				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
+		}
+	}
+	return nil
+}
+
+// SpecOf returns what a switch executes.
+func (p *Plan) SpecOf(node int) *queue.Spec { return p.specs[node] }
+
+// smallestMTU is that of the switch with the smallest.
+func (p *Plan) smallestMTU() unit.Bytes {
+	mtu := p.Spec.MTU
+	for n, node := range p.Graph.Nodes {
+		if node.Role != topo.Host {
+			mtu = min(mtu, p.specs[n].MTU)
+		}
+	}
+	return mtu
+}
+
+// textFor names the key of switches that holds for a switch: its name, its
+// role, or config.
+func (p *Plan) textFor(n *topo.Node) (key string, ok bool) {
+	for _, key := range []string{n.Name, n.Role.String(), "config"} {
+		if _, ok := p.File.Switches[key]; ok {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// configured reads the switches' own configurations and gives each switch the
+// Spec that its text describes.
+func (p *Plan) configured(read ReadFile) error {
+	p.specs = make([]*queue.Spec, len(p.Graph.Nodes))
+	for i := range p.specs {
+		p.specs[i] = &p.Base
+	}
+	if len(p.File.Switches) == 0 {
+		return nil
+	}
+	if err := p.checkSwitchKeys(); err != nil {
+		return err
+	}
+	p.Texts = map[string]string{}
+	specs := map[string]*queue.Spec{}
+	configs := map[string]*swconf.Config{}
+	first := true
+	for i := range p.Graph.Nodes {
+		node := &p.Graph.Nodes[i]
+		key, ok := p.textFor(node)
+		if node.Role == topo.Host || !ok {
+			continue
+		}
+		file := p.File.Switches[key]
+		if specs[file] == nil {
+			spec, c, err := p.readText(read, "switches."+key, file)
+			if err != nil {
+				return err
+			}
+			specs[file], configs[file] = spec, c
+		}
+		p.specs[i] = specs[file]
+		if node.Tier == 1 && first {
+			first = false
+			p.Spec = *specs[file]
+		}
+	}
+	if len(specs) == 1 {
+		for _, s := range specs {
+			p.Spec = *s
+			p.File.Switch = written(s, &p.File.Switch) // what the text decided is part of the resolved values
+		}
+	}
+	p.balance(configs)
+	return nil
+}
+
+// checkSwitchKeys refuses keys that name no switch of the fabric.
+func (p *Plan) checkSwitchKeys() error {
+	var accepted []string
+	for i := range p.Graph.Nodes {
+		if n := &p.Graph.Nodes[i]; n.Role != topo.Host {
+			accepted = append(accepted, n.Name)
+			if r := n.Role.String(); !slices.Contains(accepted, r) {
+				accepted = append(accepted, r)
+			}
+		}
+	}
+	accepted = append(accepted, "config")
+	for key := range p.File.Switches {
+		if !slices.Contains(accepted, key) {
+			roles := slices.DeleteFunc(slices.Clone(accepted), func(s string) bool { _, err := topo.ParseRole(s); return err != nil })
+			return p.at("switches."+key, "is neither a switch nor a role of this fabric%s; accepted: config, %s, or a switch's name", suggest(key, accepted), strings.Join(roles, ", "))
+		}
+	}
+	return nil
+}
+
+// readText reads one configuration.
+func (p *Plan) readText(read ReadFile, key, file string) (*queue.Spec, *swconf.Config, error) {
+	if read == nil {
+		return nil, nil, p.at(key, "configuration files cannot be read here")
+	}
+	text, err := read(file)
+	if err != nil {
+		return nil, nil, p.at(key, "%v", err)
+	}
+	p.Texts[file] = string(text)
+	spec, c, notes, err := dialect.Spec(file, text, p.Base)
+	if errors.Is(err, swconf.ErrNoQoS) {
+		return nil, nil, p.at(key, "%v", err)
+	}
+	if err != nil {
+		return nil, nil, p.at(key, "%v", err)
+	}
+	if len(c.Unknown) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)", file, len(c.Unknown), c.Unknown[0].At.Line, file))
+	}
+	p.Notes = append(p.Notes, notes...)
+	return &spec, c, nil
+}
+
+// balance takes load balancing from the texts where all of them turn it on alike
+// and the scenario says nothing.
+func (p *Plan) balance(configs map[string]*swconf.Config) {
+	mode := ""
+	var aging unit.Time
+	for _, c := range configs {
+		if c.DLB == nil || mode != "" && mode != c.DLB.Mode.V {
+			return
+		}
+		mode, aging = c.DLB.Mode.V, max(aging, c.DLB.Aging.V)
+	}
+	lb := map[string]string{"flowlet": "flowlet", "per-packet": "spray"}[mode]
+	if lb == "" || p.says("lb") {
+		return
+	}
+	p.File.LB = lb
+	if aging > 0 && !p.says("lb_options.flowlet_gap") {
+		p.File.LBOptions.FlowletGap = aging
+	}
+	p.Notes = append(p.Notes, fmt.Sprintf("the configuration turns DLB on (%s): lb is %s", mode, lb))
+}
+
+// written is a Spec as the switch block would say it.
+func written(s *queue.Spec, base *Switch) Switch {
+	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{}, Queues: map[string]Queue{}, HashSeed: base.HashSeed,
+		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect, Restore: s.Watchdog.Restore, Action: "drop"}}
+	if s.Watchdog.Forward {
+		w.Watchdog.Action = "forward"
+	}
+	for d, q := range s.DSCP {
+		if q != 0 {
+			w.DSCP[strconv.Itoa(d)] = int(q)
+		}
+	}
+	for i, k := range s.Queues {
+		w.Queues[strconv.Itoa(i)] = Queue{Strict: k.Strict, Weight: k.Weight, Lossless: k.Lossless, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max,
+			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN, XOff: k.XOff, XOn: k.XOn, Alpha: k.Alpha, Headroom: k.Headroom, Limit: k.Limit}
+	}
+	return w
+}

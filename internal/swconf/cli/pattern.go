@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A pattern is one command:
+//
+//	random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]
+//
+// Plain words are keywords and may be abbreviated; <name> captures a word,
+// <name:int> and <name:num> a number, <name:a|b> one of several keywords (the
+// full one is captured), <name...> the rest of the line; [ ] is optional.
+type node struct {
+	kind  kind
+	text  string   // keyword, or name of the capture
+	among []string // choice
+	inner []node   // optional
+}
+
+type kind uint8
+
+const (
+	keyword kind = iota
+	word
+	integer
+	number
+	choice
+	rest
+	optional
+)
+
+func compile(pattern string) []node {
+	fields := strings.Fields(strings.ReplaceAll(strings.ReplaceAll(pattern, "[", " [ "), "]", " ] "))
+	nodes, left := compileUntil(fields, "")
+	if len(left) > 0 {
+		panic("unbalanced ] in pattern " + pattern)
+	}
+	for i, f := range fields { // a keyword would overwrite what was captured before it
+		if name, _, _ := strings.Cut(strings.Trim(f, "<>."), ":"); f[0] == '<' && slices.Contains(fields[i+1:], name) {
+			panic("the keyword " + name + " follows a capture of that name in pattern " + pattern)
+		}
+	}
+	return nodes
+}
+
+func compileUntil(f []string, end string) (out []node, left []string) {
+	for len(f) > 0 {
+		w := f[0]
+		f = f[1:]
+		switch {
+		case w == end:
+			return out, f
+		case w == "[":
+			var inner []node
+			inner, f = compileUntil(f, "]")
+			out = append(out, node{kind: optional, inner: inner})
+		case strings.HasPrefix(w, "<"):
+			name, typ, _ := strings.Cut(strings.Trim(w, "<>"), ":")
+			n := node{kind: word, text: name}
+			switch {
+			case strings.HasSuffix(name, "..."):
+				n = node{kind: rest, text: strings.TrimSuffix(name, "...")}
+			case typ == "int":
+				n.kind = integer
+			case typ == "num":
+				n.kind = number
+			case typ != "":
+				n.kind, n.among = choice, strings.Split(typ, "|")
+			}
+			out = append(out, n)
+		default:
+			out = append(out, node{kind: keyword, text: w})
+		}
+	}
+	return out, nil
+}
+
+// Match is what a rule captured from a line.
+type Match struct {
+	Line *Line
+	No   bool // the line began with "no"
+	args map[string]Word
+	// exact counts keywords written out in full, loose the abbreviated ones.
+	exact, loose int
+}
+
+// Has reports whether a capture or an optional keyword was given.
+func (m *Match) Has(name string) bool { _, ok := m.args[name]; return ok }
+
+// Word returns a captured word, or "".
+func (m *Match) Word(name string) string { return m.args[name].Text }
+
+// Col returns the column of a capture, or of the line's first word.
+func (m *Match) Col(name string) int {
+	if w, ok := m.args[name]; ok {
+		return w.Col
+	}
+	return m.Line.Words[0].Col
+}
+
+// Int returns a captured whole number; patterns make sure that it is one.
+func (m *Match) Int(name string) int64 {
+	n, _ := strconv.ParseInt(m.args[name].Text, 10, 64)
+	return n
+}
+
+// Num returns a captured number.
+func (m *Match) Num(name string) float64 {
+	n, _ := strconv.ParseFloat(m.args[name].Text, 64)
+	return n
+}
+
+// miss says how far a pattern came and what it wanted there.
+type miss struct {
+	at   int // index of the word that did not fit; number of words: the line ended
+	want string
+}
+
+// matcher tries one pattern on one line's words.
+type matcher struct {
+	words    []Word
+	line     *Line
+	lenient  bool // a "no" form may stop early
+	furthest miss
+}
+
+func (m *matcher) fail(at int, want string) bool {
+	if at > m.furthest.at || m.furthest.want == "" {
+		m.furthest = miss{at, want}
+	} else if at == m.furthest.at && !strings.Contains(m.furthest.want, want) && strings.Count(m.furthest.want, ",") < 8 {
+		m.furthest.want += ", " + want
+	}
+	return false
+}
+
+// run matches nodes from word i on; done is called when they all fit.
+func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool {
+	if len(nodes) == 0 {
+		return done(i)
+	}
+	n := nodes[0]
+	if n.kind == optional {
+		saved := *x
+		saved.args = copyArgs(x.args)
+		if m.run(n.inner, i, x, func(j int) bool { return m.run(nodes[1:], j, x, done) }) {
+			return true
+		}
+		*x = saved
+		return m.run(nodes[1:], i, x, done)
+	}
+	if i >= len(m.words) {
+		if m.lenient && i > 0 {
+			return true
+		}
+		return m.fail(i, n.String())
+	}
+	w := m.words[i]
+	switch n.kind {
+	case keyword:
+		ok, exact := abbreviates(w.Text, n.text)
+		if !ok {
+			return m.fail(i, n.String())
+		}
+		m.count(x, exact)
+		x.args[n.text] = w
+	case word:
+		x.args[n.text] = w
+	case integer:
+		if _, err := strconv.ParseInt(w.Text, 10, 63); err != nil {
+			return m.fail(i, "a whole number")
+		}
+		x.args[n.text] = w
+	case number:
+		if v, err := strconv.ParseFloat(w.Text, 64); err != nil || v < 0 || v > 1e15 || v != v {
+			return m.fail(i, "a number")
+		}
+		x.args[n.text] = w
+	case choice:
+		full, exact, ok := pick(w.Text, n.among)
+		if !ok {
+			return m.fail(i, n.String())
+		}
+		m.count(x, exact)
+		x.args[n.text] = Word{full, w.Col}
+	case rest:
+		at := w.Col - m.line.Words[0].Col
+		x.args[n.text] = Word{m.line.Text[at:], w.Col}
+		i = len(m.words) - 1
+	}
+	return m.run(nodes[1:], i+1, x, done)
+}
+
+func (m *matcher) count(x *Match, exact bool) {
+	if exact {
+		x.exact++
+	} else {
+		x.loose++
+	}
+}
+
+func copyArgs(a map[string]Word) map[string]Word {
+	c := make(map[string]Word, len(a))
+	for k, v := range a {
+		c[k] = v
+	}
+	return c
+}
+
+// abbreviates reports whether s is a keyword or a beginning of it. Case does
+// not matter, as on the devices.
+func abbreviates(s, full string) (ok, exact bool) {
+	if strings.EqualFold(s, full) {
+		return true, true
+	}
+	return len(s) > 0 && len(s) < len(full) && strings.EqualFold(full[:len(s)], s), false
+}
+
+// pick finds the one choice that s abbreviates.
+func pick(s string, among []string) (full string, exact, ok bool) {
+	found := 0
+	for _, a := range among {
+		switch ok, exact := abbreviates(s, a); {
+		case exact:
+			return a, true, true
+		case ok:
+			full = a
+			found++
+		}
+	}
+	return full, false, found == 1
+}
+
+func (n node) String() string {
+	switch n.kind {
+	case keyword:
+		return fmt.Sprintf("%q", n.text)
+	case integer:
+		return "a whole number"
+	case number:
+		return "a number"
+	case choice:
+		return strings.Join(n.among, " or ")
+	}
+	return "<" + n.text + ">"
+}

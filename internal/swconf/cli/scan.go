@@ -1,0 +1,181 @@
+// Package cli reads configuration text in the style of a router's command line:
+// one command per line, sub-modes by indentation or by order, keywords
+// abbreviated as engineers type them. A dialect is a table of rules; this
+// package knows no command of any vendor.
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxSize is the largest configuration that is read: a full running
+// configuration of a modular chassis has a few megabytes.
+const MaxSize = 16 << 20
+
+// maxLine bounds one line; no command comes near it.
+const maxLine = 8192
+
+// SyntaxError is text that cannot be read at all, with its place.
+type SyntaxError struct {
+	File      string
+	Line, Col int
+	Msg       string
+}
+
+func (e *SyntaxError) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Msg
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
+}
+
+// Word is a word of a line with its column, counted from 1.
+type Word struct {
+	Text string
+	Col  int
+}
+
+// Line is one command.
+type Line struct {
+	Num    int // from 1
+	Indent int // columns before the first word; -1 behind a prompt
+	Words  []Word
+	Text   string // without the indentation, prompt and trailing blanks
+}
+
+// prompt is what a session's transcript has in front of its commands.
+var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/. -]+\))?[#>] ?`)
+
+// Check refuses what is no configuration text: too large, empty, binary.
+func Check(file string, text []byte) error {
+	if len(text) > MaxSize {
+		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read", len(text), MaxSize)}
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return &SyntaxError{File: file, Msg: "is empty"}
+	}
+	for num, line := 1, 0; ; num++ {
+		end := bytes.IndexByte(text[line:], '\n')
+		l := text[line:]
+		if end >= 0 {
+			l = text[line : line+end]
+		}
+		if i := bytes.IndexByte(l, 0); i >= 0 {
+			return &SyntaxError{file, num, i + 1, "is a binary file (zero byte), expected configuration text"}
+		}
+		if !utf8.Valid(l) {
+			return &SyntaxError{file, num, invalid(l) + 1, "is a binary file (no UTF-8 text), expected configuration text"}
+		}
+		if len(l) > maxLine && bytes.IndexByte(l, '{') < 0 && bytes.IndexByte(l, '"') < 0 {
+			return &SyntaxError{file, num, maxLine, fmt.Sprintf("the line is longer than %d bytes", maxLine)}
+		}
+		if end < 0 {
+			return nil
+		}
+		line += end + 1
+	}
+}
+
+func invalid(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return len(b)
+}
+
+// Scan cuts text into commands: comments (! and #), blank lines and the bodies
+// of banners are left out, prompts and carriage returns taken off.
+func Scan(file string, text []byte) ([]Line, error) {
+	if err := Check(file, text); err != nil {
+		return nil, err
+	}
+	var out []Line
+	raw := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+	for i := 0; i < len(raw); i++ {
+		l := scanLine(strings.TrimRight(raw[i], " \t\r"), i+1)
+		if l == nil {
+			continue
+		}
+		out = append(out, *l)
+		if strings.HasPrefix(strings.ToLower(l.Text), "banner ") {
+			end, err := banner(file, raw, i, l)
+			if err != nil {
+				return nil, err
+			}
+			i = end
+		}
+	}
+	return out, nil
+}
+
+func scanLine(s string, num int) *Line {
+	start := 0
+	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {
+		start++
+	}
+	l := &Line{Num: num, Indent: start}
+	rest := s[start:]
+	if start == 0 {
+		if p := prompt.FindString(rest); p != "" {
+			start, rest, l.Indent = len(p), rest[len(p):], -1
+		}
+	}
+	if rest == "" || rest[0] == '!' || rest[0] == '#' {
+		return nil
+	}
+	l.Text = rest
+	for i := 0; i < len(rest); {
+		if rest[i] == ' ' || rest[i] == '\t' {
+			i++
+			continue
+		}
+		j := i
+		if rest[i] == '"' { // a quoted string is one word
+			if e := strings.IndexByte(rest[i+1:], '"'); e >= 0 {
+				j = i + e + 2
+			}
+		}
+		for j < len(rest) && rest[j] != ' ' && rest[j] != '\t' {
+			j++
+		}
+		l.Words = append(l.Words, Word{rest[i:j], start + i + 1})
+		i = j
+	}
+	return l
+}
+
+// banner returns the last line of a banner: up to the delimiter that follows
+// its kind ("banner motd #text#"), or to EOF alone on a line.
+func banner(file string, raw []string, at int, l *Line) (int, error) {
+	if len(l.Words) < 2 {
+		return at, nil
+	}
+	delim := "EOF"
+	first := ""
+	if len(l.Words) > 2 {
+		w := l.Words[2].Text
+		delim = w[:1]
+		if strings.HasPrefix(w, "^C") {
+			delim = "^C"
+		}
+		first = raw[at][l.Words[2].Col-1+len(delim):]
+		if strings.Contains(first, delim) {
+			return at, nil
+		}
+	}
+	for i := at + 1; i < len(raw); i++ {
+		line := strings.TrimRight(raw[i], " \t\r")
+		if delim == "EOF" && line == "EOF" || delim != "EOF" && strings.Contains(line, delim) {
+			return i, nil
+		}
+	}
+	return 0, &SyntaxError{file, l.Num, l.Words[0].Col, fmt.Sprintf("the banner never ends: %q is missing; is the file cut off?", delim)}
+}

@@ -1,0 +1,240 @@
+package design
+
+import (
+	"fmt"
+	"math/bits"
+	"net/netip"
+	"slices"
+
+	"railyard/internal/topo"
+)
+
+// peerLinks is how many cables join an MLAG pair, and PeerChannel their bundle.
+const (
+	peerLinks   = 2
+	peerCable   = 3000 // mm
+	PeerChannel = 4000
+	firstVLAN   = 101
+	vniBase     = 10_000
+)
+
+// attach gives every NIC its addresses: a /31 to the one switch it hangs off, or
+// a VLAN where rails are VLANs or a bundle ends on two switches.
+func (d *Design) attach() error {
+	g := d.Graph
+	if err := d.pairs(); err != nil {
+		return err
+	}
+	d.Hosts = make([]*Host, len(g.Hosts))
+	for i, n := range g.Hosts {
+		d.Hosts[i] = &Host{Name: g.Nodes[n].Name}
+	}
+	vlans, err := d.vlans()
+	if err != nil {
+		return err
+	}
+	next := netip.AddrFrom4([4]byte{10, 0, 0, 0})
+	channel := map[*Switch]int{}
+	used := map[*VLAN]int{}
+	for i := range g.NICs {
+		nic := &g.NICs[i]
+		h := HostNIC{Index: nic.Index + 1}
+		ports := d.nicPorts(nic)
+		if v := vlans[i]; v != nil {
+			used[v]++
+			h.VLAN = v.ID
+			h.Addr, h.Gateway = netip.PrefixFrom(add(v.Subnet.Addr(), reserved+used[v]), v.Subnet.Bits()), v.Gateway
+			number := 0
+			if len(nic.Links) > 1 {
+				first := ports[0].sw
+				if first.Peer != nil && !first.First {
+					first = first.Peer
+				}
+				channel[first]++
+				if number = channel[first]; number >= PeerChannel {
+					return refuse("%s bundles more than %d NICs", first.Name, PeerChannel-1)
+				}
+			}
+			for _, p := range ports {
+				p.port.VLAN, p.port.Channel, p.port.Rail = v, number, nic.Rail
+			}
+		} else {
+			p := ports[0].port
+			p.Addr, p.FarAddr = netip.PrefixFrom(next, 31), add(next, 1)
+			p.Rail = nic.Rail
+			h.Addr, h.Gateway = netip.PrefixFrom(p.FarAddr, 31), next
+			next = add(next, 2)
+		}
+		for _, p := range ports {
+			h.Ports = append(h.Ports, fmt.Sprintf("%s:Eth%d", p.sw.Name, p.port.Number))
+			h.Own = append(h.Own, p.port.FarPort)
+		}
+		d.Hosts[nic.Host].NICs = append(d.Hosts[nic.Host].NICs, h)
+	}
+	for _, s := range d.Switches {
+		slices.SortFunc(s.Ports, func(a, b *Port) int { return a.Number - b.Number })
+	}
+	return d.joinPairs()
+}
+
+type nicPort struct {
+	sw   *Switch
+	port *Port
+}
+
+// nicPorts makes the switch ports of a NIC.
+func (d *Design) nicPorts(nic *topo.NIC) (out []nicPort) {
+	g := d.Graph
+	for _, i := range nic.Links {
+		l := g.Links[i]
+		sw, name, far := l.B, l.BPort, l.APort
+		if d.byNode[sw] == nil {
+			sw, name, far = l.A, l.APort, l.BPort
+		}
+		s := d.byNode[sw]
+		p := &Port{Number: topo.PortNumber(name), Kind: ToHost, Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), FarName: g.Nodes[g.Hosts[nic.Host]].Name, FarPort: far}
+		s.Ports = append(s.Ports, p)
+		out = append(out, nicPort{s, p})
+	}
+	return out
+}
+
+// switchesOf are the switches a NIC hangs off, in order of their names' nodes.
+func (d *Design) switchesOf(nic *topo.NIC) (out []*Switch) {
+	for _, i := range nic.Links {
+		l := d.Graph.Links[i]
+		s := d.byNode[l.A]
+		if s == nil {
+			s = d.byNode[l.B]
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// pairs finds the switches that share bundles.
+func (d *Design) pairs() error {
+	for i := range d.Graph.NICs {
+		sw := d.switchesOf(&d.Graph.NICs[i])
+		if len(sw) < 2 {
+			continue
+		}
+		a, b := sw[0], sw[1]
+		if a.Peer != nil && a.Peer != b || b.Peer != nil && b.Peer != a {
+			other := a
+			if b.Peer != nil && b.Peer != a {
+				other = b
+			}
+			return refuse("bundles join switches in pairs; %s shares NICs with %s and with another switch", other.Name, other.Peer.Name)
+		}
+		if a.Peer == nil {
+			d.peers++
+			a.Peer, b.Peer = b, a
+			a.PairID, b.PairID, a.First = d.peers, d.peers, true
+		}
+	}
+	if d.peers > 0 && d.Multihome != MLAG && d.Multihome != ESI {
+		return refuse("multihoming %q is not known; accepted: %s, %s", d.Multihome, MLAG, ESI)
+	}
+	return nil
+}
+
+// reserved addresses of a subnet: network, gateway, and one per switch of a pair.
+const reserved = 3
+
+// vlans decides which NICs are switched: those of VLAN rails, and bundles.
+func (d *Design) vlans() ([]*VLAN, error) {
+	g := d.Graph
+	type key struct {
+		sw   *Switch
+		rail int
+	}
+	of := map[key]*VLAN{}
+	count := map[*VLAN]int{}
+	out := make([]*VLAN, len(g.NICs))
+	var order []*VLAN
+	for i := range g.NICs {
+		nic := &g.NICs[i]
+		sw := d.switchesOf(nic)
+		if !g.Isolated && len(nic.Links) < 2 {
+			continue
+		}
+		first := sw[0]
+		if first.Peer != nil && !first.First {
+			first = first.Peer
+		}
+		k := key{first, nic.Rail}
+		v := of[k]
+		if v == nil {
+			v = &VLAN{ID: firstVLAN + nic.Rail, VNI: vniBase + (first.PairID)*100 + nic.Rail + 1, Name: fmt.Sprintf("rail-%d", nic.Rail+1), Own: map[*Switch]netip.Addr{}}
+			of[k] = v
+			order = append(order, v)
+			for _, s := range []*Switch{first, first.Peer} {
+				if s != nil {
+					s.VLANs = append(s.VLANs, v)
+				}
+			}
+		}
+		count[v]++
+		out[i] = v
+	}
+	next := netip.AddrFrom4([4]byte{10, 128, 0, 0})
+	for _, v := range order {
+		size := bits.Len(uint(count[v] + reserved + 1)) // a power of two above hosts, gateway, network and broadcast
+		if size > 16 {
+			return nil, refuse("a VLAN with %d NICs is too large", count[v])
+		}
+		step := 1 << size
+		b := next.As4()
+		v4 := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+		if off := int(v4) & (step - 1); off != 0 {
+			next = add(next, step-off)
+		}
+		v.Subnet = netip.PrefixFrom(next, 32-size)
+		next = add(next, step)
+	}
+	for _, s := range d.Switches {
+		for _, v := range s.VLANs {
+			if !s.Routed() {
+				continue // nowhere to route to: the VLAN is switched only
+			}
+			v.Gateway = add(v.Subnet.Addr(), 1)
+			v.Own[s] = v.Gateway
+			if s.Peer != nil {
+				v.Own[s] = add(v.Subnet.Addr(), 2)
+				if !s.First {
+					v.Own[s] = add(v.Subnet.Addr(), 3)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// joinPairs runs the cables between the switches of a pair, which the simulated
+// fabric does not have: MLAG needs them, and EVPN where nothing else joins them.
+func (d *Design) joinPairs() error {
+	for _, s := range d.Switches {
+		if s.Peer == nil || !s.First || d.Multihome == ESI && s.Routed() {
+			continue
+		}
+		rate, a, b := s.Ports[0].Rate, s.next(), s.Peer.next()
+		for i := range peerLinks {
+			pa := &Port{Number: a + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable), Far: s.Peer, FarName: s.Peer.Name, FarPort: fmt.Sprintf("Eth%d", b+i)}
+			pb := &Port{Number: b + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable), Far: s, FarName: s.Name, FarPort: fmt.Sprintf("Eth%d", a+i)}
+			if d.Multihome == ESI { // the pair's only routed cables
+				pa.Kind, pb.Kind = ToSwitch, ToSwitch
+				d.number(pa, pb)
+			} else {
+				pa.Channel, pb.Channel = PeerChannel, PeerChannel
+			}
+			s.Ports, s.Peer.Ports = append(s.Ports, pa), append(s.Peer.Ports, pb)
+		}
+	}
+	return nil
+}
+
+// next is the first port number that is not cabled.
+func (s *Switch) next() int { return s.Ports[len(s.Ports)-1].Number + 1 }

@@ -1,0 +1,353 @@
+// Package design turns a fabric into what configurations are written from:
+// AS numbers, addresses, VLANs, port channels, and for every port its far end. It
+// also writes the plans that belong to a fabric and to no switch: cabling,
+// addresses, containerlab, Slurm's topology.
+package design
+
+import (
+	"fmt"
+	"net/netip"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Ways to address the cables between switches.
+const (
+	Unnumbered = "unnumbered"
+	Numbered   = "p2p" // a /31 per cable
+)
+
+// Ways to attach a bundle of two ports to two switches.
+const (
+	MLAG = "mlag"
+	ESI  = "esi"
+)
+
+// Fabric is what is to be configured.
+type Fabric struct {
+	Name       string
+	Graph      *topo.Graph
+	Spec       func(node int) queue.Spec
+	LB         string // route's name of the policy
+	FlowletGap unit.Time
+	SameSeed   bool
+	DataDSCP   int
+	CNPDSCP    int
+	Response   unit.Time // to a pause; 0: the IEEE budget
+	Pipeline   unit.Time
+	OS         swconf.OS
+	Addressing string
+	Multihome  string
+}
+
+// Design is a fabric with everything decided.
+type Design struct {
+	Fabric
+	Switches []*Switch
+	Hosts    []*Host
+	byNode   map[int]*Switch
+	peers    int // pairs so far
+	nextLink netip.Addr
+}
+
+// Switch is one switch's part.
+type Switch struct {
+	Node     int
+	Name     string
+	Role     topo.Role
+	Tier     int
+	Index    int // among the switches, from 0
+	ASN      uint32
+	RouterID netip.Addr
+	Mgmt     netip.Prefix
+	Seed     int
+	Spec     queue.Spec // headroom worked out
+	Ports    []*Port
+	VLANs    []*VLAN
+	Peer     *Switch // of an MLAG or ESI pair
+	PairID   int     // from 1
+	First    bool    // of the pair
+}
+
+// Kind is what a port leads to.
+type Kind uint8
+
+// Kinds of ports.
+const (
+	ToSwitch Kind = iota
+	ToHost
+	ToPeer // the other switch of an MLAG pair
+)
+
+// Port is one cabled port of a switch.
+type Port struct {
+	Number   int
+	Kind     Kind
+	Rate     unit.Rate
+	LengthMM int64
+	Prop     unit.Time // one way
+	Far      *Switch   // nil for hosts
+	FarName  string
+	FarPort  string       // as the graph names it: Eth3, nic1
+	Addr     netip.Prefix // a /31; invalid when unnumbered or switched
+	FarAddr  netip.Addr
+	VLAN     *VLAN // switched
+	Channel  int   // member of a port channel
+	Rail     int
+}
+
+// VLAN is a rail where rails are VLANs, or a rail's subnet behind a pair.
+type VLAN struct {
+	ID      int
+	VNI     int
+	Name    string
+	Subnet  netip.Prefix
+	Gateway netip.Addr // invalid: switched only
+	Own     map[*Switch]netip.Addr
+}
+
+// Host is a server's NICs with their addresses.
+type Host struct {
+	Name string
+	NICs []HostNIC
+}
+
+// HostNIC is one NIC.
+type HostNIC struct {
+	Index   int
+	Ports   []string // at the switch: rail-1:Eth3
+	Own     []string // at the server: nic1
+	Addr    netip.Prefix
+	Gateway netip.Addr
+	VLAN    int
+}
+
+// An Error says what a language or a topology cannot have.
+type Error struct{ Msg string }
+
+func (e *Error) Error() string { return e.Msg }
+
+func refuse(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
+
+// Refuse says that a switch cannot be written in a language.
+func Refuse(os swconf.OS, s *Switch, format string, args ...any) error {
+	return refuse("%s in %s: %s", s.Name, os, fmt.Sprintf(format, args...))
+}
+
+// Make decides everything.
+func Make(f Fabric) (*Design, error) {
+	d := &Design{Fabric: f, byNode: map[int]*Switch{}}
+	if f.Addressing != Unnumbered && f.Addressing != Numbered {
+		return nil, refuse("addressing %q is not known; accepted: %s, %s", f.Addressing, Unnumbered, Numbered)
+	}
+	for n, node := range f.Graph.Nodes {
+		if node.Role == topo.Host {
+			continue
+		}
+		i := len(d.Switches)
+		if i >= 60_000 {
+			return nil, refuse("the address plan has room for 60000 switches")
+		}
+		s := &Switch{Node: n, Name: node.Name, Role: node.Role, Tier: node.Tier, Index: i, Seed: 101 + i,
+			RouterID: add(netip.AddrFrom4([4]byte{10, 255, 0, 1}), i), Mgmt: netip.PrefixFrom(add(netip.AddrFrom4([4]byte{172, 31, 0, 1}), i), 16)}
+		if f.SameSeed {
+			s.Seed = 1
+		}
+		d.Switches = append(d.Switches, s)
+		d.byNode[n] = s
+	}
+	d.numberASes()
+	d.cable()
+	if err := d.attach(); err != nil {
+		return nil, err
+	}
+	for _, s := range d.Switches {
+		s.Spec = d.spec(s)
+	}
+	return d, nil
+}
+
+// add returns the n-th address after a.
+func add(a netip.Addr, n int) netip.Addr {
+	b := a.As4()
+	v := uint32(b[0])<<24 | uint32(b[1])<<16 | uint32(b[2])<<8 | uint32(b[3])
+	v += uint32(n)
+	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)})
+}
+
+// numberASes follows RFC 7938: a private AS per leaf, one that the switches of
+// the top tier share, one per pod between. In a graph without regular tiers every
+// switch has its own.
+func (d *Design) numberASes() {
+	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
+	top := 0
+	for _, s := range d.Switches {
+		top = max(top, s.Tier)
+	}
+	for i, s := range d.Switches {
+		switch {
+		case d.Graph.Kind == "graph":
+			s.ASN = uint32(irregular + i)
+		case s.Tier == 1:
+			s.ASN = uint32(leaf + i)
+		case s.Tier == top:
+			s.ASN = uint32(upper + 1000*s.Tier)
+		default:
+			s.ASN = uint32(upper + 100_000*s.Tier + 1 + d.pod(s))
+		}
+	}
+}
+
+// pod numbers the part of the fabric that a switch's lower tiers are, by the
+// first switch in it.
+func (d *Design) pod(s *Switch) int {
+	return d.podOf(s.Tier)[s.Node]
+}
+
+// podOf numbers the connected parts of tiers 1 to t.
+func (d *Design) podOf(t int) map[int]int {
+	part := map[int]int{}
+	var visit func(n, p int)
+	adj := map[int][]int{}
+	for _, l := range d.Graph.Links {
+		a, b := d.byNode[l.A], d.byNode[l.B]
+		if a != nil && b != nil && a.Tier <= t && b.Tier <= t {
+			adj[l.A], adj[l.B] = append(adj[l.A], l.B), append(adj[l.B], l.A)
+		}
+	}
+	visit = func(n, p int) {
+		if _, ok := part[n]; ok {
+			return
+		}
+		part[n] = p
+		for _, m := range adj[n] {
+			visit(m, p)
+		}
+	}
+	next := 0
+	for _, s := range d.Switches {
+		if s.Tier <= t {
+			if _, ok := part[s.Node]; !ok {
+				visit(s.Node, next)
+				next++
+			}
+		}
+	}
+	return part
+}
+
+// cable makes the ports. Cables between switches get a /31 when they are
+// numbered.
+func (d *Design) cable() {
+	d.nextLink = netip.AddrFrom4([4]byte{10, 64, 0, 0})
+	for _, l := range d.Graph.Links {
+		a, b := d.byNode[l.A], d.byNode[l.B]
+		if a == nil || b == nil {
+			continue
+		}
+		pa := &Port{Number: topo.PortNumber(l.APort), Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), Far: b, FarName: b.Name, FarPort: l.BPort}
+		pb := &Port{Number: topo.PortNumber(l.BPort), Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), Far: a, FarName: a.Name, FarPort: l.APort}
+		d.number(pa, pb)
+		a.Ports, b.Ports = append(a.Ports, pa), append(b.Ports, pb)
+	}
+}
+
+// number gives a cable between switches its /31, where cables have one.
+func (d *Design) number(a, b *Port) {
+	if d.Addressing != Numbered {
+		return
+	}
+	other := add(d.nextLink, 1)
+	a.Addr, a.FarAddr = netip.PrefixFrom(d.nextLink, 31), other
+	b.Addr, b.FarAddr = netip.PrefixFrom(other, 31), d.nextLink
+	d.nextLink = add(d.nextLink, 2)
+}
+
+// spec is a switch's Spec with the headroom that its longest and fastest cables
+// need, for classes whose pause threshold is fixed.
+func (d *Design) spec(s *Switch) queue.Spec {
+	spec := d.Spec(s.Node)
+	for i := range spec.Queues {
+		k := &spec.Queues[i]
+		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 {
+			continue
+		}
+		for _, p := range s.Ports {
+			response := d.Response
+			if response == 0 {
+				response = queue.Response(p.Rate)
+			}
+			k.Headroom = max(k.Headroom, queue.Headroom(p.Rate, p.Prop, response, d.Pipeline, spec.MTU))
+		}
+	}
+	return swconf.Normal(spec)
+}
+
+// Neighbors are the ports to other switches.
+func (s *Switch) Neighbors() (out []*Port) {
+	for _, p := range s.Ports {
+		if p.Kind == ToSwitch {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Routed reports whether a switch takes part in BGP.
+func (s *Switch) Routed() bool { return len(s.Neighbors()) > 0 }
+
+// Channels are the numbers of its port channels towards hosts, in order, with
+// one of their ports.
+func (s *Switch) Channels() (out []*Port) {
+	seen := map[int]bool{}
+	for _, p := range s.Ports {
+		if p.Kind == ToHost && p.Channel > 0 && !seen[p.Channel] {
+			seen[p.Channel] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// PeerPorts are the ports to the other switch of the pair.
+func (s *Switch) PeerPorts() (out []*Port) {
+	for _, p := range s.Ports {
+		if p.Kind == ToPeer {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// EVPN reports whether bundles are held together by EVPN.
+func (d *Design) EVPN() bool {
+	if d.Multihome != ESI {
+		return false
+	}
+	for _, s := range d.Switches {
+		if s.Peer != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// ESIMAC is the system MAC of a port channel's Ethernet segment: equal on both
+// switches of a pair, different for every bundle.
+func (s *Switch) ESIMAC(channel int) string {
+	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", s.PairID>>8&255, s.PairID&255, channel>>8&255, channel&255)
+}
+
+// Balanced reports whether switches balance dynamically, and how in DLB's words.
+func (d *Design) Balanced() (mode string, ok bool) {
+	switch d.LB {
+	case "flowlet":
+		return "flowlet", true
+	case "spray", "spray-random", "spray-least":
+		return "per-packet", true
+	}
+	return "", false
+}

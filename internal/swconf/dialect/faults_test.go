@@ -1,0 +1,197 @@
+package dialect_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+)
+
+// fault is one mistake put into a good fabric: in one file, old becomes new.
+type fault struct {
+	os       swconf.OS
+	file     string // of the switch
+	old, new string
+	at       string // text on the line that must be reported; "" is the line of new
+	rule     string
+}
+
+const (
+	leaf  = "seg-1-rail-1"
+	leaf2 = "seg-2-rail-2"
+	spine = "spine-1"
+)
+
+// wredLine and pauseLine are the lines most faults concern.
+const (
+	wredLine  = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
+	pauseLine = "pause-threshold 3500000 resume-threshold 100000"
+)
+
+// port1 is the head of a leaf's first interface in NX-OS, up to where it differs.
+const port1 = "interface Ethernet1/1\n  description to host-1 nic1\n  no switchport\n"
+
+var faults = []fault{
+	// Thresholds.
+	{"nxos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 4000 kbytes", "", "threshold-order"},
+	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 90 kbytes", "", "threshold-order"},
+	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 3 mbytes", "", "threshold-order"},
+	{"nxos", spine, "resume-threshold 100000", "resume-threshold 200000", "", "threshold-order"},
+	{"nxos", spine, "pause-threshold 3500000", "pause-threshold 2000000", "", "threshold-order"},
+	{"nxos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 90 mbytes", "", "threshold-buffer"},
+	{"nxos", leaf, "pause buffer-size 36", "pause buffer-size 35", "", "headroom"},
+	{"nxos", leaf, "pause buffer-size 3", "pause buffer-size 2", "", "headroom"},
+	{"nxos", leaf, "drop-probability 7", "drop-probability 0", "", "ecn-never"},
+	{"nxos", leaf, "weight 0 ecn", "weight 9 ecn", "", "wred-average"},
+	// ECN and PFC.
+	{"nxos", leaf, "weight 0 ecn", "weight 0", "", "ecn-missing"},
+	{"nxos", leaf, "    " + wredLine + "\n", "", "class type queuing c-out-8q-q3", "ecn-missing"},
+	{"nxos", leaf, "    pause pfc-cos 3\n", "", "class type network-qos c-8q-nq3", "pfc-class"},
+	{"nxos", leaf, "    pause pfc-cos 3\n", "    pause pfc-cos 4\n", "", "pfc-class"},
+	{"nxos", leaf, port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode auto", port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode off", "mode off", "pfc-interface"},
+	{"nxos", spine, "priority-flow-control mode auto", "priority-flow-control mode off", "", "pfc-one-end"},
+	{"nxos", spine, "priority-flow-control mode auto", "priority-flow-control mode on", "", "pfc-mode-differs"},
+	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n", "  class type network-qos c-8q-nq1\n    pause pfc-cos 1\n  class type network-qos c-8q-nq2\n    pause pfc-cos 2\n  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n", "pause pfc-cos 1", "pfc-all-classes"},
+	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n", "  class type network-qos c-8q-nq4\n    mtu 9216\n    pause pfc-cos 3\n", "    pause pfc-cos 3", "pfc-priority-shared"},
+	{"nxos", leaf, "priority-flow-control watch-dog-interval on", "no priority-flow-control watch-dog-interval on", "", "watchdog-missing"},
+	{"nxos", leaf, "  priority-flow-control watch-dog\n", "", "interface Ethernet1/1", "watchdog-missing"},
+	{"nxos", leaf, "feature lldp\n", "", "priority-flow-control mode auto", "lldp-off"},
+	{"nxos", leaf, "  lldp dcbx version ieee\n", "  no lldp transmit\n", "", "lldp-off"},
+	// CNP and classification.
+	{"nxos", leaf, "    priority level 1", "    bandwidth remaining percent 0", "", "cnp-not-strict"},
+	{"nxos", leaf, "    set qos-group 7", "    set qos-group 3", "", "cnp-in-roce-queue"},
+	{"nxos", leaf, "match dscp 24", "match dscp 26", "", "dscp-unmapped"},
+	{"nxos", leaf, "match dscp 48", "match dscp 40", "", "dscp-unmapped"},
+	{"nxos", leaf, "    set qos-group 3", "    set qos-group 5", "", "dscp-differs"},
+	{"nxos", leaf, "  service-policy type qos input CLASSIFY\n", "", "interface Ethernet1/1", "no-classification"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 70\n    random", "bandwidth remaining percent 70", "bandwidth-sum"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 0\n    random", "percent 0\n    random", "data-starved"},
+	// Names.
+	{"nxos", leaf, "service-policy type qos input CLASSIFY", "service-policy type qos input CLASIFY", "", "policy-undefined"},
+	{"nxos", leaf, "  service-policy type queuing input INGRESS\n", "", "policy-map type queuing INGRESS", "policy-unused"},
+	{"nxos", leaf, "  class CNP\n    set qos-group 7\n", "", "class-map type qos match-any CNP", "policy-unused"},
+	{"nxos", leaf, "policy-map type qos CLASSIFY\n", "class-map type qos match-any CNP\n  match dscp 48\npolicy-map type qos CLASSIFY\n", "CNP\n  match dscp 48\npolicy", "duplicate-definition"},
+	{"nxos", leaf, "  speed 400000", "  sped 400000", "", "unknown-line"},
+	// MTU, load balancing.
+	{"nxos", leaf, "no switchport\n  mtu 9216", "no switchport\n  mtu 1500", "mtu 1500", "mtu-small"},
+	{"nxos", leaf2, "MAC-ADDRESS", "", "", ""}, // replaced below: the DLB MAC in another case is no fault
+	{"nxos", leaf2, "mac-address 00:CC:CC:CC:CC:CC", "mac-address 00:CC:CC:CC:CC:CD", "", "dlb-mac-differs"},
+	{"nxos", leaf, "  mode flowlet", "  mode per-packet", "", "dlb-mode-differs"},
+	{"nxos", leaf, "hardware profile dlb", "monitor session 1\n  source interface Ethernet1/3 tx\nhardware profile dlb", "Ethernet1/3 tx", "dlb-span"},
+	{"nxos", leaf, "  description to spine-1 Ethernet1/1\n", "  description to spine-1 Ethernet1/1\n  ip access-group NOTHING out\n", "access-group", "dlb-egress-policy"},
+	{"nxos", spine, "universal-id 105", "universal-id 101", "", "ecmp-polarisation"},
+	// BGP and cables.
+	{"nxos", leaf, "    maximum-paths 64\n", "", "router bgp", "bgp-no-multipath"},
+	{"nxos", leaf, "    remote-as 4200002000", "    remote-as 4200002001", "", "bgp-as-mismatch"},
+	{"nxos", leaf2, "router bgp 4200010004", "router bgp 4200010001", "", "bgp-duplicate"},
+	{"nxos", leaf2, "router-id 10.255.0.4", "router-id 10.255.0.1", "", "bgp-duplicate"},
+	{"nxos", leaf, "ip address 10.64.0.0/31", "ip address 10.65.0.0/31", "", "link-subnet"},
+	{"nxos", leaf2, "ip address 10.0.0.14/31", "ip address 10.0.0.0/31", "", "address-duplicate"},
+	{"nxos", leaf, "speed 400000", "speed 100000", "", "speed-differs"},
+	{"nxos", leaf, "  no shutdown\ninterface Ethernet1/2", "  shutdown\ninterface Ethernet1/2", "  shutdown", "port-down"},
+	// SONiC.
+	{"sonic", leaf, `"pfc_enable": "3"`, `"pfc_enable": "4"`, "", "ecn-missing"},
+	{"sonic", leaf, `"green_max_threshold": "3000000"`, `"green_max_threshold": "4000000"`, "", "threshold-order"},
+	{"sonic", leaf, `"ecn": "ecn_all"`, `"ecn": "ecn_none"`, "", "ecn-missing"},
+	{"sonic", leaf, `"24": "3"`, `"24": "1"`, "", "dscp-differs"},
+	{"sonic", leaf, `"48": "7"`, `"48": "3"`, "", "cnp-in-roce-queue"},
+	{"sonic", leaf, `"type": "STRICT"`, `"type": "DWRR", "weight": "10"`, "", "cnp-not-strict"},
+	{"sonic", leaf, `"profile": "pg_lossless_3"`, `"profile": "pg_lossless_4"`, "", "policy-undefined"},
+	{"sonic", leaf, `"mtu": "9216"`, `"mtu": "1500"`, "", "mtu-small"},
+	{"sonic", leaf, `"xon": "100000"`, `"xon": "160000"`, "", "threshold-order"},
+	{"sonic", leaf, `"state": "enabled"`, `"state": "on"`, "", ""}, // SONiC's PFC is on, not negotiated: LLDP does not matter
+	// EOS and FRR.
+	{"eos", leaf, "priority-flow-control priority 3 no-drop", "priority-flow-control priority 4 no-drop", "traffic-class 3", "pfc-class"},
+	{"eos", leaf, "   service-profile FABRIC", "   service-profile FABRIK", "", "policy-undefined"},
+	{"frr", leaf, " no bgp ebgp-requires-policy\n", "", "router bgp", "bgp-policy"},
+	{"frr", leaf, " bgp bestpath as-path multipath-relax\n", "", "router bgp", "bgp-relax"},
+	{"frr", leaf, "neighbor 10.64.0.1 peer-group FABRIC", "neighbor 10.64.0.1 peer-group FABRIK", "", "policy-undefined"},
+	{"frr", leaf, "maximum-paths 64", "maximum-paths 1", "", "bgp-no-multipath"},
+}
+
+// Each mistake is found, at its line, and the good fabric has no finding.
+func TestPlantedFaults(t *testing.T) {
+	g := fabric(t, "rail")
+	good := map[swconf.OS]map[string]string{}
+	for _, os := range dialect.Names() {
+		d, err := plan(g, spec(), swconf.OS(os), design.Numbered, "", "flowlet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs, text := configs(t, d)
+		if f := lint(g, cs); len(f) > 0 {
+			t.Fatalf("%s: the good fabric has a finding: %+v", os, f[0])
+		}
+		good[swconf.OS(os)] = text
+	}
+	planted := 0
+	for i, f := range faults {
+		if f.old == "MAC-ADDRESS" {
+			f.old, f.new = "mac-address 00:CC:CC:CC:CC:CC", "mac-address 00cc.cccc.cccc"
+		}
+		if f.rule != "" {
+			planted++
+		}
+		t.Run(fmt.Sprintf("%02d-%s-%s", i, f.os, f.rule), func(t *testing.T) { f.check(t, good[f.os]) })
+	}
+	if planted < 40 {
+		t.Errorf("%d faults planted, want at least 40", planted)
+	}
+}
+
+func (f *fault) check(t *testing.T, good map[string]string) {
+	var cs []*swconf.Config
+	at, path := 0, ""
+	for name, text := range good {
+		if !strings.Contains(name, "/") || strings.HasSuffix(name, "daemons") {
+			continue
+		}
+		if strings.HasPrefix(name, f.file+"/") && strings.Contains(text, f.old) {
+			i := strings.Index(text, f.old)
+			text = text[:i] + f.new + text[i+len(f.old):]
+			anchor := i
+			if f.at != "" {
+				anchor = strings.Index(text, f.at)
+				if j := strings.Index(text[i:], f.at); f.new != "" && j >= 0 {
+					anchor = i + j
+				}
+			}
+			if anchor < 0 {
+				t.Fatalf("%q is not in the text", f.at)
+			}
+			at, path = strings.Count(text[:anchor], "\n")+1, name
+		}
+		c, err := dialect.Parse(name, []byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs = append(cs, c)
+	}
+	if path == "" {
+		t.Fatalf("%s has no line with %q", f.file, f.old)
+	}
+	slices.SortFunc(cs, func(a, b *swconf.Config) int { return strings.Compare(a.File, b.File) })
+	found := lint(fabric(t, "rail"), cs)
+	if f.rule == "" {
+		for _, x := range found {
+			t.Errorf("not a fault, but %s:%d: %s: %s", x.File, x.Line, x.Rule, x.Message)
+		}
+		return
+	}
+	for _, x := range found {
+		if x.Message == "" || x.Why == "" || x.Fix == "" {
+			t.Errorf("a finding without a word: %+v", x)
+		}
+		if x.Rule == f.rule && x.File == path && x.Line == at {
+			return
+		}
+	}
+	t.Errorf("%s:%d: %s not found; found:", path, at, f.rule)
+	for _, x := range found {
+		t.Errorf("  %s:%d: %s: %s", x.File, x.Line, x.Rule, x.Message)
+	}
+}

@@ -1,0 +1,451 @@
+// Package eos reads and writes Arista EOS configuration. Public samples of its
+// buffer commands disagree between releases and chips; what is written here
+// must be checked against the release it is meant for.
+package eos
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/unit"
+)
+
+// Looks reports whether text looks like EOS.
+func Looks(text string) int {
+	return swconf.Score(text, "! device:", "transceiver qsfp", "qos profile ", "qos map dscp", "tx-queue ", "service-profile ", "priority-flow-control on", "no-drop", "priority-flow-control pause watchdog",
+		"management api", "service routing protocols model", "random-detect ecn minimum-threshold", "platform trident mmu", "interface Ethernet1\n", "maximum-paths 64 ecmp", "dcbx mode")
+}
+
+type parser struct {
+	c        *swconf.Config
+	toTC     [64]swconf.Said[int]
+	toQueue  [8]int
+	profiles map[string]*profile
+	ports    map[*swconf.Port]*profile // what an interface says itself
+	uses     map[*swconf.Port]swconf.Said[string]
+	groups   map[string]*swconf.Neighbor
+	peers    map[string]*swconf.Neighbor
+	mmu      map[string]*[queue.Classes]swconf.Queue
+	mmuApply string
+}
+
+// profile is a qos profile, or the same commands under an interface.
+type profile struct {
+	at      swconf.Place
+	trust   swconf.Said[bool]
+	pfc     swconf.Said[bool]
+	noDrop  [queue.Classes]swconf.Said[bool]
+	queues  [queue.Classes]swconf.Queue
+	entered [queue.Classes]bool
+}
+
+// Parse reads a configuration.
+func Parse(file string, text []byte) (*swconf.Config, error) {
+	lines, err := cli.Scan(file, text)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{c: &swconf.Config{OS: swconf.EOS, File: file, Total: len(lines)}, profiles: map[string]*profile{}, ports: map[*swconf.Port]*profile{},
+		uses: map[*swconf.Port]swconf.Said[string]{}, groups: map[string]*swconf.Neighbor{}, peers: map[string]*swconf.Neighbor{}, mmu: map[string]*[queue.Classes]swconf.Queue{}}
+	p.c.LLDP.V = true
+	for i := range p.toQueue {
+		p.toQueue[i] = i
+	}
+	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
+		return nil, err
+	}
+	p.resolve()
+	return p.c, nil
+}
+
+func (p *parser) at(m *cli.Match, name string) swconf.Place {
+	return swconf.Place{File: p.c.File, Line: m.Line.Num, Col: m.Col(name)}
+}
+
+func said[T any](p *parser, m *cli.Match, name string, v T) swconf.Said[T] {
+	return swconf.Say(v, p.at(m, name))
+}
+
+func (p *parser) bad(m *cli.Match, name, what string) {
+	swconf.Report(p.c, p.at(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "EOS refuses the line", "write "+what)
+}
+
+func (p *parser) pass(*cli.Match) { p.c.Passed++ }
+
+func (p *parser) root() *cli.Mode {
+	c := p.c
+	r := cli.NewMode("config")
+	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
+	r.Set("lldp run", func(m *cli.Match) { c.LLDP = said(p, m, "lldp", !m.No) })
+	r.Set("qos map dscp <list...>", p.dscpMap)
+	r.Set("qos map traffic-class <tc:int> to <what:tx-queue|uc-tx-queue|priority-group|pfc> [ priority ] <q:int>", func(m *cli.Match) {
+		tc, q := m.Int("tc"), m.Int("q")
+		if tc > 7 || q > 7 {
+			p.bad(m, "tc", "a traffic class and a queue from 0 to 7")
+		} else if strings.HasSuffix(m.Word("what"), "tx-queue") {
+			p.toQueue[tc] = int(q)
+		}
+	})
+	r.On("qos profile <name>", func(m *cli.Match) *cli.Mode {
+		name := m.Word("name")
+		if old := p.profiles[name]; old != nil {
+			swconf.Duplicate(c, "qos profile", name, p.at(m, "name"), old.at)
+		} else {
+			p.profiles[name] = &profile{at: p.at(m, "name")}
+			c.Define("qos profile", name, p.at(m, "name"), false)
+		}
+		sub := cli.NewMode("qos-profile")
+		p.qosCommands(sub, func() []*profile { return []*profile{p.profiles[name]} })
+		return sub
+	})
+	r.On("interface <names...>", p.openInterface)
+	seconds := func(to *swconf.Said[unit.Time], name string) func(*cli.Match) {
+		return func(m *cli.Match) {
+			*to = said(p, m, name, unit.Time(min(m.Num(name), 1e6)*1000+0.5)*unit.Millisecond)
+			c.Watchdog.On = said(p, m, "watchdog", !m.No)
+		}
+	}
+	r.Set("priority-flow-control pause watchdog default timeout <s:num>", seconds(&c.Watchdog.Detect, "s"))
+	r.Set("priority-flow-control pause watchdog default recovery-time <s:num> [ forced ]", seconds(&c.Watchdog.Restore, "s"))
+	r.Set("priority-flow-control pause watchdog default polling-interval <s:num>", seconds(&c.Watchdog.Poll, "s"))
+	r.Set("priority-flow-control pause watchdog action <what:drop|no-drop|errdisable|notify-only>", func(m *cli.Match) {
+		c.Watchdog.Forward = said(p, m, "what", m.Word("what") == "no-drop" || m.Word("what") == "notify-only")
+	})
+	r.Set("ip load-sharing <chip> seed <n>", func(m *cli.Match) { c.HashSeed = said(p, m, "n", m.Word("n")) })
+	r.Set("ip load-sharing <chip> <more...>", func(*cli.Match) {})
+	r.On("load-balance policies", func(*cli.Match) *cli.Mode { return p.loadBalance() })
+	p.mmuRules(r)
+	r.On("router bgp <asn>", p.openBGP)
+	r.On("route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
+		p.define(m, "route-map")
+		sub := cli.NewMode("route-map")
+		sub.Set("match ip address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+		sub.Set("<what:match|set|description|continue> <more...>", func(*cli.Match) {})
+		return sub
+	})
+	r.On("ip prefix-list <name> [ <entry...> ]", func(m *cli.Match) *cli.Mode {
+		p.define(m, "prefix-list")
+		return cli.NewMode("prefix-list").On("seq <entry...>", func(*cli.Match) *cli.Mode { return nil })
+	})
+	r.Skip(p.pass, passed...)
+	return r
+}
+
+var passed = []string{"transceiver", "service", "spanning-tree", "username", "aaa", "management", "ntp", "clock", "logging", "snmp-server", "banner", "vrf", "ip routing", "ipv6 unicast-routing", "ip route",
+	"ip name-server", "ip domain", "dns", "vlan", "mlag", "hardware", "queue-monitor", "daemon", "event-handler", "enable", "boot", "alias", "terminal", "agent", "system", "ip virtual-router", "ip access-list", "ipv6 access-list",
+	"lldp", "lacp", "errdisable", "platform", "port-channel", "monitor", "sflow", "tacacs-server", "radius-server", "trunk", "no aaa", "router multicast", "router general", "peer-filter", "interface defaults", "qos rewrite", "dcbx", "switchport default", "end"}
+
+func (p *parser) define(m *cli.Match, kind string) {
+	if !m.No {
+		p.c.Define(kind, m.Word("name"), p.at(m, "name"), false)
+	}
+}
+
+// dscpMap reads "24 26 to traffic-class 3".
+func (p *parser) dscpMap(m *cli.Match) {
+	list, tail, ok := strings.Cut(m.Word("list"), " to ")
+	set, err := swconf.DSCPs(list)
+	f := strings.Fields(tail)
+	if !ok || err != nil || len(f) < 2 || !strings.HasPrefix("traffic-class", f[0]) {
+		p.bad(m, "list", "a list of DSCPs and their class, as in 24 to traffic-class 3")
+		return
+	}
+	tc, err := strconv.Atoi(f[1])
+	if err != nil || tc < 0 || tc > 7 {
+		p.bad(m, "list", "a traffic class from 0 to 7")
+		return
+	}
+	for d := range set {
+		if set[d] {
+			p.toTC[d] = said(p, m, "list", tc)
+		}
+	}
+}
+
+// qosCommands are those a qos profile and an interface have in common.
+func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
+	each := func(f func(*profile, *cli.Match)) func(*cli.Match) {
+		return func(m *cli.Match) {
+			for _, q := range to() {
+				f(q, m)
+			}
+		}
+	}
+	r.Set("qos trust <what:dscp|cos>", each(func(q *profile, m *cli.Match) { q.trust = said(p, m, "what", m.Word("what") == "dscp" && !m.No) }))
+	r.Set("priority-flow-control on", each(func(q *profile, m *cli.Match) { q.pfc = said(p, m, "on", !m.No) }))
+	r.Set("priority-flow-control mode on", each(func(q *profile, m *cli.Match) { q.pfc = said(p, m, "on", !m.No) }))
+	r.Set("priority-flow-control priority <n:int> <what:no-drop|drop>", each(func(q *profile, m *cli.Match) {
+		if m.Int("n") > 7 {
+			p.bad(m, "n", "a priority from 0 to 7")
+			return
+		}
+		q.noDrop[m.Int("n")] = said(p, m, "n", m.Word("what") == "no-drop" && !m.No)
+	}))
+	r.Set("priority-flow-control pause watchdog [ <more...> ]", func(*cli.Match) {})
+	txQueue := func(m *cli.Match) *cli.Mode {
+		n := m.Int("n")
+		if n > 7 {
+			p.bad(m, "n", "a queue from 0 to 7")
+			n = 0
+		}
+		var qs []*swconf.Queue
+		for _, q := range to() {
+			q.queues[n].At, q.queues[n].Name = p.at(m, "n"), fmt.Sprintf("tx-queue %d", n)
+			qs = append(qs, &q.queues[n])
+		}
+		return p.txQueue(qs)
+	}
+	r.On("tx-queue <n:int>", txQueue)
+	r.On("uc-tx-queue <n:int>", txQueue)
+}
+
+func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
+	each := func(f func(*swconf.Queue, *cli.Match)) func(*cli.Match) {
+		return func(m *cli.Match) {
+			for _, q := range qs {
+				f(q, m)
+			}
+		}
+	}
+	r := cli.NewMode("tx-queue")
+	r.Set("bandwidth percent <n:int>", each(func(q *swconf.Queue, m *cli.Match) { q.Share = said(p, m, "n", int(min(m.Int("n"), 1000))) }))
+	r.Set("priority strict", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = said(p, m, "strict", !m.No) }))
+	r.Set("priority", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = said(p, m, "priority", !m.No) }))
+	r.Set("random-detect ecn minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold <max:num> <u2:bytes|kbytes|mbytes> [ max-mark-probability <p:num> ] [ weight <w:int> ]",
+		each(func(q *swconf.Queue, m *cli.Match) {
+			w := swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: 100, Weight: int(min(m.Int("w"), 1000)), ECN: true}
+			if m.Has("p") {
+				w.Percent = m.Num("p")
+			}
+			q.WRED = said(p, m, "random-detect", w)
+		}))
+	r.Set("random-detect drop minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold <max:num> <u2:bytes|kbytes|mbytes> [ drop-precedence <d> ] drop-probability <p:num> [ weight <w:int> ]",
+		each(func(q *swconf.Queue, m *cli.Match) {
+			q.WRED = said(p, m, "random-detect", swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: m.Num("p"), Weight: int(min(m.Int("w"), 1000))})
+		}))
+	r.Set("random-detect <what:ecn|drop> [ <more...> ]", func(*cli.Match) {})
+	r.Set("<what:shape|scheduler|latency|lag|bandwidth> <more...>", func(*cli.Match) {})
+	return r
+}
+
+func size(m *cli.Match, n, u string) unit.Bytes {
+	scale := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[m.Word(u)]
+	return unit.Bytes(min(m.Num(n)*scale, 1e15))
+}
+
+// mmuRules read the buffer profile: thresholds of priority groups and queues.
+func (p *parser) mmuRules(r *cli.Mode) {
+	r.On("platform trident mmu queue profile <name>", func(m *cli.Match) *cli.Mode {
+		q := &[queue.Classes]swconf.Queue{}
+		p.mmu[m.Word("name")] = q
+		p.define(m, "mmu profile")
+		sub := cli.NewMode("mmu")
+		sub.Set("ingress priority-group <n:int> headroom <h:int> bytes threshold <xoff:int> bytes resume <xon:int> bytes", func(m *cli.Match) {
+			if m.Int("n") > 7 {
+				p.bad(m, "n", "a priority group from 0 to 7")
+				return
+			}
+			q[m.Int("n")].PG = said(p, m, "ingress", swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon")), Headroom: unit.Bytes(m.Int("h"))})
+		})
+		sub.Set("ingress priority-group <n:int> [ headroom <h:int> bytes ] threshold <alpha>", func(m *cli.Match) {
+			a, ok := fraction(m.Word("alpha"))
+			if !ok || m.Int("n") > 7 {
+				p.bad(m, "alpha", "a share such as 1/8 or 2")
+				return
+			}
+			q[m.Int("n")].PG = said(p, m, "ingress", swconf.Pause{Alpha: a, Headroom: unit.Bytes(m.Int("h"))})
+		})
+		sub.Set("egress unicast queue <n:int> threshold <alpha> [ bytes ]", func(m *cli.Match) {
+			if m.Int("n") > 7 {
+				p.bad(m, "n", "a queue from 0 to 7")
+				return
+			}
+			to := &q[m.Int("n")]
+			if m.Has("bytes") {
+				n, err := strconv.ParseInt(m.Word("alpha"), 10, 48)
+				if err != nil {
+					p.bad(m, "alpha", "a number of bytes")
+					return
+				}
+				to.Limit = said(p, m, "alpha", unit.Bytes(n))
+			} else if a, ok := fraction(m.Word("alpha")); ok {
+				to.Alpha = said(p, m, "alpha", a)
+			} else {
+				p.bad(m, "alpha", "a share such as 1/8 or 2")
+			}
+		})
+		return sub
+	})
+	r.Set("platform trident mmu queue profile <name> apply", func(m *cli.Match) {
+		p.mmuApply = m.Word("name")
+		p.c.Use("mmu profile", m.Word("name"), p.at(m, "name"))
+	})
+}
+
+// fraction reads 1/8, 1 or 2.
+func fraction(s string) (float64, bool) {
+	num, den, ok := strings.Cut(s, "/")
+	a, err1 := strconv.ParseFloat(num, 64)
+	b := 1.0
+	var err2 error
+	if ok {
+		b, err2 = strconv.ParseFloat(den, 64)
+	}
+	if err1 != nil || err2 != nil || !(b > 0) || !(a >= 0) || a/b > 1024 {
+		return 0, false
+	}
+	return a / b, true
+}
+
+func (p *parser) loadBalance() *cli.Mode {
+	r := cli.NewMode("load-balance")
+	r.On("load-balance cluster [ <name> ]", func(*cli.Match) *cli.Mode { return nil })
+	dynamic := cli.NewMode("dlb")
+	dynamic.Set("mode <mode:flowlet|per-packet|random>", func(m *cli.Match) {
+		p.c.DLB = &swconf.DLB{At: p.at(m, "mode"), Mode: said(p, m, "mode", m.Word("mode")), All: true}
+	})
+	dynamic.Set("inactivity <n:int> <u:microseconds|milliseconds>", func(m *cli.Match) {
+		if p.c.DLB != nil {
+			scale := map[string]unit.Time{"microseconds": unit.Microsecond, "milliseconds": unit.Millisecond}[m.Word("u")]
+			p.c.DLB.Aging = said(p, m, "n", unit.Time(min(m.Int("n"), 1e9))*scale)
+		}
+	})
+	r.On("load-balance dynamic", func(*cli.Match) *cli.Mode { return dynamic })
+	return r
+}
+
+var portForm = regexp.MustCompile(`(?i)^(et|eth|ethernet|po|port-channel|lo|loopback|vl|vlan|ma|management|vx|vxlan)\s*([0-9].*)$`)
+
+// openInterface opens Ethernet3, Ethernet3/1, Et1-4 and others, which are
+// passed over.
+func (p *parser) openInterface(m *cli.Match) *cli.Mode {
+	f := portForm.FindStringSubmatch(m.Word("names"))
+	if f != nil && !strings.HasPrefix(strings.ToLower(f[1]), "et") {
+		return p.interfaceMode(nil)
+	}
+	names, ok := portRange(m.Word("names"))
+	if !ok {
+		p.bad(m, "names", "an interface such as Ethernet3 or Ethernet1-4")
+	}
+	var ports []*swconf.Port
+	for _, n := range names {
+		ports = append(ports, p.port(m, n))
+	}
+	return p.interfaceMode(ports)
+}
+
+// maxRange bounds a range of interfaces.
+const maxRange = 4096
+
+// portRange reads Et1-4,Et7 or Ethernet3/1 into full names.
+func portRange(s string) (names []string, ok bool) {
+	f := portForm.FindStringSubmatch(s)
+	if f == nil {
+		return nil, false
+	}
+	for _, part := range strings.Split(f[2], ",") {
+		part = strings.TrimLeft(strings.TrimSpace(part), "Ethernt ")
+		lo, hi, ranged := strings.Cut(part, "-")
+		head := ""
+		if i := strings.LastIndexByte(lo, '/'); i >= 0 && ranged {
+			head, lo = lo[:i+1], lo[i+1:]
+		}
+		if !ranged {
+			names = append(names, "Ethernet"+lo)
+			continue
+		}
+		a, err1 := strconv.Atoi(lo)
+		b, err2 := strconv.Atoi(hi[strings.LastIndexByte(hi, '/')+1:])
+		if err1 != nil || err2 != nil || b < a || b-a > maxRange {
+			return nil, false
+		}
+		for ; a <= b; a++ {
+			names = append(names, fmt.Sprintf("Ethernet%s%d", head, a))
+		}
+	}
+	return names, true
+}
+
+func (p *parser) port(m *cli.Match, name string) *swconf.Port {
+	if q := p.c.Port(name); q != nil {
+		return q
+	}
+	q := &swconf.Port{Name: name, At: p.at(m, "interface")}
+	tail := strings.TrimSuffix(strings.TrimPrefix(name, "Ethernet"), "/1")
+	q.Number, _ = strconv.Atoi(tail)
+	p.ports[q] = &profile{}
+	p.c.Ports = append(p.c.Ports, q)
+	return q
+}
+
+func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
+	r := cli.NewMode("config-if")
+	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
+		return func(m *cli.Match) {
+			for _, q := range ports {
+				f(q, m)
+			}
+		}
+	}
+	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = said(p, m, "text", m.Word("text")) }))
+	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.MTU = said(p, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) }))
+	r.Set("speed [ forced ] <s>", each(func(q *swconf.Port, m *cli.Match) {
+		if rate, ok := speed(m.Word("s")); ok {
+			q.Speed = said(p, m, "s", rate)
+		}
+	}))
+	r.Set("shutdown", each(func(q *swconf.Port, m *cli.Match) { q.Down = said(p, m, "shutdown", !m.No) }))
+	r.Set("ip address <prefix> [ secondary ]", each(func(q *swconf.Port, m *cli.Match) {
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.bad(m, "prefix", "an address with a prefix length")
+			return
+		}
+		q.Addrs = append(q.Addrs, said(p, m, "prefix", pre))
+	}))
+	r.Set("ipv6 enable", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
+	r.Set("service-profile <name>", each(func(q *swconf.Port, m *cli.Match) {
+		p.uses[q] = said(p, m, "name", m.Word("name"))
+		p.c.Use("qos profile", m.Word("name"), p.at(m, "name"))
+	}))
+	r.Set("service-policy type qos input <name>", each(func(q *swconf.Port, m *cli.Match) {}))
+	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("channel-group <n:int> mode <mode:active|on|passive>", each(func(q *swconf.Port, m *cli.Match) { q.Channel = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = said(p, m, "what", m.No) }))
+	r.Set("dcbx mode <v:ieee|cee|none>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = said(p, m, "v", m.Word("v")) }))
+	p.qosCommands(r, func() (out []*profile) {
+		for _, q := range ports {
+			out = append(out, p.ports[q])
+		}
+		return out
+	})
+	inner := cli.NewMode("sub").On("<anything...>", func(*cli.Match) *cli.Mode { return nil })
+	for _, s := range []string{"switchport", "ip", "ipv6", "mlag", "evpn", "vxlan", "lacp", "load-interval", "logging", "spanning-tree", "no", "flowcontrol", "error-correction", "bfd", "storm-control", "vrf",
+		"mac", "snmp", "traffic-policy", "phy", "ptp", "sflow", "encapsulation", "dcbx", "port-channel", "link-debounce", "l2", "arp"} {
+		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
+			if s == "evpn" {
+				return inner
+			}
+			return nil
+		})
+	}
+	return r
+}
+
+var speedForm = regexp.MustCompile(`^(\d+)g(-\d+|full)?$`)
+
+// speed reads 400g, 400g-8, 100gfull.
+func speed(s string) (unit.Rate, bool) {
+	f := speedForm.FindStringSubmatch(strings.ToLower(s))
+	if f == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(f[1])
+	return unit.Rate(n) * unit.Gbps, err == nil && n < 100_000
+}

@@ -1,0 +1,218 @@
+package swconf
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/internal/topo"
+)
+
+// Input is what lint looks at.
+type Input struct {
+	Configs  []*Config
+	Graph    *topo.Graph // nil: no fabric is known
+	DataDSCP int         // of RoCE data
+	CNPDSCP  int
+	PathMTU  int        // payload bytes
+	Base     queue.Spec // the platform: what configurations do not say
+}
+
+// Headers is what RoCEv2 adds at most to a path MTU of payload: Ethernet, IPv4,
+// UDP, BTH, RETH with immediate data, ICRC and FCS.
+const Headers = 82
+
+// A Rule is one thing that can be wrong.
+type Rule struct {
+	ID       string
+	Severity Severity
+	Short    string // what it checks
+	Why      string // what it hurts
+	check    func(*linter)
+}
+
+// linter carries the input and collects findings.
+type linter struct {
+	Input
+	rule      *Rule
+	nodes     map[*Config]int  // switch of the fabric, -1 for none
+	companion map[*Config]bool // FRR files of switches that have another one
+	findings  []Finding
+}
+
+// Lint checks configurations against the rules and returns what it finds, in
+// the order of files and lines.
+func Lint(in Input) []Finding {
+	companions := in.join()
+	l := &linter{Input: in, nodes: map[*Config]int{}, companion: companions}
+	for _, c := range l.Configs {
+		l.nodes[c] = -1
+		if in.Graph != nil && !companions[c] {
+			l.nodes[c] = in.Graph.Node(c.Name())
+		}
+		l.findings = append(l.findings, c.Faults...)
+	}
+	for i := range rules {
+		if l.rule = &rules[i]; l.rule.check != nil {
+			l.rule.check(l)
+		}
+	}
+	return Sort(l.findings)
+}
+
+// join gives a switch whose routing stands in an FRR file of its own, as on
+// SONiC, that routing, and returns these files: they are no switches.
+func (in *Input) join() map[*Config]bool {
+	routing := map[string]*Config{}
+	for _, c := range in.Configs {
+		if c.OS == FRR {
+			routing[c.Name()] = c
+		}
+	}
+	companions := map[*Config]bool{}
+	configs := slices.Clone(in.Configs)
+	for i, c := range configs {
+		if r := routing[c.Name()]; c.OS != FRR && r != nil {
+			companions[r] = true
+			if c.BGP == nil {
+				both := *c
+				both.BGP = r.BGP
+				configs[i] = &both
+			}
+		}
+	}
+	in.Configs = configs
+	return companions
+}
+
+// Rules lists every rule.
+func Rules() []Rule { return rules }
+
+// say reports the current rule at a place.
+func (l *linter) say(at Place, fix, format string, args ...any) {
+	l.findings = append(l.findings, Finding{Severity: l.rule.Severity, Rule: l.rule.ID, File: at.File, Line: at.Line, Column: at.Col,
+		Message: fmt.Sprintf(format, args...), Why: l.rule.Why, Fix: fix})
+}
+
+// variant is one distinct treatment of packets in a configuration, and a port
+// that has it.
+type variant struct {
+	c    *Config
+	q    *QoS
+	port *Port // nil: the switch's own, no port is configured
+}
+
+// variants visits every distinct treatment of every configuration with queues.
+func (l *linter) variants(visit func(variant)) {
+	for _, c := range l.Configs {
+		if !c.HasQoS() {
+			continue
+		}
+		seen := map[*QoS]bool{}
+		for _, p := range c.Ports {
+			if p.QoS != nil && !seen[p.QoS] && !p.Down.V {
+				seen[p.QoS] = true
+				visit(variant{c, p.QoS, p})
+			}
+		}
+		if len(seen) == 0 && c.QoS != nil {
+			visit(variant{c, c.QoS, nil})
+		}
+	}
+}
+
+// queues visits every queue of every variant.
+func (l *linter) queues(visit func(v variant, i int, q *Queue)) {
+	l.variants(func(v variant) {
+		for i := range v.q.Queues {
+			visit(v, i, &v.q.Queues[i])
+		}
+	})
+}
+
+// data and cnp return the queues of RoCE data and of CNPs.
+func (l *linter) data(q *QoS) int { return int(q.DSCP[l.DataDSCP].V & 7) }
+func (l *linter) cnp(q *QoS) int  { return int(q.DSCP[l.CNPDSCP].V & 7) }
+
+// roce reports whether a variant is meant for RoCE at all: it classifies, or
+// pauses something.
+func (v variant) roce() bool {
+	if v.q.Input.Is() {
+		return true
+	}
+	for i := range v.q.Queues {
+		if v.q.Queues[i].Pause.Is() {
+			return true
+		}
+	}
+	return false
+}
+
+// first returns the first place that the text has.
+func first(places ...Place) Place {
+	for _, p := range places {
+		if p.Line > 0 {
+			return p
+		}
+	}
+	return places[0]
+}
+
+// top is the beginning of a file: for what is missing altogether.
+func (c *Config) top() Place {
+	if c.Hostname.Is() {
+		return c.Hostname.At
+	}
+	return Place{File: c.File, Line: 1, Col: 1}
+}
+
+// end is one end of a cable between two configured switches.
+type end struct {
+	c    *Config
+	port *Port
+	link topo.Link
+	peer *end
+}
+
+// cables visits the cables of the fabric, each once. An end without a
+// configuration, or a server's, has a nil c.
+func (l *linter) cables(visit func(a, b *end)) {
+	if l.Graph == nil {
+		return
+	}
+	of := map[int]*Config{}
+	for _, c := range l.Configs {
+		if n := l.nodes[c]; n >= 0 && of[n] == nil {
+			of[n] = c
+		}
+	}
+	for _, k := range l.Graph.Links {
+		a, b := &end{c: of[k.A], link: k}, &end{c: of[k.B], link: k}
+		a.peer, b.peer = b, a
+		if a.c == nil && b.c == nil {
+			continue
+		}
+		if a.c != nil {
+			a.port = a.c.Numbered(topo.PortNumber(k.APort))
+		}
+		if b.c != nil {
+			b.port = b.c.Numbered(topo.PortNumber(k.BPort))
+		}
+		visit(a, b)
+	}
+}
+
+// majority returns the value that most configurations have; of equally common
+// ones the first.
+func majority[T comparable](values []T) (most T) {
+	count := map[T]int{}
+	for _, v := range values {
+		count[v]++
+	}
+	for _, v := range values {
+		if count[v] > count[most] || most == *new(T) && count[most] == 0 {
+			most = v
+		}
+	}
+	return most
+}

@@ -1,0 +1,194 @@
+package swconf
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+)
+
+// routed visits the configurations with BGP.
+func (l *linter) routed(visit func(c *Config, b *BGP)) {
+	for _, c := range l.Configs {
+		if c.BGP != nil && !l.companion[c] {
+			visit(c, c.BGP)
+		}
+	}
+}
+
+func (l *linter) bgpMultipath() {
+	l.routed(func(c *Config, b *BGP) {
+		if len(b.Neighbors) > 1 && b.MaxPaths.V < 2 {
+			l.say(first(b.MaxPaths.At, b.ASN.At), "maximum-paths 64", "%s has %d neighbours and uses one path", c.Name(), len(b.Neighbors))
+		}
+	})
+}
+
+func (l *linter) bgpRelax() {
+	l.routed(func(c *Config, b *BGP) {
+		as := map[string]bool{}
+		external := 0
+		for _, n := range b.Neighbors {
+			if n.Remote.V == "external" {
+				external++
+			}
+			as[n.Remote.V] = true
+		}
+		if !b.Relax.V && (len(as) > 1 || external > 1) {
+			l.say(first(b.Relax.At, b.ASN.At), "bestpath as-path multipath-relax", "%s has neighbours in several ASes and no multipath-relax", c.Name())
+		}
+	})
+}
+
+func (l *linter) bgpInactive() {
+	l.routed(func(c *Config, b *BGP) {
+		for _, n := range b.Neighbors {
+			if !n.Active {
+				l.say(n.At, "activate address-family ipv4 unicast for it", "neighbour %s is in no address family", n.Name())
+			}
+		}
+	})
+}
+
+func (l *linter) bgpPolicy() {
+	l.routed(func(c *Config, b *BGP) {
+		if b.NeedsPolicy && !b.NoPolicy.V {
+			l.say(first(b.NoPolicy.At, b.ASN.At), "no bgp ebgp-requires-policy, or route-maps for every neighbour", "%s filters every eBGP route", c.Name())
+		}
+	})
+}
+
+// Name is the neighbour's address or interface.
+func (n *Neighbor) Name() string {
+	if n.Port != "" {
+		return n.Port
+	}
+	return n.Addr.String()
+}
+
+// neighbour finds the session of a port: by its name, or by the address of
+// the other end.
+func (b *BGP) neighbour(p, far *Port) *Neighbor {
+	for _, n := range b.Neighbors {
+		if n.Port != "" && n.Port == p.Name {
+			return n
+		}
+		if far == nil {
+			continue
+		}
+		for _, a := range far.Addrs {
+			if n.Port == "" && a.V.Addr() == n.Addr {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// bgpAS compares remote-as with the AS number at the other end.
+func (l *linter) bgpAS() {
+	seen := map[*Neighbor]bool{}
+	check := func(c *Config, n *Neighbor, far *Config) {
+		if n == nil || far.BGP == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		want := far.BGP.ASN.V
+		ok := n.Remote.V == "external" && want != c.BGP.ASN.V || n.Remote.V == fmt.Sprint(want)
+		if as, err := strconv.ParseUint(n.Remote.V, 10, 32); err == nil {
+			ok = uint32(as) == want
+		}
+		if !ok {
+			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want), "neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"), far.Name(), want)
+		}
+	}
+	l.ends(func(e, far *end) {
+		if e.c.BGP != nil {
+			check(e.c, e.c.BGP.neighbour(e.port, far.port), far.c)
+		}
+	})
+	// Without a fabric the addresses tell who is who.
+	owner := map[netip.Addr]*Config{}
+	for _, c := range l.Configs {
+		for _, p := range c.Ports {
+			for _, a := range p.Addrs {
+				owner[a.V.Addr()] = c
+			}
+		}
+	}
+	l.routed(func(c *Config, b *BGP) {
+		for _, n := range b.Neighbors {
+			if far := owner[n.Addr]; n.Port == "" && far != nil {
+				check(c, n, far)
+			}
+		}
+	})
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func (l *linter) bgpMissing() {
+	l.ends(func(e, far *end) {
+		if e.c.BGP == nil || far.c.BGP == nil || e.port.VLAN.Is() || e.port.Channel.Is() || e.port.Down.V {
+			return
+		}
+		if e.c.BGP.neighbour(e.port, far.port) == nil {
+			l.say(first(e.port.At), "add a neighbour for the port", "%s is cabled to %s and has no BGP session", e.port.Name, e.far())
+		}
+	})
+}
+
+func (l *linter) bgpDuplicate() {
+	ids, leaves := map[netip.Addr]*Config{}, map[uint32]*Config{}
+	l.routed(func(c *Config, b *BGP) {
+		if o := ids[b.RouterID.V]; o != nil && b.RouterID.Is() {
+			l.say(b.RouterID.At, "a router ID of its own", "%s has the router ID %v of %s", c.Name(), b.RouterID.V, o.Name())
+		}
+		ids[b.RouterID.V] = c
+		if l.tier(c) != 1 {
+			return
+		}
+		if o := leaves[b.ASN.V]; o != nil {
+			l.say(b.ASN.At, "an AS number of its own for every leaf", "%s has the AS number %d of %s: it drops the other's routes as a loop", c.Name(), b.ASN.V, o.Name())
+		}
+		leaves[b.ASN.V] = c
+	})
+}
+
+func (l *linter) addressDuplicate() {
+	type use struct {
+		c *Config
+		p *Port
+	}
+	seen := map[netip.Addr]use{}
+	for _, c := range l.Configs {
+		for _, p := range c.Ports {
+			for _, a := range p.Addrs {
+				if u, ok := seen[a.V.Addr()]; ok {
+					l.say(a.At, "an address of its own", "%s %s has the address %v of %s %s", c.Name(), p.Name, a.V.Addr(), u.c.Name(), u.p.Name)
+				}
+				seen[a.V.Addr()] = use{c, p}
+			}
+		}
+	}
+}
+
+func (l *linter) linkSubnet() {
+	l.ends(func(e, far *end) {
+		if len(e.port.Addrs) == 0 || len(far.port.Addrs) == 0 {
+			return
+		}
+		for _, a := range e.port.Addrs {
+			for _, b := range far.port.Addrs {
+				if a.V.Masked() == b.V.Masked() {
+					return
+				}
+			}
+		}
+		l.say(e.port.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", e.port.Name, e.port.Addrs[0].V, e.far(), far.port.Addrs[0].V)
+	})
+}

@@ -1,0 +1,369 @@
+package swconf
+
+import (
+	"fmt"
+	"math/bits"
+	"sort"
+	"strings"
+
+	"railyard/internal/queue"
+)
+
+// pfcClass compares what the interfaces pause with what the classes say.
+func (l *linter) pfcClass() {
+	l.variants(func(v variant) {
+		for i := range v.q.Queues {
+			q := &v.q.Queues[i]
+			if q.Pause.Is() && q.Pause.V != i {
+				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i), "queue %d is paused by PFC priority %d: packets of priority %d would stop another queue", i, q.Pause.V, q.Pause.V)
+			}
+			if q.PG.Is() && q.PG.V.XOff > 0 && !q.Pause.Is() {
+				l.say(q.PG.At, "make the class lossless, or remove its pause thresholds", "queue %d has pause thresholds and is not lossless", i)
+			}
+		}
+		data := l.data(v.q)
+		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() {
+			l.say(first(q.Net, v.q.DSCP[l.DataDSCP].At), fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
+				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
+		}
+	})
+}
+
+// pfcInterface finds ports that do no PFC while the switch has lossless classes.
+func (l *linter) pfcInterface() {
+	for _, c := range l.Configs {
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.PFC.V != PFCOff || p.Down.V || !p.PFC.Is() && !l.wanted(c, p) {
+				continue
+			}
+			if m := p.QoS.paused(); m != 0 {
+				l.say(first(p.PFC.At, p.At), "turn PFC on for the port", "%s does no PFC although priority %s is lossless", p.Name, priorities(m))
+			}
+		}
+	}
+}
+
+// wanted reports whether a port takes part in RoCE: it is cabled, or it
+// classifies.
+func (l *linter) wanted(c *Config, p *Port) bool {
+	return l.cabled(c, p) || p.QoS != nil && p.QoS.Input.Is()
+}
+
+func (l *linter) cabled(c *Config, p *Port) bool {
+	n := l.nodes[c]
+	return n >= 0 && p.Number > 0 && p.Number <= l.Graph.Nodes[n].Ports
+}
+
+// paused is the set of priorities that the classes pause.
+func (q *QoS) paused() (m uint8) {
+	for i := range q.Queues {
+		if q.Queues[i].Pause.Is() {
+			m |= 1 << (q.Queues[i].Pause.V & 7)
+		}
+	}
+	return m
+}
+
+// Paused is the set of PFC priorities that a port pauses and obeys.
+func (p *Port) Paused() uint8 {
+	if p.QoS == nil || p.PFC.V == PFCOff {
+		return 0
+	}
+	return p.QoS.paused()
+}
+
+func priorities(m uint8) string {
+	var s []string
+	for i := range 8 {
+		if m>>i&1 == 1 {
+			s = append(s, fmt.Sprint(i))
+		}
+	}
+	if len(s) == 0 {
+		return "none"
+	}
+	return strings.Join(s, ",")
+}
+
+func (l *linter) pfcAllClasses() {
+	l.variants(func(v variant) {
+		m := v.q.paused()
+		if bits.OnesCount8(m) < 4 {
+			return
+		}
+		var at Place // the first class that is neither RoCE data
+		for i := range v.q.Queues {
+			if q := &v.q.Queues[i]; q.Pause.Is() && i != l.data(v.q) {
+				at = q.Pause.At
+				break
+			}
+		}
+		l.say(at, "pause the RDMA class only", "PFC protects %d classes: priorities %s", bits.OnesCount8(m), priorities(m))
+	})
+}
+
+func (l *linter) pfcShared() {
+	l.variants(func(v variant) {
+		seen := map[int]int{}
+		for i := range v.q.Queues {
+			q := &v.q.Queues[i]
+			if !q.Pause.Is() {
+				continue
+			}
+			if j, ok := seen[q.Pause.V]; ok {
+				l.say(q.Pause.At, "give every lossless class a priority of its own", "queues %d and %d share PFC priority %d", j, i, q.Pause.V)
+			}
+			seen[q.Pause.V] = i
+		}
+	})
+}
+
+func (l *linter) cnpStrict() {
+	l.variants(func(v variant) {
+		i := l.cnp(v.q)
+		q := &v.q.Queues[i]
+		if !v.q.DSCP[l.CNPDSCP].Is() || i == l.data(v.q) || q.Strict.V || !v.q.Output.Is() {
+			return
+		}
+		l.say(first(q.Strict.At, q.Share.At, q.At, v.q.Output.At), "give the queue strict priority (priority level 1)",
+			"CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
+	})
+}
+
+func (l *linter) cnpQueue() {
+	l.variants(func(v variant) {
+		d := &v.q.DSCP[l.CNPDSCP]
+		if d.Is() && v.q.DSCP[l.DataDSCP].Is() && l.cnp(v.q) == l.data(v.q) {
+			l.say(d.At, "send CNPs to a queue with strict priority, 6 or 7", "CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, d.V)
+		}
+	})
+}
+
+func (l *linter) cnpLossless() {
+	l.variants(func(v variant) {
+		i := l.cnp(v.q)
+		if q := &v.q.Queues[i]; v.q.DSCP[l.CNPDSCP].Is() && q.Pause.Is() && i != l.data(v.q) {
+			l.say(q.Pause.At, "take the pause off the queue of CNPs", "queue %d carries CNPs and is paused by PFC", i)
+		}
+	})
+}
+
+func (l *linter) dataStrict() {
+	l.variants(func(v variant) {
+		i := l.data(v.q)
+		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && i != l.cnp(v.q) {
+			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only", "queue %d carries RoCE data with strict priority", i)
+		}
+	})
+}
+
+// dscpUnmapped points at the line that feeds the queue where the DSCP belongs.
+func (l *linter) dscpUnmapped() {
+	l.variants(func(v variant) {
+		if !v.roce() || !v.q.Input.Is() {
+			return
+		}
+		check := func(dscp int, what string, belongs func(i int, q *Queue) bool) {
+			m := &v.q.DSCP[dscp]
+			if m.Is() || belongs(int(m.V), &v.q.Queues[m.V&7]) {
+				return
+			}
+			at := v.q.Input.At
+			for i := range v.q.Queues {
+				if belongs(i, &v.q.Queues[i]) && v.q.Feeds[i].Line > 0 {
+					at = v.q.Feeds[i]
+				}
+			}
+			l.say(at, fmt.Sprintf("classify DSCP %d", dscp), "%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
+		}
+		check(l.DataDSCP, "RoCE data", func(_ int, q *Queue) bool { return q.Pause.Is() })
+		check(l.CNPDSCP, "CNP traffic", func(_ int, q *Queue) bool { return q.Strict.V })
+	})
+}
+
+// dscpDiffers compares the maps of all switches, and of the ports of one.
+func (l *linter) dscpDiffers() {
+	var all []variant
+	l.variants(func(v variant) {
+		if v.q.Input.Is() {
+			all = append(all, v)
+		}
+	})
+	type fault struct {
+		at       Place
+		from, to uint8
+	}
+	bad := map[fault][]int{}
+	var order []fault
+	for d := range 64 {
+		var queues []uint8
+		for _, v := range all {
+			queues = append(queues, v.q.DSCP[d].V)
+		}
+		most := majority(queues)
+		for _, v := range all {
+			m := v.q.DSCP[d]
+			if m.V == most {
+				continue
+			}
+			at := m.At
+			if !m.Is() { // unmapped here, mapped elsewhere
+				at = first(v.q.Feeds[most], v.q.Input.At)
+			}
+			f := fault{at, m.V, most}
+			if bad[f] == nil {
+				order = append(order, f)
+			}
+			bad[f] = append(bad[f], d)
+		}
+	}
+	for _, f := range order {
+		d := bad[f]
+		sort.Ints(d)
+		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to), "DSCP %s goes to queue %d here and to queue %d on most switches", ranges(compact(d)), f.from, f.to)
+	}
+}
+
+// compact drops repetitions from a sorted list.
+func compact(d []int) []int {
+	out := d[:0:0]
+	for i, x := range d {
+		if i == 0 || x != d[i-1] {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// ranges writes 24,26-29.
+func ranges(d []int) string {
+	var s []string
+	for i := 0; i < len(d); {
+		j := i
+		for j+1 < len(d) && d[j+1] == d[j]+1 {
+			j++
+		}
+		if j > i {
+			s = append(s, fmt.Sprintf("%d-%d", d[i], d[j]))
+		} else {
+			s = append(s, fmt.Sprint(d[i]))
+		}
+		i = j + 1
+	}
+	return strings.Join(s, ",")
+}
+
+// noClassification finds ports without what the others have.
+func (l *linter) noClassification() {
+	for _, c := range l.Configs {
+		with := 0
+		for _, p := range c.Ports {
+			if p.QoS != nil && p.QoS.Input.Is() {
+				with++
+			}
+		}
+		if !c.HasQoS() || with == 0 && !l.anyPaused(c) {
+			continue
+		}
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.QoS.Input.Is() || p.Down.V || !l.cabled(c, p) && len(p.Addrs) == 0 && !p.PFC.Is() {
+				continue
+			}
+			l.say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)
+		}
+		if with == 0 && len(c.Ports) == 0 {
+			l.say(c.top(), "apply the classification to the ports", "no port applies a classification")
+		}
+	}
+}
+
+func (l *linter) anyPaused(c *Config) bool { return c.QoS != nil && c.QoS.paused() != 0 }
+
+// defaultMTU is what a routed port has where nothing is said.
+const defaultMTU = 1500
+
+func (l *linter) mtuSmall() {
+	need := int64(l.PathMTU + Headers)
+	for _, c := range l.Configs {
+		if !c.HasQoS() {
+			continue
+		}
+		seen := map[Place]bool{}
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.Down.V || !p.QoS.Input.Is() && !l.cabled(c, p) {
+				continue
+			}
+			at, mtu := p.At, int64(defaultMTU)
+			if p.MTU.Is() {
+				at, mtu = p.MTU.At, int64(p.MTU.V)
+			} else if m, ok := p.QoS.mtu(p); ok {
+				at, mtu = p.At, int64(m)
+				for i := range p.QoS.Queues {
+					if q := &p.QoS.Queues[i]; q.MTU.Is() && q.MTU.V == m {
+						at = q.MTU.At
+					}
+				}
+			}
+			if mtu < need && !seen[at] {
+				seen[at] = true
+				l.say(at, "mtu 9216", "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu, l.PathMTU, need)
+			}
+			for i := range p.QoS.Queues {
+				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need && !seen[q.MTU.At] {
+					seen[q.MTU.At] = true
+					l.say(q.MTU.At, "mtu 9216", "the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V, l.PathMTU, need)
+				}
+			}
+		}
+	}
+}
+
+// watchdogMissing wants the watchdog wherever a class is lossless.
+func (l *linter) watchdogMissing() {
+	for _, c := range l.Configs {
+		var lossless Place
+		with := 0
+		for _, p := range c.Ports {
+			if p.Paused() != 0 && lossless.Line == 0 {
+				lossless = p.At
+			}
+			if p.Watchdog.V {
+				with++
+			}
+		}
+		if lossless.Line == 0 && l.anyPaused(c) {
+			lossless = c.top()
+			for i := range queue.Classes {
+				if q := c.QoS.Queues[i].Pause; q.Is() {
+					lossless = q.At
+				}
+			}
+		}
+		if lossless.Line == 0 {
+			continue
+		}
+		if !c.Watchdog.On.V {
+			at := c.Watchdog.On.At
+			if at.Line == 0 {
+				at = lossless
+				if c.QoS != nil {
+					for i := range queue.Classes {
+						if q := c.QoS.Queues[i].Pause; q.Is() {
+							at = q.At
+						}
+					}
+				}
+			}
+			l.say(at, "turn the PFC watchdog on", "classes are lossless and no watchdog looks after them")
+			continue
+		}
+		for _, p := range c.Ports {
+			if p.Paused() == 0 || p.Down.V || p.Watchdog.V {
+				continue
+			}
+			if p.Watchdog.Is() || with > 0 {
+				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port", "%s is lossless and its watchdog is off", p.Name)
+			}
+		}
+	}
+}

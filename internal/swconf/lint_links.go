@@ -1,0 +1,252 @@
+package swconf
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// ends visits both directions of every cable between two configured ports.
+func (l *linter) ends(visit func(e, far *end)) {
+	l.cables(func(a, b *end) {
+		if a.port != nil && b.port != nil {
+			visit(a, b)
+			visit(b, a)
+		}
+	})
+}
+
+func (e *end) far() string { return e.peer.c.Name() + " " + e.peer.port.Name }
+
+func (l *linter) pfcOneEnd() {
+	l.ends(func(e, far *end) {
+		if !e.c.HasQoS() || !far.c.HasQoS() {
+			return
+		}
+		mine, theirs := e.port.Paused(), far.port.Paused()
+		if mine == theirs || mine&^theirs != 0 { // reported at the end that lacks priorities
+			return
+		}
+		l.say(first(e.port.PFC.At, e.port.At), "configure PFC alike on both ends", "%s pauses priorities %s, its neighbour %s pauses %s",
+			e.port.Name, priorities(mine), e.far(), priorities(theirs))
+	})
+}
+
+func (l *linter) pfcModeDiffers() {
+	l.ends(func(e, far *end) {
+		at := first(e.port.PFC.At, e.port.At)
+		switch {
+		case e.port.PFC.V == PFCAuto && far.port.PFC.V == PFCOn:
+			l.say(at, "the same mode on both ends", "%s negotiates PFC, its neighbour %s forces it on", e.port.Name, e.far())
+		case e.port.PFC.V == PFCOn && far.port.PFC.V == PFCAuto:
+			l.say(at, "the same mode on both ends", "%s forces PFC on, its neighbour %s negotiates it", e.port.Name, e.far())
+		}
+	})
+}
+
+func (l *linter) mtuDiffers() {
+	l.ends(func(e, far *end) {
+		a, b := e.port.MTU, far.port.MTU
+		if a.Is() && b.Is() && a.V < b.V {
+			l.say(a.At, "the same MTU on both ends", "%s has MTU %d, its neighbour %s has %d", e.port.Name, a.V, e.far(), b.V)
+		}
+	})
+}
+
+func (l *linter) speed() {
+	l.cables(func(a, b *end) {
+		for _, e := range []*end{a, b} {
+			if e.port != nil && e.port.Speed.Is() && e.port.Speed.V != e.link.Rate {
+				l.say(e.port.Speed.At, fmt.Sprintf("speed %d (Mbit/s)", e.link.Rate/unit.Mbps), "%s runs at %v, its cable at %v", e.port.Name, e.port.Speed.V, e.link.Rate)
+			}
+		}
+	})
+}
+
+func (l *linter) portDown() {
+	l.cables(func(a, b *end) {
+		for _, e := range []*end{a, b} {
+			if e.port != nil && e.port.Down.V {
+				l.say(first(e.port.Down.At, e.port.At), "no shutdown", "%s is cabled and shut down", e.port.Name)
+			}
+		}
+	})
+}
+
+func (l *linter) portMissing() {
+	missing := map[*Config][]int{}
+	l.cables(func(a, b *end) {
+		for _, e := range []*end{a, b} {
+			name := e.link.APort
+			if e == b {
+				name = e.link.BPort
+			}
+			if e.c != nil && e.port == nil {
+				missing[e.c] = append(missing[e.c], topo.PortNumber(name))
+			}
+		}
+	})
+	for _, c := range l.Configs {
+		if n := missing[c]; len(n) > 0 {
+			l.say(c.top(), "configure the ports, or check the names", "%s has cables on ports %s, which the text does not configure", c.Name(), ranges(n))
+		}
+	}
+}
+
+func (l *linter) switchMissing() {
+	for _, c := range l.Configs {
+		if l.Graph != nil && l.nodes[c] < 0 && !l.companion[c] {
+			l.say(c.top(), "set the hostname to the switch's name in the scenario", "the fabric has no switch %q", c.Name())
+		}
+	}
+}
+
+// lldpOff wants LLDP wherever a port asks its neighbour about PFC.
+func (l *linter) lldpOff() {
+	for _, c := range l.Configs {
+		reported := false
+		for _, p := range c.Ports {
+			if p.PFC.V != PFCAuto || p.Paused() == 0 || p.Down.V {
+				continue
+			}
+			switch {
+			case p.LLDPOff.V:
+				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), "lldp transmit and lldp receive on the port", "%s negotiates PFC with LLDP turned off", p.Name)
+			case !c.LLDP.V && !reported:
+				reported = true
+				l.say(first(c.LLDP.At, p.PFC.At, p.At), "turn LLDP on (feature lldp)", "%s negotiates PFC and LLDP does not run on the switch", p.Name)
+			}
+		}
+	}
+}
+
+// polarisation compares the explicit hash seeds of switches on different tiers.
+func (l *linter) polarisation() {
+	type use struct {
+		c    *Config
+		tier int
+	}
+	by := map[string]use{}
+	for _, c := range l.Configs {
+		if !c.HashSeed.Is() {
+			continue
+		}
+		tier := l.tier(c)
+		if tier == 0 {
+			continue
+		}
+		if u, ok := by[c.HashSeed.V]; ok && u.tier != tier {
+			l.say(c.HashSeed.At, "another seed per tier, or per switch", "%s (tier %d) hashes with the seed %s of %s (tier %d)", c.Name(), tier, c.HashSeed.V, u.c.Name(), u.tier)
+			continue
+		}
+		by[c.HashSeed.V] = use{c, tier}
+	}
+}
+
+// tier is a switch's tier by the fabric, or by its name.
+func (l *linter) tier(c *Config) int {
+	if n := l.nodes[c]; n >= 0 {
+		return l.Graph.Nodes[n].Tier
+	}
+	name := strings.ToLower(c.Name())
+	for tier, words := range map[int][]string{1: {"leaf", "rail", "tor"}, 2: {"spine", "agg"}, 3: {"core", "super"}} {
+		for _, w := range words {
+			if strings.Contains(name, w) && !(tier == 2 && strings.Contains(name, "super")) {
+				return tier
+			}
+		}
+	}
+	return 0
+}
+
+// balancers visits the configurations with DLB.
+func (l *linter) balancers() (with []*Config) {
+	for _, c := range l.Configs {
+		if c.DLB != nil {
+			with = append(with, c)
+		}
+	}
+	return with
+}
+
+func (l *linter) dlbMAC() {
+	var macs []string
+	for _, c := range l.balancers() {
+		macs = append(macs, c.DLB.mac())
+	}
+	most := majority(macs)
+	for i, c := range l.balancers() {
+		if macs[i] != most {
+			l.say(first(c.DLB.MAC.At, c.DLB.At), "mac-address "+most, "%s uses the DLB MAC %s, the others %s", c.Name(), macs[i], most)
+		}
+	}
+}
+
+func (d *DLB) mac() string {
+	if d.MAC.Is() {
+		return d.MAC.V
+	}
+	return DefaultDLBMAC
+}
+
+func (l *linter) dlbMode() {
+	var modes []string
+	for _, c := range l.balancers() {
+		modes = append(modes, c.DLB.Mode.V)
+	}
+	most := majority(modes)
+	for i, c := range l.balancers() {
+		if modes[i] != most {
+			l.say(first(c.DLB.Mode.At, c.DLB.At), "mode "+most, "%s balances by %q, the others by %q", c.Name(), modes[i], most)
+		}
+	}
+}
+
+func (l *linter) dlbPorts() {
+	for _, c := range l.balancers() {
+		for _, p := range c.DLB.Ports {
+			if c.Port(p.V) == nil && len(c.Ports) > 0 {
+				l.say(p.At, "name the ports towards the equal-cost paths", "DLB names %s, which the text does not configure", p.V)
+			}
+		}
+	}
+}
+
+func (l *linter) unknownLines() {
+	for _, c := range l.Configs {
+		for _, u := range c.Unknown {
+			l.say(u.At, "check the spelling; report the line if it is right", "%q: %s", u.Text, u.Why)
+		}
+	}
+}
+
+// unused reports definitions that nothing refers to.
+func (l *linter) unused() {
+	for _, c := range l.Configs {
+		used := map[[2]string]bool{}
+		for _, r := range c.Refs {
+			used[[2]string{r.Kind, r.Name}] = true
+		}
+		for _, o := range c.Objects {
+			if !o.Quiet && !used[[2]string{o.Kind, o.Name}] {
+				l.say(o.At, "apply it, or remove it", "%s %s is defined and never applied", o.Kind, o.Name)
+			}
+		}
+	}
+}
+
+func (l *linter) undefined() {
+	for _, c := range l.Configs {
+		have := map[[2]string]bool{}
+		for _, o := range c.Objects {
+			have[[2]string{o.Kind, o.Name}] = true
+		}
+		for _, r := range c.Refs {
+			if !have[[2]string{r.Kind, r.Name}] {
+				l.say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package swconf
+
+import (
+	"fmt"
+
+	"railyard/internal/queue"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max <
+// xOFF. A violation is reported on both lines that take part in it.
+func (l *linter) thresholdOrder() {
+	const fix = "keep xON < WRED minimum < WRED maximum < xOFF, for example 100, 150, 3000 and 3500 kbytes"
+	l.queues(func(v variant, i int, q *Queue) {
+		w, g := q.WRED, q.PG
+		if !w.Is() || w.V.Max == 0 {
+			if g.Is() && g.V.XOff > 0 && g.V.XOn >= g.V.XOff {
+				l.say(first(g.V.XOnAt, g.At), fix, "queue %d: xON %v is not below xOFF %v", i, g.V.XOn, g.V.XOff)
+			}
+			return
+		}
+		if w.V.Min >= w.V.Max {
+			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is not below its maximum %v", i, w.V.Min, w.V.Max)
+			return
+		}
+		if !q.Pause.Is() {
+			return
+		}
+		p := platform(&l.Base, i)
+		xoff, xon, whose := p.XOff, p.XOn, "the platform's "
+		if g.Is() {
+			xoff, xon, whose = g.V.XOff, g.V.XOn, ""
+		}
+		if xoff == 0 {
+			return
+		}
+		both := func(wred, pause Place, format string, args ...any) {
+			msg := fmt.Sprintf("queue %d: ", i) + fmt.Sprintf(format, args...)
+			wred = first(wred, w.At)
+			l.say(wred, fix, "%s", msg)
+			if g.Is() {
+				l.say(first(pause, g.At), fix, "%s (WRED stands on line %d)", msg, wred.Line)
+			}
+		}
+		switch {
+		case xon >= xoff:
+			l.say(first(g.V.XOnAt, g.At, w.At), fix, "queue %d: xON %v is not below xOFF %v", i, xon, xoff)
+		case w.V.Max >= xoff:
+			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below %sxOFF %v", w.V.Max, whose, xoff)
+		case xon >= w.V.Min:
+			both(w.V.MinAt, g.V.XOnAt, "%sxON %v is not below WRED minimum %v", whose, xon, w.V.Min)
+		}
+	})
+}
+
+func (l *linter) thresholdBuffer() {
+	l.queues(func(v variant, i int, q *Queue) {
+		buffer := l.Base.Buffer
+		if v.c.Buffer.Is() {
+			buffer = v.c.Buffer.V
+		}
+		const fix = "lower the threshold, or check the size of the buffer"
+		if w := q.WRED; w.Is() && w.V.Max > buffer {
+			l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is above the packet buffer of %v", i, w.V.Max, buffer)
+		}
+		if g := q.PG; g.Is() && g.V.XOff+g.V.Headroom > buffer {
+			l.say(g.At, fix, "queue %d: xOFF %v and headroom %v are above the packet buffer of %v", i, g.V.XOff, g.V.Headroom, buffer)
+		}
+		if q.Limit.Is() && q.Limit.V > buffer {
+			l.say(q.Limit.At, fix, "queue %d: the queue limit %v is above the packet buffer of %v", i, q.Limit.V, buffer)
+		}
+	})
+}
+
+// defaultCable is assumed where nobody says how long a cable is.
+const defaultCable = 3000
+
+// headroom compares what a priority group keeps with what its cables need.
+func (l *linter) headroom() {
+	length, rate := map[*Port]int64{}, map[*Port]unit.Rate{}
+	l.cables(func(a, b *end) {
+		for _, e := range []*end{a, b} {
+			if e.port != nil {
+				length[e.port], rate[e.port] = e.link.LengthMM, e.link.Rate
+			}
+		}
+	})
+	for _, c := range l.Configs {
+		worst := map[Place]unit.Bytes{}
+		for _, p := range c.Ports {
+			if p.QoS == nil || p.Down.V {
+				continue
+			}
+			r := p.Speed.V
+			if rate[p] > 0 {
+				r = rate[p]
+			}
+			mm := int64(defaultCable)
+			if p.CableMM.Is() {
+				mm = p.CableMM.V
+			}
+			if length[p] > 0 {
+				mm = length[p]
+			}
+			mtu, ok := p.QoS.mtu(p)
+			if r == 0 || !ok {
+				continue
+			}
+			need := queue.Headroom(r, topo.CableDelay(mm), queue.Response(r), 0, mtu)
+			for i := range p.QoS.Queues {
+				g := p.QoS.Queues[i].PG
+				if !g.Is() || g.V.Headroom <= 0 || g.V.Headroom >= need || need <= worst[g.At] {
+					continue
+				}
+				worst[g.At] = need
+				l.say(first(g.V.HeadAt, g.At), fmt.Sprintf("give it at least %d bytes", need), "queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v",
+					i, g.V.Headroom, p.Name, r, float64(mm)/1000, mtu, need)
+			}
+		}
+	}
+}
+
+// ecnMissing wants ECN on every queue that PFC touches.
+func (l *linter) ecnMissing() {
+	l.queues(func(v variant, i int, q *Queue) {
+		if !q.Pause.Is() {
+			return
+		}
+		const fix = "random-detect with thresholds below xOFF and ecn on this queue"
+		switch {
+		case q.WRED.Is() && !q.WRED.V.ECN:
+			l.say(first(q.WRED.V.ECNAt, q.WRED.At), "add ecn to the line", "queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
+		case !q.WRED.Is() && i == l.data(v.q):
+			l.say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
+		case !q.WRED.Is():
+			l.say(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
+		}
+	})
+}
+
+func (l *linter) ecnNever() {
+	l.queues(func(v variant, i int, q *Queue) {
+		if w := q.WRED; w.Is() && w.V.ECN && w.V.Max > 0 && w.V.Percent == 0 {
+			l.say(w.At, "use a probability of 5 to 20 percent", "queue %d marks with probability 0", i)
+		}
+	})
+}
+
+func (l *linter) wredAverage() {
+	l.queues(func(v variant, i int, q *Queue) {
+		if w := q.WRED; w.Is() && w.V.Weight > 0 && q.Pause.Is() {
+			l.say(w.At, "weight 0", "queue %d averages its length with weight %d", i, w.V.Weight)
+		}
+	})
+}
+
+func (l *linter) bandwidthSum() {
+	l.shares(func(v variant, sum, biggest int, at Place) {
+		if sum > 100 {
+			l.say(at, "lower shares until they add up to 100", "bandwidth shares add up to %d %%, queue %d takes most", sum, biggest)
+		}
+	})
+}
+
+func (l *linter) bandwidthLeft() {
+	l.shares(func(v variant, sum, biggest int, at Place) {
+		if sum > 0 && sum < 100 && v.c.OS != SONiC { // SONiC's weights are relative
+			l.say(at, "let the shares of all queues add up to 100", "bandwidth shares add up to %d %%", sum)
+		}
+	})
+}
+
+// shares adds up what strict priority leaves.
+func (l *linter) shares(visit func(v variant, sum, biggest int, at Place)) {
+	l.variants(func(v variant) {
+		sum, biggest, at := 0, 0, v.q.Output.At
+		for i := range v.q.Queues {
+			q := &v.q.Queues[i]
+			if q.Strict.V || !q.Share.Is() {
+				continue
+			}
+			sum += q.Share.V
+			if !at.isShare(v.q) || q.Share.V >= v.q.Queues[biggest].Share.V {
+				biggest, at = i, q.Share.At
+			}
+		}
+		if v.c.OS == SONiC && sum > 100 {
+			return
+		}
+		visit(v, sum, biggest, at)
+	})
+}
+
+func (p Place) isShare(q *QoS) bool {
+	for i := range q.Queues {
+		if q.Queues[i].Share.Is() && q.Queues[i].Share.At == p {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *linter) dataStarved() {
+	l.variants(func(v variant) {
+		q := &v.q.Queues[l.data(v.q)]
+		if q.Share.Is() && q.Share.V == 0 && !q.Strict.V && v.q.DSCP[l.DataDSCP].Is() {
+			l.say(q.Share.At, "give the RoCE queue its share, for example 50", "queue %d carries RoCE data and gets 0 %% of the bandwidth", l.data(v.q))
+		}
+	})
+}

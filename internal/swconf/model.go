@@ -1,0 +1,274 @@
+// Package swconf is what a switch's configuration says, whatever the vendor's
+// syntax: classification, queues, scheduling, ECN, PFC, watchdog, load
+// balancing, neighbours, each value with the place where it stands. Dialects
+// (packages nxos, sonic, eos, frr) fill a Config from text and write text from
+// a design; the rules of lint, the table of show and the queue.Spec of a
+// simulated switch are made from the Config alone.
+package swconf
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// OS is a configuration language.
+type OS string
+
+// Languages.
+const (
+	NXOS  OS = "nxos"
+	SONiC OS = "sonic"
+	FRR   OS = "frr"
+	EOS   OS = "eos"
+)
+
+// Place is where something stands in a file. Line 0 is nowhere: a default.
+type Place struct {
+	File      string
+	Line, Col int
+}
+
+// Said is a value and where the text says it.
+type Said[T any] struct {
+	V  T
+	At Place
+}
+
+// Is reports whether the text says it.
+func (s Said[T]) Is() bool { return s.At.Line > 0 }
+
+// Say makes a value with its place.
+func Say[T any](v T, at Place) Said[T] { return Said[T]{v, at} }
+
+// Config is one switch's configuration.
+type Config struct {
+	OS       OS
+	File     string
+	Hostname Said[string]
+	LLDP     Said[bool] // LLDP runs; each language's default unless said
+	Watchdog Watchdog
+	Buffer   Said[unit.Bytes] // packet memory; the text of most switches does not say
+	HashSeed Said[string]     // of ECMP
+	DLB      *DLB
+	Span     []Place // sessions that mirror what ports transmit
+	Ports    []*Port
+	BGP      *BGP
+	QoS      *QoS // of a port without policies of its own
+	Objects  []Object
+	Refs     []Ref
+	Faults   []Finding // what the dialect itself found
+	Unknown  []Unknown
+	Read     int // lines that were understood
+	Passed   int // lines that are known and do not matter here
+	Total    int // lines with content
+}
+
+// Unknown is a line that was not understood.
+type Unknown struct {
+	At   Place
+	Text string
+	Why  string
+}
+
+// Object is something with a name that other lines refer to.
+type Object struct {
+	Kind, Name string
+	At         Place
+	Quiet      bool // may stand unused: predefined, or a mere description
+}
+
+// Ref is a use of a name.
+type Ref struct {
+	Kind, Name string
+	At         Place
+}
+
+// Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
+type Watchdog struct {
+	On                    Said[bool]
+	Poll, Detect, Restore Said[unit.Time]
+	Forward               Said[bool]
+}
+
+// DLB is dynamic load balancing (seed, chapter 12).
+type DLB struct {
+	At    Place
+	Mode  Said[string] // flowlet, per-packet
+	MAC   Said[string]
+	Aging Said[unit.Time]
+	All   bool
+	Ports []Said[string]
+}
+
+// DefaultDLBMAC holds where a switch's text names none (seed, chapter 12).
+const DefaultDLBMAC = "00:cc:cc:cc:cc:cc"
+
+// PFCMode is what an interface does about PFC.
+type PFCMode uint8
+
+// Modes. Auto asks the neighbour through DCBX.
+const (
+	PFCOff PFCMode = iota
+	PFCOn
+	PFCAuto
+)
+
+func (m PFCMode) String() string { return [...]string{"off", "on", "auto"}[m] }
+
+// Port is one physical interface.
+type Port struct {
+	Name     string // in the language's full form: Ethernet1/3, Ethernet16, swp3
+	Number   int    // front panel number from 1, 0 where the name tells none
+	At       Place
+	Desc     Said[string]
+	Speed    Said[unit.Rate]
+	CableMM  Said[int64]
+	MTU      Said[unit.Bytes]
+	Down     Said[bool]
+	Addrs    []Said[netip.Prefix]
+	LinkOnly Said[bool] // IPv6 link-local address only: unnumbered
+	Channel  Said[int]  // member of a port channel
+	VLAN     Said[int]
+	PFC      Said[PFCMode]
+	Watchdog Said[bool]
+	LLDPOff  Said[bool]
+	DCBX     Said[string] // ieee, cee, auto
+	Willing  Said[bool]
+	QoS      *QoS
+}
+
+// QoS is what happens to the packets of a port, policies applied.
+type QoS struct {
+	Input   Said[string] // classification that is applied, as named
+	Output  Said[string] // queueing policy
+	Network Said[string] // NX-OS network-qos
+	DSCP    [64]Said[uint8]
+	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
+	Queues  [queue.Classes]Queue
+}
+
+// Queue is one queue of a port and the PFC priority of its number.
+type Queue struct {
+	Name   string // as the language names it
+	At     Place
+	Strict Said[bool]
+	Share  Said[int] // percent
+	WRED   Said[WRED]
+	Pause  Said[int]   // lossless: the PFC priority that is paused
+	PG     Said[Pause] // thresholds of the lossless priority group
+	Limit  Said[unit.Bytes]
+	Alpha  Said[float64]
+	MTU    Said[unit.Bytes]
+	Net    Place // the line that opens the class's lossless settings
+}
+
+// WRED is random detection as the text gives it.
+type WRED struct {
+	Min, Max unit.Bytes
+	Percent  float64
+	Weight   int
+	ECN      bool
+	MinAt    Place // where they stand on lines of their own
+	MaxAt    Place
+	ECNAt    Place
+}
+
+// Pause holds the thresholds of a lossless priority group.
+type Pause struct {
+	XOff, XOn unit.Bytes // XOff 0: dynamic by Alpha
+	Alpha     float64
+	Headroom  unit.Bytes
+	XOffAt    Place // where they stand on lines of their own
+	XOnAt     Place
+	HeadAt    Place
+}
+
+// BGP is the underlay.
+type BGP struct {
+	ASN         Said[uint32]
+	RouterID    Said[netip.Addr]
+	MaxPaths    Said[int]
+	Relax       Said[bool] // multipath over different AS paths of equal length
+	Neighbors   []*Neighbor
+	Networks    []Said[netip.Prefix]
+	Connected   Said[bool] // announces connected networks
+	EVPN        Said[bool]
+	NoPolicy    Said[bool] // FRR: eBGP works without policies
+	NeedsPolicy bool       // the language drops eBGP routes without policies
+}
+
+// Neighbor is a BGP neighbour.
+type Neighbor struct {
+	At     Place
+	Addr   netip.Addr   // numbered
+	Port   string       // unnumbered
+	Remote Said[string] // AS number, or "external"
+	Group  Said[string]
+	Active bool // in an address family
+	Off    bool // taken out of IPv4 unicast by name
+}
+
+// Port returns the interface of a name, or nil.
+func (c *Config) Port(name string) *Port {
+	i := slices.IndexFunc(c.Ports, func(p *Port) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.Ports[i]
+}
+
+// Numbered returns the interface of a front panel number, or nil.
+func (c *Config) Numbered(n int) *Port {
+	i := slices.IndexFunc(c.Ports, func(p *Port) bool { return p.Number == n })
+	if i < 0 {
+		return nil
+	}
+	return c.Ports[i]
+}
+
+// Name is the hostname, or the file where the text gives none.
+func (c *Config) Name() string {
+	if c.Hostname.V != "" {
+		return c.Hostname.V
+	}
+	return c.File
+}
+
+// Define notes a named object.
+func (c *Config) Define(kind, name string, at Place, quiet bool) {
+	c.Objects = append(c.Objects, Object{kind, name, at, quiet})
+}
+
+// Use notes a reference to a named object.
+func (c *Config) Use(kind, name string, at Place) {
+	c.Refs = append(c.Refs, Ref{kind, name, at})
+}
+
+// HasQoS reports whether the language says anything about queues.
+func (c *Config) HasQoS() bool { return c.OS != FRR }
+
+// Fingerprint is equal for two descriptions that treat packets alike, wherever
+// they stand in the text.
+func (q *QoS) Fingerprint() string {
+	var b []byte
+	for i := range q.DSCP {
+		b = append(b, q.DSCP[i].V, boolByte(q.DSCP[i].Is()))
+	}
+	b = fmt.Append(b, q.Input.V, q.Output.V, q.Network.V)
+	for i := range q.Queues {
+		k := &q.Queues[i]
+		b = fmt.Append(b, k.Name, k.Strict.V, k.Share.V, k.Share.Is(), k.WRED.V, k.WRED.Is(), k.Pause.V, k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V)
+	}
+	return string(b)
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

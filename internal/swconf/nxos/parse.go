@@ -1,0 +1,284 @@
+// Package nxos reads and writes Cisco NX-OS configuration: the six DCQCN steps of
+// the seed, PFC and its watchdog, DLB, LLDP, and the BGP underlay. What it knows
+// of the language stands in the rule tables of this package; every other line
+// is reported with its place.
+package nxos
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/unit"
+)
+
+// parser collects what the lines say before policies are applied.
+type parser struct {
+	c        *swconf.Config
+	classes  map[string]*classMap
+	policies map[string]*policy
+	system   applied
+	ports    map[*swconf.Port]*applied
+	spans    []span
+	blocks   []ifBlock
+	inherit  map[string]*swconf.Neighbor
+}
+
+// span is a mirrored interface.
+type span struct {
+	name string
+	at   swconf.Place
+}
+
+// applied is what service-policy lines name.
+type applied struct {
+	qosIn, queueOut, queueIn, network swconf.Said[string]
+	egress                            []swconf.Place // egress policies that DLB ignores
+	lldpOff                           bool
+}
+
+// Looks reports whether text looks like NX-OS rather than another language.
+func Looks(text string) int {
+	return swconf.Score(text, "feature ", "class-map type ", "policy-map type ", "hardware profile dlb", "system qos", "service-policy type ",
+		"priority-flow-control mode", "priority-flow-control watch-dog", "interface Ethernet1/", "pause pfc-cos", "vdc ", "boot nxos", "inherit peer", "template peer ",
+		"dlb-interface", "set qos-group", "c-out-8q", "random-detect minimum-threshold", "install feature-set", "version 9.", "version 10.")
+}
+
+// Parse reads a configuration.
+func Parse(file string, text []byte) (*swconf.Config, error) {
+	lines, err := cli.Scan(file, text)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{c: &swconf.Config{OS: swconf.NXOS, File: file, Total: len(lines)}, classes: map[string]*classMap{}, policies: map[string]*policy{},
+		ports: map[*swconf.Port]*applied{}}
+	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
+		return nil, err
+	}
+	p.resolve()
+	return p.c, nil
+}
+
+func (p *parser) at(m *cli.Match, name string) swconf.Place {
+	return swconf.Place{File: p.c.File, Line: m.Line.Num, Col: m.Col(name)}
+}
+
+func (p *parser) fault(m *cli.Match, name string, severity swconf.Severity, rule, msg, why, fix string) {
+	swconf.Report(p.c, p.at(m, name), severity, rule, msg, why, fix)
+}
+
+func said[T any](p *parser, m *cli.Match, name string, v T) swconf.Said[T] {
+	return swconf.Say(v, p.at(m, name))
+}
+
+func (p *parser) pass(*cli.Match) { p.c.Passed++ }
+
+// root is the table of global commands.
+func (p *parser) root() *cli.Mode {
+	c := p.c
+	r := cli.NewMode("config")
+	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
+	r.Set("switchname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
+	r.Set("feature <name>", func(m *cli.Match) {
+		if m.Word("name") == "lldp" {
+			c.LLDP = said(p, m, "name", !m.No)
+		}
+	})
+	r.Set("nv overlay evpn", func(*cli.Match) {})
+	r.Set("feature nv overlay", func(*cli.Match) {})
+	p.qosRules(r)
+	r.On("interface <name...>", p.openInterface)
+	r.On("hardware profile dlb", p.openDLB)
+	r.On("monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
+	r.On("router bgp <asn>", p.openBGP)
+	r.Set("ip load-sharing address <fields...>", func(m *cli.Match) {
+		f := strings.Fields(m.Word("fields"))
+		for i, w := range f {
+			if ok := len(w) >= 3 && strings.HasPrefix("universal-id", w); ok && i+1 < len(f) {
+				c.HashSeed = said(p, m, "fields", f[i+1])
+			}
+		}
+	})
+	r.On("route-map <name> [ <action:permit|deny> ] [ <seq:int> ]", func(m *cli.Match) *cli.Mode {
+		p.define(m, "route-map", m.Word("name"))
+		return p.routeMap()
+	})
+	r.Set("ip prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", m.Word("name")) })
+	r.On("vlan <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
+	r.On("vlan configuration <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
+	r.On("vpc domain <id:int>", func(*cli.Match) *cli.Mode {
+		return p.block("vpc", "role", "peer-keepalive", "peer-gateway", "peer-switch", "auto-recovery",
+			"layer3", "ip arp synchronize", "ipv6 nd synchronize", "system-priority", "system-mac", "delay restore", "virtual peer-link", "fast-convergence", "dual-active")
+	})
+	r.On("evpn esi multihoming", func(*cli.Match) *cli.Mode {
+		return p.block("evpn-mh", "ethernet-segment", "core-tracking", "es-delay-restore")
+	})
+	r.On("evpn", func(*cli.Match) *cli.Mode {
+		vni := p.block("evpn-vni", "rd", "route-target")
+		return cli.NewMode("evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
+	})
+	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", func(m *cli.Match) {
+		c.Watchdog.On = said(p, m, "state", m.Word("state") == "on" && !m.No)
+		if m.Has("disable-action") {
+			c.Watchdog.Forward = said(p, m, "disable-action", true)
+		}
+	})
+	r.Set("priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
+		c.Watchdog.Poll = said(p, m, "ms", unit.Time(m.Int("ms"))*unit.Millisecond)
+		if ms := m.Int("ms"); ms < 100 || ms > 1000 {
+			p.fault(m, "ms", swconf.Error, "watchdog-range", fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
+				"the switch refuses the line and keeps the old interval", "write an interval between 100 and 1000")
+		}
+	})
+	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
+		return func(m *cli.Match) { *to = said(p, m, "n", unit.Time(min(m.Int("n"), 1000))) }
+	}
+	// Multiples of the interval; resolve turns them into times.
+	r.Set("priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
+	r.Set("priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
+	r.Set("priority-flow-control fixed-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
+	r.Set("lldp <what:holdtime|reinit|timer|tlv-select|dcbx|multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
+	r.Skip(p.pass, passed...)
+	return r
+}
+
+// passed are global commands without bearing on the back-end network's data path.
+var passed = []string{"version", "vdc", "username", "password", "snmp-server", "ntp", "clock", "logging", "aaa", "tacacs-server", "radius-server", "tacacs+", "ssh",
+	"telnet", "line", "boot", "banner", "copp", "control-plane", "rmon", "role", "crypto", "spanning-tree", "vrf", "ip domain-lookup", "ip domain-name", "ip name-server",
+	"ip route", "ip host", "ip access-list", "ip tcp", "ip ssh", "ipv6 route", "ipv6 access-list", "errdisable", "power", "icam", "nxapi", "key", "cli", "terminal", "configure",
+	"copy", "show", "system jumbomtu", "system default", "system memory-thresholds", "cfs", "callhome", "cdp", "udld", "vtp", "bfd", "fabric", "slot", "poap", "limit-resource", "no-more",
+	"hardware access-list", "hardware qos", "mac address-table", "ip igmp", "license", "flow", "telemetry", "install", "event", "track", "object-group", "ip community-list",
+	"arp", "ip arp", "ipv6 nd", "lacp", "ptp", "sflow", "scheduler", "alias", "exec-timeout", "debug", "cts", "dot1x", "ip dhcp", "fex", "ethernet-oam", "nv", "ngoam", "service",
+	"end", "ip forward-protocol", "ip pim", "ip multicast", "route-target", "mpls", "segment-routing", "interface breakout"}
+
+// block is a mode whose commands are known and only counted.
+func (p *parser) block(name string, commands ...string) *cli.Mode {
+	inner := cli.NewMode(name)
+	for _, c := range commands {
+		inner.On(c+" [ <more...> ]", func(*cli.Match) *cli.Mode { return inner })
+	}
+	return inner
+}
+
+func (p *parser) vlan() *cli.Mode {
+	return p.block("vlan", "name", "vn-segment", "state", "shutdown", "ip", "service-policy")
+}
+
+func (p *parser) routeMap() *cli.Mode {
+	r := p.block("route-map", "set", "description", "continue")
+	r.Set("match ip address prefix-list <name>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+	r.Set("match <what...>", func(*cli.Match) {})
+	return r
+}
+
+// define notes an object; a name that is opened again under "no" is none.
+func (p *parser) define(m *cli.Match, kind, name string) {
+	if !m.No {
+		p.c.Define(kind, name, p.at(m, "name"), false)
+	}
+}
+
+func (p *parser) openDLB(m *cli.Match) *cli.Mode {
+	if m.No {
+		p.c.DLB = nil
+		return nil
+	}
+	d := &swconf.DLB{At: p.at(m, "hardware")}
+	p.c.DLB = d
+	r := cli.NewMode("config-dlb")
+	r.Set("dlb-interface <ports...>", func(m *cli.Match) {
+		if strings.EqualFold(m.Word("ports"), "all") {
+			d.All = true
+			return
+		}
+		names, err := portRange(m.Word("ports"))
+		if err != nil {
+			p.badPort(m, "ports", err)
+			return
+		}
+		for _, n := range names {
+			d.Ports = append(d.Ports, said(p, m, "ports", n))
+		}
+	})
+	r.Set("mac-address <mac>", func(m *cli.Match) {
+		mac, ok := macForm(m.Word("mac"))
+		if !ok {
+			p.fault(m, "mac", swconf.Error, "bad-value", fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
+				"write it as aa:bb:cc:dd:ee:ff or aabb.ccdd.eeff")
+		}
+		d.MAC = said(p, m, "mac", mac)
+	})
+	r.Set("mode <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = said(p, m, "mode", m.Word("mode")) })
+	r.Set("mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = said(p, m, "mode", m.Word("mode")) })
+	r.Set("flowlet-aging <us:int>", func(m *cli.Match) { d.Aging = said(p, m, "us", unit.Time(m.Int("us"))*unit.Microsecond) })
+	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval", "load-awareness"} {
+		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+	}
+	r.Set("source <from> destination <to>", func(*cli.Match) {})
+	return r
+}
+
+// macForm writes a MAC address as aa:bb:cc:dd:ee:ff.
+func macForm(s string) (string, bool) {
+	hex := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(":.-", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(s))
+	if _, err := strconv.ParseUint(hex, 16, 48); err != nil || len(hex) != 12 {
+		return s, false
+	}
+	var b []string
+	for i := 0; i < 12; i += 2 {
+		b = append(b, hex[i:i+2])
+	}
+	return strings.Join(b, ":"), true
+}
+
+func (p *parser) openSpan(m *cli.Match) *cli.Mode {
+	r := cli.NewMode("config-monitor")
+	r.Set("source interface <ports...>", func(m *cli.Match) {
+		list, dir := m.Word("ports"), "both"
+		if i := strings.LastIndexByte(list, ' '); i >= 0 {
+			switch last := strings.ToLower(list[i+1:]); last {
+			case "tx", "rx", "both":
+				list, dir = list[:i], last
+			}
+		}
+		names, err := portRange(list)
+		if err != nil {
+			p.badPort(m, "ports", err)
+		}
+		for _, n := range names {
+			if dir != "rx" {
+				p.spans = append(p.spans, span{n, p.at(m, "ports")})
+			}
+		}
+	})
+	for _, s := range []string{"source", "destination", "description", "shut", "filter", "mtu", "erspan-id", "vrf", "ip"} {
+		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+	}
+	return r
+}
+
+func parseASN(s string) (uint32, bool) {
+	if hi, lo, ok := strings.Cut(s, "."); ok {
+		h, err1 := strconv.ParseUint(hi, 10, 16)
+		l, err2 := strconv.ParseUint(lo, 10, 16)
+		return uint32(h<<16 | l), err1 == nil && err2 == nil
+	}
+	n, err := strconv.ParseUint(s, 10, 32)
+	return uint32(n), err == nil && n > 0
+}
+
+func (p *parser) addr(m *cli.Match, name string) (netip.Addr, bool) {
+	a, err := netip.ParseAddr(m.Word(name))
+	if err != nil {
+		p.fault(m, name, swconf.Error, "bad-value", fmt.Sprintf("%q is not an address", m.Word(name)), "the switch refuses the line", "write an IPv4 or IPv6 address")
+	}
+	return a, err == nil
+}

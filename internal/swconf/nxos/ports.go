@@ -1,0 +1,196 @@
+package nxos
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/unit"
+)
+
+var kinds = []string{"Ethernet", "port-channel", "loopback", "Vlan", "mgmt", "nve"}
+
+// portName writes a name in full: "e1/3" and "Ethernet 1/3" are Ethernet1/3.
+func portName(s string) (string, error) {
+	s = strings.ReplaceAll(s, " ", "")
+	i := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' })
+	if i <= 0 {
+		return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+	}
+	head, tail := strings.ToLower(s[:i]), s[i:]
+	if head == "po" {
+		head = "port-channel"
+	}
+	for _, k := range kinds {
+		if strings.HasPrefix(strings.ToLower(k), head) {
+			if k == "Ethernet" && !strings.Contains(tail, "/") {
+				break
+			}
+			for _, part := range strings.Split(tail, "/") {
+				if n, err := strconv.Atoi(strings.TrimSuffix(part, ".")); err != nil || n < 0 {
+					return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+				}
+			}
+			return k + tail, nil
+		}
+	}
+	return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
+}
+
+// maxRange bounds "interface Ethernet1/1-9999999".
+const maxRange = 4096
+
+// portRange reads "Ethernet1/1-4, Ethernet1/7" into full names.
+func portRange(s string) ([]string, error) {
+	var out []string
+	for _, part := range strings.Split(s, ",") {
+		part = strings.ReplaceAll(strings.TrimSpace(part), " ", "")
+		dash := -1 // of a range; port-channel has one in its name
+		for i := 1; i+1 < len(part); i++ {
+			if part[i] == '-' && digit(part[i-1]) && digit(part[i+1]) || part[i] == '-' && digit(part[i-1]) {
+				dash = i
+			}
+		}
+		if dash < 0 {
+			n, err := portName(part)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, n)
+			continue
+		}
+		first, err := portName(part[:dash])
+		if err != nil {
+			return nil, err
+		}
+		cut := strings.LastIndexAny(first, "/lkn") + 1
+		from, err1 := strconv.Atoi(first[cut:])
+		last := part[dash+1:]
+		to, err2 := strconv.Atoi(last[strings.LastIndexByte(last, '/')+1:])
+		if err1 != nil || err2 != nil || to < from || to-from > maxRange {
+			return nil, fmt.Errorf("%q is no range of interfaces; write Ethernet1/1-4", part)
+		}
+		for ; from <= to; from++ {
+			out = append(out, first[:cut]+strconv.Itoa(from))
+		}
+	}
+	return out, nil
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// frontPanel is the port number of a fixed switch: Ethernet1/3 is 3.
+func frontPanel(name string) int {
+	tail, ok := strings.CutPrefix(name, "Ethernet1/")
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(tail, "/1"))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func (p *parser) badPort(m *cli.Match, name string, err error) {
+	p.fault(m, name, swconf.Error, "bad-value", err.Error(), "the switch refuses the line", "name an interface such as Ethernet1/3")
+}
+
+func (p *parser) openInterface(m *cli.Match) *cli.Mode {
+	names, err := portRange(m.Word("name"))
+	if err != nil {
+		p.badPort(m, "name", err)
+		return p.interfaceMode(nil)
+	}
+	var ports []*swconf.Port
+	for _, n := range names {
+		port := p.c.Port(n)
+		if port == nil {
+			port = &swconf.Port{Name: n, At: p.at(m, "interface"), Number: frontPanel(n)}
+			p.ports[port] = &applied{}
+			if strings.HasPrefix(n, "Ethernet") {
+				p.c.Ports = append(p.c.Ports, port)
+			}
+		}
+		ports = append(ports, port)
+	}
+	return p.interfaceMode(ports)
+}
+
+func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
+	r := cli.NewMode("config-if")
+	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
+		return func(m *cli.Match) {
+			for _, port := range ports {
+				f(port, m)
+			}
+		}
+	}
+	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = said(p, m, "text", m.Word("text")) }))
+	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.MTU = said(p, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) }))
+	r.Set("speed <mbps:int>", each(func(q *swconf.Port, m *cli.Match) {
+		q.Speed = said(p, m, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
+	}))
+	r.Set("speed auto", func(*cli.Match) {})
+	r.Set("shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = said(p, m, "shutdown", !m.No) }))
+	r.Set("ip address <prefix> [ secondary ] [ tag <tag:int> ]", each(func(q *swconf.Port, m *cli.Match) {
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/31")
+			return
+		}
+		q.Addrs = append(q.Addrs, said(p, m, "prefix", pre))
+	}))
+	r.Set("ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
+	r.Set("ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
+	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { q.Channel = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("priority-flow-control mode <mode:auto|on|off> [ send-tlv ]", each(func(q *swconf.Port, m *cli.Match) {
+		mode := map[string]swconf.PFCMode{"auto": swconf.PFCAuto, "on": swconf.PFCOn, "off": swconf.PFCOff}[m.Word("mode")]
+		if m.No {
+			mode = swconf.PFCAuto
+		}
+		q.PFC = said(p, m, "mode", mode)
+	}))
+	r.Set("priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { q.Watchdog = said(p, m, "watch-dog", !m.No) }))
+	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", each(func(q *swconf.Port, m *cli.Match) {
+		q.Watchdog = said(p, m, "state", m.Word("state") == "on" && !m.No)
+	}))
+	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = said(p, m, "what", m.No) }))
+	r.Set("lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = said(p, m, "v", m.Word("v")) }))
+	a := &applied{}
+	p.servicePolicy(r, a)
+	r.Set("ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
+		if m.Word("dir") == "out" && !m.No {
+			p.ports[q].egress = append(p.ports[q].egress, p.at(m, "name"))
+		}
+	}))
+	for _, q := range ports {
+		p.blocks = append(p.blocks, ifBlock{q, a})
+	}
+	for _, s := range []string{"switchport", "ip", "ipv6", "ethernet-segment", "vpc", "vrf", "no-shutdown", "load-interval", "logging", "cdp", "flowcontrol", "fec",
+		"negotiate", "medium", "beacon", "lldp", "spanning-tree", "storm-control", "mac-address", "udld", "lacp", "hsrp", "bfd", "link", "duplex", "delay", "bandwidth",
+		"fabric", "host-reachability", "source-interface", "member", "carrier-delay", "snmp", "hardware", "qos", "sflow", "dampening", "management", "mac", "macsec",
+		"port-channel", "suppress-arp", "ingress-replication", "mcast-group", "global", "evpn", "esi", "system-mac", "plane", "itu", "media-type", "autonomous"} {
+		inner := cli.NewMode("config-if-sub")
+		inner.On("<anything...>", func(*cli.Match) *cli.Mode { return nil })
+		sub := s == "hsrp" || s == "ethernet-segment" || s == "member"
+		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
+			if sub {
+				return inner
+			}
+			return nil
+		})
+	}
+	return r
+}
+
+// ifBlock is one interface block: its policies become the port's when all is
+// read, because a port may be opened several times and in ranges.
+type ifBlock struct {
+	port *swconf.Port
+	a    *applied
+}

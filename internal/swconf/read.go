@@ -1,0 +1,56 @@
+package swconf
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/swconf/cli"
+)
+
+// Score counts how many of a language's tell-tale phrases a text has.
+func Score(text string, phrases ...string) (n int) {
+	for _, p := range phrases {
+		if strings.Contains(text, p) {
+			n++
+		}
+	}
+	return n
+}
+
+// includes are commands that would pull in another file.
+var includes = []string{"include", "#include", "source-file", ".include"}
+
+// ReadLines feeds lines to a dialect's table, counts them, and notes those that
+// were not understood. A last line that stops in the middle of a command is an
+// error: the file was cut off.
+func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
+	for i := range lines {
+		for _, inc := range includes {
+			if strings.EqualFold(lines[i].Words[0].Text, inc) {
+				return &cli.SyntaxError{File: c.File, Line: lines[i].Num, Col: lines[i].Words[0].Col,
+					Msg: "includes are not followed: put the included lines in their place, one file is one switch"}
+			}
+		}
+	}
+	unknown := cli.Read(lines, root)
+	for _, u := range unknown {
+		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
+			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col, Msg: u.Why + "; the file ends here: is it cut off?"}
+		}
+		c.Unknown = append(c.Unknown, Unknown{Place{c.File, u.Line.Num, u.Col}, u.Line.Text, u.Why})
+	}
+	c.Read = len(lines) - len(unknown) - c.Passed
+	return nil
+}
+
+// Report notes a fault that the dialect found while reading.
+func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {
+	c.Faults = append(c.Faults, Finding{Severity: s, Rule: rule, File: at.File, Line: at.Line, Column: at.Col, Message: message, Why: why, Fix: fix})
+}
+
+// Duplicate reports a second definition of a name.
+func Duplicate(c *Config, kind, name string, at, first Place) {
+	Report(c, at, Error, "duplicate-definition", fmt.Sprintf("%s %s is defined again, first on line %d", kind, name, first.Line),
+		"the two are merged or the last wins, depending on the system: what runs is not what either text says",
+		"keep one definition")
+}

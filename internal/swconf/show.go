@@ -1,0 +1,202 @@
+package swconf
+
+import (
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Row is one queue of the table that show prints: what becomes of the packets
+// of some DSCPs.
+type Row struct {
+	DSCP     string `json:"dscp"`
+	Group    int    `json:"group"`
+	Queue    string `json:"queue"`
+	Schedule string `json:"scheduling"`
+	ECN      string `json:"ecn"`
+	PFC      string `json:"pfc"`
+	Line     int    `json:"line,omitempty"` // of the queue's class
+}
+
+// View is the table of the ports that treat packets alike.
+type View struct {
+	Ports    []string `json:"ports"`
+	Input    string   `json:"classification,omitempty"`
+	Output   string   `json:"queueing,omitempty"`
+	PFC      string   `json:"pfc_mode"`
+	Watchdog bool     `json:"watchdog"`
+	MTU      int64    `json:"mtu,omitempty"`
+	Rows     []Row    `json:"rows"`
+}
+
+// Views is what a switch does with packets, port by port, equal ones together.
+func (c *Config) Views() []View {
+	type key struct {
+		q        *QoS
+		pfc      PFCMode
+		watchdog bool
+		mtu      unit.Bytes
+	}
+	index := map[key]int{}
+	var out []View
+	add := func(q *QoS, p *Port) {
+		k := key{q: q}
+		if p != nil {
+			k.pfc, k.watchdog, k.mtu = p.PFC.V, p.Watchdog.V, p.MTU.V
+		}
+		i, ok := index[k]
+		if !ok {
+			i = len(out)
+			index[k] = i
+			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog && c.Watchdog.On.V, Rows: c.rows(q, p)}
+			if mtu, ok := q.mtu(p); ok {
+				v.MTU = int64(mtu)
+			}
+			if p == nil {
+				v.PFC = "not configured"
+			}
+			out = append(out, v)
+		}
+		if p != nil {
+			out[i].Ports = append(out[i].Ports, p.Name)
+		}
+	}
+	for _, p := range c.Ports {
+		if p.QoS != nil {
+			add(p.QoS, p)
+		}
+	}
+	if len(out) == 0 && c.QoS != nil {
+		add(c.QoS, nil)
+	}
+	return out
+}
+
+func (c *Config) rows(q *QoS, p *Port) []Row {
+	var dscps [8][]int
+	for d := range q.DSCP {
+		dscps[q.DSCP[d].V&7] = append(dscps[q.DSCP[d].V&7], d)
+	}
+	var rows []Row
+	for i := len(q.Queues) - 1; i >= 0; i-- {
+		k := &q.Queues[i]
+		if len(dscps[i]) == 0 && k.At.Line == 0 && !k.Pause.Is() && !k.WRED.Is() {
+			continue
+		}
+		r := Row{DSCP: ranges(dscps[i]), Group: i, Queue: k.Name, Schedule: k.schedule(), ECN: k.ecn(), PFC: k.pfc(p), Line: k.At.Line}
+		if len(dscps[i]) == 0 {
+			r.DSCP = "none"
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func (k *Queue) schedule() string {
+	switch {
+	case k.Strict.V:
+		return "strict"
+	case k.Share.Is():
+		return strconv.Itoa(k.Share.V) + " %"
+	}
+	return "leftover"
+}
+
+func (k *Queue) ecn() string {
+	w := k.WRED.V
+	if !k.WRED.Is() {
+		return "no"
+	}
+	what := "marks"
+	if !w.ECN {
+		what = "drops"
+	}
+	if w.Max == 0 {
+		return what + ", platform's thresholds"
+	}
+	s := fmt.Sprintf("%s %v..%v %s%%", what, w.Min, w.Max, strconv.FormatFloat(w.Percent, 'g', 4, 64))
+	if w.Weight > 0 {
+		s += fmt.Sprintf(" weight %d", w.Weight)
+	}
+	return s
+}
+
+func (k *Queue) pfc(p *Port) string {
+	if !k.Pause.Is() {
+		return "no"
+	}
+	if p != nil && p.PFC.V == PFCOff {
+		return fmt.Sprintf("priority %d, off on the port", k.Pause.V)
+	}
+	s := fmt.Sprintf("priority %d", k.Pause.V)
+	if g := k.PG.V; k.PG.Is() && g.XOff > 0 {
+		s += fmt.Sprintf(", xoff %v xon %v", g.XOff, g.XOn)
+	} else if k.PG.Is() {
+		s += fmt.Sprintf(", alpha %g", g.Alpha)
+	}
+	return s
+}
+
+// Compress writes a list of ports shortly: Ethernet1/1-4, Ethernet1/9.
+func Compress(names []string) string {
+	var parts []string
+	for i := 0; i < len(names); {
+		head, n, ok := numbered(names[i])
+		j := i
+		for ok && j+1 < len(names) {
+			h, m, ok2 := numbered(names[j+1])
+			if !ok2 || h != head || m != n+(j+1-i) {
+				break
+			}
+			j++
+		}
+		if j > i {
+			_, last, _ := numbered(names[j])
+			parts = append(parts, fmt.Sprintf("%s-%d", names[i], last))
+		} else {
+			parts = append(parts, names[i])
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// numbered splits a port name into its head and its last number.
+func numbered(name string) (head string, n int, ok bool) {
+	cut := strings.LastIndexFunc(name, func(r rune) bool { return r < '0' || r > '9' }) + 1
+	n, err := strconv.Atoi(name[cut:])
+	return name[:cut], n, err == nil
+}
+
+// Brackets writes host names as Slurm does: host-[1-4,7],login.
+func Brackets(names []string) string {
+	var heads []string
+	list := map[string][]int{}
+	for _, n := range names {
+		h, i, ok := numbered(n)
+		if !ok || h+strconv.Itoa(i) != n { // no number, or leading zeros
+			h, i = n, -1
+		}
+		if list[h] == nil {
+			heads = append(heads, h)
+		}
+		list[h] = append(list[h], i)
+	}
+	var parts []string
+	for _, h := range heads {
+		l := list[h]
+		switch {
+		case l[0] < 0:
+			parts = append(parts, h)
+		case len(l) == 1:
+			parts = append(parts, h+strconv.Itoa(l[0]))
+		default:
+			sort.Ints(l)
+			parts = append(parts, h+"["+ranges(l)+"]")
+		}
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,347 @@
+package sonic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/frr"
+	"railyard/unit"
+)
+
+// row is a row of a table: fields, or for maps their entries.
+type row = map[string]string
+
+// lanes is how many serial lanes a front panel port has; SONiC numbers ports by
+// their first lane.
+const lanes = 8
+
+// PortName is SONiC's name of a front panel port: 3 is Ethernet16.
+func PortName(n int) string { return "Ethernet" + strconv.Itoa((n-1)*lanes) }
+
+// names of the profiles and maps.
+const (
+	mapName     = "ROCE"
+	ingressPool = "ingress_lossless_pool"
+	egress      = "egress_lossy_pool"
+)
+
+// Render writes a switch's config_db.json, and its frr.conf: routing is in FRR's
+// own file (docker_routing_config_mode split-unified).
+func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
+	if err := fits(d, s); err != nil {
+		return nil, err
+	}
+	db := map[string]map[string]row{}
+	put := func(table, key string, r row) {
+		if db[table] == nil {
+			db[table] = map[string]row{}
+		}
+		db[table][key] = r
+	}
+	system(d, s, put)
+	maps(s, put)
+	profiles(s, put)
+	for _, p := range s.Ports {
+		ports(d, s, p, put)
+	}
+	put("CABLE_LENGTH", "AZURE", cables(s))
+	vlans(d, s, put)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "    ")
+	if err := e.Encode(db); err != nil {
+		panic(err) // maps of strings always encode
+	}
+	files := []design.File{{Path: s.Name + "/config_db.json", Text: b.String()}}
+	if s.Routed() {
+		files = append(files, design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, PortName, false)})
+	}
+	return files, nil
+}
+
+func fits(d *design.Design, s *design.Switch) error {
+	no := func(format string, args ...any) error { return design.Refuse(swconf.SONiC, s, format, args...) }
+	spec := &s.Spec
+	if s.Peer != nil && d.Multihome == design.ESI {
+		return no("EVPN multihoming is not written for SONiC; use --multihoming mlag")
+	}
+	if spec.MTU > 9216 {
+		return no("an MTU of %d; at most 9216 is accepted", spec.MTU)
+	}
+	lossless := 0
+	for i := range spec.Queues {
+		k := &spec.Queues[i]
+		if k.Lossless {
+			lossless++
+		}
+		if p := k.WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
+			return no("queue %d: a drop probability of %g %%; whole percents are accepted", i, p)
+		}
+		if k.WRED.Weight > 0 {
+			return no("queue %d: WRED has no averaging weight", i)
+		}
+		if _, ok := exponent(k.Alpha); k.Alpha > 0 && !ok {
+			return no("queue %d: alpha %g; powers of two from 1/256 to 256 are accepted", i, k.Alpha)
+		}
+		if k.Lossless && k.XOff == 0 && k.Headroom == 0 {
+			return no("queue %d: a dynamic threshold needs an explicit headroom (switch.queues.%d.headroom)", i, i)
+		}
+	}
+	if lossless > 2 {
+		return no("%d lossless classes; the YANG model takes two", lossless)
+	}
+	if w := spec.Watchdog; w.On && (w.Detect < 100*unit.Millisecond || w.Detect > 5000*unit.Millisecond || w.Restore < 100*unit.Millisecond || w.Restore > 60*unit.Second || w.Poll > 3*unit.Second || w.Poll < 100*unit.Millisecond) {
+		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling 100ms to 3s", w.Poll, w.Detect, w.Restore)
+	}
+	return nil
+}
+
+func exponent(a float64) (int, bool) {
+	for n := int64(-8); n <= 8; n++ {
+		if alpha(n) == a {
+			return int(n), true
+		}
+	}
+	return 0, false
+}
+
+type putter func(table, key string, r row)
+
+func system(d *design.Design, s *design.Switch, put putter) {
+	role := "LeafRouter"
+	switch {
+	case s.Tier == 1:
+		role = "ToRRouter"
+	case s.Tier > 2:
+		role = "SpineRouter"
+	}
+	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up", "docker_routing_config_mode": "split-unified"}
+	if s.Routed() {
+		meta["bgp_asn"] = fmt.Sprint(s.ASN)
+	}
+	put("DEVICE_METADATA", "localhost", meta)
+	put("FEATURE", "lldp", row{"state": "enabled", "auto_restart": "enabled"})
+	put("LOOPBACK_INTERFACE", "Loopback0", row{})
+	put("LOOPBACK_INTERFACE", fmt.Sprintf("Loopback0|%v/32", s.RouterID), row{})
+}
+
+// maps writes classification: DSCP to traffic class, and the identity from
+// there to queues, priority groups and PFC priorities.
+func maps(s *design.Switch, put putter) {
+	dscp, same := row{}, row{}
+	for d, q := range s.Spec.DSCP {
+		dscp[fmt.Sprint(d)] = fmt.Sprint(q)
+	}
+	groups := row{} // lossy classes share priority group 0
+	for i := range queue.Classes {
+		n := fmt.Sprint(i)
+		same[n] = n
+		groups[n] = "0"
+		if s.Spec.Queues[i].Lossless {
+			groups[n] = n
+		}
+	}
+	put("DSCP_TO_TC_MAP", mapName, dscp)
+	put("TC_TO_QUEUE_MAP", mapName, same)
+	put("TC_TO_PRIORITY_GROUP_MAP", mapName, groups)
+	put("MAP_PFC_PRIORITY_TO_QUEUE", mapName, same)
+}
+
+// profiles writes schedulers, WRED and buffers.
+func profiles(s *design.Switch, put putter) {
+	spec := &s.Spec
+	for i := range spec.Queues {
+		k := &spec.Queues[i]
+		n := fmt.Sprint(i)
+		if k.Strict {
+			put("SCHEDULER", "scheduler."+n, row{"type": "STRICT"})
+		} else if k.Weight > 0 {
+			put("SCHEDULER", "scheduler."+n, row{"type": "DWRR", "weight": fmt.Sprint(k.Weight)})
+		}
+		if w := k.WRED; w.Max > 0 {
+			put("WRED_PROFILE", "WRED_Q"+n, wredRow(w))
+		}
+		lossyBuffer(k, n, spec.Buffer, put)
+		if k.Lossless {
+			r := row{"pool": ingressPool, "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)), "xon": fmt.Sprint(int64(k.XOn))}
+			if k.XOff > 0 {
+				r["static_th"] = fmt.Sprint(int64(k.XOff))
+			} else {
+				e, _ := exponent(k.Alpha)
+				r["dynamic_th"] = fmt.Sprint(e)
+			}
+			put("BUFFER_PROFILE", "pg_lossless_"+n, r)
+		}
+	}
+	put("BUFFER_POOL", ingressPool, row{"type": "ingress", "mode": poolMode(spec), "size": fmt.Sprint(int64(spec.Buffer))})
+	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic", "size": fmt.Sprint(int64(spec.Buffer))})
+}
+
+// poolMode is static when every lossless class has a fixed threshold.
+func poolMode(spec *queue.Spec) string {
+	for i := range spec.Queues {
+		if k := &spec.Queues[i]; k.Lossless && k.XOff == 0 {
+			return "dynamic"
+		}
+	}
+	return "static"
+}
+
+// lossyBuffer writes an egress profile where it differs from the default, an
+// equal share of the free buffer (alpha 1).
+func lossyBuffer(k *queue.Class, n string, buffer unit.Bytes, put putter) {
+	switch {
+	case k.Lossless:
+	case k.Limit > 0:
+		put("BUFFER_POOL", "egress_static_pool", row{"type": "egress", "mode": "static", "size": fmt.Sprint(int64(buffer))})
+		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": "egress_static_pool", "size": "0", "static_th": fmt.Sprint(int64(k.Limit))})
+	default:
+		e, _ := exponent(k.Alpha)
+		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)})
+	}
+}
+
+// wredRow gives all colours the same thresholds: RoCE traffic is not coloured.
+func wredRow(w queue.WRED) row {
+	r := row{"ecn": "ecn_none"}
+	if w.ECN {
+		r["ecn"] = "ecn_all"
+	}
+	for _, c := range []string{"green", "yellow", "red"} {
+		r[c+"_min_threshold"] = fmt.Sprint(int64(w.Min))
+		r[c+"_max_threshold"] = fmt.Sprint(int64(w.Max))
+		r[c+"_drop_probability"] = fmt.Sprintf("%.0f", w.Probability*100)
+		r["wred_"+c+"_enable"] = "true"
+	}
+	return r
+}
+
+func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
+	name := PortName(p.Number)
+	var lane []string
+	for i := range lanes {
+		lane = append(lane, fmt.Sprint((p.Number-1)*lanes+i+1))
+	}
+	far := p.FarPort
+	if p.Far != nil {
+		far = PortName(numberOf(p.FarPort))
+	}
+	put("PORT", name, row{"alias": fmt.Sprintf("etp%d", p.Number), "index": fmt.Sprint(p.Number), "lanes": strings.Join(lane, ","), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
+		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs", "description": fmt.Sprintf("to %s %s", p.FarName, far)})
+	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName, "pfc_to_queue_map": mapName}
+	if m := lossless(&s.Spec); m != "" {
+		qos["pfc_enable"] = m
+		if s.Spec.Watchdog.On {
+			qos["pfcwd_sw_enable"] = m
+		}
+	}
+	put("PORT_QOS_MAP", name, qos)
+	for i := range s.Spec.Queues {
+		k := &s.Spec.Queues[i]
+		key := fmt.Sprintf("%s|%d", name, i)
+		r := row{}
+		if k.Strict || k.Weight > 0 {
+			r["scheduler"] = fmt.Sprintf("scheduler.%d", i)
+		}
+		if k.WRED.Max > 0 {
+			r["wred_profile"] = fmt.Sprintf("WRED_Q%d", i)
+		}
+		if len(r) > 0 {
+			put("QUEUE", key, r)
+		}
+		if k.Lossless {
+			put("BUFFER_PG", key, row{"profile": fmt.Sprintf("pg_lossless_%d", i)})
+		} else {
+			put("BUFFER_QUEUE", key, row{"profile": fmt.Sprintf("egress_q%d", i)})
+		}
+	}
+	if w := s.Spec.Watchdog; w.On && lossless(&s.Spec) != "" {
+		action := "drop"
+		if w.Forward {
+			action = "forward"
+		}
+		put("PFC_WD", "GLOBAL", row{"POLL_INTERVAL": millis(w.Poll)})
+		put("PFC_WD", name, row{"action": action, "detection_time": millis(w.Detect), "restoration_time": millis(w.Restore)})
+	}
+	switch {
+	case p.Addr.IsValid():
+		put("INTERFACE", name, row{})
+		put("INTERFACE", fmt.Sprintf("%s|%v", name, p.Addr), row{})
+	case p.VLAN == nil && p.Kind == design.ToSwitch:
+		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
+	}
+}
+
+func millis(t unit.Time) string { return fmt.Sprint(int64(t / unit.Millisecond)) }
+
+func numberOf(far string) (n int) {
+	fmt.Sscanf(far, "Eth%d", &n)
+	return n
+}
+
+// metres rounds a cable up: SONiC takes whole metres.
+func metres(mm int64) string { return fmt.Sprintf("%dm", (mm+999)/1000) }
+
+// cables is the row of all cable lengths.
+func cables(s *design.Switch) row {
+	r := row{}
+	for _, p := range s.Ports {
+		r[PortName(p.Number)] = metres(p.LengthMM)
+	}
+	return r
+}
+
+func lossless(spec *queue.Spec) string {
+	var s []string
+	for i := range spec.Queues {
+		if spec.Queues[i].Lossless {
+			s = append(s, fmt.Sprint(i))
+		}
+	}
+	return strings.Join(s, ",")
+}
+
+// vlans writes VLAN rails, bundles and what holds a pair together.
+func vlans(d *design.Design, s *design.Switch, put putter) {
+	for _, v := range s.VLANs {
+		name := fmt.Sprintf("Vlan%d", v.ID)
+		put("VLAN", name, row{"vlanid": fmt.Sprint(v.ID), "description": v.Name})
+		if v.Gateway.IsValid() {
+			put("VLAN_INTERFACE", name, row{})
+			put("VLAN_INTERFACE", fmt.Sprintf("%s|%v/%d", name, v.Gateway, v.Subnet.Bits()), row{})
+		}
+	}
+	for _, c := range s.Channels() {
+		name := fmt.Sprintf("PortChannel%d", c.Channel)
+		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
+		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", c.VLAN.ID, name), row{"tagging_mode": "untagged"})
+		if s.Peer != nil {
+			put("MCLAG_INTERFACE", fmt.Sprintf("%d|%s", s.PairID, name), row{"if_type": "PortChannel"})
+		}
+	}
+	for _, p := range s.Ports {
+		switch {
+		case p.Channel > 0:
+			put("PORTCHANNEL_MEMBER", fmt.Sprintf("PortChannel%d|%s", p.Channel, PortName(p.Number)), row{})
+		case p.VLAN != nil:
+			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, PortName(p.Number)), row{"tagging_mode": "untagged"})
+		}
+	}
+	if s.Peer == nil {
+		return
+	}
+	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
+	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
+	for _, v := range s.VLANs {
+		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", v.ID, name), row{"tagging_mode": "tagged"})
+	}
+	put("MCLAG_DOMAIN", fmt.Sprint(s.PairID), row{"source_ip": s.Mgmt.Addr().String(), "peer_ip": s.Peer.Mgmt.Addr().String(), "peer_link": name})
+}

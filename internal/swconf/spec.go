@@ -1,0 +1,222 @@
+package swconf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// Typical returns the QoS of most ports that classify what they receive, and a
+// port that has it; the switch's own where no port does.
+func (c *Config) Typical() (*QoS, *Port) {
+	count := map[*QoS]int{}
+	var best *Port
+	for _, p := range c.Ports {
+		if p.QoS == nil || !p.QoS.Input.Is() || p.Down.V {
+			continue
+		}
+		count[p.QoS]++
+		if best == nil || count[p.QoS] > count[best.QoS] {
+			best = p
+		}
+	}
+	if best == nil {
+		return c.QoS, nil
+	}
+	return best.QoS, best
+}
+
+// Lossless reports whether a queue of a port is protected by PFC: the text
+// pauses it, and the port does PFC at all.
+func (q *QoS) Lossless(i int, p *Port) bool {
+	return q.Queues[i].Pause.Is() && (p == nil || p.PFC.V != PFCOff)
+}
+
+// ErrNoQoS says that a language has nothing about queues.
+var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are configured elsewhere")
+
+// Spec is the switch that the text describes. What it does not say comes from
+// base, the platform, and is named in the notes.
+func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err error) {
+	if !c.HasQoS() || c.QoS == nil {
+		return base, nil, fmt.Errorf("%s: %w", c.File, ErrNoQoS)
+	}
+	note := func(format string, args ...any) {
+		notes = append(notes, c.File+": "+fmt.Sprintf(format, args...))
+	}
+	q, port := c.Typical()
+	spec = queue.Spec{Buffer: base.Buffer, MTU: base.MTU, PFCQuanta: base.PFCQuanta}
+	if c.Buffer.Is() {
+		spec.Buffer = c.Buffer.V
+	}
+	for d := range q.DSCP {
+		spec.DSCP[d] = q.DSCP[d].V
+	}
+	var silent []string
+	for i := range q.Queues {
+		spec.Queues[i] = q.Queues[i].class(q.Lossless(i, port), platform(&base, i))
+		if k := &spec.Queues[i]; k.Lossless && !q.Queues[i].PG.Is() {
+			silent = append(silent, fmt.Sprintf("queue %d pauses at the platform's %v and resumes at %v", i, k.XOff, k.XOn))
+		}
+	}
+	if len(silent) > 0 {
+		note("no xOFF and xON in the text; %s", strings.Join(silent, ", "))
+	}
+	if mtu, ok := q.mtu(port); ok {
+		spec.MTU = mtu
+	} else {
+		note("no MTU in the text; the platform's %v", base.MTU)
+	}
+	w := c.Watchdog
+	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V, Forward: w.Forward.V}
+	if off := c.unlike(q); len(off) > 0 {
+		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "), port.Name)
+	}
+	if port != nil && len(c.Ports) == 1 {
+		note("only %s is configured; all ports are simulated like it", port.Name)
+	}
+	if err := spec.Validate(); err != nil {
+		return spec, notes, c.locate(q, err)
+	}
+	return Normal(spec), notes, nil
+}
+
+// platform is the class whose thresholds hold where the text has none: the
+// queue's own, or the platform's first lossless one.
+func platform(base *queue.Spec, i int) *queue.Class {
+	if base.Queues[i].Lossless {
+		return &base.Queues[i]
+	}
+	for j := range base.Queues {
+		if base.Queues[j].Lossless {
+			return &base.Queues[j]
+		}
+	}
+	d := queue.Default()
+	return &d.Queues[3]
+}
+
+// class is the queue as the simulator runs it.
+func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
+	k := queue.Class{Strict: q.Strict.V, Lossless: lossless, Alpha: 1}
+	if !k.Strict {
+		k.Weight = q.Share.V
+	}
+	if w := q.WRED.V; q.WRED.Is() {
+		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: w.Percent / 100, Weight: uint(max(w.Weight, 0)), ECN: w.ECN}
+		if w.Max == 0 { // thresholds of the platform's choosing
+			k.WRED = platform.WRED
+			k.WRED.ECN = w.ECN
+		}
+	}
+	if !lossless {
+		if q.Alpha.Is() {
+			k.Alpha = q.Alpha.V
+		}
+		k.Limit = q.Limit.V
+		return k
+	}
+	if g := q.PG.V; q.PG.Is() {
+		k.XOff, k.XOn, k.Alpha, k.Headroom = g.XOff, g.XOn, g.Alpha, g.Headroom
+	} else {
+		k.XOff, k.XOn, k.Alpha = platform.XOff, platform.XOn, platform.Alpha
+	}
+	return k
+}
+
+// mtu is the largest frame of a port: its own, else its lossless class's.
+func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
+	if p != nil && p.MTU.Is() {
+		return p.MTU.V, true
+	}
+	for i := range q.Queues {
+		if k := &q.Queues[i]; k.MTU.Is() && (k.Pause.Is() || !ok) {
+			mtu, ok = k.MTU.V, true
+			if k.Pause.Is() {
+				break
+			}
+		}
+	}
+	return mtu, ok
+}
+
+// unlike names the cabled ports that treat packets differently from q.
+func (c *Config) unlike(q *QoS) (names []string) {
+	any := false
+	for _, p := range c.Ports {
+		any = any || p.QoS == q
+	}
+	for _, p := range c.Ports {
+		if any && p.QoS != nil && p.QoS != q && !p.Down.V {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+func shorten(s []string, n int) []string {
+	if len(s) > n {
+		return append(append([]string(nil), s[:n]...), fmt.Sprintf("%d more", len(s)-n))
+	}
+	return s
+}
+
+// locate gives a fault of the Spec the line of the text it comes from.
+func (c *Config) locate(q *QoS, err error) error {
+	var se *queue.SpecError
+	if !errors.As(err, &se) {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	at := Place{File: c.File}
+	var i int
+	var field string
+	if n, _ := fmt.Sscanf(strings.ReplaceAll(se.Field, ".", " "), "queues %d %s", &i, &field); n == 2 {
+		k := &q.Queues[i]
+		switch {
+		case strings.HasPrefix(field, "x") && k.PG.Is() || field == "headroom":
+			at = k.PG.At
+		case strings.HasPrefix(field, "wred") || field == "probability":
+			at = k.WRED.At
+		case field == "weight":
+			at = k.Share.At
+		default:
+			at = k.At
+		}
+	}
+	if at.Line == 0 {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	return fmt.Errorf("%s:%d:%d: %w", at.File, at.Line, at.Col, err)
+}
+
+// Normal clears the fields of a Spec that do not count, so that two that run
+// alike are equal.
+func Normal(s queue.Spec) queue.Spec {
+	for i := range s.Queues {
+		k := &s.Queues[i]
+		if k.Strict {
+			k.Weight = 0
+		}
+		if k.WRED.Max == 0 {
+			k.WRED = queue.WRED{}
+		}
+		switch {
+		case !k.Lossless:
+			k.XOff, k.XOn, k.Headroom = 0, 0, 0
+			if k.Limit > 0 {
+				k.Alpha = 0
+			}
+		case k.XOff > 0:
+			k.Alpha, k.Limit = 0, 0
+		default:
+			k.XOn, k.Limit = 0, 0
+		}
+	}
+	if !s.Watchdog.On || s.LosslessMask() == 0 {
+		s.Watchdog = queue.Watchdog{}
+	}
+	return s
+}
