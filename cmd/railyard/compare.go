@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"railyard/internal/report"
@@ -12,6 +14,7 @@ import (
 type compareCmd struct {
 	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
 	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
+	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg, instead of the scenario's switches.config." placeholder:"FILE,FILE"`
 	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1"`
 	JSON      bool     `help:"Print the summaries as JSON."`
 }
@@ -21,6 +24,7 @@ func (c *compareCmd) Help() string {
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set cc.algorithm=dcqcn,none
   railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8
+  railyard compare scenarios/three-flows.yaml --config old.cfg,new.cfg
   railyard compare runs/a runs/b`
 }
 
@@ -32,7 +36,7 @@ func (c *compareCmd) Run(e *env) error {
 	if c.Seeds < 1 || c.Seeds > 1000 {
 		return &inputError{fmt.Errorf("--seeds must lie between 1 and 1000, found %d", c.Seeds)}
 	}
-	combos, err := combinations(c.Set)
+	combos, err := c.combinations()
 	if err != nil {
 		return &inputError{err}
 	}
@@ -75,11 +79,16 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Varian
 			s := base + uint64(i)
 			seed = &s
 		}
-		plan, err := loadPlan(path, sets, seed)
+		plan, err := loadPlan(path, fromHere(path, sets), seed)
 		if err != nil {
 			return nil, err
 		}
 		base = firstSeed(plan, i, base)
+		if i == 0 && len(c.Config) > 0 {
+			for _, n := range plan.Notes {
+				fmt.Fprintf(e.stderr, "note: %s\n", n)
+			}
+		}
 		run, err := newRun(plan)
 		if err != nil {
 			return nil, err
@@ -91,6 +100,22 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Varian
 		v.Runs = append(v.Runs, s)
 	}
 	return v, nil
+}
+
+// fromHere makes a configuration's file, given from here, one that is given from
+// the scenario's directory.
+func fromHere(scenario string, sets []string) []string {
+	out := slices.Clone(sets)
+	for i, s := range out {
+		file, ok := strings.CutPrefix(s, configKey)
+		if !ok || filepath.IsAbs(file) {
+			continue
+		}
+		if rel, err := filepath.Rel(filepath.Dir(scenario), file); err == nil {
+			out[i] = configKey + rel
+		}
+	}
+	return out
 }
 
 func firstSeed(p *scenario.Plan, i int, base uint64) uint64 {
@@ -106,8 +131,12 @@ func (c *compareCmd) label(path string, sets []string) string {
 	if len(c.Scenarios) > 1 {
 		parts = append(parts, slug("", path))
 	}
-	for i, s := range sets { // one override per --set, in their order
-		if _, v, _ := strings.Cut(s, "="); strings.Contains(c.Set[i], ",") {
+	for i, s := range sets { // one override per --set, in their order, then the configuration
+		_, v, _ := strings.Cut(s, "=")
+		switch {
+		case i >= len(c.Set):
+			parts = append(parts, filepath.Base(v))
+		case strings.Contains(c.Set[i], ","):
 			parts = append(parts, v)
 		}
 	}
@@ -115,6 +144,27 @@ func (c *compareCmd) label(path string, sets []string) string {
 		return slug("", path)
 	}
 	return strings.Join(parts, " ")
+}
+
+// configKey is the override that --config stands for.
+const configKey = "switches.config="
+
+// combinations are those of --set, each with every configuration.
+func (c *compareCmd) combinations() ([][]string, error) {
+	combos, err := combinations(c.Set)
+	if err != nil || len(c.Config) == 0 {
+		return combos, err
+	}
+	var out [][]string
+	for _, combo := range combos {
+		for _, file := range c.Config {
+			out = append(out, append(slices.Clone(combo), configKey+file))
+		}
+	}
+	if len(out) > maxVariants {
+		return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared", len(out), maxVariants)
+	}
+	return out, nil
 }
 
 // combinations expands key=a,b lists into all combinations of overrides.

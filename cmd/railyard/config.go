@@ -21,6 +21,7 @@ type configCmd struct {
 	Lint   configLintCmd   `cmd:"" help:"Find what is wrong in switch configurations."`
 	Show   configShowCmd   `cmd:"" help:"Show what a switch will do with packets, whatever the syntax."`
 	Render configRenderCmd `cmd:"" help:"Write the configuration of every switch of a fabric, and its plans."`
+	Dcbx   configDcbxCmd   `cmd:"" help:"Play the LLDP/DCBX exchange between neighbours."`
 }
 
 func (c *configCmd) Help() string {

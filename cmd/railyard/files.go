@@ -48,3 +48,19 @@ func freshDir(name string) (string, error) {
 	}
 	return "", fmt.Errorf("runs/ is full of %s", name)
 }
+
+// createNew creates a file; an existing one is replaced with force only.
+func createNew(path string, force bool) (*os.File, error) {
+	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if force {
+		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, flags, 0o644)
+	if os.IsExist(err) {
+		err = fmt.Errorf("%s exists; --force replaces it", path)
+	}
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return f, nil
+}

@@ -150,7 +150,7 @@ func writeCapture(w io.Writer, tap *sim.Capture) error {
 
 func write(dir string, plan *scenario.Plan, s *result.Summary, t *result.Tables, limits []string, files []result.File) error {
 	_, values := plan.File.Values()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Resolved: values,
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Configs: plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
 	return result.Write(dir, m, s, t, files...)
 }

@@ -17,8 +17,9 @@ type Manifest struct {
 	Name        string            `json:"name"`
 	Version     string            `json:"version"`
 	Seed        uint64            `json:"seed"`
-	Scenario    string            `json:"scenario"` // the file's text
-	Resolved    map[string]string `json:"resolved"` // every value the run used
+	Scenario    string            `json:"scenario"`          // the file's text
+	Configs     map[string]string `json:"configs,omitempty"` // texts of switch configurations, by file
+	Resolved    map[string]string `json:"resolved"`          // every value the run used
 	Complete    bool              `json:"complete"`
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`

@@ -3,6 +3,7 @@ package scenario_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,7 +34,7 @@ func TestShippedScenariosResolve(t *testing.T) {
 		}
 		d, err := scenario.Parse(f, text, nil)
 		if err == nil {
-			_, err = d.Resolve(nil)
+			_, err = d.Resolve(func(p string) ([]byte, error) { return os.ReadFile(filepath.Join(dir, p)) })
 		}
 		if err != nil {
 			t.Errorf("%v", err)
@@ -174,6 +175,10 @@ func TestSet(t *testing.T) {
 	if scenario.Default().Switch.Queues["3"].XOff == 4e6 {
 		t.Error("--set changed the defaults")
 	}
+	d, err = scenario.Parse("x.yaml", []byte(good), []string{"switches.config=a.cfg", "switches.spine-1=b.cfg"})
+	if err != nil || len(d.File.Switches) != 2 {
+		t.Errorf("%v %v", d.File.Switches, err)
+	}
 	for set, want := range map[string]string{"lb": "expected key=value", "lb=x": "accepted: ecmp", "nope=1": "unknown key", "fabric=1": "several values",
 		"switch.queues.3.nope=1": "unknown key", "workload.training.tp=1": "not part of this scenario"} {
 		if _, err := scenario.Parse("x.yaml", []byte(good), []string{set}); err == nil || !strings.Contains(err.Error(), want) {
@@ -195,4 +200,96 @@ func FuzzParse(f *testing.F) {
 		d.File.Workload.Training = nil
 		d.Resolve(nil)
 	})
+}
+
+// texts is a reader of configuration files that exist in a test only.
+func texts(files map[string]string) scenario.ReadFile {
+	return func(p string) ([]byte, error) {
+		if t, ok := files[p]; ok {
+			return []byte(t), nil
+		}
+		return nil, fmt.Errorf("%s: no such file", p)
+	}
+}
+
+const nxos = `class-map type qos match-any ROCE
+  match dscp 26
+policy-map type qos IN
+  class ROCE
+    set qos-group 4
+policy-map type queuing OUT
+  class type queuing c-out-8q-q4
+    bandwidth remaining percent 60
+    random-detect minimum-threshold 10 kbytes maximum-threshold 20 kbytes drop-probability 3 weight 0 ecn
+policy-map type network-qos NET
+  class type network-qos c-8q-nq4
+    mtu 9216
+    pause pfc-cos 4
+system qos
+  service-policy type network-qos NET
+  service-policy type queuing output OUT
+interface Ethernet1/1
+  priority-flow-control mode on
+  service-policy type qos input IN
+`
+
+// A switch runs the text of its name, else of its role, else of the fabric;
+// what the text leaves open the switch block says.
+func TestSwitchTexts(t *testing.T) {
+	other := strings.Replace(nxos, "percent 60", "percent 70", 1)
+	third := strings.Replace(nxos, "percent 60", "percent 80", 1)
+	text := good + "switch: {buffer: 32MB}\nswitches: {config: a.cfg, spine: b.cfg, spine-2: c.cfg}\n"
+	d, err := scenario.Parse("x.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(texts(map[string]string{"a.cfg": nxos, "b.cfg": other, "c.cfg": third}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"rail-1": 60, "rail-2": 60, "spine-1": 70, "spine-2": 80} {
+		if s := p.SpecOf(p.Graph.Node(name)); s.Queues[4].Weight != want || s.DSCP[26] != 4 || s.DSCP[24] != 0 || !s.Queues[4].Lossless || s.Buffer != 32e6 || s.Queues[4].XOff != 3_500_000 {
+			t.Errorf("%s runs %+v", name, s.Queues[4])
+		}
+	}
+	if len(p.Texts) != 3 || len(p.Notes) == 0 {
+		t.Errorf("%d texts kept, notes %q", len(p.Texts), p.Notes)
+	}
+}
+
+// DLB in the text is the fabric's load balancing unless the scenario has its own.
+func TestSwitchTextTurnsOnDLB(t *testing.T) {
+	dlb := nxos + "hardware profile dlb\n  dlb-interface Ethernet1/1\n  mode flowlet\n  flowlet-aging 70\n"
+	for extra, want := range map[string]string{"": "flowlet", "lb: ecmp\n": "ecmp"} {
+		d, err := scenario.Parse("x.yaml", []byte(good+extra+"switches: {config: a.cfg}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(texts(map[string]string{"a.cfg": dlb}))
+		if err != nil || p.File.LB != want || want == "flowlet" && p.LBParams.FlowletGap != 70_000_000 {
+			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.File.LB, p.LBParams.FlowletGap)
+		}
+	}
+}
+
+// A text that cannot be used is refused at its key, with the text's own line.
+func TestBadSwitchTexts(t *testing.T) {
+	for name, c := range map[string]struct{ key, text, want string }{
+		"no such file":     {"{config: nope.cfg}", "", "x.yaml:11:12: switches.config: nope.cfg: no such file"},
+		"no such switch":   {"{spyne: a.cfg}", nxos, `x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric (did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
+		"FRR":              {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n", "a.cfg: says nothing about queues"},
+		"impossible":       {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1), "a.cfg:8:33: queues.4.weight: must lie between 0 and 100"},
+		"thresholds":       {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10", "minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is not below wred_max 20KB"},
+		"small MTU":        {"{config: a.cfg}", strings.Replace(nxos, "mtu 9216", "mtu 1500", 1), "transport.mtu: 4096 bytes and up to 82 of headers"},
+		"not a text":       {"{config: [a]}", nxos, "x.yaml:11:20: switches.config: found a list, expected"},
+		"another language": {"{config: a.cfg}", "set interfaces et-0/0/0\nclass-of-service\nrouting-options\n", "switches.config: a.cfg:1:1: looks like Juniper Junos"},
+	} {
+		d, err := scenario.Parse("x.yaml", []byte(good+"switches: "+c.key+"\n"), nil)
+		if err == nil {
+			_, err = d.Resolve(texts(map[string]string{"a.cfg": c.text}))
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s:\n got %v\nwant %s", name, err, c.want)
+		}
+	}
 }

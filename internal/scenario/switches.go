@@ -23,20 +23,24 @@ func (p *Plan) switches(read ReadFile) error {
 	if err := p.configured(read); err != nil {
 		return err
 	}
+	p.warnOrder()
+	return p.headroom()
+}
+
+// warnOrder notes thresholds where PFC acts before ECN, once per configuration.
+func (p *Plan) warnOrder() {
+	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {
-		if node.Role == topo.Host {
+		if node.Role == topo.Host || seen[p.specs[n]] {
 			continue
 		}
+		seen[p.specs[n]] = true
 		for i, q := range p.specs[n].Queues {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-				p.Notes = append(p.Notes, fmt.Sprintf("%s, queue %d: wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", node.Name, i, q.WRED.Max, q.XOff))
+				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff))
 			}
 		}
-		if len(p.File.Switches) == 0 {
-			break // all alike
-		}
 	}
-	return p.headroom()
 }
 
 // platform resolves the switch block.

@@ -37,7 +37,7 @@ func (l *linter) pfcInterface() {
 				continue
 			}
 			if m := p.QoS.paused(); m != 0 {
-				l.say(first(p.PFC.At, p.At), "turn PFC on for the port", "%s does no PFC although priority %s is lossless", p.Name, priorities(m))
+				l.say(first(p.PFC.At, p.At), "turn PFC on for the port", "%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
 			}
 		}
 	}
@@ -72,7 +72,8 @@ func (p *Port) Paused() uint8 {
 	return p.QoS.paused()
 }
 
-func priorities(m uint8) string {
+// Priorities writes a set of PFC priorities: 3,4.
+func Priorities(m uint8) string {
 	var s []string
 	for i := range 8 {
 		if m>>i&1 == 1 {
@@ -98,7 +99,7 @@ func (l *linter) pfcAllClasses() {
 				break
 			}
 		}
-		l.say(at, "pause the RDMA class only", "PFC protects %d classes: priorities %s", bits.OnesCount8(m), priorities(m))
+		l.say(at, "pause the RDMA class only", "PFC protects %d classes: priorities %s", bits.OnesCount8(m), Priorities(m))
 	})
 }
 

@@ -30,7 +30,7 @@ func (l *linter) pfcOneEnd() {
 			return
 		}
 		l.say(first(e.port.PFC.At, e.port.At), "configure PFC alike on both ends", "%s pauses priorities %s, its neighbour %s pauses %s",
-			e.port.Name, priorities(mine), e.far(), priorities(theirs))
+			e.port.Name, Priorities(mine), e.far(), Priorities(theirs))
 	})
 }
 

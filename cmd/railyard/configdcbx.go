@@ -1,0 +1,300 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"railyard/internal/capture"
+	"railyard/internal/dcbx"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+type configDcbxCmd struct {
+	readConfig
+	Files    []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
+	Fabric   string   `help:"The scenario whose cables join them; servers take part then." placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Link     []string `help:"A cable: leaf-1:Ethernet1/3=spine-1:Ethernet1/1. May be repeated; found in interface descriptions unless given." placeholder:"A=B" sep:"none"`
+	NIC      string   `help:"What servers do: willing (take what the switch says), fixed (pause priority 3 whatever it says) or silent." enum:"willing,fixed,silent" default:"willing" name:"nic"`
+	DataDSCP int      `help:"DSCP of RoCE data." default:"24" name:"data-dscp"`
+	CNPDSCP  int      `help:"DSCP of CNPs." default:"48" name:"cnp-dscp"`
+	Pcap     string   `help:"Write the LLDP frames as pcapng." placeholder:"FILE"`
+	Force    bool     `help:"Replace an existing capture."`
+	All      bool     `help:"Print every cable, not only one of each kind."`
+	JSON     bool     `help:"Print as JSON."`
+}
+
+func (c *configDcbxCmd) Help() string {
+	return `Plays the LLDP exchange of neighbours from their configurations (IEEE and CEE DCBX, willing bits) and says what each
+port ends up doing about PFC. Exits with 1 when two ends do not agree.
+
+Examples:
+  railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1 --pcap dcbx.pcapng
+  railyard config dcbx configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
+}
+
+// dcbxRow is a cable's result as JSON.
+type dcbxRow struct {
+	A        string   `json:"a"`
+	B        string   `json:"b"`
+	Version  string   `json:"version"`
+	OperA    string   `json:"a_pfc"`
+	OperB    string   `json:"b_pfc"`
+	WhyA     string   `json:"a_why"`
+	WhyB     string   `json:"b_why"`
+	Problems []string `json:"problems"`
+	Frames   int      `json:"frames"`
+}
+
+// Run is the config dcbx command.
+func (c *configDcbxCmd) Run(e *env) error {
+	if c.DataDSCP < 0 || c.DataDSCP > 63 || c.CNPDSCP < 0 || c.CNPDSCP > 63 {
+		return &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63")}
+	}
+	files, err := configFiles(c.Files)
+	if err != nil {
+		return err
+	}
+	by := map[string]*swconf.Config{}
+	var order []*swconf.Config
+	for _, f := range files {
+		cfg, err := c.parse(f)
+		if err != nil {
+			return err
+		}
+		if by[cfg.Name()] == nil && cfg.HasQoS() {
+			by[cfg.Name()] = cfg
+			order = append(order, cfg)
+		}
+	}
+	var results []*dcbx.Result
+	switch {
+	case c.Fabric != "":
+		results, err = c.fabric(by)
+	case len(c.Link) > 0:
+		results, err = c.links(by)
+	default:
+		results = c.described(order, by)
+	}
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 {
+		return &inputError{errors.New("no cable joins these switches; name it with --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric")}
+	}
+	if c.Pcap != "" {
+		if err := c.write(results); err != nil {
+			return err
+		}
+	}
+	bad := 0
+	for _, r := range results {
+		if !r.OK() {
+			bad++
+		}
+	}
+	if c.JSON {
+		err = printJSON(e.stdout, rows(results))
+	} else {
+		c.print(e.stdout, results, bad)
+	}
+	if err == nil && bad > 0 {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// station makes a switch port's side; index keeps MAC addresses apart.
+func (c *configDcbxCmd) station(cfg *swconf.Config, p *swconf.Port, index int) dcbx.Station {
+	return dcbx.FromPort(cfg, p, c.DataDSCP, c.CNPDSCP, index)
+}
+
+// fabric plays every cable of a scenario that has a configuration at both ends,
+// or at one and a server at the other.
+func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
+	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.DataDSCP, c.CNPDSCP = plan.File.Transport.DataDSCP, plan.File.Transport.CNPDSCP
+	g := plan.Graph
+	side := func(node int, port string, index int) (dcbx.Station, bool) {
+		n := &g.Nodes[node]
+		if n.Role == topo.Host {
+			s := dcbx.NIC(n.Name, port, index, c.NIC == "willing", 0)
+			if c.NIC == "fixed" {
+				s.Enable, s.Mode = 1<<3, swconf.PFCOn
+			}
+			s.LLDP = c.NIC != "silent"
+			return s, true
+		}
+		cfg := by[n.Name]
+		if cfg == nil {
+			return dcbx.Station{}, false
+		}
+		p := cfg.Numbered(topo.PortNumber(port))
+		if p == nil {
+			return dcbx.Station{}, false
+		}
+		return c.station(cfg, p, index), true
+	}
+	for i, l := range g.Links {
+		a, ok1 := side(l.A, l.APort, 2*i)
+		b, ok2 := side(l.B, l.BPort, 2*i+1)
+		if ok1 && ok2 {
+			out = append(out, dcbx.Exchange(a, b))
+		}
+	}
+	return out, nil
+}
+
+// links plays the cables that were named.
+func (c *configDcbxCmd) links(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
+	for i, l := range c.Link {
+		a, b, ok := strings.Cut(l, "=")
+		if !ok {
+			return nil, &inputError{fmt.Errorf("--link %s: expected SWITCH:PORT=SWITCH:PORT", l)}
+		}
+		var ends [2]dcbx.Station
+		for j, end := range []string{a, b} {
+			name, port, _ := strings.Cut(end, ":")
+			cfg := by[name]
+			if cfg == nil {
+				return nil, &inputError{fmt.Errorf("--link %s: no configuration has the hostname %q", l, name)}
+			}
+			p := cfg.Port(port)
+			if p == nil {
+				return nil, &inputError{fmt.Errorf("--link %s: %s configures no port %q", l, name, port)}
+			}
+			ends[j] = c.station(cfg, p, 2*i+j)
+		}
+		out = append(out, dcbx.Exchange(ends[0], ends[1]))
+	}
+	return out, nil
+}
+
+// farEnd finds "to spine-1 Ethernet1/1" in a description, as render writes it.
+var farEnd = regexp.MustCompile(`(?:^|\b)to (\S+) (\S+)$`)
+
+// described finds cables in the descriptions of interfaces.
+func (c *configDcbxCmd) described(order []*swconf.Config, by map[string]*swconf.Config) (out []*dcbx.Result) {
+	seen := map[string]bool{}
+	for _, cfg := range order {
+		for _, p := range cfg.Ports {
+			m := farEnd.FindStringSubmatch(p.Desc.V)
+			if m == nil || by[m[1]] == nil || seen[cfg.Name()+" "+p.Name] {
+				continue
+			}
+			far := by[m[1]].Port(m[2])
+			if far == nil {
+				continue
+			}
+			seen[m[1]+" "+m[2]] = true
+			out = append(out, dcbx.Exchange(c.station(cfg, p, 2*len(out)), c.station(by[m[1]], far, 2*len(out)+1)))
+		}
+	}
+	return out
+}
+
+// write writes the frames, an interface per end of a cable.
+func (c *configDcbxCmd) write(results []*dcbx.Result) error {
+	var names []string
+	for _, r := range results {
+		names = append(names, r.A.Name, r.B.Name)
+	}
+	f, err := createNew(c.Pcap, c.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := capture.NewWriter(f, "railyard "+version(), names...)
+	if err != nil {
+		return err
+	}
+	for i, r := range results {
+		for _, x := range r.Frames {
+			iface := 2 * i
+			if !x.FromA {
+				iface++
+			}
+			w.Frame(time.Unix(0, int64(x.At/unit.Nanosecond)), iface, true, x.Bytes, x.Comment)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func rows(results []*dcbx.Result) []dcbxRow {
+	out := []dcbxRow{}
+	for _, r := range results {
+		out = append(out, dcbxRow{r.A.Name, r.B.Name, r.Version.String(), swconf.Priorities(r.OperA), swconf.Priorities(r.OperB), r.WhyA, r.WhyB,
+			append([]string{}, r.Problems...), len(r.Frames)})
+	}
+	return out
+}
+
+// print shows a line per cable that differs from those before it.
+func (c *configDcbxCmd) print(w io.Writer, results []*dcbx.Result, bad int) {
+	type kind struct {
+		version    dcbx.Version
+		a, b       uint8
+		wa, wb     string
+		problems   int
+		sysA, sysB roce.MAC // only the kind byte counts
+	}
+	count := map[kind]int{}
+	kindOf := func(r *dcbx.Result) kind {
+		return kind{r.Version, r.OperA, r.OperB, r.WhyA, r.WhyB, len(r.Problems), roce.MAC{1: r.A.MAC[1]}, roce.MAC{1: r.B.MAC[1]}}
+	}
+	for _, r := range results {
+		count[kindOf(r)]++
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "end\tDCBX\tconfigured\tin operation\tbecause")
+	for _, r := range results {
+		k := kindOf(r)
+		n := count[k]
+		if n == 0 {
+			continue
+		}
+		if !c.All {
+			count[k] = 0
+		}
+		for i, s := range []struct {
+			st   dcbx.Station
+			oper uint8
+			why  string
+		}{{r.A, r.OperA, r.WhyA}, {r.B, r.OperB, r.WhyB}} {
+			will := ""
+			if s.st.Willing {
+				will = " willing"
+			}
+			version := r.Version.String()
+			if i > 0 {
+				version = ""
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s %s%s\t%s\t%s\n", s.st.Name, version, s.st.Mode, swconf.Priorities(s.st.Enable), will, swconf.Priorities(s.oper), s.why)
+		}
+		for _, p := range r.Problems {
+			fmt.Fprintf(t, "  problem: %s\n", p)
+		}
+		if n > 1 && !c.All {
+			fmt.Fprintf(t, "  and %d cables alike\n", n-1)
+		}
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\n%d cables, %d of them with problems\n", len(results), bad)
+	if c.Pcap != "" {
+		fmt.Fprintf(w, "LLDP frames in %s\n", c.Pcap)
+	}
+}
