@@ -22,6 +22,7 @@ type configCmd struct {
 	Show   configShowCmd   `cmd:"" help:"Show what a switch will do with packets, whatever the syntax."`
 	Render configRenderCmd `cmd:"" help:"Write the configuration of every switch of a fabric, and its plans."`
 	Dcbx   configDcbxCmd   `cmd:"" help:"Play the LLDP/DCBX exchange between neighbours."`
+	Tune   configTuneCmd   `cmd:"" help:"Search ECN, PFC and DCQCN parameters with simulations as the judge."`
 }
 
 func (c *configCmd) Help() string {

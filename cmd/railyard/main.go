@@ -12,6 +12,7 @@ import (
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/internal/swconf/cli"
 
 	"github.com/alecthomas/kong"
 )
@@ -139,6 +140,18 @@ func version() string {
 
 // loadPlan reads, binds and resolves a scenario file.
 func loadPlan(path string, sets []string, seed *uint64) (*scenario.Plan, error) {
+	doc, err := loadDocument(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	if seed != nil {
+		doc.File.Seed = *seed
+	}
+	return resolve(path, doc)
+}
+
+// loadDocument reads and binds a scenario file.
+func loadDocument(path string, sets []string) (*scenario.Document, error) {
 	text, err := readBounded(path, scenario.MaxSize)
 	if err != nil {
 		return nil, &inputError{err}
@@ -147,10 +160,12 @@ func loadPlan(path string, sets []string, seed *uint64) (*scenario.Plan, error) 
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	if seed != nil {
-		doc.File.Seed = *seed
-	}
-	plan, err := doc.Resolve(func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), 1<<20) })
+	return doc, nil
+}
+
+// resolve builds a document's plan; files it names are relative to it.
+func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
+	plan, err := doc.Resolve(func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), cli.MaxSize) })
 	if err != nil {
 		return nil, &inputError{err}
 	}

@@ -43,7 +43,8 @@ type Summary struct {
 	CNPs            int64 `json:"cnps"`
 	PFCPauses       int64 `json:"pfc_pauses"` // times a priority went from running to paused
 	PFCFrames       int64 `json:"pfc_pause_frames"`
-	PFCPause        int64 `json:"pfc_pause_ps"` // summed over ports
+	PFCPause        int64 `json:"pfc_pause_ps"`     // summed over ports
+	QueuePeak       int64 `json:"queue_peak_bytes"` // longest queue of a switch port
 	Drops           int64 `json:"drops"`
 	DropsCorrupt    int64 `json:"drops_bit_errors"`
 	DropsDown       int64 `json:"drops_link_down"`

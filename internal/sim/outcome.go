@@ -252,6 +252,9 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 			row.IngressPeak, row.HeadroomPeak = max(row.IngressPeak, int64(in)), max(row.HeadroomPeak, int64(head))
 		}
 		s.PFCPause += row.Paused
+		if g.Nodes[node].Role != topo.Host {
+			s.QueuePeak = max(s.QueuePeak, row.QueuePeak)
+		}
 		t.Ports = append(t.Ports, row)
 		util := float64(unit.Serialize(unit.Bytes(p.TxBytes), link.Rate)) / float64(end)
 		loads = append(loads, load{int32(i), util})

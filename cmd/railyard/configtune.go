@@ -1,0 +1,320 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/internal/topo"
+	"railyard/internal/tune"
+	"railyard/unit"
+)
+
+type configTuneCmd struct {
+	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Out      string   `help:"Directory of the search; an unfinished one there is resumed. tune-NAME unless given." placeholder:"DIR"`
+	Trials   int      `help:"Simulations in all, the scenario as it is among them." default:"64"`
+	Jobs     int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0"`
+	OS       string   `help:"Language in which the best configuration is written." enum:"nxos,sonic,eos" default:"nxos" name:"os"`
+	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Seed     *uint64  `help:"Seed of the simulations and of the search, instead of the scenario's."`
+	Force    bool     `help:"Begin anew in an existing directory."`
+	JSON     bool     `help:"Print the front as JSON."`
+}
+
+func (c *configTuneCmd) Help() string {
+	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue and DCQCN's steps and timers, always
+with xON < WRED minimum < WRED maximum < xOFF, and simulates every candidate. Reports the Pareto front of completion
+time, pause time and longest queue, and writes the best (of those within 1 % of the fastest the one that pauses least)
+as configuration. Ctrl-C keeps what there is; the same command goes on.
+
+Examples:
+  railyard config tune scenarios/three-flows.yaml --trials 64 --out tune
+  railyard config tune scenarios/fattree128-incast32.yaml --trials 200 --os sonic`
+}
+
+// maxTrials bounds a search.
+const maxTrials = 100_000
+
+// tuning is a search under way.
+type tuning struct {
+	c      *configTuneCmd
+	base   *scenario.Plan
+	queue  int
+	search *tune.Search
+	dir    string
+	file   *os.File
+}
+
+// Run is the config tune command.
+func (c *configTuneCmd) Run(e *env) error {
+	if c.Trials < 2 || c.Trials > maxTrials || c.Jobs < 0 || c.Jobs > 1024 {
+		return &inputError{fmt.Errorf("--trials must lie between 2 and %d, --jobs between 0 and 1024", maxTrials)}
+	}
+	t, err := c.prepare()
+	if err != nil {
+		return err
+	}
+	defer t.file.Close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if had := len(t.search.Trials); had > 0 {
+		fmt.Fprintf(e.stderr, "note: %d trials of an earlier search in %s are kept\n", had, t.dir)
+	}
+	searchErr := t.run(ctx, newMeter(e.stderr))
+	front := tune.Front(t.search.Trials)
+	best, ok := tune.Best(front)
+	if ok {
+		if err := t.write(front, best); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		err = printJSON(e.stdout, map[string]any{"baseline": t.first(), "front": append([]tune.Trial{}, front...), "best": best, "trials": len(t.search.Trials)})
+	} else {
+		report.Tuning(e.stdout, t.base.File.Name, t.search.Trials, front, best, c.summary(t, best, ok))
+	}
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(searchErr, context.Canceled):
+		fmt.Fprintf(e.stderr, "railyard: interrupted after %d of %d trials; the same command goes on\n", len(t.search.Trials), c.Trials)
+		return &exitError{exitInterupt}
+	}
+	return searchErr
+}
+
+// first is the baseline, if it has been run.
+func (t *tuning) first() *tune.Trial {
+	if len(t.search.Trials) == 0 {
+		return nil
+	}
+	return &t.search.Trials[0]
+}
+
+// prepare checks the scenario, and reads back an earlier search.
+func (c *configTuneCmd) prepare() (*tuning, error) {
+	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.File.Transport.DataDSCP]), dir: c.Out}
+	if t.dir == "" {
+		t.dir = "tune-" + slug(plan.File.Name, c.Scenario)
+	}
+	for n, node := range plan.Graph.Nodes {
+		if node.Role != topo.Host && *plan.SpecOf(n) != plan.Spec {
+			return nil, &inputError{errors.New("the scenario's switches run different configurations; tune searches one for all (switches.config)")}
+		}
+	}
+	if !plan.Spec.Queues[t.queue].Lossless {
+		return nil, &inputError{fmt.Errorf("RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search", plan.File.Transport.DataDSCP, t.queue)}
+	}
+	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate, DCQCN: plan.DCQCN != nil}
+	t.search = &tune.Search{Space: space, Seed: plan.File.Seed}
+	return t, t.open()
+}
+
+// open begins the journal or goes on with the one that is there.
+func (t *tuning) open() error {
+	sum := sha256.New()
+	fmt.Fprint(sum, t.base.Text, t.c.Set, t.base.Texts)
+	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: version(), Seed: t.base.File.Seed, Queue: t.queue, Space: t.search.Space}
+	path := filepath.Join(t.dir, "trials.jsonl")
+	if err := os.MkdirAll(t.dir, 0o755); err != nil {
+		return &inputError{err}
+	}
+	var journal []byte
+	var err error
+	if !t.c.Force {
+		if journal, err = readBounded(path, 1<<30); err != nil && !os.IsNotExist(err) {
+			return &inputError{err}
+		}
+	}
+	keep := 0
+	if len(journal) > 0 {
+		if keep, err = t.search.Resume(h, journal); err != nil {
+			return &inputError{fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err)}
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return &inputError{err}
+	}
+	if err := f.Truncate(int64(keep)); err != nil {
+		return err
+	}
+	if _, err := f.Seek(int64(keep), 0); err != nil {
+		return err
+	}
+	t.file = f
+	if keep == 0 {
+		return t.journal(h)
+	}
+	return nil
+}
+
+func (t *tuning) journal(v any) error {
+	b, err := tune.Line(v)
+	if err == nil {
+		_, err = t.file.Write(b)
+	}
+	return err
+}
+
+// run evaluates generation after generation, each in parallel.
+func (t *tuning) run(ctx context.Context, bar *meter) error {
+	defer bar.finish()
+	done := len(t.search.Trials)
+	began := done
+	var mu sync.Mutex
+	tick := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		bar.show(float64(done-began)/float64(max(t.c.Trials-began, 1)), fmt.Sprintf("trial %d of %d", done, t.c.Trials))
+	}
+	for len(t.search.Trials) < t.c.Trials {
+		var batch []tune.Trial
+		if len(t.search.Trials) == 0 {
+			batch = []tune.Trial{{Baseline: true, Candidate: t.current()}}
+		} else {
+			batch = t.search.Next(t.c.Trials - len(t.search.Trials))
+		}
+		t.evaluate(ctx, batch, tick)
+		for _, x := range batch {
+			if x.Outcome == (tune.Outcome{}) { // not run: interrupted
+				return context.Canceled
+			}
+			if err := t.journal(x); err != nil {
+				return err
+			}
+			t.search.Add(x)
+		}
+		if t.search.Trials[0].Outcome.Error != "" && len(t.search.Trials) == 1 {
+			return fmt.Errorf("the scenario as it is does not end: %s", t.search.Trials[0].Outcome.Error)
+		}
+	}
+	return nil
+}
+
+// evaluate simulates a batch; those that are interrupted stay empty.
+func (t *tuning) evaluate(ctx context.Context, batch []tune.Trial, tick func()) {
+	jobs := t.c.Jobs
+	if jobs == 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(jobs, len(batch)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range next {
+				batch[i].Outcome = t.judge(ctx, batch[i])
+				tick()
+			}
+		}()
+	}
+	for i := range batch {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// judge simulates one trial.
+func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
+	if ctx.Err() != nil {
+		return o
+	}
+	plan, err := t.plan(x)
+	if err != nil {
+		return tune.Outcome{Error: err.Error()}
+	}
+	run, err := sim.New(plan)
+	if err != nil {
+		return tune.Outcome{Error: err.Error()}
+	}
+	err = run.Go(func(sim.Progress) bool { return ctx.Err() == nil })
+	if run.Interrupted() {
+		return o
+	}
+	s, _, _ := run.Outcome(version())
+	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks, Drops: s.Drops}
+	switch f := run.Failed(); {
+	case err != nil:
+		o.Error = err.Error()
+	case f != nil:
+		o.Error = fmt.Sprintf("queue pair %d failed: %v", f.Conn, f.Status)
+	}
+	return o
+}
+
+// plan is the scenario with a trial's values.
+func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
+	doc, err := loadDocument(t.c.Scenario, t.c.Set)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Seed = t.base.File.Seed
+	if !x.Baseline {
+		t.apply(&doc.File, x.Candidate)
+	}
+	return resolve(t.c.Scenario, doc)
+}
+
+// apply puts a candidate's values into a scenario. What a configuration text had
+// decided stays, now written out.
+func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
+	if len(f.Switches) > 0 {
+		f.Switches, f.Switch, f.LB, f.LBOptions = nil, t.base.File.Switch, t.base.File.LB, t.base.File.LBOptions
+	}
+	queues := map[string]scenario.Queue{}
+	for k, q := range f.Switch.Queues {
+		queues[k] = q
+	}
+	key := strconv.Itoa(t.queue)
+	q := queues[key]
+	q.XOff, q.XOn, q.WREDMin, q.WREDMax, q.Probability, q.ECN, q.Alpha = c.XOff, c.XOn, c.WREDMin, c.WREDMax, float64(c.Probability), true, 0
+	queues[key] = q
+	f.Switch.Queues = queues
+	if t.search.Space.DCQCN {
+		d := &f.CC.DCQCN
+		d.AI, d.HAI, d.RateTimer, d.AlphaTimer, d.G = c.AI, 10*c.AI, c.RateTimer, c.AlphaTimer, c.G
+	}
+}
+
+// current is what the scenario has, as a candidate.
+func (t *tuning) current() tune.Candidate {
+	k := &t.base.Spec.Queues[t.queue]
+	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff, Probability: int(math.Round(k.WRED.Probability * 100))}
+	if d := t.base.DCQCN; d != nil {
+		c.AI, c.RateTimer, c.AlphaTimer, c.G = d.AI, d.RateTimer, d.AlphaTimer, d.G
+	}
+	return c
+}
+
+// overrides are the --set arguments that make the scenario a candidate.
+func (t *tuning) overrides(c tune.Candidate) []string {
+	q := fmt.Sprintf("switch.queues.%d.", t.queue)
+	b := func(key string, v unit.Bytes) string { return fmt.Sprintf("%s%s=%dB", q, key, int64(v)) }
+	out := []string{b("xon", c.XOn), b("wred_min", c.WREDMin), b("wred_max", c.WREDMax), b("xoff", c.XOff), fmt.Sprintf("%sprobability=%d", q, c.Probability), q + "ecn=true"}
+	if t.search.Space.DCQCN {
+		out = append(out, fmt.Sprintf("cc.dcqcn.ai=%dbps", int64(c.AI)), fmt.Sprintf("cc.dcqcn.hai=%dbps", 10*int64(c.AI)), fmt.Sprintf("cc.dcqcn.rate_timer=%dps", int64(c.RateTimer)),
+			fmt.Sprintf("cc.dcqcn.alpha_timer=%dps", int64(c.AlphaTimer)), fmt.Sprintf("cc.dcqcn.g=%v", c.G))
+	}
+	return out
+}

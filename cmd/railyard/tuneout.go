@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+	"railyard/internal/tune"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// write leaves the front as CSV and as a plot, and the best candidate as
+// configuration of every switch and as overrides of the scenario.
+func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
+	plan, err := t.plan(best)
+	if err != nil {
+		return err
+	}
+	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "")
+	if err != nil {
+		return &inputError{err}
+	}
+	files, err := dialect.Render(d)
+	if err != nil {
+		return &inputError{err}
+	}
+	if err := writeFiles(filepath.Join(t.dir, "best"), files, true); err != nil {
+		return err
+	}
+	table, err := frontCSV(front)
+	if err != nil {
+		return err
+	}
+	args := "railyard run " + t.c.Scenario
+	for _, o := range append(append([]string{}, t.c.Set...), t.overrides(best.Candidate)...) {
+		args += " \\\n  --set " + o
+	}
+	if len(t.base.File.Switches) > 0 {
+		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " + strings.ReplaceAll(args, "\n", "\n# ")
+	}
+	if err := writeFiles(t.dir, []design.File{{Path: "front.csv", Text: table}, {Path: "best.sh", Text: args + "\n"}}, true); err != nil {
+		return err
+	}
+	return t.plot(front, best)
+}
+
+func frontCSV(front []tune.Trial) (string, error) {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	w.Write([]string{"trial", "completion_ps", "pause_ps", "queue_peak_bytes", "ecn_marks", "drops", "xon", "wred_min", "wred_max", "probability", "xoff", "ai_bps", "rate_timer_ps", "alpha_timer_ps", "g"})
+	for _, x := range front {
+		c, o := x.Candidate, x.Outcome
+		w.Write(strings.Split(fmt.Sprintf("%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%v", x.N, o.Time, o.Pause, o.Queue, o.Marks, o.Drops, int64(c.XOn), int64(c.WREDMin), int64(c.WREDMax), c.Probability,
+			int64(c.XOff), int64(c.AI), int64(c.RateTimer), int64(c.AlphaTimer), c.G), "|"))
+	}
+	w.Flush()
+	return b.String(), w.Error()
+}
+
+// plot draws completion against pause time, the front on top.
+func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%s: %d trials", t.base.File.Name, len(t.search.Trials))
+	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "pause time of all ports, ms"
+	add := func(name string, list []tune.Trial, c color.Color, shape draw.GlyphDrawer, size vg.Length) error {
+		var xy plotter.XYs
+		for _, x := range list {
+			if x.Outcome.Error == "" {
+				xy = append(xy, plotter.XY{X: float64(x.Outcome.Time) / 1e9, Y: float64(x.Outcome.Pause) / 1e9})
+			}
+		}
+		if len(xy) == 0 {
+			return nil
+		}
+		s, err := plotter.NewScatter(xy)
+		if err != nil {
+			return err
+		}
+		s.GlyphStyle = draw.GlyphStyle{Color: c, Radius: size, Shape: shape}
+		p.Add(s)
+		p.Legend.Add(name, s)
+		return nil
+	}
+	p.Add(plotter.NewGrid())
+	for _, g := range []struct {
+		name  string
+		list  []tune.Trial
+		color color.Color
+		shape draw.GlyphDrawer
+		size  vg.Length
+	}{
+		{"trials", t.search.Trials, color.RGBA{0xb0, 0xb0, 0xb0, 0xff}, draw.CircleGlyph{}, vg.Points(2.5)},
+		{"front", front, color.RGBA{0x1f, 0x77, 0xb4, 0xff}, draw.CircleGlyph{}, vg.Points(4)},
+		{"as it is", t.search.Trials[:1], color.RGBA{0xd6, 0x27, 0x28, 0xff}, draw.BoxGlyph{}, vg.Points(5)},
+		{"best", []tune.Trial{best}, color.RGBA{0x2c, 0xa0, 0x2c, 0xff}, draw.TriangleGlyph{}, vg.Points(6)},
+	} {
+		if err := add(g.name, g.list, g.color, g.shape, g.size); err != nil {
+			return err
+		}
+	}
+	p.Legend.Top = true
+	p.Y.Min = 0
+	tmp := filepath.Join(t.dir, "pareto.tmp.png")
+	if err := p.Save(18*vg.Centimeter, 12*vg.Centimeter, tmp); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(t.dir, "pareto.png"))
+}
+
+// summary says in words what the search found and where it is.
+func (c *configTuneCmd) summary(t *tuning, best tune.Trial, ok bool) []string {
+	if !ok {
+		return []string{"No candidate has finished yet."}
+	}
+	base, o := t.first().Outcome, best.Outcome
+	speed := fmt.Sprintf("%.2fx sooner", float64(base.Time)/float64(max(o.Time, 1)))
+	if o.Time > base.Time {
+		speed = fmt.Sprintf("%.2fx later", float64(o.Time)/float64(max(base.Time, 1)))
+	}
+	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s of the pause time and %s of the longest queue.", best.N, speed,
+		ratio(o.Pause, base.Pause), ratio(o.Queue, base.Queue))}
+	return append(words, fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s holds it.", filepath.Join(t.dir, "best"),
+		filepath.Join(t.dir, "best.sh"), filepath.Join(t.dir, "pareto.png"), filepath.Join(t.dir, "front.csv")))
+}
+
+func ratio(a, b int64) string {
+	switch {
+	case a == b:
+		return "100 %"
+	case b == 0:
+		return "more than none"
+	}
+	return fmt.Sprintf("%.0f %%", 100*float64(a)/float64(b))
+}

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"railyard/internal/tune"
+	"railyard/unit"
+)
+
+// Tuning prints a search: the scenario as it is, the front, and what to do.
+func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Trial, advice []string) {
+	failed := 0
+	for i := range trials {
+		if trials[i].Outcome.Error != "" {
+			failed++
+		}
+	}
+	fmt.Fprintf(w, "%s: %d simulations", name, len(trials))
+	if failed > 0 {
+		fmt.Fprintf(w, ", %d of them did not end", failed)
+	}
+	fmt.Fprint(w, "\n\n")
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "trial\tcompletion\tpaused\tlongest queue\txON\tWRED min\tmax\t%\txOFF\tAI\trate timer\t")
+	const most = 15
+	row := func(mark string, x *tune.Trial) {
+		c, o := &x.Candidate, &x.Outcome
+		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%v\t%v\t\n", mark, x.N, short(o.Time), short(o.Pause), kb(unit.Bytes(o.Queue)), kb(c.XOn), kb(c.WREDMin), kb(c.WREDMax), c.Probability, kb(c.XOff), c.AI, c.RateTimer)
+	}
+	if len(trials) > 0 {
+		row("as it is ", &trials[0])
+	}
+	for i := range front {
+		if i == most {
+			break
+		}
+		mark := ""
+		if front[i].N == best.N {
+			mark = "best "
+		}
+		row(mark, &front[i])
+	}
+	t.Flush()
+	if len(front) > most {
+		fmt.Fprintf(w, "and %d more on the front (front.csv)\n", len(front)-most)
+	}
+	fmt.Fprintln(w)
+	for _, a := range advice {
+		Wrap(w, "", a)
+	}
+}
+
+// short prints picoseconds with four digits.
+func short(ps int64) string {
+	t := unit.Time(ps)
+	switch {
+	case t >= unit.Millisecond:
+		return fmt.Sprintf("%.4gms", float64(t)/float64(unit.Millisecond))
+	case t >= unit.Microsecond:
+		return fmt.Sprintf("%.4gus", float64(t)/float64(unit.Microsecond))
+	}
+	return t.String()
+}
+
+// kb prints a size in kilobytes, as switches are configured.
+func kb(b unit.Bytes) string { return fmt.Sprintf("%dK", (b+unit.KB/2)/unit.KB) }
