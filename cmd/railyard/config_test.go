@@ -38,7 +38,9 @@ func TestConfigLint(t *testing.T) {
 	var sarif struct {
 		Version string
 		Runs    []struct {
-			Tool    struct{ Driver struct{ Rules []struct{ ID string } } }
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
 			Results []struct {
 				RuleID    string
 				Locations []struct {

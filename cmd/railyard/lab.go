@@ -56,6 +56,7 @@ type labUpCmd struct {
 	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Rate     string   `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
 	Routing  string   `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
+	Address  string   `help:"Cables between switches under BGP: unnumbered, or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered" name:"addressing"`
 	NoECN    bool     `help:"Mark nothing." name:"no-ecn"`
 	JSON     bool     `help:"Print the lab as JSON."`
 }
@@ -77,7 +78,7 @@ func (c *labUpCmd) Run(e *env) error {
 	}
 	ctx, cancel := interruptible()
 	defer cancel()
-	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate, NoECN: c.NoECN,
+	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate, NoECN: c.NoECN, Numbered: c.Address == "p2p",
 		Say: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }})
 	if err != nil {
 		return labError(err)

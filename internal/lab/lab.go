@@ -22,6 +22,10 @@ import (
 	"runtime"
 	"strings"
 
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/frr"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -52,6 +56,8 @@ type State struct {
 	NICs    []NIC     `json:"nics"`
 	Made    []string  `json:"namespaces_made"` // in order; the last may not exist
 	Ready   bool      `json:"ready"`
+
+	frr map[int]string // configuration of each switch, while the lab is built
 }
 
 // Node is a host or switch in a namespace of its own.
@@ -85,11 +91,12 @@ type NIC struct {
 
 // Options says how to build a lab.
 type Options struct {
-	Name    string
-	Routing string    // frr or static
-	Rate    unit.Rate // of a host port; other ports in proportion
-	NoECN   bool
-	Say     func(format string, args ...any)
+	Name     string
+	Routing  string    // frr or static
+	Rate     unit.Rate // of a host port; other ports in proportion
+	NoECN    bool
+	Numbered bool // cables between switches have a /31 each; BGP is unnumbered otherwise
+	Say      func(format string, args ...any)
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]{1,12}$`)
@@ -140,35 +147,66 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	case hosts > MaxHosts || switches > MaxSwitches || len(g.Links) > MaxLinks:
 		return nil, refuse("a lab has up to %d hosts, %d switches and %d cables; this fabric has %d, %d and %d", MaxHosts, MaxSwitches, MaxLinks, hosts, switches, len(g.Links))
 	}
-	s := &State{Name: o.Name, Routing: o.Routing, Rate: o.Rate}
+	s := &State{Name: o.Name, Routing: o.Routing, Rate: o.Rate, frr: map[int]string{}}
+	d, err := decide(g, o)
+	if err != nil {
+		return nil, err
+	}
+	ports := map[string]*design.Port{} // of switches, by rail-1:Eth3
+	asn := map[int]uint32{}
+	for _, sw := range d.Switches {
+		asn[sw.Node] = sw.ASN
+		for _, p := range sw.Ports {
+			ports[fmt.Sprintf("%s:Eth%d", sw.Name, p.Number)] = p
+		}
+		s.frr[sw.Node] = frr.Config(d, sw, portName, true)
+	}
 	for i, n := range g.Nodes {
-		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name, Switch: n.Role != topo.Host, ASN: 4_200_000_000 + uint32(i)})
+		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name, Switch: n.Role != topo.Host, ASN: asn[i]})
 	}
 	var fastest unit.Rate
 	for _, nic := range g.NICs {
-		if len(nic.Links) != 1 {
-			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC (kind rail, single-rail, fat-tree)")
-		}
 		fastest = max(fastest, g.Links[nic.Links[0]].Rate)
 	}
 	for i, l := range g.Links {
 		link := Link{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort, Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
-		if s.Nodes[l.A].Switch && s.Nodes[l.B].Switch {
-			link.AddrA = netip.AddrFrom4([4]byte{10, byte(200 + i>>7), byte(i << 1), 0})
-			link.AddrB = link.AddrA.Next()
+		if p := ports[g.End(i, l.A)]; p != nil {
+			link.AddrA, link.AddrB = p.Addr.Addr(), p.FarAddr
+		} else if p := ports[g.End(i, l.B)]; p != nil {
+			link.AddrB, link.AddrA = p.Addr.Addr(), p.FarAddr
 		}
 		s.Links = append(s.Links, link)
 	}
 	for _, nic := range g.NICs {
 		l := &s.Links[nic.Links[0]]
-		sw := netip.AddrFrom4([4]byte{10, byte(101 + nic.Rail), byte(nic.Host), 0})
-		node := g.Hosts[nic.Host]
-		if l.AddrA, l.AddrB = sw, sw.Next(); l.A == node {
-			l.AddrA, l.AddrB = sw.Next(), sw
-		}
-		s.NICs = append(s.NICs, NIC{Node: node, Link: nic.Links[0], Rail: nic.Rail, Addr: sw.Next()})
+		_, addr, _ := l.end(g.Hosts[nic.Host])
+		s.NICs = append(s.NICs, NIC{Node: g.Hosts[nic.Host], Link: nic.Links[0], Rail: nic.Rail, Addr: addr})
 	}
 	return s, nil
+}
+
+// portName is how a switch's port is called in its namespace.
+func portName(n int) string { return fmt.Sprintf("Eth%d", n) }
+
+// decide gives the fabric the addresses and AS numbers that config render gives
+// it. A lab has no VLANs: rails that are VLANs become routed ports.
+func decide(g *topo.Graph, o Options) (*design.Design, error) {
+	for _, nic := range g.NICs {
+		if len(nic.Links) != 1 {
+			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC (kind rail, single-rail, fat-tree)")
+		}
+	}
+	routed := *g
+	routed.Isolated = false
+	addressing := design.Unnumbered
+	if o.Numbered || o.Routing == RoutingStatic {
+		addressing = design.Numbered
+	}
+	d, err := design.Make(design.Fabric{Name: "lab " + o.Name, Graph: &routed, Spec: func(int) queue.Spec { return queue.Default() }, OS: swconf.FRR, Addressing: addressing})
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	return d, nil
 }
 
 func (s *State) dir() string { return filepath.Join(root, s.Name) }

@@ -37,7 +37,9 @@ func TestPlan(t *testing.T) {
 				p.Server = topo.Server{GPUs: 1, NICs: 1, Ports: 1}
 			}
 		})
-		s, err := plan(g, options)
+		o := options
+		o.Numbered = true
+		s, err := plan(g, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +91,11 @@ func TestBGPConfigInFRR(t *testing.T) {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), "frr.conf")
-		if err := os.WriteFile(file, []byte(s.bgpConfig(i)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(s.frr[i]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if out, err := exec.Command("vtysh", "-C", "-f", file).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v: %s\n%s", n.Name, err, out, s.bgpConfig(i))
+			t.Errorf("%s: %v: %s\n%s", n.Name, err, out, s.frr[i])
 		}
 	}
 }

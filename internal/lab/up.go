@@ -136,8 +136,7 @@ func (s *State) makeLinks(ctx context.Context) error {
 func (s *State) raise(ctx context.Context, l *Link, node int) error {
 	port, addr, _ := l.end(node)
 	ns := s.Nodes[node].Namespace
-	fabric := s.Nodes[l.A].Switch && s.Nodes[l.B].Switch
-	if addr.IsValid() && !(fabric && s.Routing == RoutingFRR) { // BGP unnumbered needs none
+	if addr.IsValid() { // BGP unnumbered needs none
 		if _, err := command(ctx, "ip", "-n", ns, "addr", "replace", netip.PrefixFrom(addr, 31).String(), "dev", port); err != nil {
 			return err
 		}
