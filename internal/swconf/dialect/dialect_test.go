@@ -144,8 +144,8 @@ func differs(a, b queue.Spec) string {
 func TestRoundTripRandomSpecs(t *testing.T) {
 	g := fabric(t, "rail")
 	rapid.Check(t, func(rt *rapid.T) {
-		s := randomSpec(rt)
 		os := swconf.OS(rapid.SampledFrom([]string{"nxos", "sonic", "eos"}).Draw(rt, "os"))
+		s := randomSpec(rt, os)
 		if os == swconf.SONiC {
 			for i := range s.Queues {
 				s.Queues[i].WRED.Weight = 0
@@ -167,7 +167,7 @@ func TestRoundTripRandomSpecs(t *testing.T) {
 }
 
 // randomSpec draws a switch within what all three languages express.
-func randomSpec(rt *rapid.T) queue.Spec {
+func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 	s := spec()
 	s.MTU = unit.Bytes(rapid.IntRange(1500, 9216).Draw(rt, "mtu"))
 	left := 100
@@ -196,6 +196,9 @@ func randomSpec(rt *rapid.T) queue.Spec {
 			k.XOn = unit.Bytes(n("xon", 0, 1_000_000))
 			k.XOff = k.XOn + unit.Bytes(n("xoff", 1, 4_000_000))
 			k.Headroom = unit.Bytes(n("headroom", 1, 1_000_000))
+			if os == swconf.SONiC && n("dynamic", 0, 3) == 0 {
+				k.XOff, k.XOn = 0, 0
+			}
 		case n("limited", 0, 2) == 0:
 			k.Limit = unit.Bytes(n("limit", 1, 1_000_000))
 		}

@@ -27,9 +27,10 @@ func PortName(n int) string { return "Ethernet" + strconv.Itoa((n-1)*lanes) }
 
 // names of the profiles and maps.
 const (
-	mapName     = "ROCE"
-	ingressPool = "ingress_lossless_pool"
-	egress      = "egress_lossy_pool"
+	mapName        = "ROCE"
+	ingressPool    = "ingress_lossless_pool"
+	ingressDynamic = "ingress_dynamic_pool"
+	egress         = "egress_lossy_pool"
 )
 
 // Render writes a switch's config_db.json, and its frr.conf: routing is in FRR's
@@ -171,7 +172,7 @@ func profiles(s *design.Switch, put putter) {
 		}
 		lossyBuffer(k, n, spec.Buffer, put)
 		if k.Lossless {
-			r := row{"pool": ingressPool, "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)), "xon": fmt.Sprint(int64(k.XOn))}
+			r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)), "xon": fmt.Sprint(int64(k.XOn))}
 			if k.XOff > 0 {
 				r["static_th"] = fmt.Sprint(int64(k.XOff))
 			} else {
@@ -181,18 +182,41 @@ func profiles(s *design.Switch, put putter) {
 			put("BUFFER_PROFILE", "pg_lossless_"+n, r)
 		}
 	}
-	put("BUFFER_POOL", ingressPool, row{"type": "ingress", "mode": poolMode(spec), "size": fmt.Sprint(int64(spec.Buffer))})
+	for name, size := range pools(spec) {
+		mode := "static"
+		if name == ingressDynamic {
+			mode = "dynamic"
+		}
+		put("BUFFER_POOL", name, row{"type": "ingress", "mode": mode, "size": fmt.Sprint(int64(size))})
+	}
 	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic", "size": fmt.Sprint(int64(spec.Buffer))})
 }
 
-// poolMode is static when every lossless class has a fixed threshold.
-func poolMode(spec *queue.Spec) string {
+// poolOf is the pool of a lossless class: one mode of threshold per pool, as the
+// YANG model wants it.
+func poolOf(k *queue.Class) string {
+	if k.XOff == 0 {
+		return ingressDynamic
+	}
+	return ingressPool
+}
+
+// pools divides the packet memory between the ingress pools that are used.
+func pools(spec *queue.Spec) map[string]unit.Bytes {
+	out := map[string]unit.Bytes{}
 	for i := range spec.Queues {
-		if k := &spec.Queues[i]; k.Lossless && k.XOff == 0 {
-			return "dynamic"
+		if k := &spec.Queues[i]; k.Lossless {
+			out[poolOf(k)] = spec.Buffer
 		}
 	}
-	return "static"
+	switch len(out) {
+	case 0:
+		out[ingressPool] = spec.Buffer
+	case 2:
+		out[ingressPool] = spec.Buffer / 2
+		out[ingressDynamic] = spec.Buffer - spec.Buffer/2
+	}
+	return out
 }
 
 // lossyBuffer writes an egress profile where it differs from the default, an

@@ -1,0 +1,287 @@
+package sonic_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/sonic"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// models is a set of YANG modules, as far as it takes to write config_db.json in
+// the form they describe: which module has a table, and the keys of its lists.
+type models struct {
+	files  []string
+	module map[string]string     // table -> module
+	lists  map[string][]yangList // table -> its lists
+}
+
+type yangList struct {
+	name  string
+	keys  []string
+	inner *yangList // a map is a list of pairs within the row
+	value string    // the other leaf of a pair
+}
+
+var (
+	moduleLine = regexp.MustCompile(`(?m)^\s*module\s+([\w-]+)`)
+	listBlock  = regexp.MustCompile(`(?s)list\s+([\w-]+)\s*\{`)
+	keyLine    = regexp.MustCompile(`key\s+"([^"]+)"`)
+	leafName   = regexp.MustCompile(`leaf\s+([\w-]+)`)
+	container  = regexp.MustCompile(`container\s+([A-Z0-9_]+)\s*\{`)
+	comment    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+)
+
+// block returns what stands between the brace at text[open] and its partner.
+func block(text string, open int) string {
+	depth := 0
+	for i := open; i < len(text); i++ {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return text[open+1 : i]
+			}
+		}
+	}
+	return text[open+1:]
+}
+
+func loadModels(t *testing.T, dir string) *models {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*.yang")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no YANG modules in %s", dir)
+	}
+	m := &models{files: files, module: map[string]string{}, lists: map[string][]yangList{}}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := comment.ReplaceAllString(string(b), "")
+		name := moduleLine.FindStringSubmatch(text)
+		if name == nil {
+			continue
+		}
+		for _, c := range container.FindAllStringSubmatchIndex(text, -1) {
+			table := text[c[2]:c[3]]
+			body := block(text, c[1]-1)
+			if lists := listsOf(body); len(lists) > 0 || table == "DEVICE_METADATA" {
+				m.module[table], m.lists[table] = name[1], lists
+			}
+		}
+	}
+	return m
+}
+
+// listsOf finds the lists directly in a body.
+func listsOf(body string) (out []yangList) {
+	for {
+		at := listBlock.FindStringSubmatchIndex(body)
+		if at == nil {
+			return out
+		}
+		inside := block(body, at[1]-1)
+		l := yangList{name: body[at[2]:at[3]]}
+		if k := keyLine.FindStringSubmatch(inside); k != nil {
+			l.keys = strings.Fields(k[1])
+		}
+		if in := listsOf(inside); len(in) == 1 {
+			l.inner = &in[0]
+		}
+		for _, n := range leafName.FindAllStringSubmatch(inside, -1) {
+			if !slices.Contains(l.keys, n[1]) {
+				l.value = n[1]
+			}
+		}
+		out = append(out, l)
+		body = body[at[1]+len(inside):]
+	}
+}
+
+// document writes a config_db.json as the modules have it: rows become list
+// entries, keys with bars their key leaves, maps lists of pairs.
+func (m *models) document(t *testing.T, text string) []byte {
+	t.Helper()
+	var db map[string]map[string]map[string]string
+	if err := json.Unmarshal([]byte(text), &db); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]any{}
+	for table, rows := range db {
+		module, ok := m.module[table]
+		if !ok {
+			t.Fatalf("no YANG module has the table %s", table)
+		}
+		to, _ := out[module+":"+module].(map[string]any)
+		top := out
+		name := module + ":" + table
+		if strings.HasPrefix(module, "sonic-") { // published modules wrap their tables once more
+			if to == nil {
+				to = map[string]any{}
+				out[module+":"+module] = to
+			}
+			top, name = to, table
+		}
+		top[name] = m.table(t, table, rows)
+	}
+	b, err := json.MarshalIndent(out, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (m *models) table(t *testing.T, table string, rows map[string]map[string]string) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	var keys []string
+	for k := range rows {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, key := range keys {
+		if len(m.lists[table]) == 0 { // DEVICE_METADATA: a container per row
+			out[key] = typed(rows[key])
+			continue
+		}
+		parts := strings.Split(key, "|")
+		i := slices.IndexFunc(m.lists[table], func(l yangList) bool { return len(l.keys) == len(parts) })
+		if i < 0 {
+			t.Fatalf("%s has no list with %d keys", table, len(parts))
+		}
+		l := m.lists[table][i]
+		entry := map[string]any{}
+		if l.inner == nil {
+			entry = typed(rows[key])
+		} else {
+			var pairs []any
+			for k, v := range rows[key] {
+				pairs = append(pairs, map[string]any{l.inner.keys[0]: k, l.inner.value: v})
+			}
+			entry[l.inner.name] = pairs
+		}
+		for j, p := range parts {
+			entry[l.keys[j]] = typedValue(l.keys[j], p)
+		}
+		list, _ := out[l.name].([]any)
+		out[l.name] = append(list, entry)
+	}
+	return out
+}
+
+// numbers are the leaves that YANG's JSON writes as numbers; 64-bit ones are
+// strings there, as in config_db.json.
+var numbers = []string{"index", "speed", "mtu", "weight", "dynamic_th", "vlanid", "min_links", "domain_id", "detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn"}
+
+func typed(row map[string]string) map[string]any {
+	out := map[string]any{}
+	for k, v := range row {
+		out[k] = typedValue(k, v)
+	}
+	return out
+}
+
+func typedValue(leaf, v string) any {
+	switch {
+	case slices.Contains(numbers, leaf):
+		return json.Number(v)
+	case strings.HasPrefix(leaf, "wred_") && strings.HasSuffix(leaf, "_enable"):
+		return v == "true"
+	}
+	return v
+}
+
+// yanglint accepts what is rendered for every kind of fabric: by our own account
+// of the tables, and by SONiC's published models where RAILYARD_SONIC_YANG names
+// a directory with them (src/sonic-yang-models/yang-models of sonic-buildimage,
+// made from its templates).
+func TestYanglint(t *testing.T) {
+	if _, err := exec.LookPath("yanglint"); err != nil {
+		t.Skip("yanglint is not installed (libyang2-tools)")
+	}
+	dirs := []string{"testdata/yang"}
+	if d := os.Getenv("RAILYARD_SONIC_YANG"); d != "" {
+		dirs = append(dirs, d)
+	}
+	for _, dir := range dirs {
+		m := loadModels(t, dir)
+		for _, kind := range []string{"single-rail", "dual-rail", "rail", "pod", "fat-tree"} {
+			for _, s := range specs() {
+				for _, text := range render(t, kind, s) {
+					if out, err := m.lint(t, text); err != nil {
+						t.Errorf("%s, %s: %v\n%s", dir, kind, err, out)
+					}
+				}
+			}
+		}
+		// The check can fail.
+		text := render(t, "rail", queue.Default())[0]
+		for _, wrong := range [][2]string{{`"weight": "50"`, `"weight": "500"`}, {`"profile": "pg_lossless_3"`, `"profile": "nobody"`}, {`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`}, {`"mode": "static"`, `"mode": "dynamic"`}} {
+			if _, err := m.lint(t, strings.Replace(text, wrong[0], wrong[1], 1)); err == nil {
+				t.Errorf("%s: %s passes", dir, wrong[1])
+			}
+		}
+	}
+}
+
+// specs are switches that use every table.
+func specs() []queue.Spec {
+	plain := queue.Default()
+	plain.Watchdog.On = true
+	limited := plain
+	limited.Queues[0].Limit = 100 * unit.KB
+	dynamic := plain
+	dynamic.Queues[4] = queue.Class{Weight: 0, Lossless: true, Alpha: 0.125, Headroom: 100 * unit.KB, WRED: plain.Queues[3].WRED}
+	return []queue.Spec{plain, limited, dynamic}
+}
+
+func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
+	t.Helper()
+	ports := 1
+	if kind == "dual-rail" || kind == "pod" {
+		ports = 2
+	}
+	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
+		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}, Fabric: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, LB: "ecmp", DataDSCP: 24, CNPDSCP: 48,
+		OS: swconf.SONiC, Addressing: design.Numbered, Multihome: design.MLAG})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sw := range []*design.Switch{d.Switches[0], d.Switches[len(d.Switches)-1]} {
+		files, err := sonic.Render(d, sw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, files[0].Text)
+	}
+	return texts
+}
+
+func (m *models) lint(t *testing.T, text string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "data.json")
+	if err := os.WriteFile(file, m.document(t, text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-p", filepath.Dir(m.files[0])}, m.files...)
+	out, err := exec.Command("yanglint", append(args, file)...).CombinedOutput()
+	return string(out), err
+}
