@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -82,7 +81,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 	case len(c.Link) > 0:
 		results, err = c.links(by)
 	default:
-		results = c.described(order, by)
+		results = c.described(order)
 	}
 	if err != nil {
 		return err
@@ -181,25 +180,10 @@ func (c *configDcbxCmd) links(by map[string]*swconf.Config) (out []*dcbx.Result,
 	return out, nil
 }
 
-// farEnd finds "to spine-1 Ethernet1/1" in a description, as render writes it.
-var farEnd = regexp.MustCompile(`(?:^|\b)to (\S+) (\S+)$`)
-
-// described finds cables in the descriptions of interfaces.
-func (c *configDcbxCmd) described(order []*swconf.Config, by map[string]*swconf.Config) (out []*dcbx.Result) {
-	seen := map[string]bool{}
-	for _, cfg := range order {
-		for _, p := range cfg.Ports {
-			m := farEnd.FindStringSubmatch(p.Desc.V)
-			if m == nil || by[m[1]] == nil || seen[cfg.Name()+" "+p.Name] {
-				continue
-			}
-			far := by[m[1]].Port(m[2])
-			if far == nil {
-				continue
-			}
-			seen[m[1]+" "+m[2]] = true
-			out = append(out, dcbx.Exchange(c.station(cfg, p, 2*len(out)), c.station(by[m[1]], far, 2*len(out)+1)))
-		}
+// described plays the cables that interface descriptions tell of.
+func (c *configDcbxCmd) described(order []*swconf.Config) (out []*dcbx.Result) {
+	for i, k := range swconf.Described(order) {
+		out = append(out, dcbx.Exchange(c.station(k.From, k.A, 2*i), c.station(k.To, k.B, 2*i+1)))
 	}
 	return out
 }

@@ -175,9 +175,16 @@ type end struct {
 }
 
 // cables visits the cables of the fabric, each once. An end without a
-// configuration, or a server's, has a nil c.
+// configuration, or a server's, has a nil c. Without a fabric the descriptions
+// of the interfaces tell the cables.
 func (l *linter) cables(visit func(a, b *end)) {
 	if l.Graph == nil {
+		for _, c := range Described(l.Configs) {
+			k := topo.Link{Rate: max(c.A.Speed.V, c.B.Speed.V), LengthMM: max(c.A.CableMM.V, c.B.CableMM.V)}
+			a, b := &end{c: c.From, port: c.A, link: k}, &end{c: c.To, port: c.B, link: k}
+			a.peer, b.peer = b, a
+			visit(a, b)
+		}
 		return
 	}
 	of := map[int]*Config{}

@@ -143,6 +143,30 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
+// Without a fabric the descriptions of interfaces tell the cables.
+func TestCablesFromDescriptions(t *testing.T) {
+	d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Numbered, "", "ecmp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cs, _ := configs(t, d)
+	if n := len(swconf.Described(cs)); n != 8 {
+		t.Errorf("%d cables, want 8", n)
+	}
+	if f := lint(nil, cs); len(f) > 0 {
+		t.Errorf("the good fabric has a finding: %+v", f[0])
+	}
+	port := cs[0].Port("Ethernet1/3")
+	port.PFC.V, port.Speed.V = swconf.PFCOff, 100e9
+	rules := map[string]bool{}
+	for _, f := range lint(nil, cs) {
+		rules[f.Rule] = true
+	}
+	if !rules["pfc-one-end"] || !rules["speed-differs"] {
+		t.Errorf("found %v", rules)
+	}
+}
+
 func (f *fault) check(t *testing.T, good map[string]string) {
 	var cs []*swconf.Config
 	at, path := 0, ""

@@ -37,12 +37,11 @@ type parser struct {
 
 // profile is a qos profile, or the same commands under an interface.
 type profile struct {
-	at      swconf.Place
-	trust   swconf.Said[bool]
-	pfc     swconf.Said[bool]
-	noDrop  [queue.Classes]swconf.Said[bool]
-	queues  [queue.Classes]swconf.Queue
-	entered [queue.Classes]bool
+	at     swconf.Place
+	trust  swconf.Said[bool]
+	pfc    swconf.Said[bool]
+	noDrop [queue.Classes]swconf.Said[bool]
+	queues [queue.Classes]swconf.Queue
 }
 
 // Parse reads a configuration.
@@ -350,7 +349,10 @@ func portRange(s string) (names []string, ok bool) {
 		return nil, false
 	}
 	for _, part := range strings.Split(f[2], ",") {
-		part = strings.TrimLeft(strings.TrimSpace(part), "Ethernt ")
+		part = strings.TrimSpace(part)
+		if m := portForm.FindStringSubmatch(part); m != nil { // Et1-4,Et7
+			part = m[2]
+		}
 		lo, hi, ranged := strings.Cut(part, "-")
 		head := ""
 		if i := strings.LastIndexByte(lo, '/'); i >= 0 && ranged {

@@ -37,7 +37,6 @@ type span struct {
 type applied struct {
 	qosIn, queueOut, queueIn, network swconf.Said[string]
 	egress                            []swconf.Place // egress policies that DLB ignores
-	lldpOff                           bool
 }
 
 // Looks reports whether text looks like NX-OS rather than another language.
