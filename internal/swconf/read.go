@@ -43,6 +43,14 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 	return nil
 }
 
+// At is the place of a captured word, or of its line.
+func (c *Config) At(m *cli.Match, name string) Place {
+	return Place{File: c.File, Line: m.Line.Num, Col: m.Col(name)}
+}
+
+// SaidAt is a value that a line says.
+func SaidAt[T any](c *Config, m *cli.Match, name string, v T) Said[T] { return Say(v, c.At(m, name)) }
+
 // Report notes a fault that the dialect found while reading.
 func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {
 	c.Faults = append(c.Faults, Finding{Severity: s, Rule: rule, File: at.File, Line: at.Line, Column: at.Col, Message: message, Why: why, Fix: fix})

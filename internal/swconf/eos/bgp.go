@@ -15,36 +15,36 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if err != nil || asn == 0 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: said(p, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}} // EOS relaxes unless told not to
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}} // EOS relaxes unless told not to
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
 	r.Set("router-id <id>", func(m *cli.Match) {
 		if id, err := netip.ParseAddr(m.Word("id")); err == nil {
-			b.RouterID = said(p, m, "id", id)
+			b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 		} else {
 			p.bad(m, "id", "a router ID")
 		}
 	})
-	r.Set("maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) { b.MaxPaths = said(p, m, "n", int(min(m.Int("n"), 1e6))) })
-	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = said(p, m, "bestpath", !m.No) })
+	r.Set("maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) { b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) })
+	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
 	r.Set("redistribute connected [ route-map <name> ]", func(m *cli.Match) {
-		b.Connected = said(p, m, "redistribute", true)
+		b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
 		if m.Has("name") {
-			p.c.Use("route-map", m.Word("name"), p.at(m, "name"))
+			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
 		}
 	})
 	r.Set("network <prefix> [ <more...> ]", func(m *cli.Match) {
 		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
-			b.Networks = append(b.Networks, said(p, m, "prefix", pre))
+			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
 	r.Set("neighbor <who> peer group", func(m *cli.Match) {
-		p.groups[m.Word("who")] = &swconf.Neighbor{At: p.at(m, "who")}
-		p.c.Define("peer group", m.Word("who"), p.at(m, "who"), false)
+		p.peers.Group(m.Word("who"), p.c.At(m, "who"))
+		p.c.Define("peer group", m.Word("who"), p.c.At(m, "who"), false)
 	})
-	r.Set("neighbor <who> peer group <group>", func(m *cli.Match) { p.join(p.peer(b, m.Word("who"), p.at(m, "who")), m) })
+	r.Set("neighbor <who> peer group <group>", func(m *cli.Match) { p.join(p.peers.Get(b, m.Word("who"), p.c.At(m, "who")), m) })
 	r.Set("neighbor <who> remote-as <as>", func(m *cli.Match) {
-		p.peer(b, m.Word("who"), p.at(m, "who")).Remote = said(p, m, "as", m.Word("as"))
+		p.peers.Get(b, m.Word("who"), p.c.At(m, "who")).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
 	})
 	r.Set("neighbor <who> <what...>", func(*cli.Match) {})
 	r.Set("neighbor interface <ports> peer-group <group> remote-as <as>", func(m *cli.Match) {
@@ -53,8 +53,8 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.bad(m, "ports", "a range such as Ethernet1-4")
 		}
 		for _, name := range names {
-			n := p.peer(b, name, p.at(m, "ports"))
-			n.Remote = said(p, m, "as", m.Word("as"))
+			n := p.peers.Get(b, name, p.c.At(m, "ports"))
+			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
 			p.join(n, m)
 		}
 	})
@@ -71,33 +71,15 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 }
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
-	n.Group = said(p, m, "group", m.Word("group"))
-	p.c.Use("peer group", m.Word("group"), p.at(m, "group"))
-}
-
-func (p *parser) peer(b *swconf.BGP, name string, at swconf.Place) *swconf.Neighbor {
-	if n := p.peers[name]; n != nil {
-		return n
-	}
-	if n := p.groups[name]; n != nil {
-		return n
-	}
-	n := &swconf.Neighbor{At: at}
-	if a, err := netip.ParseAddr(name); err == nil {
-		n.Addr = a
-	} else {
-		n.Port = name
-	}
-	p.peers[name] = n
-	b.Neighbors = append(b.Neighbors, n)
-	return n
+	n.Group = swconf.SaidAt(p.c, m, "group", m.Word("group"))
+	p.c.Use("peer group", m.Word("group"), p.c.At(m, "group"))
 }
 
 func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 	r := cli.NewMode("router-bgp-af")
 	r.Set("neighbor <who> activate", func(m *cli.Match) {
 		if ipv4 {
-			p.peer(b, m.Word("who"), p.at(m, "who")).Off = m.No
+			p.peers.Get(b, m.Word("who"), p.c.At(m, "who")).Off = m.No
 		}
 	})
 	r.Set("neighbor <who> <what...>", func(*cli.Match) {})
@@ -127,16 +109,7 @@ func (p *parser) resolve() {
 		port.QoS = seen[key]
 		port.Watchdog = swconf.Said[bool]{V: w.On.V}
 	}
-	if c.BGP == nil {
-		return
-	}
-	for _, n := range c.BGP.Neighbors {
-		g := p.groups[n.Group.V]
-		if g != nil && !n.Remote.Is() {
-			n.Remote = g.Remote
-		}
-		n.Active = !n.Off && (g == nil || !g.Off)
-	}
+	p.peers.Resolve(c.BGP)
 }
 
 func (p *parser) qos(port *swconf.Port) *swconf.QoS {

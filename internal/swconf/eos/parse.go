@@ -29,8 +29,7 @@ type parser struct {
 	profiles map[string]*profile
 	ports    map[*swconf.Port]*profile // what an interface says itself
 	uses     map[*swconf.Port]swconf.Said[string]
-	groups   map[string]*swconf.Neighbor
-	peers    map[string]*swconf.Neighbor
+	peers    *swconf.Peers
 	mmu      map[string]*[queue.Classes]swconf.Queue
 	mmuApply string
 }
@@ -51,7 +50,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 		return nil, err
 	}
 	p := &parser{c: &swconf.Config{OS: swconf.EOS, File: file, Total: len(lines)}, profiles: map[string]*profile{}, ports: map[*swconf.Port]*profile{},
-		uses: map[*swconf.Port]swconf.Said[string]{}, groups: map[string]*swconf.Neighbor{}, peers: map[string]*swconf.Neighbor{}, mmu: map[string]*[queue.Classes]swconf.Queue{}}
+		uses: map[*swconf.Port]swconf.Said[string]{}, peers: swconf.NewPeers(), mmu: map[string]*[queue.Classes]swconf.Queue{}}
 	p.c.LLDP.V = true
 	for i := range p.toQueue {
 		p.toQueue[i] = i
@@ -63,16 +62,8 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-func (p *parser) at(m *cli.Match, name string) swconf.Place {
-	return swconf.Place{File: p.c.File, Line: m.Line.Num, Col: m.Col(name)}
-}
-
-func said[T any](p *parser, m *cli.Match, name string, v T) swconf.Said[T] {
-	return swconf.Say(v, p.at(m, name))
-}
-
 func (p *parser) bad(m *cli.Match, name, what string) {
-	swconf.Report(p.c, p.at(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "EOS refuses the line", "write "+what)
+	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "EOS refuses the line", "write "+what)
 }
 
 func (p *parser) pass(*cli.Match) { p.c.Passed++ }
@@ -80,8 +71,8 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
-	r.Set("lldp run", func(m *cli.Match) { c.LLDP = said(p, m, "lldp", !m.No) })
+	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
+	r.Set("lldp run", func(m *cli.Match) { c.LLDP = swconf.SaidAt(p.c, m, "lldp", !m.No) })
 	r.Set("qos map dscp <list...>", p.dscpMap)
 	r.Set("qos map traffic-class <tc:int> to <what:tx-queue|uc-tx-queue|priority-group|pfc> [ priority ] <q:int>", func(m *cli.Match) {
 		tc, q := m.Int("tc"), m.Int("q")
@@ -94,10 +85,10 @@ func (p *parser) root() *cli.Mode {
 	r.On("qos profile <name>", func(m *cli.Match) *cli.Mode {
 		name := m.Word("name")
 		if old := p.profiles[name]; old != nil {
-			swconf.Duplicate(c, "qos profile", name, p.at(m, "name"), old.at)
+			swconf.Duplicate(c, "qos profile", name, p.c.At(m, "name"), old.at)
 		} else {
-			p.profiles[name] = &profile{at: p.at(m, "name")}
-			c.Define("qos profile", name, p.at(m, "name"), false)
+			p.profiles[name] = &profile{at: p.c.At(m, "name")}
+			c.Define("qos profile", name, p.c.At(m, "name"), false)
 		}
 		sub := cli.NewMode("qos-profile")
 		p.qosCommands(sub, func() []*profile { return []*profile{p.profiles[name]} })
@@ -106,17 +97,17 @@ func (p *parser) root() *cli.Mode {
 	r.On("interface <names...>", p.openInterface)
 	seconds := func(to *swconf.Said[unit.Time], name string) func(*cli.Match) {
 		return func(m *cli.Match) {
-			*to = said(p, m, name, unit.Time(min(m.Num(name), 1e6)*1000+0.5)*unit.Millisecond)
-			c.Watchdog.On = said(p, m, "watchdog", !m.No)
+			*to = swconf.SaidAt(p.c, m, name, unit.Time(min(m.Num(name), 1e6)*1000+0.5)*unit.Millisecond)
+			c.Watchdog.On = swconf.SaidAt(p.c, m, "watchdog", !m.No)
 		}
 	}
 	r.Set("priority-flow-control pause watchdog default timeout <s:num>", seconds(&c.Watchdog.Detect, "s"))
 	r.Set("priority-flow-control pause watchdog default recovery-time <s:num> [ forced ]", seconds(&c.Watchdog.Restore, "s"))
 	r.Set("priority-flow-control pause watchdog default polling-interval <s:num>", seconds(&c.Watchdog.Poll, "s"))
 	r.Set("priority-flow-control pause watchdog action <what:drop|no-drop|errdisable|notify-only>", func(m *cli.Match) {
-		c.Watchdog.Forward = said(p, m, "what", m.Word("what") == "no-drop" || m.Word("what") == "notify-only")
+		c.Watchdog.Forward = swconf.SaidAt(p.c, m, "what", m.Word("what") == "no-drop" || m.Word("what") == "notify-only")
 	})
-	r.Set("ip load-sharing <chip> seed <n>", func(m *cli.Match) { c.HashSeed = said(p, m, "n", m.Word("n")) })
+	r.Set("ip load-sharing <chip> seed <n>", func(m *cli.Match) { c.HashSeed = swconf.SaidAt(p.c, m, "n", m.Word("n")) })
 	r.Set("ip load-sharing <chip> <more...>", func(*cli.Match) {})
 	r.On("load-balance policies", func(*cli.Match) *cli.Mode { return p.loadBalance() })
 	p.mmuRules(r)
@@ -124,7 +115,7 @@ func (p *parser) root() *cli.Mode {
 	r.On("route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "route-map")
 		sub := cli.NewMode("route-map")
-		sub.Set("match ip address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+		sub.Set("match ip address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
 		sub.Set("<what:match|set|description|continue> <more...>", func(*cli.Match) {})
 		return sub
 	})
@@ -142,7 +133,7 @@ var passed = []string{"transceiver", "service", "spanning-tree", "username", "aa
 
 func (p *parser) define(m *cli.Match, kind string) {
 	if !m.No {
-		p.c.Define(kind, m.Word("name"), p.at(m, "name"), false)
+		p.c.Define(kind, m.Word("name"), p.c.At(m, "name"), false)
 	}
 }
 
@@ -162,7 +153,7 @@ func (p *parser) dscpMap(m *cli.Match) {
 	}
 	for d := range set {
 		if set[d] {
-			p.toTC[d] = said(p, m, "list", tc)
+			p.toTC[d] = swconf.SaidAt(p.c, m, "list", tc)
 		}
 	}
 }
@@ -176,15 +167,17 @@ func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
 			}
 		}
 	}
-	r.Set("qos trust <what:dscp|cos>", each(func(q *profile, m *cli.Match) { q.trust = said(p, m, "what", m.Word("what") == "dscp" && !m.No) }))
-	r.Set("priority-flow-control on", each(func(q *profile, m *cli.Match) { q.pfc = said(p, m, "on", !m.No) }))
-	r.Set("priority-flow-control mode on", each(func(q *profile, m *cli.Match) { q.pfc = said(p, m, "on", !m.No) }))
+	r.Set("qos trust <what:dscp|cos>", each(func(q *profile, m *cli.Match) {
+		q.trust = swconf.SaidAt(p.c, m, "what", m.Word("what") == "dscp" && !m.No)
+	}))
+	r.Set("priority-flow-control on", each(func(q *profile, m *cli.Match) { q.pfc = swconf.SaidAt(p.c, m, "on", !m.No) }))
+	r.Set("priority-flow-control mode on", each(func(q *profile, m *cli.Match) { q.pfc = swconf.SaidAt(p.c, m, "on", !m.No) }))
 	r.Set("priority-flow-control priority <n:int> <what:no-drop|drop>", each(func(q *profile, m *cli.Match) {
 		if m.Int("n") > 7 {
 			p.bad(m, "n", "a priority from 0 to 7")
 			return
 		}
-		q.noDrop[m.Int("n")] = said(p, m, "n", m.Word("what") == "no-drop" && !m.No)
+		q.noDrop[m.Int("n")] = swconf.SaidAt(p.c, m, "n", m.Word("what") == "no-drop" && !m.No)
 	}))
 	r.Set("priority-flow-control pause watchdog [ <more...> ]", func(*cli.Match) {})
 	txQueue := func(m *cli.Match) *cli.Mode {
@@ -195,7 +188,7 @@ func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
 		}
 		var qs []*swconf.Queue
 		for _, q := range to() {
-			q.queues[n].At, q.queues[n].Name = p.at(m, "n"), fmt.Sprintf("tx-queue %d", n)
+			q.queues[n].At, q.queues[n].Name = p.c.At(m, "n"), fmt.Sprintf("tx-queue %d", n)
 			qs = append(qs, &q.queues[n])
 		}
 		return p.txQueue(qs)
@@ -213,20 +206,20 @@ func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
 		}
 	}
 	r := cli.NewMode("tx-queue")
-	r.Set("bandwidth percent <n:int>", each(func(q *swconf.Queue, m *cli.Match) { q.Share = said(p, m, "n", int(min(m.Int("n"), 1000))) }))
-	r.Set("priority strict", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = said(p, m, "strict", !m.No) }))
-	r.Set("priority", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = said(p, m, "priority", !m.No) }))
+	r.Set("bandwidth percent <n:int>", each(func(q *swconf.Queue, m *cli.Match) { q.Share = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000))) }))
+	r.Set("priority strict", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = swconf.SaidAt(p.c, m, "strict", !m.No) }))
+	r.Set("priority", each(func(q *swconf.Queue, m *cli.Match) { q.Strict = swconf.SaidAt(p.c, m, "priority", !m.No) }))
 	r.Set("random-detect ecn minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold <max:num> <u2:bytes|kbytes|mbytes> [ max-mark-probability <p:num> ] [ weight <w:int> ]",
 		each(func(q *swconf.Queue, m *cli.Match) {
 			w := swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: 100, Weight: int(min(m.Int("w"), 1000)), ECN: true}
 			if m.Has("p") {
 				w.Percent = m.Num("p")
 			}
-			q.WRED = said(p, m, "random-detect", w)
+			q.WRED = swconf.SaidAt(p.c, m, "random-detect", w)
 		}))
 	r.Set("random-detect drop minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold <max:num> <u2:bytes|kbytes|mbytes> [ drop-precedence <d> ] drop-probability <p:num> [ weight <w:int> ]",
 		each(func(q *swconf.Queue, m *cli.Match) {
-			q.WRED = said(p, m, "random-detect", swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: m.Num("p"), Weight: int(min(m.Int("w"), 1000))})
+			q.WRED = swconf.SaidAt(p.c, m, "random-detect", swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: m.Num("p"), Weight: int(min(m.Int("w"), 1000))})
 		}))
 	r.Set("random-detect <what:ecn|drop> [ <more...> ]", func(*cli.Match) {})
 	r.Set("<what:shape|scheduler|latency|lag|bandwidth> <more...>", func(*cli.Match) {})
@@ -250,7 +243,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 				p.bad(m, "n", "a priority group from 0 to 7")
 				return
 			}
-			q[m.Int("n")].PG = said(p, m, "ingress", swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon")), Headroom: unit.Bytes(m.Int("h"))})
+			q[m.Int("n")].PG = swconf.SaidAt(p.c, m, "ingress", swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon")), Headroom: unit.Bytes(m.Int("h"))})
 		})
 		sub.Set("ingress priority-group <n:int> [ headroom <h:int> bytes ] threshold <alpha>", func(m *cli.Match) {
 			a, ok := fraction(m.Word("alpha"))
@@ -258,7 +251,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 				p.bad(m, "alpha", "a share such as 1/8 or 2")
 				return
 			}
-			q[m.Int("n")].PG = said(p, m, "ingress", swconf.Pause{Alpha: a, Headroom: unit.Bytes(m.Int("h"))})
+			q[m.Int("n")].PG = swconf.SaidAt(p.c, m, "ingress", swconf.Pause{Alpha: a, Headroom: unit.Bytes(m.Int("h"))})
 		})
 		sub.Set("egress unicast queue <n:int> threshold <alpha> [ bytes ]", func(m *cli.Match) {
 			if m.Int("n") > 7 {
@@ -272,9 +265,9 @@ func (p *parser) mmuRules(r *cli.Mode) {
 					p.bad(m, "alpha", "a number of bytes")
 					return
 				}
-				to.Limit = said(p, m, "alpha", unit.Bytes(n))
+				to.Limit = swconf.SaidAt(p.c, m, "alpha", unit.Bytes(n))
 			} else if a, ok := fraction(m.Word("alpha")); ok {
-				to.Alpha = said(p, m, "alpha", a)
+				to.Alpha = swconf.SaidAt(p.c, m, "alpha", a)
 			} else {
 				p.bad(m, "alpha", "a share such as 1/8 or 2")
 			}
@@ -283,7 +276,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 	})
 	r.Set("platform trident mmu queue profile <name> apply", func(m *cli.Match) {
 		p.mmuApply = m.Word("name")
-		p.c.Use("mmu profile", m.Word("name"), p.at(m, "name"))
+		p.c.Use("mmu profile", m.Word("name"), p.c.At(m, "name"))
 	})
 }
 
@@ -307,12 +300,12 @@ func (p *parser) loadBalance() *cli.Mode {
 	r.On("load-balance cluster [ <name> ]", func(*cli.Match) *cli.Mode { return nil })
 	dynamic := cli.NewMode("dlb")
 	dynamic.Set("mode <mode:flowlet|per-packet|random>", func(m *cli.Match) {
-		p.c.DLB = &swconf.DLB{At: p.at(m, "mode"), Mode: said(p, m, "mode", m.Word("mode")), All: true}
+		p.c.DLB = &swconf.DLB{At: p.c.At(m, "mode"), Mode: swconf.SaidAt(p.c, m, "mode", m.Word("mode")), All: true}
 	})
 	dynamic.Set("inactivity <n:int> <u:microseconds|milliseconds>", func(m *cli.Match) {
 		if p.c.DLB != nil {
 			scale := map[string]unit.Time{"microseconds": unit.Microsecond, "milliseconds": unit.Millisecond}[m.Word("u")]
-			p.c.DLB.Aging = said(p, m, "n", unit.Time(min(m.Int("n"), 1e9))*scale)
+			p.c.DLB.Aging = swconf.SaidAt(p.c, m, "n", unit.Time(min(m.Int("n"), 1e9))*scale)
 		}
 	})
 	r.On("load-balance dynamic", func(*cli.Match) *cli.Mode { return dynamic })
@@ -378,7 +371,7 @@ func (p *parser) port(m *cli.Match, name string) *swconf.Port {
 	if q := p.c.Port(name); q != nil {
 		return q
 	}
-	q := &swconf.Port{Name: name, At: p.at(m, "interface")}
+	q := &swconf.Port{Name: name, At: p.c.At(m, "interface")}
 	tail := strings.TrimSuffix(strings.TrimPrefix(name, "Ethernet"), "/1")
 	q.Number, _ = strconv.Atoi(tail)
 	p.ports[q] = &profile{}
@@ -395,32 +388,34 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			}
 		}
 	}
-	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = said(p, m, "text", m.Word("text")) }))
-	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.MTU = said(p, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) }))
+	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) }))
+	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		q.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+	}))
 	r.Set("speed [ forced ] <s>", each(func(q *swconf.Port, m *cli.Match) {
 		if rate, ok := speed(m.Word("s")); ok {
-			q.Speed = said(p, m, "s", rate)
+			q.Speed = swconf.SaidAt(p.c, m, "s", rate)
 		}
 	}))
-	r.Set("shutdown", each(func(q *swconf.Port, m *cli.Match) { q.Down = said(p, m, "shutdown", !m.No) }))
+	r.Set("shutdown", each(func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) }))
 	r.Set("ip address <prefix> [ secondary ]", each(func(q *swconf.Port, m *cli.Match) {
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
 			p.bad(m, "prefix", "an address with a prefix length")
 			return
 		}
-		q.Addrs = append(q.Addrs, said(p, m, "prefix", pre))
+		q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 	}))
-	r.Set("ipv6 enable", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
+	r.Set("ipv6 enable", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = swconf.SaidAt(p.c, m, "ipv6", !m.No) }))
 	r.Set("service-profile <name>", each(func(q *swconf.Port, m *cli.Match) {
-		p.uses[q] = said(p, m, "name", m.Word("name"))
-		p.c.Use("qos profile", m.Word("name"), p.at(m, "name"))
+		p.uses[q] = swconf.SaidAt(p.c, m, "name", m.Word("name"))
+		p.c.Use("qos profile", m.Word("name"), p.c.At(m, "name"))
 	}))
 	r.Set("service-policy type qos input <name>", each(func(q *swconf.Port, m *cli.Match) {}))
-	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("channel-group <n:int> mode <mode:active|on|passive>", each(func(q *swconf.Port, m *cli.Match) { q.Channel = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = said(p, m, "what", m.No) }))
-	r.Set("dcbx mode <v:ieee|cee|none>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = said(p, m, "v", m.Word("v")) }))
+	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("channel-group <n:int> mode <mode:active|on|passive>", each(func(q *swconf.Port, m *cli.Match) { q.Channel = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No) }))
+	r.Set("dcbx mode <v:ieee|cee|none>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = swconf.SaidAt(p.c, m, "v", m.Word("v")) }))
 	p.qosCommands(r, func() (out []*profile) {
 		for _, q := range ports {
 			out = append(out, p.ports[q])

@@ -12,37 +12,27 @@ import (
 	"railyard/unit"
 )
 
-type writer struct {
-	strings.Builder
-	d *design.Design
-	s *design.Switch
-}
-
-func (w *writer) line(indent int, format string, args ...any) {
-	fmt.Fprintf(w, "%*s", 3*indent, "")
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
-}
+type writer struct{ design.Writer }
 
 // Render writes a switch's configuration. Its buffer and load balancing commands
 // differ between releases and chips: the text says so at its head.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
-	w := &writer{d: d, s: s}
+	w := &writer{design.Writer{D: d, S: s, Step: 3}}
 	for i := range s.Spec.Queues {
 		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
 			return nil, design.Refuse(swconf.EOS, s, "queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
 		}
 	}
-	w.line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
-	w.line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them against yours")
-	w.line(0, "hostname %s", s.Name)
-	w.line(0, "service routing protocols model multi-agent")
-	w.line(0, "lldp run")
-	w.line(0, "ip routing")
+	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
+	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them against yours")
+	w.Line(0, "hostname %s", s.Name)
+	w.Line(0, "service routing protocols model multi-agent")
+	w.Line(0, "lldp run")
+	w.Line(0, "ip routing")
 	if d.Addressing == design.Unnumbered {
-		w.line(0, "ip routing ipv6 interfaces")
+		w.Line(0, "ip routing ipv6 interfaces")
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 	w.qos()
 	w.balancing()
 	w.pair()
@@ -52,70 +42,70 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 }
 
 func (w *writer) qos() {
-	spec := &w.s.Spec
+	spec := &w.S.Spec
 	for i := range queue.Classes {
 		if set := swconf.DSCPSet(spec.DSCP, uint8(i)); set != "" {
-			w.line(0, "qos map dscp %s to traffic-class %d", strings.ReplaceAll(set, ",", " "), i)
+			w.Line(0, "qos map dscp %s to traffic-class %d", strings.ReplaceAll(set, ",", " "), i)
 		}
 	}
 	for i := range queue.Classes {
-		w.line(0, "qos map traffic-class %d to tx-queue %d", i, i)
+		w.Line(0, "qos map traffic-class %d to tx-queue %d", i, i)
 	}
-	w.line(0, "!")
-	w.line(0, "platform trident mmu queue profile FABRIC")
+	w.Line(0, "!")
+	w.Line(0, "platform trident mmu queue profile FABRIC")
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		switch {
 		case k.Lossless && k.XOff > 0:
-			w.line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i, k.Headroom, k.XOff, k.XOn)
+			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i, k.Headroom, k.XOff, k.XOn)
 		case k.Lossless && k.Headroom > 0:
-			w.line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom, share(k.Alpha))
+			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom, share(k.Alpha))
 		case k.Lossless:
-			w.line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
+			w.Line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
 		case k.Limit > 0:
-			w.line(1, "egress unicast queue %d threshold %d bytes", i, k.Limit)
+			w.Line(1, "egress unicast queue %d threshold %d bytes", i, k.Limit)
 		default:
-			w.line(1, "egress unicast queue %d threshold %s", i, share(k.Alpha))
+			w.Line(1, "egress unicast queue %d threshold %s", i, share(k.Alpha))
 		}
 	}
-	w.line(0, "platform trident mmu queue profile FABRIC apply")
-	w.line(0, "!")
-	w.line(0, "qos profile FABRIC")
-	w.line(1, "qos trust dscp")
+	w.Line(0, "platform trident mmu queue profile FABRIC apply")
+	w.Line(0, "!")
+	w.Line(0, "qos profile FABRIC")
+	w.Line(1, "qos trust dscp")
 	if spec.LosslessMask() != 0 {
-		w.line(1, "priority-flow-control on")
+		w.Line(1, "priority-flow-control on")
 	}
 	for i := range spec.Queues {
 		if spec.Queues[i].Lossless {
-			w.line(1, "priority-flow-control priority %d no-drop", i)
+			w.Line(1, "priority-flow-control priority %d no-drop", i)
 		}
 	}
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		w.line(1, "tx-queue %d", i)
+		w.Line(1, "tx-queue %d", i)
 		if k.Strict {
-			w.line(2, "priority strict")
+			w.Line(2, "priority strict")
 		} else {
-			w.line(2, "no priority")
-			w.line(2, "bandwidth percent %d", k.Weight)
+			w.Line(2, "no priority")
+			w.Line(2, "bandwidth percent %d", k.Weight)
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
-			w.line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
 		} else if r.Max > 0 {
-			w.line(2, "random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+			w.Line(2, "random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
 		}
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 	if wd := spec.Watchdog; wd.On {
-		w.line(0, "priority-flow-control pause watchdog default timeout %s", seconds(wd.Detect))
-		w.line(0, "priority-flow-control pause watchdog default recovery-time %s", seconds(wd.Restore))
-		w.line(0, "priority-flow-control pause watchdog default polling-interval %s", seconds(wd.Poll))
+		w.Line(0, "priority-flow-control pause watchdog default timeout %s", seconds(wd.Detect))
+		w.Line(0, "priority-flow-control pause watchdog default recovery-time %s", seconds(wd.Restore))
+		w.Line(0, "priority-flow-control pause watchdog default polling-interval %s", seconds(wd.Poll))
 		action := "drop"
 		if wd.Forward {
 			action = "notify-only"
 		}
-		w.line(0, "priority-flow-control pause watchdog action %s", action)
-		w.line(0, "!")
+		w.Line(0, "priority-flow-control pause watchdog action %s", action)
+		w.Line(0, "!")
 	}
 }
 
@@ -137,99 +127,99 @@ func amount(b unit.Bytes) string {
 }
 
 func (w *writer) balancing() {
-	w.line(0, "ip load-sharing trident seed %d", w.s.Seed)
-	if mode, ok := w.d.Balanced(); ok {
-		w.line(0, "load-balance policies")
-		w.line(1, "load-balance dynamic")
-		w.line(2, "mode %s", mode)
+	w.Line(0, "ip load-sharing trident seed %d", w.S.Seed)
+	if mode, ok := w.D.Balanced(); ok {
+		w.Line(0, "load-balance policies")
+		w.Line(1, "load-balance dynamic")
+		w.Line(2, "mode %s", mode)
 		if mode == "flowlet" {
-			w.line(2, "inactivity %d microseconds", max(1, w.d.FlowletGap/unit.Microsecond))
+			w.Line(2, "inactivity %d microseconds", max(1, w.D.FlowletGap/unit.Microsecond))
 		}
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 func (w *writer) pair() {
-	s := w.s
+	s := w.S
 	for _, v := range s.VLANs {
-		w.line(0, "vlan %d", v.ID)
-		w.line(1, "name %s", v.Name)
+		w.Line(0, "vlan %d", v.ID)
+		w.Line(1, "name %s", v.Name)
 	}
-	if s.Peer == nil || w.d.EVPN() {
+	if s.Peer == nil || w.D.EVPN() {
 		return
 	}
-	w.line(0, "vlan 4094")
-	w.line(1, "name mlag-peer")
-	w.line(1, "trunk group mlag")
-	w.line(0, "interface Port-Channel%d", design.PeerChannel)
-	w.line(1, "description peer link to %s", s.Peer.Name)
-	w.line(1, "switchport mode trunk")
-	w.line(1, "switchport trunk group mlag")
-	w.line(0, "interface Vlan4094")
+	w.Line(0, "vlan 4094")
+	w.Line(1, "name mlag-peer")
+	w.Line(1, "trunk group mlag")
+	w.Line(0, "interface Port-Channel%d", design.PeerChannel)
+	w.Line(1, "description peer link to %s", s.Peer.Name)
+	w.Line(1, "switchport mode trunk")
+	w.Line(1, "switchport trunk group mlag")
+	w.Line(0, "interface Vlan4094")
 	own, peer := "169.254.0.0", "169.254.0.1"
 	if !s.First {
 		own, peer = peer, own
 	}
-	w.line(1, "ip address %s/31", own)
-	w.line(0, "mlag configuration")
-	w.line(1, "domain-id pair-%d", s.PairID)
-	w.line(1, "local-interface Vlan4094")
-	w.line(1, "peer-address %s", peer)
-	w.line(1, "peer-link Port-Channel%d", design.PeerChannel)
-	w.line(0, "!")
+	w.Line(1, "ip address %s/31", own)
+	w.Line(0, "mlag configuration")
+	w.Line(1, "domain-id pair-%d", s.PairID)
+	w.Line(1, "local-interface Vlan4094")
+	w.Line(1, "peer-address %s", peer)
+	w.Line(1, "peer-link Port-Channel%d", design.PeerChannel)
+	w.Line(0, "!")
 }
 
 func (w *writer) interfaces() {
-	s, evpn := w.s, w.d.EVPN()
-	w.line(0, "interface Loopback0")
-	w.line(1, "ip address %v/32", s.RouterID)
+	s, evpn := w.S, w.D.EVPN()
+	w.Line(0, "interface Loopback0")
+	w.Line(1, "ip address %v/32", s.RouterID)
 	if len(s.VLANs) > 0 && s.Routed() {
-		w.line(0, "ip virtual-router mac-address 02:00:00:00:00:ff")
+		w.Line(0, "ip virtual-router mac-address 02:00:00:00:00:ff")
 	}
 	for _, v := range s.VLANs {
 		if !v.Gateway.IsValid() {
 			continue
 		}
-		w.line(0, "interface Vlan%d", v.ID)
-		w.line(1, "mtu %d", s.Spec.MTU)
+		w.Line(0, "interface Vlan%d", v.ID)
+		w.Line(1, "mtu %d", s.Spec.MTU)
 		switch {
 		case evpn:
-			w.line(1, "ip address virtual %v/%d", v.Gateway, v.Subnet.Bits())
+			w.Line(1, "ip address virtual %v/%d", v.Gateway, v.Subnet.Bits())
 		case s.Peer != nil:
-			w.line(1, "ip address %v/%d", v.Own[s], v.Subnet.Bits())
-			w.line(1, "ip virtual-router address %v", v.Gateway)
+			w.Line(1, "ip address %v/%d", v.Own[s], v.Subnet.Bits())
+			w.Line(1, "ip virtual-router address %v", v.Gateway)
 		default:
-			w.line(1, "ip address %v/%d", v.Gateway, v.Subnet.Bits())
+			w.Line(1, "ip address %v/%d", v.Gateway, v.Subnet.Bits())
 		}
 	}
 	if evpn && s.Peer != nil {
-		w.line(0, "interface Vxlan1")
-		w.line(1, "vxlan source-interface Loopback0")
-		w.line(1, "vxlan udp-port 4789")
+		w.Line(0, "interface Vxlan1")
+		w.Line(1, "vxlan source-interface Loopback0")
+		w.Line(1, "vxlan udp-port 4789")
 		for _, v := range s.VLANs {
-			w.line(1, "vxlan vlan %d vni %d", v.ID, v.VNI)
+			w.Line(1, "vxlan vlan %d vni %d", v.ID, v.VNI)
 		}
 	}
 	for _, c := range s.Channels() {
-		w.line(0, "interface Port-Channel%d", c.Channel)
-		w.line(1, "description %s %s", c.FarName, c.VLAN.Name)
-		w.line(1, "switchport access vlan %d", c.VLAN.ID)
+		w.Line(0, "interface Port-Channel%d", c.Channel)
+		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
+		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
 		switch {
 		case evpn && s.Peer != nil:
 			mac := strings.Split(s.ESIMAC(c.Channel), ":")
 			id := strings.Join([]string{mac[0] + mac[1], mac[2] + mac[3], mac[4] + mac[5]}, ":")
-			w.line(1, "evpn ethernet-segment")
-			w.line(2, "identifier 0000:0000:%s", id)
-			w.line(2, "route-target import %s", s.ESIMAC(c.Channel))
-			w.line(1, "lacp system-id %s.%s.%s", mac[0]+mac[1], mac[2]+mac[3], mac[4]+mac[5])
+			w.Line(1, "evpn ethernet-segment")
+			w.Line(2, "identifier 0000:0000:%s", id)
+			w.Line(2, "route-target import %s", s.ESIMAC(c.Channel))
+			w.Line(1, "lacp system-id %s.%s.%s", mac[0]+mac[1], mac[2]+mac[3], mac[4]+mac[5])
 		case s.Peer != nil:
-			w.line(1, "mlag %d", c.Channel)
+			w.Line(1, "mlag %d", c.Channel)
 		}
 	}
 	for _, p := range s.Ports {
 		w.port(p)
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 func (w *writer) port(p *design.Port) {
@@ -237,72 +227,72 @@ func (w *writer) port(p *design.Port) {
 	if p.Far != nil {
 		far = "Ethernet" + strings.TrimPrefix(p.FarPort, "Eth")
 	}
-	w.line(0, "interface Ethernet%d", p.Number)
-	w.line(1, "description to %s %s", p.FarName, far)
-	w.line(1, "mtu %d", w.s.Spec.MTU)
-	w.line(1, "speed %dg", p.Rate/unit.Gbps)
-	w.line(1, "service-profile FABRIC")
-	w.line(1, "dcbx mode ieee")
+	w.Line(0, "interface Ethernet%d", p.Number)
+	w.Line(1, "description to %s %s", p.FarName, far)
+	w.Line(1, "mtu %d", w.S.Spec.MTU)
+	w.Line(1, "speed %dg", p.Rate/unit.Gbps)
+	w.Line(1, "service-profile FABRIC")
+	w.Line(1, "dcbx mode ieee")
 	channel := p.Channel
 	if p.Kind == design.ToPeer {
 		channel = design.PeerChannel%1000 + 999
 	}
 	switch {
 	case channel > 0:
-		w.line(1, "channel-group %d mode active", channel)
+		w.Line(1, "channel-group %d mode active", channel)
 	case p.VLAN != nil:
-		w.line(1, "switchport access vlan %d", p.VLAN.ID)
+		w.Line(1, "switchport access vlan %d", p.VLAN.ID)
 	default:
-		w.line(1, "no switchport")
+		w.Line(1, "no switchport")
 	}
 	switch {
 	case p.Addr.IsValid():
-		w.line(1, "ip address %v", p.Addr)
+		w.Line(1, "ip address %v", p.Addr)
 	case p.VLAN == nil && p.Kind == design.ToSwitch:
-		w.line(1, "ipv6 enable")
+		w.Line(1, "ipv6 enable")
 	}
-	w.line(1, "no shutdown")
+	w.Line(1, "no shutdown")
 }
 
 func (w *writer) bgp() {
-	s, evpn := w.s, w.d.EVPN()
+	s, evpn := w.S, w.D.EVPN()
 	if !s.Routed() {
 		return
 	}
-	w.line(0, "router bgp %d", s.ASN)
-	w.line(1, "router-id %v", s.RouterID)
-	w.line(1, "maximum-paths 64 ecmp 64")
-	w.line(1, "neighbor FABRIC peer group")
+	w.Line(0, "router bgp %d", s.ASN)
+	w.Line(1, "router-id %v", s.RouterID)
+	w.Line(1, "maximum-paths 64 ecmp 64")
+	w.Line(1, "neighbor FABRIC peer group")
 	if evpn {
-		w.line(1, "neighbor FABRIC send-community extended")
+		w.Line(1, "neighbor FABRIC send-community extended")
 	}
 	for _, p := range s.Neighbors() {
 		if p.Addr.IsValid() {
-			w.line(1, "neighbor %v peer group FABRIC", p.FarAddr)
-			w.line(1, "neighbor %v remote-as %d", p.FarAddr, p.Far.ASN)
+			w.Line(1, "neighbor %v peer group FABRIC", p.FarAddr)
+			w.Line(1, "neighbor %v remote-as %d", p.FarAddr, p.Far.ASN)
 		} else {
-			w.line(1, "neighbor interface Ethernet%d peer-group FABRIC remote-as %d", p.Number, p.Far.ASN)
+			w.Line(1, "neighbor interface Ethernet%d peer-group FABRIC remote-as %d", p.Number, p.Far.ASN)
 		}
 	}
-	w.line(1, "redistribute connected")
+	w.Line(1, "redistribute connected")
 	if evpn && s.Peer != nil {
 		for _, v := range s.VLANs {
-			w.line(1, "vlan %d", v.ID)
-			w.line(2, "rd %v:%d", s.RouterID, v.ID)
-			w.line(2, "route-target both %d:%d", v.VNI, v.VNI)
-			w.line(2, "redistribute learned")
+			w.Line(1, "vlan %d", v.ID)
+			w.Line(2, "rd %v:%d", s.RouterID, v.ID)
+			w.Line(2, "route-target both %d:%d", v.VNI, v.VNI)
+			w.Line(2, "redistribute learned")
 		}
 	}
 	if evpn {
-		w.line(1, "address-family evpn")
-		w.line(2, "neighbor FABRIC activate")
+		w.Line(1, "address-family evpn")
+		w.Line(2, "neighbor FABRIC activate")
 	}
-	w.line(1, "address-family ipv4")
-	w.line(2, "neighbor FABRIC activate")
-	if !p2p(w.d) {
-		w.line(2, "neighbor FABRIC next-hop address-family ipv6 originate")
+	w.Line(1, "address-family ipv4")
+	w.Line(2, "neighbor FABRIC activate")
+	if !p2p(w.D) {
+		w.Line(2, "neighbor FABRIC next-hop address-family ipv6 originate")
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 func p2p(d *design.Design) bool { return d.Addressing == design.Numbered }

@@ -18,9 +18,8 @@ func Looks(text string) int {
 }
 
 type parser struct {
-	c      *swconf.Config
-	groups map[string]*swconf.Neighbor
-	peers  map[string]*swconf.Neighbor
+	c     *swconf.Config
+	peers *swconf.Peers
 }
 
 // Parse reads a configuration.
@@ -29,24 +28,16 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{c: &swconf.Config{OS: swconf.FRR, File: file, Total: len(lines)}, groups: map[string]*swconf.Neighbor{}, peers: map[string]*swconf.Neighbor{}}
+	p := &parser{c: &swconf.Config{OS: swconf.FRR, File: file, Total: len(lines)}, peers: swconf.NewPeers()}
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
-	p.resolve()
+	p.peers.Resolve(p.c.BGP)
 	return p.c, nil
 }
 
-func (p *parser) at(m *cli.Match, name string) swconf.Place {
-	return swconf.Place{File: p.c.File, Line: m.Line.Num, Col: m.Col(name)}
-}
-
-func said[T any](p *parser, m *cli.Match, name string, v T) swconf.Said[T] {
-	return swconf.Say(v, p.at(m, name))
-}
-
 func (p *parser) bad(m *cli.Match, name, what string) {
-	swconf.Report(p.c, p.at(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "FRR refuses the line", "vtysh -C -f FILE checks a configuration")
+	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "FRR refuses the line", "vtysh -C -f FILE checks a configuration")
 }
 
 func (p *parser) pass(*cli.Match) { p.c.Passed++ }
@@ -54,13 +45,13 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
+	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
 	r.On("interface <name> [ vrf <vrf> ]", p.openInterface)
 	r.On("router bgp <asn:int> [ vrf <vrf> ]", p.openBGP)
 	r.On("route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "route-map", "name")
 		sub := cli.NewMode("route-map")
-		sub.Set("match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+		sub.Set("match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
 		for _, s := range []string{"match", "set", "on-match", "call", "description", "continue"} {
 			sub.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 		}
@@ -75,7 +66,7 @@ func (p *parser) root() *cli.Mode {
 
 func (p *parser) define(m *cli.Match, kind, name string) {
 	if !m.No {
-		p.c.Define(kind, m.Word(name), p.at(m, name), false)
+		p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
 	}
 }
 
@@ -95,21 +86,21 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	c := p.c
 	port := c.Port(m.Word("name"))
 	if port == nil {
-		port = &swconf.Port{Name: m.Word("name"), At: p.at(m, "interface"), Number: panel(m.Word("name"))}
+		port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "interface"), Number: panel(m.Word("name"))}
 		if port.Number > 0 {
 			c.Ports = append(c.Ports, port)
 		}
 	}
 	r := cli.NewMode("config-if")
-	r.Set("description <text...>", func(m *cli.Match) { port.Desc = said(p, m, "text", m.Word("text")) })
-	r.Set("shutdown", func(m *cli.Match) { port.Down = said(p, m, "shutdown", !m.No) })
+	r.Set("description <text...>", func(m *cli.Match) { port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) })
+	r.Set("shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
 	r.Set("ip address <prefix> [ label <l> ]", func(m *cli.Match) {
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
 			p.bad(m, "prefix", "an address with a prefix length")
 			return
 		}
-		port.Addrs = append(port.Addrs, said(p, m, "prefix", pre))
+		port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 	})
 	for _, s := range []string{"ip", "ipv6", "bandwidth", "evpn", "link-detect", "multicast", "link-params", "vrf", "mpls"} {
 		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
@@ -122,11 +113,11 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if asn < 1 || asn > 1<<32-1 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: said(p, m, "asn", uint32(asn)), NeedsPolicy: true, MaxPaths: swconf.Said[int]{V: 64}}
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), NeedsPolicy: true, MaxPaths: swconf.Said[int]{V: 64}}
 	if m.Has("vrf") {
 		b = &swconf.BGP{} // another routing table
 	} else if p.c.BGP != nil {
-		swconf.Duplicate(p.c, "router bgp", fmt.Sprint(asn), p.at(m, "asn"), p.c.BGP.ASN.At)
+		swconf.Duplicate(p.c, "router bgp", fmt.Sprint(asn), p.c.At(m, "asn"), p.c.BGP.ASN.At)
 	} else {
 		p.c.BGP = b
 	}
@@ -137,10 +128,10 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.bad(m, "id", "a router ID")
 			return
 		}
-		b.RouterID = said(p, m, "id", id)
+		b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 	})
-	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = said(p, m, "bestpath", !m.No) })
-	r.Set("bgp ebgp-requires-policy", func(m *cli.Match) { b.NoPolicy = said(p, m, "bgp", m.No) })
+	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
+	r.Set("bgp ebgp-requires-policy", func(m *cli.Match) { b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No) })
 	p.neighborRules(r, b)
 	r.On("address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>", func(m *cli.Match) *cli.Mode {
 		return p.family(b, m.Word("afi") == "ipv4")
@@ -151,30 +142,15 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	return r
 }
 
-// peer returns the neighbour of a name, made on first mention.
+// peer returns the neighbour that a line is about.
 func (p *parser) peer(b *swconf.BGP, m *cli.Match) *swconf.Neighbor {
-	name := m.Word("peer")
-	if n := p.peers[name]; n != nil {
-		return n
-	}
-	if n := p.groups[name]; n != nil {
-		return n
-	}
-	n := &swconf.Neighbor{At: p.at(m, "peer")}
-	if a, err := netip.ParseAddr(name); err == nil {
-		n.Addr = a
-	} else {
-		n.Port = name
-	}
-	p.peers[name] = n
-	b.Neighbors = append(b.Neighbors, n)
-	return n
+	return p.peers.Get(b, m.Word("peer"), p.c.At(m, "peer"))
 }
 
 func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 	r.Set("neighbor <peer> peer-group", func(m *cli.Match) {
-		p.groups[m.Word("peer")] = &swconf.Neighbor{At: p.at(m, "peer")}
-		p.c.Define("peer-group", m.Word("peer"), p.at(m, "peer"), false)
+		p.peers.Group(m.Word("peer"), p.c.At(m, "peer"))
+		p.c.Define("peer-group", m.Word("peer"), p.c.At(m, "peer"), false)
 	})
 	r.Set("neighbor <peer> peer-group <group>", func(m *cli.Match) { p.join(p.peer(b, m), m) })
 	r.Set("neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]", func(m *cli.Match) {
@@ -183,37 +159,37 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 			p.join(n, m)
 		}
 		if m.Has("as") {
-			n.Remote = said(p, m, "as", m.Word("as"))
+			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
 		}
 	})
-	r.Set("neighbor <peer> remote-as <as>", func(m *cli.Match) { p.peer(b, m).Remote = said(p, m, "as", m.Word("as")) })
+	r.Set("neighbor <peer> remote-as <as>", func(m *cli.Match) { p.peer(b, m).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as")) })
 	r.Set("neighbor <peer> <what...>", func(m *cli.Match) {})
 }
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
-	n.Group = said(p, m, "group", m.Word("group"))
-	p.c.Use("peer-group", m.Word("group"), p.at(m, "group"))
+	n.Group = swconf.SaidAt(p.c, m, "group", m.Word("group"))
+	p.c.Use("peer-group", m.Word("group"), p.c.At(m, "group"))
 }
 
 func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 	r := cli.NewMode("config-router-af")
 	r.Set("maximum-paths <n:int>", func(m *cli.Match) {
 		if ipv4 {
-			b.MaxPaths = said(p, m, "n", int(min(m.Int("n"), 1e6)))
+			b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6)))
 			if m.No {
 				b.MaxPaths.V = 64
 			}
 		}
 	})
 	r.Set("redistribute connected [ route-map <name> ] [ metric <n:int> ]", func(m *cli.Match) {
-		b.Connected = said(p, m, "redistribute", !m.No)
+		b.Connected = swconf.SaidAt(p.c, m, "redistribute", !m.No)
 		if m.Has("name") {
-			p.c.Use("route-map", m.Word("name"), p.at(m, "name"))
+			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
 		}
 	})
 	r.Set("network <prefix> [ <more...> ]", func(m *cli.Match) {
 		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
-			b.Networks = append(b.Networks, said(p, m, "prefix", pre))
+			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		} else {
 			p.bad(m, "prefix", "a prefix")
 		}
@@ -225,8 +201,8 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 			p.passive(n)
 		}
 	})
-	r.Set("neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.at(m, "name")) })
-	r.Set("neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+	r.Set("neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.c.At(m, "name")) })
+	r.Set("neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
 	r.Set("neighbor <peer> <what...>", func(*cli.Match) {})
 	for _, s := range []string{"redistribute", "maximum-paths", "advertise-all-vni", "advertise", "aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map", "distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx", "dup-addr-detection", "label"} {
 		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
@@ -236,18 +212,3 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 
 // passive marks a neighbour that is taken out of IPv4 unicast by name.
 func (p *parser) passive(n *swconf.Neighbor) { n.Active = false; n.Off = true }
-
-// resolve gives members what their peer groups have. FRR activates IPv4
-// unicast for every neighbour by default.
-func (p *parser) resolve() {
-	if p.c.BGP == nil {
-		return
-	}
-	for _, n := range p.c.BGP.Neighbors {
-		g := p.groups[n.Group.V]
-		if g != nil && !n.Remote.Is() {
-			n.Remote = g.Remote
-		}
-		n.Active = !n.Off && (g == nil || !g.Off)
-	}
-}

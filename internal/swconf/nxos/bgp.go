@@ -13,22 +13,22 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if !ok {
 		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")), "the switch refuses the line", "use 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: said(p, m, "asn", asn)}
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	p.c.BGP = b
 	r := cli.NewMode("config-router")
 	r.Set("router-id <addr>", func(m *cli.Match) {
 		if a, ok := p.addr(m, "addr"); ok {
-			b.RouterID = said(p, m, "addr", a)
+			b.RouterID = swconf.SaidAt(p.c, m, "addr", a)
 		}
 	})
-	r.Set("bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = said(p, m, "bestpath", !m.No) })
+	r.Set("bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
 	r.On("address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode { return p.bgpFamily(b) })
 	r.On("template <what:peer|peer-policy|peer-session> <name>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "peer template", m.Word("name"))
-		return p.neighborMode(&swconf.Neighbor{At: p.at(m, "name"), Group: said(p, m, "name", "")}, p.templates(m.Word("name")))
+		return p.neighborMode(&swconf.Neighbor{At: p.c.At(m, "name"), Group: swconf.SaidAt(p.c, m, "name", "")}, p.templates(m.Word("name")))
 	})
 	neighbor := func(m *cli.Match) *cli.Mode {
-		n := &swconf.Neighbor{At: p.at(m, "peer")}
+		n := &swconf.Neighbor{At: p.c.At(m, "peer")}
 		if a, err := netip.ParseAddr(m.Word("peer")); err == nil {
 			n.Addr = a
 		} else if name, err := portName(m.Word("peer")); err == nil {
@@ -43,7 +43,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			}
 		}
 		if m.Has("asn") {
-			n.Remote = said(p, m, "asn", m.Word("asn"))
+			n.Remote = swconf.SaidAt(p.c, m, "asn", m.Word("asn"))
 		}
 		b.Neighbors = append(b.Neighbors, n)
 		return p.neighborMode(n, nil)
@@ -70,20 +70,20 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 	r := cli.NewMode("config-router-af")
 	r.Set("maximum-paths [ <kind:ibgp|eibgp> ] <n:int>", func(m *cli.Match) {
 		if m.Word("kind") != "ibgp" {
-			b.MaxPaths = said(p, m, "n", int(min(m.Int("n"), 1e6)))
+			b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6)))
 		}
 	})
 	r.Set("redistribute direct [ route-map <name> ]", func(m *cli.Match) {
-		b.Connected = said(p, m, "redistribute", true)
+		b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
 		if m.Has("name") {
-			p.c.Use("route-map", m.Word("name"), p.at(m, "name"))
+			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
 		} else {
 			p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map", "NX-OS refuses redistribution without one", "redistribute direct route-map NAME")
 		}
 	})
 	r.Set("network <prefix> [ route-map <name> ]", func(m *cli.Match) {
 		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
-			b.Networks = append(b.Networks, said(p, m, "prefix", pre))
+			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
 	for _, s := range []string{"advertise", "aggregate-address", "dampening", "nexthop", "redistribute", "retain", "default-metric", "advertise-pip", "additional-paths", "table-map", "export-gateway-ip"} {
@@ -99,14 +99,14 @@ func (p *parser) neighborMode(n, template *swconf.Neighbor) *cli.Mode {
 		to = template
 	}
 	r := cli.NewMode("config-router-neighbor")
-	r.Set("remote-as <asn>", func(m *cli.Match) { to.Remote = said(p, m, "asn", m.Word("asn")) })
+	r.Set("remote-as <asn>", func(m *cli.Match) { to.Remote = swconf.SaidAt(p.c, m, "asn", m.Word("asn")) })
 	r.Set("inherit <what:peer|peer-policy|peer-session> <name> [ <seq:int> ]", func(m *cli.Match) {
-		to.Group = said(p, m, "name", m.Word("name"))
-		p.c.Use("peer template", m.Word("name"), p.at(m, "name"))
+		to.Group = swconf.SaidAt(p.c, m, "name", m.Word("name"))
+		p.c.Use("peer template", m.Word("name"), p.c.At(m, "name"))
 	})
 	family := cli.NewMode("config-router-neighbor-af")
-	family.Set("route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.at(m, "name")) })
-	family.Set("prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+	family.Set("route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.c.At(m, "name")) })
+	family.Set("prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
 	for _, s := range []string{"send-community", "maximum-prefix", "next-hop-self", "allowas-in", "soft-reconfiguration", "disable-peer-as-check", "rewrite-evpn-rt-asn", "advertisement-interval", "default-originate", "filter-list", "weight", "route-reflector-client"} {
 		family.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}

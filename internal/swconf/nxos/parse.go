@@ -61,16 +61,8 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
-func (p *parser) at(m *cli.Match, name string) swconf.Place {
-	return swconf.Place{File: p.c.File, Line: m.Line.Num, Col: m.Col(name)}
-}
-
 func (p *parser) fault(m *cli.Match, name string, severity swconf.Severity, rule, msg, why, fix string) {
-	swconf.Report(p.c, p.at(m, name), severity, rule, msg, why, fix)
-}
-
-func said[T any](p *parser, m *cli.Match, name string, v T) swconf.Said[T] {
-	return swconf.Say(v, p.at(m, name))
+	swconf.Report(p.c, p.c.At(m, name), severity, rule, msg, why, fix)
 }
 
 func (p *parser) pass(*cli.Match) { p.c.Passed++ }
@@ -79,11 +71,11 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
-	r.Set("switchname <name>", func(m *cli.Match) { c.Hostname = said(p, m, "name", m.Word("name")) })
+	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
+	r.Set("switchname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
 	r.Set("feature <name>", func(m *cli.Match) {
 		if m.Word("name") == "lldp" {
-			c.LLDP = said(p, m, "name", !m.No)
+			c.LLDP = swconf.SaidAt(p.c, m, "name", !m.No)
 		}
 	})
 	r.Set("nv overlay evpn", func(*cli.Match) {})
@@ -97,7 +89,7 @@ func (p *parser) root() *cli.Mode {
 		f := strings.Fields(m.Word("fields"))
 		for i, w := range f {
 			if ok := len(w) >= 3 && strings.HasPrefix("universal-id", w); ok && i+1 < len(f) {
-				c.HashSeed = said(p, m, "fields", f[i+1])
+				c.HashSeed = swconf.SaidAt(p.c, m, "fields", f[i+1])
 			}
 		}
 	})
@@ -120,20 +112,20 @@ func (p *parser) root() *cli.Mode {
 		return cli.NewMode("evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
 	})
 	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", func(m *cli.Match) {
-		c.Watchdog.On = said(p, m, "state", m.Word("state") == "on" && !m.No)
+		c.Watchdog.On = swconf.SaidAt(p.c, m, "state", m.Word("state") == "on" && !m.No)
 		if m.Has("disable-action") {
-			c.Watchdog.Forward = said(p, m, "disable-action", true)
+			c.Watchdog.Forward = swconf.SaidAt(p.c, m, "disable-action", true)
 		}
 	})
 	r.Set("priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
-		c.Watchdog.Poll = said(p, m, "ms", unit.Time(m.Int("ms"))*unit.Millisecond)
+		c.Watchdog.Poll = swconf.SaidAt(p.c, m, "ms", unit.Time(m.Int("ms"))*unit.Millisecond)
 		if ms := m.Int("ms"); ms < 100 || ms > 1000 {
 			p.fault(m, "ms", swconf.Error, "watchdog-range", fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
 				"the switch refuses the line and keeps the old interval", "write an interval between 100 and 1000")
 		}
 	})
 	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
-		return func(m *cli.Match) { *to = said(p, m, "n", unit.Time(min(m.Int("n"), 1000))) }
+		return func(m *cli.Match) { *to = swconf.SaidAt(p.c, m, "n", unit.Time(min(m.Int("n"), 1000))) }
 	}
 	// Multiples of the interval; resolve turns them into times.
 	r.Set("priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
@@ -168,7 +160,7 @@ func (p *parser) vlan() *cli.Mode {
 
 func (p *parser) routeMap() *cli.Mode {
 	r := p.block("route-map", "set", "description", "continue")
-	r.Set("match ip address prefix-list <name>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.at(m, "name")) })
+	r.Set("match ip address prefix-list <name>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
 	r.Set("match <what...>", func(*cli.Match) {})
 	return r
 }
@@ -176,7 +168,7 @@ func (p *parser) routeMap() *cli.Mode {
 // define notes an object; a name that is opened again under "no" is none.
 func (p *parser) define(m *cli.Match, kind, name string) {
 	if !m.No {
-		p.c.Define(kind, name, p.at(m, "name"), false)
+		p.c.Define(kind, name, p.c.At(m, "name"), false)
 	}
 }
 
@@ -185,7 +177,7 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 		p.c.DLB = nil
 		return nil
 	}
-	d := &swconf.DLB{At: p.at(m, "hardware")}
+	d := &swconf.DLB{At: p.c.At(m, "hardware")}
 	p.c.DLB = d
 	r := cli.NewMode("config-dlb")
 	r.Set("dlb-interface <ports...>", func(m *cli.Match) {
@@ -199,7 +191,7 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 			return
 		}
 		for _, n := range names {
-			d.Ports = append(d.Ports, said(p, m, "ports", n))
+			d.Ports = append(d.Ports, swconf.SaidAt(p.c, m, "ports", n))
 		}
 	})
 	r.Set("mac-address <mac>", func(m *cli.Match) {
@@ -208,11 +200,11 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 			p.fault(m, "mac", swconf.Error, "bad-value", fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
 				"write it as aa:bb:cc:dd:ee:ff or aabb.ccdd.eeff")
 		}
-		d.MAC = said(p, m, "mac", mac)
+		d.MAC = swconf.SaidAt(p.c, m, "mac", mac)
 	})
-	r.Set("mode <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = said(p, m, "mode", m.Word("mode")) })
-	r.Set("mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = said(p, m, "mode", m.Word("mode")) })
-	r.Set("flowlet-aging <us:int>", func(m *cli.Match) { d.Aging = said(p, m, "us", unit.Time(m.Int("us"))*unit.Microsecond) })
+	r.Set("mode <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = swconf.SaidAt(p.c, m, "mode", m.Word("mode")) })
+	r.Set("mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = swconf.SaidAt(p.c, m, "mode", m.Word("mode")) })
+	r.Set("flowlet-aging <us:int>", func(m *cli.Match) { d.Aging = swconf.SaidAt(p.c, m, "us", unit.Time(m.Int("us"))*unit.Microsecond) })
 	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval", "load-awareness"} {
 		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
@@ -254,7 +246,7 @@ func (p *parser) openSpan(m *cli.Match) *cli.Mode {
 		}
 		for _, n := range names {
 			if dir != "rx" {
-				p.spans = append(p.spans, span{n, p.at(m, "ports")})
+				p.spans = append(p.spans, span{n, p.c.At(m, "ports")})
 			}
 		}
 	})

@@ -109,7 +109,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	for _, n := range names {
 		port := p.c.Port(n)
 		if port == nil {
-			port = &swconf.Port{Name: n, At: p.at(m, "interface"), Number: frontPanel(n)}
+			port = &swconf.Port{Name: n, At: p.c.At(m, "interface"), Number: frontPanel(n)}
 			p.ports[port] = &applied{}
 			if strings.HasPrefix(n, "Ethernet") {
 				p.c.Ports = append(p.c.Ports, port)
@@ -129,43 +129,45 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			}
 		}
 	}
-	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = said(p, m, "text", m.Word("text")) }))
-	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.MTU = said(p, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) }))
+	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) }))
+	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		q.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+	}))
 	r.Set("speed <mbps:int>", each(func(q *swconf.Port, m *cli.Match) {
-		q.Speed = said(p, m, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
+		q.Speed = swconf.SaidAt(p.c, m, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
 	}))
 	r.Set("speed auto", func(*cli.Match) {})
-	r.Set("shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = said(p, m, "shutdown", !m.No) }))
+	r.Set("shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) }))
 	r.Set("ip address <prefix> [ secondary ] [ tag <tag:int> ]", each(func(q *swconf.Port, m *cli.Match) {
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
 			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/31")
 			return
 		}
-		q.Addrs = append(q.Addrs, said(p, m, "prefix", pre))
+		q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 	}))
-	r.Set("ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
-	r.Set("ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = said(p, m, "ipv6", !m.No) }))
-	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { q.Channel = said(p, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = swconf.SaidAt(p.c, m, "ipv6", !m.No) }))
+	r.Set("ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = swconf.SaidAt(p.c, m, "ipv6", !m.No) }))
+	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { q.Channel = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
 	r.Set("priority-flow-control mode <mode:auto|on|off> [ send-tlv ]", each(func(q *swconf.Port, m *cli.Match) {
 		mode := map[string]swconf.PFCMode{"auto": swconf.PFCAuto, "on": swconf.PFCOn, "off": swconf.PFCOff}[m.Word("mode")]
 		if m.No {
 			mode = swconf.PFCAuto
 		}
-		q.PFC = said(p, m, "mode", mode)
+		q.PFC = swconf.SaidAt(p.c, m, "mode", mode)
 	}))
-	r.Set("priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { q.Watchdog = said(p, m, "watch-dog", !m.No) }))
+	r.Set("priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { q.Watchdog = swconf.SaidAt(p.c, m, "watch-dog", !m.No) }))
 	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", each(func(q *swconf.Port, m *cli.Match) {
-		q.Watchdog = said(p, m, "state", m.Word("state") == "on" && !m.No)
+		q.Watchdog = swconf.SaidAt(p.c, m, "state", m.Word("state") == "on" && !m.No)
 	}))
-	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = said(p, m, "what", m.No) }))
-	r.Set("lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = said(p, m, "v", m.Word("v")) }))
+	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No) }))
+	r.Set("lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = swconf.SaidAt(p.c, m, "v", m.Word("v")) }))
 	a := &applied{}
 	p.servicePolicy(r, a)
 	r.Set("ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
 		if m.Word("dir") == "out" && !m.No {
-			p.ports[q].egress = append(p.ports[q].egress, p.at(m, "name"))
+			p.ports[q].egress = append(p.ports[q].egress, p.c.At(m, "name"))
 		}
 	}))
 	for _, q := range ports {

@@ -47,9 +47,9 @@ func (p *parser) qosRules(r *cli.Mode) {
 		}
 		c := p.classes[name]
 		if c != nil && !m.No {
-			swconf.Duplicate(p.c, "class-map", name, p.at(m, "name"), c.at)
+			swconf.Duplicate(p.c, "class-map", name, p.c.At(m, "name"), c.at)
 		} else {
-			c = &classMap{name: name, at: p.at(m, "name"), all: m.Word("how") == "match-all" || !m.Has("how")}
+			c = &classMap{name: name, at: p.c.At(m, "name"), all: m.Word("how") == "match-all" || !m.Has("how")}
 			p.classes[name] = c
 			p.define(m, "class-map", name)
 		}
@@ -65,9 +65,9 @@ func (p *parser) qosRules(r *cli.Mode) {
 		}
 		pm := p.policies[typ+"/"+name]
 		if pm != nil && !m.No {
-			swconf.Duplicate(p.c, "policy-map type "+typ, name, p.at(m, "name"), pm.at)
+			swconf.Duplicate(p.c, "policy-map type "+typ, name, p.c.At(m, "name"), pm.at)
 		} else {
-			pm = &policy{typ: typ, name: name, at: p.at(m, "name")}
+			pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
 			p.policies[typ+"/"+name] = pm
 			p.define(m, "policy-map type "+typ, name)
 		}
@@ -93,7 +93,7 @@ func (p *parser) classMode(c *classMap) *cli.Mode {
 				set[i] = !set[i]
 			}
 		}
-		c.matches, c.matchAt = append(c.matches, set), p.at(m, "list")
+		c.matches, c.matchAt = append(c.matches, set), p.c.At(m, "list")
 	})
 	r.Set("match ip dscp <list...>", func(m *cli.Match) {
 		if set, err := swconf.DSCPs(m.Word("list")); err == nil {
@@ -130,7 +130,7 @@ func queueOf(name string) (n int, in, ok bool) {
 func (p *parser) policyMode(pm *policy) *cli.Mode {
 	r := cli.NewMode("pmap-" + pm.typ)
 	open := func(m *cli.Match) *cli.Mode {
-		pc := &policyClass{name: m.Word("name"), at: p.at(m, "name")}
+		pc := &policyClass{name: m.Word("name"), at: p.c.At(m, "name")}
 		pc.Name, pc.At = pc.name, pc.at
 		if pm.typ == "qos" {
 			if pc.name != "class-default" {
@@ -170,7 +170,7 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 	switch pm.typ {
 	case "qos":
 		r.Set("set qos-group <n:int>", func(m *cli.Match) {
-			q.group = said(p, m, "n", int(min(m.Int("n"), 1000)))
+			q.group = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000)))
 			if m.Int("n") > 7 {
 				p.fault(m, "n", swconf.Error, "bad-value", fmt.Sprintf("qos-group %d does not exist, they are 0 to 7", m.Int("n")),
 					"the switch refuses the line and the class stays in group 0", "use a group from 0 to 7")
@@ -180,22 +180,22 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 		r.Set("set <what:dscp|cos|precedence> <v>", func(*cli.Match) {})
 		r.Set("police <more...>", func(*cli.Match) {})
 	case "queuing":
-		r.Set("bandwidth [ remaining ] percent <n:int>", func(m *cli.Match) { q.Share = said(p, m, "n", int(min(m.Int("n"), 1000))) })
-		r.Set("priority [ level <n:int> ]", func(m *cli.Match) { q.Strict = said(p, m, "priority", !m.No) })
+		r.Set("bandwidth [ remaining ] percent <n:int>", func(m *cli.Match) { q.Share = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000))) })
+		r.Set("priority [ level <n:int> ]", func(m *cli.Match) { q.Strict = swconf.SaidAt(p.c, m, "priority", !m.No) })
 		r.Set("random-detect minimum-threshold <min:num> "+bytesUnits+" maximum-threshold <max:num> <unit2:bytes|kbytes|mbytes> drop-probability <p:num> [ weight <w:int> ] [ cap-average ] [ <mark:ecn|non-ecn> ]",
 			func(m *cli.Match) {
-				q.WRED = said(p, m, "random-detect", swconf.WRED{Min: size(m, "min", "unit"), Max: size(m, "max", "unit2"), Percent: m.Num("p"),
+				q.WRED = swconf.SaidAt(p.c, m, "random-detect", swconf.WRED{Min: size(m, "min", "unit"), Max: size(m, "max", "unit2"), Percent: m.Num("p"),
 					Weight: int(min(m.Int("w"), 1000)), ECN: m.Word("mark") == "ecn"})
 			})
 		r.Set("random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]", func(m *cli.Match) {
-			q.WRED = said(p, m, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
+			q.WRED = swconf.SaidAt(p.c, m, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
 		})
-		r.Set("queue-limit dynamic <n:int>", func(m *cli.Match) { q.Alpha = said(p, m, "n", alphaOf(m.Int("n"))) })
-		r.Set("queue-limit <n:num> "+bytesUnits, func(m *cli.Match) { q.Limit = said(p, m, "n", size(m, "n", "unit")) })
+		r.Set("queue-limit dynamic <n:int>", func(m *cli.Match) { q.Alpha = swconf.SaidAt(p.c, m, "n", alphaOf(m.Int("n"))) })
+		r.Set("queue-limit <n:num> "+bytesUnits, func(m *cli.Match) { q.Limit = swconf.SaidAt(p.c, m, "n", size(m, "n", "unit")) })
 		r.Set("pause buffer-size <size:int> pause-threshold <xoff:int> resume-threshold <xon:int> [ pfc-cos <cos:int> ]", func(m *cli.Match) {
 			g := swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon"))}
 			g.Headroom = unit.Bytes(m.Int("size")) - g.XOff
-			q.PG = said(p, m, "pause", g)
+			q.PG = swconf.SaidAt(p.c, m, "pause", g)
 			if g.Headroom <= 0 {
 				p.fault(m, "size", swconf.Error, "headroom", fmt.Sprintf("buffer-size %v is not above pause-threshold %v: no headroom", unit.Bytes(m.Int("size")), g.XOff),
 					"what is under way when the pause is sent finds no room and is lost", "make buffer-size the pause-threshold plus the headroom of rate, cable and MTU")
@@ -204,7 +204,7 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 		r.Set("shape <more...>", func(*cli.Match) {})
 		r.Set("set <more...>", func(*cli.Match) {})
 	case "network-qos":
-		r.Set("mtu <n:int>", func(m *cli.Match) { q.MTU = said(p, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) })
+		r.Set("mtu <n:int>", func(m *cli.Match) { q.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) })
 		r.Set("pause [ no-drop ] pfc-cos <list> [ receive ]", func(m *cli.Match) {
 			if m.No {
 				return
@@ -215,7 +215,7 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 					"the class is not paused", "write the one priority that is paused")
 				return
 			}
-			q.Pause = said(p, m, "pause", n)
+			q.Pause = swconf.SaidAt(p.c, m, "pause", n)
 		})
 		r.Set("<what:congestion-control|set|match|queue-limit|multicast-optimize> <more...>", func(*cli.Match) {})
 	}
@@ -244,7 +244,7 @@ func (p *parser) servicePolicy(r *cli.Mode, a *applied) {
 		if strings.HasPrefix(name, "default-") {
 			return // predefined
 		}
-		ref := said(p, m, "name", name)
+		ref := swconf.SaidAt(p.c, m, "name", name)
 		p.c.Use("policy-map type "+typ, name, ref.At)
 		switch {
 		case typ == "network-qos":

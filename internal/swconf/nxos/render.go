@@ -12,26 +12,16 @@ import (
 )
 
 // writer writes one switch's configuration.
-type writer struct {
-	strings.Builder
-	d *design.Design
-	s *design.Switch
-}
-
-func (w *writer) line(indent int, format string, args ...any) {
-	fmt.Fprintf(w, "%*s", 2*indent, "")
-	fmt.Fprintf(w, format, args...)
-	w.WriteByte('\n')
-}
+type writer struct{ design.Writer }
 
 // Render writes a switch's configuration.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
-	w := &writer{d: d, s: s}
+	w := &writer{design.Writer{D: d, S: s, Step: 2}}
 	if err := w.fits(); err != nil {
 		return nil, err
 	}
-	w.line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
-	w.line(0, "hostname %s", s.Name)
+	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
+	w.Line(0, "hostname %s", s.Name)
 	w.features()
 	w.qos()
 	w.watchdog()
@@ -44,8 +34,8 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 
 // fits refuses what NX-OS cannot express.
 func (w *writer) fits() error {
-	spec := &w.s.Spec
-	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.s, format, args...) }
+	spec := &w.S.Spec
+	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.S, format, args...) }
 	if spec.MTU > 9216 || spec.MTU < 576 {
 		return no("an MTU of %d; 576 to 9216 are accepted", spec.MTU)
 	}
@@ -79,32 +69,32 @@ func exponent(a float64) (int, bool) {
 func (w *writer) features() {
 	feature := func(on bool, name string) {
 		if on {
-			w.line(0, "feature %s", name)
+			w.Line(0, "feature %s", name)
 		}
 	}
-	pair, evpn := w.s.Peer != nil, w.d.EVPN()
+	pair, evpn := w.S.Peer != nil, w.D.EVPN()
 	if evpn {
-		w.line(0, "nv overlay evpn")
+		w.Line(0, "nv overlay evpn")
 	}
-	feature(w.s.Routed(), "bgp")
-	feature(len(w.s.VLANs) > 0, "interface-vlan")
+	feature(w.S.Routed(), "bgp")
+	feature(len(w.S.VLANs) > 0, "interface-vlan")
 	feature(evpn && pair, "vn-segment-vlan-based")
-	feature(pair && !evpn && len(w.s.VLANs) > 0 && w.s.Routed(), "hsrp")
-	feature(len(w.s.Channels()) > 0, "lacp")
+	feature(pair && !evpn && len(w.S.VLANs) > 0 && w.S.Routed(), "hsrp")
+	feature(len(w.S.Channels()) > 0, "lacp")
 	feature(pair && !evpn, "vpc")
 	feature(true, "lldp")
 	if evpn {
-		w.line(0, "feature nv overlay")
+		w.Line(0, "feature nv overlay")
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 // className names the class of a queue.
 func (w *writer) className(i int) string {
-	switch spec := &w.s.Spec; i {
-	case int(spec.DSCP[w.d.DataDSCP]):
+	switch spec := &w.S.Spec; i {
+	case int(spec.DSCP[w.D.DataDSCP]):
 		return "ROCE"
-	case int(spec.DSCP[w.d.CNPDSCP]):
+	case int(spec.DSCP[w.D.CNPDSCP]):
 		return "CNP"
 	}
 	return fmt.Sprintf("QUEUE%d", i)
@@ -112,87 +102,87 @@ func (w *writer) className(i int) string {
 
 // qos writes the seed's steps 1 to 5.
 func (w *writer) qos() {
-	spec := &w.s.Spec
+	spec := &w.S.Spec
 	var sets [queue.Classes]string
 	for i := range sets {
 		sets[i] = swconf.DSCPSet(spec.DSCP, uint8(i))
 	}
 	for i := 1; i < queue.Classes; i++ {
 		if sets[i] != "" {
-			w.line(0, "class-map type qos match-any %s", w.className(i))
-			w.line(1, "match dscp %s", sets[i])
+			w.Line(0, "class-map type qos match-any %s", w.className(i))
+			w.Line(1, "match dscp %s", sets[i])
 		}
 	}
-	w.line(0, "policy-map type qos CLASSIFY")
+	w.Line(0, "policy-map type qos CLASSIFY")
 	for i := 1; i < queue.Classes; i++ {
 		if sets[i] != "" {
-			w.line(1, "class %s", w.className(i))
-			w.line(2, "set qos-group %d", i)
+			w.Line(1, "class %s", w.className(i))
+			w.Line(2, "set qos-group %d", i)
 		}
 	}
-	w.line(1, "class class-default")
-	w.line(2, "set qos-group 0")
-	w.line(0, "policy-map type queuing EGRESS")
+	w.Line(1, "class class-default")
+	w.Line(2, "set qos-group 0")
+	w.Line(0, "policy-map type queuing EGRESS")
 	level := 1
 	for i := queue.Classes - 1; i >= 0; i-- {
-		w.line(1, "class type queuing c-out-8q-q%s", suffix(i))
+		w.Line(1, "class type queuing c-out-8q-q%s", suffix(i))
 		k := &spec.Queues[i]
 		if k.Strict {
-			w.line(2, "priority level %d", level)
+			w.Line(2, "priority level %d", level)
 			level++
 		} else {
-			w.line(2, "bandwidth remaining percent %d", k.Weight)
+			w.Line(2, "bandwidth remaining percent %d", k.Weight)
 		}
 		if r := k.WRED; r.Max > 0 {
 			ecn := ""
 			if r.ECN {
 				ecn = " ecn"
 			}
-			w.line(2, "random-detect minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d%s", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight, ecn)
+			w.Line(2, "random-detect minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d%s", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight, ecn)
 		}
 		switch {
 		case k.Lossless:
 		case k.Limit > 0:
-			w.line(2, "queue-limit %d bytes", k.Limit)
+			w.Line(2, "queue-limit %d bytes", k.Limit)
 		case k.Alpha != 1:
 			n, _ := exponent(k.Alpha)
-			w.line(2, "queue-limit dynamic %d", n)
+			w.Line(2, "queue-limit dynamic %d", n)
 		}
 	}
 	if spec.LosslessMask() != 0 {
-		w.line(0, "policy-map type queuing INGRESS")
+		w.Line(0, "policy-map type queuing INGRESS")
 	}
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		if !k.Lossless {
 			continue
 		}
-		w.line(1, "class type queuing c-in-q%s", suffix(i))
+		w.Line(1, "class type queuing c-in-q%s", suffix(i))
 		if k.XOff > 0 {
-			w.line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d", k.XOff+k.Headroom, k.XOff, k.XOn, i)
+			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d", k.XOff+k.Headroom, k.XOff, k.XOn, i)
 		} else {
 			n, _ := exponent(k.Alpha)
-			w.line(2, "queue-limit dynamic %d", n)
+			w.Line(2, "queue-limit dynamic %d", n)
 		}
 	}
-	w.line(0, "policy-map type network-qos FABRIC")
+	w.Line(0, "policy-map type network-qos FABRIC")
 	for i := queue.Classes - 1; i >= 0; i-- {
 		if !spec.Queues[i].Lossless && i > 0 {
 			continue
 		}
-		w.line(1, "class type network-qos c-8q-nq%s", suffix(i))
-		w.line(2, "mtu %d", spec.MTU)
+		w.Line(1, "class type network-qos c-8q-nq%s", suffix(i))
+		w.Line(2, "mtu %d", spec.MTU)
 		if spec.Queues[i].Lossless {
-			w.line(2, "pause pfc-cos %d", i)
+			w.Line(2, "pause pfc-cos %d", i)
 		}
 	}
-	w.line(0, "system qos")
-	w.line(1, "service-policy type network-qos FABRIC")
-	w.line(1, "service-policy type queuing output EGRESS")
+	w.Line(0, "system qos")
+	w.Line(1, "service-policy type network-qos FABRIC")
+	w.Line(1, "service-policy type queuing output EGRESS")
 	if spec.LosslessMask() != 0 {
-		w.line(1, "service-policy type queuing input INGRESS")
+		w.Line(1, "service-policy type queuing input INGRESS")
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 func suffix(i int) string {
@@ -210,7 +200,7 @@ func amount(b unit.Bytes) string {
 }
 
 func (w *writer) watchdog() {
-	wd := w.s.Spec.Watchdog
+	wd := w.S.Spec.Watchdog
 	if !wd.On {
 		return
 	}
@@ -218,34 +208,34 @@ func (w *writer) watchdog() {
 	if wd.Forward {
 		disable = " disable-action"
 	}
-	w.line(0, "priority-flow-control watch-dog-interval on%s", disable)
-	w.line(0, "priority-flow-control watch-dog interval %d", wd.Poll/unit.Millisecond)
-	w.line(0, "priority-flow-control watch-dog shutdown-multiplier %d", wd.Detect/wd.Poll)
-	w.line(0, "priority-flow-control auto-restore multiplier %d", wd.Restore/wd.Poll)
-	w.line(0, "!")
+	w.Line(0, "priority-flow-control watch-dog-interval on%s", disable)
+	w.Line(0, "priority-flow-control watch-dog interval %d", wd.Poll/unit.Millisecond)
+	w.Line(0, "priority-flow-control watch-dog shutdown-multiplier %d", wd.Detect/wd.Poll)
+	w.Line(0, "priority-flow-control auto-restore multiplier %d", wd.Restore/wd.Poll)
+	w.Line(0, "!")
 }
 
 // balancing writes the hash seed and DLB on the ports to other switches.
 func (w *writer) balancing() {
-	if !w.s.Routed() {
+	if !w.S.Routed() {
 		return
 	}
-	w.line(0, "ip load-sharing address source-destination port source-destination universal-id %d", w.s.Seed)
-	mode, ok := w.d.Balanced()
+	w.Line(0, "ip load-sharing address source-destination port source-destination universal-id %d", w.S.Seed)
+	mode, ok := w.D.Balanced()
 	if !ok {
-		w.line(0, "!")
+		w.Line(0, "!")
 		return
 	}
-	w.line(0, "hardware profile dlb")
-	for _, p := range w.s.Neighbors() {
-		w.line(1, "dlb-interface %s", PortName(p.Number))
+	w.Line(0, "hardware profile dlb")
+	for _, p := range w.S.Neighbors() {
+		w.Line(1, "dlb-interface %s", PortName(p.Number))
 	}
-	w.line(1, "mac-address %s", strings.ToUpper(swconf.DefaultDLBMAC))
-	w.line(1, "mode %s", mode)
+	w.Line(1, "mac-address %s", strings.ToUpper(swconf.DefaultDLBMAC))
+	w.Line(1, "mode %s", mode)
 	if mode == "flowlet" {
-		w.line(1, "flowlet-aging %d", max(1, w.d.FlowletGap/unit.Microsecond))
+		w.Line(1, "flowlet-aging %d", max(1, w.D.FlowletGap/unit.Microsecond))
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 // PortName names a front panel port.
@@ -261,164 +251,164 @@ func farPort(p *design.Port) string {
 
 // pair writes VLANs and what joins two switches: vPC, or EVPN multihoming.
 func (w *writer) pair() {
-	s := w.s
+	s := w.S
 	for _, v := range s.VLANs {
-		w.line(0, "vlan %d", v.ID)
-		w.line(1, "name %s", v.Name)
-		if w.d.EVPN() && s.Peer != nil {
-			w.line(1, "vn-segment %d", v.VNI)
+		w.Line(0, "vlan %d", v.ID)
+		w.Line(1, "name %s", v.Name)
+		if w.D.EVPN() && s.Peer != nil {
+			w.Line(1, "vn-segment %d", v.VNI)
 		}
 	}
 	if s.Peer == nil {
 		return
 	}
-	if w.d.EVPN() {
-		w.line(0, "evpn esi multihoming")
-		w.line(0, "fabric forwarding anycast-gateway-mac 0200.0000.00ff")
+	if w.D.EVPN() {
+		w.Line(0, "evpn esi multihoming")
+		w.Line(0, "fabric forwarding anycast-gateway-mac 0200.0000.00ff")
 		return
 	}
-	w.line(0, "vpc domain %d", s.PairID)
-	w.line(1, "role priority %d", map[bool]int{true: 1000, false: 2000}[s.First])
-	w.line(1, "peer-keepalive destination %v source %v vrf management", s.Peer.Mgmt.Addr(), s.Mgmt.Addr())
-	w.line(1, "peer-gateway")
-	w.line(1, "auto-recovery")
-	w.line(0, "interface mgmt0")
-	w.line(1, "ip address %v", s.Mgmt)
-	w.line(0, "interface port-channel%d", design.PeerChannel)
-	w.line(1, "description peer link to %s", s.Peer.Name)
-	w.line(1, "switchport")
-	w.line(1, "switchport mode trunk")
-	w.line(1, "vpc peer-link")
+	w.Line(0, "vpc domain %d", s.PairID)
+	w.Line(1, "role priority %d", map[bool]int{true: 1000, false: 2000}[s.First])
+	w.Line(1, "peer-keepalive destination %v source %v vrf management", s.Peer.Mgmt.Addr(), s.Mgmt.Addr())
+	w.Line(1, "peer-gateway")
+	w.Line(1, "auto-recovery")
+	w.Line(0, "interface mgmt0")
+	w.Line(1, "ip address %v", s.Mgmt)
+	w.Line(0, "interface port-channel%d", design.PeerChannel)
+	w.Line(1, "description peer link to %s", s.Peer.Name)
+	w.Line(1, "switchport")
+	w.Line(1, "switchport mode trunk")
+	w.Line(1, "vpc peer-link")
 }
 
 func (w *writer) interfaces() {
-	s, evpn := w.s, w.d.EVPN()
-	w.line(0, "interface loopback0")
-	w.line(1, "ip address %v/32", s.RouterID)
+	s, evpn := w.S, w.D.EVPN()
+	w.Line(0, "interface loopback0")
+	w.Line(1, "ip address %v/32", s.RouterID)
 	for _, v := range s.VLANs {
 		if !v.Gateway.IsValid() {
 			continue
 		}
-		w.line(0, "interface Vlan%d", v.ID)
-		w.line(1, "mtu %d", s.Spec.MTU)
+		w.Line(0, "interface Vlan%d", v.ID)
+		w.Line(1, "mtu %d", s.Spec.MTU)
 		switch {
 		case s.Peer == nil || evpn:
-			w.line(1, "ip address %v/%d", v.Gateway, v.Subnet.Bits())
+			w.Line(1, "ip address %v/%d", v.Gateway, v.Subnet.Bits())
 			if evpn {
-				w.line(1, "fabric forwarding mode anycast-gateway")
+				w.Line(1, "fabric forwarding mode anycast-gateway")
 			}
 		default:
-			w.line(1, "ip address %v/%d", v.Own[s], v.Subnet.Bits())
-			w.line(1, "hsrp %d", v.ID)
-			w.line(2, "ip %v", v.Gateway)
+			w.Line(1, "ip address %v/%d", v.Own[s], v.Subnet.Bits())
+			w.Line(1, "hsrp %d", v.ID)
+			w.Line(2, "ip %v", v.Gateway)
 		}
-		w.line(1, "no shutdown")
+		w.Line(1, "no shutdown")
 	}
 	if evpn && s.Peer != nil {
-		w.line(0, "interface nve1")
-		w.line(1, "no shutdown")
-		w.line(1, "host-reachability protocol bgp")
-		w.line(1, "source-interface loopback0")
+		w.Line(0, "interface nve1")
+		w.Line(1, "no shutdown")
+		w.Line(1, "host-reachability protocol bgp")
+		w.Line(1, "source-interface loopback0")
 		for _, v := range s.VLANs {
-			w.line(1, "member vni %d", v.VNI)
-			w.line(2, "ingress-replication protocol bgp")
+			w.Line(1, "member vni %d", v.VNI)
+			w.Line(2, "ingress-replication protocol bgp")
 		}
 	}
 	for _, c := range s.Channels() {
-		w.line(0, "interface port-channel%d", c.Channel)
-		w.line(1, "description %s %s", c.FarName, c.VLAN.Name)
-		w.line(1, "switchport")
-		w.line(1, "switchport access vlan %d", c.VLAN.ID)
-		w.line(1, "mtu %d", s.Spec.MTU)
+		w.Line(0, "interface port-channel%d", c.Channel)
+		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
+		w.Line(1, "switchport")
+		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
+		w.Line(1, "mtu %d", s.Spec.MTU)
 		switch {
 		case evpn && s.Peer != nil:
-			w.line(1, "ethernet-segment %d", c.Channel)
-			w.line(2, "esi system-mac %s %d", strings.ToUpper(s.ESIMAC(c.Channel)), c.Channel)
+			w.Line(1, "ethernet-segment %d", c.Channel)
+			w.Line(2, "esi system-mac %s %d", strings.ToUpper(s.ESIMAC(c.Channel)), c.Channel)
 		case s.Peer != nil:
-			w.line(1, "vpc %d", c.Channel)
+			w.Line(1, "vpc %d", c.Channel)
 		}
 	}
 	for _, p := range s.Ports {
 		w.interface_(p)
 	}
-	w.line(0, "!")
+	w.Line(0, "!")
 }
 
 func (w *writer) interface_(p *design.Port) {
-	w.line(0, "interface %s", PortName(p.Number))
-	w.line(1, "description to %s %s", p.FarName, farPort(p))
+	w.Line(0, "interface %s", PortName(p.Number))
+	w.Line(1, "description to %s %s", p.FarName, farPort(p))
 	switch {
 	case p.Kind == design.ToPeer:
-		w.line(1, "switchport")
-		w.line(1, "switchport mode trunk")
+		w.Line(1, "switchport")
+		w.Line(1, "switchport mode trunk")
 	case p.VLAN != nil:
-		w.line(1, "switchport")
-		w.line(1, "switchport access vlan %d", p.VLAN.ID)
+		w.Line(1, "switchport")
+		w.Line(1, "switchport access vlan %d", p.VLAN.ID)
 	default:
-		w.line(1, "no switchport")
+		w.Line(1, "no switchport")
 	}
-	w.line(1, "mtu %d", w.s.Spec.MTU)
-	w.line(1, "speed %d", p.Rate/unit.Mbps)
-	w.line(1, "priority-flow-control mode auto")
-	if w.s.Spec.Watchdog.On {
-		w.line(1, "priority-flow-control watch-dog")
+	w.Line(1, "mtu %d", w.S.Spec.MTU)
+	w.Line(1, "speed %d", p.Rate/unit.Mbps)
+	w.Line(1, "priority-flow-control mode auto")
+	if w.S.Spec.Watchdog.On {
+		w.Line(1, "priority-flow-control watch-dog")
 	}
-	w.line(1, "lldp dcbx version ieee")
-	w.line(1, "service-policy type qos input CLASSIFY")
+	w.Line(1, "lldp dcbx version ieee")
+	w.Line(1, "service-policy type qos input CLASSIFY")
 	switch {
 	case p.Addr.IsValid():
-		w.line(1, "ip address %v", p.Addr)
+		w.Line(1, "ip address %v", p.Addr)
 	case p.Kind == design.ToSwitch:
-		w.line(1, "ip forward")
-		w.line(1, "ipv6 address use-link-local-only")
+		w.Line(1, "ip forward")
+		w.Line(1, "ipv6 address use-link-local-only")
 	}
 	if p.Channel > 0 {
-		w.line(1, "channel-group %d mode active", p.Channel)
+		w.Line(1, "channel-group %d mode active", p.Channel)
 	}
-	w.line(1, "no shutdown")
+	w.Line(1, "no shutdown")
 }
 
 func (w *writer) bgp() {
-	s, evpn := w.s, w.d.EVPN()
+	s, evpn := w.S, w.D.EVPN()
 	if !s.Routed() {
 		return
 	}
-	w.line(0, "route-map CONNECTED permit 10")
-	w.line(0, "router bgp %d", s.ASN)
-	w.line(1, "router-id %v", s.RouterID)
-	w.line(1, "bestpath as-path multipath-relax")
-	w.line(1, "address-family ipv4 unicast")
-	w.line(2, "redistribute direct route-map CONNECTED")
-	w.line(2, "maximum-paths 64")
+	w.Line(0, "route-map CONNECTED permit 10")
+	w.Line(0, "router bgp %d", s.ASN)
+	w.Line(1, "router-id %v", s.RouterID)
+	w.Line(1, "bestpath as-path multipath-relax")
+	w.Line(1, "address-family ipv4 unicast")
+	w.Line(2, "redistribute direct route-map CONNECTED")
+	w.Line(2, "maximum-paths 64")
 	if evpn {
-		w.line(1, "address-family l2vpn evpn")
-		w.line(2, "maximum-paths 64")
+		w.Line(1, "address-family l2vpn evpn")
+		w.Line(2, "maximum-paths 64")
 		if s.Peer == nil {
-			w.line(2, "retain route-target all")
+			w.Line(2, "retain route-target all")
 		}
 	}
 	for _, p := range s.Neighbors() {
 		if p.Addr.IsValid() {
-			w.line(1, "neighbor %v", p.FarAddr)
+			w.Line(1, "neighbor %v", p.FarAddr)
 		} else {
-			w.line(1, "neighbor %s", PortName(p.Number))
+			w.Line(1, "neighbor %s", PortName(p.Number))
 		}
-		w.line(2, "remote-as %d", p.Far.ASN)
-		w.line(2, "description %s", p.FarName)
-		w.line(2, "address-family ipv4 unicast")
+		w.Line(2, "remote-as %d", p.Far.ASN)
+		w.Line(2, "description %s", p.FarName)
+		w.Line(2, "address-family ipv4 unicast")
 		if evpn {
-			w.line(2, "address-family l2vpn evpn")
-			w.line(3, "send-community extended")
-			w.line(3, "rewrite-evpn-rt-asn")
+			w.Line(2, "address-family l2vpn evpn")
+			w.Line(3, "send-community extended")
+			w.Line(3, "rewrite-evpn-rt-asn")
 		}
 	}
 	if evpn && s.Peer != nil {
-		w.line(0, "evpn")
+		w.Line(0, "evpn")
 		for _, v := range s.VLANs {
-			w.line(1, "vni %d l2", v.VNI)
-			w.line(2, "rd auto")
-			w.line(2, "route-target import auto")
-			w.line(2, "route-target export auto")
+			w.Line(1, "vni %d l2", v.VNI)
+			w.Line(2, "rd auto")
+			w.Line(2, "route-target import auto")
+			w.Line(2, "route-target export auto")
 		}
 	}
 }
