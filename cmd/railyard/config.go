@@ -52,6 +52,32 @@ func (r readConfig) parse(path string) (*swconf.Config, error) {
 	return c, nil
 }
 
+// roceDSCP says how RoCE traffic is marked.
+type roceDSCP struct {
+	DataDSCP *int `help:"DSCP of RoCE data; the scenario's, else 24 or 26, whichever is lossless." name:"data-dscp" placeholder:"N"`
+	CNPDSCP  *int `help:"DSCP of CNPs; the scenario's, else 48." name:"cnp-dscp" placeholder:"N"`
+}
+
+// dscps are the flags', else a scenario's (0: there is none), else the usual ones.
+func (r roceDSCP) dscps(configs []*swconf.Config, data, cnp int) (int, int, error) {
+	if data == 0 && cnp == 0 {
+		data, cnp = swconf.UsualDSCPs(configs)
+	}
+	for _, f := range []struct {
+		from *int
+		to   *int
+	}{{r.DataDSCP, &data}, {r.CNPDSCP, &cnp}} {
+		if f.from == nil {
+			continue
+		}
+		if *f.from < 0 || *f.from > 63 {
+			return 0, 0, &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63")}
+		}
+		*f.to = *f.from
+	}
+	return data, cnp, nil
+}
+
 // maxConfigs bounds how many files one command reads.
 const maxConfigs = 20_000
 
@@ -94,14 +120,13 @@ func configFiles(args []string) ([]string, error) {
 
 type configLintCmd struct {
 	readConfig
-	Files    []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
-	Fabric   string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	DataDSCP int      `help:"DSCP of RoCE data." default:"24" name:"data-dscp"`
-	CNPDSCP  int      `help:"DSCP of CNPs." default:"48" name:"cnp-dscp"`
-	PathMTU  int      `help:"RoCE path MTU." default:"4096" name:"path-mtu"`
-	JSON     bool     `help:"Print the findings as JSON."`
-	SARIF    bool     `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
+	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
+	Fabric string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
+	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	roceDSCP
+	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu"`
+	JSON    bool `help:"Print the findings as JSON."`
+	SARIF   bool `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
 }
 
 func (c *configLintCmd) Help() string {
@@ -116,9 +141,9 @@ Examples:
 
 // Run is the config lint command.
 func (c *configLintCmd) Run(e *env) error {
-	in := swconf.Input{DataDSCP: c.DataDSCP, CNPDSCP: c.CNPDSCP, PathMTU: c.PathMTU, Base: queue.Default()}
-	if c.DataDSCP < 0 || c.DataDSCP > 63 || c.CNPDSCP < 0 || c.CNPDSCP > 63 || c.PathMTU < 256 || c.PathMTU > 16384 {
-		return &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63, --path-mtu between 256 and 16384")}
+	in := swconf.Input{PathMTU: c.PathMTU, Base: queue.Default()}
+	if c.PathMTU < 256 || c.PathMTU > 16384 {
+		return &inputError{errors.New("--path-mtu lies between 256 and 16384")}
 	}
 	if c.Fabric != "" {
 		plan, err := loadPlan(c.Fabric, c.Set, nil)
@@ -137,6 +162,9 @@ func (c *configLintCmd) Run(e *env) error {
 			return err
 		}
 		in.Configs = append(in.Configs, cfg)
+	}
+	if in.DataDSCP, in.CNPDSCP, err = c.dscps(in.Configs, in.DataDSCP, in.CNPDSCP); err != nil {
+		return err
 	}
 	list := swconf.Lint(in)
 	switch {

@@ -62,8 +62,17 @@ func TestConfigLint(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.WriteFile(good, append([]byte("feature lldp\n"), bytes.ReplaceAll(text, []byte("  ...\n"), nil)...), 0o644)
-	if code, out, _ := call(t, "config", "lint", good); code != exitOK || !strings.Contains(out, "0 errors, 0 warnings, 1 hint") {
+	if code, out, _ := call(t, "config", "lint", good); code != exitOK || !strings.Contains(out, "0 errors, 1 warning, 0 hints") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+	moved := filepath.Join(t.TempDir(), "26.cfg")
+	text, _ = os.ReadFile(good)
+	os.WriteFile(moved, bytes.Replace(text, []byte("match dscp 24"), []byte("match dscp 26"), 1), 0o644)
+	if code, out, _ := call(t, "config", "lint", moved); code != exitOK {
+		t.Errorf("RoCE on DSCP 26: exit %d: %s", code, out)
+	}
+	if code, out, _ := call(t, "config", "lint", moved, "--data-dscp", "24"); code != exitFailed || !strings.Contains(out, "dscp-unmapped") {
+		t.Errorf("RoCE on DSCP 26, told 24: exit %d: %s", code, out)
 	}
 	if _, out, _ := call(t, "config", "lint", good, "--json"); !strings.HasPrefix(out, "[") {
 		t.Errorf("no array: %s", out)

@@ -18,17 +18,18 @@ import (
 
 type configDcbxCmd struct {
 	readConfig
-	Files    []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
-	Fabric   string   `help:"The scenario whose cables join them; servers take part then." placeholder:"SCENARIO"`
-	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	Link     []string `help:"A cable: leaf-1:Ethernet1/3=spine-1:Ethernet1/1. May be repeated; found in interface descriptions unless given." placeholder:"A=B" sep:"none"`
-	NIC      string   `help:"What servers do: willing (take what the switch says), fixed (pause priority 3 whatever it says) or silent." enum:"willing,fixed,silent" default:"willing" name:"nic"`
-	DataDSCP int      `help:"DSCP of RoCE data." default:"24" name:"data-dscp"`
-	CNPDSCP  int      `help:"DSCP of CNPs." default:"48" name:"cnp-dscp"`
-	Pcap     string   `help:"Write the LLDP frames as pcapng." placeholder:"FILE"`
-	Force    bool     `help:"Replace an existing capture."`
-	All      bool     `help:"Print every cable, not only one of each kind."`
-	JSON     bool     `help:"Print as JSON."`
+	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
+	Fabric string   `help:"The scenario whose cables join them; servers take part then." placeholder:"SCENARIO"`
+	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Link   []string `help:"A cable: leaf-1:Ethernet1/3=spine-1:Ethernet1/1. May be repeated; found in interface descriptions unless given." placeholder:"A=B" sep:"none"`
+	NIC    string   `help:"What servers do: willing (take what the switch says), fixed (pause priority 3 whatever it says) or silent." enum:"willing,fixed,silent" default:"willing" name:"nic"`
+	roceDSCP
+	Pcap  string `help:"Write the LLDP frames as pcapng." placeholder:"FILE"`
+	Force bool   `help:"Replace an existing capture."`
+	All   bool   `help:"Print every cable, not only one of each kind."`
+	JSON  bool   `help:"Print as JSON."`
+
+	data, cnp int // DSCPs
 }
 
 func (c *configDcbxCmd) Help() string {
@@ -55,9 +56,6 @@ type dcbxRow struct {
 
 // Run is the config dcbx command.
 func (c *configDcbxCmd) Run(e *env) error {
-	if c.DataDSCP < 0 || c.DataDSCP > 63 || c.CNPDSCP < 0 || c.CNPDSCP > 63 {
-		return &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63")}
-	}
 	files, err := configFiles(c.Files)
 	if err != nil {
 		return err
@@ -73,6 +71,9 @@ func (c *configDcbxCmd) Run(e *env) error {
 			by[cfg.Name()] = cfg
 			order = append(order, cfg)
 		}
+	}
+	if c.data, c.cnp, err = c.dscps(order, 0, 0); err != nil {
+		return err
 	}
 	var results []*dcbx.Result
 	switch {
@@ -113,7 +114,7 @@ func (c *configDcbxCmd) Run(e *env) error {
 
 // station makes a switch port's side; index keeps MAC addresses apart.
 func (c *configDcbxCmd) station(cfg *swconf.Config, p *swconf.Port, index int) dcbx.Station {
-	return dcbx.FromPort(cfg, p, c.DataDSCP, c.CNPDSCP, index)
+	return dcbx.FromPort(cfg, p, c.data, c.cnp, index)
 }
 
 // fabric plays every cable of a scenario that has a configuration at both ends,
@@ -123,7 +124,9 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 	if err != nil {
 		return nil, err
 	}
-	c.DataDSCP, c.CNPDSCP = plan.File.Transport.DataDSCP, plan.File.Transport.CNPDSCP
+	if c.data, c.cnp, err = c.dscps(nil, plan.File.Transport.DataDSCP, plan.File.Transport.CNPDSCP); err != nil {
+		return nil, err
+	}
 	g := plan.Graph
 	side := func(node int, port string, index int) (dcbx.Station, bool) {
 		n := &g.Nodes[node]

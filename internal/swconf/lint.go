@@ -18,6 +18,21 @@ type Input struct {
 	Base     queue.Spec // the platform: what configurations do not say
 }
 
+// UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among
+// those in use in the field: 24 or 26, and 48 (HANDBOOK.md 15).
+func UsualDSCPs(configs []*Config) (data, cnp int) {
+	said := func(d int) bool {
+		return slices.ContainsFunc(configs, func(c *Config) bool {
+			q, _ := c.Typical()
+			return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is()
+		})
+	}
+	if !said(24) && said(26) {
+		return 26, 48
+	}
+	return 24, 48
+}
+
 // Headers is what RoCEv2 adds at most to a path MTU of payload: Ethernet, IPv4,
 // UDP, BTH, RETH with immediate data, ICRC and FCS.
 const Headers = 82

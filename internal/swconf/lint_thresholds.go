@@ -156,49 +156,41 @@ func (l *linter) wredAverage() {
 }
 
 func (l *linter) bandwidthSum() {
-	l.shares(func(v variant, sum, biggest int, at Place) {
-		if sum > 100 {
-			l.say(at, "lower shares until they add up to 100", "bandwidth shares add up to %d %%, queue %d takes most", sum, biggest)
+	l.shares(func(v variant, sum, small, big int) {
+		if sum > 100 && v.c.OS != SONiC { // SONiC's weights are relative
+			l.say(v.q.Queues[big].Share.At, "lower shares until they add up to 100", "bandwidth shares add up to %d %%, queue %d takes most", sum, big)
 		}
 	})
 }
 
 func (l *linter) bandwidthLeft() {
-	l.shares(func(v variant, sum, biggest int, at Place) {
-		if sum > 0 && sum < 100 && v.c.OS != SONiC { // SONiC's weights are relative
-			l.say(at, "let the shares of all queues add up to 100", "bandwidth shares add up to %d %%", sum)
+	l.shares(func(v variant, sum, small, big int) {
+		if sum > 0 && sum < 100 && v.c.OS != SONiC {
+			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100", "bandwidth shares add up to %d %%", sum)
 		}
 	})
 }
 
-// shares adds up what strict priority leaves.
-func (l *linter) shares(visit func(v variant, sum, biggest int, at Place)) {
+// shares adds up what strict priority leaves, and finds the queues with the
+// smallest share above 0 and with the biggest.
+func (l *linter) shares(visit func(v variant, sum, small, big int)) {
 	l.variants(func(v variant) {
-		sum, biggest, at := 0, 0, v.q.Output.At
+		sum, small, big := 0, -1, -1
 		for i := range v.q.Queues {
 			q := &v.q.Queues[i]
-			if q.Strict.V || !q.Share.Is() {
+			if q.Strict.V || !q.Share.Is() || q.Share.V == 0 {
 				continue
 			}
 			sum += q.Share.V
-			if !at.isShare(v.q) || q.Share.V >= v.q.Queues[biggest].Share.V {
-				biggest, at = i, q.Share.At
+			if small < 0 || q.Share.V < v.q.Queues[small].Share.V {
+				small = i
+			}
+			if big < 0 || q.Share.V >= v.q.Queues[big].Share.V {
+				big = i
 			}
 		}
-		if v.c.OS == SONiC && sum > 100 {
-			return
-		}
-		visit(v, sum, biggest, at)
+		visit(v, sum, small, big)
 	})
-}
-
-func (p Place) isShare(q *QoS) bool {
-	for i := range q.Queues {
-		if q.Queues[i].Share.Is() && q.Queues[i].Share.At == p {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *linter) dataStarved() {

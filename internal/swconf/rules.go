@@ -47,7 +47,7 @@ var rules = []Rule{
 		"frames that one end sends are too long for the other and are dropped there", (*linter).mtuDiffers},
 	{"bandwidth-sum", Error, "bandwidth shares add up to at most 100 %",
 		"the switch refuses the policy, or scales the shares in its own way", (*linter).bandwidthSum},
-	{"bandwidth-left", Info, "bandwidth shares add up to 100 %",
+	{"bandwidth-left", Warning, "bandwidth shares add up to 100 %",
 		"the rest belongs to nobody by the text; what the switch does with it depends on the chip", (*linter).bandwidthLeft},
 	{"data-starved", Error, "the RoCE queue has a share of the bandwidth",
 		"a queue with 0 % sends only when nothing else does: training waits for everything else", (*linter).dataStarved},

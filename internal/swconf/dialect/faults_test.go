@@ -69,6 +69,8 @@ var faults = []fault{
 	{"nxos", leaf, "    set qos-group 3", "    set qos-group 5", "", "dscp-differs"},
 	{"nxos", leaf, "  service-policy type qos input CLASSIFY\n", "", "interface Ethernet1/1", "no-classification"},
 	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 70\n    random", "bandwidth remaining percent 70", "bandwidth-sum"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 40\n    random", "bandwidth remaining percent 40", "bandwidth-left"},
+	{"nxos", leaf, "resume-threshold 100000 pfc-cos 3", "resume-threshold 100000 pfc-cos 4", "", "pfc-class"},
 	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 0\n    random", "percent 0\n    random", "data-starved"},
 	// Names.
 	{"nxos", leaf, "service-policy type qos input CLASSIFY", "service-policy type qos input CLASIFY", "", "policy-undefined"},

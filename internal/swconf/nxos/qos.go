@@ -196,6 +196,10 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 			g := swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon"))}
 			g.Headroom = unit.Bytes(m.Int("size")) - g.XOff
 			q.PG = swconf.SaidAt(p.c, m, "pause", g)
+			if m.Has("cos") && m.Int("cos") != int64(q.queue) {
+				p.fault(m, "cos", swconf.Error, "pfc-class", fmt.Sprintf("thresholds of queue %d pause PFC priority %d", q.queue, m.Int("cos")),
+					"a full queue stops another class, and its own packets are lost", fmt.Sprintf("pfc-cos %d", q.queue))
+			}
 			if g.Headroom <= 0 {
 				p.fault(m, "size", swconf.Error, "headroom", fmt.Sprintf("buffer-size %v is not above pause-threshold %v: no headroom", unit.Bytes(m.Int("size")), g.XOff),
 					"what is under way when the pause is sent finds no room and is lost", "make buffer-size the pause-threshold plus the headroom of rate, cable and MTU")
