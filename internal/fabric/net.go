@@ -80,6 +80,7 @@ type portCfg struct {
 	prop     unit.Time
 	response unit.Time
 	ber      float64
+	noPFC    uint8   // priorities this port neither pauses nor obeys
 	bitsLeft float64 // to the next bit error
 	stream   rng.Stream
 }
@@ -304,6 +305,11 @@ const (
 	flagTapIn                    // a capture runs at the peer
 	flagFault                    // Fault decides what is lost
 )
+
+// LimitPFC leaves a port only some priorities to pause its neighbour for and to
+// obey pauses of. What arrives there in a lossless class beyond xOFF and headroom
+// is lost, because nothing stops the sender.
+func (n *Net) LimitPFC(port int32, priorities uint8) { n.cfg[port].noPFC = ^priorities }
 
 // TapPort captures both directions at a port, or stops doing so.
 func (n *Net) TapPort(port int32, on bool) {

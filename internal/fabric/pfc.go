@@ -69,6 +69,9 @@ func (n *Net) gotPFC(port int32, prio, quanta int) {
 		return
 	}
 	n.Stats[port].PauseGot++
+	if n.cfg[port].noPFC&(1<<prio) != 0 {
+		return
+	}
 	until := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)
 	n.expire.Arm(slot, KindExpire, until)
 	op := &n.Ports[port]

@@ -151,7 +151,7 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 			return false
 		}
 		g.headroom += size
-		if !g.pausing {
+		if !g.pausing && n.cfg[p.In].noPFC&(1<<p.Class) == 0 {
 			g.pausing, g.cause = true, out
 			n.Pauses++
 			n.trace("xoff", p.In, int(p.Class))

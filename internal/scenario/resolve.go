@@ -20,10 +20,11 @@ import (
 type Plan struct {
 	*Document
 	Graph    *topo.Graph
-	Spec     queue.Spec        // of the first leaf
-	Base     queue.Spec        // the switch block: the platform below configuration texts
-	specs    []*queue.Spec     // by node
-	Texts    map[string]string // configuration texts, by file
+	Spec     queue.Spec             // of the first leaf
+	Base     queue.Spec             // the switch block: the platform below configuration texts
+	specs    []*queue.Spec          // by node
+	PFC      map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
+	Texts    map[string]string      // configuration texts, by file
 	LB       route.Policy
 	LBParams route.Params
 	RC       rc.Config

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"railyard/internal/scenario"
+	"railyard/internal/topo"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -254,6 +255,23 @@ func TestSwitchTexts(t *testing.T) {
 	}
 	if len(p.Texts) != 3 || len(p.Notes) == 0 {
 		t.Errorf("%d texts kept, notes %q", len(p.Texts), p.Notes)
+	}
+}
+
+// A port with PFC off in the text is without it in the fabric.
+func TestPortWithoutPFC(t *testing.T) {
+	text := nxos + "interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input IN\ninterface Ethernet1/3\n  priority-flow-control mode off\n"
+	d, err := scenario.Parse("x.yaml", []byte(good+"switches: {rail-1: a.cfg}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(texts(map[string]string{"a.cfg": text}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, node, _ := p.Graph.FindPort("rail-1:Eth3")
+	if priorities, ok := p.PFC[topo.LinkEnd{Link: link, Node: node}]; len(p.PFC) != 1 || !ok || priorities != 0 {
+		t.Errorf("%+v, notes %q", p.PFC, p.Notes)
 	}
 }
 

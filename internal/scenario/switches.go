@@ -146,7 +146,7 @@ func (p *Plan) configured(read ReadFile) error {
 	if err := p.checkSwitchKeys(); err != nil {
 		return err
 	}
-	p.Texts = map[string]string{}
+	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
 	specs := map[string]*queue.Spec{}
 	configs := map[string]*swconf.Config{}
 	first := true
@@ -165,6 +165,7 @@ func (p *Plan) configured(read ReadFile) error {
 			specs[file], configs[file] = spec, c
 		}
 		p.specs[i] = specs[file]
+		p.portPFC(i, configs[file])
 		if node.Tier == 1 && first {
 			first = false
 			p.Spec = *specs[file]
@@ -178,6 +179,32 @@ func (p *Plan) configured(read ReadFile) error {
 	}
 	p.balance(configs)
 	return nil
+}
+
+// portPFC finds the ports of a switch that the text gives less PFC than most.
+func (p *Plan) portPFC(node int, c *swconf.Config) {
+	all := p.specs[node].LosslessMask()
+	var names []string
+	for i, l := range p.Graph.Links {
+		name := ""
+		switch node {
+		case l.A:
+			name = l.APort
+		case l.B:
+			name = l.BPort
+		default:
+			continue
+		}
+		port := c.Numbered(topo.PortNumber(name))
+		if port == nil || port.Paused()&all == all {
+			continue
+		}
+		p.PFC[topo.LinkEnd{Link: i, Node: node}] = port.Paused()
+		names = append(names, port.Name)
+	}
+	if len(names) > 0 {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s neither pause nor obey all lossless classes, and are simulated so", p.Graph.Nodes[node].Name, swconf.Compress(names)))
+	}
 }
 
 // checkSwitchKeys refuses keys that name no switch of the fabric.

@@ -20,6 +20,7 @@ import (
 type Setup struct {
 	Graph      *topo.Graph
 	Spec       func(node int) *queue.Spec // of a switch
+	PFC        map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
 	LB         route.Policy
 	LBParams   route.Params
 	SameSeed   bool // every switch hashes with one seed: polarisation
@@ -88,6 +89,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 		n.Hosts.AddNIC(ports, uint16(max(n.Paths.Locator[i], 0)))
 	}
 	n.install()
+	for end, priorities := range s.PFC {
+		n.Net.LimitPFC(n.Port(end.Link, end.Node), priorities)
+	}
 	for l := range s.Down {
 		n.Net.SetDown(n.portA[l], true)
 	}

@@ -382,6 +382,43 @@ workload:
 	}
 }
 
+// A port without PFC loses what its neighbours' pauses would have saved, in both
+// directions: it does not pause its sender, and it does not obey its receiver.
+func TestPortWithoutPFC(t *testing.T) {
+	text := `
+name: incast
+fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2}
+cc: {algorithm: none}
+switch: {buffer: 8MB, queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 0B, wred_min: 0B}}}
+workload:
+  traffic:
+    flows:
+      - {from: host-1/gpu-1, to: host-4/gpu-2, bytes: 4MB}
+      - {from: host-2/gpu-1, to: host-4/gpu-2, bytes: 4MB}
+      - {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 4MB}
+`
+	for _, port := range []string{"", "rail-2:Eth5", "spine-1:Eth2"} { // the receiving leaf's uplink, and the spine's end of it
+		r := load(t, text)
+		if port != "" {
+			link, node, ok := r.Graph.FindPort(port)
+			if !ok {
+				t.Fatal(port)
+			}
+			r.Net.LimitPFC(r.Port(link, node), 0)
+		}
+		if err := r.Go(nil); err != nil {
+			t.Fatal(port, err)
+		}
+		if lost := r.Net.Drops > 0; lost != (port != "") {
+			t.Errorf("PFC off at %q: %d drops", port, r.Net.Drops)
+		}
+		if err := r.Net.Audit(); err != nil {
+			t.Errorf("PFC off at %q: %v", port, err)
+		}
+	}
+}
+
 // A cyclic buffer dependency (HANDBOOK.md 3.4): five switches in a ring, each
 // flow two hops around it, PFC on. Everything pauses everything for ever: the
 // run says so instead of hanging, and with the watchdog it ends.

@@ -10,23 +10,28 @@ import (
 )
 
 // Typical returns the QoS of most ports that classify what they receive, and a
-// port that has it; the switch's own where no port does.
+// port that has it, one with PFC where there is one; the switch's own QoS where
+// no port classifies.
 func (c *Config) Typical() (*QoS, *Port) {
 	count := map[*QoS]int{}
-	var best *Port
+	port := map[*QoS]*Port{}
+	var best *QoS
 	for _, p := range c.Ports {
 		if p.QoS == nil || !p.QoS.Input.Is() || p.Down.V {
 			continue
 		}
 		count[p.QoS]++
-		if best == nil || count[p.QoS] > count[best.QoS] {
-			best = p
+		if best == nil || count[p.QoS] > count[best] {
+			best = p.QoS
+		}
+		if old := port[p.QoS]; old == nil || old.PFC.V == PFCOff {
+			port[p.QoS] = p
 		}
 	}
 	if best == nil {
 		return c.QoS, nil
 	}
-	return best.QoS, best
+	return best, port[best]
 }
 
 // Lossless reports whether a queue of a port is protected by PFC: the text

@@ -58,6 +58,9 @@ type Link struct {
 	BER          float64
 }
 
+// LinkEnd is one end of a link: the port at a node.
+type LinkEnd struct{ Link, Node int }
+
 // Propagation returns the one-way delay of the cable.
 func (l *Link) Propagation() unit.Time {
 	if l.Delay != 0 {

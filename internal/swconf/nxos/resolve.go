@@ -17,10 +17,17 @@ func (p *parser) resolve() {
 	c := p.c
 	p.watchdog()
 	cache := map[[4]swconf.Said[string]]*swconf.QoS{}
+	alike := map[string]*swconf.QoS{} // ports that do the same share one description
 	build := func(a *applied) *swconf.QoS {
 		key := [4]swconf.Said[string]{or(a.qosIn, p.system.qosIn), or(a.queueOut, p.system.queueOut), or(a.queueIn, p.system.queueIn), p.system.network}
 		if cache[key] == nil {
-			cache[key] = p.qos(key[0], key[1], key[2], key[3])
+			q := p.qos(key[0], key[1], key[2], key[3])
+			if print := q.Fingerprint(); alike[print] == nil {
+				alike[print] = q
+			} else {
+				q = alike[print]
+			}
+			cache[key] = q
 		}
 		return cache[key]
 	}
