@@ -58,7 +58,7 @@ func (p *parser) root() *cli.Mode {
 		return sub
 	})
 	r.Set("<afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
-	r.Skip(p.pass, "frr", "service", "log", "password", "enable", "line", "banner", "ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
+	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner", "ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
 		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path", "bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list", "ip community-list",
 		"segment-routing", "mpls", "domainname", "username", "key", "allow-external-route-update", "nexthop-group", "ip ssmpingd", "ip multicast", "end")
 	return r
