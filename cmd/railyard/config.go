@@ -186,6 +186,7 @@ func (c *configLintCmd) Run(e *env) error {
 func lintAgainst(in *swconf.Input, p *scenario.Plan) {
 	t := p.File.Transport
 	in.Graph, in.Base = p.Graph, p.Spec
+	in.Response, in.Pipeline = p.File.Fabric.PauseDelay, p.File.Fabric.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = t.DataDSCP, t.CNPDSCP, t.MTU
 }
 

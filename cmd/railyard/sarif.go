@@ -16,7 +16,8 @@ var levels = map[swconf.Severity]string{swconf.Error: "error", swconf.Warning: "
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
 // 2.1.0 (OASIS), which code review systems show at their lines.
 func writeSARIF(w io.Writer, list []swconf.Finding) error {
-	run := sarif.NewRunWithInformationURI("railyard", "https://railyard.invalid/config-lint")
+	run := sarif.NewRunWithInformationURI("railyard", "")
+	run.Tool.Driver.InformationURI = nil // there is no page to point at
 	v := version()
 	run.Tool.Driver.Version = &v
 	for _, r := range swconf.Rules() {

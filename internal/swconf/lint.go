@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/queue"
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // Input is what lint looks at.
@@ -15,6 +16,8 @@ type Input struct {
 	DataDSCP int         // of RoCE data
 	CNPDSCP  int
 	PathMTU  int        // payload bytes
+	Response unit.Time  // of a port to a pause; 0: the IEEE budget of its speed
+	Pipeline unit.Time  // of a switch
 	Base     queue.Spec // the platform: what configurations do not say
 }
 

@@ -107,7 +107,11 @@ func (l *linter) headroom() {
 			if r == 0 || !ok {
 				continue
 			}
-			need := queue.Headroom(r, topo.CableDelay(mm), queue.Response(r), 0, mtu)
+			response := l.Response
+			if response == 0 {
+				response = queue.Response(r)
+			}
+			need := queue.Headroom(r, topo.CableDelay(mm), response, l.Pipeline, mtu)
 			for i := range p.QoS.Queues {
 				g := p.QoS.Queues[i].PG
 				if !g.Is() || g.V.Headroom <= 0 || g.V.Headroom >= need || need <= worst[g.At] {
