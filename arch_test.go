@@ -45,14 +45,15 @@ var allowed = map[string][]string{
 	"internal/swconf/dialect": {"internal/swconf", "internal/swconf/cli", "internal/swconf/nxos", "internal/swconf/sonic", "internal/swconf/frr", "internal/swconf/eos", "internal/swconf/design", "internal/queue"},
 	"internal/scenario":       {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/dialect", "internal/route", "internal/workload", "internal/coll", "internal/model", "cc", "rc"},
 	"internal/dcbx":           {"internal/swconf", "roce"},
+	"internal/planner":        {"internal/model"},
 	"internal/result":         {},
 	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
-	"internal/validate": {"internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
+	"internal/validate": {"internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune":     {"internal/rng"},
 	"internal/report":   {"internal/result", "internal/swconf", "internal/tune"},
 	"cmd/railyard": {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate",
-		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "internal/dcbx", "internal/tune", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
+		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "internal/dcbx", "internal/tune", "internal/planner", "internal/model", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
 }
 
 // edge packages may touch the outside world; all others are cores.

@@ -33,6 +33,7 @@ type commands struct {
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
 	Pcap     pcapCmd     `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
+	Plan     planCmd     `cmd:"" help:"From a model and a deadline to GPUs and memory."`
 	Config   configCmd   `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
 	Lab      labCmd      `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`

@@ -35,6 +35,8 @@ type Config struct {
 	NInner   int64  `json:"n_inner"`
 	NCtx     int64  `json:"n_positions"`
 	HeadDim  int64  `json:"head_dim"`
+	Experts  int64  `json:"num_local_experts"`   // 0: no mixture of experts
+	TopK     int64  `json:"num_experts_per_tok"` // experts that work on a token
 	gated    bool   // SwiGLU: three FFN matrices, no biases, RMSNorm
 	absolute bool   // learned position embeddings
 }
@@ -75,14 +77,14 @@ func Parse(name string, b []byte) (*Config, error) {
 	c.Hidden, c.Layers, c.Heads = first(c.Hidden, c.NEmbd), first(c.Layers, c.NLayer), first(c.Heads, c.NHead)
 	c.Context, c.FFN = first(c.Context, c.NCtx), first(c.FFN, c.NInner)
 	switch c.Type {
-	case "llama", "mistral", "qwen2":
+	case "llama", "mistral", "qwen2", "mixtral":
 		c.gated = true
 	case "gpt2", "gpt3", "gpt_neox", "opt":
 		c.absolute = true
 		c.Tied = true
 		c.FFN = first(c.FFN, 4*c.Hidden)
 	default:
-		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, qwen2, gpt2, gpt3 and opt are", name, c.Type)
+		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, mixtral, qwen2, gpt2, gpt3 and opt are", name, c.Type)
 	}
 	c.KVHeads = first(c.KVHeads, c.Heads)
 	return c, c.check()
@@ -105,18 +107,31 @@ func (c *Config) check() error {
 		}
 		c.HeadDim = c.Hidden / c.Heads
 	}
+	if c.Experts < 0 || c.Experts > 1<<14 || c.TopK < 0 || c.TopK > max(c.Experts, 0) || (c.Experts > 0) != (c.TopK > 0) {
+		return fmt.Errorf("%s: num_local_experts %d and num_experts_per_tok %d do not go together", c.Name, c.Experts, c.TopK)
+	}
+	if c.Experts > 0 && !c.gated {
+		return fmt.Errorf("%s: experts are understood for model_type mixtral only", c.Name)
+	}
 	if c.Heads%c.KVHeads != 0 {
 		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name, c.Heads, c.KVHeads)
 	}
 	return nil
 }
 
+// ExpertParams returns the parameters of one layer's experts, 0 without them.
+func (c *Config) ExpertParams() int64 { return c.Experts * 3 * c.Hidden * c.FFN }
+
 // LayerParams returns the parameters of one transformer layer.
 func (c *Config) LayerParams() int64 {
 	q := c.Hidden * c.Heads * c.HeadDim
 	kv := 2 * c.Hidden * c.KVHeads * c.HeadDim
 	if c.gated { // Llama: no biases, two RMSNorms
-		return 2*q + kv + 3*c.Hidden*c.FFN + 2*c.Hidden
+		ffn := 3 * c.Hidden * c.FFN
+		if c.Experts > 0 {
+			ffn = c.ExpertParams() + c.Hidden*c.Experts // and the router
+		}
+		return 2*q + kv + ffn + 2*c.Hidden
 	}
 	biases := c.Heads*c.HeadDim + 2*c.KVHeads*c.HeadDim + c.Hidden + c.FFN + c.Hidden
 	return 2*q + kv + 2*c.Hidden*c.FFN + biases + 4*c.Hidden
@@ -145,7 +160,7 @@ func (c *Config) Params() int64 { return c.Layers*c.LayerParams() + c.EmbeddingP
 func (c *Config) LayerFLOPs(tokens, seq int64) float64 {
 	matmul := 2*c.Hidden*c.Heads*c.HeadDim + 2*c.Hidden*c.KVHeads*c.HeadDim
 	if c.gated {
-		matmul += 3 * c.Hidden * c.FFN
+		matmul += 3 * c.Hidden * c.FFN * max(1, c.TopK)
 	} else {
 		matmul += 2 * c.Hidden * c.FFN
 	}
@@ -186,22 +201,4 @@ func (c *Config) MemoryPerGPU(tp, pp, microbatches int, micro, seq int64) Memory
 	layers := (c.Layers + int64(pp) - 1) / int64(pp)
 	act := 34 * seq * micro * c.Hidden / int64(tp) * layers * int64(min(pp, microbatches))
 	return Memory{2 * p, 2 * p, 12 * p, unit.Bytes(act)}
-}
-
-// GPU is an accelerator; figures are dense peaks per direction and device.
-type GPU struct {
-	Name   string
-	BF16   float64 // FLOP/s
-	HBM    unit.Rate
-	Memory unit.Bytes
-	NVLink unit.Rate // per direction
-}
-
-// GPUs are the vendors' published figures (data sheets: A100 80GB SXM, H100
-// SXM5, H200 SXM, B200 SXM).
-var GPUs = map[string]GPU{
-	"a100": {"a100", 312e12, 2039 * 8 * unit.Gbps, 80 * unit.GB, 300 * 8 * unit.Gbps},
-	"h100": {"h100", 989e12, 3350 * 8 * unit.Gbps, 80 * unit.GB, 450 * 8 * unit.Gbps},
-	"h200": {"h200", 989e12, 4800 * 8 * unit.Gbps, 141 * unit.GB, 450 * 8 * unit.Gbps},
-	"b200": {"b200", 2250e12, 8000 * 8 * unit.Gbps, 180 * unit.GB, 900 * 8 * unit.Gbps},
 }

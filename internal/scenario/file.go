@@ -76,7 +76,7 @@ type GraphLink struct {
 
 // Server describes the GPU servers.
 type Server struct {
-	GPU        string     `yaml:"gpu" enum:"a100,b200,h100,h200" doc:"accelerator"`
+	GPU        string     `yaml:"gpu" enum:"a100,b200,h100,h200,mi300x" doc:"accelerator"`
 	GPUs       int        `yaml:"gpus" doc:"per server"`
 	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
 	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPlanSize(t *testing.T) {
+	code, out, _ := call(t, "plan", "size", "--table", "all", "--json")
+	var tables map[string][]struct{ GPUs, Published int64 }
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, "published_gpus", "published")), &tables); err != nil || code != exitOK || len(tables) != 3 {
+		t.Fatalf("exit %d, %v", code, err)
+	}
+	for n, rows := range tables {
+		for i, r := range rows {
+			if r.GPUs != r.Published || r.GPUs == 0 {
+				t.Errorf("table %s row %d: %d GPUs, published %d", n, i+1, r.GPUs, r.Published)
+			}
+		}
+	}
+	if code, out, _ := call(t, "plan", "size", "gpt3-175b", "--tokens", "300B", "--recompute", "--gpu", "a100", "--tflops", "140", "--utilisation", "100", "--gpus", "1024"); code != exitOK || !strings.Contains(out, "33.8") {
+		t.Errorf("exit %d: %s", code, out) // Megatron's 34 days
+	}
+}
+
+func TestPlanMemory(t *testing.T) {
+	if code, out, _ := call(t, "plan", "memory", "--states", "1.5T", "--efficiency", "75"); code != exitOK || !strings.Contains(out, "400 h100") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, out, _ := call(t, "plan", "memory", "gpt3-175b"); code != exitFailed || !strings.Contains(out, "does not fit") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	code, out, _ := call(t, "plan", "memory", "gpt3-175b", "--tp", "8", "--pp", "8", "--json")
+	var got struct {
+		Stages []any
+		Fits   bool
+		GPUs   int
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Stages) != 8 || !got.Fits || got.GPUs != 64 {
+		t.Errorf("exit %d, %v: %+v", code, err, got)
+	}
+}
+
+func TestPlanBadInput(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "config.json")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const llama = `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":32000}`
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown GPU":       {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu", "h900"}, `there is no GPU "h900"; accepted: a100, b200, h100, h200, mi300x`},
+		"unknown model":     {[]string{"size", "llama-9", "--tokens", "1B", "--weeks", "1"}, `there is no model "llama-9"`},
+		"no such file":      {[]string{"memory", "nope/config.json"}, "no such file"},
+		"no count":          {[]string{"size", "--params", "many", "--tokens", "1B", "--weeks", "1"}, "write a positive count"},
+		"negative":          {[]string{"size", "--params=-1B", "--tokens", "1B", "--weeks", "1"}, "write a positive count"},
+		"no question":       {[]string{"size", "--params", "1B", "--tokens", "1B"}, "give --days or --weeks"},
+		"both":              {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpus", "4"}, "either the time or the number"},
+		"utilisation":       {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--utilisation", "140"}, "at most 100 %"},
+		"a100 has no fp8":   {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu", "a100", "--precision", "fp8"}, "a100 has no fp8"},
+		"negative price":    {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--price-kwh=-1"}, "must not be negative"},
+		"does not divide":   {[]string{"memory", "gpt3-175b", "--tp", "7"}, "tp 7 does not divide the 96 attention heads"},
+		"not JSON":          {[]string{"memory", file("hello")}, "is not a model config.json"},
+		"strings":           {[]string{"memory", file(strings.Replace(llama, "4096", `"4096"`, 1))}, "is not a model config.json"},
+		"zero heads":        {[]string{"memory", file(strings.Replace(llama, `heads":32`, `heads":0`, 1))}, "num_attention_heads must lie between 1"},
+		"10^12 layers":      {[]string{"memory", file(strings.Replace(llama, `layers":32`, `layers":1000000000000`, 1))}, "num_hidden_layers must lie between 1 and 10000"},
+		"missing keys":      {[]string{"memory", file(`{"model_type":"llama"}`)}, "hidden_size must lie between 1"},
+		"unknown type":      {[]string{"memory", file(`{"model_type":"tree"}`)}, `model_type "tree" is not understood`},
+		"experts half said": {[]string{"memory", file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
+		"a binary":          {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
+		"endless sequence":  {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"}, "a sequence of"},
+	} {
+		code, _, err := call(t, append([]string{"plan"}, c.args...)...)
+		if code != exitInput || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
+			t.Errorf("%s: exit %d: %s, want %q", name, code, err, c.want)
+		}
+	}
+}

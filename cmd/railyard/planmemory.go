@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"railyard/internal/model"
+	"railyard/internal/planner"
+	"railyard/unit"
+)
+
+type planMemoryCmd struct {
+	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL"`
+	GPU          string  `help:"Accelerator." default:"h100" name:"gpu"`
+	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp"`
+	PP           int     `help:"Pipeline stages." default:"1" name:"pp"`
+	DP           int     `help:"Data parallel replicas." default:"1" name:"dp"`
+	CP           int     `help:"Context parallel ranks." default:"1" name:"cp"`
+	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep"`
+	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp"`
+	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero"`
+	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel"`
+	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective"`
+	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME"`
+	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch"`
+	Microbatches int     `help:"Microbatches per replica and step." default:"8"`
+	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence"`
+	States       string  `help:"Only: how many GPUs hold the states of so many parameters, 175B." placeholder:"N"`
+	Efficiency   float64 `help:"With --states: percent of the memory that states can use." default:"100"`
+	JSON         bool    `help:"Print as JSON."`
+}
+
+func (c *planMemoryCmd) Help() string {
+	return `States are 16 bytes per parameter (Adam, mixed precision), spread by ZeRO; activations by Korthikanti et al. with
+sequence parallelism. Exits with 1 when a rank does not fit.
+
+Examples:
+  railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
+  railyard plan memory llama-3.1-405b --tp 8 --pp 16 --dp 128 --zero 2 --sequence 8192 --schedule interleaved --vpp 1 --microbatches 16
+  railyard plan memory --states 1.5T --gpu h100 --efficiency 75`
+}
+
+// Run is the plan memory command.
+func (c *planMemoryCmd) Run(e *env) error {
+	g, err := model.FindGPU(c.GPU)
+	if err != nil {
+		return &inputError{err}
+	}
+	if c.States != "" {
+		return c.states(e, g)
+	}
+	if c.Model == "" {
+		return &inputError{errors.New("name a model, a config.json, or --states N")}
+	}
+	m, err := findModel(c.Model)
+	if err != nil {
+		return err
+	}
+	l := planner.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: !c.NoSequence, Recompute: c.Recompute,
+		Schedule: c.Schedule, Micro: c.Micro, Microbatches: c.Microbatches, Seq: c.Seq}
+	if l.Schedule == "" {
+		l.Schedule = planner.OneFOneB
+		if l.VPP > 1 {
+			l.Schedule = planner.Interleaved
+		}
+	}
+	ranks, err := l.Memory(m)
+	if err != nil {
+		return &inputError{err}
+	}
+	worst := ranks[0]
+	for _, r := range ranks {
+		if r.Total() > worst.Total() {
+			worst = r
+		}
+	}
+	fits := worst.Total() <= g.Memory
+	if c.JSON {
+		err = printJSON(e.stdout, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name, "gpu_memory_bytes": g.Memory, "gpus": l.GPUs(), "stages": ranks,
+			"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits})
+	} else {
+		c.print(e, m, g, l, ranks, worst)
+	}
+	if err == nil && !fits {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l planner.Layout, ranks []planner.RankMemory, worst planner.RankMemory) {
+	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
+	fmt.Fprintf(e.stdout, "%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, recompute %s\n\n", m.Name, short(float64(m.Params())), l.GPUs(),
+		l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute)
+	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "stage\tlayers\tparameters\tweights\tgradients\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
+	for i, r := range ranks {
+		if len(ranks) > 8 && i >= 3 && i < len(ranks)-3 {
+			if i == 3 {
+				fmt.Fprintln(t, "...\t\t\t\t\t\t\t\t\t\t")
+			}
+			continue
+		}
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3g\t\n", r.Stage, r.Layers, short(float64(r.Params)), gb(r.Weights), gb(r.Gradients), gb(r.Optimizer), gb(r.Activations),
+			gb(r.Buffers), gb(r.Total()), r.InFlight)
+	}
+	t.Flush()
+	verdict := "fits"
+	if worst.Total() > g.Memory {
+		verdict = "does not fit"
+	}
+	fmt.Fprintf(e.stdout, "\nStage %d takes %s of the %s of an %s: it %s.\n", worst.Stage, gb(worst.Total())+" GB", gb(g.Memory)+" GB", g.Name, verdict)
+}
+
+// states answers the seed's question: how many GPUs hold one copy.
+func (c *planMemoryCmd) states(e *env, g model.GPU) error {
+	p, err := amount("states", c.States)
+	if err != nil {
+		return err
+	}
+	if !(c.Efficiency > 0 && c.Efficiency <= 100) {
+		return &inputError{fmt.Errorf("--efficiency must lie above 0 and at most 100, found %g", c.Efficiency)}
+	}
+	n := planner.Fits(p, planner.StateBytes, g.Memory, c.Efficiency/100)
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"parameters": p, "bytes_per_parameter": planner.StateBytes, "gpu": g.Name, "gpus": n})
+	}
+	fmt.Fprintf(e.stdout, "%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy\n", short(p), planner.StateBytes, p*planner.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name)
+	return nil
+}

@@ -1,0 +1,83 @@
+package model
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+
+	"railyard/unit"
+)
+
+//go:embed gpus.json
+var gpuData []byte
+
+// GPU is an accelerator; figures are dense peaks, per direction and device.
+type GPU struct {
+	Name            string
+	TF32, BF16, FP8 float64 // FLOP/s; 0: it has no such arithmetic
+	HBM             unit.Rate
+	Memory          unit.Bytes
+	NVLink          unit.Rate // per direction, whatever the vendor calls it
+	NIC             unit.Rate
+	Watts           float64 // of the device alone
+	Source          string
+}
+
+// GPUs are the accelerators of gpus.json, the vendors' published figures.
+var GPUs = loadGPUs()
+
+func loadGPUs() map[string]GPU {
+	var rows []struct {
+		Name   string  `json:"name"`
+		TF32   float64 `json:"tf32_tflops"`
+		BF16   float64 `json:"bf16_tflops"`
+		FP8    float64 `json:"fp8_tflops"`
+		Memory int64   `json:"memory_gb"`
+		HBM    int64   `json:"hbm_gbytes_s"`
+		NVLink int64   `json:"nvlink_gbytes_s"`
+		NIC    int64   `json:"nic_gbps"`
+		Watts  float64 `json:"watts"`
+		Source string  `json:"source"`
+	}
+	if err := json.Unmarshal(gpuData, &rows); err != nil {
+		panic(err) // the embedded table is wrong: our bug
+	}
+	m := map[string]GPU{}
+	for _, r := range rows {
+		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB,
+			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.NIC) * unit.Gbps, r.Watts, r.Source}
+	}
+	return m
+}
+
+// GPUNames lists the accelerators.
+func GPUNames() []string {
+	var names []string
+	for n := range GPUs {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// FindGPU returns an accelerator by its name.
+func FindGPU(name string) (GPU, error) {
+	if g, ok := GPUs[strings.ToLower(name)]; ok {
+		return g, nil
+	}
+	return GPU{}, fmt.Errorf("there is no GPU %q; accepted: %s", name, strings.Join(GPUNames(), ", "))
+}
+
+// Peak returns the dense rate of a precision: tf32, bf16, fp16 or fp8.
+func (g GPU) Peak(precision string) (float64, error) {
+	rate, ok := map[string]float64{"tf32": g.TF32, "bf16": g.BF16, "fp16": g.BF16, "fp8": g.FP8}[precision]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("precision %q is not known; accepted: tf32, bf16, fp16, fp8", precision)
+	case rate == 0:
+		return 0, fmt.Errorf("%s has no %s arithmetic", g.Name, precision)
+	}
+	return rate, nil
+}
