@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"railyard/internal/report"
 	"railyard/internal/validate"
 )
 
 type validateCmd struct {
-	JSON bool `help:"Print as JSON."`
+	JSON     bool   `help:"Print as JSON."`
+	Markdown string `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 }
 
 func (c *validateCmd) Help() string {
@@ -17,7 +20,8 @@ func (c *validateCmd) Help() string {
 Exit code 1 when a row disagrees and no reason is known.
 
 Example:
-  railyard validate --json | jq '.[] | select(.ok | not)'`
+  railyard validate --json | jq '.[] | select(.ok | not)'
+  railyard validate --markdown docs/validation.md`
 }
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
@@ -25,6 +29,8 @@ var errDisagree = errors.New("some rows disagree with their reference and no rea
 // Run is the validate command.
 func (c *validateCmd) Run(e *env) error {
 	var all []validate.Row
+	var md strings.Builder
+	md.WriteString("# Validation\n\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	bad, explained := 0, 0
 	for _, check := range validate.Checks() {
 		rows, err := check.Run()
@@ -34,6 +40,7 @@ func (c *validateCmd) Run(e *env) error {
 		if !c.JSON {
 			fmt.Fprintf(e.stdout, "\n%s\n", check.Name)
 		}
+		md.WriteString("\n## " + check.Name + "\n\n| | claim | expected | ours | difference | source |\n|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			all = append(all, r)
 			verdict := r.Verdict()
@@ -43,6 +50,11 @@ func (c *validateCmd) Run(e *env) error {
 			case "differs":
 				explained++
 			}
+			cell := strings.NewReplacer("|", "\\|", "\n", " ").Replace
+			fmt.Fprintf(&md, "| %s | %s | %s | %s | %s | %s |\n", verdict, cell(r.Claim), cell(r.Expected), cell(r.Ours), cell(r.Diff), cell(r.Source))
+			if r.Note != "" {
+				fmt.Fprintf(&md, "| | *%s* | | | | |\n", cell(r.Note))
+			}
 			if !c.JSON {
 				fmt.Fprintf(e.stdout, "  %-7s %s\n", verdict, r.Claim)
 				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected, r.Ours, r.Diff, r.Source))
@@ -50,6 +62,12 @@ func (c *validateCmd) Run(e *env) error {
 					report.Wrap(e.stdout, "          ", r.Note)
 				}
 			}
+		}
+	}
+	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all), len(all)-bad-explained, explained, bad)
+	if c.Markdown != "" {
+		if err := os.WriteFile(c.Markdown, []byte(md.String()), 0o644); err != nil {
+			return &inputError{err}
 		}
 	}
 	if c.JSON {

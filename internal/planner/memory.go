@@ -199,6 +199,20 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 
 func ceil(a, b int64) int64 { return (a + b - 1) / b }
 
+// ZeROBytes is what a GPU holds of the states of so many parameters that n GPUs
+// share at a ZeRO stage (Rajbhandari et al. 2020, figure 1).
+func ZeROBytes(params, n float64, stage int) float64 {
+	b := 0.0
+	for _, s := range []struct{ bytes, from int }{{optBytes, 1}, {gradBytes, 2}, {paramBytes, 3}} {
+		if stage >= s.from {
+			b += float64(s.bytes) * params / n
+		} else {
+			b += float64(s.bytes) * params
+		}
+	}
+	return b
+}
+
 // Fits returns how many GPUs hold so many bytes per parameter, and how many with a
 // share of the memory lost to activations and fragmentation (seed: 35 and 300
 // GPUs for the states of GPT-3 and GPT-4, 400 for GPT-4 at 75 % efficiency).

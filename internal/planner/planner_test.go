@@ -123,18 +123,22 @@ func TestLayerActivations(t *testing.T) {
 
 // ZeRO's figures: 7.5 billion parameters on 64 GPUs (HANDBOOK.md 10.4).
 func TestZeRO(t *testing.T) {
-	m := *builtin(t, "gpt3-13b")
-	m.Hidden, m.Heads, m.HeadDim, m.Layers, m.FFN = 4096, 32, 128, 37, 16384
-	scale := 7.5e9 / float64(m.Params())
 	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {
+		if got := ZeROBytes(7.5e9, 64, stage) / 1e9; math.Abs(got-want) > 0.05 {
+			t.Errorf("stage %d: %.2f GB, published %.1f", stage, got, want)
+		}
+	}
+	// A layout's ranks hold the same.
+	m := builtin(t, "gpt3-13b")
+	for stage := range 4 {
 		l := layout(1, 1, 64)
 		l.ZeRO = stage
-		r, err := l.Memory(&m)
+		r, err := l.Memory(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := float64(r[0].Weights+r[0].Gradients+r[0].Optimizer) / 1e9 * scale; math.Abs(got-want) > 0.1 {
-			t.Errorf("stage %d: %.2f GB, published %.1f", stage, got, want)
+		if got, want := float64(r[0].Weights+r[0].Gradients+r[0].Optimizer), ZeROBytes(float64(m.Params()), 64, stage); math.Abs(got/want-1) > 1e-6 {
+			t.Errorf("stage %d: %g bytes, want %g", stage, got, want)
 		}
 	}
 }

@@ -54,6 +54,8 @@ func Checks() []Check {
 		{"load balancing", loadBalancing},
 		{"shared NICs", sharedNICs},
 		{"models", models},
+		{"sizing", sizing},
+		{"memory", memory},
 	}
 }
 

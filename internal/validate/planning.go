@@ -1,0 +1,75 @@
+package validate
+
+import (
+	"fmt"
+
+	"railyard/internal/model"
+	"railyard/internal/planner"
+	"railyard/unit"
+)
+
+const fabricsSeed = `seed "GPU fabrics for GenAI workloads"`
+
+// sizing computes the seed's tables and published training times.
+func sizing() ([]Row, error) {
+	var rows []Row
+	for n := 1; n <= planner.SeedTables; n++ {
+		table, _, err := planner.SeedTable(n)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range table {
+			rows = append(rows, exact(fmt.Sprintf("GPUs for %s, %g billion parameters, on %s at %g TFLOPS", r.Model, r.Params, r.GPU, r.TFLOPs),
+				fmt.Sprintf("%s, table %d", fabricsSeed, n), r.Published, r.GPUs))
+		}
+	}
+	gpu, err := model.FindGPU("a100")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		name            string
+		p, tok, x, gpus float64
+		days            float64
+	}{{"GPT-3 on 1,024 A100", 175e9, 300e9, 140e12, 1024, 34}, {"a trillion parameters on 3,072 A100", 1008e9, 450e9, 163e12, 3072, 84}} {
+		s, err := planner.SizeInput{Params: c.p, Tokens: c.tok, PerToken: planner.RuleRecomputed, GPU: gpu, Peak: c.x, Utilisation: 1, GPUs: int64(c.gpus)}.Solve()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, within("days to train "+c.name, "Narayanan et al. SC'21, section 5.1", c.days, s.Seconds/86400, 0.01, "%.1f"))
+	}
+	return rows, nil
+}
+
+// memory computes published memory figures.
+func memory() ([]Row, error) {
+	var rows []Row
+	for _, c := range []struct {
+		name       string
+		params     float64
+		efficiency float64
+		want       int64
+	}{{"states of GPT-3", 175e9, 1, 35}, {"states of GPT-4", 1500e9, 1, 300}, {"GPT-4 at 75 % efficiency", 1500e9, 0.75, 400}} {
+		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want, planner.Fits(c.params, planner.StateBytes, 80*unit.GB, c.efficiency)))
+	}
+	m, err := model.Builtin("gpt3-175b")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range []struct {
+		tp        int
+		sequence  bool
+		recompute string
+		gb        float64
+	}{{1, false, planner.RecomputeNone, 2.87}, {8, false, planner.RecomputeNone, 0.579}, {8, true, planner.RecomputeNone, 0.359},
+		{8, true, planner.RecomputeSelective, 0.107}, {8, false, planner.RecomputeFull, 0.050}} {
+		l := planner.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence, Recompute: c.recompute, Schedule: planner.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
+		rows = append(rows, within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, recompute %s", c.tp, c.sequence, c.recompute),
+			"Korthikanti et al. 2022, table 2 (HANDBOOK 10.3)", c.gb, l.LayerActivations(m)/1e9, 0.01, "%.3f"))
+	}
+	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {
+		got := planner.ZeROBytes(7.5e9, 64, stage) / 1e9
+		rows = append(rows, within(fmt.Sprintf("GB of states per GPU, 7.5 billion parameters on 64 GPUs, ZeRO %d", stage), "Rajbhandari et al. SC'20, figure 1", want, got, 0.015, "%.1f"))
+	}
+	return rows, nil
+}
