@@ -84,3 +84,48 @@ func TestPlanBadInput(t *testing.T) {
 		}
 	}
 }
+
+// What plan fabric writes is accepted, has the GPUs it was asked for, and the
+// small ones run.
+func TestPlanFabricScenarios(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		gpus string
+	}{{[]string{"--gpus", "64"}, "64"}, {[]string{"--gpus", "128", "--switch", "64x400G"}, "128"}, {[]string{"--gpus", "1024", "--oversubscription", "2:1"}, "1024"}} {
+		out := filepath.Join(dir, c.gpus)
+		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out}, c.args...)...); code != exitOK {
+			t.Fatal(err)
+		}
+		files, _ := filepath.Glob(out + "/*.yaml")
+		if len(files) < 4 {
+			t.Errorf("%s GPUs: %d scenarios", c.gpus, len(files))
+		}
+		for _, f := range files {
+			code, text, err := call(t, "topo", f, "--json")
+			var inv struct{ GPUs, NICs int }
+			if code != exitOK || json.Unmarshal([]byte(text), &inv) != nil || inv.GPUs < 64 {
+				t.Errorf("%s: exit %d: %s %+v", f, code, err, inv)
+			}
+			if c.gpus == "64" {
+				if code, _, err := call(t, "run", f, "--out", filepath.Join(dir, "run"), "--force"); code != exitOK {
+					t.Errorf("%s does not run: %s", f, err)
+				}
+			}
+		}
+		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out}, c.args...)...); code != exitInput || !strings.Contains(err, "--force") {
+			t.Errorf("written over: exit %d %s", code, err)
+		}
+	}
+	prices := filepath.Join(dir, "prices.json")
+	_, text, _ := call(t, "plan", "fabric", "--prices-example")
+	os.WriteFile(prices, []byte(strings.Replace(text, `"price": 20000`, `"price": -20000`, 1)), 0o644)
+	for want, args := range map[string][]string{
+		"--gpus is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"}, "is no oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
+		"not negative": {"--gpus", "64", "--prices", prices}, "must lie between 2": {"--gpus=-5"}, "do not fit ports": {"--gpus", "64", "--nic", "800"},
+	} {
+		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+			t.Errorf("%v: exit %d: %s, want %q", args, code, err, want)
+		}
+	}
+}

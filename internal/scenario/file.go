@@ -33,6 +33,10 @@ type Fabric struct {
 	Segments   int       `yaml:"segments" doc:"host segments (rail, pod)"`
 	Spines     int       `yaml:"spines" doc:"spine switches (rail, pod)"`
 	Uplinks    int       `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1"`
+	Pods       int       `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod)"`
+	Supers     int       `yaml:"super_spines" doc:"super-spine switches above several pods"`
+	SuperUp    int       `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
+	Planes     int       `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
 	K          int       `yaml:"k" doc:"arity of a fat tree"`
 	Tiers      int       `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
 	HostLink   Link      `yaml:"host_link" doc:"cables between servers and leaves"`
@@ -252,7 +256,7 @@ type Output struct {
 func Default() File {
 	return File{
 		Seed: 1,
-		Fabric: Fabric{Segments: 1, Tiers: 3, Pipeline: 0, PauseDelay: 0,
+		Fabric: Fabric{Segments: 1, Pods: 1, SuperUp: 1, Planes: 1, Tiers: 3, Pipeline: 0, PauseDelay: 0,
 			HostLink: Link{Rate: 400 * unit.Gbps, Cable: 3000}, FabricLink: Link{Cable: 30_000}},
 		Server: Server{GPU: "h100", GPUs: 8, NICs: 8, NICPorts: 1, Bond: "affinity", NICLatency: 500 * unit.Nanosecond,
 			RxXOff: 512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond},

@@ -20,6 +20,10 @@ type Params struct {
 	Segments  int
 	Spines    int
 	Uplinks   int // cables from a leaf to each spine
+	Pods      int // rail and pod: so many of the whole, joined by super-spines; 0 counts as 1
+	Supers    int // super-spines
+	SuperUp   int // cables from a spine to each super-spine of its plane
+	Planes    int // groups of super-spines; spine i of a pod is cabled to plane i mod Planes
 	HostCable Cable
 	Fabric    Cable
 	K         int // fat tree arity
@@ -47,6 +51,7 @@ func paramErr(field, format string, args ...any) error {
 //	rail-only    a switch per rail, no spine           seed figures 8 and 13-6
 //	rail         a switch per rail and segment, spines seed figures 12-4 and 9
 //	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
+//	             rail and pod: several of it, super-spines; seed figures 11, 13-8
 //	fat-tree     k-ary, two or three tiers, one GPU per host
 func Build(kind string, p Params) (*Graph, error) {
 	if kind == "fat-tree" {
@@ -57,6 +62,10 @@ func Build(kind string, p Params) (*Graph, error) {
 	}
 	g := newGraph(kind)
 	g.GPUs = p.Server.GPUs
+	if p.Pods > 1 {
+		g.pods(kind, p)
+		return g, nil
+	}
 	switch kind {
 	case "single-rail":
 		g.Isolated = true
@@ -66,15 +75,12 @@ func Build(kind string, p Params) (*Graph, error) {
 		g.Isolated = true
 		pair := []int{g.AddNode("rail-1", Rail, 1), g.AddNode("rail-2", Rail, 1)}
 		g.addHosts(p, func(int, int) []int { return pair })
-	case "rail-only", "rail":
-		g.railLeaves(kind, p)
+	case "rail-only":
+		g.railLeaves(p, "")
+	case "rail":
+		g.addSpines(p, "", g.railLeaves(p, ""))
 	case "pod":
-		leaves := make([]int, 2*p.Segments)
-		for i := range leaves {
-			leaves[i] = g.AddNode(fmt.Sprintf("rail-%d", i+1), Rail, 1)
-		}
-		g.addHosts(p, func(seg, _ int) []int { return leaves[2*seg : 2*seg+2] })
-		g.addSpines(p, leaves)
+		g.addSpines(p, "", g.pairLeaves(p, ""))
 	default:
 		return nil, paramErr("kind", "%q is not a fabric; accepted: %v", kind, Kinds())
 	}
@@ -92,8 +98,12 @@ func (p Params) check(kind string) error {
 		return paramErr("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
 	case p.Segments < 1 || p.Segments > 10_000:
 		return paramErr("segments", "must lie between 1 and 10000, found %d", p.Segments)
-	case p.Hosts*p.Segments > MaxGPUs/s.GPUs:
-		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes", p.Hosts*p.Segments*s.GPUs, MaxGPUs)
+	case p.Pods < 0 || p.Pods > 1024:
+		return paramErr("pods", "must lie between 1 and 1024, found %d", p.Pods)
+	case p.Pods > 1 && kind != "rail" && kind != "pod":
+		return paramErr("pods", "a %s fabric has no pods", kind)
+	case p.Hosts*p.Segments*max(p.Pods, 1) > MaxGPUs/s.GPUs:
+		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes", p.Hosts*p.Segments*max(p.Pods, 1)*s.GPUs, MaxGPUs)
 	case p.HostCable.Rate <= 0:
 		return paramErr("host_link.rate", "must be positive")
 	}
@@ -114,7 +124,58 @@ func (p Params) check(kind string) error {
 			return paramErr("uplinks", "must lie between 1 and 256 per spine, found %d", p.Uplinks)
 		}
 	}
+	if p.Pods > 1 {
+		switch {
+		case p.Supers < 1 || p.Supers > 4096:
+			return paramErr("super_spines", "must lie between 1 and 4096 for several pods, found %d", p.Supers)
+		case p.SuperUp < 1 || p.SuperUp > 256:
+			return paramErr("super_uplinks", "must lie between 1 and 256 per super-spine, found %d", p.SuperUp)
+		case p.Planes < 1 || p.Supers%p.Planes != 0 || p.Planes > p.Spines:
+			return paramErr("planes", "%d planes do not divide %d super-spines, or are more than the %d spines of a pod", p.Planes, p.Supers, p.Spines)
+		}
+	}
 	return nil
+}
+
+// pods builds several fabrics of a kind and joins their spines by super-spines
+// (seed figures 11 and 13-8).
+func (g *Graph) pods(kind string, p Params) {
+	supers := make([]int, p.Supers)
+	var spines [][]int
+	for pod := range p.Pods {
+		prefix := fmt.Sprintf("pod-%d-", pod+1)
+		var leaves []int
+		if kind == "rail" {
+			leaves = g.railLeaves(p, prefix)
+		} else {
+			leaves = g.pairLeaves(p, prefix)
+		}
+		spines = append(spines, g.addSpines(p, prefix, leaves))
+	}
+	for i := range supers {
+		supers[i] = g.AddNode(fmt.Sprintf("super-spine-%d", i+1), SuperSpine, 3)
+	}
+	per := p.Supers / p.Planes
+	for _, pod := range spines {
+		for i, spine := range pod {
+			plane := i % p.Planes
+			for _, super := range supers[plane*per : (plane+1)*per] {
+				for range p.SuperUp {
+					g.Connect(spine, super, p.Fabric)
+				}
+			}
+		}
+	}
+}
+
+// pairLeaves adds a switch pair per segment and its servers.
+func (g *Graph) pairLeaves(p Params, prefix string) []int {
+	leaves := make([]int, 2*p.Segments)
+	for i := range leaves {
+		leaves[i] = g.AddNode(fmt.Sprintf("%srail-%d", prefix, i+1), Rail, 1)
+	}
+	g.addHosts(p, func(seg, _ int) []int { return leaves[2*seg : 2*seg+2] })
+	return leaves
 }
 
 // addHosts adds the servers and cables each NIC to the switches attach names.
@@ -137,14 +198,14 @@ func (g *Graph) addHosts(p Params, attach func(seg, nic int) []int) {
 	}
 }
 
-// railLeaves adds one leaf per rail and segment, and spines for kind rail.
-func (g *Graph) railLeaves(kind string, p Params) {
+// railLeaves adds one leaf per rail and segment, and the servers.
+func (g *Graph) railLeaves(p Params, prefix string) []int {
 	leaves := make([]int, 0, p.Segments*p.Server.NICs)
 	for seg := range p.Segments {
 		for r := range p.Server.NICs {
-			name := fmt.Sprintf("rail-%d", r+1)
+			name := fmt.Sprintf("%srail-%d", prefix, r+1)
 			if p.Segments > 1 {
-				name = fmt.Sprintf("seg-%d-rail-%d", seg+1, r+1)
+				name = fmt.Sprintf("%sseg-%d-rail-%d", prefix, seg+1, r+1)
 			}
 			leaves = append(leaves, g.AddNode(name, Rail, 1))
 		}
@@ -153,9 +214,7 @@ func (g *Graph) railLeaves(kind string, p Params) {
 		i := seg*p.Server.NICs + nic
 		return leaves[i : i+1]
 	})
-	if kind == "rail" {
-		g.addSpines(p, leaves)
-	}
+	return leaves
 }
 
 // NonBlockingUplinks returns how many cables from a leaf to each of the spines
@@ -169,10 +228,10 @@ func NonBlockingUplinks(down int, downRate unit.Rate, spines int, upRate unit.Ra
 }
 
 // addSpines meshes leaves and spines.
-func (g *Graph) addSpines(p Params, leaves []int) {
+func (g *Graph) addSpines(p Params, prefix string, leaves []int) []int {
 	spines := make([]int, p.Spines)
 	for i := range spines {
-		spines[i] = g.AddNode(fmt.Sprintf("spine-%d", i+1), Spine, 2)
+		spines[i] = g.AddNode(fmt.Sprintf("%sspine-%d", prefix, i+1), Spine, 2)
 	}
 	for _, l := range leaves {
 		for _, s := range spines {
@@ -181,6 +240,7 @@ func (g *Graph) addSpines(p Params, leaves []int) {
 			}
 		}
 	}
+	return spines
 }
 
 // fatTree is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2008): with three

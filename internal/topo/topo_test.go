@@ -97,3 +97,32 @@ func TestCableDelay(t *testing.T) {
 		t.Errorf("198 m take %v, want 1 us at 1.98e8 m/s", got)
 	}
 }
+
+// Pods joined by super-spines: the seed's two-pod fabric, and planes.
+func TestPods(t *testing.T) {
+	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+	g, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3, Spines: 4, Uplinks: 1, Supers: 4, SuperUp: 2, Planes: 2, HostCable: c, Fabric: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv := g.Inventory()
+	if inv.GPUs != 3*64 || inv.Switches["rail"] != 3*16 || inv.Switches["spine"] != 12 || inv.Switches["super-spine"] != 4 {
+		t.Errorf("%+v", inv)
+	}
+	// A spine reaches the two super-spines of its plane by two cables each.
+	up := map[string]int{}
+	for _, l := range g.Links {
+		if g.Nodes[l.B].Role == SuperSpine {
+			up[g.Nodes[l.A].Name+" "+g.Nodes[l.B].Name]++
+		}
+	}
+	if len(up) != 24 || up["pod-2-spine-1 super-spine-1"] != 2 || up["pod-2-spine-2 super-spine-1"] != 0 || up["pod-2-spine-2 super-spine-3"] != 2 {
+		t.Errorf("%v", up)
+	}
+	if err := g.CheckConnected(g.Route(nil)); err != nil {
+		t.Error(err)
+	}
+	if _, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3, Spines: 4, Uplinks: 1, Supers: 3, SuperUp: 2, Planes: 2, HostCable: c, Fabric: c}); err == nil {
+		t.Error("three super-spines in two planes are taken")
+	}
+}

@@ -41,6 +41,40 @@ func sizing() ([]Row, error) {
 	return rows, nil
 }
 
+// fabrics designs the seeds' fabrics from their switches.
+func fabrics() ([]Row, error) {
+	prices, err := planner.ParsePrices("", nil)
+	if err != nil {
+		return nil, err
+	}
+	fixed := planner.SwitchModel{Ports: 128, Rate: 400}
+	var rows []Row
+	for _, c := range []struct {
+		claim, source, name string
+		gpus                int
+		leaf, top           planner.SwitchModel
+		ratio               float64
+	}{
+		{"GPUs on rail-only 128x400G switches", "figure 8", "rail-only", 1024, fixed, fixed, 1},
+		{"GPUs with rails and spines at 1:1", "figure 9", "rail-spine", 1024, fixed, fixed, 1},
+		{"GPUs with rails and spines at 1:1", "figure 10", "rail-spine", 2048, fixed, fixed, 1},
+		{"GPUs in pods at 7:1", "figure 11 (28K)", "rail-pods", 28672, fixed, fixed, 7},
+		{"GPUs in pods at 7:1, 288x400G chassis above", "figure 12 (32K)", "rail-pods", 32768, fixed, planner.SwitchModel{Ports: 288, Rate: 400}, 7},
+		{"GPUs on one modular chassis", "figure 13", "single-switch", 1152, planner.SwitchModel{Ports: 1152, Rate: 400}, fixed, 1},
+	} {
+		all, err := planner.Fabrics(planner.FabricInput{GPUs: c.gpus, PerServer: 8, NICRate: 400, Leaf: c.leaf, Top: c.top, Ratio: c.ratio, Prices: prices})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range all {
+			if d.Name == c.name {
+				rows = append(rows, exact(c.claim, fabricsSeed+", "+c.source, c.gpus, d.GPUs))
+			}
+		}
+	}
+	return rows, nil
+}
+
 // memory computes published memory figures.
 func memory() ([]Row, error) {
 	var rows []Row

@@ -56,6 +56,7 @@ func Checks() []Check {
 		{"models", models},
 		{"sizing", sizing},
 		{"memory", memory},
+		{"fabric sizes", fabrics},
 	}
 }
 

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sort"
+	"text/tabwriter"
+
+	"railyard/internal/model"
+	"railyard/internal/planner"
+	"railyard/internal/report"
+	"railyard/internal/swconf/design"
+	"railyard/unit"
+)
+
+type planFabricCmd struct {
+	GPUs   int    `help:"How many GPUs." name:"gpus" placeholder:"N"`
+	GPU    string `help:"Accelerator; decides the rate of its NIC." default:"h100" name:"gpu"`
+	Server int    `help:"GPUs and NICs per server." default:"8"`
+	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G"`
+	Switch string `help:"Switch: ports x rate." default:"128x400G"`
+	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"PxR"`
+	Ratio  string `help:"Oversubscription towards the top tier." default:"1:1" name:"oversubscription"`
+	Prices string `help:"Price file; --prices-example prints one." placeholder:"FILE"`
+	Ex     bool   `help:"Print the price file that is used unless another is given, and end." name:"prices-example"`
+	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR"`
+	Force  bool   `help:"Replace files that exist."`
+	JSON   bool   `help:"Print as JSON."`
+}
+
+func (c *planFabricCmd) Help() string {
+	return `Designs of every kind that can be formed, with switches, cables, bisection, hops, power and cost; those that cannot,
+with the reason. Prices are round figures to compare designs by: edit them.
+
+Examples:
+  railyard plan fabric --gpus 1024 --switch 128x400G
+  railyard plan fabric --gpus 28672 --switch 128x400G --oversubscription 7:1 --out fabrics
+  railyard plan fabric --gpus 32768 --switch 128x400G --top-switch 288x400G --oversubscription 7:1
+  railyard plan fabric --gpus 1152 --switch 1152x400G`
+}
+
+// Run is the plan fabric command.
+func (c *planFabricCmd) Run(e *env) error {
+	if c.Ex {
+		_, err := e.stdout.Write(planner.DefaultPrices())
+		return err
+	}
+	in, err := c.input()
+	if err != nil {
+		return err
+	}
+	designs, err := planner.Fabrics(in)
+	if err != nil {
+		return &inputError{err}
+	}
+	if c.Out != "" {
+		var files []design.File
+		for _, d := range designs {
+			if d.Scenario != "" {
+				files = append(files, design.File{Path: fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs), Text: d.Scenario})
+			}
+		}
+		if err := writeFiles(c.Out, files, c.Force); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, designs)
+	}
+	c.print(e.stdout, in, designs)
+	return nil
+}
+
+func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
+	if c.GPUs == 0 {
+		return in, &inputError{errors.New("--gpus is missing: how many GPUs?")}
+	}
+	in = planner.FabricInput{GPUs: c.GPUs, PerServer: c.Server, NICRate: c.NIC}
+	g, err := model.FindGPU(c.GPU)
+	if err != nil {
+		return in, &inputError{err}
+	}
+	if in.NICRate == 0 {
+		in.NICRate = int(g.NIC / unit.Gbps)
+	}
+	if in.Leaf, err = planner.ParseSwitch(c.Switch); err != nil {
+		return in, &inputError{fmt.Errorf("--switch: %w", err)}
+	}
+	in.Top = in.Leaf
+	if c.Top != "" {
+		if in.Top, err = planner.ParseSwitch(c.Top); err != nil {
+			return in, &inputError{fmt.Errorf("--top-switch: %w", err)}
+		}
+	}
+	if in.Ratio, err = planner.ParseRatio(c.Ratio); err != nil {
+		return in, &inputError{fmt.Errorf("--oversubscription: %w", err)}
+	}
+	var text []byte
+	if c.Prices != "" {
+		if text, err = readBounded(c.Prices, 1<<20); err != nil {
+			return in, &inputError{err}
+		}
+	}
+	if in.Prices, err = planner.ParsePrices(filepath.Base(c.Prices), text); err != nil {
+		return in, &inputError{err}
+	}
+	return in, nil
+}
+
+func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design) {
+	fmt.Fprintf(w, "%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1\n\n", in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio)
+	fits := designs[:0:0]
+	for _, d := range designs {
+		if d.Fits() {
+			fits = append(fits, d)
+		}
+	}
+	sort.SliceStable(fits, func(i, j int) bool { return fits[i].Cost < fits[j].Cost })
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\tbisection\tkW\t%s\tper GPU\t\n", in.Prices.Currency)
+	for _, d := range fits {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(), d.CableCount(), d.Hops, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
+	}
+	t.Flush()
+	for _, d := range fits {
+		fmt.Fprintf(w, "\n%s: %s\n", d.Name, d.Title)
+		for _, x := range d.Tiers {
+			lost := ""
+			if x.Failure > 0 {
+				lost = fmt.Sprintf("; one that fails cuts off %d GPUs", x.Failure)
+			}
+			fmt.Fprintf(w, "  %5d %-12s %s, %d ports down, %d up%s\n", x.Count, x.Role, x.Model, x.Down, x.Up, lost)
+		}
+		for _, x := range d.Cables {
+			fmt.Fprintf(w, "  %5d %s (%g m), %s to %s\n", x.Count, x.Kind, x.Metres, x.From, x.To)
+		}
+		if d.Note != "" {
+			report.Wrap(w, "  ", d.Note)
+		}
+		switch {
+		case d.Scenario == "":
+			fmt.Fprintln(w, "  no scenario: more than packet fidelity takes")
+		case c.Out != "":
+			fmt.Fprintf(w, "  scenario %s\n", filepath.Join(c.Out, fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs)))
+		}
+	}
+	first := true
+	for _, d := range designs {
+		if !d.Fits() {
+			if first {
+				fmt.Fprintln(w, "\nnot possible:")
+				first = false
+			}
+			report.Labelled(w, fmt.Sprintf("  %-14s ", d.Name), d.Reason)
+		}
+	}
+}

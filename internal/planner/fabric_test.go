@@ -1,0 +1,162 @@
+package planner
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func input(t testing.TB, gpus int, leaf, top, ratio string) FabricInput {
+	t.Helper()
+	in := FabricInput{GPUs: gpus, PerServer: 8, NICRate: 400}
+	var err error
+	if in.Leaf, err = ParseSwitch(leaf); err != nil {
+		t.Fatal(err)
+	}
+	if in.Top, err = ParseSwitch(top); err != nil {
+		t.Fatal(err)
+	}
+	if in.Ratio, err = ParseRatio(ratio); err != nil {
+		t.Fatal(err)
+	}
+	if in.Prices, err = ParsePrices("", nil); err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func find(t testing.TB, in FabricInput, name string) Design {
+	t.Helper()
+	all, err := Fabrics(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Name == name {
+			return d
+		}
+	}
+	t.Fatal("no design ", name)
+	return Design{}
+}
+
+// The seeds' fabrics come out with their sizes.
+func TestSeedFabrics(t *testing.T) {
+	const fixed = "128x400G"
+	for _, c := range []struct {
+		gpus             int
+		leaf, top, ratio string
+		name             string
+		ports            int
+		tiers            []int // switches, from the leaves up
+	}{
+		{1024, fixed, fixed, "1:1", "rail-only", 1024, []int{8}},                  // figure 8
+		{1024, fixed, fixed, "1:1", "rail-spine", 1024, []int{16, 8}},             // figure 9
+		{2048, fixed, fixed, "1:1", "rail-spine", 2048, []int{32, 16}},            // figure 10
+		{28672, fixed, fixed, "7:1", "rail-pods", 28672, []int{448, 256, 32}},     // figure 11
+		{32768, fixed, "288x400G", "7:1", "rail-pods", 32768, []int{512, 256, 0}}, // figure 12
+		{1152, "1152x400G", "1152x400G", "1:1", "single-switch", 1152, []int{1}},  // figure 13
+		{64, fixed, fixed, "1:1", "pod-pairs", 64, []int{4, 2}},                   // figure 13-7
+		{128, fixed, fixed, "1:1", "pod-pairs", 128, []int{8, 4, 2}},              // figure 13-8
+	} {
+		d := find(t, input(t, c.gpus, c.leaf, c.top, c.ratio), c.name)
+		if !d.Fits() || d.GPUs != c.ports || len(d.Tiers) != len(c.tiers) || d.Scenario == "" {
+			t.Errorf("%d GPUs: %+v", c.gpus, d)
+			continue
+		}
+		for i, n := range c.tiers {
+			if n > 0 && d.Tiers[i].Count != n {
+				t.Errorf("%d GPUs, %s: %d %ss, want %d", c.gpus, c.name, d.Tiers[i].Count, d.Tiers[i].Role, n)
+			}
+		}
+	}
+	if d := find(t, input(t, 1032, fixed, fixed, "1:1"), "rail-only"); d.Fits() || !strings.Contains(d.Reason, "at most 1024 GPUs") {
+		t.Errorf("%+v", d)
+	}
+}
+
+// The published sizes of regular topologies (HANDBOOK.md 11).
+func TestRegularSizes(t *testing.T) {
+	for _, c := range []struct {
+		gpus     int
+		name     string
+		leaf     string
+		ports, n int
+	}{{8192, "fat-tree", "32x400G", 8192, 1280}, {27648, "fat-tree", "48x400G", 27648, 2880}, {65536, "fat-tree", "64x400G", 65536, 5120},
+		{72, "dragonfly", "7x400G", 72, 36}, {1056, "dragonfly", "15x400G", 1056, 264}, {16512, "dragonfly", "31x400G", 16512, 2064}} {
+		d := find(t, input(t, c.gpus, c.leaf, c.leaf, "1:1"), c.name)
+		if !d.Fits() || d.GPUs != c.ports || d.Switches() != c.n {
+			t.Errorf("%s: %d ports, %d switches, want %d and %d (%s)", c.name, d.GPUs, d.Switches(), c.ports, c.n, d.Reason)
+		}
+	}
+	// A torus of n^3 has 2n^2 links across its middle (n even).
+	in := input(t, 64*8, "64x400G", "64x400G", "1:1")
+	if d := find(t, in, "torus"); d.GPUs != 512 || d.Bisection != 2*16.0/256 || d.CableCount() != 512+3*64 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Every design of random inputs has room for the GPUs, uses no more ports than
+// its switches have, keeps the oversubscription, and costs something.
+func TestDesignsHold(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		in := input(t, 2, "128x400G", "128x400G", "1:1")
+		in.GPUs = rapid.IntRange(2, 40_000).Draw(rt, "gpus")
+		in.PerServer = rapid.SampledFrom([]int{1, 4, 8}).Draw(rt, "per server")
+		in.Leaf.Ports = rapid.IntRange(2, 256).Draw(rt, "leaf")
+		in.Top.Ports = rapid.IntRange(2, 600).Draw(rt, "top")
+		in.Ratio = rapid.SampledFrom([]float64{1, 2, 7, 8}).Draw(rt, "ratio")
+		all, err := Fabrics(in)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, d := range all {
+			if !d.Fits() {
+				continue
+			}
+			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 || d.Bisection > 1 || d.Switches() < 1 || d.CableCount() < in.GPUs {
+				rt.Fatalf("%+v", d)
+			}
+			for _, x := range d.Tiers {
+				ports := in.Leaf.Ports
+				if x.Model == in.Top.String() {
+					ports = in.Top.Ports
+				}
+				if x.Down+x.Up > ports || x.Count < 1 {
+					rt.Fatalf("%s: %+v of %d ports", d.Name, x, ports)
+				}
+			}
+			if d.Name == "rail-pods" && float64(d.Tiers[1].Down)/float64(d.Tiers[1].Up) > in.Ratio+1e-9 {
+				rt.Fatalf("%s: %d down, %d up, asked %g:1", d.Name, d.Tiers[1].Down, d.Tiers[1].Up, in.Ratio)
+			}
+		}
+	})
+}
+
+func TestFabricRefuses(t *testing.T) {
+	for _, s := range []string{"", "128", "x400G", "1x400G", "128x5G", "99999x400G", "ax400G"} {
+		if _, err := ParseSwitch(s); err == nil {
+			t.Errorf("%q is a switch", s)
+		}
+	}
+	for _, s := range []string{"", "1", "0:1", "1:2", "100:1", "a:b"} {
+		if _, err := ParseRatio(s); err == nil {
+			t.Errorf("%q is an oversubscription", s)
+		}
+	}
+	for text, want := range map[string]string{"{": "is no price file", `{"colour":1}`: "unknown field", `{"switches":[],"cables":[]}`: "at least one entry",
+		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "not negative", `{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be positive"} {
+		if _, err := ParsePrices("p.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	in := input(t, 1, "128x400G", "128x400G", "1:1")
+	if _, err := Fabrics(in); err == nil {
+		t.Error("one GPU needs a fabric")
+	}
+	in.GPUs, in.NICRate = 64, 800
+	if _, err := Fabrics(in); err == nil {
+		t.Error("an 800G NIC fits a 400G port")
+	}
+}
