@@ -45,7 +45,7 @@ var allowed = map[string][]string{
 	"internal/swconf/dialect": {"internal/swconf", "internal/swconf/cli", "internal/swconf/nxos", "internal/swconf/sonic", "internal/swconf/frr", "internal/swconf/eos", "internal/swconf/design", "internal/queue"},
 	"internal/scenario":       {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/dialect", "internal/route", "internal/workload", "internal/coll", "internal/model", "cc", "rc"},
 	"internal/dcbx":           {"internal/swconf", "roce"},
-	"internal/planner":        {"internal/model"},
+	"internal/planner":        {"internal/model", "internal/topo", "internal/workload"},
 	"internal/result":         {},
 	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},

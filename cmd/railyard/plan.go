@@ -12,9 +12,10 @@ import (
 )
 
 type planCmd struct {
-	Size   planSizeCmd   `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
-	Memory planMemoryCmd `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
-	Fabric planFabricCmd `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
+	Size    planSizeCmd    `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
+	Memory  planMemoryCmd  `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
+	Fabric  planFabricCmd  `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
+	Traffic planTrafficCmd `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 
 func (c *planCmd) Help() string {

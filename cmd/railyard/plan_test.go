@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 func TestPlanSize(t *testing.T) {
@@ -127,5 +129,37 @@ func TestPlanFabricScenarios(t *testing.T) {
 		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput || !strings.Contains(err, want) {
 			t.Errorf("%v: exit %d: %s, want %q", args, code, err, want)
 		}
+	}
+}
+
+func TestPlanTraffic(t *testing.T) {
+	dir := t.TempDir()
+	code, out, errs := call(t, "plan", "traffic", "../../scenarios/gpt13b-128.yaml", "--plot", dir+"/t.png", "--parquet", dir+"/t.parquet", "--json")
+	var got struct {
+		Ranks, Pairs int
+		Silent       float64 `json:"silent_share"`
+		Kinds        map[string]struct{ Bytes int64 }
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || got.Ranks != 128 || got.Silent < 0.98 || got.Kinds["tensor"].Bytes == 0 {
+		t.Fatalf("exit %d, %v %s: %+v", code, err, errs, got)
+	}
+	rows, err := parquet.ReadFile[trafficRow](dir + "/t.parquet")
+	var tensor int64
+	for _, r := range rows {
+		tensor += r.Tensor
+	}
+	if err != nil || len(rows) != got.Pairs || tensor != got.Kinds["tensor"].Bytes {
+		t.Errorf("%v: %d rows with %d bytes of tensor parallel traffic", err, len(rows), tensor)
+	}
+	if png, err := os.ReadFile(dir + "/t.png"); err != nil || !strings.HasPrefix(string(png), "\x89PNG") || len(png) < 10_000 {
+		t.Errorf("no plot: %v", err)
+	}
+	for want, args := range map[string][]string{"exists": {"--plot", dir + "/t.png"}, "writes .png or .svg": {"--plot", dir + "/t.gif"}} {
+		if code, _, err := call(t, append([]string{"plan", "traffic", "../../scenarios/three-flows.yaml"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+			t.Errorf("exit %d: %s, want %q", code, err, want)
+		}
+	}
+	if code, _, err := call(t, "plan", "traffic", "../../scenarios/three-flows.yaml", "--plot", dir+"/f.svg"); code != exitOK {
+		t.Errorf("a scenario without training: exit %d: %s", code, err)
 	}
 }

@@ -75,6 +75,32 @@ func fabrics() ([]Row, error) {
 	return rows, nil
 }
 
+// traffic is the matrix of a GPT-3 step on 1,024 GPUs. Tensor and pipeline
+// traffic grow with the microbatches, data parallel traffic does not: one
+// microbatch is built, and the published batch of 1,536 sequences counted from it.
+func traffic() ([]Row, error) {
+	const replicas, batch = 16, 1536
+	r, err := start(fmt.Sprintf(`
+fabric: {kind: rail, hosts: 64, segments: 2, spines: 8, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, global_batch: %d, sequence: 2048}}
+`, replicas, replicas))
+	if err != nil {
+		return nil, err
+	}
+	t, err := planner.Matrix(r.DAG, r.Graph)
+	if err != nil {
+		return nil, err
+	}
+	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * batch / replicas
+	share := model / (model + float64(t.Kinds[planner.KindData]))
+	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
+	atLeast := func(claim string, want, got float64) Row {
+		return Row{Claim: claim, Source: source, Expected: fmt.Sprintf("at least %.0f %%", 100*want), Ours: fmt.Sprintf("%.2f %%", 100*got), Diff: "bound", OK: got >= want}
+	}
+	return []Row{atLeast("GPU pairs that carry nothing in a step of GPT-3 on 1,024 GPUs", 0.99, t.Silent()),
+		atLeast("bytes of that step that are tensor or pipeline parallel, batch 1,536", 0.90, share)}, nil
+}
+
 // memory computes published memory figures.
 func memory() ([]Row, error) {
 	var rows []Row

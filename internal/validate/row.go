@@ -57,6 +57,7 @@ func Checks() []Check {
 		{"sizing", sizing},
 		{"memory", memory},
 		{"fabric sizes", fabrics},
+		{"traffic", traffic},
 	}
 }
 

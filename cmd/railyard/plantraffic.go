@@ -1,0 +1,244 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"railyard/internal/planner"
+
+	"github.com/parquet-go/parquet-go"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette/moreland"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+type planTrafficCmd struct {
+	Scenario string   `arg:"" help:"Scenario file (YAML); nothing is simulated." placeholder:"SCENARIO"`
+	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
+	Plot     string   `help:"Write heat maps, one per kind of parallelism: .png or .svg." placeholder:"FILE"`
+	Parquet  string   `help:"Write the pairs that carry traffic as a table." placeholder:"FILE"`
+	Force    bool     `help:"Replace files that exist."`
+	JSON     bool     `help:"Print as JSON."`
+}
+
+func (c *planTrafficCmd) Help() string {
+	return `Who sends how much to whom in one step, by kind of parallelism and by how far it goes.
+
+Examples:
+  railyard plan traffic scenarios/gpt13b-128.yaml --plot traffic.png
+  railyard plan traffic scenarios/pod64-llama2-7b.yaml --parquet traffic.parquet --json`
+}
+
+// trafficRow is a row of the Parquet table.
+type trafficRow struct {
+	Src      int32 `parquet:"src_rank"`
+	Dst      int32 `parquet:"dst_rank"`
+	Tensor   int64 `parquet:"tensor_bytes"`
+	Pipeline int64 `parquet:"pipeline_bytes"`
+	Data     int64 `parquet:"data_bytes"`
+	Other    int64 `parquet:"other_bytes"`
+}
+
+// Run is the plan traffic command.
+func (c *planTrafficCmd) Run(e *env) error {
+	if ext := strings.ToLower(filepath.Ext(c.Plot)); c.Plot != "" && ext != ".png" && ext != ".svg" {
+		return &inputError{fmt.Errorf("--plot writes .png or .svg, found %q", c.Plot)}
+	}
+	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	t, err := planner.Matrix(plan.DAG, plan.Graph)
+	if err != nil {
+		return &inputError{err}
+	}
+	if c.Parquet != "" {
+		if err := c.table(t); err != nil {
+			return err
+		}
+	}
+	if c.Plot != "" {
+		if err := c.draw(t, plan.File.Name); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, trafficJSON(t))
+	}
+	printTraffic(e.stdout, plan.File.Name, t)
+	return nil
+}
+
+func trafficJSON(t *planner.Traffic) map[string]any {
+	kinds, tiers := map[string]any{}, map[string]any{}
+	for k, name := range planner.KindNames {
+		kinds[name] = map[string]any{"bytes": t.Kinds[k], "pairs_share": t.Carriers(k)}
+	}
+	for i, name := range planner.TierNames {
+		by := map[string]int64{}
+		for k, kind := range planner.KindNames {
+			by[kind] = t.ByTier[i][k]
+		}
+		tiers[name] = by
+	}
+	return map[string]any{"ranks": t.Ranks, "bytes": t.Total(), "pairs": len(t.Pairs), "silent_share": t.Silent(), "kinds": kinds, "tiers": tiers}
+}
+
+func printTraffic(w io.Writer, name string, t *planner.Traffic) {
+	total := float64(max(t.Total(), 1))
+	fmt.Fprintf(w, "%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing\n\n", name, t.Ranks, gigabytes(t.Total()), 100*t.Silent())
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "parallelism\tbytes\tshare\tof all pairs\t")
+	for _, tier := range planner.TierNames {
+		fmt.Fprint(tw, tier+"\t")
+	}
+	fmt.Fprintln(tw)
+	for k, kind := range planner.KindNames {
+		if t.Kinds[k] == 0 {
+			continue
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\t%.3f %%\t", kind, gigabytes(t.Kinds[k]), 100*float64(t.Kinds[k])/total, 100*t.Carriers(k))
+		for i := range planner.TierNames {
+			fmt.Fprintf(tw, "%s\t", gigabytes(t.ByTier[i][k]))
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush()
+}
+
+func gigabytes(b int64) string {
+	if b == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.4g GB", float64(b)/1e9)
+}
+
+func (c *planTrafficCmd) table(t *planner.Traffic) error {
+	f, err := createNew(c.Parquet, c.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
+	for _, p := range t.Pairs {
+		b := p.Bytes
+		if _, err := w.Write([]trafficRow{{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData], b[planner.KindOther]}}); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// maxCells is how many cells a side of a heat map has at most.
+const maxCells = 256
+
+// grid is a heat map's data: logarithms of bytes, empty cells left out.
+type grid struct {
+	cells [][]float64
+	per   int
+}
+
+func (g grid) Dims() (cols, rows int) { return len(g.cells), len(g.cells) }
+func (g grid) X(c int) float64        { return float64(c*g.per) + float64(g.per-1)/2 }
+func (g grid) Y(r int) float64        { return float64(r*g.per) + float64(g.per-1)/2 }
+func (g grid) Z(c, r int) float64 {
+	if b := g.cells[r][c]; b > 0 {
+		return math.Log10(b)
+	}
+	return math.NaN()
+}
+
+// draw writes four heat maps, tensor, pipeline and data parallel and all of it,
+// on one colour scale.
+func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
+	f, err := createNew(c.Plot, c.Force)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	all, per := t.Cells(maxCells, planner.Kinds)
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, row := range all {
+		for _, b := range row {
+			if b > 0 {
+				lo, hi = math.Min(lo, math.Log10(b)), math.Max(hi, math.Log10(b))
+			}
+		}
+	}
+	if lo >= hi { // one value, or none
+		lo, hi = hi-1, hi+1
+	}
+	if math.IsInf(hi, 0) {
+		lo, hi = 0, 1
+	}
+	var tiles [][]*plot.Plot
+	for _, row := range [][]int{{planner.KindTensor, planner.KindPipeline}, {planner.KindData, planner.Kinds}} {
+		var line []*plot.Plot
+		for _, kind := range row {
+			cells, _ := t.Cells(maxCells, kind)
+			p := plot.New()
+			p.Title.Text = name + ": all traffic"
+			if kind < planner.Kinds {
+				p.Title.Text = planner.KindNames[kind] + " parallel"
+			}
+			p.X.Label.Text, p.Y.Label.Text = "receiving rank", "sending rank"
+			m := moreland.Kindlmann()
+			m.SetMin(lo)
+			m.SetMax(hi)
+			h := plotter.NewHeatMap(grid{cells, per}, m.Palette(128))
+			h.Min, h.Max, h.NaN = lo, hi, color.White
+			p.Add(h)
+			line = append(line, p)
+		}
+		tiles = append(tiles, line)
+	}
+	bar := plot.New()
+	m := moreland.Kindlmann()
+	m.SetMin(lo)
+	m.SetMax(hi)
+	bar.Add(&plotter.ColorBar{ColorMap: m})
+	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)", per, per)
+	bar.HideY()
+	return c.paint(f, tiles, bar)
+}
+
+// paint lays the heat maps out in two rows with the colour scale below.
+func (c *planTrafficCmd) paint(f *os.File, tiles [][]*plot.Plot, bar *plot.Plot) error {
+	const side, low = 24 * vg.Centimeter, 2.5 * vg.Centimeter
+	layout := func(canvas draw.Canvas) {
+		top := draw.Crop(canvas, 0, 0, low, 0)
+		for i, row := range plot.Align(tiles, draw.Tiles{Rows: 2, Cols: 2, PadX: vg.Centimeter, PadY: vg.Centimeter}, top) {
+			for j := range row {
+				tiles[i][j].Draw(row[j])
+			}
+		}
+		bar.Draw(draw.Crop(canvas, 0, 0, 0, low-canvas.Size().Y))
+	}
+	var w io.WriterTo
+	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
+		svg := vgsvg.New(side, side+low)
+		layout(draw.New(svg))
+		w = svg
+	} else {
+		img := vgimg.New(side, side+low)
+		layout(draw.New(img))
+		w = vgimg.PngCanvas{Canvas: img}
+	}
+	if _, err := w.WriteTo(f); err != nil {
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,60 @@
+package planner
+
+import (
+	"math"
+	"testing"
+
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// The matrix of a step is what the closed forms say: rings send 2(n-1)/n of their
+// bytes to one neighbour, stages pass a share of the activations to the next.
+func TestTrafficMatrix(t *testing.T) {
+	m := builtin(t, "gpt3-13b")
+	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
+	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), TP: tp, PP: pp, DP: dp, Micro: micro, Global: dp * micro * batches, Seq: seq, GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 0.5, Channels: 1}
+	d, err := tr.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: tp, NICs: tp, Ports: 1}, Hosts: 4, Segments: 2, Spines: 2, Uplinks: 1, HostCable: c, Fabric: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := Matrix(d, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	act := float64(micro * seq * m.Hidden * 2)
+	layers := float64(m.Layers / pp)
+	near := func(what string, got int64, want, tol float64) {
+		t.Helper()
+		if math.Abs(float64(got)/want-1) > tol {
+			t.Errorf("%s: %d bytes, want %.0f", what, got, want)
+		}
+	}
+	// Per rank: four all-reduces per layer and microbatch.
+	near("tensor parallel", x.Kinds[KindTensor], tp*pp*dp*4*layers*batches*act*2*(tp-1)/tp, 1e-6)
+	near("pipeline parallel", x.Kinds[KindPipeline], tp*dp*batches*2*act/tp, 1e-6)
+	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params())*(dp-1)/dp*2, 2e-3)
+	if x.ByTier[InServer][KindTensor] != x.Kinds[KindTensor] || x.ByTier[OffRail] != [Kinds]int64{} {
+		t.Errorf("tensor parallel traffic leaves the servers, or rails are left: %v", x.ByTier)
+	}
+	// Each rank sends to its ring neighbours and to one stage.
+	if pairs := len(x.Pairs); pairs != 32*2+32 {
+		t.Errorf("%d pairs carry traffic", pairs)
+	}
+	cells, per := x.Cells(8, Kinds)
+	sum := 0.0
+	for _, row := range cells {
+		for _, b := range row {
+			sum += b
+		}
+	}
+	if per != 4 || len(cells) != 8 || sum != float64(x.Total()) {
+		t.Errorf("%d cells of %d ranks hold %g of %d bytes", len(cells), per, sum, x.Total())
+	}
+}
