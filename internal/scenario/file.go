@@ -201,6 +201,8 @@ type Traffic struct {
 	Incast        *IncastSpec `yaml:"incast" doc:"many ranks send to one"`
 	AllToAll      *Pattern    `yaml:"alltoall" doc:"every rank sends its share to every other"`
 	RingAllReduce *Pattern    `yaml:"ring-allreduce" doc:"ring all-reduce"`
+	TreeAllReduce *Pattern    `yaml:"tree-allreduce" doc:"all-reduce over NCCL's two binary trees"`
+	Halving       *Pattern    `yaml:"halving-doubling" doc:"all-reduce by recursive halving and doubling; a power of two of ranks"`
 	AllGather     *Pattern    `yaml:"all-gather" doc:"ring all-gather"`
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`

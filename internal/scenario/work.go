@@ -137,6 +137,7 @@ func (p *Plan) traffic(t *Traffic) error {
 		s    *Pattern
 		kind coll.Kind
 	}{{"alltoall", t.AllToAll, coll.ToAll}, {"ring-allreduce", t.RingAllReduce, coll.AllReduce}, {"all-gather", t.AllGather, coll.AllGather},
+		{"tree-allreduce", t.TreeAllReduce, coll.TreeReduce}, {"halving-doubling", t.Halving, coll.HalvingReduce},
 		{"reduce-scatter", t.ReduceScatter, coll.ReduceScatter}, {"broadcast", t.Broadcast, coll.Bcast}} {
 		if err := pattern(c.name, c.s, c.kind); err != nil {
 			return err

@@ -45,6 +45,7 @@ func Checks() []Check {
 		{"closed forms", closedForms},
 		{"sharing", sharing},
 		{"collectives", collectives},
+		{"trees", trees},
 		{"transport", transportRows},
 		{"PFC cascade", cascade},
 		{"DCQCN sequence", dcqcnSequence},

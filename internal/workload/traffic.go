@@ -62,6 +62,7 @@ func Incast(ranks, fanIn, target int, bytes unit.Bytes) (*DAG, error) {
 // RunCollective runs one collective over all ranks, or over groups of them.
 func RunCollective(ranks int, kind coll.Kind, groups [][]int, bytes unit.Bytes) (*DAG, error) {
 	b := NewBuilder(ranks)
+	var err error
 	for _, g := range groups {
 		if len(g) < 2 {
 			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
@@ -79,8 +80,15 @@ func RunCollective(ranks int, kind coll.Kind, groups [][]int, bytes unit.Bytes) 
 				coll.AllToAll(b, g, bytes, ready)
 			case coll.Bcast:
 				coll.Broadcast(b, g, bytes, max(1, int(min(bytes/unit.MiB, 64))), ready)
+			case coll.TreeReduce:
+				coll.TreeAllReduce(b, g, bytes, ready)
+			case coll.HalvingReduce:
+				_, err = coll.HalvingDoubling(b, g, bytes, ready)
 			}
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return b.Seal()
 }

@@ -1,0 +1,179 @@
+package coll
+
+import (
+	"fmt"
+	"math/bits"
+
+	"railyard/unit"
+)
+
+// TreeParents returns the parents of n ranks in one of NCCL's two binary trees,
+// -1 at the root (nccl src/graph/trees.cc; HANDBOOK.md 9.2). In tree 0 a rank's
+// lowest set bit is its height; tree 1 is its mirror image, or, when n is odd, the
+// same shifted by one, so that who is a leaf in one is inside the other.
+func TreeParents(n, tree int) []int {
+	p := make([]int, n)
+	to := func(r int) int { return r } // this tree's name for a rank of tree 0
+	switch {
+	case tree == 1 && n%2 == 0:
+		to = func(r int) int { return n - 1 - r }
+	case tree == 1:
+		to = func(r int) int { return (r + 1) % n }
+	}
+	for r := range p {
+		if up := parent(r, n); up < 0 {
+			p[to(r)] = -1
+		} else {
+			p[to(r)] = to(up)
+		}
+	}
+	return p
+}
+
+func parent(r, n int) int {
+	if r == 0 {
+		return -1
+	}
+	b := 1 << bits.TrailingZeros(uint(r))
+	up := (r ^ b) | b<<1
+	if up >= n {
+		up = r ^ b
+	}
+	return up
+}
+
+// treePiece is a slice of NCCL's buffer, and treeSlots how many are under way on a
+// connection: 4 MiB in 8 steps (HANDBOOK.md 9.3).
+const (
+	treePiece = 512 * unit.KiB
+	treeSlots = 8
+	maxPieces = 1024
+)
+
+// TreeAllReduce reduces half of the bytes up each of two trees and sends the sums
+// down again, piece by piece (Sanders, Speck and Träff 2009).
+func TreeAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	n := len(ranks)
+	done := make([][]int32, n)
+	for i := range done {
+		done[i] = append(done[i], ready[i]...)
+	}
+	if n < 2 {
+		return done
+	}
+	for tree := range 2 {
+		half := chunk(bytes, tree, 2)
+		pieces := int(min(max((half+treePiece-1)/treePiece, 1), maxPieces))
+		t := newTree(TreeParents(n, tree))
+		for p := range pieces {
+			t.piece(s, ranks, chunk(half, p, pieces), ready, done)
+		}
+	}
+	return done
+}
+
+// tree is one tree with what has been sent in it.
+type tree struct {
+	parents  []int
+	children [][]int
+	order    []int     // leaves first
+	up, down [][]int32 // by rank: deliveries of its sends to the parent, of what it got
+}
+
+func newTree(parents []int) *tree {
+	n := len(parents)
+	t := &tree{parents: parents, children: make([][]int, n), up: make([][]int32, n), down: make([][]int32, n)}
+	for r, p := range parents {
+		if p >= 0 {
+			t.children[p] = append(t.children[p], r)
+		}
+	}
+	var visit func(r int)
+	visit = func(r int) {
+		for _, c := range t.children[r] {
+			visit(c)
+		}
+		t.order = append(t.order, r)
+	}
+	for r, p := range parents {
+		if p < 0 {
+			visit(r)
+		}
+	}
+	return t
+}
+
+// slot is the delivery that frees a connection's oldest slot.
+func slot(sent []int32) []int32 {
+	if len(sent) < treeSlots {
+		return nil
+	}
+	return sent[len(sent)-treeSlots : len(sent)-treeSlots+1]
+}
+
+// piece takes one piece up and down.
+func (t *tree) piece(s Sink, ranks []int, b unit.Bytes, ready, done [][]int32) {
+	n := len(t.parents)
+	got := make([][]int32, n) // this piece's deliveries from the children
+	for _, r := range t.order {
+		after := append(append(append([]int32(nil), ready[r]...), got[r]...), slot(t.up[r])...)
+		p := t.parents[r]
+		if p < 0 {
+			got[r] = after
+			continue
+		}
+		id := s.Transfer(ranks[r], ranks[p], b, after...)
+		t.up[r] = append(t.up[r], id)
+		got[p] = append(got[p], id)
+	}
+	sum := make([][]int32, n) // what has to happen before a rank holds the sum
+	for i := n - 1; i >= 0; i-- {
+		r := t.order[i]
+		if t.parents[r] < 0 {
+			sum[r] = got[r]
+		}
+		for _, c := range t.children[r] {
+			after := append(append([]int32(nil), sum[r]...), slot(t.down[c])...)
+			id := s.Transfer(ranks[r], ranks[c], b, after...)
+			t.down[c] = append(t.down[c], id)
+			sum[c] = []int32{id}
+		}
+		done[r] = append(done[r], sum[r]...)
+	}
+}
+
+// HalvingDoubling is the all-reduce by recursive halving and doubling (Thakur et
+// al. 2005): log2(n) exchanges of ever smaller parts, and the same back. n must be
+// a power of two.
+func HalvingDoubling(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) ([][]int32, error) {
+	n := len(ranks)
+	if n&(n-1) != 0 {
+		return nil, fmt.Errorf("halving and doubling needs a power of two of ranks, found %d", n)
+	}
+	last := make([][]int32, n)
+	for i := range last {
+		last[i] = append(last[i], ready[i]...)
+	}
+	exchange := func(distance int, b unit.Bytes) {
+		next := make([][]int32, n)
+		for i := range n {
+			id := s.Transfer(ranks[i], ranks[i^distance], b, last[i]...)
+			next[i^distance] = append(next[i^distance], id)
+		}
+		for i := range next { // a rank goes on when it has sent and received
+			next[i] = append(next[i], last[i]...)
+		}
+		last = next
+	}
+	part := bytes
+	var sizes []unit.Bytes
+	for d := n / 2; d >= 1; d /= 2 {
+		part = (part + 1) / 2
+		sizes = append(sizes, part)
+		exchange(d, part)
+	}
+	for i := len(sizes) - 1; i >= 0; i-- {
+		exchange(1<<(len(sizes)-1-i), sizes[i])
+	}
+	return last, nil
+}
