@@ -14,6 +14,7 @@ import (
 type planCmd struct {
 	Size    planSizeCmd    `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
 	Memory  planMemoryCmd  `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
+	Search  planSearchCmd  `cmd:"" help:"The best partitioning of a model on a fabric."`
 	Fabric  planFabricCmd  `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
 	Traffic planTrafficCmd `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }

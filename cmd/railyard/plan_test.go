@@ -163,3 +163,39 @@ func TestPlanTraffic(t *testing.T) {
 		t.Errorf("a scenario without training: exit %d: %s", code, err)
 	}
 }
+
+func TestPlanSearch(t *testing.T) {
+	scenario := filepath.Join(t.TempDir(), "small.yaml")
+	os.WriteFile(scenario, []byte("name: small\nfabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps, cable: 3m}}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), 0o644)
+	code, out, errs := call(t, "plan", "search", "llama-2-7b", "--fabric", scenario, "--global-batch", "16", "--simulate", "2", "--json")
+	var got struct {
+		Tried, Feasible int
+		Candidates      []struct {
+			Seconds float64 `json:"step_seconds"`
+		}
+		Rejected  []struct{ Count int }
+		Simulated []struct {
+			Seconds float64 `json:"step_seconds"`
+			Skipped string
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Candidates) != 10 || len(got.Simulated) != 2 || len(got.Rejected) == 0 {
+		t.Fatalf("exit %d, %v %s %+v", code, err, errs, got)
+	}
+	for _, s := range got.Simulated {
+		if s.Skipped != "" || s.Seconds <= 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	for want, args := range map[string][]string{
+		"there is no model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric", scenario, "--gpus", "4096"},
+		"--top must lie": {"llama-2-7b", "--fabric", scenario, "--top", "0"}, "no such file": {"llama-2-7b", "--fabric", "nope.yaml"}, "efficiency": {"llama-2-7b", "--fabric", scenario, "--efficiency", "0"},
+	} {
+		if code, _, err := call(t, append([]string{"plan", "search"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+			t.Errorf("exit %d: %s, want %q", code, err, want)
+		}
+	}
+	if code, _, _ := call(t, "plan", "search", "llama-3.1-405b", "--fabric", scenario, "--simulate", "0"); code != exitFailed {
+		t.Errorf("405 billion parameters on 16 GPUs: exit %d", code)
+	}
+}
