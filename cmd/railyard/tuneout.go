@@ -123,14 +123,18 @@ func (c *configTuneCmd) summary(t *tuning, best tune.Trial, ok bool) []string {
 		return []string{"No candidate has finished yet."}
 	}
 	base, o := t.first().Outcome, best.Outcome
+	where := fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s holds it.", filepath.Join(t.dir, "best"),
+		filepath.Join(t.dir, "best.sh"), filepath.Join(t.dir, "pareto.png"), filepath.Join(t.dir, "front.csv"))
+	if float64(o.Time) > 0.99*float64(base.Time) && o.Pause >= base.Pause && float64(o.Queue) > 0.99*float64(base.Queue) {
+		return []string{"No candidate does clearly better than the scenario as it is.", where}
+	}
 	speed := fmt.Sprintf("%.2fx sooner", float64(base.Time)/float64(max(o.Time, 1)))
 	if o.Time > base.Time {
 		speed = fmt.Sprintf("%.2fx later", float64(o.Time)/float64(max(base.Time, 1)))
 	}
 	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s of the pause time and %s of the longest queue.", best.N, speed,
 		ratio(o.Pause, base.Pause), ratio(o.Queue, base.Queue))}
-	return append(words, fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s holds it.", filepath.Join(t.dir, "best"),
-		filepath.Join(t.dir, "best.sh"), filepath.Join(t.dir, "pareto.png"), filepath.Join(t.dir, "front.csv")))
+	return append(words, where)
 }
 
 func ratio(a, b int64) string {

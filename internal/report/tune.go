@@ -32,19 +32,19 @@ func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Tria
 	if len(trials) > 0 {
 		row("as it is ", &trials[0])
 	}
+	if len(front) > 0 {
+		row("best ", &best)
+	}
+	shown := 0
 	for i := range front {
-		if i == most {
-			break
+		if front[i].N != best.N && shown < most {
+			row("", &front[i])
+			shown++
 		}
-		mark := ""
-		if front[i].N == best.N {
-			mark = "best "
-		}
-		row(mark, &front[i])
 	}
 	t.Flush()
-	if len(front) > most {
-		fmt.Fprintf(w, "and %d more on the front (front.csv)\n", len(front)-most)
+	if more := len(front) - 1 - shown; more > 0 {
+		fmt.Fprintf(w, "and %d more on the front (front.csv)\n", more)
 	}
 	fmt.Fprintln(w)
 	for _, a := range advice {

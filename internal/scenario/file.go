@@ -192,6 +192,7 @@ type Training struct {
 	Bucket      unit.Bytes `yaml:"bucket" doc:"gradient bytes per all-reduce"`
 	Overlap     bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
 	Efficiency  float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
+	Schedule    string     `yaml:"schedule" enum:"1f1b,gpipe" doc:"pipeline schedule"`
 	Channels    int        `yaml:"channels" doc:"parallel rings per bucket"`
 }
 
@@ -289,5 +290,5 @@ func defaultQueues() map[string]Queue {
 // trainingDefault holds where a training block is silent.
 func trainingDefault() Training {
 	return Training{TP: 1, PP: 1, DP: 1, MicroBatch: 1, GlobalBatch: 0, Sequence: 2048, GradBytes: 2,
-		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Channels: 1}
+		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Schedule: "1f1b", Channels: 1}
 }

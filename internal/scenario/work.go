@@ -81,7 +81,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 	p.Model = m
 	p.Training = &workload.Training{Model: m, GPU: p.GPU, TP: t.TP, PP: t.PP, DP: t.DP, Micro: int64(t.MicroBatch),
 		Global: int64(t.GlobalBatch), Seq: int64(t.Sequence), GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
-		Overlap: t.Overlap, Efficiency: t.Efficiency / 100, Channels: t.Channels}
+		Overlap: t.Overlap, Efficiency: t.Efficiency / 100, Channels: t.Channels, Schedule: t.Schedule}
 	if err := p.Training.Validate(); err != nil {
 		return p.place(key, nil, err)
 	}

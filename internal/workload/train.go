@@ -25,7 +25,14 @@ type Training struct {
 	Overlap    bool       // reduce buckets while the backward pass goes on
 	Efficiency float64    // share of the GPU's peak that kernels reach
 	Channels   int        // parallel rings per gradient bucket
+	Schedule   string     // of the pipeline: 1f1b, or gpipe; "" is 1f1b
 }
+
+// Pipeline schedules.
+const (
+	OneFOneB = "1f1b"  // one forward, one backward, once the pipeline is full
+	GPipe    = "gpipe" // all forward passes first (Huang et al. 2019): more activations, the same bubble
+)
 
 // FieldError names the field of a training description that cannot be.
 type FieldError struct{ Field, Msg string }
@@ -67,6 +74,8 @@ func (t *Training) Validate() error {
 		return fieldErr("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:
 		return fieldErr("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
+	case t.Schedule != "" && t.Schedule != OneFOneB && t.Schedule != GPipe:
+		return fieldErr("schedule", "found %q; accepted: %s, %s", t.Schedule, OneFOneB, GPipe)
 	case t.Channels < 1 || t.Channels > 64:
 		return fieldErr("channels", "must lie between 1 and 64, found %d", t.Channels)
 	}
@@ -91,7 +100,7 @@ type step struct {
 	chain  [][]int32 // by rank: the previous bucket, buckets go in order
 }
 
-// Build lowers the step to a DAG: 1F1B over the pipeline, tensor parallel
+// Build lowers the step to a DAG: 1F1B or GPipe over the pipeline, tensor parallel
 // all-reduces inside every layer, gradient buckets reduced over the data
 // parallel group as the last backward pass completes them, then the optimizer.
 func (t *Training) Build() (*DAG, error) {
@@ -121,6 +130,9 @@ func (s *step) schedule() {
 	lists := make([][]int, s.PP) // +k: forward of microbatch k-1, -k: backward
 	for p := range lists {
 		warm := min(s.PP-p-1, m)
+		if s.Schedule == GPipe {
+			warm = m
+		}
 		for i := range warm {
 			lists[p] = append(lists[p], i+1)
 		}

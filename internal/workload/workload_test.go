@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -92,6 +93,77 @@ func TestExplicit(t *testing.T) {
 	} {
 		if _, err := Explicit(2, steps); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// critical is the longest path through a DAG whose transfers take no time.
+func critical(d *DAG) (end unit.Time) {
+	left := make([]int32, len(d.Ops))
+	at := make([]unit.Time, len(d.Ops))
+	var ready []int32
+	for i := range d.Ops {
+		if left[i] = d.Ops[i].Deps; left[i] == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	for len(ready) > 0 {
+		i := ready[0]
+		ready = ready[1:]
+		done := at[i] + d.Ops[i].Dur
+		end = max(end, done)
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			at[s] = max(at[s], done)
+			if left[s]--; left[s] == 0 {
+				ready = append(ready, s)
+			}
+		}
+	}
+	return end
+}
+
+// The bubble of both schedules is (p-1)/m of the ideal time (HANDBOOK.md 10.2);
+// 1F1B runs a backward pass before the last forward one, GPipe does not.
+func TestPipelineBubble(t *testing.T) {
+	m, err := model.Parse("tiny vocabulary", []byte(`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		p, m int
+		want float64
+	}{{4, 8, 0.375}, {8, 8, 0.875}, {8, 32, 0.219}, {16, 128, 0.117}} {
+		for _, schedule := range []string{OneFOneB, GPipe} {
+			tr := Training{Model: m, GPU: model.GPUs["h100"], TP: 1, PP: c.p, DP: 1, Micro: 1, Global: int64(c.m), Seq: 2048, GradBytes: 2, Bucket: unit.GB, Efficiency: 0.5, Channels: 1, Schedule: schedule}
+			d, err := tr.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var work, optimizer unit.Time // of the first rank
+			backwardFirst, forwardsLeft := false, 0
+			for i := range d.Ops {
+				o := &d.Ops[i]
+				switch {
+				case o.Rank != 0 || !o.Compute():
+				case o.Class == Optimizer:
+					optimizer = o.Dur
+				default:
+					work += o.Dur
+				}
+				if o.Rank == 0 && o.Class == Backward && forwardsLeft < c.m*2*int(m.Layers)/c.p {
+					backwardFirst = true
+				}
+				if o.Rank == 0 && o.Class == Forward {
+					forwardsLeft++
+				}
+			}
+			got := float64(critical(d)-optimizer-work) / float64(work)
+			if math.Abs(got-c.want) > 0.001 {
+				t.Errorf("%s, p %d, m %d: bubble %.4f, want %.3f", schedule, c.p, c.m, got, c.want)
+			}
+			if c.m > c.p && backwardFirst == (schedule == GPipe) {
+				t.Errorf("%s, p %d, m %d: backward before the last forward: %v", schedule, c.p, c.m, backwardFirst)
+			}
 		}
 	}
 }
