@@ -32,6 +32,9 @@ server: {gpus: 2, nics: 2, nic_ports: 2}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `
 
+// ownSettings is vtysh's remark, to users without rights, about its own settings.
+var ownSettings = regexp.MustCompile(`(?m)^% Can't open configuration file /etc/frr/vtysh.conf.*\n`)
+
 // FRR takes every file that is rendered for it, SONiC's among them.
 func TestVtyshConfigs(t *testing.T) {
 	if _, err := exec.LookPath("vtysh"); err != nil {
@@ -55,8 +58,10 @@ func TestVtyshConfigs(t *testing.T) {
 				if i >= 8 && i < len(files)-8 {
 					continue // the switches of a tier differ in numbers only
 				}
-				if out, err := exec.Command("vtysh", "-C", "-f", f).CombinedOutput(); err != nil || len(out) > 0 {
-					t.Errorf("%s: %v: %s", f, err, out)
+				out, err := exec.Command("vtysh", "-C", "-f", f).CombinedOutput()
+				said := ownSettings.ReplaceAllString(string(out), "")
+				if err != nil || said != "" {
+					t.Errorf("%s: %v: %s", f, err, said)
 				}
 			}
 		}
