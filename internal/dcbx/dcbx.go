@@ -46,7 +46,7 @@ type Station struct {
 // unique.
 func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) Station {
 	s := Station{Name: c.Name() + " " + p.Name, System: c.Name(), Port: p.Name, MAC: mac(0x10, index), LLDP: c.LLDP.V && !p.LLDPOff.V,
-		Version: IEEE, Mode: p.PFC.V, Willing: p.Willing.V}
+		Version: IEEE, Mode: p.PFC.V} // switches tell, they are not willing
 	switch {
 	case c.OS == swconf.SONiC || c.OS == swconf.FRR:
 		s.Version = None // their LLDP daemons carry no DCBX

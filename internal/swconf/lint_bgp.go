@@ -49,6 +49,27 @@ func (l *linter) bgpInactive() {
 	})
 }
 
+// bgpSilent finds switches that announce nothing of their own.
+func (l *linter) bgpSilent() {
+	l.routed(func(c *Config, b *BGP) {
+		if len(b.Neighbors) > 0 && !b.Connected.V && len(b.Networks) == 0 {
+			l.say(first(b.Connected.At, b.ASN.At), "redistribute the connected networks, or name them with network", "%s announces no network", c.Name())
+		}
+	})
+}
+
+// bgpUnnumbered finds unnumbered neighbours on ports without IPv6. FRR's own
+// systems have a link-local address on every port.
+func (l *linter) bgpUnnumbered() {
+	l.routed(func(c *Config, b *BGP) {
+		for _, n := range b.Neighbors {
+			if p := c.Port(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V && len(p.Addrs) == 0 {
+				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address", "%s has an unnumbered neighbour and no IPv6 address", p.Name)
+			}
+		}
+	})
+}
+
 func (l *linter) bgpPolicy() {
 	l.routed(func(c *Config, b *BGP) {
 		if b.NeedsPolicy && !b.NoPolicy.V {

@@ -54,7 +54,6 @@ type Config struct {
 	Buffer   Said[unit.Bytes] // packet memory; the text of most switches does not say
 	HashSeed Said[string]     // of ECMP
 	DLB      *DLB
-	Span     []Place // sessions that mirror what ports transmit
 	Ports    []*Port
 	BGP      *BGP
 	QoS      *QoS // of a port without policies of its own
@@ -137,7 +136,6 @@ type Port struct {
 	Watchdog Said[bool]
 	LLDPOff  Said[bool]
 	DCBX     Said[string] // ieee, cee, auto
-	Willing  Said[bool]
 	QoS      *QoS
 }
 
@@ -196,7 +194,6 @@ type BGP struct {
 	Neighbors   []*Neighbor
 	Networks    []Said[netip.Prefix]
 	Connected   Said[bool] // announces connected networks
-	EVPN        Said[bool]
 	NoPolicy    Said[bool] // FRR: eBGP works without policies
 	NeedsPolicy bool       // the language drops eBGP routes without policies
 }

@@ -72,6 +72,8 @@ var rules = []Rule{
 	{"bgp-inactive", Error, "every neighbour is active in an address family", "the session comes up and carries no routes", (*linter).bgpInactive},
 	{"bgp-as-mismatch", Error, "remote-as is the neighbour's AS number", "the session never comes up: the links to this neighbour carry nothing", (*linter).bgpAS},
 	{"bgp-neighbor-missing", Error, "every cable between switches has a BGP session", "the cable carries no traffic: less bandwidth, and one failure nearer to none", (*linter).bgpMissing},
+	{"bgp-silent", Error, "BGP announces the networks of its servers", "no other switch learns where the servers are: traffic between switches has no route", (*linter).bgpSilent},
+	{"bgp-unnumbered", Error, "a port with an unnumbered neighbour has a link-local address", "the session has no address to run on and never comes up", (*linter).bgpUnnumbered},
 	{"bgp-duplicate", Error, "router IDs are unique, and AS numbers of leaves",
 		"BGP refuses the session, or drops the other's routes as a loop", (*linter).bgpDuplicate},
 	{"bgp-policy", Error, "FRR's eBGP is allowed without policies", "since RFC 8212 FRR neither announces nor accepts eBGP routes without a policy", (*linter).bgpPolicy},

@@ -88,6 +88,7 @@ var faults = []fault{
 	{"nxos", spine, "universal-id 105", "universal-id 101", "", "ecmp-polarisation"},
 	// BGP and cables.
 	{"nxos", leaf, "    maximum-paths 64\n", "", "router bgp", "bgp-no-multipath"},
+	{"nxos", leaf, "    redistribute direct route-map CONNECTED\n", "", "router bgp", "bgp-silent"},
 	{"nxos", leaf, "    remote-as 4200002000", "    remote-as 4200002001", "", "bgp-as-mismatch"},
 	{"nxos", leaf2, "router bgp 4200010004", "router bgp 4200010001", "", "bgp-duplicate"},
 	{"nxos", leaf2, "router-id 10.255.0.4", "router-id 10.255.0.1", "", "bgp-duplicate"},
@@ -142,6 +143,36 @@ func TestPlantedFaults(t *testing.T) {
 	}
 	if planted < 40 {
 		t.Errorf("%d faults planted, want at least 40", planted)
+	}
+}
+
+// An unnumbered neighbour needs a link-local address at its port.
+func TestUnnumberedWithoutIPv6(t *testing.T) {
+	g := fabric(t, "rail")
+	for os, line := range map[swconf.OS]string{swconf.NXOS: "  ipv6 address use-link-local-only\n", swconf.EOS: "   ipv6 enable\n", swconf.SONiC: `"ipv6_use_link_local_only": "enable"`} {
+		d, err := plan(g, spec(), os, design.Unnumbered, "", "ecmp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text := configs(t, d)
+		var cs []*swconf.Config
+		for path, s := range text {
+			if !strings.HasPrefix(path, leaf+"/") {
+				continue
+			}
+			if !strings.HasSuffix(path, ".conf") && !strings.Contains(s, line) {
+				t.Fatalf("%s: no line %q", os, line)
+			}
+			c, err := dialect.Parse(path, []byte(strings.Replace(s, line, map[bool]string{true: `"mpls": "disable"`}[os == swconf.SONiC], 1)), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cs = append(cs, c)
+		}
+		found := lint(nil, cs)
+		if !slices.ContainsFunc(found, func(f swconf.Finding) bool { return f.Rule == "bgp-unnumbered" }) {
+			t.Errorf("%s: not found: %+v", os, found)
+		}
 	}
 }
 

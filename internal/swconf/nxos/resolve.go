@@ -181,7 +181,6 @@ func (p *parser) dlb() {
 		}
 	}
 	for _, s := range p.spans {
-		p.c.Span = append(p.c.Span, s.at)
 		if on[s.name] || d.All {
 			swconf.Report(p.c, s.at, swconf.Warning, "dlb-span", fmt.Sprintf("%s balances dynamically and is mirrored on transmit", s.name),
 				"TX SPAN does not see flows under DLB: the capture misses the RoCE traffic", "mirror the neighbour's receive side (source interface ... rx)")
