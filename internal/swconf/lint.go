@@ -234,8 +234,8 @@ func majority[T comparable](values []T) (most T) {
 	for _, v := range values {
 		count[v]++
 	}
-	for _, v := range values {
-		if count[v] > count[most] || most == *new(T) && count[most] == 0 {
+	for i, v := range values {
+		if i == 0 || count[v] > count[most] {
 			most = v
 		}
 	}

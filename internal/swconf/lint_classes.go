@@ -3,6 +3,7 @@ package swconf
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"sort"
 	"strings"
 
@@ -197,11 +198,15 @@ func (l *linter) dscpDiffers() {
 	bad := map[fault][]int{}
 	var order []fault
 	for d := range 64 {
-		var queues []uint8
+		var said, silent []uint8
 		for _, v := range all {
-			queues = append(queues, v.q.DSCP[d].V)
+			if m := v.q.DSCP[d]; m.Is() {
+				said = append(said, m.V)
+			} else {
+				silent = append(silent, m.V)
+			}
 		}
-		most := majority(queues)
+		most := majority(append(said, silent...)) // where it is a tie, those that map it are right
 		for _, v := range all {
 			m := v.q.DSCP[d]
 			if m.V == most {
@@ -221,19 +226,8 @@ func (l *linter) dscpDiffers() {
 	for _, f := range order {
 		d := bad[f]
 		sort.Ints(d)
-		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to), "DSCP %s goes to queue %d here and to queue %d on most switches", ranges(compact(d)), f.from, f.to)
+		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to), "DSCP %s goes to queue %d here and to queue %d on most switches", ranges(slices.Compact(d)), f.from, f.to)
 	}
-}
-
-// compact drops repetitions from a sorted list.
-func compact(d []int) []int {
-	out := d[:0:0]
-	for i, x := range d {
-		if i == 0 || x != d[i-1] {
-			out = append(out, x)
-		}
-	}
-	return out
 }
 
 // ranges writes 24,26-29.

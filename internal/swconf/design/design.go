@@ -99,6 +99,9 @@ type Port struct {
 	Rail     int
 }
 
+// FarNumber is the front panel number at the far end, 0 at a server's.
+func (p *Port) FarNumber() int { return topo.PortNumber(p.FarPort) }
+
 // VLAN is a rail where rails are VLANs, or a rail's subnet behind a pair.
 type VLAN struct {
 	ID      int

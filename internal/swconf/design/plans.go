@@ -46,9 +46,7 @@ func far(p *Port, name PortName) string {
 	if p.Far == nil {
 		return p.FarPort
 	}
-	n := 0
-	fmt.Sscanf(p.FarPort, "Eth%d", &n)
-	return name(n)
+	return name(p.FarNumber())
 }
 
 // cabling lists every cable once, from the lower switch up.

@@ -146,6 +146,32 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
+// Of two switches, the one that does not map a DSCP is the one that is told,
+// whichever comes first.
+func TestDSCPDiffersOfTwo(t *testing.T) {
+	const with = "hostname a\nclass-map type qos match-any R\n  match dscp 24\nclass-map type qos match-any X\n  match dscp 10\npolicy-map type qos P\n  class R\n    set qos-group 3\n  class X\n    set qos-group 2\ninterface Ethernet1/1\n  service-policy type qos input P\n"
+	without := strings.NewReplacer("hostname a", "hostname b", "class-map type qos match-any X\n  match dscp 10\n", "", "  class X\n    set qos-group 2\n", "").Replace(with)
+	for _, order := range [][2]string{{with, without}, {without, with}} {
+		var cs []*swconf.Config
+		for i, text := range order {
+			c, err := dialect.Parse(fmt.Sprint(i), []byte(text), swconf.NXOS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cs = append(cs, c)
+		}
+		told := ""
+		for _, f := range lint(nil, cs) {
+			if f.Rule == "dscp-differs" {
+				told += f.File
+			}
+		}
+		if want := map[bool]string{true: "1", false: "0"}[order[0] == with]; told != want {
+			t.Errorf("file %q is told, want %q", told, want)
+		}
+	}
+}
+
 // An unnumbered neighbour needs a link-local address at its port.
 func TestUnnumberedWithoutIPv6(t *testing.T) {
 	g := fabric(t, "rail")

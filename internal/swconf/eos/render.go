@@ -225,7 +225,7 @@ func (w *writer) interfaces() {
 func (w *writer) port(p *design.Port) {
 	far := p.FarPort
 	if p.Far != nil {
-		far = "Ethernet" + strings.TrimPrefix(p.FarPort, "Eth")
+		far = PortName(p.FarNumber())
 	}
 	w.Line(0, "interface Ethernet%d", p.Number)
 	w.Line(1, "description to %s %s", p.FarName, far)

@@ -54,7 +54,7 @@ func (w *writer) interfaces() {
 	for _, p := range w.S.Ports {
 		far := p.FarPort
 		if p.Far != nil {
-			far = w.name(numberOf(p.FarPort))
+			far = w.name(p.FarNumber())
 		}
 		w.Line(0, "interface %s", w.name(p.Number))
 		w.Line(1, "description to %s %s", p.FarName, far)
@@ -75,11 +75,6 @@ func (w *writer) interfaces() {
 		w.Line(0, "exit")
 		w.Line(0, "!")
 	}
-}
-
-func numberOf(far string) (n int) {
-	fmt.Sscanf(far, "Eth%d", &n)
-	return n
 }
 
 func (w *writer) bgp() {

@@ -246,7 +246,7 @@ func farPort(p *design.Port) string {
 	if p.Far == nil {
 		return p.FarPort
 	}
-	return "Ethernet1/" + strings.TrimPrefix(p.FarPort, "Eth")
+	return PortName(p.FarNumber())
 }
 
 // pair writes VLANs and what joins two switches: vPC, or EVPN multihoming.

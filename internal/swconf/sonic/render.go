@@ -256,7 +256,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	}
 	far := p.FarPort
 	if p.Far != nil {
-		far = PortName(numberOf(p.FarPort))
+		far = PortName(p.FarNumber())
 	}
 	put("PORT", name, row{"alias": fmt.Sprintf("etp%d", p.Number), "index": fmt.Sprint(p.Number), "lanes": strings.Join(lane, ","), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
 		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs", "description": fmt.Sprintf("to %s %s", p.FarName, far)})
@@ -305,11 +305,6 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 }
 
 func millis(t unit.Time) string { return fmt.Sprint(int64(t / unit.Millisecond)) }
-
-func numberOf(far string) (n int) {
-	fmt.Sscanf(far, "Eth%d", &n)
-	return n
-}
 
 // metres rounds a cable up: SONiC takes whole metres.
 func metres(mm int64) string { return fmt.Sprintf("%dm", (mm+999)/1000) }
