@@ -135,7 +135,7 @@ func (c *compareCmd) label(path string, sets []string) string {
 		_, v, _ := strings.Cut(s, "=")
 		switch {
 		case i >= len(c.Set):
-			parts = append(parts, filepath.Base(v))
+			parts = append(parts, c.configLabel(v))
 		case strings.Contains(c.Set[i], ","):
 			parts = append(parts, v)
 		}
@@ -144,6 +144,21 @@ func (c *compareCmd) label(path string, sets []string) string {
 		return slug("", path)
 	}
 	return strings.Join(parts, " ")
+}
+
+// configLabel is a configuration's file name, or its path where several have that
+// name, as the switches of one rendering do.
+func (c *compareCmd) configLabel(file string) string {
+	same := 0
+	for _, f := range c.Config {
+		if filepath.Base(f) == filepath.Base(file) {
+			same++
+		}
+	}
+	if same > 1 {
+		return file
+	}
+	return filepath.Base(file)
 }
 
 // configKey is the override that --config stands for.

@@ -285,6 +285,13 @@ func TestCompareConfigs(t *testing.T) {
 	if len(a) != 1 || len(b) != 1 || a[0].Marks == 0 || b[0].Marks == a[0].Marks {
 		t.Errorf("%s", out)
 	}
+	again := filepath.Join(t.TempDir(), "seed-dcqcn.cfg")
+	os.WriteFile(again, text, 0o644)
+	_, out, _ = call(t, "compare", flowScenario, "--config", seedConfig+","+again, "--json")
+	clear(runs)
+	if err := json.Unmarshal([]byte(out), &runs); err != nil || len(runs) != 2 || len(runs[again]) != 1 {
+		t.Errorf("two files of one name: %v, %d runs", err, len(runs))
+	}
 	if !strings.Contains(stderr, "only Ethernet2/24 is configured") {
 		t.Errorf("the notes are missing: %s", stderr)
 	}
