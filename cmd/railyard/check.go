@@ -35,10 +35,13 @@ func (c *checkCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts), plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
 	if t := plan.Training; t != nil {
-		m := plan.Model.MemoryPerGPU(t.TP, t.PP, t.Microbatches(), t.Micro, t.Seq)
+		m, err := t.Worst(plan.Model)
+		if err != nil {
+			return &inputError{err}
+		}
 		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
-		fmt.Fprintf(e.stdout, "%s: %d parameters; per GPU %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations\n",
-			plan.Model.Name, plan.Model.Params(), gb(m.Parameters), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations))
+		fmt.Fprintf(e.stdout, "%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations\n",
+			plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations))
 	}
 	for _, n := range plan.Notes {
 		fmt.Fprintf(e.stdout, "note: %s\n", n)

@@ -173,6 +173,21 @@ func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
 	return plan, nil
 }
 
+// resolveModel is resolve for a document that names a model as given on the
+// command line: relative to where we are, not to the document.
+func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, error) {
+	plan, err := doc.Resolve(func(p string) ([]byte, error) {
+		if p != model {
+			p = relativeTo(path, p)
+		}
+		return readBounded(p, cli.MaxSize)
+	})
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return plan, nil
+}
+
 // newRun builds the run of a plan; what goes wrong here is the scenario's fault.
 func newRun(p *scenario.Plan) (*sim.Run, error) {
 	r, err := sim.New(p)

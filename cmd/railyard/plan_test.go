@@ -69,7 +69,7 @@ func TestPlanBadInput(t *testing.T) {
 		"utilisation":       {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--utilisation", "140"}, "at most 100 %"},
 		"a100 has no fp8":   {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu", "a100", "--precision", "fp8"}, "a100 has no fp8"},
 		"negative price":    {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--price-kwh=-1"}, "must not be negative"},
-		"does not divide":   {[]string{"memory", "gpt3-175b", "--tp", "7"}, "tp 7 does not divide the 96 attention heads"},
+		"does not divide":   {[]string{"memory", "gpt3-175b", "--tp", "7"}, "tp: 7 does not divide the 96 attention heads"},
 		"not JSON":          {[]string{"memory", file("hello")}, "is not a model config.json"},
 		"strings":           {[]string{"memory", file(strings.Replace(llama, "4096", `"4096"`, 1))}, "is not a model config.json"},
 		"zero heads":        {[]string{"memory", file(strings.Replace(llama, `heads":32`, `heads":0`, 1))}, "num_attention_heads must lie between 1"},
@@ -78,7 +78,7 @@ func TestPlanBadInput(t *testing.T) {
 		"unknown type":      {[]string{"memory", file(`{"model_type":"tree"}`)}, `model_type "tree" is not understood`},
 		"experts half said": {[]string{"memory", file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
 		"a binary":          {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
-		"endless sequence":  {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"}, "a sequence of"},
+		"endless sequence":  {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"}, "sequence: must lie"},
 	} {
 		code, _, err := call(t, append([]string{"plan"}, c.args...)...)
 		if code != exitInput || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {

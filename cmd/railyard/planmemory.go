@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/model"
-	"railyard/internal/planner"
+	"railyard/internal/partition"
 	"railyard/unit"
 )
 
@@ -57,23 +57,21 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := planner.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: !c.NoSequence, Recompute: c.Recompute,
+	l := partition.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: !c.NoSequence, Recompute: c.Recompute,
 		Schedule: c.Schedule, Micro: c.Micro, Microbatches: c.Microbatches, Seq: c.Seq}
 	if l.Schedule == "" {
-		l.Schedule = planner.OneFOneB
+		l.Schedule = partition.OneFOneB
 		if l.VPP > 1 {
-			l.Schedule = planner.Interleaved
+			l.Schedule = partition.Interleaved
 		}
 	}
 	ranks, err := l.Memory(m)
 	if err != nil {
 		return &inputError{err}
 	}
-	worst := ranks[0]
-	for _, r := range ranks {
-		if r.Total() > worst.Total() {
-			worst = r
-		}
+	worst, err := l.Worst(m)
+	if err != nil {
+		return &inputError{err}
 	}
 	fits := worst.Total() <= g.Memory
 	if c.JSON {
@@ -88,7 +86,7 @@ func (c *planMemoryCmd) Run(e *env) error {
 	return err
 }
 
-func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l planner.Layout, ranks []planner.RankMemory, worst planner.RankMemory) {
+func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.Layout, ranks []partition.RankMemory, worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
 	fmt.Fprintf(e.stdout, "%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, recompute %s\n\n", m.Name, short(float64(m.Params())), l.GPUs(),
 		l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute)
@@ -121,10 +119,10 @@ func (c *planMemoryCmd) states(e *env, g model.GPU) error {
 	if !(c.Efficiency > 0 && c.Efficiency <= 100) {
 		return &inputError{fmt.Errorf("--efficiency must lie above 0 and at most 100, found %g", c.Efficiency)}
 	}
-	n := planner.Fits(p, planner.StateBytes, g.Memory, c.Efficiency/100)
+	n := partition.Fits(p, partition.StateBytes, g.Memory, c.Efficiency/100)
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"parameters": p, "bytes_per_parameter": planner.StateBytes, "gpu": g.Name, "gpus": n})
+		return printJSON(e.stdout, map[string]any{"parameters": p, "bytes_per_parameter": partition.StateBytes, "gpu": g.Name, "gpus": n})
 	}
-	fmt.Fprintf(e.stdout, "%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy\n", short(p), planner.StateBytes, p*planner.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name)
+	fmt.Fprintf(e.stdout, "%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy\n", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name)
 	return nil
 }

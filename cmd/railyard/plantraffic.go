@@ -46,6 +46,8 @@ type trafficRow struct {
 	Tensor   int64 `parquet:"tensor_bytes"`
 	Pipeline int64 `parquet:"pipeline_bytes"`
 	Data     int64 `parquet:"data_bytes"`
+	Context  int64 `parquet:"context_bytes"`
+	Expert   int64 `parquet:"expert_bytes"`
 	Other    int64 `parquet:"other_bytes"`
 }
 
@@ -132,7 +134,7 @@ func (c *planTrafficCmd) table(t *planner.Traffic) error {
 	w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
 	for _, p := range t.Pairs {
 		b := p.Bytes
-		if _, err := w.Write([]trafficRow{{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData], b[planner.KindOther]}}); err != nil {
+		if _, err := w.Write([]trafficRow{{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData], b[planner.KindContext], b[planner.KindExpert], b[planner.KindOther]}}); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
-
-	"railyard/unit"
 )
 
 //go:embed data/*.json
@@ -119,6 +117,9 @@ func (c *Config) check() error {
 	return nil
 }
 
+// Gated reports whether the feed-forward part is SwiGLU, as in Llama.
+func (c *Config) Gated() bool { return c.gated }
+
 // ExpertParams returns the parameters of one layer's experts, 0 without them.
 func (c *Config) ExpertParams() int64 { return c.Experts * 3 * c.Hidden * c.FFN }
 
@@ -181,24 +182,4 @@ func (c *Config) HeadFLOPs(tokens int64) float64 {
 // StepFLOPs returns forward and backward (twice the forward) of a batch.
 func (c *Config) StepFLOPs(tokens, seq int64) float64 {
 	return 3 * (float64(c.Layers)*c.LayerFLOPs(tokens, seq) + c.HeadFLOPs(tokens))
-}
-
-// Memory is what one GPU holds during training, without sharding of states.
-type Memory struct {
-	Parameters, Gradients, Optimizer, Activations unit.Bytes
-}
-
-// Total sums it up.
-func (m Memory) Total() unit.Bytes { return m.Parameters + m.Gradients + m.Optimizer + m.Activations }
-
-// MemoryPerGPU returns what a rank of the first pipeline stage holds with Adam
-// in mixed precision (2+2+12 bytes per parameter, HANDBOOK.md 10.4) and
-// activations by Korthikanti et al. with tensor and sequence parallelism and
-// selective recomputation, 34·s·b·h/t bytes per layer (HANDBOOK.md 10.3), of
-// min(p, m) microbatches in flight.
-func (c *Config) MemoryPerGPU(tp, pp, microbatches int, micro, seq int64) Memory {
-	p := unit.Bytes((c.Params()/int64(pp) + int64(tp) - 1) / int64(tp))
-	layers := (c.Layers + int64(pp) - 1) / int64(pp)
-	act := 34 * seq * micro * c.Hidden / int64(tp) * layers * int64(min(pp, microbatches))
-	return Memory{2 * p, 2 * p, 12 * p, unit.Bytes(act)}
 }

@@ -2,27 +2,15 @@ package planner
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"railyard/internal/model"
+	"railyard/internal/partition"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
-
-// Site is what a search knows of the fabric.
-type Site struct {
-	GPU       model.GPU
-	GPUs      int
-	PerServer int       // GPUs that NVLink joins
-	NVLink    unit.Rate // per GPU and direction
-	NIC       unit.Rate // per GPU
-	Latency   unit.Time // of a message between servers
-	NVLatency unit.Time // inside one
-	// Oversubscription of what lies above the rail switches, 1 is none; and how many
-	// servers hang off one set of rail switches.
-	Ratio   float64
-	Segment int
-}
 
 // SearchInput is what is searched.
 type SearchInput struct {
@@ -30,24 +18,10 @@ type SearchInput struct {
 	Site       Site
 	Global     int64   // sequences per step
 	Seq        int64   // tokens
-	Efficiency float64 // share of the peak that kernels reach
-}
-
-// Candidate is a layout with its estimated step.
-type Candidate struct {
-	Layout    Layout     `json:"layout"`
-	Seconds   float64    `json:"step_seconds"`
-	MFU       float64    `json:"mfu"`
-	TokensGPU float64    `json:"tokens_per_second_gpu"`
-	Memory    unit.Bytes `json:"memory_bytes"` // of the fullest rank
-	Compute   float64    `json:"compute_seconds"`
-	Bubble    float64    `json:"bubble_seconds"`
-	Tensor    float64    `json:"exposed_tensor_seconds"`
-	Pipeline  float64    `json:"exposed_pipeline_seconds"`
-	Data      float64    `json:"exposed_data_seconds"`
-	Experts   float64    `json:"exposed_expert_seconds"`
-	Context   float64    `json:"exposed_context_seconds"`
-	Optimizer float64    `json:"optimizer_seconds"`
+	Efficiency float64 // share of the peak that matrix products reach
+	Kernels    string  // flat, fused or unfused (package workload); "" is flat
+	Rings      int     // channels of gradient reductions; 0: one per GPU in a server
+	NoOverlap  bool    // gradients are reduced after the last backward pass
 }
 
 // Rejected counts the layouts of one reason, with an example.
@@ -64,27 +38,6 @@ type Result struct {
 	Tried      int         `json:"tried"`
 }
 
-// String writes a layout as people do.
-func (l Layout) String() string {
-	s := fmt.Sprintf("tp %d pp %d dp %d", l.TP, l.PP, l.DP)
-	for _, f := range []struct {
-		name string
-		v    int
-	}{{"vpp", l.VPP}, {"cp", l.CP}, {"ep", l.EP}} {
-		if f.v > 1 {
-			s += fmt.Sprintf(" %s %d", f.name, f.v)
-		}
-	}
-	s += fmt.Sprintf(" micro %d", l.Micro)
-	if l.ZeRO > 0 {
-		s += fmt.Sprintf(" zero %d", l.ZeRO)
-	}
-	if l.Recompute != RecomputeSelective {
-		s += " recompute " + l.Recompute
-	}
-	return s
-}
-
 // Search enumerates every layout that uses all GPUs, drops those that do not
 // divide the model or the batch or do not fit the memory, and ranks the rest by
 // a cost model of compute, pipeline bubble and communication on this fabric.
@@ -95,35 +48,20 @@ func Search(in SearchInput) (*Result, error) {
 	r := &Result{}
 	rejected := map[string]*Rejected{}
 	var order []string
-	reject := func(reason string, l Layout) {
+	in.layouts(func(l partition.Layout) {
+		r.Tried++
+		memory, reason := in.fits(l)
+		if reason == "" {
+			c := in.Estimate(l)
+			c.Memory = memory
+			r.Candidates = append(r.Candidates, c)
+			return
+		}
 		if rejected[reason] == nil {
 			rejected[reason] = &Rejected{Reason: reason, Example: l.String()}
 			order = append(order, reason)
 		}
 		rejected[reason].Count++
-	}
-	in.layouts(func(l Layout) {
-		r.Tried++
-		if reason := in.refuses(l); reason != "" {
-			reject(reason, l)
-			return
-		}
-		ranks, err := l.Memory(in.Model)
-		if err != nil {
-			reject(err.Error(), l)
-			return
-		}
-		worst := unit.Bytes(0)
-		for _, m := range ranks {
-			worst = max(worst, m.Total())
-		}
-		if worst > in.Site.GPU.Memory/100*reserve {
-			reject(fmt.Sprintf("does not fit %d %% of the GPU's memory", reserve), l)
-			return
-		}
-		c := in.estimate(l)
-		c.Memory = worst
-		r.Candidates = append(r.Candidates, c)
 	})
 	slices.SortStableFunc(r.Candidates, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Memory, b.Memory), cmp.Compare(a.Layout.String(), b.Layout.String()))
@@ -139,21 +77,57 @@ func Search(in SearchInput) (*Result, error) {
 // fragmentation, the communication library and the framework.
 const reserve = 90
 
-func (in SearchInput) check() error {
-	s := in.Site
+// fits returns the memory of a layout's fullest rank, or the family of reasons
+// that it is impossible for, without its numbers, so that they can be counted.
+func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	switch {
-	case s.GPUs < 1 || s.GPUs > 1<<17:
-		return fmt.Errorf("the number of GPUs must lie between 1 and %d, found %d", 1<<17, s.GPUs)
+	case l.Microbatches < 1 || l.Global() != in.Global:
+		return 0, "the batch does not divide into replicas and microbatches"
+	case l.TP > in.Site.PerServer:
+		return 0, "tensor parallelism would leave the NVLink domain"
+	case l.ZeRO > 0 && l.DP*l.CP == 1:
+		return 0, "ZeRO needs replicas to share with"
+	case l.Recompute == partition.RecomputeNone && in.Kernels != workload.Unfused:
+		return 0, "keeping attention scores gains nothing: the kernels make them again on the chip"
+	}
+	if err := l.Check(in.Model); err != nil {
+		var fe *partition.FieldError
+		if errors.As(err, &fe) && families[fe.Field] != "" {
+			return 0, families[fe.Field]
+		}
+		return 0, err.Error()
+	}
+	worst, err := l.Worst(in.Model)
+	if err != nil {
+		return 0, err.Error()
+	}
+	if worst.Total() > in.Site.GPU.Memory/100*reserve {
+		return 0, fmt.Sprintf("does not fit %d %% of the GPU's memory", reserve)
+	}
+	return worst.Total(), ""
+}
+
+// families are the reasons of a layout's check by the field at fault.
+var families = map[string]string{
+	"tp":        "tp does not divide the attention heads",
+	"pp":        "pp does not divide the layers",
+	"vpp":       "pp times vpp does not divide the layers",
+	"schedule":  "interleaving needs a multiple of pp microbatches",
+	"recompute": "full recomputation leaves a zero-bubble schedule nothing to postpone",
+	"ep":        "ep does not divide the experts, or the ranks that share a model",
+	"cp":        "cp does not divide the sequence",
+}
+
+func (in SearchInput) check() error {
+	switch {
 	case in.Global < 1 || in.Global > 1<<24:
 		return fmt.Errorf("the global batch must lie between 1 and %d sequences, found %d", 1<<24, in.Global)
 	case in.Seq < 1 || in.Seq > 1<<24:
 		return fmt.Errorf("a sequence has 1 to %d tokens, found %d", 1<<24, in.Seq)
 	case !(in.Efficiency > 0 && in.Efficiency <= 1):
 		return fmt.Errorf("efficiency must lie above 0 and at most 100 %%, found %g %%", 100*in.Efficiency)
-	case s.NIC <= 0 || s.NVLink <= 0 || s.PerServer < 1 || s.Ratio < 1 || s.Segment < 1:
-		return fmt.Errorf("the fabric's rates must be positive")
 	}
-	return nil
+	return in.Site.check()
 }
 
 // divisors lists the divisors of n in order.
@@ -170,10 +144,10 @@ func divisors(n int) (out []int) {
 	return out
 }
 
-// layouts visits TP x PP x VPP x DP x CP x EP x microbatch x ZeRO x recomputation.
-// Dimensions that cannot matter are left at 1: context parallelism below 32
-// thousand tokens, experts without experts.
-func (in SearchInput) layouts(visit func(Layout)) {
+// layouts visits TP x PP x CP x EP x schedule and VPP x order of ranks x microbatch x
+// ZeRO x recomputation. Dimensions that cannot matter are left at 1: context
+// parallelism below 32 thousand tokens, experts without experts.
+func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
 	if in.Seq >= 32_768 {
 		cps = []int{1, 2, 4, 8, 16}
@@ -194,125 +168,43 @@ func (in SearchInput) layouts(visit func(Layout)) {
 				if n%(tp*pp*cp) != 0 {
 					continue
 				}
-				dp := n / tp / pp / cp
 				for _, ep := range eps {
-					for _, vpp := range []int{1, 2, 4, 8} {
-						if vpp > 1 && pp == 1 {
-							break
-						}
-						for _, micro := range []int64{1, 2, 4, 8} {
-							for zero := range 4 {
-								for _, recompute := range []string{RecomputeNone, RecomputeSelective, RecomputeFull} {
-									l := Layout{TP: tp, PP: pp, DP: dp, CP: cp, EP: ep, VPP: vpp, ZeRO: zero, Sequence: tp > 1, Recompute: recompute, Schedule: OneFOneB,
-										Micro: micro, Microbatches: int(in.Global / (int64(dp) * micro)), Seq: in.Seq}
-									if vpp > 1 {
-										l.Schedule = Interleaved
-									}
-									visit(l)
-								}
-							}
-						}
-					}
+					in.variants(partition.Layout{TP: tp, PP: pp, DP: n / tp / pp / cp, CP: cp, EP: ep, Sequence: tp > 1, Seq: in.Seq}, visit)
 				}
 			}
 		}
 	}
 }
 
-// refuses names the family of reasons a layout is impossible for, without its
-// numbers, so that they can be counted.
-func (in SearchInput) refuses(l Layout) string {
-	m := in.Model
-	switch {
-	case m.Heads%int64(l.TP) != 0:
-		return "tp does not divide the attention heads"
-	case m.Layers%int64(l.PP*l.VPP) != 0:
-		return "pp times vpp does not divide the layers"
-	case in.Global%(int64(l.DP)*l.Micro) != 0 || l.Microbatches < 1:
-		return "the batch does not divide into replicas and microbatches"
-	case l.Schedule == Interleaved && l.Microbatches%l.PP != 0:
-		return "interleaving needs a multiple of pp microbatches"
-	case l.EP > 1 && (l.DP*l.CP)%l.EP != 0:
-		return "ep does not divide the data parallel ranks"
-	case l.TP > in.Site.PerServer:
-		return "tensor parallelism would leave the NVLink domain"
-	case l.ZeRO > 0 && l.DP*l.CP == 1:
-		return "ZeRO needs replicas to share with"
-	case l.ZeRO >= 2 && l.PP > 1:
-		return "ZeRO 2 and 3 with a pipeline reduce gradients every microbatch"
-	case l.Recompute == RecomputeFull && l.ZeRO == 0 && l.DP > 1:
-		return "full recomputation before ZeRO 1, which costs nothing"
+// variants visits the ways to run one cut.
+func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout)) {
+	type schedule struct {
+		name string
+		vpp  int
 	}
-	return ""
-}
-
-// ring is the time of a ring over n ranks that moves bytes rounds/n times.
-func ring(n int, bytes float64, rounds float64, rate unit.Rate, latency unit.Time) float64 {
-	if n < 2 {
-		return 0
-	}
-	return rounds*float64(n-1)/float64(n)*bytes*8/float64(rate) + rounds*float64(n-1)*latency.Seconds()
-}
-
-// estimate is the cost model. Tensor parallel collectives are exposed; data
-// parallel ones overlap with the last microbatch's backward pass, as the workload
-// builder has it; a pipeline's bubble is (p-1)/v microbatches.
-func (in SearchInput) estimate(l Layout) Candidate {
-	m, s := in.Model, in.Site
-	p, v, mb := float64(l.PP), float64(l.VPP), float64(l.Microbatches)
-	tokens := l.Micro * in.Seq / int64(l.CP)
-	rate := s.GPU.BF16 * in.Efficiency * float64(l.TP)
-	layers := float64(m.Layers / int64(l.PP))
-	forward := layers * m.LayerFLOPs(tokens, in.Seq) / rate
-	head := m.HeadFLOPs(tokens) / rate
-	backward := 2 * forward
-	switch l.Recompute {
-	case RecomputeFull:
-		backward += forward
-	case RecomputeSelective: // scores and values of the attention
-		backward += layers * float64(tokens) * 4 * float64(in.Seq) * float64(m.Heads*m.HeadDim) / rate
-	}
-	c := Candidate{Layout: l}
-	act := float64(tokens * m.Hidden * 2)
-	tensor := 4 * layers * ring(l.TP, act, 2, s.NVLink, s.NVLatency)
-	if l.CP > 1 { // keys and values go around, forward once and backward twice
-		kv := float64(2 * tokens * m.KVHeads * m.HeadDim * 2 / int64(l.TP))
-		c.Context = mb * 3 * layers * ring(l.CP, kv*float64(l.CP), 1, s.NIC, s.Latency)
-	}
-	if l.EP > 1 { // tokens to their experts and back, forward and backward
-		each := act * float64(m.TopK) / float64(l.TP)
-		c.Experts = mb * 4 * layers * ring(l.EP, each, 1, s.NIC, s.Latency)
-	}
-	per := forward + backward + tensor
-	c.Compute = mb*(forward+backward) + mb*3*head/p // the last stage's head, spread
-	c.Tensor = mb * tensor
-	c.Bubble = (p - 1) / v * per
+	schedules, orders := []schedule{{partition.OneFOneB, 1}}, []string{partition.DataInside}
 	if l.PP > 1 {
-		hop := act/float64(l.TP)*8/float64(s.NIC) + s.Latency.Seconds()
-		c.Pipeline = 2 * (p - 1 + (v-1)*mb) * hop
-	}
-	params := (float64(m.Params())/p - float64(m.Layers)/p*float64(m.ExpertParams())*(1-1/float64(l.EP))) / float64(l.TP)
-	if replicas := l.DP * l.CP; replicas > 1 {
-		nic := s.NIC
-		if replicas*l.TP > s.Segment*s.PerServer { // rings leave the rail switches
-			nic = unit.Rate(float64(nic) / s.Ratio)
+		schedules = append(schedules, schedule{partition.ZeroBubble, 1})
+		for _, vpp := range []int{2, 3, 4, 5, 6, 8, 10, 12, 16} {
+			if int64(l.PP*vpp) <= in.Model.Layers+2 {
+				schedules = append(schedules, schedule{partition.Interleaved, vpp})
+			}
 		}
-		t := ring(replicas, params*gradBytes, 2, nic, s.Latency)
-		window := backward / v
-		if l.ZeRO == 3 { // every layer is gathered for each forward and backward pass, gradients scattered once
-			t = layers * ring(replicas, params*gradBytes/layers, 2*mb+1, nic, s.Latency)
-			window = mb * (forward + backward)
+		if l.DP > 1 {
+			orders = append(orders, partition.PipelineInside)
 		}
-		c.Data = max(t-window, t*0.02) // the last bucket has nothing to hide behind
 	}
-	shard := 1.0
-	if l.ZeRO > 0 {
-		shard = float64(l.DP * l.CP)
+	for _, s := range schedules {
+		for _, order := range orders {
+			for _, micro := range []int64{1, 2, 4, 8} {
+				for zero := range 4 {
+					for _, recompute := range []string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull} {
+						l.Schedule, l.VPP, l.Order, l.Micro, l.ZeRO, l.Recompute = s.name, s.vpp, order, micro, zero, recompute
+						l.Microbatches = int(in.Global / (int64(l.DP) * micro))
+						visit(l)
+					}
+				}
+			}
+		}
 	}
-	c.Optimizer = 28 * params / shard * 8 / float64(s.GPU.HBM)
-	c.Seconds = c.Compute + c.Bubble + c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context + c.Optimizer
-	all := in.Global * in.Seq
-	c.MFU = m.StepFLOPs(all, in.Seq) / (c.Seconds * float64(s.GPUs) * s.GPU.BF16)
-	c.TokensGPU = float64(all) / c.Seconds / float64(s.GPUs)
-	return c
 }

@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/partition"
 	"railyard/unit"
 )
 
 func site(t *testing.T, gpus int) Site {
 	g := gpu(t, "h100")
-	return Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Segment: 64}
+	return Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1, Segment: 64,
+		Uplinks: 64, Uplink: g.NIC, QPs: 1}
 }
 
 // Every candidate uses all GPUs, divides the batch and the model, fits the memory,
@@ -41,18 +43,32 @@ func TestSearchHolds(t *testing.T) {
 	}
 }
 
-// The bubble is (p-1)/(v m) of the ideal time (HANDBOOK.md 10.2).
+// The bubble is (p-1)/(v m) of the ideal time (HANDBOOK.md 10.2), with the head's
+// time left out: it is the last stage's alone.
 func TestBubble(t *testing.T) {
-	in := SearchInput{Model: builtin(t, "gpt3-175b"), Site: site(t, 64), Global: 512, Seq: 2048, Efficiency: 0.5}
+	in := SearchInput{Model: builtin(t, "gpt3-175b"), Site: site(t, 64), Seq: 2048, Efficiency: 0.5}
+	in.Model.Vocab = 1
 	for _, c := range []struct {
 		p, m, v int
 		want    float64
 	}{{4, 8, 1, 0.375}, {8, 8, 1, 0.875}, {8, 32, 1, 0.219}, {16, 128, 1, 0.117}, {8, 32, 2, 0.109}} {
-		l := Layout{TP: 8, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v, Schedule: OneFOneB, Recompute: RecomputeNone, Micro: 1, Microbatches: c.m, Seq: 2048}
-		e := in.estimate(l)
-		head := float64(c.m) * 3 * in.Model.HeadFLOPs(2048) / (in.Site.GPU.BF16 * in.Efficiency * 8) / float64(c.p)
-		if got := e.Bubble / (e.Compute - head + e.Tensor); math.Abs(got-c.want) > 0.001 {
+		l := partition.Layout{TP: 8, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v, Schedule: partition.OneFOneB, Recompute: partition.RecomputeNone, Micro: 1, Microbatches: c.m, Seq: 2048}
+		e := in.Estimate(l)
+		if got := e.Bubble / (e.Compute + e.Tensor); math.Abs(got-c.want) > 0.001 {
 			t.Errorf("p %d, m %d, v %d: bubble %.3f, want %.3f", c.p, c.m, c.v, got, c.want)
+		}
+	}
+}
+
+// The fullest bin, bins taken as independent: one ball fills one, and of many balls in few bins the known
+// expectations hold (two balls in two bins: 1.5; n in n grows as log n / log log n).
+func TestFullest(t *testing.T) {
+	for _, c := range []struct {
+		balls, bins int
+		want, tol   float64
+	}{{1, 8, 1, 0}, {5, 1, 5, 0}, {2, 2, 1.5, 0.13}, {64, 64, 4.2, 0.4}, {6400, 64, 124, 3}} {
+		if got := fullest(c.balls, c.bins); math.Abs(got-c.want) > c.tol {
+			t.Errorf("%d balls in %d bins: %.3f in the fullest, want %.2f", c.balls, c.bins, got, c.want)
 		}
 	}
 }

@@ -13,12 +13,14 @@ const (
 	KindTensor = iota
 	KindPipeline
 	KindData
+	KindContext
+	KindExpert
 	KindOther
 	Kinds
 )
 
 // KindNames are their names.
-var KindNames = [Kinds]string{"tensor", "pipeline", "data", "other"}
+var KindNames = [Kinds]string{"tensor", "pipeline", "data", "context", "expert", "other"}
 
 // Pair is what one rank sends another in a step, in bytes.
 type Pair struct {
@@ -101,6 +103,10 @@ func kindOf(c workload.Class) int {
 		return KindPipeline
 	case workload.DataParallel:
 		return KindData
+	case workload.ContextParallel:
+		return KindContext
+	case workload.ExpertParallel:
+		return KindExpert
 	}
 	return KindOther
 }

@@ -4,17 +4,22 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/partition"
 	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
+
+func layout(tp, pp, dp, batches int, seq int64) partition.Layout {
+	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1, Microbatches: batches, Seq: seq}
+}
 
 // The matrix of a step is what the closed forms say: rings send 2(n-1)/n of their
 // bytes to one neighbour, stages pass a share of the activations to the next.
 func TestTrafficMatrix(t *testing.T) {
 	m := builtin(t, "gpt3-13b")
 	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
-	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), TP: tp, PP: pp, DP: dp, Micro: micro, Global: dp * micro * batches, Seq: seq, GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 0.5, Channels: 1}
+	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq), GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 0.5, Channels: 1, ScatterGather: true}
 	d, err := tr.Build()
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +41,10 @@ func TestTrafficMatrix(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %.0f", what, got, want)
 		}
 	}
-	// Per rank: four all-reduces per layer and microbatch.
-	near("tensor parallel", x.Kinds[KindTensor], tp*pp*dp*4*layers*batches*act*2*(tp-1)/tp, 1e-6)
+	// Per group: four all-reduces per layer and microbatch.
+	near("tensor parallel", x.Kinds[KindTensor], dp*batches*(pp*4*layers*act*2*(tp-1)+2*act*(tp-1)), 1e-6) // and shares gathered at stage borders
 	near("pipeline parallel", x.Kinds[KindPipeline], tp*dp*batches*2*act/tp, 1e-6)
-	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params())*(dp-1)/dp*2, 2e-3)
+	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params()+m.Vocab*m.Hidden)*(dp-1)/dp*2, 2e-3) // both ends of the pipeline hold the tied embedding
 	if x.ByTier[InServer][KindTensor] != x.Kinds[KindTensor] || x.ByTier[OffRail] != [Kinds]int64{} {
 		t.Errorf("tensor parallel traffic leaves the servers, or rails are left: %v", x.ByTier)
 	}

@@ -39,7 +39,7 @@ func steps(w io.Writer, s *result.Summary) {
 		name string
 		v    int64
 	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP}, {"exposed pipeline parallel", s.ExposedPP},
-		{"exposed data parallel", s.ExposedDP}, {"transfers and waits", s.ExposedOther}, {"bubble", s.Bubble}} {
+		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP}, {"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther}, {"bubble", s.Bubble}} {
 		if p.v == 0 && (p.name == "transfers and waits" || s.Params == 0) {
 			continue
 		}

@@ -23,6 +23,8 @@ type Summary struct {
 	ExposedTP    int64 `json:"exposed_tp_ps"`
 	ExposedPP    int64 `json:"exposed_pp_ps"`
 	ExposedDP    int64 `json:"exposed_dp_ps"`
+	ExposedCP    int64 `json:"exposed_cp_ps"`
+	ExposedEP    int64 `json:"exposed_ep_ps"`
 	ExposedOther int64 `json:"exposed_other_ps"`
 	Bubble       int64 `json:"bubble_ps"`
 

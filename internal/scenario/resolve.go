@@ -7,6 +7,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/swconf"
@@ -63,7 +64,7 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 // place turns an error about a field of a part into one about its key.
 func (d *Document) place(prefix string, rename map[string]string, err error) error {
 	var pe *topo.ParamError
-	var fe *workload.FieldError
+	var fe *partition.FieldError
 	var se *queue.SpecError
 	field, msg := "", err.Error()
 	switch {

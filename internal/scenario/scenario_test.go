@@ -115,7 +115,7 @@ func TestBadInput(t *testing.T) {
 		"tp does not divide the heads": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 3, dp: 1}"),
 			"x.yaml:9:33: workload.training.tp: 3 does not divide the 32 attention heads of llama-2-7b"},
 		"more gpus than the fabric": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 8, dp: 4}"),
-			"workload.training: tp 8 x pp 1 x dp 4 needs 32 GPUs, the fabric has 4"},
+			"workload.training: tp 8 x pp 1 x dp 4 x cp 1 needs 32 GPUs, the fabric has 4"},
 		"cyclic workload": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: b, gpu: host-1/gpu-1, compute: 1us, after: [a]}]"),
 			"workload.ops: the workload is cyclic: a waits"},

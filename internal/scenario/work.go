@@ -5,6 +5,7 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -79,27 +80,45 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		t.GlobalBatch = t.DP * t.MicroBatch
 	}
 	p.Model = m
-	p.Training = &workload.Training{Model: m, GPU: p.GPU, TP: t.TP, PP: t.PP, DP: t.DP, Micro: int64(t.MicroBatch),
-		Global: int64(t.GlobalBatch), Seq: int64(t.Sequence), GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
-		Overlap: t.Overlap, Efficiency: t.Efficiency / 100, Channels: t.Channels, Schedule: t.Schedule}
+	if t.MicroBatch < 1 || t.MicroBatch > 1<<20 {
+		return p.at(key+".micro_batch", "must lie between 1 and %d, found %d", 1<<20, t.MicroBatch)
+	}
+	if t.DP < 1 || t.DP > 1<<20 || t.GlobalBatch < 1 || t.GlobalBatch > 1<<30 || t.GlobalBatch%(t.DP*t.MicroBatch) != 0 {
+		return p.at(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d", t.GlobalBatch, t.DP, t.MicroBatch)
+	}
+	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
+		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch, Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
+		Channels: t.Channels, Algorithm: t.DPAlgorithm, PerServer: p.Graph.GPUs, Fold: t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
+	if t.Fold {
+		p.Training.PerServer *= t.TP // a server's GPUs are tensor parallel groups
+	}
 	if err := p.Training.Validate(); err != nil {
 		return p.place(key, nil, err)
 	}
 	if need, have := p.Training.Ranks(), p.Graph.TotalGPUs(); need > have {
-		return p.at(key, "tp %d x pp %d x dp %d needs %d GPUs, the fabric has %d", t.TP, t.PP, t.DP, need, have)
+		return p.at(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP, t.DP, t.CP, need, have)
 	}
-	if t.TP > p.Graph.GPUs {
+	if t.TP > p.Graph.GPUs && !t.Fold {
 		p.Notes = append(p.Notes, fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.GPUs))
 	}
-	if mem := m.MemoryPerGPU(t.TP, t.PP, p.Training.Microbatches(), int64(t.MicroBatch), int64(t.Sequence)); mem.Total() > p.GPU.Memory {
-		p.Notes = append(p.Notes, fmt.Sprintf("needs about %.0f GB per GPU without sharding of optimizer states; a %s has %.0f GB",
-			float64(mem.Total())/1e9, p.GPU.Name, float64(p.GPU.Memory)/1e9))
+	mem, err := p.Training.Worst(m)
+	if err != nil {
+		return p.place(key, nil, err)
+	}
+	if mem.Total() > p.GPU.Memory {
+		p.Notes = append(p.Notes, fmt.Sprintf("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB", mem.Stage, float64(mem.Total())/1e9, t.ZeRO, p.GPU.Name, float64(p.GPU.Memory)/1e9))
 	}
 	p.DAG, err = p.Training.Build()
 	if err != nil {
 		return p.place(key, nil, err)
 	}
 	return nil
+}
+
+// layout is the partition of a training block.
+func (t *Training) layout() partition.Layout {
+	return partition.Layout{TP: t.TP, PP: t.PP, DP: t.DP, CP: t.CP, EP: t.EP, VPP: t.VPP, ZeRO: t.ZeRO, Sequence: t.SeqParallel, Recompute: t.Recompute,
+		Schedule: t.Schedule, Order: t.Order, Micro: int64(t.MicroBatch), Microbatches: t.GlobalBatch / (t.DP * t.MicroBatch), Seq: int64(t.Sequence)}
 }
 
 // positive checks a transfer size.

@@ -45,10 +45,10 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	}
 	if m := r.Plan.Training; m != nil {
 		s.Params = m.Model.Params()
-		s.Tokens = m.Global * m.Seq
+		s.Tokens = m.Global() * m.Seq
 		s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
 		if s.StepTime > 0 && s.Complete {
-			s.MFU = s.FLOPs / unit.Time(s.StepTime).Seconds() / (float64(m.Ranks()) * m.GPU.BF16)
+			s.MFU = s.FLOPs / unit.Time(s.StepTime).Seconds() / (float64(m.GPUs()) * m.GPU.BF16)
 		}
 	}
 	return s, t, limits
@@ -78,7 +78,7 @@ func (r *Run) timeline(s *result.Summary) {
 	at := unit.Time(0) // accounted up to here
 	for i := range r.DAG.Ops {
 		o := &r.DAG.Ops[i]
-		if !o.Compute() || o.Rank != rank || r.end[i] == unit.Never {
+		if !o.Compute() || o.Class == workload.TensorParallel || o.Rank != rank || r.end[i] == unit.Never { // such a one is a folded group's ring: a wait
 			continue
 		}
 		if gap := r.start[i] - at; gap > 0 {
@@ -95,7 +95,7 @@ func (r *Run) timeline(s *result.Summary) {
 	if tail := unit.Time(s.StepTime) - at; tail > 0 {
 		r.blame(s, lastOp, at, tail)
 	}
-	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedOther
+	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
 }
 
 // blame books a gap that began at a time to the class of the operation that
@@ -107,10 +107,14 @@ func (r *Run) blame(s *result.Summary, cause int32, at, gap unit.Time) {
 	}
 	o := &r.DAG.Ops[cause]
 	switch {
-	case o.Compute():
-		s.Bubble += int64(gap)
 	case o.Class == workload.TensorParallel:
 		s.ExposedTP += int64(gap)
+	case o.Compute():
+		s.Bubble += int64(gap)
+	case o.Class == workload.ContextParallel:
+		s.ExposedCP += int64(gap)
+	case o.Class == workload.ExpertParallel:
+		s.ExposedEP += int64(gap)
 	case o.Class == workload.DataParallel:
 		s.ExposedDP += int64(gap)
 	case o.Class == workload.PipelineParallel:

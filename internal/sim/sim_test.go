@@ -22,7 +22,12 @@ func load(t testing.TB, text string, sets ...string) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.Resolve(nil)
+	p, err := d.Resolve(func(name string) ([]byte, error) {
+		if name != "small.json" {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+		return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +147,12 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		p, err := d.Resolve(nil)
+		p, err := d.Resolve(func(name string) ([]byte, error) {
+		if name != "small.json" {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+		return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+	})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -149,7 +149,7 @@ func models() ([]Row, error) {
 	for _, m := range []struct {
 		name string
 		want int64
-	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248},
+	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248}, {"mixtral-8x7b", 46_702_792_704},
 		{"llama-3.1-70b", 70_553_706_496}, {"llama-3.1-405b", 405_853_388_800}} {
 		c, err := model.Builtin(m.name)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/unit"
 )
@@ -110,7 +111,7 @@ func memory() ([]Row, error) {
 		efficiency float64
 		want       int64
 	}{{"states of GPT-3", 175e9, 1, 35}, {"states of GPT-4", 1500e9, 1, 300}, {"GPT-4 at 75 % efficiency", 1500e9, 0.75, 400}} {
-		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want, planner.Fits(c.params, planner.StateBytes, 80*unit.GB, c.efficiency)))
+		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want, partition.Fits(c.params, partition.StateBytes, 80*unit.GB, c.efficiency)))
 	}
 	m, err := model.Builtin("gpt3-175b")
 	if err != nil {
@@ -121,14 +122,14 @@ func memory() ([]Row, error) {
 		sequence  bool
 		recompute string
 		gb        float64
-	}{{1, false, planner.RecomputeNone, 2.87}, {8, false, planner.RecomputeNone, 0.579}, {8, true, planner.RecomputeNone, 0.359},
-		{8, true, planner.RecomputeSelective, 0.107}, {8, false, planner.RecomputeFull, 0.050}} {
-		l := planner.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence, Recompute: c.recompute, Schedule: planner.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
+	}{{1, false, partition.RecomputeNone, 2.87}, {8, false, partition.RecomputeNone, 0.579}, {8, true, partition.RecomputeNone, 0.359},
+		{8, true, partition.RecomputeSelective, 0.107}, {8, false, partition.RecomputeFull, 0.050}} {
+		l := partition.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence, Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
 		rows = append(rows, within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, recompute %s", c.tp, c.sequence, c.recompute),
 			"Korthikanti et al. 2022, table 2 (HANDBOOK 10.3)", c.gb, l.LayerActivations(m)/1e9, 0.01, "%.3f"))
 	}
 	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {
-		got := planner.ZeROBytes(7.5e9, 64, stage) / 1e9
+		got := partition.ZeROBytes(7.5e9, 64, stage) / 1e9
 		rows = append(rows, within(fmt.Sprintf("GB of states per GPU, 7.5 billion parameters on 64 GPUs, ZeRO %d", stage), "Rajbhandari et al. SC'20, figure 1", want, got, 0.015, "%.1f"))
 	}
 	return rows, nil

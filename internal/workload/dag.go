@@ -22,10 +22,12 @@ const (
 	TensorParallel
 	PipelineParallel
 	DataParallel
+	ContextParallel
+	ExpertParallel
 	nClasses
 )
 
-var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel", "pipeline-parallel", "data-parallel"}
+var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel", "pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel"}
 
 func (c Class) String() string { return classNames[c] }
 

@@ -1,11 +1,11 @@
 package workload
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"railyard/internal/model"
+	"railyard/internal/partition"
 	"railyard/unit"
 )
 
@@ -14,8 +14,11 @@ func training(t *testing.T, name string, tp, pp, dp int) *Training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Training{Model: m, GPU: model.GPUs["h100"], TP: tp, PP: pp, DP: dp, Micro: 1, Global: int64(4 * dp), Seq: 1024,
-		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, Efficiency: 0.5, Channels: 1}
+	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 0.5, Channels: 1}
+}
+
+func layout(tp, pp, dp int) partition.Layout {
+	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 4, Seq: 1024}
 }
 
 // Each rank sends 2(D-1)/D of its gradients: what data parallelism costs
@@ -23,7 +26,7 @@ func training(t *testing.T, name string, tp, pp, dp int) *Training {
 func TestGradientVolume(t *testing.T) {
 	for _, c := range []struct{ tp, pp, dp int }{{8, 1, 8}, {4, 2, 4}, {8, 4, 2}, {1, 1, 16}} {
 		tr := training(t, "llama-2-7b", c.tp, c.pp, c.dp)
-		tr.Global = int64(c.dp)
+		tr.Microbatches = 1
 		d, err := tr.Build()
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +59,7 @@ func TestComputeTime(t *testing.T) {
 				sum += o.Dur
 			}
 		}
-		want := tr.Model.StepFLOPs(tr.Global*tr.Seq, tr.Seq) / (tr.GPU.BF16 * tr.Efficiency)
+		want := tr.Model.StepFLOPs(tr.Global()*tr.Seq, tr.Seq) / (tr.GPU.BF16 * tr.Efficiency)
 		if got := sum.Seconds(); got < want*0.9999 || got > want*1.0001 {
 			t.Errorf("tp %d pp %d dp %d: %.5f GPU seconds, want %.5f", c.tp, c.pp, c.dp, got, want)
 		}
@@ -67,9 +70,8 @@ func TestFaultsNameTheField(t *testing.T) {
 	for want, spoil := range map[string]func(*Training){
 		"tp: 3 does not divide the 32":        func(t *Training) { t.TP = 3 },
 		"pp: 5 does not divide the 32 layers": func(t *Training) { t.PP = 5 },
-		"global_batch: 7 sequences":           func(t *Training) { t.Global = 7 },
 		"efficiency":                          func(t *Training) { t.Efficiency = 0 },
-		"micro_batch: the step would have":    func(t *Training) { t.Global = 1 << 20 },
+		"micro_batch: the step would have":    func(t *Training) { t.Microbatches = 1 << 20 },
 	} {
 		tr := training(t, "llama-2-7b", 8, 1, 8)
 		spoil(tr)
@@ -120,50 +122,4 @@ func critical(d *DAG) (end unit.Time) {
 		}
 	}
 	return end
-}
-
-// The bubble of both schedules is (p-1)/m of the ideal time (HANDBOOK.md 10.2);
-// 1F1B runs a backward pass before the last forward one, GPipe does not.
-func TestPipelineBubble(t *testing.T) {
-	m, err := model.Parse("tiny vocabulary", []byte(`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		p, m int
-		want float64
-	}{{4, 8, 0.375}, {8, 8, 0.875}, {8, 32, 0.219}, {16, 128, 0.117}} {
-		for _, schedule := range []string{OneFOneB, GPipe} {
-			tr := Training{Model: m, GPU: model.GPUs["h100"], TP: 1, PP: c.p, DP: 1, Micro: 1, Global: int64(c.m), Seq: 2048, GradBytes: 2, Bucket: unit.GB, Efficiency: 0.5, Channels: 1, Schedule: schedule}
-			d, err := tr.Build()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var work, optimizer unit.Time // of the first rank
-			backwardFirst, forwardsLeft := false, 0
-			for i := range d.Ops {
-				o := &d.Ops[i]
-				switch {
-				case o.Rank != 0 || !o.Compute():
-				case o.Class == Optimizer:
-					optimizer = o.Dur
-				default:
-					work += o.Dur
-				}
-				if o.Rank == 0 && o.Class == Backward && forwardsLeft < c.m*2*int(m.Layers)/c.p {
-					backwardFirst = true
-				}
-				if o.Rank == 0 && o.Class == Forward {
-					forwardsLeft++
-				}
-			}
-			got := float64(critical(d)-optimizer-work) / float64(work)
-			if math.Abs(got-c.want) > 0.001 {
-				t.Errorf("%s, p %d, m %d: bubble %.4f, want %.3f", schedule, c.p, c.m, got, c.want)
-			}
-			if c.m > c.p && backwardFirst == (schedule == GPipe) {
-				t.Errorf("%s, p %d, m %d: backward before the last forward: %v", schedule, c.p, c.m, backwardFirst)
-			}
-		}
-	}
 }

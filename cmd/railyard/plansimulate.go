@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sort"
+
+	"railyard/internal/planner"
+	"railyard/internal/report"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// simulated is what the simulator says of a candidate.
+type simulated struct {
+	Layout   string  `json:"layout"`
+	Seconds  float64 `json:"step_seconds"` // of the whole step
+	MFU      float64 `json:"mfu"`
+	Estimate float64 `json:"estimated_seconds"`
+	Slice    string  `json:"slice,omitempty"`      // what was left out
+	Ran      float64 `json:"simulated_seconds"`    // of the slice, or the whole
+	Added    float64 `json:"added_for_left_out"`   // by the cost model
+	Bubble   float64 `json:"bubble_seconds"`       // of what ran, as the last rank saw it
+	Exposed  float64 `json:"exposed_comm_seconds"` // likewise
+	Packets  int64   `json:"packets"`
+	Skipped  string  `json:"skipped,omitempty"`
+}
+
+// simulate runs the best candidates, or slices of them, and ranks them again.
+func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput, plan *scenario.Plan) ([]simulated, error) {
+	var out []simulated
+	for _, x := range r.Candidates[:min(c.Simulate, len(r.Candidates))] {
+		s := simulated{Layout: x.Layout.String(), Estimate: x.Seconds}
+		cut, err := in.Slice(x, railsOf(plan), plan.RC.MTU, c.Packets)
+		if err == nil {
+			err = c.step(e, &s, x, cut, in)
+		}
+		if err == errInterrupted {
+			return out, err
+		}
+		if err != nil {
+			s.Skipped = err.Error()
+		}
+		out = append(out, s)
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		return out[i].Skipped == "" && (out[j].Skipped != "" || out[i].Seconds < out[j].Seconds)
+	})
+	return out, nil
+}
+
+// railsOf says how a fabric's rails can be cut.
+func railsOf(plan *scenario.Plan) planner.Rails {
+	f := &plan.File.Fabric
+	if f.Kind != "rail" && f.Kind != "rail-only" || plan.File.Server.NICs != plan.File.Server.GPUs || plan.File.Server.NICPorts != 1 {
+		return planner.Rails{}
+	}
+	return planner.Rails{Hosts: f.Hosts, Segments: f.Segments * max(1, f.Pods), Uplinks: f.Spines * f.Uplinks, Separate: true}
+}
+
+// step simulates one training step of a layout on the scenario's fabric, or its slice.
+func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice, in planner.SearchInput) error {
+	doc, err := loadDocument(c.Fabric, c.Set)
+	if err != nil {
+		return err
+	}
+	f, l := &doc.File, cut.Layout
+	f.Workload = scenario.Workload{Training: &scenario.Training{Model: c.Model, TP: l.TP, PP: l.PP, DP: l.DP, CP: l.CP, EP: l.EP, VPP: l.VPP, ZeRO: l.ZeRO, SeqParallel: l.Sequence,
+		MicroBatch: int(l.Micro), GlobalBatch: int(l.Global()), Sequence: int(in.Seq), Schedule: l.Schedule, Recompute: l.Recompute, Order: l.Order,
+		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Prefetch: 1, Efficiency: c.Efficiency, Kernels: c.Kernels, Channels: in.Channels(l), DPAlgorithm: "ring", Fold: cut.Fold}}
+	f.Output.Sample = unit.Second // nobody looks at the links
+	if cut.Hosts > 0 {
+		f.Fabric.Hosts, f.Fabric.Segments, f.Fabric.Pods, f.Fabric.Supers = cut.Hosts, cut.Segments, 1, 0
+		f.Fabric.Spines, f.Fabric.Uplinks = cutSpines(f.Fabric.Spines, cut.Uplinks)
+		f.Failures, f.Switches = nil, nil
+	}
+	if cut.Fold {
+		f.Server.GPUs, f.Server.NICs = 1, 1
+	}
+	plan, err := resolveModel(c.Fabric, c.Model, doc)
+	if err != nil {
+		return err
+	}
+	sum, err := c.outcome(e, plan)
+	if err != nil {
+		return err
+	}
+	seconds := func(t int64) float64 { return unit.Time(t).Seconds() }
+	s.Slice, s.Ran, s.Packets = cut.About, seconds(sum.StepTime), sum.Packets
+	s.Bubble, s.Exposed = seconds(sum.Bubble), seconds(sum.ExposedComm)
+	if cut.About != "" {
+		part := in
+		part.Site = siteOf(plan, cut.Layout.GPUs())
+		part.Site.PerServer = in.Site.PerServer
+		s.Added = x.Seconds - part.Estimate(l).Seconds
+	}
+	s.Seconds = s.Ran + s.Added
+	s.MFU = x.MFU * x.Seconds / s.Seconds
+	return nil
+}
+
+// cutSpines spreads uplinks over as many spines as there were, at most.
+func cutSpines(spines, uplinks int) (int, int) {
+	for n := min(spines, uplinks); n > 1; n-- {
+		if uplinks%n == 0 {
+			return n, uplinks / n
+		}
+	}
+	return min(spines, 1), uplinks
+}
+
+// outcome runs a plan to its end.
+func (c *planSearchCmd) outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
+	run, err := newRun(plan)
+	if err != nil {
+		return nil, err
+	}
+	if err := simulate(run, e.stderr); err != nil {
+		return nil, err
+	}
+	if f := run.Failed(); f != nil {
+		return nil, fmt.Errorf("queue pair %d failed: %v", f.Conn, f.Status)
+	}
+	s, _, _ := run.Outcome(version())
+	return s, nil
+}
+
+func printSimulated(w io.Writer, sims []simulated) {
+	if len(sims) > 0 {
+		fmt.Fprintln(w, "\nsimulated packet by packet, best first:")
+	}
+	for _, s := range sims {
+		if s.Skipped != "" {
+			report.Labelled(w, "  not simulated: ", s.Layout+": "+s.Skipped)
+			continue
+		}
+		report.Labelled(w, fmt.Sprintf("  %.4gs  MFU %.1f%%  ", s.Seconds, 100*s.MFU), s.Layout)
+		report.Labelled(w, "           ", fmt.Sprintf("estimated %.4gs (%+.1f%%); bubble %.3gs, exposed communication %.3gs; %.3g packets", s.Estimate, 100*(s.Estimate/s.Seconds-1), s.Bubble, s.Exposed, float64(s.Packets)))
+		if s.Slice != "" {
+			report.Labelled(w, "           ", fmt.Sprintf("a slice ran, %.4gs: %s; for what is left out the cost model adds %+.3gs", s.Ran, s.Slice, s.Added))
+		}
+	}
+}

@@ -1,0 +1,202 @@
+// Package partition says how a model and its batch are spread over GPUs: which
+// layouts divide it, which rank has which part, and what a rank then holds.
+package partition
+
+import (
+	"fmt"
+
+	"railyard/internal/model"
+)
+
+// Recomputation of activations in the backward pass.
+const (
+	RecomputeNone      = "none"      // everything is kept
+	RecomputeSelective = "selective" // the attention's large intermediates are made again
+	RecomputeFull      = "full"      // only each layer's input is kept
+)
+
+// Schedules of a pipeline.
+const (
+	GPipe       = "gpipe"       // all forward passes, then all backward passes (Huang et al. 2019)
+	OneFOneB    = "1f1b"        // one forward, one backward, once the pipeline is full
+	Interleaved = "interleaved" // 1f1b with several model chunks per rank (Narayanan et al., SC'21)
+	ZeroBubble  = "zero-bubble" // ZB-H1: weight gradients fill the bubble (Qi et al. 2023)
+)
+
+// Orders of ranks, fastest first.
+const (
+	DataInside     = "tp-cp-dp-pp" // Megatron: replicas of a stage lie side by side
+	PipelineInside = "tp-cp-pp-dp" // Llama 3: a replica's stages lie side by side
+)
+
+// Layout is how a model is spread over GPUs.
+type Layout struct {
+	TP, PP, DP   int
+	CP           int // context parallel ranks: a sequence is cut into so many parts
+	EP           int // expert parallel ranks, out of the data and context parallel ones
+	VPP          int // model chunks per rank, for interleaved
+	ZeRO         int // 0 to 3
+	Sequence     bool
+	Recompute    string
+	Schedule     string
+	Order        string // of the ranks; "" is tp-cp-dp-pp
+	Micro        int64  // sequences per microbatch
+	Microbatches int    // per replica and step
+	Seq          int64  // tokens
+}
+
+// FieldError names the field of a layout, or of a training step, that cannot be.
+type FieldError struct{ Field, Msg string }
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Msg }
+
+func fieldErr(field, format string, args ...any) error {
+	return &FieldError{field, fmt.Sprintf(format, args...)}
+}
+
+// Check refuses layouts that do not divide the model.
+func (l Layout) Check(m *model.Config) error {
+	for _, f := range []struct {
+		name string
+		v    int
+	}{{"tp", l.TP}, {"pp", l.PP}, {"dp", l.DP}, {"cp", l.CP}, {"ep", l.EP}, {"vpp", l.VPP}, {"microbatches", l.Microbatches}} {
+		if f.v < 1 || f.v > 1<<20 {
+			return fieldErr(f.name, "must lie between 1 and %d, found %d", 1<<20, f.v)
+		}
+	}
+	switch {
+	case float64(l.TP)*float64(l.PP)*float64(l.DP)*float64(l.CP) > 1<<20:
+		return fieldErr("tp", "tp %d x pp %d x dp %d x cp %d is more than the %d ranks that are taken", l.TP, l.PP, l.DP, l.CP, 1<<20)
+	case l.ZeRO < 0 || l.ZeRO > 3:
+		return fieldErr("zero", "stage %d does not exist; accepted: 0 to 3", l.ZeRO)
+	case m.Heads%int64(l.TP) != 0:
+		return fieldErr("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
+	case !l.divides(m.Layers) && l.VPP == 1:
+		return fieldErr("pp", "%d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, m.Layers, m.Name)
+	case !l.divides(m.Layers):
+		return fieldErr("vpp", "pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
+	case l.Micro < 1 || l.Micro > 1<<20:
+		return fieldErr("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
+	}
+	if err := l.checkSchedule(); err != nil {
+		return err
+	}
+	return l.checkParts(m)
+}
+
+// checkSchedule refuses names that are not known and what does not go together.
+func (l Layout) checkSchedule() error {
+	switch l.Schedule {
+	case GPipe, OneFOneB, Interleaved, ZeroBubble:
+	default:
+		return fieldErr("schedule", "%q is not known; accepted: %s, %s, %s, %s", l.Schedule, GPipe, OneFOneB, Interleaved, ZeroBubble)
+	}
+	switch l.Recompute {
+	case RecomputeNone, RecomputeSelective, RecomputeFull:
+	default:
+		return fieldErr("recompute", "%q is not known; accepted: %s, %s, %s", l.Recompute, RecomputeNone, RecomputeSelective, RecomputeFull)
+	}
+	switch {
+	case l.Order != "" && l.Order != DataInside && l.Order != PipelineInside:
+		return fieldErr("order", "%q is not known; accepted: %s, %s", l.Order, DataInside, PipelineInside)
+	case l.VPP > 1 && l.Schedule != Interleaved:
+		return fieldErr("vpp", "%d model chunks per rank need the schedule %s", l.VPP, Interleaved)
+	case l.VPP > 1 && l.PP == 1:
+		return fieldErr("vpp", "%d model chunks per rank need a pipeline; pp is 1", l.VPP)
+	case l.Schedule == Interleaved && l.PP > 1 && l.Microbatches%l.PP != 0:
+		return fieldErr("schedule", "interleaving needs a multiple of pp %d microbatches, found %d", l.PP, l.Microbatches)
+	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
+		return fieldErr("recompute", "full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
+	}
+	return nil
+}
+
+// checkParts refuses experts and sequences that are not cut evenly.
+func (l Layout) checkParts(m *model.Config) error {
+	switch {
+	case l.EP > 1 && (m.Experts == 0 || m.Experts%int64(l.EP) != 0):
+		return fieldErr("ep", "%d does not divide the %d experts of %s", l.EP, m.Experts, m.Name)
+	case l.EP > 1 && (l.DP*l.CP)%l.EP != 0:
+		return fieldErr("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
+	case l.EP > 1 && l.TP > 1 && !l.Sequence:
+		return fieldErr("ep", "experts on several ranks with tensor parallelism need sequence parallelism: each rank sends its own tokens")
+	case l.Seq < 1 || l.Seq > 1<<24:
+		return fieldErr("sequence", "must lie between 1 and %d, found %d", 1<<24, l.Seq)
+	case l.Seq%int64(l.CP) != 0:
+		return fieldErr("cp", "a sequence of %d tokens is not cut into %d parts", l.Seq, l.CP)
+	}
+	return nil
+}
+
+// Chunks is how many parts the layers are cut into: PP times VPP.
+func (l Layout) Chunks() int { return l.PP * l.VPP }
+
+// divides says whether the layers can be cut into even parts, or into parts of
+// which the first and the last are one layer short, as Llama 3 405B has it for its
+// embedding and head (section 3.3.2).
+func (l Layout) divides(layers int64) bool {
+	n := int64(l.Chunks())
+	return layers%n == 0 || n > 1 && (layers+2)%n == 0 && (layers+2)/n > 1
+}
+
+// Layers returns the layers of a part; part c lies on stage c mod PP.
+func (l Layout) Layers(m *model.Config, chunk int) int64 {
+	n := int64(l.Chunks())
+	if m.Layers%n == 0 {
+		return m.Layers / n
+	}
+	per := (m.Layers + 2) / n
+	if chunk == 0 || chunk == l.Chunks()-1 {
+		per--
+	}
+	return per
+}
+
+// StageLayers returns the layers of all parts of a pipeline stage.
+func (l Layout) StageLayers(m *model.Config, stage int) (n int64) {
+	for v := range l.VPP {
+		n += l.Layers(m, v*l.PP+stage)
+	}
+	return n
+}
+
+// GPUs is how many a layout takes.
+func (l Layout) GPUs() int { return l.TP * l.PP * l.DP * l.CP }
+
+// Global is how many sequences a step takes.
+func (l Layout) Global() int64 { return l.Micro * int64(l.Microbatches) * int64(l.DP) }
+
+// Rank numbers a rank.
+func (l Layout) Rank(tp, cp, dp, pp int) int {
+	if l.Order == PipelineInside {
+		return ((dp*l.PP+pp)*l.CP+cp)*l.TP + tp
+	}
+	return ((pp*l.DP+dp)*l.CP+cp)*l.TP + tp
+}
+
+// String writes a layout as people do.
+func (l Layout) String() string {
+	s := fmt.Sprintf("tp %d pp %d dp %d", l.TP, l.PP, l.DP)
+	for _, f := range []struct {
+		name string
+		v    int
+	}{{"vpp", l.VPP}, {"cp", l.CP}, {"ep", l.EP}} {
+		if f.v > 1 {
+			s += fmt.Sprintf(" %s %d", f.name, f.v)
+		}
+	}
+	s += fmt.Sprintf(" micro %d", l.Micro)
+	if l.ZeRO > 0 {
+		s += fmt.Sprintf(" zero %d", l.ZeRO)
+	}
+	if l.Schedule == GPipe || l.Schedule == ZeroBubble {
+		s += " " + l.Schedule
+	}
+	if l.Recompute != RecomputeSelective {
+		s += " recompute " + l.Recompute
+	}
+	if l.Order == PipelineInside {
+		s += " " + l.Order
+	}
+	return s
+}

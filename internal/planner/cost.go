@@ -1,0 +1,213 @@
+package planner
+
+import (
+	"railyard/internal/partition"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Candidate is a layout with its estimated step.
+type Candidate struct {
+	Layout    partition.Layout `json:"layout"`
+	Seconds   float64          `json:"step_seconds"`
+	MFU       float64          `json:"mfu"`
+	TokensGPU float64          `json:"tokens_per_second_gpu"`
+	Memory    unit.Bytes       `json:"memory_bytes"` // of the fullest rank
+	Compute   float64          `json:"compute_seconds"`
+	Bubble    float64          `json:"bubble_seconds"`
+	Tensor    float64          `json:"exposed_tensor_seconds"`
+	Pipeline  float64          `json:"exposed_pipeline_seconds"`
+	Data      float64          `json:"exposed_data_seconds"`
+	Experts   float64          `json:"exposed_expert_seconds"`
+	Context   float64          `json:"exposed_context_seconds"`
+	Optimizer float64          `json:"optimizer_seconds"`
+	Tiers     [3]float64       `json:"bytes_per_gpu"` // sent in a step: in the server, through one leaf, over spines
+}
+
+// Exposed is all communication that nothing hides.
+func (c *Candidate) Exposed() float64 {
+	return c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context
+}
+
+// sum fills in what follows from the parts.
+func (c *Candidate) sum(in SearchInput) {
+	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer
+	all := float64(c.Layout.Global() * in.Seq)
+	gpus := float64(c.Layout.GPUs())
+	c.MFU = in.Model.StepFLOPs(int64(all), in.Seq) / (c.Seconds * gpus * in.Site.GPU.BF16)
+	c.TokensGPU = all / c.Seconds / gpus
+}
+
+// training is a layout's step as the workload builder takes it.
+func (in SearchInput) training(l partition.Layout) *workload.Training {
+	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1,
+		Efficiency: in.Efficiency, Kernels: in.Kernels, Channels: in.Channels(l), PerServer: in.Site.PerServer, NVLink: in.Site.NVLink, NVLatency: in.Site.NVLatency}
+}
+
+// Channels is how many rings a layout's gradient reductions use: one per GPU that
+// they have in a server, unless the input says how many.
+func (in SearchInput) Channels(l partition.Layout) int {
+	if in.Rings > 0 {
+		return in.Rings
+	}
+	context, data, _ := groupsOf(l)
+	return in.Site.inServer(replicas(l, context, data))
+}
+
+// replicas is the group that shares parameters: context ranks and data ranks.
+func replicas(l partition.Layout, context, data int) group {
+	if l.CP > 1 && data == context*l.CP || l.DP == 1 {
+		return group{l.DP * l.CP, context}
+	}
+	return group{l.DP * l.CP, data}
+}
+
+// Estimate is the cost model: compute as the workload builder has it, the
+// schedule's bubble, and collectives by the rate of the slowest link they cross.
+// Tensor, expert and pipeline parallel transfers are exposed; context parallel
+// ones hide behind attention, data parallel ones behind the passes they overlap.
+func (in SearchInput) Estimate(l partition.Layout) Candidate {
+	c := Candidate{Layout: l}
+	t := in.training(l)
+	forward, backward, head := t.LayerTimes()
+	context, data, pipeline := groupsOf(l)
+	p, v, mb := float64(l.PP), float64(l.VPP), float64(l.Microbatches)
+	layers := float64(in.Model.Layers) / p
+	f, b := layers*forward.Seconds(), layers*backward.Seconds()
+	tf, tb := t.TensorTimes()
+	tensor := layers * (tf + tb).Seconds()
+	fc, bc := in.context(t, context)
+	fe := in.experts(t, context)
+	comm := tensor + layers*(fc+bc+4*fe)
+
+	worst, mean := in.stages(l, forward+backward, head, comm/layers)
+	c.Compute = mb * (f + b + head.Seconds()/p)
+	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*4*fe
+	turn := f + b + comm
+	if l.Schedule == partition.ZeroBubble {
+		turn -= 2 * layers * t.WeightTime().Seconds() // weight gradients fill it once, and need no wait
+	}
+	c.Bubble = (p-1)/v*max(turn, 0) + mb*(worst-mean)
+	if l.PP > 1 {
+		act := float64(l.Micro*in.Seq/int64(l.CP)) * float64(in.Model.Hidden) * 2 / float64(l.TP)
+		hop := in.Site.send(pipeline, act)
+		c.Pipeline = 2 * (p - 1 + (v-1)*mb/p) * hop
+		in.book(&c, pipeline, 2*mb*v*act*(p*v-1)/(p*v))
+	}
+	in.data(&c, t, replicas(l, context, data), f, b)
+	in.traffic(&c, t, context)
+	c.sum(in)
+	return c
+}
+
+// stages returns the time of a microbatch on the slowest stage and on the mean one.
+func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm float64) (worst, mean float64) {
+	for p := range l.PP {
+		s := float64(l.StageLayers(in.Model, p)) * (layer.Seconds() + comm)
+		if p == l.PP-1 {
+			s += head.Seconds()
+		}
+		worst, mean = max(worst, s), mean+s/float64(l.PP)
+	}
+	return worst, mean
+}
+
+// context is what a layer's ring of keys and values shows beyond the attention
+// that it feeds, forward and backward.
+func (in SearchInput) context(t *workload.Training, stride int) (forward, backward float64) {
+	if t.CP == 1 {
+		return 0, 0
+	}
+	hop := in.Site.send(stride, float64(t.Keys()))
+	f, b := t.AttentionTimes()
+	n := float64(t.CP)
+	return (n - 1) * max(0, hop-f.Seconds()/n), (n-1)*max(0, 2*hop-b.Seconds()/n) + hop
+}
+
+// experts is the time of one all-to-all.
+func (in SearchInput) experts(t *workload.Training, stride int) float64 {
+	if t.EP == 1 {
+		return 0
+	}
+	s := in.Site
+	k := s.inServer(group{t.EP, stride})
+	each := float64(t.Routed()) / float64(t.TP) / float64(t.EP)
+	out, local := 0.0, each*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
+	if k < t.EP {
+		_, crossing := s.reach(t.EP / k * s.PerServer)
+		if float64(t.EP/k) <= float64(s.Segment) {
+			crossing = 0
+		}
+		out = each*float64(t.EP-k)*8/float64(s.rate(crossing)) + s.Latency.Seconds()
+	}
+	return max(out, local)
+}
+
+// data is the exposed part of gradient reductions and parameter gatherings.
+func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b float64) {
+	l := t.Layout
+	dense, sparse := t.StageParams(0)
+	if d, s := t.StageParams(l.PP - 1); d+s > dense+sparse {
+		dense, sparse = d, s
+	}
+	c.Optimizer = t.OptimizerTime(dense + sparse).Seconds()
+	if g.n < 2 {
+		return
+	}
+	mb := float64(l.Microbatches)
+	experts := group{g.n / l.EP, g.stride * l.EP}
+	once := in.Site.ring(g, dense*2, 1) + in.Site.ring(experts, sparse*2, 1) // one round of all parameters
+	hide := func(t, window float64) float64 {
+		if in.NoOverlap {
+			return t
+		}
+		return max(t-window, t*0.02) // the last bucket has nothing to hide behind
+	}
+	rounds := 2.0
+	switch l.ZeRO {
+	case 0:
+		c.Data = hide(2*once, b/float64(l.VPP))
+	case 1:
+		c.Data = hide(once, b/float64(l.VPP)) + once
+	case 2:
+		c.Data = mb*hide(once, b) + once
+		rounds = mb + 1
+	case 3:
+		first := once / float64(in.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it
+		c.Data = mb * (max(2*once-b, 0) + max(once-f, 0) + 2*float64(l.VPP)*first)
+		rounds = 3 * mb
+	}
+	k := float64(in.Site.inServer(g))
+	sent := rounds * 2 * (dense*(float64(g.n)-1)/float64(g.n) + sparse*max(0, float64(experts.n)-1)/float64(experts.n))
+	if k < float64(g.n) {
+		in.book(c, max(g.stride, in.Site.PerServer), sent/k)
+		sent -= sent / k
+	}
+	in.book(c, 1, sent)
+}
+
+// traffic books what layers send.
+func (in SearchInput) traffic(c *Candidate, t *workload.Training, stride int) {
+	passes := float64(t.Microbatches) * float64(in.Model.Layers) / float64(t.PP)
+	in.book(c, 1, passes*t.TensorBytes())
+	if t.CP > 1 {
+		in.book(c, stride, passes*float64(t.Keys())*float64(3*t.CP-2))
+	}
+	if t.EP > 1 {
+		k := float64(in.Site.inServer(group{t.EP, stride}))
+		each := passes * 4 * float64(t.Routed()) / float64(t.TP) / float64(t.EP)
+		in.book(c, 1, each*(k-1))
+		in.book(c, in.Site.PerServer*t.EP/int(k)/2, each*(float64(t.EP)-k))
+	}
+}
+
+// book adds bytes that a GPU sends to a rank a stride away to their tier.
+func (in SearchInput) book(c *Candidate, stride int, bytes float64) {
+	local, crossing := in.Site.reach(stride)
+	if local {
+		c.Tiers[0] += bytes
+		return
+	}
+	c.Tiers[1] += bytes * (1 - crossing)
+	c.Tiers[2] += bytes * crossing
+}

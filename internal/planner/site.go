@@ -1,0 +1,180 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/model"
+	"railyard/internal/partition"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Site is what a search knows of the fabric.
+type Site struct {
+	GPU       model.GPU
+	GPUs      int
+	PerServer int       // GPUs that NVLink joins
+	NVLink    unit.Rate // per GPU and direction
+	NIC       unit.Rate // per GPU
+	Latency   unit.Time // of a message between servers
+	NVLatency unit.Time // inside one
+	Segment   int       // servers that hang off one set of leaves
+	Uplinks   int       // of a leaf; 0: nothing above it
+	Uplink    unit.Rate // of one of them
+	Ratio     float64   // oversubscription of the leaves, 1 is none
+	Upper     float64   // the worst above them
+	Spread    bool      // packets or flowlets are spread: flows do not collide
+	QPs       int       // queue pairs a transfer is cut over
+}
+
+// SiteOf reads a site off a fabric.
+func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
+	s := Site{GPU: gpu, GPUs: gpus, PerServer: g.GPUs, NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
+	nic := g.NICs[0]
+	for _, l := range nic.Links {
+		s.NIC += g.Links[l].Rate
+	}
+	s.NIC = s.NIC * unit.Rate(len(g.NICs)) / unit.Rate(g.TotalGPUs())
+	leaf := g.Links[nic.Links[0]].A
+	if g.Nodes[leaf].Role == topo.Host {
+		leaf = g.Links[nic.Links[0]].B
+	}
+	down, up := unit.Rate(0), unit.Rate(0)
+	servers := map[int]bool{}
+	for _, l := range g.Links {
+		other := -1
+		switch leaf {
+		case l.A:
+			other = l.B
+		case l.B:
+			other = l.A
+		}
+		switch {
+		case other < 0:
+		case g.Nodes[other].Role == topo.Host:
+			down += l.Rate
+			servers[other] = true
+		default:
+			up += l.Rate
+			s.Uplink = l.Rate
+			s.Uplinks++
+		}
+	}
+	s.Segment = max(1, len(servers))
+	if s.Segment == len(g.Hosts) {
+		s.Uplinks, up = 0, 0 // nobody is beyond them
+	}
+	if up > 0 {
+		s.Ratio = max(1, float64(down)/float64(up))
+	}
+	for _, t := range g.Inventory().Tiers {
+		s.Upper = max(s.Upper, t.Oversubscription)
+	}
+	s.Upper /= s.Ratio
+	return s
+}
+
+func (s Site) check() error {
+	switch {
+	case s.GPUs < 1 || s.GPUs > 1<<17:
+		return fmt.Errorf("the number of GPUs must lie between 1 and %d, found %d", 1<<17, s.GPUs)
+	case s.NIC <= 0 || s.NVLink <= 0 || s.PerServer < 1 || s.Segment < 1:
+		return fmt.Errorf("the fabric's rates must be positive")
+	case !(s.Ratio >= 1 && s.Upper >= 1) || s.Uplinks < 0 || s.QPs < 1:
+		return fmt.Errorf("oversubscription starts at 1, queue pairs at 1")
+	}
+	return nil
+}
+
+// reach is how far neighbours of a group lie apart: in how many servers a step
+// leads on, which share of the steps leaves the leaf.
+func (s Site) reach(ranks int) (local bool, crossing float64) {
+	if ranks < s.PerServer {
+		return true, 0
+	}
+	if s.Uplinks == 0 {
+		return false, 0
+	}
+	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
+}
+
+// rate is what a GPU's transfers get when a share of them goes over the spines:
+// the NIC's rate, less what the uplinks are short of, less what flows lose that
+// hash onto one uplink. The slowest flow counts, because collectives wait for it.
+func (s Site) rate(crossing float64) unit.Rate {
+	if crossing == 0 {
+		return s.NIC
+	}
+	flows := max(1, crossing*float64(s.Segment))
+	load := flows * float64(s.NIC) / (float64(s.Uplinks) * float64(s.Uplink)) * s.Upper // of the mean uplink
+	if !s.Spread {
+		worst := fullest(int(math.Round(flows))*s.QPs, s.Uplinks)
+		load = max(load, worst*float64(s.NIC)/float64(s.QPs)/float64(s.Uplink)*s.Upper)
+	}
+	return unit.Rate(float64(s.NIC) / max(1, load))
+}
+
+// fullest is the expected load of the fullest of n bins that hold balls thrown at
+// random, taking the bins as independent: the sum over k of 1 - P(one bin has
+// fewer than k)^n.
+func fullest(balls, n int) float64 {
+	if n == 1 || balls < 2 {
+		return float64(balls)
+	}
+	p := 1 / float64(n)
+	mass := math.Exp(float64(balls) * math.Log1p(-p)) // of k-1 balls, at first of none
+	below, sum := 0.0, 0.0
+	for k := 1; k <= balls; k++ {
+		below += mass
+		more := 1 - math.Pow(min(below, 1), float64(n))
+		if sum += more; more < 1e-6 && float64(k) > float64(balls)*p {
+			break
+		}
+		mass *= float64(balls-k+1) / float64(k) * p / (1 - p)
+	}
+	return sum
+}
+
+// group is a group of ranks whose members lie a stride of ranks apart.
+type group struct {
+	n, stride int
+}
+
+// inServer is how many of a group's ranks share a server.
+func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
+
+// ring is the time of a ring over a group that moves bytes rounds/n times, on as
+// many channels as the group has GPUs in a server.
+func (s Site) ring(g group, bytes, rounds float64) float64 {
+	if g.n < 2 || bytes == 0 {
+		return 0
+	}
+	k := s.inServer(g)
+	n := float64(g.n)
+	rate, hops := s.NVLink, 0.0
+	if k < g.n {
+		_, crossing := s.reach(max(g.stride, s.PerServer))
+		rate = min(s.NVLink, s.rate(crossing)*unit.Rate(k))
+		hops = n / float64(k)
+	}
+	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()
+	return rounds * ((n-1)/n*bytes*8/float64(rate) + latency*(n-1)/n)
+}
+
+// send is the time of one transfer to a rank a stride away.
+func (s Site) send(stride int, bytes float64) float64 {
+	local, crossing := s.reach(stride)
+	if local {
+		return bytes*8/float64(s.NVLink) + s.NVLatency.Seconds()
+	}
+	return bytes*8/float64(s.rate(crossing)) + s.Latency.Seconds()
+}
+
+// groupsOf returns the strides of a layout's groups.
+func groupsOf(l partition.Layout) (context, data, pipeline int) {
+	if l.Order == partition.PipelineInside {
+		return l.TP, l.TP * l.CP * l.PP, l.TP * l.CP
+	}
+	return l.TP, l.TP * l.CP, l.TP * l.CP * l.DP
+}

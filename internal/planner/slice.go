@@ -1,0 +1,92 @@
+package planner
+
+import (
+	"fmt"
+
+	"railyard/internal/partition"
+)
+
+// Rails is what a slice has to know of a fabric that is built of rails.
+type Rails struct {
+	Hosts, Segments int // servers of a segment, segments
+	Uplinks         int // of a rail switch
+	Separate        bool
+}
+
+// Slice is a part of a step and of its fabric that stands for the whole.
+type Slice struct {
+	Layout   partition.Layout
+	Fold     bool // one rail of those that never meet
+	Hosts    int  // servers of a segment, 0: the fabric as it is
+	Segments int
+	Uplinks  int
+	Packets  float64 // about so many cross the network
+	About    string  // what was left out, "" for nothing
+}
+
+// Slice picks what of a candidate's step to simulate with so many packets at
+// most: all of it, or one rail when every tensor parallel group fills a server and
+// rails are separate, or fewer replicas on segments that are smaller in the same
+// proportion, so that the same share of the hops goes over the spines at the same
+// oversubscription.
+func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Slice, error) {
+	l := c.Layout
+	whole := (c.Tiers[1] + c.Tiers[2]) * float64(l.GPUs()) / float64(mtu)
+	s := Slice{Layout: l, Packets: whole}
+	if whole <= packets && l.GPUs() <= maxWhole && in.training(l).TooBig() == nil {
+		return s, nil
+	}
+	if r.Separate && l.TP == in.Site.PerServer && l.TP > 1 {
+		s.Fold = true
+		s.Packets /= float64(l.TP)
+		s.About = fmt.Sprintf("1 of %d rails, which never meet", l.TP)
+	}
+	replicas := 0
+	for _, d := range divisors(l.DP) {
+		x := l
+		x.DP = d
+		if (d*l.CP)%l.EP != 0 || d < min(2, l.DP) {
+			continue
+		}
+		t := in.training(x)
+		t.Fold = s.Fold
+		if share := s.Packets * float64(d) / float64(l.DP); (share <= packets && t.Ranks() <= 4*maxWhole || replicas == 0) && t.TooBig() == nil {
+			replicas, s.Layout = d, x
+		}
+	}
+	if replicas == 0 {
+		return s, fmt.Errorf("not even two replicas can be built as one workload")
+	}
+	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
+		return s, fmt.Errorf("even %d of %d replicas need %.3g packets; --packets %.3g and more would take them", replicas, l.DP, s.Packets, s.Packets/4)
+	}
+	if replicas < l.DP {
+		s.About = join(s.About, fmt.Sprintf("%d of %d replicas", replicas, l.DP))
+	}
+	if s.Fold || r.Separate && replicas < l.DP {
+		in.shrink(&s, r, l)
+	}
+	return s, nil
+}
+
+// maxWhole is how many GPUs are simulated without folding or leaving out.
+const maxWhole = 1024
+
+// shrink makes the segments smaller in the proportion of the replicas left.
+func (in SearchInput) shrink(s *Slice, r Rails, l partition.Layout) {
+	share := float64(s.Layout.DP) / float64(l.DP)
+	servers := max(1, (s.Layout.GPUs()+in.Site.PerServer-1)/in.Site.PerServer)
+	s.Hosts = min(r.Hosts, max(4, int(float64(r.Hosts)*share+0.5)))
+	s.Segments = (servers + s.Hosts - 1) / s.Hosts
+	s.Uplinks = max(1, r.Uplinks*s.Hosts/r.Hosts)
+	if s.Hosts != r.Hosts || s.Segments < r.Segments {
+		s.About = join(s.About, fmt.Sprintf("%d segments of %d servers instead of %d of %d", s.Segments, s.Hosts, r.Segments, r.Hosts))
+	}
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + ", " + b
+}

@@ -1,0 +1,222 @@
+package workload
+
+import (
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+var tensorNames = map[coll.Kind]string{coll.AllReduce: "tp all-reduce", coll.AllGather: "tp all-gather", coll.ReduceScatter: "tp reduce-scatter"}
+
+// tensor makes every tensor parallel group of a stage run a collective of b bytes.
+func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
+	if s.TP == 1 {
+		return nil
+	}
+	for _, ranks := range s.seats[p] {
+		if s.Fold {
+			id := s.b.Compute(ranks[0], s.ringTime(kind, b), TensorParallel, s.pending(ranks[0])...)
+			out = append(out, arrival{ranks[0], id})
+			continue
+		}
+		ready := make([][]int32, len(ranks))
+		for i, r := range ranks {
+			ready[i] = s.pending(r)
+		}
+		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks}, func() {
+			for i, d := range coll.Ring(kind)(s.b, ranks, b, ready) {
+				out = append(out, arrival{ranks[i], d[0]})
+			}
+		})
+	}
+	return out
+}
+
+// enter and leave surround a block: with sequence parallelism the tokens are
+// gathered before and the partial sums scattered behind it, else the sums are
+// all-reduced behind it (Korthikanti et al. 2022, figure 5).
+func (s *step) enter(p int, b unit.Bytes) {
+	if s.Sequence {
+		s.await(s.tensor(p, coll.AllGather, b))
+	}
+}
+
+func (s *step) leave(p int, b unit.Bytes) []arrival {
+	if s.Sequence {
+		return s.tensor(p, coll.ReduceScatter, b)
+	}
+	return s.tensor(p, coll.AllReduce, b)
+}
+
+// layer is the forward pass of one layer.
+func (s *step) layer(p int, c Class) {
+	s.enter(p, s.activations())
+	s.attention(p, c)
+	s.await(s.leave(p, s.activations()))
+	s.exchange(p)
+	s.enter(p, s.Routed())
+	s.each(p, s.k.mlp.forward, c)
+	s.await(s.leave(p, s.Routed()))
+	s.exchange(p)
+}
+
+// layerBack is the backward pass of one layer; postponed leaves the weight
+// gradients to a later pass.
+func (s *step) layerBack(p int, postponed bool) {
+	s.exchange(p)
+	s.enterBack(p, s.Routed())
+	s.finish(p, s.k.mlp.inputs, s.k.mlp.weights, s.Routed(), postponed)
+	s.exchange(p)
+	s.enterBack(p, s.activations())
+	s.attentionBack(p)
+	s.finish(p, s.k.proj.inputs, s.k.proj.weights, s.activations(), postponed)
+}
+
+// enterBack gathers the gradients, and the tokens again that the weight gradients
+// need: with sequence parallelism a rank keeps only its share.
+func (s *step) enterBack(p int, b unit.Bytes) {
+	if s.Sequence {
+		s.await(s.tensor(p, coll.AllGather, 2*b))
+	}
+}
+
+// finish computes a block's gradients and reduces those of its inputs; with
+// overlap the weight gradients are computed meanwhile.
+func (s *step) finish(p int, inputs, weights unit.Time, b unit.Bytes, postponed bool) {
+	switch {
+	case postponed:
+		s.each(p, inputs, Backward)
+		s.await(s.leave(p, b))
+	case s.TensorOverlap && s.TP > 1:
+		s.each(p, inputs, Backward)
+		reduced := s.leave(p, b)
+		s.each(p, weights, Backward)
+		s.await(reduced)
+	default:
+		s.each(p, inputs+weights, Backward)
+		s.await(s.leave(p, b))
+	}
+}
+
+// attention is the forward pass of the attention block. With context parallelism
+// keys and values go around a ring while each rank's queries work on what has
+// come (Liu et al. 2023, Ring Attention).
+func (s *step) attention(p int, c Class) {
+	if s.CP == 1 {
+		s.each(p, s.k.proj.forward+s.k.core.forward, c)
+		return
+	}
+	s.each(p, s.k.proj.forward, c)
+	have := map[int]int32{}
+	for _, ranks := range s.seats[p] {
+		for _, r := range ranks {
+			have[r] = s.last[r]
+		}
+	}
+	piece := s.k.core.forward / unit.Time(s.CP)
+	s.each(p, piece, c)
+	for range s.CP - 1 {
+		have = s.rotate(p, s.Keys(), func(r int) []int32 { return []int32{have[r]} })
+		for _, ranks := range s.seats[p] {
+			for _, r := range ranks {
+				s.wait[r] = append(s.wait[r], have[r])
+			}
+		}
+		s.each(p, piece, c)
+	}
+}
+
+// attentionBack is the backward pass of the scores: keys and values go around
+// again, and behind them the gradients that each rank adds to, which at last go home.
+func (s *step) attentionBack(p int) {
+	if s.CP == 1 {
+		s.each(p, s.k.core.inputs, Backward)
+		return
+	}
+	piece := s.k.core.inputs / unit.Time(s.CP)
+	start := map[int][]int32{}
+	for _, ranks := range s.seats[p] {
+		for _, r := range ranks {
+			start[r] = s.pending(r)
+		}
+	}
+	s.each(p, piece, Backward)
+	keys := func(r int) []int32 { return start[r] }
+	have, sums := map[int]int32{}, map[int]int32{}
+	for k := range s.CP - 1 {
+		if k > 0 {
+			before := have
+			keys = func(r int) []int32 { return []int32{before[r]} }
+		}
+		have = s.rotate(p, s.Keys(), keys)
+		sums = s.sums(p, sums)
+		for _, ranks := range s.seats[p] {
+			for _, r := range ranks {
+				s.wait[r] = append(s.wait[r], have[r])
+			}
+		}
+		s.each(p, piece, Backward)
+	}
+	for r, id := range s.sums(p, sums) {
+		s.wait[r] = append(s.wait[r], id)
+	}
+}
+
+// sums passes on the gradients of keys and values: those that came, with what a
+// rank has just added.
+func (s *step) sums(p int, came map[int]int32) map[int]int32 {
+	return s.rotate(p, s.Keys(), func(r int) []int32 {
+		if id, ok := came[r]; ok {
+			return []int32{id, s.last[r]}
+		}
+		return []int32{s.last[r]}
+	})
+}
+
+// rotate sends b bytes from every rank of a stage to the next one of its context
+// parallel ring and returns what arrives, by rank.
+func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int]int32 {
+	in := map[int]int32{}
+	for dp := range s.DP {
+		for i := range s.tensorRanks() {
+			ranks := make([]int, s.CP)
+			for c := range ranks {
+				ranks[c] = s.seats[p][dp*s.CP+c][i]
+			}
+			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks}, func() {
+				for c, r := range ranks {
+					next := ranks[(c+1)%s.CP]
+					in[next] = s.b.Transfer(r, next, b, after(r)...)
+				}
+			})
+		}
+	}
+	return in
+}
+
+// exchange sends tokens to the ranks of their experts, or results back: each rank
+// its share of the microbatch, once per expert, all experts alike.
+func (s *step) exchange(p int) {
+	if s.EP == 1 {
+		return
+	}
+	b := s.Routed() / unit.Bytes(s.TP)
+	var in []arrival
+	for first := 0; first < len(s.seats[p]); first += s.EP {
+		for i := range s.tensorRanks() {
+			ranks := make([]int, s.EP)
+			ready := make([][]int32, s.EP)
+			for x := range ranks {
+				ranks[x] = s.seats[p][first+x][i]
+				ready[x] = s.pending(ranks[x])
+			}
+			s.b.Collective(Collective{"ep all-to-all", coll.ToAll, ExpertParallel, b, ranks}, func() {
+				for x, d := range coll.AllToAll(s.b, ranks, b, ready) {
+					for _, id := range d[len(ready[x]):] {
+						in = append(in, arrival{ranks[x], id})
+					}
+				}
+			})
+		}
+	}
+	s.await(in)
+}

@@ -1,0 +1,298 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"railyard/internal/coll"
+	"railyard/internal/model"
+	"railyard/internal/partition"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// pipeline is a model without a head on p stages.
+func pipeline(t testing.TB, schedule string, p, m, v int) *Training {
+	c, err := model.Parse("tiny vocabulary", []byte(`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Training{Layout: partition.Layout{TP: 1, PP: p, DP: 1, CP: 1, EP: 1, VPP: v, Recompute: partition.RecomputeSelective, Schedule: schedule, Micro: 1, Microbatches: m, Seq: 2048},
+		Model: c, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 0.5, Channels: 1}
+}
+
+// idle is how long the first rank does not compute, and how long it does.
+func idle(d *DAG) (waits, works unit.Time) {
+	optimizer := unit.Time(0)
+	for i := range d.Ops {
+		o := &d.Ops[i]
+		if o.Rank == 0 && o.Compute() {
+			if works += o.Dur; o.Class == Optimizer {
+				optimizer = o.Dur
+			}
+		}
+	}
+	return critical(d) - works, works - optimizer
+}
+
+// The bubble is (p-1)/m of the ideal time with GPipe and 1F1B, (p-1)/(v m) with v
+// interleaved chunks (HANDBOOK.md 10.2).
+func TestPipelineBubble(t *testing.T) {
+	for _, c := range []struct {
+		schedule string
+		p, m, v  int
+		want     float64
+	}{{partition.OneFOneB, 4, 8, 1, 0.375}, {partition.OneFOneB, 8, 8, 1, 0.875}, {partition.OneFOneB, 8, 32, 1, 0.21875}, {partition.OneFOneB, 16, 128, 1, 0.1171875},
+		{partition.GPipe, 4, 8, 1, 0.375}, {partition.GPipe, 8, 32, 1, 0.21875},
+		{partition.Interleaved, 8, 32, 2, 0.109375}, {partition.Interleaved, 4, 8, 3, 0.125}, {partition.Interleaved, 8, 8, 6, 7.0 / 48}, {partition.Interleaved, 2, 2, 8, 1.0 / 16}} {
+		d, err := pipeline(t, c.schedule, c.p, c.m, c.v).Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, works := idle(d)
+		if got := float64(waits) / float64(works); math.Abs(got-c.want) > 1e-4 {
+			t.Errorf("%s, p %d, m %d, v %d: bubble %.5f, want %.5f", c.schedule, c.p, c.m, c.v, got, c.want)
+		}
+	}
+}
+
+// ZB-H1's bubble is (p-1)(F+B-W), 1F1B's (p-1)(F+B+W) (Qi et al. 2023, table 2).
+func TestZeroBubble(t *testing.T) {
+	for _, c := range []struct{ p, m int }{{4, 8}, {8, 8}, {8, 32}, {2, 16}} {
+		tr := pipeline(t, partition.ZeroBubble, c.p, c.m, 1)
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := tr.kernels()
+		layers := unit.Time(48 / c.p)
+		f := layers * (k.proj.forward + k.core.forward + k.mlp.forward)
+		b := layers * (k.proj.inputs + k.core.inputs + k.mlp.inputs)
+		w := layers * (k.proj.weights + k.mlp.weights)
+		waits, _ := idle(d)
+		if want := unit.Time(c.p-1) * (f + b - w); math.Abs(float64(waits)/float64(want)-1) > 1e-3 {
+			t.Errorf("p %d, m %d: bubble %v, want %v", c.p, c.m, waits, want)
+		}
+	}
+}
+
+// Every schedule runs each microbatch through each chunk once forward, then once
+// backward, then, where they are postponed, its weight gradients; no stage keeps
+// more microbatches than its memory is reckoned with.
+func TestSchedules(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := partition.Layout{PP: rapid.IntRange(1, 9).Draw(t, "p"), Microbatches: rapid.IntRange(1, 30).Draw(t, "m"), VPP: 1,
+			Schedule: rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved, partition.ZeroBubble}).Draw(t, "schedule")}
+		if l.Schedule == partition.Interleaved {
+			l.VPP = rapid.IntRange(1, 4).Draw(t, "v")
+			l.Microbatches *= l.PP
+		}
+		for p := range l.PP {
+			state := map[[2]int]passKind{}
+			held, most := 0, 0
+			list := passes(l, p)
+			for _, x := range list {
+				key := [2]int{x.micro, x.chunk}
+				before, seen := state[key]
+				ok := x.kind == forwardPass && !seen || x.kind == backwardPass && seen && before == forwardPass || x.kind == weightPass && before == backwardPass
+				if !ok {
+					t.Fatalf("%+v stage %d: %+v comes after %v, seen %v", l, p, x, before, seen)
+				}
+				state[key] = x.kind
+				switch {
+				case x.kind == forwardPass:
+					held++
+				case x.kind == weightPass || l.Schedule != partition.ZeroBubble:
+					held--
+				}
+				most = max(most, held)
+			}
+			if len(state) != l.Microbatches*l.VPP || held != 0 {
+				t.Fatalf("%+v stage %d: %d of %d done, %d held", l, p, len(state), l.Microbatches*l.VPP, held)
+			}
+			if bound := l.InFlight(p) * float64(l.VPP); float64(most) > bound+1e-9 {
+				t.Fatalf("%+v stage %d: %d chunks are held, reckoned %.2f", l, p, most, bound)
+			}
+		}
+	})
+}
+
+// volume adds up what a class sends.
+func volume(d *DAG, c Class) (b float64) {
+	for i := range d.Ops {
+		if o := &d.Ops[i]; o.Class == c && !o.Compute() {
+			b += float64(o.Bytes)
+		}
+	}
+	return b
+}
+
+// ZeRO 1 and 2 move as much as plain data parallelism, ZeRO 3 half as much again
+// (HANDBOOK.md 10.4); ZeRO 2 and 3 reduce after every microbatch.
+func TestShardedVolume(t *testing.T) {
+	for _, c := range []struct {
+		zero, pp, microbatches int
+		want                   float64 // of parameters, per rank
+	}{{0, 1, 1, 2}, {1, 1, 1, 2}, {1, 2, 4, 2}, {2, 1, 1, 2}, {2, 1, 4, 5}, {3, 1, 1, 3}, {3, 2, 4, 12}} {
+		tr := training(t, "llama-2-7b", 2, c.pp, 4)
+		tr.ZeRO, tr.Microbatches, tr.Prefetch = c.zero, c.microbatches, 2
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := c.want * 3 * 2 * float64(tr.Model.Params()) // of four replicas together
+		if got := volume(d, DataParallel); math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%+v: %.4g bytes, want %.4g", c, got, want)
+		}
+	}
+}
+
+// Sequence parallelism moves as much as plain tensor parallelism forwards, and the
+// gathered tokens once more backwards (Korthikanti et al. 2022).
+func TestSequenceVolume(t *testing.T) {
+	plain, sequence := training(t, "llama-2-7b", 8, 1, 1), training(t, "llama-2-7b", 8, 1, 1)
+	sequence.Sequence = true
+	a, err := plain.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sequence.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := volume(b, TensorParallel) / volume(a, TensorParallel); math.Abs(got-1.25) > 1e-3 {
+		t.Errorf("%.3f times the volume of plain tensor parallelism, want 1.25", got)
+	}
+}
+
+// A context parallel rank sends its keys and values round the ring once forwards,
+// and with their gradients backwards; an expert parallel one all tokens but its own
+// experts' out and back, both ways.
+func TestContextAndExpertVolume(t *testing.T) {
+	tr := training(t, "llama-3.1-70b", 8, 1, 2)
+	tr.CP, tr.Microbatches = 4, 1
+	d, err := tr.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv := 2 * 2 * float64(tr.Seq/4*tr.Model.KVHeads*tr.Model.HeadDim/8)
+	if got, want := volume(d, ContextParallel), 64*80*kv*(3+2*3+1); math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("context: %g bytes, want %g", got, want)
+	}
+	m, err := model.Parse("moe", []byte(`{"model_type":"mixtral","hidden_size":4096,"num_hidden_layers":4,"num_attention_heads":32,"num_key_value_heads":8,
+		"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"num_local_experts":8,"num_experts_per_tok":2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr = training(t, "llama-2-7b", 2, 1, 8)
+	tr.Model, tr.EP, tr.Sequence, tr.Microbatches = m, 4, true, 1
+	if d, err = tr.Build(); err != nil {
+		t.Fatal(err)
+	}
+	each := float64(tr.Seq*m.Hidden*2*2) / 2 // a rank's tokens, for two experts each
+	if got, want := volume(d, ExpertParallel), 16*4*4*each*3/4; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("experts: %g bytes, want %g", got, want)
+	}
+	// Gradients: dense ones among eight replicas, experts among the two that hold the same.
+	shared, experts := float64(m.Params()-4*m.ExpertParams()), float64(4*m.ExpertParams())
+	if got, want := volume(d, DataParallel), 2*2*(7*shared+experts); math.Abs(got/want-1) > 1e-3 {
+		t.Errorf("gradients: %g bytes, want %g", got, want)
+	}
+}
+
+// What a step computes does not depend on how it is laid out, save for what is
+// recomputed.
+func TestComputeIsKept(t *testing.T) {
+	want := -1.0
+	for i, change := range []func(*Training){
+		func(*Training) {}, func(x *Training) { x.CP, x.DP, x.Microbatches = 2, 1, 4 }, func(x *Training) { x.Schedule, x.VPP, x.PP, x.DP = partition.Interleaved, 2, 2, 1; x.Microbatches = 4 },
+		func(x *Training) { x.Schedule, x.PP, x.DP = partition.ZeroBubble, 2, 1; x.Microbatches = 4 }, func(x *Training) { x.TensorOverlap = true }, func(x *Training) { x.ZeRO = 3 },
+		func(x *Training) { x.Sequence, x.TP, x.DP = true, 8, 1; x.Microbatches = 4 },
+	} {
+		tr := training(t, "gpt3-13b", 4, 1, 2)
+		tr.Microbatches = 2
+		change(tr)
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for j := range d.Ops {
+			if o := &d.Ops[j]; o.Class == Forward || o.Class == Backward {
+				sum += o.Dur.Seconds()
+			}
+		}
+		if want < 0 {
+			want = sum
+		}
+		if math.Abs(sum/want-1) > 1e-4 {
+			t.Errorf("case %d: %.4f GPU seconds, want %.4f", i, sum, want)
+		}
+	}
+}
+
+// Every combination of what a layout can say builds, or says which field is wrong.
+func TestAnyLayoutBuilds(t *testing.T) {
+	m, err := model.Parse("small", []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":8,"intermediate_size":4096,"vocab_size":1000}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		tr := training(t, "llama-3.1-8b", 1, 1, 1)
+		tr.Model = m
+		pick := func(name string, v ...int) int { return rapid.SampledFrom(v).Draw(rt, name) }
+		tr.TP, tr.PP, tr.DP, tr.CP = pick("tp", 1, 2, 8), pick("pp", 1, 2, 4, 5), pick("dp", 1, 2, 4), pick("cp", 1, 2, 4)
+		tr.Microbatches, tr.VPP, tr.ZeRO, tr.Prefetch, tr.Channels = pick("m", 1, 2, 4), pick("vpp", 1, 1, 2), pick("zero", 0, 1, 2, 3), pick("prefetch", 0, 1, 3), pick("channels", 1, 2)
+		tr.Schedule = rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved, partition.ZeroBubble}).Draw(rt, "schedule")
+		tr.Recompute = rapid.SampledFrom([]string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull}).Draw(rt, "recompute")
+		tr.Kernels = rapid.SampledFrom([]string{Flat, Fused, Unfused}).Draw(rt, "kernels")
+		tr.Order = rapid.SampledFrom([]string{"", partition.PipelineInside}).Draw(rt, "order")
+		tr.Algorithm = rapid.SampledFrom([]string{"", coll.ByRing, coll.ByTree, coll.ByHalving}).Draw(rt, "algorithm")
+		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"), rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
+		tr.Fold = rapid.Bool().Draw(rt, "fold")
+		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond
+		d, err := tr.Build()
+		if err != nil {
+			if _, ok := err.(*partition.FieldError); !ok {
+				rt.Fatal(err)
+			}
+			return
+		}
+		if got := float64(len(d.Ops)); got > 1.3*tr.size()+1e5 {
+			rt.Fatalf("%g operations, estimated %g", got, tr.size())
+		}
+		for i := range d.Ops {
+			if o := &d.Ops[i]; int(o.Rank) >= d.Ranks || int(o.Peer) >= d.Ranks || o.Dur < 0 || o.Bytes < 0 {
+				rt.Fatalf("%+v", o)
+			}
+		}
+	})
+}
+
+// A channel's ring goes through every rank once and leaves each server where it
+// enters the next.
+func TestChannelOrder(t *testing.T) {
+	ranks := make([]int, 32)
+	for i := range ranks {
+		ranks[i] = i
+	}
+	for c := range 8 {
+		order := coll.ChannelOrder(ranks, 8, c)
+		seen := map[int]bool{}
+		for i, at := range order {
+			seen[at] = true
+			next := order[(i+1)%len(order)]
+			if at/8 != next/8 && at%8 != next%8 {
+				t.Errorf("channel %d crosses from place %d to place %d", c, at%8, next%8)
+			}
+		}
+		if len(seen) != 32 {
+			t.Errorf("channel %d: %v", c, order)
+		}
+	}
+	if got := fmt.Sprint(coll.ChannelOrder([]int{0, 8, 16}, 8, 3)); got != "[0 1 2]" {
+		t.Errorf("one rank per server: %s", got)
+	}
+}

@@ -1,0 +1,163 @@
+package workload
+
+import (
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+// pool is gradients of one rank's dense parameters and of its experts.
+type pool struct{ dense, sparse unit.Bytes }
+
+// collect makes groups of ranks that share parameters run a collective behind
+// the last one of its chain, and returns what arrives.
+func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
+	run := coll.Ring(kind)
+	channels := s.Channels
+	if kind == coll.AllReduce {
+		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP)
+		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
+			channels = 1
+		}
+	}
+	for _, ranks := range groups {
+		if len(ranks) < 2 || b <= 0 {
+			continue
+		}
+		next := make([][]int32, len(ranks))
+		s.b.Collective(Collective{name, kind, DataParallel, b, ranks}, func() {
+			for c := range channels {
+				part := b*unit.Bytes(c+1)/unit.Bytes(channels) - b*unit.Bytes(c)/unit.Bytes(channels)
+				order := coll.ChannelOrder(ranks, s.perServer(), c)
+				in, ready := make([]int, len(ranks)), make([][]int32, len(ranks))
+				for i, at := range order {
+					in[i] = ranks[at]
+					ready[i] = append(s.pending(in[i]), chain[in[i]]...)
+				}
+				for i, d := range run(s.b, in, part, ready) {
+					at := order[i]
+					if kind == coll.AllReduce && channels < s.Channels {
+						next[at] = append(next[at], d...) // a tree ends piece by piece
+					} else {
+						next[at] = append(next[at], d[0])
+					}
+				}
+			}
+		})
+		for i, r := range ranks {
+			chain[r] = next[i]
+			for _, id := range next[i] {
+				out = append(out, arrival{r, id})
+			}
+		}
+	}
+	return out
+}
+
+// perServer is how many of the built ranks share a server.
+func (s *step) perServer() int {
+	if s.Fold {
+		return max(1, s.PerServer/s.TP)
+	}
+	return max(1, s.PerServer)
+}
+
+// fetch begins to gather the parameters of a part's layers for one pass (ZeRO 3):
+// the first layer and those ahead of it.
+func (s *step) fetch(p, part int, back bool) {
+	if s.ZeRO != 3 {
+		return
+	}
+	n := s.units(part)
+	s.ahead[p] = make([][]arrival, n)
+	for i := range min(1+s.Prefetch, n) {
+		s.gatherLayer(p, part, passOrder(i, n, back))
+	}
+}
+
+// passOrder is which of n layers a pass uses as its i-th.
+func passOrder(i, n int, back bool) int {
+	if back {
+		return n - 1 - i
+	}
+	return i
+}
+
+// use makes the ranks of a stage wait for a layer's parameters and begins to gather
+// the one that is now within reach.
+func (s *step) use(p, part, l int, back bool) {
+	if s.ZeRO != 3 {
+		return
+	}
+	n := s.units(part)
+	if i := passOrder(l, n, back) + 1 + s.Prefetch; i < n {
+		s.gatherLayer(p, part, passOrder(i, n, back))
+	}
+	s.await(s.ahead[p][l])
+}
+
+func (s *step) gatherLayer(p, part, l int) {
+	dense, sparse := s.params(part, l)
+	in := s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*dense))
+	in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*sparse))...)
+	s.ahead[p][l] = in
+}
+
+// written is called when a layer's gradients of a microbatch are there: they are
+// reduced in buckets after the last microbatch; with ZeRO 2, where a rank keeps
+// but its share, after each; with ZeRO 3 layer by layer.
+func (s *step) written(p, part, l, k int, postponed bool) {
+	if postponed || s.ZeRO < 2 && k != s.Microbatches-1 {
+		return
+	}
+	dense, sparse := s.params(part, l)
+	w := &s.pool[p]
+	w.dense += unit.Bytes(dense * float64(s.GradBytes))
+	w.sparse += unit.Bytes(sparse * float64(s.GradBytes))
+	s.reduce(p, s.dense[p], &w.dense, l == 0)
+	s.reduce(p, s.sparse[p], &w.sparse, l == 0)
+}
+
+// reduce takes full buckets out of a stage's gradients, or everything.
+func (s *step) reduce(p int, groups [][]int, pending *unit.Bytes, all bool) {
+	kind, name := coll.AllReduce, "dp all-reduce"
+	if s.ZeRO > 0 {
+		kind, name = coll.ReduceScatter, "dp reduce-scatter"
+	}
+	if s.ZeRO == 3 {
+		s.collect(groups, s.chain, kind, name, *pending)
+		*pending = 0
+		return
+	}
+	for all && *pending > 0 || s.Overlap && *pending >= s.Bucket {
+		b := min(*pending, s.Bucket)
+		s.collect(groups, s.chain, kind, name, b)
+		*pending -= b
+	}
+}
+
+// optimizer ends the step: each rank updates its parameters, or its share of them,
+// and with ZeRO 1 and 2 the shares are gathered.
+func (s *step) optimizer() {
+	for p := range s.PP {
+		dense, sparse := s.StageParams(p)
+		for _, ranks := range s.seats[p] {
+			for _, r := range ranks {
+				s.wait[r] = append(s.wait[r], s.chain[r]...)
+				s.op(r, s.OptimizerTime(dense+sparse), Optimizer)
+			}
+		}
+		if s.ZeRO == 1 || s.ZeRO == 2 {
+			s.spread(s.dense[p], unit.Bytes(2*dense))
+			s.spread(s.sparse[p], unit.Bytes(2*sparse))
+		}
+	}
+}
+
+// spread gathers updated parameters in buckets.
+func (s *step) spread(groups [][]int, left unit.Bytes) {
+	for left > 0 {
+		b := min(left, s.Bucket)
+		s.collect(groups, s.gather, coll.AllGather, "dp all-gather", b)
+		left -= b
+	}
+}

@@ -1,0 +1,115 @@
+package workload
+
+import (
+	"railyard/internal/coll"
+	"railyard/internal/partition"
+	"railyard/unit"
+)
+
+// activations is the size of a microbatch between layers, all tensor parallel ranks
+// together.
+func (t *Training) activations() unit.Bytes {
+	return unit.Bytes(t.Micro * t.Seq / int64(t.CP) * t.Model.Hidden * 2)
+}
+
+// Routed is how many bytes the feed-forward part of a layer works on: with experts
+// on other ranks, each token comes once per expert that works on it.
+func (t *Training) Routed() unit.Bytes {
+	if t.EP > 1 {
+		return t.activations() * unit.Bytes(t.Model.TopK)
+	}
+	return t.activations()
+}
+
+// Keys is the size of a rank's keys and values in a layer.
+func (t *Training) Keys() unit.Bytes {
+	return unit.Bytes(2 * 2 * t.Micro * t.Seq / int64(t.CP) * t.Model.KVHeads * t.Model.HeadDim / int64(t.TP))
+}
+
+// ringTime is how long a tensor parallel group's ring takes over NVLink alone.
+func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
+	rounds := t.TP - 1
+	if kind == coll.AllReduce {
+		rounds *= 2
+	}
+	each := unit.Serialize((b+unit.Bytes(t.TP)-1)/unit.Bytes(t.TP), t.NVLink) + t.NVLatency
+	return unit.Time(rounds) * each
+}
+
+// TensorTimes is how long a layer's tensor parallel collectives take, forward and
+// backward, over NVLink alone.
+func (t *Training) TensorTimes() (forward, backward unit.Time) {
+	if t.TP == 1 {
+		return 0, 0
+	}
+	for _, b := range []unit.Bytes{t.activations(), t.Routed()} {
+		if !t.Sequence {
+			forward += t.ringTime(coll.AllReduce, b)
+			backward += t.ringTime(coll.AllReduce, b)
+			continue
+		}
+		forward += t.ringTime(coll.AllGather, b) + t.ringTime(coll.ReduceScatter, b)
+		backward += t.ringTime(coll.AllGather, 2*b) + t.ringTime(coll.ReduceScatter, b)
+	}
+	if t.Recompute == partition.RecomputeFull {
+		backward += forward
+	}
+	return forward, backward
+}
+
+// TensorBytes is what a rank sends in a layer's tensor parallel collectives per
+// microbatch.
+func (t *Training) TensorBytes() float64 {
+	rounds := 4.0 // all-reduces count twice
+	if t.Sequence {
+		rounds = 5
+	}
+	if t.Recompute == partition.RecomputeFull {
+		rounds += 2
+	}
+	return rounds * float64(t.activations()+t.Routed()) * float64(t.TP-1) / float64(t.TP)
+}
+
+// units is how many layers of a part are gathered, the head counted.
+func (t *Training) units(part int) int {
+	n := int(t.Layers(t.Model, part))
+	if part == t.Chunks()-1 {
+		n++
+	}
+	return n
+}
+
+// params returns the parameters of one rank in a layer of a part; the embedding
+// belongs to the first layer, and layer number Layers(part) is the head.
+func (t *Training) params(part, l int) (dense, sparse float64) {
+	m := t.Model
+	tp := float64(t.TP)
+	head := float64(m.Vocab * m.Hidden)
+	if l == int(t.Layers(m, part)) {
+		if m.Tied && t.Chunks() == 1 {
+			return 0, 0 // the embedding itself
+		}
+		return (head + float64(m.Hidden)) / tp, 0
+	}
+	dense = float64(m.LayerParams() - m.ExpertParams())
+	if part == 0 && l == 0 {
+		dense += float64(m.EmbeddingParams() - m.Hidden)
+		if !m.Tied {
+			dense -= head
+		}
+	}
+	return dense / tp, float64(m.ExpertParams()) / tp / float64(t.EP)
+}
+
+// StageParams returns the parameters of one rank of a pipeline stage: those that all
+// replicas share, and its experts.
+func (t *Training) StageParams(stage int) (dense, sparse float64) {
+	for v := range t.VPP {
+		part := v*t.PP + stage
+		for l := range t.units(part) {
+			d, s := t.params(part, l)
+			dense, sparse = dense+d, sparse+s
+		}
+	}
+	return dense, sparse
+}
