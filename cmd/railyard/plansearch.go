@@ -95,6 +95,9 @@ func siteOf(plan *scenario.Plan, gpus int) planner.Site {
 	f := &plan.File
 	s := planner.SiteOf(plan.Graph, plan.GPU, gpus, plan.NVLink)
 	s.NVLatency, s.Latency = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond
+	if f.Fabric.Pods > 1 {
+		s.Pod = f.Fabric.Hosts * f.Fabric.Segments
+	}
 	s.Spread, s.QPs = f.LB != "ecmp", max(1, f.Transport.QPs)
 	return s
 }

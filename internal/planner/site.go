@@ -23,7 +23,8 @@ type Site struct {
 	Uplinks   int       // of a leaf; 0: nothing above it
 	Uplink    unit.Rate // of one of them
 	Ratio     float64   // oversubscription of the leaves, 1 is none
-	Upper     float64   // the worst above them
+	Upper     float64   // of what leaves a pod, over all tiers
+	Pod       int       // servers of a pod; 0: there is one
 	Spread    bool      // packets or flowlets are spread: flows do not collide
 	QPs       int       // queue pairs a transfer is cut over
 }
@@ -68,10 +69,12 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	if up > 0 {
 		s.Ratio = max(1, float64(down)/float64(up))
 	}
+	s.Upper = s.Ratio
 	for _, t := range g.Inventory().Tiers {
-		s.Upper = max(s.Upper, t.Oversubscription)
+		if t.Tier > 1 && t.Oversubscription > 0 {
+			s.Upper *= max(1, t.Oversubscription)
+		}
 	}
-	s.Upper /= s.Ratio
 	return s
 }
 
@@ -87,8 +90,8 @@ func (s Site) check() error {
 	return nil
 }
 
-// reach is how far neighbours of a group lie apart: in how many servers a step
-// leads on, which share of the steps leaves the leaf.
+// reach says of transfers to the rank so many on whether they stay in the server,
+// and which share of them leaves the leaf.
 func (s Site) reach(ranks int) (local bool, crossing float64) {
 	if ranks < s.PerServer {
 		return true, 0
@@ -99,18 +102,22 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 	return false, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Segment))
 }
 
-// rate is what a GPU's transfers get when a share of them goes over the spines:
-// the NIC's rate, less what the uplinks are short of, less what flows lose that
-// hash onto one uplink. The slowest flow counts, because collectives wait for it.
-func (s Site) rate(crossing float64) unit.Rate {
+// rate is what a GPU's transfers to the rank so many on get: the NIC's rate, less
+// what the uplinks are short of, less what flows lose that hash onto one uplink.
+// The slowest flow counts, because collectives wait for it.
+func (s Site) rate(ranks int) unit.Rate {
+	_, crossing := s.reach(max(ranks, s.PerServer))
 	if crossing == 0 {
 		return s.NIC
 	}
 	flows := max(1, crossing*float64(s.Segment))
-	load := flows * float64(s.NIC) / (float64(s.Uplinks) * float64(s.Uplink)) * s.Upper // of the mean uplink
+	load := flows * float64(s.NIC) / (float64(s.Uplinks) * float64(s.Uplink)) // of the mean uplink
 	if !s.Spread {
 		worst := fullest(int(math.Round(flows))*s.QPs, s.Uplinks)
-		load = max(load, worst*float64(s.NIC)/float64(s.QPs)/float64(s.Uplink)*s.Upper)
+		load = max(load, worst*float64(s.NIC)/float64(s.QPs)/float64(s.Uplink))
+	}
+	if s.Pod > 0 {
+		load = max(load, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Pod))*s.Upper)
 	}
 	return unit.Rate(float64(s.NIC) / max(1, load))
 }
@@ -154,8 +161,7 @@ func (s Site) ring(g group, bytes, rounds float64) float64 {
 	n := float64(g.n)
 	rate, hops := s.NVLink, 0.0
 	if k < g.n {
-		_, crossing := s.reach(max(g.stride, s.PerServer))
-		rate = min(s.NVLink, s.rate(crossing)*unit.Rate(k))
+		rate = min(s.NVLink, s.rate(g.stride)*unit.Rate(k))
 		hops = n / float64(k)
 	}
 	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()
@@ -164,11 +170,10 @@ func (s Site) ring(g group, bytes, rounds float64) float64 {
 
 // send is the time of one transfer to a rank a stride away.
 func (s Site) send(stride int, bytes float64) float64 {
-	local, crossing := s.reach(stride)
-	if local {
+	if local, _ := s.reach(stride); local {
 		return bytes*8/float64(s.NVLink) + s.NVLatency.Seconds()
 	}
-	return bytes*8/float64(s.rate(crossing)) + s.Latency.Seconds()
+	return bytes*8/float64(s.rate(stride)) + s.Latency.Seconds()
 }
 
 // groupsOf returns the strides of a layout's groups.

@@ -148,11 +148,11 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 			rt.Fatal(err)
 		}
 		p, err := d.Resolve(func(name string) ([]byte, error) {
-		if name != "small.json" {
-			return nil, fmt.Errorf("there is no %s", name)
-		}
-		return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
-	})
+			if name != "small.json" {
+				return nil, fmt.Errorf("there is no %s", name)
+			}
+			return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+		})
 		if err != nil {
 			rt.Fatal(err)
 		}
