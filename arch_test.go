@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"internal/tune":     {"internal/rng"},
 	"internal/report":   {"internal/result", "internal/swconf", "internal/tune"},
 	"cmd/railyard": {"internal/scenario", "internal/sim", "internal/result", "internal/report", "internal/topo", "internal/validate",
-		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
+		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "internal/coll", "internal/workload", "internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
 }
 
 // edge packages may touch the outside world; all others are cores.

@@ -12,11 +12,12 @@ import (
 )
 
 type planCmd struct {
-	Size    planSizeCmd    `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
-	Memory  planMemoryCmd  `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
-	Search  planSearchCmd  `cmd:"" help:"The best partitioning of a model on a fabric."`
-	Fabric  planFabricCmd  `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
-	Traffic planTrafficCmd `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
+	Size       planSizeCmd       `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
+	Memory     planMemoryCmd     `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
+	Search     planSearchCmd     `cmd:"" help:"The best partitioning of a model on a fabric."`
+	Fabric     planFabricCmd     `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
+	Collective planCollectiveCmd `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
+	Traffic    planTrafficCmd    `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 
 func (c *planCmd) Help() string {

@@ -15,6 +15,7 @@ const (
 	ByRing    = "ring"
 	ByTree    = "tree"
 	ByHalving = "halving-doubling"
+	ByRails   = "hierarchical"
 )
 
 // Ring returns the ring algorithm of an all-reduce, all-gather or reduce-scatter.
@@ -28,13 +29,16 @@ func Ring(k Kind) Algorithm {
 	return RingAllReduce
 }
 
-// AllReduceBy returns the all-reduce of a name over n ranks, "" being a ring.
-func AllReduceBy(name string, n int) (Algorithm, error) {
+// AllReduceBy returns the all-reduce of a name over n ranks in servers of per GPUs,
+// "" being a ring.
+func AllReduceBy(name string, n, per int) (Algorithm, error) {
 	switch name {
 	case "", ByRing:
 		return RingAllReduce, nil
 	case ByTree:
-		return TreeAllReduce, nil
+		return NodeTrees(per), nil
+	case ByRails:
+		return Hierarchical(per), nil
 	case ByHalving:
 		if n&(n-1) != 0 {
 			return nil, fmt.Errorf("halving and doubling needs a power of two of ranks, found %d", n)
@@ -44,7 +48,7 @@ func AllReduceBy(name string, n int) (Algorithm, error) {
 			return done
 		}, nil
 	}
-	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s", name, ByRing, ByTree, ByHalving)
+	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s, %s", name, ByRing, ByTree, ByHalving, ByRails)
 }
 
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring

@@ -113,11 +113,9 @@ const (
 	ToAll
 	Bcast
 	SendRecv
-	TreeReduce    // all-reduce over two trees
-	HalvingReduce // all-reduce by halving and doubling
 )
 
-var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv", "tree all-reduce", "halving-doubling all-reduce"}
+var kindNames = [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv"}
 
 func (k Kind) String() string { return kindNames[k] }
 
@@ -125,7 +123,7 @@ func (k Kind) String() string { return kindNames[k] }
 // bandwidth (nccl-tests, PERFORMANCE.md).
 func (k Kind) BusFactor(n int) float64 {
 	switch k {
-	case AllReduce, TreeReduce, HalvingReduce:
+	case AllReduce:
 		return 2 * float64(n-1) / float64(n)
 	case AllGather, ReduceScatter, ToAll:
 		return float64(n-1) / float64(n)

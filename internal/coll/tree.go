@@ -53,23 +53,66 @@ const (
 // TreeAllReduce reduces half of the bytes up each of two trees and sends the sums
 // down again, piece by piece (Sanders, Speck and Träff 2009).
 func TreeAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-	n := len(ranks)
-	done := make([][]int32, n)
-	for i := range done {
-		done[i] = append(done[i], ready[i]...)
-	}
-	if n < 2 {
+	return NodeTrees(1)(s, ranks, bytes, ready)
+}
+
+// NodeTrees returns NCCL's tree all-reduce for servers of per GPUs: the trees join
+// servers, inside of which a chain leads to the GPU that has the channel; there are
+// as many channels as GPUs in a server, each on its rail. With servers of different
+// sizes there is one tree of all ranks.
+func NodeTrees(per int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		done := make([][]int32, len(ranks))
+		for i := range done {
+			done[i] = append(done[i], ready[i]...)
+		}
+		if len(ranks) < 2 {
+			return done
+		}
+		groups := servers(ranks, per)
+		channels := len(groups[0])
+		for _, g := range groups {
+			if len(g) != channels {
+				groups, channels = servers(seq(len(ranks)), 1), 1
+				break
+			}
+		}
+		for c := range channels {
+			part := chunk(bytes, c, channels)
+			for n := range 2 {
+				half := chunk(part, n, 2)
+				pieces := int(min(max((half+treePiece-1)/treePiece, 1), maxPieces))
+				t := newTree(nodeTree(groups, c, n))
+				for p := range pieces {
+					t.piece(s, ranks, chunk(half, p, pieces), ready, done)
+				}
+			}
+		}
 		return done
 	}
-	for tree := range 2 {
-		half := chunk(bytes, tree, 2)
-		pieces := int(min(max((half+treePiece-1)/treePiece, 1), maxPieces))
-		t := newTree(TreeParents(n, tree))
-		for p := range pieces {
-			t.piece(s, ranks, chunk(half, p, pieces), ready, done)
+}
+
+// nodeTree returns the parents of a channel's tree: places in the groups' numbering.
+func nodeTree(groups [][]int, channel, n int) []int {
+	parents := make([]int, len(groups)*len(groups[0]))
+	for node, up := range TreeParents(len(groups), n) {
+		g := groups[node]
+		for k := 1; k < len(g); k++ { // a chain that ends at the channel's GPU
+			parents[g[(channel+k)%len(g)]] = g[(channel+k-1)%len(g)]
+		}
+		if parents[g[channel]] = -1; up >= 0 {
+			parents[g[channel]] = groups[up][channel]
 		}
 	}
-	return done
+	return parents
+}
+
+func seq(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // tree is one tree with what has been sent in it.

@@ -88,14 +88,6 @@ func TestTreeVolumes(t *testing.T) {
 	}
 }
 
-func seq(n int) []int {
-	r := make([]int, n)
-	for i := range r {
-		r[i] = i
-	}
-	return r
-}
-
 func sum(l *ledger) (total unit.Bytes) {
 	for _, b := range l.sent {
 		total += b

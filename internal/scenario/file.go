@@ -90,6 +90,7 @@ type Server struct {
 	RxXOff     unit.Bytes `yaml:"rx_xoff" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
 	RxXOn      unit.Bytes `yaml:"rx_xon" doc:"level that resumes it"`
 	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction; 0bps: the GPU's"`
+	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network joins rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
 }
 
@@ -204,13 +205,14 @@ type Training struct {
 	TPOverlap     bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
 	Order         string     `yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
-	DPAlgorithm   string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling" doc:"all-reduce of gradients"`
+	DPAlgorithm   string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical" doc:"all-reduce of gradients"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
 	Fold          bool       `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 }
 
 // Traffic is one pattern.
 type Traffic struct {
+	Collective    *CollSpec   `yaml:"collective" doc:"any collective by any algorithm, as NCCL would choose it with auto"`
 	Permutation   *Pattern    `yaml:"permutation" doc:"every rank sends to the next of a random cycle"`
 	Incast        *IncastSpec `yaml:"incast" doc:"many ranks send to one"`
 	AllToAll      *Pattern    `yaml:"alltoall" doc:"every rank sends its share to every other"`
@@ -227,6 +229,17 @@ type Traffic struct {
 type Pattern struct {
 	Bytes  unit.Bytes `yaml:"bytes" doc:"per rank"`
 	Groups string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
+}
+
+// CollSpec is a collective with all its choices.
+type CollSpec struct {
+	Kind      string     `yaml:"kind" enum:"all-reduce,all-gather,reduce-scatter,all-to-all,broadcast" doc:"which collective"`
+	Bytes     unit.Bytes `yaml:"bytes" doc:"of a rank's buffer; in all-gathers and reduce-scatters of the whole one"`
+	Groups    string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
+	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,halving-doubling,hierarchical,chain,direct,pairwise,pxn" doc:"auto: what NCCL's tuning model picks; all-reduce: ring, tree, halving-doubling, hierarchical; all-to-all: direct, pairwise, pxn; broadcast: chain, tree"`
+	Protocol  string     `yaml:"protocol" enum:"none,auto,ll,ll128,simple" doc:"flags and synchronisation of NCCL's protocols; none: bare transfers"`
+	Channels  int        `yaml:"channels" doc:"rings side by side, crossing servers on different rails; 0: one, or with auto one per GPU of a server"`
+	Chunk     unit.Bytes `yaml:"chunk" doc:"rings: bytes per rank and piece, pieces follow each other; 0B: whole steps"`
 }
 
 // IncastSpec is an incast.

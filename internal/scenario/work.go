@@ -134,33 +134,34 @@ func (p *Plan) traffic(t *Traffic) error {
 	key := "workload.traffic"
 	n := 0
 	var build func() (*workload.DAG, error)
-	pattern := func(name string, s *Pattern, kind coll.Kind) error {
+	pattern := func(name string, s *Pattern, run workload.CollectiveRun) error {
 		if s == nil {
 			return nil
 		}
 		n++
-		build = func() (*workload.DAG, error) {
-			groups := workload.All(ranks)
-			if s.Groups == "rail" {
-				groups = workload.ByRail(ranks, p.Graph.GPUs)
-			}
-			if kind == coll.ToAll && ranks > 4096 {
-				return nil, fmt.Errorf("an all-to-all of %d ranks is more than the 4096 that are taken", ranks)
-			}
-			return workload.RunCollective(ranks, kind, groups, s.Bytes)
-		}
+		run.Bytes = s.Bytes
+		build = func() (*workload.DAG, error) { return p.collective(s.Groups, run) }
 		return p.positive(key+"."+name+".bytes", s.Bytes)
 	}
 	for _, c := range []struct {
-		name string
-		s    *Pattern
-		kind coll.Kind
-	}{{"alltoall", t.AllToAll, coll.ToAll}, {"ring-allreduce", t.RingAllReduce, coll.AllReduce}, {"all-gather", t.AllGather, coll.AllGather},
-		{"tree-allreduce", t.TreeAllReduce, coll.TreeReduce}, {"halving-doubling", t.Halving, coll.HalvingReduce},
-		{"reduce-scatter", t.ReduceScatter, coll.ReduceScatter}, {"broadcast", t.Broadcast, coll.Bcast}} {
-		if err := pattern(c.name, c.s, c.kind); err != nil {
+		name      string
+		s         *Pattern
+		kind      coll.Kind
+		algorithm string
+	}{{"alltoall", t.AllToAll, coll.ToAll, ""}, {"ring-allreduce", t.RingAllReduce, coll.AllReduce, ""}, {"all-gather", t.AllGather, coll.AllGather, ""},
+		{"tree-allreduce", t.TreeAllReduce, coll.AllReduce, coll.ByTree}, {"halving-doubling", t.Halving, coll.AllReduce, coll.ByHalving},
+		{"reduce-scatter", t.ReduceScatter, coll.ReduceScatter, ""}, {"broadcast", t.Broadcast, coll.Bcast, ""}} {
+		if err := pattern(c.name, c.s, workload.CollectiveRun{Kind: c.kind, Algorithm: c.algorithm}); err != nil {
 			return err
 		}
+	}
+	if s := t.Collective; s != nil {
+		n++
+		run, err := p.choose(s)
+		if err != nil {
+			return err
+		}
+		build = func() (*workload.DAG, error) { return p.collective(s.Groups, run) }
 	}
 	if s := t.Permutation; s != nil {
 		n++
@@ -196,7 +197,10 @@ func (p *Plan) traffic(t *Traffic) error {
 	}
 	dag, err := build()
 	if err != nil {
-		return p.at(key, "%v", err)
+		if t.Collective != nil {
+			key += ".collective"
+		}
+		return p.place(key, nil, err)
 	}
 	p.DAG = dag
 	return nil

@@ -21,6 +21,7 @@ const (
 type NVLink struct {
 	Rate    unit.Rate
 	Latency unit.Time
+	PXN     bool // transfers change rails here, not in the network
 }
 
 // Exec runs a DAG on a network.
@@ -117,11 +118,11 @@ func (x *Exec) launch(i int32) {
 }
 
 // relay returns the GPU through which src reaches dst: itself when the network
-// connects their NICs, else the one in src's server on dst's rail (PXN, seed
+// connects their NICs, unless PXN is on, else the one in src's server on dst's rail (PXN, seed
 // figure 8 and the cross-rail steps of figure 13-6).
 func (x *Exec) relay(src, dst int) int {
 	g := x.Graph
-	if g.NICs[g.NICOf[src]].Rail == g.NICs[g.NICOf[dst]].Rail || x.Reaches(g.NICOf[src], g.NICOf[dst]) {
+	if g.NICs[g.NICOf[src]].Rail == g.NICs[g.NICOf[dst]].Rail || !x.NVLink.PXN && x.Reaches(g.NICOf[src], g.NICOf[dst]) {
 		return src
 	}
 	return g.HostOf(src)*g.GPUs + g.LocalOf(dst)

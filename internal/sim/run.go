@@ -57,7 +57,7 @@ func New(p *scenario.Plan) (*Run, error) {
 		return nil, err
 	}
 	f := &p.File
-	r := &Run{Plan: p, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency})}
+	r := &Run{Plan: p, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN})}
 	if err := r.reachable(); err != nil {
 		return nil, err
 	}

@@ -249,7 +249,7 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr.Recompute = rapid.SampledFrom([]string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull}).Draw(rt, "recompute")
 		tr.Kernels = rapid.SampledFrom([]string{Flat, Fused, Unfused}).Draw(rt, "kernels")
 		tr.Order = rapid.SampledFrom([]string{"", partition.PipelineInside}).Draw(rt, "order")
-		tr.Algorithm = rapid.SampledFrom([]string{"", coll.ByRing, coll.ByTree, coll.ByHalving}).Draw(rt, "algorithm")
+		tr.Algorithm = rapid.SampledFrom([]string{"", coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}).Draw(rt, "algorithm")
 		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"), rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
 		tr.Fold = rapid.Bool().Draw(rt, "fold")
 		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond

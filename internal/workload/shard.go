@@ -14,7 +14,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 	run := coll.Ring(kind)
 	channels := s.Channels
 	if kind == coll.AllReduce {
-		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP)
+		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.perServer())
 		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
 			channels = 1
 		}

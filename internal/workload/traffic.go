@@ -59,40 +59,6 @@ func Incast(ranks, fanIn, target int, bytes unit.Bytes) (*DAG, error) {
 	return Flows(ranks, flows)
 }
 
-// RunCollective runs one collective over all ranks, or over groups of them.
-func RunCollective(ranks int, kind coll.Kind, groups [][]int, bytes unit.Bytes) (*DAG, error) {
-	b := NewBuilder(ranks)
-	var err error
-	for _, g := range groups {
-		if len(g) < 2 {
-			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
-		}
-		ready := make([][]int32, len(g))
-		b.Collective(Collective{Name: kind.String(), Kind: kind, Bytes: bytes, Ranks: g}, func() {
-			switch kind {
-			case coll.AllReduce:
-				coll.RingAllReduce(b, g, bytes, ready)
-			case coll.AllGather:
-				coll.RingAllGather(b, g, bytes, ready)
-			case coll.ReduceScatter:
-				coll.RingReduceScatter(b, g, bytes, ready)
-			case coll.ToAll:
-				coll.AllToAll(b, g, bytes, ready)
-			case coll.Bcast:
-				coll.Broadcast(b, g, bytes, max(1, int(min(bytes/unit.MiB, 64))), ready)
-			case coll.TreeReduce:
-				coll.TreeAllReduce(b, g, bytes, ready)
-			case coll.HalvingReduce:
-				_, err = coll.HalvingDoubling(b, g, bytes, ready)
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return b.Seal()
-}
-
 func seq(n int) []int {
 	s := make([]int, n)
 	for i := range s {

@@ -85,7 +85,7 @@ func (t *Training) Validate() error {
 	case t.Kernels != "" && t.Kernels != Flat && t.Kernels != Fused && t.Kernels != Unfused:
 		return fieldErr("kernels", "%q is not known; accepted: %s, %s, %s", t.Kernels, Flat, Fused, Unfused)
 	}
-	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP); err != nil {
+	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, max(1, t.PerServer)); err != nil {
 		return fieldErr("dp_algorithm", "%v", err)
 	}
 	return nil

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"railyard/internal/coll"
+	"railyard/internal/scenario"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+type planCollectiveCmd struct {
+	Fabric     string   `arg:"" help:"Scenario with the fabric." placeholder:"SCENARIO"`
+	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast." default:"all-reduce" placeholder:"NAME"`
+	Sizes      []string `help:"Bytes of a rank's buffer." default:"64KiB,1MiB,16MiB" placeholder:"SIZE,..."`
+	Algorithms []string `help:"To simulate; all that the kind has unless given." placeholder:"NAME,..."`
+	Groups     string   `help:"All GPUs together, or one group per rail." enum:"all,rail" default:"all" placeholder:"all|rail"`
+	NoSimulate bool     `help:"Ask NCCL's tuning model only." name:"no-simulate"`
+	JSON       bool     `help:"Print as JSON."`
+}
+
+func (c *planCollectiveCmd) Help() string {
+	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the simulator, with the
+protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus bandwidth. NVLS is the model's alone.
+
+Examples:
+  railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB
+  railyard plan collective scenarios/gpt13b-128.yaml --kind all-to-all --sizes 1MiB --set fabric.hosts=4
+  railyard plan collective scenarios/gpt13b-128.yaml --groups rail --algorithms ring,tree`
+}
+
+// collectiveRow is one size.
+type collectiveRow struct {
+	Bytes int64           `json:"bytes"`
+	Model []coll.Choice   `json:"nccl_model,omitempty"`
+	Runs  []collectiveRun `json:"simulated,omitempty"`
+}
+
+// collectiveRun is one simulated algorithm.
+type collectiveRun struct {
+	Algorithm string  `json:"algorithm"`
+	Protocol  string  `json:"protocol"`
+	Micros    float64 `json:"microseconds"`
+	BusBW     float64 `json:"busbw_gbytes_s"`
+	Marks     int64   `json:"ecn_marks"`
+	QueuePeak int64   `json:"queue_peak_bytes"`
+	Skipped   string  `json:"skipped,omitempty"`
+}
+
+// Run is the plan collective command.
+func (c *planCollectiveCmd) Run(e *env) error {
+	kind, err := scenario.ParseKind(c.Kind)
+	if err != nil {
+		return &inputError{err}
+	}
+	sizes, err := c.sizes()
+	if err != nil {
+		return err
+	}
+	algorithms := workload.Algorithms(kind)
+	for _, a := range c.Algorithms {
+		if !slices.Contains(algorithms, a) {
+			return &inputError{fmt.Errorf("--algorithms: %q does not run an %v; accepted: %s", a, kind, strings.Join(algorithms, ", "))}
+		}
+	}
+	if len(c.Algorithms) > 0 {
+		algorithms = c.Algorithms
+	}
+	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	var rows []collectiveRow
+	for _, b := range sizes {
+		row := collectiveRow{Bytes: int64(b)}
+		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
+			row.Model, _ = m.Tune(kind, float64(b)) // kinds that the model does not know have no choices
+		}
+		if !c.NoSimulate {
+			for _, a := range algorithms {
+				run, err := c.simulated(e, kind, a, b, row.Model)
+				if err == errInterrupted {
+					return err
+				}
+				if err != nil {
+					run.Skipped = err.Error()
+				}
+				row.Runs = append(row.Runs, run)
+			}
+		}
+		rows = append(rows, row)
+	}
+	if c.JSON {
+		return printJSON(e.stdout, rows)
+	}
+	c.print(e.stdout, plan, rows)
+	return nil
+}
+
+func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
+	for _, s := range c.Sizes {
+		b, err := unit.ParseBytes(s)
+		if err != nil || b <= 0 || b > 64*unit.GB {
+			return nil, &inputError{fmt.Errorf("--sizes %q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// simulated runs one algorithm.
+func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, b unit.Bytes, choices []coll.Choice) (collectiveRun, error) {
+	run := collectiveRun{Algorithm: algorithm, Protocol: "none"}
+	for _, x := range choices {
+		if x.Algorithm == algorithm {
+			run.Protocol = x.Protocol
+			break
+		}
+	}
+	doc, err := loadDocument(c.Fabric, c.Set)
+	if err != nil {
+		return run, err
+	}
+	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm, Protocol: run.Protocol}
+	if algorithm == coll.ByRing && c.Groups == "all" {
+		spec.Channels = max(1, doc.File.Server.GPUs)
+	}
+	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Collective: spec}}
+	plan, err := resolve(c.Fabric, doc)
+	if err != nil {
+		return run, err
+	}
+	r, err := newRun(plan)
+	if err != nil {
+		return run, err
+	}
+	if err := simulate(r, e.stderr); err != nil {
+		return run, err
+	}
+	if f := r.Failed(); f != nil {
+		return run, fmt.Errorf("queue pair %d failed: %v", f.Conn, f.Status)
+	}
+	s, _, _ := r.Outcome(version())
+	t := unit.Time(s.StepTime).Seconds()
+	n := plan.Graph.TotalGPUs()
+	if c.Groups == "rail" {
+		n /= plan.Graph.GPUs
+	}
+	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9, s.ECNMarks, s.QueuePeak
+	return run, nil
+}
+
+func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectiveRow) {
+	fmt.Fprintf(w, "%s over %d GPUs in %d servers, groups: %s\n\n", c.Kind, plan.Graph.TotalGPUs(), len(plan.Graph.Hosts), c.Groups)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "bytes\tby\talgorithm\tprotocol\ttime us\tbusbw GB/s\tECN marks\tlongest queue")
+	for _, r := range rows {
+		b := unit.Bytes(r.Bytes).String()
+		if len(r.Model) > 0 {
+			x := r.Model[0]
+			fmt.Fprintf(t, "%s\tNCCL's model\t%s\t%s\t%.1f\t%.2f\t\t\n", b, x.Algorithm, x.Protocol, x.Micros, x.BusBW)
+			b = ""
+		}
+		for _, x := range r.Runs {
+			if x.Skipped != "" {
+				fmt.Fprintf(t, "%s\tsimulator\t%s\tnot run: %s\n", b, x.Algorithm, x.Skipped)
+			} else {
+				fmt.Fprintf(t, "%s\tsimulator\t%s\t%s\t%.1f\t%.2f\t%d\t%v\n", b, x.Algorithm, x.Protocol, x.Micros, x.BusBW, x.Marks, unit.Bytes(x.QueuePeak))
+			}
+			b = ""
+		}
+	}
+	t.Flush()
+}

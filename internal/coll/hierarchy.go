@@ -1,0 +1,205 @@
+package coll
+
+import "railyard/unit"
+
+// servers groups the places in ranks by the server they are on, per GPUs each.
+func servers(ranks []int, per int) (groups [][]int) {
+	for i := 0; i < len(ranks); {
+		j := i
+		var g []int
+		for ; j < len(ranks) && ranks[j]/per == ranks[i]/per; j++ {
+			g = append(g, j)
+		}
+		groups = append(groups, g)
+		i = j
+	}
+	return groups
+}
+
+// at picks elements by place.
+func at[T any](all []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, p := range places {
+		out[i] = all[p]
+	}
+	return out
+}
+
+// Hierarchical returns the rail-aware all-reduce for servers of per GPUs:
+// reduce-scatter inside each server, a ring per rail over the servers for each
+// share, all-gather inside. With servers of different sizes, or one, it is a ring.
+func Hierarchical(per int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		groups := servers(ranks, per)
+		n := len(groups[0])
+		for _, g := range groups {
+			if len(g) != n {
+				return RingAllReduce(s, ranks, bytes, ready)
+			}
+		}
+		if n == 1 || len(groups) == 1 {
+			return RingAllReduce(s, ranks, bytes, ready)
+		}
+		state := append([][]int32(nil), ready...)
+		put := func(places []int, done [][]int32) {
+			for i, p := range places {
+				state[p] = done[i]
+			}
+		}
+		for _, g := range groups {
+			put(g, RingReduceScatter(s, at(ranks, g), bytes, at(state, g)))
+		}
+		for rail := range n {
+			places := make([]int, len(groups))
+			for i, g := range groups {
+				places[i] = g[rail]
+			}
+			put(places, RingAllReduce(s, at(ranks, places), chunk(bytes, rail, n), at(state, places)))
+		}
+		for _, g := range groups {
+			put(g, RingAllGather(s, at(ranks, g), bytes, at(state, g)))
+		}
+		return state
+	}
+}
+
+// PairwiseAllToAll sends bytes/n from every rank to every other one in n-1 rounds:
+// in round k to the k-th on the right, once what the round before sent and brought
+// is there (Thakur et al. 2005).
+func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	n := len(ranks)
+	last := append([][]int32(nil), ready...)
+	for d := 1; d < n; d++ {
+		next := make([][]int32, n)
+		for i := range n {
+			to := (i + d) % n
+			id := s.Transfer(ranks[i], ranks[to], chunk(bytes, to, n), last[i]...)
+			next[to] = append(next[to], id)
+			next[i] = append(next[i], id)
+		}
+		last = next
+	}
+	for i := range last {
+		last[i] = append(last[i], ready[i]...)
+	}
+	return last
+}
+
+// RailAllToAll returns the all-to-all that NCCL runs with PXN, for servers of per
+// GPUs: what a server's GPUs have for a GPU elsewhere they hand over NVLink to the
+// GPU on that one's rail, which sends it as one message: per times fewer messages,
+// and none that changes rails in the network.
+func RailAllToAll(per int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		n := len(ranks)
+		groups := servers(ranks, per)
+		done := make([][]int32, n)
+		for i := range n {
+			done[i] = append(done[i], ready[i]...)
+		}
+		for d := range groups { // servers apart
+			for from, g := range groups {
+				for _, dst := range groups[(from+d)%len(groups)] {
+					b := chunk(bytes, dst, n)
+					if d == 0 {
+						for _, src := range g {
+							if src != dst {
+								done[dst] = append(done[dst], s.Transfer(ranks[src], ranks[dst], b, ready[src]...))
+							}
+						}
+						continue
+					}
+					done[dst] = append(done[dst], handOver(s, ranks, g, dst, per, b, ready))
+				}
+			}
+		}
+		return done
+	}
+}
+
+// handOver collects a server's shares for dst on the GPU of its rail, or the one
+// nearest to it, and sends them on.
+func handOver(s Sink, ranks, g []int, dst, per int, b unit.Bytes, ready [][]int32) int32 {
+	via := g[0]
+	for _, src := range g {
+		if ranks[src]%per == ranks[dst]%per {
+			via = src
+		}
+	}
+	after := append([]int32(nil), ready[via]...)
+	for _, src := range g {
+		if src != via {
+			after = append(after, s.Transfer(ranks[src], ranks[via], b, ready[src]...))
+		}
+	}
+	return s.Transfer(ranks[via], ranks[dst], b*unit.Bytes(len(g)), after...)
+}
+
+// TreeBroadcast passes bytes from the first rank down NCCL's first binary tree,
+// piece by piece.
+func TreeBroadcast(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+	n := len(ranks)
+	done := make([][]int32, n)
+	for i := range done {
+		done[i] = append(done[i], ready[i]...)
+	}
+	if n < 2 {
+		return done
+	}
+	pieces := int(min(max((bytes+treePiece-1)/treePiece, 1), maxPieces))
+	t := newTree(TreeParents(n, 0))
+	for p := range pieces {
+		have := make([][]int32, n)
+		have[0] = ready[0]
+		for i := n - 1; i >= 0; i-- { // the root first
+			r := t.order[i]
+			for _, c := range t.children[r] {
+				after := append(append(append([]int32(nil), have[r]...), ready[c]...), slot(t.down[c])...)
+				id := s.Transfer(ranks[r], ranks[c], chunk(bytes, p, pieces), after...)
+				t.down[c] = append(t.down[c], id)
+				have[c] = []int32{id}
+				done[c] = append(done[c], id)
+			}
+		}
+	}
+	return done
+}
+
+// Sliced cuts a collective into pieces of at most per bytes and rank and lets them
+// follow each other: a piece begins at a rank when the piece slots before it is
+// done there, as NCCL's buffers of eight slots allow.
+func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		whole := per * unit.Bytes(len(ranks))
+		pieces := int(min(max((bytes+whole-1)/whole, 1), maxPieces))
+		all := make([][]int32, len(ranks))
+		var before [][][]int32
+		for p := range pieces {
+			start := ready
+			if p >= slots {
+				start = before[p-slots]
+			}
+			done := run(s, ranks, chunk(bytes, p, pieces), start)
+			before = append(before, done)
+			for i := range all {
+				all[i] = append(all[i], done[i]...)
+			}
+		}
+		return all
+	}
+}
+
+// OnChannels runs a ring collective as so many rings, each with its part of the
+// bytes, that cross servers of per GPUs on different rails.
+func OnChannels(run Algorithm, channels, per int) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		all := make([][]int32, len(ranks))
+		for c := range channels {
+			order := ChannelOrder(ranks, per, c)
+			for i, d := range run(s, at(ranks, order), chunk(bytes, c, channels), at(ready, order)) {
+				all[order[i]] = append(all[order[i]], d...)
+			}
+		}
+		return all
+	}
+}

@@ -1,0 +1,196 @@
+package coll
+
+import (
+	"math"
+	"testing"
+
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// paths is a ledger that also knows which rank pairs were used.
+type paths struct {
+	*ledger
+	pairs map[[2]int]unit.Bytes
+	count int
+}
+
+func (p *paths) Transfer(src, dst int, b unit.Bytes, after ...int32) int32 {
+	p.pairs[[2]int{src, dst}] += b
+	p.count++
+	return p.ledger.Transfer(src, dst, b, after...)
+}
+
+func newPaths() *paths { return &paths{newLedger(), map[[2]int]unit.Bytes{}, 0} }
+
+// Over servers of g GPUs, the hierarchical all-reduce sends what a ring sends in
+// all, crosses servers on rails alone, and there each rank sends 2(m-1)/m of its
+// share.
+func TestHierarchical(t *testing.T) {
+	for _, c := range []struct{ servers, per int }{{4, 8}, {2, 2}, {7, 4}} {
+		n := c.servers * c.per
+		const s = 8 * 7 * 3 * unit.MiB
+		p := newPaths()
+		done := Hierarchical(c.per)(p, seq(n), s, make([][]int32, n))
+		cross := unit.Bytes(0)
+		for pair, b := range p.pairs {
+			if pair[0]/c.per != pair[1]/c.per {
+				cross += b
+				if pair[0]%c.per != pair[1]%c.per {
+					t.Errorf("%+v: %v changes rails", c, pair)
+				}
+			}
+		}
+		if want := 2 * float64(c.servers-1) * float64(s); math.Abs(float64(cross)/want-1) > 1e-6 || len(done) != n {
+			t.Errorf("%+v: %d bytes between servers, want %.0f", c, cross, want)
+		}
+		inside := float64(sum(p.ledger) - cross)
+		if want := 2 * float64(c.per-1) * float64(s) * float64(c.servers); math.Abs(inside/want-1) > 1e-6 {
+			t.Errorf("%+v: %g bytes inside servers, want %g", c, inside, want)
+		}
+		ring := newLedger()
+		RingAllReduce(ring, seq(n), s, make([][]int32, n))
+		if n > 4 && deepest(p.ledger) >= deepest(ring) {
+			t.Errorf("%+v: %d rounds, the ring has %d", c, deepest(p.ledger), deepest(ring))
+		}
+	}
+	// Servers of different sizes fall back to a ring.
+	l := newLedger()
+	if done := Hierarchical(4)(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 || sum(l) != 2*5*600 {
+		t.Errorf("uneven servers: %v", sum(l))
+	}
+}
+
+// NCCL's trees join servers on every rail, and move what one tree of all ranks does.
+func TestNodeTrees(t *testing.T) {
+	const servers, per, s = 9, 4, 64 * unit.MiB
+	p := newPaths()
+	NodeTrees(per)(p, seq(servers*per), s, make([][]int32, servers*per))
+	if sum(p.ledger) != 2*(servers*per-1)*s {
+		t.Errorf("%d bytes, want %d", sum(p.ledger), 2*(servers*per-1)*s)
+	}
+	rails := map[int]unit.Bytes{}
+	for pair, b := range p.pairs {
+		if pair[0]/per != pair[1]/per {
+			rails[pair[0]%per] += b
+			if pair[0]%per != pair[1]%per {
+				t.Errorf("%v changes rails", pair)
+			}
+		}
+	}
+	for r := range per {
+		if rails[r] != 2*(servers-1)*s/per {
+			t.Errorf("rail %d carries %d bytes, want %d", r, rails[r], 2*(servers-1)*s/per)
+		}
+	}
+}
+
+// All all-to-alls bring every rank the same; PXN's never changes rails between
+// servers and needs per times fewer messages there.
+func TestAllToAlls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m, per := rapid.IntRange(1, 6).Draw(t, "servers"), rapid.IntRange(1, 8).Draw(t, "per")
+		n := m * per
+		if n < 2 {
+			return
+		}
+		b := unit.Bytes(n * rapid.IntRange(1, 1000).Draw(t, "bytes"))
+		direct, pair, pxn := newPaths(), newPaths(), newPaths()
+		AllToAll(direct, seq(n), b, make([][]int32, n))
+		PairwiseAllToAll(pair, seq(n), b, make([][]int32, n))
+		done := RailAllToAll(per)(pxn, seq(n), b, make([][]int32, n))
+		if sum(direct.ledger) != unit.Bytes(n-1)*b || sum(pair.ledger) != sum(direct.ledger) || deepest(pair.ledger) != n-1 || len(done) != n {
+			t.Fatalf("%d and %d bytes, %d rounds", sum(direct.ledger), sum(pair.ledger), deepest(pair.ledger))
+		}
+		crossing, messages := unit.Bytes(0), 0
+		for p, x := range pxn.pairs {
+			if p[0]/per != p[1]/per {
+				crossing += x
+				messages++
+				if p[0]%per != p[1]%per {
+					t.Fatalf("%v changes rails", p)
+				}
+			}
+		}
+		if want := unit.Bytes(m*(m-1)*per*per) * b / unit.Bytes(n); crossing != want || messages != m*(m-1)*per {
+			t.Fatalf("%d bytes in %d messages between servers, want %d in %d", crossing, messages, want, m*(m-1)*per)
+		}
+	})
+}
+
+// A broadcast, sliced rings and channels move what they must.
+func TestVariants(t *testing.T) {
+	const n, s = 12, 64 * unit.MiB
+	ready := func() [][]int32 { return make([][]int32, n) }
+	tree := newPaths()
+	if done := TreeBroadcast(tree, seq(n), s, ready()); sum(tree.ledger) != (n-1)*s || tree.got[0] != 0 || len(done) != n {
+		t.Errorf("broadcast: %d bytes", sum(tree.ledger))
+	}
+	for name, run := range map[string]Algorithm{"sliced": Sliced(RingAllReduce, unit.MiB, 8), "channels": OnChannels(RingAllReduce, 4, 4), "both": OnChannels(Sliced(RingAllReduce, unit.MiB, 8), 4, 4)} {
+		l := newLedger()
+		if done := run(l, seq(n), s, ready()); sum(l) != 2*(n-1)*s || len(done) != n {
+			t.Errorf("%s: %d bytes, want %d", name, sum(l), 2*(n-1)*s)
+		}
+	}
+	p := newPaths()
+	OnChannels(RingAllReduce, 4, 4)(p, seq(n), s, ready())
+	rails := map[int]bool{}
+	for pair := range p.pairs {
+		if pair[0]/4 != pair[1]/4 {
+			rails[pair[0]%4] = true
+		}
+	}
+	if len(rails) != 4 {
+		t.Errorf("four channels cross on rails %v", rails)
+	}
+}
+
+// The tuning model's choices are NCCL's: trees and LL for small all-reduces over
+// many nodes, rings and Simple for large ones; no bus bandwidth above the NICs'
+// beyond two nodes; time grows with bytes.
+func TestTuning(t *testing.T) {
+	m := Machine{Nodes: 16, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
+	small, err := m.Tune(AllReduce, 64<<10)
+	if err != nil || small[0].Algorithm != ByTree || small[0].Protocol != LL {
+		t.Errorf("64 KiB: %+v, %v", small, err)
+	}
+	large, err := m.Tune(AllReduce, 8<<30)
+	if err != nil || large[0].Algorithm != ByRing || large[0].Protocol != Simple || large[0].BusBW > 400 || large[0].BusBW < 350 {
+		t.Errorf("8 GiB: %+v, %v", large, err)
+	}
+	// By hand: base 6.6, 254 hops in all, 30 of them between nodes, LL.
+	for _, c := range small {
+		if c.Algorithm == ByRing && c.Protocol == LL {
+			want := 6.6 + (254-30)*1.0 + 30*2.7 + 65536.0/(1000*35*128/254)
+			if l := 2.0 * 127; l != 254 || math.Abs(c.Micros-want) > 15 {
+				t.Errorf("ring LL: %.1f us, by hand %.1f", c.Micros, want)
+			}
+		}
+	}
+	for _, kind := range []Kind{AllReduce, AllGather, ReduceScatter} {
+		last := 0.0
+		for b := 1024.0; b < 1e11; b *= 2 {
+			c, err := m.Tune(kind, b)
+			if err != nil || c[0].Micros < last || c[0].BusBW > 400 {
+				t.Fatalf("%v of %g: %+v after %g us", kind, b, c[0], last)
+			}
+			last = c[0].Micros
+		}
+	}
+	one := Machine{Nodes: 1, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
+	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 476 || c[0].BusBW > 560 {
+		t.Errorf("one node: %+v, %v", c, err) // measured 476 GB/s (HANDBOOK.md 9.4)
+	}
+	if _, err := m.Tune(ToAll, 1); err == nil {
+		t.Error("all-to-alls are tuned")
+	}
+	if _, err := (Machine{Nodes: 1, PerNode: 1, NVLink: 1, NIC: 1, Channels: 1}).Tune(AllReduce, 1); err == nil {
+		t.Error("one rank is tuned")
+	}
+	for _, p := range Protocols {
+		if wait, wire := ProtocolCost(p, false); wait < 0 || wire < 1 || wire > 2 {
+			t.Errorf("%s: %g us, %g bytes per byte", p, wait, wire)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package coll
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Machine is what NCCL's tuning model knows: nodes with so many GPUs each.
+type Machine struct {
+	Nodes, PerNode int
+	NVLink         float64 // GB/s of all channels inside a node
+	NIC            float64 // GB/s of all channels between nodes
+	Channels       int
+	Hopper         bool // per-channel limits of H100 and newer, else of A100
+	NVLS           bool // NVLink SHARP
+}
+
+// Choice is an algorithm and a protocol with the time that the model gives them.
+type Choice struct {
+	Algorithm string  `json:"algorithm"`
+	Protocol  string  `json:"protocol"`
+	Micros    float64 `json:"microseconds"`
+	BusBW     float64 `json:"busbw_gbytes_s"`
+}
+
+// Protocols of NCCL.
+const (
+	LL     = "ll"     // 4 bytes of data with 4 of flag: no synchronisation, half the bandwidth
+	LL128  = "ll128"  // 120 bytes with 8 of flag
+	Simple = "simple" // whole slices, with a synchronisation each
+)
+
+// Protocols lists them in NCCL's order.
+var Protocols = []string{LL, LL128, Simple}
+
+// ByNVLS is the name of NVLink SHARP, which only the model knows.
+const ByNVLS = "nvls"
+
+// Constants of nccl src/graph/tuning.cc, in microseconds and by protocol where
+// there are three (HANDBOOK.md 9.3).
+var (
+	baseTree, baseRing = [3]float64{6.8, 14, 8.4}, [3]float64{6.6, 14, 8.4}
+	linkTree, linkRing = [3]float64{0.6, 1.25, 4.0}, [3]float64{0.6, 1.9, 3.4} // over NVLink
+	netTree, netRing   = [3]float64{5, 8.5, 14}, [3]float64{2.7, 4, 14}        // over the network
+)
+
+// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s,
+// for one, two, and more nodes. Those of H100 but ll are HANDBOOK.md's; ll, and the
+// A100's trees, are from memory of the same file.
+type limits struct{ tree, ll [3]float64 }
+
+var (
+	hopper = limits{tree: [3]float64{38.7, 41.4, 36.0}, ll: [3]float64{141, 45, 35}}
+	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}}
+)
+
+const (
+	netOverhead = 1.0  // microseconds that a hop between nodes costs at least; three times that with Simple
+	nvlsLatency = 25.0 // microseconds, over NVLink
+	nvlsShare   = 0.85 // of the bandwidth, on Hopper
+)
+
+// Check refuses machines that cannot be.
+func (m Machine) Check() error {
+	if m.Nodes < 1 || m.PerNode < 1 || m.Nodes > 1<<17 || m.PerNode > 1<<10 || m.Nodes*m.PerNode < 2 || m.Channels < 1 || m.Channels > 64 || !(m.NVLink > 0) || !(m.NIC > 0) {
+		return fmt.Errorf("a collective needs two ranks, 1 to 64 channels and positive rates")
+	}
+	return nil
+}
+
+// Tune returns every algorithm and protocol that NCCL would consider for a
+// collective of so many bytes (in all-gathers and reduce-scatters, of all ranks
+// together), the fastest first: latency plus bytes over bandwidth. All-reduces know
+// rings, trees and NVLS; all-gathers and reduce-scatters are rings. The correction
+// of trees by size is not among the facts we hold and is left out.
+func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	if kind != AllReduce && kind != AllGather && kind != ReduceScatter {
+		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v", kind)
+	}
+	if !(bytes > 0 && bytes < 1e18) {
+		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)
+	}
+	var out []Choice
+	add := func(algorithm string, p int, latency, algbw float64) {
+		t := latency + bytes/(1000*algbw)
+		out = append(out, Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode)})
+	}
+	for p := range Protocols {
+		add(ByRing, p, m.ringLatency(kind, p, bytes), m.ringBandwidth(kind, p))
+		if kind == AllReduce && m.Nodes > 1 {
+			add(ByTree, p, m.treeLatency(p), m.treeBandwidth(p))
+		}
+	}
+	if kind == AllReduce && m.NVLS && m.Nodes == 1 {
+		// Every byte goes up and comes down once, the switch adds: 552 GB/s of bus
+		// bandwidth on eight H100, of which 476 are measured (HANDBOOK.md 9.4).
+		add(ByNVLS, 2, nvlsLatency, m.NVLink*nvlsShare)
+	}
+	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Micros, b.Micros) })
+	return out, nil
+}
+
+// steps is how many hops a ring has, and how many of them leave a node.
+func (m Machine) steps(kind Kind) (all, inter float64) {
+	all, inter = float64(m.Nodes*m.PerNode-1), float64(m.Nodes-1)
+	if kind == AllReduce {
+		all, inter = 2*all, 2*inter
+	}
+	return all, inter
+}
+
+func (m Machine) ringLatency(kind Kind, p int, bytes float64) float64 {
+	all, inter := m.steps(kind)
+	link, simple := linkRing[p], Protocols[p] == Simple
+	if m.Nodes > 1 {
+		overhead := netOverhead
+		if simple {
+			overhead *= 3
+		}
+		link = max(link, overhead)
+	}
+	t := baseRing[p] + (all-inter)*link + inter*netRing[p]
+	if kind == AllReduce && simple && m.Nodes > 1 && bytes/float64(m.Channels*m.Nodes*m.PerNode) >= 64 {
+		t *= 1.4
+	}
+	return t
+}
+
+func (m Machine) treeLatency(p int) float64 {
+	return baseTree[p] + 2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
+}
+
+// bus is the bandwidth of all channels, in GB/s: NCCL counts on NVLink's up to two
+// nodes, on the NICs' beyond.
+func (m Machine) bus() float64 {
+	if m.Nodes <= 2 {
+		return m.NVLink
+	}
+	return m.NIC
+}
+
+// limit picks a limit by the number of nodes.
+func (m Machine) limit() (tree, ll, ll128 float64) {
+	l, ll128 := ampere, 20.0
+	if m.Hopper {
+		l, ll128 = hopper, 36.7
+	}
+	i := min(m.Nodes, 3) - 1
+	return l.tree[i], l.ll[i], ll128
+}
+
+// ringBandwidth is what a ring moves a collective's bytes with, in GB/s.
+func (m Machine) ringBandwidth(kind Kind, p int) float64 {
+	bus := m.bus()
+	_, ll, ll128 := m.limit()
+	switch Protocols[p] {
+	case LL:
+		bus = min(ll, bus*0.5)
+	case LL128:
+		bus = min(bus*0.92, float64(m.Channels)*ll128)
+	}
+	all, _ := m.steps(kind)
+	return bus * float64(m.Nodes*m.PerNode) / all
+}
+
+// treeBandwidth likewise for trees, which move every byte up and down.
+func (m Machine) treeBandwidth(p int) float64 {
+	tree, ll, _ := m.limit()
+	bus := min(m.bus()*0.92, float64(m.Channels)*tree)
+	switch Protocols[p] {
+	case LL:
+		bus = min(bus/3.8, ll)
+	case LL128:
+		bus *= 120.0 / 128
+	}
+	return bus / 2
+}
+
+// ProtocolCost is what a protocol adds to a transfer: microseconds beyond LL's
+// latency, which is the wire's own, and the bytes on the wire per byte of data.
+func ProtocolCost(protocol string, local bool) (wait, wire float64) {
+	hop := netRing
+	if local {
+		hop = linkRing
+	}
+	switch protocol {
+	case LL:
+		return 0, 2
+	case LL128:
+		return hop[1] - hop[0], 128.0 / 120
+	}
+	return hop[2] - hop[0], 1
+}

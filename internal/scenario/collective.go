@@ -1,0 +1,127 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// collective builds a collective over all ranks or over the rails.
+func (p *Plan) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
+	ranks := p.Graph.TotalGPUs()
+	run.PerServer = p.Graph.GPUs
+	who := workload.All(ranks)
+	if groups == "rail" {
+		who = workload.ByRail(ranks, p.Graph.GPUs)
+	}
+	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
+		return nil, fmt.Errorf("an all-to-all of %d ranks is more than the 4096 that are taken", len(who[0]))
+	}
+	return workload.RunCollective(ranks, run, who)
+}
+
+// ParseKind reads a collective's name.
+func ParseKind(s string) (coll.Kind, error) {
+	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast} {
+		if k.String() == s {
+			return k, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a collective; accepted: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast", s)
+}
+
+// choose fills in what a collective leaves to NCCL's tuning model.
+func (p *Plan) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
+	key := "workload.traffic.collective"
+	if s.Kind == "" {
+		s.Kind = coll.AllReduce.String()
+	}
+	if run.Kind, err = ParseKind(s.Kind); err != nil {
+		return run, p.at(key+".kind", "%v", err)
+	}
+	if err := p.positive(key+".bytes", s.Bytes); err != nil {
+		return run, err
+	}
+	if s.Channels < 0 || s.Channels > 64 {
+		return run, p.at(key+".channels", "must lie between 0 and 64, found %d", s.Channels)
+	}
+	if s.Chunk < 0 || s.Chunk > 0 && s.Chunk < unit.KB {
+		return run, p.at(key+".chunk", "must be 0B or at least 1KB, found %v", s.Chunk)
+	}
+	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol, s.Channels, s.Chunk
+	if run.Protocol == "none" {
+		run.Protocol = ""
+	}
+	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
+		return run, nil
+	}
+	return run, p.tuned(s, &run)
+}
+
+// tuned asks the tuning model, which knows some collectives; others run the usual way.
+func (p *Plan) tuned(s *CollSpec, run *workload.CollectiveRun) error {
+	key := "workload.traffic.collective"
+	if s.Algorithm == "" || s.Algorithm == "auto" {
+		run.Algorithm = ""
+	}
+	if run.Kind == coll.ToAll || run.Kind == coll.Bcast {
+		if s.Protocol == "auto" {
+			run.Protocol = coll.Simple
+		}
+		return nil
+	}
+	m, err := p.Machine(s.Groups == "rail")
+	if err != nil {
+		return p.at(key+".algorithm", "%v", err)
+	}
+	all, err := m.Tune(run.Kind, float64(s.Bytes))
+	if err != nil {
+		return p.at(key, "%v", err)
+	}
+	for _, c := range all {
+		if c.Algorithm == coll.ByNVLS || run.Algorithm != "" && c.Algorithm != run.Algorithm || s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
+			continue
+		}
+		run.Algorithm = c.Algorithm
+		if s.Protocol == "auto" {
+			run.Protocol = c.Protocol
+		}
+		break
+	}
+	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
+		run.Channels = p.Graph.GPUs
+	}
+	with := ""
+	if run.Protocol != "" {
+		with = " with protocol " + run.Protocol
+	}
+	p.Notes = append(p.Notes, fmt.Sprintf("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, s.Bytes, run.Algorithm, with))
+	return nil
+}
+
+// Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
+// NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; HANDBOOK.md 9.3).
+func (p *Plan) Machine(rail bool) (coll.Machine, error) {
+	g := p.Graph
+	if strings.HasPrefix(p.GPU.Name, "mi") {
+		return coll.Machine{}, fmt.Errorf("NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
+	}
+	nic := unit.Rate(0)
+	for _, l := range g.NICs[0].Links {
+		nic += g.Links[l].Rate
+	}
+	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.GPUs, Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
+	share := 20.6 / 25
+	if !m.Hopper {
+		share = 20.0 / 25
+	}
+	m.NVLink, m.NIC = share*float64(p.NVLink)/8e9, float64(nic)/8e9*float64(len(g.NICs)/len(g.Hosts))
+	if rail {
+		m.NIC /= float64(g.GPUs)
+		m.PerNode, m.Channels = 1, 2
+	}
+	return m, m.Check()
+}

@@ -1,0 +1,139 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+// CollectiveRun describes one collective over groups of ranks.
+type CollectiveRun struct {
+	Kind      coll.Kind
+	Bytes     unit.Bytes // of a rank's buffer; in all-gathers and reduce-scatters of the whole one
+	Algorithm string     // one of Algorithms(Kind); "" is the first
+	Protocol  string     // ll, ll128, simple, or "" for bare transfers
+	Channels  int        // rings side by side
+	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
+	PerServer int
+}
+
+// Algorithms lists how a kind of collective can run, the usual way first.
+func Algorithms(k coll.Kind) []string {
+	switch k {
+	case coll.AllReduce:
+		return []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}
+	case coll.ToAll:
+		return []string{"direct", "pairwise", "pxn"}
+	case coll.Bcast:
+		return []string{"chain", coll.ByTree}
+	}
+	return []string{coll.ByRing}
+}
+
+// RunCollective runs it, all groups at once.
+func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
+	b := NewBuilder(ranks)
+	for _, g := range groups {
+		if len(g) < 2 {
+			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
+		}
+		run, err := c.algorithm(len(g))
+		if err != nil {
+			return nil, err
+		}
+		if ops := c.size(len(g)) * float64(len(groups)); ops > MaxOps {
+			return nil, fieldErr("bytes", "about %.3g transfers are more than the %d that are taken; use larger chunks", ops, MaxOps)
+		}
+		name := c.Kind.String()
+		if c.Algorithm != "" && c.Algorithm != Algorithms(c.Kind)[0] {
+			name = c.Algorithm + " " + name
+		}
+		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g}, func() {
+			run(c.sink(b), g, c.Bytes, make([][]int32, len(g)))
+		})
+	}
+	return b.Seal()
+}
+
+// size estimates the transfers of one group, from above.
+func (c CollectiveRun) size(n int) float64 {
+	pieces := 1.0
+	if c.Chunk > 0 {
+		pieces = min(1024, float64(c.Bytes)/float64(c.Chunk)/float64(n)+1)
+	}
+	ops := 2 * float64(n) * float64(n) * float64(max(1, c.Channels)) * pieces
+	if c.Algorithm == coll.ByTree || c.Kind == coll.Bcast {
+		ops = 4 * float64(n) * 1024
+	}
+	return ops
+}
+
+// algorithm finds the algorithm for n ranks.
+func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
+	all := Algorithms(c.Kind)
+	if c.Algorithm != "" && !slices.Contains(all, c.Algorithm) {
+		return nil, fieldErr("algorithm", "%q does not run an %v; accepted: auto, %s", c.Algorithm, c.Kind, strings.Join(all, ", "))
+	}
+	per := max(1, c.PerServer)
+	ring := false
+	switch c.Kind {
+	case coll.AllReduce:
+		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
+		if run, err = coll.AllReduceBy(c.Algorithm, n, per); err != nil {
+			return nil, fieldErr("algorithm", "%v", err)
+		}
+	case coll.ToAll:
+		run = map[string]coll.Algorithm{"": coll.AllToAll, "direct": coll.AllToAll, "pairwise": coll.PairwiseAllToAll, "pxn": coll.RailAllToAll(per)}[c.Algorithm]
+	case coll.Bcast:
+		run = coll.TreeBroadcast
+		if c.Algorithm != coll.ByTree {
+			run = func(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+				return coll.Broadcast(s, ranks, b, max(1, int(min(b/unit.MiB, 64))), ready)
+			}
+		}
+	default:
+		ring = true
+		run = coll.Ring(c.Kind)
+	}
+	if !ring && (c.Channels > 1 || c.Chunk > 0) {
+		return nil, fieldErr("algorithm", "channels and chunks are a ring's; found %q", c.Algorithm)
+	}
+	if c.Chunk > 0 {
+		run = coll.Sliced(run, c.Chunk, 8)
+	}
+	if c.Channels > 1 {
+		run = coll.OnChannels(run, c.Channels, per)
+	}
+	return run, nil
+}
+
+// sink is where transfers go: with a protocol they carry its flags and wait for its
+// synchronisation.
+func (c CollectiveRun) sink(b *Builder) coll.Sink {
+	if c.Protocol == "" {
+		return b
+	}
+	return &protocol{b, c.Protocol, max(1, c.PerServer)}
+}
+
+// protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
+// with every 120 bytes; and per hop what the tuning model's tables say a protocol
+// takes beyond LL, whose latency is the wire's.
+type protocol struct {
+	*Builder
+	name string
+	per  int
+}
+
+// Transfer makes protocol a coll.Sink.
+func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
+	wait, wire := coll.ProtocolCost(p.name, src/p.per == dst/p.per)
+	d := unit.Time(wait * float64(unit.Microsecond))
+	if d > 0 {
+		after = []int32{p.Compute(src, d, Other, after...)}
+	}
+	return p.Builder.Transfer(src, dst, unit.Bytes(float64(bytes)*wire+0.5), after...)
+}
