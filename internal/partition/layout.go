@@ -132,11 +132,11 @@ func (l Layout) checkParts(m *model.Config) error {
 func (l Layout) Chunks() int { return l.PP * l.VPP }
 
 // divides says whether the layers can be cut into even parts, or into parts of
-// which the first and the last are one layer short, as Llama 3 405B has it for its
-// embedding and head (section 3.3.2).
+// which the first and the last are one layer short for the embedding and the head,
+// as Llama 3 405B's, which have nothing else (section 3.3.2).
 func (l Layout) divides(layers int64) bool {
 	n := int64(l.Chunks())
-	return layers%n == 0 || n > 1 && (layers+2)%n == 0 && (layers+2)/n > 1
+	return layers%n == 0 || n > 1 && (layers+2)%n == 0
 }
 
 // Layers returns the layers of a part; part c lies on stage c mod PP.

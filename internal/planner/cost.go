@@ -152,7 +152,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	}
 	mb := float64(l.Microbatches)
 	experts := group{g.n / l.EP, g.stride * l.EP}
-	once := in.Site.ring(g, dense*2, 1) + in.Site.ring(experts, sparse*2, 1) // one round of all parameters
+	once := in.Site.ring(g, t.Channels, dense*2, 1) + in.Site.ring(experts, t.Channels, sparse*2, 1) // one round of all parameters
 	hide := func(t, window float64) float64 {
 		if in.NoOverlap {
 			return t

@@ -151,9 +151,9 @@ type group struct {
 // inServer is how many of a group's ranks share a server.
 func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
 
-// ring is the time of a ring over a group that moves bytes rounds/n times, on as
-// many channels as the group has GPUs in a server.
-func (s Site) ring(g group, bytes, rounds float64) float64 {
+// ring is the time of rings over a group that move bytes rounds/n times, each on
+// the rail of one of the GPUs that the group has in a server.
+func (s Site) ring(g group, rings int, bytes, rounds float64) float64 {
 	if g.n < 2 || bytes == 0 {
 		return 0
 	}
@@ -161,7 +161,7 @@ func (s Site) ring(g group, bytes, rounds float64) float64 {
 	n := float64(g.n)
 	rate, hops := s.NVLink, 0.0
 	if k < g.n {
-		rate = min(s.NVLink, s.rate(g.stride)*unit.Rate(k))
+		rate = min(s.NVLink, s.rate(g.stride)*unit.Rate(min(k, rings)))
 		hops = n / float64(k)
 	}
 	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()

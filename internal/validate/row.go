@@ -59,16 +59,22 @@ func Checks() []Check {
 		{"memory", memory},
 		{"fabric sizes", fabrics},
 		{"traffic", traffic},
+		{"pipelines", bubbles},
+		{"Megatron", throughput},
+		{"Llama 3", llama3},
 	}
 }
 
 // start builds the run of a scenario text.
-func start(text string, sets ...string) (*sim.Run, error) {
+func start(text string, sets ...string) (*sim.Run, error) { return startWith(text, nil, sets...) }
+
+// startWith is start for texts that name files.
+func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, error) {
 	d, err := scenario.Parse("validate", []byte(text), sets)
 	if err != nil {
 		return nil, err
 	}
-	p, err := d.Resolve(nil)
+	p, err := d.Resolve(read)
 	if err != nil {
 		return nil, err
 	}

@@ -174,6 +174,32 @@ func (d *DAG) checkAcyclic() error {
 	return nil
 }
 
+// Critical returns the longest chain of computations: the time the work would take
+// if transfers took none.
+func (d *DAG) Critical() (end unit.Time) {
+	deps := make([]int32, len(d.Ops))
+	at := make([]unit.Time, len(d.Ops))
+	var ready []int32
+	for i := range d.Ops {
+		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	for len(ready) > 0 {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		done := at[i] + d.Ops[i].Dur
+		end = max(end, done)
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			at[s] = max(at[s], done)
+			if deps[s]--; deps[s] == 0 {
+				ready = append(ready, s)
+			}
+		}
+	}
+	return end
+}
+
 func (d *DAG) name(i int32) string {
 	if n, ok := d.Names[i]; ok {
 		return n

@@ -34,7 +34,7 @@ func idle(d *DAG) (waits, works unit.Time) {
 			}
 		}
 	}
-	return critical(d) - works, works - optimizer
+	return d.Critical() - works, works - optimizer
 }
 
 // The bubble is (p-1)/m of the ideal time with GPipe and 1F1B, (p-1)/(v m) with v
@@ -243,8 +243,8 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr := training(t, "llama-3.1-8b", 1, 1, 1)
 		tr.Model = m
 		pick := func(name string, v ...int) int { return rapid.SampledFrom(v).Draw(rt, name) }
-		tr.TP, tr.PP, tr.DP, tr.CP = pick("tp", 1, 2, 8), pick("pp", 1, 2, 4, 5), pick("dp", 1, 2, 4), pick("cp", 1, 2, 4)
-		tr.Microbatches, tr.VPP, tr.ZeRO, tr.Prefetch, tr.Channels = pick("m", 1, 2, 4), pick("vpp", 1, 1, 2), pick("zero", 0, 1, 2, 3), pick("prefetch", 0, 1, 3), pick("channels", 1, 2)
+		tr.TP, tr.PP, tr.DP, tr.CP = pick("tp", 1, 2, 8), pick("pp", 1, 2, 4, 5, 10), pick("dp", 1, 2, 4), pick("cp", 1, 2, 4)
+		tr.Microbatches, tr.VPP, tr.ZeRO, tr.Prefetch, tr.Channels = pick("m", 1, 2, 4), pick("vpp", 1, 1, 2, 5), pick("zero", 0, 1, 2, 3), pick("prefetch", 0, 1, 3), pick("channels", 1, 2)
 		tr.Schedule = rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved, partition.ZeroBubble}).Draw(rt, "schedule")
 		tr.Recompute = rapid.SampledFrom([]string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull}).Draw(rt, "recompute")
 		tr.Kernels = rapid.SampledFrom([]string{Flat, Fused, Unfused}).Draw(rt, "kernels")

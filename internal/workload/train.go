@@ -277,6 +277,9 @@ func (s *step) backward(p, part, k int) {
 		s.layerBack(p, postponed)
 		s.written(p, part, l, k, postponed)
 	}
+	if layers == 0 && part == 0 { // the embedding has the part to itself
+		s.written(p, part, 0, k, postponed)
+	}
 	if part > 0 {
 		s.pass(s.bwdIn, p, (p+s.PP-1)%s.PP, port{part - 1, k})
 	}
@@ -292,6 +295,9 @@ func (s *step) weights(p, part, k int) {
 	for l := layers - 1; l >= 0; l-- {
 		s.each(p, s.k.proj.weights+s.k.mlp.weights, Backward)
 		s.written(p, part, l, k, false)
+	}
+	if layers == 0 && part == 0 {
+		s.written(p, part, 0, k, false)
 	}
 }
 

@@ -70,35 +70,41 @@ func (t *Training) TensorBytes() float64 {
 	return rounds * float64(t.activations()+t.Routed()) * float64(t.TP-1) / float64(t.TP)
 }
 
-// units is how many layers of a part are gathered, the head counted.
+// units is how many layers of a part are gathered, counting the head, and the
+// embedding where it is alone.
 func (t *Training) units(part int) int {
 	n := int(t.Layers(t.Model, part))
-	if part == t.Chunks()-1 {
+	if part == t.Chunks()-1 || n == 0 {
 		n++
 	}
 	return n
 }
 
 // params returns the parameters of one rank in a layer of a part; the embedding
-// belongs to the first layer, and layer number Layers(part) is the head.
+// belongs to the first layer, or has a part to itself, and layer number Layers of
+// the last part is the head.
 func (t *Training) params(part, l int) (dense, sparse float64) {
 	m := t.Model
 	tp := float64(t.TP)
 	head := float64(m.Vocab * m.Hidden)
-	if l == int(t.Layers(m, part)) {
+	if l == int(t.Layers(m, part)) && part > 0 || t.Chunks() == 1 && l == int(m.Layers) {
 		if m.Tied && t.Chunks() == 1 {
 			return 0, 0 // the embedding itself
 		}
 		return (head + float64(m.Hidden)) / tp, 0
 	}
-	dense = float64(m.LayerParams() - m.ExpertParams())
+	sparse = float64(m.ExpertParams())
+	dense = float64(m.LayerParams()) - sparse
+	if t.Layers(m, part) == 0 {
+		dense, sparse = 0, 0
+	}
 	if part == 0 && l == 0 {
 		dense += float64(m.EmbeddingParams() - m.Hidden)
 		if !m.Tied {
 			dense -= head
 		}
 	}
-	return dense / tp, float64(m.ExpertParams()) / tp / float64(t.EP)
+	return dense / tp, sparse / tp / float64(t.EP)
 }
 
 // StageParams returns the parameters of one rank of a pipeline stage: those that all

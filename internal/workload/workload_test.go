@@ -98,28 +98,3 @@ func TestExplicit(t *testing.T) {
 		}
 	}
 }
-
-// critical is the longest path through a DAG whose transfers take no time.
-func critical(d *DAG) (end unit.Time) {
-	left := make([]int32, len(d.Ops))
-	at := make([]unit.Time, len(d.Ops))
-	var ready []int32
-	for i := range d.Ops {
-		if left[i] = d.Ops[i].Deps; left[i] == 0 {
-			ready = append(ready, int32(i))
-		}
-	}
-	for len(ready) > 0 {
-		i := ready[0]
-		ready = ready[1:]
-		done := at[i] + d.Ops[i].Dur
-		end = max(end, done)
-		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
-			at[s] = max(at[s], done)
-			if left[s]--; left[s] == 0 {
-				ready = append(ready, s)
-			}
-		}
-	}
-	return end
-}
