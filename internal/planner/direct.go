@@ -25,15 +25,20 @@ func fatTree(in FabricInput) Design {
 	if k <= 50 { // packet fidelity's limit of 32,768 GPUs
 		one := in
 		one.PerServer = 1
-		d.Scenario = strings.Replace(one.scenario("fat-tree", fmt.Sprintf("k: %d", k), 1), "groups: rail", "groups: all", 1)
+		d.Scenario = one.flat("fat-tree", fmt.Sprintf("k: %d", k))
 	}
 	return d
+}
+
+// flat is the scenario of a fabric without rails.
+func (in FabricInput) flat(kind, fabric string) string {
+	return strings.Replace(in.scenario(kind, fabric, 1), "groups: rail", "groups: all", 1)
 }
 
 // dragonfly is the balanced one, a = 2p = 2h (Kim et al. 2008; HANDBOOK.md 11):
 // a(ah+1) switches of 4p-1 ports, p NICs each.
 func dragonfly(in FabricInput) Design {
-	d := Design{Name: "dragonfly", Kind: "graph", Title: "balanced dragonfly, groups cabled directly"}
+	d := Design{Name: "dragonfly", Kind: "dragonfly", Title: "balanced dragonfly, groups cabled directly"}
 	p := 1
 	size := func(p int) int { a, h := 2*p, p; return a * p * (a*h + 1) }
 	for size(p) < in.GPUs {
@@ -55,71 +60,18 @@ func dragonfly(in FabricInput) Design {
 	half := float64(groups / 2)
 	d.Bisection = min(1, half*(float64(groups)-half)/(float64(d.GPUs)/2))
 	d.Note = fmt.Sprintf("p = h = %d, a = %d, %d groups; shortest paths only in the simulator, which is hard on it", p, a, groups)
-	if d.GPUs <= 1200 {
-		d.Scenario = in.dragonflyScenario(p, a, h, groups)
+	if p <= 9 { // packet fidelity's limit of 32,768 GPUs
+		one := in
+		one.PerServer = 1
+		d.Scenario = one.flat("dragonfly", fmt.Sprintf("k: %d", p))
 	}
 	return d
-}
-
-// graph collects an explicit topology for a scenario.
-type graph struct {
-	hosts, switches, links []string
-}
-
-func (g *graph) link(a, b string) { g.links = append(g.links, fmt.Sprintf("{from: %s, to: %s}", a, b)) }
-
-func (g *graph) text(in FabricInput, kind, note string) string {
-	return fmt.Sprintf(`# Written by railyard plan fabric: %s.
-name: %s-%d
-fabric:
-  kind: graph
-  host_link: {rate: %dGbps, cable: %dm}
-  fabric_link: {rate: %dGbps, cable: %dm}
-  graph:
-    hosts: [%s]
-    switches:
-      - %s
-    links:
-      - %s
-server: {gpus: %d, nics: %d}
-workload:
-  traffic:
-    permutation: {bytes: 1MB}
-`, note, kind, in.GPUs, in.NICRate, hostMetres, in.NICRate, spineMetres, strings.Join(g.hosts, ", "), strings.Join(g.switches, "\n      - "), strings.Join(g.links, "\n      - "), in.PerServer, in.PerServer)
-}
-
-// dragonflyScenario cables global link j of a group to group j, or j+1 from its
-// own number on; a group's switches take h each in order.
-func (in FabricInput) dragonflyScenario(p, a, h, groups int) string {
-	one := in
-	one.PerServer = 1
-	g := &graph{}
-	name := func(group, i int) string { return fmt.Sprintf("g%d-s%d", group+1, i+1) }
-	for x := range groups {
-		for i := range a {
-			g.switches = append(g.switches, fmt.Sprintf("{name: %s, role: leaf}", name(x, i)))
-			for n := range p {
-				host := fmt.Sprintf("h%d", (x*a+i)*p+n+1)
-				g.hosts = append(g.hosts, host)
-				g.link(host, name(x, i))
-			}
-			for j := i + 1; j < a; j++ {
-				g.link(name(x, i), name(x, j))
-			}
-		}
-	}
-	for x := range groups {
-		for y := x + 1; y < groups; y++ { // port y-1 of group x, port x of group y
-			g.link(name(x, (y-1)/h), name(y, x/h))
-		}
-	}
-	return g.text(one, "dragonfly", fmt.Sprintf("dragonfly with p = h = %d, a = %d", p, a))
 }
 
 // torus is a cube of servers, each with a switch that has six neighbours
 // (HANDBOOK.md 11): the NICs' bandwidth is divided over six directions.
 func torus(in FabricInput) Design {
-	d := Design{Name: "torus", Kind: "graph", Title: "3D torus of servers"}
+	d := Design{Name: "torus", Kind: "torus", Title: "3D torus of servers"}
 	n := max(2, int(math.Ceil(math.Cbrt(float64(in.servers()))-1e-9)))
 	per := in.PerServer / 6 // cables per direction
 	if per < 1 {
@@ -143,30 +95,8 @@ func torus(in FabricInput) Design {
 	}
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
 	d.Note = fmt.Sprintf("%d x %d x %d servers, %d cables in each direction", n, n, n, per)
-	if nodes <= 512 {
-		d.Scenario = in.torusScenario(n, per)
+	if d.GPUs <= 32_768 && n <= 21 {
+		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  uplinks: %d", n, per))
 	}
 	return d
-}
-
-func (in FabricInput) torusScenario(n, per int) string {
-	g := &graph{}
-	name := func(x, y, z int) string { return fmt.Sprintf("s%d-%d-%d", x%n, y%n, z%n) }
-	for x := range n {
-		for y := range n {
-			for z := range n {
-				sw, host := name(x, y, z), fmt.Sprintf("h%d-%d-%d", x, y, z)
-				g.hosts = append(g.hosts, host)
-				g.switches = append(g.switches, fmt.Sprintf("{name: %s, role: leaf}", sw))
-				g.links = append(g.links, fmt.Sprintf("{from: %s, to: %s, count: %d}", host, sw, in.PerServer))
-				for i, far := range []string{name(x+1, y, z), name(x, y+1, z), name(x, y, z+1)} {
-					if n == 2 && []int{x, y, z}[i] == 1 {
-						continue
-					}
-					g.links = append(g.links, fmt.Sprintf("{from: %s, to: %s, count: %d}", sw, far, per))
-				}
-			}
-		}
-	}
-	return g.text(in, "torus", fmt.Sprintf("3D torus of %d servers", n*n*n))
 }

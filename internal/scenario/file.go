@@ -28,16 +28,16 @@ type File struct {
 
 // Fabric describes the topology.
 type Fabric struct {
-	Kind       string    `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,graph" doc:"which builder"`
+	Kind       string    `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,dragonfly,graph" doc:"which builder"`
 	Hosts      int       `yaml:"hosts" doc:"GPU servers, per segment where there are several"`
 	Segments   int       `yaml:"segments" doc:"host segments (rail, pod)"`
 	Spines     int       `yaml:"spines" doc:"spine switches (rail, pod)"`
-	Uplinks    int       `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1"`
+	Uplinks    int       `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
 	Pods       int       `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod)"`
 	Supers     int       `yaml:"super_spines" doc:"super-spine switches above several pods"`
 	SuperUp    int       `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
 	Planes     int       `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
-	K          int       `yaml:"k" doc:"arity of a fat tree"`
+	K          int       `yaml:"k" doc:"arity of a fat tree; servers along a side of a torus; NICs per switch of a dragonfly"`
 	Tiers      int       `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
 	HostLink   Link      `yaml:"host_link" doc:"cables between servers and leaves"`
 	FabricLink Link      `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`

@@ -107,7 +107,7 @@ func (p *Plan) network() error {
 	if s.NICLatency > unit.Second || s.NVLatency > unit.Second {
 		return p.at("server.nic_latency", "latencies must be at most 1s")
 	}
-	if f.Kind == "fat-tree" {
+	if f.Kind == "fat-tree" || f.Kind == "dragonfly" {
 		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
 	}
 	if f.FabricLink.Rate == 0 {
@@ -122,6 +122,9 @@ func (p *Plan) network() error {
 			down *= s.NICs
 		}
 		f.Uplinks = topo.NonBlockingUplinks(down, f.HostLink.Rate, f.Spines, f.FabricLink.Rate)
+	}
+	if f.Kind == "torus" && f.Uplinks == 0 {
+		f.Uplinks = 1
 	}
 	var err error
 	if f.Kind == "graph" {

@@ -26,13 +26,13 @@ type Params struct {
 	Planes    int // groups of super-spines; spine i of a pod is cabled to plane i mod Planes
 	HostCable Cable
 	Fabric    Cable
-	K         int // fat tree arity
+	K         int // fat tree arity, side of a torus, NICs per switch of a dragonfly
 	Tiers     int // fat tree: 2 or 3
 }
 
 // Kinds lists the fabrics Build knows.
 func Kinds() []string {
-	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "graph"}
+	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus", "dragonfly", "graph"}
 }
 
 // A ParamError names the parameter that cannot be.
@@ -53,9 +53,16 @@ func paramErr(field, format string, args ...any) error {
 //	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
 //	             rail and pod: several of it, super-spines; seed figures 11, 13-8
 //	fat-tree     k-ary, two or three tiers, one GPU per host
+//	torus        a cube of k^3 servers, a switch each
+//	dragonfly    balanced, k NICs per switch, one GPU per host
 func Build(kind string, p Params) (*Graph, error) {
-	if kind == "fat-tree" {
+	switch kind {
+	case "fat-tree":
 		return fatTree(p)
+	case "torus":
+		return torus(p)
+	case "dragonfly":
+		return dragonfly(p)
 	}
 	if err := p.check(kind); err != nil {
 		return nil, err
