@@ -173,6 +173,16 @@ func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
 	return plan, nil
 }
 
+// loadFabric builds the plan of a scenario whose fabric counts, not its workload.
+func loadFabric(path string, sets []string) (*scenario.Plan, error) {
+	doc, err := loadDocument(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
+	return resolve(path, doc)
+}
+
 // resolveModel is resolve for a document that names a model as given on the
 // command line: relative to where we are, not to the document.
 func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, error) {

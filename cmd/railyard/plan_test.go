@@ -199,3 +199,72 @@ func TestPlanSearch(t *testing.T) {
 		t.Errorf("405 billion parameters on 16 GPUs: exit %d", code)
 	}
 }
+
+// A fabric larger than what is simulated whole is cut to a slice, which says so, and
+// whose step is near the cost model's; the scenario's own workload does not matter.
+func TestPlanSearchSlice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "large.yaml")
+	os.WriteFile(path, []byte("fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, host_link: {rate: 400Gbps, cable: 3m}}\nworkload: {training: {model: llama-2-7b, tp: 8, dp: 256}}\n"), 0o644)
+	code, out, errs := call(t, "plan", "search", "llama-3.1-8b", "--fabric", path, "--global-batch", "2048", "--simulate", "1", "--packets", "2e6", "--json")
+	var got struct {
+		Simulated []struct {
+			Seconds  float64 `json:"step_seconds"`
+			Estimate float64 `json:"estimated_seconds"`
+			Slice    string
+			Skipped  string
+			Packets  int64
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Simulated) == 0 {
+		t.Fatalf("exit %d, %v %s", code, err, errs)
+	}
+	ran := 0
+	for _, s := range got.Simulated {
+		if s.Skipped != "" {
+			continue
+		}
+		if ran++; !strings.Contains(s.Slice, "replicas") || s.Packets > 10e6 || s.Seconds < 0.7*s.Estimate || s.Seconds > 1.5*s.Estimate {
+			t.Errorf("%+v", s)
+		}
+	}
+	if ran == 0 {
+		t.Errorf("nothing ran: %+v", got.Simulated)
+	}
+}
+
+func TestPlanCollective(t *testing.T) {
+	const pod = "../../scenarios/gpt13b-128.yaml"
+	code, out, errs := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--sizes", "64KiB,1MiB", "--json")
+	var rows []struct {
+		Bytes int64
+		Model []struct{ Algorithm string } `json:"nccl_model"`
+		Runs  []struct {
+			Algorithm, Skipped string
+			BusBW              float64 `json:"busbw_gbytes_s"`
+		} `json:"simulated"`
+	}
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != exitOK || len(rows) != 2 {
+		t.Fatalf("exit %d, %v %s", code, err, errs)
+	}
+	for _, r := range rows {
+		if len(r.Model) != 6 || len(r.Runs) != 4 {
+			t.Errorf("%+v", r)
+		}
+		for _, x := range r.Runs {
+			// Two servers: a tree or a hierarchy moves every byte over the NICs but once each way.
+			if x.Skipped != "" || x.BusBW <= 0 || x.BusBW > 2*400 {
+				t.Errorf("%+v", x)
+			}
+		}
+	}
+	if code, out, _ := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--kind", "all-to-all", "--sizes", "1MiB"); code != exitOK || !strings.Contains(out, "pxn") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	for want, args := range map[string][]string{
+		"is not a collective": {"--kind", "gossip"}, "does not run an all-gather": {"--kind", "all-gather", "--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "must be one of": {"--groups", "some"},
+	} {
+		if code, _, err := call(t, append([]string{"plan", "collective", pod}, args...)...); code != exitInput || !strings.Contains(err, want) {
+			t.Errorf("exit %d: %s, want %q", code, err, want)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	if len(c.Algorithms) > 0 {
 		algorithms = c.Algorithms
 	}
-	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	plan, err := loadFabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}

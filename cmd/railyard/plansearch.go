@@ -23,7 +23,7 @@ type planSearchCmd struct {
 	Kernels    string   `help:"What streams through memory besides: flat, fused or unfused." enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
 	Top        int      `help:"Candidates to print." default:"10"`
 	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3"`
-	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice." default:"1e8" placeholder:"N"`
+	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice, which with two replicas may have four times as many." default:"1e8" placeholder:"N"`
 	JSON       bool     `help:"Print as JSON."`
 }
 
@@ -47,7 +47,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	plan, err := loadFabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
@@ -121,6 +121,9 @@ func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInp
 			fmt.Fprintf(t, "%.2f\t%.2f\t%.2f\t %s\n", x.Tiers[0]/1e9, x.Tiers[1]/1e9, x.Tiers[2]/1e9, x.Layout)
 		}
 		t.Flush()
+	}
+	if len(r.Candidates) == 0 {
+		report.Labelled(w, "", "No layout is possible: below is what each family fails on. What does not fit the memory needs more GPUs, or GPUs with more of it.")
 	}
 	printSimulated(w, sims)
 	fmt.Fprintln(w, "\nrejected:")

@@ -30,7 +30,8 @@ type simulated struct {
 // simulate runs the best candidates, or slices of them, and ranks them again.
 func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput, plan *scenario.Plan) ([]simulated, error) {
 	var out []simulated
-	for _, x := range r.Candidates[:min(c.Simulate, len(r.Candidates))] {
+	for i, ran := 0, 0; i < min(4*c.Simulate, len(r.Candidates)) && ran < c.Simulate; i++ {
+		x := r.Candidates[i]
 		s := simulated{Layout: x.Layout.String(), Estimate: x.Seconds}
 		cut, err := in.Slice(x, railsOf(plan), plan.RC.MTU, c.Packets)
 		if err == nil {
@@ -39,7 +40,8 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 		if err == errInterrupted {
 			return out, err
 		}
-		if err != nil {
+		if ran++; err != nil {
+			ran--
 			s.Skipped = err.Error()
 		}
 		out = append(out, s)

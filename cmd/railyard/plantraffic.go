@@ -14,6 +14,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/palette/moreland"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -163,7 +164,7 @@ func (g grid) Z(c, r int) float64 {
 	return math.NaN()
 }
 
-// draw writes four heat maps, tensor, pipeline and data parallel and all of it,
+// draw writes a heat map per kind of parallelism that sends, and one of all of it,
 // on one colour scale.
 func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 	f, err := createNew(c.Plot, c.Force)
@@ -171,71 +172,86 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 		return err
 	}
 	defer f.Close()
-	all, per := t.Cells(maxCells, planner.Kinds)
-	lo, hi := math.Inf(1), math.Inf(-1)
-	for _, row := range all {
-		for _, b := range row {
-			if b > 0 {
-				lo, hi = math.Min(lo, math.Log10(b)), math.Max(hi, math.Log10(b))
-			}
+	kinds := []int{}
+	for k, b := range t.Kinds {
+		if b > 0 {
+			kinds = append(kinds, k)
 		}
 	}
-	if lo >= hi { // one value, or none
-		lo, hi = hi-1, hi+1
+	kinds = append(kinds, planner.Kinds)
+	lo, hi := scale(t, kinds)
+	colours := func() palette.ColorMap {
+		m := moreland.Kindlmann()
+		m.SetMin(lo)
+		m.SetMax(hi)
+		return m
 	}
-	if math.IsInf(hi, 0) {
-		lo, hi = 0, 1
-	}
-	var tiles [][]*plot.Plot
-	for _, row := range [][]int{{planner.KindTensor, planner.KindPipeline}, {planner.KindData, planner.Kinds}} {
-		var line []*plot.Plot
-		for _, kind := range row {
-			cells, _ := t.Cells(maxCells, kind)
-			p := plot.New()
-			p.Title.Text = name + ": all traffic"
-			if kind < planner.Kinds {
-				p.Title.Text = planner.KindNames[kind] + " parallel"
-			}
-			p.X.Label.Text, p.Y.Label.Text = "receiving rank", "sending rank"
-			m := moreland.Kindlmann()
-			m.SetMin(lo)
-			m.SetMax(hi)
-			h := plotter.NewHeatMap(grid{cells, per}, m.Palette(128))
-			h.Min, h.Max, h.NaN = lo, hi, color.White
-			p.Add(h)
-			line = append(line, p)
+	_, per := t.Cells(maxCells, planner.Kinds)
+	tiles := make([][]*plot.Plot, (len(kinds)+1)/2)
+	for i, kind := range kinds {
+		cells, _ := t.Cells(maxCells, kind)
+		p := plot.New()
+		p.Title.Text = name + ": all traffic"
+		if kind < planner.Kinds {
+			p.Title.Text = planner.KindNames[kind] + " parallel"
 		}
-		tiles = append(tiles, line)
+		p.X.Label.Text, p.Y.Label.Text = "receiving rank", "sending rank"
+		h := plotter.NewHeatMap(grid{cells, per}, colours().Palette(128))
+		h.Min, h.Max, h.NaN = lo, hi, color.White
+		p.Add(h)
+		if tiles[i/2] = append(tiles[i/2], p); i == len(kinds)-1 && i%2 == 0 {
+			tiles[i/2] = append(tiles[i/2], nil)
+		}
 	}
 	bar := plot.New()
-	m := moreland.Kindlmann()
-	m.SetMin(lo)
-	m.SetMax(hi)
-	bar.Add(&plotter.ColorBar{ColorMap: m})
+	bar.Add(&plotter.ColorBar{ColorMap: colours()})
 	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)", per, per)
 	bar.HideY()
 	return c.paint(f, tiles, bar)
 }
 
-// paint lays the heat maps out in two rows with the colour scale below.
+// scale is the range of the colours: from the smallest cell of any map to somewhat
+// above the largest, because the palette ends in white, which means nothing sent.
+func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, k := range kinds {
+		cells, _ := t.Cells(maxCells, k)
+		for _, row := range cells {
+			for _, b := range row {
+				if b > 0 {
+					lo, hi = math.Min(lo, math.Log10(b)), math.Max(hi, math.Log10(b))
+				}
+			}
+		}
+	}
+	if math.IsInf(hi, 0) {
+		return 0, 1
+	}
+	return lo - 0.1, hi + 0.3*math.Max(hi-lo, 1)
+}
+
+// paint lays the heat maps out in two columns with the colour scale below.
 func (c *planTrafficCmd) paint(f *os.File, tiles [][]*plot.Plot, bar *plot.Plot) error {
 	const side, low = 24 * vg.Centimeter, 2.5 * vg.Centimeter
+	high := side/2*vg.Length(len(tiles)) + low
 	layout := func(canvas draw.Canvas) {
 		top := draw.Crop(canvas, 0, 0, low, 0)
-		for i, row := range plot.Align(tiles, draw.Tiles{Rows: 2, Cols: 2, PadX: vg.Centimeter, PadY: vg.Centimeter}, top) {
+		for i, row := range plot.Align(tiles, draw.Tiles{Rows: len(tiles), Cols: 2, PadX: vg.Centimeter, PadY: vg.Centimeter}, top) {
 			for j := range row {
-				tiles[i][j].Draw(row[j])
+				if tiles[i][j] != nil {
+					tiles[i][j].Draw(row[j])
+				}
 			}
 		}
 		bar.Draw(draw.Crop(canvas, 0, 0, 0, low-canvas.Size().Y))
 	}
 	var w io.WriterTo
 	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
-		svg := vgsvg.New(side, side+low)
+		svg := vgsvg.New(side, high)
 		layout(draw.New(svg))
 		w = svg
 	} else {
-		img := vgimg.New(side, side+low)
+		img := vgimg.New(side, high)
 		layout(draw.New(img))
 		w = vgimg.PngCanvas{Canvas: img}
 	}

@@ -46,7 +46,7 @@ const (
 )
 
 // TierNames are their names.
-var TierNames = [Tiers]string{"in the server", "one switch", "over spines, same rail", "between rails"}
+var TierNames = [Tiers]string{"in the server", "one switch", "over spines", "between rails"}
 
 // Traffic is the rank-to-rank matrix of a step, without the empty pairs.
 type Traffic struct {

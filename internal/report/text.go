@@ -31,7 +31,7 @@ func Text(w io.Writer, s *result.Summary) {
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
 	if s.MFU > 0 {
-		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU, float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(s.GPUs))
+		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU, float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))
 	}
 	fmt.Fprintln(w)
 	total := float64(max(s.StepTime, 1))
@@ -40,7 +40,7 @@ func steps(w io.Writer, s *result.Summary) {
 		v    int64
 	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP}, {"exposed pipeline parallel", s.ExposedPP},
 		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP}, {"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther}, {"bubble", s.Bubble}} {
-		if p.v == 0 && (p.name == "transfers and waits" || s.Params == 0) {
+		if rare := strings.HasSuffix(p.name, "context parallel") || strings.HasSuffix(p.name, "expert parallel"); p.v == 0 && (p.name == "transfers and waits" || rare || s.Params == 0) {
 			continue
 		}
 		share := float64(p.v) / total

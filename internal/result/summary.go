@@ -31,6 +31,7 @@ type Summary struct {
 	GPUs           int     `json:"gpus"`
 	Params         int64   `json:"parameters,omitempty"`
 	Tokens         int64   `json:"tokens,omitempty"`
+	TrainingGPUs   int     `json:"training_gpus,omitempty"` // that the step stands for, a folded one too
 	FLOPs          float64 `json:"step_flops,omitempty"`
 	MFU            float64 `json:"mfu,omitempty"`
 	Packets        int64   `json:"packets"`

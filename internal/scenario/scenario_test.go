@@ -145,7 +145,21 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"endless work":    {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
 		"huge headroom": {good + "switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n",
 			"x.yaml:11:10: switch.buffer: the headroom of rail-1's 4 ports takes"},
-		"twice the same key": {good + "name: again\n", "x.yaml:"},
+		"vpp without its schedule":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2}"), "workload.training.vpp: 2 model chunks per rank need the schedule interleaved"},
+		"interleaving unevenly":          {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2, schedule: interleaved, global_batch: 3}"), "workload.training.schedule: interleaving needs a multiple of pp 2 microbatches, found 3"},
+		"experts of a dense model":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, ep: 2}"), "workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
+		"zero 4":                         {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"), "workload.training.zero: stage 4 does not exist; accepted: 0 to 3"},
+		"context cut unevenly":           {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, cp: 2, sequence: 1023}"), "workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
+		"unknown schedule":               {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"), "workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, zero-bubble"},
+		"halving three ranks":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"), "workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
+		"no replicas":                    {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 0}"), "workload.training.global_batch: 0 sequences do not divide into dp 0"},
+		"endless parallelism":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"), "workload.training.cp: must lie between 1 and 1048576"},
+		"nothing left for zero-bubble":   {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, recompute: full}"), "workload.training.recompute: full recomputation leaves the zero-bubble schedule nothing"},
+		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}", "collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"), "workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: auto, ring"},
+		"channels of a tree":             {replace("permutation: {bytes: 1MB}", "collective: {bytes: 1MB, algorithm: tree, channels: 4}"), "workload.traffic.collective.algorithm: channels and chunks are a ring's"},
+		"an empty collective":            {replace("permutation: {bytes: 1MB}", "collective: {kind: all-reduce}"), "workload.traffic.collective.bytes: must lie between 1B and 100000GB, found 0B"},
+		"too many channels":              {replace("permutation: {bytes: 1MB}", "collective: {bytes: 1MB, channels: 65}"), "workload.traffic.collective.channels: must lie between 0 and 64, found 65"},
+		"twice the same key":             {good + "name: again\n", "x.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := scenario.Parse("x.yaml", []byte(c.text), nil)

@@ -45,7 +45,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	}
 	if m := r.Plan.Training; m != nil {
 		s.Params = m.Model.Params()
-		s.Tokens = m.Global() * m.Seq
+		s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
 		s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
 		if s.StepTime > 0 && s.Complete {
 			s.MFU = s.FLOPs / unit.Time(s.StepTime).Seconds() / (float64(m.GPUs()) * m.GPU.BF16)
@@ -54,11 +54,8 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	return s, t, limits
 }
 
-// timeline splits the step as the rank that ended last saw it: its computing,
-// and each gap before a computation by what ended the gap. A gap ended by a
-// pipeline transfer counts as communication only while that transfer was on
-// its way; before, the rank waited for another stage's work, which is bubble.
-// The parts add up to the step time.
+// timeline splits the step as the rank that ended last saw it: its computing, and
+// each gap before a computation by what held it up. The parts add up to the step time.
 func (r *Run) timeline(s *result.Summary) {
 	lastOp := int32(-1)
 	now := r.Net.Q.Now()
@@ -98,32 +95,39 @@ func (r *Run) timeline(s *result.Summary) {
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
 }
 
-// blame books a gap that began at a time to the class of the operation that
-// ended it.
+// blame books a gap that began at a time to what held the rank up: it follows the
+// chain of operations that ended last, backwards. While that was a transfer the
+// gap is its class's; while another rank computed, or nothing ran, it is bubble.
 func (r *Run) blame(s *result.Summary, cause int32, at, gap unit.Time) {
-	if cause < 0 {
-		s.Bubble += int64(gap)
-		return
+	t := at + gap
+	for t > at && cause >= 0 {
+		began := max(r.start[cause], at)
+		if d := int64(t - began); d > 0 {
+			*bookOf(s, &r.DAG.Ops[cause]) += d
+			t = began
+		}
+		cause = r.cause[cause]
 	}
-	o := &r.DAG.Ops[cause]
-	switch {
-	case o.Class == workload.TensorParallel:
-		s.ExposedTP += int64(gap)
-	case o.Compute():
-		s.Bubble += int64(gap)
-	case o.Class == workload.ContextParallel:
-		s.ExposedCP += int64(gap)
-	case o.Class == workload.ExpertParallel:
-		s.ExposedEP += int64(gap)
-	case o.Class == workload.DataParallel:
-		s.ExposedDP += int64(gap)
-	case o.Class == workload.PipelineParallel:
-		waited := min(gap, max(r.start[cause]-at, 0))
-		s.Bubble += int64(waited)
-		s.ExposedPP += int64(gap - waited)
-	default:
-		s.ExposedOther += int64(gap)
+	s.Bubble += int64(t - at)
+}
+
+// bookOf is the account of an operation in a rank's gap.
+func bookOf(s *result.Summary, o *workload.Op) *int64 {
+	switch o.Class {
+	case workload.TensorParallel:
+		return &s.ExposedTP
+	case workload.PipelineParallel:
+		return &s.ExposedPP
+	case workload.DataParallel:
+		return &s.ExposedDP
+	case workload.ContextParallel:
+		return &s.ExposedCP
+	case workload.ExpertParallel:
+		return &s.ExposedEP
+	case workload.Other:
+		return &s.ExposedOther
 	}
+	return &s.Bubble
 }
 
 // ideal is how long a message would take alone: its packets at the rate of the

@@ -64,11 +64,19 @@ func (c CollectiveRun) size(n int) float64 {
 	if c.Chunk > 0 {
 		pieces = min(1024, float64(c.Bytes)/float64(c.Chunk)/float64(n)+1)
 	}
-	ops := 2 * float64(n) * float64(n) * float64(max(1, c.Channels)) * pieces
-	if c.Algorithm == coll.ByTree || c.Kind == coll.Bcast {
-		ops = 4 * float64(n) * 1024
+	ranks, tree := float64(n), min(1024, float64(c.Bytes)/float64(512*unit.KiB)+1)
+	switch {
+	case c.Kind == coll.Bcast:
+		return ranks * max(64, tree)
+	case c.Algorithm == coll.ByTree:
+		return 4 * ranks * (tree + 2*float64(max(1, c.PerServer)))
+	case c.Algorithm == coll.ByHalving:
+		return 2 * ranks * 20
+	case c.Algorithm == coll.ByRails:
+		per := float64(max(1, c.PerServer))
+		return 2 * ranks * (per + ranks/per)
 	}
-	return ops
+	return 2 * ranks * ranks * float64(max(1, c.Channels)) * pieces
 }
 
 // algorithm finds the algorithm for n ranks.
