@@ -135,17 +135,10 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 	if err != nil {
 		return run, err
 	}
-	r, err := newRun(plan)
+	s, err := outcome(e, plan)
 	if err != nil {
 		return run, err
 	}
-	if err := simulate(r, e.stderr); err != nil {
-		return run, err
-	}
-	if f := r.Failed(); f != nil {
-		return run, fmt.Errorf("queue pair %d failed: %v", f.Conn, f.Status)
-	}
-	s, _, _ := r.Outcome(version())
 	t := unit.Time(s.StepTime).Seconds()
 	n := plan.Graph.TotalGPUs()
 	if c.Groups == "rail" {

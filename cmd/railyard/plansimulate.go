@@ -84,7 +84,7 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 	if err != nil {
 		return err
 	}
-	sum, err := c.outcome(e, plan)
+	sum, err := outcome(e, plan)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func cutSpines(spines, uplinks int) (int, int) {
 }
 
 // outcome runs a plan to its end.
-func (c *planSearchCmd) outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
+func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
 	run, err := newRun(plan)
 	if err != nil {
 		return nil, err

@@ -51,6 +51,19 @@ func AllReduceBy(name string, n, per int) (Algorithm, error) {
 	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s, %s", name, ByRing, ByTree, ByHalving, ByRails)
 }
 
+// AllToAllBy returns the all-to-all of a name in servers of per GPUs, "" being direct.
+func AllToAllBy(name string, per int) (Algorithm, error) {
+	switch name {
+	case "", "direct":
+		return AllToAll, nil
+	case "pairwise":
+		return PairwiseAllToAll, nil
+	case "pxn":
+		return RailAllToAll(per), nil
+	}
+	return nil, fmt.Errorf("algorithm %q is not known; accepted: direct, pairwise, pxn", name)
+}
+
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring
 // goes through them when every server has per GPUs: NCCL's rings enter and leave a
 // server on the channel's rail. Servers are walked through forwards and backwards

@@ -206,6 +206,7 @@ type Training struct {
 	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
 	Order         string     `yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
 	DPAlgorithm   string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical" doc:"all-reduce of gradients"`
+	EPAlgorithm   string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
 	Fold          bool       `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 }
@@ -317,5 +318,5 @@ func defaultQueues() map[string]Queue {
 func trainingDefault() Training {
 	return Training{TP: 1, PP: 1, DP: 1, MicroBatch: 1, GlobalBatch: 0, Sequence: 2048, GradBytes: 2,
 		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Schedule: "1f1b", Channels: 1,
-		CP: 1, EP: 1, VPP: 1, Prefetch: 1, Recompute: "selective", ScatterGather: true, Order: "tp-cp-dp-pp", DPAlgorithm: "ring", Kernels: "flat"}
+		CP: 1, EP: 1, VPP: 1, Prefetch: 1, Recompute: "selective", ScatterGather: true, Order: "tp-cp-dp-pp", DPAlgorithm: "ring", EPAlgorithm: "direct", Kernels: "flat"}
 }

@@ -94,7 +94,9 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 			return nil, fieldErr("algorithm", "%v", err)
 		}
 	case coll.ToAll:
-		run = map[string]coll.Algorithm{"": coll.AllToAll, "direct": coll.AllToAll, "pairwise": coll.PairwiseAllToAll, "pxn": coll.RailAllToAll(per)}[c.Algorithm]
+		if run, err = coll.AllToAllBy(c.Algorithm, per); err != nil {
+			return nil, fieldErr("algorithm", "%v", err)
+		}
 	case coll.Bcast:
 		run = coll.TreeBroadcast
 		if c.Algorithm != coll.ByTree {

@@ -200,6 +200,7 @@ func (s *step) exchange(p int) {
 		return
 	}
 	b := s.Routed() / unit.Bytes(s.TP)
+	run, _ := coll.AllToAllBy(s.Experts, s.perServer())
 	var in []arrival
 	for first := 0; first < len(s.seats[p]); first += s.EP {
 		for i := range s.tensorRanks() {
@@ -210,8 +211,8 @@ func (s *step) exchange(p int) {
 				ready[x] = s.pending(ranks[x])
 			}
 			s.b.Collective(Collective{"ep all-to-all", coll.ToAll, ExpertParallel, b, ranks}, func() {
-				for x, d := range coll.AllToAll(s.b, ranks, b, ready) {
-					for _, id := range d[len(ready[x]):] {
+				for x, d := range run(s.b, ranks, b, ready) {
+					for _, id := range d {
 						in = append(in, arrival{ranks[x], id})
 					}
 				}

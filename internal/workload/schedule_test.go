@@ -187,7 +187,7 @@ func TestContextAndExpertVolume(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr = training(t, "llama-2-7b", 2, 1, 8)
-	tr.Model, tr.EP, tr.Sequence, tr.Microbatches = m, 4, true, 1
+	tr.Model, tr.EP, tr.Sequence, tr.Microbatches, tr.Experts = m, 4, true, 1, "pairwise"
 	if d, err = tr.Build(); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,7 @@ type Training struct {
 	Kernels       string     // flat, fused or unfused
 	Channels      int        // parallel rings per gradient bucket
 	Algorithm     string     // of gradient all-reduces; "" is a ring
+	Experts       string     // all-to-all of tokens: direct, pairwise or pxn; "" is direct
 	PerServer     int        // GPUs of a server: channels cross servers on different rails
 
 	// Fold replaces each tensor parallel group by one rank that waits as long as
@@ -87,6 +88,9 @@ func (t *Training) Validate() error {
 	}
 	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, max(1, t.PerServer)); err != nil {
 		return fieldErr("dp_algorithm", "%v", err)
+	}
+	if _, err := coll.AllToAllBy(t.Experts, max(1, t.PerServer)); err != nil {
+		return fieldErr("ep_algorithm", "%v", err)
 	}
 	return nil
 }
