@@ -78,7 +78,7 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err e
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks"}
+	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks", "paths", "qps", "rates", "collectives"}
 	steps := []func() error{
 		func() error { return writeJSON(filepath.Join(tmp, "run.json"), m) },
 		func() error { return writeJSON(filepath.Join(tmp, "summary.json"), s) },
@@ -87,6 +87,11 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err e
 		func() error { return writeTable(tmp, "ports", t.Ports) },
 		func() error { return writeTable(tmp, "pauses", t.Pauses) },
 		func() error { return writeTable(tmp, "ranks", t.Ranks) },
+		func() error { return writeTable(tmp, "paths", t.Paths) },
+		func() error { return writeTable(tmp, "qps", t.QPs) },
+		func() error { return writeTable(tmp, "rates", t.Rates) },
+		func() error { return writeTable(tmp, "collectives", t.Collectives) },
+		func() error { return writeJSON(filepath.Join(tmp, "topology.json"), t.Topology) },
 	}
 	for _, f := range files {
 		steps = append(steps, func() error { return writeFile(filepath.Join(tmp, f.Name), f.Write) })

@@ -3,7 +3,9 @@
 //
 //	run.json       manifest: scenario, every resolved value, version, wall time
 //	summary.json   the figures of the report
-//	*.parquet      flows, links over time, ports, pauses, ranks, collectives
+//	topology.json  the fabric, and how switches treat data packets
+//	*.parquet      flows, links over time, ports, pauses, ranks, queue pairs with
+//	               their paths and rates, collectives with where their time went
 //	trace.json     ranks and pauses as a Perfetto trace
 package result
 

@@ -22,6 +22,7 @@ type LinkRow struct {
 	Bytes  int64 `parquet:"wire_bytes"`
 	Queued int64 `parquet:"queued_bytes"` // at the end of the interval
 	Paused int64 `parquet:"paused_ps"`
+	Marks  int64 `parquet:"ecn_marks"`
 }
 
 // PortRow is one port's totals, transmit side: ports.parquet.
@@ -50,6 +51,65 @@ type PauseRow struct {
 	What     string `parquet:"what,dict"` // xoff and xon at the congested ingress, pause and resume at the sender
 	Port     int32  `parquet:"port"`
 	Priority int32  `parquet:"priority"`
+	Cause    int32  `parquet:"cause_port"` // egress port whose congestion it is; -1: not known
+}
+
+// PathRow is one port that a queue pair's packets went through: paths.parquet. It is
+// made from every sixteenth packet, so a port that few took may be missing.
+type PathRow struct {
+	QP        int32 `parquet:"qp"`
+	Port      int32 `parquet:"port"`
+	Packets   int64 `parquet:"packets"` // estimated
+	Wait      int64 `parquet:"wait_ps"` // in that queue, of all packets together, estimated
+	QueuePeak int64 `parquet:"queue_peak_bytes"`
+}
+
+// QPRow is one queue pair's sender: qps.parquet.
+type QPRow struct {
+	QP       int32  `parquet:"qp"`
+	From     string `parquet:"from,dict"` // NICs
+	To       string `parquet:"to,dict"`
+	Line     int64  `parquet:"line_bps"`
+	Marked   int64  `parquet:"ce_marked_packets"`
+	Cuts     int64  `parquet:"rate_cuts"`
+	Retrans  int64  `parquet:"retransmitted_packets"`
+	Messages int64  `parquet:"messages"`
+}
+
+// RateRow is a queue pair's congestion control when it had changed: rates.parquet.
+type RateRow struct {
+	At     int64   `parquet:"at_ps,delta"`
+	QP     int32   `parquet:"qp"`
+	Rate   int64   `parquet:"rate_bps"`
+	Target int64   `parquet:"target_bps"`
+	Alpha  float64 `parquet:"alpha"`
+	Cuts   int64   `parquet:"rate_cuts"` // so far: CNPs that cut the rate
+}
+
+// CollectiveRow is one instance of a collective and where its time went:
+// collectives.parquet. Ideal is the time of its longest chain of transfers at line
+// rate; the other parts add up to what it took beyond that.
+type CollectiveRow struct {
+	Instance  int32  `parquet:"instance"`
+	Name      string `parquet:"name,dict"`
+	Kind      string `parquet:"kind,dict"`
+	Class     string `parquet:"class,dict"`
+	Ranks     int32  `parquet:"ranks"`
+	FirstRank int32  `parquet:"first_rank"`
+	Bytes     int64  `parquet:"bytes"`
+	Start     int64  `parquet:"start_ps"`
+	End       int64  `parquet:"end_ps"`
+	Ideal     int64  `parquet:"ideal_ps"`
+	Latency   int64  `parquet:"latency_ps"`   // propagation, switches, NICs, NVLink
+	Collision int64  `parquet:"collision_ps"` // flows hashed onto one link
+	Incast    int64  `parquet:"incast_ps"`    // senders to one receiver
+	Pause     int64  `parquet:"pause_ps"`     // PFC
+	Retrans   int64  `parquet:"retransmission_ps"`
+	SharedNIC int64  `parquet:"shared_nic_ps"` // the sender's other queue pairs, or NVLink's other transfers
+	Late      int64  `parquet:"late_ps"`       // ranks that came later than the first
+	Port      int32  `parquet:"port"`          // where the largest part arose; -1: nowhere in the network
+	At        int64  `parquet:"at_ps"`         // when the transfer that lost most began
+	Why       string `parquet:"why"`
 }
 
 // RankRow is one operation of a rank: ranks.parquet.
@@ -68,4 +128,10 @@ type Tables struct {
 	Ports  []PortRow
 	Pauses []PauseRow
 	Ranks  []RankRow
+
+	Paths       []PathRow
+	QPs         []QPRow
+	Rates       []RateRow
+	Collectives []CollectiveRow
+	Topology    *Topology
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"sort"
 
 	"railyard/internal/result"
@@ -30,7 +31,8 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 			s.FlowletMoves += c.Moved
 		}
 	}
-	t := &result.Tables{Links: r.sampler.rows, Pauses: r.pauses}
+	t := &result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows, Topology: r.topology()}
+	r.queuePairs(t)
 	r.timeline(s)
 	r.flows(s, t)
 	r.ports(s, t)
@@ -39,6 +41,12 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	var limits []string
 	if r.missed > 0 {
 		limits = append(limits, "pauses.parquet holds the first 200000 PFC events")
+	}
+	if r.sampler.rates.missed > 0 {
+		limits = append(limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate", maxRateRows))
+	}
+	if r.causes(t) {
+		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
 	}
 	if r.ranks(t) {
 		limits = append(limits, "ranks.parquet holds the first 400000 operations of ranks")

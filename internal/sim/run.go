@@ -124,7 +124,11 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 		r.missed++
 		return
 	}
-	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port, Priority: int32(prio)})
+	cause := int32(-1)
+	if what == "pause" {
+		cause = r.Net.PauseCause(port, prio)
+	}
+	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port, Priority: int32(prio), Cause: cause})
 }
 
 // Go runs to the end, or until the observer says stop. An error means that the

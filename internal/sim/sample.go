@@ -15,12 +15,14 @@ type sampler struct {
 	rows     []result.LinkRow
 	lastTx   []int64
 	lastPau  []unit.Time
+	lastMark []int64
+	rates    rates
 	limit    int
 }
 
 func newSampler(n *Network, interval unit.Time, limit int) *sampler {
 	ports := len(n.Net.Ports)
-	return &sampler{net: n, interval: interval, lastTx: make([]int64, ports), lastPau: make([]unit.Time, ports), limit: max(limit, 4*ports)}
+	return &sampler{net: n, interval: interval, lastTx: make([]int64, ports), lastPau: make([]unit.Time, ports), lastMark: make([]int64, ports), limit: max(limit, 4*ports)}
 }
 
 // take closes the interval that ends now.
@@ -31,14 +33,15 @@ func (s *sampler) take() {
 	}
 	for i := range s.net.Net.Ports {
 		p := &s.net.Net.Ports[i]
-		tx, paused := p.TxBytes, s.net.Net.PausedFor(int32(i))
+		tx, paused, marks := p.TxBytes, s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
 		if tx == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
 			continue
 		}
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began), Port: int32(i),
-			Bytes: tx - s.lastTx[i], Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i])})
-		s.lastTx[i], s.lastPau[i] = tx, paused
+			Bytes: tx - s.lastTx[i], Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]), Marks: marks - s.lastMark[i]})
+		s.lastTx[i], s.lastPau[i], s.lastMark[i] = tx, paused, marks
 	}
+	s.rates.take(s.net)
 	s.began = now
 	for len(s.rows) > s.limit && s.merge() {
 	}
@@ -62,6 +65,7 @@ func (s *sampler) merge() bool {
 			o.Bytes += r.Bytes
 			o.Queued = r.Queued
 			o.Paused += r.Paused
+			o.Marks += r.Marks
 			continue
 		}
 		out = append(out, r)

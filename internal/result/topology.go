@@ -1,0 +1,52 @@
+package result
+
+// Topology is topology.json: the fabric as it was built, and what its switches were
+// configured to do with data packets. Ports are rows of ports.parquet.
+type Topology struct {
+	Kind    string         `json:"kind"`
+	GPUs    int            `json:"gpus_per_host"`
+	Nodes   []TopologyNode `json:"nodes"`
+	Links   []TopologyLink `json:"links"`
+	NICs    []TopologyNIC  `json:"nics"`
+	Configs []QueueConfig  `json:"configs"`
+}
+
+// TopologyNode is a server or a switch.
+type TopologyNode struct {
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+	Tier   int    `json:"tier"`
+	Config int    `json:"config"` // of its data queue; -1: a server
+}
+
+// TopologyLink is a cable; ports transmit towards the other end.
+type TopologyLink struct {
+	A        int    `json:"a"`
+	B        int    `json:"b"`
+	APort    string `json:"a_port"`
+	BPort    string `json:"b_port"`
+	FromA    int32  `json:"from_a"` // port that sends from A to B
+	FromB    int32  `json:"from_b"`
+	Rate     int64  `json:"rate_bps"`
+	LengthMM int64  `json:"length_mm"`
+}
+
+// TopologyNIC is a network card of a server.
+type TopologyNIC struct {
+	Name  string `json:"name"`
+	Host  int    `json:"host"` // a node
+	Rail  int    `json:"rail"`
+	Links []int  `json:"links"`
+}
+
+// QueueConfig is how a switch treats the queue that data packets are in.
+type QueueConfig struct {
+	Queue       int     `json:"queue"`
+	Lossless    bool    `json:"lossless"`
+	WREDMin     int64   `json:"wred_min_bytes"`
+	WREDMax     int64   `json:"wred_max_bytes"`
+	Probability float64 `json:"probability"`
+	XOff        int64   `json:"xoff_bytes"` // of ingress; 0: dynamic
+	XOn         int64   `json:"xon_bytes"`
+	Buffer      int64   `json:"buffer_bytes"`
+}

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+)
+
+func gapParts(c result.CollectiveRow) int64 {
+	return c.Latency + c.Collision + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late
+}
+
+// The parts of a collective's gap add up to it, and the largest is what the scenario
+// was made for.
+func TestCauses(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		part func(result.CollectiveRow) int64
+		why  string
+	}{
+		"incast":          {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
+		"latency":         {"fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps, cable: 300m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {ring-allreduce: {bytes: 64KiB}}}", func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
+		"hash collisions": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
+		"a paused fabric": {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 40KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
+		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
+		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return 1 }, ""},
+	} {
+		_, _, tab := runAll(t, "name: causes\n"+c.text+"\n")
+		if len(tab.Collectives) == 0 || tab.Topology == nil || len(tab.QPs) == 0 {
+			t.Fatalf("%s: nothing recorded", name)
+		}
+		found := false
+		for _, x := range tab.Collectives {
+			if sum := x.Ideal + gapParts(x); sum != x.End-x.Start || x.Ideal < 0 || x.Late < 0 {
+				t.Fatalf("%s: parts of %d make %d: %+v", name, x.End-x.Start, sum, x)
+			}
+			found = found || 2*c.part(x) > gapParts(x) && strings.Contains(x.Why, c.why) || c.why == "" && c.part(x) > 0
+		}
+		if !found {
+			t.Errorf("%s: %s", name, fmt.Sprintf("%+v", tab.Collectives[0]))
+		}
+	}
+}
+
+// What is recorded of queue pairs and ports refers to rows that exist, and marks of
+// the link samples add up to the ports'.
+func TestRecorded(t *testing.T) {
+	r, s, tab := runAll(t, "name: rec\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nswitch: {queues: {3: {xoff: 200KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n")
+	marks := int64(0)
+	for _, l := range tab.Links {
+		marks += l.Marks
+	}
+	if marks != s.ECNMarks || marks == 0 || len(tab.Rates) == 0 || len(tab.Paths) == 0 {
+		t.Errorf("%d marks in samples, %d in all; %d rates, %d paths", marks, s.ECNMarks, len(tab.Rates), len(tab.Paths))
+	}
+	for _, p := range tab.Paths {
+		if int(p.QP) >= len(tab.QPs) || int(p.Port) >= len(tab.Ports) || p.Wait < 0 {
+			t.Fatalf("%+v", p)
+		}
+	}
+	caused := 0
+	for _, p := range tab.Pauses {
+		if p.What == "pause" && p.Cause >= 0 {
+			caused++
+			if tab.Ports[p.Cause].Peer != r.Graph.Nodes[r.Graph.Hosts[0]].Name {
+				t.Fatalf("a pause is caused by %s, the incast ends at host-1", tab.Ports[p.Cause].Name)
+			}
+		}
+	}
+	if s.PFCPauses > 0 && caused == 0 {
+		t.Error("no pause knows its cause")
+	}
+	if n := len(tab.Topology.Nodes); n != len(r.Graph.Nodes) || len(tab.Topology.Links) != len(r.Graph.Links) || tab.Topology.Configs[0].WREDMin != 150_000 {
+		t.Errorf("%+v", tab.Topology)
+	}
+}
