@@ -28,6 +28,8 @@ const (
 type commands struct {
 	Run      runCmd      `cmd:"" help:"Simulate a scenario and report where the time went."`
 	Compare  compareCmd  `cmd:"" help:"Run variants of a scenario and put them side by side."`
+	Report   reportCmd   `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
+	Serve    serveCmd    `cmd:"" help:"Open a page that lists, starts and explains runs."`
 	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
 	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
@@ -47,6 +49,8 @@ Examples:
   railyard run scenarios/pod64-llama2-7b.yaml
   railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray --seeds 8
+  railyard serve
+  railyard report runs/three-flows-1 --html three-flows.html
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
   railyard rdma allreduce --ranks 8 --bytes 64MiB
   railyard pcap capture.pcapng

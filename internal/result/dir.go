@@ -78,7 +78,7 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err e
 	if err := os.Chmod(tmp, 0o755); err != nil {
 		return err
 	}
-	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks", "paths", "qps", "rates", "collectives"}
+	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks", "paths", "qps", "rates", "collectives", "critical"}
 	steps := []func() error{
 		func() error { return writeJSON(filepath.Join(tmp, "run.json"), m) },
 		func() error { return writeJSON(filepath.Join(tmp, "summary.json"), s) },
@@ -91,6 +91,7 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err e
 		func() error { return writeTable(tmp, "qps", t.QPs) },
 		func() error { return writeTable(tmp, "rates", t.Rates) },
 		func() error { return writeTable(tmp, "collectives", t.Collectives) },
+		func() error { return writeTable(tmp, "critical", t.Critical) },
 		func() error { return writeJSON(filepath.Join(tmp, "topology.json"), t.Topology) },
 	}
 	for _, f := range files {

@@ -121,6 +121,16 @@ type RankRow struct {
 	Name  string `parquet:"name,dict"`
 }
 
+// CriticalRow is a piece of the chain of operations that the end of the step waited
+// for: critical.parquet.
+type CriticalRow struct {
+	Start int64  `parquet:"start_ps"`
+	End   int64  `parquet:"end_ps"`
+	Rank  int32  `parquet:"rank"`
+	Peer  int32  `parquet:"peer"` // of a transfer; -1: a computation
+	Class string `parquet:"class,dict"`
+}
+
 // Tables are all tables of a run.
 type Tables struct {
 	Flows  []FlowRow
@@ -133,5 +143,6 @@ type Tables struct {
 	QPs         []QPRow
 	Rates       []RateRow
 	Collectives []CollectiveRow
+	Critical    []CriticalRow
 	Topology    *Topology
 }

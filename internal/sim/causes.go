@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/fabric"
 	"railyard/internal/result"
@@ -77,6 +78,24 @@ func (r *Run) causes(t *result.Tables) (cut bool) {
 		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c]))
 	}
 	return false
+}
+
+// maxCriticalRows bounds the table of the critical path.
+const maxCriticalRows = 50_000
+
+// critical follows the operation that ended last back to the beginning.
+func (r *Run) critical(t *result.Tables) {
+	last := int32(-1)
+	for i := range r.DAG.Ops {
+		if r.end[i] != unit.Never && (last < 0 || r.end[i] >= r.end[last]) {
+			last = int32(i)
+		}
+	}
+	for op := last; op >= 0 && len(t.Critical) < maxCriticalRows; op = r.cause[op] {
+		o := &r.DAG.Ops[op]
+		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.start[op]), End: int64(r.end[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
+	}
+	slices.Reverse(t.Critical)
 }
 
 // collective walks the chain of transfers that ended last back to where it began.

@@ -31,6 +31,11 @@ func TestCauses(t *testing.T) {
 		if len(tab.Collectives) == 0 || tab.Topology == nil || len(tab.QPs) == 0 {
 			t.Fatalf("%s: nothing recorded", name)
 		}
+		for i, c := range tab.Critical {
+			if i > 0 && c.Start != tab.Critical[i-1].End || c.End < c.Start {
+				t.Fatalf("%s: the critical path has a gap at %+v", name, c)
+			}
+		}
 		found := false
 		for _, x := range tab.Collectives {
 			if sum := x.Ideal + gapParts(x); sum != x.End-x.Start || x.Ideal < 0 || x.Late < 0 {

@@ -33,6 +33,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	}
 	t := &result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows, Topology: r.topology()}
 	r.queuePairs(t)
+	r.critical(t)
 	r.timeline(s)
 	r.flows(s, t)
 	r.ports(s, t)

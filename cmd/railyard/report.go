@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"railyard/internal/report"
+	"railyard/internal/report/web"
+	"railyard/internal/result"
+)
+
+type reportCmd struct {
+	Dir   string `arg:"" help:"Run directory." placeholder:"RUN"`
+	HTML  string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
+	PNG   string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
+	SVG   string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
+	JSON  bool   `help:"Print the summary as JSON."`
+	Force bool   `help:"Replace files that exist."`
+}
+
+func (c *reportCmd) Help() string {
+	return `The report of a run that is on disk, as text, as one HTML file, or as plots for a document.
+
+Examples:
+  railyard report runs/three-flows-1
+  railyard report runs/three-flows-1 --html three-flows.html
+  railyard report runs/three-flows-1 --png plots`
+}
+
+// Run is the report command.
+func (c *reportCmd) Run(e *env) error {
+	s, err := result.ReadSummary(c.Dir)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
+		}
+		return &inputError{err}
+	}
+	if c.HTML == "" && c.PNG == "" && c.SVG == "" {
+		if c.JSON {
+			return printJSON(e.stdout, s)
+		}
+		report.Text(e.stdout, s)
+		return nil
+	}
+	r, err := web.Open(c.Dir)
+	if err != nil {
+		return &inputError{err}
+	}
+	if c.HTML != "" {
+		page, err := r.HTML()
+		if err != nil {
+			return err
+		}
+		f, err := createNew(c.HTML, c.Force)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if _, err := f.Write(page); err != nil {
+			return err
+		}
+		fmt.Fprintf(e.stdout, "%s: %.1f MB\n", c.HTML, float64(len(page))/1e6)
+	}
+	for _, o := range []struct{ dir, ext string }{{c.PNG, "png"}, {c.SVG, "svg"}} {
+		if o.dir == "" {
+			continue
+		}
+		if err := c.plots(e, r, o.dir, o.ext); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"os"
+	"path/filepath"
+
+	"railyard/internal/report/web"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// plots writes the plots of a run: its hottest ports over time, and where its
+// collectives' time went.
+func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return &inputError{err}
+	}
+	curves, err := r.Hottest(5)
+	if err != nil {
+		return err
+	}
+	parts, err := r.Parts()
+	if err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		name string
+		draw func() (*plot.Plot, error)
+	}{{"utilisation", func() (*plot.Plot, error) { return curvePlot(r, curves, false) }}, {"queues", func() (*plot.Plot, error) { return curvePlot(r, curves, true) }},
+		{"collectives", func() (*plot.Plot, error) { return partsPlot(r, parts) }}} {
+		if p.name == "collectives" && len(parts) == 0 {
+			continue
+		}
+		fig, err := p.draw()
+		if err != nil {
+			return err
+		}
+		to, err := fig.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, ext)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if _, err := to.WriteTo(&b); err != nil {
+			return err
+		}
+		path := filepath.Join(dir, p.name+"."+ext)
+		f, err := createNew(path, c.Force)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(b.Bytes()); err != nil {
+			f.Close()
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, path)
+	}
+	return nil
+}
+
+// tints are colours that people with any colour vision tell apart (Okabe and Ito).
+var tints = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {240, 228, 66, 255}}
+
+func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
+	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
+	if queue {
+		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds", "queue, KB"
+	}
+	p.Legend.Top = true
+	p.Y.Min = 0
+	for i, c := range curves {
+		points := make(plotter.XYs, 0, 2*len(c.Points))
+		for _, x := range c.Points {
+			v := 100 * x.Use
+			if queue {
+				v = x.Queue / 1e3
+			}
+			points = append(points, plotter.XY{X: x.At / 1e9, Y: v}, plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
+		}
+		if len(points) == 0 {
+			continue
+		}
+		line, err := plotter.NewLine(points)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, line.Width = tints[i%len(tints)], vg.Points(1.2)
+		p.Add(line)
+		p.Legend.Add(c.Name, line)
+	}
+	if q := r.Topology.Configs; queue && len(q) > 0 && q[0].WREDMax > 0 {
+		for _, t := range []struct {
+			name string
+			v    int64
+		}{{"WRED min", q[0].WREDMin}, {"WRED max", q[0].WREDMax}} {
+			line := plotter.NewFunction(func(float64) float64 { return float64(t.v) / 1e3 })
+			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+			p.Add(line)
+			p.Legend.Add(t.name, line)
+		}
+		p.X.Min, p.X.Max = 0, float64(r.Summary.StepTime)/1e9
+	}
+	return p, nil
+}
+
+func partsPlot(r *web.Run, parts []web.Part) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = r.Summary.Name + ": where the time of collectives went"
+	p.Y.Label.Text = "share of their time, %"
+	p.Y.Min, p.Y.Max = 0, 100
+	p.Legend.Top = true
+	names := make([]string, len(parts))
+	var below *plotter.BarChart
+	for i, cause := range web.Causes {
+		values := make(plotter.Values, len(parts))
+		for j, x := range parts {
+			values[j], names[j] = 100*x.Shares[i], x.Name
+		}
+		bars, err := plotter.NewBarChart(values, vg.Points(28))
+		if err != nil {
+			return nil, err
+		}
+		bars.Color, bars.LineStyle = tints[i%len(tints)], draw.LineStyle{}
+		if below != nil {
+			bars.StackOn(below)
+		}
+		below = bars
+		p.Add(bars)
+		p.Legend.Add(cause, bars)
+	}
+	p.NominalX(names...)
+	p.X.Max += 1.5 // room for the legend
+	return p, nil
+}

@@ -1,0 +1,241 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"sort"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+// Job is a simulation that the page started.
+type Job struct {
+	ID       string  `json:"id"`
+	Title    string  `json:"title"`
+	State    string  `json:"state"` // running, done, failed, cancelled
+	Error    string  `json:"error,omitempty"`
+	Run      string  `json:"run,omitempty"` // its directory, once written
+	Now      int64   `json:"now_ps"`
+	Bytes    int64   `json:"delivered_bytes"`
+	Total    int64   `json:"total_bytes"`
+	Hops     int64   `json:"packet_hops"`
+	Ops      int     `json:"operations"`
+	OpsLeft  int     `json:"operations_left"`
+	Seconds  float64 `json:"seconds"`
+	Rate     float64 `json:"hops_per_second"`
+	Left     float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
+	stopping *atomic.Bool
+	began    time.Time
+}
+
+// maxRunning bounds the simulations at a time, maxJobs those that are remembered.
+const (
+	maxRunning = 2
+	maxJobs    = 100
+)
+
+type jobs struct {
+	root, version string
+	mu            sync.Mutex
+	next          int
+	byID          map[string]*Job
+	wait          sync.WaitGroup
+}
+
+func newJobs(root, version string) *jobs {
+	return &jobs{root: root, version: version, byID: map[string]*Job{}}
+}
+
+// resolve builds the plan of a scenario's text. Files that it names are not read:
+// a page must not be able to reach what lies beside the runs.
+func resolve(r request) (*scenario.Plan, error) {
+	if len(r.Text) > scenario.MaxSize {
+		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text), scenario.MaxSize)}
+	}
+	d, err := scenario.Parse("scenario", []byte(r.Text), r.Sets)
+	if err != nil {
+		return nil, &InputError{err.Error()}
+	}
+	p, err := d.Resolve(func(name string) ([]byte, error) {
+		return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
+	})
+	if err != nil {
+		return nil, &InputError{err.Error()}
+	}
+	return p, nil
+}
+
+var placed = regexp.MustCompile(`^scenario:(\d+):(\d+):`)
+
+// place finds line and column in an error of a scenario, 0 without.
+func place(msg string) (line, column int) {
+	if m := placed.FindStringSubmatch(msg); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		column, _ = strconv.Atoi(m[2])
+	}
+	return line, column
+}
+
+// start begins a simulation.
+func (j *jobs) start(r request) (Job, error) {
+	plan, err := resolve(r)
+	if err != nil {
+		return Job{}, err
+	}
+	run, err := sim.New(plan)
+	if err != nil {
+		return Job{}, &InputError{err.Error()}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	running := 0
+	for _, x := range j.byID {
+		if x.State == "running" {
+			running++
+		}
+	}
+	if running >= maxRunning {
+		return Job{}, &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it", running)}
+	}
+	if len(j.byID) >= maxJobs {
+		j.forget()
+	}
+	j.next++
+	x := &Job{ID: strconv.Itoa(j.next), Title: plan.File.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: len(plan.DAG.Ops), OpsLeft: len(plan.DAG.Ops)}
+	if x.Title == "" {
+		x.Title = "run"
+	}
+	j.byID[x.ID] = x
+	j.wait.Add(1)
+	go j.run(x, plan, run)
+	return *x, nil
+}
+
+// forget drops the oldest job that has ended.
+func (j *jobs) forget() {
+	var oldest *Job
+	for _, x := range j.byID {
+		if x.State != "running" && (oldest == nil || x.began.Before(oldest.began)) {
+			oldest = x
+		}
+	}
+	if oldest != nil {
+		delete(j.byID, oldest.ID)
+	}
+}
+
+// run simulates, and writes the run's directory also when it was cancelled.
+func (j *jobs) run(x *Job, plan *scenario.Plan, run *sim.Run) {
+	defer j.wait.Done()
+	dir, err := j.simulate(x, plan, run)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case err != nil:
+		x.State, x.Error = "failed", err.Error()
+	case run.Interrupted():
+		x.State = "cancelled"
+	default:
+		x.State = "done"
+	}
+	if dir != "" {
+		x.Run = filepath.Base(dir)
+	}
+}
+
+func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())
+		}
+	}()
+	goErr := run.Go(func(p sim.Progress) bool {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered), int64(p.Total), p.Hops, p.Ops, p.OpsLeft
+		x.Seconds = time.Since(x.began).Seconds()
+		x.Rate = float64(p.Hops) / x.Seconds
+		if p.Delivered > 0 && p.Total > p.Delivered {
+			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
+		}
+		return !x.stopping.Load()
+	})
+	s, t, limits := run.Outcome(j.version)
+	s.Complete = s.Complete && goErr == nil
+	s.SimSeconds = time.Since(x.began).Seconds()
+	s.WallSeconds = s.SimSeconds
+	_, values := plan.File.Values()
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Configs: plan.Texts, Resolved: values, Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if dir, err = fresh(j.root, x.Title); err != nil {
+		return "", err
+	}
+	err = result.Write(dir, m, s, t, result.File{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }})
+	if f := run.Failed(); f != nil && goErr == nil {
+		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
+	}
+	return dir, errors.Join(goErr, err)
+}
+
+var unsafe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// fresh finds a name that no run has.
+func fresh(root, title string) (string, error) {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", err
+	}
+	name := unsafe.ReplaceAllString(title, "-")
+	if len(name) > 80 {
+		name = name[:80]
+	}
+	for n := 1; n < 100_000; n++ {
+		dir := filepath.Join(root, fmt.Sprintf("%s-%d", name, n))
+		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("there are too many runs called %s", name)
+}
+
+func (j *jobs) list() []Job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := []Job{}
+	for _, x := range j.byID {
+		out = append(out, *x)
+	}
+	sort.Slice(out, func(a, b int) bool { return out[a].began.After(out[b].began) })
+	return out
+}
+
+func (j *jobs) stop(id string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	x := j.byID[id]
+	if x == nil {
+		return &InputError{fmt.Sprintf("there is no job %q", id)}
+	}
+	x.stopping.Store(true)
+	return nil
+}
+
+func (j *jobs) close() {
+	j.mu.Lock()
+	for _, x := range j.byID {
+		x.stopping.Store(true)
+	}
+	j.mu.Unlock()
+	j.wait.Wait()
+}

@@ -1,0 +1,185 @@
+// Package web shows run directories as pages: a local server, and single files that
+// open from disk. Everything a page shows comes from a run directory.
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"railyard/internal/result"
+)
+
+// maxTable bounds the file of a table that is loaded, in bytes.
+const maxTable = 512 << 20
+
+// maxJSON bounds run.json, summary.json and topology.json.
+const maxJSON = 64 << 20
+
+// Run is one run directory, its tables read when first asked for.
+type Run struct {
+	Name     string
+	Dir      string
+	Manifest result.Manifest
+	Summary  result.Summary
+	Topology result.Topology
+
+	mu     sync.Mutex
+	ports  []result.PortRow
+	links  []result.LinkRow
+	ranks  []result.RankRow
+	tables map[string]any
+}
+
+// Open reads what every view of a run needs.
+func Open(dir string) (*Run, error) {
+	r := &Run{Name: filepath.Base(dir), Dir: dir, tables: map[string]any{}}
+	for _, f := range []struct {
+		name string
+		into any
+	}{{"run.json", &r.Manifest}, {"summary.json", &r.Summary}, {"topology.json", &r.Topology}} {
+		if err := readJSON(filepath.Join(dir, f.name), f.into); err != nil {
+			return nil, r.broken(f.name, err)
+		}
+	}
+	ports, err := table[result.PortRow](r, "ports")
+	if err != nil {
+		return nil, err
+	}
+	r.ports = ports
+	return r, r.check()
+}
+
+// check refuses a topology whose numbers do not fit the tables.
+func (r *Run) check() error {
+	nodes, ports := len(r.Topology.Nodes), int32(len(r.ports))
+	for i, l := range r.Topology.Links {
+		if l.A < 0 || l.A >= nodes || l.B < 0 || l.B >= nodes || l.FromA < 0 || l.FromA >= ports || l.FromB < 0 || l.FromB >= ports {
+			return r.broken("topology.json", fmt.Errorf("link %d refers to nodes or ports that do not exist", i))
+		}
+	}
+	for i, n := range r.Topology.Nodes {
+		if n.Config >= len(r.Topology.Configs) {
+			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does not exist", i))
+		}
+	}
+	for i, n := range r.Topology.NICs {
+		if n.Host < 0 || n.Host >= nodes {
+			return r.broken("topology.json", fmt.Errorf("NIC %d refers to a server that does not exist", i))
+		}
+		for _, l := range n.Links {
+			if l < 0 || l >= len(r.Topology.Links) {
+				return r.broken("topology.json", fmt.Errorf("NIC %d refers to a link that does not exist", i))
+			}
+		}
+	}
+	return nil
+}
+
+// broken says which file of a run cannot be used, and what to do.
+func (r *Run) broken(file string, err error) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
+		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its scenario again", r.Name)
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%s has no %s: it is no run directory, or one that was not written to its end", r.Name, file)
+	}
+	return fmt.Errorf("%s: %s cannot be read: %w", r.Name, file, err)
+}
+
+func readJSON(path string, into any) error {
+	st, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if st.Size() > maxJSON {
+		return fmt.Errorf("it has %d MB, at most %d are read", st.Size()>>20, maxJSON>>20)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, into)
+}
+
+// table reads a table once.
+func table[T any](r *Run, name string) (rows []T, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t, ok := r.tables[name]; ok {
+		return t.([]T), nil
+	}
+	defer func() {
+		if p := recover(); p != nil { // the reader of a foreign file
+			err = r.broken(name+".parquet", fmt.Errorf("%v", p))
+		}
+	}()
+	st, err := os.Stat(filepath.Join(r.Dir, name+".parquet"))
+	if err != nil {
+		return nil, r.broken(name+".parquet", err)
+	}
+	if st.Size() > maxTable {
+		return nil, r.broken(name+".parquet", fmt.Errorf("it has %d MB, at most %d are read", st.Size()>>20, maxTable>>20))
+	}
+	if rows, err = result.ReadTable[T](r.Dir, name); err != nil {
+		return nil, r.broken(name+".parquet", err)
+	}
+	r.tables[name] = rows
+	return rows, nil
+}
+
+// Entry is a run in the list.
+type Entry struct {
+	Name     string    `json:"name"`
+	Title    string    `json:"title"`
+	At       time.Time `json:"at"`
+	Complete bool      `json:"complete"`
+	StepTime int64     `json:"step_time_ps"`
+	MFU      float64   `json:"mfu"`
+	GPUs     int       `json:"gpus"`
+	LB       string    `json:"lb"`
+	Marks    int64     `json:"ecn_marks"`
+	Pauses   int64     `json:"pfc_pauses"`
+	Drops    int64     `json:"drops"`
+	Seed     uint64    `json:"seed"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// List reads the summaries of the runs in a folder, the newest first. What cannot
+// be read is listed with the reason.
+func List(root string) ([]Entry, error) {
+	dirs, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	out := []Entry{}
+	for _, d := range dirs {
+		if !d.IsDir() || d.Name()[0] == '.' {
+			continue
+		}
+		e := Entry{Name: d.Name(), Title: d.Name()}
+		dir := filepath.Join(root, d.Name())
+		if st, err := os.Stat(filepath.Join(dir, "run.json")); err == nil {
+			e.At = st.ModTime().UTC()
+		} else if st, err := d.Info(); err == nil {
+			e.At = st.ModTime().UTC()
+		}
+		var s result.Summary
+		if err := readJSON(filepath.Join(dir, "summary.json"), &s); err != nil {
+			e.Error = (&Run{Name: d.Name()}).broken("summary.json", err).Error()
+		} else {
+			if s.Name != "" {
+				e.Title = s.Name
+			}
+			e.Complete, e.StepTime, e.MFU, e.GPUs, e.LB, e.Marks, e.Pauses, e.Drops, e.Seed = s.Complete, s.StepTime, s.MFU, s.GPUs, s.LB, s.ECNMarks, s.PFCPauses, s.Drops, s.Seed
+		}
+		out = append(out, e)
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].At.After(out[j].At) })
+	return out, nil
+}

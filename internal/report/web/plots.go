@@ -1,0 +1,81 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/result"
+)
+
+// Curve is a port over time.
+type Curve struct {
+	Name   string
+	Points []Point
+}
+
+// Point is one sample: times in picoseconds, use as a share of line rate, bytes.
+type Point struct{ At, Length, Use, Queue float64 }
+
+// Hottest returns the curves of the ports that sent most for their rate.
+func (r *Run) Hottest(n int) ([]Curve, error) {
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int, len(r.ports))
+	for i := range order {
+		order[i] = i
+	}
+	use := func(i int) float64 { return float64(r.ports[i].WireBytes) / float64(max(r.ports[i].Rate, 1)) }
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(use(b), use(a)) })
+	at := map[int32]int{}
+	var out []Curve
+	for _, i := range order[:min(n, len(order))] {
+		at[int32(i)] = len(out)
+		out = append(out, Curve{Name: r.ports[i].Name})
+	}
+	for _, l := range links {
+		if k, ok := at[l.Port]; ok && l.Length > 0 {
+			out[k].Points = append(out[k].Points, Point{float64(l.Start), float64(l.Length), float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate), float64(l.Queued)})
+		}
+	}
+	return out, nil
+}
+
+// Causes are the parts of a collective's time, in the order of Part.Shares.
+var Causes = []string{"line rate", "latency", "hash collision", "incast", "pause", "sent again", "shared NIC", "late rank"}
+
+// Part is a collective, all instances together, and the shares of its time.
+type Part struct {
+	Name   string
+	Shares [8]float64
+}
+
+// Parts sums the collectives up by name.
+func (r *Run) Parts() ([]Part, error) {
+	rows, err := table[result.CollectiveRow](r, "collectives")
+	if err != nil {
+		return nil, err
+	}
+	var out []Part
+	var total []float64
+	at := map[string]int{}
+	for _, x := range rows {
+		k, ok := at[x.Name]
+		if !ok {
+			k = len(out)
+			at[x.Name] = k
+			out, total = append(out, Part{Name: x.Name}), append(total, 0)
+		}
+		for i, ps := range []int64{x.Ideal, x.Latency, x.Collision, x.Incast, x.Pause, x.Retrans, x.SharedNIC, x.Late} {
+			out[k].Shares[i] += float64(ps)
+		}
+		total[k] += float64(x.End - x.Start)
+	}
+	for k := range out {
+		for i := range out[k].Shares {
+			out[k].Shares[i] /= max(total[k], 1)
+		}
+	}
+	return out, nil
+}

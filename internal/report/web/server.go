@@ -1,0 +1,293 @@
+package web
+
+import (
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// bundle is the page, built by Vite from the folder web of the repository.
+//
+//go:embed all:dist
+var bundle embed.FS
+
+// Config is what a server serves.
+type Config struct {
+	Root      string            // folder of run directories
+	Version   string            // of Railyard
+	Token     string            // every request must carry it; "" on loopback
+	Scenarios map[string]string // shipped scenarios by file name
+	Schema    []byte            // JSON Schema of scenarios
+}
+
+// Server is the page and its API.
+type Server struct {
+	Config
+	mux  *http.ServeMux
+	jobs *jobs
+
+	mu   sync.Mutex
+	open map[string]*opened
+}
+
+// opened is a run kept in memory until its directory changes.
+type opened struct {
+	run  *Run
+	at   time.Time
+	used time.Time
+}
+
+// maxOpen bounds the runs whose tables are kept.
+const maxOpen = 6
+
+// New returns a server for a folder of runs.
+func New(c Config) (*Server, error) {
+	page, err := fs.Sub(bundle, "dist")
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{}}
+	s.mux.Handle("GET /", http.FileServerFS(page))
+	s.mux.HandleFunc("GET /api/runs", s.listRuns)
+	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
+	s.mux.HandleFunc("GET /api/about", s.about)
+	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) { send(w, json.RawMessage(c.Schema), nil) })
+	s.mux.HandleFunc("POST /api/check", s.checkScenario)
+	s.mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter, _ *http.Request) { send(w, s.jobs.list(), nil) })
+	s.mux.HandleFunc("POST /api/jobs", s.startJob)
+	s.mux.HandleFunc("DELETE /api/jobs/{id}", s.stopJob)
+	return s, nil
+}
+
+// Close stops what runs and waits until it has written what it has.
+func (s *Server) Close() { s.jobs.close() }
+
+// ServeHTTP guards every request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	defer func() {
+		if p := recover(); p != nil {
+			send(w, nil, fmt.Errorf("this is a fault of Railyard: %v", p))
+		}
+	}()
+	if !s.admits(w, q) {
+		return
+	}
+	if q.Method != http.MethodGet && q.Method != http.MethodHead {
+		if !sameOrigin(q) {
+			refuse(w, http.StatusForbidden, "writes are accepted from this page only")
+			return
+		}
+		q.Body = http.MaxBytesReader(w, q.Body, 4<<20)
+	}
+	s.mux.ServeHTTP(w, q)
+}
+
+// admits checks the token, or, without one, that the request is meant for this
+// machine, which a page elsewhere that resolves its name to 127.0.0.1 is not.
+func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
+	if s.Token == "" {
+		host := q.Host
+		if h, _, err := net.SplitHostPort(host); err == nil {
+			host = h
+		}
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			refuse(w, http.StatusForbidden, "this server answers to localhost only; start it with --listen for others")
+			return false
+		}
+		return true
+	}
+	same := func(t string) bool { return subtle.ConstantTimeCompare([]byte(t), []byte(s.Token)) == 1 }
+	if t := q.URL.Query().Get("token"); t != "" && same(t) {
+		http.SetCookie(w, &http.Cookie{Name: "railyard", Value: s.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		if q.URL.Path == "/" {
+			http.Redirect(w, q, "/", http.StatusSeeOther)
+			return false
+		}
+		return true
+	}
+	if c, err := q.Cookie("railyard"); err == nil && same(c.Value) {
+		return true
+	}
+	if t, ok := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer "); ok && same(t) {
+		return true
+	}
+	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard serve printed")
+	return false
+}
+
+func sameOrigin(q *http.Request) bool {
+	if site := q.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+		return false
+	}
+	if origin := q.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		return err == nil && u.Host == q.Host
+	}
+	return q.Header.Get("Content-Type") == "application/json" || q.Method == http.MethodDelete
+}
+
+func refuse(w http.ResponseWriter, code int, msg string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(map[string]string{"error": msg})
+}
+
+// send answers with JSON, or with an error as {"error": ...}.
+func send(w http.ResponseWriter, v any, err error) {
+	var input *InputError
+	switch {
+	case errors.As(err, &input):
+		refuse(w, http.StatusBadRequest, err.Error())
+	case err != nil:
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		if b, ok := v.([]byte); ok {
+			w.Write(b)
+			return
+		}
+		json.NewEncoder(w).Encode(v)
+	}
+}
+
+func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
+	send(w, map[string]any{"version": s.Version, "root": filepath.Base(s.Root), "scenarios": s.Scenarios}, nil)
+}
+
+func (s *Server) listRuns(w http.ResponseWriter, _ *http.Request) {
+	list, err := List(s.Root)
+	send(w, list, err)
+}
+
+func (s *Server) view(w http.ResponseWriter, q *http.Request) {
+	r, err := s.run(q.PathValue("run"))
+	if err != nil {
+		send(w, nil, err)
+		return
+	}
+	b, err := r.View(q.PathValue("view"), q.URL.Query())
+	send(w, b, err)
+}
+
+var runName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,200}$`)
+
+// run opens a run of the folder, or takes the one that is open.
+func (s *Server) run(name string) (*Run, error) {
+	if !runName.MatchString(name) {
+		return nil, &InputError{fmt.Sprintf("%q is not the name of a run", name)}
+	}
+	dir := filepath.Join(s.Root, name)
+	if err := plain(dir); err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(filepath.Join(dir, "run.json"))
+	if err != nil {
+		return nil, (&Run{Name: name}).broken("run.json", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if o := s.open[name]; o != nil && o.at.Equal(st.ModTime()) {
+		o.used = time.Now()
+		return o.run, nil
+	}
+	r, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s.open[name] = &opened{r, st.ModTime(), time.Now()}
+	for len(s.open) > maxOpen {
+		oldest := ""
+		for n, o := range s.open {
+			if oldest == "" || o.used.Before(s.open[oldest].used) {
+				oldest = n
+			}
+		}
+		delete(s.open, oldest)
+	}
+	return r, nil
+}
+
+// plain refuses run directories that are or hold links: they could lead anywhere.
+func plain(dir string) error {
+	st, err := os.Lstat(dir)
+	if err != nil {
+		return &InputError{fmt.Sprintf("there is no run %q", filepath.Base(dir))}
+	}
+	if !st.IsDir() {
+		return &InputError{fmt.Sprintf("%q is not a directory", filepath.Base(dir))}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if f.Type()&os.ModeSymlink != 0 {
+			return &InputError{fmt.Sprintf("%s/%s is a symbolic link, which is not followed", filepath.Base(dir), f.Name())}
+		}
+	}
+	return nil
+}
+
+// request is what a page sends to check or run a scenario.
+type request struct {
+	Text string   `json:"text"`
+	Sets []string `json:"sets"`
+}
+
+func readRequest(q *http.Request) (request, error) {
+	var r request
+	b, err := io.ReadAll(q.Body)
+	if err != nil {
+		return r, &InputError{"the request is too large"}
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return r, &InputError{"the request is not JSON: " + err.Error()}
+	}
+	return r, nil
+}
+
+func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
+	r, err := readRequest(q)
+	if err == nil {
+		_, err = resolve(r)
+	}
+	if err == nil {
+		send(w, map[string]any{"ok": true}, nil)
+		return
+	}
+	line, column := place(err.Error())
+	send(w, map[string]any{"ok": false, "error": err.Error(), "line": line, "column": column}, nil)
+}
+
+func (s *Server) startJob(w http.ResponseWriter, q *http.Request) {
+	r, err := readRequest(q)
+	if err != nil {
+		send(w, nil, err)
+		return
+	}
+	j, err := s.jobs.start(r)
+	send(w, j, err)
+}
+
+func (s *Server) stopJob(w http.ResponseWriter, q *http.Request) {
+	send(w, map[string]bool{"ok": true}, s.jobs.stop(q.PathValue("id")))
+}

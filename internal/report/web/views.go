@@ -1,0 +1,487 @@
+package web
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/url"
+	"sort"
+	"strconv"
+
+	"railyard/internal/result"
+)
+
+// InputError is a request that asks for what is not there.
+type InputError struct{ Msg string }
+
+func (e *InputError) Error() string { return e.Msg }
+
+// View answers one question about a run as JSON. Views are bounded: they send
+// slices and sums, never whole tables.
+//
+//	info                        summary, manifest, topology, ports
+//	grid?metric=util&cols=240   a byte per port and moment: util, queue, marks, pause
+//	port?id=7                   one port over time, and who went through it
+//	qp?id=3                     one queue pair: its path and its rate over time
+//	flows                       the messages that lost most against their ideal
+//	ranks?from=&to=&first=&n=   what ranks did
+//	pauses                      PFC events
+//	collectives                 where the time of collectives went
+//	critical                    the chain of operations that the end waited for
+//	total?cols=240              all servers' sending, marks and pauses over time
+//	packets                     the capture, decoded
+func (r *Run) View(name string, q url.Values) ([]byte, error) {
+	var v any
+	var err error
+	switch name {
+	case "info":
+		v = map[string]any{"name": r.Name, "manifest": r.Manifest, "summary": r.Summary, "topology": r.Topology, "ports": r.ports}
+	case "grid":
+		v, err = r.grid(q)
+	case "port":
+		v, err = r.port(q)
+	case "qp":
+		v, err = r.qp(q)
+	case "flows":
+		v, err = r.flows()
+	case "ranks":
+		v, err = r.rankSpans(q)
+	case "pauses":
+		v, err = r.pauseEvents()
+	case "collectives":
+		v, err = r.collectives()
+	case "critical":
+		v, err = r.critical()
+	case "total":
+		v, err = r.total(q)
+	case "packets":
+		v, err = r.packets(q)
+	default:
+		return nil, &InputError{fmt.Sprintf("there is no view %q", name)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// number reads a whole number from a query, within bounds.
+func number(q url.Values, key string, without, low, high int64) (int64, error) {
+	s := q.Get(key)
+	if s == "" {
+		return without, nil
+	}
+	v, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || v < low || v > high {
+		return 0, &InputError{fmt.Sprintf("%s=%q: expected a whole number from %d to %d", key, s, low, high)}
+	}
+	return v, nil
+}
+
+// span is the time of a run.
+func (r *Run) span() int64 { return max(r.Summary.StepTime, 1) }
+
+// window reads from and to.
+func (r *Run) window(q url.Values) (from, to int64, err error) {
+	if from, err = number(q, "from", 0, 0, r.span()); err != nil {
+		return 0, 0, err
+	}
+	if to, err = number(q, "to", r.span(), 0, math.MaxInt64); err != nil {
+		return 0, 0, err
+	}
+	if to = min(to, r.span()); to <= from {
+		return 0, 0, &InputError{"to must lie behind from"}
+	}
+	return from, to, nil
+}
+
+// gridView is one number per port and column of time, 0 to 255, of which 255 is Scale.
+type gridView struct {
+	Metric string  `json:"metric"`
+	From   int64   `json:"from_ps"`
+	To     int64   `json:"to_ps"`
+	Cols   int     `json:"cols"`
+	Ports  int     `json:"ports"`
+	Scale  float64 `json:"scale"`
+	Unit   string  `json:"unit"`
+	Data   string  `json:"data"` // base64, port by port
+}
+
+// metrics are what links can be coloured by, with their units.
+var metrics = map[string]string{"util": "share of line rate", "queue": "bytes", "marks": "marked packets per column", "pause": "share of time"}
+
+// grid sums samples into columns: mean utilisation, longest queue, marks, share of
+// time paused.
+func (r *Run) grid(q url.Values) (any, error) {
+	metric := q.Get("metric")
+	if metric == "" {
+		metric = "util"
+	}
+	if metrics[metric] == "" {
+		return nil, &InputError{fmt.Sprintf("metric %q is not known; accepted: util, queue, marks, pause", metric)}
+	}
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
+	n, err := number(q, "cols", 240, 1, 2000)
+	if err != nil {
+		return nil, err
+	}
+	cols := int(n)
+	if cells := len(r.ports) * cols; cells > 8_000_000 {
+		cols = max(1, 8_000_000/len(r.ports))
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	sums := make([]float64, len(r.ports)*cols)
+	width := float64(to-from) / float64(cols)
+	for i := range links {
+		l := &links[i]
+		if int(l.Port) >= len(r.ports) || l.Port < 0 || l.Length <= 0 || l.Start >= to || l.Start+l.Length <= from {
+			continue
+		}
+		a, b := float64(max(l.Start, from)-from)/width, float64(min(l.Start+l.Length, to)-from)/width
+		for c := int(a); c < cols && float64(c) < b; c++ {
+			part := (math.Min(b, float64(c+1)) - math.Max(a, float64(c))) * width // of this column, in ps
+			at := &sums[int(l.Port)*cols+c]
+			switch metric {
+			case "util":
+				*at += float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate) * part / width
+			case "queue":
+				*at = math.Max(*at, float64(l.Queued))
+			case "marks":
+				*at += float64(l.Marks) * part / float64(l.Length)
+			case "pause":
+				*at += float64(l.Paused) / float64(l.Length) * part / width
+			}
+		}
+	}
+	scale := 0.0
+	for _, s := range sums {
+		scale = math.Max(scale, s)
+	}
+	if metric == "util" || metric == "pause" {
+		scale = 1
+	}
+	data := make([]byte, len(sums))
+	for i, s := range sums {
+		if s > 0 && scale > 0 {
+			data[i] = byte(math.Max(1, math.Min(255, math.Round(s/scale*255))))
+		}
+	}
+	return gridView{metric, from, to, cols, len(r.ports), scale, metrics[metric], base64.StdEncoding.EncodeToString(data)}, nil
+}
+
+// maxSeries bounds the points of a curve that is sent.
+const maxSeries = 4000
+
+// port is one port over time and the queue pairs whose packets went through it.
+func (r *Run) port(q url.Values) (any, error) {
+	id, err := number(q, "id", 0, 0, int64(len(r.ports)-1))
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	rate := float64(r.ports[id].Rate)
+	series := [][6]float64{} // start, length, share of line rate, queue, marks, share paused
+	for i := range links {
+		l := &links[i]
+		if int64(l.Port) == id && l.Length > 0 && l.Start < to && l.Start+l.Length > from {
+			series = append(series, [6]float64{float64(l.Start), float64(l.Length), float64(l.Bytes) * 8e12 / float64(l.Length) / rate, float64(l.Queued), float64(l.Marks), float64(l.Paused) / float64(l.Length)})
+		}
+	}
+	series = thin(series)
+	paths, err := table[result.PathRow](r, "paths")
+	if err != nil {
+		return nil, err
+	}
+	qps, err := table[result.QPRow](r, "qps")
+	if err != nil {
+		return nil, err
+	}
+	type through struct {
+		QP      int32  `json:"qp"`
+		From    string `json:"from"`
+		To      string `json:"to"`
+		Wait    int64  `json:"wait_ps"`
+		Packets int64  `json:"packets"`
+	}
+	list := []through{}
+	for _, p := range paths {
+		if int64(p.Port) == id && p.QP >= 0 && int(p.QP) < len(qps) {
+			list = append(list, through{p.QP, qps[p.QP].From, qps[p.QP].To, p.Wait, p.Packets})
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].Wait > list[j].Wait })
+	count := len(list)
+	return map[string]any{"port": r.ports[id], "series": series, "flows": list[:min(200, count)], "flow_count": count}, nil
+}
+
+// thin merges neighbouring points until few enough are left: the longest queue,
+// the sums of marks, means of the rest.
+func thin(s [][6]float64) [][6]float64 {
+	for len(s) > maxSeries {
+		half := s[:0]
+		for i := 0; i < len(s); i += 2 {
+			p := s[i]
+			if i+1 < len(s) {
+				o := s[i+1]
+				length := o[0] + o[1] - p[0]
+				p[2], p[5] = (p[2]*p[1]+o[2]*o[1])/length, (p[5]*p[1]+o[5]*o[1])/length
+				p[1], p[3], p[4] = length, math.Max(p[3], o[3]), p[4]+o[4]
+			}
+			half = append(half, p)
+		}
+		s = half
+	}
+	return s
+}
+
+// qp is one queue pair.
+func (r *Run) qp(q url.Values) (any, error) {
+	qps, err := table[result.QPRow](r, "qps")
+	if err != nil {
+		return nil, err
+	}
+	id, err := number(q, "id", 0, 0, int64(len(qps)-1))
+	if err != nil {
+		return nil, err
+	}
+	paths, err := table[result.PathRow](r, "paths")
+	if err != nil {
+		return nil, err
+	}
+	rates, err := table[result.RateRow](r, "rates")
+	if err != nil {
+		return nil, err
+	}
+	mine := []result.PathRow{}
+	for _, p := range paths {
+		if int64(p.QP) == id {
+			mine = append(mine, p)
+		}
+	}
+	curve := [][4]float64{} // at, rate, alpha, cuts
+	for _, x := range rates {
+		if int64(x.QP) == id {
+			curve = append(curve, [4]float64{float64(x.At), float64(x.Rate), x.Alpha, float64(x.Cuts)})
+		}
+	}
+	for len(curve) > maxSeries {
+		half := curve[:0]
+		for i := 0; i < len(curve); i += 2 {
+			half = append(half, curve[i])
+		}
+		curve = half
+	}
+	return map[string]any{"qp": qps[id], "path": mine, "rates": curve}, nil
+}
+
+// maxList bounds lists of rows.
+const maxList = 500
+
+// flows are the messages that lost most against their ideal.
+func (r *Run) flows() (any, error) {
+	rows, err := table[result.FlowRow](r, "flows")
+	if err != nil {
+		return nil, err
+	}
+	index := make([]int, 0, len(rows))
+	for i := range rows {
+		index = append(index, i)
+	}
+	lost := func(f *result.FlowRow) int64 {
+		if f.Done < 0 {
+			return math.MaxInt64
+		}
+		return f.Done - f.Posted - f.Ideal
+	}
+	sort.SliceStable(index, func(i, j int) bool { return lost(&rows[index[i]]) > lost(&rows[index[j]]) })
+	out := []result.FlowRow{}
+	for _, i := range index[:min(maxList, len(index))] {
+		out = append(out, rows[i])
+	}
+	return map[string]any{"flows": out, "count": len(rows)}, nil
+}
+
+// collectives are the instances that lost most, and sums by name.
+func (r *Run) collectives() (any, error) {
+	rows, err := table[result.CollectiveRow](r, "collectives")
+	if err != nil {
+		return nil, err
+	}
+	sorted := append([]result.CollectiveRow(nil), rows...)
+	sort.SliceStable(sorted, func(i, j int) bool {
+		return sorted[i].End-sorted[i].Start-sorted[i].Ideal > sorted[j].End-sorted[j].Start-sorted[j].Ideal
+	})
+	sums := map[string]*result.CollectiveRow{}
+	counts := map[string]int{}
+	var names []string
+	for i := range sorted {
+		x := &sorted[i]
+		s := sums[x.Name]
+		if s == nil {
+			c := *x
+			c.Start, c.End = 0, x.End-x.Start
+			sums[x.Name], counts[x.Name] = &c, 1
+			names = append(names, x.Name)
+			continue
+		}
+		counts[x.Name]++
+		s.End += x.End - x.Start
+		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency, s.Collision+x.Collision, s.Incast+x.Incast
+		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans, s.SharedNIC+x.SharedNIC, s.Late+x.Late
+	}
+	type sum struct {
+		result.CollectiveRow
+		Count int
+	}
+	total := []sum{}
+	for _, n := range names {
+		total = append(total, sum{*sums[n], counts[n]})
+	}
+	return map[string]any{"worst": sorted[:min(maxList, len(sorted))], "sums": total, "count": len(rows)}, nil
+}
+
+// maxCritical bounds the pieces of the critical path that are sent.
+const maxCritical = 5000
+
+func (r *Run) critical() (any, error) {
+	rows, err := table[result.CriticalRow](r, "critical")
+	if err != nil {
+		return nil, err
+	}
+	merged := []result.CriticalRow{}
+	for _, x := range rows {
+		if n := len(merged); n > 0 && merged[n-1].Class == x.Class && (merged[n-1].Rank == x.Rank || len(rows) > maxCritical) {
+			merged[n-1].End = x.End
+			continue
+		}
+		merged = append(merged, x)
+	}
+	return map[string]any{"path": merged[:min(maxCritical, len(merged))], "count": len(rows)}, nil
+}
+
+// total is what servers send into the network, and what switches mark and pause.
+func (r *Run) total(q url.Values) (any, error) {
+	n, err := number(q, "cols", 240, 1, 2000)
+	if err != nil {
+		return nil, err
+	}
+	links, err := table[result.LinkRow](r, "links")
+	if err != nil {
+		return nil, err
+	}
+	width := float64(r.span()) / float64(n)
+	cols := make([][4]float64, n) // bit/s sent by servers, marks, share paused summed over ports, longest queue
+	for i := range links {
+		l := &links[i]
+		if l.Port < 0 || int(l.Port) >= len(r.ports) || l.Length <= 0 || l.Start < 0 {
+			continue
+		}
+		a, b := float64(l.Start)/width, float64(l.Start+l.Length)/width
+		for c := int(a); c < int(n) && float64(c) < b; c++ {
+			part := (math.Min(b, float64(c+1)) - math.Max(a, float64(c))) * width
+			if r.ports[l.Port].Role == "host" {
+				cols[c][0] += float64(l.Bytes) * 8e12 / float64(l.Length) * part / width
+			}
+			cols[c][1] += float64(l.Marks) * part / float64(l.Length)
+			cols[c][2] += float64(l.Paused) / float64(l.Length) * part / width
+			cols[c][3] = math.Max(cols[c][3], float64(l.Queued))
+		}
+	}
+	return map[string]any{"width_ps": width, "cols": cols}, nil
+}
+
+// maxPauses bounds the PFC events that are sent.
+const maxPauses = 20_000
+
+func (r *Run) pauseEvents() (any, error) {
+	rows, err := table[result.PauseRow](r, "pauses")
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"pauses": rows[:min(maxPauses, len(rows))], "count": len(rows)}, nil
+}
+
+// maxSpans bounds the spans of ranks that are sent.
+const maxSpans = 60_000
+
+// rankSpans is what some ranks did in a window; spans of one kind that lie closer
+// than a two-thousandth of it are one.
+func (r *Run) rankSpans(q url.Values) (any, error) {
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
+	first, err := number(q, "first", 0, 0, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	n, err := number(q, "n", 64, 1, 512)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.sortedRanks()
+	if err != nil {
+		return nil, err
+	}
+	index, names := map[string]int{}, []string{}
+	at := func(s string) int {
+		if i, ok := index[s]; ok {
+			return i
+		}
+		index[s] = len(names)
+		names = append(names, s)
+		return len(names) - 1
+	}
+	near := (to - from) / 2000
+	spans := [][5]int64{} // rank, start, end, class, name
+	last := map[[2]int64]int{}
+	most := int32(-1)
+	cut := false
+	for i := range rows {
+		x := &rows[i]
+		most = max(most, x.Rank)
+		if int64(x.Rank) < first || int64(x.Rank) >= first+n || x.Start >= to || x.End <= from {
+			continue
+		}
+		key := [2]int64{int64(x.Rank), int64(at(x.Name))}
+		if j, ok := last[key]; ok && x.Start-spans[j][2] <= near {
+			spans[j][2] = max(spans[j][2], x.End)
+			continue
+		}
+		if len(spans) >= maxSpans {
+			cut = true
+			break
+		}
+		last[key] = len(spans)
+		spans = append(spans, [5]int64{int64(x.Rank), x.Start, x.End, int64(at(x.Class)), key[1]})
+	}
+	return map[string]any{"from_ps": from, "to_ps": to, "names": names, "spans": spans, "ranks": most + 1, "cut": cut}, nil
+}
+
+func (r *Run) sortedRanks() ([]result.RankRow, error) {
+	rows, err := table[result.RankRow](r, "ranks")
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ranks == nil {
+		r.ranks = append([]result.RankRow{}, rows...)
+		sort.SliceStable(r.ranks, func(i, j int) bool { return r.ranks[i].Start < r.ranks[j].Start })
+	}
+	return r.ranks, nil
+}

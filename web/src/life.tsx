@@ -1,0 +1,254 @@
+import type { JSX } from "preact";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { type Info, type Port, view } from "./api";
+import * as f from "./format";
+import { set, useData, usePlace } from "./state";
+
+/** A figure of the tale: where it comes from stands in its title. */
+function Fig({ v, from, cited }: { v: string; from: string; cited?: boolean }) {
+  return (
+    <b class={cited ? "fig cited" : "fig"} tabIndex={0} title={(cited ? "cited: " : "computed from this run: ") + from}>
+      {v}
+    </b>
+  );
+}
+
+interface Chapter { title: string; picture: JSX.Element; lines: JSX.Element[] }
+
+const seconds = 24; // a chapter when played
+
+/** Chain is boxes in a row with something that travels through them. */
+function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?: boolean; slow?: boolean }) {
+  const w = 860 / boxes.length;
+  return (
+    <svg viewBox="0 0 880 150" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
+      {boxes.map(([name, note], i) => (
+        <g>
+          <rect x={10 + i * w} y={40} width={w - 24} height={56} rx={6} class="box" />
+          <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle">{name}</text>
+          {note && <text x={10 + i * w + (w - 24) / 2} y={84} text-anchor="middle" class="note">{note}</text>}
+          {i < boxes.length - 1 && <line x1={10 + i * w + w - 24} y1={68} x2={10 + (i + 1) * w} y2={68} class="wire" />}
+        </g>
+      ))}
+      <circle r={7} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
+    </svg>
+  );
+}
+
+function Ring({ ranks, name }: { ranks: number; name: string }) {
+  const n = Math.min(ranks, 16);
+  const at = (i: number) => [440 + 130 * Math.sin((2 * Math.PI * i) / n), 110 - 85 * Math.cos((2 * Math.PI * i) / n)];
+  return (
+    <svg viewBox="0 0 880 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
+      <ellipse cx={440} cy={110} rx={130} ry={85} class="wire dashed" />
+      {Array.from({ length: n }, (_, i) => {
+        const [x, y] = at(i);
+        return (
+          <g>
+            <circle cx={x} cy={y} r={16} class="box" />
+            <text x={x} y={y + 4} text-anchor="middle">{i}</text>
+          </g>
+        );
+      })}
+      <text x={440} y={114} text-anchor="middle">{name}</text>
+      <circle r={6} class="dot orbit" />
+    </svg>
+  );
+}
+
+function Bars({ rows }: { rows: [string, number, string][] }) {
+  const top = Math.max(...rows.map((r) => r[1]), 1);
+  return (
+    <svg viewBox={`0 0 880 ${rows.length * 34 + 10}`} role="img" aria-label={rows.map((r) => `${r[0]} ${r[2]}`).join(", ")}>
+      {rows.map(([name, v, text], i) => (
+        <g>
+          <text x={200} y={i * 34 + 24} text-anchor="end">{name}</text>
+          <rect x={210} y={i * 34 + 8} width={Math.max(1, (v / top) * 480)} height={22} class="amount" />
+          <text x={220 + (v / top) * 480} y={i * 34 + 24}>{text}</text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** chapters tells the ten chapters with the figures of a run. */
+function chapters(info: Info): Chapter[] {
+  const s = info.summary;
+  const r = info.manifest.resolved;
+  const training = r["workload.training.model"];
+  const tp = Number(r["workload.training.tp"] ?? 1);
+  const dp = Number(r["workload.training.dp"] ?? 1);
+  const pp = Number(r["workload.training.pp"] ?? 1);
+  const hosts = info.topology.nodes.filter((n) => n.role === "host").length;
+  const net = info.ports.filter((p) => p.Role === "host");
+  const line = Math.max(...net.map((p) => p.Rate), 1);
+  const hot = info.ports.reduce<Port | undefined>((a, b) => (b.Role !== "host" && (!a || b.QueuePeak > a.QueuePeak) ? b : a), undefined);
+  const collectives = s.collectives ?? [];
+  const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
+  const q = info.topology.configs?.[0];
+  const mtu = Number(r["transport.mtu"] ?? 4096);
+  const slow = s.slowest_flow;
+  const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
+  const lossless = s.drops === 0;
+  return [
+    {
+      title: "Why not TCP",
+      picture: <Chain slow boxes={[["GPU memory"], ["host memory", "a copy"], ["kernel, TCP", "another, and interrupts"], ["NIC"], ["network"], ["the same way back"]]} />,
+      lines: [
+        <>This run moved <Fig v={f.bytes(s.network_bytes)} from="summary.json, network_bytes" /> between servers in <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />. Each NIC does <Fig v={f.rate(line)} from="ports.parquet, the fastest server port" />.</>,
+        <>Through the kernel every byte would be copied to host memory and back, by processors that have other work. RDMA takes the copies away: the NIC reads the GPU's memory and writes the other GPU's.</>,
+        <>A packet of {mtu} bytes lies <Fig v={f.time(((mtu + 82) * 8e12) / line)} from="bytes on the wire over the line rate" /> on this wire: no interrupt is that fast.</>,
+      ],
+    },
+    {
+      title: "The job and its ranks",
+      picture: <Bars rows={[["servers", hosts, f.count(hosts)], ["GPUs", s.gpus, f.count(s.gpus)], ["tensor parallel", tp, String(tp)], ["pipeline stages", pp, String(pp)], ["data parallel", dp, String(dp)]]} />,
+      lines: [
+        <>The scheduler hands out <Fig v={f.count(hosts)} from="topology.json, nodes of role host" /> servers with <Fig v={f.count(s.gpus)} from="summary.json, gpus" /> GPUs, and every process learns its rank.</>,
+        training ? (
+          <>The model is {training}{s.parameters ? <>, <Fig v={f.count(s.parameters)} from="summary.json, parameters" /> parameters</> : ""}: tensor parallel over {tp}, {pp} stages, {dp} replicas. Ranks that talk most sit in one server.</>
+        ) : (
+          <>This run has no training step: its traffic is a pattern, so every GPU simply is a rank that sends and receives.</>
+        ),
+        <>From now on nobody asks the scheduler: ranks speak to each other.</>,
+      ],
+    },
+    {
+      title: "RDMA and the queue pair",
+      picture: <Chain boxes={[["work request"], ["send queue"], ["NIC"], ["the other NIC"], ["memory"], ["completion"]]} />,
+      lines: [
+        <>A queue pair is two lists that the NIC works off without a processor. Here <Fig v={r["transport.qps"] ?? "1"} from="run.json, transport.qps" /> of them join two GPUs.</>,
+        <><Fig v={f.count(s.flow_completion_ps.count)} from="summary.json, flow_completion_ps.count" /> messages were posted in this step; the mean one took <Fig v={f.time(s.flow_completion_ps.mean)} from="summary.json, flow_completion_ps.mean" />, the slowest <Fig v={f.time(s.flow_completion_ps.max)} from="summary.json, flow_completion_ps.max" />.</>,
+        <>A WRITE names an address and a key. The receiver's processor learns nothing of it until it is done.</>,
+      ],
+    },
+    {
+      title: "The packet, layer by layer",
+      picture: <Chain boxes={[["Ethernet", "14 bytes"], ["IPv4", "20"], ["UDP", "8, port 4791"], ["BTH", "12"], ["RETH", "16, first only"], ["payload", `up to ${mtu}`], ["ICRC, FCS", "4 + 4"]]} />,
+      lines: [
+        <>RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to choose a path <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.</>,
+        <>Of <Fig v={f.count(s.packets)} from="summary.json, packets" /> packets, ACKs included, each crossed <Fig v={(s.packet_hops / Math.max(1, s.packets)).toFixed(1)} from="packet_hops over packets" /> links on average.</>,
+        <>The PSN counts packets. A gap in it is loss, and <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of one in this run.</>,
+      ],
+    },
+    {
+      title: "Rings",
+      picture: <Ring ranks={grad?.ranks ?? s.gpus} name={grad ? `${grad.name}, ${grad.ranks} ranks` : "ranks"} />,
+      lines: [
+        grad ? (
+          <>{grad.name}: <Fig v={f.count(grad.count)} from="summary.json, collectives" /> times <Fig v={f.bytes(grad.bytes)} from="summary.json, collectives" /> over {grad.ranks} ranks. Each sends to its neighbour only; 2(n−1) rounds make a sum everywhere.</>
+        ) : (
+          <>No collective ran here; in training, gradients go round a ring: 2(n−1) rounds make a sum everywhere.</>
+        ),
+        grad ? <>Its bus bandwidth was <Fig v={`${(grad.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, busbw" />; the slowest link on the way allows <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />.</> : <>Bus bandwidth is what tells rings of any length apart.</>,
+        <>One slow hop slows every rank: that is why a single collision shows in the step.</>,
+      ],
+    },
+    {
+      title: "Setting up a queue pair",
+      picture: <Chain boxes={[["RESET"], ["INIT", "keys, port"], ["RTR", "who, first PSN"], ["RTS", "timeouts, retries"], ["data flows"]]} />,
+      lines: [
+        <>Before the first byte, ranks exchange queue pair numbers, first PSNs, addresses and keys over an ordinary connection <Fig v="(IBTA 10.3)" from="states of a queue pair" cited />.</>,
+        <>Here: path MTU <Fig v={String(mtu)} from="run.json, transport.mtu" /> bytes, <Fig v={r["transport.retries"] ?? "7"} from="run.json, transport.retries" /> retries, recovery by <Fig v={r["transport.recovery"] ?? "go-back-n"} from="run.json, transport.recovery" />.</>,
+        <>In this run <Fig v={f.count(s.timeouts)} from="summary.json, timeouts" /> timeouts expired.</>,
+      ],
+    },
+    {
+      title: "A packet's journey",
+      picture: <Chain boxes={slow ? [[slow.from], ["NIC"], ["rail switch"], ...(info.topology.nodes.some((n) => n.tier > 1) ? ([["spine"], ["rail switch"]] as [string][]) : []), ["NIC"], [slow.to]] : [["GPU"], ["NIC"], ["switch"], ["NIC"], ["GPU"]]} />,
+      lines: [
+        <>The fabric is {info.topology.kind}: <Fig v={String(switches)} from="topology.json" /> switches, <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is <Fig v={s.lb} from="run.json, lb" />.</>,
+        slow ? <>The message that lost most went from {slow.from} to {slow.to}: <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />.</> : <>Every message took its ideal time.</>,
+        <>{slow?.why ?? "Nothing stood in its way"}.</>,
+      ],
+    },
+    {
+      title: "ECN and PFC",
+      picture: <Bars rows={[["longest queue", s.queue_peak_bytes, f.bytes(s.queue_peak_bytes)], ...(q && q.wred_max_bytes ? ([["marking starts", q.wred_min_bytes, f.bytes(q.wred_min_bytes)], ["everything marked", q.wred_max_bytes, f.bytes(q.wred_max_bytes)]] as [string, number, string][]) : []), ...(q && q.xoff_bytes ? ([["pause (xOFF)", q.xoff_bytes, f.bytes(q.xoff_bytes)]] as [string, number, string][]) : [])]} />,
+      lines: [
+        <>Switches marked <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" /> packets; receivers answered with <Fig v={f.count(s.cnps)} from="summary.json, cnps" /> notifications, and senders slowed down.</>,
+        hot ? <>The longest queue stood at {hot.Name}: <Fig v={f.bytes(hot.QueuePeak)} from="ports.parquet, queue_peak_bytes" />.</> : <>No queue formed.</>,
+        s.pfc_pauses > 0 ? <>That was not enough: <Fig v={f.count(s.pfc_pauses)} from="summary.json, pfc_pauses" /> pauses stopped senders for <Fig v={f.time(s.pfc_pause_ps)} from="summary.json, pfc_pause_ps, all ports together" />.</> : <>PFC, the last resort, was not needed: no port was paused.</>,
+      ],
+    },
+    {
+      title: "Completion",
+      picture: <Bars rows={[["computing", s.compute_ps, f.time(s.compute_ps)], ["exposed communication", s.exposed_tp_ps + s.exposed_pp_ps + s.exposed_dp_ps + s.exposed_cp_ps + s.exposed_ep_ps + s.exposed_other_ps, f.time(s.exposed_tp_ps + s.exposed_pp_ps + s.exposed_dp_ps + s.exposed_cp_ps + s.exposed_ep_ps + s.exposed_other_ps)], ["bubble", s.bubble_ps, f.time(s.bubble_ps)]]} />,
+      lines: [
+        <>The last byte lands, the NIC writes a completion, and the rank that waited goes on{training ? ": the optimiser may step" : ""}.</>,
+        <>The step took <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />{s.mfu ? <>, <Fig v={f.percent(s.mfu)} from="summary.json, mfu" /> of what the GPUs could do</> : ""}.</>,
+        <>{lossless ? "Not one packet was dropped" : <><Fig v={f.count(s.drops)} from="summary.json, drops" /> packets were dropped</>}, and <Fig v={f.count(s.retransmissions)} from="summary.json, retransmissions" /> were sent again.</>,
+      ],
+    },
+    {
+      title: "Who owns what",
+      picture: (
+        <table class="owners">
+          <thead><tr><th>layer</th><th>who sets it</th><th>in this run</th></tr></thead>
+          <tbody>
+            <tr><td>partitioning</td><td>model engineers</td><td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td></tr>
+            <tr><td>collectives</td><td>NCCL</td><td>{grad ? grad.kind : "none"}</td></tr>
+            <tr><td>queue pairs, DCQCN</td><td>NIC firmware</td><td>{r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}</td></tr>
+            <tr><td>paths</td><td>switches</td><td>{s.lb}</td></tr>
+            <tr><td>ECN and PFC thresholds</td><td>network engineers</td><td>{q ? `${f.bytes(q.wred_min_bytes)} to ${f.bytes(q.wred_max_bytes)}, xOFF ${f.bytes(q.xoff_bytes)}` : "–"}</td></tr>
+            <tr><td>cables and rails</td><td>architects</td><td>{info.topology.kind}</td></tr>
+          </tbody>
+        </table>
+      ),
+      lines: [<>A slow step is nobody's fault until one knows whose knob it hangs on.</>, <>The views Why and Fabric of this run name the link; the switch's own configuration is where to turn.</>, <>That is the life of a training job, told with the figures of {info.name}.</>],
+    },
+  ];
+}
+
+export function Life({ info }: { info: Info }) {
+  const place = usePlace();
+  const all = useMemo(() => chapters(info), [info]);
+  const at = Math.max(0, Math.min(all.length - 1, Number(place.args.get("chapter") ?? 1) - 1));
+  const [playing, play] = useState(false);
+  const [speech, speak] = useState(false);
+  useData(() => view(info.name, "collectives"), [info.name]);
+  const go = (i: number) => set({ chapter: Math.max(1, Math.min(all.length, i + 1)) });
+  useEffect(() => {
+    if (!playing) return;
+    const timer = setTimeout(() => (at < all.length - 1 ? go(at + 1) : play(false)), seconds * 1000);
+    return () => clearTimeout(timer);
+  }, [playing, at]);
+  useEffect(() => {
+    if (!speech || !("speechSynthesis" in window)) return;
+    speechSynthesis.cancel();
+    speechSynthesis.speak(new SpeechSynthesisUtterance(`${all[at].title}. ${document.querySelector(".captions")?.textContent ?? ""}`));
+    return () => speechSynthesis.cancel();
+  }, [speech, at]);
+  useEffect(() => {
+    const keys = (e: KeyboardEvent) => {
+      if (e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement) return;
+      if (e.key === "ArrowRight") go(at + 1);
+      else if (e.key === "ArrowLeft") go(at - 1);
+      else if (e.key === " " && !(e.target instanceof HTMLButtonElement)) play(!playing);
+      else return;
+      e.preventDefault();
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [at, playing]);
+  const c = all[at];
+  return (
+    <section aria-label="Life of a training job" class="life">
+      <div class="bar">
+        <button onClick={() => go(at - 1)} disabled={at === 0}>back</button>
+        <button onClick={() => play(!playing)} aria-pressed={playing}>{playing ? "pause" : "play"}</button>
+        <button onClick={() => go(at + 1)} disabled={at === all.length - 1}>next</button>
+        <label><input type="checkbox" checked={speech} onChange={(e) => speak(e.currentTarget.checked)} /> speak</label>
+        <ol class="chapters">
+          {all.map((x, i) => (
+            <li><button aria-current={i === at ? "step" : undefined} onClick={() => go(i)} title={x.title}>{i + 1}</button></li>
+          ))}
+        </ol>
+        <span class="hint">arrows: back and next, space: play; about four minutes. Hover a figure to see where it comes from.</span>
+      </div>
+      <h2>{at + 1}. {c.title}</h2>
+      <div class={`picture ${playing ? "moves" : ""}`}>{c.picture}</div>
+      <div class="captions" aria-live="polite">{c.lines.map((l) => <p>{l}</p>)}</div>
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { type Info, load, standalone, view } from "./api";
+import { Compare } from "./compare";
+import { Fabric } from "./fabric";
+import * as f from "./format";
+import { Life } from "./life";
+import { New, Runs } from "./runs";
+import { Packets } from "./packets";
+import { address, useData, usePlace } from "./state";
+import "./style.css";
+import { TimeLine } from "./timeline";
+import { Why } from "./why";
+
+const views: Record<string, [string, (p: { info: Info }) => preact.JSX.Element]> = {
+  fabric: ["Fabric", Fabric], timeline: ["Time line", TimeLine], why: ["Why", Why], packets: ["Packets", Packets], life: ["Life of a job", Life],
+};
+
+function App() {
+  const place = usePlace();
+  const [theme, change] = useState(localStorage.getItem("theme") ?? "");
+  useEffect(() => {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    localStorage.setItem("theme", theme);
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  }, [theme]);
+  const [page, name, what] = place.path;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>to the content</a>
+      <header>
+        <b>Railyard</b>
+        {!standalone() && (
+          <nav aria-label="pages">
+            <a href={address(["runs"])} aria-current={!page || page === "runs" ? "page" : undefined}>Runs</a>
+            <a href={address(["compare"])} aria-current={page === "compare" ? "page" : undefined}>Compare</a>
+          </nav>
+        )}
+        <label class="theme">
+          theme{" "}
+          <select value={theme} onChange={(e) => change(e.currentTarget.value)}>
+            <option value="">as the system</option>
+            <option value="light">light</option>
+            <option value="dark">dark</option>
+          </select>
+        </label>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {standalone() ? <OneRun name="" what={page && views[page] ? page : (what ?? "fabric")} /> : page === "run" && name ? <OneRun name={name} what={what ?? "fabric"} /> : page === "compare" ? <Compare /> : page === "new" ? <New /> : <Runs />}
+      </main>
+    </>
+  );
+}
+
+function OneRun({ name, what }: { name: string; what: string }) {
+  const { data, error } = useData(() => view<Info>(name, "info"), [name]);
+  if (error) return <p class="error" role="alert" data-testid="broken">{error}</p>;
+  if (!data) return <p class="hint">loading…</p>;
+  const s = data.summary;
+  const [, View] = views[what] ?? views.fabric;
+  return (
+    <>
+      <h1>
+        {data.name} {!s.complete && <span class="tag">incomplete: it was stopped, this is what it had</span>}
+      </h1>
+      <p class="figures" data-testid="figures">
+        <span>step <b data-testid="step-time">{f.time(s.step_time_ps)}</b></span>
+        {!!s.mfu && <span>MFU <b>{f.percent(s.mfu)}</b></span>}
+        <span>{f.count(s.gpus)} GPUs</span>
+        <span>{s.lb}</span>
+        <span><b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks</span>
+        <span><b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses</span>
+        <span>{f.count(s.drops)} drops</span>
+      </p>
+      <nav class="tabs" aria-label="views of the run">
+        {Object.entries(views).map(([k, [title]]) => (
+          <a href={standalone() ? address([k]) : address(["run", name, k])} aria-current={k === what ? "page" : undefined}>{title}</a>
+        ))}
+      </nav>
+      <View info={data} />
+      {data.manifest.limits?.map((l) => <p class="hint">{l}</p>)}
+    </>
+  );
+}
+
+load().finally(() => render(<App />, document.getElementById("app")!));

@@ -1,0 +1,90 @@
+import { useMemo } from "preact/hooks";
+import { type Info, type Packet, standalone, view } from "./api";
+import * as f from "./format";
+import { set, useData, usePlace } from "./state";
+
+/** Packets is the capture as a ladder: time downwards, sender left, receiver right. */
+export function Packets({ info }: { info: Info }) {
+  const place = usePlace();
+  const skip = Number(place.args.get("skip") ?? 0);
+  const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;
+  const what = standalone() || skip === 0 ? "packets" : `packets?skip=${skip}`;
+  const { data, error } = useData(() => view<{ packets: Packet[]; more?: boolean; missing?: string }>(info.name, what), [info.name, what]);
+  const ends = useMemo(() => [...new Set((data?.packets ?? []).flatMap((p) => [p.from, p.to]).filter(Boolean))].slice(0, 8), [data]);
+  if (error) return <p class="error" role="alert">{error}</p>;
+  if (!data) return <p class="hint">loading…</p>;
+  if (data.missing) return <p class="hint" data-testid="no-capture">{data.missing}</p>;
+  if (data.packets.length === 0) return <p class="hint">The capture holds no packets here.</p>;
+  const base = data.packets[0].at_ns;
+  const width = 720;
+  const column = (name: string) => 110 + (Math.max(0, ends.indexOf(name)) * (width - 220)) / Math.max(1, ends.length - 1);
+  const shown = data.packets.slice(0, 300);
+  const p = data.packets.find((x) => x.number === chosen);
+  return (
+    <section aria-label="Packets" class="split even">
+      <div class="ladder">
+        <div class="bar">
+          <button disabled={skip === 0} onClick={() => set({ skip: Math.max(0, skip - 300) || undefined })}>earlier</button>
+          <button disabled={!data.more && data.packets.length <= 300} onClick={() => set({ skip: skip + 300 })}>later</button>
+          <span>{shown.length} packets from {f.time(1000 * base)} on; orange: marked by a switch, red: NAK or pause</span>
+        </div>
+        <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="img" aria-label="ladder of packets; the list of buttons in it chooses one">
+          {ends.map((e) => (
+            <g>
+              <text x={column(e)} y={14} text-anchor="middle">{e}</text>
+              <line x1={column(e)} x2={column(e)} y1={20} y2={shown.length * 18 + 36} class="rail" />
+            </g>
+          ))}
+          {shown.map((x, i) => {
+            const y = 34 + i * 18;
+            const [a, b] = [column(x.from), column(x.to)];
+            const bad = /NAK|pause/i.test(x.kind);
+            return (
+              <g class={`packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.number === chosen ? " chosen" : ""}`} role="button" tabIndex={0} onClick={() => set({ packet: x.number })} onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}>
+                <rect x={0} y={y - 9} width={width} height={18} class="hit" />
+                {x.from && <line x1={a} y1={y} x2={b} y2={y} marker-end="url(#arrow)" />}
+                <text x={4} y={y + 4}>{f.time(1000 * (x.at_ns - base))}</text>
+                <text x={x.from ? (a + b) / 2 : width / 2} y={y - 2} text-anchor="middle">{x.kind}{x.from ? ` PSN ${x.psn}` : ""}</text>
+              </g>
+            );
+          })}
+          <defs>
+            <marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path d="M0,0L8,4L0,8z" fill="context-stroke" /></marker>
+          </defs>
+        </svg>
+      </div>
+      <aside>{p ? <Layers p={p} /> : <p class="hint">Choose a packet to see its layers, from Ethernet to the ICRC.</p>}</aside>
+    </section>
+  );
+}
+
+function Layers({ p }: { p: Packet }) {
+  const place = usePlace();
+  const field = place.args.has("field") ? Number(place.args.get("field")) : -1;
+  const pairs = p.hex.match(/../g) ?? [];
+  const lit = p.fields?.[field];
+  return (
+    <div class="panel" data-testid="layers">
+      <h3>packet {p.number}: {p.kind}, {p.bytes} bytes</h3>
+      <p class="hex" aria-label="bytes of the headers">
+        {pairs.map((b, i) => (
+          <span class={lit && i >= lit.from && i < lit.to ? "lit" : ""}>{b} </span>
+        ))}
+        {p.bytes > pairs.length && `… ${p.bytes - pairs.length} more`}
+      </p>
+      {!p.fields && <p class="hint">This packet is not spelled out: it is no RoCEv2 over IPv4.</p>}
+      <table>
+        <thead><tr><th>layer</th><th>field</th><th>value and meaning</th></tr></thead>
+        <tbody>
+          {(p.fields ?? []).map((x, i) => (
+            <tr class={i === field ? "chosen" : ""} onMouseEnter={() => set({ field: i })}>
+              <td>{x.layer}</td>
+              <td><button onClick={() => set({ field: i })}>{x.name}</button></td>
+              <td><span class="mono">{x.value}</span> <small>{x.about}</small></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

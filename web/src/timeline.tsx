@@ -1,0 +1,162 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type Info, type Pause, type Ranks, standalone, view } from "./api";
+import { ink, kindColour } from "./colour";
+import * as f from "./format";
+import { set, useData, usePlace } from "./state";
+
+interface Critical { Start: number; End: number; Rank: number; Peer: number; Class: string }
+const rowHeight = 18;
+const shownRanks = 64;
+
+/** TimeLine draws ranks as tracks: computing above, communication below; red
+ * outlines are the chain that the end of the step waited for. */
+export function TimeLine({ info }: { info: Info }) {
+  const place = usePlace();
+  const step = Math.max(1, info.summary.step_time_ps);
+  const from = Math.max(0, Number(place.args.get("from") ?? 0));
+  const to = Math.min(step, Number(place.args.get("to") ?? step)) || step;
+  const first = Number(place.args.get("first") ?? 0);
+  const what = standalone() ? "ranks" : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
+  const spans = useData(() => view<Ranks>(info.name, what), [info.name, what]);
+  const path = useData(() => view<{ path: Critical[] }>(info.name, "critical"), [info.name]);
+  const pauses = useData(() => view<{ pauses: Pause[] | null }>(info.name, "pauses"), [info.name]);
+  const [chosen, choose] = useState<string>("");
+  const box = useRef<HTMLCanvasElement>(null);
+  const [width, resize] = useState(1000);
+  const last = useRef<Ranks | undefined>(undefined);
+  if (spans.data) last.current = spans.data;
+  const data = spans.data ?? last.current;
+  const ranks = Math.min(shownRanks, Math.max(1, (data?.ranks ?? 1) - first));
+  const height = ranks * rowHeight + 54;
+
+  useEffect(() => {
+    const el = box.current?.parentElement;
+    if (!el) return;
+    const watch = new ResizeObserver(() => resize(Math.max(500, el.clientWidth)));
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+
+  const left = 70;
+  const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
+  useEffect(() => {
+    const c = box.current;
+    if (!c || !data) return;
+    const scale = devicePixelRatio || 1;
+    c.width = width * scale;
+    c.height = height * scale;
+    c.style.width = `${width}px`;
+    c.style.height = `${height}px`;
+    const g = c.getContext("2d")!;
+    g.setTransform(scale, 0, 0, scale, 0, 0);
+    g.clearRect(0, 0, width, height);
+    g.font = "11px system-ui, sans-serif";
+    g.textBaseline = "middle";
+    g.fillStyle = ink("--text");
+    for (let i = 0; i < ranks; i++) if (ranks <= 40 || i % 4 === 0) g.fillText(`rank ${first + i}`, 2, i * rowHeight + rowHeight / 2);
+    g.save();
+    g.beginPath();
+    g.rect(left, 0, width - left, height);
+    g.clip();
+    for (const s of data.spans) {
+      const communicates = s[3] !== s[4];
+      const y = (s[0] - first) * rowHeight + (communicates ? rowHeight / 2 : 1);
+      g.fillStyle = kindColour(data.names[s[3]]);
+      g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
+    }
+    g.strokeStyle = ink("--bad");
+    g.lineWidth = 1.5;
+    for (const p of path.data?.path ?? []) {
+      if (p.End < from || p.Start > to || p.Rank < first || p.Rank >= first + ranks) continue;
+      g.strokeRect(x(p.Start), (p.Rank - first) * rowHeight + (p.Peer >= 0 ? rowHeight / 2 : 1), Math.max(1, x(p.End) - x(p.Start)), rowHeight / 2 - 2);
+    }
+    const base = ranks * rowHeight + 4;
+    g.fillStyle = ink("--bad");
+    const began = new Map<number, number>();
+    for (const p of pauses.data?.pauses ?? []) {
+      if (p.What === "pause" && !began.has(p.Port)) began.set(p.Port, p.At);
+      if (p.What === "resume" && began.has(p.Port)) {
+        const a = began.get(p.Port)!;
+        began.delete(p.Port);
+        g.fillRect(x(a), base, Math.max(0.7, x(p.At) - x(a)), 8);
+      }
+    }
+    g.restore();
+    g.fillStyle = ink("--text");
+    g.fillText("pauses", 2, base + 5);
+    const y = base + 22;
+    for (let i = 0; i <= 8; i++) {
+      const t = from + ((to - from) * i) / 8;
+      g.fillRect(x(t), base + 12, 1, 4);
+      g.textAlign = i === 0 ? "left" : i === 8 ? "right" : "center";
+      g.fillText(f.time(t), x(t), y);
+    }
+    g.textAlign = "left";
+  });
+
+  const zoom = (factor: number, at = 0.5) => {
+    const span = Math.max(1000, Math.min(step, (to - from) * factor));
+    const middle = from + (to - from) * at;
+    const a = Math.max(0, Math.min(step - span, middle - span * at));
+    set({ from: Math.round(a), to: Math.round(a + span) });
+  };
+  const pan = (share: number) => {
+    const d = (to - from) * share;
+    const a = Math.max(0, Math.min(step - (to - from), from + d));
+    set({ from: Math.round(a), to: Math.round(a + (to - from)) });
+  };
+  const keys = (e: KeyboardEvent) => {
+    const act: Record<string, () => void> = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), "0": () => set({ from: undefined, to: undefined }) };
+    if (act[e.key]) {
+      act[e.key]();
+      e.preventDefault();
+    }
+  };
+  const find = (e: MouseEvent) => {
+    const r = box.current!.getBoundingClientRect();
+    const t = from + ((e.clientX - r.left - left) / (width - left)) * (to - from);
+    const rank = first + Math.floor((e.clientY - r.top) / rowHeight);
+    const half = (e.clientY - r.top) % rowHeight > rowHeight / 2;
+    const s = data?.spans.find((s) => s[0] === rank && s[1] <= t && s[2] >= t && (s[3] !== s[4]) === half);
+    choose(s ? `rank ${rank}: ${data!.names[s[4]]}, ${data!.names[s[3]]}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}` : `rank ${rank} at ${f.time(t)}: nothing`);
+  };
+  const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => data!.names[s[3]]))], [data]);
+  return (
+    <section aria-label="Time line" class="timeline">
+      <div class="bar">
+        <button onClick={() => zoom(0.5)}>zoom in</button>
+        <button onClick={() => zoom(2)}>zoom out</button>
+        <button onClick={() => pan(-0.2)} aria-label="earlier">◀︎</button>
+        <button onClick={() => pan(0.2)} aria-label="later">▶︎</button>
+        <button onClick={() => set({ from: undefined, to: undefined })}>whole step</button>
+        {!standalone() && (data?.ranks ?? 0) > shownRanks && (
+          <label>
+            first rank <input type="number" min={0} max={(data?.ranks ?? 1) - 1} step={shownRanks} value={first} onChange={(e) => set({ first: e.currentTarget.value })} />
+          </label>
+        )}
+        <span>{f.time(from)} to {f.time(to)}</span>
+        <span class="kinds">
+          {kinds.map((k) => (
+            <span>
+              <i style={{ background: kindColour(k) }} />
+              {k}
+            </span>
+          ))}
+          <span><i class="critical" />critical path</span>
+        </span>
+      </div>
+      {spans.error && <p class="error" role="alert">{spans.error}</p>}
+      {data && data.spans.length === 0 && <p class="hint">No operation of these ranks lies in this window.</p>}
+      <div class="tracks" tabIndex={0} onKeyDown={keys} aria-label="time line; plus and minus zoom, arrows move, 0 shows the whole step">
+        <canvas ref={box} role="img" aria-label={`what ${ranks} ranks did`} onClick={find} onWheel={(e) => {
+          if (!e.ctrlKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.shiftKey) return;
+          e.preventDefault();
+          const r = box.current!.getBoundingClientRect();
+          zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, (e.clientX - r.left - left) / (width - left)));
+        }} />
+      </div>
+      <p class="hint" aria-live="polite">{chosen || "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; below: communication."}</p>
+      {data?.cut && <p class="hint">More spans lie here than are drawn: zoom in.</p>}
+    </section>
+  );
+}
