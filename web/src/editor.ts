@@ -79,5 +79,6 @@ export function edit(box: HTMLElement, text: string, schema: Schema, check: (tex
         EditorView.contentAttributes.of({ "aria-label": "scenario" })],
     }),
   });
+  view.scrollDOM.tabIndex = 0; // keyboards scroll it
   return () => view.destroy();
 }

@@ -28,7 +28,7 @@ export function Packets({ info }: { info: Info }) {
           <button disabled={!data.more && data.packets.length <= 300} onClick={() => set({ skip: skip + 300 })}>later</button>
           <span>{shown.length} packets from {f.time(1000 * base)} on; orange: marked by a switch, red: NAK or pause</span>
         </div>
-        <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="img" aria-label="ladder of packets; the list of buttons in it chooses one">
+        <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="group" aria-label="ladder of packets">
           {ends.map((e) => (
             <g>
               <text x={column(e)} y={14} text-anchor="middle">{e}</text>
@@ -40,7 +40,7 @@ export function Packets({ info }: { info: Info }) {
             const [a, b] = [column(x.from), column(x.to)];
             const bad = /NAK|pause/i.test(x.kind);
             return (
-              <g class={`packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.number === chosen ? " chosen" : ""}`} role="button" tabIndex={0} onClick={() => set({ packet: x.number })} onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}>
+              <g class={`packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.number === chosen ? " chosen" : ""}`} role="button" {...{ tabindex: 0 }} onClick={() => set({ packet: x.number })} onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}>
                 <rect x={0} y={y - 9} width={width} height={18} class="hit" />
                 {x.from && <line x1={a} y1={y} x2={b} y2={y} marker-end="url(#arrow)" />}
                 <text x={4} y={y + 4}>{f.time(1000 * (x.at_ns - base))}</text>

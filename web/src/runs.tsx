@@ -102,11 +102,13 @@ export function New() {
   const about = useData(api.about, []);
   const schema = useData(api.schema, []);
   const info = useData(from ? () => api.view<api.Info>(from, "info") : null, [from]);
-  const [name, pick] = useState("three-flows.yaml");
+  const [picked, pick] = useState("");
   const [sets, change] = useState("");
   const [error, fail] = useState("");
   const text = useRef("");
   const box = useRef<HTMLDivElement>(null);
+  const shipped = Object.keys(about.data?.scenarios ?? {}).sort();
+  const name = picked || (shipped.includes("three-flows.yaml") ? "three-flows.yaml" : (shipped[0] ?? ""));
   const base = from ? info.data?.manifest.scenario : about.data?.scenarios[name];
   useEffect(() => {
     if (!box.current || base === undefined || !schema.data) return;
@@ -138,7 +140,7 @@ export function New() {
           <label>
             scenario{" "}
             <select value={name} onChange={(e) => pick(e.currentTarget.value)}>
-              {Object.keys(about.data?.scenarios ?? {}).sort().map((n) => <option>{n}</option>)}
+              {shipped.map((n) => <option>{n}</option>)}
             </select>
           </label>
         )}

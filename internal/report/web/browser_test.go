@@ -1,0 +1,130 @@
+package web
+
+import (
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/capture"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/unit"
+	"time"
+
+	"io"
+)
+
+const step = `name: step
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2}
+workload: {training: {model: llama-2-7b, tp: 2, pp: 8, sequence: 256, global_batch: 16}}
+`
+
+const flows = `name: captured
+fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 2MB}, {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 2MB}]}}
+`
+
+// captured writes a run with a capture, as the run command does.
+func captured(t *testing.T, dir string) {
+	t.Helper()
+	d, err := scenario.Parse("x", []byte(flows), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tap, err := r.Capture([]string{"rail-1:Eth3"}, 0, 200*unit.Microsecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	s, tab, _ := r.Outcome("test")
+	_, values := p.File.Values()
+	m := &result.Manifest{Name: s.Name, Scenario: p.Text, Resolved: values, Complete: true}
+	write := func(w io.Writer) error {
+		cw, err := capture.NewWriter(w, "test", tap.Ports...)
+		if err != nil {
+			return err
+		}
+		tap.Frames(func(at unit.Time, iface int, out bool, frame []byte, comment string) {
+			cw.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, out, frame, comment)
+		})
+		_, err = cw.Close()
+		return err
+	}
+	if err := result.Write(dir, m, s, tab, result.File{Name: "capture.pcapng", Write: write}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Every view in a real browser: figures against the tables, the pause cascade in its
+// order, keyboard alone, no console error, no request off the machine, no serious
+// accessibility fault (web/e2e/views.mjs).
+func TestBrowser(t *testing.T) {
+	web, err := filepath.Abs("../../../web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	if _, err := os.Stat(filepath.Join(web, "node_modules", "playwright-core")); err != nil {
+		t.Skip("playwright-core is not installed: npm ci in the folder web")
+	}
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	s, name := server(t, "")
+	j, err := s.jobs.start(request{Text: step})
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := await(t, s, j.ID)
+	if training.State != "done" {
+		t.Fatalf("%+v", training)
+	}
+	captured(t, filepath.Join(s.Root, "captured"))
+	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
+	r, err := Open(filepath.Join(s.Root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := r.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(report, page, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := httptest.NewServer(s)
+	defer h.Close()
+	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken"}
+	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
+		args = append(args, shots)
+	}
+	cmd := exec.Command(node, args...)
+	cmd.Dir = web
+	cmd.Env = append(os.Environ(), "CHROMIUM="+chromium)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "pages looked at") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}

@@ -1,0 +1,188 @@
+// Opens every view in Chromium and compares what it shows with the API's figures.
+// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN [SHOTS]
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const [base, cascade, captured, training, report, broken, shots] = process.argv.slice(2);
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const problems = [];
+const origin = new URL(base).origin;
+page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
+page.on("pageerror", (e) => problems.push(`page: ${e}`));
+page.on("request", (r) => !r.url().startsWith(origin) && !/^(data|file|blob):/.test(r.url()) && problems.push(`off the machine: ${r.url()}`));
+
+const json = async (path) => (await fetch(base + path)).json();
+const open = async (hash) => {
+  await page.goto("about:blank");
+  await page.goto(base + hash);
+};
+const text = (id) => page.getByTestId(id).innerText();
+let seen = 0;
+async function check(name) {
+  await page.waitForTimeout(250);
+  if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
+  await page.evaluate(axe);
+  const bad = await page.evaluate(async () => (await window.axe.run(document)).violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)}`));
+  assert.deepEqual(bad, [], `${name}: accessibility`);
+  assert.deepEqual(problems.splice(0), [], name);
+  seen++;
+}
+const time = (ps) => {
+  let v = ps;
+  let i = 0;
+  while (Math.abs(v) >= 1000 && i < 4) {
+    v /= 1000;
+    i++;
+  }
+  return `${v.toFixed(Math.abs(v) >= 100 || Number.isInteger(v) ? 0 : Math.abs(v) >= 10 ? 1 : 2)} ${["ps", "ns", "µs", "ms", "s"][i]}`;
+};
+
+// The list, by keyboard: filter, sort, open.
+await open("");
+await page.getByTestId("runs").waitFor();
+assert.equal(await page.getByTestId("runs").locator("tbody tr").count(), (await json("api/runs")).length);
+assert.match(await page.getByTestId("runs").innerText(), /cannot be read|no run directory/, "a broken run says why");
+await check("runs");
+await page.getByLabel("filter").focus();
+await page.keyboard.type(training);
+await page.waitForFunction(() => document.querySelectorAll("[data-testid=runs] tbody tr").length === 1);
+assert.match(page.url(), /filter=/, "the address carries the filter");
+await page.getByRole("link", { name: training, exact: true }).focus();
+await page.keyboard.press("Enter");
+await page.getByTestId("figures").waitFor();
+
+// Figures equal the summary.
+for (const run of [training, cascade, captured]) {
+  const { summary } = await json(`api/runs/${run}/info`);
+  await open(`#/run/${run}/fabric`);
+  await page.getByTestId("figures").waitFor();
+  assert.equal(await text("step-time"), time(summary.step_time_ps));
+  assert.equal(await text("marks"), summary.ecn_marks.toLocaleString("en-US"));
+  assert.equal(await text("pauses"), summary.pfc_pauses.toLocaleString("en-US"));
+}
+await check("fabric");
+
+// The scrubber lands on the cascade: the receiver's leaf port is the root, it pauses
+// the spine, the spine the other leaf, that leaf its servers.
+const { pauses } = await json(`api/runs/${cascade}/pauses`);
+const { ports, summary } = await json(`api/runs/${cascade}/info`);
+const pausedAt = (t) => {
+  const on = new Map();
+  for (const p of pauses) {
+    if (p.At > t) break;
+    if (p.What === "pause" && !on.has(p.Port)) on.set(p.Port, p);
+    else if (p.What === "resume") on.delete(p.Port);
+  }
+  return on;
+};
+const moment = (t) => ((t + 0.5) / 240) * summary.step_time_ps;
+const whole = (on) => [...on.values()].some((p) => {
+  const up = on.get(p.Cause); // a server, the leaf that it sends to, the spine
+  return ports[p.Port].Role === "host" && up && ports[up.Port].Peer.startsWith("spine") && on.has(up.Cause);
+});
+const steps = Array.from({ length: 240 }, (_, t) => t).find((t) => whole(pausedAt(moment(t))));
+assert.ok(steps > 0, "the incast reaches the other segment's servers");
+await open(`#/run/${cascade}/fabric?metric=pause`);
+const slider = page.getByRole("slider", { name: "time" });
+await slider.focus();
+for (let i = 0; i < steps; i++) await page.keyboard.press("ArrowRight");
+const tree = page.getByTestId("pause-tree");
+await tree.waitFor();
+const order = (await tree.innerText()).split("\n");
+assert.match(order[0], /root: seg-1-rail-1:\w+ → host-1/);
+const at = (what) => order.findIndex((l) => what.test(l));
+assert.ok(at(/pauses spine-1:\w+ → seg-1-rail-1/) > 0 && at(/pauses seg-2-rail-1:\w+ → spine-1/) > at(/pauses spine-1/), `the cascade's order: ${order}`);
+assert.ok(at(/pauses host-\d+:nic1 → seg-2-rail-1/) > at(/pauses seg-2-rail-1/), `the servers come last: ${order}`);
+await check("cascade");
+
+// A port: its figures, its thresholds, its flows, a flow's path.
+const hot = ports.reduce((a, b) => (b.Role !== "host" && b.QueuePeak > a.QueuePeak ? b : a));
+await open(`#/run/${cascade}/fabric?metric=queue&port=${hot.Port}`);
+const panel = page.getByTestId("port-panel");
+await panel.waitFor();
+assert.ok((await panel.innerText()).includes(hot.Name));
+await panel.locator(".flows button").first().press("Enter");
+await page.getByTestId("qp-panel").waitFor();
+assert.ok((await page.getByTestId("qp-panel").innerText()).includes(hot.Name), "the flow's path names the port");
+assert.match(page.url(), /qp=/);
+await check("port");
+
+// Time line: zoom by keyboard.
+await open(`#/run/${training}/timeline`);
+await page.locator(".tracks").focus();
+await page.keyboard.press("+");
+await page.waitForURL(/from=.*to=/);
+await check("timeline");
+
+// Why: the split adds up, the link leads to the moment.
+await open(`#/run/${training}/why`);
+await page.getByTestId("sums").waitFor();
+const { worst, sums } = await json(`api/runs/${training}/collectives`);
+for (const c of worst) assert.equal(c.Ideal + c.Latency + c.Collision + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late, c.End - c.Start);
+assert.equal(await page.getByTestId("sums").locator("tbody tr").count(), sums.length);
+await check("why");
+await page.getByRole("link", { name: "see it" }).first().press("Enter");
+await page.getByTestId("port-panel").waitFor();
+
+// Packets: bytes of a field light up.
+await open(`#/run/${captured}/packets`);
+await page.locator("g.packet").first().focus();
+await page.keyboard.press("Enter");
+await page.getByTestId("layers").waitFor();
+await page.getByRole("button", { name: "PSN", exact: true }).press("Enter");
+assert.equal(await page.locator(".hex .lit").count(), 3, "a PSN has three bytes");
+await check("packets");
+await open(`#/run/${training}/packets`);
+await page.getByTestId("no-capture").waitFor();
+
+// Life: ten chapters by keyboard, figures of this run.
+await open(`#/run/${training}/life`);
+const info = (await json(`api/runs/${training}/info`)).summary;
+for (let i = 1; i <= 10; i++) {
+  await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
+  if (i === 9) assert.ok((await page.locator(".captions").innerText()).includes(time(info.step_time_ps)));
+  for (const title of await page.locator(".fig").evaluateAll((all) => all.map((e) => e.title))) assert.match(title, /^(computed from this run|cited): /);
+  if (i === 8) await check("life");
+  if (i < 10) await page.keyboard.press("ArrowRight");
+}
+
+// Compare two.
+await open(`#/compare?runs=${cascade},${captured}`);
+await page.getByTestId("compare").waitFor();
+assert.ok((await page.getByTestId("compare").innerText()).includes(time(summary.step_time_ps)));
+await check("compare");
+
+// Start a run: an error at its line, then a change of one value.
+await open("#/new");
+await page.locator(".cm-content").waitFor();
+await page.locator(".cm-content").click();
+await page.keyboard.press("Control+End");
+await page.keyboard.type("\nlb: sprai\n");
+await page.getByRole("alert").filter({ hasText: 'did you mean "spray"' }).waitFor();
+await page.locator(".cm-lint-marker-error").first().waitFor();
+await check("editor");
+await open(`#/new?from=${captured}`);
+await page.locator(".cm-content").waitFor();
+await page.getByLabel("changes").fill("seed=3");
+await page.getByRole("button", { name: "run", exact: true }).press("Enter");
+await page.getByRole("link", { name: "look at it" }).first().waitFor({ timeout: 30_000 });
+
+// A run that cannot be read, dark, and the report from disk.
+await open(`#/run/${broken}/fabric`);
+await page.getByTestId("broken").waitFor();
+problems.splice(0); // the browser logs the refused request
+await page.getByLabel("theme").selectOption("dark");
+await open(`#/run/${training}/why`);
+await page.getByTestId("sums").waitFor();
+await check("dark");
+await page.getByLabel("theme").selectOption("");
+await page.goto("file://" + report);
+await page.getByTestId("figures").waitFor();
+for (const tab of ["Time line", "Why", "Packets", "Life of a job", "Fabric"]) await page.getByRole("link", { name: tab, exact: true }).press("Enter");
+await check("disk");
+await browser.close();
+console.log(`${seen} pages looked at`);
