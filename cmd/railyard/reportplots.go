@@ -69,6 +69,9 @@ func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
 // tints are colours that people with any colour vision tell apart (Okabe and Ito).
 var tints = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {240, 228, 66, 255}}
 
+// causeTints are the page's colours of web.Causes.
+var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {213, 94, 0, 255}, {230, 159, 0, 255}, {204, 121, 167, 255}, {0, 0, 0, 255}, {0, 158, 115, 255}, {153, 153, 153, 255}}
+
 func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
@@ -130,7 +133,7 @@ func partsPlot(r *web.Run, parts []web.Part) (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		bars.Color, bars.LineStyle = tints[i%len(tints)], draw.LineStyle{}
+		bars.Color, bars.LineStyle = causeTints[i], draw.LineStyle{}
 		if below != nil {
 			bars.StackOn(below)
 		}

@@ -31,9 +31,9 @@ export interface Coll {
   Incast: number; Pause: number; Retrans: number; SharedNIC: number; Late: number; Port: number; At: number; Why: string; Count?: number;
 }
 export interface Flow { From: string; To: string; QP: number; Bytes: number; Posted: number; Done: number; Ideal: number; Class: string }
-export interface Packet { number: number; at_ns: number; kind: string; from: string; to: string; qp: number; psn: number; ce: boolean; bytes: number; hex: string; fields: { layer: string; name: string; from: number; to: number; value: string; about: string }[] | null }
+export interface Packet { number: number; at_ns: number; kind: string; from: string; to: string; sender: string; peer: string; again: boolean; qp: number; psn: number; ce: boolean; bytes: number; hex: string; fields: { layer: string; name: string; from: number; to: number; value: string; about: string }[] | null }
 export interface Entry { name: string; title: string; at: string; complete: boolean; step_time_ps: number; mfu: number; gpus: number; lb: string; ecn_marks: number; pfc_pauses: number; drops: number; seed: number; error?: string }
-export interface Job { id: string; title: string; state: string; error?: string; run?: string; now_ps: number; delivered_bytes: number; total_bytes: number; packet_hops: number; operations: number; operations_left: number; seconds: number; hops_per_second: number; seconds_left: number }
+export interface Job { id: string; title: string; state: string; error?: string; run?: string; now_ps: number; delivered_bytes: number; total_bytes: number; packet_hops: number; operations: number; operations_left: number; seconds: number; hops_per_second: number; seconds_left: number; so_far?: { ecn_marks: number; pfc_pauses: number; drops: number; queue_peak_bytes: number; hottest: { name: string; utilisation: number }[] | null; collectives: { name: string; count: number; time_ps: number; busbw_bytes_per_second: number }[] | null } }
 
 let embedded: Record<string, unknown> | null = null;
 

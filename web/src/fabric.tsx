@@ -3,7 +3,7 @@ import { type Grid, type Info, type Pause, type PortView, type QPView, view } fr
 import { Chart } from "./chart";
 import { heat, heatStops, ink, lines } from "./colour";
 import * as f from "./format";
-import { arrange, type Cable, ends } from "./layout";
+import { arrange, type Box, type Cable, ends } from "./layout";
 import { address, set, useData, usePlace } from "./state";
 
 const metrics: Record<string, string> = { util: "utilisation", queue: "queue depth", marks: "ECN marks", pause: "PFC pause" };
@@ -163,14 +163,11 @@ function Canvas(props: { info: Info; data?: Uint8Array; t: number; open: Set<str
     const c = box.current;
     if (c) draw(c, size, layout, props, values.on);
   });
-  const pick = (e: MouseEvent) => {
+  const under = (e: MouseEvent): { hit?: Box; best?: Cable } => {
     const r = box.current!.getBoundingClientRect();
     const [x, y] = [e.clientX - r.left, e.clientY - r.top];
     const hit = layout.boxes.find((b) => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h);
-    if (hit?.group) {
-      set({ open: [...props.open, hit.id].join("|") }, false);
-      return;
-    }
+    if (hit) return { hit };
     let best: Cable | undefined;
     let least = 8;
     layout.cables.forEach((cable, i) => {
@@ -179,11 +176,21 @@ function Canvas(props: { info: Info; data?: Uint8Array; t: number; open: Set<str
       const d = Math.hypot(x - ax - k * (bx - ax), y - ay - k * (by - ay));
       if (d < least) [best, least] = [cable, d];
     });
-    if (best) set({ port: hottest(best, props.data, props.t), qp: undefined }, false);
+    return { best };
+  };
+  const pick = (e: MouseEvent) => {
+    const { hit, best } = under(e);
+    if (hit?.group) set({ open: [...props.open, hit.id].join("|") }, false);
+    else if (best) set({ port: hottest(best, props.data, props.t), qp: undefined }, false);
+  };
+  const name = (e: MouseEvent) => {
+    const { hit, best } = under(e);
+    const port = best && props.info.ports[hottest(best, props.data, props.t)];
+    box.current!.title = hit ? (hit.group ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open` : `${hit.label}, ${hit.role}`) : port ? port.Name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "") : "";
   };
   return (
     <div class="canvas">
-      <canvas ref={box} onClick={pick} role="img" aria-label={`the fabric: ${props.info.topology.nodes.length} nodes, ${props.info.topology.links.length} links; links can be chosen in the list beside it`} />
+      <canvas ref={box} onClick={pick} onMouseMove={name} role="img" aria-label={`the fabric: ${props.info.topology.nodes.length} nodes, ${props.info.topology.links.length} links; links can be chosen in the list beside it`} />
       {props.open.size > 0 && <button onClick={() => set({ open: undefined })}>close all groups</button>}
     </div>
   );
@@ -213,18 +220,19 @@ function draw(c: HTMLCanvasElement, size: { w: number; h: number }, layout: Retu
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, size.w, size.h);
   const calm = ink("--line");
-  layout.cables.forEach((cable, i) => {
-    let value = 0;
-    let chosen = false;
-    let onPath = false;
-    let paused = false;
+  const strokes = layout.cables.map((cable, i) => {
+    const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false };
     for (const l of cable.links)
       for (const p of [l.from_a, l.from_b]) {
-        value = Math.max(value, at(props.data, p, props.t));
-        chosen ||= p === props.port;
-        onPath ||= path.has(p);
-        paused ||= props.on.has(p);
+        s.value = Math.max(s.value, at(props.data, p, props.t));
+        s.chosen ||= p === props.port;
+        s.onPath ||= path.has(p);
+        s.paused ||= props.on.has(p);
       }
+    return s;
+  });
+  strokes.sort((a, b) => a.value - b.value); // the busy ones on top
+  strokes.forEach(({ cable, i, value, chosen, onPath, paused }) => {
     const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
     g.strokeStyle = value === 0 ? calm : heat(value / 255);
     g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;

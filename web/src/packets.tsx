@@ -10,7 +10,14 @@ export function Packets({ info }: { info: Info }) {
   const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;
   const what = standalone() || skip === 0 ? "packets" : `packets?skip=${skip}`;
   const { data, error } = useData(() => view<{ packets: Packet[]; more?: boolean; missing?: string }>(info.name, what), [info.name, what]);
-  const ends = useMemo(() => [...new Set((data?.packets ?? []).flatMap((p) => [p.from, p.to]).filter(Boolean))].slice(0, 8), [data]);
+  const ends = useMemo(() => {
+    const of = (p: Packet): [string, string] => (p.sender ? [p.sender, p.peer] : [p.from, p.to]);
+    const names = [...new Set((data?.packets ?? []).flatMap(of).filter(Boolean))];
+    const roles = new Map(info.topology.nodes.map((n) => [n.name, n.role === "host" ? 0 : n.tier]));
+    const senders = new Set((data?.packets ?? []).filter((p) => /WRITE|SEND/.test(p.kind)).map((p) => p.from.split("/")[0]));
+    const place = (n: string) => ((roles.get(n) ?? 0) > 0 ? 1 : senders.has(n) ? 0 : 2); // senders, switches, receivers
+    return names.sort((a, b) => place(a) - place(b)).slice(0, 8);
+  }, [data]);
   if (error) return <p class="error" role="alert">{error}</p>;
   if (!data) return <p class="hint">loading…</p>;
   if (data.missing) return <p class="hint" data-testid="no-capture">{data.missing}</p>;
@@ -26,7 +33,7 @@ export function Packets({ info }: { info: Info }) {
         <div class="bar">
           <button disabled={skip === 0} onClick={() => set({ skip: Math.max(0, skip - 300) || undefined })}>earlier</button>
           <button disabled={!data.more && data.packets.length <= 300} onClick={() => set({ skip: skip + 300 })}>later</button>
-          <span>{shown.length} packets from {f.time(1000 * base)} on; orange: marked by a switch, red: NAK or pause</span>
+          <span>{shown.length} packets from {f.time(1000 * base)} on; orange: marked by a switch; red: NAK or pause; dashed: sent again</span>
         </div>
         <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="group" aria-label="ladder of packets">
           {ends.map((e) => (
@@ -37,14 +44,15 @@ export function Packets({ info }: { info: Info }) {
           ))}
           {shown.map((x, i) => {
             const y = 34 + i * 18;
-            const [a, b] = [column(x.from), column(x.to)];
+            const [from, to] = x.sender ? [x.sender, x.peer] : [x.from, x.to];
+            const [a, b] = [column(from), column(to)];
             const bad = /NAK|pause/i.test(x.kind);
             return (
-              <g class={`packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.number === chosen ? " chosen" : ""}`} role="button" {...{ tabindex: 0 }} onClick={() => set({ packet: x.number })} onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}>
+              <g class={`packet${x.ce ? " ce" : ""}${bad ? " bad" : ""}${x.again ? " again" : ""}${x.number === chosen ? " chosen" : ""}`} role="button" {...{ tabindex: 0 }} onClick={() => set({ packet: x.number })} onKeyDown={(e) => e.key === "Enter" && set({ packet: x.number })}>
                 <rect x={0} y={y - 9} width={width} height={18} class="hit" />
-                {x.from && <line x1={a} y1={y} x2={b} y2={y} marker-end="url(#arrow)" />}
+                {from && <line x1={a} y1={y} x2={b} y2={y} marker-end="url(#arrow)" />}
                 <text x={4} y={y + 4}>{f.time(1000 * (x.at_ns - base))}</text>
-                <text x={x.from ? (a + b) / 2 : width / 2} y={y - 2} text-anchor="middle">{x.kind}{x.from ? ` PSN ${x.psn}` : ""}</text>
+                <text x={from ? (a + b) / 2 : width / 2} y={y - 2} text-anchor="middle">{x.kind}{x.from ? ` PSN ${x.psn}` : ""}{x.again ? ", again" : ""}</text>
               </g>
             );
           })}
@@ -66,6 +74,7 @@ function Layers({ p }: { p: Packet }) {
   return (
     <div class="panel" data-testid="layers">
       <h3>packet {p.number}: {p.kind}, {p.bytes} bytes</h3>
+      {p.from && <p>{p.from} → {p.to}{p.sender && `, here from ${p.sender} to ${p.peer}`}</p>}
       <p class="hex" aria-label="bytes of the headers">
         {pairs.map((b, i) => (
           <span class={lit && i >= lit.from && i < lit.to ? "lit" : ""}>{b} </span>

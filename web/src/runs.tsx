@@ -84,6 +84,13 @@ function Jobs({ list, done }: { list: api.Job[]; done: () => void }) {
                 {" "}<progress value={share} max={1} aria-label={`${j.title}: ${f.percent(share)}`} /> {f.percent(share)}, {f.time(j.now_ps)} simulated, {(j.hops_per_second / 1e6).toFixed(1)} M hops/s
                 {j.seconds_left > 0 && `, about ${Math.ceil(j.seconds_left)} s left`}{" "}
                 <button onClick={() => api.stop(j.id).then(done)}>cancel</button>
+                {j.so_far && (
+                  <p class="hint" data-testid="so-far">
+                    so far: {f.count(j.so_far.ecn_marks)} marks, {f.count(j.so_far.pfc_pauses)} pauses, {f.count(j.so_far.drops)} drops, longest queue {f.bytes(j.so_far.queue_peak_bytes)}
+                    {j.so_far.hottest?.[0] && `, busiest link ${j.so_far.hottest[0].name} at ${f.percent(j.so_far.hottest[0].utilisation)}`}
+                    {(j.so_far.collectives ?? []).slice(0, 3).map((c) => `; ${f.count(c.count)} x ${c.name}, ${f.time(c.time_ps)} on average, busbw ${(c.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`)}
+                  </p>
+                )}
               </>
             )}
             {j.error && <span class="error"> {j.error}</span>}

@@ -35,8 +35,21 @@ type Job struct {
 	Seconds  float64 `json:"seconds"`
 	Rate     float64 `json:"hops_per_second"`
 	Left     float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
+	SoFar    *SoFar  `json:"so_far,omitempty"`
 	stopping *atomic.Bool
 	began    time.Time
+	asked    time.Time // somebody looked
+	told     time.Time // what there was so far was worked out
+}
+
+// SoFar is what a running simulation has found.
+type SoFar struct {
+	Marks       int64               `json:"ecn_marks"`
+	Pauses      int64               `json:"pfc_pauses"`
+	Drops       int64               `json:"drops"`
+	QueuePeak   int64               `json:"queue_peak_bytes"`
+	Hottest     []result.LinkLoad   `json:"hottest"`
+	Collectives []result.Collective `json:"collectives"`
 }
 
 // maxRunning bounds the simulations at a time, maxJobs those that are remembered.
@@ -169,6 +182,11 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
+		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second {
+			s, _, _ := run.Outcome(j.version) // between two events; it reads only
+			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
+			x.told = time.Now()
+		}
 		return !x.stopping.Load()
 	})
 	s, t, limits := run.Outcome(j.version)
@@ -214,6 +232,7 @@ func (j *jobs) list() []Job {
 	defer j.mu.Unlock()
 	out := []Job{}
 	for _, x := range j.byID {
+		x.asked = time.Now()
 		out = append(out, *x)
 	}
 	sort.Slice(out, func(a, b int) bool { return out[a].began.After(out[b].began) })

@@ -31,7 +31,6 @@ type Run struct {
 
 	mu     sync.Mutex
 	ports  []result.PortRow
-	links  []result.LinkRow
 	ranks  []result.RankRow
 	tables map[string]any
 }

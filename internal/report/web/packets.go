@@ -1,10 +1,12 @@
 package web
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -28,8 +30,11 @@ type packet struct {
 	Number int64   `json:"number"`
 	At     int64   `json:"at_ns"`
 	Kind   string  `json:"kind"`
-	From   string  `json:"from"`
-	To     string  `json:"to"`
+	From   string  `json:"from"`   // NIC, or address
+	To     string  `json:"to"`     // likewise
+	Sender string  `json:"sender"` // node that sent it on the captured cable
+	Peer   string  `json:"peer"`   // and the one that received it
+	Again  bool    `json:"again"`  // the same packet was seen here before
 	QP     uint32  `json:"qp"`
 	PSN    uint32  `json:"psn"`
 	CE     bool    `json:"ce"`
@@ -56,6 +61,11 @@ func (r *Run) packets(q url.Values) (any, error) {
 	}
 	defer in.Close()
 	out := []packet{}
+	type key struct {
+		at, from, kind string
+		qp, psn        uint32
+	}
+	seen := map[key]bool{}
 	var p capture.Packet
 	more := false
 	for n := int64(0); ; n++ {
@@ -70,9 +80,34 @@ func (r *Run) packets(q url.Values) (any, error) {
 		if more = len(out) >= maxPackets; more {
 			break
 		}
-		out = append(out, decode(&p))
+		x := decode(&p)
+		r.place(&x, p.Raw)
+		k := key{x.Sender, x.From, x.Kind, x.QP, x.PSN}
+		x.Again = seen[k] && x.From != "" && p.Frame.BTH.Op != roce.Acknowledge
+		seen[k] = true
+		out = append(out, x)
 	}
 	return map[string]any{"packets": out, "more": more}, nil
+}
+
+// place names who sent a packet on the captured cable and whose NICs it goes between:
+// the simulator's addresses count ports and NICs.
+func (r *Run) place(x *packet, raw []byte) {
+	if len(raw) < 14 || raw[6] != 0x02 || raw[7] != 0x52 {
+		return
+	}
+	if port := int(binary.BigEndian.Uint32(raw[8:12])); port < len(r.ports) {
+		x.Sender, x.Peer = r.ports[port].Node, r.ports[port].Peer
+	}
+	for _, end := range []*string{&x.From, &x.To} {
+		if a, err := netip.ParseAddr(*end); err == nil && a.Is4() {
+			if b := a.As4(); b[0] == 10 {
+				if n := int(b[1])<<16 | int(b[2])<<8 | int(b[3]); n >= 1 && n <= len(r.Topology.NICs) {
+					*end = r.Topology.NICs[n-1].Name
+				}
+			}
+		}
+	}
 }
 
 // decode spells one packet out.

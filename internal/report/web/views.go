@@ -198,7 +198,9 @@ func (r *Run) port(q url.Values) (any, error) {
 	for i := range links {
 		l := &links[i]
 		if int64(l.Port) == id && l.Length > 0 && l.Start < to && l.Start+l.Length > from {
-			series = append(series, [6]float64{float64(l.Start), float64(l.Length), float64(l.Bytes) * 8e12 / float64(l.Length) / rate, float64(l.Queued), float64(l.Marks), float64(l.Paused) / float64(l.Length)})
+			// A packet is counted in the sample in which it starts: a short one may seem too full.
+			use := math.Min(1, float64(l.Bytes)*8e12/float64(l.Length)/rate)
+			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Queued), float64(l.Marks), float64(l.Paused) / float64(l.Length)})
 		}
 	}
 	series = thin(series)

@@ -268,6 +268,16 @@ func TestJobs(t *testing.T) {
 	if w := ask(s, "POST", "/api/jobs", string(mustJSON(request{Text: long})), nil); w.Code != 400 || !strings.Contains(w.Body.String(), "running already") {
 		t.Errorf("a third one: %d %s", w.Code, w.Body)
 	}
+	for tries := 0; ; tries++ { // what there is so far, while it runs
+		list := s.jobs.list()
+		if list[0].SoFar != nil && list[0].SoFar.Marks > 0 && len(list[0].SoFar.Hottest) > 0 {
+			break
+		}
+		if tries > 2000 {
+			t.Fatalf("no partial results: %+v", list[0])
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 	for _, id := range ids {
 		if w := ask(s, "DELETE", "/api/jobs/"+id, "", nil); w.Code != 200 {
 			t.Errorf("%d %s", w.Code, w.Body)
