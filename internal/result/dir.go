@@ -169,3 +169,21 @@ func ReadSummary(dir string) (*Summary, error) {
 func ReadTable[T any](dir, name string) ([]T, error) {
 	return parquet.ReadFile[T](filepath.Join(dir, name+".parquet"))
 }
+
+// TableRows says how many rows a table of a run has, without reading them.
+func TableRows(dir, name string) (int64, error) {
+	f, err := os.Open(filepath.Join(dir, name+".parquet"))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	p, err := parquet.OpenFile(f, st.Size())
+	if err != nil {
+		return 0, err
+	}
+	return p.NumRows(), nil
+}

@@ -8,6 +8,24 @@ interface Critical { Start: number; End: number; Rank: number; Peer: number; Cla
 const rowHeight = 18;
 const shownRanks = 64;
 
+/** bare is what of a span no interval of a sorted list covers. */
+export function bare(from: number, to: number, cover: [number, number][]): [number, number][] {
+  const out: [number, number][] = [];
+  let low = 0;
+  let high = cover.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (cover[middle][1] <= from) low = middle + 1;
+    else high = middle;
+  }
+  for (let i = low; i < cover.length && cover[i][0] < to; i++) {
+    if (cover[i][0] > from) out.push([from, cover[i][0]]);
+    from = Math.max(from, cover[i][1]);
+  }
+  if (from < to) out.push([from, to]);
+  return out;
+}
+
 /** TimeLine draws ranks as tracks: computing above, communication below; red
  * outlines are the chain that the end of the step waited for. */
 export function TimeLine({ info }: { info: Info }) {
@@ -37,6 +55,18 @@ export function TimeLine({ info }: { info: Info }) {
     return () => watch.disconnect();
   }, []);
 
+  // When each rank computed, in order: what it sends meanwhile is hidden.
+  const work = useMemo(() => {
+    const by = new Map<number, [number, number][]>();
+    for (const s of data?.spans ?? []) if (s[3] === s[4]) {
+      const list = by.get(s[0]);
+      if (list) list.push([s[1], s[2]]);
+      else by.set(s[0], [[s[1], s[2]]]);
+    }
+    for (const list of by.values()) list.sort((a, b) => a[0] - b[0]);
+    return by;
+  }, [data]);
+
   const left = 70;
   const x = (t: number) => left + ((t - from) / (to - from)) * (width - left);
   useEffect(() => {
@@ -62,7 +92,10 @@ export function TimeLine({ info }: { info: Info }) {
       const communicates = s[3] !== s[4];
       const y = (s[0] - first) * rowHeight + (communicates ? rowHeight / 2 : 1);
       g.fillStyle = kindColour(data.names[s[3]]);
+      g.globalAlpha = communicates ? 0.35 : 1;
       g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
+      g.globalAlpha = 1;
+      if (communicates) for (const [a, b] of bare(s[1], s[2], work.get(s[0]) ?? [])) if (x(b) - x(a) > 0.3) g.fillRect(x(a), y, x(b) - x(a), rowHeight / 2 - 2);
     }
     g.strokeStyle = ink("--bad");
     g.lineWidth = 1.5;
@@ -155,7 +188,7 @@ export function TimeLine({ info }: { info: Info }) {
           zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, (e.clientX - r.left - left) / (width - left)));
         }} />
       </div>
-      <p class="hint" aria-live="polite">{chosen || "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; below: communication."}</p>
+      <p class="hint" aria-live="polite">{chosen || "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; below: communication, pale where computing hides it, full where the rank waits."}</p>
       {data?.cut && <p class="hint">More spans lie here than are drawn: zoom in.</p>}
     </section>
   );

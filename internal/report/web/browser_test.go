@@ -84,7 +84,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("node is not installed")
 	}
 	if _, err := os.Stat(filepath.Join(web, "node_modules", "playwright-core")); err != nil {
-		t.Skip("playwright-core is not installed: npm ci in the folder web")
+		t.Skip("playwright-core is not installed: npm install --no-save in the folder web")
 	}
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {

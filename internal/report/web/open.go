@@ -18,6 +18,9 @@ import (
 // maxTable bounds the file of a table that is loaded, in bytes.
 const maxTable = 512 << 20
 
+// maxRows bounds its rows: a small file can hold very many.
+const maxRows = 20_000_000
+
 // maxJSON bounds run.json, summary.json and topology.json.
 const maxJSON = 64 << 20
 
@@ -124,6 +127,12 @@ func table[T any](r *Run, name string) (rows []T, err error) {
 	}
 	if st.Size() > maxTable {
 		return nil, r.broken(name+".parquet", fmt.Errorf("it has %d MB, at most %d are read", st.Size()>>20, maxTable>>20))
+	}
+	if n, err := result.TableRows(r.Dir, name); err != nil || n > maxRows {
+		if err == nil {
+			err = fmt.Errorf("it has %d rows, at most %d are read", n, maxRows)
+		}
+		return nil, r.broken(name+".parquet", err)
 	}
 	if rows, err = result.ReadTable[T](r.Dir, name); err != nil {
 		return nil, r.broken(name+".parquet", err)
