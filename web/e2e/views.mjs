@@ -150,6 +150,15 @@ for (let i = 1; i <= 10; i++) {
   if (i < 10) await page.keyboard.press("ArrowRight");
 }
 
+for (const run of [cascade, captured]) {
+  await open(`#/run/${run}/life`);
+  for (let i = 1; i <= 10; i++) {
+    await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
+    assert.doesNotMatch(await page.locator(".captions").innerText(), /undefined|NaN|Infinity/, `${run}, chapter ${i}`);
+    if (i < 10) await page.keyboard.press("ArrowRight");
+  }
+}
+
 // Compare two.
 await open(`#/compare?runs=${cascade},${captured}`);
 await page.getByTestId("compare").waitFor();

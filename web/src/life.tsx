@@ -1,8 +1,8 @@
 import type { JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Info, type Port, view } from "./api";
 import * as f from "./format";
-import { set, useData, usePlace } from "./state";
+import { parse, set, useData, usePlace } from "./state";
 
 /** A figure of the tale: where it comes from stands in its title. */
 function Fig({ v, from, cited }: { v: string; from: string; cited?: boolean }) {
@@ -219,18 +219,19 @@ export function Life({ info }: { info: Info }) {
     speechSynthesis.speak(new SpeechSynthesisUtterance(`${all[at].title}. ${document.querySelector(".captions")?.textContent ?? ""}`));
     return () => speechSynthesis.cancel();
   }, [speech, at]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const keys = (e: KeyboardEvent) => {
       if (e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement) return;
-      if (e.key === "ArrowRight") go(at + 1);
-      else if (e.key === "ArrowLeft") go(at - 1);
+      const here = Number(parse(location.hash).args.get("chapter") ?? 1) - 1; // keys can be faster than this page is drawn
+      if (e.key === "ArrowRight") go(here + 1);
+      else if (e.key === "ArrowLeft") go(here - 1);
       else if (e.key === " " && !(e.target instanceof HTMLButtonElement)) play(!playing);
       else return;
       e.preventDefault();
     };
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
-  }, [at, playing]);
+  }, [playing]);
   const c = all[at];
   return (
     <section aria-label="Life of a training job" class="life">

@@ -8,7 +8,8 @@ export function Packets({ info }: { info: Info }) {
   const place = usePlace();
   const skip = Number(place.args.get("skip") ?? 0);
   const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;
-  const what = standalone() || skip === 0 ? "packets" : `packets?skip=${skip}`;
+  const from = Number(place.args.get("from") ?? 0);
+  const what = standalone() || (skip === 0 && from === 0) ? "packets" : `packets?from=${from}&skip=${skip}`;
   const { data, error } = useData(() => view<{ packets: Packet[]; more?: boolean; missing?: string }>(info.name, what), [info.name, what]);
   const ends = useMemo(() => {
     const of = (p: Packet): [string, string] => (p.sender ? [p.sender, p.peer] : [p.from, p.to]);

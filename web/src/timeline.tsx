@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Info, type Pause, type Ranks, standalone, view } from "./api";
 import { ink, kindColour } from "./colour";
 import * as f from "./format";
-import { set, useData, usePlace } from "./state";
+import { address, parse, set, useData, usePlace } from "./state";
 
 interface Critical { Start: number; End: number; Rank: number; Peer: number; Class: string }
 const rowHeight = 18;
@@ -127,13 +127,20 @@ export function TimeLine({ info }: { info: Info }) {
     g.textAlign = "left";
   });
 
+  // Keys can be faster than this page is drawn: the address knows the window.
+  const shown = (): [number, number] => {
+    const args = parse(location.hash).args;
+    return [Math.max(0, Number(args.get("from") ?? 0)), Math.min(step, Number(args.get("to") ?? step)) || step];
+  };
   const zoom = (factor: number, at = 0.5) => {
+    const [from, to] = shown();
     const span = Math.max(1000, Math.min(step, (to - from) * factor));
     const middle = from + (to - from) * at;
     const a = Math.max(0, Math.min(step - span, middle - span * at));
     set({ from: Math.round(a), to: Math.round(a + span) });
   };
   const pan = (share: number) => {
+    const [from, to] = shown();
     const d = (to - from) * share;
     const a = Math.max(0, Math.min(step - (to - from), from + d));
     set({ from: Math.round(a), to: Math.round(a + (to - from)) });
@@ -168,6 +175,7 @@ export function TimeLine({ info }: { info: Info }) {
           </label>
         )}
         <span>{f.time(from)} to {f.time(to)}</span>
+        {!standalone() && <a href={address(["run", info.name, "packets"], { from: Math.floor(from) })}>packets from here</a>}
         <span class="kinds">
           {kinds.map((k) => (
             <span>

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/netip"
 	"net/url"
 	"os"
@@ -52,6 +53,10 @@ func (r *Run) packets(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	from, err := number(q, "from", 0, 0, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
 	in, err := capture.Open(filepath.Join(r.Dir, "capture.pcapng"))
 	if errors.Is(err, os.ErrNotExist) {
 		return map[string]any{"packets": []packet{}, "missing": "this run has no capture; run the scenario with --capture PORT to see packets"}, nil
@@ -68,13 +73,16 @@ func (r *Run) packets(q url.Values) (any, error) {
 	seen := map[key]bool{}
 	var p capture.Packet
 	more := false
-	for n := int64(0); ; n++ {
+	for n := int64(0); ; {
 		if err := in.Next(&p); err == io.EOF {
 			break
 		} else if err != nil {
 			return nil, err
 		}
-		if n < skip {
+		if p.At.UnixNano() < from/1000 {
+			continue
+		}
+		if n++; n <= skip {
 			continue
 		}
 		if more = len(out) >= maxPackets; more {

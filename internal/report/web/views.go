@@ -30,7 +30,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	collectives                 where the time of collectives went
 //	critical                    the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
-//	packets                     the capture, decoded
+//	packets?from=&skip=         the capture, decoded
 func (r *Run) View(name string, q url.Values) ([]byte, error) {
 	var v any
 	var err error

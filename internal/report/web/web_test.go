@@ -174,7 +174,7 @@ func TestSecurity(t *testing.T) {
 	os.Symlink(filepath.Dir(outside), filepath.Join(s.Root, "linked"))
 	os.MkdirAll(filepath.Join(s.Root, "inner"), 0o755)
 	os.Symlink(outside, filepath.Join(s.Root, "inner", "run.json"))
-	for _, p := range []string{"..%2f..%2fetc", "%2e%2e", "linked", "inner", ".hidden", "a%00b", strings.Repeat("x", 300)} {
+	for _, p := range []string{"..%2f..%2fetc", "%2e%2e", "a%2fb", "a%5cb", "linked", "inner", ".hidden", "a%00b", strings.Repeat("x", 300)} {
 		if w := ask(s, "GET", "/api/runs/"+p+"/info", "", nil); w.Code == 200 {
 			t.Errorf("%s is served: %s", p, w.Body)
 		}
