@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"railyard/internal/report/web"
+	"railyard/unit"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -105,11 +106,12 @@ func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 		for _, t := range []struct {
 			name string
 			v    int64
-		}{{"WRED min", q[0].WREDMin}, {"WRED max", q[0].WREDMax}} {
+			dash float64
+		}{{"WRED min", q[0].WREDMin, 2}, {"WRED max", q[0].WREDMax, 7}} {
 			line := plotter.NewFunction(func(float64) float64 { return float64(t.v) / 1e3 })
-			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+			line.Dashes = []vg.Length{vg.Points(t.dash), vg.Points(3)}
 			p.Add(line)
-			p.Legend.Add(t.name, line)
+			p.Legend.Add(fmt.Sprintf("%s, %v", t.name, unit.Bytes(t.v)), line)
 		}
 		p.X.Min, p.X.Max = 0, float64(r.Summary.StepTime)/1e9
 	}

@@ -30,17 +30,17 @@ function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?: boole
           {i < boxes.length - 1 && <line x1={10 + i * w + w - 24} y1={68} x2={10 + (i + 1) * w} y2={68} class="wire" />}
         </g>
       ))}
-      <circle r={7} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
+      <circle r={7} cx={20} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
     </svg>
   );
 }
 
 function Ring({ ranks, name }: { ranks: number; name: string }) {
   const n = Math.min(ranks, 16);
-  const at = (i: number) => [440 + 130 * Math.sin((2 * Math.PI * i) / n), 110 - 85 * Math.cos((2 * Math.PI * i) / n)];
+  const at = (i: number) => [440 + 88 * Math.sin((2 * Math.PI * i) / n), 110 - 88 * Math.cos((2 * Math.PI * i) / n)];
   return (
     <svg viewBox="0 0 880 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
-      <ellipse cx={440} cy={110} rx={130} ry={85} class="wire dashed" />
+      <ellipse cx={440} cy={110} rx={88} ry={88} class="wire dashed" />
       {Array.from({ length: n }, (_, i) => {
         const [x, y] = at(i);
         return (
@@ -50,7 +50,7 @@ function Ring({ ranks, name }: { ranks: number; name: string }) {
           </g>
         );
       })}
-      <text x={440} y={114} text-anchor="middle">{name}</text>
+      <text x={560} y={114}>{name}</text>
       <circle r={6} class="dot orbit" />
     </svg>
   );

@@ -58,6 +58,10 @@ const (
 	maxJobs    = 100
 )
 
+// maxSoFar bounds the operations of runs that are summed up while they go on: it
+// takes a while.
+const maxSoFar = 1_000_000
+
 type jobs struct {
 	root, version string
 	mu            sync.Mutex
@@ -182,7 +186,7 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
-		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second {
+		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && len(run.DAG.Ops) < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
 			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
 			x.told = time.Now()
