@@ -50,7 +50,7 @@ Examples:
   railyard run scenarios/pod64-llama2-7b.yaml --set lb=spray --out runs/spray
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray --seeds 8
   railyard serve
-  railyard report runs/three-flows-1 --html three-flows.html
+  railyard report runs/three-flows-001 --html three-flows.html
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
   railyard rdma allreduce --ranks 8 --bytes 64MiB
   railyard pcap capture.pcapng

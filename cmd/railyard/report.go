@@ -23,9 +23,9 @@ func (c *reportCmd) Help() string {
 	return `The report of a run that is on disk, as text, as one HTML file, or as plots for a document.
 
 Examples:
-  railyard report runs/three-flows-1
-  railyard report runs/three-flows-1 --html three-flows.html
-  railyard report runs/three-flows-1 --png plots`
+  railyard report runs/three-flows-001
+  railyard report runs/three-flows-001 --html three-flows.html
+  railyard report runs/three-flows-001 --png plots`
 }
 
 // Run is the report command.

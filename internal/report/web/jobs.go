@@ -223,7 +223,7 @@ func fresh(root, title string) (string, error) {
 		name = name[:80]
 	}
 	for n := 1; n < 100_000; n++ {
-		dir := filepath.Join(root, fmt.Sprintf("%s-%d", name, n))
+		dir := filepath.Join(root, fmt.Sprintf("%s-%03d", name, n))
 		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
 			return dir, nil
 		}
