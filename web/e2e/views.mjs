@@ -89,9 +89,12 @@ assert.ok(steps > 0, "the incast reaches the other segment's servers");
 await open(`#/run/${cascade}/fabric?metric=pause`);
 const slider = page.getByRole("slider", { name: "time" });
 await slider.focus();
-for (let i = 0; i < steps; i++) await page.keyboard.press("ArrowRight");
+for (let i = 1; i <= steps; i++) {
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n), i);
+}
 const tree = page.getByTestId("pause-tree");
-await tree.waitFor();
+await tree.getByText(/root: seg-1-rail-1/).waitFor(); // drawn a moment after the last key
 const order = (await tree.innerText()).split("\n");
 assert.match(order[0], /root: seg-1-rail-1:\w+ → host-1/);
 const at = (what) => order.findIndex((l) => what.test(l));
