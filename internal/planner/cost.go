@@ -153,11 +153,12 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	mb := float64(l.Microbatches)
 	experts := group{g.n / l.EP, g.stride * l.EP}
 	once := in.Site.ring(g, t.Channels, dense*2, 1) + in.Site.ring(experts, t.Channels, sparse*2, 1) // one round of all parameters
+	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))                                             // the last bucket has nothing to hide behind
 	hide := func(t, window float64) float64 {
 		if in.NoOverlap {
 			return t
 		}
-		return max(t-window, t*0.02) // the last bucket has nothing to hide behind
+		return max(t-window, t*last)
 	}
 	rounds := 2.0
 	switch l.ZeRO {

@@ -25,7 +25,7 @@ func TestCauses(t *testing.T) {
 		"hash collisions": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
 		"a paused fabric": {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 40KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
 		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
-		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return 1 }, ""},
+		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return c.Latency }, ""},
 	} {
 		_, _, tab := runAll(t, "name: causes\n"+c.text+"\n")
 		if len(tab.Collectives) == 0 || tab.Topology == nil || len(tab.QPs) == 0 {

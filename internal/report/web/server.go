@@ -2,6 +2,7 @@ package web
 
 import (
 	"compress/gzip"
+	"context"
 	"crypto/subtle"
 	"embed"
 	"encoding/json"
@@ -39,8 +40,9 @@ type Server struct {
 	mux  *http.ServeMux
 	jobs *jobs
 
-	mu   sync.Mutex
-	open map[string]*opened
+	checking sync.Mutex // one scenario at a time is resolved: large ones take a while
+	mu       sync.Mutex
+	open     map[string]*opened
 }
 
 // opened is a run kept in memory until its directory changes.
@@ -301,7 +303,7 @@ func readRequest(q *http.Request) (request, error) {
 func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 	r, err := readRequest(q)
 	if err == nil {
-		_, err = resolve(r)
+		err = s.check(q.Context(), r)
 	}
 	if err == nil {
 		send(w, map[string]any{"ok": true}, nil)
@@ -309,6 +311,17 @@ func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 	}
 	line, column := place(err.Error())
 	send(w, map[string]any{"ok": false, "error": err.Error(), "line": line, "column": column}, nil)
+}
+
+// check resolves a scenario, unless whoever asked has left meanwhile.
+func (s *Server) check(ctx context.Context, r request) error {
+	s.checking.Lock()
+	defer s.checking.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := resolve(r)
+	return err
 }
 
 func (s *Server) startJob(w http.ResponseWriter, q *http.Request) {
