@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 // The whole state of a view is in the address behind #, so a link shows the same.
 //   #/runs?filter=…   #/run/NAME/fabric?metric=queue&t=120&port=7   #/compare?runs=a,b
@@ -27,9 +27,10 @@ export function set(changes: Record<string, string | number | undefined>, replac
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
+// Subscribed before the view can be seen, so that no key is faster than its listener.
 export function usePlace(): Place {
-  const [place, change] = useState(parse(location.hash));
-  useEffect(() => {
+  const [place, change] = useState(() => parse(location.hash));
+  useLayoutEffect(() => {
     const f = () => change(parse(location.hash));
     addEventListener("hashchange", f);
     addEventListener("popstate", f);
