@@ -35,20 +35,6 @@ func relativeTo(file, p string) string {
 	return filepath.Join(filepath.Dir(file), p)
 }
 
-// freshDir returns a run directory under runs/ that does not exist yet.
-func freshDir(name string) (string, error) {
-	if err := os.MkdirAll("runs", 0o755); err != nil {
-		return "", err
-	}
-	for i := 1; i < 1_000_000; i++ {
-		d := filepath.Join("runs", fmt.Sprintf("%s-%03d", name, i))
-		if _, err := os.Stat(d); os.IsNotExist(err) {
-			return d, nil
-		}
-	}
-	return "", fmt.Errorf("runs/ is full of %s", name)
-}
-
 // createNew creates a file; an existing one is replaced with force only.
 func createNew(path string, force bool) (*os.File, error) {
 	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL

@@ -17,7 +17,7 @@ import (
 	"railyard/internal/capture"
 	"railyard/internal/report"
 	"railyard/internal/result"
-	"railyard/internal/scenario"
+	"railyard/internal/runner"
 	"railyard/internal/sim"
 	"railyard/unit"
 )
@@ -57,15 +57,16 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	dir := c.Out
-	if dir == "" {
-		if dir, err = freshDir(slug(plan.File.Name, c.Scenario)); err != nil {
-			return err
-		}
+	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Files: func() ([]result.File, []string) { return captured(tap) }}
+	if c.Out == "" {
+		err = job.Fresh("runs", slug(plan.File.Name, c.Scenario))
+	} else {
+		err = job.Reserve(c.Out, c.Force)
 	}
-	if err := result.Prepare(dir, c.Force); err != nil {
+	if err != nil {
 		return &inputError{err}
 	}
+	defer job.Release()
 	for _, n := range plan.Notes {
 		fmt.Fprintf(e.stderr, "note: %s\n", n)
 	}
@@ -79,24 +80,15 @@ func (c *runCmd) Run(e *env) error {
 			return err
 		}
 	}
-	simBegan := time.Now()
-	goErr := simulate(run, e.stderr)
-	simSeconds := time.Since(simBegan).Seconds()
+	var s *result.Summary
+	goErr := watched(run, e.stderr, func(watch sim.Observer) (goErr error) {
+		s, goErr, err = job.Go(watch)
+		return goErr
+	})
 	if c.CPU != "" {
 		pprof.StopCPUProfile()
 	}
-	s, t, limits := run.Outcome(version())
-	s.Complete = s.Complete && goErr == nil
-	s.SimSeconds, s.PeakMemory = simSeconds, peakMemory()
-	s.WallSeconds = time.Since(began).Seconds()
-	files := []result.File{{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }}}
-	if tap != nil {
-		if tap.Missed > 0 {
-			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", tap.Len(), tap.Missed))
-		}
-		files = append(files, result.File{Name: "capture.pcapng", Write: func(w io.Writer) error { return writeCapture(w, tap) }})
-	}
-	if err := write(dir, plan, s, t, limits, files); err != nil {
+	if err != nil {
 		return err
 	}
 	if c.JSON {
@@ -105,13 +97,10 @@ func (c *runCmd) Run(e *env) error {
 		}
 	} else {
 		report.Text(e.stdout, s)
-		fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", dir)
+		fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", job.Dir)
 		if tap != nil {
-			fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", tap.Len(), filepath.Join(dir, "capture.pcapng"))
+			fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", tap.Len(), filepath.Join(job.Dir, "capture.pcapng"))
 		}
-	}
-	if f := run.Failed(); f != nil && goErr == nil {
-		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
 	}
 	return goErr
 }
@@ -148,15 +137,24 @@ func writeCapture(w io.Writer, tap *sim.Capture) error {
 	return err
 }
 
-func write(dir string, plan *scenario.Plan, s *result.Summary, t *result.Tables, limits []string, files []result.File) error {
-	_, values := plan.File.Values()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Configs: plan.Texts, Resolved: values,
-		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
-	return result.Write(dir, m, s, t, files...)
+// captured is the capture as a file of the run directory, and what it leaves out.
+func captured(tap *sim.Capture) ([]result.File, []string) {
+	if tap == nil {
+		return nil, nil
+	}
+	var left []string
+	if tap.Missed > 0 {
+		left = append(left, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", tap.Len(), tap.Missed))
+	}
+	return []result.File{{Name: "capture.pcapng", Write: func(w io.Writer) error { return writeCapture(w, tap) }}}, left
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.
-func simulate(run *sim.Run, stderr io.Writer) error {
+func simulate(run *sim.Run, stderr io.Writer) error { return watched(run, stderr, run.Go) }
+
+// watched does what simulates a run with a progress bar, and ends it early, in order,
+// on Ctrl-C.
+func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) error {
 	var stop atomic.Bool
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM)
@@ -171,7 +169,7 @@ func simulate(run *sim.Run, stderr io.Writer) error {
 		}
 	}()
 	bar := newMeter(stderr)
-	err := run.Go(func(p sim.Progress) bool {
+	err := simulate(func(p sim.Progress) bool {
 		bar.simulated(p)
 		return !stop.Load()
 	})
@@ -200,14 +198,4 @@ func slug(name, path string) string {
 		}
 		return '-'
 	}, strings.TrimLeft(name, "."))
-}
-
-// peakMemory returns the process's largest resident size, zero where the
-// system does not say.
-func peakMemory() int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return u.Maxrss * 1024
 }

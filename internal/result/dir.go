@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sys/unix"
 )
 
 // Manifest is run.json.
@@ -105,9 +106,16 @@ func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err e
 	return replace(tmp, dir)
 }
 
-// replace moves tmp to dir; an earlier run there is set aside first and
-// removed only once the new one is in place.
+// replace moves tmp to dir. An earlier run there is exchanged in one step, so that
+// whoever is killed, or reads meanwhile, finds the one or the other; where the file
+// system cannot do that it is set aside first. It is removed at the end.
 func replace(tmp, dir string) error {
+	switch err := unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); {
+	case err == nil:
+		return os.RemoveAll(tmp)
+	case errors.Is(err, os.ErrNotExist):
+		return os.Rename(tmp, dir)
+	}
 	old := tmp + ".old"
 	err := os.Rename(dir, old)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -38,8 +38,7 @@ type Run struct {
 	Plan    *scenario.Plan
 	sampler *sampler
 	pauses  []result.PauseRow
-	missed  int64 // PFC events beyond the table
-	ended   bool
+	missed  int64        // PFC events beyond the table
 	seen    progressMark // at the last look for a stall
 }
 
@@ -191,7 +190,6 @@ func (r *Run) event(e engine.Event) {
 }
 
 func (r *Run) finishRun() {
-	r.ended = true
 	r.sampler.take()
 	r.Hosts.Finish()
 }

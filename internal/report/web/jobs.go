@@ -3,8 +3,6 @@ package web
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/result"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 )
@@ -36,6 +35,7 @@ type Job struct {
 	Rate     float64 `json:"hops_per_second"`
 	Left     float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
 	SoFar    *SoFar  `json:"so_far,omitempty"`
+	dir      string  // reserved
 	stopping *atomic.Bool
 	began    time.Time
 	asked    time.Time // somebody looked
@@ -177,7 +177,16 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())
 		}
 	}()
-	goErr := run.Go(func(p sim.Progress) bool {
+	r := &runner.Runner{Plan: plan, Run: run, Version: j.version, Began: x.began}
+	name := unsafe.ReplaceAllString(x.Title, "-")
+	if err := r.Fresh(j.root, name[:min(len(name), 80)]); err != nil {
+		return "", err
+	}
+	defer r.Release()
+	j.mu.Lock()
+	x.dir = filepath.Base(r.Dir)
+	j.mu.Unlock()
+	_, goErr, err := r.Go(func(p sim.Progress) bool {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered), int64(p.Total), p.Hops, p.Ops, p.OpsLeft
@@ -193,43 +202,11 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		}
 		return !x.stopping.Load()
 	})
-	s, t, limits := run.Outcome(j.version)
-	s.Complete = s.Complete && goErr == nil
-	s.SimSeconds = time.Since(x.began).Seconds()
-	s.WallSeconds = s.SimSeconds
-	_, values := plan.File.Values()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: plan.Text, Configs: plan.Texts, Resolved: values, Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: limits}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if dir, err = fresh(j.root, x.Title); err != nil {
-		return "", err
-	}
-	err = result.Write(dir, m, s, t, result.File{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }})
-	if f := run.Failed(); f != nil && goErr == nil {
-		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
-	}
-	return dir, errors.Join(goErr, err)
+	return r.Dir, errors.Join(goErr, err)
 }
 
+// unsafe is what a run's directory is not called.
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
-
-// fresh finds a name that no run has.
-func fresh(root, title string) (string, error) {
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", err
-	}
-	name := unsafe.ReplaceAllString(title, "-")
-	if len(name) > 80 {
-		name = name[:80]
-	}
-	for n := 1; n < 100_000; n++ {
-		dir := filepath.Join(root, fmt.Sprintf("%s-%03d", name, n))
-		if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-			return dir, nil
-		}
-	}
-	return "", fmt.Errorf("there are too many runs called %s", name)
-}
 
 func (j *jobs) list() []Job {
 	j.mu.Lock()
@@ -241,6 +218,18 @@ func (j *jobs) list() []Job {
 	}
 	sort.Slice(out, func(a, b int) bool { return out[a].began.After(out[b].began) })
 	return out
+}
+
+// reserved reports whether a directory is that of a job which goes on.
+func (j *jobs) reserved(name string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, x := range j.byID {
+		if x.State == "running" && x.dir == name {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *jobs) stop(id string) error {

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -212,6 +213,7 @@ func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) listRuns(w http.ResponseWriter, _ *http.Request) {
 	list, err := List(s.Root)
+	list = slices.DeleteFunc(list, func(e Entry) bool { return e.Error != "" && s.jobs.reserved(e.Name) })
 	send(w, list, err)
 }
 

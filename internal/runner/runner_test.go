@@ -1,0 +1,162 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+const incast = `name: incast
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: dcqcn}
+workload: {traffic: {incast: {bytes: 400MB, fan_in: 3}}}
+`
+
+func runner(t *testing.T) *Runner {
+	t.Helper()
+	d, err := scenario.Parse("x", []byte(incast), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sim.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Runner{Plan: p, Run: run, Version: "test", Began: time.Now()}
+}
+
+func summary(t *testing.T, dir string) *result.Summary {
+	t.Helper()
+	s, err := result.ReadSummary(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What there is on the way is written whole, as incomplete, and writing it changes
+// nothing of what follows.
+func TestOnTheWay(t *testing.T) {
+	root := t.TempDir()
+	plain, often := runner(t), runner(t)
+	if err := plain.Fresh(root, "run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := often.Fresh(root, "run"); err != nil {
+		t.Fatal(err)
+	}
+	if plain.Dir == often.Dir {
+		t.Fatal("two runs in one directory")
+	}
+	if _, goErr, err := plain.Go(nil); goErr != nil || err != nil {
+		t.Fatal(goErr, err)
+	}
+	often.first, often.every = 1, 1
+	written, last := 0, int64(0)
+	_, goErr, err := often.Go(func(sim.Progress) bool {
+		s, err := result.ReadSummary(often.Dir)
+		if err != nil {
+			return true // the next one is not due yet
+		}
+		if s.Complete || s.StepTime <= last {
+			t.Errorf("on the way: %+v", s)
+		}
+		if flows, err := result.ReadTable[result.FlowRow](often.Dir, "flows"); err != nil || len(flows) > 3 {
+			t.Errorf("%d flows, %v", len(flows), err)
+		}
+		written++
+		last = s.StepTime
+		return true
+	})
+	if goErr != nil || err != nil {
+		t.Fatal(goErr, err)
+	}
+	if written < 2 {
+		t.Fatalf("written %d times on the way", written)
+	}
+	entries, _ := os.ReadDir(plain.Dir)
+	for _, e := range entries {
+		a, _ := os.ReadFile(filepath.Join(plain.Dir, e.Name()))
+		b, _ := os.ReadFile(filepath.Join(often.Dir, e.Name()))
+		if e.Name() == "summary.json" || e.Name() == "run.json" {
+			a, b = timeless(t, a), timeless(t, b)
+		}
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s differs once the run was written on the way", e.Name())
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// timeless drops what differs between any two runs.
+func timeless(t *testing.T, b []byte) []byte {
+	m := map[string]any{}
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []string{"wall_seconds", "sim_seconds", "peak_memory_bytes"} {
+		delete(m, k)
+	}
+	b, _ = json.Marshal(m)
+	return b
+}
+
+// An earlier run stays until the new one has ended; what holds something else is left
+// alone; what was reserved and not used is given back.
+func TestReserve(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "run")
+	r := runner(t)
+	if err := r.Reserve(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	r.Release()
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("an unused directory stays: %v", err)
+	}
+	r = runner(t)
+	if err := r.Reserve(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, goErr, err := r.Go(nil); goErr != nil || err != nil {
+		t.Fatal(goErr, err)
+	}
+	r.Release()
+	whole := summary(t, dir)
+	if !whole.Complete {
+		t.Errorf("%+v", whole)
+	}
+	if r = runner(t); r.Reserve(dir, false) == nil {
+		t.Error("an earlier run was not noticed")
+	}
+	if err := r.Reserve(dir, true); err != nil {
+		t.Fatal(err)
+	}
+	r.first, r.every = 1, 1
+	n := 0
+	if _, _, err := r.Go(func(sim.Progress) bool {
+		if s := summary(t, dir); s.StepTime != whole.StepTime || !s.Complete {
+			t.Errorf("the earlier run is gone before the new one has ended: %+v", s)
+		}
+		n++
+		return n < 3
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if s := summary(t, dir); s.Complete || s.StepTime >= whole.StepTime {
+		t.Errorf("%+v", s)
+	}
+}
