@@ -56,6 +56,16 @@ var (
 	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}}
 )
 
+// treeShare is what a tree of an all-reduce reaches of its bandwidth by size: by
+// protocol, then by the power of two from 64 B on; nothing is taken off beyond. That
+// there is a table of 64 B to 256 MB is HANDBOOK.md's, its numbers are from memory of
+// the same file.
+var treeShare = [3][23]float64{
+	{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+	{1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+	{.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
+}
+
 const (
 	netOverhead = 1.0  // microseconds that a hop between nodes costs at least; three times that with Simple
 	nvlsLatency = 25.0 // microseconds, over NVLink
@@ -73,8 +83,7 @@ func (m Machine) Check() error {
 // Tune returns every algorithm and protocol that NCCL would consider for a
 // collective of so many bytes (in all-gathers and reduce-scatters, of all ranks
 // together), the fastest first: latency plus bytes over bandwidth. All-reduces know
-// rings, trees and NVLS; all-gathers and reduce-scatters are rings. The correction
-// of trees by size is not among the facts we hold and is left out.
+// rings, trees and NVLS; all-gathers and reduce-scatters are rings.
 func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -93,7 +102,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	for p := range Protocols {
 		add(ByRing, p, m.ringLatency(kind, p, bytes), m.ringBandwidth(kind, p))
 		if kind == AllReduce && m.Nodes > 1 {
-			add(ByTree, p, m.treeLatency(p), m.treeBandwidth(p))
+			add(ByTree, p, m.treeLatency(p), m.treeBandwidth(p, bytes))
 		}
 	}
 	if kind == AllReduce && m.NVLS && m.Nodes == 1 {
@@ -169,7 +178,7 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 }
 
 // treeBandwidth likewise for trees, which move every byte up and down.
-func (m Machine) treeBandwidth(p int) float64 {
+func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	tree, ll, _ := m.limit()
 	bus := min(m.bus()*0.92, float64(m.Channels)*tree)
 	switch Protocols[p] {
@@ -177,6 +186,9 @@ func (m Machine) treeBandwidth(p int) float64 {
 		bus = min(bus/3.8, ll)
 	case LL128:
 		bus *= 120.0 / 128
+	}
+	if i := math.Floor(math.Log2(bytes / 64)); i >= 0 && i < float64(len(treeShare[p])) {
+		bus *= treeShare[p][int(i)]
 	}
 	return bus / 2
 }
