@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math"
+
 	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -40,7 +42,7 @@ func (c *Candidate) sum(in SearchInput) {
 
 // training is a layout's step as the workload builder takes it.
 func (in SearchInput) training(l partition.Layout) *workload.Training {
-	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1,
+	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1, Gathers: in.Gathers, Regather: in.Regather,
 		Efficiency: in.Efficiency, Kernels: in.Kernels, Channels: in.Channels(l), PerServer: in.Site.PerServer, NVLink: in.Site.NVLink, NVLatency: in.Site.NVLatency}
 }
 
@@ -152,8 +154,12 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	}
 	mb := float64(l.Microbatches)
 	experts := group{g.n / l.EP, g.stride * l.EP}
-	once := in.Site.ring(g, t.Channels, dense*2, 1) + in.Site.ring(experts, t.Channels, sparse*2, 1) // one round of all parameters
-	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))                                             // the last bucket has nothing to hide behind
+	pieces := func(params float64) float64 { return math.Ceil(2 * params / float64(t.Bucket)) }
+	if l.ZeRO == 3 {
+		pieces = func(float64) float64 { return float64(in.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers)) }
+	}
+	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) + in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse)) // one round of all parameters
+	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))                                                                      // the last bucket has nothing to hide behind
 	hide := func(t, window float64) float64 {
 		if in.NoOverlap {
 			return t
@@ -171,8 +177,12 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		rounds = mb + 1
 	case 3:
 		first := once / float64(in.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it
-		c.Data = mb * (max(2*once-b, 0) + max(once-f, 0) + 2*float64(l.VPP)*first)
-		rounds = 3 * mb
+		back := 2.0
+		if t.Regather {
+			back++
+		}
+		c.Data = mb * (max(back*once-b, 0) + max(once-f, 0) + 2*float64(l.VPP)*first)
+		rounds = (1 + back) * mb
 	}
 	k := float64(in.Site.inServer(g))
 	sent := rounds * 2 * (dense*(float64(g.n)-1)/float64(g.n) + sparse*max(0, float64(experts.n)-1)/float64(experts.n))

@@ -151,9 +151,10 @@ type group struct {
 // inServer is how many of a group's ranks share a server.
 func (s Site) inServer(g group) int { return min(g.n, max(1, s.PerServer/g.stride)) }
 
-// ring is the time of rings over a group that move bytes rounds/n times, each on
-// the rail of one of the GPUs that the group has in a server.
-func (s Site) ring(g group, rings int, bytes, rounds float64) float64 {
+// ring is the time of one round of rings over a group that move bytes in so many
+// pieces one after the other, each ring on the rail of one of the GPUs that the
+// group has in a server.
+func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	if g.n < 2 || bytes == 0 {
 		return 0
 	}
@@ -165,7 +166,7 @@ func (s Site) ring(g group, rings int, bytes, rounds float64) float64 {
 		hops = n / float64(k)
 	}
 	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()
-	return rounds * ((n-1)/n*bytes*8/float64(rate) + latency*(n-1)/n)
+	return (n - 1) / n * (bytes*8/float64(rate) + pieces*latency)
 }
 
 // send is the time of one transfer to a rank a stride away.

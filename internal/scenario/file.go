@@ -200,6 +200,8 @@ type Training struct {
 	VPP           int        `yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
 	ZeRO          int        `yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
 	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
+	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
+	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
 	SeqParallel   bool       `yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
 	Recompute     string     `yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
 	TPOverlap     bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
@@ -318,5 +320,5 @@ func defaultQueues() map[string]Queue {
 func trainingDefault() Training {
 	return Training{TP: 1, PP: 1, DP: 1, MicroBatch: 1, GlobalBatch: 0, Sequence: 2048, GradBytes: 2,
 		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Schedule: "1f1b", Channels: 1,
-		CP: 1, EP: 1, VPP: 1, Prefetch: 1, Recompute: "selective", ScatterGather: true, Order: "tp-cp-dp-pp", DPAlgorithm: "ring", EPAlgorithm: "direct", Kernels: "flat"}
+		CP: 1, EP: 1, VPP: 1, Prefetch: 1, Gathers: 1, Recompute: "selective", ScatterGather: true, Order: "tp-cp-dp-pp", DPAlgorithm: "ring", EPAlgorithm: "direct", Kernels: "flat"}
 }

@@ -149,6 +149,33 @@ func TestShardedVolume(t *testing.T) {
 	}
 }
 
+// Recomputation that gathers for itself moves the layers, not the head, once more; in
+// however many pieces a layer is gathered, it moves the same.
+func TestRegather(t *testing.T) {
+	tr := training(t, "llama-2-7b", 2, 1, 4)
+	tr.ZeRO, tr.Microbatches, tr.Prefetch, tr.Recompute, tr.Regather = 3, 1, 1, partition.RecomputeFull, true
+	ops := 0
+	for _, tr.Gathers = range []int{1, 4} {
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := tr.Model
+		want := 3 * 2 * float64(4*m.Params()-m.Vocab*m.Hidden)
+		if got := volume(d, DataParallel); math.Abs(got/want-1) > 1e-3 {
+			t.Errorf("%d pieces: %.5g bytes, want %.5g", tr.Gathers, got, want)
+		}
+		if len(d.Ops) <= ops {
+			t.Errorf("%d operations in %d pieces", len(d.Ops), tr.Gathers)
+		}
+		ops = len(d.Ops)
+	}
+	tr.ZeRO = 2
+	if _, err := tr.Build(); err == nil {
+		t.Error("parameters that stay are gathered again")
+	}
+}
+
 // Sequence parallelism moves as much as plain tensor parallelism forwards, and the
 // gathered tokens once more backwards (Korthikanti et al. 2022).
 func TestSequenceVolume(t *testing.T) {
@@ -252,6 +279,8 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr.Algorithm = rapid.SampledFrom([]string{"", coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}).Draw(rt, "algorithm")
 		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"), rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
 		tr.Fold = rapid.Bool().Draw(rt, "fold")
+		tr.Gathers = pick("gathers", 1, 1, 4)
+		tr.Regather = tr.ZeRO == 3 && tr.Recompute == partition.RecomputeFull && rapid.Bool().Draw(rt, "regather")
 		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond
 		d, err := tr.Build()
 		if err != nil {

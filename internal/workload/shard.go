@@ -61,45 +61,70 @@ func (s *step) perServer() int {
 	return max(1, s.PerServer)
 }
 
-// fetch begins to gather the parameters of a part's layers for one pass (ZeRO 3):
-// the first layer and those ahead of it.
+// fetched is the parameters of a pass on their way (ZeRO 3).
+type fetched struct {
+	part int
+	uses []int       // layers in the order the pass needs them
+	in   [][]arrival // by use
+	next int
+}
+
+// fetch begins to gather the parameters of a part's layers for one pass: those of
+// the first use and of the ones within reach.
 func (s *step) fetch(p, part int, back bool) {
 	if s.ZeRO != 3 {
 		return
 	}
-	n := s.units(part)
-	s.ahead[p] = make([][]arrival, n)
-	for i := range min(1+s.Prefetch, n) {
-		s.gatherLayer(p, part, passOrder(i, n, back))
+	f := &fetched{part: part, uses: s.uses(part, back)}
+	f.in = make([][]arrival, len(f.uses))
+	s.ahead[p] = f
+	for i := range min(1+s.Prefetch, len(f.uses)) {
+		s.gatherLayer(p, i)
 	}
 }
 
-// passOrder is which of n layers a pass uses as its i-th.
-func passOrder(i, n int, back bool) int {
-	if back {
-		return n - 1 - i
+// uses lists a part's layers as a pass needs them: once each, and backward twice
+// where recomputation does not leave them for the gradients.
+func (s *step) uses(part int, back bool) (out []int) {
+	n, layers := s.units(part), int(s.Layers(s.Model, part))
+	for i := range n {
+		if !back {
+			out = append(out, i)
+			continue
+		}
+		l := n - 1 - i
+		out = append(out, l)
+		if s.Regather && l < layers {
+			out = append(out, l)
+		}
 	}
-	return i
+	return out
 }
 
-// use makes the ranks of a stage wait for a layer's parameters and begins to gather
-// the one that is now within reach.
-func (s *step) use(p, part, l int, back bool) {
+// use makes the ranks of a stage wait for the parameters it needs next and begins to
+// gather those that are now within reach.
+func (s *step) use(p int) {
 	if s.ZeRO != 3 {
 		return
 	}
-	n := s.units(part)
-	if i := passOrder(l, n, back) + 1 + s.Prefetch; i < n {
-		s.gatherLayer(p, part, passOrder(i, n, back))
+	f := s.ahead[p]
+	i := f.next
+	f.next++
+	if ahead := i + 1 + s.Prefetch; ahead < len(f.uses) {
+		s.gatherLayer(p, ahead)
 	}
-	s.await(s.ahead[p][l])
+	s.await(f.in[i])
 }
 
-func (s *step) gatherLayer(p, part, l int) {
-	dense, sparse := s.params(part, l)
-	in := s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*dense))
-	in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*sparse))...)
-	s.ahead[p][l] = in
+// gatherLayer gathers the parameters of a pass's i-th use, piece by piece.
+func (s *step) gatherLayer(p, i int) {
+	f := s.ahead[p]
+	dense, sparse := s.params(f.part, f.uses[i])
+	n := max(1, s.Gathers)
+	for range n {
+		f.in[i] = append(f.in[i], s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*dense/float64(n)))...)
+		f.in[i] = append(f.in[i], s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*sparse/float64(n)))...)
+	}
 }
 
 // written is called when a layer's gradients of a microbatch are there: they are

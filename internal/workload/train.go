@@ -23,6 +23,8 @@ type Training struct {
 	TensorOverlap bool       // weight gradients while input gradients are reduced
 	ScatterGather bool       // a stage sends each activation once, not once per tensor parallel rank
 	Prefetch      int        // ZeRO 3: layers gathered ahead of the one at work
+	Gathers       int        // ZeRO 3: collectives that gather a layer, one after the other; 0 is 1
+	Regather      bool       // ZeRO 3: recomputation and gradients gather a layer each
 	Efficiency    float64    // share of the GPU's peak that matrix products reach
 	Kernels       string     // flat, fused or unfused
 	Channels      int        // parallel rings per gradient bucket
@@ -83,6 +85,10 @@ func (t *Training) Validate() error {
 		return fieldErr("channels", "must lie between 1 and 64, found %d", t.Channels)
 	case t.Prefetch < 0 || t.Prefetch > 1000:
 		return fieldErr("prefetch", "must lie between 0 and 1000 layers, found %d", t.Prefetch)
+	case t.Gathers < 0 || t.Gathers > 64:
+		return fieldErr("gathers", "must lie between 1 and 64 collectives per layer, found %d", t.Gathers)
+	case t.Regather && (t.ZeRO != 3 || t.Recompute != partition.RecomputeFull):
+		return fieldErr("regather", "is for zero 3 with recompute: full, found zero %d with recompute: %s", t.ZeRO, t.Recompute)
 	case t.Kernels != "" && t.Kernels != Flat && t.Kernels != Fused && t.Kernels != Unfused:
 		return fieldErr("kernels", "%q is not known; accepted: %s, %s, %s", t.Kernels, Flat, Fused, Unfused)
 	}
@@ -103,15 +109,15 @@ type step struct {
 	*Training
 	b      *Builder
 	k      kernels
-	seats  [][][]int     // by stage, by replica (context fastest): the ranks of a tensor parallel group
-	dense  [][][]int     // by stage: groups that share the dense parameters
-	sparse [][][]int     // by stage: groups that share experts
-	last   []int32       // by rank: the compute op that came last
-	wait   [][]int32     // by rank: deliveries the next compute op waits for
-	chain  [][]int32     // by rank: the last gradient reduction; they go in order
-	gather [][]int32     // by rank: the last gathering of parameters; so do these
-	ahead  [][][]arrival // by stage, by layer of the pass: parameters on their way
-	pool   []pool        // by stage: gradients not yet reduced
+	seats  [][][]int  // by stage, by replica (context fastest): the ranks of a tensor parallel group
+	dense  [][][]int  // by stage: groups that share the dense parameters
+	sparse [][][]int  // by stage: groups that share experts
+	last   []int32    // by rank: the compute op that came last
+	wait   [][]int32  // by rank: deliveries the next compute op waits for
+	chain  [][]int32  // by rank: the last gradient reduction; they go in order
+	gather [][]int32  // by rank: the last gathering of parameters; so do these
+	ahead  []*fetched // by stage
+	pool   []pool     // by stage: gradients not yet reduced
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
 }
@@ -135,7 +141,7 @@ func (t *Training) Build() (*DAG, error) {
 	n := t.Ranks()
 	s := &step{Training: t, b: NewBuilder(n), k: t.kernels(),
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n), gather: make([][]int32, n),
-		ahead: make([][][]arrival, t.PP), pool: make([]pool, t.PP),
+		ahead: make([]*fetched, t.PP), pool: make([]pool, t.PP),
 		fwdIn: map[port][]arrival{}, bwdIn: map[port][]arrival{}}
 	for i := range s.last {
 		s.last[i] = -1
@@ -164,7 +170,7 @@ func (t *Training) size() float64 {
 		perLayer *= 1.5
 	}
 	if t.ZeRO == 3 {
-		perLayer += 3 * d * float64(t.Channels)
+		perLayer += 4 * d * float64(t.Channels) * float64(max(1, t.Gathers))
 	}
 	ranks := float64(t.Ranks())
 	ops := ranks * (float64(t.Model.Layers)/float64(t.PP) + 1) * float64(t.Microbatches) * perLayer
@@ -246,12 +252,12 @@ func (s *step) forward(p, part, k int) {
 	s.receive(p, s.fwdIn, part, k)
 	layers := int(s.Layers(s.Model, part))
 	s.fetch(p, part, false)
-	for l := range layers {
-		s.use(p, part, l, false)
+	for range layers {
+		s.use(p)
 		s.layer(p, Forward)
 	}
 	if part == s.Chunks()-1 {
-		s.use(p, part, layers, false)
+		s.use(p)
 		s.each(p, s.k.head.forward, Forward)
 		return
 	}
@@ -265,7 +271,7 @@ func (s *step) backward(p, part, k int) {
 	layers := int(s.Layers(s.Model, part))
 	postponed := s.Schedule == partition.ZeroBubble
 	if part == s.Chunks()-1 {
-		s.use(p, part, layers, true)
+		s.use(p)
 		d := s.k.head.backward()
 		if postponed {
 			d = s.k.head.inputs
@@ -274,9 +280,12 @@ func (s *step) backward(p, part, k int) {
 		s.written(p, part, layers, k, postponed)
 	}
 	for l := layers - 1; l >= 0; l-- {
-		s.use(p, part, l, true)
+		s.use(p)
 		if s.Recompute == partition.RecomputeFull {
 			s.layer(p, Backward)
+		}
+		if s.Regather {
+			s.use(p)
 		}
 		s.layerBack(p, postponed)
 		s.written(p, part, l, k, postponed)
