@@ -136,7 +136,7 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	each := float64(t.Routed()) / float64(t.TP) / float64(t.EP)
 	out, local := 0.0, each*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
 	if k < t.EP {
-		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer)) + s.Latency.Seconds() // on average half round the group
+		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds() // on average half round the group
 	}
 	return max(out, local)
 }

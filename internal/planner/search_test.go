@@ -67,9 +67,32 @@ func TestFullest(t *testing.T) {
 		balls, bins int
 		want, tol   float64
 	}{{1, 8, 1, 0}, {5, 1, 5, 0}, {2, 2, 1.5, 0.13}, {64, 64, 4.2, 0.4}, {6400, 64, 124, 3}} {
-		if got := fullest(c.balls, c.bins); math.Abs(got-c.want) > c.tol {
+		if got := fullest(c.balls, c.bins, 1); math.Abs(got-c.want) > c.tol {
 			t.Errorf("%d balls in %d bins: %.3f in the fullest, want %.2f", c.balls, c.bins, got, c.want)
 		}
+	}
+}
+
+// Between switch pairs the two queue pairs of a NIC meet on one of the receiver's links
+// with probability a half: a ring of many such hops waits for one where they do, a
+// single message for one and a half on average. Spread packets do not meet, and
+// neither does anything inside a segment.
+func TestSwitchPairs(t *testing.T) {
+	s := site(t, 64)
+	s.Segment, s.Ports, s.Down, s.Uplinks, s.Uplink, s.QPs = 4, 2, 32, 8, 2*s.NIC, 2
+	if got := float64(s.NIC) / float64(s.rate(8, 16)); math.Abs(got-2) > 0.01 {
+		t.Errorf("a ring: %.3f times slower, want 2", got)
+	}
+	if got := float64(s.NIC) / float64(s.rate(8, 1)); got < 1.4 || got > 1.6 {
+		t.Errorf("a message: %.3f times slower, want about 1.5", got)
+	}
+	s.Spread = true
+	if got := s.rate(8, 16); got != s.NIC {
+		t.Errorf("spread: %v of %v", got, s.NIC)
+	}
+	s.Spread, s.Uplinks = false, 0
+	if got := s.rate(8, 16); got != s.NIC {
+		t.Errorf("one segment: %v of %v", got, s.NIC)
 	}
 }
 

@@ -20,6 +20,8 @@ type Site struct {
 	Latency   unit.Time // of a message between servers
 	NVLatency unit.Time // inside one
 	Segment   int       // servers that hang off one set of leaves
+	Ports     int       // links of a NIC, to as many leaves; 0 is 1
+	Down      int       // links of a leaf to NICs; 0 is Segment
 	Uplinks   int       // of a leaf; 0: nothing above it
 	Uplink    unit.Rate // of one of them
 	Ratio     float64   // oversubscription of the leaves, 1 is none
@@ -41,7 +43,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 	if g.Nodes[leaf].Role == topo.Host {
 		leaf = g.Links[nic.Links[0]].B
 	}
-	down, up := unit.Rate(0), unit.Rate(0)
+	down, up, cables := unit.Rate(0), unit.Rate(0), 0
 	servers := map[int]bool{}
 	for _, l := range g.Links {
 		other := -1
@@ -55,6 +57,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 		case other < 0:
 		case g.Nodes[other].Role == topo.Host:
 			down += l.Rate
+			cables++
 			servers[other] = true
 		default:
 			up += l.Rate
@@ -63,6 +66,7 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 		}
 	}
 	s.Segment = max(1, len(servers))
+	s.Ports, s.Down = len(nic.Links), cables
 	if s.Segment == len(g.Hosts) {
 		s.Uplinks, up = 0, 0 // nobody is beyond them
 	}
@@ -103,18 +107,25 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 }
 
 // rate is what a GPU's transfers to the rank so many on get: the NIC's rate, less
-// what the uplinks are short of, less what flows lose that hash onto one uplink.
-// The slowest flow counts, because collectives wait for it.
-func (s Site) rate(ranks int) unit.Rate {
+// what the uplinks are short of, less what queue pairs lose that hash onto one
+// uplink, or at a NIC of two links onto one of those. So many transfers wait for the
+// slowest among them.
+func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	_, crossing := s.reach(max(ranks, s.PerServer))
 	if crossing == 0 {
 		return s.NIC
 	}
-	flows := max(1, crossing*float64(s.Segment))
-	load := flows * float64(s.NIC) / (float64(s.Uplinks) * float64(s.Uplink)) // of the mean uplink
+	ports, down := max(1, s.Ports), s.Down
+	if down == 0 {
+		down = s.Segment
+	}
+	flows, link := max(1, crossing*float64(down)), float64(s.NIC)/float64(ports) // of a leaf
+	load := flows * link / (float64(s.Uplinks) * float64(s.Uplink))              // of the mean uplink
 	if !s.Spread {
-		worst := fullest(int(math.Round(flows))*s.QPs, s.Uplinks)
-		load = max(load, worst*float64(s.NIC)/float64(s.QPs)/float64(s.Uplink))
+		each := float64(s.NIC) / float64(s.QPs)
+		leaves := max(1, waiting*float64(ports)/flows)
+		load = max(load, fullest(int(math.Round(flows*float64(s.QPs)/float64(ports))), s.Uplinks, 2*leaves)*each/float64(s.Uplink), // up and down
+			fullest(s.QPs, ports, waiting)*each/link)
 	}
 	if s.Pod > 0 {
 		load = max(load, min(1, float64(ranks)/float64(s.PerServer)/float64(s.Pod))*s.Upper)
@@ -123,9 +134,9 @@ func (s Site) rate(ranks int) unit.Rate {
 }
 
 // fullest is the expected load of the fullest of n bins that hold balls thrown at
-// random, taking the bins as independent: the sum over k of 1 - P(one bin has
-// fewer than k)^n.
-func fullest(balls, n int) float64 {
+// random, in so many throws of all of them, taking the bins as independent: the sum
+// over k of 1 - P(one bin has fewer than k)^(n times).
+func fullest(balls, n int, times float64) float64 {
 	if n == 1 || balls < 2 {
 		return float64(balls)
 	}
@@ -134,7 +145,10 @@ func fullest(balls, n int) float64 {
 	below, sum := 0.0, 0.0
 	for k := 1; k <= balls; k++ {
 		below += mass
-		more := 1 - math.Pow(min(below, 1), float64(n))
+		more := 1 - math.Pow(min(below, 1), float64(n)*max(1, times))
+		if k <= (balls+n-1)/n {
+			more = 1 // some bin has as many
+		}
 		if sum += more; more < 1e-6 && float64(k) > float64(balls)*p {
 			break
 		}
@@ -162,7 +176,10 @@ func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	n := float64(g.n)
 	rate, hops := s.NVLink, 0.0
 	if k < g.n {
-		rate = min(s.NVLink, s.rate(g.stride)*unit.Rate(min(k, rings)))
+		used := min(k, rings)
+		_, crossing := s.reach(max(g.stride, s.PerServer))
+		all := float64(s.GPUs) / float64(k) * float64(used) * crossing // transfers of all such groups between leaves
+		rate = min(s.NVLink, s.rate(g.stride, all)*unit.Rate(used))
 		hops = n / float64(k)
 	}
 	latency := hops*s.Latency.Seconds() + (n-hops)*s.NVLatency.Seconds()
@@ -174,7 +191,7 @@ func (s Site) send(stride int, bytes float64) float64 {
 	if local, _ := s.reach(stride); local {
 		return bytes*8/float64(s.NVLink) + s.NVLatency.Seconds()
 	}
-	return bytes*8/float64(s.rate(stride)) + s.Latency.Seconds()
+	return bytes*8/float64(s.rate(stride, 1)) + s.Latency.Seconds()
 }
 
 // groupsOf returns the strides of a layout's groups.
