@@ -8,17 +8,24 @@ type Wait struct {
 	Total    unit.Time
 	Samples  int32
 	MaxQueue int32
+
+	next        int32 // row+1 of the flow's next port
+	seenSamples int32 // at the last lap
+	seen        unit.Time
 }
 
 // WaitTable sums queueing delay by (flow, port) over every sixteenth packet:
 // what tells later which queue made a flow slow, and with whom it was shared.
 type WaitTable struct {
-	rows []Wait
-	used int
+	rows  []Wait
+	index []int32         // row+1 by hash, open addressing
+	first map[int32]int32 // by flow: row+1 of its latest port
 }
 
 // NewWaitTable returns an empty table.
-func NewWaitTable() *WaitTable { return &WaitTable{rows: make([]Wait, 1<<12)} }
+func NewWaitTable() *WaitTable {
+	return &WaitTable{index: make([]int32, 1<<12), first: map[int32]int32{}}
+}
 
 func (t *WaitTable) add(qp, port int32, d unit.Time, queued int32) {
 	r := t.find(qp, port)
@@ -28,42 +35,63 @@ func (t *WaitTable) add(qp, port int32, d unit.Time, queued int32) {
 }
 
 func (t *WaitTable) find(qp, port int32) *Wait {
-	mask := uint32(len(t.rows) - 1)
+	i := t.slot(qp, port)
+	if t.index[i] == 0 {
+		if 2*len(t.rows) >= len(t.index) {
+			t.grow()
+			i = t.slot(qp, port)
+		}
+		t.rows = append(t.rows, Wait{QP: qp, Port: port, next: t.first[qp]})
+		t.index[i] = int32(len(t.rows))
+		t.first[qp] = t.index[i]
+	}
+	return &t.rows[t.index[i]-1]
+}
+
+// slot is where a flow's port stands in the index, or would.
+func (t *WaitTable) slot(qp, port int32) uint32 {
+	mask := uint32(len(t.index) - 1)
 	h := (uint32(qp)*0x9e3779b1 ^ uint32(port)*0x85ebca6b)
 	h ^= h >> 15
 	for i := h & mask; ; i = (i + 1) & mask {
-		r := &t.rows[i]
-		if r.Samples == 0 {
-			if t.used*2 > len(t.rows) {
-				t.grow()
-				return t.find(qp, port)
-			}
-			t.used++
-			r.QP, r.Port = qp, port
-			return r
-		}
-		if r.QP == qp && r.Port == port {
-			return r
+		if n := t.index[i]; n == 0 || t.rows[n-1].QP == qp && t.rows[n-1].Port == port {
+			return i
 		}
 	}
 }
 
 func (t *WaitTable) grow() {
-	old := t.rows
-	t.rows = make([]Wait, 2*len(old))
-	t.used = 0
-	for _, r := range old {
-		if r.Samples > 0 {
-			*t.find(r.QP, r.Port) = r
-		}
+	t.index = make([]int32, 2*len(t.index))
+	for n := range t.rows {
+		t.index[t.slot(t.rows[n].QP, t.rows[n].Port)] = int32(n + 1)
 	}
 }
 
-// Each calls f for every row, in table order.
+// Each calls f for every row, in the order of their first packets.
 func (t *WaitTable) Each(f func(Wait)) {
 	for _, r := range t.rows {
-		if r.Samples > 0 {
-			f(r)
+		f(r)
+	}
+}
+
+// Of calls f for the rows of one flow.
+func (t *WaitTable) Of(qp int32, f func(Wait)) {
+	for n := t.first[qp]; n > 0; n = t.rows[n-1].next {
+		f(t.rows[n-1])
+	}
+}
+
+// Lap returns where a flow's packets waited longest since its last lap, with Total and
+// Samples of that time alone, and begins the next lap. Samples is 0 where none came by.
+func (t *WaitTable) Lap(qp int32) (top Wait) {
+	top.Port = -1
+	for n := t.first[qp]; n > 0; n = t.rows[n-1].next {
+		r := &t.rows[n-1]
+		d, samples := r.Total-r.seen, r.Samples-r.seenSamples
+		r.seen, r.seenSamples = r.Total, r.Samples
+		if samples > 0 && (top.Samples == 0 || d > top.Total || d == top.Total && r.Port < top.Port) {
+			top = Wait{QP: qp, Port: r.Port, Total: d, Samples: samples, MaxQueue: r.MaxQueue}
 		}
 	}
+	return top
 }

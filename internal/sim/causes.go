@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/coll"
 	"railyard/internal/fabric"
 	"railyard/internal/result"
 	"railyard/internal/topo"
@@ -18,18 +19,19 @@ const maxCollectiveRows = 100_000
 type blamer struct {
 	*Run
 	pauses  pauseIndex
-	waits   map[int32][]fabric.Wait // by queue pair
-	flows   map[int32]int           // queue pairs that waited at a port
+	flows   map[int32]int // queue pairs that waited at a port
 	senders map[int32]map[int32]bool
-	first   []int32 // by operation: its first message, -1 for none
-	next    []int32 // by message: the operation's next one
+	first   []int32              // by operation: its first message, -1 for none
+	next    []int32              // by message: the operation's next one
+	earlier bool                 // the transfer that lost most was slow because of what its queue pair met before
+	own     map[int32]unit.Bytes // what each NIC sends of the collective at hand
+	spare   unit.Time            // what of its time at line rate the chain's own bytes do not take
 }
 
 func (r *Run) newBlamer() *blamer {
-	b := &blamer{Run: r, pauses: r.pauseIntervals(), waits: map[int32][]fabric.Wait{}, flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
+	b := &blamer{Run: r, pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{}, own: map[int32]unit.Bytes{},
 		first: make([]int32, len(r.DAG.Ops)), next: make([]int32, len(r.MessageOp))}
 	r.Net.Waits.Each(func(w fabric.Wait) {
-		b.waits[w.QP] = append(b.waits[w.QP], w)
 		if w.Total > 0 {
 			b.flows[w.Port]++
 			if b.senders[w.Port] == nil {
@@ -51,14 +53,17 @@ func (r *Run) newBlamer() *blamer {
 // causes fills the table of collectives. It reports whether it had to stop.
 func (r *Run) causes(t *result.Tables) (cut bool) {
 	n := len(r.DAG.Colls)
-	from, last, whole := make([]unit.Time, n), make([]int32, n), make([]bool, n)
+	from, last, whole, ops := make([]unit.Time, n), make([]int32, n), make([]bool, n), make([][2]int, n)
 	for i := range from {
-		from[i], last[i], whole[i] = unit.Never, -1, true
+		from[i], last[i], whole[i], ops[i][0] = unit.Never, -1, true, len(r.DAG.Ops)
 	}
 	for i := range r.DAG.Ops {
 		c := r.DAG.Ops[i].Coll
+		if c < 0 {
+			continue
+		}
+		ops[c] = [2]int{min(ops[c][0], i), i + 1}
 		switch {
-		case c < 0:
 		case r.end[i] == unit.Never:
 			whole[c] = false
 		default:
@@ -75,9 +80,36 @@ func (r *Run) causes(t *result.Tables) (cut bool) {
 		if len(t.Collectives) >= maxCollectiveRows {
 			return true
 		}
-		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c]))
+		bound := b.sent(int32(c), ops[c][0], ops[c][1])
+		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c], bound))
 	}
 	return false
+}
+
+// sent sums up what each NIC sends of a collective, whose operations lie between two
+// numbers, and returns how long the NIC with most takes at line rate: 0 for transfers
+// that are no collective, each of which would have the NIC to itself.
+func (b *blamer) sent(c int32, from, to int) (bound unit.Time) {
+	clear(b.own)
+	if b.DAG.Colls[c].Kind == coll.SendRecv {
+		return 0
+	}
+	for i := from; i < to; i++ {
+		if o := &b.DAG.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
+			src, _ := b.Hosts.Peers(b.Hosts.Messages[b.first[i]].Conn)
+			b.own[src] += b.wireBytes(o.Bytes)
+			bound = max(bound, unit.Serialize(b.own[src], b.nicRate(src)))
+		}
+	}
+	return bound
+}
+
+// nicRate is the rate of all links of a NIC.
+func (b *blamer) nicRate(nic int32) (sum unit.Rate) {
+	for _, l := range b.Graph.NICs[nic].Links {
+		sum += b.Graph.Links[l].Rate
+	}
+	return sum
 }
 
 // maxCriticalRows bounds the table of the critical path.
@@ -98,12 +130,19 @@ func (r *Run) critical(t *result.Tables) {
 	slices.Reverse(t.Critical)
 }
 
-// collective walks the chain of transfers that ended last back to where it began.
-func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
+// collective walks the chain of transfers that ended last back to where it began. Bound
+// is what the collective takes at line rate if its NICs send all the time.
+func (b *blamer) collective(c int32, from unit.Time, last int32, bound unit.Time) result.CollectiveRow {
 	k := &b.DAG.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(), Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
 		Start: int64(from), End: int64(b.end[last]), Port: -1, At: int64(from)}
 	t, worst := b.end[last], unit.Time(0)
+	b.earlier, b.spare = false, bound
+	for op := last; op >= 0 && b.start[op] >= from; op = b.cause[op] {
+		if b.DAG.Ops[op].Coll == c {
+			b.spare -= b.measure(op).line
+		}
+	}
 	for op := last; op >= 0 && t > from; op = b.cause[op] {
 		o := &b.DAG.Ops[op]
 		switch {
@@ -125,87 +164,112 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	return row
 }
 
-// transfer books one transfer of a chain and returns what it lost beyond its ideal.
-func (b *blamer) transfer(row *result.CollectiveRow, op int32, worst unit.Time) unit.Time {
+// alone is what a transfer would have taken without any other: its time on the line and
+// its latency; of a transfer between servers also its message that was delivered last.
+type alone struct {
+	line, latency unit.Time
+	message       int32 // -1 inside a server
+}
+
+func (b *blamer) measure(op int32) (a alone) {
 	o := &b.DAG.Ops[op]
 	took := b.end[op] - b.start[op]
-	m := b.first[op]
-	if m < 0 { // inside a server
-		line := min(unit.Serialize(o.Bytes, b.NVLink.Rate), took)
-		latency := min(b.NVLink.Latency, took-line)
-		row.Ideal, row.Latency, row.SharedNIC = row.Ideal+int64(line), row.Latency+int64(latency), row.SharedNIC+int64(took-line-latency)
-		return took - line - latency
+	if a.message = b.first[op]; a.message < 0 {
+		a.line = min(unit.Serialize(o.Bytes, b.NVLink.Rate), took)
+		a.latency = min(b.NVLink.Latency, took-a.line)
+		return a
 	}
-	late, parts := m, unit.Rate(0)
-	for x := m; x >= 0; x = b.next[x] {
-		if parts++; b.Hosts.Messages[x].Done > b.Hosts.Messages[late].Done {
-			late = x
+	parts := unit.Rate(0)
+	for x := a.message; x >= 0; x = b.next[x] {
+		if parts++; b.Hosts.Messages[x].Done > b.Hosts.Messages[a.message].Done {
+			a.message = x
 		}
 	}
-	conn := b.Hosts.Messages[late].Conn
-	src, dst := b.Hosts.Peers(conn)
+	src, dst := b.Hosts.Peers(b.Hosts.Messages[a.message].Conn)
 	rate, path := b.pathOf(int(src), int(dst))
-	nic := unit.Rate(0)
-	for _, l := range b.Graph.NICs[src].Links {
-		nic += b.Graph.Links[l].Rate
+	a.line = min(unit.Serialize(b.wireBytes(o.Bytes), min(b.nicRate(src), rate*parts)), took)
+	a.latency = min(path+2*b.Host.Latency, took-a.line)
+	return a
+}
+
+// transfer books one transfer of a chain and returns what it lost to others.
+func (b *blamer) transfer(row *result.CollectiveRow, op int32, worst unit.Time) unit.Time {
+	a := b.measure(op)
+	lost := b.end[op] - b.start[op] - a.line - a.latency
+	row.Ideal, row.Latency = row.Ideal+int64(a.line), row.Latency+int64(a.latency)
+	if a.message < 0 {
+		row.SharedNIC += int64(lost)
+		return lost
 	}
-	line := min(unit.Serialize(b.wireBytes(o.Bytes), min(nic, rate*parts)), took)
-	latency := min(path+2*b.Host.Latency, took-line)
-	row.Ideal, row.Latency = row.Ideal+int64(line), row.Latency+int64(latency)
-	lost := took - line - latency
-	if lost > 0 {
-		port := b.split(row, conn, op, lost)
-		if lost > worst {
-			row.Port = port
-		}
+	if lost <= 0 {
+		return 0
+	}
+	lost, port := b.split(row, a.message, op, lost)
+	if lost > worst {
+		row.Port, b.earlier = port, b.troubles.all[a.message].earlier
 	}
 	return lost
 }
 
-// split books what a transfer lost: to pauses as long as its path was paused, to
-// packets sent again by their share, and the rest to the queue in which its packets
-// waited most, which also made congestion control slow it down.
-func (b *blamer) split(row *result.CollectiveRow, conn, op int32, lost unit.Time) (port int32) {
-	paused, at := unit.Time(0), int32(-1)
-	var top *fabric.Wait
-	ports := b.waits[conn]
-	for i := range ports {
-		w := &ports[i]
-		if d := b.pauses.overlap(w.Port, b.start[op], b.end[op]); d > paused {
-			paused, at = d, w.Port
+// split books what a transfer took beyond its own bytes and latency, by what its last
+// message met: to line rate as long as its NIC sent the rest of the collective; to
+// pauses as long as its path was paused; to the NIC as long as that sent other things;
+// to packets sent again by their share; and the rest to the queue in which its packets
+// waited most, which also made congestion control slow it down. Where there was none,
+// the rest is latency. It returns what was beyond line rate, and the port to blame.
+func (b *blamer) split(row *result.CollectiveRow, m, op int32, lost unit.Time) (beyond unit.Time, port int32) {
+	msg, met := &b.Hosts.Messages[m], &b.troubles.all[m]
+	largest := unit.Time(0)
+	book := func(to *int64, d unit.Time, at int32) {
+		d = max(0, min(d, lost))
+		*to += int64(d)
+		if lost -= d; d > largest {
+			largest, port = d, at
 		}
-		if w.Total > 0 && (top == nil || w.Total > top.Total || w.Total == top.Total && w.Port < top.Port) {
-			top = w
+	}
+	src, _ := b.Hosts.Peers(msg.Conn)
+	nic := b.nicPort(msg.Conn)
+	wire := b.wireBytes(b.DAG.Ops[op].Bytes)
+	others := max(0, unit.Bytes(met.sent)-wire)
+	same := min(others, max(0, b.own[src]-wire))
+	whole := max(0, min(b.spare, unit.Serialize(same, b.nicRate(src))))
+	b.spare -= min(whole, lost)
+	row.Ideal += int64(min(whole, lost))
+	lost -= min(whole, lost)
+	beyond, port = lost, nic
+	paused, at := b.paused(msg.Conn, op)
+	book(&row.Pause, paused, at)
+	book(&row.SharedNIC, unit.Serialize(others-same, b.nicRate(src)), nic)
+	if again := float64(met.again); again > 0 {
+		sent := float64(msg.Bytes)/float64(b.Host.RC.MTU) + again
+		book(&row.Retrans, unit.Time(float64(lost)*again/sent), nic)
+	}
+	top := met.port
+	if top < 0 && !met.sampled { // too short for a sample: where its queue pair waits at other times
+		if w := b.worstQueue(msg.Conn); w != nil {
+			top = w.Port
 		}
 	}
-	if d := b.pauses.overlap(b.nicPort(conn), b.start[op], b.end[op]); d > paused {
-		paused, at = d, b.nicPort(conn)
+	switch {
+	case top < 0 || b.flows[top] < 2:
+		book(&row.Latency, lost, nic)
+	case b.Graph.Nodes[b.Net.Ports[b.Net.Ports[top].Peer].Node].Role == topo.Host && len(b.senders[top]) > 1:
+		book(&row.Incast, lost, top)
+	default:
+		book(&row.Collision, lost, top)
 	}
-	paused = min(paused, lost)
-	row.Pause += int64(paused)
-	rest := lost - paused
-	if again := b.Hosts.Retransmitted(conn); again > 0 {
-		sent := int64(b.Hosts.Placed(conn))/int64(b.Host.RC.MTU) + again
-		d := unit.Time(float64(rest) * float64(again) / float64(sent))
-		row.Retrans += int64(d)
-		rest -= d
-	}
-	if top == nil || b.flows[top.Port] < 2 {
-		row.SharedNIC += int64(rest)
-		if paused > rest {
-			return at
+	return beyond, port
+}
+
+// paused is how long a transfer's path was paused, and at which port longest.
+func (b *blamer) paused(conn, op int32) (sum unit.Time, port int32) {
+	sum, port = b.pauses.overlap(b.nicPort(conn), b.start[op], b.end[op]), b.nicPort(conn)
+	b.Net.Waits.Of(conn, func(w fabric.Wait) {
+		if d := b.pauses.overlap(w.Port, b.start[op], b.end[op]); d > sum || d == sum && w.Port < port {
+			sum, port = d, w.Port
 		}
-		return b.nicPort(conn)
-	}
-	if far := b.Net.Ports[b.Net.Ports[top.Port].Peer].Node; b.Graph.Nodes[far].Role == topo.Host && len(b.senders[top.Port]) > 1 {
-		row.Incast += int64(rest)
-	} else {
-		row.Collision += int64(rest)
-	}
-	if paused > rest {
-		return at
-	}
-	return top.Port
+	})
+	return sum, port
 }
 
 // explain says the largest part in a sentence.
@@ -219,13 +283,17 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	if row.Port >= 0 {
 		port, shared = b.PortName(row.Port), b.flows[row.Port]
 	}
+	before := ""
+	if b.earlier {
+		before = "; that was earlier, congestion control has not given the rate back"
+	}
 	parts := []struct {
 		ps   int64
 		text string
 	}{
 		{row.Latency, "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
-		{row.Collision, fmt.Sprintf("%d flows share the link %s, where hashing or the topology put them together", shared, port)},
-		{row.Incast, fmt.Sprintf("incast: %d flows from different senders end at %s", shared, port)},
+		{row.Collision, fmt.Sprintf("%d flows share the link %s, where hashing or the topology put them together%s", shared, port, before)},
+		{row.Incast, fmt.Sprintf("incast: %d flows from different senders end at %s%s", shared, port, before)},
 		{row.Pause, fmt.Sprintf("PFC paused %s%s", port, b.root(row.Port))},
 		{row.Retrans, "packets that were sent again"},
 		{row.SharedNIC, "other transfers of the same NIC or NVLink port were served meanwhile"},

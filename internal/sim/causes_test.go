@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/coll"
 	"railyard/internal/result"
+	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 func gapParts(c result.CollectiveRow) int64 {
@@ -24,6 +27,7 @@ func TestCauses(t *testing.T) {
 		"latency":         {"fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps, cable: 300m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {ring-allreduce: {bytes: 64KiB}}}", func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
 		"hash collisions": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
 		"a paused fabric": {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 40KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
+		"a shared NIC":    {"fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
 		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
 		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return c.Latency }, ""},
 	} {
@@ -45,6 +49,45 @@ func TestCauses(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: %s", name, fmt.Sprintf("%+v", tab.Collectives[0]))
+		}
+	}
+}
+
+// What holds up one message of a queue pair is not held against the others: an incast
+// slows the first collective, and the second, between the same two GPUs a while later,
+// is at line rate; one that follows at once still has its rate cut.
+func TestCausesByMessage(t *testing.T) {
+	const flow = 4 * unit.MB
+	for _, pause := range []unit.Time{0, 200 * unit.Millisecond} {
+		p := load(t, "name: x\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n").Plan
+		b := workload.NewBuilder(9)
+		var all []int32
+		b.Collective(workload.Collective{Name: "first", Kind: coll.SendRecv, Class: workload.Other, Bytes: flow, Ranks: []int{0, 1, 2, 3, 4}}, func() {
+			for src := 1; src < 5; src++ {
+				all = append(all, b.Transfer(src, 0, flow))
+			}
+		})
+		wait := b.Compute(1, pause, workload.Other, all...)
+		b.Collective(workload.Collective{Name: "second", Kind: coll.SendRecv, Class: workload.Other, Bytes: flow, Ranks: []int{0, 1}}, func() { b.Transfer(1, 0, flow, wait) })
+		d, err := b.Seal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.DAG = d
+		r, err := New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Go(nil); err != nil {
+			t.Fatal(err)
+		}
+		_, tab, _ := r.Outcome("")
+		first, second := tab.Collectives[0], tab.Collectives[1]
+		if 2*first.Incast < gapParts(first) {
+			t.Errorf("the incast: %+v", first)
+		}
+		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 && (100*second.Incast > gapParts(second) || slow > 1.05) || pause == 0 && (slow < 1.2 || 2*second.Incast < gapParts(second) || !strings.Contains(second.Why, "earlier")) {
+			t.Errorf("after %v, %.2f times the ideal: %+v", pause, slow, second)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type Exec struct {
 	TotalNet          unit.Bytes // to be delivered by the network
 	interrupted       bool
 	MessageOp         []int32 // by message
+	troubles          *troubles
 }
 
 // FailedQP reports a queue pair that gave up.
@@ -71,6 +72,7 @@ func NewExec(n *Network, d *workload.DAG, nv NVLink) *Exec {
 			x.TotalNet += o.Bytes
 		}
 	}
+	x.troubles = newTroubles(n)
 	n.Hosts.OnDeliver = x.delivered
 	n.Hosts.OnFail = func(c int32, s rc.Status) {
 		if x.failure == nil {
@@ -147,6 +149,7 @@ func (x *Exec) network(i int32, src, dst int) {
 	n := max(1, min(x.QPs, int(o.Bytes/unit.Bytes(x.Host.RC.MTU))))
 	x.parts[i] = uint8(n)
 	for q := range n {
+		x.troubles.posted(x.Graph.NICOf[src])
 		b := o.Bytes*unit.Bytes(q+1)/unit.Bytes(n) - o.Bytes*unit.Bytes(q)/unit.Bytes(n)
 		x.MessageOp = append(x.MessageOp, i)
 		x.Hosts.Send(x.Conn(src, dst, q), b, int64(i))
@@ -158,6 +161,7 @@ func (x *Exec) delivered(m int32) {
 	msg := &x.Hosts.Messages[m]
 	i := int32(msg.Tag)
 	x.NetBytes += msg.Bytes
+	x.troubles.delivered(m)
 	if x.parts[i]--; x.parts[i] == 0 {
 		x.finish(i)
 	}

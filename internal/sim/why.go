@@ -56,8 +56,8 @@ func (r *Run) nicPort(conn int32) int32 {
 
 func (r *Run) worstQueue(conn int32) *fabric.Wait {
 	var top *fabric.Wait
-	r.Net.Waits.Each(func(w fabric.Wait) {
-		if w.QP == conn && w.Total > 0 && (top == nil || w.Total > top.Total || w.Total == top.Total && w.Port < top.Port) {
+	r.Net.Waits.Of(conn, func(w fabric.Wait) {
+		if w.Total > 0 && (top == nil || w.Total > top.Total || w.Total == top.Total && w.Port < top.Port) {
 			c := w
 			top = &c
 		}
