@@ -58,7 +58,7 @@ export function Why({ info }: { info: Info }) {
       <table>
         <thead><tr><th>collective</th><th>began</th><th>took</th><th>line rate</th><th>by cause</th><th>largest cause</th></tr></thead>
         <tbody>
-          {(data.worst ?? []).slice(0, 50).map((c) => (
+          {(data.worst ?? []).map((c) => (
             <tr>
               <td>{c.Name} of {f.bytes(c.Bytes)}, {c.Ranks} ranks</td>
               <td class="n">{f.time(c.Start)}</td>
@@ -75,7 +75,7 @@ export function Why({ info }: { info: Info }) {
           ))}
         </tbody>
       </table>
-      {data.count > 50 && <p class="hint">{f.count(data.count)} instances in all; the 50 that lost most are listed.</p>}
+      {data.count > (data.worst ?? []).length && <p class="hint">{f.count(data.count)} instances in all; of each kind the eight that lost most are listed.</p>}
     </section>
   );
 }

@@ -317,6 +317,10 @@ func (r *Run) flows() (any, error) {
 	return map[string]any{"flows": out, "count": len(rows)}, nil
 }
 
+// maxAlike bounds the instances of one name among those that lost most: a step has
+// thousands that are all alike.
+const maxAlike = 8
+
 // collectives are the instances that lost most, and sums by name.
 func (r *Run) collectives() (any, error) {
 	rows, err := table[result.CollectiveRow](r, "collectives")
@@ -330,8 +334,12 @@ func (r *Run) collectives() (any, error) {
 	sums := map[string]*result.CollectiveRow{}
 	counts := map[string]int{}
 	var names []string
+	worst := []result.CollectiveRow{}
 	for i := range sorted {
 		x := &sorted[i]
+		if counts[x.Name] < maxAlike && len(worst) < maxList {
+			worst = append(worst, *x)
+		}
 		s := sums[x.Name]
 		if s == nil {
 			c := *x
@@ -353,7 +361,7 @@ func (r *Run) collectives() (any, error) {
 	for _, n := range names {
 		total = append(total, sum{*sums[n], counts[n]})
 	}
-	return map[string]any{"worst": sorted[:min(maxList, len(sorted))], "sums": total, "count": len(rows)}, nil
+	return map[string]any{"worst": worst, "sums": total, "count": len(rows)}, nil
 }
 
 // maxCritical bounds the pieces of the critical path that are sent.
