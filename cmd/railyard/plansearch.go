@@ -20,6 +20,7 @@ type planSearchCmd struct {
 	Global     int64    `help:"Sequences per step." default:"1024" name:"global-batch"`
 	Seq        int64    `help:"Tokens per sequence." default:"2048" name:"sequence"`
 	Efficiency float64  `help:"Percent of the GPU's dense peak that matrix products reach." default:"60"`
+	Ahead      bool     `help:"ZeRO 1 and 2 gather parameters behind the next step's first forward pass." name:"gather-ahead"`
 	Kernels    string   `help:"What streams through memory besides: flat, fused or unfused." enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
 	Top        int      `help:"Candidates to print." default:"10"`
 	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3"`
@@ -87,7 +88,7 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 	if n < 1 || n > g.TotalGPUs() {
 		return planner.SearchInput{}, &inputError{fmt.Errorf("--gpus %d: the fabric of %s has %d", n, c.Fabric, g.TotalGPUs())}
 	}
-	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq, Efficiency: c.Efficiency / 100, Kernels: c.Kernels}, nil
+	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq, Efficiency: c.Efficiency / 100, Kernels: c.Kernels, Ahead: c.Ahead}, nil
 }
 
 // siteOf is what the cost model knows of a plan's fabric.

@@ -42,7 +42,7 @@ func (c *Candidate) sum(in SearchInput) {
 
 // training is a layout's step as the workload builder takes it.
 func (in SearchInput) training(l partition.Layout) *workload.Training {
-	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1, Gathers: in.Gathers, Regather: in.Regather,
+	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1, Gathers: in.Gathers, Regather: in.Regather, GatherAhead: in.Ahead && (l.ZeRO == 1 || l.ZeRO == 2),
 		Efficiency: in.Efficiency, Kernels: in.Kernels, Channels: in.Channels(l), PerServer: in.Site.PerServer, NVLink: in.Site.NVLink, NVLatency: in.Site.NVLatency}
 }
 
@@ -167,13 +167,17 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		return max(t-window, t*last)
 	}
 	rounds := 2.0
+	after := once
+	if in.Ahead {
+		after = max(once-f/float64(l.VPP), once*last)
+	}
 	switch l.ZeRO {
 	case 0:
 		c.Data = hide(2*once, b/float64(l.VPP))
 	case 1:
-		c.Data = hide(once, b/float64(l.VPP)) + once
+		c.Data = hide(once, b/float64(l.VPP)) + after
 	case 2:
-		c.Data = mb*hide(once, b) + once
+		c.Data = mb*hide(once, b) + after
 		rounds = mb + 1
 	case 3:
 		first := once / float64(in.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it

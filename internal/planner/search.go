@@ -22,6 +22,7 @@ type SearchInput struct {
 	Kernels    string  // flat, fused or unfused (package workload); "" is flat
 	Rings      int     // channels of gradient reductions; 0: one per GPU in a server
 	NoOverlap  bool    // gradients are reduced after the last backward pass
+	Ahead      bool    // ZeRO 1 and 2: parameters are gathered behind the first forward pass
 	Gathers    int     // ZeRO 3: collectives that gather a layer; 0 is 1
 	Regather   bool    // ZeRO 3 with full recomputation: it and the gradients gather a layer each
 }

@@ -201,6 +201,7 @@ type Training struct {
 	ZeRO          int        `yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
 	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
 	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
+	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters behind the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
 	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
 	SeqParallel   bool       `yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
 	Recompute     string     `yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`

@@ -87,7 +87,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		return p.at(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d", t.GlobalBatch, t.DP, t.MicroBatch)
 	}
 	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
-		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch, Gathers: t.Gathers, Regather: t.Regather, Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
+		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch, Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead, Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
 		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm, PerServer: p.Graph.GPUs, Fold: t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
 	if t.Fold {
 		p.Training.PerServer *= t.TP // a server's GPUs are tensor parallel groups

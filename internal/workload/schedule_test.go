@@ -149,6 +149,41 @@ func TestShardedVolume(t *testing.T) {
 	}
 }
 
+// Gathering ahead moves the same bytes, and every first forward pass waits for them.
+func TestGatherAhead(t *testing.T) {
+	for _, c := range []struct{ zero, pp, vpp int }{{1, 1, 1}, {2, 2, 1}, {1, 2, 2}} {
+		tr := training(t, "llama-2-7b", 2, c.pp, 4)
+		tr.ZeRO, tr.VPP = c.zero, c.vpp
+		if c.vpp > 1 {
+			tr.Schedule = partition.Interleaved
+		}
+		after, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.GatherAhead = true
+		ahead, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := volume(after, DataParallel), volume(ahead, DataParallel); math.Abs(a/b-1) > 1e-9 {
+			t.Errorf("%+v: %g bytes behind, %g ahead", c, a, b)
+		}
+		last := func(d *DAG) Class {
+			o := d.Ops[len(d.Ops)-1]
+			return o.Class
+		}
+		if last(after) != DataParallel || last(ahead) != Optimizer {
+			t.Errorf("%+v: the step ends with %v, ahead with %v", c, last(after), last(ahead))
+		}
+		for i := range ahead.Ops {
+			if o := &ahead.Ops[i]; o.Class == Forward && o.Deps == 0 {
+				t.Fatalf("%+v: a forward pass of rank %d waits for no parameters", c, o.Rank)
+			}
+		}
+	}
+}
+
 // Recomputation that gathers for itself moves the layers, not the head, once more; in
 // however many pieces a layer is gathered, it moves the same.
 func TestRegather(t *testing.T) {
@@ -280,6 +315,7 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"), rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
 		tr.Fold = rapid.Bool().Draw(rt, "fold")
 		tr.Gathers = pick("gathers", 1, 1, 4)
+		tr.GatherAhead = (tr.ZeRO == 1 || tr.ZeRO == 2) && rapid.Bool().Draw(rt, "gather ahead")
 		tr.Regather = tr.ZeRO == 3 && tr.Recompute == partition.RecomputeFull && rapid.Bool().Draw(rt, "regather")
 		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond
 		d, err := tr.Build()

@@ -127,6 +127,45 @@ func (s *step) gatherLayer(p, i int) {
 	}
 }
 
+// begin gathers the parameters that the previous step's optimizer left in shares, in
+// the order in which the first forward passes use them and in buckets (ZeRO 1 and 2,
+// Megatron's overlapped gather).
+func (s *step) begin() {
+	if !s.GatherAhead {
+		return
+	}
+	for p := range s.PP {
+		var w pool
+		var waiting [][2]int
+		for v := range s.VPP {
+			part := v*s.PP + p
+			n := s.units(part)
+			for l := range n {
+				dense, sparse := s.params(part, l)
+				w.dense, w.sparse = w.dense+unit.Bytes(2*dense), w.sparse+unit.Bytes(2*sparse)
+				waiting = append(waiting, [2]int{part, l})
+				if w.dense+w.sparse < s.Bucket && !(v == s.VPP-1 && l == n-1) {
+					continue
+				}
+				in := s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", w.dense)
+				in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", w.sparse)...)
+				for _, at := range waiting {
+					s.early[at] = in
+				}
+				w, waiting = pool{}, nil
+			}
+		}
+	}
+}
+
+// first makes the ranks wait for a layer's parameters that were gathered at the
+// beginning, once.
+func (s *step) first(part, l int) {
+	at := [2]int{part, l}
+	s.await(s.early[at])
+	delete(s.early, at)
+}
+
 // written is called when a layer's gradients of a microbatch are there: they are
 // reduced in buckets after the last microbatch; with ZeRO 2, where a rank keeps
 // but its share, after each; with ZeRO 3 layer by layer.
@@ -161,7 +200,7 @@ func (s *step) reduce(p int, groups [][]int, pending *unit.Bytes, all bool) {
 }
 
 // optimizer ends the step: each rank updates its parameters, or its share of them,
-// and with ZeRO 1 and 2 the shares are gathered.
+// and with ZeRO 1 and 2 the shares are gathered, here or in the next step.
 func (s *step) optimizer() {
 	for p := range s.PP {
 		dense, sparse := s.StageParams(p)
@@ -171,7 +210,7 @@ func (s *step) optimizer() {
 				s.op(r, s.OptimizerTime(dense+sparse), Optimizer)
 			}
 		}
-		if s.ZeRO == 1 || s.ZeRO == 2 {
+		if (s.ZeRO == 1 || s.ZeRO == 2) && !s.GatherAhead {
 			s.spread(s.dense[p], unit.Bytes(2*dense))
 			s.spread(s.sparse[p], unit.Bytes(2*sparse))
 		}

@@ -25,6 +25,7 @@ type Training struct {
 	Prefetch      int        // ZeRO 3: layers gathered ahead of the one at work
 	Gathers       int        // ZeRO 3: collectives that gather a layer, one after the other; 0 is 1
 	Regather      bool       // ZeRO 3: recomputation and gradients gather a layer each
+	GatherAhead   bool       // ZeRO 1 and 2: gather parameters ahead of the first forward pass, not after the optimizer
 	Efficiency    float64    // share of the GPU's peak that matrix products reach
 	Kernels       string     // flat, fused or unfused
 	Channels      int        // parallel rings per gradient bucket
@@ -89,6 +90,8 @@ func (t *Training) Validate() error {
 		return fieldErr("gathers", "must lie between 1 and 64 collectives per layer, found %d", t.Gathers)
 	case t.Regather && (t.ZeRO != 3 || t.Recompute != partition.RecomputeFull):
 		return fieldErr("regather", "is for zero 3 with recompute: full, found zero %d with recompute: %s", t.ZeRO, t.Recompute)
+	case t.GatherAhead && t.ZeRO != 1 && t.ZeRO != 2:
+		return fieldErr("gather_ahead", "is for zero 1 and 2, found zero %d", t.ZeRO)
 	case t.Kernels != "" && t.Kernels != Flat && t.Kernels != Fused && t.Kernels != Unfused:
 		return fieldErr("kernels", "%q is not known; accepted: %s, %s, %s", t.Kernels, Flat, Fused, Unfused)
 	}
@@ -109,15 +112,16 @@ type step struct {
 	*Training
 	b      *Builder
 	k      kernels
-	seats  [][][]int  // by stage, by replica (context fastest): the ranks of a tensor parallel group
-	dense  [][][]int  // by stage: groups that share the dense parameters
-	sparse [][][]int  // by stage: groups that share experts
-	last   []int32    // by rank: the compute op that came last
-	wait   [][]int32  // by rank: deliveries the next compute op waits for
-	chain  [][]int32  // by rank: the last gradient reduction; they go in order
-	gather [][]int32  // by rank: the last gathering of parameters; so do these
-	ahead  []*fetched // by stage
-	pool   []pool     // by stage: gradients not yet reduced
+	seats  [][][]int            // by stage, by replica (context fastest): the ranks of a tensor parallel group
+	dense  [][][]int            // by stage: groups that share the dense parameters
+	sparse [][][]int            // by stage: groups that share experts
+	last   []int32              // by rank: the compute op that came last
+	wait   [][]int32            // by rank: deliveries the next compute op waits for
+	chain  [][]int32            // by rank: the last gradient reduction; they go in order
+	gather [][]int32            // by rank: the last gathering of parameters; so do these
+	ahead  []*fetched           // by stage
+	early  map[[2]int][]arrival // by part and layer: parameters gathered at the beginning
+	pool   []pool               // by stage: gradients not yet reduced
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
 }
@@ -141,12 +145,13 @@ func (t *Training) Build() (*DAG, error) {
 	n := t.Ranks()
 	s := &step{Training: t, b: NewBuilder(n), k: t.kernels(),
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n), gather: make([][]int32, n),
-		ahead: make([]*fetched, t.PP), pool: make([]pool, t.PP),
+		ahead: make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
 		fwdIn: map[port][]arrival{}, bwdIn: map[port][]arrival{}}
 	for i := range s.last {
 		s.last[i] = -1
 	}
 	s.group()
+	s.begin()
 	if err := s.schedule(); err != nil {
 		return nil, err
 	}
@@ -252,12 +257,14 @@ func (s *step) forward(p, part, k int) {
 	s.receive(p, s.fwdIn, part, k)
 	layers := int(s.Layers(s.Model, part))
 	s.fetch(p, part, false)
-	for range layers {
+	for l := range layers {
 		s.use(p)
+		s.first(part, l)
 		s.layer(p, Forward)
 	}
 	if part == s.Chunks()-1 {
 		s.use(p)
+		s.first(part, layers)
 		s.each(p, s.k.head.forward, Forward)
 		return
 	}
