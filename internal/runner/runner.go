@@ -27,6 +27,9 @@ type Runner struct {
 	// Files gives further files and what they leave out; may be nil.
 	Files func() ([]result.File, []string)
 
+	// Written says how often the unfinished run was written so far.
+	Written int
+
 	first, every time.Duration // when an unfinished run is written
 	rest         time.Duration // how much longer it is left alone than the writing took
 }
@@ -90,6 +93,9 @@ func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 	goErr = r.Run.Go(func(p sim.Progress) bool {
 		if now := time.Now(); !r.Kept && err == nil && now.After(due) {
 			_, err = r.write(false, now.Sub(began), fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
+			if err == nil {
+				r.Written++
+			}
 			due = time.Now().Add(max(r.every, r.rest*time.Since(now)))
 		}
 		return watch == nil || watch(p)

@@ -62,7 +62,7 @@ function OneRun({ name, what }: { name: string; what: string }) {
   return (
     <>
       <h1>
-        {data.name} {!s.complete && <span class="tag">incomplete: it was stopped, this is what it had</span>}
+        {data.name} {!s.complete && <span class="tag">incomplete: this is what there is of it</span>}
       </h1>
       <p class="figures" data-testid="figures">
         <span>step <b data-testid="step-time">{f.time(s.step_time_ps)}</b></span>

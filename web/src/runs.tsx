@@ -94,7 +94,7 @@ function Jobs({ list, done }: { list: api.Job[]; done: () => void }) {
               </>
             )}
             {j.error && <span class="error"> {j.error}</span>}
-            {j.run && <> <a href={address(["run", j.run, "fabric"])}>look at it</a></>}
+            {j.run && <> <a href={address(["run", j.run, "fabric"])}>{j.state === "running" ? "look at what there is" : "look at it"}</a></>}
           </li>
         );
       })}

@@ -24,7 +24,7 @@ type Job struct {
 	Title    string  `json:"title"`
 	State    string  `json:"state"` // running, done, failed, cancelled
 	Error    string  `json:"error,omitempty"`
-	Run      string  `json:"run,omitempty"` // its directory, once written
+	Run      string  `json:"run,omitempty"` // its directory, once something is written
 	Now      int64   `json:"now_ps"`
 	Bytes    int64   `json:"delivered_bytes"`
 	Total    int64   `json:"total_bytes"`
@@ -191,6 +191,9 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		defer j.mu.Unlock()
 		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered), int64(p.Total), p.Hops, p.Ops, p.OpsLeft
 		x.Seconds = time.Since(x.began).Seconds()
+		if r.Written > 0 {
+			x.Run = x.dir
+		}
 		x.Rate = float64(p.Hops) / x.Seconds
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
