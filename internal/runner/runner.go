@@ -30,6 +30,7 @@ type Runner struct {
 	// Written says how often the unfinished run was written so far.
 	Written int
 
+	wrote        bool
 	first, every time.Duration // when an unfinished run is written
 	rest         time.Duration // how much longer it is left alone than the writing took
 }
@@ -112,8 +113,23 @@ func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 	return last, goErr, err
 }
 
+// claim makes sure that no other run is overwritten that was given the same directory
+// while it was empty: the later one takes a name of its own.
+func (r *Runner) claim() error {
+	if r.Kept || r.wrote {
+		return nil
+	}
+	if entries, err := os.ReadDir(r.Dir); err != nil || len(entries) == 0 {
+		return nil
+	}
+	return r.Fresh(filepath.Dir(filepath.Clean(r.Dir)), filepath.Base(r.Dir))
+}
+
 // write puts what there is into the directory.
 func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result.Summary, error) {
+	if err := r.claim(); err != nil {
+		return nil, err
+	}
 	s, t, limits := r.Run.Outcome(r.Version)
 	s.Complete = s.Complete && ended
 	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), time.Since(r.Began).Seconds(), peakMemory()
@@ -125,7 +141,9 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	_, values := r.Plan.File.Values()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text, Configs: r.Plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
-	return s, result.Write(r.Dir, m, s, t, files...)
+	err := result.Write(r.Dir, m, s, t, files...)
+	r.wrote = r.wrote || err == nil
+	return s, err
 }
 
 // peakMemory returns the process's largest resident size in bytes, zero where the

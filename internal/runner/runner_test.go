@@ -160,3 +160,23 @@ func TestReserve(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// Of two runs that were given one empty directory the later one moves aside.
+func TestSameDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	a, b := runner(t), runner(t)
+	for _, r := range []*Runner{a, b} {
+		if err := r.Reserve(dir, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range []*Runner{a, b} {
+		r.first, r.every = 1, 1
+		if _, goErr, err := r.Go(nil); goErr != nil || err != nil {
+			t.Fatal(goErr, err)
+		}
+	}
+	if a.Dir != dir || b.Dir != dir+"-001" || !summary(t, a.Dir).Complete || !summary(t, b.Dir).Complete {
+		t.Errorf("written to %s and %s", a.Dir, b.Dir)
+	}
+}
