@@ -85,15 +85,17 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	worst, mean := in.stages(l, forward+backward, head, comm/layers)
 	c.Compute = mb * (f + b + head.Seconds()/p)
 	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*4*fe
-	turn := f + b + comm
+	c.Bubble = (p-1)/v*(f+b+comm) + mb*(worst-mean)
 	if l.Schedule == partition.ZeroBubble {
-		turn -= 2 * layers * t.WeightTime().Seconds() // weight gradients fill it once, and need no wait
+		w := layers * t.WeightTime().Seconds() // needs no wait, and those of earlier microbatches fill gaps
+		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
-	c.Bubble = (p-1)/v*max(turn, 0) + mb*(worst-mean)
 	if l.PP > 1 {
 		act := float64(l.Micro*in.Seq/int64(l.CP)) * float64(in.Model.Hidden) * 2 / float64(l.TP)
 		hop := in.Site.send(pipeline, act)
-		c.Pipeline = 2 * (p - 1 + (v-1)*mb/p) * hop
+		// Filling and emptying the pipeline, a microbatch goes round all stages between two
+		// chunks; in between a chunk's transfers hide behind the other direction's passes.
+		c.Pipeline = 2 * (p - 1 + (v-1)*p) * hop
 		in.book(&c, pipeline, 2*mb*v*act*(p*v-1)/(p*v))
 	}
 	in.data(&c, t, replicas(l, context, data), f, b)
