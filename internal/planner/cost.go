@@ -81,8 +81,9 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	fc, bc := in.context(t, context)
 	fe := in.experts(t, context)
 	comm := tensor + layers*(fc+bc+4*fe)
-
 	worst, mean := in.stages(l, forward+backward, head, comm/layers)
+	join := 2 * v * t.ReceiveTime().Seconds() * (p*v - 1) / (p * v) // shares of activations that come from other stages
+	tensor, comm = tensor+join, comm+join
 	c.Compute = mb * (f + b + head.Seconds()/p)
 	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*4*fe
 	c.Bubble = (p-1)/v*(f+b+comm) + mb*(worst-mean)
@@ -98,7 +99,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		c.Pipeline = 2 * (p - 1 + (v-1)*p) * hop
 		in.book(&c, pipeline, 2*mb*v*act*(p*v-1)/(p*v))
 	}
-	in.data(&c, t, replicas(l, context, data), f, b)
+	in.data(&c, t, replicas(l, context, data), f+layers*tf.Seconds(), b+layers*tb.Seconds())
 	in.traffic(&c, t, context)
 	c.sum(in)
 	return c
@@ -143,7 +144,9 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	return max(out, local)
 }
 
-// data is the exposed part of gradient reductions and parameter gatherings.
+// data is the exposed part of gradient reductions and parameter gatherings: what the
+// forward and the backward pass of a microbatch, with its tensor parallel transfers
+// over NVLink, do not hide.
 func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b float64) {
 	l := t.Layout
 	dense, sparse := t.StageParams(0)

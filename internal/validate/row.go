@@ -60,6 +60,7 @@ func Checks() []Check {
 		{"fabric sizes", fabrics},
 		{"traffic", traffic},
 		{"pipelines", bubbles},
+		{"estimates", estimates},
 		{"Megatron", throughput},
 		{"Llama 3", llama3},
 	}

@@ -57,6 +57,15 @@ func (t *Training) TensorTimes() (forward, backward unit.Time) {
 	return forward, backward
 }
 
+// ReceiveTime is how long a stage takes to gather, over NVLink, an activation that came
+// from another stage in shares.
+func (t *Training) ReceiveTime() unit.Time {
+	if t.TP == 1 || t.Sequence || !t.ScatterGather {
+		return 0
+	}
+	return t.ringTime(coll.AllGather, t.activations())
+}
+
 // TensorBytes is what a rank sends in a layer's tensor parallel collectives per
 // microbatch.
 func (t *Training) TensorBytes() float64 {
