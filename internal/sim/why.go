@@ -120,7 +120,11 @@ func (r *Run) sentence(w *result.Slowest, conn int32, top *fabric.Wait) string {
 	if top != nil && w.QueueWait > 0 {
 		s += fmt.Sprintf("; its packets waited %v each at %s", unit.Time(w.QueueWait), w.Queue)
 		if w.SharedN > 0 {
-			s += fmt.Sprintf(", a queue shared with %d other flows", w.SharedN)
+			flows := "flows"
+			if w.SharedN == 1 {
+				flows = "flow"
+			}
+			s += fmt.Sprintf(", a queue shared with %d other %s", w.SharedN, flows)
 		}
 	}
 	if len(w.PausedBy) > 0 && w.Paused > 0 {

@@ -41,7 +41,7 @@ export function Why({ info }: { info: Info }) {
       <h3>Where the time of collectives went, all instances together</h3>
       {(data.sums ?? []).length === 0 && <p class="hint">This run has no collectives that ended.</p>}
       <table data-testid="sums">
-        <thead><tr><th>collective</th><th>instances</th><th>time together</th><th>of it at line rate</th><th>by cause</th></tr></thead>
+        <thead><tr><th>collective</th><th class="n">instances</th><th class="n">time together</th><th class="n">of it at line rate</th><th>by cause</th></tr></thead>
         <tbody>
           {(data.sums ?? []).map((c) => (
             <tr>
@@ -56,7 +56,7 @@ export function Why({ info }: { info: Info }) {
       </table>
       <h3>The collectives that lost most</h3>
       <table>
-        <thead><tr><th>collective</th><th>began</th><th>took</th><th>line rate</th><th>by cause</th><th>largest cause</th></tr></thead>
+        <thead><tr><th>collective</th><th class="n">began</th><th class="n">took</th><th class="n">line rate</th><th>by cause</th><th>largest cause</th></tr></thead>
         <tbody>
           {(data.worst ?? []).map((c) => (
             <tr>
