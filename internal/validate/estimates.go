@@ -29,20 +29,20 @@ func estimates() ([]Row, error) {
 		about, fabric string
 		training      string
 		batch         int64
-		tolerance     float64 // DCQCN leaves a tenth of a link that flows share, of which the model knows nothing
+		why           string // where the estimate is further off than 3 %
 	}{
-		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, 0.02},
-		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, 0.02},
-		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, 0.02},
-		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, 0.02},
-		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, 0.02},
-		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, 0.02},
-		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, 0.02},
-		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, 0.02},
-		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1", 16, 0.02},
-		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, 0.02},
-		{"dp 4, zero 3, gathered by matrix and again", oneRail, "tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, 0.04},
-		{"dp 4 between switch pairs, where queue pairs collide", switchPairs, "tp: 8, dp: 4, channels: 1, overlap: false", 4, 0.12},
+		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, ""},
+		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, ""},
+		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, ""},
+		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, ""},
+		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, ""},
+		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, ""},
+		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, ""},
+		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, ""},
+		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1", 16, ""},
+		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, ""},
+		{"dp 4, zero 3, gathered by matrix and again", oneRail, "tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, ""},
+		{"dp 4 between switch pairs, where queue pairs collide", switchPairs, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "DCQCN leaves a tenth of a link that two queue pairs share unused; the cost model divides it without loss"},
 	} {
 		if c.fabric == oneRail {
 			c.training += ", fold: true"
@@ -67,7 +67,11 @@ func estimates() ([]Row, error) {
 			return nil, err
 		}
 		s, _, _ := r.Outcome("")
-		rows = append(rows, within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated", unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, c.tolerance, "%.1f"))
+		row := within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated", unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, 0.03, "%.1f")
+		if !row.OK {
+			row.Note = c.why
+		}
+		rows = append(rows, row)
 	}
 	return rows, nil
 }
