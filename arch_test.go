@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
 	"internal/validate":   {"internal/coll", "internal/workload", "internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune":       {"internal/rng"},
-	"internal/runner":     {"internal/scenario", "internal/sim", "internal/result"},
+	"internal/runner":     {"internal/scenario", "internal/sim", "internal/result", "internal/capture"},
 	"scenarios":           {},
 	"internal/report/web": {"internal/result", "internal/runner", "internal/scenario", "internal/sim", "internal/capture", "roce"},
 	"internal/report":     {"internal/result", "internal/swconf", "internal/tune"},

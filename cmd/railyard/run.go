@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"railyard/internal/capture"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
@@ -57,7 +56,7 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Files: func() ([]result.File, []string) { return captured(tap) }}
+	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Capture: tap}
 	if c.Out == "" {
 		err = job.Fresh("runs", slug(plan.File.Name, c.Scenario))
 	} else {
@@ -121,32 +120,6 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
 	}
 	return tap, nil
-}
-
-// writeCapture writes a capture as pcapng, an interface per port, with the
-// simulated time since 1970.
-func writeCapture(w io.Writer, tap *sim.Capture) error {
-	cw, err := capture.NewWriter(w, "railyard "+version(), tap.Ports...)
-	if err != nil {
-		return err
-	}
-	tap.Frames(func(at unit.Time, iface int, out bool, frame []byte, comment string) {
-		cw.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, out, frame, comment)
-	})
-	_, err = cw.Close()
-	return err
-}
-
-// captured is the capture as a file of the run directory, and what it leaves out.
-func captured(tap *sim.Capture) ([]result.File, []string) {
-	if tap == nil {
-		return nil, nil
-	}
-	var left []string
-	if tap.Missed > 0 {
-		left = append(left, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", tap.Len(), tap.Missed))
-	}
-	return []result.File{{Name: "capture.pcapng", Write: func(w io.Writer) error { return writeCapture(w, tap) }}}, left
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.

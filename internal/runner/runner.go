@@ -10,9 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"railyard/internal/capture"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/unit"
 )
 
 // Runner is one run.
@@ -23,9 +25,8 @@ type Runner struct {
 	Version string
 	Began   time.Time
 	// Kept says that an earlier run lies in Dir: it stays there until this one has ended.
-	Kept bool
-	// Files gives further files and what they leave out; may be nil.
-	Files func() ([]result.File, []string)
+	Kept    bool
+	Capture *sim.Capture // written as capture.pcapng; nil for none
 
 	// Written says how often the unfinished run was written so far.
 	Written int
@@ -134,9 +135,11 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	s.Complete = s.Complete && ended
 	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), time.Since(r.Began).Seconds(), peakMemory()
 	files := []result.File{{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }}}
-	if r.Files != nil {
-		more, left := r.Files()
-		files, limits = append(files, more...), append(limits, left...)
+	if r.Capture != nil {
+		files = append(files, result.File{Name: "capture.pcapng", Write: r.pcapng})
+		if missed := r.Capture.Missed; missed > 0 {
+			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", r.Capture.Len(), missed))
+		}
 	}
 	_, values := r.Plan.File.Values()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text, Configs: r.Plan.Texts, Resolved: values,
@@ -144,6 +147,19 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	err := result.Write(r.Dir, m, s, t, files...)
 	r.wrote = r.wrote || err == nil
 	return s, err
+}
+
+// pcapng writes the capture, an interface per port, with the simulated time since 1970.
+func (r *Runner) pcapng(w io.Writer) error {
+	cw, err := capture.NewWriter(w, "railyard "+r.Version, r.Capture.Ports...)
+	if err != nil {
+		return err
+	}
+	r.Capture.Frames(func(at unit.Time, iface int, out bool, frame []byte, comment string) {
+		cw.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, out, frame, comment)
+	})
+	_, err = cw.Close()
+	return err
 }
 
 // peakMemory returns the process's largest resident size in bytes, zero where the

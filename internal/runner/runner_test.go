@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -178,5 +179,47 @@ func TestSameDirectory(t *testing.T) {
 	}
 	if a.Dir != dir || b.Dir != dir+"-001" || !summary(t, a.Dir).Complete || !summary(t, b.Dir).Complete {
 		t.Errorf("written to %s and %s", a.Dir, b.Dir)
+	}
+}
+
+// A run that is killed with SIGKILL leaves whole tables, marked incomplete.
+func TestKilled(t *testing.T) {
+	if dir := os.Getenv("RAILYARD_RUN"); dir != "" { // the run itself
+		r := runner(t)
+		if err := r.Reserve(dir, false); err != nil {
+			t.Fatal(err)
+		}
+		r.first, r.every = 1, 1
+		r.Go(func(sim.Progress) bool {
+			if r.Written > 1 {
+				time.Sleep(time.Minute) // until it is killed
+			}
+			return true
+		})
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+	cmd.Env = append(os.Environ(), "RAILYARD_RUN="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		if _, err := result.ReadSummary(dir); err == nil {
+			break
+		}
+		if i > 3000 {
+			cmd.Process.Kill()
+			t.Fatal("nothing was written")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if s := summary(t, dir); s.Complete || s.StepTime == 0 {
+		t.Errorf("%+v", s)
+	}
+	if ports, err := result.ReadTable[result.PortRow](dir, "ports"); err != nil || len(ports) == 0 {
+		t.Errorf("%d ports, %v", len(ports), err)
 	}
 }

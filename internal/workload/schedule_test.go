@@ -205,9 +205,16 @@ func TestRegather(t *testing.T) {
 		}
 		ops = len(d.Ops)
 	}
-	tr.ZeRO = 2
-	if _, err := tr.Build(); err == nil {
-		t.Error("parameters that stay are gathered again")
+	for field, spoil := range map[string]func(*Training){
+		"regather":     func(x *Training) { x.ZeRO = 2 },
+		"gathers":      func(x *Training) { x.Gathers = 65 },
+		"gather_ahead": func(x *Training) { x.GatherAhead = true },
+	} {
+		bad := *tr
+		spoil(&bad)
+		if _, err := bad.Build(); err == nil || err.(*partition.FieldError).Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 }
 

@@ -7,15 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
-	"railyard/internal/capture"
-	"railyard/internal/result"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/unit"
-	"time"
-
-	"io"
 )
 
 const step = `name: step
@@ -49,25 +46,12 @@ func captured(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Go(nil); err != nil {
+	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now(), Capture: tap}
+	if err := run.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
-	s, tab, _ := r.Outcome("test")
-	_, values := p.File.Values()
-	m := &result.Manifest{Name: s.Name, Scenario: p.Text, Resolved: values, Complete: true}
-	write := func(w io.Writer) error {
-		cw, err := capture.NewWriter(w, "test", tap.Ports...)
-		if err != nil {
-			return err
-		}
-		tap.Frames(func(at unit.Time, iface int, out bool, frame []byte, comment string) {
-			cw.Frame(time.Unix(0, int64(at/unit.Nanosecond)), iface, out, frame, comment)
-		})
-		_, err = cw.Close()
-		return err
-	}
-	if err := result.Write(dir, m, s, tab, result.File{Name: "capture.pcapng", Write: write}); err != nil {
-		t.Fatal(err)
+	if _, goErr, err := run.Go(nil); goErr != nil || err != nil {
+		t.Fatal(goErr, err)
 	}
 }
 
