@@ -132,7 +132,11 @@ type ParseError struct {
 }
 
 func (e *ParseError) Error() string {
-	return fmt.Sprintf("%q is not a %s: %s; write for example %s", e.Found, e.What, e.Reason, e.Accept)
+	found := e.Found
+	if r := []rune(found); len(r) > 60 {
+		found = string(r[:57]) + "..."
+	}
+	return fmt.Sprintf("%q is not a %s: %s; write for example %s", found, e.What, e.Reason, e.Accept)
 }
 
 func parse(s, what, accept string, scales []scale) (int64, error) {

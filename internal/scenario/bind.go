@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(": ")
 	if e.Key != "" {
-		b.WriteString(e.Key + ": ")
+		b.WriteString(clip(e.Key) + ": ")
 	}
 	b.WriteString(e.Msg)
 	return b.String()
@@ -210,7 +210,7 @@ func setScalar(v reflect.Value, text, enum string) error {
 	case *string:
 		*p = text
 		if enum != "" && !contains(strings.Split(enum, ","), text) {
-			return fmt.Errorf("found %q%s; accepted: %s", text, suggest(text, strings.Split(enum, ",")), strings.ReplaceAll(enum, ",", ", "))
+			return fmt.Errorf("found %q%s; accepted: %s", clip(text), suggest(text, strings.Split(enum, ",")), strings.ReplaceAll(enum, ",", ", "))
 		}
 	case *bool:
 		switch text {
@@ -219,24 +219,24 @@ func setScalar(v reflect.Value, text, enum string) error {
 		case "false":
 			*p = false
 		default:
-			return fmt.Errorf("found %q; accepted: true, false", text)
+			return fmt.Errorf("found %q; accepted: true, false", clip(text))
 		}
 	case *int:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a whole number of at most %d", text, 1<<31-1)
+			return fmt.Errorf("found %q, expected a whole number of at most %d", clip(text), 1<<31-1)
 		}
 		*p = int(i)
 	case *uint64:
 		i, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a whole number from 0", text)
+			return fmt.Errorf("found %q, expected a whole number from 0", clip(text))
 		}
 		*p = i
 	case *float64:
 		f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 		if err != nil || f != f || f > 1e300 || f < -1e300 {
-			return fmt.Errorf("found %q, expected a number", text)
+			return fmt.Errorf("found %q, expected a number", clip(text))
 		}
 		*p = f
 	default:
@@ -289,11 +289,7 @@ func describe(n ast.Node) string {
 	case *ast.NullNode:
 		return "nothing"
 	}
-	s := n.String()
-	if len(s) > 40 {
-		s = s[:40] + "..."
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(clip(n.String()))
 }
 
 // suggest names the accepted word nearest to s, when one is near.
@@ -303,6 +299,9 @@ func suggest(s string, words []string) string {
 		d int
 	}
 	var c []cand
+	if len(s) > 200 { // near to nothing, and comparing takes a while
+		return ""
+	}
 	for _, w := range words {
 		c = append(c, cand{w, distance(s, w)})
 	}

@@ -12,13 +12,14 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // MaxSize is the largest scenario file that is read.
 const MaxSize = 1 << 20
 
-// maxDepth bounds nesting; no scenario needs more than six levels.
-const maxDepth = 64
+// maxSets bounds overrides: each looks through what it changes.
+const maxSets = 1000
 
 // Parse reads a scenario. name stands in errors; sets are overrides of the form
 // key.path=value, applied after the file. The result is bound but not resolved.
@@ -30,6 +31,9 @@ func Parse(name string, text []byte, sets []string) (*Document, error) {
 	}
 	if err := d.b.bind(root, reflect.ValueOf(&d.File).Elem(), "", ""); err != nil {
 		return nil, err
+	}
+	if len(sets) > maxSets {
+		return nil, fmt.Errorf("%d overrides, at most %d are accepted: write them into the scenario", len(sets), maxSets)
 	}
 	for _, s := range sets {
 		if err := d.set(s); err != nil {
@@ -56,7 +60,11 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 			err = &Error{File: name, Msg: fmt.Sprintf("is not YAML: %v", r)}
 		}
 	}()
-	f, err := parser.ParseBytes(text, 0)
+	list, err := tokens(name, text)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parser.Parse(list, 0)
 	if err != nil {
 		return nil, syntaxError(name, err)
 	}
@@ -77,43 +85,41 @@ func sane(name string, text []byte) error {
 	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return &Error{File: name, Msg: "is a binary file, expected YAML text"}
 	}
-	depth, line := 0, 1
-	for _, c := range text {
-		switch c {
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth--
-		case '\n':
-			line++
-		}
-		if depth > maxDepth {
-			return &Error{File: name, Line: line, Col: 1, Msg: fmt.Sprintf("nests deeper than %d levels", maxDepth)}
-		}
-	}
 	return nil
 }
 
-// syntaxError keeps the parser's message and place, drops its source excerpt.
+// syntaxError keeps the parser's message and place. Its own text would print the
+// source around, which takes long where a line is long.
 func syntaxError(name string, err error) error {
-	msg, _, _ := strings.Cut(err.Error(), "\n")
-	e := &Error{File: name, Msg: msg}
-	var line, col int
-	if n, _ := fmt.Sscanf(msg, "[%d:%d]", &line, &col); n == 2 {
-		_, rest, _ := strings.Cut(msg, "] ")
-		e.Line, e.Col, e.Msg = line, col, rest
+	var at interface {
+		GetMessage() string
+		GetToken() *token.Token
 	}
-	return e
+	if !errors.As(err, &at) || at.GetToken() == nil {
+		msg, _, _ := strings.Cut(err.Error(), "\n")
+		return &Error{File: name, Msg: msg}
+	}
+	msg, _, _ := strings.Cut(at.GetMessage(), "\n")
+	p := position(at.GetToken())
+	return &Error{File: name, Line: p.line, Col: p.col, Msg: msg}
+}
+
+// clip keeps what a text says short enough for an error of one line.
+func clip(s string) string {
+	if r := []rune(s[:min(len(s), 400)]); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
 }
 
 // set applies one override.
 func (d *Document) set(s string) error {
 	key, value, ok := strings.Cut(s, "=")
 	if !ok || key == "" {
-		return fmt.Errorf("--set %s: expected key=value, as in lb=spray or transport.qps=4", s)
+		return fmt.Errorf("--set %s: expected key=value, as in lb=spray or transport.qps=4", clip(s))
 	}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("--set %s: %s", s, fmt.Sprintf(format, args...))
+		return fmt.Errorf("--set %s: %s", clip(s), fmt.Sprintf(format, args...))
 	}
 	v := reflect.ValueOf(&d.File).Elem()
 	parts := strings.Split(key, ".")
@@ -130,7 +136,7 @@ func (d *Document) set(s string) error {
 			f := fieldIndex(v.Type(), p)
 			if f < 0 {
 				names := fieldNames(v.Type())
-				return fail("unknown key %q%s; accepted: %s", p, suggest(p, names), strings.Join(names, ", "))
+				return fail("unknown key %q%s; accepted: %s", clip(p), suggest(p, names), strings.Join(names, ", "))
 			}
 			enum = v.Type().Field(f).Tag.Get("enum")
 			v = v.Field(f)

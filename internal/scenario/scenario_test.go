@@ -132,7 +132,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"many hosts":      {replace("hosts: 2", "hosts: 30000"), "60000 GPUs are more than the 32768 that packet fidelity takes"},
 		"binary file":     {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
 		"empty file":      {" \n", "x.yaml: is empty"},
-		"deep nesting":    {"a: " + strings.Repeat("[", 100_000), "nests deeper than 64 levels"},
+		"deep nesting":    {"a: " + strings.Repeat("[", 100_000), "x.yaml:1:35: nests deeper than 32 levels"},
 		"bad indentation": {"fabric:\n\tkind: rail\n", "x.yaml:"},
 		"a list":          {"- 1\n", "x.yaml:1:1: found a list, expected a mapping"},
 		"alias":           {"name: &a x\nabout: *a\n", "anchors, aliases and tags are not accepted"},

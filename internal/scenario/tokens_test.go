@@ -1,0 +1,78 @@
+package scenario_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"railyard/internal/scenario"
+)
+
+// Small texts that took minutes or gigabytes in the YAML parser are refused in a
+// moment, at the place where they stop being a scenario. Flows by the thousand, the
+// largest thing that people write, are still read.
+func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"nested entries":      {strings.Repeat("- ", 100_000) + "x", "x.yaml:1:65: nests deeper than 32 levels"},
+		"nested keys":         {staircase(600), "x.yaml:33:34: nests deeper than 32 levels"},
+		"keys":                {strings.Repeat("k: 1\n", 80_000), "x.yaml:2049:1: the mapping has more than 2048 keys"},
+		"keys below":          {"a:\n" + strings.Repeat("  k: 1\n", 80_000), "x.yaml:2050:3: the mapping has more than 2048 keys"},
+		"quotes":              {strings.Repeat(`"`, 500_000), "x.yaml:1:"},
+		"quotes in a list":    {"a: [" + strings.Repeat(`"",`, 160_000) + "]", "x.yaml:1:"},
+		"single quotes":       {strings.Repeat("'", 500_000), "x.yaml:1:"},
+		"documents":           {strings.Repeat("---\n", 150_000), "x.yaml:2:1: a second document begins"},
+		"documents in a row":  {strings.Repeat("---", 150_000), "x.yaml:1:1: \"---"},
+		"a document behind":   {good + "---\n" + good, "x.yaml:11:1: a second document begins"},
+		"brackets":            {strings.Repeat("[", 500_000), "x.yaml:1:33: nests deeper"},
+		"commas":              {"[" + strings.Repeat(",", 1_000_000) + "]", "words and signs"},
+		"question marks":      {strings.Repeat("? ", 250_000), "x.yaml:1:1: directives and keys"},
+		"colons":              {strings.Repeat("a: ", 150_000), "x.yaml:1:"},
+		"tags":                {strings.Repeat("!a ", 150_000), "x.yaml:1:1: anchors, aliases and tags"},
+		"anchors":             {strings.Repeat("&a ", 150_000), "x.yaml:1:1: anchors, aliases and tags"},
+		"aliases":             {strings.Repeat("*a ", 150_000), "x.yaml:1:1: anchors, aliases and tags"},
+		"directives":          {strings.Repeat("%a\n", 150_000), "x.yaml:1:1: directives and keys"},
+		"a long line":         {"name: [" + strings.Repeat("a", 900_000), "x.yaml:1:"},
+		"a long unknown key":  {strings.Repeat("a", 900_000) + ": 1", "x.yaml:1:1:"},
+		"a long wrong value":  {"lb: " + strings.Repeat("a", 900_000), "x.yaml:1:5: \"aaaaaaa"},
+		"a wrong value":       {"lb: " + strings.Repeat("a", 9000), "x.yaml:1:5: lb: found \"aaaaaaa"},
+		"a long wrong number": {"seed: " + strings.Repeat("1", 900_000), "x.yaml:1:7: \"11111"},
+		"a wrong number":      {"seed: " + strings.Repeat("1", 9000), "x.yaml:1:7: seed: found"},
+		"a long wrong rate":   {"fabric: {host_link: {rate: " + strings.Repeat("1", 9000) + "}}", "x.yaml:1:28: fabric.host_link.rate:"},
+		"an unknown key":      {strings.Repeat("a", 9000) + ": 1", "x.yaml:1:1: aaaaa"},
+		"comments":            {strings.Repeat("#\n", 400_000), "x.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			_, err := scenario.Parse("x.yaml", []byte(c.text), nil)
+			took := time.Since(began)
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Fatalf("%.300v, want %q", err, c.want)
+			}
+			if n := len(err.Error()); n > 1000 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of %d bytes: %.300v", n, err)
+			}
+			if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 400 || took > 5*time.Second {
+				t.Errorf("took %v and %d MB", took, mb)
+			}
+		})
+	}
+	flow := "      - {from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}\n"
+	head, _, _ := strings.Cut(good, "    permutation")
+	d, err := scenario.Parse("x.yaml", []byte(head+"    flows:\n"+strings.Repeat(flow, 17_000)), nil)
+	if err != nil || len(d.File.Workload.Traffic.Flows) != 17_000 {
+		t.Errorf("17,000 flows: %v", err)
+	}
+}
+
+// staircase is a mapping in a mapping, and so on.
+func staircase(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
