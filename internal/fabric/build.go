@@ -70,7 +70,7 @@ func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
 func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n := b.net
 	at := int32(len(n.Ports))
-	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
+	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Rate: l.Rate, Peer: peer, Node: node,
 		Arrive: uint8(KindArrive), Service: uint8(KindService)}
 	if byteTime := 8 * int64(unit.Second) / int64(l.Rate); byteTime*int64(l.Rate) == 8*int64(unit.Second) && byteTime < math.MaxInt32 {
 		p.PsPerByte = int32(byteTime)

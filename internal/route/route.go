@@ -44,7 +44,8 @@ type Port struct {
 	Hop       unit.Time // propagation plus the peer's pipeline
 	TxBytes   int64     // wire bytes sent, preamble and gap included
 	TxFrames  int64
-	PsPerByte int32 // picoseconds per byte, 0 when not a whole number
+	Rate      unit.Rate
+	PsPerByte int32 // picoseconds per byte, 0 when not a whole number: then Rate counts
 	Peer      int32 // port at the other end
 	Node      int32 // owner
 	Queued    int32 // bytes waiting
@@ -150,7 +151,7 @@ func leastLoaded(now unit.Time, group []int32, start int, ports []Port) int32 {
 	for k := range group {
 		g := group[(start+k)%len(group)]
 		p := &ports[g]
-		at := max(p.BusyUntil, now) + unit.Time(p.Queued)*unit.Time(max(p.PsPerByte, 1))
+		at := max(p.BusyUntil, now) + unit.Serialize(unit.Bytes(p.Queued), p.Rate)
 		if p.Paused != 0 {
 			at += unit.Millisecond
 		}
@@ -188,7 +189,9 @@ func (c *Chooser) flowlet(now unit.Time, group []int32, flow uint32, ports []Por
 }
 
 // load is a port's share of line rate, a discounting rate estimator over
-// Interval (CONGA's DRE with a continuous decay), plus one when packets wait.
+// Interval (CONGA's DRE with a continuous decay), plus one when packets wait. What
+// was sent since the last look is discounted like the rest, so that it does not
+// matter how often one looks: at a steady rate R the sum stays at R times Interval.
 func (c *Chooser) load(now unit.Time, port int32, ports []Port) float64 {
 	m := c.meters[port]
 	if m == nil {
@@ -197,9 +200,9 @@ func (c *Chooser) load(now unit.Time, port int32, ports []Port) float64 {
 	}
 	p := &ports[port]
 	tau := float64(c.params.Interval)
-	m.bytes = m.bytes*(tau/(tau+float64(now-m.at))) + float64(p.TxBytes-m.seen)
+	m.bytes = (m.bytes + float64(p.TxBytes-m.seen)) * (tau / (tau + float64(now-m.at)))
 	m.at, m.seen = now, p.TxBytes
-	util := m.bytes * float64(max(p.PsPerByte, 1)) / tau
+	util := m.bytes * 8 * float64(unit.Second) / (float64(p.Rate) * tau)
 	if p.Queued > 0 {
 		util++
 	}
@@ -209,7 +212,9 @@ func (c *Chooser) load(now unit.Time, port int32, ports []Port) float64 {
 func (c *Chooser) leastUsed(now unit.Time, group []int32, ports []Port) int32 {
 	best, least := group[0], 1e18
 	for _, g := range group {
-		if l := c.load(now, g, ports) + float64(ports[g].Queued)/1e6; l < least {
+		p := &ports[g]
+		drain := float64(p.Queued) * 8 * float64(unit.Second) / float64(p.Rate)
+		if l := c.load(now, g, ports) + drain/float64(c.params.Interval); l < least {
 			best, least = g, l
 		}
 	}

@@ -155,16 +155,25 @@ func (n *Network) install() {
 	}
 }
 
+// maxShares is how often a port stands in its group at most, as in hardware
+// tables of weighted next hops.
+const maxShares = 16
+
 // weighted lists the ports of equal-cost links, each as often as its share of
-// the slowest one's rate says, so that a hash or a turn loads cables of
-// different speed alike.
+// their rates says, so that a hash or a turn loads cables of different speed
+// alike: 100G and 150G stand two and three times.
 func (n *Network) weighted(links []int, node int) (ports []int32) {
-	slowest := n.Graph.Links[links[0]].Rate
+	common, fastest := unit.Rate(0), unit.Rate(0)
 	for _, l := range links {
-		slowest = min(slowest, n.Graph.Links[l].Rate)
+		r := n.Graph.Links[l].Rate
+		fastest = max(fastest, r)
+		for common, r = r, common; r != 0; {
+			common, r = r, common%r
+		}
 	}
+	common = max(common, (fastest+maxShares-1)/maxShares)
 	for _, l := range links {
-		for range max(1, min(16, int((n.Graph.Links[l].Rate+slowest/2)/slowest))) {
+		for range max(1, int((n.Graph.Links[l].Rate+common/2)/common)) {
 			ports = append(ports, n.Port(l, node))
 		}
 	}

@@ -1,0 +1,88 @@
+package route
+
+import (
+	"math"
+	"testing"
+
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// rates are line rates at which a byte takes a whole number of picoseconds, and
+// (150G, 300G, 600G, 3.2T, 7 Gbit/s) at which it does not.
+var rates = []unit.Rate{100 * unit.Gbps, 150 * unit.Gbps, 160 * unit.Gbps, 300 * unit.Gbps, 400 * unit.Gbps,
+	600 * unit.Gbps, 800 * unit.Gbps, 3200 * unit.Gbps, 7 * unit.Gbps}
+
+// chooser returns a flowlet chooser and ports of one rate.
+func chooser(p Policy, ports int, r unit.Rate) (*Chooser, []Port, []int32) {
+	par := Params{FlowletGap: 50 * unit.Microsecond, Utilization: 0.7, Interval: 50 * unit.Microsecond}
+	c := NewChooser(p, par, 1, rng.New(1, "test"), 1)
+	all, group := make([]Port, ports), make([]int32, ports)
+	for i := range all {
+		all[i].Rate, group[i] = r, int32(i)
+	}
+	return c, all, group
+}
+
+// A port that sends at a share of its line rate has that load, whatever the rate
+// and however often somebody looks (CONGA section 3.2: X = R tau).
+func TestLoadIsShareOfLineRate(t *testing.T) {
+	for _, r := range rates {
+		for _, share := range []float64{0.25, 0.5, 0.95} {
+			for _, every := range []unit.Time{unit.Microsecond, 20 * unit.Microsecond, unit.Millisecond} {
+				c, ports, _ := chooser(Flowlet, 1, r)
+				now := unit.Time(0)
+				for now < 20*unit.Millisecond {
+					now += every
+					ports[0].TxBytes = int64(share * float64(unit.InTime(r, now)))
+					c.load(now, 0, ports)
+				}
+				if got := c.load(now, 0, ports); math.Abs(got-share) > 0.02*share {
+					t.Errorf("%v at %v of its rate, looked at every %v: load %.4f", r, share, every, got)
+				}
+			}
+		}
+	}
+}
+
+// A flowlet leaves a port that is loaded above the threshold at every rate, and
+// stays on one that is not.
+func TestFlowletMovesAtEveryRate(t *testing.T) {
+	for _, r := range rates {
+		for share, want := range map[float64]int64{0.5: 0, 0.9: 1} {
+			c, ports, group := chooser(Flowlet, 2, r)
+			first := c.Pick(0, group, 0, 77, ports)
+			now := unit.Time(0)
+			for range 100 {
+				now += 10 * unit.Microsecond
+				ports[first].TxBytes = int64(share * float64(unit.InTime(r, now)))
+				c.load(now, first, ports)
+			}
+			second := c.Pick(now, group, 0, 77, ports)
+			if c.Moved != want || (second != first) != (want == 1) {
+				t.Errorf("%v, port at %v of its rate: %d moves, want %d", r, share, c.Moved, want)
+			}
+		}
+	}
+}
+
+// Of two ports with the same bytes waiting the faster one is less loaded, and of
+// two of one rate the one with fewer bytes, also where a byte is no whole number
+// of picoseconds.
+func TestWaitingBytesTakeTime(t *testing.T) {
+	for _, r := range rates {
+		c, ports, group := chooser(SprayLeast, 2, r)
+		ports[0].Queued, ports[1].Queued = 4_000_000, 400_000
+		for range 50 {
+			if got := c.Pick(0, group, 0, 1, ports); got != 1 {
+				t.Fatalf("%v: of 4 MB and 400 KB waiting, chose 4 MB", r)
+			}
+		}
+		ports[0].Queued, ports[0].Rate = 400_000, 16*r
+		for range 50 {
+			if got := c.Pick(0, group, 0, 1, ports); got != 0 {
+				t.Fatalf("%v: chose it over 16 times that rate with equal bytes waiting", r)
+			}
+		}
+	}
+}
