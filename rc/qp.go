@@ -183,7 +183,9 @@ type QP struct {
 	Received uint64     // data packets taken, duplicates and drops not counted
 	out      []response // READ data and what must wait for it
 	reorder  reorderState
-	sendAt   int // bytes of the current SEND that are in its receive
+	sendAt   int   // bytes of the current SEND that are in its receive
+	msgLen   int64 // bytes of the current WRITE so far announced
+	goesOn   bool  // the next WRITE ONLY belongs to the same message
 	receives []Receive
 	received []Received
 	atomics  []atomicResult // the last ones, to answer repeats
@@ -253,8 +255,15 @@ func (q *QP) fail(s Status) {
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.op != roce.Acknowledge })
 }
 
-// Drained reports that a queue pair in SQD has nothing in flight any more.
-func (q *QP) Drained() bool { return q.una == q.next || q.una == q.high }
+// Drained reports that everything that was begun is acknowledged (IBTA
+// 10.3.1.5): nothing sent is open, and no message, or request of several parts,
+// is half sent.
+func (q *QP) Drained() bool {
+	if q.una != q.high || len(q.wrs) == 0 {
+		return q.una == q.high
+	}
+	return q.wrs[0].first == q.una && !q.wrs[0].Continues
+}
 
 // Sequence returns the oldest unacknowledged and the next PSN of the requester
 // and the one the responder expects.

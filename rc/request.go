@@ -68,10 +68,13 @@ type Request struct {
 	// Data is the local side: where WRITE and SEND read from, and where the
 	// answer of READ and atomics goes. Nil where no bytes move, as in the
 	// simulator; else it has Len bytes.
-	Data    []byte
-	Imm     uint32 // immediate data, or the rkey to invalidate
-	SwapAdd uint64 // atomics: what to add, or to swap in
-	Compare uint64 // CMP_SWAP
+	Data []byte
+	Imm  uint32 // immediate data, or the rkey to invalidate
+	// Continues says that this is one more part of what the request before it
+	// began: a queue pair that drains finishes all parts.
+	Continues bool
+	SwapAdd   uint64 // atomics: what to add, or to swap in
+	Compare   uint64 // CMP_SWAP
 }
 
 // wr is a posted work request whose packets have the PSNs [first, end).
@@ -153,11 +156,13 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 			SwapAdd: w.SwapAdd, Compare: w.Compare}
 		return w.end
 	case q.cfg.WriteOnly && w.Verb <= WriteImm:
-		// Every packet names its own range; only the last has the immediate.
+		// Every packet names its own range; only the last has the immediate, and
+		// the solicited bit, unused elsewhere, says that a packet is not the last.
 		p.Op = roce.WriteOnly
 		if last {
 			p.Op = ops.only
 		}
+		p.Solicited = !last && w.Verb == WriteImm
 		p.VA, p.RKey, p.Len = w.VA+uint64(i*mtu), w.RKey, uint32(p.Payload)
 	case first && last:
 		p.Op = ops.only

@@ -37,7 +37,7 @@ func (q *QP) mayStart() bool {
 	if q.next != w.first && !w.Verb.answered() {
 		return true // in the middle of a message
 	}
-	if q.special&specialDrain != 0 && q.next >= q.high {
+	if q.special&specialDrain != 0 && q.next >= q.high && !w.Continues {
 		return false
 	}
 	if w.Unprotected {

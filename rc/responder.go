@@ -138,6 +138,11 @@ func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 			}
 		}
 		q.msgVA, q.msgLeft = p.VA, int64(p.Len)
+		if !q.goesOn {
+			q.msgLen = 0
+		}
+		q.msgLen += int64(p.Len)
+		q.goesOn = p.Op == roce.WriteOnly && p.Solicited
 		if q.inWrite = p.Op == roce.WriteFirst; !q.inWrite && uint32(p.Payload) != p.Len {
 			return roce.NakInvalid
 		}
@@ -160,7 +165,7 @@ func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 	q.msgVA += uint64(p.Payload)
 	q.msgLeft -= int64(p.Payload)
 	if p.Op.HasImm() && !q.cfg.AlwaysReady {
-		q.finishReceive(Received{Write: true, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
+		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
 	}
 	return 0
 }

@@ -145,7 +145,7 @@ func TestVerbs(t *testing.T) {
 			if u(was) != 0 || u(was2) != 5 || u(e.buf[0x7000:]) != 77 {
 				t.Fatalf("atomics saw %d and %d, left %d", u(was), u(was2), u(e.buf[0x7000:]))
 			}
-			want := []Received{{ID: 50, Len: 4999}, {ID: 51, Imm: 99, HasImm: true, Write: true, Solicited: true}, {ID: 52, Len: 10, InvKey: 8, HasInv: true}}
+			want := []Received{{ID: 50, Len: 4999}, {ID: 51, Len: 3000, Imm: 99, HasImm: true, Write: true, Solicited: true}, {ID: 52, Len: 10, InvKey: 8, HasInv: true}}
 			for _, w := range want {
 				if r, _ := e.b.PopReceived(); r != w {
 					t.Fatalf("received %+v, want %+v", r, w)

@@ -86,6 +86,9 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 		return false
 	}
 	if c.QP.NextResponse(p) {
+		if c.QP.State() == rc.Error { // what was to be said before it died is said
+			c.drain()
+		}
 		return true
 	}
 	if c.blocked() || !c.QP.Next(now, p) {

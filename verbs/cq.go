@@ -175,7 +175,7 @@ func (cq *CQ) Wait(ctx context.Context, wc []WC) (n int, err error) {
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-cq.dev.closed:
-			return 0, errors.New("device is closed")
+			return 0, ErrClosed
 		}
 	}
 }

@@ -93,6 +93,16 @@ func (d *Device) Close() error {
 	return d.dev.Close()
 }
 
+// alive refuses work on a closed device.
+func (d *Device) alive() error {
+	select {
+	case <-d.closed:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
 // Events delivers asynchronous events; what nobody fetches is dropped beyond 256.
 func (d *Device) Events() <-chan AsyncEvent { return d.events }
 

@@ -48,6 +48,8 @@ type RecvWR struct {
 var (
 	ErrQueueFull = errors.New("work queue is full")
 	ErrTooLong   = errors.New("message is longer than 2 GiB")
+	ErrDestroyed = errors.New("the queue pair is destroyed")
+	ErrClosed    = errors.New("the device is closed")
 )
 
 // readPiece is the longest READ on the wire, where the receive buffer has room
@@ -65,6 +67,9 @@ func (qp *QP) PostSend(wr *SendWR) error {
 }
 
 func (qp *QP) postSend(wr *SendWR) error {
+	if err := qp.alive(); err != nil {
+		return err
+	}
 	if len(qp.sends) >= qp.init.MaxSendWR {
 		return ErrQueueFull
 	}
@@ -131,7 +136,7 @@ func (qp *QP) postPieces(r rc.Request, s sent) error {
 			return err // the first piece: the state does not change in between
 		}
 		data, va = data[n:], va+uint64(n)
-		r.Fence = false
+		r.Fence, r.Continues = false, true
 		s.parts++
 	}
 	qp.sends = append(qp.sends, s)
@@ -166,6 +171,9 @@ func (qp *QP) PostRecv(wr *RecvWR) error {
 }
 
 func (qp *QP) postRecv(wr *RecvWR) error {
+	if err := qp.alive(); err != nil {
+		return err
+	}
 	if qp.recvs >= qp.init.MaxRecvWR {
 		return ErrQueueFull
 	}
@@ -199,9 +207,8 @@ func (qp *QP) completed(c rc.Completion) {
 	if s.parts > 0 {
 		return
 	}
-	at := 0
-	for _, b := range s.scatter {
-		at += copy(b, s.bounce[at:])
+	for at, i := 0, 0; i < len(s.scatter) && s.status == StatusSuccess; i++ {
+		at += copy(s.scatter[i], s.bounce[at:])
 	}
 	w := WC{WRID: s.wr.WRID, Status: s.status, Opcode: opcodeOf[s.wr.Opcode], ByteLen: s.bytes, QP: qp}
 	tell := s.wr.Signaled || qp.init.SignalAll || s.status != StatusSuccess

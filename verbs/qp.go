@@ -71,6 +71,8 @@ type QP struct {
 	piece int // longest READ on the wire
 	fatal bool
 	drain bool
+
+	destroyed bool
 }
 
 // sent is what PostSend remembers of a request until it completes.
@@ -101,6 +103,9 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 		return nil, errors.New("a queue pair needs a send and a receive completion queue")
 	}
 	d := pd.dev
+	if err := d.alive(); err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
 	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask), piece: readPiece}
 	d.qpns[qp.QPN] = true
@@ -120,18 +125,36 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	return qp, err
 }
 
-// Destroy forgets the queue pair; packets for it count as unknown.
+// Destroy forgets the queue pair; packets for it count as unknown, and what was
+// posted to it does not complete.
 func (qp *QP) Destroy() {
 	var ports []uint16
+	again := false
 	qp.do(func(e *rcudp.Endpoint) {
+		if again = qp.destroyed; again {
+			return
+		}
+		qp.destroyed = true
 		e.Remove(qp.conn)
 		ports, qp.conn.Ports = qp.conn.Ports, nil
+		qp.sends, qp.recvs = nil, 0
 	})
+	if again {
+		return // its number may be another's by now
+	}
 	qp.pd.dev.dev.Release(ports)
 	d := qp.pd.dev
 	d.mu.Lock()
 	delete(d.qpns, qp.QPN)
 	d.mu.Unlock()
+}
+
+// alive refuses work that could never complete; the device is locked.
+func (qp *QP) alive() error {
+	if qp.destroyed {
+		return ErrDestroyed
+	}
+	return qp.pd.dev.alive()
 }
 
 func (qp *QP) do(f func(e *rcudp.Endpoint)) {
@@ -189,6 +212,9 @@ func (qp *QP) Modify(a QPAttr) error {
 
 // modify runs a step with the device locked.
 func (qp *QP) modify(a QPAttr) error {
+	if err := qp.alive(); err != nil {
+		return err
+	}
 	c, cfg := qp.conn, *qp.cfg
 	switch from := c.QP.State(); {
 	case a.State == Init:
