@@ -106,10 +106,7 @@ const FlowletEntries = 4096
 // NewChooser returns a chooser; groups is the number of equal-cost groups.
 func NewChooser(p Policy, par Params, seed uint32, stream rng.Stream, groups int) *Chooser {
 	c := &Chooser{policy: p, seed: seed, params: par, stream: stream}
-	c.turn = make([]uint32, groups)
-	for i := range c.turn {
-		c.turn[i] = Hash(uint32(i), seed)
-	}
+	c.Regroup(groups)
 	if p == Flowlet {
 		c.table = make([]flowletEntry, FlowletEntries)
 		for i := range c.table {
@@ -118,6 +115,14 @@ func NewChooser(p Policy, par Params, seed uint32, stream rng.Stream, groups int
 		c.meters = map[int32]*meter{}
 	}
 	return c
+}
+
+// Regroup fits a chooser to a new table of so many groups. What it knows of flows and of
+// the load of ports stays: a link that breaks elsewhere is no reason to forget it.
+func (c *Chooser) Regroup(groups int) {
+	for i := len(c.turn); i < groups; i++ {
+		c.turn = append(c.turn, Hash(uint32(i), c.seed))
+	}
 }
 
 // Policy returns the chooser's policy.

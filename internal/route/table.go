@@ -25,6 +25,16 @@ func NewTable(locators int) *Table {
 	return t
 }
 
+// Renew returns a table to fill anew after a change of routes. Groups that come again keep their
+// numbers, by which a Chooser takes turns; those that do not stay behind unused.
+func (t *Table) Renew(locators int) *Table {
+	next := NewTable(locators)
+	if t != nil {
+		next.groups = t.groups
+	}
+	return next
+}
+
 // SetGroup routes a locator over the given ports, equal in cost.
 func (t *Table) SetGroup(loc int, ports []int32) {
 	for i, g := range t.groups {

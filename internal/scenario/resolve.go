@@ -313,6 +313,11 @@ func (p *Plan) failures() error {
 		if !ok {
 			return p.at(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
 		}
+		for k, earlier := range p.Failures {
+			if earlier.Link == l {
+				return p.at(key, "%s is a port of the cable that failures[%d] breaks; a cable breaks once", f.Link, k)
+			}
+		}
 		p.Failures = append(p.Failures, LinkFailure{l, f.At, f.Converge})
 	}
 	down := map[int]bool{}

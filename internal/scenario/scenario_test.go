@@ -109,6 +109,7 @@ func TestBadInput(t *testing.T) {
 		"xon above xoff":    {good + "switch: {queues: {3: {xoff: 1MB, xon: 2MB, wred_max: 0B, wred_min: 0B}}}\n", "x.yaml:11:34: switch.queues.3.xon: 2MB is not below xoff 1MB"},
 		"wred max above the buffer": {good + "switch:\n  queues:\n    3:\n      wred_max: 1GB\n",
 			"x.yaml:14:7: switch.queues.3.wred_max: 1GB is above the buffer of 64MiB"},
+		"cable that breaks twice":  {good + "failures: [{link: 'rail-1:Eth1'}, {link: 'rail-1:Eth1', at: 1us}]\n", `failures[1].link: rail-1:Eth1 is a port of the cable that failures[0] breaks`},
 		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n", `x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
 		"gpu that does not exist": {replace("permutation: {bytes: 1MB}", "flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
 			`there is no GPU "host-3/gpu-1"; they are host-1/gpu-1 to host-2/gpu-2`},

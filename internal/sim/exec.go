@@ -14,7 +14,7 @@ const (
 	kindNVLinked                                    // A op, B 1 when it is the first half of a PXN transfer
 	kindSample
 	kindBreak   // A link
-	kindReroute // no operands
+	kindReroute // A link: routes avoid it from now on
 )
 
 // NVLink is the fabric inside a server: every GPU has one pipe in and one out.

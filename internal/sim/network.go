@@ -4,6 +4,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 
 	"railyard/internal/engine"
@@ -40,9 +41,10 @@ type Network struct {
 	Hosts *host.Hosts
 	Paths *topo.Routes
 
-	portA, portB []int32 // by link: the port at its A and B end
-	linkOf       []int32 // by port
-	down         map[int]bool
+	portA, portB []int32        // by link: the port at its A and B end
+	linkOf       []int32        // by port
+	routed       map[int]bool   // broken links that the routes avoid; others still lose what they are given
+	tables       []*route.Table // by node
 	conns        map[connKey]int32
 }
 
@@ -51,10 +53,11 @@ type connKey struct{ src, dst, tag int32 }
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
 	g := s.Graph
-	n := &Network{Setup: s, conns: map[connKey]int32{}, down: map[int]bool{}}
-	for l := range s.Down {
-		n.down[l] = true
+	n := &Network{Setup: s, conns: map[connKey]int32{}, routed: maps.Clone(s.Down)}
+	if n.routed == nil {
+		n.routed = map[int]bool{}
 	}
+	n.tables = make([]*route.Table, len(g.Nodes))
 	b := fabric.Build(wheelShift(len(g.Links)))
 	for i, node := range g.Nodes {
 		if node.Role == topo.Host {
@@ -80,7 +83,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 		return nil, err
 	}
 	n.Hosts = host.New(n.Net, &s.Host)
-	n.Paths = g.Route(n.down)
+	n.Paths = g.Route(n.routed)
 	for i, nic := range g.NICs {
 		ports := make([]int32, len(nic.Links))
 		for k, l := range nic.Links {
@@ -121,12 +124,13 @@ func (n *Network) PortName(port int32) string {
 // install computes routes over the live links and gives them to the switches.
 func (n *Network) install() {
 	g := n.Graph
-	n.Paths = g.Route(n.down)
+	n.Paths = g.Reroute(n.routed, n.Paths)
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
 		}
-		t := route.NewTable(len(n.Paths.Sets))
+		t := n.tables[node].Renew(len(n.Paths.Sets))
+		n.tables[node] = t
 		for loc := range n.Paths.Sets {
 			if links := n.Paths.Next(node, loc); len(links) > 0 {
 				t.SetGroup(loc, n.weighted(links, node))
@@ -146,9 +150,14 @@ func (n *Network) install() {
 		if n.SameSeed {
 			name = "all"
 		}
-		seed := rng.New(n.Seed, "ecmp/"+name)
-		n.Net.SetRoutes(int32(node), t, route.NewChooser(n.LB, n.LBParams, uint32(seed.Uint64()),
-			rng.New(n.Seed, "spray/"+g.Nodes[node].Name), t.Groups()))
+		chooser := n.Net.Sw[node].Chooser
+		if chooser == nil {
+			seed := rng.New(n.Seed, "ecmp/"+name)
+			chooser = route.NewChooser(n.LB, n.LBParams, uint32(seed.Uint64()),
+				rng.New(n.Seed, "spray/"+g.Nodes[node].Name), t.Groups())
+		}
+		chooser.Regroup(t.Groups())
+		n.Net.SetRoutes(int32(node), t, chooser)
 	}
 	for i := range g.NICs {
 		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
@@ -181,19 +190,18 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 }
 
 // Break fails a link now; Reroute, usually some time later, routes around it.
-func (n *Network) Break(link int) {
-	n.down[link] = true
-	n.Net.SetDown(n.portA[link], true)
-}
+func (n *Network) Break(link int) { n.Net.SetDown(n.portA[link], true) }
 
-// Reroute recomputes the routes and moves flows off dead NIC ports.
-func (n *Network) Reroute() {
+// Reroute routes around one broken link, and moves flows off its NIC port. Other links
+// that are broken keep their routes until their own convergence.
+func (n *Network) Reroute(link int) {
+	n.routed[link] = true
 	n.install()
 	n.Hosts.Rebond(n.usable)
 }
 
-// usable returns the ports of a NIC whose cable is up and whose switch has a
-// path to the other NIC: the two switches of a pair need not both have one.
+// usable returns the ports of a NIC whose cable is up, as far as routing knows, and whose
+// switch has a path to the other NIC: the two switches of a pair need not both have one.
 func (n *Network) usable(src, dst int32) (ports []int32) {
 	nic := n.Graph.NICs[src]
 	host := n.Graph.Hosts[nic.Host]
@@ -201,7 +209,7 @@ func (n *Network) usable(src, dst int32) (ports []int32) {
 		sw := n.Graph.Links[l].A + n.Graph.Links[l].B - host
 		_, near := n.Paths.Near[sw][int(dst)]
 		loc := n.Paths.Locator[dst]
-		if !n.down[l] && (near || len(n.Paths.Next(sw, loc)) > 0) {
+		if !n.routed[l] && (near || len(n.Paths.Next(sw, loc)) > 0) {
 			ports = append(ports, n.Port(l, host))
 		}
 	}

@@ -137,7 +137,7 @@ func (r *Run) Go(watch Observer) error {
 	for _, f := range r.Plan.Failures {
 		if f.At > 0 || f.Converge > 0 {
 			q.Push(f.At, kindBreak, int32(f.Link), 0)
-			q.Push(f.At+f.Converge, kindReroute, 0, 0)
+			q.Push(f.At+f.Converge, kindReroute, int32(f.Link), 0)
 		}
 	}
 	q.Push(r.sampler.interval, kindSample, 0, 0)
@@ -180,7 +180,7 @@ func (r *Run) event(e engine.Event) {
 	case kindBreak:
 		r.Break(int(e.A))
 	case kindReroute:
-		r.Reroute()
+		r.Reroute(int(e.A))
 	default:
 		r.Event(e)
 	}

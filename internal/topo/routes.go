@@ -24,9 +24,19 @@ type Routes struct {
 }
 
 // Route computes shortest paths; down lists broken links.
-func (g *Graph) Route(down map[int]bool) *Routes {
+func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil) }
+
+// Reroute is Route after other routes, whose locators keep their meaning: packets that carry
+// them are under way. before may be nil.
+func (g *Graph) Reroute(down map[int]bool, before *Routes) *Routes {
 	r := &Routes{Locator: make([]int, len(g.NICs)), group: make([][]int32, len(g.Nodes)), sets: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
 	index := map[string]int{}
+	if before != nil {
+		r.Sets = slices.Clone(before.Sets)
+		for loc, set := range r.Sets {
+			index[fmt.Sprint(set)] = loc
+		}
+	}
 	for i, nic := range g.NICs {
 		var set []int
 		for _, l := range nic.Links {

@@ -50,6 +50,7 @@ func Checks() []Check {
 		{"transport", transportRows},
 		{"PFC cascade", cascade},
 		{"DCQCN sequence", dcqcnSequence},
+		{"failures", failures},
 		{"headroom", headroom},
 		{"DCQCN fixed point", fixedPoint},
 		{"ECMP", ballsInBins},

@@ -1,0 +1,69 @@
+package validate
+
+import (
+	"fmt"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// failing is two rails under four spines; a cable from a rail to a spine breaks, and routes
+// avoid it 20 ms later.
+const failing = `
+name: failures
+fabric: {kind: rail, hosts: 4, spines: 4, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2}
+transport: {timeout: 12}
+workload: {traffic: {alltoall: {bytes: 16MB}}}
+failures:
+  - {link: 'rail-1:Eth5', at: 100us, converge: 20ms}
+`
+
+// holed is a flow sprayed over two cables of which one breaks.
+const holed = `
+name: holed
+fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+lb: spray
+cc: {algorithm: none}
+transport: {timeout: 8}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 4MB}]}}
+failures:
+  - {link: 'leaf-1-1:Eth3', at: 50us, converge: 3ms}
+`
+
+// failures: each broken link loses packets until its own convergence, whatever else breaks.
+func failures() ([]Row, error) {
+	const source = "definition: routes avoid a link once its own convergence is over"
+	times := func(text, more string) (first, both *result.Summary, err error) {
+		a, err := finish(text)
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := finish(text + more)
+		if err != nil {
+			return nil, nil, err
+		}
+		first, _, _ = a.Outcome("validate")
+		both, _, _ = b.Outcome("validate")
+		return first, both, nil
+	}
+	one, two, err := times(failing, "  - {link: 'rail-2:Eth6', at: 150us, converge: 100us}\n")
+	if err != nil {
+		return nil, err
+	}
+	rows := []Row{{
+		Claim: "a second broken link that converges sooner does not mend the first: step time", Source: source,
+		Expected: fmt.Sprintf("at least %v", unit.Time(one.StepTime)), Ours: unit.Time(two.StepTime).String(),
+		Diff: fmt.Sprintf("%+.2f %%", 100*float64(two.StepTime-one.StepTime)/float64(one.StepTime)), OK: two.StepTime >= one.StepTime,
+	}, {
+		Claim: "the same, packets lost on broken links", Source: source,
+		Expected: fmt.Sprintf("at least %d", one.DropsDown), Ours: fmt.Sprint(two.DropsDown),
+		Diff: fmt.Sprintf("%+d", two.DropsDown-one.DropsDown), OK: two.DropsDown >= one.DropsDown,
+	}}
+	alone, other, err := times(holed, "  - {link: 'leaf-1-2:Eth3', at: 60us, converge: 5us}\n")
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
+		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
+}
