@@ -91,7 +91,7 @@ func TestRegularSizes(t *testing.T) {
 		}
 	}
 	// A torus of n^3 has 2n^2 links across its middle (n even).
-	in := input(t, 64*8, "64x400G", "64x400G", "1:1")
+	in := input(t, 64*8, "14x400G", "14x400G", "1:1") // ports for one server and its six neighbours
 	if d := find(t, in, "torus"); d.GPUs != 512 || d.Bisection != 2*16.0/256 || d.CableCount() != 512+3*64 {
 		t.Errorf("%+v", d)
 	}

@@ -132,7 +132,8 @@ func (p *Plan) network() error {
 	} else {
 		p.Graph, err = topo.Build(f.Kind, topo.Params{Server: topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts},
 			Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines, Uplinks: f.Uplinks,
-			Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes, HostCable: f.HostLink.cable(), Fabric: f.FabricLink.cable(), K: f.K, Tiers: f.Tiers})
+			Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes, HostCable: f.HostLink.cable(), Fabric: f.FabricLink.cable(),
+			K: f.K, Tiers: f.Tiers, Leaves: f.Leaves, Groups: f.Groups, GroupSize: f.GroupSize, Local: f.Local, Global: f.Global})
 	}
 	if err != nil {
 		if IsInput(err) {

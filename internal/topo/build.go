@@ -28,6 +28,11 @@ type Params struct {
 	Fabric    Cable
 	K         int // fat tree arity, side of a torus, NICs per switch of a dragonfly
 	Tiers     int // fat tree: 2 or 3
+	Leaves    int // fat tree: per pod, with two tiers in all; 0: as many as K allows
+	Groups    int // dragonfly: how many; 0: GroupSize*Global+1, one cable between any two
+	GroupSize int // dragonfly: switches of a group; 0: 2K
+	Local     int // dragonfly: cables between two switches of a group; 0: one
+	Global    int // dragonfly: cables of a switch to other groups; 0: K
 }
 
 // Kinds lists the fabrics Build knows.
@@ -52,9 +57,9 @@ func paramErr(field, format string, args ...any) error {
 //	rail         a switch per rail and segment, spines seed figures 12-4 and 9
 //	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
 //	             rail and pod: several of it, super-spines; seed figures 11, 13-8
-//	fat-tree     k-ary, two or three tiers, one GPU per host
-//	torus        a cube of k^3 servers, a switch each
-//	dragonfly    balanced, k NICs per switch, one GPU per host
+//	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
+//	torus        a cube of k^3 switches with a server each, or several
+//	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host
 func Build(kind string, p Params) (*Graph, error) {
 	switch kind {
 	case "fat-tree":
@@ -248,75 +253,4 @@ func (g *Graph) addSpines(p Params, prefix string, leaves []int) []int {
 		}
 	}
 	return spines
-}
-
-// fatTree is the k-ary fat tree of Al-Fares et al. (SIGCOMM 2008): with three
-// tiers k pods of k/2 edge and k/2 aggregation switches and (k/2)^2 cores for
-// k^3/4 hosts; with two tiers k leaves and k/2 spines for k^2/2 hosts.
-func fatTree(p Params) (*Graph, error) {
-	k := p.K
-	if k < 2 || k > 64 || k%2 != 0 {
-		return nil, paramErr("k", "a fat tree needs an even k from 2 to 64, found %d", k)
-	}
-	if p.Tiers != 2 && p.Tiers != 3 {
-		return nil, paramErr("tiers", "2 or 3 tiers, found %d", p.Tiers)
-	}
-	if p.Tiers == 3 && k*k*k/4 > MaxGPUs {
-		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes", k*k*k/4, MaxGPUs)
-	}
-	if p.HostCable.Rate <= 0 {
-		return nil, paramErr("host_link.rate", "must be positive")
-	}
-	up := p.Fabric
-	if up.Rate == 0 {
-		up = p.HostCable
-	}
-	g := newGraph("fat-tree")
-	g.GPUs = 1
-	half := k / 2
-	addHost := func(edge int) {
-		h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
-		l := g.Connect(h, edge, p.HostCable)
-		g.NICs = append(g.NICs, NIC{Host: len(g.Hosts) - 1, Links: []int{l}})
-		g.NICOf = append(g.NICOf, len(g.NICs)-1)
-	}
-	if p.Tiers == 2 {
-		spines := make([]int, half)
-		for i := range spines {
-			spines[i] = g.AddNode(fmt.Sprintf("spine-%d", i+1), Spine, 2)
-		}
-		for i := range k {
-			leaf := g.AddNode(fmt.Sprintf("leaf-%d", i+1), Leaf, 1)
-			for range half {
-				addHost(leaf)
-			}
-			for _, s := range spines {
-				g.Connect(leaf, s, up)
-			}
-		}
-		return g, nil
-	}
-	cores := make([]int, half*half)
-	for i := range cores {
-		cores[i] = g.AddNode(fmt.Sprintf("core-%d", i+1), Core, 3)
-	}
-	for pod := range k {
-		aggs := make([]int, half)
-		for i := range aggs {
-			aggs[i] = g.AddNode(fmt.Sprintf("agg-%d-%d", pod+1, i+1), Aggregation, 2)
-			for j := range half {
-				g.Connect(aggs[i], cores[i*half+j], up)
-			}
-		}
-		for i := range half {
-			edge := g.AddNode(fmt.Sprintf("leaf-%d-%d", pod+1, i+1), Leaf, 1)
-			for range half {
-				addHost(edge)
-			}
-			for _, a := range aggs {
-				g.Connect(edge, a, up)
-			}
-		}
-	}
-	return g, nil
 }

@@ -2,18 +2,18 @@ package topo
 
 import "fmt"
 
-// torus is a cube of k^3 servers, each with a switch of its own that Uplinks cables
-// join to either neighbour in each of three directions; a ring of two is one cable
-// (HANDBOOK.md 11).
+// torus is a cube of k^3 switches with Hosts servers each, one unless told otherwise;
+// Uplinks cables join a switch to either neighbour in each of three directions; a ring
+// of two is one of them (HANDBOOK.md 11).
 func torus(p Params) (*Graph, error) {
 	k := p.K
 	switch {
 	case k < 2 || k > 21:
-		return nil, paramErr("k", "a torus has 2 to 21 servers along a side, found %d", k)
+		return nil, paramErr("k", "a torus has 2 to 21 switches along a side, found %d", k)
 	case p.Uplinks < 1 || p.Uplinks > 256:
 		return nil, paramErr("uplinks", "must lie between 1 and 256 in each direction, found %d", p.Uplinks)
 	}
-	p.Hosts, p.Segments = 1, k*k*k // a segment is what hangs off one switch
+	p.Hosts, p.Segments = max(p.Hosts, 1), k*k*k // a segment is what hangs off one switch
 	if err := p.check("torus"); err != nil {
 		return nil, err
 	}
@@ -47,18 +47,70 @@ func torus(p Params) (*Graph, error) {
 	return g, nil
 }
 
-// dragonfly is the balanced one of Kim et al. (2008): k NICs and k global cables per
-// switch, 2k switches per group, 2k^2+1 groups, each joined to every other by one
-// cable. Global cable j of a group leads to group j, or j+1 from its own number on;
-// a group's switches take k each in order. Hosts have one GPU.
-func dragonfly(p Params) (*Graph, error) {
-	k := p.K
-	if k < 1 || k > 9 {
-		return nil, paramErr("k", "a dragonfly has 1 to 9 NICs per switch, found %d", k)
+// Dragonfly is that of Kim et al. (2008): groups of switches that are cabled to one
+// another, and groups cabled directly. Balanced it has GroupSize = 2K = 2Global.
+// Fewer groups than GroupSize*Global+1 share the global cables evenly.
+type Dragonfly struct {
+	K         int // NICs of a switch
+	GroupSize int // switches of a group
+	Local     int // cables between two of them
+	Global    int // cables of a switch to other groups, at most
+	Groups    int
+}
+
+// Balanced fills in what is 0 and checks what is not.
+func (d Dragonfly) Balanced() (Dragonfly, error) {
+	set := func(v *int, def int) {
+		if *v == 0 {
+			*v = def
+		}
 	}
-	a := 2 * k
-	groups := a*k + 1
-	p.Server, p.Hosts, p.Segments = Server{GPUs: 1, NICs: 1, Ports: 1}, k, groups*a
+	set(&d.GroupSize, 2*d.K)
+	set(&d.Local, 1)
+	set(&d.Global, d.K)
+	for _, f := range []struct {
+		name string
+		v    int
+	}{{"k", d.K}, {"group_size", d.GroupSize}, {"local_links", d.Local}, {"global_links", d.Global}} {
+		if f.v < 1 || f.v > 512 {
+			return d, paramErr(f.name, "must lie between 1 and 512 in a dragonfly, found %d", f.v)
+		}
+	}
+	set(&d.Groups, d.GroupSize*d.Global+1)
+	if most := d.GroupSize*d.Global + 1; d.Groups < 2 || d.Groups > most {
+		return d, paramErr("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1, most, d.Groups)
+	}
+	return d, nil
+}
+
+// Hosts is how many NICs it has ports for.
+func (d Dragonfly) Hosts() int { return d.K * d.GroupSize * d.Groups }
+
+// Between is how many cables join any two groups.
+func (d Dragonfly) Between() int { return d.GroupSize * d.Global / (d.Groups - 1) }
+
+// Radix is how many ports a switch uses, at most.
+func (d Dragonfly) Radix() int {
+	global := (d.Between()*(d.Groups-1) + d.GroupSize - 1) / d.GroupSize
+	return d.K + d.Local*(d.GroupSize-1) + min(global, d.Global)
+}
+
+// dragonfly builds one. The global cables of a group go to the other groups in turn,
+// and its switches take Global of them each in order: with one cable between groups,
+// cable j leads to group j, or j+1 from its own number on. Hosts have one GPU.
+func dragonfly(p Params) (*Graph, error) {
+	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global, Groups: p.Groups}.Balanced()
+	if err != nil {
+		return nil, err
+	}
+	if d.Hosts() > MaxGPUs {
+		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes", d.Hosts(), MaxGPUs)
+	}
+	a, groups := d.GroupSize, d.Groups
+	if a*groups > MaxNodes {
+		return nil, paramErr("groups", "%d switches are more than the %d that packet fidelity takes", a*groups, MaxNodes)
+	}
+	p.Server, p.Hosts, p.Segments = Server{GPUs: 1, NICs: 1, Ports: 1}, d.K, groups*a
 	if err := p.check("dragonfly"); err != nil {
 		return nil, err
 	}
@@ -73,14 +125,17 @@ func dragonfly(p Params) (*Graph, error) {
 	g.addHosts(p, func(seg, _ int) []int { return []int{switches[seg]} })
 	for x := range groups {
 		for i := range a {
-			for j := i + 1; j < a; j++ {
-				g.Connect(switches[x*a+i], switches[x*a+j], p.Fabric)
-			}
+			g.connectAll(switches[x*a+i], switches[x*a+i+1:(x+1)*a], d.Local, p.Fabric)
 		}
 	}
+	end := func(group, peer, round int) int { // the switch that has this cable
+		return switches[group*a+(round*(groups-1)+peer)/d.Global]
+	}
 	for x := range groups {
-		for y := x + 1; y < groups; y++ { // cable y-1 of group x, cable x of group y
-			g.Connect(switches[x*a+(y-1)/k], switches[y*a+x/k], p.Fabric)
+		for y := x + 1; y < groups; y++ {
+			for r := range d.Between() {
+				g.Connect(end(x, y-1, r), end(y, x, r), p.Fabric)
+			}
 		}
 	}
 	return g, nil

@@ -58,3 +58,88 @@ func TestDirectFabrics(t *testing.T) {
 		t.Error("a dragonfly of ten NICs per switch is built")
 	}
 }
+
+// Fewer groups than the global cables could join share them evenly: every group has as
+// many cables to every other, every switch at most what it was given.
+func TestDragonflyOfFewGroups(t *testing.T) {
+	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+	g, err := Build("dragonfly", Params{K: 8, Groups: 5, HostCable: c, Fabric: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := func(node int) int { // host-… are numbered switch by switch
+		for i, n := range g.Nodes {
+			if n.Role != Host {
+				return (node - i) / 16
+			}
+		}
+		return -1
+	}
+	between, global := map[[2]int]int{}, map[int]int{}
+	for _, l := range g.Links {
+		if g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
+			continue
+		}
+		if x, y := group(l.A), group(l.B); x != y {
+			between[[2]int{min(x, y), max(x, y)}]++
+			global[l.A]++
+			global[l.B]++
+		}
+	}
+	if len(between) != 10 {
+		t.Errorf("%d pairs of 5 groups are joined, want 10", len(between))
+	}
+	for pair, n := range between {
+		if n != 16*8/4 {
+			t.Errorf("groups %v: %d cables, want 32", pair, n)
+		}
+	}
+	for sw, n := range global {
+		if n != 8 {
+			t.Errorf("%s has %d global cables, want 8", g.Nodes[sw].Name, n)
+		}
+	}
+	for _, p := range []Params{{K: 2, Groups: 1}, {K: 2, Groups: 10}, {K: 600}, {K: 2, Local: -1}, {K: 100}} {
+		p.HostCable, p.Fabric = c, c
+		if _, err := Build("dragonfly", p); err == nil {
+			t.Errorf("%+v is built", p)
+		}
+	}
+}
+
+// A torus switch may have several servers.
+func TestTorusOfSeveralServers(t *testing.T) {
+	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+	g, err := Build("torus", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: 3, Hosts: 5, Uplinks: 6, HostCable: c, Fabric: c})
+	if err != nil || g.TotalGPUs() != 27*5*8 || len(g.Links) != 27*(40+18) {
+		t.Errorf("%v, %d GPUs, %d links", err, g.TotalGPUs(), len(g.Links))
+	}
+}
+
+// Some pods of a fat tree are as non-blocking as the whole.
+func TestFatTreePods(t *testing.T) {
+	for _, c := range []struct{ k, tiers, pods, leaves, hosts, switches int }{
+		{16, 3, 5, 0, 5 * 64, 5*16 + 8*4}, // 8 uplinks, two cables to each of four cores
+		{16, 3, 5, 3, 5 * 24, 5*11 + 8*1}, // 3 uplinks to one core
+		{16, 2, 0, 4, 32, 4 + 2},          // two spines take four cables of each leaf
+	} {
+		g, err := Build("fat-tree", Params{K: c.k, Tiers: c.tiers, Pods: c.pods, Leaves: c.leaves, HostCable: cable(100 * unit.Gbps)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(g.Nodes) - len(g.Hosts); len(g.Hosts) != c.hosts || n != c.switches {
+			t.Errorf("%+v: %d hosts, %d switches", c, len(g.Hosts), n)
+		}
+		for _, tier := range g.Inventory().Tiers {
+			if tier.Up > 0 && tier.Oversubscription > 1 {
+				t.Errorf("%+v: tier %s is oversubscribed %v", c, tier.Role, tier.Oversubscription)
+			}
+		}
+	}
+	for _, p := range []Params{{K: 8, Tiers: 2, Pods: 3}, {K: 8, Tiers: 3, Pods: 9}, {K: 8, Tiers: 3, Leaves: 5}, {K: 7, Tiers: 3}, {K: 8, Tiers: 3, Pods: -1}} {
+		p.HostCable = cable(100 * unit.Gbps)
+		if _, err := Build("fat-tree", p); err == nil {
+			t.Errorf("%+v is built", p)
+		}
+	}
+}
