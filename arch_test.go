@@ -21,7 +21,8 @@ var allowed = map[string][]string{
 	"rc":                      {"roce", "cc"},
 	"rcudp":                   {"rc", "roce", "cc"},
 	"verbs":                   {"rc", "rcudp", "roce", "cc"},
-	"internal/capture":        {"roce"},
+	"internal/input":          {},
+	"internal/capture":        {"internal/input", "roce"},
 	"internal/perftest":       {"verbs", "rcudp"},
 	"internal/allreduce":      {"verbs", "rcudp"},
 	"internal/lab":            {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/design", "internal/swconf/frr", "roce"},
@@ -47,21 +48,21 @@ var allowed = map[string][]string{
 	"internal/scenario":       {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/dialect", "internal/route", "internal/workload", "internal/coll", "internal/model", "internal/partition", "cc", "rc"},
 	"internal/dcbx":           {"internal/swconf", "roce"},
 	"internal/planner":        {"internal/model", "internal/partition", "internal/topo", "internal/workload"},
-	"internal/result":         {},
+	"internal/result":         {"internal/input"},
 	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
 	"internal/validate":   {"internal/coll", "internal/workload", "internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune":       {"internal/rng"},
 	"internal/runner":     {"internal/scenario", "internal/sim", "internal/result", "internal/capture"},
 	"scenarios":           {},
-	"internal/report/web": {"internal/result", "internal/runner", "internal/scenario", "internal/sim", "internal/capture", "roce"},
+	"internal/report/web": {"internal/input", "internal/result", "internal/runner", "internal/scenario", "internal/sim", "internal/capture", "roce"},
 	"internal/report":     {"internal/result", "internal/swconf", "internal/tune"},
-	"cmd/railyard": {"internal/scenario", "internal/sim", "internal/result", "internal/runner", "internal/report", "internal/topo", "internal/validate",
+	"cmd/railyard": {"internal/input", "internal/scenario", "internal/sim", "internal/result", "internal/runner", "internal/report", "internal/topo", "internal/validate",
 		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "scenarios", "internal/report/web", "internal/coll", "internal/workload", "internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"rcudp", "verbs", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

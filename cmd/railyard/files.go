@@ -2,31 +2,15 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+
+	"railyard/internal/input"
 )
 
-// readBounded reads at most max bytes of a file; a larger one, a directory or a
-// device is refused before it is read.
-func readBounded(path string, max int64) ([]byte, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
-	if st.Size() > max {
-		return nil, fmt.Errorf("%s has %d bytes, at most %d are read", path, st.Size(), max)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, max+1))
-}
+// readBounded reads a file of at most max bytes; a larger one, a directory, a pipe or
+// a device is refused before it is read.
+func readBounded(path string, max int64) ([]byte, error) { return input.Read(path, max) }
 
 func relativeTo(file, p string) string {
 	if filepath.IsAbs(p) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -30,13 +29,6 @@ Examples:
 func (c *pcapCmd) Run(e *env) error {
 	if c.Limit < 0 || c.Limit > 10_000_000 {
 		return &inputError{fmt.Errorf("--limit lies between 0 and 10000000, found %d", c.Limit)}
-	}
-	st, err := os.Stat(c.File)
-	if err != nil {
-		return &inputError{err}
-	}
-	if st.IsDir() {
-		return &inputError{fmt.Errorf("%s is a directory", c.File)}
 	}
 	r, err := capture.Open(c.File)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -69,7 +68,7 @@ func (c *serveCmd) Run(e *env) error {
 func serve(l net.Listener, handler *web.Server) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute}
+	s := handler.HTTP()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	select {

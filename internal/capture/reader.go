@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
+	"railyard/internal/input"
 	"railyard/roce"
 
 	"github.com/gopacket/gopacket"
@@ -35,7 +35,7 @@ type Reader struct {
 	src   source
 	links func(iface int) layers.LinkType
 	n     int64
-	file  *os.File
+	file  io.Closer
 	size  int64
 	taken *counter
 }
@@ -62,7 +62,7 @@ func (r *Reader) Share() float64 {
 
 // Open starts to read a capture file.
 func Open(path string) (*Reader, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +72,7 @@ func Open(path string) (*Reader, error) {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r.file, r.taken = f, c
-	if st, err := f.Stat(); err == nil {
-		r.size = st.Size()
-	}
+	r.file, r.taken, r.size = f, c, f.Size
 	return r, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"railyard/internal/input"
+
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sys/unix"
 )
@@ -163,9 +165,15 @@ func writeTable[T any](dir, name string, rows []T) error {
 	})
 }
 
+// MaxJSON bounds run.json, summary.json and topology.json, MaxTable a table's file.
+const (
+	MaxJSON  = 64 << 20
+	MaxTable = 512 << 20
+)
+
 // ReadSummary reads a run's summary.
 func ReadSummary(dir string) (*Summary, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "summary.json"))
+	b, err := input.Read(filepath.Join(dir, "summary.json"), MaxJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -175,21 +183,22 @@ func ReadSummary(dir string) (*Summary, error) {
 
 // ReadTable reads one table of a run.
 func ReadTable[T any](dir, name string) ([]T, error) {
-	return parquet.ReadFile[T](filepath.Join(dir, name+".parquet"))
+	f, err := input.Open(filepath.Join(dir, name+".parquet"), MaxTable)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parquet.Read[T](f, f.Size)
 }
 
 // TableRows says how many rows a table of a run has, without reading them.
 func TableRows(dir, name string) (int64, error) {
-	f, err := os.Open(filepath.Join(dir, name+".parquet"))
+	f, err := input.Open(filepath.Join(dir, name+".parquet"), MaxTable)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	p, err := parquet.OpenFile(f, st.Size())
+	p, err := parquet.OpenFile(f, f.Size)
 	if err != nil {
 		return 0, err
 	}

@@ -12,17 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"railyard/internal/input"
 	"railyard/internal/result"
 )
 
-// maxTable bounds the file of a table that is loaded, in bytes.
-const maxTable = 512 << 20
-
 // maxRows bounds its rows: a small file can hold very many.
 const maxRows = 20_000_000
-
-// maxJSON bounds run.json, summary.json and topology.json.
-const maxJSON = 64 << 20
 
 // Run is one run directory, its tables read when first asked for.
 type Run struct {
@@ -95,14 +90,7 @@ func (r *Run) broken(file string, err error) error {
 }
 
 func readJSON(path string, into any) error {
-	st, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if st.Size() > maxJSON {
-		return fmt.Errorf("it has %d MB, at most %d are read", st.Size()>>20, maxJSON>>20)
-	}
-	b, err := os.ReadFile(path)
+	b, err := input.Read(path, result.MaxJSON)
 	if err != nil {
 		return err
 	}
@@ -121,13 +109,6 @@ func table[T any](r *Run, name string) (rows []T, err error) {
 			err = r.broken(name+".parquet", fmt.Errorf("%v", p))
 		}
 	}()
-	st, err := os.Stat(filepath.Join(r.Dir, name+".parquet"))
-	if err != nil {
-		return nil, r.broken(name+".parquet", err)
-	}
-	if st.Size() > maxTable {
-		return nil, r.broken(name+".parquet", fmt.Errorf("it has %d MB, at most %d are read", st.Size()>>20, maxTable>>20))
-	}
 	if n, err := result.TableRows(r.Dir, name); err != nil || n > maxRows {
 		if err == nil {
 			err = fmt.Errorf("it has %d rows, at most %d are read", n, maxRows)

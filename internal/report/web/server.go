@@ -280,6 +280,9 @@ func plain(dir string) error {
 		if f.Type()&os.ModeSymlink != 0 {
 			return &InputError{fmt.Sprintf("%s/%s is a symbolic link, which is not followed", filepath.Base(dir), f.Name())}
 		}
+		if !f.IsDir() && !f.Type().IsRegular() {
+			return &InputError{fmt.Sprintf("%s/%s is no regular file, which is not opened", filepath.Base(dir), f.Name())}
+		}
 	}
 	return nil
 }

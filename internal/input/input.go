@@ -1,0 +1,80 @@
+// Package input opens the files that people name. Anything else that has a name, a
+// pipe without a writer, a device, a directory, the kernel's endless logs, would keep a
+// command waiting for ever or feed it without end.
+package input
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// File is a regular file, open for reading up to the size it had when it was opened.
+// What grows behind, or has no size because the kernel makes it up while it is read
+// (/proc/kmsg), is not waited for.
+type File struct {
+	*os.File
+	Size int64
+	left io.Reader
+}
+
+// Open opens a regular file of at most max bytes; 0: of any size.
+func Open(path string, max int64) (*File, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := check(path, st, max); err != nil {
+		return nil, err
+	}
+	// It may have been exchanged since: a pipe opened so does not block.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if st, err = f.Stat(); err == nil {
+		err = check(path, st, max)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &File{f, st.Size(), io.LimitReader(f, st.Size())}, nil
+}
+
+// Read reads as far as the file went when it was opened.
+func (f *File) Read(b []byte) (int, error) { return f.left.Read(b) }
+
+// Read reads a regular file of at most max bytes.
+func Read(path string, max int64) ([]byte, error) {
+	f, err := Open(path, max)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+func check(path string, st fs.FileInfo, max int64) error {
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file but %s", path, kind(st.Mode()))
+	}
+	if max > 0 && st.Size() > max {
+		return fmt.Errorf("%s has %d bytes, at most %d are read", path, st.Size(), max)
+	}
+	return nil
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}

@@ -1,0 +1,92 @@
+package web
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// maxConns is how many connections are kept, well below the files that a process may
+// have open where that is 256.
+const maxConns = 100
+
+// conns closes the connection that has waited longest when there are too many, so that
+// those who say nothing cannot keep others from being answered. A connection waits
+// until its request's header is in, and again when it has its answer.
+type conns struct {
+	mu   sync.Mutex
+	next int
+	at   map[net.Conn]*waiter
+}
+
+// waiter is a connection's place in the queue of those that wait.
+type waiter struct {
+	since int
+	busy  bool
+}
+
+type connKey struct{}
+
+// HTTP returns a server with bounds for what others may keep it busy with.
+func (s *Server) HTTP() *http.Server {
+	c := &conns{at: map[net.Conn]*waiter{}}
+	return &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			conn, _ := q.Context().Value(connKey{}).(net.Conn)
+			c.mark(conn, true)
+			defer c.mark(conn, false)
+			s.ServeHTTP(w, q)
+		}),
+		ConnContext: func(ctx context.Context, conn net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, conn)
+		},
+		ConnState:         c.changed,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		WriteTimeout:      10 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+}
+
+func (c *conns) changed(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		c.next++
+		c.at[conn] = &waiter{since: c.next}
+		c.shed()
+	case http.StateHijacked, http.StateClosed:
+		delete(c.at, conn)
+	}
+}
+
+// mark says whether a connection's request is being answered.
+func (c *conns) mark(conn net.Conn, busy bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.at[conn]; p != nil {
+		c.next++
+		p.since, p.busy = c.next, busy
+	}
+}
+
+// shed closes what waits longest until few enough are left.
+func (c *conns) shed() {
+	for len(c.at) > maxConns {
+		var oldest net.Conn
+		for conn, p := range c.at {
+			if !p.busy && (oldest == nil || p.since < c.at[oldest].since) {
+				oldest = conn
+			}
+		}
+		if oldest == nil {
+			return // so many are being answered: they end
+		}
+		delete(c.at, oldest)
+		oldest.Close()
+	}
+}
