@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"railyard/internal/queue"
 	"railyard/internal/scenario"
@@ -21,6 +22,7 @@ type configRenderCmd struct {
 	Out        string   `help:"Directory to write to." required:"" placeholder:"DIR"`
 	Addressing string   `help:"Cables between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered"`
 	Multihome  string   `help:"How two switches share a bundle: mlag or esi (EVPN); mlag, and esi for FRR, unless given." name:"multihoming" placeholder:"KIND"`
+	ASIC       string   `help:"Chip that SONiC's headroom is worked out for: spectrum, spectrum2 to spectrum6; the oldest with such ports unless given." name:"asic" placeholder:"CHIP"`
 	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Force      bool     `help:"Replace files that exist."`
 	JSON       bool     `help:"Print the list of files as JSON."`
@@ -33,6 +35,7 @@ cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slur
 Examples:
   railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64
   railyard config render scenarios/lab-2x2.yaml --os frr --addressing p2p --out configs/lab
+  railyard config render scenarios/pod64-llama2-7b.yaml --os sonic --asic spectrum5 --out configs/sonic
   railyard config lint configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
 }
 
@@ -41,11 +44,17 @@ func (c *configRenderCmd) Run(e *env) error {
 	if !slices.Contains([]string{"", design.MLAG, design.ESI}, c.Multihome) {
 		return &inputError{fmt.Errorf("--multihoming %s: accepted are %s and %s", c.Multihome, design.MLAG, design.ESI)}
 	}
+	if _, ok := queue.ASICNamed(c.ASIC); c.ASIC != "" && !ok {
+		return &inputError{fmt.Errorf("--asic %s: accepted are %s", c.ASIC, strings.Join(queue.ASICs(), ", "))}
+	}
+	if c.ASIC != "" && swconf.OS(c.OS) != swconf.SONiC {
+		return &inputError{fmt.Errorf("--asic is for --os sonic, whose headroom depends on the chip; not for --os %s", c.OS)}
+	}
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
 	if err != nil {
 		return err
 	}
-	d, err := designOf(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome)
+	d, err := designOf(plan, c.Scenario, swconf.OS(c.OS), c.Addressing, c.Multihome, c.ASIC)
 	if err != nil {
 		return &inputError{err}
 	}
@@ -70,14 +79,14 @@ func (c *configRenderCmd) Run(e *env) error {
 }
 
 // designOf decides addresses and numbers for a plan's fabric.
-func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome string) (*design.Design, error) {
+func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, asic string) (*design.Design, error) {
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
 	f := &p.File
 	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph, Spec: func(n int) queue.Spec { return *p.SpecOf(n) }, LB: f.LB,
 		FlowletGap: f.LBOptions.FlowletGap, SameSeed: f.Switch.HashSeed == "same", DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
-		Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, Addressing: addressing, Multihome: multihome})
+		Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 
 // writeFiles writes files below a directory, each under a temporary name first.

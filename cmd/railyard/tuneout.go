@@ -26,7 +26,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	if err != nil {
 		return err
 	}
-	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "")
+	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
 	if err != nil {
 		return &inputError{err}
 	}

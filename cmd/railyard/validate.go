@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"railyard/internal/report"
@@ -11,28 +12,55 @@ import (
 )
 
 type validateCmd struct {
-	JSON     bool   `help:"Print as JSON."`
-	Markdown string `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
+	Only     []string `arg:"" optional:"" help:"Groups to run: the headings of the report, all unless given." placeholder:"GROUP"`
+	JSON     bool     `help:"Print as JSON."`
+	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
 }
 
 func (c *validateCmd) Help() string {
 	return `Each row names a claim, its source, what is expected, what this build gives and the difference.
 Exit code 1 when a row disagrees and no reason is known.
 
-Example:
+Examples:
+  railyard validate headroom "SONiC's headroom" ECMP
   railyard validate --json | jq '.[] | select(.ok | not)'
   railyard validate --markdown docs/validation.md`
 }
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
 
+// checks are those asked for, in the report's order.
+func (c *validateCmd) checks() (picked []validate.Check, err error) {
+	all := validate.Checks()
+	if len(c.Only) == 0 {
+		return all, nil
+	}
+	var names []string
+	for _, check := range all {
+		names = append(names, check.Name)
+		if slices.Contains(c.Only, check.Name) {
+			picked = append(picked, check)
+		}
+	}
+	for _, name := range c.Only {
+		if !slices.Contains(names, name) {
+			return nil, &inputError{fmt.Errorf("no group %q; accepted are %s", name, strings.Join(names, ", "))}
+		}
+	}
+	return picked, nil
+}
+
 // Run is the validate command.
 func (c *validateCmd) Run(e *env) error {
+	checks, err := c.checks()
+	if err != nil {
+		return err
+	}
 	var all []validate.Row
 	var md strings.Builder
 	md.WriteString("# Validation\n\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	bad, explained := 0, 0
-	for _, check := range validate.Checks() {
+	for _, check := range checks {
 		rows, err := check.Run()
 		if err != nil {
 			return fmt.Errorf("%s: %w", check.Name, err)

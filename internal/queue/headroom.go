@@ -33,22 +33,24 @@ func (s *Spec) Reserve(class int, rate unit.Rate, prop, response, pipeline unit.
 }
 
 // Response returns how long a port of rate r may take to act on a pause: the
-// budget of IEEE 802.3 31B.3.7 in quanta per speed (HANDBOOK.md 3.1).
-func Response(r unit.Rate) unit.Time {
-	quanta := 905
+// budget of IEEE 802.3 31B.3.7 (HANDBOOK.md 3.1).
+func Response(r unit.Rate) unit.Time { return roce.PauseTime(quanta(r), r) }
+
+// quanta is that budget, in units of 512 bit times.
+func quanta(r unit.Rate) int {
 	switch {
 	case r <= 10*unit.Gbps:
-		quanta = 67
+		return 67
 	case r <= 25*unit.Gbps:
-		quanta = 80
+		return 80
 	case r <= 40*unit.Gbps:
-		quanta = 118
+		return 118
 	case r <= 50*unit.Gbps:
-		quanta = 147
+		return 147
 	case r <= 100*unit.Gbps:
-		quanta = 394
+		return 394
 	case r <= 200*unit.Gbps:
-		quanta = 453
+		return 453
 	}
-	return roce.PauseTime(quanta, r)
+	return 905
 }

@@ -76,6 +76,29 @@ func fabrics() ([]Row, error) {
 	return rows, nil
 }
 
+// switchCounts compares designs of 28,672 GPUs on switches of 128 ports.
+func switchCounts() ([]Row, error) {
+	prices, err := planner.ParsePrices("", nil)
+	if err != nil {
+		return nil, err
+	}
+	s := planner.SwitchModel{Ports: 128, Rate: 400}
+	all, err := planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s, Ratio: 7, Prices: prices})
+	if err != nil {
+		return nil, err
+	}
+	n := map[string]int{}
+	for _, d := range all {
+		n[d.Name] = d.Switches()
+	}
+	return []Row{
+		{Claim: "switches of a dragonfly, 28,672 GPUs", Source: fabricsSeed + ", figure 14: fewer than leaf and spine",
+			Expected: fmt.Sprintf("< %d", n["fat-tree"]), Ours: fmt.Sprint(n["dragonfly"]), Diff: "-", OK: n["dragonfly"] < n["fat-tree"]},
+		exact("the same, a = 2p = 2h = 64, 14 groups", "Kim et al. 2008: a g switches", 14*64, n["dragonfly"]),
+		exact("switches of seven pods of a 128-ary fat tree", "Al-Fares et al. 2008: k per pod, four cores per group", 7*128+4*64, n["fat-tree"]),
+	}, nil
+}
+
 // traffic is the matrix of a GPT-3 step on 1,024 GPUs. Tensor and pipeline
 // traffic grow with the microbatches, data parallel traffic does not: one
 // microbatch is built, and the published batch of 1,536 sequences counted from it.

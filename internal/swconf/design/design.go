@@ -39,6 +39,7 @@ type Fabric struct {
 	Response   unit.Time // to a pause; 0: the IEEE budget
 	Pipeline   unit.Time
 	OS         swconf.OS
+	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
 	Addressing string
 	Multihome  string
 }
@@ -269,8 +270,21 @@ func (d *Design) number(a, b *Port) {
 	d.nextLink = add(d.nextLink, 2)
 }
 
+// asic is the chip whose cells and delays SONiC's calculation counts.
+func (d *Design) asic(s *Switch) queue.ASIC {
+	if a, ok := queue.ASICNamed(d.ASIC); ok {
+		return a
+	}
+	fastest := unit.Rate(0)
+	for _, p := range s.Ports {
+		fastest = max(fastest, p.Rate)
+	}
+	return queue.ASICFor(fastest)
+}
+
 // spec is a switch's Spec with the headroom that its longest and fastest cables
-// need, for classes whose pause threshold is fixed.
+// need, for classes whose pause threshold is fixed; on SONiC at least what SONiC's own
+// calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec := d.Spec(s.Node)
 	for i := range spec.Queues {
@@ -284,6 +298,11 @@ func (d *Design) spec(s *Switch) queue.Spec {
 				response = queue.Response(p.Rate)
 			}
 			k.Headroom = max(k.Headroom, queue.Headroom(p.Rate, p.Prop, response, d.Pipeline, spec.MTU))
+			if d.OS == swconf.SONiC {
+				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay stands for a length
+				xoff, _, _ := d.asic(s).Headroom(p.Rate, mm, spec.MTU)
+				k.Headroom = max(k.Headroom, xoff)
+			}
 		}
 	}
 	return swconf.Normal(spec)

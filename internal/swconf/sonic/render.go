@@ -96,6 +96,9 @@ func fits(d *design.Design, s *design.Switch) error {
 			return no("queue %d: a dynamic threshold needs an explicit headroom (switch.queues.%d.headroom)", i, i)
 		}
 	}
+	if need := unit.Bytes(len(s.Ports)) * reserved(spec); need >= spec.Buffer {
+		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v (switch.buffer) to share", len(s.Ports), need, spec.Buffer)
+	}
 	if lossless > 2 {
 		return no("%d lossless classes; the YANG model takes two", lossless)
 	}
@@ -103,6 +106,16 @@ func fits(d *design.Design, s *design.Switch) error {
 		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling 100ms to 3s", w.Poll, w.Detect, w.Restore)
 	}
 	return nil
+}
+
+// reserved is the headroom that a port keeps for all its classes.
+func reserved(spec *queue.Spec) (n unit.Bytes) {
+	for i := range spec.Queues {
+		if k := &spec.Queues[i]; k.Lossless {
+			n += k.Headroom
+		}
+	}
+	return n
 }
 
 func exponent(a float64) (int, bool) {

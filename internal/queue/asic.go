@@ -1,0 +1,91 @@
+package queue
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// ASIC is what SONiC's headroom calculation knows of a switch chip: asic_table.j2 and
+// buffer_headroom_mellanox.lua of sonic-buildimage and sonic-swss (HANDBOOK.md 3.2).
+type ASIC struct {
+	Name     string     // spectrum4
+	Rate     unit.Rate  // of its fastest port
+	Cell     unit.Bytes // packets are kept in whole cells
+	Pipeline unit.Bytes // what arrives while a pause works its way through the chip
+	Tile     bool       // packets wait on the tile where they came in
+	Extra    unit.Bytes // added to xoff
+}
+
+// Sizes that all of them share.
+const (
+	kib         = 1024
+	macPHY      = 0.8 * kib // delay of MAC and PHY
+	losslessMTU = 1024      // SONiC's default pattern of lossless traffic: this MTU, all packets small
+	lanes8      = 400 * unit.Gbps
+)
+
+var asics = []ASIC{
+	{Name: "spectrum", Rate: 100 * unit.Gbps, Cell: 96, Pipeline: 19 * kib},
+	{Name: "spectrum2", Rate: 200 * unit.Gbps, Cell: 144, Pipeline: 19 * kib},
+	{Name: "spectrum3", Rate: 400 * unit.Gbps, Cell: 144, Pipeline: 19 * kib},
+	{Name: "spectrum4", Rate: 800 * unit.Gbps, Cell: 192, Pipeline: 19 * kib, Tile: true},
+	{Name: "spectrum5", Rate: 800 * unit.Gbps, Cell: 192, Pipeline: 19 * kib, Tile: true},
+	{Name: "spectrum6", Rate: 1600 * unit.Gbps, Cell: 256, Pipeline: 42 * kib, Extra: 18 * kib},
+}
+
+// ASICs lists the chips by name.
+func ASICs() (names []string) {
+	for _, a := range asics {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// ASICNamed finds a chip.
+func ASICNamed(name string) (ASIC, bool) {
+	for _, a := range asics {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return ASIC{}, false
+}
+
+// ASICFor is the oldest chip that has ports of a rate, the newest above them all.
+func ASICFor(r unit.Rate) ASIC {
+	for _, a := range asics {
+		if r <= a.Rate {
+			return a
+		}
+	}
+	return asics[len(asics)-1]
+}
+
+// Headroom is SONiC's own calculation for a port: xoff, what a lossless priority group
+// keeps beyond its threshold, xon, and the size of both. mtu is the port's. It is 1.4 to
+// 3 times what whole frames need, because a packet of 64 bytes may fill a cell.
+func (a ASIC) Headroom(r unit.Rate, mm int64, mtu unit.Bytes) (xoff, xon, size unit.Bytes) {
+	cable := 2 * float64(mm) * float64(r) / 1.98e8 / 8e3
+	prop := float64(mtu) + cable + macPHY + float64(quanta(r)*512/8)
+	if a.Tile {
+		prop += float64(r/unit.Gbps) * 120 / 8
+	}
+	up := func(x float64) unit.Bytes { return unit.Bytes(math.Ceil(x/kib)) * kib }
+	xoff = up(losslessMTU+prop*a.occupancy()) + a.Extra
+	xon = a.Pipeline
+	if r < lanes8 {
+		return xoff, xon, xoff + xon
+	}
+	xon *= 2
+	return xoff, xon, up(float64(xoff + xon + mtu))
+}
+
+// occupancy is how many times its length the worst packet takes in the buffer: one of 64
+// bytes in a large cell, one that is a byte longer than a small cell.
+func (a ASIC) occupancy() float64 {
+	if a.Cell > 128 {
+		return float64((a.Cell + 63) / 64)
+	}
+	return float64((2*a.Cell + a.Cell) / (1 + a.Cell))
+}
