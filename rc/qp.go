@@ -24,7 +24,12 @@ const (
 
 var stateNames = [...]string{"RESET", "INIT", "RTR", "RTS", "SQD", "ERR"}
 
-func (s State) String() string { return stateNames[s] }
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return fmt.Sprintf("state %d", uint8(s))
+}
 
 // Recovery says what happens to packets that arrive out of order.
 type Recovery uint8
@@ -183,9 +188,10 @@ type QP struct {
 	Received uint64     // data packets taken, duplicates and drops not counted
 	out      []response // READ data and what must wait for it
 	reorder  reorderState
-	sendAt   int   // bytes of the current SEND that are in its receive
-	msgLen   int64 // bytes of the current WRITE so far announced
-	goesOn   bool  // the next WRITE ONLY belongs to the same message
+	sendAt   int           // bytes of the current SEND that are in its receive
+	msgLen   int64         // bytes of the current WRITE so far announced
+	goesOn   bool          // the next WRITE ONLY belongs to the same message
+	fault    roce.Syndrome // the NAK that ended the connection
 	receives []Receive
 	received []Received
 	atomics  []atomicResult // the last ones, to answer repeats
@@ -205,9 +211,10 @@ func (q *QP) Modify(to State, psn uint32) error {
 	case to == Reset:
 		*q = QP{cfg: q.cfg, mem: q.mem}
 		return nil
-	case to == Error:
+	case to == Error && q.state != Reset:
 		q.fail(Flushed)
 		return nil
+	case to == q.state && (to == Init || to == ReadyToSend || to == SendQueueDrain): // attributes only
 	case to == Init && q.state == Reset:
 	case to == ReadyToReceive && q.state == Init:
 		q.expect = base + uint64(psn&roce.PSNMask)
@@ -264,6 +271,10 @@ func (q *QP) Drained() bool {
 	}
 	return q.wrs[0].first == q.una && !q.wrs[0].Continues
 }
+
+// Fault returns the NAK with which the responder ended the connection; zero when
+// it was not the responder.
+func (q *QP) Fault() roce.Syndrome { return q.fault }
 
 // Sequence returns the oldest unacknowledged and the next PSN of the requester
 // and the one the responder expects.

@@ -51,7 +51,7 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	if n > 0 {
 		reg := q.find(r.rkey, r.va, n, RemoteRead)
 		if reg == nil { // deregistered since
-			p.Op, p.Syndrome = roce.Acknowledge, roce.NakRemoteAccess
+			p.Op, p.Syndrome, q.fault = roce.Acknowledge, roce.NakRemoteAccess, roce.NakRemoteAccess
 			q.fail(Flushed)
 			return true
 		}
@@ -116,8 +116,8 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 	}
 	q.msn = (q.msn + 1) & roce.PSNMask
 	res := atomicResult{s, reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare), q.msn}
-	if len(q.atomics) == q.cfg.ReadsIn {
-		q.atomics = q.atomics[:copy(q.atomics, q.atomics[1:])]
+	if n := len(q.atomics) - q.cfg.ReadsIn; n >= 0 { // which may have been lowered since
+		q.atomics = q.atomics[:copy(q.atomics, q.atomics[n+1:])]
 	}
 	q.atomics = append(q.atomics, res)
 	q.respond(res.response(), false)

@@ -94,6 +94,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	}
 	if bad != 0 {
 		a.Verdict = Refused
+		q.fault = bad
 		q.nak(a, bad, q.msn)
 		if q.dying = !a.Reply; !q.dying { // else READ data and then the NAK leave first
 			q.fail(Flushed)

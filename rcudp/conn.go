@@ -7,6 +7,7 @@ import (
 
 	"railyard/cc"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -23,6 +24,10 @@ type Conn struct {
 	// the endpoint locked.
 	OnComplete func(rc.Completion)
 	OnReceive  func(rc.Received)
+	// OnEstablished sees the first packet that reaches a queue pair in RTR, OnError
+	// its step to ERR, with the NAK by which the responder ended it, if it was that.
+	OnEstablished func()
+	OnError       func(why roce.Syndrome)
 	// OnRate sees every change of the rate; nil when nobody cares.
 	OnRate func(now unit.Time, r unit.Rate)
 
@@ -36,6 +41,8 @@ type Conn struct {
 	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
+	greeted bool
+	failed  bool
 	spray   int
 	burst   unit.Time
 	now     unit.Time
@@ -60,6 +67,22 @@ func (c *Conn) Rate() unit.Rate { return c.pace.Rate }
 
 // SetInFlight says how many payload bytes may be under way at a time.
 func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
+
+// SetPeer says where packets go and where they come from.
+func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
+
+// Restart forgets what the connection has learned and counted, as a queue pair
+// in RESET does: pace, rate and the limit of what is under way are new.
+func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
+	if ctl == nil {
+		ctl = cc.None{Line: c.pace.Line}
+	}
+	c.pace = cc.Pacer{Ctl: ctl, Line: c.pace.Line, Rate: c.pace.Rate}
+	c.now, c.maxInFlight, c.lastCNP, c.spray = now, maxInFlight, 0, 0
+	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed = 0, 0, 0, false, false
+	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
+	c.decide()
+}
 
 // port returns the source port of the next packet.
 func (c *Conn) port() uint16 {
@@ -162,6 +185,11 @@ func (c *Conn) drain() (n int64) {
 		n++
 		if c.OnReceive != nil {
 			c.OnReceive(r)
+		}
+	}
+	if !c.failed && c.QP.State() == rc.Error {
+		if c.failed = true; c.OnError != nil {
+			c.OnError(c.QP.Fault())
 		}
 	}
 	return n

@@ -10,8 +10,9 @@
 // Every datagram goes to UDP port 4791 and carries BTH to ICRC; the kernel adds
 // UDP, IP and Ethernet. The source port is the entropy that ECMP hashes: one
 // per queue pair, or a new one per packet. Type of service is set per datagram:
-// the data DSCP with ECT(0), CNPs with their own. Received CE marks are
-// answered with CNPs, at most one per connection and interval.
+// the data DSCP with ECT(0), CNPs with their own. CE marks on
+// data are answered with CNPs, at most one per connection and interval; on
+// acknowledgements and CNPs they are counted.
 //
 // # ICRC without raw sockets
 //

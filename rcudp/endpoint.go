@@ -187,7 +187,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		return
 	}
 	if tos&3 == ce {
-		e.marked(now, c)
+		e.marked(now, c, h.Op)
 	}
 	if h.Op == roce.CNP {
 		e.Count.CNPs++
@@ -255,11 +255,14 @@ func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []b
 	return e.sum.ICRC(ip, e.udp[:], ib)
 }
 
-// marked answers congestion experienced with a CNP, when one is due.
-func (e *Endpoint) marked(now unit.Time, c *Conn) {
+// marked answers congestion experienced with a CNP, when one is due. What a
+// sender does not pace, acknowledgements and CNPs, is only counted: to slow its
+// data down would not shorten that queue (the DCQCN paper's notification point
+// watches the flow's data; package host does the same).
+func (e *Endpoint) marked(now unit.Time, c *Conn, op roce.Opcode) {
 	e.Count.CE++
 	c.CE++
-	if now-c.lastCNP < e.cfg.CNPGap {
+	if op == roce.CNP || op == roce.Acknowledge || now-c.lastCNP < e.cfg.CNPGap {
 		return
 	}
 	c.lastCNP = now
@@ -294,6 +297,11 @@ func (e *Endpoint) request(c *Conn, p *rc.Packet) {
 	if c.cfg.Recovery == rc.Selective {
 		if _, _, expect := c.QP.Sequence(); p.PSN != expect {
 			p.Data = append([]byte(nil), p.Data...) // the queue pair keeps it
+		}
+	}
+	if !c.greeted && c.QP.State() == rc.ReadyToReceive {
+		if c.greeted = true; c.OnEstablished != nil {
+			c.OnEstablished()
 		}
 	}
 	a := &e.answer

@@ -129,7 +129,7 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	time.Sleep(20 * time.Millisecond)
 	drains := func(wrs int) {
 		t.Helper()
-		if err := a.qp.Modify(QPAttr{State: SQD}); err != nil {
+		if err := a.qp.Modify(QPAttr{State: SQD, SQDNotify: true}); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 4)}}); err != nil {

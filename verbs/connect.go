@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"railyard/rcudp"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -34,7 +35,9 @@ const defaultReads = 16
 // Info describes the queue pair to its peer; mr may be nil.
 func (qp *QP) Info(mr *MR) Info {
 	d := qp.pd.dev
-	i := Info{QPN: qp.QPN, PSN: qp.psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads, Room: int64(d.cfg.InFlight)}
+	psn := uint32(0)
+	qp.do(func(*rcudp.Endpoint) { psn = qp.psn })
+	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads, Room: int64(d.cfg.InFlight)}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
 		i.Room = buf / 4 // the kernel counts its own overhead too
 	}
@@ -121,17 +124,22 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask {
 		return fmt.Errorf("the peer's connection data is impossible: %+v", r)
 	}
-	// What READs bring back must fit our own buffer.
-	qp.piece = int(min(readPiece, max(int64(mtu), local.Room/int64(max(1, o.Share)))))
+	piece := int(min(readPiece, max(int64(mtu), local.Room/int64(max(1, o.Share)))))
 	room := max(int64(mtu), r.Room/int64(max(1, o.Share)))
 	for _, a := range []QPAttr{
 		{State: Init, Access: o.Access},
 		{State: RTR, PathMTU: mtu, DestQPN: r.QPN, RQPSN: r.PSN, DestAddr: r.Addr, MaxDestReads: defaultReads, MinRNRTimer: uint8(o.MinRNR), Entropy: o.Entropy},
-		{State: RTS, SQPSN: qp.psn, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: o.RNRRetry, MaxReads: min(defaultReads, r.Reads),
+		{State: RTS, SQPSN: local.PSN, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: o.RNRRetry, MaxReads: min(defaultReads, r.Reads),
 			InFlight: min(unit.Bytes(room), qp.pd.dev.cfg.InFlight)},
 	} {
 		if err := qp.Modify(a); err != nil {
+			if a.State != Init { // not half way
+				_ = qp.Modify(QPAttr{State: Reset})
+			}
 			return err
+		}
+		if a.State == Init { // what READs bring back must fit our own buffer
+			qp.do(func(*rcudp.Endpoint) { qp.piece = piece })
 		}
 	}
 	return nil

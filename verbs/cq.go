@@ -60,7 +60,11 @@ const (
 )
 
 func (o WCOpcode) String() string {
-	return [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV", "RECV_RDMA_WITH_IMM"}[o]
+	names := [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV", "RECV_RDMA_WITH_IMM"}
+	if o < 0 || int(o) >= len(names) {
+		return fmt.Sprintf("opcode %d", int(o))
+	}
+	return names[o]
 }
 
 // WC is a work completion.

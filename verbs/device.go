@@ -3,6 +3,7 @@ package verbs
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
 	"sync"
@@ -51,13 +52,21 @@ type EventType int
 
 // Events.
 const (
-	EventQPFatal   EventType = iota // the queue pair went to ERR
-	EventSQDrained                  // a queue pair in SQD has nothing in flight
-	EventCQError                    // a completion queue overflowed
+	EventQPFatal     EventType = iota // a completion was lost, so the queue pair went to ERR
+	EventSQDrained                    // a queue pair in SQD has nothing in flight
+	EventCQError                      // a completion queue overflowed
+	EventQPReqErr                     // the responder got an invalid request and went to ERR
+	EventQPAccessErr                  // the responder got a key, range or right that is not there, and went to ERR
+	EventCommEst                      // the first packet reached a queue pair in RTR
 )
 
+var eventNames = [...]string{"QP_FATAL", "SQ_DRAINED", "CQ_ERR", "QP_REQ_ERR", "QP_ACCESS_ERR", "COMM_EST"}
+
 func (e EventType) String() string {
-	return [...]string{"IBV_EVENT_QP_FATAL", "IBV_EVENT_SQ_DRAINED", "IBV_EVENT_CQ_ERR"}[e]
+	if e < 0 || int(e) >= len(eventNames) {
+		return fmt.Sprintf("event %d", int(e))
+	}
+	return "IBV_EVENT_" + eventNames[e]
 }
 
 // AsyncEvent is something that happened outside a completion.

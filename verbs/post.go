@@ -224,6 +224,7 @@ func (qp *QP) completed(c rc.Completion) {
 // received takes a finished receive; the device is locked.
 func (qp *QP) received(r rc.Received) {
 	qp.recvs--
+	qp.told = qp.told || r.Status != rc.Success && r.Status != rc.Flushed
 	w := WC{WRID: r.ID, Status: statusOf[r.Status], Opcode: WCRecv, ByteLen: r.Len, ImmData: r.Imm, HasImm: r.HasImm, InvRKey: r.InvKey, HasInv: r.HasInv, QP: qp}
 	if r.Write {
 		w.Opcode = WCRecvRDMAWithImm
@@ -234,10 +235,7 @@ func (qp *QP) received(r rc.Received) {
 // push delivers a completion and notices a queue pair that died of it.
 func (qp *QP) push(cq *CQ, w WC, solicited bool) {
 	if !cq.push(w, solicited) && qp.conn.QP.State() != Err {
-		_ = qp.conn.QP.Modify(Err, 0) // what it flushes has no queue to go to
-	}
-	if !qp.fatal && qp.conn.QP.State() == Err {
-		qp.fatal = true
+		_ = qp.conn.QP.Modify(Err, 0) // what it flushes goes to the other queue, if there is one
 		qp.pd.dev.event(AsyncEvent{Type: EventQPFatal, QP: qp})
 	}
 }

@@ -3,25 +3,11 @@ package verbs
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
 	"railyard/unit"
-)
-
-// State is the state of a queue pair.
-type State = rc.State
-
-// States.
-const (
-	Reset = rc.Reset
-	Init  = rc.Init
-	RTR   = rc.ReadyToReceive
-	RTS   = rc.ReadyToSend
-	SQD   = rc.SendQueueDrain
-	Err   = rc.Error
 )
 
 // QPInitAttr creates a queue pair. Zero caps take the defaults in brackets.
@@ -31,29 +17,6 @@ type QPInitAttr struct {
 	MaxRecvWR      int  // [128]
 	MaxSGE         int  // [16]
 	SignalAll      bool // every send request completes in the CQ, asked for or not
-}
-
-// QPAttr are the attributes that Modify takes with a step. A step reads what it
-// needs and ignores the rest.
-type QPAttr struct {
-	State State
-
-	Access Access // INIT: what the peer may do, beside what regions allow
-
-	PathMTU      int        // RTR: 256, 512, 1024, 2048 or 4096
-	DestQPN      uint32     // RTR
-	RQPSN        uint32     // RTR: the PSN that the peer starts with
-	DestAddr     netip.Addr // RTR
-	MaxDestReads int        // RTR: READs and atomics that the peer may have under way
-	MinRNRTimer  uint8      // RTR: timer code, roce.RNRTimer
-	Entropy      int        // RTR: UDP source ports; 1 per queue pair, more sprays packets over them
-
-	SQPSN      uint32 // RTS: the PSN that we start with
-	Timeout    int    // RTS: local ACK timeout, 4.096 us x 2^n; 0 is never
-	RetryCount int    // RTS: 0 to 7
-	RNRRetry   int    // RTS: 0 to 7; 7 is endless
-	MaxReads   int    // RTS: READs and atomics that we may have under way
-	InFlight   unit.Bytes
 }
 
 // QP is a reliable connection queue pair.
@@ -69,9 +32,9 @@ type QP struct {
 	recvs int
 	psn   uint32
 	piece int // longest READ on the wire
-	fatal bool
-	drain bool
 
+	drain     bool // to be told when the send queue has drained
+	told      bool // a completion has said why the responder gave up
 	destroyed bool
 }
 
@@ -83,6 +46,16 @@ type sent struct {
 	bounce  []byte
 	bytes   int64
 	status  Status
+}
+
+// transport returns what a queue pair in RESET has for attributes.
+func (d *Device) transport() *rc.Config {
+	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7, RNRTimer: 12,
+		WriteOnly: d.cfg.WriteOnly}
+	if d.cfg.Selective {
+		c.Recovery, c.Window, c.NakAfter = rc.Selective, 4096, 2
+	}
+	return c
 }
 
 // CreateQP returns a queue pair in RESET.
@@ -110,13 +83,11 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask), piece: readPiece}
 	d.qpns[qp.QPN] = true
 	d.mu.Unlock()
-	qp.cfg = &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7, RNRTimer: 12, WriteOnly: d.cfg.WriteOnly}
-	if d.cfg.Selective {
-		qp.cfg.Recovery, qp.cfg.Window, qp.cfg.NakAfter = rc.Selective, 4096, 2
-	}
+	qp.cfg = d.transport()
 	qp.conn = rcudp.NewConn(qp.cfg, pd.mem, d.controller(), d.cfg.Line, d.cfg.InFlight)
 	qp.conn.Paced, qp.conn.QPN = d.cfg.Paced, qp.QPN
 	qp.conn.OnComplete, qp.conn.OnReceive = qp.completed, qp.received
+	qp.conn.OnEstablished, qp.conn.OnError = qp.established, qp.failed
 	if d.cfg.OnRate != nil {
 		qp.conn.OnRate = func(now unit.Time, r unit.Rate) { d.cfg.OnRate(qp.QPN, now, r) }
 	}
@@ -172,6 +143,7 @@ func (qp *QP) Query() (a QPAttr) {
 	qp.do(func(*rcudp.Endpoint) {
 		a = qp.attr
 		a.State = qp.conn.QP.State()
+		a.Draining = a.State == SQD && !qp.conn.QP.Drained()
 	})
 	return a
 }
@@ -191,90 +163,14 @@ func (qp *QP) Stats() (s Stats) {
 	return s
 }
 
-// Modify moves the queue pair to a.State (IBTA 10.3.1 and table 91), checking
-// the attributes that the step needs.
-func (qp *QP) Modify(a QPAttr) error {
-	if a.State == RTR {
-		ports, err := qp.ports(a.Entropy)
-		if err != nil {
-			return err
-		}
-		qp.pd.dev.dev.Release(qp.conn.Ports) // of an earlier life
-		qp.conn.Ports = ports
-	}
-	var err error
-	qp.do(func(*rcudp.Endpoint) { err = qp.modify(a) })
-	if err != nil {
-		return fmt.Errorf("queue pair %#x to %v: %w", qp.QPN, a.State, err)
-	}
-	return nil
-}
-
-// modify runs a step with the device locked.
-func (qp *QP) modify(a QPAttr) error {
-	if err := qp.alive(); err != nil {
-		return err
-	}
-	c, cfg := qp.conn, *qp.cfg
-	switch from := c.QP.State(); {
-	case a.State == Init:
-		cfg.Deny = (RemoteWrite | RemoteRead | RemoteAtomic) &^ a.Access
-		qp.attr = QPAttr{Access: a.Access}
-	case a.State == RTR:
-		if !a.DestAddr.IsValid() || a.DestAddr.Unmap().Is4() != qp.pd.dev.Addr().Is4() {
-			return fmt.Errorf("destination address %v does not fit the device's %v", a.DestAddr, qp.pd.dev.Addr())
-		}
-		if a.DestQPN == 0 || a.DestQPN > roce.PSNMask || a.RQPSN > roce.PSNMask {
-			return fmt.Errorf("destination queue pair %#x and PSN %#x have 24 bits", a.DestQPN, a.RQPSN)
-		}
-		cfg.MTU, cfg.ReadsIn, cfg.RNRTimer = a.PathMTU, a.MaxDestReads, a.MinRNRTimer
-	case a.State == RTS && from != SQD:
-		cfg.Timeout, cfg.Retries, cfg.RNRRetries, cfg.Reads = rc.LocalAckTimeout(a.Timeout), a.RetryCount, a.RNRRetry, a.MaxReads
-		if a.Timeout < 0 || a.Timeout > 31 || a.SQPSN > roce.PSNMask {
-			return fmt.Errorf("timeout lies between 0 and 31 and the PSN has 24 bits, found %d and %#x", a.Timeout, a.SQPSN)
-		}
-	}
-	if err := cfg.Validate(); err != nil && a.State != Err && a.State != Reset {
-		return err
-	}
-	old := *qp.cfg
-	*qp.cfg = cfg
-	psn := a.SQPSN
-	if a.State == RTR {
-		psn = a.RQPSN
-	}
-	if err := c.Modify(a.State, psn); err != nil {
-		*qp.cfg = old
-		return err
-	}
-	switch a.State {
-	case RTR:
-		c.DestQPN, c.Peer = a.DestQPN, a.DestAddr.Unmap()
-		qp.attr.PathMTU, qp.attr.DestQPN, qp.attr.RQPSN, qp.attr.DestAddr = a.PathMTU, a.DestQPN, a.RQPSN, a.DestAddr
-		qp.attr.MaxDestReads, qp.attr.MinRNRTimer, qp.attr.Entropy = a.MaxDestReads, a.MinRNRTimer, max(1, a.Entropy)
-	case RTS:
-		qp.attr.SQPSN, qp.attr.Timeout, qp.attr.RetryCount, qp.attr.RNRRetry, qp.attr.MaxReads = a.SQPSN, a.Timeout, a.RetryCount, a.RNRRetry, a.MaxReads
-		if a.InFlight > 0 {
-			c.SetInFlight(a.InFlight)
-			qp.attr.InFlight = a.InFlight
-		}
-	case SQD:
-		qp.drain = true
-		qp.drained()
-	case Reset:
-		qp.sends, qp.recvs, qp.fatal = nil, 0, false
-	}
-	return nil
-}
+// maxEntropy is the most source ports of a queue pair.
+const maxEntropy = 256
 
 // ports opens the source ports of the queue pair: from its number, in the
 // dynamic range, as the kernel's RoCE stack does.
 func (qp *QP) ports(n int) ([]uint16, error) {
-	if n < 0 || n > 256 {
-		return nil, fmt.Errorf("entropy lies between 1 and 256 source ports, found %d", n)
-	}
 	var out []uint16
-	h := qp.QPN*2654435761 ^ qp.psn
+	h := qp.QPN * 2654435761
 	for i := range max(1, n) {
 		p, err := qp.pd.dev.dev.Source(0xc000 | uint16(h+uint32(i)*7919)&0x3fff)
 		if err != nil {
@@ -291,5 +187,23 @@ func (qp *QP) drained() {
 	if qp.drain && qp.conn.QP.State() == SQD && qp.conn.QP.Drained() {
 		qp.drain = false
 		qp.pd.dev.event(AsyncEvent{Type: EventSQDrained, QP: qp})
+	}
+}
+
+// established and failed are told by the transport; the device is locked.
+func (qp *QP) established() { qp.pd.dev.event(AsyncEvent{Type: EventCommEst, QP: qp}) }
+
+// failed raises an event where no completion says why the queue pair is in ERR:
+// its responder had to refuse something (IBTA 11.6.3.2). The requester's errors
+// complete the request, and the caller's own step to ERR is no news.
+func (qp *QP) failed(why roce.Syndrome) {
+	switch {
+	case qp.told, why == 0:
+	case why == roce.NakRemoteAccess:
+		qp.pd.dev.event(AsyncEvent{Type: EventQPAccessErr, QP: qp})
+	case why == roce.NakInvalid:
+		qp.pd.dev.event(AsyncEvent{Type: EventQPReqErr, QP: qp})
+	default:
+		qp.pd.dev.event(AsyncEvent{Type: EventQPFatal, QP: qp})
 	}
 }

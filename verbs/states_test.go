@@ -1,0 +1,382 @@
+package verbs
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"railyard/rcudp"
+	"railyard/unit"
+)
+
+// everyState and everyAttr are what the tables below are about.
+var everyState = []State{Reset, Init, RTR, RTS, SQD, Err}
+
+// full are attributes with a value each, other than what the way there has.
+func full(to State, peer netip.Addr) QPAttr {
+	return QPAttr{State: to, SQDNotify: true, Access: RemoteRead, PathMTU: 512, DestQPN: 77, RQPSN: 5, DestAddr: peer, Entropy: 2,
+		MaxDestReads: 3, MinRNRTimer: 9, SQPSN: 6, Timeout: 11, RetryCount: 4, RNRRetry: 5, MaxReads: 2, InFlight: 64 << 10}
+}
+
+// in brings a new queue pair of the node into a state.
+func (n *node) in(t *testing.T, s State) *QP {
+	t.Helper()
+	qp, err := n.pd.CreateQP(QPInitAttr{SendCQ: n.cq, RecvCQ: n.cq, SignalAll: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(qp.Destroy)
+	way := map[State][]State{Init: {Init}, RTR: {Init, RTR}, RTS: {Init, RTR, RTS}, SQD: {Init, RTR, RTS, SQD}, Err: {Init, Err}}
+	for _, to := range way[s] {
+		a := QPAttr{State: to, PathMTU: 1024, DestQPN: 5, DestAddr: netip.MustParseAddr("127.0.0.1"), Timeout: 14, MaxReads: 4, MaxDestReads: 4}
+		if err := qp.Modify(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return qp
+}
+
+// libibverbs' table of steps for RC queue pairs: what each needs and what it
+// takes beside that, by the names of enum ibv_qp_attr_mask (man ibv_modify_qp,
+// "minimum list of attributes"; the kernel's table behind ib_modify_qp_is_ok).
+// PKEY_INDEX, PORT, ALT_PATH and PATH_MIG_STATE are left out: a device here has
+// one port, one partition and one path. What is not listed is EINVAL there.
+var documented = map[string]struct{ needs, takes string }{
+	"RESET to RESET": {}, "RESET to INIT": {needs: "ACCESS_FLAGS"},
+	"INIT to RESET": {}, "INIT to ERR": {}, "INIT to INIT": {takes: "ACCESS_FLAGS"},
+	"INIT to RTR":  {"AV PATH_MTU DEST_QPN RQ_PSN MAX_DEST_RD_ATOMIC MIN_RNR_TIMER", "ACCESS_FLAGS"},
+	"RTR to RESET": {}, "RTR to ERR": {},
+	"RTR to RTS":   {"TIMEOUT RETRY_CNT RNR_RETRY SQ_PSN MAX_QP_RD_ATOMIC", "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
+	"RTS to RESET": {}, "RTS to ERR": {},
+	"RTS to RTS":   {takes: "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
+	"RTS to SQD":   {takes: "EN_SQD_ASYNC_NOTIFY"},
+	"SQD to RESET": {}, "SQD to ERR": {},
+	"SQD to RTS":   {takes: "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
+	"SQD to SQD":   {takes: "AV TIMEOUT RETRY_CNT RNR_RETRY MAX_QP_RD_ATOMIC MAX_DEST_RD_ATOMIC ACCESS_FLAGS MIN_RNR_TIMER"},
+	"ERR to RESET": {}, "ERR to ERR": {},
+}
+
+// maskNames are our attributes by libibverbs' names.
+var maskNames = map[string]Attr{"CUR_STATE": AttrCurState, "EN_SQD_ASYNC_NOTIFY": AttrSQDNotify, "ACCESS_FLAGS": AttrAccess, "AV": AttrAddr,
+	"PATH_MTU": AttrPathMTU, "TIMEOUT": AttrTimeout, "RETRY_CNT": AttrRetryCount, "RNR_RETRY": AttrRNRRetry, "RQ_PSN": AttrRQPSN,
+	"MAX_QP_RD_ATOMIC": AttrMaxReads, "MIN_RNR_TIMER": AttrMinRNRTimer, "SQ_PSN": AttrSQPSN, "MAX_DEST_RD_ATOMIC": AttrMaxDestReads,
+	"DEST_QPN": AttrDestQPN}
+
+func maskOf(names string) (m Attr) {
+	for _, n := range strings.Fields(names) {
+		m |= maskNames[n]
+	}
+	return m
+}
+
+// Every step between two states with every attribute, one more and one less than
+// libibverbs asks for: what it refuses is refused here and changes nothing.
+func TestEveryStep(t *testing.T) {
+	n := newNode(t, nil)
+	peer := netip.MustParseAddr("127.0.0.1")
+	for _, from := range everyState {
+		for _, to := range everyState {
+			step := fmt.Sprintf("%v to %v", from, to)
+			doc, legal := documented[step]
+			needs, takes := maskOf(doc.needs), maskOf(doc.takes)
+			try := func(what string, mask Attr, want bool) {
+				t.Helper()
+				qp := n.in(t, from)
+				a, before, ports := full(to, peer), qp.Query(), slices.Clone(qp.conn.Ports)
+				a.CurState = from
+				err := qp.Modify(a, AttrState|mask)
+				if (err == nil) != want {
+					t.Errorf("%s %s: taken %v, want %v (%v)", step, what, err == nil, want, err)
+				}
+				after := qp.Query()
+				if err != nil && (after != before || !slices.Equal(ports, qp.conn.Ports)) {
+					t.Errorf("%s %s: refused, and yet\n%+v became\n%+v", step, what, before, after)
+				}
+				if err == nil && after.State != to {
+					t.Errorf("%s %s: in %v", step, what, after.State)
+				}
+				if err == nil && to != Reset {
+					want := before
+					want.set(&a, mask)
+					want.State = to
+					if after != want {
+						t.Errorf("%s %s: attributes\n%+v, want\n%+v", step, what, after, want)
+					}
+				}
+				qp.Destroy()
+			}
+			try("with what it needs", needs, legal)
+			if !legal {
+				try("with everything", needs|takes, false)
+				continue
+			}
+			for name, bit := range maskNames {
+				switch {
+				case needs&bit != 0:
+					try("without "+name, needs&^bit, false)
+				default:
+					try("with "+name, needs|bit, takes&bit != 0)
+				}
+			}
+			try("with all it takes", needs|takes, true)
+		}
+	}
+}
+
+// Impossible values are refused by the attribute's name; nothing changes.
+func TestEveryAttributeIsChecked(t *testing.T) {
+	n := newNode(t, nil)
+	for what, c := range map[string]struct {
+		to    State
+		wrong func(a *QPAttr)
+	}{
+		"access":           {Init, func(a *QPAttr) { a.Access = 1 << 7 }},
+		"path MTU":         {RTR, func(a *QPAttr) { a.PathMTU = 1500 }},
+		"destination":      {RTR, func(a *QPAttr) { a.DestAddr = netip.MustParseAddr("::1") }},
+		"queue pair":       {RTR, func(a *QPAttr) { a.DestQPN = 1 << 24 }},
+		"entropy":          {RTR, func(a *QPAttr) { a.Entropy = 1000 }},
+		"expected PSN":     {RTR, func(a *QPAttr) { a.RQPSN = 1 << 24 }},
+		"MaxDestReads":     {RTR, func(a *QPAttr) { a.MaxDestReads = 129 }},
+		"MinRNRTimer":      {RTR, func(a *QPAttr) { a.MinRNRTimer = 32 }},
+		"first PSN":        {RTS, func(a *QPAttr) { a.SQPSN = 1 << 24 }},
+		"timeout":          {RTS, func(a *QPAttr) { a.Timeout = 32 }},
+		"RetryCount":       {RTS, func(a *QPAttr) { a.RetryCount = 8 }},
+		"RNRRetry":         {RTS, func(a *QPAttr) { a.RNRRetry = -1 }},
+		"MaxReads":         {RTS, func(a *QPAttr) { a.MaxReads = -1 }},
+		"InFlight":         {RTS, func(a *QPAttr) { a.InFlight = -1 }},
+		"state":            {Init, func(a *QPAttr) { a.State = 17 }},
+		"is in RTR, not":   {RTS, func(a *QPAttr) { a.CurState = SQD }},
+		"unknown attribut": {RTS, nil},
+	} {
+		qp := n.in(t, map[State]State{Init: Reset, RTR: Init, RTS: RTR}[c.to])
+		a, mask := full(c.to, netip.MustParseAddr("127.0.0.1")), requiredOf[c.to]
+		if c.wrong != nil {
+			c.wrong(&a)
+		} else {
+			mask |= 1 << 30
+		}
+		if a.CurState != 0 {
+			mask |= AttrCurState
+		}
+		if a.InFlight < 0 {
+			mask |= AttrInFlight
+		}
+		before := qp.Query()
+		if err := qp.Modify(a, mask); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("a wrong %s: %v", what, err)
+		}
+		if after := qp.Query(); after != before {
+			t.Errorf("a wrong %s changed %+v to %+v", what, before, after)
+		}
+	}
+}
+
+// requiredOf is what the three steps of setting up a connection need.
+var requiredOf = map[State]Attr{Init: AttrState | AttrAccess, RTR: AttrState | maskOf(documented["INIT to RTR"].needs),
+	RTS: AttrState | maskOf(documented["RTR to RTS"].needs)}
+
+// What may be posted in which state (IBTA 10.3.1; man ibv_post_recv): nothing in
+// RESET, receives from INIT on, sends from RTS on; in ERR both are flushed.
+func TestPostingByState(t *testing.T) {
+	n := newNode(t, nil)
+	for _, c := range []struct {
+		state                State
+		send, recv, complete bool
+	}{{Reset, false, false, false}, {Init, false, true, false}, {RTR, false, true, false}, {RTS, true, true, false}, {SQD, true, true, false},
+		{Err, true, true, true}} {
+		qp := n.in(t, c.state)
+		s := qp.PostSend(&SendWR{WRID: 1, Opcode: Write, SGList: []SGE{n.mr.SGE(0, 4)}, RemoteAddr: n.mr.Addr, RKey: n.mr.RKey})
+		r := qp.PostRecv(&RecvWR{WRID: 2})
+		if (s == nil) != c.send || (r == nil) != c.recv {
+			t.Errorf("%v: send %v, receive %v", c.state, s, r)
+		}
+		if c.complete {
+			if w := n.wait(t, 2); w[0].Status != StatusWRFlushErr || w[0].WRID != 1 || w[1].Status != StatusWRFlushErr || w[1].WRID != 2 {
+				t.Errorf("%v: %+v", c.state, w)
+			}
+		}
+		qp.Destroy()
+	}
+}
+
+// SQD gives attributes back as they were, takes new ones once it is drained, and
+// says that it is drained only to those who asked (en_sqd_async_notify).
+func TestSQDKeepsAttributes(t *testing.T) {
+	a, b := newNode(t, nil), newNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	before := a.qp.Query()
+	for _, s := range []State{SQD, RTS} {
+		if err := a.qp.Modify(QPAttr{State: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := a.qp.Query(); after != before {
+		t.Errorf("before SQD %+v\nafter it %+v", before, after)
+	}
+	select {
+	case e := <-a.dev.Events():
+		t.Errorf("%v, which nobody asked for", e.Type)
+	default:
+	}
+	if err := b.qp.Modify(QPAttr{State: SQD}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.qp.Modify(QPAttr{State: RTS}); err != nil {
+		t.Fatal(err)
+	}
+	// a's SEND finds no receive: while it waits, attributes are out of reach.
+	a.post(t, SendWR{Opcode: Send, SGList: []SGE{a.mr.SGE(0, 4)}})
+	if err := a.qp.Modify(QPAttr{State: SQD, SQDNotify: true}); err != nil {
+		t.Fatal(err)
+	}
+	if q := a.qp.Query(); !q.Draining {
+		t.Error("nobody sees that it drains")
+	}
+	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err == nil || !strings.Contains(err.Error(), "drain") {
+		t.Errorf("attributes of a queue that drains: %v", err)
+	}
+	if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 4)}}); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-a.dev.Events(); e.Type != EventSQDrained {
+		t.Error(e.Type)
+	}
+	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err != nil || a.qp.Query().Timeout != 18 || a.qp.cfg.Timeout != 4096*unit.Nanosecond<<18 {
+		t.Errorf("a new timeout: %v, %+v", err, a.qp.Query())
+	}
+}
+
+// A queue pair that was reset starts a new life: another PSN, no counters, no
+// ports, and another peer if it likes. (Its rate: rcudp.TestRestart.)
+func TestResetForgets(t *testing.T) {
+	a, b, c := newNode(t, nil), newNode(t, nil), newNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+	a.wait(t, 1)
+	psn := a.qp.Info(nil).PSN
+	a.qp.do(func(*rcudp.Endpoint) { a.qp.conn.CNPs, a.qp.conn.CE, a.qp.conn.Timeouts = 3, 2, 1 })
+	if err := a.qp.Modify(QPAttr{State: Reset}); err != nil {
+		t.Fatal(err)
+	}
+	if s := a.qp.Stats(); s != (Stats{Rate: 100 * unit.Gbps}) || a.qp.Query() != (QPAttr{}) || len(a.qp.conn.Ports) != 0 {
+		t.Errorf("after RESET %+v, %+v, ports %v", s, a.qp.Query(), a.qp.conn.Ports)
+	}
+	if again := a.qp.Info(nil).PSN; again == psn {
+		t.Errorf("both lives start at PSN %d", psn)
+	}
+	pairUp(t, a, c, DefaultConnect())
+	a.buf[0] = 42
+	a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: c.mr.Addr, RKey: c.mr.RKey})
+	if w := a.wait(t, 1); w[0].Status != StatusSuccess {
+		t.Fatal(w[0].Status)
+	}
+	if c.sync(); c.buf[0] != 42 {
+		t.Error("nothing arrived at the new peer")
+	}
+}
+
+// Source ports are changed by steps that are taken, not by those refused, and
+// not while packets leave from them.
+func TestRefusedStepKeepsPorts(t *testing.T) {
+	a, b := newNode(t, nil), newNode(t, nil)
+	o := DefaultConnect()
+	o.Entropy = 8
+	pairUp(t, a, b, o)
+	for range 30 {
+		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 1<<19)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		if err := a.qp.Modify(QPAttr{State: RTR, PathMTU: 1024, DestQPN: 5, DestAddr: b.dev.Addr(), Entropy: 1}); err == nil {
+			t.Fatal("RTS to RTR is taken")
+		}
+	}
+	if w := a.wait(t, 30); w[29].Status != StatusSuccess || len(a.qp.conn.Ports) != 8 {
+		t.Errorf("%v from %d of 8 ports", w[29].Status, len(a.qp.conn.Ports))
+	}
+}
+
+// Asynchronous events tell what no completion does (IBTA 11.6.3): a responder
+// that had to end the connection says why; the requester has its completion, and
+// whoever asked for ERR knows it.
+func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
+	quiet := func(what string, n *node) {
+		t.Helper()
+		select {
+		case e := <-n.dev.Events():
+			t.Errorf("%s: %v", what, e.Type)
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+	for what, c := range map[string]struct {
+		wr   SendWR
+		want EventType
+	}{"a wrong key": {SendWR{Opcode: Write, RKey: 1}, EventQPAccessErr}, "a range outside": {SendWR{Opcode: Read, RemoteAddr: 1 << 30}, EventQPAccessErr},
+		"too many bytes": {SendWR{Opcode: Send}, -1}} {
+		a, b := newNode(t, nil), newNode(t, nil)
+		pairUp(t, a, b, DefaultConnect())
+		if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 50)}}); err != nil {
+			t.Fatal(err)
+		}
+		c.wr.SGList = []SGE{a.mr.SGE(0, 100)}
+		if c.wr.RKey == 0 {
+			c.wr.RKey = b.mr.RKey
+		}
+		a.post(t, c.wr)
+		a.wait(t, 1)
+		b.wait(t, 1) // in error, or flushed
+		if c.want >= 0 {
+			select {
+			case e := <-b.dev.Events():
+				if e.Type != c.want || e.QP != b.qp {
+					t.Errorf("%s: %v, want %v", what, e.Type, c.want)
+				}
+			case <-time.After(time.Second):
+				t.Errorf("%s: the responder is in %v without an event", what, b.qp.State())
+			}
+		}
+		quiet(what+", once more at the responder", b)
+		quiet(what+", at the requester", a)
+	}
+	a, b := newNode(t, nil), newNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	if err := a.qp.PostRecv(&RecvWR{WRID: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.qp.Modify(QPAttr{State: Err}); err != nil {
+		t.Fatal(err)
+	}
+	quiet("the user's own ERR", a)
+	if w := a.wait(t, 1); w[0].Status != StatusWRFlushErr {
+		t.Error(w[0].Status)
+	}
+}
+
+// The first packet that reaches a queue pair in RTR says that the connection
+// stands (IBV_EVENT_COMM_EST), once.
+func TestCommunicationEstablished(t *testing.T) {
+	a, b := newNode(t, nil), newNode(t, nil)
+	ia, ib := a.qp.Info(a.mr), b.qp.Info(b.mr)
+	if err := a.qp.Connect(ib, DefaultConnect()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.qp.Modify(QPAttr{State: Init, Access: RemoteWrite}); err != nil {
+		t.Fatal(err)
+	}
+	mtu := a.qp.Query().PathMTU
+	if err := b.qp.Modify(QPAttr{State: RTR, PathMTU: mtu, DestQPN: ia.QPN, RQPSN: ia.PSN, DestAddr: ia.Addr, MaxDestReads: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		a.wait(t, 1)
+	}
+	if e := <-b.dev.Events(); e.Type != EventCommEst || e.QP != b.qp {
+		t.Error(e.Type)
+	}
+	select {
+	case e := <-b.dev.Events():
+		t.Errorf("and then %v", e.Type)
+	default:
+	}
+}
