@@ -12,9 +12,11 @@ import (
 const line = 40 * unit.Gbps
 
 func TestConformance(t *testing.T) {
-	paper, nic := cc.DCQCNPaper(line), cc.DCQCNNIC(line)
+	paper, nic, counter := cc.DCQCNPaper(line), cc.DCQCNNIC(line), cc.DCQCNNIC(line)
 	t.Run("dcqcn paper", func(t *testing.T) { cctest.Run(t, line, func() cc.Controller { return cc.NewDCQCN(&paper, line) }) })
 	t.Run("dcqcn nic", func(t *testing.T) { cctest.Run(t, line, func() cc.Controller { return cc.NewDCQCN(&nic, line) }) })
+	counter.ByteCounter = 100 * unit.KB
+	t.Run("dcqcn nic with a byte counter", func(t *testing.T) { cctest.Run(t, line, func() cc.Controller { return cc.NewDCQCN(&counter, line) }) })
 	t.Run("none", func(t *testing.T) { cctest.Run(t, line, func() cc.Controller { return cc.None{Line: line} }) })
 }
 

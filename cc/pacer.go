@@ -19,10 +19,16 @@ type Pacer struct {
 }
 
 // Decide reads the controller's decision and reports whether the rate changed.
-func (p *Pacer) Decide() (changed bool) {
+// A raise also shortens what is left of the wait for the next packet, as with a
+// token bucket: at a NIC's lowest rate the gap behind one packet is longer than
+// the time to the next raise. A cut leaves the packet in line where it is.
+func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	d := p.Ctl.Decision()
 	r := min(d.Rate, p.Line)
 	changed = r != p.Rate
+	if r > p.Rate && p.NextAt > now {
+		p.NextAt = now + unit.Time(float64(p.NextAt-now)*(float64(p.Rate)/float64(r)))
+	}
 	p.Rate, p.Window, p.Timer = r, d.Window, d.TimerAt
 	if d.Cycle != p.cycle || p.budget != int64(d.Budget) {
 		p.cycle, p.left = d.Cycle, int64(d.Budget)

@@ -160,7 +160,7 @@ const maxLate = 10_000
 
 // decide reads the controller's decision.
 func (c *Conn) decide() {
-	if c.pace.Decide() && c.OnRate != nil {
+	if c.pace.Decide(c.now) && c.OnRate != nil {
 		c.OnRate(c.now, c.pace.Rate)
 	}
 }

@@ -292,8 +292,8 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	queues[key] = q
 	f.Switch.Queues = queues
 	if t.search.Space.DCQCN {
-		d := &f.CC.DCQCN
-		d.AI, d.HAI, d.RateTimer, d.AlphaTimer, d.G = c.AI, 10*c.AI, c.RateTimer, c.AlphaTimer, c.G
+		d, hai := &f.CC.DCQCN, 10*c.AI
+		d.AI, d.HAI, d.RateTimer, d.AlphaTimer, d.G = &c.AI, &hai, &c.RateTimer, &c.AlphaTimer, &c.G
 	}
 }
 

@@ -69,6 +69,7 @@ type sender struct {
 	qp      rc.QP
 	pace    cc.Pacer  // Ctl is nil without congestion control
 	timerAt unit.Time // for which the controller's timer is armed
+	paceAt  unit.Time // for which its pace is; unit.Never while it does not wait
 	next    int32     // in the port's ring
 	nic     int32
 	port    int32
@@ -76,7 +77,6 @@ type sender struct {
 	hash    uint32
 	loc     uint16
 	inRing  bool
-	pacing  bool
 	timer   bool // a timeout event is under way
 	sprayed bool
 	tag     int32 // the queue pair's index among those of the same peers
@@ -181,7 +181,7 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	c := int32(len(h.senders))
 	n := &h.nics[src]
 	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
-		next: -1, timerAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
+		next: -1, timerAt: unit.Never, paceAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line
@@ -225,8 +225,10 @@ func (h *Hosts) Handle(e *engine.Event) {
 		h.tx(e.A)
 	case KindPace:
 		s := &h.senders[e.A]
-		s.pacing = false
-		h.ready(e.A, s)
+		if s.paceAt == h.Net.Q.Now() { // else the rate was raised meanwhile
+			s.paceAt = unit.Never
+			h.ready(e.A, s)
+		}
 	case KindCC:
 		if h.ccTimers.Live(e) {
 			s := &h.senders[e.A]

@@ -55,13 +55,12 @@ func (h *Hosts) post(m int32) {
 
 // ready puts a sender with something to send into its port's ring.
 func (h *Hosts) ready(c int32, s *sender) {
-	if s.inRing || s.pacing || !s.qp.Pending() || s.blocked() {
+	if s.inRing || s.paceAt != unit.Never || !s.qp.Pending() || s.blocked() {
 		return
 	}
 	now := h.Net.Q.Now()
 	if s.pace.NextAt > now {
-		s.pacing = true
-		h.Net.Q.Push(s.pace.NextAt, KindPace, c, 0)
+		h.wait(c, s)
 		return
 	}
 	h.enring(c, s)
@@ -198,15 +197,23 @@ func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int
 		h.enring(c, s)
 		return
 	}
-	s.pacing = true
-	h.Net.Q.Push(s.pace.NextAt, KindPace, c, 0)
+	h.wait(c, s)
+}
+
+// wait holds a sender back until its pace allows the next packet.
+func (h *Hosts) wait(c int32, s *sender) {
+	s.paceAt = s.pace.NextAt
+	h.Net.Q.Push(s.paceAt, KindPace, c, 0)
 }
 
 // decide reads a controller's decision.
 func (h *Hosts) decide(c int32) {
 	s := &h.senders[c]
-	if s.pace.Decide() && h.OnRate != nil {
+	if s.pace.Decide(h.Net.Q.Now()) && h.OnRate != nil {
 		h.OnRate(c, s.pace.Rate)
+	}
+	if s.paceAt != unit.Never && s.pace.NextAt < s.paceAt {
+		h.wait(c, s)
 	}
 	if s.pace.Timer != s.timerAt {
 		s.timerAt = s.pace.Timer

@@ -20,6 +20,9 @@ func Text(w io.Writer, s *result.Summary) {
 		head += "   INCOMPLETE"
 	}
 	fmt.Fprintln(w, head)
+	if s.Congestion != "" { // a run of an older version does not say
+		fmt.Fprintln(w, "Congestion control:", s.Congestion)
+	}
 	steps(w, s)
 	colls(w, s.Collectives)
 	network(w, s)

@@ -18,6 +18,8 @@ type Summary struct {
 	Fidelity string `json:"fidelity"`
 	LB       string `json:"lb"`
 	Complete bool   `json:"complete"` // false: interrupted
+	// congestion control and whose parameters it has, in words
+	Congestion string `json:"congestion_control"`
 
 	StepTime     int64 `json:"step_time_ps"`
 	Compute      int64 `json:"compute_ps"`

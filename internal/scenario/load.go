@@ -150,6 +150,10 @@ func (d *Document) set(s string) error {
 }
 
 func setLeaf(v reflect.Value, value, enum string, fail func(string, ...any) error) error {
+	if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct { // a value that may be absent
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer:
 		return fail("the key holds several values; name one of them")

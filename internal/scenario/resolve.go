@@ -20,23 +20,24 @@ import (
 // Plan is a resolved scenario: everything checked and built, nothing run.
 type Plan struct {
 	*Document
-	Graph    *topo.Graph
-	Spec     queue.Spec             // of the first leaf
-	Base     queue.Spec             // the switch block: the platform below configuration texts
-	specs    []*queue.Spec          // by node
-	PFC      map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
-	Texts    map[string]string      // configuration texts, by file
-	LB       route.Policy
-	LBParams route.Params
-	RC       rc.Config
-	DCQCN    *cc.DCQCNParams // nil: no congestion control
-	GPU      model.GPU
-	NVLink   unit.Rate
-	Model    *model.Config      // training only
-	Training *workload.Training // training only
-	DAG      *workload.DAG
-	Failures []LinkFailure
-	Notes    []string // what a careful reader should know
+	Graph      *topo.Graph
+	Spec       queue.Spec             // of the first leaf
+	Base       queue.Spec             // the switch block: the platform below configuration texts
+	specs      []*queue.Spec          // by node
+	PFC        map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
+	Texts      map[string]string      // configuration texts, by file
+	LB         route.Policy
+	LBParams   route.Params
+	RC         rc.Config
+	DCQCN      *cc.DCQCNParams // nil: no congestion control
+	Congestion string          // congestion control in words, for the report's head
+	GPU        model.GPU
+	NVLink     unit.Rate
+	Model      *model.Config      // training only
+	Training   *workload.Training // training only
+	DAG        *workload.DAG
+	Failures   []LinkFailure
+	Notes      []string // what a careful reader should know
 }
 
 // LinkFailure is a resolved failure.
@@ -266,45 +267,55 @@ func (p *Plan) transport() error {
 func (p *Plan) congestion() error {
 	c := p.File.CC
 	if c.Algorithm == "none" {
+		p.Congestion = "none: every sender keeps its line rate"
 		return nil
 	}
 	line := p.File.Fabric.HostLink.Rate
 	if p.File.Server.Bond == "spray" {
 		line *= unit.Rate(max(1, p.File.Server.NICPorts))
 	}
-	par := cc.DCQCNPaper(line)
-	if c.DCQCN.Profile == "nic" {
-		par = cc.DCQCNNIC(line)
+	par := cc.DCQCNNIC(line)
+	if c.DCQCN.Profile == "paper" {
+		par = cc.DCQCNPaper(line)
 	}
-	o := c.DCQCN
-	if o.G != 0 {
-		par.G = o.G
+	// What the profile decides is written back: it is part of the resolved values.
+	o := &p.File.CC.DCQCN
+	own := 0
+	for _, differs := range []bool{
+		settle(&par.G, &o.G), settle(&par.AlphaInit, &o.AlphaInit), settle(&par.AlphaTimer, &o.AlphaTimer),
+		settle(&par.RateTimer, &o.RateTimer), settle(&par.ByteCounter, &o.ByteCounter), settle(&par.F, &o.F),
+		settle(&par.AI, &o.AI), settle(&par.HAI, &o.HAI), settle(&par.MinRate, &o.MinRate),
+		settle(&par.CutInterval, &o.CutInterval), settle(&par.MaxCut, &o.MaxCut),
+		settle(&par.ClampTarget, &o.ClampTarget), settle(&par.CNPInterval, &o.CNPInterval),
+	} {
+		if differs {
+			own++
+		}
 	}
-	if o.F != 0 {
-		par.F = o.F
-	}
-	override(&par.AlphaTimer, o.AlphaTimer)
-	override(&par.RateTimer, o.RateTimer)
-	override(&par.ByteCounter, o.ByteCounter)
-	override(&par.AI, o.AI)
-	override(&par.HAI, o.HAI)
-	override(&par.MinRate, o.MinRate)
-	override(&par.CNPInterval, o.CNPInterval)
 	if err := par.Validate(); err != nil {
 		field, msg, _ := strings.Cut(err.Error(), " ")
 		return p.at("cc.dcqcn."+field, "%s", msg)
 	}
 	p.DCQCN = &par
-	// What the profile decided is part of the resolved values.
-	p.File.CC.DCQCN = DCQCN{Profile: o.Profile, G: par.G, AlphaTimer: par.AlphaTimer, RateTimer: par.RateTimer, ByteCounter: par.ByteCounter,
-		F: par.F, AI: par.AI, HAI: par.HAI, MinRate: par.MinRate, CNPInterval: par.CNPInterval}
+	p.Congestion = fmt.Sprintf("DCQCN as ConnectX NICs ship it, steps scaled to %v", line)
+	if c.DCQCN.Profile == "paper" {
+		p.Congestion = fmt.Sprintf("DCQCN as in its paper, steps scaled to %v", line)
+	}
+	if own > 0 {
+		p.Congestion += fmt.Sprintf(", %d of its values set otherwise", own)
+	}
 	return nil
 }
 
-func override[T ~int64](to *T, v T) {
-	if v != 0 {
-		*to = v
+// settle lets what a file says replace a profile's value, and the file say what
+// holds. It reports whether the two differ.
+func settle[T comparable](value *T, said **T) (differs bool) {
+	held := *value
+	if *said != nil {
+		held, differs = **said, **said != held
 	}
+	*value, *said = held, &held
+	return differs
 }
 
 func (p *Plan) failures() error {

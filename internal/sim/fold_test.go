@@ -13,6 +13,7 @@ func TestFold(t *testing.T) {
 fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 2, host_link: {rate: 400Gbps, cable: 3m}}
 server: {gpus: %d, nics: %d}
 lb: spray
+cc: {dcqcn: {profile: paper}}
 transport: {write: only, recovery: selective}
 workload: {training: {model: small.json, tp: 8, dp: %d, pp: %d, cp: %d, bucket: 20MB, sequence: 1024, global_batch: %d, %s, fold: %v}}
 `

@@ -18,7 +18,7 @@ const maxRankRows = 400_000
 // figures are the caller's to fill in.
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	n := r.Net
-	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet", LB: r.Plan.File.LB,
+	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet", LB: r.Plan.File.LB, Congestion: r.Plan.Congestion,
 		Complete: !r.interrupted && r.Done(), GPUs: r.Graph.TotalGPUs(),
 		Packets: n.Injected, PacketHops: n.Hops, DataPackets: r.Hosts.Count.DataPackets, DataPacketHops: n.DataHops,
 		NetworkBytes: int64(r.NetBytes), NVLinkBytes: int64(r.NVBytes), Events: n.Q.Popped(),

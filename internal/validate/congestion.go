@@ -40,7 +40,8 @@ workload:
 `
 
 // DCQCNScenario is the seed's DCQCN example (figure 11-7): traffic from hosts
-// 1 and 2 passes spine-A to a GPU of host 3 behind rail-1.
+// 1 and 2 passes spine-A to a GPU of host 3 behind rail-1. The seed tells the
+// paper's algorithm, so it runs with the paper's parameters.
 const DCQCNScenario = `
 name: dcqcn-sequence
 fabric:
@@ -57,6 +58,7 @@ fabric:
       - {from: rail-1, to: spine-A}
       - {from: rail-2, to: spine-A, count: 2}
 server: {gpus: 1, nics: 1}
+cc: {dcqcn: {profile: paper}}
 switch: {queues: {"3": {xoff: 400KB, xon: 60KB, wred_min: 100KB, wred_max: 380KB}}}
 workload:
   traffic:
@@ -277,6 +279,7 @@ name: fixed-point
 fabric: {kind: rail-only, hosts: %d, host_link: {rate: 40Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
 transport: {mtu: 1024}
+cc: {dcqcn: {profile: paper}}
 switch: {queues: {"3": {wred_min: 5KB, wred_max: 200KB, probability: 1, xoff: 2MB, xon: 1KB}}}
 workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 `, n+1, int64(2e9)/int64(n), n)

@@ -1,0 +1,78 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+const twoOnARail = `name: x
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {dcqcn: {%s}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}]}}
+`
+
+// resolveCC resolves a scenario with such a cc.dcqcn block.
+func resolveCC(t *testing.T, block string, sets ...string) (*scenario.Plan, error) {
+	t.Helper()
+	d, err := scenario.Parse("x.yaml", []byte(strings.Replace(twoOnARail, "%s", block, 1)), sets)
+	if err != nil {
+		return nil, err
+	}
+	return d.Resolve(nil)
+}
+
+// A file that is silent gets what NICs ship with, and every value that changes
+// a result is written down, the ones a file rarely names included.
+func TestDCQCNIsResolvedWhole(t *testing.T) {
+	p, err := resolveCC(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := cc.DCQCNNIC(400 * unit.Gbps); *p.DCQCN != want {
+		t.Errorf("the default is %+v, want a NIC's %+v", *p.DCQCN, want)
+	}
+	_, v := p.File.Values()
+	for key, want := range map[string]string{
+		"profile": "nic", "g": "0.0048828125", "alpha_init": "0.9990234375", "alpha_timer": "1us", "rate_timer": "300us",
+		"byte_counter": "0B", "f": "1", "ai": "80Mbps", "hai": "800Mbps", "min_rate": "16Mbps", "cut_interval": "4us",
+		"max_cut": "0.5", "clamp_target": "false", "cnp_interval": "4us",
+	} {
+		if got := v["cc.dcqcn."+key]; strings.ReplaceAll(got, " ", "") != want {
+			t.Errorf("resolved cc.dcqcn.%s is %q, want %s", key, got, want)
+		}
+	}
+	if !strings.Contains(p.Congestion, "NICs ship") || !strings.Contains(p.Congestion, "400Gbps") {
+		t.Errorf("the head would say %q", p.Congestion)
+	}
+	if p, err = resolveCC(t, "profile: paper"); err != nil || *p.DCQCN != cc.DCQCNPaper(400*unit.Gbps) || !strings.Contains(p.Congestion, "paper") {
+		t.Errorf("profile paper gives %+v, %v", p, err)
+	}
+}
+
+// Zero is a value: it switches the byte counter off, and where it makes no
+// sense it is refused rather than replaced.
+func TestZeroIsAValue(t *testing.T) {
+	p, err := resolveCC(t, "profile: paper, byte_counter: 0B")
+	if err != nil || p.DCQCN.ByteCounter != 0 {
+		t.Fatalf("byte_counter 0B: %+v, %v", p, err)
+	}
+	p, err = resolveCC(t, "profile: paper", "cc.dcqcn.byte_counter=0B", "cc.dcqcn.clamp_target=false")
+	if err != nil || p.DCQCN.ByteCounter != 0 || p.DCQCN.ClampTarget || !strings.Contains(p.Congestion, "2 of its values") {
+		t.Fatalf("--set: %+v, %v", p, err)
+	}
+	// NICs without their grid are the paper's form.
+	if p, err = resolveCC(t, "cut_interval: 0s"); err != nil || p.DCQCN.CutInterval != 0 {
+		t.Fatalf("cut_interval 0s: %+v, %v", p, err)
+	}
+	for _, block := range []string{"g: 0", "f: 0", "ai: 0bps", "hai: 0bps", "alpha_timer: 0s", "rate_timer: 0s", "min_rate: 0bps", "max_cut: 0", "max_cut: 1", "alpha_init: 1.5"} {
+		name, _, _ := strings.Cut(block, ":")
+		if _, err := resolveCC(t, block); err == nil || !strings.Contains(err.Error(), "cc.dcqcn."+name) || !strings.Contains(err.Error(), "x.yaml:4:") {
+			t.Errorf("%s: %v", block, err)
+		}
+	}
+}
