@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,38 +42,114 @@ func (c *compareCmd) Run(e *env) error {
 	if err != nil {
 		return &inputError{err}
 	}
+	if err := c.check(combos); err != nil {
+		return err
+	}
 	var variants []report.Variant
+	var stopped error
 	for _, path := range c.Scenarios {
-		if s, err := result.ReadSummary(path); err == nil {
+		if isFolder(path) {
+			s, err := result.ReadSummary(path)
+			if err != nil {
+				return &inputError{err} // it was there a moment ago
+			}
 			variants = append(variants, report.Variant{Label: path, Runs: []*result.Summary{s}})
 			continue
 		}
 		for _, sets := range combos {
-			v, err := c.variant(e, path, sets)
-			if err != nil {
-				return err
+			v := report.Variant{Label: c.label(path, sets), Failed: "not simulated"}
+			if stopped == nil {
+				var err error
+				if v.Runs, err = c.variant(e, path, sets); err == nil {
+					v.Failed = ""
+				} else if v.Failed = err.Error(); errors.Is(err, errStopped) {
+					stopped = err
+				}
 			}
-			variants = append(variants, *v)
+			variants = append(variants, v)
 		}
 	}
+	if err := c.print(e, variants); err != nil {
+		return err
+	}
+	if stopped != nil {
+		return fmt.Errorf("%w; what had ended is in the table, nothing was written", errStopped)
+	}
+	return failures(variants)
+}
+
+// print shows the variants side by side, those that failed too.
+func (c *compareCmd) print(e *env, variants []report.Variant) error {
 	if c.JSON {
-		out := map[string][]*result.Summary{}
+		out := map[string][]any{}
 		for _, v := range variants {
-			out[v.Label] = v.Runs
+			list := []any{}
+			for _, s := range v.Runs {
+				list = append(list, s)
+			}
+			if v.Failed != "" {
+				list = append(list, map[string]string{"error": v.Failed})
+			}
+			out[v.Label] = append(out[v.Label], list...)
 		}
 		return printJSON(e.stdout, out)
 	}
 	title := strings.Join(c.Scenarios, ", ")
-	if len(variants) > 0 && len(c.Scenarios) == 1 && variants[0].Runs[0].Name != "" {
-		title = variants[0].Runs[0].Name
+	if len(c.Scenarios) == 1 {
+		for _, v := range variants {
+			if len(v.Runs) > 0 && v.Runs[0].Name != "" {
+				title = v.Runs[0].Name
+			}
+		}
 	}
 	report.Compare(e.stdout, title, variants)
 	return nil
 }
 
-// variant runs one setting with every seed.
-func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Variant, error) {
-	v := &report.Variant{Label: c.label(path, sets)}
+// failures is the error of a comparison in which some variants failed.
+func failures(variants []report.Variant) error {
+	failed := 0
+	for _, v := range variants {
+		if v.Failed != "" {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d variants failed", failed, len(variants))
+}
+
+// isFolder reports whether a path is a folder: a run, then, and no scenario.
+func isFolder(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}
+
+// check refuses what cannot be simulated before anything is: the last of ten variants
+// must not fail for a word that could have been read at the start.
+func (c *compareCmd) check(combos [][]string) error {
+	for _, path := range c.Scenarios {
+		if isFolder(path) {
+			if _, err := result.ReadSummary(path); err != nil {
+				return &inputError{fmt.Errorf("%s is no run directory: %w", path, err)}
+			}
+			continue
+		}
+		if len(combos)*len(c.Scenarios) == 1 {
+			break // found out at once
+		}
+		for _, sets := range combos {
+			if _, err := loadPlan(path, fromHere(path, sets), nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// variant runs one setting with every seed, and goes on behind one that fails.
+func (c *compareCmd) variant(e *env, path string, sets []string) (runs []*result.Summary, failed error) {
 	var base uint64
 	for i := range c.Seeds {
 		var seed *uint64
@@ -81,7 +159,7 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Varian
 		}
 		plan, err := loadPlan(path, fromHere(path, sets), seed)
 		if err != nil {
-			return nil, err
+			return runs, err
 		}
 		base = firstSeed(plan, i, base)
 		if i == 0 && len(c.Config) > 0 {
@@ -89,17 +167,19 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (*report.Varian
 				fmt.Fprintf(e.stderr, "note: %s\n", n)
 			}
 		}
-		run, err := newRun(plan)
-		if err != nil {
-			return nil, err
+		s, err := outcome(e, plan)
+		switch {
+		case errors.Is(err, errStopped):
+			return runs, err
+		case err != nil && c.Seeds > 1:
+			failed = fmt.Errorf("seed %d: %w", plan.File.Seed, err)
+		case err != nil:
+			failed = err
+		default:
+			runs = append(runs, s)
 		}
-		if err := simulate(run, e.stderr); err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Label, err)
-		}
-		s, _, _ := run.Outcome(version())
-		v.Runs = append(v.Runs, s)
 	}
-	return v, nil
+	return runs, failed
 }
 
 // fromHere makes a configuration's file, given from here, one that is given from

@@ -197,28 +197,23 @@ func (c *configDcbxCmd) write(results []*dcbx.Result) error {
 	for _, r := range results {
 		names = append(names, r.A.Name, r.B.Name)
 	}
-	f, err := createNew(c.Pcap, c.Force)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w, err := capture.NewWriter(f, "railyard "+version(), names...)
-	if err != nil {
-		return err
-	}
-	for i, r := range results {
-		for _, x := range r.Frames {
-			iface := 2 * i
-			if !x.FromA {
-				iface++
-			}
-			w.Frame(time.Unix(0, int64(x.At/unit.Nanosecond)), iface, true, x.Bytes, x.Comment)
+	return writeOut(c.Pcap, c.Force, func(f io.Writer) error {
+		w, err := capture.NewWriter(f, "railyard "+version(), names...)
+		if err != nil {
+			return err
 		}
-	}
-	if _, err := w.Close(); err != nil {
+		for i, r := range results {
+			for _, x := range r.Frames {
+				iface := 2 * i
+				if !x.FromA {
+					iface++
+				}
+				w.Frame(time.Unix(0, int64(x.At/unit.Nanosecond)), iface, true, x.Bytes, x.Comment)
+			}
+		}
+		_, err = w.Close()
 		return err
-	}
-	return f.Close()
+	})
 }
 
 func rows(results []*dcbx.Result) []dcbxRow {

@@ -106,11 +106,7 @@ func writeFiles(dir string, files []design.File, force bool) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return &inputError{err}
 		}
-		tmp := path + ".tmp"
-		if err := os.WriteFile(tmp, []byte(f.Text), 0o644); err != nil {
-			return err
-		}
-		if err := os.Rename(tmp, path); err != nil {
+		if err := writeBytes(path, force, []byte(f.Text)); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
 	"railyard/internal/input"
+
+	"golang.org/x/sys/unix"
 )
 
 // readBounded reads a file of at most max bytes; a larger one, a directory, a pipe or
@@ -19,18 +24,78 @@ func relativeTo(file, p string) string {
 	return filepath.Join(filepath.Dir(file), p)
 }
 
-// createNew creates a file; an existing one is replaced with force only.
-func createNew(path string, force bool) (*os.File, error) {
-	flags := os.O_CREATE | os.O_WRONLY | os.O_EXCL
-	if force {
-		flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+// output is a file that appears under its name once it is whole: until then it is a
+// hidden one beside it.
+type output struct {
+	*os.File
+	path  string
+	force bool
+}
+
+// create begins a file; an existing one is replaced with force only. A device or a pipe is
+// written to as it is.
+func create(path string, force bool) (*output, error) {
+	st, err := os.Stat(path)
+	switch {
+	case err == nil && st.IsDir():
+		return nil, &inputError{fmt.Errorf("%s is a folder, expected the name of a file", path)}
+	case err == nil && !force:
+		return nil, &inputError{fmt.Errorf("%s exists; --force replaces it", path)}
+	case err == nil && !st.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &output{File: f}, err
 	}
-	f, err := os.OpenFile(path, flags, 0o644)
-	if os.IsExist(err) {
-		err = fmt.Errorf("%s exists; --force replaces it", path)
-	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	return f, nil
+	return &output{f, path, force}, nil
+}
+
+// keep gives a whole file its name; without force a file that has come meanwhile stays.
+func (o *output) keep() error {
+	if o.path == "" {
+		return o.Close()
+	}
+	err := errors.Join(o.Chmod(0o644), o.Close())
+	if err == nil && o.force {
+		err = os.Rename(o.Name(), o.path)
+	} else if err == nil {
+		err = unix.Renameat2(unix.AT_FDCWD, o.Name(), unix.AT_FDCWD, o.path, unix.RENAME_NOREPLACE)
+		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // this file system cannot
+			err = os.Rename(o.Name(), o.path)
+		}
+	}
+	if err != nil {
+		os.Remove(o.Name())
+		return fmt.Errorf("%s: %w", o.path, err)
+	}
+	return nil
+}
+
+// drop gives a file up that is not whole.
+func (o *output) drop() {
+	o.Close()
+	if o.path != "" {
+		os.Remove(o.Name())
+	}
+}
+
+// writeOut writes a file whole, or leaves none.
+func writeOut(path string, force bool, write func(io.Writer) error) error {
+	f, err := create(path, force)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := errors.Join(write(w), w.Flush()); err != nil {
+		f.drop()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return f.keep()
+}
+
+// writeBytes writes a file whole, or leaves none.
+func writeBytes(path string, force bool, b []byte) error {
+	return writeOut(path, force, func(w io.Writer) error { _, err := w.Write(b); return err })
 }

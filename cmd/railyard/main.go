@@ -92,7 +92,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, context.Canceled): // by Ctrl-C
 		fmt.Fprintf(stderr, "railyard: %v\n", errStopped)
 		return exitInterupt
-	case errors.Is(err, errInterrupted):
+	case errors.Is(err, errStopped):
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInterupt
 	}
@@ -118,9 +118,7 @@ type inputError struct{ err error }
 func (e *inputError) Error() string { return e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
-var errInterrupted = errors.New("interrupted; what had been simulated is written and marked incomplete")
-
-// errStopped is what a command says that Ctrl-C has ended.
+// errStopped is what a command says that Ctrl-C has ended, and what is left of its work.
 var errStopped = errors.New("interrupted")
 
 // release is the version people speak of; a change of results raises it.

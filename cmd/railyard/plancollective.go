@@ -84,7 +84,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 		if !c.NoSimulate {
 			for _, a := range algorithms {
 				run, err := c.simulated(e, kind, a, b, row.Model)
-				if err == errInterrupted {
+				if err == errStopped {
 					return err
 				}
 				if err != nil {

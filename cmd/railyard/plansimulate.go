@@ -37,7 +37,7 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 		if err == nil {
 			err = c.step(e, &s, x, cut, in)
 		}
-		if err == errInterrupted {
+		if err == errStopped {
 			return out, err
 		}
 		if ran++; err != nil {
@@ -112,7 +112,7 @@ func cutSpines(spines, uplinks int) (int, int) {
 	return min(spines, 1), uplinks
 }
 
-// outcome runs a plan to its end.
+// outcome runs a plan to its end; a run that does not get there is an error.
 func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
 	run, err := newRun(plan)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -127,22 +126,18 @@ func gigabytes(b int64) string {
 }
 
 func (c *planTrafficCmd) table(t *planner.Traffic) error {
-	f, err := createNew(c.Parquet, c.Force)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
-	for _, p := range t.Pairs {
-		b := p.Bytes
-		if _, err := w.Write([]trafficRow{{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData], b[planner.KindContext], b[planner.KindExpert], b[planner.KindOther]}}); err != nil {
-			return err
+	return writeOut(c.Parquet, c.Force, func(f io.Writer) error {
+		w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
+		for _, p := range t.Pairs {
+			b := p.Bytes
+			row := trafficRow{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData],
+				b[planner.KindContext], b[planner.KindExpert], b[planner.KindOther]}
+			if _, err := w.Write([]trafficRow{row}); err != nil {
+				return err
+			}
 		}
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return f.Close()
+		return w.Close()
+	})
 }
 
 // maxCells is how many cells a side of a heat map has at most.
@@ -167,11 +162,6 @@ func (g grid) Z(c, r int) float64 {
 // draw writes a heat map per kind of parallelism that sends, and one of all of it,
 // on one colour scale.
 func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
-	f, err := createNew(c.Plot, c.Force)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	kinds := []int{}
 	for k, b := range t.Kinds {
 		if b > 0 {
@@ -207,7 +197,7 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 	bar.Add(&plotter.ColorBar{ColorMap: colours()})
 	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)", per, per)
 	bar.HideY()
-	return c.paint(f, tiles, bar)
+	return writeOut(c.Plot, c.Force, func(f io.Writer) error { return c.paint(f, tiles, bar) })
 }
 
 // scale is the range of the colours: from the smallest cell of any map to somewhat
@@ -231,7 +221,7 @@ func scale(t *planner.Traffic, kinds []int) (lo, hi float64) {
 }
 
 // paint lays the heat maps out in two columns with the colour scale below.
-func (c *planTrafficCmd) paint(f *os.File, tiles [][]*plot.Plot, bar *plot.Plot) error {
+func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*plot.Plot, bar *plot.Plot) error {
 	const side, low = 24 * vg.Centimeter, 2.5 * vg.Centimeter
 	high := side/2*vg.Length(len(tiles)) + low
 	layout := func(canvas draw.Canvas) {
@@ -255,8 +245,6 @@ func (c *planTrafficCmd) paint(f *os.File, tiles [][]*plot.Plot, bar *plot.Plot)
 		layout(draw.New(img))
 		w = vgimg.PngCanvas{Canvas: img}
 	}
-	if _, err := w.WriteTo(f); err != nil {
-		return err
-	}
-	return f.Close()
+	_, err := w.WriteTo(f)
+	return err
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"image/color"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +21,7 @@ import (
 type rateLog struct {
 	mu        sync.Mutex
 	csv, plot string
+	force     bool
 	points    []ratePoint
 	missed    int
 }
@@ -50,7 +51,7 @@ func newRateLog(csv, plot string, force bool) (*rateLog, error) {
 	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" && ext != ".pdf" {
 		return nil, fmt.Errorf("--rate-plot writes .png, .svg or .pdf, found %q", plot)
 	}
-	return &rateLog{csv: csv, plot: plot}, nil
+	return &rateLog{csv: csv, plot: plot, force: force}, nil
 }
 
 func (l *rateLog) change(qpn uint32, now unit.Time, r unit.Rate) {
@@ -68,19 +69,16 @@ func (l *rateLog) write(rank int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.csv != "" {
-		f, err := os.Create(l.csv)
+		err := writeOut(l.csv, l.force, func(w io.Writer) error {
+			fmt.Fprintln(w, "seconds,qp,gbps")
+			for _, p := range l.points {
+				if _, err := fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn, float64(p.rate)/1e9); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		w := bufio.NewWriter(f)
-		fmt.Fprintln(w, "seconds,qp,gbps")
-		for _, p := range l.points {
-			fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn, float64(p.rate)/1e9)
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
 			return err
 		}
 	}
@@ -140,5 +138,9 @@ func (l *rateLog) draw(rank int) error {
 	}
 	p.Y.Max = highest * 1.3 // room for the legend
 	p.Legend.Top = true
-	return p.Save(9*vg.Inch, 4*vg.Inch, l.plot)
+	to, err := p.WriterTo(9*vg.Inch, 4*vg.Inch, strings.ToLower(filepath.Ext(l.plot))[1:])
+	if err != nil {
+		return err
+	}
+	return writeOut(l.plot, l.force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }

@@ -53,12 +53,7 @@ func (c *reportCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		f, err := createNew(c.HTML, c.Force)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if _, err := f.Write(page); err != nil {
+		if err := writeBytes(c.HTML, c.Force, page); err != nil {
 			return err
 		}
 		fmt.Fprintf(e.stdout, "%s: %.1f MB\n", c.HTML, float64(len(page))/1e6)

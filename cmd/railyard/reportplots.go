@@ -51,15 +51,7 @@ func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
 			return err
 		}
 		path := filepath.Join(dir, p.name+"."+ext)
-		f, err := createNew(path, c.Force)
-		if err != nil {
-			return err
-		}
-		if _, err := f.Write(b.Bytes()); err != nil {
-			f.Close()
-			return err
-		}
-		if err := f.Close(); err != nil {
+		if err := writeBytes(path, c.Force, b.Bytes()); err != nil {
 			return err
 		}
 		fmt.Fprintln(e.stdout, path)

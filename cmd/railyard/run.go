@@ -69,39 +69,75 @@ func (c *runCmd) Run(e *env) error {
 	for _, n := range plan.Notes {
 		fmt.Fprintf(e.stderr, "note: %s\n", n)
 	}
-	if c.CPU != "" {
-		f, err := os.Create(c.CPU)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-	}
-	var s *result.Summary
-	goErr := watched(run, e.stderr, func(watch sim.Observer) (goErr error) {
-		s, goErr, err = job.Go(watch)
-		return goErr
-	})
-	if c.CPU != "" {
-		pprof.StopCPUProfile()
-	}
+	stop, err := c.profile()
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if err := printJSON(e.stdout, s); err != nil {
-			return err
-		}
-	} else {
-		report.Text(e.stdout, s)
-		fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", job.Dir)
-		if tap != nil {
-			fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", tap.Len(), filepath.Join(job.Dir, "capture.pcapng"))
-		}
+	var s *result.Summary
+	var lost error
+	goErr := watched(run, e.stderr, func(watch sim.Observer) (goErr error) {
+		s, goErr, lost = job.Go(watch)
+		return goErr
+	})
+	job.Release() // before anything is printed: a pipe that closes ends the program
+	lost = errors.Join(lost, stop())
+	if err := c.print(e, job, s); err != nil {
+		return err
 	}
-	return goErr
+	if errors.Is(goErr, errStopped) {
+		goErr = stoppedAt(job)
+	}
+	if goErr != nil && lost != nil {
+		fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
+		return goErr
+	}
+	return errors.Join(goErr, lost)
+}
+
+// print shows the report, whether or not the run could be written.
+func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
+	if c.JSON {
+		return printJSON(e.stdout, s)
+	}
+	report.Text(e.stdout, s)
+	if job.Dir == "" {
+		return nil
+	}
+	fmt.Fprintf(e.stdout, "Written to %s (summary.json, *.parquet; trace.json opens in Perfetto)\n", job.Dir)
+	if job.Moved != "" {
+		report.Wrap(e.stdout, "", job.Moved+".")
+	}
+	if job.Capture != nil {
+		fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", job.Capture.Len(), filepath.Join(job.Dir, "capture.pcapng"))
+	}
+	return nil
+}
+
+// stoppedAt says what is left of a run that Ctrl-C has ended.
+func stoppedAt(job *runner.Runner) error {
+	if job.Dir == "" {
+		return fmt.Errorf("%w; nothing could be written", errStopped)
+	}
+	return fmt.Errorf("%w; what had been simulated is in %s, marked incomplete", errStopped, job.Dir)
+}
+
+// profile starts the CPU profile that was asked for.
+func (c *runCmd) profile() (stop func() error, err error) {
+	if c.CPU == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := create(c.CPU, c.Force)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.drop()
+		return nil, err
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.keep()
+	}, nil
 }
 
 // capture starts the captures that were asked for.
@@ -130,7 +166,7 @@ func simulate(run *sim.Run, stderr io.Writer) error { return watched(run, stderr
 func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) error {
 	var stop atomic.Bool
 	sig := make(chan os.Signal, 1)
-	signal.Notify(sig, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(sig)
 	done := make(chan struct{})
 	defer close(done)
@@ -148,7 +184,7 @@ func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) 
 	})
 	bar.finish()
 	if err == nil && run.Interrupted() {
-		return errInterrupted
+		return errStopped
 	}
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"image/color"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -110,11 +110,11 @@ func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
 	}
 	p.Legend.Top = true
 	p.Y.Min = 0
-	tmp := filepath.Join(t.dir, "pareto.tmp.png")
-	if err := p.Save(18*vg.Centimeter, 12*vg.Centimeter, tmp); err != nil {
+	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, "png")
+	if err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(t.dir, "pareto.png"))
+	return writeOut(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 
 // summary says in words what the search found and where it is.

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ type validateCmd struct {
 	Only     []string `arg:"" optional:"" help:"Groups to run: the headings of the report, all unless given." placeholder:"GROUP"`
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
+	Force    bool     `help:"Replace a file that is no such report."`
 }
 
 func (c *validateCmd) Help() string {
@@ -25,6 +25,15 @@ Examples:
   railyard validate headroom "SONiC's headroom" ECMP
   railyard validate --json | jq '.[] | select(.ok | not)'
   railyard validate --markdown docs/validation.md`
+}
+
+// validationHead is how a report begins, by which the one before is known.
+const validationHead = "# Validation\n"
+
+// earlier reports whether the file to be written is a report from before.
+func (c *validateCmd) earlier() bool {
+	b, err := readBounded(c.Markdown, 1<<24)
+	return err == nil && strings.HasPrefix(string(b), validationHead)
 }
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
@@ -56,9 +65,17 @@ func (c *validateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var all []validate.Row
+	force := c.Force || c.earlier()
+	if c.Markdown != "" { // before it takes a minute
+		f, err := create(c.Markdown, force)
+		if err != nil {
+			return err
+		}
+		f.drop()
+	}
+	all := []validate.Row{}
 	var md strings.Builder
-	md.WriteString("# Validation\n\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
+	md.WriteString(validationHead + "\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	bad, explained := 0, 0
 	for _, check := range checks {
 		rows, err := check.Run()
@@ -94,8 +111,8 @@ func (c *validateCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all), len(all)-bad-explained, explained, bad)
 	if c.Markdown != "" {
-		if err := os.WriteFile(c.Markdown, []byte(md.String()), 0o644); err != nil {
-			return &inputError{err}
+		if err := writeBytes(c.Markdown, force, []byte(md.String())); err != nil {
+			return err
 		}
 	}
 	if c.JSON {

@@ -11,8 +11,9 @@ import (
 
 // Variant is one column of a comparison: the runs of one setting, one per seed.
 type Variant struct {
-	Label string
-	Runs  []*result.Summary
+	Label  string
+	Runs   []*result.Summary
+	Failed string // why there is none, or not one per seed
 }
 
 // metric is one row.
@@ -45,44 +46,72 @@ var metrics = []metric{
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
 }
 
-// Compare prints the variants side by side: the median over seeds, and the
-// range below it when there are several.
-func Compare(w io.Writer, title string, variants []Variant) {
-	fmt.Fprintln(w, title)
-	col := 14
+// Compare prints the variants side by side, below each other where the line is full: the
+// median over seeds, and the range below it when there are several.
+func Compare(w io.Writer, title string, all []Variant) {
+	variants := all
+	Wrap(w, "", title)
+	const first, least, most = 18, 14, 27
+	col := least
 	for _, v := range variants {
 		col = max(col, len([]rune(v.Label))+2)
 	}
-	col = min(col, max(12, (width-18)/max(len(variants), 1)))
-	fmt.Fprintf(w, "\n%-18s", "")
-	for _, v := range variants {
-		fmt.Fprintf(w, "%*s", col, clip(v.Label, col-1))
+	heads := make([]string, len(variants))
+	for i, v := range variants {
+		if heads[i] = v.Label; col > most {
+			heads[i] = fmt.Sprintf("(%d)", i+1)
+			Labelled(w, fmt.Sprintf("%5s ", heads[i]), v.Label)
+		}
+	}
+	if col > most {
+		col = least
+	}
+	for per := (width - first) / col; len(variants) > 0; {
+		n := min(per, len(variants))
+		columns(w, first, col, heads[:n], variants[:n])
+		heads, variants = heads[n:], variants[n:]
+	}
+	if n := seeds(all); n > 1 {
+		fmt.Fprintf(w, "\nMedians over %d seeds; best and worst are of single seeds.\n", n)
 	}
 	fmt.Fprintln(w)
-	many := len(variants) > 0 && len(variants[0].Runs) > 1
-	for _, m := range metrics {
-		fmt.Fprintf(w, "%-18s", m.name)
+	verdict(w, all)
+}
+
+// seeds is how many the variants were run with, at most.
+func seeds(variants []Variant) (n int) {
+	for _, v := range variants {
+		n = max(n, len(v.Runs))
+	}
+	return n
+}
+
+// columns prints as many variants as fit a line.
+func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
+	many := false
+	fmt.Fprintf(w, "\n%-*s", first, "")
+	for i, v := range variants {
+		fmt.Fprintf(w, "%*s", col, heads[i])
+		many = many || len(v.Runs) > 1
+	}
+	row := func(name string, cell func(v Variant) string) {
+		fmt.Fprintf(w, "\n%-*s", first, name)
 		for _, v := range variants {
-			fmt.Fprintf(w, "%*s", col, m.show(median(values(m, v))))
+			if len(v.Runs) == 0 {
+				fmt.Fprintf(w, "%*s", col, "failed")
+				continue
+			}
+			fmt.Fprintf(w, "%*s", col, cell(v))
 		}
-		fmt.Fprintln(w)
+	}
+	for _, m := range metrics {
+		row(m.name, func(v Variant) string { return m.show(median(values(m, v))) })
 		if many && m.name == "completion time" {
-			fmt.Fprintf(w, "%-18s", "  best seed")
-			for _, v := range variants {
-				fmt.Fprintf(w, "%*s", col, m.show(values(m, v)[0]))
-			}
-			fmt.Fprintf(w, "\n%-18s", "  worst seed")
-			for _, v := range variants {
-				x := values(m, v)
-				fmt.Fprintf(w, "%*s", col, m.show(x[len(x)-1]))
-			}
-			fmt.Fprintln(w)
+			row("  best seed", func(v Variant) string { return m.show(values(m, v)[0]) })
+			row("  worst seed", func(v Variant) string { return m.show(values(m, v)[len(v.Runs)-1]) })
 		}
 	}
-	if many {
-		fmt.Fprintf(w, "\nMedians over %d seeds; best and worst are of single seeds.\n", len(variants[0].Runs))
-	}
-	verdict(w, variants)
+	fmt.Fprintln(w)
 }
 
 func values(m metric, v Variant) []float64 {
@@ -105,7 +134,16 @@ func median(x []float64) float64 {
 }
 
 // verdict says what the table shows, from its own figures.
-func verdict(w io.Writer, variants []Variant) {
+func verdict(w io.Writer, all []Variant) {
+	var variants []Variant
+	for _, v := range all {
+		if v.Failed != "" {
+			Wrap(w, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))
+		}
+		if len(v.Runs) > 0 {
+			variants = append(variants, v)
+		}
+	}
 	if len(variants) < 2 {
 		return
 	}
@@ -121,7 +159,6 @@ func verdict(w io.Writer, variants []Variant) {
 		}
 	}
 	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
-	fmt.Fprintln(w)
 	if tw < tb*1.005 {
 		Wrap(w, "", fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not what limits this workload.", 100*(tw/tb-1)))
 	} else {

@@ -120,7 +120,7 @@ func slowest(w io.Writer, s *result.Slowest) {
 // Wrap prints text behind an indent, breaking lines at spaces.
 func Wrap(w io.Writer, indent, text string) {
 	line := indent
-	for _, word := range strings.Fields(text) {
+	for _, word := range words(text, width-len([]rune(indent))-1) {
 		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {
 			fmt.Fprintln(w, line)
 			line = indent
@@ -131,6 +131,18 @@ func Wrap(w io.Writer, indent, text string) {
 		line += word
 	}
 	fmt.Fprintln(w, line)
+}
+
+// words are those of a text, the longest cut where a line ends.
+func words(text string, most int) (out []string) {
+	for _, word := range strings.Fields(text) {
+		r := []rune(word)
+		for ; len(r) > max(most, 20); r = r[max(most, 20):] {
+			out = append(out, string(r[:max(most, 20)]))
+		}
+		out = append(out, string(r))
+	}
+	return out
 }
 
 func clip(s string, n int) string {

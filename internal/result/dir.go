@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"railyard/internal/input"
 
 	"github.com/parquet-go/parquet-go"
-	"golang.org/x/sys/unix"
 )
 
 // Manifest is run.json.
@@ -26,41 +26,8 @@ type Manifest struct {
 	Complete    bool              `json:"complete"`
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`
+	Files       []string          `json:"files"`            // of this directory; no others are removed with it
 	Limits      []string          `json:"limits,omitempty"` // what was cut short, and where
-}
-
-// ErrExists is returned when a run directory is already there.
-var ErrExists = errors.New("the run directory exists already")
-
-// Prepare makes sure dir can be written before a long run starts: its parent
-// takes files, and it does not exist, is empty, or holds an earlier run and
-// force is set.
-func Prepare(dir string, force bool) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0:
-		return probe(filepath.Dir(filepath.Clean(dir)))
-	case err != nil:
-		return err
-	case !force:
-		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, dir)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "run.json")); err != nil {
-		return fmt.Errorf("%s holds files but no run.json: it is no run directory and is left alone", dir)
-	}
-	return probe(filepath.Dir(filepath.Clean(dir)))
-}
-
-// probe makes sure that a folder exists and takes new entries.
-func probe(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(dir, ".railyard-*")
-	if err != nil {
-		return err
-	}
-	return os.Remove(tmp)
 }
 
 // File is a further file of a run directory.
@@ -69,68 +36,36 @@ type File struct {
 	Write func(io.Writer) error
 }
 
-// Write puts a run into dir. Everything is written to a temporary directory
-// beside it first and renamed at the end, so dir is whole or not there.
-func Write(dir string, m *Manifest, s *Summary, t *Tables, files ...File) (err error) {
-	dir = filepath.Clean(dir)
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".railyard-*")
-	if err != nil {
-		return err
+// files are the tables as files of a run directory.
+func (t *Tables) files() []File {
+	return []File{{"flows.parquet", table(t.Flows)}, {"links.parquet", table(t.Links)}, {"ports.parquet", table(t.Ports)},
+		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)}, {"paths.parquet", table(t.Paths)},
+		{"qps.parquet", table(t.QPs)}, {"rates.parquet", table(t.Rates)}, {"collectives.parquet", table(t.Collectives)},
+		{"critical.parquet", table(t.Critical)}}
+}
+
+// fill writes a run's files into a folder.
+func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error {
+	m.Tables, m.Files = nil, nil
+	files := t.files()
+	for _, f := range files {
+		m.Tables = append(m.Tables, strings.TrimSuffix(f.Name, ".parquet"))
 	}
-	defer os.RemoveAll(tmp)
-	if err := os.Chmod(tmp, 0o755); err != nil {
-		return err
-	}
-	m.Tables = []string{"flows", "links", "ports", "pauses", "ranks", "paths", "qps", "rates", "collectives", "critical"}
-	steps := []func() error{
-		func() error { return writeJSON(filepath.Join(tmp, "run.json"), m) },
-		func() error { return writeJSON(filepath.Join(tmp, "summary.json"), s) },
-		func() error { return writeTable(tmp, "flows", t.Flows) },
-		func() error { return writeTable(tmp, "links", t.Links) },
-		func() error { return writeTable(tmp, "ports", t.Ports) },
-		func() error { return writeTable(tmp, "pauses", t.Pauses) },
-		func() error { return writeTable(tmp, "ranks", t.Ranks) },
-		func() error { return writeTable(tmp, "paths", t.Paths) },
-		func() error { return writeTable(tmp, "qps", t.QPs) },
-		func() error { return writeTable(tmp, "rates", t.Rates) },
-		func() error { return writeTable(tmp, "collectives", t.Collectives) },
-		func() error { return writeTable(tmp, "critical", t.Critical) },
-		func() error { return writeJSON(filepath.Join(tmp, "topology.json"), t.Topology) },
+	files = append(files, File{"topology.json", asJSON(t.Topology)})
+	files = append(files, further...)
+	files = append(files, File{"summary.json", asJSON(s)}, File{"run.json", asJSON(m)})
+	for _, f := range files {
+		if !ours(f.Name) {
+			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of Railyard", f.Name)
+		}
+		m.Files = append(m.Files, f.Name)
 	}
 	for _, f := range files {
-		steps = append(steps, func() error { return writeFile(filepath.Join(tmp, f.Name), f.Write) })
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
+		if err := writeFile(filepath.Join(dir, f.Name), f.Write); err != nil {
 			return fmt.Errorf("writing the run: %w", err)
 		}
 	}
-	return replace(tmp, dir)
-}
-
-// replace moves tmp to dir. An earlier run there is exchanged in one step, so that
-// whoever is killed, or reads meanwhile, finds the one or the other; where the file
-// system cannot do that it is set aside first. It is removed at the end.
-func replace(tmp, dir string) error {
-	switch err := unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); {
-	case err == nil:
-		return os.RemoveAll(tmp)
-	case errors.Is(err, os.ErrNotExist):
-		return os.Rename(tmp, dir)
-	}
-	old := tmp + ".old"
-	err := os.Rename(dir, old)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	had := err == nil
-	if err := os.Rename(tmp, dir); err != nil {
-		if had {
-			return errors.Join(err, os.Rename(old, dir))
-		}
-		return err
-	}
-	return os.RemoveAll(old)
+	return nil
 }
 
 func writeFile(path string, write func(io.Writer) error) error {
@@ -146,23 +81,27 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-func writeJSON(path string, v any) error {
-	return writeFile(path, func(w io.Writer) error {
+func asBytes(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error { _, err := w.Write(b); return err }
+}
+
+func asJSON(v any) func(io.Writer) error {
+	return func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		e.SetEscapeHTML(false)
 		return e.Encode(v)
-	})
+	}
 }
 
-func writeTable[T any](dir, name string, rows []T) error {
-	return writeFile(filepath.Join(dir, name+".parquet"), func(w io.Writer) error {
+func table[T any](rows []T) func(io.Writer) error {
+	return func(w io.Writer) error {
 		p := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd))
 		if _, err := p.Write(rows); err != nil {
 			return err
 		}
 		return p.Close()
-	})
+	}
 }
 
 // MaxJSON bounds run.json, summary.json and topology.json, MaxTable a table's file.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -21,17 +22,17 @@ import (
 type Runner struct {
 	Plan    *scenario.Plan
 	Run     *sim.Run
-	Dir     string // reserved: see Reserve
+	Dir     string // where the run is, or will be: see Reserve; empty: nowhere
 	Version string
 	Began   time.Time
-	// Kept says that an earlier run lies in Dir: it stays there until this one has ended.
-	Kept    bool
 	Capture *sim.Capture // written as capture.pcapng; nil for none
 
 	// Written says how often the unfinished run was written so far.
 	Written int
+	// Moved says why Dir is not what was reserved.
+	Moved string
 
-	wrote        bool
+	place        *result.Place
 	first, every time.Duration // when an unfinished run is written
 	rest         time.Duration // how much longer it is left alone than the writing took
 }
@@ -44,48 +45,35 @@ const (
 	nextRest   = 20
 )
 
-// Reserve makes dir this run's: it is created, so that no other run takes it. With
-// force an earlier run may lie there, which stays until the new one has ended.
+// Reserve makes dir this run's, locked against others, and tries whether it can be
+// written. With force an earlier run may lie there, which stays until the new one has ended.
 func (r *Runner) Reserve(dir string, force bool) error {
-	if err := result.Prepare(dir, force); err != nil {
-		return err
-	}
-	r.Dir = dir
-	entries, err := os.ReadDir(dir)
-	if r.Kept = err == nil && len(entries) > 0; r.Kept {
-		return nil
-	}
-	return os.MkdirAll(dir, 0o755)
+	p, err := result.Reserve(dir, force)
+	return r.take(p, err)
 }
 
 // Fresh reserves a directory in root whose name starts with name and no run has.
 func (r *Runner) Fresh(root, name string) error {
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	p, err := result.Fresh(root, name)
+	return r.take(p, err)
+}
+
+// take goes over to another place.
+func (r *Runner) take(p *result.Place, err error) error {
+	if err != nil {
 		return err
 	}
-	for i := 1; i < 1_000_000; i++ {
-		dir := filepath.Join(root, fmt.Sprintf("%s-%03d", name, i))
-		err := os.Mkdir(dir, 0o755)
-		if err == nil {
-			r.Dir = dir
-			return nil
-		}
-		if !os.IsExist(err) {
-			return err
-		}
-	}
-	return fmt.Errorf("%s is full of runs called %s", root, name)
+	r.place.Release()
+	r.place, r.Dir = p, p.Dir
+	return nil
 }
 
-// Release gives a reserved directory back if nothing was written.
-func (r *Runner) Release() {
-	if !r.Kept {
-		os.Remove(r.Dir) // refused unless it is empty
-	}
-}
+// Release gives up what was reserved and not written.
+func (r *Runner) Release() { r.place.Release() }
 
 // Go simulates and writes the directory, also of a run that watch stopped or that
-// can never finish: goErr says why it cannot, err that the writing failed.
+// can never finish: goErr says why it cannot, err that the run is not where it should be;
+// Dir says where it is.
 func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 	if r.every == 0 {
 		r.first, r.every, r.rest = firstWrite, nextWrite, nextRest
@@ -93,7 +81,7 @@ func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 	began := time.Now()
 	due := began.Add(r.first)
 	goErr = r.Run.Go(func(p sim.Progress) bool {
-		if now := time.Now(); !r.Kept && err == nil && now.After(due) {
+		if now := time.Now(); !r.place.Earlier && err == nil && now.After(due) {
 			_, err = r.write(false, now.Sub(began), fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
 			if err == nil {
 				r.Written++
@@ -102,38 +90,75 @@ func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 		}
 		return watch == nil || watch(p)
 	})
-	last, writeErr := r.write(goErr == nil, time.Since(began))
-	if writeErr == nil {
-		err = nil // what went wrong on the way no longer matters
-	} else {
-		err = writeErr
+	s, err = r.write(goErr == nil, time.Since(began))
+	if err != nil {
+		err = r.elsewhere(err, goErr == nil, time.Since(began))
 	}
 	if f := r.Run.Failed(); f != nil && goErr == nil {
 		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
 	}
-	return last, goErr, err
+	return s, goErr, err
 }
 
-// claim makes sure that no other run is overwritten that was given the same directory
-// while it was empty: the later one takes a name of its own.
-func (r *Runner) claim() error {
-	if r.Kept || r.wrote {
+// claim makes sure that no other run is overwritten: neither one that has come into the
+// directory since, nor a finished one by one that is not.
+func (r *Runner) claim(complete bool) error {
+	switch {
+	case r.place.Taken():
+		r.Moved = fmt.Sprintf("files of somebody else have come into %s meanwhile", r.Dir)
+	case r.place.Whole && !complete:
+		r.Moved = fmt.Sprintf("the finished run in %s stays", r.Dir)
+	default:
 		return nil
 	}
-	if entries, err := os.ReadDir(r.Dir); err != nil || len(entries) == 0 {
-		return nil
-	}
-	return r.Fresh(filepath.Dir(filepath.Clean(r.Dir)), filepath.Base(r.Dir))
+	p, err := r.place.Aside()
+	return r.take(p, err)
 }
 
-// write puts what there is into the directory.
+// elsewhere writes a run that could not be written where it was to be.
+func (r *Runner) elsewhere(why error, ended bool, took time.Duration) error {
+	dir := r.Dir
+	for _, root := range fallbacks() {
+		if r.Fresh(root, "railyard-"+r.name()) != nil {
+			continue
+		}
+		if _, err := r.write(ended, took, "written here because "+why.Error()); err == nil {
+			r.Moved = fmt.Sprintf("%s cannot be written", dir)
+			return fmt.Errorf("%w; the run is in %s instead of %s", why, r.Dir, dir)
+		}
+	}
+	r.Dir = ""
+	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why, fallbacks())
+}
+
+// fallbacks are folders for a run whose own cannot be written.
+func fallbacks() []string {
+	list := []string{os.TempDir()}
+	if dir, err := os.UserCacheDir(); err == nil {
+		list = append(list, filepath.Join(dir, "railyard"))
+	}
+	return list
+}
+
+// name is the run's, as a file's.
+func (r *Runner) name() string {
+	name := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '-'
+	}, r.Plan.File.Name)
+	return name[:min(len(name), 80)]
+}
+
+// write puts what there is into the directory; the summary is returned in any case.
 func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result.Summary, error) {
-	if err := r.claim(); err != nil {
-		return nil, err
-	}
 	s, t, limits := r.Run.Outcome(r.Version)
 	s.Complete = s.Complete && ended
 	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), time.Since(r.Began).Seconds(), peakMemory()
+	if err := r.claim(s.Complete); err != nil {
+		return s, err
+	}
 	files := []result.File{{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }}}
 	if r.Capture != nil {
 		files = append(files, result.File{Name: "capture.pcapng", Write: r.pcapng})
@@ -144,9 +169,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	_, values := r.Plan.File.Values()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text, Configs: r.Plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
-	err := result.Write(r.Dir, m, s, t, files...)
-	r.wrote = r.wrote || err == nil
-	return s, err
+	return s, r.place.Write(m, s, t, files...)
 }
 
 // pcapng writes the capture, an interface per port, with the simulated time since 1970.

@@ -3,6 +3,7 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,6 +99,8 @@ func TestOnTheWay(t *testing.T) {
 			t.Errorf("%s differs once the run was written on the way", e.Name())
 		}
 	}
+	plain.Release()
+	often.Release()
 	if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -157,28 +160,65 @@ func TestReserve(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if s := summary(t, dir); s.Complete || s.StepTime >= whole.StepTime {
+	if s := summary(t, dir); !s.Complete || r.Dir != dir+"-001" || r.Moved == "" {
+		t.Errorf("the finished run was given up for one that was interrupted: %+v, %s", s, r.Dir)
+	}
+	if s := summary(t, r.Dir); s.Complete || s.StepTime >= whole.StepTime {
 		t.Errorf("%+v", s)
 	}
 }
 
-// Of two runs that were given one empty directory the later one moves aside.
+// Of two runs that were given one directory one gets it, whether it was there or not, and
+// whether or not the other has written already.
 func TestSameDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	a, b := runner(t), runner(t)
-	for _, r := range []*Runner{a, b} {
-		if err := r.Reserve(dir, false); err != nil {
+	for _, there := range []bool{false, true} {
+		if there {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, b := runner(t), runner(t)
+		if err := a.Reserve(dir, false); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, r := range []*Runner{a, b} {
-		r.first, r.every = 1, 1
-		if _, goErr, err := r.Go(nil); goErr != nil || err != nil {
+		for _, force := range []bool{false, true} {
+			if err := b.Reserve(dir, force); !errors.Is(err, result.ErrBusy) {
+				t.Errorf("there before: %v, force: %v: %v", there, force, err)
+			}
+		}
+		a.first, a.every = 1, 1
+		if _, goErr, err := a.Go(nil); goErr != nil || err != nil {
 			t.Fatal(goErr, err)
 		}
+		if err := b.Reserve(dir, true); !errors.Is(err, result.ErrBusy) {
+			t.Errorf("written, but not released: %v", err)
+		}
+		a.Release()
+		if err := b.Reserve(dir, true); err != nil {
+			t.Error(err)
+		}
+		b.Release()
+		os.RemoveAll(dir)
 	}
-	if a.Dir != dir || b.Dir != dir+"-001" || !summary(t, a.Dir).Complete || !summary(t, b.Dir).Complete {
-		t.Errorf("written to %s and %s", a.Dir, b.Dir)
+}
+
+// Somebody who knows nothing of locks puts files into the directory meanwhile: they stay,
+// and the run is beside them.
+func TestTaken(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := runner(t)
+	if err := r.Reserve(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	os.Mkdir(dir, 0o755)
+	os.WriteFile(filepath.Join(dir, "notes"), nil, 0o644)
+	if _, goErr, err := r.Go(nil); goErr != nil || err != nil {
+		t.Fatal(goErr, err)
+	}
+	r.Release()
+	if _, err := os.Stat(filepath.Join(dir, "notes")); err != nil || r.Dir != dir+"-001" || !summary(t, r.Dir).Complete {
+		t.Errorf("written to %s; %v", r.Dir, err)
 	}
 }
 

@@ -205,6 +205,9 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		}
 		return !x.stopping.Load()
 	})
+	if filepath.Dir(r.Dir) != filepath.Clean(j.root) { // err says where it is instead
+		return "", errors.Join(goErr, err)
+	}
 	return r.Dir, errors.Join(goErr, err)
 }
 

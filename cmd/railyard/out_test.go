@@ -1,0 +1,327 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"railyard/internal/result"
+)
+
+// small is a scenario that ends in a tenth of a second.
+const small = `name: small
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 3}}}
+`
+
+// smallFile goes to a fresh folder and leaves the scenario there.
+func smallFile(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("small.yaml", []byte(small), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mounted mounts something, or skips the test where that is not allowed.
+func mounted(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
+		t.Skipf("needs root and leave to mount: %v: %s", err, out)
+	}
+	t.Cleanup(func() { exec.Command("umount", "-l", dir).Run() })
+}
+
+// whole checks that a run directory has everything that its run.json lists, readable.
+func whole(dir string) (*result.Summary, error) {
+	s, err := result.ReadSummary(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, e := range entries {
+		name, table := strings.CutSuffix(e.Name(), ".parquet")
+		if table {
+			n++
+			if _, err := result.TableRows(dir, name); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "run.json")); err != nil || n < 10 {
+		return nil, fmt.Errorf("%d tables, %v", n, err)
+	}
+	return s, nil
+}
+
+// hidden lists what is left of places where files were written first.
+func hidden(dirs ...string) (left []string) {
+	for _, dir := range dirs {
+		list, _ := filepath.Glob(filepath.Join(dir, ".*"))
+		left = append(left, list...)
+	}
+	return left
+}
+
+// Not every directory can be renamed: the current one, a mount point (a volume of Docker),
+// one behind a symbolic link. A run gets there all the same, replaces an earlier one with
+// --force, and removes nothing that runs have not written.
+func TestOutAnywhere(t *testing.T) {
+	for name, where := range map[string]func(t *testing.T) string{
+		"a new one":          func(t *testing.T) string { return "a/b/new" },
+		"the current one":    func(t *testing.T) string { t.Chdir(t.TempDir()); return "." },
+		"a mounted disk":     func(t *testing.T) string { mounted(t, "disk", "-t", "tmpfs", "none"); return "disk" },
+		"a bind mount":       func(t *testing.T) string { os.Mkdir("src", 0o755); mounted(t, "bind", "--bind", "src"); return "bind" },
+		"behind a link":      func(t *testing.T) string { os.Mkdir("real", 0o755); os.Symlink("real", "link"); return "link" },
+		"a disk's own files": func(t *testing.T) string { os.MkdirAll("disk/lost+found", 0o755); return "disk" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			smallFile(t)
+			file, _ := filepath.Abs("small.yaml")
+			out := where(t)
+			for _, args := range [][]string{nil, {"--force"}, {"--force", "--seed", "7"}} {
+				code, text, errs := call(t, append([]string{"run", file, "--out", out}, args...)...)
+				if code != 0 || !strings.Contains(text, "Written to "+strings.Replace(out, "link", "real", 1)+" ") {
+					t.Fatalf("%v: exit %d: %s%s", args, code, text, errs)
+				}
+				if s, err := whole(out); err != nil || !s.Complete || s.Seed != 7 && len(args) == 3 {
+					t.Fatalf("%v: %+v, %v", args, s, err)
+				}
+				os.WriteFile(filepath.Join(out, "notes.txt"), []byte("mine"), 0o644)
+				os.Mkdir(filepath.Join(out, "figures"), 0o755)
+			}
+			if b, err := os.ReadFile(filepath.Join(out, "notes.txt")); err != nil || string(b) != "mine" {
+				t.Errorf("a file that no run wrote is gone: %v", err)
+			}
+			if left := hidden(out, filepath.Dir(out)); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// What is no run stays as it is, whatever is forced, and is refused before simulating.
+func TestForceRemovesRunsOnly(t *testing.T) {
+	smallFile(t)
+	os.Mkdir("theirs", 0o755)
+	os.WriteFile("theirs/run.json", []byte(`{"name":"another program's"}`), 0o644)
+	os.WriteFile("theirs/data", nil, 0o644)
+	os.Symlink("nowhere", "dangling")
+	for out, want := range map[string]string{"theirs": "did not write", ".": "no run", "small.yaml": "is a file", "dangling": "leads nowhere"} {
+		if code, text, errs := call(t, "run", "small.yaml", "--out", out, "--force"); code != 2 || text != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %q, %q", out, code, text, errs)
+		}
+	}
+	if b, _ := os.ReadFile("theirs/run.json"); !strings.Contains(string(b), "another") {
+		t.Errorf("run.json: %s", b)
+	}
+	if left := hidden(".", "theirs"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A place that takes nothing is noticed before a long simulation, not after it.
+func TestOutIsProbed(t *testing.T) {
+	smallFile(t)
+	mounted(t, "full", "-t", "tmpfs", "-o", "size=64k", "none")
+	mounted(t, "ro", "-t", "tmpfs", "-o", "ro", "none")
+	for _, out := range []string{"full", "full/run", "ro", "ro/run"} {
+		code, text, errs := call(t, "run", "small.yaml", "--out", out)
+		if code != 2 || text != "" || !strings.Contains(errs, "no space left") && !strings.Contains(errs, "read-only") {
+			t.Errorf("%s: exit %d, %q, %q", out, code, text, errs)
+		}
+	}
+	if left := hidden("full", "."); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A disk that is full when the run has ended: the report is printed, the run goes to
+// another folder, and no part of it stays where it was to be.
+func TestDiskFull(t *testing.T) {
+	smallFile(t)
+	mounted(t, "full", "-t", "tmpfs", "-o", "size=280k", "none")
+	mounted(t, "tmp", "-t", "tmpfs", "-o", "size=64k", "none")
+	cache, _ := filepath.Abs("cache")
+	tmp, _ := filepath.Abs("tmp")
+	t.Setenv("TMPDIR", tmp) // full as well
+	t.Setenv("XDG_CACHE_HOME", cache)
+	args := []string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=20MB", "--capture", "seg-1-rail-1:Eth1", "--out", "full/run"}
+	code, text, errs := call(t, args...)
+	there := filepath.Join(cache, "railyard", "railyard-small-001")
+	if code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(text, "Written to "+there) || !strings.Contains(errs, "no space left") {
+		t.Errorf("exit %d: %s%s", code, text, errs)
+	}
+	if s, err := whole(there); err != nil || !s.Complete {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if left, _ := os.ReadDir("full"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(tmp, "cache")) // and this: only the report is left
+	if code, text, errs := call(t, args...); code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(errs, "only its report is left") {
+		t.Errorf("exit %d: %s%s", code, text, errs)
+	}
+	if code, text, _ := call(t, append(args, "--json")...); code != 1 || !strings.Contains(text, `"step_time_ps"`) {
+		t.Errorf("exit %d: %s", code, text)
+	}
+}
+
+// Of several runs with one --out one gets it; the others are told before they simulate.
+func TestOneOut(t *testing.T) {
+	smallFile(t)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	wrote, refused := 0, 0
+	for range 4 {
+		wg.Go(func() {
+			code, text, errs := call(t, "run", "small.yaml", "--set", "workload.traffic.incast.bytes=2GB", "--out", "run")
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case code == 0 && strings.Contains(text, "Written to run "):
+				wrote++
+			case code == 2 && text == "" && strings.Contains(errs, "another run"):
+				refused++
+			default:
+				t.Errorf("exit %d: %s%s", code, text, errs)
+			}
+		})
+		time.Sleep(20 * time.Millisecond)
+	}
+	wg.Wait()
+	if wrote != 1 || refused != 3 {
+		t.Errorf("%d written, %d refused", wrote, refused)
+	}
+	if left := hidden("."); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// railyard is the command line as a process: TestMain lets the test binary be it, and it
+// ends with its standard input.
+func railyard(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
+	_, _ = cmd.StdinPipe()
+	return cmd
+}
+
+// Killed at any moment a run leaves its directory whole or not at all, the run before it
+// untouched until then, and one hidden folder at most, which the next run removes.
+// RAILYARD_KILLS=200 tries more moments.
+func TestKilledAtAnyMoment(t *testing.T) {
+	kills := 24
+	if n, err := strconv.Atoi(os.Getenv("RAILYARD_KILLS")); err == nil {
+		kills = n
+	}
+	smallFile(t)
+	os.Mkdir("in", 0o755)
+	os.WriteFile("in/notes.txt", nil, 0o644) // files are moved one by one here
+	for _, out := range []string{"new", "run", "in/run"} {
+		if code, _, errs := call(t, "run", "small.yaml", "--out", out); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	os.WriteFile("in/run/notes.txt", nil, 0o644)
+	took := 400 * time.Millisecond
+	for i := range kills {
+		os.RemoveAll("new")
+		out := []string{"new", "run", "in/run"}[i%3]
+		cmd := railyard("run", "small.yaml", "--out", out, "--force")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		time.Sleep(rand.N(took))
+		cmd.Process.Signal(syscall.SIGKILL)
+		if cmd.Wait() == nil { // it had ended
+			took = max(time.Since(began), 50*time.Millisecond)
+		}
+		for _, dir := range []string{"run", "in/run", "new"} {
+			_, err := whole(dir)
+			entries, _ := os.ReadDir(dir)
+			half := dir == "in/run" && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".railyard" })
+			if err != nil && !half && (dir != "new" || len(entries) > 0) {
+				t.Errorf("kill %d: %s: %v", i, dir, err)
+			}
+		}
+		if left := hidden(".", "in", "in/run"); len(left) > 1 {
+			t.Errorf("kill %d: left behind: %v", i, left)
+		}
+		if code, _, errs := call(t, "run", "small.yaml", "--out", out, "--force"); code != 0 {
+			t.Fatalf("kill %d: %s", i, errs)
+		}
+		if left := hidden(".", "in", "in/run"); len(left) > 0 {
+			t.Fatalf("kill %d: the next run left %v", i, left)
+		}
+	}
+}
+
+// Ctrl-C tells what is left: with an earlier, finished run in the directory that one stays
+// and the new one is beside it.
+func TestInterrupted(t *testing.T) {
+	smallFile(t)
+	if code, _, errs := call(t, "run", "small.yaml", "--out", "run"); code != 0 {
+		t.Fatal(errs)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "small.yaml", "--out", "run", "--force"}, "is in run-001, marked incomplete"},
+		{[]string{"compare", "small.yaml", "--set", "lb=ecmp,spray"}, "nothing was written"},
+	} {
+		cmd := railyard(append(c.args, "--set", "workload.traffic.incast.bytes=30GB")...)
+		var out, errs strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+		if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out.String(), errs.String())
+		}
+	}
+	old, err1 := whole("run")
+	part, err2 := whole("run-001")
+	if err1 != nil || err2 != nil || !old.Complete || part.Complete {
+		t.Errorf("%v %v", err1, err2)
+	}
+}
+
+// A variant that fails is a column that says so; the others stay. A word that cannot be
+// read is refused before anything is simulated.
+func TestCompareKeeps(t *testing.T) {
+	smallFile(t)
+	lossy := "fabric.host_link.bit_error_rate=0,0.01"
+	code, text, errs := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1")
+	if code != 1 || !strings.Contains(text, "failed") || !strings.Contains(text, "completion time") || !strings.Contains(errs, "1 of 2 variants failed") {
+		t.Errorf("exit %d: %s%s", code, text, errs)
+	}
+	if code, text, _ := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1", "--json"); code != 1 || !strings.Contains(text, `"error"`) || !strings.Contains(text, "step_time_ps") {
+		t.Errorf("exit %d: %s", code, text)
+	}
+	if code, text, errs := call(t, "compare", "small.yaml", "--set", "lb=ecmp,warp"); code != 2 || text != "" || !strings.Contains(errs, "warp") {
+		t.Errorf("exit %d: %s%s", code, text, errs)
+	}
+}

@@ -1,0 +1,157 @@
+package result
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockName is the file in a hidden folder that its run holds locked. The kernel gives it
+// free when the run ends, however that happens.
+const lockName = "lock"
+
+// lock is a lock that is held, or, where the file system knows none, only wished for.
+type lock struct {
+	f    *os.File
+	held bool
+}
+
+func (l *lock) free() {
+	if l != nil {
+		l.f.Close()
+	}
+}
+
+// lockHidden makes a hidden folder and locks it.
+func lockHidden(dir string) (*lock, error) {
+	return locked(filepath.Join(dir, lockName), func(path string) (*os.File, error) {
+		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
+			return nil, err
+		}
+		return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	})
+}
+
+// lockFolder locks a folder that is there.
+func lockFolder(dir string) (*lock, error) { return locked(dir, os.Open) }
+
+// locked opens and locks a path. Whoever held it may have removed it meanwhile, or sweep
+// may look at it just now, so it is tried some times.
+func locked(path string, open func(string) (*os.File, error)) (*lock, error) {
+	for try := 0; ; try++ {
+		f, err := open(path)
+		if errors.Is(err, os.ErrNotExist) && try < 10 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || !errors.Is(err, unix.EWOULDBLOCK) {
+			if a, err1 := f.Stat(); err1 == nil {
+				if b, err2 := os.Stat(path); err2 == nil && os.SameFile(a, b) {
+					return &lock{f: f, held: err == nil}, nil
+				}
+			}
+		}
+		f.Close()
+		if try == 10 {
+			return nil, ErrBusy
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// sweep removes what runs that were killed have left beside a run directory.
+func sweep(parent, but string) {
+	list, _ := filepath.Glob(filepath.Join(escape(parent), prefix+"*"))
+	for _, dir := range list {
+		if st, err := os.Lstat(dir); dir == but || err != nil || !st.IsDir() {
+			continue
+		}
+		if l, err := lockHidden(dir); err == nil {
+			if l.held {
+				_ = clean(dir, filepath.Join(parent, strings.TrimPrefix(filepath.Base(dir), prefix)))
+			}
+			l.free()
+		}
+	}
+}
+
+// escape makes a pattern of Glob that means a path.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// clean removes a hidden folder.
+func clean(hidden, dir string) error {
+	if err := empty(hidden, dir); err != nil {
+		return err
+	}
+	os.Remove(filepath.Join(hidden, lockName))
+	return os.Remove(hidden)
+}
+
+// empty removes what lies in a hidden folder. A whole run that only had to be moved is
+// moved; what is no run's goes back to dir, which it came from.
+func empty(hidden, dir string) error {
+	entries, err := os.ReadDir(hidden)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(hidden, e.Name())
+		switch {
+		case e.Name() == ready && e.IsDir():
+			if err := install(path, dir); err != nil {
+				discard(path, dir)
+			}
+		case e.IsDir():
+			discard(path, dir)
+		case ours(e.Name()) || e.Name() == probeName:
+			os.Remove(path)
+		}
+	}
+	return nil
+}
+
+// discard removes a run's files, moves others to dir, and removes the folder.
+func discard(folder, dir string) {
+	entries, _ := os.ReadDir(folder)
+	for _, e := range entries {
+		path := filepath.Join(folder, e.Name())
+		if ours(e.Name()) {
+			os.Remove(path)
+		} else if to := filepath.Join(dir, e.Name()); dir != "" && exists(dir) && !exists(to) {
+			_ = os.Rename(path, to)
+		}
+	}
+	os.Remove(folder)
+}
+
+// runFiles are the names that ours accepts.
+func runFiles() []string {
+	names := []string{"topology.json", "trace.json", "capture.pcapng", "summary.json", "run.json"}
+	for _, f := range (&Tables{}).files() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// ours reports whether a file of a run directory is one that runs write. Nothing else is
+// ever removed.
+func ours(name string) bool { return slices.Contains(runFiles(), name) }
+
+const probeName = "probe"
+
+// probe makes sure that a folder takes files: a full disk often takes empty ones.
+func probe(dir string) error {
+	path := filepath.Join(dir, probeName)
+	defer os.Remove(path)
+	return writeFile(path, asBytes(make([]byte, probeSize)))
+}

@@ -1,0 +1,369 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Errors of a place that cannot be had.
+var (
+	ErrExists = errors.New("the run directory exists already")
+	ErrBusy   = errors.New("another run is going to write there")
+)
+
+// Place is a run directory that is reserved for one run: nobody else gets it, and that it
+// can be written was tried. What is written first goes to a hidden folder on the same file
+// system, beside the directory, or inside it where the directory itself cannot be renamed:
+// a mount point, the current directory, one whose parent may not be written, one that
+// holds other people's files as well.
+type Place struct {
+	Dir string
+	// Earlier says that a run lies in Dir, Whole that it is complete.
+	Earlier, Whole bool
+
+	hidden string // where files are written first
+	inside bool   // hidden is in Dir, into which files are moved one by one
+	lock   *lock  // of hidden
+	own    *lock  // of Dir, once it exists
+	made   []string
+	wrote  bool
+}
+
+const (
+	prefix = ".railyard-" // of a hidden folder beside a run directory; its name follows
+	inner  = ".railyard"  // the hidden folder inside
+	ready  = "ready"      // in inner: a whole run that only has to be moved
+)
+
+// probeSize is how much must fit before a run starts: an empty run directory has 40 KB.
+const probeSize = 256 << 10
+
+// Reserve takes dir for a run. It may be missing, empty, or, with force, hold a run.
+func Reserve(dir string, force bool) (p *Place, err error) {
+	p = &Place{Dir: filepath.Clean(dir)}
+	defer func() {
+		if err != nil {
+			p.Release()
+			p = nil
+		}
+	}()
+	if real, err := filepath.EvalSymlinks(p.Dir); err == nil {
+		p.Dir = real // what a symbolic link points to is exchanged, not the link
+	} else if _, err := os.Lstat(p.Dir); err == nil {
+		return p, fmt.Errorf("%s is a symbolic link that leads nowhere", dir)
+	}
+	st, err := os.Stat(p.Dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if p.made, err = mkdirs(filepath.Dir(p.Dir)); err != nil {
+			return p, err
+		}
+	case err != nil:
+		return p, err
+	case !st.IsDir():
+		return p, fmt.Errorf("%s is a file, expected a directory", dir)
+	default:
+		if err := p.existing(force); err != nil {
+			return p, err
+		}
+	}
+	if err := p.open(); err != nil {
+		return p, err
+	}
+	if p.own == nil && exists(p.Dir) { // a run has ended since
+		return p, p.existing(force)
+	}
+	return p, nil
+}
+
+// existing looks at a directory that is there.
+func (p *Place) existing(force bool) (err error) {
+	if p.own, err = lockFolder(p.Dir); err != nil {
+		return p.busy(err)
+	}
+	if in := filepath.Join(p.Dir, inner); exists(in) {
+		if err := clean(in, p.Dir); err != nil { // left by a run that was killed
+			return err
+		}
+	}
+	run, foreign, err := look(p.Dir)
+	switch {
+	case err != nil:
+		return err
+	case !run && len(foreign) == 0:
+	case !force:
+		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, p.Dir)
+	case !run:
+		return fmt.Errorf("%s holds files (%s) but no run: it is left alone", p.Dir, foreign[0])
+	default:
+		m, err := readManifest(p.Dir)
+		if err != nil {
+			return fmt.Errorf("%s holds a run.json that Railyard did not write, and is left alone: %w", p.Dir, err)
+		}
+		p.Earlier, p.Whole = true, m.Complete
+	}
+	p.inside = len(foreign) > 0 || pinned(p.Dir) || unix.Access(filepath.Dir(p.Dir), unix.W_OK) != nil
+	return nil
+}
+
+// Fresh reserves a directory in root whose name starts with name and that is not there.
+func Fresh(root, name string) (*Place, error) {
+	made, err := mkdirs(root)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < 1_000_000; i++ {
+		p := &Place{Dir: filepath.Join(root, fmt.Sprintf("%s-%03d", name, i)), made: made}
+		if exists(p.Dir) {
+			continue
+		}
+		switch err := p.open(); {
+		case err == nil && !exists(p.Dir):
+			return p, nil
+		case err != nil && !errors.Is(err, ErrBusy):
+			p.Release()
+			return nil, err
+		}
+		p.made = nil
+		p.Release()
+	}
+	return nil, fmt.Errorf("%s is full of runs called %s", root, name)
+}
+
+// open makes the hidden folder, locks it, and tries whether files can be written there.
+func (p *Place) open() (err error) {
+	p.hidden = filepath.Join(filepath.Dir(p.Dir), prefix+filepath.Base(p.Dir))
+	if p.inside {
+		p.hidden = filepath.Join(p.Dir, inner)
+	}
+	if p.lock, err = lockHidden(p.hidden); err != nil {
+		return p.busy(err)
+	}
+	if err := empty(p.hidden, p.Dir); err != nil {
+		return err
+	}
+	if !p.inside {
+		sweep(filepath.Dir(p.Dir), p.hidden)
+	}
+	return probe(p.hidden)
+}
+
+func (p *Place) busy(err error) error {
+	if errors.Is(err, ErrBusy) {
+		return fmt.Errorf("%w: %s; choose another --out", err, p.Dir)
+	}
+	return err
+}
+
+// Aside reserves a place for what must not replace what lies in p.
+func (p *Place) Aside() (*Place, error) {
+	if p.inside {
+		return Fresh(p.Dir, "interrupted")
+	}
+	return Fresh(filepath.Dir(p.Dir), filepath.Base(p.Dir))
+}
+
+// Taken reports whether something came into the directory that was not there when it was
+// reserved, by a program that does not look at locks.
+func (p *Place) Taken() bool {
+	if p.Earlier || p.wrote {
+		return false
+	}
+	run, foreign, err := look(p.Dir)
+	return err == nil && (run || len(foreign) > 0)
+}
+
+// Write puts a run into the directory. It is written whole to the hidden folder first, so
+// the directory has this run, the one before, or none, and never parts of one.
+func (p *Place) Write(m *Manifest, s *Summary, t *Tables, files ...File) error {
+	tmp, err := os.MkdirTemp(p.hidden, "new-*")
+	if err != nil {
+		return err
+	}
+	err = os.Chmod(tmp, 0o755)
+	if err == nil {
+		err = fill(tmp, m, s, t, files...)
+	}
+	if err == nil {
+		err = p.commit(tmp)
+	}
+	if err != nil {
+		discard(tmp, "")
+	}
+	p.wrote = p.wrote || err == nil
+	return err
+}
+
+// commit gives a whole run its name.
+func (p *Place) commit(tmp string) error {
+	if p.inside {
+		whole := filepath.Join(p.hidden, ready)
+		if err := os.Rename(tmp, whole); err != nil {
+			return err
+		}
+		return install(whole, p.Dir)
+	}
+	own, err := lockFolder(tmp)
+	if err != nil {
+		return err
+	}
+	if err := exchange(tmp, p.Dir); err != nil {
+		own.free()
+		return err
+	}
+	p.own.free()
+	p.own = own
+	discard(tmp, p.Dir) // the run before
+	return nil
+}
+
+// exchange swaps two directories in one step, so that whoever is killed, or reads
+// meanwhile, finds the one or the other. Where the file system cannot do that, the one
+// before is set aside first.
+func exchange(tmp, dir string) error {
+	switch err := unix.Renameat2(unix.AT_FDCWD, tmp, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE); {
+	case err == nil:
+		return nil
+	case errors.Is(err, os.ErrNotExist) || !exists(dir):
+		return os.Rename(tmp, dir)
+	}
+	old := tmp + ".old"
+	if err := os.Rename(dir, old); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return errors.Join(err, os.Rename(old, dir))
+	}
+	return os.Rename(old, tmp)
+}
+
+// install moves the files of a whole run into dir and removes those of the run before. If
+// it is killed, the next run goes on with it: run.json comes last, and what it lists has
+// been moved or still lies here.
+func install(whole, dir string) error {
+	m, err := readManifest(whole)
+	if err != nil {
+		return err
+	}
+	keep := map[string]bool{}
+	for _, f := range m.Files {
+		keep[f] = true
+	}
+	var gone []string
+	for _, f := range runFiles() {
+		switch {
+		case !keep[f]:
+			gone = append(gone, f)
+		case (f == "run.json" || f == "summary.json") && exists(filepath.Join(whole, f)):
+			gone = append(gone, f) // a mixture must not look like a run
+		}
+	}
+	for _, f := range gone {
+		if err := os.Remove(filepath.Join(dir, f)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	for _, f := range m.Files { // run.json is the last
+		err := os.Rename(filepath.Join(whole, f), filepath.Join(dir, f))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return os.Remove(whole)
+}
+
+// Release gives up what was reserved; nothing hidden stays.
+func (p *Place) Release() {
+	if p == nil {
+		return
+	}
+	if p.lock != nil {
+		_ = empty(p.hidden, p.Dir)
+		os.Remove(filepath.Join(p.hidden, lockName))
+		os.Remove(p.hidden)
+	}
+	p.lock.free()
+	p.own.free()
+	p.lock, p.own = nil, nil
+	for i := len(p.made) - 1; i >= 0; i-- {
+		os.Remove(p.made[i]) // refused unless it is empty
+	}
+}
+
+// look says whether a directory holds a run, and which other files.
+func look(dir string) (run bool, foreign []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "run.json" || name == "summary.json":
+			run = true
+		case name == inner || name == "lost+found" || ours(name):
+		default:
+			foreign = append(foreign, name)
+		}
+	}
+	return run, foreign, err
+}
+
+// readManifest reads run.json, and refuses one that no run has written.
+func readManifest(dir string) (*Manifest, error) {
+	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(b, m); err != nil {
+		return nil, err
+	}
+	if m.Version == "" || len(m.Tables) == 0 || m.Resolved == nil {
+		return nil, errors.New("it has no version, tables and resolved values")
+	}
+	for _, f := range m.Files {
+		if !ours(f) {
+			return nil, fmt.Errorf("it lists %q, which is no file of a run", f)
+		}
+	}
+	return m, nil
+}
+
+// pinned reports whether a directory cannot be exchanged for another: a mount point, or
+// one that the current directory lies in.
+func pinned(dir string) bool {
+	var st unix.Statx_t
+	err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_BASIC_STATS, &st)
+	if err == nil && st.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+		return true
+	}
+	full, err1 := filepath.Abs(dir)
+	here, err2 := os.Getwd()
+	if err1 != nil || err2 != nil {
+		return true
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return true
+	}
+	if full, err = filepath.EvalSymlinks(full); err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(full, here)
+	return err != nil || rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// mkdirs makes a folder and those above it, and says which were missing.
+func mkdirs(dir string) (made []string, err error) {
+	for d := filepath.Clean(dir); !exists(d); d = filepath.Dir(d) {
+		made = append([]string{d}, made...)
+	}
+	return made, os.MkdirAll(dir, 0o755)
+}

@@ -1,0 +1,97 @@
+package result
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func manifest(seed uint64) *Manifest {
+	return &Manifest{Version: "test", Seed: seed, Resolved: map[string]string{}, Complete: true}
+}
+
+// Where files are moved one by one, a run that is killed between two moves is finished by
+// whoever reserves the directory next: all files are the new run's, whichever was the last.
+func TestInstallGoesOn(t *testing.T) {
+	extra := File{"capture.pcapng", asBytes([]byte("frames"))}
+	for killed := 0; killed < 15; killed++ {
+		dir := t.TempDir()
+		p, err := Reserve(dir, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Write(manifest(1), &Summary{Seed: 1}, &Tables{}, extra); err != nil {
+			t.Fatal(err)
+		}
+		p.Release()
+		// Run 2 without a capture is whole; it is killed after so many moves.
+		whole := filepath.Join(dir, inner, ready)
+		os.MkdirAll(whole, 0o755)
+		m := manifest(2)
+		if err := fill(whole, m, &Summary{Seed: 2}, &Tables{}); err != nil {
+			t.Fatal(err)
+		}
+		if killed > 0 {
+			for _, f := range []string{"run.json", "summary.json", "capture.pcapng"} {
+				os.Remove(filepath.Join(dir, f))
+			}
+		}
+		for _, f := range m.Files[:min(killed, len(m.Files)-1)] {
+			if err := os.Rename(filepath.Join(whole, f), filepath.Join(dir, f)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err = Reserve(dir, true)
+		if err != nil {
+			t.Fatalf("killed after %d: %v", killed, err)
+		}
+		if s, err := ReadSummary(dir); err != nil || s.Seed != 2 || !p.Earlier || !p.Whole {
+			t.Errorf("killed after %d: %+v, %v", killed, s, err)
+		}
+		p.Release()
+		entries, _ := os.ReadDir(dir)
+		if len(entries) != len(m.Files) {
+			t.Errorf("killed after %d: %v", killed, entries)
+		}
+	}
+}
+
+// What was left by a run that was killed goes away with the next run beside it; a folder of
+// a run that goes on, and files that no run has written, stay.
+func TestSweep(t *testing.T) {
+	root := t.TempDir()
+	old := filepath.Join(root, prefix+"old-001")
+	os.MkdirAll(filepath.Join(old, "new-1"), 0o755)
+	os.WriteFile(filepath.Join(old, "new-1", "flows.parquet"), []byte("half"), 0o644)
+	os.MkdirAll(filepath.Join(root, prefix+"kept"), 0o755)
+	os.WriteFile(filepath.Join(root, prefix+"kept", "mine"), nil, 0o644)
+	live, err := Fresh(root, "live")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Fresh(root, "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exists(old) || !exists(filepath.Join(root, prefix+"kept", "mine")) || !exists(live.hidden) {
+		t.Errorf("old %v, mine %v, live %v", exists(old), exists(filepath.Join(root, prefix+"kept", "mine")), exists(live.hidden))
+	}
+	p.Release()
+	live.Release()
+}
+
+// A manifest cannot name a file outside: nothing that it lists is moved or removed.
+func TestManifestNamesFiles(t *testing.T) {
+	dir := t.TempDir()
+	m := manifest(1)
+	if err := fill(dir, m, &Summary{}, &Tables{}); err != nil {
+		t.Fatal(err)
+	}
+	m.Files = append(m.Files, "../precious")
+	if err := writeFile(filepath.Join(dir, "run.json"), asJSON(m)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Reserve(dir, true); err == nil {
+		t.Error("a run.json that lists ../precious was taken for a run's")
+	}
+}
