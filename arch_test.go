@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"internal/result":         {"internal/input"},
 	"internal/sim": {"internal/scenario", "internal/result", "internal/engine", "internal/fabric", "internal/host", "internal/queue",
 		"internal/route", "internal/rng", "internal/topo", "internal/workload", "internal/coll", "rc", "cc", "roce"},
-	"internal/validate":   {"internal/coll", "internal/workload", "internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/queue", "internal/rng", "internal/route", "rc", "cc", "roce"},
+	"internal/validate":   {"internal/engine", "internal/coll", "internal/workload", "internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/queue", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune":       {"internal/rng"},
 	"internal/runner":     {"internal/scenario", "internal/sim", "internal/result", "internal/capture"},
 	"scenarios":           {},

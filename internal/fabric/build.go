@@ -129,7 +129,10 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		if sw.Spec == nil {
 			continue
 		}
-		n.forward[node] = forward{mtu: int32(sw.Spec.MTU), cut: b.nodes[node].cut, dscp: n.classification(&sw.Spec.DSCP)}
+		n.forward[node] = forward{mtu: int32(sw.Spec.MTU), dscp: n.classification(&sw.Spec.DSCP)}
+		if b.nodes[node].cut {
+			n.forward[node].slow |= slowCut
+		}
 		reserved := int64(0)
 		for _, port := range sw.ports {
 			for c := range sw.Spec.Queues {
@@ -144,7 +147,9 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 				name(int32(node)), len(sw.ports), unit.Bytes(reserved), sw.Spec.Buffer)
 		}
 		if sw.Spec.Watchdog.On {
-			sw.polled = make([]stormState, len(sw.ports)*queue.Classes)
+			if n.storms == nil {
+				n.storms = make([]stormState, slots)
+			}
 			n.pollers++
 			n.Q.Push(sw.Spec.Watchdog.Poll, KindPoll, int32(node), 0)
 		}

@@ -88,7 +88,6 @@ type portCfg struct {
 // classQ is one class of one port: a list of packets, and counters.
 type classQ struct {
 	head, tail, bytes, deficit, peak int32
-	sent                             uint32 // packets taken from it
 }
 
 // ingress is the PFC accounting of one (port, priority).
@@ -107,9 +106,10 @@ type Net struct {
 	Packets []Packet
 	Sw      []Switch // by node; hosts have a zero Switch
 
-	node    []int32   // owner of each port
-	forward []forward // by node
-	pollers int       // switches whose watchdog runs
+	node    []int32      // owner of each port
+	forward []forward    // by node
+	pollers int          // switches whose watchdog runs
+	storms  []stormState // by (port, class); nil without watchdogs
 	tables  tables
 	cfg     []portCfg
 	classes []classQ
@@ -163,7 +163,7 @@ type Switch struct {
 	limit    int64 // size of the shared pool
 	ports    []int32
 	stream   rng.Stream
-	polled   []stormState
+	stormed  int // queues that the watchdog empties
 }
 
 // forward is what every packet reads of a switch, kept small so that it stays
@@ -178,8 +178,14 @@ type forward struct {
 	seed     uint32
 	dscp     int32 // in tables.dscp
 	policy   route.Policy
-	cut      bool
+	slow     uint8 // reasons to look twice at every packet
 }
+
+// Bits of forward.slow.
+const (
+	slowCut   uint8 = 1 << iota // it cuts through
+	slowStorm                   // its watchdog drops what goes to a stormed queue
+)
 
 // tables holds the forwarding tables of all switches.
 type tables struct {

@@ -64,6 +64,9 @@ func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 // anything else pauses for so long from now (IEEE 802.1Q 36.1.3).
 func (n *Net) gotPFC(port int32, prio, quanta int) {
 	slot := n.slot(port, prio)
+	if n.storms != nil {
+		n.storms[slot].got++
+	}
 	if quanta == 0 {
 		n.unpause(port, prio)
 		return
@@ -75,9 +78,6 @@ func (n *Net) gotPFC(port int32, prio, quanta int) {
 	until := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)
 	n.expire.Arm(slot, KindExpire, until)
 	op := &n.Ports[port]
-	if sw := &n.Sw[op.Node]; sw.polled != nil && n.stormed(sw, port, prio) {
-		return // the watchdog ignores pauses of a stormed queue
-	}
 	if op.Paused&(1<<prio) == 0 {
 		if op.Paused == 0 {
 			n.Stats[port].pausedSince = n.Q.Now()
@@ -96,6 +96,9 @@ func (n *Net) unpause(port int32, prio int) {
 		return
 	}
 	op.Paused &^= 1 << prio
+	if n.storms != nil {
+		n.storms[slot].resumed = true
+	}
 	if op.Paused == 0 {
 		st := &n.Stats[port]
 		st.PausedFor += n.Q.Now() - st.pausedSince

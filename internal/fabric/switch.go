@@ -23,6 +23,9 @@ func (n *Net) Arrive(in, pi int32) {
 	if p.Flags&FlagTail != 0 {
 		out = p.next // chosen when the header came
 		p.Flags &^= FlagTail
+		if n.forward[node].slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
+			return
+		}
 	} else {
 		f := &n.forward[node]
 		p.Hops++
@@ -32,7 +35,7 @@ func (n *Net) Arrive(in, pi int32) {
 			n.refuse(in, pi, p, out)
 			return
 		}
-		if f.cut && n.waitForTail(now, in, out, pi, p) {
+		if f.slow != 0 && n.setAside(now, f, in, out, pi, p) {
 			return
 		}
 	}
@@ -69,6 +72,14 @@ func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
 		n.NoRoute++
 	}
 	n.lose(in, pi, p)
+}
+
+// setAside takes packets off the usual way: dropped in a PFC storm, or waiting for their tail.
+func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) bool {
+	if f.slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
+		return true
+	}
+	return f.slow&slowCut != 0 && n.waitForTail(now, in, out, pi, p)
 }
 
 // waitForTail delays a cut-through packet whose egress link is faster than the
@@ -239,7 +250,6 @@ func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *
 	p := &n.Packets[pi]
 	q.head = p.next
 	q.bytes -= int32(p.Size)
-	q.sent++
 	op.Queued -= int32(p.Size)
 	if q.bytes == 0 {
 		op.NonEmpty &^= 1 << c

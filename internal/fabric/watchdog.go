@@ -1,30 +1,28 @@
 package fabric
 
-import (
-	"railyard/internal/queue"
-	"railyard/unit"
-)
+import "railyard/internal/queue"
 
-// stormState is the watchdog's view of one (port, priority) between polls.
+// stormState is the watchdog's view of one (port, priority).
 type stormState struct {
-	sent    uint32 // packets the queue had sent at the last poll
-	stuck   unit.Time
-	quiet   unit.Time
-	gotLast int64
-	stormed bool
+	got, gotLast uint32 // PFC frames with this priority, pause or resume: so far, and at the last poll
+	polls        uint32 // in a row: stuck, or, while stormed, without a pause frame
+	paused       bool   // at the last poll
+	resumed      bool   // since the last poll
+	stormed      bool
 }
 
-// poll is the PFC watchdog, by SONiC's rule for Mellanox ASICs (HANDBOOK.md
-// 3.4): a queue that holds packets, sends none and stays paused for the whole
-// detection time is stormed; its packets are dropped (or forwarded) and pauses
-// ignored until no pause frame has come for the restoration time.
+// poll is the PFC watchdog, by SONiC's rules (HANDBOOK.md 3.4): a queue is stuck over a poll
+// interval when it was paused at both its ends and never resumed between them, and holds
+// packets. It can have sent nothing then, whether packets queue or pass through an idle port.
+// Stuck for the whole detection time, it is stormed, until no PFC frame has come for the
+// restoration time.
 func (n *Net) poll(node int32) {
 	sw := &n.Sw[node]
 	w := sw.Spec.Watchdog
-	for i, port := range sw.ports {
+	for _, port := range sw.ports {
 		for c := range queue.Classes {
 			if sw.lossless&(1<<c) != 0 {
-				n.watch(sw, port, c, &sw.polled[i*queue.Classes+c])
+				n.watch(node, port, c, &w)
 			}
 		}
 	}
@@ -36,41 +34,77 @@ func (n *Net) poll(node int32) {
 // Idle reports whether nothing but watchdogs is pending.
 func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
-func (n *Net) watch(sw *Switch, port int32, c int, s *stormState) {
-	w := sw.Spec.Watchdog
-	op, st, q := &n.Ports[port], &n.Stats[port], &n.classes[n.slot(port, c)]
+func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
+	op, s := &n.Ports[port], &n.storms[n.slot(port, c)]
 	if s.stormed {
-		if st.PauseGot == s.gotLast {
-			s.quiet += w.Poll
-		} else {
-			s.quiet = 0
-		}
-		s.gotLast = st.PauseGot
-		if s.quiet >= w.Restore {
-			*s = stormState{sent: q.sent}
-			n.trace("restore", port, c)
-		} else if !w.Forward {
-			n.flush(port, c)
+		quiet := s.got == s.gotLast
+		s.gotLast = s.got
+		if s.count(quiet); w.Reached(int(s.polls), w.Restore) {
+			n.restore(node, port, c, s)
 		}
 		return
 	}
-	stuck := op.NonEmpty&(1<<c) != 0 && op.Paused&(1<<c) != 0 && q.sent == s.sent
-	s.sent = q.sent
-	if !stuck {
-		s.stuck = 0
-		return
+	paused := op.Paused&(1<<c) != 0
+	stuck := paused && s.paused && !s.resumed && op.NonEmpty&(1<<c) != 0
+	s.paused, s.resumed = paused, false
+	if s.count(stuck); w.Reached(int(s.polls), w.Detect) {
+		n.storm(node, port, c, s)
 	}
-	s.stuck += w.Poll
-	if s.stuck < w.Detect {
-		return
+}
+
+// count counts polls in a row.
+func (s *stormState) count(again bool) {
+	if !again {
+		s.polls = 0
+	} else {
+		s.polls++
 	}
-	s.stormed, s.quiet, s.gotLast = true, 0, st.PauseGot
+}
+
+// storm takes over a queue: PFC of its priority is off at the port, in both directions, and
+// with the action drop everything that waits there, is bound for it or comes in by it is lost.
+// SONiC's drop action does that with ACLs at ingress and egress, or with buffer profiles of
+// size zero for the queue and the priority group.
+func (n *Net) storm(node, port int32, c int, s *stormState) {
+	slot := n.slot(port, c)
+	*s = stormState{got: s.got, gotLast: s.got, stormed: true}
 	n.Storms++
 	n.trace("storm", port, c)
-	if !w.Forward {
+	n.cfg[port].noPFC |= 1 << c // it was clear, or no pause would have counted
+	n.ing[slot].pausing = false // the peer's pause runs out
+	n.refresh.Disarm(slot)
+	if sw := &n.Sw[node]; !sw.Spec.Watchdog.Forward {
+		sw.stormed++
+		n.forward[node].slow |= slowStorm
 		n.flush(port, c)
 	}
 	n.unpause(port, c)
+}
+
+// restore gives a queue back.
+func (n *Net) restore(node, port int32, c int, s *stormState) {
+	*s = stormState{got: s.got}
+	n.cfg[port].noPFC &^= 1 << c
+	if sw := &n.Sw[node]; !sw.Spec.Watchdog.Forward {
+		if sw.stormed--; sw.stormed == 0 {
+			n.forward[node].slow &^= slowStorm
+		}
+	}
+	n.trace("restore", port, c)
+}
+
+// inStorm drops a packet that goes to a stormed queue, or comes in by its port and priority.
+func (n *Net) inStorm(in, out, pi int32, p *Packet) bool {
+	at := out
+	if !n.storms[n.slot(out, int(p.Class))].stormed {
+		at = in
+		if !n.storms[n.slot(in, int(p.Class))].stormed {
+			return false
+		}
+	}
+	n.StormDrops++
+	n.drop(at, pi, p)
+	return true
 }
 
 // flush drops everything a stormed queue holds.
@@ -82,14 +116,4 @@ func (n *Net) flush(port int32, c int) {
 		n.StormDrops++
 		n.drop(port, pi, p)
 	}
-}
-
-// stormed reports whether the watchdog has taken over a queue.
-func (n *Net) stormed(sw *Switch, port int32, prio int) bool {
-	for i, p := range sw.ports {
-		if p == port {
-			return sw.polled[i*queue.Classes+prio].stormed
-		}
-	}
-	return false
 }

@@ -56,6 +56,11 @@ type Watchdog struct {
 	Forward         bool // while stormed: forward instead of drop
 }
 
+// Reached reports whether so many polls in a row are at least as long as t.
+func (w *Watchdog) Reached(polls int, t unit.Time) bool {
+	return polls > 0 && unit.Time(polls) >= (t+w.Poll-1)/w.Poll
+}
+
 // A SpecError names the field that cannot be.
 type SpecError struct {
 	Field string // as in "queues.3.xoff"

@@ -91,6 +91,7 @@ func network(w io.Writer, s *result.Summary) {
 	}
 	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
 		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
+	dropped(w, s)
 	fmt.Fprintf(w, "Transport  %s retransmissions, %s out of order, %s NAKs, %s timeouts",
 		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
 	if s.FailedQPs > 0 {
@@ -100,6 +101,30 @@ func network(w io.Writer, s *result.Summary) {
 	f := s.Flows
 	if f.Count > 0 {
 		fmt.Fprintf(w, "Flows      %s messages: mean %v, p50 %v, p99 %v, max %v\n", count(f.Count), unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max))
+	}
+}
+
+// dropped says what packets were lost to, where it was not a full buffer alone.
+func dropped(w io.Writer, s *result.Summary) {
+	var parts []string
+	for _, d := range []struct {
+		n   int64
+		why string
+	}{
+		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", plural(int(s.PFCStorms), "storm"))},
+		{s.DropsDown, "on broken links"},
+		{s.DropsCorrupt, "corrupted on links"},
+	} {
+		if d.n > 0 {
+			parts = append(parts, count(d.n)+" "+d.why)
+		}
+	}
+	if len(parts) > 0 {
+		var b strings.Builder
+		Wrap(&b, "           ", strings.Join(parts, ", "))
+		fmt.Fprint(w, "Drops      "+b.String()[11:])
+	} else if s.PFCStorms > 0 {
+		Wrap(w, "Storms     ", plural(int(s.PFCStorms), "PFC storm")+", in which the watchdog forwarded")
 	}
 }
 

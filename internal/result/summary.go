@@ -63,6 +63,7 @@ type Summary struct {
 	ReorderPeak     int   `json:"reorder_peak_packets"`
 	FlowletMoves    int64 `json:"flowlet_moves"`
 	PFCStorms       int64 `json:"pfc_storms"`
+	DropsStorm      int64 `json:"drops_pfc_storm"`
 
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`

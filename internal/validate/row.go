@@ -51,6 +51,7 @@ func Checks() []Check {
 		{"PFC cascade", cascade},
 		{"DCQCN sequence", dcqcnSequence},
 		{"failures", failures},
+		{"PFC watchdog", watchdog},
 		{"headroom", headroom},
 		{"SONiC's headroom", sonicHeadroom},
 		{"DCQCN fixed point", fixedPoint},

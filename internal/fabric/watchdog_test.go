@@ -1,0 +1,141 @@
+package fabric
+
+import (
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+const ms = unit.Millisecond
+
+// stormy is a bench of two hosts with SONiC's watchdog (poll, detection and restoration of
+// 200 ms); a packet a millisecond goes from host 0 to host 1, or the other way, and the pause
+// of host 1 begins and ends when told.
+type stormy struct {
+	*bench
+	storm, restore unit.Time
+}
+
+func newStormy(t *testing.T, forward, back bool) *stormy {
+	s := &stormy{bench: newBench(t, 2, func(q *queue.Spec) { q.Watchdog.On, q.Watchdog.Forward = true, forward })}
+	s.Trace = func(at unit.Time, what string, port int32, _ int) {
+		if port != s.in[1] {
+			return
+		}
+		switch what {
+		case "storm":
+			s.storm = at
+		case "restore":
+			s.restore = at
+		}
+	}
+	for i := range 2000 {
+		at := unit.Time(i)*ms + ms/2
+		s.put(at, 0, 1, 24, 4000)
+		if back {
+			s.put(at, 1, 0, 24, 4000)
+		}
+	}
+	return s
+}
+
+// HANDBOOK.md 3.4: with 200/200/200 ms a permanent storm is detected in (200, 400] ms, and
+// given up in (200, 400] ms after its end, whenever it begins and ends. That packets passed
+// through the idle port since the last poll, unqueued, must not make it sooner.
+func TestStormIsDetectedInTime(t *testing.T) {
+	for _, forward := range []bool{false, true} {
+		for _, t0 := range []unit.Time{0, 1, 1 * ms, 50 * ms, 199 * ms, 200 * ms, 200*ms + 1, 201 * ms, 399 * ms} {
+			s := newStormy(t, forward, false)
+			s.run(t0)
+			s.SendPause(s.hosts[1], 3)
+			end := t0 + 900*ms - 3
+			s.run(end)
+			if d := s.storm - t0; d <= 200*ms || d > 400*ms || s.Storms != 1 {
+				t.Errorf("forward %v, paused from %v: %d storms, detected after %v", forward, t0, s.Storms, d)
+			}
+			s.SendResume(s.hosts[1], 3)
+			s.run(1999 * ms)
+			if d := s.restore - end; d <= 200*ms || d > 400*ms {
+				t.Errorf("forward %v, paused from %v to %v: restored after %v", forward, t0, end, d)
+			}
+			if err := s.Audit(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// While a queue is stormed, the action drop loses what is bound for it and what comes in by
+// its port and priority (SONiC drops at ingress and egress); other priorities pass. The action
+// forward lets all of it through in spite of the pause.
+func TestStormAction(t *testing.T) {
+	for _, forward := range []bool{false, true} {
+		s := newStormy(t, forward, true)
+		s.SendPause(s.hosts[1], 3)
+		for i := range 100 {
+			s.put(unit.Time(500+i)*ms, 0, 1, 48, 100)
+		}
+		s.run(s.Q.Now() + 500*ms)
+		if s.storm == 0 {
+			t.Fatal("no storm")
+		}
+		to, from, control := s.got[1][3], s.got[0][3], s.got[1][7]
+		s.run(600 * ms)
+		to, from, control = (s.got[1][3]-to)/4000, (s.got[0][3]-from)/4000, (s.got[1][7]-control)/100
+		want := int64(0)
+		if forward {
+			want = 100
+		}
+		if to != want || from != want || control != 100 {
+			t.Errorf("forward %v: in 100 ms of storm %d of 100 packets arrive at the port, %d come from it, and %d of 100 of another priority",
+				forward, to, from, control)
+		}
+		s.SendResume(s.hosts[1], 3)
+		s.run(1200 * ms)
+		to = s.got[1][3]
+		s.run(1300 * ms)
+		if got := (s.got[1][3] - to) / 4000; got != 100 {
+			t.Errorf("forward %v: after the storm %d of 100 packets arrive", forward, got)
+		}
+	}
+}
+
+// A pause that ends between two polls and comes again is no storm, though the port is paused
+// at both: SONiC's rule asks for no change from on to off.
+func TestBriefPausesAreNoStorm(t *testing.T) {
+	s := newStormy(t, false, false)
+	for at := unit.Time(0); at < 1500*ms; at += 100 * ms {
+		s.SendPause(s.hosts[1], 3)
+		s.run(at + 99*ms)
+		s.SendResume(s.hosts[1], 3)
+		s.run(at + 100*ms)
+	}
+	if s.Storms != 0 || s.Drops != 0 {
+		t.Errorf("%d storms, %d packets dropped", s.Storms, s.Drops)
+	}
+}
+
+// Pause frames of another priority do not keep a storm alive, and a stormed port sends none of
+// its own in that priority: the watchdog has switched PFC off there.
+func TestStormIsOfOnePriority(t *testing.T) {
+	s := newStormy(t, true, false)
+	s.SendPause(s.hosts[1], 3)
+	s.SendPause(s.hosts[1], 4)
+	s.run(500 * ms)
+	s.spec.Queues[3].XOff, s.spec.Queues[3].XOn = 10*unit.KB, 5*unit.KB
+	s.gotPFC(s.in[0], 3, 65535) // what comes from host 1 has to queue, beyond xOFF
+	for i := range 10 {
+		s.put(s.Q.Now()+unit.Time(i), 1, 0, 24, 4000)
+	}
+	sent := s.Stats[s.in[1]].PauseSent
+	s.run(501 * ms)
+	if got := s.Stats[s.in[1]].PauseSent - sent; got != 0 {
+		t.Errorf("%d pauses sent in a stormed priority", got)
+	}
+	s.SendResume(s.hosts[1], 3)
+	s.run(1000 * ms)
+	if s.restore == 0 {
+		t.Error("pauses of priority 4 keep the storm of priority 3")
+	}
+}
