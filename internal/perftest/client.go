@@ -23,8 +23,11 @@ type Client struct {
 	mrs   []*verbs.MR
 	bufs  [][]byte
 	peers []verbs.Info
-	depth int
 }
+
+// latDepth is how many requests of the latency test may be open: one is under
+// way, but its answer may be here before its acknowledgement.
+const latDepth = 16
 
 // Spec says what a client measures.
 type Spec struct {
@@ -45,7 +48,11 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 	if err := (&Request{Version: version, Op: s.Op, Size: size, QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
 		return nil, err
 	}
-	c = &Client{dev: dev, op: s.Op, depth: s.Depth}
+	c = &Client{dev: dev, op: s.Op}
+	depth := s.Depth
+	if s.Op == OpLat {
+		depth = latDepth
+	}
 	defer func() {
 		if err != nil {
 			c.Close()
@@ -65,7 +72,7 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 		if err != nil {
 			return c, err
 		}
-		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: s.Depth, MaxRecvWR: recvDepth, SignalAll: s.Op != OpLat})
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: depth, MaxRecvWR: recvDepth, SignalAll: true})
 		if err != nil {
 			return c, err
 		}
@@ -268,8 +275,7 @@ func (c *Client) verify(ctx context.Context, size int64) error {
 // back; half of a round trip counts.
 func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
 	r := Result{Op: s.Op, Size: size, QPs: 1}
-	wr := c.request(0, size)
-	wc := make([]verbs.WC, 1)
+	p := pinger{c: c, wr: c.request(0, size), wc: make([]verbs.WC, 2*latDepth)}
 	lat := newSamples()
 	began := time.Now()
 	var last time.Time
@@ -281,31 +287,83 @@ func (c *Client) latency(ctx context.Context, s *Spec, size int64, progress Prog
 		if s.Time > 0 && i > s.Warmup && start.Sub(began) >= s.Time || s.Time == 0 && i == s.Warmup+s.Iters {
 			break
 		}
-		if err := c.qps[0].PostSend(&wr); err != nil {
+		now, err := p.ping(ctx)
+		if err != nil {
 			return r, err
 		}
-		if err := waitAll(ctx, c.cq, wc, 1); err != nil {
-			return r, err
+		if i < s.Warmup {
+			continue
 		}
-		now := time.Now()
-		if err := c.qps[0].PostRecv(&verbs.RecvWR{}); err != nil {
-			return r, err
-		}
-		if i >= s.Warmup {
-			lat.add(now.Sub(start))
-			r.Iters++
-			if progress != nil && now.Sub(last) > 100*time.Millisecond {
-				last = now
-				share := float64(r.Iters) / float64(max(1, s.Iters))
-				if s.Time > 0 {
-					share = now.Sub(began).Seconds() / s.Time.Seconds()
-				}
-				progress(min(1, share), 0)
+		lat.add(now.Sub(start))
+		r.Iters++
+		if progress != nil && now.Sub(last) > 100*time.Millisecond {
+			last = now
+			share := float64(r.Iters) / float64(max(1, s.Iters))
+			if s.Time > 0 {
+				share = now.Sub(began).Seconds() / s.Time.Seconds()
 			}
+			progress(min(1, share), 0)
 		}
 	}
 	r.Seconds = time.Since(began).Seconds()
 	r.MsgRate = float64(r.Iters) / r.Seconds
 	lat.into(&r, 0.5)
-	return r, nil
+	return r, p.reap(ctx, 0)
+}
+
+// pinger sends one message after the other, each when the last was answered.
+type pinger struct {
+	c    *Client
+	wr   verbs.SendWR
+	wc   []verbs.WC
+	open int // requests whose completion is not here yet
+	back int // answers that are
+}
+
+// ping posts a request and returns when its answer came. Its completion may come
+// later, and is reaped with a later one's.
+func (p *pinger) ping(ctx context.Context) (at time.Time, err error) {
+	qp := p.c.qps[0]
+	if err := p.reap(ctx, latDepth-1); err != nil {
+		return at, err
+	}
+	if err := qp.PostSend(&p.wr); err != nil {
+		return at, err
+	}
+	for p.open++; p.back == 0; {
+		if err := p.poll(ctx); err != nil {
+			return at, err
+		}
+	}
+	at = time.Now()
+	p.back--
+	return at, qp.PostRecv(&verbs.RecvWR{})
+}
+
+// reap waits until at most so many requests are open.
+func (p *pinger) reap(ctx context.Context, most int) error {
+	for p.open > most {
+		if err := p.poll(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pinger) poll(ctx context.Context) error {
+	n, err := p.c.cq.Wait(ctx, p.wc)
+	if err != nil {
+		return err
+	}
+	for _, w := range p.wc[:n] {
+		switch {
+		case w.Status != verbs.StatusSuccess:
+			return &CompletionError{w}
+		case w.Opcode == verbs.WCRecvRDMAWithImm:
+			p.back++
+		default:
+			p.open--
+		}
+	}
+	return nil
 }
