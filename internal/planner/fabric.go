@@ -308,11 +308,11 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// pairPod is the seed's pod: segments behind a pair of switches, NICs of two
-// ports (seed figure 13-7), several pods by super-spines (figure 13-8).
+// pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
+// of two ports (figure 13-7); several pods by four super-spines (figure 13-9).
 func pairPod(in FabricInput) Design {
 	d := Design{Name: "pod-pairs", Kind: "pod", Title: "switch pairs with bundled NIC ports, spines, super-spines"}
-	const hosts, segments, spines, supers = 4, 2, 2, 2
+	const hosts, segments, spines, supers = 4, 2, 2, 4
 	perPod := hosts * segments * in.PerServer
 	pods := ceilInt(in.GPUs, perPod)
 	up := hosts * in.PerServer / spines // 1:1 from leaf to spine

@@ -57,8 +57,8 @@ func TestSeedFabrics(t *testing.T) {
 		{28672, fixed, fixed, "7:1", "rail-pods", 28672, []int{448, 256, 32}},     // figure 11
 		{32768, fixed, "288x400G", "7:1", "rail-pods", 32768, []int{512, 256, 0}}, // figure 12
 		{1152, "1152x400G", "1152x400G", "1:1", "single-switch", 1152, []int{1}},  // figure 13
-		{64, fixed, fixed, "1:1", "pod-pairs", 64, []int{4, 2}},                   // figure 13-7
-		{128, fixed, fixed, "1:1", "pod-pairs", 128, []int{8, 4, 2}},              // figure 13-8
+		{64, fixed, fixed, "1:1", "pod-pairs", 64, []int{4, 2}},                   // figure 13-8
+		{128, fixed, fixed, "1:1", "pod-pairs", 128, []int{8, 4, 4}},              // figure 13-9
 	} {
 		d := find(t, input(t, c.gpus, c.leaf, c.top, c.ratio), c.name)
 		if !d.Fits() || d.GPUs != c.ports || len(d.Tiers) != len(c.tiers) || d.Scenario == "" {

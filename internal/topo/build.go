@@ -56,7 +56,7 @@ func paramErr(field, format string, args ...any) error {
 //	rail-only    a switch per rail, no spine           seed figures 8 and 13-6
 //	rail         a switch per rail and segment, spines seed figures 12-4 and 9
 //	pod          segments of a switch pair, spines     seed figures 13-7 and 13-8
-//	             rail and pod: several of it, super-spines; seed figures 11, 13-8
+//	             rail and pod: several of it, super-spines; seed figures 11, 13-9
 //	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
 //	torus        a cube of k^3 switches with a server each, or several
 //	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host
@@ -150,7 +150,7 @@ func (p Params) check(kind string) error {
 }
 
 // pods builds several fabrics of a kind and joins their spines by super-spines
-// (seed figures 11 and 13-8).
+// (seed figures 11 and 13-9).
 func (g *Graph) pods(kind string, p Params) {
 	supers := make([]int, p.Supers)
 	var spines [][]int

@@ -166,6 +166,34 @@ func TestRoundTripRandomSpecs(t *testing.T) {
 	})
 }
 
+// What random Specs once found: EOS lost headroom and fixed limits when every
+// queue was strict, SONiC lost the watchdog when no queue was lossless.
+func TestRoundTripOfPastFindings(t *testing.T) {
+	strict, lossy := spec(), spec()
+	for i := range strict.Queues {
+		strict.Queues[i] = queue.Class{Strict: true, Limit: 1}
+		lossy.Queues[i] = queue.Class{Alpha: 1. / 8}
+	}
+	for i := range 2 {
+		strict.Queues[i] = queue.Class{Strict: true, Lossless: true, XOff: 1, Headroom: 1}
+	}
+	lossy.Queues[2] = queue.Class{Limit: 1}
+	strict.DSCP, lossy.DSCP = [64]uint8{}, [64]uint8{}
+	for _, os := range []swconf.OS{"nxos", "sonic", "eos"} {
+		for name, s := range map[string]queue.Spec{"strict": strict, "lossy": lossy} {
+			d, err := plan(fabric(t, "rail"), s, os, design.Unnumbered, "", "ecmp")
+			if err != nil {
+				t.Fatal(err)
+			}
+			cs, text := configs(t, d)
+			got, _, err := cs[0].Spec(s)
+			if err != nil || got != d.Switches[0].Spec {
+				t.Errorf("%s, %s: %v %s\n%s", os, name, err, differs(got, d.Switches[0].Spec), text[cs[0].File])
+			}
+		}
+	}
+}
+
 // randomSpec draws a switch within what all three languages express.
 func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 	s := spec()
