@@ -93,6 +93,9 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 // Without force nothing is written when one of them exists.
 func writeFiles(dir string, files []design.File, force bool) error {
 	for _, f := range files {
+		if !filepath.IsLocal(f.Path) {
+			return &inputError{fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir)}
+		}
 		_, err := os.Lstat(filepath.Join(dir, f.Path))
 		switch {
 		case err == nil && !force:

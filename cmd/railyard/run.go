@@ -201,10 +201,11 @@ func slug(name, path string) string {
 	if name == "" {
 		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
+	name = strings.TrimLeft(name, ".")
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
 			return r
 		}
 		return '-'
-	}, strings.TrimLeft(name, "."))
+	}, name[:min(len(name), 80)])
 }

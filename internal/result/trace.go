@@ -2,9 +2,9 @@ package result
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 )
 
 // Trace writes the ranks' operations and the ports' pauses as a JSON trace that
@@ -20,12 +20,12 @@ func Trace(out io.Writer, t *Tables) error {
 	name := func(pid, tid int, s string) {
 		if key := pid<<28 | tid; !named[key] {
 			named[key] = true
-			fmt.Fprintf(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", pid, tid, strconv.Quote(s))
+			fmt.Fprintf(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", pid, tid, quote(s))
 		}
 	}
 	slice := func(pid, tid int, what, cat string, from, to int64) {
 		fmt.Fprintf(w, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"name\":%s,\"cat\":%s,\"ts\":%s,\"dur\":%s}",
-			pid, tid, strconv.Quote(what), strconv.Quote(cat), micros(from), micros(to-from))
+			pid, tid, quote(what), quote(cat), micros(from), micros(to-from))
 	}
 	for _, r := range t.Ranks {
 		tid := 2 * int(r.Rank)
@@ -54,6 +54,12 @@ func Trace(out io.Writer, t *Tables) error {
 	}
 	fmt.Fprint(w, "]}\n")
 	return w.Flush()
+}
+
+// quote is a name as JSON has it.
+func quote(s string) string {
+	b, _ := json.Marshal(s) // no string fails
+	return string(b)
 }
 
 func micros(ps int64) string { return fmt.Sprintf("%d.%06d", ps/1_000_000, ps%1_000_000) }

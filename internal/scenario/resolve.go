@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"railyard/cc"
 	"railyard/internal/model"
@@ -53,13 +55,22 @@ type ReadFile func(path string) ([]byte, error)
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	p := &Plan{Document: d}
-	for _, step := range []func() error{p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
+	for _, step := range []func() error{p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
+}
+
+// named refuses a name that would do something to a terminal.
+func (p *Plan) named() error {
+	name := p.File.Name
+	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 || !utf8.ValidString(name) {
+		return p.at("name", "%q holds what cannot be printed", name)
+	}
+	return nil
 }
 
 // place turns an error about a field of a part into one about its key.

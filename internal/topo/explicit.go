@@ -1,6 +1,9 @@
 package topo
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
 // Explicit builds a graph node by node.
 type Explicit struct {
@@ -24,9 +27,16 @@ func (e *Explicit) IsHost(name string) bool {
 	return n >= 0 && e.g.Nodes[n].Role == Host
 }
 
+// nodeName is a host name (RFC 1123, section 2.1), with the underscore that switches allow
+// as well: names become folders, namespaces, and lines of configurations.
+var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
 func (e *Explicit) fresh(name string) error {
 	if name == "" {
 		return fmt.Errorf("the name is missing")
+	}
+	if !nodeName.MatchString(name) {
+		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and underscores, a letter or digit first", name)
 	}
 	if e.Has(name) {
 		return fmt.Errorf("%q stands twice", name)

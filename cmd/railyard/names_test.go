@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/swconf/design"
+)
+
+// graph is two servers on a switch of a given name.
+func graph(sw, host string) string {
+	return fmt.Sprintf(`name: graph
+server: {gpus: 1, nics: 1}
+fabric:
+  kind: graph
+  host_link: {rate: 100Gbps, cable: 3m}
+  graph:
+    hosts: [%[2]s, b]
+    switches: [{name: %[1]s, role: leaf}]
+    links: [{from: %[2]s, to: %[1]s}, {from: b, to: %[1]s}]
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`, sw, host)
+}
+
+// Names of nodes become folders of config render, network namespaces and interfaces of a
+// lab, host names of switches: they are host names (RFC 1123, section 2.1), or refused
+// where they stand, before anything is written.
+func TestNodeNames(t *testing.T) {
+	top := t.TempDir()
+	t.Chdir(top)
+	out := filepath.Join("a", "b", "out")
+	long := strings.Repeat("x", 64)
+	for _, name := range []string{`../../evil`, `/tmp/evil`, `..`, `.`, `.hidden`, `a/b`, `a\b`, `-rf`, `a b`, `"a\nhostname evil"`, `"a\u001b[31m"`, `"a\u0000"`, `é`, `$(id)`, `"a:Eth1"`, long} {
+		if strings.IndexByte(name, '"') != 0 {
+			name = "'" + name + "'"
+		}
+		for _, text := range []string{graph(name, "a"), graph("leaf", name)} {
+			os.WriteFile("bad.yaml", []byte(text), 0o644)
+			code, text, errs := call(t, "config", "render", "bad.yaml", "--os", "nxos", "--out", out)
+			if code != 2 || text != "" || !strings.Contains(errs, "bad.yaml:7:") && !strings.Contains(errs, "bad.yaml:8:") {
+				t.Errorf("%s: exit %d: %s%s", name, code, text, errs)
+			}
+		}
+	}
+	entries, _ := os.ReadDir(top)
+	if len(entries) != 1 {
+		t.Errorf("written: %v", entries)
+	}
+	os.WriteFile("good.yaml", []byte(graph("Leaf-1.rack_2", "a")), 0o644)
+	if code, _, errs := call(t, "config", "render", "good.yaml", "--os", "nxos", "--out", out); code != 0 {
+		t.Error(errs)
+	}
+	if err := writeFiles("a", []design.File{{Path: "../evil", Text: "x"}}, true); err == nil {
+		t.Error("writeFiles leaves its folder")
+	}
+}
+
+// A run's name becomes its directory's, whatever it is.
+func TestRunNames(t *testing.T) {
+	smallFile(t)
+	for _, name := range []string{"..", "../../evil", "/etc", strings.Repeat("long", 100), `a\b`} {
+		code, text, errs := call(t, "run", "small.yaml", "--set", "name="+name)
+		if code != 0 || !strings.Contains(text, "Written to runs/") {
+			t.Errorf("%s: exit %d: %s", name, code, errs)
+		}
+	}
+	entries, _ := os.ReadDir(".")
+	if len(entries) != 2 {
+		t.Errorf("%v", entries)
+	}
+	os.WriteFile("esc.yaml", []byte(strings.Replace(small, "name: small", `name: "a\u001b[2Jb"`, 1)), 0o644)
+	if code, _, errs := call(t, "run", "esc.yaml"); code != 2 || !strings.Contains(errs, "esc.yaml:1") {
+		t.Errorf("a name that clears the screen: exit %d: %s", code, errs)
+	}
+}
+
+// No option overwrites a file that is there, unless --force says so.
+func TestNothingOverwritten(t *testing.T) {
+	smallFile(t)
+	os.WriteFile("precious", []byte("mine"), 0o644)
+	for _, args := range [][]string{{"run", "small.yaml", "--cpuprofile", "precious"}, {"validate", "--markdown", "precious"}} {
+		if code, text, errs := call(t, args...); code != 2 || text != "" || !strings.Contains(errs, "precious exists; --force replaces it") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+	if b, _ := os.ReadFile("precious"); string(b) != "mine" {
+		t.Errorf("%q", b)
+	}
+	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force"); code != 0 {
+		t.Error(errs)
+	}
+	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "nowhere/x"); code != 2 {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
