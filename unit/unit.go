@@ -95,6 +95,19 @@ func InTime(r Rate, t Time) Bytes {
 	return Bytes(q)
 }
 
+// FromSeconds turns floating point seconds into a Time, saturating at zero and Never:
+// Go leaves open what a conversion out of range gives. What is not a number is Never.
+func FromSeconds(s float64) Time {
+	ps := s * float64(Second)
+	switch {
+	case ps <= 0:
+		return 0
+	case ps < float64(Never):
+		return Time(ps)
+	}
+	return Never
+}
+
 // Seconds returns the time as floating point seconds, for reports.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
 

@@ -42,15 +42,6 @@ func (p *Plan) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 	if run.Kind, err = ParseKind(s.Kind); err != nil {
 		return run, p.at(key+".kind", "%v", err)
 	}
-	if err := p.positive(key+".bytes", s.Bytes); err != nil {
-		return run, err
-	}
-	if s.Channels < 0 || s.Channels > 64 {
-		return run, p.at(key+".channels", "must lie between 0 and 64, found %d", s.Channels)
-	}
-	if s.Chunk < 0 || s.Chunk > 0 && s.Chunk < unit.KB {
-		return run, p.at(key+".chunk", "must be 0B or at least 1KB, found %v", s.Chunk)
-	}
 	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol, s.Channels, s.Chunk
 	if run.Protocol == "none" {
 		run.Protocol = ""

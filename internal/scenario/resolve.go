@@ -55,7 +55,7 @@ type ReadFile func(path string) ([]byte, error)
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	p := &Plan{Document: d}
-	for _, step := range []func() error{p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
+	for _, step := range []func() error{p.inBounds, p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {
 			return nil, err
@@ -105,19 +105,8 @@ func (p *Plan) network() error {
 	if f.Kind == "" {
 		return p.at("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
 	}
-	for _, l := range []struct {
-		key string
-		l   Link
-	}{{"fabric.host_link", f.HostLink}, {"fabric.fabric_link", f.FabricLink}} {
-		if err := p.checkLink(l.key, l.l); err != nil {
-			return err
-		}
-	}
-	if f.Pipeline < 0 || f.Pipeline > unit.Second || f.PauseDelay < 0 || f.PauseDelay > unit.Second {
-		return p.at("fabric.pipeline", "pipeline and pause_response must lie between 0s and 1s")
-	}
-	if s.NICLatency > unit.Second || s.NVLatency > unit.Second {
-		return p.at("server.nic_latency", "latencies must be at most 1s")
+	if s.RxXOn >= s.RxXOff {
+		return p.at("server.rx_xon", "%v is not below rx_xoff %v", s.RxXOn, s.RxXOff)
 	}
 	if f.Kind == "fat-tree" || f.Kind == "dragonfly" {
 		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
@@ -163,22 +152,6 @@ func (p *Plan) network() error {
 	return nil
 }
 
-func (p *Plan) checkLink(key string, l Link) error {
-	switch {
-	case l.Rate < 0 || l.Rate > 100*unit.Tbps:
-		return p.at(key+".rate", "must lie between 1bps and 100Tbps, found %v", l.Rate)
-	case l.Rate > 0 && l.Rate < unit.Mbps:
-		return p.at(key+".rate", "must be at least 1Mbps, found %v", l.Rate)
-	case l.Cable > 100_000_000:
-		return p.at(key+".cable", "must be at most 100km, found %v", l.Cable)
-	case l.Delay > unit.Second:
-		return p.at(key+".delay", "must be at most 1s, found %v", l.Delay)
-	case l.BER < 0 || l.BER > 0.01:
-		return p.at(key+".bit_error_rate", "must lie between 0 and 0.01, found %v", l.BER)
-	}
-	return nil
-}
-
 // explicit builds the graph a scenario spells out.
 func (p *Plan) explicit() (*topo.Graph, error) {
 	e := p.File.Fabric.Graph
@@ -219,12 +192,6 @@ func (p *Plan) explicit() (*topo.Graph, error) {
 		if l.Cable != 0 {
 			c.Cable, c.Delay = l.Cable, 0
 		}
-		if err := p.checkLink(key, c); err != nil {
-			return nil, err
-		}
-		if l.Count < 0 || l.Count > 1024 {
-			return nil, p.at(key+".count", "must lie between 0 and 1024, found %d", l.Count)
-		}
 		for range max(l.Count, 1) {
 			if err := b.Link(l.From, l.To, c.cable()); err != nil {
 				return nil, p.at(key, "%v", err)
@@ -250,12 +217,6 @@ func (p *Plan) transport() error {
 		return p.at("transport."+field, "%s", msg)
 	}
 	switch {
-	case t.Timeout < 0 || t.Timeout > 31:
-		return p.at("transport.timeout", "must lie between 0 and 31, found %d", t.Timeout)
-	case t.QPs < 1 || t.QPs > 128:
-		return p.at("transport.qps", "must lie between 1 and 128, found %d", t.QPs)
-	case t.DataDSCP < 0 || t.DataDSCP > 63 || t.CNPDSCP < 0 || t.CNPDSCP > 63:
-		return p.at("transport.data_dscp", "DSCPs lie between 0 and 63")
 	case unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU():
 		return p.at("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, swconf.Headers, p.smallestMTU())
 	}
@@ -264,9 +225,6 @@ func (p *Plan) transport() error {
 		return p.at("lb", "%v", err)
 	}
 	o := p.File.LBOptions
-	if o.FlowletGap <= 0 || o.Interval <= 0 || o.Utilisation < 0 || o.Utilisation > 1000 {
-		return p.at("lb_options", "flowlet_gap and interval must be positive, utilisation a percentage")
-	}
 	p.LB = lb
 	p.LBParams = route.Params{FlowletGap: o.FlowletGap, Utilization: o.Utilisation / 100, Interval: o.Interval}
 	if lb.Sprays() && p.RC.Recovery == rc.GoBackN {
@@ -301,6 +259,14 @@ func (p *Plan) congestion() error {
 	} {
 		if differs {
 			own++
+		}
+	}
+	for _, r := range []struct {
+		field string
+		rate  unit.Rate
+	}{{"ai", par.AI}, {"hai", par.HAI}, {"min_rate", par.MinRate}} {
+		if r.rate > line {
+			return p.at("cc.dcqcn."+r.field, "%v is above the line rate of %v", r.rate, line)
 		}
 	}
 	if err := par.Validate(); err != nil {

@@ -129,7 +129,7 @@ func TestBadInput(t *testing.T) {
 server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `, "x.yaml:1:1: fabric: the graph is partitioned: h1 cannot reach h2"},
-		"10^9 hosts":      {replace("hosts: 2", "hosts: 1000000000"), "x.yaml:4:3: fabric.hosts: must lie between 1 and 32768, found 1000000000"},
+		"10^9 hosts":      {replace("hosts: 2", "hosts: 1000000000"), "x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 32768, found 1000000000"},
 		"many hosts":      {replace("hosts: 2", "hosts: 30000"), "60000 GPUs are more than the 32768 that packet fidelity takes"},
 		"binary file":     {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
 		"empty file":      {" \n", "x.yaml: is empty"},
@@ -149,11 +149,11 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"vpp without its schedule":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2}"), "workload.training.vpp: 2 model chunks per rank need the schedule interleaved"},
 		"interleaving unevenly":          {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2, schedule: interleaved, global_batch: 3}"), "workload.training.schedule: interleaving needs a multiple of pp 2 microbatches, found 3"},
 		"experts of a dense model":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, ep: 2}"), "workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
-		"zero 4":                         {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"), "workload.training.zero: stage 4 does not exist; accepted: 0 to 3"},
+		"zero 4":                         {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"), "workload.training.zero: must be 0, 1, 2 or 3, found 4"},
 		"context cut unevenly":           {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, cp: 2, sequence: 1023}"), "workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
 		"unknown schedule":               {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"), "workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, zero-bubble"},
 		"halving three ranks":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"), "workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
-		"no replicas":                    {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 0}"), "workload.training.global_batch: 0 sequences do not divide into dp 0"},
+		"no replicas":                    {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 0}"), "workload.training.dp: must lie between 1 and 1048576, found 0"},
 		"endless parallelism":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"), "workload.training.cp: must lie between 1 and 1048576"},
 		"nothing left for zero-bubble":   {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, recompute: full}"), "workload.training.recompute: full recomputation leaves the zero-bubble schedule nothing"},
 		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}", "collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"), "workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: auto, ring"},

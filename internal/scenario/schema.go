@@ -11,7 +11,7 @@ import (
 
 // Schema returns the JSON Schema of scenario files, generated from File.
 func Schema() []byte {
-	root := object(reflect.TypeFor[File]())
+	root := object(reflect.TypeFor[File](), "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "Railyard scenario"
 	root["required"] = []string{"fabric", "workload"}
@@ -27,11 +27,11 @@ func Schema() []byte {
 
 type schema = map[string]any
 
-func object(t reflect.Type) schema {
+func object(t reflect.Type, row string) schema {
 	props := schema{}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		s := typeSchema(f.Type)
+		s := typeSchema(f.Type, join(row, f.Tag.Get("yaml")))
 		if e := f.Tag.Get("enum"); e != "" {
 			s["enum"] = strings.Split(e, ",")
 		}
@@ -46,7 +46,38 @@ func quantity(units, example string) schema {
 	return schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? ?(` + units + `)$`, "examples": []string{example}}
 }
 
-func typeSchema(t reflect.Type) schema {
+func typeSchema(t reflect.Type, row string) schema {
+	s := kindSchema(t, row)
+	if b := bounded[row]; b != nil {
+		b.limit(s)
+	}
+	return s
+}
+
+// limit writes a bound into a schema: as minimum and maximum of a number, and as
+// x-accepted where the unit is part of the value, which JSON Schema cannot compare.
+func (b *bound) limit(s schema) {
+	if s["type"] == "string" {
+		s["x-accepted"] = strings.NewReplacer("be ", "", "or lie", "or", "lie ", "").Replace(b.says())
+		return
+	}
+	if b.of != "" {
+		var of []json.RawMessage
+		for _, v := range strings.Split(b.of, ", ") {
+			of = append(of, json.RawMessage(v))
+		}
+		s["enum"] = of
+		return
+	}
+	of := s
+	if b.zero {
+		of = schema{}
+		s["anyOf"] = []schema{{"const": 0}, of}
+	}
+	of["minimum"], of["maximum"] = json.RawMessage(b.min), json.RawMessage(b.max)
+}
+
+func kindSchema(t reflect.Type, row string) schema {
 	switch t {
 	case reflect.TypeFor[unit.Time]():
 		return quantity("ps|ns|us|µs|ms|s", "600ns")
@@ -59,16 +90,16 @@ func typeSchema(t reflect.Type) schema {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return typeSchema(t.Elem())
+		return typeSchema(t.Elem(), row)
 	case reflect.Struct:
-		return object(t)
+		return object(t, row)
 	case reflect.Slice:
-		return schema{"type": "array", "items": typeSchema(t.Elem())}
+		return schema{"type": "array", "items": typeSchema(t.Elem(), row+"[]")}
 	case reflect.Map:
 		if t.Elem().Kind() == reflect.String { // keyed by names
-			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem())}
+			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem(), row+".*")}
 		}
-		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"}, "additionalProperties": typeSchema(t.Elem())}
+		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"}, "additionalProperties": typeSchema(t.Elem(), row+".*")}
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Float64:

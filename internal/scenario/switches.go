@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,8 +50,8 @@ func (p *Plan) platform() error {
 			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
 	for k, q := range s.DSCP {
 		d, err := strconv.Atoi(k)
-		if err != nil || d < 0 || d > 63 || q < 0 || q > 7 {
-			return p.at("switch.dscp."+k, "maps to queue %d; DSCPs are 0 to 63 and queues 0 to 7", q)
+		if err != nil || d < 0 || d > 63 {
+			return p.at("switch.dscp."+k, "is no DSCP; they are 0 to 63")
 		}
 		spec.DSCP[d] = uint8(q)
 	}
@@ -64,18 +63,9 @@ func (p *Plan) platform() error {
 		if err != nil || i < 0 || i > 7 {
 			return p.at("switch.queues."+k, "is not a queue; they are 0 to 7")
 		}
-		if q.WREDWeight < 0 || q.WREDWeight > 15 {
-			return p.at("switch.queues."+k+".wred_weight", "must lie between 0 and 15, found %d", q.WREDWeight)
-		}
-		if math.IsNaN(q.Probability) || q.Probability < 0 || q.Probability > 100 {
-			return p.at("switch.queues."+k+".probability", "must lie between 0 and 100 percent, found %v", q.Probability)
-		}
 		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
 			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
 			XOff: q.XOff, XOn: q.XOn, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
-	}
-	if s.Buffer > 2000*unit.MB {
-		return p.at("switch.buffer", "must be at most 2000MB, found %v", s.Buffer)
 	}
 	if err := spec.Validate(); err != nil {
 		return p.place("switch", nil, err)

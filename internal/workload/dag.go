@@ -206,3 +206,36 @@ func (d *DAG) name(i int32) string {
 	}
 	return fmt.Sprintf("operation %d", i)
 }
+
+// Computing returns how long the longest chain of operations computes, in picoseconds;
+// the sum over all operations where that is below enough, because it takes no search.
+func (d *DAG) Computing(enough float64) float64 {
+	sum := 0.0
+	for i := range d.Ops {
+		sum += float64(d.Ops[i].Dur)
+	}
+	if sum < enough {
+		return sum
+	}
+	ends, longest := make([]float64, len(d.Ops)), 0.0
+	deps := make([]int32, len(d.Ops))
+	var queue []int32
+	for i := range d.Ops {
+		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		ends[i] += float64(d.Ops[i].Dur)
+		longest = max(longest, ends[i])
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			ends[s] = max(ends[s], ends[i])
+			if deps[s]--; deps[s] == 0 {
+				queue = append(queue, s)
+			}
+		}
+	}
+	return longest
+}

@@ -73,13 +73,29 @@ func (t *Training) piece(tokens, flops, bytes float64) cost {
 	if t.Kernels == Flat || t.Kernels == "" {
 		return cost{matmul, matmul, matmul}
 	}
-	stream := unit.Serialize(unit.Bytes(tokens*bytes), t.GPU.HBM)
+	stream := unit.Serialize(unit.Bytes(min(tokens*bytes, 9e18)), t.GPU.HBM)
 	return cost{matmul + stream, matmul + 2*stream, matmul}
 }
 
 // compute turns FLOPs of a tensor parallel group's share into time.
 func (t *Training) compute(flops float64) unit.Time {
-	return unit.Time(flops / float64(t.TP) / (t.GPU.BF16 * t.Efficiency) * float64(unit.Second))
+	return unit.FromSeconds(flops / float64(t.TP) / (t.GPU.BF16 * t.Efficiency))
+}
+
+// longestPass is what all layers' computing of one kind may take in a microbatch: sums
+// of them stay far from the end of a clock of picoseconds.
+const longestPass = 100 * 3600 * unit.Second
+
+// checkTimes refuses work that no GPU would be given: its times would overflow.
+func (t *Training) checkTimes() error {
+	k := t.kernels()
+	for _, c := range []cost{k.proj, k.core, k.mlp, k.head} {
+		if d := max(c.forward, c.inputs, c.weights); d > longestPass/unit.Time(t.Model.Layers) {
+			return fieldErr("micro_batch", "%d layers of %v each are more than the %v of computing per microbatch that are taken; micro_batch, sequence, efficiency and the model's sizes decide it",
+				t.Model.Layers, d, longestPass)
+		}
+	}
+	return nil
 }
 
 // LayerTimes returns a layer's forward and backward computing time for one

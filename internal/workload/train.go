@@ -95,6 +95,9 @@ func (t *Training) Validate() error {
 	case t.Kernels != "" && t.Kernels != Flat && t.Kernels != Fused && t.Kernels != Unfused:
 		return fieldErr("kernels", "%q is not known; accepted: %s, %s, %s", t.Kernels, Flat, Fused, Unfused)
 	}
+	if err := t.checkTimes(); err != nil {
+		return err
+	}
 	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, max(1, t.PerServer)); err != nil {
 		return fieldErr("dp_algorithm", "%v", err)
 	}

@@ -1,0 +1,250 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// bound is what one field may hold, written as in a scenario. The schema and Resolve
+// both read it; what several fields must be together is checked where they are used.
+type bound struct {
+	key      string // [] stands for any place in a list, * for any name
+	min, max string
+	zero     bool   // also 0: not said, or the doc says what it means
+	of       string // only these, instead of a range
+}
+
+// The largest and smallest of a kind, so that sums of them stay far from what 64 bits
+// of picoseconds (106 days) and bytes hold.
+const (
+	slowest, fastest = "1Mbps", "100Tbps"
+	longest          = "3600s"
+	most             = "100000GB"
+	memory           = "2000MB" // of a switch
+)
+
+// bounds has a row for every number of a scenario but the seed; a test holds it to that.
+var bounds = []bound{
+	{key: "fabric.hosts", min: "1", max: "32768", zero: true},
+	{key: "fabric.segments", min: "1", max: "10000"},
+	{key: "fabric.spines", min: "1", max: "1024", zero: true},
+	{key: "fabric.uplinks", min: "1", max: "256", zero: true},
+	{key: "fabric.pods", min: "1", max: "2048"},
+	{key: "fabric.super_spines", min: "1", max: "4096", zero: true},
+	{key: "fabric.super_uplinks", min: "1", max: "256"},
+	{key: "fabric.planes", min: "1", max: "1024"},
+	{key: "fabric.k", min: "1", max: "2048", zero: true},
+	{key: "fabric.tiers", of: "2, 3"},
+	{key: "fabric.leaves", min: "1", max: "2048", zero: true},
+	{key: "fabric.groups", min: "1", max: "32768", zero: true},
+	{key: "fabric.group_size", min: "1", max: "512", zero: true},
+	{key: "fabric.local_links", min: "1", max: "512", zero: true},
+	{key: "fabric.global_links", min: "1", max: "512", zero: true},
+	{key: "fabric.host_link.rate", min: slowest, max: fastest},
+	{key: "fabric.host_link.cable", min: "0m", max: "100km"},
+	{key: "fabric.host_link.delay", min: "0s", max: "1s"},
+	{key: "fabric.host_link.bit_error_rate", min: "0", max: "0.01"},
+	{key: "fabric.fabric_link.rate", min: slowest, max: fastest, zero: true},
+	{key: "fabric.fabric_link.cable", min: "0m", max: "100km"},
+	{key: "fabric.fabric_link.delay", min: "0s", max: "1s"},
+	{key: "fabric.fabric_link.bit_error_rate", min: "0", max: "0.01"},
+	{key: "fabric.pipeline", min: "0s", max: "1s"},
+	{key: "fabric.pause_response", min: "0s", max: "1s"},
+	{key: "fabric.graph.switches[].tier", min: "0", max: "16"},
+	{key: "fabric.graph.links[].rate", min: slowest, max: fastest, zero: true},
+	{key: "fabric.graph.links[].cable", min: "0m", max: "100km"},
+	{key: "fabric.graph.links[].count", min: "0", max: "1024"},
+
+	{key: "server.gpus", min: "1", max: "64"},
+	{key: "server.nics", min: "1", max: "64"},
+	{key: "server.nic_ports", of: "1, 2"},
+	{key: "server.nic_latency", min: "0s", max: "1s"},
+	{key: "server.pcie", min: slowest, max: fastest, zero: true},
+	{key: "server.rx_xoff", min: "1B", max: memory},
+	{key: "server.rx_xon", min: "0B", max: memory},
+	{key: "server.nvlink", min: slowest, max: fastest, zero: true},
+	{key: "server.nvlink_latency", min: "0s", max: "1s"},
+
+	{key: "switch.buffer", min: "1KB", max: memory},
+	{key: "switch.mtu", min: "256B", max: "16KiB"},
+	{key: "switch.pfc_quanta", min: "1", max: "65535"},
+	{key: "switch.dscp.*", min: "0", max: "7"},
+	{key: "switch.queues.*.weight", min: "0", max: "100"},
+	{key: "switch.queues.*.wred_min", min: "0B", max: memory},
+	{key: "switch.queues.*.wred_max", min: "0B", max: memory},
+	{key: "switch.queues.*.probability", min: "0", max: "100"},
+	{key: "switch.queues.*.wred_weight", min: "0", max: "15"},
+	{key: "switch.queues.*.xoff", min: "0B", max: memory},
+	{key: "switch.queues.*.xon", min: "0B", max: memory},
+	{key: "switch.queues.*.alpha", min: "0", max: "1024"},
+	{key: "switch.queues.*.headroom", min: "0B", max: memory},
+	{key: "switch.queues.*.limit", min: "0B", max: memory},
+	{key: "switch.watchdog.poll", min: "10us", max: longest},
+	{key: "switch.watchdog.detect", min: "10us", max: longest},
+	{key: "switch.watchdog.restore", min: "10us", max: longest},
+
+	{key: "lb_options.flowlet_gap", min: "1ns", max: "1s"},
+	{key: "lb_options.utilisation", min: "0", max: "100"},
+	{key: "lb_options.interval", min: "100ns", max: "1s"},
+
+	{key: "transport.mtu", of: "256, 512, 1024, 2048, 4096"},
+	{key: "transport.ack_every", min: "1", max: "65536"},
+	{key: "transport.timeout", min: "0", max: "31"},
+	{key: "transport.retries", min: "0", max: "7"},
+	{key: "transport.window", min: "64", max: "65536"},
+	{key: "transport.nak_after", min: "0", max: "65535"},
+	{key: "transport.qps", min: "1", max: "128"},
+	{key: "transport.data_dscp", min: "0", max: "63"},
+	{key: "transport.cnp_dscp", min: "0", max: "63"},
+
+	{key: "cc.dcqcn.g", min: "0.000001", max: "0.999999"},
+	{key: "cc.dcqcn.alpha_init", min: "0.000001", max: "1"},
+	{key: "cc.dcqcn.alpha_timer", min: "100ns", max: "1s"},
+	{key: "cc.dcqcn.rate_timer", min: "100ns", max: "1s"},
+	{key: "cc.dcqcn.byte_counter", min: "256B", max: most, zero: true},
+	{key: "cc.dcqcn.f", min: "1", max: "1000"},
+	{key: "cc.dcqcn.ai", min: "1Kbps", max: fastest},
+	{key: "cc.dcqcn.hai", min: "1Kbps", max: fastest},
+	{key: "cc.dcqcn.min_rate", min: "1Kbps", max: fastest},
+	{key: "cc.dcqcn.cut_interval", min: "1ns", max: "1s", zero: true},
+	{key: "cc.dcqcn.max_cut", min: "0.000001", max: "0.999999"},
+	{key: "cc.dcqcn.cnp_interval", min: "1ns", max: "1s", zero: true},
+
+	{key: "workload.training.tp", min: "1", max: "1048576"},
+	{key: "workload.training.pp", min: "1", max: "1048576"},
+	{key: "workload.training.dp", min: "1", max: "1048576"},
+	{key: "workload.training.cp", min: "1", max: "1048576"},
+	{key: "workload.training.ep", min: "1", max: "1048576"},
+	{key: "workload.training.vpp", min: "1", max: "1048576"},
+	{key: "workload.training.micro_batch", min: "1", max: "1048576"},
+	{key: "workload.training.global_batch", min: "1", max: "1073741824", zero: true},
+	{key: "workload.training.sequence", min: "1", max: "16777216"},
+	{key: "workload.training.grad_bytes", of: "2, 4"},
+	{key: "workload.training.bucket", min: "1KB", max: most},
+	{key: "workload.training.efficiency", min: "0.1", max: "100"},
+	{key: "workload.training.channels", min: "1", max: "64"},
+	{key: "workload.training.zero", of: "0, 1, 2, 3"},
+	{key: "workload.training.prefetch", min: "0", max: "1000"},
+	{key: "workload.training.gathers", min: "1", max: "64", zero: true},
+
+	{key: "workload.traffic.collective.bytes", min: "1B", max: most},
+	{key: "workload.traffic.collective.channels", min: "0", max: "64"},
+	{key: "workload.traffic.collective.chunk", min: "1KB", max: most, zero: true},
+	{key: "workload.traffic.permutation.bytes", min: "1B", max: most},
+	{key: "workload.traffic.incast.bytes", min: "1B", max: most},
+	{key: "workload.traffic.incast.fan_in", min: "1", max: "32767"},
+	{key: "workload.traffic.alltoall.bytes", min: "1B", max: most},
+	{key: "workload.traffic.ring-allreduce.bytes", min: "1B", max: most},
+	{key: "workload.traffic.tree-allreduce.bytes", min: "1B", max: most},
+	{key: "workload.traffic.halving-doubling.bytes", min: "1B", max: most},
+	{key: "workload.traffic.all-gather.bytes", min: "1B", max: most},
+	{key: "workload.traffic.reduce-scatter.bytes", min: "1B", max: most},
+	{key: "workload.traffic.broadcast.bytes", min: "1B", max: most},
+	{key: "workload.traffic.flows[].bytes", min: "1B", max: most},
+	{key: "workload.traffic.flows[].start", min: "0s", max: longest},
+	{key: "workload.ops[].compute", min: "0s", max: longest},
+	{key: "workload.ops[].send", min: "0B", max: most},
+
+	{key: "failures[].at", min: "0s", max: "86400s"},
+	{key: "failures[].converge", min: "0s", max: longest},
+	{key: "output.sample", min: "100ns", max: longest},
+	{key: "output.rows", min: "1", max: "10000000"},
+}
+
+// bounded is the table by key.
+var bounded = func() map[string]*bound {
+	m := map[string]*bound{}
+	for i := range bounds {
+		m[bounds[i].key] = &bounds[i]
+	}
+	return m
+}()
+
+// says tells in words what is accepted.
+func (b *bound) says() string {
+	if b.of != "" {
+		if i := strings.LastIndex(b.of, ", "); i >= 0 {
+			return "be " + b.of[:i] + " or " + b.of[i+2:]
+		}
+		return "be " + b.of
+	}
+	s := fmt.Sprintf("lie between %s and %s", b.min, b.max)
+	if b.zero {
+		s = "be 0 or " + s
+	}
+	return s
+}
+
+// holds reports whether a number is accepted.
+func (b *bound) holds(v reflect.Value) bool {
+	if b.zero && v.IsZero() {
+		return true
+	}
+	read := func(text string) reflect.Value {
+		x := reflect.New(v.Type()).Elem()
+		if err := setScalar(x, text, ""); err != nil {
+			panic("scenario: the bound " + text + " of " + b.key + ": " + err.Error()) // the table is wrong: our bug
+		}
+		return x
+	}
+	if b.of != "" {
+		for _, text := range strings.Split(b.of, ", ") {
+			if v.Equal(read(text)) {
+				return true
+			}
+		}
+		return false
+	}
+	if v.Kind() == reflect.Float64 {
+		return v.Float() >= read(b.min).Float() && v.Float() <= read(b.max).Float()
+	}
+	return v.Int() >= read(b.min).Int() && v.Int() <= read(b.max).Int()
+}
+
+// inBounds holds every number of a scenario to its row.
+func (d *Document) inBounds() error {
+	return numbers(reflect.ValueOf(&d.File).Elem(), "", "", func(v reflect.Value, key, row string) error {
+		b := bounded[row]
+		if b == nil || b.holds(v) {
+			return nil
+		}
+		found := fmt.Sprint(v.Interface())
+		if l, ok := v.Interface().(Length); ok {
+			found = l.String()
+		}
+		return d.at(key, "must %s, found %s", b.says(), found)
+	})
+}
+
+// numbers visits every number that is present, with its key and its row's.
+func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, row string) error) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return numbers(v.Elem(), key, row, visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Tag.Get("yaml")
+			if err := numbers(v.Field(i), join(key, name), join(row, name), visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, k := range mapKeys(v) {
+			if err := numbers(v.MapIndex(reflect.ValueOf(k)), join(key, k), join(row, "*"), visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := numbers(v.Index(i), fmt.Sprintf("%s[%d]", key, i), row+"[]", visit); err != nil {
+				return err
+			}
+		}
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return visit(v, key, row)
+	}
+	return nil
+}

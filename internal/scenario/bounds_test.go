@@ -1,0 +1,187 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"railyard/unit"
+)
+
+// Every number that a scenario can hold has one row in the table of bounds, and every
+// row is a number's.
+func TestEveryNumberHasABound(t *testing.T) {
+	rows := map[string]reflect.Type{}
+	var walk func(rt reflect.Type, row string)
+	walk = func(rt reflect.Type, row string) {
+		switch rt.Kind() {
+		case reflect.Pointer:
+			walk(rt.Elem(), row)
+		case reflect.Struct:
+			for i := range rt.NumField() {
+				walk(rt.Field(i).Type, join(row, rt.Field(i).Tag.Get("yaml")))
+			}
+		case reflect.Map:
+			walk(rt.Elem(), row+".*")
+		case reflect.Slice:
+			walk(rt.Elem(), row+"[]")
+		case reflect.Int, reflect.Int64, reflect.Float64:
+			rows[row] = rt
+		}
+	}
+	walk(reflect.TypeFor[File](), "")
+	for row, rt := range rows {
+		b := bounded[row]
+		if b == nil {
+			t.Errorf("%s has no row in bounds.go", row)
+			continue
+		}
+		if b.holds(reflect.New(rt).Elem()) { // also: the row's texts can be read
+			continue
+		}
+	}
+	for _, b := range bounds {
+		if rows[b.key] == nil {
+			t.Errorf("bounds.go has a row for %s, which is no number of a scenario", b.key)
+		}
+	}
+	if len(bounds) != len(bounded) {
+		t.Error("bounds.go has two rows for one key")
+	}
+}
+
+// The defaults lie within the bounds; one step outside any of them is refused at its
+// key, with what would be accepted.
+func TestOutsideTheBounds(t *testing.T) {
+	f := Default()
+	training := trainingDefault()
+	f.Workload = Workload{Training: &training, Ops: []Op{{}}, Traffic: &Traffic{Collective: &CollSpec{Bytes: 1}, Permutation: &Pattern{Bytes: 1}, Incast: &IncastSpec{Bytes: 1, FanIn: 1},
+		AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1}, TreeAllReduce: &Pattern{Bytes: 1}, Halving: &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
+		ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
+	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
+	f.Failures = []Failure{{}}
+	q := &f.CC.DCQCN
+	q.G, q.AlphaInit, q.AlphaTimer, q.RateTimer, q.ByteCounter, q.F = new(0.5), new(1.0), new(unit.Microsecond), new(unit.Microsecond), new(unit.MB), new(5)
+	q.AI, q.HAI, q.MinRate, q.CutInterval, q.MaxCut, q.CNPInterval = new(unit.Mbps), new(unit.Mbps), new(unit.Mbps), new(unit.Microsecond), new(0.5), new(unit.Microsecond)
+	d := &Document{File: f, b: binder{file: "x.yaml", where: map[string]place{}}}
+	if err := d.inBounds(); err != nil {
+		t.Fatalf("the defaults are out of bounds: %v", err)
+	}
+	tried := map[string]bool{}
+	err := numbers(reflect.ValueOf(&d.File).Elem(), "", "", func(v reflect.Value, key, row string) error {
+		b := bounded[row]
+		tried[row] = true
+		if !v.CanSet() { // below a map, which TestBadInput's like try
+			return nil
+		}
+		saved := reflect.ValueOf(v.Interface())
+		for _, bad := range outside(b, v) {
+			v.Set(bad)
+			if err := d.inBounds(); err == nil || !strings.Contains(err.Error(), key+": must "+b.says()+", found") {
+				t.Errorf("%s = %v: %v", key, bad, err)
+			}
+		}
+		v.Set(saved)
+		return nil
+	})
+	if err != nil || len(tried) != len(bounds) {
+		t.Errorf("%d of %d bounds tried, %v", len(tried), len(bounds), err)
+	}
+}
+
+// outside returns values just beyond a bound.
+func outside(b *bound, v reflect.Value) (out []reflect.Value) {
+	add := func(text string, step int64) {
+		x := reflect.New(v.Type()).Elem()
+		if setScalar(x, text, "") != nil {
+			return
+		}
+		if x.Kind() == reflect.Float64 {
+			x.SetFloat(x.Float() + float64(step))
+		} else {
+			x.SetInt(x.Int() + step)
+		}
+		if b.zero && x.IsZero() {
+			return
+		}
+		out = append(out, x)
+	}
+	if b.of != "" {
+		add("9999", 0)
+		add("0", -1)
+		return out
+	}
+	add(b.min, -1)
+	add(b.max, 1)
+	return out
+}
+
+// What was accepted silently, and looped, overflowed or was ignored.
+func TestFoundOutOfBounds(t *testing.T) {
+	const text = "fabric: {kind: rail, hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
+	for set, want := range map[string]string{
+		"output.sample=0s":                   "output.sample: must lie between 100ns and 3600s, found 0ps",
+		"output.sample=1ps":                  "output.sample: must lie",
+		"output.rows=-1":                     "output.rows: must lie",
+		"switch.watchdog.poll=1ps":           "switch.watchdog.poll: must lie between 10us and 3600s, found 1ps",
+		"switch.watchdog.detect=1ps":         "switch.watchdog.detect: must lie",
+		"switch.watchdog.restore=1ps":        "switch.watchdog.restore: must lie",
+		"transport.window=-4096":             "transport.window: must lie between 64 and 65536, found -4096",
+		"transport.nak_after=-1":             "transport.nak_after: must lie",
+		"transport.cnp_dscp=99":              "transport.cnp_dscp: must lie between 0 and 63, found 99",
+		"fabric.planes=0":                    "fabric.planes: must lie between 1 and 1024, found 0",
+		"fabric.uplinks=-1":                  "fabric.uplinks: must be 0 or lie",
+		"fabric.host_link.rate=0bps":         "fabric.host_link.rate: must lie",
+		"lb_options.interval=1ps":            "lb_options.interval: must lie",
+		"lb_options.utilisation=101":         "lb_options.utilisation: must lie between 0 and 100",
+		"lb_options.utilisation=NaN":         "expected a number",
+		"lb_options.utilisation=Inf":         "expected a number",
+		"switch.queues.3.probability=1e-300": "", // as good as 0
+		"switch.queues.3.alpha=-0.1":         "switch.queues.3.alpha: must lie between 0 and 1024, found -0.1",
+		"switch.queues.3.weight=-1":          "switch.queues.3.weight: must lie",
+		"switch.dscp.24=8":                   "switch.dscp.24: must lie between 0 and 7",
+		"cc.dcqcn.g=1e-300":                  "cc.dcqcn.g: must lie",
+		"cc.dcqcn.f=-5":                      "cc.dcqcn.f: must lie",
+		"cc.dcqcn.ai=500Gbps":                "cc.dcqcn.ai: 500Gbps is above the line rate of 400Gbps",
+		"cc.dcqcn.hai=500Gbps":               "cc.dcqcn.hai: 500Gbps is above",
+		"cc.dcqcn.min_rate=500Gbps":          "cc.dcqcn.min_rate: 500Gbps is above",
+		"cc.dcqcn.cnp_interval=1000s":        "cc.dcqcn.cnp_interval: must be 0 or lie",
+		"server.rx_xon=1GB":                  "server.rx_xon: 1GB is not below rx_xoff",
+	} {
+		d, err := Parse("x.yaml", []byte(text+"workload: {traffic: {permutation: {bytes: 1MB}}}\n"), []string{set})
+		if err == nil {
+			_, err = d.Resolve(nil)
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+	gpu := func(i int) string { return fmt.Sprintf("host-%d/gpu-%d", i%2+1, i/2%2+1) }
+	ops := "workload:\n  ops:\n"
+	for i := range 2000 {
+		ops += fmt.Sprintf("  - {id: o%d, gpu: %s, compute: 3600s, after: [%s]}\n", i, gpu(i), map[bool]string{true: fmt.Sprintf("o%d", i-1)}[i > 0])
+	}
+	train := func(more string) string {
+		return "workload: {training: {model: llama-2-7b, dp: 1, " + more + "}}\n"
+	}
+	for what, c := range map[string]struct{ text, want string }{
+		"chained computing": {ops, "workload: could take 83.3 days"},
+		"three computings":  {"workload: {ops: [{id: a, gpu: host-1/gpu-1, compute: 4000000s}]}\n", "compute: must lie between 0s and 3600s"},
+		"a slow transfer":   {"workload: {traffic: {permutation: {bytes: 100000GB}}}\n", "fits"},
+		"efficiency":        {train("efficiency: 1e-10"), "workload.training.efficiency: must lie between 0.1 and 100, found 1e-10"},
+		"efficiency of 0":   {train("efficiency: 0"), "workload.training.efficiency: must lie"},
+		"an endless layer":  {train("efficiency: 0.1, micro_batch: 1048576, sequence: 16777216"), "workload.training.micro_batch: 32 layers of"},
+	} {
+		d, err := Parse("x.yaml", []byte(text+c.text), nil)
+		if err == nil && what == "a slow transfer" {
+			d.File.Fabric.HostLink.Rate, c.want = unit.Mbps, "workload: could take"
+		}
+		if err == nil {
+			_, err = d.Resolve(nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", what, err, c.want)
+		}
+	}
+}
