@@ -70,6 +70,7 @@ type sender struct {
 	pace    cc.Pacer  // Ctl is nil without congestion control
 	timerAt unit.Time // for which the controller's timer is armed
 	paceAt  unit.Time // for which its pace is; unit.Never while it does not wait
+	held    unit.Time // by its pace while its port was free; while it waits, less when that began
 	next    int32     // in the port's ring
 	nic     int32
 	port    int32
@@ -227,6 +228,7 @@ func (h *Hosts) Handle(e *engine.Event) {
 		s := &h.senders[e.A]
 		if s.paceAt == h.Net.Q.Now() { // else the rate was raised meanwhile
 			s.paceAt = unit.Never
+			s.held += h.Net.Q.Now()
 			h.ready(e.A, s)
 		}
 	case KindCC:
@@ -303,3 +305,28 @@ func (h *Hosts) unring(c int32, s *sender) {
 
 // Retransmitted returns how many packets a connection has sent again.
 func (h *Hosts) Retransmitted(c int32) int64 { return int64(h.senders[c].qp.Retransmitted) }
+
+// Held returns how long congestion control's pace has kept a connection's packets back
+// so far while its port was free.
+func (h *Hosts) Held(c int32) unit.Time {
+	s := &h.senders[c]
+	if s.paceAt != unit.Never {
+		return s.held + h.Net.Q.Now()
+	}
+	return s.held
+}
+
+// Port returns the port by which a connection sends.
+func (h *Hosts) Port(c int32) int32 { return h.senders[c].port }
+
+// Path returns the ports by which a connection's packets go, hop by hop, from the NIC's
+// own unless they take turns there; balanced as if load balancing were perfect, from the
+// first switch on, with all ports that it may choose among.
+func (h *Hosts) Path(c int32, balanced bool) [][]int32 {
+	s := &h.senders[c]
+	hops := h.Net.Path(s.port, s.dst, s.loc, s.hash, balanced)
+	if balanced || s.sprayed {
+		return hops
+	}
+	return append([][]int32{{s.port}}, hops...)
+}

@@ -60,7 +60,7 @@ func (h *Hosts) ready(c int32, s *sender) {
 	}
 	now := h.Net.Q.Now()
 	if s.pace.NextAt > now {
-		h.wait(c, s)
+		h.wait(now, c, s)
 		return
 	}
 	h.enring(c, s)
@@ -197,11 +197,13 @@ func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int
 		h.enring(c, s)
 		return
 	}
-	h.wait(c, s)
+	h.wait(op.BusyUntil, c, s)
 }
 
-// wait holds a sender back until its pace allows the next packet.
-func (h *Hosts) wait(c int32, s *sender) {
+// wait holds a sender back until its pace allows the next packet; from is when its port
+// would have been free, 0 when it waits already.
+func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
+	s.held -= from
 	s.paceAt = s.pace.NextAt
 	h.Net.Q.Push(s.paceAt, KindPace, c, 0)
 }
@@ -213,7 +215,7 @@ func (h *Hosts) decide(c int32) {
 		h.OnRate(c, s.pace.Rate)
 	}
 	if s.paceAt != unit.Never && s.pace.NextAt < s.paceAt {
-		h.wait(c, s)
+		h.wait(0, c, s)
 	}
 	if s.pace.Timer != s.timerAt {
 		s.timerAt = s.pace.Timer

@@ -3,8 +3,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"railyard/internal/result"
@@ -24,6 +26,7 @@ func Text(w io.Writer, s *result.Summary) {
 		fmt.Fprintln(w, "Congestion control:", s.Congestion)
 	}
 	steps(w, s)
+	lost(w, s)
 	colls(w, s.Collectives)
 	network(w, s)
 	slowest(w, s.Slowest)
@@ -48,6 +51,31 @@ func steps(w io.Writer, s *result.Summary) {
 		}
 		share := float64(p.v) / total
 		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, bar(share, 40))
+	}
+}
+
+// lost says what the chain of operations that the step's end waited for lost beyond line
+// rate, largest first, down to half a per cent of the step.
+func lost(w io.Writer, s *result.Summary) {
+	c := s.Chain
+	if c == nil {
+		return
+	}
+	type part struct {
+		name string
+		v    int64
+	}
+	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision}, {"oversubscription", c.Oversub}, {"incast", c.Incast},
+		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans}, {"other transfers of the NIC or NVLink port", c.SharedNIC}, {"latency", c.Latency}}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
+	var said []string
+	for _, p := range parts {
+		if 200*p.v >= s.StepTime && p.v > 0 {
+			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", p.name, unit.Time(p.v), 100*float64(p.v)/float64(s.StepTime)))
+		}
+	}
+	if len(said) > 0 {
+		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+strings.Join(said, ", "))
 	}
 }
 

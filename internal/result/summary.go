@@ -32,6 +32,9 @@ type Summary struct {
 	ExposedOther int64 `json:"exposed_other_ps"`
 	Bubble       int64 `json:"bubble_ps"`
 
+	// Chain is the step once more, along the operations that its end waited for.
+	Chain *Causes `json:"chain,omitempty"`
+
 	GPUs           int     `json:"gpus"`
 	Params         int64   `json:"parameters,omitempty"`
 	Tokens         int64   `json:"tokens,omitempty"`
@@ -73,6 +76,21 @@ type Summary struct {
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`
 	PeakMemory  int64   `json:"peak_memory_bytes"`
+}
+
+// Causes is where a chain of operations, each of which waited for the one before, spent
+// its time. The parts add up to it.
+type Causes struct {
+	Compute   int64 `json:"compute_ps"`
+	Ideal     int64 `json:"line_rate_ps"`
+	Latency   int64 `json:"latency_ps"`
+	Held      int64 `json:"rate_not_given_back_ps"`
+	Collision int64 `json:"hash_collision_ps"`
+	Oversub   int64 `json:"oversubscription_ps"`
+	Incast    int64 `json:"incast_ps"`
+	Pause     int64 `json:"pause_ps"`
+	Retrans   int64 `json:"sent_again_ps"`
+	SharedNIC int64 `json:"shared_nic_ps"`
 }
 
 // Collective sums up the instances of one collective.

@@ -100,10 +100,12 @@ type CollectiveRow struct {
 	Start     int64  `parquet:"start_ps"`
 	End       int64  `parquet:"end_ps"`
 	Ideal     int64  `parquet:"ideal_ps"`
-	Latency   int64  `parquet:"latency_ps"`   // propagation, switches, NICs, NVLink
-	Collision int64  `parquet:"collision_ps"` // flows hashed onto one link
-	Incast    int64  `parquet:"incast_ps"`    // senders to one receiver
-	Pause     int64  `parquet:"pause_ps"`     // PFC
+	Latency   int64  `parquet:"latency_ps"`             // propagation, switches, NICs, NVLink
+	Collision int64  `parquet:"collision_ps"`           // flows hashed onto one link
+	Oversub   int64  `parquet:"oversubscription_ps"`    // less capacity between switches than flows ask for
+	Incast    int64  `parquet:"incast_ps"`              // senders to one receiver
+	Held      int64  `parquet:"rate_not_given_back_ps"` // congestion control, while the path was free
+	Pause     int64  `parquet:"pause_ps"`               // PFC
 	Retrans   int64  `parquet:"retransmission_ps"`
 	SharedNIC int64  `parquet:"shared_nic_ps"` // the sender's other queue pairs, or NVLink's other transfers
 	Late      int64  `parquet:"late_ps"`       // ranks that came later than the first

@@ -1,13 +1,11 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 
 	"railyard/internal/coll"
 	"railyard/internal/fabric"
 	"railyard/internal/result"
-	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -15,21 +13,23 @@ import (
 // maxCollectiveRows bounds the table of collectives.
 const maxCollectiveRows = 100_000
 
-// blamer splits what collectives took beyond line rate into causes.
+// blamer splits what operations took beyond line rate into causes.
 type blamer struct {
 	*Run
+	*sharing
 	pauses  pauseIndex
 	flows   map[int32]int // queue pairs that waited at a port
 	senders map[int32]map[int32]bool
-	first   []int32              // by operation: its first message, -1 for none
-	next    []int32              // by message: the operation's next one
-	earlier bool                 // the transfer that lost most was slow because of what its queue pair met before
-	own     map[int32]unit.Bytes // what each NIC sends of the collective at hand
-	spare   unit.Time            // what of its time at line rate the chain's own bytes do not take
+	ops     [][2]int  // by collective: its first operation and the one behind its last
+	first   []int32   // by operation: its first message, -1 for none
+	next    []int32   // by message: the operation's next one
+	earlier bool      // the transfer that lost most was slow because of what its queue pair met before
+	shared  int       // flows at the port where it lost most
+	spare   unit.Time // what of its time at line rate the chain's own bytes do not take
 }
 
 func (r *Run) newBlamer() *blamer {
-	b := &blamer{Run: r, pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{}, own: map[int32]unit.Bytes{},
+	b := &blamer{Run: r, sharing: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
 		first: make([]int32, len(r.DAG.Ops)), next: make([]int32, len(r.MessageOp))}
 	r.Net.Waits.Each(func(w fabric.Wait) {
 		if w.Total > 0 {
@@ -41,8 +41,15 @@ func (r *Run) newBlamer() *blamer {
 			b.senders[w.Port][src] = true
 		}
 	})
+	b.ops = make([][2]int, len(r.DAG.Colls))
 	for i := range b.first {
 		b.first[i] = -1
+		if c := r.DAG.Ops[i].Coll; c >= 0 {
+			if b.ops[c][1] == 0 {
+				b.ops[c][0] = i
+			}
+			b.ops[c][1] = i + 1
+		}
 	}
 	for m := len(r.MessageOp) - 1; m >= 0; m-- {
 		b.next[m], b.first[r.MessageOp[m]] = b.first[r.MessageOp[m]], int32(m)
@@ -51,28 +58,26 @@ func (r *Run) newBlamer() *blamer {
 }
 
 // causes fills the table of collectives. It reports whether it had to stop.
-func (r *Run) causes(t *result.Tables) (cut bool) {
-	n := len(r.DAG.Colls)
-	from, last, whole, ops := make([]unit.Time, n), make([]int32, n), make([]bool, n), make([][2]int, n)
+func (b *blamer) causes(t *result.Tables) (cut bool) {
+	n := len(b.DAG.Colls)
+	from, last, whole := make([]unit.Time, n), make([]int32, n), make([]bool, n)
 	for i := range from {
-		from[i], last[i], whole[i], ops[i][0] = unit.Never, -1, true, len(r.DAG.Ops)
+		from[i], last[i], whole[i] = unit.Never, -1, true
 	}
-	for i := range r.DAG.Ops {
-		c := r.DAG.Ops[i].Coll
+	for i := range b.DAG.Ops {
+		c := b.DAG.Ops[i].Coll
 		if c < 0 {
 			continue
 		}
-		ops[c] = [2]int{min(ops[c][0], i), i + 1}
 		switch {
-		case r.end[i] == unit.Never:
+		case b.end[i] == unit.Never:
 			whole[c] = false
 		default:
-			if from[c] = min(from[c], r.start[i]); last[c] < 0 || r.end[i] > r.end[last[c]] {
+			if from[c] = min(from[c], b.start[i]); last[c] < 0 || b.end[i] > b.end[last[c]] {
 				last[c] = int32(i)
 			}
 		}
 	}
-	b := r.newBlamer()
 	for c := range from {
 		if last[c] < 0 || !whole[c] {
 			continue
@@ -80,25 +85,23 @@ func (r *Run) causes(t *result.Tables) (cut bool) {
 		if len(t.Collectives) >= maxCollectiveRows {
 			return true
 		}
-		bound := b.sent(int32(c), ops[c][0], ops[c][1])
-		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c], bound))
+		t.Collectives = append(t.Collectives, b.collective(int32(c), from[c], last[c]))
 	}
 	return false
 }
 
-// sent sums up what each NIC sends of a collective, whose operations lie between two
-// numbers, and returns how long the NIC with most takes at line rate: 0 for transfers
-// that are no collective, each of which would have the NIC to itself.
-func (b *blamer) sent(c int32, from, to int) (bound unit.Time) {
-	clear(b.own)
-	if b.DAG.Colls[c].Kind == coll.SendRecv {
+// bound is what a collective takes at line rate if its fullest NIC sends all the time: 0
+// for transfers that are no collective, each of which would have the NIC to itself.
+func (b *blamer) bound(c int32) (bound unit.Time) {
+	if c < 0 || b.DAG.Colls[c].Kind == coll.SendRecv {
 		return 0
 	}
-	for i := from; i < to; i++ {
+	sent := map[int32]unit.Bytes{}
+	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
 		if o := &b.DAG.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
 			src, _ := b.Hosts.Peers(b.Hosts.Messages[b.first[i]].Conn)
-			b.own[src] += b.wireBytes(o.Bytes)
-			bound = max(bound, unit.Serialize(b.own[src], b.nicRate(src)))
+			sent[src] += b.wireBytes(o.Bytes)
+			bound = max(bound, unit.Serialize(sent[src], b.nicRate(src)))
 		}
 	}
 	return bound
@@ -117,47 +120,87 @@ const maxCriticalRows = 50_000
 
 // critical follows the operation that ended last back to the beginning.
 func (r *Run) critical(t *result.Tables) {
-	last := int32(-1)
-	for i := range r.DAG.Ops {
-		if r.end[i] != unit.Never && (last < 0 || r.end[i] >= r.end[last]) {
-			last = int32(i)
-		}
-	}
-	for op := last; op >= 0 && len(t.Critical) < maxCriticalRows; op = r.cause[op] {
+	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.cause[op] {
 		o := &r.DAG.Ops[op]
 		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.start[op]), End: int64(r.end[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
 	}
 	slices.Reverse(t.Critical)
 }
 
-// collective walks the chain of transfers that ended last back to where it began. Bound
-// is what the collective takes at line rate if its NICs send all the time.
-func (b *blamer) collective(c int32, from unit.Time, last int32, bound unit.Time) result.CollectiveRow {
+// link is one piece of a chain of operations, each of which waited for the one before.
+type piece struct {
+	op, message int32 // message: -1 for a computation, or inside a server
+	from, to    unit.Time
+}
+
+// chain walks back from an operation's end to a time: to what set it free, or, where a
+// message had to wait for older ones of its queue pair, to the last of those. Only is
+// the collective whose messages count for that, -1 for all.
+func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) {
+	at := piece{op: last, message: b.lastMessage(last), from: b.start[last], to: b.end[last]}
+	for {
+		older := int32(-1)
+		if at.message >= 0 {
+			older = b.older(at.message)
+		}
+		if older >= 0 && (only < 0 || b.DAG.Ops[b.MessageOp[older]].Coll == only) {
+			at.from = b.done(older)
+			pieces = append(pieces, at)
+			op := b.MessageOp[older]
+			at = piece{op: op, message: older, from: b.start[op], to: b.done(older)}
+			continue
+		}
+		pieces = append(pieces, at)
+		op := b.cause[at.op]
+		if op < 0 || at.from <= from {
+			return pieces
+		}
+		at = piece{op: op, message: b.lastMessage(op), from: b.start[op], to: b.end[op]}
+	}
+}
+
+// lastMessage is the message of an operation that was delivered last.
+func (b *blamer) lastMessage(op int32) int32 {
+	last := b.first[op]
+	for m := last; m >= 0; m = b.next[m] {
+		if b.Hosts.Messages[m].Done > b.Hosts.Messages[last].Done {
+			last = m
+		}
+	}
+	return last
+}
+
+// collective walks the chain of transfers that ended last back to where it began.
+func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
 	k := &b.DAG.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(), Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
 		Start: int64(from), End: int64(b.end[last]), Port: -1, At: int64(from)}
-	t, worst := b.end[last], unit.Time(0)
-	b.earlier, b.spare = false, bound
-	for op := last; op >= 0 && b.start[op] >= from; op = b.cause[op] {
-		if b.DAG.Ops[op].Coll == c {
-			b.spare -= b.measure(op).line
+	chain := b.chain(last, from, c)
+	b.earlier, b.shared, b.spare = false, 0, b.bound(c)
+	for _, p := range chain {
+		if b.DAG.Ops[p.op].Coll == c {
+			b.spare -= b.measure(p).line
 		}
 	}
-	for op := last; op >= 0 && t > from; op = b.cause[op] {
-		o := &b.DAG.Ops[op]
+	t, worst := b.end[last], unit.Time(0)
+	for _, p := range chain {
+		o := &b.DAG.Ops[p.op]
+		if t <= from {
+			break
+		}
 		switch {
 		case o.Coll == c:
-			if lost := b.transfer(&row, op, worst); lost > worst {
-				worst, row.At = lost, int64(b.start[op])
+			if lost := b.transfer(&row, p, worst); lost > worst {
+				worst, row.At = lost, int64(p.from)
 			}
 		case o.Compute() && o.Class == workload.Other: // a protocol's synchronisation
-			row.Latency += int64(b.end[op] - b.start[op])
+			row.Latency += int64(p.to - p.from)
 		default:
 			row.Late += int64(t - from)
 			t = from
 			continue
 		}
-		t = b.start[op]
+		t = p.from
 	}
 	row.Late += int64(max(t-from, 0))
 	row.Why = b.explain(&row)
@@ -165,156 +208,82 @@ func (b *blamer) collective(c int32, from unit.Time, last int32, bound unit.Time
 }
 
 // alone is what a transfer would have taken without any other: its time on the line and
-// its latency; of a transfer between servers also its message that was delivered last.
+// its latency, and for one that changed rails first the NVLink there.
 type alone struct {
-	line, latency unit.Time
-	message       int32 // -1 inside a server
+	line, latency, relay unit.Time
 }
 
-func (b *blamer) measure(op int32) (a alone) {
-	o := &b.DAG.Ops[op]
-	took := b.end[op] - b.start[op]
-	if a.message = b.first[op]; a.message < 0 {
+func (b *blamer) measure(p piece) (a alone) {
+	o := &b.DAG.Ops[p.op]
+	took := p.to - p.from
+	if p.message < 0 {
 		a.line = min(unit.Serialize(o.Bytes, b.NVLink.Rate), took)
 		a.latency = min(b.NVLink.Latency, took-a.line)
 		return a
 	}
 	parts := unit.Rate(0)
-	for x := a.message; x >= 0; x = b.next[x] {
-		if parts++; b.Hosts.Messages[x].Done > b.Hosts.Messages[a.message].Done {
-			a.message = x
-		}
+	for x := b.first[p.op]; x >= 0; x = b.next[x] {
+		parts++
 	}
-	src, dst := b.Hosts.Peers(b.Hosts.Messages[a.message].Conn)
-	rate, path := b.pathOf(int(src), int(dst))
-	a.line = min(unit.Serialize(b.wireBytes(o.Bytes), min(b.nicRate(src), rate*parts)), took)
-	a.latency = min(path+2*b.Host.Latency, took-a.line)
+	msg := &b.Hosts.Messages[p.message]
+	src, _ := b.Hosts.Peers(msg.Conn)
+	path := b.cost(msg.Conn)
+	a.relay = max(0, min(msg.Posted, p.to)-p.from)
+	took -= a.relay
+	a.line = min(unit.Serialize(b.wireBytes(o.Bytes), min(b.nicRate(src), path.rate*parts)), took)
+	a.latency = min(path.latency, took-a.line)
 	return a
 }
 
 // transfer books one transfer of a chain and returns what it lost to others.
-func (b *blamer) transfer(row *result.CollectiveRow, op int32, worst unit.Time) unit.Time {
-	a := b.measure(op)
-	lost := b.end[op] - b.start[op] - a.line - a.latency
+func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) unit.Time {
+	a := b.measure(p)
 	row.Ideal, row.Latency = row.Ideal+int64(a.line), row.Latency+int64(a.latency)
-	if a.message < 0 {
+	lost := p.to - p.from - a.relay - a.line - a.latency
+	if p.message < 0 {
 		row.SharedNIC += int64(lost)
 		return lost
+	}
+	if a.relay > 0 {
+		d := min(a.relay, unit.Serialize(b.DAG.Ops[p.op].Bytes, b.NVLink.Rate)+b.NVLink.Latency)
+		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
 	}
 	if lost <= 0 {
 		return 0
 	}
-	lost, port := b.split(row, a.message, op, lost)
-	if lost > worst {
-		row.Port, b.earlier = port, b.troubles.all[a.message].earlier
+	beyond, port, flows := b.split(row, p, a, lost)
+	if beyond > worst {
+		row.Port, b.shared, b.earlier = port, flows, b.troubles.all[p.message].earlier
 	}
-	return lost
+	return beyond
 }
 
-// split books what a transfer took beyond its own bytes and latency, by what its last
-// message met: to line rate as long as its NIC sent the rest of the collective; to
-// pauses as long as its path was paused; to the NIC as long as that sent other things;
-// to packets sent again by their share; and the rest to the queue in which its packets
-// waited most, which also made congestion control slow it down. Where there was none,
-// the rest is latency. It returns what was beyond line rate, and the port to blame.
-func (b *blamer) split(row *result.CollectiveRow, m, op int32, lost unit.Time) (beyond unit.Time, port int32) {
-	msg, met := &b.Hosts.Messages[m], &b.troubles.all[m]
-	largest := unit.Time(0)
-	book := func(to *int64, d unit.Time, at int32) {
-		d = max(0, min(d, lost))
-		*to += int64(d)
-		if lost -= d; d > largest {
-			largest, port = d, at
+// step sums up where the time of the operations went that the end of the run waited for.
+func (b *blamer) step(last int32) *result.Causes {
+	chain := b.chain(last, 0, -1)
+	spare := map[int32]unit.Time{}
+	for _, p := range chain {
+		if o := &b.DAG.Ops[p.op]; !o.Compute() {
+			if _, ok := spare[o.Coll]; !ok {
+				spare[o.Coll] = b.bound(o.Coll)
+			}
+			spare[o.Coll] -= b.measure(p).line
 		}
 	}
-	src, _ := b.Hosts.Peers(msg.Conn)
-	nic := b.nicPort(msg.Conn)
-	wire := b.wireBytes(b.DAG.Ops[op].Bytes)
-	others := max(0, unit.Bytes(met.sent)-wire)
-	same := min(others, max(0, b.own[src]-wire))
-	whole := max(0, min(b.spare, unit.Serialize(same, b.nicRate(src))))
-	b.spare -= min(whole, lost)
-	row.Ideal += int64(min(whole, lost))
-	lost -= min(whole, lost)
-	beyond, port = lost, nic
-	paused, at := b.paused(msg.Conn, op)
-	book(&row.Pause, paused, at)
-	book(&row.SharedNIC, unit.Serialize(others-same, b.nicRate(src)), nic)
-	if again := float64(met.again); again > 0 {
-		sent := float64(msg.Bytes)/float64(b.Host.RC.MTU) + again
-		book(&row.Retrans, unit.Time(float64(lost)*again/sent), nic)
-	}
-	top := met.port
-	if top < 0 && !met.sampled { // too short for a sample: where its queue pair waits at other times
-		if w := b.worstQueue(msg.Conn); w != nil {
-			top = w.Port
+	sum, row := &result.Causes{}, &result.CollectiveRow{}
+	for _, p := range chain {
+		switch o := &b.DAG.Ops[p.op]; {
+		case !o.Compute():
+			b.spare = spare[o.Coll]
+			b.transfer(row, p, unit.Never)
+			spare[o.Coll] = b.spare
+		case o.Class == workload.Other:
+			row.Latency += int64(p.to - p.from)
+		default:
+			sum.Compute += int64(p.to - p.from)
 		}
 	}
-	switch {
-	case top < 0 || b.flows[top] < 2:
-		book(&row.Latency, lost, nic)
-	case b.Graph.Nodes[b.Net.Ports[b.Net.Ports[top].Peer].Node].Role == topo.Host && len(b.senders[top]) > 1:
-		book(&row.Incast, lost, top)
-	default:
-		book(&row.Collision, lost, top)
-	}
-	return beyond, port
-}
-
-// paused is how long a transfer's path was paused, and at which port longest.
-func (b *blamer) paused(conn, op int32) (sum unit.Time, port int32) {
-	sum, port = b.pauses.overlap(b.nicPort(conn), b.start[op], b.end[op]), b.nicPort(conn)
-	b.Net.Waits.Of(conn, func(w fabric.Wait) {
-		if d := b.pauses.overlap(w.Port, b.start[op], b.end[op]); d > sum || d == sum && w.Port < port {
-			sum, port = d, w.Port
-		}
-	})
-	return sum, port
-}
-
-// explain says the largest part in a sentence.
-func (b *blamer) explain(row *result.CollectiveRow) string {
-	took := unit.Time(row.End - row.Start)
-	gap := took - unit.Time(row.Ideal)
-	if gap <= 0 {
-		return "at line rate"
-	}
-	port, shared := "the network", 0
-	if row.Port >= 0 {
-		port, shared = b.PortName(row.Port), b.flows[row.Port]
-	}
-	before := ""
-	if b.earlier {
-		before = "; that was earlier, congestion control has not given the rate back"
-	}
-	parts := []struct {
-		ps   int64
-		text string
-	}{
-		{row.Latency, "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
-		{row.Collision, fmt.Sprintf("%d flows share the link %s, where hashing or the topology put them together%s", shared, port, before)},
-		{row.Incast, fmt.Sprintf("incast: %d flows from different senders end at %s%s", shared, port, before)},
-		{row.Pause, fmt.Sprintf("PFC paused %s%s", port, b.root(row.Port))},
-		{row.Retrans, "packets that were sent again"},
-		{row.SharedNIC, "other transfers of the same NIC or NVLink port were served meanwhile"},
-		{row.Late, "a rank came later than the first one"},
-	}
-	top := parts[0]
-	for _, p := range parts[1:] {
-		if p.ps > top.ps {
-			top = p
-		}
-	}
-	return fmt.Sprintf("%v of the %v beyond line rate: %s", unit.Time(top.ps), gap, top.text)
-}
-
-// root names whose congestion paused a port.
-func (b *blamer) root(port int32) string {
-	if port < 0 {
-		return ""
-	}
-	if chain := b.pauseChain(port); len(chain) > 0 {
-		return ", root " + chain[len(chain)-1]
-	}
-	return ""
+	sum.Ideal, sum.Latency, sum.Held, sum.Collision, sum.Oversub = row.Ideal, row.Latency, row.Held, row.Collision, row.Oversub
+	sum.Incast, sum.Pause, sum.Retrans, sum.SharedNIC = row.Incast, row.Pause, row.Retrans, row.SharedNIC
+	return sum
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 )
 
 func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Collision + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late
+	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late
 }
 
 // The parts of a collective's gap add up to it, and the largest is what the scenario
@@ -23,10 +24,13 @@ func TestCauses(t *testing.T) {
 		part func(result.CollectiveRow) int64
 		why  string
 	}{
-		"incast":          {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
-		"latency":         {"fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps, cable: 300m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {ring-allreduce: {bytes: 64KiB}}}", func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
-		"hash collisions": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
-		"a paused fabric": {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 40KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
+		"incast":           {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
+		"a rate kept low":  {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn, dcqcn: {profile: paper}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Held }, "has not given back the rate"},
+		"oversubscription": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 8MB}, {from: host-2/gpu-1, to: host-10/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-11/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
+		"latency":          {"fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps, cable: 300m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {ring-allreduce: {bytes: 64KiB}}}", func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
+		"hash collisions":  {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
+		// The flow beside the incast has room on every link of its own: PFC takes it along.
+		"a paused fabric": {"fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 100KB, xon: 50KB}}}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-2/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}]}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
 		"a shared NIC":    {"fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
 		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
 		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return c.Latency }, ""},
@@ -59,7 +63,7 @@ func TestCauses(t *testing.T) {
 func TestCausesByMessage(t *testing.T) {
 	const flow = 4 * unit.MB
 	for _, pause := range []unit.Time{0, 200 * unit.Millisecond} {
-		p := load(t, "name: x\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n").Plan
+		p := load(t, "name: x\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn, dcqcn: {profile: paper}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n").Plan
 		b := workload.NewBuilder(9)
 		var all []int32
 		b.Collective(workload.Collective{Name: "first", Kind: coll.SendRecv, Class: workload.Other, Bytes: flow, Ranks: []int{0, 1, 2, 3, 4}}, func() {
@@ -83,12 +87,44 @@ func TestCausesByMessage(t *testing.T) {
 		}
 		_, tab, _ := r.Outcome("")
 		first, second := tab.Collectives[0], tab.Collectives[1]
-		if 2*first.Incast < gapParts(first) {
+		if first.Incast == 0 || 2*(first.Incast+first.Held) < gapParts(first) {
 			t.Errorf("the incast: %+v", first)
 		}
-		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 && (100*second.Incast > gapParts(second) || slow > 1.05) || pause == 0 && (slow < 1.2 || 2*second.Incast < gapParts(second) || !strings.Contains(second.Why, "earlier")) {
+		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 && (100*(second.Incast+second.Held) > gapParts(second) || slow > 1.05) || pause == 0 && (slow < 1.2 || 2*second.Held < gapParts(second) || !strings.Contains(second.Why, "not given back") || !strings.Contains(second.Why, "earlier")) {
 			t.Errorf("after %v, %.2f times the ideal: %+v", pause, slow, second)
 		}
+	}
+}
+
+// Three flows into one NIC lose their time to the rate that DCQCN has cut and not given
+// back: without congestion control they save it, with spraying they do not. The report
+// names it for the collective, for the slowest message and for the step.
+func TestRateNotGivenBack(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/three-flows.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(sets ...string) (*result.Summary, *result.Tables) {
+		_, s, tab := runAll(t, string(text), append([]string{"cc.dcqcn.profile=paper"}, sets...)...)
+		return s, tab
+	}
+	s, tab := run()
+	free, _ := run("cc.algorithm=none")
+	row := tab.Collectives[0]
+	for where, why := range map[string]string{"collective": row.Why, "slowest": s.Slowest.Why} {
+		if !strings.Contains(why, "congestion control has not given back the rate") {
+			t.Errorf("%s: %s", where, why)
+		}
+	}
+	saved := s.StepTime - free.StepTime
+	for where, blamed := range map[string]int64{"collective": row.Held, "step": s.Chain.Held} {
+		if d := blamed - saved; max(d, -d) > s.StepTime/50 {
+			t.Errorf("%s: %v blamed on the rate, a run without congestion control saves %v", where, unit.Time(blamed), unit.Time(saved))
+		}
+	}
+	c := s.Chain
+	if sum := c.Compute + c.Ideal + c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC; sum != s.StepTime {
+		t.Errorf("the chain's parts are %v of %v", unit.Time(sum), unit.Time(s.StepTime))
 	}
 }
 

@@ -149,7 +149,7 @@ func (x *Exec) network(i int32, src, dst int) {
 	n := max(1, min(x.QPs, int(o.Bytes/unit.Bytes(x.Host.RC.MTU))))
 	x.parts[i] = uint8(n)
 	for q := range n {
-		x.troubles.posted(x.Graph.NICOf[src])
+		x.troubles.posted()
 		b := o.Bytes*unit.Bytes(q+1)/unit.Bytes(n) - o.Bytes*unit.Bytes(q)/unit.Bytes(n)
 		x.MessageOp = append(x.MessageOp, i)
 		x.Hosts.Send(x.Conn(src, dst, q), b, int64(i))

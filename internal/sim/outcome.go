@@ -38,7 +38,11 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	r.flows(s, t)
 	r.ports(s, t)
 	s.Collectives = r.collectives()
-	s.Slowest = r.slowest()
+	b := r.newBlamer()
+	s.Slowest = b.slowest()
+	if last := r.lastOp(); last >= 0 {
+		s.Chain = b.step(last)
+	}
 	var limits []string
 	if r.missed > 0 {
 		limits = append(limits, "pauses.parquet holds the first 200000 PFC events")
@@ -46,7 +50,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 	if r.sampler.rates.missed > 0 {
 		limits = append(limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate", maxRateRows))
 	}
-	if r.causes(t) {
+	if b.causes(t) {
 		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
 	}
 	if r.ranks(t) {
@@ -66,13 +70,8 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 // timeline splits the step as the rank that ended last saw it: its computing, and
 // each gap before a computation by what held it up. The parts add up to the step time.
 func (r *Run) timeline(s *result.Summary) {
-	lastOp := int32(-1)
+	lastOp := r.lastOp()
 	now := r.Net.Q.Now()
-	for i := range r.DAG.Ops {
-		if r.end[i] != unit.Never && (lastOp < 0 || r.end[i] >= r.end[lastOp]) {
-			lastOp = int32(i)
-		}
-	}
 	s.StepTime = int64(now)
 	if lastOp < 0 {
 		return
@@ -102,6 +101,17 @@ func (r *Run) timeline(s *result.Summary) {
 		r.blame(s, lastOp, at, tail)
 	}
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
+}
+
+// lastOp is the operation that ended last, -1 for none.
+func (r *Run) lastOp() int32 {
+	last := int32(-1)
+	for i := range r.DAG.Ops {
+		if r.end[i] != unit.Never && (last < 0 || r.end[i] >= r.end[last]) {
+			last = int32(i)
+		}
+	}
+	return last
 }
 
 // blame books a gap that began at a time to what held the rank up: it follows the

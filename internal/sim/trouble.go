@@ -1,55 +1,46 @@
 package sim
 
-import (
-	"railyard/unit"
-)
+import "railyard/unit"
 
-// trouble is what held up a message.
+// trouble is what held up a message, taken down while it was under way.
 type trouble struct {
-	sent    int64 // bytes that its NIC had sent when it was posted; when it was delivered, that the NIC sent since
-	port    int32 // where its packets waited longest, -1 for nowhere
-	again   int32 // packets that its queue pair sent again meanwhile
-	sampled bool  // packets of it were looked at
-	earlier bool  // port is where an earlier message waited, and congestion control still holds back
+	held    unit.Time // how long congestion control's pace kept its packets back
+	port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
+	again   int32     // packets that its queue pair sent again meanwhile
+	sampled bool      // packets of it were looked at
+	earlier bool      // port is where an earlier message waited
 }
 
 // troubles records them while messages come and go.
 type troubles struct {
-	net   *Network
-	all   []trouble // by message
-	again []int64   // by queue pair: packets sent again so far
-	port  []int32   // by queue pair: port+1 where its packets waited last
+	net *Network
+	all []trouble // by message
+	qps []soFar   // by queue pair
+}
+
+// soFar is a queue pair's counters when its last message was delivered.
+type soFar struct {
+	held  unit.Time
+	again int64
+	port  int32 // port+1 where its packets waited last
 }
 
 func newTroubles(n *Network) *troubles { return &troubles{net: n} }
 
 // posted is called before a message is handed to a NIC.
-func (t *troubles) posted(nic int) {
-	t.all = append(t.all, trouble{sent: t.sent(nic), port: -1})
-}
-
-// sent is what a NIC has sent so far, ACKs included.
-func (t *troubles) sent(nic int) (sum int64) {
-	n := t.net.Graph.NICs[nic]
-	for _, l := range n.Links {
-		sum += t.net.Net.Ports[t.net.Port(l, t.net.Graph.Hosts[n.Host])].TxBytes
-	}
-	return sum
-}
+func (t *troubles) posted() { t.all = append(t.all, trouble{port: -1}) }
 
 // delivered takes down what a queue pair met since its last message was delivered.
 func (t *troubles) delivered(m int32) {
 	h := t.net.Hosts
 	conn := h.Messages[m].Conn
-	for int(conn) >= len(t.again) {
-		t.again, t.port = append(t.again, 0), append(t.port, 0)
+	for int(conn) >= len(t.qps) {
+		t.qps = append(t.qps, soFar{})
 	}
-	x := &t.all[m]
-	src, _ := h.Peers(conn)
-	x.sent = t.sent(int(src)) - x.sent
-	again := h.Retransmitted(conn)
-	x.again = int32(min(again-t.again[conn], 1<<30))
-	t.again[conn] = again
+	x, q := &t.all[m], &t.qps[conn]
+	held, again := h.Held(conn), h.Retransmitted(conn)
+	x.held, x.again = held-q.held, int32(min(again-q.again, 1<<30))
+	q.held, q.again = held, again
 	if t.net.Net.Waits == nil {
 		return
 	}
@@ -57,22 +48,8 @@ func (t *troubles) delivered(m int32) {
 	x.sampled = w.Samples > 0
 	switch {
 	case w.Total > 0:
-		x.port = w.Port
-		t.port[conn] = w.Port + 1
-	case t.port[conn] > 0 && t.held(conn):
-		x.port, x.earlier = t.port[conn]-1, true
+		x.port, q.port = w.Port, w.Port+1
+	case q.port > 0:
+		x.port, x.earlier = q.port-1, true
 	}
-}
-
-// held reports whether congestion control keeps a queue pair below its line's rate.
-func (t *troubles) held(conn int32) bool {
-	c, ok := t.net.Hosts.Controller(conn).(interface {
-		Rates() (current, target unit.Rate)
-	})
-	if !ok {
-		return false
-	}
-	src, _ := t.net.Hosts.Peers(conn)
-	now, _ := c.Rates()
-	return now < t.net.Graph.Links[t.net.Graph.NICs[src].Links[0]].Rate
 }

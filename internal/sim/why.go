@@ -14,7 +14,7 @@ import (
 // slowest finds the message that took longest beyond its ideal and explains it
 // from what was recorded about its queue pair: at which queue its packets
 // waited most, who else waited there, and who paused that port.
-func (r *Run) slowest() *result.Slowest {
+func (r *blamer) slowest() *result.Slowest {
 	worst, excess := int32(-1), unit.Time(-1)
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
@@ -44,8 +44,34 @@ func (r *Run) slowest() *result.Slowest {
 		w.PausedBy = r.pauseChain(top.Port)
 		w.Paused = int64(r.Net.PausedFor(top.Port))
 	}
-	w.Why = r.sentence(w, m.Conn, top)
+	w.Why = r.sentence(w, m.Conn, top, r.message(worst))
 	return w
+}
+
+// message splits one message's time into causes; while older messages of its queue pair
+// went first, what those took at line rate was its NIC's.
+func (b *blamer) message(m int32) *result.CollectiveRow {
+	posted := b.Hosts.Messages[m].Posted
+	row := &result.CollectiveRow{Start: int64(posted), End: int64(b.Hosts.Messages[m].Done), Port: -1}
+	worst := unit.Time(0)
+	b.earlier, b.shared, b.spare = false, 0, 0
+	for x := m; x >= 0; {
+		p := piece{op: b.MessageOp[x], message: x, from: posted, to: b.done(x)}
+		older := b.older(x)
+		if older >= 0 && b.done(older) > posted {
+			p.from = b.done(older)
+		}
+		ideal := row.Ideal
+		worst = max(worst, b.transfer(row, p, worst))
+		if x != m {
+			row.SharedNIC, row.Ideal = row.SharedNIC+row.Ideal-ideal, ideal
+		}
+		if p.from == posted {
+			break
+		}
+		x = older
+	}
+	return row
 }
 
 func (r *Run) nicPort(conn int32) int32 {
@@ -108,12 +134,13 @@ func (r *Run) pauseChain(port int32) (chain []string) {
 }
 
 // sentence says in plain words what slowed the flow down most.
-func (r *Run) sentence(w *result.Slowest, conn int32, top *fabric.Wait) string {
+func (r *blamer) sentence(w *result.Slowest, conn int32, top *fabric.Wait, row *result.CollectiveRow) string {
 	slow := float64(w.Time) / float64(max(w.Ideal, 1))
 	s := fmt.Sprintf("%.2fx its ideal time of %v", slow, unit.Time(w.Ideal))
 	if slow < 1.05 {
 		return s + ": nothing slowed it down worth naming"
 	}
+	s += ": " + r.explain(row)
 	if w.Retrans > 0 {
 		s += fmt.Sprintf("; its queue pair sent %d packets again", w.Retrans)
 	}

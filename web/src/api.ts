@@ -28,7 +28,7 @@ export interface Ranks { from_ps: number; to_ps: number; names: string[]; spans:
 export interface Pause { At: number; What: string; Port: number; Priority: number; Cause: number }
 export interface Coll {
   Instance: number; Name: string; Kind: string; Class: string; Ranks: number; FirstRank: number; Bytes: number; Start: number; End: number; Ideal: number; Latency: number; Collision: number;
-  Incast: number; Pause: number; Retrans: number; SharedNIC: number; Late: number; Port: number; At: number; Why: string; Count?: number;
+  Oversub: number; Incast: number; Held: number; Pause: number; Retrans: number; SharedNIC: number; Late: number; Port: number; At: number; Why: string; Count?: number;
 }
 export interface Flow { From: string; To: string; QP: number; Bytes: number; Posted: number; Done: number; Ideal: number; Class: string }
 export interface Packet { number: number; at_ns: number; kind: string; from: string; to: string; sender: string; peer: string; again: boolean; qp: number; psn: number; ce: boolean; bytes: number; hex: string; fields: { layer: string; name: string; from: number; to: number; value: string; about: string }[] | null }
