@@ -54,7 +54,7 @@ func (b *Builder) AddHost() int32 {
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
 	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
-	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(),
+	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), cutsDown: c.Spec.DropMask(),
 		stream: rng.New(c.Seed, "wred/"+c.Name)})
 	return int32(len(b.nodes) - 1)
 }

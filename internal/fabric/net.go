@@ -132,6 +132,7 @@ type Net struct {
 	Pauses         int64 // transitions from running to paused
 	Storms         int64
 	StormDrops     int64
+	WREDDrops      int64
 
 	Waits  *WaitTable                                            // queueing delay by flow and port; nil: off
 	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
@@ -159,6 +160,7 @@ type Switch struct {
 	Spec     *queue.Spec // nil for hosts
 	Chooser  *route.Chooser
 	lossless uint8
+	cutsDown uint8 // classes whose WRED drops instead of marking
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32

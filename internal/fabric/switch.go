@@ -100,6 +100,11 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi i
 	c := p.Class
 	size := int64(p.Size)
 	q := &n.classes[n.slot(out, int(c))]
+	if (p.TOS&3 == 0 || sw.cutsDown&(1<<c) != 0) && n.early(sw, out, q, p) {
+		n.WREDDrops++
+		n.drop(out, pi, p)
+		return
+	}
 	if sw.lossless&(1<<c) != 0 {
 		if !n.admitLossless(sw, out, p) {
 			n.drop(out, pi, p)
@@ -173,7 +178,15 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	return true
 }
 
-// admitLossy applies tail drop and, without ECN, WRED drop.
+// early reports whether WRED drops a packet on its way into a queue. It does so without ECN, in a
+// lossless class as in any other (PFC keeps the buffer from running over, WRED does not ask), and
+// it does so to packets that are not ECN-capable where it would mark others (RFC 3168, section 5).
+func (n *Net) early(sw *Switch, out int32, q *classQ, p *Packet) bool {
+	w := &sw.Spec.Queues[p.Class].WRED
+	return w.Max > 0 && w.Hit(n.averaged(w, n.slot(out, int(p.Class)), q), &sw.stream)
+}
+
+// admitLossy applies tail drop.
 func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	k := &sw.Spec.Queues[p.Class]
 	limit := int64(k.Limit)
@@ -182,9 +195,6 @@ func (n *Net) admitLossy(sw *Switch, out int32, q *classQ, p *Packet) bool {
 	}
 	size := int64(p.Size)
 	if int64(q.bytes)+size > limit || sw.shared+size > sw.limit {
-		return false
-	}
-	if w := &k.WRED; w.Max > 0 && !w.ECN && w.Hit(n.averaged(w, n.slot(out, int(p.Class)), q), &sw.stream) {
 		return false
 	}
 	sw.shared += size

@@ -54,9 +54,13 @@ func newBench(t *testing.T, n int, tune func(*queue.Spec)) *bench {
 
 // put makes a packet of a DSCP and payload arrive at the switch at a time.
 func (b *bench) put(at unit.Time, in, dst int, dscp uint8, payload uint16) {
+	b.putECN(at, in, dst, dscp, payload, ECT0)
+}
+
+func (b *bench) putECN(at unit.Time, in, dst int, dscp uint8, payload uint16, ecn uint8) {
 	pi := b.Alloc()
 	p := &b.Packets[pi]
-	p.Dst, p.Payload, p.Size, p.Op, p.TOS = int32(dst), payload, payload+62, roce.WriteMiddle, dscp<<2|ECT0
+	p.Dst, p.Payload, p.Size, p.Op, p.TOS = int32(dst), payload, payload+62, roce.WriteMiddle, dscp<<2|ecn
 	b.Q.Push(at, KindArrive, b.in[in], pi)
 }
 

@@ -167,3 +167,13 @@ func (s *Spec) LosslessMask() (m uint8) {
 	}
 	return m
 }
+
+// DropMask returns the bit set of classes whose WRED drops every packet it picks, ECN-capable or not.
+func (s *Spec) DropMask() (m uint8) {
+	for i := range s.Queues {
+		if w := &s.Queues[i].WRED; w.Max > 0 && !w.ECN {
+			m |= 1 << i
+		}
+	}
+	return m
+}

@@ -139,6 +139,7 @@ func dropped(w io.Writer, s *result.Summary) {
 		n   int64
 		why string
 	}{
+		{s.DropsWRED, "by WRED, of packets that it does not or cannot mark"},
 		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", plural(int(s.PFCStorms), "storm"))},
 		{s.DropsDown, "on broken links"},
 		{s.DropsCorrupt, "corrupted on links"},

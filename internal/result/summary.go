@@ -67,6 +67,7 @@ type Summary struct {
 	FlowletMoves    int64 `json:"flowlet_moves"`
 	PFCStorms       int64 `json:"pfc_storms"`
 	DropsStorm      int64 `json:"drops_pfc_storm"`
+	DropsWRED       int64 `json:"drops_wred"`
 
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`

@@ -22,12 +22,13 @@ func (p *Plan) switches(read ReadFile) error {
 	if err := p.configured(read); err != nil {
 		return err
 	}
-	p.warnOrder()
+	p.warnQueues()
 	return p.headroom()
 }
 
-// warnOrder notes thresholds where PFC acts before ECN, once per configuration.
-func (p *Plan) warnOrder() {
+// warnQueues notes once per configuration where PFC acts before ECN and where WRED drops what should
+// be marked.
+func (p *Plan) warnQueues() {
 	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {
 		if node.Role == topo.Host || seen[p.specs[n]] {
@@ -38,6 +39,12 @@ func (p *Plan) warnOrder() {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
 				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff))
 			}
+			if q.Lossless && q.WRED.Max > 0 && !q.WRED.ECN {
+				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min))
+			}
+		}
+		if i := p.specs[n].DSCP[p.File.Transport.CNPDSCP]; p.specs[n].Queues[i].WRED.Max > 0 && p.File.CC.Algorithm != "none" {
+			p.Notes = append(p.Notes, fmt.Sprintf("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops them: they are not ECN-capable", p.File.Transport.CNPDSCP, i, node.Name))
 		}
 	}
 }

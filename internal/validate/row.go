@@ -52,6 +52,7 @@ func Checks() []Check {
 		{"DCQCN sequence", dcqcnSequence},
 		{"failures", failures},
 		{"PFC watchdog", watchdog},
+		{"WRED without marks", wredDrops},
 		{"headroom", headroom},
 		{"SONiC's headroom", sonicHeadroom},
 		{"DCQCN fixed point", fixedPoint},
