@@ -23,8 +23,9 @@ var allowed = map[string][]string{
 	"verbs":                   {"rc", "rcudp", "roce", "cc"},
 	"internal/input":          {},
 	"internal/capture":        {"internal/input", "roce"},
-	"internal/perftest":       {"verbs", "rcudp"},
-	"internal/allreduce":      {"verbs", "rcudp"},
+	"internal/lobby":          {"verbs"},
+	"internal/perftest":       {"internal/lobby", "verbs", "rcudp"},
+	"internal/allreduce":      {"internal/lobby", "verbs", "rcudp"},
 	"internal/lab":            {"internal/topo", "internal/queue", "internal/swconf", "internal/swconf/design", "internal/swconf/frr", "roce"},
 	"internal/rng":            {},
 	"internal/engine":         {},
@@ -62,7 +63,7 @@ var allowed = map[string][]string{
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

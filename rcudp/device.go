@@ -134,6 +134,19 @@ func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why er
 // them: with its own overhead, about twice the payload.
 func (d *Device) ReceiveBuffer() int { return d.recv.size }
 
+// Forget lets go of the memory that was sent last, which may be a gigabyte.
+func (d *Device) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.batches {
+		b := &d.batches[i]
+		clear(b.parts[:cap(b.parts)])
+		b.conn, b.parts = nil, nil
+	}
+	clear(d.msgs[:cap(d.msgs)])
+	d.next = Datagram{}
+}
+
 // Source makes a UDP source port usable for sending; one in use by somebody
 // else is replaced by a free one. Release gives it back.
 func (d *Device) Source(port uint16) (uint16, error) {

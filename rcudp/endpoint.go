@@ -140,10 +140,11 @@ func (e *Endpoint) Add(c *Conn) error {
 // counts as unknown.
 func (e *Endpoint) Remove(c *Conn) {
 	delete(e.conns, c.QPN)
+	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
 	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 	for i := range e.ring {
 		if e.ring[i] == c {
-			e.ring = append(e.ring[:i], e.ring[i+1:]...)
+			e.ring = slices.Delete(e.ring, i, i+1)
 			if e.turn > i {
 				e.turn--
 			}

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,8 +46,9 @@ func (qp *QP) Info(mr *MR) Info {
 	return i
 }
 
-// maxInfo bounds what a peer may send before it is understood.
-const maxInfo = 64 << 10
+// maxInfo bounds what a peer may send before it is understood: twice what the
+// description of 1024 queue pairs takes.
+const maxInfo = 512 << 10
 
 // Exchange sends v as one line of JSON and reads the peer's into w. Both ends
 // call it. The peer has ten seconds.
@@ -73,26 +73,40 @@ func WriteLine(w io.Writer, v any) error {
 	return err
 }
 
-// ReadLine reads one line of JSON, at most 64 KiB, and not a byte more.
+// ReadLine reads one line of JSON, at most 512 KiB, and not a byte more; give it
+// a bufio.Reader where lines are long.
 func ReadLine(r io.Reader, v any) error {
-	var line []byte
-	b := make([]byte, 1)
-	for len(line) < maxInfo {
-		if _, err := io.ReadFull(r, b); err != nil {
-			if errors.Is(err, io.EOF) {
-				return errors.New("the peer closed the connection")
-			}
-			return err
-		}
-		if b[0] == '\n' {
-			if err := json.Unmarshal(line, v); err != nil {
-				return fmt.Errorf("the peer sent no connection data: %w", err)
-			}
-			return nil
-		}
-		line = append(line, b[0])
+	br, ok := r.(io.ByteReader)
+	if !ok {
+		br = oneByOne{r}
 	}
-	return fmt.Errorf("the peer sent more than %d bytes of connection data: %w", maxInfo, bufio.ErrTooLong)
+	var line []byte
+	for len(line) < maxInfo {
+		b, err := br.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return errors.New("the peer closed the connection")
+		case err != nil:
+			return err
+		case b != '\n':
+			line = append(line, b)
+			continue
+		}
+		if err := json.Unmarshal(line, v); err != nil {
+			return fmt.Errorf("the peer sent no connection data: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("the peer sent more than %d bytes of connection data", maxInfo)
+}
+
+// oneByOne reads bytes without reading ahead.
+type oneByOne struct{ io.Reader }
+
+func (r oneByOne) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := io.ReadFull(r, b[:])
+	return b[0], err
 }
 
 // ConnectOptions are the attributes that both ends need not agree on.

@@ -60,6 +60,9 @@ func (pd *PD) RegMR(buf []byte, access Access) (*MR, error) {
 	mr.RKey = mr.LKey
 	var err error
 	d.dev.Do(func(*rcudp.Endpoint, unit.Time) {
+		if err = d.alive(); err != nil {
+			return
+		}
 		if err = pd.mem.RegisterBuffer(mr.RKey, mr.Addr, buf, access); err == nil {
 			pd.local[mr.LKey] = mr
 		}
@@ -81,6 +84,10 @@ func (mr *MR) Dereg() error {
 	if !known {
 		return errors.New("region is not registered")
 	}
+	d := mr.pd.dev
+	d.mu.Lock()
+	delete(d.keys, mr.LKey)
+	d.mu.Unlock()
 	return nil
 }
 

@@ -113,6 +113,7 @@ func (qp *QP) Destroy() {
 	if again {
 		return // its number may be another's by now
 	}
+	qp.pd.dev.dev.Forget()
 	qp.pd.dev.dev.Release(ports)
 	d := qp.pd.dev
 	d.mu.Lock()

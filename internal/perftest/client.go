@@ -1,6 +1,7 @@
 package perftest
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -17,6 +18,7 @@ import (
 type Client struct {
 	dev   *verbs.Device
 	tcp   net.Conn
+	in    *bufio.Reader // what tcp brings
 	op    Op
 	cq    *verbs.CQ
 	qps   []*verbs.QP
@@ -83,8 +85,9 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 	if c.tcp, err = d.DialContext(ctx, "tcp", to.String()); err != nil {
 		return c, fmt.Errorf("no server at %v (start one there with: railyard rdma serve): %w", to, errors.Unwrap(err))
 	}
+	c.in = bufio.NewReader(c.tcp)
 	var reply Reply
-	if err := verbs.Exchange(c.tcp, &req, &reply); err != nil {
+	if err := c.exchange(&req, &reply); err != nil {
 		return c, err
 	}
 	if reply.Error != "" {
@@ -124,8 +127,19 @@ func (c *Client) Close() {
 
 // Finish says goodbye and returns what the server counted.
 func (c *Client) Finish() (f Final, err error) {
-	err = verbs.Exchange(c.tcp, struct{}{}, &f)
+	err = c.exchange(struct{}{}, &f)
 	return f, err
+}
+
+// exchange says something to the server and hears its answer, within ten seconds.
+func (c *Client) exchange(say, hear any) error {
+	if err := c.tcp.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	if err := verbs.WriteLine(c.tcp, say); err != nil {
+		return err
+	}
+	return verbs.ReadLine(c.in, hear)
 }
 
 // Run measures one message size.

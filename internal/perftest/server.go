@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"railyard/internal/lobby"
 	"railyard/verbs"
 )
 
@@ -23,7 +25,6 @@ type Server struct {
 	Log func(format string, args ...any) // nil for silence
 
 	listener net.Listener
-	wg       sync.WaitGroup
 	mu       sync.Mutex
 	memory   int64 // of all sessions
 	sessions atomic.Int64
@@ -46,30 +47,27 @@ func (s *Server) Addr() netip.AddrPort { return s.listener.Addr().(*net.TCPAddr)
 func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
 	defer stop()
-	defer s.wg.Wait()
-	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			return err
+	err := lobby.Serve(s.listener, 10*time.Second, func(g *lobby.Guest[Request]) {
+		defer g.Close()
+		if err := s.admit(ctx, g); err != nil && s.Log != nil {
+			s.Log("%v: %v", g.RemoteAddr(), err)
 		}
-		if s.sessions.Add(1) > maxSessions {
-			s.sessions.Add(-1)
-			c.Close()
-			continue
-		}
-		s.wg.Add(1)
-		go func() {
-			defer s.sessions.Add(-1)
-			defer s.wg.Done()
-			defer c.Close()
-			if err := s.session(ctx, c); err != nil && s.Log != nil {
-				s.Log("%v: %v", c.RemoteAddr(), err)
-			}
-		}()
+	})
+	if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+		return nil
 	}
+	return err
+}
+
+// admit runs a session if there is room for one.
+func (s *Server) admit(ctx context.Context, g *lobby.Guest[Request]) error {
+	defer s.sessions.Add(-1)
+	if s.sessions.Add(1) <= maxSessions {
+		return s.session(ctx, g)
+	}
+	err := fmt.Errorf("%d sessions are open already", maxSessions)
+	_ = verbs.WriteLine(g, &Reply{Error: err.Error()})
+	return err
 }
 
 // reserve takes memory for a session; all sessions together may have twice
@@ -84,47 +82,55 @@ func (s *Server) reserve(n int64) error {
 	return nil
 }
 
-func (s *Server) session(ctx context.Context, c net.Conn) error {
+// session is one client's, from its request to its farewell.
+func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		return err
-	}
-	var req Request
-	if err := verbs.ReadLine(c, &req); err != nil {
-		return err
-	}
-	reply, run, done, err := s.prepare(ctx, &req)
-	if done != nil {
-		defer done()
-	}
+	req := &g.Say
+	reply, run, done, err := s.prepare(ctx, req)
+	var answering sync.WaitGroup
+	defer func() {
+		cancel()
+		answering.Wait()
+		if done != nil {
+			done()
+		}
+	}()
 	if err != nil {
 		reply.Error = err.Error()
 	}
-	if werr := verbs.WriteLine(c, &reply); err == nil {
+	if werr := writeSoon(g, &reply); err == nil {
 		err = werr
 	}
 	if err != nil {
 		return err
 	}
 	if s.Log != nil {
-		s.Log("%v: %s, %d queue pairs, up to %d bytes", c.RemoteAddr(), req.Op, len(req.QPs), req.Size)
+		s.Log("%v: %s, %d queue pairs, up to %d bytes", g.RemoteAddr(), req.Op, len(req.QPs), req.Size)
 	}
-	go run()
+	answering.Go(run)
 	// A line from the client ends the session, and so does its end.
-	if err := c.SetReadDeadline(time.Time{}); err != nil {
-		return err
-	}
-	stop := context.AfterFunc(ctx, func() { c.Close() })
+	stop := context.AfterFunc(ctx, func() { g.Close() })
 	defer stop()
 	var bye struct{}
-	if err := verbs.ReadLine(c, &bye); err != nil {
+	if err := verbs.ReadLine(g.In, &bye); err != nil {
 		return fmt.Errorf("session ended early: %w", err)
 	}
 	var f Final
 	f.Counters, f.Drops, _, _ = s.Dev.Counters()
-	return verbs.WriteLine(c, &f)
+	return writeSoon(g, &f)
 }
+
+// writeSoon sends a line to a peer that reads it.
+func writeSoon(c net.Conn, v any) error {
+	if err := c.SetWriteDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		return err
+	}
+	return verbs.WriteLine(c, v)
+}
+
+// large is how much a session must have had for its memory to be given back to
+// the system at once: looking for it takes a collection.
+const large = 16 << 20
 
 // prepare builds the server's side of a session. done undoes it.
 func (s *Server) prepare(ctx context.Context, req *Request) (reply Reply, run, done func(), err error) {
@@ -149,9 +155,13 @@ func (s *Server) prepare(ctx context.Context, req *Request) (reply Reply, run, d
 		for _, m := range mrs {
 			_ = m.Dereg()
 		}
+		qps, mrs = nil, nil
 		s.mu.Lock()
 		s.memory -= req.Size * int64(n)
 		s.mu.Unlock()
+		if req.Size*int64(n) >= large {
+			debug.FreeOSMemory()
+		}
 	}
 	for _, info := range req.QPs {
 		mr, err := pd.RegMR(make([]byte, req.Size), verbs.LocalWrite|verbs.RemoteWrite|verbs.RemoteRead)

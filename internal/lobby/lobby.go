@@ -1,0 +1,119 @@
+// Package lobby is where TCP connections wait until they have said who they are:
+// one line of JSON each. Those that say nothing give way to others, so a flood of
+// idle connections keeps nobody out.
+package lobby
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"railyard/verbs"
+)
+
+// Most is how many connections may wait: well below the files that a process may
+// have open where that is 256. The one that has waited longest makes room.
+const Most = 64
+
+// Guest is a connection that has introduced itself. What it says next is read
+// from In, where some of it may be already.
+type Guest[T any] struct {
+	net.Conn
+	In  *bufio.Reader
+	Say T
+}
+
+// lobby are the connections that have not said anything yet, oldest first.
+type lobby struct {
+	mu      sync.Mutex
+	waiting []net.Conn
+}
+
+// Serve accepts connections until the listener closes, and hands over each that
+// has introduced itself within the patience, in a goroutine of its own. What it
+// returns is why it ended; by then nobody waits any more.
+func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T])) error {
+	var b lobby
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer b.empty()
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if !passing(err) {
+				return err
+			}
+			b.shed(0) // no files left
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		b.enter(c)
+		wg.Go(func() {
+			g := &Guest[T]{Conn: c, In: bufio.NewReader(c)}
+			err := c.SetDeadline(time.Now().Add(patience))
+			if err == nil {
+				err = verbs.ReadLine(g.In, &g.Say)
+			}
+			if !b.leave(c) || err != nil {
+				c.Close() // not one of ours
+				return
+			}
+			if c.SetDeadline(time.Time{}) == nil {
+				welcome(g)
+			}
+		})
+	}
+}
+
+// passing reports an error of Accept that others cause, or that passes.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *lobby) enter(c net.Conn) {
+	b.shed(Most - 1)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting = append(b.waiting, c)
+}
+
+// shed closes those that wait longest until at most so many are left, or one of
+// them when there is no room at all.
+func (b *lobby) shed(most int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := 0; len(b.waiting) > most && (most > 0 || i == 0); i++ {
+		b.waiting[0].Close()
+		b.waiting = append(b.waiting[:0], b.waiting[1:]...)
+	}
+}
+
+// leave reports whether the connection was still waiting.
+func (b *lobby) leave(c net.Conn) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, w := range b.waiting {
+		if w == c {
+			b.waiting = append(b.waiting[:i], b.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (b *lobby) empty() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.waiting {
+		c.Close()
+	}
+	b.waiting = nil
+}

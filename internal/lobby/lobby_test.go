@@ -1,0 +1,64 @@
+package lobby
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// Three hundred connections that say nothing, or half a line, keep nobody from
+// being heard, and are gone when the listener closes.
+func TestIdleConnectionsGiveWay(t *testing.T) {
+	for what, says := range map[string]string{"nothing": "", "half a line": `{"name":`, "no JSON": "GET / HTTP/1.1\n"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard := make(chan string, 1)
+		ended := make(chan error, 1)
+		go func() {
+			ended <- Serve(l, time.Minute, func(g *Guest[struct{ Name string }]) {
+				defer g.Close()
+				rest, _ := io.ReadAll(g.In)
+				heard <- g.Say.Name + string(rest)
+			})
+		}()
+		var idle []net.Conn
+		for range 300 {
+			c, err := net.Dial("tcp", l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			fmt.Fprint(c, says)
+			idle = append(idle, c)
+		}
+		began := time.Now()
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(c, `{"name":"rank 3"}`+"\nand more")
+		c.Close()
+		select {
+		case s := <-heard:
+			if s != "rank 3and more" || time.Since(began) > 2*time.Second {
+				t.Errorf("%s: %q after %v", what, s, time.Since(began))
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: 300 of them keep everybody waiting", what)
+		}
+		l.Close()
+		select {
+		case <-ended:
+		case <-time.After(5 * time.Second):
+			t.Fatalf("%s: it does not end", what)
+		}
+		idle[299].SetReadDeadline(time.Now().Add(time.Second))
+		if _, err := idle[299].Read(make([]byte, 1)); err == nil {
+			t.Errorf("%s: somebody still waits", what)
+		}
+	}
+}
