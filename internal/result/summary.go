@@ -96,19 +96,20 @@ type Causes struct {
 
 // Collective sums up the instances of one collective.
 type Collective struct {
-	Name     string  `json:"name"`
-	Kind     string  `json:"kind"`
-	Count    int     `json:"count"`
-	Bytes    int64   `json:"bytes"` // per instance, the largest
-	Ranks    int     `json:"ranks"`
-	Time     int64   `json:"time_ps"` // mean, first transfer started to last delivered
-	TimeMin  int64   `json:"time_min_ps"`
-	TimeMax  int64   `json:"time_max_ps"`
-	AlgBW    float64 `json:"algbw_bytes_per_second"`
-	BusBW    float64 `json:"busbw_bytes_per_second"`
-	BusBest  float64 `json:"busbw_best_bytes_per_second"`
-	Bound    float64 `json:"bound_bytes_per_second"` // line rate of the slowest link used
-	BoundWhy string  `json:"bound_by"`
+	Name      string  `json:"name"`
+	Kind      string  `json:"kind"`
+	Algorithm string  `json:"algorithm,omitempty"` // ring, tree, direct
+	Count     int     `json:"count"`
+	Bytes     int64   `json:"bytes"` // per instance, the largest
+	Ranks     int     `json:"ranks"`
+	Time      int64   `json:"time_ps"` // mean, first transfer started to last delivered
+	TimeMin   int64   `json:"time_min_ps"`
+	TimeMax   int64   `json:"time_max_ps"`
+	AlgBW     float64 `json:"algbw_bytes_per_second"`
+	BusBW     float64 `json:"busbw_bytes_per_second"`
+	BusBest   float64 `json:"busbw_best_bytes_per_second"`
+	Bound     float64 `json:"bound_bytes_per_second"` // line rate of the slowest link used
+	BoundWhy  string  `json:"bound_by"`
 }
 
 // FlowTimes are completion times of messages between hosts.

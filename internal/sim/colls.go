@@ -55,7 +55,7 @@ func (r *Run) collectives() []result.Collective {
 			j = len(out)
 			at[k] = j
 			bound, why := r.bound(c, crosses[i], inside[i])
-			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Ranks: len(c.Ranks), Bound: bound, BoundWhy: why, TimeMin: int64(unit.Never)})
+			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Algorithm: c.By, Ranks: len(c.Ranks), Bound: bound, BoundWhy: why, TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
 		d := to[i] - from[i]

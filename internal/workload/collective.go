@@ -33,6 +33,14 @@ func Algorithms(k coll.Kind) []string {
 	return []string{coll.ByRing}
 }
 
+// usual names the algorithm of a kind: the one that was asked for, else the usual one.
+func usual(k coll.Kind, asked string) string {
+	if asked == "" {
+		return Algorithms(k)[0]
+	}
+	return asked
+}
+
 // RunCollective runs it, all groups at once.
 func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	b := NewBuilder(ranks)
@@ -51,7 +59,7 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if c.Algorithm != "" && c.Algorithm != Algorithms(c.Kind)[0] {
 			name = c.Algorithm + " " + name
 		}
-		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g}, func() {
+		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g, By: usual(c.Kind, c.Algorithm)}, func() {
 			run(c.sink(b), g, c.Bytes, make([][]int32, len(g)))
 		})
 	}

@@ -53,6 +53,7 @@ type Collective struct {
 	Class Class
 	Bytes unit.Bytes
 	Ranks []int
+	By    string // algorithm: ring, tree, direct, as Algorithms names them; "" for plain transfers
 }
 
 // DAG is a sealed graph. Successors of op i are Succ[First[i]:First[i+1]].

@@ -22,7 +22,7 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 		for i, r := range ranks {
 			ready[i] = s.pending(r)
 		}
-		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks}, func() {
+		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, coll.ByRing}, func() {
 			for i, d := range coll.Ring(kind)(s.b, ranks, b, ready) {
 				out = append(out, arrival{ranks[i], d[0]})
 			}
@@ -182,7 +182,7 @@ func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int
 			for c := range ranks {
 				ranks[c] = s.seats[p][dp*s.CP+c][i]
 			}
-			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks}, func() {
+			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks, coll.ByRing}, func() {
 				for c, r := range ranks {
 					next := ranks[(c+1)%s.CP]
 					in[next] = s.b.Transfer(r, next, b, after(r)...)
@@ -210,7 +210,7 @@ func (s *step) exchange(p int) {
 				ranks[x] = s.seats[p][first+x][i]
 				ready[x] = s.pending(ranks[x])
 			}
-			s.b.Collective(Collective{"ep all-to-all", coll.ToAll, ExpertParallel, b, ranks}, func() {
+			s.b.Collective(Collective{"ep all-to-all", coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
 				for x, d := range run(s.b, ranks, b, ready) {
 					for _, id := range d {
 						in = append(in, arrival{ranks[x], id})

@@ -12,9 +12,10 @@ type pool struct{ dense, sparse unit.Bytes }
 // the last one of its chain, and returns what arrives.
 func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
-	channels := s.Channels
+	by, channels := coll.ByRing, s.Channels
 	if kind == coll.AllReduce {
 		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.perServer())
+		by = usual(kind, s.Algorithm)
 		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
 			channels = 1
 		}
@@ -24,7 +25,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 			continue
 		}
 		next := make([][]int32, len(ranks))
-		s.b.Collective(Collective{name, kind, DataParallel, b, ranks}, func() {
+		s.b.Collective(Collective{name, kind, DataParallel, b, ranks, by}, func() {
 			for c := range channels {
 				part := b*unit.Bytes(c+1)/unit.Bytes(channels) - b*unit.Bytes(c)/unit.Bytes(channels)
 				order := coll.ChannelOrder(ranks, s.perServer(), c)

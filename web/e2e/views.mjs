@@ -1,17 +1,19 @@
 // Opens every view in Chromium and compares what it shows with the API's figures.
-// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN [SHOTS]
+// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN LOSSY [SHOTS]
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const [base, cascade, captured, training, report, broken, shots] = process.argv.slice(2);
+const [base, cascade, captured, training, report, broken, lossy, shots] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"],
+  // Playwright's defaults include a flag under which Chromium takes any number of changes of the address; people's does not.
+  ignoreDefaultArgs: ["--disable-ipc-flooding-protection"] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const problems = [];
 const origin = new URL(base).origin;
-page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
+page.on("console", (m) => (m.type() === "error" || /throttl/i.test(m.text())) && problems.push(`console: ${m.text()}`));
 page.on("pageerror", (e) => problems.push(`page: ${e}`));
 page.on("request", (r) => !r.url().startsWith(origin) && !/^(data|file|blob):/.test(r.url()) && problems.push(`off the machine: ${r.url()}`));
 
@@ -68,31 +70,23 @@ await check("fabric");
 
 // The scrubber lands on the cascade: the receiver's leaf port is the root, it pauses
 // the spine, the spine the other leaf, that leaf its servers.
-const { pauses } = await json(`api/runs/${cascade}/pauses`);
+const { spans, cols } = await json(`api/runs/${cascade}/pauses`);
 const { ports, summary } = await json(`api/runs/${cascade}/info`);
-const pausedAt = (t) => {
-  const on = new Map();
-  for (const p of pauses) {
-    if (p.At > t) break;
-    if (p.What === "pause" && !on.has(p.Port)) on.set(p.Port, p);
-    else if (p.What === "resume") on.delete(p.Port);
-  }
-  return on;
-};
-const moment = (t) => ((t + 0.5) / 240) * summary.step_time_ps;
-const whole = (on) => [...on.values()].some((p) => {
-  const up = on.get(p.Cause); // a server, the leaf that it sends to, the spine
-  return ports[p.Port].Role === "host" && up && ports[up.Port].Peer.startsWith("spine") && on.has(up.Cause);
+const causes = (t) => new Map(spans.filter(([, , first, last]) => first <= t && t <= last).map(([port, cause]) => [port, cause]));
+const whole = (on) => [...on].some(([port, leaf]) => {
+  const spine = on.get(leaf); // a server, the leaf that it sends to, the spine
+  return ports[port].Role === "host" && spine !== undefined && ports[leaf].Peer.startsWith("spine") && on.has(spine);
 });
-const steps = Array.from({ length: 240 }, (_, t) => t).find((t) => whole(pausedAt(moment(t))));
+const steps = Array.from({ length: cols }, (_, t) => t).find((t) => whole(causes(t)));
 assert.ok(steps > 0, "the incast reaches the other segment's servers");
 await open(`#/run/${cascade}/fabric?metric=pause`);
 const slider = page.getByRole("slider", { name: "time" });
 await slider.focus();
 for (let i = 1; i <= steps; i++) {
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n), i);
+  await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n), i);
 }
+await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n), steps);
 const tree = page.getByTestId("pause-tree");
 await tree.getByText(/root: seg-1-rail-1/).waitFor(); // drawn a moment after the last key
 const order = (await tree.innerText()).split("\n");
@@ -101,6 +95,48 @@ const at = (what) => order.findIndex((l) => what.test(l));
 assert.ok(at(/pauses spine-1:\w+ → seg-1-rail-1/) > 0 && at(/pauses seg-2-rail-1:\w+ → spine-1/) > at(/pauses spine-1/), `the cascade's order: ${order}`);
 assert.ok(at(/pauses host-\d+:nic1 → seg-2-rail-1/) > at(/pauses seg-2-rail-1/), `the servers come last: ${order}`);
 await check("cascade");
+
+// Played to its end at 60 steps a second: the address arrives where the slider does.
+await open(`#/run/${cascade}/fabric`);
+await page.getByLabel("speed").selectOption("60");
+await page.getByRole("button", { name: "play", exact: true }).press("Enter");
+await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n - 1), cols, { timeout: 20_000 });
+await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1), cols);
+await page.reload();
+await slider.waitFor();
+assert.equal(await slider.inputValue(), String(cols - 1));
+await page.goBack(); // to what was before the view, not to a step of it
+assert.equal(page.url(), "about:blank");
+assert.deepEqual(problems.splice(0), [], "playback");
+
+// A grid of fewer columns, as runs of more than 33,333 ports have: what is full in the
+// middle column is drawn hot there and calm beside it.
+await page.route(/\/(info|grid)(\?|$)/, async (route) => {
+  const answer = await route.fetch();
+  const body = await answer.json();
+  body.cols = 7;
+  if (body.data !== undefined) {
+    const bytes = Buffer.alloc(7 * body.ports);
+    for (let p = 0; p < body.ports; p++) bytes[p * 7 + 3] = 255;
+    body.data = bytes.toString("base64");
+  }
+  await route.fulfill({ json: body });
+});
+const hotPixels = () => page.evaluate(() => {
+  const c = document.querySelector("canvas");
+  const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) if (data[i] > 240 && data[i + 1] > 200 && data[i + 2] < 80) n++; // viridis' end
+  return n;
+});
+for (const [t, hot] of [[2, false], [3, true], [4, false]]) {
+  await open(`#/run/${captured}/fabric?t=${t}`);
+  await slider.waitFor();
+  assert.equal(await slider.getAttribute("max"), "6");
+  await page.waitForTimeout(200);
+  assert.equal((await hotPixels()) > 20, hot, `column ${t} of 7`);
+}
+await page.unroute(/\/(info|grid)(\?|$)/);
 
 // A port: its figures, its thresholds, its flows, a flow's path.
 const hot = ports.reduce((a, b) => (b.Role !== "host" && b.QueuePeak > a.QueuePeak ? b : a));
@@ -168,11 +204,20 @@ await quick.goto(`${base}#/run/${training}/life`);
 await quick.getByRole("heading", { level: 2, name: /^10\. / }).waitFor();
 await quick.close();
 
-for (const run of [cascade, captured]) {
+for (const run of [cascade, captured, lossy]) {
   await open(`#/run/${run}/life`);
+  const of = (await json(`api/runs/${run}/info`)).summary;
   for (let i = 1; i <= 10; i++) {
     await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
     assert.doesNotMatch(await page.locator(".captions").innerText(), /undefined|NaN|Infinity/, `${run}, chapter ${i}`);
+    const said = await page.locator(".captions").innerText();
+    if (i === 5 && run === lossy) assert.match(said, /Each sends to every other rank, all at once/);
+    if (i === 5 && run === cascade) assert.match(said, /No collective ran|Every rank/);
+    if (i === 8) {
+      if (of.cnps === 0) assert.doesNotMatch(said, /slowed down \(/, `${run}: no notification, nobody slows down`);
+      if (of.drops > 0) assert.match(said, new RegExp(`${of.drops.toLocaleString("en-US")} packets were dropped`), `${run} lost packets`);
+      if (of.drops > 0) assert.doesNotMatch(said, /not needed/);
+    }
     if (i < 10) await page.keyboard.press("ArrowRight");
   }
 }
@@ -182,6 +227,9 @@ await open(`#/compare?runs=${cascade},${captured}`);
 await page.getByTestId("compare").waitFor();
 assert.ok((await page.getByTestId("compare").innerText()).includes(time(summary.step_time_ps)));
 await check("compare");
+await open(`#/compare?runs=${training},${captured}`);
+await page.getByTestId("compare").waitFor();
+for (const row of ["pipeline bubble", "MFU"]) assert.ok((await page.getByTestId("compare").innerText()).includes(row), `compare has ${row}`);
 
 // Start a run: an error at its line, then a change of one value.
 await open("#/new");

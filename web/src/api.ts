@@ -6,7 +6,7 @@ export interface Summary {
   parameters?: number; tokens?: number; packets: number; packet_hops: number; network_bytes: number; nvlink_bytes: number; ecn_marks: number; cnps: number;
   pfc_pauses: number; pfc_pause_ps: number; queue_peak_bytes: number; drops: number; retransmissions: number; out_of_order: number; naks: number; timeouts: number;
   flow_completion_ps: { count: number; mean: number; p50: number; p99: number; max: number };
-  collectives: { name: string; kind: string; count: number; bytes: number; ranks: number; time_ps: number; busbw_bytes_per_second: number; bound_bytes_per_second: number; bound_by: string }[] | null;
+  collectives: { name: string; kind: string; algorithm?: string; count: number; bytes: number; ranks: number; time_ps: number; busbw_bytes_per_second: number; bound_bytes_per_second: number; bound_by: string }[] | null;
   slowest_flow?: { from: string; to: string; bytes: number; time_ps: number; ideal_ps: number; queue?: string; why: string };
   links: { max_utilisation: number; mean_utilisation: number };
 }
@@ -20,12 +20,15 @@ export interface Info {
   summary: Summary;
   topology: { kind: string; gpus_per_host: number; nodes: Node[]; links: Link[]; nics: { name: string; host: number; rail: number; links: number[] }[]; configs: Queue[] | null };
   ports: Port[];
+  cols: number; // columns of time in a grid and in pauses
 }
 export interface Grid { metric: string; from_ps: number; to_ps: number; cols: number; ports: number; scale: number; unit: string; data: string }
 export interface PortView { port: Port; series: number[][]; flows: { qp: number; from: string; to: string; wait_ps: number; packets: number }[]; flow_count: number }
 export interface QPView { qp: { QP: number; From: string; To: string; Line: number; Marked: number; Cuts: number; Retrans: number }; path: { Port: number; Wait: number; Packets: number }[]; rates: number[][] }
-export interface Ranks { from_ps: number; to_ps: number; names: string[]; spans: number[][]; ranks: number; cut: boolean }
-export interface Pause { At: number; What: string; Port: number; Priority: number; Cause: number }
+export interface Ranks { from_ps: number; to_ps: number; names: string[]; spans: number[][]; ranks: number; left_out: number; shorter_ps: number; paused: [number, number][] }
+/** Pauses are ports with the columns of time, first and last, in which they are paused, and whose congestion it is. */
+export interface Pauses { cols: number; spans: [port: number, cause: number, first: number, last: number][]; count: number }
+export interface Critical { path: { Start: number; End: number; Rank: number; Peer: number; Class: string }[]; count: number; left_out: number; left_out_ps: number }
 export interface Coll {
   Instance: number; Name: string; Kind: string; Class: string; Ranks: number; FirstRank: number; Bytes: number; Start: number; End: number; Ideal: number; Latency: number; Collision: number;
   Oversub: number; Incast: number; Held: number; Pause: number; Retrans: number; SharedNIC: number; Late: number; Port: number; At: number; Why: string; Count?: number;

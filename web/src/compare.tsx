@@ -11,7 +11,10 @@ type Row = [name: string, get: (i: Info) => number, show: (v: number) => string]
 const rows: Row[] = [
   ["step time", (i) => i.summary.step_time_ps, f.time], ["computing", (i) => i.summary.compute_ps, f.time],
   ["exposed tensor parallel", (i) => i.summary.exposed_tp_ps, f.time], ["exposed data parallel", (i) => i.summary.exposed_dp_ps, f.time],
-  ["exposed pipeline parallel", (i) => i.summary.exposed_pp_ps, f.time], ["mean message", (i) => i.summary.flow_completion_ps.mean, f.time],
+  ["exposed pipeline parallel", (i) => i.summary.exposed_pp_ps, f.time],
+  ["exposed context parallel", (i) => i.summary.exposed_cp_ps, f.time], ["exposed expert parallel", (i) => i.summary.exposed_ep_ps, f.time],
+  ["other exposed communication", (i) => i.summary.exposed_other_ps, f.time], ["pipeline bubble", (i) => i.summary.bubble_ps, f.time],
+  ["MFU", (i) => i.summary.mfu ?? 0, f.percent], ["mean message", (i) => i.summary.flow_completion_ps.mean, f.time],
   ["slowest message", (i) => i.summary.flow_completion_ps.max, f.time], ["busiest link", (i) => i.summary.links.max_utilisation, f.percent],
   ["longest queue", (i) => i.summary.queue_peak_bytes, f.bytes], ["ECN marks", (i) => i.summary.ecn_marks, f.count], ["CNPs", (i) => i.summary.cnps, f.count],
   ["PFC pauses", (i) => i.summary.pfc_pauses, f.count], ["time paused", (i) => i.summary.pfc_pause_ps, f.time], ["drops", (i) => i.summary.drops, f.count],

@@ -1,32 +1,29 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Grid, type Info, type Pause, type PortView, type QPView, view } from "./api";
+import { type Grid, type Info, type Pauses, type PortView, type QPView, view } from "./api";
 import { Chart } from "./chart";
 import { heat, heatStops, ink, lines } from "./colour";
 import * as f from "./format";
 import { arrange, type Box, type Cable, ends } from "./layout";
-import { address, set, useData, usePlace } from "./state";
+import { address, here, set, useData, usePlace } from "./state";
 
 const metrics: Record<string, string> = { util: "utilisation", queue: "queue depth", marks: "ECN marks", pause: "PFC pause" };
-const cols = 240;
 
-/** decode makes a grid's bytes readable: port by port, column by column. */
-export const decode = (g: Grid) => Uint8Array.from(atob(g.data), (c) => c.charCodeAt(0));
+/** Values are a grid's: a byte per port and column of time, port by port. */
+interface Values { cols: number; bytes: Uint8Array }
 
-/** pausedAt lists the ports that are paused at a time, with whose congestion it is. */
-export function pausedAt(pauses: Pause[], t: number): Map<number, Pause> {
-  const on = new Map<number, Pause>();
-  for (const p of pauses) {
-    if (p.At > t) break;
-    if (p.What === "pause" && !on.has(p.Port)) on.set(p.Port, p);
-    else if (p.What === "resume") on.delete(p.Port);
-  }
+const decode = (g: Grid): Values => ({ cols: g.cols, bytes: Uint8Array.from(atob(g.data), (c) => c.charCodeAt(0)) });
+
+/** pausedAt lists the ports that are paused in a column, with the port whose congestion it is. */
+export function pausedAt(pauses: Pauses | undefined, t: number): Map<number, number> {
+  const on = new Map<number, number>();
+  for (const [port, cause, first, last] of pauses?.spans ?? []) if (first <= t && t <= last && !on.has(port)) on.set(port, cause);
   return on;
 }
 
 /** tree orders paused ports by the port that is to blame, roots first. */
-export function tree(on: Map<number, Pause>): { port: number; depth: number; root: boolean }[] {
+export function tree(on: Map<number, number>): { port: number; depth: number; root: boolean }[] {
   const children = new Map<number, number[]>();
-  for (const [port, p] of on) children.set(p.Cause, [...(children.get(p.Cause) ?? []), port]);
+  for (const [port, cause] of on) children.set(cause, [...(children.get(cause) ?? []), port]);
   const out: { port: number; depth: number; root: boolean }[] = [];
   const walk = (cause: number, depth: number, seen: Set<number>) => {
     for (const port of children.get(cause) ?? []) {
@@ -46,6 +43,7 @@ export function tree(on: Map<number, Pause>): { port: number; depth: number; roo
 export function Fabric({ info }: { info: Info }) {
   const place = usePlace();
   const metric = place.args.get("metric") ?? "util";
+  const cols = info.cols;
   const t = Math.min(cols - 1, Number(place.args.get("t") ?? 0) || 0);
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
   const qp = place.args.has("qp") ? Number(place.args.get("qp")) : undefined;
@@ -54,16 +52,16 @@ export function Fabric({ info }: { info: Info }) {
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
-  const pauses = useData(() => view<{ pauses: Pause[] | null }>(info.name, "pauses"), [info.name]);
+  const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
   const path = useData(qp === undefined ? null : () => view<QPView>(info.name, `qp?id=${qp}`), [info.name, qp]);
   const step = info.summary.step_time_ps;
   const now = (t / cols) * step;
-  const on = useMemo(() => pausedAt(pauses.data?.pauses ?? [], ((t + 0.5) / cols) * step), [pauses.data, t]);
+  const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
 
   useEffect(() => {
     if (!playing) return;
     const timer = setInterval(() => {
-      const at = Number(usePlaceNow().get("t") ?? 0);
+      const at = Number(here().args.get("t") ?? 0);
       if (at >= cols - 1) play(false);
       else set({ t: at + 1 });
     }, 1000 / speed);
@@ -133,8 +131,6 @@ export function Fabric({ info }: { info: Info }) {
   );
 }
 
-const usePlaceNow = () => new URLSearchParams(location.hash.split("?")[1] ?? "");
-
 function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
   const top = !grid ? "" : metric === "queue" ? f.bytes(grid.scale) : metric === "marks" ? f.count(Math.round(grid.scale)) : "100 %";
   return (
@@ -144,7 +140,7 @@ function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
   );
 }
 
-function Canvas(props: { info: Info; data?: Uint8Array; t: number; open: Set<string>; port?: number; path?: QPView; on: Map<number, Pause> }) {
+function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>; port?: number; path?: QPView; on: Map<number, number> }) {
   const box = useRef<HTMLCanvasElement>(null);
   const [size, resize] = useState({ w: 800, h: 460 });
   const layout = useMemo(() => arrange(props.info, size.w, size.h, props.open), [props.info, size, props.open]);
@@ -196,10 +192,10 @@ function Canvas(props: { info: Info; data?: Uint8Array; t: number; open: Set<str
   );
 }
 
-const at = (data: Uint8Array | undefined, port: number, t: number) => data?.[port * cols + t] ?? 0;
+const at = (data: Values | undefined, port: number, t: number) => data?.bytes[port * data.cols + t] ?? 0;
 
 /** hottest is the direction with the larger value among a cable's. */
-function hottest(c: Cable, data: Uint8Array | undefined, t: number): number {
+function hottest(c: Cable, data: Values | undefined, t: number): number {
   let best = c.links[0].from_a;
   let top = -1;
   for (const l of c.links)
@@ -208,7 +204,7 @@ function hottest(c: Cable, data: Uint8Array | undefined, t: number): number {
   return best;
 }
 
-function draw(c: HTMLCanvasElement, size: { w: number; h: number }, layout: ReturnType<typeof arrange>, props: { info: Info; data?: Uint8Array; t: number; port?: number; on: Map<number, Pause> }, path: Set<number>) {
+function draw(c: HTMLCanvasElement, size: { w: number; h: number }, layout: ReturnType<typeof arrange>, props: { info: Info; data?: Values; t: number; port?: number; on: Map<number, number> }, path: Set<number>) {
   const scale = devicePixelRatio || 1;
   if (c.width !== size.w * scale || c.height !== size.h * scale) {
     c.width = size.w * scale;

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Info, type Port, view } from "./api";
 import * as f from "./format";
-import { parse, set, useData, usePlace } from "./state";
+import { here, set, useData, usePlace } from "./state";
 
 /** A figure of the tale: where it comes from stands in its title. */
 function Fig({ v, from, cited }: { v: string; from: string; cited?: boolean }) {
@@ -56,6 +56,100 @@ function Ring({ ranks, name }: { ranks: number; name: string }) {
   );
 }
 
+/** Mesh is everyone sending to everyone, or to a root. */
+function Mesh({ ranks, name, star }: { ranks: number; name: string; star?: boolean }) {
+  const n = Math.min(ranks, 8);
+  const others = Array.from({ length: n }, (_, i) => i);
+  const wires = others.flatMap((i) => others.filter((k) => k > i && (!star || i === 0)).map((k) => [i, k]));
+  const at = (i: number) => [440 + 88 * Math.sin((2 * Math.PI * i) / n), 110 - 88 * Math.cos((2 * Math.PI * i) / n)];
+  return (
+    <svg viewBox="0 0 880 220" role="img" aria-label={`${ranks} ranks, ${name}`}>
+      {wires.map(([i, k]) => <line x1={at(i)[0]} y1={at(i)[1]} x2={at(k)[0]} y2={at(k)[1]} class="wire" />)}
+      {Array.from({ length: n }, (_, i) => {
+        const [x, y] = at(i);
+        return (
+          <g>
+            <circle cx={x} cy={y} r={16} class="box" />
+            <text x={x} y={y + 4} text-anchor="middle">{i}</text>
+          </g>
+        );
+      })}
+      <text x={560} y={114}>{name}</text>
+    </svg>
+  );
+}
+
+type Collective = NonNullable<Info["summary"]["collectives"]>[number];
+
+/** rounds says how a collective goes, by its algorithm and kind, as far as that is known. */
+function rounds(c: Collective): string {
+  const ring: Record<string, string> = {
+    "all-reduce": "Each sends to its neighbour only; 2(n−1) rounds make a sum everywhere.",
+    "all-gather": "Each sends to its neighbour only; after n−1 rounds everybody has everything.",
+    "reduce-scatter": "Each sends to its neighbour only; after n−1 rounds each has its share of the sum.",
+    "send-recv": "Each sends to its neighbour only.",
+  };
+  const other: Record<string, string> = {
+    direct: "Each sends to every other rank, all at once.", pairwise: "Each sends to every other rank, one after another.",
+    pxn: "Each sends to every other rank; NVLink carries it to the GPU on the receiver's rail first.",
+    tree: "Sums go up a tree and come down again, piece by piece.", "halving-doubling": "Partners at doubling distance exchange halves: 2 log₂ n rounds.",
+    hierarchical: "First inside each server, then between servers, then inside again.", chain: "Each passes it on to the next.",
+  };
+  return (c.algorithm === "ring" ? ring[c.kind] : other[c.algorithm ?? ""]) ?? "Every rank sends what its peers wait for.";
+}
+
+/** way is the roles of the nodes on a shortest path between two GPUs' servers. */
+export function way(info: Info, from: string, to: string): string[] {
+  const { nodes, links } = info.topology;
+  const [a, b] = [from, to].map((gpu) => nodes.findIndex((n) => n.name === gpu.split("/")[0]));
+  if (a < 0 || b < 0 || a === b) return [];
+  const near = nodes.map(() => [] as number[]);
+  for (const l of links) {
+    near[l.a].push(l.b);
+    near[l.b].push(l.a);
+  }
+  const before = new Map<number, number>([[a, a]]);
+  for (const queue = [a]; queue.length > 0 && !before.has(b); ) {
+    const at = queue.shift() as number;
+    if (at !== a && nodes[at].role === "host") continue;
+    for (const next of near[at]) if (!before.has(next)) {
+      before.set(next, at);
+      queue.push(next);
+    }
+  }
+  const out: string[] = [];
+  for (let at = before.get(b); at !== undefined && at !== a; at = before.get(at)) out.unshift(nodes[at].role);
+  return out;
+}
+
+/** marking is what ECN and congestion control did. */
+function marking(info: Info): JSX.Element {
+  const s = info.summary;
+  const cc = info.manifest.resolved["cc.algorithm"] ?? "";
+  const marks = <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" />;
+  const cnps = <Fig v={f.count(s.cnps)} from="summary.json, cnps" />;
+  if (s.ecn_marks === 0) return <>No switch marked a packet, so no sender was told to slow down.</>;
+  if (s.cnps === 0) return <>Switches marked {marks} packets, but no notification was sent: nobody slowed down.</>;
+  if (cc === "" || cc === "none") return <>Switches marked {marks} packets and receivers sent {cnps} notifications; without congestion control no sender minded.</>;
+  return <>Switches marked {marks} packets; receivers answered with {cnps} notifications, and their senders slowed down ({cc}).</>;
+}
+
+/** pausing is what PFC did, or what was lost without it. */
+function pausing(info: Info): JSX.Element {
+  const s = info.summary;
+  const drops = <Fig v={f.count(s.drops)} from="summary.json, drops" />;
+  if (s.pfc_pauses > 0) {
+    return (
+      <>
+        <Fig v={f.count(s.pfc_pauses)} from="summary.json, pfc_pauses" /> pauses stopped senders for <Fig v={f.time(s.pfc_pause_ps)} from="summary.json, pfc_pause_ps, all ports together" />
+        {s.drops > 0 ? <>, and {drops} packets were dropped all the same.</> : <>: nothing was dropped.</>}
+      </>
+    );
+  }
+  if (s.drops > 0) return <>No port was paused, and {drops} packets were dropped.</>;
+  return <>PFC, the last resort, was not needed: no port was paused, nothing was dropped.</>;
+}
+
 function Bars({ rows }: { rows: [string, number, string][] }) {
   const top = Math.max(...rows.map((r) => r[1]), 1);
   return (
@@ -90,6 +184,8 @@ function chapters(info: Info): Chapter[] {
   const slow = s.slowest_flow;
   const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
   const lossless = s.drops === 0;
+  const roles = slow ? way(info, slow.from, slow.to) : [];
+  const ended = info.manifest.complete;
   return [
     {
       title: "Why not TCP",
@@ -102,11 +198,11 @@ function chapters(info: Info): Chapter[] {
     },
     {
       title: "The job and its ranks",
-      picture: <Bars rows={[["servers", hosts, f.count(hosts)], ["GPUs", s.gpus, f.count(s.gpus)], ["tensor parallel", tp, String(tp)], ["pipeline stages", pp, String(pp)], ["data parallel", dp, String(dp)]]} />,
+      picture: <Bars rows={[["servers", hosts, f.count(hosts)], ["GPUs", s.gpus, f.count(s.gpus)], ...(training ? ([["tensor parallel", tp, String(tp)], ["pipeline stages", pp, String(pp)], ["data parallel", dp, String(dp)]] as [string, number, string][]) : [])]} />,
       lines: [
         <>The scheduler hands out <Fig v={f.count(hosts)} from="topology.json, nodes of role host" /> servers with <Fig v={f.count(s.gpus)} from="summary.json, gpus" /> GPUs, and every process learns its rank.</>,
         training ? (
-          <>The model is {training}{s.parameters ? <>, <Fig v={f.count(s.parameters)} from="summary.json, parameters" /> parameters</> : ""}: tensor parallel over {tp}, {pp} stages, {dp} replicas. Ranks that talk most sit in one server.</>
+          <>The model is {training}{s.parameters ? <>, <Fig v={f.count(s.parameters)} from="summary.json, parameters" /> parameters</> : ""}: tensor parallel over {tp}, {pp} {pp === 1 ? "stage" : "stages"}, {dp} {dp === 1 ? "replica" : "replicas"}.{tp > 1 && tp <= info.topology.gpus_per_host ? " Ranks that talk most sit in one server." : ""}</>
         ) : (
           <>This run has no training step: its traffic is a pattern, so every GPU simply is a rank that sends and receives.</>
         ),
@@ -118,30 +214,30 @@ function chapters(info: Info): Chapter[] {
       picture: <Chain boxes={[["work request"], ["send queue"], ["NIC"], ["the other NIC"], ["memory"], ["completion"]]} />,
       lines: [
         <>A queue pair is two lists that the NIC works off without a processor. Here <Fig v={r["transport.qps"] ?? "1"} from="run.json, transport.qps" /> of them join two GPUs.</>,
-        <><Fig v={f.count(s.flow_completion_ps.count)} from="summary.json, flow_completion_ps.count" /> messages were posted in this step; the mean one took <Fig v={f.time(s.flow_completion_ps.mean)} from="summary.json, flow_completion_ps.mean" />, the slowest <Fig v={f.time(s.flow_completion_ps.max)} from="summary.json, flow_completion_ps.max" />.</>,
+        <><Fig v={f.count(s.flow_completion_ps.count)} from="summary.json, flow_completion_ps.count" /> messages went between servers; the mean one took <Fig v={f.time(s.flow_completion_ps.mean)} from="summary.json, flow_completion_ps.mean" />, the slowest <Fig v={f.time(s.flow_completion_ps.max)} from="summary.json, flow_completion_ps.max" />.</>,
         <>A WRITE names an address and a key. The receiver's processor learns nothing of it until it is done.</>,
       ],
     },
     {
       title: "The packet, layer by layer",
-      picture: <Chain boxes={[["Ethernet", "14 bytes"], ["IPv4", "20"], ["UDP", "8, port 4791"], ["BTH", "12"], ["RETH", "16, first only"], ["payload", `up to ${mtu}`], ["ICRC, FCS", "4 + 4"]]} />,
+      picture: <Chain boxes={[["Ethernet", "14 bytes"], ["IPv4", "20"], ["UDP", "8, port 4791"], ["BTH", "12"], ["RETH", r["transport.write"] === "only" ? "16, in each" : "16, first only"], ["payload", `up to ${mtu}`], ["ICRC, FCS", "4 + 4"]]} />,
       lines: [
         <>RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to choose a path <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.</>,
         <>Of <Fig v={f.count(s.packets)} from="summary.json, packets" /> packets, ACKs included, each crossed <Fig v={(s.packet_hops / Math.max(1, s.packets)).toFixed(1)} from="packet_hops over packets" /> links on average.</>,
-        <>The PSN counts packets. A gap in it is loss, and <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of one in this run.</>,
+        <>The PSN counts packets. A gap in it is loss or reordering; {s.naks > 0 ? <><Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of one in this run.</> : <>no NAK told of one in this run.</>}</>,
       ],
     },
     {
-      title: "Rings",
-      picture: <Ring ranks={grad?.ranks ?? s.gpus} name={grad ? `${grad.name}, ${grad.ranks} ranks` : "ranks"} />,
+      title: "Collectives",
+      picture: !grad || grad.algorithm === "ring" ? <Ring ranks={grad?.ranks ?? s.gpus} name={grad ? `${grad.name}, ${grad.ranks} ranks` : "a ring, as in training"} /> : <Mesh ranks={grad.ranks} name={`${grad.name}, ${grad.ranks} ranks`} star={!["direct", "pairwise", "pxn"].includes(grad.algorithm ?? "")} />,
       lines: [
         grad ? (
-          <>{grad.name}: <Fig v={f.count(grad.count)} from="summary.json, collectives" /> times <Fig v={f.bytes(grad.bytes)} from="summary.json, collectives" /> over {grad.ranks} ranks. Each sends to its neighbour only; 2(n−1) rounds make a sum everywhere.</>
+          <>{grad.name}: <Fig v={f.count(grad.count)} from="summary.json, collectives" /> times <Fig v={f.bytes(grad.bytes)} from="summary.json, collectives" /> over {grad.ranks} ranks{grad.algorithm ? <>, by <Fig v={grad.algorithm} from="summary.json, algorithm" /></> : ""}. {rounds(grad)}</>
         ) : (
-          <>No collective ran here; in training, gradients go round a ring: 2(n−1) rounds make a sum everywhere.</>
+          <>No collective ran here; in training, gradients often go round a ring: 2(n−1) rounds make a sum everywhere.</>
         ),
         grad ? <>Its bus bandwidth was <Fig v={`${(grad.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, busbw" />; the slowest link on the way allows <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />.</> : <>Bus bandwidth is what tells rings of any length apart.</>,
-        <>One slow hop slows every rank: that is why a single collision shows in the step.</>,
+        grad ? <>Nobody goes on before the last has what it waits for: that is why a single collision shows in the step.</> : <>One slow hop slows every rank of a ring.</>,
       ],
     },
     {
@@ -150,25 +246,25 @@ function chapters(info: Info): Chapter[] {
       lines: [
         <>Before the first byte, ranks exchange queue pair numbers, first PSNs, addresses and keys over an ordinary connection <Fig v="(IBTA 10.3)" from="states of a queue pair" cited />.</>,
         <>Here: path MTU <Fig v={String(mtu)} from="run.json, transport.mtu" /> bytes, <Fig v={r["transport.retries"] ?? "7"} from="run.json, transport.retries" /> retries, recovery by <Fig v={r["transport.recovery"] ?? "go-back-n"} from="run.json, transport.recovery" />.</>,
-        <>In this run <Fig v={f.count(s.timeouts)} from="summary.json, timeouts" /> timeouts expired.</>,
+        s.timeouts > 0 ? <>In this run <Fig v={f.count(s.timeouts)} from="summary.json, timeouts" /> time-outs expired.</> : <>In this run no time-out expired.</>,
       ],
     },
     {
       title: "A packet's journey",
-      picture: <Chain boxes={slow ? [[slow.from], ["NIC"], ["rail switch"], ...(info.topology.nodes.some((n) => n.tier > 1) ? ([["spine"], ["rail switch"]] as [string][]) : []), ["NIC"], [slow.to]] : [["GPU"], ["NIC"], ["switch"], ["NIC"], ["GPU"]]} />,
+      picture: <Chain boxes={slow && roles.length > 0 ? [[slow.from], ["NIC"], ...roles.map((x) => [x] as [string]), ["NIC"], [slow.to]] : [["GPU"], ["NIC"], ["switch"], ["NIC"], ["GPU"]]} />,
       lines: [
         <>The fabric is {info.topology.kind}: <Fig v={String(switches)} from="topology.json" /> switches, <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is <Fig v={s.lb} from="run.json, lb" />.</>,
-        slow ? <>The message that lost most went from {slow.from} to {slow.to}: <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />.</> : <>Every message took its ideal time.</>,
-        <>{slow?.why ?? "Nothing stood in its way"}.</>,
+        slow ? <>The message that lost most went from {slow.from} to {slow.to}: <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />. The picture is its shortest way.</> : <>No message between servers ended in this run.</>,
+        slow ? <>{slow.why}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
     {
       title: "ECN and PFC",
       picture: <Bars rows={[["longest queue", s.queue_peak_bytes, f.bytes(s.queue_peak_bytes)], ...(q && q.wred_max_bytes ? ([["marking starts", q.wred_min_bytes, f.bytes(q.wred_min_bytes)], ["everything marked", q.wred_max_bytes, f.bytes(q.wred_max_bytes)]] as [string, number, string][]) : []), ...(q && q.xoff_bytes ? ([["pause (xOFF)", q.xoff_bytes, f.bytes(q.xoff_bytes)]] as [string, number, string][]) : [])]} />,
       lines: [
-        <>Switches marked <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" /> packets; receivers answered with <Fig v={f.count(s.cnps)} from="summary.json, cnps" /> notifications, and senders slowed down.</>,
-        hot ? <>The longest queue stood at {hot.Name}: <Fig v={f.bytes(hot.QueuePeak)} from="ports.parquet, queue_peak_bytes" />.</> : <>No queue formed.</>,
-        s.pfc_pauses > 0 ? <>That was not enough: <Fig v={f.count(s.pfc_pauses)} from="summary.json, pfc_pauses" /> pauses stopped senders for <Fig v={f.time(s.pfc_pause_ps)} from="summary.json, pfc_pause_ps, all ports together" />.</> : <>PFC, the last resort, was not needed: no port was paused.</>,
+        marking(info),
+        hot && hot.QueuePeak > 0 ? <>The longest queue stood at {hot.Name}: <Fig v={f.bytes(hot.QueuePeak)} from="ports.parquet, queue_peak_bytes" />.</> : <>No queue formed.</>,
+        pausing(info),
       ],
     },
     {
@@ -176,8 +272,8 @@ function chapters(info: Info): Chapter[] {
       picture: <Bars rows={[["computing", s.compute_ps, f.time(s.compute_ps)], ["exposed communication", s.exposed_tp_ps + s.exposed_pp_ps + s.exposed_dp_ps + s.exposed_cp_ps + s.exposed_ep_ps + s.exposed_other_ps, f.time(s.exposed_tp_ps + s.exposed_pp_ps + s.exposed_dp_ps + s.exposed_cp_ps + s.exposed_ep_ps + s.exposed_other_ps)], ["bubble", s.bubble_ps, f.time(s.bubble_ps)]]} />,
       lines: [
         <>The last byte lands, the NIC writes a completion, and the rank that waited goes on{training ? ": the optimiser may step" : ""}.</>,
-        <>The step took <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />{s.mfu ? <>, <Fig v={f.percent(s.mfu)} from="summary.json, mfu" /> of what the GPUs could do</> : ""}.</>,
-        <>{lossless ? "Not one packet was dropped" : <><Fig v={f.count(s.drops)} from="summary.json, drops" /> packets were dropped</>}, and <Fig v={f.count(s.retransmissions)} from="summary.json, retransmissions" /> were sent again.</>,
+        !ended ? <>This run was stopped before its end, after <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />: its figures are those of the time until then.</> : <>{training ? "The step" : "All of it"} took <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />{s.mfu ? <>, <Fig v={f.percent(s.mfu)} from="summary.json, mfu" /> of what the GPUs could do</> : ""}.</>,
+        <>{lossless ? "Not one packet was dropped" : <><Fig v={f.count(s.drops)} from="summary.json, drops" /> packets were dropped</>}, and {s.retransmissions > 0 ? <Fig v={f.count(s.retransmissions)} from="summary.json, retransmissions" /> : "none"} {s.retransmissions === 1 ? "was" : "were"} sent again.</>,
       ],
     },
     {
@@ -187,8 +283,8 @@ function chapters(info: Info): Chapter[] {
           <thead><tr><th>layer</th><th>who sets it</th><th>in this run</th></tr></thead>
           <tbody>
             <tr><td>partitioning</td><td>model engineers</td><td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td></tr>
-            <tr><td>collectives</td><td>NCCL</td><td>{grad ? grad.kind : "none"}</td></tr>
-            <tr><td>queue pairs, DCQCN</td><td>NIC firmware</td><td>{r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}</td></tr>
+            <tr><td>collectives</td><td>NCCL</td><td>{grad ? `${grad.kind}${grad.algorithm ? `, ${grad.algorithm}` : ""}` : "none"}</td></tr>
+            <tr><td>queue pairs, congestion control</td><td>NIC firmware</td><td>{r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}</td></tr>
             <tr><td>paths</td><td>switches</td><td>{s.lb}</td></tr>
             <tr><td>ECN and PFC thresholds</td><td>network engineers</td><td>{q ? `${f.bytes(q.wred_min_bytes)} to ${f.bytes(q.wred_max_bytes)}, xOFF ${f.bytes(q.xoff_bytes)}` : "–"}</td></tr>
             <tr><td>cables and rails</td><td>architects</td><td>{info.topology.kind}</td></tr>
@@ -222,9 +318,9 @@ export function Life({ info }: { info: Info }) {
   useLayoutEffect(() => {
     const keys = (e: KeyboardEvent) => {
       if (e.target instanceof HTMLInputElement || e.target instanceof HTMLSelectElement) return;
-      const here = Number(parse(location.hash).args.get("chapter") ?? 1) - 1; // keys can be faster than this page is drawn
-      if (e.key === "ArrowRight") go(here + 1);
-      else if (e.key === "ArrowLeft") go(here - 1);
+      const at = Number(here().args.get("chapter") ?? 1) - 1; // keys can be faster than this page is drawn
+      if (e.key === "ArrowRight") go(at + 1);
+      else if (e.key === "ArrowLeft") go(at - 1);
       else if (e.key === " " && !(e.target instanceof HTMLButtonElement)) play(!playing);
       else return;
       e.preventDefault();

@@ -16,22 +16,62 @@ export function address(path: string[], args: Record<string, string | number | u
   return "#/" + path.map(encodeURIComponent).join("/") + (s ? "?" + s : "");
 }
 
+// The address that views show. The address bar follows it at most once in pause
+// milliseconds: Chrome takes 200 changes in ten seconds and ignores the rest, which a
+// playback of 60 steps a second would exceed.
+const pause = 250;
+let shown = location.hash;
+let written = location.hash;
+let last = 0;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+/** here is the place that is shown, also where the address bar is not there yet. */
+export const here = () => parse(shown);
+
+function write() {
+  clearTimeout(waiting);
+  waiting = undefined;
+  if (location.hash !== written) return; // a link was followed this very moment; its event comes
+  last = performance.now();
+  if (shown === written) return;
+  history.replaceState(null, "", shown);
+  written = location.hash;
+}
+
+// Somebody followed a link, went back, or typed an address.
+for (const e of ["hashchange", "popstate"]) {
+  addEventListener(e, (event) => {
+    if (!event.isTrusted) return; // our own
+    clearTimeout(waiting);
+    waiting = undefined;
+    shown = written = location.hash;
+  }, { capture: true });
+}
+addEventListener("pagehide", write);
+
 /** set changes arguments of the present view; undefined removes one. */
 export function set(changes: Record<string, string | number | undefined>, replace = true) {
-  const p = parse(location.hash);
+  const p = here();
   const args: Record<string, string | number | undefined> = Object.fromEntries(p.args);
   Object.assign(args, changes);
   const to = address(p.path, args);
-  if (replace) history.replaceState(null, "", to);
-  else history.pushState(null, "", to);
+  if (replace) {
+    shown = to;
+    waiting ??= setTimeout(write, Math.max(0, last + pause - performance.now()));
+  } else {
+    write();
+    shown = to;
+    history.pushState(null, "", to);
+    written = location.hash;
+  }
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 // Subscribed before the view can be seen, so that no key is faster than its listener.
 export function usePlace(): Place {
-  const [place, change] = useState(() => parse(location.hash));
+  const [place, change] = useState(here);
   useLayoutEffect(() => {
-    const f = () => change(parse(location.hash));
+    const f = () => change(here());
     addEventListener("hashchange", f);
     addEventListener("popstate", f);
     return () => {

@@ -1,10 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Info, type Pause, type Ranks, standalone, view } from "./api";
+import { type Critical, type Info, type Ranks, standalone, view } from "./api";
 import { ink, kindColour } from "./colour";
 import * as f from "./format";
-import { address, parse, set, useData, usePlace } from "./state";
+import { address, here, set, useData, usePlace } from "./state";
 
-interface Critical { Start: number; End: number; Rank: number; Peer: number; Class: string }
 const rowHeight = 18;
 const shownRanks = 64;
 
@@ -36,8 +35,7 @@ export function TimeLine({ info }: { info: Info }) {
   const first = Number(place.args.get("first") ?? 0);
   const what = standalone() ? "ranks" : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
   const spans = useData(() => view<Ranks>(info.name, what), [info.name, what]);
-  const path = useData(() => view<{ path: Critical[] }>(info.name, "critical"), [info.name]);
-  const pauses = useData(() => view<{ pauses: Pause[] | null }>(info.name, "pauses"), [info.name]);
+  const path = useData(() => view<Critical>(info.name, "critical"), [info.name]);
   const [chosen, choose] = useState<string>("");
   const box = useRef<HTMLCanvasElement>(null);
   const [width, resize] = useState(1000);
@@ -105,15 +103,7 @@ export function TimeLine({ info }: { info: Info }) {
     }
     const base = ranks * rowHeight + 4;
     g.fillStyle = ink("--bad");
-    const began = new Map<number, number>();
-    for (const p of pauses.data?.pauses ?? []) {
-      if (p.What === "pause" && !began.has(p.Port)) began.set(p.Port, p.At);
-      if (p.What === "resume" && began.has(p.Port)) {
-        const a = began.get(p.Port)!;
-        began.delete(p.Port);
-        g.fillRect(x(a), base, Math.max(0.7, x(p.At) - x(a)), 8);
-      }
-    }
+    for (const [a, b] of data.paused) g.fillRect(x(a), base, Math.max(0.7, x(b) - x(a)), 8);
     g.restore();
     g.fillStyle = ink("--text");
     g.fillText("pauses", 2, base + 5);
@@ -129,7 +119,7 @@ export function TimeLine({ info }: { info: Info }) {
 
   // Keys can be faster than this page is drawn: the address knows the window.
   const shown = (): [number, number] => {
-    const args = parse(location.hash).args;
+    const args = here().args;
     return [Math.max(0, Number(args.get("from") ?? 0)), Math.min(step, Number(args.get("to") ?? step)) || step];
   };
   const zoom = (factor: number, at = 0.5) => {
@@ -197,7 +187,8 @@ export function TimeLine({ info }: { info: Info }) {
         }} />
       </div>
       <p class="hint" aria-live="polite">{chosen || "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; below: communication, pale where computing hides it, full where the rank waits."}</p>
-      {data?.cut && <p class="hint">More spans lie here than are drawn: zoom in.</p>}
+      {(data?.left_out ?? 0) > 0 && <p class="hint" data-testid="left-out">{f.count(data!.left_out)} spans of at most {f.time(data!.shorter_ps)} are not drawn: zoom in.</p>}
+      {(path.data?.left_out ?? 0) > 0 && <p class="hint">{f.count(path.data!.left_out)} short pieces of the critical path, {f.time(path.data!.left_out_ps)} together, are not drawn.</p>}
     </section>
   );
 }

@@ -68,7 +68,7 @@ export function Why({ info }: { info: Info }) {
               <td>
                 {c.Why}{" "}
                 {c.Port >= 0 && (
-                  <a href={address(["run", info.name, "fabric"], { metric: c.Pause > c.Collision + c.Incast ? "pause" : "queue", t: Math.floor((c.At / Math.max(1, s.step_time_ps)) * 240), port: c.Port })}>see it</a>
+                  <a href={address(["run", info.name, "fabric"], { metric: c.Pause > c.Collision + c.Incast ? "pause" : "queue", t: Math.floor((c.At / Math.max(1, s.step_time_ps)) * info.cols), port: c.Port })}>see it</a>
                 )}
               </td>
             </tr>

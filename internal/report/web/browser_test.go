@@ -27,6 +27,15 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 2MB}, {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 2MB}]}}
 `
 
+const lossy = `name: lossy
+fabric: {kind: rail-only, hosts: 8, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+transport: {recovery: selective, timeout: 8}
+switch: {buffer: 400KB, queues: {3: {lossless: false, xoff: 0B, limit: 40KB, wred_min: 0B, wred_max: 0B}}}
+workload: {traffic: {alltoall: {bytes: 4MB}}}
+`
+
 // captured writes a run with a capture, as the run command does.
 func captured(t *testing.T, dir string) {
 	t.Helper()
@@ -83,6 +92,13 @@ func TestBrowser(t *testing.T) {
 	if training.State != "done" {
 		t.Fatalf("%+v", training)
 	}
+	if j, err = s.jobs.start(request{Text: lossy}); err != nil {
+		t.Fatal(err)
+	}
+	losing := await(t, s, j.ID)
+	if losing.State != "done" {
+		t.Fatalf("%+v", losing)
+	}
 	captured(t, filepath.Join(s.Root, "captured"))
 	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
 	r, err := Open(filepath.Join(s.Root, name))
@@ -99,7 +115,7 @@ func TestBrowser(t *testing.T) {
 	}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken"}
+	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken", losing.Run}
 	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
 		args = append(args, shots)
 	}

@@ -66,6 +66,7 @@ type jobs struct {
 	root, version string
 	mu            sync.Mutex
 	next          int
+	building      int // plans of jobs that are about to run
 	byID          map[string]*Job
 	wait          sync.WaitGroup
 }
@@ -104,27 +105,19 @@ func place(msg string) (line, column int) {
 	return line, column
 }
 
-// start begins a simulation.
+// start begins a simulation. Its place among those that run is taken before the fabric
+// is built: a hundred requests at once build two.
 func (j *jobs) start(r request) (Job, error) {
-	plan, err := resolve(r)
+	if err := j.enter(); err != nil {
+		return Job{}, err
+	}
+	defer j.leave()
+	plan, run, err := build(r)
 	if err != nil {
 		return Job{}, err
 	}
-	run, err := sim.New(plan)
-	if err != nil {
-		return Job{}, &InputError{err.Error()}
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	running := 0
-	for _, x := range j.byID {
-		if x.State == "running" {
-			running++
-		}
-	}
-	if running >= maxRunning {
-		return Job{}, &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it", running)}
-	}
 	if len(j.byID) >= maxJobs {
 		j.forget()
 	}
@@ -137,6 +130,43 @@ func (j *jobs) start(r request) (Job, error) {
 	j.wait.Add(1)
 	go j.run(x, plan, run)
 	return *x, nil
+}
+
+// leave gives back the place of a job that runs by now, or never will.
+func (j *jobs) leave() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.building--
+}
+
+// build makes what a request describes ready to run.
+func build(r request) (*scenario.Plan, *sim.Run, error) {
+	plan, err := resolve(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	run, err := sim.New(plan)
+	if err != nil {
+		return nil, nil, &InputError{err.Error()}
+	}
+	return plan, run, nil
+}
+
+// enter takes a place among the simulations that run.
+func (j *jobs) enter() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	running := j.building
+	for _, x := range j.byID {
+		if x.State == "running" {
+			running++
+		}
+	}
+	if running >= maxRunning {
+		return &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it", running)}
+	}
+	j.building++
+	return nil
 }
 
 // forget drops the oldest job that has ended.

@@ -30,6 +30,7 @@ type Run struct {
 	mu     sync.Mutex
 	ports  []result.PortRow
 	ranks  []result.RankRow
+	paused []halt
 	tables map[string]any
 }
 

@@ -25,8 +25,8 @@ func (e *InputError) Error() string { return e.Msg }
 //	port?id=7                   one port over time, and who went through it
 //	qp?id=3                     one queue pair: its path and its rate over time
 //	flows                       the messages that lost most against their ideal
-//	ranks?from=&to=&first=&n=   what ranks did
-//	pauses                      PFC events
+//	ranks?from=&to=&first=&n=   what ranks did, and when something was paused
+//	pauses                      which ports are paused in which columns of a grid
 //	collectives                 where the time of collectives went
 //	critical                    the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
@@ -36,7 +36,7 @@ func (r *Run) View(name string, q url.Values) ([]byte, error) {
 	var err error
 	switch name {
 	case "info":
-		v = map[string]any{"name": r.Name, "manifest": r.Manifest, "summary": r.Summary, "topology": r.Topology, "ports": r.ports}
+		v = map[string]any{"name": r.Name, "manifest": r.Manifest, "summary": r.Summary, "topology": r.Topology, "ports": r.ports, "cols": r.columns(columns)}
 	case "grid":
 		v, err = r.grid(q)
 	case "port":
@@ -48,7 +48,7 @@ func (r *Run) View(name string, q url.Values) ([]byte, error) {
 	case "ranks":
 		v, err = r.rankSpans(q)
 	case "pauses":
-		v, err = r.pauseEvents()
+		v, err = r.pauseColumns()
 	case "collectives":
 		v, err = r.collectives()
 	case "critical":
@@ -111,6 +111,18 @@ type gridView struct {
 // metrics are what links can be coloured by, with their units.
 var metrics = map[string]string{"util": "share of line rate", "queue": "bytes", "marks": "marked packets per column", "pause": "share of time"}
 
+// columns of time in a grid, fewer above maxCells ports times columns.
+const (
+	columns  = 240
+	maxCells = 8_000_000
+)
+
+// columns is how many columns of time a grid of this run has when n are asked for. The
+// page is told, in every answer that counts in columns.
+func (r *Run) columns(n int64) int {
+	return max(1, min(int(n), maxCells/max(1, len(r.ports))))
+}
+
 // grid sums samples into columns: mean utilisation, longest queue, marks, share of
 // time paused.
 func (r *Run) grid(q url.Values) (any, error) {
@@ -125,14 +137,11 @@ func (r *Run) grid(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := number(q, "cols", 240, 1, 2000)
+	n, err := number(q, "cols", columns, 1, 2000)
 	if err != nil {
 		return nil, err
 	}
-	cols := int(n)
-	if cells := len(r.ports) * cols; cells > 8_000_000 {
-		cols = max(1, 8_000_000/len(r.ports))
-	}
+	cols := r.columns(n)
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
 		return nil, err
@@ -365,28 +374,9 @@ func (r *Run) collectives() (any, error) {
 	return map[string]any{"worst": worst, "sums": total, "count": len(rows)}, nil
 }
 
-// maxCritical bounds the pieces of the critical path that are sent.
-const maxCritical = 5000
-
-func (r *Run) critical() (any, error) {
-	rows, err := table[result.CriticalRow](r, "critical")
-	if err != nil {
-		return nil, err
-	}
-	merged := []result.CriticalRow{}
-	for _, x := range rows {
-		if n := len(merged); n > 0 && merged[n-1].Class == x.Class && (merged[n-1].Rank == x.Rank || len(rows) > maxCritical) {
-			merged[n-1].End = x.End
-			continue
-		}
-		merged = append(merged, x)
-	}
-	return map[string]any{"path": merged[:min(maxCritical, len(merged))], "count": len(rows)}, nil
-}
-
 // total is what servers send into the network, and what switches mark and pause.
 func (r *Run) total(q url.Values) (any, error) {
-	n, err := number(q, "cols", 240, 1, 2000)
+	n, err := number(q, "cols", columns, 1, 2000)
 	if err != nil {
 		return nil, err
 	}
@@ -413,86 +403,4 @@ func (r *Run) total(q url.Values) (any, error) {
 		}
 	}
 	return map[string]any{"width_ps": width, "cols": cols}, nil
-}
-
-// maxPauses bounds the PFC events that are sent.
-const maxPauses = 20_000
-
-func (r *Run) pauseEvents() (any, error) {
-	rows, err := table[result.PauseRow](r, "pauses")
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"pauses": rows[:min(maxPauses, len(rows))], "count": len(rows)}, nil
-}
-
-// maxSpans bounds the spans of ranks that are sent.
-const maxSpans = 60_000
-
-// rankSpans is what some ranks did in a window; spans of one kind that lie closer
-// than a two-thousandth of it are one.
-func (r *Run) rankSpans(q url.Values) (any, error) {
-	from, to, err := r.window(q)
-	if err != nil {
-		return nil, err
-	}
-	first, err := number(q, "first", 0, 0, 1<<20)
-	if err != nil {
-		return nil, err
-	}
-	n, err := number(q, "n", 64, 1, 512)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.sortedRanks()
-	if err != nil {
-		return nil, err
-	}
-	index, names := map[string]int{}, []string{}
-	at := func(s string) int {
-		if i, ok := index[s]; ok {
-			return i
-		}
-		index[s] = len(names)
-		names = append(names, s)
-		return len(names) - 1
-	}
-	near := (to - from) / 2000
-	spans := [][5]int64{} // rank, start, end, class, name
-	last := map[[2]int64]int{}
-	most := int32(-1)
-	cut := false
-	for i := range rows {
-		x := &rows[i]
-		most = max(most, x.Rank)
-		if int64(x.Rank) < first || int64(x.Rank) >= first+n || x.Start >= to || x.End <= from {
-			continue
-		}
-		key := [2]int64{int64(x.Rank), int64(at(x.Name))}
-		if j, ok := last[key]; ok && x.Start-spans[j][2] <= near {
-			spans[j][2] = max(spans[j][2], x.End)
-			continue
-		}
-		if len(spans) >= maxSpans {
-			cut = true
-			break
-		}
-		last[key] = len(spans)
-		spans = append(spans, [5]int64{int64(x.Rank), x.Start, x.End, int64(at(x.Class)), key[1]})
-	}
-	return map[string]any{"from_ps": from, "to_ps": to, "names": names, "spans": spans, "ranks": most + 1, "cut": cut}, nil
-}
-
-func (r *Run) sortedRanks() ([]result.RankRow, error) {
-	rows, err := table[result.RankRow](r, "ranks")
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ranks == nil {
-		r.ranks = append([]result.RankRow{}, rows...)
-		sort.SliceStable(r.ranks, func(i, j int) bool { return r.ranks[i].Start < r.ranks[j].Start })
-	}
-	return r.ranks, nil
 }

@@ -123,19 +123,20 @@ func TestViewsAgreeWithTables(t *testing.T) {
 	if d := marks - float64(sum.ECNMarks); d > 0.5 || d < -0.5 {
 		t.Errorf("%.1f marks over time, %d in all", marks, sum.ECNMarks)
 	}
-	var pauses struct {
-		Pauses []result.PauseRow
-		Count  int
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
-	get("pauses", &pauses)
-	began := int64(0)
-	for _, p := range pauses.Pauses {
-		if p.What == "pause" {
-			began++
-		}
+	halts, _, err := r.halts()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if began != sum.PFCPauses || began == 0 {
-		t.Errorf("%d pauses, the summary has %d", began, sum.PFCPauses)
+	paused := int64(0)
+	for _, h := range halts {
+		paused += h.to - h.from
+	}
+	if int64(len(halts)) != sum.PFCPauses || paused != sum.PFCPause || paused == 0 {
+		t.Errorf("%d pauses of %d ps, the summary has %d of %d", len(halts), paused, sum.PFCPauses, sum.PFCPause)
 	}
 	for _, view := range []string{"flows", "collectives", "ranks?from=0&to=1000000&n=4", "critical", "port?id=3", "qp?id=0", "packets", "grid?metric=pause", "grid?metric=marks&cols=7"} {
 		var v map[string]any

@@ -1,0 +1,214 @@
+package web
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"slices"
+	"sort"
+
+	"railyard/internal/result"
+)
+
+// maxCritical bounds the pieces of the critical path that are sent.
+const maxCritical = 5000
+
+// critical is the chain of operations that the end waited for. Neighbours of one rank
+// and class are one piece; of very many the longest are sent, and how much is missing.
+func (r *Run) critical() (any, error) {
+	rows, err := table[result.CriticalRow](r, "critical")
+	if err != nil {
+		return nil, err
+	}
+	path := []result.CriticalRow{}
+	for _, x := range rows {
+		if n := len(path); n > 0 && path[n-1].Class == x.Class && path[n-1].Rank == x.Rank && path[n-1].Peer == x.Peer {
+			path[n-1].End = x.End
+			continue
+		}
+		path = append(path, x)
+	}
+	kept, left := longest(path, maxCritical, func(x result.CriticalRow) int64 { return x.End - x.Start })
+	var missing int64
+	for _, x := range left {
+		missing += x.End - x.Start
+	}
+	return map[string]any{"path": kept, "count": len(rows), "left_out": len(left), "left_out_ps": missing}, nil
+}
+
+// longest parts a list into the most longest items and the rest, both in their order.
+func longest[T any](list []T, most int, length func(T) int64) (kept, left []T) {
+	if len(list) <= most {
+		return list, nil
+	}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(length(list[b]), length(list[a])) })
+	keep := make([]bool, len(list))
+	for _, i := range order[:most] {
+		keep[i] = true
+	}
+	for i, x := range list {
+		if keep[i] {
+			kept = append(kept, x)
+		} else {
+			left = append(left, x)
+		}
+	}
+	return kept, left
+}
+
+// halt is a time in which a port is paused: who, by whose congestion, from and to.
+type halt struct {
+	port, cause int32
+	from, to    int64
+}
+
+// halts pairs pauses with their ends; one that does not end goes on to the end of the
+// run. A port that is paused for two priorities is paused while one of them is.
+func (r *Run) halts() ([]halt, int, error) {
+	rows, err := table[result.PauseRow](r, "pauses")
+	if err != nil {
+		return nil, 0, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.paused != nil {
+		return r.paused, len(rows), nil
+	}
+	type class struct{ port, priority int32 }
+	open := map[class]int{}
+	r.paused = []halt{}
+	for _, p := range rows {
+		k := class{p.Port, int32(p.Priority)}
+		i, on := open[k]
+		switch {
+		case p.What == "pause" && !on:
+			open[k] = len(r.paused)
+			r.paused = append(r.paused, halt{p.Port, p.Cause, p.At, r.span()})
+		case p.What == "resume" && on:
+			r.paused[i].to = p.At
+			delete(open, k)
+		}
+	}
+	return r.paused, len(rows), nil
+}
+
+// pauseColumns says which ports are paused in the middle of which columns of a grid: what
+// a page that shows a column at a time can show, however many pauses there were.
+func (r *Run) pauseColumns() (any, error) {
+	halts, count, err := r.halts()
+	if err != nil {
+		return nil, err
+	}
+	cols := int64(r.columns(columns))
+	width := float64(r.span()) / float64(cols)
+	spans := [][4]int64{} // port, cause, first and last column
+	for _, h := range halts {
+		// The middle of column c lies in [from, to).
+		first, last := int64(math.Ceil(float64(h.from)/width-0.5)), int64(math.Ceil(float64(h.to)/width-0.5))-1
+		if last = min(last, cols-1); first <= last {
+			spans = append(spans, [4]int64{int64(h.port), int64(h.cause), first, last})
+		}
+	}
+	return map[string]any{"cols": cols, "spans": spans, "count": count}, nil
+}
+
+// whenPaused is when any port is paused in a window, times closer than near as one.
+func (r *Run) whenPaused(from, to, near int64) ([][2]int64, error) {
+	halts, _, err := r.halts()
+	if err != nil {
+		return nil, err
+	}
+	out := [][2]int64{}
+	for _, h := range halts { // by their beginning
+		if h.from >= to || h.to <= from {
+			continue
+		}
+		if n := len(out); n > 0 && h.from-out[n-1][1] <= near {
+			out[n-1][1] = max(out[n-1][1], h.to)
+			continue
+		}
+		out = append(out, [2]int64{h.from, h.to})
+	}
+	return out, nil
+}
+
+// maxSpans bounds the spans of ranks that are sent.
+const maxSpans = 60_000
+
+// rankSpans is what some ranks did in a window; spans of one kind that lie closer than a
+// two-thousandth of it are one. Of very many the longest are sent, from the whole window.
+func (r *Run) rankSpans(q url.Values) (any, error) {
+	from, to, err := r.window(q)
+	if err != nil {
+		return nil, err
+	}
+	first, err := number(q, "first", 0, 0, 1<<20)
+	if err != nil {
+		return nil, err
+	}
+	n, err := number(q, "n", 64, 1, 512)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.sortedRanks()
+	if err != nil {
+		return nil, err
+	}
+	index, names := map[string]int{}, []string{}
+	at := func(s string) int {
+		if i, ok := index[s]; ok {
+			return i
+		}
+		index[s] = len(names)
+		names = append(names, s)
+		return len(names) - 1
+	}
+	near := (to - from) / 2000
+	spans := [][5]int64{} // rank, start, end, class, name
+	last := map[[2]int64]int{}
+	most := int32(-1)
+	for i := range rows {
+		x := &rows[i]
+		most = max(most, x.Rank)
+		if int64(x.Rank) < first || int64(x.Rank) >= first+n || x.Start >= to || x.End <= from {
+			continue
+		}
+		key := [2]int64{int64(x.Rank), int64(at(x.Name))}
+		if j, ok := last[key]; ok && x.Start-spans[j][2] <= near {
+			spans[j][2] = max(spans[j][2], x.End)
+			continue
+		}
+		last[key] = len(spans)
+		spans = append(spans, [5]int64{int64(x.Rank), x.Start, x.End, int64(at(x.Class)), key[1]})
+	}
+	length := func(s [5]int64) int64 { return s[2] - s[1] }
+	spans, left := longest(spans, maxSpans, length)
+	shorter := int64(0)
+	for _, s := range left {
+		shorter = max(shorter, length(s))
+	}
+	paused, err := r.whenPaused(from, to, near)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"from_ps": from, "to_ps": to, "names": names, "spans": spans, "ranks": most + 1,
+		"left_out": len(left), "shorter_ps": shorter, "paused": paused}, nil
+}
+
+func (r *Run) sortedRanks() ([]result.RankRow, error) {
+	rows, err := table[result.RankRow](r, "ranks")
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ranks == nil {
+		r.ranks = append([]result.RankRow{}, rows...)
+		sort.SliceStable(r.ranks, func(i, j int) bool { return r.ranks[i].Start < r.ranks[j].Start })
+	}
+	return r.ranks, nil
+}
