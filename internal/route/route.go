@@ -18,7 +18,7 @@ const (
 	Flowlet                   // a new flowlet goes to the best port if the old one is loaded
 	SprayRR                   // packets in turn
 	SprayRandom               // packets at random
-	SprayLeast                // packets to the least loaded port
+	SprayLeast                // packets to one of the least loaded ports
 	nPolicies
 )
 
@@ -141,30 +141,78 @@ func (c *Chooser) Pick(now unit.Time, group []int32, id int, flow uint32, ports 
 	case SprayRandom:
 		return group[c.stream.Intn(len(group))]
 	case SprayLeast:
-		c.turn[id]++
-		return leastLoaded(now, group, int(uint64(c.turn[id])%n), ports)
+		return c.leastLoaded(now, group, ports)
 	case Flowlet:
 		return c.flowlet(now, group, flow, ports)
 	}
 	return group[uint64(Hash(flow, c.seed))*n>>32]
 }
 
-// leastLoaded returns the port that would send first, ties to the one that
-// comes first from start.
-func leastLoaded(now unit.Time, group []int32, start int, ports []Port) int32 {
-	best, bestAt := group[start], unit.Never
-	for k := range group {
-		g := group[(start+k)%len(group)]
-		p := &ports[g]
-		at := max(p.BusyUntil, now) + unit.Serialize(unit.Bytes(p.Queued), p.Rate)
-		if p.Paused != 0 {
-			at += unit.Millisecond
-		}
-		if at < bestAt {
-			best, bestAt = g, at
+// Load is compared in bands, as adaptive routing in hardware does (SAI's ARS
+// profile: up to eight quantisation bands of the queued bytes): the first is 64 KB,
+// each next one ends at twice as much, and a paused port is in the last.
+const (
+	bands    = 8
+	bandSize = 64 * unit.KiB
+)
+
+// leastLoaded chooses two ports of the lowest band at random and returns the one
+// that would send first. The best port of all is a trap: the switches' choices fall
+// into step, and queues build up where they meet, at switches that have no choice.
+// The better of two keeps the randomness and most of the gain (Mitzenmacher 2001;
+// Ghorbani et al., DRILL, SIGCOMM 2017, section 3).
+func (c *Chooser) leastLoaded(now unit.Time, group []int32, ports []Port) int32 {
+	first := ports[group[0]].drain(int32(bandSize)) // cables of several rates are compared in time
+	best, count := bands, 0
+	for _, g := range group {
+		switch b := ports[g].band(now, first); {
+		case b < best:
+			best, count = b, 1
+		case b == best:
+			count++
 		}
 	}
-	return best
+	x, y := c.stream.Intn(count), c.stream.Intn(count)
+	px, py := group[0], group[0]
+	for _, g := range group {
+		if count < len(group) && ports[g].band(now, first) != best {
+			continue
+		}
+		if x == 0 {
+			px = g
+		}
+		if y == 0 {
+			py = g
+		}
+		x, y = x-1, y-1
+	}
+	if ports[py].wait(now) < ports[px].wait(now) {
+		return py
+	}
+	return px
+}
+
+// drain returns how long a port takes to send bytes.
+func (p *Port) drain(bytes int32) unit.Time {
+	if p.PsPerByte != 0 {
+		return unit.Time(bytes) * unit.Time(p.PsPerByte)
+	}
+	return unit.Serialize(unit.Bytes(bytes), p.Rate)
+}
+
+// wait is how long a packet that comes now waits for what is there already.
+func (p *Port) wait(now unit.Time) unit.Time { return max(p.BusyUntil-now, 0) + p.drain(p.Queued) }
+
+// band is a port's band of load; the first one ends at a wait of first.
+func (p *Port) band(now, first unit.Time) int {
+	if p.Paused != 0 {
+		return bands - 1
+	}
+	w, b := p.wait(now), 0
+	for b < bands-1 && w >= first<<b {
+		b++
+	}
+	return b
 }
 
 // flowlet implements the dynamic load balancing of the seeds: the hash decides

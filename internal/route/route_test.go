@@ -86,3 +86,30 @@ func TestWaitingBytesTakeTime(t *testing.T) {
 		}
 	}
 }
+
+// Ports of the lowest band of load are all used; one with a long queue, and one that
+// its peer has paused, are not as long as there is another.
+func TestLeastLoadedByBands(t *testing.T) {
+	c, ports, group := chooser(SprayLeast, 4, 400*unit.Gbps)
+	count := func() (n [4]int) {
+		for range 4000 {
+			n[c.Pick(0, group, 0, 1, ports)]++
+		}
+		return n
+	}
+	for i, n := range count() {
+		if n < 850 || n > 1150 {
+			t.Errorf("idle: port %d got %d of 4000 packets", i, n)
+		}
+	}
+	ports[0].Queued, ports[1].Paused = 300_000, 1<<3
+	ports[2].Queued = 4_000 // the same band as port 3, but later
+	n := count()
+	if n[0]+n[1] != 0 || n[2] < 850 || n[2] > 1150 {
+		t.Errorf("300 KB waiting, paused, 4 KB waiting, idle: %v of 4000 packets; want 0, 0, a quarter, the rest", n)
+	}
+	ports[2].Queued, ports[3].Queued = 9_000_000, 9_000_000
+	if n = count(); n[0] != 4000 {
+		t.Errorf("all but one far behind or paused: %v", n)
+	}
+}

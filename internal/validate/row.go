@@ -58,6 +58,7 @@ func Checks() []Check {
 		{"DCQCN fixed point", fixedPoint},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
+		{"spraying", spraying},
 		{"shared NICs", sharedNICs},
 		{"models", models},
 		{"sizing", sizing},
