@@ -56,6 +56,7 @@ func Checks() []Check {
 		{"headroom", headroom},
 		{"SONiC's headroom", sonicHeadroom},
 		{"DCQCN fixed point", fixedPoint},
+		{"DCQCN in NICs", nicSender},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
