@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -71,5 +72,28 @@ func TestRoundTrip(t *testing.T) {
 		if got, err := ParseRate(r.String()); err != nil || got != r {
 			t.Errorf("%d prints as %q, read back as %d, %v", r, r.String(), got, err)
 		}
+	}
+}
+
+// Counts stay at TooMany where 64 bits end, times at Never.
+func TestNothingWrapsAround(t *testing.T) {
+	for got, want := range map[Count]Count{
+		Count(3).Times(4).Plus(5): 17, Count(1 << 32).Times(1 << 31): TooMany, (TooMany - 1).Plus(1): TooMany, Count(5).Times(0): 0,
+	} {
+		if got != want {
+			t.Errorf("%d, want %d", got, want)
+		}
+	}
+	if Count(5).Times(-1) != TooMany || TooMany.Plus(1) != TooMany || TooMany.Times(2) != TooMany {
+		t.Error("a count wrapped around")
+	}
+	nan := math.NaN()
+	for s, want := range map[float64]Time{-1: 0, 1e-12: 1, 1: Second, 1e300: Never, math.Inf(1): Never, math.Inf(-1): 0} {
+		if got := FromSeconds(s); got != want {
+			t.Errorf("%g s are %v, want %v", s, got, want)
+		}
+	}
+	if FromSeconds(nan) != Never {
+		t.Error("what is no number is a time")
 	}
 }

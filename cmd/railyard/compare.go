@@ -17,7 +17,7 @@ type compareCmd struct {
 	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
 	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
 	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg, instead of the scenario's switches.config." placeholder:"FILE,FILE"`
-	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1"`
+	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1" range:"1,1000"`
 	JSON      bool     `help:"Print the summaries as JSON."`
 }
 
@@ -35,9 +35,6 @@ const maxVariants = 64
 
 // Run is the compare command.
 func (c *compareCmd) Run(e *env) error {
-	if c.Seeds < 1 || c.Seeds > 1000 {
-		return &inputError{fmt.Errorf("--seeds must lie between 1 and 1000, found %d", c.Seeds)}
-	}
 	combos, err := c.combinations()
 	if err != nil {
 		return &inputError{err}

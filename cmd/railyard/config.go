@@ -54,8 +54,8 @@ func (r readConfig) parse(path string) (*swconf.Config, error) {
 
 // roceDSCP says how RoCE traffic is marked.
 type roceDSCP struct {
-	DataDSCP *int `help:"DSCP of RoCE data; the scenario's, else 24 or 26, whichever is lossless." name:"data-dscp" placeholder:"N"`
-	CNPDSCP  *int `help:"DSCP of CNPs; the scenario's, else 48." name:"cnp-dscp" placeholder:"N"`
+	DataDSCP *int `help:"DSCP of RoCE data; the scenario's, else 24 or 26, whichever is lossless." name:"data-dscp" placeholder:"N" range:"0,63"`
+	CNPDSCP  *int `help:"DSCP of CNPs; the scenario's, else 48." name:"cnp-dscp" placeholder:"N" range:"0,63"`
 }
 
 // dscps are the flags', else a scenario's (0: there is none), else the usual ones.
@@ -69,9 +69,6 @@ func (r roceDSCP) dscps(configs []*swconf.Config, data, cnp int) (int, int, erro
 	}{{r.DataDSCP, &data}, {r.CNPDSCP, &cnp}} {
 		if f.from == nil {
 			continue
-		}
-		if *f.from < 0 || *f.from > 63 {
-			return 0, 0, &inputError{errors.New("--data-dscp and --cnp-dscp lie between 0 and 63")}
 		}
 		*f.to = *f.from
 	}
@@ -122,10 +119,10 @@ type configLintCmd struct {
 	readConfig
 	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
 	Fabric string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
-	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
 	roceDSCP
-	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu"`
-	JSON    bool `help:"Print the findings as JSON."`
+	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu" range:"256,16384"`
+	JSON    bool `help:"Print the findings as JSON." without:"sarif"`
 	SARIF   bool `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
 }
 
@@ -142,9 +139,6 @@ Examples:
 // Run is the config lint command.
 func (c *configLintCmd) Run(e *env) error {
 	in := swconf.Input{PathMTU: c.PathMTU, Base: queue.Default()}
-	if c.PathMTU < 256 || c.PathMTU > 16384 {
-		return &inputError{errors.New("--path-mtu lies between 256 and 16384")}
-	}
 	if c.Fabric != "" {
 		plan, err := loadPlan(c.Fabric, c.Set, nil)
 		if err != nil {

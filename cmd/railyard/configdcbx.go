@@ -20,12 +20,12 @@ type configDcbxCmd struct {
 	readConfig
 	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
 	Fabric string   `help:"The scenario whose cables join them; servers take part then." placeholder:"SCENARIO"`
-	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
 	Link   []string `help:"A cable: leaf-1:Ethernet1/3=spine-1:Ethernet1/1. May be repeated; found in interface descriptions unless given." placeholder:"A=B" sep:"none"`
 	NIC    string   `help:"What servers do: willing (take what the switch says), fixed (pause priority 3 whatever it says) or silent." enum:"willing,fixed,silent" default:"willing" name:"nic"`
 	roceDSCP
 	Pcap  string `help:"Write the LLDP frames as pcapng." placeholder:"FILE"`
-	Force bool   `help:"Replace an existing capture."`
+	Force bool   `help:"Replace an existing capture." with:"pcap"`
 	All   bool   `help:"Print every cable, not only one of each kind."`
 	JSON  bool   `help:"Print as JSON."`
 

@@ -159,7 +159,7 @@ func (c *labLinkCmd) Run(e *env) error {
 type labLossCmd struct {
 	labName
 	Port    string  `arg:"" help:"Port that the packets leave by." placeholder:"PORT"`
-	Percent float64 `arg:"" help:"Share of RoCE packets; 0 ends it." placeholder:"PERCENT"`
+	Percent float64 `arg:"" help:"Share of RoCE packets; 0 ends it." placeholder:"PERCENT" range:"0,100"`
 	JSON    bool    `help:"Print as JSON."`
 }
 

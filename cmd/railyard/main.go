@@ -82,6 +82,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "railyard: %v\n(railyard --help lists the commands)\n", err)
 		return exitInput
 	}
+	if err := checkFlags(ctx); err != nil {
+		fmt.Fprintf(stderr, "railyard: %v\n", err)
+		return exitInput
+	}
 	err = ctx.Run(&env{stdout: stdout, stderr: stderr})
 	var exit *exitError
 	switch {

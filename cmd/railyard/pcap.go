@@ -12,7 +12,7 @@ import (
 
 type pcapCmd struct {
 	File  string `arg:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP." placeholder:"FILE"`
-	Limit int    `help:"Tell at most so many events." default:"200"`
+	Limit int    `help:"Tell at most so many events." default:"200" range:"0,10000000"`
 	JSON  bool   `help:"Print events and summary as JSON."`
 }
 
@@ -27,9 +27,6 @@ Examples:
 
 // Run is the pcap command.
 func (c *pcapCmd) Run(e *env) error {
-	if c.Limit < 0 || c.Limit > 10_000_000 {
-		return &inputError{fmt.Errorf("--limit lies between 0 and 10000000, found %d", c.Limit)}
-	}
 	r, err := capture.Open(c.File)
 	if err != nil {
 		return &inputError{err}

@@ -41,8 +41,8 @@ func amount(flag, s string) (float64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || !(v > 0) || v*scale > 1e18 {
-		return 0, &inputError{fmt.Errorf("--%s %q: write a positive count such as 175B or 15.6T", flag, s)}
+	if err != nil || !(v*scale >= 1) || v*scale > 1e18 {
+		return 0, &inputError{fmt.Errorf("--%s %q: write a count from 1 to 1e18 such as 175B or 15.6T", flag, s)}
 	}
 	return v * scale, nil
 }
@@ -67,21 +67,21 @@ func findModel(name string) (*model.Config, error) {
 }
 
 type planSizeCmd struct {
-	Model       string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json; its parameters are counted." placeholder:"MODEL"`
-	Params      string  `help:"Parameters, instead of a model: 175B." placeholder:"N"`
-	Tokens      string  `help:"Tokens of the training: 300B, 15.6T." placeholder:"N"`
-	ZFLOPs      float64 `help:"Work of the training in 10^21 operations, when it is published." name:"zflops" placeholder:"N"`
-	Recompute   bool    `help:"Count 8 operations per parameter and token instead of 6: the forward pass is made twice."`
-	GPU         string  `help:"Accelerator: a100, h100, h200, b200, mi300x." default:"h100" name:"gpu"`
-	Precision   string  `help:"Arithmetic: bf16, fp8, tf32, or a mix by operations: bf16:7,tf32:3." default:"bf16"`
-	TFLOPs      float64 `help:"Rate per GPU, instead of the precision's dense peak." name:"tflops" placeholder:"N"`
-	Utilisation float64 `help:"Percent of the peak that training reaches." default:"40"`
-	Days        float64 `help:"Time for the training." placeholder:"N"`
-	Weeks       float64 `help:"Time for the training." placeholder:"N"`
-	GPUs        int64   `help:"The reverse: how long on so many GPUs." name:"gpus" placeholder:"N"`
-	Watts       float64 `help:"Power per GPU with its share of server and cooling; the device's own unless given." placeholder:"W"`
-	PerKWh      float64 `help:"Price of a kWh." name:"price-kwh" placeholder:"P"`
-	PerGPUHour  float64 `help:"Price of a GPU hour." name:"price-gpu-hour" placeholder:"P"`
+	Model       string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json; its parameters are counted." placeholder:"MODEL" without:"table"`
+	Params      string  `help:"Parameters, instead of a model: 175B." placeholder:"N" without:"table"`
+	Tokens      string  `help:"Tokens of the training: 300B, 15.6T." placeholder:"N" without:"table"`
+	ZFLOPs      float64 `help:"Work of the training in 10^21 operations, when it is published." name:"zflops" placeholder:"N" range:"1e-9,1e15" without:"table"`
+	Recompute   bool    `help:"Count 8 operations per parameter and token instead of 6: the forward pass is made twice." without:"zflops,table"`
+	GPU         string  `help:"Accelerator: a100, h100, h200, b200, mi300x." default:"h100" name:"gpu" without:"table"`
+	Precision   string  `help:"Arithmetic: bf16, fp8, tf32, or a mix by operations: bf16:7,tf32:3." default:"bf16" without:"tflops,table"`
+	TFLOPs      float64 `help:"Rate per GPU, instead of the precision's dense peak." name:"tflops" placeholder:"N" range:"0.001,1e9" without:"table"`
+	Utilisation float64 `help:"Percent of the peak that training reaches." default:"40" range:"0.1,100" without:"table"`
+	Days        float64 `help:"Time for the training." placeholder:"N" range:"0.001,1000000" without:"weeks,gpus,table"`
+	Weeks       float64 `help:"Time for the training." placeholder:"N" range:"0.001,1000000" without:"gpus,table"`
+	GPUs        int64   `help:"The reverse: how long on so many GPUs." name:"gpus" placeholder:"N" range:"1,1000000000" without:"table"`
+	Watts       float64 `help:"Power per GPU with its share of server and cooling; the device's own unless given." placeholder:"W" range:"0.1,1000000" without:"table"`
+	PerKWh      float64 `help:"Price of a kWh." name:"price-kwh" placeholder:"P" range:"0,1000000" without:"table"`
+	PerGPUHour  float64 `help:"Price of a GPU hour." name:"price-gpu-hour" placeholder:"P" range:"0,1000000" without:"table"`
 	Table       string  `help:"Compute the seed's table 1, 2 or 3, or all." enum:",1,2,3,all" default:"" placeholder:"N"`
 	JSON        bool    `help:"Print as JSON."`
 }
@@ -122,9 +122,6 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		Seconds: c.Days*86400 + c.Weeks*planner.Week, GPUs: c.GPUs, Watts: c.Watts, PerKWh: c.PerKWh, PerGPUHour: c.PerGPUHour}
 	if c.Recompute {
 		in.PerToken = planner.RuleRecomputed
-	}
-	if c.ZFLOPs < 0 || c.TFLOPs < 0 || c.Days < 0 || c.Weeks < 0 || c.GPUs < 0 || c.Days > 0 && c.Weeks > 0 {
-		return in, &inputError{fmt.Errorf("times, rates and counts must not be negative, and --days and --weeks exclude each other")}
 	}
 	if in.GPU, err = model.FindGPU(c.GPU); err != nil {
 		return in, &inputError{err}

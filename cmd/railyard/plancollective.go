@@ -18,7 +18,7 @@ type planCollectiveCmd struct {
 	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Kind       string   `help:"all-reduce, all-gather, reduce-scatter, all-to-all or broadcast." default:"all-reduce" placeholder:"NAME"`
 	Sizes      []string `help:"Bytes of a rank's buffer." default:"64KiB,1MiB,16MiB" placeholder:"SIZE,..."`
-	Algorithms []string `help:"To simulate; all that the kind has unless given." placeholder:"NAME,..."`
+	Algorithms []string `help:"To simulate; all that the kind has unless given." placeholder:"NAME,..." without:"no-simulate"`
 	Groups     string   `help:"All GPUs together, or one group per rail." enum:"all,rail" default:"all" placeholder:"all|rail"`
 	NoSimulate bool     `help:"Ask NCCL's tuning model only." name:"no-simulate"`
 	JSON       bool     `help:"Print as JSON."`

@@ -16,18 +16,18 @@ import (
 )
 
 type planFabricCmd struct {
-	GPUs   int    `help:"How many GPUs." name:"gpus" placeholder:"N"`
-	GPU    string `help:"Accelerator; decides the rate of its NIC." default:"h100" name:"gpu"`
-	Server int    `help:"GPUs and NICs per server." default:"8"`
-	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G"`
-	Switch string `help:"Switch: ports x rate." default:"128x400G"`
-	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"PxR"`
-	Ratio  string `help:"Oversubscription towards the top tier." default:"1:1" name:"oversubscription"`
-	Prices string `help:"Price file; --prices-example prints one." placeholder:"FILE"`
+	GPUs   int    `help:"How many GPUs." name:"gpus" placeholder:"N" range:"1,100000000" without:"prices-example"`
+	GPU    string `help:"Accelerator; decides the rate of its NIC." default:"h100" name:"gpu" without:"prices-example"`
+	Server int    `help:"GPUs and NICs per server." default:"8" range:"1,64" without:"prices-example"`
+	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
+	Switch string `help:"Switch: ports x rate." default:"128x400G" without:"prices-example"`
+	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"PxR" without:"prices-example"`
+	Ratio  string `help:"Oversubscription towards the top tier." default:"1:1" name:"oversubscription" without:"prices-example"`
+	Prices string `help:"Price file; --prices-example prints one." placeholder:"FILE" without:"prices-example"`
 	Ex     bool   `help:"Print the price file that is used unless another is given, and end." name:"prices-example"`
-	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR"`
-	Force  bool   `help:"Replace files that exist."`
-	JSON   bool   `help:"Print as JSON."`
+	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR" without:"prices-example"`
+	Force  bool   `help:"Replace files that exist." with:"out"`
+	JSON   bool   `help:"Print as JSON." without:"prices-example"`
 }
 
 func (c *planFabricCmd) Help() string {

@@ -11,23 +11,23 @@ import (
 )
 
 type planMemoryCmd struct {
-	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL"`
+	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL" without:"states"`
 	GPU          string  `help:"Accelerator." default:"h100" name:"gpu"`
-	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp"`
-	PP           int     `help:"Pipeline stages." default:"1" name:"pp"`
-	DP           int     `help:"Data parallel replicas." default:"1" name:"dp"`
-	CP           int     `help:"Context parallel ranks." default:"1" name:"cp"`
-	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep"`
-	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp"`
-	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero"`
-	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel"`
-	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective"`
-	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME"`
-	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch"`
-	Microbatches int     `help:"Microbatches per replica and step." default:"8"`
-	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence"`
+	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp" range:"1,1048576" without:"states"`
+	PP           int     `help:"Pipeline stages." default:"1" name:"pp" range:"1,1048576" without:"states"`
+	DP           int     `help:"Data parallel replicas." default:"1" name:"dp" range:"1,1048576" without:"states"`
+	CP           int     `help:"Context parallel ranks." default:"1" name:"cp" range:"1,1048576" without:"states"`
+	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep" range:"1,1048576" without:"states"`
+	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp" range:"1,1048576" without:"states"`
+	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero" range:"0,3" without:"states"`
+	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel" without:"states"`
+	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective" without:"states"`
+	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME" without:"states"`
+	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch" range:"1,1048576" without:"states"`
+	Microbatches int     `help:"Microbatches per replica and step." default:"8" range:"1,1048576" without:"states"`
+	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216" without:"states"`
 	States       string  `help:"Only: how many GPUs hold the states of so many parameters, 175B." placeholder:"N"`
-	Efficiency   float64 `help:"With --states: percent of the memory that states can use." default:"100"`
+	Efficiency   float64 `help:"With --states: percent of the memory that states can use." default:"100" range:"0.1,100" with:"states"`
 	JSON         bool    `help:"Print as JSON."`
 }
 
@@ -115,9 +115,6 @@ func (c *planMemoryCmd) states(e *env, g model.GPU) error {
 	p, err := amount("states", c.States)
 	if err != nil {
 		return err
-	}
-	if !(c.Efficiency > 0 && c.Efficiency <= 100) {
-		return &inputError{fmt.Errorf("--efficiency must lie above 0 and at most 100, found %g", c.Efficiency)}
 	}
 	n := partition.Fits(p, partition.StateBytes, g.Memory, c.Efficiency/100)
 	if c.JSON {

@@ -16,15 +16,15 @@ type planSearchCmd struct {
 	Model      string   `arg:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL"`
 	Fabric     string   `help:"Scenario with the fabric." required:"" placeholder:"SCENARIO"`
 	Set        []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	GPUs       int      `help:"How many GPUs; all of the fabric unless given." name:"gpus" placeholder:"N"`
-	Global     int64    `help:"Sequences per step." default:"1024" name:"global-batch"`
-	Seq        int64    `help:"Tokens per sequence." default:"2048" name:"sequence"`
-	Efficiency float64  `help:"Percent of the GPU's dense peak that matrix products reach." default:"60"`
+	GPUs       int      `help:"How many GPUs; all of the fabric unless given." name:"gpus" placeholder:"N" range:"1,1048576"`
+	Global     int64    `help:"Sequences per step." default:"1024" name:"global-batch" range:"1,1073741824"`
+	Seq        int64    `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216"`
+	Efficiency float64  `help:"Percent of the GPU's dense peak that matrix products reach." default:"60" range:"0.1,100"`
 	Ahead      bool     `help:"ZeRO 1 and 2 gather parameters behind the next step's first forward pass." name:"gather-ahead"`
 	Kernels    string   `help:"What streams through memory besides: flat, fused or unfused." enum:"flat,fused,unfused" default:"flat" placeholder:"NAME"`
-	Top        int      `help:"Candidates to print." default:"10"`
-	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3"`
-	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice, which with two replicas may have four times as many." default:"1e8" placeholder:"N"`
+	Top        int      `help:"Candidates to print." default:"10" range:"1,10000"`
+	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3" range:"0,100"`
+	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice, which with two replicas may have four times as many." default:"1e8" placeholder:"N" range:"1,1e11"`
 	JSON       bool     `help:"Print as JSON."`
 }
 
@@ -41,9 +41,6 @@ Examples:
 
 // Run is the plan search command.
 func (c *planSearchCmd) Run(e *env) error {
-	if c.Top < 1 || c.Top > 10_000 || c.Simulate < 0 || c.Simulate > 100 || !(c.Packets >= 1 && c.Packets <= 1e11) {
-		return &inputError{fmt.Errorf("--top must lie between 1 and 10000, --simulate between 0 and 100, --packets between 1 and 1e11")}
-	}
 	m, err := findModel(c.Model)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ type planTrafficCmd struct {
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Plot     string   `help:"Write heat maps, one per kind of parallelism: .png or .svg." placeholder:"FILE"`
 	Parquet  string   `help:"Write the pairs that carry traffic as a table." placeholder:"FILE"`
-	Force    bool     `help:"Replace files that exist."`
+	Force    bool     `help:"Replace files that exist." with:"plot,parquet"`
 	JSON     bool     `help:"Print as JSON."`
 }
 

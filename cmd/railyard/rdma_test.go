@@ -148,7 +148,7 @@ func TestPcapCommand(t *testing.T) {
 	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
 		t.Errorf("a cut capture: exit %d, %s", code, out)
 	}
-	for arg, want := range map[string]string{"rdma_test.go": "no pcap or pcapng", t.TempDir(): "no regular file but a directory", "nowhere.pcap": "no such file", lo + " --limit=-1": "--limit lies"} {
+	for arg, want := range map[string]string{"rdma_test.go": "no pcap or pcapng", t.TempDir(): "no regular file but a directory", "nowhere.pcap": "no such file", lo + " --limit=-1": "--limit must lie between 0 and 10000000, found -1"} {
 		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", arg, code, errs)
 		}

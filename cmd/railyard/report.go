@@ -15,8 +15,8 @@ type reportCmd struct {
 	HTML  string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
 	PNG   string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
 	SVG   string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
-	JSON  bool   `help:"Print the summary as JSON."`
-	Force bool   `help:"Replace files that exist."`
+	JSON  bool   `help:"Print the summary as JSON." without:"html,png,svg"`
+	Force bool   `help:"Replace files that exist." with:"html,png,svg"`
 }
 
 func (c *reportCmd) Help() string {

@@ -29,7 +29,7 @@ type runCmd struct {
 	Force    bool     `help:"Replace an existing run directory."`
 	JSON     bool     `help:"Print the summary as JSON instead of the report."`
 	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
-	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window"`
+	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
 	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
 

@@ -20,7 +20,7 @@ import (
 type serveCmd struct {
 	Runs   string `arg:"" optional:"" help:"Folder of run directories." default:"runs" placeholder:"RUNS"`
 	Listen string `help:"Address and port, for other machines too: 0.0.0.0:8080. A token is printed that every request must carry." placeholder:"ADDRESS"`
-	Port   int    `help:"Port on this machine." default:"8080"`
+	Port   int    `help:"Port on this machine." default:"8080" range:"0,65535" without:"listen"`
 }
 
 func (c *serveCmd) Help() string {

@@ -11,7 +11,7 @@ type topoCmd struct {
 	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
-	JSON     bool     `help:"Print the inventory as JSON."`
+	JSON     bool     `help:"Print the inventory as JSON." without:"dot"`
 }
 
 func (c *topoCmd) Help() string {

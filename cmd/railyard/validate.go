@@ -14,7 +14,7 @@ type validateCmd struct {
 	Only     []string `arg:"" optional:"" help:"Groups to run: the headings of the report, all unless given." placeholder:"GROUP"`
 	JSON     bool     `help:"Print as JSON."`
 	Markdown string   `help:"Write the report as Markdown too." name:"markdown" placeholder:"FILE"`
-	Force    bool     `help:"Replace a file that is no such report."`
+	Force    bool     `help:"Replace a file that is no such report." with:"markdown"`
 }
 
 func (c *validateCmd) Help() string {

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"sort"
 	"strings"
+
+	"railyard/unit"
 )
 
 //go:embed data/*.json
@@ -99,6 +101,15 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s: %s must lie between 1 and %d, found %d", c.Name, f.key, f.max, f.v)
 		}
 	}
+	for _, f := range []struct {
+		key string
+		v   int64
+		max int64
+	}{{"max_position_embeddings", c.Context, 1 << 30}, {"head_dim", c.HeadDim, 1 << 16}} {
+		if f.v < 0 || f.v > f.max { // 0: not said
+			return fmt.Errorf("%s: %s must lie between 0 and %d, found %d", c.Name, f.key, f.max, f.v)
+		}
+	}
 	if c.HeadDim == 0 {
 		if c.Hidden%c.Heads != 0 {
 			return fmt.Errorf("%s: hidden_size %d is not a multiple of num_attention_heads %d", c.Name, c.Hidden, c.Heads)
@@ -113,6 +124,23 @@ func (c *Config) check() error {
 	}
 	if c.Heads%c.KVHeads != 0 {
 		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name, c.Heads, c.KVHeads)
+	}
+	return c.checkSum()
+}
+
+// MaxParams bounds a model: 16 bytes for each of 10^16 parameters, in all their copies,
+// stay far from what 63 bits hold, so that everything behind this may count in int64.
+const MaxParams = 10_000_000_000_000_000
+
+// checkSum refuses sizes that are each possible and together overflow.
+func (c *Config) checkSum() error {
+	h, inner := unit.Count(c.Hidden), unit.Count(c.Heads).Times(c.HeadDim)
+	layer := h.Times(int64(inner)).Times(4). // keys and values have no more heads than queries
+							Plus(h.Times(c.FFN).Times(3 * max(1, c.Experts))).
+							Plus(h.Times(c.Experts + 8)).Plus(inner.Times(4)).Plus(unit.Count(c.FFN))
+	all := layer.Times(c.Layers).Plus(h.Times(c.Vocab).Times(2)).Plus(h.Times(c.Context + 4))
+	if all > MaxParams {
+		return fmt.Errorf("%s: its sizes together make more than the %d parameters that are taken", c.Name, int64(MaxParams))
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"sort"
 )
@@ -50,21 +51,29 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("%s is no price file: %w", name, err)
 	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%s: byte %d: something stands behind the price file's end", name, d.InputOffset())
+	}
 	if len(p.Switches) == 0 || len(p.Cables) == 0 {
 		return nil, fmt.Errorf("%s: switches and cables must have at least one entry each", name)
 	}
 	for i, s := range p.Switches {
-		if s.Ports < 1 || s.Rate < 1 || !(s.Price >= 0) || !(s.Watts >= 0) || math.IsInf(s.Price+s.Watts, 0) {
-			return nil, fmt.Errorf("%s: switches[%d]: ports and rate must be positive, price and watts not negative", name, i)
+		if s.Ports < 1 || s.Ports > 1<<16 || s.Rate < 1 || s.Rate > 1e6 || !costs(s.Price, s.Watts) {
+			return nil, fmt.Errorf("%s: switches[%d]: ports must lie between 1 and 65536, rate_gbps between 1 and 1000000, price and watts not negative and at most 1e9", name, i)
 		}
 	}
 	for i, c := range p.Cables {
-		if !(c.UpTo > 0) || !(c.Price >= 0) || !(c.Watts >= 0) || math.IsInf(c.Price+c.Watts, 0) {
-			return nil, fmt.Errorf("%s: cables[%d]: upto_m must be positive, price and watts not negative", name, i)
+		if !(c.UpTo > 0) || !costs(c.Price, c.Watts) {
+			return nil, fmt.Errorf("%s: cables[%d]: upto_m must be positive, price and watts not negative and at most 1e9", name, i)
 		}
 	}
 	sort.SliceStable(p.Cables, func(i, j int) bool { return p.Cables[i].UpTo < p.Cables[j].UpTo })
 	return p, nil
+}
+
+// costs reports whether a part can cost and draw so much.
+func costs(price, watts float64) bool {
+	return price >= 0 && price <= 1e9 && watts >= 0 && watts <= 1e9
 }
 
 // switchPart is a switch's price and power: of the nearest capacity in the list,

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// What a command struct says of its flags beyond kong's tags:
+//
+//	range:"1,64"       a number from 1 to 64; NaN and infinities are in no range
+//	with:"out"         means nothing unless --out is given (or one of several, by commas)
+//	without:"json"     means nothing beside --json
+//
+// A flag that would be passed over is refused: whoever wrote it meant something.
+
+// checkFlags holds what stands on the command line to those tags.
+func checkFlags(ctx *kong.Context) error {
+	given := map[string]bool{}
+	var values []*kong.Value
+	for _, p := range ctx.Path {
+		switch {
+		case p.Flag != nil:
+			given[p.Flag.Name] = true
+			values = append(values, p.Flag.Value)
+		case p.Positional != nil:
+			given[p.Positional.Name] = true
+			values = append(values, p.Positional)
+		}
+	}
+	for _, v := range values {
+		if err := inRange(v); err != nil {
+			return err
+		}
+		name := called(v)
+		if with := v.Tag.Get("with"); with != "" && !anyOf(with, given) {
+			return fmt.Errorf("%s means nothing without %s", name, dashed(with, " or "))
+		}
+		for _, other := range strings.Split(v.Tag.Get("without"), ",") {
+			if other != "" && given[other] {
+				return fmt.Errorf("%s means nothing beside --%s", name, other)
+			}
+		}
+	}
+	return nil
+}
+
+func anyOf(names string, given map[string]bool) bool {
+	for _, n := range strings.Split(names, ",") {
+		if given[n] {
+			return true
+		}
+	}
+	return false
+}
+
+func dashed(names, between string) string {
+	return "--" + strings.ReplaceAll(names, ",", between+"--")
+}
+
+// called is a value as people write it.
+func called(v *kong.Value) string {
+	if v.Flag != nil {
+		return "--" + v.Name
+	}
+	return strings.ToUpper(v.Name)
+}
+
+// inRange holds a number to its range.
+func inRange(v *kong.Value) error {
+	text := v.Tag.Get("range")
+	if text == "" {
+		return nil
+	}
+	low, high, err := bounds(text)
+	if err != nil {
+		panic(v.Name + ": " + err.Error()) // the command structs are wrong: our bug
+	}
+	x, ok := number(v.Target)
+	if ok && !(x >= low && x <= high) {
+		return fmt.Errorf("%s must lie between %s and %s, found %s", called(v), plainly(low), plainly(high), plainly(x))
+	}
+	return nil
+}
+
+func bounds(text string) (low, high float64, err error) {
+	a, b, _ := strings.Cut(text, ",")
+	if low, err = strconv.ParseFloat(a, 64); err == nil {
+		high, err = strconv.ParseFloat(b, 64)
+	}
+	return low, high, err
+}
+
+// number reads a numeric flag; false: it is none, or not given.
+func number(v reflect.Value) (float64, bool) {
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return 0, false
+		}
+		v = v.Elem()
+	}
+	switch {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+// plainly writes whole numbers without an exponent.
+func plainly(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e12 {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
