@@ -98,28 +98,37 @@ function rounds(c: Collective): string {
   return (c.algorithm === "ring" ? ring[c.kind] : other[c.algorithm ?? ""]) ?? "Every rank sends what its peers wait for.";
 }
 
-/** way is the roles of the nodes on a shortest path between two GPUs' servers. */
+/** way is the roles of the switches on a shortest path between two GPUs' NICs; empty where
+ * there is none, as between rails that NVLink joins. */
 export function way(info: Info, from: string, to: string): string[] {
-  const { nodes, links } = info.topology;
-  const [a, b] = [from, to].map((gpu) => nodes.findIndex((n) => n.name === gpu.split("/")[0]));
-  if (a < 0 || b < 0 || a === b) return [];
+  const { nodes, links, nics, gpus_per_host } = info.topology;
+  const leaves = (gpu: string): number[] => { // switches that the GPU's own NIC is cabled to
+    const host = nodes.findIndex((n) => n.name === gpu.split("/")[0]);
+    const own = nics.filter((n) => n.host === host);
+    const nic = own[Math.floor(((Number(/\d+$/.exec(gpu)?.[0] ?? 1) - 1) * own.length) / gpus_per_host)];
+    return (nic?.links ?? []).map((l) => (links[l].a === host ? links[l].b : links[l].a));
+  };
   const near = nodes.map(() => [] as number[]);
-  for (const l of links) {
+  for (const l of links) if (nodes[l.a].role !== "host" && nodes[l.b].role !== "host") {
     near[l.a].push(l.b);
     near[l.b].push(l.a);
   }
-  const before = new Map<number, number>([[a, a]]);
-  for (const queue = [a]; queue.length > 0 && !before.has(b); ) {
+  const first = leaves(from);
+  const before = new Map<number, number>(first.map((s) => [s, -1]));
+  const ends = new Set(leaves(to));
+  for (const queue = [...first]; queue.length > 0; ) {
     const at = queue.shift() as number;
-    if (at !== a && nodes[at].role === "host") continue;
+    if (ends.has(at)) {
+      const out: string[] = [];
+      for (let s = at; s >= 0; s = before.get(s) as number) out.unshift(nodes[s].role);
+      return out;
+    }
     for (const next of near[at]) if (!before.has(next)) {
       before.set(next, at);
       queue.push(next);
     }
   }
-  const out: string[] = [];
-  for (let at = before.get(b); at !== undefined && at !== a; at = before.get(at)) out.unshift(nodes[at].role);
-  return out;
+  return [];
 }
 
 /** marking is what ECN and congestion control did. */
@@ -229,7 +238,7 @@ function chapters(info: Info): Chapter[] {
     },
     {
       title: "Collectives",
-      picture: !grad || grad.algorithm === "ring" ? <Ring ranks={grad?.ranks ?? s.gpus} name={grad ? `${grad.name}, ${grad.ranks} ranks` : "a ring, as in training"} /> : <Mesh ranks={grad.ranks} name={`${grad.name}, ${grad.ranks} ranks`} star={!["direct", "pairwise", "pxn"].includes(grad.algorithm ?? "")} />,
+      picture: !grad || grad.algorithm === "ring" ? <Ring ranks={grad?.ranks ?? s.gpus} name={grad ? `${grad.name}, ${grad.ranks} ranks` : "a ring, as in training"} /> : <Mesh ranks={grad.ranks} name={`${grad.name}, ${grad.ranks} ranks`} star={grad.kind !== "all-to-all"} />,
       lines: [
         grad ? (
           <>{grad.name}: <Fig v={f.count(grad.count)} from="summary.json, collectives" /> times <Fig v={f.bytes(grad.bytes)} from="summary.json, collectives" /> over {grad.ranks} ranks{grad.algorithm ? <>, by <Fig v={grad.algorithm} from="summary.json, algorithm" /></> : ""}. {rounds(grad)}</>
@@ -254,7 +263,7 @@ function chapters(info: Info): Chapter[] {
       picture: <Chain boxes={slow && roles.length > 0 ? [[slow.from], ["NIC"], ...roles.map((x) => [x] as [string]), ["NIC"], [slow.to]] : [["GPU"], ["NIC"], ["switch"], ["NIC"], ["GPU"]]} />,
       lines: [
         <>The fabric is {info.topology.kind}: <Fig v={String(switches)} from="topology.json" /> switches, <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is <Fig v={s.lb} from="run.json, lb" />.</>,
-        slow ? <>The message that lost most went from {slow.from} to {slow.to}: <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />. The picture is its shortest way.</> : <>No message between servers ended in this run.</>,
+        slow ? <>The message that lost most went from {slow.from} to {slow.to}: <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />. {roles.length > 0 && "The picture is the shortest way between their NICs."}</> : <>No message between servers ended in this run.</>,
         slow ? <>{slow.why}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
       ],
     },
