@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -263,5 +265,46 @@ func TestServeWithIdleConnections(t *testing.T) {
 	began := time.Now()
 	if code, _, errs := call(t, "rdma", "write", "--to", to, "--iters", "10"); code != 0 || time.Since(began) > 5*time.Second {
 		t.Errorf("with 300 idle connections: exit %d after %v, %s", code, time.Since(began), errs)
+	}
+}
+
+// childRank finds the process of a rank among this process's children.
+func childRank(t *testing.T, rank string) int {
+	t.Helper()
+	for range 200 {
+		time.Sleep(20 * time.Millisecond)
+		lists, _ := filepath.Glob("/proc/self/task/*/children")
+		for _, l := range lists {
+			b, _ := os.ReadFile(l)
+			for _, pid := range strings.Fields(string(b)) {
+				line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+				if n, err := strconv.Atoi(pid); err == nil && strings.Contains(string(line), "\x00--rank\x00"+rank+"\x00") {
+					return n
+				}
+			}
+		}
+	}
+	t.Error("rank ", rank, " never started")
+	return 0
+}
+
+// A rank that is stopped ends the run within the patience, by its name, also when
+// the transport itself would try for hours (the review: 147 s, or for ever).
+func TestAllreduceRankStops(t *testing.T) {
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("no /proc: ", err)
+	}
+	stopped := make(chan time.Time, 1)
+	go func() {
+		pid := childRank(t, "2")
+		time.Sleep(500 * time.Millisecond) // in the middle of it
+		if pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		stopped <- time.Now()
+	}()
+	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654", "--patience", "1s", "--timeout", "31")
+	if took := time.Since(<-stopped); code != 1 || !strings.Contains(errs, "rank 2 has not been heard of") || took > 10*time.Second {
+		t.Errorf("exit %d %v after the stop: %s", code, took, errs)
 	}
 }

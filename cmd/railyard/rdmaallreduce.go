@@ -34,6 +34,7 @@ type rdmaAllreduceCmd struct {
 	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16"`
 	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
 	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
+	Patience   time.Duration `help:"How long a rank may be silent before the others give up." default:"10s"`
 	RateLog    string        `help:"Write each rank's rate changes as CSV (FILE-rankN): seconds, queue pair, Gbit/s." placeholder:"FILE"`
 	RatePlot   string        `help:"Plot the sending rates over time of each rank that was slowed down (FILE-rankN.png)." placeholder:"FILE.png"`
 	JSON       bool          `help:"Print the rows as JSON."`
@@ -93,7 +94,7 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		return nil, &inputError{fmt.Errorf("--redop: %w", err)}
 	}
 	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype, Op: op, Iters: c.Iters, Warmup: c.Warmup,
-		QPs: c.QPs, Wait: c.Wait, Connect: verbs.DefaultConnect()}
+		QPs: c.QPs, Wait: c.Wait, Patience: c.Patience, Connect: verbs.DefaultConnect()}
 	s.Connect.Timeout, s.Connect.MTU = c.Timeout, c.MTU
 	if c.Timeout < 1 || c.Timeout > 31 {
 		return nil, &inputError{fmt.Errorf("--timeout lies between 1 and 31, found %d", c.Timeout)}
@@ -251,7 +252,7 @@ func loopback(rank int) netip.Addr {
 func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 	out := []string{"--ranks", fmt.Sprint(s.World), "--bytes", c.Bytes, "--dtype", c.Dtype, "--redop", c.Redop, "--iters", fmt.Sprint(c.Iters),
 		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout), "--mtu", fmt.Sprint(c.MTU),
-		"--wait", c.Wait.String(), "--dscp", fmt.Sprint(c.DSCP), "--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
+		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP), "--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
 	for flag, on := range map[string]bool{"--spray": c.Spray, "--no-dcqcn": c.NoDCQCN, "--no-offload": c.NoOffload, "--force": c.Force} {
 		if on {
 			out = append(out, flag)

@@ -21,6 +21,7 @@ type Spec struct {
 	Warmup      int
 	QPs         int
 	Wait        time.Duration // for the other ranks
+	Patience    time.Duration // with a rank that is not heard of [DefaultPatience]
 	Connect     verbs.ConnectOptions
 	// Progress is told how far a size is; nil for silence.
 	Progress func(size int64, share float64)
@@ -32,6 +33,9 @@ const (
 	MaxBytes = 4 << 30
 	MaxQPs   = 64
 )
+
+// DefaultPatience is how long a rank may be silent before the others give up.
+const DefaultPatience = 10 * time.Second
 
 // Row is one line of the nccl-tests table, known to rank 0.
 type Row struct {
@@ -60,6 +64,8 @@ func (s *Spec) Validate() error {
 		return fmt.Errorf("iterations must lie between 1 and 1000000, found %d and %d for warm-up", s.Iters, s.Warmup)
 	case s.QPs < 1 || s.QPs > MaxQPs:
 		return fmt.Errorf("queue pairs per neighbour must lie between 1 and %d, found %d", MaxQPs, s.QPs)
+	case s.Patience != 0 && (s.Patience < 100*time.Millisecond || s.Patience > time.Hour):
+		return fmt.Errorf("patience lies between 100ms and 1h, found %v", s.Patience)
 	case len(s.Sizes) == 0 || len(s.Sizes) > 100:
 		return fmt.Errorf("1 to 100 sizes, found %d", len(s.Sizes))
 	}
@@ -87,12 +93,12 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 		return err
 	}
 	h := r.hello(fmt.Sprintf("%v bytes of %s, %s, %d+%d times", s.Sizes, s.Type, s.Op, s.Warmup, s.Iters))
-	var j *join
+	var peers []*peer
 	var w *welcome
 	if s.Listener != nil && s.Rank == 0 && s.World > 1 {
-		j, w, err = hostOn(ctx, s.Listener, h, s.Wait)
+		peers, w, err = hostOn(ctx, s.Listener, h, s.Wait)
 	} else {
-		j, w, err = rendezvous(ctx, s.Rendezvous, h, s.Wait)
+		peers, w, err = rendezvous(ctx, s.Rendezvous, h, s.Wait)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -100,20 +106,21 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	if err != nil {
 		return err
 	}
-	defer j.close()
-	stop := context.AfterFunc(ctx, j.close)
+	p := newPulse(ctx, s.Rank, peers, s.patience())
+	defer p.end()
+	stop := context.AfterFunc(ctx, func() { p.fail(fmt.Errorf("rank %d was interrupted", s.Rank)) })
 	defer stop()
 	if err := r.connect(w, s.Connect); err != nil {
-		_, _ = j.gather(report{Error: err.Error()}) // so that the others do not wait
-		return err
+		p.fail(fmt.Errorf("rank %d: %w", s.Rank, err))
 	}
 	for _, n := range s.Sizes {
-		out, err := r.measure(ctx, j, s, n)
+		out, err := r.measure(p, s, n)
 		if ctx.Err() != nil {
 			return ctx.Err() // what the others say of it is not the reason
 		}
 		if err != nil {
-			return err
+			p.fail(err)
+			return context.Cause(p.ctx)
 		}
 		if s.Rank == 0 {
 			row(out)
@@ -122,48 +129,45 @@ func Run(ctx context.Context, dev *verbs.Device, s *Spec, row func(Row)) error {
 	return nil
 }
 
+// patience is how long a rank may be silent.
+func (s *Spec) patience() time.Duration {
+	if s.Patience == 0 {
+		return DefaultPatience
+	}
+	return s.Patience
+}
+
 // measure runs one size: a barrier, warm-up, the timed iterations, and a check
 // of every element of the last result.
-func (r *ring) measure(ctx context.Context, j *join, s *Spec, bytes int64) (Row, error) {
+func (r *ring) measure(p *pulse, s *Spec, bytes int64) (Row, error) {
 	out := Row{Bytes: bytes, Count: bytes / int64(r.kind.size()), Type: s.Type, Op: s.Op}
 	r.prepare(int(bytes))
-	if _, err := j.gather(report{}); err != nil { // nobody writes before all have filled their buffers
+	if _, err := p.gather(report{}); err != nil { // nobody writes before all have filled their buffers
 		return out, err
 	}
 	before := r.stats()
-	own := report{}
-	fail := func(err error) (Row, error) {
-		own.Error = err.Error()
-		_, joined := j.gather(own)
-		if joined != nil && r.rank == 0 {
-			err = joined
-		}
+	if _, err := r.timed(p.ctx, s.Warmup); err != nil {
 		return out, err
-	}
-	if _, err := r.timed(ctx, s.Warmup); err != nil {
-		return fail(err)
 	}
 	total := 0.0
 	for i := range s.Iters {
 		if i == s.Iters-1 { // the result that is checked comes from the last one alone
 			r.spoil()
-			if _, err := j.gather(report{}); err != nil {
+			if _, err := p.gather(report{}); err != nil {
 				return out, err
 			}
 		}
-		sec, err := r.timed(ctx, 1)
+		sec, err := r.timed(p.ctx, 1)
 		if err != nil {
-			return fail(err)
+			return out, err
 		}
 		if total += sec; s.Progress != nil {
 			s.Progress(bytes, float64(i+1)/float64(s.Iters))
 		}
 	}
-	own.Seconds = total / float64(s.Iters)
-	own.Wrong = r.kind.wrong(r.result[:bytes], r.world, 0, r.op)
-	own.Stats = r.stats()
+	own := report{Seconds: total / float64(s.Iters), Wrong: r.kind.wrong(r.result[:bytes], r.world, 0, r.op), Stats: r.stats()}
 	own.Stats.sub(before)
-	all, err := j.gather(own)
+	all, err := p.gather(own)
 	if err != nil {
 		return out, err
 	}

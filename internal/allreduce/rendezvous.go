@@ -4,18 +4,21 @@
 // The ranks find each other as the seeds describe it: rank 0 listens on TCP
 // (MASTER_ADDR, MASTER_PORT), the others connect, everybody says who it is and
 // which queue pairs and memory it has, and rank 0 tells each its neighbours.
-// After that TCP carries only the start signal and the results.
+// After that TCP carries the start signal, the results, and heartbeats: a rank
+// that is not heard of for Spec.Patience ends all others, which say its name.
 package allreduce
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"sort"
+	"os"
 	"strings"
 	"time"
 
+	"railyard/internal/lobby"
 	"railyard/verbs"
 )
 
@@ -23,9 +26,10 @@ import (
 type hello struct {
 	Rank  int          `json:"rank"`
 	World int          `json:"world"`
-	Job   string       `json:"job"`  // sizes, type and operation: all ranks must agree
-	Next  []verbs.Info `json:"next"` // the queue pairs towards the next rank
-	Prev  []verbs.Info `json:"prev"` // the queue pairs and memory for the previous rank
+	Speak int          `json:"speak"` // version of what is said
+	Job   string       `json:"job"`   // sizes, type and operation: all ranks must agree
+	Next  []verbs.Info `json:"next"`  // the queue pairs towards the next rank
+	Prev  []verbs.Info `json:"prev"`  // the queue pairs and memory for the previous rank
 }
 
 // welcome is what rank 0 answers: the neighbours' sides.
@@ -35,12 +39,6 @@ type welcome struct {
 	Prev  []verbs.Info `json:"prev"` // of the previous rank, which writes to us
 }
 
-// join is this rank's connection to all others.
-type join struct {
-	rank, world int
-	conns       []net.Conn // rank 0: by rank, nil for itself; others: one
-}
-
 // JoinError says that the ranks did not come together.
 type JoinError struct{ Err error }
 
@@ -48,9 +46,9 @@ func (e *JoinError) Error() string { return e.Err.Error() }
 func (e *JoinError) Unwrap() error { return e.Err }
 
 // rendezvous meets the other ranks. wait bounds how long the last may take.
-func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) (*join, *welcome, error) {
+func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	if h.World == 1 {
-		return &join{0, 1, nil}, &welcome{Next: h.Prev, Prev: h.Next}, nil
+		return nil, &welcome{Next: h.Prev, Prev: h.Next}, nil
 	}
 	if h.Rank == 0 {
 		return host(ctx, at, h, wait)
@@ -66,81 +64,94 @@ func rendezvous(ctx context.Context, at string, h *hello, wait time.Duration) (*
 			return nil, nil, &JoinError{fmt.Errorf("rank %d found no rank 0 at %s: %w", h.Rank, at, err)}
 		}
 	}
+	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
+	p := newPeer(0, c, bufio.NewReader(c))
 	if err := c.SetDeadline(time.Now().Add(wait + 10*time.Second)); err != nil {
 		return nil, nil, err
 	}
 	var w welcome
 	if err = verbs.WriteLine(c, h); err == nil {
-		err = verbs.ReadLine(c, &w)
+		err = verbs.ReadLine(p.in, &w)
 	}
 	if err == nil && w.Error != "" {
 		err = errors.New(w.Error)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("nothing for %v", wait+10*time.Second)
 	}
 	if err != nil {
 		c.Close()
 		return nil, nil, &JoinError{fmt.Errorf("rank %d: rank 0 says: %w", h.Rank, err)}
 	}
-	return &join{h.Rank, h.World, []net.Conn{c}}, &w, c.SetDeadline(time.Time{})
+	return []*peer{p}, &w, c.SetDeadline(time.Time{})
 }
 
 // host is rank 0's side.
-func host(ctx context.Context, at string, own *hello, wait time.Duration) (*join, *welcome, error) {
+func host(ctx context.Context, at string, own *hello, wait time.Duration) ([]*peer, *welcome, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
 	if err != nil {
 		return nil, nil, &JoinError{fmt.Errorf("rank 0 cannot listen on %s: %w", at, errors.Unwrap(err))}
 	}
-	defer l.Close()
 	return hostOn(ctx, l, own, wait)
 }
 
-// hostOn is host on an open listener.
-func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration) (*join, *welcome, error) {
-	until := time.Now().Add(wait)
-	if err := l.(*net.TCPListener).SetDeadline(until); err != nil {
+// hostOn is host on an open listener, which it closes.
+func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration) ([]*peer, *welcome, error) {
+	defer l.Close()
+	guests := make(chan *lobby.Guest[hello])
+	full := make(chan struct{})
+	defer close(full)
+	go func() { // ends with the listener; who comes later is sent away
+		_ = lobby.Serve(l, 5*time.Second, func(g *lobby.Guest[hello]) {
+			select {
+			case guests <- g:
+			case <-full:
+				g.Close()
+			}
+		})
+	}()
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	hellos, peers := make([]*hello, own.World), make([]*peer, 0, own.World-1)
+	hellos[0] = own
+	give := func(err error) ([]*peer, *welcome, error) {
+		for _, p := range peers {
+			_ = p.say(&welcome{Error: err.Error()})
+			p.c.Close()
+		}
 		return nil, nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { l.Close() })
-	defer stop()
-	hellos := make([]*hello, own.World)
-	hellos[0] = own
-	j := &join{0, own.World, make([]net.Conn, own.World)}
-	for got := 1; got < own.World; {
-		c, err := l.Accept()
-		if err != nil {
-			j.close()
-			if ctx.Err() != nil {
-				return nil, nil, ctx.Err()
+	for len(peers) < own.World-1 {
+		select {
+		case g := <-guests:
+			if problem := own.mismatch(&g.Say, hellos); problem != "" {
+				_ = verbs.WriteLine(g, &welcome{Error: problem})
+				g.Close()
+				continue
 			}
-			return nil, nil, &JoinError{fmt.Errorf("after %v %s did not join: %w", wait, missing(hellos), err)}
+			hellos[g.Say.Rank] = &g.Say
+			peers = append(peers, newPeer(g.Say.Rank, g.Conn, g.In))
+		case <-late.C:
+			return give(&JoinError{fmt.Errorf("after %v %s did not join", wait, missing(hellos))})
+		case <-ctx.Done():
+			return give(ctx.Err())
 		}
-		var h hello
-		_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-		if err := verbs.ReadLine(c, &h); err != nil {
-			c.Close() // not one of ours
-			continue
-		}
-		_ = c.SetDeadline(time.Time{})
-		if problem := own.mismatch(&h, hellos); problem != "" {
-			_ = verbs.WriteLine(c, &welcome{Error: problem})
-			c.Close()
-			continue
-		}
-		hellos[h.Rank], j.conns[h.Rank] = &h, c
-		got++
 	}
 	n := own.World
-	for r := 1; r < n; r++ {
-		if err := verbs.WriteLine(j.conns[r], &welcome{Next: hellos[(r+1)%n].Prev, Prev: hellos[r-1].Next}); err != nil {
-			j.close()
-			return nil, nil, err
+	for _, p := range peers {
+		if err := p.say(&welcome{Next: hellos[(p.rank+1)%n].Prev, Prev: hellos[p.rank-1].Next}); err != nil {
+			return give(&JoinError{fmt.Errorf("rank %d joined and is gone: %w", p.rank, err)})
 		}
 	}
-	return j, &welcome{Next: hellos[1%n].Prev, Prev: hellos[n-1].Next}, nil
+	return peers, &welcome{Next: hellos[1%n].Prev, Prev: hellos[n-1].Next}, nil
 }
 
 // mismatch says why a rank cannot join.
 func (own *hello) mismatch(h *hello, have []*hello) string {
 	switch {
+	case h.Speak != own.Speak:
+		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank, h.Speak, own.Speak)
 	case h.World != own.World:
 		return fmt.Sprintf("the world has %d ranks, rank %d thinks %d", own.World, h.Rank, h.World)
 	case h.Rank < 1 || h.Rank >= own.World:
@@ -162,64 +173,8 @@ func missing(have []*hello) string {
 			m = append(m, fmt.Sprint(r))
 		}
 	}
-	sort.Strings(m)
 	if len(m) == 1 {
 		return "rank " + m[0]
 	}
 	return "ranks " + strings.Join(m, ", ")
-}
-
-// report is what a rank tells rank 0 after a size.
-type report struct {
-	Error   string  `json:"error,omitempty"`
-	Seconds float64 `json:"seconds"`
-	Wrong   int64   `json:"wrong"`
-	Stats   Stats   `json:"stats"`
-}
-
-// gather brings a value of every rank to rank 0 (by rank) and tells the others
-// to go on: a barrier with a result. Others get only their own back.
-func (j *join) gather(own report) ([]report, error) {
-	all := make([]report, j.world)
-	all[j.rank] = own
-	var bad error
-	if j.rank != 0 {
-		if err := verbs.WriteLine(j.conns[0], &own); err != nil {
-			return nil, err
-		}
-		var r report
-		if err := verbs.ReadLine(j.conns[0], &r); err != nil {
-			return nil, fmt.Errorf("rank 0 is gone: %w", err)
-		}
-		if r.Error != "" {
-			return nil, errors.New(r.Error)
-		}
-		return all, nil
-	}
-	if own.Error != "" {
-		bad = errors.New(own.Error)
-	}
-	for r := 1; r < j.world; r++ {
-		if err := verbs.ReadLine(j.conns[r], &all[r]); err != nil {
-			bad = errors.Join(bad, fmt.Errorf("rank %d is gone: %w", r, err))
-		} else if all[r].Error != "" {
-			bad = errors.Join(bad, fmt.Errorf("rank %d: %s", r, all[r].Error))
-		}
-	}
-	var verdict report
-	if bad != nil {
-		verdict.Error = bad.Error()
-	}
-	for r := 1; r < j.world; r++ {
-		_ = verbs.WriteLine(j.conns[r], &verdict) // a rank that is gone is in bad already
-	}
-	return all, bad
-}
-
-func (j *join) close() {
-	for _, c := range j.conns {
-		if c != nil {
-			c.Close()
-		}
-	}
 }

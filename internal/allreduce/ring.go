@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"railyard/rcudp"
@@ -93,7 +94,7 @@ func newRing(dev *verbs.Device, rank, world, qps, size int, k kind, op Op) (*rin
 
 // hello describes the ring's ends to the others.
 func (r *ring) hello(jobName string) *hello {
-	h := &hello{Rank: r.rank, World: r.world, Job: jobName}
+	h := &hello{Rank: r.rank, World: r.world, Speak: 2, Job: jobName}
 	for i := range r.next {
 		h.Next = append(h.Next, r.next[i].Info(nil))
 		h.Prev = append(h.Prev, r.prev[i].Info(r.mr))
@@ -197,7 +198,7 @@ func (r *ring) run(ctx context.Context) error {
 		for _, w := range r.wc[:n] {
 			switch {
 			case w.Status != verbs.StatusSuccess:
-				return fmt.Errorf("rank %d: %v failed with %v", r.rank, w.Opcode, w.Status)
+				return r.blame(w)
 			case w.Opcode == verbs.WCRecvRDMAWithImm:
 				if err := w.QP.PostRecv(&verbs.RecvWR{}); err != nil {
 					return err
@@ -222,8 +223,20 @@ func (r *ring) run(ctx context.Context) error {
 	return nil
 }
 
-// stall is how long nothing may happen before a rank gives up on the others:
-// a neighbour that only listens cannot tell a slow rank from a dead one.
+// blame says which neighbour a failed request leads to.
+func (r *ring) blame(w verbs.WC) error {
+	next, prev := r.mod(r.rank+1), r.mod(r.rank-1)
+	switch {
+	case !slices.Contains(r.next, w.QP):
+		return fmt.Errorf("rank %d: the connection from rank %d broke: %v", r.rank, prev, w.Status)
+	case w.Status == verbs.StatusRetryExcErr:
+		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank, next, w.Status)
+	}
+	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
+}
+
+// stall is how long nothing may happen before a rank gives up although all say
+// that they live: the network between two of them may lose everything.
 const stall = 20 * time.Second
 
 func (r *ring) wait(ctx context.Context) (int, error) {
@@ -231,7 +244,7 @@ func (r *ring) wait(ctx context.Context) (int, error) {
 	defer cancel()
 	n, err := r.cq.Wait(ctx, r.wc)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("rank %d: nothing arrived for %v: a rank is gone or cut off", r.rank, stall)
+		err = fmt.Errorf("rank %d: nothing has come from rank %d, or through it, for %v", r.rank, r.mod(r.rank-1), stall)
 	}
 	return n, err
 }

@@ -1,0 +1,198 @@
+package allreduce
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"railyard/verbs"
+)
+
+// report is what ranks tell each other when they have joined: others to rank 0
+// that they are at a barrier, with what they have measured, rank 0 to them that
+// all are. A beat only says that its sender lives, and a farewell that it is done.
+type report struct {
+	Beat    bool    `json:"beat,omitempty"`
+	Bye     bool    `json:"bye,omitempty"`
+	Error   string  `json:"error,omitempty"`
+	Seconds float64 `json:"seconds"`
+	Wrong   int64   `json:"wrong"`
+	Stats   Stats   `json:"stats"`
+}
+
+// peer is the connection to another rank.
+type peer struct {
+	rank    int
+	c       net.Conn
+	in      *bufio.Reader
+	mu      sync.Mutex  // of writing
+	reports chan report // closed when it has said farewell
+}
+
+func newPeer(rank int, c net.Conn, in *bufio.Reader) *peer {
+	return &peer{rank: rank, c: c, in: in, reports: make(chan report, 4)}
+}
+
+// say sends a line, in bounded time even to a peer that reads nothing.
+func (p *peer) say(v any) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.c.SetWriteDeadline(time.Now().Add(5 * time.Second)); err != nil {
+		return err
+	}
+	return verbs.WriteLine(p.c, v)
+}
+
+// pulse keeps the ranks together after they have joined: rank 0 with all others,
+// others with rank 0. The first thing that goes wrong anywhere ends its context
+// everywhere, with the same cause.
+type pulse struct {
+	ctx      context.Context
+	rank     int
+	peers    []*peer // rank 0: the others by rank from 1 on; others: rank 0
+	patience time.Duration
+	cancel   context.CancelCauseFunc
+	ears     sync.WaitGroup
+	mouths   sync.WaitGroup
+}
+
+// newPulse starts the heartbeats. They end with end.
+func newPulse(ctx context.Context, rank int, peers []*peer, patience time.Duration) *pulse {
+	p := &pulse{rank: rank, peers: make([]*peer, len(peers)), patience: patience}
+	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	for _, q := range peers {
+		p.peers[max(0, q.rank-1)] = q
+	}
+	for _, q := range p.peers {
+		p.ears.Go(func() { p.listen(q) })
+		p.mouths.Go(func() { p.beat(q) })
+	}
+	return p
+}
+
+// beat tells a peer that this rank lives.
+func (p *pulse) beat(q *peer) {
+	tick := time.NewTicker(p.patience / 5)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if q.say(&report{Beat: true}) != nil {
+				return // listening says what is wrong
+			}
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+// listen takes what a peer says until it says nothing more.
+func (p *pulse) listen(q *peer) {
+	for {
+		var r report
+		err := q.c.SetReadDeadline(time.Now().Add(p.patience))
+		if p.ctx.Err() != nil {
+			return
+		}
+		if err == nil {
+			err = verbs.ReadLine(q.in, &r)
+		}
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			p.fail(fmt.Errorf("rank %d has not been heard of for %v: it is stopped, or cut off", q.rank, p.patience))
+			return
+		case err != nil:
+			p.fail(fmt.Errorf("rank %d is gone: %w", q.rank, err))
+			return
+		case r.Beat:
+			continue
+		case r.Bye:
+			close(q.reports)
+			return
+		case r.Error != "":
+			p.fail(errors.New(r.Error))
+			return
+		}
+		select {
+		case q.reports <- r:
+		case <-p.ctx.Done():
+			return
+		}
+	}
+}
+
+// fail ends the run on all ranks. Only the first cause counts.
+func (p *pulse) fail(why error) {
+	if p.ctx.Err() != nil {
+		return
+	}
+	p.cancel(why)
+	if context.Cause(p.ctx) != why {
+		return // somebody was faster
+	}
+	for _, q := range p.peers {
+		p.mouths.Go(func() { _ = q.say(&report{Error: why.Error()}) }) // one of them may be stopped
+	}
+}
+
+// gather brings a value of every rank to rank 0 (by rank) and tells the others
+// to go on: a barrier with a result. Others get only their own back.
+func (p *pulse) gather(own report) ([]report, error) {
+	all := make([]report, 1, len(p.peers)+1)
+	all[0] = own
+	if p.rank != 0 {
+		if err := p.peers[0].say(&own); err != nil {
+			p.fail(fmt.Errorf("rank 0 is gone: %w", err))
+		}
+	}
+	for _, q := range p.peers {
+		select {
+		case r, more := <-q.reports:
+			if !more {
+				p.fail(fmt.Errorf("rank %d is done before rank %d", q.rank, p.rank))
+				return nil, context.Cause(p.ctx)
+			}
+			all = append(all, r)
+		case <-p.ctx.Done():
+			return nil, context.Cause(p.ctx)
+		}
+	}
+	if p.rank != 0 {
+		return all[:1], nil
+	}
+	for _, q := range p.peers {
+		if err := q.say(&report{}); err != nil {
+			p.fail(fmt.Errorf("rank %d is gone: %w", q.rank, err))
+			return nil, context.Cause(p.ctx)
+		}
+	}
+	return all, nil
+}
+
+// end says farewell and closes the connections, when the others have closed
+// theirs: a connection closed with something unread takes back what was sent.
+func (p *pulse) end() {
+	well := p.ctx.Err() == nil
+	p.cancel(nil)
+	p.mouths.Wait()
+	for _, q := range p.peers {
+		if well {
+			_ = q.say(&report{Bye: true})
+		}
+		if c, ok := q.c.(*net.TCPConn); ok {
+			_ = c.CloseWrite()
+		}
+		_ = q.c.SetReadDeadline(time.Now().Add(time.Second))
+	}
+	p.ears.Wait()
+	for _, q := range p.peers {
+		_, _ = io.Copy(io.Discard, q.in)
+		q.c.Close()
+	}
+}
