@@ -34,8 +34,8 @@ type DCQCNParams struct {
 
 // DCQCNPaper returns the paper's deployment values, with the increase steps
 // scaled from the paper's 40 Gbit/s to the line rate. The rate is cut by alpha/2:
-// by half at first, by an eighth at the 0.25 that alpha settles at in heavy
-// congestion. The seed's cut of "about 1/5" is one moment of that.
+// by half at first, by 7 % at the 0.145 where 8 flows share 40 Gbit/s. A seed's cut
+// of "about 1/5", at an alpha of 0.4, is one moment on the way.
 func DCQCNPaper(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 1.0 / 256, AlphaInit: 1, AlphaTimer: 55 * unit.Microsecond, RateTimer: 55 * unit.Microsecond,

@@ -22,6 +22,9 @@ var (
 // Header is the base transport header and the extension headers that its
 // opcode calls for (IBTA 9.2 to 9.3). Fields of absent headers are not touched
 // by Decode and not written by Append.
+//
+// A CNP sets BECN (IBTA A17.9.3), though a seed sets FECN in it: FECN is what a
+// switch would tell the receiver, BECN what the receiver tells the sender.
 type Header struct {
 	Op        Opcode
 	Solicited bool

@@ -9,7 +9,8 @@ import (
 
 // StateBytes are mixed precision's bytes per parameter with Adam: parameters and
 // gradients in 16 bit; master copy, momentum and variance in 32 bit (ZeRO paper,
-// HANDBOOK.md 10.4).
+// HANDBOOK.md 10.4). That is 16 TB for a trillion parameters; a seed gives the same
+// formula, (4+12) bytes, and says about 24 TB.
 const (
 	paramBytes = 2
 	gradBytes  = 2
