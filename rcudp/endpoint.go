@@ -211,23 +211,32 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	e.finished += c.drain()
 }
 
-// icrcHolds checks the ICRC, which for IPv4 takes some guessing.
+// icrcHolds checks the ICRC.
 func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
+	_, ok := e.identify(src, seg, b)
+	return ok
+}
+
+// identify finds the IPv4 identification that a datagram came with: the one for
+// which its ICRC holds. That takes some guessing: its place in the batch it came
+// in, and where the kernel cut the batch up or joined others, any other place.
+func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
 	from := src.Addr().Unmap()
 	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), len(ib), ib) == want {
-		return true
+		return uint16(seg), true
 	}
-	if !from.Is4() {
-		return false
-	}
-	for id := range uint16(64) {
+	for id := uint16(0); id < maxIdentification && from.Is4(); id++ {
 		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, len(ib), ib) == want {
-			return true
+			return id, true
 		}
 	}
-	return false
+	return uint16(seg), false
 }
+
+// maxIdentification is how many identifications are tried: more than a batch has
+// segments.
+const maxIdentification = 64
 
 // icrc computes the ICRC of ib, BTH to padding or the first part of it, in the
 // IP and UDP headers that the kernel puts before it; length is that of all.

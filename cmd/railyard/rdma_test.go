@@ -308,3 +308,27 @@ func TestAllreduceRankStops(t *testing.T) {
 		t.Errorf("exit %d %v after the stop: %s", code, took, errs)
 	}
 }
+
+// A capture has the IP identifications of the wire, for which the ICRCs hold,
+// whichever end cuts batches into datagrams and whichever joins them.
+func TestCapturesHoldTheirICRC(t *testing.T) {
+	dir := t.TempDir()
+	for server, flags := range map[string][]string{"127.66.8.1": nil, "127.66.8.2": {"--no-offload"}} {
+		cmd, line, err := child(t.Context(), append([]string{"rdma", "serve", "--addr", server, "--port", "0"}, flags...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop(cmd)
+		w := strings.Fields(line)
+		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload", "lat --no-offload"} {
+			file := filepath.Join(dir, strings.ReplaceAll(server+args, " ", "-")+".pcapng")
+			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", w[len(w)-1], "--iters", "20", "--pcap", file)...)
+			if code, _, errs := call(t, args...); code != 0 {
+				t.Fatal(errs)
+			}
+			if _, out, errs := call(t, "pcap", file, "--limit", "0"); !strings.Contains(out, "good, 0 wrong") {
+				t.Errorf("%v, server %v: %s%s", args, flags, out[strings.LastIndex(out, "ICRC:")+1:], errs)
+			}
+		}
+	}
+}
