@@ -55,6 +55,7 @@ func Checks() []Check {
 		{"WRED without marks", wredDrops},
 		{"headroom", headroom},
 		{"SONiC's headroom", sonicHeadroom},
+		{"PFC thresholds", thresholds},
 		{"DCQCN fixed point", fixedPoint},
 		{"DCQCN in NICs", nicSender},
 		{"ECMP", ballsInBins},
