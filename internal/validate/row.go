@@ -61,6 +61,7 @@ func Checks() []Check {
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
+		{"blame", counterfactuals},
 		{"shared NICs", sharedNICs},
 		{"models", models},
 		{"sizing", sizing},
