@@ -16,18 +16,18 @@ import (
 // defaults in brackets.
 type Config struct {
 	Addr     netip.Addr // ours
-	DataDSCP uint8      // data and acknowledgements [26]
-	CNPDSCP  uint8      // congestion notifications [48]
+	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
+	CNPDSCP  *uint8     // congestion notifications [48]
 	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
 	Burst    unit.Time  // how far pacing may fall behind and still catch up
 }
 
 func (c *Config) fill() {
-	if c.DataDSCP == 0 {
-		c.DataDSCP = 26
+	if c.DataDSCP == nil {
+		c.DataDSCP = new(uint8(24)) // as the scenarios and the seeds' switches have it
 	}
-	if c.CNPDSCP == 0 {
-		c.CNPDSCP = 48
+	if c.CNPDSCP == nil {
+		c.CNPDSCP = new(uint8(48))
 	}
 	if c.CNPGap == 0 {
 		c.CNPGap = 50 * unit.Microsecond
@@ -141,7 +141,7 @@ func (e *Endpoint) Add(c *Conn) error {
 func (e *Endpoint) Remove(c *Conn) {
 	delete(e.conns, c.QPN)
 	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
-	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
+	e.Silence(c)
 	for i := range e.ring {
 		if e.ring[i] == c {
 			e.ring = slices.Delete(e.ring, i, i+1)
@@ -151,6 +151,12 @@ func (e *Endpoint) Remove(c *Conn) {
 			break
 		}
 	}
+}
+
+// Silence takes back the acknowledgements and notifications of a queue pair that
+// wait to be sent.
+func (e *Endpoint) Silence(c *Conn) {
+	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 }
 
 // Input takes one datagram that came from src with type of service tos. seg is
@@ -277,7 +283,7 @@ func (e *Endpoint) marked(now unit.Time, c *Conn, op roce.Opcode) {
 	}
 	c.lastCNP = now
 	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, e.cfg.CNPDSCP << 2})
+	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
 }
 
 func (e *Endpoint) push(ct control) {
@@ -327,7 +333,7 @@ func (e *Endpoint) request(c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
-		e.push(control{c, a.Packet, e.cfg.DataDSCP<<2 | ect0})
+		e.push(control{c, a.Packet, *e.cfg.DataDSCP<<2 | ect0})
 	}
 }
 
@@ -394,7 +400,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	if p.Again {
 		e.Count.Again++
 	}
-	e.encode(buf, c, p, e.cfg.DataDSCP<<2|ect0, id, d)
+	e.encode(buf, c, p, *e.cfg.DataDSCP<<2|ect0, id, d)
 	c.sent(now, d.Len()+overhead)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -46,6 +47,13 @@ func TestRdmaCommands(t *testing.T) {
 		}
 		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 || r.Results[1].Size != 100_000 || r.Results[0].P50 <= 0 {
 			t.Errorf("%s: exit %d, %s%s", op, code, out, errs)
+		}
+	}
+	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} { // as scenarios have it, 24
+		file := filepath.Join(t.TempDir(), "dscp.pcapng")
+		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "2", "--pcap", file}, strings.Fields(dscp)...)...)
+		if b, err := os.ReadFile(file); code != 0 || err != nil || !bytes.Contains(b, []byte{0x08, 0x00, 0x45, tos}) {
+			t.Errorf("%q: exit %d %s, no packet with type of service %#x", dscp, code, errs, tos)
 		}
 	}
 	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10")
