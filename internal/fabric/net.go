@@ -153,6 +153,7 @@ type Fate struct {
 	Lost  bool
 	Twice bool      // it arrives two times
 	Late  unit.Time // it arrives so much later; others overtake it
+	Marks bool      // it arrives marked, congestion experienced
 }
 
 // Switch is one switch's state.
@@ -363,6 +364,9 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 		if fate.Lost {
 			n.lose(port, pi, p)
 			return false
+		}
+		if fate.Marks {
+			p.TOS |= CE
 		}
 		if *delay += fate.Late; fate.Twice {
 			twin := n.Alloc() // moves the slab

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/internal/rng"
 	"railyard/rc"
@@ -35,7 +36,18 @@ func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
 
 // faultPlan says what the path does to data packets and acknowledgements,
 // counted as they are sent.
-type faultPlan struct{ data, acks map[int]fabric.Fate }
+type faultPlan struct {
+	data, acks map[int]fabric.Fate
+	dcqcn      *cc.DCQCNParams // nil: no congestion control
+}
+
+// controller returns a sender's congestion control, nil for none.
+func (f *faultPlan) controller() cc.Controller {
+	if f.dcqcn == nil {
+		return nil
+	}
+	return cc.NewDCQCN(f.dcqcn, lineRate)
+}
 
 const (
 	lineRate = 100 * unit.Gbps
@@ -53,6 +65,10 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r := load(t, text)
 	r.Host.RC = cfg
 	r.Host.RC.AlwaysReady = true
+	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
+		r.Host.CC = func(unit.Rate) cc.Controller { return f.controller() }
+		r.Host.CNPGap, r.Host.CNPPrio = f.dcqcn.CNPInterval, r.Host.DataPrio
+	}
 	var log []step
 	ports := [2]int32{}
 	for i, nic := range r.Graph.NICs {
@@ -96,8 +112,12 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	}
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 	for i := range ends {
-		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i)})
-		c := rcudp.NewConn(&cfg, mem, nil, lineRate, 1<<40)
+		gap := unit.Time(0)
+		if f.dcqcn != nil {
+			gap = f.dcqcn.CNPInterval
+		}
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: gap})
+		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), []uint16{50000}, true
 		if err := ends[i].Add(c); err != nil {
 			t.Fatal(err)
@@ -144,6 +164,7 @@ type arrival struct {
 	to   int
 	data []byte
 	end  bool // at the far NIC; else at the switch
+	tos  uint8
 }
 
 func (p *path) step() bool {
@@ -167,13 +188,13 @@ func (p *path) step() bool {
 		if !a.end { // the switch sends it on when its port is free
 			start := max(p.now, p.busy[a.to])
 			p.busy[a.to] = start + serialize(a.data)
-			p.fly(arrival{p.busy[a.to] + cable, a.to, a.data, true})
+			p.fly(arrival{p.busy[a.to] + cable, a.to, a.data, true, a.tos})
 			return true
 		}
 		if a.to == 0 {
 			p.note(false, a.data)
 		}
-		p.ends[a.to].Input(p.now, p.from(1-a.to), 26<<2|2, 0, a.data)
+		p.ends[a.to].Input(p.now, p.from(1-a.to), a.tos, 0, a.data)
 		return true
 	}
 	if next == unit.Never {
@@ -218,7 +239,10 @@ func (p *path) carry(from int, b []byte) {
 	if fate.Lost {
 		return
 	}
-	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false}
+	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false, 26<<2 | 2}
+	if fate.Marks {
+		at.tos |= fabric.CE
+	}
 	if p.fly(at); fate.Twice {
 		p.fly(at)
 	}
@@ -295,19 +319,32 @@ func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 }
 
 // Random schedules of loss, repetition, delay and so reordering, of data and of
-// acknowledgements, give the same sequence of PSNs, ACKs and NAKs, at the same
+// acknowledgements, and in half of them of marks that DCQCN answers in either form,
+// give the same sequence of PSNs, ACKs and NAKs, at the same
 // picosecond, in both drivers. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
-	naks, again := 0, 0
+	naks, again, cnps := 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32), Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
 		if seed%2 == 1 {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(4)
 		}
-		f := faultPlan{map[int]fabric.Fate{}, map[int]fabric.Fate{}}
+		f := faultPlan{map[int]fabric.Fate{}, map[int]fabric.Fate{}, nil}
+		switch seed % 4 { // DCQCN, pacing included, in half of them
+		case 1:
+			nic := cc.DCQCNNIC(lineRate)
+			f.dcqcn = &nic
+		case 2:
+			paper := cc.DCQCNPaper(lineRate)
+			f.dcqcn = &paper
+		}
 		for i := range 400 {
 			f.data[i], f.acks[i] = fate(&r, 4), fate(&r, 10)
+			if m := f.data[i]; f.dcqcn != nil && r.Intn(100) < 5 {
+				m.Marks = true
+				f.data[i] = m
+			}
 		}
 		psn := uint32(roce.PSNMask - r.Intn(100))
 		bytes := unit.Bytes(1 + r.Intn(150_000))
@@ -325,13 +362,16 @@ func TestTwoDrivers(t *testing.T) {
 			if strings.HasPrefix(s.text, "NAK") {
 				naks++
 			}
+			if strings.HasPrefix(s.text, "CNP") {
+				cnps++
+			}
 			if s.out && seen[s.text] {
 				again++
 			}
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || again < 1000 {
-		t.Errorf("%d NAKs and %d packets sent again: the schedules are too tame", naks, again)
+	if naks < 1000 || again < 1000 || cnps < 500 {
+		t.Errorf("%d NAKs, %d packets sent again, %d CNPs: the schedules are too tame", naks, again, cnps)
 	}
 }
