@@ -70,14 +70,9 @@ func (q *QP) answerLost(now unit.Time, upto uint64) {
 		return
 	}
 	q.answerGap = true
-	if q.cfg.Recovery == GoBackN {
+	if q.sel == nil {
 		q.goBack(now)
 		return
 	}
-	k := &q.sack
-	if !k.recovering {
-		k.recovering, k.exit = true, q.next
-	}
-	k.at = q.una
-	k.until = max(k.until, upto)
+	q.lost(q.una, q.una+1, true)
 }

@@ -23,7 +23,21 @@
 // with one NAK carrying the expected PSN and drops until that PSN arrives; the
 // requester starts over from there. Selective keeps out-of-order packets in a
 // bounded window and asks for what is missing, as IRN does (Mittal et al.,
-// SIGCOMM 2018): the NAK carries the expected PSN in the BTH, and, in our
-// profile, the PSN that was received in the MSN field. NakAfter delays that NAK
-// until so many packets overtook the gap, for fabrics that reorder.
+// SIGCOMM 2018), but says what is lost instead of what arrived, so that
+// reordering alone costs no packet.
+//
+// The responder sends, in codes that IBTA reserves, with the expected PSN in the
+// BTH, which acknowledges everything before it:
+//
+//	NakMissing  MSN = offset<<8 | count: count packets from PSN + offset on are
+//	            lost. Once per gap, when more than NakAfter packets overtook it,
+//	            or twice as many as overtook one that then came by itself.
+//	NakGap      MSN = offset<<8 | count: the ACK that a packet asked for, while
+//	            count packets are missing at PSN; PSN + offset is the last that is here.
+//
+// The requester sends again what NakMissing names. What went again is lost again
+// when NakGap shows that so many packets overtook it, or when nothing comes for
+// IRN's RTO (HANDBOOK.md 1.5) and two round trips, as far as they are known: then
+// what is known to be missing goes again, or the last packet, whose answer says
+// what arrived. The ACK timeout is left for a path that is dead.
 package rc

@@ -72,7 +72,7 @@ type Config struct {
 	Timeout   unit.Time // local ACK timeout, LocalAckTimeout(n); zero never fires
 	Retries   int       // timeouts in a row before the QP fails
 	Window    int       // Selective: packets kept beyond the expected one
-	NakAfter  int       // Selective: packets that must overtake a gap before the NAK
+	NakAfter  int       // Selective: packets that must overtake a gap before it counts as lost
 
 	Reads       int    // READs and atomics under way at a time, as requester; 0 to 128
 	ReadsIn     int    // the same as responder
@@ -170,15 +170,15 @@ type QP struct {
 	dying                bool      // responder: a NAK that ends the connection waits behind READ data
 	progressAt           unit.Time // when una moved last or the first packet since was sent
 	done                 []Completion
-	sack                 sackState
-	rnrUntil             unit.Time // specialRNR: not before
-	Retransmitted        uint64    // packets sent again
+	sel                  *selective // selective recovery; nil otherwise
+	rnrUntil             unit.Time  // specialRNR: not before
+	Retransmitted        uint64     // packets sent again
+	Timeouts             uint64     // ACK timeouts that ran out
 
 	// Responder.
 	expect   uint64 // next PSN in order
 	msn      uint32
 	nakSent  bool // one NAK per gap
-	ackOwed  bool // an ACK request arrived beyond a gap
 	inSend   bool // between the first and the last packet of a SEND
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64
@@ -225,6 +225,9 @@ func (q *QP) Modify(to State, psn uint32) error {
 	case to == ReadyToSend && q.state == ReadyToReceive:
 		q.una = base + uint64(psn&roce.PSNMask)
 		q.next, q.high, q.end = q.una, q.una, q.una
+		if q.cfg.Recovery == Selective {
+			q.sel = &selective{}
+		}
 	default:
 		return fmt.Errorf("%w: %v to %v", ErrState, q.state, to)
 	}
@@ -256,7 +259,7 @@ func (q *QP) fail(s Status) {
 	}
 	q.wrs, q.cur, q.receives = nil, 0, nil
 	q.next, q.una, q.high = q.end, q.end, q.end
-	q.sack, q.reorder, q.special = sackState{}, reorderState{peak: q.reorder.peak}, 0
+	q.sel, q.reorder, q.special = nil, reorderState{peak: q.reorder.peak}, 0
 	q.region, q.atomics = nil, nil
 	// A NAK that says why still goes out; READ data does not.
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.op != roce.Acknowledge })

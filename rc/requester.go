@@ -63,7 +63,7 @@ func (q *QP) InFlightBytes() unit.Bytes {
 
 // Next produces the next packet to send; ok is false when nothing may be sent.
 func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
-	if q.sack.recovering && q.special&specialRNR == 0 && q.nextLost(p) {
+	if q.sel != nil && q.Resending() && q.nextLost(now, p) {
 		return true
 	}
 	if !q.mayAdvance() {
@@ -74,7 +74,8 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	}
 	w := &q.wrs[q.cur]
 	again := q.next < q.high
-	q.next = q.build(p, w, q.next)
+	s := q.next
+	q.next = q.build(p, w, s)
 	if q.next == w.end {
 		q.cur++
 	}
@@ -82,6 +83,9 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	if again {
 		p.Again = true
 		q.Retransmitted++
+	}
+	if q.sel != nil {
+		q.sel.sent(now, s, p.AckReq)
 	}
 	return true
 }
@@ -113,6 +117,9 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	cum := s + 1 // an ACK covers its PSN, a NAK everything before it
 	if !ack {
 		cum = s
+	}
+	if q.sel != nil && p.Syndrome == roce.NakMissing && cum <= q.high {
+		q.lost(cum+uint64(p.MSN>>8), cum+uint64(p.MSN>>8)+uint64(p.MSN&0xff), false)
 	}
 	if cum > q.high || cum < q.una || ack && cum == q.una {
 		return 0 // a ghost, or old news
@@ -149,11 +156,11 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 	case p.Syndrome == roce.NakSequence:
 		if cum == q.una && q.una < q.high {
 			q.retries = 0
-			if q.cfg.Recovery == Selective {
-				q.sackNak(roce.Extend(p.MSN, q.una))
-			} else {
-				q.goBack(now)
-			}
+			q.goBack(now)
+		}
+	case p.Syndrome == roce.NakGap:
+		if cum == q.una && q.sel != nil {
+			q.gap(now, uint64(p.MSN&0xff), cum+uint64(p.MSN>>8))
 		}
 	case p.Syndrome.IsRNR():
 		q.notReady(now, p.Syndrome.Code())
@@ -183,26 +190,29 @@ func (q *QP) notReady(now unit.Time, code uint8) {
 	q.retries = 0
 	q.special |= specialRNR
 	q.rnrUntil = now + roce.RNRTimer(code)
-	q.startOver(now)
+	q.progressAt = now
+	if q.sel == nil {
+		q.goBack(now)
+	} else {
+		q.lost(q.una, q.una+1, true)
+	}
 }
 
 // WaitsForReceiver reports that the peer said it was not ready and its timer
 // still runs; TimeoutAt is when it ends.
 func (q *QP) WaitsForReceiver() bool { return q.special&specialRNR != 0 }
 
-// startOver makes the oldest unacknowledged packet the next one to go.
-func (q *QP) startOver(now unit.Time) {
-	if q.cfg.Recovery == Selective {
-		q.sackTimeout()
-		q.progressAt = now
-	} else {
-		q.goBack(now)
+// Ask makes a packet that Next has just produced ask for an acknowledgement:
+// the driver's own window lets no other go before one comes.
+func (q *QP) Ask(now unit.Time, p *Packet) {
+	if q.sel != nil && !p.AckReq && !p.Again {
+		q.sel.askedFor(now, roce.Extend(p.PSN, q.una))
 	}
+	p.AckReq = true
 }
 
 // advance moves una to cum and completes the requests that end there.
 func (q *QP) advance(now unit.Time, cum uint64) {
-	old := q.una
 	q.una, q.progressAt, q.retries, q.rnrTries, q.answerGap = cum, now, 0, 0, false
 	n := 0
 	for n < len(q.wrs) && q.wrs[n].end <= cum {
@@ -223,7 +233,9 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 		q.next = cum
 		q.cur = q.at(cum)
 	}
-	q.sackAdvance(old, cum)
+	if q.sel != nil {
+		q.sel.advance(now, cum)
+	}
 	if q.special&specialReads != 0 {
 		q.protect()
 	}
@@ -233,6 +245,9 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 func (q *QP) goBack(now unit.Time) {
 	q.next, q.progressAt = q.una, now
 	q.cur = q.at(q.una)
+	if k := q.sel; k != nil { // a responder that goes back N threw away what came later
+		k.spans, k.pending, k.hole, k.timed = nil, 0, 0, 0
+	}
 }
 
 // TimeoutAt returns when Timeout is due, unit.Never when nothing is in flight.
@@ -243,7 +258,11 @@ func (q *QP) TimeoutAt() unit.Time {
 	case q.una >= q.high || q.cfg.Timeout == 0 || q.state != ReadyToSend && q.state != SendQueueDrain:
 		return unit.Never
 	}
-	return q.progressAt + q.cfg.Timeout
+	at := q.progressAt + q.cfg.Timeout
+	if q.sel != nil {
+		at = min(at, q.probeAt())
+	}
+	return at
 }
 
 // Timeout handles the local ACK timeout: resend from the oldest unacknowledged
@@ -259,12 +278,21 @@ func (q *QP) Timeout(now unit.Time) bool {
 		q.progressAt = now
 		return true
 	}
+	if now < q.progressAt+q.cfg.Timeout {
+		q.probe(now)
+		return true
+	}
+	q.Timeouts++
 	if int(q.retries) >= q.cfg.Retries {
 		q.fail(RetryExceeded)
 		return true
 	}
 	q.retries++
 	q.answerGap = false
-	q.startOver(now)
+	if q.progressAt = now; q.sel != nil {
+		q.restart(now)
+	} else {
+		q.goBack(now)
+	}
 	return true
 }

@@ -58,11 +58,13 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 	q.nakSent = false
 	owed := p.AckReq && !p.Op.IsAtomic() && p.Op != roce.ReadRequest
 	if q.reorder.held > 0 {
-		q.release(a)
-		owed = owed || q.ackOwed || q.reorder.held > 0
-		q.ackOwed = false
+		owed = q.release(a) || owed
 	}
-	if owed && !a.Reply {
+	switch {
+	case a.Reply || q.dying:
+	case q.cfg.Recovery == Selective:
+		q.report(a, owed)
+	case owed:
 		q.ack(a)
 	}
 }

@@ -1,144 +1,278 @@
 package rc
 
-import "railyard/roce"
+import (
+	"slices"
 
-// reorderState is the responder's window of packets that arrived ahead of a
-// gap: a ring of slots indexed by sequence number, allocated on first use.
-type reorderState struct {
-	held  int
-	slots []Packet
-	used  []bool
-	// Peak is the most packets ever held: what the NIC must buffer unless
-	// every packet carries its own address.
-	peak int
+	"railyard/unit"
+)
+
+// How long a selective requester waits before the ACK timeout, at least, from
+// HANDBOOK.md 1.5, where IRN's two settings are: for news while a packet is known
+// to be missing, and, far longer because a pause is silence too, while none is. No
+// more than rtoFew packets in flight pause nobody.
+const (
+	rtoGap  = 100 * unit.Microsecond
+	rtoHigh = 1350 * unit.Microsecond
+	rtoLow  = 454 * unit.Microsecond
+	rtoFew  = 3
+)
+
+// selective is the requester's side of selective repeat: what the responder
+// said is lost, how far it has heard us, and how long an answer takes.
+type selective struct {
+	spans   []span // sent again or to be sent again, by sequence number
+	pending uint64 // packets of them to be sent again
+
+	hole    uint64 // the responder misses the run [hole, holeEnd), its oldest
+	holeEnd uint64
+	heard   uint64    // highest sequence number it has
+	most    int       // packets that overtook one which then came by itself
+	at      unit.Time // when una or heard moved or a packet went again
+	newAt   unit.Time // when a packet went for the first time
+	drained uint64    // what is missing below it is lost: what went again long after came before it
+	probes  uint8     // in a row without progress
+
+	asked   uint64 // the last packet that asked for an ACK, and when
+	askedAt unit.Time
+	timed   uint64 // the packet whose answer is timed; 0: none
+	timedAt unit.Time
+	rtt     rtt
 }
 
-// HeldPeak returns the most packets that waited for an earlier one.
-func (q *QP) HeldPeak() int { return q.reorder.peak }
+// span is a run of lost packets: [from, next) went again, [next, to) will. When
+// the last of them went, at at, stamp was the next new packet, so that whatever
+// the responder has from stamp on overtook them.
+type span struct {
+	from, next, to, stamp uint64
+	at                    unit.Time
+}
 
-// keep stores a packet d ahead of the expected one and asks for what is missing.
-func (q *QP) keep(p *Packet, d uint64, a *Answer) {
-	w := uint64(q.cfg.Window)
-	if d >= w {
-		a.Verdict = OutOfOrder
+// rtt estimates round trips as RFC 6298 does.
+type rtt struct{ mean, dev unit.Time }
+
+func (r *rtt) sample(t unit.Time) {
+	if r.mean == 0 {
+		r.mean, r.dev = t, t/2
 		return
 	}
-	r := &q.reorder
-	if r.slots == nil {
-		r.slots, r.used = make([]Packet, w), make([]bool, w)
-	}
-	i := (q.expect + d) & (w - 1)
-	if r.used[i] {
-		a.Verdict = Duplicate
-	} else {
-		a.Verdict = Reordered
-		r.slots[i], r.used[i] = *p, true
-		r.held++
-		r.peak = max(r.peak, r.held)
-	}
-	q.ackOwed = q.ackOwed || p.AckReq
-	if r.held > q.cfg.NakAfter {
-		q.nak(a, roce.NakSequence, p.PSN)
+	d := t - r.mean
+	r.dev += (max(d, -d) - r.dev) / 4
+	r.mean += d / 8
+}
+
+// patience is how long an answer may take: two round trips (RFC 8985, 7.2), more
+// where they vary (RFC 6298, 2.3).
+func (r *rtt) patience() unit.Time { return max(2*r.mean, r.mean+4*r.dev) }
+
+// sent notes a packet that went for the first time.
+func (k *selective) sent(now unit.Time, s uint64, asks bool) {
+	k.newAt = now
+	if asks {
+		k.askedFor(now, s)
 	}
 }
 
-// release takes every held packet that is now in order.
-func (q *QP) release(a *Answer) {
-	r := &q.reorder
-	w := uint64(q.cfg.Window)
-	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
-		r.used[i] = false
-		r.held--
-		if !q.place(&r.slots[i], a) {
-			return
-		}
-		r.slots[i].Data = nil
+func (k *selective) askedFor(now unit.Time, s uint64) {
+	k.asked, k.askedAt = max(k.asked, s), now
+	if k.timed == 0 {
+		k.timed, k.timedAt = s, now
 	}
 }
 
-// forget frees n slots from sequence number s on: a READ covers them.
-func (r *reorderState) forget(s, n uint64) {
-	for ; n > 0; s, n = s+1, n-1 {
-		if i := s & uint64(len(r.slots)-1); r.used[i] {
-			r.used[i], r.slots[i].Data = false, nil
-			r.held--
-		}
+// answered takes the time of a packet that is known to have arrived.
+func (k *selective) answered(now unit.Time, upto uint64) {
+	if k.timed != 0 && upto > k.timed {
+		k.rtt.sample(now - k.timedAt)
+		k.timed = 0
 	}
 }
 
-// sackState is the requester's picture of what arrived beyond una, and its
-// progress through a recovery (IRN rules, HANDBOOK.md 1.5).
-type sackState struct {
-	bits       []uint64
-	recovering bool
-	at         uint64 // next candidate for retransmission
-	until      uint64 // candidates end here: nothing beyond is known lost
-	exit       uint64 // leave recovery once una reaches this
-}
-
-func (q *QP) sackMask() uint64 { return uint64(q.cfg.Window) - 1 }
-
-// sackNak notes that s was received although una was not, and starts recovery.
-func (q *QP) sackNak(s uint64) {
-	k := &q.sack
-	if k.bits == nil {
-		k.bits = make([]uint64, max(1, q.cfg.Window/64))
+// advance forgets what lies before una.
+func (k *selective) advance(now unit.Time, una uint64) {
+	k.answered(now, una)
+	if _, again := k.sentAgain(k.hole); k.hole < una && k.hole > 0 && !again {
+		k.most = max(k.most, int(k.heard-k.hole))
 	}
-	if s <= q.una || s >= q.high || s-q.una >= uint64(q.cfg.Window) {
-		return
-	}
-	i := s & q.sackMask()
-	k.bits[i>>6] |= 1 << (i & 63)
-	if !k.recovering {
-		k.recovering, k.at, k.exit = true, q.una, q.next
-	}
-	k.until = max(k.until, s)
-}
-
-// sackTimeout starts recovery over: everything not known received is lost.
-func (q *QP) sackTimeout() {
-	q.sack.recovering, q.sack.at, q.sack.until, q.sack.exit = true, q.una, q.next, q.next
-}
-
-// sackAdvance frees the slots of [old, cum) and ends a recovery that is done.
-func (q *QP) sackAdvance(old, cum uint64) {
-	k := &q.sack
-	if k.bits != nil {
-		for s := old; s < cum; s++ {
-			i := s & q.sackMask()
-			k.bits[i>>6] &^= 1 << (i & 63)
+	k.hole = 0
+	for _, sp := range k.spans {
+		if sp.from < una && sp.at-k.newAt >= rtoGap {
+			k.drained = max(k.drained, sp.stamp)
 		}
 	}
-	k.at = max(k.at, cum)
-	if k.recovering && cum >= k.exit {
-		k.recovering, k.until = false, 0
+	k.cut(0, una)
+	k.at, k.probes = now, 0
+}
+
+// cut takes [from, to) out of the spans.
+func (k *selective) cut(from, to uint64) {
+	for i := 0; i < len(k.spans) && k.spans[i].from < to; i++ {
+		s := k.spans[i]
+		if s.to <= from {
+			continue
+		}
+		k.pending -= s.to - s.next
+		left, right := s, s
+		left.to, left.next = max(s.from, min(s.to, from)), min(s.next, from)
+		right.from, right.next = min(s.to, to), max(s.next, to)
+		k.spans = slices.Delete(k.spans, i, i+1)
+		i--
+		for _, part := range [2]span{left, right} {
+			if part.from < part.to {
+				k.pending += part.to - part.next
+				i++
+				k.spans = slices.Insert(k.spans, i, part)
+			}
+		}
+	}
+}
+
+// add makes what no span covers of [from, to) wait to be sent again.
+func (k *selective) add(from, to uint64) {
+	if from <= k.timed && k.timed < to {
+		k.timed = 0 // what is sent again has no round trip (Karn)
+	}
+	i := 0
+	for from < to {
+		for i < len(k.spans) && k.spans[i].to <= from {
+			i++
+		}
+		end := to
+		if i < len(k.spans) {
+			end = min(to, k.spans[i].from)
+		}
+		if from < end {
+			k.spans = slices.Insert(k.spans, i, span{from: from, next: from, to: end})
+			k.pending += end - from
+			i++
+		}
+		from = end
+		if i < len(k.spans) {
+			from = max(end, min(to, k.spans[i].to))
+		}
+	}
+}
+
+// sentAgain returns the span of a packet that has gone again.
+func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
+	for _, sp := range k.spans {
+		if sp.from <= s && s < sp.to {
+			return sp, s < sp.next
+		}
+	}
+	return span{}, false
+}
+
+// lost makes [from, to) wait to be sent again: what already went again only if
+// again is set. Of a READ it is the request that is sent again, and only when
+// that is what did not arrive.
+func (q *QP) lost(from, to uint64, again bool) {
+	k := q.sel
+	from, to = max(from, q.una), min(to, q.next)
+	for i := q.locate(from); from < to && i < len(q.wrs); i++ {
+		w := &q.wrs[i]
+		end := min(to, w.end)
+		if w.Verb.answered() {
+			if end = from; w.first >= from || from == q.una {
+				end = from + 1
+			}
+		}
+		if again {
+			k.cut(from, end)
+		}
+		k.add(from, end)
+		from = w.end
+	}
+}
+
+// gap takes a report that of what was sent the run of n packets at una is the
+// first that is missing, and that heard is the last packet that is not.
+func (q *QP) gap(now unit.Time, n, heard uint64) {
+	k := q.sel
+	k.answered(now, heard+1)
+	if heard > k.heard {
+		k.at, k.heard = now, heard
+	}
+	k.hole, k.holeEnd = q.una, q.una+n
+	after := uint64(q.overtakes(k.most))
+	sp, again := k.sentAgain(q.una)
+	switch {
+	case again && heard >= sp.stamp+after: // lost again
+		q.lost(q.una, min(k.holeEnd, sp.next), true)
+	case !again && heard > q.una+2*after: // the report of the loss was lost
+		q.lost(q.una, k.holeEnd, false)
+	case !again && q.una < k.drained:
+		q.lost(q.una, k.holeEnd, false)
 	}
 }
 
 // Resending reports that Next has a lost packet to send again, which takes no
 // more of any window than it already does.
 func (q *QP) Resending() bool {
-	return q.sack.recovering && q.sack.at < q.sack.until && q.special&specialRNR == 0
+	return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0
 }
 
-// nextLost produces the lowest packet that is known lost and not yet resent.
-func (q *QP) nextLost(p *Packet) bool {
-	k := &q.sack
-	for k.at < k.until {
-		s := k.at
-		w := &q.wrs[q.locate(s)]
-		if w.Verb.answered() {
-			k.at = w.end
-		} else {
-			k.at++
-		}
-		if i := s & q.sackMask(); k.bits != nil && s != q.una && k.bits[i>>6]&(1<<(i&63)) != 0 {
+// nextLost produces the lowest packet that is to be sent again.
+func (q *QP) nextLost(now unit.Time, p *Packet) bool {
+	k := q.sel
+	for i := range k.spans {
+		sp := &k.spans[i]
+		if sp.next == sp.to {
 			continue
 		}
-		q.build(p, w, s)
+		q.build(p, &q.wrs[q.locate(sp.next)], sp.next)
 		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
+		k.asked, k.askedAt = max(k.asked, sp.next), now
+		sp.next++
+		sp.stamp, sp.at = q.next, now
+		k.pending--
+		k.at = now
 		q.Retransmitted++
 		return true
 	}
 	return false
+}
+
+// probeAt returns when a selective requester does not wait for the ACK timeout
+// any longer.
+func (q *QP) probeAt() unit.Time {
+	k := q.sel
+	if k.pending > 0 {
+		return unit.Never
+	}
+	wait, from := k.rtt.patience(), k.at
+	if k.hole == q.una {
+		// Where nothing more is sent, nothing more will overtake what is missing.
+		if wait = max(wait, rtoGap); q.mayAdvance() {
+			wait = max(wait, rtoHigh)
+		}
+	} else {
+		if k.asked < q.una {
+			return unit.Never // nobody was asked
+		}
+		from = max(k.at, k.askedAt)
+		if wait = max(wait, rtoHigh); q.next-q.una <= rtoFew && k.rtt.mean > 0 {
+			wait = max(k.rtt.patience(), rtoLow)
+		}
+	}
+	return from + wait<<min(k.probes, 16)
+}
+
+// probe sends again what is known to be missing, or else the last packet: its
+// answer says what arrived.
+func (q *QP) probe(now unit.Time) {
+	k := q.sel
+	k.probes++
+	if k.hole == q.una {
+		q.lost(q.una, k.holeEnd, true)
+	} else {
+		q.lost(q.next-1, q.next, true)
+	}
+	k.at = now
+}
+
+// restart begins again after the ACK timeout: with the oldest packet, which any
+// responder takes, and the last one, whose answer shows what is missing.
+func (q *QP) restart(now unit.Time) {
+	q.probe(now)
+	q.lost(q.una, q.una+1, true)
 }

@@ -118,7 +118,9 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 		return false
 	}
 	// The packet that fills the window asks for the ACK that opens it again.
-	p.AckReq = p.AckReq || c.blocked()
+	if c.blocked() {
+		c.QP.Ask(now, p)
+	}
 	return true
 }
 

@@ -16,18 +16,18 @@ import (
 // defaults in brackets.
 type Config struct {
 	Addr     netip.Addr // ours
-	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
-	CNPDSCP  *uint8     // congestion notifications [48]
+	DataDSCP uint8      // data and acknowledgements [26]
+	CNPDSCP  uint8      // congestion notifications [48]
 	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
 	Burst    unit.Time  // how far pacing may fall behind and still catch up
 }
 
 func (c *Config) fill() {
-	if c.DataDSCP == nil {
-		c.DataDSCP = new(uint8(24)) // as the scenarios and the seeds' switches have it
+	if c.DataDSCP == 0 {
+		c.DataDSCP = 26
 	}
-	if c.CNPDSCP == nil {
-		c.CNPDSCP = new(uint8(48))
+	if c.CNPDSCP == 0 {
+		c.CNPDSCP = 48
 	}
 	if c.CNPGap == 0 {
 		c.CNPGap = 50 * unit.Microsecond
@@ -141,7 +141,7 @@ func (e *Endpoint) Add(c *Conn) error {
 func (e *Endpoint) Remove(c *Conn) {
 	delete(e.conns, c.QPN)
 	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
-	e.Silence(c)
+	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 	for i := range e.ring {
 		if e.ring[i] == c {
 			e.ring = slices.Delete(e.ring, i, i+1)
@@ -151,12 +151,6 @@ func (e *Endpoint) Remove(c *Conn) {
 			break
 		}
 	}
-}
-
-// Silence takes back the acknowledgements and notifications of a queue pair that
-// wait to be sent.
-func (e *Endpoint) Silence(c *Conn) {
-	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 }
 
 // Input takes one datagram that came from src with type of service tos. seg is
@@ -217,32 +211,23 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	e.finished += c.drain()
 }
 
-// icrcHolds checks the ICRC.
+// icrcHolds checks the ICRC, which for IPv4 takes some guessing.
 func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
-	_, ok := e.identify(src, seg, b)
-	return ok
-}
-
-// identify finds the IPv4 identification that a datagram came with: the one for
-// which its ICRC holds. That takes some guessing: its place in the batch it came
-// in, and where the kernel cut the batch up or joined others, any other place.
-func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
 	from := src.Addr().Unmap()
 	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), len(ib), ib) == want {
-		return uint16(seg), true
+		return true
 	}
-	for id := uint16(0); id < maxIdentification && from.Is4(); id++ {
+	if !from.Is4() {
+		return false
+	}
+	for id := range uint16(64) {
 		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, len(ib), ib) == want {
-			return id, true
+			return true
 		}
 	}
-	return uint16(seg), false
+	return false
 }
-
-// maxIdentification is how many identifications are tried: more than a batch has
-// segments.
-const maxIdentification = 64
 
 // icrc computes the ICRC of ib, BTH to padding or the first part of it, in the
 // IP and UDP headers that the kernel puts before it; length is that of all.
@@ -283,7 +268,7 @@ func (e *Endpoint) marked(now unit.Time, c *Conn, op roce.Opcode) {
 	}
 	c.lastCNP = now
 	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
+	e.push(control{c, rc.Packet{Op: roce.CNP}, e.cfg.CNPDSCP << 2})
 }
 
 func (e *Endpoint) push(ct control) {
@@ -294,7 +279,8 @@ func (e *Endpoint) push(ct control) {
 
 // response is the requester's side.
 func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
-	if p.Op == roce.Acknowledge && !p.Syndrome.IsAck() {
+	nak := p.Op == roce.Acknowledge && !p.Syndrome.IsAck() && p.Syndrome != roce.NakGap
+	if nak {
 		e.Count.NaksIn++
 	}
 	n := c.QP.Acknowledged(now, p)
@@ -302,7 +288,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		c.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU), InFlight: c.QP.InFlightBytes()})
 		c.decide()
 	}
-	if p.Op == roce.Acknowledge && p.Syndrome == roce.NakSequence {
+	if nak && (p.Syndrome == roce.NakSequence || p.Syndrome == roce.NakMissing) {
 		c.pace.Ctl.OnLoss(now, cc.LossNak)
 		c.decide()
 	}
@@ -333,7 +319,7 @@ func (e *Endpoint) request(c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
-		e.push(control{c, a.Packet, *e.cfg.DataDSCP<<2 | ect0})
+		e.push(control{c, a.Packet, e.cfg.DataDSCP<<2 | ect0})
 	}
 }
 
@@ -360,7 +346,7 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 	}
 	if ct.p.Op == roce.Acknowledge {
 		e.Count.Acks++
-		if !ct.p.Syndrome.IsAck() {
+		if !ct.p.Syndrome.IsAck() && ct.p.Syndrome != roce.NakGap {
 			e.Count.Naks++
 		}
 	}
@@ -400,7 +386,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	if p.Again {
 		e.Count.Again++
 	}
-	e.encode(buf, c, p, *e.cfg.DataDSCP<<2|ect0, id, d)
+	e.encode(buf, c, p, e.cfg.DataDSCP<<2|ect0, id, d)
 	c.sent(now, d.Len()+overhead)
 }
 
@@ -455,9 +441,9 @@ func (e *Endpoint) Wake(now unit.Time) unit.Time {
 func (e *Endpoint) Tick(now unit.Time) {
 	for _, c := range e.ring {
 		c.tick(now)
-		rnr := c.QP.WaitsForReceiver()
+		before := c.QP.Timeouts
 		if c.QP.TimeoutAt() <= now && c.QP.Timeout(now) {
-			if !rnr {
+			if c.QP.Timeouts > before {
 				e.Count.Timeouts++
 				c.Timeouts++
 				c.pace.Ctl.OnLoss(now, cc.LossTimeout)

@@ -251,6 +251,11 @@ const (
 	NakRemoteAccess Syndrome = 0x62
 	NakRemoteOp     Syndrome = 0x63
 	NakInvalidRD    Syndrome = 0x64
+
+	// NakMissing and NakGap are codes that IBTA reserves; package rc says what
+	// they mean between ends that agreed on selective repeat.
+	NakMissing Syndrome = 0x7e
+	NakGap     Syndrome = 0x7f
 )
 
 // IsAck reports a positive acknowledgement (type bits 000).
@@ -286,6 +291,10 @@ func (s Syndrome) String() string {
 		return "NAK remote operational error"
 	case NakInvalidRD:
 		return "NAK invalid RD request"
+	case NakMissing:
+		return "NAK packets missing"
+	case NakGap:
+		return "ACK before a gap"
 	}
 	return fmt.Sprintf("syndrome %#02x", uint8(s))
 }

@@ -26,7 +26,7 @@ func (c *checkCmd) Run(e *env) error {
 	if _, err := newRun(plan); err != nil {
 		return err
 	}
-	keys, values := plan.Resolved()
+	keys, values := plan.File.Values()
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"resolved": values, "notes": plan.Notes, "operations": len(plan.DAG.Ops)})
 	}

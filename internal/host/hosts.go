@@ -71,6 +71,7 @@ type sender struct {
 	timerAt unit.Time // for which the controller's timer is armed
 	paceAt  unit.Time // for which its pace is; unit.Never while it does not wait
 	held    unit.Time // by its pace while its port was free; while it waits, less when that began
+	watched unit.Time // when the timeout event under way comes
 	next    int32     // in the port's ring
 	nic     int32
 	port    int32

@@ -53,7 +53,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if a.Reply {
 		h.Count.Acks++
-		if a.Packet.Syndrome.IsNak() {
+		if a.Packet.Syndrome.IsNak() && a.Packet.Syndrome != roce.NakGap {
 			h.Count.Naks++
 		}
 		h.reply(port, c, r, a.Packet, h.cfg.DataDSCP<<2|fabric.ECT0, h.cfg.DataPrio, roce.AckLen, sent)
@@ -125,9 +125,12 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 			RTT: now - p.Sent, HopCount: int(p.Hops), Entropy: p.Hash})
 		h.decide(c)
 	}
-	if p.Synd == roce.NakSequence && s.pace.Ctl != nil {
+	if (p.Synd == roce.NakSequence || p.Synd == roce.NakMissing) && s.pace.Ctl != nil {
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
+	}
+	if h.cfg.RC.Recovery == rc.Selective {
+		h.watch(c, s)
 	}
 	h.ready(c, s)
 }

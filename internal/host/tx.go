@@ -155,7 +155,10 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
 	p.VA, p.RKey, p.Len, p.Sent = rp.VA, rp.RKey, rp.Len, now
-	if rp.AckReq || s.blocked() { // the packet that fills a window asks for the ACK that opens it
+	if !rp.AckReq && s.blocked() { // the packet that fills a window asks for the ACK that opens it
+		s.qp.Ask(now, rp)
+	}
+	if rp.AckReq {
 		p.Flags |= fabric.FlagAckReq
 	}
 	if rp.Again {
@@ -168,9 +171,8 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	if n.rxSlow {
 		n.pcieFree = max(n.pcieFree, now) + unit.Serialize(unit.Bytes(rp.Payload), h.cfg.PCIe)
 	}
-	if !s.timer && h.cfg.RC.Timeout > 0 {
-		s.timer = true
-		h.Net.Q.Push(s.qp.TimeoutAt(), KindTimeout, c, 0)
+	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
+		h.watch(c, s)
 	}
 	if s.pace.Ctl != nil {
 		h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
@@ -227,29 +229,38 @@ func (h *Hosts) decide(c int32) {
 	}
 }
 
-// timeout looks after the local ACK timeout: the event is armed once and
-// re-armed while anything is in flight, so acknowledgements cost nothing.
+// watch arms the event of a queue pair's timer, unless one comes as early. Later
+// times need nothing: the event looks again, so acknowledgements cost nothing.
+func (h *Hosts) watch(c int32, s *sender) {
+	at := s.qp.TimeoutAt()
+	if at == unit.Never || s.timer && at >= s.watched {
+		return
+	}
+	s.timer, s.watched = true, max(at, h.Net.Q.Now())
+	h.Net.Q.Push(s.watched, KindTimeout, c, 0)
+}
+
+// timeout looks after the local ACK timeout.
 func (h *Hosts) timeout(c int32) {
 	now := h.Net.Q.Now()
 	s := &h.senders[c]
-	at := s.qp.TimeoutAt()
-	switch {
-	case at == unit.Never:
-		s.timer = false
-		return
-	case at > now:
-		h.Net.Q.Push(at, KindTimeout, c, 0)
+	if !s.timer || now != s.watched {
+		return // an earlier event has taken its place
+	}
+	s.timer = false
+	if s.qp.TimeoutAt() <= now {
+		before := s.qp.Timeouts
+		s.qp.Timeout(now)
+		h.Count.Timeouts += int64(s.qp.Timeouts - before)
+		if s.qp.State() == rc.Error {
+			h.failed(c)
+			return
+		}
+		h.watch(c, s)
+		h.ready(c, s)
 		return
 	}
-	h.Count.Timeouts++
-	s.qp.Timeout(now)
-	if s.qp.State() == rc.Error {
-		s.timer = false
-		h.failed(c)
-		return
-	}
-	h.Net.Q.Push(s.qp.TimeoutAt(), KindTimeout, c, 0)
-	h.ready(c, s)
+	h.watch(c, s)
 }
 
 func (h *Hosts) failed(c int32) {

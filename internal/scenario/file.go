@@ -122,7 +122,6 @@ type Queue struct {
 	ECN         bool       `yaml:"ecn" doc:"mark instead of drop"`
 	XOff        unit.Bytes `yaml:"xoff" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
 	XOn         unit.Bytes `yaml:"xon" doc:"ingress bytes that let it go on"`
-	XOnOffset   unit.Bytes `yaml:"xon_offset" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
 	Alpha       float64    `yaml:"alpha" doc:"dynamic threshold, share of the free buffer"`
 	Headroom    unit.Bytes `yaml:"headroom" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
 	Limit       unit.Bytes `yaml:"limit" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
@@ -153,7 +152,7 @@ type Transport struct {
 	Timeout  int    `yaml:"timeout" doc:"local ACK timeout is 4.096 us x 2^n; 0: never"`
 	Retries  int    `yaml:"retries" doc:"timeouts in a row before the queue pair fails, 0 to 7"`
 	Window   int    `yaml:"window" doc:"selective: packets kept ahead of a gap"`
-	NakAfter int    `yaml:"nak_after" doc:"selective: packets that must overtake a gap before it counts as loss"`
+	NakAfter int    `yaml:"nak_after" doc:"selective: packets that must overtake a gap before it counts as loss; twice what a path was seen to reorder, if that is more"`
 	QPs      int    `yaml:"qps" doc:"queue pairs per pair of GPUs that share each transfer"`
 	DataDSCP int    `yaml:"data_dscp" doc:"DSCP of data and ACKs"`
 	CNPDSCP  int    `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`

@@ -94,7 +94,6 @@ func loadBalancing() ([]Row, error) {
 name: thesis
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
 cc: {algorithm: none}
-transport: {nak_after: 1024}
 workload: {traffic: {permutation: {bytes: 20MB}}}
 `
 	run := func(lb, recovery, write, bytes string) (*result.Summary, error) {
@@ -113,7 +112,11 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 	if err != nil {
 		return nil, err
 	}
-	free, err := run("spray", "selective", "only", "60MB")
+	free, err := run("spray-random", "selective", "only", "60MB")
+	if err != nil {
+		return nil, err
+	}
+	turns, err := run("spray", "selective", "only", "60MB")
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +128,13 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 			Ours: fmt.Sprintf("%.1f %%", 100*ecmp.Links.UplinkMean), Diff: "-", OK: ecmp.Links.UplinkMean < 0.5},
 		{Claim: "spraying takes mean uplink use above 90 %, start and end included", Source: "seed, GPU fabrics", Expected: "> 90 %",
 			Ours: fmt.Sprintf("%.1f %%", 100*free.Links.UplinkMean), Diff: "-", OK: free.Links.UplinkMean > 0.9},
+		{Claim: "the same where switches send to their ports in turn, not at random", Source: "seed, GPU fabrics", Expected: "> 90 %",
+			Ours: fmt.Sprintf("%.1f %%", 100*turns.Links.UplinkMean), Diff: "-", OK: turns.Links.UplinkMean > 0.9,
+			Note: "switches that take turns fall into step with one another when only one ACK in 16 packets comes between: with transport.ack_every=4 it is 91.6 %"},
 		{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again", Source: "seed, figure 12-6", Expected: "> 10 %",
 			Ours: fmt.Sprintf("%.1f %%", 100*again(gbn)), Diff: "-", OK: again(gbn) > 0.1},
 		{Claim: "spraying is harmless with WRITE Only and placement in any order: packets sent again", Source: "seed, figure 12-7", Expected: "0 %",
-			Ours: fmt.Sprintf("%.1f %%", 100*again(free)), Diff: "-", OK: free.Retransmissions == 0},
+			Ours: fmt.Sprintf("%.1f %%", 100*again(free)), Diff: "-", OK: free.Retransmissions == 0 && turns.Retransmissions == 0},
 	}, nil
 }
 

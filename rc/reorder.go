@@ -1,0 +1,159 @@
+package rc
+
+import "railyard/roce"
+
+// reorderState is the responder's window of packets that arrived ahead of a
+// gap: a ring of slots indexed by sequence number, allocated on first use.
+type reorderState struct {
+	held  int
+	slots []Packet
+	used  []bool
+	// Peak is the most packets ever held: what the NIC must buffer unless
+	// every packet carries its own address.
+	peak int
+
+	top   uint64 // one above the highest ever held
+	late  uint64 // what is missing below it is lost: too many packets overtook it
+	above int    // packets held at late and beyond
+	told  uint64 // what is missing below it has been asked for
+	most  int    // how far ahead others were when one came late, but by itself
+}
+
+// HeldPeak returns the most packets that waited for an earlier one.
+func (q *QP) HeldPeak() int { return q.reorder.peak }
+
+func (r *reorderState) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
+
+// keep stores a packet d ahead of the expected one and asks for what is missing.
+func (q *QP) keep(p *Packet, d uint64, a *Answer) {
+	w := uint64(q.cfg.Window)
+	if d >= w {
+		a.Verdict = OutOfOrder
+		return
+	}
+	r := &q.reorder
+	if r.slots == nil {
+		r.slots, r.used = make([]Packet, w), make([]bool, w)
+	}
+	s := q.expect + d
+	if i := s & (w - 1); r.used[i] {
+		a.Verdict = Duplicate
+	} else {
+		a.Verdict = Reordered
+		r.slots[i], r.used[i] = *p, true
+		r.settle(q.expect)
+		r.held++
+		r.peak = max(r.peak, r.held)
+		if s+1 < r.top && s >= r.told {
+			r.most = max(r.most, int(r.top-1-s))
+		}
+		r.overtake(s, q.overtakes(r.most))
+	}
+	q.report(a, p.AckReq)
+}
+
+// overtake notes that s is here and moves late: whatever is missing below it has
+// been overtaken by more than after packets.
+func (r *reorderState) overtake(s uint64, after int) {
+	r.top = max(r.top, s+1)
+	if s >= r.late {
+		r.above++
+	}
+	for r.above > after {
+		if r.has(r.late) {
+			if r.above == after+1 {
+				return
+			}
+			r.above--
+		}
+		r.late++
+	}
+}
+
+// overtakes returns how many packets may overtake another before it counts as
+// lost: NakAfter, or twice as many as were seen ahead of a late one (as TCP learns
+// its reordering threshold), up to half the window.
+func (q *QP) overtakes(seen int) int { return max(q.cfg.NakAfter, min(2*seen, q.cfg.Window/2)) }
+
+// settle takes note that everything before expect has been taken.
+func (r *reorderState) settle(expect uint64) {
+	if r.late <= expect {
+		r.late, r.above = expect, r.held
+	}
+	r.told = max(r.told, expect)
+}
+
+// missing returns the first run of missing packets in [from, upto), at most 255
+// of them. A READ held covers the numbers of its responses.
+func (q *QP) missing(from, upto uint64) (s uint64, n int) {
+	r := &q.reorder
+	for s = from; s < upto && r.has(s); {
+		p := &r.slots[s&uint64(len(r.slots)-1)]
+		if p.Op != roce.ReadRequest {
+			s++
+			continue
+		}
+		s += q.packets(int64(p.Len))
+	}
+	for n < 255 && s+uint64(n) < upto && !r.has(s+uint64(n)) {
+		n++
+	}
+	return s, n
+}
+
+// report answers a packet in selective mode: with what is lost, once per gap,
+// and when asked with how far everything is there. Both are our profile, not
+// IBTA's (doc.go), and acknowledge everything before their PSN.
+func (q *QP) report(a *Answer, asked bool) {
+	r := &q.reorder
+	if r.held == 0 {
+		if asked {
+			q.ack(a)
+		}
+		return
+	}
+	if r.told < r.late {
+		s, n := q.missing(r.told, r.late)
+		r.told = s + uint64(n)
+		if n > 0 {
+			q.nak(a, roce.NakMissing, uint32(s-q.expect)<<8|uint32(n))
+			return
+		}
+	}
+	if asked {
+		_, n := q.missing(q.expect, r.top)
+		q.nak(a, roce.NakGap, uint32(r.top-1-q.expect)<<8|uint32(n))
+	}
+}
+
+// release takes every held packet that is now in order, and reports whether an
+// acknowledgement is due: one of them asked for it, or the last packet of all did,
+// which may be the end of what is sent, and learns how far we are.
+func (q *QP) release(a *Answer) (asked bool) {
+	r := &q.reorder
+	w := uint64(q.cfg.Window)
+	if q.expect > r.told {
+		r.most = max(r.most, int(r.top-q.expect))
+	}
+	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
+		r.used[i] = false
+		r.held--
+		if !q.place(&r.slots[i], a) {
+			break
+		}
+		asked = asked || r.slots[i].AckReq
+		r.slots[i].Data = nil
+	}
+	r.settle(q.expect)
+	return asked || r.held > 0 && r.slots[(r.top-1)&(w-1)].AckReq
+}
+
+// forget frees n slots from sequence number s on: a READ covers them.
+func (r *reorderState) forget(s, n uint64) {
+	for ; n > 0; s, n = s+1, n-1 {
+		if i := s & uint64(len(r.slots)-1); r.used[i] {
+			r.used[i], r.slots[i].Data = false, nil
+			r.held--
+		}
+	}
+}
