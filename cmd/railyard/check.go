@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 
+	"railyard/internal/report"
 	"railyard/unit"
 )
 
 type checkCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	JSON     bool     `help:"Print the values as JSON."`
 }
@@ -31,7 +32,7 @@ func (c *checkCmd) Run(e *env) error {
 		return printJSON(e.stdout, map[string]any{"resolved": values, "notes": plan.Notes, "operations": len(plan.DAG.Ops)})
 	}
 	for _, k := range keys {
-		fmt.Fprintf(e.stdout, "%-44s %s\n", k, values[k])
+		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}
 	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts), plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
 	if t := plan.Training; t != nil {
@@ -40,11 +41,11 @@ func (c *checkCmd) Run(e *env) error {
 			return &inputError{err}
 		}
 		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
-		fmt.Fprintf(e.stdout, "%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations\n",
-			plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations))
+		report.Wrap(e.stdout, "", fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations",
+			plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations)))
 	}
 	for _, n := range plan.Notes {
-		fmt.Fprintf(e.stdout, "note: %s\n", n)
+		report.Labelled(e.stdout, "note: ", n)
 	}
 	return nil
 }

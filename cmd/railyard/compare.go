@@ -56,6 +56,7 @@ func (c *compareCmd) Run(e *env) error {
 		for _, sets := range combos {
 			v := report.Variant{Label: c.label(path, sets), Failed: "not simulated"}
 			if stopped == nil {
+				e.doing = v.Label
 				var err error
 				if v.Runs, err = c.variant(e, path, sets); err == nil {
 					v.Failed = ""
@@ -161,7 +162,7 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (runs []*result
 		base = firstSeed(plan, i, base)
 		if i == 0 && len(c.Config) > 0 {
 			for _, n := range plan.Notes {
-				fmt.Fprintf(e.stderr, "note: %s\n", n)
+				report.Labelled(e.stderr, "note: ", n)
 			}
 		}
 		s, err := outcome(e, plan)

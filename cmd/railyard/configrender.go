@@ -17,7 +17,7 @@ import (
 )
 
 type configRenderCmd struct {
-	Scenario   string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario   string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	OS         string   `help:"Configuration language." enum:"nxos,sonic,frr,eos" required:"" name:"os"`
 	Out        string   `help:"Directory to write to." required:"" placeholder:"DIR"`
 	Addressing string   `help:"Cables between switches: unnumbered (IPv6 link-local) or p2p (a /31 each)." enum:"unnumbered,p2p" default:"unnumbered"`
@@ -35,7 +35,7 @@ cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slur
 Examples:
   railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64
   railyard config render scenarios/lab-2x2.yaml --os frr --addressing p2p --out configs/lab
-  railyard config render scenarios/pod64-llama2-7b.yaml --os sonic --asic spectrum5 --out configs/sonic
+  railyard config render scenarios/pod64-llama2-7b.yaml --os sonic --asic spectrum5 --out sonic
   railyard config lint configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
 }
 

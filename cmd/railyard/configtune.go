@@ -23,7 +23,7 @@ import (
 )
 
 type configTuneCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Out      string   `help:"Directory of the search; an unfinished one there is resumed. tune-NAME unless given." placeholder:"DIR"`
 	Trials   int      `help:"Simulations in all, the scenario as it is among them." default:"64" range:"2,100000"`
 	Jobs     int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
@@ -67,7 +67,7 @@ func (c *configTuneCmd) Run(e *env) error {
 	if had := len(t.search.Trials); had > 0 {
 		fmt.Fprintf(e.stderr, "note: %d trials of an earlier search in %s are kept\n", had, t.dir)
 	}
-	searchErr := t.run(ctx, newMeter(e.stderr))
+	searchErr := t.run(ctx, newMeter(e))
 	front := tune.Front(t.search.Trials)
 	best, ok := tune.Best(front)
 	if ok {

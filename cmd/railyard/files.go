@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"railyard/internal/input"
+	"railyard/internal/scenario"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +18,11 @@ import (
 // readBounded reads a file of at most max bytes; a larger one, a directory, a pipe or
 // a device is refused before it is read.
 func readBounded(path string, max int64) ([]byte, error) { return input.Read(path, max) }
+
+// stdin is a scenario from standard input, which can be read once.
+var stdin = sync.OnceValues(func() ([]byte, error) {
+	return io.ReadAll(io.LimitReader(os.Stdin, scenario.MaxSize+1)) // Parse refuses one byte too many
+})
 
 func relativeTo(file, p string) string {
 	if filepath.IsAbs(p) {

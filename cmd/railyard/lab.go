@@ -52,7 +52,7 @@ func labError(err error) error {
 
 type labUpCmd struct {
 	labName
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Rate     string   `help:"Rate of a host port; all others in the scenario's proportion." default:"500Mbps"`
 	Routing  string   `help:"frr (BGP unnumbered) or static; frr where it is installed." placeholder:"KIND"`
@@ -200,7 +200,7 @@ func (c *labExecCmd) Run(e *env) error {
 			args = args[1:]
 		}
 		cmd := exec.Command("ip", append([]string{"netns", "exec", n.Namespace}, args...)...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.stdout, e.stderr
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, e.terminal(), e.stderr
 		err := cmd.Run()
 		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 			return &exitError{exit.ExitCode()} // the command has said why

@@ -8,6 +8,9 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
 
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -64,6 +67,34 @@ func main() {
 
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
+	out := &printer{Writer: stdout}
+	code := execute(usual(args), &env{stdout: out, stderr: stderr, told: time.Now()})
+	if out.enough() {
+		return exitOK
+	}
+	if out.err != nil && code != exitInterupt {
+		fmt.Fprintf(stderr, "railyard: what was to be printed is lost: %v\n", out.err)
+		return exitFailed
+	}
+	return code
+}
+
+// usual turns what people type at any program into what ours calls it.
+func usual(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "--version" || args[0] == "-V":
+		return append([]string{"version"}, args[1:]...)
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	}
+	return args
+}
+
+// execute runs a command.
+func execute(args []string, e *env) int {
+	stdout, stderr := e.stdout, e.stderr
 	var c commands
 	code := -1
 	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
@@ -71,12 +102,12 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		panic(err) // the command structs are wrong: our bug
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
 	ctx, err := parser.Parse(args)
 	if code >= 0 {
 		return code
+	}
+	if unprinted(e, err) {
+		return exitFailed // Main says so
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "railyard: %v\n(railyard --help lists the commands)\n", err)
@@ -86,7 +117,10 @@ func Main(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInput
 	}
-	err = ctx.Run(&env{stdout: stdout, stderr: stderr})
+	err = ctx.Run(e)
+	if unprinted(e, err) {
+		return exitFailed
+	}
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -108,8 +142,18 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
+// unprinted reports whether an error is only that standard output takes nothing.
+func unprinted(e *env, err error) bool {
+	p, ok := e.stdout.(*printer)
+	return ok && err != nil && p.err != nil && strings.Contains(err.Error(), p.err.Error())
+}
+
 // env is what commands write to.
-type env struct{ stdout, stderr io.Writer }
+type env struct {
+	stdout, stderr io.Writer
+	told           time.Time // when progress was last told where there is no terminal
+	doing          string    // which of several simulations this is
+}
 
 // exitError passes on the exit code of a program that was run for the user.
 type exitError struct{ code int }
@@ -159,11 +203,15 @@ func loadPlan(path string, sets []string, seed *uint64) (*scenario.Plan, error) 
 
 // loadDocument reads and binds a scenario file.
 func loadDocument(path string, sets []string) (*scenario.Document, error) {
-	text, err := readBounded(path, scenario.MaxSize)
+	name, read := path, func() ([]byte, error) { return readBounded(path, scenario.MaxSize) }
+	if path == "-" {
+		name, read = "standard input", stdin
+	}
+	text, err := read()
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	doc, err := scenario.Parse(path, text, sets)
+	doc, err := scenario.Parse(name, text, sets)
 	if err != nil {
 		return nil, &inputError{err}
 	}

@@ -34,7 +34,7 @@ func (c *pcapCmd) Run(e *env) error {
 	defer r.Close()
 	var events []capture.Event
 	t := capture.NewTeller(c.Limit, func(ev capture.Event) { events = append(events, ev) })
-	m := newMeter(e.stderr)
+	m := newMeter(e)
 	err = t.Tell(r, func(n int64) { m.show(r.Share(), fmt.Sprintf("%d packets", n)) })
 	m.finish()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/model"
 	"railyard/internal/planner"
+	"railyard/internal/report"
 )
 
 type planCmd struct {
@@ -216,7 +217,8 @@ func (c *planSizeCmd) tables(e *env) error {
 			fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule, r.GPUs, r.Published)
 		}
 		t.Flush()
-		fmt.Fprintf(e.stdout, "note: %s\n\n", note)
+		report.Labelled(e.stdout, "note: ", note)
+		fmt.Fprintln(e.stdout)
 	}
 	if c.JSON {
 		return printJSON(e.stdout, all)

@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/model"
 	"railyard/internal/partition"
+	"railyard/internal/report"
 	"railyard/unit"
 )
 
@@ -88,10 +89,11 @@ func (c *planMemoryCmd) Run(e *env) error {
 
 func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.Layout, ranks []partition.RankMemory, worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
-	fmt.Fprintf(e.stdout, "%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, recompute %s\n\n", m.Name, short(float64(m.Params())), l.GPUs(),
-		l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute)
+	report.Wrap(e.stdout, "", fmt.Sprintf("%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, recompute %s", m.Name, short(float64(m.Params())), l.GPUs(),
+		l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute))
+	fmt.Fprintln(e.stdout)
 	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "stage\tlayers\tparameters\tweights\tgradients\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
+	fmt.Fprintln(t, "stage\tlayers\tparams\tweights\tgrads\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
 	for i, r := range ranks {
 		if len(ranks) > 8 && i >= 3 && i < len(ranks)-3 {
 			if i == 3 {
@@ -120,6 +122,6 @@ func (c *planMemoryCmd) states(e *env, g model.GPU) error {
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"parameters": p, "bytes_per_parameter": partition.StateBytes, "gpu": g.Name, "gpus": n})
 	}
-	fmt.Fprintf(e.stdout, "%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy\n", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name)
+	report.Wrap(e.stdout, "", fmt.Sprintf("%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name))
 	return nil
 }

@@ -118,7 +118,7 @@ func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := simulate(run, e.stderr); err != nil {
+	if err := simulate(run, e); err != nil {
 		return nil, err
 	}
 	if f := run.Failed(); f != nil {

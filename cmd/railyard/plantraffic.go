@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/planner"
+	"railyard/internal/report"
 
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/plot"
@@ -91,16 +92,17 @@ func trafficJSON(t *planner.Traffic) map[string]any {
 		for k, kind := range planner.KindNames {
 			by[kind] = t.ByTier[i][k]
 		}
-		tiers[name] = by
+		tiers[strings.ReplaceAll(name, " ", "_")] = by
 	}
 	return map[string]any{"ranks": t.Ranks, "bytes": t.Total(), "pairs": len(t.Pairs), "silent_share": t.Silent(), "kinds": kinds, "tiers": tiers}
 }
 
 func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 	total := float64(max(t.Total(), 1))
-	fmt.Fprintf(w, "%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing\n\n", name, t.Ranks, gigabytes(t.Total()), 100*t.Silent())
+	report.Wrap(w, "", fmt.Sprintf("%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing", name, t.Ranks, gigabytes(t.Total()), 100*t.Silent()))
+	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "parallelism\tbytes\tshare\tof all pairs\t")
+	fmt.Fprint(tw, "parallel\tbytes\tshare\tof pairs\t")
 	for _, tier := range planner.TierNames {
 		fmt.Fprint(tw, tier+"\t")
 	}
@@ -119,8 +121,11 @@ func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 }
 
 func gigabytes(b int64) string {
-	if b == 0 {
+	switch {
+	case b == 0:
 		return "-"
+	case b >= 1e13:
+		return fmt.Sprintf("%.4g TB", float64(b)/1e12)
 	}
 	return fmt.Sprintf("%.4g GB", float64(b)/1e9)
 }

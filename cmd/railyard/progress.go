@@ -14,9 +14,11 @@ import (
 )
 
 // meter is a bar on the terminal for work of more than two seconds: a label
-// with the rate, the share that is done, and the time left.
+// with the rate, the share that is done, and the time left. Where there is no terminal it
+// is a line a minute.
 type meter struct {
 	out   io.Writer
+	env   *env
 	tty   bool
 	began time.Time
 	last  time.Time
@@ -25,9 +27,9 @@ type meter struct {
 	label string
 }
 
-func newMeter(w io.Writer) *meter {
-	m := &meter{out: w, began: time.Now()}
-	if f, ok := w.(*os.File); ok {
+func newMeter(e *env) *meter {
+	m := &meter{out: e.stderr, env: e, began: time.Now()}
+	if f, ok := e.stderr.(*os.File); ok {
 		m.tty = term.IsTerminal(int(f.Fd()))
 	}
 	return m
@@ -39,7 +41,10 @@ const progressScale = 10_000
 // worth computing.
 func (m *meter) due() bool {
 	now := time.Now()
-	return m.tty && now.Sub(m.began) >= 2*time.Second && now.Sub(m.last) >= 100*time.Millisecond
+	if !m.tty {
+		return now.Sub(m.env.told) >= time.Minute
+	}
+	return now.Sub(m.began) >= 2*time.Second && now.Sub(m.last) >= 100*time.Millisecond
 }
 
 // show draws the bar at a share between 0 and 1.
@@ -47,7 +52,15 @@ func (m *meter) show(share float64, label string) {
 	if !m.due() {
 		return
 	}
+	if m.env.doing != "" {
+		label = m.env.doing + "  " + label
+	}
 	m.last, m.label = time.Now(), label
+	if !m.tty {
+		m.env.told = m.last
+		fmt.Fprintf(m.out, "%s  %.0f %%%s\n", label, 100*share, m.left(share))
+		return
+	}
 	if m.pool == nil {
 		m.pool = mpb.New(mpb.WithOutput(m.out), mpb.WithWidth(40))
 		m.bar = m.pool.AddBar(progressScale,
@@ -58,10 +71,15 @@ func (m *meter) show(share float64, label string) {
 }
 
 func (m *meter) eta(st decor.Statistics) string {
-	if st.Current == 0 {
+	return m.left(float64(st.Current) / progressScale)
+}
+
+// left is how long it will take still, if it goes on like this.
+func (m *meter) left(share float64) string {
+	if share <= 0 {
 		return "  ETA -"
 	}
-	left := time.Duration(float64(time.Since(m.began)) * float64(st.Total-st.Current) / float64(st.Current))
+	left := time.Duration(float64(time.Since(m.began)) * (1 - share) / share)
 	return fmt.Sprintf("  ETA %v", left.Round(time.Second))
 }
 

@@ -337,7 +337,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	defer cl.Close()
 	var results []perftest.Result
 	for _, size := range s.Sizes {
-		m := newMeter(e.stderr)
+		m := newMeter(e)
 		r, err := cl.Run(ctx, s, size, func(share, gbps float64) { m.show(share, fmt.Sprintf("%d bytes %7.2f Gbit/s", size, gbps)) })
 		m.finish()
 		if err != nil {

@@ -175,14 +175,14 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 		return deviceError(fmt.Errorf("rank %d: %w", s.Rank, err))
 	}
 	defer dev.Close()
-	m := newMeter(e.stderr)
+	m := newMeter(e)
 	if s.Rank == 0 {
 		s.Progress = func(size int64, share float64) { m.show(share, fmt.Sprintf("%d bytes", size)) }
 	}
 	var rows []allreduce.Row
 	err = allreduce.Run(ctx, dev, s, func(r allreduce.Row) {
 		m.finish()
-		m = newMeter(e.stderr)
+		m = newMeter(e)
 		if len(rows) == 0 && !c.JSON {
 			allreduceHead(e.stdout, s)
 		}

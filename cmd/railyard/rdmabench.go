@@ -70,7 +70,7 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		func(ctx context.Context) (float64, error) { return c.ours(ctx, e, perftest.OpLat, 4096) },
 		func(ctx context.Context) (float64, error) { return c.pingpong(ctx) },
 	}
-	m := newMeter(e.stderr)
+	m := newMeter(e)
 	for round := range c.Rounds {
 		for i, f := range measure {
 			m.show(float64(round*len(measure)+i)/float64(c.Rounds*len(measure)), rows[i].Name)
@@ -153,7 +153,7 @@ func child(ctx context.Context, args ...string) (cmd *exec.Cmd, line string, err
 
 // followParent ends a child process when its parent is gone.
 func followParent() {
-	if os.Getenv("RAILYARD_CHILD") == "" {
+	if s := os.Getenv("RAILYARD_CHILD"); s == "" || s == "stdin" {
 		return
 	}
 	go func() {

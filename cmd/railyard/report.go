@@ -51,7 +51,7 @@ func (c *reportCmd) Run(e *env) error {
 	if c.HTML != "" {
 		page, err := r.HTML()
 		if err != nil {
-			return err
+			return &inputError{err} // a table is damaged
 		}
 		if err := writeBytes(c.HTML, c.Force, page); err != nil {
 			return err

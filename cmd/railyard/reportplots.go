@@ -24,11 +24,11 @@ func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
 	}
 	curves, err := r.Hottest(5)
 	if err != nil {
-		return err
+		return &inputError{err}
 	}
 	parts, err := r.Parts()
 	if err != nil {
-		return err
+		return &inputError{err}
 	}
 	for _, p := range []struct {
 		name string

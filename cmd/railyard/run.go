@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -22,7 +20,7 @@ import (
 )
 
 type runCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Out      string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR"`
 	Seed     *uint64  `help:"Seed, instead of the scenario's."`
 	Set      []string `help:"Override a value: lb=spray, transport.qps=4. May be repeated." placeholder:"KEY=VALUE" sep:"none"`
@@ -67,7 +65,7 @@ func (c *runCmd) Run(e *env) error {
 	}
 	defer job.Release()
 	for _, n := range plan.Notes {
-		fmt.Fprintf(e.stderr, "note: %s\n", n)
+		report.Labelled(e.stderr, "note: ", n)
 	}
 	stop, err := c.profile()
 	if err != nil {
@@ -75,7 +73,7 @@ func (c *runCmd) Run(e *env) error {
 	}
 	var s *result.Summary
 	var lost error
-	goErr := watched(run, e.stderr, func(watch sim.Observer) (goErr error) {
+	goErr := watched(run, e, func(watch sim.Observer) (goErr error) {
 		s, goErr, lost = job.Go(watch)
 		return goErr
 	})
@@ -159,11 +157,11 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.
-func simulate(run *sim.Run, stderr io.Writer) error { return watched(run, stderr, run.Go) }
+func simulate(run *sim.Run, e *env) error { return watched(run, e, run.Go) }
 
 // watched does what simulates a run with a progress bar, and ends it early, in order,
 // on Ctrl-C.
-func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) error {
+func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
 	var stop atomic.Bool
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -177,7 +175,7 @@ func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) 
 		case <-done:
 		}
 	}()
-	bar := newMeter(stderr)
+	bar := newMeter(e)
 	err := simulate(func(p sim.Progress) bool {
 		bar.simulated(p)
 		return !stop.Load()
@@ -189,16 +187,11 @@ func watched(run *sim.Run, stderr io.Writer, simulate func(sim.Observer) error) 
 	return err
 }
 
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
 // slug makes a directory name of a scenario's name.
 func slug(name, path string) string {
-	if name == "" {
+	if name == "" && path == "-" {
+		name = "stdin"
+	} else if name == "" {
 		name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	}
 	name = strings.TrimLeft(name, ".")

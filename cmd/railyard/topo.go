@@ -8,7 +8,7 @@ import (
 )
 
 type topoCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
+	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
 	JSON     bool     `help:"Print the inventory as JSON." without:"dot"`

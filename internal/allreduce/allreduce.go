@@ -43,10 +43,10 @@ type Row struct {
 	Count  int64   `json:"count"`
 	Type   string  `json:"type"`
 	Op     Op      `json:"redop"`
-	TimeUS float64 `json:"time_us"`    // mean over ranks and iterations
-	AlgBW  float64 `json:"algbw_GBps"` // size over time
-	BusBW  float64 `json:"busbw_GBps"` // algbw x 2(n-1)/n
-	Wrong  int64   `json:"wrong"`      // elements, over all ranks
+	TimeUS float64 `json:"time_us"`             // mean over ranks and iterations
+	AlgBW  float64 `json:"algbw_gb_per_second"` // size over time
+	BusBW  float64 `json:"busbw_gb_per_second"` // algbw x 2(n-1)/n
+	Wrong  int64   `json:"wrong"`               // elements, over all ranks
 	Stats  Stats   `json:"transport"`
 }
 

@@ -211,6 +211,13 @@ func decide(g *topo.Graph, o Options) (*design.Design, error) {
 
 func (s *State) dir() string { return filepath.Join(root, s.Name) }
 
+func (s *State) file() string { return filepath.Join(s.dir(), "state.json") }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // save writes the state down.
 func (s *State) save() error {
 	b, err := json.MarshalIndent(s, "", "  ")
@@ -221,7 +228,7 @@ func (s *State) save() error {
 	if err := os.WriteFile(tmp, b, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(s.dir(), "state.json"))
+	return os.Rename(tmp, s.file())
 }
 
 // Load reads a lab's state.

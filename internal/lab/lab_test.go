@@ -130,3 +130,38 @@ func TestDistances(t *testing.T) {
 		t.Errorf("%d of 6 switches in reach, %d after losing every cable", all, count())
 	}
 }
+
+// Of several labs that are built at once under one name, one is; what an up that was killed
+// at once has left, down removes.
+func TestOneLabOfAName(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("labs keep their state under " + root + ", which needs root")
+	}
+	s := &State{Name: "testclaim"}
+	defer os.RemoveAll(s.dir())
+	made := make(chan error, 8)
+	for range cap(made) {
+		go func() { made <- (&State{Name: s.Name}).claim() }()
+	}
+	won := 0
+	for range cap(made) {
+		if err := <-made; err == nil {
+			won++
+		} else if !strings.Contains(err.Error(), "is being built") {
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d labs of one name", won)
+	}
+	if err := ready("ip"); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Down(t.Context(), s.Name); err != nil || exists(s.dir()) {
+		t.Error(err)
+	}
+	os.MkdirAll(s.dir(), 0o755) // killed before it had noted anything
+	if _, err := Down(t.Context(), s.Name); err != nil || exists(s.dir()) {
+		t.Error(err)
+	}
+}

@@ -36,20 +36,18 @@ func Up(ctx context.Context, g *topo.Graph, o Options) (*State, error) {
 
 // build makes everything; what a failed attempt has made is removed.
 func (s *State) build(ctx context.Context, o Options) (err error) {
-	if _, err := os.Stat(s.dir()); err == nil {
-		return refuse("lab %q is up already, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
-	}
 	have, err := namespaces(ctx)
 	if err != nil {
 		return err
 	}
+	if err := s.claim(); err != nil {
+		return err
+	}
 	for _, n := range s.Nodes {
 		if have[n.Namespace] {
+			os.RemoveAll(s.dir())
 			return refuse("a network namespace %s exists and is not ours", n.Namespace)
 		}
-	}
-	if err := os.MkdirAll(s.dir(), 0o755); err != nil {
-		return &InputError{err}
 	}
 	defer func() {
 		if err != nil {
@@ -87,6 +85,23 @@ func (s *State) build(ctx context.Context, o Options) (err error) {
 	}
 	s.Ready = true
 	return s.save()
+}
+
+// claim makes the lab's folder: of two that are built at once under one name, one does.
+func (s *State) claim() error {
+	if err := os.MkdirAll(filepath.Dir(s.dir()), 0o755); err != nil {
+		return &InputError{err}
+	}
+	switch err := os.Mkdir(s.dir(), 0o755); {
+	case errors.Is(err, os.ErrExist):
+		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
+	case err != nil:
+		return &InputError{err}
+	}
+	if err := s.save(); err != nil { // so that down finds it whenever this ends
+		return errors.Join(err, os.RemoveAll(s.dir()))
+	}
+	return nil
 }
 
 // makeNamespaces creates the nodes, each noted before it is made.

@@ -31,20 +31,22 @@ const (
 
 // Layout is how a model is spread over GPUs.
 type Layout struct {
-	TP, PP, DP int
-	CP         int // context parallel ranks: a sequence is cut into so many parts
-	EP         int // expert parallel ranks, out of the data and context parallel ones
-	VPP        int // model chunks per rank, for interleaved
-	ZeRO       int // 0 to 3
-	Sequence   bool
-	Recompute  string
-	Schedule   string
-	Order      string // of the ranks; "" is tp-cp-dp-pp
+	TP        int    `json:"tp"`
+	PP        int    `json:"pp"`
+	DP        int    `json:"dp"`
+	CP        int    `json:"cp"`   // context parallel ranks: a sequence is cut into so many parts
+	EP        int    `json:"ep"`   // expert parallel ranks, out of the data and context parallel ones
+	VPP       int    `json:"vpp"`  // model chunks per rank, for interleaved
+	ZeRO      int    `json:"zero"` // 0 to 3
+	Sequence  bool   `json:"sequence_parallel"`
+	Recompute string `json:"recompute"`
+	Schedule  string `json:"schedule"`
+	Order     string `json:"order"` // of the ranks; "" is tp-cp-dp-pp
 	// A token is 4 bytes when it is loaded, which is nothing beside activations: a
 	// batch of 512 sequences of 2,048 is 4 MiB. A seed makes that 4 GB.
-	Micro        int64 // sequences per microbatch
-	Microbatches int   // per replica and step
-	Seq          int64 // tokens
+	Micro        int64 `json:"micro_batch"`  // sequences per microbatch
+	Microbatches int   `json:"microbatches"` // per replica and step
+	Seq          int64 `json:"sequence"`     // tokens
 }
 
 // FieldError names the field of a layout, or of a training step, that cannot be.

@@ -16,44 +16,46 @@ const Classes = 8
 
 // Spec is the configuration of one switch.
 type Spec struct {
-	DSCP      [64]uint8 // DSCP -> queue (QoS group)
-	Queues    [Classes]Class
-	Buffer    unit.Bytes // packet memory of the chip
-	MTU       unit.Bytes // largest frame, Ethernet header to FCS
-	PFCQuanta int        // pause time of one PFC frame, 512 bit times each
-	Watchdog  Watchdog
+	DSCP      [64]uint8      `json:"dscp"` // DSCP -> queue (QoS group)
+	Queues    [Classes]Class `json:"queues"`
+	Buffer    unit.Bytes     `json:"buffer_bytes"` // packet memory of the chip
+	MTU       unit.Bytes     `json:"mtu_bytes"`    // largest frame, Ethernet header to FCS
+	PFCQuanta int            `json:"pfc_quanta"`   // pause time of one PFC frame, 512 bit times each
+	Watchdog  Watchdog       `json:"watchdog"`
 }
 
 // Class is one queue of every port, and the PFC priority of the same number.
 type Class struct {
-	Strict   bool // strict priority; higher queue numbers first
-	Weight   int  // share of what strict priority leaves, percent; 0 runs when nothing else can
-	Lossless bool // PFC protects it
+	Strict   bool `json:"strict"`   // strict priority; higher queue numbers first
+	Weight   int  `json:"weight"`   // share of what strict priority leaves, percent; 0 runs when nothing else can
+	Lossless bool `json:"lossless"` // PFC protects it
 
-	WRED  WRED
-	XOff  unit.Bytes // ingress bytes that trigger a pause; 0: dynamic, Alpha
-	XOn   unit.Bytes // ingress bytes at which sending resumes
-	Alpha float64    // dynamic threshold: Alpha x free shared buffer
+	WRED  WRED       `json:"wred"`
+	XOff  unit.Bytes `json:"xoff_bytes"` // ingress bytes that trigger a pause; 0: dynamic, Alpha
+	XOn   unit.Bytes `json:"xon_bytes"`  // ingress bytes at which sending resumes
+	Alpha float64    `json:"alpha"`      // dynamic threshold: Alpha x free shared buffer
 
-	Headroom unit.Bytes // per ingress port; 0: computed from rate, cable, MTU
-	Limit    unit.Bytes // lossy: tail drop above so many egress bytes; 0: Alpha
+	Headroom unit.Bytes `json:"headroom_bytes"` // per ingress port; 0: computed from rate, cable, MTU
+	Limit    unit.Bytes `json:"limit_bytes"`    // lossy: tail drop above so many egress bytes; 0: Alpha
 }
 
 // WRED is random early detection on an egress queue (seed, step 3: minimum
 // 150 KB, maximum 3000 KB, drop probability 7, weight 0, ecn).
 type WRED struct {
-	Min, Max    unit.Bytes // zero Max turns it off
-	Probability float64    // mark probability just below Max, 0..1
-	Weight      uint       // averaging: avg += (q-avg) >> Weight; 0 is instantaneous
-	ECN         bool       // mark instead of drop
+	Min         unit.Bytes `json:"min_bytes"`
+	Max         unit.Bytes `json:"max_bytes"`   // zero turns it off
+	Probability float64    `json:"probability"` // mark probability just below Max, 0..1
+	Weight      uint       `json:"weight"`      // averaging: avg += (q-avg) >> Weight; 0 is instantaneous
+	ECN         bool       `json:"ecn"`         // mark instead of drop
 }
 
 // Watchdog is the PFC storm watchdog (HANDBOOK.md 3.4).
 type Watchdog struct {
-	On              bool
-	Poll            unit.Time
-	Detect, Restore unit.Time
-	Forward         bool // while stormed: forward instead of drop
+	On      bool      `json:"on"`
+	Poll    unit.Time `json:"poll_ps"`
+	Detect  unit.Time `json:"detect_ps"`
+	Restore unit.Time `json:"restore_ps"`
+	Forward bool      `json:"forward"` // while stormed: forward instead of drop
 }
 
 // Reached reports whether so many polls in a row are at least as long as t.

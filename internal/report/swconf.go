@@ -17,7 +17,7 @@ func Findings(w io.Writer, list []swconf.Finding) {
 		if f.Line > 0 {
 			at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 		}
-		fmt.Fprintf(w, "%s: %s: %s\n", at, f.Severity, f.Rule)
+		Wrap(w, "", fmt.Sprintf("%s: %s: %s", at, f.Severity, f.Rule))
 		Wrap(w, "   ", f.Message)
 		Labelled(w, "      why: ", f.Why)
 		Labelled(w, "      fix: ", f.Fix)
@@ -35,7 +35,7 @@ func Tally(w io.Writer, configs []*swconf.Config, title func(swconf.OS) string, 
 			fmt.Fprintf(w, "and %d more files\n", len(configs)-most)
 			break
 		}
-		fmt.Fprintf(w, "%s: %s, %d lines: %d understood, %d without bearing on the fabric, %d unknown\n", c.File, title(c.OS), c.Total, c.Read, c.Passed, len(c.Unknown))
+		Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown", c.File, title(c.OS), plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
 	}
 	fmt.Fprintf(w, "%s, %s, %s\n", plural(swconf.Count(list, swconf.Error), "error"), plural(swconf.Count(list, swconf.Warning), "warning"), plural(swconf.Count(list, swconf.Info), "hint"))
 }
@@ -58,7 +58,7 @@ func plural(n int, what string) string {
 // Behaviour prints what a switch does with packets: one table per group of
 // ports that are alike.
 func Behaviour(w io.Writer, c *swconf.Config, title string) {
-	fmt.Fprintf(w, "%s (%s, %s)\n", c.Name(), title, c.File)
+	Wrap(w, "", fmt.Sprintf("%s (%s, %s)", c.Name(), title, c.File))
 	if wd := c.Watchdog; wd.On.V {
 		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V, wd.Restore.V)
 	} else {

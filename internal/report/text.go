@@ -21,17 +21,22 @@ func Text(w io.Writer, s *result.Summary) {
 	if !s.Complete {
 		head += "   INCOMPLETE"
 	}
-	fmt.Fprintln(w, head)
+	if len([]rune(head)) <= width {
+		fmt.Fprintln(w, head)
+	} else {
+		Wrap(w, "", head)
+	}
 	if s.Congestion != "" { // a run of an older version does not say
-		fmt.Fprintln(w, "Congestion control:", s.Congestion)
+		Wrap(w, "", "Congestion control: "+s.Congestion)
 	}
 	steps(w, s)
 	lost(w, s)
 	colls(w, s.Collectives)
 	network(w, s)
 	slowest(w, s.Slowest)
-	fmt.Fprintf(w, "\n%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f MB\n",
-		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6)
+	fmt.Fprintln(w)
+	Wrap(w, "", fmt.Sprintf("%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f MB",
+		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6))
 }
 
 func steps(w io.Writer, s *result.Summary) {
@@ -88,9 +93,9 @@ func colls(w io.Writer, list []result.Collective) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %10s %10s  %s\n", "Collective", "count", "size", "ranks", "mean time", "algbw GB/s", "busbw GB/s", "line-rate bound")
+	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "size", "ranks", "mean time", "algbw", "busbw", "line-rate bound")
 	for _, c := range list {
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %10.2f %10.2f  %.2f GB/s by %s (%.0f %%)\n", c.Name, c.Count, size(c.Bytes), c.Ranks,
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(c.Name, 18), c.Count, size(c.Bytes), c.Ranks,
 			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, 100*c.BusBW/max(c.Bound, 1))
 	}
 }
@@ -161,7 +166,7 @@ func slowest(w io.Writer, s *result.Slowest) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(w, "Slowest    %s → %s, %s in %v\n", s.From, s.To, size(s.Bytes), unit.Time(s.Time))
+	Labelled(w, "Slowest    ", fmt.Sprintf("%s → %s, %s in %v", s.From, s.To, size(s.Bytes), unit.Time(s.Time)))
 	Wrap(w, "           ", s.Why)
 	if len(s.SharedWith) > 0 {
 		Wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))
@@ -174,7 +179,7 @@ func slowest(w io.Writer, s *result.Slowest) {
 // Wrap prints text behind an indent, breaking lines at spaces.
 func Wrap(w io.Writer, indent, text string) {
 	line := indent
-	for _, word := range words(text, width-len([]rune(indent))-1) {
+	for _, word := range strings.Fields(text) {
 		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {
 			fmt.Fprintln(w, line)
 			line = indent
@@ -185,18 +190,6 @@ func Wrap(w io.Writer, indent, text string) {
 		line += word
 	}
 	fmt.Fprintln(w, line)
-}
-
-// words are those of a text, the longest cut where a line ends.
-func words(text string, most int) (out []string) {
-	for _, word := range strings.Fields(text) {
-		r := []rune(word)
-		for ; len(r) > max(most, 20); r = r[max(most, 20):] {
-			out = append(out, string(r[:max(most, 20)]))
-		}
-		out = append(out, string(r))
-	}
-	return out
 }
 
 func clip(s string, n int) string {

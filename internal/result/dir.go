@@ -117,7 +117,10 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, err
 	}
 	s := &Summary{}
-	return s, json.Unmarshal(b, s)
+	if err := json.Unmarshal(b, s); err != nil {
+		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), err)
+	}
+	return s, nil
 }
 
 // ReadTable reads one table of a run.

@@ -192,10 +192,24 @@ func (d *Document) setInMap(m reflect.Value, name string, rest []string, value s
 	return nil
 }
 
+// override is the last --set that changed a key or one below it, if any did.
+func (d *Document) override(key string) (set string, ok bool) {
+	for _, s := range d.Sets {
+		if k, _, _ := strings.Cut(s, "="); k == key || strings.HasPrefix(k, key+".") {
+			set, ok = s, true
+		}
+	}
+	return set, ok
+}
+
 // at builds an error at a key, or at the nearest key above it that stands in
-// the file.
+// the file; where --set has changed the key, the file is not to blame.
 func (d *Document) at(key, format string, args ...any) error {
 	e := &Error{File: d.b.file, Key: key, Msg: fmt.Sprintf(format, args...)}
+	if s, ok := d.override(key); ok {
+		e.File = "--set " + clip(s)
+		return e
+	}
 	for k := key; ; {
 		if p, ok := d.b.where[k]; ok {
 			e.Line, e.Col = p.line, p.col

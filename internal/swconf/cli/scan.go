@@ -91,6 +91,15 @@ func invalid(b []byte) int {
 	return len(b)
 }
 
+// LineEnds is a text whose lines end in line feeds: where there is none at all, carriage
+// returns alone end them, as some terminals record a session.
+func LineEnds(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') >= 0 {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte{'\r'}, []byte{'\n'})
+}
+
 // Scan cuts text into commands: comments (! and #), blank lines and the bodies
 // of banners are left out, prompts and carriage returns taken off.
 func Scan(file string, text []byte) ([]Line, error) {
@@ -98,7 +107,7 @@ func Scan(file string, text []byte) ([]Line, error) {
 		return nil, err
 	}
 	var out []Line
-	raw := strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n")
+	raw := strings.Split(strings.TrimPrefix(string(LineEnds(text)), "\ufeff"), "\n")
 	for i := 0; i < len(raw); i++ {
 		l := scanLine(strings.TrimRight(raw[i], " \t\r"), i+1)
 		if l == nil {

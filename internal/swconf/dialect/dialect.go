@@ -72,6 +72,7 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	if err := cli.Check(file, text); err != nil {
 		return nil, err
 	}
+	text = cli.LineEnds(text)
 	if os == "" {
 		var err error
 		if os, err = detect(file, string(text)); err != nil {

@@ -1,0 +1,30 @@
+package sim
+
+import (
+	"testing"
+
+	"railyard/unit"
+)
+
+// Two large messages: what has arrived counts on the way, not only at their ends; it never
+// falls, never goes beyond what there is, and ends with all of it.
+func TestProgressCountsBytes(t *testing.T) {
+	r := load(t, `
+fabric: {kind: single-rail, hosts: 4, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {incast: {bytes: 500MB, fan_in: 2}}}
+`)
+	var seen []unit.Bytes
+	if err := r.Go(func(p Progress) bool {
+		if p.Total != 1000*unit.MB || p.Delivered > p.Total || len(seen) > 0 && p.Delivered < seen[len(seen)-1] {
+			t.Errorf("%v of %v after %v", p.Delivered, p.Total, seen)
+		}
+		seen = append(seen, p.Delivered)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) < 3 || seen[0] == 0 || seen[1] == seen[0] || seen[0] > 900*unit.MB || r.progress().Delivered != 1000*unit.MB {
+		t.Errorf("%v, in the end %v", seen, r.progress().Delivered)
+	}
+}
