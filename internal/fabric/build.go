@@ -54,7 +54,7 @@ func (b *Builder) AddHost() int32 {
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
 	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
-	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), cutsDown: c.Spec.DropMask(),
+	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), wred: c.Spec.WREDMask(),
 		stream: rng.New(c.Seed, "wred/"+c.Name)})
 	return int32(len(b.nodes) - 1)
 }
@@ -113,7 +113,6 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		n.ing[i].cause = -1
 	}
 	n.hrLimit = make([]int32, slots)
-	n.avg = make([]unit.Bytes, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
 	n.Packets = make([]Packet, 0, 48*len(n.Ports)+1024)
 	n.Q.Reserve(4*len(n.Ports) + 1024)
@@ -132,6 +131,14 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		n.forward[node] = forward{mtu: int32(sw.Spec.MTU), dscp: n.classification(&sw.Spec.DSCP)}
 		if b.nodes[node].cut {
 			n.forward[node].slow |= slowCut
+		}
+		for _, q := range sw.Spec.Queues {
+			if q.WRED.Max > 0 && q.WRED.Weight > 0 {
+				n.forward[node].slow |= slowAverage
+				if n.averages == nil {
+					n.averages = make([]average, slots)
+				}
+			}
 		}
 		reserved := int64(0)
 		for _, port := range sw.ports {

@@ -106,20 +106,20 @@ type Net struct {
 	Packets []Packet
 	Sw      []Switch // by node; hosts have a zero Switch
 
-	node    []int32      // owner of each port
-	forward []forward    // by node
-	pollers int          // switches whose watchdog runs
-	storms  []stormState // by (port, class); nil without watchdogs
-	tables  tables
-	cfg     []portCfg
-	classes []classQ
-	ing     []ingress
-	hrLimit []int32      // headroom
-	avg     []unit.Bytes // averaged queue per (port, class), WRED weight > 0
-	refresh *engine.Timers
-	expire  *engine.Timers
-	free    int32
-	inUse   int
+	node     []int32      // owner of each port
+	forward  []forward    // by node
+	pollers  int          // switches whose watchdog runs
+	storms   []stormState // by (port, class); nil without watchdogs
+	tables   tables
+	cfg      []portCfg
+	classes  []classQ
+	ing      []ingress
+	hrLimit  []int32   // headroom
+	averages []average // by (port, class); nil without WRED weights above 0
+	refresh  *engine.Timers
+	expire   *engine.Timers
+	free     int32
+	inUse    int
 
 	// Totals.
 	Hops, DataHops int64
@@ -161,7 +161,7 @@ type Switch struct {
 	Spec     *queue.Spec // nil for hosts
 	Chooser  *route.Chooser
 	lossless uint8
-	cutsDown uint8 // classes whose WRED drops instead of marking
+	wred     uint8 // classes whose WRED looks at every packet that queues
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32
@@ -186,8 +186,9 @@ type forward struct {
 
 // Bits of forward.slow.
 const (
-	slowCut   uint8 = 1 << iota // it cuts through
-	slowStorm                   // its watchdog drops what goes to a stormed queue
+	slowCut     uint8 = 1 << iota // it cuts through
+	slowStorm                     // its watchdog drops what goes to a stormed queue
+	slowAverage                   // WRED of some class has an average that packets passing by move
 )
 
 // tables holds the forwarding tables of all switches.

@@ -74,9 +74,13 @@ func (n *Net) refuse(in, pi int32, p *Packet, out int32) {
 	n.lose(in, pi, p)
 }
 
-// setAside takes packets off the usual way: dropped in a PFC storm, or waiting for their tail.
+// setAside takes packets off the usual way: dropped in a PFC storm or by WRED's average, or
+// waiting for their tail.
 func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) bool {
 	if f.slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
+		return true
+	}
+	if f.slow&slowAverage != 0 && n.passBy(now, out, pi, p) {
 		return true
 	}
 	return f.slow&slowCut != 0 && n.waitForTail(now, in, out, pi, p)
@@ -100,9 +104,7 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi i
 	c := p.Class
 	size := int64(p.Size)
 	q := &n.classes[n.slot(out, int(c))]
-	if (p.TOS&3 == 0 || sw.cutsDown&(1<<c) != 0) && n.early(sw, out, q, p) {
-		n.WREDDrops++
-		n.drop(out, pi, p)
+	if (p.TOS&3 == 0 || sw.wred&(1<<c) != 0) && n.early(now, sw, out, pi, p) {
 		return
 	}
 	if sw.lossless&(1<<c) != 0 {
@@ -176,14 +178,6 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	}
 	g.peak, g.peakHead = max(g.peak, g.shared+g.headroom), max(g.peakHead, g.headroom)
 	return true
-}
-
-// early reports whether WRED drops a packet on its way into a queue. It does so without ECN, in a
-// lossless class as in any other (PFC keeps the buffer from running over, WRED does not ask), and
-// it does so to packets that are not ECN-capable where it would mark others (RFC 3168, section 5).
-func (n *Net) early(sw *Switch, out int32, q *classQ, p *Packet) bool {
-	w := &sw.Spec.Queues[p.Class].WRED
-	return w.Max > 0 && w.Hit(n.averaged(w, n.slot(out, int(p.Class)), q), &sw.stream)
 }
 
 // admitLossy applies tail drop.
@@ -331,34 +325,6 @@ func (n *Net) deficit(out int32, op *route.Port, elig uint8) int {
 		}
 	}
 	return 7 - bits.LeadingZeros8(elig)
-}
-
-// mark sets CE on a departing ECN-capable packet as the queue it leaves behind
-// tells (marking on dequeue, as the HPCC and htsim models do).
-func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
-	w := &sw.Spec.Queues[p.Class].WRED
-	if !w.ECN || p.TOS&3 == 0 {
-		return
-	}
-	slot := n.slot(out, int(p.Class))
-	q := n.averaged(w, slot, &n.classes[slot])
-	if q > w.Min && w.Hit(q, &sw.stream) {
-		p.TOS |= CE
-		n.Marks++
-		n.Stats[out].Marks++
-		if n.Trace != nil {
-			n.trace("mark", out, int(p.Class))
-		}
-	}
-}
-
-// averaged returns the queue length WRED decides by, and moves its average.
-func (n *Net) averaged(w *queue.WRED, slot int32, q *classQ) unit.Bytes {
-	if w.Weight == 0 {
-		return unit.Bytes(q.bytes)
-	}
-	n.avg[slot] = w.Average(n.avg[slot], unit.Bytes(q.bytes))
-	return n.avg[slot]
 }
 
 func (n *Net) trace(what string, port int32, prio int) {

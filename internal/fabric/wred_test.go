@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"math"
 	"testing"
 
 	"railyard/internal/queue"
@@ -44,5 +45,69 @@ func TestWREDMarksOrDrops(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An average falls while its queue is empty, once for each frame that could have been sent (Floyd
+// and Jacobson 1993, section 4): after a burst the next packets, which pass through an idle port, are
+// still marked or dropped, and a while later none is.
+func TestAverageFallsWhileIdle(t *testing.T) {
+	const weight = 6
+	for _, marks := range []bool{false, true} {
+		b := newBench(t, 3, func(s *queue.Spec) {
+			s.MTU = 4200
+			s.Queues[3] = queue.Class{Weight: 50, Limit: 10 * unit.MB,
+				WRED: queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, Weight: weight, ECN: marks}}
+		})
+		touched := func() int64 { return b.Marks + b.Drops }
+		for i := range 60 {
+			b.put(unit.Time(i)*100, 0, 2, 24, 4000)
+			b.put(unit.Time(i)*100, 1, 2, 24, 4000)
+		}
+		for b.QueueBytes(b.in[2], 3) > 0 || b.Q.Now() < unit.Microsecond {
+			b.run(b.Q.Now() + unit.Microsecond)
+		}
+		b.run(b.Q.Now() + unit.Microsecond) // the last frame is out
+		slot := b.slot(b.in[2], 3)
+		high := b.averages[slot].bytes
+		if high < 20*unit.KB {
+			t.Fatalf("marks %v: the average is %v after the burst", marks, high)
+		}
+		before := touched()
+		b.put(b.Q.Now(), 0, 2, 24, 4000)
+		b.run(b.Q.Now() + unit.Microsecond)
+		if touched() != before+1 {
+			t.Errorf("marks %v: nothing happens to a packet that passes by with an average of %v", marks, high)
+		}
+		// Down by 1/64 for each frame time of 4,220 bytes and once for the packet.
+		high = b.averages[slot].bytes
+		since := b.averages[slot].empty
+		frame := unit.Serialize(4220, 100*unit.Gbps)
+		b.run(b.Q.Now() + 100*frame)
+		b.put(b.Q.Now(), 0, 2, 24, 100)
+		b.run(b.Q.Now() + 1)
+		steps := float64((b.averages[slot].empty-since)/frame + 1)
+		if got, want := float64(b.averages[slot].bytes), math.Pow(63./64, steps)*float64(high); math.Abs(got-want) > 100 || steps < 100 {
+			t.Errorf("marks %v: in %.0f steps the average fell from %v to %.0f, want %.0f", marks, steps, high, got, want)
+		}
+		b.run(b.Q.Now() + unit.Second)
+		before = touched()
+		b.put(b.Q.Now(), 0, 2, 24, 4000)
+		b.run(b.Q.Now() + unit.Microsecond)
+		if b.averages[slot].bytes != 0 || touched() != before {
+			t.Errorf("marks %v: after a second of silence the average is %v", marks, b.averages[slot].bytes)
+		}
+	}
+}
+
+// A weight without thresholds is no WRED.
+func TestWeightWithoutThresholds(t *testing.T) {
+	b := newBench(t, 2, func(s *queue.Spec) { s.Queues[3].WRED = queue.WRED{Weight: 5, ECN: true} })
+	for i := range 10 {
+		b.put(unit.Time(i), 0, 1, 24, 4000)
+	}
+	b.run(unit.Millisecond)
+	if b.Marks+b.Drops != 0 || b.got[1][3] != 40_000 {
+		t.Errorf("%d marks, %d drops, %d bytes", b.Marks, b.Drops, b.got[1][3])
 	}
 }

@@ -170,10 +170,11 @@ func (s *Spec) LosslessMask() (m uint8) {
 	return m
 }
 
-// DropMask returns the bit set of classes whose WRED drops every packet it picks, ECN-capable or not.
-func (s *Spec) DropMask() (m uint8) {
+// WREDMask returns the bit set of classes whose WRED looks at every packet that comes: because it
+// drops instead of marking, or because its average must know.
+func (s *Spec) WREDMask() (m uint8) {
 	for i := range s.Queues {
-		if w := &s.Queues[i].WRED; w.Max > 0 && !w.ECN {
+		if w := &s.Queues[i].WRED; w.Max > 0 && (!w.ECN || w.Weight > 0) {
 			m |= 1 << i
 		}
 	}

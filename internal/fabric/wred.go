@@ -1,0 +1,116 @@
+package fabric
+
+import (
+	"railyard/internal/queue"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// average is the queue length that WRED with a weight decides by (Floyd and Jacobson 1993).
+type average struct {
+	bytes unit.Bytes
+	empty unit.Time // since when the queue is, 0 while it is not
+}
+
+// early has WRED look at a packet on its way into a queue, and reports whether it dropped it. It
+// does so without ECN, in a lossless class as in any other (PFC keeps the buffer from running
+// over, WRED does not ask), and it does so to packets that are not ECN-capable where it would
+// mark others (RFC 3168, section 5).
+func (n *Net) early(now unit.Time, sw *Switch, out, pi int32, p *Packet) bool {
+	w := &sw.Spec.Queues[p.Class].WRED
+	if w.Max == 0 {
+		return false
+	}
+	slot := n.slot(out, int(p.Class))
+	if w.ECN && p.TOS&3 != 0 { // its turn comes when it leaves
+		n.idled(now, sw, w, slot)
+		return false
+	}
+	if !w.Hit(n.averaged(now, sw, w, slot), &sw.stream) {
+		return false
+	}
+	n.WREDDrops++
+	n.drop(out, pi, p)
+	return true
+}
+
+// mark sets CE on a departing ECN-capable packet as the queue it leaves behind
+// tells (marking on dequeue, as the HPCC and htsim models do).
+func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
+	w := &sw.Spec.Queues[p.Class].WRED
+	if w.Weight != 0 && w.Max > 0 {
+		slot := n.slot(out, int(p.Class))
+		if w.ECN && p.TOS&3 != 0 {
+			n.markAbove(sw, w, n.averaged(now, sw, w, slot), out, p)
+		}
+		n.emptied(now, slot)
+		return
+	}
+	if !w.ECN || p.TOS&3 == 0 {
+		return
+	}
+	n.markAbove(sw, w, unit.Bytes(n.classes[n.slot(out, int(p.Class))].bytes), out, p)
+}
+
+func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *Packet) {
+	if q > w.Min && w.Hit(q, &sw.stream) {
+		p.TOS |= CE
+		n.Marks++
+		n.Stats[out].Marks++
+		if n.Trace != nil {
+			n.trace("mark", out, int(p.Class))
+		}
+	}
+}
+
+// passBy has WRED's average look at a packet that finds its port idle, and may be marked or
+// dropped all the same while the average is still high. It reports whether it was dropped.
+func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
+	op := &n.Ports[out]
+	sw := &n.Sw[op.Node]
+	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || op.BusyUntil > now || op.NonEmpty != 0 || op.Paused&(1<<p.Class) != 0 {
+		return false // it queues, and is looked at then
+	}
+	if n.early(now, sw, out, pi, p) {
+		n.emptied(now, n.slot(out, int(p.Class)))
+		return true
+	}
+	n.mark(now, sw, out, p)
+	return false
+}
+
+// averaged returns the queue length WRED decides by, and moves its average.
+func (n *Net) averaged(now unit.Time, sw *Switch, w *queue.WRED, slot int32) unit.Bytes {
+	q := unit.Bytes(n.classes[slot].bytes)
+	if w.Weight == 0 {
+		return q
+	}
+	n.idled(now, sw, w, slot)
+	a := &n.averages[slot]
+	a.bytes = w.Average(a.bytes, q)
+	return a.bytes
+}
+
+// idled lets an average fall for the time that its queue was empty: once for each frame that could
+// have been sent, as RED does.
+func (n *Net) idled(now unit.Time, sw *Switch, w *queue.WRED, slot int32) {
+	if w.Weight == 0 || n.averages[slot].empty == 0 {
+		return
+	}
+	a := &n.averages[slot]
+	frames := (now - a.empty) / unit.Serialize(sw.Spec.MTU+roce.PreambleIFG, n.cfg[n.portOf(slot)].rate)
+	if frames > 64<<w.Weight { // e^-64 is left
+		a.bytes = 0
+	}
+	for ; frames > 0 && a.bytes > 0; frames-- {
+		a.bytes = w.Average(a.bytes, 0)
+	}
+	a.empty = 0
+}
+
+// emptied takes down that a queue is empty now, if it is.
+func (n *Net) emptied(now unit.Time, slot int32) {
+	if n.classes[slot].bytes == 0 {
+		n.averages[slot].empty = max(now, 1)
+	}
+}
