@@ -248,7 +248,11 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 	for seg := 0; len(b) > 0; seg++ {
 		n := min(size, len(b))
 		if d.opt.Tap != nil {
-			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.Addr, roce.Port), info.tos, uint16(seg), b[:n])
+			id := uint16(0)
+			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() == d.Addr.Is4() {
+				id, _ = d.ep.identify(src, seg, b[:n]) // the kernel does not say
+			}
+			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.Addr, roce.Port), info.tos, id, b[:n])
 		}
 		d.ep.Input(now, src, info.tos, seg, b[:n])
 		b = b[n:]

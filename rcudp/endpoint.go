@@ -16,18 +16,18 @@ import (
 // defaults in brackets.
 type Config struct {
 	Addr     netip.Addr // ours
-	DataDSCP uint8      // data and acknowledgements [26]
-	CNPDSCP  uint8      // congestion notifications [48]
+	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
+	CNPDSCP  *uint8     // congestion notifications [48]
 	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
 	Burst    unit.Time  // how far pacing may fall behind and still catch up
 }
 
 func (c *Config) fill() {
-	if c.DataDSCP == 0 {
-		c.DataDSCP = 26
+	if c.DataDSCP == nil {
+		c.DataDSCP = new(uint8(24)) // as the scenarios and the seeds' switches have it
 	}
-	if c.CNPDSCP == 0 {
-		c.CNPDSCP = 48
+	if c.CNPDSCP == nil {
+		c.CNPDSCP = new(uint8(48))
 	}
 	if c.CNPGap == 0 {
 		c.CNPGap = 50 * unit.Microsecond
@@ -141,7 +141,7 @@ func (e *Endpoint) Add(c *Conn) error {
 func (e *Endpoint) Remove(c *Conn) {
 	delete(e.conns, c.QPN)
 	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
-	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
+	e.Silence(c)
 	for i := range e.ring {
 		if e.ring[i] == c {
 			e.ring = slices.Delete(e.ring, i, i+1)
@@ -151,6 +151,12 @@ func (e *Endpoint) Remove(c *Conn) {
 			break
 		}
 	}
+}
+
+// Silence takes back the acknowledgements and notifications of a queue pair that
+// wait to be sent.
+func (e *Endpoint) Silence(c *Conn) {
+	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
 }
 
 // Input takes one datagram that came from src with type of service tos. seg is
@@ -211,23 +217,32 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	e.finished += c.drain()
 }
 
-// icrcHolds checks the ICRC, which for IPv4 takes some guessing.
+// icrcHolds checks the ICRC.
 func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
+	_, ok := e.identify(src, seg, b)
+	return ok
+}
+
+// identify finds the IPv4 identification that a datagram came with: the one for
+// which its ICRC holds. That takes some guessing: its place in the batch it came
+// in, and where the kernel cut the batch up or joined others, any other place.
+func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
 	from := src.Addr().Unmap()
 	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), len(ib), ib) == want {
-		return true
+		return uint16(seg), true
 	}
-	if !from.Is4() {
-		return false
-	}
-	for id := range uint16(64) {
+	for id := uint16(0); id < maxIdentification && from.Is4(); id++ {
 		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, len(ib), ib) == want {
-			return true
+			return id, true
 		}
 	}
-	return false
+	return uint16(seg), false
 }
+
+// maxIdentification is how many identifications are tried: more than a batch has
+// segments.
+const maxIdentification = 64
 
 // icrc computes the ICRC of ib, BTH to padding or the first part of it, in the
 // IP and UDP headers that the kernel puts before it; length is that of all.
@@ -268,7 +283,7 @@ func (e *Endpoint) marked(now unit.Time, c *Conn, op roce.Opcode) {
 	}
 	c.lastCNP = now
 	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, e.cfg.CNPDSCP << 2})
+	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
 }
 
 func (e *Endpoint) push(ct control) {
@@ -319,7 +334,7 @@ func (e *Endpoint) request(c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
-		e.push(control{c, a.Packet, e.cfg.DataDSCP<<2 | ect0})
+		e.push(control{c, a.Packet, *e.cfg.DataDSCP<<2 | ect0})
 	}
 }
 
@@ -386,7 +401,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	if p.Again {
 		e.Count.Again++
 	}
-	e.encode(buf, c, p, e.cfg.DataDSCP<<2|ect0, id, d)
+	e.encode(buf, c, p, *e.cfg.DataDSCP<<2|ect0, id, d)
 	c.sent(now, d.Len()+overhead)
 }
 

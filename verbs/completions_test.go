@@ -152,6 +152,35 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	drains(1)
 }
 
+// A queue pair that goes away as soon as its receive has completed, reset or
+// destroyed, leaves its peer with an acknowledgement, not with time-outs.
+func TestLeavingAcknowledges(t *testing.T) {
+	for i := range 40 {
+		a, b := newNode(t, nil), newNode(t, nil)
+		o := DefaultConnect()
+		o.Timeout, o.RetryCount = 12, 2
+		pairUp(t, a, b, o)
+		if err := b.qp.PostRecv(&RecvWR{}); err != nil {
+			t.Fatal(err)
+		}
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			b.wait(t, 1)
+			if i%2 == 0 {
+				b.qp.Destroy()
+			} else if err := b.qp.Modify(QPAttr{State: Reset}); err != nil {
+				t.Error(err)
+			}
+		}()
+		a.post(t, SendWR{Opcode: WriteWithImm, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		if w := a.wait(t, 1); w[0].Status != StatusSuccess {
+			t.Fatalf("%d: %v", i, w[0].Status)
+		}
+		<-left
+	}
+}
+
 // What cannot complete any more is refused: on a queue pair that is destroyed,
 // once or twice, and on a device that is closed.
 func TestPostAfterTheEnd(t *testing.T) {

@@ -22,8 +22,8 @@ type DeviceConfig struct {
 	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
 	Paced     bool      // never send faster than Line
 	NoDCQCN   bool      // ignore congestion notifications
-	DataDSCP  uint8     // [26]
-	CNPDSCP   uint8     // [48]
+	DataDSCP  *uint8    // of data and acknowledgements [24]
+	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
 	Selective bool      // keep packets that arrive out of order, as IRN does
 	WriteOnly bool      // an address in every WRITE packet, for spraying

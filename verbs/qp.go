@@ -101,6 +101,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 func (qp *QP) Destroy() {
 	var ports []uint16
 	again := false
+	qp.do(func(*rcudp.Endpoint) {}) // acknowledgements that wait are sent
 	qp.do(func(e *rcudp.Endpoint) {
 		if again = qp.destroyed; again {
 			return

@@ -75,9 +75,12 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 		}
 		defer func() { d.Release(old) }()
 	}
-	d.Do(func(_ *rcudp.Endpoint, now unit.Time) {
+	d.Do(func(e *rcudp.Endpoint, now unit.Time) {
 		if err = qp.check(a, &m, false); err == nil { // others may have been here meanwhile
 			err = qp.take(now, a, m)
+		}
+		if err == nil && a.State == Reset {
+			e.Silence(qp.conn)
 		}
 		switch to := qp.conn.QP.State(); {
 		case err != nil:

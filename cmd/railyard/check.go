@@ -27,7 +27,7 @@ func (c *checkCmd) Run(e *env) error {
 	if _, err := newRun(plan); err != nil {
 		return err
 	}
-	keys, values := plan.File.Values()
+	keys, values := plan.Resolved()
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"resolved": values, "notes": plan.Notes, "operations": len(plan.DAG.Ops)})
 	}

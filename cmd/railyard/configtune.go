@@ -282,6 +282,7 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	}
 	key := strconv.Itoa(t.queue)
 	q := queues[key]
+	q.XOnOffset = 0
 	q.XOff, q.XOn, q.WREDMin, q.WREDMax, q.Probability, q.ECN, q.Alpha = c.XOff, c.XOn, c.WREDMin, c.WREDMax, float64(c.Probability), true, 0
 	queues[key] = q
 	f.Switch.Queues = queues

@@ -48,7 +48,7 @@ type rdmaDevice struct {
 	LineRate  string `help:"Rate of the port: the start and ceiling of DCQCN. With it we never send faster." placeholder:"RATE"`
 	NoDCQCN   bool   `help:"Ignore congestion notifications." name:"no-dcqcn"`
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
-	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"26" name:"dscp"`
+	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp"`
 	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
 	InFlight  string `help:"Payload that one queue pair may have under way, 1MiB unless given." default:"1MiB" placeholder:"BYTES"`
 	Pcap      string `help:"Write what is sent and received as pcapng." placeholder:"FILE"`
@@ -61,7 +61,7 @@ func (d *rdmaDevice) config(e *env) (cfg verbs.DeviceConfig, done func() error, 
 	if d.DSCP > 63 || d.CNPDSCP > 63 {
 		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d", d.DSCP, d.CNPDSCP)}
 	}
-	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoDCQCN, cfg.NoOffload = d.DSCP, d.CNPDSCP, d.NoDCQCN, d.NoOffload
+	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoDCQCN, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoDCQCN, d.NoOffload
 	if d.Addr != "" {
 		if cfg.Addr, err = lookup(d.Addr); err != nil {
 			return cfg, done, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -46,6 +47,13 @@ func TestRdmaCommands(t *testing.T) {
 		}
 		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 || r.Results[1].Size != 100_000 || r.Results[0].P50 <= 0 {
 			t.Errorf("%s: exit %d, %s%s", op, code, out, errs)
+		}
+	}
+	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} { // as scenarios have it, 24
+		file := filepath.Join(t.TempDir(), "dscp.pcapng")
+		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "2", "--pcap", file}, strings.Fields(dscp)...)...)
+		if b, err := os.ReadFile(file); code != 0 || err != nil || !bytes.Contains(b, []byte{0x08, 0x00, 0x45, tos}) {
+			t.Errorf("%q: exit %d %s, no packet with type of service %#x", dscp, code, errs, tos)
 		}
 	}
 	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10")
@@ -306,5 +314,29 @@ func TestAllreduceRankStops(t *testing.T) {
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654", "--patience", "1s", "--timeout", "31")
 	if took := time.Since(<-stopped); code != 1 || !strings.Contains(errs, "rank 2 has not been heard of") || took > 10*time.Second {
 		t.Errorf("exit %d %v after the stop: %s", code, took, errs)
+	}
+}
+
+// A capture has the IP identifications of the wire, for which the ICRCs hold,
+// whichever end cuts batches into datagrams and whichever joins them.
+func TestCapturesHoldTheirICRC(t *testing.T) {
+	dir := t.TempDir()
+	for server, flags := range map[string][]string{"127.66.8.1": nil, "127.66.8.2": {"--no-offload"}} {
+		cmd, line, err := child(t.Context(), append([]string{"rdma", "serve", "--addr", server, "--port", "0"}, flags...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop(cmd)
+		w := strings.Fields(line)
+		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload", "lat --no-offload"} {
+			file := filepath.Join(dir, strings.ReplaceAll(server+args, " ", "-")+".pcapng")
+			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", w[len(w)-1], "--iters", "20", "--pcap", file)...)
+			if code, _, errs := call(t, args...); code != 0 {
+				t.Fatal(errs)
+			}
+			if _, out, errs := call(t, "pcap", file, "--limit", "0"); !strings.Contains(out, "good, 0 wrong") {
+				t.Errorf("%v, server %v: %s%s", args, flags, out[strings.LastIndex(out, "ICRC:")+1:], errs)
+			}
+		}
 	}
 }

@@ -203,7 +203,8 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c *route.Chooser) {
 }
 
 // SetDown breaks or mends both directions of the cable at port. A broken cable
-// loses what is sent into it; PFC state of both ends is forgotten.
+// loses what is sent into it, and both ends forget that they were paused; once it
+// is whole again, an ingress that is still congested pauses its peer anew.
 func (n *Net) SetDown(port int32, down bool) {
 	for _, p := range []int32{port, n.Ports[port].Peer} {
 		op := &n.Ports[p]
@@ -211,8 +212,12 @@ func (n *Net) SetDown(port int32, down bool) {
 		op.Flags &^= flagDown
 		if down {
 			op.Flags |= flagDown
-			for c := range queue.Classes {
+		}
+		for c := range queue.Classes {
+			if down {
 				n.unpause(p, c)
+			} else if slot := n.slot(p, c); n.ing[slot].pausing {
+				n.sendPause(slot)
 			}
 		}
 	}

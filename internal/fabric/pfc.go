@@ -11,6 +11,9 @@ import (
 // the refresh that repeats it while the congestion lasts.
 func (n *Net) sendPause(slot int32) {
 	port, prio := n.portOf(slot), int32(n.classOf(slot))
+	if n.Ports[port].Flags&flagDown != 0 {
+		return // SetDown sends it when the cable is whole again
+	}
 	sw := &n.Sw[n.Ports[port].Node]
 	n.PauseFrames++
 	n.Stats[port].PauseSent++
@@ -27,9 +30,11 @@ func (n *Net) resume(slot int32) {
 	port, prio := n.portOf(slot), int32(n.classOf(slot))
 	n.ing[slot].pausing = false
 	n.refresh.Disarm(slot)
-	n.Stats[port].ResumeSent++
 	n.trace("xon", port, int(prio))
-	n.sendPFC(port, prio)
+	if n.Ports[port].Flags&flagDown == 0 {
+		n.Stats[port].ResumeSent++
+		n.sendPFC(port, prio)
+	}
 }
 
 // sendPFC puts a 64-byte MAC control frame on the wire behind the frame being
@@ -37,9 +42,6 @@ func (n *Net) resume(slot int32) {
 // the peer's response time.
 func (n *Net) sendPFC(port, arg int32) {
 	op := &n.Ports[port]
-	if op.Flags&flagDown != 0 {
-		return
-	}
 	start := max(n.Q.Now(), op.BusyUntil)
 	ser := n.wire(op, port, roce.PFCLen)
 	op.BusyUntil = start + ser

@@ -149,19 +149,23 @@ func (sw *Switch) threshold(k *queue.Class) int64 {
 	return int64(k.Alpha * float64(sw.limit-sw.shared))
 }
 
+// xoff is the threshold of a lossless class now.
+func (sw *Switch) xoff(k *queue.Class) int64 {
+	if k.XOff > 0 {
+		return int64(k.XOff)
+	}
+	return sw.threshold(k)
+}
+
 // admitLossless accounts a packet to its ingress. Up to xOFF it uses the
-// shared pool; beyond, headroom, and the peer is paused. Only a full headroom
-// loses packets.
+// shared pool, whether the peer is paused or not (HANDBOOK.md 3.3); beyond,
+// headroom, and the peer is paused. Only a full headroom loses packets.
 func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 	slot := n.slot(p.In, int(p.Class))
 	g := &n.ing[slot]
 	k := &sw.Spec.Queues[p.Class]
 	size := int32(p.Size)
-	xoff := int64(k.XOff)
-	if xoff == 0 {
-		xoff = sw.threshold(k)
-	}
-	if !g.pausing && int64(g.shared+size) <= xoff && sw.shared+int64(size) <= sw.limit {
+	if int64(g.shared+size) <= sw.xoff(k) && sw.shared+int64(size) <= sw.limit {
 		g.shared += size
 		sw.shared += int64(size)
 	} else {
@@ -213,11 +217,7 @@ func (n *Net) release(sw *Switch, p *Packet) {
 		return
 	}
 	k := &sw.Spec.Queues[p.Class]
-	xon := int64(k.XOn)
-	if k.XOff == 0 {
-		xon = max(sw.threshold(k)-2*int64(sw.Spec.MTU), 0)
-	}
-	if g.headroom == 0 && int64(g.shared) <= xon {
+	if g.headroom == 0 && unit.Bytes(g.shared) <= k.Resume(unit.Bytes(sw.xoff(k)), sw.Spec.MTU) {
 		n.resume(slot)
 	}
 }

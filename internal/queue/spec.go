@@ -35,6 +35,8 @@ type Class struct {
 	XOn   unit.Bytes `json:"xon_bytes"`  // ingress bytes at which sending resumes
 	Alpha float64    `json:"alpha"`      // dynamic threshold: Alpha x free shared buffer
 
+	XOnOffset unit.Bytes `json:"xon_offset_bytes"` // it resumes so far below the threshold, if that is above XOn; 0: not said
+
 	Headroom unit.Bytes `json:"headroom_bytes"` // per ingress port; 0: computed from rate, cable, MTU
 	Limit    unit.Bytes `json:"limit_bytes"`    // lossy: tail drop above so many egress bytes; 0: Alpha
 }
@@ -134,12 +136,29 @@ func (c *Class) validate(i int, buffer unit.Bytes) error {
 		return specErr(i, "xoff", "a lossless queue needs xoff and xon, or alpha")
 	case c.Alpha < 0 || c.Alpha > 1024:
 		return specErr(i, "alpha", "must lie between 0 and 1024, found %v", c.Alpha)
+	case c.XOn < 0 || c.XOnOffset < 0:
+		return specErr(i, "xon", "xon and xon_offset must not be negative, found %v and %v", c.XOn, c.XOnOffset)
+	case c.XOnOffset > buffer:
+		return specErr(i, "xon_offset", "%v is above the buffer of %v", c.XOnOffset, buffer)
 	case c.Headroom < 0 || c.Limit < 0:
 		return specErr(i, "headroom", "must not be negative")
 	case !c.Lossless && c.Limit == 0 && c.Alpha <= 0:
 		return specErr(i, "limit", "a lossy queue needs a limit or alpha")
 	}
 	return nil
+}
+
+// Resume returns the ingress bytes at which a paused sender may go on while the threshold is
+// limit: SAI's max(XON_TH, limit - XON_OFFSET_TH). Without an offset xON decides alone; a dynamic
+// threshold that comes with neither resumes two frames below itself.
+func (c *Class) Resume(limit, mtu unit.Bytes) unit.Bytes {
+	switch {
+	case c.XOnOffset > 0:
+		return max(c.XOn, limit-c.XOnOffset)
+	case c.XOff == 0 && c.XOn == 0:
+		return max(limit-2*mtu, 0)
+	}
+	return c.XOn
 }
 
 // Default is a switch as the seeds configure it: RoCE (DSCP 24) in queue 3 with

@@ -82,7 +82,7 @@ type Summary struct {
 // Causes is where a chain of operations, each of which waited for the one before, spent
 // its time. The parts add up to it.
 type Causes struct {
-	Compute   int64 `json:"compute_ps"`
+	Compute   int64 `json:"compute_ps"` // and waiting for the time to start
 	Ideal     int64 `json:"line_rate_ps"`
 	Latency   int64 `json:"latency_ps"`
 	Held      int64 `json:"rate_not_given_back_ps"`

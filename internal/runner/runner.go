@@ -166,7 +166,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", r.Capture.Len(), missed))
 		}
 	}
-	_, values := r.Plan.File.Values()
+	_, values := r.Plan.Resolved()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text, Configs: r.Plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)

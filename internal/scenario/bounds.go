@@ -77,6 +77,7 @@ var bounds = []bound{
 	{key: "switch.queues.*.wred_weight", min: "0", max: "15"},
 	{key: "switch.queues.*.xoff", min: "0B", max: memory},
 	{key: "switch.queues.*.xon", min: "0B", max: memory},
+	{key: "switch.queues.*.xon_offset", min: "0B", max: memory},
 	{key: "switch.queues.*.alpha", min: "0", max: "1024"},
 	{key: "switch.queues.*.headroom", min: "0B", max: memory},
 	{key: "switch.queues.*.limit", min: "0B", max: memory},

@@ -76,3 +76,23 @@ func TestZeroIsAValue(t *testing.T) {
 		}
 	}
 }
+
+// Where a value says that it is computed, what is used stands beside it.
+// HANDBOOK 3.1: the IEEE budget at 400G is 905 quanta of 1.28 ns; 3.2: light takes
+// 5.05 ns per metre.
+func TestComputedValuesAreWritten(t *testing.T) {
+	p, err := resolveCC(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, v := p.Resolved()
+	for key, want := range map[string]string{"host_link.delay": "15.152ns", "host_link.pause_response": "1.158us",
+		"transport.timeout": "67.109ms"} {
+		if got := v["computed."+key]; got != want {
+			t.Errorf("computed.%s is %q, want %s", key, got, want)
+		}
+	}
+	if v["computed.host_link.headroom.3"] == "" || len(keys) != len(v) {
+		t.Errorf("%d keys, %d values, headroom %q", len(keys), len(v), v["computed.host_link.headroom.3"])
+	}
+}

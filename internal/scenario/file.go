@@ -122,6 +122,7 @@ type Queue struct {
 	ECN         bool       `yaml:"ecn" doc:"mark instead of drop"`
 	XOff        unit.Bytes `yaml:"xoff" doc:"ingress bytes that pause the sender; 0B: dynamic by alpha"`
 	XOn         unit.Bytes `yaml:"xon" doc:"ingress bytes that let it go on"`
+	XOnOffset   unit.Bytes `yaml:"xon_offset" doc:"it also goes on so far below xoff or the dynamic threshold; 0B: only at xon"`
 	Alpha       float64    `yaml:"alpha" doc:"dynamic threshold, share of the free buffer"`
 	Headroom    unit.Bytes `yaml:"headroom" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
 	Limit       unit.Bytes `yaml:"limit" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`

@@ -72,7 +72,7 @@ func (p *Plan) platform() error {
 		}
 		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
 			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
-			XOff: q.XOff, XOn: q.XOn, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
+			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
 	}
 	if err := spec.Validate(); err != nil {
 		return p.place("switch", nil, err)
@@ -285,7 +285,7 @@ func written(s *queue.Spec, base *Switch) Switch {
 	}
 	for i, k := range s.Queues {
 		w.Queues[strconv.Itoa(i)] = Queue{Strict: k.Strict, Weight: k.Weight, Lossless: k.Lossless, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max,
-			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN, XOff: k.XOff, XOn: k.XOn, Alpha: k.Alpha, Headroom: k.Headroom, Limit: k.Limit}
+			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN, XOff: k.XOff, XOn: k.XOn, XOnOffset: k.XOnOffset, Alpha: k.Alpha, Headroom: k.Headroom, Limit: k.Limit}
 	}
 	return w
 }

@@ -9,70 +9,82 @@ import (
 	"railyard/unit"
 )
 
+// account books what a transfer lost, piece by piece, and remembers the largest.
+type account struct {
+	lost, largest unit.Time
+	port          int32
+	flows         int
+}
+
+func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
+	d = max(0, min(d, a.lost))
+	*to += int64(d)
+	if a.lost -= d; d > a.largest {
+		a.largest, a.port, a.flows = d, port, flows
+	}
+}
+
 // split books what a transfer took beyond its own bytes and latency. First what its
 // links had to carry in that time, each kind beyond the ones before, because a run with
 // fair sharing and no other trouble would take that too: the NIC's other bytes (at line
 // rate as long as they are the same collective's), the receiver's, what links between
 // switches carry when load balancing is perfect, and what the link carries on which
-// hashing put it. In the rest of the time its path had room: as long as it was paused,
-// that is the pause; then packets sent again; then the pace of congestion control. What
-// remains is the queue in which its packets waited, or latency where there was none. It
-// returns what was beyond line rate, the port to blame and how many flows met there.
-func (b *blamer) split(row *result.CollectiveRow, p piece, a alone, lost unit.Time) (beyond unit.Time, port int32, flows int) {
+// hashing put it. Then what these carried twice, and what the busiest of them carried of
+// others beyond a fair share. In the rest of the time its path had room: it was paused for
+// the sake of a link elsewhere, or the pace of congestion control kept it back. What is
+// left is the time of NAKs and timeouts, else the queue in which its packets waited, or
+// latency where there was none. It returns what was lost beyond line rate.
+func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (a account, beyond unit.Time) {
 	msg, met := &b.Hosts.Messages[p.message], &b.troubles.all[p.message]
-	w := &window{from: p.from + a.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll, wire: b.wireBytes(msg.Bytes)}
+	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll, wire: b.wireBytes(msg.Bytes)}
 	src, dst := b.Hosts.Peers(msg.Conn)
-	nic := b.nicPort(msg.Conn)
-	largest := unit.Time(0)
-	book := func(to *int64, d unit.Time, at int32, met int) {
-		d = max(0, min(d, lost))
-		*to += int64(d)
-		if lost -= d; d > largest {
-			largest, port, flows = d, at, met
-		}
-	}
-	n := b.sent(b.bySender[src], w)
-	reached := max(a.line, unit.Serialize(w.wire+n.all, b.nicRate(src)))
-	whole := max(0, min(lost, b.spare, reached-a.line, unit.Serialize(n.same, b.nicRate(src))))
+	nic, others := b.demandOf(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)
+	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.nicRate(src))))
 	b.spare -= whole
 	row.Ideal += int64(whole)
-	lost -= whole
-	beyond, port, flows = lost, nic, n.qps+1
-	book(&row.SharedNIC, reached-a.line-whole, nic, n.qps+1)
-	level := func(to *int64, busy unit.Time, at int32, met int) {
-		book(to, busy-reached, at, met)
-		reached = max(reached, busy)
+	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
+	beyond = a.lost
+	in, _ := b.demandOf(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
+	path := &b.path[msg.Conn]
+	levels := [...]struct {
+		to *int64
+		demand
+	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.Oversub, b.busiest(path.balanced, w)}, {&row.Collision, b.busiest(path.hashed, w)}}
+	reached, top, again := own.line+whole, 0, unit.Time(0)
+	for i, l := range levels {
+		a.book(l.to, l.fair-reached, l.port, l.flows)
+		reached, again = max(reached, l.fair), max(again, l.again)
+		if l.real > levels[top].real {
+			top = i
+		}
 	}
-	in := b.sent(b.byReceiver[dst], w)
-	level(&row.Incast, unit.Serialize(w.wire+in.all, b.nicRate(dst)), b.cableOf(dst), in.qps+1)
-	busy, at, met0 := b.busiest(b.path[msg.Conn].balanced, w)
-	level(&row.Oversub, busy, at, met0)
-	busy, at, met0 = b.busiest(b.path[msg.Conn].hashed, w)
-	level(&row.Collision, busy, at, met0)
+	a.book(&row.Retrans, again, nic.port, 0)
+	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
-	book(&row.Pause, paused, at, 0)
-	again := met.again > 0
-	if again {
-		book(&row.Retrans, unit.Time(met.again)*unit.Serialize(b.wireBytes(unit.Bytes(b.Host.RC.MTU)), b.cost(msg.Conn).rate), nic, 0)
-	}
+	a.book(&row.Pause, paused, at, 0)
+	a.book(&row.Held, met.held, met.port, 0)
+	b.rest(&a, row, msg.Conn, met)
+	return a, beyond
+}
+
+// rest books what neither links nor pauses nor paces explain.
+func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met *trouble) {
 	top := met.port
-	book(&row.Held, met.held, max(top, -1), 0)
 	if top < 0 && !met.sampled { // too short for a sample: where its queue pair waits at other times
-		if w := b.worstQueue(msg.Conn); w != nil {
+		if w := b.worstQueue(conn); w != nil {
 			top = w.Port
 		}
 	}
 	switch {
-	case again: // the NAK's or the timeout's time
-		book(&row.Retrans, lost, nic, 0)
+	case met.again > 0:
+		a.book(&row.Retrans, a.lost, b.nicPort(conn), 0)
 	case top < 0 || b.flows[top] < 2:
-		book(&row.Latency, lost, nic, 0)
+		a.book(&row.Latency, a.lost, b.nicPort(conn), 0)
 	case b.Graph.Nodes[b.Net.Ports[b.Net.Ports[top].Peer].Node].Role == topo.Host && len(b.senders[top]) > 1:
-		book(&row.Incast, lost, top, b.flows[top])
+		a.book(&row.Incast, a.lost, top, b.flows[top])
 	default:
-		book(&row.Collision, lost, top, b.flows[top])
+		a.book(&row.Collision, a.lost, top, b.flows[top])
 	}
-	return beyond, port, flows
 }
 
 // cableOf is the port of a switch that leads to a NIC.
@@ -81,11 +93,28 @@ func (b *blamer) cableOf(nic int32) int32 {
 	return b.Net.Ports[b.Port(n.Links[0], b.Graph.Hosts[n.Host])].Peer
 }
 
-// paused is how long a transfer's path was paused, and at which port longest.
+// paused is how long a transfer's path was paused for the sake of a link elsewhere, and
+// at which port longest. A pause whose root is on the path itself costs nothing beside:
+// that link is busy all the while.
 func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
-	sum, port = b.pauses.overlap(b.nicPort(conn), w.from, w.to), b.nicPort(conn)
+	own := map[int32]bool{}
+	for _, ports := range b.Hosts.Path(conn, false) {
+		for _, p := range ports {
+			own[p] = true
+		}
+	}
+	at := func(p int32) (sum unit.Time) {
+		for _, s := range b.pauses.within(p, w.from, w.to) {
+			if !own[b.pauses.root(s.cause, s.from)] {
+				sum += min(s.to, w.to) - max(s.from, w.from)
+			}
+		}
+		return sum
+	}
+	port = b.nicPort(conn)
+	sum = at(port)
 	b.Net.Waits.Of(conn, func(x fabric.Wait) {
-		if d := b.pauses.overlap(x.Port, w.from, w.to); d > sum || d == sum && x.Port < port {
+		if d := at(x.Port); d > sum || d == sum && x.Port < port {
 			sum, port = d, x.Port
 		}
 	})

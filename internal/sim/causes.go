@@ -193,8 +193,8 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 			if lost := b.transfer(&row, p, worst); lost > worst {
 				worst, row.At = lost, int64(p.from)
 			}
-		case o.Compute() && o.Class == workload.Other: // a protocol's synchronisation
-			row.Latency += int64(p.to - p.from)
+		case b.synchronises(o, c):
+			row.Latency += int64(t - max(p.from, from))
 		default:
 			row.Late += int64(t - from)
 			t = from
@@ -205,6 +205,12 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	row.Late += int64(max(t-from, 0))
 	row.Why = b.explain(&row)
 	return row
+}
+
+// synchronises reports whether an operation is a wait by which a collective's protocol
+// synchronises. Before single transfers it is a rank that starts later, or computes.
+func (b *blamer) synchronises(o *workload.Op, next int32) bool {
+	return o.Compute() && o.Class == workload.Other && next >= 0 && b.DAG.Colls[next].Kind != coll.SendRecv
 }
 
 // alone is what a transfer would have taken without any other: its time on the line and
@@ -251,9 +257,9 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 	if lost <= 0 {
 		return 0
 	}
-	beyond, port, flows := b.split(row, p, a, lost)
+	booked, beyond := b.split(row, p, a, lost)
 	if beyond > worst {
-		row.Port, b.shared, b.earlier = port, flows, b.troubles.all[p.message].earlier
+		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.troubles.all[p.message].earlier
 	}
 	return beyond
 }
@@ -271,17 +277,19 @@ func (b *blamer) step(last int32) *result.Causes {
 		}
 	}
 	sum, row := &result.Causes{}, &result.CollectiveRow{}
+	next := int32(-1) // the collective of what came after
 	for _, p := range chain {
 		switch o := &b.DAG.Ops[p.op]; {
 		case !o.Compute():
 			b.spare = spare[o.Coll]
 			b.transfer(row, p, unit.Never)
 			spare[o.Coll] = b.spare
-		case o.Class == workload.Other:
+		case b.synchronises(o, next):
 			row.Latency += int64(p.to - p.from)
 		default:
 			sum.Compute += int64(p.to - p.from)
 		}
+		next = b.DAG.Ops[p.op].Coll
 	}
 	sum.Ideal, sum.Latency, sum.Held, sum.Collision, sum.Oversub = row.Ideal, row.Latency, row.Held, row.Collision, row.Oversub
 	sum.Incast, sum.Pause, sum.Retrans, sum.SharedNIC = row.Incast, row.Pause, row.Retrans, row.SharedNIC

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"sort"
 
 	"railyard/cc"
 	"railyard/internal/fabric"
@@ -111,37 +112,56 @@ func (r *Run) topology() *result.Topology {
 	return t
 }
 
-// overlap is how long a port was paused between two times, by its PFC events.
-func (p pauseIndex) overlap(port int32, from, to unit.Time) (sum unit.Time) {
-	for _, s := range p[port] {
-		if d := min(s.to, to) - max(s.from, from); d > 0 {
-			sum += d
-		}
-	}
-	return sum
+// pauseSpan is a time in which a port was paused, and the egress port whose congestion
+// made its peer do that, -1 where that is not a switch's.
+type pauseSpan struct {
+	from, to unit.Time
+	cause    int32
 }
 
-// pauseIndex is the intervals in which ports were paused.
-type pauseIndex map[int32][]struct{ from, to unit.Time }
+// pauseIndex is when each port was paused, in order.
+type pauseIndex map[int32][]pauseSpan
+
+// within returns the pauses of a port that overlap a time.
+func (p pauseIndex) within(port int32, from, to unit.Time) []pauseSpan {
+	all := p[port]
+	i := sort.Search(len(all), func(i int) bool { return all[i].to > from })
+	n := sort.Search(len(all), func(i int) bool { return all[i].from >= to })
+	return all[i:max(i, n)]
+}
+
+// root follows a pause's cause to the port that was congested without being paused.
+func (p pauseIndex) root(port int32, at unit.Time) int32 {
+	for range len(p) {
+		spans := p.within(port, at, at+1)
+		if len(spans) == 0 || spans[0].cause < 0 {
+			break
+		}
+		port = spans[0].cause
+	}
+	return port
+}
 
 func (r *Run) pauseIntervals() pauseIndex {
 	out := pauseIndex{}
-	began := map[int32]unit.Time{}
+	began := map[int32]pauseSpan{}
 	for _, p := range r.pauses {
 		switch at := unit.Time(p.At); p.What {
 		case "pause":
 			if _, on := began[p.Port]; !on {
-				began[p.Port] = at
+				began[p.Port] = pauseSpan{from: at, cause: p.Cause}
 			}
 		case "resume":
-			if from, on := began[p.Port]; on {
-				out[p.Port] = append(out[p.Port], struct{ from, to unit.Time }{from, at})
+			if s, on := began[p.Port]; on {
+				s.to = at
+				out[p.Port] = append(out[p.Port], s)
 				delete(began, p.Port)
 			}
 		}
 	}
-	for port, from := range began {
-		out[port] = append(out[port], struct{ from, to unit.Time }{from, r.Net.Q.Now()})
+	for port, s := range began {
+		s.to = r.Net.Q.Now()
+		out[port] = append(out[port], s)
 	}
 	return out
 }

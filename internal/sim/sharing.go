@@ -154,10 +154,11 @@ type window struct {
 
 // cargo is what queue pairs sent in a window beside a message.
 type cargo struct {
-	all  unit.Bytes // of it:
-	own  unit.Bytes // the message's own transfer, on its other queue pairs
-	same unit.Bytes // other transfers of the same collective
-	qps  int
+	all   unit.Bytes // as much as fair sharing allows; of it:
+	same  unit.Bytes // other transfers of the same collective
+	real  unit.Bytes // all of it
+	again unit.Bytes // sent once more, beside that
+	qps   int
 }
 
 // sent sums up what queue pairs sent in a message's window. Fair sharing gives none of
@@ -166,14 +167,13 @@ func (s *sharing) sent(qps []int32, w *window) (sum cargo) {
 	mine := s.Hosts.Messages[w.message].Conn
 	for _, c := range qps {
 		one := s.sentBy(c, w)
-		if one.all == 0 {
+		if one.real == 0 {
 			continue
 		}
-		if one.all > w.wire && c != mine {
-			share := float64(w.wire) / float64(one.all)
-			one.own, one.same, one.all = unit.Bytes(float64(one.own)*share), unit.Bytes(float64(one.same)*share), w.wire
+		if one.all = one.real; one.all > w.wire && c != mine {
+			one.same, one.all = unit.Bytes(float64(one.same)*float64(w.wire)/float64(one.all)), w.wire
 		}
-		sum.all, sum.own, sum.same = sum.all+one.all, sum.own+one.own, sum.same+one.same
+		sum.all, sum.same, sum.real, sum.again = sum.all+one.all, sum.same+one.same, sum.real+one.real, sum.again+one.again
 		sum.qps++
 	}
 	return sum
@@ -188,29 +188,47 @@ func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 			break
 		}
 		from, to := s.began[m], s.done(m)
-		over := min(to, w.to) - max(from, w.from)
-		b := unit.Bytes(float64(s.wireBytes(s.Hosts.Messages[m].Bytes)) * float64(over) / float64(max(to-from, 1)))
-		sum.all += b
-		switch op := s.MessageOp[m]; {
-		case op == w.op:
-			sum.own += b
-		case s.DAG.Ops[op].Coll == w.coll:
+		share := float64(min(to, w.to)-max(from, w.from)) / float64(max(to-from, 1))
+		b := unit.Bytes(float64(s.wireBytes(s.Hosts.Messages[m].Bytes)) * share)
+		sum.real += b
+		sum.again += unit.Bytes(float64(s.resent(m)) * share)
+		if op := s.MessageOp[m]; op != w.op && s.DAG.Ops[op].Coll == w.coll {
 			sum.same += b
 		}
 	}
 	return sum
 }
 
-// busiest is the longest of what links take for the message and what else crosses them
-// in its window, a port there and how many flows that were.
-func (s *sharing) busiest(links []int32, w *window) (longest unit.Time, port int32, flows int) {
-	port = -1
+// resent is what of a message's packets crossed the wire once more.
+func (s *sharing) resent(m int32) unit.Bytes {
+	return unit.Bytes(s.troubles.all[m].again) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
+}
+
+// demand is what a link took for a message and what else crossed it in its window.
+type demand struct {
+	fair  unit.Time // as much as fair sharing allows
+	real  unit.Time // all of it
+	again unit.Time // sent once more, beside that
+	port  int32
+	flows int
+}
+
+// demandOf sums up a link's.
+func (s *sharing) demandOf(qps []int32, rate unit.Rate, port int32, w *window) (d demand, others cargo) {
+	others = s.sent(qps, w)
+	d = demand{fair: unit.Serialize(w.wire+others.all, rate), real: unit.Serialize(w.wire+others.real, rate),
+		again: unit.Serialize(s.resent(w.message)+others.again, rate), port: port, flows: others.qps + 1}
+	return d, others
+}
+
+// busiest is the demand of the links that took longest.
+func (s *sharing) busiest(links []int32, w *window) (top demand) {
+	top.port = -1
 	for _, l := range links {
 		r := &s.links[l]
-		others := s.sent(r.qps, w)
-		if d := unit.Serialize(w.wire+others.all, r.rate); d > longest {
-			longest, port, flows = d, r.port, others.qps+1
+		if d, _ := s.demandOf(r.qps, r.rate, r.port, w); top.port < 0 || d.real > top.real {
+			top = d
 		}
 	}
-	return longest, port, flows
+	return top
 }

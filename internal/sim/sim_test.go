@@ -192,8 +192,14 @@ func randomScenario(rt *rapid.T) (string, []string) {
 	text := fmt.Sprintf("name: random\nseed: %d\nfabric: %s\nserver: {gpus: 2, nics: 2, nic_ports: %d}\nworkload: {traffic: {%s}}\n",
 		rapid.IntRange(1, 1_000_000).Draw(rt, "seed"), fabric, ports, traffic)
 	xoff := rapid.IntRange(20, 400).Draw(rt, "xoff")
+	threshold := fmt.Sprintf("switch.queues.3.xoff=%dKB", xoff)
+	if rapid.IntRange(0, 2).Draw(rt, "dynamic") == 0 {
+		threshold = "switch.queues.3.xoff=0B"
+	}
 	sets := []string{
-		fmt.Sprintf("switch.queues.3.xoff=%dKB", xoff), fmt.Sprintf("switch.queues.3.xon=%dKB", rapid.IntRange(0, xoff-1).Draw(rt, "xon")),
+		threshold, fmt.Sprintf("switch.queues.3.xon=%dKB", rapid.IntRange(0, xoff-1).Draw(rt, "xon")),
+		"switch.queues.3.alpha=" + rapid.SampledFrom([]string{"0.001", "0.01", "0.125", "1", "8"}).Draw(rt, "alpha"),
+		fmt.Sprintf("switch.queues.3.xon_offset=%dKB", max(0, rapid.IntRange(-50, 50).Draw(rt, "offset"))),
 		"switch.queues.3.wred_min=10KB", fmt.Sprintf("switch.queues.3.wred_max=%dKB", rapid.IntRange(11, 1000).Draw(rt, "wredmax")),
 		"lb=" + rapid.SampledFrom([]string{"ecmp", "flowlet", "spray", "spray-random", "spray-least"}).Draw(rt, "lb"),
 		"transport.recovery=" + rapid.SampledFrom([]string{"go-back-n", "selective"}).Draw(rt, "recovery"),

@@ -178,6 +178,7 @@ type WRED struct {
 // Pause holds the thresholds of a lossless priority group.
 type Pause struct {
 	XOff, XOn unit.Bytes // XOff 0: dynamic by Alpha
+	XOnOffset unit.Bytes // below the threshold, if that is above XOn; 0: not said
 	Alpha     float64
 	Headroom  unit.Bytes
 	XOffAt    Place // where they stand on lines of their own

@@ -136,6 +136,12 @@ func (k *Queue) pfc(p *Port) string {
 		s += fmt.Sprintf(", xoff %v xon %v", g.XOff, g.XOn)
 	} else if k.PG.Is() {
 		s += fmt.Sprintf(", alpha %g", g.Alpha)
+		if g.XOn > 0 {
+			s += fmt.Sprintf(" xon %v", g.XOn)
+		}
+		if g.XOnOffset > 0 {
+			s += fmt.Sprintf(" offset %v", g.XOnOffset)
+		}
 	}
 	return s
 }

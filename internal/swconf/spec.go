@@ -125,9 +125,9 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 		return k
 	}
 	if g := q.PG.V; q.PG.Is() {
-		k.XOff, k.XOn, k.Alpha, k.Headroom = g.XOff, g.XOn, g.Alpha, g.Headroom
+		k.XOff, k.XOn, k.XOnOffset, k.Alpha, k.Headroom = g.XOff, g.XOn, g.XOnOffset, g.Alpha, g.Headroom
 	} else {
-		k.XOff, k.XOn, k.Alpha = platform.XOff, platform.XOn, platform.Alpha
+		k.XOff, k.XOn, k.XOnOffset, k.Alpha = platform.XOff, platform.XOn, platform.XOnOffset, platform.Alpha
 	}
 	return k
 }
@@ -210,14 +210,15 @@ func Normal(s queue.Spec) queue.Spec {
 		}
 		switch {
 		case !k.Lossless:
-			k.XOff, k.XOn, k.Headroom = 0, 0, 0
+			k.XOff, k.XOn, k.XOnOffset, k.Headroom = 0, 0, 0, 0
 			if k.Limit > 0 {
 				k.Alpha = 0
 			}
 		case k.XOff > 0:
+			k.XOn, k.XOnOffset = k.Resume(k.XOff, s.MTU), 0
 			k.Alpha, k.Limit = 0, 0
 		default:
-			k.XOn, k.Limit = 0, 0
+			k.Limit = 0
 		}
 	}
 	if !s.Watchdog.On || s.LosslessMask() == 0 {

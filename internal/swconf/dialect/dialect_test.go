@@ -225,7 +225,7 @@ func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 			k.XOff = k.XOn + unit.Bytes(n("xoff", 1, 4_000_000))
 			k.Headroom = unit.Bytes(n("headroom", 1, 1_000_000))
 			if os == swconf.SONiC && n("dynamic", 0, 3) == 0 {
-				k.XOff, k.XOn = 0, 0
+				k.XOff, k.XOnOffset = 0, unit.Bytes(n("xon offset", 0, 100_000))
 			}
 		case n("limited", 0, 2) == 0:
 			k.Limit = unit.Bytes(n("limit", 1, 1_000_000))

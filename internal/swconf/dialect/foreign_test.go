@@ -2,6 +2,7 @@ package dialect_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"railyard/internal/queue"
@@ -134,6 +135,31 @@ func rulesOf(cs ...*swconf.Config) map[string]int {
 		m[f.Rule]++
 	}
 	return m
+}
+
+// SAI resumes at max(xon, limit - xon_offset), and SONiC's profiles say both with static and with
+// dynamic thresholds: neither is passed over.
+func TestSONiCResumes(t *testing.T) {
+	for text, want := range map[string]struct{ xoff, xon, offset, at unit.Bytes }{
+		`"xon": "19456", "xoff": "72704", "dynamic_th": "0"`:                          {0, 19456, 0, 19456},
+		`"xon": "0", "xoff": "612140", "xon_offset": "3556", "dynamic_th": "0"`:       {0, 0, 3556, 496444},
+		`"xon": "600000", "xoff": "9000", "xon_offset": "2496", "dynamic_th": "0"`:    {0, 600000, 2496, 600000},
+		`"xon": "19456", "xoff": "9000", "xon_offset": "0", "dynamic_th": "0"`:        {0, 19456, 1, 499999},
+		`"xoff": "9000", "dynamic_th": "0"`:                                           {0, 0, 0, 500000 - 2*9100},
+		`"xon": "19456", "xoff": "9000", "static_th": "500000"`:                       {500000, 19456, 0, 19456},
+		`"xon": "19456", "xoff": "9000", "xon_offset": "3556", "static_th": "500000"`: {500000, 496444, 0, 496444},
+		`"xoff": "9000", "xon_offset": "3556", "static_th": "500000"`:                 {500000, 496444, 0, 496444},
+	} {
+		image := strings.Replace(sonicImage, `"xon": "19456", "xoff": "72704", "dynamic_th": "0"`, text, 1)
+		s, _, err := parseForeign(t, image, "SURPRISE").Spec(queue.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := s.Queues[3]
+		if at := k.Resume(500000, 9100); k.XOff != want.xoff || k.XOn != want.xon || k.XOnOffset != want.offset || at != want.at {
+			t.Errorf("%s: xOFF %d, xON %d, offset %d, and with a threshold of 500,000 resumes at %d; want %d", text, k.XOff, k.XOn, k.XOnOffset, at, want)
+		}
+	}
 }
 
 // Texts of other origin than ours are understood.

@@ -22,6 +22,10 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
 			return nil, design.Refuse(swconf.EOS, s, "queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
 		}
+		if k := &s.Spec.Queues[i]; k.Lossless && k.XOff == 0 && (k.XOn > 0 || k.XOnOffset > 0) {
+			return nil, design.Refuse(swconf.EOS, s, "queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)",
+				i, k.XOn, k.XOnOffset, i)
+		}
 	}
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
 	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them against yours")
@@ -57,7 +61,7 @@ func (w *writer) qos() {
 		k := &spec.Queues[i]
 		switch {
 		case k.Lossless && k.XOff > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i, k.Headroom, k.XOff, k.XOn)
+			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i, k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU))
 		case k.Lossless && k.Headroom > 0:
 			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom, share(k.Alpha))
 		case k.Lossless:

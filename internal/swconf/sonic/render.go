@@ -186,6 +186,9 @@ func profiles(s *design.Switch, put putter) {
 		lossyBuffer(k, n, spec.Buffer, put)
 		if k.Lossless {
 			r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)), "xon": fmt.Sprint(int64(k.XOn))}
+			if k.XOnOffset > 0 {
+				r["xon_offset"] = fmt.Sprint(int64(k.XOnOffset))
+			}
 			if k.XOff > 0 {
 				r["static_th"] = fmt.Sprint(int64(k.XOff))
 			} else {

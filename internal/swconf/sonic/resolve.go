@@ -243,12 +243,13 @@ func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
 	if n.get("static_th") != nil {
 		v, _ := p.number(n, "static_th", maxBytes)
 		g.XOff = unit.Bytes(v)
-		if off, ok := p.number(n, "xon_offset", maxBytes); ok && g.XOn == 0 {
-			g.XOn = g.XOff - unit.Bytes(off)
-		}
 	} else if d := n.get("dynamic_th"); d != nil {
 		g.Alpha = p.dynamic(d)
-		g.XOn = 0
+	}
+	// SAI resumes at max(xon, threshold - xon_offset); offset 0 is the threshold itself, and 0 in
+	// a Pause says that nothing was said.
+	if off, ok := p.number(n, "xon_offset", maxBytes); ok {
+		g.XOnOffset = max(unit.Bytes(off), 1)
 	}
 	return g, true
 }

@@ -1,0 +1,108 @@
+package fabric
+
+import (
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// HANDBOOK.md 3.3 (the HPCC model's order): what arrives goes to the shared pool up to xOFF and to
+// headroom beyond. That the peer is paused changes nothing about it: with half of the pool free
+// again, the packets of a peer that does not obey fit there, and none is lost.
+func TestPausedIngressUsesTheSharedPool(t *testing.T) {
+	b := newBench(t, 2, func(s *queue.Spec) {
+		s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 1000 * unit.KB, XOn: 50 * unit.KB}
+	})
+	for i := range 250 { // 1,015 KB at once, over xOFF
+		b.put(unit.Time(i), 0, 1, 24, 4000)
+	}
+	b.run(40 * unit.Microsecond) // 500 KB leave
+	g := &b.ing[b.slot(b.in[0], 3)]
+	if !g.pausing || g.headroom != 0 || g.shared > 520_000 {
+		t.Fatalf("pausing %v, shared %d, headroom %d: not what this test is about", g.pausing, g.shared, g.headroom)
+	}
+	for i := range 60 {
+		b.put(b.Q.Now()+unit.Time(i), 0, 1, 24, 4000)
+	}
+	b.run(b.Q.Now() + unit.Nanosecond)
+	if b.Drops != 0 || g.headroom != 0 {
+		t.Errorf("%d packets lost and %d bytes in headroom, with %d of 1,000,000 bytes below xOFF in use", b.Drops, g.headroom, g.shared)
+	}
+	if err := b.Audit(); err != nil {
+		t.Error(err)
+	}
+}
+
+// SAI (SAI_BUFFER_PROFILE_ATTR_XON_TH): the peer may go on when the group's usage is down to
+// max(XON_TH, limit - XON_OFFSET_TH). Here the threshold is half of what is free, so it grows
+// while the ingress drains: usage u with threshold (buffer - u) / 2.
+func TestDynamicThresholdResumes(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		xon, offset unit.Bytes
+		want        func(limit float64) float64
+	}{
+		{"neither: two frames below", 0, 0, func(limit float64) float64 { return limit - 2*9216 }},
+		{"xON alone decides", 50_000, 0, func(float64) float64 { return 50_000 }},
+		{"xON above the threshold: once headroom is empty", 900_000, 0, func(limit float64) float64 { return limit }},
+		{"the offset", 0, 100_000, func(limit float64) float64 { return limit - 100_000 }},
+		{"xON above the offset's", 500_000, 300_000, func(limit float64) float64 { return max(500_000, limit-300_000) }},
+		{"the offset above xON's", 20_000, 3556, func(limit float64) float64 { return limit - 3556 }},
+	} {
+		b := newBench(t, 2, func(s *queue.Spec) {
+			s.Buffer = 2 * unit.MB
+			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, Alpha: 0.5, XOn: c.xon, XOnOffset: c.offset, Headroom: 200 * unit.KB}
+		})
+		sw := &b.Sw[0]
+		slot := b.slot(b.in[0], 3)
+		got, limit := -1., 0.
+		b.Trace = func(_ unit.Time, what string, _ int32, _ int) {
+			if what == "xon" && got < 0 {
+				got, limit = float64(b.ing[slot].shared), float64(sw.threshold(&b.spec.Queues[3]))
+			}
+		}
+		for i := range 170 {
+			b.put(unit.Time(i), 0, 1, 24, 4000)
+		}
+		b.run(unit.Millisecond)
+		// It is looked at when a packet of 4,062 bytes leaves.
+		if want := c.want(limit); b.Pauses == 0 || got > want || got < want-4062*1.5 {
+			t.Errorf("%s: %d pauses, resumed at %.0f with a threshold of %.0f, want at %.0f", c.name, b.Pauses, got, limit, want)
+		}
+		if b.Drops != 0 {
+			t.Errorf("%s: %d packets lost", c.name, b.Drops)
+		}
+	}
+}
+
+// A cable that flaps lets the sender forget its pause. The congested end repeats it as soon as
+// the cable is whole, not at the next refresh, and nothing is lost.
+func TestFlapRepeatsThePause(t *testing.T) {
+	for _, gap := range []unit.Time{0, 300 * unit.Microsecond} { // shorter and longer than a refresh
+		b := newBench(t, 3, func(s *queue.Spec) {
+			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 100 * unit.KB, XOn: 50 * unit.KB}
+		})
+		b.SendPause(b.hosts[1], 3) // the receiver is blocked for ever
+		frame := unit.Serialize(4062+20, 100*unit.Gbps)
+		for at := unit.Microsecond; at < 800*unit.Microsecond; at += frame { // line rate, but while paused
+			if d := at - 100*unit.Microsecond; d >= 0 && d < frame {
+				b.SetDown(b.hosts[0], true)
+				sent := b.Stats[b.in[0]].PauseSent
+				b.run(at + gap)
+				if got := b.Stats[b.in[0]].PauseSent - sent; got != 0 {
+					t.Errorf("%d pauses were counted as sent into a broken cable", got)
+				}
+				b.SetDown(b.hosts[0], false)
+				at += gap
+			}
+			if b.Ports[b.hosts[0]].Paused&(1<<3) == 0 {
+				b.put(at+100*unit.Nanosecond, 0, 1, 24, 4000)
+			}
+			b.run(at + frame)
+		}
+		if b.Drops != 0 {
+			t.Errorf("down for %v: %d packets of a lossless class lost", gap, b.Drops)
+		}
+	}
+}

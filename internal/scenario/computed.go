@@ -1,0 +1,78 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"railyard/internal/queue"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Computed returns what a run uses where a value says that it is computed: the
+// delay of a cable from its length, a port's response to a pause from its speed,
+// its headroom from both, the time of a timeout's exponent. Where links differ the
+// values stand side by side.
+func (p *Plan) Computed() map[string]string {
+	said := map[string]map[string]bool{}
+	type port struct {
+		kind  string
+		rate  unit.Rate
+		delay unit.Time
+		a, b  *queue.Spec
+	}
+	seen := map[port]bool{}
+	say := func(key string, value unit.Time) { put(said, key, value.String()) }
+	for i := range p.Graph.Links {
+		l := &p.Graph.Links[i]
+		kind := "fabric_link"
+		if p.Graph.Nodes[l.A].Role == topo.Host || p.Graph.Nodes[l.B].Role == topo.Host {
+			kind = "host_link"
+		}
+		alike := port{kind, l.Rate, l.Propagation(), p.specs[l.A], p.specs[l.B]}
+		if seen[alike] {
+			continue // there are many links and few kinds of them
+		}
+		seen[alike] = true
+		response := p.File.Fabric.PauseDelay
+		if response == 0 {
+			response = queue.Response(l.Rate)
+		}
+		say("computed."+kind+".delay", l.Propagation())
+		say("computed."+kind+".pause_response", response)
+		for _, n := range []int{l.A, l.B} {
+			if p.Graph.Nodes[n].Role == topo.Host {
+				continue
+			}
+			for c := range queue.Classes {
+				if h := p.specs[n].Reserve(c, l.Rate, l.Propagation(), response, p.File.Fabric.Pipeline); h > 0 {
+					put(said, fmt.Sprintf("computed.%s.headroom.%d", kind, c), h.String())
+				}
+			}
+		}
+	}
+	say("computed.transport.timeout", p.RC.Timeout)
+	out := map[string]string{}
+	for key, values := range said {
+		out[key] = strings.Join(slices.Sorted(maps.Keys(values)), ", ")
+	}
+	return out
+}
+
+func put(m map[string]map[string]bool, key, value string) {
+	if m[key] == nil {
+		m[key] = map[string]bool{}
+	}
+	m[key][value] = true
+}
+
+// Resolved returns every value a run uses, by dotted key: the file's, in its
+// order, and behind them what is computed.
+func (p *Plan) Resolved() (keys []string, values map[string]string) {
+	keys, values = p.File.Values()
+	computed := p.Computed()
+	maps.Copy(values, computed)
+	return append(keys, slices.Sorted(maps.Keys(computed))...), values
+}

@@ -1,0 +1,271 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// trial takes one cause away from a scenario: the time that saves must be the time that
+// the report blamed on it.
+type trial struct {
+	claim   string
+	text    string
+	as      []string // settings of both runs
+	without []string // what takes the cause away
+	instead string   // or another text
+	blamed  func(s *result.Summary) int64
+	note    string // why it differs, where it does
+}
+
+// agreement is how far blame and saving may lie apart, of the step.
+const agreement = 0.15
+
+// smallModel is a language model whose step takes milliseconds.
+func smallModel(string) ([]byte, error) {
+	return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+}
+
+// row runs the scenario twice.
+func (t *trial) row() (Row, error) {
+	var took [2]*result.Summary
+	for i, sets := range [][]string{t.as, with(t.as, t.without...)} {
+		text := t.text
+		if i == 1 && t.instead != "" {
+			text = t.instead
+		}
+		r, err := startWith(text, smallModel, sets...)
+		if err == nil {
+			err = r.Go(nil)
+		}
+		if err != nil {
+			return Row{}, fmt.Errorf("%s: %w", t.claim, err)
+		}
+		took[i], _, _ = r.Outcome("")
+	}
+	step, saved, blamed := took[0].StepTime, took[0].StepTime-took[1].StepTime, t.blamed(took[0])
+	share := func(ps int64) string {
+		return fmt.Sprintf("%v of %v (%.1f %%)", unit.Time(ps), unit.Time(step), 100*float64(ps)/float64(step))
+	}
+	d := float64(blamed-saved) / float64(step)
+	row := Row{Claim: t.claim, Source: "DESIGN contract 12: a run without the cause saves", Expected: share(saved), Ours: share(blamed),
+		Diff: fmt.Sprintf("%+.1f %% of the step", 100*d), OK: math.Abs(d) <= agreement}
+	if !row.OK {
+		row.Note = t.note
+	}
+	return row, nil
+}
+
+func held(s *result.Summary) int64      { return s.Chain.Held }
+func collision(s *result.Summary) int64 { return s.Chain.Collision }
+func incast(s *result.Summary) int64    { return s.Chain.Incast }
+func paused(s *result.Summary) int64    { return s.Chain.Pause }
+func again(s *result.Summary) int64     { return s.Chain.Retrans }
+func shared(s *result.Summary) int64    { return s.Chain.SharedNIC }
+func others(s *result.Summary) int64 {
+	c := s.Chain
+	return c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.SharedNIC
+}
+
+// sum blames several causes at once, where what is taken away brings them all.
+func sum(parts ...func(*result.Summary) int64) func(*result.Summary) int64 {
+	return func(s *result.Summary) (all int64) {
+		for _, p := range parts {
+			all += p(s)
+		}
+		return all
+	}
+}
+
+// How scenarios run, and what takes a cause away.
+var (
+	paper        = []string{"cc.algorithm=dcqcn", "cc.dcqcn.profile=paper"}
+	nic          = []string{"cc.algorithm=dcqcn", "cc.dcqcn.profile=nic"}
+	uncontrolled = []string{"cc.algorithm=none"}
+	sprayed      = []string{"lb=spray", "transport.recovery=selective", "transport.write=only"}
+	unlimited    = []string{"switch.buffer=2000MB", "switch.queues.3.xoff=600MB", "switch.queues.3.xon=500MB"}
+	lossless     = []string{"fabric.host_link.bit_error_rate=0"}
+)
+
+// Figure 12-4 of the seed, whose three flows one hash puts on one uplink.
+const flowsOf124 = `
+name: three-flows
+seed: 14
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}, pipeline: 500ns}
+server: {gpus: 2, nics: 2}
+workload:
+  traffic:
+    flows:
+      - {from: host-1/gpu-1, to: host-4/gpu-2, bytes: 16MiB}
+` + otherTwo
+
+const otherTwo = `      - {from: host-2/gpu-1, to: host-4/gpu-2, bytes: 16MiB}
+      - {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 16MiB}
+`
+
+const fan = `
+fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
+`
+
+const permutation = `
+seed: 3
+fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 8MB}}}
+`
+
+const toAll = `
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2}
+workload: {traffic: {alltoall: {bytes: 32MiB}}}
+`
+
+const ring = `
+fabric: {kind: pod, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2, nic_ports: 2}
+transport: {qps: 2}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring, channels: 2}}}
+`
+
+// A flow to a free receiver crosses the same link as an incast to another one, which PFC
+// holds back.
+const victim = `
+fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+switch: {queues: {3: {xoff: 100KB, xon: 50KB}}}
+workload:
+  traffic:
+    flows:
+      - {from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}
+      - {from: host-2/gpu-1, to: host-6/gpu-1, bytes: 4MB}
+      - {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB}
+      - {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}
+`
+
+const lossy = `
+fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.0000003}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 16MB}]}}
+`
+
+const oneServer = `
+fabric: {kind: rail, hosts: 1, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 8, nics: 8}
+workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 8, global_batch: 8}}
+`
+
+// Two flows, the second of which waits for its rank.
+const late = `
+fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload:
+  ops:
+    - {id: early, gpu: host-1/gpu-1, send: 4MB, to: host-2/gpu-1}
+    - {id: busy, gpu: host-3/gpu-1, compute: 1ms}
+    - {id: late, gpu: host-3/gpu-1, send: 4MB, to: host-4/gpu-1, after: [busy]}
+`
+
+const training = `
+seed: 5
+fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 50Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2, nic_ports: 2}
+transport: {qps: 2}
+workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 2, dp: 4, global_batch: 8, bucket: 20MB}}
+`
+
+// trials are the rows: over each kind of traffic, and each cause at least once.
+func trials() (all []trial) {
+	for _, list := range [][]trial{rateTrials(), collisionTrials(), incastTrials(), pauseTrials(), lossTrials(), otherTrials()} {
+		all = append(all, list...)
+	}
+	return all
+}
+
+func rateTrials() (list []trial) {
+	for _, c := range []struct{ about, text string }{{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan},
+		{"all-to-all", toAll}, {"ring all-reduce", ring}, {"training step", training}} {
+		list = append(list,
+			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text, as: paper, without: uncontrolled, blamed: held},
+			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text, as: nic, without: uncontrolled, blamed: held})
+	}
+	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: rate not given back", text: ring,
+		as: with(paper, "workload.traffic.collective.algorithm=tree", "workload.traffic.collective.channels=0"), without: uncontrolled, blamed: held})
+}
+
+func collisionTrials() []trial {
+	const both = ": hash collision and the rate it cost"
+	const bare = " without congestion control: hash collision"
+	return []trial{
+		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124, as: paper, without: sprayed, blamed: collision},
+		{claim: "permutation" + both, text: permutation, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "permutation" + bare, text: permutation, as: uncontrolled, without: sprayed, blamed: collision},
+		{claim: "all-to-all" + both, text: toAll, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "all-to-all" + bare, text: toAll, as: uncontrolled, without: sprayed, blamed: collision},
+		{claim: "ring all-reduce" + both, text: ring, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "ring all-reduce" + bare + " and its pauses", text: ring, as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
+		{claim: "training step" + both, text: training, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "training step" + bare, text: training, as: uncontrolled, without: sprayed, blamed: collision},
+	}
+}
+
+func incastTrials() []trial {
+	alone := []string{"workload.traffic.incast.fan_in=1"}
+	return []trial{
+		{claim: "three flows into one NIC: the other two", text: flowsOf124, as: paper, instead: strings.TrimSuffix(flowsOf124, otherTwo), blamed: others},
+		{claim: "incast: the other senders", text: fan, as: paper, without: alone, blamed: others},
+		{claim: "incast without congestion control: incast", text: fan, as: uncontrolled, without: alone, blamed: incast},
+	}
+}
+
+func pauseTrials() []trial {
+	small := []string{"switch.queues.3.xoff=40KB", "switch.queues.3.xon=20KB"}
+	return []trial{
+		{claim: "incast under PFC: pauses, while its receiver's cable is busy", text: fan, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "a flow beside a paused incast: pauses", text: victim, as: uncontrolled, without: unlimited, blamed: paused},
+		{claim: "all-to-all under PFC: pauses", text: toAll, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+	}
+}
+
+func lossTrials() []trial {
+	gbn := []string{"transport.recovery=go-back-n"}
+	return []trial{
+		{claim: "bit errors, go-back-N: packets sent again", text: lossy, as: with(uncontrolled, gbn...), without: lossless, blamed: again},
+		{claim: "bit errors, selective repeat: packets sent again", text: lossy, as: with(uncontrolled, "transport.recovery=selective"), without: lossless, blamed: again},
+		{claim: "incast without PFC: packets sent again", text: fan, as: with(with(nic, gbn...), "switch.queues.3.lossless=false", "switch.queues.3.limit=400KB"),
+			without: []string{"switch.queues.3.lossless=true"}, blamed: again},
+		{claim: "training step, bit errors: packets sent again", text: training,
+			as: with(with(uncontrolled, gbn...), "fabric.host_link.bit_error_rate=0.00000001"), without: lossless, blamed: again},
+	}
+}
+
+func otherTrials() []trial {
+	return []trial{
+		{claim: "training step in one server: NVLink's time", text: oneServer, as: uncontrolled, without: []string{"server.nvlink=90Tbps", "server.nvlink_latency=0s"},
+			blamed: func(s *result.Summary) int64 { return s.ExposedTP }},
+		{claim: "two flows, one of whose ranks is late: computing", text: late, as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),
+			blamed: func(s *result.Summary) int64 { return s.Chain.Compute }},
+	}
+}
+
+// with adds settings to some.
+func with(sets []string, more ...string) []string {
+	return append(append([]string(nil), sets...), more...)
+}
+
+// counterfactuals compares blame with what a run without the cause saves.
+func counterfactuals() ([]Row, error) {
+	var rows []Row
+	for _, t := range trials() {
+		r, err := t.row()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
