@@ -54,12 +54,13 @@ type PauseRow struct {
 	Cause    int32  `parquet:"cause_port"` // egress port whose congestion it is; -1: not known
 }
 
-// PathRow is one port that a queue pair's packets went through: paths.parquet. It is
-// made from every sixteenth packet, so a port that few took may be missing.
+// PathRow is one port at which a queue pair's packets queued: paths.parquet. It is
+// made from every sixteenth packet, so a port where few did may be missing; packets that
+// pass through an idle port do not queue.
 type PathRow struct {
 	QP        int32 `parquet:"qp"`
 	Port      int32 `parquet:"port"`
-	Packets   int64 `parquet:"packets"` // estimated
+	Packets   int64 `parquet:"packets"` // that queued, estimated
 	Wait      int64 `parquet:"wait_ps"` // in that queue, of all packets together, estimated
 	QueuePeak int64 `parquet:"queue_peak_bytes"`
 }

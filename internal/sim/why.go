@@ -145,7 +145,7 @@ func (r *blamer) sentence(w *result.Slowest, conn int32, top *fabric.Wait, row *
 		s += fmt.Sprintf("; its queue pair sent %d packets again", w.Retrans)
 	}
 	if top != nil && w.QueueWait > 0 {
-		s += fmt.Sprintf("; its packets waited %v each at %s", unit.Time(w.QueueWait), w.Queue)
+		s += fmt.Sprintf("; its packets that queued waited %v each at %s", unit.Time(w.QueueWait), w.Queue)
 		if w.SharedN > 0 {
 			flows := "flows"
 			if w.SharedN == 1 {
