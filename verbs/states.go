@@ -73,7 +73,6 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 		if ports, err = qp.ports(a.Entropy); err != nil {
 			return err
 		}
-		defer func() { d.Release(old) }()
 	}
 	d.Do(func(e *rcudp.Endpoint, now unit.Time) {
 		if err = qp.check(a, &m, false); err == nil { // others may have been here meanwhile
@@ -91,9 +90,7 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 			old, qp.conn.Ports = qp.conn.Ports, nil
 		}
 	})
-	if m&AttrAddr == 0 {
-		d.Release(old)
-	}
+	d.Release(old)
 	return err
 }
 

@@ -55,9 +55,13 @@ type rdmaDevice struct {
 	Force     bool   `help:"Replace an existing capture file."`
 }
 
-// config checks the flags and opens the capture; done completes it.
-func (d *rdmaDevice) config(e *env) (cfg verbs.DeviceConfig, done func() error, err error) {
+// config checks the flags and opens the capture; done completes it. others are
+// what else the command writes.
+func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, done func() error, err error) {
 	done = func() error { return nil }
+	if d.Force && d.Pcap+strings.Join(others, "") == "" {
+		return cfg, done, &inputError{errors.New("--force means nothing without a file to write")}
+	}
 	if d.DSCP > 63 || d.CNPDSCP > 63 {
 		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d", d.DSCP, d.CNPDSCP)}
 	}
@@ -105,6 +109,23 @@ func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
 		return 0, &inputError{fmt.Errorf("%s lies between %v and %v, found %v", flag, least, most, b)}
 	}
 	return b, nil
+}
+
+// within holds a flag that is a duration to its bounds.
+func within(flag string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return &inputError{fmt.Errorf("%s lies between %v and %v, found %v", flag, least, most, d)}
+	}
+	return nil
+}
+
+// pathMTU refuses what is no path MTU; 0 leaves the choice to the ports.
+func pathMTU(n int) error {
+	switch n {
+	case 0, 256, 512, 1024, 2048, 4096:
+		return nil
+	}
+	return &inputError{fmt.Errorf("--mtu is 256, 512, 1024, 2048 or 4096, found %d", n)}
 }
 
 // lookup resolves a host name or address to one address, IPv4 first.
@@ -178,6 +199,9 @@ func (c *rdmaServeCmd) Run(e *env) error {
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1"
 	}
+	if err := within("--duration", c.Duration, 0, 365*24*time.Hour); err != nil {
+		return err
+	}
 	cfg, done, err := c.config(e)
 	if err != nil {
 		return err
@@ -215,7 +239,7 @@ type rdmaTest struct {
 	rdmaDevice
 	To       string        `help:"Server: HOST or HOST:PORT." required:"" placeholder:"HOST"`
 	Size     string        `help:"Message sizes: one, a list, or all (powers of two up to 8MiB)." default:"64KiB" placeholder:"BYTES,..."`
-	Iters    int64         `help:"Messages per queue pair and size." default:"5000"`
+	Iters    int64         `help:"Messages per queue pair and size." default:"5000" without:"duration"`
 	Duration time.Duration `help:"Measure each size for so long instead of counting messages." default:"0s"`
 	MTU      int           `help:"Path MTU; by default what both ports carry." default:"0" name:"mtu"`
 	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"14"`
@@ -279,16 +303,13 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 		name           string
 		v, least, most int64
 	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096}, {"--iters", c.Iters, 1, perftest.MaxIters},
-		{"--timeout", int64(c.Timeout), 1, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7},
-		{"--duration in seconds", int64(c.Duration / time.Second), 0, 86400}} {
+		{"--timeout", int64(c.Timeout), 1, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
 		if l.v < l.least || l.v > l.most {
 			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least, l.most, l.v)}
 		}
 	}
-	switch c.MTU {
-	case 0, 256, 512, 1024, 2048, 4096:
-	default:
-		return nil, &inputError{fmt.Errorf("--mtu is 256, 512, 1024, 2048 or 4096, found %d", c.MTU)}
+	if err := errors.Join(within("--duration", c.Duration, 0, 24*time.Hour), pathMTU(c.MTU)); err != nil {
+		return nil, err
 	}
 	if c.Size == "all" {
 		for n := int64(2); n <= 8<<20; n *= 2 {

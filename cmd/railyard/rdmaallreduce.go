@@ -99,6 +99,10 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	if c.Timeout < 1 || c.Timeout > 31 {
 		return nil, &inputError{fmt.Errorf("--timeout lies between 1 and 31, found %d", c.Timeout)}
 	}
+	if err := errors.Join(within("--wait", c.Wait, time.Millisecond, 24*time.Hour),
+		within("--patience", c.Patience, 100*time.Millisecond, time.Hour), pathMTU(c.MTU)); err != nil {
+		return nil, err
+	}
 	if c.Spray {
 		s.Connect.Entropy = 16
 	}
@@ -146,7 +150,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 			*f = fmt.Sprintf("%s-rank%d%s", strings.TrimSuffix(*f, ext), s.Rank, ext)
 		}
 	}
-	cfg, done, err := c.config(e)
+	cfg, done, err := c.config(e, c.RateLog, c.RatePlot)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func mute(t *testing.T, rank, world int, job, at string) {
 	}
 	t.Cleanup(func() { c.Close() })
 	info := []verbs.Info{{QPN: 9, Addr: netip.MustParseAddr("127.88.200.1"), MTU: 1024, Reads: 1, Room: 1 << 16, Length: 2 * ((1_000_004 + 63) &^ 63)}}
-	h := hello{Rank: rank, World: world, Speak: 2, Job: job, Next: info, Prev: info}
+	h := hello{Rank: rank, World: world, Speak: speaks, Job: job, Next: info, Prev: info}
 	var w welcome
 	if err := verbs.WriteLine(c, &h); err != nil {
 		t.Error(err)

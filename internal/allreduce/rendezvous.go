@@ -32,6 +32,9 @@ type hello struct {
 	Prev  []verbs.Info `json:"prev"`  // the queue pairs and memory for the previous rank
 }
 
+// speaks is the version of what ranks tell each other: 2 has heartbeats.
+const speaks = 2
+
 // welcome is what rank 0 answers: the neighbours' sides.
 type welcome struct {
 	Error string       `json:"error,omitempty"`

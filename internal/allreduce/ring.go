@@ -94,7 +94,7 @@ func newRing(dev *verbs.Device, rank, world, qps, size int, k kind, op Op) (*rin
 
 // hello describes the ring's ends to the others.
 func (r *ring) hello(jobName string) *hello {
-	h := &hello{Rank: r.rank, World: r.world, Speak: 2, Job: jobName}
+	h := &hello{Rank: r.rank, World: r.world, Speak: speaks, Job: jobName}
 	for i := range r.next {
 		h.Next = append(h.Next, r.next[i].Info(nil))
 		h.Prev = append(h.Prev, r.prev[i].Info(r.mr))
