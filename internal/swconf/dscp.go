@@ -28,6 +28,32 @@ func DSCPs(s string) (set [64]bool, err error) {
 	return set, nil
 }
 
+var precedenceNames = map[string]int{"routine": 0, "priority": 1, "immediate": 2, "flash": 3, "flash-override": 4, "critical": 5, "internet": 6, "network": 7}
+
+// Precedences reads a set of IP precedences as the DSCPs that have them (RFC 2474, 4.2.2).
+func Precedences(s string) (set [64]bool, err error) {
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		a, named := precedenceNames[strings.ToLower(part)]
+		b := a
+		if !named {
+			lo, hi, ranged := strings.Cut(part, "-")
+			if !ranged {
+				hi = lo
+			}
+			var err1, err2 error
+			a, err1 = strconv.Atoi(lo)
+			b, err2 = strconv.Atoi(hi)
+			if err1 != nil || err2 != nil || a < 0 || b > 7 || a > b {
+				return set, fmt.Errorf("%q is no precedence, they are 0 to 7", part)
+			}
+		}
+		for d := a * 8; d < b*8+8; d++ {
+			set[d] = true
+		}
+	}
+	return set, nil
+}
+
 func dscpValue(s string) (int, bool) {
 	if n, ok := dscpNames[strings.ToLower(s)]; ok {
 		return n, true

@@ -241,6 +241,16 @@ func (c *Config) Define(kind, name string, at Place, quiet bool) {
 	c.Objects = append(c.Objects, Object{kind, name, at, quiet})
 }
 
+// Undefine forgets a name's definitions.
+func (c *Config) Undefine(kind, name string) {
+	c.Objects = slices.DeleteFunc(c.Objects, func(o Object) bool { return o.Kind == kind && o.Name == name })
+}
+
+// Unuse forgets a name's references.
+func (c *Config) Unuse(kind, name string) {
+	c.Refs = slices.DeleteFunc(c.Refs, func(r Ref) bool { return r.Kind == kind && r.Name == name })
+}
+
 // Use notes a reference to a named object.
 func (c *Config) Use(kind, name string, at Place) {
 	c.Refs = append(c.Refs, Ref{kind, name, at})

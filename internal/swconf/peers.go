@@ -1,6 +1,9 @@
 package swconf
 
-import "net/netip"
+import (
+	"net/netip"
+	"slices"
+)
 
 // Peers collects the neighbours of languages that speak of one in many lines and
 // make it on first mention, as FRR and EOS do.
@@ -15,6 +18,33 @@ func NewPeers() *Peers {
 
 // Group defines a peer group.
 func (p *Peers) Group(name string, at Place) { p.groups[name] = &Neighbor{At: at} }
+
+// Remove forgets a neighbour or a group.
+func (p *Peers) Remove(b *BGP, name string) {
+	n := p.peers[name]
+	delete(p.peers, name)
+	delete(p.groups, name)
+	b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *Neighbor) bool { return x == n })
+}
+
+// Prune forgets a neighbour of which nothing is said any more.
+func (p *Peers) Prune(b *BGP, name string) {
+	if n := p.peers[name]; n != nil && !n.Remote.Is() && !n.Group.Is() && !n.Off && !n.Active {
+		p.Remove(b, name)
+	}
+}
+
+// Known returns the neighbour or group of a name, or one that nobody looks at: what is
+// taken from an unknown neighbour makes none.
+func (p *Peers) Known(name string) *Neighbor {
+	if n := p.peers[name]; n != nil {
+		return n
+	}
+	if n := p.groups[name]; n != nil {
+		return n
+	}
+	return &Neighbor{}
+}
 
 // Get returns the neighbour or group of a name; a new neighbour joins b.
 func (p *Peers) Get(b *BGP, name string, at Place) *Neighbor {

@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf/cli"
@@ -50,6 +51,29 @@ func (c *Config) At(m *cli.Match, name string) Place {
 
 // SaidAt is a value that a line says.
 func SaidAt[T any](c *Config, m *cli.Match, name string, v T) Said[T] { return Say(v, c.At(m, name)) }
+
+// Assign sets what a line says; under "no" nothing is said any more.
+func Assign[T any](c *Config, m *cli.Match, to *Said[T], name string, v T) {
+	if m.No {
+		*to = Said[T]{}
+		return
+	}
+	*to = SaidAt(c, m, name, v)
+}
+
+// Switch sets what a line turns on. no is an answer of its own, with its place, which
+// counts against what holds otherwise; default is none.
+func Switch(c *Config, m *cli.Match, to *Said[bool], name string, v bool) {
+	*to = SaidAt(c, m, name, v && !m.No)
+	if m.Default {
+		*to = Said[bool]{}
+	}
+}
+
+// Without removes a value from a list, or all of them when the line names none.
+func Without[T comparable](list []Said[T], v T, named bool) []Said[T] {
+	return slices.DeleteFunc(list, func(s Said[T]) bool { return !named || s.V == v })
+}
 
 // Report notes a fault that the dialect found while reading.
 func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {

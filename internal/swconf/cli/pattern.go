@@ -11,6 +11,11 @@ import (
 //
 //	random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]
 //
+// A pattern that begins with [no] understands "no" and "default" before the command, by
+// which the switch goes back to what it does when nothing is said; a line with them fits
+// no other pattern, and may stop early (no random-detect). One that begins with no is that
+// form only.
+//
 // Plain words are keywords and may be abbreviated; <name> captures a word,
 // <name:int> and <name:num> a number, <name:a|b> one of several keywords (the
 // full one is captured), <name...> the rest of the line; [ ] is optional.
@@ -81,11 +86,13 @@ func compileUntil(f []string, end string) (out []node, left []string) {
 
 // Match is what a rule captured from a line.
 type Match struct {
-	Line *Line
-	No   bool // the line began with "no"
-	args map[string]Word
+	Line    *Line
+	No      bool // the line began with "no" or "default"
+	Default bool // with "default"
+	args    map[string]Word
 	// exact counts keywords written out in full, loose the abbreviated ones.
 	exact, loose int
+	early        bool // a "no" form that stops before the pattern ends
 }
 
 // Has reports whether a capture or an optional keyword was given.
@@ -143,6 +150,9 @@ func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool
 		return done(i)
 	}
 	n := nodes[0]
+	if n.kind == optional && i >= len(m.words) {
+		return m.run(nodes[1:], i, x, done)
+	}
 	if n.kind == optional {
 		saved := *x
 		saved.args = copyArgs(x.args)
@@ -154,6 +164,7 @@ func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool
 	}
 	if i >= len(m.words) {
 		if m.lenient && i > 0 {
+			x.early = true
 			return true
 		}
 		return m.fail(i, n.String())

@@ -13,9 +13,10 @@ type Mode struct {
 }
 
 type rule struct {
-	nodes   []node
-	pattern string
-	do      func(*Match) *Mode
+	nodes    []node
+	pattern  string
+	no, only bool // understands "no"; fits nothing else
+	do       func(*Match) *Mode
 }
 
 // NewMode makes an empty mode.
@@ -24,7 +25,13 @@ func NewMode(name string) *Mode { return &Mode{Name: name, heads: map[string][]i
 // On adds a command. do is called for each line that fits and returns the mode
 // that the command opens, or nil.
 func (m *Mode) On(pattern string, do func(*Match) *Mode) *Mode {
-	r := rule{compile(pattern), pattern, do}
+	r := rule{pattern: pattern, do: do}
+	if rest, ok := strings.CutPrefix(pattern, "[no] "); ok {
+		r.no, pattern = true, rest
+	} else if rest, ok := strings.CutPrefix(pattern, "no "); ok {
+		r.no, r.only, pattern = true, true, rest
+	}
+	r.nodes = compile(pattern)
 	head := ""
 	if n := r.nodes[0]; n.kind == keyword {
 		head = strings.ToLower(n.text[:1])
@@ -43,7 +50,7 @@ func (m *Mode) Set(pattern string, do func(*Match)) *Mode {
 // that is indented below them.
 func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 	for _, p := range patterns {
-		m.On(p+" [ <more...> ]", func(x *Match) *Mode { read(x); return skipped })
+		m.On("[no] "+p+" [ <more...> ]", func(x *Match) *Mode { read(x); return skipped })
 	}
 	return m
 }
@@ -52,7 +59,7 @@ func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 var skipped = NewMode("skipped")
 
 func init() {
-	skipped.On("<anything...>", func(*Match) *Mode { return nil })
+	skipped.On("[no] <anything...>", func(*Match) *Mode { return nil })
 }
 
 // Unknown is a line no rule fits.
@@ -150,18 +157,26 @@ func better(a, b *Unknown) bool { return a != nil && a.Col > b.Col }
 // match finds the rule for a line: most keywords written out in full wins; two
 // rules that fit equally well through different abbreviations are ambiguous.
 func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
-	words, no := l.Words, false
-	if len(words) > 1 && strings.EqualFold(words[0].Text, "no") {
-		words, no = words[1:], true
+	words, no, reset := l.Words, false, false
+	if len(words) > 1 {
+		no, reset = strings.EqualFold(words[0].Text, "no"), strings.EqualFold(words[0].Text, "default")
+	}
+	if no = no || reset; no {
+		words = words[1:]
 	}
 	var best *Match
+	var deaf *rule // fits best but for the "no", so well
+	said := 0
 	var hit, rival *rule
 	furthest := miss{-1, ""}
 	head := strings.ToLower(words[0].Text[:1])
 	for _, list := range [2][]int{m.heads[head], m.heads[""]} {
 		for _, i := range list {
 			r := &m.rules[i]
-			x := &Match{Line: l, No: no, args: map[string]Word{}}
+			if r.only && !no {
+				continue
+			}
+			x := &Match{Line: l, No: no, Default: reset, args: map[string]Word{}}
 			mm := matcher{words: words, line: l, lenient: no}
 			if !mm.run(r.nodes, 0, x, func(j int) bool { return j == len(words) || mm.fail(j, "the end of the line") }) {
 				if mm.furthest.at > furthest.at {
@@ -170,8 +185,13 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 				continue
 			}
 			switch {
-			case best == nil || x.exact > best.exact:
+			case no && !r.no:
+				if deaf == nil || x.exact > said {
+					deaf, said = r, x.exact
+				}
+			case best == nil || best.early && !x.early || x.exact > best.exact && (best.early || !x.early):
 				best, hit, rival = x, r, nil
+			case x.early != best.early: // the whole pattern fits better
 			case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
 				rival = r
 			}
@@ -179,6 +199,9 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	}
 	if rival != nil {
 		return nil, nil, &Unknown{l, words[0].Col, fmt.Sprintf("%q is ambiguous: %q or %q", words[0].Text, first(hit), first(rival)), false}
+	}
+	if deaf != nil && (best == nil || said > best.exact) {
+		return nil, nil, &Unknown{Line: l, Col: l.Words[0].Col, Why: fmt.Sprintf("%q is not understood before %s", l.Words[0].Text, deaf.nodes[0])}
 	}
 	if best != nil {
 		return best, hit, nil

@@ -11,6 +11,10 @@ import (
 )
 
 func (p *parser) openBGP(m *cli.Match) *cli.Mode {
+	if m.No {
+		p.c.BGP, p.peers = nil, swconf.NewPeers()
+		return nil
+	}
 	asn, err := strconv.ParseUint(m.Word("asn"), 10, 32)
 	if err != nil || asn == 0 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
@@ -18,51 +22,84 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}} // EOS relaxes unless told not to
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
-	r.Set("router-id <id>", func(m *cli.Match) {
+	r.Set("[no] router-id <id>", func(m *cli.Match) {
+		if m.No {
+			b.RouterID = swconf.Said[netip.Addr]{}
+			return
+		}
 		if id, err := netip.ParseAddr(m.Word("id")); err == nil {
 			b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 		} else {
 			p.bad(m, "id", "a router ID")
 		}
 	})
-	r.Set("maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) { b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) })
-	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
-	r.Set("redistribute connected [ route-map <name> ]", func(m *cli.Match) {
-		b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
+	r.Set("[no] maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) { swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))) })
+	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No || m.Default) })
+	r.Set("[no] redistribute connected [ route-map <name> ]", func(m *cli.Match) {
+		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
 		if m.Has("name") {
-			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
+			p.use(m, "route-map", "name")
 		}
 	})
-	r.Set("network <prefix> [ <more...> ]", func(m *cli.Match) {
-		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
+	r.Set("[no] network <prefix> [ <more...> ]", func(m *cli.Match) {
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.bad(m, "prefix", "a prefix")
+			return
+		}
+		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	r.Set("neighbor <who> peer group", func(m *cli.Match) {
+	r.Set("no neighbor <who>", func(m *cli.Match) {
+		p.peers.Remove(b, m.Word("who"))
+		p.c.Undefine("peer group", m.Word("who"))
+	})
+	r.Set("[no] neighbor <who> peer group", func(m *cli.Match) {
+		if m.No {
+			p.peers.Remove(b, m.Word("who"))
+			p.c.Undefine("peer group", m.Word("who"))
+			return
+		}
 		p.peers.Group(m.Word("who"), p.c.At(m, "who"))
 		p.c.Define("peer group", m.Word("who"), p.c.At(m, "who"), false)
 	})
-	r.Set("neighbor <who> peer group <group>", func(m *cli.Match) { p.join(p.peers.Get(b, m.Word("who"), p.c.At(m, "who")), m) })
-	r.Set("neighbor <who> remote-as <as>", func(m *cli.Match) {
-		p.peers.Get(b, m.Word("who"), p.c.At(m, "who")).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+	r.Set("[no] neighbor <who> peer group <group>", func(m *cli.Match) {
+		if p.join(p.peer(b, m), m); m.No {
+			p.peers.Prune(b, m.Word("who"))
+		}
 	})
-	r.Set("neighbor <who> <what...>", func(*cli.Match) {})
-	r.Set("neighbor interface <ports> peer-group <group> remote-as <as>", func(m *cli.Match) {
+	r.Set("[no] neighbor <who> remote-as <as>", func(m *cli.Match) {
+		if swconf.Assign(p.c, m, &p.peer(b, m).Remote, "as", m.Word("as")); m.No {
+			p.peers.Prune(b, m.Word("who"))
+		}
+	})
+	r.Set("[no] neighbor <who> <what...>", func(*cli.Match) {})
+	r.Set("[no] neighbor interface <ports> peer-group <group> remote-as <as>", func(m *cli.Match) {
 		names, ok := portRange(m.Word("ports"))
 		if !ok {
 			p.bad(m, "ports", "a range such as Ethernet1-4")
 		}
 		for _, name := range names {
+			if m.No {
+				p.peers.Remove(b, name)
+				continue
+			}
 			n := p.peers.Get(b, name, p.c.At(m, "ports"))
 			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
 			p.join(n, m)
 		}
 	})
-	r.On("address-family <afi:ipv4|ipv6|evpn>", func(m *cli.Match) *cli.Mode { return p.family(b, m.Word("afi") == "ipv4") })
-	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf", "no bgp", "redistribute", "aggregate-address", "maximum-paths"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
+	r.On("[no] address-family <afi:ipv4|ipv6|evpn>", func(m *cli.Match) *cli.Mode {
+		if m.No {
+			return nil // which activates nobody, and takes nobody out
+		}
+		return p.family(b, m.Word("afi") == "ipv4")
+	})
+	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf", "redistribute", "aggregate-address", "maximum-paths"} {
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
 			if s == "vlan" || s == "vrf" {
-				return cli.NewMode("sub").On("<anything...>", func(*cli.Match) *cli.Mode { return nil })
+				return cli.NewMode("sub").On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
 			}
 			return nil
 		})
@@ -70,21 +107,29 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	return r
 }
 
+// peer returns the neighbour that a line is about; no makes none.
+func (p *parser) peer(b *swconf.BGP, m *cli.Match) *swconf.Neighbor {
+	if m.No {
+		return p.peers.Known(m.Word("who"))
+	}
+	return p.peers.Get(b, m.Word("who"), p.c.At(m, "who"))
+}
+
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
-	n.Group = swconf.SaidAt(p.c, m, "group", m.Word("group"))
-	p.c.Use("peer group", m.Word("group"), p.c.At(m, "group"))
+	swconf.Assign(p.c, m, &n.Group, "group", m.Word("group"))
+	p.use(m, "peer group", "group")
 }
 
 func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 	r := cli.NewMode("router-bgp-af")
-	r.Set("neighbor <who> activate", func(m *cli.Match) {
+	r.Set("[no] neighbor <who> activate", func(m *cli.Match) {
 		if ipv4 {
-			p.peers.Get(b, m.Word("who"), p.c.At(m, "who")).Off = m.No
+			p.peer(b, m).Off = m.No && !m.Default
 		}
 	})
-	r.Set("neighbor <who> <what...>", func(*cli.Match) {})
+	r.Set("[no] neighbor <who> <what...>", func(*cli.Match) {})
 	for _, s := range []string{"network", "redistribute", "bgp", "maximum-paths", "host-flap", "next-hop"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }

@@ -22,13 +22,21 @@ type parser struct {
 	peers *swconf.Peers
 }
 
+// Commands is the table of global commands, for tests.
+func Commands() *cli.Mode { return newParser("").root() }
+
+func newParser(file string) *parser {
+	return &parser{c: &swconf.Config{OS: swconf.FRR, File: file}, peers: swconf.NewPeers()}
+}
+
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
 	lines, err := cli.Scan(file, text)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{c: &swconf.Config{OS: swconf.FRR, File: file, Total: len(lines)}, peers: swconf.NewPeers()}
+	p := newParser(file)
+	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
@@ -45,19 +53,21 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
-	r.On("interface <name> [ vrf <vrf> ]", p.openInterface)
-	r.On("router bgp <asn:int> [ vrf <vrf> ]", p.openBGP)
-	r.On("route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
-		p.define(m, "route-map", "name")
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
+	r.On("[no] router bgp <asn:int> [ vrf <vrf> ]", p.openBGP)
+	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
+		if p.define(m, "route-map", "name"); m.No {
+			return nil
+		}
 		sub := cli.NewMode("route-map")
-		sub.Set("match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) { c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
+		sub.Set("[no] match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
 		for _, s := range []string{"match", "set", "on-match", "call", "description", "continue"} {
-			sub.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+			sub.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 		}
 		return sub
 	})
-	r.Set("<afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
+	r.Set("[no] <afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
 	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner", "ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
 		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path", "bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list", "ip community-list",
 		"segment-routing", "mpls", "domainname", "username", "key", "allow-external-route-update", "nexthop-group", "ip ssmpingd", "ip multicast", "end")
@@ -65,9 +75,20 @@ func (p *parser) root() *cli.Mode {
 }
 
 func (p *parser) define(m *cli.Match, kind, name string) {
-	if !m.No {
-		p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
+	if m.No {
+		p.c.Undefine(kind, m.Word(name))
+		return
 	}
+	p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
+}
+
+// use notes a reference; under "no" nothing refers to that name.
+func (p *parser) use(m *cli.Match, kind, name string) {
+	if m.No {
+		p.c.Unuse(kind, m.Word(name))
+		return
+	}
+	p.c.Use(kind, m.Word(name), p.c.At(m, name))
 }
 
 // panel reads the front panel number of swp3, eth3, Ethernet8 (by eights).
@@ -85,6 +106,12 @@ func panel(name string) int {
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	c := p.c
 	port := c.Port(m.Word("name"))
+	if m.No { // as a port without any configuration
+		if port != nil {
+			*port = swconf.Port{Name: port.Name, At: port.At, Number: port.Number}
+		}
+		return nil
+	}
 	if port == nil {
 		port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "interface"), Number: panel(m.Word("name"))}
 		if port.Number > 0 {
@@ -92,23 +119,35 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		}
 	}
 	r := cli.NewMode("config-if")
-	r.Set("description <text...>", func(m *cli.Match) { port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) })
-	r.Set("shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
-	r.Set("ip address <prefix> [ label <l> ]", func(m *cli.Match) {
+	r.Set("[no] description <text...>", func(m *cli.Match) { swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text")) })
+	r.Set("[no] shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
+	r.Set("[no] ip address <prefix> [ label <l> ]", func(m *cli.Match) {
+		if m.No && !m.Has("prefix") {
+			port.Addrs = nil
+			return
+		}
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
 			p.bad(m, "prefix", "an address with a prefix length")
 			return
 		}
-		port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
+		if port.Addrs = swconf.Without(port.Addrs, pre, true); !m.No {
+			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
+		}
 	})
 	for _, s := range []string{"ip", "ipv6", "bandwidth", "evpn", "link-detect", "multicast", "link-params", "vrf", "mpls"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }
 
 func (p *parser) openBGP(m *cli.Match) *cli.Mode {
+	if m.No {
+		if !m.Has("vrf") {
+			p.c.BGP, p.peers = nil, swconf.NewPeers()
+		}
+		return nil
+	}
 	asn := m.Int("asn")
 	if asn < 1 || asn > 1<<32-1 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
@@ -122,7 +161,11 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		p.c.BGP = b
 	}
 	r := cli.NewMode("config-router")
-	r.Set("bgp router-id <id>", func(m *cli.Match) {
+	r.Set("[no] bgp router-id <id>", func(m *cli.Match) {
+		if m.No {
+			b.RouterID = swconf.Said[netip.Addr]{}
+			return
+		}
 		id, err := netip.ParseAddr(m.Word("id"))
 		if err != nil {
 			p.bad(m, "id", "a router ID")
@@ -130,30 +173,49 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 	})
-	r.Set("bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
-	r.Set("bgp ebgp-requires-policy", func(m *cli.Match) { b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No) })
+	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) { swconf.Switch(p.c, m, &b.Relax, "bestpath", true) })
+	r.Set("[no] bgp ebgp-requires-policy", func(m *cli.Match) { b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No && !m.Default) })
 	p.neighborRules(r, b)
-	r.On("address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>", func(m *cli.Match) *cli.Mode {
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>", func(m *cli.Match) *cli.Mode {
+		if m.No {
+			return nil
+		}
 		return p.family(b, m.Word("afi") == "ipv4")
 	})
-	for _, s := range []string{"bgp", "timers", "no bgp", "maximum-paths", "redistribute", "network", "coalesce-time", "read-quanta", "write-quanta"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+	for _, s := range []string{"bgp", "timers", "maximum-paths", "redistribute", "network", "coalesce-time", "read-quanta", "write-quanta"} {
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }
 
-// peer returns the neighbour that a line is about.
+// peer returns the neighbour that a line is about; no makes none.
 func (p *parser) peer(b *swconf.BGP, m *cli.Match) *swconf.Neighbor {
+	if m.No {
+		return p.peers.Known(m.Word("peer"))
+	}
 	return p.peers.Get(b, m.Word("peer"), p.c.At(m, "peer"))
 }
 
 func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
-	r.Set("neighbor <peer> peer-group", func(m *cli.Match) {
+	r.Set("no neighbor <peer>", func(m *cli.Match) { p.drop(b, m) })
+	r.Set("[no] neighbor <peer> peer-group", func(m *cli.Match) {
+		if m.No {
+			p.drop(b, m)
+			return
+		}
 		p.peers.Group(m.Word("peer"), p.c.At(m, "peer"))
 		p.c.Define("peer-group", m.Word("peer"), p.c.At(m, "peer"), false)
 	})
-	r.Set("neighbor <peer> peer-group <group>", func(m *cli.Match) { p.join(p.peer(b, m), m) })
-	r.Set("neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]", func(m *cli.Match) {
+	r.Set("[no] neighbor <peer> peer-group <group>", func(m *cli.Match) {
+		if p.join(p.peer(b, m), m); m.No {
+			p.peers.Prune(b, m.Word("peer"))
+		}
+	})
+	r.Set("[no] neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]", func(m *cli.Match) {
+		if m.No {
+			p.drop(b, m)
+			return
+		}
 		n := p.peer(b, m)
 		if m.Has("group") {
 			p.join(n, m)
@@ -162,50 +224,64 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
 		}
 	})
-	r.Set("neighbor <peer> remote-as <as>", func(m *cli.Match) { p.peer(b, m).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as")) })
-	r.Set("neighbor <peer> <what...>", func(m *cli.Match) {})
+	r.Set("[no] neighbor <peer> remote-as <as>", func(m *cli.Match) {
+		if m.No { // FRR: which deletes the neighbour
+			p.drop(b, m)
+			return
+		}
+		p.peer(b, m).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+	})
+	r.Set("[no] neighbor <peer> <what...>", func(m *cli.Match) {})
 }
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
-	n.Group = swconf.SaidAt(p.c, m, "group", m.Word("group"))
-	p.c.Use("peer-group", m.Word("group"), p.c.At(m, "group"))
+	swconf.Assign(p.c, m, &n.Group, "group", m.Word("group"))
+	p.use(m, "peer-group", "group")
+}
+
+// drop removes a neighbour or a peer group.
+func (p *parser) drop(b *swconf.BGP, m *cli.Match) {
+	p.peers.Remove(b, m.Word("peer"))
+	p.c.Undefine("peer-group", m.Word("peer"))
 }
 
 func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 	r := cli.NewMode("config-router-af")
-	r.Set("maximum-paths <n:int>", func(m *cli.Match) {
+	r.Set("[no] maximum-paths <n:int>", func(m *cli.Match) {
 		if ipv4 {
-			b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6)))
-			if m.No {
+			if swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))); m.No {
 				b.MaxPaths.V = 64
 			}
 		}
 	})
-	r.Set("redistribute connected [ route-map <name> ] [ metric <n:int> ]", func(m *cli.Match) {
-		b.Connected = swconf.SaidAt(p.c, m, "redistribute", !m.No)
+	r.Set("[no] redistribute connected [ route-map <name> ] [ metric <n:int> ]", func(m *cli.Match) {
+		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
 		if m.Has("name") {
-			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
+			p.use(m, "route-map", "name")
 		}
 	})
-	r.Set("network <prefix> [ <more...> ]", func(m *cli.Match) {
-		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
-			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
-		} else {
+	r.Set("[no] network <prefix> [ <more...> ]", func(m *cli.Match) {
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
 			p.bad(m, "prefix", "a prefix")
+			return
+		}
+		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
+			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	r.Set("neighbor <peer> activate", func(m *cli.Match) {
+	r.Set("[no] neighbor <peer> activate", func(m *cli.Match) {
 		n := p.peer(b, m)
 		n.Active = n.Active || !m.No
 		if ipv4 && m.No {
 			p.passive(n)
 		}
 	})
-	r.Set("neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.c.At(m, "name")) })
-	r.Set("neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
-	r.Set("neighbor <peer> <what...>", func(*cli.Match) {})
+	r.Set("[no] neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+	r.Set("[no] neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+	r.Set("[no] neighbor <peer> <what...>", func(*cli.Match) {})
 	for _, s := range []string{"redistribute", "maximum-paths", "advertise-all-vni", "advertise", "aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map", "distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx", "dup-addr-detection", "label"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }

@@ -3,12 +3,17 @@ package nxos
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
 )
 
 func (p *parser) openBGP(m *cli.Match) *cli.Mode {
+	if m.No {
+		p.c.BGP = nil
+		return nil
+	}
 	asn, ok := parseASN(m.Word("asn"))
 	if !ok {
 		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")), "the switch refuses the line", "use 1 to 4294967295")
@@ -16,15 +21,29 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	p.c.BGP = b
 	r := cli.NewMode("config-router")
-	r.Set("router-id <addr>", func(m *cli.Match) {
+	r.Set("[no] router-id <addr>", func(m *cli.Match) {
+		if m.No {
+			b.RouterID = swconf.Said[netip.Addr]{}
+			return
+		}
 		if a, ok := p.addr(m, "addr"); ok {
 			b.RouterID = swconf.SaidAt(p.c, m, "addr", a)
 		}
 	})
-	r.Set("bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No) })
-	r.On("address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode { return p.bgpFamily(b) })
-	r.On("template <what:peer|peer-policy|peer-session> <name>", func(m *cli.Match) *cli.Mode {
+	r.Set("[no] bestpath as-path multipath-relax", func(m *cli.Match) { swconf.Switch(p.c, m, &b.Relax, "bestpath", true) })
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode {
+		if m.No {
+			b.MaxPaths, b.Connected, b.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
+			return nil
+		}
+		return p.bgpFamily(b)
+	})
+	r.On("[no] template <what:peer|peer-policy|peer-session> <name>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "peer template", m.Word("name"))
+		if m.No {
+			delete(p.inherit, m.Word("name"))
+			return nil
+		}
 		return p.neighborMode(&swconf.Neighbor{At: p.c.At(m, "name"), Group: swconf.SaidAt(p.c, m, "name", "")}, p.templates(m.Word("name")))
 	})
 	neighbor := func(m *cli.Match) *cli.Mode {
@@ -37,6 +56,10 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.fault(m, "peer", swconf.Error, "bad-value", fmt.Sprintf("%q is neither an address nor an interface", m.Word("peer")), "there is no such neighbour", "name an address, or an interface for an unnumbered neighbour")
 			return p.neighborMode(n, nil)
 		}
+		if m.No {
+			b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *swconf.Neighbor) bool { return x.Addr == n.Addr && x.Port == n.Port })
+			return nil
+		}
 		for _, old := range b.Neighbors {
 			if old.Addr == n.Addr && old.Port == n.Port {
 				swconf.Duplicate(p.c, "neighbor", m.Word("peer"), n.At, old.At)
@@ -48,9 +71,9 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		b.Neighbors = append(b.Neighbors, n)
 		return p.neighborMode(n, nil)
 	}
-	r.On("neighbor <peer> [ remote-as <asn> ]", neighbor)
+	r.On("[no] neighbor <peer> [ remote-as <asn> ]", neighbor)
 	for _, s := range []string{"log-neighbor-changes", "graceful-restart", "timers", "reconnect-interval", "bestpath", "cluster-id", "confederation", "fast-external-fallover", "maxas-limit", "enhanced-error", "vrf"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }
@@ -68,12 +91,17 @@ func (p *parser) templates(name string) *swconf.Neighbor {
 
 func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 	r := cli.NewMode("config-router-af")
-	r.Set("maximum-paths [ <kind:ibgp|eibgp> ] <n:int>", func(m *cli.Match) {
+	r.Set("[no] maximum-paths [ <kind:ibgp|eibgp> ] <n:int>", func(m *cli.Match) {
 		if m.Word("kind") != "ibgp" {
-			b.MaxPaths = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6)))
+			swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6)))
 		}
 	})
-	r.Set("redistribute direct [ route-map <name> ]", func(m *cli.Match) {
+	r.Set("[no] redistribute direct [ route-map <name> ]", func(m *cli.Match) {
+		if m.No {
+			b.Connected = swconf.Said[bool]{}
+			p.c.Unuse("route-map", m.Word("name"))
+			return
+		}
 		b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
 		if m.Has("name") {
 			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
@@ -81,13 +109,18 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 			p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map", "NX-OS refuses redistribution without one", "redistribute direct route-map NAME")
 		}
 	})
-	r.Set("network <prefix> [ route-map <name> ]", func(m *cli.Match) {
-		if pre, err := netip.ParsePrefix(m.Word("prefix")); err == nil {
+	r.Set("[no] network <prefix> [ route-map <name> ]", func(m *cli.Match) {
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not a prefix", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/24")
+			return
+		}
+		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
 	for _, s := range []string{"advertise", "aggregate-address", "dampening", "nexthop", "redistribute", "retain", "default-metric", "advertise-pip", "additional-paths", "table-map", "export-gateway-ip"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }
@@ -99,20 +132,25 @@ func (p *parser) neighborMode(n, template *swconf.Neighbor) *cli.Mode {
 		to = template
 	}
 	r := cli.NewMode("config-router-neighbor")
-	r.Set("remote-as <asn>", func(m *cli.Match) { to.Remote = swconf.SaidAt(p.c, m, "asn", m.Word("asn")) })
-	r.Set("inherit <what:peer|peer-policy|peer-session> <name> [ <seq:int> ]", func(m *cli.Match) {
-		to.Group = swconf.SaidAt(p.c, m, "name", m.Word("name"))
-		p.c.Use("peer template", m.Word("name"), p.c.At(m, "name"))
+	r.Set("[no] remote-as <asn>", func(m *cli.Match) { swconf.Assign(p.c, m, &to.Remote, "asn", m.Word("asn")) })
+	r.Set("[no] inherit <what:peer|peer-policy|peer-session> <name> [ <seq:int> ]", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &to.Group, "name", m.Word("name"))
+		p.use(m, "peer template", "name")
 	})
 	family := cli.NewMode("config-router-neighbor-af")
-	family.Set("route-map <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("route-map", m.Word("name"), p.c.At(m, "name")) })
-	family.Set("prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
+	family.Set("[no] route-map <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+	family.Set("[no] prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
 	for _, s := range []string{"send-community", "maximum-prefix", "next-hop-self", "allowas-in", "soft-reconfiguration", "disable-peer-as-check", "rewrite-evpn-rt-asn", "advertisement-interval", "default-originate", "filter-list", "weight", "route-reflector-client"} {
-		family.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		family.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
-	r.On("address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(*cli.Match) *cli.Mode { to.Active = true; return family })
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode {
+		if to.Active = !m.No; m.No {
+			return nil
+		}
+		return family
+	})
 	for _, s := range []string{"description", "update-source", "ebgp-multihop", "timers", "password", "bfd", "shutdown", "local-as", "low-memory", "capability", "peer-type", "disable-connected-check", "dynamic-capability", "log-neighbor-changes", "transport"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }

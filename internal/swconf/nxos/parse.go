@@ -7,6 +7,7 @@ package nxos
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,8 +30,9 @@ type parser struct {
 
 // span is a mirrored interface.
 type span struct {
-	name string
-	at   swconf.Place
+	session int64
+	name    string
+	at      swconf.Place
 }
 
 // applied is what service-policy lines name.
@@ -46,19 +48,26 @@ func Looks(text string) int {
 		"dlb-interface", "set qos-group", "c-out-8q", "random-detect minimum-threshold", "install feature-set", "version 9.", "version 10.")
 }
 
+// Commands is the table of global commands, for tests.
+func Commands() *cli.Mode { return newParser("").root() }
+
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
 	lines, err := cli.Scan(file, text)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{c: &swconf.Config{OS: swconf.NXOS, File: file, Total: len(lines)}, classes: map[string]*classMap{}, policies: map[string]*policy{},
-		ports: map[*swconf.Port]*applied{}}
+	p := newParser(file)
+	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
 	p.resolve()
 	return p.c, nil
+}
+
+func newParser(file string) *parser {
+	return &parser{c: &swconf.Config{OS: swconf.NXOS, File: file}, classes: map[string]*classMap{}, policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{}}
 }
 
 func (p *parser) fault(m *cli.Match, name string, severity swconf.Severity, rule, msg, why, fix string) {
@@ -71,21 +80,25 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("hostname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
-	r.Set("switchname <name>", func(m *cli.Match) { c.Hostname = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
-	r.Set("feature <name>", func(m *cli.Match) {
-		if m.Word("name") == "lldp" {
-			c.LLDP = swconf.SaidAt(p.c, m, "name", !m.No)
+	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] switchname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] feature <name>", func(m *cli.Match) {
+		if m.Word("name") == "lldp" { // which does not run unless it is said
+			swconf.Switch(c, m, &c.LLDP, "name", true)
 		}
 	})
-	r.Set("nv overlay evpn", func(*cli.Match) {})
-	r.Set("feature nv overlay", func(*cli.Match) {})
+	r.Set("[no] nv overlay evpn", func(*cli.Match) {})
+	r.Set("[no] feature nv overlay", func(*cli.Match) {})
 	p.qosRules(r)
-	r.On("interface <name...>", p.openInterface)
-	r.On("hardware profile dlb", p.openDLB)
-	r.On("monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
-	r.On("router bgp <asn>", p.openBGP)
-	r.Set("ip load-sharing address <fields...>", func(m *cli.Match) {
+	r.On("[no] interface <name...>", p.openInterface)
+	r.On("[no] hardware profile dlb", p.openDLB)
+	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
+	r.On("[no] router bgp <asn>", p.openBGP)
+	r.Set("[no] ip load-sharing address <fields...>", func(m *cli.Match) {
+		if m.No {
+			c.HashSeed = swconf.Said[string]{}
+			return
+		}
 		f := strings.Fields(m.Word("fields"))
 		for i, w := range f {
 			if ok := len(w) >= 3 && strings.HasPrefix("universal-id", w); ok && i+1 < len(f) {
@@ -93,45 +106,47 @@ func (p *parser) root() *cli.Mode {
 			}
 		}
 	})
-	r.On("route-map <name> [ <action:permit|deny> ] [ <seq:int> ]", func(m *cli.Match) *cli.Mode {
+	r.On("[no] route-map <name> [ <action:permit|deny> ] [ <seq:int> ]", func(m *cli.Match) *cli.Mode {
 		p.define(m, "route-map", m.Word("name"))
 		return p.routeMap()
 	})
-	r.Set("ip prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", m.Word("name")) })
-	r.On("vlan <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
-	r.On("vlan configuration <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
-	r.On("vpc domain <id:int>", func(*cli.Match) *cli.Mode {
+	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", m.Word("name")) })
+	r.On("[no] vlan <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
+	r.On("[no] vlan configuration <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
+	r.On("[no] vpc domain <id:int>", func(*cli.Match) *cli.Mode {
 		return p.block("vpc", "role", "peer-keepalive", "peer-gateway", "peer-switch", "auto-recovery",
 			"layer3", "ip arp synchronize", "ipv6 nd synchronize", "system-priority", "system-mac", "delay restore", "virtual peer-link", "fast-convergence", "dual-active")
 	})
-	r.On("evpn esi multihoming", func(*cli.Match) *cli.Mode {
+	r.On("[no] evpn esi multihoming", func(*cli.Match) *cli.Mode {
 		return p.block("evpn-mh", "ethernet-segment", "core-tracking", "es-delay-restore")
 	})
-	r.On("evpn", func(*cli.Match) *cli.Mode {
+	r.On("[no] evpn", func(*cli.Match) *cli.Mode {
 		vni := p.block("evpn-vni", "rd", "route-target")
-		return cli.NewMode("evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
+		return cli.NewMode("[no] evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
 	})
-	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", func(m *cli.Match) {
-		c.Watchdog.On = swconf.SaidAt(p.c, m, "state", m.Word("state") == "on" && !m.No)
-		if m.Has("disable-action") {
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", func(m *cli.Match) {
+		swconf.Switch(c, m, &c.Watchdog.On, "state", m.Word("state") == "on")
+		if m.No {
+			c.Watchdog.Forward = swconf.Said[bool]{}
+		} else if m.Has("disable-action") {
 			c.Watchdog.Forward = swconf.SaidAt(p.c, m, "disable-action", true)
 		}
 	})
-	r.Set("priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
-		c.Watchdog.Poll = swconf.SaidAt(p.c, m, "ms", unit.Time(m.Int("ms"))*unit.Millisecond)
-		if ms := m.Int("ms"); ms < 100 || ms > 1000 {
+	r.Set("[no] priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
+		swconf.Assign(c, m, &c.Watchdog.Poll, "ms", unit.Time(min(m.Int("ms"), 1e9))*unit.Millisecond)
+		if ms := m.Int("ms"); !m.No && (ms < 100 || ms > 1000) {
 			p.fault(m, "ms", swconf.Error, "watchdog-range", fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
 				"the switch refuses the line and keeps the old interval", "write an interval between 100 and 1000")
 		}
 	})
 	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
-		return func(m *cli.Match) { *to = swconf.SaidAt(p.c, m, "n", unit.Time(min(m.Int("n"), 1000))) }
+		return func(m *cli.Match) { swconf.Assign(c, m, to, "n", unit.Time(min(m.Int("n"), 1000))) }
 	}
 	// Multiples of the interval; resolve turns them into times.
-	r.Set("priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
-	r.Set("priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
-	r.Set("priority-flow-control fixed-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
-	r.Set("lldp <what:holdtime|reinit|timer|tlv-select|dcbx|multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
+	r.Set("[no] priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
+	r.Set("[no] priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
+	r.Set("[no] priority-flow-control fixed-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
+	r.Set("[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
 	r.Skip(p.pass, passed...)
 	return r
 }
@@ -149,7 +164,7 @@ var passed = []string{"version", "vdc", "username", "password", "snmp-server", "
 func (p *parser) block(name string, commands ...string) *cli.Mode {
 	inner := cli.NewMode(name)
 	for _, c := range commands {
-		inner.On(c+" [ <more...> ]", func(*cli.Match) *cli.Mode { return inner })
+		inner.On("[no] "+c+" [ <more...> ]", func(*cli.Match) *cli.Mode { return inner })
 	}
 	return inner
 }
@@ -160,16 +175,27 @@ func (p *parser) vlan() *cli.Mode {
 
 func (p *parser) routeMap() *cli.Mode {
 	r := p.block("route-map", "set", "description", "continue")
-	r.Set("match ip address prefix-list <name>", func(m *cli.Match) { p.c.Use("prefix-list", m.Word("name"), p.c.At(m, "name")) })
-	r.Set("match <what...>", func(*cli.Match) {})
+	r.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+	r.Set("[no] match <what...>", func(*cli.Match) {})
 	return r
 }
 
-// define notes an object; a name that is opened again under "no" is none.
+// define notes an object; under "no" there is none of that name.
 func (p *parser) define(m *cli.Match, kind, name string) {
-	if !m.No {
-		p.c.Define(kind, name, p.c.At(m, "name"), false)
+	if m.No {
+		p.c.Undefine(kind, name)
+		return
 	}
+	p.c.Define(kind, name, p.c.At(m, "name"), false)
+}
+
+// use notes a reference; under "no" nothing refers to that name.
+func (p *parser) use(m *cli.Match, kind, name string) {
+	if m.No {
+		p.c.Unuse(kind, m.Word(name))
+		return
+	}
+	p.c.Use(kind, m.Word(name), p.c.At(m, name))
 }
 
 func (p *parser) openDLB(m *cli.Match) *cli.Mode {
@@ -180,9 +206,13 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 	d := &swconf.DLB{At: p.c.At(m, "hardware")}
 	p.c.DLB = d
 	r := cli.NewMode("config-dlb")
-	r.Set("dlb-interface <ports...>", func(m *cli.Match) {
+	r.Set("[no] dlb-interface <ports...>", func(m *cli.Match) {
+		if m.No && !m.Has("ports") {
+			d.All, d.Ports = false, nil
+			return
+		}
 		if strings.EqualFold(m.Word("ports"), "all") {
-			d.All = true
+			d.All = !m.No
 			return
 		}
 		names, err := portRange(m.Word("ports"))
@@ -191,24 +221,30 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 			return
 		}
 		for _, n := range names {
-			d.Ports = append(d.Ports, swconf.SaidAt(p.c, m, "ports", n))
+			if m.No {
+				d.Ports = swconf.Without(d.Ports, n, true)
+			} else {
+				d.Ports = append(d.Ports, swconf.SaidAt(p.c, m, "ports", n))
+			}
 		}
 	})
-	r.Set("mac-address <mac>", func(m *cli.Match) {
+	r.Set("[no] mac-address <mac>", func(m *cli.Match) {
 		mac, ok := macForm(m.Word("mac"))
-		if !ok {
+		if !ok && !m.No {
 			p.fault(m, "mac", swconf.Error, "bad-value", fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
 				"write it as aa:bb:cc:dd:ee:ff or aabb.ccdd.eeff")
 		}
-		d.MAC = swconf.SaidAt(p.c, m, "mac", mac)
+		swconf.Assign(p.c, m, &d.MAC, "mac", mac)
 	})
-	r.Set("mode <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = swconf.SaidAt(p.c, m, "mode", m.Word("mode")) })
-	r.Set("mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { d.Mode = swconf.SaidAt(p.c, m, "mode", m.Word("mode")) })
-	r.Set("flowlet-aging <us:int>", func(m *cli.Match) { d.Aging = swconf.SaidAt(p.c, m, "us", unit.Time(m.Int("us"))*unit.Microsecond) })
+	r.Set("[no] mode <mode:flowlet|per-packet>", func(m *cli.Match) { swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode")) })
+	r.Set("[no] mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode")) })
+	r.Set("[no] flowlet-aging <us:int>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &d.Aging, "us", unit.Time(min(m.Int("us"), 1e9))*unit.Microsecond)
+	})
 	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval", "load-awareness"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
-	r.Set("source <from> destination <to>", func(*cli.Match) {})
+	r.Set("[no] source <from> destination <to>", func(*cli.Match) {})
 	return r
 }
 
@@ -231,8 +267,13 @@ func macForm(s string) (string, bool) {
 }
 
 func (p *parser) openSpan(m *cli.Match) *cli.Mode {
+	session := m.Int("n")
+	if m.No {
+		p.spans = slices.DeleteFunc(p.spans, func(s span) bool { return s.session == session })
+		return nil
+	}
 	r := cli.NewMode("config-monitor")
-	r.Set("source interface <ports...>", func(m *cli.Match) {
+	r.Set("[no] source interface <ports...>", func(m *cli.Match) {
 		list, dir := m.Word("ports"), "both"
 		if i := strings.LastIndexByte(list, ' '); i >= 0 {
 			switch last := strings.ToLower(list[i+1:]); last {
@@ -245,13 +286,15 @@ func (p *parser) openSpan(m *cli.Match) *cli.Mode {
 			p.badPort(m, "ports", err)
 		}
 		for _, n := range names {
-			if dir != "rx" {
-				p.spans = append(p.spans, span{n, p.c.At(m, "ports")})
+			if m.No {
+				p.spans = slices.DeleteFunc(p.spans, func(s span) bool { return s.session == session && s.name == n })
+			} else if dir != "rx" {
+				p.spans = append(p.spans, span{session, n, p.c.At(m, "ports")})
 			}
 		}
 	})
 	for _, s := range []string{"source", "destination", "description", "shut", "filter", "mtu", "erspan-id", "vrf", "ip"} {
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package nxos
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,6 +106,16 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		p.badPort(m, "name", err)
 		return p.interfaceMode(nil)
 	}
+	if m.No { // as a port without any configuration
+		for _, n := range names {
+			if port := p.c.Port(n); port != nil {
+				*port = swconf.Port{Name: n, At: port.At, Number: port.Number}
+				p.ports[port] = &applied{}
+				p.blocks = slices.DeleteFunc(p.blocks, func(b ifBlock) bool { return b.port == port })
+			}
+		}
+		return nil
+	}
 	var ports []*swconf.Port
 	for _, n := range names {
 		port := p.c.Port(n)
@@ -129,45 +140,50 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			}
 		}
 	}
-	r.Set("description <text...>", each(func(q *swconf.Port, m *cli.Match) { q.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text")) }))
-	r.Set("mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
-		q.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+	r.Set("[no] description <text...>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.Desc, "text", m.Word("text")) }))
+	r.Set("[no] mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
 	}))
-	r.Set("speed <mbps:int>", each(func(q *swconf.Port, m *cli.Match) {
-		q.Speed = swconf.SaidAt(p.c, m, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
+	r.Set("[no] speed <mbps:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.Speed, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
 	}))
-	r.Set("speed auto", func(*cli.Match) {})
-	r.Set("shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) }))
-	r.Set("ip address <prefix> [ secondary ] [ tag <tag:int> ]", each(func(q *swconf.Port, m *cli.Match) {
+	r.Set("speed auto", each(func(q *swconf.Port, _ *cli.Match) { q.Speed = swconf.Said[unit.Rate]{} }))
+	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) }))
+	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]", each(func(q *swconf.Port, m *cli.Match) {
+		if m.No && !m.Has("prefix") {
+			q.Addrs = nil
+			return
+		}
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
 			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/31")
 			return
 		}
-		q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-	}))
-	r.Set("ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = swconf.SaidAt(p.c, m, "ipv6", !m.No) }))
-	r.Set("ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { q.LinkOnly = swconf.SaidAt(p.c, m, "ipv6", !m.No) }))
-	r.Set("switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { q.VLAN = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { q.Channel = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("priority-flow-control mode <mode:auto|on|off> [ send-tlv ]", each(func(q *swconf.Port, m *cli.Match) {
-		mode := map[string]swconf.PFCMode{"auto": swconf.PFCAuto, "on": swconf.PFCOn, "off": swconf.PFCOff}[m.Word("mode")]
-		if m.No {
-			mode = swconf.PFCAuto
+		if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
+			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
-		q.PFC = swconf.SaidAt(p.c, m, "mode", mode)
 	}))
-	r.Set("priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { q.Watchdog = swconf.SaidAt(p.c, m, "watch-dog", !m.No) }))
-	r.Set("priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", each(func(q *swconf.Port, m *cli.Match) {
-		q.Watchdog = swconf.SaidAt(p.c, m, "state", m.Word("state") == "on" && !m.No)
+	r.Set("[no] ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true) }))
+	r.Set("[no] ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true) }))
+	r.Set("[no] switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.VLAN, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("[no] channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6))) }))
+	r.Set("[no] priority-flow-control mode <mode:auto|on|off> [ send-tlv ]", each(func(q *swconf.Port, m *cli.Match) {
+		mode := map[string]swconf.PFCMode{"auto": swconf.PFCAuto, "on": swconf.PFCOn, "off": swconf.PFCOff}[m.Word("mode")]
+		swconf.Assign(p.c, m, &q.PFC, "mode", mode)
 	}))
-	r.Set("lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No) }))
-	r.Set("lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { q.DCBX = swconf.SaidAt(p.c, m, "v", m.Word("v")) }))
+	r.Set("[no] priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.Watchdog, "watch-dog", true) }))
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
+	}))
+	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No && !m.Default) }))
+	r.Set("[no] lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.DCBX, "v", m.Word("v")) }))
 	a := &applied{}
 	p.servicePolicy(r, a)
-	r.Set("ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
+	r.Set("[no] ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
 		if m.Word("dir") == "out" && !m.No {
 			p.ports[q].egress = append(p.ports[q].egress, p.c.At(m, "name"))
+		} else if m.No && m.Word("dir") != "in" {
+			p.ports[q].egress = nil
 		}
 	}))
 	for _, q := range ports {
@@ -178,9 +194,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		"fabric", "host-reachability", "source-interface", "member", "carrier-delay", "snmp", "hardware", "qos", "sflow", "dampening", "management", "mac", "macsec",
 		"port-channel", "suppress-arp", "ingress-replication", "mcast-group", "global", "evpn", "esi", "system-mac", "plane", "itu", "media-type", "autonomous"} {
 		inner := cli.NewMode("config-if-sub")
-		inner.On("<anything...>", func(*cli.Match) *cli.Mode { return nil })
+		inner.On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
 		sub := s == "hsrp" || s == "ethernet-segment" || s == "member"
-		r.On(s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
+		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
 			if sub {
 				return inner
 			}

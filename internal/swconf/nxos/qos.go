@@ -3,6 +3,7 @@ package nxos
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,13 +41,18 @@ type policyClass struct {
 // qosRules adds steps 1 to 5 of the seed.
 func (p *parser) qosRules(r *cli.Mode) {
 	match := func(*cli.Match) *cli.Mode { return nil }
-	r.On("class-map [ type <type:qos|queuing|network-qos|control-plane> ] [ <how:match-any|match-all> ] <name>", func(m *cli.Match) *cli.Mode {
+	r.On("[no] class-map [ type <type:qos|queuing|network-qos|control-plane> ] [ <how:match-any|match-all> ] <name>", func(m *cli.Match) *cli.Mode {
 		name, typ := m.Word("name"), m.Word("type")
 		if typ == "queuing" || typ == "network-qos" || typ == "control-plane" {
-			return cli.NewMode("cmap").On("match <what...>", match).On("description <text...>", match)
+			return cli.NewMode("cmap").On("[no] match <what...>", match).On("[no] description <text...>", match)
+		}
+		if m.No {
+			delete(p.classes, name)
+			p.c.Undefine("class-map", name)
+			return nil
 		}
 		c := p.classes[name]
-		if c != nil && !m.No {
+		if c != nil {
 			swconf.Duplicate(p.c, "class-map", name, p.c.At(m, "name"), c.at)
 		} else {
 			c = &classMap{name: name, at: p.c.At(m, "name"), all: m.Word("how") == "match-all" || !m.Has("how")}
@@ -55,7 +61,7 @@ func (p *parser) qosRules(r *cli.Mode) {
 		}
 		return p.classMode(c)
 	})
-	r.On("policy-map [ type <type:qos|queuing|network-qos|control-plane> ] <name>", func(m *cli.Match) *cli.Mode {
+	r.On("[no] policy-map [ type <type:qos|queuing|network-qos|control-plane> ] <name>", func(m *cli.Match) *cli.Mode {
 		typ, name := m.Word("type"), m.Word("name")
 		if typ == "" {
 			typ = "qos"
@@ -63,8 +69,13 @@ func (p *parser) qosRules(r *cli.Mode) {
 		if typ == "control-plane" {
 			return p.block("pmap", "class", "police", "set")
 		}
+		if m.No {
+			delete(p.policies, typ+"/"+name)
+			p.c.Undefine("policy-map type "+typ, name)
+			return nil
+		}
 		pm := p.policies[typ+"/"+name]
-		if pm != nil && !m.No {
+		if pm != nil {
 			swconf.Duplicate(p.c, "policy-map type "+typ, name, p.c.At(m, "name"), pm.at)
 		} else {
 			pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
@@ -82,36 +93,48 @@ func (p *parser) qosRules(r *cli.Mode) {
 
 func (p *parser) classMode(c *classMap) *cli.Mode {
 	r := cli.NewMode("cmap-qos")
-	r.Set("match [ not ] dscp <list...>", func(m *cli.Match) {
+	r.Set("[no] match [ not ] [ ip ] dscp <list...>", func(m *cli.Match) {
 		set, err := swconf.DSCPs(m.Word("list"))
 		if err != nil {
 			p.fault(m, "list", swconf.Error, "bad-value", err.Error(), "the class matches nothing", "write DSCPs as 24, 24-31 or 24,26, or their names such as cs3")
 			return
 		}
-		if m.Has("not") {
-			for i := range set {
-				set[i] = !set[i]
-			}
-		}
-		c.matches, c.matchAt = append(c.matches, set), p.c.At(m, "list")
+		c.match(p.c.At(m, "list"), set, m.Has("not"), m.No)
 	})
-	r.Set("match ip dscp <list...>", func(m *cli.Match) {
-		if set, err := swconf.DSCPs(m.Word("list")); err == nil {
-			c.matches = append(c.matches, set)
+	r.Set("[no] match [ ip ] precedence <list...>", func(m *cli.Match) {
+		set, err := swconf.Precedences(m.Word("list"))
+		if err != nil {
+			p.fault(m, "list", swconf.Error, "bad-value", err.Error(), "the class matches nothing", "write precedences as 3, 3-5 or 3,5, or their names such as flash")
+			return
 		}
+		c.match(p.c.At(m, "list"), set, false, m.No)
 	})
-	r.Set("match precedence <list>", func(m *cli.Match) {
-		var set [64]bool
-		if n, err := strconv.Atoi(m.Word("list")); err == nil && n < 8 {
-			for d := n * 8; d < n*8+8; d++ {
-				set[d] = true
-			}
-		}
-		c.matches = append(c.matches, set)
-	})
-	r.Set("match <what:cos|access-group|protocol|qos-group|ip|packet|discard-class> [ <more...> ]", func(*cli.Match) { c.other = true })
-	r.Set("description <text...>", func(*cli.Match) {})
+	r.Set("[no] match <what:cos|access-group|protocol|qos-group|ip|packet|discard-class> [ <more...> ]", func(m *cli.Match) { c.other = !m.No })
+	r.Set("[no] description <text...>", func(*cli.Match) {})
 	return r
+}
+
+// match adds what a line matches, or takes it away again.
+func (c *classMap) match(at swconf.Place, set [64]bool, not, no bool) {
+	if not {
+		for i := range set {
+			set[i] = !set[i]
+		}
+	}
+	if !no {
+		c.matches, c.matchAt = append(c.matches, set), at
+		return
+	}
+	c.matches = slices.DeleteFunc(c.matches, func(have [64]bool) bool { return have == set })
+	if not {
+		return
+	}
+	for i := range c.matches { // of a longer list
+		for d := range set {
+			c.matches[i][d] = c.matches[i][d] && !set[d]
+		}
+	}
+	c.matches = slices.DeleteFunc(c.matches, func(have [64]bool) bool { return have == [64]bool{} })
 }
 
 var queueName = regexp.MustCompile(`^c-(?:(in|out)-)?(?:[48]q-)?n?q(?:-default|([0-7]))$`)
@@ -130,6 +153,11 @@ func queueOf(name string) (n int, in, ok bool) {
 func (p *parser) policyMode(pm *policy) *cli.Mode {
 	r := cli.NewMode("pmap-" + pm.typ)
 	open := func(m *cli.Match) *cli.Mode {
+		if m.No {
+			pm.classes = slices.DeleteFunc(pm.classes, func(c *policyClass) bool { return c.name == m.Word("name") })
+			p.c.Unuse("class-map", m.Word("name"))
+			return nil
+		}
 		pc := &policyClass{name: m.Word("name"), at: p.c.At(m, "name")}
 		pc.Name, pc.At = pc.name, pc.at
 		if pm.typ == "qos" {
@@ -152,8 +180,8 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 		pm.classes = append(pm.classes, pc)
 		return p.policyClassMode(pm, pc)
 	}
-	r.On("class [ type <type:qos|queuing|network-qos> ] <name>", open)
-	r.Set("description <text...>", func(*cli.Match) {})
+	r.On("[no] class [ type <type:qos|queuing|network-qos> ] <name>", open)
+	r.Set("[no] description <text...>", func(*cli.Match) {})
 	return r
 }
 
@@ -169,7 +197,11 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 	r := cli.NewMode("pmap-c-" + pm.typ)
 	switch pm.typ {
 	case "qos":
-		r.Set("set qos-group <n:int>", func(m *cli.Match) {
+		r.Set("[no] set qos-group <n:int>", func(m *cli.Match) {
+			if m.No {
+				q.group = swconf.Said[int]{}
+				return
+			}
 			q.group = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000)))
 			if m.Int("n") > 7 {
 				p.fault(m, "n", swconf.Error, "bad-value", fmt.Sprintf("qos-group %d does not exist, they are 0 to 7", m.Int("n")),
@@ -177,22 +209,27 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 				q.group.V = 0
 			}
 		})
-		r.Set("set <what:dscp|cos|precedence> <v>", func(*cli.Match) {})
-		r.Set("police <more...>", func(*cli.Match) {})
+		r.Set("[no] set <what:dscp|cos|precedence> <v>", func(*cli.Match) {})
+		r.Set("[no] police <more...>", func(*cli.Match) {})
 	case "queuing":
-		r.Set("bandwidth [ remaining ] percent <n:int>", func(m *cli.Match) { q.Share = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000))) })
-		r.Set("priority [ level <n:int> ]", func(m *cli.Match) { q.Strict = swconf.SaidAt(p.c, m, "priority", !m.No) })
-		r.Set("random-detect minimum-threshold <min:num> "+bytesUnits+" maximum-threshold <max:num> <unit2:bytes|kbytes|mbytes> drop-probability <p:num> [ weight <w:int> ] [ cap-average ] [ <mark:ecn|non-ecn> ]",
+		r.Set("[no] bandwidth [ remaining ] percent <n:int>", func(m *cli.Match) { swconf.Assign(p.c, m, &q.Share, "n", int(min(m.Int("n"), 1000))) })
+		r.Set("[no] priority [ level <n:int> ]", func(m *cli.Match) { swconf.Switch(p.c, m, &q.Strict, "priority", true) })
+		r.Set("[no] random-detect minimum-threshold <min:num> "+bytesUnits+" maximum-threshold <max:num> <unit2:bytes|kbytes|mbytes> drop-probability <p:num> [ weight <w:int> ] [ cap-average ] [ <mark:ecn|non-ecn> ]",
 			func(m *cli.Match) {
-				q.WRED = swconf.SaidAt(p.c, m, "random-detect", swconf.WRED{Min: size(m, "min", "unit"), Max: size(m, "max", "unit2"), Percent: m.Num("p"),
+				swconf.Assign(p.c, m, &q.WRED, "random-detect", swconf.WRED{Min: size(m, "min", "unit"), Max: size(m, "max", "unit2"), Percent: m.Num("p"),
 					Weight: int(min(m.Int("w"), 1000)), ECN: m.Word("mark") == "ecn"})
 			})
-		r.Set("random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]", func(m *cli.Match) {
-			q.WRED = swconf.SaidAt(p.c, m, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
+		r.Set("[no] random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]", func(m *cli.Match) {
+			swconf.Assign(p.c, m, &q.WRED, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
 		})
-		r.Set("queue-limit dynamic <n:int>", func(m *cli.Match) { q.Alpha = swconf.SaidAt(p.c, m, "n", alphaOf(m.Int("n"))) })
-		r.Set("queue-limit <n:num> "+bytesUnits, func(m *cli.Match) { q.Limit = swconf.SaidAt(p.c, m, "n", size(m, "n", "unit")) })
-		r.Set("pause buffer-size <size:int> pause-threshold <xoff:int> resume-threshold <xon:int> [ pfc-cos <cos:int> ]", func(m *cli.Match) {
+		r.Set("no queue-limit", func(*cli.Match) { q.Alpha, q.Limit = swconf.Said[float64]{}, swconf.Said[unit.Bytes]{} })
+		r.Set("[no] queue-limit dynamic <n:int>", func(m *cli.Match) { swconf.Assign(p.c, m, &q.Alpha, "n", alphaOf(m.Int("n"))) })
+		r.Set("[no] queue-limit <n:num> "+bytesUnits, func(m *cli.Match) { swconf.Assign(p.c, m, &q.Limit, "n", size(m, "n", "unit")) })
+		r.Set("[no] pause buffer-size <size:int> pause-threshold <xoff:int> resume-threshold <xon:int> [ pfc-cos <cos:int> ]", func(m *cli.Match) {
+			if m.No {
+				q.PG = swconf.Said[swconf.Pause]{}
+				return
+			}
 			g := swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon"))}
 			g.Headroom = unit.Bytes(m.Int("size")) - g.XOff
 			q.PG = swconf.SaidAt(p.c, m, "pause", g)
@@ -205,12 +242,13 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 					"what is under way when the pause is sent finds no room and is lost", "make buffer-size the pause-threshold plus the headroom of rate, cable and MTU")
 			}
 		})
-		r.Set("shape <more...>", func(*cli.Match) {})
-		r.Set("set <more...>", func(*cli.Match) {})
+		r.Set("[no] shape <more...>", func(*cli.Match) {})
+		r.Set("[no] set <more...>", func(*cli.Match) {})
 	case "network-qos":
-		r.Set("mtu <n:int>", func(m *cli.Match) { q.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<20))) })
-		r.Set("pause [ no-drop ] pfc-cos <list> [ receive ]", func(m *cli.Match) {
+		r.Set("[no] mtu <n:int>", func(m *cli.Match) { swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20))) })
+		r.Set("[no] pause [ no-drop ] pfc-cos <list> [ receive ]", func(m *cli.Match) {
 			if m.No {
+				q.Pause = swconf.Said[int]{}
 				return
 			}
 			n, err := strconv.Atoi(m.Word("list"))
@@ -221,7 +259,7 @@ func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
 			}
 			q.Pause = swconf.SaidAt(p.c, m, "pause", n)
 		})
-		r.Set("<what:congestion-control|set|match|queue-limit|multicast-optimize> <more...>", func(*cli.Match) {})
+		r.Set("[no] <what:congestion-control|set|match|queue-limit|multicast-optimize> <more...>", func(*cli.Match) {})
 	}
 	return r
 }
@@ -237,19 +275,22 @@ func alphaOf(n int64) float64 {
 }
 
 func (p *parser) servicePolicy(r *cli.Mode, a *applied) {
-	r.Set("service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ no-stats ]", func(m *cli.Match) {
+	r.Set("[no] service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ no-stats ]", func(m *cli.Match) {
 		typ, dir, name := m.Word("type"), m.Word("dir"), m.Word("name")
 		if typ == "" {
 			typ = "qos"
-		}
-		if m.No {
-			return
 		}
 		if strings.HasPrefix(name, "default-") {
 			return // predefined
 		}
 		ref := swconf.SaidAt(p.c, m, "name", name)
-		p.c.Use("policy-map type "+typ, name, ref.At)
+		if m.No { // which takes away what an earlier block has said
+			ref.V = ""
+			a.egress = nil
+			p.c.Unuse("policy-map type "+typ, name)
+		} else {
+			p.c.Use("policy-map type "+typ, name, ref.At)
+		}
 		switch {
 		case typ == "network-qos":
 			a.network = ref
@@ -257,11 +298,18 @@ func (p *parser) servicePolicy(r *cli.Mode, a *applied) {
 			a.queueIn = ref
 		case typ == "queuing":
 			a.queueOut = ref
-			a.egress = append(a.egress, ref.At)
+			a.egressPolicy(ref)
 		case dir == "output":
-			a.egress = append(a.egress, ref.At)
+			a.egressPolicy(ref)
 		default:
 			a.qosIn = ref
 		}
 	})
+}
+
+// egressPolicy notes one where it applies.
+func (a *applied) egressPolicy(ref swconf.Said[string]) {
+	if ref.V != "" {
+		a.egress = append(a.egress, ref.At)
+	}
 }

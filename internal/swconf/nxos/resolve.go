@@ -33,8 +33,14 @@ func (p *parser) resolve() {
 	}
 	for _, b := range p.blocks {
 		to := p.ports[b.port]
-		to.qosIn, to.queueOut, to.queueIn = or(b.a.qosIn, to.qosIn), or(b.a.queueOut, to.queueOut), or(b.a.queueIn, to.queueIn)
+		to.qosIn, to.queueOut, to.queueIn = later(b.a.qosIn, to.qosIn), later(b.a.queueOut, to.queueOut), later(b.a.queueIn, to.queueIn)
+		if b.a.queueOut.Is() && b.a.queueOut.V == "" {
+			to.egress = nil
+		}
 		to.egress = append(to.egress, b.a.egress...)
+	}
+	for _, s := range []*swconf.Said[string]{&p.system.qosIn, &p.system.queueOut, &p.system.queueIn, &p.system.network} {
+		*s = later(*s, swconf.Said[string]{})
 	}
 	c.QoS = build(&applied{})
 	for _, port := range c.Ports {
@@ -54,6 +60,14 @@ func (p *parser) resolve() {
 		}
 	}
 	p.dlb()
+}
+
+// later is what holds after a line: an empty name takes the earlier one away.
+func later(line, earlier swconf.Said[string]) swconf.Said[string] {
+	if line.Is() && line.V == "" {
+		return swconf.Said[string]{}
+	}
+	return or(line, earlier)
 }
 
 func or(a, b swconf.Said[string]) swconf.Said[string] {

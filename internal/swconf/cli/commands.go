@@ -1,0 +1,69 @@
+package cli
+
+// Command is one rule of a mode, for tests that go through all of them.
+type Command struct {
+	Pattern string // without [no]
+	No      bool   // understands "no"
+	Only    bool   // has no other form
+	do      func(*Match) *Mode
+	nodes   []node
+}
+
+// Commands lists a mode's rules in the order in which they were added.
+func (m *Mode) Commands() (out []Command) {
+	for _, r := range m.rules {
+		p := r.pattern
+		if r.no && !r.only {
+			p = p[len("[no] "):]
+		}
+		out = append(out, Command{p, r.no, r.only, r.do, r.nodes})
+	}
+	return out
+}
+
+// Skipped reports whether everything in a mode is passed over.
+func (m *Mode) Skipped() bool { return m == skipped }
+
+// Sample is a line that fits the command; word says what stands for a captured word,
+// pick which of several keywords, with all that is optional; below 0 without.
+func (c Command) Sample(word func(capture string) string, pick int) string {
+	return sample(c.nodes, word, pick)
+}
+
+func sample(nodes []node, word func(string) string, pick int) (out string) {
+	for _, n := range nodes {
+		w := ""
+		switch n.kind {
+		case keyword:
+			w = n.text
+		case choice:
+			w = n.among[min(max(pick, 0), len(n.among)-1)]
+		case optional:
+			if pick < 0 {
+				continue
+			}
+			w = sample(n.inner, word, pick)
+		case integer, number:
+			w = "3"
+		default:
+			if w = word(n.text); w == "" {
+				w = "x"
+			}
+		}
+		if out != "" {
+			out += " "
+		}
+		out += w
+	}
+	return out
+}
+
+// Enter does what a line that fits the command does, and returns the mode it opens.
+func (c Command) Enter(l *Line) *Mode {
+	x := &Match{Line: l, args: map[string]Word{}}
+	m := matcher{words: l.Words, line: l}
+	if !m.run(c.nodes, 0, x, func(j int) bool { return j == len(l.Words) }) {
+		return nil
+	}
+	return c.do(x)
+}
