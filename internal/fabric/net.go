@@ -288,6 +288,17 @@ func (n *Net) wire(op *route.Port, port int32, size uint16) unit.Time {
 	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate)
 }
 
+// Sent returns the wire bytes that have left a port by now. TxBytes counts a frame,
+// and a pause behind it, when its first bit leaves.
+func (n *Net) Sent(port int32) int64 {
+	p := &n.Ports[port]
+	left := p.BusyUntil - n.Q.Now()
+	if left <= 0 {
+		return p.TxBytes
+	}
+	return p.TxBytes - int64(unit.InTime(p.Rate, left-1)) - 1 // what is left, rounded up
+}
+
 // Transmit puts packet pi on the wire of port now, which must not lie before
 // the port is free, and schedules its arrival.
 func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *Packet) {

@@ -108,7 +108,7 @@ type Collective struct {
 	AlgBW     float64 `json:"algbw_bytes_per_second"`
 	BusBW     float64 `json:"busbw_bytes_per_second"`
 	BusBest   float64 `json:"busbw_best_bytes_per_second"`
-	Bound     float64 `json:"bound_bytes_per_second"` // line rate of the slowest link used
+	Bound     float64 `json:"bound_bytes_per_second"` // of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
 	BoundWhy  string  `json:"bound_by"`
 }
 

@@ -3,9 +3,7 @@ package sim
 import (
 	"sort"
 
-	"railyard/internal/coll"
 	"railyard/internal/result"
-	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -16,7 +14,7 @@ import (
 func (r *Run) collectives() []result.Collective {
 	n := len(r.DAG.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)
-	crosses, inside := make([]bool, n), make([]bool, n)
+	crosses := make([]bool, n)
 	whole := make([]bool, n)
 	for i := range from {
 		from[i], whole[i] = unit.Never, true
@@ -31,11 +29,7 @@ func (r *Run) collectives() []result.Collective {
 			continue
 		}
 		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.start[i]), max(to[o.Coll], r.end[i])
-		if r.local(int(o.Rank), int(o.Peer)) {
-			inside[o.Coll] = true
-		} else {
-			crosses[o.Coll] = true
-		}
+		crosses[o.Coll] = crosses[o.Coll] || !r.local(int(o.Rank), int(o.Peer))
 	}
 	type group struct {
 		name    string
@@ -44,6 +38,7 @@ func (r *Run) collectives() []result.Collective {
 	}
 	at := map[group]int{}
 	var out []result.Collective
+	ops, limits := r.byCollective(), newBounds(r)
 	for i := range r.DAG.Colls {
 		c := &r.DAG.Colls[i]
 		if !whole[i] || from[i] == unit.Never {
@@ -54,10 +49,13 @@ func (r *Run) collectives() []result.Collective {
 		if !ok {
 			j = len(out)
 			at[k] = j
-			bound, why := r.bound(c, crosses[i], inside[i])
-			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Algorithm: c.By, Ranks: len(c.Ranks), Bound: bound, BoundWhy: why, TimeMin: int64(unit.Never)})
+			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Algorithm: c.By,
+				Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
+		if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
+			o.Bound, o.BoundWhy = bound, why
+		}
 		d := to[i] - from[i]
 		o.Count++
 		o.Bytes = max(o.Bytes, int64(c.Bytes))
@@ -79,33 +77,4 @@ func (r *Run) collectives() []result.Collective {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Time*int64(out[i].Count) > out[j].Time*int64(out[j].Count) })
 	return out
-}
-
-// bound returns the bus bandwidth that line rate allows: NVLink inside a
-// server, the NIC across servers, the slower one when a collective does both. An all-to-all sends only what leaves the
-// server through the NIC, so its bound is higher by that ratio.
-func (r *Run) bound(c *workload.Collective, crosses, inside bool) (float64, string) {
-	if !crosses {
-		return float64(r.NVLink.Rate) / 8, "NVLink"
-	}
-	nic := r.Graph.NICs[r.Graph.NICOf[c.Ranks[0]]]
-	rate := unit.Rate(0)
-	for _, l := range nic.Links {
-		rate += r.Graph.Links[l].Rate
-	}
-	b := float64(rate) / 8
-	if c.Kind == coll.ToAll {
-		local := 0
-		for _, x := range c.Ranks {
-			if r.local(x, c.Ranks[0]) {
-				local++
-			}
-		}
-		b *= float64(len(c.Ranks)-1) / float64(max(len(c.Ranks)-local, 1))
-		b = min(b, float64(r.NVLink.Rate)/8)
-	}
-	if inside && r.NVLink.Rate < rate {
-		return float64(r.NVLink.Rate) / 8, "NVLink"
-	}
-	return b, "NIC"
 }

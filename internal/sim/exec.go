@@ -39,6 +39,8 @@ type Exec struct {
 	ingress   []unit.Time
 	left      int
 	computing int // operations that run without the network
+	flying    int // messages that are not delivered yet
+	onSend    func()
 	stop      bool
 	failure   *FailedQP
 
@@ -148,6 +150,10 @@ func (x *Exec) network(i int32, src, dst int) {
 	o := &x.DAG.Ops[i]
 	n := max(1, min(x.QPs, int(o.Bytes/unit.Bytes(x.Host.RC.MTU))))
 	x.parts[i] = uint8(n)
+	x.flying += n
+	if x.onSend != nil {
+		x.onSend()
+	}
 	for q := range n {
 		x.troubles.posted()
 		b := o.Bytes*unit.Bytes(q+1)/unit.Bytes(n) - o.Bytes*unit.Bytes(q)/unit.Bytes(n)
@@ -161,6 +167,7 @@ func (x *Exec) delivered(m int32) {
 	msg := &x.Hosts.Messages[m]
 	i := int32(msg.Tag)
 	x.NetBytes += msg.Bytes
+	x.flying--
 	x.troubles.delivered(m)
 	if x.parts[i]--; x.parts[i] == 0 {
 		x.finish(i)

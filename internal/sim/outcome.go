@@ -270,7 +270,7 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 		link := g.Links[r.linkOf[i]]
 		node, peer := int(p.Node), link.A+link.B-int(p.Node)
 		row := result.PortRow{Port: int32(i), Name: r.PortName(int32(i)), Node: g.Nodes[node].Name, Peer: g.Nodes[peer].Name,
-			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: p.TxBytes, Frames: p.TxFrames,
+			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: n.Sent(int32(i)), Frames: p.TxFrames,
 			Marks: st.Marks, Drops: st.Drops + st.Lost, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
 			Paused: int64(n.PausedFor(int32(i)))}
 		for c := range 8 {
@@ -283,7 +283,7 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 			s.QueuePeak = max(s.QueuePeak, row.QueuePeak)
 		}
 		t.Ports = append(t.Ports, row)
-		util := float64(unit.Serialize(unit.Bytes(p.TxBytes), link.Rate)) / float64(end)
+		util := float64(unit.Serialize(unit.Bytes(row.WireBytes), link.Rate)) / float64(end)
 		loads = append(loads, load{int32(i), util})
 		up.Mean += util
 		if p.TxBytes == 0 {

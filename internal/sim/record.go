@@ -58,9 +58,12 @@ func (x *rates) take(n *Network) {
 
 // queuePairs fills the tables of queue pairs and of the ports they went through.
 func (r *Run) queuePairs(t *result.Tables) {
-	messages := make([]int64, r.Hosts.Conns())
+	messages, packets := make([]int64, r.Hosts.Conns()), make([]int64, r.Hosts.Conns())
+	mtu := unit.Bytes(r.Host.RC.MTU)
 	for i := range r.Hosts.Messages {
-		messages[r.Hosts.Messages[i].Conn]++
+		m := &r.Hosts.Messages[i]
+		messages[m.Conn]++
+		packets[m.Conn] += int64(max(1, (m.Bytes+mtu-1)/mtu))
 	}
 	for c := range messages {
 		src, dst := r.Hosts.Peers(int32(c))
@@ -72,7 +75,10 @@ func (r *Run) queuePairs(t *result.Tables) {
 		t.QPs = append(t.QPs, row)
 	}
 	r.Net.Waits.Each(func(w fabric.Wait) {
-		t.Paths = append(t.Paths, result.PathRow{QP: w.QP, Port: w.Port, Packets: 16 * int64(w.Samples), Wait: 16 * int64(w.Total), QueuePeak: int64(w.MaxQueue)})
+		// Every sixteenth packet was looked at, but no more crossed the port than there are.
+		n := min(16*int64(w.Samples), packets[w.QP]+r.Hosts.Retransmitted(w.QP))
+		t.Paths = append(t.Paths, result.PathRow{QP: w.QP, Port: w.Port, Packets: n,
+			Wait: int64(float64(w.Total) / float64(max(w.Samples, 1)) * float64(n)), QueuePeak: int64(w.MaxQueue)})
 	})
 	slices.SortFunc(t.Paths, func(a, b result.PathRow) int {
 		if a.QP != b.QP {

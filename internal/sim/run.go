@@ -144,6 +144,7 @@ func (r *Run) Go(watch Observer) error {
 		}
 	}
 	q.Push(r.sampler.interval, kindSample, 0, 0)
+	r.onSend = r.sampler.wake
 	r.Begin()
 	r.stop = r.left == 0
 	for next := q.Popped() + observeEvery; !r.stop; {
@@ -190,11 +191,7 @@ func (r *Run) progress() Progress {
 func (r *Run) event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
-		r.sampler.take()
-		// The sampler alone must not keep a dead run alive.
-		if !r.Net.Idle() {
-			r.Net.Q.Push(r.Net.Q.Now()+r.sampler.interval, kindSample, 0, 0)
-		}
+		r.sampler.due(e.A, r.flying == 0 && r.Net.InUse() == 0)
 	case kindBreak:
 		r.Break(int(e.A))
 	case kindReroute:

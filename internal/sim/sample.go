@@ -7,10 +7,13 @@ import (
 
 // sampler turns port counters into a time series. It starts fine and doubles
 // its interval, merging what it has, whenever the table would grow beyond its
-// limit, so a run of any length fits.
+// limit, so a run of any length fits. While nothing is under way it looks less and
+// less often, so that an hour of computing costs two dozen looks.
 type sampler struct {
 	net      *Network
 	interval unit.Time
+	wait     unit.Time // until the next look; above interval while nothing is under way
+	turn     int32     // samples scheduled for an earlier turn are void
 	began    unit.Time
 	rows     []result.LinkRow
 	lastTx   []int64
@@ -22,10 +25,42 @@ type sampler struct {
 
 func newSampler(n *Network, interval unit.Time, limit int) *sampler {
 	ports := len(n.Net.Ports)
-	return &sampler{net: n, interval: interval, lastTx: make([]int64, ports), lastPau: make([]unit.Time, ports), lastMark: make([]int64, ports), limit: max(limit, 4*ports)}
+	return &sampler{net: n, interval: interval, wait: interval, lastTx: make([]int64, ports),
+		lastPau: make([]unit.Time, ports), lastMark: make([]int64, ports), limit: max(limit, 4*ports)}
 }
 
-// take closes the interval that ends now.
+// due takes the sample of a turn and schedules the next; quiet says that nothing is
+// under way.
+func (s *sampler) due(turn int32, quiet bool) {
+	if turn != s.turn {
+		return
+	}
+	s.take()
+	switch {
+	case !quiet:
+		s.wait = s.interval
+	case s.wait < unit.Never/4:
+		s.wait *= 2
+	}
+	// The sampler alone must not keep a dead run alive.
+	if !s.net.Net.Idle() {
+		s.net.Net.Q.Push(s.net.Net.Q.Now()+s.wait, kindSample, s.turn, 0)
+	}
+}
+
+// wake ends a long wait: something is about to be sent.
+func (s *sampler) wake() {
+	if s.wait <= s.interval {
+		return
+	}
+	s.take()
+	s.turn, s.wait = s.turn+1, s.interval
+	now := s.net.Net.Q.Now()
+	s.net.Net.Q.Push(now-now%s.interval+s.interval, kindSample, s.turn, 0)
+}
+
+// take closes the interval that ends now. No row has more bytes than its time
+// allows: a byte that is half out counts in the next.
 func (s *sampler) take() {
 	now := s.net.Net.Q.Now()
 	if now == s.began {
@@ -33,13 +68,15 @@ func (s *sampler) take() {
 	}
 	for i := range s.net.Net.Ports {
 		p := &s.net.Net.Ports[i]
-		tx, paused, marks := p.TxBytes, s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
-		if tx == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
+		paused, marks := s.net.Net.PausedFor(int32(i)), s.net.Net.Stats[i].Marks
+		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
 			continue
 		}
+		bytes := min(s.net.Net.Sent(int32(i))-s.lastTx[i], int64(unit.InTime(p.Rate, now-s.began)))
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began), Port: int32(i),
-			Bytes: tx - s.lastTx[i], Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]), Marks: marks - s.lastMark[i]})
-		s.lastTx[i], s.lastPau[i], s.lastMark[i] = tx, paused, marks
+			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]), Marks: marks - s.lastMark[i]})
+		s.lastTx[i] += bytes
+		s.lastPau[i], s.lastMark[i] = paused, marks
 	}
 	s.rates.take(s.net)
 	s.began = now

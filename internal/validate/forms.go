@@ -108,6 +108,21 @@ func collectives() ([]Row, error) {
 		rows = append(rows, Row{Claim: fmt.Sprintf("its bus bandwidth over %d ranks stays below line rate, GB/s", n), Source: "nccl-tests PERFORMANCE.md",
 			Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9), Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound && c.BusBW > 0.9*c.Bound})
 	}
+	r, err := finish(`
+name: channels
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpus: 8, nics: 8}
+cc: {algorithm: none}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring, channels: 8}}}
+`)
+	if err != nil {
+		return nil, err
+	}
+	s, _, _ := r.Outcome("")
+	c := s.Collectives[0]
+	rows = append(rows, within("bound of an all-reduce over 2 x 8 GPUs with 8 channels, GB/s", "nccl-tests PERFORMANCE.md: 8 NICs of 50 GB/s", 400, c.Bound/1e9, 0.001, "%.2f"),
+		Row{Claim: "its bus bandwidth stays below that, GB/s", Source: "nccl-tests PERFORMANCE.md", Expected: fmt.Sprintf("<= %.2f", c.Bound/1e9),
+			Ours: fmt.Sprintf("%.2f", c.BusBW/1e9), Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound})
 	return rows, nil
 }
 

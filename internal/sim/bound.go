@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// bound returns the bus bandwidth at which the fullest of a collective's NICs and
+// NVLink pipes would be busy all the time, and which of the two kinds that is. It
+// looks at the transfers that the collective is made of, so that it holds for rings
+// over one NIC of a server or over all of them, for trees and for plain flows.
+func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
+	r := b.run
+	b.touched = b.touched[:0]
+	for _, i := range ops {
+		o := &r.DAG.Ops[i]
+		src, dst := int(o.Rank), int(o.Peer)
+		if r.local(src, dst) {
+			b.add(b.nvlink, src, dst, o.Bytes)
+			continue
+		}
+		if relay := r.relay(src, dst); relay != src {
+			b.add(b.nvlink, src, relay, o.Bytes)
+			src = relay
+		}
+		b.add(0, r.Graph.NICOf[src], r.Graph.NICOf[dst], o.Bytes)
+	}
+	longest, why := unit.Time(0), ""
+	for _, x := range b.touched {
+		kind, rate := "NVLink", r.NVLink.Rate
+		if int(x)/2 < b.nvlink {
+			kind, rate = "NIC", r.nicRate(int(x)/2)
+		}
+		if t := unit.Serialize(b.load[x], rate); t > longest || t == longest && kind == "NIC" {
+			longest, why = t, kind
+		}
+		b.load[x] = 0
+	}
+	if longest == 0 {
+		return 0, why
+	}
+	return float64(c.Bytes) / longest.Seconds() * c.Kind.BusFactor(len(c.Ranks)), why
+}
+
+// bounds is room to add up what a collective moves through each pipe: two per
+// NIC, out and in, and from nvlink on two per GPU.
+type bounds struct {
+	run     *Run
+	nvlink  int
+	load    []unit.Bytes
+	touched []int32
+}
+
+func newBounds(r *Run) *bounds {
+	n := len(r.Graph.NICs)
+	return &bounds{run: r, nvlink: n, load: make([]unit.Bytes, 2*(n+r.Graph.TotalGPUs()))}
+}
+
+// add books a transfer between two pipes, counted from base.
+func (b *bounds) add(base, from, to int, bytes unit.Bytes) {
+	for _, x := range []int{2 * (base + from), 2*(base+to) + 1} {
+		if b.load[x] == 0 && bytes > 0 {
+			b.touched = append(b.touched, int32(x))
+		}
+		b.load[x] += bytes
+	}
+}
+
+// nicRate is the rate of all ports of a NIC.
+func (r *Run) nicRate(nic int) (rate unit.Rate) {
+	for _, l := range r.Graph.NICs[nic].Links {
+		rate += r.Graph.Links[l].Rate
+	}
+	return rate
+}
+
+// byCollective lists the transfers of each collective.
+func (r *Run) byCollective() func(coll int) []int32 {
+	first := make([]int32, len(r.DAG.Colls)+1)
+	for i := range r.DAG.Ops {
+		if o := &r.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+			first[o.Coll+1]++
+		}
+	}
+	for c := range r.DAG.Colls {
+		first[c+1] += first[c]
+	}
+	ops, at := make([]int32, first[len(r.DAG.Colls)]), append([]int32(nil), first...)
+	for i := range r.DAG.Ops {
+		if o := &r.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+			ops[at[o.Coll]] = int32(i)
+			at[o.Coll]++
+		}
+	}
+	return func(c int) []int32 { return ops[first[c]:first[c+1]] }
+}
