@@ -99,7 +99,7 @@ func TestLabFRR(t *testing.T) {
 	}
 	out, err := exec.Command("tshark", "-r", filepath.Join(dir, "lab-rank2.pcapng"), "-Y", "ip.dsfield.ecn==3 || infiniband.bth.opcode==0x81", "-T", "fields",
 		"-e", "ip.src", "-e", "ip.dsfield.ecn", "-e", "ip.dsfield.dscp", "-e", "infiniband.bth.opcode").Output()
-	if err != nil || !strings.Contains(string(out), "10.0.0.3\t3\t26\t") || !strings.Contains(string(out), "10.0.0.5\t0\t48\t129") {
+	if err != nil || !strings.Contains(string(out), "10.0.0.3\t3\t24\t") || !strings.Contains(string(out), "10.0.0.5\t0\t48\t129") {
 		t.Errorf("tshark: %v\n%.400s", err, out)
 	}
 	// Rank 1 crosses the uplinks.

@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("exit %d: %s, want %q", code, errs, want)
 		}
 	}
-	for want, args := range map[string][]string{"expected a folder": {page}, "invalid port": {dir, "--port", "99999"}, "missing port": {dir, "--listen", "nonsense"}} {
+	for want, args := range map[string][]string{"expected a folder": {page}, "between 0 and 65535": {dir, "--port", "99999"}, "missing port": {dir, "--listen", "nonsense"}} {
 		if code, _, errs := call(t, append([]string{"serve"}, args...)...); code != exitInput || !strings.Contains(errs, want) {
 			t.Errorf("serve: exit %d: %s, want %q", code, errs, want)
 		}
