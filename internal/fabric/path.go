@@ -1,27 +1,34 @@
 package fabric
 
-import (
-	"slices"
-
-	"railyard/internal/route"
-)
+import "slices"
 
 // maxHops bounds a path that is followed.
 const maxHops = 16
 
-// Path returns by which ports of switches packets go that a host sends out of one of its
-// ports to a NIC, hop by hop, by the tables as they stand. With ECMP that is one port a
-// hop; balanced asks for all ports that are equally near, and so does a policy that
-// chooses anew on the way.
-func (n *Net) Path(port, dst int32, loc uint16, hash uint32, balanced bool) (hops [][]int32) {
+// Path returns the ports of switches by which packets go that a host sends out of one of
+// its ports to a NIC, where hashing decides, by the tables as they stand.
+func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
+	p := &Packet{Dst: dst, Loc: loc, Hash: hash}
+	for node := n.node[n.Ports[port].Peer]; n.Sw[node].Spec != nil && len(ports) < maxHops; node = n.node[n.Ports[port].Peer] {
+		if port = n.route(0, &n.forward[node], node, p); port < 0 {
+			break
+		}
+		ports = append(ports, port)
+	}
+	return ports
+}
+
+// Choices returns hop by hop all ports of switches that are equally near to a NIC, from
+// the switch on to which a host's port leads.
+func (n *Net) Choices(port, dst int32, loc uint16) (hops [][]int32) {
 	at := []int32{n.node[n.Ports[port].Peer]}
-	for range maxHops {
+	for len(hops) < maxHops {
 		var out, next []int32
 		for _, node := range at {
-			out = n.toward(out, node, dst, loc, hash, balanced)
+			out = n.toward(out, node, dst, loc)
 		}
 		if len(out) == 0 {
-			return hops
+			break
 		}
 		slices.Sort(out)
 		out = slices.Compact(out)
@@ -30,25 +37,17 @@ func (n *Net) Path(port, dst int32, loc uint16, hash uint32, balanced bool) (hop
 			next = append(next, n.node[n.Ports[p].Peer])
 		}
 		slices.Sort(next)
-		if at = slices.Compact(next); n.Sw[at[0]].Spec == nil { // the host
-			return hops
-		}
+		at = slices.Compact(next)
 	}
 	return hops
 }
 
-// toward appends the ports by which a switch forwards.
-func (n *Net) toward(out []int32, node, dst int32, loc uint16, hash uint32, balanced bool) []int32 {
+// toward appends the ports among which a switch may choose.
+func (n *Net) toward(out []int32, node, dst int32, loc uint16) []int32 {
+	if n.Sw[node].Spec == nil { // the host
+		return out
+	}
 	f := &n.forward[node]
-	if n.Sw[node].Spec == nil {
-		return out
-	}
-	if f.policy == route.ECMP && !balanced {
-		if p := n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash}); p >= 0 {
-			out = append(out, p)
-		}
-		return out
-	}
 	code := n.tables.fwd[f.fwd+int32(loc)]
 	if code >= 0 {
 		g := n.tables.groups[f.groups+int32(code)]

@@ -320,14 +320,20 @@ func (h *Hosts) Held(c int32) unit.Time {
 // Port returns the port by which a connection sends.
 func (h *Hosts) Port(c int32) int32 { return h.senders[c].port }
 
-// Path returns the ports by which a connection's packets go, hop by hop, from the NIC's
-// own unless they take turns there; balanced as if load balancing were perfect, from the
-// first switch on, with all ports that it may choose among.
-func (h *Hosts) Path(c int32, balanced bool) [][]int32 {
+// Path returns the ports by which a connection's packets go where hashing decides, from
+// the NIC's own unless they take turns there.
+func (h *Hosts) Path(c int32) []int32 {
 	s := &h.senders[c]
-	hops := h.Net.Path(s.port, s.dst, s.loc, s.hash, balanced)
-	if balanced || s.sprayed {
-		return hops
+	ports := h.Net.Path(s.port, s.dst, s.loc, s.hash)
+	if s.sprayed {
+		return ports
 	}
-	return append([][]int32{{s.port}}, hops...)
+	return append([]int32{s.port}, ports...)
+}
+
+// Choices returns hop by hop the ports of switches among which a connection's packets
+// could go.
+func (h *Hosts) Choices(c int32) [][]int32 {
+	s := &h.senders[c]
+	return h.Net.Choices(s.port, s.dst, s.loc)
 }

@@ -94,6 +94,12 @@ type Causes struct {
 	SharedNIC int64 `json:"shared_nic_ps"`
 }
 
+// Add adds what a collective lost.
+func (c *Causes) Add(r *CollectiveRow) {
+	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held, c.Collision+r.Collision, c.Oversub+r.Oversub
+	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans, c.SharedNIC+r.SharedNIC
+}
+
 // Collective sums up the instances of one collective.
 type Collective struct {
 	Name      string  `json:"name"`

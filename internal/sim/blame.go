@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/fabric"
 	"railyard/internal/result"
@@ -38,18 +39,18 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	msg, met := &b.Hosts.Messages[p.message], &b.troubles.all[p.message]
 	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll, wire: b.wireBytes(msg.Bytes)}
 	src, dst := b.Hosts.Peers(msg.Conn)
-	nic, others := b.demandOf(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)
+	nic, others := b.atNIC(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)
 	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.nicRate(src))))
 	b.spare -= whole
 	row.Ideal += int64(whole)
 	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
 	beyond = a.lost
-	in, _ := b.demandOf(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
-	path := &b.path[msg.Conn]
+	in, _ := b.atNIC(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
+	balanced, chosen := b.between(msg.Conn, w)
 	levels := [...]struct {
 		to *int64
 		demand
-	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.Oversub, b.busiest(path.balanced, w)}, {&row.Collision, b.busiest(path.hashed, w)}}
+	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.Oversub, balanced}, {&row.Collision, chosen}}
 	reached, top, again := own.line+whole, 0, unit.Time(0)
 	for i, l := range levels {
 		a.book(l.to, l.fair-reached, l.port, l.flows)
@@ -97,15 +98,13 @@ func (b *blamer) cableOf(nic int32) int32 {
 // at which port longest. A pause whose root is on the path itself costs nothing beside:
 // that link is busy all the while.
 func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
-	own := map[int32]bool{}
-	for _, ports := range b.Hosts.Path(conn, false) {
-		for _, p := range ports {
-			own[p] = true
-		}
+	_, dst := b.Hosts.Peers(conn)
+	own := func(root int32) bool {
+		return root == b.cableOf(dst) || slices.Contains(b.path[conn].ports, root)
 	}
 	at := func(p int32) (sum unit.Time) {
 		for _, s := range b.pauses.within(p, w.from, w.to) {
-			if !own[b.pauses.root(s.cause, s.from)] {
+			if !own(b.pauses.root(s.cause, s.from)) {
 				sum += min(s.to, w.to) - max(s.from, w.from)
 			}
 		}

@@ -20,11 +20,12 @@ type blamer struct {
 	pauses  pauseIndex
 	flows   map[int32]int // queue pairs that waited at a port
 	senders map[int32]map[int32]bool
-	ops     [][2]int  // by collective: its first operation and the one behind its last
-	first   []int32   // by operation: its first message, -1 for none
-	next    []int32   // by message: the operation's next one
-	earlier bool      // the transfer that lost most was slow because of what its queue pair met before
-	shared  int       // flows at the port where it lost most
+	ops     [][2]int // by collective: its first operation and the one behind its last
+	first   []int32  // by operation: its first message, -1 for none
+	next    []int32  // by message: the operation's next one
+	earlier bool     // the transfer that lost most was slow because of what its queue pair met before
+	shared  int      // flows at the port where it lost most
+	loads   *collLoads
 	spare   unit.Time // what of its time at line rate the chain's own bytes do not take
 }
 
@@ -41,6 +42,7 @@ func (r *Run) newBlamer() *blamer {
 			b.senders[w.Port][src] = true
 		}
 	})
+	b.loads = b.newCollLoads()
 	b.ops = make([][2]int, len(r.DAG.Colls))
 	for i := range b.first {
 		b.first[i] = -1
@@ -203,6 +205,8 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 		t = p.from
 	}
 	row.Late += int64(max(t-from, 0))
+	f := b.floorOf(c)
+	b.limit(&row, unit.Time(row.End-row.Start), &f)
 	row.Why = b.explain(&row)
 	return row
 }
@@ -276,22 +280,36 @@ func (b *blamer) step(last int32) *result.Causes {
 			spare[o.Coll] -= b.measure(p).line
 		}
 	}
-	sum, row := &result.Causes{}, &result.CollectiveRow{}
+	sum, rows, took := &result.Causes{}, map[int32]*result.CollectiveRow{}, map[int32]unit.Time{}
+	var order []int32
 	next := int32(-1) // the collective of what came after
 	for _, p := range chain {
-		switch o := &b.DAG.Ops[p.op]; {
+		o := &b.DAG.Ops[p.op]
+		c := o.Coll
+		if b.synchronises(o, next) {
+			c = next
+		}
+		row := rows[c]
+		if row == nil {
+			row = &result.CollectiveRow{}
+			rows[c], order = row, append(order, c)
+		}
+		switch took[c] += p.to - p.from; {
 		case !o.Compute():
-			b.spare = spare[o.Coll]
+			b.spare = spare[c]
 			b.transfer(row, p, unit.Never)
-			spare[o.Coll] = b.spare
-		case b.synchronises(o, next):
+			spare[c] = b.spare
+		case c >= 0:
 			row.Latency += int64(p.to - p.from)
 		default:
 			sum.Compute += int64(p.to - p.from)
 		}
-		next = b.DAG.Ops[p.op].Coll
+		next = o.Coll
 	}
-	sum.Ideal, sum.Latency, sum.Held, sum.Collision, sum.Oversub = row.Ideal, row.Latency, row.Held, row.Collision, row.Oversub
-	sum.Incast, sum.Pause, sum.Retrans, sum.SharedNIC = row.Incast, row.Pause, row.Retrans, row.SharedNIC
+	for _, c := range order {
+		row, f := rows[c], b.floorOf(c)
+		b.limit(row, took[c], &f)
+		sum.Add(row)
+	}
 	return sum
 }

@@ -3,6 +3,9 @@ package sim
 import (
 	"sort"
 
+	"railyard/internal/fabric"
+	"railyard/internal/route"
+	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -15,25 +18,42 @@ type sharing struct {
 	prev  []int32     // by message: the one before it on its queue pair, -1 for none
 	byQP  [][]int32   // messages in order
 
-	bySender, byReceiver [][]int32 // queue pairs, by NIC
-	links                []resource
-	linkOf               map[string]int32 // by ports
-	balanced             map[[2]int32][]int32
-	path                 []pathOfQP // by queue pair, once asked for
+	bySender, byReceiver [][]int32    // queue pairs, by NIC
+	path                 []pathOfQP   // by queue pair
+	single               []bool       // by link: a NIC's only one
+	carried              []users      // by port between switches, or of a NIC with several
+	routes               []routeUsers // pairs of switches
+	routeOf              map[[2]int32]int32
+	sets                 []portSet
+	setOf                map[string]int32
 	latency              map[[2]int32]pathCost
 }
 
-// resource is a link, or several that load balancing may choose among.
-type resource struct {
-	rate unit.Rate
-	port int32 // one of them
-	qps  []int32
+// users are the queue pairs that a port carries.
+type users struct {
+	qps    []int32
+	shares []float64 // how much of each one's bytes; nil: all
 }
 
 // pathOfQP is what a queue pair's packets cross.
 type pathOfQP struct {
-	hashed   []int32 // links by number, one port each
-	balanced []int32 // all that are equally near
+	ports  []int32 // that hashing, or what it waited at, put it on
+	shares []float64
+	route  int32
+}
+
+// routeUsers are the queue pairs between two switches, and the sets of ports that are
+// equally near, hop by hop.
+type routeUsers struct {
+	qps  []int32
+	sets []int32
+}
+
+// portSet is ports that load balancing may choose among.
+type portSet struct {
+	rate   unit.Rate
+	port   int32   // one of them
+	routes []int32 // that use it
 }
 
 type pathCost struct {
@@ -42,10 +62,10 @@ type pathCost struct {
 }
 
 func (r *Run) newSharing() *sharing {
-	n := len(r.Hosts.Messages)
-	s := &sharing{Run: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, r.Hosts.Conns()),
-		bySender: make([][]int32, len(r.Graph.NICs)), byReceiver: make([][]int32, len(r.Graph.NICs)),
-		linkOf: map[string]int32{}, balanced: map[[2]int32][]int32{}, path: make([]pathOfQP, r.Hosts.Conns()), latency: map[[2]int32]pathCost{}}
+	n, qps := len(r.Hosts.Messages), r.Hosts.Conns()
+	s := &sharing{Run: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps), path: make([]pathOfQP, qps),
+		bySender: make([][]int32, len(r.Graph.NICs)), byReceiver: make([][]int32, len(r.Graph.NICs)), carried: make([]users, len(r.Net.Ports)), single: make([]bool, len(r.Graph.Links)),
+		routeOf: map[[2]int32]int32{}, setOf: map[string]int32{}, latency: map[[2]int32]pathCost{}}
 	for m := range r.Hosts.Messages {
 		msg := &r.Hosts.Messages[m]
 		s.began[m], s.prev[m] = msg.Posted, -1
@@ -55,12 +75,94 @@ func (r *Run) newSharing() *sharing {
 		}
 		s.byQP[msg.Conn] = append(s.byQP[msg.Conn], int32(m))
 	}
-	for c := range s.byQP {
-		src, dst := r.Hosts.Peers(int32(c))
-		s.bySender[src], s.byReceiver[dst] = append(s.bySender[src], int32(c)), append(s.byReceiver[dst], int32(c))
-		s.path[c] = s.follow(int32(c), dst)
+	for _, nic := range r.Graph.NICs {
+		if len(nic.Links) == 1 {
+			s.single[nic.Links[0]] = true
+		}
+	}
+	for c := range int32(qps) {
+		src, dst := r.Hosts.Peers(c)
+		s.bySender[src], s.byReceiver[dst] = append(s.bySender[src], c), append(s.byReceiver[dst], c)
+		s.path[c].route = s.enroute(c, dst)
+		if s.LB == route.ECMP {
+			s.hashed(c)
+		}
+	}
+	if s.LB != route.ECMP {
+		s.waited()
 	}
 	return s
+}
+
+// only reports that a port is at either end of a NIC's only cable, which counts with the
+// NIC.
+func (s *sharing) only(port int32) bool { return s.single[s.linkOf[port]] }
+
+// hashed enters a queue pair at the ports on which hashing puts it.
+func (s *sharing) hashed(c int32) {
+	p := &s.path[c]
+	for _, port := range s.Hosts.Path(c) {
+		if !s.only(port) {
+			p.ports = append(p.ports, port)
+			s.carried[port].qps = append(s.carried[port].qps, c)
+		}
+	}
+}
+
+// waited enters queue pairs that choose their paths anew at the ports where their packets
+// queued, with the share of their bytes that did.
+func (s *sharing) waited() {
+	s.Net.Waits.Each(func(w fabric.Wait) {
+		if s.only(w.Port) {
+			return
+		}
+		bytes := unit.Bytes(0)
+		for _, m := range s.byQP[w.QP] {
+			bytes += s.wireBytes(s.Hosts.Messages[m].Bytes)
+		}
+		queued := 16 * unit.Bytes(w.Samples) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
+		share := min(1, float64(queued)/float64(bytes))
+		p, u := &s.path[w.QP], &s.carried[w.Port]
+		p.ports, p.shares = append(p.ports, w.Port), append(p.shares, share)
+		u.qps, u.shares = append(u.qps, w.QP), append(u.shares, share)
+	})
+}
+
+// enroute enters a queue pair at the way between its first and its last switch.
+func (s *sharing) enroute(c, dst int32) int32 {
+	key := [2]int32{s.Net.Ports[s.Net.Ports[s.Hosts.Port(c)].Peer].Node, int32(s.Paths.Locator[dst])}
+	at, ok := s.routeOf[key]
+	if !ok {
+		at = int32(len(s.routes))
+		s.routeOf[key] = at
+		var sets []int32
+		for _, ports := range s.Hosts.Choices(c) {
+			if s.Graph.Nodes[s.Net.Ports[s.Net.Ports[ports[0]].Peer].Node].Role != topo.Host {
+				sets = append(sets, s.set(ports, at))
+			}
+		}
+		s.routes = append(s.routes, routeUsers{sets: sets})
+	}
+	s.routes[at].qps = append(s.routes[at].qps, c)
+	return at
+}
+
+// set numbers a set of ports that a route uses.
+func (s *sharing) set(ports []int32, user int32) int32 {
+	key := make([]byte, 0, 4*len(ports))
+	rate := unit.Rate(0)
+	for _, p := range ports {
+		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
+		rate += s.Net.Rate(p)
+	}
+	at, ok := s.setOf[string(key)]
+	if !ok {
+		at = int32(len(s.sets))
+		s.setOf[string(key)] = at
+		s.sets = append(s.sets, portSet{rate: rate, port: ports[0]})
+	}
+	s.sets[at].routes = append(s.sets[at].routes, user)
+	return at
 }
 
 // done is when a message had arrived, or now.
@@ -69,56 +171,6 @@ func (s *sharing) done(m int32) unit.Time {
 		return d
 	}
 	return s.Net.Q.Now()
-}
-
-// follow finds the links that a queue pair uses beside its NICs, and enters it there.
-func (s *sharing) follow(c, dst int32) (p pathOfQP) {
-	src, _ := s.Hosts.Peers(c)
-	from, to := s.Graph.NICs[src], s.Graph.NICs[dst]
-	sender, host := int32(s.Graph.Hosts[from.Host]), int32(s.Graph.Hosts[to.Host])
-	for _, ports := range s.Hosts.Path(c, false) {
-		// A NIC's only cable counts with the NIC.
-		here, there := s.Net.Ports[ports[0]].Node, s.Net.Ports[s.Net.Ports[ports[0]].Peer].Node
-		if len(ports) == 1 && (here != sender || len(from.Links) > 1) && (there != host || len(to.Links) > 1) {
-			p.hashed = append(p.hashed, s.link(ports))
-		}
-	}
-	key := [2]int32{s.Net.Ports[s.Net.Ports[s.Hosts.Port(c)].Peer].Node, int32(s.Paths.Locator[dst])}
-	sets, ok := s.balanced[key]
-	if !ok {
-		for _, ports := range s.Hosts.Path(c, true) {
-			if s.Net.Ports[s.Net.Ports[ports[0]].Peer].Node != host {
-				sets = append(sets, s.link(ports))
-			}
-		}
-		s.balanced[key] = sets
-	}
-	p.balanced = sets
-	for _, list := range [][]int32{p.hashed, p.balanced} {
-		for _, l := range list {
-			if q := s.links[l].qps; len(q) == 0 || q[len(q)-1] != c {
-				s.links[l].qps = append(q, c)
-			}
-		}
-	}
-	return p
-}
-
-// link numbers a set of ports.
-func (s *sharing) link(ports []int32) int32 {
-	key := make([]byte, 0, 4*len(ports))
-	rate := unit.Rate(0)
-	for _, p := range ports {
-		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-		rate += s.Net.Rate(p)
-	}
-	l, ok := s.linkOf[string(key)]
-	if !ok {
-		l = int32(len(s.links))
-		s.linkOf[string(key)] = l
-		s.links = append(s.links, resource{rate: rate, port: ports[0]})
-	}
-	return l
 }
 
 // cost is a path's slowest rate and the latency beyond it.
@@ -161,22 +213,31 @@ type cargo struct {
 	qps   int
 }
 
-// sent sums up what queue pairs sent in a message's window. Fair sharing gives none of
-// them more than the message's own, but older messages of that one go first.
-func (s *sharing) sent(qps []int32, w *window) (sum cargo) {
-	mine := s.Hosts.Messages[w.message].Conn
-	for _, c := range qps {
-		one := s.sentBy(c, w)
-		if one.real == 0 {
-			continue
-		}
-		if one.all = one.real; one.all > w.wire && c != mine {
-			one.same, one.all = unit.Bytes(float64(one.same)*float64(w.wire)/float64(one.all)), w.wire
-		}
-		sum.all, sum.same, sum.real, sum.again = sum.all+one.all, sum.same+one.same, sum.real+one.real, sum.again+one.again
-		sum.qps++
+// add counts what a queue pair sent in a message's window, with the share of it that
+// counts. Fair sharing gives none more than the message's own, but older messages of that
+// one go first.
+func (x *cargo) add(one cargo, share float64, w *window, mine bool) {
+	if one.real == 0 {
+		return
 	}
-	return sum
+	part := func(b unit.Bytes, of float64) unit.Bytes { return unit.Bytes(float64(b) * of) }
+	x.real, x.again = x.real+part(one.real, share), x.again+part(one.again, share)
+	if one.real > w.wire && !mine {
+		share *= float64(w.wire) / float64(one.real)
+	}
+	x.all, x.same = x.all+part(one.real, share), x.same+part(one.same, share)
+	x.qps++
+}
+
+// sent sums up what queue pairs sent in a message's window.
+func (s *sharing) sent(sum *cargo, qps []int32, shares []float64, w *window) {
+	for i, c := range qps {
+		share := 1.0
+		if shares != nil {
+			share = shares[i]
+		}
+		sum.add(s.sentBy(c, w), share, w, c == s.Hosts.Messages[w.message].Conn)
+	}
 }
 
 // sentBy is what one queue pair sent in a window, each message at a steady pace.
@@ -213,22 +274,45 @@ type demand struct {
 	flows int
 }
 
-// demandOf sums up a link's.
-func (s *sharing) demandOf(qps []int32, rate unit.Rate, port int32, w *window) (d demand, others cargo) {
-	others = s.sent(qps, w)
-	d = demand{fair: unit.Serialize(w.wire+others.all, rate), real: unit.Serialize(w.wire+others.real, rate),
-		again: unit.Serialize(s.resent(w.message)+others.again, rate), port: port, flows: others.qps + 1}
-	return d, others
+// demand sums up what a link took in a message's window, with so much of its own.
+func (s *sharing) demand(others *cargo, share float64, rate unit.Rate, port int32, w *window) demand {
+	own, again := unit.Bytes(float64(w.wire)*share), unit.Bytes(float64(s.resent(w.message))*share)
+	return demand{fair: unit.Serialize(own+others.all, rate), real: unit.Serialize(own+others.real, rate),
+		again: unit.Serialize(again+others.again, rate), port: port, flows: others.qps + 1}
 }
 
-// busiest is the demand of the links that took longest.
-func (s *sharing) busiest(links []int32, w *window) (top demand) {
-	top.port = -1
-	for _, l := range links {
-		r := &s.links[l]
-		if d, _ := s.demandOf(r.qps, r.rate, r.port, w); top.port < 0 || d.real > top.real {
-			top = d
+// atNIC is the demand at a NIC, for what it sends or receives.
+func (s *sharing) atNIC(qps []int32, rate unit.Rate, port int32, w *window) (demand, cargo) {
+	var others cargo
+	s.sent(&others, qps, nil, w)
+	return s.demand(&others, 1, rate, port, w), others
+}
+
+// between is the demand between switches: of the sets of ports that load balancing may
+// choose among, and of the ports that it chose, each the longest.
+func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {
+	balanced.port, chosen.port = -1, -1
+	path := &s.path[conn]
+	for _, at := range s.routes[path.route].sets {
+		var others cargo
+		set := &s.sets[at]
+		for _, r := range set.routes {
+			s.sent(&others, s.routes[r].qps, nil, w)
+		}
+		if d := s.demand(&others, 1, set.rate, set.port, w); d.real > balanced.real {
+			balanced = d
 		}
 	}
-	return top
+	for i, port := range path.ports {
+		var others cargo
+		u, share := &s.carried[port], 1.0
+		if u.shares != nil {
+			share = path.shares[i]
+		}
+		s.sent(&others, u.qps, u.shares, w)
+		if d := s.demand(&others, share, s.Net.Rate(port), port, w); d.real > chosen.real {
+			chosen = d
+		}
+	}
+	return balanced, chosen
 }

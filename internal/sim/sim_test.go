@@ -52,7 +52,36 @@ func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *
 	}
 	invariants(t, r)
 	s, tab, _ := r.Outcome("test")
+	addsUp(t, r, s, tab)
 	return r, s, tab
+}
+
+// addsUp holds for what every run is said to have lost: the parts are not negative and
+// add up, of each collective to its time, of the chain to the step.
+func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
+	t.Helper()
+	for _, c := range tab.Collectives {
+		sum := int64(0)
+		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.Late} {
+			if sum += part; part < 0 {
+				t.Fatalf("a part is negative: %+v", c)
+			}
+		}
+		if sum != c.End-c.Start {
+			t.Fatalf("parts of %d make %d: %+v", c.End-c.Start, sum, c)
+		}
+	}
+	if c := s.Chain; c != nil && r.Done() {
+		sum := int64(0)
+		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC} {
+			if sum += part; part < 0 {
+				t.Fatalf("a part is negative: %+v", c)
+			}
+		}
+		if sum != s.StepTime {
+			t.Fatalf("parts of a step of %d make %d: %+v", s.StepTime, sum, c)
+		}
+	}
 }
 
 // invariants holds for every run that ended: accounting balances, every byte

@@ -125,6 +125,13 @@ server: {gpus: 2, nics: 2}
 workload: {traffic: {alltoall: {bytes: 32MiB}}}
 `
 
+// Eight servers a segment, two cables to the other one.
+const oversubscribed = `
+fabric: {kind: rail, hosts: 8, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 200Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {alltoall: {bytes: 8MiB}}}
+`
+
 const ring = `
 fabric: {kind: pod, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
@@ -188,7 +195,7 @@ func trials() (all []trial) {
 
 func rateTrials() (list []trial) {
 	for _, c := range []struct{ about, text string }{{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan},
-		{"all-to-all", toAll}, {"ring all-reduce", ring}, {"training step", training}} {
+		{"all-to-all", toAll}, {"all-to-all over an oversubscribed fabric", oversubscribed}, {"ring all-reduce", ring}, {"training step", training}} {
 		list = append(list,
 			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text, as: paper, without: uncontrolled, blamed: held},
 			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text, as: nic, without: uncontrolled, blamed: held})
@@ -208,6 +215,9 @@ func collisionTrials() []trial {
 		{claim: "all-to-all" + bare, text: toAll, as: uncontrolled, without: sprayed, blamed: collision},
 		{claim: "ring all-reduce" + both, text: ring, as: paper, without: sprayed, blamed: sum(collision, held)},
 		{claim: "ring all-reduce" + bare + " and its pauses", text: ring, as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
+		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring, as: with(uncontrolled, "lb=flowlet"), without: sprayed,
+			blamed: sum(collision, paused, again)},
+		{claim: "all-to-all with flowlets" + bare, text: toAll, as: with(uncontrolled, "lb=flowlet"), without: sprayed, blamed: collision},
 		{claim: "training step" + both, text: training, as: paper, without: sprayed, blamed: sum(collision, held)},
 		{claim: "training step" + bare, text: training, as: uncontrolled, without: sprayed, blamed: collision},
 	}
@@ -227,6 +237,8 @@ func pauseTrials() []trial {
 	return []trial{
 		{claim: "incast under PFC: pauses, while its receiver's cable is busy", text: fan, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
 		{claim: "a flow beside a paused incast: pauses", text: victim, as: uncontrolled, without: unlimited, blamed: paused},
+		{claim: "all-to-all over an oversubscribed fabric under PFC: pauses", text: oversubscribed, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "ring all-reduce under PFC: pauses", text: ring, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
 		{claim: "all-to-all under PFC: pauses", text: toAll, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
 	}
 }

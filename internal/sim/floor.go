@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"railyard/internal/coll"
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// floor is how long the busiest link of a collective needs for all that the collective
+// sends over it. Whoever ends last: no cause that is taken away makes it end sooner, so
+// pauses, held rates and losses cost no more than what it took beyond.
+type floor struct {
+	time  unit.Time
+	port  int32
+	flows int
+	cause func(*result.CollectiveRow) *int64
+}
+
+// loads sums up bytes by link, and remembers which links it has touched.
+type loads struct {
+	bytes   []float64
+	flows   []int
+	touched []int32
+}
+
+func newLoads(n int) *loads { return &loads{bytes: make([]float64, n), flows: make([]int, n)} }
+
+func (l *loads) add(at int32, b float64) {
+	if l.flows[at] == 0 {
+		l.touched = append(l.touched, at)
+	}
+	l.bytes[at] += b
+	l.flows[at]++
+}
+
+// each calls f for every link that was touched, and forgets them.
+func (l *loads) each(f func(at int32, bytes unit.Bytes, flows int)) {
+	for _, at := range l.touched {
+		f(at, unit.Bytes(l.bytes[at]), l.flows[at])
+		l.bytes[at], l.flows[at] = 0, 0
+	}
+	l.touched = l.touched[:0]
+}
+
+// collLoads are a collective's.
+type collLoads struct{ out, in, sets, ports *loads }
+
+func (b *blamer) newCollLoads() *collLoads {
+	return &collLoads{newLoads(len(b.Graph.NICs)), newLoads(len(b.Graph.NICs)), newLoads(len(b.sets)), newLoads(len(b.carried))}
+}
+
+// floorOf finds a collective's busiest link.
+func (b *blamer) floorOf(c int32) (top floor) {
+	top.port = -1
+	if c < 0 {
+		return top
+	}
+	l := b.loads
+	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
+		if b.DAG.Ops[i].Coll != c {
+			continue
+		}
+		for m := b.first[i]; m >= 0; m = b.next[m] {
+			b.load(l, m)
+		}
+	}
+	consider := func(d unit.Time, port int32, flows int, cause func(*result.CollectiveRow) *int64) {
+		if d > top.time {
+			top = floor{d, port, flows, cause}
+		}
+	}
+	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
+		to := func(r *result.CollectiveRow) *int64 { return &r.Ideal }
+		if b.DAG.Colls[c].Kind == coll.SendRecv {
+			to = func(r *result.CollectiveRow) *int64 { return &r.SharedNIC }
+		}
+		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, to)
+	})
+	l.in.each(func(nic int32, bytes unit.Bytes, flows int) {
+		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, func(r *result.CollectiveRow) *int64 { return &r.Incast })
+	})
+	l.sets.each(func(s int32, bytes unit.Bytes, flows int) {
+		consider(unit.Serialize(bytes, b.sets[s].rate), b.sets[s].port, flows, func(r *result.CollectiveRow) *int64 { return &r.Oversub })
+	})
+	l.ports.each(func(p int32, bytes unit.Bytes, flows int) {
+		consider(unit.Serialize(bytes, b.Net.Rate(p)), p, flows, func(r *result.CollectiveRow) *int64 { return &r.Collision })
+	})
+	return top
+}
+
+// load enters a message at the links it crosses.
+func (b *blamer) load(l *collLoads, m int32) {
+	msg := &b.Hosts.Messages[m]
+	wire := float64(b.wireBytes(msg.Bytes))
+	src, dst := b.Hosts.Peers(msg.Conn)
+	l.out.add(src, wire)
+	l.in.add(dst, wire)
+	path := &b.path[msg.Conn]
+	for _, s := range b.routes[path.route].sets {
+		l.sets.add(s, wire)
+	}
+	for i, p := range path.ports {
+		share := 1.0
+		if path.shares != nil {
+			share = path.shares[i]
+		}
+		l.ports.add(p, wire*share)
+	}
+}
+
+// limit gives back what a collective's row blames on pauses, held rates and losses beyond
+// what it took longer than its busiest link needs, and books that to the link.
+func (b *blamer) limit(row *result.CollectiveRow, took unit.Time, f *floor) {
+	avoidable := row.Pause + row.Held + row.Retrans
+	d := int64(f.time) - (int64(took) - avoidable)
+	if d <= 0 || f.time > took {
+		return
+	}
+	left := d
+	for _, part := range []*int64{&row.Pause, &row.Held} {
+		x := int64(float64(*part) * float64(d) / float64(avoidable))
+		*part -= x
+		left -= x
+	}
+	x := min(left, row.Retrans)
+	row.Retrans -= x
+	left -= x
+	to := f.cause(row)
+	if *to += d - left; *to >= max(row.Pause, row.Held, row.Retrans) {
+		row.Port, b.shared, b.earlier = f.port, f.flows, false
+	}
+}
