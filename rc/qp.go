@@ -165,10 +165,12 @@ type QP struct {
 	cur                  int32 // index in wrs of the request that next lies in
 	retries, rnrTries    uint8
 	state                State
-	special              uint8     // why mayAdvance must look closer
-	answerGap            bool      // lost READ data has been asked for again
-	dying                bool      // responder: a NAK that ends the connection waits behind READ data
-	progressAt           unit.Time // when una moved last or the first packet since was sent
+	special              uint8         // why mayAdvance must look closer
+	answerGap            bool          // lost READ data has been asked for again
+	dying                bool          // responder: a NAK that ends the connection waits behind READ data
+	goesOn               bool          // the next WRITE ONLY belongs to the same message
+	fault                roce.Syndrome // the NAK that ended the connection
+	progressAt           unit.Time     // when una moved last or the first packet since was sent
 	done                 []Completion
 	sel                  *selective // selective recovery; nil otherwise
 	rnrUntil             unit.Time  // specialRNR: not before
@@ -188,10 +190,8 @@ type QP struct {
 	Received uint64     // data packets taken, duplicates and drops not counted
 	out      []response // READ data and what must wait for it
 	reorder  reorderState
-	sendAt   int           // bytes of the current SEND that are in its receive
-	msgLen   int64         // bytes of the current WRITE so far announced
-	goesOn   bool          // the next WRITE ONLY belongs to the same message
-	fault    roce.Syndrome // the NAK that ended the connection
+	sendAt   int   // bytes of the current SEND that are in its receive
+	msgLen   int64 // bytes of the current WRITE so far announced
 	receives []Receive
 	received []Received
 	atomics  []atomicResult // the last ones, to answer repeats

@@ -141,11 +141,9 @@ func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 			}
 		}
 		q.msgVA, q.msgLeft = p.VA, int64(p.Len)
-		if !q.goesOn {
-			q.msgLen = 0
+		if !q.cfg.AlwaysReady {
+			q.announced(p)
 		}
-		q.msgLen += int64(p.Len)
-		q.goesOn = p.Op == roce.WriteOnly && p.Solicited
 		if q.inWrite = p.Op == roce.WriteFirst; !q.inWrite && uint32(p.Payload) != p.Len {
 			return roce.NakInvalid
 		}
@@ -171,6 +169,17 @@ func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
 		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
 	}
 	return 0
+}
+
+// announced adds up how long the WRITE is that a packet with a RETH belongs to:
+// for the receive that its immediate completes. Where every packet has one, the
+// solicited bit says that more of the same message follow.
+func (q *QP) announced(p *Packet) {
+	if !q.goesOn {
+		q.msgLen = 0
+	}
+	q.msgLen += int64(p.Len)
+	q.goesOn = p.Op == roce.WriteOnly && p.Solicited
 }
 
 // skip moves the expected sequence number on by n; a READ covers its responses.
