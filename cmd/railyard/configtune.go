@@ -20,6 +20,8 @@ import (
 	"railyard/internal/topo"
 	"railyard/internal/tune"
 	"railyard/unit"
+
+	"golang.org/x/sys/unix"
 )
 
 type configTuneCmd struct {
@@ -130,8 +132,15 @@ func (t *tuning) open() error {
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return &inputError{err}
 	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return &inputError{err}
+	}
+	t.file = f
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+		return &inputError{fmt.Errorf("another search is at work in %s; choose another --out", t.dir)}
+	}
 	var journal []byte
-	var err error
 	if !t.c.Force {
 		if journal, err = readBounded(path, 1<<30); err != nil && !os.IsNotExist(err) {
 			return &inputError{err}
@@ -143,17 +152,12 @@ func (t *tuning) open() error {
 			return &inputError{fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err)}
 		}
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return &inputError{err}
-	}
 	if err := f.Truncate(int64(keep)); err != nil {
 		return err
 	}
 	if _, err := f.Seek(int64(keep), 0); err != nil {
 		return err
 	}
-	t.file = f
 	if keep == 0 {
 		return t.journal(h)
 	}

@@ -31,12 +31,14 @@ func relativeTo(file, p string) string {
 	return filepath.Join(filepath.Dir(file), p)
 }
 
-// output is a file that appears under its name once it is whole: until then it is a
-// hidden one beside it.
+// output is a file that appears under its name once it is whole: until then it has no name,
+// so that nothing is left of a command that is killed, or, where the file system knows no
+// such files, a hidden one beside it.
 type output struct {
 	*os.File
 	path  string
 	force bool
+	bare  bool // it has no name yet
 }
 
 // create begins a file; an existing one is replaced with force only. A device or a pipe is
@@ -52,11 +54,14 @@ func create(path string, force bool) (*output, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &output{File: f}, err
 	}
+	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o644); err == nil {
+		return &output{os.NewFile(uintptr(fd), path), path, force, true}, nil
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return nil, &inputError{err}
 	}
-	return &output{f, path, force}, nil
+	return &output{f, path, force, false}, nil
 }
 
 // keep gives a whole file its name; without force a file that has come meanwhile stays.
@@ -64,17 +69,24 @@ func (o *output) keep() error {
 	if o.path == "" {
 		return o.Close()
 	}
-	err := errors.Join(o.Chmod(0o644), o.Close())
+	hidden, err := o.Name(), error(nil)
+	if !o.bare {
+		err = o.Chmod(0o644)
+	} else { // a link cannot replace a file, a rename can
+		hidden = filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s-%d", filepath.Base(o.path), os.Getpid()))
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", o.Fd()), unix.AT_FDCWD, hidden, unix.AT_SYMLINK_FOLLOW)
+	}
+	err = errors.Join(err, o.Close())
 	if err == nil && o.force {
-		err = os.Rename(o.Name(), o.path)
+		err = os.Rename(hidden, o.path)
 	} else if err == nil {
-		err = unix.Renameat2(unix.AT_FDCWD, o.Name(), unix.AT_FDCWD, o.path, unix.RENAME_NOREPLACE)
+		err = unix.Renameat2(unix.AT_FDCWD, hidden, unix.AT_FDCWD, o.path, unix.RENAME_NOREPLACE)
 		if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) { // this file system cannot
-			err = os.Rename(o.Name(), o.path)
+			err = os.Rename(hidden, o.path)
 		}
 	}
 	if err != nil {
-		os.Remove(o.Name())
+		os.Remove(hidden)
 		return fmt.Errorf("%s: %w", o.path, err)
 	}
 	return nil
@@ -83,7 +95,7 @@ func (o *output) keep() error {
 // drop gives a file up that is not whole.
 func (o *output) drop() {
 	o.Close()
-	if o.path != "" {
+	if o.path != "" && !o.bare {
 		os.Remove(o.Name())
 	}
 }

@@ -275,6 +275,54 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
+// A file that a command was writing when it was killed, or could not write, leaves nothing:
+// neither under its name nor under another. One that is there stays until then.
+func TestFilesWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mounted(t, "full", "-t", "tmpfs", "-o", "size=64k", "none")
+	for _, dir := range []string{".", "full"} {
+		path := filepath.Join(dir, "x.png")
+		os.WriteFile(path, []byte("old"), 0o644)
+		f, err := create(path, true) // killed here
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Write([]byte("half"))
+		if left := hidden(dir); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
+		}
+		f.Close()
+	}
+	if err := writeBytes("full/x.png", true, make([]byte, 1<<20)); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Error(err)
+	}
+	if b, _ := os.ReadFile("full/x.png"); string(b) != "old" || len(hidden("full")) > 0 {
+		t.Errorf("%q, %v", b, hidden("full"))
+	}
+	if err := writeBytes("x.png", false, nil); err == nil {
+		t.Error("replaced without force")
+	}
+	if err := writeBytes("x.png", true, []byte("new")); err != nil {
+		t.Error(err)
+	}
+	f, _ := create("y.png", false)
+	os.WriteFile("y.png", []byte("theirs"), 0o644) // comes meanwhile
+	if err := f.keep(); err == nil || len(hidden(".")) > 0 {
+		t.Errorf("%v, %v", err, hidden("."))
+	}
+	x, _ := os.ReadFile("x.png")
+	y, _ := os.ReadFile("y.png")
+	if st, err := os.Stat("x.png"); err != nil || st.Mode().Perm() != 0o644 || string(x) != "new" || string(y) != "theirs" {
+		t.Errorf("%q %q %v", x, y, err)
+	}
+	if err := writeBytes("/dev/null", true, []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if st, err := os.Stat("/dev/null"); err != nil || st.Mode().IsRegular() {
+		t.Fatal("/dev/null is a file now")
+	}
+}
+
 // Ctrl-C tells what is left: with an earlier, finished run in the directory that one stays
 // and the new one is beside it.
 func TestInterrupted(t *testing.T) {
