@@ -173,7 +173,7 @@ type DCQCN struct {
 	AlphaInit   *float64    `yaml:"alpha_init" doc:"alpha of the first CNP, above 0 and at most 1"`
 	AlphaTimer  *unit.Time  `yaml:"alpha_timer" doc:"alpha decays once per so long; a NIC updates it so often"`
 	RateTimer   *unit.Time  `yaml:"rate_timer" doc:"rate increase timer"`
-	ByteCounter *unit.Bytes `yaml:"byte_counter" doc:"rate increase byte counter; 0B: off"`
+	ByteCounter *unit.Bytes `yaml:"byte_counter" doc:"rate increase byte counter; 0B: off, the timer alone counts stages"`
 	F           *int        `yaml:"f" doc:"fast recovery steps"`
 	AI          *unit.Rate  `yaml:"ai" doc:"additive increase; profiles scale theirs to the line rate"`
 	HAI         *unit.Rate  `yaml:"hai" doc:"hyper increase; profiles scale theirs to the line rate"`

@@ -24,7 +24,8 @@ type rates struct {
 	next   unit.Time // when to look again
 }
 
-// rateEvery is how often rates are looked at, at most: DCQCN's timers take 55 us.
+// rateEvery is how often rates are looked at, at most: the timers that raise them take
+// 55 us or longer. A NIC may cut every 4 us; the table's cuts count them all.
 const rateEvery = 50 * unit.Microsecond
 
 // take looks at all queue pairs.
