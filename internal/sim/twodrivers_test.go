@@ -319,8 +319,8 @@ func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 }
 
 // Random schedules of loss, repetition, delay and so reordering, of data and of
-// acknowledgements, and in half of them of marks that DCQCN answers in either form,
-// give the same sequence of PSNs, ACKs and NAKs, at the same
+// acknowledgements, and in half of them of marks that DCQCN answers in either form
+// (and of marks on acknowledgements and CNPs, which neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same
 // picosecond, in both drivers. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
 	naks, again, cnps := 0, 0, 0
@@ -345,6 +345,10 @@ func TestTwoDrivers(t *testing.T) {
 				m.Marks = true
 				f.data[i] = m
 			}
+			if m := f.acks[i]; f.dcqcn != nil && r.Intn(100) < 20 { // which nobody answers
+				m.Marks = true
+				f.acks[i] = m
+			}
 		}
 		psn := uint32(roce.PSNMask - r.Intn(100))
 		bytes := unit.Bytes(1 + r.Intn(150_000))
@@ -363,7 +367,9 @@ func TestTwoDrivers(t *testing.T) {
 				naks++
 			}
 			if strings.HasPrefix(s.text, "CNP") {
-				cnps++
+				if cnps++; s.out {
+					t.Fatalf("seed %d: a marked acknowledgement was answered with a CNP", seed)
+				}
 			}
 			if s.out && seen[s.text] {
 				again++
