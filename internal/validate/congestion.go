@@ -298,7 +298,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	var from, to window
 	err = r.Go(func(p sim.Progress) bool {
-		if p.Delivered == 0 && p.Now > 30*unit.Millisecond {
+		if p.OpsLeft == p.Ops && p.Now > 30*unit.Millisecond {
 			to = window{r.Net.Marks, r.Hosts.Count.DataPackets, r.WaitSum(port)}
 			if from.packets == 0 {
 				from = to
