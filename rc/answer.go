@@ -21,6 +21,9 @@ func (q *QP) firstUnanswered() uint64 {
 // answer takes a READ response or an atomic ACK. Answers come in the order of
 // their PSNs; one that is ahead shows that another was lost (IBTA 9.7.5.1.2).
 func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
+	if q.sel != nil {
+		return q.answerAhead(now, p)
+	}
 	s := roce.Extend(p.PSN, q.una)
 	if s < q.una || s >= q.high {
 		return 0 // an answer to a question asked twice, or a ghost
@@ -34,7 +37,7 @@ func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	}
 	if s > want {
 		packets = q.reach(now, want)
-		q.answerLost(now, s+1)
+		q.answerLost(now)
 		return packets
 	}
 	if !p.Syndrome.IsAck() && p.Op.HasAETH() || !q.takeAnswer(p, w, s) {
@@ -54,7 +57,7 @@ func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
 	}
 	off := int64(s-w.first) * int64(q.cfg.MTU)
 	n := min(w.Len-off, int64(q.cfg.MTU))
-	if int64(p.Payload) != n || p.Op.Ends() != (s+1 == w.end) {
+	if int64(p.Payload) != n || q.sel == nil && p.Op.Ends() != (s+1 == w.end) {
 		return false
 	}
 	if w.Data != nil {
@@ -64,15 +67,10 @@ func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
 }
 
 // answerLost asks again, once per gap, for data that did not come although the
-// responder is already at sequence number upto.
-func (q *QP) answerLost(now unit.Time, upto uint64) {
-	if q.answerGap || q.state == Error {
-		return
-	}
-	q.answerGap = true
-	if q.sel == nil {
+// responder is already past it.
+func (q *QP) answerLost(now unit.Time) {
+	if !q.answerGap && q.state != Error {
+		q.answerGap = true
 		q.goBack(now)
-		return
 	}
-	q.lost(q.una, q.una+1, true)
 }

@@ -161,6 +161,7 @@ type QP struct {
 	// Requester. Packets [una, next) are in flight, [next, end) posted and
 	// unsent; high is one above the highest ever sent.
 	una, next, high, end uint64
+	ackEvery             uint64 // packets from one that asks for an ACK to the next
 	wrs                  []wr
 	cur                  int32 // index in wrs of the request that next lies in
 	retries, rnrTries    uint8
@@ -194,7 +195,7 @@ type QP struct {
 	msgLen   int64 // bytes of the current WRITE so far announced
 	receives []Receive
 	received []Received
-	atomics  []atomicResult // the last ones, to answer repeats
+	executed []executed // the last READs and atomics, to answer repeats
 }
 
 // NewQP returns a queue pair in the RESET state. cfg is shared and must not
@@ -225,8 +226,11 @@ func (q *QP) Modify(to State, psn uint32) error {
 	case to == ReadyToSend && q.state == ReadyToReceive:
 		q.una = base + uint64(psn&roce.PSNMask)
 		q.next, q.high, q.end = q.una, q.una, q.una
+		q.ackEvery = uint64(max(1, q.cfg.AckEvery))
 		if q.cfg.Recovery == Selective {
 			q.sel = &selective{}
+			// A window that nobody asks to open waits out the time-out.
+			q.ackEvery = min(q.ackEvery, uint64(q.cfg.Window/2))
 		}
 	default:
 		return fmt.Errorf("%w: %v to %v", ErrState, q.state, to)
@@ -260,7 +264,7 @@ func (q *QP) fail(s Status) {
 	q.wrs, q.cur, q.receives = nil, 0, nil
 	q.next, q.una, q.high = q.end, q.end, q.end
 	q.sel, q.reorder, q.special = nil, reorderState{peak: q.reorder.peak}, 0
-	q.region, q.atomics = nil, nil
+	q.region, q.executed = nil, nil
 	// A NAK that says why still goes out; READ data does not.
 	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.op != roce.Acknowledge })
 }

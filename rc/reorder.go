@@ -2,16 +2,12 @@ package rc
 
 import "railyard/roce"
 
-// reorderState is the responder's window of packets that arrived ahead of a
-// gap: a ring of slots indexed by sequence number, allocated on first use.
-type reorderState struct {
+// window tells what arrived ahead of a gap, in a ring indexed by sequence number
+// that is allocated on first use, and what of the rest is late and what lost. The
+// responder has one for requests, the requester one for READ data.
+type window struct {
 	held  int
-	slots []Packet
 	used  []bool
-	// Peak is the most packets ever held: what the NIC must buffer unless
-	// every packet carries its own address.
-	peak int
-
 	top   uint64 // one above the highest ever held
 	late  uint64 // what is missing below it is lost: too many packets overtook it
 	above int    // packets held at late and beyond
@@ -19,10 +15,41 @@ type reorderState struct {
 	most  int    // how far ahead others were when one came late, but by itself
 }
 
+// reorderState is the responder's window with the packets themselves.
+type reorderState struct {
+	window
+	slots []Packet
+	// Peak is the most packets ever held: what the NIC must buffer unless
+	// every packet carries its own address.
+	peak int
+}
+
 // HeldPeak returns the most packets that waited for an earlier one.
 func (q *QP) HeldPeak() int { return q.reorder.peak }
 
-func (r *reorderState) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
+func (r *window) has(s uint64) bool { return r.used[s&uint64(len(r.used)-1)] }
+
+func (r *window) at(s uint64) *bool { return &r.used[s&uint64(len(r.used)-1)] }
+
+// hold takes s, which is ahead of what is expected. A packet may be overtaken by so
+// many others before it is lost: at least, and at most half the window.
+func (r *window) hold(s, expect uint64, least int) {
+	*r.at(s) = true
+	r.settle(expect)
+	r.held++
+	if s+1 < r.top && s >= r.told {
+		r.most = max(r.most, int(r.top-1-s))
+	}
+	r.overtake(s, overtakes(least, r.most, len(r.used)))
+}
+
+// caughtUp takes note that the packet expected, one before expect, has come while
+// others were held.
+func (r *window) caughtUp(expect uint64) {
+	if expect > r.told {
+		r.most = max(r.most, int(r.top-expect))
+	}
+}
 
 // keep stores a packet d ahead of the expected one and asks for what is missing.
 func (q *QP) keep(p *Packet, d uint64, a *Answer) {
@@ -40,21 +67,16 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		a.Verdict = Duplicate
 	} else {
 		a.Verdict = Reordered
-		r.slots[i], r.used[i] = *p, true
-		r.settle(q.expect)
-		r.held++
+		r.slots[i] = *p
+		r.hold(s, q.expect, q.cfg.NakAfter)
 		r.peak = max(r.peak, r.held)
-		if s+1 < r.top && s >= r.told {
-			r.most = max(r.most, int(r.top-1-s))
-		}
-		r.overtake(s, q.overtakes(r.most))
 	}
 	q.report(a, p.AckReq)
 }
 
 // overtake notes that s is here and moves late: whatever is missing below it has
 // been overtaken by more than after packets.
-func (r *reorderState) overtake(s uint64, after int) {
+func (r *window) overtake(s uint64, after int) {
 	r.top = max(r.top, s+1)
 	if s >= r.late {
 		r.above++
@@ -73,10 +95,10 @@ func (r *reorderState) overtake(s uint64, after int) {
 // overtakes returns how many packets may overtake another before it counts as
 // lost: NakAfter, or twice as many as were seen ahead of a late one (as TCP learns
 // its reordering threshold), up to half the window.
-func (q *QP) overtakes(seen int) int { return max(q.cfg.NakAfter, min(2*seen, q.cfg.Window/2)) }
+func overtakes(least, seen, size int) int { return max(least, min(2*seen, size/2)) }
 
 // settle takes note that everything before expect has been taken.
-func (r *reorderState) settle(expect uint64) {
+func (r *window) settle(expect uint64) {
 	if r.late <= expect {
 		r.late, r.above = expect, r.held
 	}
@@ -132,9 +154,7 @@ func (q *QP) report(a *Answer, asked bool) {
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
 	w := uint64(q.cfg.Window)
-	if q.expect > r.told {
-		r.most = max(r.most, int(r.top-q.expect))
-	}
+	r.caughtUp(q.expect)
 	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
 		r.used[i] = false
 		r.held--

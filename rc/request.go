@@ -148,7 +148,7 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	left := w.Len - i*mtu
 	first, last := i == 0, s+1 == w.end
 	*p = Packet{PSN: uint32(s) & roce.PSNMask, Payload: int32(min(left, mtu)),
-		AckReq: last || uint64(q.cfg.AckEvery) == 1 || (s+1)%uint64(q.cfg.AckEvery) == 0}
+		AckReq: last || q.ackEvery == 1 || (s+1)%q.ackEvery == 0}
 	ops := &opcodes[w.Verb]
 	switch {
 	case w.Verb.answered():

@@ -12,6 +12,10 @@ const (
 	specialReads                   // READs, atomics, fences or unusable buffers are in the send queue
 )
 
+// maxOpen is how many sequence numbers may be under way: less than half of all, so
+// that old and new can be told apart (IBTA 9.7.2).
+const maxOpen = 1<<23 - 1
+
 // Pending reports whether a packet could be sent now, windows of congestion
 // control aside.
 func (q *QP) Pending() bool {
@@ -21,7 +25,7 @@ func (q *QP) Pending() bool {
 // mayAdvance reports whether a new packet is posted and fits the window: half
 // the sequence space, or what a selective responder keeps.
 func (q *QP) mayAdvance() bool {
-	limit := uint64(1 << 23)
+	limit := uint64(maxOpen)
 	if q.cfg.Recovery == Selective {
 		limit = uint64(q.cfg.Window)
 	}
@@ -45,6 +49,9 @@ func (q *QP) mayStart() bool {
 	}
 	if !w.Fence && !w.Verb.answered() {
 		return true
+	}
+	if w.Verb.answered() && w.end-q.una > maxOpen { // a READ covers the numbers of its responses
+		return false
 	}
 	reads := 0
 	for i := range q.wrs[:q.cur] {
@@ -74,8 +81,7 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	}
 	w := &q.wrs[q.cur]
 	again := q.next < q.high
-	s := q.next
-	q.next = q.build(p, w, s)
+	q.next = q.build(p, w, q.next)
 	if q.next == w.end {
 		q.cur++
 	}
@@ -85,7 +91,7 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 		q.Retransmitted++
 	}
 	if q.sel != nil {
-		q.sel.sent(now, s, p.AckReq)
+		q.sel.sent(now, q.next-1, p.AckReq)
 	}
 	return true
 }
@@ -124,11 +130,19 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	if cum > q.high || cum < q.una || ack && cum == q.una {
 		return 0 // a ghost, or old news
 	}
+	if q.sel != nil {
+		q.sel.past = max(q.sel.past, cum)
+		packets = q.progress(now)
+		if !ack && q.sel != nil && (cum == q.una || p.Syndrome.IsRNR()) {
+			q.refused(now, p, cum)
+		}
+		return packets
+	}
 	if q.special&specialReads != 0 {
 		if first := q.firstUnanswered(); first < cum {
 			// The responder is past a READ whose data did not come.
 			packets = q.reach(now, first)
-			q.answerLost(now, cum)
+			q.answerLost(now)
 			return packets
 		}
 	}
@@ -154,8 +168,13 @@ func (q *QP) reach(now unit.Time, cum uint64) (packets uint64) {
 func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 	switch {
 	case p.Syndrome == roce.NakSequence:
-		if cum == q.una && q.una < q.high {
-			q.retries = 0
+		if cum == q.una && q.una < q.high && q.retry() {
+			q.goBack(now)
+		}
+	case p.Syndrome == roce.NakMissing:
+		// A selective responder says so to one that goes back N: it is for the run at
+		// una alone. In selective mode Acknowledged has taken the report.
+		if q.sel == nil && cum == q.una && q.una < q.high && p.MSN>>8 == 0 && q.retry() {
 			q.goBack(now)
 		}
 	case p.Syndrome == roce.NakGap:
@@ -163,7 +182,7 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 			q.gap(now, uint64(p.MSN&0xff), cum+uint64(p.MSN>>8))
 		}
 	case p.Syndrome.IsRNR():
-		q.notReady(now, p.Syndrome.Code())
+		q.notReady(now, p.Syndrome.Code(), cum)
 	case p.Syndrome == roce.NakRemoteAccess:
 		q.fail(RemoteAccessError)
 	case p.Syndrome == roce.NakRemoteOp:
@@ -176,8 +195,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 // notReady waits out the peer's RNR timer before the same packet goes again,
 // or fails when the RNR retry count is used up; 7 retries are endless (IBTA
 // 9.7.5.2).
-func (q *QP) notReady(now unit.Time, code uint8) {
-	if q.una >= q.high || q.special&specialRNR != 0 {
+func (q *QP) notReady(now unit.Time, code uint8, cum uint64) {
+	if cum >= q.high || q.special&specialRNR != 0 {
 		return
 	}
 	if q.cfg.RNRRetries < 7 {
@@ -187,14 +206,13 @@ func (q *QP) notReady(now unit.Time, code uint8) {
 		}
 		q.rnrTries++
 	}
-	q.retries = 0
 	q.special |= specialRNR
 	q.rnrUntil = now + roce.RNRTimer(code)
 	q.progressAt = now
 	if q.sel == nil {
 		q.goBack(now)
 	} else {
-		q.lost(q.una, q.una+1, true)
+		q.lost(cum, cum+1, true)
 	}
 }
 
@@ -241,6 +259,17 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 	}
 }
 
+// retry counts one more try without progress in between, by time-out or by NAK, or
+// fails when there were enough (IBTA 9.9.2.1.1).
+func (q *QP) retry() bool {
+	if int(q.retries) >= q.cfg.Retries {
+		q.fail(RetryExceeded)
+		return false
+	}
+	q.retries++
+	return true
+}
+
 // goBack restarts from the oldest unacknowledged packet.
 func (q *QP) goBack(now unit.Time) {
 	q.next, q.progressAt = q.una, now
@@ -283,11 +312,9 @@ func (q *QP) Timeout(now unit.Time) bool {
 		return true
 	}
 	q.Timeouts++
-	if int(q.retries) >= q.cfg.Retries {
-		q.fail(RetryExceeded)
+	if !q.retry() {
 		return true
 	}
-	q.retries++
 	q.answerGap = false
 	if q.progressAt = now; q.sel != nil {
 		q.restart(now)

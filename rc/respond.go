@@ -22,11 +22,16 @@ type response struct {
 	orig     uint64 // atomic
 }
 
-// atomicResult is kept to answer a repeated atomic without doing it again.
-type atomicResult struct {
-	s    uint64
-	orig uint64
-	msn  uint32
+// executed is a READ or an atomic that was accepted. A repeated atomic is answered
+// with what it found, not done again; a repeated READ must be the same, or a part.
+type executed struct {
+	s, end uint64 // sequence numbers [s, end)
+	read   bool
+	rkey   uint32
+	msn    uint32
+	len    uint32
+	va     uint64
+	orig   uint64
 }
 
 // Responding reports whether NextResponse has something to send.
@@ -92,12 +97,18 @@ func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndr
 	if p.Len > 0 && q.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
 		return 0, roce.NakRemoteAccess
 	}
+	if again && !q.covers(p, s) {
+		return 0, roce.NakInvalid
+	}
 	if !again {
 		q.msn = (q.msn + 1) & roce.PSNMask
 	}
 	r := response{op: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s, end: s + n, va: p.VA, left: p.Len}
 	if !q.respond(r, again) {
 		return 0, roce.NakInvalid
+	}
+	if !again {
+		q.remember(executed{s: s, end: s + n, read: true, rkey: p.RKey, va: p.VA, len: p.Len})
 	}
 	return n, 0
 }
@@ -115,16 +126,34 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 		return roce.NakInvalid
 	}
 	q.msn = (q.msn + 1) & roce.PSNMask
-	res := atomicResult{s, reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare), q.msn}
-	if n := len(q.atomics) - q.cfg.ReadsIn; n >= 0 { // which may have been lowered since
-		q.atomics = q.atomics[:copy(q.atomics, q.atomics[n+1:])]
-	}
-	q.atomics = append(q.atomics, res)
-	q.respond(res.response(), false)
+	e := executed{s: s, end: s + 1, msn: q.msn, orig: reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare)}
+	q.remember(e)
+	q.respond(e.response(), false)
 	return 0
 }
 
-func (r atomicResult) response() response {
+// remember keeps the last requests whose answers may be lost: no more are under
+// way at a time. How many may be lowered meanwhile.
+func (q *QP) remember(e executed) {
+	if n := len(q.executed) - q.cfg.ReadsIn; n >= 0 {
+		q.executed = q.executed[:copy(q.executed, q.executed[min(n+1, len(q.executed)):])]
+	}
+	q.executed = append(q.executed, e)
+}
+
+// covers reports whether a repeated READ at sequence number s asks for what an
+// accepted one did, or for a part of it (IBTA 9.7.5.1.4).
+func (q *QP) covers(p *Packet, s uint64) bool {
+	for i := range q.executed {
+		e := &q.executed[i]
+		if off := (s - e.s) * uint64(q.cfg.MTU); e.read && e.s <= s && s < e.end {
+			return p.RKey == e.rkey && p.VA == e.va+off && off+uint64(p.Len) <= uint64(e.len)
+		}
+	}
+	return false
+}
+
+func (r *executed) response() response {
 	return response{op: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
 }
 
@@ -175,12 +204,15 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 		// requester runs out of retries.
 		q.takeRead(p, s, true)
 	case p.Op.IsAtomic():
-		for _, r := range q.atomics {
-			if r.s == s {
-				q.respond(r.response(), true)
+		for i := range q.executed {
+			if e := &q.executed[i]; e.s == s && !e.read {
+				q.respond(e.response(), true)
 			}
 		}
-	case p.AckReq:
+	case !p.Op.IsSend() && p.Op > roce.WriteOnlyImm:
+	case q.cfg.Recovery == Selective: // C9-105: acknowledged, asked or not
+		q.report(a, true)
+	default:
 		q.ack(a)
 	}
 }

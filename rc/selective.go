@@ -32,6 +32,9 @@ type selective struct {
 	drained uint64    // what is missing below it is lost: what went again long after came before it
 	probes  uint8     // in a row without progress
 
+	answers window // READ data ahead of what is missing
+	past    uint64 // the responder has executed everything before it
+
 	asked   uint64 // the last packet that asked for an ACK, and when
 	askedAt unit.Time
 	timed   uint64 // the packet whose answer is timed; 0: none
@@ -163,18 +166,16 @@ func (k *selective) sentAgain(s uint64) (sp span, ok bool) {
 }
 
 // lost makes [from, to) wait to be sent again: what already went again only if
-// again is set. Of a READ it is the request that is sent again, and only when
-// that is what did not arrive.
+// again is set. Of a READ that was executed it is the data that is asked for again,
+// else the request, which is one packet.
 func (q *QP) lost(from, to uint64, again bool) {
 	k := q.sel
 	from, to = max(from, q.una), min(to, q.next)
 	for i := q.locate(from); from < to && i < len(q.wrs); i++ {
 		w := &q.wrs[i]
 		end := min(to, w.end)
-		if w.Verb.answered() {
-			if end = from; w.first >= from || from == q.una {
-				end = from + 1
-			}
+		if w.Verb.answered() && k.past <= w.first {
+			from, end = w.first, w.first+1
 		}
 		if again {
 			k.cut(from, end)
@@ -193,7 +194,7 @@ func (q *QP) gap(now unit.Time, n, heard uint64) {
 		k.at, k.heard = now, heard
 	}
 	k.hole, k.holeEnd = q.una, q.una+n
-	after := uint64(q.overtakes(k.most))
+	after := uint64(overtakes(q.cfg.NakAfter, k.most, q.cfg.Window))
 	sp, again := k.sentAgain(q.una)
 	switch {
 	case again && heard >= sp.stamp+after: // lost again
@@ -219,12 +220,16 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 		if sp.next == sp.to {
 			continue
 		}
-		q.build(p, &q.wrs[q.locate(sp.next)], sp.next)
+		w, s := &q.wrs[q.locate(sp.next)], sp.next
+		q.build(p, w, s)
+		if sp.next++; w.Verb == Read && k.past > w.first {
+			sp.next = sp.to
+			p.Len = uint32(min(uint64(p.Len), (sp.to-s)*uint64(q.cfg.MTU)))
+		}
 		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
-		k.asked, k.askedAt = max(k.asked, sp.next), now
-		sp.next++
+		k.asked, k.askedAt = max(k.asked, s), now
 		sp.stamp, sp.at = q.next, now
-		k.pending--
+		k.pending -= sp.next - s
 		k.at = now
 		q.Retransmitted++
 		return true
@@ -240,7 +245,7 @@ func (q *QP) probeAt() unit.Time {
 		return unit.Never
 	}
 	wait, from := k.rtt.patience(), k.at
-	if k.hole == q.una {
+	if q.gone() {
 		// Where nothing more is sent, nothing more will overtake what is missing.
 		if wait = max(wait, rtoGap); q.mayAdvance() {
 			wait = max(wait, rtoHigh)
@@ -262,8 +267,8 @@ func (q *QP) probeAt() unit.Time {
 func (q *QP) probe(now unit.Time) {
 	k := q.sel
 	k.probes++
-	if k.hole == q.una {
-		q.lost(q.una, k.holeEnd, true)
+	if q.gone() {
+		q.lost(q.una, q.goneUpto(), true)
 	} else {
 		q.lost(q.next-1, q.next, true)
 	}

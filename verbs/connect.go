@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
 	"railyard/unit"
@@ -17,15 +18,18 @@ import (
 // Info is what two ends tell each other over TCP before RDMA takes over: who
 // the queue pair is, where it starts, and the memory the other may reach.
 type Info struct {
-	QPN    uint32     `json:"qpn"`
-	PSN    uint32     `json:"psn"`
-	Addr   netip.Addr `json:"addr"`
-	MTU    int        `json:"mtu"`
-	Reads  int        `json:"reads"` // READs and atomics it answers at a time
-	Room   int64      `json:"room"`  // payload bytes it can have under way towards it
-	VA     uint64     `json:"va,omitempty"`
-	RKey   uint32     `json:"rkey,omitempty"`
-	Length uint64     `json:"len,omitempty"`
+	QPN   uint32     `json:"qpn"`
+	PSN   uint32     `json:"psn"`
+	Addr  netip.Addr `json:"addr"`
+	MTU   int        `json:"mtu"`
+	Reads int        `json:"reads"` // READs and atomics it answers at a time
+	Room  int64      `json:"room"`  // payload bytes it can have under way towards it
+	// Window is how many packets it keeps ahead of one that is missing, by package
+	// rc's profile of selective repeat; 0 for an end that goes back N.
+	Window int    `json:"window,omitempty"`
+	VA     uint64 `json:"va,omitempty"`
+	RKey   uint32 `json:"rkey,omitempty"`
+	Length uint64 `json:"len,omitempty"`
 }
 
 // defaultReads is max_qp_rd_atom of most NICs.
@@ -37,6 +41,9 @@ func (qp *QP) Info(mr *MR) Info {
 	psn := uint32(0)
 	qp.do(func(*rcudp.Endpoint) { psn = qp.psn })
 	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads, Room: int64(d.cfg.InFlight)}
+	if d.cfg.Selective {
+		i.Window = selectiveWindow
+	}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
 		i.Room = buf / 4 // the kernel counts its own overhead too
 	}
@@ -135,7 +142,12 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	if o.MTU > 0 {
 		mtu = min(mtu, o.MTU)
 	}
-	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask {
+	// Both ends keep what comes out of order, or both go back N.
+	recovery, window := rc.GoBackN, min(local.Window, r.Window)
+	if window > 0 {
+		recovery = rc.Selective
+	}
+	if r.Room < 0 || r.Reads < 0 || r.Reads > 128 || r.PSN > roce.PSNMask || r.Window < 0 || window&(window-1) != 0 {
 		return fmt.Errorf("the peer's connection data is impossible: %+v", r)
 	}
 	piece := int(min(readPiece, max(int64(mtu), local.Room/int64(max(1, o.Share)))))
@@ -152,8 +164,8 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 			}
 			return err
 		}
-		if a.State == Init { // what READs bring back must fit our own buffer
-			qp.do(func(*rcudp.Endpoint) { qp.piece = piece })
+		if a.State == Init { // what READs bring back must fit our own buffer; recovery is agreed on
+			qp.do(func(*rcudp.Endpoint) { qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window })
 		}
 	}
 	return nil

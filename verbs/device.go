@@ -25,7 +25,7 @@ type DeviceConfig struct {
 	DataDSCP  *uint8    // of data and acknowledgements [24]
 	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
-	Selective bool      // keep packets that arrive out of order, as IRN does
+	Selective bool      // keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
 	WriteOnly bool      // an address in every WRITE packet, for spraying
 	InFlight  unit.Bytes
 	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
