@@ -49,11 +49,13 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 	if !w.ECN || p.TOS&3 == 0 {
 		return
 	}
-	n.markAbove(sw, w, unit.Bytes(n.classes[n.slot(out, int(p.Class))].bytes), out, p)
+	if q := unit.Bytes(n.classes[n.slot(out, int(p.Class))].bytes); q > w.Min {
+		n.markAbove(sw, w, q, out, p)
+	}
 }
 
 func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *Packet) {
-	if q > w.Min && w.Hit(q, &sw.stream) {
+	if w.Hit(q, &sw.stream) {
 		p.TOS |= CE
 		n.Marks++
 		n.Stats[out].Marks++
