@@ -149,6 +149,7 @@ var bounds = []bound{
 
 	{key: "failures[].at", min: "0s", max: "86400s"},
 	{key: "failures[].converge", min: "0s", max: longest},
+	{key: "failures[].until", min: "0s", max: "86400s"},
 	{key: "output.sample", min: "100ns", max: longest},
 	{key: "output.rows", min: "1", max: "10000000"},
 }

@@ -286,7 +286,8 @@ type Op struct {
 type Failure struct {
 	Link     string    `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
 	At       unit.Time `yaml:"at" doc:"when; 0s: from the start"`
-	Converge unit.Time `yaml:"converge" doc:"how long until routes avoid it"`
+	Converge unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again"`
+	Until    unit.Time `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
 }
 
 // Output says what is recorded.

@@ -46,7 +46,11 @@ type Plan struct {
 type LinkFailure struct {
 	Link         int
 	At, Converge unit.Time
+	Until        unit.Time // 0: for ever
 }
+
+// Avoided reports whether routes come to avoid the link: not when it is back before.
+func (f LinkFailure) Avoided() bool { return f.Until == 0 || f.At+f.Converge < f.Until }
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
 type ReadFile func(path string) ([]byte, error)
@@ -302,16 +306,21 @@ func (p *Plan) failures() error {
 		if !ok {
 			return p.at(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
 		}
+		if f.Until > 0 && f.Until <= f.At {
+			return p.at(fmt.Sprintf("failures[%d].until", i), "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
+		}
 		for k, earlier := range p.Failures {
-			if earlier.Link == l {
-				return p.at(key, "%s is a port of the cable that failures[%d] breaks; a cable breaks once", f.Link, k)
+			if earlier.Link == l && (earlier.Until == 0 || f.At < earlier.Until+earlier.Converge) {
+				return p.at(key, "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be back (until) and converged", f.Link, k)
 			}
 		}
-		p.Failures = append(p.Failures, LinkFailure{l, f.At, f.Converge})
+		p.Failures = append(p.Failures, LinkFailure{l, f.At, f.Converge, f.Until})
 	}
 	down := map[int]bool{}
 	for _, f := range p.Failures {
-		down[f.Link] = true
+		if f.Avoided() {
+			down[f.Link] = true
+		}
 	}
 	if len(down) > 0 {
 		if err := p.Graph.CheckConnected(p.Graph.Route(down)); err != nil {

@@ -110,6 +110,8 @@ func TestBadInput(t *testing.T) {
 		"wred max above the buffer": {good + "switch:\n  queues:\n    3:\n      wred_max: 1GB\n",
 			"x.yaml:14:7: switch.queues.3.wred_max: 1GB is above the buffer of 64MiB"},
 		"cable that breaks twice":  {good + "failures: [{link: 'rail-1:Eth1'}, {link: 'rail-1:Eth1', at: 1us}]\n", `failures[1].link: rail-1:Eth1 is a port of the cable that failures[0] breaks`},
+		"cable back too early":     {good + "failures: [{link: 'rail-1:Eth1', at: 5us, until: 2us}]\n", `failures[0].until: 2us is not after at, 5us`},
+		"cable broken again":       {good + "failures: [{link: 'rail-1:Eth3', at: 5us, until: 9us, converge: 2us}, {link: 'rail-1:Eth3', at: 10us}]\n", `before it breaks again it must be back (until) and converged`},
 		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n", `x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
 		"gpu that does not exist": {replace("permutation: {bytes: 1MB}", "flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
 			`there is no GPU "host-3/gpu-1"; they are host-1/gpu-1 to host-2/gpu-2`},

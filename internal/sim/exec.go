@@ -15,6 +15,8 @@ const (
 	kindSample
 	kindBreak   // A link
 	kindReroute // A link: routes avoid it from now on
+	kindMend    // A link
+	kindRestore // A link: routes use it again
 )
 
 // NVLink is the fabric inside a server: every GPU has one pipe in and one out.

@@ -63,9 +63,14 @@ func TestRoutesKnowWhatHasConverged(t *testing.T) {
 		meaning := slices.Clone(n.Paths.Sets)
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			l := rapid.IntRange(0, links-1).Draw(rt, "link")
-			if broken[l] && rapid.Bool().Draw(rt, "converge") {
+			if next := rapid.IntRange(0, 2).Draw(rt, "next"); broken[l] && next == 0 {
 				n.Reroute(l)
 				converged[l] = true
+			} else if broken[l] && next == 1 {
+				n.Mend(l)
+				n.Restore(l)
+				delete(broken, l)
+				delete(converged, l)
 			} else {
 				n.Break(l)
 				broken[l] = true
@@ -132,6 +137,64 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 4MB}]
 			rt.Fatalf("one failure: %v and %d drops; with another elsewhere %v and %d", unit.Time(alone.StepTime), alone.Drops, unit.Time(more.StepTime), more.Drops)
 		}
 	})
+}
+
+// flapping is a sender at 100 Gbit/s that must leave its switch at 50, so that it is paused most of
+// the time.
+const flapping = `
+name: flapping
+fabric:
+  kind: graph
+  host_link: {rate: 100Gbps, cable: 3m}
+  fabric_link: {rate: 50Gbps, cable: 3m}
+  graph:
+    hosts: [h1, h2]
+    switches: [{name: s1, role: leaf}, {name: s2, role: leaf}]
+    links: [{from: h1, to: s1}, {from: s1, to: s2}, {from: h2, to: s2}]
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+transport: {timeout: 6}
+switch: {queues: {"3": {xoff: 1MB, xon: 950KB, wred_min: 0B, wred_max: 0B}}}
+workload: {traffic: {flows: [{from: h1/gpu-1, to: h2/gpu-1, bytes: 10MB}]}}
+`
+
+// A cable that flaps while its sender is paused loses what is in it and nothing else: the switch
+// pauses the sender again as soon as the cable is whole. Routes never hear of a flap that is
+// shorter than their convergence, so even a server's only cable may.
+func TestFlapInAScenario(t *testing.T) {
+	_, whole, _ := runAll(t, flapping)
+	for i := range 20 {
+		at := 400*unit.Microsecond + unit.Time(i)*7*unit.Microsecond
+		_, s, _ := runAll(t, flapping+fmt.Sprintf("failures: [{link: 's1:Eth1', at: %dps, until: %dps, converge: 1ms}]\n", int64(at), int64(at+50*unit.Nanosecond)))
+		if !s.Complete || s.Drops != s.DropsDown || s.StepTime > 2*whole.StepTime {
+			t.Errorf("flap at %v: complete %v in %v (%v without), %d packets lost, %d of them in the cable", at, s.Complete,
+				unit.Time(s.StepTime), unit.Time(whole.StepTime), s.Drops, s.DropsDown)
+		}
+	}
+}
+
+// A cable that comes back is used again once the routes have converged: the step takes less than
+// with one that stays broken, and both of the cables' directions carry data at its end.
+func TestBrokenLinkComesBack(t *testing.T) {
+	const text = `
+name: back
+fabric: {kind: rail, hosts: 2, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 2, nics: 2, pxn: false}
+lb: spray
+cc: {algorithm: none}
+transport: {recovery: selective, write: only}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-2, bytes: 20MB}, {from: host-2/gpu-1, to: host-1/gpu-2, bytes: 20MB}]}}
+`
+	_, whole, _ := runAll(t, text)
+	_, gone, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth3', at: 0s}]\n")
+	r, back, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth3', at: 0s, until: 300us}]\n")
+	if !(whole.StepTime < back.StepTime && back.StepTime < gone.StepTime) || back.DropsDown != 0 {
+		t.Errorf("whole %v, back after 300us %v, gone %v, %d packets lost", unit.Time(whole.StepTime), unit.Time(back.StepTime), unit.Time(gone.StepTime), back.DropsDown)
+	}
+	l, _, _ := r.Graph.FindPort("rail-1:Eth3")
+	if r.Net.Ports[r.portA[l]].Down || r.Net.Ports[r.portA[l]].TxBytes == 0 || len(r.routed) != 0 {
+		t.Error("the cable is not used again")
+	}
 }
 
 // ways adds the cables between switches that are on some shortest way from one NIC to another.

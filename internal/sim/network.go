@@ -200,6 +200,17 @@ func (n *Network) Reroute(link int) {
 	n.Hosts.Rebond(n.usable)
 }
 
+// Mend makes a broken link work again; Restore, usually some time later, routes over it. Flows that
+// moved to another port of their NIC stay there.
+func (n *Network) Mend(link int) { n.Net.SetDown(n.portA[link], false) }
+
+// Restore ends what Reroute began.
+func (n *Network) Restore(link int) {
+	delete(n.routed, link)
+	n.install()
+	n.Hosts.Rebond(n.usable)
+}
+
 // usable returns the ports of a NIC whose cable is up, as far as routing knows, and whose
 // switch has a path to the other NIC: the two switches of a pair need not both have one.
 func (n *Network) usable(src, dst int32) (ports []int32) {

@@ -137,12 +137,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 // workload can never finish.
 func (r *Run) Go(watch Observer) error {
 	q := r.Net.Q
-	for _, f := range r.Plan.Failures {
-		if f.At > 0 || f.Converge > 0 {
-			q.Push(f.At, kindBreak, int32(f.Link), 0)
-			q.Push(f.At+f.Converge, kindReroute, int32(f.Link), 0)
-		}
-	}
+	r.breakages()
 	q.Push(r.sampler.interval, kindSample, 0, 0)
 	r.onSend = r.sampler.wake
 	r.Begin()
@@ -183,6 +178,27 @@ func (r *Run) placed() unit.Bytes {
 	return min(max(r.counted, r.NetBytes), r.TotalNet)
 }
 
+// breakages sets the clock for links that break, converge and come back. Those that are broken
+// and avoided from the start are so already (setup).
+func (r *Run) breakages() {
+	q := r.Net.Q
+	for _, f := range r.Plan.Failures {
+		link := int32(f.Link)
+		if f.At > 0 || f.Converge > 0 {
+			q.Push(f.At, kindBreak, link, 0)
+			if f.Avoided() {
+				q.Push(f.At+f.Converge, kindReroute, link, 0)
+			}
+		}
+		if f.Until > 0 {
+			q.Push(f.Until, kindMend, link, 0)
+			if f.Avoided() {
+				q.Push(f.Until+f.Converge, kindRestore, link, 0)
+			}
+		}
+	}
+}
+
 func (r *Run) progress() Progress {
 	return Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.TotalNet, OpsLeft: r.left, Ops: len(r.DAG.Ops)}
 }
@@ -196,6 +212,10 @@ func (r *Run) event(e engine.Event) {
 		r.Break(int(e.A))
 	case kindReroute:
 		r.Reroute(int(e.A))
+	case kindMend:
+		r.Mend(int(e.A))
+	case kindRestore:
+		r.Restore(int(e.A))
 	default:
 		r.Event(e)
 	}

@@ -64,6 +64,13 @@ func failures() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
+		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB")
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it", "IEEE 802.1Q 36: a congested port pauses its peer",
+		int64(0), flap.Net.Drops-flap.Net.DownDrops))
 	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
 }
