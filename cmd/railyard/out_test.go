@@ -85,11 +85,18 @@ func hidden(dirs ...string) (left []string) {
 // --force, and removes nothing that runs have not written.
 func TestOutAnywhere(t *testing.T) {
 	for name, where := range map[string]func(t *testing.T) string{
-		"a new one":          func(t *testing.T) string { return "a/b/new" },
-		"the current one":    func(t *testing.T) string { t.Chdir(t.TempDir()); return "." },
-		"a mounted disk":     func(t *testing.T) string { mounted(t, "disk", "-t", "tmpfs", "none"); return "disk" },
-		"a bind mount":       func(t *testing.T) string { os.Mkdir("src", 0o755); mounted(t, "bind", "--bind", "src"); return "bind" },
-		"behind a link":      func(t *testing.T) string { os.Mkdir("real", 0o755); os.Symlink("real", "link"); return "link" },
+		"a new one":       func(t *testing.T) string { return "a/b/new" },
+		"the current one": func(t *testing.T) string { t.Chdir(t.TempDir()); return "." },
+		"a mounted disk":  func(t *testing.T) string { mounted(t, "disk", "-t", "tmpfs", "none"); return "disk" },
+		"a bind mount":    func(t *testing.T) string { os.Mkdir("src", 0o755); mounted(t, "bind", "--bind", "src"); return "bind" },
+		"behind a link":   func(t *testing.T) string { os.Mkdir("real", 0o755); os.Symlink("real", "link"); return "link" },
+		"a container's image": func(t *testing.T) string { // its folders cannot be renamed
+			for _, d := range []string{"low/image", "up", "work"} {
+				os.MkdirAll(d, 0o755)
+			}
+			mounted(t, "root", "-t", "overlay", "-o", "lowerdir=low,upperdir=up,workdir=work,redirect_dir=off", "none")
+			return "root/image"
+		},
 		"a disk's own files": func(t *testing.T) string { os.MkdirAll("disk/lost+found", 0o755); return "disk" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -336,8 +343,12 @@ func TestInterrupted(t *testing.T) {
 	}{
 		{[]string{"run", "small.yaml", "--out", "run", "--force"}, "is in run-001, marked incomplete"},
 		{[]string{"compare", "small.yaml", "--set", "lb=ecmp,spray"}, "nothing was written"},
+		{[]string{"plan", "collective", "small.yaml", "--sizes", "1KiB,10GB"}, "what had been simulated is above"},
 	} {
-		cmd := railyard(append(c.args, "--set", "workload.traffic.incast.bytes=30GB")...)
+		if c.args[0] != "plan" {
+			c.args = append(c.args, "--set", "workload.traffic.incast.bytes=30GB")
+		}
+		cmd := railyard(c.args...)
 		var out, errs strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Start(); err != nil {

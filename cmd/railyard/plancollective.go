@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -75,7 +76,22 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	var rows []collectiveRow
+	rows, stopped := c.rows(e, plan, kind, sizes, algorithms)
+	if c.JSON {
+		if err := printJSON(e.stdout, rows); err != nil {
+			return err
+		}
+	} else {
+		c.print(e.stdout, plan, rows)
+	}
+	if stopped != nil {
+		return fmt.Errorf("%w; what had been simulated is above", stopped)
+	}
+	return nil
+}
+
+// rows simulates every algorithm with every size; the only error is that it was stopped.
+func (c *planCollectiveCmd) rows(e *env, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes, algorithms []string) (rows []collectiveRow, stopped error) {
 	for _, b := range sizes {
 		row := collectiveRow{Bytes: int64(b)}
 		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
@@ -83,9 +99,10 @@ func (c *planCollectiveCmd) Run(e *env) error {
 		}
 		if !c.NoSimulate {
 			for _, a := range algorithms {
+				e.doing = fmt.Sprintf("%v %s", b, a)
 				run, err := c.simulated(e, kind, a, b, row.Model)
-				if err == errStopped {
-					return err
+				if errors.Is(err, errStopped) {
+					return append(rows, row), err
 				}
 				if err != nil {
 					run.Skipped = err.Error()
@@ -95,11 +112,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 		}
 		rows = append(rows, row)
 	}
-	if c.JSON {
-		return printJSON(e.stdout, rows)
-	}
-	c.print(e.stdout, plan, rows)
-	return nil
+	return rows, nil
 }
 
 func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {

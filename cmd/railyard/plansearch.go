@@ -59,10 +59,9 @@ func (c *planSearchCmd) Run(e *env) error {
 		return &inputError{err}
 	}
 	var sims []simulated
+	var stopped error
 	if c.Simulate > 0 && len(r.Candidates) > 0 {
-		if sims, err = c.simulate(e, r, in, plan); err != nil {
-			return err
-		}
+		sims, stopped = c.simulate(e, r, in, plan)
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
@@ -70,10 +69,15 @@ func (c *planSearchCmd) Run(e *env) error {
 	} else {
 		c.print(e.stdout, m, in, r, sims)
 	}
-	if err == nil && len(r.Candidates) == 0 {
+	switch {
+	case err != nil:
+		return err
+	case stopped != nil:
+		return fmt.Errorf("%w; what had been simulated is above", stopped)
+	case len(r.Candidates) == 0:
 		return &exitError{exitFailed}
 	}
-	return err
+	return nil
 }
 
 // input takes the site from the fabric.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -27,18 +28,22 @@ type simulated struct {
 	Skipped  string  `json:"skipped,omitempty"`
 }
 
-// simulate runs the best candidates, or slices of them, and ranks them again.
+// simulate runs the best candidates, or slices of them, and ranks them again. The only
+// error is that it was stopped; what had ended is returned.
 func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput, plan *scenario.Plan) ([]simulated, error) {
 	var out []simulated
+	var stopped error
 	for i, ran := 0, 0; i < min(4*c.Simulate, len(r.Candidates)) && ran < c.Simulate; i++ {
 		x := r.Candidates[i]
 		s := simulated{Layout: x.Layout.String(), Estimate: x.Seconds}
 		cut, err := in.Slice(x, railsOf(plan), plan.RC.MTU, c.Packets)
+		e.doing = s.Layout
 		if err == nil {
 			err = c.step(e, &s, x, cut, in)
 		}
-		if err == errStopped {
-			return out, err
+		if errors.Is(err, errStopped) {
+			stopped = err
+			break
 		}
 		if ran++; err != nil {
 			ran--
@@ -49,7 +54,7 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 	sort.SliceStable(out, func(i, j int) bool {
 		return out[i].Skipped == "" && (out[j].Skipped != "" || out[i].Seconds < out[j].Seconds)
 	})
-	return out, nil
+	return out, stopped
 }
 
 // railsOf says how a fabric's rails can be cut.

@@ -128,12 +128,17 @@ func (c *runCmd) profile() (stop func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := pprof.StartCPUProfile(f); err != nil {
+	w := &printer{Writer: f} // the profiler does not say when a write fails
+	if err := pprof.StartCPUProfile(w); err != nil {
 		f.drop()
 		return nil, err
 	}
 	return func() error {
 		pprof.StopCPUProfile()
+		if w.err != nil {
+			f.drop()
+			return fmt.Errorf("%s: %w", c.CPU, w.err)
+		}
 		return f.keep()
 	}, nil
 }

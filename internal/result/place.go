@@ -215,12 +215,27 @@ func (p *Place) commit(tmp string) error {
 	}
 	if err := exchange(tmp, p.Dir); err != nil {
 		own.free()
-		return err
+		return p.within(tmp, err)
 	}
 	p.own.free()
 	p.own = own
 	discard(tmp, p.Dir) // the run before
 	return nil
+}
+
+// within moves a run's files into a directory that cannot be exchanged after all: one of
+// another user in a folder like /tmp, or of a container image.
+func (p *Place) within(tmp string, why error) error {
+	hidden := filepath.Join(p.Dir, inner)
+	if err := os.Mkdir(hidden, 0o755); err != nil {
+		return why
+	}
+	whole := filepath.Join(hidden, ready)
+	if err := os.Rename(tmp, whole); err != nil {
+		os.Remove(hidden)
+		return why
+	}
+	return errors.Join(install(whole, p.Dir), os.Remove(hidden))
 }
 
 // exchange swaps two directories in one step, so that whoever is killed, or reads
