@@ -179,7 +179,14 @@ func slowest(w io.Writer, s *result.Slowest) {
 // Wrap prints text behind an indent, breaking lines at spaces.
 func Wrap(w io.Writer, indent, text string) {
 	line := indent
-	for _, word := range strings.Fields(text) {
+	words := strings.Fields(text)
+	for i := len(words) - 1; i > 0; i-- {
+		if strings.HasPrefix(words[i], "%") { // stays with its number
+			words[i-1] += " " + words[i]
+			words = slices.Delete(words, i, i+1)
+		}
+	}
+	for _, word := range words {
 		if len([]rune(line))+1+len([]rune(word)) > width && line != indent {
 			fmt.Fprintln(w, line)
 			line = indent

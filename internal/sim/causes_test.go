@@ -125,6 +125,18 @@ func TestRateNotGivenBack(t *testing.T) {
 	}
 }
 
+// The slowest message of an all-to-all shares its NIC with the rest of the collective, at
+// line rate: its culprit is the collective's, a hash collision.
+func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
+	_, s, tab := runAll(t, "name: x\nfabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n"+
+		"server: {gpus: 2, nics: 2}\ncc: {algorithm: none}\nworkload: {traffic: {alltoall: {bytes: 8MiB}}}\n")
+	for where, why := range map[string]string{"collective": tab.Collectives[0].Why, "slowest": s.Slowest.Why} {
+		if !strings.Contains(why, "beyond line rate: hash collision") {
+			t.Errorf("%s: %s", where, why)
+		}
+	}
+}
+
 // What is recorded of queue pairs and ports refers to rows that exist, and marks of
 // the link samples add up to the ports'.
 func TestRecorded(t *testing.T) {

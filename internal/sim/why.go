@@ -54,7 +54,8 @@ func (b *blamer) message(m int32) *result.CollectiveRow {
 	posted := b.Hosts.Messages[m].Posted
 	row := &result.CollectiveRow{Start: int64(posted), End: int64(b.Hosts.Messages[m].Done), Port: -1}
 	worst := unit.Time(0)
-	b.earlier, b.shared, b.spare = false, 0, 0
+	own := b.measure(piece{op: b.MessageOp[m], message: m, from: posted, to: b.done(m)})
+	b.earlier, b.shared, b.spare = false, 0, b.bound(b.DAG.Ops[b.MessageOp[m]].Coll)-own.line
 	for x := m; x >= 0; {
 		p := piece{op: b.MessageOp[x], message: x, from: posted, to: b.done(x)}
 		older := b.older(x)
@@ -139,6 +140,9 @@ func (r *blamer) sentence(w *result.Slowest, conn int32, top *fabric.Wait, row *
 	s := fmt.Sprintf("%.2fx its ideal time of %v", slow, unit.Time(w.Ideal))
 	if slow < 1.05 {
 		return s + ": nothing slowed it down worth naming"
+	}
+	if rest := unit.Time(row.Ideal - w.Ideal); rest > unit.Time(w.Ideal) {
+		s += fmt.Sprintf(" (at line rate its NIC sends other transfers of the collective for %v)", rest)
 	}
 	s += ": " + r.explain(row)
 	if w.Retrans > 0 {

@@ -24,6 +24,14 @@ type trial struct {
 // agreement is how far blame and saving may lie apart, of the step.
 const agreement = 0.15
 
+// source says what the run is compared with.
+func (t *trial) source() string {
+	if t.instead != "" {
+		return "what a run without it saves (DESIGN contract 12)"
+	}
+	return "what a run with " + strings.Join(t.without, " ") + " saves (DESIGN contract 12)"
+}
+
 // smallModel is a language model whose step takes milliseconds.
 func smallModel(string) ([]byte, error) {
 	return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
@@ -51,7 +59,7 @@ func (t *trial) row() (Row, error) {
 		return fmt.Sprintf("%v of %v (%.1f %%)", unit.Time(ps), unit.Time(step), 100*float64(ps)/float64(step))
 	}
 	d := float64(blamed-saved) / float64(step)
-	row := Row{Claim: t.claim, Source: "DESIGN contract 12: a run without the cause saves", Expected: share(saved), Ours: share(blamed),
+	row := Row{Claim: t.claim, Source: t.source(), Expected: share(saved), Ours: share(blamed),
 		Diff: fmt.Sprintf("%+.1f %% of the step", 100*d), OK: math.Abs(d) <= agreement}
 	if !row.OK {
 		row.Note = t.note
