@@ -3,6 +3,7 @@ package verbs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 	"time"
 )
@@ -150,6 +151,19 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	}
 	a.post(t, SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
 	drains(1)
+}
+
+// Lengths that no message has are refused instead of wrapping around: 4 GiB and a
+// byte was one byte.
+func TestImpossibleLengths(t *testing.T) {
+	a, b := newNode(t, nil), newNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	for _, n := range []int{-1, 1<<31 + 1, 1 << 32, 1<<32 + 1, -1 << 32} {
+		w := SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, n)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
+		if err := a.qp.PostSend(&w); !errors.Is(err, ErrTooLong) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
 }
 
 // A queue pair that goes away as soon as its receive has completed, reset or

@@ -202,10 +202,10 @@ func (cq *CQ) push(w WC, solicited bool) bool {
 	default:
 	}
 	if cq.channel != nil && (cq.armed == armedAny || cq.armed == armedSolicited && (solicited || w.Status != StatusSuccess)) {
-		cq.armed = notArmed
 		select {
 		case cq.channel.c <- cq:
-		default:
+			cq.armed = notArmed
+		default: // a thousand events wait: the next completion tries again
 		}
 	}
 	return ok

@@ -98,13 +98,16 @@ type SGE struct {
 	LKey   uint32
 }
 
-// SGE returns the element of n bytes from offset off on.
-func (mr *MR) SGE(off, n int) SGE { return SGE{mr.Addr + uint64(off), uint32(n), mr.LKey} }
+// SGE returns the element of n bytes from offset off on. One with more bytes than
+// a message may have, or fewer than none, is refused when it is posted.
+func (mr *MR) SGE(off, n int) SGE {
+	return SGE{mr.Addr + uint64(off), uint32(min(uint64(n), 1<<32-1)), mr.LKey}
+}
 
 // PD returns the region's protection domain.
 func (mr *MR) PD() *PD { return mr.pd }
 
-// All returns a list with the whole region, which must be below 4 GiB.
+// All returns a list with the whole region, which must not be above 2 GiB.
 func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 
 // slice resolves an element; the device is locked. ok is false when the key, the
