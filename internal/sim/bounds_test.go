@@ -107,6 +107,14 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 		below("rate of "+tab.QPs[x.QP].From, float64(x.Rate), 2*line) // a bundle sends by two ports
 		below("alpha of "+tab.QPs[x.QP].From, x.Alpha, 1)
 	}
+	for _, f := range tab.Flows {
+		if f.Done >= 0 {
+			below(f.From+" to "+f.To+", ideal time", float64(f.Ideal), float64(f.Done-f.Posted))
+		}
+	}
+	for _, c := range tab.Collectives {
+		below(c.Name+", ideal time", float64(c.Ideal), float64(c.End-c.Start))
+	}
 }
 
 // No figure that is printed or written of a shipped scenario is above its bound. Long

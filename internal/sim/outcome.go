@@ -149,15 +149,6 @@ func bookOf(s *result.Summary, o *workload.Op) *int64 {
 	return &s.Bubble
 }
 
-// ideal is how long a message would take alone: its packets at the rate of the
-// slowest link on the way, and the path's latency.
-func (r *Run) ideal(m int32) unit.Time {
-	msg := &r.Hosts.Messages[m]
-	src, dst := r.Hosts.Peers(msg.Conn)
-	rate, latency := r.pathOf(int(src), int(dst))
-	return unit.Serialize(r.wireBytes(msg.Bytes), rate) + latency + 2*r.Host.Latency
-}
-
 // wireBytes returns what a message costs on the wire, preambles and gaps
 // included.
 func (r *Run) wireBytes(b unit.Bytes) unit.Bytes {
@@ -210,24 +201,12 @@ func (r *Run) flows(s *result.Summary, t *result.Tables) {
 	for i := range names {
 		names[i] = r.Graph.GPUName(i)
 	}
-	type pair struct{ src, dst int32 }
-	ideals := map[pair]map[unit.Bytes]unit.Time{}
+	alone := r.newIdealizer()
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
 		op := &r.DAG.Ops[r.MessageOp[i]]
-		src, dst := r.Hosts.Peers(m.Conn)
-		byBytes := ideals[pair{src, dst}]
-		if byBytes == nil {
-			byBytes = map[unit.Bytes]unit.Time{}
-			ideals[pair{src, dst}] = byBytes
-		}
-		ideal, ok := byBytes[m.Bytes]
-		if !ok {
-			ideal = r.ideal(int32(i))
-			byBytes[m.Bytes] = ideal
-		}
 		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn, Bytes: int64(m.Bytes),
-			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(ideal), Class: op.Class.String()}
+			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))), Class: op.Class.String()}
 		if m.Done == 0 {
 			row.Done = -1
 		} else {

@@ -34,7 +34,7 @@ func (r *blamer) slowest() *result.Slowest {
 	m := &r.Hosts.Messages[worst]
 	op := &r.DAG.Ops[r.MessageOp[worst]]
 	w := &result.Slowest{From: r.Graph.GPUName(int(op.Rank)), To: r.Graph.GPUName(int(op.Peer)), Bytes: int64(m.Bytes),
-		Time: int64(m.Done - m.Posted), Ideal: int64(r.ideal(worst)), CNPs: r.Hosts.CEMarks(m.Conn), Retrans: r.Hosts.Retransmitted(m.Conn)}
+		Time: int64(m.Done - m.Posted), Ideal: int64(r.newIdealizer().of(worst)), CNPs: r.Hosts.CEMarks(m.Conn), Retrans: r.Hosts.Retransmitted(m.Conn)}
 	top := r.worstQueue(m.Conn)
 	if top != nil {
 		w.Queue = r.PortName(top.Port)

@@ -29,10 +29,11 @@ func closedForms() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		s, _, _ := r.Outcome("")
+		s, t, _ := r.Outcome("")
 		want := aloneTime(c.bytes, c.mtu, 2)
 		rows = append(rows, exact(fmt.Sprintf("%v at MTU %d alone over two 400G links, ps", c.bytes, c.mtu),
-			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime))
+			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime),
+			exact("its ideal_ps in flows.parquet", "the same closed form", int64(want), t.Flows[0].Ideal))
 	}
 	big, err := finish(fmt.Sprintf(line, 2) + "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
 	if err != nil {

@@ -1,0 +1,297 @@
+package sim
+
+import (
+	"slices"
+
+	"railyard/internal/host"
+	"railyard/internal/topo"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// idealizer tells how long messages would take alone: every packet leaves each port
+// as soon as it is there and the one before it is out. A message alone on its path
+// takes exactly that, and none takes less: where paths differ the best of each hop
+// counts, and where packets may spread over several ports, they do.
+type idealizer struct {
+	run    *Run
+	routes *topo.Routes // as the fabric was built: what breaks later only makes paths longer
+	spread bool         // packets of a message may take several ports of a stage at once
+	moves  bool         // flowlets moved, which one packet behind another does not
+	paths  map[[2]int32][][]stage
+	known  map[idealKey]unit.Time
+}
+
+type idealKey struct {
+	src, dst int32
+	bytes    unit.Bytes
+}
+
+// stage is one hop: the links that packets of a message may take side by side.
+type stage struct {
+	rate  unit.Rate // of the fastest
+	hop   unit.Time // of the shortest: propagation and the peer's pipeline
+	ports int       // how many packets may be under way at once
+	alike bool
+}
+
+func (r *Run) newIdealizer() *idealizer {
+	x := &idealizer{run: r, routes: r.Paths, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
+	x.spread = r.LB.Sprays() || r.Host.Bond == host.BondSpray
+	for i := range r.Net.Sw {
+		if c := r.Net.Sw[i].Chooser; c != nil {
+			x.moves = x.moves || c.Moved > 0
+		}
+	}
+	for _, f := range r.Plan.Failures {
+		if f.At > 0 || f.Converge > 0 { // a message may go on by another path than it began
+			x.spread, x.routes = true, r.Graph.Route(r.Setup.Down)
+		}
+	}
+	return x
+}
+
+// of returns how long a message would take alone, from being posted to being
+// delivered.
+func (x *idealizer) of(m int32) unit.Time {
+	msg := &x.run.Hosts.Messages[m]
+	src, dst := x.run.Hosts.Peers(msg.Conn)
+	k := idealKey{src, dst, msg.Bytes}
+	if t, ok := x.known[k]; ok {
+		return t
+	}
+	least := unit.Never
+	for _, path := range x.between(src, dst) {
+		least = min(least, x.cross(path, msg.Bytes, unit.Rate(len(x.run.Graph.NICs[src].Links))))
+	}
+	if least == unit.Never {
+		least = 0 // no path is left to say
+	}
+	x.known[k] = least + 2*x.run.Host.Latency
+	return x.known[k]
+}
+
+// between returns the ways from one NIC to another: one by each of its ports, or one
+// by all of them when packets are sprayed over them.
+func (x *idealizer) between(src, dst int32) [][]stage {
+	k := [2]int32{src, dst}
+	if p, ok := x.paths[k]; ok {
+		return p
+	}
+	nic := x.run.Graph.NICs[src]
+	var starts [][]int
+	if x.run.Host.Bond == host.BondSpray {
+		starts = [][]int{nic.Links}
+	} else {
+		for _, l := range nic.Links {
+			starts = append(starts, []int{l})
+		}
+	}
+	var out [][]stage
+	for _, links := range starts {
+		if p := x.follow(x.run.Graph.Hosts[nic.Host], links, int(dst)); p != nil {
+			out = append(out, p)
+		}
+	}
+	x.paths[k] = out
+	return out
+}
+
+// follow walks all shortest paths from a server to a NIC at once, hop by hop.
+func (x *idealizer) follow(from int, links []int, dst int) (path []stage) {
+	g := x.run.Graph
+	nodes := []int{from}
+	for range len(g.Nodes) {
+		path = append(path, x.stage(nodes, links, path))
+		var reached []int
+		for _, l := range links {
+			for _, n := range nodes {
+				if peer := g.Links[l].A + g.Links[l].B - n; (g.Links[l].A == n || g.Links[l].B == n) && !slices.Contains(reached, peer) {
+					reached = append(reached, peer)
+				}
+			}
+		}
+		if len(reached) == 1 && reached[0] == g.Hosts[g.NICs[dst].Host] {
+			return path
+		}
+		nodes, links = reached, nil
+		for _, n := range nodes {
+			if l, ok := x.routes.Near[n][dst]; ok {
+				links = append(links, l)
+			}
+		}
+		for i := 0; i < len(nodes) && len(path) > 0 && !x.arrives(nodes, dst); i++ {
+			for _, l := range x.routes.Next(nodes[i], x.routes.Locator[dst]) {
+				if !slices.Contains(links, l) {
+					links = append(links, l)
+				}
+			}
+		}
+		if len(links) == 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// arrives reports whether one of the switches has the NIC's cable.
+func (x *idealizer) arrives(nodes []int, dst int) bool {
+	return slices.ContainsFunc(nodes, func(n int) bool { _, ok := x.routes.Near[n][dst]; return ok })
+}
+
+// stage sums up the links that lead on from some nodes, which a path led to. A flowlet
+// that moves gains something only where its own packets queue: behind a faster stage.
+func (x *idealizer) stage(nodes, links []int, path []stage) stage {
+	s := stage{hop: unit.Never, ports: 1, alike: true}
+	for i, l := range links {
+		link := x.run.Graph.Links[l]
+		node := link.A
+		if !slices.Contains(nodes, node) {
+			node = link.B
+		}
+		hop := x.run.Net.Ports[x.run.Port(l, node)].Hop
+		s.alike = s.alike && (i == 0 || hop == s.hop && link.Rate == s.rate)
+		s.rate, s.hop = max(s.rate, link.Rate), min(s.hop, hop)
+	}
+	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })
+	if x.spread || slower {
+		s.ports = len(links)
+	}
+	return s
+}
+
+// packets calls f for the packets of a message in runs of equal ones.
+func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n int)) {
+	cfg := &x.run.Host.RC
+	mtu := int64(cfg.MTU)
+	for left, first := int64(bytes), true; left > 0 || first; left, first = left-rc.MaxMessage, false {
+		piece := min(left, rc.MaxMessage)
+		n := max(1, int((piece+mtu-1)/mtu))
+		last := int(piece - int64(n-1)*mtu)
+		switch {
+		case cfg.WriteOnly:
+			f(roce.WriteOnly, int(mtu), n-1)
+			f(roce.WriteOnlyImm, last, 1)
+		case n == 1:
+			f(roce.WriteOnly, last, 1)
+		default:
+			f(roce.WriteFirst, int(mtu), 1)
+			f(roce.WriteMiddle, int(mtu), n-2)
+			f(roce.WriteLast, last, 1)
+		}
+	}
+}
+
+// cross sends a message's packets over a path from a NIC with so many ports and returns
+// when the last one is in the receiver's memory.
+func (x *idealizer) cross(path []stage, bytes unit.Bytes, ports unit.Rate) unit.Time {
+	w := &way{path: path, cut: x.run.CutThrough, pcie: x.run.Host.PCIe, one: true}
+	if w.pcie >= path[0].rate*ports {
+		w.pcie = 0 // as in package host: PCIe counts when it is slower than the NIC
+	}
+	for _, s := range path {
+		w.free = append(w.free, make([]unit.Time, s.ports))
+		w.one = w.one && s.ports == 1
+	}
+	w.last = make([]unit.Time, len(path))
+	x.packets(bytes, w.run)
+	return w.done
+}
+
+// way is a path with packets on it.
+type way struct {
+	path    []stage
+	cut     bool
+	pcie    unit.Rate
+	one     bool          // each stage is one port
+	free    [][]unit.Time // when the ports of a stage are free
+	last    []unit.Time   // when the last packet left each stage
+	fetched unit.Time     // the next payload can be fetched over PCIe
+	written unit.Time     // all that arrived is written over PCIe
+	done    unit.Time
+}
+
+// run sends n equal packets. Once each stage falls behind the one before it at a
+// constant pace, that of the slowest stage so far, the rest need not be looked at.
+func (w *way) run(op roce.Opcode, payload, n int) {
+	size := unit.Bytes(roce.DataLen(op, payload))
+	before := make([]unit.Time, len(w.last))
+	for i := 0; i < n; i++ {
+		copy(before, w.last)
+		done := w.done
+		w.send(size, unit.Bytes(payload))
+		if left := unit.Time(n - 1 - i); left > 0 && w.one && w.steady(before, done, size, unit.Bytes(payload)) {
+			w.skip(left, before, w.done-done)
+			return
+		}
+	}
+}
+
+// send lets one packet through.
+func (w *way) send(size, payload unit.Bytes) {
+	at, tail := w.fetched, w.fetched // when its header and its last bit are at the stage
+	for h := range w.path {
+		s := &w.path[h]
+		if h > 0 && w.cut && s.rate > w.path[h-1].rate && s.alike && w.path[h-1].alike {
+			at = tail // a faster cable waits for the whole frame
+		}
+		port := 0
+		for p, f := range w.free[h] {
+			if f < w.free[h][port] {
+				port = p
+			}
+		}
+		start := max(at, w.free[h][port])
+		ser := unit.Serialize(size+roce.PreambleIFG, s.rate)
+		w.free[h][port], w.last[h] = start+ser, start
+		if h == 0 && w.pcie > 0 {
+			w.fetched = max(w.fetched, start) + unit.Serialize(payload, w.pcie)
+		}
+		tail = start + ser + s.hop
+		at = tail
+		if w.cut && h < len(w.path)-1 && size > headerLen {
+			at -= unit.Serialize(size-headerLen, s.rate)
+		}
+	}
+	w.done = max(w.done, tail)
+	if w.pcie > 0 {
+		w.written = max(w.written, tail) + unit.Serialize(payload, w.pcie)
+		w.done = w.written
+	}
+}
+
+// headerLen is what a cut-through switch reads before it forwards (package fabric).
+const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
+
+// steady reports that the last packet followed the one before at the pace at which
+// all equal ones will: at each stage that of the slowest stage so far.
+func (w *way) steady(before []unit.Time, done unit.Time, size, payload unit.Bytes) bool {
+	pace := unit.Time(0)
+	if w.pcie > 0 {
+		pace = unit.Serialize(payload, w.pcie)
+	}
+	for h := range w.path {
+		pace = max(pace, unit.Serialize(size+roce.PreambleIFG, w.path[h].rate))
+		if w.last[h]-before[h] != pace {
+			return false
+		}
+	}
+	return w.done-done == pace
+}
+
+// skip lets n more packets through, each as much after the one before as the last.
+func (w *way) skip(n unit.Time, before []unit.Time, pace unit.Time) {
+	for h := range w.path {
+		d := n * (w.last[h] - before[h])
+		w.last[h] += d
+		w.free[h][0] += d
+		if h == 0 {
+			w.fetched += d
+		}
+	}
+	w.done += n * pace
+	if w.pcie > 0 {
+		w.written += n * pace
+	}
+}
