@@ -147,6 +147,7 @@ func dropped(w io.Writer, s *result.Summary) {
 		{s.DropsWRED, "by WRED, of packets that it does not or cannot mark"},
 		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", plural(int(s.PFCStorms), "storm"))},
 		{s.DropsDown, "on broken links"},
+		{s.DropsNoRoute, "where no route led on"},
 		{s.DropsCorrupt, "corrupted on links"},
 	} {
 		if d.n > 0 {

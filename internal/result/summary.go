@@ -68,6 +68,7 @@ type Summary struct {
 	PFCStorms       int64 `json:"pfc_storms"`
 	DropsStorm      int64 `json:"drops_pfc_storm"`
 	DropsWRED       int64 `json:"drops_wred"`
+	DropsNoRoute    int64 `json:"drops_no_route"`
 
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`

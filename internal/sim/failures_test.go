@@ -197,6 +197,29 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-2, bytes: 20MB}
 	}
 }
 
+// Cables of dual-port NICs break one after the other, so that sets of switches appear and vanish:
+// packets under way carry the number of one that may be gone. (Four failures ended in a panic.)
+func TestReroutesLeavePacketsTheirWay(t *testing.T) {
+	text := `
+name: mlag
+fabric: {kind: dual-rail, hosts: 4, host_link: {rate: 200Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1, nic_ports: 2}
+cc: {algorithm: none}
+transport: {qps: 2, timeout: 6}
+workload: {traffic: {alltoall: {bytes: 40MB}}}
+failures:
+  - {link: 'rail-1:Eth1', at: 100us, converge: 50us}
+  - {link: 'rail-1:Eth2', at: 200us, converge: 50us}
+  - {link: 'rail-1:Eth3', at: 300us, converge: 50us}
+  - {link: 'rail-1:Eth4', at: 320us, converge: 50us}
+`
+	for _, bond := range []string{"hash", "affinity", "spray"} {
+		if _, s, _ := runAll(t, text, "server.bond="+bond); !s.Complete || s.DropsNoRoute > 10 {
+			t.Errorf("%s: complete %v, %d packets found no way", bond, s.Complete, s.DropsNoRoute)
+		}
+	}
+}
+
 // ways adds the cables between switches that are on some shortest way from one NIC to another.
 func (n *Network) ways(to map[int]bool, from, dst int) {
 	at := n.Paths.Sets[n.Paths.Locator[from]]

@@ -25,7 +25,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 		ECNMarks: n.Marks, CNPs: r.Hosts.Count.CNPs, PFCPauses: n.Pauses, PFCFrames: n.PauseFrames,
 		Drops: n.Drops, DropsCorrupt: n.CorruptDrops, DropsDown: n.DownDrops,
 		Retransmissions: r.Hosts.Count.Retransmissions, OutOfOrder: r.Hosts.Count.OutOfOrder, Naks: r.Hosts.Count.Naks,
-		Timeouts: r.Hosts.Count.Timeouts, FailedQPs: r.Hosts.Count.Failed, ReorderPeak: r.Hosts.Count.HeldPeak, PFCStorms: n.Storms, DropsStorm: n.StormDrops, DropsWRED: n.WREDDrops}
+		Timeouts: r.Hosts.Count.Timeouts, FailedQPs: r.Hosts.Count.Failed, ReorderPeak: r.Hosts.Count.HeldPeak, PFCStorms: n.Storms, DropsStorm: n.StormDrops, DropsWRED: n.WREDDrops, DropsNoRoute: n.NoRoute}
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {
 			s.FlowletMoves += c.Moved

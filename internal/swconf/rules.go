@@ -30,7 +30,7 @@ var rules = []Rule{
 	{"cnp-not-strict", Error, "CNPs leave with strict priority",
 		"congestion notifications wait in the congestion they report: senders slow down too late", (*linter).cnpStrict},
 	{"cnp-in-roce-queue", Error, "CNPs have a queue of their own",
-		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late", (*linter).cnpQueue},
+		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late; and where WRED marks data it drops CNPs, which are not ECN-capable", (*linter).cnpQueue},
 	{"cnp-lossless", Warning, "the queue of CNPs is not paused",
 		"a pause stops the notifications that would end the congestion", (*linter).cnpLossless},
 	{"data-strict", Warning, "RoCE data shares bandwidth instead of having strict priority",
