@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata/corpus.txt anew; the diff is the review")
+
+// What a bad input may take. Most take a millisecond; the machine may be busy.
+const (
+	corpusTime   = 10 * time.Second
+	corpusMemory = 512 << 20
+)
+
+// Every line of testdata/corpus.txt that begins with $ is a command line that cannot be:
+// a value out of range, a file that is no file, a text that is no scenario. Below it stand
+// the exit code and how the one line begins that it prints. $S is the folder of shipped scenarios, $D
+// one with the files of corpus_files_test.go.
+func TestCorpus(t *testing.T) {
+	const golden = "testdata/corpus.txt"
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := filepath.Abs(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, shipped := t.TempDir(), scenarios(t)
+	for _, sub := range []string{"files", "here"} {
+		if err := os.Mkdir(filepath.Join(folder, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	corpusFiles(t, filepath.Join(folder, "files"))
+	t.Chdir(filepath.Join(folder, "here"))
+	short := strings.NewReplacer("../files", "$D", shipped, "$S") // no message depends on how long a folder's name is
+	long := strings.NewReplacer("$D", "../files", "$S", shipped)
+	var out strings.Builder
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	count := 0
+	for i, line := range lines {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			if line == "" || line[0] == '#' {
+				fmt.Fprintln(&out, line)
+			}
+			continue
+		}
+		count++
+		got := refused(t, command, strings.Fields(long.Replace(command)), short)
+		fmt.Fprintf(&out, "%s\n%s\n", line, got)
+		if i+1 < len(lines) && lines[i+1] != got && !*rewrite {
+			t.Errorf("%s\n got %s\nwant %s", command, got, lines[i+1])
+		}
+	}
+	if count < 300 {
+		t.Errorf("%d inputs, at least 300 are kept", count)
+	}
+	if left, _ := os.ReadDir("."); len(left) > 0 {
+		t.Errorf("bad input left %v behind", left)
+	}
+	if *rewrite {
+		if err := os.WriteFile(place, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// refused runs a command line that cannot be and returns its exit code and line.
+func refused(t *testing.T, name string, args []string, short *strings.Replacer) string {
+	var out, errs bytes.Buffer
+	code := make(chan int)
+	before, began := allocated(), time.Now()
+	go func() { code <- Main(args, &out, &errs) }()
+	select {
+	case c := <-code:
+		took, took2 := time.Since(began), allocated()-before
+		if took > corpusTime/2 || took2 > corpusMemory {
+			t.Errorf("%s: took %v and %d MB", name, took, took2>>20)
+		}
+		text, _, _ := strings.Cut(errs.String(), "\n(railyard --help")
+		text = strings.TrimSuffix(short.Replace(text), "\n")
+		if c == 0 || strings.Contains(text, "\n") || text == "" || len(text) > 600 || strings.Contains(text, "goroutine") {
+			t.Errorf("%s: exit %d, stdout %.200q, stderr %.600q", name, c, out.String(), text)
+		}
+		if len(text) > 100 { // the place and what is wrong; how it is put may change
+			text = text[:100] + "..."
+		}
+		return fmt.Sprintf("%d %s", c, strings.ReplaceAll(text, "\n", " / "))
+	case <-time.After(corpusTime):
+		t.Errorf("%s has not ended after %v", name, corpusTime)
+		return "hangs"
+	}
+}
+
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
