@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"railyard/internal/queue"
+	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -72,9 +73,9 @@ func (c *configRenderCmd) Run(e *env) error {
 		}
 		return printJSON(e.stdout, paths)
 	}
-	fmt.Fprintf(e.stdout, "%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, topology.conf, fabric.dot\n",
-		len(files), c.Out, dialect.Title(d.OS), len(d.Switches))
-	fmt.Fprintf(e.stdout, "(railyard config lint %s --fabric %s checks them)\n", c.Out, c.Scenario)
+	report.Wrap(e.stdout, "", fmt.Sprintf("%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, topology.conf, fabric.dot",
+		len(files), c.Out, dialect.Title(d.OS), len(d.Switches)))
+	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s checks them)", c.Out, c.Scenario))
 	return nil
 }
 

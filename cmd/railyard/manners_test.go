@@ -45,6 +45,8 @@ func commandsShown(t *testing.T) (list [][]string) {
 		{"plan", "search", "llama-2-7b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64", "--simulate", "0"},
 		{"config", "lint", long + "leaf.cfg"}, {"config", "lint", "cfgs"}, {"config", "show", long + "leaf.cfg"},
 		{"config", "dcbx", "cfgs", "--fabric", at("lab-2x2.yaml")}, {"validate", "headroom"}, {"version"},
+		{"config", "tune", at("three-flows.yaml"), "--trials", "4", "--out", "tune", "--force"},
+		{"config", "render", at("pod64-llama2-7b.yaml"), "--os", "nxos", "--out", "pod", "--force"},
 	}
 }
 

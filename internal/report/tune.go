@@ -23,7 +23,7 @@ func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Tria
 	}
 	fmt.Fprint(w, "\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "trial\tcompletion\tpaused\tlongest queue\txON\tWRED min\tmax\t%\txOFF\tAI\trate timer\t")
+	fmt.Fprintln(t, "trial\tcompletion\tpaused\tqueue\txON\tWRED min\tmax\t%\txOFF\tAI\trate timer\t")
 	const most = 15
 	row := func(mark string, x *tune.Trial) {
 		c, o := &x.Candidate, &x.Outcome
