@@ -15,6 +15,9 @@ const (
 	RemoteWrite
 	RemoteRead
 	RemoteAtomic
+	// RemoteInvalidate lets a peer end the region with SEND with invalidate. In
+	// ibverbs fast-registered regions and type 2 windows allow that, and no others.
+	RemoteInvalidate
 )
 
 // Memory is a table of registered regions, looked up by rkey. One table serves
@@ -69,6 +72,12 @@ func (m *Memory) Deregister(rkey uint32) bool {
 	r.dead = true
 	delete(m.regions, rkey)
 	return true
+}
+
+// mayInvalidate reports whether a peer may end the region of a key.
+func (m *Memory) mayInvalidate(rkey uint32) bool {
+	r := m.regions[rkey]
+	return r != nil && r.access&RemoteInvalidate != 0
 }
 
 // find checks a RETH against the table: the key exists, the region allows the

@@ -56,20 +56,13 @@ func (q *QP) needsReceive(p *Packet) bool {
 	return p.Op.HasImm()
 }
 
-// takeSend places one packet of a SEND in the receive it belongs to.
-func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
-	first := true
-	switch p.Op {
-	case roce.SendMiddle, roce.SendLast, roce.SendLastImm, roce.SendLastInv:
-		first = false
-	}
-	if first == q.inSend || q.inWrite || !p.Op.Ends() && int(p.Payload) != q.cfg.MTU {
-		return roce.NakInvalid // opcodes out of sequence, or a short packet inside
-	}
-	if first {
+// takeSend places one packet of a SEND, which was checked, in the receive it
+// belongs to.
+func (q *QP) takeSend(p *Packet, is part) (bad roce.Syndrome) {
+	if is&partStarts != 0 {
 		q.sendAt = 0
 	}
-	q.inSend = !p.Op.Ends()
+	q.inSend = is&partEnds == 0
 	if q.cfg.AlwaysReady {
 		return 0
 	}
@@ -85,9 +78,7 @@ func (q *QP) takeSend(p *Packet) (bad roce.Syndrome) {
 		r := Received{Len: int64(q.sendAt), Imm: p.Imm, HasImm: p.Op.HasImm(), Solicited: p.Solicited}
 		if p.Op.HasIETH() {
 			r.Imm, r.InvKey, r.HasInv = 0, p.Imm, true
-			if !q.mem.Deregister(p.Imm) {
-				return roce.NakRemoteAccess
-			}
+			q.mem.Deregister(p.Imm)
 		}
 		q.finishReceive(r)
 	}

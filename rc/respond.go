@@ -54,7 +54,7 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	}
 	n := min(r.left, uint32(q.cfg.MTU))
 	if n > 0 {
-		reg := q.find(r.rkey, r.va, n, RemoteRead)
+		reg := q.mem.find(r.rkey, r.va, n, RemoteRead)
 		if reg == nil { // deregistered since
 			p.Op, p.Syndrome, q.fault = roce.Acknowledge, roce.NakRemoteAccess, roce.NakRemoteAccess
 			q.fail(Flushed)
@@ -87,14 +87,14 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 // takeRead accepts a READ request at sequence number s: again when it is one
 // of the past. It returns how many sequence numbers it covers.
 func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndrome) {
-	if p.Len > MaxMessage || q.midMessage() && !again {
+	if p.Len > MaxMessage {
 		return 0, roce.NakInvalid
 	}
 	n = q.packets(int64(p.Len))
 	if n > maxReadPackets || again && s+n > q.expect {
 		return 0, roce.NakInvalid
 	}
-	if p.Len > 0 && q.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
+	if p.Len > 0 && q.mem.find(p.RKey, p.VA, p.Len, RemoteRead) == nil {
 		return 0, roce.NakRemoteAccess
 	}
 	if again && !q.covers(p, s) {
@@ -115,10 +115,10 @@ func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndr
 
 // takeAtomic runs an atomic at sequence number s and queues its answer.
 func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
-	if q.midMessage() || p.VA%8 != 0 {
+	if p.VA%8 != 0 {
 		return roce.NakInvalid // IBTA 9.7.4.1.6: misaligned
 	}
-	reg := q.find(p.RKey, p.VA, 8, RemoteAtomic)
+	reg := q.mem.find(p.RKey, p.VA, 8, RemoteAtomic)
 	if reg == nil {
 		return roce.NakRemoteAccess
 	}

@@ -73,26 +73,23 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 // or the memory does not allow is answered with a NAK that ends the connection,
 // a missing receive with one that asks to come back later.
 func (q *QP) place(p *Packet, a *Answer) bool {
-	bad := roce.Syndrome(0)
+	is, bad := q.check(p)
 	n := uint64(1)
 	switch {
+	case bad != 0:
 	case !q.cfg.AlwaysReady && len(q.receives) == 0 && q.needsReceive(p):
 		a.Verdict = NotReady
 		q.nakSent = true // what follows is dropped in silence
 		q.nak(a, roce.RNRNak|roce.Syndrome(q.cfg.RNRTimer&31), q.msn)
 		return false
-	case p.Payload > int32(q.cfg.MTU):
-		bad = roce.NakInvalid
-	case p.Op.IsSend():
-		bad = q.takeSend(p)
-	case p.Op == roce.ReadRequest:
+	case is&partWrite != 0:
+		q.takeWrite(p, is)
+	case is&partSend != 0:
+		bad = q.takeSend(p, is)
+	case is&partRead != 0:
 		n, bad = q.takeRead(p, q.expect, false)
-	case p.Op.IsAtomic():
-		bad = q.takeAtomic(p, q.expect)
-	case p.Op > roce.WriteOnlyImm:
-		bad = roce.NakInvalid // FLUSH, ATOMIC WRITE and what is no request
 	default:
-		bad = q.takeWrite(p)
+		bad = q.takeAtomic(p, q.expect)
 	}
 	if bad != 0 {
 		a.Verdict = Refused
@@ -105,7 +102,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 	}
 	q.skip(n)
 	q.Received++
-	if p.Op > roce.WriteOnlyImm && !p.Op.IsSend() {
+	if is&(partRead|partAtomic) != 0 {
 		return true // READs and atomics count their messages themselves
 	}
 	q.Placed += uint64(p.Payload)
@@ -119,56 +116,23 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 // midMessage reports a First/Middle/Last message whose end is still to come.
 func (q *QP) midMessage() bool { return q.inSend || q.inWrite }
 
-// find looks a remote range up, as far as the queue pair itself allows it.
-func (q *QP) find(rkey uint32, va uint64, length uint32, need Access) *region {
-	if q.cfg.Deny&need != 0 {
-		return nil
-	}
-	return q.mem.find(rkey, va, length, need)
-}
-
-// takeWrite checks one packet's range and writes its bytes.
-func (q *QP) takeWrite(p *Packet) (bad roce.Syndrome) {
-	switch {
-	case p.Op.HasRETH():
-		if q.midMessage() {
-			return roce.NakInvalid
-		}
-		q.region = nil
-		if p.Len > 0 { // IBTA 9.7.4.1.5: an empty WRITE needs no key
-			if q.region = q.find(p.RKey, p.VA, p.Len, RemoteWrite); q.region == nil {
-				return roce.NakRemoteAccess
-			}
-		}
+// takeWrite writes the bytes of a packet that was checked.
+func (q *QP) takeWrite(p *Packet, is part) {
+	if is&partStarts != 0 {
 		q.msgVA, q.msgLeft = p.VA, int64(p.Len)
 		if !q.cfg.AlwaysReady {
 			q.announced(p)
 		}
-		if q.inWrite = p.Op == roce.WriteFirst; !q.inWrite && uint32(p.Payload) != p.Len {
-			return roce.NakInvalid
-		}
-	case p.Op != roce.WriteMiddle && p.Op != roce.WriteLast && p.Op != roce.WriteLastImm, !q.inWrite:
-		return roce.NakInvalid
-	case p.Op != roce.WriteMiddle:
-		q.inWrite = false
 	}
-	if q.msgLeft < int64(p.Payload) || p.Op.Ends() && q.msgLeft != int64(p.Payload) || q.inWrite && int(p.Payload) != q.cfg.MTU {
-		return roce.NakInvalid // more or less data than the RETH announced
-	}
-	if p.Payload > 0 {
-		if q.region.dead {
-			return roce.NakRemoteAccess
-		}
-		if p.Data != nil {
-			copy(q.region.bytes(q.msgVA, int(p.Payload)), p.Data)
-		}
+	q.inWrite = is&partEnds == 0
+	if p.Data != nil && p.Payload > 0 {
+		copy(q.region.bytes(q.msgVA, int(p.Payload)), p.Data)
 	}
 	q.msgVA += uint64(p.Payload)
 	q.msgLeft -= int64(p.Payload)
 	if p.Op.HasImm() && !q.cfg.AlwaysReady {
 		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
 	}
-	return 0
 }
 
 // announced adds up how long the WRITE is that a packet with a RETH belongs to:

@@ -10,7 +10,7 @@ import (
 )
 
 // ends are two connected queue pairs with real memory: b's region of 64 KiB at
-// 0x1000 under key 7 takes everything, key 8 is the same bytes for reading.
+// 0x1000 under key 7 takes everything, key 8 is the same bytes for reading, and may be invalidated.
 type ends struct {
 	t    *testing.T
 	a, b QP
@@ -32,7 +32,7 @@ func connected(t *testing.T, change func(*Config)) *ends {
 	for _, r := range []struct {
 		key    uint32
 		access Access
-	}{{7, LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic}, {8, RemoteRead}} {
+	}{{7, LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic}, {8, RemoteRead | RemoteInvalidate}} {
 		if err := e.mem.RegisterBuffer(r.key, 0x1000, e.buf, r.access); err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,9 @@ const (
 	RemoteWrite  = rc.RemoteWrite
 	RemoteRead   = rc.RemoteRead
 	RemoteAtomic = rc.RemoteAtomic
+	// RemoteInvalidate lets a peer end the region with SEND with invalidate. In
+	// ibverbs fast-registered regions and type 2 windows allow that, and no others.
+	RemoteInvalidate = rc.RemoteInvalidate
 )
 
 // PD is a protection domain.

@@ -36,3 +36,29 @@ func TestRecoveryIsAgreedOn(t *testing.T) {
 		}
 	}
 }
+
+// A region that was never given away cannot be taken away: SEND with invalidate
+// ends a region only if it was registered for that.
+func TestInvalidateOverSockets(t *testing.T) {
+	for _, c := range []struct {
+		access Access
+		want   Status
+	}{{LocalWrite, StatusRemAccessErr}, {RemoteRead | RemoteInvalidate, StatusSuccess}} {
+		a, b := newNode(t, nil), newNode(t, nil)
+		pairUp(t, a, b, DefaultConnect())
+		mr, err := b.pd.RegMR(make([]byte, 4096), c.access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.qp.PostRecv(&RecvWR{WRID: 1, SGList: []SGE{b.mr.SGE(0, 100)}}); err != nil {
+			t.Fatal(err)
+		}
+		a.post(t, SendWR{WRID: 1, Opcode: SendWithInv, ImmData: mr.RKey, SGList: []SGE{a.mr.SGE(0, 4)}})
+		if w := a.wait(t, 1); w[0].Status != c.want {
+			t.Errorf("invalidating a region with access %#x: %v, want %v", c.access, w[0].Status, c.want)
+		}
+		if w := b.wait(t, 1); c.want == StatusSuccess && (!w[0].HasInv || w[0].InvRKey != mr.RKey) {
+			t.Errorf("the receiver is told %+v", w[0])
+		}
+	}
+}

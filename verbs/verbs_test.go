@@ -195,7 +195,7 @@ func TestErrorsOverSockets(t *testing.T) {
 		"outside":          {SendWR{Opcode: Write, RemoteAddr: 1 << 20}, nil, StatusRemAccessErr},
 		"read outside":     {SendWR{Opcode: Read, RemoteAddr: 1 << 20}, nil, StatusRemAccessErr},
 		"no receive":       {SendWR{Opcode: Send}, func(o *ConnectOptions) { o.RNRRetry, o.MinRNR = 2, 1 }, StatusRNRRetryExcErr},
-		"QP denies writes": {SendWR{Opcode: Write}, func(o *ConnectOptions) { o.Access = RemoteRead }, StatusRemAccessErr},
+		"QP denies writes": {SendWR{Opcode: Write}, func(o *ConnectOptions) { o.Access = RemoteRead }, StatusRemInvReqErr},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := newNode(t, nil), newNode(t, nil)

@@ -1,0 +1,82 @@
+package rc
+
+import "railyard/roce"
+
+// part says what a request packet is of what kind of message.
+type part uint8
+
+const (
+	partSend part = 1 << iota
+	partWrite
+	partRead
+	partAtomic
+	partStarts
+	partEnds
+)
+
+const partOnly = partStarts | partEnds
+
+// parts knows the requests that a responder takes; FLUSH and ATOMIC WRITE are not
+// among them, nor is what is no request.
+var parts = [256]part{
+	roce.SendFirst: partSend | partStarts, roce.SendMiddle: partSend, roce.SendLast: partSend | partEnds,
+	roce.SendLastImm: partSend | partEnds, roce.SendLastInv: partSend | partEnds,
+	roce.SendOnly: partSend | partOnly, roce.SendOnlyImm: partSend | partOnly, roce.SendOnlyInv: partSend | partOnly,
+	roce.WriteFirst: partWrite | partStarts, roce.WriteMiddle: partWrite, roce.WriteLast: partWrite | partEnds,
+	roce.WriteLastImm: partWrite | partEnds, roce.WriteOnly: partWrite | partOnly, roce.WriteOnlyImm: partWrite | partOnly,
+	roce.ReadRequest: partRead | partOnly, roce.CompareSwap: partAtomic | partOnly, roce.FetchAdd: partAtomic | partOnly,
+}
+
+// check says what a request packet that is next in order violates, or nothing,
+// and changes nothing but the region that a WRITE goes to. The order is that of
+// IBTA 9.7.4.1: opcode sequence, opcode, what the queue pair allows, length, key.
+// Whether a receive is posted comes after all of it: that can be mended by
+// waiting, and what cannot must not be waited for.
+func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
+	is = parts[p.Op]
+	switch {
+	case is == 0, is&partStarts != 0 && q.midMessage(),
+		is&partStarts == 0 && !(is&partSend != 0 && q.inSend || is&partWrite != 0 && q.inWrite):
+		return is, roce.NakInvalid
+	case q.cfg.Deny != 0 && q.cfg.Deny&rights[is&^partOnly] != 0:
+		return is, roce.NakInvalid // an operation this queue pair does not do, whatever its length
+	case is&(partRead|partAtomic) != 0:
+		return is, 0 // they carry no payload; takeRead and takeAtomic look closer
+	case int(p.Payload) != q.cfg.MTU && (is&partEnds == 0 || int(p.Payload) > q.cfg.MTU || is&partOnly == partEnds && p.Payload == 0):
+		return is, roce.NakInvalid // FIRST and MIDDLE are full, LAST is not empty
+	case is&partWrite != 0:
+		return is, q.checkWrite(p, is)
+	case p.Op.HasIETH() && !q.mem.mayInvalidate(p.Imm):
+		return is, roce.NakRemoteAccess
+	}
+	return is, 0
+}
+
+// rights are what a queue pair must allow for a kind of request.
+var rights = [partStarts]Access{partWrite: RemoteWrite, partRead: RemoteRead, partAtomic: RemoteAtomic}
+
+// checkWrite checks the range that a WRITE names, and that its packets are as long
+// as it said.
+func (q *QP) checkWrite(p *Packet, is part) roce.Syndrome {
+	left := q.msgLeft
+	if is&partStarts != 0 {
+		if left = int64(p.Len); left > MaxMessage { // IBTA 9.7.1
+			return roce.NakInvalid
+		}
+	}
+	if more := left - int64(p.Payload); is&partEnds != 0 && more != 0 || is&partEnds == 0 && more <= 0 {
+		return roce.NakInvalid // more or less data than the RETH announced
+	}
+	if is&partStarts != 0 {
+		q.region = nil
+		if p.Len > 0 { // IBTA 9.7.4.1.5: an empty WRITE needs no key
+			if q.region = q.mem.find(p.RKey, p.VA, p.Len, RemoteWrite); q.region == nil {
+				return roce.NakRemoteAccess
+			}
+		}
+	}
+	if p.Payload > 0 && q.region.dead {
+		return roce.NakRemoteAccess
+	}
+	return 0
+}
