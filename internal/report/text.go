@@ -71,7 +71,7 @@ func lost(w io.Writer, s *result.Summary) {
 		v    int64
 	}
 	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision}, {"oversubscription", c.Oversub}, {"incast", c.Incast},
-		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans}, {"other transfers of the NIC or NVLink port", c.SharedNIC}, {"latency", c.Latency}}
+		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans}, {"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
 	var said []string
 	for _, p := range parts {

@@ -93,12 +93,14 @@ type Causes struct {
 	Pause     int64 `json:"pause_ps"`
 	Retrans   int64 `json:"sent_again_ps"`
 	SharedNIC int64 `json:"shared_nic_ps"`
+	PCIe      int64 `json:"pcie_ps"`
 }
 
 // Add adds what a collective lost.
 func (c *Causes) Add(r *CollectiveRow) {
 	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held, c.Collision+r.Collision, c.Oversub+r.Oversub
 	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans, c.SharedNIC+r.SharedNIC
+	c.PCIe += r.PCIe
 }
 
 // Collective sums up the instances of one collective.

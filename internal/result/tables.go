@@ -109,6 +109,7 @@ type CollectiveRow struct {
 	Pause     int64  `parquet:"pause_ps"`               // PFC
 	Retrans   int64  `parquet:"retransmission_ps"`
 	SharedNIC int64  `parquet:"shared_nic_ps"` // the sender's other queue pairs, or NVLink's other transfers
+	PCIe      int64  `parquet:"pcie_ps"`       // slower than the wire, at either end
 	Late      int64  `parquet:"late_ps"`       // ranks that came later than the first
 	Port      int32  `parquet:"port"`          // where the largest part arose; -1: nowhere in the network
 	At        int64  `parquet:"at_ps"`         // when the transfer that lost most began

@@ -45,12 +45,12 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	row.Ideal += int64(whole)
 	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
 	beyond = a.lost
-	in, _ := b.atNIC(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
+	in, received := b.atNIC(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
 	balanced, chosen := b.between(msg.Conn, w)
 	levels := [...]struct {
 		to *int64
 		demand
-	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.Oversub, balanced}, {&row.Collision, chosen}}
+	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.pcie(&others, &received, w)}, {&row.Oversub, balanced}, {&row.Collision, chosen}}
 	reached, top, again := own.line+whole, 0, unit.Time(0)
 	for i, l := range levels {
 		a.book(l.to, l.fair-reached, l.port, l.flows)
@@ -147,6 +147,7 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port, b.root(row.Port))},
 		{unit.Time(row.Retrans), "packets that were sent again"},
+		{unit.Time(row.PCIe), "PCIe between GPU and NIC is slower than the wire"},
 		{unit.Time(row.SharedNIC), "other transfers of the same NIC or NVLink port were served meanwhile"},
 		{unit.Time(row.Late), "a rank came later than the first one"},
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late
+	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.PCIe + c.Late
 }
 
 // The parts of a collective's gap add up to it, and the largest is what the scenario
@@ -33,6 +33,7 @@ func TestCauses(t *testing.T) {
 		"a paused fabric": {"fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 100KB, xon: 50KB}}}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-2/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}]}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
 		"a shared NIC":    {"fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
 		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
+		"slow PCIe":       {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1, pcie: 200Gbps}\ncc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.PCIe }, "PCIe"},
 		"a late rank":     {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 2MB, start: 1ms}, {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB, start: 3ms}]}}", func(c result.CollectiveRow) int64 { return c.Late }, "came later"},
 		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return c.Latency }, ""},
 	} {

@@ -69,15 +69,22 @@ func (b *blamer) floorOf(c int32) (top floor) {
 			top = floor{d, port, flows, cause}
 		}
 	}
+	pcie := func(nic int32, bytes unit.Bytes, flows int) {
+		if b.Host.PCIe > 0 {
+			consider(unit.Serialize(bytes, b.pcieRate()), b.cableOf(nic), flows, func(r *result.CollectiveRow) *int64 { return &r.PCIe })
+		}
+	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
 		to := func(r *result.CollectiveRow) *int64 { return &r.Ideal }
 		if b.DAG.Colls[c].Kind == coll.SendRecv {
 			to = func(r *result.CollectiveRow) *int64 { return &r.SharedNIC }
 		}
 		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, to)
+		pcie(nic, bytes, flows)
 	})
 	l.in.each(func(nic int32, bytes unit.Bytes, flows int) {
 		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, func(r *result.CollectiveRow) *int64 { return &r.Incast })
+		pcie(nic, bytes, flows)
 	})
 	l.sets.each(func(s int32, bytes unit.Bytes, flows int) {
 		consider(unit.Serialize(bytes, b.sets[s].rate), b.sets[s].port, flows, func(r *result.CollectiveRow) *int64 { return &r.Oversub })

@@ -288,6 +288,25 @@ func (s *sharing) atNIC(qps []int32, rate unit.Rate, port int32, w *window) (dem
 	return s.demand(&others, 1, rate, port, w), others
 }
 
+// pcie is the demand at the PCIe of sender and receiver, where that is slower than the
+// wire; it carries payload alone.
+func (s *sharing) pcie(out, in *cargo, w *window) demand {
+	if s.Host.PCIe == 0 {
+		return demand{port: -1}
+	}
+	busier := out
+	if in.real > out.real {
+		busier = in
+	}
+	return s.demand(busier, 1, s.pcieRate(), s.nicPort(s.Hosts.Messages[w.message].Conn), w)
+}
+
+// pcieRate is the wire's rate at which PCIe's payload goes.
+func (s *sharing) pcieRate() unit.Rate {
+	mtu := unit.Bytes(s.Host.RC.MTU)
+	return unit.Rate(float64(s.Host.PCIe) * float64(s.wireBytes(mtu)) / float64(mtu))
+}
+
 // between is the demand between switches: of the sets of ports that load balancing may
 // choose among, and of the ports that it chose, each the longest.
 func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {

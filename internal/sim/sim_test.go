@@ -62,7 +62,7 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
 	for _, c := range tab.Collectives {
 		sum := int64(0)
-		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.Late} {
+		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
 			if sum += part; part < 0 {
 				t.Fatalf("a part is negative: %+v", c)
 			}
@@ -73,7 +73,7 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 	if c := s.Chain; c != nil && r.Done() {
 		sum := int64(0)
-		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC} {
+		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe} {
 			if sum += part; part < 0 {
 				t.Fatalf("a part is negative: %+v", c)
 			}

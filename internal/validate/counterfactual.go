@@ -75,7 +75,7 @@ func again(s *result.Summary) int64     { return s.Chain.Retrans }
 func shared(s *result.Summary) int64    { return s.Chain.SharedNIC }
 func others(s *result.Summary) int64 {
 	c := s.Chain
-	return c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.SharedNIC
+	return c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.SharedNIC + c.PCIe
 }
 
 // sum blames several causes at once, where what is taken away brings them all.
@@ -125,6 +125,10 @@ seed: 3
 fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 8MB}}}
+`
+
+// The link that three of the permutation's flows share is down from 50 us to 5 ms.
+const broken = `failures: [{link: "seg-2-rail-1:Eth14", at: 50us, converge: 5ms}]
 `
 
 const toAll = `
@@ -213,20 +217,20 @@ func rateTrials() (list []trial) {
 }
 
 func collisionTrials() []trial {
-	const both = ": hash collision and the rate it cost"
+	const both = ": hash collision and rate not given back"
 	const bare = " without congestion control: hash collision"
 	return []trial{
 		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124, as: paper, without: sprayed, blamed: collision},
-		{claim: "permutation" + both, text: permutation, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "permutation" + both, text: permutation, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "permutation" + bare, text: permutation, as: uncontrolled, without: sprayed, blamed: collision},
-		{claim: "all-to-all" + both, text: toAll, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "all-to-all" + both, text: toAll, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "all-to-all" + bare, text: toAll, as: uncontrolled, without: sprayed, blamed: collision},
-		{claim: "ring all-reduce" + both, text: ring, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "ring all-reduce" + both, text: ring, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "ring all-reduce" + bare + " and its pauses", text: ring, as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
 		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring, as: with(uncontrolled, "lb=flowlet"), without: sprayed,
 			blamed: sum(collision, paused, again)},
 		{claim: "all-to-all with flowlets" + bare, text: toAll, as: with(uncontrolled, "lb=flowlet"), without: sprayed, blamed: collision},
-		{claim: "training step" + both, text: training, as: paper, without: sprayed, blamed: sum(collision, held)},
+		{claim: "training step" + both, text: training, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "training step" + bare, text: training, as: uncontrolled, without: sprayed, blamed: collision},
 	}
 }
@@ -267,6 +271,11 @@ func otherTrials() []trial {
 	return []trial{
 		{claim: "training step in one server: NVLink's time", text: oneServer, as: uncontrolled, without: []string{"server.nvlink=90Tbps", "server.nvlink_latency=0s"},
 			blamed: func(s *result.Summary) int64 { return s.ExposedTP }},
+		{claim: "permutation over slow PCIe: PCIe", text: permutation, as: with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"), without: []string{"server.pcie=0bps"},
+			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
+		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan, as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
+			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
+		{claim: "permutation, a link breaks: packets sent again", text: permutation + broken, as: uncontrolled, instead: permutation, blamed: again},
 		{claim: "two flows, one of whose ranks is late: computing", text: late, as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),
 			blamed: func(s *result.Summary) int64 { return s.Chain.Compute }},
 	}

@@ -31,7 +31,7 @@ export interface Pauses { cols: number; spans: [port: number, cause: number, fir
 export interface Critical { path: { Start: number; End: number; Rank: number; Peer: number; Class: string }[]; count: number; left_out: number; left_out_ps: number }
 export interface Coll {
   Instance: number; Name: string; Kind: string; Class: string; Ranks: number; FirstRank: number; Bytes: number; Start: number; End: number; Ideal: number; Latency: number; Collision: number;
-  Oversub: number; Incast: number; Held: number; Pause: number; Retrans: number; SharedNIC: number; Late: number; Port: number; At: number; Why: string; Count?: number;
+  Oversub: number; Incast: number; Held: number; Pause: number; Retrans: number; SharedNIC: number; PCIe: number; Late: number; Port: number; At: number; Why: string; Count?: number;
 }
 export interface Flow { From: string; To: string; QP: number; Bytes: number; Posted: number; Done: number; Ideal: number; Class: string }
 export interface Packet { number: number; at_ns: number; kind: string; from: string; to: string; sender: string; peer: string; again: boolean; qp: number; psn: number; ce: boolean; bytes: number; hex: string; fields: { layer: string; name: string; from: number; to: number; value: string; about: string }[] | null }

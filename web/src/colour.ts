@@ -21,10 +21,10 @@ const kinds: Record<string, string> = {
 export const kindColour = (c: string) => kinds[c] ?? "#999999";
 
 /** causes of a collective's time, with the colour of each. */
-export const causes: [key: "Ideal" | "Latency" | "Held" | "Collision" | "Oversub" | "Incast" | "Pause" | "Retrans" | "SharedNIC" | "Late", name: string, colour: string][] = [
+export const causes: [key: "Ideal" | "Latency" | "Held" | "Collision" | "Oversub" | "Incast" | "Pause" | "Retrans" | "SharedNIC" | "PCIe" | "Late", name: string, colour: string][] = [
   ["Ideal", "line rate", "#0072b2"], ["Latency", "latency", "#56b4e9"], ["Held", "rate not given back", "#f0e442"], ["Collision", "hash collision", "#d55e00"],
   ["Oversub", "oversubscription", "#882255"], ["Incast", "incast", "#e69f00"],
-  ["Pause", "pause", "#cc79a7"], ["Retrans", "sent again", "#000000"], ["SharedNIC", "shared NIC", "#009e73"], ["Late", "late rank", "#999999"],
+  ["Pause", "pause", "#cc79a7"], ["Retrans", "sent again", "#000000"], ["SharedNIC", "shared NIC", "#009e73"], ["PCIe", "PCIe", "#332288"], ["Late", "late rank", "#999999"],
 ];
 
 export const lines = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
