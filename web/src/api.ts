@@ -1,7 +1,7 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
 export interface Summary {
-  name: string; complete: boolean; step_time_ps: number; compute_ps: number; bubble_ps: number; mfu?: number; gpus: number; lb: string; seed: number;
+  name: string; complete: boolean; step_time_ps: number; compute_ps: number; bubble_ps: number; mfu?: number; gpus: number; lb: string; seed: number; congestion_control?: string;
   exposed_tp_ps: number; exposed_pp_ps: number; exposed_dp_ps: number; exposed_cp_ps: number; exposed_ep_ps: number; exposed_other_ps: number;
   parameters?: number; tokens?: number; packets: number; packet_hops: number; network_bytes: number; nvlink_bytes: number; ecn_marks: number; cnps: number;
   pfc_pauses: number; pfc_pause_ps: number; queue_peak_bytes: number; drops: number; retransmissions: number; out_of_order: number; naks: number; timeouts: number;

@@ -293,7 +293,7 @@ function chapters(info: Info): Chapter[] {
           <tbody>
             <tr><td>partitioning</td><td>model engineers</td><td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td></tr>
             <tr><td>collectives</td><td>NCCL</td><td>{grad ? `${grad.kind}${grad.algorithm ? `, ${grad.algorithm}` : ""}` : "none"}</td></tr>
-            <tr><td>queue pairs, congestion control</td><td>NIC firmware</td><td>{r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}</td></tr>
+            <tr><td>queue pairs, congestion control</td><td>NIC firmware</td><td>{s.congestion_control ?? r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}</td></tr>
             <tr><td>paths</td><td>switches</td><td>{s.lb}</td></tr>
             <tr><td>ECN and PFC thresholds</td><td>network engineers</td><td>{q ? `${f.bytes(q.wred_min_bytes)} to ${f.bytes(q.wred_max_bytes)}, xOFF ${f.bytes(q.xoff_bytes)}` : "–"}</td></tr>
             <tr><td>cables and rails</td><td>architects</td><td>{info.topology.kind}</td></tr>

@@ -69,6 +69,7 @@ function OneRun({ name, what }: { name: string; what: string }) {
         {!!s.mfu && <span>MFU <b>{f.percent(s.mfu)}</b></span>}
         <span>{f.count(s.gpus)} GPUs</span>
         <span>{s.lb}</span>
+        {s.congestion_control && <span>{s.congestion_control}</span>}
         <span><b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks</span>
         <span><b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses</span>
         <span>{f.count(s.drops)} drops</span>
