@@ -37,8 +37,8 @@ func Example() {
 	buf := []byte("hello over UDP 4791")
 	dev, qp, cq, mr, remote := connect("127.42.0.2", tcp, buf)
 	defer dev.Close()
-	check(qp.PostSend(&verbs.SendWR{WRID: 7, Opcode: verbs.WriteWithImm, SGList: mr.All(), RemoteAddr: remote.VA, RKey: remote.RKey,
-		ImmData: 42, Signaled: true}))
+	check(qp.PostSend(&verbs.SendWR{WRID: 7, Opcode: verbs.WriteWithImm, SGList: mr.All(),
+		RemoteAddr: remote.VA, RKey: remote.RKey, ImmData: 42, Signaled: true}))
 	wc := make([]verbs.WC, 1)
 	_, err = cq.Wait(context.Background(), wc)
 	check(err)

@@ -41,7 +41,8 @@ var steps = map[[2]State]step{
 	{RTS, Reset}: {}, {RTS, Err}: {}, {RTS, RTS}: {takes: AttrCurState | anywhere},
 	{RTS, SQD}:   {takes: AttrSQDNotify},
 	{SQD, Reset}: {}, {SQD, Err}: {}, {SQD, RTS}: {takes: AttrCurState | anywhere},
-	{SQD, SQD}:   {takes: AttrAddr | AttrTimeout | AttrRetryCount | AttrRNRRetry | AttrMaxReads | AttrMaxDestReads | anywhere},
+	{SQD, SQD}: {takes: anywhere | AttrAddr | AttrTimeout | AttrRetryCount | AttrRNRRetry | AttrMaxReads |
+		AttrMaxDestReads},
 	{Err, Reset}: {}, {Err, Err}: {},
 }
 

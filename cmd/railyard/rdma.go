@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"net"
 	"net/netip"
 	"os"
@@ -242,7 +243,7 @@ type rdmaTest struct {
 	Iters    int64         `help:"Messages per queue pair and size." default:"5000" without:"duration"`
 	Duration time.Duration `help:"Measure each size for so long instead of counting messages." default:"0s"`
 	MTU      int           `help:"Path MTU; by default what both ports carry." default:"0" name:"mtu"`
-	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"14"`
+	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n; 0 is 14, and one more each time the queue pairs above 64 double." default:"0"`
 	Retry    int           `help:"Retries after a timeout, 0 to 7." default:"7"`
 	RNRRetry int           `help:"Retries while the receiver is not ready; 7 is endless." default:"7" name:"rnr-retry"`
 	JSON     bool          `help:"Print the results as JSON."`
@@ -295,7 +296,7 @@ func (c *rdmaLatCmd) Run(e *env) error {
 // spec checks the flags.
 func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 	s := &perftest.Spec{Op: op, QPs: c.QPs, Depth: c.Depth, Iters: c.Iters, Time: c.Duration, Warmup: min(100, c.Iters/10),
-		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: c.Timeout, RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
+		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: ackTimeout(c.Timeout, c.QPs), RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
 	if c.Spray {
 		s.Connect.Entropy = 16
 	}
@@ -303,7 +304,7 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 		name           string
 		v, least, most int64
 	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096}, {"--iters", c.Iters, 1, perftest.MaxIters},
-		{"--timeout", int64(c.Timeout), 1, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
+		{"--timeout", int64(c.Timeout), 0, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
 		if l.v < l.least || l.v > l.most {
 			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least, l.most, l.v)}
 		}
@@ -325,6 +326,15 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 		s.Sizes = append(s.Sizes, int64(b))
 	}
 	return s, nil
+}
+
+// ackTimeout chooses the timeout where the user does not: one processor works for
+// all queue pairs, so an ACK takes longer the more there are, and is not lost.
+func ackTimeout(chosen, qps int) int {
+	if chosen > 0 {
+		return chosen
+	}
+	return 14 + bits.Len(uint(max(0, qps-1)/64))
 }
 
 func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
