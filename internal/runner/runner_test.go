@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,7 +232,7 @@ func TestKilled(t *testing.T) {
 		}
 		r.first, r.every = 1, 1
 		r.Go(func(sim.Progress) bool {
-			if r.Written > 1 {
+			if r.Written > 1 && os.Getenv("RAILYARD_GO_ON") == "" {
 				time.Sleep(time.Minute) // until it is killed
 			}
 			return true
@@ -261,5 +262,49 @@ func TestKilled(t *testing.T) {
 	}
 	if ports, err := result.ReadTable[result.PortRow](dir, "ports"); err != nil || len(ports) == 0 {
 		t.Errorf("%d ports, %v", len(ports), err)
+	}
+}
+
+// A run that writes itself all the time is killed at random moments: what is there is
+// whole, and what is hidden is one folder, which the next run removes.
+func TestKilledWriting(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "run")
+	seen := 0
+	for i := range 12 {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilled$")
+		cmd.Env = append(os.Environ(), "RAILYARD_RUN="+dir, "RAILYARD_GO_ON=1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(rand.N(400 * time.Millisecond))
+		cmd.Process.Kill()
+		cmd.Wait()
+		if _, err := os.Stat(dir); err == nil {
+			seen++
+			if s := summary(t, dir); s.StepTime == 0 {
+				t.Errorf("kill %d: %+v", i, s)
+			}
+			for _, name := range []string{"flows", "links", "ports", "critical"} {
+				if _, err := result.TableRows(dir, name); err != nil {
+					t.Errorf("kill %d: %s: %v", i, name, err)
+				}
+			}
+		}
+		if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 1 {
+			t.Errorf("kill %d: left behind: %v", i, left)
+		}
+		r := runner(t)
+		if err := r.Reserve(filepath.Join(root, "next"), false); err != nil {
+			t.Fatal(err)
+		}
+		r.Release()
+		if left, _ := filepath.Glob(filepath.Join(root, ".*")); len(left) > 0 {
+			t.Errorf("kill %d: the next run left %v", i, left)
+		}
+		os.RemoveAll(dir)
+	}
+	if seen == 0 {
+		t.Error("nothing was ever written")
 	}
 }
