@@ -72,24 +72,30 @@ func (c *configTuneCmd) Run(e *env) error {
 	searchErr := t.run(ctx, newMeter(e))
 	front := tune.Front(t.search.Trials)
 	best, ok := tune.Best(front)
+	var lost error
 	if ok {
-		if err := t.write(front, best); err != nil {
-			return err
-		}
+		lost = t.write(front, best)
 	}
 	if c.JSON {
 		err = printJSON(e.stdout, map[string]any{"baseline": t.first(), "front": append([]tune.Trial{}, front...), "best": best, "trials": len(t.search.Trials)})
 	} else {
-		report.Tuning(e.stdout, t.base.File.Name, t.search.Trials, front, best, c.summary(t, best, ok))
+		words := c.summary(t, best, ok)
+		if lost != nil {
+			words = words[:len(words)-1] // where it is
+		}
+		report.Tuning(e.stdout, t.base.File.Name, t.search.Trials, front, best, words)
 	}
 	switch {
 	case err != nil:
 		return err
 	case errors.Is(searchErr, context.Canceled):
+		if lost != nil {
+			fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
+		}
 		fmt.Fprintf(e.stderr, "railyard: interrupted after %d of %d trials; the same command goes on\n", len(t.search.Trials), c.Trials)
 		return &exitError{exitInterupt}
 	}
-	return searchErr
+	return errors.Join(searchErr, lost)
 }
 
 // first is the baseline, if it has been run.

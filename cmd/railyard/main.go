@@ -166,6 +166,15 @@ type inputError struct{ err error }
 func (e *inputError) Error() string { return e.err.Error() }
 func (e *inputError) Unwrap() error { return e.err }
 
+// early is an error that ends a command before it prints anything: the input's fault.
+// What could not be written is told behind the result, which is not lost with it.
+func early(err error) error {
+	if in := (*inputError)(nil); errors.As(err, &in) {
+		return err
+	}
+	return nil
+}
+
 // errStopped is what a command says that Ctrl-C has ended, and what is left of its work.
 var errStopped = errors.New("interrupted")
 

@@ -191,6 +191,29 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// Whatever else cannot be written, what was computed is printed, and the exit code says it.
+func TestPrintedThoughNotWritten(t *testing.T) {
+	smallFile(t)
+	mounted(t, "full", "-t", "tmpfs", "-o", "size=8k", "none")
+	os.WriteFile("full/x", make([]byte, 8192), 0o644)
+	mounted(t, "tight", "-t", "tmpfs", "-o", "size=12k", "none") // the search's journal fits, its result does not
+	for want, args := range map[string][]string{
+		"per GPU":      {"plan", "fabric", "--gpus", "64", "--out", "full"},
+		"ranks, ":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
+		"of the pairs": {"plan", "traffic", "small.yaml", "--plot", "full/t.png"},
+		"rows: ":       {"validate", "headroom", "--markdown", "full/v.md"},
+		"simulations":  {"config", "tune", "small.yaml", "--trials", "2", "--out", "tight"},
+	} {
+		code, out, errs := call(t, args...)
+		if code != 1 || !strings.Contains(out, want) || !strings.Contains(errs, "no space left") {
+			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
+		}
+	}
+	if left := hidden("full", "tight"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // Of several runs with one --out one gets it; the others are told before they simulate.
 func TestOneOut(t *testing.T) {
 	smallFile(t)

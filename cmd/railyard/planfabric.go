@@ -55,6 +55,7 @@ func (c *planFabricCmd) Run(e *env) error {
 	if err != nil {
 		return &inputError{err}
 	}
+	var lost error
 	if c.Out != "" {
 		var files []design.File
 		for _, d := range designs {
@@ -62,15 +63,15 @@ func (c *planFabricCmd) Run(e *env) error {
 				files = append(files, design.File{Path: fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs), Text: d.Scenario})
 			}
 		}
-		if err := writeFiles(c.Out, files, c.Force); err != nil {
-			return err
+		if lost = writeFiles(c.Out, files, c.Force); early(lost) != nil {
+			return lost
 		}
 	}
 	if c.JSON {
-		return printJSON(e.stdout, designs)
+		return errors.Join(printJSON(e.stdout, designs), lost)
 	}
 	c.print(e.stdout, in, designs)
-	return nil
+	return lost
 }
 
 func (c *planFabricCmd) input() (in planner.FabricInput, err error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -65,21 +66,21 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if err != nil {
 		return &inputError{err}
 	}
+	var lost error
 	if c.Parquet != "" {
-		if err := c.table(t); err != nil {
-			return err
-		}
+		lost = c.table(t)
 	}
-	if c.Plot != "" {
-		if err := c.draw(t, plan.File.Name); err != nil {
-			return err
-		}
+	if c.Plot != "" && early(lost) == nil {
+		lost = errors.Join(lost, c.draw(t, plan.File.Name))
+	}
+	if early(lost) != nil {
+		return lost
 	}
 	if c.JSON {
-		return printJSON(e.stdout, trafficJSON(t))
+		return errors.Join(printJSON(e.stdout, trafficJSON(t)), lost)
 	}
 	printTraffic(e.stdout, plan.File.Name, t)
-	return nil
+	return lost
 }
 
 func trafficJSON(t *planner.Traffic) map[string]any {

@@ -110,20 +110,17 @@ func (c *validateCmd) Run(e *env) error {
 		}
 	}
 	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all), len(all)-bad-explained, explained, bad)
+	var lost error
 	if c.Markdown != "" {
-		if err := writeBytes(c.Markdown, force, []byte(md.String())); err != nil {
-			return err
-		}
+		lost = writeBytes(c.Markdown, force, []byte(md.String()))
 	}
 	if c.JSON {
-		if err := printJSON(e.stdout, all); err != nil {
-			return err
-		}
+		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
 		fmt.Fprintf(e.stdout, "\n%d rows: %d agree, %d differ for the reason given, %d fail\n", len(all), len(all)-bad-explained, explained, bad)
 	}
 	if bad > 0 {
-		return errDisagree
+		return errors.Join(errDisagree, lost)
 	}
-	return nil
+	return lost
 }
