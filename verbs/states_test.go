@@ -312,13 +312,19 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 		wr   SendWR
 		want EventType
 	}{"a wrong key": {SendWR{Opcode: Write, RKey: 1}, EventQPAccessErr}, "a range outside": {SendWR{Opcode: Read, RemoteAddr: 1 << 30}, EventQPAccessErr},
+		"a right that the queue pair does not give": {SendWR{Opcode: FetchAdd}, EventQPReqErr},
 		"too many bytes": {SendWR{Opcode: Send}, -1}} {
 		a, b := newNode(t, nil), newNode(t, nil)
-		pairUp(t, a, b, DefaultConnect())
+		o := DefaultConnect()
+		o.Access = RemoteWrite | RemoteRead
+		pairUp(t, a, b, o)
 		if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 50)}}); err != nil {
 			t.Fatal(err)
 		}
 		c.wr.SGList = []SGE{a.mr.SGE(0, 100)}
+		if c.wr.Opcode == FetchAdd {
+			c.wr.SGList, c.wr.RemoteAddr = []SGE{a.mr.SGE(0, 8)}, b.mr.Addr+uint64(-b.mr.Addr&7)
+		}
 		if c.wr.RKey == 0 {
 			c.wr.RKey = b.mr.RKey
 		}
