@@ -261,11 +261,6 @@ func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, e
 	return plan, nil
 }
 
-// newRun builds the run of a plan; what goes wrong here is the scenario's fault.
-func newRun(p *scenario.Plan) (*sim.Run, error) {
-	r, err := sim.New(p)
-	if err != nil {
-		return nil, &inputError{err}
-	}
-	return r, nil
-}
+// newRun builds the run of a plan if the machine has room for it; what else goes wrong
+// here is the scenario's fault.
+func newRun(p *scenario.Plan) (*sim.Run, error) { return newRunWithin(nil, p, machineMemory()) }

@@ -28,6 +28,7 @@ type runCmd struct {
 	JSON     bool     `help:"Print the summary as JSON instead of the report."`
 	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
 	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
+	Memory   string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
 	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
 
@@ -46,7 +47,11 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	run, err := newRun(plan)
+	limit, err := parseMemory(c.Memory)
+	if err != nil {
+		return err
+	}
+	run, err := newRunWithin(e, plan, limit)
 	if err != nil {
 		return err
 	}
@@ -180,12 +185,15 @@ func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
 		case <-done:
 		}
 	}()
-	bar := newMeter(e)
+	bar, held := newMeter(e), newHoard(run.Limit)
 	err := simulate(func(p sim.Progress) bool {
 		bar.simulated(p)
-		return !stop.Load()
+		return !stop.Load() && !held.exceeded()
 	})
 	bar.finish()
+	if err == nil && held.over {
+		return held.err()
+	}
 	if err == nil && run.Interrupted() {
 		return errStopped
 	}

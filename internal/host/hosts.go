@@ -5,6 +5,8 @@
 package host
 
 import (
+	"slices"
+
 	"railyard/cc"
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
@@ -173,6 +175,14 @@ func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	}
 	h.nics = append(h.nics, n)
 	return int32(len(h.nics) - 1)
+}
+
+// Reserve makes room for so many connections and messages, so that the tables need
+// not be copied while they grow.
+func (h *Hosts) Reserve(conns, messages int) {
+	h.senders = slices.Grow(h.senders, conns)
+	h.receivers = slices.Grow(h.receivers, conns)
+	h.Messages = slices.Grow(h.Messages, messages)
 }
 
 // Connect sets up a queue pair that carries data from one NIC to another; tag

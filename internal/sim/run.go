@@ -36,6 +36,8 @@ const maxPauseRows = 200_000
 type Run struct {
 	*Exec
 	Plan    *scenario.Plan
+	Cost    Cost       // as estimated
+	Limit   unit.Bytes // of memory, 0 for none
 	sampler *sampler
 	pauses  []result.PauseRow
 	missed  int64        // PFC events beyond the table
@@ -53,13 +55,22 @@ func (e *ErrUnreachable) Error() string {
 }
 
 // New builds the run of a plan.
-func New(p *scenario.Plan) (*Run, error) {
+func New(p *scenario.Plan) (*Run, error) { return NewWithin(p, 0) }
+
+// NewWithin builds the run of a plan unless it would need more than limit of memory:
+// then the error is an ErrMemory, and nothing has been built. 0 is no limit.
+func NewWithin(p *scenario.Plan, limit unit.Bytes) (*Run, error) {
+	cost := Estimate(p)
+	if limit > 0 && cost.Memory > limit {
+		return nil, &ErrMemory{cost.Memory, limit}
+	}
 	n, err := NewNetwork(setup(p))
 	if err != nil {
 		return nil, err
 	}
+	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
 	f := &p.File
-	r := &Run{Plan: p, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN})}
+	r := &Run{Plan: p, Cost: cost, Limit: limit, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN})}
 	if err := r.reachable(); err != nil {
 		return nil, err
 	}

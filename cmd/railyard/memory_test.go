@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// A run that would need more memory than it may use is refused with one line and exit 1,
+// and leaves nothing behind.
+func TestMemory(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	t.Chdir(t.TempDir())
+	code, out, errs := call(t, "run", s, "--memory", "10MB", "--out", "x")
+	if code != 1 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "10 MB are available") || !strings.Contains(errs, "--memory") {
+		t.Errorf("exit %d, %q, %q", code, out, errs)
+	}
+	if found, _ := filepath.Glob("*"); len(found) != 0 {
+		t.Errorf("left behind: %v", found)
+	}
+	for _, bad := range []string{"10", "0B", "-1GB", "all"} {
+		if code, _, errs := call(t, "run", s, "--memory="+bad); code != 2 || !strings.Contains(errs, "--memory") {
+			t.Errorf("--memory %s: exit %d, %s", bad, code, errs)
+		}
+	}
+	if code, _, errs := call(t, "run", s, "--memory", "4GB", "--out", "x"); code != 0 || strings.Contains(errs, "estimate") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
+// A run that comes to need more than was estimated is stopped, and says so.
+func TestMemoryExceeded(t *testing.T) {
+	plan, err := loadPlan(filepath.Join(scenarios(t), "fattree128-permutation.yaml"), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := sim.New(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Limit = unit.MB
+	var out strings.Builder
+	err = watched(run, &env{stdout: &out, stderr: &out}, run.Go)
+	if err == nil || errors.Is(err, errStopped) || !strings.Contains(err.Error(), "--memory") || run.Done() {
+		t.Errorf("%v", err)
+	}
+}
+
+// The machine says how much memory it has left.
+func TestMachineMemory(t *testing.T) {
+	if m := machineMemory(); m != 0 && (m < 50*unit.MB || m > 1e15) {
+		t.Errorf("%v", m)
+	}
+}

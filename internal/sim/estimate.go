@@ -1,0 +1,154 @@
+package sim
+
+import (
+	"fmt"
+
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Cost is what a run will need, known before it is built. Packets that congestion makes
+// senders repeat are not in it.
+type Cost struct {
+	Packets, Hops int64 // ACKs included
+	QPs, Messages int64
+	Memory        unit.Bytes
+	Seconds       float64
+	ports, ops    int64
+}
+
+func (c Cost) String() string {
+	return fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s",
+		round(float64(c.Packets)), round(float64(c.Hops)), memory(c.Memory), duration(c.Seconds))
+}
+
+// What things cost, measured on all-to-alls, permutations and training steps of 64 to
+// 1,024 GPUs (Xeon, 2 MB of second-level cache per core; TestEstimate holds it to that).
+const (
+	hopsPerSecond = 5e6
+	opsPerSecond  = 1.5e6 // outside the network
+	qpsPerSecond  = 2e5   // set up, and written in the end
+
+	memoryBase    = 30 * unit.MB
+	memoryPort    = 9 * unit.KB
+	memoryOp      = 160
+	memoryQP      = 2600
+	memoryMessage = 330
+	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
+	longRun       = 20_000_000    // packet-hops
+)
+
+// Estimate counts what a plan's workload will do.
+func Estimate(p *scenario.Plan) Cost {
+	e := &estimator{plan: p, routes: p.Graph.Route(nil), links: map[[2]int]int64{}}
+	gpus := p.Graph.TotalGPUs()
+	e.seen = make([]uint64, (gpus*gpus+63)/64)
+	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(len(p.DAG.Ops))}
+	for i := range p.DAG.Ops {
+		if o := &p.DAG.Ops[i]; !o.Compute() && p.Graph.HostOf(int(o.Rank)) != p.Graph.HostOf(int(o.Peer)) {
+			e.transfer(&c, int(o.Rank), int(o.Peer), o.Bytes)
+		}
+	}
+	c.Seconds = float64(c.Hops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
+	c.Memory = memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
+		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
+		unit.Bytes(float64(memoryTables)*min(1, float64(c.Hops)/longRun))
+	return c
+}
+
+type estimator struct {
+	plan   *scenario.Plan
+	routes *topo.Routes
+	links  map[[2]int]int64 // from a switch to a locator, both cables of NICs included
+	seen   []uint64         // pairs of GPUs, a bit each
+}
+
+// transfer adds one transfer between servers.
+func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
+	g, f := e.plan.Graph, &e.plan.File
+	if f.Server.PXN && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
+		src = g.HostOf(src)*g.GPUs + g.LocalOf(dst)
+	}
+	mtu := unit.Bytes(e.plan.RC.MTU)
+	parts := max(1, min(int64(f.Transport.QPs), int64(bytes/mtu)))
+	data := max(parts, int64((bytes+mtu-1)/mtu))
+	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
+	c.Messages += parts
+	c.Packets += packets
+	c.Hops += packets * e.distance(g.NICOf[src], g.NICOf[dst])
+	if k := src*g.TotalGPUs() + dst; e.seen[k/64]&(1<<(k%64)) == 0 {
+		e.seen[k/64] |= 1 << (k % 64)
+		c.QPs += parts
+	}
+}
+
+// distance is the number of cables between two NICs.
+func (e *estimator) distance(src, dst int) int64 {
+	g := e.plan.Graph
+	first := g.NICs[src].Links[0]
+	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
+	if _, near := e.routes.Near[node][dst]; near {
+		return 2
+	}
+	k := [2]int{node, e.routes.Locator[dst]}
+	if n, ok := e.links[k]; ok {
+		return n
+	}
+	n := int64(1)
+	for range len(g.Nodes) {
+		n++
+		if _, near := e.routes.Near[node][dst]; near {
+			break
+		}
+		next := e.routes.Next(node, e.routes.Locator[dst])
+		if len(next) == 0 {
+			break
+		}
+		node = g.Links[next[0]].A + g.Links[next[0]].B - node
+	}
+	e.links[k] = n
+	return n
+}
+
+// ErrMemory is returned when a run would need more memory than there is.
+type ErrMemory struct {
+	Need, Have unit.Bytes
+}
+
+func (e *ErrMemory) Error() string {
+	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or flows, or allow more with --memory",
+		memory(e.Need), memory(e.Have))
+}
+
+// round prints a number to two digits.
+func round(x float64) string {
+	for _, s := range []struct {
+		above float64
+		name  string
+	}{{1e9, " billion"}, {1e6, " million"}, {1e3, " thousand"}} {
+		if x >= s.above {
+			return fmt.Sprintf("%.3g%s", x/s.above, s.name)
+		}
+	}
+	return fmt.Sprintf("%.0f", x)
+}
+
+// memory prints bytes as people say them.
+func memory(b unit.Bytes) string {
+	if b < unit.GB {
+		return fmt.Sprintf("%d MB", b/unit.MB)
+	}
+	return fmt.Sprintf("%.3g GB", float64(b)/float64(unit.GB))
+}
+
+// duration prints seconds as people say them.
+func duration(s float64) string {
+	switch {
+	case s >= 2*3600:
+		return fmt.Sprintf("%.0f hours", s/3600)
+	case s >= 120:
+		return fmt.Sprintf("%.0f minutes", s/60)
+	}
+	return fmt.Sprintf("%.0f s", s)
+}
