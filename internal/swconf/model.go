@@ -64,6 +64,45 @@ type Config struct {
 	Read     int // lines that were understood
 	Passed   int // lines that are known and do not matter here
 	Total    int // lines with content
+
+	byName   map[string]*Port // of the first indexed ports
+	byNumber map[int]*Port
+	indexed  int
+	spent    int
+	over     Place // where the text asked for more than it may
+}
+
+// MaxPorts bounds the interfaces of one text, maxSaid what it says of them: a command
+// below a range of interfaces counts for each.
+const (
+	MaxPorts = 4096
+	maxSaid  = 1_000_000
+)
+
+// Room reports whether a line may say something of so many interfaces; once it may not,
+// no other may, and the text is refused.
+func (c *Config) Room(at Place, ports int) bool {
+	c.spent += ports
+	if c.over.Line == 0 && (len(c.Ports) > MaxPorts || ports > MaxPorts || c.spent > maxSaid) {
+		c.over = at
+	}
+	return c.over.Line == 0
+}
+
+// index finds the ports that were added since it was asked last.
+func (c *Config) index() {
+	if c.byName == nil {
+		c.byName, c.byNumber = map[string]*Port{}, map[int]*Port{}
+	}
+	for ; c.indexed < len(c.Ports); c.indexed++ {
+		p := c.Ports[c.indexed]
+		if c.byName[p.Name] == nil {
+			c.byName[p.Name] = p
+		}
+		if c.byNumber[p.Number] == nil {
+			c.byNumber[p.Number] = p
+		}
+	}
 }
 
 // Unknown is a line that was not understood.
@@ -212,20 +251,14 @@ type Neighbor struct {
 
 // Port returns the interface of a name, or nil.
 func (c *Config) Port(name string) *Port {
-	i := slices.IndexFunc(c.Ports, func(p *Port) bool { return p.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return c.Ports[i]
+	c.index()
+	return c.byName[name]
 }
 
 // Numbered returns the interface of a front panel number, or nil.
 func (c *Config) Numbered(n int) *Port {
-	i := slices.IndexFunc(c.Ports, func(p *Port) bool { return p.Number == n })
-	if i < 0 {
-		return nil
-	}
-	return c.Ports[i]
+	c.index()
+	return c.byNumber[n]
 }
 
 // Name is the hostname, or the file where the text gives none.

@@ -33,7 +33,13 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 			}
 		}
 	}
-	unknown := cli.Read(lines, root)
+	unknown, over := cli.Read(lines, root)
+	if over != nil {
+		return &cli.SyntaxError{File: c.File, Line: over.Num, Col: over.Words[0].Col, Msg: "opens more sections than a switch's configuration has (10000, 200 in one another)"}
+	}
+	if at := c.over; at.Line > 0 {
+		return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many", MaxPorts)}
+	}
 	for _, u := range unknown {
 		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col, Msg: u.Why + "; the file ends here: is it cut off?"}

@@ -75,17 +75,25 @@ type frame struct {
 	indent int
 }
 
+// maxSections bounds the sub-modes that a text opens, maxIndent the columns before a
+// command: what has more of them is no switch's configuration.
+const (
+	maxSections = 10_000
+	maxIndent   = 200
+)
+
 // Read feeds lines to the rules, beginning in the root mode, and returns those
 // that none of them takes. Where the text is indented, indentation says which
 // mode a line belongs to; without it a line belongs to the innermost mode that
-// knows it. A word that could mean two commands is not guessed.
-func Read(lines []Line, root *Mode) []Unknown {
+// knows it. A word that could mean two commands is not guessed. The line is nil unless
+// it opens more sections than a text may have.
+func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	var unknown []Unknown
 	indented := false
 	for _, l := range lines {
 		indented = indented || l.Indent > 0
 	}
-	stack := []frame{{root, -1}}
+	stack, sections := []frame{{root, -1}}, 0
 	for i := range lines {
 		l := &lines[i]
 		if len(stack) > 1 && (strings.EqualFold(l.Text, "exit") || strings.HasPrefix(strings.ToLower(l.Text), "exit-")) {
@@ -106,16 +114,20 @@ func Read(lines []Line, root *Mode) []Unknown {
 		if bad != nil {
 			unknown = append(unknown, *bad)
 			stack = stack[:depth]
-			// What stands indented below an unknown line is unknown with it.
-			stack = append(stack, frame{NewMode("unknown"), l.Indent})
+			if indented { // what stands indented below an unknown line is unknown with it
+				stack = append(stack, frame{NewMode("unknown"), l.Indent})
+			}
 			continue
 		}
 		stack = stack[:at+1]
 		if next != nil {
 			stack = append(stack, frame{next, l.Indent})
+			if sections++; sections > maxSections || len(stack) > maxIndent {
+				return unknown, l
+			}
 		}
 	}
-	return unknown
+	return unknown, nil
 }
 
 // dispatch finds the mode that knows a line: by indentation first, then its

@@ -61,7 +61,9 @@ func said(c *swconf.Config) string {
 			walk(v.Elem())
 		case v.Kind() == reflect.Struct && v.Type().PkgPath() != "net/netip":
 			for i := range v.NumField() {
-				walk(v.Field(i))
+				if v.Type().Field(i).IsExported() {
+					walk(v.Field(i))
+				}
 			}
 		case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
 			fmt.Fprintf(&b, "%d:", v.Len())

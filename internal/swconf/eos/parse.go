@@ -407,7 +407,13 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		}
 		return p.interfaceMode(nil)
 	}
+	if !p.c.Room(p.c.At(m, "names"), 1) {
+		return nil
+	}
 	names, ok := portRange(m.Word("names"))
+	if !p.c.Room(p.c.At(m, "names"), len(names)) {
+		return nil
+	}
 	if !ok {
 		p.bad(m, "names", "an interface such as Ethernet3 or Ethernet1-4")
 	}
@@ -479,6 +485,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	r := cli.NewMode("config-if")
 	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {
+			if !p.c.Room(p.c.At(m, "interface"), len(ports)) {
+				return
+			}
 			for _, q := range ports {
 				f(q, m)
 			}

@@ -114,7 +114,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	}
 	if port == nil {
 		port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "interface"), Number: panel(m.Word("name"))}
-		if port.Number > 0 {
+		if port.Number > 0 && c.Room(port.At, 1) {
 			c.Ports = append(c.Ports, port)
 		}
 	}

@@ -101,7 +101,13 @@ func (p *parser) badPort(m *cli.Match, name string, err error) {
 }
 
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
+	if !p.c.Room(p.c.At(m, "name"), 1) {
+		return nil
+	}
 	names, err := portRange(m.Word("name"))
+	if err == nil && !p.c.Room(p.c.At(m, "name"), len(names)) {
+		return nil
+	}
 	if err != nil {
 		p.badPort(m, "name", err)
 		return p.interfaceMode(nil)
@@ -135,6 +141,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	r := cli.NewMode("config-if")
 	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {
+			if !p.c.Room(p.c.At(m, "interface"), len(ports)) {
+				return
+			}
 			for _, port := range ports {
 				f(port, m)
 			}

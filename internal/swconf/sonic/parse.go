@@ -91,6 +91,10 @@ func (p *parser) tables() error {
 		if !table.object() {
 			return &cli.SyntaxError{File: p.c.File, Line: table.at.Line, Col: table.at.Col, Msg: fmt.Sprintf("%s is no table: expected an object", t)}
 		}
+		if t == "PORT" && len(table.keys) > swconf.MaxPorts {
+			at := table.inner[table.keys[swconf.MaxPorts]].at
+			return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf("names more interfaces than a switch has (%d)", swconf.MaxPorts)}
+		}
 		for _, k := range table.keys {
 			if !table.inner[k].object() {
 				at := table.inner[k].at
