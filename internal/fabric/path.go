@@ -9,7 +9,11 @@ const maxHops = 16
 // its ports to a NIC, where hashing decides, by the tables as they stand.
 func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 	p := &Packet{Dst: dst, Loc: loc, Hash: hash}
-	for node := n.node[n.Ports[port].Peer]; n.Sw[node].Spec != nil && len(ports) < maxHops; node = n.node[n.Ports[port].Peer] {
+	for len(ports) < maxHops {
+		node := n.node[n.Ports[port].Peer]
+		if n.Sw[node].Spec == nil { // the host
+			break
+		}
 		if port = n.route(0, &n.forward[node], node, p); port < 0 {
 			break
 		}

@@ -37,7 +37,8 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // latency where there was none. It returns what was lost beyond line rate.
 func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (a account, beyond unit.Time) {
 	msg, met := &b.Hosts.Messages[p.message], &b.troubles.all[p.message]
-	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll, wire: b.wireBytes(msg.Bytes)}
+	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll,
+		wire: b.wireBytes(msg.Bytes)}
 	src, dst := b.Hosts.Peers(msg.Conn)
 	nic, others := b.atNIC(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)
 	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.nicRate(src))))
@@ -50,7 +51,8 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	levels := [...]struct {
 		to *int64
 		demand
-	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.pcie(&others, &received, w)}, {&row.Oversub, balanced}, {&row.Collision, chosen}}
+	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.pcie(&others, &received, w)},
+		{&row.Oversub, balanced}, {&row.Collision, chosen}}
 	reached, top, again := own.line+whole, 0, unit.Time(0)
 	for i, l := range levels {
 		a.book(l.to, l.fair-reached, l.port, l.flows)
@@ -142,8 +144,10 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	return []cause{
 		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
 		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
-		{unit.Time(row.Collision), fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room", flows, port)},
-		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, which have less capacity together", flows, port)},
+		{unit.Time(row.Collision), fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room",
+			flows, port)},
+		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
+			"which have less capacity together", flows, port)},
 		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port, b.root(row.Port))},
 		{unit.Time(row.Retrans), "packets that were sent again"},

@@ -13,8 +13,18 @@ type floor struct {
 	time  unit.Time
 	port  int32
 	flows int
-	cause func(*result.CollectiveRow) *int64
+	cause part
 }
+
+// part picks one of a row's causes.
+type part func(*result.CollectiveRow) *int64
+
+func toIdeal(r *result.CollectiveRow) *int64     { return &r.Ideal }
+func toSharedNIC(r *result.CollectiveRow) *int64 { return &r.SharedNIC }
+func toIncast(r *result.CollectiveRow) *int64    { return &r.Incast }
+func toPCIe(r *result.CollectiveRow) *int64      { return &r.PCIe }
+func toOversub(r *result.CollectiveRow) *int64   { return &r.Oversub }
+func toCollision(r *result.CollectiveRow) *int64 { return &r.Collision }
 
 // loads sums up bytes by link, and remembers which links it has touched.
 type loads struct {
@@ -46,7 +56,8 @@ func (l *loads) each(f func(at int32, bytes unit.Bytes, flows int)) {
 type collLoads struct{ out, in, sets, ports *loads }
 
 func (b *blamer) newCollLoads() *collLoads {
-	return &collLoads{newLoads(len(b.Graph.NICs)), newLoads(len(b.Graph.NICs)), newLoads(len(b.sets)), newLoads(len(b.carried))}
+	nics := len(b.Graph.NICs)
+	return &collLoads{newLoads(nics), newLoads(nics), newLoads(len(b.sets)), newLoads(len(b.carried))}
 }
 
 // floorOf finds a collective's busiest link.
@@ -64,33 +75,33 @@ func (b *blamer) floorOf(c int32) (top floor) {
 			b.load(l, m)
 		}
 	}
-	consider := func(d unit.Time, port int32, flows int, cause func(*result.CollectiveRow) *int64) {
+	consider := func(d unit.Time, port int32, flows int, cause part) {
 		if d > top.time {
 			top = floor{d, port, flows, cause}
 		}
 	}
 	pcie := func(nic int32, bytes unit.Bytes, flows int) {
 		if b.Host.PCIe > 0 {
-			consider(unit.Serialize(bytes, b.pcieRate()), b.cableOf(nic), flows, func(r *result.CollectiveRow) *int64 { return &r.PCIe })
+			consider(unit.Serialize(bytes, b.pcieRate()), b.cableOf(nic), flows, toPCIe)
 		}
 	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
-		to := func(r *result.CollectiveRow) *int64 { return &r.Ideal }
+		to := toIdeal
 		if b.DAG.Colls[c].Kind == coll.SendRecv {
-			to = func(r *result.CollectiveRow) *int64 { return &r.SharedNIC }
+			to = toSharedNIC
 		}
 		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, to)
 		pcie(nic, bytes, flows)
 	})
 	l.in.each(func(nic int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, func(r *result.CollectiveRow) *int64 { return &r.Incast })
+		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, toIncast)
 		pcie(nic, bytes, flows)
 	})
 	l.sets.each(func(s int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.sets[s].rate), b.sets[s].port, flows, func(r *result.CollectiveRow) *int64 { return &r.Oversub })
+		consider(unit.Serialize(bytes, b.sets[s].rate), b.sets[s].port, flows, toOversub)
 	})
 	l.ports.each(func(p int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.Net.Rate(p)), p, flows, func(r *result.CollectiveRow) *int64 { return &r.Collision })
+		consider(unit.Serialize(bytes, b.Net.Rate(p)), p, flows, toCollision)
 	})
 	return top
 }

@@ -63,8 +63,10 @@ type pathCost struct {
 
 func (r *Run) newSharing() *sharing {
 	n, qps := len(r.Hosts.Messages), r.Hosts.Conns()
-	s := &sharing{Run: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps), path: make([]pathOfQP, qps),
-		bySender: make([][]int32, len(r.Graph.NICs)), byReceiver: make([][]int32, len(r.Graph.NICs)), carried: make([]users, len(r.Net.Ports)), single: make([]bool, len(r.Graph.Links)),
+	nics := len(r.Graph.NICs)
+	s := &sharing{Run: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps),
+		bySender: make([][]int32, nics), byReceiver: make([][]int32, nics), path: make([]pathOfQP, qps),
+		carried: make([]users, len(r.Net.Ports)), single: make([]bool, len(r.Graph.Links)),
 		routeOf: map[[2]int32]int32{}, setOf: map[string]int32{}, latency: map[[2]int32]pathCost{}}
 	for m := range r.Hosts.Messages {
 		msg := &r.Hosts.Messages[m]

@@ -34,7 +34,8 @@ func (t *trial) source() string {
 
 // smallModel is a language model whose step takes milliseconds.
 func smallModel(string) ([]byte, error) {
-	return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
+	return []byte(`{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
+		"intermediate_size": 4096, "vocab_size": 1000}`), nil
 }
 
 // row runs the scenario twice.
@@ -102,7 +103,8 @@ var (
 const flowsOf124 = `
 name: three-flows
 seed: 14
-fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}, pipeline: 500ns}
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1,
+  host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}, pipeline: 500ns}
 server: {gpus: 2, nics: 2}
 workload:
   traffic:
@@ -122,7 +124,8 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 
 const permutation = `
 seed: 3
-fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1,
+  host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 8MB}}}
 `
@@ -132,20 +135,23 @@ const broken = `failures: [{link: "seg-2-rail-1:Eth14", at: 50us, converge: 5ms}
 `
 
 const toAll = `
-fabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1,
+  host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 workload: {traffic: {alltoall: {bytes: 32MiB}}}
 `
 
 // Eight servers a segment, two cables to the other one.
 const oversubscribed = `
-fabric: {kind: rail, hosts: 8, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 200Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 8, segments: 2, spines: 2, uplinks: 1,
+  host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 200Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {alltoall: {bytes: 8MiB}}}
 `
 
 const ring = `
-fabric: {kind: pod, hosts: 4, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: pod, hosts: 4, segments: 2, spines: 2, uplinks: 1,
+  host_link: {rate: 200Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
 transport: {qps: 2}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring, channels: 2}}}
@@ -154,7 +160,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: rin
 // A flow to a free receiver crosses the same link as an incast to another one, which PFC
 // holds back.
 const victim = `
-fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 switch: {queues: {3: {xoff: 100KB, xon: 50KB}}}
 workload:
@@ -191,7 +198,8 @@ workload:
 
 const training = `
 seed: 5
-fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, uplinks: 1, host_link: {rate: 50Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, uplinks: 1,
+  host_link: {rate: 50Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
 transport: {qps: 2}
 workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 2, dp: 4, global_batch: 8, bucket: 20MB}}
@@ -206,11 +214,15 @@ func trials() (all []trial) {
 }
 
 func rateTrials() (list []trial) {
-	for _, c := range []struct{ about, text string }{{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan},
-		{"all-to-all", toAll}, {"all-to-all over an oversubscribed fabric", oversubscribed}, {"ring all-reduce", ring}, {"training step", training}} {
+	for _, c := range []struct{ about, text string }{
+		{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan}, {"all-to-all", toAll},
+		{"all-to-all over an oversubscribed fabric", oversubscribed}, {"ring all-reduce", ring}, {"training step", training},
+	} {
 		list = append(list,
-			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text, as: paper, without: uncontrolled, blamed: held},
-			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text, as: nic, without: uncontrolled, blamed: held})
+			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text,
+				as: paper, without: uncontrolled, blamed: held},
+			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text,
+				as: nic, without: uncontrolled, blamed: held})
 	}
 	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: rate not given back", text: ring,
 		as: with(paper, "workload.traffic.collective.algorithm=tree", "workload.traffic.collective.channels=0"), without: uncontrolled, blamed: held})
@@ -220,47 +232,67 @@ func collisionTrials() []trial {
 	const both = ": hash collision and rate not given back"
 	const bare = " without congestion control: hash collision"
 	return []trial{
-		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124, as: paper, without: sprayed, blamed: collision},
-		{claim: "permutation" + both, text: permutation, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
-		{claim: "permutation" + bare, text: permutation, as: uncontrolled, without: sprayed, blamed: collision},
-		{claim: "all-to-all" + both, text: toAll, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
+		{claim: "three flows into one NIC, DCQCN as in its paper: hash collision", text: flowsOf124,
+			as: paper, without: sprayed, blamed: collision},
+		{claim: "permutation" + both, text: permutation,
+			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
+		{claim: "permutation" + bare, text: permutation,
+			as: uncontrolled, without: sprayed, blamed: collision},
+		{claim: "all-to-all" + both, text: toAll,
+			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "all-to-all" + bare, text: toAll, as: uncontrolled, without: sprayed, blamed: collision},
-		{claim: "ring all-reduce" + both, text: ring, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
-		{claim: "ring all-reduce" + bare + " and its pauses", text: ring, as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
-		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring, as: with(uncontrolled, "lb=flowlet"), without: sprayed,
+		{claim: "ring all-reduce" + both, text: ring,
+			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
+		{claim: "ring all-reduce" + bare + " and its pauses", text: ring,
+			as: uncontrolled, without: sprayed, blamed: sum(collision, paused)},
+		{claim: "ring all-reduce with flowlets" + bare + ", its pauses and resends", text: ring,
+			as: with(uncontrolled, "lb=flowlet"), without: sprayed,
 			blamed: sum(collision, paused, again)},
-		{claim: "all-to-all with flowlets" + bare, text: toAll, as: with(uncontrolled, "lb=flowlet"), without: sprayed, blamed: collision},
-		{claim: "training step" + both, text: training, as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
-		{claim: "training step" + bare, text: training, as: uncontrolled, without: sprayed, blamed: collision},
+		{claim: "all-to-all with flowlets" + bare, text: toAll,
+			as: with(uncontrolled, "lb=flowlet"), without: sprayed, blamed: collision},
+		{claim: "training step" + both, text: training,
+			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
+		{claim: "training step" + bare, text: training,
+			as: uncontrolled, without: sprayed, blamed: collision},
 	}
 }
 
 func incastTrials() []trial {
 	alone := []string{"workload.traffic.incast.fan_in=1"}
 	return []trial{
-		{claim: "three flows into one NIC: the other two", text: flowsOf124, as: paper, instead: strings.TrimSuffix(flowsOf124, otherTwo), blamed: others},
+		{claim: "three flows into one NIC: the other two", text: flowsOf124,
+			as: paper, instead: strings.TrimSuffix(flowsOf124, otherTwo), blamed: others},
 		{claim: "incast: the other senders", text: fan, as: paper, without: alone, blamed: others},
-		{claim: "incast without congestion control: incast", text: fan, as: uncontrolled, without: alone, blamed: incast},
+		{claim: "incast without congestion control: incast", text: fan,
+			as: uncontrolled, without: alone, blamed: incast},
 	}
 }
 
 func pauseTrials() []trial {
 	small := []string{"switch.queues.3.xoff=40KB", "switch.queues.3.xon=20KB"}
 	return []trial{
-		{claim: "incast under PFC: pauses, while its receiver's cable is busy", text: fan, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
-		{claim: "a flow beside a paused incast: pauses", text: victim, as: uncontrolled, without: unlimited, blamed: paused},
-		{claim: "all-to-all over an oversubscribed fabric under PFC: pauses", text: oversubscribed, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
-		{claim: "ring all-reduce under PFC: pauses", text: ring, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
-		{claim: "all-to-all under PFC: pauses", text: toAll, as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "incast under PFC: pauses, while its receiver's cable is busy", text: fan,
+			as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "a flow beside a paused incast: pauses", text: victim,
+			as: uncontrolled, without: unlimited, blamed: paused},
+		{claim: "all-to-all over an oversubscribed fabric under PFC: pauses", text: oversubscribed,
+			as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "ring all-reduce under PFC: pauses", text: ring,
+			as: with(uncontrolled, small...), without: unlimited, blamed: paused},
+		{claim: "all-to-all under PFC: pauses", text: toAll,
+			as: with(uncontrolled, small...), without: unlimited, blamed: paused},
 	}
 }
 
 func lossTrials() []trial {
 	gbn := []string{"transport.recovery=go-back-n"}
 	return []trial{
-		{claim: "bit errors, go-back-N: packets sent again", text: lossy, as: with(uncontrolled, gbn...), without: lossless, blamed: again},
-		{claim: "bit errors, selective repeat: packets sent again", text: lossy, as: with(uncontrolled, "transport.recovery=selective"), without: lossless, blamed: again},
-		{claim: "incast without PFC: packets sent again", text: fan, as: with(with(nic, gbn...), "switch.queues.3.lossless=false", "switch.queues.3.limit=400KB"),
+		{claim: "bit errors, go-back-N: packets sent again", text: lossy,
+			as: with(uncontrolled, gbn...), without: lossless, blamed: again},
+		{claim: "bit errors, selective repeat: packets sent again", text: lossy,
+			as: with(uncontrolled, "transport.recovery=selective"), without: lossless, blamed: again},
+		{claim: "incast without PFC: packets sent again", text: fan,
+			as:      with(with(nic, gbn...), "switch.queues.3.lossless=false", "switch.queues.3.limit=400KB"),
 			without: []string{"switch.queues.3.lossless=true"}, blamed: again},
 		{claim: "training step, bit errors: packets sent again", text: training,
 			as: with(with(uncontrolled, gbn...), "fabric.host_link.bit_error_rate=0.00000001"), without: lossless, blamed: again},
@@ -269,14 +301,19 @@ func lossTrials() []trial {
 
 func otherTrials() []trial {
 	return []trial{
-		{claim: "training step in one server: NVLink's time", text: oneServer, as: uncontrolled, without: []string{"server.nvlink=90Tbps", "server.nvlink_latency=0s"},
+		{claim: "training step in one server: NVLink's time", text: oneServer,
+			as: uncontrolled, without: []string{"server.nvlink=90Tbps", "server.nvlink_latency=0s"},
 			blamed: func(s *result.Summary) int64 { return s.ExposedTP }},
-		{claim: "permutation over slow PCIe: PCIe", text: permutation, as: with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"), without: []string{"server.pcie=0bps"},
+		{claim: "permutation over slow PCIe: PCIe", text: permutation,
+			as: with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"), without: []string{"server.pcie=0bps"},
 			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
-		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan, as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
+		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan,
+			as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
 			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
-		{claim: "permutation, a link breaks: packets sent again", text: permutation + broken, as: uncontrolled, instead: permutation, blamed: again},
-		{claim: "two flows, one of whose ranks is late: computing", text: late, as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),
+		{claim: "permutation, a link breaks: packets sent again", text: permutation + broken,
+			as: uncontrolled, instead: permutation, blamed: again},
+		{claim: "two flows, one of whose ranks is late: computing", text: late,
+			as: uncontrolled, instead: strings.Replace(late, "compute: 1ms", "compute: 1ps", 1),
 			blamed: func(s *result.Summary) int64 { return s.Chain.Compute }},
 	}
 }
