@@ -52,6 +52,12 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 	return is, 0
 }
 
+// goesAhead is check for what nearly all packets are, a full MIDDLE of a WRITE that
+// was begun, at a glance.
+func (q *QP) goesAhead(p *Packet) bool {
+	return q.inWrite && int(p.Payload) == q.cfg.MTU && int64(p.Payload) < q.msgLeft && q.cfg.Deny == 0 && !q.region.dead
+}
+
 // rights are what a queue pair must allow for a kind of request.
 var rights = [partStarts]Access{partWrite: RemoteWrite, partRead: RemoteRead, partAtomic: RemoteAtomic}
 

@@ -61,11 +61,12 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 		owed = q.release(a) || owed
 	}
 	switch {
-	case a.Reply || q.dying:
-	case q.cfg.Recovery == Selective:
+	case q.cfg.Recovery == GoBackN:
+		if owed {
+			q.ack(a)
+		}
+	case !a.Reply && !q.dying:
 		q.report(a, owed)
-	case owed:
-		q.ack(a)
 	}
 }
 
@@ -73,8 +74,10 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 // or the memory does not allow is answered with a NAK that ends the connection,
 // a missing receive with one that asks to come back later.
 func (q *QP) place(p *Packet, a *Answer) bool {
-	is, bad := q.check(p)
-	n := uint64(1)
+	is, bad, n := partWrite, roce.Syndrome(0), uint64(1)
+	if p.Op != roce.WriteMiddle || !q.goesAhead(p) {
+		is, bad = q.check(p)
+	}
 	switch {
 	case bad != 0:
 	case !q.cfg.AlwaysReady && len(q.receives) == 0 && q.needsReceive(p):
