@@ -19,12 +19,14 @@ const partOnly = partStarts | partEnds
 // parts knows the requests that a responder takes; FLUSH and ATOMIC WRITE are not
 // among them, nor is what is no request.
 var parts = [256]part{
-	roce.SendFirst: partSend | partStarts, roce.SendMiddle: partSend, roce.SendLast: partSend | partEnds,
-	roce.SendLastImm: partSend | partEnds, roce.SendLastInv: partSend | partEnds,
+	roce.SendFirst: partSend | partStarts, roce.SendMiddle: partSend,
+	roce.SendLast: partSend | partEnds, roce.SendLastImm: partSend | partEnds, roce.SendLastInv: partSend | partEnds,
 	roce.SendOnly: partSend | partOnly, roce.SendOnlyImm: partSend | partOnly, roce.SendOnlyInv: partSend | partOnly,
-	roce.WriteFirst: partWrite | partStarts, roce.WriteMiddle: partWrite, roce.WriteLast: partWrite | partEnds,
-	roce.WriteLastImm: partWrite | partEnds, roce.WriteOnly: partWrite | partOnly, roce.WriteOnlyImm: partWrite | partOnly,
-	roce.ReadRequest: partRead | partOnly, roce.CompareSwap: partAtomic | partOnly, roce.FetchAdd: partAtomic | partOnly,
+	roce.WriteFirst: partWrite | partStarts, roce.WriteMiddle: partWrite,
+	roce.WriteLast: partWrite | partEnds, roce.WriteLastImm: partWrite | partEnds,
+	roce.WriteOnly: partWrite | partOnly, roce.WriteOnlyImm: partWrite | partOnly,
+	roce.ReadRequest: partRead | partOnly,
+	roce.CompareSwap: partAtomic | partOnly, roce.FetchAdd: partAtomic | partOnly,
 }
 
 // check says what a request packet that is next in order violates, or nothing,
@@ -42,7 +44,8 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 		return is, roce.NakInvalid // an operation this queue pair does not do, whatever its length
 	case is&(partRead|partAtomic) != 0:
 		return is, 0 // they carry no payload; takeRead and takeAtomic look closer
-	case int(p.Payload) != q.cfg.MTU && (is&partEnds == 0 || int(p.Payload) > q.cfg.MTU || is&partOnly == partEnds && p.Payload == 0):
+	case int(p.Payload) != q.cfg.MTU && is&partEnds == 0, int(p.Payload) > q.cfg.MTU,
+		is&partOnly == partEnds && p.Payload == 0:
 		return is, roce.NakInvalid // FIRST and MIDDLE are full, LAST is not empty
 	case is&partWrite != 0:
 		return is, q.checkWrite(p, is)
@@ -55,7 +58,8 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 // goesAhead is check for what nearly all packets are, a full MIDDLE of a WRITE that
 // was begun, at a glance.
 func (q *QP) goesAhead(p *Packet) bool {
-	return q.inWrite && int(p.Payload) == q.cfg.MTU && int64(p.Payload) < q.msgLeft && q.cfg.Deny == 0 && !q.region.dead
+	return q.inWrite && int(p.Payload) == q.cfg.MTU && int64(p.Payload) < q.msgLeft &&
+		q.cfg.Deny == 0 && !q.region.dead
 }
 
 // rights are what a queue pair must allow for a kind of request.

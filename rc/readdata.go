@@ -12,6 +12,9 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 	k := q.sel
 	s := roce.Extend(p.PSN, q.una)
 	if s < q.una || s >= q.high {
+		if q.una-s <= uint64(len(k.answers.used)) {
+			k.answers.cameAgain(s)
+		}
 		return 0 // an answer to a question asked twice, or a ghost
 	}
 	w := &q.wrs[q.locate(s)]
@@ -25,18 +28,22 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 		r.used = make([]bool, q.cfg.Window)
 	}
 	switch first := q.firstUnanswered(); {
-	case s-first >= uint64(len(r.used)) || r.has(s):
-		return q.progress(now) // there is no room to note it, or it is here
+	case s-first >= uint64(len(r.used)): // there is no room to note it
+		return q.progress(now)
+	case r.has(s):
+		r.cameAgain(s)
+		return q.progress(now)
 	case !q.takeAnswer(p, w, s):
 		q.fail(BadResponse)
 		return 0
 	case s > first:
 		r.hold(s, first, q.cfg.NakAfter)
 	default:
-		*r.at(s) = true
-		if r.held++; r.held > 1 {
-			r.caughtUp(s + 1)
+		if r.held > 0 {
+			r.came(s)
 		}
+		*r.at(s) = true
+		r.held++
 	}
 	packets = q.progress(now)
 	q.askAgain()
@@ -83,6 +90,7 @@ func (q *QP) askAgain() {
 		for s := max(w.first, r.told); w.Verb.answered() && s < min(w.end, r.late); s++ {
 			if e := q.noData(s, min(w.end, r.late)); e > s {
 				q.lost(s, e, false)
+				r.ask(s, e)
 				s = e
 			}
 		}
@@ -99,17 +107,23 @@ func (q *QP) noData(s, upto uint64) uint64 {
 	return s
 }
 
-// gone reports that what is at una is known to be missing: a packet at the
-// responder, or data on its way here.
-func (q *QP) gone() bool {
-	k := q.sel
-	return k.hole == q.una || k.past > q.una && len(q.wrs) > 0 && q.wrs[0].Verb.answered()
+// askAll asks for all data that is missing of what was executed.
+func (q *QP) askAll() {
+	past := q.sel.past
+	for i := range q.wrs {
+		w := &q.wrs[i]
+		for s := max(w.first, q.una); w.Verb.answered() && s < min(w.end, past); s++ {
+			if e := q.noData(s, min(w.end, past)); e > s {
+				q.lost(s, e, true)
+				s = e
+			}
+		}
+	}
 }
 
-// goneUpto returns where the run that is gone ends.
-func (q *QP) goneUpto() uint64 {
-	if k := q.sel; k.hole != q.una {
-		return q.noData(q.una, min(q.wrs[0].end, k.past))
-	}
-	return q.sel.holeEnd
+// gone reports that something is known to be missing: a packet at the responder,
+// or data on its way here.
+func (q *QP) gone() bool {
+	k := q.sel
+	return k.hole != 0 || k.past > q.una && len(q.wrs) > 0 && q.wrs[0].Verb.answered()
 }

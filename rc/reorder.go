@@ -13,7 +13,13 @@ type window struct {
 	above int    // packets held at late and beyond
 	told  uint64 // what is missing below it has been asked for
 	most  int    // how far ahead others were when one came late, but by itself
+
+	// By sequence number, made when something is asked for: how far ahead others were
+	// when it came, notHere until then, 0 where nothing was asked for.
+	asks []int32
 }
+
+const notHere = -1
 
 // reorderState is the responder's window with the packets themselves.
 type reorderState struct {
@@ -36,18 +42,47 @@ func (r *window) at(s uint64) *bool { return &r.used[s&uint64(len(r.used)-1)] }
 func (r *window) hold(s, expect uint64, least int) {
 	*r.at(s) = true
 	r.settle(expect)
+	r.came(s)
 	r.held++
-	if s+1 < r.top && s >= r.told {
-		r.most = max(r.most, int(r.top-1-s))
-	}
 	r.overtake(s, overtakes(least, r.most, len(r.used)))
 }
 
-// caughtUp takes note that the packet expected, one before expect, has come while
-// others were held.
-func (r *window) caughtUp(expect uint64) {
-	if expect > r.told {
-		r.most = max(r.most, int(r.top-expect))
+// came takes note that s is here for the first time, while others are held: late by
+// itself, if nobody asked for it.
+func (r *window) came(s uint64) {
+	ahead := 0
+	if s+1 < r.top {
+		ahead = int(min(r.top-1-s, uint64(r.held))) // READs cover numbers that no packet has
+	}
+	if r.asks != nil {
+		if a := &r.asks[s&uint64(len(r.asks)-1)]; *a == notHere {
+			*a = int32(ahead)
+			return
+		} else {
+			*a = 0
+		}
+	}
+	r.most = max(r.most, ahead)
+}
+
+// cameAgain takes note of a copy: what was asked for and came twice had only been
+// late, and nobody would have had to ask.
+func (r *window) cameAgain(s uint64) {
+	if r.asks != nil {
+		if a := &r.asks[s&uint64(len(r.asks)-1)]; *a > 0 {
+			r.most = max(r.most, int(*a))
+			*a = 0
+		}
+	}
+}
+
+// ask takes note that [s, upto) is asked for.
+func (r *window) ask(s, upto uint64) {
+	if r.asks == nil {
+		r.asks = make([]int32, len(r.used))
+	}
+	for ; s < upto; s++ {
+		r.asks[s&uint64(len(r.asks)-1)] = notHere
 	}
 }
 
@@ -65,6 +100,7 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	s := q.expect + d
 	if i := s & (w - 1); r.used[i] {
 		a.Verdict = Duplicate
+		r.cameAgain(s)
 	} else {
 		a.Verdict = Reordered
 		r.slots[i] = *p
@@ -138,6 +174,7 @@ func (q *QP) report(a *Answer, asked bool) {
 		s, n := q.missing(r.told, r.late)
 		r.told = s + uint64(n)
 		if n > 0 {
+			r.ask(s, s+uint64(n))
 			q.nak(a, roce.NakMissing, uint32(s-q.expect)<<8|uint32(n))
 			return
 		}
@@ -154,7 +191,7 @@ func (q *QP) report(a *Answer, asked bool) {
 func (q *QP) release(a *Answer) (asked bool) {
 	r := &q.reorder
 	w := uint64(q.cfg.Window)
-	r.caughtUp(q.expect)
+	r.came(q.expect - 1)
 	for i := q.expect & (w - 1); r.used[i]; i = q.expect & (w - 1) {
 		r.used[i] = false
 		r.held--

@@ -133,7 +133,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	if q.sel != nil {
 		q.sel.past = max(q.sel.past, cum)
 		packets = q.progress(now)
-		if !ack && q.sel != nil && (cum == q.una || p.Syndrome.IsRNR()) {
+		if !ack && q.sel != nil && (cum == q.una || p.Syndrome.IsRNR() || p.Syndrome == roce.NakGap) {
 			q.refused(now, p, cum)
 		}
 		return packets
@@ -178,8 +178,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 			q.goBack(now)
 		}
 	case p.Syndrome == roce.NakGap:
-		if cum == q.una && q.sel != nil {
-			q.gap(now, uint64(p.MSN&0xff), cum+uint64(p.MSN>>8))
+		if q.sel != nil && cum < q.high {
+			q.gap(now, cum, uint64(p.MSN&0xff), cum+uint64(p.MSN>>8))
 		}
 	case p.Syndrome.IsRNR():
 		q.notReady(now, p.Syndrome.Code(), cum)

@@ -198,6 +198,9 @@ func (q *QP) respond(r response, again bool) bool {
 func (q *QP) again(p *Packet, d int32, a *Answer) {
 	a.Verdict = Duplicate
 	s := q.expect - uint64(-int64(d))
+	if q.expect-s <= uint64(len(q.reorder.asks)) {
+		q.reorder.cameAgain(s)
+	}
 	switch {
 	case p.Op == roce.ReadRequest:
 		// A repeated READ that is not allowed any more gets no answer; its

@@ -23,14 +23,15 @@ type selective struct {
 	spans   []span // sent again or to be sent again, by sequence number
 	pending uint64 // packets of them to be sent again
 
-	hole    uint64 // the responder misses the run [hole, holeEnd), its oldest
-	holeEnd uint64
-	heard   uint64    // highest sequence number it has
-	most    int       // packets that overtook one which then came by itself
-	at      unit.Time // when una or heard moved or a packet went again
-	newAt   unit.Time // when a packet went for the first time
-	drained uint64    // what is missing below it is lost: what went again long after came before it
-	probes  uint8     // in a row without progress
+	hole     uint64 // the responder misses the run [hole, holeEnd), its oldest; 0: unknown
+	holeEnd  uint64
+	heard    uint64    // highest sequence number it has
+	overtook uint64    // packets at the responder that overtook the hole
+	most     int       // packets that overtook one which then came by itself
+	at       unit.Time // when una or heard moved or a packet went again
+	newAt    unit.Time // when a packet went for the first time
+	drained  uint64    // what is missing below it is lost: what went again long after came before it
+	probes   uint8     // in a row without progress
 
 	answers window // READ data ahead of what is missing
 	past    uint64 // the responder has executed everything before it
@@ -51,13 +52,14 @@ type span struct {
 }
 
 // rtt estimates round trips as RFC 6298 does.
-type rtt struct{ mean, dev unit.Time }
+type rtt struct{ mean, dev, least unit.Time }
 
 func (r *rtt) sample(t unit.Time) {
 	if r.mean == 0 {
-		r.mean, r.dev = t, t/2
+		r.mean, r.dev, r.least = t, t/2, t
 		return
 	}
+	r.least = min(r.least, t)
 	d := t - r.mean
 	r.dev += (max(d, -d) - r.dev) / 4
 	r.mean += d / 8
@@ -93,13 +95,21 @@ func (k *selective) answered(now unit.Time, upto uint64) {
 // advance forgets what lies before una.
 func (k *selective) advance(now unit.Time, una uint64) {
 	k.answered(now, una)
-	if _, again := k.sentAgain(k.hole); k.hole < una && k.hole > 0 && !again {
-		k.most = max(k.most, int(k.heard-k.hole))
+	if k.hole < una {
+		if _, again := k.sentAgain(k.hole); k.hole > 0 && !again {
+			k.most = max(k.most, int(k.overtook))
+		}
+		k.hole = 0
 	}
-	k.hole = 0
 	for _, sp := range k.spans {
-		if sp.from < una && sp.at-k.newAt >= rtoGap {
+		if sp.from >= una || sp.next == sp.from {
+			continue
+		}
+		if sp.at-k.newAt >= rtoGap {
 			k.drained = max(k.drained, sp.stamp)
+		}
+		if now-sp.at < k.rtt.least && k.heard > sp.from { // the copy cannot be there yet
+			k.most = max(k.most, int(k.overtook))
 		}
 	}
 	k.cut(0, una)
@@ -185,25 +195,41 @@ func (q *QP) lost(from, to uint64, again bool) {
 	}
 }
 
-// gap takes a report that of what was sent the run of n packets at una is the
-// first that is missing, and that heard is the last packet that is not.
-func (q *QP) gap(now unit.Time, n, heard uint64) {
+// gap takes a report that of what was sent the run of n packets at s is the first
+// that the responder misses, and that heard is the last packet that it has.
+func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
 	k.answered(now, heard+1)
 	if heard > k.heard {
 		k.at, k.heard = now, heard
 	}
-	k.hole, k.holeEnd = q.una, q.una+n
+	k.hole, k.holeEnd, k.overtook = s, s+n, q.requests(s, heard)
 	after := uint64(overtakes(q.cfg.NakAfter, k.most, q.cfg.Window))
-	sp, again := k.sentAgain(q.una)
+	sp, again := k.sentAgain(s)
 	switch {
-	case again && heard >= sp.stamp+after: // lost again
-		q.lost(q.una, min(k.holeEnd, sp.next), true)
-	case !again && heard > q.una+2*after: // the report of the loss was lost
-		q.lost(q.una, k.holeEnd, false)
-	case !again && q.una < k.drained:
-		q.lost(q.una, k.holeEnd, false)
+	case again && q.requests(sp.stamp, heard+1) > after: // lost again
+		q.lost(s, min(k.holeEnd, sp.next), true)
+	case !again && k.overtook > 2*after: // the report of the loss was lost
+		q.lost(s, k.holeEnd, false)
+	case !again && s < k.drained:
+		q.lost(s, k.holeEnd, false)
 	}
+}
+
+// requests counts the packets that go for the sequence numbers [from, upto): one for
+// a READ, whatever it covers.
+func (q *QP) requests(from, upto uint64) (n uint64) {
+	for i := range q.wrs {
+		w := &q.wrs[i]
+		switch lo, hi := max(from, w.first), min(upto, w.end); {
+		case lo >= hi:
+		case w.Verb.answered():
+			n++
+		default:
+			n += hi - lo
+		}
+	}
+	return n
 }
 
 // Resending reports that Next has a lost packet to send again, which takes no
@@ -268,7 +294,8 @@ func (q *QP) probe(now unit.Time) {
 	k := q.sel
 	k.probes++
 	if q.gone() {
-		q.lost(q.una, q.goneUpto(), true)
+		q.lost(k.hole, k.holeEnd, true)
+		q.askAll()
 	} else {
 		q.lost(q.next-1, q.next, true)
 	}

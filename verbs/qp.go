@@ -53,10 +53,14 @@ func (d *Device) transport() *rc.Config {
 	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7, RNRTimer: 12,
 		WriteOnly: d.cfg.WriteOnly}
 	if d.cfg.Selective {
-		c.Recovery, c.Window, c.NakAfter = rc.Selective, selectiveWindow, 2
+		c.Recovery, c.Window, c.NakAfter = rc.Selective, selectiveWindow, batch
 	}
 	return c
 }
+
+// batch is how many datagrams may overtake one that is not lost: what the endpoint
+// sends of one connection in a row, which the kernel keeps together.
+const batch = 64
 
 // selectiveWindow is how many packets a selective queue pair keeps ahead of one
 // that is missing.

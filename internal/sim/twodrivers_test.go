@@ -328,7 +328,8 @@ func TestTwoDrivers(t *testing.T) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32), Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
 		if seed%2 == 1 {
-			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(4)
+			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
+			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
 		f := faultPlan{map[int]fabric.Fate{}, map[int]fabric.Fate{}, nil}
 		switch seed % 4 { // DCQCN, pacing included, in half of them
