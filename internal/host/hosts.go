@@ -225,6 +225,10 @@ func (h *Hosts) Conns() int { return len(h.senders) }
 // Peers returns the NICs of a connection.
 func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.senders[c].dst }
 
+// Line returns the rate that a connection may send at: its port's, or that of all ports
+// of its NIC when packets are sprayed over them.
+func (h *Hosts) Line(c int32) unit.Rate { return h.senders[c].pace.Line }
+
 // Controller returns a connection's congestion control, nil for none.
 func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 

@@ -104,7 +104,8 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 	}
 	for _, x := range tab.Rates {
 		line := float64(tab.QPs[x.QP].Line)
-		below("rate of "+tab.QPs[x.QP].From, float64(x.Rate), 2*line) // a bundle sends by two ports
+		below("rate of "+tab.QPs[x.QP].From, float64(x.Rate), line)
+		below("target rate of "+tab.QPs[x.QP].From, float64(x.Target), line)
 		below("alpha of "+tab.QPs[x.QP].From, x.Alpha, 1)
 	}
 	for _, f := range tab.Flows {

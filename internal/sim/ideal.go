@@ -15,12 +15,13 @@ import (
 // takes exactly that, and none takes less: where paths differ the best of each hop
 // counts, and where packets may spread over several ports, they do.
 type idealizer struct {
-	run    *Run
-	routes *topo.Routes // as the fabric was built: what breaks later only makes paths longer
-	spread bool         // packets of a message may take several ports of a stage at once
-	moves  bool         // flowlets moved, which one packet behind another does not
-	paths  map[[2]int32][][]stage
-	known  map[idealKey]unit.Time
+	run     *Run
+	routes  *topo.Routes // as the fabric was built: what breaks later only makes paths longer
+	spread  bool         // packets of a message may take several ports of a stage at once
+	moves   bool         // flowlets moved, which one packet behind another does not
+	middles map[middleKey]middle
+	paths   map[[2]int32][][]stage
+	known   map[idealKey]unit.Time
 }
 
 type idealKey struct {
@@ -37,7 +38,7 @@ type stage struct {
 }
 
 func (r *Run) newIdealizer() *idealizer {
-	x := &idealizer{run: r, routes: r.Paths, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
+	x := &idealizer{run: r, routes: r.Paths, middles: map[middleKey]middle{}, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
 	x.spread = r.LB.Sprays() || r.Host.Bond == host.BondSpray
 	for i := range r.Net.Sw {
 		if c := r.Net.Sw[i].Chooser; c != nil {
@@ -99,40 +100,79 @@ func (x *idealizer) between(src, dst int32) [][]stage {
 }
 
 // follow walks all shortest paths from a server to a NIC at once, hop by hop.
-func (x *idealizer) follow(from int, links []int, dst int) (path []stage) {
+func (x *idealizer) follow(from int, links []int, dst int) []stage {
 	g := x.run.Graph
-	nodes := []int{from}
-	for range len(g.Nodes) {
-		path = append(path, x.stage(nodes, links, path))
-		var reached []int
-		for _, l := range links {
-			for _, n := range nodes {
-				if peer := g.Links[l].A + g.Links[l].B - n; (g.Links[l].A == n || g.Links[l].B == n) && !slices.Contains(reached, peer) {
-					reached = append(reached, peer)
-				}
-			}
+	first := x.stage([]int{from}, links, nil)
+	nodes := x.peers([]int{from}, links)
+	if len(nodes) == 1 && nodes[0] == g.Hosts[g.NICs[dst].Host] {
+		return []stage{first}
+	}
+	k := middleKey{nodes[0], nodes[len(nodes)-1], len(nodes), x.routes.Locator[dst], first}
+	m, ok := x.middles[k]
+	if !ok {
+		m = x.middle(first, nodes, dst)
+		x.middles[k] = m
+	}
+	if m.nodes == nil {
+		return nil
+	}
+	var last []int
+	for _, n := range m.nodes {
+		if l, ok := x.routes.Near[n][dst]; ok {
+			last = append(last, l)
 		}
-		if len(reached) == 1 && reached[0] == g.Hosts[g.NICs[dst].Host] {
-			return path
+	}
+	return append(slices.Clone(m.path), x.stage(m.nodes, last, m.path))
+}
+
+// middle is the way from the switches of a NIC to those of another: the same for all
+// NICs with the same switches.
+type middle struct {
+	path  []stage // with the first hop
+	nodes []int   // where it ends; nil: nowhere
+}
+
+type middleKey struct {
+	a, b, n, loc int
+	first        stage
+}
+
+func (x *idealizer) middle(first stage, nodes []int, dst int) middle {
+	path := []stage{first}
+	for range len(x.run.Graph.Nodes) {
+		if x.arrives(nodes, dst) {
+			return middle{path, nodes}
 		}
-		nodes, links = reached, nil
+		var links []int
 		for _, n := range nodes {
-			if l, ok := x.routes.Near[n][dst]; ok {
-				links = append(links, l)
-			}
-		}
-		for i := 0; i < len(nodes) && len(path) > 0 && !x.arrives(nodes, dst); i++ {
-			for _, l := range x.routes.Next(nodes[i], x.routes.Locator[dst]) {
+			for _, l := range x.routes.Next(n, x.routes.Locator[dst]) {
 				if !slices.Contains(links, l) {
 					links = append(links, l)
 				}
 			}
 		}
 		if len(links) == 0 {
-			return nil
+			break
+		}
+		path = append(path, x.stage(nodes, links, path))
+		nodes = x.peers(nodes, links)
+	}
+	return middle{}
+}
+
+// peers lists the nodes at the other ends of links that lead away from some nodes.
+func (x *idealizer) peers(nodes, links []int) (out []int) {
+	for _, l := range links {
+		link := &x.run.Graph.Links[l]
+		peer := link.B
+		if !slices.Contains(nodes, link.A) {
+			peer = link.A
+		}
+		if !slices.Contains(out, peer) {
+			out = append(out, peer)
 		}
 	}
-	return nil
+	return out
 }
 
 // arrives reports whether one of the switches has the NIC's cable.

@@ -68,7 +68,7 @@ func (r *Run) queuePairs(t *result.Tables) {
 	}
 	for c := range messages {
 		src, dst := r.Hosts.Peers(int32(c))
-		row := result.QPRow{QP: int32(c), From: r.Graph.NICName(int(src)), To: r.Graph.NICName(int(dst)), Line: int64(r.Net.Rate(r.nicPort(int32(c)))),
+		row := result.QPRow{QP: int32(c), From: r.Graph.NICName(int(src)), To: r.Graph.NICName(int(dst)), Line: int64(r.Hosts.Line(int32(c))),
 			Marked: r.Hosts.CEMarks(int32(c)), Retrans: r.Hosts.Retransmitted(int32(c)), Messages: messages[c]}
 		if d, ok := r.Hosts.Controller(int32(c)).(*cc.DCQCN); ok {
 			row.Cuts = int64(d.Cuts)
