@@ -1,0 +1,63 @@
+package scenario
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Drawn are the keys of a scenario's single numbers, and what they may be: share 0 is
+// the least, 1 the most, between them by orders of magnitude.
+func Drawn() map[string]func(share float64) string {
+	out := map[string]func(float64) string{}
+	f := Default()
+	f.Workload.Training = &Training{}
+	numbers(reflect.ValueOf(&f).Elem(), "", "", func(v reflect.Value, key, row string) error {
+		b := bounded[row]
+		out[key] = func(share float64) string { return b.draw(v.Type(), share) }
+		return nil
+	})
+	q := func(x any) reflect.Type { return reflect.TypeOf(x) }
+	for name, t := range map[string]reflect.Type{"g": q(0.0), "alpha_init": q(0.0), "alpha_timer": q(unit.Time(0)), "rate_timer": q(unit.Time(0)), "byte_counter": q(unit.Bytes(0)), "f": q(0),
+		"ai": q(unit.Rate(0)), "hai": q(unit.Rate(0)), "min_rate": q(unit.Rate(0)), "cut_interval": q(unit.Time(0)), "max_cut": q(0.0), "cnp_interval": q(unit.Time(0))} {
+		b := bounded["cc.dcqcn."+name]
+		out[b.key] = func(share float64) string { return b.draw(t, share) }
+	}
+	return out
+}
+
+func (b *bound) draw(t reflect.Type, share float64) string {
+	if b.of != "" {
+		of := strings.Split(b.of, ", ")
+		return of[min(int(share*float64(len(of))), len(of)-1)]
+	}
+	low, high := reflect.New(t).Elem(), reflect.New(t).Elem()
+	if setScalar(low, b.min, "") != nil || setScalar(high, b.max, "") != nil {
+		panic(b.key)
+	}
+	between := func(a, z float64) float64 {
+		if share == 0 || share == 1 {
+			return a + share*(z-a)
+		}
+		a = max(a, z*1e-9)
+		return a * math.Pow(z/a, share)
+	}
+	if t.Kind() == reflect.Float64 {
+		return fmt.Sprint(between(low.Float(), high.Float()))
+	}
+	n := int64(between(float64(low.Int()), float64(high.Int())))
+	switch reflect.New(t).Interface().(type) {
+	case *unit.Time:
+		return fmt.Sprintf("%dps", n)
+	case *unit.Rate:
+		return fmt.Sprintf("%dbps", n)
+	case *unit.Bytes:
+		return fmt.Sprintf("%dB", n)
+	case *Length:
+		return fmt.Sprintf("%dmm", n)
+	}
+	return fmt.Sprint(n)
+}
