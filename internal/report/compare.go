@@ -31,6 +31,9 @@ var metrics = []metric{
 	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times},
 	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times},
 	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times},
+	{"rate not given back", chain(func(c *result.Causes) int64 { return c.Held }), times},
+	{"hash collision", chain(func(c *result.Causes) int64 { return c.Collision }), times},
+	{"incast", chain(func(c *result.Causes) int64 { return c.Incast }), times},
 	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent},
 	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent},
 	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent},
@@ -46,12 +49,22 @@ var metrics = []metric{
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
 }
 
+// chain is what a run lost to a cause, along the operations that its end waited for.
+func chain(of func(*result.Causes) int64) func(*result.Summary) float64 {
+	return func(s *result.Summary) float64 {
+		if s.Chain == nil { // of an earlier version
+			return 0
+		}
+		return float64(of(s.Chain))
+	}
+}
+
 // Compare prints the variants side by side, below each other where the line is full: the
 // median over seeds, and the range below it when there are several.
 func Compare(w io.Writer, title string, all []Variant) {
 	variants := all
 	Wrap(w, "", title)
-	const first, least, most = 18, 14, 27
+	const first, least, most = 20, 14, 27
 	col := least
 	for _, v := range variants {
 		col = max(col, len([]rune(v.Label))+2)
