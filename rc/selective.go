@@ -200,8 +200,8 @@ func (q *QP) lost(from, to uint64, again bool) {
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
 	k.answered(now, heard+1)
-	if heard > k.heard {
-		k.at, k.heard = now, heard
+	if heard > k.heard || s != k.hole { // news
+		k.at, k.heard = now, max(k.heard, heard)
 	}
 	k.hole, k.holeEnd, k.overtook = s, s+n, q.requests(s, heard)
 	after := uint64(overtakes(q.cfg.NakAfter, k.most, q.cfg.Window))
@@ -275,6 +275,8 @@ func (q *QP) probeAt() unit.Time {
 		// Where nothing more is sent, nothing more will overtake what is missing.
 		if wait = max(wait, rtoGap); q.mayAdvance() {
 			wait = max(wait, rtoHigh)
+		} else {
+			from = max(k.at, k.newAt)
 		}
 	} else {
 		if k.asked < q.una {
