@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -54,5 +55,17 @@ func TestMemoryExceeded(t *testing.T) {
 func TestMachineMemory(t *testing.T) {
 	if m := machineMemory(); m != 0 && (m < 50*unit.MB || m > 1e15) {
 		t.Errorf("%v", m)
+	}
+}
+
+// Within a shell's limit too it is one line, and no trace of Go's: exit 1.
+func TestMemoryOfShell(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.WriteFile("a2a.yaml", []byte("name: a2a\nfabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n"), 0o644)
+	cmd := railyard("run", "a2a.yaml", "--out", "x")
+	cmd.Path, cmd.Args = "/bin/bash", append([]string{"bash", "-c", `ulimit -v 2500000; exec "$0" "$@"`}, cmd.Args...)
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "of memory") {
+		t.Errorf("exit %d: %.400s", code, out)
 	}
 }

@@ -43,11 +43,11 @@ func (c *runCmd) Help() string {
 // Run is the run command.
 func (c *runCmd) Run(e *env) error {
 	began := time.Now()
-	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	limit, err := parseMemory(c.Memory)
 	if err != nil {
 		return err
 	}
-	limit, err := parseMemory(c.Memory)
+	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
 	}
