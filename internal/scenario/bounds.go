@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"railyard/unit"
 )
 
 // bound is what one field may hold, written as in a scenario. The schema and Resolve
@@ -212,8 +214,13 @@ func (d *Document) inBounds() error {
 			return nil
 		}
 		found := fmt.Sprint(v.Interface())
-		if l, ok := v.Interface().(Length); ok {
-			found = l.String()
+		switch x := v.Interface().(type) {
+		case Length:
+			found = x.String()
+		case unit.Time:
+			if x == 0 {
+				found = "0s"
+			}
 		}
 		return d.at(key, "must %s, found %s", b.says(), found)
 	})

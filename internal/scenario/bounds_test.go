@@ -121,7 +121,7 @@ func outside(b *bound, v reflect.Value) (out []reflect.Value) {
 func TestFoundOutOfBounds(t *testing.T) {
 	const text = "fabric: {kind: rail, hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
 	for set, want := range map[string]string{
-		"output.sample=0s":                   "output.sample: must lie between 100ns and 3600s, found 0ps",
+		"output.sample=0s":                   "output.sample: must lie between 100ns and 3600s, found 0s",
 		"output.sample=1ps":                  "output.sample: must lie",
 		"output.rows=-1":                     "output.rows: must lie",
 		"switch.watchdog.poll=1ps":           "switch.watchdog.poll: must lie between 10us and 3600s, found 1ps",
