@@ -1,0 +1,200 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/report"
+	"railyard/internal/result"
+	"railyard/internal/swconf"
+	"railyard/internal/tune"
+	"railyard/unit"
+)
+
+// Text is broken at spaces, within 98 columns, behind its indent; a percent sign
+// stays with its number, and a word that is longer than a line has one of its own.
+func TestWrap(t *testing.T) {
+	var b strings.Builder
+	long := strings.Repeat("x", 120)
+	report.Wrap(&b, "   ", strings.Repeat("a spine carries 50 % and ", 20)+long+" end")
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 98 && strings.TrimSpace(line) != long {
+			t.Errorf("a line of %d columns: %s", n, line)
+		}
+		if !strings.HasPrefix(line, "   ") || strings.HasPrefix(line, "   %") {
+			t.Errorf("a line begins wrongly: %q", line)
+		}
+	}
+	if len(lines) < 7 || lines[len(lines)-1] != "   end" {
+		t.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
+	}
+}
+
+// A labelled text's further lines stand below its first word.
+func TestLabelled(t *testing.T) {
+	var b strings.Builder
+	report.Labelled(&b, "      why: ", strings.Repeat("because ", 20))
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		if want := []string{"      why: because", "           because"}[min(i, 1)]; !strings.HasPrefix(line, want) {
+			t.Errorf("line %d is %q", i, line)
+		}
+	}
+}
+
+func summary(step unit.Time) *result.Summary {
+	return &result.Summary{Name: "pod", Complete: true, GPUs: 64, Seed: 1, StepTime: int64(step), LB: "ecmp",
+		Links: result.LinkUse{Max: 0.5, UplinkMax: 0.5}}
+}
+
+// The report of a run says what happened and is silent about what did not: each
+// line below comes with its cause and goes with it.
+func TestTextSaysWhatHappened(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(s *result.Summary)
+		says  string
+	}{
+		"interrupted":      {func(s *result.Summary) { s.Complete = false }, "INCOMPLETE"},
+		"a dead peer":      {func(s *result.Summary) { s.FailedQPs = 2 }, "2 QUEUE PAIRS FAILED"},
+		"a lossy class":    {func(s *result.Summary) { s.Drops, s.DropsWRED = 1234, 1234 }, "1,234 by WRED"},
+		"a broken cable":   {func(s *result.Summary) { s.DropsDown = 7 }, "7 on broken links"},
+		"a storm, dropped": {func(s *result.Summary) { s.PFCStorms, s.DropsStorm = 1, 9 }, "9 by the PFC watchdog in 1 storm"},
+		"a storm, forwarded": {func(s *result.Summary) { s.PFCStorms = 2 },
+			"2 PFC storms, in which the watchdog forwarded"},
+		"a slow flow": {func(s *result.Summary) {
+			s.Slowest = &result.Slowest{From: "host-1", To: "host-2", Why: "it shared a spine", PausedBy: []string{"a", "b"}}
+		}, "paused by a ← b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calm, upset strings.Builder
+			report.Text(&calm, summary(unit.Millisecond))
+			s := summary(unit.Millisecond)
+			c.spoil(s)
+			report.Text(&upset, s)
+			if !strings.Contains(upset.String(), c.says) || strings.Contains(calm.String(), c.says) {
+				t.Errorf("want %q here:\n%s\nand not here:\n%s", c.says, upset.String(), calm.String())
+			}
+		})
+	}
+}
+
+// One screen, 100 columns at most, however large the numbers and long the names.
+func TestTextFitsTheScreen(t *testing.T) {
+	s := summary(3 * unit.Second)
+	s.Name, s.Complete, s.Slowest = strings.Repeat("long-name-", 20), false, &result.Slowest{Why: strings.Repeat("words ", 50)}
+	for i := range 8 {
+		s.Links.Hottest = append(s.Links.Hottest, result.LinkLoad{Name: strings.Repeat("spine", 20), Marks: 1e9, QueuePeak: 1e9})
+		s.Collectives = append(s.Collectives, result.Collective{Name: strings.Repeat("all-reduce", 5), Count: i})
+	}
+	var b strings.Builder
+	report.Text(&b, s)
+	lines := strings.Split(b.String(), "\n")
+	for _, line := range lines {
+		if n := len([]rune(line)); n > 100 && strings.Contains(line, " ") {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if len(lines) > 60 {
+		t.Errorf("%d lines", len(lines))
+	}
+}
+
+// Variants stand side by side with the median over their seeds, and the verdict
+// is drawn from the same figures.
+func TestCompare(t *testing.T) {
+	with := func(step unit.Time, change func(s *result.Summary)) *result.Summary {
+		s := summary(step)
+		change(s)
+		return s
+	}
+	same := func(*result.Summary) {}
+	for name, c := range map[string]struct {
+		variants []report.Variant
+		says     []string
+	}{
+		"one is faster, by the medians of three seeds": {[]report.Variant{
+			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same), with(4*unit.Millisecond, same), with(6*unit.Millisecond, same)}},
+			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same), with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
+		}, []string{"6ms", "Medians over 3 seeds", "spray ends first, 2.00x sooner than ecmp."}},
+		"neither is": {[]report.Variant{
+			{Label: "ecmp", Runs: []*result.Summary{with(1000*unit.Microsecond, same)}},
+			{Label: "spray", Runs: []*result.Summary{with(1001*unit.Microsecond, same)}},
+		}, []string{"All variants end within 0.1 % of each other"}},
+		"reordering is taken for loss": {[]report.Variant{
+			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
+			{Label: "spray", Runs: []*result.Summary{with(2*unit.Millisecond, func(s *result.Summary) { s.Retransmissions = 5000 })}},
+		}, []string{"spray: 5,000 packets were sent again although none was lost"}},
+		"one failed": {[]report.Variant{
+			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
+			{Label: "spray", Failed: "it got stuck"},
+		}, []string{"spray failed: it got stuck"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			report.Compare(&b, "two ways", c.variants)
+			for _, want := range c.says {
+				if !strings.Contains(b.String(), want) {
+					t.Errorf("%q is missing in\n%s", want, b.String())
+				}
+			}
+		})
+	}
+}
+
+// Many variants are put below each other, and labels too long for a column get
+// numbers; no line is wider than the screen.
+func TestCompareFitsTheScreen(t *testing.T) {
+	var variants []report.Variant
+	for i := range 12 {
+		variants = append(variants, report.Variant{Label: fmt.Sprintf("%s=%d", strings.Repeat("key.", 9), i),
+			Runs: []*result.Summary{summary(unit.Time(i+1) * unit.Millisecond)}})
+	}
+	var b strings.Builder
+	report.Compare(&b, "many", variants)
+	for _, line := range strings.Split(b.String(), "\n") {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for i := range 12 { // in the list of labels and above its column
+		if n := fmt.Sprintf("(%d)", i+1); strings.Count(b.String(), n) != 2 {
+			t.Errorf("variant %s is not there twice:\n%s", n, b.String())
+		}
+	}
+}
+
+// A finding is read from its place to its cure.
+func TestFindings(t *testing.T) {
+	var b strings.Builder
+	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg", Line: 12, Column: 3,
+		Message: "too little", Why: "packets are lost", Fix: "raise it"}, {Rule: "whole", File: "spine.cfg"}})
+	at := -1
+	for _, part := range []string{"leaf.cfg:12:3: error: pfc-headroom", "too little", "why: packets are lost", "fix: raise it", "spine.cfg: "} {
+		i := strings.Index(b.String(), part)
+		if i <= at {
+			t.Fatalf("%q is missing or too early in\n%s", part, b.String())
+		}
+		at = i
+	}
+}
+
+// A search prints the scenario as it is, the best trial once, and says how much of
+// a long front it leaves out.
+func TestTuning(t *testing.T) {
+	front := make([]tune.Trial, 20)
+	for i := range front {
+		front[i] = tune.Trial{N: i, Outcome: tune.Outcome{Time: int64(i+1) * int64(unit.Millisecond)}}
+	}
+	front[3].Outcome.Error = "it got stuck"
+	var b strings.Builder
+	report.Tuning(&b, "pod", front, front, front[7], []string{"raise xOFF"})
+	for _, want := range []string{"pod: 20 simulations, 1 of them did not end", "as it is 0", "best 7", "and 4 more on the front", "raise xOFF"} {
+		if strings.Count(b.String(), want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, b.String())
+		}
+	}
+	if strings.Count(b.String(), "8ms") != 1 {
+		t.Errorf("the best trial is not printed once:\n%s", b.String())
+	}
+}
