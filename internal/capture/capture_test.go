@@ -118,6 +118,22 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// Selective repeat: what is reported missing is named, an ACK that waits before a
+// gap is an ACK and no news.
+func TestSelectiveStory(t *testing.T) {
+	c := newTape(t)
+	for _, psn := range []uint32{10, 11, 13, 14, 17} {
+		c.put(false, roce.Header{Op: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100}, make([]byte, 100), 2, nil)
+	}
+	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil, 2, nil)
+	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2, nil)
+	events, s := c.story()
+	all := strings.Join(events, "\n")
+	if b := s.Flows[1]; b.Naks != 1 || b.Acks != 1 || !strings.Contains(all, "NAK: 2 packets missing from PSN 15 on") {
+		t.Errorf("%d NAKs, %d ACKs in\n%s", b.Naks, b.Acks, all)
+	}
+}
+
 // A READ of three packets: the answers are the other direction's, the PSNs the
 // request's.
 func TestReadStory(t *testing.T) {

@@ -198,9 +198,13 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 		s.findPeer(h.PSN)
 	}
 	if h.Op == roce.Acknowledge {
-		if h.Syndrome.IsAck() {
+		switch {
+		case h.Syndrome.IsAck(), h.Syndrome == roce.NakGap: // an ACK while something is missing
 			s.flow.Acks++
-		} else {
+		case h.Syndrome == roce.NakMissing: // package rc says what the MSN holds
+			s.flow.Naks++
+			s.say(us, number, "NAK: %d packets missing from PSN %d on", h.MSN&0xff, (h.PSN+h.MSN>>8)&roce.PSNMask)
+		default:
 			s.flow.Naks++
 			s.say(us, number, "%v, PSN %d, MSN %d", h.Syndrome, h.PSN, h.MSN)
 		}
