@@ -248,7 +248,7 @@ func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
 	if err != nil {
 		return tune.Outcome{Error: err.Error()}
 	}
-	run, err := sim.New(plan)
+	run, err := newRun(plan)
 	if err != nil {
 		return tune.Outcome{Error: err.Error()}
 	}

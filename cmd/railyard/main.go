@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/result"
+	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 	"railyard/internal/swconf/cli"
@@ -263,4 +264,4 @@ func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, e
 
 // newRun builds the run of a plan if the machine has room for it; what else goes wrong
 // here is the scenario's fault.
-func newRun(p *scenario.Plan) (*sim.Run, error) { return newRunWithin(nil, p, machineMemory()) }
+func newRun(p *scenario.Plan) (*sim.Run, error) { return newRunWithin(nil, p, runner.Memory()) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/runner"
 	"railyard/internal/sim"
 	"railyard/unit"
 )
@@ -53,7 +54,7 @@ func TestMemoryExceeded(t *testing.T) {
 
 // The machine says how much memory it has left.
 func TestMachineMemory(t *testing.T) {
-	if m := machineMemory(); m != 0 && (m < 50*unit.MB || m > 1e15) {
+	if m := runner.Memory(); m != 0 && (m < 50*unit.MB || m > 1e15) {
 		t.Errorf("%v", m)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
+	"railyard/unit"
 )
 
 // Job is a simulation that the page started.
@@ -139,13 +140,16 @@ func (j *jobs) leave() {
 	j.building--
 }
 
+// memory is what a simulation may take of what the machine has left; a test sets it.
+var memory = func() unit.Bytes { return runner.Memory() / maxRunning }
+
 // build makes what a request describes ready to run.
 func build(r request) (*scenario.Plan, *sim.Run, error) {
 	plan, err := resolve(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := sim.New(plan)
+	run, err := sim.NewWithin(plan, memory())
 	if err != nil {
 		return nil, nil, &InputError{err.Error()}
 	}

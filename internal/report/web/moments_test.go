@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/internal/result"
+	"railyard/unit"
 )
 
 // made is a run of tables that a test made.
@@ -185,5 +186,17 @@ func TestStartsAreBoundedBeforeTheyAreBuilt(t *testing.T) {
 	}
 	if _, _, err := build(request{Text: "nonsense"}); err == nil {
 		t.Error("nonsense is built")
+	}
+}
+
+// A page cannot start what the machine has no memory for.
+func TestStartsFitTheMemory(t *testing.T) {
+	s, _ := server(t, "")
+	kept := memory
+	defer func() { memory = kept }()
+	memory = func() unit.Bytes { return unit.MB }
+	w := ask(s, "POST", "/api/jobs", `{"text":"fabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, cable: 3m}}\nworkload: {traffic: {permutation: {bytes: 1MB}}}"}`, nil)
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "memory") {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -1,0 +1,62 @@
+package runner
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"railyard/unit"
+)
+
+// Memory is what can be used without pushing anything out: what Linux calls
+// available, or less where a control group or the shell's limits (ulimit -v, -d) say so.
+// 0 where nobody says.
+func Memory() unit.Bytes {
+	least := procBytes("/proc/meminfo", "MemAvailable:")
+	lower := func(left unit.Bytes) {
+		if least == 0 || left < least {
+			least = max(left, 1)
+		}
+	}
+	if limit := cgroupBytes("memory.max"); limit > 0 {
+		lower(limit - cgroupBytes("memory.current"))
+	}
+	for resource, used := range map[int]string{syscall.RLIMIT_AS: "VmSize:", syscall.RLIMIT_DATA: "VmData:"} {
+		var r syscall.Rlimit
+		if syscall.Getrlimit(resource, &r) == nil && r.Cur < 1<<60 {
+			// The collector keeps addresses that it has given back: a fifth is theirs.
+			lower((unit.Bytes(r.Cur) - procBytes("/proc/self/status", used)) / 5 * 4)
+		}
+	}
+	return least
+}
+
+// procBytes reads a line such as "MemAvailable: 123 kB"; 0 where there is none.
+func procBytes(file, key string) unit.Bytes {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 3 && f[0] == key {
+			kib, _ := strconv.ParseInt(f[1], 10, 64)
+			return unit.Bytes(kib) * unit.KiB
+		}
+	}
+	return 0
+}
+
+// cgroupBytes reads a figure of the control group that a container sees as its root;
+// 0 where there is none.
+func cgroupBytes(name string) unit.Bytes {
+	b, err := os.ReadFile("/sys/fs/cgroup/" + name)
+	if err != nil {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil {
+		return 0 // "max"
+	}
+	return unit.Bytes(n)
+}
