@@ -1,0 +1,252 @@
+package host
+
+import (
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+const (
+	rate    = 100 * unit.Gbps
+	cable   = 500 * unit.Nanosecond
+	latency = 300 * unit.Nanosecond
+)
+
+// lab is a switch with NICs around it, each on so many cables of 100 Gbit/s.
+type lab struct {
+	*Hosts
+	t    *testing.T
+	cfg  Config
+	ends []int32 // messages in the order in which they ended
+	lost []rc.Status
+}
+
+func newLab(t *testing.T, change func(c *Config, s *queue.Spec), cables ...int) *lab {
+	t.Helper()
+	spec := queue.Default()
+	l := &lab{t: t, cfg: Config{DataDSCP: 24, CNPDSCP: 48, DataPrio: 3, CNPPrio: 7, Latency: latency,
+		CNPGap: 50 * unit.Microsecond, RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(8), Retries: 2, AlwaysReady: true}}}
+	if change != nil {
+		change(&l.cfg, &spec)
+	}
+	b := fabric.Build(8)
+	sw := b.AddSwitch(fabric.SwitchConfig{Name: "s", Spec: &spec})
+	ports, far := make([][]int32, len(cables)), make([]int32, len(cables))
+	for i, n := range cables {
+		h := b.AddHost()
+		for range n {
+			near, there := b.Connect(h, sw, fabric.Link{Rate: rate, Prop: cable, Response: unit.Nanosecond})
+			ports[i], far[i] = append(ports[i], near), there
+		}
+	}
+	net, err := b.Finish(func(int32) string { return "s" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := route.NewTable(1)
+	table.SetAttached(0)
+	l.Hosts = New(net, &l.cfg)
+	for i := range cables {
+		table.Attach(int32(i), far[i])
+		if got := l.AddNIC(ports[i], 0); got != int32(i) {
+			t.Fatalf("NIC %d has address %d", i, got)
+		}
+	}
+	net.SetRoutes(sw, table, route.NewChooser(route.ECMP, route.Params{}, 1, rng.New(1, "t"), 0))
+	l.OnDeliver = func(m int32) { l.ends = append(l.ends, m) }
+	l.OnFail = func(_ int32, s rc.Status) { l.lost = append(l.lost, s) }
+	return l
+}
+
+// connect joins two NICs by the sender's own ports.
+func (l *lab) connect(src, dst, tag int32) int32 {
+	return l.Connect(src, dst, l.nics[src].ports, tag, uint32(tag)*2654435761, 100)
+}
+
+// run runs until a time.
+func (l *lab) run(until unit.Time) {
+	l.t.Helper()
+	const stop engine.Kind = 31
+	l.Net.Q.Push(until, stop, 0, 0)
+	for {
+		e, ok := l.Net.Q.Pop()
+		switch {
+		case !ok || e.Kind() == stop:
+			if err := l.Net.Audit(); err != nil {
+				l.t.Error(err)
+			}
+			return
+		case e.Kind() < fabric.KindHost:
+			l.Net.Handle(&e)
+		default:
+			l.Handle(&e)
+		}
+	}
+}
+
+// packet is how long a full packet occupies a cable.
+var packet = unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteMiddle, 4096)+roce.PreambleIFG), rate)
+
+// A lone message takes what its parts take: work request to NIC, its packets one
+// after the other, the last of them once more behind the switch, two cables, and
+// from NIC to GPU.
+func TestOneMessage(t *testing.T) {
+	l := newLab(t, nil, 1, 1)
+	c := l.connect(0, 1, 0)
+	m := l.Send(c, 10*4096, 7)
+	l.run(unit.Millisecond)
+	reth := unit.Serialize(roce.RETHLen, rate) // the first packet is longer, on both cables
+	want := 2*latency + 2*reth + 11*packet + 2*cable
+	if got := l.Messages[m]; got.Done != want || got.Tag != 7 || l.Placed(c) != 10*4096 {
+		t.Errorf("done at %v, want %v; %v placed", got.Done, want, l.Placed(c))
+	}
+	if l.Count.DataPackets != 10 || l.Count.Retransmissions != 0 || l.Net.InUse() != 0 {
+		t.Errorf("%d packets sent, %d still there", l.Count.DataPackets, l.Net.InUse())
+	}
+}
+
+// Queue pairs on one port take turns packet by packet: four equal messages end
+// together, and their sum takes as long as one of their size.
+func TestTurns(t *testing.T) {
+	l := newLab(t, nil, 1, 1)
+	for tag := range int32(4) {
+		l.Send(l.connect(0, 1, tag), 100*4096, 0)
+	}
+	l.run(unit.Millisecond)
+	if len(l.ends) != 4 {
+		t.Fatalf("%d of 4 messages ended", len(l.ends))
+	}
+	first, last := l.Messages[l.ends[0]].Done, l.Messages[l.ends[3]].Done
+	if last-first > 4*packet || last < 400*packet || last > 405*packet+2*latency+2*cable {
+		t.Errorf("they end from %v to %v; 400 packets take %v", first, last, 400*packet)
+	}
+}
+
+// A NIC with two ports: by hash a queue pair stays on the port of its 5-tuple, by
+// affinity they take ports in turn, and sprayed packets use both at once.
+func TestBond(t *testing.T) {
+	for mode, uses := range map[Bond]func(c, port int) bool{
+		BondAffinity: func(c, port int) bool { return port == c%2 },
+		BondHash:     func(c, port int) bool { return port == int(uint32(c)*2654435761>>7)%2 },
+		BondSpray:    func(int, int) bool { return true },
+	} {
+		l := newLab(t, func(c *Config, _ *queue.Spec) { c.Bond = mode }, 2, 1)
+		for c := range 4 {
+			ports := l.nics[0].ports
+			before := [2]int64{int64(l.Net.Ports[ports[0]].TxBytes), int64(l.Net.Ports[ports[1]].TxBytes)}
+			l.Send(l.connect(0, 1, int32(c)), 20*4096, 0)
+			l.run(l.Net.Q.Now() + unit.Millisecond)
+			for i, p := range ports {
+				if sent := int64(l.Net.Ports[p].TxBytes) > before[i]; sent != uses(c, i) {
+					t.Errorf("mode %d: queue pair %d sends by port %d: %v", mode, c, i, sent)
+				}
+			}
+		}
+		if want := map[bool]unit.Rate{true: 2 * rate, false: rate}[mode == BondSpray]; l.Line(0) != want {
+			t.Errorf("mode %d: a queue pair has %v, want %v", mode, l.Line(0), want)
+		}
+	}
+}
+
+// A bundle that no longer reaches a peer by all of its ports stops spraying, for
+// all of its queue pairs: each stays on one port.
+func TestSprayEndsWithAPort(t *testing.T) {
+	l := newLab(t, func(c *Config, _ *queue.Spec) { c.Bond = BondSpray }, 2, 1, 1)
+	near, far := l.connect(0, 1, 0), l.connect(0, 2, 1)
+	ports := l.nics[0].ports
+	l.Rebond(func(_, dst int32) []int32 {
+		if dst == 2 {
+			return ports[1:]
+		}
+		return ports
+	})
+	if l.Port(far) != ports[1] || len(l.Path(near)) != 2 || l.senders[near].sprayed || l.senders[far].sprayed {
+		t.Errorf("the queue pairs send by %v and %v", l.Path(near), l.Path(far))
+	}
+	l.Send(near, 40*4096, 0)
+	l.Send(far, 40*4096, 0)
+	l.run(unit.Millisecond)
+	if len(l.ends) != 2 || l.Count.OutOfOrder != 0 {
+		t.Errorf("%d of 2 messages ended, %d packets out of order", len(l.ends), l.Count.OutOfOrder)
+	}
+}
+
+// The notification point sends one CNP per flow and interval however many packets
+// are marked, and the reaction point slows down: its port is free meanwhile, and
+// that is what Held says. (SIGCOMM 2015, section 3.1: N is 50 us.)
+func TestMarksBecomeCNPs(t *testing.T) {
+	paper := cc.DCQCNPaper(rate)
+	l := newLab(t, func(c *Config, s *queue.Spec) {
+		c.CC = func(line unit.Rate) cc.Controller { return cc.NewDCQCN(&paper, line) }
+		s.Queues[3].WRED = queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, ECN: true}
+	}, 1, 1, 1)
+	a, b := l.connect(0, 2, 0), l.connect(1, 2, 0)
+	rates := map[int32]unit.Rate{}
+	l.OnRate = func(c int32, r unit.Rate) { rates[c] = r }
+	l.Send(a, 2*unit.MB, 0)
+	l.Send(b, 2*unit.MB, 0)
+	const end = 240 * unit.Microsecond
+	l.run(end)
+	marks, most := l.CEMarks(a)+l.CEMarks(b), int64(2*(end/l.cfg.CNPGap+1))
+	if marks <= most || l.Count.CNPs < 2 || l.Count.CNPs > most {
+		t.Errorf("%d marked packets made %d CNPs in %v, at most %d are due", marks, l.Count.CNPs, unit.Time(end), most)
+	}
+	if rates[a] == 0 || rates[a] >= rate || l.Held(a) == 0 || l.Held(a) > end {
+		t.Errorf("the sender is at %v and was held for %v", rates[a], l.Held(a))
+	}
+}
+
+// PCIe at half the wire's rate: what arrives waits in the NIC, which pauses its
+// switch before its buffer overflows; nothing is lost, and the GPU has the message
+// when PCIe has carried it.
+func TestSlowPCIePauses(t *testing.T) {
+	l := newLab(t, func(c *Config, _ *queue.Spec) { c.RxXOff, c.RxXOn = 100*unit.KB, 50*unit.KB }, 1, 1)
+	l.cfg.PCIe = rate / 2
+	l.nics[1].rxSlow = true // the receiver's alone
+	m := l.Send(l.connect(0, 1, 0), 2*unit.MB, 0)
+	l.run(unit.Millisecond)
+	into := l.Net.Ports[l.nics[1].ports[0]].Peer
+	took, least := l.Messages[m].Done, unit.Serialize(2*unit.MB, rate/2)
+	if l.Net.PausedFor(into) == 0 || l.Net.Drops != 0 || took < least || took > least*11/10 {
+		t.Errorf("took %v, PCIe alone takes %v; paused for %v, %d lost", took, least, l.Net.PausedFor(into), l.Net.Drops)
+	}
+}
+
+// A peer that is gone: the queue pair tries again as often as it may and then
+// gives up, and says so once.
+func TestDeadPeer(t *testing.T) {
+	l := newLab(t, nil, 1, 1)
+	l.Net.SetDown(l.nics[1].ports[0], true)
+	l.Send(l.connect(0, 1, 0), 4096, 0)
+	l.run(100 * unit.Millisecond)
+	l.Finish()
+	if len(l.lost) != 1 || l.lost[0] != rc.RetryExceeded || l.Count.Failed != 1 || len(l.ends) != 0 {
+		t.Errorf("%v, %d failed, %d delivered", l.lost, l.Count.Failed, len(l.ends))
+	}
+	if l.Count.Timeouts != 3 || l.Count.Retransmissions != 2 || l.Count.DataPackets != 3 {
+		t.Errorf("%d timeouts, %d of %d packets sent again", l.Count.Timeouts, l.Count.Retransmissions, l.Count.DataPackets)
+	}
+}
+
+// A message above the transport's 2 GiB (IBTA 9.7.1) is several for the queue pair
+// and one for the GPU: it ends with the last piece.
+func TestPiecesOfALargeMessage(t *testing.T) {
+	for bytes, pieces := range map[unit.Bytes]int{0: 1, 1: 1, 2 * unit.GiB: 1, 2*unit.GiB + 1: 2, 5 * unit.GiB: 3} {
+		m := Message{Bytes: bytes}
+		n := 1
+		for m.left() {
+			n++
+		}
+		if n != pieces {
+			t.Errorf("%v end with piece %d, want %d", bytes, n, pieces)
+		}
+	}
+}
