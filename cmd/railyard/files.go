@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,12 @@ import (
 )
 
 // readBounded reads a file of at most max bytes; a larger one, a directory, a pipe or
-// a device is refused before it is read.
-func readBounded(path string, max int64) ([]byte, error) { return input.Read(path, max) }
+// a device is refused before it is read. The mark with which some editors begin a text
+// is no part of it.
+func readBounded(path string, max int64) ([]byte, error) {
+	b, err := input.Read(path, max)
+	return bytes.TrimPrefix(b, []byte("\ufeff")), err
+}
 
 // stdin is a scenario from standard input, which can be read once.
 var stdin = sync.OnceValues(func() ([]byte, error) {

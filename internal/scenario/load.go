@@ -52,6 +52,7 @@ type Document struct {
 }
 
 func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the mark that some editors begin a text with
 	if err := sane(name, text); err != nil {
 		return nil, err
 	}
@@ -68,8 +69,11 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 	if err != nil {
 		return nil, syntaxError(name, err)
 	}
-	if len(f.Docs) != 1 || f.Docs[0].Body == nil {
+	switch {
+	case len(f.Docs) > 1:
 		return nil, &Error{File: name, Msg: fmt.Sprintf("holds %d documents, expected one scenario", len(f.Docs))}
+	case len(f.Docs) == 0 || f.Docs[0].Body == nil || f.Docs[0].Body.Type() == ast.CommentType:
+		return nil, &Error{File: name, Msg: "holds no values, expected a scenario"}
 	}
 	return f.Docs[0].Body, nil
 }

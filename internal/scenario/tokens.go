@@ -16,6 +16,7 @@ const (
 	maxKeys   = 2048    // of one mapping: a fabric's switches, each with its own text
 	maxDepth  = 32      // no scenario needs more than six levels
 	maxWord   = 16_384  // bytes of one value; about may be long
+	maxBare   = 1000    // keys and entries without a value; the parser moves all tokens for each
 )
 
 // tokens cuts text into YAML tokens, as long as a scenario could have them.
@@ -47,6 +48,9 @@ type watch struct {
 	flow  int
 	block []column
 	last  *token.Token // which a colon makes a key
+	open  place        // of the key or dash that waits for its value; line 0: none does
+	key   bool         // it is a key
+	bare  int          // of them that got none
 	began bool         // with ---
 }
 
@@ -62,6 +66,9 @@ func (w *watch) next(t *token.Token) error {
 	defer func() { w.last = t }()
 	if len(t.Value) > maxWord {
 		return w.fail(t, "%q is a value of %d bytes, at most %d are accepted", clip(t.Value), len(t.Value), maxWord)
+	}
+	if w.waits(t); w.bare > maxBare {
+		return w.fail(t, "more than %d keys or entries have no value", maxBare)
 	}
 	switch t.Type {
 	case token.AnchorType, token.AliasType, token.MergeKeyType, token.TagType:
@@ -93,6 +100,33 @@ func (w *watch) next(t *token.Token) error {
 		return w.fail(t, "nests deeper than %d levels", maxDepth)
 	}
 	return nil
+}
+
+// waits follows which key or dash waits for a value, and counts those that get none:
+// the next word stands on another line no further right, or ends the entry of a flow.
+func (w *watch) waits(t *token.Token) {
+	at := position(t)
+	switch t.Type {
+	case token.CommentType:
+		return
+	case token.CollectEntryType, token.MappingEndType, token.SequenceEndType:
+		if w.open.line > 0 {
+			w.bare++
+		}
+	default:
+		list := w.key && t.Type == token.SequenceEntryType && at.col == w.open.col // begins right below its key
+		if w.open.line > 0 && w.flow == 0 && at.line > w.open.line && at.col <= w.open.col && !list {
+			w.bare++
+		}
+	}
+	switch w.open = (place{}); t.Type {
+	case token.MappingValueType:
+		if w.last != nil {
+			w.open, w.key = place{at.line, position(w.last).col}, true
+		}
+	case token.SequenceEntryType:
+		w.open, w.key = at, false
+	}
 }
 
 // enter closes the block collections that lie right of a column and opens one there.

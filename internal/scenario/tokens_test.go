@@ -40,6 +40,9 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 		"a wrong number":      {"seed: " + strings.Repeat("1", 9000), "x.yaml:1:7: seed: found"},
 		"a long wrong rate":   {"fabric: {host_link: {rate: " + strings.Repeat("1", 9000) + "}}", "x.yaml:1:28: fabric.host_link.rate:"},
 		"an unknown key":      {strings.Repeat("a", 9000) + ": 1", "x.yaml:1:1: aaaaa"},
+		"entries without":     {"a:\n" + strings.Repeat("-\n", 290_000), "x.yaml:1003:1: more than 1000 keys or entries have no value"},
+		"keys without":        {"a:\n" + strings.Repeat("- a:\n", 99_000), "x.yaml:1003:1: more than 1000 keys or entries have no value"},
+		"flow keys without":   {"a: [" + strings.Repeat("{a: },", 59_000) + "]", "x.yaml:1:6009: more than 1000 keys"},
 		"comments":            {strings.Repeat("#\n", 400_000), "x.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,11 +63,31 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 			}
 		})
 	}
+	lists := "a:\n" + strings.Repeat("- b:\n  - 1\n- c: # below\n    - 2\n-\n  d\n", 2000)
+	if _, err := scenario.Parse("x.yaml", []byte(lists), nil); err == nil || !strings.Contains(err.Error(), "unknown key") {
+		t.Errorf("lists right below their keys: %.300v", err)
+	}
 	flow := "      - {from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}\n"
 	head, _, _ := strings.Cut(good, "    permutation")
 	d, err := scenario.Parse("x.yaml", []byte(head+"    flows:\n"+strings.Repeat(flow, 17_000)), nil)
 	if err != nil || len(d.File.Workload.Traffic.Flows) != 17_000 {
 		t.Errorf("17,000 flows: %v", err)
+	}
+}
+
+// What an editor of another system puts in front of a text is no part of its first key,
+// and a text of comments alone says what is missing from it.
+func TestByteOrderMark(t *testing.T) {
+	if _, err := scenario.Parse("x.yaml", []byte("\ufeff"+good), nil); err != nil {
+		t.Error(err)
+	}
+	_, err := scenario.Parse("x.yaml", []byte("\ufeffnam: x\n"), nil)
+	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:1:1: nam: unknown key") {
+		t.Error(err)
+	}
+	_, err = scenario.Parse("x.yaml", []byte("# soon\n"), nil)
+	if err == nil || err.Error() != "x.yaml: holds no values, expected a scenario" {
+		t.Error(err)
 	}
 }
 

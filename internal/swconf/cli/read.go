@@ -176,6 +176,9 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	if no = no || reset; no {
 		words = words[1:]
 	}
+	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or behind default
+		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" does not stand before a command here"}
+	}
 	var best *Match
 	var deaf *rule // fits best but for the "no", so well
 	said := 0

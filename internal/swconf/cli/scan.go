@@ -92,8 +92,10 @@ func invalid(b []byte) int {
 }
 
 // LineEnds is a text whose lines end in line feeds: where there is none at all, carriage
-// returns alone end them, as some terminals record a session.
+// returns alone end them, as some terminals record a session. The mark with which some
+// editors begin a text is left out.
 func LineEnds(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if bytes.IndexByte(text, '\n') >= 0 {
 		return text
 	}
@@ -107,7 +109,7 @@ func Scan(file string, text []byte) ([]Line, error) {
 		return nil, err
 	}
 	var out []Line
-	raw := strings.Split(strings.TrimPrefix(string(LineEnds(text)), "\ufeff"), "\n")
+	raw := strings.Split(string(LineEnds(text)), "\n")
 	for i := 0; i < len(raw); i++ {
 		l := scanLine(strings.TrimRight(raw[i], " \t\r"), i+1)
 		if l == nil {
