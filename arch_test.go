@@ -55,6 +55,7 @@ var allowed = map[string][]string{
 	"internal/validate":   {"internal/engine", "internal/coll", "internal/workload", "internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result", "internal/model", "internal/queue", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune":       {"internal/rng"},
 	"internal/runner":     {"internal/scenario", "internal/sim", "internal/result", "internal/capture"},
+	"internal/story":      {},
 	"scenarios":           {},
 	"internal/report/web": {"internal/input", "internal/result", "internal/runner", "internal/scenario", "internal/sim", "internal/capture", "roce"},
 	"internal/report":     {"internal/result", "internal/swconf", "internal/tune"},
@@ -63,7 +64,7 @@ var allowed = map[string][]string{
 }
 
 // edge packages may touch the outside world; all others are cores.
-var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
+var edge = []string{"rcudp", "verbs", "internal/input", "internal/capture", "internal/lobby", "internal/perftest", "internal/allreduce", "internal/lab", "internal/result", "internal/runner", "cc/cctest", "internal/story", "internal/report", "internal/report/web", "scenarios", "cmd/railyard"}
 
 // banned is what no core may import: the world, the clock, locks.
 var banned = []string{"net", "os", "time", "sync", "math/rand", "math/rand/v2", "net/http", "syscall", "os/exec", "os/signal"}

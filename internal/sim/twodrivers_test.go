@@ -1,10 +1,8 @@
 package sim
 
 import (
-	"flag"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,13 +10,12 @@ import (
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/internal/rng"
+	"railyard/internal/story"
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
 	"railyard/unit"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
 
 // step is one packet at the requester's port: sent, or received.
 type step struct {
@@ -288,22 +285,13 @@ func TestSeedTranscript(t *testing.T) {
 	cfg := rc.Config{MTU: 4096, AckEvery: 512, Timeout: rc.LocalAckTimeout(10), Retries: 7}
 	f := faultPlan{data: map[int]fabric.Fate{7200 - 5000 + 1: {Lost: true}}}
 	a, b := simulated(t, cfg, 5000, 24<<20, f), datagrams(t, cfg, 5000, 24<<20, f)
-	story := transcript(a)
-	if other := transcript(b); other != story {
-		t.Errorf("the simulator says\n%s\nthe sockets' endpoint says\n%s", story, other)
+	told := transcript(a)
+	if other := transcript(b); other != told {
+		t.Errorf("the simulator says\n%s\nthe sockets' endpoint says\n%s", told, other)
 	}
-	const file = "testdata/seed-24MiB.txt"
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(story), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != story {
-		t.Errorf("%v\ngot\n%swant\n%s", err, story, want)
-	}
+	story.Check(t, "seed-24MiB", told)
 	for _, part := range []string{"< NAK PSN sequence error 7200\n> WRITE Middle 7200 … ", "< ACK 11143\n"} {
-		if !strings.Contains(story, part) {
+		if !strings.Contains(told, part) {
 			t.Errorf("the story lacks %q", part)
 		}
 	}

@@ -1,14 +1,11 @@
 package validate
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the transcripts anew")
+	"railyard/internal/story"
+)
 
 // The seeds' two sequences as transcripts: what happens first, and when. Review
 // a change of these files as a change of behaviour.
@@ -22,20 +19,7 @@ func TestStories(t *testing.T) {
 			if err := r.Net.Audit(); err != nil {
 				t.Error(err)
 			}
-			got := strings.Join(lines, "\n") + "\n"
-			path := filepath.Join("testdata", name+".txt")
-			if *rewrite {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("the story changed; -rewrite accepts it:\n%s", got)
-			}
+			story.Check(t, name, strings.Join(lines, "\n")+"\n")
 		})
 	}
 }

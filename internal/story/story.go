@@ -1,0 +1,81 @@
+// Package story holds what tests tell to transcripts in their testdata: what
+// happened, when, in the field's words, one event a line. A newcomer reads such a
+// page to learn how the thing behaves; a change of behaviour is a change of the page,
+// which `go test -rewrite` writes anew and a reviewer reads as a diff.
+package story
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/unit"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew; the diff is the review")
+
+// longest is how many lines a page may have: what is read in one go.
+const longest = 60
+
+// Page is a transcript under way.
+type Page struct{ text strings.Builder }
+
+// Open begins a page with what the reader should know before it starts: what is shown,
+// in which setting, and which rule says that it has to be so.
+func Open(preface string) *Page {
+	p := &Page{}
+	for _, line := range strings.Split(strings.TrimSpace(preface), "\n") {
+		fmt.Fprintf(&p.text, "# %s\n", strings.TrimSpace(line))
+	}
+	p.text.WriteByte('\n')
+	return p
+}
+
+// Tell adds an event.
+func (p *Page) Tell(at unit.Time, format string, args ...any) {
+	fmt.Fprintf(&p.text, "%12v  %s\n", at, fmt.Sprintf(format, args...))
+}
+
+// Check closes the page and compares it with testdata/name.txt.
+func (p *Page) Check(t testing.TB, name string) {
+	t.Helper()
+	if n := strings.Count(p.text.String(), "\n"); n > longest {
+		t.Errorf("%s has %d lines: nobody reads more than %d as one page", name, n, longest)
+	}
+	Check(t, name, p.text.String())
+}
+
+// Check compares a text with testdata/name.txt, or writes it there.
+func Check(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".txt")
+	if *rewrite {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (-rewrite makes it)", err)
+	}
+	if text != string(want) {
+		t.Errorf("%s: the story changed%s; -rewrite accepts it. It is now\n%s", path, parting(text, string(want)), text)
+	}
+}
+
+// parting names the first line where two texts part.
+func parting(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf(" at line %d, which was %q", i+1, w[i])
+		}
+	}
+	return " in its length"
+}
