@@ -43,7 +43,12 @@ func Kinds() []string {
 // A ParamError names the parameter that cannot be.
 type ParamError struct{ Field, Msg string }
 
-func (e *ParamError) Error() string { return e.Field + ": " + e.Msg }
+func (e *ParamError) Error() string {
+	if e.Field == "" {
+		return e.Msg
+	}
+	return e.Field + ": " + e.Msg
+}
 
 func paramErr(field, format string, args ...any) error {
 	return &ParamError{field, fmt.Sprintf(format, args...)}
@@ -60,7 +65,8 @@ func paramErr(field, format string, args ...any) error {
 //	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
 //	torus        a cube of k^3 switches with a server each, or several
 //	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host
-func Build(kind string, p Params) (*Graph, error) {
+func Build(kind string, p Params) (_ *Graph, err error) {
+	defer bounded(&err)
 	switch kind {
 	case "fat-tree":
 		return fatTree(p)

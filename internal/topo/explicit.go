@@ -74,7 +74,8 @@ func (e *Explicit) Switch(name string, r Role, tier int) error {
 }
 
 // Link runs a cable.
-func (e *Explicit) Link(a, b string, c Cable) error {
+func (e *Explicit) Link(a, b string, c Cable) (err error) {
+	defer bounded(&err)
 	na, nb := e.g.Node(a), e.g.Node(b)
 	if na == nb {
 		return fmt.Errorf("%q is cabled to itself", a)

@@ -104,10 +104,25 @@ const (
 	MaxGPUs  = 32_768
 )
 
+// tooLarge ends the building of a graph that grows beyond them.
+var tooLarge = &ParamError{Msg: fmt.Sprintf("more than %d nodes or %d cables; packet fidelity takes no more", MaxNodes, MaxLinks)}
+
+// bounded turns a graph that grew too large into an error.
+func bounded(err *error) {
+	if x := recover(); x == tooLarge {
+		*err = tooLarge
+	} else if x != nil {
+		panic(x)
+	}
+}
+
 func newGraph(kind string) *Graph { return &Graph{Kind: kind, byName: map[string]int{}} }
 
-// AddNode adds a node with a unique name.
+// AddNode adds a node with a unique name; Build recovers where there are too many.
 func (g *Graph) AddNode(name string, role Role, tier int) int {
+	if len(g.Nodes) >= MaxNodes {
+		panic(tooLarge)
+	}
 	g.Nodes = append(g.Nodes, Node{Name: name, Role: role, Tier: tier})
 	g.byName[name] = len(g.Nodes) - 1
 	if role == Host {
@@ -134,6 +149,9 @@ type Cable struct {
 
 // Connect runs a cable between two nodes.
 func (g *Graph) Connect(a, b int, c Cable) int {
+	if len(g.Links) >= MaxLinks {
+		panic(tooLarge)
+	}
 	g.Nodes[a].Ports++
 	g.Nodes[b].Ports++
 	g.Links = append(g.Links, Link{A: a, B: b, APort: portName(g.Nodes[a]), BPort: portName(g.Nodes[b]),

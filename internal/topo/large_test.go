@@ -1,0 +1,39 @@
+package topo
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"railyard/unit"
+)
+
+// Parameters that each are possible and together make more cables than fit any memory
+// (15 GB and no end) are refused while they are being run, not behind.
+func TestFabricsThatAreTooLarge(t *testing.T) {
+	c := Cable{Rate: unit.Gbps}
+	server := Server{GPUs: 1, NICs: 1, Ports: 1}
+	for name, p := range map[string]struct {
+		kind string
+		p    Params
+	}{
+		"pods":         {"rail", Params{Hosts: 1, Segments: 1, Spines: 1024, Uplinks: 256, Pods: 1024, Supers: 4096, SuperUp: 256, Planes: 1}},
+		"super-spines": {"rail", Params{Hosts: 1, Segments: 1, Spines: 64, Uplinks: 1, Pods: 64, Supers: 4096, SuperUp: 256, Planes: 1}},
+		"segments":     {"rail", Params{Hosts: 1, Segments: 10_000, Spines: 1024, Uplinks: 1, Pods: 1, SuperUp: 1, Planes: 1}},
+		"a dragonfly":  {"dragonfly", Params{K: 1, GroupSize: 512, Groups: 2, Local: 512, Global: 512}},
+	} {
+		p.p.Server, p.p.HostCable, p.p.Fabric = server, c, c
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		_, err := Build(p.kind, p.p)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), "more than 200000 nodes or 1000000 cables") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took, mb := time.Since(began), (after.TotalAlloc-before.TotalAlloc)>>20; took > 10*time.Second || mb > 2000 {
+			t.Errorf("%s: took %v and %d MB", name, took, mb)
+		}
+	}
+}
