@@ -36,7 +36,11 @@ func Open(preface string) *Page {
 
 // Tell adds an event.
 func (p *Page) Tell(at unit.Time, format string, args ...any) {
-	fmt.Fprintf(&p.text, "%12v  %s\n", at, fmt.Sprintf(format, args...))
+	when := at.String()
+	if at == 0 {
+		when = "0"
+	}
+	fmt.Fprintf(&p.text, "%12s  %s\n", when, fmt.Sprintf(format, args...))
 }
 
 // Check closes the page and compares it with testdata/name.txt.
