@@ -56,8 +56,7 @@ func create(path string, force bool) (*output, error) {
 	case err == nil && !force:
 		return nil, &inputError{fmt.Errorf("%s exists; --force replaces it", path)}
 	case err == nil && !st.Mode().IsRegular():
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		return &output{File: f}, err
+		return special(path)
 	}
 	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o644); err == nil {
 		return &output{os.NewFile(uintptr(fd), path), path, force, true}, nil
@@ -67,6 +66,22 @@ func create(path string, force bool) (*output, error) {
 		return nil, &inputError{err}
 	}
 	return &output{f, path, force, false}, nil
+}
+
+// special opens a device, or a pipe that somebody reads: without a reader it would be
+// waited for.
+func special(path string) (*output, error) {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if errors.Is(err, unix.ENXIO) {
+		return nil, &inputError{fmt.Errorf("%s is a pipe that nobody reads", path)}
+	}
+	if err == nil {
+		err = unix.SetNonblock(fd, false)
+	}
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("%s: %w", path, err)}
+	}
+	return &output{File: os.NewFile(uintptr(fd), path)}, nil
 }
 
 // keep gives a whole file its name; without force a file that has come meanwhile stays.

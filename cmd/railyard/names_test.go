@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"railyard/internal/swconf/design"
@@ -89,8 +90,21 @@ func TestNothingOverwritten(t *testing.T) {
 	if b, _ := os.ReadFile("precious"); string(b) != "mine" {
 		t.Errorf("%q", b)
 	}
-	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force"); code != 0 {
-		t.Error(errs)
+	// What run replaces with --force are runs, and profiles of earlier ones.
+	code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force")
+	if b, _ := os.ReadFile("precious"); code != 2 || string(b) != "mine" || !strings.Contains(errs, "is no CPU profile") {
+		t.Errorf("exit %d, %q: %s", code, b, errs)
+	}
+	for range 2 {
+		if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "cpu", "--force"); code != 0 {
+			t.Error(errs)
+		}
+	}
+	if err := syscall.Mkfifo("pipe", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "pipe", "--force"); code != 2 || !strings.Contains(errs, "a pipe that nobody reads") {
+		t.Errorf("exit %d: %s", code, errs)
 	}
 	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "nowhere/x"); code != 2 {
 		t.Errorf("exit %d: %s", code, errs)

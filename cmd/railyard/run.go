@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -128,6 +129,9 @@ func stoppedAt(job *runner.Runner) error {
 func (c *runCmd) profile() (stop func() error, err error) {
 	if c.CPU == "" {
 		return func() error { return nil }, nil
+	}
+	if b, err := readBounded(c.CPU, 0); c.Force && err == nil && len(b) > 0 && !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		return nil, &inputError{fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU)} // --force is about runs
 	}
 	f, err := create(c.CPU, c.Force)
 	if err != nil {

@@ -2,6 +2,7 @@ package result
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +34,21 @@ func lockHidden(dir string) (*lock, error) {
 		if err := os.Mkdir(dir, 0o755); err != nil && !os.IsExist(err) {
 			return nil, err
 		}
-		return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+		if err := folder(dir); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
 	})
+}
+
+// folder makes sure that a hidden folder is one: by a symbolic link of that name what
+// somebody else keeps elsewhere would be emptied.
+func folder(hidden string) error {
+	st, err := os.Lstat(hidden)
+	if err == nil && !st.IsDir() {
+		return fmt.Errorf("%s is no folder that Railyard made: remove it or choose another --out", hidden)
+	}
+	return err
 }
 
 // lockFolder locks a folder that is there.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"railyard/internal/input"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -88,6 +90,9 @@ func (p *Place) existing(force bool) (err error) {
 		return p.busy(err)
 	}
 	if in := filepath.Join(p.Dir, inner); exists(in) {
+		if err := folder(in); err != nil {
+			return err
+		}
 		if err := clean(in, p.Dir); err != nil { // left by a run that was killed
 			return err
 		}
@@ -97,10 +102,10 @@ func (p *Place) existing(force bool) (err error) {
 	case err != nil:
 		return err
 	case !run && len(foreign) == 0:
-	case !force:
+	case run && !force:
 		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, p.Dir)
 	case !run:
-		return fmt.Errorf("%s holds files (%s) but no run: it is left alone", p.Dir, foreign[0])
+		return fmt.Errorf("%s holds files (%s) but no run: it is left alone; choose another --out", p.Dir, foreign[0])
 	default:
 		m, err := readManifest(p.Dir)
 		if err != nil {
@@ -328,7 +333,7 @@ func look(dir string) (run bool, foreign []string, err error) {
 
 // readManifest reads run.json, and refuses one that no run has written.
 func readManifest(dir string) (*Manifest, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "run.json"))
+	b, err := input.Read(filepath.Join(dir, "run.json"), MaxJSON)
 	if err != nil {
 		return nil, err
 	}

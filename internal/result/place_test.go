@@ -3,7 +3,10 @@ package result
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 func manifest(seed uint64) *Manifest {
@@ -93,5 +96,47 @@ func TestManifestNamesFiles(t *testing.T) {
 	}
 	if _, err := Reserve(dir, true); err == nil {
 		t.Error("a run.json that lists ../precious was taken for a run's")
+	}
+}
+
+// A symbolic link with a hidden folder's name, beside a run directory or in it, does not
+// lead to where a run's files are removed; and a pipe called run.json is not waited for.
+func TestPlantedNames(t *testing.T) {
+	root := t.TempDir()
+	theirs := filepath.Join(root, "theirs")
+	os.Mkdir(theirs, 0o755)
+	os.WriteFile(filepath.Join(theirs, "run.json"), []byte("kept"), 0o644)
+	os.Symlink(theirs, filepath.Join(root, ".railyard-r"))
+	inside := filepath.Join(root, "inside")
+	os.Mkdir(inside, 0o755)
+	os.Symlink(theirs, filepath.Join(inside, ".railyard"))
+	for _, dir := range []string{filepath.Join(root, "r"), inside} {
+		if _, err := Reserve(dir, false); err == nil || !strings.Contains(err.Error(), "is no folder that Railyard made") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
+	if b, _ := os.ReadFile(filepath.Join(theirs, "run.json")); string(b) != "kept" {
+		t.Error("a run directory elsewhere lost its files")
+	}
+	pipe := filepath.Join(root, "pipe")
+	os.Mkdir(pipe, 0o755)
+	if err := syscall.Mkfifo(filepath.Join(pipe, "run.json"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := Reserve(pipe, true); done <- err }()
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "no regular file but a pipe") {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("waits for a pipe")
+	}
+	os.WriteFile(filepath.Join(root, "s.yaml"), nil, 0o644)
+	for _, force := range []bool{false, true} { // --force would not help, so it is not offered
+		if _, err := Reserve(root, force); err == nil || !strings.Contains(err.Error(), "but no run") {
+			t.Errorf("force %v: %v", force, err)
+		}
 	}
 }
