@@ -24,6 +24,12 @@ type bench struct {
 
 func newBench(t *testing.T, n int, tune func(*queue.Spec)) *bench {
 	t.Helper()
+	return newBenchOn(t, n, 100*unit.Nanosecond, tune)
+}
+
+// newBenchOn has cables of so long a way.
+func newBenchOn(t *testing.T, n int, prop unit.Time, tune func(*queue.Spec)) *bench {
+	t.Helper()
 	b := &bench{spec: queue.Default(), got: map[int32]map[uint8]int64{}}
 	if tune != nil {
 		tune(&b.spec)
@@ -35,7 +41,7 @@ func newBench(t *testing.T, n int, tune func(*queue.Spec)) *bench {
 	sw := build.AddSwitch(SwitchConfig{Name: "s", Spec: &b.spec})
 	for range n {
 		h := build.AddHost()
-		hp, sp := build.Connect(h, sw, Link{Rate: 100 * unit.Gbps, Prop: 100 * unit.Nanosecond, Response: unit.Nanosecond})
+		hp, sp := build.Connect(h, sw, Link{Rate: 100 * unit.Gbps, Prop: prop, Response: unit.Nanosecond})
 		b.hosts, b.in = append(b.hosts, hp), append(b.in, sp)
 	}
 	net, err := build.Finish(func(int32) string { return "s" })
