@@ -134,9 +134,6 @@ func (c *compareCmd) check(combos [][]string) error {
 			}
 			continue
 		}
-		if len(combos)*len(c.Scenarios) == 1 {
-			break // found out at once
-		}
 		for _, sets := range combos {
 			if _, err := loadPlan(path, fromHere(path, sets), nil); err != nil {
 				return err
