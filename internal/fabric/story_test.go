@@ -92,7 +92,7 @@ func pauseAndResume(t *testing.T) {
 	s := newScene(t, `PFC: C cannot take what A sends, and nothing is lost.
 		A sends a frame of 4,062 bytes to C every 326.56 ns, line rate, over cables of 1 us. C pauses S from
 		10 us on and resumes it at 40 us. S lets the shared buffer fill up to xOFF, 40 KB, then pauses A; what A
-		had sent before it knew goes to the headroom. At xON, 20 KB, A may go on. (802.1Q clause 36; HANDBOOK.md 3.2)`,
+		had sent before it knew goes to the headroom. At xON, 20 KB, it may go on (802.1Q 36, HANDBOOK.md 3.2).`,
 		unit.Microsecond, func(q *queue.Spec) {
 			q.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 40 * unit.KB, XOn: 20 * unit.KB}
 		})
