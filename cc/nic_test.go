@@ -73,11 +73,11 @@ func TestNICAlphaSettlesAtAQuarter(t *testing.T) {
 // mlx is HPCC's sender as its source describes it, event by event: rdma-hw.cc
 // 618 to 737. It shares nothing with cc.
 type mlx struct {
-	p                              *cc.DCQCNParams
-	line, rate, target, alpha      float64
-	on, alphaHeard, cutHeard       bool
-	alphaAt, checkAt, raiseAt, now unit.Time
-	stage                          int
+	p                         *cc.DCQCNParams
+	line, rate, target, alpha float64
+	on, alphaHeard, cutHeard  bool
+	alphaAt, checkAt, raiseAt unit.Time
+	stage                     int
 }
 
 func newMlx(p *cc.DCQCNParams, line unit.Rate) *mlx {

@@ -73,7 +73,6 @@ func collision(s *result.Summary) int64 { return s.Chain.Collision }
 func incast(s *result.Summary) int64    { return s.Chain.Incast }
 func paused(s *result.Summary) int64    { return s.Chain.Pause }
 func again(s *result.Summary) int64     { return s.Chain.Retrans }
-func shared(s *result.Summary) int64    { return s.Chain.SharedNIC }
 func others(s *result.Summary) int64 {
 	c := s.Chain
 	return c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.SharedNIC + c.PCIe
