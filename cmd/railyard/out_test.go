@@ -403,7 +403,9 @@ func TestCompareKeeps(t *testing.T) {
 	if code, text, _ := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1", "--json"); code != 1 || !strings.Contains(text, `"error"`) || !strings.Contains(text, "step_time_ps") {
 		t.Errorf("exit %d: %s", code, text)
 	}
-	if code, text, errs := call(t, "compare", "small.yaml", "--set", "lb=ecmp,warp"); code != 2 || text != "" || !strings.Contains(errs, "warp") {
-		t.Errorf("exit %d: %s%s", code, text, errs)
+	for _, lb := range []string{"lb=ecmp,warp", "lb=warp"} { // among others and alone
+		if code, text, errs := call(t, "compare", "small.yaml", "--set", lb); code != 2 || text != "" || !strings.Contains(errs, "warp") {
+			t.Errorf("%s: exit %d: %s%s", lb, code, text, errs)
+		}
 	}
 }

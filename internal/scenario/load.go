@@ -210,12 +210,13 @@ func (d *Document) override(key string) (set string, ok bool) {
 // the file; where --set has changed the key, the file is not to blame.
 func (d *Document) at(key, format string, args ...any) error {
 	e := &Error{File: d.b.file, Key: key, Msg: fmt.Sprintf(format, args...)}
-	if s, ok := d.override(key); ok {
-		e.File = "--set " + clip(s)
-		return e
-	}
 	for k := key; ; {
-		if p, ok := d.b.where[k]; ok {
+		p, said := d.b.where[k]
+		if s, ok := d.override(k); ok && (k == key || !said) {
+			e.File = "--set " + clip(s)
+			return e
+		}
+		if said {
 			e.Line, e.Col = p.line, p.col
 			return e
 		}

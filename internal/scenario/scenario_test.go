@@ -205,6 +205,23 @@ func TestSet(t *testing.T) {
 	}
 }
 
+// A value that --set made impossible, beside one that nobody wrote, is not the file's fault.
+func TestSetIsToBlame(t *testing.T) {
+	for set, want := range map[string]string{
+		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not below xoff 1B",
+		"switch.buffer=1KB":       "--set switch.buffer=1KB: switch.queues.3.",
+		"fabric.hosts=0":          "--set fabric.hosts=0: fabric.hosts: must lie",
+	} {
+		d, err := scenario.Parse("x.yaml", []byte(good), []string{set})
+		if err == nil {
+			_, err = d.Resolve(nil)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("--set %s: %v, want %q", set, err, want)
+		}
+	}
+}
+
 // Nothing a file holds may panic or hang.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(good))
