@@ -36,10 +36,10 @@
 //	            count packets are missing at PSN; PSN + offset is the last that is here.
 //
 // The requester sends again what NakMissing names. What went again is lost again
-// when NakGap shows that so many packets overtook it, or when nothing comes for
-// IRN's RTO (HANDBOOK.md 1.5) and two round trips, as far as they are known: then
-// what is known to be missing goes again, or the last packet, whose answer says
-// what arrived. The ACK timeout is left for a path that is dead. READ data is placed
+// when NakGap shows that so many packets overtook it, or that something came which
+// went two round trips later, or when nothing comes for IRN's RTO (HANDBOOK.md 1.5)
+// and two round trips, as far as they are known: then what is known to be missing
+// goes again, or the last packet, whose answer says what arrived. The ACK timeout is left for a path that is dead. READ data is placed
 // in any order, and what is missing of it is asked for alone.
 //
 // Both ends must be in selective mode; package verbs agrees on it. Where they are

@@ -141,7 +141,10 @@ func (r *window) settle(expect uint64) {
 	r.told = max(r.told, expect)
 }
 
-// missing returns the first run of missing packets in [from, upto), at most 255
+// mostMissing is how many packets a report may name.
+const mostMissing = 255
+
+// missing returns the first run of missing packets in [from, upto), at most mostMissing
 // of them. A READ held covers the numbers of its responses.
 func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 	r := &q.reorder
@@ -153,7 +156,7 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 		}
 		s += q.packets(int64(p.Len))
 	}
-	for n < 255 && s+uint64(n) < upto && !r.has(s+uint64(n)) {
+	for n < mostMissing && s+uint64(n) < upto && !r.has(s+uint64(n)) {
 		n++
 	}
 	return s, n

@@ -31,6 +31,9 @@ type selective struct {
 	at       unit.Time // when una or heard moved or a packet went again
 	newAt    unit.Time // when a packet went for the first time
 	drained  uint64    // what is missing below it is lost: what went again long after came before it
+	came     unit.Time // when the latest that is known to have come after it went again did so
+	swept    uint64    // what went again long before came did so once more, up to here,
+	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
 	probes   uint8     // in a row without progress
 
 	answers window // READ data ahead of what is missing
@@ -105,8 +108,11 @@ func (k *selective) advance(now unit.Time, una uint64) {
 		if sp.from >= una || sp.next == sp.from {
 			continue
 		}
-		if sp.at-k.newAt >= rtoGap {
-			k.drained = max(k.drained, sp.stamp)
+		if sp.next <= una {
+			k.arrived(sp)
+		}
+		if sp.from >= k.swept {
+			k.sweeps = 0
 		}
 		if now-sp.at < k.rtt.least && k.heard > sp.from { // the copy cannot be there yet
 			k.most = max(k.most, int(k.overtook))
@@ -114,6 +120,14 @@ func (k *selective) advance(now unit.Time, una uint64) {
 	}
 	k.cut(0, una)
 	k.at, k.probes = now, 0
+}
+
+// arrived takes note that the whole of a span has come.
+func (k *selective) arrived(sp span) {
+	k.came = max(k.came, sp.at)
+	if sp.at-k.newAt >= rtoGap {
+		k.drained = max(k.drained, sp.stamp)
+	}
 }
 
 // cut takes [from, to) out of the spans.
@@ -199,21 +213,57 @@ func (q *QP) lost(from, to uint64, again bool) {
 // that the responder misses, and that heard is the last packet that it has.
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
-	k.answered(now, heard+1)
+	if k.timed < s || k.timed >= s+n { // there is no answer yet to what is missing
+		k.answered(now, heard+1)
+	}
 	if heard > k.heard || s != k.hole { // news
-		k.at, k.heard = now, max(k.heard, heard)
+		k.at, k.heard, k.probes = now, max(k.heard, heard), 0
+	}
+	if sp, again := k.sentAgain(k.heard); again && sp.next == k.heard+1 {
+		k.arrived(sp)
 	}
 	k.hole, k.holeEnd, k.overtook = s, s+n, q.requests(s, heard)
 	after := uint64(overtakes(q.cfg.NakAfter, k.most, q.cfg.Window))
 	sp, again := k.sentAgain(s)
 	switch {
-	case again && q.requests(sp.stamp, heard+1) > after: // lost again
-		q.lost(s, min(k.holeEnd, sp.next), true)
+	case again && (q.requests(sp.stamp, heard+1) > after || sp.at <= k.longAgo()): // lost again
+		q.sweep(s, min(k.holeEnd, sp.next))
 	case !again && k.overtook > 2*after: // the report of the loss was lost
 		q.lost(s, k.holeEnd, false)
 	case !again && s < k.drained:
 		q.lost(s, k.holeEnd, false)
 	}
+}
+
+// longAgo is when what went again and has not come would have, before what came since.
+func (k *selective) longAgo() unit.Time { return k.came - max(rtoGap, k.rtt.patience()) }
+
+// sweep sends the run [s, e), which went again long ago, once more. Which of the others that went
+// then have come nobody says; but once a few in a row were all lost, as after an outage, it takes
+// twice as many each time.
+func (q *QP) sweep(s, e uint64) {
+	k := q.sel
+	if next, _ := k.old(k.swept); next != s {
+		k.sweeps = 0
+	}
+	k.sweeps = min(k.sweeps+1, 16)
+	for range 1 << max(0, k.sweeps-3) {
+		q.lost(s, e, true)
+		k.swept = e
+		if s, e = k.old(e); s == e {
+			break
+		}
+	}
+}
+
+// old returns the first run at or beyond s that went again long ago, as long as a report's at most.
+func (k *selective) old(s uint64) (from, to uint64) {
+	for _, sp := range k.spans {
+		if from = max(s, sp.from); from < sp.next && sp.at <= k.longAgo() {
+			return from, min(sp.next, from+mostMissing)
+		}
+	}
+	return 0, 0
 }
 
 // requests counts the packets that go for the sequence numbers [from, upto): one for
@@ -297,6 +347,7 @@ func (q *QP) probe(now unit.Time) {
 	k.probes++
 	if q.gone() {
 		q.lost(k.hole, k.holeEnd, true)
+		k.swept, k.sweeps = k.holeEnd, 1
 		q.askAll()
 	} else {
 		q.lost(q.next-1, q.next, true)
