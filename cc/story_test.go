@@ -116,7 +116,7 @@ func TestStories(t *testing.T) {
 	const us = unit.Microsecond
 	t.Run("dcqcn-paper", func(t *testing.T) {
 		r := react(cc.DCQCNPaper(hundred), `
-			DCQCN as the paper has it (SIGCOMM 2015, section 3.1, figure 6), at 100 Gbit/s.
+			DCQCN as the paper has it: a train of CNPs, and the way back (SIGCOMM 2015, section 3.1).
 			Four CNPs come 50 us apart: each cuts the rate by alpha/2 at once, and the rate before becomes the target.
 			Then they end. The timer (55 us) and the byte counter (10 MB) count: the first five events of either go
 			half the way to the target (fast recovery), then the target rises by 100 Mbit/s an event (additive), and
@@ -133,10 +133,10 @@ func TestStories(t *testing.T) {
 	})
 	t.Run("dcqcn-nic", func(t *testing.T) {
 		r := react(cc.DCQCNNIC(hundred), `
-			DCQCN as a NIC has it (HPCC rdma-hw.cc 618 to 737, HANDBOOK.md 2.2), at 100 Gbit/s.
-			A CNP only leaves a mark: every 4 us from the first one on the NIC looks for it and cuts by alpha/2, and
-			alpha moves every 1 us. Four CNPs come 4 us apart, then they end. The target stays what the rate was
-			before the first cut, line rate, so that each expiry of the timer (300 us) goes half the way to it.`)
+			DCQCN as a NIC has it: a train of CNPs, and the way back (HPCC rdma-hw.cc 618 to 737).
+			At 100 Gbit/s. A CNP only leaves a mark: every 4 us from the first one on the NIC looks for it and cuts
+			by alpha/2, and alpha moves every 1 us. Four CNPs come 4 us apart, then they end. The target stays what
+			the rate was before the first cut, line rate, so that the timer (300 us) goes half the way to it.`)
 		r.say("a sender at line rate")
 		for i := range unit.Time(4) {
 			r.until(100*us + i*4*us)

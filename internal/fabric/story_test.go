@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"railyard/internal/queue"
@@ -134,15 +135,17 @@ func pauseAndResume(t *testing.T) {
 }
 
 func storm(t *testing.T, name string, forward bool) {
-	action := `The action is drop: what waits for C, is bound for it or comes from it in this priority is lost, so that
+	action := `
+		Drop: what waits for C, is bound for it or comes from it in this priority is lost, so that
 		the pause does not spread to A and from there through the fabric.`
 	if forward {
-		action = "The action is forward: S no longer obeys C's pauses and sends to it as if nothing were."
+		action = "Forward: S no longer obeys C's pauses and sends to it as if nothing were."
 	}
-	s := newScene(t, `The PFC watchdog: a broken NIC, C, sends pauses without end from 50 to 1,000 ms.
+	s := newScene(t, `The PFC watchdog, action `+name[len("storm-"):]+`: a NIC, C, pauses its switch without end.
+		C is broken from 50 to 1,000 ms.
 		A sends it a frame a millisecond. S looks every 200 ms: a queue that was paused at two looks, never
 		let go between them, and holds frames is a storm (SONiC's rules, HANDBOOK.md 3.4).
-		`+action+`
+		`+strings.TrimSpace(action)+`
 		When no pause has come for 200 ms the queue is given back.`,
 		100*unit.Nanosecond, func(q *queue.Spec) { q.Watchdog.On, q.Watchdog.Forward = true, forward })
 	arrived, lost := int64(0), int64(0)
@@ -171,8 +174,9 @@ func storm(t *testing.T, name string, forward bool) {
 }
 
 func wred(t *testing.T, name string, ecn bool) {
-	what := `WRED without ecn drops, in a no-drop class too: PFC saves frames from a full buffer, not from
-		random-detect. The queue that a frame finds when it comes decides (Floyd and Jacobson 1993).`
+	what := `WRED without ecn drops, in a no-drop class too.
+		PFC saves frames from a full buffer, not from random-detect. The queue that a frame finds when it comes
+		decides (Floyd and Jacobson 1993).`
 	if ecn {
 		what = `WRED with ecn marks instead of dropping (RFC 3168, section 5).
 		The queue that a frame leaves behind when it goes decides, as in HPCC's model (HANDBOOK.md 2.1).`

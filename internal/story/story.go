@@ -55,9 +55,13 @@ func (p *Page) Check(t testing.TB, name string) {
 // Check compares a text with testdata/name.txt, or writes it there.
 func Check(t testing.TB, name, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
+	compare(t, filepath.Join("testdata", name+".txt"), text)
+}
+
+func compare(t testing.TB, path, text string) {
+	t.Helper()
 	if *rewrite {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -1,6 +1,8 @@
 package story
 
 import (
+	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +33,8 @@ func TestCheck(t *testing.T) {
 	tell("B answers").Check(t, "loss")
 	*rewrite = false
 	got, err := os.ReadFile(filepath.Join("testdata", "loss.txt"))
-	if want := "# A loss.\n# IBTA 9.7.5.2\n\n         2us  A sends 7\n         3us  B answers\n"; err != nil || string(got) != want {
+	const want = "# A loss.\n# IBTA 9.7.5.2\n\n         2us  A sends 7\n         3us  B answers\n"
+	if err != nil || string(got) != want {
 		t.Fatalf("%v, %q, want %q", err, got, want)
 	}
 	tell("B answers").Check(t, "loss")
@@ -56,4 +59,73 @@ func TestLongPages(t *testing.T) {
 	if p.Check(f, "long"); !strings.Contains(f.said, "nobody reads") {
 		t.Errorf("%q", f.said)
 	}
+}
+
+// chapters are the packages whose transcripts make the book, in the order in which one
+// reads them.
+var chapters = []struct{ folder, title string }{
+	{"rc", "A reliable connection"},
+	{"cc", "A sender's rate"},
+	{"internal/host", "Network cards"},
+	{"internal/fabric", "A switch"},
+	{"internal/dcbx", "Two ports that agree, or do not"},
+}
+
+// docs/stories.md is the table of contents: the first line of every page.
+func TestContents(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# How it behaves, page by page\n\n" +
+		"Each page is a transcript that a test holds the code to: what happens, when, and which rule says so.\n" +
+		"This list is written by `go test ./internal/story -run Contents -rewrite`.\n")
+	listed := map[string]bool{}
+	for _, c := range chapters {
+		fmt.Fprintf(&b, "\n## %s (`%s`)\n\n", c.title, c.folder)
+		listed["../../"+c.folder] = true
+		for _, path := range pages(t, c.folder) {
+			name, says := strings.TrimSuffix(filepath.Base(path), ".txt"), strings.TrimPrefix(title(t, path), "# ")
+			fmt.Fprintf(&b, "- [%s](../%s): %s\n", name, path, says)
+		}
+	}
+	compare(t, "../../docs/stories.md", b.String())
+	for _, folder := range []string{"*", "*/*", "*/*/*"} {
+		tests, err := filepath.Glob("../../" + folder + "/*_test.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range tests {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "story."+"Open(") && !listed[filepath.ToSlash(filepath.Dir(path))] {
+				t.Errorf("%s tells stories and has no chapter", path)
+			}
+		}
+	}
+}
+
+// pages lists the transcripts of a folder.
+func pages(t *testing.T, folder string) (paths []string) {
+	found, err := filepath.Glob("../../" + folder + "/testdata/*.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		paths = append(paths, strings.TrimPrefix(filepath.ToSlash(f), "../../"))
+	}
+	return paths
+}
+
+// title is a page's first line.
+func title(t *testing.T, path string) string {
+	f, err := os.Open("../../" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(f).ReadString('\n')
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(line)
 }
