@@ -68,12 +68,19 @@ func (d *DCQCN) update(now unit.Time) {
 	}
 	if n > 64 {
 		d.alpha *= math.Pow(1-d.p.G, float64(n))
-		return
+	} else {
+		for range n {
+			d.alpha = float64(d.alpha * (1 - d.p.G))
+		}
 	}
-	for range n {
-		d.alpha = float64(d.alpha * (1 - d.p.G))
+	if d.alpha < subnormal {
+		d.alpha = 0
 	}
 }
+
+// subnormal is where numbers begin with which processors calculate a hundred times
+// slower, and below which a factor near 1 rounds to no change at all.
+const subnormal = 0x1p-1022
 
 // raise is alpha's update with a CNP, paper equation 1.
 func (d *DCQCN) raise() { d.alpha = min(float64(d.alpha*(1-d.p.G))+d.p.G, 1) }

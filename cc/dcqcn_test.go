@@ -88,3 +88,20 @@ func TestParamsValidate(t *testing.T) {
 		}
 	}
 }
+
+// Alpha ends at nothing: looked at every 50 us for seconds after the last CNP, as samples do, it
+// neither stays at the least number there is nor lingers among those that are slow to calculate with.
+func TestAlphaEnds(t *testing.T) {
+	for _, p := range []cc.DCQCNParams{cc.DCQCNPaper(100 * unit.Gbps), cc.DCQCNNIC(100 * unit.Gbps)} {
+		d := cc.NewDCQCN(&p, 100*unit.Gbps)
+		d.OnCNP(0)
+		for now := unit.Time(0); now < 15*unit.Second; now += 50 * unit.Microsecond {
+			if a := d.Alpha(now); a > 0 && a < 0x1p-1022 {
+				t.Fatalf("alpha is %g after %v", a, now)
+			}
+		}
+		if a := d.Alpha(15 * unit.Second); a != 0 {
+			t.Errorf("alpha is %g after 15 s without a CNP", a)
+		}
+	}
+}
