@@ -1,0 +1,195 @@
+package cli_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/swconf/cli"
+)
+
+// router is a small command line: global commands, and interfaces below.
+func router(said *[]string) *cli.Mode {
+	say := func(format string, args ...any) { *said = append(*said, fmt.Sprintf(format, args...)) }
+	port := cli.NewMode("interface")
+	port.Set("[no] mtu <size:int>", func(m *cli.Match) {
+		if m.No {
+			say("mtu as it was")
+			return
+		}
+		say("mtu %d at column %d", m.Int("size"), m.Col("size"))
+	})
+	port.Set("speed <rate:auto|100g|400g> [forced]", func(m *cli.Match) {
+		say("speed %s, forced %v", m.Word("rate"), m.Has("forced"))
+	})
+	port.Set("description <text...>", func(m *cli.Match) { say("text %q", m.Word("text")) })
+	port.Set("no shutdown", func(*cli.Match) { say("up") })
+	root := cli.NewMode("global")
+	root.On("interface <name>", func(m *cli.Match) *cli.Mode {
+		say("interface %s", m.Word("name"))
+		return port
+	})
+	root.Set("hostname <name>", func(m *cli.Match) { say("name %s", m.Word("name")) })
+	root.Set("hardware <share:num>", func(m *cli.Match) { say("share %v", m.Num("share")) })
+	root.Skip(func(*cli.Match) {}, "logging")
+	return root
+}
+
+func read(t *testing.T, text string) (said string, unknown []cli.Unknown) {
+	t.Helper()
+	lines, err := cli.Scan("x.cfg", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	unknown, tooMany := cli.Read(lines, router(&list))
+	if tooMany != nil {
+		t.Fatalf("line %d opens too many sections", tooMany.Num)
+	}
+	return strings.Join(list, "; "), unknown
+}
+
+// What an engineer may type: keywords in full or abbreviated, in any case, words in
+// quotes, a command undone, modes by indentation or by order, prompts of a session.
+func TestRead(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"in full":                 {"interface e1\n  mtu 9216\n", "interface e1; mtu 9216 at column 7"},
+		"abbreviated":             {"int e1\n  sp 4 fo\n", "interface e1; speed 400g, forced true"},
+		"any case":                {"INTERFACE e1\n  MTU 9216\n", "interface e1; mtu 9216 at column 7"},
+		"optional left out":       {"interface e1\n  speed auto\n", "interface e1; speed auto, forced false"},
+		"a quoted word":           {"hostname \"leaf 1\"\n", "name \"leaf 1\""},
+		"the rest of a line":      {"interface e1\n  description to  spine 1\n", "interface e1; text \"to  spine 1\""},
+		"undone":                  {"interface e1\n  no mtu 9216\n", "interface e1; mtu as it was"},
+		"undone, cut short":       {"interface e1\n  no mtu\n", "interface e1; mtu as it was"},
+		"by its default":          {"interface e1\n  default mtu\n", "interface e1; mtu as it was"},
+		"the no form alone":       {"interface e1\n  no shutdown\n", "interface e1; up"},
+		"not indented":            {"interface e1\nmtu 9216\nhostname a\n", "interface e1; mtu 9216 at column 5; name a"},
+		"left by exit":            {"interface e1\nmtu 9216\nexit\nhostname a\n", "interface e1; mtu 9216 at column 5; name a"},
+		"a session":               {"leaf(config)# int e1\nleaf(config-if)# mtu 9216\n", "interface e1; mtu 9216 at column 22"},
+		"comments and blanks":     {"! x\n\n# y\nhostname a\n", "name a"},
+		"carriage returns":        {"interface e1\r\n  mtu 9216\r\n", "interface e1; mtu 9216 at column 7"},
+		"passed over, with below": {"logging server a\n  level 7\nhostname a\n", "name a"},
+		"a banner":                {"banner motd #\nhostname b\n#\nhostname a\n", "name a"},
+		"a fraction":              {"hardware 12.5\n", "share 12.5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, unknown := read(t, c.text)
+			for _, u := range unknown {
+				if !strings.HasPrefix(u.Line.Text, "banner") { // no rule of this router takes it
+					t.Errorf("line %d is unknown: %s", u.Line.Num, u.Why)
+				}
+			}
+			if said != c.want {
+				t.Errorf("%s, want %s", said, c.want)
+			}
+		})
+	}
+}
+
+// What no rule takes is named with its place and with what would fit there.
+func TestUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		line int
+		col  int
+		why  string
+	}{
+		"no such command":       {"hostname a\nfrobnicate\n", 2, 1, "unknown command"},
+		"no such keyword":       {"interface e1\n  speed 200g\n", 2, 9, `found "200g", expected auto or 100g or 400g`},
+		"not a number":          {"interface e1\n  mtu big\n", 2, 7, `found "big", expected a whole number`},
+		"cut off":               {"interface e1\n  mtu\n", 2, 6, "the command ends early, expected a whole number"},
+		"too long":              {"hostname a b\n", 1, 12, `found "b", expected the end of the line`},
+		"two meanings":          {"h 5\n", 1, 1, `"h" is ambiguous: "hostname" or "hardware"`},
+		"no before what has no": {"no hostname a\n", 1, 1, `"no" is not understood before "hostname"`},
+		"no twice":              {"interface e1\n  no no mtu\n", 2, 6, `"no" does not stand before a command here`},
+		"global, but indented":  {"interface e1\n  hostname a\n", 2, 3, "unknown command"},
+		"shutdown without no":   {"interface e1\n  shutdown\n", 2, 3, "unknown command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, unknown := read(t, c.text)
+			if len(unknown) != 1 {
+				t.Fatalf("%d unknown lines, said: %s", len(unknown), said)
+			}
+			u := unknown[0]
+			if u.Line.Num != c.line || u.Col != c.col || !strings.Contains(u.Why, c.why) {
+				t.Errorf("%d:%d: %s, want %d:%d: %s", u.Line.Num, u.Col, u.Why, c.line, c.col, c.why)
+			}
+		})
+	}
+}
+
+// What stands indented below an unknown command is unknown with it: it is not taken
+// for a command of the mode around.
+func TestBelowAnUnknownCommand(t *testing.T) {
+	said, unknown := read(t, "tunnel 7\n  hostname a\nhostname b\n")
+	if said != "name b" || len(unknown) != 2 {
+		t.Errorf("said %s, %d lines unknown", said, len(unknown))
+	}
+}
+
+// What is no configuration text is refused with its place, before any rule sees it.
+func TestRefusedTexts(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":          {" \n", "x.cfg: is empty"},
+		"zero bytes":     {"hostname a\nb\x00", "x.cfg:2:2: is a binary file"},
+		"no text":        {"a\xff", "x.cfg:1:2: is a binary file"},
+		"one long line":  {"hostname " + strings.Repeat("a", 9000), "x.cfg:1:8192: the line is longer than"},
+		"endless banner": {"banner motd #\nhello\n", "the banner never ends"},
+		"too large":      {strings.Repeat("\n", cli.MaxSize+1), "at most 16777216 are read"},
+	} {
+		_, err := cli.Scan("x.cfg", []byte(c.text))
+		var syntax *cli.SyntaxError
+		if !errors.As(err, &syntax) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// A text that opens section after section is cut off and not worked through.
+func TestTooManySections(t *testing.T) {
+	lines, err := cli.Scan("x.cfg", []byte(strings.Repeat("interface e\n", 20_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	if _, tooMany := cli.Read(lines, router(&said)); tooMany == nil || len(said) > 10_001 {
+		t.Errorf("%d sections were opened", len(said))
+	}
+}
+
+// A pattern that cannot work is a mistake of ours and found when it is written.
+func TestBadPatterns(t *testing.T) {
+	for _, pattern := range []string{"a <b> b"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("pattern %q is taken", pattern)
+				}
+			}()
+			cli.NewMode("x").Set(pattern, func(*cli.Match) {})
+		}()
+	}
+}
+
+// A dialect is a table of patterns.
+func ExampleMode() {
+	queue := cli.NewMode("queue")
+	queue.Set("[no] random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]", func(m *cli.Match) {
+		fmt.Println("WRED from", m.Int("min"), m.Word("unit"), "with ecn:", m.Has("ecn"))
+	})
+	root := cli.NewMode("global")
+	root.On("queue <name>", func(*cli.Match) *cli.Mode { return queue })
+
+	lines, err := cli.Scan("leaf.cfg", []byte("queue q3\n  random-det 150 kb ecn\n  random-detect many bytes\n"))
+	if err != nil {
+		fmt.Println(err)
+	}
+	unknown, _ := cli.Read(lines, root)
+	for _, u := range unknown {
+		fmt.Printf("leaf.cfg:%d:%d: %s\n", u.Line.Num, u.Col, u.Why)
+	}
+	// Output:
+	// WRED from 150 kbytes with ecn: true
+	// leaf.cfg:3:17: found "many", expected "minimum-threshold", a whole number
+}
