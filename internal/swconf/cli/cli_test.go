@@ -160,7 +160,7 @@ func TestTooManySections(t *testing.T) {
 
 // A pattern that cannot work is a mistake of ours and found when it is written.
 func TestBadPatterns(t *testing.T) {
-	for _, pattern := range []string{"a <b> b"} {
+	for _, pattern := range []string{"a ] b", "a [b", "a ] [ b", "a <b> b"} {
 		func() {
 			defer func() {
 				if recover() == nil {

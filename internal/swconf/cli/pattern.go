@@ -40,10 +40,22 @@ const (
 
 func compile(pattern string) []node {
 	fields := strings.Fields(strings.ReplaceAll(strings.ReplaceAll(pattern, "[", " [ "), "]", " ] "))
-	nodes, left := compileUntil(fields, "")
-	if len(left) > 0 {
-		panic("unbalanced ] in pattern " + pattern)
+	open := 0
+	for _, f := range fields {
+		switch f {
+		case "[":
+			open++
+		case "]":
+			open--
+		}
+		if open < 0 {
+			break
+		}
 	}
+	if open != 0 {
+		panic("unbalanced brackets in pattern " + pattern)
+	}
+	nodes, _ := compileUntil(fields, "")
 	for i, f := range fields { // a keyword would overwrite what was captured before it
 		if name, _, _ := strings.Cut(strings.Trim(f, "<>."), ":"); f[0] == '<' && slices.Contains(fields[i+1:], name) {
 			panic("the keyword " + name + " follows a capture of that name in pattern " + pattern)
