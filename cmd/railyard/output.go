@@ -4,8 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"reflect"
 	"syscall"
+
+	"railyard/internal/result"
 )
 
 // printJSON prints a value; lists without entries are [], not null.
@@ -13,51 +14,7 @@ func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(filled(reflect.ValueOf(v)).Interface())
-}
-
-// filled is a copy of a value in which no list is nil.
-func filled(v reflect.Value) reflect.Value {
-	switch v.Kind() {
-	case reflect.Slice:
-		out := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		for i := range v.Len() {
-			out.Index(i).Set(filled(v.Index(i)))
-		}
-		return out
-	case reflect.Map:
-		if v.IsNil() {
-			return v
-		}
-		out := reflect.MakeMapWithSize(v.Type(), v.Len())
-		for _, k := range v.MapKeys() {
-			out.SetMapIndex(k, filled(v.MapIndex(k)))
-		}
-		return out
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return v
-		}
-		out := reflect.New(v.Type()).Elem()
-		in := filled(v.Elem())
-		if v.Kind() == reflect.Pointer {
-			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(in)
-		} else {
-			out.Set(in)
-		}
-		return out
-	case reflect.Struct:
-		out := reflect.New(v.Type()).Elem()
-		out.Set(v)
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(filled(v.Field(i)))
-			}
-		}
-		return out
-	}
-	return v
+	return enc.Encode(result.Filled(v))
 }
 
 // printer is standard output that remembers when something could not be printed: a report

@@ -75,7 +75,7 @@ const { ports, summary } = await json(`api/runs/${cascade}/info`);
 const causes = (t) => new Map(spans.filter(([, , first, last]) => first <= t && t <= last).map(([port, cause]) => [port, cause]));
 const whole = (on) => [...on].some(([port, leaf]) => {
   const spine = on.get(leaf); // a server, the leaf that it sends to, the spine
-  return ports[port].Role === "host" && spine !== undefined && ports[leaf].Peer.startsWith("spine") && on.has(spine);
+  return ports[port].role === "host" && spine !== undefined && ports[leaf].peer.startsWith("spine") && on.has(spine);
 });
 const steps = Array.from({ length: cols }, (_, t) => t).find((t) => whole(causes(t)));
 assert.ok(steps > 0, "the incast reaches the other segment's servers");
@@ -139,14 +139,14 @@ for (const [t, hot] of [[2, false], [3, true], [4, false]]) {
 await page.unroute(/\/(info|grid)(\?|$)/);
 
 // A port: its figures, its thresholds, its flows, a flow's path.
-const hot = ports.reduce((a, b) => (b.Role !== "host" && b.QueuePeak > a.QueuePeak ? b : a));
-await open(`#/run/${cascade}/fabric?metric=queue&port=${hot.Port}`);
+const hot = ports.reduce((a, b) => (b.role !== "host" && b.queue_peak_bytes > a.queue_peak_bytes ? b : a));
+await open(`#/run/${cascade}/fabric?metric=queue&port=${hot.port}`);
 const panel = page.getByTestId("port-panel");
 await panel.waitFor();
-assert.ok((await panel.innerText()).includes(hot.Name));
+assert.ok((await panel.innerText()).includes(hot.name));
 await panel.locator(".flows button").first().press("Enter");
 await page.getByTestId("qp-panel").waitFor();
-assert.ok((await page.getByTestId("qp-panel").innerText()).includes(hot.Name), "the flow's path names the port");
+assert.ok((await page.getByTestId("qp-panel").innerText()).includes(hot.name), "the flow's path names the port");
 assert.match(page.url(), /qp=/);
 await check("port");
 
@@ -161,7 +161,8 @@ await check("timeline");
 await open(`#/run/${training}/why`);
 await page.getByTestId("sums").waitFor();
 const { worst, sums } = await json(`api/runs/${training}/collectives`);
-for (const c of worst) assert.equal(c.Ideal + c.Latency + c.Collision + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.Late, c.End - c.Start);
+const parts = ["ideal", "latency", "collision", "oversubscription", "incast", "rate_not_given_back", "pause", "retransmission", "shared_nic", "pcie", "late"];
+for (const c of worst) assert.equal(parts.reduce((sum, k) => sum + c[`${k}_ps`], 0), c.end_ps - c.start_ps);
 assert.equal(await page.getByTestId("sums").locator("tbody tr").count(), sums.length);
 await check("why");
 await page.getByRole("link", { name: "see it" }).first().press("Enter");

@@ -1,3 +1,5 @@
+import type { CollectiveRow } from "./api";
+
 // Scales that people with any colour vision can read: viridis for amounts, and
 // Okabe and Ito's colours for kinds.
 const viridis = [
@@ -21,10 +23,11 @@ const kinds: Record<string, string> = {
 export const kindColour = (c: string) => kinds[c] ?? "#999999";
 
 /** causes of a collective's time, with the colour of each. */
-export const causes: [key: "Ideal" | "Latency" | "Held" | "Collision" | "Oversub" | "Incast" | "Pause" | "Retrans" | "SharedNIC" | "PCIe" | "Late", name: string, colour: string][] = [
-  ["Ideal", "line rate", "#0072b2"], ["Latency", "latency", "#56b4e9"], ["Held", "rate not given back", "#f0e442"], ["Collision", "hash collision", "#d55e00"],
-  ["Oversub", "oversubscription", "#882255"], ["Incast", "incast", "#e69f00"],
-  ["Pause", "pause", "#cc79a7"], ["Retrans", "sent again", "#000000"], ["SharedNIC", "shared NIC", "#009e73"], ["PCIe", "PCIe", "#332288"], ["Late", "late rank", "#999999"],
+type Cause = { [K in keyof CollectiveRow]: CollectiveRow[K] extends number ? K : never }[keyof CollectiveRow];
+export const causes: [key: Cause, name: string, colour: string][] = [
+  ["ideal_ps", "line rate", "#0072b2"], ["latency_ps", "latency", "#56b4e9"], ["rate_not_given_back_ps", "rate not given back", "#f0e442"], ["collision_ps", "hash collision", "#d55e00"],
+  ["oversubscription_ps", "oversubscription", "#882255"], ["incast_ps", "incast", "#e69f00"],
+  ["pause_ps", "pause", "#cc79a7"], ["retransmission_ps", "sent again", "#000000"], ["shared_nic_ps", "shared NIC", "#009e73"], ["pcie_ps", "PCIe", "#332288"], ["late_ps", "late rank", "#999999"],
 ];
 
 export const lines = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];

@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
-import { type Info, view } from "./api";
+import { type Info, type Total, view } from "./api";
 import { Chart } from "./chart";
 import { lines } from "./colour";
 import * as f from "./format";
 import { address, useData, usePlace } from "./state";
 
-interface Total { width_ps: number; cols: number[][] }
+
 type Row = [name: string, get: (i: Info) => number, show: (v: number) => string];
 
 const rows: Row[] = [

@@ -102,8 +102,8 @@ export function Fabric({ info }: { info: Info }) {
             port{" "}
             <select value={port ?? ""} onChange={(e) => set({ port: e.currentTarget.value, qp: undefined })}>
               <option value="">choose a link, or click one</option>
-              {info.ports.filter((p) => p.WireBytes > 0).sort((a, b) => b.QueuePeak - a.QueuePeak).slice(0, 400).map((p) => (
-                <option value={p.Port}>{p.Name}</option>
+              {info.ports.filter((p) => p.wire_bytes > 0).sort((a, b) => b.queue_peak_bytes - a.queue_peak_bytes).slice(0, 400).map((p) => (
+                <option value={p.port}>{p.name}</option>
               ))}
             </select>
           </label>
@@ -114,7 +114,7 @@ export function Fabric({ info }: { info: Info }) {
                 {tree(on).slice(0, 60).map((p) => (
                   <li style={{ marginLeft: `${p.depth}em` }}>
                     {p.root ? "root: " : "pauses "}
-                    {p.port < 0 ? "a server that takes its data too slowly" : <a href={address(place.path, { ...Object.fromEntries(place.args), port: p.port })}>{info.ports[p.port].Name}</a>}
+                    {p.port < 0 ? "a server that takes its data too slowly" : <a href={address(place.path, { ...Object.fromEntries(place.args), port: p.port })}>{info.ports[p.port].name}</a>}
                   </li>
                 ))}
               </ol>
@@ -152,7 +152,7 @@ function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>
     return () => watch.disconnect();
   }, []);
   const values = useMemo(() => {
-    const on = new Set(props.path?.path.map((p) => p.Port));
+    const on = new Set(props.path?.path.map((p) => p.port));
     return { on };
   }, [props.path]);
   useEffect(() => {
@@ -182,7 +182,7 @@ function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>
   const name = (e: MouseEvent) => {
     const { hit, best } = under(e);
     const port = best && props.info.ports[hottest(best, props.data, props.t)];
-    box.current!.title = hit ? (hit.group ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open` : `${hit.label}, ${hit.role}`) : port ? port.Name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "") : "";
+    box.current!.title = hit ? (hit.group ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open` : `${hit.label}, ${hit.role}`) : port ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "") : "";
   };
   return (
     <div class="canvas">
@@ -295,7 +295,7 @@ function PortPanel({ info, port, cursor, qp }: { info: Info; port: number; curso
   }, [data]);
   const curves = useMemo(() => {
     if (!shown) return undefined;
-    const node = info.topology.nodes.find((n) => n.name === data!.port.Node);
+    const node = info.topology.nodes.find((n) => n.name === data!.port.node);
     const q = node && node.config >= 0 ? info.topology.configs?.[node.config] : undefined;
     const flat = (v: number) => shown.x.map(() => v);
     const queue = [{ label: "queue", values: shown.value[1], colour: lines[0], fill: "rgba(0,114,178,.15)" }];
@@ -310,17 +310,17 @@ function PortPanel({ info, port, cursor, qp }: { info: Info; port: number; curso
   }, [shown]);
   if (error) return <p class="error" role="alert">{error}</p>;
   if (!data || !curves || !shown) return <p class="hint">loading…</p>;
-  if (shown.x.length === 0) return <p class="hint">Nothing went through {data.port.Name}.</p>;
+  if (shown.x.length === 0) return <p class="hint">Nothing went through {data.port.name}.</p>;
   return (
     <div class="panel" data-testid="port-panel">
-      <h3>{data.port.Name}</h3>
+      <h3>{data.port.name}</h3>
       <p>
-        {f.rate(data.port.Rate)}, {f.bytes(data.port.WireBytes)} on the wire, {f.count(data.port.Marks)} packets marked, longest queue {f.bytes(data.port.QueuePeak)}, paused {f.time(data.port.Paused)}
+        {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire, {f.count(data.port.ecn_marks)} packets marked, longest queue {f.bytes(data.port.queue_peak_bytes)}, paused {f.time(data.port.paused_ps)}
       </p>
       <Chart title="queue" unit="bytes" x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
       {curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
       <Chart title="share of line rate, and of time paused" unit="share" x={shown.x} curves={curves.use} format={f.percent} cursor={cursor} max={1} height={140} />
-      {data.port.Marks > 0 && <Chart title="packets marked per sample" unit="packets" x={shown.x} curves={curves.marks} format={(v) => f.count(Math.round(v))} cursor={cursor} height={130} />}
+      {data.port.ecn_marks > 0 && <Chart title="packets marked per sample" unit="packets" x={shown.x} curves={curves.marks} format={(v) => f.count(Math.round(v))} cursor={cursor} height={130} />}
       <h4>{data.flow_count} queue pairs went through, by the time their packets waited here</h4>
       <ul class="flows">
         {data.flows.slice(0, 30).map((x) => (
@@ -344,11 +344,11 @@ function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: num
   }), [data]);
   return (
     <div class="panel" data-testid="qp-panel">
-      <h3>{data.qp.From} → {data.qp.To}</h3>
+      <h3>{data.qp.from} → {data.qp.to}</h3>
       <p>
-        {f.count(data.qp.Marked)} of its packets were marked, its rate was cut {f.count(data.qp.Cuts)} times, {f.count(data.qp.Retrans)} packets were sent again. Path: {data.path.map((p) => info.ports[p.Port].Name).join(", ") || "not sampled"}
+        {f.count(data.qp.ce_marked_packets)} of its packets were marked, its rate was cut {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were sent again. Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>
-      {curves.x.length > 1 && <Chart title="rate that DCQCN allows" unit="bit/s" x={curves.x} curves={curves.rate} format={f.rate} cursor={cursor} max={data.qp.Line} height={150} />}
+      {curves.x.length > 1 && <Chart title="rate that DCQCN allows" unit="bit/s" x={curves.x} curves={curves.rate} format={f.rate} cursor={cursor} max={data.qp.line_bps} height={150} />}
       {curves.x.length > 1 && <Chart title="alpha, its estimate of congestion" unit="alpha" x={curves.x} curves={curves.alpha} format={(v) => v.toFixed(2)} cursor={cursor} max={1} height={130} />}
     </div>
   );

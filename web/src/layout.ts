@@ -1,9 +1,9 @@
-import type { Info, Link } from "./api";
+import type { Info, TopologyLink } from "./api";
 
 /** A Box is a node, or a group of nodes that opens on click. */
 export interface Box { id: string; label: string; role: string; tier: number; nodes: number[]; group: boolean; x: number; y: number; w: number; h: number }
 /** A Cable joins two boxes and stands for one or more links. */
-export interface Cable { a: Box; b: Box; links: Link[] }
+export interface Cable { a: Box; b: Box; links: TopologyLink[] }
 export interface Layout { boxes: Box[]; cables: Cable[]; of: Map<number, Box> }
 
 const most = 40; // boxes of a tier before it is summed up

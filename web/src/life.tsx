@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { type Info, type Port, view } from "./api";
+import { type Info, type PortRow, view } from "./api";
 import * as f from "./format";
 import { here, set, useData, usePlace } from "./state";
 
@@ -183,9 +183,9 @@ function chapters(info: Info): Chapter[] {
   const dp = Number(r["workload.training.dp"] ?? 1);
   const pp = Number(r["workload.training.pp"] ?? 1);
   const hosts = info.topology.nodes.filter((n) => n.role === "host").length;
-  const net = info.ports.filter((p) => p.Role === "host");
-  const line = Math.max(...net.map((p) => p.Rate), 1);
-  const hot = info.ports.reduce<Port | undefined>((a, b) => (b.Role !== "host" && (!a || b.QueuePeak > a.QueuePeak) ? b : a), undefined);
+  const net = info.ports.filter((p) => p.role === "host");
+  const line = Math.max(...net.map((p) => p.rate_bps), 1);
+  const hot = info.ports.reduce<PortRow | undefined>((a, b) => (b.role !== "host" && (!a || b.queue_peak_bytes > a.queue_peak_bytes) ? b : a), undefined);
   const collectives = s.collectives ?? [];
   const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
   const q = info.topology.configs?.[0];
@@ -272,7 +272,7 @@ function chapters(info: Info): Chapter[] {
       picture: <Bars rows={[["longest queue", s.queue_peak_bytes, f.bytes(s.queue_peak_bytes)], ...(q && q.wred_max_bytes ? ([["marking starts", q.wred_min_bytes, f.bytes(q.wred_min_bytes)], ["everything marked", q.wred_max_bytes, f.bytes(q.wred_max_bytes)]] as [string, number, string][]) : []), ...(q && q.xoff_bytes ? ([["pause (xOFF)", q.xoff_bytes, f.bytes(q.xoff_bytes)]] as [string, number, string][]) : [])]} />,
       lines: [
         marking(info),
-        hot && hot.QueuePeak > 0 ? <>The longest queue stood at {hot.Name}: <Fig v={f.bytes(hot.QueuePeak)} from="ports.parquet, queue_peak_bytes" />.</> : <>No queue formed.</>,
+        hot && hot.queue_peak_bytes > 0 ? <>The longest queue stood at {hot.name}: <Fig v={f.bytes(hot.queue_peak_bytes)} from="ports.parquet, queue_peak_bytes" />.</> : <>No queue formed.</>,
         pausing(info),
       ],
     },

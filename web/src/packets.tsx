@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { type Info, type Packet, standalone, view } from "./api";
+import { type Info, type Packet, type Packets as Part, standalone, view } from "./api";
 import * as f from "./format";
 import { set, useData, usePlace } from "./state";
 
@@ -10,7 +10,7 @@ export function Packets({ info }: { info: Info }) {
   const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;
   const from = Number(place.args.get("from") ?? 0);
   const what = standalone() || (skip === 0 && from === 0) ? "packets" : `packets?from=${from}&skip=${skip}`;
-  const { data, error } = useData(() => view<{ packets: Packet[]; more?: boolean; missing?: string }>(info.name, what), [info.name, what]);
+  const { data, error } = useData(() => view<Part>(info.name, what), [info.name, what]);
   const ends = useMemo(() => {
     const of = (p: Packet): [string, string] => (p.sender ? [p.sender, p.peer] : [p.from, p.to]);
     const names = [...new Set((data?.packets ?? []).flatMap(of).filter(Boolean))];

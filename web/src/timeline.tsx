@@ -98,8 +98,8 @@ export function TimeLine({ info }: { info: Info }) {
     g.strokeStyle = ink("--bad");
     g.lineWidth = 1.5;
     for (const p of path.data?.path ?? []) {
-      if (p.End < from || p.Start > to || p.Rank < first || p.Rank >= first + ranks) continue;
-      g.strokeRect(x(p.Start), (p.Rank - first) * rowHeight + (p.Peer >= 0 ? rowHeight / 2 : 1), Math.max(1, x(p.End) - x(p.Start)), rowHeight / 2 - 2);
+      if (p.end_ps < from || p.start_ps > to || p.rank < first || p.rank >= first + ranks) continue;
+      g.strokeRect(x(p.start_ps), (p.rank - first) * rowHeight + (p.peer >= 0 ? rowHeight / 2 : 1), Math.max(1, x(p.end_ps) - x(p.start_ps)), rowHeight / 2 - 2);
     }
     const base = ranks * rowHeight + 4;
     g.fillStyle = ink("--bad");

@@ -1,11 +1,11 @@
-import type { Coll, Info } from "./api";
+import type { CollectiveRow, Collectives, Info } from "./api";
 import { view } from "./api";
 import { causes } from "./colour";
 import * as f from "./format";
 import { address, useData } from "./state";
 
 /** Split is a bar of a collective's time by cause. */
-export function Split({ c }: { c: Coll }) {
+export function Split({ c }: { c: CollectiveRow }) {
   const total = causes.reduce((sum, [k]) => sum + c[k], 0) || 1;
   const text = causes.filter(([k]) => c[k] > 0).map(([k, name]) => `${name} ${f.time(c[k])}`).join(", ");
   return (
@@ -16,7 +16,7 @@ export function Split({ c }: { c: Coll }) {
 }
 
 export function Why({ info }: { info: Info }) {
-  const { data, error } = useData(() => view<{ worst: Coll[] | null; sums: Coll[] | null; count: number }>(info.name, "collectives"), [info.name]);
+  const { data, error } = useData(() => view<Collectives>(info.name, "collectives"), [info.name]);
   if (error) return <p class="error" role="alert">{error}</p>;
   if (!data) return <p class="hint">loading…</p>;
   const s = info.summary;
@@ -45,10 +45,10 @@ export function Why({ info }: { info: Info }) {
         <tbody>
           {(data.sums ?? []).map((c) => (
             <tr>
-              <td>{c.Name}</td>
-              <td class="n">{f.count(c.Count ?? 0)}</td>
-              <td class="n">{f.time(c.End)}</td>
-              <td class="n">{f.percent(c.Ideal / Math.max(1, c.End))}</td>
+              <td>{c.name}</td>
+              <td class="n">{f.count(c.count ?? 0)}</td>
+              <td class="n">{f.time(c.end_ps)}</td>
+              <td class="n">{f.percent(c.ideal_ps / Math.max(1, c.end_ps))}</td>
               <td class="wide"><Split c={c} /></td>
             </tr>
           ))}
@@ -60,15 +60,15 @@ export function Why({ info }: { info: Info }) {
         <tbody>
           {(data.worst ?? []).map((c) => (
             <tr>
-              <td>{c.Name} of {f.bytes(c.Bytes)}, {c.Ranks} ranks</td>
-              <td class="n">{f.time(c.Start)}</td>
-              <td class="n">{f.time(c.End - c.Start)}</td>
-              <td class="n">{f.time(c.Ideal)}</td>
+              <td>{c.name} of {f.bytes(c.bytes)}, {c.ranks} ranks</td>
+              <td class="n">{f.time(c.start_ps)}</td>
+              <td class="n">{f.time(c.end_ps - c.start_ps)}</td>
+              <td class="n">{f.time(c.ideal_ps)}</td>
               <td class="wide"><Split c={c} /></td>
               <td>
-                {c.Why}{" "}
-                {c.Port >= 0 && (
-                  <a href={address(["run", info.name, "fabric"], { metric: c.Pause > c.Collision + c.Incast ? "pause" : "queue", t: Math.floor((c.At / Math.max(1, s.step_time_ps)) * info.cols), port: c.Port })}>see it</a>
+                {c.why}{" "}
+                {c.port >= 0 && (
+                  <a href={address(["run", info.name, "fabric"], { metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue", t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols), port: c.port })}>see it</a>
                 )}
               </td>
             </tr>

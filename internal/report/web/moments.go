@@ -33,7 +33,7 @@ func (r *Run) critical() (any, error) {
 	for _, x := range left {
 		missing += x.End - x.Start
 	}
-	return map[string]any{"path": kept, "count": len(rows), "left_out": len(left), "left_out_ps": missing}, nil
+	return Critical{kept, len(rows), len(left), missing}, nil
 }
 
 // longest parts a list into the most longest items and the rest, both in their order.
@@ -113,7 +113,7 @@ func (r *Run) pauseColumns() (any, error) {
 			spans = append(spans, [4]int64{int64(h.port), int64(h.cause), first, last})
 		}
 	}
-	return map[string]any{"cols": cols, "spans": spans, "count": count}, nil
+	return Pauses{cols, spans, count}, nil
 }
 
 // whenPaused is when any port is paused in a window, times closer than near as one.
@@ -195,8 +195,7 @@ func (r *Run) rankSpans(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"from_ps": from, "to_ps": to, "names": names, "spans": spans, "ranks": most + 1,
-		"left_out": len(left), "shorter_ps": shorter, "paused": paused}, nil
+	return Ranks{from, to, names, spans, most + 1, len(left), shorter, paused}, nil
 }
 
 func (r *Run) sortedRanks() ([]result.RankRow, error) {

@@ -146,7 +146,7 @@ func TestColumnsOfManyPorts(t *testing.T) {
 		r.ports[i].Rate = 400e9
 	}
 	var info, pauses struct{ Cols int }
-	var grid gridView
+	var grid Grid
 	viewed(t, r, "info", "", &info)
 	viewed(t, r, "pauses", "", &pauses)
 	viewed(t, r, "grid", "metric=util", &grid)

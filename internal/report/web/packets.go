@@ -16,8 +16,8 @@ import (
 	"railyard/roce"
 )
 
-// field is a part of a packet's bytes, explained.
-type field struct {
+// Field is a part of a packet's bytes, explained.
+type Field struct {
 	Layer string `json:"layer"`
 	Name  string `json:"name"`
 	From  int    `json:"from"`
@@ -26,8 +26,8 @@ type field struct {
 	About string `json:"about"`
 }
 
-// packet is one captured packet.
-type packet struct {
+// Packet is one captured packet.
+type Packet struct {
 	Number int64   `json:"number"`
 	At     int64   `json:"at_ns"`
 	Kind   string  `json:"kind"`
@@ -41,7 +41,7 @@ type packet struct {
 	CE     bool    `json:"ce"`
 	Bytes  int     `json:"bytes"`
 	Hex    string  `json:"hex"` // the headers, at most 128 bytes
-	Fields []field `json:"fields"`
+	Fields []Field `json:"fields"`
 }
 
 // maxPackets bounds the packets that are sent at once.
@@ -59,13 +59,13 @@ func (r *Run) packets(q url.Values) (any, error) {
 	}
 	in, err := capture.Open(filepath.Join(r.Dir, "capture.pcapng"))
 	if errors.Is(err, os.ErrNotExist) {
-		return map[string]any{"packets": []packet{}, "missing": "this run has no capture; run the scenario with --capture PORT to see packets"}, nil
+		return Packets{Missing: "this run has no capture; run the scenario with --capture PORT to see packets"}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	out := []packet{}
+	out := []Packet{}
 	type key struct {
 		at, from, kind string
 		qp, psn        uint32
@@ -95,12 +95,12 @@ func (r *Run) packets(q url.Values) (any, error) {
 		seen[k] = true
 		out = append(out, x)
 	}
-	return map[string]any{"packets": out, "more": more}, nil
+	return Packets{Packets: out, More: more}, nil
 }
 
 // place names who sent a packet on the captured cable and whose NICs it goes between:
 // the simulator's addresses count ports and NICs.
-func (r *Run) place(x *packet, raw []byte) {
+func (r *Run) place(x *Packet, raw []byte) {
 	if len(raw) < 14 || raw[6] != 0x02 || raw[7] != 0x52 {
 		return
 	}
@@ -119,12 +119,12 @@ func (r *Run) place(x *packet, raw []byte) {
 }
 
 // decode spells one packet out.
-func decode(p *capture.Packet) packet {
-	x := packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw), Hex: hex.EncodeToString(p.Raw[:min(128, len(p.Raw))])}
+func decode(p *capture.Packet) Packet {
+	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw), Hex: hex.EncodeToString(p.Raw[:min(128, len(p.Raw))])}
 	if p.Err != nil {
 		if len(p.Raw) >= 18 && p.Raw[12] == 0x88 && p.Raw[13] == 0x08 {
 			x.Kind = "PFC pause"
-			x.Fields = []field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01", "the address of MAC control frames: no switch forwards them"},
+			x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01", "the address of MAC control frames: no switch forwards them"},
 				{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"},
 				{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
 				{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]), "a bit per priority that is paused or released"}}
@@ -140,13 +140,13 @@ func decode(p *capture.Packet) packet {
 }
 
 // layers lists the fields of a RoCEv2 packet over IPv4 with an Ethernet header.
-func layers(f *roce.Frame, raw []byte) []field {
+func layers(f *roce.Frame, raw []byte) []Field {
 	h := &f.BTH
 	const ip = 14
 	if len(raw) < ip+20+8+12 || raw[12] != 0x08 || raw[13] != 0 || raw[ip] != 0x45 {
 		return nil
 	}
-	out := []field{
+	out := []Field{
 		{"Ethernet", "destination", 0, 6, mac(raw[0:6]), "the NIC or router port that is next"},
 		{"Ethernet", "source", 6, 12, mac(raw[6:12]), "who sent it on this cable"},
 		{"Ethernet", "EtherType", 12, 14, "0x0800", "IPv4 follows"},
@@ -160,27 +160,27 @@ func layers(f *roce.Frame, raw []byte) []field {
 	}
 	bth := ip + 28
 	out = append(out,
-		field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Op), "what the packet is part of"},
-		field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP), "the queue pair that takes it"},
-		field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
-		field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
+		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Op), "what the packet is part of"},
+		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP), "the queue pair that takes it"},
+		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
+		Field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
 	at := bth + 12
 	if h.Op.HasRETH() && len(raw) >= at+16 {
-		out = append(out, field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA), "where in the receiver's memory the bytes go"},
-			field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey), "the key of that memory region"},
-			field{"RETH", "DMA length", at + 12, at + 16, fmt.Sprint(h.Len), "of the whole message"})
+		out = append(out, Field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA), "where in the receiver's memory the bytes go"},
+			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey), "the key of that memory region"},
+			Field{"RETH", "DMA length", at + 12, at + 16, fmt.Sprint(h.Len), "of the whole message"})
 		at += 16
 	}
 	if h.Op.HasAETH() && len(raw) >= at+4 {
-		out = append(out, field{"AETH", "syndrome", at, at + 1, fmt.Sprintf("0x%02x", raw[at]), "0x00 to 0x1f: acknowledged; 0x60: a gap was found"},
-			field{"AETH", "MSN", at + 1, at + 4, fmt.Sprint(h.MSN), "messages that are complete"})
+		out = append(out, Field{"AETH", "syndrome", at, at + 1, fmt.Sprintf("0x%02x", raw[at]), "0x00 to 0x1f: acknowledged; 0x60: a gap was found"},
+			Field{"AETH", "MSN", at + 1, at + 4, fmt.Sprint(h.MSN), "messages that are complete"})
 		at += 4
 	}
 	if end := len(raw) - 4; end >= at {
 		if end > at {
-			out = append(out, field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "", "the GPU's data"})
+			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "", "the GPU's data"})
 		}
-		out = append(out, field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]), "over everything that routers do not change"})
+		out = append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]), "over everything that routers do not change"})
 	}
 	return out
 }

@@ -208,7 +208,7 @@ func send(w http.ResponseWriter, v any, err error) {
 }
 
 func (s *Server) about(w http.ResponseWriter, _ *http.Request) {
-	send(w, map[string]any{"version": s.Version, "root": filepath.Base(s.Root), "scenarios": s.Scenarios}, nil)
+	send(w, About{s.Version, filepath.Base(s.Root), s.Scenarios}, nil)
 }
 
 func (s *Server) listRuns(w http.ResponseWriter, _ *http.Request) {
@@ -311,11 +311,11 @@ func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 		err = s.check(q.Context(), r)
 	}
 	if err == nil {
-		send(w, map[string]any{"ok": true}, nil)
+		send(w, Checked{OK: true}, nil)
 		return
 	}
 	line, column := place(err.Error())
-	send(w, map[string]any{"ok": false, "error": err.Error(), "line": line, "column": column}, nil)
+	send(w, Checked{Error: err.Error(), Line: line, Column: column}, nil)
 }
 
 // check resolves a scenario, unless whoever asked has left meanwhile.

@@ -36,7 +36,7 @@ func (r *Run) View(name string, q url.Values) ([]byte, error) {
 	var err error
 	switch name {
 	case "info":
-		v = map[string]any{"name": r.Name, "manifest": r.Manifest, "summary": r.Summary, "topology": r.Topology, "ports": r.ports, "cols": r.columns(columns)}
+		v = Info{r.Name, r.Manifest, r.Summary, r.Topology, r.ports, r.columns(columns)}
 	case "grid":
 		v, err = r.grid(q)
 	case "port":
@@ -63,7 +63,7 @@ func (r *Run) View(name string, q url.Values) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(v)
+	return json.Marshal(result.Filled(v))
 }
 
 // number reads a whole number from a query, within bounds.
@@ -94,18 +94,6 @@ func (r *Run) window(q url.Values) (from, to int64, err error) {
 		return 0, 0, &InputError{"to must lie behind from"}
 	}
 	return from, to, nil
-}
-
-// gridView is one number per port and column of time, 0 to 255, of which 255 is Scale.
-type gridView struct {
-	Metric string  `json:"metric"`
-	From   int64   `json:"from_ps"`
-	To     int64   `json:"to_ps"`
-	Cols   int     `json:"cols"`
-	Ports  int     `json:"ports"`
-	Scale  float64 `json:"scale"`
-	Unit   string  `json:"unit"`
-	Data   string  `json:"data"` // base64, port by port
 }
 
 // metrics are what links can be coloured by, with their units.
@@ -182,7 +170,7 @@ func (r *Run) grid(q url.Values) (any, error) {
 			data[i] = byte(math.Max(1, math.Min(255, math.Round(s/scale*255))))
 		}
 	}
-	return gridView{metric, from, to, cols, len(r.ports), scale, metrics[metric], base64.StdEncoding.EncodeToString(data)}, nil
+	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric], base64.StdEncoding.EncodeToString(data)}, nil
 }
 
 // maxSeries bounds the points of a curve that is sent.
@@ -221,22 +209,15 @@ func (r *Run) port(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	type through struct {
-		QP      int32  `json:"qp"`
-		From    string `json:"from"`
-		To      string `json:"to"`
-		Wait    int64  `json:"wait_ps"`
-		Packets int64  `json:"packets"`
-	}
-	list := []through{}
+	list := []Through{}
 	for _, p := range paths {
 		if int64(p.Port) == id && p.QP >= 0 && int(p.QP) < len(qps) {
-			list = append(list, through{p.QP, qps[p.QP].From, qps[p.QP].To, p.Wait, p.Packets})
+			list = append(list, Through{p.QP, qps[p.QP].From, qps[p.QP].To, p.Wait, p.Packets})
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Wait > list[j].Wait })
 	count := len(list)
-	return map[string]any{"port": r.ports[id], "series": series, "flows": list[:min(200, count)], "flow_count": count}, nil
+	return PortView{r.ports[id], series, list[:min(200, count)], count}, nil
 }
 
 // thin merges neighbouring points until few enough are left: the longest queue,
@@ -296,7 +277,7 @@ func (r *Run) qp(q url.Values) (any, error) {
 		}
 		curve = half
 	}
-	return map[string]any{"qp": qps[id], "path": mine, "rates": curve}, nil
+	return QPView{qps[id], mine, curve}, nil
 }
 
 // maxList bounds lists of rows.
@@ -323,7 +304,7 @@ func (r *Run) flows() (any, error) {
 	for _, i := range index[:min(maxList, len(index))] {
 		out = append(out, rows[i])
 	}
-	return map[string]any{"flows": out, "count": len(rows)}, nil
+	return Flows{out, len(rows)}, nil
 }
 
 // maxAlike bounds the instances of one name among those that lost most: a step has
@@ -363,15 +344,11 @@ func (r *Run) collectives() (any, error) {
 		s.Held, s.Oversub, s.PCIe = s.Held+x.Held, s.Oversub+x.Oversub, s.PCIe+x.PCIe
 		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans, s.SharedNIC+x.SharedNIC, s.Late+x.Late
 	}
-	type sum struct {
-		result.CollectiveRow
-		Count int
-	}
-	total := []sum{}
+	total := []CollectiveSum{}
 	for _, n := range names {
-		total = append(total, sum{*sums[n], counts[n]})
+		total = append(total, CollectiveSum{*sums[n], counts[n]})
 	}
-	return map[string]any{"worst": worst, "sums": total, "count": len(rows)}, nil
+	return Collectives{worst, total, len(rows)}, nil
 }
 
 // total is what servers send into the network, and what switches mark and pause.
@@ -402,5 +379,5 @@ func (r *Run) total(q url.Values) (any, error) {
 			cols[c][3] = math.Max(cols[c][3], float64(l.Queued))
 		}
 	}
-	return map[string]any{"width_ps": width, "cols": cols}, nil
+	return Total{width, cols}, nil
 }

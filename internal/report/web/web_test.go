@@ -95,7 +95,7 @@ func TestViewsAgreeWithTables(t *testing.T) {
 	if info.Summary.StepTime != sum.StepTime || info.Summary.ECNMarks != sum.ECNMarks || len(info.Topology.Nodes) != 13 || len(info.Ports) != 2*len(info.Topology.Links) {
 		t.Errorf("%+v", info.Summary)
 	}
-	var grid gridView
+	var grid Grid
 	get("grid?metric=util&cols=100", &grid)
 	data, err := base64.StdEncoding.DecodeString(grid.Data)
 	if err != nil || len(data) != 100*len(info.Ports) {

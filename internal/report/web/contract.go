@@ -1,0 +1,127 @@
+package web
+
+import "railyard/internal/result"
+
+// What the page reads is declared here and in result, and nowhere else: TestContract
+// writes web/src/contract.ts from these types, and fails when it is out of date.
+
+// Info is what every view of a run needs.
+type Info struct {
+	Name     string           `json:"name"`
+	Manifest result.Manifest  `json:"manifest"`
+	Summary  result.Summary   `json:"summary"`
+	Topology result.Topology  `json:"topology"`
+	Ports    []result.PortRow `json:"ports"`
+	Cols     int              `json:"cols"` // columns of time in a grid and in pauses
+}
+
+// Grid is one number per port and column of time, 0 to 255, of which 255 is Scale.
+type Grid struct {
+	Metric string  `json:"metric"`
+	From   int64   `json:"from_ps"`
+	To     int64   `json:"to_ps"`
+	Cols   int     `json:"cols"`
+	Ports  int     `json:"ports"`
+	Scale  float64 `json:"scale"`
+	Unit   string  `json:"unit"`
+	Data   string  `json:"data"` // base64, port by port
+}
+
+// PortView is one port over time, and who went through it.
+type PortView struct {
+	Port   result.PortRow `json:"port"`
+	Series [][6]float64   `json:"series"` // start, length, share of line rate, queue, marks, share paused
+	Flows  []Through      `json:"flows"`  // those that waited longest
+	Count  int            `json:"flow_count"`
+}
+
+// Through is a queue pair whose packets queued at a port.
+type Through struct {
+	QP      int32  `json:"qp"`
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Wait    int64  `json:"wait_ps"`
+	Packets int64  `json:"packets"`
+}
+
+// QPView is one queue pair: its path, and its rate over time.
+type QPView struct {
+	QP    result.QPRow     `json:"qp"`
+	Path  []result.PathRow `json:"path"`
+	Rates [][4]float64     `json:"rates"` // at, rate, alpha, cuts
+}
+
+// Flows are the messages that lost most.
+type Flows struct {
+	Flows []result.FlowRow `json:"flows"`
+	Count int              `json:"count"`
+}
+
+// Collectives are the instances that lost most, and sums by name.
+type Collectives struct {
+	Worst []result.CollectiveRow `json:"worst"`
+	Sums  []CollectiveSum        `json:"sums"`
+	Count int                    `json:"count"`
+}
+
+// CollectiveSum is all instances of one name: its times are sums, its end that of one
+// behind the other.
+type CollectiveSum struct {
+	result.CollectiveRow
+	Count int `json:"count"`
+}
+
+// Critical is the chain of operations that the end waited for.
+type Critical struct {
+	Path      []result.CriticalRow `json:"path"`
+	Count     int                  `json:"count"`
+	LeftOut   int                  `json:"left_out"`
+	LeftOutPS int64                `json:"left_out_ps"`
+}
+
+// Pauses are the ports that are paused in the middle of columns of a grid.
+type Pauses struct {
+	Cols  int64      `json:"cols"`
+	Spans [][4]int64 `json:"spans"` // port, whose congestion it is (-1: not known), first and last column
+	Count int        `json:"count"` // of PFC events
+}
+
+// Ranks is what some ranks did in a window of time.
+type Ranks struct {
+	From    int64      `json:"from_ps"`
+	To      int64      `json:"to_ps"`
+	Names   []string   `json:"names"`
+	Spans   [][5]int64 `json:"spans"` // rank, start, end, class and name as numbers of names
+	Ranks   int32      `json:"ranks"`
+	LeftOut int        `json:"left_out"`
+	Shorter int64      `json:"shorter_ps"` // what is left out is no longer than this
+	Paused  [][2]int64 `json:"paused"`     // when any port is
+}
+
+// Total is what all servers send, and what switches mark and pause, over time.
+type Total struct {
+	Width float64      `json:"width_ps"`
+	Cols  [][4]float64 `json:"cols"` // bit/s sent by servers, marks, ports paused, longest queue
+}
+
+// Packets is a part of a run's capture.
+type Packets struct {
+	Packets []Packet `json:"packets"`
+	More    bool     `json:"more"`
+	Missing string   `json:"missing,omitempty"`
+}
+
+// About is what the server says of itself.
+type About struct {
+	Version   string            `json:"version"`
+	Root      string            `json:"root"`
+	Scenarios map[string]string `json:"scenarios"`
+}
+
+// Checked is what the editor learns of a scenario.
+type Checked struct {
+	OK     bool   `json:"ok"`
+	Error  string `json:"error,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}

@@ -1,0 +1,34 @@
+package result
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// JSON has [] where nothing is listed, however deep; what is absent stays absent.
+func TestFilled(t *testing.T) {
+	type leaf struct {
+		List []int `json:"list"`
+	}
+	v := struct {
+		Rows  []LinkRow       `json:"rows"`
+		Leaf  *leaf           `json:"leaf"`
+		None  *leaf           `json:"none"`
+		Map   map[string]leaf `json:"map"`
+		Any   any             `json:"any"`
+		Kept  []LinkRow       `json:"kept"`
+		inner []int
+	}{Leaf: &leaf{}, Map: map[string]leaf{"a": {}}, Any: []leaf{{}}, Kept: []LinkRow{{Port: 7}}, inner: nil}
+	b, err := json.Marshal(Filled(v))
+	const want = `{"rows":[],"leaf":{"list":[]},"none":null,"map":{"a":{"list":[]}},"any":[{"list":[]}],` +
+		`"kept":[{"start_ps":0,"length_ps":0,"port":7,"wire_bytes":0,"queued_bytes":0,"paused_ps":0,"ecn_marks":0}]}`
+	if err != nil || string(b) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, b, want)
+	}
+	if v.Leaf.List != nil || v.Rows != nil {
+		t.Error("the value itself was changed")
+	}
+	if Filled(nil) != nil {
+		t.Error("nothing becomes something")
+	}
+}

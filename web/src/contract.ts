@@ -1,0 +1,480 @@
+// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do not edit.
+
+export interface Manifest {
+  name: string;
+  version: string;
+  seed: number;
+  scenario: string;
+  configs?: Record<string, string>;
+  resolved: Record<string, string>;
+  complete: boolean;
+  wall_seconds: number;
+  tables: string[];
+  files: string[];
+  limits?: string[];
+}
+
+export interface Causes {
+  compute_ps: number;
+  line_rate_ps: number;
+  latency_ps: number;
+  rate_not_given_back_ps: number;
+  hash_collision_ps: number;
+  oversubscription_ps: number;
+  incast_ps: number;
+  pause_ps: number;
+  sent_again_ps: number;
+  shared_nic_ps: number;
+  pcie_ps: number;
+}
+
+export interface Collective {
+  name: string;
+  kind: string;
+  algorithm?: string;
+  count: number;
+  bytes: number;
+  ranks: number;
+  time_ps: number;
+  time_min_ps: number;
+  time_max_ps: number;
+  algbw_bytes_per_second: number;
+  busbw_bytes_per_second: number;
+  busbw_best_bytes_per_second: number;
+  bound_bytes_per_second: number;
+  bound_by: string;
+}
+
+export interface FlowTimes {
+  count: number;
+  mean: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+export interface LinkLoad {
+  name: string;
+  to_host: boolean;
+  utilisation: number;
+  ecn_marks: number;
+  queue_peak_bytes: number;
+  paused_ps: number;
+}
+
+export interface LinkUse {
+  max_utilisation: number;
+  mean_utilisation: number;
+  idle: number;
+  count: number;
+  hottest: LinkLoad[];
+  uplink_max_utilisation: number;
+  uplink_min_utilisation: number;
+  uplink_mean_utilisation: number;
+  uplink_idle: number;
+  uplinks: number;
+}
+
+export interface Slowest {
+  from: string;
+  to: string;
+  bytes: number;
+  time_ps: number;
+  ideal_ps: number;
+  queue?: string;
+  queue_wait_ps: number;
+  queue_peak_bytes: number;
+  shared_with?: string[];
+  shared_with_count: number;
+  paused_by?: string[];
+  paused_ps: number;
+  ce_marked_packets: number;
+  retransmissions: number;
+  why: string;
+}
+
+export interface Summary {
+  name: string;
+  version: string;
+  seed: number;
+  fidelity: string;
+  lb: string;
+  complete: boolean;
+  congestion_control: string;
+  step_time_ps: number;
+  compute_ps: number;
+  exposed_comm_ps: number;
+  exposed_tp_ps: number;
+  exposed_pp_ps: number;
+  exposed_dp_ps: number;
+  exposed_cp_ps: number;
+  exposed_ep_ps: number;
+  exposed_other_ps: number;
+  bubble_ps: number;
+  chain?: Causes;
+  gpus: number;
+  parameters?: number;
+  tokens?: number;
+  training_gpus?: number;
+  step_flops?: number;
+  mfu?: number;
+  packets: number;
+  packet_hops: number;
+  data_packets: number;
+  data_packet_hops: number;
+  network_bytes: number;
+  nvlink_bytes: number;
+  events: number;
+  ecn_marks: number;
+  cnps: number;
+  pfc_pauses: number;
+  pfc_pause_frames: number;
+  pfc_pause_ps: number;
+  queue_peak_bytes: number;
+  drops: number;
+  drops_bit_errors: number;
+  drops_link_down: number;
+  retransmissions: number;
+  out_of_order: number;
+  naks: number;
+  timeouts: number;
+  failed_queue_pairs: number;
+  reorder_peak_packets: number;
+  flowlet_moves: number;
+  pfc_storms: number;
+  drops_pfc_storm: number;
+  drops_wred: number;
+  drops_no_route: number;
+  collectives: Collective[];
+  flow_completion_ps: FlowTimes;
+  links: LinkUse;
+  slowest_flow?: Slowest;
+  wall_seconds: number;
+  sim_seconds: number;
+  peak_memory_bytes: number;
+}
+
+export interface TopologyNode {
+  name: string;
+  role: string;
+  tier: number;
+  config: number;
+}
+
+export interface TopologyLink {
+  a: number;
+  b: number;
+  a_port: string;
+  b_port: string;
+  from_a: number;
+  from_b: number;
+  rate_bps: number;
+  length_mm: number;
+}
+
+export interface TopologyNIC {
+  name: string;
+  host: number;
+  rail: number;
+  links: number[];
+}
+
+export interface QueueConfig {
+  queue: number;
+  lossless: boolean;
+  wred_min_bytes: number;
+  wred_max_bytes: number;
+  probability: number;
+  xoff_bytes: number;
+  xon_bytes: number;
+  buffer_bytes: number;
+}
+
+export interface Topology {
+  kind: string;
+  gpus_per_host: number;
+  nodes: TopologyNode[];
+  links: TopologyLink[];
+  nics: TopologyNIC[];
+  configs: QueueConfig[];
+}
+
+export interface PortRow {
+  port: number;
+  name: string;
+  node: string;
+  peer: string;
+  role: string;
+  rate_bps: number;
+  wire_bytes: number;
+  frames: number;
+  ecn_marks: number;
+  drops: number;
+  pause_frames_sent: number;
+  pause_frames_received: number;
+  paused_ps: number;
+  queue_peak_bytes: number;
+  ingress_peak_bytes: number;
+  headroom_peak_bytes: number;
+}
+
+export interface Info {
+  name: string;
+  manifest: Manifest;
+  summary: Summary;
+  topology: Topology;
+  ports: PortRow[];
+  cols: number;
+}
+
+export interface Grid {
+  metric: string;
+  from_ps: number;
+  to_ps: number;
+  cols: number;
+  ports: number;
+  scale: number;
+  unit: string;
+  data: string;
+}
+
+export interface Through {
+  qp: number;
+  from: string;
+  to: string;
+  wait_ps: number;
+  packets: number;
+}
+
+export interface PortView {
+  port: PortRow;
+  series: [number, number, number, number, number, number][];
+  flows: Through[];
+  flow_count: number;
+}
+
+export interface QPRow {
+  qp: number;
+  from: string;
+  to: string;
+  line_bps: number;
+  ce_marked_packets: number;
+  rate_cuts: number;
+  retransmitted_packets: number;
+  messages: number;
+}
+
+export interface PathRow {
+  qp: number;
+  port: number;
+  packets: number;
+  wait_ps: number;
+  queue_peak_bytes: number;
+}
+
+export interface QPView {
+  qp: QPRow;
+  path: PathRow[];
+  rates: [number, number, number, number][];
+}
+
+export interface FlowRow {
+  message: number;
+  from: string;
+  to: string;
+  qp: number;
+  bytes: number;
+  posted_ps: number;
+  done_ps: number;
+  ideal_ps: number;
+  class: string;
+}
+
+export interface Flows {
+  flows: FlowRow[];
+  count: number;
+}
+
+export interface CollectiveRow {
+  instance: number;
+  name: string;
+  kind: string;
+  class: string;
+  ranks: number;
+  first_rank: number;
+  bytes: number;
+  start_ps: number;
+  end_ps: number;
+  ideal_ps: number;
+  latency_ps: number;
+  collision_ps: number;
+  oversubscription_ps: number;
+  incast_ps: number;
+  rate_not_given_back_ps: number;
+  pause_ps: number;
+  retransmission_ps: number;
+  shared_nic_ps: number;
+  pcie_ps: number;
+  late_ps: number;
+  port: number;
+  at_ps: number;
+  why: string;
+}
+
+export interface CollectiveSum {
+  instance: number;
+  name: string;
+  kind: string;
+  class: string;
+  ranks: number;
+  first_rank: number;
+  bytes: number;
+  start_ps: number;
+  end_ps: number;
+  ideal_ps: number;
+  latency_ps: number;
+  collision_ps: number;
+  oversubscription_ps: number;
+  incast_ps: number;
+  rate_not_given_back_ps: number;
+  pause_ps: number;
+  retransmission_ps: number;
+  shared_nic_ps: number;
+  pcie_ps: number;
+  late_ps: number;
+  port: number;
+  at_ps: number;
+  why: string;
+  count: number;
+}
+
+export interface Collectives {
+  worst: CollectiveRow[];
+  sums: CollectiveSum[];
+  count: number;
+}
+
+export interface CriticalRow {
+  start_ps: number;
+  end_ps: number;
+  rank: number;
+  peer: number;
+  class: string;
+}
+
+export interface Critical {
+  path: CriticalRow[];
+  count: number;
+  left_out: number;
+  left_out_ps: number;
+}
+
+export interface Pauses {
+  cols: number;
+  spans: [number, number, number, number][];
+  count: number;
+}
+
+export interface Ranks {
+  from_ps: number;
+  to_ps: number;
+  names: string[];
+  spans: [number, number, number, number, number][];
+  ranks: number;
+  left_out: number;
+  shorter_ps: number;
+  paused: [number, number][];
+}
+
+export interface Total {
+  width_ps: number;
+  cols: [number, number, number, number][];
+}
+
+export interface Field {
+  layer: string;
+  name: string;
+  from: number;
+  to: number;
+  value: string;
+  about: string;
+}
+
+export interface Packet {
+  number: number;
+  at_ns: number;
+  kind: string;
+  from: string;
+  to: string;
+  sender: string;
+  peer: string;
+  again: boolean;
+  qp: number;
+  psn: number;
+  ce: boolean;
+  bytes: number;
+  hex: string;
+  fields: Field[];
+}
+
+export interface Packets {
+  packets: Packet[];
+  more: boolean;
+  missing?: string;
+}
+
+export interface Entry {
+  name: string;
+  title: string;
+  at: string;
+  complete: boolean;
+  step_time_ps: number;
+  mfu: number;
+  gpus: number;
+  lb: string;
+  ecn_marks: number;
+  pfc_pauses: number;
+  drops: number;
+  seed: number;
+  error?: string;
+}
+
+export interface SoFar {
+  ecn_marks: number;
+  pfc_pauses: number;
+  drops: number;
+  queue_peak_bytes: number;
+  hottest: LinkLoad[];
+  collectives: Collective[];
+}
+
+export interface Job {
+  id: string;
+  title: string;
+  state: string;
+  error?: string;
+  run?: string;
+  now_ps: number;
+  delivered_bytes: number;
+  total_bytes: number;
+  packet_hops: number;
+  operations: number;
+  operations_left: number;
+  seconds: number;
+  hops_per_second: number;
+  seconds_left: number;
+  so_far?: SoFar;
+}
+
+export interface About {
+  version: string;
+  root: string;
+  scenarios: Record<string, string>;
+}
+
+export interface Checked {
+  ok: boolean;
+  error?: string;
+  line?: number;
+  column?: number;
+}
