@@ -37,7 +37,7 @@ func (c *configDcbxCmd) Help() string {
 port ends up doing about PFC. Exits with 1 when two ends do not agree.
 
 Examples:
-  railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1 --pcap dcbx.pcapng
+  railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1
   railyard config dcbx configs/pod64 --fabric scenarios/pod64-llama2-7b.yaml`
 }
 

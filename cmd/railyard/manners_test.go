@@ -13,6 +13,16 @@ import (
 	"time"
 )
 
+// dynamicBuffers is a SONiC switch as they ship: thresholds that follow the free buffer.
+const dynamicBuffers = `{"PORT": {"Ethernet0": {"lanes": "0"}}, "DEVICE_METADATA": {"localhost": {}},
+"BUFFER_POOL": {"ingress_lossless_pool": {"mode": "dynamic", "size": "12766208", "type": "ingress"}},
+"BUFFER_PROFILE": {"pg": {"pool": "ingress_lossless_pool", "dynamic_th": "-3", "size": "56368", "xoff": "55120", "xon": "18432", "xon_offset": "2496"}},
+"BUFFER_PG": {"Ethernet0|3-4": {"profile": "pg"}}, "SCHEDULER": {"s": {"type": "DWRR", "weight": "15"}},
+"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "1048576", "green_max_threshold": "2097152", "green_drop_probability": "5"}},
+"QUEUE": {"Ethernet0|3-4": {"wred_profile": "w", "scheduler": "s"}}, "DSCP_TO_TC_MAP": {"A": {"3": "3", "4": "4"}},
+"TC_TO_QUEUE_MAP": {"A": {"3": "3", "4": "4"}}, "TC_TO_PRIORITY_GROUP_MAP": {"A": {"3": "3", "4": "4"}},
+"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4", "dscp_to_tc_map": "A", "tc_to_queue_map": "A", "tc_to_pg_map": "A"}}}`
+
 // commandsShown are commands that print tables, sentences and lists, with a run and
 // rendered configurations at hand.
 func commandsShown(t *testing.T) (list [][]string) {
@@ -22,6 +32,7 @@ func commandsShown(t *testing.T) (list [][]string) {
 	os.MkdirAll(long, 0o755)
 	seed, _ := os.ReadFile(filepath.Join(dir, "configs", "seed-dcqcn.cfg"))
 	os.WriteFile(long+"leaf.cfg", seed, 0o644)
+	os.WriteFile("dynamic.json", []byte(dynamicBuffers), 0o644)
 	for _, args := range [][]string{
 		{"run", "small.yaml", "--out", "r"},
 		{"config", "render", filepath.Join(dir, "lab-2x2.yaml"), "--os", "nxos", "--out", "cfgs"},
@@ -43,7 +54,7 @@ func commandsShown(t *testing.T) (list [][]string) {
 		{"plan", "fabric", "--gpus", "1024"}, {"plan", "traffic", at("gpt13b-128.yaml")}, {"plan", "traffic", "small.yaml"},
 		{"plan", "search", "gpt3-175b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64", "--simulate", "0"},
 		{"plan", "search", "llama-2-7b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64", "--simulate", "0"},
-		{"config", "lint", long + "leaf.cfg"}, {"config", "lint", "cfgs"}, {"config", "show", long + "leaf.cfg"},
+		{"config", "lint", long + "leaf.cfg"}, {"config", "lint", "cfgs"}, {"config", "show", long + "leaf.cfg"}, {"config", "show", "dynamic.json"}, {"plan", "fabric", "--gpus", "1048576"},
 		{"config", "dcbx", "cfgs", "--fabric", at("lab-2x2.yaml")}, {"validate", "headroom"}, {"version"},
 		{"config", "tune", at("three-flows.yaml"), "--trials", "4", "--out", "tune", "--force"},
 		{"config", "render", at("pod64-llama2-7b.yaml"), "--os", "nxos", "--out", "pod", "--force"},
@@ -91,8 +102,14 @@ func TestOutputOfAll(t *testing.T) {
 		}
 		walk("", v)
 	}
-	for _, args := range [][]string{{"--help"}, {"run", "--help"}, {"plan", "search", "--help"}, {"config", "tune", "--help"}, {"lab", "up", "--help"},
-		{"rdma", "allreduce", "--help"}, {"rdma", "lat", "--help"}, {"config", "render", "--help"}, {"plan", "fabric", "--help"}} {
+	_, usage, _ := call(t, "--help")
+	_, list, _ := strings.Cut(usage, "Commands:")
+	names := regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?) `).FindAllStringSubmatch(list, -1)
+	if len(names) < 30 {
+		t.Errorf("%d commands in %s", len(names), list)
+	}
+	for _, name := range append(names, []string{"", ""}) {
+		args := append(strings.Fields(name[1]), "--help")
 		_, out, _ := call(t, args...)
 		for _, l := range strings.Split(out, "\n") {
 			if n := len([]rune(l)); n > 100 {

@@ -92,7 +92,7 @@ func (c *planSizeCmd) Help() string {
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54
-  railyard plan size --params 1.5T --tokens 2.6T --recompute --gpu h100 --precision fp8 --utilisation 50 --weeks 4
+  railyard plan size --params 1.5T --tokens 2.6T --recompute --precision fp8 --weeks 4
   railyard plan size gpt3-175b --tokens 300B --recompute --gpu a100 --utilisation 45 --gpus 1024
   railyard plan size --table all`
 }

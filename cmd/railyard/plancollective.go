@@ -31,7 +31,7 @@ protocol that the model chooses for it where it knows one. busbw is nccl-tests' 
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB
-  railyard plan collective scenarios/gpt13b-128.yaml --kind all-to-all --sizes 1MiB --set fabric.hosts=4
+  railyard plan collective scenarios/gpt13b-128.yaml --kind all-to-all --sizes 1MiB
   railyard plan collective scenarios/gpt13b-128.yaml --groups rail --algorithms ring,tree`
 }
 

@@ -111,7 +111,9 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 }
 
 func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design) {
-	fmt.Fprintf(w, "%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1\n\n", in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio)
+	report.Wrap(w, "", fmt.Sprintf("%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
+		in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
+	fmt.Fprintln(w)
 	fits := designs[:0:0]
 	for _, d := range designs {
 		if d.Fits() {

@@ -38,7 +38,7 @@ sequence parallelism. Exits with 1 when a rank does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
-  railyard plan memory llama-3.1-405b --tp 8 --pp 16 --dp 128 --zero 2 --sequence 8192 --schedule interleaved --vpp 1 --microbatches 16
+  railyard plan memory llama-3.1-405b --tp 8 --pp 16 --dp 128 --zero 2 --sequence 8192
   railyard plan memory --states 1.5T --gpu h100 --efficiency 75`
 }
 

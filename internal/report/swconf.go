@@ -82,11 +82,18 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		if v.Watchdog {
 			watchdog = "on"
 		}
-		fmt.Fprintf(w, "  classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s\n", orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU))
+		Wrap(w, "  ", fmt.Sprintf("classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s", orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  DSCP\tgroup\tqueue\tscheduling\tECN\tPFC")
 		for _, r := range v.Rows {
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, r.PFC)
+			pfc, more, _ := strings.Cut(r.PFC, ", ")
+			if len(r.PFC) <= 32 {
+				pfc, more = r.PFC, ""
+			}
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, pfc)
+			if more != "" {
+				fmt.Fprintf(t, "  \t\t\t\t\t%s\n", more)
+			}
 		}
 		t.Flush()
 	}
