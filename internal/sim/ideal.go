@@ -235,8 +235,17 @@ func (x *idealizer) cross(path []stage, bytes unit.Bytes, ports unit.Rate) unit.
 		w.one = w.one && s.ports == 1
 	}
 	w.last = make([]unit.Time, len(path))
-	x.packets(bytes, w.run)
-	return w.done
+	if w.one {
+		x.packets(bytes, w.run)
+		return w.done
+	}
+	var runs []packetRun
+	x.packets(bytes, func(op roce.Opcode, payload, n int) {
+		if n > 0 {
+			runs = append(runs, packetRun{op, payload, n})
+		}
+	})
+	return w.spread(runs)
 }
 
 // way is a path with packets on it.
@@ -248,6 +257,7 @@ type way struct {
 	free    [][]unit.Time // when the ports of a stage are free
 	last    []unit.Time   // when the last packet left each stage
 	fetched unit.Time     // the next payload can be fetched over PCIe
+	arrived unit.Time     // the last packet's end is at the receiver
 	written unit.Time     // all that arrived is written over PCIe
 	done    unit.Time
 }
@@ -294,7 +304,7 @@ func (w *way) send(size, payload unit.Bytes) {
 			at -= unit.Serialize(size-headerLen, s.rate)
 		}
 	}
-	w.done = max(w.done, tail)
+	w.arrived, w.done = tail, max(w.done, tail)
 	if w.pcie > 0 {
 		w.written = max(w.written, tail) + unit.Serialize(payload, w.pcie)
 		w.done = w.written

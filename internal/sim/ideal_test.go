@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -75,4 +76,36 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-1, bytes: 2MB}]
 			}
 		}
 	}
+}
+
+// The last packet of a message is shorter than the others and on parallel ways goes past one that it
+// follows: two packets may be there as soon as the longer is, not one behind the other.
+func TestIdealOfAShortPacketThatOvertakes(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		fabric := rapid.SampledFrom([]string{
+			"{kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 7m}, fabric_link: {rate: %s, cable: 100m}, cut_through: %v}",
+			"{kind: pod, segments: 2, hosts: 8, spines: 4, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: %s, cable: 300m}, cut_through: %v}",
+		}).Draw(rt, "fabric")
+		ports := 1
+		if strings.Contains(fabric, "pod") {
+			ports = 2
+		}
+		pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(rt, name) }
+		link, bond, pcie := pick("fabric link", "40Gbps", "400Gbps", "800Gbps"), pick("bond", "hash", "spray"), pick("pcie", "0Gbps", "128Gbps")
+		_, _, tab := runAll(t, fmt.Sprintf(`
+name: overtaken
+fabric: %s
+server: {gpus: 1, nics: 1, nic_ports: %d, bond: %s, pcie: %s}
+cc: {algorithm: none}
+lb: %s
+transport: {recovery: selective, write: %s}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-16/gpu-1, bytes: %dB}]}}
+`, fmt.Sprintf(fabric, link, rapid.Bool().Draw(rt, "cut through")), ports, bond, pcie,
+			pick("lb", "spray", "spray-random", "spray-least"), pick("write", "only", "first-middle-last"),
+			4096*rapid.IntRange(1, 9).Draw(rt, "full")+rapid.IntRange(1, 4095).Draw(rt, "rest")))
+		f := tab.Flows[0]
+		if over := f.Done - f.Posted - f.Ideal; over < 0 || over > f.Ideal/50 && link != "40Gbps" && bond == "hash" {
+			rt.Fatalf("took %d ps, ideal is %d (%+d)", f.Done-f.Posted, f.Ideal, over)
+		}
+	})
 }
