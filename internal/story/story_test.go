@@ -65,6 +65,7 @@ func TestLongPages(t *testing.T) {
 // reads them.
 var chapters = []struct{ folder, title string }{
 	{"rc", "A reliable connection"},
+	{"rcudp", "Datagrams"},
 	{"cc", "A sender's rate"},
 	{"internal/host", "Network cards"},
 	{"internal/fabric", "A switch"},
