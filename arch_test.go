@@ -59,7 +59,7 @@ var allowed = map[string][]string{
 	"scenarios":           {},
 	"internal/report/web": {"internal/input", "internal/result", "internal/runner", "internal/scenario", "internal/sim", "internal/capture", "roce"},
 	"internal/report":     {"internal/result", "internal/swconf", "internal/tune"},
-	"cmd/railyard": {"internal/input", "internal/scenario", "internal/sim", "internal/result", "internal/runner", "internal/report", "internal/topo", "internal/validate",
+	"cmd/railyard": {"cc", "internal/input", "internal/scenario", "internal/sim", "internal/result", "internal/runner", "internal/report", "internal/topo", "internal/validate",
 		"internal/queue", "internal/swconf", "internal/swconf/cli", "internal/swconf/dialect", "internal/swconf/design", "scenarios", "internal/report/web", "internal/coll", "internal/workload", "internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model", "internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce"},
 }
 

@@ -68,6 +68,10 @@ type Controller interface {
 	OnTimer(now unit.Time)                  // TimerAt was reached
 	Decision() Decision                     // what is allowed from now on
 	WantsAcks() bool                        // false: OnAck need not be called
+
+	// Signal and Counter report what the Algorithm lists, by name; false for any other name.
+	Signal(now unit.Time, name string) (value float64, ok bool)
+	Counter(name string) (n int64, ok bool)
 }
 
 // PathChooser is implemented by controllers that pick the entropy (UDP source
@@ -82,30 +86,3 @@ type Granter interface {
 	OnDemand(now unit.Time, flow int32, backlog unit.Bytes)
 	Grant(now unit.Time) (flow int32, credit unit.Bytes, next unit.Time)
 }
-
-// None sends at line rate and reacts to nothing.
-type None struct{ Line unit.Rate }
-
-// OnCNP does nothing.
-func (None) OnCNP(unit.Time) {}
-
-// OnAck does nothing.
-func (None) OnAck(unit.Time, *Ack) {}
-
-// OnLoss does nothing.
-func (None) OnLoss(unit.Time, Loss) {}
-
-// OnCredit does nothing.
-func (None) OnCredit(unit.Time, unit.Bytes) {}
-
-// OnBytes does nothing.
-func (None) OnBytes(unit.Time, unit.Bytes) {}
-
-// OnTimer does nothing.
-func (None) OnTimer(unit.Time) {}
-
-// WantsAcks returns false.
-func (None) WantsAcks() bool { return false }
-
-// Decision allows the line rate.
-func (n None) Decision() Decision { return Decision{Rate: n.Line, TimerAt: unit.Never} }

@@ -6,6 +6,28 @@ import (
 	"railyard/unit"
 )
 
+// dcqcn is DCQCN's place in the registry.
+var dcqcn = Algorithm{
+	Name: "dcqcn", Title: "DCQCN", Params: dcqcnParams,
+	Profiles: []Profile{
+		{Name: "nic", Doc: "what ConnectX NICs ship with", Words: "DCQCN as ConnectX NICs ship it, steps scaled to %v",
+			Of: func(line unit.Rate) Values { return DCQCNNIC(line).values() }},
+		{Name: "paper", Doc: "SIGCOMM 2015", Words: "DCQCN as in its paper, steps scaled to %v",
+			Of: func(line unit.Rate) Values { return DCQCNPaper(line).values() }},
+	},
+	Signals: []Term{
+		{SignalRate, "bit/s", "current rate, R_C"},
+		{SignalTarget, "bit/s", "rate that recovery heads for, R_T"},
+		{SignalAlpha, "", "estimate of congestion"},
+	},
+	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"}},
+	New: func(v Values) Make {
+		p := dcqcnOf(v)
+		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }
+	},
+	CNPGap: func(v Values) unit.Time { return Value[unit.Time](v, "cnp_interval") },
+}
+
 // DCQCN is the reaction point: the rate of one sending queue pair.
 //
 // In the paper's form a CNP sets the target to the current rate, cuts the rate
@@ -204,6 +226,22 @@ func (d *DCQCN) OnLoss(unit.Time, Loss) {}
 
 // OnCredit does nothing.
 func (d *DCQCN) OnCredit(unit.Time, unit.Bytes) {}
+
+// Signal returns the rates and alpha.
+func (d *DCQCN) Signal(now unit.Time, name string) (float64, bool) {
+	switch name {
+	case SignalRate:
+		return d.rc, true
+	case SignalTarget:
+		return d.rt, true
+	case SignalAlpha:
+		return d.Alpha(now), true
+	}
+	return 0, false
+}
+
+// Counter returns the cuts.
+func (d *DCQCN) Counter(name string) (int64, bool) { return int64(d.Cuts), name == CounterCuts }
 
 // WantsAcks returns false.
 func (d *DCQCN) WantsAcks() bool { return false }

@@ -1,10 +1,6 @@
 package cc
 
-import (
-	"fmt"
-
-	"railyard/unit"
-)
+import "railyard/unit"
 
 // DCQCNParams are the knobs of DCQCN's reaction and notification points. Paper
 // names are those of Zhu et al., "Congestion Control for Large-Scale RDMA
@@ -66,33 +62,38 @@ func scale(r, ref, line unit.Rate) unit.Rate {
 	return unit.Rate(float64(r) * (float64(line) / float64(ref)))
 }
 
-// Validate refuses parameters the algorithm cannot run with, naming the field.
-func (p DCQCNParams) Validate() error {
-	switch {
-	case !(p.G > 0 && p.G < 1):
-		return fmt.Errorf("g must lie between 0 and 1, found %v", p.G)
-	case !(p.AlphaInit > 0 && p.AlphaInit <= 1):
-		return fmt.Errorf("alpha_init must be above 0 and at most 1, found %v", p.AlphaInit)
-	case p.AlphaTimer <= 0:
-		return fmt.Errorf("alpha_timer must be positive, found %v", p.AlphaTimer)
-	case p.RateTimer <= 0:
-		return fmt.Errorf("rate_timer must be positive, found %v", p.RateTimer)
-	case p.ByteCounter < 0:
-		return fmt.Errorf("byte_counter must not be negative, found %v", p.ByteCounter)
-	case p.F < 1:
-		return fmt.Errorf("f must be at least 1, found %d", p.F)
-	case p.AI <= 0:
-		return fmt.Errorf("ai must be positive, found %v", p.AI)
-	case p.HAI <= 0:
-		return fmt.Errorf("hai must be positive, found %v", p.HAI)
-	case p.MinRate <= 0:
-		return fmt.Errorf("min_rate must be positive, found %v", p.MinRate)
-	case !(p.MaxCut > 0 && p.MaxCut < 1):
-		return fmt.Errorf("max_cut must lie between 0 and 1, found %v", p.MaxCut)
-	case p.CutInterval < 0:
-		return fmt.Errorf("cut_interval must not be negative, found %v", p.CutInterval)
-	case p.CNPInterval < 0:
-		return fmt.Errorf("cnp_interval must not be negative, found %v", p.CNPInterval)
-	}
-	return nil
+// dcqcnParams describes them. Durations are at least what a NIC's clock can tell apart,
+// the counters at least a packet.
+var dcqcnParams = []Param{
+	{Name: "g", Doc: "gain of alpha", Kind: Number, Min: "0.000001", Max: "0.999999"},
+	{Name: "alpha_init", Doc: "alpha of the first CNP, above 0 and at most 1", Kind: Number, Min: "0.000001", Max: "1"},
+	{Name: "alpha_timer", Doc: "alpha decays once per so long; a NIC updates it so often", Kind: Duration, Min: "100ns", Max: "1s"},
+	{Name: "rate_timer", Doc: "rate increase timer", Kind: Duration, Min: "100ns", Max: "1s"},
+	{Name: "byte_counter", Doc: "rate increase byte counter; 0B: off, the timer alone counts stages",
+		Kind: Size, Min: "256B", Max: "100000GB", Zero: true},
+	{Name: "f", Doc: "fast recovery steps", Kind: Count, Min: "1", Max: "1000"},
+	{Name: "ai", Doc: "additive increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
+	{Name: "hai", Doc: "hyper increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
+	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
+	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as in the paper",
+		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
+	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number, Min: "0.000001", Max: "0.999999"},
+	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has raised the rate since the last", Kind: Flag},
+	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet", Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
+}
+
+// values writes the parameters under their names.
+func (p DCQCNParams) values() Values {
+	return Values{"g": p.G, "alpha_init": p.AlphaInit, "alpha_timer": p.AlphaTimer, "rate_timer": p.RateTimer,
+		"byte_counter": p.ByteCounter, "f": p.F, "ai": p.AI, "hai": p.HAI, "min_rate": p.MinRate, "cut_interval": p.CutInterval,
+		"max_cut": p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval}
+}
+
+// dcqcnOf reads them back.
+func dcqcnOf(v Values) DCQCNParams {
+	return DCQCNParams{G: Value[float64](v, "g"), AlphaInit: Value[float64](v, "alpha_init"),
+		AlphaTimer: Value[unit.Time](v, "alpha_timer"), RateTimer: Value[unit.Time](v, "rate_timer"),
+		ByteCounter: Value[unit.Bytes](v, "byte_counter"), F: Value[int](v, "f"), AI: Value[unit.Rate](v, "ai"),
+		HAI: Value[unit.Rate](v, "hai"), MinRate: Value[unit.Rate](v, "min_rate"), CutInterval: Value[unit.Time](v, "cut_interval"),
+		MaxCut: Value[float64](v, "max_cut"), ClampTarget: Value[bool](v, "clamp_target"), CNPInterval: Value[unit.Time](v, "cnp_interval")}
 }

@@ -170,10 +170,9 @@ func random(taken map[uint32]bool, mask uint32) uint32 {
 // domains do not meet.
 func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
 
-func (d *Device) controller() cc.Controller {
+func (d *Device) controller(c *rc.Config) cc.Controller {
 	if d.cfg.NoDCQCN {
 		return nil
 	}
-	p := cc.DCQCNPaper(d.cfg.Line)
-	return cc.NewDCQCN(&p, d.cfg.Line)
+	return cc.Lookup("dcqcn").Use("paper", d.cfg.Line)(cc.Path{Line: d.cfg.Line, MTU: unit.Bytes(c.MTU)})
 }

@@ -179,7 +179,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		d := qp.pd.dev
 		qp.sends, qp.recvs, qp.told, qp.drain, qp.piece = nil, 0, false, false, readPiece
 		qp.psn = random(nil, roce.PSNMask) // IBTA 9.7.1 asks for one that old packets do not meet
-		c.Restart(now, d.controller(), d.cfg.InFlight)
+		c.Restart(now, d.controller(qp.cfg), d.cfg.InFlight)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 
+	"railyard/cc"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
@@ -124,7 +125,7 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	if !plan.Spec.Queues[t.queue].Lossless {
 		return nil, &inputError{fmt.Errorf("RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search", plan.File.Transport.DataDSCP, t.queue)}
 	}
-	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate, DCQCN: plan.DCQCN != nil}
+	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate, DCQCN: plan.CC.Name == "dcqcn"}
 	t.search = &tune.Search{Space: space, Seed: plan.File.Seed}
 	return t, t.open()
 }
@@ -306,8 +307,9 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 func (t *tuning) current() tune.Candidate {
 	k := &t.base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff, Probability: int(math.Round(k.WRED.Probability * 100))}
-	if d := t.base.DCQCN; d != nil {
-		c.AI, c.RateTimer, c.AlphaTimer, c.G = d.AI, d.RateTimer, d.AlphaTimer, d.G
+	if v := t.base.CCValues; t.search.Space.DCQCN {
+		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
+		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
 	}
 	return c
 }

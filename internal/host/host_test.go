@@ -185,7 +185,7 @@ func TestSprayEndsWithAPort(t *testing.T) {
 func TestMarksBecomeCNPs(t *testing.T) {
 	paper := cc.DCQCNPaper(rate)
 	l := newLab(t, func(c *Config, s *queue.Spec) {
-		c.CC = func(line unit.Rate) cc.Controller { return cc.NewDCQCN(&paper, line) }
+		c.CNPs, c.CC = true, func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
 		s.Queues[3].WRED = queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, ECN: true}
 	}, 1, 1, 1)
 	a, b := l.connect(0, 2, 0), l.connect(1, 2, 0)

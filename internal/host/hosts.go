@@ -41,8 +41,9 @@ const (
 // Config is what all NICs of a run share.
 type Config struct {
 	RC       rc.Config
-	CC       func(line unit.Rate) cc.Controller // nil: none
-	CNPGap   unit.Time                          // at most one CNP per flow in so long
+	CC       cc.Make   // nil: none
+	CNPs     bool      // receivers answer marks with CNPs,
+	CNPGap   unit.Time // at most one per flow in so long
 	DataDSCP uint8
 	CNPDSCP  uint8
 	DataPrio uint8 // PFC priority and queue of data and ACKs on the NIC
@@ -198,8 +199,9 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line
 	}
+	s.pace.Ctl = cc.None{Line: s.pace.Line}
 	if h.cfg.CC != nil {
-		s.pace.Ctl = h.cfg.CC(s.pace.Line)
+		s.pace.Ctl = h.cfg.CC(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU)})
 	}
 	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, first: -1, last: -1,
 		lastCNP: -unit.Never / 2}
@@ -213,9 +215,7 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	h.receivers = append(h.receivers, r)
 	h.ccTimers.Grow(len(h.senders))
 	h.usePorts(c, ports)
-	if h.senders[c].pace.Ctl != nil {
-		h.decide(c)
-	}
+	h.decide(c)
 	return c
 }
 
@@ -229,7 +229,7 @@ func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.sen
 // of its NIC when packets are sprayed over them.
 func (h *Hosts) Line(c int32) unit.Rate { return h.senders[c].pace.Line }
 
-// Controller returns a connection's congestion control, nil for none.
+// Controller returns a connection's congestion control.
 func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 
 // Handle runs one host event.

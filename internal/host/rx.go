@@ -45,7 +45,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if marked {
 		r.ce++
-		if h.cfg.CC != nil && now-r.lastCNP >= h.cfg.CNPGap {
+		if h.cfg.CNPs && now-r.lastCNP >= h.cfg.CNPGap {
 			r.lastCNP = now
 			h.Count.CNPs++
 			h.reply(port, c, r, rc.Packet{Op: roce.CNP}, h.cfg.CNPDSCP<<2, h.cfg.CNPPrio, roce.CNPLen, sent)
@@ -120,12 +120,12 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
-	if s.pace.Ctl != nil && s.pace.Ctl.WantsAcks() {
+	if s.pace.Ctl.WantsAcks() {
 		s.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
 			RTT: now - p.Sent, HopCount: int(p.Hops), Entropy: p.Hash})
 		h.decide(c)
 	}
-	if (p.Synd == roce.NakSequence || p.Synd == roce.NakMissing) && s.pace.Ctl != nil {
+	if p.Synd == roce.NakSequence || p.Synd == roce.NakMissing {
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
 	}
@@ -137,10 +137,8 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 
 // rxCNP is the reaction point.
 func (h *Hosts) rxCNP(p *fabric.Packet) {
-	if s := &h.senders[p.QP]; s.pace.Ctl != nil {
-		s.pace.Ctl.OnCNP(h.Net.Q.Now())
-		h.decide(p.QP)
-	}
+	h.senders[p.QP].pace.Ctl.OnCNP(h.Net.Q.Now())
+	h.decide(p.QP)
 }
 
 // drain models a PCIe link slower than the wire: what has arrived waits in the

@@ -174,13 +174,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
 		h.watch(c, s)
 	}
-	if s.pace.Ctl != nil {
-		h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
-		return
-	}
-	if s.qp.Pending() {
-		h.enring(c, s)
-	}
+	h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
 }
 
 // pace charges a sent packet to the congestion controller and lines the sender

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -26,6 +27,9 @@ func resolveCC(t *testing.T, block string, sets ...string) (*scenario.Plan, erro
 	return d.Resolve(nil)
 }
 
+// dcqcn is a profile's values at 400 Gbit/s.
+func dcqcn(profile string) cc.Values { return cc.Lookup("dcqcn").Profile(profile).Of(400 * unit.Gbps) }
+
 // A file that is silent gets what NICs ship with, and every value that changes
 // a result is written down, the ones a file rarely names included.
 func TestDCQCNIsResolvedWhole(t *testing.T) {
@@ -33,8 +37,8 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := cc.DCQCNNIC(400 * unit.Gbps); *p.DCQCN != want {
-		t.Errorf("the default is %+v, want a NIC's %+v", *p.DCQCN, want)
+	if want := dcqcn("nic"); !maps.Equal(p.CCValues, want) {
+		t.Errorf("the default is %+v, want a NIC's %+v", p.CCValues, want)
 	}
 	_, v := p.File.Values()
 	for key, want := range map[string]string{
@@ -49,7 +53,7 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	if !strings.Contains(p.Congestion, "NICs ship") || !strings.Contains(p.Congestion, "400Gbps") {
 		t.Errorf("the head would say %q", p.Congestion)
 	}
-	if p, err = resolveCC(t, "profile: paper"); err != nil || *p.DCQCN != cc.DCQCNPaper(400*unit.Gbps) || !strings.Contains(p.Congestion, "paper") {
+	if p, err = resolveCC(t, "profile: paper"); err != nil || !maps.Equal(p.CCValues, dcqcn("paper")) || !strings.Contains(p.Congestion, "paper") {
 		t.Errorf("profile paper gives %+v, %v", p, err)
 	}
 }
@@ -58,15 +62,15 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 // sense it is refused rather than replaced.
 func TestZeroIsAValue(t *testing.T) {
 	p, err := resolveCC(t, "profile: paper, byte_counter: 0B")
-	if err != nil || p.DCQCN.ByteCounter != 0 {
+	if err != nil || p.CCValues["byte_counter"] != unit.Bytes(0) {
 		t.Fatalf("byte_counter 0B: %+v, %v", p, err)
 	}
 	p, err = resolveCC(t, "profile: paper", "cc.dcqcn.byte_counter=0B", "cc.dcqcn.clamp_target=false")
-	if err != nil || p.DCQCN.ByteCounter != 0 || p.DCQCN.ClampTarget || !strings.Contains(p.Congestion, "2 of its values") {
+	if err != nil || p.CCValues["byte_counter"] != unit.Bytes(0) || p.CCValues["clamp_target"] != false || !strings.Contains(p.Congestion, "2 of its values") {
 		t.Fatalf("--set: %+v, %v", p, err)
 	}
 	// NICs without their grid are the paper's form.
-	if p, err = resolveCC(t, "cut_interval: 0s"); err != nil || p.DCQCN.CutInterval != 0 {
+	if p, err = resolveCC(t, "cut_interval: 0s"); err != nil || p.CCValues["cut_interval"] != unit.Time(0) {
 		t.Fatalf("cut_interval 0s: %+v, %v", p, err)
 	}
 	for _, block := range []string{"g: 0", "f: 0", "ai: 0bps", "hai: 0bps", "alpha_timer: 0s", "rate_timer: 0s", "min_rate: 0bps", "max_cut: 0", "max_cut: 1", "alpha_init: 1.5"} {

@@ -3,7 +3,11 @@
 // here are the definition; the JSON Schema is generated from them.
 package scenario
 
-import "railyard/unit"
+import (
+	"reflect"
+
+	"railyard/unit"
+)
 
 // Length is a cable length in millimetres.
 type Length int64
@@ -164,6 +168,14 @@ type CC struct {
 	Algorithm string `yaml:"algorithm" enum:"dcqcn,none" doc:"controller of every sender"`
 	DCQCN     DCQCN  `yaml:"dcqcn" doc:"parameters of DCQCN"`
 }
+
+// block is where the parameters of an algorithm stand.
+func (c *CC) block(algorithm string) reflect.Value {
+	return field(reflect.ValueOf(c).Elem(), algorithm)
+}
+
+// field is the field of a struct that has a key.
+func field(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
 
 // DCQCN overrides single parameters of a profile: what is not named is the
 // profile's, and what is named counts even at zero. In a resolved file all are set.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,8 +32,9 @@ type Plan struct {
 	LB         route.Policy
 	LBParams   route.Params
 	RC         rc.Config
-	DCQCN      *cc.DCQCNParams // nil: no congestion control
-	Congestion string          // congestion control in words, for the report's head
+	CC         *cc.Algorithm
+	CCValues   cc.Values // its parameters
+	Congestion string    // congestion control in words, for the report's head
 	GPU        model.GPU
 	NVLink     unit.Rate
 	Model      *model.Config      // training only
@@ -235,65 +237,49 @@ func (p *Plan) transport() error {
 }
 
 func (p *Plan) congestion() error {
-	c := p.File.CC
-	if c.Algorithm == "none" {
-		p.Congestion = "none: every sender keeps its line rate"
-		return nil
-	}
+	p.CC = cc.Lookup(p.File.CC.Algorithm)
 	line := p.File.Fabric.HostLink.Rate
 	if p.File.Server.Bond == "spray" {
 		line *= unit.Rate(max(1, p.File.Server.NICPorts))
 	}
-	par := cc.DCQCNNIC(line)
-	if c.DCQCN.Profile == "paper" {
-		par = cc.DCQCNPaper(line)
+	if len(p.CC.Profiles) == 0 {
+		p.Congestion = p.CC.Words
+		return nil
 	}
-	// What the profile decides is written back: it is part of the resolved values.
-	o := &p.File.CC.DCQCN
+	block := p.File.CC.block(p.CC.Name)
+	profile := p.CC.Profile(field(block, "profile").String())
+	p.CCValues = profile.Of(line)
 	own := 0
-	for _, differs := range []bool{
-		settle(&par.G, &o.G), settle(&par.AlphaInit, &o.AlphaInit), settle(&par.AlphaTimer, &o.AlphaTimer),
-		settle(&par.RateTimer, &o.RateTimer), settle(&par.ByteCounter, &o.ByteCounter), settle(&par.F, &o.F),
-		settle(&par.AI, &o.AI), settle(&par.HAI, &o.HAI), settle(&par.MinRate, &o.MinRate),
-		settle(&par.CutInterval, &o.CutInterval), settle(&par.MaxCut, &o.MaxCut),
-		settle(&par.ClampTarget, &o.ClampTarget), settle(&par.CNPInterval, &o.CNPInterval),
-	} {
+	key := "cc." + p.CC.Name + "."
+	for _, par := range p.CC.Params {
+		value, differs := settle(p.CCValues[par.Name], field(block, par.Name))
 		if differs {
 			own++
 		}
+		p.CCValues[par.Name] = value
 	}
-	for _, r := range []struct {
-		field string
-		rate  unit.Rate
-	}{{"ai", par.AI}, {"hai", par.HAI}, {"min_rate", par.MinRate}} {
-		if r.rate > line {
-			return p.at("cc.dcqcn."+r.field, "%v is above the line rate of %v", r.rate, line)
+	for _, par := range p.CC.Params {
+		if rate, ok := p.CCValues[par.Name].(unit.Rate); ok && par.Line && rate > line {
+			return p.at(key+par.Name, "%v is above the line rate of %v", rate, line)
 		}
 	}
-	if err := par.Validate(); err != nil {
-		field, msg, _ := strings.Cut(err.Error(), " ")
-		return p.at("cc.dcqcn."+field, "%s", msg)
-	}
-	p.DCQCN = &par
-	p.Congestion = fmt.Sprintf("DCQCN as ConnectX NICs ship it, steps scaled to %v", line)
-	if c.DCQCN.Profile == "paper" {
-		p.Congestion = fmt.Sprintf("DCQCN as in its paper, steps scaled to %v", line)
-	}
+	p.Congestion = fmt.Sprintf(profile.Words, line)
 	if own > 0 {
 		p.Congestion += fmt.Sprintf(", %d of its values set otherwise", own)
 	}
 	return nil
 }
 
-// settle lets what a file says replace a profile's value, and the file say what
-// holds. It reports whether the two differ.
-func settle[T comparable](value *T, said **T) (differs bool) {
-	held := *value
-	if *said != nil {
-		held, differs = **said, **said != held
+// settle lets what a file says replace a profile's value, and the file say what holds: that
+// is part of the resolved values. It reports whether the two differ.
+func settle(value any, said reflect.Value) (held any, differs bool) {
+	if !said.IsNil() {
+		held = said.Elem().Interface()
+		return held, held != value
 	}
-	*value, *said = held, &held
-	return differs
+	said.Set(reflect.New(said.Type().Elem()))
+	said.Elem().Set(reflect.ValueOf(value))
+	return value, false
 }
 
 func (p *Plan) failures() error {

@@ -39,12 +39,15 @@ func (x *rates) take(n *Network) {
 		x.last = append(x.last, result.RateRow{QP: int32(c)})
 	}
 	for c := range x.last {
-		d, ok := n.Hosts.Controller(int32(c)).(*cc.DCQCN)
-		if !ok || d.Cuts == 0 {
+		ctl := n.Hosts.Controller(int32(c))
+		cuts, _ := ctl.Counter(cc.CounterCuts)
+		if cuts == 0 {
 			continue
 		}
-		rate, target := d.Rates()
-		row := result.RateRow{At: int64(now), QP: int32(c), Rate: int64(rate), Target: int64(target), Alpha: d.Alpha(now), Cuts: int64(d.Cuts)}
+		rate, _ := ctl.Signal(now, cc.SignalRate)
+		target, _ := ctl.Signal(now, cc.SignalTarget)
+		alpha, _ := ctl.Signal(now, cc.SignalAlpha)
+		row := result.RateRow{At: int64(now), QP: int32(c), Rate: int64(rate), Target: int64(target), Alpha: alpha, Cuts: cuts}
 		if l := &x.last[c]; l.Rate == row.Rate && l.Cuts == row.Cuts {
 			continue
 		}
@@ -70,9 +73,7 @@ func (r *Run) queuePairs(t *result.Tables) {
 		src, dst := r.Hosts.Peers(int32(c))
 		row := result.QPRow{QP: int32(c), From: r.Graph.NICName(int(src)), To: r.Graph.NICName(int(dst)), Line: int64(r.Hosts.Line(int32(c))),
 			Marked: r.Hosts.CEMarks(int32(c)), Retrans: r.Hosts.Retransmitted(int32(c)), Messages: messages[c]}
-		if d, ok := r.Hosts.Controller(int32(c)).(*cc.DCQCN); ok {
-			row.Cuts = int64(d.Cuts)
-		}
+		row.Cuts, _ = r.Hosts.Controller(int32(c)).Counter(cc.CounterCuts)
 		t.QPs = append(t.QPs, row)
 	}
 	r.Net.Waits.Each(func(w fabric.Wait) {

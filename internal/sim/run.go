@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 
-	"railyard/cc"
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
@@ -95,9 +94,9 @@ func setup(p *scenario.Plan) *Setup {
 	case "spray":
 		s.Host.Bond = host.BondSpray
 	}
-	if par := p.DCQCN; par != nil {
-		s.Host.CC = func(line unit.Rate) cc.Controller { return cc.NewDCQCN(par, line) }
-		s.Host.CNPGap = par.CNPInterval
+	s.Host.CC = p.CC.New(p.CCValues)
+	if gap := p.CC.CNPGap; gap != nil {
+		s.Host.CNPs, s.Host.CNPGap = true, gap(p.CCValues)
 	}
 	for _, l := range p.Failures {
 		if l.At == 0 && l.Converge == 0 {

@@ -63,7 +63,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Host.RC = cfg
 	r.Host.RC.AlwaysReady = true
 	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
-		r.Host.CC = func(unit.Rate) cc.Controller { return f.controller() }
+		r.Host.CNPs, r.Host.CC = true, func(cc.Path) cc.Controller { return f.controller() }
 		r.Host.CNPGap, r.Host.CNPPrio = f.dcqcn.CNPInterval, r.Host.DataPrio
 	}
 	var log []step

@@ -161,8 +161,8 @@ func (r *blamer) sentence(w *result.Slowest, conn int32, top *fabric.Wait, row *
 	if len(w.PausedBy) > 0 && w.Paused > 0 {
 		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused), w.PausedBy[len(w.PausedBy)-1])
 	}
-	if d, ok := r.Hosts.Controller(conn).(*cc.DCQCN); ok && d.Cuts > 0 {
-		s += fmt.Sprintf("; DCQCN cut its rate %d times", d.Cuts)
+	if n, _ := r.Hosts.Controller(conn).Counter(cc.CounterCuts); n > 0 {
+		s += fmt.Sprintf("; %s cut its rate %d times", r.Plan.CC.Title, n)
 	}
 	if n := r.sharingNIC(conn); n > 1 {
 		s += fmt.Sprintf("; its NIC serves %d queue pairs", n)

@@ -1,0 +1,96 @@
+package cc
+
+import (
+	"fmt"
+
+	"railyard/unit"
+)
+
+// Algorithm is what the rest of the program knows of a congestion control. It stands in the
+// algorithm's own file; scenarios, the simulator and the sockets find it by its name.
+type Algorithm struct {
+	Name     string // in a scenario: cc.algorithm
+	Title    string // in sentences
+	Params   []Param
+	Words    string    // what it is, for a report's head, where it has no profiles
+	Profiles []Profile // sets of values for all parameters, the first where none is named
+	Signals  []Term    // what Controller.Signal knows
+	Counters []Term    // what Controller.Counter knows
+
+	// New returns a constructor of senders that share the values.
+	New func(v Values) Make
+	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and
+	// receivers send none.
+	CNPGap func(v Values) unit.Time
+}
+
+// Make makes the controller of one sender.
+type Make func(Path) Controller
+
+// Path is what a controller is told of its packets' way when it is made.
+type Path struct {
+	Line unit.Rate  // of the port: the rate to begin with, and the ceiling
+	MTU  unit.Bytes // payload of a full packet
+}
+
+// Profile is a set of values.
+type Profile struct {
+	Name  string
+	Doc   string
+	Words string                      // what the algorithm is with it, for a report's head; %v is the line rate
+	Of    func(line unit.Rate) Values // for a line rate
+}
+
+// Term is a signal or a counter.
+type Term struct{ Name, Unit, Doc string }
+
+// Names of signals and counters that tables and sentences have a place for. An algorithm
+// reports those of them that it has, and others as it likes.
+const (
+	SignalRate   = "rate"   // what it allows now, bit/s
+	SignalTarget = "target" // where the rate is heading, bit/s
+	SignalAlpha  = "alpha"  // the estimate of congestion, 0 to 1
+	CounterCuts  = "cuts"   // how often it allowed less than before
+)
+
+// algorithms is the registry. A new algorithm is a file and a line here.
+var algorithms = []*Algorithm{&dcqcn, &none}
+
+// Names lists the algorithms.
+func Names() (names []string) {
+	for _, a := range algorithms {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Lookup returns an algorithm, nil when there is none of that name.
+func Lookup(name string) *Algorithm {
+	for _, a := range algorithms {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Profile returns a profile, the first for an empty name, nil when there is none of that name.
+func (a *Algorithm) Profile(name string) *Profile {
+	for i := range a.Profiles {
+		if p := &a.Profiles[i]; p.Name == name || name == "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// Use returns the constructor for a profile as it is.
+func (a *Algorithm) Use(profile string, line unit.Rate) Make {
+	var v Values
+	if p := a.Profile(profile); p != nil {
+		v = p.Of(line)
+	} else if profile != "" {
+		panic(fmt.Sprintf("cc: %s has no profile %q", a.Name, profile)) // only code names profiles here
+	}
+	return a.New(v)
+}
