@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/internal/queue"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -104,5 +105,20 @@ func TestFlapRepeatsThePause(t *testing.T) {
 		if b.Drops != 0 {
 			t.Errorf("down for %v: %d packets of a lossless class lost", gap, b.Drops)
 		}
+	}
+}
+
+// Pauses of one quantum would have to be repeated in less time than one takes on the wire. They
+// go one behind the other then, and none is promised to a wire that is not free.
+func TestPausesFitTheWire(t *testing.T) {
+	b := newBench(t, 2, func(s *queue.Spec) { s.PFCQuanta = 1 })
+	b.SendPause(b.in[0], 3)
+	b.run(100 * unit.Microsecond)
+	frame := unit.Serialize(roce.PFCLen+roce.PreambleIFG, 100*unit.Gbps)
+	if most := int64(100*unit.Microsecond/frame) + 1; b.PauseFrames > most {
+		t.Errorf("%d pauses in 100 us, %d fit the wire", b.PauseFrames, most)
+	}
+	if late := b.Ports[b.in[0]].BusyUntil - 100*unit.Microsecond; late > frame {
+		t.Errorf("the wire is promised for %v", late)
 	}
 }

@@ -22,8 +22,9 @@ func (n *Net) sendPause(slot int32) {
 		quanta = int32(sw.Spec.PFCQuanta)
 	}
 	n.sendPFC(port, prio|quanta<<8)
-	// Half the pause time leaves room for the frame to reach the peer.
-	n.refresh.Arm(slot, KindRefresh, n.Q.Now()+roce.PauseTime(int(quanta), n.cfg[port].rate)/2)
+	// Half the pause time leaves room for the frame to reach the peer. It comes after the last one.
+	again := n.Q.Now() + roce.PauseTime(int(quanta), n.cfg[port].rate)/2
+	n.refresh.Arm(slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
 
 func (n *Net) resume(slot int32) {

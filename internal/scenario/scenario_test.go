@@ -351,3 +351,22 @@ func TestBadSwitchTexts(t *testing.T) {
 		}
 	}
 }
+
+// A pause is repeated after half its time. One that is over before a frame in the other direction has
+// passed, 4282 bytes with the pause behind it, keeps no queue lossless, and a note says so.
+func TestShortPausesAreNoted(t *testing.T) {
+	for quanta, noted := range map[string]bool{"10": true, "133": true, "134": false, "65535": false} {
+		d, err := scenario.Parse("test.yaml", []byte("name: x\nfabric: {kind: rail-only, hosts: 2}\nworkload: {traffic: {permutation: {bytes: 1KB}}}\n"),
+			[]string{"switch.pfc_quanta=" + quanta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(p.Notes, " "), "pfc_quanta"); got != noted {
+			t.Errorf("pfc_quanta %s: notes %q", quanta, p.Notes)
+		}
+	}
+}

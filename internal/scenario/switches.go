@@ -43,10 +43,19 @@ func (p *Plan) warnQueues() {
 				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min))
 			}
 		}
+		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 && unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
+			p.Notes = append(p.Notes, fmt.Sprintf("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame))
+		}
 		if i := p.specs[n].DSCP[p.File.Transport.CNPDSCP]; p.specs[n].Queues[i].WRED.Max > 0 && p.File.CC.Algorithm != "none" {
 			p.Notes = append(p.Notes, fmt.Sprintf("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops them: they are not ECN-capable", p.File.Transport.CNPDSCP, i, node.Name))
 		}
 	}
+}
+
+// largestFrame is the largest that the workload sends, and the pause behind it, on the wire: headers
+// of 82 bytes, a pause of 64, and 20 of preamble and gap each.
+func (p *Plan) largestFrame() unit.Bytes {
+	return unit.Bytes(p.File.Transport.MTU) + 82 + 64 + 2*20
 }
 
 // platform resolves the switch block.
