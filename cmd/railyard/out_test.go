@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -388,6 +389,47 @@ func TestInterrupted(t *testing.T) {
 	part, err2 := whole("run-001")
 	if err1 != nil || err2 != nil || !old.Complete || part.Complete {
 		t.Errorf("%v %v", err1, err2)
+	}
+}
+
+// The first Ctrl-C writes what there is, and says how not to wait for that.
+func TestSecondInterrupt(t *testing.T) {
+	smallFile(t)
+	os.WriteFile("many.yaml", []byte("fabric: {kind: rail, hosts: 48, spines: 8}\nserver: {gpus: 8, nics: 8}\n"+
+		"workload: {traffic: {alltoall: {bytes: 1GB}}}\n"), 0o644)
+	var cmd *exec.Cmd
+	says := ""
+	for wait := 500 * time.Millisecond; wait < 20*time.Second && says == ""; wait *= 4 { // while it is still built it just ends
+		cmd = railyard("run", "many.yaml", "--out", "run")
+		said, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(said)
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "estimate") {
+		}
+		time.Sleep(wait)
+		cmd.Process.Signal(os.Interrupt)
+		lines.Scan()
+		says = lines.Text()
+	}
+	if !strings.Contains(says, "Ctrl-C again ends at once") {
+		t.Errorf("%q", says)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	began := time.Now()
+	cmd.Wait()
+	if st := cmd.ProcessState.Sys().(syscall.WaitStatus); !st.Signaled() || time.Since(began) > time.Second {
+		t.Errorf("%v after %v", cmd.ProcessState, time.Since(began))
+	}
+	if _, err := os.Stat("run"); err == nil {
+		t.Error("half a run under its name")
+	}
+	if code, _, errs := call(t, "run", "small.yaml", "--out", "run"); code != 0 || len(hidden(".")) > 0 {
+		t.Errorf("exit %d: %s, left %v", code, errs, hidden("."))
 	}
 }
 

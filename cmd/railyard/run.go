@@ -174,7 +174,8 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 func simulate(run *sim.Run, e *env) error { return watched(run, e, run.Go) }
 
 // watched does what simulates a run with a progress bar, and ends it early, in order,
-// on Ctrl-C.
+// on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
+// and what it leaves half written is hidden and removed by the next run.
 func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
 	var stop atomic.Bool
 	sig := make(chan os.Signal, 1)
@@ -185,13 +186,19 @@ func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
 	go func() {
 		select {
 		case <-sig:
+			signal.Stop(sig) // the next one ends the process
 			stop.Store(true)
 		case <-done:
 		}
 	}()
 	bar, held := newMeter(e), newHoard(run.Limit)
+	said := false
 	err := simulate(func(p sim.Progress) bool {
 		bar.simulated(p)
+		if stop.Load() && !said {
+			said = true
+			fmt.Fprintln(e.stderr, "interrupted: ending in order; Ctrl-C again ends at once")
+		}
 		return !stop.Load() && !held.exceeded()
 	})
 	bar.finish()
