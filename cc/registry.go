@@ -84,13 +84,19 @@ func (a *Algorithm) Profile(name string) *Profile {
 	return nil
 }
 
+// Values are the profile's for a line rate; a nil profile has none.
+func (p *Profile) Values(line unit.Rate) Values {
+	if p == nil {
+		return nil
+	}
+	return p.Of(line)
+}
+
 // Use returns the constructor for a profile as it is.
 func (a *Algorithm) Use(profile string, line unit.Rate) Make {
-	var v Values
-	if p := a.Profile(profile); p != nil {
-		v = p.Of(line)
-	} else if profile != "" {
+	p := a.Profile(profile)
+	if p == nil && profile != "" {
 		panic(fmt.Sprintf("cc: %s has no profile %q", a.Name, profile)) // only code names profiles here
 	}
-	return a.New(v)
+	return a.New(p.Values(line))
 }

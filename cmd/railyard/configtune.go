@@ -298,8 +298,10 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	queues[key] = q
 	f.Switch.Queues = queues
 	if t.search.Space.DCQCN {
-		d, hai := &f.CC.DCQCN, 10*c.AI
-		d.AI, d.HAI, d.RateTimer, d.AlphaTimer, d.G = &c.AI, &hai, &c.RateTimer, &c.AlphaTimer, &c.G
+		own := cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer, "alpha_timer": c.AlphaTimer, "g": c.G}
+		for param, value := range own {
+			f.SetCC("dcqcn", param, value)
+		}
 	}
 }
 

@@ -70,6 +70,9 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) error {
 	if n.GetToken() != nil {
 		b.where[key] = position(n.GetToken())
 	}
+	if v.Kind() == reflect.Interface { // the block of congestion control, which is made with the file
+		v = v.Elem()
+	}
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))

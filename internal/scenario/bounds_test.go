@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/cc"
 	"railyard/unit"
 )
 
@@ -15,6 +16,9 @@ func TestEveryNumberHasABound(t *testing.T) {
 	rows := map[string]reflect.Type{}
 	var walk func(rt reflect.Type, row string)
 	walk = func(rt reflect.Type, row string) {
+		if rt == reflect.TypeFor[CC]() {
+			rt = ccType
+		}
 		switch rt.Kind() {
 		case reflect.Pointer:
 			walk(rt.Elem(), row)
@@ -61,9 +65,11 @@ func TestOutsideTheBounds(t *testing.T) {
 		ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Failures = []Failure{{}}
-	q := &f.CC.DCQCN
-	q.G, q.AlphaInit, q.AlphaTimer, q.RateTimer, q.ByteCounter, q.F = new(0.5), new(1.0), new(unit.Microsecond), new(unit.Microsecond), new(unit.MB), new(5)
-	q.AI, q.HAI, q.MinRate, q.CutInterval, q.MaxCut, q.CNPInterval = new(unit.Mbps), new(unit.Mbps), new(unit.Mbps), new(unit.Microsecond), new(0.5), new(unit.Microsecond)
+	for _, name := range cc.Names() {
+		for param, value := range cc.Lookup(name).Profile("").Values(100 * unit.Gbps) {
+			f.SetCC(name, param, value)
+		}
+	}
 	d := &Document{File: f, b: binder{file: "x.yaml", where: map[string]place{}}}
 	if err := d.inBounds(); err != nil {
 		t.Fatalf("the defaults are out of bounds: %v", err)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/cc"
 	"railyard/unit"
 )
 
@@ -20,11 +21,12 @@ func Drawn() map[string]func(share float64) string {
 		out[key] = func(share float64) string { return b.draw(v.Type(), share) }
 		return nil
 	})
-	q := func(x any) reflect.Type { return reflect.TypeOf(x) }
-	for name, t := range map[string]reflect.Type{"g": q(0.0), "alpha_init": q(0.0), "alpha_timer": q(unit.Time(0)), "rate_timer": q(unit.Time(0)), "byte_counter": q(unit.Bytes(0)), "f": q(0),
-		"ai": q(unit.Rate(0)), "hai": q(unit.Rate(0)), "min_rate": q(unit.Rate(0)), "cut_interval": q(unit.Time(0)), "max_cut": q(0.0), "cnp_interval": q(unit.Time(0))} {
-		b := bounded["cc.dcqcn."+name]
-		out[b.key] = func(share float64) string { return b.draw(t, share) }
+	for _, name := range cc.Names() {
+		for _, p := range cc.Lookup(name).Params {
+			if b := bounded["cc."+name+"."+p.Name]; b != nil {
+				out[b.key] = func(share float64) string { return b.draw(p.Kind.Type(), share) }
+			}
+		}
 	}
 	return out
 }

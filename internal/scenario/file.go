@@ -3,11 +3,7 @@
 // here are the definition; the JSON Schema is generated from them.
 package scenario
 
-import (
-	"reflect"
-
-	"railyard/unit"
-)
+import "railyard/unit"
 
 // Length is a cable length in millimetres.
 type Length int64
@@ -163,39 +159,6 @@ type Transport struct {
 	CNPDSCP  int    `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`
 }
 
-// CC configures congestion control.
-type CC struct {
-	Algorithm string `yaml:"algorithm" enum:"dcqcn,none" doc:"controller of every sender"`
-	DCQCN     DCQCN  `yaml:"dcqcn" doc:"parameters of DCQCN"`
-}
-
-// block is where the parameters of an algorithm stand.
-func (c *CC) block(algorithm string) reflect.Value {
-	return field(reflect.ValueOf(c).Elem(), algorithm)
-}
-
-// field is the field of a struct that has a key.
-func field(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
-
-// DCQCN overrides single parameters of a profile: what is not named is the
-// profile's, and what is named counts even at zero. In a resolved file all are set.
-type DCQCN struct {
-	Profile     string      `yaml:"profile" enum:"nic,paper" doc:"nic: what ConnectX NICs ship with; paper: SIGCOMM 2015"`
-	G           *float64    `yaml:"g" doc:"gain of alpha"`
-	AlphaInit   *float64    `yaml:"alpha_init" doc:"alpha of the first CNP, above 0 and at most 1"`
-	AlphaTimer  *unit.Time  `yaml:"alpha_timer" doc:"alpha decays once per so long; a NIC updates it so often"`
-	RateTimer   *unit.Time  `yaml:"rate_timer" doc:"rate increase timer"`
-	ByteCounter *unit.Bytes `yaml:"byte_counter" doc:"rate increase byte counter; 0B: off, the timer alone counts stages"`
-	F           *int        `yaml:"f" doc:"fast recovery steps"`
-	AI          *unit.Rate  `yaml:"ai" doc:"additive increase; profiles scale theirs to the line rate"`
-	HAI         *unit.Rate  `yaml:"hai" doc:"hyper increase; profiles scale theirs to the line rate"`
-	MinRate     *unit.Rate  `yaml:"min_rate" doc:"floor; profiles scale theirs to the line rate"`
-	CutInterval *unit.Time  `yaml:"cut_interval" doc:"a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as in the paper"`
-	MaxCut      *float64    `yaml:"max_cut" doc:"a single cut takes at most this share of the rate"`
-	ClampTarget *bool       `yaml:"clamp_target" doc:"every cut lowers the target rate too; false: only when the timer has raised the rate since the last"`
-	CNPInterval *unit.Time  `yaml:"cnp_interval" doc:"at most one CNP per flow in so long; 0s: one per marked packet"`
-}
-
 // Workload is what runs.
 type Workload struct {
 	Training *Training `yaml:"training" doc:"one training step of a model"`
@@ -326,7 +289,7 @@ func Default() File {
 		LBOptions: LBOptions{FlowletGap: 50 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n", AckEvery: 64, Timeout: 14, Retries: 7,
 			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
-		CC:     CC{Algorithm: "dcqcn", DCQCN: DCQCN{Profile: "nic"}},
+		CC:     newCC("dcqcn"),
 		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
 	}
 }

@@ -129,7 +129,7 @@ func (d *Document) set(s string) error {
 	parts := strings.Split(key, ".")
 	enum := ""
 	for i, p := range parts {
-		for v.Kind() == reflect.Pointer {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 			if v.IsNil() {
 				return fail("%s is not part of this scenario", strings.Join(parts[:i], "."))
 			}
@@ -159,7 +159,7 @@ func setLeaf(v reflect.Value, value, enum string, fail func(string, ...any) erro
 		v = v.Elem()
 	}
 	switch v.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer:
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
 		return fail("the key holds several values; name one of them")
 	}
 	if err := setScalar(v, value, enum); err != nil {
@@ -234,7 +234,7 @@ func (f *File) Values() (keys []string, values map[string]string) {
 	var walk func(v reflect.Value, key string)
 	walk = func(v reflect.Value, key string) {
 		switch v.Kind() {
-		case reflect.Pointer:
+		case reflect.Pointer, reflect.Interface:
 			if !v.IsNil() {
 				walk(v.Elem(), key)
 			}

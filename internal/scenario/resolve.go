@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -60,7 +59,7 @@ type ReadFile func(path string) ([]byte, error)
 // Resolve checks a document and builds what a run needs. Sizes are checked
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
-	p := &Plan{Document: d}
+	p := &Plan{Document: d, CC: cc.Lookup(field(d.File.cc(), "algorithm").String())}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {
@@ -234,52 +233,6 @@ func (p *Plan) transport() error {
 		p.Notes = append(p.Notes, "spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
 	}
 	return nil
-}
-
-func (p *Plan) congestion() error {
-	p.CC = cc.Lookup(p.File.CC.Algorithm)
-	line := p.File.Fabric.HostLink.Rate
-	if p.File.Server.Bond == "spray" {
-		line *= unit.Rate(max(1, p.File.Server.NICPorts))
-	}
-	if len(p.CC.Profiles) == 0 {
-		p.Congestion = p.CC.Words
-		return nil
-	}
-	block := p.File.CC.block(p.CC.Name)
-	profile := p.CC.Profile(field(block, "profile").String())
-	p.CCValues = profile.Of(line)
-	own := 0
-	key := "cc." + p.CC.Name + "."
-	for _, par := range p.CC.Params {
-		value, differs := settle(p.CCValues[par.Name], field(block, par.Name))
-		if differs {
-			own++
-		}
-		p.CCValues[par.Name] = value
-	}
-	for _, par := range p.CC.Params {
-		if rate, ok := p.CCValues[par.Name].(unit.Rate); ok && par.Line && rate > line {
-			return p.at(key+par.Name, "%v is above the line rate of %v", rate, line)
-		}
-	}
-	p.Congestion = fmt.Sprintf(profile.Words, line)
-	if own > 0 {
-		p.Congestion += fmt.Sprintf(", %d of its values set otherwise", own)
-	}
-	return nil
-}
-
-// settle lets what a file says replace a profile's value, and the file say what holds: that
-// is part of the resolved values. It reports whether the two differ.
-func settle(value any, said reflect.Value) (held any, differs bool) {
-	if !said.IsNil() {
-		held = said.Elem().Interface()
-		return held, held != value
-	}
-	said.Set(reflect.New(said.Type().Elem()))
-	said.Elem().Set(reflect.ValueOf(value))
-	return value, false
 }
 
 func (p *Plan) failures() error {

@@ -79,6 +79,8 @@ func (b *bound) limit(s schema) {
 
 func kindSchema(t reflect.Type, row string) schema {
 	switch t {
+	case reflect.TypeFor[CC]():
+		return object(ccType, row)
 	case reflect.TypeFor[unit.Time]():
 		return quantity("ps|ns|us|µs|ms|s", "600ns")
 	case reflect.TypeFor[unit.Rate]():

@@ -1,0 +1,135 @@
+package scenario
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// CC is the block of congestion control: which algorithm, and for each that has parameters a
+// block of them. It points to a struct whose type is made from cc's registry, so that a new
+// algorithm's parameters have keys, a schema, bounds and --set without a line here.
+//
+// A parameter overrides that of the profile: what is not named is the profile's, and what is
+// named counts even at zero. In a resolved file all are set.
+type CC any
+
+// newCC returns the block as it is when a file is silent.
+func newCC(algorithm string) CC {
+	p := reflect.New(ccType)
+	field(p.Elem(), "algorithm").SetString(algorithm)
+	for _, name := range cc.Names() {
+		if a := cc.Lookup(name); len(a.Profiles) > 0 {
+			field(field(p.Elem(), name), "profile").SetString(a.Profiles[0].Name)
+		}
+	}
+	return p.Interface()
+}
+
+// ccType is the struct behind a CC, with the tags that a written struct would have.
+var ccType = func() reflect.Type {
+	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "algorithm", "controller of every sender", cc.Names())}
+	for _, name := range cc.Names() {
+		if a := cc.Lookup(name); len(a.Profiles) > 0 {
+			keys = append(keys, key(len(keys), paramsType(a), name, "parameters of "+a.Title, nil))
+		}
+	}
+	return reflect.StructOf(keys)
+}()
+
+// paramsType is the struct of an algorithm's parameters.
+func paramsType(a *cc.Algorithm) reflect.Type {
+	var names, docs []string
+	for _, p := range a.Profiles {
+		names, docs = append(names, p.Name), append(docs, p.Name+": "+p.Doc)
+	}
+	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "profile", strings.Join(docs, "; "), names)}
+	for _, p := range a.Params {
+		keys = append(keys, key(len(keys), reflect.PointerTo(p.Kind.Type()), p.Name, p.Doc, nil))
+	}
+	return reflect.StructOf(keys)
+}
+
+// key is one field of such a struct.
+func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructField {
+	tag := fmt.Sprintf("yaml:%q doc:%s", name, strconv.Quote(doc))
+	if enum != nil {
+		tag += fmt.Sprintf(" enum:%q", strings.Join(enum, ","))
+	}
+	return reflect.StructField{Name: fmt.Sprintf("Key%d", n), Type: t, Tag: reflect.StructTag(tag)}
+}
+
+// ccBounds are the rows of the table of bounds for the parameters of all algorithms.
+func ccBounds() (rows []bound) {
+	for _, name := range cc.Names() {
+		for _, p := range cc.Lookup(name).Params {
+			if p.Kind != cc.Flag {
+				rows = append(rows, bound{key: "cc." + name + "." + p.Name, min: p.Min, max: p.Max, zero: p.Zero})
+			}
+		}
+	}
+	return rows
+}
+
+// field is the field of a struct that has a key.
+func field(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
+
+// cc is the struct behind the block.
+func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
+
+// SetCC sets a parameter of an algorithm: one that it has, to a value of its kind.
+func (f *File) SetCC(algorithm, param string, value any) {
+	p := reflect.New(reflect.TypeOf(value))
+	p.Elem().Set(reflect.ValueOf(value))
+	field(field(f.cc(), algorithm), param).Set(p)
+}
+
+// congestion resolves the block.
+func (p *Plan) congestion() error {
+	line := p.File.Fabric.HostLink.Rate
+	if p.File.Server.Bond == "spray" {
+		line *= unit.Rate(max(1, p.File.Server.NICPorts))
+	}
+	if len(p.CC.Profiles) == 0 {
+		p.Congestion = p.CC.Words
+		return nil
+	}
+	block := field(p.File.cc(), p.CC.Name)
+	profile := p.CC.Profile(field(block, "profile").String())
+	p.CCValues = profile.Of(line)
+	own := 0
+	key := "cc." + p.CC.Name + "."
+	for _, par := range p.CC.Params {
+		value, differs := settle(p.CCValues[par.Name], field(block, par.Name))
+		if differs {
+			own++
+		}
+		p.CCValues[par.Name] = value
+	}
+	for _, par := range p.CC.Params {
+		if rate, ok := p.CCValues[par.Name].(unit.Rate); ok && par.Line && rate > line {
+			return p.at(key+par.Name, "%v is above the line rate of %v", rate, line)
+		}
+	}
+	p.Congestion = fmt.Sprintf(profile.Words, line)
+	if own > 0 {
+		p.Congestion += fmt.Sprintf(", %d of its values set otherwise", own)
+	}
+	return nil
+}
+
+// settle lets what a file says replace a profile's value, and the file say what holds: that
+// is part of the resolved values. It reports whether the two differ.
+func settle(value any, said reflect.Value) (held any, differs bool) {
+	if !said.IsNil() {
+		held = said.Elem().Interface()
+		return held, held != value
+	}
+	said.Set(reflect.New(said.Type().Elem()))
+	said.Elem().Set(reflect.ValueOf(value))
+	return value, false
+}
