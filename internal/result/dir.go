@@ -120,6 +120,9 @@ func ReadSummary(dir string) (*Summary, error) {
 	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), err)
 	}
+	if s.Version == "" {
+		return nil, fmt.Errorf("%s says no version: no run has written it", filepath.Join(dir, "summary.json"))
+	}
 	return s, nil
 }
 

@@ -23,7 +23,7 @@ func TestInstallGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Write(manifest(1), &Summary{Seed: 1}, &Tables{}, extra); err != nil {
+		if err := p.Write(manifest(1), &Summary{Version: "x", Seed: 1}, &Tables{}, extra); err != nil {
 			t.Fatal(err)
 		}
 		p.Release()
@@ -31,7 +31,7 @@ func TestInstallGoesOn(t *testing.T) {
 		whole := filepath.Join(dir, inner, ready)
 		os.MkdirAll(whole, 0o755)
 		m := manifest(2)
-		if err := fill(whole, m, &Summary{Seed: 2}, &Tables{}); err != nil {
+		if err := fill(whole, m, &Summary{Version: "x", Seed: 2}, &Tables{}); err != nil {
 			t.Fatal(err)
 		}
 		if killed > 0 {
@@ -87,7 +87,7 @@ func TestSweep(t *testing.T) {
 func TestManifestNamesFiles(t *testing.T) {
 	dir := t.TempDir()
 	m := manifest(1)
-	if err := fill(dir, m, &Summary{}, &Tables{}); err != nil {
+	if err := fill(dir, m, &Summary{Version: "x"}, &Tables{}); err != nil {
 		t.Fatal(err)
 	}
 	m.Files = append(m.Files, "../precious")
@@ -137,6 +137,17 @@ func TestPlantedNames(t *testing.T) {
 	for _, force := range []bool{false, true} { // --force would not help, so it is not offered
 		if _, err := Reserve(root, force); err == nil || !strings.Contains(err.Error(), "but no run") {
 			t.Errorf("force %v: %v", force, err)
+		}
+	}
+}
+
+// JSON that no run has written is no run of 0 packets.
+func TestSummaryOfSomethingElse(t *testing.T) {
+	for text, ok := range map[string]bool{`{"a": 1}`: false, `null`: false, `{"version": "0.1"}`: true} {
+		dir := t.TempDir()
+		os.WriteFile(filepath.Join(dir, "summary.json"), []byte(text), 0o644)
+		if _, err := ReadSummary(dir); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }
