@@ -64,8 +64,9 @@ func NewDCQCN(p *DCQCNParams, line unit.Rate) *DCQCN {
 
 // Alpha returns the congestion estimate as of now.
 func (d *DCQCN) Alpha(now unit.Time) float64 {
-	d.update(now)
-	return d.alpha
+	x := *d // reading must not change when alpha is rounded
+	x.update(now)
+	return x.alpha
 }
 
 // Rates returns the current and the target rate.

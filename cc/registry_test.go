@@ -5,6 +5,7 @@ import (
 
 	"railyard/cc"
 	"railyard/cc/cctest"
+	"railyard/unit"
 )
 
 // Every algorithm that a scenario can name keeps the contract, with each of its profiles.
@@ -43,5 +44,44 @@ func TestProfilesHaveEveryParameter(t *testing.T) {
 				t.Errorf("%s, profile %s: %v", name, p.Name, err)
 			}
 		}
+	}
+}
+
+// Who looks does not change what is seen: a sender that samples read every 50 us, and one that nobody
+// reads, are at the same rates to the last bit, so that a run's result does not depend on output.sample.
+func TestReadingChangesNothing(t *testing.T) {
+	for _, name := range cc.Names() {
+		a := cc.Lookup(name)
+		for _, p := range a.Profiles {
+			path := cc.Path{Line: line, MTU: 4096}
+			read, unread := a.Use(p.Name, line)(path), a.Use(p.Name, line)(path)
+			for i := range unit.Time(40) {
+				cnp := (i*7 + i*i) * 83 * unit.Microsecond
+				for at := cnp - 6*i*unit.Microsecond*83; at < cnp; at += 50 * unit.Microsecond {
+					runTimers(read, at)
+					for _, s := range a.Signals {
+						read.Signal(at, s.Name)
+					}
+				}
+				runTimers(read, cnp)
+				runTimers(unread, cnp)
+				read.OnCNP(cnp)
+				unread.OnCNP(cnp)
+				for _, s := range a.Signals {
+					x, _ := read.Signal(cnp, s.Name)
+					y, _ := unread.Signal(cnp, s.Name)
+					if x != y {
+						t.Fatalf("%s %s: at %v %s is %v, and %v where nobody looked before", name, p.Name, cnp, s.Name, x, y)
+					}
+				}
+			}
+		}
+	}
+}
+
+// runTimers lets a controller's timers run until a time, as a driver does.
+func runTimers(c cc.Controller, until unit.Time) {
+	for d := c.Decision(); d.TimerAt <= until; d = c.Decision() {
+		c.OnTimer(d.TimerAt)
 	}
 }
