@@ -213,14 +213,12 @@ func (q *QP) lost(from, to uint64, again bool) {
 // that the responder misses, and that heard is the last packet that it has.
 func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 	k := q.sel
-	if k.timed < s || k.timed >= s+n { // there is no answer yet to what is missing
-		k.answered(now, heard+1)
+	k.answered(now, heard+1) // the silence of an outage too: queues behind it may be as long
+	if sp, again := k.sentAgain(heard); again && heard > k.heard && sp.next == heard+1 {
+		k.arrived(sp)
 	}
 	if heard > k.heard || s != k.hole { // news
 		k.at, k.heard, k.probes = now, max(k.heard, heard), 0
-	}
-	if sp, again := k.sentAgain(k.heard); again && sp.next == k.heard+1 {
-		k.arrived(sp)
 	}
 	k.hole, k.holeEnd, k.overtook = s, s+n, q.requests(s, heard)
 	after := uint64(overtakes(q.cfg.NakAfter, k.most, q.cfg.Window))
@@ -236,7 +234,7 @@ func (q *QP) gap(now unit.Time, s, n, heard uint64) {
 }
 
 // longAgo is when what went again and has not come would have, before what came since.
-func (k *selective) longAgo() unit.Time { return k.came - max(rtoGap, k.rtt.patience()) }
+func (k *selective) longAgo() unit.Time { return k.came - max(rtoHigh, k.rtt.patience()) }
 
 // sweep sends the run [s, e), which went again long ago, once more. Which of the others that went
 // then have come nobody says; but once a few in a row were all lost, as after an outage, it takes
