@@ -8,14 +8,13 @@
 //
 // How the algorithms of HANDBOOK.md sections 2 to 8 fit:
 //
-//	DCQCN        OnCNP, OnTimer, OnBytes -> Rate
-//	HPCC         OnAck with Ack.Hops (telemetry per hop) -> Window and Rate
-//	Swift        OnAck with Ack.RTT and Ack.HopCount -> Window; below one packet, Rate
-//	EQDS, RCCC   OnCredit -> Window grows by the credit; the receiver's pacer is a
-//	             Granter, driven by the receiving NIC
-//	NSCC, REPS   OnAck with Ack.RTT, Ack.ECN and Ack.Entropy -> Window; a sender that
-//	             keeps state per path also implements PathChooser
-//	trimming     OnLoss with LossTrim
+//	DCQCN  OnCNP, OnTimer, OnBytes -> Rate
+//	Swift  OnAck with Ack.RTT and Ack.HopCount -> Window; below one packet, Rate
+//
+// Telemetry per hop (HPCC), credits of receivers (EQDS, RCCC), marks and paths of single
+// packets (NSCC, REPS) and trimmed packets reach no controller yet: what both drivers do not
+// tell has no place in the interface, but for the round trip's time and length, which sockets do
+// not measure yet.
 package cc
 
 import "railyard/unit"
@@ -29,23 +28,12 @@ type Decision struct {
 	Cycle   uint32     // counting towards Budget starts over when this changes
 }
 
-// Hop is what one switch wrote into a packet that collects telemetry.
-type Hop struct {
-	Time    unit.Time
-	TxBytes unit.Bytes
-	Queue   unit.Bytes
-	Rate    unit.Rate
-}
-
 // Ack is what an acknowledgement tells a controller.
 type Ack struct {
 	Bytes    unit.Bytes // payload newly acknowledged
 	InFlight unit.Bytes
-	RTT      unit.Time // zero when not measured
-	HopCount int
-	ECN      bool   // the acknowledged packet was marked
-	Entropy  uint32 // path the acknowledged packet took
-	Hops     []Hop  // nil without telemetry
+	RTT      unit.Time // zero: not measured, as over sockets
+	HopCount int       // switches passed; zero: not known, as over sockets
 }
 
 // Loss says how a packet was found missing.
@@ -55,7 +43,6 @@ type Loss uint8
 const (
 	LossNak     Loss = iota // sequence error NAK
 	LossTimeout             // local ACK timeout
-	LossTrim                // the payload was trimmed by a switch
 )
 
 // Controller is one sender's congestion control.
@@ -63,7 +50,6 @@ type Controller interface {
 	OnCNP(now unit.Time)                    // a congestion notification arrived
 	OnAck(now unit.Time, a *Ack)            // an acknowledgement moved the window
 	OnLoss(now unit.Time, l Loss)           // a packet was lost
-	OnCredit(now unit.Time, b unit.Bytes)   // the receiver granted b bytes
 	OnBytes(now unit.Time, sent unit.Bytes) // the Budget was used up
 	OnTimer(now unit.Time)                  // TimerAt was reached
 	Decision() Decision                     // what is allowed from now on
@@ -72,17 +58,4 @@ type Controller interface {
 	// Signal and Counter report what the Algorithm lists, by name; false for any other name.
 	Signal(now unit.Time, name string) (value float64, ok bool)
 	Counter(name string) (n int64, ok bool)
-}
-
-// PathChooser is implemented by controllers that pick the entropy (UDP source
-// port) of each packet themselves.
-type PathChooser interface {
-	NextEntropy(now unit.Time) uint32
-}
-
-// Granter is the receiver's half of credit-based control: it is told of demand
-// and answers whom to grant how much, and when to ask again.
-type Granter interface {
-	OnDemand(now unit.Time, flow int32, backlog unit.Bytes)
-	Grant(now unit.Time) (flow int32, credit unit.Bytes, next unit.Time)
 }

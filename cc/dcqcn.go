@@ -225,9 +225,6 @@ func (d *DCQCN) OnAck(unit.Time, *Ack) {}
 // OnLoss does nothing: go-back-N already stops the sender.
 func (d *DCQCN) OnLoss(unit.Time, Loss) {}
 
-// OnCredit does nothing.
-func (d *DCQCN) OnCredit(unit.Time, unit.Bytes) {}
-
 // Signal returns the rates and alpha.
 func (d *DCQCN) Signal(now unit.Time, name string) (float64, bool) {
 	switch name {

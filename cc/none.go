@@ -20,9 +20,6 @@ func (None) OnAck(unit.Time, *Ack) {}
 // OnLoss does nothing.
 func (None) OnLoss(unit.Time, Loss) {}
 
-// OnCredit does nothing.
-func (None) OnCredit(unit.Time, unit.Bytes) {}
-
 // OnBytes does nothing.
 func (None) OnBytes(unit.Time, unit.Bytes) {}
 

@@ -85,6 +85,6 @@ func event(c cc.Controller, kind int, now unit.Time, b unit.Bytes) {
 	case 3:
 		c.OnBytes(now, b)
 	case 4:
-		c.OnCredit(now, b)
+		c.OnLoss(now, cc.LossTimeout)
 	}
 }

@@ -120,9 +120,9 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
-	if s.pace.Ctl.WantsAcks() {
+	if n > 0 && s.pace.Ctl.WantsAcks() {
 		s.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
-			RTT: now - p.Sent, HopCount: int(p.Hops), Entropy: p.Hash})
+			RTT: now - p.Sent, HopCount: int(p.Hops)})
 		h.decide(c)
 	}
 	if p.Synd == roce.NakSequence || p.Synd == roce.NakMissing {

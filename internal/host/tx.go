@@ -1,6 +1,7 @@
 package host
 
 import (
+	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/internal/route"
 	"railyard/rc"
@@ -245,10 +246,15 @@ func (h *Hosts) timeout(c int32) {
 	if s.qp.TimeoutAt() <= now {
 		before := s.qp.Timeouts
 		s.qp.Timeout(now)
-		h.Count.Timeouts += int64(s.qp.Timeouts - before)
+		late := s.qp.Timeouts - before
+		h.Count.Timeouts += int64(late)
 		if s.qp.State() == rc.Error {
 			h.failed(c)
 			return
+		}
+		if late > 0 {
+			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
+			h.decide(c)
 		}
 		h.watch(c, s)
 		h.ready(c, s)

@@ -36,14 +36,19 @@ func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
 type faultPlan struct {
 	data, acks map[int]fabric.Fate
 	dcqcn      *cc.DCQCNParams // nil: no congestion control
+	heard      *[]string       // what the driver tells the controller; nil: nobody listens
 }
 
-// controller returns a sender's congestion control, nil for none.
+// controller returns a sender's congestion control.
 func (f *faultPlan) controller() cc.Controller {
-	if f.dcqcn == nil {
-		return nil
+	ctl := cc.Controller(cc.None{Line: lineRate})
+	if f.dcqcn != nil {
+		ctl = cc.NewDCQCN(f.dcqcn, lineRate)
 	}
-	return cc.NewDCQCN(f.dcqcn, lineRate)
+	if f.heard == nil {
+		return ctl
+	}
+	return listener{ctl, f.heard}
 }
 
 const (
@@ -62,8 +67,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r := load(t, text)
 	r.Host.RC = cfg
 	r.Host.RC.AlwaysReady = true
+	r.Host.CC = func(cc.Path) cc.Controller { return f.controller() }
 	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
-		r.Host.CNPs, r.Host.CC = true, func(cc.Path) cc.Controller { return f.controller() }
+		r.Host.CNPs = true
 		r.Host.CNPGap, r.Host.CNPPrio = f.dcqcn.CNPInterval, r.Host.DataPrio
 	}
 	var log []step
@@ -319,7 +325,7 @@ func TestTwoDrivers(t *testing.T) {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
-		f := faultPlan{map[int]fabric.Fate{}, map[int]fabric.Fate{}, nil}
+		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}}
 		switch seed % 4 { // DCQCN, pacing included, in half of them
 		case 1:
 			nic := cc.DCQCNNIC(lineRate)
@@ -341,7 +347,11 @@ func TestTwoDrivers(t *testing.T) {
 		}
 		psn := uint32(roce.PSNMask - r.Intn(100))
 		bytes := unit.Bytes(1 + r.Intn(150_000))
-		a, b := simulated(t, cfg, psn, bytes, f), datagrams(t, cfg, psn, bytes, f)
+		var told, heard []string
+		f.heard = &told
+		a := simulated(t, cfg, psn, bytes, f)
+		f.heard = &heard
+		b := datagrams(t, cfg, psn, bytes, f)
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
 				t.Fatalf("seed %d, step %d: the simulator has %+v, the sockets' endpoint %+v", seed, i, a[i], b[i])
@@ -349,6 +359,11 @@ func TestTwoDrivers(t *testing.T) {
 		}
 		if len(a) != len(b) || len(a) == 0 {
 			t.Fatalf("seed %d: %d and %d steps", seed, len(a), len(b))
+		}
+		for i := range max(len(told), len(heard)) { // and what they tell a controller
+			if i >= len(told) || i >= len(heard) || told[i] != heard[i] {
+				t.Fatalf("seed %d: the simulator tells the controller %q, the sockets' endpoint %q", seed, told[min(i, len(told)):], heard[min(i, len(heard)):])
+			}
 		}
 		seen := map[string]bool{}
 		for _, s := range a {

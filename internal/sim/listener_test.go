@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"fmt"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// listener is a controller that writes down what its driver tells it.
+type listener struct {
+	cc.Controller
+	heard *[]string
+}
+
+func (l listener) WantsAcks() bool { return true }
+
+func (l listener) OnAck(now unit.Time, a *cc.Ack) {
+	l.say("%v: %d bytes acknowledged, %d in flight", now, a.Bytes, a.InFlight)
+	l.Controller.OnAck(now, a)
+}
+
+func (l listener) OnLoss(now unit.Time, x cc.Loss) {
+	l.say("%v: loss %d", now, x)
+	l.Controller.OnLoss(now, x)
+}
+
+func (l listener) OnCNP(now unit.Time) {
+	l.say("%v: CNP", now)
+	l.Controller.OnCNP(now)
+}
+
+func (l listener) say(format string, args ...any) {
+	*l.heard = append(*l.heard, fmt.Sprintf(format, args...))
+}
