@@ -20,7 +20,7 @@ var dcqcn = Algorithm{
 		{SignalTarget, "bit/s", "rate that recovery heads for, R_T"},
 		{SignalAlpha, "", "estimate of congestion"},
 	},
-	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"}},
+	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"}, {Name: CounterCNPs, Doc: "congestion notifications heard"}},
 	New: func(v Values) Make {
 		p := dcqcnOf(v)
 		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }
@@ -53,6 +53,7 @@ type DCQCN struct {
 	heard   bool // a CNP since alpha's last update, NIC
 	cycle   uint32
 	Cuts    int // rate cuts so far, for reports
+	heardN  int // CNPs so far
 }
 
 // NewDCQCN returns a sender at line rate. The parameters are shared between
@@ -110,6 +111,7 @@ func (d *DCQCN) raise() { d.alpha = min(float64(d.alpha*(1-d.p.G))+d.p.G, 1) }
 
 // OnCNP cuts the rate, or notes for the NIC's next check that it must.
 func (d *DCQCN) OnCNP(now unit.Time) {
+	d.heardN++
 	if d.p.CutInterval > 0 {
 		d.note(now)
 		return
@@ -238,8 +240,16 @@ func (d *DCQCN) Signal(now unit.Time, name string) (float64, bool) {
 	return 0, false
 }
 
-// Counter returns the cuts.
-func (d *DCQCN) Counter(name string) (int64, bool) { return int64(d.Cuts), name == CounterCuts }
+// Counter returns the cuts and the CNPs.
+func (d *DCQCN) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCuts:
+		return int64(d.Cuts), true
+	case CounterCNPs:
+		return int64(d.heardN), true
+	}
+	return 0, false
+}
 
 // WantsAcks returns false.
 func (d *DCQCN) WantsAcks() bool { return false }

@@ -51,6 +51,7 @@ const (
 	SignalTarget = "target" // where the rate is heading, bit/s
 	SignalAlpha  = "alpha"  // the estimate of congestion, 0 to 1
 	CounterCuts  = "cuts"   // how often it allowed less than before
+	CounterCNPs  = "cnps"   // congestion notifications heard
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.

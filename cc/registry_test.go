@@ -85,3 +85,19 @@ func runTimers(c cc.Controller, until unit.Time) {
 		c.OnTimer(d.TimerAt)
 	}
 }
+
+// A NIC looks for CNPs on a grid (HPCC rdma-hw.cc 618 to 737): three that come between two looks are three
+// heard and one cut. In the paper's form each cuts (SIGCOMM 2015, equation 1).
+func TestCountersOfDCQCN(t *testing.T) {
+	for profile, cuts := range map[string]int64{"nic": 1, "paper": 3} {
+		c := cc.Lookup("dcqcn").Use(profile, line)(cc.Path{Line: line, MTU: 4096})
+		for i := range unit.Time(3) {
+			c.OnCNP(i * unit.Microsecond)
+		}
+		runTimers(c, 5*unit.Microsecond)
+		heard, _ := c.Counter(cc.CounterCNPs)
+		if cut, _ := c.Counter(cc.CounterCuts); heard != 3 || cut != cuts {
+			t.Errorf("%s: %d CNPs heard and %d cuts, want 3 and %d", profile, heard, cut, cuts)
+		}
+	}
+}
