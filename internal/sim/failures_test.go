@@ -234,3 +234,22 @@ func (n *Network) ways(to map[int]bool, from, dst int) {
 		at = next
 	}
 }
+
+// The ideal of a message is that of the fabric with all that works at some time: a cable that
+// is broken at first and comes back makes the path of what is sent behind it shorter.
+func TestIdealWhereACableComesBack(t *testing.T) {
+	_, s, tables := runAll(t, `
+name: back
+fabric: {kind: dragonfly, k: 1, groups: 3, group_size: 2, host_link: {rate: 10Gbps, cable: 1m}, fabric_link: {rate: 100Gbps, cable: 1m}, pipeline: 1us}
+transport: {timeout: 8}
+workload: {traffic: {flows: [{from: host-6/gpu-1, to: host-2/gpu-1, bytes: 4KB, start: 2ms}, {from: host-5/gpu-1, to: host-6/gpu-1, bytes: 4KB, start: 2ms}]}}
+failures:
+  - {link: 'leaf-1-1:Eth3', at: 1us, converge: 1ms, until: 301us}
+  - {link: 'leaf-3-1:Eth2', at: 0s, converge: 0s, until: 350us}
+`)
+	for _, f := range tables.Flows {
+		if !s.Complete || f.Done-f.Posted < f.Ideal {
+			t.Errorf("%s to %s took %v, its ideal is %v", f.From, f.To, unit.Time(f.Done-f.Posted), unit.Time(f.Ideal))
+		}
+	}
+}

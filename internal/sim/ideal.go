@@ -16,7 +16,7 @@ import (
 // counts, and where packets may spread over several ports, they do.
 type idealizer struct {
 	run     *Run
-	routes  *topo.Routes // as the fabric was built: what breaks later only makes paths longer
+	routes  *topo.Routes // without what is broken all the time: all else only makes paths longer
 	spread  bool         // packets of a message may take several ports of a stage at once
 	moves   bool         // flowlets moved, which one packet behind another does not
 	middles map[middleKey]middle
@@ -45,10 +45,17 @@ func (r *Run) newIdealizer() *idealizer {
 			x.moves = x.moves || c.Moved > 0
 		}
 	}
+	gone := map[int]bool{} // broken all the time
 	for _, f := range r.Plan.Failures {
-		if f.At > 0 || f.Converge > 0 { // a message may go on by another path than it began
-			x.spread, x.routes = true, r.Graph.Route(r.Setup.Down)
+		if f.At == 0 && f.Converge == 0 && f.Until == 0 {
+			gone[f.Link] = true
+			continue
 		}
+		x.spread = true // a message may go on by another path than it began
+		x.routes = nil
+	}
+	if x.routes == nil {
+		x.routes = r.Graph.Route(gone)
 	}
 	return x
 }
