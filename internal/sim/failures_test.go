@@ -253,3 +253,23 @@ failures:
 		}
 	}
 }
+
+// What went again during an outage waits in queues as long as the outage was: the silence is
+// no second loss (rc's round trips are timed over it, too).
+func TestQueuesBehindAnOutageAreNoLoss(t *testing.T) {
+	_, s, _ := runAll(t, `
+name: outage
+seed: 670486
+fabric: {kind: dragonfly, k: 1, groups: 3, group_size: 2, host_link: {rate: 300Gbps, cable: 3m}, fabric_link: {rate: 10Gbps, cable: 3m}, cut_through: true, pipeline: 1us}
+lb: spray-least
+transport: {recovery: selective, mtu: 256, timeout: 12, nak_after: 4000, qps: 3}
+switch: {queues: {3: {xoff: 0B, xon: 93KB, xon_offset: 43KB, alpha: 8, wred_min: 106KB, wred_max: 886KB, probability: 79, wred_weight: 7}}}
+workload: {traffic: {broadcast: {bytes: 3MB}}}
+failures:
+  - {link: 'leaf-2-1:Eth2', at: 100us, converge: 100us}
+  - {link: 'leaf-3-1:Eth2', at: 20us, converge: 50ms, until: 20ms}
+`)
+	if lost := s.DropsDown; !s.Complete || lost < 1000 || s.Retransmissions > lost*11/10 {
+		t.Errorf("%d packets sent again for %d lost", s.Retransmissions, lost)
+	}
+}
