@@ -93,6 +93,9 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 // writeFiles writes files below a directory, each under a temporary name first.
 // Without force nothing is written when one of them exists.
 func writeFiles(dir string, files []design.File, force bool) error {
+	if a, b, clash := clashing(files); clash {
+		return &inputError{fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b)}
+	}
 	for _, f := range files {
 		if !filepath.IsLocal(f.Path) {
 			return &inputError{fmt.Errorf("%q would lie outside %s: nothing is written", f.Path, dir)}
@@ -115,4 +118,26 @@ func writeFiles(dir string, files []design.File, force bool) error {
 		}
 	}
 	return nil
+}
+
+// clashing finds two files of one name, or one whose name is another's folder: a switch
+// called cabling.csv.
+func clashing(files []design.File) (a, b string, clash bool) {
+	folders, names := map[string]string{}, map[string]bool{}
+	for _, f := range files {
+		for d := filepath.Dir(f.Path); d != "."; d = filepath.Dir(d) {
+			folders[d] = f.Path
+		}
+	}
+	for _, f := range files {
+		path := filepath.Clean(f.Path)
+		if inside, ok := folders[path]; ok {
+			return path, inside, true
+		}
+		if names[path] {
+			return path, path, true
+		}
+		names[path] = true
+	}
+	return "", "", false
 }

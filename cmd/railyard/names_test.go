@@ -110,3 +110,24 @@ func TestNothingOverwritten(t *testing.T) {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
+
+// A switch may not be called as a file that is written beside its folder.
+func TestSwitchesAndFilesClash(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	for _, files := range [][]design.File{
+		{{Path: "cabling.csv/nxos.cfg"}, {Path: "cabling.csv"}},
+		{{Path: "cabling.csv"}, {Path: "cabling.csv/nxos.cfg"}},
+		{{Path: "a/b/c"}, {Path: "a/b"}},
+		{{Path: "a"}, {Path: "./a"}},
+	} {
+		if err := writeFiles(dir, files, true); err == nil || !strings.Contains(err.Error(), "nothing is written") {
+			t.Errorf("%v: %v", files, err)
+		}
+	}
+	if _, err := os.Lstat(dir); err == nil {
+		t.Error("something is written")
+	}
+	if err := writeFiles(dir, []design.File{{Path: "a/b"}, {Path: "a/c"}, {Path: "d"}}, false); err != nil {
+		t.Error(err)
+	}
+}
