@@ -23,6 +23,11 @@ const open = async (hash) => {
   await page.goto(base + hash);
 };
 const text = (id) => page.getByTestId(id).innerText();
+/** Waits until what is asked holds: what follows a key is drawn, and written into the address, a moment later. */
+async function eventually(holds, what) {
+  for (const end = Date.now() + 20_000; !(await holds()); await page.waitForTimeout(20)) assert.ok(Date.now() < end, what);
+}
+const shows = (place, words) => eventually(async () => (await place.innerText()).includes(words), `${words} is shown`);
 let seen = 0;
 async function check(name) {
   await page.waitForTimeout(250);
@@ -46,13 +51,14 @@ const time = (ps) => {
 // The list, by keyboard: filter, sort, open.
 await open("");
 await page.getByTestId("runs").waitFor();
-assert.equal(await page.getByTestId("runs").locator("tbody tr").count(), (await json("api/runs")).length);
+const listed = (await json("api/runs")).length;
+await eventually(async () => await page.getByTestId("runs").locator("tbody tr").count() === listed, "every run is listed");
 assert.match(await page.getByTestId("runs").innerText(), /cannot be read|no run directory/, "a broken run says why");
 await check("runs");
 await page.getByLabel("filter").focus();
 await page.keyboard.type(training);
 await page.waitForFunction(() => document.querySelectorAll("[data-testid=runs] tbody tr").length === 1);
-assert.match(page.url(), /filter=/, "the address carries the filter");
+await eventually(() => /filter=/.test(page.url()), "the address carries the filter");
 await page.getByRole("link", { name: training, exact: true }).focus();
 await page.keyboard.press("Enter");
 await page.getByTestId("figures").waitFor();
@@ -62,9 +68,8 @@ for (const run of [training, cascade, captured]) {
   const { summary } = await json(`api/runs/${run}/info`);
   await open(`#/run/${run}/fabric`);
   await page.getByTestId("figures").waitFor();
-  assert.equal(await text("step-time"), time(summary.step_time_ps));
-  assert.equal(await text("marks"), summary.ecn_marks.toLocaleString("en-US"));
-  assert.equal(await text("pauses"), summary.pfc_pauses.toLocaleString("en-US"));
+  for (const [id, figure] of [["step-time", time(summary.step_time_ps)], ["marks", summary.ecn_marks.toLocaleString("en-US")], ["pauses", summary.pfc_pauses.toLocaleString("en-US")]])
+    await eventually(async () => await text(id) === figure, `${run}: ${id} is ${figure}`);
 }
 await check("fabric");
 
@@ -88,12 +93,15 @@ for (let i = 1; i <= steps; i++) {
 }
 await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n), steps);
 const tree = page.getByTestId("pause-tree");
-await tree.getByText(/root: seg-1-rail-1/).waitFor(); // drawn a moment after the last key
-const order = (await tree.innerText()).split("\n");
-assert.match(order[0], /root: seg-1-rail-1:\w+ → host-1/);
+const root = /root: seg-1-rail-1:\w+ → host-1/;
+let order = [];
 const at = (what) => order.findIndex((l) => what.test(l));
-assert.ok(at(/pauses spine-1:\w+ → seg-1-rail-1/) > 0 && at(/pauses seg-2-rail-1:\w+ → spine-1/) > at(/pauses spine-1/), `the cascade's order: ${order}`);
-assert.ok(at(/pauses host-\d+:nic1 → seg-2-rail-1/) > at(/pauses seg-2-rail-1/), `the servers come last: ${order}`);
+await eventually(async () => { // drawn a moment after the last key
+  order = (await tree.innerText()).split("\n");
+  const spine = at(/pauses spine-1:\w+ → seg-1-rail-1/);
+  const leaf = at(/pauses seg-2-rail-1:\w+ → spine-1/);
+  return root.test(order[0]) && spine > 0 && leaf > spine && at(/pauses host-\d+:nic1 → seg-2-rail-1/) > leaf; // the servers come last
+}, "the cascade in its order");
 await check("cascade");
 
 // Played to its end at 60 steps a second: the address arrives where the slider does.
@@ -104,9 +112,9 @@ await page.waitForFunction((n) => document.querySelector(".scrub").value === Str
 await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1), cols);
 await page.reload();
 await slider.waitFor();
-assert.equal(await slider.inputValue(), String(cols - 1));
+await eventually(async () => await slider.inputValue() === String(cols - 1), "a reload stays at the end");
 await page.goBack(); // to what was before the view, not to a step of it
-assert.equal(page.url(), "about:blank");
+await eventually(() => page.url() === "about:blank", "back leads out of the view");
 assert.deepEqual(problems.splice(0), [], "playback");
 
 // A grid of fewer columns, as runs of more than 33,333 ports have: what is full in the
@@ -134,7 +142,7 @@ for (const [t, hot] of [[2, false], [3, true], [4, false]]) {
   await slider.waitFor();
   assert.equal(await slider.getAttribute("max"), "6");
   await page.waitForTimeout(200);
-  assert.equal((await hotPixels()) > 20, hot, `column ${t} of 7`);
+  await eventually(async () => (await hotPixels()) > 20 === hot, `column ${t} of 7`);
 }
 await page.unroute(/\/(info|grid)(\?|$)/);
 
@@ -143,11 +151,11 @@ const hot = ports.reduce((a, b) => (b.role !== "host" && b.queue_peak_bytes > a.
 await open(`#/run/${cascade}/fabric?metric=queue&port=${hot.port}`);
 const panel = page.getByTestId("port-panel");
 await panel.waitFor();
-assert.ok((await panel.innerText()).includes(hot.name));
+await shows(panel, hot.name);
 await panel.locator(".flows button").first().press("Enter");
 await page.getByTestId("qp-panel").waitFor();
-assert.ok((await page.getByTestId("qp-panel").innerText()).includes(hot.name), "the flow's path names the port");
-assert.match(page.url(), /qp=/);
+await shows(page.getByTestId("qp-panel"), hot.name); // the flow's path names the port
+await eventually(() => /qp=/.test(page.url()), "the address carries the flow");
 await check("port");
 
 // Time line: zoom by keyboard.
@@ -163,7 +171,7 @@ await page.getByTestId("sums").waitFor();
 const { worst, sums } = await json(`api/runs/${training}/collectives`);
 const parts = ["ideal", "latency", "collision", "oversubscription", "incast", "rate_not_given_back", "pause", "retransmission", "shared_nic", "pcie", "late"];
 for (const c of worst) assert.equal(parts.reduce((sum, k) => sum + c[`${k}_ps`], 0), c.end_ps - c.start_ps);
-assert.equal(await page.getByTestId("sums").locator("tbody tr").count(), sums.length);
+await eventually(async () => await page.getByTestId("sums").locator("tbody tr").count() === sums.length, "a row per kind");
 await check("why");
 await page.getByRole("link", { name: "see it" }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
@@ -174,7 +182,7 @@ await page.locator("g.packet").first().focus();
 await page.keyboard.press("Enter");
 await page.getByTestId("layers").waitFor();
 await page.getByRole("button", { name: "PSN", exact: true }).press("Enter");
-assert.equal(await page.locator(".hex .lit").count(), 3, "a PSN has three bytes");
+await eventually(async () => await page.locator(".hex .lit").count() === 3, "a PSN has three bytes");
 await check("packets");
 await open(`#/run/${training}/packets`);
 await page.getByTestId("no-capture").waitFor();
@@ -184,7 +192,7 @@ await open(`#/run/${training}/life`);
 const info = (await json(`api/runs/${training}/info`)).summary;
 for (let i = 1; i <= 10; i++) {
   await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
-  if (i === 9) assert.ok((await page.locator(".captions").innerText()).includes(time(info.step_time_ps)));
+  if (i === 9) await shows(page.locator(".captions"), time(info.step_time_ps));
   for (const title of await page.locator(".fig").evaluateAll((all) => all.map((e) => e.title))) assert.match(title, /^(computed from this run|cited): /);
   if (i === 8) await check("life");
   if (i < 10) await page.keyboard.press("ArrowRight");
@@ -226,11 +234,11 @@ for (const run of [cascade, captured, lossy]) {
 // Compare two.
 await open(`#/compare?runs=${cascade},${captured}`);
 await page.getByTestId("compare").waitFor();
-assert.ok((await page.getByTestId("compare").innerText()).includes(time(summary.step_time_ps)));
+await shows(page.getByTestId("compare"), time(summary.step_time_ps));
 await check("compare");
 await open(`#/compare?runs=${training},${captured}`);
 await page.getByTestId("compare").waitFor();
-for (const row of ["pipeline bubble", "MFU"]) assert.ok((await page.getByTestId("compare").innerText()).includes(row), `compare has ${row}`);
+for (const row of ["pipeline bubble", "MFU"]) await shows(page.getByTestId("compare"), row);
 
 // Start a run: an error at its line, then a change of one value.
 await open("#/new");
