@@ -36,8 +36,8 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
 // latency where there was none. It returns what was lost beyond line rate.
 func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (a account, beyond unit.Time) {
-	msg, met := &b.Hosts.Messages[p.message], &b.troubles.all[p.message]
-	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.DAG.Ops[p.op].Coll,
+	msg, met := &b.Hosts.Messages[p.message], &b.carrier.troubles.all[p.message]
+	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.Exec.DAG.Ops[p.op].Coll,
 		wire: b.wireBytes(msg.Bytes)}
 	src, dst := b.Hosts.Peers(msg.Conn)
 	nic, others := b.atNIC(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)

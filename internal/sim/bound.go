@@ -13,13 +13,13 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 	r := b.run
 	b.touched = b.touched[:0]
 	for _, i := range ops {
-		o := &r.DAG.Ops[i]
+		o := &r.Exec.DAG.Ops[i]
 		src, dst := int(o.Rank), int(o.Peer)
-		if r.local(src, dst) {
+		if r.Exec.Local(src, dst) {
 			b.add(b.nvlink, src, dst, o.Bytes)
 			continue
 		}
-		if relay := r.relay(src, dst); relay != src {
+		if relay := r.Exec.Relay(src, dst); relay != src {
 			b.add(b.nvlink, src, relay, o.Bytes)
 			src = relay
 		}
@@ -27,7 +27,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 	}
 	longest, why := unit.Time(0), ""
 	for _, x := range b.touched {
-		kind, rate := "NVLink", r.NVLink.Rate
+		kind, rate := "NVLink", r.Exec.Machine.NVLink.Rate
 		if int(x)/2 < b.nvlink {
 			kind, rate = "NIC", r.nicRate(int(x)/2)
 		}
@@ -76,18 +76,18 @@ func (r *Run) nicRate(nic int) (rate unit.Rate) {
 
 // byCollective lists the transfers of each collective.
 func (r *Run) byCollective() func(coll int) []int32 {
-	first := make([]int32, len(r.DAG.Colls)+1)
-	for i := range r.DAG.Ops {
-		if o := &r.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+	first := make([]int32, len(r.Exec.DAG.Colls)+1)
+	for i := range r.Exec.DAG.Ops {
+		if o := &r.Exec.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
 			first[o.Coll+1]++
 		}
 	}
-	for c := range r.DAG.Colls {
+	for c := range r.Exec.DAG.Colls {
 		first[c+1] += first[c]
 	}
-	ops, at := make([]int32, first[len(r.DAG.Colls)]), append([]int32(nil), first...)
-	for i := range r.DAG.Ops {
-		if o := &r.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+	ops, at := make([]int32, first[len(r.Exec.DAG.Colls)]), append([]int32(nil), first...)
+	for i := range r.Exec.DAG.Ops {
+		if o := &r.Exec.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
 			ops[at[o.Coll]] = int32(i)
 			at[o.Coll]++
 		}

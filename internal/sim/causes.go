@@ -31,7 +31,7 @@ type blamer struct {
 
 func (r *Run) newBlamer() *blamer {
 	b := &blamer{Run: r, sharing: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
-		first: make([]int32, len(r.DAG.Ops)), next: make([]int32, len(r.MessageOp))}
+		first: make([]int32, len(r.Exec.DAG.Ops)), next: make([]int32, len(r.Hosts.Messages))}
 	r.Net.Waits.Each(func(w fabric.Wait) {
 		if w.Total > 0 {
 			b.flows[w.Port]++
@@ -43,39 +43,40 @@ func (r *Run) newBlamer() *blamer {
 		}
 	})
 	b.loads = b.newCollLoads()
-	b.ops = make([][2]int, len(r.DAG.Colls))
+	b.ops = make([][2]int, len(r.Exec.DAG.Colls))
 	for i := range b.first {
 		b.first[i] = -1
-		if c := r.DAG.Ops[i].Coll; c >= 0 {
+		if c := r.Exec.DAG.Ops[i].Coll; c >= 0 {
 			if b.ops[c][1] == 0 {
 				b.ops[c][0] = i
 			}
 			b.ops[c][1] = i + 1
 		}
 	}
-	for m := len(r.MessageOp) - 1; m >= 0; m-- {
-		b.next[m], b.first[r.MessageOp[m]] = b.first[r.MessageOp[m]], int32(m)
+	for m := len(r.Hosts.Messages) - 1; m >= 0; m-- {
+		op := r.op(int32(m))
+		b.next[m], b.first[op] = b.first[op], int32(m)
 	}
 	return b
 }
 
 // causes fills the table of collectives. It reports whether it had to stop.
 func (b *blamer) causes(t *result.Tables) (cut bool) {
-	n := len(b.DAG.Colls)
+	n := len(b.Exec.DAG.Colls)
 	from, last, whole := make([]unit.Time, n), make([]int32, n), make([]bool, n)
 	for i := range from {
 		from[i], last[i], whole[i] = unit.Never, -1, true
 	}
-	for i := range b.DAG.Ops {
-		c := b.DAG.Ops[i].Coll
+	for i := range b.Exec.DAG.Ops {
+		c := b.Exec.DAG.Ops[i].Coll
 		if c < 0 {
 			continue
 		}
 		switch {
-		case b.end[i] == unit.Never:
+		case b.Exec.End[i] == unit.Never:
 			whole[c] = false
 		default:
-			if from[c] = min(from[c], b.start[i]); last[c] < 0 || b.end[i] > b.end[last[c]] {
+			if from[c] = min(from[c], b.Exec.Start[i]); last[c] < 0 || b.Exec.End[i] > b.Exec.End[last[c]] {
 				last[c] = int32(i)
 			}
 		}
@@ -95,12 +96,12 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 // bound is what a collective takes at line rate if its fullest NIC sends all the time: 0
 // for transfers that are no collective, each of which would have the NIC to itself.
 func (b *blamer) bound(c int32) (bound unit.Time) {
-	if c < 0 || b.DAG.Colls[c].Kind == coll.SendRecv {
+	if c < 0 || b.Exec.DAG.Colls[c].Kind == coll.SendRecv {
 		return 0
 	}
 	sent := map[int32]unit.Bytes{}
 	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
-		if o := &b.DAG.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
+		if o := &b.Exec.DAG.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
 			src, _ := b.Hosts.Peers(b.Hosts.Messages[b.first[i]].Conn)
 			sent[src] += b.wireBytes(o.Bytes)
 			bound = max(bound, unit.Serialize(sent[src], b.nicRate(src)))
@@ -122,9 +123,9 @@ const maxCriticalRows = 50_000
 
 // critical follows the operation that ended last back to the beginning.
 func (r *Run) critical(t *result.Tables) {
-	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.cause[op] {
-		o := &r.DAG.Ops[op]
-		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.start[op]), End: int64(r.end[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
+	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.Exec.Cause[op] {
+		o := &r.Exec.DAG.Ops[op]
+		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.Exec.Start[op]), End: int64(r.Exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
 	}
 	slices.Reverse(t.Critical)
 }
@@ -139,25 +140,25 @@ type piece struct {
 // message had to wait for older ones of its queue pair, to the last of those. Only is
 // the collective whose messages count for that, -1 for all.
 func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) {
-	at := piece{op: last, message: b.lastMessage(last), from: b.start[last], to: b.end[last]}
+	at := piece{op: last, message: b.lastMessage(last), from: b.Exec.Start[last], to: b.Exec.End[last]}
 	for {
 		older := int32(-1)
 		if at.message >= 0 {
 			older = b.older(at.message)
 		}
-		if older >= 0 && (only < 0 || b.DAG.Ops[b.MessageOp[older]].Coll == only) {
+		if older >= 0 && (only < 0 || b.Exec.DAG.Ops[b.op(older)].Coll == only) {
 			at.from = b.done(older)
 			pieces = append(pieces, at)
-			op := b.MessageOp[older]
-			at = piece{op: op, message: older, from: b.start[op], to: b.done(older)}
+			op := b.op(older)
+			at = piece{op: op, message: older, from: b.Exec.Start[op], to: b.done(older)}
 			continue
 		}
 		pieces = append(pieces, at)
-		op := b.cause[at.op]
+		op := b.Exec.Cause[at.op]
 		if op < 0 || at.from <= from {
 			return pieces
 		}
-		at = piece{op: op, message: b.lastMessage(op), from: b.start[op], to: b.end[op]}
+		at = piece{op: op, message: b.lastMessage(op), from: b.Exec.Start[op], to: b.Exec.End[op]}
 	}
 }
 
@@ -174,19 +175,19 @@ func (b *blamer) lastMessage(op int32) int32 {
 
 // collective walks the chain of transfers that ended last back to where it began.
 func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
-	k := &b.DAG.Colls[c]
+	k := &b.Exec.DAG.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(), Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
-		Start: int64(from), End: int64(b.end[last]), Port: -1, At: int64(from)}
+		Start: int64(from), End: int64(b.Exec.End[last]), Port: -1, At: int64(from)}
 	chain := b.chain(last, from, c)
 	b.earlier, b.shared, b.spare = false, 0, b.bound(c)
 	for _, p := range chain {
-		if b.DAG.Ops[p.op].Coll == c {
+		if b.Exec.DAG.Ops[p.op].Coll == c {
 			b.spare -= b.measure(p).line
 		}
 	}
-	t, worst := b.end[last], unit.Time(0)
+	t, worst := b.Exec.End[last], unit.Time(0)
 	for _, p := range chain {
-		o := &b.DAG.Ops[p.op]
+		o := &b.Exec.DAG.Ops[p.op]
 		if t <= from {
 			break
 		}
@@ -214,7 +215,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 // synchronises reports whether an operation is a wait by which a collective's protocol
 // synchronises. Before single transfers it is a rank that starts later, or computes.
 func (b *blamer) synchronises(o *workload.Op, next int32) bool {
-	return o.Compute() && o.Class == workload.Other && next >= 0 && b.DAG.Colls[next].Kind != coll.SendRecv
+	return o.Compute() && o.Class == workload.Other && next >= 0 && b.Exec.DAG.Colls[next].Kind != coll.SendRecv
 }
 
 // alone is what a transfer would have taken without any other: its time on the line and
@@ -224,11 +225,11 @@ type alone struct {
 }
 
 func (b *blamer) measure(p piece) (a alone) {
-	o := &b.DAG.Ops[p.op]
+	o := &b.Exec.DAG.Ops[p.op]
 	took := p.to - p.from
 	if p.message < 0 {
-		a.line = min(unit.Serialize(o.Bytes, b.NVLink.Rate), took)
-		a.latency = min(b.NVLink.Latency, took-a.line)
+		a.line = min(unit.Serialize(o.Bytes, b.Exec.Machine.NVLink.Rate), took)
+		a.latency = min(b.Exec.Machine.NVLink.Latency, took-a.line)
 		return a
 	}
 	parts := unit.Rate(0)
@@ -255,7 +256,7 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 		return lost
 	}
 	if a.relay > 0 {
-		d := min(a.relay, unit.Serialize(b.DAG.Ops[p.op].Bytes, b.NVLink.Rate)+b.NVLink.Latency)
+		d := min(a.relay, unit.Serialize(b.Exec.DAG.Ops[p.op].Bytes, b.Exec.Machine.NVLink.Rate)+b.Exec.Machine.NVLink.Latency)
 		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
 	}
 	if lost <= 0 {
@@ -263,7 +264,7 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 	}
 	booked, beyond := b.split(row, p, a, lost)
 	if beyond > worst {
-		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.troubles.all[p.message].earlier
+		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.carrier.troubles.all[p.message].earlier
 	}
 	return beyond
 }
@@ -273,7 +274,7 @@ func (b *blamer) step(last int32) *result.Causes {
 	chain := b.chain(last, 0, -1)
 	spare := map[int32]unit.Time{}
 	for _, p := range chain {
-		if o := &b.DAG.Ops[p.op]; !o.Compute() {
+		if o := &b.Exec.DAG.Ops[p.op]; !o.Compute() {
 			if _, ok := spare[o.Coll]; !ok {
 				spare[o.Coll] = b.bound(o.Coll)
 			}
@@ -284,7 +285,7 @@ func (b *blamer) step(last int32) *result.Causes {
 	var order []int32
 	next := int32(-1) // the collective of what came after
 	for _, p := range chain {
-		o := &b.DAG.Ops[p.op]
+		o := &b.Exec.DAG.Ops[p.op]
 		c := o.Coll
 		if b.synchronises(o, next) {
 			c = next

@@ -12,24 +12,24 @@ import (
 // late makes the collective slow and no bus bandwidth above line rate can
 // appear.
 func (r *Run) collectives() []result.Collective {
-	n := len(r.DAG.Colls)
+	n := len(r.Exec.DAG.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)
 	crosses := make([]bool, n)
 	whole := make([]bool, n)
 	for i := range from {
 		from[i], whole[i] = unit.Never, true
 	}
-	for i := range r.DAG.Ops {
-		o := &r.DAG.Ops[i]
+	for i := range r.Exec.DAG.Ops {
+		o := &r.Exec.DAG.Ops[i]
 		if o.Coll < 0 {
 			continue
 		}
-		if r.end[i] == unit.Never {
+		if r.Exec.End[i] == unit.Never {
 			whole[o.Coll] = false
 			continue
 		}
-		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.start[i]), max(to[o.Coll], r.end[i])
-		crosses[o.Coll] = crosses[o.Coll] || !r.local(int(o.Rank), int(o.Peer))
+		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.Exec.Start[i]), max(to[o.Coll], r.Exec.End[i])
+		crosses[o.Coll] = crosses[o.Coll] || !r.Exec.Local(int(o.Rank), int(o.Peer))
 	}
 	type group struct {
 		name    string
@@ -39,8 +39,8 @@ func (r *Run) collectives() []result.Collective {
 	at := map[group]int{}
 	var out []result.Collective
 	ops, limits := r.byCollective(), newBounds(r)
-	for i := range r.DAG.Colls {
-		c := &r.DAG.Colls[i]
+	for i := range r.Exec.DAG.Colls {
+		c := &r.Exec.DAG.Colls[i]
 		if !whole[i] || from[i] == unit.Never {
 			continue
 		}

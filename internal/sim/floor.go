@@ -68,7 +68,7 @@ func (b *blamer) floorOf(c int32) (top floor) {
 	}
 	l := b.loads
 	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
-		if b.DAG.Ops[i].Coll != c {
+		if b.Exec.DAG.Ops[i].Coll != c {
 			continue
 		}
 		for m := b.first[i]; m >= 0; m = b.next[m] {
@@ -87,7 +87,7 @@ func (b *blamer) floorOf(c int32) (top floor) {
 	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
 		to := toIdeal
-		if b.DAG.Colls[c].Kind == coll.SendRecv {
+		if b.Exec.DAG.Colls[c].Kind == coll.SendRecv {
 			to = toSharedNIC
 		}
 		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, to)

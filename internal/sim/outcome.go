@@ -19,9 +19,9 @@ const maxRankRows = 400_000
 func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
 	n := r.Net
 	s := &result.Summary{Name: r.Plan.File.Name, Version: version, Seed: r.Plan.File.Seed, Fidelity: "packet", LB: r.Plan.File.LB, Congestion: r.Plan.Congestion,
-		Complete: !r.interrupted && r.Done(), GPUs: r.Graph.TotalGPUs(),
+		Complete: !r.interrupted && r.Exec.Done(), GPUs: r.Graph.TotalGPUs(),
 		Packets: n.Injected, PacketHops: n.Hops, DataPackets: r.Hosts.Count.DataPackets, DataPacketHops: n.DataHops,
-		NetworkBytes: int64(r.NetBytes), NVLinkBytes: int64(r.NVBytes), Events: n.Q.Popped(),
+		NetworkBytes: int64(r.carrier.delivered), NVLinkBytes: int64(r.Exec.NVBytes), Events: n.Q.Popped(),
 		ECNMarks: n.Marks, CNPs: r.Hosts.Count.CNPs, PFCPauses: n.Pauses, PFCFrames: n.PauseFrames,
 		Drops: n.Drops, DropsCorrupt: n.CorruptDrops, DropsDown: n.DownDrops,
 		Retransmissions: r.Hosts.Count.Retransmissions, OutOfOrder: r.Hosts.Count.OutOfOrder, Naks: r.Hosts.Count.Naks,
@@ -76,26 +76,26 @@ func (r *Run) timeline(s *result.Summary) {
 	if lastOp < 0 {
 		return
 	}
-	if r.Done() {
-		s.StepTime = int64(r.end[lastOp])
+	if r.Exec.Done() {
+		s.StepTime = int64(r.Exec.End[lastOp])
 	}
-	rank := r.DAG.Ops[lastOp].Rank
+	rank := r.Exec.DAG.Ops[lastOp].Rank
 	at := unit.Time(0) // accounted up to here
-	for i := range r.DAG.Ops {
-		o := &r.DAG.Ops[i]
-		if !o.Compute() || o.Class == workload.TensorParallel || o.Rank != rank || r.end[i] == unit.Never { // such a one is a folded group's ring: a wait
+	for i := range r.Exec.DAG.Ops {
+		o := &r.Exec.DAG.Ops[i]
+		if !o.Compute() || o.Class == workload.TensorParallel || o.Rank != rank || r.Exec.End[i] == unit.Never { // such a one is a folded group's ring: a wait
 			continue
 		}
-		if gap := r.start[i] - at; gap > 0 {
-			r.blame(s, r.cause[i], at, gap)
+		if gap := r.Exec.Start[i] - at; gap > 0 {
+			r.blame(s, r.Exec.Cause[i], at, gap)
 		}
-		from := max(r.start[i], at)
+		from := max(r.Exec.Start[i], at)
 		if o.Class == workload.Other {
-			s.ExposedOther += int64(max(r.end[i]-from, 0))
+			s.ExposedOther += int64(max(r.Exec.End[i]-from, 0))
 		} else {
-			s.Compute += int64(max(r.end[i]-from, 0))
+			s.Compute += int64(max(r.Exec.End[i]-from, 0))
 		}
-		at = max(at, r.end[i])
+		at = max(at, r.Exec.End[i])
 	}
 	if tail := unit.Time(s.StepTime) - at; tail > 0 {
 		r.blame(s, lastOp, at, tail)
@@ -106,8 +106,8 @@ func (r *Run) timeline(s *result.Summary) {
 // lastOp is the operation that ended last, -1 for none.
 func (r *Run) lastOp() int32 {
 	last := int32(-1)
-	for i := range r.DAG.Ops {
-		if r.end[i] != unit.Never && (last < 0 || r.end[i] >= r.end[last]) {
+	for i := range r.Exec.DAG.Ops {
+		if r.Exec.End[i] != unit.Never && (last < 0 || r.Exec.End[i] >= r.Exec.End[last]) {
 			last = int32(i)
 		}
 	}
@@ -120,12 +120,12 @@ func (r *Run) lastOp() int32 {
 func (r *Run) blame(s *result.Summary, cause int32, at, gap unit.Time) {
 	t := at + gap
 	for t > at && cause >= 0 {
-		began := max(r.start[cause], at)
+		began := max(r.Exec.Start[cause], at)
 		if d := int64(t - began); d > 0 {
-			*bookOf(s, &r.DAG.Ops[cause]) += d
+			*bookOf(s, &r.Exec.DAG.Ops[cause]) += d
 			t = began
 		}
-		cause = r.cause[cause]
+		cause = r.Exec.Cause[cause]
 	}
 	s.Bubble += int64(t - at)
 }
@@ -204,7 +204,7 @@ func (r *Run) flows(s *result.Summary, t *result.Tables) {
 	alone := r.newIdealizer()
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
-		op := &r.DAG.Ops[r.MessageOp[i]]
+		op := &r.Exec.DAG.Ops[r.op(int32(i))]
 		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn, Bytes: int64(m.Bytes),
 			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))), Class: op.Class.String()}
 		if m.Done == 0 {
@@ -301,7 +301,7 @@ func (r *Run) ports(s *result.Summary, t *result.Tables) {
 // collective as each of its ranks saw it. It reports whether it had to stop.
 func (r *Run) ranks(t *result.Tables) (cut bool) {
 	type span struct{ from, to unit.Time }
-	spans := make([]map[int32]span, len(r.DAG.Colls))
+	spans := make([]map[int32]span, len(r.Exec.DAG.Colls))
 	add := func(c, rank int32, from, to unit.Time) {
 		if spans[c] == nil {
 			spans[c] = map[int32]span{}
@@ -312,19 +312,19 @@ func (r *Run) ranks(t *result.Tables) (cut bool) {
 		}
 		spans[c][rank] = span{min(s.from, from), max(s.to, to)}
 	}
-	for i := range r.DAG.Ops {
-		o := &r.DAG.Ops[i]
-		if r.end[i] == unit.Never {
+	for i := range r.Exec.DAG.Ops {
+		o := &r.Exec.DAG.Ops[i]
+		if r.Exec.End[i] == unit.Never {
 			continue
 		}
 		if o.Compute() {
 			if len(t.Ranks) >= maxRankRows {
 				return true
 			}
-			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.start[i]), End: int64(r.end[i]), Class: o.Class.String(), Name: o.Class.String()})
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.Exec.Start[i]), End: int64(r.Exec.End[i]), Class: o.Class.String(), Name: o.Class.String()})
 		} else if o.Coll >= 0 {
-			add(o.Coll, o.Rank, r.start[i], r.end[i])
-			add(o.Coll, o.Peer, r.start[i], r.end[i])
+			add(o.Coll, o.Rank, r.Exec.Start[i], r.Exec.End[i])
+			add(o.Coll, o.Peer, r.Exec.Start[i], r.Exec.End[i])
 		}
 	}
 	for c, m := range spans {
@@ -338,7 +338,7 @@ func (r *Run) ranks(t *result.Tables) (cut bool) {
 				return true
 			}
 			t.Ranks = append(t.Ranks, result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
-				Class: r.DAG.Colls[c].Class.String(), Name: r.DAG.Colls[c].Name})
+				Class: r.Exec.DAG.Colls[c].Class.String(), Name: r.Exec.DAG.Colls[c].Name})
 		}
 	}
 	return false

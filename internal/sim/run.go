@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/engine"
+	"railyard/internal/exec"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/result"
@@ -33,14 +34,18 @@ const maxPauseRows = 200_000
 
 // Run is one run of a plan.
 type Run struct {
-	*Exec
+	*Network
 	Plan    *scenario.Plan
+	Exec    *exec.Execution
+	carrier *carrier
 	Cost    Cost       // as estimated
 	Limit   unit.Bytes // of memory, 0 for none
 	sampler *sampler
 	pauses  []result.PauseRow
 	missed  int64        // PFC events beyond the table
 	seen    progressMark // at the last look for a stall
+
+	interrupted bool // by the observer
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
@@ -69,7 +74,9 @@ func NewWithin(p *scenario.Plan, limit unit.Bytes) (*Run, error) {
 	}
 	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
 	f := &p.File
-	r := &Run{Plan: p, Cost: cost, Limit: limit, Exec: NewExec(n, p.DAG, NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN})}
+	r := &Run{Network: n, Plan: p, Cost: cost, Limit: limit, carrier: newCarrier(n, len(p.DAG.Ops))}
+	r.Exec = exec.New(r.carrier, machine(p), p.DAG)
+	r.carrier.exec = r.Exec
 	if err := r.reachable(); err != nil {
 		return nil, err
 	}
@@ -77,6 +84,17 @@ func NewWithin(p *scenario.Plan, limit unit.Bytes) (*Run, error) {
 	n.Net.Waits = fabric.NewWaitTable()
 	n.Net.Trace = r.trace
 	return r, nil
+}
+
+// machine is what the execution is told of a plan's GPUs.
+func machine(p *scenario.Plan) exec.Machine {
+	g, f := p.Graph, &p.File
+	m := exec.Machine{GPUs: g.TotalGPUs(), Server: g.GPUs,
+		NVLink: exec.NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN}}
+	for _, nic := range g.NICOf {
+		m.Rail = append(m.Rail, g.NICs[nic].Rail)
+	}
+	return m
 }
 
 // setup translates a plan into what the network is built from.
@@ -109,13 +127,13 @@ func setup(p *scenario.Plan) *Setup {
 // reachable checks every transfer's path once per pair of NICs.
 func (r *Run) reachable() error {
 	seen := map[[2]int]bool{}
-	for i := range r.DAG.Ops {
-		o := &r.DAG.Ops[i]
+	for i := range r.Exec.DAG.Ops {
+		o := &r.Exec.DAG.Ops[i]
 		src, dst := int(o.Rank), int(o.Peer)
-		if o.Compute() || r.local(src, dst) {
+		if o.Compute() || r.Exec.Local(src, dst) {
 			continue
 		}
-		via := r.relay(src, dst)
+		via := r.Exec.Relay(src, dst)
 		key := [2]int{r.Graph.NICOf[via], r.Graph.NICOf[dst]}
 		if seen[key] {
 			continue
@@ -149,12 +167,12 @@ func (r *Run) Go(watch Observer) error {
 	q := r.Net.Q
 	r.breakages()
 	q.Push(r.sampler.interval, kindSample, 0, 0)
-	r.onSend = r.sampler.wake
+	r.carrier.onSend = r.sampler.wake
 	r.Begin()
-	r.stop = r.left == 0
-	for next := q.Popped() + observeEvery; !r.stop; {
-		ran := r.RunUntil(&r.stop, next, r.event)
-		if r.stop {
+	stop := &r.carrier.stop
+	for next := q.Popped() + observeEvery; !*stop; {
+		ran := r.RunUntil(stop, next, r.Event)
+		if *stop {
 			break
 		}
 		if !ran {
@@ -173,6 +191,12 @@ func (r *Run) Go(watch Observer) error {
 	return nil
 }
 
+// Begin launches the first operations; Go does that by itself.
+func (r *Run) Begin() {
+	r.Exec.Begin()
+	r.carrier.stop = r.Exec.Done()
+}
+
 // placed is how many bytes have arrived, those of unfinished messages too. It asks every
 // queue pair, so it does that only once there were many more events than queue pairs.
 func (r *Run) placed() unit.Bytes {
@@ -185,7 +209,7 @@ func (r *Run) placed() unit.Bytes {
 		}
 		r.counted = max(r.counted, sum)
 	}
-	return min(max(r.counted, r.NetBytes), r.TotalNet)
+	return min(max(r.counted, r.carrier.delivered), r.Exec.NetBytes)
 }
 
 // breakages sets the clock for links that break, converge and come back. Those that are broken
@@ -210,14 +234,14 @@ func (r *Run) breakages() {
 }
 
 func (r *Run) progress() Progress {
-	return Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.TotalNet, OpsLeft: r.left, Ops: len(r.DAG.Ops)}
+	return Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
 }
 
-// event runs the events of the executor and of the run itself.
-func (r *Run) event(e engine.Event) {
+// Event runs the events of the execution and of the run itself.
+func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
-		r.sampler.due(e.A, r.flying == 0 && r.Net.InUse() == 0)
+		r.sampler.due(e.A, r.carrier.flying == 0 && r.Net.InUse() == 0)
 	case kindBreak:
 		r.Break(int(e.A))
 	case kindReroute:
@@ -226,11 +250,11 @@ func (r *Run) event(e engine.Event) {
 		r.Mend(int(e.A))
 	case kindRestore:
 		r.Restore(int(e.A))
-	default:
-		r.Event(e)
+	case kindRing:
+		r.carrier.ring(e)
 	}
-	if r.failure != nil {
-		r.stop = true
+	if r.carrier.failure != nil {
+		r.carrier.stop = true
 	}
 }
 
@@ -245,8 +269,8 @@ func (r *Run) finishRun() {
 // operation has ended and none is computing.
 func (r *Run) stalled() bool {
 	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
-	if r.Net.DataHops != r.seen.hops || r.left != r.seen.left || r.computing > 0 {
-		r.seen = progressMark{r.Net.DataHops, r.left, now, events}
+	if r.Net.DataHops != r.seen.hops || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
+		r.seen = progressMark{r.Net.DataHops, r.Exec.Left, now, events}
 		return false
 	}
 	limit := max(unit.Second, 2*r.Host.RC.Timeout)
@@ -265,17 +289,16 @@ type progressMark struct {
 
 // stuck explains a run that has no events left but work to do.
 func (r *Run) stuck() error {
-	for i := range r.DAG.Ops {
-		if o := &r.DAG.Ops[i]; r.deps[i] == 0 && r.end[i] == unit.Never && !o.Compute() {
-			return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d packets in flight, %d operations left)",
-				r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(), r.left)
-		}
+	if i := r.Exec.Waiting(); i >= 0 {
+		o := &r.Exec.DAG.Ops[i]
+		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d packets in flight, %d operations left)",
+			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(), r.Exec.Left)
 	}
-	return fmt.Errorf("the workload is stuck at %v with %d operations left", r.Net.Q.Now(), r.left)
+	return fmt.Errorf("the workload is stuck at %v with %d operations left", r.Net.Q.Now(), r.Exec.Left)
 }
 
 // Interrupted reports whether the observer stopped the run.
 func (r *Run) Interrupted() bool { return r.interrupted }
 
 // Failed returns the first queue pair that gave up, nil when none did.
-func (r *Run) Failed() *FailedQP { return r.failure }
+func (r *Run) Failed() *FailedQP { return r.carrier.failure }

@@ -255,7 +255,7 @@ func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 		b := unit.Bytes(float64(s.wireBytes(s.Hosts.Messages[m].Bytes)) * share)
 		sum.real += b
 		sum.again += unit.Bytes(float64(s.resent(m)) * share)
-		if op := s.MessageOp[m]; op != w.op && s.DAG.Ops[op].Coll == w.coll {
+		if op := s.op(m); op != w.op && s.Exec.DAG.Ops[op].Coll == w.coll {
 			sum.same += b
 		}
 	}
@@ -264,7 +264,7 @@ func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 
 // resent is what of a message's packets crossed the wire once more.
 func (s *sharing) resent(m int32) unit.Bytes {
-	return unit.Bytes(s.troubles.all[m].again) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
+	return unit.Bytes(s.carrier.troubles.all[m].again) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
 }
 
 // demand is what a link took for a message and what else crossed it in its window.

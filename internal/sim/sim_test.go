@@ -71,7 +71,7 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 			t.Fatalf("parts of %d make %d: %+v", c.End-c.Start, sum, c)
 		}
 	}
-	if c := s.Chain; c != nil && r.Done() {
+	if c := s.Chain; c != nil && r.Exec.Done() {
 		sum := int64(0)
 		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe} {
 			if sum += part; part < 0 {
@@ -96,7 +96,7 @@ func invariants(t testing.TB, r *Run) {
 		want[m.Conn] += m.Bytes
 	}
 	for c, b := range want {
-		if got := r.Hosts.Placed(c); r.Done() && got != b {
+		if got := r.Hosts.Placed(c); r.Exec.Done() && got != b {
 			t.Fatalf("connection %d placed %d of %d bytes", c, got, b)
 		}
 	}
@@ -195,7 +195,7 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 		if r.Net.Drops != 0 {
 			rt.Fatalf("%d packets lost under PFC", r.Net.Drops)
 		}
-		if !r.Done() {
+		if !r.Exec.Done() {
 			rt.Fatal("the run did not finish")
 		}
 		invariants(t, r)

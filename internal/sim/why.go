@@ -32,7 +32,7 @@ func (r *blamer) slowest() *result.Slowest {
 		return nil
 	}
 	m := &r.Hosts.Messages[worst]
-	op := &r.DAG.Ops[r.MessageOp[worst]]
+	op := &r.Exec.DAG.Ops[r.op(worst)]
 	w := &result.Slowest{From: r.Graph.GPUName(int(op.Rank)), To: r.Graph.GPUName(int(op.Peer)), Bytes: int64(m.Bytes),
 		Time: int64(m.Done - m.Posted), Ideal: int64(r.newIdealizer().of(worst)), CNPs: r.Hosts.CEMarks(m.Conn), Retrans: r.Hosts.Retransmitted(m.Conn)}
 	top := r.worstQueue(m.Conn)
@@ -54,10 +54,10 @@ func (b *blamer) message(m int32) *result.CollectiveRow {
 	posted := b.Hosts.Messages[m].Posted
 	row := &result.CollectiveRow{Start: int64(posted), End: int64(b.Hosts.Messages[m].Done), Port: -1}
 	worst := unit.Time(0)
-	own := b.measure(piece{op: b.MessageOp[m], message: m, from: posted, to: b.done(m)})
-	b.earlier, b.shared, b.spare = false, 0, b.bound(b.DAG.Ops[b.MessageOp[m]].Coll)-own.line
+	own := b.measure(piece{op: b.op(m), message: m, from: posted, to: b.done(m)})
+	b.earlier, b.shared, b.spare = false, 0, b.bound(b.Exec.DAG.Ops[b.op(m)].Coll)-own.line
 	for x := m; x >= 0; {
-		p := piece{op: b.MessageOp[x], message: x, from: posted, to: b.done(x)}
+		p := piece{op: b.op(x), message: x, from: posted, to: b.done(x)}
 		older := b.older(x)
 		if older >= 0 && b.done(older) > posted {
 			p.from = b.done(older)

@@ -232,7 +232,7 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
-		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && len(run.DAG.Ops) < maxSoFar {
+		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && len(plan.DAG.Ops) < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
 			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
 			x.told = time.Now()

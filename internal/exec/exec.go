@@ -1,0 +1,199 @@
+// Package exec executes a workload's graph of operations: computations on GPUs, transfers
+// inside a server over NVLink, and transfers between servers over a Carrier. It knows when
+// operations start and end and what set them free, and nothing of how bytes cross a network.
+package exec
+
+import (
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Carrier keeps the clock and takes bytes from server to server, at whatever fidelity. It
+// calls back the execution that it carries for: Ring and Delivered.
+type Carrier interface {
+	Now() unit.Time
+	// After rings the execution once a delay has passed. Rings for one moment come in the
+	// order in which they were asked for.
+	After(delay unit.Time, b Bell)
+	// Send takes bytes from one GPU's NIC to another's in a different server. Delivered is
+	// to be called with the operation when the last of them is in the receiver's memory, in
+	// an event of its own and not from within Send.
+	Send(op int32, from, to int, bytes unit.Bytes)
+	// Reaches reports whether the network connects the NICs of two GPUs at present.
+	Reaches(from, to int) bool
+}
+
+// Bell is what a carrier hands back when a delay is over: an operation and how far it is.
+type Bell struct {
+	Op    int32
+	Stage int32
+}
+
+// Stages at which an operation asks to be rung for.
+const (
+	computed int32 = iota // its computation is done
+	arrived               // its bytes are through NVLink, where they belong
+	relayed               // they are through NVLink, at the GPU that sends them on
+)
+
+// Machine is what an execution is told of the GPUs: they are numbered server by server.
+type Machine struct {
+	GPUs   int   // in all servers
+	Server int   // GPUs of a server
+	Rail   []int // by GPU: of its NIC
+	NVLink NVLink
+}
+
+// NVLink is the fabric inside a server: every GPU has one pipe in and one out.
+type NVLink struct {
+	Rate    unit.Rate
+	Latency unit.Time
+	PXN     bool // transfers change rails here, not in the network
+}
+
+// Execution is a graph of operations on its way through a machine.
+type Execution struct {
+	DAG     *workload.DAG
+	Machine Machine
+
+	Start []unit.Time // by operation
+	End   []unit.Time // unit.Never while not done
+	Cause []int32     // the operation whose end set this one free, -1 for none
+	Left  int         // operations that have not ended
+	// Computing counts operations under way that the carrier has no bytes of: computations and
+	// transfers in NVLink.
+	Computing int
+
+	NetBytes unit.Bytes // that the carrier is to deliver in all
+	NVBytes  unit.Bytes // delivered by NVLink so far
+
+	carrier Carrier
+	deps    []int32     // operations that each waits for
+	egress  []unit.Time // by GPU: NVLink pipe free
+	ingress []unit.Time
+}
+
+// New prepares a graph for execution; ranks are GPUs in order.
+func New(c Carrier, m Machine, d *workload.DAG) *Execution {
+	x := &Execution{DAG: d, Machine: m, carrier: c, Left: len(d.Ops)}
+	x.deps = make([]int32, len(d.Ops))
+	x.Cause = make([]int32, len(d.Ops))
+	x.Start = make([]unit.Time, len(d.Ops))
+	x.End = make([]unit.Time, len(d.Ops))
+	x.egress = make([]unit.Time, m.GPUs)
+	x.ingress = make([]unit.Time, m.GPUs)
+	for i := range d.Ops {
+		o := &d.Ops[i]
+		x.deps[i], x.Cause[i], x.End[i] = o.Deps, -1, unit.Never
+		if !o.Compute() && !x.Local(int(o.Rank), int(o.Peer)) {
+			x.NetBytes += o.Bytes
+		}
+	}
+	return x
+}
+
+// Local reports whether two GPUs share a server.
+func (x *Execution) Local(a, b int) bool { return a/x.Machine.Server == b/x.Machine.Server }
+
+// Relay returns the GPU through which one reaches another: itself when the network connects
+// their NICs, unless PXN is on, else the one in its server on the other's rail (PXN, seed
+// figure 8 and the cross-rail steps of figure 13-6).
+func (x *Execution) Relay(from, to int) int {
+	m := &x.Machine
+	if m.Rail[from] == m.Rail[to] || !m.NVLink.PXN && x.carrier.Reaches(from, to) {
+		return from
+	}
+	return from - from%m.Server + to%m.Server
+}
+
+// Begin releases the operations that wait for nothing.
+func (x *Execution) Begin() {
+	for i := range x.deps {
+		if x.deps[i] == 0 {
+			x.launch(int32(i))
+		}
+	}
+}
+
+// Done reports whether every operation has ended.
+func (x *Execution) Done() bool { return x.Left == 0 }
+
+// launch starts an operation whose inputs are there.
+func (x *Execution) launch(i int32) {
+	o := &x.DAG.Ops[i]
+	x.Start[i] = x.carrier.Now()
+	if o.Compute() {
+		x.after(o.Dur, i, computed)
+		return
+	}
+	from, to := int(o.Rank), int(o.Peer)
+	if x.Local(from, to) {
+		x.nvlink(i, from, to, arrived)
+		return
+	}
+	if relay := x.Relay(from, to); relay != from {
+		x.nvlink(i, from, relay, relayed)
+		return
+	}
+	x.carrier.Send(i, from, to, o.Bytes)
+}
+
+// after asks to be rung for an operation.
+func (x *Execution) after(d unit.Time, op, stage int32) {
+	x.Computing++
+	x.carrier.After(d, Bell{op, stage})
+}
+
+// nvlink moves a transfer through the sender's and the receiver's pipe, each
+// first come, first served, cutting through when both are free.
+func (x *Execution) nvlink(i int32, from, to int, stage int32) {
+	now := x.carrier.Now()
+	ser := unit.Serialize(x.DAG.Ops[i].Bytes, x.Machine.NVLink.Rate)
+	out := max(now, x.egress[from])
+	x.egress[from] = out + ser
+	in := max(out+x.Machine.NVLink.Latency, x.ingress[to])
+	x.ingress[to] = in + ser
+	x.after(in+ser-now, i, stage)
+}
+
+// Ring goes on with an operation whose delay is over.
+func (x *Execution) Ring(b Bell) {
+	x.Computing--
+	o := &x.DAG.Ops[b.Op]
+	if b.Stage != computed {
+		x.NVBytes += o.Bytes
+	}
+	if b.Stage == relayed {
+		to := int(o.Peer)
+		x.carrier.Send(b.Op, x.Relay(int(o.Rank), to), to, o.Bytes)
+		return
+	}
+	x.finish(b.Op)
+}
+
+// Delivered ends an operation whose bytes have crossed the network.
+func (x *Execution) Delivered(op int32) { x.finish(op) }
+
+// finish ends an operation and launches what waited for it alone.
+func (x *Execution) finish(i int32) {
+	x.End[i] = x.carrier.Now()
+	x.Left--
+	d := x.DAG
+	for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+		if x.deps[s]--; x.deps[s] == 0 {
+			x.Cause[s] = i
+			x.launch(s)
+		}
+	}
+}
+
+// Waiting returns the first transfer that has started and not ended, -1 for none: what a
+// network that does nothing more is stuck on.
+func (x *Execution) Waiting() int32 {
+	for i := range x.DAG.Ops {
+		if x.deps[i] == 0 && x.End[i] == unit.Never && !x.DAG.Ops[i].Compute() {
+			return int32(i)
+		}
+	}
+	return -1
+}

@@ -1,0 +1,98 @@
+package sim
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/exec"
+	"railyard/internal/host"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Event kinds of a run.
+const (
+	kindRing engine.Kind = host.KindUser + iota // A operation, B stage: see exec.Bell
+	kindSample
+	kindBreak   // A link
+	kindReroute // A link: routes avoid it from now on
+	kindMend    // A link
+	kindRestore // A link: routes use it again
+)
+
+// carrier carries an execution's transfers as packets: each is split into messages on the
+// queue pairs of its GPUs.
+type carrier struct {
+	net       *Network
+	exec      *exec.Execution
+	parts     []uint8    // by operation: queue pairs that still carry some of it
+	flying    int        // messages that are not delivered yet
+	delivered unit.Bytes // so far
+	onSend    func()     // something is about to be sent
+	stop      bool       // all is done, or nothing more can be
+	failure   *FailedQP
+	troubles  *troubles
+}
+
+// FailedQP reports a queue pair that gave up.
+type FailedQP struct {
+	Conn   int32
+	Status rc.Status
+}
+
+func newCarrier(n *Network, ops int) *carrier {
+	c := &carrier{net: n, parts: make([]uint8, ops), troubles: newTroubles(n)}
+	n.Hosts.OnDeliver = c.arrived
+	n.Hosts.OnFail = func(conn int32, s rc.Status) {
+		if c.failure == nil {
+			c.failure = &FailedQP{conn, s}
+		}
+	}
+	return c
+}
+
+// Now, After, Send and Reaches make it an exec.Carrier.
+func (c *carrier) Now() unit.Time { return c.net.Net.Q.Now() }
+
+func (c *carrier) After(d unit.Time, b exec.Bell) {
+	c.net.Net.Q.Push(c.Now()+d, kindRing, b.Op, b.Stage)
+}
+
+func (c *carrier) Reaches(from, to int) bool {
+	g := c.net.Graph
+	return c.net.Reaches(g.NICOf[from], g.NICOf[to])
+}
+
+func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
+	n := max(1, min(c.net.QPs, int(bytes/unit.Bytes(c.net.Host.RC.MTU))))
+	c.parts[op] = uint8(n)
+	c.flying += n
+	if c.onSend != nil {
+		c.onSend()
+	}
+	for q := range n {
+		c.troubles.posted()
+		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
+		c.net.Hosts.Send(c.net.Conn(from, to, q), b, int64(op))
+	}
+}
+
+// arrived is called by the hosts when a message is in GPU memory.
+func (c *carrier) arrived(m int32) {
+	msg := &c.net.Hosts.Messages[m]
+	op := int32(msg.Tag)
+	c.delivered += msg.Bytes
+	c.flying--
+	c.troubles.delivered(m)
+	if c.parts[op]--; c.parts[op] == 0 {
+		c.exec.Delivered(op)
+		c.stop = c.stop || c.exec.Done()
+	}
+}
+
+// ring passes an operation's bell on.
+func (c *carrier) ring(e engine.Event) {
+	c.exec.Ring(exec.Bell{Op: e.A, Stage: e.B})
+	c.stop = c.stop || c.exec.Done()
+}
+
+// op is the operation that a message belongs to.
+func (n *Network) op(m int32) int32 { return int32(n.Hosts.Messages[m].Tag) }
