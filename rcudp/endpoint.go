@@ -85,13 +85,6 @@ func (d *Datagram) Append(b []byte) []byte {
 	return append(append(append(b, d.Head...), d.Payload...), d.Tail...)
 }
 
-// control is a small packet that goes before all data.
-type control struct {
-	conn *Conn
-	p    rc.Packet
-	tos  uint8
-}
-
 // Endpoint is one address with its queue pairs. It is not safe for concurrent
 // use; Device locks it.
 type Endpoint struct {
@@ -99,7 +92,8 @@ type Endpoint struct {
 
 	cfg       Config
 	conns     map[uint32]*Conn
-	ring      []*Conn // connections in the order they take turns
+	kinds     [256]kind // by opcode
+	ring      []*Conn   // connections in the order they take turns
 	turn      int
 	stay      int // datagrams the connection whose turn it is has sent in a row
 	control   []control
@@ -118,12 +112,8 @@ type Endpoint struct {
 func NewEndpoint(cfg Config) *Endpoint {
 	cfg.fill()
 	cfg.Addr = cfg.Addr.Unmap()
-	return &Endpoint{cfg: cfg, conns: map[uint32]*Conn{}}
+	return &Endpoint{cfg: cfg, conns: map[uint32]*Conn{}, kinds: kinds()}
 }
-
-// maxControl bounds the acknowledgements and CNPs that wait to be sent; beyond
-// it they are lost, as a full NIC queue would lose them.
-const maxControl = 1 << 16
 
 // Add makes a queue pair known under its number.
 func (e *Endpoint) Add(c *Conn) error {
@@ -153,12 +143,6 @@ func (e *Endpoint) Remove(c *Conn) {
 	}
 }
 
-// Silence takes back the acknowledgements and notifications of a queue pair that
-// wait to be sent.
-func (e *Endpoint) Silence(c *Conn) {
-	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
-}
-
 // Input takes one datagram that came from src with type of service tos. seg is
 // its place in its batch, the first guess at its IPv4 identification. The bytes
 // are not kept.
@@ -174,7 +158,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	case err == roce.ErrTruncated:
 		e.Count.Truncated++
 		return
-	case err != nil, h.Op > 0x1f && h.Op != roce.CNP, len(b)-n-roce.ICRCLen < int(h.Pad), len(b)&3 != 0:
+	case err != nil, e.kinds[h.Op].take == nil, len(b)-n-roce.ICRCLen < int(h.Pad), len(b)&3 != 0:
 		e.Count.Malformed++
 		return
 	}
@@ -193,14 +177,9 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		e.Count.BadICRC++
 		return
 	}
+	k := &e.kinds[h.Op]
 	if tos&3 == ce {
-		e.marked(now, c, h.Op)
-	}
-	if h.Op == roce.CNP {
-		e.Count.CNPs++
-		c.CNPs++
-		c.notified(now)
-		return
+		e.marked(now, c, k)
 	}
 	body := b[n : len(b)-roce.ICRCLen-int(h.Pad)]
 	p := &e.packet
@@ -209,11 +188,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	if p.Imm = h.Imm; h.Op.HasIETH() {
 		p.Imm = h.InvKey
 	}
-	if h.Op.IsResponse() {
-		e.response(now, c, p)
-	} else {
-		e.request(c, p)
-	}
+	k.take(e, now, c, p)
 	e.finished += c.drain()
 }
 
@@ -271,27 +246,6 @@ func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []b
 	return e.sum.ICRC(ip, e.udp[:], ib)
 }
 
-// marked answers congestion experienced with a CNP, when one is due. What a
-// sender does not pace, acknowledgements and CNPs, is only counted: to slow its
-// data down would not shorten that queue (the DCQCN paper's notification point
-// watches the flow's data; package host does the same).
-func (e *Endpoint) marked(now unit.Time, c *Conn, op roce.Opcode) {
-	e.Count.CE++
-	c.CE++
-	if op == roce.CNP || op == roce.Acknowledge || now-c.lastCNP < e.cfg.CNPGap {
-		return
-	}
-	c.lastCNP = now
-	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
-}
-
-func (e *Endpoint) push(ct control) {
-	if len(e.control) < maxControl {
-		e.control = append(e.control, ct)
-	}
-}
-
 // response is the requester's side.
 func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 	nak := p.Op == roce.Acknowledge && !p.Syndrome.IsAck() && p.Syndrome != roce.NakGap
@@ -310,7 +264,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 }
 
 // request is the responder's side.
-func (e *Endpoint) request(c *Conn, p *rc.Packet) {
+func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 	if c.cfg.Recovery == rc.Selective {
 		if _, _, expect := c.QP.Sequence(); p.PSN != expect {
 			p.Data = append([]byte(nil), p.Data...) // the queue pair keeps it
@@ -350,24 +304,6 @@ func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok b
 // LetData lets one data datagram go before the acknowledgements that wait: an
 // application's answer is then not held up by them.
 func (e *Endpoint) LetData() { e.dataFirst = true }
-
-func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
-	if len(e.control) == 0 {
-		return false
-	}
-	ct := e.control[0]
-	if e.control = e.control[1:]; len(e.control) == 0 {
-		e.control = nil
-	}
-	if ct.p.Op == roce.Acknowledge {
-		e.Count.Acks++
-		if !ct.p.Syndrome.IsAck() && ct.p.Syndrome != roce.NakGap {
-			e.Count.Naks++
-		}
-	}
-	e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
-	return true
-}
 
 func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
 	if len(e.ring) == 0 {
@@ -415,20 +351,19 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 	*h = roce.Header{Op: p.Op, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3), PKey: roce.DefaultPKey, DestQP: c.DestQPN,
 		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, InvKey: p.Imm,
 		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}
-	if p.Op == roce.CNP {
-		*h = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, DestQP: c.DestQPN, BECN: true}
+	k := &e.kinds[p.Op]
+	if k.head != nil {
+		k.head(h)
 	}
 	b := h.Append(buf[:0])
 	*d = Datagram{Conn: c, Port: c.port(), TOS: tos, Head: b, Payload: p.Data}
-	if p.Op == roce.CNP {
-		d.Payload = zeros[:roce.CNPPadLen]
+	if k.zeros > 0 {
+		d.Payload = zeros[:k.zeros]
 	}
 	d.Tail = append(b, zeros[:int(h.Pad)+roce.ICRCLen]...)[len(b):]
 	e.Reseal(d, id)
 	e.Count.Sent++
 }
-
-var zeros [roce.CNPPadLen]byte
 
 // Reseal computes the ICRC of a datagram for an IPv4 identification.
 func (e *Endpoint) Reseal(d *Datagram, id uint16) {

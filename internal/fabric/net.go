@@ -41,7 +41,7 @@ type Packet struct {
 	Synd    roce.Syndrome
 	Hops    uint8
 	Hash    uint32 // digest of the 5-tuple
-	QP      int32  // destination queue pair
+	QP      int32  // destination queue pair; below zero: none, NIC ^QP sent it
 	PSN     uint32
 	In      int32  // port it came in by
 	enq     uint32 // when it was queued, in 1.024 ns

@@ -141,7 +141,8 @@ type Hosts struct {
 	nics      []nic
 	senders   []sender
 	receivers []receiver
-	rings     []ring // by port
+	take      [256]Taker // of what arrives, by opcode
+	rings     []ring     // by port
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
@@ -152,7 +153,8 @@ type Hosts struct {
 
 // New returns the hosts of a network; NICs and connections are added next.
 func New(net *fabric.Net, cfg *Config) *Hosts {
-	h := &Hosts{Net: net, cfg: cfg, rings: make([]ring, len(net.Ports)), memory: rc.NewMemory(0x1000)}
+	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: make([]ring, len(net.Ports)),
+		memory: rc.NewMemory(0x1000)}
 	for i := range h.rings {
 		h.rings[i] = ring{-1, -1}
 	}

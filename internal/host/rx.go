@@ -11,14 +11,7 @@ import (
 // rx takes a packet whose last bit has arrived at a host port.
 func (h *Hosts) rx(port, pi int32) {
 	p := &h.Net.Packets[pi]
-	switch p.Op {
-	case roce.Acknowledge:
-		h.rxAck(p)
-	case roce.CNP:
-		h.rxCNP(p)
-	default:
-		h.rxData(port, p)
-	}
+	h.take[p.Op](h, port, p)
 	h.Net.Free(pi)
 }
 
@@ -48,7 +41,8 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		if h.cfg.CNPs && now-r.lastCNP >= h.cfg.CNPGap {
 			r.lastCNP = now
 			h.Count.CNPs++
-			h.reply(port, c, r, rc.Packet{Op: roce.CNP}, h.cfg.CNPDSCP<<2, h.cfg.CNPPrio, roce.CNPLen, sent)
+			h.Control(port, h.ToSender(c), h.cfg.CNPPrio,
+				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: h.cfg.CNPDSCP << 2, Sent: sent})
 		}
 	}
 	if a.Reply {
@@ -56,7 +50,9 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		if a.Packet.Syndrome.IsNak() && a.Packet.Syndrome != roce.NakGap {
 			h.Count.Naks++
 		}
-		h.reply(port, c, r, a.Packet, h.cfg.DataDSCP<<2|fabric.ECT0, h.cfg.DataPrio, roce.AckLen, sent)
+		h.Control(port, h.ToSender(c), h.cfg.DataPrio, &fabric.Packet{Op: a.Packet.Op, Size: roce.AckLen,
+			TOS: h.cfg.DataDSCP<<2 | fabric.ECT0, PSN: a.Packet.PSN, Synd: a.Packet.Syndrome,
+			Len: a.Packet.MSN, Sent: sent})
 	}
 	for range a.Delivered {
 		h.delivered(now, &h.receivers[c], dst)
@@ -84,27 +80,8 @@ func (m *Message) left() bool {
 	return unit.Bytes(m.pieces)*rc.MaxMessage < m.Bytes
 }
 
-// reply sends a control packet back by the port the data came in.
-func (h *Hosts) reply(port, c int32, r *receiver, rp rc.Packet, tos, prio uint8, size int, echo unit.Time) {
-	net := h.Net
-	pi := net.Alloc()
-	p := &net.Packets[pi]
-	p.Dst, p.Loc, p.Size, p.Op, p.TOS = r.src, r.loc, uint16(size), rp.Op, tos
-	p.Hash, p.QP, p.PSN, p.Synd, p.Len, p.Sent = r.hash, c, rp.PSN, rp.Syndrome, rp.MSN, echo
-	net.Injected++
-	op := &net.Ports[port]
-	now := net.Q.Now()
-	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<prio) == 0 && !op.Armed {
-		p.Class = prio
-		net.Transmit(now, port, op, pi, p)
-		return
-	}
-	net.Enqueue(port, pi, int(prio))
-	net.Kick(port, op)
-}
-
 // rxAck is the requester: it moves the window and completes work requests.
-func (h *Hosts) rxAck(p *fabric.Packet) {
+func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	now := h.Net.Q.Now()
 	c := p.QP
 	s := &h.senders[c]
@@ -136,7 +113,7 @@ func (h *Hosts) rxAck(p *fabric.Packet) {
 }
 
 // rxCNP is the reaction point.
-func (h *Hosts) rxCNP(p *fabric.Packet) {
+func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 	h.senders[p.QP].pace.Ctl.OnCNP(h.Net.Q.Now())
 	h.decide(p.QP)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/fabric"
+	"railyard/internal/host"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/unit"
@@ -150,9 +151,9 @@ var zeros [1 << 14]byte
 
 // frame spells a simulated packet out.
 func (n *Network) frame(p *fabric.Packet) *roce.Frame {
-	src, dst := n.Hosts.Peers(p.QP)
 	f := &roce.Frame{Kind: roce.KindRoCEv2}
-	f.BTH = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0, Migrated: true}
+	f.BTH = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0,
+		Migrated: true}
 	h := &f.BTH
 	switch {
 	case p.Op == roce.CNP:
@@ -160,15 +161,28 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		f.Body = zeros[:roce.CNPPadLen]
 	case p.Op == roce.Acknowledge:
 		h.Syndrome, h.MSN = p.Synd, p.Len
+	case p.Payload == 0 && p.Op > roce.AtomicWrite: // another control packet: its headers, then zeros
+		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Op, 0)]
 	default:
 		h.VA, h.RKey, h.Len, h.Pad = p.VA, p.RKey, p.Len, uint8(-int(p.Payload)&3)
 		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
 	}
-	if h.DestQP = responderQPN(p.QP); p.Op == roce.CNP || p.Op == roce.Acknowledge {
-		src, dst = dst, src
-		h.DestQP = requesterQPN(p.QP)
+	src := host.From(p)
+	if src < 0 {
+		src = n.direct(p, h)
 	}
-	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(dst)}
+	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(p.Dst)}
 	f.UDP.SrcPort = 0xc000 | uint16(p.Hash)&0x3fff
 	return f
+}
+
+// direct writes the queue pair that a connection's packet is for and returns the NIC it is from.
+func (n *Network) direct(p *fabric.Packet, h *roce.Header) int32 {
+	src, dst := n.Hosts.Peers(p.QP)
+	if p.Op == roce.CNP || p.Op == roce.Acknowledge || p.Dst != dst {
+		h.DestQP = requesterQPN(p.QP)
+		return dst
+	}
+	h.DestQP = responderQPN(p.QP)
+	return src
 }

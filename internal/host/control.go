@@ -1,0 +1,104 @@
+package host
+
+import (
+	"fmt"
+
+	"railyard/internal/fabric"
+	"railyard/roce"
+)
+
+// Control packets are what NICs tell one another besides data: acknowledgements and CNPs today;
+// credits and grants of receivers, probes, selective acknowledgements tomorrow. All leave by
+// Control, before data, each with the size, DSCP and class that its kind has, and all that
+// arrives goes to whoever registered for its opcode. A new kind is
+//
+//   - an opcode: one that roce knows, or of the manufacturer's range, 0xc0 to 0xff (IBTA 9.2.1);
+//   - a Taker, registered with Take or, when every run has it, with a line in takers;
+//   - calls of Control wherever it is due: in the Taker of what it answers, or behind a timer.
+
+// A Taker has a packet whose last bit has arrived at one of its NIC's ports. The packet is gone
+// when it returns. It must not be looked at after anything was sent, which may move the slab.
+type Taker func(h *Hosts, port int32, p *fabric.Packet)
+
+// takers says who takes what: data unless something else is said.
+func takers() (t [256]Taker) {
+	for op := range t {
+		t[op] = (*Hosts).rxData
+		if roce.Opcode(op) > maxData {
+			t[op] = unclaimed
+		}
+	}
+	t[roce.Acknowledge] = (*Hosts).rxAck
+	t[roce.CNP] = (*Hosts).rxCNP
+	return t
+}
+
+// maxData is the last opcode of the reliable connection's (IBTA table 38).
+const maxData = 0x1f
+
+// unclaimed is for what a NIC was sent that no NIC understands: a mistake in the program.
+func unclaimed(_ *Hosts, _ int32, p *fabric.Packet) {
+	panic(fmt.Sprintf("host: nobody takes packets of opcode %#x", uint8(p.Op)))
+}
+
+// Take gives packets of an opcode to a Taker, at all NICs.
+func (h *Hosts) Take(op roce.Opcode, t Taker) { h.take[op] = t }
+
+// Address is where a control packet goes: an end of a connection, or a NIC as such.
+type Address struct {
+	nic  int32
+	loc  uint16
+	hash uint32 // digest of the 5-tuple, for switches that choose by it
+	qp   int32  // the connection; ^n: none, NIC n sends
+}
+
+// ToReceiver is the responder of a connection, for what its sender says: a probe, a request
+// for credit.
+func (h *Hosts) ToReceiver(c int32) Address {
+	s := &h.senders[c]
+	return Address{s.dst, s.loc, s.hash, c}
+}
+
+// ToSender is the requester of a connection, for what its receiver says: an acknowledgement,
+// a CNP, a grant.
+func (h *Hosts) ToSender(c int32) Address {
+	r := &h.receivers[c]
+	return Address{r.src, r.loc, r.hash, c}
+}
+
+// ToNIC is NIC dst, for what NIC src says without a connection; From tells dst who it was.
+func (h *Hosts) ToNIC(src, dst int32, hash uint32) Address {
+	return Address{dst, h.nics[dst].loc, hash, ^src}
+}
+
+// From returns which NIC sent a packet, -1 when that is for its connection to say.
+func From(p *fabric.Packet) int32 {
+	if p.QP < 0 {
+		return ^p.QP
+	}
+	return -1
+}
+
+// Ports returns the ports of a NIC.
+func (h *Hosts) Ports(nic int32) []int32 { return h.nics[nic].ports }
+
+// Control sends a control packet from one of its NIC's ports, in a class of that port. The
+// packet has its opcode, size, TOS and whatever its kind carries; the address is filled in here.
+// An answer goes by the port that the question came in by; what a sender says first, by Port.
+func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet) {
+	net := h.Net
+	pi := net.Alloc()
+	p := &net.Packets[pi]
+	*p = *what
+	p.Dst, p.Loc, p.Hash, p.QP = to.nic, to.loc, to.hash, to.qp
+	net.Injected++
+	op := &net.Ports[port]
+	now := net.Q.Now()
+	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<class) == 0 && !op.Armed {
+		p.Class = class
+		net.Transmit(now, port, op, pi, p)
+		return
+	}
+	net.Enqueue(port, pi, int(class))
+	net.Kick(port, op)
+}

@@ -1,0 +1,107 @@
+package rcudp
+
+import (
+	"slices"
+
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Control packets are small, go before all data and are not paced: the acknowledgements that queue
+// pairs give, and CNPs. Requests and the responses that carry data leave by nextData, because
+// the pace is theirs. A new kind of control packet (a grant, a probe) is
+//
+//   - an opcode that roce encodes and decodes, and the fields it carries in rc.Packet;
+//   - a row in kinds: who takes it, and how it is written where that is not as rc.Packet says;
+//   - calls of push wherever it is due: in the taker of what it answers, or in Tick.
+
+// kind is what an endpoint knows of an opcode.
+type kind struct {
+	take  func(e *Endpoint, now unit.Time, c *Conn, p *rc.Packet) // nil: not for our queue pairs
+	paced bool                                                    // as data is: marks are answered
+	head  func(h *roce.Header)                                    // sets what differs; nil: nothing
+	zeros int                                                     // reserved bytes behind its headers
+}
+
+// kinds is the table of them: requests, responses, and what follows.
+func kinds() (k [256]kind) {
+	for op := roce.Opcode(0); op <= maxRC; op++ {
+		k[op] = kind{take: (*Endpoint).request, paced: true}
+		if op.IsResponse() {
+			k[op].take = (*Endpoint).response
+		}
+	}
+	k[roce.Acknowledge].paced = false
+	k[roce.CNP] = kind{take: (*Endpoint).notified, zeros: roce.CNPPadLen,
+		head: func(h *roce.Header) { h.BECN, h.Migrated = true, false }}
+	return k
+}
+
+// maxRC is the last opcode of reliable connections (IBTA table 38).
+const maxRC = 0x1f
+
+// zeros are reserved bytes, padding, and the place of an ICRC.
+var zeros [64]byte
+
+// control is a control packet that waits to be sent.
+type control struct {
+	conn *Conn
+	p    rc.Packet
+	tos  uint8
+}
+
+// maxControl bounds the control packets that wait; beyond it they are lost, as a full NIC queue
+// would lose them.
+const maxControl = 1 << 16
+
+func (e *Endpoint) push(ct control) {
+	if len(e.control) < maxControl {
+		e.control = append(e.control, ct)
+	}
+}
+
+// Silence takes back the control packets of a queue pair that wait to be sent.
+func (e *Endpoint) Silence(c *Conn) {
+	e.control = slices.DeleteFunc(e.control, func(ct control) bool { return ct.conn == c })
+}
+
+func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
+	if len(e.control) == 0 {
+		return false
+	}
+	ct := e.control[0]
+	if e.control = e.control[1:]; len(e.control) == 0 {
+		e.control = nil
+	}
+	if ct.p.Op == roce.Acknowledge {
+		e.Count.Acks++
+		if !ct.p.Syndrome.IsAck() && ct.p.Syndrome != roce.NakGap {
+			e.Count.Naks++
+		}
+	}
+	e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
+	return true
+}
+
+// marked answers congestion experienced with a CNP, when one is due. What a
+// sender does not pace, acknowledgements and CNPs, is only counted: to slow its
+// data down would not shorten that queue (the DCQCN paper's notification point
+// watches the flow's data; package host does the same).
+func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
+	e.Count.CE++
+	c.CE++
+	if !k.paced || now-c.lastCNP < e.cfg.CNPGap {
+		return
+	}
+	c.lastCNP = now
+	e.Count.CNPsSent++
+	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
+}
+
+// notified is the reaction point.
+func (e *Endpoint) notified(now unit.Time, c *Conn, _ *rc.Packet) {
+	e.Count.CNPs++
+	c.CNPs++
+	c.notified(now)
+}
