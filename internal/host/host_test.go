@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"testing"
 
 	"railyard/cc"
@@ -12,6 +13,8 @@ import (
 	"railyard/rc"
 	"railyard/roce"
 	"railyard/unit"
+
+	"pgregory.net/rapid"
 )
 
 const (
@@ -241,12 +244,38 @@ func TestDeadPeer(t *testing.T) {
 func TestPiecesOfALargeMessage(t *testing.T) {
 	for bytes, pieces := range map[unit.Bytes]int{0: 1, 1: 1, 2 * unit.GiB: 1, 2*unit.GiB + 1: 2, 5 * unit.GiB: 3} {
 		m := Message{Bytes: bytes}
-		n := 1
-		for m.left() {
+		n := int32(1)
+		for !m.endsWith(n) {
 			n++
 		}
-		if n != pieces {
+		if int(n) != pieces {
 			t.Errorf("%v end with piece %d, want %d", bytes, n, pieces)
 		}
 	}
+}
+
+// A receiver learns of messages by what arrives, and yet it ends them in the order in which they
+// were posted, each once, also those posted when all before had ended.
+func TestReceiversLearnByArrival(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLab(t, func(c *Config, _ *queue.Spec) { c.Latency *= unit.Time(rapid.IntRange(0, 1).Draw(rt, "latency")) }, 1, 1)
+		conns := [2]int32{l.connect(0, 1, 0), l.connect(0, 1, 1)}
+		var posted, ended [2][]int32
+		for range rapid.IntRange(1, 12).Draw(rt, "messages") {
+			i := rapid.IntRange(0, 1).Draw(rt, "connection")
+			m := l.Send(conns[i], unit.Bytes(rapid.IntRange(0, 20_000).Draw(rt, "bytes")), 0)
+			posted[i] = append(posted[i], m)
+			l.run(l.Net.Q.Now() + unit.Time(rapid.IntRange(0, 5).Draw(rt, "wait"))*unit.Microsecond)
+		}
+		l.run(l.Net.Q.Now() + unit.Millisecond)
+		for _, m := range l.ends {
+			i := l.Messages[m].Conn
+			ended[i] = append(ended[i], m)
+		}
+		for i := range posted {
+			if !slices.Equal(posted[i], ended[i]) {
+				rt.Fatalf("connection %d: posted %v, ended %v", i, posted[i], ended[i])
+			}
+		}
+	})
 }

@@ -85,25 +85,27 @@ type sender struct {
 	timer   bool // a timeout event is under way
 	sprayed bool
 	tag     int32 // the queue pair's index among those of the same peers
+	first   int32 // message posted first, -1 for none
+	last    int32 // and last
 }
 
-// receiver is the responder end.
+// receiver is the responder end. It is another element than the sender and learns of messages by
+// what arrives: their order was fixed when they were posted, before their first packet left.
 type receiver struct {
 	qp      rc.QP
 	lastCNP unit.Time
 	src     int32
 	hash    uint32
 	loc     uint16
-	first   int32 // queue of messages under way
-	last    int32
+	done    int32 // message finished last, -1 for none
+	pieces  int32 // of the next one that are in
 	ce      int64
 }
 
 // Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.
 type Message struct {
 	Conn   int32
-	next   int32
-	pieces int32
+	next   int32 // of the connection, written once: when that one is posted
 	Bytes  unit.Bytes
 	Tag    int64
 	Posted unit.Time // when the application asked
@@ -196,7 +198,7 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	c := int32(len(h.senders))
 	n := &h.nics[src]
 	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
-		next: -1, timerAt: unit.Never, paceAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
+		next: -1, first: -1, last: -1, timerAt: unit.Never, paceAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line
@@ -205,7 +207,7 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	if h.cfg.CC != nil {
 		s.pace.Ctl = h.cfg.CC(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU)})
 	}
-	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, first: -1, last: -1,
+	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, done: -1,
 		lastCNP: -unit.Never / 2}
 	for _, st := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
 		// The walk RESET-INIT-RTR-RTS cannot be refused for fresh pairs.

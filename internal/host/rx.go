@@ -55,30 +55,26 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 			Len: a.Packet.MSN, Sent: sent})
 	}
 	for range a.Delivered {
-		h.delivered(now, &h.receivers[c], dst)
+		h.delivered(now, c, &h.receivers[c], dst)
 	}
 }
 
-// delivered finishes the oldest message of a connection; pieces of a message
-// above 2 GiB count down first.
-func (h *Hosts) delivered(now unit.Time, r *receiver, dst int32) {
-	m := r.first
-	msg := &h.Messages[m]
-	if msg.left() {
+// delivered finishes the oldest message of a connection, once the last piece of a message
+// above 2 GiB is in.
+func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
+	m := h.senders[c].first
+	if r.done >= 0 {
+		m = h.Messages[r.done].next
+	}
+	if r.pieces++; !h.Messages[m].endsWith(r.pieces) {
 		return
 	}
-	r.first = msg.next
-	if r.first < 0 {
-		r.last = -1
-	}
+	r.done, r.pieces = m, 0
 	h.Net.Q.Push(max(now, h.nics[dst].rxFree)+h.cfg.Latency, KindDeliver, m, 0)
 }
 
-// left counts down the pieces of a message and reports whether more follow.
-func (m *Message) left() bool {
-	m.pieces++
-	return unit.Bytes(m.pieces)*rc.MaxMessage < m.Bytes
-}
+// endsWith reports whether a message has no more than so many pieces.
+func (m *Message) endsWith(pieces int32) bool { return unit.Bytes(pieces)*rc.MaxMessage >= m.Bytes }
 
 // rxAck is the requester: it moves the window and completes work requests.
 func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {

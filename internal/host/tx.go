@@ -26,13 +26,13 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 // post hands a message to its queue pair, in pieces the transport can take.
 func (h *Hosts) post(m int32) {
 	msg := &h.Messages[m]
-	s, r := &h.senders[msg.Conn], &h.receivers[msg.Conn]
-	if r.last >= 0 {
-		h.Messages[r.last].next = m
+	s := &h.senders[msg.Conn]
+	if s.last >= 0 {
+		h.Messages[s.last].next = m
 	} else {
-		r.first = m
+		s.first = m
 	}
-	r.last = m
+	s.last = m
 	left := int64(msg.Bytes)
 	for first := true; first || left > 0; first = false {
 		n := min(left, rc.MaxMessage)
