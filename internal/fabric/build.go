@@ -109,8 +109,9 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	slots := len(n.Ports) * queue.Classes
 	n.classes = make([]classQ, slots)
 	n.ing = make([]ingress, slots)
+	n.causes = make([]int32, slots)
 	for i := range n.ing {
-		n.ing[i].cause = -1
+		n.ing[i].cause, n.causes[i] = -1, -1
 	}
 	n.hrLimit = make([]int32, slots)
 	// Room for a bandwidth-delay product on every link; both grow when needed.
@@ -139,6 +140,9 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 					n.averages = make([]average, slots)
 				}
 			}
+		}
+		if len(sw.ports) > maxPorts {
+			return nil, fmt.Errorf("switch %s: it has %d ports, a switch may have %d", name(int32(node)), len(sw.ports), maxPorts)
 		}
 		reserved := int64(0)
 		for _, port := range sw.ports {

@@ -19,7 +19,7 @@ import (
 const (
 	KindArrive  engine.Kind = iota // A port, B packet: a packet has entered a switch
 	KindService                    // A port: an egress port is free again
-	KindPFC                        // A port, B priority | quanta<<8: a pause took effect
+	KindPFC                        // A port, B pauseFrame: a pause took effect
 	KindRefresh                    // timer, A ingress: still congested, pause again
 	KindExpire                     // timer, A egress: pause time is over
 	KindPoll                       // A switch: watchdog poll
@@ -114,6 +114,7 @@ type Net struct {
 	cfg      []portCfg
 	classes  []classQ
 	ing      []ingress
+	causes   []int32   // by (port, priority): who had it paused last, as PauseCause says
 	hrLimit  []int32   // headroom
 	averages []average // by (port, class); nil without WRED weights above 0
 	refresh  *engine.Timers
@@ -266,7 +267,7 @@ func (n *Net) Handle(e *engine.Event) {
 	case KindService:
 		n.service(e.A)
 	case KindPFC:
-		n.gotPFC(e.A, int(e.B&0xff), int(e.B>>8))
+		n.gotPFC(e.A, pauseFrame(e.B))
 	case KindRefresh:
 		if n.refresh.Live(e) {
 			n.sendPause(e.A)

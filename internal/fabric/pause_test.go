@@ -122,3 +122,53 @@ func TestPausesFitTheWire(t *testing.T) {
 		t.Errorf("the wire is promised for %v", late)
 	}
 }
+
+// Who had a port paused comes with the pause, not before it, and is the congested port whatever
+// its place in the switch; a NIC that pauses names none.
+func TestPauseTellsItsCause(t *testing.T) {
+	for _, to := range []int{1, 2, 5} {
+		b := newBench(t, 6, func(s *queue.Spec) {
+			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, XOff: 20 * unit.KB, XOn: 10 * unit.KB}
+		})
+		b.SendPause(b.hosts[to], 3)
+		b.run(unit.Microsecond)
+		for i := range 6 { // 24 KB for a port that is paused
+			b.put(b.Q.Now()+unit.Time(i), 0, to, 24, 4000)
+		}
+		b.run(b.Q.Now() + 6)
+		if b.Pauses != 1 || b.PauseCause(b.hosts[0], 3) != -1 {
+			t.Errorf("to %d: %d pauses, cause %d before one has arrived", to, b.Pauses, b.PauseCause(b.hosts[0], 3))
+		}
+		b.run(b.Q.Now() + unit.Microsecond)
+		if got := b.PauseCause(b.hosts[0], 3); got != b.in[to] {
+			t.Errorf("to %d: host 0 was paused by port %d, want %d", to, got, b.in[to])
+		}
+		if got := b.PauseCause(b.in[to], 3); got != -1 {
+			t.Errorf("to %d: the NIC names port %d of nobody", to, got)
+		}
+	}
+}
+
+// A frame's three parts do not touch each other, at their bounds neither.
+func TestPauseFrame(t *testing.T) {
+	for _, prio := range []int{0, 3, 7} {
+		for _, quanta := range []int{1, 1000, roce.MaxQuanta} {
+			b := newBench(t, 2, nil)
+			ports := make([]int32, maxPorts)
+			for i := range ports {
+				ports[i] = int32(2 * i)
+			}
+			b.Sw[0].ports = ports
+			for _, place := range []int{0, 1, maxPorts - 1} {
+				b.ing[b.slot(b.in[0], prio)].cause = ports[place]
+				f := pauseFrame(int32(b.pauseFor(b.in[0], prio, quanta)))
+				if f.priority() != prio || f.quanta() != quanta || f.cause() != place {
+					t.Errorf("%d, %d, %d became %d, %d, %d", prio, quanta, place, f.priority(), f.quanta(), f.cause())
+				}
+			}
+			if f := b.pauseFor(b.in[0], prio, 0); f.quanta() != 0 || f.cause() != -1 {
+				t.Errorf("to go on has quanta %d and cause %d", f.quanta(), f.cause())
+			}
+		}
+	}
+}

@@ -1,47 +1,73 @@
 package fabric
 
 import (
+	"slices"
+
 	"railyard/internal/engine"
 	"railyard/internal/route"
 	"railyard/roce"
 	"railyard/unit"
 )
 
+// pauseFrame is a PFC frame for one priority in an event's operand: 3 bits of priority, 16 of
+// quanta, and 13 that no real frame has: which port of the sender is congested, for those who ask
+// why. So the one who is paused need not look into the one who pauses.
+type pauseFrame uint32
+
+// maxPorts is how many ports of a switch a pauseFrame can tell apart.
+const maxPorts = 1<<13 - 1
+
+func (f pauseFrame) priority() int { return int(f & 7) }
+func (f pauseFrame) quanta() int   { return int(f >> 3 & roce.MaxQuanta) }
+
+// cause returns the congested port's place among its switch's, -1 for none.
+func (f pauseFrame) cause() int { return int(f>>19) - 1 }
+
+// pauseFor makes a frame that has the peer of a port pause; quanta 0 lets it go on.
+func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
+	place := 0
+	if c := n.ing[n.slot(port, prio)].cause; quanta != 0 && c >= 0 {
+		place, _ = slices.BinarySearch(n.Sw[n.node[port]].ports, c)
+		place++
+	}
+	return pauseFrame(prio | quanta<<3 | place<<19)
+}
+
 // sendPause sends a PFC frame for ingress slot (port x 8 + priority) and arms
 // the refresh that repeats it while the congestion lasts.
 func (n *Net) sendPause(slot int32) {
-	port, prio := n.portOf(slot), int32(n.classOf(slot))
+	port, prio := n.portOf(slot), n.classOf(slot)
 	if n.Ports[port].Flags&flagDown != 0 {
 		return // SetDown sends it when the cable is whole again
 	}
 	sw := &n.Sw[n.Ports[port].Node]
 	n.PauseFrames++
 	n.Stats[port].PauseSent++
-	quanta := int32(roce.MaxQuanta)
+	quanta := roce.MaxQuanta
 	if sw.Spec != nil {
-		quanta = int32(sw.Spec.PFCQuanta)
+		quanta = int(sw.Spec.PFCQuanta)
 	}
-	n.sendPFC(port, prio|quanta<<8)
+	n.sendPFC(port, n.pauseFor(port, prio, quanta))
 	// Half the pause time leaves room for the frame to reach the peer. It comes after the last one.
-	again := n.Q.Now() + roce.PauseTime(int(quanta), n.cfg[port].rate)/2
+	again := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)/2
 	n.refresh.Arm(slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
 
 func (n *Net) resume(slot int32) {
-	port, prio := n.portOf(slot), int32(n.classOf(slot))
+	port, prio := n.portOf(slot), n.classOf(slot)
 	n.ing[slot].pausing = false
 	n.refresh.Disarm(slot)
-	n.trace("xon", port, int(prio))
+	n.trace("xon", port, prio)
 	if n.Ports[port].Flags&flagDown == 0 {
 		n.Stats[port].ResumeSent++
-		n.sendPFC(port, prio)
+		n.sendPFC(port, n.pauseFor(port, prio, 0))
 	}
 }
 
 // sendPFC puts a 64-byte MAC control frame on the wire behind the frame being
 // sent, if any, ahead of everything queued. It takes effect at the peer after
 // the peer's response time.
-func (n *Net) sendPFC(port, arg int32) {
+func (n *Net) sendPFC(port int32, f pauseFrame) {
 	op := &n.Ports[port]
 	start := max(n.Q.Now(), op.BusyUntil)
 	ser := n.wire(op, port, roce.PFCLen)
@@ -49,12 +75,12 @@ func (n *Net) sendPFC(port, arg int32) {
 	op.TxBytes += roce.PFCLen + roce.PreambleIFG
 	c := &n.cfg[port]
 	if op.Flags&flagTapOut != 0 {
-		n.TapPFC(start, port, true, int(arg&0xff), int(arg>>8))
+		n.TapPFC(start, port, true, f.priority(), f.quanta())
 	}
 	if op.Flags&flagTapIn != 0 {
-		n.TapPFC(start+ser+c.prop, op.Peer, false, int(arg&0xff), int(arg>>8))
+		n.TapPFC(start+ser+c.prop, op.Peer, false, f.priority(), f.quanta())
 	}
-	n.Q.Push(start+ser+c.prop+c.response, KindPFC, op.Peer, arg)
+	n.Q.Push(start+ser+c.prop+c.response, KindPFC, op.Peer, int32(f))
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.
@@ -65,7 +91,8 @@ func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 
 // gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes,
 // anything else pauses for so long from now (IEEE 802.1Q 36.1.3).
-func (n *Net) gotPFC(port int32, prio, quanta int) {
+func (n *Net) gotPFC(port int32, f pauseFrame) {
+	prio, quanta := f.priority(), f.quanta()
 	slot := n.slot(port, prio)
 	if n.storms != nil {
 		n.storms[slot].got++
@@ -75,6 +102,9 @@ func (n *Net) gotPFC(port int32, prio, quanta int) {
 		return
 	}
 	n.Stats[port].PauseGot++
+	if n.causes[slot] = -1; f.cause() >= 0 {
+		n.causes[slot] = n.Sw[n.node[n.Ports[port].Peer]].ports[f.cause()]
+	}
 	if n.cfg[port].noPFC&(1<<prio) != 0 {
 		return
 	}
@@ -132,8 +162,5 @@ func (n *Net) PausedFor(port int32) unit.Time {
 }
 
 // PauseCause returns the egress port of the peer switch whose congestion made
-// it pause this port's priority last, or -1.
-func (n *Net) PauseCause(port int32, prio int) int32 {
-	peer := n.Ports[port].Peer
-	return n.ing[n.slot(peer, prio)].cause
-}
+// it pause this port's priority last, or -1: that came with the last pause.
+func (n *Net) PauseCause(port int32, prio int) int32 { return n.causes[n.slot(port, prio)] }

@@ -194,7 +194,7 @@ func TestDynamicThreshold(t *testing.T) {
 func TestPauseExpiresAndResumes(t *testing.T) {
 	b := newBench(t, 2, nil)
 	out := b.in[1]
-	b.gotPFC(out, 3, 1000) // 1000 x 5.12 ns
+	b.gotPFC(out, b.pauseFor(b.hosts[1], 3, 1000)) // 1000 x 5.12 ns
 	b.put(0, 0, 1, 24, 1000)
 	b.put(0, 0, 1, 48, 1000)
 	b.run(5119 * unit.Nanosecond)
@@ -205,10 +205,10 @@ func TestPauseExpiresAndResumes(t *testing.T) {
 	if want := 5120*unit.Nanosecond + 1082*80*unit.Picosecond + 100*unit.Nanosecond; b.got[1][3] != 1000 || b.last != want {
 		t.Errorf("after the pause: %v at %v, want %v", b.got[1], b.last, want)
 	}
-	b.gotPFC(out, 3, 65535)
+	b.gotPFC(out, b.pauseFor(b.hosts[1], 3, 65535))
 	b.put(b.Q.Now(), 0, 1, 24, 1000)
 	b.run(b.Q.Now() + unit.Microsecond)
-	b.gotPFC(out, 3, 0)
+	b.gotPFC(out, b.pauseFor(b.hosts[1], 3, 0))
 	b.run(unit.Second)
 	if b.got[1][3] != 2000 || b.PausedFor(out) > 7*unit.Microsecond {
 		t.Errorf("after a resume: %v, paused for %v", b.got[1], b.PausedFor(out))

@@ -124,7 +124,7 @@ func TestStormIsOfOnePriority(t *testing.T) {
 	s.SendPause(s.hosts[1], 4)
 	s.run(500 * ms)
 	s.spec.Queues[3].XOff, s.spec.Queues[3].XOn = 10*unit.KB, 5*unit.KB
-	s.gotPFC(s.in[0], 3, 65535) // what comes from host 1 has to queue, beyond xOFF
+	s.gotPFC(s.in[0], s.pauseFor(s.hosts[0], 3, 65535)) // what comes from host 1 has to queue, beyond xOFF
 	for i := range 10 {
 		s.put(s.Q.Now()+unit.Time(i), 1, 0, 24, 4000)
 	}
