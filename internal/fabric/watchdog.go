@@ -26,12 +26,11 @@ func (n *Net) poll(node int32) {
 			}
 		}
 	}
-	if n.Q.Len() >= n.pollers { // the watchdogs alone must not keep a dead run alive
-		n.Q.Push(n.Q.Now()+w.Poll, KindPoll, node, 0)
-	}
+	n.Q.Push(n.Q.Now()+w.Poll, KindPoll, node, 0)
 }
 
-// Idle reports whether nothing but watchdogs is pending.
+// Idle reports whether nothing but watchdogs is pending. Whoever runs the events asks after each
+// KindPoll, because watchdogs alone must not keep a dead run alive; a switch cannot know.
 func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
 func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {

@@ -257,7 +257,10 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 			net.Touch(q.Ahead)
 			net.Arrive(e.A, e.B)
 		case e.Kind() < fabric.KindHost:
-			net.Handle(e)
+			poll := e.Kind() == fabric.KindPoll
+			if net.Handle(e); poll && net.Idle() {
+				return false
+			}
 		case e.Kind() < host.KindUser:
 			hosts.Handle(e)
 		default:
