@@ -98,17 +98,16 @@ type ingress struct {
 	pausing          bool
 }
 
-// Net is the network.
+// Net is the network. What is indexed by node, port or (port, class) belongs to the node, and only
+// that node's events write it; a Partition belongs to none.
 type Net struct {
-	Q       *engine.Queue
-	Ports   []route.Port
-	Stats   []PortStats
-	Packets []Packet
-	Sw      []Switch // by node; hosts have a zero Switch
+	Partition // one today
+	Ports     []route.Port
+	Stats     []PortStats
+	Sw        []Switch // by node; hosts have a zero Switch
 
 	node     []int32      // owner of each port
 	forward  []forward    // by node
-	pollers  int          // switches whose watchdog runs
 	storms   []stormState // by (port, class); nil without watchdogs
 	tables   tables
 	cfg      []portCfg
@@ -119,23 +118,7 @@ type Net struct {
 	averages []average // by (port, class); nil without WRED weights above 0
 	refresh  *engine.Timers
 	expire   *engine.Timers
-	free     int32
-	inUse    int
 
-	// Totals.
-	Hops, DataHops int64
-	Injected       int64
-	Marks, Drops   int64
-	CorruptDrops   int64
-	DownDrops      int64
-	NoRoute        int64
-	PauseFrames    int64 // pauses, refreshes included
-	Pauses         int64 // transitions from running to paused
-	Storms         int64
-	StormDrops     int64
-	WREDDrops      int64
-
-	Waits  *WaitTable                                            // queueing delay by flow and port; nil: off
 	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
 	OnDrop func(pkt *Packet, port int32)
 
@@ -147,6 +130,34 @@ type Net struct {
 	// Fault decides what a cable does to each packet that leaves a port of
 	// FaultPort.
 	Fault func(port int32, p *Packet) Fate
+}
+
+// Partition is what nodes share that run on one event queue: their clock, the slab of packets,
+// and sums that no node reads. A packet that leaves a partition would be copied.
+type Partition struct {
+	Q       *engine.Queue
+	Packets []Packet
+	Waits   *WaitTable // queueing delay by flow and port; nil: off
+	Totals
+
+	free    int32 // packets
+	inUse   int
+	pollers int // switches whose watchdog runs
+}
+
+// Totals count what happened at all nodes of a partition.
+type Totals struct {
+	Hops, DataHops int64
+	Injected       int64
+	Marks, Drops   int64
+	CorruptDrops   int64
+	DownDrops      int64
+	NoRoute        int64
+	PauseFrames    int64 // pauses, refreshes included
+	Pauses         int64 // transitions from running to paused
+	Storms         int64
+	StormDrops     int64
+	WREDDrops      int64
 }
 
 // Fate is what a faulty cable does to a packet.
@@ -212,7 +223,7 @@ const (
 
 // New returns an empty network; shift is the wheel's granularity (engine.New).
 func New(shift uint) *Net {
-	n := &Net{Q: engine.New(shift), free: -1}
+	n := &Net{Partition: Partition{Q: engine.New(shift), free: -1}}
 	n.refresh = engine.NewTimers(n.Q, 0)
 	n.expire = engine.NewTimers(n.Q, 0)
 	return n

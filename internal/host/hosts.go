@@ -126,11 +126,12 @@ type Counters struct {
 	Failed                 int64 // queue pairs in error
 }
 
-// Hosts runs all NICs of a network.
+// Hosts runs all NICs of a network. NICs, rings, senders and receivers belong to the node of
+// their NIC, and only its events write them; a partition belongs to none.
 type Hosts struct {
 	Net      *fabric.Net
 	Messages []Message
-	Count    Counters
+	partition
 
 	// OnDeliver is called when a message is in the receiver's memory,
 	// OnFail when a queue pair gives up on one.
@@ -148,9 +149,15 @@ type Hosts struct {
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
-	scratch   rc.Packet
-	answer    rc.Answer
 	owner     []int32 // by port: whose ring it serves
+}
+
+// partition is what NICs share that run on one event queue: sums that none of them reads, and
+// room to work in that is empty between two events. There is one today.
+type partition struct {
+	Count   Counters
+	scratch rc.Packet
+	answer  rc.Answer
 }
 
 // New returns the hosts of a network; NICs and connections are added next.
