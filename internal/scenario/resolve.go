@@ -39,19 +39,9 @@ type Plan struct {
 	Model      *model.Config      // training only
 	Training   *workload.Training // training only
 	DAG        *workload.DAG
-	Failures   []LinkFailure
-	Notes      []string // what a careful reader should know
+	Events     []LinkEvent // in the order of time
+	Notes      []string    // what a careful reader should know
 }
-
-// LinkFailure is a resolved failure.
-type LinkFailure struct {
-	Link         int
-	At, Converge unit.Time
-	Until        unit.Time // 0: for ever
-}
-
-// Avoided reports whether routes come to avoid the link: not when it is back before.
-func (f LinkFailure) Avoided() bool { return f.Until == 0 || f.At+f.Converge < f.Until }
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
 type ReadFile func(path string) ([]byte, error)
@@ -231,37 +221,6 @@ func (p *Plan) transport() error {
 	p.LBParams = route.Params{FlowletGap: o.FlowletGap, Utilization: o.Utilisation / 100, Interval: o.Interval}
 	if lb.Sprays() && p.RC.Recovery == rc.GoBackN {
 		p.Notes = append(p.Notes, "spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
-	}
-	return nil
-}
-
-func (p *Plan) failures() error {
-	for i, f := range p.File.Failures {
-		key := fmt.Sprintf("failures[%d].link", i)
-		l, _, ok := p.Graph.FindPort(f.Link)
-		if !ok {
-			return p.at(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
-		}
-		if f.Until > 0 && f.Until <= f.At {
-			return p.at(fmt.Sprintf("failures[%d].until", i), "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
-		}
-		for k, earlier := range p.Failures {
-			if earlier.Link == l && (earlier.Until == 0 || f.At < earlier.Until+earlier.Converge) {
-				return p.at(key, "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be back (until) and converged", f.Link, k)
-			}
-		}
-		p.Failures = append(p.Failures, LinkFailure{l, f.At, f.Converge, f.Until})
-	}
-	down := map[int]bool{}
-	for _, f := range p.Failures {
-		if f.Avoided() {
-			down[f.Link] = true
-		}
-	}
-	if len(down) > 0 {
-		if err := p.Graph.CheckConnected(p.Graph.Route(down)); err != nil {
-			return p.at("failures", "with these links down %v", err)
-		}
 	}
 	return nil
 }

@@ -12,10 +12,8 @@ import (
 const (
 	kindRing engine.Kind = host.KindUser + iota // A operation, B stage: see exec.Bell
 	kindSample
-	kindBreak   // A link
-	kindReroute // A link: routes avoid it from now on
-	kindMend    // A link
-	kindRestore // A link: routes use it again
+	kindLink     // A event of the plan: a cable changes
+	kindConverge // A event of the plan: routes follow it
 )
 
 // carrier carries an execution's transfers as packets: each is split into messages on the

@@ -64,15 +64,15 @@ func TestRoutesKnowWhatHasConverged(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(rt, "steps") {
 			l := rapid.IntRange(0, links-1).Draw(rt, "link")
 			if next := rapid.IntRange(0, 2).Draw(rt, "next"); broken[l] && next == 0 {
-				n.Reroute(l)
+				n.Converge(l, false)
 				converged[l] = true
 			} else if broken[l] && next == 1 {
-				n.Mend(l)
-				n.Restore(l)
+				n.SetUp(l, true)
+				n.Converge(l, true)
 				delete(broken, l)
 				delete(converged, l)
 			} else {
-				n.Break(l)
+				n.SetUp(l, false)
 				broken[l] = true
 			}
 			fresh := n.Graph.Route(converged)

@@ -46,11 +46,12 @@ func (r *Run) newIdealizer() *idealizer {
 		}
 	}
 	gone := map[int]bool{} // broken all the time
-	for _, f := range r.Plan.Failures {
-		if f.At == 0 && f.Converge == 0 && f.Until == 0 {
-			gone[f.Link] = true
+	for _, e := range r.Plan.Events {
+		if e.FromStart() && !e.Up {
+			gone[e.Link] = true
 			continue
 		}
+		delete(gone, e.Link)
 		x.spread = true // a message may go on by another path than it began
 		x.routes = nil
 	}

@@ -189,24 +189,22 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 	return ports
 }
 
-// Break fails a link now; Reroute, usually some time later, routes around it.
-func (n *Network) Break(link int) { n.Net.SetDown(n.portA[link], true) }
+// SetUp breaks a link now, or makes it work again; Converge, usually some time later, tells the
+// routes.
+func (n *Network) SetUp(link int, up bool) { n.Net.SetDown(n.portA[link], !up) }
 
-// Reroute routes around one broken link, and moves flows off its NIC port. Other links
-// that are broken keep their routes until their own convergence.
-func (n *Network) Reroute(link int) {
-	n.routed[link] = true
-	n.install()
-	n.Hosts.Rebond(n.usable)
-}
-
-// Mend makes a broken link work again; Restore, usually some time later, routes over it. Flows that
-// moved to another port of their NIC stay there.
-func (n *Network) Mend(link int) { n.Net.SetDown(n.portA[link], false) }
-
-// Restore ends what Reroute began.
-func (n *Network) Restore(link int) {
-	delete(n.routed, link)
+// Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is
+// avoided; those that have moved stay where they are. Other links that are broken keep their routes
+// until their own convergence.
+func (n *Network) Converge(link int, up bool) {
+	if n.routed[link] == !up {
+		return
+	}
+	if up {
+		delete(n.routed, link)
+	} else {
+		n.routed[link] = true
+	}
 	n.install()
 	n.Hosts.Rebond(n.usable)
 }

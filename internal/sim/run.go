@@ -116,9 +116,9 @@ func setup(p *scenario.Plan) *Setup {
 	if gap := p.CC.CNPGap; gap != nil {
 		s.Host.CNPs, s.Host.CNPGap = true, gap(p.CCValues)
 	}
-	for _, l := range p.Failures {
-		if l.At == 0 && l.Converge == 0 {
-			s.Down[l.Link] = true
+	for _, e := range p.Events {
+		if e.FromStart() && !e.Up {
+			s.Down[e.Link] = true
 		}
 	}
 	return s
@@ -165,7 +165,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 // workload can never finish.
 func (r *Run) Go(watch Observer) error {
 	q := r.Net.Q
-	r.breakages()
+	r.schedule()
 	q.Push(r.sampler.interval, kindSample, 0, 0)
 	r.carrier.onSend = r.sampler.wake
 	r.Begin()
@@ -212,23 +212,18 @@ func (r *Run) placed() unit.Bytes {
 	return min(max(r.counted, r.carrier.delivered), r.Exec.NetBytes)
 }
 
-// breakages sets the clock for links that break, converge and come back. Those that are broken
-// and avoided from the start are so already (setup).
-func (r *Run) breakages() {
+// schedule sets the clock for the events of links. What is so from the start has been done (setup).
+// At one moment links change before routes follow.
+func (r *Run) schedule() {
 	q := r.Net.Q
-	for _, f := range r.Plan.Failures {
-		link := int32(f.Link)
-		if f.At > 0 || f.Converge > 0 {
-			q.Push(f.At, kindBreak, link, 0)
-			if f.Avoided() {
-				q.Push(f.At+f.Converge, kindReroute, link, 0)
-			}
+	for i := range r.Plan.Events {
+		if e := &r.Plan.Events[i]; !e.FromStart() {
+			q.Push(e.At, kindLink, int32(i), 0)
 		}
-		if f.Until > 0 {
-			q.Push(f.Until, kindMend, link, 0)
-			if f.Avoided() {
-				q.Push(f.Until+f.Converge, kindRestore, link, 0)
-			}
+	}
+	for i := range r.Plan.Events {
+		if e := &r.Plan.Events[i]; e.Heard && !e.FromStart() {
+			q.Push(e.At+e.Converge, kindConverge, int32(i), 0)
 		}
 	}
 }
@@ -242,14 +237,12 @@ func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
 		r.sampler.due(e.A, r.carrier.flying == 0 && r.Net.InUse() == 0)
-	case kindBreak:
-		r.Break(int(e.A))
-	case kindReroute:
-		r.Reroute(int(e.A))
-	case kindMend:
-		r.Mend(int(e.A))
-	case kindRestore:
-		r.Restore(int(e.A))
+	case kindLink:
+		x := &r.Plan.Events[e.A]
+		r.SetUp(x.Link, x.Up)
+	case kindConverge:
+		x := &r.Plan.Events[e.A]
+		r.Converge(x.Link, x.Up)
 	case kindRing:
 		r.carrier.ring(e)
 	}
