@@ -9,12 +9,11 @@
 // How the algorithms of HANDBOOK.md sections 2 to 8 fit:
 //
 //	DCQCN  OnCNP, OnTimer, OnBytes -> Rate
-//	Swift  OnAck with Ack.RTT and Ack.HopCount -> Window; below one packet, Rate
+//	Swift  OnAck with Ack.RTT -> Window; below one packet, Rate
 //
 // Telemetry per hop (HPCC), credits of receivers (EQDS, RCCC), marks and paths of single
 // packets (NSCC, REPS) and trimmed packets reach no controller yet: what both drivers do not
-// tell has no place in the interface, but for the round trip's time and length, which sockets do
-// not measure yet.
+// tell has no place in the interface.
 package cc
 
 import "railyard/unit"
@@ -28,12 +27,11 @@ type Decision struct {
 	Cycle   uint32     // counting towards Budget starts over when this changes
 }
 
-// Ack is what an acknowledgement tells a controller.
+// Ack is what an acknowledgement tells a controller, which must not keep it.
 type Ack struct {
 	Bytes    unit.Bytes // payload newly acknowledged
 	InFlight unit.Bytes
-	RTT      unit.Time // zero: not measured, as over sockets
-	HopCount int       // switches passed; zero: not known, as over sockets
+	RTT      unit.Time // of the packet that it answers; zero: not measured (clock.go)
 }
 
 // Loss says how a packet was found missing.

@@ -4,7 +4,8 @@ import "railyard/unit"
 
 // Pacer turns a controller's decisions into the pace of one sender. It caches
 // the decision, so that the per-packet path calls the controller only when the
-// byte budget is used up. Simulated NICs and real sockets share it.
+// byte budget is used up. Simulated NICs and real sockets share it, and with it
+// what they tell a controller.
 type Pacer struct {
 	Ctl    Controller
 	Line   unit.Rate
@@ -13,9 +14,18 @@ type Pacer struct {
 	NextAt unit.Time  // not before
 	Timer  unit.Time  // when the controller wants OnTimer
 
+	clock  *clock // nil for a controller that wants no acknowledgements
 	budget int64
 	left   int64 // of the budget
 	cycle  uint32
+}
+
+// Start makes the pacer obey a controller, from its beginning; Decide comes next.
+func (p *Pacer) Start(ctl Controller) {
+	*p = Pacer{Ctl: ctl, Line: p.Line, Rate: p.Rate}
+	if ctl.WantsAcks() {
+		p.clock = &clock{}
+	}
 }
 
 // Decide reads the controller's decision and reports whether the rate changed.
@@ -55,4 +65,34 @@ func (p *Pacer) Spent(now unit.Time, wire int64) bool {
 // the pace may have fallen behind and still catch up.
 func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 	p.NextAt = max(p.NextAt, now-burst) + unit.Serialize(unit.Bytes(wire), p.Rate)
+}
+
+// Full reports that the window is used up: the packet that makes it so asks for an acknowledgement.
+func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight >= p.Window }
+
+// Blocked reports that the window lets no new packet go. Where it has shrunk below what is under way
+// and none of that asked for an acknowledgement, one more packet goes and asks.
+func (p *Pacer) Blocked(inFlight unit.Bytes) bool {
+	return p.Full(inFlight) && (p.clock == nil || p.clock.owed)
+}
+
+// Launched notes a request packet that leaves now: whether it asks for an acknowledgement, and
+// whether it went before.
+func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
+	if p.clock != nil {
+		p.clock.launched(now, psn, asks, again)
+	}
+}
+
+// Acknowledged tells the controller of newly acknowledged bytes; una is the oldest PSN that is not
+// acknowledged now. An ACK's own PSN says whose answer it is; other answers (a NAK, READ data) are no
+// packet's that is timed, and have una for it. It returns false for a controller that wants no
+// acknowledgements; else Decide comes next.
+func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, bytes, inFlight unit.Bytes) bool {
+	if p.clock == nil {
+		return false
+	}
+	p.clock.ack = Ack{Bytes: bytes, InFlight: inFlight, RTT: p.clock.answered(now, una, psn)}
+	p.Ctl.OnAck(now, &p.clock.ack)
+	return true
 }

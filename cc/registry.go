@@ -31,6 +31,13 @@ type Make func(Path) Controller
 type Path struct {
 	Line unit.Rate  // of the port: the rate to begin with, and the ceiling
 	MTU  unit.Bytes // payload of a full packet
+
+	// RTT is what a full packet and its acknowledgement take where nothing else is on their way:
+	// serialised at every hop, propagated, through every switch's pipeline. Hops is how many switches
+	// the packet passes. Both are zero where nobody knows them, as over sockets: an algorithm then has
+	// a parameter for it, or takes the least that it measures.
+	RTT  unit.Time
+	Hops int
 }
 
 // Profile is a set of values.

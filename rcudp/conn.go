@@ -54,12 +54,19 @@ type Conn struct {
 // reach, line the rate that is not exceeded, maxInFlight how many payload bytes
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate, maxInFlight unit.Bytes) *Conn {
-	if ctl == nil {
-		ctl = cc.None{Line: line}
-	}
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Ctl: ctl, Line: line}, maxInFlight: maxInFlight}
-	c.decide()
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight}
+	c.SetController(0, ctl)
 	return c
+}
+
+// SetController puts the connection under a controller, nil for none: it begins anew.
+func (c *Conn) SetController(now unit.Time, ctl cc.Controller) {
+	if ctl == nil {
+		ctl = cc.None{Line: c.pace.Line}
+	}
+	c.now = now
+	c.pace.Start(ctl)
+	c.decide()
 }
 
 // Rate returns the rate that congestion control currently allows.
@@ -74,14 +81,10 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 // Restart forgets what the connection has learned and counted, as a queue pair
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
-	if ctl == nil {
-		ctl = cc.None{Line: c.pace.Line}
-	}
-	c.pace = cc.Pacer{Ctl: ctl, Line: c.pace.Line, Rate: c.pace.Rate}
-	c.now, c.maxInFlight, c.lastCNP, c.spray = now, maxInFlight, 0, 0
+	c.maxInFlight, c.lastCNP, c.spray = maxInFlight, 0, 0
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed = 0, 0, 0, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
-	c.decide()
+	c.SetController(now, ctl)
 }
 
 // port returns the source port of the next packet.
@@ -99,9 +102,11 @@ func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.b
 // blocked reports that no new packet may go; what was lost may.
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
-	full := in > 0 && in >= c.maxInFlight || c.pace.Window > 0 && in >= c.pace.Window
-	return full && !c.QP.Resending()
+	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.Resending()
 }
+
+// noRoom reports that as much is under way as the peer's socket buffer holds.
+func (c *Conn) noRoom(in unit.Bytes) bool { return in > 0 && in >= c.maxInFlight }
 
 // take produces the next packet if the pace allows one now.
 func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
@@ -118,9 +123,10 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 		return false
 	}
 	// The packet that fills the window asks for the ACK that opens it again.
-	if c.blocked() {
+	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Full(in)) && !c.QP.Resending() {
 		c.QP.Ask(now, p)
 	}
+	c.pace.Launched(now, p.PSN, p.AckReq, p.Again)
 	return true
 }
 
@@ -133,6 +139,17 @@ func (c *Conn) sent(now unit.Time, wire int) {
 	if c.Paced || c.pace.Rate < c.pace.Line {
 		c.pace.Delay(now, int64(wire), c.burst)
 	}
+}
+
+// acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
+func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
+	una, _, _ := c.QP.Sequence()
+	psn := una
+	if p.Op == roce.Acknowledge && p.Syndrome.IsAck() {
+		psn = p.PSN
+	}
+	c.now = now
+	return c.pace.Acknowledged(now, una, psn, bytes, c.QP.InFlightBytes())
 }
 
 func (c *Conn) notified(now unit.Time) {

@@ -253,8 +253,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.NaksIn++
 	}
 	n := c.QP.Acknowledged(now, p)
-	if n > 0 && c.pace.Ctl.WantsAcks() {
-		c.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU), InFlight: c.QP.InFlightBytes()})
+	if n > 0 && c.acknowledged(now, p, unit.Bytes(n)*unit.Bytes(c.cfg.MTU)) {
 		c.decide()
 	}
 	if nak && (p.Syndrome == roce.NakSequence || p.Syndrome == roce.NakMissing) {

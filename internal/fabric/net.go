@@ -48,7 +48,7 @@ type Packet struct {
 	VA      uint64
 	RKey    uint32
 	Len     uint32    // DMA length, or the MSN of an ACK
-	Sent    unit.Time // when the first bit left the sender
+	Sent    unit.Time // of a probe and its answer: when the probe left
 }
 
 // Packet flags.

@@ -1,25 +1,54 @@
 package fabric
 
-import "slices"
+import (
+	"slices"
+
+	"railyard/internal/route"
+	"railyard/unit"
+)
 
 // maxHops bounds a path that is followed.
 const maxHops = 16
 
+// Alone returns how long one frame takes over some ports in turn, from its first bit out of the first
+// to its last bit at the far end of the last, where nothing else is on its way.
+func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
+	for i, port := range ports {
+		op := &n.Ports[port]
+		t += n.wire(op, port, uint16(size)) + op.Hop
+		rate := n.cfg[port].rate
+		cut := op.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
+		if cut && n.cfg[ports[i+1]].rate <= rate { // see waitForTail
+			t -= unit.Serialize(unit.Bytes(size)-headerLen, rate)
+		}
+	}
+	return t
+}
+
 // Path returns the ports of switches by which packets go that a host sends out of one of
-// its ports to a NIC, where hashing decides, by the tables as they stand.
+// its ports to a NIC, by the tables as they stand: those that hashing picks, and where
+// packets choose anew the first among which they may.
 func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
-	p := &Packet{Dst: dst, Loc: loc, Hash: hash}
 	for len(ports) < maxHops {
 		node := n.node[n.Ports[port].Peer]
 		if n.Sw[node].Spec == nil { // the host
 			break
 		}
-		if port = n.route(0, &n.forward[node], node, p); port < 0 {
+		if port = n.pathPort(node, dst, loc, hash); port < 0 {
 			break
 		}
 		ports = append(ports, port)
 	}
 	return ports
+}
+
+// pathPort is a switch's port on such a path, -1 for none. To look changes no chooser's state.
+func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
+	f := &n.forward[node]
+	if code := n.tables.fwd[f.fwd+int32(loc)]; code >= 0 && f.policy != route.ECMP {
+		return n.tables.members[n.tables.groups[f.groups+int32(code)].start]
+	}
+	return n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash})
 }
 
 // Choices returns hop by hop all ports of switches that are equally near to a NIC, from

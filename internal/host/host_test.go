@@ -279,3 +279,34 @@ func TestReceiversLearnByArrival(t *testing.T) {
 		}
 	})
 }
+
+// told is a controller that keeps its path and the round trips.
+type told struct {
+	cc.None
+	path cc.Path
+	rtts []unit.Time
+}
+
+func (*told) WantsAcks() bool                { return true }
+func (c *told) OnAck(_ unit.Time, a *cc.Ack) { c.rtts = append(c.rtts, a.RTT) }
+
+// A controller is told what a full packet and its acknowledgement take alone: that is what the first
+// one of a message measures, to the picosecond, and what none that queues undercuts.
+func TestPathOfAController(t *testing.T) {
+	var ctl *told
+	l := newLab(t, func(c *Config, _ *queue.Spec) {
+		c.RC.WriteOnly, c.RC.AckEvery = true, 1
+		c.CC = func(p cc.Path) cc.Controller {
+			ctl = &told{None: cc.None{Line: p.Line}, path: p}
+			return ctl
+		}
+	}, 1, 1)
+	c := l.connect(0, 1, 0)
+	l.Send(c, 3*4096, 0)
+	l.run(unit.Millisecond)
+	ser := unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteOnly, 4096)+roce.PreambleIFG), rate)
+	want := 2*ser + 2*unit.Serialize(roce.AckLen+roce.PreambleIFG, rate) + 4*cable
+	if ctl.path != (cc.Path{Line: rate, MTU: 4096, RTT: want, Hops: 1}) || len(ctl.rtts) != 3 || ctl.rtts[0] != want {
+		t.Errorf("it is told %+v and measures %v, want a round trip of %v", ctl.path, ctl.rtts, want)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -210,10 +211,6 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line
 	}
-	s.pace.Ctl = cc.None{Line: s.pace.Line}
-	if h.cfg.CC != nil {
-		s.pace.Ctl = h.cfg.CC(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU)})
-	}
 	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, done: -1,
 		lastCNP: -unit.Never / 2}
 	for _, st := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
@@ -226,8 +223,42 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	h.receivers = append(h.receivers, r)
 	h.ccTimers.Grow(len(h.senders))
 	h.usePorts(c, ports)
+	h.regulate(c)
 	h.decide(c)
 	return c
+}
+
+// regulate makes a connection's congestion control.
+func (h *Hosts) regulate(c int32) {
+	s := &h.senders[c]
+	if h.cfg.CC == nil {
+		s.pace.Start(cc.None{Line: s.pace.Line})
+		return
+	}
+	rtt, hops := h.unloaded(c)
+	s.pace.Start(h.cfg.CC(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops}))
+}
+
+// unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
+// and how many switches each passes. Where packets choose among ports, it is by the first of them. Zero:
+// no path leads there.
+func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
+	s, r := &h.senders[c], &h.receivers[c]
+	there := h.Path(c)
+	if s.sprayed {
+		there = append([]int32{s.port}, there...)
+	}
+	in := h.Net.Ports[there[len(there)-1]].Peer
+	if n := &h.nics[s.dst]; !slices.Contains(n.ports, in) {
+		return 0, 0
+	}
+	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
+	op := roce.WriteMiddle
+	if h.cfg.RC.WriteOnly {
+		op = roce.WriteOnly
+	}
+	rtt = h.Net.Alone(there, roce.DataLen(op, h.cfg.RC.MTU)) + h.Net.Alone(back, roce.AckLen)
+	return rtt, len(there) - 1
 }
 
 // Conns returns the number of connections.

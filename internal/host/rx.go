@@ -24,7 +24,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	*in = rc.Packet{Op: p.Op, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
 		RKey: p.RKey, Len: p.Len, VA: p.VA}
 	marked := p.TOS&3 == fabric.CE
-	sent, dst := p.Sent, p.Dst
+	dst := p.Dst
 	a := &h.answer
 	r.qp.Data(in, a)
 	switch a.Verdict {
@@ -42,7 +42,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 			r.lastCNP = now
 			h.Count.CNPs++
 			h.Control(port, h.ToSender(c), h.cfg.CNPPrio,
-				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: h.cfg.CNPDSCP << 2, Sent: sent})
+				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: h.cfg.CNPDSCP << 2})
 		}
 	}
 	if a.Reply {
@@ -52,7 +52,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		}
 		h.Control(port, h.ToSender(c), h.cfg.DataPrio, &fabric.Packet{Op: a.Packet.Op, Size: roce.AckLen,
 			TOS: h.cfg.DataDSCP<<2 | fabric.ECT0, PSN: a.Packet.PSN, Synd: a.Packet.Syndrome,
-			Len: a.Packet.MSN, Sent: sent})
+			Len: a.Packet.MSN})
 	}
 	for range a.Delivered {
 		h.delivered(now, c, &h.receivers[c], dst)
@@ -93,9 +93,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
-	if n > 0 && s.pace.Ctl.WantsAcks() {
-		s.pace.Ctl.OnAck(now, &cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), InFlight: s.qp.InFlightBytes(),
-			RTT: now - p.Sent, HopCount: int(p.Hops)})
+	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU)) {
 		h.decide(c)
 	}
 	if p.Synd == roce.NakSequence || p.Synd == roce.NakMissing {
@@ -106,6 +104,16 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		h.watch(c, s)
 	}
 	h.ready(c, s)
+}
+
+// acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
+func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
+	una, _, _ := s.qp.Sequence()
+	psn := una
+	if p.Syndrome.IsAck() {
+		psn = p.PSN
+	}
+	return s.pace.Acknowledged(now, una, psn, bytes, s.qp.InFlightBytes())
 }
 
 // rxCNP is the reaction point.

@@ -74,9 +74,14 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
+// full reports that new packets have used up the window.
+func (s *sender) full() bool {
+	return s.pace.Window > 0 && s.pace.Full(s.qp.InFlightBytes()) && !s.qp.Resending()
+}
+
 // blocked reports that the window lets no new packet go; what was lost may.
 func (s *sender) blocked() bool {
-	return s.pace.Window > 0 && s.qp.InFlightBytes() >= s.pace.Window && !s.qp.Resending()
+	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
 func (h *Hosts) enring(c int32, s *sender) {
@@ -155,10 +160,11 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	size := roce.DataLen(rp.Op, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
-	p.VA, p.RKey, p.Len, p.Sent = rp.VA, rp.RKey, rp.Len, now
-	if !rp.AckReq && s.blocked() { // the packet that fills a window asks for the ACK that opens it
+	p.VA, p.RKey, p.Len = rp.VA, rp.RKey, rp.Len
+	if !rp.AckReq && s.full() { // it asks for the ACK that opens the window
 		s.qp.Ask(now, rp)
 	}
+	s.pace.Launched(now, rp.PSN, rp.AckReq, rp.Again)
 	if rp.AckReq {
 		p.Flags |= fabric.FlagAckReq
 	}

@@ -16,7 +16,7 @@ type listener struct {
 func (l listener) WantsAcks() bool { return true }
 
 func (l listener) OnAck(now unit.Time, a *cc.Ack) {
-	l.say("%v: %d bytes acknowledged, %d in flight", now, a.Bytes, a.InFlight)
+	l.say("%v: %d bytes acknowledged, %d in flight, round trip %v", now, a.Bytes, a.InFlight, a.RTT)
 	l.Controller.OnAck(now, a)
 }
 

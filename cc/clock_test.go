@@ -1,0 +1,154 @@
+package cc_test
+
+import (
+	"testing"
+
+	"railyard/cc"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// ear is a controller that keeps what it is told, with a window that the test sets.
+type ear struct {
+	cc.None
+	acks   []cc.Ack
+	window unit.Bytes
+}
+
+func (*ear) WantsAcks() bool                { return true }
+func (e *ear) OnAck(_ unit.Time, a *cc.Ack) { e.acks = append(e.acks, *a) }
+func (e *ear) Decision() cc.Decision {
+	return cc.Decision{Rate: 100 * unit.Gbps, Window: e.window, TimerAt: unit.Never}
+}
+
+// A packet that asked, sent once, gives a round trip; one that did not ask, one that went again and
+// those that were under way when it did give none (Karn). PSNs count on over their end.
+func TestRoundTrips(t *testing.T) {
+	const us = unit.Microsecond
+	e := &ear{}
+	p := cc.Pacer{Line: 100 * unit.Gbps}
+	p.Start(e)
+	const first = 1<<24 - 2
+	psn := func(i int) uint32 { return uint32(first+i) & (1<<24 - 1) }
+	p.Launched(0, psn(0), false, false)
+	p.Launched(1*us, psn(1), true, false)
+	p.Launched(2*us, psn(2), false, false)
+	p.Launched(3*us, psn(3), true, false)
+	p.Acknowledged(10*us, psn(2), psn(1), 8192, 8192) // an ACK: 9 us
+	p.Acknowledged(11*us, psn(3), psn(3), 4096, 4096) // a NAK of 3 acknowledges 2
+	p.Launched(12*us, psn(3), true, true)             // which goes again
+	p.Launched(13*us, psn(4), true, false)            // and one behind it
+	p.Acknowledged(20*us, psn(4), psn(3), 4096, 4096) // whose copy is this?
+	p.Acknowledged(21*us, psn(5), psn(4), 4096, 0)    // 8 us
+	p.Launched(30*us, psn(5), true, false)            //
+	p.Launched(31*us, psn(6), true, false)            //
+	p.Launched(90*us, psn(5), true, true)             // 6 was under way when 5 went again:
+	p.Acknowledged(95*us, psn(7), psn(6), 2*4096, 0)  // it may have waited
+	want := []unit.Time{9 * us, 0, 0, 8 * us, 0}
+	for i, a := range e.acks {
+		if a.RTT != want[i] {
+			t.Errorf("answer %d has a round trip of %v, want %v", i, a.RTT, want[i])
+		}
+	}
+}
+
+// Against a map of everything that was ever sent, for random traffic with more under way than a
+// fresh ring holds.
+func TestRoundTripsAgainstAMap(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		e := &ear{}
+		p := cc.Pacer{Line: 100 * unit.Gbps}
+		p.Start(e)
+		const mask = 1<<24 - 1
+		una := rapid.Uint32Range(0, mask).Draw(rt, "psn")
+		next, high := una, una
+		sent := map[uint32]unit.Time{} // what may give a round trip
+		for now := unit.Time(1); now < 2000; now++ {
+			switch k := rapid.IntRange(0, 9).Draw(rt, "what"); {
+			case k < 6:
+				asks := rapid.Bool().Draw(rt, "asks")
+				again := next != high
+				if again {
+					clear(sent)
+				} else if high = (high + 1) & mask; asks {
+					sent[next] = now
+				}
+				p.Launched(now, next, asks, again)
+				next = (next + 1) & mask
+			case k < 9:
+				if n := (next - una) & mask; n > 0 {
+					una = (una + rapid.Uint32Range(1, n).Draw(rt, "n")) & mask
+					psn := (una - 1) & mask
+					p.Acknowledged(now, una, psn, 4096, 0)
+					want := unit.Time(0)
+					if at, ok := sent[psn]; ok {
+						want = now - at
+					}
+					if got := e.acks[len(e.acks)-1].RTT; got != want {
+						rt.Fatalf("the round trip of %d is %v, want %v", psn, got, want)
+					}
+				}
+			default:
+				next = una // back
+			}
+		}
+	})
+}
+
+// A window that shrinks below what is under way closes only where an answer is still to come: else
+// nothing would open it but a time-out.
+func TestAClosedWindowIsOpenedAgain(t *testing.T) {
+	e := &ear{window: 8 * 4096}
+	p := cc.Pacer{Line: 100 * unit.Gbps}
+	p.Start(e)
+	p.Decide(0)
+	for psn := range uint32(8) {
+		if p.Blocked(unit.Bytes(psn) * 4096) {
+			t.Fatalf("blocked with %d packets of 8 under way", psn)
+		}
+		p.Launched(0, psn, psn == 3, false) // one in the middle asks
+	}
+	if !p.Blocked(8 * 4096) {
+		t.Fatal("a full window lets one more go")
+	}
+	e.window = 2 * 4096
+	p.Acknowledged(1, 4, 3, 4*4096, 4*4096)
+	p.Decide(1)
+	if !p.Full(4*4096) || p.Blocked(4*4096) {
+		t.Fatal("nobody was asked, and nothing may go that could ask")
+	}
+	p.Launched(1, 8, true, false)
+	if !p.Blocked(5 * 4096) {
+		t.Fatal("more than the one that asks may go")
+	}
+	p.Launched(2, 4, false, true) // back to the oldest: what asked may have been thrown away
+	if p.Blocked(2 * 4096) {
+		t.Fatal("an answer is waited for that may never come")
+	}
+}
+
+// No allocation per packet once the ring is as long as the window.
+func TestRoundTripsAllocateNothing(t *testing.T) {
+	e := &quiet{}
+	p := cc.Pacer{Line: 100 * unit.Gbps}
+	p.Start(e)
+	psn := uint32(0)
+	turn := func() {
+		for range 100 {
+			p.Launched(unit.Time(psn), psn, true, false)
+			psn++
+		}
+		for i := range uint32(100) {
+			p.Acknowledged(unit.Time(psn), psn-99+i, psn-100+i, 4096, 0)
+		}
+	}
+	turn()
+	if n := testing.AllocsPerRun(10, turn); n > 0 {
+		t.Errorf("%v allocations per 100 packets", n)
+	}
+}
+
+type quiet struct{ cc.None }
+
+func (quiet) WantsAcks() bool { return true }
