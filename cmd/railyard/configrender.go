@@ -15,6 +15,7 @@ import (
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/dialect"
+	"railyard/unit"
 )
 
 type configRenderCmd struct {
@@ -85,9 +86,11 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 		multihome = dialect.Multihome(os)
 	}
 	f := &p.File
-	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph, Spec: func(n int) queue.Spec { return *p.SpecOf(n) }, LB: f.LB,
-		FlowletGap: f.LBOptions.FlowletGap, SameSeed: f.Switch.HashSeed == "same", DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
-		Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
+	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
+	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph,
+		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
+		DLB:  p.LB.DLB, FlowletGap: gap, SameSeed: f.Switch.HashSeed == "same",
+		DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP, Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 
 // writeFiles writes files below a directory, each under a temporary name first.

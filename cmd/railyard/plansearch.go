@@ -101,7 +101,7 @@ func siteOf(plan *scenario.Plan, gpus int) planner.Site {
 	if f.Fabric.Pods > 1 {
 		s.Pod = f.Fabric.Hosts * f.Fabric.Segments
 	}
-	s.Spread, s.QPs = f.LB != "ecmp", max(1, f.Transport.QPs)
+	s.Spread, s.QPs = !plan.LB.Fixed, max(1, f.Transport.QPs)
 	return s
 }
 

@@ -187,10 +187,13 @@ func (n *Net) headroom(port int32, class int, pipeline unit.Time) int64 {
 
 // SetRoutes gives a switch its forwarding table and path choice, laid out flat.
 // Tables given earlier stay behind unused: rerouting is rare.
-func (n *Net) SetRoutes(node int32, t *route.Table, c *route.Chooser) {
+func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	sw, f, all := &n.Sw[node], &n.forward[node], &n.tables
 	sw.Chooser = c
-	f.policy, f.seed = c.Policy(), c.Seed()
+	c.Renew(t)
+	if h, ok := c.(route.Hasher); ok {
+		f.hashed, f.seed = true, h.HashSeed()
+	}
 	near, base := t.Near()
 	f.near, f.nearBase, f.nearLen = int32(len(all.near)), base, int32(len(near))
 	all.near = append(all.near, near...)

@@ -171,7 +171,7 @@ type Fate struct {
 // Switch is one switch's state.
 type Switch struct {
 	Spec     *queue.Spec // nil for hosts
-	Chooser  *route.Chooser
+	Chooser  route.Chooser
 	lossless uint8
 	wred     uint8 // classes whose WRED looks at every packet that queues
 	shared   int64 // bytes used of the shared pool
@@ -192,7 +192,7 @@ type forward struct {
 	mtu      int32
 	seed     uint32
 	dscp     int32 // in tables.dscp
-	policy   route.Policy
+	hashed   bool  // the chooser is a route.Hasher, with this seed
 	slow     uint8 // reasons to look twice at every packet
 }
 

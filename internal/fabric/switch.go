@@ -61,8 +61,8 @@ func (n *Net) route(now unit.Time, f *forward, node int32, p *Packet) int32 {
 	switch {
 	case g.n == 1:
 		return n.tables.members[g.start]
-	case f.policy == route.ECMP:
-		return n.tables.members[g.start+int32(uint64(route.Hash(p.Hash, f.seed))*uint64(g.n)>>32)]
+	case f.hashed:
+		return n.tables.members[int(g.start)+route.Hashed(p.Hash, f.seed, int(g.n))]
 	}
 	return n.Sw[node].Chooser.Pick(now, n.tables.members[g.start:g.start+g.n], int(code), p.Hash, n.Ports)
 }

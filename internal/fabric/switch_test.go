@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"railyard/internal/queue"
-	"railyard/internal/rng"
 	"railyard/internal/route"
 	"railyard/roce"
 	"railyard/unit"
@@ -54,7 +53,7 @@ func newBenchOn(t *testing.T, n int, prop unit.Time, tune func(*queue.Spec)) *be
 	for i := range n {
 		table.Attach(int32(i), b.in[i])
 	}
-	b.SetRoutes(sw, table, route.NewChooser(route.ECMP, route.Params{}, 1, rng.New(1, "t"), 0))
+	b.SetRoutes(sw, table, route.ECMP.Make(nil, route.Site{Seed: 1}))
 	return b
 }
 

@@ -8,7 +8,6 @@ import (
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/internal/queue"
-	"railyard/internal/rng"
 	"railyard/internal/route"
 	"railyard/rc"
 	"railyard/roce"
@@ -63,7 +62,7 @@ func newLab(t *testing.T, change func(c *Config, s *queue.Spec), cables ...int) 
 			t.Fatalf("NIC %d has address %d", i, got)
 		}
 	}
-	net.SetRoutes(sw, table, route.NewChooser(route.ECMP, route.Params{}, 1, rng.New(1, "t"), 0))
+	net.SetRoutes(sw, table, route.ECMP.Make(nil, route.Site{Seed: 1}))
 	l.OnDeliver = func(m int32) { l.ends = append(l.ends, m) }
 	l.OnFail = func(_ int32, s rc.Status) { l.lost = append(l.lost, s) }
 	return l

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"railyard/internal/result"
+	"railyard/internal/route"
 	"railyard/unit"
 )
 
@@ -186,8 +187,8 @@ func verdict(w io.Writer, all []Variant) {
 		if s.Retransmissions > 0 && s.Drops == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken for loss.", v.Label, count(s.Retransmissions)))
 		}
-		if s.LB == "flowlet" && s.FlowletMoves == 0 {
-			Wrap(w, "", fmt.Sprintf("%s: no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: RDMA at line rate leaves no gaps.", v.Label))
+		if lb := route.Lookup(s.LB); lb != nil && lb.Unmoved != "" && s.FlowletMoves == 0 {
+			Wrap(w, "", fmt.Sprintf("%s: %s", v.Label, lb.Unmoved))
 		}
 		if s.Slowest != nil && len(v.Runs) == 1 {
 			Wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To, s.Slowest.Why))

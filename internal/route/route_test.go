@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/internal/rng"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -13,10 +14,14 @@ import (
 var rates = []unit.Rate{100 * unit.Gbps, 150 * unit.Gbps, 160 * unit.Gbps, 300 * unit.Gbps, 400 * unit.Gbps,
 	600 * unit.Gbps, 800 * unit.Gbps, 3200 * unit.Gbps, 7 * unit.Gbps}
 
-// chooser returns a flowlet chooser and ports of one rate.
-func chooser(p Policy, ports int, r unit.Rate) (*Chooser, []Port, []int32) {
-	par := Params{FlowletGap: 50 * unit.Microsecond, Utilization: 0.7, Interval: 50 * unit.Microsecond}
-	c := NewChooser(p, par, 1, rng.New(1, "test"), 1)
+// chooser returns a chooser of a policy and ports of one rate.
+func chooser(p *Policy, ports int, r unit.Rate) (Chooser, []Port, []int32) {
+	v := p.Defaults
+	if p == &Flowlet {
+		v = param.Values{"flowlet_gap": 50 * unit.Microsecond, "utilisation": 70.,
+			"interval": 50 * unit.Microsecond}
+	}
+	c := p.New(v, Site{Seed: 1, Stream: rng.New(1, "test")})
 	all, group := make([]Port, ports), make([]int32, ports)
 	for i := range all {
 		all[i].Rate, group[i] = r, int32(i)
@@ -30,14 +35,14 @@ func TestLoadIsShareOfLineRate(t *testing.T) {
 	for _, r := range rates {
 		for _, share := range []float64{0.25, 0.5, 0.95} {
 			for _, every := range []unit.Time{unit.Microsecond, 20 * unit.Microsecond, unit.Millisecond} {
-				c, ports, _ := chooser(Flowlet, 1, r)
+				c, ports, _ := chooser(&Flowlet, 1, r)
 				now := unit.Time(0)
 				for now < 20*unit.Millisecond {
 					now += every
 					ports[0].TxBytes = int64(share * float64(unit.InTime(r, now)))
-					c.load(now, 0, ports)
+					c.(*flowlet).load(now, 0, ports)
 				}
-				if got := c.load(now, 0, ports); math.Abs(got-share) > 0.02*share {
+				if got := c.(*flowlet).load(now, 0, ports); math.Abs(got-share) > 0.02*share {
 					t.Errorf("%v at %v of its rate, looked at every %v: load %.4f", r, share, every, got)
 				}
 			}
@@ -50,17 +55,17 @@ func TestLoadIsShareOfLineRate(t *testing.T) {
 func TestFlowletMovesAtEveryRate(t *testing.T) {
 	for _, r := range rates {
 		for share, want := range map[float64]int64{0.5: 0, 0.9: 1} {
-			c, ports, group := chooser(Flowlet, 2, r)
+			c, ports, group := chooser(&Flowlet, 2, r)
 			first := c.Pick(0, group, 0, 77, ports)
 			now := unit.Time(0)
 			for range 100 {
 				now += 10 * unit.Microsecond
 				ports[first].TxBytes = int64(share * float64(unit.InTime(r, now)))
-				c.load(now, first, ports)
+				c.(*flowlet).load(now, first, ports)
 			}
 			second := c.Pick(now, group, 0, 77, ports)
-			if c.Moved != want || (second != first) != (want == 1) {
-				t.Errorf("%v, port at %v of its rate: %d moves, want %d", r, share, c.Moved, want)
+			if c.Moved() != want || (second != first) != (want == 1) {
+				t.Errorf("%v, port at %v of its rate: %d moves, want %d", r, share, c.Moved(), want)
 			}
 		}
 	}
@@ -71,7 +76,7 @@ func TestFlowletMovesAtEveryRate(t *testing.T) {
 // of picoseconds.
 func TestWaitingBytesTakeTime(t *testing.T) {
 	for _, r := range rates {
-		c, ports, group := chooser(SprayLeast, 2, r)
+		c, ports, group := chooser(&SprayLeast, 2, r)
 		ports[0].Queued, ports[1].Queued = 4_000_000, 400_000
 		for range 50 {
 			if got := c.Pick(0, group, 0, 1, ports); got != 1 {
@@ -90,7 +95,7 @@ func TestWaitingBytesTakeTime(t *testing.T) {
 // Ports of the lowest band of load are all used; one with a long queue, and one that
 // its peer has paused, are not as long as there is another.
 func TestLeastLoadedByBands(t *testing.T) {
-	c, ports, group := chooser(SprayLeast, 4, 400*unit.Gbps)
+	c, ports, group := chooser(&SprayLeast, 4, 400*unit.Gbps)
 	count := func() (n [4]int) {
 		for range 4000 {
 			n[c.Pick(0, group, 0, 1, ports)]++
@@ -106,7 +111,7 @@ func TestLeastLoadedByBands(t *testing.T) {
 	ports[2].Queued = 4_000 // the same band as port 3, but later
 	n := count()
 	if n[0]+n[1] != 0 || n[2] < 850 || n[2] > 1150 {
-		t.Errorf("300 KB waiting, paused, 4 KB waiting, idle: %v of 4000 packets; want 0, 0, a quarter, the rest", n)
+		t.Errorf("300 KB waiting, paused, 4 KB waiting, idle: %v of 4000; want 0, 0, a quarter, the rest", n)
 	}
 	ports[2].Queued, ports[3].Queued = 9_000_000, 9_000_000
 	if n = count(); n[0] != 4000 {

@@ -70,7 +70,7 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) error {
 	if n.GetToken() != nil {
 		b.where[key] = position(n.GetToken())
 	}
-	if v.Kind() == reflect.Interface { // the block of congestion control, which is made with the file
+	if v.Kind() == reflect.Interface { // a block whose type is made from a registry
 		v = v.Elem()
 	}
 	if v.Kind() == reflect.Pointer {
@@ -121,7 +121,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) error {
 		if i < 0 {
 			return b.fail(e.Key, join(key, name), "unknown key%s; accepted: %s", suggest(name, keys), strings.Join(keys, ", "))
 		}
-		if err := b.bind(e.Value, v.Field(i), join(key, name), v.Type().Field(i).Tag.Get("enum")); err != nil {
+		if err := b.bind(e.Value, v.Field(i), join(key, name), enumOf(v.Type().Field(i))); err != nil {
 			return err
 		}
 		b.where[join(key, name)] = position(e.Key.GetToken())

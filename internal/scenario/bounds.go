@@ -27,8 +27,8 @@ const (
 )
 
 // bounds has a row for every number of a scenario but the seed; a test holds it to that.
-// Those of congestion control stand with the algorithms.
-var bounds = append(ccBounds(), fixed...)
+// Those of congestion control and load balancing stand with the algorithms and policies.
+var bounds = append(append(ccBounds(), lbBounds()...), fixed...)
 
 var fixed = []bound{
 	{key: "fabric.hosts", min: "1", max: "32768", zero: true},
@@ -89,10 +89,6 @@ var fixed = []bound{
 	{key: "switch.watchdog.poll", min: "10us", max: longest},
 	{key: "switch.watchdog.detect", min: "10us", max: longest},
 	{key: "switch.watchdog.restore", min: "10us", max: longest},
-
-	{key: "lb_options.flowlet_gap", min: "1ns", max: "1s"},
-	{key: "lb_options.utilisation", min: "0", max: "100"},
-	{key: "lb_options.interval", min: "100ns", max: "1s"},
 
 	{key: "transport.mtu", of: "256, 512, 1024, 2048, 4096"},
 	{key: "transport.ack_every", min: "1", max: "65536"},

@@ -16,8 +16,8 @@ func TestEveryNumberHasABound(t *testing.T) {
 	rows := map[string]reflect.Type{}
 	var walk func(rt reflect.Type, row string)
 	walk = func(rt reflect.Type, row string) {
-		if rt == reflect.TypeFor[CC]() {
-			rt = ccType
+		if made := madeTypes[rt]; made != nil {
+			rt = made
 		}
 		switch rt.Kind() {
 		case reflect.Pointer:

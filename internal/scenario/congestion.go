@@ -66,11 +66,7 @@ func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructF
 // ccBounds are the rows of the table of bounds for the parameters of all algorithms.
 func ccBounds() (rows []bound) {
 	for _, name := range cc.Names() {
-		for _, p := range cc.Lookup(name).Params {
-			if p.Kind != cc.Flag {
-				rows = append(rows, bound{key: "cc." + name + "." + p.Name, min: p.Min, max: p.Max, zero: p.Zero})
-			}
-		}
+		rows = append(rows, paramBounds("cc."+name+".", cc.Lookup(name).Params)...)
 	}
 	return rows
 }

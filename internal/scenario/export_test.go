@@ -21,6 +21,11 @@ func Drawn() map[string]func(share float64) string {
 		out[key] = func(share float64) string { return b.draw(v.Type(), share) }
 		return nil
 	})
+	for _, p := range lbParams {
+		if b := bounded["lb_options."+p.Name]; b != nil {
+			out[b.key] = func(share float64) string { return b.draw(p.Kind.Type(), share) }
+		}
+	}
 	for _, name := range cc.Names() {
 		for _, p := range cc.Lookup(name).Params {
 			if b := bounded["cc."+name+"."+p.Name]; b != nil {

@@ -17,7 +17,7 @@ type File struct {
 	Server    Server            `yaml:"server" doc:"the GPU servers"`
 	Switch    Switch            `yaml:"switch" doc:"configuration of all switches"`
 	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
-	LB        string            `yaml:"lb" enum:"ecmp,flowlet,spray,spray-random,spray-least" doc:"how switches choose among equal paths"`
+	LB        string            `yaml:"lb" enum:"@lb" doc:"how switches choose among equal paths"`
 	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
 	Transport Transport         `yaml:"transport" doc:"RoCEv2 queue pairs"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`
@@ -135,13 +135,6 @@ type Watchdog struct {
 	Detect  unit.Time `yaml:"detect" doc:"paused so long without sending: a storm"`
 	Restore unit.Time `yaml:"restore" doc:"no pause frames for so long: over"`
 	Action  string    `yaml:"action" enum:"drop,forward" doc:"what happens to packets of a stormed queue"`
-}
-
-// LBOptions tunes load balancing.
-type LBOptions struct {
-	FlowletGap  unit.Time `yaml:"flowlet_gap" doc:"idle time after which a flow may change path"`
-	Utilisation float64   `yaml:"utilisation" doc:"percent of line rate above which it does"`
-	Interval    unit.Time `yaml:"interval" doc:"utilisation is measured over this"`
 }
 
 // Transport configures the queue pairs.
@@ -286,7 +279,7 @@ func Default() File {
 			Watchdog: Watchdog{On: true, Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond, Action: "drop"},
 			HashSeed: "per-switch"},
 		LB:        "ecmp",
-		LBOptions: LBOptions{FlowletGap: 50 * unit.Microsecond, Utilisation: 50, Interval: 20 * unit.Microsecond},
+		LBOptions: newLBOptions(),
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n", AckEvery: 64, Timeout: 14, Retries: 7,
 			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
 		CC:     newCC("dcqcn"),

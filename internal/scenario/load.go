@@ -142,7 +142,7 @@ func (d *Document) set(s string) error {
 				names := fieldNames(v.Type())
 				return fail("unknown key %q%s; accepted: %s", clip(p), suggest(p, names), strings.Join(names, ", "))
 			}
-			enum = v.Type().Field(f).Tag.Get("enum")
+			enum = enumOf(v.Type().Field(f))
 			v = v.Field(f)
 		case reflect.Map:
 			return d.setInMap(v, p, parts[i+1:], value, fail)
@@ -180,7 +180,7 @@ func (d *Document) setInMap(m reflect.Value, name string, rest []string, value s
 		if f < 0 {
 			return fail("unknown key %q; accepted: %s", rest[0], strings.Join(fieldNames(item.Type()), ", "))
 		}
-		leaf, enum = item.Field(f), item.Type().Field(f).Tag.Get("enum")
+		leaf, enum = item.Field(f), enumOf(item.Type().Field(f))
 	} else if len(rest) > 0 {
 		return fail("%s has no such key", name)
 	}

@@ -15,6 +15,7 @@ import (
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/internal/workload"
+	"railyard/param"
 	"railyard/rc"
 	"railyard/unit"
 )
@@ -28,8 +29,8 @@ type Plan struct {
 	specs      []*queue.Spec          // by node
 	PFC        map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
 	Texts      map[string]string      // configuration texts, by file
-	LB         route.Policy
-	LBParams   route.Params
+	LB         *route.Policy
+	LBValues   param.Values // its parameters
 	RC         rc.Config
 	CC         *cc.Algorithm
 	CCValues   cc.Values // its parameters
@@ -212,14 +213,8 @@ func (p *Plan) transport() error {
 	case unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU():
 		return p.at("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, swconf.Headers, p.smallestMTU())
 	}
-	lb, err := route.ParsePolicy(p.File.LB)
-	if err != nil {
-		return p.at("lb", "%v", err)
-	}
-	o := p.File.LBOptions
-	p.LB = lb
-	p.LBParams = route.Params{FlowletGap: o.FlowletGap, Utilization: o.Utilisation / 100, Interval: o.Interval}
-	if lb.Sprays() && p.RC.Recovery == rc.GoBackN {
+	p.balancing()
+	if p.LB.Sprays && p.RC.Recovery == rc.GoBackN {
 		p.Notes = append(p.Notes, "spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
 	}
 	return nil

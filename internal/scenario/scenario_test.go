@@ -11,6 +11,7 @@ import (
 
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
+	"railyard/unit"
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -324,8 +325,8 @@ func TestSwitchTextTurnsOnDLB(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := d.Resolve(texts(map[string]string{"a.cfg": dlb}))
-		if err != nil || p.File.LB != want || want == "flowlet" && p.LBParams.FlowletGap != 70_000_000 {
-			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.File.LB, p.LBParams.FlowletGap)
+		if err != nil || p.File.LB != want || want == "flowlet" && p.LBValues["flowlet_gap"] != 70*unit.Microsecond {
+			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.File.LB, p.LBValues["flowlet_gap"])
 		}
 	}
 }

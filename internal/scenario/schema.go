@@ -32,7 +32,7 @@ func object(t reflect.Type, row string) schema {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		s := typeSchema(f.Type, join(row, f.Tag.Get("yaml")))
-		if e := f.Tag.Get("enum"); e != "" {
+		if e := enumOf(f); e != "" {
 			s["enum"] = strings.Split(e, ",")
 		}
 		s["description"] = f.Tag.Get("doc")
@@ -78,9 +78,10 @@ func (b *bound) limit(s schema) {
 }
 
 func kindSchema(t reflect.Type, row string) schema {
+	if made := madeTypes[t]; made != nil {
+		return object(made, row)
+	}
 	switch t {
-	case reflect.TypeFor[CC]():
-		return object(ccType, row)
 	case reflect.TypeFor[unit.Time]():
 		return quantity("ps|ns|us|µs|ms|s", "600ns")
 	case reflect.TypeFor[unit.Rate]():

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/queue"
+	"railyard/internal/route"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/dialect"
 	"railyard/internal/topo"
@@ -269,15 +270,15 @@ func (p *Plan) balance(configs map[string]*swconf.Config) {
 		}
 		mode, aging = c.DLB.Mode.V, max(aging, c.DLB.Aging.V)
 	}
-	lb := map[string]string{"flowlet": "flowlet", "per-packet": "spray"}[mode]
-	if lb == "" || p.says("lb") {
+	lb := route.OfDLB(mode)
+	if lb == nil || p.says("lb") {
 		return
 	}
-	p.File.LB = lb
+	p.File.LB = lb.Name
 	if aging > 0 && !p.says("lb_options.flowlet_gap") {
-		p.File.LBOptions.FlowletGap = aging
+		p.File.setLB("flowlet_gap", aging)
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("the configuration turns DLB on (%s): lb is %s", mode, lb))
+	p.Notes = append(p.Notes, fmt.Sprintf("the configuration turns DLB on (%s): lb is %s", mode, lb.Name))
 }
 
 // written is a Spec as the switch block would say it.

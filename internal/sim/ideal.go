@@ -39,10 +39,10 @@ type stage struct {
 
 func (r *Run) newIdealizer() *idealizer {
 	x := &idealizer{run: r, routes: r.Paths, middles: map[middleKey]middle{}, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
-	x.spread = r.LB.Sprays() || r.Host.Bond == host.BondSpray
+	x.spread = r.LB.Sprays || r.Host.Bond == host.BondSpray
 	for i := range r.Net.Sw {
 		if c := r.Net.Sw[i].Chooser; c != nil {
-			x.moves = x.moves || c.Moved > 0
+			x.moves = x.moves || c.Moved() > 0
 		}
 	}
 	gone := map[int]bool{} // broken all the time

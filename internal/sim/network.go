@@ -14,6 +14,7 @@ import (
 	"railyard/internal/rng"
 	"railyard/internal/route"
 	"railyard/internal/topo"
+	"railyard/param"
 	"railyard/unit"
 )
 
@@ -22,8 +23,8 @@ type Setup struct {
 	Graph      *topo.Graph
 	Spec       func(node int) *queue.Spec // of a switch
 	PFC        map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
-	LB         route.Policy
-	LBParams   route.Params
+	LB         *route.Policy
+	LBValues   param.Values
 	SameSeed   bool // every switch hashes with one seed: polarisation
 	CutThrough bool
 	Pipeline   unit.Time
@@ -153,10 +154,9 @@ func (n *Network) install() {
 		chooser := n.Net.Sw[node].Chooser
 		if chooser == nil {
 			seed := rng.New(n.Seed, "ecmp/"+name)
-			chooser = route.NewChooser(n.LB, n.LBParams, uint32(seed.Uint64()),
-				rng.New(n.Seed, "spray/"+g.Nodes[node].Name), t.Groups())
+			chooser = n.LB.Make(n.LBValues, route.Site{Seed: uint32(seed.Uint64()),
+				Stream: rng.New(n.Seed, "spray/"+g.Nodes[node].Name)})
 		}
-		chooser.Regroup(t.Groups())
 		n.Net.SetRoutes(int32(node), t, chooser)
 	}
 	for i := range g.NICs {
@@ -164,26 +164,15 @@ func (n *Network) install() {
 	}
 }
 
-// maxShares is how often a port stands in its group at most, as in hardware
-// tables of weighted next hops.
-const maxShares = 16
-
-// weighted lists the ports of equal-cost links, each as often as its share of
-// their rates says, so that a hash or a turn loads cables of different speed
-// alike: 100G and 150G stand two and three times.
+// weighted lists the ports of equal-cost links, each as often as its share of their rates says.
 func (n *Network) weighted(links []int, node int) (ports []int32) {
-	common, fastest := unit.Rate(0), unit.Rate(0)
-	for _, l := range links {
-		r := n.Graph.Links[l].Rate
-		fastest = max(fastest, r)
-		for common, r = r, common; r != 0; {
-			common, r = r, common%r
-		}
+	rates := make([]unit.Rate, len(links))
+	for i, l := range links {
+		rates[i] = n.Graph.Links[l].Rate
 	}
-	common = max(common, (fastest+maxShares-1)/maxShares)
-	for _, l := range links {
-		for range max(1, int((n.Graph.Links[l].Rate+common/2)/common)) {
-			ports = append(ports, n.Port(l, node))
+	for i, shares := range route.Shares(rates) {
+		for range shares {
+			ports = append(ports, n.Port(links[i], node))
 		}
 	}
 	return ports

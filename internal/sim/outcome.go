@@ -28,7 +28,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 		Timeouts: r.Hosts.Count.Timeouts, FailedQPs: r.Hosts.Count.Failed, ReorderPeak: r.Hosts.Count.HeldPeak, PFCStorms: n.Storms, DropsStorm: n.StormDrops, DropsWRED: n.WREDDrops, DropsNoRoute: n.NoRoute}
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {
-			s.FlowletMoves += c.Moved
+			s.FlowletMoves += c.Moved()
 		}
 	}
 	t := &result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows, Topology: r.topology()}

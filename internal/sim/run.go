@@ -100,7 +100,7 @@ func machine(p *scenario.Plan) exec.Machine {
 // setup translates a plan into what the network is built from.
 func setup(p *scenario.Plan) *Setup {
 	f := &p.File
-	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBParams: p.LBParams,
+	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBValues: p.LBValues,
 		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
 		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
 	s.Host = host.Config{RC: p.RC, DataDSCP: uint8(f.Transport.DataDSCP), CNPDSCP: uint8(f.Transport.CNPDSCP),

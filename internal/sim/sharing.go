@@ -4,7 +4,6 @@ import (
 	"sort"
 
 	"railyard/internal/fabric"
-	"railyard/internal/route"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -86,11 +85,11 @@ func (r *Run) newSharing() *sharing {
 		src, dst := r.Hosts.Peers(c)
 		s.bySender[src], s.byReceiver[dst] = append(s.bySender[src], c), append(s.byReceiver[dst], c)
 		s.path[c].route = s.enroute(c, dst)
-		if s.LB == route.ECMP {
+		if s.LB.Fixed {
 			s.hashed(c)
 		}
 	}
-	if s.LB != route.ECMP {
+	if !s.LB.Fixed {
 		s.waited()
 	}
 	return s

@@ -36,7 +36,7 @@ func hashMax(n, k, seeds int) float64 {
 	sum := 0
 	for s := range seeds {
 		r := rng.New(uint64(s), "flows")
-		c := route.NewChooser(route.ECMP, route.Params{}, uint32(rng.Mix64(uint64(s)+1)), rng.New(uint64(s), "chooser"), 1)
+		c := route.ECMP.Make(nil, route.Site{Seed: uint32(rng.Mix64(uint64(s) + 1))})
 		load := make([]int, n)
 		for range k {
 			load[c.Pick(0, group, 0, uint32(r.Uint64()), ports)]++

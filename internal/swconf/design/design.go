@@ -31,7 +31,7 @@ type Fabric struct {
 	Name       string
 	Graph      *topo.Graph
 	Spec       func(node int) queue.Spec
-	LB         string // route's name of the policy
+	DLB        string // mode of dynamic load balancing; none: switches hash
 	FlowletGap unit.Time
 	SameSeed   bool
 	DataDSCP   int
@@ -364,12 +364,4 @@ func (s *Switch) ESIMAC(channel int) string {
 }
 
 // Balanced reports whether switches balance dynamically, and how in DLB's words.
-func (d *Design) Balanced() (mode string, ok bool) {
-	switch d.LB {
-	case "flowlet":
-		return "flowlet", true
-	case "spray", "spray-random", "spray-least":
-		return "per-packet", true
-	}
-	return "", false
-}
+func (d *Design) Balanced() (mode string, ok bool) { return d.DLB, d.DLB != "" }

@@ -32,7 +32,7 @@ func each(t *testing.T, check func(t *testing.T, d *design.Design)) {
 						t.Fatal(err)
 					}
 					d, err := design.Make(design.Fabric{Name: "test", Graph: g,
-						Spec: func(int) queue.Spec { return queue.Default() }, LB: "ecmp",
+						Spec:     func(int) queue.Spec { return queue.Default() },
 						DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS, Addressing: addressing, Multihome: multihome})
 					if err != nil {
 						t.Fatal(err)

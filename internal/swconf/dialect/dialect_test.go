@@ -41,11 +41,11 @@ func fabric(t testing.TB, kind string) *topo.Graph {
 }
 
 // plan is a fabric's design in a language.
-func plan(g *topo.Graph, s queue.Spec, os swconf.OS, addressing, multihome, lb string) (*design.Design, error) {
+func plan(g *topo.Graph, s queue.Spec, os swconf.OS, addressing, multihome, dlb string) (*design.Design, error) {
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
-	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, LB: lb, FlowletGap: 50 * unit.Microsecond,
+	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, DLB: dlb, FlowletGap: 50 * unit.Microsecond,
 		DataDSCP: 24, CNPDSCP: 48, OS: os, Addressing: addressing, Multihome: multihome})
 }
 
@@ -86,14 +86,14 @@ func TestRoundTrip(t *testing.T) {
 		for _, os := range dialect.Names() {
 			for _, addressing := range []string{design.Unnumbered, design.Numbered} {
 				for _, multihome := range []string{design.MLAG, design.ESI} {
-					for _, lb := range []string{"ecmp", "flowlet", "spray"} {
-						name := fmt.Sprintf("%s/%s/%s/%s/%s", kind, os, addressing, multihome, lb)
+					for _, dlb := range []string{"", "flowlet", "per-packet"} {
+						name := fmt.Sprintf("%s/%s/%s/%s/%s", kind, os, addressing, multihome, dlb)
 						pair := kind == "dual-rail" || kind == "pod"
 						if pair && (os == "frr" && multihome == design.MLAG || os == "sonic" && multihome == design.ESI) {
 							continue // refused, see TestRefused
 						}
 						t.Run(name, func(t *testing.T) {
-							d, err := plan(g, spec(), swconf.OS(os), addressing, multihome, lb)
+							d, err := plan(g, spec(), swconf.OS(os), addressing, multihome, dlb)
 							if err != nil {
 								t.Fatal(err)
 							}
@@ -151,7 +151,7 @@ func TestRoundTripRandomSpecs(t *testing.T) {
 				s.Queues[i].WRED.Weight = 0
 			}
 		}
-		d, err := plan(g, s, os, design.Unnumbered, "", "ecmp")
+		d, err := plan(g, s, os, design.Unnumbered, "", "")
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestRoundTripOfPastFindings(t *testing.T) {
 	strict.DSCP, lossy.DSCP = [64]uint8{}, [64]uint8{}
 	for _, os := range []swconf.OS{"nxos", "sonic", "eos"} {
 		for name, s := range map[string]queue.Spec{"strict": strict, "lossy": lossy} {
-			d, err := plan(fabric(t, "rail"), s, os, design.Unnumbered, "", "ecmp")
+			d, err := plan(fabric(t, "rail"), s, os, design.Unnumbered, "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +278,7 @@ func TestRefused(t *testing.T) {
 		"long watchdog":        {"rail", swconf.NXOS, "", change(func(s *queue.Spec) { s.Watchdog.Poll = 2 * unit.Second }), "100ms to 1000ms"},
 		"MTU":                  {"rail", swconf.SONiC, "", change(func(s *queue.Spec) { s.MTU = 9300 }), "at most 9216"},
 	} {
-		d, err := plan(fabric(t, c.kind), c.spec, c.os, design.Unnumbered, c.multihome, "ecmp")
+		d, err := plan(fabric(t, c.kind), c.spec, c.os, design.Unnumbered, c.multihome, "")
 		if err == nil {
 			_, err = dialect.Render(d)
 		}
@@ -370,7 +370,7 @@ func TestRewrittenConfigurationsKeepTheirMeaning(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, lang := range []swconf.OS{swconf.NXOS, swconf.SONiC, swconf.EOS} {
-			d, err := plan(fabric(t, "rail"), want, lang, design.Unnumbered, "", "ecmp")
+			d, err := plan(fabric(t, "rail"), want, lang, design.Unnumbered, "", "")
 			if err != nil {
 				t.Fatal(err)
 			}

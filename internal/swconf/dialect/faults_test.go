@@ -176,7 +176,7 @@ func TestDSCPDiffersOfTwo(t *testing.T) {
 func TestUnnumberedWithoutIPv6(t *testing.T) {
 	g := fabric(t, "rail")
 	for os, line := range map[swconf.OS]string{swconf.NXOS: "  ipv6 address use-link-local-only\n", swconf.EOS: "   ipv6 enable\n", swconf.SONiC: `"ipv6_use_link_local_only": "enable"`} {
-		d, err := plan(g, spec(), os, design.Unnumbered, "", "ecmp")
+		d, err := plan(g, spec(), os, design.Unnumbered, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestUnnumberedWithoutIPv6(t *testing.T) {
 
 // Without a fabric the descriptions of interfaces tell the cables.
 func TestCablesFromDescriptions(t *testing.T) {
-	d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Numbered, "", "ecmp")
+	d, err := plan(fabric(t, "rail"), spec(), swconf.NXOS, design.Numbered, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -260,7 +260,7 @@ func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, LB: "ecmp", DataDSCP: 24, CNPDSCP: 48,
+	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, DataDSCP: 24, CNPDSCP: 48,
 		OS: swconf.SONiC, Addressing: design.Numbered, Multihome: design.MLAG})
 	if err != nil {
 		t.Fatal(err)

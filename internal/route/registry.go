@@ -1,0 +1,94 @@
+package route
+
+import (
+	"railyard/internal/rng"
+	"railyard/param"
+	"railyard/unit"
+)
+
+// Policy is what the rest of the program knows of a way to choose among paths. It stands in the
+// policy's own file; scenarios and the simulator find it by its name.
+type Policy struct {
+	Name  string // in a scenario: lb
+	Title string // in sentences
+	// Params stand in a scenario's lb_options, where a name means the same for all policies.
+	Params   []param.Param
+	Defaults param.Values
+	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
+	Shown bool
+
+	Fixed   bool   // a flow's packets take one path, which its hash and the tables decide
+	Sprays  bool   // packets of one flow may take several paths at once, and overtake each other
+	DLB     string // what configurations call it: the mode of dynamic load balancing; none for hashing
+	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
+
+	New func(v param.Values, s Site) Chooser
+}
+
+// Site is what a chooser is told of its switch when it is made.
+type Site struct {
+	Seed   uint32     // of its hash
+	Stream rng.Stream // for what is random
+}
+
+// Chooser picks ports for one switch.
+type Chooser interface {
+	// Pick returns one of a group's ports for a packet with the given flow hash; id is the
+	// group's number in the switch's table, ports are all of the network.
+	Pick(now unit.Time, group []int32, id int, flow uint32, ports []Port) int32
+	// Renew fits a chooser to a new table, the first one included. Groups that come again have
+	// their old numbers. What is known of flows and of the load of ports stays: a link that
+	// breaks elsewhere is no reason to forget it.
+	Renew(t *Table)
+	// Moved counts the flows that changed their port.
+	Moved() int64
+}
+
+// Hasher is a Chooser without state whose Pick is Hashed with a seed: the fabric then does that
+// in place.
+type Hasher interface{ HashSeed() uint32 }
+
+// memoryless is the part of choosers that know nothing of groups and flows.
+type memoryless struct{}
+
+func (memoryless) Renew(*Table) {}
+func (memoryless) Moved() int64 { return 0 }
+
+// policies is the registry. A new policy is a file and a line here.
+var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast}
+
+// Names lists the policies.
+func Names() (names []string) {
+	for _, p := range policies {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Lookup returns a policy, nil when there is none of that name.
+func Lookup(name string) *Policy {
+	for _, p := range policies {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// OfDLB returns the first policy that configurations call by this mode, nil when none does.
+func OfDLB(mode string) *Policy {
+	for _, p := range policies {
+		if p.DLB == mode && mode != "" {
+			return p
+		}
+	}
+	return nil
+}
+
+// Make returns a policy's chooser for a switch, with the policy's own values where v is nil.
+func (p *Policy) Make(v param.Values, s Site) Chooser {
+	if v == nil {
+		v = p.Defaults
+	}
+	return p.New(v, s)
+}

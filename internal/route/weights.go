@@ -1,0 +1,26 @@
+package route
+
+import "railyard/unit"
+
+// maxShares is how often a port stands in its group at most, as in hardware
+// tables of weighted next hops.
+const maxShares = 16
+
+// Shares says how often each of several equal-cost ports stands in its group, by the share of
+// their rates, so that a hash or a turn loads cables of different speed alike (WCMP, Zhou et
+// al., EuroSys 2014): 100G and 150G stand two and three times.
+func Shares(rates []unit.Rate) []int {
+	common, fastest := unit.Rate(0), unit.Rate(0)
+	for _, r := range rates {
+		fastest = max(fastest, r)
+		for common, r = r, common; r != 0; {
+			common, r = r, common%r
+		}
+	}
+	common = max(common, (fastest+maxShares-1)/maxShares)
+	shares := make([]int, len(rates))
+	for i, r := range rates {
+		shares[i] = max(1, int((r+common/2)/common))
+	}
+	return shares
+}

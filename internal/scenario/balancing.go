@@ -1,0 +1,99 @@
+package scenario
+
+import (
+	"reflect"
+	"strings"
+
+	"railyard/internal/route"
+	"railyard/param"
+)
+
+// LBOptions is the block of load balancing's parameters. It points to a struct whose type is made
+// from route's registry, as that of CC is from cc's. The parameters of all policies stand side by
+// side: a name means the same for all.
+//
+// A resolved file has those of its policy, and of policies that are always shown.
+type LBOptions any
+
+// newLBOptions returns the block as it is when a file is silent.
+func newLBOptions() LBOptions {
+	p := reflect.New(lbType)
+	for _, name := range route.Names() {
+		if policy := route.Lookup(name); policy.Shown {
+			for _, par := range policy.Params {
+				settle(policy.Defaults[par.Name], field(p.Elem(), par.Name))
+			}
+		}
+	}
+	return p.Interface()
+}
+
+// lbParams are the parameters of all policies, each once.
+var lbParams = func() (params []param.Param) {
+	seen := map[string]bool{}
+	for _, name := range route.Names() {
+		for _, p := range route.Lookup(name).Params {
+			if !seen[p.Name] {
+				seen[p.Name] = true
+				params = append(params, p)
+			}
+		}
+	}
+	return params
+}()
+
+// lbType is the struct behind LBOptions.
+var lbType = func() reflect.Type {
+	var keys []reflect.StructField
+	for _, p := range lbParams {
+		keys = append(keys, key(len(keys), reflect.PointerTo(p.Kind.Type()), p.Name, p.Doc, nil))
+	}
+	return reflect.StructOf(keys)
+}()
+
+// lbBounds are the rows of the table of bounds for the parameters of all policies.
+func lbBounds() (rows []bound) { return paramBounds("lb_options.", lbParams) }
+
+// paramBounds are the rows for parameters below a key.
+func paramBounds(below string, params []param.Param) (rows []bound) {
+	for _, p := range params {
+		if p.Kind != param.Flag {
+			rows = append(rows, bound{key: below + p.Name, min: p.Min, max: p.Max, zero: p.Zero})
+		}
+	}
+	return rows
+}
+
+// madeTypes are the structs behind blocks that are made from a registry.
+var madeTypes = map[reflect.Type]reflect.Type{
+	reflect.TypeFor[CC]():        ccType,
+	reflect.TypeFor[LBOptions](): lbType,
+}
+
+// lists are the names that a tag such as enum:"@lb" stands for.
+var lists = map[string]string{"@lb": strings.Join(route.Names(), ",")}
+
+// enumOf returns what a field's tag accepts, separated by commas; none: anything.
+func enumOf(f reflect.StructField) string {
+	tag := f.Tag.Get("enum")
+	if names, ok := lists[tag]; ok {
+		return names
+	}
+	return tag
+}
+
+// setLB sets a parameter of load balancing to a value of its kind.
+func (f *File) setLB(name string, value any) {
+	p := reflect.New(reflect.TypeOf(value))
+	p.Elem().Set(reflect.ValueOf(value))
+	field(reflect.ValueOf(f.LBOptions).Elem(), name).Set(p)
+}
+
+// balancing resolves the policy and its parameters.
+func (p *Plan) balancing() {
+	p.LB, p.LBValues = route.Lookup(p.File.LB), param.Values{}
+	for _, par := range p.LB.Params {
+		said := field(reflect.ValueOf(p.File.LBOptions).Elem(), par.Name)
+		p.LBValues[par.Name], _ = settle(p.LB.Defaults[par.Name], said)
+	}
+}
