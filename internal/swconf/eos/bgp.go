@@ -19,7 +19,8 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if err != nil || asn == 0 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}} // EOS relaxes unless told not to
+	// EOS relaxes unless told not to
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}}
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
 	r.Set("[no] router-id <id>", func(m *cli.Match) {
@@ -33,8 +34,12 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			p.bad(m, "id", "a router ID")
 		}
 	})
-	r.Set("[no] maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) { swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))) })
-	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) { b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No || m.Default) })
+	r.Set("[no] maximum-paths <n:int> [ ecmp <e:int> ]", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6)))
+	})
+	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) {
+		b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No || m.Default)
+	})
 	r.Set("[no] redistribute connected [ route-map <name> ]", func(m *cli.Match) {
 		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
 		if m.Has("name") {
@@ -96,7 +101,8 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		return p.family(b, m.Word("afi") == "ipv4")
 	})
-	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf", "redistribute", "aggregate-address", "maximum-paths"} {
+	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf",
+		"redistribute", "aggregate-address", "maximum-paths"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
 			if s == "vlan" || s == "vrf" {
 				return cli.NewMode("sub").On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })

@@ -20,15 +20,19 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	w := &writer{design.Writer{D: d, S: s, Step: 3}}
 	for i := range s.Spec.Queues {
 		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
-			return nil, design.Refuse(swconf.EOS, s, "queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
+			return nil, design.Refuse(swconf.EOS, s,
+				"queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
 		}
 		if k := &s.Spec.Queues[i]; k.Lossless && k.XOff == 0 && (k.XOn > 0 || k.XOnOffset > 0) {
-			return nil, design.Refuse(swconf.EOS, s, "queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)",
+			return nil, design.Refuse(swconf.EOS, s,
+				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
+					"(switch.queues.%d.xon=0B)",
 				i, k.XOn, k.XOnOffset, i)
 		}
 	}
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
-	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them against yours")
+	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them "+
+		"against yours")
 	w.Line(0, "hostname %s", s.Name)
 	w.Line(0, "service routing protocols model multi-agent")
 	w.Line(0, "lldp run")
@@ -61,9 +65,11 @@ func (w *writer) qos() {
 		k := &spec.Queues[i]
 		switch {
 		case k.Lossless && k.XOff > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i, k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU))
+			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i,
+				k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU))
 		case k.Lossless && k.Headroom > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom, share(k.Alpha))
+			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom,
+				share(k.Alpha))
 		case k.Lossless:
 			w.Line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
 		case k.Limit > 0:
@@ -94,9 +100,12 @@ func (w *writer) qos() {
 			w.Line(2, "bandwidth percent %d", k.Weight)
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
-			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability "+
+				"%.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
 		} else if r.Max > 0 {
-			w.Line(2, "random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
+			w.Line(2,
+				"random-detect drop minimum-threshold %s maximum-threshold %s drop-probability %.0f weight "+
+					"%d", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight)
 		}
 	}
 	w.Line(0, "!")
