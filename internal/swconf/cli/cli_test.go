@@ -54,19 +54,23 @@ func read(t *testing.T, text string) (said string, unknown []cli.Unknown) {
 // quotes, a command undone, modes by indentation or by order, prompts of a session.
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"in full":                 {"interface e1\n  mtu 9216\n", "interface e1; mtu 9216 at column 7"},
-		"abbreviated":             {"int e1\n  sp 4 fo\n", "interface e1; speed 400g, forced true"},
-		"any case":                {"INTERFACE e1\n  MTU 9216\n", "interface e1; mtu 9216 at column 7"},
-		"optional left out":       {"interface e1\n  speed auto\n", "interface e1; speed auto, forced false"},
-		"a quoted word":           {"hostname \"leaf 1\"\n", "name \"leaf 1\""},
-		"the rest of a line":      {"interface e1\n  description to  spine 1\n", "interface e1; text \"to  spine 1\""},
-		"undone":                  {"interface e1\n  no mtu 9216\n", "interface e1; mtu as it was"},
-		"undone, cut short":       {"interface e1\n  no mtu\n", "interface e1; mtu as it was"},
-		"by its default":          {"interface e1\n  default mtu\n", "interface e1; mtu as it was"},
-		"the no form alone":       {"interface e1\n  no shutdown\n", "interface e1; up"},
-		"not indented":            {"interface e1\nmtu 9216\nhostname a\n", "interface e1; mtu 9216 at column 5; name a"},
-		"left by exit":            {"interface e1\nmtu 9216\nexit\nhostname a\n", "interface e1; mtu 9216 at column 5; name a"},
-		"a session":               {"leaf(config)# int e1\nleaf(config-if)# mtu 9216\n", "interface e1; mtu 9216 at column 22"},
+		"in full":           {"interface e1\n  mtu 9216\n", "interface e1; mtu 9216 at column 7"},
+		"abbreviated":       {"int e1\n  sp 4 fo\n", "interface e1; speed 400g, forced true"},
+		"any case":          {"INTERFACE e1\n  MTU 9216\n", "interface e1; mtu 9216 at column 7"},
+		"optional left out": {"interface e1\n  speed auto\n", "interface e1; speed auto, forced false"},
+		"a quoted word":     {"hostname \"leaf 1\"\n", "name \"leaf 1\""},
+		"the rest of a line": {"interface e1\n  description to  spine 1\n",
+			"interface e1; text \"to  spine 1\""},
+		"undone":            {"interface e1\n  no mtu 9216\n", "interface e1; mtu as it was"},
+		"undone, cut short": {"interface e1\n  no mtu\n", "interface e1; mtu as it was"},
+		"by its default":    {"interface e1\n  default mtu\n", "interface e1; mtu as it was"},
+		"the no form alone": {"interface e1\n  no shutdown\n", "interface e1; up"},
+		"not indented": {"interface e1\nmtu 9216\nhostname a\n",
+			"interface e1; mtu 9216 at column 5; name a"},
+		"left by exit": {"interface e1\nmtu 9216\nexit\nhostname a\n",
+			"interface e1; mtu 9216 at column 5; name a"},
+		"a session": {"leaf(config)# int e1\nleaf(config-if)# mtu 9216\n",
+			"interface e1; mtu 9216 at column 22"},
 		"comments and blanks":     {"! x\n\n# y\nhostname a\n", "name a"},
 		"carriage returns":        {"interface e1\r\n  mtu 9216\r\n", "interface e1; mtu 9216 at column 7"},
 		"passed over, with below": {"logging server a\n  level 7\nhostname a\n", "name a"},
@@ -95,16 +99,19 @@ func TestUnknown(t *testing.T) {
 		col  int
 		why  string
 	}{
-		"no such command":       {"hostname a\nfrobnicate\n", 2, 1, "unknown command"},
-		"no such keyword":       {"interface e1\n  speed 200g\n", 2, 9, `found "200g", expected auto or 100g or 400g`},
-		"not a number":          {"interface e1\n  mtu big\n", 2, 7, `found "big", expected a whole number`},
-		"cut off":               {"interface e1\n  mtu\n", 2, 6, "the command ends early, expected a whole number"},
+		"no such command": {"hostname a\nfrobnicate\n", 2, 1, "unknown command"},
+		"no such keyword": {"interface e1\n  speed 200g\n", 2, 9,
+			`found "200g", expected auto or 100g or 400g`},
+		"not a number": {"interface e1\n  mtu big\n", 2, 7, `found "big", expected a whole number`},
+		"cut off": {"interface e1\n  mtu\n", 2, 6,
+			"the command ends early, expected a whole number"},
 		"too long":              {"hostname a b\n", 1, 12, `found "b", expected the end of the line`},
 		"two meanings":          {"h 5\n", 1, 1, `"h" is ambiguous: "hostname" or "hardware"`},
 		"no before what has no": {"no hostname a\n", 1, 1, `"no" is not understood before "hostname"`},
-		"no twice":              {"interface e1\n  no no mtu\n", 2, 6, `"no" does not stand before a command here`},
-		"global, but indented":  {"interface e1\n  hostname a\n", 2, 3, "unknown command"},
-		"shutdown without no":   {"interface e1\n  shutdown\n", 2, 3, "unknown command"},
+		"no twice": {"interface e1\n  no no mtu\n", 2, 6,
+			`"no" does not stand before a command here`},
+		"global, but indented": {"interface e1\n  hostname a\n", 2, 3, "unknown command"},
+		"shutdown without no":  {"interface e1\n  shutdown\n", 2, 3, "unknown command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, unknown := read(t, c.text)
@@ -175,13 +182,15 @@ func TestBadPatterns(t *testing.T) {
 // A dialect is a table of patterns.
 func ExampleMode() {
 	queue := cli.NewMode("queue")
-	queue.Set("[no] random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]", func(m *cli.Match) {
-		fmt.Println("WRED from", m.Int("min"), m.Word("unit"), "with ecn:", m.Has("ecn"))
-	})
+	queue.Set("[no] random-detect [minimum-threshold] <min:int> <unit:bytes|kbytes> [ecn]",
+		func(m *cli.Match) {
+			fmt.Println("WRED from", m.Int("min"), m.Word("unit"), "with ecn:", m.Has("ecn"))
+		})
 	root := cli.NewMode("global")
 	root.On("queue <name>", func(*cli.Match) *cli.Mode { return queue })
 
-	lines, err := cli.Scan("leaf.cfg", []byte("queue q3\n  random-det 150 kb ecn\n  random-detect many bytes\n"))
+	lines, err := cli.Scan("leaf.cfg",
+		[]byte("queue q3\n  random-det 150 kb ecn\n  random-detect many bytes\n"))
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -57,7 +57,8 @@ func compile(pattern string) []node {
 	}
 	nodes, _ := compileUntil(fields, "")
 	for i, f := range fields { // a keyword would overwrite what was captured before it
-		if name, _, _ := strings.Cut(strings.Trim(f, "<>."), ":"); f[0] == '<' && slices.Contains(fields[i+1:], name) {
+		if name, _, _ := strings.Cut(strings.Trim(f, "<>."), ":"); f[0] == '<' &&
+			slices.Contains(fields[i+1:], name) {
 			panic("the keyword " + name + " follows a capture of that name in pattern " + pattern)
 		}
 	}
@@ -150,7 +151,8 @@ type matcher struct {
 func (m *matcher) fail(at int, want string) bool {
 	if at > m.furthest.at || m.furthest.want == "" {
 		m.furthest = miss{at, want}
-	} else if at == m.furthest.at && !strings.Contains(m.furthest.want, want) && strings.Count(m.furthest.want, ",") < 8 {
+	} else if at == m.furthest.at && !strings.Contains(m.furthest.want, want) &&
+		strings.Count(m.furthest.want, ",") < 8 {
 		m.furthest.want += ", " + want
 	}
 	return false

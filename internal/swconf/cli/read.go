@@ -96,7 +96,8 @@ func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	stack, sections := []frame{{root, -1}}, 0
 	for i := range lines {
 		l := &lines[i]
-		if len(stack) > 1 && (strings.EqualFold(l.Text, "exit") || strings.HasPrefix(strings.ToLower(l.Text), "exit-")) {
+		if len(stack) > 1 && (strings.EqualFold(l.Text, "exit") ||
+			strings.HasPrefix(strings.ToLower(l.Text), "exit-")) {
 			stack = stack[:len(stack)-1]
 			continue
 		}
@@ -177,7 +178,8 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 		words = words[1:]
 	}
 	if m != skipped && strings.EqualFold(words[0].Text, "no") { // alone, twice, or behind default
-		return nil, nil, &Unknown{Line: l, Col: words[0].Col, Why: "\"no\" does not stand before a command here"}
+		return nil, nil, &Unknown{Line: l, Col: words[0].Col,
+			Why: "\"no\" does not stand before a command here"}
 	}
 	var best *Match
 	var deaf *rule // fits best but for the "no", so well
@@ -193,7 +195,9 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 			}
 			x := &Match{Line: l, No: no, Default: reset, args: map[string]Word{}}
 			mm := matcher{words: words, line: l, lenient: no}
-			if !mm.run(r.nodes, 0, x, func(j int) bool { return j == len(words) || mm.fail(j, "the end of the line") }) {
+			if !mm.run(r.nodes, 0, x, func(j int) bool {
+				return j == len(words) || mm.fail(j, "the end of the line")
+			}) {
 				if mm.furthest.at > furthest.at {
 					furthest = mm.furthest
 				}
@@ -213,10 +217,12 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 		}
 	}
 	if rival != nil {
-		return nil, nil, &Unknown{l, words[0].Col, fmt.Sprintf("%q is ambiguous: %q or %q", words[0].Text, first(hit), first(rival)), false}
+		return nil, nil, &Unknown{l, words[0].Col, fmt.Sprintf("%q is ambiguous: %q or %q", words[0].Text,
+			first(hit), first(rival)), false}
 	}
 	if deaf != nil && (best == nil || said > best.exact) {
-		return nil, nil, &Unknown{Line: l, Col: l.Words[0].Col, Why: fmt.Sprintf("%q is not understood before %s", l.Words[0].Text, deaf.nodes[0])}
+		return nil, nil, &Unknown{Line: l, Col: l.Words[0].Col,
+			Why: fmt.Sprintf("%q is not understood before %s", l.Words[0].Text, deaf.nodes[0])}
 	}
 	if best != nil {
 		return best, hit, nil
@@ -225,9 +231,11 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	if furthest.at > 0 {
 		if furthest.at >= len(words) {
 			last := words[len(words)-1]
-			u.Col, u.Why, u.Cut = last.Col+len(last.Text), "the command ends early, expected "+furthest.want, true
+			u.Col, u.Why, u.Cut = last.Col+len(last.Text), "the command ends early, expected "+furthest.want,
+				true
 		} else {
-			u.Col, u.Why = words[furthest.at].Col, fmt.Sprintf("found %q, expected %s", words[furthest.at].Text, furthest.want)
+			u.Col, u.Why = words[furthest.at].Col,
+				fmt.Sprintf("found %q, expected %s", words[furthest.at].Text, furthest.want)
 		}
 	}
 	return nil, nil, u

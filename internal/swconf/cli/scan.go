@@ -53,7 +53,8 @@ var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/. -]+\))?[#>] ?`)
 // Check refuses what is no configuration text: too large, empty, binary.
 func Check(file string, text []byte) error {
 	if len(text) > MaxSize {
-		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read", len(text), MaxSize)}
+		return &SyntaxError{File: file, Msg: fmt.Sprintf("has %d bytes, at most %d are read",
+			len(text), MaxSize)}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &SyntaxError{File: file, Msg: "is empty"}
@@ -68,7 +69,8 @@ func Check(file string, text []byte) error {
 			return &SyntaxError{file, num, i + 1, "is a binary file (zero byte), expected configuration text"}
 		}
 		if !utf8.Valid(l) {
-			return &SyntaxError{file, num, invalid(l) + 1, "is a binary file (no UTF-8 text), expected configuration text"}
+			return &SyntaxError{file, num, invalid(l) + 1,
+				"is a binary file (no UTF-8 text), expected configuration text"}
 		}
 		if len(l) > maxLine && bytes.IndexByte(l, '{') < 0 && bytes.IndexByte(l, '"') < 0 {
 			return &SyntaxError{file, num, maxLine, fmt.Sprintf("the line is longer than %d bytes", maxLine)}
@@ -188,5 +190,6 @@ func banner(file string, raw []string, at int, l *Line) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, &SyntaxError{file, l.Num, l.Words[0].Col, fmt.Sprintf("the banner never ends: %q is missing; is the file cut off?", delim)}
+	return 0, &SyntaxError{file, l.Num, l.Words[0].Col,
+		fmt.Sprintf("the banner never ends: %q is missing; is the file cut off?", delim)}
 }
