@@ -13,8 +13,10 @@ import (
 
 // Looks reports whether text looks like FRR.
 func Looks(text string) int {
-	return swconf.Score(text, "frr version", "frr defaults", "service integrated-vtysh-config", "interface peer-group", " interface remote-as", "no bgp ebgp-requires-policy",
-		"exit-address-family", "line vty", "interface swp", "redistribute connected", "neighbor FABRIC", "log syslog informational", "exit-vrf")
+	return swconf.Score(text, "frr version", "frr defaults", "service integrated-vtysh-config",
+		"interface peer-group", " interface remote-as", "no bgp ebgp-requires-policy",
+		"exit-address-family", "line vty", "interface swp", "redistribute connected", "neighbor FABRIC",
+		"log syslog informational", "exit-vrf")
 }
 
 type parser struct {
@@ -45,7 +47,8 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 }
 
 func (p *parser) bad(m *cli.Match, name, what string) {
-	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name), what), "FRR refuses the line", "vtysh -C -f FILE checks a configuration")
+	swconf.Report(p.c, p.c.At(m, name), swconf.Error, "bad-value", fmt.Sprintf("%q is not %s", m.Word(name),
+		what), "FRR refuses the line", "vtysh -C -f FILE checks a configuration")
 }
 
 func (p *parser) pass(*cli.Match) { p.c.Passed++ }
@@ -53,7 +56,9 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] hostname <name>", func(m *cli.Match) {
+		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
+	})
 	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
 	r.On("[no] router bgp <asn:int> [ vrf <vrf> ]", p.openBGP)
 	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
@@ -61,16 +66,24 @@ func (p *parser) root() *cli.Mode {
 			return nil
 		}
 		sub := cli.NewMode("route-map")
-		sub.Set("[no] match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+		sub.Set("[no] match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) {
+			p.use(m, "prefix-list", "name")
+		})
 		for _, s := range []string{"match", "set", "on-match", "call", "description", "continue"} {
 			sub.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 		}
 		return sub
 	})
-	r.Set("[no] <afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
-	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner", "ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
-		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path", "bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list", "ip community-list",
-		"segment-routing", "mpls", "domainname", "username", "key", "allow-external-route-update", "nexthop-group", "ip ssmpingd", "ip multicast", "end")
+	r.Set("[no] <afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) {
+		p.define(m, "prefix-list", "name")
+	})
+	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner",
+		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
+		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path",
+		"bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list",
+		"ip community-list",
+		"segment-routing", "mpls", "domainname", "username", "key", "allow-external-route-update",
+		"nexthop-group", "ip ssmpingd", "ip multicast", "end")
 	return r
 }
 
@@ -119,7 +132,9 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		}
 	}
 	r := cli.NewMode("config-if")
-	r.Set("[no] description <text...>", func(m *cli.Match) { swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text")) })
+	r.Set("[no] description <text...>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text"))
+	})
 	r.Set("[no] shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
 	r.Set("[no] ip address <prefix> [ label <l> ]", func(m *cli.Match) {
 		if m.No && !m.Has("prefix") {
@@ -135,7 +150,8 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	for _, s := range []string{"ip", "ipv6", "bandwidth", "evpn", "link-detect", "multicast", "link-params", "vrf", "mpls"} {
+	for _, s := range []string{"ip", "ipv6", "bandwidth", "evpn", "link-detect", "multicast", "link-params",
+		"vrf", "mpls"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
@@ -152,7 +168,8 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	if asn < 1 || asn > 1<<32-1 {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), NeedsPolicy: true, MaxPaths: swconf.Said[int]{V: 64}}
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), NeedsPolicy: true,
+		MaxPaths: swconf.Said[int]{V: 64}}
 	if m.Has("vrf") {
 		b = &swconf.BGP{} // another routing table
 	} else if p.c.BGP != nil {
@@ -173,16 +190,22 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 	})
-	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) { swconf.Switch(p.c, m, &b.Relax, "bestpath", true) })
-	r.Set("[no] bgp ebgp-requires-policy", func(m *cli.Match) { b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No && !m.Default) })
-	p.neighborRules(r, b)
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>", func(m *cli.Match) *cli.Mode {
-		if m.No {
-			return nil
-		}
-		return p.family(b, m.Word("afi") == "ipv4")
+	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) {
+		swconf.Switch(p.c, m, &b.Relax, "bestpath", true)
 	})
-	for _, s := range []string{"bgp", "timers", "maximum-paths", "redistribute", "network", "coalesce-time", "read-quanta", "write-quanta"} {
+	r.Set("[no] bgp ebgp-requires-policy", func(m *cli.Match) {
+		b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No && !m.Default)
+	})
+	p.neighborRules(r, b)
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>",
+		func(m *cli.Match) *cli.Mode {
+			if m.No {
+				return nil
+			}
+			return p.family(b, m.Word("afi") == "ipv4")
+		})
+	for _, s := range []string{"bgp", "timers", "maximum-paths", "redistribute", "network", "coalesce-time",
+		"read-quanta", "write-quanta"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
@@ -211,19 +234,20 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 			p.peers.Prune(b, m.Word("peer"))
 		}
 	})
-	r.Set("[no] neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]", func(m *cli.Match) {
-		if m.No {
-			p.drop(b, m)
-			return
-		}
-		n := p.peer(b, m)
-		if m.Has("group") {
-			p.join(n, m)
-		}
-		if m.Has("as") {
-			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
-		}
-	})
+	r.Set("[no] neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]",
+		func(m *cli.Match) {
+			if m.No {
+				p.drop(b, m)
+				return
+			}
+			n := p.peer(b, m)
+			if m.Has("group") {
+				p.join(n, m)
+			}
+			if m.Has("as") {
+				n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+			}
+		})
 	r.Set("[no] neighbor <peer> remote-as <as>", func(m *cli.Match) {
 		if m.No { // FRR: which deletes the neighbour
 			p.drop(b, m)
@@ -277,10 +301,17 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 			p.passive(n)
 		}
 	})
-	r.Set("[no] neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
-	r.Set("[no] neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
+	r.Set("[no] neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) {
+		p.use(m, "route-map", "name")
+	})
+	r.Set("[no] neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) {
+		p.use(m, "prefix-list", "name")
+	})
 	r.Set("[no] neighbor <peer> <what...>", func(*cli.Match) {})
-	for _, s := range []string{"redistribute", "maximum-paths", "advertise-all-vni", "advertise", "aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map", "distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx", "dup-addr-detection", "label"} {
+	for _, s := range []string{"redistribute", "maximum-paths", "advertise-all-vni", "advertise",
+		"aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map",
+		"distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx",
+		"dup-addr-detection", "label"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
