@@ -16,7 +16,8 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	}
 	asn, ok := parseASN(m.Word("asn"))
 	if !ok {
-		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")), "the switch refuses the line", "use 1 to 4294967295")
+		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")),
+			"the switch refuses the line", "use 1 to 4294967295")
 	}
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	p.c.BGP = b
@@ -30,21 +31,25 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 			b.RouterID = swconf.SaidAt(p.c, m, "addr", a)
 		}
 	})
-	r.Set("[no] bestpath as-path multipath-relax", func(m *cli.Match) { swconf.Switch(p.c, m, &b.Relax, "bestpath", true) })
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode {
-		if m.No {
-			b.MaxPaths, b.Connected, b.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
-			return nil
-		}
-		return p.bgpFamily(b)
+	r.Set("[no] bestpath as-path multipath-relax", func(m *cli.Match) {
+		swconf.Switch(p.c, m, &b.Relax, "bestpath", true)
 	})
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>",
+		func(m *cli.Match) *cli.Mode {
+			if m.No {
+				b.MaxPaths, b.Connected, b.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
+				return nil
+			}
+			return p.bgpFamily(b)
+		})
 	r.On("[no] template <what:peer|peer-policy|peer-session> <name>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "peer template", m.Word("name"))
 		if m.No {
 			delete(p.inherit, m.Word("name"))
 			return nil
 		}
-		return p.neighborMode(&swconf.Neighbor{At: p.c.At(m, "name"), Group: swconf.SaidAt(p.c, m, "name", "")}, p.templates(m.Word("name")))
+		return p.neighborMode(&swconf.Neighbor{At: p.c.At(m, "name"),
+			Group: swconf.SaidAt(p.c, m, "name", "")}, p.templates(m.Word("name")))
 	})
 	neighbor := func(m *cli.Match) *cli.Mode {
 		n := &swconf.Neighbor{At: p.c.At(m, "peer")}
@@ -53,11 +58,15 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		} else if name, err := portName(m.Word("peer")); err == nil {
 			n.Port = name
 		} else {
-			p.fault(m, "peer", swconf.Error, "bad-value", fmt.Sprintf("%q is neither an address nor an interface", m.Word("peer")), "there is no such neighbour", "name an address, or an interface for an unnumbered neighbour")
+			p.fault(m, "peer", swconf.Error, "bad-value",
+				fmt.Sprintf("%q is neither an address nor an interface", m.Word("peer")),
+				"there is no such neighbour", "name an address, or an interface for an unnumbered neighbour")
 			return p.neighborMode(n, nil)
 		}
 		if m.No {
-			b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *swconf.Neighbor) bool { return x.Addr == n.Addr && x.Port == n.Port })
+			b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *swconf.Neighbor) bool {
+				return x.Addr == n.Addr && x.Port == n.Port
+			})
 			return nil
 		}
 		for _, old := range b.Neighbors {
@@ -72,7 +81,9 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		return p.neighborMode(n, nil)
 	}
 	r.On("[no] neighbor <peer> [ remote-as <asn> ]", neighbor)
-	for _, s := range []string{"log-neighbor-changes", "graceful-restart", "timers", "reconnect-interval", "bestpath", "cluster-id", "confederation", "fast-external-fallover", "maxas-limit", "enhanced-error", "vrf"} {
+	for _, s := range []string{"log-neighbor-changes", "graceful-restart", "timers", "reconnect-interval",
+		"bestpath", "cluster-id", "confederation", "fast-external-fallover", "maxas-limit",
+		"enhanced-error", "vrf"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
@@ -106,20 +117,24 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 		if m.Has("name") {
 			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
 		} else {
-			p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map", "NX-OS refuses redistribution without one", "redistribute direct route-map NAME")
+			p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map",
+				"NX-OS refuses redistribution without one", "redistribute direct route-map NAME")
 		}
 	})
 	r.Set("[no] network <prefix> [ route-map <name> ]", func(m *cli.Match) {
 		pre, err := netip.ParsePrefix(m.Word("prefix"))
 		if err != nil {
-			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not a prefix", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/24")
+			p.fault(m, "prefix", swconf.Error, "bad-value",
+				fmt.Sprintf("%q is not a prefix", m.Word("prefix")), "the switch refuses the line",
+				"write it as 10.0.0.0/24")
 			return
 		}
 		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	for _, s := range []string{"advertise", "aggregate-address", "dampening", "nexthop", "redistribute", "retain", "default-metric", "advertise-pip", "additional-paths", "table-map", "export-gateway-ip"} {
+	for _, s := range []string{"advertise", "aggregate-address", "dampening", "nexthop", "redistribute",
+		"retain", "default-metric", "advertise-pip", "additional-paths", "table-map", "export-gateway-ip"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
@@ -132,7 +147,9 @@ func (p *parser) neighborMode(n, template *swconf.Neighbor) *cli.Mode {
 		to = template
 	}
 	r := cli.NewMode("config-router-neighbor")
-	r.Set("[no] remote-as <asn>", func(m *cli.Match) { swconf.Assign(p.c, m, &to.Remote, "asn", m.Word("asn")) })
+	r.Set("[no] remote-as <asn>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &to.Remote, "asn", m.Word("asn"))
+	})
 	r.Set("[no] inherit <what:peer|peer-policy|peer-session> <name> [ <seq:int> ]", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &to.Group, "name", m.Word("name"))
 		p.use(m, "peer template", "name")
@@ -140,16 +157,21 @@ func (p *parser) neighborMode(n, template *swconf.Neighbor) *cli.Mode {
 	family := cli.NewMode("config-router-neighbor-af")
 	family.Set("[no] route-map <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "route-map", "name") })
 	family.Set("[no] prefix-list <name> <dir:in|out>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
-	for _, s := range []string{"send-community", "maximum-prefix", "next-hop-self", "allowas-in", "soft-reconfiguration", "disable-peer-as-check", "rewrite-evpn-rt-asn", "advertisement-interval", "default-originate", "filter-list", "weight", "route-reflector-client"} {
+	for _, s := range []string{"send-community", "maximum-prefix", "next-hop-self", "allowas-in",
+		"soft-reconfiguration", "disable-peer-as-check", "rewrite-evpn-rt-asn", "advertisement-interval",
+		"default-originate", "filter-list", "weight", "route-reflector-client"} {
 		family.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>", func(m *cli.Match) *cli.Mode {
-		if to.Active = !m.No; m.No {
-			return nil
-		}
-		return family
-	})
-	for _, s := range []string{"description", "update-source", "ebgp-multihop", "timers", "password", "bfd", "shutdown", "local-as", "low-memory", "capability", "peer-type", "disable-connected-check", "dynamic-capability", "log-neighbor-changes", "transport"} {
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>",
+		func(m *cli.Match) *cli.Mode {
+			if to.Active = !m.No; m.No {
+				return nil
+			}
+			return family
+		})
+	for _, s := range []string{"description", "update-source", "ebgp-multihop", "timers", "password", "bfd",
+		"shutdown", "local-as", "low-memory", "capability", "peer-type", "disable-connected-check",
+		"dynamic-capability", "log-neighbor-changes", "transport"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r

@@ -49,7 +49,8 @@ func TestSeed(t *testing.T) {
 	}
 	want := queue.Default()
 	want.Queues[0].Weight = 0 // hidden in an ellipsis
-	want.Watchdog = queue.Watchdog{On: true, Poll: 100 * unit.Millisecond, Detect: 100 * unit.Millisecond, Restore: 100 * unit.Millisecond}
+	want.Watchdog = queue.Watchdog{On: true, Poll: 100 * unit.Millisecond, Detect: 100 * unit.Millisecond,
+		Restore: 100 * unit.Millisecond}
 	if s != swconf.Normal(want) {
 		t.Errorf("\n got %+v\nwant %+v", s, want)
 	}
@@ -59,7 +60,8 @@ func TestSeed(t *testing.T) {
 func TestSeedDLB(t *testing.T) {
 	c := parse(t, read(t, "seed-dlb.cfg"))
 	d := c.DLB
-	if len(c.Unknown) > 0 || d == nil || d.Mode.V != "per-packet" || d.MAC.V != "aa:bb:cc:dd:ee:ff" || len(d.Ports) != 2 || d.Ports[1].V != "Ethernet1/2" || d.Ports[1].At.Line != 3 {
+	if len(c.Unknown) > 0 || d == nil || d.Mode.V != "per-packet" || d.MAC.V != "aa:bb:cc:dd:ee:ff" ||
+		len(d.Ports) != 2 || d.Ports[1].V != "Ethernet1/2" || d.Ports[1].At.Line != 3 {
 		t.Errorf("%+v, unknown %+v", d, c.Unknown)
 	}
 }
@@ -77,23 +79,33 @@ func TestGrammar(t *testing.T) {
 		return strings.Join(out, "\n")
 	}
 	flat := lines(func(l string) string { return strings.TrimSpace(l) })
-	short := strings.NewReplacer("class-map type qos match-any", "class-m ty qos match-any", "policy-map", "pol", "match dscp", "mat dscp", "set qos-group", "set qos",
-		"bandwidth remaining percent", "band rem perc", "random-detect minimum-threshold", "random min", "kbytes maximum-threshold", "kb max", "kbytes drop-probability", "kb drop",
-		"service-policy type", "serv ty", "priority-flow-control", "priority-flow", "interface Ethernet 2/24", "int e2/24").Replace(plain)
+	short := strings.NewReplacer("class-map type qos match-any", "class-m ty qos match-any", "policy-map",
+		"pol", "match dscp", "mat dscp", "set qos-group", "set qos",
+		"bandwidth remaining percent", "band rem perc", "random-detect minimum-threshold", "random min",
+		"kbytes maximum-threshold", "kb max", "kbytes drop-probability", "kb drop",
+		"service-policy type", "serv ty", "priority-flow-control", "priority-flow", "interface Ethernet 2/24",
+		"int e2/24").Replace(plain)
 	for name, text := range map[string]string{
 		"CRLF":            strings.ReplaceAll(plain, "\n", "\r\n"),
 		"tabs":            strings.ReplaceAll(plain, "  ", "\t"),
 		"no indentation":  flat,
 		"trailing blanks": lines(func(l string) string { return l + "   \t" }),
-		"comments":        "!Command: show running-config\n! and more\n" + lines(func(l string) string { return l + "\n!\n  ! inside" }),
-		"banner":          "banner motd #\ninterface Ethernet1/9\n  shutdown\n#\n" + plain + "\nbanner exec ^CHello^C\n",
-		"abbreviations":   short,
-		"capitals":        strings.NewReplacer("match dscp", "MATCH DSCP", "interface Ethernet", "Interface ethernet").Replace(plain),
+		"comments": "!Command: show running-config\n! and more\n" + lines(func(l string) string {
+			return l + "\n!\n  ! inside"
+		}),
+		"banner": "banner motd #\ninterface Ethernet1/9\n  shutdown\n#\n" + plain +
+			"\nbanner exec ^CHello^C\n",
+		"abbreviations": short,
+		"capitals": strings.NewReplacer("match dscp", "MATCH DSCP", "interface Ethernet",
+			"Interface ethernet").Replace(plain),
 		"exits":           strings.ReplaceAll(flat, "\npolicy-map", "\nexit\nexit\npolicy-map") + "\nend\n",
 		"prompts":         lines(func(l string) string { return "leaf-1(config)# " + strings.TrimSpace(l) }),
 		"byte order mark": "\ufeff" + plain,
-		"no forms undone": plain + "\ninterface Ethernet2/24\n  shutdown\n  no shutdown\n  priority-flow-control mode off\n  no priority-flow-control mode\n",
-		"more of the box": "version 10.3(4a) Bios:version\nvdc leaf id 1\n  limit-resource vlan minimum 16 maximum 4094\nusername admin password 5 $5$x  role network-admin\nsnmp-server user a b\n" + plain,
+		"no forms undone": plain + "\ninterface Ethernet2/24\n  shutdown\n  no shutdown\n" +
+			"  priority-flow-control mode off\n  no priority-flow-control mode\n",
+		"more of the box": "version 10.3(4a) Bios:version\nvdc leaf id 1\n" +
+			"  limit-resource vlan minimum 16 maximum 4094\n" +
+			"username admin password 5 $5$x  role network-admin\nsnmp-server user a b\n" + plain,
 	} {
 		c := parse(t, text)
 		for _, u := range c.Unknown {
@@ -101,11 +113,13 @@ func TestGrammar(t *testing.T) {
 				t.Errorf("%s: line %d: %q: %s", name, u.At.Line, u.Text, u.Why)
 			}
 		}
-		if len(c.Ports) != 1 || c.Ports[0].Name != "Ethernet2/24" || c.Ports[0].Down.V || c.Ports[0].PFC.V != swconf.PFCAuto {
+		if len(c.Ports) != 1 || c.Ports[0].Name != "Ethernet2/24" || c.Ports[0].Down.V ||
+			c.Ports[0].PFC.V != swconf.PFCAuto {
 			t.Errorf("%s: ports %+v", name, c.Ports)
 			continue
 		}
-		if c.Ports[0].QoS.Fingerprint() != wantPort.QoS.Fingerprint() || c.QoS.Fingerprint() != want.Fingerprint() || !c.Watchdog.On.V || !c.Ports[0].Watchdog.V {
+		if c.Ports[0].QoS.Fingerprint() != wantPort.QoS.Fingerprint() ||
+			c.QoS.Fingerprint() != want.Fingerprint() || !c.Watchdog.On.V || !c.Ports[0].Watchdog.V {
 			t.Errorf("%s: reads differently", name)
 		}
 	}
@@ -122,36 +136,43 @@ func TestRunningConfig(t *testing.T) {
 		t.Errorf("hostname %q, LLDP %v, %d ports", c.Hostname.V, c.LLDP.V, len(c.Ports))
 	}
 	p := c.Port("Ethernet1/3")
-	if p == nil || p.Number != 3 || p.QoS.DSCP[26].V != 3 || p.QoS.DSCP[31].V != 3 || p.QoS.DSCP[48].V != 7 || p.MTU.V != 9216 || p.PFC.V != swconf.PFCOn {
+	if p == nil || p.Number != 3 || p.QoS.DSCP[26].V != 3 || p.QoS.DSCP[31].V != 3 || p.QoS.DSCP[48].V != 7 ||
+		p.MTU.V != 9216 || p.PFC.V != swconf.PFCOn {
 		t.Errorf("Ethernet1/3: %+v", p)
 	}
 	if q := c.Port("Ethernet1/1").QoS; q.Input.Is() {
 		t.Error("Ethernet1/1 classifies")
 	}
-	if b := c.BGP; b == nil || b.ASN.V != 65101 || len(b.Neighbors) != 2 || b.Neighbors[0].Remote.V != "65001" || !b.Neighbors[0].Active || b.MaxPaths.V != 8 {
+	if b := c.BGP; b == nil || b.ASN.V != 65101 || len(b.Neighbors) != 2 ||
+		b.Neighbors[0].Remote.V != "65001" || !b.Neighbors[0].Active || b.MaxPaths.V != 8 {
 		t.Errorf("BGP %+v", b)
 	}
 	s, _, err := c.Spec(queue.Default())
-	if err != nil || s.Queues[3].XOff != 62_400 || s.Queues[3].XOn != 41_600 || s.Queues[3].Headroom != 39_520 || s.Queues[3].WRED.Weight != 0 || s.MTU != 9216 {
+	if err != nil || s.Queues[3].XOff != 62_400 || s.Queues[3].XOn != 41_600 ||
+		s.Queues[3].Headroom != 39_520 || s.Queues[3].WRED.Weight != 0 || s.MTU != 9216 {
 		t.Errorf("%v %+v", err, s.Queues[3])
 	}
 }
 
 // What cannot be understood is said, with its place, and nothing else is lost.
 func TestUnknown(t *testing.T) {
+	const pfc = "  priority-flow-control mode "
+	const port, mtu = "interface Ethernet1/1\n", "\n  mtu 9216"
+	const queue = "policy-map type queuing A\n  class type queuing c-out-8q-q3\n"
 	for text, want := range map[string]struct {
 		line, col int
 		why       string
 	}{
-		"interface Ethernet1/1\n  sped 100\n  mtu 9216":                                                 {2, 3, "unknown command"},
-		"interface Ethernet1/1\n  mtu big\n  mtu 9216":                                                  {2, 7, `found "big", expected a whole number`},
-		"interface Ethernet1/1\n  s\n  mtu 9216":                                                        {2, 3, "ambiguous"},
-		"interface Ethernet1/1\n  priority-flow-control mode sometimes\n  mtu 9216":                     {2, 30, `found "sometimes", expected auto or on or off`},
-		"interface Ethernet1/1\n  mtu 1500 9000\n  mtu 9216":                                            {2, 12, "expected the end of the line"},
-		"policy-map type queuing A\n  class type queuing c-out-8q-q3\n    priority level\nfeature lldp": {3, 19, "the command ends early"},
+		port + "  sped 100" + mtu:                  {2, 3, "unknown command"},
+		port + "  mtu big" + mtu:                   {2, 7, `found "big", expected a whole number`},
+		port + "  s" + mtu:                         {2, 3, "ambiguous"},
+		port + pfc + "sometimes" + mtu:             {2, 30, `found "sometimes", expected auto or on or off`},
+		port + "  mtu 1500 9000" + mtu:             {2, 12, "expected the end of the line"},
+		queue + "    priority level\nfeature lldp": {3, 19, "the command ends early"},
 	} {
 		c := parse(t, text)
-		if len(c.Unknown) != 1 || c.Unknown[0].At.Line != want.line || c.Unknown[0].At.Col != want.col || !strings.Contains(c.Unknown[0].Why, want.why) {
+		if len(c.Unknown) != 1 || c.Unknown[0].At.Line != want.line || c.Unknown[0].At.Col != want.col ||
+			!strings.Contains(c.Unknown[0].Why, want.why) {
 			t.Errorf("%q: %+v, want %+v", text, c.Unknown, want)
 		}
 		if strings.Contains(text, "mtu 9216") && (len(c.Ports) != 1 || c.Ports[0].MTU.V != 9216) {

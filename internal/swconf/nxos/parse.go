@@ -43,9 +43,12 @@ type applied struct {
 
 // Looks reports whether text looks like NX-OS rather than another language.
 func Looks(text string) int {
-	return swconf.Score(text, "feature ", "class-map type ", "policy-map type ", "hardware profile dlb", "system qos", "service-policy type ",
-		"priority-flow-control mode", "priority-flow-control watch-dog", "interface Ethernet1/", "pause pfc-cos", "vdc ", "boot nxos", "inherit peer", "template peer ",
-		"dlb-interface", "set qos-group", "c-out-8q", "random-detect minimum-threshold", "install feature-set", "version 9.", "version 10.")
+	return swconf.Score(text, "feature ", "class-map type ", "policy-map type ", "hardware profile dlb",
+		"system qos", "service-policy type ",
+		"priority-flow-control mode", "priority-flow-control watch-dog", "interface Ethernet1/",
+		"pause pfc-cos", "vdc ", "boot nxos", "inherit peer", "template peer ",
+		"dlb-interface", "set qos-group", "c-out-8q", "random-detect minimum-threshold",
+		"install feature-set", "version 9.", "version 10.")
 }
 
 // Commands is the table of global commands, for tests.
@@ -67,7 +70,8 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 }
 
 func newParser(file string) *parser {
-	return &parser{c: &swconf.Config{OS: swconf.NXOS, File: file}, classes: map[string]*classMap{}, policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{}}
+	return &parser{c: &swconf.Config{OS: swconf.NXOS, File: file}, classes: map[string]*classMap{},
+		policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{}}
 }
 
 func (p *parser) fault(m *cli.Match, name string, severity swconf.Severity, rule, msg, why, fix string) {
@@ -80,8 +84,12 @@ func (p *parser) pass(*cli.Match) { p.c.Passed++ }
 func (p *parser) root() *cli.Mode {
 	c := p.c
 	r := cli.NewMode("config")
-	r.Set("[no] hostname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
-	r.Set("[no] switchname <name>", func(m *cli.Match) { swconf.Assign(c, m, &c.Hostname, "name", m.Word("name")) })
+	r.Set("[no] hostname <name>", func(m *cli.Match) {
+		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
+	})
+	r.Set("[no] switchname <name>", func(m *cli.Match) {
+		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
+	})
 	r.Set("[no] feature <name>", func(m *cli.Match) {
 		if m.Word("name") == "lldp" { // which does not run unless it is said
 			swconf.Switch(c, m, &c.LLDP, "name", true)
@@ -110,12 +118,15 @@ func (p *parser) root() *cli.Mode {
 		p.define(m, "route-map", m.Word("name"))
 		return p.routeMap()
 	})
-	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) { p.define(m, "prefix-list", m.Word("name")) })
+	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) {
+		p.define(m, "prefix-list", m.Word("name"))
+	})
 	r.On("[no] vlan <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
 	r.On("[no] vlan configuration <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
 	r.On("[no] vpc domain <id:int>", func(*cli.Match) *cli.Mode {
 		return p.block("vpc", "role", "peer-keepalive", "peer-gateway", "peer-switch", "auto-recovery",
-			"layer3", "ip arp synchronize", "ipv6 nd synchronize", "system-priority", "system-mac", "delay restore", "virtual peer-link", "fast-convergence", "dual-active")
+			"layer3", "ip arp synchronize", "ipv6 nd synchronize", "system-priority", "system-mac",
+			"delay restore", "virtual peer-link", "fast-convergence", "dual-active")
 	})
 	r.On("[no] evpn esi multihoming", func(*cli.Match) *cli.Mode {
 		return p.block("evpn-mh", "ethernet-segment", "core-tracking", "es-delay-restore")
@@ -124,19 +135,22 @@ func (p *parser) root() *cli.Mode {
 		vni := p.block("evpn-vni", "rd", "route-target")
 		return cli.NewMode("[no] evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
 	})
-	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", func(m *cli.Match) {
-		swconf.Switch(c, m, &c.Watchdog.On, "state", m.Word("state") == "on")
-		if m.No {
-			c.Watchdog.Forward = swconf.Said[bool]{}
-		} else if m.Has("disable-action") {
-			c.Watchdog.Forward = swconf.SaidAt(p.c, m, "disable-action", true)
-		}
-	})
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]",
+		func(m *cli.Match) {
+			swconf.Switch(c, m, &c.Watchdog.On, "state", m.Word("state") == "on")
+			if m.No {
+				c.Watchdog.Forward = swconf.Said[bool]{}
+			} else if m.Has("disable-action") {
+				c.Watchdog.Forward = swconf.SaidAt(p.c, m, "disable-action", true)
+			}
+		})
 	r.Set("[no] priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
 		swconf.Assign(c, m, &c.Watchdog.Poll, "ms", unit.Time(min(m.Int("ms"), 1e9))*unit.Millisecond)
 		if ms := m.Int("ms"); !m.No && (ms < 100 || ms > 1000) {
-			p.fault(m, "ms", swconf.Error, "watchdog-range", fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
-				"the switch refuses the line and keeps the old interval", "write an interval between 100 and 1000")
+			p.fault(m, "ms", swconf.Error, "watchdog-range",
+				fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
+				"the switch refuses the line and keeps the old interval",
+				"write an interval between 100 and 1000")
 		}
 	})
 	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
@@ -146,19 +160,28 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
 	r.Set("[no] priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
 	r.Set("[no] priority-flow-control fixed-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
-	r.Set("[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
+	r.Set(
+		"[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|"+
+			"multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
 	r.Skip(p.pass, passed...)
 	return r
 }
 
 // passed are global commands without bearing on the back-end network's data path.
-var passed = []string{"version", "vdc", "username", "password", "snmp-server", "ntp", "clock", "logging", "aaa", "tacacs-server", "radius-server", "tacacs+", "ssh",
-	"telnet", "line", "boot", "banner", "copp", "control-plane", "rmon", "role", "crypto", "spanning-tree", "vrf", "ip domain-lookup", "ip domain-name", "ip name-server",
-	"ip route", "ip host", "ip access-list", "ip tcp", "ip ssh", "ipv6 route", "ipv6 access-list", "errdisable", "power", "icam", "nxapi", "key", "cli", "terminal", "configure",
-	"copy", "show", "system jumbomtu", "system default", "system memory-thresholds", "cfs", "callhome", "cdp", "udld", "vtp", "bfd", "fabric", "slot", "poap", "limit-resource", "no-more",
-	"hardware access-list", "hardware qos", "mac address-table", "ip igmp", "license", "flow", "telemetry", "install", "event", "track", "object-group", "ip community-list",
-	"arp", "ip arp", "ipv6 nd", "lacp", "ptp", "sflow", "scheduler", "alias", "exec-timeout", "debug", "cts", "dot1x", "ip dhcp", "fex", "ethernet-oam", "nv", "ngoam", "service",
-	"end", "ip forward-protocol", "ip pim", "ip multicast", "route-target", "mpls", "segment-routing", "interface breakout"}
+var passed = []string{"version", "vdc", "username", "password", "snmp-server", "ntp", "clock", "logging",
+	"aaa", "tacacs-server", "radius-server", "tacacs+", "ssh",
+	"telnet", "line", "boot", "banner", "copp", "control-plane", "rmon", "role", "crypto", "spanning-tree",
+	"vrf", "ip domain-lookup", "ip domain-name", "ip name-server",
+	"ip route", "ip host", "ip access-list", "ip tcp", "ip ssh", "ipv6 route", "ipv6 access-list",
+	"errdisable", "power", "icam", "nxapi", "key", "cli", "terminal", "configure",
+	"copy", "show", "system jumbomtu", "system default", "system memory-thresholds", "cfs", "callhome", "cdp",
+	"udld", "vtp", "bfd", "fabric", "slot", "poap", "limit-resource", "no-more",
+	"hardware access-list", "hardware qos", "mac address-table", "ip igmp", "license", "flow", "telemetry",
+	"install", "event", "track", "object-group", "ip community-list",
+	"arp", "ip arp", "ipv6 nd", "lacp", "ptp", "sflow", "scheduler", "alias", "exec-timeout", "debug", "cts",
+	"dot1x", "ip dhcp", "fex", "ethernet-oam", "nv", "ngoam", "service",
+	"end", "ip forward-protocol", "ip pim", "ip multicast", "route-target", "mpls", "segment-routing",
+	"interface breakout"}
 
 // block is a mode whose commands are known and only counted.
 func (p *parser) block(name string, commands ...string) *cli.Mode {
@@ -231,17 +254,23 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 	r.Set("[no] mac-address <mac>", func(m *cli.Match) {
 		mac, ok := macForm(m.Word("mac"))
 		if !ok && !m.No {
-			p.fault(m, "mac", swconf.Error, "bad-value", fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
+			p.fault(m, "mac", swconf.Error, "bad-value",
+				fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
 				"write it as aa:bb:cc:dd:ee:ff or aabb.ccdd.eeff")
 		}
 		swconf.Assign(p.c, m, &d.MAC, "mac", mac)
 	})
-	r.Set("[no] mode <mode:flowlet|per-packet>", func(m *cli.Match) { swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode")) })
-	r.Set("[no] mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) { swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode")) })
+	r.Set("[no] mode <mode:flowlet|per-packet>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode"))
+	})
+	r.Set("[no] mode policy-driven <mode:flowlet|per-packet>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &d.Mode, "mode", m.Word("mode"))
+	})
 	r.Set("[no] flowlet-aging <us:int>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &d.Aging, "us", unit.Time(min(m.Int("us"), 1e9))*unit.Microsecond)
 	})
-	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval", "load-awareness"} {
+	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval",
+		"load-awareness"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	r.Set("[no] source <from> destination <to>", func(*cli.Match) {})
@@ -287,13 +316,16 @@ func (p *parser) openSpan(m *cli.Match) *cli.Mode {
 		}
 		for _, n := range names {
 			if m.No {
-				p.spans = slices.DeleteFunc(p.spans, func(s span) bool { return s.session == session && s.name == n })
+				p.spans = slices.DeleteFunc(p.spans, func(s span) bool {
+					return s.session == session && s.name == n
+				})
 			} else if dir != "rx" {
 				p.spans = append(p.spans, span{session, n, p.c.At(m, "ports")})
 			}
 		}
 	})
-	for _, s := range []string{"source", "destination", "description", "shut", "filter", "mtu", "erspan-id", "vrf", "ip"} {
+	for _, s := range []string{"source", "destination", "description", "shut", "filter", "mtu", "erspan-id",
+		"vrf", "ip"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
@@ -312,7 +344,8 @@ func parseASN(s string) (uint32, bool) {
 func (p *parser) addr(m *cli.Match, name string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(m.Word(name))
 	if err != nil {
-		p.fault(m, name, swconf.Error, "bad-value", fmt.Sprintf("%q is not an address", m.Word(name)), "the switch refuses the line", "write an IPv4 or IPv6 address")
+		p.fault(m, name, swconf.Error, "bad-value", fmt.Sprintf("%q is not an address", m.Word(name)),
+			"the switch refuses the line", "write an IPv4 or IPv6 address")
 	}
 	return a, err == nil
 }

@@ -97,7 +97,8 @@ func frontPanel(name string) int {
 }
 
 func (p *parser) badPort(m *cli.Match, name string, err error) {
-	p.fault(m, name, swconf.Error, "bad-value", err.Error(), "the switch refuses the line", "name an interface such as Ethernet1/3")
+	p.fault(m, name, swconf.Error, "bad-value", err.Error(), "the switch refuses the line",
+		"name an interface such as Ethernet1/3")
 }
 
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
@@ -149,7 +150,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			}
 		}
 	}
-	r.Set("[no] description <text...>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.Desc, "text", m.Word("text")) }))
+	r.Set("[no] description <text...>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.Desc, "text", m.Word("text"))
+	}))
 	r.Set("[no] mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
 	}))
@@ -157,35 +160,61 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		swconf.Assign(p.c, m, &q.Speed, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
 	}))
 	r.Set("speed auto", each(func(q *swconf.Port, _ *cli.Match) { q.Speed = swconf.Said[unit.Rate]{} }))
-	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) { q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) }))
-	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]", each(func(q *swconf.Port, m *cli.Match) {
-		if m.No && !m.Has("prefix") {
-			q.Addrs = nil
-			return
-		}
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.fault(m, "prefix", swconf.Error, "bad-value", fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")), "the switch refuses the line", "write it as 10.0.0.0/31")
-			return
-		}
-		if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
-			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-		}
+	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) {
+		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	}))
-	r.Set("[no] ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true) }))
-	r.Set("[no] ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true) }))
-	r.Set("[no] switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.VLAN, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("[no] channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6))) }))
-	r.Set("[no] priority-flow-control mode <mode:auto|on|off> [ send-tlv ]", each(func(q *swconf.Port, m *cli.Match) {
-		mode := map[string]swconf.PFCMode{"auto": swconf.PFCAuto, "on": swconf.PFCOn, "off": swconf.PFCOff}[m.Word("mode")]
-		swconf.Assign(p.c, m, &q.PFC, "mode", mode)
+	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]",
+		each(func(q *swconf.Port, m *cli.Match) {
+			if m.No && !m.Has("prefix") {
+				q.Addrs = nil
+				return
+			}
+			pre, err := netip.ParsePrefix(m.Word("prefix"))
+			if err != nil {
+				p.fault(m, "prefix", swconf.Error, "bad-value",
+					fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")),
+					"the switch refuses the line", "write it as 10.0.0.0/31")
+				return
+			}
+			if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
+				q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
+			}
+		}))
+	r.Set("[no] ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true)
 	}))
-	r.Set("[no] priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) { swconf.Switch(p.c, m, &q.Watchdog, "watch-dog", true) }))
-	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]", each(func(q *swconf.Port, m *cli.Match) {
-		swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
+	r.Set("[no] ipv6 link-local use-bia", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true)
 	}))
-	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) { q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No && !m.Default) }))
-	r.Set("[no] lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) { swconf.Assign(p.c, m, &q.DCBX, "v", m.Word("v")) }))
+	r.Set("[no] switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.VLAN, "n", int(min(m.Int("n"), 1e6)))
+	}))
+	r.Set("[no] channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]",
+		each(func(q *swconf.Port, m *cli.Match) {
+			swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6)))
+		}))
+	r.Set("[no] priority-flow-control mode <mode:auto|on|off> [ send-tlv ]",
+		each(func(q *swconf.Port, m *cli.Match) {
+			mode := map[string]swconf.PFCMode{
+				"auto": swconf.PFCAuto,
+				"on":   swconf.PFCOn,
+				"off":  swconf.PFCOff,
+			}[m.Word("mode")]
+			swconf.Assign(p.c, m, &q.PFC, "mode", mode)
+		}))
+	r.Set("[no] priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.Watchdog, "watch-dog", true)
+	}))
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]",
+		each(func(q *swconf.Port, m *cli.Match) {
+			swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
+		}))
+	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) {
+		q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No && !m.Default)
+	}))
+	r.Set("[no] lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.DCBX, "v", m.Word("v"))
+	}))
 	a := &applied{}
 	p.servicePolicy(r, a)
 	r.Set("[no] ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
@@ -198,10 +227,14 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	for _, q := range ports {
 		p.blocks = append(p.blocks, ifBlock{q, a})
 	}
-	for _, s := range []string{"switchport", "ip", "ipv6", "ethernet-segment", "vpc", "vrf", "no-shutdown", "load-interval", "logging", "cdp", "flowcontrol", "fec",
-		"negotiate", "medium", "beacon", "lldp", "spanning-tree", "storm-control", "mac-address", "udld", "lacp", "hsrp", "bfd", "link", "duplex", "delay", "bandwidth",
-		"fabric", "host-reachability", "source-interface", "member", "carrier-delay", "snmp", "hardware", "qos", "sflow", "dampening", "management", "mac", "macsec",
-		"port-channel", "suppress-arp", "ingress-replication", "mcast-group", "global", "evpn", "esi", "system-mac", "plane", "itu", "media-type", "autonomous"} {
+	for _, s := range []string{"switchport", "ip", "ipv6", "ethernet-segment", "vpc", "vrf", "no-shutdown",
+		"load-interval", "logging", "cdp", "flowcontrol", "fec",
+		"negotiate", "medium", "beacon", "lldp", "spanning-tree", "storm-control", "mac-address", "udld",
+		"lacp", "hsrp", "bfd", "link", "duplex", "delay", "bandwidth",
+		"fabric", "host-reachability", "source-interface", "member", "carrier-delay", "snmp", "hardware",
+		"qos", "sflow", "dampening", "management", "mac", "macsec",
+		"port-channel", "suppress-arp", "ingress-replication", "mcast-group", "global", "evpn", "esi",
+		"system-mac", "plane", "itu", "media-type", "autonomous"} {
 		inner := cli.NewMode("config-if-sub")
 		inner.On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
 		sub := s == "hsrp" || s == "ethernet-segment" || s == "member"

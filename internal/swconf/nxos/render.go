@@ -48,12 +48,15 @@ func (w *writer) fits() error {
 			return no("queue %d: alpha %g; powers of two from 1/128 to 8 are accepted", i, k.Alpha)
 		}
 		if k.Lossless && k.XOff == 0 && (k.XOn > 0 || k.XOnOffset > 0) {
-			return no("queue %d: xON %v and offset %v below a dynamic threshold; none is accepted (switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
+			return no("queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
+				"(switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
 		}
 	}
 	if wd := spec.Watchdog; wd.On {
-		if wd.Poll < 100*unit.Millisecond || wd.Poll > 1000*unit.Millisecond || wd.Poll%unit.Millisecond != 0 || wd.Detect%wd.Poll != 0 || wd.Restore%wd.Poll != 0 {
-			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others multiples of it", wd.Poll, wd.Detect, wd.Restore)
+		if wd.Poll < 100*unit.Millisecond || wd.Poll > 1000*unit.Millisecond ||
+			wd.Poll%unit.Millisecond != 0 || wd.Detect%wd.Poll != 0 || wd.Restore%wd.Poll != 0 {
+			return no("a watchdog of %v, %v, %v; the interval must be 100ms to 1000ms and the others "+
+				"multiples of it", wd.Poll, wd.Detect, wd.Restore)
 		}
 	}
 	return nil
@@ -141,7 +144,9 @@ func (w *writer) qos() {
 			if r.ECN {
 				ecn = " ecn"
 			}
-			w.Line(2, "random-detect minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d%s", amount(r.Min), amount(r.Max), r.Probability*100, r.Weight, ecn)
+			w.Line(2,
+				"random-detect minimum-threshold %s maximum-threshold %s drop-probability %.0f weight %d%s",
+				amount(r.Min), amount(r.Max), r.Probability*100, r.Weight, ecn)
 		}
 		switch {
 		case k.Lossless:
@@ -162,7 +167,8 @@ func (w *writer) qos() {
 		}
 		w.Line(1, "class type queuing c-in-q%s", suffix(i))
 		if k.XOff > 0 {
-			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d", k.XOff+k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU), i)
+			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d",
+				k.XOff+k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU), i)
 		} else {
 			n, _ := exponent(k.Alpha)
 			w.Line(2, "queue-limit dynamic %d", n)

@@ -19,7 +19,8 @@ func (p *parser) resolve() {
 	cache := map[[4]swconf.Said[string]]*swconf.QoS{}
 	alike := map[string]*swconf.QoS{} // ports that do the same share one description
 	build := func(a *applied) *swconf.QoS {
-		key := [4]swconf.Said[string]{or(a.qosIn, p.system.qosIn), or(a.queueOut, p.system.queueOut), or(a.queueIn, p.system.queueIn), p.system.network}
+		key := [4]swconf.Said[string]{or(a.qosIn, p.system.qosIn), or(a.queueOut, p.system.queueOut),
+			or(a.queueIn, p.system.queueIn), p.system.network}
 		if cache[key] == nil {
 			q := p.qos(key[0], key[1], key[2], key[3])
 			if print := q.Fingerprint(); alike[print] == nil {
@@ -33,13 +34,15 @@ func (p *parser) resolve() {
 	}
 	for _, b := range p.blocks {
 		to := p.ports[b.port]
-		to.qosIn, to.queueOut, to.queueIn = later(b.a.qosIn, to.qosIn), later(b.a.queueOut, to.queueOut), later(b.a.queueIn, to.queueIn)
+		to.qosIn, to.queueOut, to.queueIn = later(b.a.qosIn, to.qosIn), later(b.a.queueOut, to.queueOut),
+			later(b.a.queueIn, to.queueIn)
 		if b.a.queueOut.Is() && b.a.queueOut.V == "" {
 			to.egress = nil
 		}
 		to.egress = append(to.egress, b.a.egress...)
 	}
-	for _, s := range []*swconf.Said[string]{&p.system.qosIn, &p.system.queueOut, &p.system.queueIn, &p.system.network} {
+	for _, s := range []*swconf.Said[string]{&p.system.qosIn, &p.system.queueOut, &p.system.queueIn,
+		&p.system.network} {
 		*s = later(*s, swconf.Said[string]{})
 	}
 	c.QoS = build(&applied{})
@@ -107,7 +110,8 @@ func (p *parser) qos(in, out, queueIn, network swconf.Said[string]) *swconf.QoS 
 				continue
 			}
 			to := &q.Queues[pc.queue]
-			to.Name, to.At, to.Strict, to.Share, to.WRED, to.Limit, to.Alpha = pc.name, pc.at, pc.Strict, pc.Share, pc.WRED, pc.Limit, pc.Alpha
+			to.Name, to.At, to.Strict, to.Share, to.WRED, to.Limit, to.Alpha = pc.name, pc.at, pc.Strict,
+				pc.Share, pc.WRED, pc.Limit, pc.Alpha
 			if pc.PG.Is() {
 				to.PG = pc.PG
 			}
@@ -189,15 +193,19 @@ func (p *parser) dlb() {
 			continue
 		}
 		for _, at := range p.ports[port].egress {
-			swconf.Report(p.c, at, swconf.Warning, "dlb-egress-policy", fmt.Sprintf("%s balances dynamically and has an egress policy", port.Name),
-				"flows under DLB skip egress QoS and access policies on the interface: the policy silently does nothing for them",
+			swconf.Report(p.c, at, swconf.Warning, "dlb-egress-policy",
+				fmt.Sprintf("%s balances dynamically and has an egress policy", port.Name),
+				"flows under DLB skip egress QoS and access policies on the interface: the policy silently "+
+					"does nothing for them",
 				"apply it at system qos or at the ingress, or take the interface out of DLB")
 		}
 	}
 	for _, s := range p.spans {
 		if on[s.name] || d.All {
-			swconf.Report(p.c, s.at, swconf.Warning, "dlb-span", fmt.Sprintf("%s balances dynamically and is mirrored on transmit", s.name),
-				"TX SPAN does not see flows under DLB: the capture misses the RoCE traffic", "mirror the neighbour's receive side (source interface ... rx)")
+			swconf.Report(p.c, s.at, swconf.Warning, "dlb-span",
+				fmt.Sprintf("%s balances dynamically and is mirrored on transmit", s.name),
+				"TX SPAN does not see flows under DLB: the capture misses the RoCE traffic",
+				"mirror the neighbour's receive side (source interface ... rx)")
 		}
 	}
 }
