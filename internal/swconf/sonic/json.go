@@ -93,8 +93,10 @@ func (r *reader) token() (json.Token, int, error) {
 	}
 	var se *json.SyntaxError
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &se) && int(se.Offset) >= len(r.text):
-		return nil, at, r.fail(len(bytes.TrimRight(r.text, " \t\r\n")), "the JSON ends in the middle: is the file cut off?")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &se) &&
+		int(se.Offset) >= len(r.text):
+		return nil, at, r.fail(len(bytes.TrimRight(r.text, " \t\r\n")),
+			"the JSON ends in the middle: is the file cut off?")
 	case errors.As(err, &se):
 		return nil, at, r.fail(int(se.Offset)-1, "is not JSON: %s", se)
 	}
@@ -157,7 +159,9 @@ func (r *reader) members(n *node, depth int) error {
 		}
 		key, _ := t.(string)
 		if old := n.inner[key]; old != nil {
-			return r.fail(at, "the key %q stands twice, first on line %d: readers keep one of them and lose the other", key, old.at.Line)
+			return r.fail(at,
+				"the key %q stands twice, first on line %d: readers keep one of them and lose the other",
+				key, old.at.Line)
 		}
 		where := r.place(at)
 		t, at, err = r.token()

@@ -20,7 +20,8 @@ func Looks(text string) int {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return 0
 	}
-	return 1 + 3*swconf.Score(text, `"PORT"`, `"DEVICE_METADATA"`, `"DSCP_TO_TC_MAP"`, `"PORT_QOS_MAP"`, `"WRED_PROFILE"`, `"BUFFER_PROFILE"`, `"QUEUE"`, `"PFC_WD"`, `"SCHEDULER"`)
+	return 1 + 3*swconf.Score(text, `"PORT"`, `"DEVICE_METADATA"`, `"DSCP_TO_TC_MAP"`, `"PORT_QOS_MAP"`,
+		`"WRED_PROFILE"`, `"BUFFER_PROFILE"`, `"QUEUE"`, `"PFC_WD"`, `"SCHEDULER"`)
 }
 
 type parser struct {
@@ -31,22 +32,32 @@ type parser struct {
 
 // known are the tables that are read; each table of names is also one that
 // others may refer to.
-var known = []string{"DEVICE_METADATA", "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
-	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "QUEUE", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH", "PFC_WD",
+var known = []string{"DEVICE_METADATA", "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP",
+	"TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
+	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "QUEUE", "WRED_PROFILE", "BUFFER_POOL",
+	"BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH", "PFC_WD",
 	"INTERFACE", "BGP_NEIGHBOR", "FEATURE"}
 
 // named are the tables of profiles and maps that must be used and must exist.
-var named = []string{"DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
+var named = []string{"DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
+	"MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP",
 	"SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE"}
 
 // passed are tables without bearing on queues and paths.
-var passed = []string{"LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE", "PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "MCLAG_DOMAIN", "MCLAG_INTERFACE",
-	"MCLAG_UNIQUE_IP", "MGMT_INTERFACE", "MGMT_PORT", "MGMT_VRF_CONFIG", "NTP", "NTP_SERVER", "SYSLOG_SERVER", "SNMP", "SNMP_COMMUNITY", "TACPLUS", "TACPLUS_SERVER", "AAA", "RADIUS",
-	"DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "VERSIONS", "FLEX_COUNTER_TABLE", "CRM", "COPP_GROUP", "COPP_TRAP", "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE", "BREAKOUT_CFG", "KDUMP",
-	"AUTO_TECHSUPPORT", "AUTO_TECHSUPPORT_FEATURE", "LLDP", "LLDP_PORT", "LOGGER", "PASSW_HARDENING", "SYSTEM_DEFAULTS", "TELEMETRY", "GNMI", "RESTAPI", "CONSOLE_SWITCH", "BANNER_MESSAGE",
-	"DHCP_SERVER", "DHCP_RELAY", "SFLOW", "STATIC_ROUTE", "VRF", "VXLAN_TUNNEL", "VXLAN_TUNNEL_MAP", "VXLAN_EVPN_NVO", "EVPN_ETHERNET_SEGMENT", "SAG", "SAG_GLOBAL", "SWITCH_HASH",
-	"LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "NVGRE_TUNNEL", "PEER_SWITCH", "MIRROR_SESSION", "DNS_NAMESERVER", "SSH_SERVER", "BGP_GLOBALS", "BGP_DEVICE_GLOBAL",
-	"ROUTE_REDISTRIBUTE", "ROUTE_MAP", "PREFIX", "PREFIX_SET", "TC_TO_DSCP_MAP", "DOT1P_TO_TC_MAP", "TUNNEL", "XCVRD_LOG", "SYSLOG_CONFIG", "SYSLOG_CONFIG_FEATURE", "NEIGH", "PORT_STORM_CONTROL"}
+var passed = []string{"LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE", "PORTCHANNEL",
+	"PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "MCLAG_DOMAIN", "MCLAG_INTERFACE",
+	"MCLAG_UNIQUE_IP", "MGMT_INTERFACE", "MGMT_PORT", "MGMT_VRF_CONFIG", "NTP", "NTP_SERVER", "SYSLOG_SERVER",
+	"SNMP", "SNMP_COMMUNITY", "TACPLUS", "TACPLUS_SERVER", "AAA", "RADIUS",
+	"DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "VERSIONS", "FLEX_COUNTER_TABLE", "CRM", "COPP_GROUP",
+	"COPP_TRAP", "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE", "BREAKOUT_CFG", "KDUMP",
+	"AUTO_TECHSUPPORT", "AUTO_TECHSUPPORT_FEATURE", "LLDP", "LLDP_PORT", "LOGGER", "PASSW_HARDENING",
+	"SYSTEM_DEFAULTS", "TELEMETRY", "GNMI", "RESTAPI", "CONSOLE_SWITCH", "BANNER_MESSAGE",
+	"DHCP_SERVER", "DHCP_RELAY", "SFLOW", "STATIC_ROUTE", "VRF", "VXLAN_TUNNEL", "VXLAN_TUNNEL_MAP",
+	"VXLAN_EVPN_NVO", "EVPN_ETHERNET_SEGMENT", "SAG", "SAG_GLOBAL", "SWITCH_HASH",
+	"LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "NVGRE_TUNNEL", "PEER_SWITCH",
+	"MIRROR_SESSION", "DNS_NAMESERVER", "SSH_SERVER", "BGP_GLOBALS", "BGP_DEVICE_GLOBAL",
+	"ROUTE_REDISTRIBUTE", "ROUTE_MAP", "PREFIX", "PREFIX_SET", "TC_TO_DSCP_MAP", "DOT1P_TO_TC_MAP", "TUNNEL",
+	"XCVRD_LOG", "SYSLOG_CONFIG", "SYSLOG_CONFIG_FEATURE", "NEIGH", "PORT_STORM_CONTROL"}
 
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
@@ -58,9 +69,11 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 		return nil, err
 	}
 	if !root.object() {
-		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "is no object of tables, as config_db.json is"}
+		return nil, &cli.SyntaxError{File: file, Line: 1, Col: 1,
+			Msg: "is no object of tables, as config_db.json is"}
 	}
-	p := &parser{c: &swconf.Config{OS: swconf.SONiC, File: file}, root: root, ports: map[string]*swconf.Port{}}
+	p := &parser{c: &swconf.Config{OS: swconf.SONiC, File: file}, root: root,
+		ports: map[string]*swconf.Port{}}
 	if err := p.tables(); err != nil {
 		return nil, err
 	}
@@ -85,20 +98,24 @@ func (p *parser) tables() error {
 			p.c.Passed += n
 			continue
 		default:
-			p.c.Unknown = append(p.c.Unknown, swconf.Unknown{At: table.at, Text: t, Why: "unknown table" + experimental(t)})
+			p.c.Unknown = append(p.c.Unknown, swconf.Unknown{At: table.at, Text: t, Why: "unknown table" +
+				experimental(t)})
 			continue
 		}
 		if !table.object() {
-			return &cli.SyntaxError{File: p.c.File, Line: table.at.Line, Col: table.at.Col, Msg: fmt.Sprintf("%s is no table: expected an object", t)}
+			return &cli.SyntaxError{File: p.c.File, Line: table.at.Line, Col: table.at.Col,
+				Msg: fmt.Sprintf("%s is no table: expected an object", t)}
 		}
 		if t == "PORT" && len(table.keys) > swconf.MaxPorts {
 			at := table.inner[table.keys[swconf.MaxPorts]].at
-			return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf("names more interfaces than a switch has (%d)", swconf.MaxPorts)}
+			return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col,
+				Msg: fmt.Sprintf("names more interfaces than a switch has (%d)", swconf.MaxPorts)}
 		}
 		for _, k := range table.keys {
 			if !table.inner[k].object() {
 				at := table.inner[k].at
-				return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf("%s|%s is no row: expected an object", t, k)}
+				return &cli.SyntaxError{File: p.c.File, Line: at.Line, Col: at.Col,
+					Msg: fmt.Sprintf("%s|%s is no row: expected an object", t, k)}
 			}
 			if isNamed[t] {
 				p.c.Define(t, k, table.inner[k].at, false)
@@ -136,7 +153,8 @@ func (p *parser) ref(table string, n *node) *node {
 }
 
 func (p *parser) bad(n *node, format string, args ...any) {
-	swconf.Report(p.c, n.at, swconf.Error, "bad-value", fmt.Sprintf(format, args...), "SONiC refuses the row or ignores the field", "write a value of the kind that the YANG model has")
+	swconf.Report(p.c, n.at, swconf.Error, "bad-value", fmt.Sprintf(format, args...),
+		"SONiC refuses the row or ignores the field", "write a value of the kind that the YANG model has")
 }
 
 // number reads a whole number from 0 to max.
@@ -170,8 +188,10 @@ func (p *parser) metadata() {
 	if err != nil || neighbors == nil {
 		return
 	}
-	c.BGP = &swconf.BGP{ASN: swconf.Say(uint32(asn), host.get("bgp_asn").at), Connected: swconf.Said[bool]{V: true},
-		MaxPaths: swconf.Said[int]{V: 64}, Relax: swconf.Said[bool]{V: true}} // as bgpcfgd's templates have it
+	c.BGP = &swconf.BGP{ASN: swconf.Say(uint32(asn), host.get("bgp_asn").at),
+		Connected: swconf.Said[bool]{V: true},
+		// as bgpcfgd's templates have it
+		MaxPaths: swconf.Said[int]{V: 64}, Relax: swconf.Said[bool]{V: true}}
 	for _, k := range neighbors.keys {
 		row := neighbors.inner[k]
 		name := k[strings.LastIndexByte(k, '|')+1:]
@@ -294,7 +314,9 @@ func (p *parser) watchdog() {
 		detect, ok1 := p.number(row, "detection_time", 5000)
 		restore, ok2 := p.number(row, "restoration_time", 60000)
 		if ok1 && detect < 100 || ok2 && restore < 100 {
-			swconf.Report(p.c, row.at, swconf.Error, "watchdog-range", fmt.Sprintf("%s: watchdog times below 100 ms are not accepted", name), "pfcwd refuses the row", "detection_time 100 to 5000, restoration_time 100 to 60000")
+			swconf.Report(p.c, row.at, swconf.Error, "watchdog-range",
+				fmt.Sprintf("%s: watchdog times below 100 ms are not accepted", name),
+				"pfcwd refuses the row", "detection_time 100 to 5000, restoration_time 100 to 60000")
 		}
 		if !ok2 {
 			restore = 2 * detect // as pfcwd start does

@@ -63,7 +63,8 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	}
 	files := []design.File{{Path: s.Name + "/config_db.json", Text: b.String()}}
 	if s.Routed() {
-		files = append(files, design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, PortName, false)})
+		files = append(files,
+			design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, PortName, false)})
 	}
 	return files, nil
 }
@@ -93,17 +94,22 @@ func fits(d *design.Design, s *design.Switch) error {
 			return no("queue %d: alpha %g; powers of two from 1/256 to 256 are accepted", i, k.Alpha)
 		}
 		if k.Lossless && k.XOff == 0 && k.Headroom == 0 {
-			return no("queue %d: a dynamic threshold needs an explicit headroom (switch.queues.%d.headroom)", i, i)
+			return no("queue %d: a dynamic threshold needs an explicit headroom (switch.queues.%d.headroom)",
+				i, i)
 		}
 	}
 	if need := unit.Bytes(len(s.Ports)) * reserved(spec); need >= spec.Buffer {
-		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v (switch.buffer) to share", len(s.Ports), need, spec.Buffer)
+		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
+			"(switch.buffer) to share", len(s.Ports), need, spec.Buffer)
 	}
 	if lossless > 2 {
 		return no("%d lossless classes; the YANG model takes two", lossless)
 	}
-	if w := spec.Watchdog; w.On && (w.Detect < 100*unit.Millisecond || w.Detect > 5000*unit.Millisecond || w.Restore < 100*unit.Millisecond || w.Restore > 60*unit.Second || w.Poll > 3*unit.Second || w.Poll < 100*unit.Millisecond) {
-		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling 100ms to 3s", w.Poll, w.Detect, w.Restore)
+	if w := spec.Watchdog; w.On && (w.Detect < 100*unit.Millisecond || w.Detect > 5000*unit.Millisecond ||
+		w.Restore < 100*unit.Millisecond || w.Restore > 60*unit.Second || w.Poll > 3*unit.Second ||
+		w.Poll < 100*unit.Millisecond) {
+		return no("a watchdog of %v, %v, %v; detection is 100ms to 5s, restoration 100ms to 60s, polling "+
+			"100ms to 3s", w.Poll, w.Detect, w.Restore)
 	}
 	return nil
 }
@@ -137,7 +143,8 @@ func system(d *design.Design, s *design.Switch, put putter) {
 	case s.Tier > 2:
 		role = "SpineRouter"
 	}
-	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up", "docker_routing_config_mode": "split-unified"}
+	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up",
+		"docker_routing_config_mode": "split-unified"}
 	if s.Routed() {
 		meta["bgp_asn"] = fmt.Sprint(s.ASN)
 	}
@@ -185,7 +192,8 @@ func profiles(s *design.Switch, put putter) {
 		}
 		lossyBuffer(k, n, spec.Buffer, put)
 		if k.Lossless {
-			r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)), "xon": fmt.Sprint(int64(k.XOn))}
+			r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)),
+				"xon": fmt.Sprint(int64(k.XOn))}
 			if k.XOnOffset > 0 {
 				r["xon_offset"] = fmt.Sprint(int64(k.XOnOffset))
 			}
@@ -205,7 +213,8 @@ func profiles(s *design.Switch, put putter) {
 		}
 		put("BUFFER_POOL", name, row{"type": "ingress", "mode": mode, "size": fmt.Sprint(int64(size))})
 	}
-	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic", "size": fmt.Sprint(int64(spec.Buffer))})
+	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic",
+		"size": fmt.Sprint(int64(spec.Buffer))})
 }
 
 // poolOf is the pool of a lossless class: one mode of threshold per pool, as the
@@ -241,8 +250,10 @@ func lossyBuffer(k *queue.Class, n string, buffer unit.Bytes, put putter) {
 	switch {
 	case k.Lossless:
 	case k.Limit > 0:
-		put("BUFFER_POOL", "egress_static_pool", row{"type": "egress", "mode": "static", "size": fmt.Sprint(int64(buffer))})
-		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": "egress_static_pool", "size": "0", "static_th": fmt.Sprint(int64(k.Limit))})
+		put("BUFFER_POOL", "egress_static_pool", row{"type": "egress", "mode": "static",
+			"size": fmt.Sprint(int64(buffer))})
+		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": "egress_static_pool", "size": "0",
+			"static_th": fmt.Sprint(int64(k.Limit))})
 	default:
 		e, _ := exponent(k.Alpha)
 		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)})
@@ -274,9 +285,12 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	if p.Far != nil {
 		far = PortName(p.FarNumber())
 	}
-	put("PORT", name, row{"alias": fmt.Sprintf("etp%d", p.Number), "index": fmt.Sprint(p.Number), "lanes": strings.Join(lane, ","), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
-		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs", "description": fmt.Sprintf("to %s %s", p.FarName, far)})
-	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName, "pfc_to_queue_map": mapName}
+	put("PORT", name, row{"alias": fmt.Sprintf("etp%d", p.Number), "index": fmt.Sprint(p.Number),
+		"lanes": strings.Join(lane, ","), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
+		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs",
+		"description": fmt.Sprintf("to %s %s", p.FarName, far)})
+	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName,
+		"pfc_to_queue_map": mapName}
 	if m := lossless(&s.Spec); m != "" {
 		qos["pfc_enable"] = m
 		if s.Spec.Watchdog.On {
@@ -309,7 +323,8 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 			action = "forward"
 		}
 		put("PFC_WD", "GLOBAL", row{"POLL_INTERVAL": millis(w.Poll)})
-		put("PFC_WD", name, row{"action": action, "detection_time": millis(w.Detect), "restoration_time": millis(w.Restore)})
+		put("PFC_WD", name, row{"action": action, "detection_time": millis(w.Detect),
+			"restoration_time": millis(w.Restore)})
 	}
 	switch {
 	case p.Addr.IsValid():
@@ -356,7 +371,8 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 	}
 	for _, c := range s.Channels() {
 		name := fmt.Sprintf("PortChannel%d", c.Channel)
-		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
+		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
+			"min_links": "1"})
 		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", c.VLAN.ID, name), row{"tagging_mode": "untagged"})
 		if s.Peer != nil {
 			put("MCLAG_INTERFACE", fmt.Sprintf("%d|%s", s.PairID, name), row{"if_type": "PortChannel"})
@@ -367,16 +383,19 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 		case p.Channel > 0:
 			put("PORTCHANNEL_MEMBER", fmt.Sprintf("PortChannel%d|%s", p.Channel, PortName(p.Number)), row{})
 		case p.VLAN != nil:
-			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, PortName(p.Number)), row{"tagging_mode": "untagged"})
+			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, PortName(p.Number)),
+				row{"tagging_mode": "untagged"})
 		}
 	}
 	if s.Peer == nil {
 		return
 	}
 	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
-	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)), "min_links": "1"})
+	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
+		"min_links": "1"})
 	for _, v := range s.VLANs {
 		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", v.ID, name), row{"tagging_mode": "tagged"})
 	}
-	put("MCLAG_DOMAIN", fmt.Sprint(s.PairID), row{"source_ip": s.Mgmt.Addr().String(), "peer_ip": s.Peer.Mgmt.Addr().String(), "peer_link": name})
+	put("MCLAG_DOMAIN", fmt.Sprint(s.PairID), row{"source_ip": s.Mgmt.Addr().String(),
+		"peer_ip": s.Peer.Mgmt.Addr().String(), "peer_link": name})
 }

@@ -137,7 +137,8 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq map[int]*no
 			d, err1 := strconv.Atoi(table.keys[i])
 			tc, err2 := strconv.Atoi(e.text)
 			if err1 != nil || err2 != nil || d < 0 || d > 63 || tc < 0 || tc > 7 {
-				p.bad(e, "DSCP %s to TC %s: DSCPs are 0 to 63 and traffic classes 0 to 7", table.keys[i], e.text)
+				p.bad(e, "DSCP %s to TC %s: DSCPs are 0 to 63 and traffic classes 0 to 7",
+					table.keys[i], e.text)
 				continue
 			}
 			q.DSCP[d] = swconf.Say(uint8(tcToQueue[tc]), e.at)
@@ -220,7 +221,8 @@ func (p *parser) schedule(q *swconf.QoS, queues map[int]*node) {
 func (p *parser) wred(n *node) swconf.WRED {
 	lo, _ := p.number(n, "green_min_threshold", maxBytes)
 	hi, _ := p.number(n, "green_max_threshold", maxBytes)
-	w := swconf.WRED{Min: unit.Bytes(lo), Max: unit.Bytes(hi), ECN: strings.Contains(n.str("ecn"), "green") || n.str("ecn") == "ecn_all"}
+	w := swconf.WRED{Min: unit.Bytes(lo), Max: unit.Bytes(hi), ECN: strings.Contains(n.str("ecn"), "green") ||
+		n.str("ecn") == "ecn_all"}
 	if v, ok := p.number(n, "green_drop_probability", 100); ok {
 		w.Percent = float64(v)
 	}

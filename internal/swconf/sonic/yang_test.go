@@ -185,7 +185,8 @@ func (m *models) table(t *testing.T, table string, rows map[string]map[string]st
 
 // numbers are the leaves that YANG's JSON writes as numbers; 64-bit ones are
 // strings there, as in config_db.json.
-var numbers = []string{"index", "speed", "mtu", "weight", "dynamic_th", "vlanid", "min_links", "domain_id", "detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn"}
+var numbers = []string{"index", "speed", "mtu", "weight", "dynamic_th", "vlanid", "min_links", "domain_id",
+	"detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn"}
 
 func typed(row map[string]string) map[string]any {
 	out := map[string]any{}
@@ -230,7 +231,12 @@ func TestYanglint(t *testing.T) {
 		}
 		// The check can fail.
 		text := render(t, "rail", queue.Default())[0]
-		for _, wrong := range [][2]string{{`"weight": "50"`, `"weight": "500"`}, {`"profile": "pg_lossless_3"`, `"profile": "nobody"`}, {`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`}, {`"mode": "static"`, `"mode": "dynamic"`}} {
+		for _, wrong := range [][2]string{
+			{`"weight": "50"`, `"weight": "500"`},
+			{`"profile": "pg_lossless_3"`, `"profile": "nobody"`},
+			{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`},
+			{`"mode": "static"`, `"mode": "dynamic"`},
+		} {
 			if _, err := m.lint(t, strings.Replace(text, wrong[0], wrong[1], 1)); err == nil {
 				t.Errorf("%s: %s passes", dir, wrong[1])
 			}
@@ -245,7 +251,8 @@ func specs() []queue.Spec {
 	limited := plain
 	limited.Queues[0].Limit = 100 * unit.KB
 	dynamic := plain
-	dynamic.Queues[4] = queue.Class{Weight: 0, Lossless: true, Alpha: 0.125, Headroom: 100 * unit.KB, WRED: plain.Queues[3].WRED}
+	dynamic.Queues[4] = queue.Class{Weight: 0, Lossless: true, Alpha: 0.125, Headroom: 100 * unit.KB,
+		WRED: plain.Queues[3].WRED}
 	return []queue.Spec{plain, limited, dynamic}
 }
 
@@ -255,12 +262,16 @@ func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
 	if kind == "dual-rail" || kind == "pod" {
 		ports = 2
 	}
-	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
-		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}, Fabric: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
+	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2,
+		Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
+		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+		Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, DataDSCP: 24, CNPDSCP: 48,
+	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec {
+		return s
+	}, DataDSCP: 24, CNPDSCP: 48,
 		OS: swconf.SONiC, Addressing: design.Numbered, Multihome: design.MLAG})
 	if err != nil {
 		t.Fatal(err)
