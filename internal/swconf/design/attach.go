@@ -43,7 +43,8 @@ func (d *Design) attach() error {
 		if v := vlans[i]; v != nil {
 			used[v]++
 			h.VLAN = v.ID
-			h.Addr, h.Gateway = netip.PrefixFrom(add(v.Subnet.Addr(), reserved+used[v]), v.Subnet.Bits()), v.Gateway
+			h.Addr, h.Gateway = netip.PrefixFrom(add(v.Subnet.Addr(), reserved+used[v]), v.Subnet.Bits()),
+				v.Gateway
 			number := 0
 			if len(nic.Links) > 1 {
 				first := ports[0].sw
@@ -92,7 +93,8 @@ func (d *Design) nicPorts(nic *topo.NIC) (out []nicPort) {
 			sw, name, far = l.A, l.APort, l.BPort
 		}
 		s := d.byNode[sw]
-		p := &Port{Number: topo.PortNumber(name), Kind: ToHost, Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), FarName: g.Nodes[g.Hosts[nic.Host]].Name, FarPort: far}
+		p := &Port{Number: topo.PortNumber(name), Kind: ToHost, Rate: l.Rate, LengthMM: l.LengthMM,
+			Prop: l.Propagation(), FarName: g.Nodes[g.Hosts[nic.Host]].Name, FarPort: far}
 		s.Ports = append(s.Ports, p)
 		out = append(out, nicPort{s, p})
 	}
@@ -127,7 +129,8 @@ func (d *Design) pairs() error {
 			if b.Peer != nil && b.Peer != a {
 				other = b
 			}
-			return refuse("bundles join switches in pairs; %s shares NICs with %s and with another switch", other.Name, other.Peer.Name)
+			return refuse("bundles join switches in pairs; %s shares NICs with %s and with another switch",
+				other.Name, other.Peer.Name)
 		}
 		if a.Peer == nil {
 			d.peers++
@@ -168,7 +171,8 @@ func (d *Design) vlans() ([]*VLAN, error) {
 		k := key{first, nic.Rail}
 		v := of[k]
 		if v == nil {
-			v = &VLAN{ID: firstVLAN + nic.Rail, VNI: vniBase + (first.PairID)*100 + nic.Rail + 1, Name: fmt.Sprintf("rail-%d", nic.Rail+1), Own: map[*Switch]netip.Addr{}}
+			v = &VLAN{ID: firstVLAN + nic.Rail, VNI: vniBase + (first.PairID)*100 + nic.Rail + 1,
+				Name: fmt.Sprintf("rail-%d", nic.Rail+1), Own: map[*Switch]netip.Addr{}}
 			of[k] = v
 			order = append(order, v)
 			for _, s := range []*Switch{first, first.Peer} {
@@ -182,7 +186,8 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	}
 	next := netip.AddrFrom4([4]byte{10, 128, 0, 0})
 	for _, v := range order {
-		size := bits.Len(uint(count[v] + reserved + 1)) // a power of two above hosts, gateway, network and broadcast
+		// a power of two above hosts, gateway, network and broadcast
+		size := bits.Len(uint(count[v] + reserved + 1))
 		if size > 16 {
 			return nil, refuse("a VLAN with %d NICs is too large", count[v])
 		}
@@ -222,8 +227,11 @@ func (d *Design) joinPairs() error {
 		}
 		rate, a, b := s.Ports[0].Rate, s.next(), s.Peer.next()
 		for i := range peerLinks {
-			pa := &Port{Number: a + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable), Far: s.Peer, FarName: s.Peer.Name, FarPort: fmt.Sprintf("Eth%d", b+i)}
-			pb := &Port{Number: b + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable), Far: s, FarName: s.Name, FarPort: fmt.Sprintf("Eth%d", a+i)}
+			pa := &Port{Number: a + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable,
+				Prop: topo.CableDelay(peerCable), Far: s.Peer, FarName: s.Peer.Name,
+				FarPort: fmt.Sprintf("Eth%d", b+i)}
+			pb := &Port{Number: b + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable,
+				Prop: topo.CableDelay(peerCable), Far: s, FarName: s.Name, FarPort: fmt.Sprintf("Eth%d", a+i)}
 			if d.Multihome == ESI { // the pair's only routed cables
 				pa.Kind, pb.Kind = ToSwitch, ToSwitch
 				d.number(pa, pb)

@@ -156,7 +156,8 @@ func Make(f Fabric) (*Design, error) {
 			return nil, refuse("the address plan has room for 60000 switches")
 		}
 		s := &Switch{Node: n, Name: node.Name, Role: node.Role, Tier: node.Tier, Index: i, Seed: 101 + i,
-			RouterID: add(netip.AddrFrom4([4]byte{10, 255, 0, 1}), i), Mgmt: netip.PrefixFrom(add(netip.AddrFrom4([4]byte{172, 31, 0, 1}), i), 16)}
+			RouterID: add(netip.AddrFrom4([4]byte{10, 255, 0, 1}), i),
+			Mgmt:     netip.PrefixFrom(add(netip.AddrFrom4([4]byte{172, 31, 0, 1}), i), 16)}
 		if f.SameSeed {
 			s.Seed = 1
 		}
@@ -252,8 +253,10 @@ func (d *Design) cable() {
 		if a == nil || b == nil {
 			continue
 		}
-		pa := &Port{Number: topo.PortNumber(l.APort), Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), Far: b, FarName: b.Name, FarPort: l.BPort}
-		pb := &Port{Number: topo.PortNumber(l.BPort), Rate: l.Rate, LengthMM: l.LengthMM, Prop: l.Propagation(), Far: a, FarName: a.Name, FarPort: l.APort}
+		pa := &Port{Number: topo.PortNumber(l.APort), Rate: l.Rate, LengthMM: l.LengthMM,
+			Prop: l.Propagation(), Far: b, FarName: b.Name, FarPort: l.BPort}
+		pb := &Port{Number: topo.PortNumber(l.BPort), Rate: l.Rate, LengthMM: l.LengthMM,
+			Prop: l.Propagation(), Far: a, FarName: a.Name, FarPort: l.APort}
 		d.number(pa, pb)
 		a.Ports, b.Ports = append(a.Ports, pa), append(b.Ports, pb)
 	}
@@ -360,7 +363,8 @@ func (d *Design) EVPN() bool {
 // ESIMAC is the system MAC of a port channel's Ethernet segment: equal on both
 // switches of a pair, different for every bundle.
 func (s *Switch) ESIMAC(channel int) string {
-	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", s.PairID>>8&255, s.PairID&255, channel>>8&255, channel&255)
+	return fmt.Sprintf("02:00:%02x:%02x:%02x:%02x", s.PairID>>8&255, s.PairID&255,
+		channel>>8&255, channel&255)
 }
 
 // Balanced reports whether switches balance dynamically, and how in DLB's words.

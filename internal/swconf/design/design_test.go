@@ -24,16 +24,18 @@ func each(t *testing.T, check func(t *testing.T, d *design.Design)) {
 		for _, addressing := range []string{design.Unnumbered, design.Numbered} {
 			for _, multihome := range []string{design.MLAG, design.ESI} {
 				t.Run(kind+" "+addressing+" "+multihome, func(t *testing.T) {
-					g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports},
-						Hosts: 3, Segments: 2, Spines: 2, Uplinks: 2, K: 4, Tiers: 3,
-						HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
-						Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
+					g, err := topo.Build(kind,
+						topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports},
+							Hosts: 3, Segments: 2, Spines: 2, Uplinks: 2, K: 4, Tiers: 3,
+							HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+							Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
 					if err != nil {
 						t.Fatal(err)
 					}
 					d, err := design.Make(design.Fabric{Name: "test", Graph: g,
 						Spec:     func(int) queue.Spec { return queue.Default() },
-						DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS, Addressing: addressing, Multihome: multihome})
+						DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS, Addressing: addressing,
+						Multihome: multihome})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -98,11 +100,13 @@ func TestCablesHaveTwoEnds(t *testing.T) {
 					}
 				}
 				if back == nil || back.Far != s || back.FarNumber() != p.Number {
-					t.Errorf("%s port %d leads to %s %s, which leads elsewhere", s.Name, p.Number, p.FarName, p.FarPort)
+					t.Errorf("%s port %d leads to %s %s, which leads elsewhere", s.Name, p.Number,
+						p.FarName, p.FarPort)
 					continue
 				}
 				if p.Kind == design.ToSwitch && p.Addr.IsValid() != (d.Addressing == design.Numbered) {
-					t.Errorf("%s port %d has %v in a fabric that is %s", s.Name, p.Number, p.Addr, d.Addressing)
+					t.Errorf("%s port %d has %v in a fabric that is %s", s.Name, p.Number, p.Addr,
+						d.Addressing)
 				}
 				near := p.Addr.Masked().Contains(p.FarAddr)
 				if p.Addr.IsValid() && (p.Addr.Bits() != 31 || p.FarAddr != back.Addr.Addr() || !near) {

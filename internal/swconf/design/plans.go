@@ -65,7 +65,8 @@ func (d *Design) cabling(name PortName) string {
 				purpose = "peer link"
 			}
 			n++
-			rows = append(rows, []string{fmt.Sprint(n), s.Name, name(p.Number), p.FarName, far(p, name), p.Rate.String(),
+			rows = append(rows, []string{fmt.Sprint(n), s.Name, name(p.Number), p.FarName, far(p, name),
+				p.Rate.String(),
 				fmt.Sprintf("%.1f", float64(p.LengthMM)/1000), purpose})
 		}
 	}
@@ -84,13 +85,15 @@ func (d *Design) addressing(name PortName) string {
 		add(s.Name, "loopback0", s.RouterID.String()+"/32", asn, "", "", "")
 		for _, v := range s.VLANs {
 			if a, ok := v.Own[s]; ok {
-				add(s.Name, fmt.Sprintf("vlan %d", v.ID), fmt.Sprintf("%v/%d", a, v.Subnet.Bits()), "", fmt.Sprint(v.ID), v.Gateway.String(), "")
+				add(s.Name, fmt.Sprintf("vlan %d", v.ID), fmt.Sprintf("%v/%d", a, v.Subnet.Bits()), "",
+					fmt.Sprint(v.ID), v.Gateway.String(), "")
 			}
 		}
 		for _, p := range s.Ports {
 			switch {
 			case p.Addr.IsValid():
-				add(s.Name, name(p.Number), p.Addr.String(), "", "", "", p.FarName+" "+far(p, name)+" "+p.FarAddr.String())
+				add(s.Name, name(p.Number), p.Addr.String(), "", "", "", p.FarName+" "+far(p, name)+" "+
+					p.FarAddr.String())
 			case p.Kind == ToSwitch:
 				add(s.Name, name(p.Number), "unnumbered", "", "", "", p.FarName+" "+far(p, name))
 			}
@@ -105,7 +108,8 @@ func (d *Design) addressing(name PortName) string {
 			if n.Gateway.IsValid() {
 				gateway = n.Gateway.String()
 			}
-			add(h.Name, fmt.Sprintf("nic%d", n.Index), n.Addr.String(), "", vlan, gateway, strings.Join(n.Ports, " "))
+			add(h.Name, fmt.Sprintf("nic%d", n.Index), n.Addr.String(), "", vlan, gateway,
+				strings.Join(n.Ports, " "))
 		}
 	}
 	return table(rows)
@@ -177,13 +181,15 @@ func (d *Design) containerlab() (string, error) {
 				dev = fmt.Sprintf("bond%d", nic.Index)
 				n.Exec = append(n.Exec, fmt.Sprintf("ip link add %s type bond mode 802.3ad", dev))
 				for _, port := range nic.Own {
-					n.Exec = append(n.Exec, fmt.Sprintf("ip link set %s down", port), fmt.Sprintf("ip link set %s master %s", port, dev))
+					n.Exec = append(n.Exec, fmt.Sprintf("ip link set %s down", port),
+						fmt.Sprintf("ip link set %s master %s", port, dev))
 				}
 				n.Exec = append(n.Exec, fmt.Sprintf("ip link set %s up", dev))
 			}
 			n.Exec = append(n.Exec, fmt.Sprintf("ip addr add %v dev %s", nic.Addr, dev))
 			if nic.Gateway.IsValid() && i == 0 {
-				n.Exec = append(n.Exec, fmt.Sprintf("ip route replace default via %v dev %s", nic.Gateway, dev))
+				n.Exec = append(n.Exec, fmt.Sprintf("ip route replace default via %v dev %s",
+					nic.Gateway, dev))
 			}
 		}
 		f.Topology.Nodes = append(f.Topology.Nodes, yaml.MapItem{Key: h.Name, Value: n})
@@ -197,7 +203,8 @@ func (d *Design) containerlab() (string, error) {
 				}
 				end = p.FarName + ":" + far(p, ethernet)
 			}
-			f.Topology.Links = append(f.Topology.Links, clabLink{[]string{s.Name + ":" + ethernet(p.Number), end}})
+			f.Topology.Links = append(f.Topology.Links,
+				clabLink{[]string{s.Name + ":" + ethernet(p.Number), end}})
 		}
 	}
 	b, err := yaml.Marshal(f)
@@ -230,7 +237,8 @@ func (d *Design) slurm() (string, error) {
 		group[key] = append(group[key], h.Name)
 	}
 	var b strings.Builder
-	b.WriteString("# Slurm topology of " + d.Name + ", written by railyard config render; TopologyPlugin=topology/tree\n")
+	b.WriteString("# Slurm topology of " + d.Name +
+		", written by railyard config render; TopologyPlugin=topology/tree\n")
 	type part struct {
 		name string
 		sw   *Switch
