@@ -40,7 +40,8 @@ var foreign = []struct {
 	name    string
 	phrases []string
 }{
-	{"Juniper Junos", []string{"set interfaces ", "class-of-service", "routing-options", "host-name ", "family inet", "protocols {", "system {"}},
+	{"Juniper Junos", []string{"set interfaces ", "class-of-service", "routing-options", "host-name ",
+		"family inet", "protocols {", "system {"}},
 	{"NVIDIA Cumulus NVUE", []string{"nv set ", "nv config"}},
 	{"Huawei or H3C VRP", []string{"sysname ", "undo ", "dcb pfc", "traffic classifier", "quit\n"}},
 	{"Nokia SR Linux", []string{"set / interface", "network-instance"}},
@@ -81,7 +82,8 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 	}
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == os })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", os, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", os,
+			strings.Join(Names(), ", "))
 	}
 	return languages[i].parse(file, text)
 }
@@ -97,11 +99,13 @@ func detect(file, text string) (swconf.OS, error) {
 	}
 	for _, f := range foreign {
 		if n := swconf.Score(text, f.phrases...); n > most {
-			return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: fmt.Sprintf("looks like %s; accepted: %s", f.name, titles())}
+			return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
+				Msg: fmt.Sprintf("looks like %s; accepted: %s", f.name, titles())}
 		}
 	}
 	if best < 0 {
-		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: fmt.Sprintf("is in no language known here; accepted: %s (say which with --os)", titles())}
+		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
+			Msg: fmt.Sprintf("is in no language known here; accepted: %s (say which with --os)", titles())}
 	}
 	return languages[best].os, nil
 }
@@ -119,7 +123,8 @@ func titles() string {
 func Render(d *design.Design) (files []design.File, err error) {
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == d.OS })
 	if i < 0 {
-		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS,
+			strings.Join(Names(), ", "))
 	}
 	for _, s := range d.Switches {
 		f, err := languages[i].render(d, s)

@@ -32,8 +32,10 @@ func fabric(t testing.TB, kind string) *topo.Graph {
 	if kind == "dual-rail" || kind == "pod" {
 		ports = 2
 	}
-	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
-		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}, Fabric: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
+	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2,
+		Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
+		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+		Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +43,14 @@ func fabric(t testing.TB, kind string) *topo.Graph {
 }
 
 // plan is a fabric's design in a language.
-func plan(g *topo.Graph, s queue.Spec, os swconf.OS, addressing, multihome, dlb string) (*design.Design, error) {
+func plan(g *topo.Graph, s queue.Spec, os swconf.OS, addressing, multihome,
+	dlb string) (*design.Design, error) {
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
-	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s }, DLB: dlb, FlowletGap: 50 * unit.Microsecond,
+	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec {
+		return s
+	}, DLB: dlb, FlowletGap: 50 * unit.Microsecond,
 		DataDSCP: 24, CNPDSCP: 48, OS: os, Addressing: addressing, Multihome: multihome})
 }
 
@@ -67,7 +72,8 @@ func configs(t testing.TB, d *design.Design) (out []*swconf.Config, text map[str
 			t.Fatal(err)
 		}
 		if len(c.Unknown) > 0 {
-			t.Errorf("%s:%d: %q not understood: %s", f.Path, c.Unknown[0].At.Line, c.Unknown[0].Text, c.Unknown[0].Why)
+			t.Errorf("%s:%d: %q not understood: %s", f.Path, c.Unknown[0].At.Line, c.Unknown[0].Text,
+				c.Unknown[0].Why)
 		}
 		out = append(out, c)
 	}
@@ -75,7 +81,8 @@ func configs(t testing.TB, d *design.Design) (out []*swconf.Config, text map[str
 }
 
 func lint(g *topo.Graph, cs []*swconf.Config) []swconf.Finding {
-	return swconf.Lint(swconf.Input{Configs: cs, Graph: g, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096, Base: spec()})
+	return swconf.Lint(swconf.Input{Configs: cs, Graph: g, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096,
+		Base: spec()})
 }
 
 // What is rendered for every kind of fabric, language, addressing and
@@ -89,7 +96,8 @@ func TestRoundTrip(t *testing.T) {
 					for _, dlb := range []string{"", "flowlet", "per-packet"} {
 						name := fmt.Sprintf("%s/%s/%s/%s/%s", kind, os, addressing, multihome, dlb)
 						pair := kind == "dual-rail" || kind == "pod"
-						if pair && (os == "frr" && multihome == design.MLAG || os == "sonic" && multihome == design.ESI) {
+						if pair && (os == "frr" && multihome == design.MLAG || os == "sonic" &&
+							multihome == design.ESI) {
 							continue // refused, see TestRefused
 						}
 						t.Run(name, func(t *testing.T) {
@@ -188,7 +196,8 @@ func TestRoundTripOfPastFindings(t *testing.T) {
 			cs, text := configs(t, d)
 			got, _, err := cs[0].Spec(s)
 			if err != nil || got != d.Switches[0].Spec {
-				t.Errorf("%s, %s: %v %s\n%s", os, name, err, differs(got, d.Switches[0].Spec), text[cs[0].File])
+				t.Errorf("%s, %s: %v %s\n%s", os, name, err, differs(got, d.Switches[0].Spec),
+					text[cs[0].File])
 			}
 		}
 	}
@@ -269,14 +278,27 @@ func TestRefused(t *testing.T) {
 		spec      queue.Spec
 		want      string
 	}{
-		"FRR has no MLAG":      {"pod", swconf.FRR, design.MLAG, spec(), "use --multihoming esi"},
-		"SONiC and ESI":        {"dual-rail", swconf.SONiC, design.ESI, spec(), "use --multihoming mlag"},
-		"half a percent":       {"rail", swconf.NXOS, "", change(func(s *queue.Spec) { s.Queues[3].WRED.Probability = 0.005 }), "queue 3: a drop probability of 0.5 %"},
-		"alpha of a third":     {"rail", swconf.NXOS, "", change(func(s *queue.Spec) { s.Queues[0].Alpha = 1. / 3 }), "powers of two"},
-		"three lossless":       {"rail", swconf.SONiC, "", change(func(s *queue.Spec) { s.Queues[4], s.Queues[5] = s.Queues[3], s.Queues[3]; s.Queues[3].Weight = 0 }), "takes two"},
-		"WRED weight in SONiC": {"rail", swconf.SONiC, "", change(func(s *queue.Spec) { s.Queues[3].WRED.Weight = 2 }), "no averaging weight"},
-		"long watchdog":        {"rail", swconf.NXOS, "", change(func(s *queue.Spec) { s.Watchdog.Poll = 2 * unit.Second }), "100ms to 1000ms"},
-		"MTU":                  {"rail", swconf.SONiC, "", change(func(s *queue.Spec) { s.MTU = 9300 }), "at most 9216"},
+		"FRR has no MLAG": {"pod", swconf.FRR, design.MLAG, spec(), "use --multihoming esi"},
+		"SONiC and ESI":   {"dual-rail", swconf.SONiC, design.ESI, spec(), "use --multihoming mlag"},
+		"half a percent": {"rail", swconf.NXOS, "", change(func(s *queue.Spec) {
+			s.Queues[3].WRED.Probability = 0.005
+		}), "queue 3: a drop probability of 0.5 %"},
+		"alpha of a third": {"rail", swconf.NXOS, "", change(func(s *queue.Spec) {
+			s.Queues[0].Alpha = 1. / 3
+		}), "powers of two"},
+		"three lossless": {"rail", swconf.SONiC, "", change(func(s *queue.Spec) {
+			s.Queues[4], s.Queues[5] = s.Queues[3], s.Queues[3]
+			s.Queues[3].Weight = 0
+		}), "takes two"},
+		"WRED weight in SONiC": {"rail", swconf.SONiC, "", change(func(s *queue.Spec) {
+			s.Queues[3].WRED.Weight = 2
+		}), "no averaging weight"},
+		"long watchdog": {"rail", swconf.NXOS, "", change(func(s *queue.Spec) {
+			s.Watchdog.Poll = 2 * unit.Second
+		}), "100ms to 1000ms"},
+		"MTU": {"rail", swconf.SONiC, "", change(func(s *queue.Spec) {
+			s.MTU = 9300
+		}), "at most 9216"},
 	} {
 		d, err := plan(fabric(t, c.kind), c.spec, c.os, design.Unnumbered, c.multihome, "")
 		if err == nil {
@@ -292,19 +314,24 @@ func TestRefused(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	good := "class-map type qos match-any A\n  match dscp 24\nfeature lldp\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"binary":          {good + "\x00\x01", "x.cfg:4:1: is a binary file"},
-		"not UTF-8":       {good + "  \xff\xfe", "x.cfg:4:3: is a binary file"},
-		"empty":           {" \n\t\n", "x.cfg: is empty"},
-		"200 MB":          {strings.Repeat("! nothing\n", 20<<20), "at most 16777216 are read"},
-		"cut off":         {good + "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n    random-detect minimum-threshold 150", "x.cfg:6:40: the command ends early"},
-		"cut-off banner":  {good + "banner motd #\nwelcome", `x.cfg:4:1: the banner never ends: "#" is missing`},
-		"Junos":           {"system {\n    host-name a;\n}\nclass-of-service {\n}\n", "x.cfg:1:1: looks like Juniper Junos; accepted: Cisco NX-OS"},
-		"a scenario":      {"fabric:\n  kind: rail\nworkload:\n", "looks like a Railyard scenario"},
-		"prose":           {"Dear all,\nplease find attached\n", "x.cfg:1:1: is in no language known here"},
-		"include":         {good + "include other.cfg\n", "x.cfg:4:1: includes are not followed"},
-		"one long line":   {good + strings.Repeat("a", 10_000), "the line is longer than 8192"},
-		"half a JSON":     {"{\n  \"PORT\": {\n    \"Ethernet0\": {\n", "x.cfg:3:19: the JSON ends in the middle"},
-		"duplicate key":   {"{\"PORT\": {\n\"Ethernet0\": {},\n\"Ethernet0\": {}}}", `x.cfg:3:1: the key "Ethernet0" stands twice, first on line 2`},
+		"binary":    {good + "\x00\x01", "x.cfg:4:1: is a binary file"},
+		"not UTF-8": {good + "  \xff\xfe", "x.cfg:4:3: is a binary file"},
+		"empty":     {" \n\t\n", "x.cfg: is empty"},
+		"200 MB":    {strings.Repeat("! nothing\n", 20<<20), "at most 16777216 are read"},
+		"cut off": {good + "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n" +
+			"    random-detect minimum-threshold 150", "x.cfg:6:40: the command ends early"},
+		"cut-off banner": {good + "banner motd #\nwelcome",
+			`x.cfg:4:1: the banner never ends: "#" is missing`},
+		"Junos": {"system {\n    host-name a;\n}\nclass-of-service {\n}\n",
+			"x.cfg:1:1: looks like Juniper Junos; accepted: Cisco NX-OS"},
+		"a scenario":    {"fabric:\n  kind: rail\nworkload:\n", "looks like a Railyard scenario"},
+		"prose":         {"Dear all,\nplease find attached\n", "x.cfg:1:1: is in no language known here"},
+		"include":       {good + "include other.cfg\n", "x.cfg:4:1: includes are not followed"},
+		"one long line": {good + strings.Repeat("a", 10_000), "the line is longer than 8192"},
+		"half a JSON": {"{\n  \"PORT\": {\n    \"Ethernet0\": {\n",
+			"x.cfg:3:19: the JSON ends in the middle"},
+		"duplicate key": {"{\"PORT\": {\n\"Ethernet0\": {},\n\"Ethernet0\": {}}}",
+			`x.cfg:3:1: the key "Ethernet0" stands twice, first on line 2`},
 		"JSON and more":   {"{\"PORT\": {}} {}", "more text behind"},
 		"bad JSON":        {"{\"PORT\": {]}", "x.cfg:1:10: is not JSON"},
 		"table no object": {"{\"PORT\": 3}", "x.cfg:1:2: PORT is no table"},
@@ -320,7 +347,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %T is no SyntaxError", name, err)
 		}
 	}
-	if _, err := dialect.Parse("x", []byte(good), "junos"); err == nil || !strings.Contains(err.Error(), "accepted: nxos, sonic, frr, eos") {
+	if _, err := dialect.Parse("x", []byte(good), "junos"); err == nil ||
+		!strings.Contains(err.Error(), "accepted: nxos, sonic, frr, eos") {
 		t.Error(err)
 	}
 }
@@ -338,7 +366,8 @@ func FuzzConfig(f *testing.F) {
 		}
 		f.Add(files[0].Text, os)
 	}
-	f.Add("interface e1/1-4,e1/9-10\n no shut\nno feature lldp\npriority-flow-control watch-dog interval 99999999999\n", "nxos")
+	f.Add("interface e1/1-4,e1/9-10\n no shut\nno feature lldp\n"+
+		"priority-flow-control watch-dog interval 99999999999\n", "nxos")
 	f.Fuzz(func(t *testing.T, text, os string) {
 		if len(text) > 1<<16 {
 			return

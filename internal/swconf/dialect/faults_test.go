@@ -28,7 +28,8 @@ const (
 
 // wredLine and pauseLine are the lines most faults concern.
 const (
-	wredLine  = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
+	wredLine = "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability " +
+		"7 weight 0 ecn"
 	pauseLine = "pause-threshold 3500000 resume-threshold 100000"
 )
 
@@ -52,12 +53,20 @@ var faults = []fault{
 	{"nxos", leaf, "    " + wredLine + "\n", "", "class type queuing c-out-8q-q3", "ecn-missing"},
 	{"nxos", leaf, "    pause pfc-cos 3\n", "", "class type network-qos c-8q-nq3", "pfc-class"},
 	{"nxos", leaf, "    pause pfc-cos 3\n", "    pause pfc-cos 4\n", "", "pfc-class"},
-	{"nxos", leaf, port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode auto", port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode off", "mode off", "pfc-interface"},
+	{"nxos", leaf, port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode auto",
+		port1 + "  mtu 9216\n  speed 400000\n  priority-flow-control mode off", "mode off", "pfc-interface"},
 	{"nxos", spine, "priority-flow-control mode auto", "priority-flow-control mode off", "", "pfc-one-end"},
-	{"nxos", spine, "priority-flow-control mode auto", "priority-flow-control mode on", "", "pfc-mode-differs"},
-	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n", "  class type network-qos c-8q-nq1\n    pause pfc-cos 1\n  class type network-qos c-8q-nq2\n    pause pfc-cos 2\n  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n", "pause pfc-cos 1", "pfc-all-classes"},
-	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n", "  class type network-qos c-8q-nq4\n    mtu 9216\n    pause pfc-cos 3\n", "    pause pfc-cos 3", "pfc-priority-shared"},
-	{"nxos", leaf, "priority-flow-control watch-dog-interval on", "no priority-flow-control watch-dog-interval on", "", "watchdog-missing"},
+	{"nxos", spine, "priority-flow-control mode auto", "priority-flow-control mode on", "",
+		"pfc-mode-differs"},
+	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n",
+		"  class type network-qos c-8q-nq1\n    pause pfc-cos 1\n  class type network-qos c-8q-nq2\n" +
+			"    pause pfc-cos 2\n  class type network-qos c-8q-nq4\n    pause pfc-cos 4\n",
+		"pause pfc-cos 1", "pfc-all-classes"},
+	{"nxos", leaf, "  class type network-qos c-8q-nq-default\n    mtu 9216\n",
+		"  class type network-qos c-8q-nq4\n    mtu 9216\n    pause pfc-cos 3\n", "    pause pfc-cos 3",
+		"pfc-priority-shared"},
+	{"nxos", leaf, "priority-flow-control watch-dog-interval on",
+		"no priority-flow-control watch-dog-interval on", "", "watchdog-missing"},
 	{"nxos", leaf, "  priority-flow-control watch-dog\n", "", "interface Ethernet1/1", "watchdog-missing"},
 	{"nxos", leaf, "feature lldp\n", "", "priority-flow-control mode auto", "lldp-off"},
 	{"nxos", leaf, "  lldp dcbx version ieee\n", "  no lldp transmit\n", "", "lldp-off"},
@@ -67,24 +76,37 @@ var faults = []fault{
 	{"nxos", leaf, "match dscp 24", "match dscp 26", "", "dscp-unmapped"},
 	{"nxos", leaf, "match dscp 48", "match dscp 40", "", "dscp-unmapped"},
 	{"nxos", leaf, "    set qos-group 3", "    set qos-group 5", "", "dscp-differs"},
-	{"nxos", leaf, "  service-policy type qos input CLASSIFY\n", "", "interface Ethernet1/1", "no-classification"},
-	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 70\n    random", "bandwidth remaining percent 70", "bandwidth-sum"},
-	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 40\n    random", "bandwidth remaining percent 40", "bandwidth-left"},
+	{"nxos", leaf, "  service-policy type qos input CLASSIFY\n", "", "interface Ethernet1/1",
+		"no-classification"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random",
+		"    bandwidth remaining percent 70\n    random", "bandwidth remaining percent 70", "bandwidth-sum"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random",
+		"    bandwidth remaining percent 40\n    random", "bandwidth remaining percent 40", "bandwidth-left"},
 	{"nxos", leaf, "resume-threshold 100000 pfc-cos 3", "resume-threshold 100000 pfc-cos 4", "", "pfc-class"},
-	{"nxos", leaf, "    bandwidth remaining percent 50\n    random", "    bandwidth remaining percent 0\n    random", "percent 0\n    random", "data-starved"},
+	{"nxos", leaf, "    bandwidth remaining percent 50\n    random",
+		"    bandwidth remaining percent 0\n    random", "percent 0\n    random", "data-starved"},
 	// Names.
-	{"nxos", leaf, "service-policy type qos input CLASSIFY", "service-policy type qos input CLASIFY", "", "policy-undefined"},
-	{"nxos", leaf, "  service-policy type queuing input INGRESS\n", "", "policy-map type queuing INGRESS", "policy-unused"},
-	{"nxos", leaf, "  class CNP\n    set qos-group 7\n", "", "class-map type qos match-any CNP", "policy-unused"},
-	{"nxos", leaf, "policy-map type qos CLASSIFY\n", "class-map type qos match-any CNP\n  match dscp 48\npolicy-map type qos CLASSIFY\n", "CNP\n  match dscp 48\npolicy", "duplicate-definition"},
+	{"nxos", leaf, "service-policy type qos input CLASSIFY", "service-policy type qos input CLASIFY", "",
+		"policy-undefined"},
+	{"nxos", leaf, "  service-policy type queuing input INGRESS\n", "", "policy-map type queuing INGRESS",
+		"policy-unused"},
+	{"nxos", leaf, "  class CNP\n    set qos-group 7\n", "", "class-map type qos match-any CNP",
+		"policy-unused"},
+	{"nxos", leaf, "policy-map type qos CLASSIFY\n",
+		"class-map type qos match-any CNP\n  match dscp 48\npolicy-map type qos CLASSIFY\n",
+		"CNP\n  match dscp 48\npolicy", "duplicate-definition"},
 	{"nxos", leaf, "  speed 400000", "  sped 400000", "", "unknown-line"},
 	// MTU, load balancing.
 	{"nxos", leaf, "no switchport\n  mtu 9216", "no switchport\n  mtu 1500", "mtu 1500", "mtu-small"},
 	{"nxos", leaf2, "MAC-ADDRESS", "", "", ""}, // replaced below: the DLB MAC in another case is no fault
 	{"nxos", leaf2, "mac-address 00:CC:CC:CC:CC:CC", "mac-address 00:CC:CC:CC:CC:CD", "", "dlb-mac-differs"},
 	{"nxos", leaf, "  mode flowlet", "  mode per-packet", "", "dlb-mode-differs"},
-	{"nxos", leaf, "hardware profile dlb", "monitor session 1\n  source interface Ethernet1/3 tx\nhardware profile dlb", "Ethernet1/3 tx", "dlb-span"},
-	{"nxos", leaf, "  description to spine-1 Ethernet1/1\n", "  description to spine-1 Ethernet1/1\n  ip access-group NOTHING out\n", "access-group", "dlb-egress-policy"},
+	{"nxos", leaf, "hardware profile dlb",
+		"monitor session 1\n  source interface Ethernet1/3 tx\nhardware profile dlb",
+		"Ethernet1/3 tx", "dlb-span"},
+	{"nxos", leaf, "  description to spine-1 Ethernet1/1\n",
+		"  description to spine-1 Ethernet1/1\n  ip access-group NOTHING out\n", "access-group",
+		"dlb-egress-policy"},
 	{"nxos", spine, "universal-id 105", "universal-id 101", "", "ecmp-polarisation"},
 	// BGP and cables.
 	{"nxos", leaf, "    maximum-paths 64\n", "", "router bgp", "bgp-no-multipath"},
@@ -95,10 +117,12 @@ var faults = []fault{
 	{"nxos", leaf, "ip address 10.64.0.0/31", "ip address 10.65.0.0/31", "", "link-subnet"},
 	{"nxos", leaf2, "ip address 10.0.0.14/31", "ip address 10.0.0.0/31", "", "address-duplicate"},
 	{"nxos", leaf, "speed 400000", "speed 100000", "", "speed-differs"},
-	{"nxos", leaf, "  no shutdown\ninterface Ethernet1/2", "  shutdown\ninterface Ethernet1/2", "  shutdown", "port-down"},
+	{"nxos", leaf, "  no shutdown\ninterface Ethernet1/2", "  shutdown\ninterface Ethernet1/2", "  shutdown",
+		"port-down"},
 	// SONiC.
 	{"sonic", leaf, `"pfc_enable": "3"`, `"pfc_enable": "4"`, "", "ecn-missing"},
-	{"sonic", leaf, `"green_max_threshold": "3000000"`, `"green_max_threshold": "4000000"`, "", "threshold-order"},
+	{"sonic", leaf, `"green_max_threshold": "3000000"`, `"green_max_threshold": "4000000"`, "",
+		"threshold-order"},
 	{"sonic", leaf, `"ecn": "ecn_all"`, `"ecn": "ecn_none"`, "", "ecn-missing"},
 	{"sonic", leaf, `"24": "3"`, `"24": "1"`, "", "dscp-differs"},
 	{"sonic", leaf, `"48": "7"`, `"48": "3"`, "", "cnp-in-roce-queue"},
@@ -106,13 +130,16 @@ var faults = []fault{
 	{"sonic", leaf, `"profile": "pg_lossless_3"`, `"profile": "pg_lossless_4"`, "", "policy-undefined"},
 	{"sonic", leaf, `"mtu": "9216"`, `"mtu": "1500"`, "", "mtu-small"},
 	{"sonic", leaf, `"xon": "100000"`, `"xon": "160000"`, "", "threshold-order"},
-	{"sonic", leaf, `"state": "enabled"`, `"state": "on"`, "", ""}, // SONiC's PFC is on, not negotiated: LLDP does not matter
+	// SONiC's PFC is on, not negotiated: LLDP does not matter
+	{"sonic", leaf, `"state": "enabled"`, `"state": "on"`, "", ""},
 	// EOS and FRR.
-	{"eos", leaf, "priority-flow-control priority 3 no-drop", "priority-flow-control priority 4 no-drop", "traffic-class 3", "pfc-class"},
+	{"eos", leaf, "priority-flow-control priority 3 no-drop", "priority-flow-control priority 4 no-drop",
+		"traffic-class 3", "pfc-class"},
 	{"eos", leaf, "   service-profile FABRIC", "   service-profile FABRIK", "", "policy-undefined"},
 	{"frr", leaf, " no bgp ebgp-requires-policy\n", "", "router bgp", "bgp-policy"},
 	{"frr", leaf, " bgp bestpath as-path multipath-relax\n", "", "router bgp", "bgp-relax"},
-	{"frr", leaf, "neighbor 10.64.0.1 peer-group FABRIC", "neighbor 10.64.0.1 peer-group FABRIK", "", "policy-undefined"},
+	{"frr", leaf, "neighbor 10.64.0.1 peer-group FABRIC", "neighbor 10.64.0.1 peer-group FABRIK", "",
+		"policy-undefined"},
 	{"frr", leaf, "maximum-paths 64", "maximum-paths 1", "", "bgp-no-multipath"},
 }
 
@@ -149,8 +176,13 @@ func TestPlantedFaults(t *testing.T) {
 // Of two switches, the one that does not map a DSCP is the one that is told,
 // whichever comes first.
 func TestDSCPDiffersOfTwo(t *testing.T) {
-	const with = "hostname a\nclass-map type qos match-any R\n  match dscp 24\nclass-map type qos match-any X\n  match dscp 10\npolicy-map type qos P\n  class R\n    set qos-group 3\n  class X\n    set qos-group 2\ninterface Ethernet1/1\n  service-policy type qos input P\n"
-	without := strings.NewReplacer("hostname a", "hostname b", "class-map type qos match-any X\n  match dscp 10\n", "", "  class X\n    set qos-group 2\n", "").Replace(with)
+	const with = "hostname a\nclass-map type qos match-any R\n  match dscp 24\n" +
+		"class-map type qos match-any X\n  match dscp 10\npolicy-map type qos P\n  class R\n" +
+		"    set qos-group 3\n  class X\n    set qos-group 2\ninterface Ethernet1/1\n" +
+		"  service-policy type qos input P\n"
+	without := strings.NewReplacer("hostname a", "hostname b",
+		"class-map type qos match-any X\n  match dscp 10\n", "", "  class X\n    set qos-group 2\n",
+		"").Replace(with)
 	for _, order := range [][2]string{{with, without}, {without, with}} {
 		var cs []*swconf.Config
 		for i, text := range order {
@@ -175,7 +207,11 @@ func TestDSCPDiffersOfTwo(t *testing.T) {
 // An unnumbered neighbour needs a link-local address at its port.
 func TestUnnumberedWithoutIPv6(t *testing.T) {
 	g := fabric(t, "rail")
-	for os, line := range map[swconf.OS]string{swconf.NXOS: "  ipv6 address use-link-local-only\n", swconf.EOS: "   ipv6 enable\n", swconf.SONiC: `"ipv6_use_link_local_only": "enable"`} {
+	for os, line := range map[swconf.OS]string{
+		swconf.NXOS:  "  ipv6 address use-link-local-only\n",
+		swconf.EOS:   "   ipv6 enable\n",
+		swconf.SONiC: `"ipv6_use_link_local_only": "enable"`,
+	} {
 		d, err := plan(g, spec(), os, design.Unnumbered, "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +225,9 @@ func TestUnnumberedWithoutIPv6(t *testing.T) {
 			if !strings.HasSuffix(path, ".conf") && !strings.Contains(s, line) {
 				t.Fatalf("%s: no line %q", os, line)
 			}
-			c, err := dialect.Parse(path, []byte(strings.Replace(s, line, map[bool]string{true: `"mpls": "disable"`}[os == swconf.SONiC], 1)), "")
+			c, err := dialect.Parse(path,
+				[]byte(strings.Replace(s, line,
+					map[bool]string{true: `"mpls": "disable"`}[os == swconf.SONiC], 1)), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,9 +15,11 @@ import (
 // classes 3 and 4, DSCP 24 in class 1 and 48 in class 6 (HANDBOOK.md 15), old
 // references in brackets, keys for several ports, dynamic thresholds.
 const sonicImage = `{
-  "DEVICE_METADATA": {"localhost": {"hostname": "leaf0", "hwsku": "X", "type": "ToRRouter", "bgp_asn": "65100"}},
+  "DEVICE_METADATA": {"localhost": {"hostname": "leaf0", "hwsku": "X", "type": "ToRRouter",
+    "bgp_asn": "65100"}},
   "PORT": {
-    "Ethernet0": {"lanes": "1,2,3,4", "alias": "etp1", "speed": "100000", "mtu": "9100", "admin_status": "up"},
+    "Ethernet0": {"lanes": "1,2,3,4", "alias": "etp1", "speed": "100000", "mtu": "9100",
+      "admin_status": "up"},
     "Ethernet4": {"lanes": "5,6,7,8", "alias": "etp2", "speed": "100000", "mtu": "9100", "admin_status": "up"}
   },
   "CABLE_LENGTH": {"AZURE": {"Ethernet0": "5m", "Ethernet4": "40m"}},
@@ -25,14 +27,23 @@ const sonicImage = `{
   "TC_TO_QUEUE_MAP": {"AZURE": {"0": "0", "1": "1", "3": "3", "4": "4", "5": "5", "6": "6"}},
   "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"0": "0", "1": "0", "3": "3", "4": "4", "5": "0", "6": "0"}},
   "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "3", "4": "4"}},
-  "SCHEDULER": {"scheduler.0": {"type": "DWRR", "weight": "14"}, "scheduler.1": {"type": "DWRR", "weight": "15"}},
-  "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "1048576", "green_max_threshold": "2097152", "green_drop_probability": "5", "ecn": "ecn_all", "wred_green_enable": "true"}},
-  "PORT_QOS_MAP": {"Ethernet0,Ethernet4": {"dscp_to_tc_map": "[DSCP_TO_TC_MAP|AZURE]", "tc_to_queue_map": "[TC_TO_QUEUE_MAP|AZURE]", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE", "pfc_enable": "3,4"}},
-  "QUEUE": {"Ethernet0,Ethernet4|3-4": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"}, "Ethernet0,Ethernet4|0-2": {"scheduler": "scheduler.0"}},
-  "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "32000000", "xoff": "2000000"}},
-  "BUFFER_PROFILE": {"pg_lossless_100000_5m_profile": {"pool": "ingress_lossless_pool", "size": "92160", "xon": "19456", "xoff": "72704", "dynamic_th": "0"}},
+  "SCHEDULER": {"scheduler.0": {"type": "DWRR", "weight": "14"},
+    "scheduler.1": {"type": "DWRR", "weight": "15"}},
+  "WRED_PROFILE": {"AZURE_LOSSLESS": {"green_min_threshold": "1048576", "green_max_threshold": "2097152",
+    "green_drop_probability": "5", "ecn": "ecn_all", "wred_green_enable": "true"}},
+  "PORT_QOS_MAP": {"Ethernet0,Ethernet4": {"dscp_to_tc_map": "[DSCP_TO_TC_MAP|AZURE]",
+    "tc_to_queue_map": "[TC_TO_QUEUE_MAP|AZURE]", "tc_to_pg_map": "AZURE", "pfc_to_queue_map": "AZURE",
+    "pfc_enable": "3,4"}},
+  "QUEUE": {"Ethernet0,Ethernet4|3-4": {"scheduler": "scheduler.1", "wred_profile": "AZURE_LOSSLESS"},
+    "Ethernet0,Ethernet4|0-2": {"scheduler": "scheduler.0"}},
+  "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "32000000",
+    "xoff": "2000000"}},
+  "BUFFER_PROFILE": {"pg_lossless_100000_5m_profile": {"pool": "ingress_lossless_pool", "size": "92160",
+    "xon": "19456", "xoff": "72704", "dynamic_th": "0"}},
   "BUFFER_PG": {"Ethernet0,Ethernet4|3-4": {"profile": "[BUFFER_PROFILE|pg_lossless_100000_5m_profile]"}},
-  "PFC_WD": {"Ethernet0": {"action": "drop", "detection_time": "200", "restoration_time": "200"}, "Ethernet4": {"action": "drop", "detection_time": "200", "restoration_time": "200"}, "GLOBAL": {"POLL_INTERVAL": "200"}},
+  "PFC_WD": {"Ethernet0": {"action": "drop", "detection_time": "200", "restoration_time": "200"},
+    "Ethernet4": {"action": "drop", "detection_time": "200", "restoration_time": "200"},
+    "GLOBAL": {"POLL_INTERVAL": "200"}},
   "VERSIONS": {"DATABASE": {"VERSION": "version_4_0_1"}},
   "SURPRISE": {"a": {}}
 }`
@@ -140,15 +151,16 @@ func rulesOf(cs ...*swconf.Config) map[string]int {
 // SAI resumes at max(xon, limit - xon_offset), and SONiC's profiles say both with static and with
 // dynamic thresholds: neither is passed over.
 func TestSONiCResumes(t *testing.T) {
+	const dynamic, static = `"dynamic_th": "0"`, `"static_th": "500000"`
 	for text, want := range map[string]struct{ xoff, xon, offset, at unit.Bytes }{
-		`"xon": "19456", "xoff": "72704", "dynamic_th": "0"`:                          {0, 19456, 0, 19456},
-		`"xon": "0", "xoff": "612140", "xon_offset": "3556", "dynamic_th": "0"`:       {0, 0, 3556, 496444},
-		`"xon": "600000", "xoff": "9000", "xon_offset": "2496", "dynamic_th": "0"`:    {0, 600000, 2496, 600000},
-		`"xon": "19456", "xoff": "9000", "xon_offset": "0", "dynamic_th": "0"`:        {0, 19456, 1, 499999},
-		`"xoff": "9000", "dynamic_th": "0"`:                                           {0, 0, 0, 500000 - 2*9100},
-		`"xon": "19456", "xoff": "9000", "static_th": "500000"`:                       {500000, 19456, 0, 19456},
-		`"xon": "19456", "xoff": "9000", "xon_offset": "3556", "static_th": "500000"`: {500000, 496444, 0, 496444},
-		`"xoff": "9000", "xon_offset": "3556", "static_th": "500000"`:                 {500000, 496444, 0, 496444},
+		`"xon": "19456", "xoff": "72704", ` + dynamic:                       {0, 19456, 0, 19456},
+		`"xon": "0", "xoff": "612140", "xon_offset": "3556", ` + dynamic:    {0, 0, 3556, 496444},
+		`"xon": "600000", "xoff": "9000", "xon_offset": "2496", ` + dynamic: {0, 600000, 2496, 600000},
+		`"xon": "19456", "xoff": "9000", "xon_offset": "0", ` + dynamic:     {0, 19456, 1, 499999},
+		`"xoff": "9000", ` + dynamic:                                        {0, 0, 0, 500000 - 2*9100},
+		`"xon": "19456", "xoff": "9000", ` + static:                         {500000, 19456, 0, 19456},
+		`"xon": "19456", "xoff": "9000", "xon_offset": "3556", ` + static:   {500000, 496444, 0, 496444},
+		`"xoff": "9000", "xon_offset": "3556", ` + static:                   {500000, 496444, 0, 496444},
 	} {
 		image := strings.Replace(sonicImage, `"xon": "19456", "xoff": "72704", "dynamic_th": "0"`, text, 1)
 		s, _, err := parseForeign(t, image, "SURPRISE").Spec(queue.Default())
@@ -156,8 +168,10 @@ func TestSONiCResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := s.Queues[3]
-		if at := k.Resume(500000, 9100); k.XOff != want.xoff || k.XOn != want.xon || k.XOnOffset != want.offset || at != want.at {
-			t.Errorf("%s: xOFF %d, xON %d, offset %d, and with a threshold of 500,000 resumes at %d; want %d", text, k.XOff, k.XOn, k.XOnOffset, at, want)
+		if at := k.Resume(500000, 9100); k.XOff != want.xoff || k.XOn != want.xon ||
+			k.XOnOffset != want.offset || at != want.at {
+			t.Errorf("%s: xOFF %d, xON %d, offset %d, and with a threshold of 500,000 resumes at %d; want %d",
+				text, k.XOff, k.XOn, k.XOnOffset, at, want)
 		}
 	}
 }
@@ -170,30 +184,38 @@ func TestForeignTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := s.Queues[3]
-	if c.OS != swconf.SONiC || !k.Lossless || k.WRED.Min != 1<<20 || k.WRED.Max != 2<<20 || k.Alpha != 1 || k.Headroom != 72704 || s.Buffer != 34e6 || s.MTU != 9100 ||
-		s.DSCP[24] != 1 || s.DSCP[48] != 6 || s.DSCP[3] != 3 || !s.Queues[4].Lossless || !s.Watchdog.On || s.Watchdog.Poll != 200*unit.Millisecond || s.LosslessMask() != 1<<3|1<<4 {
+	if c.OS != swconf.SONiC || !k.Lossless || k.WRED.Min != 1<<20 || k.WRED.Max != 2<<20 || k.Alpha != 1 ||
+		k.Headroom != 72704 || s.Buffer != 34e6 || s.MTU != 9100 ||
+		s.DSCP[24] != 1 || s.DSCP[48] != 6 || s.DSCP[3] != 3 || !s.Queues[4].Lossless || !s.Watchdog.On ||
+		s.Watchdog.Poll != 200*unit.Millisecond || s.LosslessMask() != 1<<3|1<<4 {
 		t.Errorf("SONiC: %+v", s)
 	}
-	if r := rulesOf(c); r["pfc-class"] != 1 || r["cnp-not-strict"] != 1 || r["policy-undefined"] != 0 || r["policy-unused"] != 0 {
+	if r := rulesOf(c); r["pfc-class"] != 1 || r["cnp-not-strict"] != 1 || r["policy-undefined"] != 0 ||
+		r["policy-unused"] != 0 {
 		t.Errorf("SONiC's image defaults: %v", r)
 	}
 
 	c = parseForeign(t, frrRunning)
 	b := c.BGP
-	if c.OS != swconf.FRR || b == nil || len(b.Neighbors) != 3 || b.Neighbors[0].Remote.V != "external" || !b.Neighbors[1].Active || b.Neighbors[2].Active || len(c.Ports) != 1 {
+	if c.OS != swconf.FRR || b == nil || len(b.Neighbors) != 3 || b.Neighbors[0].Remote.V != "external" ||
+		!b.Neighbors[1].Active || b.Neighbors[2].Active || len(c.Ports) != 1 {
 		t.Errorf("FRR: %+v", b)
 	}
-	if r := rulesOf(c); r["bgp-relax"] != 1 || r["bgp-inactive"] != 1 || r["policy-unused"] != 0 || r["bgp-policy"] != 0 {
+	if r := rulesOf(c); r["bgp-relax"] != 1 || r["bgp-inactive"] != 1 || r["policy-unused"] != 0 ||
+		r["bgp-policy"] != 0 {
 		t.Errorf("FRR: %v", r)
 	}
 
 	c = parseForeign(t, eosRunning)
 	s, _, err = c.Spec(queue.Default())
 	k = s.Queues[3]
-	if err != nil || c.OS != swconf.EOS || k.Weight != 60 || k.WRED.Min != 320_000 || k.WRED.Max != 2_000_000 || k.WRED.Probability != 0.1 || !k.Lossless || s.DSCP[26] != 3 || !s.Queues[7].Strict || s.MTU != 9214 {
+	if err != nil || c.OS != swconf.EOS || k.Weight != 60 || k.WRED.Min != 320_000 ||
+		k.WRED.Max != 2_000_000 || k.WRED.Probability != 0.1 || !k.Lossless || s.DSCP[26] != 3 ||
+		!s.Queues[7].Strict || s.MTU != 9214 {
 		t.Errorf("EOS: %v %+v", err, s)
 	}
-	if len(c.Ports) != 3 || c.Ports[1].Name != "Ethernet2/1" || c.Ports[1].Number != 2 || c.Ports[0].Speed.V != 400*unit.Gbps {
+	if len(c.Ports) != 3 || c.Ports[1].Name != "Ethernet2/1" || c.Ports[1].Number != 2 ||
+		c.Ports[0].Speed.V != 400*unit.Gbps {
 		t.Errorf("EOS: ports %+v", c.Ports)
 	}
 }

@@ -26,18 +26,24 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 	many := "names more interfaces than a switch has (4096)"
 	sections := "opens more sections than a switch's configuration has"
 	for name, c := range map[string]struct{ text, want string }{
-		"ranges":            {nx + strings.Repeat("interface Ethernet1/1-4096\n  mtu 9216\n", 5000), many},
-		"ranges in a line":  {nx + "interface " + lines(400, "Ethernet%d/1-4096,") + "Ethernet1/1\n", "x:3:11: " + many},
+		"ranges": {nx + strings.Repeat("interface Ethernet1/1-4096\n  mtu 9216\n", 5000), many},
+		"ranges in a line": {nx + "interface " + lines(400, "Ethernet%d/1-4096,") + "Ethernet1/1\n",
+			"x:3:11: " + many},
 		"ranges of EOS":     {ar + strings.Repeat("interface Ethernet1-4096\n   mtu 9214\n", 3000), many},
 		"interfaces":        {nx + lines(40_000, "interface Ethernet1/%d\n  mtu 9216\n"), many},
 		"interfaces of FRR": {"frr defaults datacenter\n" + lines(40_000, "interface swp%d\n"), sections},
-		"SONiC's":           {`{"PORT": {` + lines(60_000, `"Ethernet%d": {"lanes": "1", "speed": "400000"},`) + `"Ethernet99999": {"lanes": "1"}}}`, "names more interfaces than a switch has (4096)"},
-		"policies":          {nx + lines(40_000, "policy-map type qos p%d\n"), "x:10003:1: " + sections},
-		"neighbours":        {nx + "router bgp 65000\n" + lines(40_000, "  neighbor 10.0.%[1]d.1 remote-as 1\n"), sections},
-		"a staircase":       {nx + stairs(1000, "policy-map type qos x"), ""},
-		"unknown lines":     {nx + strings.Repeat("nonsense here\n", 200_000), ""},
-		"known lines":       {nx + strings.Repeat("priority-flow-control watch-dog-interval on\n", 50_000), ""},
-		"4,000 interfaces":  {nx + lines(4000, "interface Ethernet1/%d\n  mtu 9216\n  priority-flow-control mode on\n"), ""},
+		"SONiC's": {`{"PORT": {` +
+			lines(60_000, `"Ethernet%d": {"lanes": "1", "speed": "400000"},`) +
+			`"Ethernet99999": {"lanes": "1"}}}`, "names more interfaces than a switch has (4096)"},
+		"policies": {nx + lines(40_000, "policy-map type qos p%d\n"), "x:10003:1: " + sections},
+		"neighbours": {nx + "router bgp 65000\n" +
+			lines(40_000, "  neighbor 10.0.%[1]d.1 remote-as 1\n"), sections},
+		"a staircase":   {nx + stairs(1000, "policy-map type qos x"), ""},
+		"unknown lines": {nx + strings.Repeat("nonsense here\n", 200_000), ""},
+		"known lines": {nx + strings.Repeat("priority-flow-control watch-dog-interval on\n", 50_000),
+			""},
+		"4,000 interfaces": {nx +
+			lines(4000, "interface Ethernet1/%d\n  mtu 9216\n  priority-flow-control mode on\n"), ""},
 	} {
 		began := time.Now()
 		cfg, err := dialect.Parse("x", []byte(c.text), "")
@@ -48,7 +54,8 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 		} else if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else {
-			swconf.Lint(swconf.Input{Configs: []*swconf.Config{cfg}, PathMTU: 4096, DataDSCP: 24, CNPDSCP: 48, Base: queue.Default()})
+			swconf.Lint(swconf.Input{Configs: []*swconf.Config{cfg}, PathMTU: 4096, DataDSCP: 24, CNPDSCP: 48,
+				Base: queue.Default()})
 			cfg.Views()
 		}
 		if took := time.Since(began); took > 5*time.Second {

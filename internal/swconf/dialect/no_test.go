@@ -24,17 +24,27 @@ type language struct {
 
 var languages = map[string]language{
 	"nxos": {nxos.Parse, nxos.Commands,
-		"class-map type qos match-any x\n  match dscp 26\npolicy-map type qos x\n  class x\n    set qos-group 2\n",
-		"system qos\n  service-policy type qos input x\n  service-policy type queuing output x\n  service-policy type network-qos x\n",
+		"class-map type qos match-any x\n  match dscp 26\npolicy-map type qos x\n  class x\n" +
+			"    set qos-group 2\n",
+		"system qos\n  service-policy type qos input x\n  service-policy type queuing output x\n" +
+			"  service-policy type network-qos x\n",
 		map[string]string{"ports": "Ethernet1/1", "list": "24", "fields": "universal-id 3"}},
-	"eos": {eos.Parse, eos.Commands, "interface Ethernet1\n   service-profile x\n", "platform trident mmu queue profile x apply\n",
-		map[string]string{"ports": "Ethernet1", "names": "Ethernet1", "list": "24 to traffic-class 3", "s": "400g", "n": "3"}},
+	"eos": {eos.Parse, eos.Commands, "interface Ethernet1\n   service-profile x\n",
+		"platform trident mmu queue profile x apply\n",
+		map[string]string{
+			"ports": "Ethernet1",
+			"names": "Ethernet1",
+			"list":  "24 to traffic-class 3",
+			"s":     "400g",
+			"n":     "3",
+		}},
 	"frr": {frr.Parse, frr.Commands, "", "line vty\n", map[string]string{"name": "swp1"}},
 }
 
 // word is what stands for a capture of a mode.
 func (l language) word(m *cli.Mode, capture string) string {
-	common := map[string]string{"prefix": "10.0.0.0/31", "addr": "10.0.0.1", "id": "10.0.0.1", "peer": "10.0.0.9", "who": "10.0.0.9", "mac": "00:11:22:33:44:55",
+	common := map[string]string{"prefix": "10.0.0.0/31", "addr": "10.0.0.1", "id": "10.0.0.1",
+		"peer": "10.0.0.9", "who": "10.0.0.9", "mac": "00:11:22:33:44:55",
 		"alpha": "2", "asn": "65000", "as": "65001", "text": "words"}
 	switch {
 	case capture == "name" && m.Name == "pmap-queuing":
@@ -49,7 +59,8 @@ func (l language) word(m *cli.Mode, capture string) string {
 
 // said is what a Config says, without the places where.
 func said(c *swconf.Config) string {
-	c = &swconf.Config{OS: c.OS, Hostname: c.Hostname, LLDP: c.LLDP, Watchdog: c.Watchdog, Buffer: c.Buffer, HashSeed: c.HashSeed, DLB: c.DLB, Ports: c.Ports, BGP: c.BGP, QoS: c.QoS}
+	c = &swconf.Config{OS: c.OS, Hostname: c.Hostname, LLDP: c.LLDP, Watchdog: c.Watchdog, Buffer: c.Buffer,
+		HashSeed: c.HashSeed, DLB: c.DLB, Ports: c.Ports, BGP: c.BGP, QoS: c.QoS}
 	var b strings.Builder
 	var walk func(v reflect.Value)
 	walk = func(v reflect.Value) {
@@ -79,7 +90,8 @@ func said(c *swconf.Config) string {
 }
 
 // visit goes through all commands of a language with the lines that lead to them.
-func visit(l language, m *cli.Mode, lines []string, f func(m *cli.Mode, lines []string, c cli.Command, sample string)) {
+func visit(l language, m *cli.Mode, lines []string, f func(m *cli.Mode, lines []string, c cli.Command,
+	sample string)) {
 	for _, c := range m.Commands() {
 		word := func(capture string) string { return l.word(m, capture) }
 		seen := map[string]bool{}
@@ -94,7 +106,8 @@ func visit(l language, m *cli.Mode, lines []string, f func(m *cli.Mode, lines []
 			if err != nil || len(scanned) != 1 || c.Only {
 				continue
 			}
-			if inner := c.Enter(&scanned[0]); inner != nil && inner != m && !inner.Skipped() && len(lines) < 4 {
+			if inner := c.Enter(&scanned[0]); inner != nil && inner != m && !inner.Skipped() &&
+				len(lines) < 4 {
 				visit(l, inner, append(slices.Clone(lines), line), f)
 			}
 		}
@@ -122,7 +135,9 @@ func TestNoNeverSets(t *testing.T) {
 			return c, said(c)
 		}
 		unknown := func(c *swconf.Config, line string) bool {
-			return slices.ContainsFunc(c.Unknown, func(u swconf.Unknown) bool { return u.Text == strings.TrimSpace(line) })
+			return slices.ContainsFunc(c.Unknown, func(u swconf.Unknown) bool {
+				return u.Text == strings.TrimSpace(line)
+			})
 		}
 		visit(l, l.commands(), nil, func(m *cli.Mode, lines []string, c cli.Command, line string) {
 			tried++
@@ -140,10 +155,12 @@ func TestNoNeverSets(t *testing.T) {
 				alone, after := read(append(slices.Clone(lines), off)...)
 				if both, left := read(append(slices.Clone(lines), line, off)...); !c.No {
 					if !unknown(alone, off) || !unknown(both, off) || after != base || left != set {
-						t.Errorf("%s %q: %q is read as a command that does not understand it", name, lines, off)
+						t.Errorf("%s %q: %q is read as a command that does not understand it",
+							name, lines, off)
 					}
 					continue
-				} else if opensPort := strings.HasPrefix(c.Pattern, "interface"); left != base && !opensPort && !answers(c) && (set != base || left != after) {
+				} else if opensPort := strings.HasPrefix(c.Pattern, "interface"); left != base &&
+					!opensPort && !answers(c) && (set != base || left != after) {
 					t.Errorf("%s %q: %q leaves something of %q", name, lines, off, line)
 				}
 				if after != base && set != base && !answers(c) { // set == base: it was said before
@@ -152,7 +169,8 @@ func TestNoNeverSets(t *testing.T) {
 				f := strings.Fields(off)
 				for n := 2; n < len(f) && word == "no"; n++ {
 					short := off[:strings.Index(off, word)] + strings.Join(f[:n], " ")
-					if _, left := read(append(slices.Clone(lines), line, short)...); left != set && left != base && left != after && !answers(c) {
+					if _, left := read(append(slices.Clone(lines), line, short)...); left != set &&
+						left != base && left != after && !answers(c) {
 						t.Errorf("%s %q: behind %q, %q says something else", name, lines, line, short)
 					}
 				}
@@ -166,7 +184,8 @@ func TestNoNeverSets(t *testing.T) {
 
 // answers are commands that hold unless told not to: their no is what says something.
 func answers(c cli.Command) bool {
-	for _, p := range []string{"lldp run", "lldp <what", "bgp ebgp-requires-policy", "bgp bestpath", "neighbor <who> activate", "neighbor <peer> activate"} {
+	for _, p := range []string{"lldp run", "lldp <what", "bgp ebgp-requires-policy", "bgp bestpath",
+		"neighbor <who> activate", "neighbor <peer> activate"} {
 		if strings.HasPrefix(c.Pattern, p) {
 			return true
 		}
@@ -177,25 +196,52 @@ func answers(c cli.Command) bool {
 // The issue's examples, as an engineer meets them: what no took away is gone, and what
 // is not understood is named with its line.
 func TestNoInSwitchTexts(t *testing.T) {
-	queue := "policy-map type queuing x\n  class type queuing c-out-8q-q3\n    bandwidth remaining percent 60\n    random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn\n"
-	classes := "class-map type qos match-any x\n  match dscp 24,26\npolicy-map type qos x\n  class x\n    set qos-group 3\n"
+	queue := "policy-map type queuing x\n  class type queuing c-out-8q-q3\n" +
+		"    bandwidth remaining percent 60\n" +
+		"    random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 " +
+		"weight 0 ecn\n"
+	classes := "class-map type qos match-any x\n  match dscp 24,26\npolicy-map type qos x\n  class x\n" +
+		"    set qos-group 3\n"
 	system := languages["nxos"].last
 	for text, check := range map[string]func(c *swconf.Config) bool{
-		queue + "    no random-detect\n" + system:                                 func(c *swconf.Config) bool { return !c.QoS.Queues[3].WRED.Is() && c.QoS.Queues[3].Share.V == 60 },
-		queue + "    default random-detect\n" + system:                            func(c *swconf.Config) bool { return !c.QoS.Queues[3].WRED.Is() },
-		queue + "    no bandwidth remaining percent 60\n" + system:                func(c *swconf.Config) bool { return c.QoS.Queues[3].Share.V == 0 && c.QoS.Queues[3].WRED.Is() },
-		classes + "class-map type qos match-any x\n  no match dscp 24\n" + system: func(c *swconf.Config) bool { return c.QoS.DSCP[24].V == 0 && c.QoS.DSCP[26].V == 3 },
-		classes + "class-map type qos match-any x\n  no match dscp 40\n" + system: func(c *swconf.Config) bool { return c.QoS.DSCP[40].V == 0 && c.QoS.DSCP[24].V == 3 },
-		classes + "no class-map type qos match-any x\n" + system:                  func(c *swconf.Config) bool { return c.QoS.DSCP[24].V == 0 },
-		classes + "class-map type qos match-any x\n  match ip dscp 99\n" + system: func(c *swconf.Config) bool {
+		queue + "    no random-detect\n" + system: func(c *swconf.Config) bool {
+			return !c.QoS.Queues[3].WRED.Is() && c.QoS.Queues[3].Share.V == 60
+		},
+		queue + "    default random-detect\n" + system: func(c *swconf.Config) bool {
+			return !c.QoS.Queues[3].WRED.Is()
+		},
+		queue + "    no bandwidth remaining percent 60\n" + system: func(c *swconf.Config) bool {
+			return c.QoS.Queues[3].Share.V == 0 && c.QoS.Queues[3].WRED.Is()
+		},
+		classes + "class-map type qos match-any x\n  no match dscp 24\n" +
+			system: func(c *swconf.Config) bool {
+			return c.QoS.DSCP[24].V == 0 && c.QoS.DSCP[26].V == 3
+		},
+		classes + "class-map type qos match-any x\n  no match dscp 40\n" +
+			system: func(c *swconf.Config) bool {
+			return c.QoS.DSCP[40].V == 0 && c.QoS.DSCP[24].V == 3
+		},
+		classes + "no class-map type qos match-any x\n" + system: func(c *swconf.Config) bool {
+			return c.QoS.DSCP[24].V == 0
+		},
+		classes + "class-map type qos match-any x\n  match ip dscp 99\n" +
+			system: func(c *swconf.Config) bool {
 			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message, `"99" is no DSCP`)
 		},
-		classes + "class-map type qos match-any x\n  match precedence 9\n" + system: func(c *swconf.Config) bool {
-			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message, `"9" is no precedence`)
+		classes + "class-map type qos match-any x\n  match precedence 9\n" +
+			system: func(c *swconf.Config) bool {
+			return len(c.Faults) > 0 && strings.Contains(c.Faults[len(c.Faults)-1].Message,
+				`"9" is no precedence`)
 		},
-		"interface Ethernet1/1\n  mtu 9216\n  no mtu\n" + system: func(c *swconf.Config) bool { return !c.Ports[0].MTU.Is() },
-		"interface Ethernet1/1\n  no mtu 9216\n" + system:        func(c *swconf.Config) bool { return !c.Ports[0].MTU.Is() },
-		"default interface Ethernet1/1\nhostname a\n" + system:   func(c *swconf.Config) bool { return len(c.Ports) == 0 && len(c.Unknown) == 0 },
+		"interface Ethernet1/1\n  mtu 9216\n  no mtu\n" + system: func(c *swconf.Config) bool {
+			return !c.Ports[0].MTU.Is()
+		},
+		"interface Ethernet1/1\n  no mtu 9216\n" + system: func(c *swconf.Config) bool {
+			return !c.Ports[0].MTU.Is()
+		},
+		"default interface Ethernet1/1\nhostname a\n" + system: func(c *swconf.Config) bool {
+			return len(c.Ports) == 0 && len(c.Unknown) == 0
+		},
 		"no system qos\nhostname a\n" + classes: func(c *swconf.Config) bool {
 			return len(c.Unknown) == 1 && c.Unknown[0].Why == `"no" is not understood before "system"`
 		},
@@ -205,12 +251,18 @@ func TestNoInSwitchTexts(t *testing.T) {
 			t.Errorf("%s\n%v, unknown %v, faults %v", text, err, c.Unknown, c.Faults)
 		}
 	}
-	eosText := "interface Ethernet1\n   mtu 9214\n   tx-queue 3\n      random-detect ecn minimum-threshold 150 kbytes maximum-threshold 3000 kbytes\n      no random-detect ecn\n   no mtu\n   priority-flow-control on\n   no priority-flow-control\n"
-	if c, err := eos.Parse("x", []byte(eosText)); err != nil || c.Ports[0].MTU.Is() || c.Ports[0].QoS.Queues[3].WRED.Is() || c.Ports[0].PFC.V == swconf.PFCOn || len(c.Unknown) > 0 {
+	eosText := "interface Ethernet1\n   mtu 9214\n   tx-queue 3\n" +
+		"      random-detect ecn minimum-threshold 150 kbytes maximum-threshold 3000 kbytes\n" +
+		"      no random-detect ecn\n   no mtu\n   priority-flow-control on\n   no priority-flow-control\n"
+	if c, err := eos.Parse("x", []byte(eosText)); err != nil || c.Ports[0].MTU.Is() ||
+		c.Ports[0].QoS.Queues[3].WRED.Is() || c.Ports[0].PFC.V == swconf.PFCOn || len(c.Unknown) > 0 {
 		t.Errorf("EOS: %v %+v", err, c.Ports[0])
 	}
-	frrText := "router bgp 65000\n neighbor swp1 interface remote-as external\n no neighbor swp1\n address-family ipv4 unicast\n  network 10.0.0.0/24\n  no network 10.0.0.0/24\n  no maximum-paths 8\n exit-address-family\nline vty\n"
-	if c, err := frr.Parse("x", []byte(frrText)); err != nil || len(c.BGP.Neighbors)+len(c.BGP.Networks)+len(c.Unknown) > 0 || c.BGP.MaxPaths.V != 64 {
+	frrText := "router bgp 65000\n neighbor swp1 interface remote-as external\n no neighbor swp1\n" +
+		" address-family ipv4 unicast\n  network 10.0.0.0/24\n  no network 10.0.0.0/24\n" +
+		"  no maximum-paths 8\n exit-address-family\nline vty\n"
+	if c, err := frr.Parse("x", []byte(frrText)); err != nil ||
+		len(c.BGP.Neighbors)+len(c.BGP.Networks)+len(c.Unknown) > 0 || c.BGP.MaxPaths.V != 64 {
 		t.Errorf("FRR: %v %+v", err, c.BGP)
 	}
 }

@@ -11,14 +11,19 @@ import (
 // A "no" that stands alone, twice or behind default is no command of any switch:
 // it was taken for an abbreviation of no-shutdown, and understood.
 func TestNoStandsOnceBeforeACommand(t *testing.T) {
-	for os, port := range map[swconf.OS]string{swconf.NXOS: "Ethernet1/1", swconf.EOS: "Ethernet1", swconf.FRR: "swp1"} {
+	for os, port := range map[swconf.OS]string{
+		swconf.NXOS: "Ethernet1/1",
+		swconf.EOS:  "Ethernet1",
+		swconf.FRR:  "swp1",
+	} {
 		for _, line := range []string{"no", "no no mtu", "default no mtu", "no no shutdown"} {
 			text := "hostname x\ninterface " + port + "\n  description y\n  " + line + "\n"
 			c, err := dialect.Parse("x.cfg", []byte(text), os)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(c.Unknown) != 1 || !strings.Contains(c.Unknown[0].Why, `"no" does not stand before a command`) {
+			if len(c.Unknown) != 1 || !strings.Contains(c.Unknown[0].Why,
+				`"no" does not stand before a command`) {
 				t.Errorf("%s: %q: %+v", os, line, c.Unknown)
 			}
 		}
@@ -28,9 +33,11 @@ func TestNoStandsOnceBeforeACommand(t *testing.T) {
 // Editors of some systems begin a file with a byte order mark.
 func TestByteOrderMarks(t *testing.T) {
 	for os, text := range map[swconf.OS]string{
-		swconf.NXOS: "hostname x\ninterface Ethernet1/1\n", swconf.SONiC: `{"PORT": {"Ethernet0": {"lanes": "0"}}, "DEVICE_METADATA": {"localhost": {}}}`,
+		swconf.NXOS:  "hostname x\ninterface Ethernet1/1\n",
+		swconf.SONiC: `{"PORT": {"Ethernet0": {"lanes": "0"}}, "DEVICE_METADATA": {"localhost": {}}}`,
 	} {
-		if c, err := dialect.Parse("x", []byte("\ufeff"+text), ""); err != nil || c.OS != os || len(c.Ports) != 1 || len(c.Unknown) > 0 {
+		if c, err := dialect.Parse("x", []byte("\ufeff"+text), ""); err != nil || c.OS != os ||
+			len(c.Ports) != 1 || len(c.Unknown) > 0 {
 			t.Errorf("%s: %v, %+v", os, err, c)
 		}
 	}
