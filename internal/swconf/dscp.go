@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-var dscpNames = map[string]int{"default": 0, "cs1": 8, "cs2": 16, "cs3": 24, "cs4": 32, "cs5": 40, "cs6": 48, "cs7": 56, "ef": 46,
-	"af11": 10, "af12": 12, "af13": 14, "af21": 18, "af22": 20, "af23": 22, "af31": 26, "af32": 28, "af33": 30, "af41": 34, "af42": 36, "af43": 38}
+var dscpNames = map[string]int{"default": 0, "cs1": 8, "cs2": 16, "cs3": 24, "cs4": 32, "cs5": 40, "cs6": 48,
+	"cs7": 56, "ef": 46,
+	"af11": 10, "af12": 12, "af13": 14, "af21": 18, "af22": 20, "af23": 22, "af31": 26, "af32": 28,
+	"af33": 30, "af41": 34, "af42": 36, "af43": 38}
 
 // DSCPs reads a set of DSCPs: "24", "24-31", "24,26" and the names of RFC 4594.
 func DSCPs(s string) (set [64]bool, err error) {
@@ -28,7 +30,16 @@ func DSCPs(s string) (set [64]bool, err error) {
 	return set, nil
 }
 
-var precedenceNames = map[string]int{"routine": 0, "priority": 1, "immediate": 2, "flash": 3, "flash-override": 4, "critical": 5, "internet": 6, "network": 7}
+var precedenceNames = map[string]int{
+	"routine":        0,
+	"priority":       1,
+	"immediate":      2,
+	"flash":          3,
+	"flash-override": 4,
+	"critical":       5,
+	"internet":       6,
+	"network":        7,
+}
 
 // Precedences reads a set of IP precedences as the DSCPs that have them (RFC 2474, 4.2.2).
 func Precedences(s string) (set [64]bool, err error) {

@@ -31,7 +31,8 @@ type Finding struct {
 // Sort orders findings by file, line and rule and drops repetitions.
 func Sort(f []Finding) []Finding {
 	slices.SortFunc(f, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
 	return slices.CompactFunc(f, func(a, b Finding) bool {

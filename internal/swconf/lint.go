@@ -108,7 +108,8 @@ func Rules() []Rule { return rules }
 
 // say reports the current rule at a place.
 func (l *linter) say(at Place, fix, format string, args ...any) {
-	l.findings = append(l.findings, Finding{Severity: l.rule.Severity, Rule: l.rule.ID, File: at.File, Line: at.Line, Column: at.Col,
+	l.findings = append(l.findings, Finding{Severity: l.rule.Severity, Rule: l.rule.ID, File: at.File,
+		Line: at.Line, Column: at.Col,
 		Message: fmt.Sprintf(format, args...), Why: l.rule.Why, Fix: fix})
 }
 

@@ -18,7 +18,8 @@ func (l *linter) routed(visit func(c *Config, b *BGP)) {
 func (l *linter) bgpMultipath() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Neighbors) > 1 && b.MaxPaths.V < 2 {
-			l.say(first(b.MaxPaths.At, b.ASN.At), "maximum-paths 64", "%s has %d neighbours and uses one path", c.Name(), len(b.Neighbors))
+			l.say(first(b.MaxPaths.At, b.ASN.At), "maximum-paths 64",
+				"%s has %d neighbours and uses one path", c.Name(), len(b.Neighbors))
 		}
 	})
 }
@@ -34,7 +35,8 @@ func (l *linter) bgpRelax() {
 			as[n.Remote.V] = true
 		}
 		if !b.Relax.V && (len(as) > 1 || external > 1) {
-			l.say(first(b.Relax.At, b.ASN.At), "bestpath as-path multipath-relax", "%s has neighbours in several ASes and no multipath-relax", c.Name())
+			l.say(first(b.Relax.At, b.ASN.At), "bestpath as-path multipath-relax",
+				"%s has neighbours in several ASes and no multipath-relax", c.Name())
 		}
 	})
 }
@@ -43,7 +45,8 @@ func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
 			if !n.Active {
-				l.say(n.At, "activate address-family ipv4 unicast for it", "neighbour %s is in no address family", n.Name())
+				l.say(n.At, "activate address-family ipv4 unicast for it",
+					"neighbour %s is in no address family", n.Name())
 			}
 		}
 	})
@@ -53,7 +56,9 @@ func (l *linter) bgpInactive() {
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Neighbors) > 0 && !b.Connected.V && len(b.Networks) == 0 {
-			l.say(first(b.Connected.At, b.ASN.At), "redistribute the connected networks, or name them with network", "%s announces no network", c.Name())
+			l.say(first(b.Connected.At, b.ASN.At),
+				"redistribute the connected networks, or name them with network",
+				"%s announces no network", c.Name())
 		}
 	})
 }
@@ -63,8 +68,10 @@ func (l *linter) bgpSilent() {
 func (l *linter) bgpUnnumbered() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if p := c.Port(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V && len(p.Addrs) == 0 {
-				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address", "%s has an unnumbered neighbour and no IPv6 address", p.Name)
+			if p := c.Port(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V &&
+				len(p.Addrs) == 0 {
+				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address",
+					"%s has an unnumbered neighbour and no IPv6 address", p.Name)
 			}
 		}
 	})
@@ -73,7 +80,9 @@ func (l *linter) bgpUnnumbered() {
 func (l *linter) bgpPolicy() {
 	l.routed(func(c *Config, b *BGP) {
 		if b.NeedsPolicy && !b.NoPolicy.V {
-			l.say(first(b.NoPolicy.At, b.ASN.At), "no bgp ebgp-requires-policy, or route-maps for every neighbour", "%s filters every eBGP route", c.Name())
+			l.say(first(b.NoPolicy.At, b.ASN.At),
+				"no bgp ebgp-requires-policy, or route-maps for every neighbour",
+				"%s filters every eBGP route", c.Name())
 		}
 	})
 }
@@ -119,7 +128,9 @@ func (l *linter) bgpAS() {
 			ok = uint32(as) == want
 		}
 		if !ok {
-			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want), "neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"), far.Name(), want)
+			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want),
+				"neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"),
+				far.Name(), want)
 		}
 	}
 	l.ends(func(e, far *end) {
@@ -158,7 +169,8 @@ func (l *linter) bgpMissing() {
 			return
 		}
 		if e.c.BGP.neighbour(e.port, far.port) == nil {
-			l.say(first(e.port.At), "add a neighbour for the port", "%s is cabled to %s and has no BGP session", e.port.Name, e.far())
+			l.say(first(e.port.At), "add a neighbour for the port",
+				"%s is cabled to %s and has no BGP session", e.port.Name, e.far())
 		}
 	})
 }
@@ -167,14 +179,17 @@ func (l *linter) bgpDuplicate() {
 	ids, leaves := map[netip.Addr]*Config{}, map[uint32]*Config{}
 	l.routed(func(c *Config, b *BGP) {
 		if o := ids[b.RouterID.V]; o != nil && b.RouterID.Is() {
-			l.say(b.RouterID.At, "a router ID of its own", "%s has the router ID %v of %s", c.Name(), b.RouterID.V, o.Name())
+			l.say(b.RouterID.At, "a router ID of its own", "%s has the router ID %v of %s", c.Name(),
+				b.RouterID.V, o.Name())
 		}
 		ids[b.RouterID.V] = c
 		if l.tier(c) != 1 {
 			return
 		}
 		if o := leaves[b.ASN.V]; o != nil {
-			l.say(b.ASN.At, "an AS number of its own for every leaf", "%s has the AS number %d of %s: it drops the other's routes as a loop", c.Name(), b.ASN.V, o.Name())
+			l.say(b.ASN.At, "an AS number of its own for every leaf",
+				"%s has the AS number %d of %s: it drops the other's routes as a loop", c.Name(),
+				b.ASN.V, o.Name())
 		}
 		leaves[b.ASN.V] = c
 	})
@@ -190,7 +205,8 @@ func (l *linter) addressDuplicate() {
 		for _, p := range c.Ports {
 			for _, a := range p.Addrs {
 				if u, ok := seen[a.V.Addr()]; ok {
-					l.say(a.At, "an address of its own", "%s %s has the address %v of %s %s", c.Name(), p.Name, a.V.Addr(), u.c.Name(), u.p.Name)
+					l.say(a.At, "an address of its own", "%s %s has the address %v of %s %s", c.Name(),
+						p.Name, a.V.Addr(), u.c.Name(), u.p.Name)
 				}
 				seen[a.V.Addr()] = use{c, p}
 			}
@@ -210,6 +226,7 @@ func (l *linter) linkSubnet() {
 				}
 			}
 		}
-		l.say(e.port.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", e.port.Name, e.port.Addrs[0].V, e.far(), far.port.Addrs[0].V)
+		l.say(e.port.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", e.port.Name,
+			e.port.Addrs[0].V, e.far(), far.port.Addrs[0].V)
 	})
 }

@@ -16,15 +16,19 @@ func (l *linter) pfcClass() {
 		for i := range v.q.Queues {
 			q := &v.q.Queues[i]
 			if q.Pause.Is() && q.Pause.V != i {
-				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i), "queue %d is paused by PFC priority %d: packets of priority %d would stop another queue", i, q.Pause.V, q.Pause.V)
+				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i),
+					"queue %d is paused by PFC priority %d: packets of priority %d would stop another queue",
+					i, q.Pause.V, q.Pause.V)
 			}
 			if q.PG.Is() && q.PG.V.XOff > 0 && !q.Pause.Is() {
-				l.say(q.PG.At, "make the class lossless, or remove its pause thresholds", "queue %d has pause thresholds and is not lossless", i)
+				l.say(q.PG.At, "make the class lossless, or remove its pause thresholds",
+					"queue %d has pause thresholds and is not lossless", i)
 			}
 		}
 		data := l.data(v.q)
 		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() {
-			l.say(first(q.Net, v.q.DSCP[l.DataDSCP].At), fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
+			l.say(first(q.Net, v.q.DSCP[l.DataDSCP].At),
+				fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
 		}
 	})
@@ -38,7 +42,8 @@ func (l *linter) pfcInterface() {
 				continue
 			}
 			if m := p.QoS.paused(); m != 0 {
-				l.say(first(p.PFC.At, p.At), "turn PFC on for the port", "%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
+				l.say(first(p.PFC.At, p.At), "turn PFC on for the port",
+					"%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
 			}
 		}
 	}
@@ -100,7 +105,8 @@ func (l *linter) pfcAllClasses() {
 				break
 			}
 		}
-		l.say(at, "pause the RDMA class only", "PFC protects %d classes: priorities %s", bits.OnesCount8(m), Priorities(m))
+		l.say(at, "pause the RDMA class only", "PFC protects %d classes: priorities %s", bits.OnesCount8(m),
+			Priorities(m))
 	})
 }
 
@@ -113,7 +119,8 @@ func (l *linter) pfcShared() {
 				continue
 			}
 			if j, ok := seen[q.Pause.V]; ok {
-				l.say(q.Pause.At, "give every lossless class a priority of its own", "queues %d and %d share PFC priority %d", j, i, q.Pause.V)
+				l.say(q.Pause.At, "give every lossless class a priority of its own",
+					"queues %d and %d share PFC priority %d", j, i, q.Pause.V)
 			}
 			seen[q.Pause.V] = i
 		}
@@ -127,7 +134,8 @@ func (l *linter) cnpStrict() {
 		if !v.q.DSCP[l.CNPDSCP].Is() || i == l.data(v.q) || q.Strict.V || !v.q.Output.Is() {
 			return
 		}
-		l.say(first(q.Strict.At, q.Share.At, q.At, v.q.Output.At), "give the queue strict priority (priority level 1)",
+		l.say(first(q.Strict.At, q.Share.At, q.At, v.q.Output.At),
+			"give the queue strict priority (priority level 1)",
 			"CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
 	})
 }
@@ -136,7 +144,8 @@ func (l *linter) cnpQueue() {
 	l.variants(func(v variant) {
 		d := &v.q.DSCP[l.CNPDSCP]
 		if d.Is() && v.q.DSCP[l.DataDSCP].Is() && l.cnp(v.q) == l.data(v.q) {
-			l.say(d.At, "send CNPs to a queue with strict priority, 6 or 7", "CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, d.V)
+			l.say(d.At, "send CNPs to a queue with strict priority, 6 or 7",
+				"CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, d.V)
 		}
 	})
 }
@@ -145,7 +154,8 @@ func (l *linter) cnpLossless() {
 	l.variants(func(v variant) {
 		i := l.cnp(v.q)
 		if q := &v.q.Queues[i]; v.q.DSCP[l.CNPDSCP].Is() && q.Pause.Is() && i != l.data(v.q) {
-			l.say(q.Pause.At, "take the pause off the queue of CNPs", "queue %d carries CNPs and is paused by PFC", i)
+			l.say(q.Pause.At, "take the pause off the queue of CNPs",
+				"queue %d carries CNPs and is paused by PFC", i)
 		}
 	})
 }
@@ -154,7 +164,8 @@ func (l *linter) dataStrict() {
 	l.variants(func(v variant) {
 		i := l.data(v.q)
 		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && i != l.cnp(v.q) {
-			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only", "queue %d carries RoCE data with strict priority", i)
+			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only",
+				"queue %d carries RoCE data with strict priority", i)
 		}
 	})
 }
@@ -176,7 +187,8 @@ func (l *linter) dscpUnmapped() {
 					at = v.q.Feeds[i]
 				}
 			}
-			l.say(at, fmt.Sprintf("classify DSCP %d", dscp), "%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
+			l.say(at, fmt.Sprintf("classify DSCP %d", dscp),
+				"%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
 		}
 		check(l.DataDSCP, "RoCE data", func(_ int, q *Queue) bool { return q.Pause.Is() })
 		check(l.CNPDSCP, "CNP traffic", func(_ int, q *Queue) bool { return q.Strict.V })
@@ -226,7 +238,9 @@ func (l *linter) dscpDiffers() {
 	for _, f := range order {
 		d := bad[f]
 		sort.Ints(d)
-		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to), "DSCP %s goes to queue %d here and to queue %d on most switches", ranges(slices.Compact(d)), f.from, f.to)
+		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
+			"DSCP %s goes to queue %d here and to queue %d on most switches", ranges(slices.Compact(d)),
+			f.from, f.to)
 	}
 }
 
@@ -261,7 +275,8 @@ func (l *linter) noClassification() {
 			continue
 		}
 		for _, p := range c.Ports {
-			if p.QoS == nil || p.QoS.Input.Is() || p.Down.V || !l.cabled(c, p) && len(p.Addrs) == 0 && !p.PFC.Is() {
+			if p.QoS == nil || p.QoS.Input.Is() || p.Down.V || !l.cabled(c, p) && len(p.Addrs) == 0 &&
+				!p.PFC.Is() {
 				continue
 			}
 			l.say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)
@@ -301,12 +316,16 @@ func (l *linter) mtuSmall() {
 			}
 			if mtu < need && !seen[at] {
 				seen[at] = true
-				l.say(at, "mtu 9216", "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu, l.PathMTU, need)
+				l.say(at, "mtu 9216", "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu,
+					l.PathMTU, need)
 			}
 			for i := range p.QoS.Queues {
-				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need && !seen[q.MTU.At] {
+				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
+					!seen[q.MTU.At] {
 					seen[q.MTU.At] = true
-					l.say(q.MTU.At, "mtu 9216", "the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V, l.PathMTU, need)
+					l.say(q.MTU.At, "mtu 9216",
+						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
+						l.PathMTU, need)
 				}
 			}
 		}
@@ -357,7 +376,8 @@ func (l *linter) watchdogMissing() {
 				continue
 			}
 			if p.Watchdog.Is() || with > 0 {
-				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port", "%s is lossless and its watchdog is off", p.Name)
+				l.say(first(p.Watchdog.At, p.At), "turn the watchdog on for the port",
+					"%s is lossless and its watchdog is off", p.Name)
 			}
 		}
 	}

@@ -29,7 +29,8 @@ func (l *linter) pfcOneEnd() {
 		if mine == theirs || mine&^theirs != 0 { // reported at the end that lacks priorities
 			return
 		}
-		l.say(first(e.port.PFC.At, e.port.At), "configure PFC alike on both ends", "%s pauses priorities %s, its neighbour %s pauses %s",
+		l.say(first(e.port.PFC.At, e.port.At), "configure PFC alike on both ends",
+			"%s pauses priorities %s, its neighbour %s pauses %s",
 			e.port.Name, Priorities(mine), e.far(), Priorities(theirs))
 	})
 }
@@ -39,9 +40,11 @@ func (l *linter) pfcModeDiffers() {
 		at := first(e.port.PFC.At, e.port.At)
 		switch {
 		case e.port.PFC.V == PFCAuto && far.port.PFC.V == PFCOn:
-			l.say(at, "the same mode on both ends", "%s negotiates PFC, its neighbour %s forces it on", e.port.Name, e.far())
+			l.say(at, "the same mode on both ends", "%s negotiates PFC, its neighbour %s forces it on",
+				e.port.Name, e.far())
 		case e.port.PFC.V == PFCOn && far.port.PFC.V == PFCAuto:
-			l.say(at, "the same mode on both ends", "%s forces PFC on, its neighbour %s negotiates it", e.port.Name, e.far())
+			l.say(at, "the same mode on both ends", "%s forces PFC on, its neighbour %s negotiates it",
+				e.port.Name, e.far())
 		}
 	})
 }
@@ -50,7 +53,8 @@ func (l *linter) mtuDiffers() {
 	l.ends(func(e, far *end) {
 		a, b := e.port.MTU, far.port.MTU
 		if a.Is() && b.Is() && a.V < b.V {
-			l.say(a.At, "the same MTU on both ends", "%s has MTU %d, its neighbour %s has %d", e.port.Name, a.V, e.far(), b.V)
+			l.say(a.At, "the same MTU on both ends", "%s has MTU %d, its neighbour %s has %d", e.port.Name,
+				a.V, e.far(), b.V)
 		}
 	})
 }
@@ -59,7 +63,8 @@ func (l *linter) speed() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Speed.Is() && e.port.Speed.V != e.link.Rate {
-				l.say(e.port.Speed.At, fmt.Sprintf("speed %d (Mbit/s)", e.link.Rate/unit.Mbps), "%s runs at %v, its cable at %v", e.port.Name, e.port.Speed.V, e.link.Rate)
+				l.say(e.port.Speed.At, fmt.Sprintf("speed %d (Mbit/s)", e.link.Rate/unit.Mbps),
+					"%s runs at %v, its cable at %v", e.port.Name, e.port.Speed.V, e.link.Rate)
 			}
 		}
 	})
@@ -69,7 +74,8 @@ func (l *linter) portDown() {
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
 			if e.port != nil && e.port.Down.V {
-				l.say(first(e.port.Down.At, e.port.At), "no shutdown", "%s is cabled and shut down", e.port.Name)
+				l.say(first(e.port.Down.At, e.port.At), "no shutdown",
+					"%s is cabled and shut down", e.port.Name)
 			}
 		}
 	})
@@ -90,7 +96,8 @@ func (l *linter) portMissing() {
 	})
 	for _, c := range l.Configs {
 		if n := missing[c]; len(n) > 0 {
-			l.say(c.top(), "configure the ports, or check the names", "%s has cables on ports %s, which the text does not configure", c.Name(), ranges(n))
+			l.say(c.top(), "configure the ports, or check the names",
+				"%s has cables on ports %s, which the text does not configure", c.Name(), ranges(n))
 		}
 	}
 }
@@ -98,7 +105,8 @@ func (l *linter) portMissing() {
 func (l *linter) switchMissing() {
 	for _, c := range l.Configs {
 		if l.Graph != nil && l.nodes[c] < 0 && !l.companion[c] {
-			l.say(c.top(), "set the hostname to the switch's name in the scenario", "the fabric has no switch %q", c.Name())
+			l.say(c.top(), "set the hostname to the switch's name in the scenario",
+				"the fabric has no switch %q", c.Name())
 		}
 	}
 }
@@ -113,10 +121,12 @@ func (l *linter) lldpOff() {
 			}
 			switch {
 			case p.LLDPOff.V:
-				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), "lldp transmit and lldp receive on the port", "%s negotiates PFC with LLDP turned off", p.Name)
+				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), "lldp transmit and lldp receive on the port",
+					"%s negotiates PFC with LLDP turned off", p.Name)
 			case !c.LLDP.V && !reported:
 				reported = true
-				l.say(first(c.LLDP.At, p.PFC.At, p.At), "turn LLDP on (feature lldp)", "%s negotiates PFC and LLDP does not run on the switch", p.Name)
+				l.say(first(c.LLDP.At, p.PFC.At, p.At), "turn LLDP on (feature lldp)",
+					"%s negotiates PFC and LLDP does not run on the switch", p.Name)
 			}
 		}
 	}
@@ -138,7 +148,9 @@ func (l *linter) polarisation() {
 			continue
 		}
 		if u, ok := by[c.HashSeed.V]; ok && u.tier != tier {
-			l.say(c.HashSeed.At, "another seed per tier, or per switch", "%s (tier %d) hashes with the seed %s of %s (tier %d)", c.Name(), tier, c.HashSeed.V, u.c.Name(), u.tier)
+			l.say(c.HashSeed.At, "another seed per tier, or per switch",
+				"%s (tier %d) hashes with the seed %s of %s (tier %d)", c.Name(), tier, c.HashSeed.V,
+				u.c.Name(), u.tier)
 			continue
 		}
 		by[c.HashSeed.V] = use{c, tier}
@@ -151,7 +163,11 @@ func (l *linter) tier(c *Config) int {
 		return l.Graph.Nodes[n].Tier
 	}
 	name := strings.ToLower(c.Name())
-	for tier, words := range map[int][]string{1: {"leaf", "rail", "tor"}, 2: {"spine", "agg"}, 3: {"core", "super"}} {
+	for tier, words := range map[int][]string{
+		1: {"leaf", "rail", "tor"},
+		2: {"spine", "agg"},
+		3: {"core", "super"},
+	} {
 		for _, w := range words {
 			if strings.Contains(name, w) && !(tier == 2 && strings.Contains(name, "super")) {
 				return tier
@@ -179,7 +195,8 @@ func (l *linter) dlbMAC() {
 	most := majority(macs)
 	for i, c := range l.balancers() {
 		if macs[i] != most {
-			l.say(first(c.DLB.MAC.At, c.DLB.At), "mac-address "+most, "%s uses the DLB MAC %s, the others %s", c.Name(), macs[i], most)
+			l.say(first(c.DLB.MAC.At, c.DLB.At), "mac-address "+most, "%s uses the DLB MAC %s, the others %s",
+				c.Name(), macs[i], most)
 		}
 	}
 }
@@ -199,7 +216,8 @@ func (l *linter) dlbMode() {
 	most := majority(modes)
 	for i, c := range l.balancers() {
 		if modes[i] != most {
-			l.say(first(c.DLB.Mode.At, c.DLB.At), "mode "+most, "%s balances by %q, the others by %q", c.Name(), modes[i], most)
+			l.say(first(c.DLB.Mode.At, c.DLB.At), "mode "+most, "%s balances by %q, the others by %q",
+				c.Name(), modes[i], most)
 		}
 	}
 }
@@ -208,7 +226,8 @@ func (l *linter) dlbPorts() {
 	for _, c := range l.balancers() {
 		for _, p := range c.DLB.Ports {
 			if c.Port(p.V) == nil && len(c.Ports) > 0 {
-				l.say(p.At, "name the ports towards the equal-cost paths", "DLB names %s, which the text does not configure", p.V)
+				l.say(p.At, "name the ports towards the equal-cost paths",
+					"DLB names %s, which the text does not configure", p.V)
 			}
 		}
 	}
@@ -245,7 +264,8 @@ func (l *linter) undefined() {
 		}
 		for _, r := range c.Refs {
 			if !have[[2]string{r.Kind, r.Name}] {
-				l.say(r.At, "define it, or correct the name", "%s %s is applied and not defined", r.Kind, r.Name)
+				l.say(r.At, "define it, or correct the name", "%s %s is applied and not defined",
+					r.Kind, r.Name)
 			}
 		}
 	}

@@ -16,12 +16,14 @@ func (l *linter) thresholdOrder() {
 		w, g := q.WRED, q.PG
 		if !w.Is() || w.V.Max == 0 {
 			if g.Is() && g.V.XOff > 0 && g.V.XOn >= g.V.XOff {
-				l.say(first(g.V.XOnAt, g.At), fix, "queue %d: xON %v is not below xOFF %v", i, g.V.XOn, g.V.XOff)
+				l.say(first(g.V.XOnAt, g.At), fix, "queue %d: xON %v is not below xOFF %v", i,
+					g.V.XOn, g.V.XOff)
 			}
 			return
 		}
 		if w.V.Min >= w.V.Max {
-			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is not below its maximum %v", i, w.V.Min, w.V.Max)
+			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is not below its maximum %v", i,
+				w.V.Min, w.V.Max)
 			return
 		}
 		if !q.Pause.Is() {
@@ -62,13 +64,16 @@ func (l *linter) thresholdBuffer() {
 		}
 		const fix = "lower the threshold, or check the size of the buffer"
 		if w := q.WRED; w.Is() && w.V.Max > buffer {
-			l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is above the packet buffer of %v", i, w.V.Max, buffer)
+			l.say(first(w.V.MaxAt, w.At), fix, "queue %d: WRED maximum %v is above the packet buffer of %v",
+				i, w.V.Max, buffer)
 		}
 		if g := q.PG; g.Is() && g.V.XOff+g.V.Headroom > buffer {
-			l.say(g.At, fix, "queue %d: xOFF %v and headroom %v are above the packet buffer of %v", i, g.V.XOff, g.V.Headroom, buffer)
+			l.say(g.At, fix, "queue %d: xOFF %v and headroom %v are above the packet buffer of %v", i,
+				g.V.XOff, g.V.Headroom, buffer)
 		}
 		if q.Limit.Is() && q.Limit.V > buffer {
-			l.say(q.Limit.At, fix, "queue %d: the queue limit %v is above the packet buffer of %v", i, q.Limit.V, buffer)
+			l.say(q.Limit.At, fix, "queue %d: the queue limit %v is above the packet buffer of %v", i,
+				q.Limit.V, buffer)
 		}
 	})
 }
@@ -118,7 +123,8 @@ func (l *linter) headroom() {
 					continue
 				}
 				worst[g.At] = need
-				l.say(first(g.V.HeadAt, g.At), fmt.Sprintf("give it at least %d bytes", need), "queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v",
+				l.say(first(g.V.HeadAt, g.At), fmt.Sprintf("give it at least %d bytes", need),
+					"queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v",
 					i, g.V.Headroom, p.Name, r, float64(mm)/1000, mtu, need)
 			}
 		}
@@ -134,7 +140,8 @@ func (l *linter) ecnMissing() {
 		const fix = "random-detect with thresholds below xOFF and ecn on this queue"
 		switch {
 		case q.WRED.Is() && !q.WRED.V.ECN:
-			l.say(first(q.WRED.V.ECNAt, q.WRED.At), "add ecn to the line", "queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
+			l.say(first(q.WRED.V.ECNAt, q.WRED.At), "add ecn to the line",
+				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
 		case !q.WRED.Is() && i == l.data(v.q):
 			l.say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
 		case !q.WRED.Is():
@@ -162,7 +169,8 @@ func (l *linter) wredAverage() {
 func (l *linter) bandwidthSum() {
 	l.shares(func(v variant, sum, small, big int) {
 		if sum > 100 && v.c.OS != SONiC { // SONiC's weights are relative
-			l.say(v.q.Queues[big].Share.At, "lower shares until they add up to 100", "bandwidth shares add up to %d %%, queue %d takes most", sum, big)
+			l.say(v.q.Queues[big].Share.At, "lower shares until they add up to 100",
+				"bandwidth shares add up to %d %%, queue %d takes most", sum, big)
 		}
 	})
 }
@@ -170,7 +178,8 @@ func (l *linter) bandwidthSum() {
 func (l *linter) bandwidthLeft() {
 	l.shares(func(v variant, sum, small, big int) {
 		if sum > 0 && sum < 100 && v.c.OS != SONiC {
-			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100", "bandwidth shares add up to %d %%", sum)
+			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100",
+				"bandwidth shares add up to %d %%", sum)
 		}
 	})
 }
@@ -201,7 +210,8 @@ func (l *linter) dataStarved() {
 	l.variants(func(v variant) {
 		q := &v.q.Queues[l.data(v.q)]
 		if q.Share.Is() && q.Share.V == 0 && !q.Strict.V && v.q.DSCP[l.DataDSCP].Is() {
-			l.say(q.Share.At, "give the RoCE queue its share, for example 50", "queue %d carries RoCE data and gets 0 %% of the bandwidth", l.data(v.q))
+			l.say(q.Share.At, "give the RoCE queue its share, for example 50",
+				"queue %d carries RoCE data and gets 0 %% of the bandwidth", l.data(v.q))
 		}
 	})
 }

@@ -302,7 +302,8 @@ func (q *QoS) Fingerprint() string {
 	b = fmt.Append(b, q.Input.V, q.Output.V, q.Network.V)
 	for i := range q.Queues {
 		k := &q.Queues[i]
-		b = fmt.Append(b, k.Name, k.Strict.V, k.Share.V, k.Share.Is(), k.WRED.V, k.WRED.Is(), k.Pause.V, k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V)
+		b = fmt.Append(b, k.Name, k.Strict.V, k.Share.V, k.Share.Is(), k.WRED.V, k.WRED.Is(), k.Pause.V,
+			k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V)
 	}
 	return string(b)
 }

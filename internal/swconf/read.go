@@ -29,20 +29,25 @@ func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
 		for _, inc := range includes {
 			if strings.EqualFold(lines[i].Words[0].Text, inc) {
 				return &cli.SyntaxError{File: c.File, Line: lines[i].Num, Col: lines[i].Words[0].Col,
-					Msg: "includes are not followed: put the included lines in their place, one file is one switch"}
+					Msg: "includes are not followed: put the included lines in their place, one file is " +
+						"one switch"}
 			}
 		}
 	}
 	unknown, over := cli.Read(lines, root)
 	if over != nil {
-		return &cli.SyntaxError{File: c.File, Line: over.Num, Col: over.Words[0].Col, Msg: "opens more sections than a switch's configuration has (10000, 200 in one another)"}
+		return &cli.SyntaxError{File: c.File, Line: over.Num, Col: over.Words[0].Col,
+			Msg: "opens more sections than a switch's configuration has (10000, 200 in one another)"}
 	}
 	if at := c.over; at.Line > 0 {
-		return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many", MaxPorts)}
+		return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col,
+			Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many",
+				MaxPorts)}
 	}
 	for _, u := range unknown {
 		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
-			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col, Msg: u.Why + "; the file ends here: is it cut off?"}
+			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col,
+				Msg: u.Why + "; the file ends here: is it cut off?"}
 		}
 		c.Unknown = append(c.Unknown, Unknown{Place{c.File, u.Line.Num, u.Col}, u.Line.Text, u.Why})
 	}
@@ -83,12 +88,15 @@ func Without[T comparable](list []Said[T], v T, named bool) []Said[T] {
 
 // Report notes a fault that the dialect found while reading.
 func Report(c *Config, at Place, s Severity, rule, message, why, fix string) {
-	c.Faults = append(c.Faults, Finding{Severity: s, Rule: rule, File: at.File, Line: at.Line, Column: at.Col, Message: message, Why: why, Fix: fix})
+	c.Faults = append(c.Faults, Finding{Severity: s, Rule: rule, File: at.File, Line: at.Line, Column: at.Col,
+		Message: message, Why: why, Fix: fix})
 }
 
 // Duplicate reports a second definition of a name.
 func Duplicate(c *Config, kind, name string, at, first Place) {
-	Report(c, at, Error, "duplicate-definition", fmt.Sprintf("%s %s is defined again, first on line %d", kind, name, first.Line),
-		"the two are merged or the last wins, depending on the system: what runs is not what either text says",
+	Report(c, at, Error, "duplicate-definition", fmt.Sprintf("%s %s is defined again, first on line %d", kind,
+		name, first.Line),
+		"the two are merged or the last wins, depending on the system: what runs is not what either text "+
+			"says",
 		"keep one definition")
 }

@@ -51,7 +51,8 @@ func (c *Config) Views() []View {
 		if !ok {
 			i = len(out)
 			index[k] = i
-			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog && c.Watchdog.On.V, Rows: c.rows(q, p)}
+			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog &&
+				c.Watchdog.On.V, Rows: c.rows(q, p)}
 			if mtu, ok := q.mtu(p); ok {
 				v.MTU = int64(mtu)
 			}
@@ -86,7 +87,8 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 		if len(dscps[i]) == 0 && k.At.Line == 0 && !k.Pause.Is() && !k.WRED.Is() {
 			continue
 		}
-		r := Row{DSCP: ranges(dscps[i]), Group: i, Queue: k.Name, Schedule: k.schedule(), ECN: k.ecn(), PFC: k.pfc(p), Line: k.At.Line}
+		r := Row{DSCP: ranges(dscps[i]), Group: i, Queue: k.Name, Schedule: k.schedule(), ECN: k.ecn(),
+			PFC: k.pfc(p), Line: k.At.Line}
 		if len(dscps[i]) == 0 {
 			r.DSCP = "none"
 		}

@@ -41,7 +41,8 @@ func (q *QoS) Lossless(i int, p *Port) bool {
 }
 
 // ErrNoQoS says that a language has nothing about queues.
-var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are configured elsewhere")
+var ErrNoQoS = errors.New("says nothing about queues: an FRR configuration routes, the switch's queues are " +
+	"configured elsewhere")
 
 // Spec is the switch that the text describes. What it does not say comes from
 // base, the platform, and is named in the notes.
@@ -64,7 +65,8 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	for i := range q.Queues {
 		spec.Queues[i] = q.Queues[i].class(q.Lossless(i, port), platform(&base, i))
 		if k := &spec.Queues[i]; k.Lossless && !q.Queues[i].PG.Is() {
-			silent = append(silent, fmt.Sprintf("queue %d pauses at the platform's %v and resumes at %v", i, k.XOff, k.XOn))
+			silent = append(silent, fmt.Sprintf("queue %d pauses at the platform's %v and resumes at %v", i,
+				k.XOff, k.XOn))
 		}
 	}
 	if len(silent) > 0 {
@@ -76,9 +78,11 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		note("no MTU in the text; the platform's %v", base.MTU)
 	}
 	w := c.Watchdog
-	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V, Forward: w.Forward.V}
+	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
+		Forward: w.Forward.V}
 	if off := c.unlike(q); len(off) > 0 {
-		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "), port.Name)
+		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
+			port.Name)
 	}
 	if port != nil && len(c.Ports) == 1 {
 		note("only %s is configured; all ports are simulated like it", port.Name)
@@ -111,7 +115,8 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 		k.Weight = q.Share.V
 	}
 	if w := q.WRED.V; q.WRED.Is() {
-		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: w.Percent / 100, Weight: uint(max(w.Weight, 0)), ECN: w.ECN}
+		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: w.Percent / 100,
+			Weight: uint(max(w.Weight, 0)), ECN: w.ECN}
 		if w.Max == 0 { // thresholds of the platform's choosing
 			k.WRED = platform.WRED
 			k.WRED.ECN = w.ECN

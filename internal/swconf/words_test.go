@@ -19,7 +19,8 @@ func members(set [64]bool) (list []int) {
 
 // DSCPs by number, range and name (RFC 2474, RFC 4594), and what is none.
 func TestDSCPs(t *testing.T) {
-	for text, want := range map[string][]int{"24": {24}, "24-26": {24, 25, 26}, "26, 24": {24, 26}, "cs3 EF": {24, 46},
+	for text, want := range map[string][]int{"24": {24}, "24-26": {24, 25, 26}, "26, 24": {24, 26},
+		"cs3 EF":  {24, 46},
 		"af31-28": {26, 27, 28}, "default": {0}} {
 		if set, err := DSCPs(text); err != nil || !slices.Equal(members(set), want) {
 			t.Errorf("%q: %v, %v, want %v", text, members(set), err, want)
@@ -34,7 +35,8 @@ func TestDSCPs(t *testing.T) {
 
 // An IP precedence is the upper three bits of a DSCP (RFC 2474, 4.2.2).
 func TestPrecedences(t *testing.T) {
-	for text, want := range map[string][]int{"flash": {24, 25, 26, 27, 28, 29, 30, 31}, "3": {24, 25, 26, 27, 28, 29, 30, 31},
+	for text, want := range map[string][]int{"flash": {24, 25, 26, 27, 28, 29, 30, 31},
+		"3":   {24, 25, 26, 27, 28, 29, 30, 31},
 		"0-1": {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}} {
 		if set, err := Precedences(text); err != nil || !slices.Equal(members(set), want) {
 			t.Errorf("%q: %v, %v, want %v", text, members(set), err, want)
@@ -74,7 +76,8 @@ func TestShortLists(t *testing.T) {
 		names           []string
 		ports, brackets string
 	}{
-		{[]string{"Ethernet1/1", "Ethernet1/2", "Ethernet1/3", "Ethernet1/9"}, "Ethernet1/1-3, Ethernet1/9", "Ethernet1/[1-3,9]"},
+		{[]string{"Ethernet1/1", "Ethernet1/2", "Ethernet1/3", "Ethernet1/9"}, "Ethernet1/1-3, Ethernet1/9",
+			"Ethernet1/[1-3,9]"},
 		{[]string{"host-2", "host-1", "login"}, "host-2, host-1, login", "host-[1-2],login"},
 		{[]string{"Ethernet1/48", "Ethernet2/49"}, "Ethernet1/48, Ethernet2/49", "Ethernet1/48,Ethernet2/49"},
 		{[]string{"n01", "n02"}, "n01-2", "n01,n02"},
@@ -94,7 +97,8 @@ func TestSort(t *testing.T) {
 	f := func(file string, line, col int, rule string) Finding {
 		return Finding{File: file, Line: line, Column: col, Rule: rule}
 	}
-	got := Sort([]Finding{f("b", 1, 1, "x"), f("a", 10, 1, "x"), f("a", 9, 5, "y"), f("a", 9, 1, "y"), f("a", 10, 1, "x")})
+	got := Sort([]Finding{f("b", 1, 1, "x"), f("a", 10, 1, "x"), f("a", 9, 5, "y"), f("a", 9, 1, "y"),
+		f("a", 10, 1, "x")})
 	if want := []Finding{f("a", 9, 1, "y"), f("a", 10, 1, "x"), f("b", 1, 1, "x")}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
