@@ -37,7 +37,8 @@ type Params struct {
 
 // Kinds lists the fabrics Build knows.
 func Kinds() []string {
-	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus", "dragonfly", "graph"}
+	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus",
+		"dragonfly", "graph"}
 }
 
 // A ParamError names the parameter that cannot be.
@@ -121,7 +122,8 @@ func (p Params) check(kind string) error {
 	case p.Pods > 1 && kind != "rail" && kind != "pod":
 		return paramErr("pods", "a %s fabric has no pods", kind)
 	case p.Hosts*p.Segments*max(p.Pods, 1) > MaxGPUs/s.GPUs:
-		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes", p.Hosts*p.Segments*max(p.Pods, 1)*s.GPUs, MaxGPUs)
+		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes",
+			p.Hosts*p.Segments*max(p.Pods, 1)*s.GPUs, MaxGPUs)
 	case p.HostCable.Rate <= 0:
 		return paramErr("host_link.rate", "must be positive")
 	}
@@ -145,11 +147,15 @@ func (p Params) check(kind string) error {
 	if p.Pods > 1 {
 		switch {
 		case p.Supers < 1 || p.Supers > 4096:
-			return paramErr("super_spines", "must lie between 1 and 4096 for several pods, found %d", p.Supers)
+			return paramErr("super_spines", "must lie between 1 and 4096 for several pods, found %d",
+				p.Supers)
 		case p.SuperUp < 1 || p.SuperUp > 256:
-			return paramErr("super_uplinks", "must lie between 1 and 256 per super-spine, found %d", p.SuperUp)
+			return paramErr("super_uplinks", "must lie between 1 and 256 per super-spine, found %d",
+				p.SuperUp)
 		case p.Planes < 1 || p.Supers%p.Planes != 0 || p.Planes > p.Spines:
-			return paramErr("planes", "%d planes do not divide %d super-spines, or are more than the %d spines of a pod", p.Planes, p.Supers, p.Spines)
+			return paramErr("planes",
+				"%d planes do not divide %d super-spines, or are more than the %d spines of a pod", p.Planes,
+				p.Supers, p.Spines)
 		}
 	}
 	return nil

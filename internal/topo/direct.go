@@ -78,7 +78,8 @@ func (d Dragonfly) Balanced() (Dragonfly, error) {
 	}
 	set(&d.Groups, d.GroupSize*d.Global+1)
 	if most := d.GroupSize*d.Global + 1; d.Groups < 2 || d.Groups > most {
-		return d, paramErr("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1, most, d.Groups)
+		return d, paramErr("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1,
+			most, d.Groups)
 	}
 	return d, nil
 }
@@ -99,16 +100,19 @@ func (d Dragonfly) Radix() int {
 // and its switches take Global of them each in order: with one cable between groups,
 // cable j leads to group j, or j+1 from its own number on. Hosts have one GPU.
 func dragonfly(p Params) (*Graph, error) {
-	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global, Groups: p.Groups}.Balanced()
+	d, err := Dragonfly{K: p.K, GroupSize: p.GroupSize, Local: p.Local, Global: p.Global,
+		Groups: p.Groups}.Balanced()
 	if err != nil {
 		return nil, err
 	}
 	if d.Hosts() > MaxGPUs {
-		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes", d.Hosts(), MaxGPUs)
+		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes",
+			d.Hosts(), MaxGPUs)
 	}
 	a, groups := d.GroupSize, d.Groups
 	if a*groups > MaxNodes {
-		return nil, paramErr("groups", "%d switches are more than the %d that packet fidelity takes", a*groups, MaxNodes)
+		return nil, paramErr("groups", "%d switches are more than the %d that packet fidelity takes",
+			a*groups, MaxNodes)
 	}
 	p.Server, p.Hosts, p.Segments = Server{GPUs: 1, NICs: 1, Ports: 1}, d.K, groups*a
 	if err := p.check("dragonfly"); err != nil {

@@ -23,7 +23,8 @@ func TestDirectFabrics(t *testing.T) {
 		return most
 	}
 	for _, k := range []int{2, 4, 6} {
-		g, err := Build("torus", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: k, Uplinks: 1, HostCable: c, Fabric: c})
+		g, err := Build("torus", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: k, Uplinks: 1,
+			HostCable: c, Fabric: c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,8 @@ func TestDirectFabrics(t *testing.T) {
 		}
 	}
 	for _, p := range []int{1, 2, 4} {
-		g, err := Build("dragonfly", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: p, HostCable: c, Fabric: c})
+		g, err := Build("dragonfly", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: p,
+			HostCable: c, Fabric: c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +52,8 @@ func TestDirectFabrics(t *testing.T) {
 		}
 	}
 	for _, k := range []int{0, 22} {
-		if _, err := Build("torus", Params{Server: Server{GPUs: 1, NICs: 1, Ports: 1}, K: k, Uplinks: 1, HostCable: c, Fabric: c}); err == nil {
+		if _, err := Build("torus", Params{Server: Server{GPUs: 1, NICs: 1, Ports: 1}, K: k, Uplinks: 1,
+			HostCable: c, Fabric: c}); err == nil {
 			t.Errorf("a torus of side %d is built", k)
 		}
 	}
@@ -110,7 +113,8 @@ func TestDragonflyOfFewGroups(t *testing.T) {
 // A torus switch may have several servers.
 func TestTorusOfSeveralServers(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
-	g, err := Build("torus", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: 3, Hosts: 5, Uplinks: 6, HostCable: c, Fabric: c})
+	g, err := Build("torus", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, K: 3, Hosts: 5, Uplinks: 6,
+		HostCable: c, Fabric: c})
 	if err != nil || g.TotalGPUs() != 27*5*8 || len(g.Links) != 27*(40+18) {
 		t.Errorf("%v, %d GPUs, %d links", err, g.TotalGPUs(), len(g.Links))
 	}
@@ -123,7 +127,8 @@ func TestFatTreePods(t *testing.T) {
 		{16, 3, 5, 3, 5 * 24, 5*11 + 8*1}, // 3 uplinks to one core
 		{16, 2, 0, 4, 32, 4 + 2},          // two spines take four cables of each leaf
 	} {
-		g, err := Build("fat-tree", Params{K: c.k, Tiers: c.tiers, Pods: c.pods, Leaves: c.leaves, HostCable: cable(100 * unit.Gbps)})
+		g, err := Build("fat-tree", Params{K: c.k, Tiers: c.tiers, Pods: c.pods, Leaves: c.leaves,
+			HostCable: cable(100 * unit.Gbps)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +141,10 @@ func TestFatTreePods(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []Params{{K: 8, Tiers: 2, Pods: 3}, {K: 8, Tiers: 3, Pods: 9}, {K: 8, Tiers: 3, Leaves: 5}, {K: 7, Tiers: 3}, {K: 8, Tiers: 3, Pods: -1}} {
+	for _, p := range []Params{
+		{K: 8, Tiers: 2, Pods: 3}, {K: 8, Tiers: 3, Pods: 9}, {K: 8, Tiers: 3, Leaves: 5},
+		{K: 7, Tiers: 3}, {K: 8, Tiers: 3, Pods: -1},
+	} {
 		p.HostCable = cable(100 * unit.Gbps)
 		if _, err := Build("fat-tree", p); err == nil {
 			t.Errorf("%+v is built", p)

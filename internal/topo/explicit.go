@@ -36,7 +36,8 @@ func (e *Explicit) fresh(name string) error {
 		return fmt.Errorf("the name is missing")
 	}
 	if !nodeName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and underscores, a letter or digit first", name)
+		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and "+
+			"underscores, a letter or digit first", name)
 	}
 	if e.Has(name) {
 		return fmt.Errorf("%q stands twice", name)
@@ -93,7 +94,8 @@ func (e *Explicit) Link(a, b string, c Cable) (err error) {
 // Finish deals the servers' cables out to their NICs, in order.
 func (e *Explicit) Finish() (*Graph, error) {
 	g, s := e.g, e.server
-	if s.GPUs < 1 || s.GPUs > 64 || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 || s.Ports < 1 || s.Ports > 2 {
+	if s.GPUs < 1 || s.GPUs > 64 || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 || s.Ports < 1 ||
+		s.Ports > 2 {
 		return nil, fmt.Errorf("%d NICs of %d ports cannot serve %d GPUs evenly", s.NICs, s.Ports, s.GPUs)
 	}
 	if len(g.Hosts) == 0 {
@@ -113,7 +115,8 @@ func (e *Explicit) Finish() (*Graph, error) {
 	for h, node := range g.Hosts {
 		c := cables[node]
 		if len(c) != s.NICs*s.Ports {
-			return nil, fmt.Errorf("%s has %d cables, its %d NICs of %d ports need %d", g.Nodes[node].Name, len(c), s.NICs, s.Ports, s.NICs*s.Ports)
+			return nil, fmt.Errorf("%s has %d cables, its %d NICs of %d ports need %d", g.Nodes[node].Name,
+				len(c), s.NICs, s.Ports, s.NICs*s.Ports)
 		}
 		for i := range s.NICs {
 			g.NICs = append(g.NICs, NIC{Host: h, Index: i, Rail: i, Links: c[i*s.Ports : (i+1)*s.Ports]})

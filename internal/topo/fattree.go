@@ -80,7 +80,8 @@ func fatTree(p Params) (*Graph, error) {
 	case err != nil:
 		return nil, err
 	case t.Hosts() > MaxGPUs:
-		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes", t.Hosts(), MaxGPUs)
+		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes",
+			t.Hosts(), MaxGPUs)
 	case p.HostCable.Rate <= 0:
 		return nil, paramErr("host_link.rate", "must be positive")
 	}

@@ -105,7 +105,8 @@ const (
 )
 
 // tooLarge ends the building of a graph that grows beyond them.
-var tooLarge = &ParamError{Msg: fmt.Sprintf("more than %d nodes or %d cables; packet fidelity takes no more", MaxNodes, MaxLinks)}
+var tooLarge = &ParamError{Msg: fmt.Sprintf("more than %d nodes or %d cables; packet fidelity takes no more",
+	MaxNodes, MaxLinks)}
 
 // bounded turns a graph that grew too large into an error.
 func bounded(err *error) {
@@ -230,5 +231,6 @@ func (g *Graph) FindGPU(name string) (int, error) {
 			return slices.Index(g.Hosts, node)*g.GPUs + i - 1, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0), g.GPUName(g.TotalGPUs()-1))
+	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0),
+		g.GPUName(g.TotalGPUs()-1))
 }

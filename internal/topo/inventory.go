@@ -41,7 +41,8 @@ type Inventory struct {
 
 // Inventory counts a fabric.
 func (g *Graph) Inventory() *Inventory {
-	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: len(g.NICs), Switches: map[string]int{}}
+	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: len(g.NICs),
+		Switches: map[string]int{}}
 	tiers := map[int]*Tier{}
 	for _, n := range g.Nodes {
 		if n.Role == Host {
@@ -114,7 +115,8 @@ func (g *Graph) bisection() unit.Rate {
 // as one edge.
 func (g *Graph) Dot() string {
 	var b strings.Builder
-	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, fontname=\"sans-serif\"];\n")
+	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, " +
+		"fontname=\"sans-serif\"];\n")
 	byTier := map[int][]string{}
 	top := 0
 	for _, n := range g.Nodes {

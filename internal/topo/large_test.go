@@ -18,10 +18,13 @@ func TestFabricsThatAreTooLarge(t *testing.T) {
 		kind string
 		p    Params
 	}{
-		"pods":         {"rail", Params{Hosts: 1, Segments: 1, Spines: 1024, Uplinks: 256, Pods: 1024, Supers: 4096, SuperUp: 256, Planes: 1}},
-		"super-spines": {"rail", Params{Hosts: 1, Segments: 1, Spines: 64, Uplinks: 1, Pods: 64, Supers: 4096, SuperUp: 256, Planes: 1}},
-		"segments":     {"rail", Params{Hosts: 1, Segments: 10_000, Spines: 1024, Uplinks: 1, Pods: 1, SuperUp: 1, Planes: 1}},
-		"a dragonfly":  {"dragonfly", Params{K: 1, GroupSize: 512, Groups: 2, Local: 512, Global: 512}},
+		"pods": {"rail", Params{Hosts: 1, Segments: 1, Spines: 1024, Uplinks: 256, Pods: 1024,
+			Supers: 4096, SuperUp: 256, Planes: 1}},
+		"super-spines": {"rail", Params{Hosts: 1, Segments: 1, Spines: 64, Uplinks: 1, Pods: 64, Supers: 4096,
+			SuperUp: 256, Planes: 1}},
+		"segments": {"rail", Params{Hosts: 1, Segments: 10_000, Spines: 1024, Uplinks: 1, Pods: 1,
+			SuperUp: 1, Planes: 1}},
+		"a dragonfly": {"dragonfly", Params{K: 1, GroupSize: 512, Groups: 2, Local: 512, Global: 512}},
 	} {
 		p.p.Server, p.p.HostCable, p.p.Fabric = server, c, c
 		var before, after runtime.MemStats
@@ -32,7 +35,8 @@ func TestFabricsThatAreTooLarge(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "more than 200000 nodes or 1000000 cables") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took, mb := time.Since(began), (after.TotalAlloc-before.TotalAlloc)>>20; took > 10*time.Second || mb > 2000 {
+		if took, mb := time.Since(began), (after.TotalAlloc-before.TotalAlloc)>>20; took > 10*time.Second ||
+			mb > 2000 {
 			t.Errorf("%s: took %v and %d MB", name, took, mb)
 		}
 	}

@@ -29,7 +29,8 @@ func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil) }
 // Reroute is Route after other routes, whose locators keep their meaning: packets that carry
 // them are under way. before may be nil.
 func (g *Graph) Reroute(down map[int]bool, before *Routes) *Routes {
-	r := &Routes{Locator: make([]int, len(g.NICs)), group: make([][]int32, len(g.Nodes)), sets: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
+	r := &Routes{Locator: make([]int, len(g.NICs)), group: make([][]int32, len(g.Nodes)),
+		sets: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
 	index := map[string]int{}
 	if before != nil {
 		r.Sets = slices.Clone(before.Sets)
@@ -228,7 +229,8 @@ func (g *Graph) CheckConnected(r *Routes) error {
 		if len(apart) > 4 {
 			apart = append(apart[:4], "...")
 		}
-		return fmt.Errorf("the graph is partitioned: %s cannot reach %s", g.Nodes[g.Hosts[0]].Name, strings.Join(apart, ", "))
+		return fmt.Errorf("the graph is partitioned: %s cannot reach %s", g.Nodes[g.Hosts[0]].Name,
+			strings.Join(apart, ", "))
 	}
 	return nil
 }

@@ -40,12 +40,15 @@ func TestFatTreeSizes(t *testing.T) {
 // Seed figure 13-8: two segments of four servers, 64 GPUs, four rail switches;
 // 32 dual-port NICs per segment, non-blocking.
 func TestPod(t *testing.T) {
-	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4, Uplinks: NonBlockingUplinks(32, 200*unit.Gbps, 4, 800*unit.Gbps), HostCable: cable(200 * unit.Gbps), Fabric: cable(800 * unit.Gbps)})
+	g, err := Build("pod", Params{Server: Server{8, 8, 2}, Hosts: 4, Segments: 2, Spines: 4,
+		Uplinks: NonBlockingUplinks(32, 200*unit.Gbps, 4, 800*unit.Gbps), HostCable: cable(200 * unit.Gbps),
+		Fabric: cable(800 * unit.Gbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	inv := g.Inventory()
-	if inv.GPUs != 64 || inv.Switches["rail"] != 4 || inv.Switches["spine"] != 4 || inv.Tiers[0].Oversubscription != 1 {
+	if inv.GPUs != 64 || inv.Switches["rail"] != 4 || inv.Switches["spine"] != 4 ||
+		inv.Tiers[0].Oversubscription != 1 {
 		t.Errorf("%+v", inv)
 	}
 	if inv.Bisection != 64*200*unit.Gbps {
@@ -56,7 +59,8 @@ func TestPod(t *testing.T) {
 // A broken link leaves every pair connected over the others, and only routes
 // that are shortest and live remain.
 func TestRoutesAvoidBrokenLinks(t *testing.T) {
-	g, _ := Build("rail", Params{Server: Server{2, 2, 1}, Hosts: 2, Segments: 1, Spines: 2, Uplinks: 1, HostCable: cable(100 * unit.Gbps), Fabric: cable(100 * unit.Gbps)})
+	g, _ := Build("rail", Params{Server: Server{2, 2, 1}, Hosts: 2, Segments: 1, Spines: 2, Uplinks: 1,
+		HostCable: cable(100 * unit.Gbps), Fabric: cable(100 * unit.Gbps)})
 	l, node, ok := g.FindPort("rail-1:Eth3")
 	if !ok || g.Nodes[node].Name != "rail-1" {
 		t.Fatal("no port rail-1:Eth3")
@@ -85,10 +89,12 @@ func TestRoutesAvoidBrokenLinks(t *testing.T) {
 }
 
 func TestSingleRailIsolatesVLANs(t *testing.T) {
-	g, _ := Build("single-rail", Params{Server: Server{8, 8, 1}, Hosts: 3, Segments: 1, HostCable: cable(200 * unit.Gbps)})
+	g, _ := Build("single-rail", Params{Server: Server{8, 8, 1}, Hosts: 3, Segments: 1,
+		HostCable: cable(200 * unit.Gbps)})
 	r := g.Route(nil)
 	if len(g.NICs) != 24 || g.Reachable(r, 0, 1) || !g.Reachable(r, 0, 8) {
-		t.Errorf("%d NICs; across rails %v, along a rail %v", len(g.NICs), g.Reachable(r, 0, 1), g.Reachable(r, 0, 8))
+		t.Errorf("%d NICs; across rails %v, along a rail %v", len(g.NICs), g.Reachable(r, 0, 1),
+			g.Reachable(r, 0, 8))
 	}
 }
 
@@ -101,12 +107,14 @@ func TestCableDelay(t *testing.T) {
 // Pods joined by super-spines: the seed's two-pod fabric, and planes.
 func TestPods(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
-	g, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3, Spines: 4, Uplinks: 1, Supers: 4, SuperUp: 2, Planes: 2, HostCable: c, Fabric: c})
+	g, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3,
+		Spines: 4, Uplinks: 1, Supers: 4, SuperUp: 2, Planes: 2, HostCable: c, Fabric: c})
 	if err != nil {
 		t.Fatal(err)
 	}
 	inv := g.Inventory()
-	if inv.GPUs != 3*64 || inv.Switches["rail"] != 3*16 || inv.Switches["spine"] != 12 || inv.Switches["super-spine"] != 4 {
+	if inv.GPUs != 3*64 || inv.Switches["rail"] != 3*16 || inv.Switches["spine"] != 12 ||
+		inv.Switches["super-spine"] != 4 {
 		t.Errorf("%+v", inv)
 	}
 	// A spine reaches the two super-spines of its plane by two cables each.
@@ -116,13 +124,16 @@ func TestPods(t *testing.T) {
 			up[g.Nodes[l.A].Name+" "+g.Nodes[l.B].Name]++
 		}
 	}
-	if len(up) != 24 || up["pod-2-spine-1 super-spine-1"] != 2 || up["pod-2-spine-2 super-spine-1"] != 0 || up["pod-2-spine-2 super-spine-3"] != 2 {
+	if len(up) != 24 || up["pod-2-spine-1 super-spine-1"] != 2 || up["pod-2-spine-2 super-spine-1"] != 0 ||
+		up["pod-2-spine-2 super-spine-3"] != 2 {
 		t.Errorf("%v", up)
 	}
 	if err := g.CheckConnected(g.Route(nil)); err != nil {
 		t.Error(err)
 	}
-	if _, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2, Pods: 3, Spines: 4, Uplinks: 1, Supers: 3, SuperUp: 2, Planes: 2, HostCable: c, Fabric: c}); err == nil {
+	if _, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2,
+		Pods: 3, Spines: 4, Uplinks: 1, Supers: 3, SuperUp: 2, Planes: 2, HostCable: c,
+		Fabric: c}); err == nil {
 		t.Error("three super-spines in two planes are taken")
 	}
 }
