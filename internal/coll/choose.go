@@ -48,7 +48,8 @@ func AllReduceBy(name string, n, per int) (Algorithm, error) {
 			return done
 		}, nil
 	}
-	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s, %s", name, ByRing, ByTree, ByHalving, ByRails)
+	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s, %s", name, ByRing, ByTree,
+		ByHalving, ByRails)
 }
 
 // AllToAllBy returns the all-to-all of a name in servers of per GPUs, "" being direct.

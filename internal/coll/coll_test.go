@@ -46,7 +46,9 @@ func TestVolumes(t *testing.T) {
 			"all-gather":     {RingAllGather, unit.Bytes(n-1) * s, n - 1},
 			"reduce-scatter": {RingReduceScatter, unit.Bytes(n-1) * s, n - 1},
 			"all-to-all":     {AllToAll, unit.Bytes(n-1) * s, 1},
-			"broadcast":      {func(k Sink, r []int, b unit.Bytes, y [][]int32) [][]int32 { return Broadcast(k, r, b, 4, y) }, unit.Bytes(n-1) * s, n - 1},
+			"broadcast": {func(k Sink, r []int, b unit.Bytes, y [][]int32) [][]int32 {
+				return Broadcast(k, r, b, 4, y)
+			}, unit.Bytes(n-1) * s, n - 1},
 		} {
 			l := newLedger()
 			done := c.run(l, ranks, s, make([][]int32, n))
@@ -58,9 +60,11 @@ func TestVolumes(t *testing.T) {
 				rounds = max(rounds, d)
 			}
 			if total != c.volume || rounds != c.rounds || len(done) != n {
-				t.Fatalf("%s of %d bytes over %d ranks moves %d in %d rounds, want %d in %d", name, s, n, total, rounds, c.volume, c.rounds)
+				t.Fatalf("%s of %d bytes over %d ranks moves %d in %d rounds, want %d in %d", name, s, n,
+					total, rounds, c.volume, c.rounds)
 			}
-			if per := l.sent[ranks[0]] - c.volume/unit.Bytes(n); name != "broadcast" && (per > unit.Bytes(2*n) || per < -unit.Bytes(2*n)) {
+			if per := l.sent[ranks[0]] - c.volume/unit.Bytes(n); name != "broadcast" &&
+				(per > unit.Bytes(2*n) || per < -unit.Bytes(2*n)) {
 				t.Fatalf("%s: rank 0 sends %d bytes off its share", name, per)
 			}
 		}

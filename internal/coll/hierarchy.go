@@ -104,7 +104,8 @@ func RailAllToAll(per int) Algorithm {
 					if d == 0 {
 						for _, src := range g {
 							if src != dst {
-								done[dst] = append(done[dst], s.Transfer(ranks[src], ranks[dst], b, ready[src]...))
+								done[dst] = append(done[dst],
+									s.Transfer(ranks[src], ranks[dst], b, ready[src]...))
 							}
 						}
 						continue

@@ -42,7 +42,8 @@ func TestHierarchical(t *testing.T) {
 				}
 			}
 		}
-		if want := 2 * float64(c.servers-1) * float64(s); math.Abs(float64(cross)/want-1) > 1e-6 || len(done) != n {
+		if want := 2 * float64(c.servers-1) * float64(s); math.Abs(float64(cross)/want-1) > 1e-6 ||
+			len(done) != n {
 			t.Errorf("%+v: %d bytes between servers, want %.0f", c, cross, want)
 		}
 		inside := float64(sum(p.ledger) - cross)
@@ -57,7 +58,8 @@ func TestHierarchical(t *testing.T) {
 	}
 	// Servers of different sizes fall back to a ring.
 	l := newLedger()
-	if done := Hierarchical(4)(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 || sum(l) != 2*5*600 {
+	if done := Hierarchical(4)(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 ||
+		sum(l) != 2*5*600 {
 		t.Errorf("uneven servers: %v", sum(l))
 	}
 }
@@ -100,7 +102,8 @@ func TestAllToAlls(t *testing.T) {
 		AllToAll(direct, seq(n), b, make([][]int32, n))
 		PairwiseAllToAll(pair, seq(n), b, make([][]int32, n))
 		done := RailAllToAll(per)(pxn, seq(n), b, make([][]int32, n))
-		if sum(direct.ledger) != unit.Bytes(n-1)*b || sum(pair.ledger) != sum(direct.ledger) || deepest(pair.ledger) != n-1 || len(done) != n {
+		if sum(direct.ledger) != unit.Bytes(n-1)*b || sum(pair.ledger) != sum(direct.ledger) ||
+			deepest(pair.ledger) != n-1 || len(done) != n {
 			t.Fatalf("%d and %d bytes, %d rounds", sum(direct.ledger), sum(pair.ledger), deepest(pair.ledger))
 		}
 		crossing, messages := unit.Bytes(0), 0
@@ -113,8 +116,10 @@ func TestAllToAlls(t *testing.T) {
 				}
 			}
 		}
-		if want := unit.Bytes(m*(m-1)*per*per) * b / unit.Bytes(n); crossing != want || messages != m*(m-1)*per {
-			t.Fatalf("%d bytes in %d messages between servers, want %d in %d", crossing, messages, want, m*(m-1)*per)
+		if want := unit.Bytes(m*(m-1)*per*per) * b / unit.Bytes(n); crossing != want ||
+			messages != m*(m-1)*per {
+			t.Fatalf("%d bytes in %d messages between servers, want %d in %d", crossing, messages,
+				want, m*(m-1)*per)
 		}
 	})
 }
@@ -124,10 +129,15 @@ func TestVariants(t *testing.T) {
 	const n, s = 12, 64 * unit.MiB
 	ready := func() [][]int32 { return make([][]int32, n) }
 	tree := newPaths()
-	if done := TreeBroadcast(tree, seq(n), s, ready()); sum(tree.ledger) != (n-1)*s || tree.got[0] != 0 || len(done) != n {
+	if done := TreeBroadcast(tree, seq(n), s, ready()); sum(tree.ledger) != (n-1)*s || tree.got[0] != 0 ||
+		len(done) != n {
 		t.Errorf("broadcast: %d bytes", sum(tree.ledger))
 	}
-	for name, run := range map[string]Algorithm{"sliced": Sliced(RingAllReduce, unit.MiB, 8), "channels": OnChannels(RingAllReduce, 4, 4), "both": OnChannels(Sliced(RingAllReduce, unit.MiB, 8), 4, 4)} {
+	for name, run := range map[string]Algorithm{
+		"sliced":   Sliced(RingAllReduce, unit.MiB, 8),
+		"channels": OnChannels(RingAllReduce, 4, 4),
+		"both":     OnChannels(Sliced(RingAllReduce, unit.MiB, 8), 4, 4),
+	} {
 		l := newLedger()
 		if done := run(l, seq(n), s, ready()); sum(l) != 2*(n-1)*s || len(done) != n {
 			t.Errorf("%s: %d bytes, want %d", name, sum(l), 2*(n-1)*s)
@@ -156,7 +166,8 @@ func TestTuning(t *testing.T) {
 		t.Errorf("64 KiB: %+v, %v", small, err)
 	}
 	large, err := m.Tune(AllReduce, 8<<30)
-	if err != nil || large[0].Algorithm != ByRing || large[0].Protocol != Simple || large[0].BusBW > 400 || large[0].BusBW < 350 {
+	if err != nil || large[0].Algorithm != ByRing || large[0].Protocol != Simple || large[0].BusBW > 400 ||
+		large[0].BusBW < 350 {
 		t.Errorf("8 GiB: %+v, %v", large, err)
 	}
 	// By hand: base 6.6, 254 hops in all, 30 of them between nodes, LL.
@@ -186,13 +197,15 @@ func TestTuning(t *testing.T) {
 		}
 	}
 	one := Machine{Nodes: 1, PerNode: 8, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
-	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 476 || c[0].BusBW > 560 {
+	if c, err := one.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByNVLS || c[0].BusBW < 476 ||
+		c[0].BusBW > 560 {
 		t.Errorf("one node: %+v, %v", c, err) // measured 476 GB/s (HANDBOOK.md 9.4)
 	}
 	if _, err := m.Tune(ToAll, 1); err == nil {
 		t.Error("all-to-alls are tuned")
 	}
-	if _, err := (Machine{Nodes: 1, PerNode: 1, NVLink: 1, NIC: 1, Channels: 1}).Tune(AllReduce, 1); err == nil {
+	if _, err := (Machine{Nodes: 1, PerNode: 1, NVLink: 1, NIC: 1, Channels: 1}).Tune(AllReduce,
+		1); err == nil {
 		t.Error("one rank is tuned")
 	}
 	for _, p := range Protocols {

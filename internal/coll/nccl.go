@@ -74,7 +74,8 @@ const (
 
 // Check refuses machines that cannot be.
 func (m Machine) Check() error {
-	if m.Nodes < 1 || m.PerNode < 1 || m.Nodes > 1<<17 || m.PerNode > 1<<10 || m.Nodes*m.PerNode < 2 || m.Channels < 1 || m.Channels > 64 || !(m.NVLink > 0) || !(m.NIC > 0) {
+	if m.Nodes < 1 || m.PerNode < 1 || m.Nodes > 1<<17 || m.PerNode > 1<<10 || m.Nodes*m.PerNode < 2 ||
+		m.Channels < 1 || m.Channels > 64 || !(m.NVLink > 0) || !(m.NIC > 0) {
 		return fmt.Errorf("a collective needs two ranks, 1 to 64 channels and positive rates")
 	}
 	return nil
@@ -89,7 +90,8 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 		return nil, err
 	}
 	if kind != AllReduce && kind != AllGather && kind != ReduceScatter {
-		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v", kind)
+		return nil, fmt.Errorf("the tuning model knows all-reduce, all-gather and reduce-scatter, not %v",
+			kind)
 	}
 	if !(bytes > 0 && bytes < 1e18) {
 		return nil, fmt.Errorf("a collective of %g bytes cannot be", bytes)
@@ -97,7 +99,8 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	var out []Choice
 	add := func(algorithm string, p int, latency, algbw float64) {
 		t := latency + bytes/(1000*algbw)
-		out = append(out, Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode)})
+		out = append(out,
+			Choice{algorithm, Protocols[p], t, bytes / (1000 * t) * kind.BusFactor(m.Nodes*m.PerNode)})
 	}
 	for p := range Protocols {
 		add(ByRing, p, m.ringLatency(kind, p, bytes), m.ringBandwidth(kind, p))
@@ -141,7 +144,8 @@ func (m Machine) ringLatency(kind Kind, p int, bytes float64) float64 {
 }
 
 func (m Machine) treeLatency(p int) float64 {
-	return baseTree[p] + 2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
+	return baseTree[p] +
+		2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
 // bus is the bandwidth of all channels, in GB/s: NCCL counts on NVLink's up to two

@@ -80,7 +80,8 @@ func TestTreeVolumes(t *testing.T) {
 		ring := newLedger()
 		RingAllReduce(ring, ranks, s, make([][]int32, n))
 		if n > 4 && (deepest(l) >= deepest(ring) || deepest(l2) >= deepest(ring)) {
-			t.Errorf("%d ranks: tree %d, halving-doubling %d, ring %d rounds", n, deepest(l), deepest(l2), deepest(ring))
+			t.Errorf("%d ranks: tree %d, halving-doubling %d, ring %d rounds", n, deepest(l), deepest(l2),
+				deepest(ring))
 		}
 	}
 	if _, err := HalvingDoubling(newLedger(), seq(6), 1, make([][]int32, 6)); err == nil {
