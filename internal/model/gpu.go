@@ -46,7 +46,8 @@ func loadGPUs() map[string]GPU {
 	}
 	m := map[string]GPU{}
 	for _, r := range rows {
-		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps, unit.Bytes(r.Memory) * unit.GB,
+		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
+			unit.Bytes(r.Memory) * unit.GB,
 			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.NIC) * unit.Gbps, r.Watts, r.Source}
 	}
 	return m

@@ -84,7 +84,8 @@ func Parse(name string, b []byte) (*Config, error) {
 		c.Tied = true
 		c.FFN = first(c.FFN, 4*c.Hidden)
 	default:
-		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, mixtral, qwen2, gpt2, gpt3 and opt are", name, c.Type)
+		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, mixtral, qwen2, gpt2, "+
+			"gpt3 and opt are", name, c.Type)
 	}
 	c.KVHeads = first(c.KVHeads, c.Heads)
 	return c, c.check()
@@ -95,8 +96,10 @@ func (c *Config) check() error {
 		key string
 		v   int64
 		max int64
-	}{{"hidden_size", c.Hidden, 1 << 20}, {"num_hidden_layers", c.Layers, 10_000}, {"num_attention_heads", c.Heads, 1 << 16},
-		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28}, {"num_key_value_heads", c.KVHeads, 1 << 16}} {
+	}{{"hidden_size", c.Hidden, 1 << 20}, {"num_hidden_layers", c.Layers, 10_000},
+		{"num_attention_heads", c.Heads, 1 << 16},
+		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28},
+		{"num_key_value_heads", c.KVHeads, 1 << 16}} {
 		if f.v < 1 || f.v > f.max {
 			return fmt.Errorf("%s: %s must lie between 1 and %d, found %d", c.Name, f.key, f.max, f.v)
 		}
@@ -112,18 +115,22 @@ func (c *Config) check() error {
 	}
 	if c.HeadDim == 0 {
 		if c.Hidden%c.Heads != 0 {
-			return fmt.Errorf("%s: hidden_size %d is not a multiple of num_attention_heads %d", c.Name, c.Hidden, c.Heads)
+			return fmt.Errorf("%s: hidden_size %d is not a multiple of num_attention_heads %d", c.Name,
+				c.Hidden, c.Heads)
 		}
 		c.HeadDim = c.Hidden / c.Heads
 	}
-	if c.Experts < 0 || c.Experts > 1<<14 || c.TopK < 0 || c.TopK > max(c.Experts, 0) || (c.Experts > 0) != (c.TopK > 0) {
-		return fmt.Errorf("%s: num_local_experts %d and num_experts_per_tok %d do not go together", c.Name, c.Experts, c.TopK)
+	if c.Experts < 0 || c.Experts > 1<<14 || c.TopK < 0 || c.TopK > max(c.Experts, 0) ||
+		(c.Experts > 0) != (c.TopK > 0) {
+		return fmt.Errorf("%s: num_local_experts %d and num_experts_per_tok %d do not go together", c.Name,
+			c.Experts, c.TopK)
 	}
 	if c.Experts > 0 && !c.gated {
 		return fmt.Errorf("%s: experts are understood for model_type mixtral only", c.Name)
 	}
 	if c.Heads%c.KVHeads != 0 {
-		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name, c.Heads, c.KVHeads)
+		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name,
+			c.Heads, c.KVHeads)
 	}
 	return c.checkSum()
 }
@@ -140,7 +147,8 @@ func (c *Config) checkSum() error {
 							Plus(h.Times(c.Experts + 8)).Plus(inner.Times(4)).Plus(unit.Count(c.FFN))
 	all := layer.Times(c.Layers).Plus(h.Times(c.Vocab).Times(2)).Plus(h.Times(c.Context + 4))
 	if all > MaxParams {
-		return fmt.Errorf("%s: its sizes together make more than the %d parameters that are taken", c.Name, int64(MaxParams))
+		return fmt.Errorf("%s: its sizes together make more than the %d parameters that are taken", c.Name,
+			int64(MaxParams))
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 // its own table is checked to half a percent.
 func TestPublishedParameters(t *testing.T) {
 	exact := map[string]int64{
-		"llama-2-7b": 6_738_415_616, "llama-2-70b": 68_976_648_192, "llama-3.1-8b": 8_030_261_248, "mixtral-8x7b": 46_702_792_704,
+		"llama-2-7b": 6_738_415_616, "llama-2-70b": 68_976_648_192, "llama-3.1-8b": 8_030_261_248,
+		"mixtral-8x7b":  46_702_792_704,
 		"llama-3.1-70b": 70_553_706_496, "llama-3.1-405b": 405_853_388_800,
 	}
 	for _, name := range Names() {
@@ -46,7 +47,8 @@ func TestBadConfigs(t *testing.T) {
 		"\x00\x01": "not a model config.json",
 		`{}`:       "model_type",
 		`{"model_type":"llama","hidden_size":-1}`: "hidden_size",
-		`{"model_type":"llama","hidden_size":100,"num_hidden_layers":1,"num_attention_heads":3,"intermediate_size":1,"vocab_size":1}`: "not a multiple",
+		`{"model_type":"llama","hidden_size":100,"num_hidden_layers":1,"num_attention_heads":3,
+		  "intermediate_size":1,"vocab_size":1}`: "not a multiple",
 	} {
 		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)
