@@ -70,7 +70,8 @@ func TestStory(t *testing.T) {
 	c := newTape(t)
 	mtu := make([]byte, 1024)
 	write := func(op roce.Opcode, psn uint32, change func([]byte) []byte) {
-		c.put(false, roce.Header{Op: op, PSN: psn, VA: 0x7f800000, RKey: 0x1234, Len: 5 * 1024}, mtu, 2, change)
+		c.put(false, roce.Header{Op: op, PSN: psn, VA: 0x7f800000, RKey: 0x1234, Len: 5 * 1024},
+			mtu, 2, change)
 	}
 	write(roce.WriteFirst, 7198, nil)
 	write(roce.WriteMiddle, 7199, nil)
@@ -89,14 +90,16 @@ func TestStory(t *testing.T) {
 	c.put(false, roce.Header{Op: roce.FetchAdd, PSN: 7205, VA: 8, SwapAdd: 3}, nil, 2, nil)
 	c.put(true, roce.Header{Op: roce.AtomicAck, PSN: 7205, Syndrome: roce.Ack, Orig: 39}, nil, 2, nil)
 	c.n++
-	c.w.Frame(time.Unix(1000, int64(c.n)*1000), 0, true, roce.AppendPFC(nil, roce.MAC{2}, 8, [8]uint16{3: 100}), "")
+	c.w.Frame(time.Unix(1000, int64(c.n)*1000), 0, true,
+		roce.AppendPFC(nil, roce.MAC{2}, 8, [8]uint16{3: 100}), "")
 	events, s := c.story()
 	all := strings.Join(events, "\n")
 	for _, want := range []string{
 		"2 gap: PSN 7200 expected, 7201 came (1 missing here)",
 		"3 NAK PSN sequence error, PSN 7200, MSN 0",
 		"5 goes back: PSN 7200…7202 sent again, 3 packets",
-		"0 WRITE va 0x7f800000 rkey 0x1234: 4KiB, PSN 7198…7202, 4 packets in 4us (8.19 Gbit/s), acknowledged 4us later",
+		"0 WRITE va 0x7f800000 rkey 0x1234: 4KiB, PSN 7198…7202, 4 packets in 4us (8.19 Gbit/s), " +
+			"acknowledged 4us later",
 		"first congestion experienced mark, on PSN 7203",
 		"CNP: congestion reported",
 		"ICRC ", "is wrong",
@@ -110,7 +113,8 @@ func TestStory(t *testing.T) {
 		}
 	}
 	f, b := s.Flows[0], s.Flows[1]
-	if s.Packets != 17 || s.RoCE != 16 || s.Pause != 1 || s.ICRCBad != 1 || s.ICRCGood != 15 || f.Again != 3 || f.Missing != 2 || f.Messages != 3 || f.CE != 1 || b.CNPs != 3 || b.Naks != 1 {
+	if s.Packets != 17 || s.RoCE != 16 || s.Pause != 1 || s.ICRCBad != 1 || s.ICRCGood != 15 ||
+		f.Again != 3 || f.Missing != 2 || f.Messages != 3 || f.CE != 1 || b.CNPs != 3 || b.Naks != 1 {
 		t.Errorf("%+v\n%+v\n%+v", s, f, b)
 	}
 	if t.Failed() {
@@ -123,13 +127,16 @@ func TestStory(t *testing.T) {
 func TestSelectiveStory(t *testing.T) {
 	c := newTape(t)
 	for _, psn := range []uint32{10, 11, 13, 14, 17} {
-		c.put(false, roce.Header{Op: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100}, make([]byte, 100), 2, nil)
+		c.put(false, roce.Header{Op: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100},
+			make([]byte, 100), 2, nil)
 	}
 	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil, 2, nil)
-	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2, nil)
+	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2,
+		nil)
 	events, s := c.story()
 	all := strings.Join(events, "\n")
-	if b := s.Flows[1]; b.Naks != 1 || b.Acks != 1 || !strings.Contains(all, "NAK: 2 packets missing from PSN 15 on") {
+	if b := s.Flows[1]; b.Naks != 1 || b.Acks != 1 ||
+		!strings.Contains(all, "NAK: 2 packets missing from PSN 15 on") {
 		t.Errorf("%d NAKs, %d ACKs in\n%s", b.Naks, b.Acks, all)
 	}
 }
@@ -138,14 +145,18 @@ func TestSelectiveStory(t *testing.T) {
 // request's.
 func TestReadStory(t *testing.T) {
 	c := newTape(t)
-	c.put(false, roce.Header{Op: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 1, Len: 2500}, nil, 2, nil)
+	c.put(false, roce.Header{Op: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 1, Len: 2500}, nil, 2,
+		nil)
 	for i, op := range []roce.Opcode{roce.ReadRespFirst, roce.ReadRespMiddle, roce.ReadRespLast} {
-		c.put(true, roce.Header{Op: op, PSN: uint32(0xffffff+i) & roce.PSNMask, Syndrome: roce.Ack}, make([]byte, []int{1024, 1024, 452}[i]), 2, nil)
+		c.put(true, roce.Header{Op: op, PSN: uint32(0xffffff+i) & roce.PSNMask, Syndrome: roce.Ack},
+			make([]byte, []int{1024, 1024, 452}[i]), 2, nil)
 	}
-	c.put(false, roce.Header{Op: roce.WriteOnly, PSN: 2, VA: 0x1000, RKey: 1, Len: 4}, make([]byte, 4), 2, nil)
+	c.put(false, roce.Header{Op: roce.WriteOnly, PSN: 2, VA: 0x1000, RKey: 1, Len: 4},
+		make([]byte, 4), 2, nil)
 	events, s := c.story()
 	all := strings.Join(events, "\n")
-	if !strings.Contains(all, "READ va 0x1000 rkey 0x1: 2.5KB, PSN 16777215…1, 3 packets") || !strings.Contains(all, "answered in full") ||
+	if !strings.Contains(all, "READ va 0x1000 rkey 0x1: 2.5KB, PSN 16777215…1, 3 packets") ||
+		!strings.Contains(all, "answered in full") ||
 		strings.Contains(all, "gap") || s.Flows[0].Unfinished != 1 {
 		t.Errorf("%s\n%+v", all, s.Flows[0])
 	}
@@ -155,10 +166,12 @@ func TestReadStory(t *testing.T) {
 func TestSplit(t *testing.T) {
 	var ib []byte
 	f := roce.Frame{Kind: roce.KindRoCEv2, Exact: true}
-	f.IP.Src, f.IP.Dst, f.IP.TTL, f.UDP.SrcPort = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), 64, 50000
+	f.IP.Src, f.IP.Dst, f.IP.TTL, f.UDP.SrcPort = netip.MustParseAddr("10.0.0.1"),
+		netip.MustParseAddr("10.0.0.2"), 64, 50000
 	for i := range 3 {
 		g := f
-		g.BTH, g.Body, g.IP.ID = roce.Header{Op: roce.WriteMiddle, PKey: 0xffff, PSN: uint32(i)}, make([]byte, []int{512, 512, 100}[i]), uint16(i)
+		g.BTH, g.Body, g.IP.ID = roce.Header{Op: roce.WriteMiddle, PKey: 0xffff, PSN: uint32(i)},
+			make([]byte, []int{512, 512, 100}[i]), uint16(i)
 		g.Complete()
 		ib = append(ib, g.AppendIP(nil)[28:]...)
 	}
@@ -168,7 +181,8 @@ func TestSplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	parts := split(&g)
-	if len(parts) != 3 || parts[2].BTH.PSN != 2 || len(parts[2].Body) != 100 || parts[2].ComputeICRC() != parts[2].ICRC {
+	if len(parts) != 3 || parts[2].BTH.PSN != 2 || len(parts[2].Body) != 100 ||
+		parts[2].ComputeICRC() != parts[2].ICRC {
 		t.Errorf("%d parts", len(parts))
 	}
 }

@@ -138,7 +138,8 @@ func (t *Teller) take(p *Packet) {
 		s.Other++
 	case p.Err != nil && !(p.Cut && (p.Err == roce.ErrTruncated || p.Err == roce.ErrLength)):
 		s.Broken++
-		t.say(Event{Micros: us, Packet: p.Number, Who: fmt.Sprintf("%v > %v", f.IP.Src, f.IP.Dst), Text: "no RoCE packet: " + p.Err.Error()})
+		t.say(Event{Micros: us, Packet: p.Number, Who: fmt.Sprintf("%v > %v", f.IP.Src, f.IP.Dst),
+			Text: "no RoCE packet: " + p.Err.Error()})
 	case p.Err != nil:
 		s.RoCE++ // its headers may be there, its end is not
 	default:
@@ -176,7 +177,9 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 		} else {
 			t.Story.ICRCBad++
 			st.flow.BadICRC++
-			t.say(Event{Micros: us, Packet: p.Number, Who: st.who, Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC, f.ComputeICRC(), f.BTH.Op)})
+			t.say(Event{Micros: us, Packet: p.Number, Who: st.who,
+				Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC,
+					f.ComputeICRC(), f.BTH.Op)})
 			return // whatever it says may not be so
 		}
 	}

@@ -49,7 +49,8 @@ const maxOpen = 4096
 
 func newStream(t *Teller, k flowKey, us float64) *stream {
 	return &stream{t: t, key: k, who: fmt.Sprintf("%v > %v QP %#06x", k.src, k.dst, k.qp),
-		flow: Flow{Src: k.src.String(), Dst: k.dst.String(), QP: k.qp, first: us, sourcePorts: map[uint16]bool{}}}
+		flow: Flow{Src: k.src.String(), Dst: k.dst.String(), QP: k.qp, first: us,
+			sourcePorts: map[uint16]bool{}}}
 }
 
 func (s *stream) say(us float64, number int64, format string, args ...any) {
@@ -138,13 +139,15 @@ func (s *stream) endReplay() {
 		s.say(r.at, r.number, "PSN %d sent again", low(r.from))
 		return
 	}
-	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %d packets", low(r.from), low(r.upto), r.packets)
+	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %d packets", low(r.from),
+		low(r.upto), r.packets)
 }
 
 // collect adds a new packet to its message.
 func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	h := &f.BTH
-	starts := h.Op.HasRETH() || h.Op.IsAtomic() || h.Op == roce.SendFirst || h.Op == roce.SendOnly || h.Op == roce.SendOnlyImm || h.Op == roce.SendOnlyInv
+	starts := h.Op.HasRETH() || h.Op.IsAtomic() || h.Op == roce.SendFirst || h.Op == roce.SendOnly ||
+		h.Op == roce.SendOnlyImm || h.Op == roce.SendOnlyInv
 	if starts || s.msg == nil {
 		s.msg = &message{op: h.Op, first: n, start: us, packet: number, whole: starts}
 		s.msg.text = describe(h)
@@ -203,7 +206,8 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 			s.flow.Acks++
 		case h.Syndrome == roce.NakMissing: // package rc says what the MSN holds
 			s.flow.Naks++
-			s.say(us, number, "NAK: %d packets missing from PSN %d on", h.MSN&0xff, (h.PSN+h.MSN>>8)&roce.PSNMask)
+			s.say(us, number, "NAK: %d packets missing from PSN %d on", h.MSN&0xff,
+				(h.PSN+h.MSN>>8)&roce.PSNMask)
 		default:
 			s.flow.Naks++
 			s.say(us, number, "%v, PSN %d, MSN %d", h.Syndrome, h.PSN, h.MSN)
@@ -273,7 +277,8 @@ func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 func (s *stream) tell(m *message, us float64, end string) {
 	text := fmt.Sprintf("%s: %v, PSN %d", m.text, unit.Bytes(m.size), low(m.first))
 	if m.size < m.want {
-		text = fmt.Sprintf("%s: %v of %v, PSN %d", m.text, unit.Bytes(m.size), unit.Bytes(m.want), low(m.first))
+		text = fmt.Sprintf("%s: %v of %v, PSN %d", m.text, unit.Bytes(m.size), unit.Bytes(m.want),
+			low(m.first))
 	}
 	if m.last > m.first {
 		text += fmt.Sprintf("…%d, %d packets in %v", low(m.last), m.packets, unit.Time((m.end-m.start)*1e6))

@@ -70,12 +70,14 @@ func (w *Writer) write(at time.Time, iface int, out bool, frame []byte, comment 
 		o.Comments = []string{comment}
 	}
 	w.frames++
-	w.err = w.ng.WritePacketWithOptions(gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(frame), Length: len(frame), InterfaceIndex: iface}, frame, o)
+	w.err = w.ng.WritePacketWithOptions(gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(frame),
+		Length: len(frame), InterfaceIndex: iface}, frame, o)
 }
 
 // Datagram writes a UDP datagram of a socket in the headers that the kernel
 // puts around it: MAC addresses are made up from the IP addresses.
-func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte) {
+func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16,
+	data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	eth := roce.Ethernet{Src: macOf(src.Addr()), Dst: macOf(dst.Addr())}
@@ -129,7 +131,9 @@ func Create(path string, force bool, app string, names ...string) (*File, error)
 // Close completes the file and gives it its name.
 func (f *File) Close() (frames int64, err error) {
 	frames, err = f.Writer.Close()
-	for _, step := range []func() error{f.buf.Flush, func() error { return f.tmp.Chmod(0o644) }, f.tmp.Close} {
+	for _, step := range []func() error{f.buf.Flush, func() error {
+		return f.tmp.Chmod(0o644)
+	}, f.tmp.Close} {
 		if e := step(); err == nil {
 			err = e
 		}
