@@ -18,7 +18,8 @@ func Down(ctx context.Context, name string) (*State, error) {
 	}
 	s, err := Load(name)
 	if err != nil {
-		if empty := (&State{Name: name}); nameForm.MatchString(name) && !exists(empty.file()) && os.RemoveAll(empty.dir()+"/state.json.new") == nil && os.Remove(empty.dir()) == nil {
+		if empty := (&State{Name: name}); nameForm.MatchString(name) && !exists(empty.file()) &&
+			os.RemoveAll(empty.dir()+"/state.json.new") == nil && os.Remove(empty.dir()) == nil {
 			return empty, nil // an up that ended before it had noted anything
 		}
 		return nil, err

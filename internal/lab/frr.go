@@ -36,14 +36,17 @@ func (s *State) startFRR(ctx context.Context) error {
 			more []string
 		}{{zebra, nil}, {bgpd, []string{"-p", "179"}}} {
 			name := filepath.Base(d.path)
-			args := append([]string{"netns", "exec", n.Namespace, d.path, "-d", "-u", "root", "-g", "frrvty", "-P", "0", "-f", none,
-				"-i", filepath.Join(dir, name+".pid"), "-z", filepath.Join(dir, "zserv.api"), "--vty_socket", dir,
+			args := append([]string{"netns", "exec", n.Namespace, d.path, "-d", "-u", "root", "-g", "frrvty",
+				"-P", "0", "-f", none,
+				"-i", filepath.Join(dir, name+".pid"), "-z", filepath.Join(dir, "zserv.api"),
+				"--vty_socket", dir,
 				"--log", "file:" + filepath.Join(dir, name+".log")}, d.more...)
 			if _, err := command(ctx, "ip", args...); err != nil {
 				return err
 			}
 		}
-		if _, err := command(ctx, "ip", "netns", "exec", n.Namespace, "vtysh", "--vty_socket", dir, "-f", conf); err != nil {
+		if _, err := command(ctx, "ip", "netns", "exec", n.Namespace, "vtysh", "--vty_socket", dir, "-f",
+			conf); err != nil {
 			return err
 		}
 	}
@@ -52,7 +55,8 @@ func (s *State) startFRR(ctx context.Context) error {
 
 // sessions counts a switch's established BGP sessions and those configured.
 func (s *State) sessions(ctx context.Context, node int) (established, all int, err error) {
-	out, err := command(ctx, "vtysh", "--vty_socket", filepath.Join(s.dir(), s.Nodes[node].Name), "-c", "show bgp summary json")
+	out, err := command(ctx, "vtysh", "--vty_socket", filepath.Join(s.dir(), s.Nodes[node].Name), "-c",
+		"show bgp summary json")
 	if err != nil {
 		return 0, 0, err
 	}

@@ -119,7 +119,14 @@ func ready(programs ...string) error {
 	if os.Geteuid() != 0 {
 		return refuse("a lab needs root: it makes network namespaces")
 	}
-	packages := map[string]string{"ip": "iproute2", "tc": "iproute2", "nft": "nftables", "vtysh": "frr", zebra: "frr", bgpd: "frr"}
+	packages := map[string]string{
+		"ip":    "iproute2",
+		"tc":    "iproute2",
+		"nft":   "nftables",
+		"vtysh": "frr",
+		zebra:   "frr",
+		bgpd:    "frr",
+	}
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
 			return refuse("%s is not installed (Debian's package %s)", p, packages[p])
@@ -145,7 +152,9 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	case o.Rate < unit.Mbps || o.Rate > 100*unit.Gbps:
 		return nil, refuse("the rate of a host port lies between 1Mbps and 100Gbps, found %v", o.Rate)
 	case hosts > MaxHosts || switches > MaxSwitches || len(g.Links) > MaxLinks:
-		return nil, refuse("a lab has up to %d hosts, %d switches and %d cables; this fabric has %d, %d and %d", MaxHosts, MaxSwitches, MaxLinks, hosts, switches, len(g.Links))
+		return nil,
+			refuse("a lab has up to %d hosts, %d switches and %d cables; this fabric has %d, %d and %d",
+				MaxHosts, MaxSwitches, MaxLinks, hosts, switches, len(g.Links))
 	}
 	s := &State{Name: o.Name, Routing: o.Routing, Rate: o.Rate, frr: map[int]string{}}
 	d, err := decide(g, o)
@@ -162,14 +171,16 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 		s.frr[sw.Node] = frr.Config(d, sw, portName, true)
 	}
 	for i, n := range g.Nodes {
-		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name, Switch: n.Role != topo.Host, ASN: asn[i]})
+		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name,
+			Switch: n.Role != topo.Host, ASN: asn[i]})
 	}
 	var fastest unit.Rate
 	for _, nic := range g.NICs {
 		fastest = max(fastest, g.Links[nic.Links[0]].Rate)
 	}
 	for i, l := range g.Links {
-		link := Link{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort, Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
+		link := Link{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort,
+			Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
 		if p := ports[g.End(i, l.A)]; p != nil {
 			link.AddrA, link.AddrB = p.Addr.Addr(), p.FarAddr
 		} else if p := ports[g.End(i, l.B)]; p != nil {
@@ -193,7 +204,8 @@ func portName(n int) string { return fmt.Sprintf("Eth%d", n) }
 func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	for _, nic := range g.NICs {
 		if len(nic.Links) != 1 {
-			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC (kind rail, single-rail, fat-tree)")
+			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC " +
+				"(kind rail, single-rail, fat-tree)")
 		}
 	}
 	routed := *g
@@ -202,7 +214,9 @@ func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	if o.Numbered || o.Routing == RoutingStatic {
 		addressing = design.Numbered
 	}
-	d, err := design.Make(design.Fabric{Name: "lab " + o.Name, Graph: &routed, Spec: func(int) queue.Spec { return queue.Default() }, OS: swconf.FRR, Addressing: addressing})
+	d, err := design.Make(design.Fabric{Name: "lab " + o.Name, Graph: &routed, Spec: func(int) queue.Spec {
+		return queue.Default()
+	}, OS: swconf.FRR, Addressing: addressing})
 	if err != nil {
 		return nil, &InputError{err}
 	}

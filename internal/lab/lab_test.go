@@ -14,7 +14,8 @@ import (
 
 func fabric(t *testing.T, kind string, change func(*topo.Params)) *topo.Graph {
 	t.Helper()
-	p := topo.Params{Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3, Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1},
+	p := topo.Params{Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
+		Server:    topo.Server{GPUs: 2, NICs: 2, Ports: 1},
 		HostCable: topo.Cable{Rate: 400 * unit.Gbps}, Fabric: topo.Cable{Rate: 200 * unit.Gbps}}
 	if change != nil {
 		change(&p)
@@ -46,7 +47,8 @@ func TestPlan(t *testing.T) {
 		seen := map[netip.Addr]bool{}
 		for _, l := range s.Links {
 			a, b := l.AddrA, l.AddrB
-			if seen[a] || seen[b] || !a.IsValid() || netip.PrefixFrom(a, 31).Masked() != netip.PrefixFrom(b, 31).Masked() || len(l.APort) > 15 || len(l.BPort) > 15 {
+			if seen[a] || seen[b] || !a.IsValid() || netip.PrefixFrom(a, 31).Masked() != netip.PrefixFrom(b,
+				31).Masked() || len(l.APort) > 15 || len(l.BPort) > 15 {
 				t.Errorf("%s: link %+v", kind, l)
 			}
 			seen[a], seen[b] = true, true
@@ -65,7 +67,9 @@ func TestPlanRefuses(t *testing.T) {
 		"name":    func(o *Options) *topo.Graph { o.Name = "../etc"; return fabric(t, "rail", nil) },
 		"routing": func(o *Options) *topo.Graph { o.Routing = "ospf"; return fabric(t, "rail", nil) },
 		"rate":    func(o *Options) *topo.Graph { o.Rate = 1; return fabric(t, "rail", nil) },
-		"size":    func(o *Options) *topo.Graph { return fabric(t, "rail", func(p *topo.Params) { p.Hosts = 40 }) },
+		"size": func(o *Options) *topo.Graph {
+			return fabric(t, "rail", func(p *topo.Params) { p.Hosts = 40 })
+		},
 		"bundles": func(o *Options) *topo.Graph {
 			return fabric(t, "pod", func(p *topo.Params) { p.Server.Ports = 2 })
 		},

@@ -106,7 +106,8 @@ func (s *State) ports(ctx context.Context, node int, st *NodeStatus) error {
 		name, _, _ := l.end(node)
 		far := l.A + l.B - node
 		farPort, _, _ := l.end(far)
-		p := PortStatus{Port: s.Nodes[node].Name + ":" + name, Peer: s.Nodes[far].Name + ":" + farPort, Rate: int64(l.Rate), Marked: marked[name]}
+		p := PortStatus{Port: s.Nodes[node].Name + ":" + name, Peer: s.Nodes[far].Name + ":" + farPort,
+			Rate: int64(l.Rate), Marked: marked[name]}
 		for _, k := range links {
 			if k.Name == name {
 				p.Up, p.TxBytes, p.Packets = k.State == "UP", k.Stats.Tx.Bytes, k.Stats.Tx.Packets

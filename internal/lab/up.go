@@ -59,7 +59,10 @@ func (s *State) build(ctx context.Context, o Options) (err error) {
 	steps := []struct {
 		what string
 		do   func(context.Context) error
-	}{{"namespaces", s.makeNamespaces}, {"cables", s.makeLinks}, {"host routes", s.hostRoutes}, {"rate limits", s.shape}}
+	}{
+		{"namespaces", s.makeNamespaces}, {"cables", s.makeLinks}, {"host routes", s.hostRoutes},
+		{"rate limits", s.shape},
+	}
 	if !o.NoECN {
 		steps = append(steps, struct {
 			what string
@@ -94,7 +97,8 @@ func (s *State) claim() error {
 	}
 	switch err := os.Mkdir(s.dir(), 0o755); {
 	case errors.Is(err, os.ErrExist):
-		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name %s)", s.Name, s.Name)
+		return refuse("lab %q is up already, is being built, or was left behind (railyard lab down --name "+
+			"%s)", s.Name, s.Name)
 	case err != nil:
 		return &InputError{err}
 	}
@@ -117,10 +121,12 @@ func (s *State) makeNamespaces(ctx context.Context) error {
 		if _, err := command(ctx, "ip", "-n", n.Namespace, "link", "set", "lo", "up"); err != nil {
 			return err
 		}
-		set := []string{"netns", "exec", n.Namespace, "sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0", "net.ipv4.conf.default.rp_filter=0"}
+		set := []string{"netns", "exec", n.Namespace, "sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0",
+			"net.ipv4.conf.default.rp_filter=0"}
 		if n.Switch {
 			// ECMP over the 5-tuple; dead next hops are left out at once.
-			set = append(set, "net.ipv4.ip_forward=1", "net.ipv4.fib_multipath_hash_policy=1", "net.ipv4.conf.all.ignore_routes_with_linkdown=1",
+			set = append(set, "net.ipv4.ip_forward=1", "net.ipv4.fib_multipath_hash_policy=1",
+				"net.ipv4.conf.all.ignore_routes_with_linkdown=1",
 				"net.ipv4.conf.default.ignore_routes_with_linkdown=1")
 		}
 		if _, err := command(ctx, "ip", set...); err != nil {
@@ -135,7 +141,8 @@ func (s *State) makeLinks(ctx context.Context) error {
 	for i := range s.Links {
 		l := &s.Links[i]
 		a, b := s.Nodes[l.A], s.Nodes[l.B]
-		if _, err := command(ctx, "ip", "-n", a.Namespace, "link", "add", l.APort, "mtu", mtu, "type", "veth", "peer", "name", l.BPort, "mtu", mtu, "netns", b.Namespace); err != nil {
+		if _, err := command(ctx, "ip", "-n", a.Namespace, "link", "add", l.APort, "mtu", mtu, "type", "veth",
+			"peer", "name", l.BPort, "mtu", mtu, "netns", b.Namespace); err != nil {
 			return err
 		}
 		for _, node := range []int{l.A, l.B} {
@@ -152,14 +159,16 @@ func (s *State) raise(ctx context.Context, l *Link, node int) error {
 	port, addr, _ := l.end(node)
 	ns := s.Nodes[node].Namespace
 	if addr.IsValid() { // BGP unnumbered needs none
-		if _, err := command(ctx, "ip", "-n", ns, "addr", "replace", netip.PrefixFrom(addr, 31).String(), "dev", port); err != nil {
+		if _, err := command(ctx, "ip", "-n", ns, "addr", "replace", netip.PrefixFrom(addr, 31).String(),
+			"dev", port); err != nil {
 			return err
 		}
 	}
 	// All that a port receives is worked off by one processor: on several, the
 	// kernel's per-processor queues would reorder packets.
 	mask := fmt.Sprintf("%x", uint64(1)<<(node%min(runtime.NumCPU(), 32)))
-	if _, err := command(ctx, "ip", "netns", "exec", ns, "sh", "-c", "echo "+mask+" > /sys/class/net/"+port+"/queues/rx-0/rps_cpus"); err != nil {
+	if _, err := command(ctx, "ip", "netns", "exec", ns, "sh", "-c", "echo "+mask+" > /sys/class/net/"+
+		port+"/queues/rx-0/rps_cpus"); err != nil {
 		return err
 	}
 	_, err := command(ctx, "ip", "-n", ns, "link", "set", port, "up")
@@ -202,8 +211,10 @@ func (s *State) shape(ctx context.Context) error {
 		l := &s.Links[i]
 		for _, node := range []int{l.A, l.B} {
 			port, _, _ := l.end(node)
-			if _, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port, "root", "tbf",
-				"rate", fmt.Sprintf("%dbit", int64(l.Rate)), "burst", fmt.Sprint(shapeBurst), "limit", fmt.Sprint(shapeQueue)); err != nil {
+			if _, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port,
+				"root", "tbf",
+				"rate", fmt.Sprintf("%dbit", int64(l.Rate)), "burst", fmt.Sprint(shapeBurst), "limit",
+				fmt.Sprint(shapeQueue)); err != nil {
 				return err
 			}
 		}
@@ -230,7 +241,8 @@ func (s *State) mark(ctx context.Context) error {
 			continue
 		}
 		var b strings.Builder
-		b.WriteString("table ip railyard {\n chain marking {\n  type filter hook postrouting priority 0; policy accept;\n")
+		b.WriteString("table ip railyard {\n chain marking {\n" +
+			"  type filter hook postrouting priority 0; policy accept;\n")
 		for i := range s.Links {
 			l := &s.Links[i]
 			if l.A != n && l.B != n {
@@ -238,7 +250,8 @@ func (s *State) mark(ctx context.Context) error {
 			}
 			port, _, _ := l.end(n)
 			perSecond := max(1, int64(float64(l.Rate)/8*markShare/markPacket))
-			fmt.Fprintf(&b, "  oifname %q ip ecn ect0 meta length > %d limit rate over %d/second burst %d packets counter ip ecn set ce comment %q\n",
+			fmt.Fprintf(&b, "  oifname %q ip ecn ect0 meta length > %d limit rate over %d/second burst %d "+
+				"packets counter ip ecn set ce comment %q\n",
 				port, markMinimum, perSecond, markBurst, port)
 		}
 		b.WriteString(" }\n}\n")
@@ -266,7 +279,8 @@ func (s *State) staticRoutes(ctx context.Context) error {
 			args := []string{"-n", n.Namespace, "route", "replace", prefix}
 			for i := range s.Links {
 				l := &s.Links[i]
-				if far := l.A + l.B - node; (l.A == node || l.B == node) && !l.Down && s.Nodes[far].Switch && dist[node] > 0 && dist[far] == dist[node]-1 {
+				if far := l.A + l.B - node; (l.A == node || l.B == node) && !l.Down && s.Nodes[far].Switch &&
+					dist[node] > 0 && dist[far] == dist[node]-1 {
 					port, _, via := l.end(node)
 					args = append(args, "nexthop", "via", via.String(), "dev", port)
 				}
@@ -387,7 +401,9 @@ func SetLoss(ctx context.Context, s *State, port string, share float64) error {
 	// Declaring the table first makes deleting it work whether or not it was there.
 	text := fmt.Sprintf("table ip %s {}\ndelete table ip %s\n", table, table)
 	if n := int(share * steps); n > 0 {
-		text += fmt.Sprintf("table ip %s {\n chain lose {\n  type filter hook postrouting priority 10; policy accept;\n  oifname %q udp dport %d numgen random mod %d < %d counter drop\n }\n}\n",
+		text += fmt.Sprintf("table ip %s {\n chain lose {\n"+
+			"  type filter hook postrouting priority 10; policy accept;\n"+
+			"  oifname %q udp dport %d numgen random mod %d < %d counter drop\n }\n}\n",
 			table, name, roce.Port, steps, n)
 	}
 	file := filepath.Join(s.dir(), s.Nodes[node].Name+"-"+name+"-loss.nft")
