@@ -47,7 +47,8 @@ type Spec struct {
 func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec) (c *Client, err error) {
 	size := slices.Max(s.Sizes)
 	// Before anything is allocated.
-	if err := (&Request{Version: version, Op: s.Op, Size: size, QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
+	if err := (&Request{Version: version, Op: s.Op, Size: size,
+		QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
 		return nil, err
 	}
 	c = &Client{dev: dev, op: s.Op}
@@ -74,7 +75,8 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 		if err != nil {
 			return c, err
 		}
-		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: depth, MaxRecvWR: recvDepth, SignalAll: true})
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: depth,
+			MaxRecvWR: recvDepth, SignalAll: true})
 		if err != nil {
 			return c, err
 		}
@@ -83,7 +85,8 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 	}
 	d := net.Dialer{Timeout: 10 * time.Second}
 	if c.tcp, err = d.DialContext(ctx, "tcp", to.String()); err != nil {
-		return c, fmt.Errorf("no server at %v (start one there with: railyard rdma serve): %w", to, errors.Unwrap(err))
+		return c, fmt.Errorf("no server at %v (start one there with: railyard rdma serve): %w", to,
+			errors.Unwrap(err))
 	}
 	c.in = bufio.NewReader(c.tcp)
 	var reply Reply
@@ -163,7 +166,8 @@ func (c *Client) Run(ctx context.Context, s *Spec, size int64, progress Progress
 
 // request builds the work request of queue pair i.
 func (c *Client) request(i int, size int64) verbs.SendWR {
-	wr := verbs.SendWR{WRID: uint64(i), SGList: []verbs.SGE{c.mrs[i].SGE(0, int(size))}, RemoteAddr: c.peers[i].VA, RKey: c.peers[i].RKey}
+	wr := verbs.SendWR{WRID: uint64(i), SGList: []verbs.SGE{c.mrs[i].SGE(0, int(size))},
+		RemoteAddr: c.peers[i].VA, RKey: c.peers[i].RKey}
 	switch c.op {
 	case OpSend:
 		wr.Opcode = verbs.Send
@@ -182,7 +186,8 @@ func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Pr
 	if s.Time > 0 {
 		limit = MaxIters
 	}
-	posted, times := make([]int64, s.QPs), make([][]time.Time, s.QPs) // of the requests in flight, oldest first
+	// of the requests in flight, oldest first
+	posted, times := make([]int64, s.QPs), make([][]time.Time, s.QPs)
 	lat := newSamples()
 	wrs := make([]verbs.SendWR, s.QPs)
 	for i := range wrs {
@@ -272,7 +277,8 @@ func (c *Client) verify(ctx context.Context, size int64) error {
 	defer mr.Dereg()
 	for i, qp := range c.qps {
 		clear(got)
-		if err := qp.PostSend(&verbs.SendWR{Opcode: verbs.Read, SGList: mr.All(), RemoteAddr: c.peers[i].VA, RKey: c.peers[i].RKey}); err != nil {
+		if err := qp.PostSend(&verbs.SendWR{Opcode: verbs.Read, SGList: mr.All(), RemoteAddr: c.peers[i].VA,
+			RKey: c.peers[i].RKey}); err != nil {
 			return err
 		}
 		if err := waitAll(ctx, c.cq, make([]verbs.WC, 1), 1); err != nil {

@@ -63,7 +63,8 @@ var plainConnect = ConnectParams{RetryCount: 7, RNRRetry: 7, Timeout: 14}
 // Every test runs, moves the bytes it says and verifies them.
 func TestSessions(t *testing.T) {
 	for _, op := range []Op{OpWrite, OpSend, OpRead, OpLat} {
-		s := &Spec{Op: op, Sizes: []int64{1, 5000, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5, Connect: plainConnect}
+		s := &Spec{Op: op, Sizes: []int64{1, 5000, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5,
+			Connect: plainConnect}
 		if op == OpLat {
 			s.QPs, s.Depth = 1, 1
 		}
@@ -73,7 +74,8 @@ func TestSessions(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s of %d: %v", op, size, err)
 			}
-			if r.Iters != 50*int64(s.QPs) || r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.Max || (op == OpWrite || op == OpRead) && !r.Verified {
+			if r.Iters != 50*int64(s.QPs) || r.P50 <= 0 || r.P50 > r.P99 || r.P99 > r.Max ||
+				(op == OpWrite || op == OpRead) && !r.Verified {
 				t.Errorf("%s of %d: %+v", op, size, r)
 			}
 		}
@@ -102,7 +104,8 @@ func TestServerRefuses(t *testing.T) {
 // BenchmarkWrite is RDMA WRITE of 1 MiB messages over loopback, both ends in
 // one process.
 func BenchmarkWrite(b *testing.B) {
-	s := &Spec{Op: OpWrite, Sizes: []int64{1 << 20}, QPs: 1, Depth: 16, Time: 2 * time.Second, Connect: plainConnect}
+	s := &Spec{Op: OpWrite, Sizes: []int64{1 << 20}, QPs: 1, Depth: 16, Time: 2 * time.Second,
+		Connect: plainConnect}
 	for b.Loop() {
 		c := session(b, s, nil)
 		r, err := c.Run(context.Background(), s, 1<<20, nil)

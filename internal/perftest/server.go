@@ -221,7 +221,8 @@ func (s *Server) answer(ctx context.Context, cq *verbs.CQ, op Op, peers map[*ver
 		}
 		for _, w := range wc[:n] {
 			p := peers[w.QP]
-			if w.Status != verbs.StatusSuccess || w.Opcode != verbs.WCRecv && w.Opcode != verbs.WCRecvRDMAWithImm {
+			if w.Status != verbs.StatusSuccess || w.Opcode != verbs.WCRecv &&
+				w.Opcode != verbs.WCRecvRDMAWithImm {
 				continue
 			}
 			if op == OpLat {
@@ -229,7 +230,9 @@ func (s *Server) answer(ctx context.Context, cq *verbs.CQ, op Op, peers map[*ver
 				if size > p.mr.Length {
 					continue
 				}
-				err = w.QP.PostSend(&verbs.SendWR{Opcode: verbs.WriteWithImm, SGList: []verbs.SGE{p.mr.SGE(0, size)}, RemoteAddr: p.info.VA, RKey: p.info.RKey, ImmData: w.ImmData})
+				err = w.QP.PostSend(&verbs.SendWR{Opcode: verbs.WriteWithImm,
+					SGList: []verbs.SGE{p.mr.SGE(0, size)}, RemoteAddr: p.info.VA, RKey: p.info.RKey,
+					ImmData: w.ImmData})
 			}
 			if err = errors.Join(err, postReceive(w.QP, p.mr, op)); err != nil && s.Log != nil {
 				s.Log("%v", err)

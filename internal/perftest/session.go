@@ -74,7 +74,8 @@ const version = 1
 func (r *Request) check() error {
 	switch {
 	case r.Version != version:
-		return fmt.Errorf("the client speaks version %d of the test protocol, the server %d", r.Version, version)
+		return fmt.Errorf("the client speaks version %d of the test protocol, the server %d",
+			r.Version, version)
 	case r.Op != OpWrite && r.Op != OpSend && r.Op != OpRead && r.Op != OpLat:
 		return fmt.Errorf("unknown test %q", r.Op)
 	case r.Size < 1 || r.Size > MaxSize:
@@ -82,7 +83,8 @@ func (r *Request) check() error {
 	case len(r.QPs) < 1 || len(r.QPs) > MaxQPs:
 		return fmt.Errorf("1 to %d queue pairs, found %d", MaxQPs, len(r.QPs))
 	case r.Size*int64(len(r.QPs)) > MaxMemory:
-		return fmt.Errorf("%d queue pairs with %d bytes each need more than the %d bytes a session may have", len(r.QPs), r.Size, int64(MaxMemory))
+		return fmt.Errorf("%d queue pairs with %d bytes each need more than the %d bytes a session may have",
+			len(r.QPs), r.Size, int64(MaxMemory))
 	}
 	return nil
 }
@@ -115,7 +117,8 @@ func OpenNear(cfg verbs.DeviceConfig, peer netip.Addr) (*verbs.Device, error) {
 		if chosen || !addr.IsLoopback() || !addr.Is4() || addr != peer {
 			dev, err := verbs.OpenDevice(cfg)
 			var used *rcudp.PortInUseError
-			if err == nil || chosen || !errors.As(err, &used) || !addr.IsLoopback() || !addr.Is4() || try > 1000 {
+			if err == nil || chosen || !errors.As(err, &used) || !addr.IsLoopback() ||
+				!addr.Is4() || try > 1000 {
 				return dev, err
 			}
 		}
