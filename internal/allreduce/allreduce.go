@@ -61,7 +61,8 @@ func (s *Spec) Validate() error {
 	case k == nil:
 		return fmt.Errorf("type %q: one of %v", s.Type, Types())
 	case s.Iters < 1 || s.Iters > 1_000_000 || s.Warmup < 0 || s.Warmup > 1_000_000:
-		return fmt.Errorf("iterations must lie between 1 and 1000000, found %d and %d for warm-up", s.Iters, s.Warmup)
+		return fmt.Errorf("iterations must lie between 1 and 1000000, found %d and %d for warm-up",
+			s.Iters, s.Warmup)
 	case s.QPs < 1 || s.QPs > MaxQPs:
 		return fmt.Errorf("queue pairs per neighbour must lie between 1 and %d, found %d", MaxQPs, s.QPs)
 	case s.Patience != 0 && (s.Patience < 100*time.Millisecond || s.Patience > time.Hour):
@@ -71,7 +72,8 @@ func (s *Spec) Validate() error {
 	}
 	for _, n := range s.Sizes {
 		if n < int64(k.size()) || n > MaxBytes || n%int64(k.size()) != 0 {
-			return fmt.Errorf("a size lies between %d and %d bytes and holds whole elements of %d bytes, found %d", k.size(), int64(MaxBytes), k.size(), n)
+			return fmt.Errorf("a size lies between %d and %d bytes and holds whole elements of %d bytes, "+
+				"found %d", k.size(), int64(MaxBytes), k.size(), n)
 		}
 	}
 	return nil
@@ -165,7 +167,8 @@ func (r *ring) measure(p *pulse, s *Spec, bytes int64) (Row, error) {
 			s.Progress(bytes, float64(i+1)/float64(s.Iters))
 		}
 	}
-	own := report{Seconds: total / float64(s.Iters), Wrong: r.kind.wrong(r.result[:bytes], r.world, 0, r.op), Stats: r.stats()}
+	own := report{Seconds: total / float64(s.Iters), Wrong: r.kind.wrong(r.result[:bytes], r.world, 0, r.op),
+		Stats: r.stats()}
 	own.Stats.sub(before)
 	all, err := p.gather(own)
 	if err != nil {

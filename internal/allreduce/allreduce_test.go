@@ -24,12 +24,14 @@ func world(t *testing.T, n int, change func(rank int, s *Spec)) (rows []Row, err
 	errs = make([]error, n)
 	var wg sync.WaitGroup
 	for r := range n {
-		dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: netip.AddrFrom4([4]byte{127, 88, byte(n), byte(r + 1)})})
+		dev, err := verbs.OpenDevice(verbs.DeviceConfig{
+			Addr: netip.AddrFrom4([4]byte{127, 88, byte(n), byte(r + 1)})})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer dev.Close()
-		s := &Spec{Rank: r, World: n, Rendezvous: l.Addr().String(), Type: "float32", Op: Sum, Iters: 2, Warmup: 1, QPs: 1,
+		s := &Spec{Rank: r, World: n, Rendezvous: l.Addr().String(), Type: "float32", Op: Sum, Iters: 2,
+			Warmup: 1, QPs: 1,
 			Sizes: []int64{4, 40, 4096, 1_000_004}, Wait: 5 * time.Second, Connect: verbs.DefaultConnect()}
 		if r == 0 {
 			s.Listener = l
@@ -50,7 +52,10 @@ func TestRing(t *testing.T) {
 		ranks, qps int
 		typ        string
 		op         Op
-	}{{1, 1, "float32", Sum}, {2, 1, "float32", Sum}, {3, 2, "float64", Max}, {5, 3, "int32", Prod}, {4, 1, "int64", Min}, {8, 2, "uint8", Sum}} {
+	}{
+		{1, 1, "float32", Sum}, {2, 1, "float32", Sum}, {3, 2, "float64", Max},
+		{5, 3, "int32", Prod}, {4, 1, "int64", Min}, {8, 2, "uint8", Sum},
+	} {
 		rows, errs := world(t, c.ranks, func(_ int, s *Spec) {
 			s.QPs, s.Type, s.Op = c.qps, c.typ, c.op
 			for i := range s.Sizes {
@@ -98,8 +103,14 @@ func TestMismatch(t *testing.T) {
 		change func(r int, s *Spec)
 		want   string
 	}{
-		"other size":  {func(r int, s *Spec) { s.Sizes[0] += 4 * int64(r); s.Wait = time.Second }, "rank 0 runs"},
-		"same rank":   {func(r int, s *Spec) { s.Rank = min(r, 1); s.Wait = time.Second }, "is there already"},
+		"other size": {func(r int, s *Spec) {
+			s.Sizes[0] += 4 * int64(r)
+			s.Wait = time.Second
+		}, "rank 0 runs"},
+		"same rank": {func(r int, s *Spec) {
+			s.Rank = min(r, 1)
+			s.Wait = time.Second
+		}, "is there already"},
 		"other world": {func(r int, s *Spec) { s.World += r; s.Wait = time.Second }, "the world has 3 ranks"},
 	} {
 		_, errs := world(t, 3, c.change)

@@ -34,7 +34,13 @@ type kind interface {
 }
 
 // kinds are the element types by NCCL's names.
-var kinds = map[string]kind{"float32": typed[float32]{}, "float64": typed[float64]{}, "int32": typed[int32]{}, "int64": typed[int64]{}, "uint8": typed[uint8]{}}
+var kinds = map[string]kind{
+	"float32": typed[float32]{},
+	"float64": typed[float64]{},
+	"int32":   typed[int32]{},
+	"int64":   typed[int64]{},
+	"uint8":   typed[uint8]{},
+}
 
 // Types lists the element types.
 func Types() []string {

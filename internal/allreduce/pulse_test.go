@@ -21,7 +21,8 @@ func mute(t *testing.T, rank, world int, job, at string) {
 		return
 	}
 	t.Cleanup(func() { c.Close() })
-	info := []verbs.Info{{QPN: 9, Addr: netip.MustParseAddr("127.88.200.1"), MTU: 1024, Reads: 1, Room: 1 << 16, Length: 2 * ((1_000_004 + 63) &^ 63)}}
+	info := []verbs.Info{{QPN: 9, Addr: netip.MustParseAddr("127.88.200.1"), MTU: 1024, Reads: 1,
+		Room: 1 << 16, Length: 2 * ((1_000_004 + 63) &^ 63)}}
 	h := hello{Rank: rank, World: world, Speak: speaks, Job: job, Next: info, Prev: info}
 	var w welcome
 	if err := verbs.WriteLine(c, &h); err != nil {
@@ -85,10 +86,12 @@ func TestSilentRank0(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	s := &Spec{Rank: 1, World: 2, Rendezvous: l.Addr().String(), Type: "uint8", Op: Sum, Iters: 1, QPs: 1, Sizes: []int64{64},
-		Wait: time.Second, Patience: 300 * time.Millisecond, Connect: verbs.DefaultConnect()}
+	s := &Spec{Rank: 1, World: 2, Rendezvous: l.Addr().String(), Type: "uint8", Op: Sum, Iters: 1, QPs: 1,
+		Sizes: []int64{64},
+		Wait:  time.Second, Patience: 300 * time.Millisecond, Connect: verbs.DefaultConnect()}
 	began := time.Now()
-	if err := Run(t.Context(), dev, s, nil); err == nil || !strings.Contains(err.Error(), "rank 0 has not been heard of") {
+	if err := Run(t.Context(), dev, s, nil); err == nil ||
+		!strings.Contains(err.Error(), "rank 0 has not been heard of") {
 		t.Error(err)
 	}
 	if d := time.Since(began); d > 4*time.Second {

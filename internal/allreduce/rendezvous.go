@@ -154,7 +154,8 @@ func hostOn(ctx context.Context, l net.Listener, own *hello, wait time.Duration)
 func (own *hello) mismatch(h *hello, have []*hello) string {
 	switch {
 	case h.Speak != own.Speak:
-		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank, h.Speak, own.Speak)
+		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank,
+			h.Speak, own.Speak)
 	case h.World != own.World:
 		return fmt.Sprintf("the world has %d ranks, rank %d thinks %d", own.World, h.Rank, h.World)
 	case h.Rank < 1 || h.Rank >= own.World:
@@ -164,7 +165,8 @@ func (own *hello) mismatch(h *hello, have []*hello) string {
 	case h.Job != own.Job:
 		return fmt.Sprintf("rank 0 runs %s, rank %d runs %s", own.Job, h.Rank, h.Job)
 	case len(h.Next) != len(own.Next) || len(h.Prev) != len(own.Prev):
-		return fmt.Sprintf("rank 0 has %d queue pairs per neighbour, rank %d has %d", len(own.Next), h.Rank, len(h.Next))
+		return fmt.Sprintf("rank 0 has %d queue pairs per neighbour, rank %d has %d", len(own.Next),
+			h.Rank, len(h.Next))
 	}
 	return ""
 }

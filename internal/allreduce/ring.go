@@ -82,7 +82,8 @@ func newRing(dev *verbs.Device, rank, world, qps, size int, k kind, op Op) (*rin
 	}
 	for range qps {
 		for _, to := range []*[]*verbs.QP{&r.next, &r.prev} {
-			qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: r.cq, RecvCQ: r.cq, MaxSendWR: sendDepth, MaxRecvWR: recvDepth, SignalAll: true})
+			qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: r.cq, RecvCQ: r.cq, MaxSendWR: sendDepth,
+				MaxRecvWR: recvDepth, SignalAll: true})
 			if err != nil {
 				return nil, err
 			}
@@ -230,7 +231,8 @@ func (r *ring) blame(w verbs.WC) error {
 	case !slices.Contains(r.next, w.QP):
 		return fmt.Errorf("rank %d: the connection from rank %d broke: %v", r.rank, prev, w.Status)
 	case w.Status == verbs.StatusRetryExcErr:
-		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank, next, w.Status)
+		return fmt.Errorf("rank %d: rank %d does not answer (%v): it is stopped, or cut off", r.rank,
+			next, w.Status)
 	}
 	return fmt.Errorf("rank %d: %v to rank %d failed with %v", r.rank, w.Opcode, next, w.Status)
 }
@@ -244,7 +246,8 @@ func (r *ring) wait(ctx context.Context) (int, error) {
 	defer cancel()
 	n, err := r.cq.Wait(ctx, r.wc)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("rank %d: nothing has come from rank %d, or through it, for %v", r.rank, r.mod(r.rank-1), stall)
+		err = fmt.Errorf("rank %d: nothing has come from rank %d, or through it, for %v", r.rank,
+			r.mod(r.rank-1), stall)
 	}
 	return n, err
 }
@@ -253,7 +256,8 @@ func (r *ring) wait(ctx context.Context) (int, error) {
 // it makes ready.
 func (r *ring) arrived(j job) error {
 	if j.step >= r.steps() || j.slice >= r.slices() {
-		return fmt.Errorf("rank %d: the previous rank sent slice %d of step %d, which does not exist", r.rank, j.slice, j.step)
+		return fmt.Errorf("rank %d: the previous rank sent slice %d of step %d, which does not exist", r.rank,
+			j.slice, j.step)
 	}
 	if j.step < r.world-1 {
 		from, to := r.span(r.chunkReceived(j.step), j.slice)
