@@ -70,7 +70,8 @@ func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T]
 
 // passing reports an error of Accept that others cause, or that passes.
 func passing(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS, syscall.ENOMEM} {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS,
+		syscall.ENOMEM} {
 		if errors.Is(err, e) {
 			return true
 		}

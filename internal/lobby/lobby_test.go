@@ -11,7 +11,11 @@ import (
 // Three hundred connections that say nothing, or half a line, keep nobody from
 // being heard, and are gone when the listener closes.
 func TestIdleConnectionsGiveWay(t *testing.T) {
-	for what, says := range map[string]string{"nothing": "", "half a line": `{"name":`, "no JSON": "GET / HTTP/1.1\n"} {
+	for what, says := range map[string]string{
+		"nothing":     "",
+		"half a line": `{"name":`,
+		"no JSON":     "GET / HTTP/1.1\n",
+	} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
