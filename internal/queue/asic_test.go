@@ -27,7 +27,8 @@ func TestSONiCHeadroom(t *testing.T) {
 		}
 		xoff, xon, size := a.Headroom(unit.Rate(c.rate)*unit.Gbps, c.metres*1000, 9100)
 		if xoff != c.xoff || xon != c.xon || size != c.size {
-			t.Errorf("%s, %dG, %d m: xoff %d, xon %d, size %d; SONiC computes %d, %d, %d", c.asic, c.rate, c.metres, xoff, xon, size, c.xoff, c.xon, c.size)
+			t.Errorf("%s, %dG, %d m: xoff %d, xon %d, size %d; SONiC computes %d, %d, %d", c.asic, c.rate,
+				c.metres, xoff, xon, size, c.xoff, c.xon, c.size)
 		}
 	}
 }

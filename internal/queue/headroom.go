@@ -15,7 +15,8 @@ import (
 // one MTU less loses packets.
 func Headroom(rate unit.Rate, prop, response, pipeline unit.Time, mtu unit.Bytes) unit.Bytes {
 	frame := mtu + roce.PreambleIFG
-	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop + response + pipeline
+	d := unit.Serialize(frame, rate) + unit.Serialize(roce.PFCLen+roce.PreambleIFG, rate) + 2*prop +
+		response + pipeline
 	return 2*mtu + unit.InTime(rate, d)*mtu/frame
 }
 

@@ -23,7 +23,13 @@ func TestWREDCurve(t *testing.T) {
 		}
 		return float64(n) / 200_000
 	}
-	for q, want := range map[unit.Bytes]float64{0: 0, 150 * unit.KB: 0, 1575 * unit.KB: 0.035, 3000 * unit.KB: 0.07, 3001 * unit.KB: 1} {
+	for q, want := range map[unit.Bytes]float64{
+		0:              0,
+		150 * unit.KB:  0,
+		1575 * unit.KB: 0.035,
+		3000 * unit.KB: 0.07,
+		3001 * unit.KB: 1,
+	} {
 		if got := share(q); math.Abs(got-want) > 0.002 {
 			t.Errorf("a queue of %v marks %.4f, want %.4f", q, got, want)
 		}

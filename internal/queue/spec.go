@@ -26,8 +26,9 @@ type Spec struct {
 
 // Class is one queue of every port, and the PFC priority of the same number.
 type Class struct {
-	Strict   bool `json:"strict"`   // strict priority; higher queue numbers first
-	Weight   int  `json:"weight"`   // share of what strict priority leaves, percent; 0 runs when nothing else can
+	Strict bool `json:"strict"` // strict priority; higher queue numbers first
+	// share of what strict priority leaves, percent; 0 runs when nothing else can
+	Weight   int  `json:"weight"`
 	Lossless bool `json:"lossless"` // PFC protects it
 
 	WRED  WRED       `json:"wred"`
@@ -35,7 +36,8 @@ type Class struct {
 	XOn   unit.Bytes `json:"xon_bytes"`  // ingress bytes at which sending resumes
 	Alpha float64    `json:"alpha"`      // dynamic threshold: Alpha x free shared buffer
 
-	XOnOffset unit.Bytes `json:"xon_offset_bytes"` // it resumes so far below the threshold, if that is above XOn; 0: not said
+	// it resumes so far below the threshold, if that is above XOn; 0: not said
+	XOnOffset unit.Bytes `json:"xon_offset_bytes"`
 
 	Headroom unit.Bytes `json:"headroom_bytes"` // per ingress port; 0: computed from rate, cable, MTU
 	Limit    unit.Bytes `json:"limit_bytes"`    // lossy: tail drop above so many egress bytes; 0: Alpha
@@ -137,7 +139,8 @@ func (c *Class) validate(i int, buffer unit.Bytes) error {
 	case c.Alpha < 0 || c.Alpha > 1024:
 		return specErr(i, "alpha", "must lie between 0 and 1024, found %v", c.Alpha)
 	case c.XOn < 0 || c.XOnOffset < 0:
-		return specErr(i, "xon", "xon and xon_offset must not be negative, found %v and %v", c.XOn, c.XOnOffset)
+		return specErr(i, "xon", "xon and xon_offset must not be negative, found %v and %v",
+			c.XOn, c.XOnOffset)
 	case c.XOnOffset > buffer:
 		return specErr(i, "xon_offset", "%v is above the buffer of %v", c.XOnOffset, buffer)
 	case c.Headroom < 0 || c.Limit < 0:
@@ -175,7 +178,8 @@ func Default() Spec {
 		WRED: WRED{Min: 150 * unit.KB, Max: 3000 * unit.KB, Probability: 0.07, ECN: true},
 		XOff: 3500 * unit.KB, XOn: 100 * unit.KB}
 	s.Queues[7] = Class{Strict: true, Alpha: 1}
-	s.Watchdog = Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond, Restore: 200 * unit.Millisecond}
+	s.Watchdog = Watchdog{Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond,
+		Restore: 200 * unit.Millisecond}
 	return s
 }
 
