@@ -26,8 +26,9 @@ type Manifest struct {
 	Complete    bool              `json:"complete"`
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`
-	Files       []string          `json:"files"`            // of this directory; no others are removed with it
-	Limits      []string          `json:"limits,omitempty"` // what was cut short, and where
+	// of this directory; no others are removed with it
+	Files  []string `json:"files"`
+	Limits []string `json:"limits,omitempty"` // what was cut short, and where
 }
 
 // File is a further file of a run directory.
@@ -38,9 +39,12 @@ type File struct {
 
 // files are the tables as files of a run directory.
 func (t *Tables) files() []File {
-	return []File{{"flows.parquet", table(t.Flows)}, {"links.parquet", table(t.Links)}, {"ports.parquet", table(t.Ports)},
-		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)}, {"paths.parquet", table(t.Paths)},
-		{"qps.parquet", table(t.QPs)}, {"rates.parquet", table(t.Rates)}, {"collectives.parquet", table(t.Collectives)},
+	return []File{{"flows.parquet", table(t.Flows)}, {"links.parquet", table(t.Links)},
+		{"ports.parquet", table(t.Ports)},
+		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)},
+		{"paths.parquet", table(t.Paths)},
+		{"qps.parquet", table(t.QPs)}, {"rates.parquet", table(t.Rates)},
+		{"collectives.parquet", table(t.Collectives)},
 		{"critical.parquet", table(t.Critical)}}
 }
 
@@ -56,7 +60,8 @@ func fill(dir string, m *Manifest, s *Summary, t *Tables, further ...File) error
 	files = append(files, File{"summary.json", asJSON(s)}, File{"run.json", asJSON(m)})
 	for _, f := range files {
 		if !ours(f.Name) {
-			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of Railyard", f.Name)
+			return fmt.Errorf("writing the run: %s is missing in the list of a run's files: a fault of "+
+				"Railyard", f.Name)
 		}
 		m.Files = append(m.Files, f.Name)
 	}
@@ -121,7 +126,8 @@ func ReadSummary(dir string) (*Summary, error) {
 		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, "summary.json"), err)
 	}
 	if s.Version == "" {
-		return nil, fmt.Errorf("%s says no version: no run has written it", filepath.Join(dir, "summary.json"))
+		return nil, fmt.Errorf("%s says no version: no run has written it",
+			filepath.Join(dir, "summary.json"))
 	}
 	return s, nil
 }

@@ -105,11 +105,13 @@ func (p *Place) existing(force bool) (err error) {
 	case run && !force:
 		return fmt.Errorf("%w: %s; choose another --out or add --force to replace it", ErrExists, p.Dir)
 	case !run:
-		return fmt.Errorf("%s holds files (%s) but no run: it is left alone; choose another --out", p.Dir, foreign[0])
+		return fmt.Errorf("%s holds files (%s) but no run: it is left alone; choose another --out",
+			p.Dir, foreign[0])
 	default:
 		m, err := readManifest(p.Dir)
 		if err != nil {
-			return fmt.Errorf("%s holds a run.json that Railyard did not write, and is left alone: %w", p.Dir, err)
+			return fmt.Errorf("%s holds a run.json that Railyard did not write, and is left alone: %w", p.Dir,
+				err)
 		}
 		p.Earlier, p.Whole = true, m.Complete
 	}
@@ -357,7 +359,8 @@ func readManifest(dir string) (*Manifest, error) {
 func pinned(dir string) bool {
 	var st unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, dir, 0, unix.STATX_BASIC_STATS, &st)
-	if err == nil && st.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+	if err == nil && st.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 &&
+		st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
 		return true
 	}
 	full, err1 := filepath.Abs(dir)

@@ -77,7 +77,8 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exists(old) || !exists(filepath.Join(root, prefix+"kept", "mine")) || !exists(live.hidden) {
-		t.Errorf("old %v, mine %v, live %v", exists(old), exists(filepath.Join(root, prefix+"kept", "mine")), exists(live.hidden))
+		t.Errorf("old %v, mine %v, live %v", exists(old), exists(filepath.Join(root, prefix+"kept", "mine")),
+			exists(live.hidden))
 	}
 	p.Release()
 	live.Release()
@@ -111,7 +112,8 @@ func TestPlantedNames(t *testing.T) {
 	os.Mkdir(inside, 0o755)
 	os.Symlink(theirs, filepath.Join(inside, ".railyard"))
 	for _, dir := range []string{filepath.Join(root, "r"), inside} {
-		if _, err := Reserve(dir, false); err == nil || !strings.Contains(err.Error(), "is no folder that Railyard made") {
+		if _, err := Reserve(dir, false); err == nil ||
+			!strings.Contains(err.Error(), "is no folder that Railyard made") {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}

@@ -98,8 +98,10 @@ type Causes struct {
 
 // Add adds what a collective lost.
 func (c *Causes) Add(r *CollectiveRow) {
-	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held, c.Collision+r.Collision, c.Oversub+r.Oversub
-	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans, c.SharedNIC+r.SharedNIC
+	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held,
+		c.Collision+r.Collision, c.Oversub+r.Oversub
+	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans,
+		c.SharedNIC+r.SharedNIC
 	c.PCIe += r.PCIe
 }
 
@@ -117,8 +119,9 @@ type Collective struct {
 	AlgBW     float64 `json:"algbw_bytes_per_second"`
 	BusBW     float64 `json:"busbw_bytes_per_second"`
 	BusBest   float64 `json:"busbw_best_bytes_per_second"`
-	Bound     float64 `json:"bound_bytes_per_second"` // of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
-	BoundWhy  string  `json:"bound_by"`
+	// of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
+	Bound    float64 `json:"bound_bytes_per_second"`
+	BoundWhy string  `json:"bound_by"`
 }
 
 // FlowTimes are completion times of messages between hosts.

@@ -47,11 +47,13 @@ type PortRow struct {
 
 // PauseRow is one PFC event: pauses.parquet.
 type PauseRow struct {
-	At       int64  `parquet:"at_ps,delta" json:"at_ps"`
-	What     string `parquet:"what,dict" json:"what"` // xoff and xon at the congested ingress, pause and resume at the sender
+	At int64 `parquet:"at_ps,delta" json:"at_ps"`
+	// xoff and xon at the congested ingress, pause and resume at the sender
+	What     string `parquet:"what,dict" json:"what"`
 	Port     int32  `parquet:"port" json:"port"`
 	Priority int32  `parquet:"priority" json:"priority"`
-	Cause    int32  `parquet:"cause_port" json:"cause_port"` // egress port whose congestion it is; -1: not known
+	// egress port whose congestion it is; -1: not known
+	Cause int32 `parquet:"cause_port" json:"cause_port"`
 }
 
 // PathRow is one port at which a queue pair's packets queued: paths.parquet. It is
@@ -101,19 +103,26 @@ type CollectiveRow struct {
 	Start     int64  `parquet:"start_ps" json:"start_ps"`
 	End       int64  `parquet:"end_ps" json:"end_ps"`
 	Ideal     int64  `parquet:"ideal_ps" json:"ideal_ps"`
-	Latency   int64  `parquet:"latency_ps" json:"latency_ps"`                         // propagation, switches, NICs, NVLink
-	Collision int64  `parquet:"collision_ps" json:"collision_ps"`                     // flows hashed onto one link
-	Oversub   int64  `parquet:"oversubscription_ps" json:"oversubscription_ps"`       // less capacity between switches than flows ask for
-	Incast    int64  `parquet:"incast_ps" json:"incast_ps"`                           // senders to one receiver
-	Held      int64  `parquet:"rate_not_given_back_ps" json:"rate_not_given_back_ps"` // congestion control, while the path was free
-	Pause     int64  `parquet:"pause_ps" json:"pause_ps"`                             // PFC
-	Retrans   int64  `parquet:"retransmission_ps" json:"retransmission_ps"`
-	SharedNIC int64  `parquet:"shared_nic_ps" json:"shared_nic_ps"` // the sender's other queue pairs, or NVLink's other transfers
-	PCIe      int64  `parquet:"pcie_ps" json:"pcie_ps"`             // slower than the wire, at either end
-	Late      int64  `parquet:"late_ps" json:"late_ps"`             // ranks that came later than the first
-	Port      int32  `parquet:"port" json:"port"`                   // where the largest part arose; -1: nowhere in the network
-	At        int64  `parquet:"at_ps" json:"at_ps"`                 // when the transfer that lost most began
-	Why       string `parquet:"why" json:"why"`
+	// propagation, switches, NICs, NVLink
+	Latency int64 `parquet:"latency_ps" json:"latency_ps"`
+	// flows hashed onto one link
+	Collision int64 `parquet:"collision_ps" json:"collision_ps"`
+	// less capacity between switches than flows ask for
+	Oversub int64 `parquet:"oversubscription_ps" json:"oversubscription_ps"`
+	// senders to one receiver
+	Incast int64 `parquet:"incast_ps" json:"incast_ps"`
+	// congestion control, while the path was free
+	Held    int64 `parquet:"rate_not_given_back_ps" json:"rate_not_given_back_ps"`
+	Pause   int64 `parquet:"pause_ps" json:"pause_ps"` // PFC
+	Retrans int64 `parquet:"retransmission_ps" json:"retransmission_ps"`
+	// the sender's other queue pairs, or NVLink's other transfers
+	SharedNIC int64 `parquet:"shared_nic_ps" json:"shared_nic_ps"`
+	PCIe      int64 `parquet:"pcie_ps" json:"pcie_ps"` // slower than the wire, at either end
+	Late      int64 `parquet:"late_ps" json:"late_ps"` // ranks that came later than the first
+	// where the largest part arose; -1: nowhere in the network
+	Port int32  `parquet:"port" json:"port"`
+	At   int64  `parquet:"at_ps" json:"at_ps"` // when the transfer that lost most began
+	Why  string `parquet:"why" json:"why"`
 }
 
 // RankRow is one operation of a rank: ranks.parquet.

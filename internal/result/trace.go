@@ -20,7 +20,9 @@ func Trace(out io.Writer, t *Tables) error {
 	name := func(pid, tid int, s string) {
 		if key := pid<<28 | tid; !named[key] {
 			named[key] = true
-			fmt.Fprintf(w, ",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}", pid, tid, quote(s))
+			fmt.Fprintf(w,
+				",\n{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\",\"args\":{\"name\":%s}}",
+				pid, tid, quote(s))
 		}
 	}
 	slice := func(pid, tid int, what, cat string, from, to int64) {
