@@ -16,9 +16,13 @@ func ballsInBins() ([]Row, error) {
 	for _, c := range []struct {
 		n, k int
 		max  float64
-	}{{2, 2, 1.5}, {4, 4, 2.125}, {8, 8, 2.598}, {8, 32, 7.05}, {16, 16, 3.075}, {16, 256, 23.44}, {16, 1000, 76.84}} {
+	}{
+		{2, 2, 1.5}, {4, 4, 2.125}, {8, 8, 2.598}, {8, 32, 7.05}, {16, 16, 3.075},
+		{16, 256, 23.44}, {16, 1000, 76.84},
+	} {
 		got := hashMax(c.n, c.k, 4000)
-		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k, c.n), "HANDBOOK 7.1, balls in bins", c.max, got, 0.02, "%.3f"))
+		rows = append(rows, within(fmt.Sprintf("ECMP: %d flows on %d uplinks, mean of the largest load", c.k,
+			c.n), "HANDBOOK 7.1, balls in bins", c.max, got, 0.02, "%.3f"))
 	}
 	idle, err := fatTreeIdle()
 	if err != nil {
@@ -85,7 +89,8 @@ workload: {traffic: {permutation: {bytes: 256KB}}}
 		}
 	}
 	want := 0.31640625
-	return []Row{within("fat tree: share of leaf uplinks without a flow, four flows on four uplinks", "HANDBOOK 7.1: (1-1/n)^k", want, float64(idle)/float64(total), 0.03, "%.4f")}, nil
+	return []Row{within("fat tree: share of leaf uplinks without a flow, four flows on four uplinks",
+		"HANDBOOK 7.1: (1-1/n)^k", want, float64(idle)/float64(total), 0.03, "%.4f")}, nil
 }
 
 // loadBalancing is the seeds' thesis by measurement.
@@ -97,7 +102,8 @@ cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 20MB}}}
 `
 	run := func(lb, recovery, write, bytes string) (*result.Summary, error) {
-		r, err := finish(text, "lb="+lb, "transport.recovery="+recovery, "transport.write="+write, "workload.traffic.permutation.bytes="+bytes)
+		r, err := finish(text, "lb="+lb, "transport.recovery="+recovery, "transport.write="+write,
+			"workload.traffic.permutation.bytes="+bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -122,19 +128,30 @@ workload: {traffic: {permutation: {bytes: 20MB}}}
 	}
 	again := func(s *result.Summary) float64 { return float64(s.Retransmissions) / float64(s.DataPackets) }
 	return []Row{
-		{Claim: "ECMP leaves uplinks idle under a permutation", Source: "seed, chapter 12", Expected: "> 0 idle",
-			Ours: fmt.Sprintf("%d of %d idle", ecmp.Links.UplinkIdle, ecmp.Links.Uplinks), Diff: "-", OK: ecmp.Links.UplinkIdle > 0},
+		{Claim: "ECMP leaves uplinks idle under a permutation", Source: "seed, chapter 12",
+			Expected: "> 0 idle",
+			Ours:     fmt.Sprintf("%d of %d idle", ecmp.Links.UplinkIdle, ecmp.Links.Uplinks), Diff: "-",
+			OK: ecmp.Links.UplinkIdle > 0},
 		{Claim: "ECMP keeps mean uplink use below 50 %", Source: "seed, GPU fabrics", Expected: "< 50 %",
-			Ours: fmt.Sprintf("%.1f %%", 100*ecmp.Links.UplinkMean), Diff: "-", OK: ecmp.Links.UplinkMean < 0.5},
-		{Claim: "spraying takes mean uplink use above 90 %, start and end included", Source: "seed, GPU fabrics", Expected: "> 90 %",
-			Ours: fmt.Sprintf("%.1f %%", 100*free.Links.UplinkMean), Diff: "-", OK: free.Links.UplinkMean > 0.9},
-		{Claim: "the same where switches send to their ports in turn, not at random", Source: "seed, GPU fabrics", Expected: "> 90 %",
-			Ours: fmt.Sprintf("%.1f %%", 100*turns.Links.UplinkMean), Diff: "-", OK: turns.Links.UplinkMean > 0.9,
-			Note: "switches that take turns fall into step with one another when only one ACK in 16 packets comes between: with transport.ack_every=4 it is 91.6 %"},
-		{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again", Source: "seed, figure 12-6", Expected: "> 10 %",
+			Ours: fmt.Sprintf("%.1f %%", 100*ecmp.Links.UplinkMean), Diff: "-",
+			OK: ecmp.Links.UplinkMean < 0.5},
+		{Claim: "spraying takes mean uplink use above 90 %, start and end included",
+			Source: "seed, GPU fabrics", Expected: "> 90 %",
+			Ours: fmt.Sprintf("%.1f %%", 100*free.Links.UplinkMean), Diff: "-",
+			OK: free.Links.UplinkMean > 0.9},
+		{Claim: "the same where switches send to their ports in turn, not at random",
+			Source: "seed, GPU fabrics", Expected: "> 90 %",
+			Ours: fmt.Sprintf("%.1f %%", 100*turns.Links.UplinkMean), Diff: "-",
+			OK: turns.Links.UplinkMean > 0.9,
+			Note: "switches that take turns fall into step with one another when only one ACK in 16 " +
+				"packets comes between: with transport.ack_every=4 it is 91.6 %"},
+		{Claim: "spraying hurts go-back-N with First/Middle/Last: share of packets sent again",
+			Source: "seed, figure 12-6", Expected: "> 10 %",
 			Ours: fmt.Sprintf("%.1f %%", 100*again(gbn)), Diff: "-", OK: again(gbn) > 0.1},
-		{Claim: "spraying is harmless with WRITE Only and placement in any order: packets sent again", Source: "seed, figure 12-7", Expected: "0 %",
-			Ours: fmt.Sprintf("%.1f %%", 100*again(free)), Diff: "-", OK: free.Retransmissions == 0 && turns.Retransmissions == 0},
+		{Claim: "spraying is harmless with WRITE Only and placement in any order: packets sent again",
+			Source: "seed, figure 12-7", Expected: "0 %",
+			Ours: fmt.Sprintf("%.1f %%", 100*again(free)), Diff: "-", OK: free.Retransmissions == 0 &&
+				turns.Retransmissions == 0},
 	}, nil
 }
 
@@ -164,7 +181,9 @@ workload:
 	}
 	want := 4 * 16e6 * 8 / 200e9 * 4178 / 4096 * 1e6
 	return []Row{
-		within("8 GPUs on two shared 200G NICs: 16 MB each end at 4 x bytes / rate, us", "seed, figure 13-1; closed form", want, float64(hi)/float64(unit.Microsecond), 0.01, "%.1f"),
-		within("they share evenly: last end over first", "closed form", 1, float64(hi)/float64(lo), 0.01, "%.4f"),
+		within("8 GPUs on two shared 200G NICs: 16 MB each end at 4 x bytes / rate, us",
+			"seed, figure 13-1; closed form", want, float64(hi)/float64(unit.Microsecond), 0.01, "%.1f"),
+		within("they share evenly: last end over first", "closed form", 1, float64(hi)/float64(lo),
+			0.01, "%.4f"),
 	}, nil
 }

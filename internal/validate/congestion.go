@@ -21,7 +21,8 @@ fabric:
   fabric_link: {rate: 800Gbps, cable: 30m}
   graph:
     hosts: [host-1, host-2, host-3]
-    switches: [{name: rail-A, role: rail}, {name: rail-B, role: rail}, {name: rail-C, role: rail}, {name: spine-1, role: spine}]
+    switches: [{name: rail-A, role: rail}, {name: rail-B, role: rail}, {name: rail-C, role: rail},
+      {name: spine-1, role: spine}]
     links:
       - {from: host-1, to: rail-A}
       - {from: host-2, to: rail-B}
@@ -127,7 +128,8 @@ func sequence(claim, source, text string, want []string) ([]Row, error) {
 		return nil, err
 	}
 	got := order(lines, want)
-	row := exact(claim, source, fmt.Sprintf("%d steps in order", len(want)), fmt.Sprintf("%d steps in order", got))
+	row := exact(claim, source, fmt.Sprintf("%d steps in order", len(want)),
+		fmt.Sprintf("%d steps in order", got))
 	if got < len(want) {
 		row.Note = "missing: " + want[got]
 	}
@@ -135,16 +137,22 @@ func sequence(claim, source, text string, want []string) ([]Row, error) {
 }
 
 func cascade() ([]Row, error) {
-	return sequence("PFC spreads rail C, spine 1, rails A and B, senders, and resumes in that order", "seed, PFC steps 1-14", CascadeScenario, []string{
-		"rail-C:Eth2 ingress crosses xOFF", "spine-1:Eth3 stops sending", "spine-1:Eth1 ingress crosses xOFF", "rail-A:Eth2 stops sending",
-		"rail-C:Eth2 ingress falls to xON", "spine-1:Eth3 sends priority 3 again",
-		"spine-1:Eth1 ingress falls to xON", "rail-A:Eth2 sends priority 3 again"})
+	return sequence("PFC spreads rail C, spine 1, rails A and B, senders, and resumes in that order",
+		"seed, PFC steps 1-14", CascadeScenario, []string{
+			"rail-C:Eth2 ingress crosses xOFF", "spine-1:Eth3 stops sending",
+			"spine-1:Eth1 ingress crosses xOFF",
+			"rail-A:Eth2 stops sending",
+			"rail-C:Eth2 ingress falls to xON", "spine-1:Eth3 sends priority 3 again",
+			"spine-1:Eth1 ingress falls to xON", "rail-A:Eth2 sends priority 3 again"})
 }
 
 func dcqcnSequence() ([]Row, error) {
-	return sequence("DCQCN: WRED min, marks, CNP, rate cut, xOFF, pause, drain, xON, resume, recovery", "seed, DCQCN t1-t8", DCQCNScenario, []string{
-		"rail-1:Eth1 marks packets", "cuts its rate", "rail-1:Eth2 ingress crosses xOFF", "spine-A:Eth1 stops sending",
-		"rail-1:Eth2 ingress falls to xON", "spine-A:Eth1 sends priority 3 again", "raises its rate again"})
+	return sequence("DCQCN: WRED min, marks, CNP, rate cut, xOFF, pause, drain, xON, resume, recovery",
+		"seed, DCQCN t1-t8", DCQCNScenario, []string{
+			"rail-1:Eth1 marks packets", "cuts its rate", "rail-1:Eth2 ingress crosses xOFF",
+			"spine-A:Eth1 stops sending",
+			"rail-1:Eth2 ingress falls to xON", "spine-A:Eth1 sends priority 3 again",
+			"raises its rate again"})
 }
 
 // headroom pauses a line-rate sender in the worst case and looks for loss: the
@@ -160,8 +168,10 @@ func headroom() ([]Row, error) {
 			}
 			drops[less] = d
 		}
-		rows = append(rows, exact("drops with the computed headroom, cable of "+cable, "HANDBOOK 3.2, zero-loss test", int64(0), drops[0]))
-		rows = append(rows, Row{Claim: "drops with one MTU less, cable of " + cable, Source: "HANDBOOK 3.2, tightness test", Expected: "> 0",
+		rows = append(rows, exact("drops with the computed headroom, cable of "+cable,
+			"HANDBOOK 3.2, zero-loss test", int64(0), drops[0]))
+		rows = append(rows, Row{Claim: "drops with one MTU less, cable of " + cable,
+			Source: "HANDBOOK 3.2, tightness test", Expected: "> 0",
 			Ours: fmt.Sprint(drops[1]), Diff: "-", OK: drops[1] > 0})
 	}
 	return rows, nil
@@ -199,7 +209,8 @@ workload:
 		}
 		if less > 0 {
 			h := r.Net.HeadroomLimit(1, 3) - unit.Bytes(less)*4178
-			if r, err = start(fmt.Sprintf(text, p, p, p), fmt.Sprintf("switch.queues.3.headroom=%dB", int64(h))); err != nil {
+			if r, err = start(fmt.Sprintf(text, p, p, p), fmt.Sprintf("switch.queues.3.headroom=%dB",
+				int64(h))); err != nil {
 				return 0, err
 			}
 		}
@@ -244,7 +255,8 @@ func fixedPoint() ([]Row, error) {
 		p float64
 	}{{2, 7.77e-4}, {4, 1.89e-3}, {8, 4.55e-3}, {10, 6.03e-3}} {
 		got := FluidP(x.n, 40e9/8000, 1e4, 40e6/8000/55e-6*55e-6, 50e-6, 55e-6, 55e-6, 5)
-		rows = append(rows, within(fmt.Sprintf("fluid model, %d flows: mark probability p*", x.n), "HANDBOOK 2.3, table", x.p, got, 0.02, "%.3g"))
+		rows = append(rows, within(fmt.Sprintf("fluid model, %d flows: mark probability p*", x.n),
+			"HANDBOOK 2.3, table", x.p, got, 0.02, "%.3g"))
 	}
 	held := map[int]float64{} // what the Monte Carlo says, by number of flows
 	for _, n := range []int{2, 4, 8, 10} {
@@ -263,7 +275,9 @@ func fixedPoint() ([]Row, error) {
 	c.OnCNP(0)
 	for k, want := range []float64{.5, .75, .875, .9375} {
 		got, _ := c.Rates()
-		rows = append(rows, within(fmt.Sprintf("rate after a cut at alpha 1 and %d recovery steps, share of line", k), "HANDBOOK 2.3: 1 - 2^-(k+1)", want, float64(got)/40e9, 1e-9, "%.4f"))
+		rows = append(rows,
+			within(fmt.Sprintf("rate after a cut at alpha 1 and %d recovery steps, share of line", k),
+				"HANDBOOK 2.3: 1 - 2^-(k+1)", want, float64(got)/40e9, 1e-9, "%.4f"))
 		c.OnTimer(unit.Time(k+1) * 55 * unit.Microsecond)
 	}
 	return rows, nil
@@ -277,7 +291,8 @@ type window struct {
 
 // packetFixedPoint runs n DCQCN senders into one 40 Gbit/s port for a quarter
 // of a second and compares marks and queue with the p at which the Monte Carlo of
-// one sender settles, and the flows with each other. The paper's ramp goes to 1 % at 200 KB; one that goes on at its slope is
+// one sender settles, and the flows with each other. The paper's ramp goes to 1 % at 200 KB; one that goes
+// on at its slope is
 // so many times as long.
 func packetFixedPoint(n, ramp int, p float64) ([]Row, error) {
 	text := fmt.Sprintf(`
@@ -329,8 +344,10 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 		return []Row{pRow, qRow}, nil
 	}
 	if n >= 8 && gotP > p && gotP < 1.25*p && !pRow.OK {
-		pRow.Note = "the queue passes the end of the ramp at times, where every packet is marked; on a ramp ten times as long the shares agree (below)"
+		pRow.Note = "the queue passes the end of the ramp at times, where every packet is marked; on a " +
+			"ramp ten times as long the shares agree (below)"
 	}
-	fair := within(fmt.Sprintf("%d DCQCN flows are fair: last end over first", n), "Zhu et al. 2015: flows converge to equal rates", 1, float64(hi)/float64(lo), 0.1, "%.3f")
+	fair := within(fmt.Sprintf("%d DCQCN flows are fair: last end over first", n),
+		"Zhu et al. 2015: flows converge to equal rates", 1, float64(hi)/float64(lo), 0.1, "%.3f")
 	return []Row{pRow, qRow, fair}, nil
 }

@@ -34,7 +34,8 @@ func (t *trial) source() string {
 
 // smallModel is a language model whose step takes milliseconds.
 func smallModel(string) ([]byte, error) {
-	return []byte(`{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 16,
+	return []byte(`{"model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 8,
+	  "num_attention_heads": 16,
 		"intermediate_size": 4096, "vocab_size": 1000}`), nil
 }
 
@@ -57,7 +58,8 @@ func (t *trial) row() (Row, error) {
 	}
 	step, saved, blamed := took[0].StepTime, took[0].StepTime-took[1].StepTime, t.blamed(took[0])
 	share := func(ps int64) string {
-		return fmt.Sprintf("%v of %v (%.1f %%)", unit.Time(ps), unit.Time(step), 100*float64(ps)/float64(step))
+		return fmt.Sprintf("%v of %v (%.1f %%)", unit.Time(ps), unit.Time(step),
+			100*float64(ps)/float64(step))
 	}
 	d := float64(blamed-saved) / float64(step)
 	row := Row{Claim: t.claim, Source: t.source(), Expected: share(saved), Ours: share(blamed),
@@ -201,12 +203,14 @@ fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, uplinks: 1,
   host_link: {rate: 50Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
 transport: {qps: 2}
-workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 2, dp: 4, global_batch: 8, bucket: 20MB}}
+workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 2, dp: 4,
+  global_batch: 8, bucket: 20MB}}
 `
 
 // trials are the rows: over each kind of traffic, and each cause at least once.
 func trials() (all []trial) {
-	for _, list := range [][]trial{rateTrials(), collisionTrials(), incastTrials(), pauseTrials(), lossTrials(), otherTrials()} {
+	for _, list := range [][]trial{rateTrials(), collisionTrials(), incastTrials(), pauseTrials(),
+		lossTrials(), otherTrials()} {
 		all = append(all, list...)
 	}
 	return all
@@ -214,8 +218,10 @@ func trials() (all []trial) {
 
 func rateTrials() (list []trial) {
 	for _, c := range []struct{ about, text string }{
-		{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan}, {"all-to-all", toAll},
-		{"all-to-all over an oversubscribed fabric", oversubscribed}, {"ring all-reduce", ring}, {"training step", training},
+		{"three flows into one NIC", flowsOf124}, {"permutation", permutation}, {"incast", fan},
+		{"all-to-all", toAll},
+		{"all-to-all over an oversubscribed fabric", oversubscribed}, {"ring all-reduce", ring},
+		{"training step", training},
 	} {
 		list = append(list,
 			trial{claim: c.about + ", DCQCN as in its paper: rate not given back", text: c.text,
@@ -223,8 +229,10 @@ func rateTrials() (list []trial) {
 			trial{claim: c.about + ", DCQCN as in NICs: rate not given back", text: c.text,
 				as: nic, without: uncontrolled, blamed: held})
 	}
-	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: rate not given back", text: ring,
-		as: with(paper, "workload.traffic.collective.algorithm=tree", "workload.traffic.collective.channels=0"), without: uncontrolled, blamed: held})
+	return append(list, trial{claim: "tree all-reduce, DCQCN as in its paper: rate not given back",
+		text: ring,
+		as: with(paper, "workload.traffic.collective.algorithm=tree",
+			"workload.traffic.collective.channels=0"), without: uncontrolled, blamed: held})
 }
 
 func collisionTrials() []trial {
@@ -294,7 +302,8 @@ func lossTrials() []trial {
 			as:      with(with(nic, gbn...), "switch.queues.3.lossless=false", "switch.queues.3.limit=400KB"),
 			without: []string{"switch.queues.3.lossless=true"}, blamed: again},
 		{claim: "training step, bit errors: packets sent again", text: training,
-			as: with(with(uncontrolled, gbn...), "fabric.host_link.bit_error_rate=0.00000001"), without: lossless, blamed: again},
+			as:      with(with(uncontrolled, gbn...), "fabric.host_link.bit_error_rate=0.00000001"),
+			without: lossless, blamed: again},
 	}
 }
 
@@ -304,8 +313,9 @@ func otherTrials() []trial {
 			as: uncontrolled, without: []string{"server.nvlink=90Tbps", "server.nvlink_latency=0s"},
 			blamed: func(s *result.Summary) int64 { return s.ExposedTP }},
 		{claim: "permutation over slow PCIe: PCIe", text: permutation,
-			as: with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"), without: []string{"server.pcie=0bps"},
-			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},
+			as:      with(with(uncontrolled, sprayed...), "server.pcie=200Gbps"),
+			without: []string{"server.pcie=0bps"},
+			blamed:  func(s *result.Summary) int64 { return s.Chain.PCIe }},
 		{claim: "incast over a receiver's slow PCIe: PCIe", text: fan,
 			as: with(uncontrolled, "server.pcie=50Gbps"), without: []string{"server.pcie=0bps"},
 			blamed: func(s *result.Summary) int64 { return s.Chain.PCIe }},

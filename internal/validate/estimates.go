@@ -16,7 +16,8 @@ fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 400Gbps,
 server: {gpu: h100, gpus: 1, nics: 1}
 `
 	switchPairs = `
-fabric: {kind: pod, segments: 2, hosts: 2, spines: 4, host_link: {rate: 200Gbps, cable: 5m}, fabric_link: {rate: 800Gbps, cable: 50m}}
+fabric: {kind: pod, segments: 2, hosts: 2, spines: 4, host_link: {rate: 200Gbps, cable: 5m},
+  fabric_link: {rate: 800Gbps, cable: 50m}}
 server: {gpu: h100, gpus: 8, nics: 8, nic_ports: 2, bond: affinity}
 transport: {qps: 2}
 `
@@ -39,15 +40,21 @@ func estimates() ([]Row, error) {
 		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, ""},
 		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, ""},
 		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, ""},
-		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1", 16, ""},
+		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1",
+			16, ""},
 		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, ""},
-		{"dp 4, zero 3, gathered by matrix and again", oneRail, "tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, ""},
-		{"dp 4 between switch pairs, where queue pairs collide", switchPairs, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone"},
+		{"dp 4, zero 3, gathered by matrix and again", oneRail,
+			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, ""},
+		{"dp 4 between switch pairs, where queue pairs collide", switchPairs,
+			"tp: 8, dp: 4, channels: 1, overlap: false", 4,
+			"the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of " +
+				"the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone"},
 	} {
 		if c.fabric == oneRail {
 			c.training += ", fold: true"
 		}
-		text := fmt.Sprintf("%sworkload: {training: {model: llama-2-7b, sequence: 2048, efficiency: 60, global_batch: %d, %s}}\n", c.fabric, c.batch, c.training)
+		text := fmt.Sprintf("%sworkload: {training: {model: llama-2-7b, sequence: 2048, efficiency: 60, "+
+			"global_batch: %d, %s}}\n", c.fabric, c.batch, c.training)
 		r, err := start(text)
 		if err != nil {
 			return nil, err
@@ -55,8 +62,10 @@ func estimates() ([]Row, error) {
 		t, f := r.Plan.Training, &r.Plan.File
 		site := planner.SiteOf(r.Graph, r.Plan.GPU, t.GPUs(), r.Plan.NVLink)
 		site.PerServer = 8
-		site.NVLatency, site.Latency, site.QPs = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond, max(1, f.Transport.QPs)
-		in := planner.SearchInput{Model: t.Model, Site: site, Global: c.batch, Seq: t.Seq, Efficiency: t.Efficiency, Kernels: t.Kernels, Rings: t.Channels,
+		site.NVLatency, site.Latency, site.QPs = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond,
+			max(1, f.Transport.QPs)
+		in := planner.SearchInput{Model: t.Model, Site: site, Global: c.batch, Seq: t.Seq,
+			Efficiency: t.Efficiency, Kernels: t.Kernels, Rings: t.Channels,
 			NoOverlap: !t.Overlap, Ahead: t.GatherAhead, Gathers: t.Gathers, Regather: t.Regather}
 		l := t.Layout
 		if l.Schedule == "" {
@@ -67,7 +76,8 @@ func estimates() ([]Row, error) {
 			return nil, err
 		}
 		s, _, _ := r.Outcome("")
-		row := within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated", unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, 0.03, "%.1f")
+		row := within("estimated step of Llama 2 7B in ms, tp 8, "+c.about, "every packet simulated",
+			unit.Time(s.StepTime).Seconds()*1e3, estimate*1e3, 0.03, "%.1f")
 		if !row.OK {
 			row.Note = c.why
 		}

@@ -11,7 +11,8 @@ import (
 // avoid it 20 ms later.
 const failing = `
 name: failures
-fabric: {kind: rail, hosts: 4, spines: 4, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 4, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 transport: {timeout: 12}
 workload: {traffic: {alltoall: {bytes: 16MB}}}
@@ -22,7 +23,8 @@ failures:
 // holed is a flow sprayed over two cables of which one breaks.
 const holed = `
 name: holed
-fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
 lb: spray
 cc: {algorithm: none}
 transport: {timeout: 8}
@@ -52,9 +54,11 @@ func failures() ([]Row, error) {
 		return nil, err
 	}
 	rows := []Row{{
-		Claim: "a second broken link that converges sooner does not mend the first: step time", Source: source,
+		Claim:    "a second broken link that converges sooner does not mend the first: step time",
+		Source:   source,
 		Expected: fmt.Sprintf("at least %v", unit.Time(one.StepTime)), Ours: unit.Time(two.StepTime).String(),
-		Diff: fmt.Sprintf("%+.2f %%", 100*float64(two.StepTime-one.StepTime)/float64(one.StepTime)), OK: two.StepTime >= one.StepTime,
+		Diff: fmt.Sprintf("%+.2f %%", 100*float64(two.StepTime-one.StepTime)/float64(one.StepTime)),
+		OK:   two.StepTime >= one.StepTime,
 	}, {
 		Claim: "the same, packets lost on broken links", Source: source,
 		Expected: fmt.Sprintf("at least %d", one.DropsDown), Ours: fmt.Sprint(two.DropsDown),
@@ -64,12 +68,14 @@ func failures() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: 1ms}]\n",
+	flap, err := finish(narrowing+"failures: [{link: 's1:Eth1', at: 400us, until: 400050ns, converge: "+
+		"1ms}]\n",
 		"switch.queues.3.xoff=1MB", "switch.queues.3.xon=950KB")
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it", "IEEE 802.1Q 36: a congested port pauses its peer",
+	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it",
+		"IEEE 802.1Q 36: a congested port pauses its peer",
 		int64(0), flap.Net.Drops-flap.Net.DownDrops))
 	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil

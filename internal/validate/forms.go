@@ -25,7 +25,8 @@ func closedForms() ([]Row, error) {
 		mtu   int
 	}{{4096, 4096}, {24 << 20, 4096}, {1_000_001, 1024}, {1, 256}} {
 		r, err := finish(fmt.Sprintf(line, 2) + fmt.Sprintf("transport: {mtu: %d}\n", c.mtu) +
-			fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}", int64(c.bytes)))
+			fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}",
+				int64(c.bytes)))
 		if err != nil {
 			return nil, err
 		}
@@ -35,14 +36,17 @@ func closedForms() ([]Row, error) {
 			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime),
 			exact("its ideal_ps in flows.parquet", "the same closed form", int64(want), t.Flows[0].Ideal))
 	}
-	big, err := finish(fmt.Sprintf(line, 2) + "workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
+	big, err := finish(fmt.Sprintf(line, 2) +
+		"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
 	if err != nil {
 		return nil, err
 	}
 	s, _, _ := big.Outcome("")
-	rows = append(rows, Row{Claim: "8 GB over one 400 Gbit/s queue pair", Source: "seed, GPU fabrics: a flow of more than 160 ms",
-		Expected: ">= 160ms", Ours: unit.Time(s.StepTime).String(), Diff: fmt.Sprintf("%+.2f %% (headers)", 100*(float64(s.StepTime)/160e9-1)),
-		OK: s.StepTime >= int64(160*unit.Millisecond) && s.StepTime < int64(166*unit.Millisecond)})
+	rows = append(rows, Row{Claim: "8 GB over one 400 Gbit/s queue pair",
+		Source:   "seed, GPU fabrics: a flow of more than 160 ms",
+		Expected: ">= 160ms", Ours: unit.Time(s.StepTime).String(),
+		Diff: fmt.Sprintf("%+.2f %% (headers)", 100*(float64(s.StepTime)/160e9-1)),
+		OK:   s.StepTime >= int64(160*unit.Millisecond) && s.StepTime < int64(166*unit.Millisecond)})
 	return rows, nil
 }
 
@@ -70,7 +74,8 @@ func aloneTime(bytes unit.Bytes, mtu, hops int) unit.Time {
 func sharing() ([]Row, error) {
 	var rows []Row
 	for _, n := range []int{2, 4, 8} {
-		text := fmt.Sprintf(line, n+1) + fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
+		text := fmt.Sprintf(line, n+1) +
+			fmt.Sprintf("workload: {traffic: {incast: {bytes: 16MB, fan_in: %d}}}", n)
 		r, err := finish(text)
 		if err != nil {
 			return nil, err
@@ -78,12 +83,14 @@ func sharing() ([]Row, error) {
 		s, t, _ := r.Outcome("")
 		wire := float64(16e6) * 4178 / 4096
 		want := float64(n)*wire*8/400e9*1e6 + 2.2
-		rows = append(rows, within(fmt.Sprintf("%d senders into one port end at N x bytes / rate, us", n), "closed form", want, float64(s.StepTime)/1e6, 0.005, "%.2f"))
+		rows = append(rows, within(fmt.Sprintf("%d senders into one port end at N x bytes / rate, us", n),
+			"closed form", want, float64(s.StepTime)/1e6, 0.005, "%.2f"))
 		lo, hi := t.Flows[0].Done, t.Flows[0].Done
 		for _, f := range t.Flows {
 			lo, hi = min(lo, f.Done), max(hi, f.Done)
 		}
-		rows = append(rows, within(fmt.Sprintf("%d senders share the port: first to last end, ratio", n), "closed form: equal shares", 1, float64(hi)/float64(lo), 0.02, "%.4f"))
+		rows = append(rows, within(fmt.Sprintf("%d senders share the port: first to last end, ratio", n),
+			"closed form: equal shares", 1, float64(hi)/float64(lo), 0.02, "%.4f"))
 		if s.Drops != 0 {
 			rows = append(rows, exact("drops with PFC", "lossless", 0, int(s.Drops)))
 		}
@@ -104,10 +111,15 @@ func collectives() ([]Row, error) {
 		// links and one more packet.
 		chunk := unit.Bytes(64e6 / n)
 		want := float64(2*(n-1)) * float64(aloneTime(chunk, 4096, 2)) / 1e6
-		rows = append(rows, within(fmt.Sprintf("ring all-reduce of 64 MB over %d ranks, us", n), "closed form: 2(N-1) rounds of S/N", want, float64(s.StepTime)/1e6, 0.001, "%.3f"))
+		rows = append(rows, within(fmt.Sprintf("ring all-reduce of 64 MB over %d ranks, us", n),
+			"closed form: 2(N-1) rounds of S/N", want, float64(s.StepTime)/1e6, 0.001, "%.3f"))
 		c := s.Collectives[0]
-		rows = append(rows, Row{Claim: fmt.Sprintf("its bus bandwidth over %d ranks stays below line rate, GB/s", n), Source: "nccl-tests PERFORMANCE.md",
-			Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9), Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound && c.BusBW > 0.9*c.Bound})
+		rows = append(rows,
+			Row{Claim: fmt.Sprintf("its bus bandwidth over %d ranks stays below line rate, GB/s", n),
+				Source:   "nccl-tests PERFORMANCE.md",
+				Expected: "<= 50.00", Ours: fmt.Sprintf("%.2f", c.BusBW/1e9),
+				Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound &&
+					c.BusBW > 0.9*c.Bound})
 	}
 	r, err := finish(`
 name: channels
@@ -121,9 +133,13 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring
 	}
 	s, _, _ := r.Outcome("")
 	c := s.Collectives[0]
-	rows = append(rows, within("bound of an all-reduce over 2 x 8 GPUs with 8 channels, GB/s", "nccl-tests PERFORMANCE.md: 8 NICs of 50 GB/s", 400, c.Bound/1e9, 0.001, "%.2f"),
-		Row{Claim: "its bus bandwidth stays below that, GB/s", Source: "nccl-tests PERFORMANCE.md", Expected: fmt.Sprintf("<= %.2f", c.Bound/1e9),
-			Ours: fmt.Sprintf("%.2f", c.BusBW/1e9), Diff: fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound), OK: c.BusBW <= c.Bound})
+	rows = append(rows, within("bound of an all-reduce over 2 x 8 GPUs with 8 channels, GB/s",
+		"nccl-tests PERFORMANCE.md: 8 NICs of 50 GB/s", 400, c.Bound/1e9, 0.001, "%.2f"),
+		Row{Claim: "its bus bandwidth stays below that, GB/s", Source: "nccl-tests PERFORMANCE.md",
+			Expected: fmt.Sprintf("<= %.2f", c.Bound/1e9),
+			Ours:     fmt.Sprintf("%.2f", c.BusBW/1e9),
+			Diff:     fmt.Sprintf("%.1f %% of it", 100*c.BusBW/c.Bound),
+			OK:       c.BusBW <= c.Bound})
 	return rows, nil
 }
 
@@ -155,8 +171,10 @@ func transportRows() ([]Row, error) {
 	}
 	return []Row{
 		exact("packets of 24 MiB at MTU 4096", "seed, life of a training job", 6144, packets),
-		exact("the cumulative ACK closes at PSN 5000 + 6143", "seed, life of a training job", uint32(11143), last),
-		exact("full pause at 400 Gbit/s, ps", "IEEE 802.1Qbb: 65535 x 1.28 ns", unit.Time(65535*1280), roce.PauseTime(roce.MaxQuanta, 400*unit.Gbps)),
+		exact("the cumulative ACK closes at PSN 5000 + 6143", "seed, life of a training job",
+			uint32(11143), last),
+		exact("full pause at 400 Gbit/s, ps", "IEEE 802.1Qbb: 65535 x 1.28 ns", unit.Time(65535*1280),
+			roce.PauseTime(roce.MaxQuanta, 400*unit.Gbps)),
 	}, nil
 }
 
@@ -165,7 +183,8 @@ func models() ([]Row, error) {
 	for _, m := range []struct {
 		name string
 		want int64
-	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248}, {"mixtral-8x7b", 46_702_792_704},
+	}{{"llama-2-7b", 6_738_415_616}, {"llama-2-70b", 68_976_648_192}, {"llama-3.1-8b", 8_030_261_248},
+		{"mixtral-8x7b", 46_702_792_704},
 		{"llama-3.1-70b", 70_553_706_496}, {"llama-3.1-405b", 405_853_388_800}} {
 		c, err := model.Builtin(m.name)
 		if err != nil {
@@ -177,6 +196,7 @@ func models() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows, within("parameters of GPT-3, billions", "Brown et al. 2020, table 2.1", 175, float64(gpt.Params())/1e9, 0.005, "%.2f"))
+	rows = append(rows, within("parameters of GPT-3, billions", "Brown et al. 2020, table 2.1", 175,
+		float64(gpt.Params())/1e9, 0.005, "%.2f"))
 	return rows, nil
 }

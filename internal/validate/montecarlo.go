@@ -57,7 +57,8 @@ func (s *reactionPoint) raise() {
 // meanRate runs the sender for so many seconds with packets marked independently
 // with probability p, and returns its mean rate after the first tenth.
 func meanRate(p, line, wire, seconds float64) float64 {
-	s := &reactionPoint{line: line, rate: line, target: line, alpha: 1, lastCNP: -1, decayAt: math.Inf(1), raiseAt: math.Inf(1)}
+	s := &reactionPoint{line: line, rate: line, target: line, alpha: 1, lastCNP: -1, decayAt: math.Inf(1),
+		raiseAt: math.Inf(1)}
 	r := rng.New(11, "Monte Carlo")
 	// The packets up to the next marked one are distributed geometrically.
 	gap := func() float64 { return wire * math.Ceil(math.Log(1-r.Float64())/math.Log1p(-p)) }

@@ -20,8 +20,10 @@ func sizing() ([]Row, error) {
 			return nil, err
 		}
 		for _, r := range table {
-			rows = append(rows, exact(fmt.Sprintf("GPUs for %s, %g billion parameters, on %s at %g TFLOPS", r.Model, r.Params, r.GPU, r.TFLOPs),
-				fmt.Sprintf("%s, table %d", fabricsSeed, n), r.Published, r.GPUs))
+			rows = append(rows,
+				exact(fmt.Sprintf("GPUs for %s, %g billion parameters, on %s at %g TFLOPS", r.Model, r.Params,
+					r.GPU, r.TFLOPs),
+					fmt.Sprintf("%s, table %d", fabricsSeed, n), r.Published, r.GPUs))
 		}
 	}
 	gpu, err := model.FindGPU("a100")
@@ -32,12 +34,17 @@ func sizing() ([]Row, error) {
 		name            string
 		p, tok, x, gpus float64
 		days            float64
-	}{{"GPT-3 on 1,024 A100", 175e9, 300e9, 140e12, 1024, 34}, {"a trillion parameters on 3,072 A100", 1008e9, 450e9, 163e12, 3072, 84}} {
-		s, err := planner.SizeInput{Params: c.p, Tokens: c.tok, PerToken: planner.RuleRecomputed, GPU: gpu, Peak: c.x, Utilisation: 1, GPUs: int64(c.gpus)}.Solve()
+	}{
+		{"GPT-3 on 1,024 A100", 175e9, 300e9, 140e12, 1024, 34},
+		{"a trillion parameters on 3,072 A100", 1008e9, 450e9, 163e12, 3072, 84},
+	} {
+		s, err := planner.SizeInput{Params: c.p, Tokens: c.tok, PerToken: planner.RuleRecomputed, GPU: gpu,
+			Peak: c.x, Utilisation: 1, GPUs: int64(c.gpus)}.Solve()
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, within("days to train "+c.name, "Narayanan et al. SC'21, section 5.1", c.days, s.Seconds/86400, 0.01, "%.1f"))
+		rows = append(rows, within("days to train "+c.name, "Narayanan et al. SC'21, section 5.1", c.days,
+			s.Seconds/86400, 0.01, "%.1f"))
 	}
 	return rows, nil
 }
@@ -60,10 +67,13 @@ func fabrics() ([]Row, error) {
 		{"GPUs with rails and spines at 1:1", "figure 9", "rail-spine", 1024, fixed, fixed, 1},
 		{"GPUs with rails and spines at 1:1", "figure 10", "rail-spine", 2048, fixed, fixed, 1},
 		{"GPUs in pods at 7:1", "figure 11 (28K)", "rail-pods", 28672, fixed, fixed, 7},
-		{"GPUs in pods at 7:1, 288x400G chassis above", "figure 12 (32K)", "rail-pods", 32768, fixed, planner.SwitchModel{Ports: 288, Rate: 400}, 7},
-		{"GPUs on one modular chassis", "figure 13", "single-switch", 1152, planner.SwitchModel{Ports: 1152, Rate: 400}, fixed, 1},
+		{"GPUs in pods at 7:1, 288x400G chassis above", "figure 12 (32K)", "rail-pods", 32768, fixed,
+			planner.SwitchModel{Ports: 288, Rate: 400}, 7},
+		{"GPUs on one modular chassis", "figure 13", "single-switch", 1152,
+			planner.SwitchModel{Ports: 1152, Rate: 400}, fixed, 1},
 	} {
-		all, err := planner.Fabrics(planner.FabricInput{GPUs: c.gpus, PerServer: 8, NICRate: 400, Leaf: c.leaf, Top: c.top, Ratio: c.ratio, Prices: prices})
+		all, err := planner.Fabrics(planner.FabricInput{GPUs: c.gpus, PerServer: 8, NICRate: 400,
+			Leaf: c.leaf, Top: c.top, Ratio: c.ratio, Prices: prices})
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +93,8 @@ func switchCounts() ([]Row, error) {
 		return nil, err
 	}
 	s := planner.SwitchModel{Ports: 128, Rate: 400}
-	all, err := planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s, Ratio: 7, Prices: prices})
+	all, err := planner.Fabrics(planner.FabricInput{GPUs: 28_672, PerServer: 8, NICRate: 400, Leaf: s, Top: s,
+		Ratio: 7, Prices: prices})
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +103,14 @@ func switchCounts() ([]Row, error) {
 		n[d.Name] = d.Switches()
 	}
 	return []Row{
-		{Claim: "switches of a dragonfly, 28,672 GPUs", Source: fabricsSeed + ", figure 14: fewer than leaf and spine",
-			Expected: fmt.Sprintf("< %d", n["fat-tree"]), Ours: fmt.Sprint(n["dragonfly"]), Diff: "-", OK: n["dragonfly"] < n["fat-tree"]},
-		exact("the same, a = 2p = 2h = 64, 14 groups", "Kim et al. 2008: a g switches", 14*64, n["dragonfly"]),
-		exact("switches of seven pods of a 128-ary fat tree", "Al-Fares et al. 2008: k per pod, four cores per group", 7*128+4*64, n["fat-tree"]),
+		{Claim: "switches of a dragonfly, 28,672 GPUs", Source: fabricsSeed +
+			", figure 14: fewer than leaf and spine",
+			Expected: fmt.Sprintf("< %d", n["fat-tree"]), Ours: fmt.Sprint(n["dragonfly"]), Diff: "-",
+			OK: n["dragonfly"] < n["fat-tree"]},
+		exact("the same, a = 2p = 2h = 64, 14 groups", "Kim et al. 2008: a g switches", 14*64,
+			n["dragonfly"]),
+		exact("switches of seven pods of a 128-ary fat tree",
+			"Al-Fares et al. 2008: k per pod, four cores per group", 7*128+4*64, n["fat-tree"]),
 	}, nil
 }
 
@@ -105,8 +120,10 @@ func switchCounts() ([]Row, error) {
 func traffic() ([]Row, error) {
 	const replicas, batch = 16, 1536
 	r, err := start(fmt.Sprintf(`
-fabric: {kind: rail, hosts: 64, segments: 2, spines: 8, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
-workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, global_batch: %d, sequence: 2048}}
+fabric: {kind: rail, hosts: 64, segments: 2, spines: 8, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
+workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, global_batch: %d,
+  sequence: 2048}}
 `, replicas, replicas))
 	if err != nil {
 		return nil, err
@@ -117,9 +134,11 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, gl
 	}
 	model := float64(t.Kinds[planner.KindTensor]+t.Kinds[planner.KindPipeline]) * batch / replicas
 	share := model / (model + float64(t.Kinds[planner.KindData]))
-	const source = fabricsSeed + ", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
+	const source = fabricsSeed +
+		", rail-only topologies (GPT-3; its setting has 256 GPUs per NVLink domain, ours 8)"
 	atLeast := func(claim string, want, got float64) Row {
-		return Row{Claim: claim, Source: source, Expected: fmt.Sprintf("at least %.0f %%", 100*want), Ours: fmt.Sprintf("%.2f %%", 100*got), Diff: "bound", OK: got >= want}
+		return Row{Claim: claim, Source: source, Expected: fmt.Sprintf("at least %.0f %%", 100*want),
+			Ours: fmt.Sprintf("%.2f %%", 100*got), Diff: "bound", OK: got >= want}
 	}
 	return []Row{atLeast("GPU pairs that carry nothing in a step of GPT-3 on 1,024 GPUs", 0.99, t.Silent()),
 		atLeast("bytes of that step that are tensor or pipeline parallel, batch 1,536", 0.90, share)}, nil
@@ -133,8 +152,12 @@ func memory() ([]Row, error) {
 		params     float64
 		efficiency float64
 		want       int64
-	}{{"states of GPT-3", 175e9, 1, 35}, {"states of GPT-4", 1500e9, 1, 300}, {"GPT-4 at 75 % efficiency", 1500e9, 0.75, 400}} {
-		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want, partition.Fits(c.params, partition.StateBytes, 80*unit.GB, c.efficiency)))
+	}{
+		{"states of GPT-3", 175e9, 1, 35}, {"states of GPT-4", 1500e9, 1, 300},
+		{"GPT-4 at 75 % efficiency", 1500e9, 0.75, 400},
+	} {
+		rows = append(rows, exact("80 GB GPUs that hold the "+c.name, fabricsSeed, c.want,
+			partition.Fits(c.params, partition.StateBytes, 80*unit.GB, c.efficiency)))
 	}
 	m, err := model.Builtin("gpt3-175b")
 	if err != nil {
@@ -145,15 +168,22 @@ func memory() ([]Row, error) {
 		sequence  bool
 		recompute string
 		gb        float64
-	}{{1, false, partition.RecomputeNone, 2.87}, {8, false, partition.RecomputeNone, 0.579}, {8, true, partition.RecomputeNone, 0.359},
+	}{{1, false, partition.RecomputeNone, 2.87}, {8, false, partition.RecomputeNone, 0.579},
+		{8, true, partition.RecomputeNone, 0.359},
 		{8, true, partition.RecomputeSelective, 0.107}, {8, false, partition.RecomputeFull, 0.050}} {
-		l := partition.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence, Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
-		rows = append(rows, within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, recompute %s", c.tp, c.sequence, c.recompute),
-			"Korthikanti et al. 2022, table 2 (HANDBOOK 10.3)", c.gb, l.LayerActivations(m)/1e9, 0.01, "%.3f"))
+		l := partition.Layout{TP: c.tp, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1, Sequence: c.sequence,
+			Recompute: c.recompute, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 1, Seq: 2048}
+		rows = append(rows,
+			within(fmt.Sprintf("GB of activations per layer of GPT-3, tp %d, sequence parallel %v, "+
+				"recompute %s", c.tp, c.sequence, c.recompute),
+				"Korthikanti et al. 2022, table 2 (HANDBOOK 10.3)", c.gb, l.LayerActivations(m)/1e9,
+				0.01, "%.3f"))
 	}
 	for stage, want := range []float64{120, 31.4, 16.6, 1.9} {
 		got := partition.ZeROBytes(7.5e9, 64, stage) / 1e9
-		rows = append(rows, within(fmt.Sprintf("GB of states per GPU, 7.5 billion parameters on 64 GPUs, ZeRO %d", stage), "Rajbhandari et al. SC'20, figure 1", want, got, 0.015, "%.1f"))
+		rows = append(rows,
+			within(fmt.Sprintf("GB of states per GPU, 7.5 billion parameters on 64 GPUs, ZeRO %d", stage),
+				"Rajbhandari et al. SC'20, figure 1", want, got, 0.015, "%.1f"))
 	}
 	return rows, nil
 }

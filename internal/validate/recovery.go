@@ -43,25 +43,35 @@ workload: {traffic: {permutation: {bytes: 8MB}}}
 		}
 		ratio := float64(s.Retransmissions) / float64(s.Drops)
 		rows = append(rows,
-			Row{Claim: c.claim + ": packets sent again per packet lost", Source: "IRN, SIGCOMM 2018: only what is lost goes again",
-				Expected: "0.9 to 1.1", Ours: fmt.Sprintf("%.3f (%d of %d)", ratio, s.Retransmissions, s.Drops), Diff: "-",
+			Row{Claim: c.claim + ": packets sent again per packet lost",
+				Source:   "IRN, SIGCOMM 2018: only what is lost goes again",
+				Expected: "0.9 to 1.1", Ours: fmt.Sprintf("%.3f (%d of %d)", ratio, s.Retransmissions,
+					s.Drops), Diff: "-",
 				OK: ratio >= 0.9 && ratio <= 1.1},
-			Row{Claim: c.claim + ": ACK timeouts of 67 ms waited out", Source: "IRN's RTO, HANDBOOK 1.5", Expected: "0",
-				Ours: fmt.Sprintf("%d in %.2f ms", s.Timeouts, float64(s.StepTime)/float64(unit.Millisecond)), Diff: "-", OK: s.Timeouts == 0})
+			Row{Claim: c.claim + ": ACK timeouts of 67 ms waited out", Source: "IRN's RTO, HANDBOOK 1.5",
+				Expected: "0",
+				Ours: fmt.Sprintf("%d in %.2f ms", s.Timeouts,
+					float64(s.StepTime)/float64(unit.Millisecond)),
+				Diff: "-", OK: s.Timeouts == 0})
 	}
 	for _, lb := range []string{"spray-random", "spray"} {
 		s, err := run("lb=" + lb)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, exact(fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent again", lb, s.OutOfOrder, s.DataPackets),
-			"a late packet is not a lost one", 0, int(s.Retransmissions)))
+		rows = append(rows,
+			exact(
+				fmt.Sprintf("selective repeat, lb=%s, nothing lost, %d of %d packets out of order: sent "+
+					"again", lb, s.OutOfOrder, s.DataPackets),
+				"a late packet is not a lost one", 0, int(s.Retransmissions)))
 	}
 	gbn, err := run(ber, "transport.recovery=go-back-n")
 	if err != nil {
 		return nil, err
 	}
 	ratio := float64(gbn.Retransmissions) / float64(gbn.Drops)
-	return append(rows, Row{Claim: "go-back-N under the same loss: packets sent again per packet lost", Source: "IBTA 9.7: what follows a gap is dropped",
-		Expected: "> 10", Ours: fmt.Sprintf("%.1f (%d of %d)", ratio, gbn.Retransmissions, gbn.Drops), Diff: "-", OK: ratio > 10}), nil
+	return append(rows, Row{Claim: "go-back-N under the same loss: packets sent again per packet lost",
+		Source:   "IBTA 9.7: what follows a gap is dropped",
+		Expected: "> 10", Ours: fmt.Sprintf("%.1f (%d of %d)", ratio, gbn.Retransmissions, gbn.Drops),
+		Diff: "-", OK: ratio > 10}), nil
 }

@@ -106,7 +106,8 @@ func finish(text string, sets ...string) (*sim.Run, error) {
 
 // exact is a row whose two sides must be equal.
 func exact[T comparable](claim, source string, want, got T) Row {
-	r := Row{Claim: claim, Source: source, Expected: fmt.Sprint(want), Ours: fmt.Sprint(got), OK: want == got, Diff: "none"}
+	r := Row{Claim: claim, Source: source, Expected: fmt.Sprint(want), Ours: fmt.Sprint(got), OK: want == got,
+		Diff: "none"}
 	if !r.OK {
 		r.Diff = "differs"
 	}
@@ -116,6 +117,7 @@ func exact[T comparable](claim, source string, want, got T) Row {
 // within is a row whose sides may differ by tol, relative to want.
 func within(claim, source string, want, got, tol float64, format string) Row {
 	d := (got - want) / want
-	return Row{Claim: claim, Source: source, Expected: fmt.Sprintf(format, want), Ours: fmt.Sprintf(format, got),
+	return Row{Claim: claim, Source: source, Expected: fmt.Sprintf(format, want),
+		Ours: fmt.Sprintf(format, got),
 		Diff: fmt.Sprintf("%+.2f %%", 100*d), OK: math.Abs(d) <= tol}
 }

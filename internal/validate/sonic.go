@@ -22,8 +22,9 @@ func sonicHeadroom() (rows []Row, err error) {
 			return nil, fmt.Errorf("no chip %s", c.asic)
 		}
 		xoff, _, _ := a.Headroom(unit.Rate(c.rate)*unit.Gbps, c.metres*1000, 9100)
-		rows = append(rows, exact(fmt.Sprintf("SONiC's xoff, %dG, %d m, %d-byte cells", c.rate, c.metres, a.Cell),
-			"buffer_headroom_mellanox.lua, HANDBOOK 3.2", int64(c.xoff), int64(xoff)))
+		rows = append(rows,
+			exact(fmt.Sprintf("SONiC's xoff, %dG, %d m, %d-byte cells", c.rate, c.metres, a.Cell),
+				"buffer_headroom_mellanox.lua, HANDBOOK 3.2", int64(c.xoff), int64(xoff)))
 	}
 	return rows, nil
 }

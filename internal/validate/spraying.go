@@ -34,8 +34,10 @@ workload: {traffic: {permutation: {bytes: %s}}}
 		}
 		row := func(what string, t map[string]float64) Row {
 			random, least := t["spray-random"], t["spray-least"]
-			return Row{Claim: fmt.Sprintf("spray-least over %d hosts, permutation of %s: %s flow, us", c.hosts, c.bytes, what),
-				Source: "spray-random beside it", Expected: fmt.Sprintf("<= %.2f", random), Ours: fmt.Sprintf("%.2f", least),
+			return Row{Claim: fmt.Sprintf("spray-least over %d hosts, permutation of %s: %s flow, us",
+				c.hosts, c.bytes, what),
+				Source: "spray-random beside it", Expected: fmt.Sprintf("<= %.2f", random),
+				Ours: fmt.Sprintf("%.2f", least),
 				Diff: fmt.Sprintf("%+.2f %%", 100*(least/random-1)), OK: least <= random}
 		}
 		rows = append(rows, row("slowest", slowest), row("mean", mean))

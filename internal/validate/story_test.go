@@ -10,7 +10,10 @@ import (
 // The seeds' two sequences as transcripts: what happens first, and when. Review
 // a change of these files as a change of behaviour.
 func TestStories(t *testing.T) {
-	for name, text := range map[string]string{"pfc-cascade": CascadeScenario, "dcqcn-sequence": DCQCNScenario} {
+	for name, text := range map[string]string{
+		"pfc-cascade":    CascadeScenario,
+		"dcqcn-sequence": DCQCNScenario,
+	} {
 		t.Run(name, func(t *testing.T) {
 			lines, r, err := Story(text)
 			if err != nil {

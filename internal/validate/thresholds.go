@@ -40,8 +40,10 @@ func thresholds() ([]Row, error) {
 		{"static xOFF 1 MB: xON 100 KB or 500 KB", "xoff=1MB", "xon=100KB", "xon=500KB", 400 * unit.KB},
 		{"alpha 1: xON 100 KB or 500 KB", "xoff=0B alpha=1", "xon=100KB", "xon=500KB", 400 * unit.KB},
 		// The threshold T = alpha (B - u) grows while u drains: u = (alpha B - offset) / (1 + alpha).
-		{"alpha 1: xON 100 KB and offset 500 KB or 100 KB", "xoff=0B alpha=1 xon=100KB", "xon_offset=500KB", "xon_offset=100KB", 400 * unit.KB / 2},
-		{"alpha 1/4: offset 500 KB or 100 KB", "xoff=0B alpha=0.25 xon=0B", "xon_offset=500KB", "xon_offset=100KB", 400 * unit.KB * 4 / 5},
+		{"alpha 1: xON 100 KB and offset 500 KB or 100 KB", "xoff=0B alpha=1 xon=100KB", "xon_offset=500KB",
+			"xon_offset=100KB", 400 * unit.KB / 2},
+		{"alpha 1/4: offset 500 KB or 100 KB", "xoff=0B alpha=0.25 xon=0B", "xon_offset=500KB",
+			"xon_offset=100KB", 400 * unit.KB * 4 / 5},
 	} {
 		low, err := firstPause(c.at, c.low)
 		if err != nil {
@@ -52,7 +54,8 @@ func thresholds() ([]Row, error) {
 			return nil, err
 		}
 		// Frames spend 4,194 bytes of wire for 4,174 of buffer.
-		rows = append(rows, within(c.claim+": the first pause is shorter by", sai, drain(c.less)*4194/4174, (low-high).Micros(), 0.03, "%.2f us"))
+		rows = append(rows, within(c.claim+": the first pause is shorter by", sai, drain(c.less)*4194/4174,
+			(low-high).Micros(), 0.03, "%.2f us"))
 	}
 	return rows, nil
 }

@@ -13,11 +13,14 @@ import (
 // children of a tree send to one parent.
 func trees() ([]Row, error) {
 	const source = "NCCL src/graph/trees.cc (HANDBOOK 9.2)"
-	rows := []Row{exact("parents of 8 ranks in tree 0", source, "[-1 2 4 2 0 6 4 6]", fmt.Sprint(coll.TreeParents(8, 0))),
-		exact("parents of 8 ranks in tree 1, its mirror", source, "[1 3 1 7 5 3 5 -1]", fmt.Sprint(coll.TreeParents(8, 1)))}
+	rows := []Row{exact("parents of 8 ranks in tree 0", source, "[-1 2 4 2 0 6 4 6]",
+		fmt.Sprint(coll.TreeParents(8, 0))),
+		exact("parents of 8 ranks in tree 1, its mirror", source, "[1 3 1 7 5 3 5 -1]",
+			fmt.Sprint(coll.TreeParents(8, 1)))}
 	took := func(n int, pattern, bytes string) (*result.Summary, float64, error) {
 		r, err := finish(fmt.Sprintf(`
-fabric: {kind: rail, hosts: %d, spines: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: %d, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {%s: {bytes: %s}}}
 `, n, pattern, bytes))
@@ -31,8 +34,10 @@ workload: {traffic: {%s: {bytes: %s}}}
 	for _, c := range []struct {
 		n                    int
 		bytes, sooner, later string
-	}{{16, "64KiB", "tree-allreduce", "ring-allreduce"}, {64, "64KiB", "tree-allreduce", "ring-allreduce"}, {256, "64KiB", "tree-allreduce", "ring-allreduce"},
-		{64, "32MiB", "ring-allreduce", "tree-allreduce"}, {64, "64KiB", "halving-doubling", "ring-allreduce"}} {
+	}{{16, "64KiB", "tree-allreduce", "ring-allreduce"}, {64, "64KiB", "tree-allreduce", "ring-allreduce"},
+		{256, "64KiB", "tree-allreduce", "ring-allreduce"},
+		{64, "32MiB", "ring-allreduce", "tree-allreduce"},
+		{64, "64KiB", "halving-doubling", "ring-allreduce"}} {
 		_, a, err := took(c.n, c.sooner, c.bytes)
 		if err != nil {
 			return nil, err
@@ -41,8 +46,11 @@ workload: {traffic: {%s: {bytes: %s}}}
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, Row{Claim: fmt.Sprintf("%s of %s over %d servers ends before %s", c.sooner, c.bytes, c.n, c.later), Source: seed,
-			Expected: "sooner", Ours: fmt.Sprintf("%.0f us against %.0f us", a, b), Diff: fmt.Sprintf("%.2fx", b/a), OK: a < b})
+		rows = append(rows,
+			Row{Claim: fmt.Sprintf("%s of %s over %d servers ends before %s", c.sooner, c.bytes, c.n,
+				c.later), Source: seed,
+				Expected: "sooner", Ours: fmt.Sprintf("%.0f us against %.0f us", a, b),
+				Diff: fmt.Sprintf("%.2fx", b/a), OK: a < b})
 	}
 	tree, _, err := took(64, "tree-allreduce", "32MiB")
 	if err != nil {
@@ -52,9 +60,12 @@ workload: {traffic: {%s: {bytes: %s}}}
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows, Row{Claim: "two children of a tree send to one parent: queues that a ring does not have", Source: seed, Expected: "incast at trees only",
-		Ours: fmt.Sprintf("%v, %d ECN marks; ring %v, %d", unit.Bytes(tree.QueuePeak), tree.ECNMarks, unit.Bytes(ring.QueuePeak), ring.ECNMarks), Diff: "order",
-		OK: tree.QueuePeak > 20*ring.QueuePeak && tree.ECNMarks > 0 && ring.ECNMarks == 0})
+	rows = append(rows,
+		Row{Claim: "two children of a tree send to one parent: queues that a ring does not have",
+			Source: seed, Expected: "incast at trees only",
+			Ours: fmt.Sprintf("%v, %d ECN marks; ring %v, %d", unit.Bytes(tree.QueuePeak), tree.ECNMarks,
+				unit.Bytes(ring.QueuePeak), ring.ECNMarks), Diff: "order",
+			OK: tree.QueuePeak > 20*ring.QueuePeak && tree.ECNMarks > 0 && ring.ECNMarks == 0})
 	ceiling, err := busbw()
 	return append(rows, ceiling...), err
 }
@@ -63,7 +74,8 @@ workload: {traffic: {%s: {bytes: %s}}}
 // channel: the ceiling that the wire leaves, and what people measure.
 func busbw() ([]Row, error) {
 	r, err := finish(`
-fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
 workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring, channels: 8}}}
 `)
 	if err != nil {
@@ -71,11 +83,16 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring
 	}
 	s, _, _ := r.Outcome("")
 	got := float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(32) / 400e9
-	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line rate"
+	const claim = "busbw of a 1 GiB ring all-reduce on 4 servers of 8 H100 and 8 x 400G, of the NICs' line " +
+		"rate"
 	wire := 4096.0 / (4096 + 20 + 14 + 20 + 8 + 12 + 4 + 4)
-	measured := Row{Claim: claim, Source: "measured on healthy clusters (HANDBOOK 9.4)", Expected: "92 to 96 %", Ours: fmt.Sprintf("%.1f %%", 100*got), Diff: "range", OK: got >= 0.92 && got <= 0.96}
+	measured := Row{Claim: claim, Source: "measured on healthy clusters (HANDBOOK 9.4)",
+		Expected: "92 to 96 %", Ours: fmt.Sprintf("%.1f %%", 100*got), Diff: "range",
+		OK: got >= 0.92 && got <= 0.96}
 	if !measured.OK {
 		measured.Note = "bare transfers without NCCL's copies and flags reach what the wire leaves"
 	}
-	return []Row{within(claim, "4,096 of 4,178 bytes of a packet on the wire are payload (RoCEv2 over Ethernet)", 100*wire, 100*got, 0.002, "%.2f %%"), measured}, nil
+	return []Row{
+		within(claim, "4,096 of 4,178 bytes of a packet on the wire are payload (RoCEv2 over Ethernet)",
+			100*wire, 100*got, 0.002, "%.2f %%"), measured}, nil
 }

@@ -15,7 +15,8 @@ func TestChecks(t *testing.T) {
 			for _, r := range rows {
 				switch r.Verdict() {
 				case "FAILS":
-					t.Errorf("%s: expected %s (%s), ours %s, %s", r.Claim, r.Expected, r.Source, r.Ours, r.Diff)
+					t.Errorf("%s: expected %s (%s), ours %s, %s", r.Claim, r.Expected, r.Source,
+						r.Ours, r.Diff)
 				case "differs":
 					t.Logf("%s: expected %s, ours %s: %s", r.Claim, r.Expected, r.Ours, r.Note)
 				}

@@ -37,15 +37,17 @@ func watchdog() ([]Row, error) {
 		}
 	}
 	window := func(claim string, got [2]unit.Time) Row {
-		return Row{Claim: claim, Source: source, Expected: "in (200, 400] ms", Ours: fmt.Sprintf("%v to %v", got[0], got[1]), Diff: "-",
+		return Row{Claim: claim, Source: source, Expected: "in (200, 400] ms",
+			Ours: fmt.Sprintf("%v to %v", got[0], got[1]), Diff: "-",
 			OK: got[0] > 200*unit.Millisecond && got[1] <= 400*unit.Millisecond}
 	}
 	return []Row{
 		window("PFC watchdog: a storm is detected after, from 12 starts", detect),
 		window("PFC watchdog: a queue is given back after the storm's end, from 12 starts", restore),
 		exact("PFC watchdog, action drop: packets through the stormed queue", source, int64(0), through[0]),
-		{Claim: "PFC watchdog, action forward: packets through the stormed queue", Source: source, Expected: "> 0",
-			Ours: fmt.Sprint(through[1]), Diff: "-", OK: through[1] > 0},
+		{Claim: "PFC watchdog, action forward: packets through the stormed queue", Source: source,
+			Expected: "> 0",
+			Ours:     fmt.Sprint(through[1]), Diff: "-", OK: through[1] > 0},
 	}, nil
 }
 

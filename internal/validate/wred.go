@@ -40,7 +40,8 @@ interface Ethernet 2/24
 const threeFlows = `
 name: three-flows
 seed: 14
-fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 switches: {config: queues.cfg}
 workload:
@@ -54,7 +55,8 @@ workload:
 // turnedAround sends data and CNPs through the same congested queues.
 const turnedAround = `
 name: turned-around
-fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 workload: {traffic: {alltoall: {bytes: 32MB}}}
 `
@@ -89,12 +91,16 @@ func wredDrops() ([]Row, error) {
 	drops := func(s *result.Summary) string { return fmt.Sprintf("%d", s.Drops) }
 	rows := []Row{
 		exact("the seed's text: drops", seed, "0", drops(good)),
-		{Claim: "the seed's text with ecn deleted: drops, all by WRED", Source: seed, Expected: "> 0", Ours: drops(bad), Diff: "-",
+		{Claim: "the seed's text with ecn deleted: drops, all by WRED", Source: seed, Expected: "> 0",
+			Ours: drops(bad), Diff: "-",
 			OK: bad.Drops > 0 && bad.Drops == bad.DropsWRED},
-		{Claim: "the same: marks", Source: seed, Expected: "0", Ours: fmt.Sprint(bad.ECNMarks), Diff: "-", OK: bad.ECNMarks == 0},
-		{Claim: "the same: longest queue", Source: seed, Expected: "WRED's maximum and one frame at most", Ours: peak.String(), Diff: "-", OK: peak <= 3000*unit.KB+9216},
-		{Claim: "the same: step time, go-back-N", Source: seed, Expected: fmt.Sprintf("more than %v, with ecn", unit.Time(good.StepTime)),
-			Ours: unit.Time(bad.StepTime).String(), Diff: "-", OK: bad.StepTime > good.StepTime},
+		{Claim: "the same: marks", Source: seed, Expected: "0", Ours: fmt.Sprint(bad.ECNMarks), Diff: "-",
+			OK: bad.ECNMarks == 0},
+		{Claim: "the same: longest queue", Source: seed, Expected: "WRED's maximum and one frame at most",
+			Ours: peak.String(), Diff: "-", OK: peak <= 3000*unit.KB+9216},
+		{Claim: "the same: step time, go-back-N", Source: seed,
+			Expected: fmt.Sprintf("more than %v, with ecn", unit.Time(good.StepTime)),
+			Ours:     unit.Time(bad.StepTime).String(), Diff: "-", OK: bad.StepTime > good.StepTime},
 	}
 	for _, c := range []struct {
 		queue int
@@ -108,9 +114,11 @@ func wredDrops() ([]Row, error) {
 		if c.lost {
 			want = "> 0, no data packet"
 		}
-		rows = append(rows, Row{Claim: fmt.Sprintf("CNPs, which are Not-ECT, in queue %d: dropped", c.queue), Source: "RFC 3168, sections 5 and 7: dropped where an ECN-capable packet is marked",
+		rows = append(rows, Row{Claim: fmt.Sprintf("CNPs, which are Not-ECT, in queue %d: dropped", c.queue),
+			Source:   "RFC 3168, sections 5 and 7: dropped where an ECN-capable packet is marked",
 			Expected: want, Ours: fmt.Sprintf("%d of %d", r.Net.WREDDrops, r.Hosts.Count.CNPs), Diff: "-",
-			OK: (r.Net.WREDDrops > 0) == c.lost && r.Net.Drops == r.Net.WREDDrops && r.Hosts.Count.Retransmissions == 0})
+			OK: (r.Net.WREDDrops > 0) == c.lost && r.Net.Drops == r.Net.WREDDrops &&
+				r.Hosts.Count.Retransmissions == 0})
 	}
 	return rows, nil
 }
