@@ -73,7 +73,8 @@ func compare(t testing.TB, path, text string) {
 		t.Fatalf("%v (-rewrite makes it)", err)
 	}
 	if text != string(want) {
-		t.Errorf("%s: the story changed%s; -rewrite accepts it. It is now\n%s", path, parting(text, string(want)), text)
+		t.Errorf("%s: the story changed%s; -rewrite accepts it. It is now\n%s", path,
+			parting(text, string(want)), text)
 	}
 }
 

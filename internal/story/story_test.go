@@ -76,14 +76,16 @@ var chapters = []struct{ folder, title string }{
 func TestContents(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# How it behaves, page by page\n\n" +
-		"Each page is a transcript that a test holds the code to: what happens, when, and which rule says so.\n" +
+		"Each page is a transcript that a test holds the code to: what happens, when, and which rule says " +
+		"so.\n" +
 		"This list is written by `go test ./internal/story -run Contents -rewrite`.\n")
 	listed := map[string]bool{}
 	for _, c := range chapters {
 		fmt.Fprintf(&b, "\n## %s (`%s`)\n\n", c.title, c.folder)
 		listed["../../"+c.folder] = true
 		for _, path := range pages(t, c.folder) {
-			name, says := strings.TrimSuffix(filepath.Base(path), ".txt"), strings.TrimPrefix(title(t, path), "# ")
+			name, says := strings.TrimSuffix(filepath.Base(path), ".txt"),
+				strings.TrimPrefix(title(t, path), "# ")
 			fmt.Fprintf(&b, "- [%s](../%s): %s\n", name, path, says)
 		}
 	}
@@ -98,7 +100,8 @@ func TestContents(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(string(text), "story."+"Open(") && !listed[filepath.ToSlash(filepath.Dir(path))] {
+			if strings.Contains(string(text), "story."+"Open(") &&
+				!listed[filepath.ToSlash(filepath.Dir(path))] {
 				t.Errorf("%s tells stories and has no chapter", path)
 			}
 		}
