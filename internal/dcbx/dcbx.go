@@ -45,7 +45,8 @@ type Station struct {
 // FromPort is a configured switch port as a station. index makes its MAC address
 // unique.
 func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) Station {
-	s := Station{Name: c.Name() + " " + p.Name, System: c.Name(), Port: p.Name, MAC: mac(0x10, index), LLDP: c.LLDP.V && !p.LLDPOff.V,
+	s := Station{Name: c.Name() + " " + p.Name, System: c.Name(), Port: p.Name, MAC: mac(0x10, index),
+		LLDP:    c.LLDP.V && !p.LLDPOff.V,
 		Version: IEEE, Mode: p.PFC.V} // switches tell, they are not willing
 	switch {
 	case c.OS == swconf.SONiC || c.OS == swconf.FRR:
@@ -67,7 +68,8 @@ func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) St
 	s.ETS = ets(q)
 	data, cnp := q.DSCP[dataDSCP&63], q.DSCP[cnpDSCP&63]
 	if data.Is() {
-		s.Apps = append(s.Apps, roce.AppPriority{Priority: data.V, Sel: 3, Protocol: roce.Port}, roce.AppPriority{Priority: data.V, Sel: 5, Protocol: uint16(dataDSCP)})
+		s.Apps = append(s.Apps, roce.AppPriority{Priority: data.V, Sel: 3, Protocol: roce.Port},
+			roce.AppPriority{Priority: data.V, Sel: 5, Protocol: uint16(dataDSCP)})
 	}
 	if cnp.Is() {
 		s.Apps = append(s.Apps, roce.AppPriority{Priority: cnp.V, Sel: 5, Protocol: uint16(cnpDSCP)})
@@ -77,7 +79,8 @@ func FromPort(c *swconf.Config, p *swconf.Port, dataDSCP, cnpDSCP, index int) St
 
 // NIC is a server's port: DCBX in firmware, willing to do as the switch does.
 func NIC(name, port string, index int, willing bool, enable uint8) Station {
-	s := Station{Name: name + " " + port, System: name, Port: port, MAC: mac(0x20, index), LLDP: true, Version: Auto, Mode: swconf.PFCAuto, Willing: willing, Enable: enable}
+	s := Station{Name: name + " " + port, System: name, Port: port, MAC: mac(0x20, index), LLDP: true,
+		Version: Auto, Mode: swconf.PFCAuto, Willing: willing, Enable: enable}
 	s.ETS.MaxTCs = 0 // 0 means eight
 	s.ETS.Percent[0] = 100
 	for i := range s.ETS.Selection {
@@ -216,7 +219,8 @@ func (r *Result) judge() {
 		}
 	}
 	if r.OperA != r.OperB {
-		say("%s pauses priorities %s, %s pauses %s", r.A.Name, swconf.Priorities(r.OperA), r.B.Name, swconf.Priorities(r.OperB))
+		say("%s pauses priorities %s, %s pauses %s", r.A.Name, swconf.Priorities(r.OperA), r.B.Name,
+			swconf.Priorities(r.OperB))
 	} else if want := r.A.Enable | r.B.Enable; want != 0 && r.OperA == 0 {
 		say("PFC is configured for priorities %s and works on neither end", swconf.Priorities(want))
 	}

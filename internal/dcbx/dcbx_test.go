@@ -11,7 +11,8 @@ import (
 
 // station is a port that pauses priority 3 and asks its neighbour.
 func station(name string, mac byte, change func(*dcbx.Station)) dcbx.Station {
-	s := dcbx.Station{Name: name, System: name, Port: "Ethernet1/1", MAC: roce.MAC{2, 0, 0, 0, 0, mac}, LLDP: true, Version: dcbx.IEEE, Mode: swconf.PFCAuto, Enable: 1 << 3}
+	s := dcbx.Station{Name: name, System: name, Port: "Ethernet1/1", MAC: roce.MAC{2, 0, 0, 0, 0, mac},
+		LLDP: true, Version: dcbx.IEEE, Mode: swconf.PFCAuto, Enable: 1 << 3}
 	if change != nil {
 		change(&s)
 	}
@@ -55,9 +56,11 @@ func TestExchange(t *testing.T) {
 	} {
 		r := dcbx.Exchange(station("a", 1, c.a), station("b", 2, c.b))
 		if r.Version != c.version || r.OperA != c.opA || r.OperB != c.opB {
-			t.Errorf("%s: %v, %08b and %08b, want %v, %08b and %08b", name, r.Version, r.OperA, r.OperB, c.version, c.opA, c.opB)
+			t.Errorf("%s: %v, %08b and %08b, want %v, %08b and %08b", name, r.Version, r.OperA, r.OperB,
+				c.version, c.opA, c.opB)
 		}
-		if got := strings.Join(r.Problems, "; "); !strings.Contains(got, c.problem) || c.problem == "" && got != "" {
+		if got := strings.Join(r.Problems, "; "); !strings.Contains(got, c.problem) ||
+			c.problem == "" && got != "" {
 			t.Errorf("%s: problems %q, want %q", name, got, c.problem)
 		}
 		check(t, name, r)

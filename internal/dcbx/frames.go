@@ -47,7 +47,8 @@ func (r *Result) hello(fromA bool) {
 	} else if v == Auto {
 		v = IEEE
 	}
-	r.send(fromA, at, v, me.Enable, false, 0, fmt.Sprintf("%s: PFC %s by configuration, %s", me.Name, swconf.Priorities(me.Enable), willing(me)))
+	r.send(fromA, at, v, me.Enable, false, 0, fmt.Sprintf("%s: PFC %s by configuration, %s", me.Name,
+		swconf.Priorities(me.Enable), willing(me)))
 }
 
 func willing(s *Station) string {
@@ -73,13 +74,16 @@ func (r *Result) answer(fromA bool) {
 	if !fromA {
 		at += 10 * unit.Microsecond
 	}
-	r.send(fromA, at, r.Version, oper, oper == 0 && me.Enable != 0, 1, fmt.Sprintf("%s: PFC %s in operation (%s)", me.Name, swconf.Priorities(oper), why))
+	r.send(fromA, at, r.Version, oper, oper == 0 && me.Enable != 0, 1,
+		fmt.Sprintf("%s: PFC %s in operation (%s)", me.Name, swconf.Priorities(oper), why))
 }
 
 // send builds an LLDP frame.
-func (r *Result) send(fromA bool, at unit.Time, v Version, enable uint8, bad bool, ack uint32, comment string) {
+func (r *Result) send(fromA bool, at unit.Time, v Version, enable uint8, bad bool, ack uint32,
+	comment string) {
 	me, _ := r.ends(fromA)
-	l := roce.LLDP{ChassisSubtype: 4, ChassisID: me.MAC[:], PortSubtype: 5, PortID: []byte(clip(me.Port)), TTL: ttl, SystemName: []byte(clip(me.System))}
+	l := roce.LLDP{ChassisSubtype: 4, ChassisID: me.MAC[:], PortSubtype: 5, PortID: []byte(clip(me.Port)),
+		TTL: ttl, SystemName: []byte(clip(me.System))}
 	switch v {
 	case IEEE:
 		l.Has = roce.HasETS | roce.HasRecommendation | roce.HasPFC
@@ -95,7 +99,8 @@ func (r *Result) send(fromA bool, at unit.Time, v Version, enable uint8, bad boo
 		l.Has = roce.HasCEE
 		l.CEE = r.cee(me, enable, bad, ack)
 	}
-	f := roce.Frame{Kind: roce.KindLLDP, Ethernet: roce.Ethernet{Dst: roce.LLDPAddress, Src: me.MAC, Type: roce.TypeLLDP}}
+	f := roce.Frame{Kind: roce.KindLLDP, Ethernet: roce.Ethernet{Dst: roce.LLDPAddress, Src: me.MAC,
+		Type: roce.TypeLLDP}}
 	f.LLDP = l.Append(nil)
 	b := f.Append(nil)
 	for len(b) < 60 { // the least an Ethernet frame has, without FCS
@@ -109,7 +114,8 @@ func (r *Result) cee(me *Station, enable uint8, bad bool, ack uint32) roce.CEE {
 	if me.Willing {
 		flags |= ceeWilling
 	}
-	c := roce.CEE{Seq: 1, Ack: ack, PGFlags: flags, PGClasses: 8, PFCFlags: flags, PFCEnable: enable, PFCCap: 8, Features: 1<<2 | 1<<3}
+	c := roce.CEE{Seq: 1, Ack: ack, PGFlags: flags, PGClasses: 8, PFCFlags: flags, PFCEnable: enable,
+		PFCCap: 8, Features: 1<<2 | 1<<3}
 	if bad {
 		c.PFCFlags |= ceeError
 	}

@@ -103,20 +103,24 @@ func TestStories(t *testing.T) {
 	t.Run("willing-nic", func(t *testing.T) {
 		tell(t, "willing-nic", `
 			A willing NIC learns from its switch.
-			The NIC comes without PFC and says that it will do as it is told. The switch is not willing: it tells.
-			A second later the NIC announces what it does now (802.1Q 38.4.2, symmetric parameters).`, leaf(nil), nic(nil))
+			The NIC comes without PFC and says that it will do as it is told.
+			The switch is not willing: it tells.
+			A second later the NIC announces what it does now (802.1Q 38.4.2, symmetric parameters).`,
+			leaf(nil), nic(nil))
 	})
 	t.Run("stubborn-nic", func(t *testing.T) {
 		tell(t, "stubborn-nic", `
 			Neither end is willing, and they differ.
-			Each does as it is configured: the switch pauses priority 3, the NIC priority 4, and when the switch asks
-			the NIC to stop RoCE's priority 3 it goes on. IEEE DCBX says nothing about it; the comparison does.`,
+			Each does as it is configured: the switch pauses priority 3, the NIC priority 4, and when the
+			switch asks the NIC to stop RoCE's priority 3 it goes on. IEEE DCBX says
+			nothing about it; the comparison does.`,
 			leaf(nil), nic(func(s *dcbx.Station) { s.Willing, s.Enable = false, 1<<4 }))
 	})
 	t.Run("cee-not-compatible", func(t *testing.T) {
 		tell(t, "cee-not-compatible", `
 			CEE, DCBX 1.01: neither end is willing, and they differ.
-			CEE compares, finds the feature not compatible, sets the error bit, and turns PFC off on both (3.1.4).`,
+			CEE compares, finds the feature not compatible, sets the error bit, and turns PFC
+			off on both (3.1.4).`,
 			leaf(func(s *dcbx.Station) { s.Version = dcbx.CEE }),
 			nic(func(s *dcbx.Station) { s.Version, s.Willing, s.Enable = dcbx.CEE, false, 1<<4 }))
 	})
