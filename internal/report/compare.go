@@ -174,24 +174,34 @@ func verdict(w io.Writer, all []Variant) {
 	}
 	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
 	if tw < tb*1.005 {
-		Wrap(w, "", fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not what limits this workload.", 100*(tw/tb-1)))
+		Wrap(w, "",
+			fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not "+
+				"what limits this workload.", 100*(tw/tb-1)))
 	} else {
-		Wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb, variants[worst].Label))
+		Wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb,
+			variants[worst].Label))
 	}
-	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost && s.Links.Max > 1.2*s.Links.UplinkMax {
-		Wrap(w, "", fmt.Sprintf("With %s the busiest link is %s, a receiver's own cable (%.1f %%; uplinks reach %.1f %%): several senders share it whatever path they take. Load balancing repairs uplinks; of an incast only congestion control can take the queues and pauses.",
-			variants[best].Label, s.Links.Hottest[0].Name, 100*s.Links.Max, 100*s.Links.UplinkMax))
+	if s := variants[best].Runs[0]; len(s.Links.Hottest) > 0 && s.Links.Hottest[0].ToHost &&
+		s.Links.Max > 1.2*s.Links.UplinkMax {
+		Wrap(w, "",
+			fmt.Sprintf("With %s the busiest link is %s, a receiver's own cable (%.1f %%; uplinks reach "+
+				"%.1f %%): several senders share it whatever path they take. Load balancing repairs "+
+				"uplinks; of an incast only congestion control can take the queues and pauses.",
+				variants[best].Label, s.Links.Hottest[0].Name, 100*s.Links.Max, 100*s.Links.UplinkMax))
 	}
 	for _, v := range variants {
 		s := v.Runs[len(v.Runs)/2]
 		if s.Retransmissions > 0 && s.Drops == 0 {
-			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken for loss.", v.Label, count(s.Retransmissions)))
+			Wrap(w, "",
+				fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken "+
+					"for loss.", v.Label, count(s.Retransmissions)))
 		}
 		if lb := route.Lookup(s.LB); lb != nil && lb.Unmoved != "" && s.FlowletMoves == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: %s", v.Label, lb.Unmoved))
 		}
 		if s.Slowest != nil && len(v.Runs) == 1 {
-			Wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To, s.Slowest.Why))
+			Wrap(w, "", fmt.Sprintf("%s: slowest flow %s → %s: %s", v.Label, s.Slowest.From, s.Slowest.To,
+				s.Slowest.Why))
 		}
 	}
 }

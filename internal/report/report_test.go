@@ -37,7 +37,8 @@ func TestLabelled(t *testing.T) {
 	var b strings.Builder
 	report.Labelled(&b, "      why: ", strings.Repeat("because ", 20))
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
-		if want := []string{"      why: because", "           because"}[min(i, 1)]; !strings.HasPrefix(line, want) {
+		if want := []string{"      why: because", "           because"}[min(i, 1)]; !strings.HasPrefix(line,
+			want) {
 			t.Errorf("line %d is %q", i, line)
 		}
 	}
@@ -55,15 +56,18 @@ func TestTextSaysWhatHappened(t *testing.T) {
 		spoil func(s *result.Summary)
 		says  string
 	}{
-		"interrupted":      {func(s *result.Summary) { s.Complete = false }, "INCOMPLETE"},
-		"a dead peer":      {func(s *result.Summary) { s.FailedQPs = 2 }, "2 QUEUE PAIRS FAILED"},
-		"a lossy class":    {func(s *result.Summary) { s.Drops, s.DropsWRED = 1234, 1234 }, "1,234 by WRED"},
-		"a broken cable":   {func(s *result.Summary) { s.DropsDown = 7 }, "7 on broken links"},
-		"a storm, dropped": {func(s *result.Summary) { s.PFCStorms, s.DropsStorm = 1, 9 }, "9 by the PFC watchdog in 1 storm"},
+		"interrupted":    {func(s *result.Summary) { s.Complete = false }, "INCOMPLETE"},
+		"a dead peer":    {func(s *result.Summary) { s.FailedQPs = 2 }, "2 QUEUE PAIRS FAILED"},
+		"a lossy class":  {func(s *result.Summary) { s.Drops, s.DropsWRED = 1234, 1234 }, "1,234 by WRED"},
+		"a broken cable": {func(s *result.Summary) { s.DropsDown = 7 }, "7 on broken links"},
+		"a storm, dropped": {func(s *result.Summary) {
+			s.PFCStorms, s.DropsStorm = 1, 9
+		}, "9 by the PFC watchdog in 1 storm"},
 		"a storm, forwarded": {func(s *result.Summary) { s.PFCStorms = 2 },
 			"2 PFC storms, in which the watchdog forwarded"},
 		"a slow flow": {func(s *result.Summary) {
-			s.Slowest = &result.Slowest{From: "host-1", To: "host-2", Why: "it shared a spine", PausedBy: []string{"a", "b"}}
+			s.Slowest = &result.Slowest{From: "host-1", To: "host-2", Why: "it shared a spine",
+				PausedBy: []string{"a", "b"}}
 		}, "paused by a ← b"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,10 +86,13 @@ func TestTextSaysWhatHappened(t *testing.T) {
 // One screen, 100 columns at most, however large the numbers and long the names.
 func TestTextFitsTheScreen(t *testing.T) {
 	s := summary(3 * unit.Second)
-	s.Name, s.Complete, s.Slowest = strings.Repeat("long-name-", 20), false, &result.Slowest{Why: strings.Repeat("words ", 50)}
+	s.Name, s.Complete, s.Slowest = strings.Repeat("long-name-", 20), false,
+		&result.Slowest{Why: strings.Repeat("words ", 50)}
 	for i := range 8 {
-		s.Links.Hottest = append(s.Links.Hottest, result.LinkLoad{Name: strings.Repeat("spine", 20), Marks: 1e9, QueuePeak: 1e9})
-		s.Collectives = append(s.Collectives, result.Collective{Name: strings.Repeat("all-reduce", 5), Count: i})
+		s.Links.Hottest = append(s.Links.Hottest, result.LinkLoad{Name: strings.Repeat("spine", 20),
+			Marks: 1e9, QueuePeak: 1e9})
+		s.Collectives = append(s.Collectives,
+			result.Collective{Name: strings.Repeat("all-reduce", 5), Count: i})
 	}
 	var b strings.Builder
 	report.Text(&b, s)
@@ -114,8 +121,10 @@ func TestCompare(t *testing.T) {
 		says     []string
 	}{
 		"one is faster, by the medians of three seeds": {[]report.Variant{
-			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same), with(4*unit.Millisecond, same), with(6*unit.Millisecond, same)}},
-			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same), with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
+			{Label: "ecmp", Runs: []*result.Summary{with(9*unit.Millisecond, same),
+				with(4*unit.Millisecond, same), with(6*unit.Millisecond, same)}},
+			{Label: "spray", Runs: []*result.Summary{with(3*unit.Millisecond, same),
+				with(3*unit.Millisecond, same), with(8*unit.Millisecond, same)}},
 		}, []string{"6ms", "Medians over 3 seeds", "spray ends first, 2.00x sooner than ecmp."}},
 		"neither is": {[]report.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(1000*unit.Microsecond, same)}},
@@ -123,7 +132,9 @@ func TestCompare(t *testing.T) {
 		}, []string{"All variants end within 0.1 % of each other"}},
 		"reordering is taken for loss": {[]report.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
-			{Label: "spray", Runs: []*result.Summary{with(2*unit.Millisecond, func(s *result.Summary) { s.Retransmissions = 5000 })}},
+			{Label: "spray", Runs: []*result.Summary{with(2*unit.Millisecond, func(s *result.Summary) {
+				s.Retransmissions = 5000
+			})}},
 		}, []string{"spray: 5,000 packets were sent again although none was lost"}},
 		"one failed": {[]report.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
@@ -167,10 +178,12 @@ func TestCompareFitsTheScreen(t *testing.T) {
 // A finding is read from its place to its cure.
 func TestFindings(t *testing.T) {
 	var b strings.Builder
-	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg", Line: 12, Column: 3,
+	report.Findings(&b, []swconf.Finding{{Severity: swconf.Error, Rule: "pfc-headroom", File: "leaf.cfg",
+		Line: 12, Column: 3,
 		Message: "too little", Why: "packets are lost", Fix: "raise it"}, {Rule: "whole", File: "spine.cfg"}})
 	at := -1
-	for _, part := range []string{"leaf.cfg:12:3: error: pfc-headroom", "too little", "why: packets are lost", "fix: raise it", "spine.cfg: "} {
+	for _, part := range []string{"leaf.cfg:12:3: error: pfc-headroom", "too little", "why: packets are lost",
+		"fix: raise it", "spine.cfg: "} {
 		i := strings.Index(b.String(), part)
 		if i <= at {
 			t.Fatalf("%q is missing or too early in\n%s", part, b.String())
@@ -189,7 +202,8 @@ func TestTuning(t *testing.T) {
 	front[3].Outcome.Error = "it got stuck"
 	var b strings.Builder
 	report.Tuning(&b, "pod", front, front, front[7], []string{"raise xOFF"})
-	for _, want := range []string{"pod: 20 simulations, 1 of them did not end", "as it is 0", "best 7", "and 4 more on the front", "raise xOFF"} {
+	for _, want := range []string{"pod: 20 simulations, 1 of them did not end", "as it is 0", "best 7",
+		"and 4 more on the front", "raise xOFF"} {
 		if strings.Count(b.String(), want) != 1 {
 			t.Errorf("%q is not there once:\n%s", want, b.String())
 		}

@@ -35,9 +35,12 @@ func Tally(w io.Writer, configs []*swconf.Config, title func(swconf.OS) string, 
 			fmt.Fprintf(w, "and %d more files\n", len(configs)-most)
 			break
 		}
-		Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown", c.File, title(c.OS), plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
+		Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown",
+			c.File, title(c.OS), plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
 	}
-	fmt.Fprintf(w, "%s, %s, %s\n", plural(swconf.Count(list, swconf.Error), "error"), plural(swconf.Count(list, swconf.Warning), "warning"), plural(swconf.Count(list, swconf.Info), "hint"))
+	fmt.Fprintf(w, "%s, %s, %s\n", plural(swconf.Count(list, swconf.Error), "error"),
+		plural(swconf.Count(list, swconf.Warning), "warning"),
+		plural(swconf.Count(list, swconf.Info), "hint"))
 }
 
 // Labelled prints a text behind a label, its further lines indented as far.
@@ -60,7 +63,8 @@ func plural(n int, what string) string {
 func Behaviour(w io.Writer, c *swconf.Config, title string) {
 	Wrap(w, "", fmt.Sprintf("%s (%s, %s)", c.Name(), title, c.File))
 	if wd := c.Watchdog; wd.On.V {
-		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V, wd.Restore.V)
+		fmt.Fprintf(w, "PFC watchdog every %v, storm after %v, over after %v\n", wd.Poll.V, wd.Detect.V,
+			wd.Restore.V)
 	} else {
 		fmt.Fprintln(w, "PFC watchdog off")
 	}
@@ -82,7 +86,8 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		if v.Watchdog {
 			watchdog = "on"
 		}
-		Wrap(w, "  ", fmt.Sprintf("classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s", orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
+		Wrap(w, "  ", fmt.Sprintf("classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s",
+			orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  DSCP\tgroup\tqueue\tscheduling\tECN\tPFC")
 		for _, r := range v.Rows {
@@ -90,7 +95,8 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 			if len(r.PFC) <= 32 {
 				pfc, more = r.PFC, ""
 			}
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18), r.Schedule, r.ECN, pfc)
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18),
+				r.Schedule, r.ECN, pfc)
 			if more != "" {
 				fmt.Fprintf(t, "  \t\t\t\t\t%s\n", more)
 			}

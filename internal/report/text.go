@@ -35,23 +35,32 @@ func Text(w io.Writer, s *result.Summary) {
 	network(w, s)
 	slowest(w, s.Slowest)
 	fmt.Fprintln(w)
-	Wrap(w, "", fmt.Sprintf("%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f MB",
-		count(s.Packets), count(s.PacketHops), s.SimSeconds, float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6))
+	Wrap(w, "",
+		fmt.Sprintf("%s packets, %s packet-hops, %.1f s of events = %.1f M packet-hops/s, peak memory %.0f "+
+			"MB",
+			count(s.Packets), count(s.PacketHops), s.SimSeconds,
+			float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6))
 }
 
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
 	if s.MFU > 0 {
-		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU, float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))
+		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU,
+			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))
 	}
 	fmt.Fprintln(w)
 	total := float64(max(s.StepTime, 1))
 	for _, p := range []struct {
 		name string
 		v    int64
-	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP}, {"exposed pipeline parallel", s.ExposedPP},
-		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP}, {"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther}, {"bubble", s.Bubble}} {
-		if rare := strings.HasSuffix(p.name, "context parallel") || strings.HasSuffix(p.name, "expert parallel"); p.v == 0 && (p.name == "transfers and waits" || rare || s.Params == 0) {
+	}{{"compute", s.Compute}, {"exposed tensor parallel", s.ExposedTP},
+		{"exposed pipeline parallel", s.ExposedPP},
+		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP},
+		{"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
+		{"bubble", s.Bubble}} {
+		if rare := strings.HasSuffix(p.name, "context parallel") ||
+			strings.HasSuffix(p.name, "expert parallel"); p.v == 0 &&
+			(p.name == "transfers and waits" || rare || s.Params == 0) {
 			continue
 		}
 		share := float64(p.v) / total
@@ -70,17 +79,21 @@ func lost(w io.Writer, s *result.Summary) {
 		name string
 		v    int64
 	}
-	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision}, {"oversubscription", c.Oversub}, {"incast", c.Incast},
-		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans}, {"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
+	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision},
+		{"oversubscription", c.Oversub}, {"incast", c.Incast},
+		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans},
+		{"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
 	var said []string
 	for _, p := range parts {
 		if 200*p.v >= s.StepTime && p.v > 0 {
-			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", p.name, unit.Time(p.v), 100*float64(p.v)/float64(s.StepTime)))
+			said = append(said, fmt.Sprintf("%s %v (%.1f %%)", p.name, unit.Time(p.v),
+				100*float64(p.v)/float64(s.StepTime)))
 		}
 	}
 	if len(said) > 0 {
-		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+strings.Join(said, ", "))
+		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+
+			strings.Join(said, ", "))
 	}
 }
 
@@ -93,9 +106,11 @@ func colls(w io.Writer, list []result.Collective) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "size", "ranks", "mean time", "algbw", "busbw", "line-rate bound")
+	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "size", "ranks",
+		"mean time", "algbw", "busbw", "line-rate bound")
 	for _, c := range list {
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(c.Name, 18), c.Count, size(c.Bytes), c.Ranks,
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(c.Name, 18),
+			c.Count, size(c.Bytes), c.Ranks,
 			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, 100*c.BusBW/max(c.Bound, 1))
 	}
 }
@@ -116,11 +131,13 @@ func network(w io.Writer, s *result.Summary) {
 	l := s.Links
 	fmt.Fprintf(w, "\nLinks      max %.1f %%, mean %.1f %% over the step", 100*l.Max, 100*l.Mean)
 	if l.Uplinks > 0 {
-		fmt.Fprintf(w, "; uplinks %.1f..%.1f %%, %d of %d idle", 100*l.UplinkMin, 100*l.UplinkMax, l.UplinkIdle, l.Uplinks)
+		fmt.Fprintf(w, "; uplinks %.1f..%.1f %%, %d of %d idle", 100*l.UplinkMin, 100*l.UplinkMax,
+			l.UplinkIdle, l.Uplinks)
 	}
 	fmt.Fprintln(w)
 	for _, h := range l.Hottest {
-		fmt.Fprintf(w, "  %-34s %5.1f %%  queue peak %-8s  marks %-7s  paused %v\n", clip(h.Name, 34), 100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
+		fmt.Fprintf(w, "  %-34s %5.1f %%  queue peak %-8s  marks %-7s  paused %v\n", clip(h.Name, 34),
+			100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
 	}
 	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
 		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
@@ -133,7 +150,8 @@ func network(w io.Writer, s *result.Summary) {
 	fmt.Fprintln(w)
 	f := s.Flows
 	if f.Count > 0 {
-		fmt.Fprintf(w, "Flows      %s messages: mean %v, p50 %v, p99 %v, max %v\n", count(f.Count), unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max))
+		fmt.Fprintf(w, "Flows      %s messages: mean %v, p50 %v, p99 %v, max %v\n", count(f.Count),
+			unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max))
 	}
 }
 
@@ -167,7 +185,8 @@ func slowest(w io.Writer, s *result.Slowest) {
 	if s == nil {
 		return
 	}
-	Labelled(w, "Slowest    ", fmt.Sprintf("%s → %s, %s in %v", s.From, s.To, size(s.Bytes), unit.Time(s.Time)))
+	Labelled(w, "Slowest    ", fmt.Sprintf("%s → %s, %s in %v", s.From, s.To, size(s.Bytes),
+		unit.Time(s.Time)))
 	Wrap(w, "           ", s.Why)
 	if len(s.SharedWith) > 0 {
 		Wrap(w, "           ", "shared with "+strings.Join(s.SharedWith, ", "))

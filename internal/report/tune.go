@@ -27,7 +27,9 @@ func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Tria
 	const most = 15
 	row := func(mark string, x *tune.Trial) {
 		c, o := &x.Candidate, &x.Outcome
-		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%v\t%v\t\n", mark, x.N, short(o.Time), short(o.Pause), kb(unit.Bytes(o.Queue)), kb(c.XOn), kb(c.WREDMin), kb(c.WREDMax), c.Probability, kb(c.XOff), c.AI, c.RateTimer)
+		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%v\t%v\t\n", mark, x.N, short(o.Time),
+			short(o.Pause), kb(unit.Bytes(o.Queue)), kb(c.XOn), kb(c.WREDMin), kb(c.WREDMax), c.Probability,
+			kb(c.XOff), c.AI, c.RateTimer)
 	}
 	if len(trials) > 0 {
 		row("as it is ", &trials[0])
