@@ -61,7 +61,8 @@ const (
 )
 
 var attrNames = [...]string{"State", "CurState", "SQDNotify", "Access", "DestAddr", "PathMTU", "Timeout",
-	"RetryCount", "RNRRetry", "RQPSN", "MaxReads", "MinRNRTimer", "SQPSN", "MaxDestReads", "DestQPN", "InFlight"}
+	"RetryCount", "RNRRetry", "RQPSN", "MaxReads", "MinRNRTimer", "SQPSN", "MaxDestReads",
+	"DestQPN", "InFlight"}
 
 func (m Attr) String() string {
 	var out []string

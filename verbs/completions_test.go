@@ -32,7 +32,8 @@ func TestFlushBehindReadData(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.post(t, SendWR{WRID: 1, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 200_000)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+	a.post(t, SendWR{WRID: 1, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 200_000)}, RemoteAddr: b.mr.Addr,
+		RKey: b.mr.RKey})
 	a.post(t, SendWR{WRID: 2, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: 1})
 	if w := a.wait(t, 2); w[0].Status != StatusSuccess || w[1].Status != StatusRemAccessErr {
 		t.Fatalf("%v, %v", w[0].Status, w[1].Status)
@@ -52,7 +53,8 @@ func TestFlushWhenRegionGoes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 50 {
-		a.post(t, SendWR{WRID: uint64(i), Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)}, RemoteAddr: going.Addr, RKey: going.RKey})
+		a.post(t, SendWR{WRID: uint64(i), Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)},
+			RemoteAddr: going.Addr, RKey: going.RKey})
 	}
 	time.Sleep(time.Millisecond)
 	if err := going.Dereg(); err != nil {
@@ -66,13 +68,17 @@ func TestFlushWhenRegionGoes(t *testing.T) {
 // a message of its own on the wire.
 func TestImmediateByteLen(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
-		a, b := newNode(t, func(c *DeviceConfig) { c.WriteOnly = writeOnly }), newNode(t, func(c *DeviceConfig) { c.WriteOnly = writeOnly })
+		a, b := newNode(t, func(c *DeviceConfig) {
+			c.WriteOnly = writeOnly
+		}), newNode(t, func(c *DeviceConfig) { c.WriteOnly = writeOnly })
 		pairUp(t, a, b, DefaultConnect())
 		if err := b.qp.PostRecv(&RecvWR{}); err != nil {
 			t.Fatal(err)
 		}
-		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 9000)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
-		a.post(t, SendWR{Opcode: WriteWithImm, ImmData: 3, SGList: []SGE{a.mr.SGE(0, 50_000)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 9000)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey})
+		a.post(t, SendWR{Opcode: WriteWithImm, ImmData: 3, SGList: []SGE{a.mr.SGE(0, 50_000)},
+			RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
 		if w := b.wait(t, 1)[0]; w.ByteLen != 50_000 || w.Opcode != WCRecvRDMAWithImm || w.ImmData != 3 {
 			t.Errorf("write only %v: %+v", writeOnly, w)
 		}
@@ -89,11 +95,13 @@ func TestFailedReadLeavesMemoryAlone(t *testing.T) {
 			a.buf[i] = 0xaa
 		}
 		want := bytes.Clone(a.buf)
-		read := SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(1000, 100), a.mr.SGE(5000, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
+		read := SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(1000, 100), a.mr.SGE(5000, 100)},
+			RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
 		n := 1
 		switch how {
 		case "flushed behind a fence":
-			a.post(t, SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: 1})
+			a.post(t, SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)},
+				RemoteAddr: b.mr.Addr, RKey: 1})
 			read.Fence, n = true, 2
 			a.post(t, read)
 		case "never sent":
@@ -149,7 +157,8 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	if err := a.qp.Modify(QPAttr{State: RTS}); err != nil {
 		t.Fatal(err)
 	}
-	a.post(t, SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+	a.post(t, SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)}, RemoteAddr: b.mr.Addr,
+		RKey: b.mr.RKey})
 	drains(1)
 }
 
@@ -187,7 +196,8 @@ func TestLeavingAcknowledges(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		a.post(t, SendWR{Opcode: WriteWithImm, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		a.post(t, SendWR{Opcode: WriteWithImm, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey})
 		if w := a.wait(t, 1); w[0].Status != StatusSuccess {
 			t.Fatalf("%d: %v", i, w[0].Status)
 		}
@@ -203,7 +213,11 @@ func TestPostAfterTheEnd(t *testing.T) {
 	w := SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
 	refused := func(when string, n *node) {
 		t.Helper()
-		for what, err := range map[string]error{"a send": n.qp.PostSend(&w), "a receive": n.qp.PostRecv(&RecvWR{}), "a step": n.qp.Modify(QPAttr{State: Reset})} {
+		for what, err := range map[string]error{
+			"a send":    n.qp.PostSend(&w),
+			"a receive": n.qp.PostRecv(&RecvWR{}),
+			"a step":    n.qp.Modify(QPAttr{State: Reset}),
+		} {
 			if err == nil {
 				t.Errorf("%s %s is taken", when, what)
 			}

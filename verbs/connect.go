@@ -40,7 +40,8 @@ func (qp *QP) Info(mr *MR) Info {
 	d := qp.pd.dev
 	psn := uint32(0)
 	qp.do(func(*rcudp.Endpoint) { psn = qp.psn })
-	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads, Room: int64(d.cfg.InFlight)}
+	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads,
+		Room: int64(d.cfg.InFlight)}
 	if d.cfg.Selective {
 		i.Window = selectiveWindow
 	}
@@ -155,8 +156,10 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	room := max(int64(mtu), r.Room/int64(max(1, o.Share)))
 	for _, a := range []QPAttr{
 		{State: Init, Access: o.Access},
-		{State: RTR, PathMTU: mtu, DestQPN: r.QPN, RQPSN: r.PSN, DestAddr: r.Addr, MaxDestReads: defaultReads, MinRNRTimer: uint8(o.MinRNR), Entropy: o.Entropy},
-		{State: RTS, SQPSN: local.PSN, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: o.RNRRetry, MaxReads: min(defaultReads, r.Reads),
+		{State: RTR, PathMTU: mtu, DestQPN: r.QPN, RQPSN: r.PSN, DestAddr: r.Addr, MaxDestReads: defaultReads,
+			MinRNRTimer: uint8(o.MinRNR), Entropy: o.Entropy},
+		{State: RTS, SQPSN: local.PSN, Timeout: o.Timeout, RetryCount: o.RetryCount, RNRRetry: o.RNRRetry,
+			MaxReads: min(defaultReads, r.Reads),
 			InFlight: min(unit.Bytes(room), qp.pd.dev.cfg.InFlight)},
 	} {
 		if err := qp.Modify(a); err != nil {
@@ -166,7 +169,9 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 			return err
 		}
 		if a.State == Init { // what READs bring back must fit our own buffer; recovery is agreed on
-			qp.do(func(*rcudp.Endpoint) { qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window })
+			qp.do(func(*rcudp.Endpoint) {
+				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
+			})
 		}
 	}
 	return nil

@@ -31,8 +31,10 @@ const (
 	StatusRNRRetryExcErr
 )
 
-var statusNames = [...]string{"SUCCESS", "LOC_LEN_ERR", "LOC_QP_OP_ERR", "LOC_EEC_OP_ERR", "LOC_PROT_ERR", "WR_FLUSH_ERR", "MW_BIND_ERR",
-	"BAD_RESP_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR", "REM_ACCESS_ERR", "REM_OP_ERR", "RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR"}
+var statusNames = [...]string{"SUCCESS", "LOC_LEN_ERR", "LOC_QP_OP_ERR", "LOC_EEC_OP_ERR", "LOC_PROT_ERR",
+	"WR_FLUSH_ERR", "MW_BIND_ERR",
+	"BAD_RESP_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR", "REM_ACCESS_ERR", "REM_OP_ERR", "RETRY_EXC_ERR",
+	"RNR_RETRY_EXC_ERR"}
 
 func (s Status) String() string {
 	if s < 0 || int(s) >= len(statusNames) {
@@ -41,9 +43,12 @@ func (s Status) String() string {
 	return "IBV_WC_" + statusNames[s]
 }
 
-var statusOf = map[rc.Status]Status{rc.Success: StatusSuccess, rc.LocalLengthError: StatusLocLenErr, rc.LocalProtectionError: StatusLocProtErr, rc.BadResponse: StatusBadRespErr,
-	rc.Flushed: StatusWRFlushErr, rc.RemoteInvalidRequest: StatusRemInvReqErr, rc.RemoteAccessError: StatusRemAccessErr,
-	rc.RemoteOperationError: StatusRemOpErr, rc.RetryExceeded: StatusRetryExcErr, rc.RNRRetryExceeded: StatusRNRRetryExcErr}
+var statusOf = map[rc.Status]Status{rc.Success: StatusSuccess, rc.LocalLengthError: StatusLocLenErr,
+	rc.LocalProtectionError: StatusLocProtErr, rc.BadResponse: StatusBadRespErr,
+	rc.Flushed: StatusWRFlushErr, rc.RemoteInvalidRequest: StatusRemInvReqErr,
+	rc.RemoteAccessError:    StatusRemAccessErr,
+	rc.RemoteOperationError: StatusRemOpErr, rc.RetryExceeded: StatusRetryExcErr,
+	rc.RNRRetryExceeded: StatusRNRRetryExcErr}
 
 // WCOpcode says what completed.
 type WCOpcode int
@@ -60,7 +65,8 @@ const (
 )
 
 func (o WCOpcode) String() string {
-	names := [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV", "RECV_RDMA_WITH_IMM"}
+	names := [...]string{"SEND", "RDMA_WRITE", "RDMA_READ", "COMP_SWAP", "FETCH_ADD", "RECV",
+		"RECV_RDMA_WITH_IMM"}
 	if o < 0 || int(o) >= len(names) {
 		return fmt.Sprintf("opcode %d", int(o))
 	}
@@ -201,7 +207,8 @@ func (cq *CQ) push(w WC, solicited bool) bool {
 	case cq.bell <- struct{}{}:
 	default:
 	}
-	if cq.channel != nil && (cq.armed == armedAny || cq.armed == armedSolicited && (solicited || w.Status != StatusSuccess)) {
+	if cq.channel != nil && (cq.armed == armedAny || cq.armed == armedSolicited &&
+		(solicited || w.Status != StatusSuccess)) {
 		select {
 		case cq.channel.c <- cq:
 			cq.armed = notArmed

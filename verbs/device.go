@@ -25,8 +25,9 @@ type DeviceConfig struct {
 	DataDSCP  *uint8    // of data and acknowledgements [24]
 	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
-	Selective bool      // keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
-	WriteOnly bool      // an address in every WRITE packet, for spraying
+	// keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
+	Selective bool
+	WriteOnly bool // an address in every WRITE packet, for spraying
 	InFlight  unit.Bytes
 	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 	// OnRate sees every change of a queue pair's sending rate, at a time since
@@ -52,12 +53,13 @@ type EventType int
 
 // Events.
 const (
-	EventQPFatal     EventType = iota // a completion was lost, so the queue pair went to ERR
-	EventSQDrained                    // a queue pair in SQD has nothing in flight
-	EventCQError                      // a completion queue overflowed
-	EventQPReqErr                     // the responder got an invalid request and went to ERR
-	EventQPAccessErr                  // the responder got a key, range or right that is not there, and went to ERR
-	EventCommEst                      // the first packet reached a queue pair in RTR
+	EventQPFatal   EventType = iota // a completion was lost, so the queue pair went to ERR
+	EventSQDrained                  // a queue pair in SQD has nothing in flight
+	EventCQError                    // a completion queue overflowed
+	EventQPReqErr                   // the responder got an invalid request and went to ERR
+	// the responder got a key, range or right that is not there, and went to ERR
+	EventQPAccessErr
+	EventCommEst // the first packet reached a queue pair in RTR
 )
 
 var eventNames = [...]string{"QP_FATAL", "SQ_DRAINED", "CQ_ERR", "QP_REQ_ERR", "QP_ACCESS_ERR", "COMM_EST"}
@@ -87,7 +89,8 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if cfg.InFlight == 0 {
 		cfg.InFlight = 1 << 20
 	}
-	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP, CNPDSCP: cfg.CNPDSCP},
+	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP,
+		CNPDSCP: cfg.CNPDSCP},
 		NoOffload: cfg.NoOffload, Tap: cfg.Tap})
 	if err != nil {
 		return nil, err
@@ -140,7 +143,8 @@ func (d *Device) PortMTU() int {
 	for _, i := range ifs {
 		addrs, _ := i.Addrs()
 		for _, a := range addrs {
-			if p, err := netip.ParsePrefix(a.String()); err == nil && (p.Addr() == d.Addr() || p.Contains(d.Addr()) && i.Flags&net.FlagLoopback != 0) {
+			if p, err := netip.ParsePrefix(a.String()); err == nil &&
+				(p.Addr() == d.Addr() || p.Contains(d.Addr()) && i.Flags&net.FlagLoopback != 0) {
 				frame = i.MTU
 			}
 		}

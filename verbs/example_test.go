@@ -53,7 +53,8 @@ func Example() {
 
 // connect opens a device and joins a queue pair to the one at the other end of a
 // TCP connection, with one receive posted.
-func connect(addr string, tcp net.Conn, buf []byte) (*verbs.Device, *verbs.QP, *verbs.CQ, *verbs.MR, verbs.Info) {
+func connect(addr string, tcp net.Conn, buf []byte) (*verbs.Device, *verbs.QP, *verbs.CQ, *verbs.MR,
+	verbs.Info) {
 	dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: netip.MustParseAddr(addr)})
 	check(err)
 	pd := dev.AllocPD()

@@ -54,7 +54,8 @@ func (pd *PD) RegMR(buf []byte, access Access) (*MR, error) {
 	if len(buf) == 0 || len(buf) > MaxRegion {
 		return nil, fmt.Errorf("a region has 1 to %d bytes, found %d", int64(MaxRegion), len(buf))
 	}
-	mr := &MR{Addr: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))), Length: len(buf), Access: access, pd: pd, buf: buf}
+	mr := &MR{Addr: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(buf)))), Length: len(buf), Access: access,
+		pd: pd, buf: buf}
 	d := pd.dev
 	d.mu.Lock()
 	mr.LKey = random(d.keys, 1<<32-1)
@@ -117,7 +118,8 @@ func (mr *MR) All() []SGE { return []SGE{mr.SGE(0, mr.Length)} }
 // range or the right to write is not there.
 func (pd *PD) slice(s SGE, write bool) (b []byte, ok bool) {
 	mr := pd.local[s.LKey]
-	if mr == nil || s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) || s.Addr-mr.Addr > uint64(mr.Length)-uint64(s.Length) ||
+	if mr == nil || s.Addr < mr.Addr || uint64(s.Length) > uint64(mr.Length) ||
+		s.Addr-mr.Addr > uint64(mr.Length)-uint64(s.Length) ||
 		write && mr.Access&LocalWrite == 0 {
 		return nil, false
 	}

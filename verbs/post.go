@@ -79,12 +79,14 @@ func (qp *QP) postSend(wr *SendWR) error {
 		return err
 	}
 	if qp.conn.QP.State() == Err { // IBTA 10.3.1.7: taken, and flushed
-		qp.push(qp.init.SendCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: opcodeOf[wr.Opcode], QP: qp}, false)
+		qp.push(qp.init.SendCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: opcodeOf[wr.Opcode],
+			QP: qp}, false)
 		return nil
 	}
 	s := sent{wr: *wr, parts: 1, bytes: total}
 	s.wr.SGList = nil
-	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData, Solicited: wr.Solicited, Fence: wr.Fence}
+	r := rc.Request{Verb: wr.Opcode, VA: wr.RemoteAddr, RKey: wr.RKey, Len: total, Imm: wr.ImmData,
+		Solicited: wr.Solicited, Fence: wr.Fence}
 	switch {
 	case !mine: // it fails when its turn comes
 		r.Unprotected, r.Len = true, 0
@@ -193,7 +195,8 @@ func (qp *QP) postRecv(wr *RecvWR) error {
 }
 
 // opcodeOf names a finished send request.
-var opcodeOf = map[Opcode]WCOpcode{Write: WCRDMAWrite, WriteWithImm: WCRDMAWrite, Send: WCSend, SendWithImm: WCSend, SendWithInv: WCSend,
+var opcodeOf = map[Opcode]WCOpcode{Write: WCRDMAWrite, WriteWithImm: WCRDMAWrite, Send: WCSend,
+	SendWithImm: WCSend, SendWithInv: WCSend,
 	Read: WCRDMARead, CmpSwap: WCCompSwap, FetchAdd: WCFetchAdd}
 
 // completed takes a finished send request; the device is locked. The pieces of
@@ -225,7 +228,8 @@ func (qp *QP) completed(c rc.Completion) {
 func (qp *QP) received(r rc.Received) {
 	qp.recvs--
 	qp.told = qp.told || r.Status != rc.Success && r.Status != rc.Flushed
-	w := WC{WRID: r.ID, Status: statusOf[r.Status], Opcode: WCRecv, ByteLen: r.Len, ImmData: r.Imm, HasImm: r.HasImm, InvRKey: r.InvKey, HasInv: r.HasInv, QP: qp}
+	w := WC{WRID: r.ID, Status: statusOf[r.Status], Opcode: WCRecv, ByteLen: r.Len, ImmData: r.Imm,
+		HasImm: r.HasImm, InvRKey: r.InvKey, HasInv: r.HasInv, QP: qp}
 	if r.Write {
 		w.Opcode = WCRecvRDMAWithImm
 	}

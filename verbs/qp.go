@@ -50,7 +50,8 @@ type sent struct {
 
 // transport returns what a queue pair in RESET has for attributes.
 func (d *Device) transport() *rc.Config {
-	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7, RNRTimer: 12,
+	c := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, RNRRetries: 7,
+		RNRTimer:  12,
 		WriteOnly: d.cfg.WriteOnly}
 	if d.cfg.Selective {
 		c.Recovery, c.Window, c.NakAfter = rc.Selective, selectiveWindow, batch
@@ -77,7 +78,8 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 		}
 		return nil
 	}
-	if err := errors.Join(def(&a.MaxSendWR, 128, 1<<15, "MaxSendWR"), def(&a.MaxRecvWR, 128, 1<<15, "MaxRecvWR"), def(&a.MaxSGE, 16, 256, "MaxSGE")); err != nil {
+	if err := errors.Join(def(&a.MaxSendWR, 128, 1<<15, "MaxSendWR"),
+		def(&a.MaxRecvWR, 128, 1<<15, "MaxRecvWR"), def(&a.MaxSGE, 16, 256, "MaxSGE")); err != nil {
 		return nil, err
 	}
 	if a.SendCQ == nil || a.RecvCQ == nil {
@@ -88,7 +90,8 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 		return nil, err
 	}
 	d.mu.Lock()
-	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask), piece: readPiece}
+	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask),
+		piece: readPiece}
 	d.qpns[qp.QPN] = true
 	d.mu.Unlock()
 	qp.cfg = d.transport()

@@ -35,9 +35,11 @@ const anywhere = AttrAccess | AttrMinRNRTimer | AttrInFlight
 var steps = map[[2]State]step{
 	{Reset, Reset}: {}, {Reset, Init}: {needs: AttrAccess},
 	{Init, Reset}: {}, {Init, Err}: {}, {Init, Init}: {takes: AttrAccess},
-	{Init, RTR}:  {AttrAddr | AttrPathMTU | AttrDestQPN | AttrRQPSN | AttrMaxDestReads | AttrMinRNRTimer, AttrAccess},
+	{Init, RTR}: {AttrAddr | AttrPathMTU | AttrDestQPN | AttrRQPSN | AttrMaxDestReads | AttrMinRNRTimer,
+		AttrAccess},
 	{RTR, Reset}: {}, {RTR, Err}: {},
-	{RTR, RTS}:   {AttrTimeout | AttrRetryCount | AttrRNRRetry | AttrSQPSN | AttrMaxReads, AttrCurState | anywhere},
+	{RTR, RTS}: {AttrTimeout | AttrRetryCount | AttrRNRRetry | AttrSQPSN | AttrMaxReads,
+		AttrCurState | anywhere},
 	{RTS, Reset}: {}, {RTS, Err}: {}, {RTS, RTS}: {takes: AttrCurState | anywhere},
 	{RTS, SQD}:   {takes: AttrSQDNotify},
 	{SQD, Reset}: {}, {SQD, Err}: {}, {SQD, RTS}: {takes: AttrCurState | anywhere},

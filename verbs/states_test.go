@@ -17,8 +17,10 @@ var everyState = []State{Reset, Init, RTR, RTS, SQD, Err}
 
 // full are attributes with a value each, other than what the way there has.
 func full(to State, peer netip.Addr) QPAttr {
-	return QPAttr{State: to, SQDNotify: true, Access: RemoteRead, PathMTU: 512, DestQPN: 77, RQPSN: 5, DestAddr: peer, Entropy: 2,
-		MaxDestReads: 3, MinRNRTimer: 9, SQPSN: 6, Timeout: 11, RetryCount: 4, RNRRetry: 5, MaxReads: 2, InFlight: 64 << 10}
+	return QPAttr{State: to, SQDNotify: true, Access: RemoteRead, PathMTU: 512, DestQPN: 77, RQPSN: 5,
+		DestAddr: peer, Entropy: 2,
+		MaxDestReads: 3, MinRNRTimer: 9, SQPSN: 6, Timeout: 11, RetryCount: 4, RNRRetry: 5, MaxReads: 2,
+		InFlight: 64 << 10}
 }
 
 // in brings a new queue pair of the node into a state.
@@ -29,9 +31,16 @@ func (n *node) in(t *testing.T, s State) *QP {
 		t.Fatal(err)
 	}
 	t.Cleanup(qp.Destroy)
-	way := map[State][]State{Init: {Init}, RTR: {Init, RTR}, RTS: {Init, RTR, RTS}, SQD: {Init, RTR, RTS, SQD}, Err: {Init, Err}}
+	way := map[State][]State{
+		Init: {Init},
+		RTR:  {Init, RTR},
+		RTS:  {Init, RTR, RTS},
+		SQD:  {Init, RTR, RTS, SQD},
+		Err:  {Init, Err},
+	}
 	for _, to := range way[s] {
-		a := QPAttr{State: to, PathMTU: 1024, DestQPN: 5, DestAddr: netip.MustParseAddr("127.0.0.1"), Timeout: 14, MaxReads: 4, MaxDestReads: 4}
+		a := QPAttr{State: to, PathMTU: 1024, DestQPN: 5, DestAddr: netip.MustParseAddr("127.0.0.1"),
+			Timeout: 14, MaxReads: 4, MaxDestReads: 4}
 		if err := qp.Modify(a); err != nil {
 			t.Fatal(err)
 		}
@@ -49,21 +58,27 @@ var documented = map[string]struct{ needs, takes string }{
 	"INIT to RESET": {}, "INIT to ERR": {}, "INIT to INIT": {takes: "ACCESS_FLAGS"},
 	"INIT to RTR":  {"AV PATH_MTU DEST_QPN RQ_PSN MAX_DEST_RD_ATOMIC MIN_RNR_TIMER", "ACCESS_FLAGS"},
 	"RTR to RESET": {}, "RTR to ERR": {},
-	"RTR to RTS":   {"TIMEOUT RETRY_CNT RNR_RETRY SQ_PSN MAX_QP_RD_ATOMIC", "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
+	"RTR to RTS": {"TIMEOUT RETRY_CNT RNR_RETRY SQ_PSN MAX_QP_RD_ATOMIC",
+		"CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
 	"RTS to RESET": {}, "RTS to ERR": {},
 	"RTS to RTS":   {takes: "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
 	"RTS to SQD":   {takes: "EN_SQD_ASYNC_NOTIFY"},
 	"SQD to RESET": {}, "SQD to ERR": {},
-	"SQD to RTS":   {takes: "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
-	"SQD to SQD":   {takes: "AV TIMEOUT RETRY_CNT RNR_RETRY MAX_QP_RD_ATOMIC MAX_DEST_RD_ATOMIC ACCESS_FLAGS MIN_RNR_TIMER"},
+	"SQD to RTS": {takes: "CUR_STATE ACCESS_FLAGS MIN_RNR_TIMER"},
+	"SQD to SQD": {
+		takes: "AV TIMEOUT RETRY_CNT RNR_RETRY MAX_QP_RD_ATOMIC MAX_DEST_RD_ATOMIC ACCESS_FLAGS " +
+			"MIN_RNR_TIMER"},
 	"ERR to RESET": {}, "ERR to ERR": {},
 }
 
 // maskNames are our attributes by libibverbs' names.
-var maskNames = map[string]Attr{"CUR_STATE": AttrCurState, "EN_SQD_ASYNC_NOTIFY": AttrSQDNotify, "ACCESS_FLAGS": AttrAccess, "AV": AttrAddr,
-	"PATH_MTU": AttrPathMTU, "TIMEOUT": AttrTimeout, "RETRY_CNT": AttrRetryCount, "RNR_RETRY": AttrRNRRetry, "RQ_PSN": AttrRQPSN,
-	"MAX_QP_RD_ATOMIC": AttrMaxReads, "MIN_RNR_TIMER": AttrMinRNRTimer, "SQ_PSN": AttrSQPSN, "MAX_DEST_RD_ATOMIC": AttrMaxDestReads,
-	"DEST_QPN": AttrDestQPN}
+var maskNames = map[string]Attr{"CUR_STATE": AttrCurState, "EN_SQD_ASYNC_NOTIFY": AttrSQDNotify,
+	"ACCESS_FLAGS": AttrAccess, "AV": AttrAddr,
+	"PATH_MTU": AttrPathMTU, "TIMEOUT": AttrTimeout, "RETRY_CNT": AttrRetryCount, "RNR_RETRY": AttrRNRRetry,
+	"RQ_PSN":           AttrRQPSN,
+	"MAX_QP_RD_ATOMIC": AttrMaxReads, "MIN_RNR_TIMER": AttrMinRNRTimer, "SQ_PSN": AttrSQPSN,
+	"MAX_DEST_RD_ATOMIC": AttrMaxDestReads,
+	"DEST_QPN":           AttrDestQPN}
 
 func maskOf(names string) (m Attr) {
 	for _, n := range strings.Fields(names) {
@@ -175,7 +190,8 @@ func TestEveryAttributeIsChecked(t *testing.T) {
 }
 
 // requiredOf is what the three steps of setting up a connection need.
-var requiredOf = map[State]Attr{Init: AttrState | AttrAccess, RTR: AttrState | maskOf(documented["INIT to RTR"].needs),
+var requiredOf = map[State]Attr{Init: AttrState | AttrAccess,
+	RTR: AttrState | maskOf(documented["INIT to RTR"].needs),
 	RTS: AttrState | maskOf(documented["RTR to RTS"].needs)}
 
 // What may be posted in which state (IBTA 10.3.1; man ibv_post_recv): nothing in
@@ -185,16 +201,19 @@ func TestPostingByState(t *testing.T) {
 	for _, c := range []struct {
 		state                State
 		send, recv, complete bool
-	}{{Reset, false, false, false}, {Init, false, true, false}, {RTR, false, true, false}, {RTS, true, true, false}, {SQD, true, true, false},
+	}{{Reset, false, false, false}, {Init, false, true, false}, {RTR, false, true, false},
+		{RTS, true, true, false}, {SQD, true, true, false},
 		{Err, true, true, true}} {
 		qp := n.in(t, c.state)
-		s := qp.PostSend(&SendWR{WRID: 1, Opcode: Write, SGList: []SGE{n.mr.SGE(0, 4)}, RemoteAddr: n.mr.Addr, RKey: n.mr.RKey})
+		s := qp.PostSend(&SendWR{WRID: 1, Opcode: Write, SGList: []SGE{n.mr.SGE(0, 4)}, RemoteAddr: n.mr.Addr,
+			RKey: n.mr.RKey})
 		r := qp.PostRecv(&RecvWR{WRID: 2})
 		if (s == nil) != c.send || (r == nil) != c.recv {
 			t.Errorf("%v: send %v, receive %v", c.state, s, r)
 		}
 		if c.complete {
-			if w := n.wait(t, 2); w[0].Status != StatusWRFlushErr || w[0].WRID != 1 || w[1].Status != StatusWRFlushErr || w[1].WRID != 2 {
+			if w := n.wait(t, 2); w[0].Status != StatusWRFlushErr || w[0].WRID != 1 ||
+				w[1].Status != StatusWRFlushErr || w[1].WRID != 2 {
 				t.Errorf("%v: %+v", c.state, w)
 			}
 		}
@@ -235,7 +254,8 @@ func TestSQDKeepsAttributes(t *testing.T) {
 	if q := a.qp.Query(); !q.Draining {
 		t.Error("nobody sees that it drains")
 	}
-	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err == nil || !strings.Contains(err.Error(), "drain") {
+	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err == nil ||
+		!strings.Contains(err.Error(), "drain") {
 		t.Errorf("attributes of a queue that drains: %v", err)
 	}
 	if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 4)}}); err != nil {
@@ -244,7 +264,8 @@ func TestSQDKeepsAttributes(t *testing.T) {
 	if e := <-a.dev.Events(); e.Type != EventSQDrained {
 		t.Error(e.Type)
 	}
-	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err != nil || a.qp.Query().Timeout != 18 || a.qp.cfg.Timeout != 4096*unit.Nanosecond<<18 {
+	if err := a.qp.Modify(QPAttr{Timeout: 18}, AttrTimeout); err != nil || a.qp.Query().Timeout != 18 ||
+		a.qp.cfg.Timeout != 4096*unit.Nanosecond<<18 {
 		t.Errorf("a new timeout: %v, %+v", err, a.qp.Query())
 	}
 }
@@ -261,7 +282,8 @@ func TestResetForgets(t *testing.T) {
 	if err := a.qp.Modify(QPAttr{State: Reset}); err != nil {
 		t.Fatal(err)
 	}
-	if s := a.qp.Stats(); s != (Stats{Rate: 100 * unit.Gbps}) || a.qp.Query() != (QPAttr{}) || len(a.qp.conn.Ports) != 0 {
+	if s := a.qp.Stats(); s != (Stats{Rate: 100 * unit.Gbps}) || a.qp.Query() != (QPAttr{}) ||
+		len(a.qp.conn.Ports) != 0 {
 		t.Errorf("after RESET %+v, %+v, ports %v", s, a.qp.Query(), a.qp.conn.Ports)
 	}
 	if again := a.qp.Info(nil).PSN; again == psn {
@@ -286,8 +308,10 @@ func TestRefusedStepKeepsPorts(t *testing.T) {
 	o.Entropy = 8
 	pairUp(t, a, b, o)
 	for range 30 {
-		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 1<<19)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
-		if err := a.qp.Modify(QPAttr{State: RTR, PathMTU: 1024, DestQPN: 5, DestAddr: b.dev.Addr(), Entropy: 1}); err == nil {
+		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 1<<19)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey})
+		if err := a.qp.Modify(QPAttr{State: RTR, PathMTU: 1024, DestQPN: 5, DestAddr: b.dev.Addr(),
+			Entropy: 1}); err == nil {
 			t.Fatal("RTS to RTR is taken")
 		}
 	}
@@ -311,7 +335,8 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 	for what, c := range map[string]struct {
 		wr   SendWR
 		want EventType
-	}{"a wrong key": {SendWR{Opcode: Write, RKey: 1}, EventQPAccessErr}, "a range outside": {SendWR{Opcode: Read, RemoteAddr: 1 << 30}, EventQPAccessErr},
+	}{"a wrong key": {SendWR{Opcode: Write, RKey: 1}, EventQPAccessErr},
+		"a range outside": {SendWR{Opcode: Read, RemoteAddr: 1 << 30}, EventQPAccessErr},
 		"a right that the queue pair does not give": {SendWR{Opcode: FetchAdd}, EventQPReqErr},
 		"too many bytes": {SendWR{Opcode: Send}, -1}} {
 		a, b := newNode(t, nil), newNode(t, nil)
@@ -370,11 +395,13 @@ func TestCommunicationEstablished(t *testing.T) {
 		t.Fatal(err)
 	}
 	mtu := a.qp.Query().PathMTU
-	if err := b.qp.Modify(QPAttr{State: RTR, PathMTU: mtu, DestQPN: ia.QPN, RQPSN: ia.PSN, DestAddr: ia.Addr, MaxDestReads: 1}); err != nil {
+	if err := b.qp.Modify(QPAttr{State: RTR, PathMTU: mtu, DestQPN: ia.QPN, RQPSN: ia.PSN, DestAddr: ia.Addr,
+		MaxDestReads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+		a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey})
 		a.wait(t, 1)
 	}
 	if e := <-b.dev.Events(); e.Type != EventCommEst || e.QP != b.qp {

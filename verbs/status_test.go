@@ -14,7 +14,8 @@ import (
 // cannot occur here, why.
 func TestEveryCompletionStatus(t *testing.T) {
 	write := func(a, b *node) SendWR {
-		return SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
+		return SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey}
 	}
 	send := func(a *node) SendWR { return SendWR{WRID: 1, Opcode: Send, SGList: []SGE{a.mr.SGE(0, 100)}} }
 	receive := func(t *testing.T, b *node, list ...SGE) {
@@ -28,7 +29,8 @@ func TestEveryCompletionStatus(t *testing.T) {
 			a.post(t, send(a))
 			return a.wait(t, 1)[0].Status, b.wait(t, 1)[0].Status
 		},
-		StatusLocLenErr: func(t *testing.T, a, b *node) (Status, Status) { // more than the receive has room for
+		// more than the receive has room for
+		StatusLocLenErr: func(t *testing.T, a, b *node) (Status, Status) {
 			receive(t, b, b.mr.SGE(0, 99))
 			a.post(t, send(a))
 			return a.wait(t, 1)[0].Status, b.wait(t, 1)[0].Status
@@ -57,14 +59,16 @@ func TestEveryCompletionStatus(t *testing.T) {
 				}
 				var p rc.Packet
 				a.qp.conn.QP.Next(0, &p)
-				a.qp.conn.QP.Acknowledged(unit.Second, &rc.Packet{Op: roce.ReadRespOnly, Syndrome: roce.Ack, PSN: p.PSN})
+				a.qp.conn.QP.Acknowledged(unit.Second,
+					&rc.Packet{Op: roce.ReadRespOnly, Syndrome: roce.Ack, PSN: p.PSN})
 			})
 			if err := a.qp.Modify(QPAttr{State: Err}); err != nil { // hands over what happened
 				t.Fatal(err)
 			}
 			return a.wait(t, 1)[0].Status, StatusSuccess
 		},
-		StatusRemInvReqErr: func(t *testing.T, a, b *node) (Status, Status) { // what the receive has no room for
+		// what the receive has no room for
+		StatusRemInvReqErr: func(t *testing.T, a, b *node) (Status, Status) {
 			receive(t, b)
 			a.post(t, send(a))
 			return a.wait(t, 1)[0].Status, b.wait(t, 1)[0].Status
@@ -91,7 +95,11 @@ func TestEveryCompletionStatus(t *testing.T) {
 			return a.wait(t, 1)[0].Status, StatusSuccess
 		},
 	}
-	atReceiver := map[Status]Status{StatusSuccess: StatusSuccess, StatusLocLenErr: StatusRemInvReqErr, StatusLocProtErr: StatusRemOpErr}
+	atReceiver := map[Status]Status{
+		StatusSuccess:    StatusSuccess,
+		StatusLocLenErr:  StatusRemInvReqErr,
+		StatusLocProtErr: StatusRemOpErr,
+	}
 	never := map[Status]string{
 		StatusLocQPOpErr:   "a malformed request is refused when it is posted",
 		StatusLocEECOpErr:  "reliable datagrams only",
