@@ -3,6 +3,7 @@ package roce_test
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 
 	"railyard/roce"
 	"railyard/unit"
@@ -25,10 +26,13 @@ func Example() {
 	if err := g.Decode(wire); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(len(wire), "bytes:", &g)
+	addresses, packet, _ := strings.Cut(g.String(), " WRITE")
+	fmt.Println(len(wire), "bytes:", addresses)
+	fmt.Println("WRITE" + packet)
 	fmt.Printf("%q, ICRC holds: %v\n", g.Payload(), g.ICRC == g.ComputeICRC())
 	// Output:
-	// 82 bytes: 10.0.0.1.49152 > 10.0.0.2 dscp 26 ECT(0) WRITE Only QP 0x000012 PSN 5000 va 0x1000 rkey 0x1234 len 5 AckReq payload 5
+	// 82 bytes: 10.0.0.1.49152 > 10.0.0.2 dscp 26 ECT(0)
+	// WRITE Only QP 0x000012 PSN 5000 va 0x1000 rkey 0x1234 len 5 AckReq payload 5
 	// "hello", ICRC holds: true
 }
 

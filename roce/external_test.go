@@ -26,13 +26,17 @@ func ours() (frames []Frame) {
 			continue
 		}
 		for i, a := range [][2]string{{"10.0.0.1", "10.0.0.2"}, {"2001:db8::1", "2001:db8::2"}} {
-			f := Frame{Kind: KindRoCEv2, Ethernet: Ethernet{Dst: MAC{2, 0, 0, 0, 0, 2}, Src: MAC{2, 0, 0, 0, 0, 1}},
-				BTH: Header{Op: op, PKey: DefaultPKey, DestQP: 17, PSN: 5000, AckReq: op.Ends(), VA: 0x7f800000, RKey: 0x1234, Len: 17,
-					Syndrome: NakSequence, MSN: 3, Imm: 0xdeadbeef, InvKey: 0x55, SwapAdd: 1, Compare: 2, Orig: 41}}
+			f := Frame{Kind: KindRoCEv2, Ethernet: Ethernet{Dst: MAC{2, 0, 0, 0, 0, 2},
+				Src: MAC{2, 0, 0, 0, 0, 1}},
+				BTH: Header{Op: op, PKey: DefaultPKey, DestQP: 17, PSN: 5000, AckReq: op.Ends(),
+					VA: 0x7f800000, RKey: 0x1234, Len: 17,
+					Syndrome: NakSequence, MSN: 3, Imm: 0xdeadbeef, InvKey: 0x55, SwapAdd: 1,
+					Compare: 2, Orig: 41}}
 			f.IP.Src, f.IP.Dst, f.IP.TTL, f.IP.TOS, f.UDP.SrcPort = addr(a[0]), addr(a[1]), 64, 26<<2|2, 49152
 			switch {
 			case op == CNP:
-				f.BTH.BECN, f.BTH.AckReq, f.BTH.PSN, f.Body, f.IP.TOS = true, false, 0, make([]byte, CNPPadLen), 48<<2
+				f.BTH.BECN, f.BTH.AckReq, f.BTH.PSN, f.Body, f.IP.TOS = true, false, 0,
+					make([]byte, CNPPadLen), 48<<2
 			case !op.IsAtomic() && op != ReadRequest && op != Acknowledge && op != AtomicAck:
 				f.BTH.Pad = 3
 				f.Body = append(bytes.Clone(payload), 0, 0, 0)
@@ -60,7 +64,8 @@ from scapy.contrib.roce import BTH
 for line in sys.stdin:
     p = Ether(bytes.fromhex(line.strip()))
     b = p[BTH]
-    print(b.opcode, b.dqpn, b.psn, (b.icrc if b.icrc is not None else 0), int.from_bytes(b.compute_icrc(raw(b)[:-4]), "big"))
+    print(b.opcode, b.dqpn, b.psn, (b.icrc if b.icrc is not None else 0),
+          int.from_bytes(b.compute_icrc(raw(b)[:-4]), "big"))
 `
 	var in bytes.Buffer
 	frames := ours()
@@ -139,9 +144,12 @@ func TestTshark(t *testing.T) {
 	for i := range frames {
 		raw = append(raw, frames[i].Append(nil))
 	}
-	rows := tsharkFields(t, raw, "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.bth.a",
-		"infiniband.reth.va", "infiniband.reth.r_key", "infiniband.reth.dmalen", "infiniband.aeth.syndrome", "infiniband.aeth.msn",
-		"infiniband.immdt", "infiniband.ieth", "infiniband.atomiceth.swapdt", "infiniband.atomicacketh.origremdt", "ip.checksum.status")
+	rows := tsharkFields(t, raw, "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn",
+		"infiniband.bth.a",
+		"infiniband.reth.va", "infiniband.reth.r_key", "infiniband.reth.dmalen", "infiniband.aeth.syndrome",
+		"infiniband.aeth.msn",
+		"infiniband.immdt", "infiniband.ieth", "infiniband.atomiceth.swapdt",
+		"infiniband.atomicacketh.origremdt", "ip.checksum.status")
 	for i, r := range rows {
 		f := &frames[i]
 		h := &f.BTH
@@ -177,7 +185,8 @@ func TestTshark(t *testing.T) {
 // TestTsharkPauseLLDP does the same for PFC, classic pause and DCBX.
 func TestTsharkPauseLLDP(t *testing.T) {
 	l := announcement()
-	lf := Frame{Kind: KindLLDP, Ethernet: Ethernet{Dst: LLDPAddress, Src: MAC{2}, Type: TypeLLDP}, LLDP: l.Append(nil)}
+	lf := Frame{Kind: KindLLDP, Ethernet: Ethernet{Dst: LLDPAddress, Src: MAC{2}, Type: TypeLLDP},
+		LLDP: l.Append(nil)}
 	// Fields that several TLVs have list them in their order: IEEE configuration,
 	// recommendation, then CEE.
 	want := []struct {
@@ -186,20 +195,26 @@ func TestTsharkPauseLLDP(t *testing.T) {
 	}{
 		{"macc.cbfc.enbv.c3", "1", 0}, {"macc.cbfc.enbv.c2", "0", 0}, {"macc.cbfc.pause_time.c3", "1000", 0},
 		{"macc.opcode", "0x0001", 1}, {"macc.pause_time", "77", 1},
-		{"lldp.time_to_live", "120", 2}, {"lldp.dcbx.ieee.pfc.numtcs", "8", 2}, {"lldp.dcbx.ieee.app.prio", "3,3", 2},
-		{"lldp.dcbx.ieee.ets.maxtcs", "7", 2}, {"lldp.dcbx.ieee.ets.tsa0", "2,2", 2}, {"lldp.dcbx.ieee.ets.tsa6", "0,0", 2},
-		{"lldp.dcbx.control.seq", "1", 2}, {"lldp.dcbx.control.ack", "2", 2}, {"lldp.dcbx.feature.pg.pgid_prio3", "3,3,1", 2},
-		{"lldp.dcbx.feature.pg.per1", "0,0,50", 2}, {"lldp.dcbx.feature.pfc.prio3", "1,1", 2}, {"lldp.dcbx.feature.pfc.prio4", "0,0", 2},
+		{"lldp.time_to_live", "120", 2}, {"lldp.dcbx.ieee.pfc.numtcs", "8", 2},
+		{"lldp.dcbx.ieee.app.prio", "3,3", 2},
+		{"lldp.dcbx.ieee.ets.maxtcs", "7", 2}, {"lldp.dcbx.ieee.ets.tsa0", "2,2", 2},
+		{"lldp.dcbx.ieee.ets.tsa6", "0,0", 2},
+		{"lldp.dcbx.control.seq", "1", 2}, {"lldp.dcbx.control.ack", "2", 2},
+		{"lldp.dcbx.feature.pg.pgid_prio3", "3,3,1", 2},
+		{"lldp.dcbx.feature.pg.per1", "0,0,50", 2}, {"lldp.dcbx.feature.pfc.prio3", "1,1", 2},
+		{"lldp.dcbx.feature.pfc.prio4", "0,0", 2},
 		{"lldp.dcbx.feature.app.prio", "3", 2}, {"lldp.dcbx.feature.app.proto", "0x12b7,0x001a,0x8915", 2},
 	}
 	var fields []string
 	for _, w := range want {
 		fields = append(fields, w.field)
 	}
-	rows := tsharkFields(t, [][]byte{AppendPFC(nil, MAC{2}, 8, [8]uint16{3: 1000}), AppendPause(nil, MAC{2}, 77), lf.Append(nil)}, fields...)
+	rows := tsharkFields(t, [][]byte{AppendPFC(nil, MAC{2}, 8, [8]uint16{3: 1000}),
+		AppendPause(nil, MAC{2}, 77), lf.Append(nil)}, fields...)
 	for i, w := range want {
 		if got := rows[w.frame][i+1]; got != w.value || rows[w.frame][0] != "" {
-			t.Errorf("frame %d: tshark reads %s as %q, want %q; malformed %q", w.frame, w.field, got, w.value, rows[w.frame][0])
+			t.Errorf("frame %d: tshark reads %s as %q, want %q; malformed %q", w.frame, w.field, got, w.value,
+				rows[w.frame][0])
 		}
 	}
 }

@@ -166,7 +166,8 @@ func (f *Frame) DecodeIP(b []byte) error {
 	if len(b) < UDPLen {
 		return ErrTruncated
 	}
-	f.UDP = UDP{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint16(b[4:]), binary.BigEndian.Uint16(b[6:])}
+	f.UDP = UDP{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint16(b[4:]),
+		binary.BigEndian.Uint16(b[6:])}
 	if f.UDP.DstPort != Port {
 		return ErrNotRoCE
 	}
@@ -187,8 +188,10 @@ func (f *Frame) decode4(b []byte) ([]byte, error) {
 	}
 	ip := &f.IP
 	*ip = IP{Version: 4, TOS: b[1], Len: binary.BigEndian.Uint16(b[2:]), ID: binary.BigEndian.Uint16(b[4:]),
-		Frag: binary.BigEndian.Uint16(b[6:]), TTL: b[8], Proto: b[9], Checksum: binary.BigEndian.Uint16(b[10:]),
-		Src: netip.AddrFrom4([4]byte(b[12:])), Dst: netip.AddrFrom4([4]byte(b[16:])), Options: b[IPv4Len:head]}
+		Frag: binary.BigEndian.Uint16(b[6:]), TTL: b[8], Proto: b[9],
+		Checksum: binary.BigEndian.Uint16(b[10:]),
+		Src:      netip.AddrFrom4([4]byte(b[12:])), Dst: netip.AddrFrom4([4]byte(b[16:])),
+		Options: b[IPv4Len:head]}
 	if checksum(0, b[:head]) != 0xffff {
 		return nil, ErrChecksum
 	}
@@ -215,7 +218,8 @@ func (f *Frame) decode6(b []byte) ([]byte, error) {
 	}
 	w := binary.BigEndian.Uint32(b)
 	ip := &f.IP
-	*ip = IP{Version: 6, TOS: uint8(w >> 20), Flow: w & 0xfffff, Len: binary.BigEndian.Uint16(b[4:]), Proto: b[6], TTL: b[7],
+	*ip = IP{Version: 6, TOS: uint8(w >> 20), Flow: w & 0xfffff, Len: binary.BigEndian.Uint16(b[4:]),
+		Proto: b[6], TTL: b[7],
 		Src: netip.AddrFrom16([16]byte(b[8:])), Dst: netip.AddrFrom16([16]byte(b[24:]))}
 	n := int(ip.Len)
 	if f.Exact = n != 0; !f.Exact {

@@ -82,7 +82,15 @@ func TestGolden(t *testing.T) {
 // congestion bits; everything else breaks the ICRC.
 func TestICRCCovers(t *testing.T) {
 	b := golden(t)["eth SoftRoCE_RC_READ_REQUEST_captured"]
-	variant := map[int]bool{14 + 1: true, 14 + 8: true, 14 + 10: true, 14 + 11: true, 34 + 6: true, 34 + 7: true, 42 + 4: true}
+	variant := map[int]bool{
+		14 + 1:  true,
+		14 + 8:  true,
+		14 + 10: true,
+		14 + 11: true,
+		34 + 6:  true,
+		34 + 7:  true,
+		42 + 4:  true,
+	}
 	for i := 14; i < len(b)-4; i++ {
 		c := bytes.Clone(b)
 		c[i] ^= 0x5a
@@ -95,8 +103,10 @@ func TestICRCCovers(t *testing.T) {
 
 func TestHeaderRoundTrip(t *testing.T) {
 	for op := range 256 {
-		h := Header{Op: Opcode(op), Solicited: true, Pad: 1, PKey: 0xffff, BECN: true, DestQP: 0x123456, AckReq: true, PSN: 0xfffffe,
-			VA: 0x7f800000, RKey: 0x1234, Len: 24 << 20, Syndrome: NakSequence, MSN: 0xabcdef, Imm: 7, InvKey: 8, SwapAdd: 9,
+		h := Header{Op: Opcode(op), Solicited: true, Pad: 1, PKey: 0xffff, BECN: true, DestQP: 0x123456,
+			AckReq: true, PSN: 0xfffffe,
+			VA: 0x7f800000, RKey: 0x1234, Len: 24 << 20, Syndrome: NakSequence, MSN: 0xabcdef, Imm: 7,
+			InvKey: 8, SwapAdd: 9,
 			Compare: 10, Orig: 11, QKey: 12, SrcQP: 13, EECN: 14, Flush: 15}
 		b := h.Append(nil)
 		var g Header
@@ -120,7 +130,8 @@ func TestHeaderRoundTrip(t *testing.T) {
 		}
 	}
 	// HANDBOOK.md 1.1: RC opcodes and their headers.
-	for op, size := range map[Opcode]int{0x00: 12, 0x03: 16, 0x06: 28, 0x0b: 32, 0x0c: 28, 0x0d: 16, 0x0e: 12, 0x11: 16, 0x12: 24,
+	for op, size := range map[Opcode]int{0x00: 12, 0x03: 16, 0x06: 28, 0x0b: 32, 0x0c: 28, 0x0d: 16, 0x0e: 12,
+		0x11: 16, 0x12: 24,
 		0x13: 40, 0x17: 16, 0x1c: 32, 0x1d: 28, 0x64: 20, 0x65: 24} {
 		h := Header{Op: op}
 		if h.Size() != size {
@@ -140,7 +151,8 @@ func TestPauseFrames(t *testing.T) {
 		{AppendPause(nil, MAC{2, 0, 0, 0, 0, 1}, 512), "PAUSE quanta 512"},
 	} {
 		var f Frame
-		if err := f.Decode(c.b); err != nil || f.Kind != KindPause || f.Pause.String() != c.want || len(c.b) != 60 {
+		if err := f.Decode(c.b); err != nil || f.Kind != KindPause || f.Pause.String() != c.want ||
+			len(c.b) != 60 {
 			t.Errorf("%v %q, want %q", err, f.Pause.String(), c.want)
 		}
 		if !bytes.Equal(f.Append(nil), c.b) {
@@ -152,14 +164,19 @@ func TestPauseFrames(t *testing.T) {
 // announcement is a neighbour with every DCBX part: priority 3 lossless with
 // half the link, RoCEv2 and DSCP 26 on priority 3.
 func announcement() LLDP {
-	return LLDP{ChassisSubtype: 4, ChassisID: []byte{2, 0, 0, 0, 0, 1}, PortSubtype: 5, PortID: []byte("Ethernet1/3"), TTL: 120,
+	return LLDP{ChassisSubtype: 4, ChassisID: []byte{2, 0, 0, 0, 0, 1}, PortSubtype: 5,
+		PortID: []byte("Ethernet1/3"), TTL: 120,
 		SystemName: []byte("rail-1"), Has: HasETS | HasRecommendation | HasPFC | HasApps | HasCEE,
-		ETS:         ETS{Willing: true, MaxTCs: 7, Class: [8]uint8{0, 0, 0, 3, 0, 0, 6, 7}, Percent: [8]uint8{50, 0, 0, 50}, Selection: [8]uint8{2, 2, 2, 2, 2, 2, 0, 0}},
-		Recommended: ETS{Class: [8]uint8{0, 0, 0, 3, 0, 0, 6, 7}, Percent: [8]uint8{40, 0, 0, 60}, Selection: [8]uint8{2, 2, 2, 2, 2, 2, 0, 0}},
-		PFC:         PFCConfig{Willing: true, Cap: 8, Enable: 1 << 3},
-		Apps:        []AppPriority{{3, 3, Port}, {3, 5, 26}},
-		CEE: CEE{Seq: 1, Ack: 2, Features: 0x1c, PGFlags: 0xc0, PGID: [8]uint8{0, 0, 0, 1, 0, 0, 15, 15}, PGPercent: [8]uint8{50, 50}, PGClasses: 8,
-			PFCFlags: 0x80, PFCEnable: 1 << 3, PFCCap: 8, AppFlags: 0x80, Apps: []CEEApp{{TypeRoCEv1, 0, 1 << 3}}}}
+		ETS: ETS{Willing: true, MaxTCs: 7, Class: [8]uint8{0, 0, 0, 3, 0, 0, 6, 7},
+			Percent: [8]uint8{50, 0, 0, 50}, Selection: [8]uint8{2, 2, 2, 2, 2, 2, 0, 0}},
+		Recommended: ETS{Class: [8]uint8{0, 0, 0, 3, 0, 0, 6, 7}, Percent: [8]uint8{40, 0, 0, 60},
+			Selection: [8]uint8{2, 2, 2, 2, 2, 2, 0, 0}},
+		PFC:  PFCConfig{Willing: true, Cap: 8, Enable: 1 << 3},
+		Apps: []AppPriority{{3, 3, Port}, {3, 5, 26}},
+		CEE: CEE{Seq: 1, Ack: 2, Features: 0x1c, PGFlags: 0xc0, PGID: [8]uint8{0, 0, 0, 1, 0, 0, 15, 15},
+			PGPercent: [8]uint8{50, 50}, PGClasses: 8,
+			PFCFlags: 0x80, PFCEnable: 1 << 3, PFCCap: 8, AppFlags: 0x80,
+			Apps: []CEEApp{{TypeRoCEv1, 0, 1 << 3}}}}
 }
 
 func TestLLDPRoundTrip(t *testing.T) {
@@ -197,7 +214,8 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 			}
 			buf = f.Append(buf[:0])
 		}
-		if b := packets["eth SoftRoCE_RC_READ_REQUEST_captured"]; sum.ICRC(b[14:34], b[34:42], b[42:len(b)-4]) != WireICRC(b) {
+		if b := packets["eth SoftRoCE_RC_READ_REQUEST_captured"]; sum.ICRC(b[14:34], b[34:42],
+			b[42:len(b)-4]) != WireICRC(b) {
 			t.Fatal("ICRC")
 		}
 		if d.Decode(tlvs) != nil {

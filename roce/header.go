@@ -110,7 +110,8 @@ func (h *Header) decodeExt(e ext, b []byte) {
 		b = b[FETHLen:]
 	}
 	if e&extRETH != 0 {
-		h.VA, h.RKey, h.Len = binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
+		h.VA, h.RKey, h.Len = binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]),
+			binary.BigEndian.Uint32(b[12:])
 		b = b[RETHLen:]
 	}
 	if e&extAtomic != 0 {
@@ -148,7 +149,8 @@ func bit(b bool, shift uint) uint32 {
 func (h *Header) Append(b []byte) []byte {
 	b = append(b, byte(h.Op), byte(bit(h.Solicited, 7)|bit(h.Migrated, 6))|h.Pad&3<<4|h.Version&15)
 	b = binary.BigEndian.AppendUint16(b, h.PKey)
-	b = binary.BigEndian.AppendUint32(b, bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
+	b = binary.BigEndian.AppendUint32(b,
+		bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
 	b = binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(h.Resv7&0x7f)<<24|h.PSN&PSNMask)
 	e := extOf[h.Op]
 	if e&^(extEnds|extSends|extKnown) == 0 {

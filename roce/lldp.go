@@ -313,7 +313,9 @@ func (l *LLDP) Append(b []byte) []byte {
 		})
 	}
 	if l.Has&HasRecommendation != 0 {
-		b = appendOrg(b, ouiIEEE, ieeeRecommended, func(b []byte) []byte { return l.Recommended.append(append(b, 0)) })
+		b = appendOrg(b, ouiIEEE, ieeeRecommended, func(b []byte) []byte {
+			return l.Recommended.append(append(b, 0))
+		})
 	}
 	if l.Has&HasPFC != 0 {
 		b = appendOrg(b, ouiIEEE, ieeePFC, func(b []byte) []byte {
@@ -352,7 +354,9 @@ func (c *CEE) append(b []byte) []byte {
 		})
 	}
 	if c.Features>>ceePFC&1 != 0 {
-		b = appendTLV(b, ceePFC, func(b []byte) []byte { return append(b, 0, 0, c.PFCFlags, 0, c.PFCEnable, c.PFCCap) })
+		b = appendTLV(b, ceePFC, func(b []byte) []byte {
+			return append(b, 0, 0, c.PFCFlags, 0, c.PFCEnable, c.PFCCap)
+		})
 	}
 	if c.Features>>ceeApp&1 != 0 {
 		b = appendTLV(b, ceeApp, func(b []byte) []byte {
@@ -370,7 +374,9 @@ func (c *CEE) append(b []byte) []byte {
 func (l *LLDP) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "LLDP port %q system %q ttl %d", l.PortID, l.SystemName, l.TTL)
-	ets := func(name string, e *ETS) { fmt.Fprintf(&s, " %s classes %v percent %v", name, e.Class, e.Percent) }
+	ets := func(name string, e *ETS) {
+		fmt.Fprintf(&s, " %s classes %v percent %v", name, e.Class, e.Percent)
+	}
 	if l.Has&HasETS != 0 {
 		ets("ETS", &l.ETS)
 	}
@@ -384,7 +390,8 @@ func (l *LLDP) String() string {
 		fmt.Fprintf(&s, " app sel %d protocol %d prio %d", a.Sel, a.Protocol, a.Priority)
 	}
 	if l.Has&HasCEE != 0 {
-		fmt.Fprintf(&s, " CEE PG %v percent %v PFC %08b apps %d", l.CEE.PGID, l.CEE.PGPercent, l.CEE.PFCEnable, len(l.CEE.Apps))
+		fmt.Fprintf(&s, " CEE PG %v percent %v PFC %08b apps %d", l.CEE.PGID, l.CEE.PGPercent,
+			l.CEE.PFCEnable, len(l.CEE.Apps))
 	}
 	return s.String()
 }

@@ -111,7 +111,8 @@ func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 	for t, prefix := range []string{"", "UC ", "RD ", "UD "} {
 		for i, o := range operations {
 			low := Opcode(i)
-			if o.name == "" || t == transportUC && low > WriteOnlyImm || t == transportUD && low != SendOnly && low != SendOnlyImm {
+			if o.name == "" || t == transportUC && low > WriteOnlyImm || t == transportUD &&
+				low != SendOnly && low != SendOnlyImm {
 				continue
 			}
 			e := o.ext | extKnown
@@ -216,7 +217,8 @@ func (e ext) len() int {
 	for _, h := range [...]struct {
 		ext ext
 		len int
-	}{{extRETH, RETHLen}, {extAETH, AETHLen}, {extImm, ImmDtLen}, {extIETH, IETHLen}, {extAtomic, AtomicETHLen},
+	}{{extRETH, RETHLen}, {extAETH, AETHLen}, {extImm, ImmDtLen}, {extIETH, IETHLen},
+		{extAtomic, AtomicETHLen},
 		{extAtomicAck, AtomicAckETHLen}, {extDETH, DETHLen}, {extRDETH, RDETHLen}, {extFETH, FETHLen}} {
 		if e&h.ext != 0 {
 			n += h.len

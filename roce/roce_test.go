@@ -14,7 +14,10 @@ func TestFrameSizes(t *testing.T) {
 		op      Opcode
 		payload int
 		want    int
-	}{{WriteMiddle, 4096, 4158}, {WriteFirst, 4096, 4174}, {WriteOnly, 1, 82}, {WriteLast, 3, 66}, {WriteOnlyImm, 4096, 4178}} {
+	}{
+		{WriteMiddle, 4096, 4158}, {WriteFirst, 4096, 4174}, {WriteOnly, 1, 82},
+		{WriteLast, 3, 66}, {WriteOnlyImm, 4096, 4178},
+	} {
 		if got := DataLen(c.op, c.payload); got != c.want {
 			t.Errorf("%v with %d bytes is %d, want %d", c.op, c.payload, got, c.want)
 		}

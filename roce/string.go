@@ -25,7 +25,8 @@ func (f *Frame) String() string {
 	} else {
 		fmt.Fprintf(&b, "%v > %v RoCEv1 ", f.IP.Src, f.IP.Dst)
 	}
-	fmt.Fprintf(&b, "dscp %d %s %v", f.IP.DSCP(), [4]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[f.IP.ECN()], &f.BTH)
+	fmt.Fprintf(&b, "dscp %d %s %v", f.IP.DSCP(), [4]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[f.IP.ECN()],
+		&f.BTH)
 	if f.BTH.Op != CNP && len(f.Body) > 0 {
 		fmt.Fprintf(&b, " payload %d", len(f.Payload()))
 	}
