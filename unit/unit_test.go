@@ -38,12 +38,23 @@ func TestInTimeUndoesSerialize(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for in, want := range map[string]int64{"600ns": 600_000, "1.5ms": 1_500_000_000, "55us": 55_000_000, "2 s": 2e12, "20ps": 20} {
+	for in, want := range map[string]int64{
+		"600ns": 600_000,
+		"1.5ms": 1_500_000_000,
+		"55us":  55_000_000,
+		"2 s":   2e12,
+		"20ps":  20,
+	} {
 		if got, err := ParseTime(in); err != nil || int64(got) != want {
 			t.Errorf("ParseTime(%q) = %d, %v; want %d", in, got, err, want)
 		}
 	}
-	for in, want := range map[string]int64{"400Gbps": 4e11, "3.2Tbps": 32e11, "450GB/s": 36e11, "40Mbps": 4e7} {
+	for in, want := range map[string]int64{
+		"400Gbps": 4e11,
+		"3.2Tbps": 32e11,
+		"450GB/s": 36e11,
+		"40Mbps":  4e7,
+	} {
 		if got, err := ParseRate(in); err != nil || int64(got) != want {
 			t.Errorf("ParseRate(%q) = %d, %v; want %d", in, got, err, want)
 		}
@@ -53,8 +64,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("ParseBytes(%q) = %d, %v; want %d", in, got, err, want)
 		}
 	}
-	for in, want := range map[string]string{"400": "unit is missing", "": "unit is not known", "4 parsec": "unit is not known",
-		"1.2.3ns": "cannot be read", "-5ns": "cannot be read", "99999999999999999999s": "too large", "0.0001ps": "finer"} {
+	for in, want := range map[string]string{"400": "unit is missing", "": "unit is not known",
+		"4 parsec": "unit is not known",
+		"1.2.3ns":  "cannot be read", "-5ns": "cannot be read", "99999999999999999999s": "too large",
+		"0.0001ps": "finer"} {
 		if _, err := ParseTime(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseTime(%q): %v, want %q", in, err, want)
 		}
@@ -78,7 +91,8 @@ func TestRoundTrip(t *testing.T) {
 // Counts stay at TooMany where 64 bits end, times at Never.
 func TestNothingWrapsAround(t *testing.T) {
 	for got, want := range map[Count]Count{
-		Count(3).Times(4).Plus(5): 17, Count(1 << 32).Times(1 << 31): TooMany, (TooMany - 1).Plus(1): TooMany, Count(5).Times(0): 0,
+		Count(3).Times(4).Plus(5): 17, Count(1 << 32).Times(1 << 31): TooMany, (TooMany - 1).Plus(1): TooMany,
+		Count(5).Times(0): 0,
 	} {
 		if got != want {
 			t.Errorf("%d, want %d", got, want)
@@ -88,7 +102,14 @@ func TestNothingWrapsAround(t *testing.T) {
 		t.Error("a count wrapped around")
 	}
 	nan := math.NaN()
-	for s, want := range map[float64]Time{-1: 0, 1e-12: 1, 1: Second, 1e300: Never, math.Inf(1): Never, math.Inf(-1): 0} {
+	for s, want := range map[float64]Time{
+		-1:           0,
+		1e-12:        1,
+		1:            Second,
+		1e300:        Never,
+		math.Inf(1):  Never,
+		math.Inf(-1): 0,
+	} {
 		if got := FromSeconds(s); got != want {
 			t.Errorf("%g s are %v, want %v", s, got, want)
 		}
