@@ -29,20 +29,29 @@ func (c *checkCmd) Run(e *env) error {
 	}
 	keys, values := plan.Resolved()
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"resolved": values, "notes": plan.Notes, "operations": len(plan.DAG.Ops)})
+		return printJSON(e.stdout, map[string]any{
+			"resolved":   values,
+			"notes":      plan.Notes,
+			"operations": len(plan.DAG.Ops),
+		})
 	}
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}
-	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts), plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
+	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts),
+		plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
 	if t := plan.Training; t != nil {
 		m, err := t.Worst(plan.Model)
 		if err != nil {
 			return &inputError{err}
 		}
 		gb := func(b unit.Bytes) float64 { return float64(b) / 1e9 }
-		report.Wrap(e.stdout, "", fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, %.1f GB optimizer, %.1f GB activations",
-			plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients), gb(m.Optimizer), gb(m.Activations)))
+		report.Wrap(e.stdout, "",
+			fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, "+
+				"%.1f GB optimizer, %.1f GB activations",
+				plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients),
+				gb(m.Optimizer),
+				gb(m.Activations)))
 	}
 	for _, n := range plan.Notes {
 		report.Labelled(e.stdout, "note: ", n)

@@ -252,7 +252,8 @@ func (c *compareCmd) combinations() ([][]string, error) {
 		}
 	}
 	if len(out) > maxVariants {
-		return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared", len(out), maxVariants)
+		return nil, fmt.Errorf("--set and --config give %d variants, at most %d are compared",
+			len(out), maxVariants)
 	}
 	return out, nil
 }

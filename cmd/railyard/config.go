@@ -97,7 +97,8 @@ func configFiles(args []string) ([]string, error) {
 				return err
 			}
 			name := d.Name()
-			if !d.IsDir() && (strings.HasSuffix(name, ".cfg") || name == "frr.conf" || strings.HasSuffix(name, "config_db.json")) {
+			if !d.IsDir() && (strings.HasSuffix(name, ".cfg") || name == "frr.conf" ||
+				strings.HasSuffix(name, "config_db.json")) {
 				out = append(out, path)
 			}
 			if len(out) > maxConfigs {
@@ -109,7 +110,8 @@ func configFiles(args []string) ([]string, error) {
 			return nil, &inputError{err}
 		}
 		if len(out) == before {
-			return nil, &inputError{fmt.Errorf("%s: no configuration in it (*.cfg, config_db.json, frr.conf)", a)}
+			return nil, &inputError{fmt.Errorf("%s: no configuration in it (*.cfg, config_db.json, frr.conf)",
+				a)}
 		}
 	}
 	return out, nil
@@ -191,8 +193,8 @@ type configShowCmd struct {
 }
 
 func (c *configShowCmd) Help() string {
-	return `One table per group of ports that are alike: which DSCPs go to which group and queue, how the queue is
-scheduled, where ECN marks, what PFC pauses.
+	return `One table per group of ports that are alike: which DSCPs go to which group and queue, how the
+queue is scheduled, where ECN marks, what PFC pauses.
 
 Examples:
   railyard config show leaf.cfg

@@ -31,7 +31,8 @@ func TestConfigLint(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if rules["unknown-line"] != 2 || rules["lldp-off"] != 1 || rules["bandwidth-left"] != 1 || len(rules) != 3 {
+	if rules["unknown-line"] != 2 || rules["lldp-off"] != 1 || rules["bandwidth-left"] != 1 ||
+		len(rules) != 3 {
 		t.Errorf("rules %v", rules)
 	}
 	code, out, _ = call(t, "config", "lint", seedConfig, "--sarif")
@@ -52,8 +53,10 @@ func TestConfigLint(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &sarif); err != nil || code != exitFailed || sarif.Version != "2.1.0" || len(sarif.Runs[0].Results) != len(list) ||
-		len(sarif.Runs[0].Tool.Driver.Rules) != len(swconf.Rules()) || sarif.Runs[0].Results[0].Locations[0].PhysicalLocation.Region.StartLine != list[0].Line {
+	if err := json.Unmarshal([]byte(out), &sarif); err != nil || code != exitFailed ||
+		sarif.Version != "2.1.0" || len(sarif.Runs[0].Results) != len(list) ||
+		len(sarif.Runs[0].Tool.Driver.Rules) != len(swconf.Rules()) ||
+		sarif.Runs[0].Results[0].Locations[0].PhysicalLocation.Region.StartLine != list[0].Line {
 		t.Errorf("SARIF: exit %d, %v, %+v", code, err, sarif.Version)
 	}
 	good := filepath.Join(t.TempDir(), "good.cfg")
@@ -61,8 +64,10 @@ func TestConfigLint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.WriteFile(good, append([]byte("feature lldp\n"), bytes.ReplaceAll(text, []byte("  ...\n"), nil)...), 0o644)
-	if code, out, _ := call(t, "config", "lint", good); code != exitOK || !strings.Contains(out, "0 errors, 1 warning, 0 hints") {
+	os.WriteFile(good, append([]byte("feature lldp\n"), bytes.ReplaceAll(text, []byte("  ...\n"), nil)...),
+		0o644)
+	if code, out, _ := call(t, "config", "lint", good); code != exitOK ||
+		!strings.Contains(out, "0 errors, 1 warning, 0 hints") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	moved := filepath.Join(t.TempDir(), "26.cfg")
@@ -71,7 +76,8 @@ func TestConfigLint(t *testing.T) {
 	if code, out, _ := call(t, "config", "lint", moved); code != exitOK {
 		t.Errorf("RoCE on DSCP 26: exit %d: %s", code, out)
 	}
-	if code, out, _ := call(t, "config", "lint", moved, "--data-dscp", "24"); code != exitFailed || !strings.Contains(out, "dscp-unmapped") {
+	if code, out, _ := call(t, "config", "lint", moved, "--data-dscp", "24"); code != exitFailed ||
+		!strings.Contains(out, "dscp-unmapped") {
 		t.Errorf("RoCE on DSCP 26, told 24: exit %d: %s", code, out)
 	}
 	if _, out, _ := call(t, "config", "lint", good, "--json"); !strings.HasPrefix(out, "[") {
@@ -81,7 +87,9 @@ func TestConfigLint(t *testing.T) {
 
 func TestConfigShow(t *testing.T) {
 	code, out, _ := call(t, "config", "show", seedConfig)
-	for _, want := range []string{"DSCP              group  queue", "24                3      c-out-8q-q3         50 %        marks 150KB..3MB 7%  priority 3", "48                7      c-out-8q-q7         strict"} {
+	for _, want := range []string{"DSCP              group  queue",
+		"24                3      c-out-8q-q3         50 %        marks 150KB..3MB 7%  priority 3",
+		"48                7      c-out-8q-q7         strict"} {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("exit %d, %q is missing in\n%s", code, want, out)
 		}
@@ -98,17 +106,21 @@ func TestConfigShow(t *testing.T) {
 func TestConfigRender(t *testing.T) {
 	for _, os_ := range []string{"nxos", "sonic", "frr", "eos"} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out", dir); code != exitOK {
+		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out",
+			dir); code != exitOK {
 			t.Fatalf("%s: exit %d: %s", os_, code, err)
 		}
-		if code, out, err := call(t, "config", "lint", dir, "--fabric", labScenario, "--json"); code != exitOK || strings.TrimSpace(out) != "[]" {
+		if code, out, err := call(t, "config", "lint", dir, "--fabric", labScenario,
+			"--json"); code != exitOK || strings.TrimSpace(out) != "[]" {
 			t.Errorf("%s: exit %d: %s%s", os_, code, out, err)
 		}
 		before := tree(t, dir)
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out", dir); code != exitInput || !strings.Contains(err, "--force replaces it") {
+		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out",
+			dir); code != exitInput || !strings.Contains(err, "--force replaces it") {
 			t.Errorf("%s: exit %d: %s", os_, code, err)
 		}
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out", dir, "--force"); code != exitOK || tree(t, dir) != before {
+		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out", dir,
+			"--force"); code != exitOK || tree(t, dir) != before {
 			t.Errorf("%s: exit %d, the second rendering differs: %s", os_, code, err)
 		}
 	}
@@ -135,27 +147,37 @@ func tree(t *testing.T, dir string) string {
 // The LLDP frames are what tshark takes for DCBX.
 func TestTsharkDCBX(t *testing.T) {
 	dir := t.TempDir()
-	if code, _, err := call(t, "config", "render", labScenario, "--os", "nxos", "--out", dir+"/c"); code != exitOK {
+	if code, _, err := call(t, "config", "render", labScenario, "--os", "nxos", "--out",
+		dir+"/c"); code != exitOK {
 		t.Fatal(err)
 	}
 	code, out, err := call(t, "config", "dcbx", dir+"/c", "--fabric", labScenario, "--pcap", dir+"/d.pcapng")
-	if code != exitOK || !strings.Contains(out, "8 cables, 0 of them with problems") || !strings.Contains(out, "willing, takes the neighbour's") {
+	if code != exitOK || !strings.Contains(out, "8 cables, 0 of them with problems") ||
+		!strings.Contains(out, "willing, takes the neighbour's") {
 		t.Fatalf("exit %d: %s%s", code, out, err)
 	}
-	if code, _, err := call(t, "config", "dcbx", dir+"/c", "--fabric", labScenario, "--pcap", dir+"/d.pcapng"); code != exitInput || !strings.Contains(err, "exists") {
+	if code, _, err := call(t, "config", "dcbx", dir+"/c", "--fabric", labScenario, "--pcap",
+		dir+"/d.pcapng"); code != exitInput || !strings.Contains(err, "exists") {
 		t.Errorf("the capture is written over: exit %d %s", code, err)
 	}
 	tshark, lookErr := exec.LookPath("tshark")
 	if lookErr != nil {
 		t.Skip("tshark is not installed")
 	}
-	b, e := exec.Command(tshark, "-r", dir+"/d.pcapng", "-T", "fields", "-e", "lldp.tlv.system.name", "-e", "lldp.dcbx.ieee.pfc.numtcs", "-e", "lldp.dcbx.feature.pfc.prio3", "-e", "_ws.malformed").Output()
+	b, e := exec.Command(tshark, "-r", dir+"/d.pcapng", "-T", "fields", "-e", "lldp.tlv.system.name", "-e",
+		"lldp.dcbx.ieee.pfc.numtcs", "-e", "lldp.dcbx.feature.pfc.prio3", "-e", "_ws.malformed").Output()
 	if e != nil {
 		t.Fatal(e, string(b))
 	}
 	// Eight cables: two frames each, and the four servers say what they took over.
 	s := string(b)
-	for line, n := range map[string]int{"\n": 8*2 + 4, "host-1\t8\t0\t\n": 1, "host-1\t8\t1\t\n": 1, "seg-1-rail-1\t8\t1\t\n": 4, "spine-2\t8\t1\t\n": 2} {
+	for line, n := range map[string]int{
+		"\n":                     8*2 + 4,
+		"host-1\t8\t0\t\n":       1,
+		"host-1\t8\t1\t\n":       1,
+		"seg-1-rail-1\t8\t1\t\n": 4,
+		"spine-2\t8\t1\t\n":      2,
+	} {
 		if strings.Count(s, line) != n {
 			t.Errorf("tshark has %q %d times, want %d:\n%s", line, strings.Count(s, line), n, s)
 		}
@@ -168,7 +190,9 @@ func TestConfigTune(t *testing.T) {
 	dir := t.TempDir()
 	run := func(out string, args ...string) string {
 		t.Helper()
-		code, stdout, stderr := call(t, append([]string{"config", "tune", flowScenario, "--out", filepath.Join(dir, out), "--json"}, args...)...)
+		code, stdout, stderr := call(t,
+			append([]string{"config", "tune", flowScenario, "--out", filepath.Join(dir, out), "--json"},
+				args...)...)
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
@@ -192,13 +216,16 @@ func TestConfigTune(t *testing.T) {
 		}
 		Front []any
 	}
-	if err := json.Unmarshal([]byte(one), &got); err != nil || len(got.Front) == 0 || got.Best.Outcome.Time >= got.Baseline.Outcome.Time {
+	if err := json.Unmarshal([]byte(one), &got); err != nil || len(got.Front) == 0 ||
+		got.Best.Outcome.Time >= got.Baseline.Outcome.Time {
 		t.Errorf("%v: best %d, as it is %d", err, got.Best.Outcome.Time, got.Baseline.Outcome.Time)
 	}
-	if code, out, err := call(t, "config", "lint", filepath.Join(dir, "one", "best"), "--fabric", flowScenario); code != exitOK {
+	if code, out, err := call(t, "config", "lint", filepath.Join(dir, "one", "best"), "--fabric",
+		flowScenario); code != exitOK {
 		t.Errorf("the best configuration has errors: %s%s", out, err)
 	}
-	if code, _, err := call(t, "config", "tune", flowScenario, "--out", filepath.Join(dir, "one"), "--seed", "99"); code != exitInput || !strings.Contains(err, "another search (seed 14, now 99)") {
+	if code, _, err := call(t, "config", "tune", flowScenario, "--out", filepath.Join(dir, "one"), "--seed",
+		"99"); code != exitInput || !strings.Contains(err, "another search (seed 14, now 99)") {
 		t.Errorf("exit %d: %s", code, err)
 	}
 	if st, err := os.Stat(filepath.Join(dir, "one", "pareto.png")); err != nil || st.Size() < 5000 {
@@ -226,23 +253,32 @@ func TestConfigBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":            {[]string{"lint", dir + "/nope.cfg"}, "no such file"},
-		"200 MB":             {[]string{"lint", huge}, "has 209715200 bytes, at most 16777216 are read"},
-		"a device":           {[]string{"lint", "/dev/zero"}, "is no regular file"},
-		"empty directory":    {[]string{"lint", empty}, "no configuration in it"},
-		"binary":             {[]string{"show", file("b.cfg", "feature bgp\n\x00")}, "b.cfg:2:1: is a binary file"},
-		"unknown OS":         {[]string{"lint", seedConfig, "--os", "junos"}, "accepted: nxos, sonic, frr, eos"},
-		"FRR has no queues":  {[]string{"show", frr}, "says nothing about queues"},
-		"render to nowhere":  {[]string{"render", labScenario, "--os", "nxos", "--out", seedConfig}, "not a directory"},
-		"render without os":  {[]string{"render", labScenario, "--out", dir + "/x"}, "missing flags: --os"},
-		"multihoming":        {[]string{"render", labScenario, "--os", "nxos", "--out", dir + "/x", "--multihoming", "lag"}, "accepted are mlag and esi"},
-		"DSCP":               {[]string{"lint", seedConfig, "--data-dscp", "99"}, "between 0 and 63"},
-		"no cable":           {[]string{"dcbx", seedConfig}, "no cable joins these switches"},
-		"cable to nobody":    {[]string{"dcbx", seedConfig, "--link", "a:E1=b:E2"}, `no configuration has the hostname "a"`},
-		"trials":             {[]string{"tune", flowScenario, "--trials", "1", "--out", dir + "/t"}, "--trials must lie between 2"},
-		"nothing lossless":   {[]string{"tune", flowScenario, "--set", "switch.queues.3.lossless=false", "--set", "switch.queues.3.alpha=1", "--out", dir + "/t"}, "is not lossless"},
-		"a file in the way":  {[]string{"tune", flowScenario, "--trials", "2", "--out", frr}, "not a directory"},
-		"a foreign journal":  {[]string{"tune", flowScenario, "--trials", "2", "--out", journal(t, dir)}, "line 1 is no header of a search"},
+		"no file":         {[]string{"lint", dir + "/nope.cfg"}, "no such file"},
+		"200 MB":          {[]string{"lint", huge}, "has 209715200 bytes, at most 16777216 are read"},
+		"a device":        {[]string{"lint", "/dev/zero"}, "is no regular file"},
+		"empty directory": {[]string{"lint", empty}, "no configuration in it"},
+		"binary": {[]string{"show", file("b.cfg", "feature bgp\n\x00")},
+			"b.cfg:2:1: is a binary file"},
+		"unknown OS": {[]string{"lint", seedConfig, "--os", "junos"},
+			"accepted: nxos, sonic, frr, eos"},
+		"FRR has no queues": {[]string{"show", frr}, "says nothing about queues"},
+		"render to nowhere": {[]string{"render", labScenario, "--os", "nxos", "--out", seedConfig},
+			"not a directory"},
+		"render without os": {[]string{"render", labScenario, "--out", dir + "/x"}, "missing flags: --os"},
+		"multihoming": {[]string{"render", labScenario, "--os", "nxos", "--out", dir + "/x",
+			"--multihoming", "lag"}, "accepted are mlag and esi"},
+		"DSCP":     {[]string{"lint", seedConfig, "--data-dscp", "99"}, "between 0 and 63"},
+		"no cable": {[]string{"dcbx", seedConfig}, "no cable joins these switches"},
+		"cable to nobody": {[]string{"dcbx", seedConfig, "--link", "a:E1=b:E2"},
+			`no configuration has the hostname "a"`},
+		"trials": {[]string{"tune", flowScenario, "--trials", "1", "--out", dir + "/t"},
+			"--trials must lie between 2"},
+		"nothing lossless": {[]string{"tune", flowScenario, "--set", "switch.queues.3.lossless=false",
+			"--set", "switch.queues.3.alpha=1", "--out", dir + "/t"}, "is not lossless"},
+		"a file in the way": {[]string{"tune", flowScenario, "--trials", "2", "--out", frr},
+			"not a directory"},
+		"a foreign journal": {[]string{"tune", flowScenario, "--trials", "2", "--out", journal(t, dir)},
+			"line 1 is no header of a search"},
 		"scenario as config": {[]string{"lint", flowScenario}, "looks like a Railyard scenario"},
 	} {
 		code, _, err := call(t, append([]string{"config"}, c.args...)...)
@@ -273,7 +309,8 @@ func TestCompareConfigs(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := filepath.Join(t.TempDir(), "no-ecn.cfg")
-	os.WriteFile(other, bytes.ReplaceAll(text, []byte("3000 kbytes drop-probability 7 weight 0 ecn"), []byte("3000 kbytes drop-probability 0 weight 0 ecn")), 0o644)
+	os.WriteFile(other, bytes.ReplaceAll(text, []byte("3000 kbytes drop-probability 7 weight 0 ecn"),
+		[]byte("3000 kbytes drop-probability 0 weight 0 ecn")), 0o644)
 	code, out, stderr := call(t, "compare", flowScenario, "--config", seedConfig+","+other, "--json")
 	var runs map[string][]struct {
 		Marks int64 `json:"ecn_marks"`

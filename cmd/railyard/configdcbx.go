@@ -33,8 +33,8 @@ type configDcbxCmd struct {
 }
 
 func (c *configDcbxCmd) Help() string {
-	return `Plays the LLDP exchange of neighbours from their configurations (IEEE and CEE DCBX, willing bits) and says what each
-port ends up doing about PFC. Exits with 1 when two ends do not agree.
+	return `Plays the LLDP exchange of neighbours from their configurations (IEEE and CEE DCBX, willing
+bits) and says what each port ends up doing about PFC. Exits with 1 when two ends do not agree.
 
 Examples:
   railyard config dcbx leaf.cfg spine.cfg --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1
@@ -88,7 +88,9 @@ func (c *configDcbxCmd) Run(e *env) error {
 		return err
 	}
 	if len(results) == 0 {
-		return &inputError{errors.New("no cable joins these switches; name it with --link leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric")}
+		return &inputError{
+			errors.New("no cable joins these switches; name it with --link " +
+				"leaf-1:Ethernet1/3=spine-1:Ethernet1/1, or give --fabric")}
 	}
 	if c.Pcap != "" {
 		if err := c.write(results); err != nil {
@@ -124,7 +126,8 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 	if err != nil {
 		return nil, err
 	}
-	if c.data, c.cnp, err = c.dscps(nil, plan.File.Transport.DataDSCP, plan.File.Transport.CNPDSCP); err != nil {
+	if c.data, c.cnp, err = c.dscps(nil, plan.File.Transport.DataDSCP,
+		plan.File.Transport.CNPDSCP); err != nil {
 		return nil, err
 	}
 	g := plan.Graph
@@ -170,7 +173,8 @@ func (c *configDcbxCmd) links(by map[string]*swconf.Config) (out []*dcbx.Result,
 			name, port, _ := strings.Cut(end, ":")
 			cfg := by[name]
 			if cfg == nil {
-				return nil, &inputError{fmt.Errorf("--link %s: no configuration has the hostname %q", l, name)}
+				return nil, &inputError{fmt.Errorf("--link %s: no configuration has the hostname %q", l,
+					name)}
 			}
 			p := cfg.Port(port)
 			if p == nil {
@@ -219,7 +223,8 @@ func (c *configDcbxCmd) write(results []*dcbx.Result) error {
 func rows(results []*dcbx.Result) []dcbxRow {
 	out := []dcbxRow{}
 	for _, r := range results {
-		out = append(out, dcbxRow{r.A.Name, r.B.Name, r.Version.String(), swconf.Priorities(r.OperA), swconf.Priorities(r.OperB), r.WhyA, r.WhyB,
+		out = append(out, dcbxRow{r.A.Name, r.B.Name, r.Version.String(), swconf.Priorities(r.OperA),
+			swconf.Priorities(r.OperB), r.WhyA, r.WhyB,
 			append([]string{}, r.Problems...), len(r.Frames)})
 	}
 	return out
@@ -236,7 +241,8 @@ func (c *configDcbxCmd) print(w io.Writer, results []*dcbx.Result, bad int) {
 	}
 	count := map[kind]int{}
 	kindOf := func(r *dcbx.Result) kind {
-		return kind{r.Version, r.OperA, r.OperB, r.WhyA, r.WhyB, len(r.Problems), roce.MAC{1: r.A.MAC[1]}, roce.MAC{1: r.B.MAC[1]}}
+		return kind{r.Version, r.OperA, r.OperB, r.WhyA, r.WhyB, len(r.Problems), roce.MAC{1: r.A.MAC[1]},
+			roce.MAC{1: r.B.MAC[1]}}
 	}
 	for _, r := range results {
 		count[kindOf(r)]++
@@ -265,7 +271,8 @@ func (c *configDcbxCmd) print(w io.Writer, results []*dcbx.Result, bad int) {
 			if i > 0 {
 				version = ""
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s %s%s\t%s\t%s\n", s.st.Name, version, s.st.Mode, swconf.Priorities(s.st.Enable), will, swconf.Priorities(s.oper), s.why)
+			fmt.Fprintf(t, "%s\t%s\t%s %s%s\t%s\t%s\n", s.st.Name, version, s.st.Mode,
+				swconf.Priorities(s.st.Enable), will, swconf.Priorities(s.oper), s.why)
 		}
 		for _, p := range r.Problems {
 			fmt.Fprintf(t, "  problem: %s\n", p)

@@ -17,7 +17,8 @@ import (
 func rendered(t *testing.T, scenario string, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
-	code, _, errs := call(t, append([]string{"config", "render", filepath.Join(scenarios(t), scenario), "--out", dir}, args...)...)
+	code, _, errs := call(t,
+		append([]string{"config", "render", filepath.Join(scenarios(t), scenario), "--out", dir}, args...)...)
 	if code != 0 {
 		t.Fatal(errs)
 	}
@@ -27,7 +28,8 @@ func rendered(t *testing.T, scenario string, args ...string) string {
 // bundles is a fabric with pairs of switches, which no shipped scenario has in
 // this size.
 const bundles = `name: bundles
-fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: pod, hosts: 2, segments: 2, spines: 2, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `
@@ -44,13 +46,17 @@ func TestVtyshConfigs(t *testing.T) {
 	if err := os.WriteFile(pod, []byte(bundles), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range [][]string{{"lab-2x2.yaml", "frr"}, {"gpt13b-128.yaml", "frr"}, {"fattree128-permutation.yaml", "sonic"}, {pod, "frr"}, {pod, "sonic"}} {
+	for _, c := range [][]string{
+		{"lab-2x2.yaml", "frr"}, {"gpt13b-128.yaml", "frr"},
+		{"fattree128-permutation.yaml", "sonic"}, {pod, "frr"}, {pod, "sonic"},
+	} {
 		for _, addressing := range []string{"unnumbered", "p2p"} {
 			s := c[0]
 			if filepath.IsAbs(s) {
 				s, _ = filepath.Rel(scenarios(t), s)
 			}
-			files, _ := filepath.Glob(rendered(t, s, "--os", c[1], "--addressing", addressing) + "/*/frr.conf")
+			files, _ := filepath.Glob(rendered(t, s, "--os", c[1], "--addressing", addressing) +
+				"/*/frr.conf")
 			if len(files) == 0 {
 				t.Errorf("%v: no frr.conf", c)
 			}
@@ -84,10 +90,12 @@ func TestLabBGP(t *testing.T) {
 		if leaf != want {
 			t.Errorf("%s: the leaf's next hops are %q, want %q", addressing, leaf, want)
 		}
-		if spine := nexthops(t, name, "spine-1", "10.0.0.4/31"); !strings.HasPrefix(spine, "Eth2") || strings.Count(spine, "Eth") != 1 {
+		if spine := nexthops(t, name, "spine-1", "10.0.0.4/31"); !strings.HasPrefix(spine, "Eth2") ||
+			strings.Count(spine, "Eth") != 1 {
 			t.Errorf("%s: the spine's next hop is %q", addressing, spine)
 		}
-		out, err := exec.Command("vtysh", "--vty_socket", "/run/railyard-lab/"+name+"/spine-2", "-c", "show bgp summary json").Output()
+		out, err := exec.Command("vtysh", "--vty_socket", "/run/railyard-lab/"+name+"/spine-2", "-c",
+			"show bgp summary json").Output()
 		if err != nil || strings.Count(string(out), `"state":"Established"`) != 2 {
 			t.Errorf("%s: spine-2: %v\n%s", addressing, err, out)
 		}
@@ -107,7 +115,8 @@ func nexthops(t *testing.T, lab, node, prefix string) string {
 		if err != nil || json.Unmarshal(out, &routes) != nil {
 			t.Fatal(err, string(out))
 		}
-		if len(routes) == 1 && (len(routes[0].Nexthops) > 1 || strings.HasPrefix(node, "spine")) || time.Now().After(until) {
+		if len(routes) == 1 && (len(routes[0].Nexthops) > 1 || strings.HasPrefix(node, "spine")) ||
+			time.Now().After(until) {
 			break
 		}
 	}
@@ -161,7 +170,11 @@ func TestSlurmTopology(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("slurmctld with SlurmUser=root needs root")
 	}
-	for scenario, hosts := range map[string]int{"lab-2x2.yaml": 4, "gpt13b-128.yaml": 16, "fattree128-permutation.yaml": 128} {
+	for scenario, hosts := range map[string]int{
+		"lab-2x2.yaml":                4,
+		"gpt13b-128.yaml":             16,
+		"fattree128-permutation.yaml": 128,
+	} {
 		out := slurm(t, rendered(t, scenario, "--os", "frr"), hosts)
 		leaves, all := 0, regexp.MustCompile(`Level=[0-2] .*Nodes=host-\[1-`+fmt.Sprint(hosts)+`\]`)
 		for _, l := range strings.Split(out, "\n") {

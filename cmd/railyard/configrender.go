@@ -31,8 +31,9 @@ type configRenderCmd struct {
 }
 
 func (c *configRenderCmd) Help() string {
-	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP, VLANs and bundles),
-cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and fabric.dot (Graphviz).
+	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP,
+VLANs and bundles), cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and
+fabric.dot (Graphviz).
 
 Examples:
   railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64
@@ -44,13 +45,16 @@ Examples:
 // Run is the config render command.
 func (c *configRenderCmd) Run(e *env) error {
 	if !slices.Contains([]string{"", design.MLAG, design.ESI}, c.Multihome) {
-		return &inputError{fmt.Errorf("--multihoming %s: accepted are %s and %s", c.Multihome, design.MLAG, design.ESI)}
+		return &inputError{fmt.Errorf("--multihoming %s: accepted are %s and %s", c.Multihome,
+			design.MLAG, design.ESI)}
 	}
 	if _, ok := queue.ASICNamed(c.ASIC); c.ASIC != "" && !ok {
-		return &inputError{fmt.Errorf("--asic %s: accepted are %s", c.ASIC, strings.Join(queue.ASICs(), ", "))}
+		return &inputError{fmt.Errorf("--asic %s: accepted are %s", c.ASIC,
+			strings.Join(queue.ASICs(), ", "))}
 	}
 	if c.ASIC != "" && swconf.OS(c.OS) != swconf.SONiC {
-		return &inputError{fmt.Errorf("--asic is for --os sonic, whose headroom depends on the chip; not for --os %s", c.OS)}
+		return &inputError{
+			fmt.Errorf("--asic is for --os sonic, whose headroom depends on the chip; not for --os %s", c.OS)}
 	}
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
 	if err != nil {
@@ -74,14 +78,18 @@ func (c *configRenderCmd) Run(e *env) error {
 		}
 		return printJSON(e.stdout, paths)
 	}
-	report.Wrap(e.stdout, "", fmt.Sprintf("%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, topology.conf, fabric.dot",
-		len(files), c.Out, dialect.Title(d.OS), len(d.Switches)))
-	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s checks them)", c.Out, c.Scenario))
+	report.Wrap(e.stdout, "",
+		fmt.Sprintf("%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, "+
+			"topology.conf, fabric.dot",
+			len(files), c.Out, dialect.Title(d.OS), len(d.Switches)))
+	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s checks them)",
+		c.Out, c.Scenario))
 	return nil
 }
 
 // designOf decides addresses and numbers for a plan's fabric.
-func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome, asic string) (*design.Design, error) {
+func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome,
+	asic string) (*design.Design, error) {
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
@@ -90,14 +98,16 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
 		DLB:  p.LB.DLB, FlowletGap: gap, SameSeed: f.Switch.HashSeed == "same",
-		DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP, Response: f.Fabric.PauseDelay, Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
+		DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP, Response: f.Fabric.PauseDelay,
+		Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 
 // writeFiles writes files below a directory, each under a temporary name first.
 // Without force nothing is written when one of them exists.
 func writeFiles(dir string, files []design.File, force bool) error {
 	if a, b, clash := clashing(files); clash {
-		return &inputError{fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b)}
+		return &inputError{
+			fmt.Errorf("%s and %s cannot both be written: rename the switch; nothing is written", a, b)}
 	}
 	for _, f := range files {
 		if !filepath.IsLocal(f.Path) {

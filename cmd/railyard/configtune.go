@@ -38,10 +38,11 @@ type configTuneCmd struct {
 }
 
 func (c *configTuneCmd) Help() string {
-	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue and DCQCN's steps and timers, always
-with xON < WRED minimum < WRED maximum < xOFF, and simulates every candidate. Reports the Pareto front of completion
-time, pause time and longest queue, and writes the best (of those within 1 % of the fastest the one that pauses least)
-as configuration. Ctrl-C keeps what there is; the same command goes on.
+	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue and DCQCN's
+steps and timers, always with xON < WRED minimum < WRED maximum < xOFF, and simulates every candidate.
+Reports the Pareto front of completion time, pause time and longest queue, and writes the best (of those
+within 1 % of the fastest the one that pauses least) as configuration. Ctrl-C keeps what there is; the
+same command goes on.
 
 Examples:
   railyard config tune scenarios/three-flows.yaml --trials 64 --out tune
@@ -78,7 +79,12 @@ func (c *configTuneCmd) Run(e *env) error {
 		lost = t.write(front, best)
 	}
 	if c.JSON {
-		err = printJSON(e.stdout, map[string]any{"baseline": t.first(), "front": append([]tune.Trial{}, front...), "best": best, "trials": len(t.search.Trials)})
+		err = printJSON(e.stdout, map[string]any{
+			"baseline": t.first(),
+			"front":    append([]tune.Trial{}, front...),
+			"best":     best,
+			"trials":   len(t.search.Trials),
+		})
 	} else {
 		words := c.summary(t, best, ok)
 		if lost != nil {
@@ -93,7 +99,8 @@ func (c *configTuneCmd) Run(e *env) error {
 		if lost != nil {
 			fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
 		}
-		fmt.Fprintf(e.stderr, "railyard: interrupted after %d of %d trials; the same command goes on\n", len(t.search.Trials), c.Trials)
+		fmt.Fprintf(e.stderr, "railyard: interrupted after %d of %d trials; the same command goes on\n",
+			len(t.search.Trials), c.Trials)
 		return &exitError{exitInterupt}
 	}
 	return errors.Join(searchErr, lost)
@@ -119,13 +126,17 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	}
 	for n, node := range plan.Graph.Nodes {
 		if node.Role != topo.Host && *plan.SpecOf(n) != plan.Spec {
-			return nil, &inputError{errors.New("the scenario's switches run different configurations; tune searches one for all (switches.config)")}
+			return nil, &inputError{errors.New("the scenario's switches run different configurations; tune " +
+				"searches one for all (switches.config)")}
 		}
 	}
 	if !plan.Spec.Queues[t.queue].Lossless {
-		return nil, &inputError{fmt.Errorf("RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search", plan.File.Transport.DataDSCP, t.queue)}
+		return nil, &inputError{
+			fmt.Errorf("RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to "+
+				"search", plan.File.Transport.DataDSCP, t.queue)}
 	}
-	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate, DCQCN: plan.CC.Name == "dcqcn"}
+	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate,
+		DCQCN: plan.CC.Name == "dcqcn"}
 	t.search = &tune.Search{Space: space, Seed: plan.File.Seed}
 	return t, t.open()
 }
@@ -134,7 +145,8 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 func (t *tuning) open() error {
 	sum := sha256.New()
 	fmt.Fprint(sum, t.base.Text, t.c.Set, t.base.Texts)
-	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: version(), Seed: t.base.File.Seed, Queue: t.queue, Space: t.search.Space}
+	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: version(),
+		Seed: t.base.File.Seed, Queue: t.queue, Space: t.search.Space}
 	path := filepath.Join(t.dir, "trials.jsonl")
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return &inputError{err}
@@ -156,7 +168,8 @@ func (t *tuning) open() error {
 	keep := 0
 	if len(journal) > 0 {
 		if keep, err = t.search.Resume(h, journal); err != nil {
-			return &inputError{fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew", path, err)}
+			return &inputError{fmt.Errorf("%s cannot be resumed: %w; another --out, or --force to begin anew",
+				path, err)}
 		}
 	}
 	if err := f.Truncate(int64(keep)); err != nil {
@@ -189,7 +202,8 @@ func (t *tuning) run(ctx context.Context, bar *meter) error {
 		mu.Lock()
 		defer mu.Unlock()
 		done++
-		bar.show(float64(done-began)/float64(max(t.c.Trials-began, 1)), fmt.Sprintf("trial %d of %d", done, t.c.Trials))
+		bar.show(float64(done-began)/float64(max(t.c.Trials-began, 1)),
+			fmt.Sprintf("trial %d of %d", done, t.c.Trials))
 	}
 	for len(t.search.Trials) < t.c.Trials {
 		var batch []tune.Trial
@@ -258,7 +272,8 @@ func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
 		return o
 	}
 	s, _, _ := run.Outcome(version())
-	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks, Drops: s.Drops}
+	o = tune.Outcome{Time: s.StepTime, Pause: s.PFCPause, Queue: s.QueuePeak, Marks: s.ECNMarks,
+		Drops: s.Drops}
 	switch f := run.Failed(); {
 	case err != nil:
 		o.Error = err.Error()
@@ -285,7 +300,8 @@ func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
 // decided stays, now written out.
 func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	if len(f.Switches) > 0 {
-		f.Switches, f.Switch, f.LB, f.LBOptions = nil, t.base.File.Switch, t.base.File.LB, t.base.File.LBOptions
+		f.Switches, f.Switch, f.LB, f.LBOptions = nil, t.base.File.Switch, t.base.File.LB,
+			t.base.File.LBOptions
 	}
 	queues := map[string]scenario.Queue{}
 	for k, q := range f.Switch.Queues {
@@ -294,11 +310,13 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	key := strconv.Itoa(t.queue)
 	q := queues[key]
 	q.XOnOffset = 0
-	q.XOff, q.XOn, q.WREDMin, q.WREDMax, q.Probability, q.ECN, q.Alpha = c.XOff, c.XOn, c.WREDMin, c.WREDMax, float64(c.Probability), true, 0
+	q.XOff, q.XOn, q.WREDMin, q.WREDMax, q.Probability, q.ECN, q.Alpha = c.XOff, c.XOn, c.WREDMin, c.WREDMax,
+		float64(c.Probability), true, 0
 	queues[key] = q
 	f.Switch.Queues = queues
 	if t.search.Space.DCQCN {
-		own := cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer, "alpha_timer": c.AlphaTimer, "g": c.G}
+		own := cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer,
+			"alpha_timer": c.AlphaTimer, "g": c.G}
 		for param, value := range own {
 			f.SetCC("dcqcn", param, value)
 		}
@@ -308,7 +326,8 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 // current is what the scenario has, as a candidate.
 func (t *tuning) current() tune.Candidate {
 	k := &t.base.Spec.Queues[t.queue]
-	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff, Probability: int(math.Round(k.WRED.Probability * 100))}
+	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,
+		Probability: int(math.Round(k.WRED.Probability * 100))}
 	if v := t.base.CCValues; t.search.Space.DCQCN {
 		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
@@ -320,9 +339,12 @@ func (t *tuning) current() tune.Candidate {
 func (t *tuning) overrides(c tune.Candidate) []string {
 	q := fmt.Sprintf("switch.queues.%d.", t.queue)
 	b := func(key string, v unit.Bytes) string { return fmt.Sprintf("%s%s=%dB", q, key, int64(v)) }
-	out := []string{b("xon", c.XOn), b("wred_min", c.WREDMin), b("wred_max", c.WREDMax), b("xoff", c.XOff), fmt.Sprintf("%sprobability=%d", q, c.Probability), q + "ecn=true"}
+	out := []string{b("xon", c.XOn), b("wred_min", c.WREDMin), b("wred_max", c.WREDMax), b("xoff", c.XOff),
+		fmt.Sprintf("%sprobability=%d", q, c.Probability), q + "ecn=true"}
 	if t.search.Space.DCQCN {
-		out = append(out, fmt.Sprintf("cc.dcqcn.ai=%dbps", int64(c.AI)), fmt.Sprintf("cc.dcqcn.hai=%dbps", 10*int64(c.AI)), fmt.Sprintf("cc.dcqcn.rate_timer=%dps", int64(c.RateTimer)),
+		out = append(out, fmt.Sprintf("cc.dcqcn.ai=%dbps", int64(c.AI)),
+			fmt.Sprintf("cc.dcqcn.hai=%dbps", 10*int64(c.AI)),
+			fmt.Sprintf("cc.dcqcn.rate_timer=%dps", int64(c.RateTimer)),
 			fmt.Sprintf("cc.dcqcn.alpha_timer=%dps", int64(c.AlphaTimer)), fmt.Sprintf("cc.dcqcn.g=%v", c.G))
 	}
 	return out

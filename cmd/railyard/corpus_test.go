@@ -42,7 +42,8 @@ func TestCorpus(t *testing.T) {
 	}
 	corpusFiles(t, filepath.Join(folder, "files"))
 	t.Chdir(filepath.Join(folder, "here"))
-	short := strings.NewReplacer("../files", "$D", shipped, "$S") // no message depends on how long a folder's name is
+	// no message depends on how long a folder's name is
+	short := strings.NewReplacer("../files", "$D", shipped, "$S")
 	long := strings.NewReplacer("$D", "../files", "$S", shipped)
 	var out strings.Builder
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -89,7 +90,8 @@ func refused(t *testing.T, name string, args []string, short *strings.Replacer) 
 		}
 		text, _, _ := strings.Cut(errs.String(), "\n(railyard --help")
 		text = strings.TrimSuffix(short.Replace(text), "\n")
-		if c == 0 || strings.Contains(text, "\n") || text == "" || len(text) > 600 || strings.Contains(text, "goroutine") {
+		if c == 0 || strings.Contains(text, "\n") || text == "" || len(text) > 600 ||
+			strings.Contains(text, "goroutine") {
 			t.Errorf("%s: exit %d, stdout %.200q, stderr %.600q", name, c, out.String(), text)
 		}
 		if len(text) > 100 { // the place and what is wrong; how it is put may change

@@ -58,7 +58,8 @@ func create(path string, force bool) (*output, error) {
 	case err == nil && !st.Mode().IsRegular():
 		return special(path)
 	}
-	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o644); err == nil {
+	if fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC,
+		0o644); err == nil {
 		return &output{os.NewFile(uintptr(fd), path), path, force, true}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
@@ -93,8 +94,10 @@ func (o *output) keep() error {
 	if !o.bare {
 		err = o.Chmod(0o644)
 	} else { // a link cannot replace a file, a rename can
-		hidden = filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s-%d", filepath.Base(o.path), os.Getpid()))
-		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", o.Fd()), unix.AT_FDCWD, hidden, unix.AT_SYMLINK_FOLLOW)
+		hidden = filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s-%d", filepath.Base(o.path),
+			os.Getpid()))
+		err = unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", o.Fd()), unix.AT_FDCWD, hidden,
+			unix.AT_SYMLINK_FOLLOW)
 	}
 	err = errors.Join(err, o.Close())
 	if err == nil && o.force {

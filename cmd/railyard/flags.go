@@ -82,7 +82,8 @@ func inRange(v *kong.Value) error {
 	}
 	x, ok := number(v.Target)
 	if ok && !(x >= low && x <= high) {
-		return fmt.Errorf("%s must lie between %s and %s, found %s", called(v), plainly(low), plainly(high), plainly(x))
+		return fmt.Errorf("%s must lie between %s and %s, found %s", called(v), plainly(low),
+			plainly(high), plainly(x))
 	}
 	return nil
 }

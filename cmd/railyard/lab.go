@@ -25,9 +25,9 @@ type labCmd struct {
 }
 
 func (c *labCmd) Help() string {
-	return `A small fabric of this machine's kernel: a network namespace per host and switch, a veth pair per cable at a rate
-scaled down, layer-4 ECMP, routes from FRR's BGP unnumbered or static ones, and ECN marks by nftables above 95 % of a
-port's rate. Needs root.
+	return `A small fabric of this machine's kernel: a network namespace per host and switch, a veth pair
+per cable at a rate scaled down, layer-4 ECMP, routes from FRR's BGP unnumbered or static ones, and ECN
+marks by nftables above 95 % of a port's rate. Needs root.
 
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
@@ -78,7 +78,8 @@ func (c *labUpCmd) Run(e *env) error {
 	}
 	ctx, cancel := interruptible()
 	defer cancel()
-	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate, NoECN: c.NoECN, Numbered: c.Address == "p2p",
+	s, err := lab.Up(ctx, plan.Graph, lab.Options{Name: c.Name, Routing: c.Routing, Rate: rate,
+		NoECN: c.NoECN, Numbered: c.Address == "p2p",
 		Say: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }})
 	if err != nil {
 		return labError(err)
@@ -86,9 +87,11 @@ func (c *labUpCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, s)
 	}
-	fmt.Fprintf(e.stdout, "lab %s is up: %d nodes, %d cables, host ports at %v, %s routes\n", s.Name, len(s.Nodes), len(s.Links), s.Rate, s.Routing)
+	fmt.Fprintf(e.stdout, "lab %s is up: %d nodes, %d cables, host ports at %v, %s routes\n", s.Name,
+		len(s.Nodes), len(s.Links), s.Rate, s.Routing)
 	for _, n := range s.NICs {
-		fmt.Fprintf(e.stdout, "  %-12s %-15v namespace %s\n", s.Nodes[n.Node].Name, n.Addr, s.Nodes[n.Node].Namespace)
+		fmt.Fprintf(e.stdout, "  %-12s %-15v namespace %s\n", s.Nodes[n.Node].Name, n.Addr,
+			s.Nodes[n.Node].Namespace)
 	}
 	return nil
 }
@@ -127,7 +130,8 @@ func (c *labStatusCmd) Run(e *env) error {
 			if !p.Up {
 				state = "DOWN"
 			}
-			fmt.Fprintf(e.stdout, "  %-16s %-4s %9v  sent %12d B %9d packets %8d marked %6d dropped\n", p.Port, state, unit.Rate(p.Rate), p.TxBytes, p.Packets, p.Marked, p.Dropped)
+			fmt.Fprintf(e.stdout, "  %-16s %-4s %9v  sent %12d B %9d packets %8d marked %6d dropped\n",
+				p.Port, state, unit.Rate(p.Rate), p.TxBytes, p.Packets, p.Marked, p.Dropped)
 		}
 	}
 	return nil
@@ -236,8 +240,9 @@ type labRdmaCmd struct {
 }
 
 func (c *labRdmaCmd) Help() string {
-	return `One rank per host, on its first NIC, in the order of the hosts. The flags are those of railyard rdma allreduce;
-line rate, addresses and rendezvous come from the lab; captures and plots are one per rank.
+	return `One rank per host, on its first NIC, in the order of the hosts. The flags are those of
+railyard rdma allreduce; line rate, addresses and rendezvous come from the lab; captures and plots are one
+per rank.
 
 Example:
   railyard lab rdma allreduce --bytes 16MiB --iters 20 --pcap lab.pcapng --rate-plot rate.png`
@@ -246,7 +251,8 @@ Example:
 // Run is the lab rdma command.
 func (c *labRdmaCmd) Run(e *env) error {
 	if len(c.Args) == 0 || c.Args[0] != "allreduce" {
-		return &inputError{errors.New("lab rdma runs allreduce; other tests run with lab exec NODE railyard rdma")}
+		return &inputError{
+			errors.New("lab rdma runs allreduce; other tests run with lab exec NODE railyard rdma")}
 	}
 	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
 		for _, a := range c.Args {
@@ -281,8 +287,10 @@ func ranksInLab(ctx context.Context, e *env, s *lab.State, self string, nics []l
 	ranks := newCrew(ctx, len(nics))
 	defer ranks.cancel()
 	for r, n := range nics {
-		full := append([]string{"netns", "exec", s.Nodes[n.Node].Namespace, self, "rdma", "allreduce", "--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
-			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate", fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
+		full := append([]string{"netns", "exec", s.Nodes[n.Node].Namespace, self, "rdma", "allreduce",
+			"--rank", fmt.Sprint(r), "--ranks", fmt.Sprint(len(nics)),
+			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate",
+			fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
 			args...)
 		var out io.Writer
 		if r == 0 {

@@ -70,7 +70,8 @@ func raise(t *testing.T, name string, args ...string) {
 		if code, _, errs := call(t, "lab", "down", "--name", name); code != 0 || namespacesOf(t, name) != 0 {
 			t.Errorf("lab down: exit %d, %s, %d namespaces left", code, errs, namespacesOf(t, name))
 		}
-		if code, _, errs := call(t, "lab", "down", "--name", name); code != 2 || !strings.Contains(errs, "no lab") {
+		if code, _, errs := call(t, "lab", "down", "--name", name); code != 2 ||
+			!strings.Contains(errs, "no lab") {
 			t.Errorf("a second down: exit %d, %s", code, errs)
 		}
 	})
@@ -78,7 +79,8 @@ func raise(t *testing.T, name string, args ...string) {
 
 func reduce(t *testing.T, name string, args ...string) (rows []allreduce.Row) {
 	t.Helper()
-	code, out, errs := call(t, append([]string{"lab", "rdma", "--name", name, "allreduce", "--json"}, args...)...)
+	code, out, errs := call(t,
+		append([]string{"lab", "rdma", "--name", name, "allreduce", "--json"}, args...)...)
 	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) == 0 {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
 	}
@@ -92,21 +94,26 @@ func TestLabFRR(t *testing.T) {
 	needsLab(t, "/usr/lib/frr/bgpd", "vtysh", "tshark")
 	raise(t, "t1", "--rate", "200Mbps", "--routing", "frr")
 	dir := t.TempDir()
-	rows := reduce(t, "t1", "--bytes", "2MiB", "--qps", "1", "--iters", "2", "--pcap", filepath.Join(dir, "lab.pcapng"), "--rate-log", filepath.Join(dir, "rate.csv"),
+	rows := reduce(t, "t1", "--bytes", "2MiB", "--qps", "1", "--iters", "2", "--pcap",
+		filepath.Join(dir, "lab.pcapng"), "--rate-log", filepath.Join(dir, "rate.csv"),
 		"--rate-plot", filepath.Join(dir, "rate.png"))
 	if r := rows[0]; r.Wrong != 0 || r.Stats.CE == 0 || r.Stats.CNPs == 0 {
 		t.Errorf("%+v", r)
 	}
-	out, err := exec.Command("tshark", "-r", filepath.Join(dir, "lab-rank2.pcapng"), "-Y", "ip.dsfield.ecn==3 || infiniband.bth.opcode==0x81", "-T", "fields",
-		"-e", "ip.src", "-e", "ip.dsfield.ecn", "-e", "ip.dsfield.dscp", "-e", "infiniband.bth.opcode").Output()
-	if err != nil || !strings.Contains(string(out), "10.0.0.3\t3\t24\t") || !strings.Contains(string(out), "10.0.0.5\t0\t48\t129") {
+	out, err := exec.Command("tshark", "-r", filepath.Join(dir, "lab-rank2.pcapng"), "-Y",
+		"ip.dsfield.ecn==3 || infiniband.bth.opcode==0x81", "-T", "fields",
+		"-e", "ip.src", "-e", "ip.dsfield.ecn", "-e", "ip.dsfield.dscp", "-e",
+		"infiniband.bth.opcode").Output()
+	if err != nil || !strings.Contains(string(out), "10.0.0.3\t3\t24\t") ||
+		!strings.Contains(string(out), "10.0.0.5\t0\t48\t129") {
 		t.Errorf("tshark: %v\n%.400s", err, out)
 	}
 	// Rank 1 crosses the uplinks.
 	if !fellAndRose(t, filepath.Join(dir, "rate-rank1.csv")) {
 		t.Error("rank 1's rate did not fall and recover")
 	}
-	if png, err := os.ReadFile(filepath.Join(dir, "rate-rank1.png")); err != nil || !strings.HasPrefix(string(png), "\x89PNG") {
+	if png, err := os.ReadFile(filepath.Join(dir, "rate-rank1.png")); err != nil ||
+		!strings.HasPrefix(string(png), "\x89PNG") {
 		t.Errorf("no plot: %v", err)
 	}
 	before := portsOf(t, "t1")
@@ -125,7 +132,8 @@ func TestLabFRR(t *testing.T) {
 	rows = <-done
 	after := portsOf(t, "t1")
 	if rows[0].Wrong != 0 || after[used].Up || sent(after, other)-sent(loaded, other) < 1<<20 {
-		t.Errorf("%+v; %s up %v, moved to the other spine: %d bytes", rows[0], used, after[used].Up, sent(after, other)-sent(loaded, other))
+		t.Errorf("%+v; %s up %v, moved to the other spine: %d bytes", rows[0], used, after[used].Up,
+			sent(after, other)-sent(loaded, other))
 	}
 	if code, _, errs := call(t, "lab", "link", "--name", "t1", used, "up"); code != 0 {
 		t.Error(errs)
@@ -173,7 +181,8 @@ func TestLabStatic(t *testing.T) {
 	if r := reduce(t, "t2", "--bytes", "1MiB", "--timeout", "15")[0]; r.Wrong != 0 {
 		t.Errorf("without a cable: %+v", r)
 	}
-	if code, _, errs := call(t, "lab", "up", filepath.Join(scenarios(t), "lab-2x2.yaml"), "--name", "t2"); code != 2 || !strings.Contains(errs, "up already") {
+	if code, _, errs := call(t, "lab", "up", filepath.Join(scenarios(t), "lab-2x2.yaml"), "--name",
+		"t2"); code != 2 || !strings.Contains(errs, "up already") {
 		t.Errorf("a second lab of the name: exit %d, %s", code, errs)
 	}
 }
@@ -190,7 +199,8 @@ func TestLabCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "lab", "up", filepath.Join(scenarios(t), "lab-2x2.yaml"), "--name", "t3", "--routing", "static")
+	cmd := exec.Command(self, "lab", "up", filepath.Join(scenarios(t), "lab-2x2.yaml"), "--name", "t3",
+		"--routing", "static")
 	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
 	if _, err := cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -205,7 +215,8 @@ func TestLabCrash(t *testing.T) {
 	_ = cmd.Wait()
 	left := namespacesOf(t, "t3")
 	if code, _, errs := call(t, "lab", "down", "--name", "t3"); code != 0 || namespacesOf(t, "t3") != 1 {
-		t.Errorf("after a crash with %d namespaces: exit %d, %s, %d left", left, code, errs, namespacesOf(t, "t3"))
+		t.Errorf("after a crash with %d namespaces: exit %d, %s, %d left", left, code, errs,
+			namespacesOf(t, "t3"))
 	}
 }
 

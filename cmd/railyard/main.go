@@ -46,8 +46,9 @@ type commands struct {
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
-const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take, what slows it
-down, and what would fix it. The same protocol runs between real processes, and in a lab of namespaces.
+const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take,
+what slows it down, and what would fix it. The same protocol runs between real processes, and in a lab of
+namespaces.
 
 Examples:
   railyard run scenarios/pod64-llama2-7b.yaml
@@ -99,7 +100,9 @@ func execute(args []string, e *env) int {
 	var c commands
 	code := -1
 	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
-		kong.Exit(func(n int) { code = n }), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		kong.Exit(func(n int) {
+			code = n
+		}), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {
 		panic(err) // the command structs are wrong: our bug
 	}
@@ -230,7 +233,9 @@ func loadDocument(path string, sets []string) (*scenario.Document, error) {
 
 // resolve builds a document's plan; files it names are relative to it.
 func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
-	plan, err := doc.Resolve(func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), cli.MaxSize) })
+	plan, err := doc.Resolve(func(p string) ([]byte, error) {
+		return readBounded(relativeTo(path, p), cli.MaxSize)
+	})
 	if err != nil {
 		return nil, &inputError{err}
 	}
@@ -243,7 +248,8 @@ func loadFabric(path string, sets []string) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.File.Workload = scenario.Workload{Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
+	doc.File.Workload = scenario.Workload{
+		Traffic: &scenario.Traffic{Permutation: &scenario.Pattern{Bytes: 1}}}
 	return resolve(path, doc)
 }
 

@@ -138,20 +138,23 @@ func TestBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no such file":      {[]string{"run", "nothing.yaml"}, "no such file"},
-		"a folder":          {[]string{"run", "."}, "no regular file"},
-		"a device":          {[]string{"run", "/dev/zero"}, "no regular file"},
-		"10 GB":             {[]string{"run", "big.yaml"}, "10737418240 bytes"},
-		"binary":            {[]string{"run", "binary.yaml"}, "binary file"},
-		"unknown command":   {[]string{"rum"}, "unexpected argument rum"},
-		"unknown flag":      {[]string{"run", pod, "--fast"}, "unknown flag"},
-		"bad set":           {[]string{"run", pod, "--set", "lb=warp"}, "accepted: ecmp"},
-		"many hosts":        {[]string{"run", pod, "--set", "fabric.hosts=1000000000"}, "100000"},
-		"too many GPUs":     {[]string{"check", pod, "--set", "workload.training.dp=999"}, "workload.training"},
-		"headroom":          {[]string{"run", pod, "--set", "switch.queues.3.headroom=20MB"}, "headroom"},
-		"out below a file":  {[]string{"run", filepath.Join(dir, "three-flows.yaml"), "--out", "binary.yaml/x"}, "not a directory"},
-		"bad seeds":         {[]string{"compare", pod, "--seeds", "0"}, "--seeds"},
-		"too many variants": {[]string{"compare", pod, "--set", "seed=" + strings.Repeat("1,", 100) + "1"}, "variants"},
+		"no such file":    {[]string{"run", "nothing.yaml"}, "no such file"},
+		"a folder":        {[]string{"run", "."}, "no regular file"},
+		"a device":        {[]string{"run", "/dev/zero"}, "no regular file"},
+		"10 GB":           {[]string{"run", "big.yaml"}, "10737418240 bytes"},
+		"binary":          {[]string{"run", "binary.yaml"}, "binary file"},
+		"unknown command": {[]string{"rum"}, "unexpected argument rum"},
+		"unknown flag":    {[]string{"run", pod, "--fast"}, "unknown flag"},
+		"bad set":         {[]string{"run", pod, "--set", "lb=warp"}, "accepted: ecmp"},
+		"many hosts":      {[]string{"run", pod, "--set", "fabric.hosts=1000000000"}, "100000"},
+		"too many GPUs": {[]string{"check", pod, "--set", "workload.training.dp=999"},
+			"workload.training"},
+		"headroom": {[]string{"run", pod, "--set", "switch.queues.3.headroom=20MB"}, "headroom"},
+		"out below a file": {[]string{"run", filepath.Join(dir, "three-flows.yaml"), "--out",
+			"binary.yaml/x"}, "not a directory"},
+		"bad seeds": {[]string{"compare", pod, "--seeds", "0"}, "--seeds"},
+		"too many variants": {[]string{"compare", pod, "--set", "seed=" + strings.Repeat("1,", 100) + "1"},
+			"variants"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, c.args...)
@@ -169,8 +172,10 @@ func TestOutputFits(t *testing.T) {
 	dir := scenarios(t)
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
-		{"run", filepath.Join(dir, "fattree128-incast32.yaml")}, {"topo", filepath.Join(dir, "pod64-llama2-7b.yaml")},
-		{"compare", filepath.Join(dir, "three-flows.yaml"), "--set", "lb=ecmp,flowlet,spray"}, {"check", filepath.Join(dir, "pod64-alltoall.yaml")},
+		{"run", filepath.Join(dir, "fattree128-incast32.yaml")},
+		{"topo", filepath.Join(dir, "pod64-llama2-7b.yaml")},
+		{"compare", filepath.Join(dir, "three-flows.yaml"), "--set", "lb=ecmp,flowlet,spray"},
+		{"check", filepath.Join(dir, "pod64-alltoall.yaml")},
 		{"version"}, {"--help"}, {"run", "--help"}, {"compare", "--help"},
 	} {
 		code, out, errs := call(t, args...)
@@ -193,14 +198,19 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &m); err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range []string{"step_time_ps", "compute_ps", "exposed_comm_ps", "packets", "packet_hops", "data_packet_hops", "wall_seconds",
-		"sim_seconds", "peak_memory_bytes", "ecn_marks", "cnps", "pfc_pauses", "pfc_pause_ps", "drops", "retransmissions", "out_of_order",
+	for _, k := range []string{"step_time_ps", "compute_ps", "exposed_comm_ps", "packets", "packet_hops",
+		"data_packet_hops", "wall_seconds",
+		"sim_seconds", "peak_memory_bytes", "ecn_marks", "cnps", "pfc_pauses", "pfc_pause_ps", "drops",
+		"retransmissions", "out_of_order",
 		"collectives", "flow_completion_ps"} {
 		if _, ok := m[k]; !ok {
 			t.Errorf("summary lacks %s", k)
 		}
 	}
-	for _, args := range [][]string{{"topo", filepath.Join(dir, "three-flows.yaml"), "--json"}, {"check", filepath.Join(dir, "three-flows.yaml"), "--json"}, {"version", "--json"}} {
+	for _, args := range [][]string{
+		{"topo", filepath.Join(dir, "three-flows.yaml"), "--json"},
+		{"check", filepath.Join(dir, "three-flows.yaml"), "--json"}, {"version", "--json"},
+	} {
 		if _, out, _ := call(t, args...); !json.Valid([]byte(out)) {
 			t.Errorf("%v prints no JSON", args)
 		}

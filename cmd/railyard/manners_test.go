@@ -16,12 +16,16 @@ import (
 // dynamicBuffers is a SONiC switch as they ship: thresholds that follow the free buffer.
 const dynamicBuffers = `{"PORT": {"Ethernet0": {"lanes": "0"}}, "DEVICE_METADATA": {"localhost": {}},
 "BUFFER_POOL": {"ingress_lossless_pool": {"mode": "dynamic", "size": "12766208", "type": "ingress"}},
-"BUFFER_PROFILE": {"pg": {"pool": "ingress_lossless_pool", "dynamic_th": "-3", "size": "56368", "xoff": "55120", "xon": "18432", "xon_offset": "2496"}},
+"BUFFER_PROFILE": {"pg": {"pool": "ingress_lossless_pool", "dynamic_th": "-3", "size": "56368",
+  "xoff": "55120", "xon": "18432", "xon_offset": "2496"}},
 "BUFFER_PG": {"Ethernet0|3-4": {"profile": "pg"}}, "SCHEDULER": {"s": {"type": "DWRR", "weight": "15"}},
-"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "1048576", "green_max_threshold": "2097152", "green_drop_probability": "5"}},
-"QUEUE": {"Ethernet0|3-4": {"wred_profile": "w", "scheduler": "s"}}, "DSCP_TO_TC_MAP": {"A": {"3": "3", "4": "4"}},
+"WRED_PROFILE": {"w": {"ecn": "ecn_all", "green_min_threshold": "1048576",
+  "green_max_threshold": "2097152", "green_drop_probability": "5"}},
+"QUEUE": {"Ethernet0|3-4": {"wred_profile": "w", "scheduler": "s"}},
+  "DSCP_TO_TC_MAP": {"A": {"3": "3", "4": "4"}},
 "TC_TO_QUEUE_MAP": {"A": {"3": "3", "4": "4"}}, "TC_TO_PRIORITY_GROUP_MAP": {"A": {"3": "3", "4": "4"}},
-"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4", "dscp_to_tc_map": "A", "tc_to_queue_map": "A", "tc_to_pg_map": "A"}}}`
+"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4", "dscp_to_tc_map": "A", "tc_to_queue_map": "A",
+  "tc_to_pg_map": "A"}}}`
 
 // commandsShown are commands that print tables, sentences and lists, with a run and
 // rendered configurations at hand.
@@ -43,18 +47,29 @@ func commandsShown(t *testing.T) (list [][]string) {
 	}
 	at := func(f string) string { return filepath.Join(dir, f) }
 	return [][]string{
-		{"report", "r"}, {"topo", "small.yaml"}, {"topo", at("mixtral-ep8-64.yaml")}, {"check", "small.yaml"}, {"check", at("pod64-llama2-7b.yaml")},
-		{"check", at("three-flows-nxos.yaml")}, {"compare", "r"}, {"compare", "small.yaml", "--set", "seed=1,2,3,4,5,6,7,8,9,10"},
-		{"compare", "small.yaml", "--set", "name=" + strings.Repeat("x", 40) + "," + strings.Repeat("y", 40), "--set", "seed=1,2"},
-		{"run", "small.yaml", "--out", "r2", "--force"}, {"run", at("pod64-alltoall.yaml"), "--out", "r3", "--force"},
+		{"report", "r"}, {"topo", "small.yaml"}, {"topo", at("mixtral-ep8-64.yaml")}, {"check", "small.yaml"},
+		{"check", at("pod64-llama2-7b.yaml")},
+		{"check", at("three-flows-nxos.yaml")}, {"compare", "r"},
+		{"compare", "small.yaml", "--set", "seed=1,2,3,4,5,6,7,8,9,10"},
+		{"compare", "small.yaml", "--set", "name=" + strings.Repeat("x", 40) + "," + strings.Repeat("y", 40),
+			"--set", "seed=1,2"},
+		{"run", "small.yaml", "--out", "r2", "--force"}, {"run", at("pod64-alltoall.yaml"), "--out",
+			"r3", "--force"},
 		{"run", "small.yaml", "--out", "r4", "--force", "--set", "name=" + strings.Repeat("long name ", 20)},
 		{"plan", "memory", "gpt3-175b", "--tp", "8", "--pp", "8", "--dp", "16", "--zero", "1"},
-		{"plan", "memory", "llama-3.1-405b", "--tp", "8", "--pp", "16", "--dp", "128"}, {"plan", "memory", "--states", "1T"},
-		{"plan", "size", "llama-3.1-405b", "--tokens", "15.6T", "--days", "54"}, {"plan", "size", "--table", "all"},
-		{"plan", "fabric", "--gpus", "1024"}, {"plan", "traffic", at("gpt13b-128.yaml")}, {"plan", "traffic", "small.yaml"},
-		{"plan", "search", "gpt3-175b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64", "--simulate", "0"},
-		{"plan", "search", "llama-2-7b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64", "--simulate", "0"},
-		{"config", "lint", long + "leaf.cfg"}, {"config", "lint", "cfgs"}, {"config", "show", long + "leaf.cfg"}, {"config", "show", "dynamic.json"}, {"plan", "fabric", "--gpus", "1048576"},
+		{"plan", "memory", "llama-3.1-405b", "--tp", "8", "--pp", "16", "--dp", "128"},
+		{"plan", "memory", "--states", "1T"},
+		{"plan", "size", "llama-3.1-405b", "--tokens", "15.6T", "--days", "54"},
+		{"plan", "size", "--table", "all"},
+		{"plan", "fabric", "--gpus", "1024"}, {"plan", "traffic", at("gpt13b-128.yaml")},
+		{"plan", "traffic", "small.yaml"},
+		{"plan", "search", "gpt3-175b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64",
+			"--simulate", "0"},
+		{"plan", "search", "llama-2-7b", "--fabric", at("pod64-llama2-7b.yaml"), "--global-batch", "64",
+			"--simulate", "0"},
+		{"config", "lint", long + "leaf.cfg"}, {"config", "lint", "cfgs"},
+		{"config", "show", long + "leaf.cfg"}, {"config", "show", "dynamic.json"},
+		{"plan", "fabric", "--gpus", "1048576"},
 		{"config", "dcbx", "cfgs", "--fabric", at("lab-2x2.yaml")}, {"validate", "headroom"}, {"version"},
 		{"config", "tune", at("three-flows.yaml"), "--trials", "4", "--out", "tune", "--force"},
 		{"config", "render", at("pod64-llama2-7b.yaml"), "--os", "nxos", "--out", "pod", "--force"},
@@ -71,7 +86,8 @@ func TestOutputOfAll(t *testing.T) {
 			t.Errorf("%v prints nothing: %s", args, errs)
 		}
 		for _, l := range strings.Split(out, "\n") {
-			path := slices.ContainsFunc(strings.Fields(l), func(w string) bool { return len(w) > 90 }) // stays whole
+			// stays whole
+			path := slices.ContainsFunc(strings.Fields(l), func(w string) bool { return len(w) > 90 })
 			if n := len([]rune(l)); n > 100 && !path {
 				t.Errorf("%v prints a line of %d columns: %s", args, n, l)
 			}
@@ -122,7 +138,8 @@ func TestOutputOfAll(t *testing.T) {
 // What people type at any program works here too.
 func TestUsualWords(t *testing.T) {
 	smallFile(t)
-	for want, args := range map[string][]string{"railyard " + release: {"--version"}, "Usage: railyard run": {"help", "run"},
+	for want, args := range map[string][]string{"railyard " + release: {"--version"},
+		"Usage: railyard run":         {"help", "run"},
 		"Usage: railyard config lint": {"help", "config", "lint"}, "Usage: railyard <command>": {"help"}} {
 		if code, out, errs := call(t, args...); code != 0 || !strings.HasPrefix(out, want) {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, errs)
@@ -139,7 +156,11 @@ func TestStandardInput(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
 		code       int
-	}{{small, "Written to out ", 0}, {"name: x\nfabrik: {}\n", "standard input:2:1: fabrik: unknown key", 2}, {"", "standard input: is empty", 2}} {
+	}{
+		{small, "Written to out ", 0},
+		{"name: x\nfabrik: {}\n", "standard input:2:1: fabrik: unknown key", 2},
+		{"", "standard input: is empty", 2},
+	} {
 		os.RemoveAll("out")
 		cmd := railyard("run", "-", "--out", "out")
 		cmd.Env = append(os.Environ(), "RAILYARD_CHILD=stdin")
@@ -155,14 +176,17 @@ func TestStandardInput(t *testing.T) {
 // enough of it is none.
 func TestNothingPrinted(t *testing.T) {
 	smallFile(t)
-	for _, args := range [][]string{{"--help"}, {"version"}, {"check", "small.yaml"}, {"run", "small.yaml", "--out", "r", "--force"},
-		{"run", "small.yaml", "--out", "r", "--force", "--json"}, {"schema"}, {"topo", "small.yaml", "--dot"}} {
+	for _, args := range [][]string{{"--help"}, {"version"}, {"check", "small.yaml"},
+		{"run", "small.yaml", "--out", "r", "--force"},
+		{"run", "small.yaml", "--out", "r", "--force", "--json"}, {"schema"},
+		{"topo", "small.yaml", "--dot"}} {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)
 		}
 		var errs bytes.Buffer
-		if code := Main(args, full, &errs); code != 1 || strings.Count(errs.String(), "\n") != 1 || !strings.Contains(errs.String(), "no space left") {
+		if code := Main(args, full, &errs); code != 1 || strings.Count(errs.String(), "\n") != 1 ||
+			!strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%v: exit %d: %s", args, code, errs.String())
 		}
 		full.Close()
@@ -195,9 +219,13 @@ func TestDamagedRun(t *testing.T) {
 			os.CopyFS("bad", os.DirFS("good"))
 			b, _ := os.ReadFile(filepath.Join("good", f.Name()))
 			os.WriteFile(filepath.Join("bad", f.Name()), damage(b), 0o644)
-			for _, args := range [][]string{{"report", "bad", "--html", "x.html", "--force"}, {"report", "bad", "--png", "plots", "--force"}, {"report", "bad"}, {"compare", "bad"}} {
+			for _, args := range [][]string{
+				{"report", "bad", "--html", "x.html", "--force"},
+				{"report", "bad", "--png", "plots", "--force"}, {"report", "bad"}, {"compare", "bad"},
+			} {
 				code, _, errs := call(t, args...)
-				if code != 0 && code != 2 || code == 2 && (strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "bad")) {
+				if code != 0 && code != 2 || code == 2 &&
+					(strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "bad")) {
 					t.Errorf("%s %s, %v: exit %d: %s", f.Name(), how, args, code, errs)
 				}
 			}
@@ -213,12 +241,14 @@ func TestSetIsBlamed(t *testing.T) {
 		"fabric.hosts=99999999":        "--set fabric.hosts=99999999: fabric.hosts: must",
 		"switch.queues.3.xoff=99999GB": "--set switch.queues.3.xoff=99999GB: switch.queues.3",
 	} {
-		if code, _, errs := call(t, "check", "small.yaml", "--set", set); code != 2 || !strings.Contains(errs, want) {
+		if code, _, errs := call(t, "check", "small.yaml", "--set", set); code != 2 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d: %s", set, code, errs)
 		}
 	}
 	os.WriteFile("bad.yaml", []byte(strings.Replace(small, "hosts: 4", "hosts: 99999999", 1)), 0o644)
-	if code, _, errs := call(t, "check", "bad.yaml", "--set", "fabric.spines=1"); code != 2 || !strings.Contains(errs, "bad.yaml:2:") {
+	if code, _, errs := call(t, "check", "bad.yaml", "--set", "fabric.spines=1"); code != 2 ||
+		!strings.Contains(errs, "bad.yaml:2:") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

@@ -73,7 +73,10 @@ type hoard struct {
 }
 
 func newHoard(limit unit.Bytes) *hoard {
-	return &hoard{limit: limit, sample: []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}}
+	return &hoard{limit: limit, sample: []metrics.Sample{
+		{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"},
+	}}
 }
 
 // exceeded reports whether so much of the limit is held that just what has been
@@ -89,5 +92,6 @@ func (h *hoard) exceeded() bool {
 
 // err says that a run was stopped for it.
 func (h *hoard) err() error {
-	return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use (--memory); packets that were sent again and samples are not in the estimate", h.limit)
+	return fmt.Errorf("stopped: the run came to need more than the %v of memory that it may use "+
+		"(--memory); packets that were sent again and samples are not in the estimate", h.limit)
 }

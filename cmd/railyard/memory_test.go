@@ -18,18 +18,21 @@ func TestMemory(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")
 	t.Chdir(t.TempDir())
 	code, out, errs := call(t, "run", s, "--memory", "10MB", "--out", "x")
-	if code != 1 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, "10 MB are available") || !strings.Contains(errs, "--memory") {
+	if code != 1 || out != "" || strings.Count(errs, "\n") != 1 ||
+		!strings.Contains(errs, "10 MB are available") || !strings.Contains(errs, "--memory") {
 		t.Errorf("exit %d, %q, %q", code, out, errs)
 	}
 	if found, _ := filepath.Glob("*"); len(found) != 0 {
 		t.Errorf("left behind: %v", found)
 	}
 	for _, bad := range []string{"10", "0B", "-1GB", "all"} {
-		if code, _, errs := call(t, "run", s, "--memory="+bad); code != 2 || !strings.Contains(errs, "--memory") {
+		if code, _, errs := call(t, "run", s, "--memory="+bad); code != 2 ||
+			!strings.Contains(errs, "--memory") {
 			t.Errorf("--memory %s: exit %d, %s", bad, code, errs)
 		}
 	}
-	if code, _, errs := call(t, "run", s, "--memory", "4GB", "--out", "x"); code != 0 || strings.Contains(errs, "estimate") {
+	if code, _, errs := call(t, "run", s, "--memory", "4GB", "--out", "x"); code != 0 ||
+		strings.Contains(errs, "estimate") {
 		t.Errorf("exit %d, %s", code, errs)
 	}
 }
@@ -62,11 +65,15 @@ func TestMachineMemory(t *testing.T) {
 // Within a shell's limit too it is one line, and no trace of Go's: exit 1.
 func TestMemoryOfShell(t *testing.T) {
 	t.Chdir(t.TempDir())
-	os.WriteFile("a2a.yaml", []byte("name: a2a\nfabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n"), 0o644)
+	os.WriteFile("a2a.yaml",
+		[]byte("name: a2a\nfabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}\n"+
+			"workload: {traffic: {alltoall: {bytes: 1MB}}}\n"), 0o644)
 	cmd := railyard("run", "a2a.yaml", "--out", "x")
-	cmd.Path, cmd.Args = "/bin/bash", append([]string{"bash", "-c", `ulimit -v 2500000; exec "$0" "$@"`}, cmd.Args...)
+	cmd.Path, cmd.Args = "/bin/bash",
+		append([]string{"bash", "-c", `ulimit -v 2500000; exec "$0" "$@"`}, cmd.Args...)
 	out, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "of memory") {
+	if code := cmd.ProcessState.ExitCode(); code != 1 || strings.Count(string(out), "\n") != 1 ||
+		!strings.Contains(string(out), "of memory") {
 		t.Errorf("exit %d: %.400s", code, out)
 	}
 }

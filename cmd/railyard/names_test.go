@@ -34,14 +34,16 @@ func TestNodeNames(t *testing.T) {
 	t.Chdir(top)
 	out := filepath.Join("a", "b", "out")
 	long := strings.Repeat("x", 64)
-	for _, name := range []string{`../../evil`, `/tmp/evil`, `..`, `.`, `.hidden`, `a/b`, `a\b`, `-rf`, `a b`, `"a\nhostname evil"`, `"a\u001b[31m"`, `"a\u0000"`, `é`, `$(id)`, `"a:Eth1"`, long} {
+	for _, name := range []string{`../../evil`, `/tmp/evil`, `..`, `.`, `.hidden`, `a/b`, `a\b`, `-rf`, `a b`,
+		`"a\nhostname evil"`, `"a\u001b[31m"`, `"a\u0000"`, `é`, `$(id)`, `"a:Eth1"`, long} {
 		if strings.IndexByte(name, '"') != 0 {
 			name = "'" + name + "'"
 		}
 		for _, text := range []string{graph(name, "a"), graph("leaf", name)} {
 			os.WriteFile("bad.yaml", []byte(text), 0o644)
 			code, text, errs := call(t, "config", "render", "bad.yaml", "--os", "nxos", "--out", out)
-			if code != 2 || text != "" || !strings.Contains(errs, "bad.yaml:7:") && !strings.Contains(errs, "bad.yaml:8:") {
+			if code != 2 || text != "" || !strings.Contains(errs, "bad.yaml:7:") &&
+				!strings.Contains(errs, "bad.yaml:8:") {
 				t.Errorf("%s: exit %d: %s%s", name, code, text, errs)
 			}
 		}
@@ -82,8 +84,12 @@ func TestRunNames(t *testing.T) {
 func TestNothingOverwritten(t *testing.T) {
 	smallFile(t)
 	os.WriteFile("precious", []byte("mine"), 0o644)
-	for _, args := range [][]string{{"run", "small.yaml", "--cpuprofile", "precious"}, {"validate", "--markdown", "precious"}} {
-		if code, text, errs := call(t, args...); code != 2 || text != "" || !strings.Contains(errs, "precious exists; --force replaces it") {
+	for _, args := range [][]string{
+		{"run", "small.yaml", "--cpuprofile", "precious"},
+		{"validate", "--markdown", "precious"},
+	} {
+		if code, text, errs := call(t, args...); code != 2 || text != "" ||
+			!strings.Contains(errs, "precious exists; --force replaces it") {
 			t.Errorf("%v: exit %d: %s", args, code, errs)
 		}
 	}
@@ -92,7 +98,8 @@ func TestNothingOverwritten(t *testing.T) {
 	}
 	// What run replaces with --force are runs, and profiles of earlier ones.
 	code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "precious", "--force")
-	if b, _ := os.ReadFile("precious"); code != 2 || string(b) != "mine" || !strings.Contains(errs, "is no CPU profile") {
+	if b, _ := os.ReadFile("precious"); code != 2 || string(b) != "mine" ||
+		!strings.Contains(errs, "is no CPU profile") {
 		t.Errorf("exit %d, %q: %s", code, b, errs)
 	}
 	for range 2 {
@@ -103,7 +110,8 @@ func TestNothingOverwritten(t *testing.T) {
 	if err := syscall.Mkfifo("pipe", 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "pipe", "--force"); code != 2 || !strings.Contains(errs, "a pipe that nobody reads") {
+	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "pipe", "--force"); code != 2 ||
+		!strings.Contains(errs, "a pipe that nobody reads") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	if code, _, errs := call(t, "run", "small.yaml", "--cpuprofile", "nowhere/x"); code != 2 {
@@ -120,7 +128,8 @@ func TestSwitchesAndFilesClash(t *testing.T) {
 		{{Path: "a/b/c"}, {Path: "a/b"}},
 		{{Path: "a"}, {Path: "./a"}},
 	} {
-		if err := writeFiles(dir, files, true); err == nil || !strings.Contains(err.Error(), "nothing is written") {
+		if err := writeFiles(dir, files, true); err == nil ||
+			!strings.Contains(err.Error(), "nothing is written") {
 			t.Errorf("%v: %v", files, err)
 		}
 	}

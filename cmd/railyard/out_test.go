@@ -20,7 +20,8 @@ import (
 
 // small is a scenario that ends in a tenth of a second.
 const small = `name: small
-fabric: {kind: rail, hosts: 4, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 3}}}
 `
@@ -88,17 +89,32 @@ func TestOutAnywhere(t *testing.T) {
 	for name, where := range map[string]func(t *testing.T) string{
 		"a new one":       func(t *testing.T) string { return "a/b/new" },
 		"the current one": func(t *testing.T) string { t.Chdir(t.TempDir()); return "." },
-		"a mounted disk":  func(t *testing.T) string { mounted(t, "disk", "-t", "tmpfs", "none"); return "disk" },
-		"a bind mount":    func(t *testing.T) string { os.Mkdir("src", 0o755); mounted(t, "bind", "--bind", "src"); return "bind" },
-		"behind a link":   func(t *testing.T) string { os.Mkdir("real", 0o755); os.Symlink("real", "link"); return "link" },
+		"a mounted disk": func(t *testing.T) string {
+			mounted(t, "disk", "-t", "tmpfs", "none")
+			return "disk"
+		},
+		"a bind mount": func(t *testing.T) string {
+			os.Mkdir("src", 0o755)
+			mounted(t, "bind", "--bind", "src")
+			return "bind"
+		},
+		"behind a link": func(t *testing.T) string {
+			os.Mkdir("real", 0o755)
+			os.Symlink("real", "link")
+			return "link"
+		},
 		"a container's image": func(t *testing.T) string { // its folders cannot be renamed
 			for _, d := range []string{"low/image", "up", "work"} {
 				os.MkdirAll(d, 0o755)
 			}
-			mounted(t, "root", "-t", "overlay", "-o", "lowerdir=low,upperdir=up,workdir=work,redirect_dir=off", "none")
+			mounted(t, "root", "-t", "overlay", "-o",
+				"lowerdir=low,upperdir=up,workdir=work,redirect_dir=off", "none")
 			return "root/image"
 		},
-		"a disk's own files": func(t *testing.T) string { os.MkdirAll("disk/lost+found", 0o755); return "disk" },
+		"a disk's own files": func(t *testing.T) string {
+			os.MkdirAll("disk/lost+found", 0o755)
+			return "disk"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			smallFile(t)
@@ -106,7 +122,8 @@ func TestOutAnywhere(t *testing.T) {
 			out := where(t)
 			for _, args := range [][]string{nil, {"--force"}, {"--force", "--seed", "7"}} {
 				code, text, errs := call(t, append([]string{"run", file, "--out", out}, args...)...)
-				if code != 0 || !strings.Contains(text, "Written to "+strings.Replace(out, "link", "real", 1)+" ") {
+				if code != 0 ||
+					!strings.Contains(text, "Written to "+strings.Replace(out, "link", "real", 1)+" ") {
 					t.Fatalf("%v: exit %d: %s%s", args, code, text, errs)
 				}
 				if s, err := whole(out); err != nil || !s.Complete || s.Seed != 7 && len(args) == 3 {
@@ -132,8 +149,14 @@ func TestForceRemovesRunsOnly(t *testing.T) {
 	os.WriteFile("theirs/run.json", []byte(`{"name":"another program's"}`), 0o644)
 	os.WriteFile("theirs/data", nil, 0o644)
 	os.Symlink("nowhere", "dangling")
-	for out, want := range map[string]string{"theirs": "did not write", ".": "no run", "small.yaml": "is a file", "dangling": "leads nowhere"} {
-		if code, text, errs := call(t, "run", "small.yaml", "--out", out, "--force"); code != 2 || text != "" || !strings.Contains(errs, want) {
+	for out, want := range map[string]string{
+		"theirs":     "did not write",
+		".":          "no run",
+		"small.yaml": "is a file",
+		"dangling":   "leads nowhere",
+	} {
+		if code, text, errs := call(t, "run", "small.yaml", "--out", out, "--force"); code != 2 ||
+			text != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %q, %q", out, code, text, errs)
 		}
 	}
@@ -152,7 +175,8 @@ func TestOutIsProbed(t *testing.T) {
 	mounted(t, "ro", "-t", "tmpfs", "-o", "ro", "none")
 	for _, out := range []string{"full", "full/run", "ro", "ro/run"} {
 		code, text, errs := call(t, "run", "small.yaml", "--out", out)
-		if code != 2 || text != "" || !strings.Contains(errs, "no space left") && !strings.Contains(errs, "read-only") {
+		if code != 2 || text != "" || !strings.Contains(errs, "no space left") &&
+			!strings.Contains(errs, "read-only") {
 			t.Errorf("%s: exit %d, %q, %q", out, code, text, errs)
 		}
 	}
@@ -171,10 +195,12 @@ func TestDiskFull(t *testing.T) {
 	tmp, _ := filepath.Abs("tmp")
 	t.Setenv("TMPDIR", tmp) // full as well
 	t.Setenv("XDG_CACHE_HOME", cache)
-	args := []string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=20MB", "--capture", "seg-1-rail-1:Eth1", "--out", "full/run"}
+	args := []string{"run", "small.yaml", "--set", "workload.traffic.incast.bytes=20MB", "--capture",
+		"seg-1-rail-1:Eth1", "--out", "full/run"}
 	code, text, errs := call(t, args...)
 	there := filepath.Join(cache, "railyard", "railyard-small-001")
-	if code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(text, "Written to "+there) || !strings.Contains(errs, "no space left") {
+	if code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(text, "Written to "+there) ||
+		!strings.Contains(errs, "no space left") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
 	if s, err := whole(there); err != nil || !s.Complete {
@@ -184,10 +210,12 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(tmp, "cache")) // and this: only the report is left
-	if code, text, errs := call(t, args...); code != 1 || !strings.Contains(text, "Step time") || !strings.Contains(errs, "only its report is left") {
+	if code, text, errs := call(t, args...); code != 1 || !strings.Contains(text, "Step time") ||
+		!strings.Contains(errs, "only its report is left") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
-	if code, text, _ := call(t, append(args, "--json")...); code != 1 || !strings.Contains(text, `"step_time_ps"`) {
+	if code, text, _ := call(t, append(args, "--json")...); code != 1 ||
+		!strings.Contains(text, `"step_time_ps"`) {
 		t.Errorf("exit %d: %s", code, text)
 	}
 }
@@ -197,7 +225,8 @@ func TestPrintedThoughNotWritten(t *testing.T) {
 	smallFile(t)
 	mounted(t, "full", "-t", "tmpfs", "-o", "size=8k", "none")
 	os.WriteFile("full/x", make([]byte, 8192), 0o644)
-	mounted(t, "tight", "-t", "tmpfs", "-o", "size=12k", "none") // the search's journal fits, its result does not
+	// the search's journal fits, its result does not
+	mounted(t, "tight", "-t", "tmpfs", "-o", "size=12k", "none")
 	for want, args := range map[string][]string{
 		"per GPU":      {"plan", "fabric", "--gpus", "64", "--out", "full"},
 		"ranks, ":      {"plan", "traffic", "small.yaml", "--parquet", "full/t.parquet"},
@@ -223,7 +252,8 @@ func TestOneOut(t *testing.T) {
 	wrote, refused := 0, 0
 	for range 4 {
 		wg.Go(func() {
-			code, text, errs := call(t, "run", "small.yaml", "--set", "workload.traffic.incast.bytes=2GB", "--out", "run")
+			code, text, errs := call(t, "run", "small.yaml", "--set", "workload.traffic.incast.bytes=2GB",
+				"--out", "run")
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -289,7 +319,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		for _, dir := range []string{"run", "in/run", "new"} {
 			_, err := whole(dir)
 			entries, _ := os.ReadDir(dir)
-			half := dir == "in/run" && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".railyard" })
+			half := dir == "in/run" && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+				return e.Name() == ".railyard"
+			})
 			if err != nil && !half && (dir != "new" || len(entries) > 0) {
 				t.Errorf("kill %d: %s: %v", i, dir, err)
 			}
@@ -324,7 +356,8 @@ func TestFilesWhole(t *testing.T) {
 		}
 		f.Close()
 	}
-	if err := writeBytes("full/x.png", true, make([]byte, 1<<20)); err == nil || !strings.Contains(err.Error(), "no space left") {
+	if err := writeBytes("full/x.png", true, make([]byte, 1<<20)); err == nil ||
+		!strings.Contains(err.Error(), "no space left") {
 		t.Error(err)
 	}
 	if b, _ := os.ReadFile("full/x.png"); string(b) != "old" || len(hidden("full")) > 0 {
@@ -343,7 +376,8 @@ func TestFilesWhole(t *testing.T) {
 	}
 	x, _ := os.ReadFile("x.png")
 	y, _ := os.ReadFile("y.png")
-	if st, err := os.Stat("x.png"); err != nil || st.Mode().Perm() != 0o644 || string(x) != "new" || string(y) != "theirs" {
+	if st, err := os.Stat("x.png"); err != nil || st.Mode().Perm() != 0o644 || string(x) != "new" ||
+		string(y) != "theirs" {
 		t.Errorf("%q %q %v", x, y, err)
 	}
 	if err := writeBytes("/dev/null", true, []byte("x")); err != nil {
@@ -367,7 +401,8 @@ func TestInterrupted(t *testing.T) {
 	}{
 		{[]string{"run", "small.yaml", "--out", "run", "--force"}, "is in run-001, marked incomplete"},
 		{[]string{"compare", "small.yaml", "--set", "lb=ecmp,spray"}, "nothing was written"},
-		{[]string{"plan", "collective", "small.yaml", "--sizes", "1KiB,10GB"}, "what had been simulated is above"},
+		{[]string{"plan", "collective", "small.yaml", "--sizes", "1KiB,10GB"},
+			"what had been simulated is above"},
 	} {
 		if c.args[0] != "plan" {
 			c.args = append(c.args, "--set", "workload.traffic.incast.bytes=30GB")
@@ -395,11 +430,13 @@ func TestInterrupted(t *testing.T) {
 // The first Ctrl-C writes what there is, and says how not to wait for that.
 func TestSecondInterrupt(t *testing.T) {
 	smallFile(t)
-	os.WriteFile("many.yaml", []byte("fabric: {kind: rail, hosts: 48, spines: 8}\nserver: {gpus: 8, nics: 8}\n"+
-		"workload: {traffic: {alltoall: {bytes: 1GB}}}\n"), 0o644)
+	os.WriteFile("many.yaml",
+		[]byte("fabric: {kind: rail, hosts: 48, spines: 8}\nserver: {gpus: 8, nics: 8}\n"+
+			"workload: {traffic: {alltoall: {bytes: 1GB}}}\n"), 0o644)
 	var cmd *exec.Cmd
 	says := ""
-	for wait := 500 * time.Millisecond; wait < 20*time.Second && says == ""; wait *= 4 { // while it is still built it just ends
+	// while it is still built it just ends
+	for wait := 500 * time.Millisecond; wait < 20*time.Second && says == ""; wait *= 4 {
 		cmd = railyard("run", "many.yaml", "--out", "run")
 		said, err := cmd.StderrPipe()
 		if err != nil {
@@ -439,14 +476,18 @@ func TestCompareKeeps(t *testing.T) {
 	smallFile(t)
 	lossy := "fabric.host_link.bit_error_rate=0,0.01"
 	code, text, errs := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1")
-	if code != 1 || !strings.Contains(text, "failed") || !strings.Contains(text, "completion time") || !strings.Contains(errs, "1 of 2 variants failed") {
+	if code != 1 || !strings.Contains(text, "failed") || !strings.Contains(text, "completion time") ||
+		!strings.Contains(errs, "1 of 2 variants failed") {
 		t.Errorf("exit %d: %s%s", code, text, errs)
 	}
-	if code, text, _ := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1", "--json"); code != 1 || !strings.Contains(text, `"error"`) || !strings.Contains(text, "step_time_ps") {
+	if code, text, _ := call(t, "compare", "small.yaml", "--set", lossy, "--set", "transport.retries=1",
+		"--json"); code != 1 || !strings.Contains(text, `"error"`) ||
+		!strings.Contains(text, "step_time_ps") {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	for _, lb := range []string{"lb=ecmp,warp", "lb=warp"} { // among others and alone
-		if code, text, errs := call(t, "compare", "small.yaml", "--set", lb); code != 2 || text != "" || !strings.Contains(errs, "warp") {
+		if code, text, errs := call(t, "compare", "small.yaml", "--set", lb); code != 2 || text != "" ||
+			!strings.Contains(errs, "warp") {
 			t.Errorf("%s: exit %d: %s%s", lb, code, text, errs)
 		}
 	}

@@ -17,8 +17,9 @@ type pcapCmd struct {
 }
 
 func (c *pcapCmd) Help() string {
-	return `Tells a capture of RoCE traffic as a story: each message with its PSNs, time and rate, gaps, NAKs, packets sent
-again, CNPs, pause frames, and whether every ICRC holds. Captures of real NICs (RoCEv2, RoCEv1) work as well as ours.
+	return `Tells a capture of RoCE traffic as a story: each message with its PSNs, time and rate, gaps,
+NAKs, packets sent again, CNPs, pause frames, and whether every ICRC holds. Captures of real NICs (RoCEv2,
+RoCEv1) work as well as ours.
 
 Examples:
   railyard pcap write.pcapng
@@ -84,7 +85,8 @@ func printStory(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
 		fmt.Fprintf(w, "... and %d more events (--limit)\n", s.Omitted)
 	}
-	fmt.Fprintf(w, "\n%d packets in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", s.Packets, s.Seconds, s.RoCE, s.Pause, s.LLDP, s.Other)
+	fmt.Fprintf(w, "\n%d packets in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", s.Packets, s.Seconds,
+		s.RoCE, s.Pause, s.LLDP, s.Other)
 	if s.Broken > 0 {
 		fmt.Fprintf(w, ", %d broken", s.Broken)
 	}
@@ -98,14 +100,16 @@ func printStory(w io.Writer, s *capture.Story) {
 	}
 	for i, f := range s.Flows {
 		if i == 0 {
-			fmt.Fprintf(w, "\n%-49s %8s %8s %6s %6s %5s %5s\n", "Flow", "packets", "messages", "again", "naks", "CNPs", "CE")
+			fmt.Fprintf(w, "\n%-49s %8s %8s %6s %6s %5s %5s\n", "Flow", "packets", "messages", "again",
+				"naks", "CNPs", "CE")
 		}
 		if i == 50 {
 			fmt.Fprintf(w, "... and %d more flows (--json lists all)\n", len(s.Flows)-i)
 			break
 		}
 		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
-		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks, f.CNPs, f.CE)
+		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
+			f.CNPs, f.CE)
 		if f.Payload > 0 {
 			fmt.Fprintf(w, "    %d payload bytes, %.3f Gbit/s", f.Payload, f.Gbps)
 			if f.Missing > 0 {

@@ -43,7 +43,8 @@ func amount(flag, s string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !(v*scale >= 1) || v*scale > 1e18 {
-		return 0, &inputError{fmt.Errorf("--%s %q: write a count from 1 to 1e18 such as 175B or 15.6T", flag, s)}
+		return 0, &inputError{fmt.Errorf("--%s %q: write a count from 1 to 1e18 such as 175B or 15.6T", flag,
+			s)}
 	}
 	return v * scale, nil
 }
@@ -88,7 +89,8 @@ type planSizeCmd struct {
 }
 
 func (c *planSizeCmd) Help() string {
-	return `Work is 6 operations per parameter and token (forward 2, backward 4), 8 with recomputation, unless it is given.
+	return `Work is 6 operations per parameter and token (forward 2, backward 4), 8 with recomputation,
+unless it is given.
 
 Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --days 54
@@ -119,8 +121,10 @@ func (c *planSizeCmd) Run(e *env) error {
 
 // input turns the flags into a question.
 func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
-	in = planner.SizeInput{FLOPs: c.ZFLOPs * 1e21, PerToken: planner.RuleStored, Peak: c.TFLOPs * 1e12, Utilisation: c.Utilisation / 100,
-		Seconds: c.Days*86400 + c.Weeks*planner.Week, GPUs: c.GPUs, Watts: c.Watts, PerKWh: c.PerKWh, PerGPUHour: c.PerGPUHour}
+	in = planner.SizeInput{FLOPs: c.ZFLOPs * 1e21, PerToken: planner.RuleStored, Peak: c.TFLOPs * 1e12,
+		Utilisation: c.Utilisation / 100,
+		Seconds:     c.Days*86400 + c.Weeks*planner.Week, GPUs: c.GPUs, Watts: c.Watts, PerKWh: c.PerKWh,
+		PerGPUHour: c.PerGPUHour}
 	if c.Recompute {
 		in.PerToken = planner.RuleRecomputed
 	}
@@ -156,7 +160,8 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		return in, &inputError{fmt.Errorf("a sizing needs a model or --params, and --tokens; or --zflops")}
 	}
 	if in.Seconds == 0 && in.GPUs == 0 {
-		return in, &inputError{fmt.Errorf("give --days or --weeks for the number of GPUs, or --gpus for the time")}
+		return in, &inputError{
+			fmt.Errorf("give --days or --weeks for the number of GPUs, or --gpus for the time")}
 	}
 	return in, nil
 }
@@ -170,7 +175,8 @@ func printSize(w io.Writer, s *planner.Size, g model.GPU) {
 	if precision == "" {
 		precision = "rate given"
 	}
-	fmt.Fprintf(w, "Per GPU      %s: %.4g TFLOP/s (%s), %.3g %% of it used\n", s.GPU, s.Peak/1e12, precision, 100*s.Utilisation)
+	fmt.Fprintf(w, "Per GPU      %s: %.4g TFLOP/s (%s), %.3g %% of it used\n", s.GPU, s.Peak/1e12, precision,
+		100*s.Utilisation)
 	fmt.Fprintf(w, "GPUs         %d\n", s.GPUs)
 	fmt.Fprintf(w, "Time         %.4g days (%.3g weeks)\n", s.Seconds/86400, s.Seconds/planner.Week)
 	fmt.Fprintf(w, "Energy       %s kWh\n", short(s.EnergyKWh))
@@ -210,11 +216,13 @@ func (c *planSizeCmd) tables(e *env) error {
 		if c.JSON {
 			continue
 		}
-		fmt.Fprintf(e.stdout, "Table %d: %s, %g TFLOPS, %.0f %% used, one week\n", n, strings.ToUpper(rows[0].GPU), rows[0].TFLOPs, 100*rows[0].Utilisation)
+		fmt.Fprintf(e.stdout, "Table %d: %s, %g TFLOPS, %.0f %% used, one week\n", n,
+			strings.ToUpper(rows[0].GPU), rows[0].TFLOPs, 100*rows[0].Utilisation)
 		t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "model\tparams (B)\ttokens (B)\tZFLOPs\tper parameter and token\tGPUs\tseed\t")
 		for _, r := range rows {
-			fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule, r.GPUs, r.Published)
+			fmt.Fprintf(t, "%s\t%g\t%g\t%.0f\t%s\t%d\t%d\t\n", r.Model, r.Params, r.Tokens, r.ZFLOPs, r.Rule,
+				r.GPUs, r.Published)
 		}
 		t.Flush()
 		report.Labelled(e.stdout, "note: ", note)

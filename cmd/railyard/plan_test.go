@@ -13,7 +13,8 @@ import (
 func TestPlanSize(t *testing.T) {
 	code, out, _ := call(t, "plan", "size", "--table", "all", "--json")
 	var tables map[string][]struct{ GPUs, Published int64 }
-	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, "published_gpus", "published")), &tables); err != nil || code != exitOK || len(tables) != 3 {
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(out, "published_gpus", "published")),
+		&tables); err != nil || code != exitOK || len(tables) != 3 {
 		t.Fatalf("exit %d, %v", code, err)
 	}
 	for n, rows := range tables {
@@ -23,16 +24,20 @@ func TestPlanSize(t *testing.T) {
 			}
 		}
 	}
-	if code, out, _ := call(t, "plan", "size", "gpt3-175b", "--tokens", "300B", "--recompute", "--gpu", "a100", "--tflops", "140", "--utilisation", "100", "--gpus", "1024"); code != exitOK || !strings.Contains(out, "33.8") {
+	if code, out, _ := call(t, "plan", "size", "gpt3-175b", "--tokens", "300B", "--recompute", "--gpu",
+		"a100", "--tflops", "140", "--utilisation", "100", "--gpus", "1024"); code != exitOK ||
+		!strings.Contains(out, "33.8") {
 		t.Errorf("exit %d: %s", code, out) // Megatron's 34 days
 	}
 }
 
 func TestPlanMemory(t *testing.T) {
-	if code, out, _ := call(t, "plan", "memory", "--states", "1.5T", "--efficiency", "75"); code != exitOK || !strings.Contains(out, "400 h100") {
+	if code, out, _ := call(t, "plan", "memory", "--states", "1.5T", "--efficiency", "75"); code != exitOK ||
+		!strings.Contains(out, "400 h100") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if code, out, _ := call(t, "plan", "memory", "gpt3-175b"); code != exitFailed || !strings.Contains(out, "does not fit") {
+	if code, out, _ := call(t, "plan", "memory", "gpt3-175b"); code != exitFailed ||
+		!strings.Contains(out, "does not fit") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	code, out, _ := call(t, "plan", "memory", "gpt3-175b", "--tp", "8", "--pp", "8", "--json")
@@ -41,7 +46,8 @@ func TestPlanMemory(t *testing.T) {
 		Fits   bool
 		GPUs   int
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Stages) != 8 || !got.Fits || got.GPUs != 64 {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Stages) != 8 ||
+		!got.Fits || got.GPUs != 64 {
 		t.Errorf("exit %d, %v: %+v", code, err, got)
 	}
 }
@@ -54,31 +60,49 @@ func TestPlanBadInput(t *testing.T) {
 		}
 		return path
 	}
-	const llama = `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":32000}`
+	const llama = `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,
+  "num_attention_heads":32,"intermediate_size":11008,"vocab_size":32000}`
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"unknown GPU":       {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu", "h900"}, `there is no GPU "h900"; accepted: a100, b200, h100, h200, mi300x`},
-		"unknown model":     {[]string{"size", "llama-9", "--tokens", "1B", "--weeks", "1"}, `there is no model "llama-9"`},
-		"no such file":      {[]string{"memory", "nope/config.json"}, "no such file"},
-		"no count":          {[]string{"size", "--params", "many", "--tokens", "1B", "--weeks", "1"}, "write a count from 1"},
-		"negative":          {[]string{"size", "--params=-1B", "--tokens", "1B", "--weeks", "1"}, "write a count from 1"},
-		"no question":       {[]string{"size", "--params", "1B", "--tokens", "1B"}, "give --days or --weeks"},
-		"both":              {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpus", "4"}, "--weeks means nothing beside --gpus"},
-		"utilisation":       {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--utilisation", "140"}, "--utilisation must lie between 0.1 and 100, found 140"},
-		"a100 has no fp8":   {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu", "a100", "--precision", "fp8"}, "a100 has no fp8"},
-		"negative price":    {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--price-kwh=-1"}, "--price-kwh must lie between 0 and 1000000, found -1"},
-		"does not divide":   {[]string{"memory", "gpt3-175b", "--tp", "7"}, "tp: 7 does not divide the 96 attention heads"},
-		"not JSON":          {[]string{"memory", file("hello")}, "is not a model config.json"},
-		"strings":           {[]string{"memory", file(strings.Replace(llama, "4096", `"4096"`, 1))}, "is not a model config.json"},
-		"zero heads":        {[]string{"memory", file(strings.Replace(llama, `heads":32`, `heads":0`, 1))}, "num_attention_heads must lie between 1"},
-		"10^12 layers":      {[]string{"memory", file(strings.Replace(llama, `layers":32`, `layers":1000000000000`, 1))}, "num_hidden_layers must lie between 1 and 10000"},
-		"missing keys":      {[]string{"memory", file(`{"model_type":"llama"}`)}, "hidden_size must lie between 1"},
-		"unknown type":      {[]string{"memory", file(`{"model_type":"tree"}`)}, `model_type "tree" is not understood`},
-		"experts half said": {[]string{"memory", file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
-		"a binary":          {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
-		"endless sequence":  {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"}, "--sequence must lie between 1"},
+		"unknown GPU": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
+			"h900"}, `there is no GPU "h900"; accepted: a100, b200, h100, h200, mi300x`},
+		"unknown model": {[]string{"size", "llama-9", "--tokens", "1B", "--weeks", "1"},
+			`there is no model "llama-9"`},
+		"no such file": {[]string{"memory", "nope/config.json"}, "no such file"},
+		"no count": {[]string{"size", "--params", "many", "--tokens", "1B", "--weeks", "1"},
+			"write a count from 1"},
+		"negative": {[]string{"size", "--params=-1B", "--tokens", "1B", "--weeks", "1"},
+			"write a count from 1"},
+		"no question": {[]string{"size", "--params", "1B", "--tokens", "1B"}, "give --days or --weeks"},
+		"both": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpus",
+			"4"}, "--weeks means nothing beside --gpus"},
+		"utilisation": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1",
+			"--utilisation", "140"}, "--utilisation must lie between 0.1 and 100, found 140"},
+		"a100 has no fp8": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1", "--gpu",
+			"a100", "--precision", "fp8"}, "a100 has no fp8"},
+		"negative price": {[]string{"size", "--params", "1B", "--tokens", "1B", "--weeks", "1",
+			"--price-kwh=-1"}, "--price-kwh must lie between 0 and 1000000, found -1"},
+		"does not divide": {[]string{"memory", "gpt3-175b", "--tp", "7"},
+			"tp: 7 does not divide the 96 attention heads"},
+		"not JSON": {[]string{"memory", file("hello")}, "is not a model config.json"},
+		"strings": {[]string{"memory", file(strings.Replace(llama, "4096", `"4096"`, 1))},
+			"is not a model config.json"},
+		"zero heads": {[]string{"memory", file(strings.Replace(llama, `heads":32`, `heads":0`, 1))},
+			"num_attention_heads must lie between 1"},
+		"10^12 layers": {[]string{"memory",
+			file(strings.Replace(llama, `layers":32`, `layers":1000000000000`, 1))},
+			"num_hidden_layers must lie between 1 and 10000"},
+		"missing keys": {[]string{"memory", file(`{"model_type":"llama"}`)},
+			"hidden_size must lie between 1"},
+		"unknown type": {[]string{"memory", file(`{"model_type":"tree"}`)},
+			`model_type "tree" is not understood`},
+		"experts half said": {[]string{"memory",
+			file(strings.Replace(llama, "{", `{"num_local_experts":8,`, 1))}, "do not go together"},
+		"a binary": {[]string{"memory", file("\x00\x01\x02")}, "is not a model config.json"},
+		"endless sequence": {[]string{"memory", "gpt3-175b", "--sequence", "99999999999"},
+			"--sequence must lie between 1"},
 	} {
 		code, _, err := call(t, append([]string{"plan"}, c.args...)...)
 		if code != exitInput || !strings.Contains(err, c.want) || strings.Count(err, "\n") != 1 {
@@ -94,9 +118,14 @@ func TestPlanFabricScenarios(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		gpus string
-	}{{[]string{"--gpus", "64"}, "64"}, {[]string{"--gpus", "128", "--switch", "64x400G"}, "128"}, {[]string{"--gpus", "1024", "--oversubscription", "2:1"}, "1024"}} {
+	}{
+		{[]string{"--gpus", "64"}, "64"},
+		{[]string{"--gpus", "128", "--switch", "64x400G"}, "128"},
+		{[]string{"--gpus", "1024", "--oversubscription", "2:1"}, "1024"},
+	} {
 		out := filepath.Join(dir, c.gpus)
-		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out}, c.args...)...); code != exitOK {
+		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out},
+			c.args...)...); code != exitOK {
 			t.Fatal(err)
 		}
 		files, _ := filepath.Glob(out + "/*.yaml")
@@ -110,12 +139,14 @@ func TestPlanFabricScenarios(t *testing.T) {
 				t.Errorf("%s: exit %d: %s %+v", f, code, err, inv)
 			}
 			if c.gpus == "64" {
-				if code, _, err := call(t, "run", f, "--out", filepath.Join(dir, "run"), "--force"); code != exitOK {
+				if code, _, err := call(t, "run", f, "--out", filepath.Join(dir, "run"),
+					"--force"); code != exitOK {
 					t.Errorf("%s does not run: %s", f, err)
 				}
 			}
 		}
-		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out}, c.args...)...); code != exitInput || !strings.Contains(err, "--force") {
+		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out},
+			c.args...)...); code != exitInput || !strings.Contains(err, "--force") {
 			t.Errorf("written over: exit %d %s", code, err)
 		}
 	}
@@ -123,10 +154,14 @@ func TestPlanFabricScenarios(t *testing.T) {
 	_, text, _ := call(t, "plan", "fabric", "--prices-example")
 	os.WriteFile(prices, []byte(strings.Replace(text, `"price": 20000`, `"price": -20000`, 1)), 0o644)
 	for want, args := range map[string][]string{
-		"--gpus is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"}, "is no oversubscription": {"--gpus", "64", "--oversubscription", "1:7"},
-		"not negative": {"--gpus", "64", "--prices", prices}, "--gpus must lie between 1": {"--gpus=-5"}, "do not fit ports": {"--gpus", "64", "--nic", "800"},
+		"--gpus is missing": {}, "is no switch": {"--gpus", "64", "--switch", "many"},
+		"is no oversubscription":    {"--gpus", "64", "--oversubscription", "1:7"},
+		"not negative":              {"--gpus", "64", "--prices", prices},
+		"--gpus must lie between 1": {"--gpus=-5"},
+		"do not fit ports":          {"--gpus", "64", "--nic", "800"},
 	} {
-		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+		if code, _, err := call(t, append([]string{"plan", "fabric"}, args...)...); code != exitInput ||
+			!strings.Contains(err, want) {
 			t.Errorf("%v: exit %d: %s, want %q", args, code, err, want)
 		}
 	}
@@ -134,13 +169,15 @@ func TestPlanFabricScenarios(t *testing.T) {
 
 func TestPlanTraffic(t *testing.T) {
 	dir := t.TempDir()
-	code, out, errs := call(t, "plan", "traffic", "../../scenarios/gpt13b-128.yaml", "--plot", dir+"/t.png", "--parquet", dir+"/t.parquet", "--json")
+	code, out, errs := call(t, "plan", "traffic", "../../scenarios/gpt13b-128.yaml", "--plot", dir+"/t.png",
+		"--parquet", dir+"/t.parquet", "--json")
 	var got struct {
 		Ranks, Pairs int
 		Silent       float64 `json:"silent_share"`
 		Kinds        map[string]struct{ Bytes int64 }
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || got.Ranks != 128 || got.Silent < 0.98 || got.Kinds["tensor"].Bytes == 0 {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || got.Ranks != 128 ||
+		got.Silent < 0.98 || got.Kinds["tensor"].Bytes == 0 {
 		t.Fatalf("exit %d, %v %s: %+v", code, err, errs, got)
 	}
 	rows, err := parquet.ReadFile[trafficRow](dir + "/t.parquet")
@@ -151,23 +188,32 @@ func TestPlanTraffic(t *testing.T) {
 	if err != nil || len(rows) != got.Pairs || tensor != got.Kinds["tensor"].Bytes {
 		t.Errorf("%v: %d rows with %d bytes of tensor parallel traffic", err, len(rows), tensor)
 	}
-	if png, err := os.ReadFile(dir + "/t.png"); err != nil || !strings.HasPrefix(string(png), "\x89PNG") || len(png) < 10_000 {
+	if png, err := os.ReadFile(dir + "/t.png"); err != nil || !strings.HasPrefix(string(png), "\x89PNG") ||
+		len(png) < 10_000 {
 		t.Errorf("no plot: %v", err)
 	}
-	for want, args := range map[string][]string{"exists": {"--plot", dir + "/t.png"}, "writes .png or .svg": {"--plot", dir + "/t.gif"}} {
-		if code, _, err := call(t, append([]string{"plan", "traffic", "../../scenarios/three-flows.yaml"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+	for want, args := range map[string][]string{
+		"exists":              {"--plot", dir + "/t.png"},
+		"writes .png or .svg": {"--plot", dir + "/t.gif"},
+	} {
+		if code, _, err := call(t, append([]string{"plan", "traffic", "../../scenarios/three-flows.yaml"},
+			args...)...); code != exitInput || !strings.Contains(err, want) {
 			t.Errorf("exit %d: %s, want %q", code, err, want)
 		}
 	}
-	if code, _, err := call(t, "plan", "traffic", "../../scenarios/three-flows.yaml", "--plot", dir+"/f.svg"); code != exitOK {
+	if code, _, err := call(t, "plan", "traffic", "../../scenarios/three-flows.yaml", "--plot",
+		dir+"/f.svg"); code != exitOK {
 		t.Errorf("a scenario without training: exit %d: %s", code, err)
 	}
 }
 
 func TestPlanSearch(t *testing.T) {
 	scenario := filepath.Join(t.TempDir(), "small.yaml")
-	os.WriteFile(scenario, []byte("name: small\nfabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps, cable: 3m}}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), 0o644)
-	code, out, errs := call(t, "plan", "search", "llama-2-7b", "--fabric", scenario, "--global-batch", "16", "--simulate", "2", "--json")
+	os.WriteFile(scenario,
+		[]byte("name: small\nfabric: {kind: rail, hosts: 2, spines: 2, host_link: {rate: 400Gbps, cable: "+
+			"3m}}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), 0o644)
+	code, out, errs := call(t, "plan", "search", "llama-2-7b", "--fabric", scenario, "--global-batch", "16",
+		"--simulate", "2", "--json")
 	var got struct {
 		Tried, Feasible int
 		Candidates      []struct {
@@ -179,7 +225,8 @@ func TestPlanSearch(t *testing.T) {
 			Skipped string
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Candidates) != 10 || len(got.Simulated) != 2 || len(got.Rejected) == 0 {
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Candidates) != 10 ||
+		len(got.Simulated) != 2 || len(got.Rejected) == 0 {
 		t.Fatalf("exit %d, %v %s %+v", code, err, errs, got)
 	}
 	for _, s := range got.Simulated {
@@ -188,14 +235,19 @@ func TestPlanSearch(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"there is no model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric", scenario, "--gpus", "4096"},
-		"--top must lie": {"llama-2-7b", "--fabric", scenario, "--top", "0"}, "no such file": {"llama-2-7b", "--fabric", "nope.yaml"}, "efficiency": {"llama-2-7b", "--fabric", scenario, "--efficiency", "0"},
+		"there is no model": {"llama-9", "--fabric", scenario}, "the fabric of": {"llama-2-7b", "--fabric",
+			scenario, "--gpus", "4096"},
+		"--top must lie": {"llama-2-7b", "--fabric", scenario, "--top", "0"},
+		"no such file":   {"llama-2-7b", "--fabric", "nope.yaml"}, "efficiency": {"llama-2-7b", "--fabric",
+			scenario, "--efficiency", "0"},
 	} {
-		if code, _, err := call(t, append([]string{"plan", "search"}, args...)...); code != exitInput || !strings.Contains(err, want) {
+		if code, _, err := call(t, append([]string{"plan", "search"}, args...)...); code != exitInput ||
+			!strings.Contains(err, want) {
 			t.Errorf("exit %d: %s, want %q", code, err, want)
 		}
 	}
-	if code, _, _ := call(t, "plan", "search", "llama-3.1-405b", "--fabric", scenario, "--simulate", "0"); code != exitFailed {
+	if code, _, _ := call(t, "plan", "search", "llama-3.1-405b", "--fabric", scenario, "--simulate",
+		"0"); code != exitFailed {
 		t.Errorf("405 billion parameters on 16 GPUs: exit %d", code)
 	}
 }
@@ -204,8 +256,11 @@ func TestPlanSearch(t *testing.T) {
 // whose step is near the cost model's; the scenario's own workload does not matter.
 func TestPlanSearchSlice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.yaml")
-	os.WriteFile(path, []byte("fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, host_link: {rate: 400Gbps, cable: 3m}}\nworkload: {training: {model: llama-2-7b, tp: 8, dp: 256}}\n"), 0o644)
-	code, out, errs := call(t, "plan", "search", "llama-3.1-8b", "--fabric", path, "--global-batch", "2048", "--simulate", "1", "--packets", "2e6", "--json")
+	os.WriteFile(path,
+		[]byte("fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, host_link: {rate: 400Gbps, cable: "+
+			"3m}}\nworkload: {training: {model: llama-2-7b, tp: 8, dp: 256}}\n"), 0o644)
+	code, out, errs := call(t, "plan", "search", "llama-3.1-8b", "--fabric", path, "--global-batch", "2048",
+		"--simulate", "1", "--packets", "2e6", "--json")
 	var got struct {
 		Simulated []struct {
 			Seconds  float64 `json:"step_seconds"`
@@ -223,7 +278,8 @@ func TestPlanSearchSlice(t *testing.T) {
 		if s.Skipped != "" {
 			continue
 		}
-		if ran++; !strings.Contains(s.Slice, "replicas") || s.Packets > 10e6 || s.Seconds < 0.7*s.Estimate || s.Seconds > 1.5*s.Estimate {
+		if ran++; !strings.Contains(s.Slice, "replicas") || s.Packets > 10e6 || s.Seconds < 0.7*s.Estimate ||
+			s.Seconds > 1.5*s.Estimate {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -234,7 +290,8 @@ func TestPlanSearchSlice(t *testing.T) {
 
 func TestPlanCollective(t *testing.T) {
 	const pod = "../../scenarios/gpt13b-128.yaml"
-	code, out, errs := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--sizes", "64KiB,1MiB", "--json")
+	code, out, errs := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--sizes",
+		"64KiB,1MiB", "--json")
 	var rows []struct {
 		Bytes int64
 		Model []struct{ Algorithm string } `json:"nccl_model"`
@@ -257,13 +314,16 @@ func TestPlanCollective(t *testing.T) {
 			}
 		}
 	}
-	if code, out, _ := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--kind", "all-to-all", "--sizes", "1MiB"); code != exitOK || !strings.Contains(out, "pxn") {
+	if code, out, _ := call(t, "plan", "collective", pod, "--set", "fabric.hosts=2", "--kind", "all-to-all",
+		"--sizes", "1MiB"); code != exitOK || !strings.Contains(out, "pxn") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	for want, args := range map[string][]string{
-		"is not a collective": {"--kind", "gossip"}, "does not run an all-gather": {"--kind", "all-gather", "--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "must be one of": {"--groups", "some"},
+		"is not a collective": {"--kind", "gossip"}, "does not run an all-gather": {"--kind", "all-gather",
+			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "must be one of": {"--groups", "some"},
 	} {
-		if code, _, err := call(t, append([]string{"plan", "collective", pod}, args...)...); code != exitInput || !strings.Contains(err, want) {
+		if code, _, err := call(t, append([]string{"plan", "collective", pod},
+			args...)...); code != exitInput || !strings.Contains(err, want) {
 			t.Errorf("exit %d: %s, want %q", code, err, want)
 		}
 	}

@@ -26,8 +26,9 @@ type planCollectiveCmd struct {
 }
 
 func (c *planCollectiveCmd) Help() string {
-	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the simulator, with the
-protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus bandwidth. NVLS is the model's alone.
+	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the
+simulator, with the protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus
+bandwidth. NVLS is the model's alone.
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB
@@ -66,7 +67,8 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	algorithms := workload.Algorithms(kind)
 	for _, a := range c.Algorithms {
 		if !slices.Contains(algorithms, a) {
-			return &inputError{fmt.Errorf("--algorithms: %q does not run an %v; accepted: %s", a, kind, strings.Join(algorithms, ", "))}
+			return &inputError{fmt.Errorf("--algorithms: %q does not run an %v; accepted: %s", a, kind,
+				strings.Join(algorithms, ", "))}
 		}
 	}
 	if len(c.Algorithms) > 0 {
@@ -91,7 +93,8 @@ func (c *planCollectiveCmd) Run(e *env) error {
 }
 
 // rows simulates every algorithm with every size; the only error is that it was stopped.
-func (c *planCollectiveCmd) rows(e *env, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes, algorithms []string) (rows []collectiveRow, stopped error) {
+func (c *planCollectiveCmd) rows(e *env, plan *scenario.Plan, kind coll.Kind, sizes []unit.Bytes,
+	algorithms []string) (rows []collectiveRow, stopped error) {
 	for _, b := range sizes {
 		row := collectiveRow{Bytes: int64(b)}
 		if m, err := plan.Machine(c.Groups == "rail"); err == nil {
@@ -119,7 +122,8 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 	for _, s := range c.Sizes {
 		b, err := unit.ParseBytes(s)
 		if err != nil || b <= 0 || b > 64*unit.GB {
-			return nil, &inputError{fmt.Errorf("--sizes %q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)}
+			return nil, &inputError{
+				fmt.Errorf("--sizes %q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)}
 		}
 		out = append(out, b)
 	}
@@ -127,7 +131,8 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 }
 
 // simulated runs one algorithm.
-func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, b unit.Bytes, choices []coll.Choice) (collectiveRun, error) {
+func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, b unit.Bytes,
+	choices []coll.Choice) (collectiveRun, error) {
 	run := collectiveRun{Algorithm: algorithm, Protocol: "none"}
 	for _, x := range choices {
 		if x.Algorithm == algorithm {
@@ -139,7 +144,8 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 	if err != nil {
 		return run, err
 	}
-	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm, Protocol: run.Protocol}
+	spec := &scenario.CollSpec{Kind: kind.String(), Bytes: b, Groups: c.Groups, Algorithm: algorithm,
+		Protocol: run.Protocol}
 	if algorithm == coll.ByRing && c.Groups == "all" {
 		spec.Channels = max(1, doc.File.Server.GPUs)
 	}
@@ -157,26 +163,30 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 	if c.Groups == "rail" {
 		n /= plan.Graph.GPUs
 	}
-	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9, s.ECNMarks, s.QueuePeak
+	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
+		s.ECNMarks, s.QueuePeak
 	return run, nil
 }
 
 func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectiveRow) {
-	fmt.Fprintf(w, "%s over %d GPUs in %d servers, groups: %s\n\n", c.Kind, plan.Graph.TotalGPUs(), len(plan.Graph.Hosts), c.Groups)
+	fmt.Fprintf(w, "%s over %d GPUs in %d servers, groups: %s\n\n", c.Kind, plan.Graph.TotalGPUs(),
+		len(plan.Graph.Hosts), c.Groups)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "bytes\tby\talgorithm\tprotocol\ttime us\tbusbw GB/s\tECN marks\tlongest queue")
 	for _, r := range rows {
 		b := unit.Bytes(r.Bytes).String()
 		if len(r.Model) > 0 {
 			x := r.Model[0]
-			fmt.Fprintf(t, "%s\tNCCL's model\t%s\t%s\t%.1f\t%.2f\t\t\n", b, x.Algorithm, x.Protocol, x.Micros, x.BusBW)
+			fmt.Fprintf(t, "%s\tNCCL's model\t%s\t%s\t%.1f\t%.2f\t\t\n", b, x.Algorithm, x.Protocol,
+				x.Micros, x.BusBW)
 			b = ""
 		}
 		for _, x := range r.Runs {
 			if x.Skipped != "" {
 				fmt.Fprintf(t, "%s\tsimulator\t%s\tnot run: %s\n", b, x.Algorithm, x.Skipped)
 			} else {
-				fmt.Fprintf(t, "%s\tsimulator\t%s\t%s\t%.1f\t%.2f\t%d\t%v\n", b, x.Algorithm, x.Protocol, x.Micros, x.BusBW, x.Marks, unit.Bytes(x.QueuePeak))
+				fmt.Fprintf(t, "%s\tsimulator\t%s\t%s\t%.1f\t%.2f\t%d\t%v\n", b, x.Algorithm, x.Protocol,
+					x.Micros, x.BusBW, x.Marks, unit.Bytes(x.QueuePeak))
 			}
 			b = ""
 		}

@@ -31,8 +31,8 @@ type planFabricCmd struct {
 }
 
 func (c *planFabricCmd) Help() string {
-	return `Designs of every kind that can be formed, with switches, cables, bisection, hops, power and cost; those that cannot,
-with the reason. Prices are round figures to compare designs by: edit them.
+	return `Designs of every kind that can be formed, with switches, cables, bisection, hops, power and
+cost; those that cannot, with the reason. Prices are round figures to compare designs by: edit them.
 
 Examples:
   railyard plan fabric --gpus 1024 --switch 128x400G
@@ -60,7 +60,8 @@ func (c *planFabricCmd) Run(e *env) error {
 		var files []design.File
 		for _, d := range designs {
 			if d.Scenario != "" {
-				files = append(files, design.File{Path: fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs), Text: d.Scenario})
+				files = append(files, design.File{Path: fmt.Sprintf("%s-%d.yaml", d.Name, c.GPUs),
+					Text: d.Scenario})
 			}
 		}
 		if lost = writeFiles(c.Out, files, c.Force); early(lost) != nil {
@@ -111,8 +112,9 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 }
 
 func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design) {
-	report.Wrap(w, "", fmt.Sprintf("%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
-		in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
+	report.Wrap(w, "",
+		fmt.Sprintf("%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
+			in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
 	fmt.Fprintln(w)
 	fits := designs[:0:0]
 	for _, d := range designs {
@@ -122,9 +124,11 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 	}
 	sort.SliceStable(fits, func(i, j int) bool { return fits[i].Cost < fits[j].Cost })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\tbisection\tkW\t%s\tper GPU\t\n", in.Prices.Currency)
+	fmt.Fprintf(t, "design\tports for\tswitches\tcables\thops\tbisection\tkW\t%s\tper GPU\t\n",
+		in.Prices.Currency)
 	for _, d := range fits {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(), d.CableCount(), d.Hops, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%.0f %%\t%.0f\t%s\t%.0f\t\n", d.Name, d.GPUs, d.Switches(),
+			d.CableCount(), d.Hops, 100*d.Bisection, d.Watts/1000, short(d.Cost), d.Cost/float64(in.GPUs))
 	}
 	t.Flush()
 	for _, d := range fits {
@@ -134,7 +138,8 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 			if x.Failure > 0 {
 				lost = fmt.Sprintf("; one that fails cuts off %d GPUs", x.Failure)
 			}
-			fmt.Fprintf(w, "  %5d %-12s %s, %d ports down, %d up%s\n", x.Count, x.Role, x.Model, x.Down, x.Up, lost)
+			fmt.Fprintf(w, "  %5d %-12s %s, %d ports down, %d up%s\n", x.Count, x.Role, x.Model,
+				x.Down, x.Up, lost)
 		}
 		for _, x := range d.Cables {
 			fmt.Fprintf(w, "  %5d %s (%g m), %s to %s\n", x.Count, x.Kind, x.Metres, x.From, x.To)

@@ -33,8 +33,8 @@ type planMemoryCmd struct {
 }
 
 func (c *planMemoryCmd) Help() string {
-	return `States are 16 bytes per parameter (Adam, mixed precision), spread by ZeRO; activations by Korthikanti et al. with
-sequence parallelism. Exits with 1 when a rank does not fit.
+	return `States are 16 bytes per parameter (Adam, mixed precision), spread by ZeRO; activations by
+Korthikanti et al. with sequence parallelism. Exits with 1 when a rank does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
@@ -58,7 +58,8 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := partition.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO, Sequence: !c.NoSequence, Recompute: c.Recompute,
+	l := partition.Layout{TP: c.TP, PP: c.PP, DP: c.DP, CP: c.CP, EP: c.EP, VPP: c.VPP, ZeRO: c.ZeRO,
+		Sequence: !c.NoSequence, Recompute: c.Recompute,
 		Schedule: c.Schedule, Micro: c.Micro, Microbatches: c.Microbatches, Seq: c.Seq}
 	if l.Schedule == "" {
 		l.Schedule = partition.OneFOneB
@@ -76,7 +77,8 @@ func (c *planMemoryCmd) Run(e *env) error {
 	}
 	fits := worst.Total() <= g.Memory
 	if c.JSON {
-		err = printJSON(e.stdout, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name, "gpu_memory_bytes": g.Memory, "gpus": l.GPUs(), "stages": ranks,
+		err = printJSON(e.stdout, map[string]any{"model": m.Name, "parameters": m.Params(), "gpu": g.Name,
+			"gpu_memory_bytes": g.Memory, "gpus": l.GPUs(), "stages": ranks,
 			"worst_stage": worst.Stage, "worst_bytes": worst.Total(), "fits": fits})
 	} else {
 		c.print(e, m, g, l, ranks, worst)
@@ -87,13 +89,17 @@ func (c *planMemoryCmd) Run(e *env) error {
 	return err
 }
 
-func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.Layout, ranks []partition.RankMemory, worst partition.RankMemory) {
+func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.Layout,
+	ranks []partition.RankMemory, worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
-	report.Wrap(e.stdout, "", fmt.Sprintf("%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, recompute %s", m.Name, short(float64(m.Params())), l.GPUs(),
-		l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute))
+	report.Wrap(e.stdout, "",
+		fmt.Sprintf("%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, "+
+			"recompute %s", m.Name, short(float64(m.Params())), l.GPUs(),
+			l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute))
 	fmt.Fprintln(e.stdout)
 	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "stage\tlayers\tparams\tweights\tgrads\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
+	fmt.Fprintln(t,
+		"stage\tlayers\tparams\tweights\tgrads\toptimizer\tactivations\tbuffers\ttotal GB\tin flight\t")
 	for i, r := range ranks {
 		if len(ranks) > 8 && i >= 3 && i < len(ranks)-3 {
 			if i == 3 {
@@ -101,7 +107,8 @@ func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.
 			}
 			continue
 		}
-		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3g\t\n", r.Stage, r.Layers, short(float64(r.Params)), gb(r.Weights), gb(r.Gradients), gb(r.Optimizer), gb(r.Activations),
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.3g\t\n", r.Stage, r.Layers,
+			short(float64(r.Params)), gb(r.Weights), gb(r.Gradients), gb(r.Optimizer), gb(r.Activations),
 			gb(r.Buffers), gb(r.Total()), r.InFlight)
 	}
 	t.Flush()
@@ -109,7 +116,8 @@ func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.
 	if worst.Total() > g.Memory {
 		verdict = "does not fit"
 	}
-	fmt.Fprintf(e.stdout, "\nStage %d takes %s of the %s of an %s: it %s.\n", worst.Stage, gb(worst.Total())+" GB", gb(g.Memory)+" GB", g.Name, verdict)
+	fmt.Fprintf(e.stdout, "\nStage %d takes %s of the %s of an %s: it %s.\n", worst.Stage,
+		gb(worst.Total())+" GB", gb(g.Memory)+" GB", g.Name, verdict)
 }
 
 // states answers the seed's question: how many GPUs hold one copy.
@@ -120,8 +128,16 @@ func (c *planMemoryCmd) states(e *env, g model.GPU) error {
 	}
 	n := partition.Fits(p, partition.StateBytes, g.Memory, c.Efficiency/100)
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"parameters": p, "bytes_per_parameter": partition.StateBytes, "gpu": g.Name, "gpus": n})
+		return printJSON(e.stdout, map[string]any{
+			"parameters":          p,
+			"bytes_per_parameter": partition.StateBytes,
+			"gpu":                 g.Name,
+			"gpus":                n,
+		})
 	}
-	report.Wrap(e.stdout, "", fmt.Sprintf("%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one copy", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency, float64(g.Memory)/1e9, n, g.Name))
+	report.Wrap(e.stdout, "",
+		fmt.Sprintf("%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one "+
+			"copy", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency,
+			float64(g.Memory)/1e9, n, g.Name))
 	return nil
 }

@@ -29,10 +29,11 @@ type planSearchCmd struct {
 }
 
 func (c *planSearchCmd) Help() string {
-	return `Tries every TP x PP x VPP x DP x CP x EP x schedule x order of ranks x microbatch x ZeRO x recomputation on all GPUs,
-drops what does not divide or fit, ranks the rest by a cost model, simulates the best and ranks them again. Up to
-1,024 GPUs and --packets are simulated whole; of more, a slice: one rail where rails are separate, fewer replicas on
-smaller segments. The output says what was left out and what the cost model adds for it.
+	return `Tries every TP x PP x VPP x DP x CP x EP x schedule x order of ranks x microbatch x ZeRO x
+recomputation on all GPUs, drops what does not divide or fit, ranks the rest by a cost model, simulates
+the best and ranks them again. Up to 1,024 GPUs and --packets are simulated whole; of more, a slice: one
+rail where rails are separate, fewer replicas on smaller segments. The output says what was left out and
+what the cost model adds for it.
 
 Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128
@@ -65,7 +66,15 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	if c.JSON {
 		top := r.Candidates[:min(c.Top, len(r.Candidates))]
-		err = printJSON(e.stdout, map[string]any{"model": m.Name, "gpus": in.Site.GPUs, "tried": r.Tried, "feasible": len(r.Candidates), "candidates": top, "rejected": r.Rejected, "simulated": sims})
+		err = printJSON(e.stdout, map[string]any{
+			"model":      m.Name,
+			"gpus":       in.Site.GPUs,
+			"tried":      r.Tried,
+			"feasible":   len(r.Candidates),
+			"candidates": top,
+			"rejected":   r.Rejected,
+			"simulated":  sims,
+		})
 	} else {
 		c.print(e.stdout, m, in, r, sims)
 	}
@@ -88,9 +97,11 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 		n = g.TotalGPUs()
 	}
 	if n < 1 || n > g.TotalGPUs() {
-		return planner.SearchInput{}, &inputError{fmt.Errorf("--gpus %d: the fabric of %s has %d", n, c.Fabric, g.TotalGPUs())}
+		return planner.SearchInput{}, &inputError{fmt.Errorf("--gpus %d: the fabric of %s has %d", n,
+			c.Fabric, g.TotalGPUs())}
 	}
-	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq, Efficiency: c.Efficiency / 100, Kernels: c.Kernels, Ahead: c.Ahead}, nil
+	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq,
+		Efficiency: c.Efficiency / 100, Kernels: c.Kernels, Ahead: c.Ahead}, nil
 }
 
 // siteOf is what the cost model knows of a plan's fabric.
@@ -105,15 +116,19 @@ func siteOf(plan *scenario.Plan, gpus int) planner.Site {
 	return s
 }
 
-func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInput, r *planner.Result, sims []simulated) {
-	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name, in.Site.GPUs, in.Site.GPU.Name, in.Global, in.Seq, r.Tried, len(r.Candidates))
+func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInput, r *planner.Result,
+	sims []simulated) {
+	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name,
+		in.Site.GPUs, in.Site.GPU.Name, in.Global, in.Seq, r.Tried, len(r.Candidates))
 	if len(r.Candidates) > 0 {
-		fmt.Fprintln(w, "estimated; bubble and exposed communication in percent of the step (TP, PP, DP; CP and EP together):")
+		fmt.Fprintln(w, "estimated; bubble and exposed communication in percent of the step (TP, PP, DP; "+
+			"CP and EP together):")
 		t := tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "step\tMFU\ttok/s/GPU\tGB\tbubble\tTP\tPP\tDP\tC+E\t layout")
 		for _, x := range r.Candidates[:min(c.Top, len(r.Candidates))] {
 			pc := func(v float64) string { return fmt.Sprintf("%.1f", 100*v/x.Seconds) }
-			fmt.Fprintf(t, "%.3gs\t%.1f%%\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%s\t %s\n", x.Seconds, 100*x.MFU, x.TokensGPU, float64(x.Memory)/1e9, pc(x.Bubble), pc(x.Tensor), pc(x.Pipeline), pc(x.Data),
+			fmt.Fprintf(t, "%.3gs\t%.1f%%\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%s\t %s\n", x.Seconds, 100*x.MFU,
+				x.TokensGPU, float64(x.Memory)/1e9, pc(x.Bubble), pc(x.Tensor), pc(x.Pipeline), pc(x.Data),
 				pc(x.Context+x.Experts), x.Layout)
 		}
 		t.Flush()
@@ -121,12 +136,14 @@ func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInp
 		t = tabwriter.NewWriter(w, 0, 0, 1, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "in the server\tone leaf\tover spines\t layout")
 		for _, x := range r.Candidates[:min(c.Top, len(r.Candidates))] {
-			fmt.Fprintf(t, "%.2f\t%.2f\t%.2f\t %s\n", x.Tiers[0]/1e9, x.Tiers[1]/1e9, x.Tiers[2]/1e9, x.Layout)
+			fmt.Fprintf(t, "%.2f\t%.2f\t%.2f\t %s\n", x.Tiers[0]/1e9, x.Tiers[1]/1e9,
+				x.Tiers[2]/1e9, x.Layout)
 		}
 		t.Flush()
 	}
 	if len(r.Candidates) == 0 {
-		report.Labelled(w, "", "No layout is possible: below is what each family fails on. What does not fit the memory needs more GPUs, or GPUs with more of it.")
+		report.Labelled(w, "", "No layout is possible: below is what each family fails on. What does not "+
+			"fit the memory needs more GPUs, or GPUs with more of it.")
 	}
 	printSimulated(w, sims)
 	fmt.Fprintln(w, "\nrejected:")

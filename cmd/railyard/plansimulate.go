@@ -30,7 +30,8 @@ type simulated struct {
 
 // simulate runs the best candidates, or slices of them, and ranks them again. The only
 // error is that it was stopped; what had ended is returned.
-func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput, plan *scenario.Plan) ([]simulated, error) {
+func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInput,
+	plan *scenario.Plan) ([]simulated, error) {
 	var out []simulated
 	var stopped error
 	for i, ran := 0, 0; i < min(4*c.Simulate, len(r.Candidates)) && ran < c.Simulate; i++ {
@@ -60,22 +61,29 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 // railsOf says how a fabric's rails can be cut.
 func railsOf(plan *scenario.Plan) planner.Rails {
 	f := &plan.File.Fabric
-	if f.Kind != "rail" && f.Kind != "rail-only" || plan.File.Server.NICs != plan.File.Server.GPUs || plan.File.Server.NICPorts != 1 {
+	if f.Kind != "rail" && f.Kind != "rail-only" || plan.File.Server.NICs != plan.File.Server.GPUs ||
+		plan.File.Server.NICPorts != 1 {
 		return planner.Rails{}
 	}
-	return planner.Rails{Hosts: f.Hosts, Segments: f.Segments * max(1, f.Pods), Uplinks: f.Spines * f.Uplinks, Separate: true}
+	return planner.Rails{Hosts: f.Hosts, Segments: f.Segments * max(1, f.Pods), Uplinks: f.Spines * f.Uplinks,
+		Separate: true}
 }
 
 // step simulates one training step of a layout on the scenario's fabric, or its slice.
-func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice, in planner.SearchInput) error {
+func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice,
+	in planner.SearchInput) error {
 	doc, err := loadDocument(c.Fabric, c.Set)
 	if err != nil {
 		return err
 	}
 	f, l := &doc.File, cut.Layout
-	f.Workload = scenario.Workload{Training: &scenario.Training{Model: c.Model, TP: l.TP, PP: l.PP, DP: l.DP, CP: l.CP, EP: l.EP, VPP: l.VPP, ZeRO: l.ZeRO, SeqParallel: l.Sequence,
-		MicroBatch: int(l.Micro), GlobalBatch: int(l.Global()), Sequence: int(in.Seq), Schedule: l.Schedule, Recompute: l.Recompute, Order: l.Order,
-		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Prefetch: 1, GatherAhead: c.Ahead && (l.ZeRO == 1 || l.ZeRO == 2), Efficiency: c.Efficiency, Kernels: c.Kernels, Channels: in.Channels(l), DPAlgorithm: "ring", Fold: cut.Fold}}
+	f.Workload = scenario.Workload{Training: &scenario.Training{Model: c.Model, TP: l.TP, PP: l.PP, DP: l.DP,
+		CP: l.CP, EP: l.EP, VPP: l.VPP, ZeRO: l.ZeRO, SeqParallel: l.Sequence,
+		MicroBatch: int(l.Micro), GlobalBatch: int(l.Global()), Sequence: int(in.Seq), Schedule: l.Schedule,
+		Recompute: l.Recompute, Order: l.Order,
+		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Prefetch: 1,
+		GatherAhead: c.Ahead && (l.ZeRO == 1 || l.ZeRO == 2), Efficiency: c.Efficiency, Kernels: c.Kernels,
+		Channels: in.Channels(l), DPAlgorithm: "ring", Fold: cut.Fold}}
 	f.Output.Sample = unit.Second // nobody looks at the links
 	if cut.Hosts > 0 {
 		f.Fabric.Hosts, f.Fabric.Segments, f.Fabric.Pods, f.Fabric.Supers = cut.Hosts, cut.Segments, 1, 0
@@ -143,9 +151,13 @@ func printSimulated(w io.Writer, sims []simulated) {
 			continue
 		}
 		report.Labelled(w, fmt.Sprintf("  %.4gs  MFU %.1f%%  ", s.Seconds, 100*s.MFU), s.Layout)
-		report.Labelled(w, "           ", fmt.Sprintf("estimated %.4gs (%+.1f%%); bubble %.3gs, exposed communication %.3gs; %.3g packets", s.Estimate, 100*(s.Estimate/s.Seconds-1), s.Bubble, s.Exposed, float64(s.Packets)))
+		report.Labelled(w, "           ",
+			fmt.Sprintf("estimated %.4gs (%+.1f%%); bubble %.3gs, exposed communication %.3gs; %.3g packets",
+				s.Estimate, 100*(s.Estimate/s.Seconds-1), s.Bubble, s.Exposed, float64(s.Packets)))
 		if s.Slice != "" {
-			report.Labelled(w, "           ", fmt.Sprintf("a slice ran, %.4gs: %s; for what is left out the cost model adds %+.3gs", s.Ran, s.Slice, s.Added))
+			report.Labelled(w, "           ",
+				fmt.Sprintf("a slice ran, %.4gs: %s; for what is left out the cost model adds %+.3gs", s.Ran,
+					s.Slice, s.Added))
 		}
 	}
 }

@@ -95,12 +95,20 @@ func trafficJSON(t *planner.Traffic) map[string]any {
 		}
 		tiers[strings.ReplaceAll(name, " ", "_")] = by
 	}
-	return map[string]any{"ranks": t.Ranks, "bytes": t.Total(), "pairs": len(t.Pairs), "silent_share": t.Silent(), "kinds": kinds, "tiers": tiers}
+	return map[string]any{
+		"ranks":        t.Ranks,
+		"bytes":        t.Total(),
+		"pairs":        len(t.Pairs),
+		"silent_share": t.Silent(),
+		"kinds":        kinds,
+		"tiers":        tiers,
+	}
 }
 
 func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 	total := float64(max(t.Total(), 1))
-	report.Wrap(w, "", fmt.Sprintf("%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing", name, t.Ranks, gigabytes(t.Total()), 100*t.Silent()))
+	report.Wrap(w, "", fmt.Sprintf("%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing", name,
+		t.Ranks, gigabytes(t.Total()), 100*t.Silent()))
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "parallel\tbytes\tshare\tof pairs\t")
@@ -112,7 +120,8 @@ func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 		if t.Kinds[k] == 0 {
 			continue
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\t%.3f %%\t", kind, gigabytes(t.Kinds[k]), 100*float64(t.Kinds[k])/total, 100*t.Carriers(k))
+		fmt.Fprintf(tw, "%s\t%s\t%.2f %%\t%.3f %%\t", kind, gigabytes(t.Kinds[k]),
+			100*float64(t.Kinds[k])/total, 100*t.Carriers(k))
 		for i := range planner.TierNames {
 			fmt.Fprintf(tw, "%s\t", gigabytes(t.ByTier[i][k]))
 		}
@@ -136,7 +145,8 @@ func (c *planTrafficCmd) table(t *planner.Traffic) error {
 		w := parquet.NewGenericWriter[trafficRow](f, parquet.Compression(&parquet.Zstd))
 		for _, p := range t.Pairs {
 			b := p.Bytes
-			row := trafficRow{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline], b[planner.KindData],
+			row := trafficRow{int32(p.Src), int32(p.Dst), b[planner.KindTensor], b[planner.KindPipeline],
+				b[planner.KindData],
 				b[planner.KindContext], b[planner.KindExpert], b[planner.KindOther]}
 			if _, err := w.Write([]trafficRow{row}); err != nil {
 				return err
@@ -201,7 +211,8 @@ func (c *planTrafficCmd) draw(t *planner.Traffic, name string) error {
 	}
 	bar := plot.New()
 	bar.Add(&plotter.ColorBar{ColorMap: colours()})
-	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)", per, per)
+	bar.X.Label.Text = fmt.Sprintf("log10 of bytes in a step between two ranks (a cell is %d x %d ranks)",
+		per, per)
 	bar.HideY()
 	return writeOut(c.Plot, c.Force, func(f io.Writer) error { return c.paint(f, tiles, bar) })
 }
@@ -232,7 +243,8 @@ func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*plot.Plot, bar *plot.Plot
 	high := side/2*vg.Length(len(tiles)) + low
 	layout := func(canvas draw.Canvas) {
 		top := draw.Crop(canvas, 0, 0, low, 0)
-		for i, row := range plot.Align(tiles, draw.Tiles{Rows: len(tiles), Cols: 2, PadX: vg.Centimeter, PadY: vg.Centimeter}, top) {
+		for i, row := range plot.Align(tiles, draw.Tiles{Rows: len(tiles), Cols: 2, PadX: vg.Centimeter,
+			PadY: vg.Centimeter}, top) {
 			for j := range row {
 				if tiles[i][j] != nil {
 					tiles[i][j].Draw(row[j])

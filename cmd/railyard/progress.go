@@ -95,7 +95,8 @@ func (m *meter) finish() {
 // simulated shows a run: simulated time and packet-hops per second.
 func (m *meter) simulated(s sim.Progress) {
 	if m.due() {
-		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now, float64(s.Hops)/time.Since(m.began).Seconds()/1e6))
+		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
+			float64(s.Hops)/time.Since(m.began).Seconds()/1e6))
 	}
 }
 

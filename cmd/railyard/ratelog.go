@@ -48,7 +48,8 @@ func newRateLog(csv, plot string, force bool) (*rateLog, error) {
 			return nil, fmt.Errorf("%s: no such folder", filepath.Dir(f))
 		}
 	}
-	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" && ext != ".pdf" {
+	if ext := strings.ToLower(filepath.Ext(plot)); plot != "" && ext != ".png" && ext != ".svg" &&
+		ext != ".pdf" {
 		return nil, fmt.Errorf("--rate-plot writes .png, .svg or .pdf, found %q", plot)
 	}
 	return &rateLog{csv: csv, plot: plot, force: force}, nil
@@ -72,7 +73,8 @@ func (l *rateLog) write(rank int) error {
 		err := writeOut(l.csv, l.force, func(w io.Writer) error {
 			fmt.Fprintln(w, "seconds,qp,gbps")
 			for _, p := range l.points {
-				if _, err := fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn, float64(p.rate)/1e9); err != nil {
+				if _, err := fmt.Fprintf(w, "%.6f,%#x,%.4f\n", p.at.Seconds(), p.qpn,
+					float64(p.rate)/1e9); err != nil {
 					return err
 				}
 			}
@@ -119,8 +121,10 @@ func (l *rateLog) draw(rank int) error {
 		highest = max(highest, float64(pt.rate)/1e9)
 		lines[pt.qpn] = append(xys, plotter.XY{X: pt.at.Seconds(), Y: float64(pt.rate) / 1e9})
 	}
-	palette := []color.RGBA{{0x1f, 0x77, 0xb4, 0xff}, {0xd6, 0x27, 0x28, 0xff}, {0x2c, 0xa0, 0x2c, 0xff}, {0xff, 0x7f, 0x0e, 0xff},
-		{0x94, 0x67, 0xbd, 0xff}, {0x8c, 0x56, 0x4b, 0xff}, {0xe3, 0x77, 0xc2, 0xff}, {0x17, 0xbe, 0xcf, 0xff}}
+	palette := []color.RGBA{{0x1f, 0x77, 0xb4, 0xff}, {0xd6, 0x27, 0x28, 0xff}, {0x2c, 0xa0, 0x2c, 0xff},
+		{0xff, 0x7f, 0x0e, 0xff},
+		{0x94, 0x67, 0xbd, 0xff}, {0x8c, 0x56, 0x4b, 0xff}, {0xe3, 0x77, 0xc2, 0xff},
+		{0x17, 0xbe, 0xcf, 0xff}}
 	slices.Sort(order)
 	for i, q := range order {
 		if len(lines[q]) < 2 {

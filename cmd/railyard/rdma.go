@@ -64,7 +64,8 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 		return cfg, done, &inputError{errors.New("--force means nothing without a file to write")}
 	}
 	if d.DSCP > 63 || d.CNPDSCP > 63 {
-		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d", d.DSCP, d.CNPDSCP)}
+		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d",
+			d.DSCP, d.CNPDSCP)}
 	}
 	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoDCQCN, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoDCQCN, d.NoOffload
 	if d.Addr != "" {
@@ -77,7 +78,8 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 			return cfg, done, &inputError{fmt.Errorf("--line-rate: %w", err)}
 		}
 		if cfg.Line < unit.Mbps || cfg.Line > 10_000*unit.Gbps {
-			return cfg, done, &inputError{fmt.Errorf("--line-rate lies between 1Mbps and 10000Gbps, found %v", cfg.Line)}
+			return cfg, done, &inputError{fmt.Errorf("--line-rate lies between 1Mbps and 10000Gbps, found %v",
+				cfg.Line)}
 		}
 		cfg.Paced = true
 	}
@@ -95,7 +97,8 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	return cfg, func() error {
 		n, err := f.Close()
 		if err == nil {
-			fmt.Fprintf(e.stderr, "%d packets in %s (railyard pcap, tshark and Wireshark read it)\n", n, d.Pcap)
+			fmt.Fprintf(e.stderr, "%d packets in %s (railyard pcap, tshark and Wireshark read it)\n", n,
+				d.Pcap)
 		}
 		return err
 	}, nil
@@ -281,7 +284,8 @@ func (c *rdmaReadCmd) Run(e *env) error { return c.run(e, perftest.OpRead) }
 type rdmaLatCmd struct{ rdmaTest }
 
 func (c *rdmaLatCmd) Help() string {
-	return `WRITE with immediate there and back; half of the round trip is the latency, as ib_write_lat counts it.
+	return `WRITE with immediate there and back; half of the round trip is the latency, as ib_write_lat
+counts it.
 
 Example:
   railyard rdma lat --to 127.0.0.1 --size 4KiB --iters 20000`
@@ -295,18 +299,23 @@ func (c *rdmaLatCmd) Run(e *env) error {
 
 // spec checks the flags.
 func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
-	s := &perftest.Spec{Op: op, QPs: c.QPs, Depth: c.Depth, Iters: c.Iters, Time: c.Duration, Warmup: min(100, c.Iters/10),
-		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: ackTimeout(c.Timeout, c.QPs), RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
+	s := &perftest.Spec{Op: op, QPs: c.QPs, Depth: c.Depth, Iters: c.Iters, Time: c.Duration,
+		Warmup: min(100, c.Iters/10),
+		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: ackTimeout(c.Timeout, c.QPs),
+			RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
 	if c.Spray {
 		s.Connect.Entropy = 16
 	}
 	for _, l := range []struct {
 		name           string
 		v, least, most int64
-	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096}, {"--iters", c.Iters, 1, perftest.MaxIters},
-		{"--timeout", int64(c.Timeout), 0, 31}, {"--retry", int64(c.Retry), 0, 7}, {"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
+	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096},
+		{"--iters", c.Iters, 1, perftest.MaxIters},
+		{"--timeout", int64(c.Timeout), 0, 31}, {"--retry", int64(c.Retry), 0, 7},
+		{"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
 		if l.v < l.least || l.v > l.most {
-			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least, l.most, l.v)}
+			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least,
+				l.most, l.v)}
 		}
 	}
 	if err := errors.Join(within("--duration", c.Duration, 0, 24*time.Hour), pathMTU(c.MTU)); err != nil {
@@ -369,7 +378,9 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	var results []perftest.Result
 	for _, size := range s.Sizes {
 		m := newMeter(e)
-		r, err := cl.Run(ctx, s, size, func(share, gbps float64) { m.show(share, fmt.Sprintf("%d bytes %7.2f Gbit/s", size, gbps)) })
+		r, err := cl.Run(ctx, s, size, func(share, gbps float64) {
+			m.show(share, fmt.Sprintf("%d bytes %7.2f Gbit/s", size, gbps))
+		})
 		m.finish()
 		if err != nil {
 			return err
@@ -390,25 +401,32 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return printJSON(e.stdout, map[string]any{"results": results, "server": final})
 	}
 	if n := final.Drops + results[len(results)-1].Drops; n > 0 {
-		fmt.Fprintf(e.stdout, "%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)
+		fmt.Fprintf(e.stdout,
+			"%d datagrams were dropped by full socket buffers; a smaller --in-flight avoids that\n", n)
 	}
 	return nil
 }
 
 func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.AddrPort, mtu int) {
 	if s.Op == perftest.OpLat {
-		fmt.Fprintf(w, "WRITE latency %v to %v, path MTU %d, half a round trip in us\n\n", dev.Addr(), to.Addr(), mtu)
-		fmt.Fprintf(w, "%10s %10s %9s %9s %9s %9s %9s %9s %8s\n", "bytes", "iterations", "min", "p50", "mean", "p99", "p99.9", "max", "retrans")
+		fmt.Fprintf(w, "WRITE latency %v to %v, path MTU %d, half a round trip in us\n\n", dev.Addr(),
+			to.Addr(), mtu)
+		fmt.Fprintf(w, "%10s %10s %9s %9s %9s %9s %9s %9s %8s\n", "bytes", "iterations", "min", "p50", "mean",
+			"p99", "p99.9", "max", "retrans")
 		return
 	}
-	fmt.Fprintf(w, "RDMA %s %v to %v, %d queue pairs, %d in flight each, path MTU %d\n\n", strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), s.QPs, s.Depth, mtu)
-	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s\n", "bytes", "iterations", "Gbit/s", "Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs")
+	fmt.Fprintf(w, "RDMA %s %v to %v, %d queue pairs, %d in flight each, path MTU %d\n\n",
+		strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), s.QPs, s.Depth, mtu)
+	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s\n", "bytes", "iterations", "Gbit/s", "Mmsg/s",
+		"p50 us", "p99 us", "retrans", "timeouts", "CNPs")
 }
 
 func bandwidthRow(w io.Writer, r perftest.Result) {
 	if r.Op == perftest.OpLat {
-		fmt.Fprintf(w, "%10d %10d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8d\n", r.Size, r.Iters, r.Min, r.P50, r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
+		fmt.Fprintf(w, "%10d %10d %9.2f %9.2f %9.2f %9.2f %9.2f %9.2f %8d\n", r.Size, r.Iters, r.Min, r.P50,
+			r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
 		return
 	}
-	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d\n", r.Size, r.Iters, r.Gbps, r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs)
+	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d\n", r.Size, r.Iters, r.Gbps,
+		r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs)
 }

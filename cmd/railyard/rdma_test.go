@@ -45,14 +45,18 @@ func TestRdmaCommands(t *testing.T) {
 		var r struct {
 			Results []perftest.Result `json:"results"`
 		}
-		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 || r.Results[1].Size != 100_000 || r.Results[0].P50 <= 0 {
+		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 ||
+			r.Results[1].Size != 100_000 || r.Results[0].P50 <= 0 {
 			t.Errorf("%s: exit %d, %s%s", op, code, out, errs)
 		}
 	}
-	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} { // as scenarios have it, 24
+	// as scenarios have it, 24
+	for dscp, tos := range map[string]byte{"": 0x62, "--dscp=0": 0x02, "--dscp=26": 0x6a} {
 		file := filepath.Join(t.TempDir(), "dscp.pcapng")
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "2", "--pcap", file}, strings.Fields(dscp)...)...)
-		if b, err := os.ReadFile(file); code != 0 || err != nil || !bytes.Contains(b, []byte{0x08, 0x00, 0x45, tos}) {
+		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "2", "--pcap", file},
+			strings.Fields(dscp)...)...)
+		if b, err := os.ReadFile(file); code != 0 || err != nil ||
+			!bytes.Contains(b, []byte{0x08, 0x00, 0x45, tos}) {
 			t.Errorf("%q: exit %d %s, no packet with type of service %#x", dscp, code, errs, tos)
 		}
 	}
@@ -70,7 +74,8 @@ func TestRdmaCommands(t *testing.T) {
 // Four processes reduce real data; each leaves a capture.
 func TestAllreduceCommand(t *testing.T) {
 	dir := t.TempDir()
-	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2", "--json", "--pcap", filepath.Join(dir, "a.pcapng"))
+	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2",
+		"--json", "--pcap", filepath.Join(dir, "a.pcapng"))
 	var rows []allreduce.Row
 	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 {
 		t.Fatalf("exit %d, %s%s", code, out, errs)
@@ -85,7 +90,8 @@ func TestAllreduceCommand(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed")
 	}
-	b, err := exec.Command("tshark", "-r", files[0], "-T", "fields", "-e", "_ws.malformed", "-e", "infiniband.bth.opcode", "-e", "infiniband.immdt").Output()
+	b, err := exec.Command("tshark", "-r", files[0], "-T", "fields", "-e", "_ws.malformed", "-e",
+		"infiniband.bth.opcode", "-e", "infiniband.immdt").Output()
 	if err != nil || strings.Contains(string(b), "Malformed") || !strings.Contains(string(b), "\t17\t") {
 		t.Errorf("tshark: %v\n%.500s", err, b)
 	}
@@ -165,8 +171,14 @@ func TestPcapCommand(t *testing.T) {
 	if code, out, _ := call(t, "pcap", cut); code != 0 || !strings.Contains(out, "damaged behind packet") {
 		t.Errorf("a cut capture: exit %d, %s", code, out)
 	}
-	for arg, want := range map[string]string{"rdma_test.go": "no pcap or pcapng", t.TempDir(): "no regular file but a directory", "nowhere.pcap": "no such file", lo + " --limit=-1": "--limit must lie between 0 and 10000000, found -1"} {
-		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 || !strings.Contains(errs, want) {
+	for arg, want := range map[string]string{
+		"rdma_test.go":     "no pcap or pcapng",
+		t.TempDir():        "no regular file but a directory",
+		"nowhere.pcap":     "no such file",
+		lo + " --limit=-1": "--limit must lie between 0 and 10000000, found -1",
+	} {
+		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", arg, code, errs)
 		}
 	}
@@ -178,7 +190,9 @@ func TestRunCapture(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var files [2][]byte
 	for i, out := range []string{"a", "b"} {
-		if code, out, errs := call(t, "run", s, "--out", out, "--capture", "rail-1:Eth3", "--capture", "rail-1:Eth5", "--capture-window", "0us..100us"); code != 0 || !strings.Contains(out, "capture.pcapng") {
+		if code, out, errs := call(t, "run", s, "--out", out, "--capture", "rail-1:Eth3", "--capture",
+			"rail-1:Eth5", "--capture-window", "0us..100us"); code != 0 ||
+			!strings.Contains(out, "capture.pcapng") {
 			t.Fatal(out, errs)
 		}
 		files[i], _ = os.ReadFile(filepath.Join(out, "capture.pcapng"))
@@ -186,9 +200,12 @@ func TestRunCapture(t *testing.T) {
 	if len(files[0]) < 1000 || string(files[0]) != string(files[1]) {
 		t.Errorf("captures of %d and %d bytes differ", len(files[0]), len(files[1]))
 	}
-	for args, want := range map[string]string{"--capture rail-1:Eth99": "rail-1 has rail-1:Eth1", "--capture rail-1:Eth3 --capture-window 5us..1us": "--capture-window",
-		"--capture rail-1:Eth3 --capture-window 0..1": "--capture-window", "--capture rail-1:Eth3 --capture rail-1:Eth3": "named twice"} {
-		if code, _, errs := call(t, append([]string{"run", s, "--out", "c"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, want) {
+	for args, want := range map[string]string{"--capture rail-1:Eth99": "rail-1 has rail-1:Eth1",
+		"--capture rail-1:Eth3 --capture-window 5us..1us": "--capture-window",
+		"--capture rail-1:Eth3 --capture-window 0..1":     "--capture-window",
+		"--capture rail-1:Eth3 --capture rail-1:Eth3":     "named twice"} {
+		if code, _, errs := call(t, append([]string{"run", s, "--out", "c"},
+			strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}
@@ -198,8 +215,10 @@ func TestRunCapture(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed")
 	}
-	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e", "infiniband.bth.opcode", "-e", "frame.interface_name").Output()
-	if err != nil || strings.Contains(string(b), "Malformed") || !strings.Contains(string(b), "\t6\trail-1:Eth3") {
+	b, err := exec.Command("tshark", "-r", "a/capture.pcapng", "-T", "fields", "-e", "_ws.malformed", "-e",
+		"infiniband.bth.opcode", "-e", "frame.interface_name").Output()
+	if err != nil || strings.Contains(string(b), "Malformed") ||
+		!strings.Contains(string(b), "\t6\trail-1:Eth3") {
 		t.Errorf("tshark: %v\n%.300s", err, b)
 	}
 }
@@ -219,7 +238,8 @@ func TestAllreduceRankDies(t *testing.T) {
 	}()
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
 	// Rank 0 may notice first that the connection is gone.
-	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") && !strings.Contains(errs, "rank 2 is gone") {
+	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") &&
+		!strings.Contains(errs, "rank 2 is gone") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -252,8 +272,10 @@ func TestServeGivesMemoryBack(t *testing.T) {
 	w := strings.Fields(line)
 	to := w[len(w)-1]
 	before := resident(t, server.Process.Pid)
-	for _, args := range []string{"write --size 128MiB --qps 2 --iters 1 --depth 1", "read --size 128MiB --iters 1 --depth 1", "write --size 4KiB --qps 512 --iters 2"} {
-		if code, out, errs := call(t, append([]string{"rdma"}, strings.Fields(args+" --to "+to)...)...); code != 0 {
+	for _, args := range []string{"write --size 128MiB --qps 2 --iters 1 --depth 1",
+		"read --size 128MiB --iters 1 --depth 1", "write --size 4KiB --qps 512 --iters 2"} {
+		if code, out, errs := call(t,
+			append([]string{"rdma"}, strings.Fields(args+" --to "+to)...)...); code != 0 {
 			t.Fatalf("%s: exit %d, %s%s", args, code, out, errs)
 		}
 	}
@@ -284,7 +306,8 @@ func TestServeWithIdleConnections(t *testing.T) {
 		defer c.Close()
 	}
 	began := time.Now()
-	if code, _, errs := call(t, "rdma", "write", "--to", to, "--iters", "10"); code != 0 || time.Since(began) > 5*time.Second {
+	if code, _, errs := call(t, "rdma", "write", "--to", to, "--iters", "10"); code != 0 ||
+		time.Since(began) > 5*time.Second {
 		t.Errorf("with 300 idle connections: exit %d after %v, %s", code, time.Since(began), errs)
 	}
 }
@@ -299,7 +322,8 @@ func childRank(t *testing.T, rank string) int {
 			b, _ := os.ReadFile(l)
 			for _, pid := range strings.Fields(string(b)) {
 				line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
-				if n, err := strconv.Atoi(pid); err == nil && strings.Contains(string(line), "\x00--rank\x00"+rank+"\x00") {
+				if n, err := strconv.Atoi(pid); err == nil && strings.Contains(string(line),
+					"\x00--rank\x00"+rank+"\x00") {
 					return n
 				}
 			}
@@ -324,8 +348,10 @@ func TestAllreduceRankStops(t *testing.T) {
 		}
 		stopped <- time.Now()
 	}()
-	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654", "--patience", "1s", "--timeout", "31")
-	if took := time.Since(<-stopped); code != 1 || !strings.Contains(errs, "rank 2 has not been heard of") || took > 10*time.Second {
+	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654",
+		"--patience", "1s", "--timeout", "31")
+	if took := time.Since(<-stopped); code != 1 || !strings.Contains(errs, "rank 2 has not been heard of") ||
+		took > 10*time.Second {
 		t.Errorf("exit %d %v after the stop: %s", code, took, errs)
 	}
 }
@@ -335,19 +361,23 @@ func TestAllreduceRankStops(t *testing.T) {
 func TestCapturesHoldTheirICRC(t *testing.T) {
 	dir := t.TempDir()
 	for server, flags := range map[string][]string{"127.66.8.1": nil, "127.66.8.2": {"--no-offload"}} {
-		cmd, line, err := child(t.Context(), append([]string{"rdma", "serve", "--addr", server, "--port", "0"}, flags...)...)
+		cmd, line, err := child(t.Context(),
+			append([]string{"rdma", "serve", "--addr", server, "--port", "0"}, flags...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer stop(cmd)
 		w := strings.Fields(line)
-		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload", "lat --no-offload"} {
+		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload",
+			"lat --no-offload"} {
 			file := filepath.Join(dir, strings.ReplaceAll(server+args, " ", "-")+".pcapng")
-			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", w[len(w)-1], "--iters", "20", "--pcap", file)...)
+			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", w[len(w)-1], "--iters",
+				"20", "--pcap", file)...)
 			if code, _, errs := call(t, args...); code != 0 {
 				t.Fatal(errs)
 			}
-			if _, out, errs := call(t, "pcap", file, "--limit", "0"); !strings.Contains(out, "good, 0 wrong") {
+			if _, out, errs := call(t, "pcap", file, "--limit", "0"); !strings.Contains(out,
+				"good, 0 wrong") {
 				t.Errorf("%v, server %v: %s%s", args, flags, out[strings.LastIndex(out, "ICRC:")+1:], errs)
 			}
 		}

@@ -41,8 +41,9 @@ type rdmaAllreduceCmd struct {
 }
 
 func (c *rdmaAllreduceCmd) Help() string {
-	return `Without --rank all ranks run here, each a process of its own with its own loopback address. The table is
-nccl-tests': busbw = algbw x 2(n-1)/n, and wrong counts elements of the result that differ on any rank.
+	return `Without --rank all ranks run here, each a process of its own with its own loopback address.
+The table is nccl-tests': busbw = algbw x 2(n-1)/n, and wrong counts elements of the result that differ on
+any rank.
 
 Examples:
   railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
@@ -93,7 +94,8 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	if err != nil {
 		return nil, &inputError{fmt.Errorf("--redop: %w", err)}
 	}
-	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype, Op: op, Iters: c.Iters, Warmup: c.Warmup,
+	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype,
+		Op: op, Iters: c.Iters, Warmup: c.Warmup,
 		QPs: c.QPs, Wait: c.Wait, Patience: c.Patience, Connect: verbs.DefaultConnect()}
 	s.Connect.Timeout, s.Connect.MTU = c.Timeout, c.MTU
 	if c.Timeout < 1 || c.Timeout > 31 {
@@ -117,7 +119,8 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		return nil, &inputError{err}
 	}
 	if c.Rank >= 0 && c.Rendezvous == "" {
-		return nil, &inputError{errors.New("--rank needs --rendezvous HOST:PORT, or MASTER_ADDR in the environment")}
+		return nil, &inputError{
+			errors.New("--rank needs --rendezvous HOST:PORT, or MASTER_ADDR in the environment")}
 	}
 	if c.Rank < 0 && c.Rendezvous != "" {
 		return nil, &inputError{errors.New("--rendezvous needs --rank, or RANK in the environment")}
@@ -225,8 +228,10 @@ func (c *rdmaAllreduceCmd) launch(ctx context.Context, e *env, s *allreduce.Spec
 	ranks := newCrew(ctx, s.World)
 	defer ranks.cancel()
 	for r := 1; r < s.World; r++ {
-		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous", l.Addr().String(), "--addr", loopback(r).String()}, c.flags(s)...)
-		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0))}, self, args...); err != nil {
+		args := append([]string{"rdma", "allreduce", "--rank", fmt.Sprint(r), "--rendezvous",
+			l.Addr().String(), "--addr", loopback(r).String()}, c.flags(s)...)
+		if err := ranks.start(r, nil, []string{fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0))}, self,
+			args...); err != nil {
 			return err
 		}
 	}
@@ -254,10 +259,18 @@ func loopback(rank int) netip.Addr {
 
 // flags repeats the options for the other ranks.
 func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
-	out := []string{"--ranks", fmt.Sprint(s.World), "--bytes", c.Bytes, "--dtype", c.Dtype, "--redop", c.Redop, "--iters", fmt.Sprint(c.Iters),
-		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout), "--mtu", fmt.Sprint(c.MTU),
-		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP), "--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
-	for flag, on := range map[string]bool{"--spray": c.Spray, "--no-dcqcn": c.NoDCQCN, "--no-offload": c.NoOffload, "--force": c.Force} {
+	out := []string{"--ranks", fmt.Sprint(s.World), "--bytes", c.Bytes, "--dtype", c.Dtype, "--redop",
+		c.Redop, "--iters", fmt.Sprint(c.Iters),
+		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout),
+		"--mtu", fmt.Sprint(c.MTU),
+		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP),
+		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
+	for flag, on := range map[string]bool{
+		"--spray":      c.Spray,
+		"--no-dcqcn":   c.NoDCQCN,
+		"--no-offload": c.NoOffload,
+		"--force":      c.Force,
+	} {
 		if on {
 			out = append(out, flag)
 		}
@@ -265,7 +278,11 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 	if c.LineRate != "" {
 		out = append(out, "--line-rate", c.LineRate)
 	}
-	for flag, file := range map[string]string{"--pcap": c.Pcap, "--rate-log": c.RateLog, "--rate-plot": c.RatePlot} {
+	for flag, file := range map[string]string{
+		"--pcap":      c.Pcap,
+		"--rate-log":  c.RateLog,
+		"--rate-plot": c.RatePlot,
+	} {
 		if file != "" {
 			out = append(out, flag, file)
 		}
@@ -274,13 +291,17 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 }
 
 func allreduceHead(w io.Writer, s *allreduce.Spec) {
-	fmt.Fprintf(w, "# all-reduce, %d ranks, ring, %d queue pairs per neighbour, %d iterations after %d\n#\n", s.World, s.QPs, s.Iters, s.Warmup)
-	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "size", "count", "type", "redop", "time", "algbw", "busbw", "#wrong")
-	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)", "(GB/s)", "")
+	fmt.Fprintf(w, "# all-reduce, %d ranks, ring, %d queue pairs per neighbour, %d iterations after %d\n#\n",
+		s.World, s.QPs, s.Iters, s.Warmup)
+	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "size", "count", "type", "redop", "time",
+		"algbw", "busbw", "#wrong")
+	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)",
+		"(GB/s)", "")
 }
 
 func allreduceRow(w io.Writer, r allreduce.Row) {
-	fmt.Fprintf(w, "  %12d %12d %8s %6s %11.1f %8.3f %8.3f %7d\n", r.Bytes, r.Count, r.Type, r.Op, r.TimeUS, r.AlgBW, r.BusBW, r.Wrong)
+	fmt.Fprintf(w, "  %12d %12d %8s %6s %11.1f %8.3f %8.3f %7d\n", r.Bytes, r.Count, r.Type, r.Op, r.TimeUS,
+		r.AlgBW, r.BusBW, r.Wrong)
 }
 
 var errWrong = errors.New("the result has wrong elements")
@@ -298,7 +319,8 @@ func allreduceFoot(w io.Writer, rows []allreduce.Row) error {
 		verdict = "FAILED"
 	}
 	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.3f\n", wrong, verdict, mean)
-	fmt.Fprintf(w, "# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n",
+	fmt.Fprintf(w,
+		"# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n",
 		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops)
 	if wrong > 0 {
 		return errWrong

@@ -30,9 +30,10 @@ type rdmaBenchCmd struct {
 }
 
 func (c *rdmaBenchCmd) Help() string {
-	return `Over loopback between two processes, in one run, so that the machine's mood is the same for all: RDMA WRITE of
-1 MiB with path MTU 4096 and the ICRC verified, iperf3 UDP with datagrams of the same size, iperf3 TCP; and the
-latency of a 4 KiB WRITE beside a bare UDP ping-pong in Go. iperf3 is left out, with a note, where it is not installed.
+	return `Over loopback between two processes, in one run, so that the machine's mood is the same for
+all: RDMA WRITE of 1 MiB with path MTU 4096 and the ICRC verified, iperf3 UDP with datagrams of the same
+size, iperf3 TCP; and the latency of a 4 KiB WRITE beside a bare UDP ping-pong in Go. iperf3 is left out,
+with a note, where it is not installed.
 
 Example:
   railyard rdma bench --rounds 5`
@@ -52,7 +53,9 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 		return echo(e.stdout)
 	}
 	if c.Rounds < 1 || c.Rounds > 100 || c.Duration < 100*time.Millisecond || c.Duration > time.Minute {
-		return &inputError{fmt.Errorf("--rounds lies between 1 and 100 and --duration between 100ms and 1m, found %d and %v", c.Rounds, c.Duration)}
+		return &inputError{
+			fmt.Errorf("--rounds lies between 1 and 100 and --duration between 100ms and 1m, found %d and %v",
+				c.Rounds, c.Duration)}
 	}
 	oneThread()
 	ctx, cancel := interruptible()
@@ -61,8 +64,10 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 	if err != nil {
 		fmt.Fprintln(e.stderr, "note: iperf3 is not installed; only the latency is compared")
 	}
-	rows := []benchRow{{Name: "RDMA WRITE 1 MiB", Unit: "Gbit/s"}, {Name: "iperf3 UDP, equal datagrams", Unit: "Gbit/s"},
-		{Name: "iperf3 TCP", Unit: "Gbit/s"}, {Name: "RDMA WRITE 4 KiB p50", Unit: "us"}, {Name: "bare UDP 4 KiB p50", Unit: "us"}}
+	rows := []benchRow{{Name: "RDMA WRITE 1 MiB", Unit: "Gbit/s"},
+		{Name: "iperf3 UDP, equal datagrams", Unit: "Gbit/s"},
+		{Name: "iperf3 TCP", Unit: "Gbit/s"}, {Name: "RDMA WRITE 4 KiB p50", Unit: "us"},
+		{Name: "bare UDP 4 KiB p50", Unit: "us"}}
 	measure := []func(context.Context) (float64, error){
 		func(ctx context.Context) (float64, error) { return c.ours(ctx, e, perftest.OpWrite, 1<<20) },
 		func(ctx context.Context) (float64, error) { return c.iperf(ctx, iperf, true) },
@@ -107,17 +112,23 @@ func (c *rdmaBenchCmd) print(e *env, rows []benchRow) error {
 		}
 		return rows[a].Median / rows[b].Median
 	}
-	ratios := map[string]float64{"write_over_iperf3_udp": ratio(0, 1), "write_over_iperf3_tcp": ratio(0, 2), "latency_over_bare_udp": ratio(3, 4)}
+	ratios := map[string]float64{
+		"write_over_iperf3_udp": ratio(0, 1),
+		"write_over_iperf3_tcp": ratio(0, 2),
+		"latency_over_bare_udp": ratio(3, 4),
+	}
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios})
 	}
 	for _, r := range rows {
 		if len(r.Values) > 0 {
-			fmt.Fprintf(e.stdout, "%-29s %8.2f %-6s  (%.2f to %.2f in %d rounds)\n", r.Name, r.Median, r.Unit, slices.Min(r.Values), slices.Max(r.Values), len(r.Values))
+			fmt.Fprintf(e.stdout, "%-29s %8.2f %-6s  (%.2f to %.2f in %d rounds)\n", r.Name, r.Median, r.Unit,
+				slices.Min(r.Values), slices.Max(r.Values), len(r.Values))
 		}
 	}
 	if ratio(0, 1) > 0 {
-		fmt.Fprintf(e.stdout, "\nWRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n", ratio(0, 1), ratio(0, 2))
+		fmt.Fprintf(e.stdout, "\nWRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n",
+			ratio(0, 1), ratio(0, 2))
 	}
 	fmt.Fprintf(e.stdout, "latency over bare UDP %.2fx (aim: at most 2)\n", ratio(3, 4))
 	return nil
@@ -146,7 +157,8 @@ func child(ctx context.Context, args ...string) (cmd *exec.Cmd, line string, err
 	line, err = bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		_ = cmd.Wait()
-		return nil, "", fmt.Errorf("%s did not start: %s", strings.Join(args, " "), strings.TrimSpace(problems.String()))
+		return nil, "", fmt.Errorf("%s did not start: %s", strings.Join(args, " "),
+			strings.TrimSpace(problems.String()))
 	}
 	return cmd, strings.TrimSpace(line), nil
 }
@@ -214,7 +226,8 @@ func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float
 		return 0, err
 	}
 	defer stop(server)
-	args := []string{"-c", "127.0.0.1", "-p", port, "-J", "-t", fmt.Sprint(int(math.Ceil(c.Duration.Seconds())))}
+	args := []string{"-c", "127.0.0.1", "-p", port, "-J", "-t",
+		fmt.Sprint(int(math.Ceil(c.Duration.Seconds())))}
 	if udp {
 		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
 	}

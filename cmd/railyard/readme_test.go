@@ -43,12 +43,15 @@ func TestReadme(t *testing.T) {
 		words := strings.Fields(l)
 		for i, w := range words {
 			before := words[max(i-1, 0)]
-			if before == ">" || slices.Contains([]string{"--out", "--pcap", "--html", "--plot", "--parquet"}, before) {
+			if before == ">" || slices.Contains([]string{"--out", "--pcap", "--html", "--plot", "--parquet"},
+				before) {
 				made = append(made, w)
 				continue
 			}
 			for _, f := range strings.Split(w, ",") {
-				written := slices.ContainsFunc(made, func(m string) bool { return f == m || strings.HasPrefix(f, m+"/") })
+				written := slices.ContainsFunc(made, func(m string) bool {
+					return f == m || strings.HasPrefix(f, m+"/")
+				})
 				if file.MatchString(f) && !written {
 					if _, err := os.Stat(filepath.Join("../..", f)); err != nil {
 						t.Errorf("%s: %s does not exist", l, f)
@@ -56,7 +59,8 @@ func TestReadme(t *testing.T) {
 				}
 			}
 		}
-		args := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(l, "go run ./cmd/railyard"), "./railyard"))
+		args := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(l, "go run ./cmd/railyard"),
+			"./railyard"))
 		if words[0] == "sed" || slices.Contains(args, "rdma") && args[0] == "lab" {
 			continue
 		}

@@ -16,11 +16,13 @@ func TestReport(t *testing.T) {
 		t.Fatal(errs)
 	}
 	code, text, _ := call(t, "report", run)
-	if _, fresh, _ := call(t, "report", run, "--json"); code != exitOK || !strings.Contains(text, "Slowest") || !strings.Contains(fresh, `"step_time_ps"`) {
+	if _, fresh, _ := call(t, "report", run, "--json"); code != exitOK ||
+		!strings.Contains(text, "Slowest") || !strings.Contains(fresh, `"step_time_ps"`) {
 		t.Errorf("exit %d: %s", code, text)
 	}
 	page := filepath.Join(dir, "page.html")
-	if code, _, errs := call(t, "report", run, "--html", page, "--png", filepath.Join(dir, "plots"), "--svg", filepath.Join(dir, "plots")); code != exitOK {
+	if code, _, errs := call(t, "report", run, "--html", page, "--png", filepath.Join(dir, "plots"), "--svg",
+		filepath.Join(dir, "plots")); code != exitOK {
 		t.Fatal(errs)
 	}
 	if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte("railyard-run")) {
@@ -29,21 +31,32 @@ func TestReport(t *testing.T) {
 	for _, name := range []string{"utilisation", "queues", "collectives"} {
 		png, err1 := os.ReadFile(filepath.Join(dir, "plots", name+".png"))
 		svg, err2 := os.ReadFile(filepath.Join(dir, "plots", name+".svg"))
-		if err1 != nil || err2 != nil || !bytes.HasPrefix(png, []byte("\x89PNG")) || !bytes.Contains(svg, []byte("<svg")) {
+		if err1 != nil || err2 != nil || !bytes.HasPrefix(png, []byte("\x89PNG")) ||
+			!bytes.Contains(svg, []byte("<svg")) {
 			t.Errorf("%s: %v %v", name, err1, err2)
 		}
 	}
-	if code, _, errs := call(t, "report", run, "--html", page); code != exitInput || !strings.Contains(errs, "exists") {
+	if code, _, errs := call(t, "report", run, "--html", page); code != exitInput ||
+		!strings.Contains(errs, "exists") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	os.Remove(filepath.Join(run, "topology.json"))
-	for want, args := range map[string][]string{"no summary.json": {dir}, "older Railyard": {run, "--html", page + "2"}} {
-		if code, _, errs := call(t, append([]string{"report"}, args...)...); code != exitInput || !strings.Contains(errs, want) {
+	for want, args := range map[string][]string{
+		"no summary.json": {dir},
+		"older Railyard":  {run, "--html", page + "2"},
+	} {
+		if code, _, errs := call(t, append([]string{"report"}, args...)...); code != exitInput ||
+			!strings.Contains(errs, want) {
 			t.Errorf("exit %d: %s, want %q", code, errs, want)
 		}
 	}
-	for want, args := range map[string][]string{"expected a folder": {page}, "between 0 and 65535": {dir, "--port", "99999"}, "missing port": {dir, "--listen", "nonsense"}} {
-		if code, _, errs := call(t, append([]string{"serve"}, args...)...); code != exitInput || !strings.Contains(errs, want) {
+	for want, args := range map[string][]string{
+		"expected a folder":   {page},
+		"between 0 and 65535": {dir, "--port", "99999"},
+		"missing port":        {dir, "--listen", "nonsense"},
+	} {
+		if code, _, errs := call(t, append([]string{"serve"}, args...)...); code != exitInput ||
+			!strings.Contains(errs, want) {
 			t.Errorf("serve: exit %d: %s, want %q", code, errs, want)
 		}
 	}

@@ -33,7 +33,9 @@ func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
 	for _, p := range []struct {
 		name string
 		draw func() (*plot.Plot, error)
-	}{{"utilisation", func() (*plot.Plot, error) { return curvePlot(r, curves, false) }}, {"queues", func() (*plot.Plot, error) { return curvePlot(r, curves, true) }},
+	}{{"utilisation", func() (*plot.Plot, error) {
+		return curvePlot(r, curves, false)
+	}}, {"queues", func() (*plot.Plot, error) { return curvePlot(r, curves, true) }},
 		{"collectives", func() (*plot.Plot, error) { return partsPlot(r, parts) }}} {
 		if p.name == "collectives" && len(parts) == 0 {
 			continue
@@ -60,18 +62,24 @@ func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
 }
 
 // tints are colours that people with any colour vision tell apart (Okabe and Ito).
-var tints = []color.RGBA{{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255}, {213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {240, 228, 66, 255}}
+var tints = []color.RGBA{
+	{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
+	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {240, 228, 66, 255},
+}
 
 // causeTints are the page's colours of web.Causes.
-var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {240, 228, 66, 255}, {213, 94, 0, 255},
-	{136, 34, 85, 255}, {230, 159, 0, 255}, {204, 121, 167, 255}, {0, 0, 0, 255}, {0, 158, 115, 255}, {51, 34, 136, 255}, {153, 153, 153, 255}}
+var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {240, 228, 66, 255},
+	{213, 94, 0, 255},
+	{136, 34, 85, 255}, {230, 159, 0, 255}, {204, 121, 167, 255}, {0, 0, 0, 255}, {0, 158, 115, 255},
+	{51, 34, 136, 255}, {153, 153, 153, 255}}
 
 func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
 	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
 	if queue {
-		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds", "queue, KB"
+		p.Title.Text, p.Y.Label.Text = r.Summary.Name+": longest queues, with the marking thresholds",
+			"queue, KB"
 	}
 	p.Legend.Top = true
 	p.Y.Min = 0
@@ -82,7 +90,8 @@ func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 			if queue {
 				v = x.Queue / 1e3
 			}
-			points = append(points, plotter.XY{X: x.At / 1e9, Y: v}, plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
+			points = append(points, plotter.XY{X: x.At / 1e9, Y: v},
+				plotter.XY{X: (x.At + x.Length) / 1e9, Y: v})
 		}
 		if len(points) == 0 {
 			continue

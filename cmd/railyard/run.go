@@ -112,7 +112,8 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		report.Wrap(e.stdout, "", job.Moved+".")
 	}
 	if job.Capture != nil {
-		fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", job.Capture.Len(), filepath.Join(job.Dir, "capture.pcapng"))
+		fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", job.Capture.Len(),
+			filepath.Join(job.Dir, "capture.pcapng"))
 	}
 	return nil
 }
@@ -130,8 +131,10 @@ func (c *runCmd) profile() (stop func() error, err error) {
 	if c.CPU == "" {
 		return func() error { return nil }, nil
 	}
-	if b, err := readBounded(c.CPU, 0); c.Force && err == nil && len(b) > 0 && !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
-		return nil, &inputError{fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU)} // --force is about runs
+	if b, err := readBounded(c.CPU, 0); c.Force && err == nil && len(b) > 0 &&
+		!bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		// --force is about runs
+		return nil, &inputError{fmt.Errorf("%s is no CPU profile: it is left alone", c.CPU)}
 	}
 	f, err := create(c.CPU, c.Force)
 	if err != nil {
@@ -161,7 +164,8 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 	from, err1 := unit.ParseTime(a)
 	to, err2 := unit.ParseTime(b)
 	if err := errors.Join(err1, err2); err != nil || !ok || from < 0 || to < from {
-		return nil, &inputError{fmt.Errorf("--capture-window %q: two times such as 0us..200us, the later one last", c.Window)}
+		return nil, &inputError{
+			fmt.Errorf("--capture-window %q: two times such as 0us..200us, the later one last", c.Window)}
 	}
 	tap, err := run.Capture(c.Capture, from, to)
 	if err != nil {
@@ -220,7 +224,8 @@ func slug(name, path string) string {
 	}
 	name = strings.TrimLeft(name, ".")
 	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||
+			r == '_' || r == '.' {
 			return r
 		}
 		return '-'

@@ -21,7 +21,8 @@ func writeSARIF(w io.Writer, list []swconf.Finding) error {
 	v := version()
 	run.Tool.Driver.Version = &v
 	for _, r := range swconf.Rules() {
-		run.AddRule(r.ID).WithDescription(r.Short).WithHelp(sarif.NewMultiformatMessageString().WithText(r.Short + ". " + r.Why)).
+		run.AddRule(r.ID).WithDescription(r.Short).WithHelp(sarif.NewMultiformatMessageString().WithText(
+			r.Short + ". " + r.Why)).
 			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(levels[r.Severity]))
 	}
 	for _, f := range list {
@@ -32,7 +33,8 @@ func writeSARIF(w io.Writer, list []swconf.Finding) error {
 		text := f.Message + ". Why: " + f.Why + ". Fix: " + f.Fix
 		run.CreateResultForRule(f.Rule).WithLevel(levels[f.Severity]).WithMessage(sarif.NewTextMessage(text)).
 			AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-				WithArtifactLocation(sarif.NewArtifactLocation().WithURI(filepath.ToSlash(f.File))).WithRegion(region)))
+				WithArtifactLocation(
+					sarif.NewArtifactLocation().WithURI(filepath.ToSlash(f.File))).WithRegion(region)))
 	}
 	rep := report.NewV210Report()
 	rep.AddRun(run)

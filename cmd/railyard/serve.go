@@ -24,8 +24,9 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Help() string {
-	return `Opens a page on this machine that lists runs, starts them, and shows what happened: fabric, time line, causes, packets.
-Works offline. Ctrl-C ends it; simulations that the page started write what they have.
+	return `Opens a page on this machine that lists runs, starts them, and shows what happened: fabric,
+time line, causes, packets. Works offline. Ctrl-C ends it; simulations that the page started write what
+they have.
 
 Examples:
   railyard serve

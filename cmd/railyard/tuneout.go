@@ -46,9 +46,12 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 		args += " \\\n  --set " + o
 	}
 	if len(t.base.File.Switches) > 0 {
-		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " + strings.ReplaceAll(args, "\n", "\n# ")
+		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " +
+			strings.ReplaceAll(args, "\n", "\n# ")
 	}
-	if err := writeFiles(t.dir, []design.File{{Path: "front.csv", Text: table}, {Path: "best.sh", Text: args + "\n"}}, true); err != nil {
+	if err := writeFiles(t.dir, []design.File{
+		{Path: "front.csv", Text: table}, {Path: "best.sh", Text: args + "\n"},
+	}, true); err != nil {
 		return err
 	}
 	return t.plot(front, best)
@@ -57,10 +60,13 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 func frontCSV(front []tune.Trial) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	w.Write([]string{"trial", "completion_ps", "pause_ps", "queue_peak_bytes", "ecn_marks", "drops", "xon", "wred_min", "wred_max", "probability", "xoff", "ai_bps", "rate_timer_ps", "alpha_timer_ps", "g"})
+	w.Write([]string{"trial", "completion_ps", "pause_ps", "queue_peak_bytes", "ecn_marks", "drops", "xon",
+		"wred_min", "wred_max", "probability", "xoff", "ai_bps", "rate_timer_ps", "alpha_timer_ps", "g"})
 	for _, x := range front {
 		c, o := x.Candidate, x.Outcome
-		w.Write(strings.Split(fmt.Sprintf("%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%v", x.N, o.Time, o.Pause, o.Queue, o.Marks, o.Drops, int64(c.XOn), int64(c.WREDMin), int64(c.WREDMax), c.Probability,
+		w.Write(strings.Split(fmt.Sprintf("%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%v", x.N, o.Time,
+			o.Pause, o.Queue, o.Marks, o.Drops, int64(c.XOn), int64(c.WREDMin), int64(c.WREDMax),
+			c.Probability,
 			int64(c.XOff), int64(c.AI), int64(c.RateTimer), int64(c.AlphaTimer), c.G), "|"))
 	}
 	w.Flush()
@@ -76,7 +82,8 @@ func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
 		var xy plotter.XYs
 		for _, x := range list {
 			if x.Outcome.Error == "" {
-				xy = append(xy, plotter.XY{X: float64(x.Outcome.Time) / 1e9, Y: float64(x.Outcome.Pause) / 1e9})
+				xy = append(xy, plotter.XY{X: float64(x.Outcome.Time) / 1e9,
+					Y: float64(x.Outcome.Pause) / 1e9})
 			}
 		}
 		if len(xy) == 0 {
@@ -114,7 +121,10 @@ func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
 	if err != nil {
 		return err
 	}
-	return writeOut(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+	return writeOut(filepath.Join(t.dir, "pareto.png"), true, func(w io.Writer) error {
+		_, err := to.WriteTo(w)
+		return err
+	})
 }
 
 // summary says in words what the search found and where it is.
@@ -123,16 +133,20 @@ func (c *configTuneCmd) summary(t *tuning, best tune.Trial, ok bool) []string {
 		return []string{"No candidate has finished yet."}
 	}
 	base, o := t.first().Outcome, best.Outcome
-	where := fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s holds it.", filepath.Join(t.dir, "best"),
-		filepath.Join(t.dir, "best.sh"), filepath.Join(t.dir, "pareto.png"), filepath.Join(t.dir, "front.csv"))
-	if float64(o.Time) > 0.99*float64(base.Time) && o.Pause >= base.Pause && float64(o.Queue) > 0.99*float64(base.Queue) {
+	where := fmt.Sprintf("Its configuration for every switch is in %s; %s runs it; %s shows the front, %s "+
+		"holds it.", filepath.Join(t.dir, "best"),
+		filepath.Join(t.dir, "best.sh"), filepath.Join(t.dir, "pareto.png"),
+		filepath.Join(t.dir, "front.csv"))
+	if float64(o.Time) > 0.99*float64(base.Time) && o.Pause >= base.Pause &&
+		float64(o.Queue) > 0.99*float64(base.Queue) {
 		return []string{"No candidate does clearly better than the scenario as it is.", where}
 	}
 	speed := fmt.Sprintf("%.2fx sooner", float64(base.Time)/float64(max(o.Time, 1)))
 	if o.Time > base.Time {
 		speed = fmt.Sprintf("%.2fx later", float64(o.Time)/float64(max(base.Time, 1)))
 	}
-	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s of the pause time and %s of the longest queue.", best.N, speed,
+	words := []string{fmt.Sprintf("Trial %d ends %s than the scenario as it is, with %s of the pause time "+
+		"and %s of the longest queue.", best.N, speed,
 		ratio(o.Pause, base.Pause), ratio(o.Queue, base.Queue))}
 	return append(words, where)
 }

@@ -53,7 +53,8 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			return nil, &inputError{fmt.Errorf("no group %q; accepted are %s", name, strings.Join(names, ", "))}
+			return nil, &inputError{fmt.Errorf("no group %q; accepted are %s", name,
+				strings.Join(names, ", "))}
 		}
 	}
 	return picked, nil
@@ -75,7 +76,8 @@ func (c *validateCmd) Run(e *env) error {
 	}
 	all := []validate.Row{}
 	var md strings.Builder
-	md.WriteString(validationHead + "\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
+	md.WriteString(validationHead +
+		"\nWritten by `railyard validate --markdown docs/validation.md`. Every row runs the real thing.\n")
 	bad, explained := 0, 0
 	for _, check := range checks {
 		rows, err := check.Run()
@@ -85,7 +87,8 @@ func (c *validateCmd) Run(e *env) error {
 		if !c.JSON {
 			fmt.Fprintf(e.stdout, "\n%s\n", check.Name)
 		}
-		md.WriteString("\n## " + check.Name + "\n\n| | claim | expected | ours | difference | source |\n|---|---|---|---|---|---|\n")
+		md.WriteString("\n## " + check.Name +
+			"\n\n| | claim | expected | ours | difference | source |\n|---|---|---|---|---|---|\n")
 		for _, r := range rows {
 			all = append(all, r)
 			verdict := r.Verdict()
@@ -96,20 +99,23 @@ func (c *validateCmd) Run(e *env) error {
 				explained++
 			}
 			cell := strings.NewReplacer("|", "\\|", "\n", " ").Replace
-			fmt.Fprintf(&md, "| %s | %s | %s | %s | %s | %s |\n", verdict, cell(r.Claim), cell(r.Expected), cell(r.Ours), cell(r.Diff), cell(r.Source))
+			fmt.Fprintf(&md, "| %s | %s | %s | %s | %s | %s |\n", verdict, cell(r.Claim), cell(r.Expected),
+				cell(r.Ours), cell(r.Diff), cell(r.Source))
 			if r.Note != "" {
 				fmt.Fprintf(&md, "| | *%s* | | | | |\n", cell(r.Note))
 			}
 			if !c.JSON {
 				fmt.Fprintf(e.stdout, "  %-7s %s\n", verdict, r.Claim)
-				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected, r.Ours, r.Diff, r.Source))
+				report.Wrap(e.stdout, "          ", fmt.Sprintf("expected %s, ours %s (%s)  [%s]", r.Expected,
+					r.Ours, r.Diff, r.Source))
 				if r.Note != "" {
 					report.Wrap(e.stdout, "          ", r.Note)
 				}
 			}
 		}
 	}
-	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all), len(all)-bad-explained, explained, bad)
+	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all),
+		len(all)-bad-explained, explained, bad)
 	var lost error
 	if c.Markdown != "" {
 		lost = writeBytes(c.Markdown, force, []byte(md.String()))
@@ -117,7 +123,8 @@ func (c *validateCmd) Run(e *env) error {
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
-		fmt.Fprintf(e.stdout, "\n%d rows: %d agree, %d differ for the reason given, %d fail\n", len(all), len(all)-bad-explained, explained, bad)
+		fmt.Fprintf(e.stdout, "\n%d rows: %d agree, %d differ for the reason given, %d fail\n", len(all),
+			len(all)-bad-explained, explained, bad)
 	}
 	if bad > 0 {
 		return errors.Join(errDisagree, lost)
