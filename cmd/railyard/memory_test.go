@@ -50,7 +50,8 @@ func TestMemoryExceeded(t *testing.T) {
 	run.Limit = unit.MB
 	var out strings.Builder
 	err = watched(run, &env{stdout: &out, stderr: &out}, run.Go)
-	if err == nil || errors.Is(err, errStopped) || !strings.Contains(err.Error(), "--memory") || run.Exec.Done() {
+	if err == nil || errors.Is(err, errStopped) || !strings.Contains(err.Error(), "--memory") ||
+		run.Exec.Done() {
 		t.Errorf("%v", err)
 	}
 }
