@@ -91,6 +91,3 @@ func (c *carrier) ring(e engine.Event) {
 	c.exec.Ring(exec.Bell{Op: e.A, Stage: e.B})
 	c.stop = c.stop || c.exec.Done()
 }
-
-// op is the operation that a message belongs to.
-func (n *Network) op(m int32) int32 { return int32(n.Hosts.Messages[m].Tag) }

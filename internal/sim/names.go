@@ -1,6 +1,9 @@
 package sim
 
-import "railyard/unit"
+import (
+	"railyard/internal/fabric"
+	"railyard/unit"
+)
 
 // PortEnds names a port and the node at its far end: "rail-1:Eth3", "spine-2".
 func (n *Network) PortEnds(port int32) (end, far string) {
@@ -30,8 +33,10 @@ func (n *Network) LeafOf(gpu string) string {
 // WaitSum returns the queueing delay of all packets at a port, scaled up from
 // the sampled sixteenth of them.
 func (r *Run) WaitSum(port int32) (total unit.Time) {
-	for _, w := range r.waitsAt(port) {
-		total += 16 * w.Total
-	}
+	r.Net.Waits.Each(func(w fabric.Wait) {
+		if w.Port == port {
+			total += 16 * w.Total
+		}
+	})
 	return total
 }

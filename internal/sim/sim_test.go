@@ -60,6 +60,14 @@ func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *
 // add up, of each collective to its time, of the chain to the step.
 func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	t.Helper()
+	for _, c := range s.Collectives {
+		if c.BusBest > c.Bound*1.0001 {
+			t.Fatalf("%s: bus bandwidth %.3g above line rate %.3g", c.Name, c.BusBest, c.Bound)
+		}
+	}
+	if sum := s.Compute + s.ExposedComm + s.Bubble; sum != s.StepTime {
+		t.Fatalf("the parts add up to %d, the step took %d", sum, s.StepTime)
+	}
 	for _, c := range tab.Collectives {
 		sum := int64(0)
 		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
@@ -99,16 +107,6 @@ func invariants(t testing.TB, r *Run) {
 		if got := r.Hosts.Placed(c); r.Exec.Done() && got != b {
 			t.Fatalf("connection %d placed %d of %d bytes", c, got, b)
 		}
-	}
-	for _, c := range r.collectives() {
-		if c.BusBest > c.Bound*1.0001 {
-			t.Fatalf("%s: bus bandwidth %.3g above line rate %.3g", c.Name, c.BusBest, c.Bound)
-		}
-	}
-	s := result.Summary{}
-	r.timeline(&s)
-	if sum := s.Compute + s.ExposedComm + s.Bubble; sum != s.StepTime {
-		t.Fatalf("the parts add up to %d, the step took %d", sum, s.StepTime)
 	}
 }
 

@@ -1,10 +1,9 @@
-package sim
+package explain
 
 import (
 	"slices"
 
 	"railyard/internal/coll"
-	"railyard/internal/fabric"
 	"railyard/internal/result"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -15,8 +14,8 @@ const maxCollectiveRows = 100_000
 
 // blamer splits what operations took beyond line rate into causes.
 type blamer struct {
-	*Run
-	*sharing
+	r       *reading
+	share   *sharing
 	pauses  pauseIndex
 	flows   map[int32]int // queue pairs that waited at a port
 	senders map[int32]map[int32]bool
@@ -29,32 +28,32 @@ type blamer struct {
 	spare   unit.Time // what of its time at line rate the chain's own bytes do not take
 }
 
-func (r *Run) newBlamer() *blamer {
-	b := &blamer{Run: r, sharing: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
-		first: make([]int32, len(r.Exec.DAG.Ops)), next: make([]int32, len(r.Hosts.Messages))}
-	r.Net.Waits.Each(func(w fabric.Wait) {
+func (r *reading) newBlamer() *blamer {
+	b := &blamer{r: r, share: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
+		first: make([]int32, len(r.dag.Ops)), next: make([]int32, len(r.seen.Messages))}
+	r.eachWait(func(w Wait) {
 		if w.Total > 0 {
 			b.flows[w.Port]++
 			if b.senders[w.Port] == nil {
 				b.senders[w.Port] = map[int32]bool{}
 			}
-			src, _ := r.Hosts.Peers(w.QP)
+			src, _ := r.seen.peers(w.Conn)
 			b.senders[w.Port][src] = true
 		}
 	})
 	b.loads = b.newCollLoads()
-	b.ops = make([][2]int, len(r.Exec.DAG.Colls))
+	b.ops = make([][2]int, len(r.dag.Colls))
 	for i := range b.first {
 		b.first[i] = -1
-		if c := r.Exec.DAG.Ops[i].Coll; c >= 0 {
+		if c := r.dag.Ops[i].Coll; c >= 0 {
 			if b.ops[c][1] == 0 {
 				b.ops[c][0] = i
 			}
 			b.ops[c][1] = i + 1
 		}
 	}
-	for m := len(r.Hosts.Messages) - 1; m >= 0; m-- {
-		op := r.op(int32(m))
+	for m := len(r.seen.Messages) - 1; m >= 0; m-- {
+		op := r.seen.Messages[int32(m)].Op
 		b.next[m], b.first[op] = b.first[op], int32(m)
 	}
 	return b
@@ -62,21 +61,21 @@ func (r *Run) newBlamer() *blamer {
 
 // causes fills the table of collectives. It reports whether it had to stop.
 func (b *blamer) causes(t *result.Tables) (cut bool) {
-	n := len(b.Exec.DAG.Colls)
+	n := len(b.r.dag.Colls)
 	from, last, whole := make([]unit.Time, n), make([]int32, n), make([]bool, n)
 	for i := range from {
 		from[i], last[i], whole[i] = unit.Never, -1, true
 	}
-	for i := range b.Exec.DAG.Ops {
-		c := b.Exec.DAG.Ops[i].Coll
+	for i := range b.r.dag.Ops {
+		c := b.r.dag.Ops[i].Coll
 		if c < 0 {
 			continue
 		}
 		switch {
-		case b.Exec.End[i] == unit.Never:
+		case b.r.exec.End[i] == unit.Never:
 			whole[c] = false
 		default:
-			if from[c] = min(from[c], b.Exec.Start[i]); last[c] < 0 || b.Exec.End[i] > b.Exec.End[last[c]] {
+			if from[c] = min(from[c], b.r.exec.Start[i]); last[c] < 0 || b.r.exec.End[i] > b.r.exec.End[last[c]] {
 				last[c] = int32(i)
 			}
 		}
@@ -96,36 +95,28 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 // bound is what a collective takes at line rate if its fullest NIC sends all the time: 0
 // for transfers that are no collective, each of which would have the NIC to itself.
 func (b *blamer) bound(c int32) (bound unit.Time) {
-	if c < 0 || b.Exec.DAG.Colls[c].Kind == coll.SendRecv {
+	if c < 0 || b.r.dag.Colls[c].Kind == coll.SendRecv {
 		return 0
 	}
 	sent := map[int32]unit.Bytes{}
 	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
-		if o := &b.Exec.DAG.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
-			src, _ := b.Hosts.Peers(b.Hosts.Messages[b.first[i]].Conn)
-			sent[src] += b.wireBytes(o.Bytes)
-			bound = max(bound, unit.Serialize(sent[src], b.nicRate(src)))
+		if o := &b.r.dag.Ops[i]; o.Coll == c && !o.Compute() && b.first[i] >= 0 {
+			src, _ := b.r.seen.peers(b.r.seen.Messages[b.first[i]].Conn)
+			sent[src] += b.r.wireBytes(o.Bytes)
+			bound = max(bound, unit.Serialize(sent[src], b.r.nicRate(src)))
 		}
 	}
 	return bound
-}
-
-// nicRate is the rate of all links of a NIC.
-func (b *blamer) nicRate(nic int32) (sum unit.Rate) {
-	for _, l := range b.Graph.NICs[nic].Links {
-		sum += b.Graph.Links[l].Rate
-	}
-	return sum
 }
 
 // maxCriticalRows bounds the table of the critical path.
 const maxCriticalRows = 50_000
 
 // critical follows the operation that ended last back to the beginning.
-func (r *Run) critical(t *result.Tables) {
-	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.Exec.Cause[op] {
-		o := &r.Exec.DAG.Ops[op]
-		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.Exec.Start[op]), End: int64(r.Exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
+func (r *reading) critical(t *result.Tables) {
+	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.exec.Cause[op] {
+		o := &r.dag.Ops[op]
+		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.exec.Start[op]), End: int64(r.exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
 	}
 	slices.Reverse(t.Critical)
 }
@@ -140,25 +131,25 @@ type piece struct {
 // message had to wait for older ones of its queue pair, to the last of those. Only is
 // the collective whose messages count for that, -1 for all.
 func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) {
-	at := piece{op: last, message: b.lastMessage(last), from: b.Exec.Start[last], to: b.Exec.End[last]}
+	at := piece{op: last, message: b.lastMessage(last), from: b.r.exec.Start[last], to: b.r.exec.End[last]}
 	for {
 		older := int32(-1)
 		if at.message >= 0 {
-			older = b.older(at.message)
+			older = b.share.older(at.message)
 		}
-		if older >= 0 && (only < 0 || b.Exec.DAG.Ops[b.op(older)].Coll == only) {
-			at.from = b.done(older)
+		if older >= 0 && (only < 0 || b.r.dag.Ops[b.r.seen.Messages[older].Op].Coll == only) {
+			at.from = b.share.done(older)
 			pieces = append(pieces, at)
-			op := b.op(older)
-			at = piece{op: op, message: older, from: b.Exec.Start[op], to: b.done(older)}
+			op := b.r.seen.Messages[older].Op
+			at = piece{op: op, message: older, from: b.r.exec.Start[op], to: b.share.done(older)}
 			continue
 		}
 		pieces = append(pieces, at)
-		op := b.Exec.Cause[at.op]
+		op := b.r.exec.Cause[at.op]
 		if op < 0 || at.from <= from {
 			return pieces
 		}
-		at = piece{op: op, message: b.lastMessage(op), from: b.Exec.Start[op], to: b.Exec.End[op]}
+		at = piece{op: op, message: b.lastMessage(op), from: b.r.exec.Start[op], to: b.r.exec.End[op]}
 	}
 }
 
@@ -166,7 +157,7 @@ func (b *blamer) chain(last int32, from unit.Time, only int32) (pieces []piece) 
 func (b *blamer) lastMessage(op int32) int32 {
 	last := b.first[op]
 	for m := last; m >= 0; m = b.next[m] {
-		if b.Hosts.Messages[m].Done > b.Hosts.Messages[last].Done {
+		if b.r.seen.Messages[m].Done > b.r.seen.Messages[last].Done {
 			last = m
 		}
 	}
@@ -175,19 +166,19 @@ func (b *blamer) lastMessage(op int32) int32 {
 
 // collective walks the chain of transfers that ended last back to where it began.
 func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
-	k := &b.Exec.DAG.Colls[c]
+	k := &b.r.dag.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(), Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
-		Start: int64(from), End: int64(b.Exec.End[last]), Port: -1, At: int64(from)}
+		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from)}
 	chain := b.chain(last, from, c)
 	b.earlier, b.shared, b.spare = false, 0, b.bound(c)
 	for _, p := range chain {
-		if b.Exec.DAG.Ops[p.op].Coll == c {
+		if b.r.dag.Ops[p.op].Coll == c {
 			b.spare -= b.measure(p).line
 		}
 	}
-	t, worst := b.Exec.End[last], unit.Time(0)
+	t, worst := b.r.exec.End[last], unit.Time(0)
 	for _, p := range chain {
-		o := &b.Exec.DAG.Ops[p.op]
+		o := &b.r.dag.Ops[p.op]
 		if t <= from {
 			break
 		}
@@ -215,7 +206,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 // synchronises reports whether an operation is a wait by which a collective's protocol
 // synchronises. Before single transfers it is a rank that starts later, or computes.
 func (b *blamer) synchronises(o *workload.Op, next int32) bool {
-	return o.Compute() && o.Class == workload.Other && next >= 0 && b.Exec.DAG.Colls[next].Kind != coll.SendRecv
+	return o.Compute() && o.Class == workload.Other && next >= 0 && b.r.dag.Colls[next].Kind != coll.SendRecv
 }
 
 // alone is what a transfer would have taken without any other: its time on the line and
@@ -225,23 +216,23 @@ type alone struct {
 }
 
 func (b *blamer) measure(p piece) (a alone) {
-	o := &b.Exec.DAG.Ops[p.op]
+	o := &b.r.dag.Ops[p.op]
 	took := p.to - p.from
 	if p.message < 0 {
-		a.line = min(unit.Serialize(o.Bytes, b.Exec.Machine.NVLink.Rate), took)
-		a.latency = min(b.Exec.Machine.NVLink.Latency, took-a.line)
+		a.line = min(unit.Serialize(o.Bytes, b.r.exec.Machine.NVLink.Rate), took)
+		a.latency = min(b.r.exec.Machine.NVLink.Latency, took-a.line)
 		return a
 	}
 	parts := unit.Rate(0)
 	for x := b.first[p.op]; x >= 0; x = b.next[x] {
 		parts++
 	}
-	msg := &b.Hosts.Messages[p.message]
-	src, _ := b.Hosts.Peers(msg.Conn)
-	path := b.cost(msg.Conn)
+	msg := &b.r.seen.Messages[p.message]
+	src, _ := b.r.seen.peers(msg.Conn)
+	path := b.share.cost(msg.Conn)
 	a.relay = max(0, min(msg.Posted, p.to)-p.from)
 	took -= a.relay
-	a.line = min(unit.Serialize(b.wireBytes(o.Bytes), min(b.nicRate(src), path.rate*parts)), took)
+	a.line = min(unit.Serialize(b.r.wireBytes(o.Bytes), min(b.r.nicRate(src), path.rate*parts)), took)
 	a.latency = min(path.latency, took-a.line)
 	return a
 }
@@ -256,7 +247,7 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 		return lost
 	}
 	if a.relay > 0 {
-		d := min(a.relay, unit.Serialize(b.Exec.DAG.Ops[p.op].Bytes, b.Exec.Machine.NVLink.Rate)+b.Exec.Machine.NVLink.Latency)
+		d := min(a.relay, unit.Serialize(b.r.dag.Ops[p.op].Bytes, b.r.exec.Machine.NVLink.Rate)+b.r.exec.Machine.NVLink.Latency)
 		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
 	}
 	if lost <= 0 {
@@ -264,7 +255,7 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 	}
 	booked, beyond := b.split(row, p, a, lost)
 	if beyond > worst {
-		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.carrier.troubles.all[p.message].earlier
+		row.Port, b.shared, b.earlier = booked.port, booked.flows, b.r.trouble(p.message).Earlier
 	}
 	return beyond
 }
@@ -274,7 +265,7 @@ func (b *blamer) step(last int32) *result.Causes {
 	chain := b.chain(last, 0, -1)
 	spare := map[int32]unit.Time{}
 	for _, p := range chain {
-		if o := &b.Exec.DAG.Ops[p.op]; !o.Compute() {
+		if o := &b.r.dag.Ops[p.op]; !o.Compute() {
 			if _, ok := spare[o.Coll]; !ok {
 				spare[o.Coll] = b.bound(o.Coll)
 			}
@@ -285,7 +276,7 @@ func (b *blamer) step(last int32) *result.Causes {
 	var order []int32
 	next := int32(-1) // the collective of what came after
 	for _, p := range chain {
-		o := &b.Exec.DAG.Ops[p.op]
+		o := &b.r.dag.Ops[p.op]
 		c := o.Coll
 		if b.synchronises(o, next) {
 			c = next

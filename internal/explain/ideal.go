@@ -1,9 +1,8 @@
-package sim
+package explain
 
 import (
 	"slices"
 
-	"railyard/internal/host"
 	"railyard/internal/topo"
 	"railyard/rc"
 	"railyard/roce"
@@ -15,7 +14,7 @@ import (
 // takes exactly that, and none takes less: where paths differ the best of each hop
 // counts, and where packets may spread over several ports, they do.
 type idealizer struct {
-	run     *Run
+	r       *reading
 	routes  *topo.Routes // without what is broken all the time: all else only makes paths longer
 	spread  bool         // packets of a message may take several ports of a stage at once
 	moves   bool         // flowlets moved, which one packet behind another does not
@@ -37,16 +36,12 @@ type stage struct {
 	alike bool
 }
 
-func (r *Run) newIdealizer() *idealizer {
-	x := &idealizer{run: r, routes: r.Paths, middles: map[middleKey]middle{}, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
-	x.spread = r.LB.Sprays || r.Host.Bond == host.BondSpray
-	for i := range r.Net.Sw {
-		if c := r.Net.Sw[i].Chooser; c != nil {
-			x.moves = x.moves || c.Moved() > 0
-		}
-	}
+func (r *reading) newIdealizer() *idealizer {
+	x := &idealizer{r: r, routes: r.seen.Routes, middles: map[middleKey]middle{}, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
+	x.spread = r.seen.Rules.Spreads || r.seen.Rules.SpreadsNIC
+	x.moves = r.seen.Counted.FlowletMoves > 0
 	gone := map[int]bool{} // broken all the time
-	for _, e := range r.Plan.Events {
+	for _, e := range r.plan.Events {
 		if e.FromStart() && !e.Up {
 			gone[e.Link] = true
 			continue
@@ -56,7 +51,7 @@ func (r *Run) newIdealizer() *idealizer {
 		x.routes = nil
 	}
 	if x.routes == nil {
-		x.routes = r.Graph.Route(gone)
+		x.routes = r.graph.Route(gone)
 	}
 	return x
 }
@@ -64,20 +59,20 @@ func (r *Run) newIdealizer() *idealizer {
 // of returns how long a message would take alone, from being posted to being
 // delivered.
 func (x *idealizer) of(m int32) unit.Time {
-	msg := &x.run.Hosts.Messages[m]
-	src, dst := x.run.Hosts.Peers(msg.Conn)
+	msg := &x.r.seen.Messages[m]
+	src, dst := x.r.seen.peers(msg.Conn)
 	k := idealKey{src, dst, msg.Bytes}
 	if t, ok := x.known[k]; ok {
 		return t
 	}
 	least := unit.Never
 	for _, path := range x.between(src, dst) {
-		least = min(least, x.cross(path, msg.Bytes, unit.Rate(len(x.run.Graph.NICs[src].Links))))
+		least = min(least, x.cross(path, msg.Bytes, unit.Rate(len(x.r.graph.NICs[src].Links))))
 	}
 	if least == unit.Never {
 		least = 0 // no path is left to say
 	}
-	x.known[k] = least + 2*x.run.Host.Latency
+	x.known[k] = least + 2*x.r.seen.Rules.NICLatency
 	return x.known[k]
 }
 
@@ -88,9 +83,9 @@ func (x *idealizer) between(src, dst int32) [][]stage {
 	if p, ok := x.paths[k]; ok {
 		return p
 	}
-	nic := x.run.Graph.NICs[src]
+	nic := x.r.graph.NICs[src]
 	var starts [][]int
-	if x.run.Host.Bond == host.BondSpray {
+	if x.r.seen.Rules.SpreadsNIC {
 		starts = [][]int{nic.Links}
 	} else {
 		for _, l := range nic.Links {
@@ -99,7 +94,7 @@ func (x *idealizer) between(src, dst int32) [][]stage {
 	}
 	var out [][]stage
 	for _, links := range starts {
-		if p := x.follow(x.run.Graph.Hosts[nic.Host], links, int(dst)); p != nil {
+		if p := x.follow(x.r.graph.Hosts[nic.Host], links, int(dst)); p != nil {
 			out = append(out, p)
 		}
 	}
@@ -109,7 +104,7 @@ func (x *idealizer) between(src, dst int32) [][]stage {
 
 // follow walks all shortest paths from a server to a NIC at once, hop by hop.
 func (x *idealizer) follow(from int, links []int, dst int) []stage {
-	g := x.run.Graph
+	g := x.r.graph
 	first := x.stage([]int{from}, links, nil)
 	nodes := x.peers([]int{from}, links)
 	if len(nodes) == 1 && nodes[0] == g.Hosts[g.NICs[dst].Host] {
@@ -147,7 +142,7 @@ type middleKey struct {
 
 func (x *idealizer) middle(first stage, nodes []int, dst int) middle {
 	path := []stage{first}
-	for range len(x.run.Graph.Nodes) {
+	for range len(x.r.graph.Nodes) {
 		if x.arrives(nodes, dst) {
 			return middle{path, nodes}
 		}
@@ -171,7 +166,7 @@ func (x *idealizer) middle(first stage, nodes []int, dst int) middle {
 // peers lists the nodes at the other ends of links that lead away from some nodes.
 func (x *idealizer) peers(nodes, links []int) (out []int) {
 	for _, l := range links {
-		link := &x.run.Graph.Links[l]
+		link := &x.r.graph.Links[l]
 		peer := link.B
 		if !slices.Contains(nodes, link.A) {
 			peer = link.A
@@ -193,12 +188,12 @@ func (x *idealizer) arrives(nodes []int, dst int) bool {
 func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 	s := stage{hop: unit.Never, ports: 1, alike: true}
 	for i, l := range links {
-		link := x.run.Graph.Links[l]
+		link := x.r.graph.Links[l]
 		node := link.A
 		if !slices.Contains(nodes, node) {
 			node = link.B
 		}
-		hop := x.run.Net.Ports[x.run.Port(l, node)].Hop
+		hop := x.r.seen.Ports[x.r.port(l, node)].Hop
 		s.alike = s.alike && (i == 0 || hop == s.hop && link.Rate == s.rate)
 		s.rate, s.hop = max(s.rate, link.Rate), min(s.hop, hop)
 	}
@@ -211,14 +206,13 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 
 // packets calls f for the packets of a message in runs of equal ones.
 func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n int)) {
-	cfg := &x.run.Host.RC
-	mtu := int64(cfg.MTU)
+	mtu := int64(x.r.seen.Rules.MTU)
 	for left, first := int64(bytes), true; left > 0 || first; left, first = left-rc.MaxMessage, false {
 		piece := min(left, rc.MaxMessage)
 		n := max(1, int((piece+mtu-1)/mtu))
 		last := int(piece - int64(n-1)*mtu)
 		switch {
-		case cfg.WriteOnly:
+		case x.r.seen.Rules.WriteOnly:
 			f(roce.WriteOnly, int(mtu), n-1)
 			f(roce.WriteOnlyImm, last, 1)
 		case n == 1:
@@ -234,7 +228,7 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 // cross sends a message's packets over a path from a NIC with so many ports and returns
 // when the last one is in the receiver's memory.
 func (x *idealizer) cross(path []stage, bytes unit.Bytes, ports unit.Rate) unit.Time {
-	w := &way{path: path, cut: x.run.CutThrough, pcie: x.run.Host.PCIe, one: true}
+	w := &way{path: path, cut: x.r.seen.Rules.CutThrough, pcie: x.r.seen.Rules.PCIe, one: true}
 	if w.pcie >= path[0].rate*ports {
 		w.pcie = 0 // as in package host: PCIe counts when it is slower than the NIC
 	}

@@ -1,10 +1,9 @@
-package sim
+package explain
 
 import (
 	"fmt"
 	"slices"
 
-	"railyard/internal/fabric"
 	"railyard/internal/result"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -36,22 +35,22 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
 // latency where there was none. It returns what was lost beyond line rate.
 func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (a account, beyond unit.Time) {
-	msg, met := &b.Hosts.Messages[p.message], &b.carrier.troubles.all[p.message]
-	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.Exec.DAG.Ops[p.op].Coll,
-		wire: b.wireBytes(msg.Bytes)}
-	src, dst := b.Hosts.Peers(msg.Conn)
-	nic, others := b.atNIC(b.bySender[src], b.nicRate(src), b.nicPort(msg.Conn), w)
-	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.nicRate(src))))
+	msg, met := &b.r.seen.Messages[p.message], b.r.trouble(p.message)
+	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.r.dag.Ops[p.op].Coll,
+		wire: b.r.wireBytes(msg.Bytes)}
+	src, dst := b.r.seen.peers(msg.Conn)
+	nic, others := b.share.atNIC(b.share.bySender[src], b.r.nicRate(src), b.r.nicPort(msg.Conn), w)
+	whole := max(0, min(lost, b.spare, nic.fair-own.line, unit.Serialize(others.same, b.r.nicRate(src))))
 	b.spare -= whole
 	row.Ideal += int64(whole)
 	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
 	beyond = a.lost
-	in, received := b.atNIC(b.byReceiver[dst], b.nicRate(dst), b.cableOf(dst), w)
-	balanced, chosen := b.between(msg.Conn, w)
+	in, received := b.share.atNIC(b.share.byReceiver[dst], b.r.nicRate(dst), b.cableOf(dst), w)
+	balanced, chosen := b.share.between(msg.Conn, w)
 	levels := [...]struct {
 		to *int64
 		demand
-	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.pcie(&others, &received, w)},
+	}{{&row.SharedNIC, nic}, {&row.Incast, in}, {&row.PCIe, b.share.pcie(&others, &received, w)},
 		{&row.Oversub, balanced}, {&row.Collision, chosen}}
 	reached, top, again := own.line+whole, 0, unit.Time(0)
 	for i, l := range levels {
@@ -65,25 +64,25 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
 	a.book(&row.Pause, paused, at, 0)
-	a.book(&row.Held, met.held, met.port, 0)
+	a.book(&row.Held, met.Held, met.Port, 0)
 	b.rest(&a, row, msg.Conn, met)
 	return a, beyond
 }
 
 // rest books what neither links nor pauses nor paces explain.
-func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met *trouble) {
-	top := met.port
-	if top < 0 && !met.sampled { // too short for a sample: where its queue pair waits at other times
-		if w := b.worstQueue(conn); w != nil {
+func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met Trouble) {
+	top := met.Port
+	if top < 0 && !met.Sampled { // too short for a sample: where its queue pair waits at other times
+		if w := b.r.worstQueue(conn); w != nil {
 			top = w.Port
 		}
 	}
 	switch {
-	case met.again > 0:
-		a.book(&row.Retrans, a.lost, b.nicPort(conn), 0)
+	case met.Again > 0:
+		a.book(&row.Retrans, a.lost, b.r.nicPort(conn), 0)
 	case top < 0 || b.flows[top] < 2:
-		a.book(&row.Latency, a.lost, b.nicPort(conn), 0)
-	case b.Graph.Nodes[b.Net.Ports[b.Net.Ports[top].Peer].Node].Role == topo.Host && len(b.senders[top]) > 1:
+		a.book(&row.Latency, a.lost, b.r.nicPort(conn), 0)
+	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
 		a.book(&row.Incast, a.lost, top, b.flows[top])
 	default:
 		a.book(&row.Collision, a.lost, top, b.flows[top])
@@ -92,17 +91,17 @@ func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met *tr
 
 // cableOf is the port of a switch that leads to a NIC.
 func (b *blamer) cableOf(nic int32) int32 {
-	n := b.Graph.NICs[nic]
-	return b.Net.Ports[b.Port(n.Links[0], b.Graph.Hosts[n.Host])].Peer
+	n := b.r.graph.NICs[nic]
+	return b.r.seen.Ports[b.r.port(n.Links[0], b.r.graph.Hosts[n.Host])].Peer
 }
 
 // paused is how long a transfer's path was paused for the sake of a link elsewhere, and
 // at which port longest. A pause whose root is on the path itself costs nothing beside:
 // that link is busy all the while.
 func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
-	_, dst := b.Hosts.Peers(conn)
+	_, dst := b.r.seen.peers(conn)
 	own := func(root int32) bool {
-		return root == b.cableOf(dst) || slices.Contains(b.path[conn].ports, root)
+		return root == b.cableOf(dst) || slices.Contains(b.share.path[conn].ports, root)
 	}
 	at := func(p int32) (sum unit.Time) {
 		for _, s := range b.pauses.within(p, w.from, w.to) {
@@ -112,9 +111,9 @@ func (b *blamer) paused(conn int32, w *window) (sum unit.Time, port int32) {
 		}
 		return sum
 	}
-	port = b.nicPort(conn)
+	port = b.r.nicPort(conn)
 	sum = at(port)
-	b.Net.Waits.Of(conn, func(x fabric.Wait) {
+	b.r.waitsOf(conn, func(x Wait) {
 		if d := at(x.Port); d > sum || d == sum && x.Port < port {
 			sum, port = d, x.Port
 		}
@@ -132,7 +131,7 @@ type cause struct {
 func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	port, flows := "the network", b.shared
 	if row.Port >= 0 {
-		port = b.PortName(row.Port)
+		port = b.r.portName(row.Port)
 	}
 	queue := ""
 	if row.Port >= 0 {
@@ -177,7 +176,7 @@ func (b *blamer) root(port int32) string {
 	if port < 0 {
 		return ""
 	}
-	if chain := b.pauseChain(port); len(chain) > 0 {
+	if chain := b.r.pauseChain(port); len(chain) > 0 {
 		return ", root " + chain[len(chain)-1]
 	}
 	return ""

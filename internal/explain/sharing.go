@@ -1,9 +1,8 @@
-package sim
+package explain
 
 import (
 	"sort"
 
-	"railyard/internal/fabric"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -12,7 +11,7 @@ import (
 // receiver, and over the links of its path while it was under way. That is what max-min
 // fair sharing of the same load costs at best, whatever paces the senders.
 type sharing struct {
-	*Run
+	r     *reading
 	began []unit.Time // by message: when its queue pair had nothing older to send
 	prev  []int32     // by message: the one before it on its queue pair, -1 for none
 	byQP  [][]int32   // messages in order
@@ -60,15 +59,15 @@ type pathCost struct {
 	latency unit.Time
 }
 
-func (r *Run) newSharing() *sharing {
-	n, qps := len(r.Hosts.Messages), r.Hosts.Conns()
-	nics := len(r.Graph.NICs)
-	s := &sharing{Run: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps),
+func (r *reading) newSharing() *sharing {
+	n, qps := len(r.seen.Messages), len(r.seen.Conns)
+	nics := len(r.graph.NICs)
+	s := &sharing{r: r, began: make([]unit.Time, n), prev: make([]int32, n), byQP: make([][]int32, qps),
 		bySender: make([][]int32, nics), byReceiver: make([][]int32, nics), path: make([]pathOfQP, qps),
-		carried: make([]users, len(r.Net.Ports)), single: make([]bool, len(r.Graph.Links)),
+		carried: make([]users, len(r.seen.Ports)), single: make([]bool, len(r.graph.Links)),
 		routeOf: map[[2]int32]int32{}, setOf: map[string]int32{}, latency: map[[2]int32]pathCost{}}
-	for m := range r.Hosts.Messages {
-		msg := &r.Hosts.Messages[m]
+	for m := range r.seen.Messages {
+		msg := &r.seen.Messages[m]
 		s.began[m], s.prev[m] = msg.Posted, -1
 		if l := s.byQP[msg.Conn]; len(l) > 0 {
 			s.prev[m] = l[len(l)-1]
@@ -76,20 +75,20 @@ func (r *Run) newSharing() *sharing {
 		}
 		s.byQP[msg.Conn] = append(s.byQP[msg.Conn], int32(m))
 	}
-	for _, nic := range r.Graph.NICs {
+	for _, nic := range r.graph.NICs {
 		if len(nic.Links) == 1 {
 			s.single[nic.Links[0]] = true
 		}
 	}
 	for c := range int32(qps) {
-		src, dst := r.Hosts.Peers(c)
+		src, dst := r.seen.peers(c)
 		s.bySender[src], s.byReceiver[dst] = append(s.bySender[src], c), append(s.byReceiver[dst], c)
 		s.path[c].route = s.enroute(c, dst)
-		if s.LB.Fixed {
+		if s.r.seen.Rules.Hashed {
 			s.hashed(c)
 		}
 	}
-	if !s.LB.Fixed {
+	if !s.r.seen.Rules.Hashed {
 		s.waited()
 	}
 	return s
@@ -97,12 +96,12 @@ func (r *Run) newSharing() *sharing {
 
 // only reports that a port is at either end of a NIC's only cable, which counts with the
 // NIC.
-func (s *sharing) only(port int32) bool { return s.single[s.linkOf[port]] }
+func (s *sharing) only(port int32) bool { return s.single[s.r.seen.Ports[port].Link] }
 
 // hashed enters a queue pair at the ports on which hashing puts it.
 func (s *sharing) hashed(c int32) {
 	p := &s.path[c]
-	for _, port := range s.Hosts.Path(c) {
+	for _, port := range s.r.seen.Ways.Path(c) {
 		if !s.only(port) {
 			p.ports = append(p.ports, port)
 			s.carried[port].qps = append(s.carried[port].qps, c)
@@ -113,32 +112,32 @@ func (s *sharing) hashed(c int32) {
 // waited enters queue pairs that choose their paths anew at the ports where their packets
 // queued, with the share of their bytes that did.
 func (s *sharing) waited() {
-	s.Net.Waits.Each(func(w fabric.Wait) {
+	s.r.eachWait(func(w Wait) {
 		if s.only(w.Port) {
 			return
 		}
 		bytes := unit.Bytes(0)
-		for _, m := range s.byQP[w.QP] {
-			bytes += s.wireBytes(s.Hosts.Messages[m].Bytes)
+		for _, m := range s.byQP[w.Conn] {
+			bytes += s.r.wireBytes(s.r.seen.Messages[m].Bytes)
 		}
-		queued := 16 * unit.Bytes(w.Samples) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
+		queued := 16 * unit.Bytes(w.Samples) * s.r.wireBytes(s.r.seen.Rules.MTU)
 		share := min(1, float64(queued)/float64(bytes))
-		p, u := &s.path[w.QP], &s.carried[w.Port]
+		p, u := &s.path[w.Conn], &s.carried[w.Port]
 		p.ports, p.shares = append(p.ports, w.Port), append(p.shares, share)
-		u.qps, u.shares = append(u.qps, w.QP), append(u.shares, share)
+		u.qps, u.shares = append(u.qps, w.Conn), append(u.shares, share)
 	})
 }
 
 // enroute enters a queue pair at the way between its first and its last switch.
 func (s *sharing) enroute(c, dst int32) int32 {
-	key := [2]int32{s.Net.Ports[s.Net.Ports[s.Hosts.Port(c)].Peer].Node, int32(s.Paths.Locator[dst])}
+	key := [2]int32{s.r.seen.Ports[s.r.seen.Ports[s.r.seen.Conns[c].Port].Peer].Node, int32(s.r.seen.Routes.Locator[dst])}
 	at, ok := s.routeOf[key]
 	if !ok {
 		at = int32(len(s.routes))
 		s.routeOf[key] = at
 		var sets []int32
-		for _, ports := range s.Hosts.Choices(c) {
-			if s.Graph.Nodes[s.Net.Ports[s.Net.Ports[ports[0]].Peer].Node].Role != topo.Host {
+		for _, ports := range s.r.seen.Ways.Choices(c) {
+			if s.r.peer(ports[0]).Role != topo.Host {
 				sets = append(sets, s.set(ports, at))
 			}
 		}
@@ -154,7 +153,7 @@ func (s *sharing) set(ports []int32, user int32) int32 {
 	rate := unit.Rate(0)
 	for _, p := range ports {
 		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-		rate += s.Net.Rate(p)
+		rate += s.r.seen.Ports[p].Rate
 	}
 	at, ok := s.setOf[string(key)]
 	if !ok {
@@ -168,20 +167,20 @@ func (s *sharing) set(ports []int32, user int32) int32 {
 
 // done is when a message had arrived, or now.
 func (s *sharing) done(m int32) unit.Time {
-	if d := s.Hosts.Messages[m].Done; d > 0 {
+	if d := s.r.seen.Messages[m].Done; d > 0 {
 		return d
 	}
-	return s.Net.Q.Now()
+	return s.r.seen.At
 }
 
 // cost is a path's slowest rate and the latency beyond it.
 func (s *sharing) cost(conn int32) pathCost {
-	src, dst := s.Hosts.Peers(conn)
+	src, dst := s.r.seen.peers(conn)
 	key := [2]int32{src, dst}
 	c, ok := s.latency[key]
 	if !ok {
-		c.rate, c.latency = s.pathOf(int(src), int(dst))
-		c.latency += 2 * s.Host.Latency
+		c.rate, c.latency = s.r.pathOf(int(src), int(dst))
+		c.latency += 2 * s.r.seen.Rules.NICLatency
 		s.latency[key] = c
 	}
 	return c
@@ -191,7 +190,7 @@ func (s *sharing) cost(conn int32) pathCost {
 // it could be sent at once.
 func (s *sharing) older(m int32) int32 {
 	p := s.prev[m]
-	if p >= 0 && s.done(p)-s.cost(s.Hosts.Messages[m].Conn).latency > s.Hosts.Messages[m].Posted {
+	if p >= 0 && s.done(p)-s.cost(s.r.seen.Messages[m].Conn).latency > s.r.seen.Messages[m].Posted {
 		return p
 	}
 	return -1
@@ -237,7 +236,7 @@ func (s *sharing) sent(sum *cargo, qps []int32, shares []float64, w *window) {
 		if shares != nil {
 			share = shares[i]
 		}
-		sum.add(s.sentBy(c, w), share, w, c == s.Hosts.Messages[w.message].Conn)
+		sum.add(s.sentBy(c, w), share, w, c == s.r.seen.Messages[w.message].Conn)
 	}
 }
 
@@ -246,15 +245,15 @@ func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 	list := s.byQP[c]
 	for i := sort.Search(len(list), func(i int) bool { return s.done(list[i]) > w.from }); i < len(list); i++ {
 		m := list[i]
-		if s.began[m] >= w.to || m >= w.message && c == s.Hosts.Messages[w.message].Conn {
+		if s.began[m] >= w.to || m >= w.message && c == s.r.seen.Messages[w.message].Conn {
 			break
 		}
 		from, to := s.began[m], s.done(m)
 		share := float64(min(to, w.to)-max(from, w.from)) / float64(max(to-from, 1))
-		b := unit.Bytes(float64(s.wireBytes(s.Hosts.Messages[m].Bytes)) * share)
+		b := unit.Bytes(float64(s.r.wireBytes(s.r.seen.Messages[m].Bytes)) * share)
 		sum.real += b
 		sum.again += unit.Bytes(float64(s.resent(m)) * share)
-		if op := s.op(m); op != w.op && s.Exec.DAG.Ops[op].Coll == w.coll {
+		if op := s.r.seen.Messages[m].Op; op != w.op && s.r.dag.Ops[op].Coll == w.coll {
 			sum.same += b
 		}
 	}
@@ -263,7 +262,7 @@ func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 
 // resent is what of a message's packets crossed the wire once more.
 func (s *sharing) resent(m int32) unit.Bytes {
-	return unit.Bytes(s.carrier.troubles.all[m].again) * s.wireBytes(unit.Bytes(s.Host.RC.MTU))
+	return unit.Bytes(s.r.trouble(m).Again) * s.r.wireBytes(s.r.seen.Rules.MTU)
 }
 
 // demand is what a link took for a message and what else crossed it in its window.
@@ -292,20 +291,20 @@ func (s *sharing) atNIC(qps []int32, rate unit.Rate, port int32, w *window) (dem
 // pcie is the demand at the PCIe of sender and receiver, where that is slower than the
 // wire; it carries payload alone.
 func (s *sharing) pcie(out, in *cargo, w *window) demand {
-	if s.Host.PCIe == 0 {
+	if s.r.seen.Rules.PCIe == 0 {
 		return demand{port: -1}
 	}
 	busier := out
 	if in.real > out.real {
 		busier = in
 	}
-	return s.demand(busier, 1, s.pcieRate(), s.nicPort(s.Hosts.Messages[w.message].Conn), w)
+	return s.demand(busier, 1, s.pcieRate(), s.r.nicPort(s.r.seen.Messages[w.message].Conn), w)
 }
 
 // pcieRate is the wire's rate at which PCIe's payload goes.
 func (s *sharing) pcieRate() unit.Rate {
-	mtu := unit.Bytes(s.Host.RC.MTU)
-	return unit.Rate(float64(s.Host.PCIe) * float64(s.wireBytes(mtu)) / float64(mtu))
+	mtu := s.r.seen.Rules.MTU
+	return unit.Rate(float64(s.r.seen.Rules.PCIe) * float64(s.r.wireBytes(mtu)) / float64(mtu))
 }
 
 // between is the demand between switches: of the sets of ports that load balancing may
@@ -330,7 +329,7 @@ func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {
 			share = path.shares[i]
 		}
 		s.sent(&others, u.qps, u.shares, w)
-		if d := s.demand(&others, share, s.Net.Rate(port), port, w); d.real > chosen.real {
+		if d := s.demand(&others, share, s.r.seen.Ports[port].Rate, port, w); d.real > chosen.real {
 			chosen = d
 		}
 	}

@@ -1,4 +1,4 @@
-package sim
+package explain
 
 import (
 	"railyard/internal/workload"
@@ -10,26 +10,26 @@ import (
 // looks at the transfers that the collective is made of, so that it holds for rings
 // over one NIC of a server or over all of them, for trees and for plain flows.
 func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
-	r := b.run
+	r := b.r
 	b.touched = b.touched[:0]
 	for _, i := range ops {
-		o := &r.Exec.DAG.Ops[i]
+		o := &r.dag.Ops[i]
 		src, dst := int(o.Rank), int(o.Peer)
-		if r.Exec.Local(src, dst) {
+		if r.exec.Local(src, dst) {
 			b.add(b.nvlink, src, dst, o.Bytes)
 			continue
 		}
-		if relay := r.Exec.Relay(src, dst); relay != src {
+		if relay := r.exec.Relay(src, dst); relay != src {
 			b.add(b.nvlink, src, relay, o.Bytes)
 			src = relay
 		}
-		b.add(0, r.Graph.NICOf[src], r.Graph.NICOf[dst], o.Bytes)
+		b.add(0, r.graph.NICOf[src], r.graph.NICOf[dst], o.Bytes)
 	}
 	longest, why := unit.Time(0), ""
 	for _, x := range b.touched {
-		kind, rate := "NVLink", r.Exec.Machine.NVLink.Rate
+		kind, rate := "NVLink", r.exec.Machine.NVLink.Rate
 		if int(x)/2 < b.nvlink {
-			kind, rate = "NIC", r.nicRate(int(x)/2)
+			kind, rate = "NIC", r.nicRate(x/2)
 		}
 		if t := unit.Serialize(b.load[x], rate); t > longest || t == longest && kind == "NIC" {
 			longest, why = t, kind
@@ -45,15 +45,15 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 // bounds is room to add up what a collective moves through each pipe: two per
 // NIC, out and in, and from nvlink on two per GPU.
 type bounds struct {
-	run     *Run
+	r       *reading
 	nvlink  int
 	load    []unit.Bytes
 	touched []int32
 }
 
-func newBounds(r *Run) *bounds {
-	n := len(r.Graph.NICs)
-	return &bounds{run: r, nvlink: n, load: make([]unit.Bytes, 2*(n+r.Graph.TotalGPUs()))}
+func newBounds(r *reading) *bounds {
+	n := len(r.graph.NICs)
+	return &bounds{r: r, nvlink: n, load: make([]unit.Bytes, 2*(n+r.graph.TotalGPUs()))}
 }
 
 // add books a transfer between two pipes, counted from base.
@@ -67,27 +67,27 @@ func (b *bounds) add(base, from, to int, bytes unit.Bytes) {
 }
 
 // nicRate is the rate of all ports of a NIC.
-func (r *Run) nicRate(nic int) (rate unit.Rate) {
-	for _, l := range r.Graph.NICs[nic].Links {
-		rate += r.Graph.Links[l].Rate
+func (r *reading) nicRate(nic int32) (rate unit.Rate) {
+	for _, l := range r.graph.NICs[nic].Links {
+		rate += r.graph.Links[l].Rate
 	}
 	return rate
 }
 
 // byCollective lists the transfers of each collective.
-func (r *Run) byCollective() func(coll int) []int32 {
-	first := make([]int32, len(r.Exec.DAG.Colls)+1)
-	for i := range r.Exec.DAG.Ops {
-		if o := &r.Exec.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+func (r *reading) byCollective() func(coll int) []int32 {
+	first := make([]int32, len(r.dag.Colls)+1)
+	for i := range r.dag.Ops {
+		if o := &r.dag.Ops[i]; o.Coll >= 0 && !o.Compute() {
 			first[o.Coll+1]++
 		}
 	}
-	for c := range r.Exec.DAG.Colls {
+	for c := range r.dag.Colls {
 		first[c+1] += first[c]
 	}
-	ops, at := make([]int32, first[len(r.Exec.DAG.Colls)]), append([]int32(nil), first...)
-	for i := range r.Exec.DAG.Ops {
-		if o := &r.Exec.DAG.Ops[i]; o.Coll >= 0 && !o.Compute() {
+	ops, at := make([]int32, first[len(r.dag.Colls)]), append([]int32(nil), first...)
+	for i := range r.dag.Ops {
+		if o := &r.dag.Ops[i]; o.Coll >= 0 && !o.Compute() {
 			ops[at[o.Coll]] = int32(i)
 			at[o.Coll]++
 		}

@@ -1,4 +1,4 @@
-package sim
+package explain
 
 import (
 	"railyard/internal/coll"
@@ -56,8 +56,8 @@ func (l *loads) each(f func(at int32, bytes unit.Bytes, flows int)) {
 type collLoads struct{ out, in, sets, ports *loads }
 
 func (b *blamer) newCollLoads() *collLoads {
-	nics := len(b.Graph.NICs)
-	return &collLoads{newLoads(nics), newLoads(nics), newLoads(len(b.sets)), newLoads(len(b.carried))}
+	nics := len(b.r.graph.NICs)
+	return &collLoads{newLoads(nics), newLoads(nics), newLoads(len(b.share.sets)), newLoads(len(b.share.carried))}
 }
 
 // floorOf finds a collective's busiest link.
@@ -68,7 +68,7 @@ func (b *blamer) floorOf(c int32) (top floor) {
 	}
 	l := b.loads
 	for i := b.ops[c][0]; i < b.ops[c][1]; i++ {
-		if b.Exec.DAG.Ops[i].Coll != c {
+		if b.r.dag.Ops[i].Coll != c {
 			continue
 		}
 		for m := b.first[i]; m >= 0; m = b.next[m] {
@@ -81,40 +81,40 @@ func (b *blamer) floorOf(c int32) (top floor) {
 		}
 	}
 	pcie := func(nic int32, bytes unit.Bytes, flows int) {
-		if b.Host.PCIe > 0 {
-			consider(unit.Serialize(bytes, b.pcieRate()), b.cableOf(nic), flows, toPCIe)
+		if b.r.seen.Rules.PCIe > 0 {
+			consider(unit.Serialize(bytes, b.share.pcieRate()), b.cableOf(nic), flows, toPCIe)
 		}
 	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {
 		to := toIdeal
-		if b.Exec.DAG.Colls[c].Kind == coll.SendRecv {
+		if b.r.dag.Colls[c].Kind == coll.SendRecv {
 			to = toSharedNIC
 		}
-		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, to)
+		consider(unit.Serialize(bytes, b.r.nicRate(nic)), b.cableOf(nic), flows, to)
 		pcie(nic, bytes, flows)
 	})
 	l.in.each(func(nic int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.nicRate(nic)), b.cableOf(nic), flows, toIncast)
+		consider(unit.Serialize(bytes, b.r.nicRate(nic)), b.cableOf(nic), flows, toIncast)
 		pcie(nic, bytes, flows)
 	})
 	l.sets.each(func(s int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.sets[s].rate), b.sets[s].port, flows, toOversub)
+		consider(unit.Serialize(bytes, b.share.sets[s].rate), b.share.sets[s].port, flows, toOversub)
 	})
 	l.ports.each(func(p int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.Net.Rate(p)), p, flows, toCollision)
+		consider(unit.Serialize(bytes, b.r.seen.Ports[p].Rate), p, flows, toCollision)
 	})
 	return top
 }
 
 // load enters a message at the links it crosses.
 func (b *blamer) load(l *collLoads, m int32) {
-	msg := &b.Hosts.Messages[m]
-	wire := float64(b.wireBytes(msg.Bytes))
-	src, dst := b.Hosts.Peers(msg.Conn)
+	msg := &b.r.seen.Messages[m]
+	wire := float64(b.r.wireBytes(msg.Bytes))
+	src, dst := b.r.seen.peers(msg.Conn)
 	l.out.add(src, wire)
 	l.in.add(dst, wire)
-	path := &b.path[msg.Conn]
-	for _, s := range b.routes[path.route].sets {
+	path := &b.share.path[msg.Conn]
+	for _, s := range b.share.routes[path.route].sets {
 		l.sets.add(s, wire)
 	}
 	for i, p := range path.ports {

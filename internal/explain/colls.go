@@ -1,4 +1,4 @@
-package sim
+package explain
 
 import (
 	"sort"
@@ -11,25 +11,25 @@ import (
 // first transfer that starts to the last one delivered, so a rank that comes
 // late makes the collective slow and no bus bandwidth above line rate can
 // appear.
-func (r *Run) collectives() []result.Collective {
-	n := len(r.Exec.DAG.Colls)
+func (r *reading) collectives() []result.Collective {
+	n := len(r.dag.Colls)
 	from, to := make([]unit.Time, n), make([]unit.Time, n)
 	crosses := make([]bool, n)
 	whole := make([]bool, n)
 	for i := range from {
 		from[i], whole[i] = unit.Never, true
 	}
-	for i := range r.Exec.DAG.Ops {
-		o := &r.Exec.DAG.Ops[i]
+	for i := range r.dag.Ops {
+		o := &r.dag.Ops[i]
 		if o.Coll < 0 {
 			continue
 		}
-		if r.Exec.End[i] == unit.Never {
+		if r.exec.End[i] == unit.Never {
 			whole[o.Coll] = false
 			continue
 		}
-		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.Exec.Start[i]), max(to[o.Coll], r.Exec.End[i])
-		crosses[o.Coll] = crosses[o.Coll] || !r.Exec.Local(int(o.Rank), int(o.Peer))
+		from[o.Coll], to[o.Coll] = min(from[o.Coll], r.exec.Start[i]), max(to[o.Coll], r.exec.End[i])
+		crosses[o.Coll] = crosses[o.Coll] || !r.exec.Local(int(o.Rank), int(o.Peer))
 	}
 	type group struct {
 		name    string
@@ -39,8 +39,8 @@ func (r *Run) collectives() []result.Collective {
 	at := map[group]int{}
 	var out []result.Collective
 	ops, limits := r.byCollective(), newBounds(r)
-	for i := range r.Exec.DAG.Colls {
-		c := &r.Exec.DAG.Colls[i]
+	for i := range r.dag.Colls {
+		c := &r.dag.Colls[i]
 		if !whole[i] || from[i] == unit.Never {
 			continue
 		}

@@ -1,0 +1,120 @@
+package explain
+
+import (
+	"slices"
+	"sort"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// wireBytes returns what a message costs on the wire, preambles and gaps
+// included.
+func (r *reading) wireBytes(b unit.Bytes) unit.Bytes {
+	mtu := r.seen.Rules.MTU
+	n := max(1, (b+mtu-1)/mtu)
+	pad := (4 - b%4) % 4
+	if r.seen.Rules.WriteOnly {
+		return b + pad + n*(62+16+20) + 4 // the last one's immediate
+	}
+	return b + pad + n*(62+20) + 16
+}
+
+// pathOf follows the first shortest path between two NICs and returns its
+// slowest rate and the latency of one full packet beyond that link.
+func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
+	g := r.graph
+	rate := unit.Rate(0)
+	latency := unit.Time(0)
+	packet := r.seen.Rules.MTU + 62 + 20
+	visit := func(l, from int) {
+		link := g.Links[l]
+		latency += r.seen.Ports[r.port(l, from)].Hop + unit.Serialize(packet, link.Rate)
+		if rate == 0 || link.Rate < rate {
+			rate = link.Rate
+		}
+	}
+	first := g.NICs[src].Links[0]
+	visit(first, g.Hosts[g.NICs[src].Host])
+	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
+	for range len(g.Nodes) {
+		if l, ok := r.seen.Routes.Near[node][dst]; ok {
+			visit(l, node)
+			break
+		}
+		next := r.seen.Routes.Next(node, r.seen.Routes.Locator[dst])
+		if len(next) == 0 {
+			break
+		}
+		l := next[0]
+		visit(l, node)
+		node = g.Links[l].A + g.Links[l].B - node
+	}
+	return rate, latency - unit.Serialize(packet, rate)
+}
+
+// flows fills the flow table and the completion times.
+func (r *reading) flows(s *result.Summary, t *result.Tables) {
+	var times []int64
+	names := make([]string, r.graph.TotalGPUs())
+	for i := range names {
+		names[i] = r.graph.GPUName(i)
+	}
+	alone := r.newIdealizer()
+	for i := range r.seen.Messages {
+		m := &r.seen.Messages[i]
+		op := &r.dag.Ops[r.seen.Messages[int32(i)].Op]
+		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn, Bytes: int64(m.Bytes),
+			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))), Class: op.Class.String()}
+		if m.Done == 0 {
+			row.Done = -1
+		} else {
+			times = append(times, int64(m.Done-m.Posted))
+		}
+		t.Flows = append(t.Flows, row)
+	}
+	s.Flows = flowTimes(times)
+}
+
+func flowTimes(times []int64) result.FlowTimes {
+	f := result.FlowTimes{Count: int64(len(times))}
+	if len(times) == 0 {
+		return f
+	}
+	sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+	sum := int64(0)
+	for _, x := range times {
+		sum += x / int64(len(times))
+	}
+	at := func(p int) int64 { return times[(len(times)*p+99)/100-1] } // nearest rank
+	f.Mean, f.P50, f.P99, f.Max = sum, at(50), at(99), times[len(times)-1]
+	return f
+}
+
+// queuePairs fills the tables of queue pairs and of the ports they went through.
+func (r *reading) queuePairs(t *result.Tables) {
+	messages, packets := make([]int64, len(r.seen.Conns)), make([]int64, len(r.seen.Conns))
+	mtu := r.seen.Rules.MTU
+	for i := range r.seen.Messages {
+		m := &r.seen.Messages[i]
+		messages[m.Conn]++
+		packets[m.Conn] += int64(max(1, (m.Bytes+mtu-1)/mtu))
+	}
+	for c := range messages {
+		k := &r.seen.Conns[c]
+		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), From: r.graph.NICName(int(k.From)), To: r.graph.NICName(int(k.To)),
+			Line: int64(k.Line), Marked: k.Marked, Retrans: k.Again, Messages: messages[c], Cuts: k.Cuts})
+	}
+	r.eachWait(func(w Wait) {
+		// Every sixteenth packet was looked at, but no more crossed the port than there are.
+		n := min(16*int64(w.Samples), packets[w.Conn]+r.seen.Conns[w.Conn].Again)
+		t.Paths = append(t.Paths, result.PathRow{QP: w.Conn, Port: w.Port, Packets: n,
+			Wait: int64(float64(w.Total) / float64(max(w.Samples, 1)) * float64(n)), QueuePeak: int64(w.MaxQueue)})
+	})
+	slices.SortFunc(t.Paths, func(a, b result.PathRow) int {
+		if a.QP != b.QP {
+			return int(a.QP - b.QP)
+		}
+		return int(a.Port - b.Port)
+	})
+}

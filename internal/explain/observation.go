@@ -1,0 +1,115 @@
+package explain
+
+import (
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Observation is what a fidelity saw its network do until some moment: beside the execution,
+// all that explaining reads. Whoever fills it in keeps none of its slices from changing; it
+// is read before the simulation goes on.
+//
+// A fidelity must provide messages (what was sent when, and when it was there), connections
+// (who sends to whom), ports (what crossed them), the routes, and the rules by which bytes
+// become time: from these follow completion times, ideals, bounds, the chain and what
+// transfers had to share. What it counted or recorded beside goes into Counted and Recorded
+// and is passed on as it is. Packets is for those that have packets.
+type Observation struct {
+	Fidelity string
+	At       unit.Time // when it was made
+	Routes   *topo.Routes
+	Rules    Rules
+	Messages []Message // in the order in which they were posted
+	Conns    []Conn
+	Ports    []Port // a link's at A and at B, link by link
+	Ways     Ways
+
+	Counted  result.Summary // counters that the fidelity has
+	Recorded result.Tables  // series that it recorded: Links, Pauses, Rates
+	Limits   []string       // what it did not record, in words
+	Packets  *Packets       // nil: the fidelity knows no packets
+}
+
+// Rules are how bytes become time, the same for all connections.
+type Rules struct {
+	MTU        unit.Bytes // payload of a full packet
+	WriteOnly  bool       // each packet has an address of its own
+	CutThrough bool
+	NICLatency unit.Time // at either end
+	PCIe       unit.Rate // between NIC and memory; 0 when it does not count
+	Hashed     bool      // each connection has one way, Ways.Path; otherwise packets choose anew
+	Spreads    bool      // a message's packets may take several ports of a switch at once
+	SpreadsNIC bool      // and several of their NIC's
+}
+
+// Message is bytes that were handed to a NIC at once: a transfer, or a part of one.
+type Message struct {
+	Op, Conn int32
+	Bytes    unit.Bytes
+	Posted   unit.Time
+	Done     unit.Time // the receiving GPU sees it; 0 while under way
+}
+
+// Conn is what carries messages one after the other: a queue pair, or a flow.
+type Conn struct {
+	From, To int32 // NICs
+	Port     int32 // by which it sends
+	Line     unit.Rate
+	Cuts     int64 // of its rate
+	Marked   int64 // packets that came marked
+	Again    int64 // packets sent once more
+}
+
+// Port is one end of a link; what it sends.
+type Port struct {
+	Link, Node, Peer int32 // Peer: the port at the link's other end
+	Rate             unit.Rate
+	Hop              unit.Time  // from its last bit on the wire to where the peer can pass it on
+	Bytes            unit.Bytes // on the wire, until now
+	Used             bool       // something was sent, or begun
+	Packets          PortPackets
+}
+
+// PortPackets is what only packets tell of a port.
+type PortPackets struct {
+	Frames, Marks, Drops      int64
+	PauseSent, PauseGot       int64 // PFC frames
+	Paused                    unit.Time
+	PausedBy                  int32 // egress port whose congestion made the peer pause it last, -1 for none
+	QueuePeak                 unit.Bytes
+	IngressPeak, HeadroomPeak unit.Bytes
+}
+
+// Ways tells which ports connections use, of those that are asked for.
+type Ways interface {
+	// Path is the ports that a connection has where each has one way (Rules.Hashed).
+	Path(conn int32) []int32
+	// Choices is hop by hop the ports of switches among which its bytes could go.
+	Choices(conn int32) [][]int32
+}
+
+// Packets is what only a fidelity with packets tells: without it nothing is blamed on
+// queues, pauses, rates held back or packets sent again.
+type Packets struct {
+	Troubles []Trouble // by message
+	Waits    []Wait    // of sampled packets, by connection and port
+}
+
+// Trouble is what held up a message, taken down while it was under way.
+type Trouble struct {
+	Held    unit.Time // how long congestion control's pace kept its packets back
+	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
+	Again   int32     // packets that its queue pair sent again meanwhile
+	Sampled bool      // packets of it were looked at
+	Earlier bool      // Port is where an earlier message waited
+}
+
+// Wait is how long the sampled packets of one connection waited at one port: every
+// sixteenth is looked at.
+type Wait struct {
+	Conn, Port int32
+	Total      unit.Time
+	Samples    int32
+	MaxQueue   int32
+}

@@ -1,0 +1,59 @@
+package explain
+
+import (
+	"sort"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// maxRankRows bounds the table of rank operations; longer runs keep compute
+// and collectives of the first ranks only.
+const maxRankRows = 400_000
+
+// ranks fills the table of rank operations: every computation, and every
+// collective as each of its ranks saw it. It reports whether it had to stop.
+func (r *reading) ranks(t *result.Tables) (cut bool) {
+	type span struct{ from, to unit.Time }
+	spans := make([]map[int32]span, len(r.dag.Colls))
+	add := func(c, rank int32, from, to unit.Time) {
+		if spans[c] == nil {
+			spans[c] = map[int32]span{}
+		}
+		s, ok := spans[c][rank]
+		if !ok {
+			s = span{from, to}
+		}
+		spans[c][rank] = span{min(s.from, from), max(s.to, to)}
+	}
+	for i := range r.dag.Ops {
+		o := &r.dag.Ops[i]
+		if r.exec.End[i] == unit.Never {
+			continue
+		}
+		if o.Compute() {
+			if len(t.Ranks) >= maxRankRows {
+				return true
+			}
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]), End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String()})
+		} else if o.Coll >= 0 {
+			add(o.Coll, o.Rank, r.exec.Start[i], r.exec.End[i])
+			add(o.Coll, o.Peer, r.exec.Start[i], r.exec.End[i])
+		}
+	}
+	for c, m := range spans {
+		ranks := make([]int32, 0, len(m))
+		for k := range m {
+			ranks = append(ranks, k)
+		}
+		sort.Slice(ranks, func(i, j int) bool { return ranks[i] < ranks[j] })
+		for _, k := range ranks {
+			if len(t.Ranks) >= maxRankRows {
+				return true
+			}
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
+				Class: r.dag.Colls[c].Class.String(), Name: r.dag.Colls[c].Name})
+		}
+	}
+	return false
+}

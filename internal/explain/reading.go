@@ -1,0 +1,73 @@
+package explain
+
+import (
+	"railyard/internal/exec"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+)
+
+// reading is one run while it is being explained: what was planned, what was executed,
+// what the network was seen doing.
+type reading struct {
+	plan  *scenario.Plan
+	exec  *exec.Execution
+	dag   *workload.DAG
+	seen  *Observation
+	graph *topo.Graph
+
+	waited map[int32][]Wait // by connection
+}
+
+func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
+	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, waited: map[int32][]Wait{}}
+	r.eachWait(func(w Wait) { r.waited[w.Conn] = append(r.waited[w.Conn], w) })
+	return r
+}
+
+// port returns the port of a link at one of its nodes.
+func (r *reading) port(link, node int) int32 {
+	if r.graph.Links[link].A == node {
+		return int32(2 * link)
+	}
+	return int32(2*link + 1)
+}
+
+// portName names the transmit direction of a port: "rail-1:Eth3 → spine-2".
+func (r *reading) portName(port int32) string {
+	p := &r.seen.Ports[port]
+	return r.graph.Direction(int(p.Link), int(p.Node))
+}
+
+// peer returns the node at the other end of a port's link.
+func (r *reading) peer(port int32) *topo.Node {
+	return &r.graph.Nodes[r.seen.Ports[r.seen.Ports[port].Peer].Node]
+}
+
+// peers returns the NICs of a connection.
+func (o *Observation) peers(conn int32) (from, to int32) { return o.Conns[conn].From, o.Conns[conn].To }
+
+// eachWait calls f for what packets waited anywhere.
+func (r *reading) eachWait(f func(Wait)) {
+	if r.seen.Packets == nil {
+		return
+	}
+	for _, w := range r.seen.Packets.Waits {
+		f(w)
+	}
+}
+
+// waitsOf calls f for what one connection's packets waited.
+func (r *reading) waitsOf(conn int32, f func(Wait)) {
+	for _, w := range r.waited[conn] {
+		f(w)
+	}
+}
+
+// trouble is what a message met.
+func (r *reading) trouble(m int32) Trouble {
+	if r.seen.Packets == nil {
+		return Trouble{Port: -1}
+	}
+	return r.seen.Packets.Troubles[m]
+}

@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"fmt"
+
+	"railyard/cc"
+	"railyard/internal/explain"
+	"railyard/internal/fabric"
+	"railyard/internal/host"
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// Outcome turns a run, finished or not, into what the run directory holds: see
+// explain.Outcome.
+func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string) {
+	return explain.Outcome(r.Plan, r.Exec, r.Observe(), version)
+}
+
+// Observe says what the network was seen doing until now.
+func (r *Run) Observe() *explain.Observation {
+	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts, Counted: r.totals(),
+		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows}}
+	o.Rules = explain.Rules{MTU: unit.Bytes(r.Host.RC.MTU), WriteOnly: r.Host.RC.WriteOnly, CutThrough: r.CutThrough,
+		NICLatency: r.Host.Latency, PCIe: r.Host.PCIe, Hashed: r.LB.Fixed, Spreads: r.LB.Sprays,
+		SpreadsNIC: r.Host.Bond == host.BondSpray}
+	if r.missed > 0 {
+		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
+	}
+	if r.sampler.rates.missed > 0 {
+		o.Limits = append(o.Limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate", maxRateRows))
+	}
+	r.carried(o)
+	r.ports(o)
+	p := &explain.Packets{Troubles: r.carrier.troubles.all}
+	r.Net.Waits.Each(func(w fabric.Wait) {
+		p.Waits = append(p.Waits, explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total, Samples: w.Samples, MaxQueue: w.MaxQueue})
+	})
+	o.Packets = p
+	return o
+}
+
+// totals are the totals of network and transport.
+func (r *Run) totals() (s result.Summary) {
+	n, c := r.Net, &r.Hosts.Count
+	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.Hops, c.DataPackets, n.DataHops
+	s.NetworkBytes, s.Events = int64(r.carrier.delivered), n.Q.Popped()
+	s.ECNMarks, s.CNPs, s.PFCPauses, s.PFCFrames = n.Marks, c.CNPs, n.Pauses, n.PauseFrames
+	s.Drops, s.DropsCorrupt, s.DropsDown = n.Drops, n.CorruptDrops, n.DownDrops
+	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
+	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
+	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
+	for i := range n.Sw {
+		if c := n.Sw[i].Chooser; c != nil {
+			s.FlowletMoves += c.Moved()
+		}
+	}
+	return s
+}
+
+// carried takes down messages and the queue pairs that carried them.
+func (n *Network) carried(o *explain.Observation) {
+	o.Messages = make([]explain.Message, len(n.Hosts.Messages))
+	for i := range o.Messages {
+		m := &n.Hosts.Messages[i]
+		o.Messages[i] = explain.Message{Op: int32(m.Tag), Conn: m.Conn, Bytes: m.Bytes, Posted: m.Posted, Done: m.Done}
+	}
+	o.Conns = make([]explain.Conn, n.Hosts.Conns())
+	for i := range o.Conns {
+		c, k := int32(i), &o.Conns[i]
+		k.From, k.To = n.Hosts.Peers(c)
+		k.Port, k.Line = n.Hosts.Port(c), n.Hosts.Line(c)
+		k.Cuts, _ = n.Hosts.Controller(c).Counter(cc.CounterCuts)
+		k.Marked, k.Again = n.Hosts.CEMarks(c), n.Hosts.Retransmitted(c)
+	}
+}
+
+// ports takes down what ports sent and met.
+func (n *Network) ports(o *explain.Observation) {
+	net, prio := n.Net, int(n.Host.DataPrio)
+	o.Ports = make([]explain.Port, len(net.Ports))
+	for i := range o.Ports {
+		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &o.Ports[i]
+		*out = explain.Port{Link: n.linkOf[i], Node: p.Node, Peer: p.Peer, Rate: net.Rate(at), Hop: p.Hop,
+			Bytes: unit.Bytes(net.Sent(at)), Used: p.TxBytes != 0}
+		k := &out.Packets
+		k.Frames, k.Marks, k.Drops = p.TxFrames, st.Marks, st.Drops+st.Lost
+		k.PauseSent, k.PauseGot, k.Paused = st.PauseSent, st.PauseGot, net.PausedFor(at)
+		k.PausedBy = net.PauseCause(at, prio)
+		for c := range 8 {
+			k.QueuePeak = max(k.QueuePeak, net.QueuePeak(at, c))
+			in, head := net.IngressPeak(at, c)
+			k.IngressPeak, k.HeadroomPeak = max(k.IngressPeak, in), max(k.HeadroomPeak, head)
+		}
+	}
+}
