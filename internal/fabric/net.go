@@ -46,7 +46,7 @@ type Packet struct {
 	In      int32  // port it came in by
 	enq     uint32 // when it was queued, in 1.024 ns
 	VA      uint64
-	RKey    uint32
+	Came    uint8     // class of the port it came in by: its ingress accounts it to that
 	Len     uint32    // DMA length, or the MSN of an ACK
 	Sent    unit.Time // of a probe and its answer: when the probe left
 }

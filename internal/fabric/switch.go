@@ -30,6 +30,7 @@ func (n *Net) Arrive(in, pi int32) {
 		f := &n.forward[node]
 		p.Hops++
 		p.Class = n.tables.dscp[f.dscp+int32(p.TOS>>2)]
+		p.Came = p.Class
 		out = n.route(now, f, node, p)
 		if out < 0 || int32(p.Size) > f.mtu {
 			n.refuse(in, pi, p, out)
@@ -161,9 +162,9 @@ func (sw *Switch) xoff(k *queue.Class) int64 {
 // shared pool, whether the peer is paused or not (HANDBOOK.md 3.3); beyond,
 // headroom, and the peer is paused. Only a full headroom loses packets.
 func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
-	slot := n.slot(p.In, int(p.Class))
+	slot := n.slot(p.In, int(p.Came))
 	g := &n.ing[slot]
-	k := &sw.Spec.Queues[p.Class]
+	k := &sw.Spec.Queues[p.Came]
 	size := int32(p.Size)
 	if int64(g.shared+size) <= sw.xoff(k) && sw.shared+int64(size) <= sw.limit {
 		g.shared += size
@@ -173,10 +174,10 @@ func (n *Net) admitLossless(sw *Switch, out int32, p *Packet) bool {
 			return false
 		}
 		g.headroom += size
-		if !g.pausing && n.cfg[p.In].noPFC&(1<<p.Class) == 0 {
+		if !g.pausing && n.cfg[p.In].noPFC&(1<<p.Came) == 0 {
 			g.pausing, g.cause = true, out
 			n.Pauses++
-			n.trace("xoff", p.In, int(p.Class))
+			n.trace("xoff", p.In, int(p.Came))
 			n.sendPause(slot)
 		}
 	}
@@ -207,7 +208,7 @@ func (n *Net) release(sw *Switch, p *Packet) {
 		sw.shared -= size
 		return
 	}
-	slot := n.slot(p.In, int(p.Class))
+	slot := n.slot(p.In, int(p.Came))
 	g := &n.ing[slot]
 	fromHeadroom := min(int32(size), g.headroom)
 	g.headroom -= fromHeadroom
@@ -216,7 +217,7 @@ func (n *Net) release(sw *Switch, p *Packet) {
 	if !g.pausing {
 		return
 	}
-	k := &sw.Spec.Queues[p.Class]
+	k := &sw.Spec.Queues[p.Came]
 	if g.headroom == 0 && unit.Bytes(g.shared) <= k.Resume(unit.Bytes(sw.xoff(k)), sw.Spec.MTU) {
 		n.resume(slot)
 	}

@@ -97,7 +97,7 @@ func (n *Net) inStorm(in, out, pi int32, p *Packet) bool {
 	at := out
 	if !n.storms[n.slot(out, int(p.Class))].stormed {
 		at = in
-		if !n.storms[n.slot(in, int(p.Class))].stormed {
+		if !n.storms[n.slot(in, int(p.Came))].stormed {
 			return false
 		}
 	}

@@ -261,6 +261,9 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	return rtt, len(there) - 1
 }
 
+// RKey is the key of all NICs' memory, which every WRITE carries; packets do not keep it.
+func (h *Hosts) RKey() uint32 { return h.rkey }
+
 // Conns returns the number of connections.
 func (h *Hosts) Conns() int { return len(h.senders) }
 

@@ -22,7 +22,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	r := &h.receivers[c]
 	in := &h.scratch
 	*in = rc.Packet{Op: p.Op, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
-		RKey: p.RKey, Len: p.Len, VA: p.VA}
+		RKey: h.rkey, Len: p.Len, VA: p.VA}
 	marked := p.TOS&3 == fabric.CE
 	dst := p.Dst
 	a := &h.answer

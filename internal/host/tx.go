@@ -160,7 +160,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	size := roce.DataLen(rp.Op, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
-	p.VA, p.RKey, p.Len = rp.VA, rp.RKey, rp.Len
+	p.VA, p.Len = rp.VA, rp.Len
 	if !rp.AckReq && s.full() { // it asks for the ACK that opens the window
 		s.qp.Ask(now, rp)
 	}

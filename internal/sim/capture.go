@@ -164,7 +164,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	case p.Payload == 0 && p.Op > roce.AtomicWrite: // another control packet: its headers, then zeros
 		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Op, 0)]
 	default:
-		h.VA, h.RKey, h.Len, h.Pad = p.VA, p.RKey, p.Len, uint8(-int(p.Payload)&3)
+		h.VA, h.RKey, h.Len, h.Pad = p.VA, n.Hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
 		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
 	}
 	src := host.From(p)
