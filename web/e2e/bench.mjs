@@ -3,7 +3,10 @@
 import { chromium } from "playwright-core";
 
 const [base, run] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 await page.goto(base);
 await page.getByRole("heading").or(page.getByTestId("runs")).first().waitFor();
@@ -34,5 +37,8 @@ const frames = await page.evaluate(
 );
 frames.sort((a, b) => a - b);
 const at = (q) => frames[Math.floor(frames.length * q)];
-console.log(`first paint ${paint.toFixed(0)} ms; scrubbing ${run}: ${(1000 / at(0.5)).toFixed(0)} frames/s (median), ${(1000 / at(0.95)).toFixed(0)} in the slowest twentieth`);
+console.log(
+  `first paint ${paint.toFixed(0)} ms; scrubbing ${run}: ` +
+    `${(1000 / at(0.5)).toFixed(0)} frames/s (median), ${(1000 / at(0.95)).toFixed(0)} in the slowest twentieth`,
+);
 await browser.close();

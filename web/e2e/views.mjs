@@ -7,15 +7,28 @@ import { chromium } from "playwright-core";
 
 const [base, cascade, captured, training, report, broken, lossy, shots] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"],
-  // Playwright's defaults include a flag under which Chromium takes any number of changes of the address; people's does not.
-  ignoreDefaultArgs: ["--disable-ipc-flooding-protection"] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+  // Playwright's defaults include a flag under which Chromium takes any number of changes of the address;
+  // people's does not.
+  ignoreDefaultArgs: ["--disable-ipc-flooding-protection"],
+});
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 const problems = [];
 const origin = new URL(base).origin;
-page.on("console", (m) => (m.type() === "error" || /throttl/i.test(m.text())) && problems.push(`console: ${m.text()}`));
+page.on(
+  "console",
+  (m) => (m.type() === "error" || /throttl/i.test(m.text())) && problems.push(`console: ${m.text()}`),
+);
 page.on("pageerror", (e) => problems.push(`page: ${e}`));
-page.on("request", (r) => !r.url().startsWith(origin) && !/^(data|file|blob):/.test(r.url()) && problems.push(`off the machine: ${r.url()}`));
+page.on(
+  "request",
+  (r) =>
+    !r.url().startsWith(origin) &&
+    !/^(data|file|blob):/.test(r.url()) &&
+    problems.push(`off the machine: ${r.url()}`),
+);
 
 const json = async (path) => (await fetch(base + path)).json();
 const open = async (hash) => {
@@ -25,15 +38,21 @@ const open = async (hash) => {
 const text = (id) => page.getByTestId(id).innerText();
 /** Waits until what is asked holds: what follows a key is drawn, and written into the address, a moment later. */
 async function eventually(holds, what) {
-  for (const end = Date.now() + 20_000; !(await holds()); await page.waitForTimeout(20)) assert.ok(Date.now() < end, what);
+  for (const end = Date.now() + 20_000; !(await holds()); await page.waitForTimeout(20))
+    assert.ok(Date.now() < end, what);
 }
-const shows = (place, words) => eventually(async () => (await place.innerText()).includes(words), `${words} is shown`);
+const shows = (place, words) =>
+  eventually(async () => (await place.innerText()).includes(words), `${words} is shown`);
 let seen = 0;
 async function check(name) {
   await page.waitForTimeout(250);
   if (shots) await page.screenshot({ path: `${shots}/${name}.png` });
   await page.evaluate(axe);
-  const bad = await page.evaluate(async () => (await window.axe.run(document)).violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)}`));
+  const bad = await page.evaluate(async () =>
+    (await window.axe.run(document)).violations
+      .filter((v) => ["serious", "critical"].includes(v.impact))
+      .map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)}`),
+  );
   assert.deepEqual(bad, [], `${name}: accessibility`);
   assert.deepEqual(problems.splice(0), [], name);
   seen++;
@@ -45,15 +64,23 @@ const time = (ps) => {
     v /= 1000;
     i++;
   }
-  return `${v.toFixed(Math.abs(v) >= 100 || Number.isInteger(v) ? 0 : Math.abs(v) >= 10 ? 1 : 2)} ${["ps", "ns", "µs", "ms", "s"][i]}`;
+  const digits = Math.abs(v) >= 100 || Number.isInteger(v) ? 0 : Math.abs(v) >= 10 ? 1 : 2;
+  return `${v.toFixed(digits)} ${["ps", "ns", "µs", "ms", "s"][i]}`;
 };
 
 // The list, by keyboard: filter, sort, open.
 await open("");
 await page.getByTestId("runs").waitFor();
 const listed = (await json("api/runs")).length;
-await eventually(async () => await page.getByTestId("runs").locator("tbody tr").count() === listed, "every run is listed");
-assert.match(await page.getByTestId("runs").innerText(), /cannot be read|no run directory/, "a broken run says why");
+await eventually(
+  async () => (await page.getByTestId("runs").locator("tbody tr").count()) === listed,
+  "every run is listed",
+);
+assert.match(
+  await page.getByTestId("runs").innerText(),
+  /cannot be read|no run directory/,
+  "a broken run says why",
+);
 await check("runs");
 await page.getByLabel("filter").focus();
 await page.keyboard.type(training);
@@ -68,8 +95,12 @@ for (const run of [training, cascade, captured]) {
   const { summary } = await json(`api/runs/${run}/info`);
   await open(`#/run/${run}/fabric`);
   await page.getByTestId("figures").waitFor();
-  for (const [id, figure] of [["step-time", time(summary.step_time_ps)], ["marks", summary.ecn_marks.toLocaleString("en-US")], ["pauses", summary.pfc_pauses.toLocaleString("en-US")]])
-    await eventually(async () => await text(id) === figure, `${run}: ${id} is ${figure}`);
+  for (const [id, figure] of [
+    ["step-time", time(summary.step_time_ps)],
+    ["marks", summary.ecn_marks.toLocaleString("en-US")],
+    ["pauses", summary.pfc_pauses.toLocaleString("en-US")],
+  ])
+    await eventually(async () => (await text(id)) === figure, `${run}: ${id} is ${figure}`);
 }
 await check("fabric");
 
@@ -77,11 +108,18 @@ await check("fabric");
 // the spine, the spine the other leaf, that leaf its servers.
 const { spans, cols } = await json(`api/runs/${cascade}/pauses`);
 const { ports, summary } = await json(`api/runs/${cascade}/info`);
-const causes = (t) => new Map(spans.filter(([, , first, last]) => first <= t && t <= last).map(([port, cause]) => [port, cause]));
-const whole = (on) => [...on].some(([port, leaf]) => {
-  const spine = on.get(leaf); // a server, the leaf that it sends to, the spine
-  return ports[port].role === "host" && spine !== undefined && ports[leaf].peer.startsWith("spine") && on.has(spine);
-});
+const causes = (t) =>
+  new Map(spans.filter(([, , first, last]) => first <= t && t <= last).map(([port, cause]) => [port, cause]));
+const whole = (on) =>
+  [...on].some(([port, leaf]) => {
+    const spine = on.get(leaf); // a server, the leaf that it sends to, the spine
+    return (
+      ports[port].role === "host" &&
+      spine !== undefined &&
+      ports[leaf].peer.startsWith("spine") &&
+      on.has(spine)
+    );
+  });
 const steps = Array.from({ length: cols }, (_, t) => t).find((t) => whole(causes(t)));
 assert.ok(steps > 0, "the incast reaches the other segment's servers");
 await open(`#/run/${cascade}/fabric?metric=pause`);
@@ -91,16 +129,21 @@ for (let i = 1; i <= steps; i++) {
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n), i);
 }
-await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n), steps);
+await page.waitForFunction(
+  (n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n),
+  steps,
+);
 const tree = page.getByTestId("pause-tree");
 const root = /root: seg-1-rail-1:\w+ → host-1/;
 let order = [];
 const at = (what) => order.findIndex((l) => what.test(l));
-await eventually(async () => { // drawn a moment after the last key
+await eventually(async () => {
+  // drawn a moment after the last key
   order = (await tree.innerText()).split("\n");
   const spine = at(/pauses spine-1:\w+ → seg-1-rail-1/);
   const leaf = at(/pauses seg-2-rail-1:\w+ → spine-1/);
-  return root.test(order[0]) && spine > 0 && leaf > spine && at(/pauses host-\d+:nic1 → seg-2-rail-1/) > leaf; // the servers come last
+  // The servers come last.
+  return root.test(order[0]) && spine > 0 && leaf > spine && at(/pauses host-\d+:nic1 → seg-2-rail-1/) > leaf;
 }, "the cascade in its order");
 await check("cascade");
 
@@ -108,11 +151,16 @@ await check("cascade");
 await open(`#/run/${cascade}/fabric`);
 await page.getByLabel("speed").selectOption("60");
 await page.getByRole("button", { name: "play", exact: true }).press("Enter");
-await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n - 1), cols, { timeout: 20_000 });
-await page.waitForFunction((n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1), cols);
+await page.waitForFunction((n) => document.querySelector(".scrub").value === String(n - 1), cols, {
+  timeout: 20_000,
+});
+await page.waitForFunction(
+  (n) => new URLSearchParams(location.hash.split("?")[1]).get("t") === String(n - 1),
+  cols,
+);
 await page.reload();
 await slider.waitFor();
-await eventually(async () => await slider.inputValue() === String(cols - 1), "a reload stays at the end");
+await eventually(async () => (await slider.inputValue()) === String(cols - 1), "a reload stays at the end");
 await page.goBack(); // to what was before the view, not to a step of it
 await eventually(() => page.url() === "about:blank", "back leads out of the view");
 assert.deepEqual(problems.splice(0), [], "playback");
@@ -130,14 +178,20 @@ await page.route(/\/(info|grid)(\?|$)/, async (route) => {
   }
   await route.fulfill({ json: body });
 });
-const hotPixels = () => page.evaluate(() => {
-  const c = document.querySelector("canvas");
-  const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
-  let n = 0;
-  for (let i = 0; i < data.length; i += 4) if (data[i] > 240 && data[i + 1] > 200 && data[i + 2] < 80) n++; // viridis' end
-  return n;
-});
-for (const [t, hot] of [[2, false], [3, true], [4, false]]) {
+const hotPixels = () =>
+  page.evaluate(() => {
+    const c = document.querySelector("canvas");
+    const { data } = c.getContext("2d").getImageData(0, 0, c.width, c.height);
+    let n = 0;
+    // Viridis' end.
+    for (let i = 0; i < data.length; i += 4) if (data[i] > 240 && data[i + 1] > 200 && data[i + 2] < 80) n++;
+    return n;
+  });
+for (const [t, hot] of [
+  [2, false],
+  [3, true],
+  [4, false],
+]) {
   await open(`#/run/${captured}/fabric?t=${t}`);
   await slider.waitFor();
   assert.equal(await slider.getAttribute("max"), "6");
@@ -169,9 +223,28 @@ await check("timeline");
 await open(`#/run/${training}/why`);
 await page.getByTestId("sums").waitFor();
 const { worst, sums } = await json(`api/runs/${training}/collectives`);
-const parts = ["ideal", "latency", "collision", "oversubscription", "incast", "rate_not_given_back", "pause", "retransmission", "shared_nic", "pcie", "late"];
-for (const c of worst) assert.equal(parts.reduce((sum, k) => sum + c[`${k}_ps`], 0), c.end_ps - c.start_ps);
-await eventually(async () => await page.getByTestId("sums").locator("tbody tr").count() === sums.length, "a row per kind");
+const parts = [
+  "ideal",
+  "latency",
+  "collision",
+  "oversubscription",
+  "incast",
+  "rate_not_given_back",
+  "pause",
+  "retransmission",
+  "shared_nic",
+  "pcie",
+  "late",
+];
+for (const c of worst)
+  assert.equal(
+    parts.reduce((sum, k) => sum + c[`${k}_ps`], 0),
+    c.end_ps - c.start_ps,
+  );
+await eventually(
+  async () => (await page.getByTestId("sums").locator("tbody tr").count()) === sums.length,
+  "a row per kind",
+);
 await check("why");
 await page.getByRole("link", { name: "see it" }).first().press("Enter");
 await page.getByTestId("port-panel").waitFor();
@@ -182,7 +255,7 @@ await page.locator("g.packet").first().focus();
 await page.keyboard.press("Enter");
 await page.getByTestId("layers").waitFor();
 await page.getByRole("button", { name: "PSN", exact: true }).press("Enter");
-await eventually(async () => await page.locator(".hex .lit").count() === 3, "a PSN has three bytes");
+await eventually(async () => (await page.locator(".hex .lit").count()) === 3, "a PSN has three bytes");
 await check("packets");
 await open(`#/run/${training}/packets`);
 await page.getByTestId("no-capture").waitFor();
@@ -193,7 +266,8 @@ const info = (await json(`api/runs/${training}/info`)).summary;
 for (let i = 1; i <= 10; i++) {
   await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
   if (i === 9) await shows(page.locator(".captions"), time(info.step_time_ps));
-  for (const title of await page.locator(".fig").evaluateAll((all) => all.map((e) => e.title))) assert.match(title, /^(computed from this run|cited): /);
+  for (const title of await page.locator(".fig").evaluateAll((all) => all.map((e) => e.title)))
+    assert.match(title, /^(computed from this run|cited): /);
   if (i === 8) await check("life");
   if (i < 10) await page.keyboard.press("ArrowRight");
 }
@@ -218,13 +292,23 @@ for (const run of [cascade, captured, lossy]) {
   const of = (await json(`api/runs/${run}/info`)).summary;
   for (let i = 1; i <= 10; i++) {
     await page.getByRole("heading", { level: 2, name: new RegExp(`^${i}\\. `) }).waitFor();
-    assert.doesNotMatch(await page.locator(".captions").innerText(), /undefined|NaN|Infinity/, `${run}, chapter ${i}`);
+    assert.doesNotMatch(
+      await page.locator(".captions").innerText(),
+      /undefined|NaN|Infinity/,
+      `${run}, chapter ${i}`,
+    );
     const said = await page.locator(".captions").innerText();
     if (i === 5 && run === lossy) assert.match(said, /Each sends to every other rank, all at once/);
     if (i === 5 && run === cascade) assert.match(said, /No collective ran|Every rank/);
     if (i === 8) {
-      if (of.cnps === 0) assert.doesNotMatch(said, /slowed down \(/, `${run}: no notification, nobody slows down`);
-      if (of.drops > 0) assert.match(said, new RegExp(`${of.drops.toLocaleString("en-US")} packets were dropped`), `${run} lost packets`);
+      if (of.cnps === 0)
+        assert.doesNotMatch(said, /slowed down \(/, `${run}: no notification, nobody slows down`);
+      if (of.drops > 0)
+        assert.match(
+          said,
+          new RegExp(`${of.drops.toLocaleString("en-US")} packets were dropped`),
+          `${run} lost packets`,
+        );
       if (of.drops > 0) assert.doesNotMatch(said, /not needed/);
     }
     if (i < 10) await page.keyboard.press("ArrowRight");
@@ -266,7 +350,8 @@ await check("dark");
 await page.getByLabel("theme").selectOption("");
 await page.goto("file://" + report);
 await page.getByTestId("figures").waitFor();
-for (const tab of ["Time line", "Why", "Packets", "Life of a job", "Fabric"]) await page.getByRole("link", { name: tab, exact: true }).press("Enter");
+for (const tab of ["Time line", "Why", "Packets", "Life of a job", "Fabric"])
+  await page.getByRole("link", { name: tab, exact: true }).press("Enter");
 await check("disk");
 await browser.close();
 console.log(`${seen} pages looked at`);

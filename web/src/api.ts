@@ -3,8 +3,26 @@
 import type { About, Checked, Entry, Job } from "./contract";
 
 export type {
-  Collectives, CollectiveRow, CollectiveSum, Critical, Entry, Flows, Grid, Info, Job, Packet, Packets, Pauses, PortRow, PortView, QPView, QueueConfig, Ranks,
-  TopologyLink, TopologyNode, Total,
+  Collectives,
+  CollectiveRow,
+  CollectiveSum,
+  Critical,
+  Entry,
+  Flows,
+  Grid,
+  Info,
+  Job,
+  Packet,
+  Packets,
+  Pauses,
+  PortRow,
+  PortView,
+  QPView,
+  QueueConfig,
+  Ranks,
+  TopologyLink,
+  TopologyNode,
+  Total,
 } from "./contract";
 
 let embedded: Record<string, unknown> | null = null;
@@ -14,7 +32,9 @@ export async function load(): Promise<boolean> {
   const tag = document.getElementById("railyard-run");
   if (!tag) return false;
   const raw = Uint8Array.from(atob(tag.textContent ?? ""), (c) => c.charCodeAt(0));
-  const text = await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const text = await new Response(
+    new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip")),
+  ).text();
   embedded = JSON.parse(text);
   return true;
 }
@@ -38,7 +58,9 @@ const cache = new Map<string, Promise<unknown>>();
 /** view asks for one view of a run. */
 export function view<T>(run: string, what: string): Promise<T> {
   if (embedded) {
-    return what in embedded ? Promise.resolve(embedded[what] as T) : Promise.reject(new Error("a report on disk holds a selection only; railyard serve shows everything"));
+    return what in embedded
+      ? Promise.resolve(embedded[what] as T)
+      : Promise.reject(new Error("a report on disk holds a selection only; railyard serve shows everything"));
   }
   const key = `${run} ${what}`;
   let p = cache.get(key) as Promise<T> | undefined;
@@ -51,7 +73,11 @@ export function view<T>(run: string, what: string): Promise<T> {
   return p;
 }
 
-const post = (body: unknown) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+const post = (body: unknown) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
 export const runs = () => call<Entry[]>("api/runs");
 export const jobs = () => call<Job[]>("api/jobs");
 export const about = () => call<About>("api/about");

@@ -3,23 +3,64 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { ink } from "./colour";
 
-export interface Curve { label: string; values: (number | null)[]; colour: string; dash?: number[]; fill?: string }
+export interface Curve {
+  label: string;
+  values: (number | null)[];
+  colour: string;
+  dash?: number[];
+  fill?: string;
+}
 
 /** Chart is curves over time; times in picoseconds are shown in the fitting unit. */
-export function Chart(props: { title: string; x: number[]; curves: Curve[]; format: (v: number) => string; cursor?: number; height?: number; unit: string; max?: number }) {
+export function Chart(props: {
+  title: string;
+  x: number[];
+  curves: Curve[];
+  format: (v: number) => string;
+  cursor?: number;
+  height?: number;
+  unit: string;
+  max?: number;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   useEffect(() => {
     if (!box.current) return;
     const end = props.x[props.x.length - 1] ?? 1;
-    const [scale, unit] = end > 2e12 ? [1e12, "s"] : end > 2e9 ? [1e9, "ms"] : end > 2e6 ? [1e6, "µs"] : [1e3, "ns"];
-    const axis = { stroke: ink("--text"), grid: { stroke: ink("--line"), width: 1 }, ticks: { stroke: ink("--line"), width: 1 } };
+    const [scale, unit] =
+      end > 2e12 ? [1e12, "s"] : end > 2e9 ? [1e9, "ms"] : end > 2e6 ? [1e6, "µs"] : [1e3, "ns"];
+    const axis = {
+      stroke: ink("--text"),
+      grid: { stroke: ink("--line"), width: 1 },
+      ticks: { stroke: ink("--line"), width: 1 },
+    };
     plot.current = new uPlot(
       {
-        width: box.current.clientWidth || 400, height: props.height ?? 170, cursor: { y: false }, legend: { show: true }, padding: [8, 8, 0, 0],
-        scales: { x: { time: false }, y: { range: (_u, _lo, hi) => [0, Math.max(props.max ?? 0, hi > 0 ? hi * 1.05 : 1)] } },
-        axes: [{ ...axis, label: `time, ${unit}`, labelSize: 18, size: 34 }, { ...axis, size: 72, label: props.unit, labelSize: 18, values: (_u, v) => v.map(props.format) }],
-        series: [{ label: unit }, ...props.curves.map((c) => ({ label: c.label, stroke: c.colour, width: 1.5, dash: c.dash, fill: c.fill, points: { show: false }, value: (_u: uPlot, v: number | null) => (v == null ? "–" : props.format(v)) }))],
+        width: box.current.clientWidth || 400,
+        height: props.height ?? 170,
+        cursor: { y: false },
+        legend: { show: true },
+        padding: [8, 8, 0, 0],
+        scales: {
+          x: { time: false },
+          y: { range: (_u, _lo, hi) => [0, Math.max(props.max ?? 0, hi > 0 ? hi * 1.05 : 1)] },
+        },
+        axes: [
+          { ...axis, label: `time, ${unit}`, labelSize: 18, size: 34 },
+          { ...axis, size: 72, label: props.unit, labelSize: 18, values: (_u, v) => v.map(props.format) },
+        ],
+        series: [
+          { label: unit },
+          ...props.curves.map((c) => ({
+            label: c.label,
+            stroke: c.colour,
+            width: 1.5,
+            dash: c.dash,
+            fill: c.fill,
+            points: { show: false },
+            value: (_u: uPlot, v: number | null) => (v == null ? "–" : props.format(v)),
+          })),
+        ],
         hooks: {
           draw: [
             (u) => {
@@ -39,7 +80,9 @@ export function Chart(props: { title: string; x: number[]; curves: Curve[]; form
       [props.x.map((v) => v / scale), ...props.curves.map((c) => c.values)] as uPlot.AlignedData,
       box.current,
     );
-    const watch = new ResizeObserver(() => plot.current?.setSize({ width: box.current?.clientWidth || 400, height: props.height ?? 170 }));
+    const watch = new ResizeObserver(() =>
+      plot.current?.setSize({ width: box.current?.clientWidth || 400, height: props.height ?? 170 }),
+    );
     watch.observe(box.current);
     return () => {
       watch.disconnect();

@@ -6,14 +6,26 @@ import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
 
-interface Schema { properties?: Record<string, Schema>; additionalProperties?: Schema | boolean; items?: Schema; anyOf?: Schema[]; oneOf?: Schema[]; enum?: unknown[]; description?: string; $ref?: string; $defs?: Record<string, Schema> }
+interface Schema {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  enum?: unknown[];
+  description?: string;
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+}
 
 /** find follows the keys above a line into the schema. */
 function find(root: Schema, path: string[]): Schema | undefined {
   let s: Schema | undefined = root;
   for (const key of path) {
     s = deref(root, s);
-    s = s?.properties?.[key] ?? (typeof s?.additionalProperties === "object" ? s.additionalProperties : undefined);
+    s =
+      s?.properties?.[key] ??
+      (typeof s?.additionalProperties === "object" ? s.additionalProperties : undefined);
   }
   return deref(root, s);
 }
@@ -53,12 +65,26 @@ function complete(schema: Schema) {
     const word = c.matchBefore(/[\w-]*/);
     if (!word || (word.from === word.to && !c.explicit)) return null;
     const props = find(schema, path)?.properties ?? {};
-    return { from: word.from, options: Object.entries(props).map(([label, s]) => ({ label, type: "property", detail: s.description?.slice(0, 60), apply: label + ": " })) };
+    return {
+      from: word.from,
+      options: Object.entries(props).map(([label, s]) => ({
+        label,
+        type: "property",
+        detail: s.description?.slice(0, 60),
+        apply: label + ": ",
+      })),
+    };
   };
 }
 
 /** edit puts an editor for scenarios into a box; check says what is wrong and where. */
-export function edit(box: HTMLElement, text: string, schema: Schema, check: (text: string) => Promise<{ ok: boolean; error?: string; line?: number; column?: number }>, changed: (text: string, error: string) => void): () => void {
+export function edit(
+  box: HTMLElement,
+  text: string,
+  schema: Schema,
+  check: (text: string) => Promise<{ ok: boolean; error?: string; line?: number; column?: number }>,
+  changed: (text: string, error: string) => void,
+): () => void {
   const lint = linter(
     async (view): Promise<Diagnostic[]> => {
       const r = await check(view.state.doc.toString());
@@ -75,8 +101,17 @@ export function edit(box: HTMLElement, text: string, schema: Schema, check: (tex
     parent: box,
     state: EditorState.create({
       doc: text,
-      extensions: [lineNumbers(), history(), keymap.of([...defaultKeymap, ...historyKeymap]), yaml(), syntaxHighlighting(defaultHighlightStyle), autocompletion({ override: [complete(schema)] }), lintGutter(), lint,
-        EditorView.contentAttributes.of({ "aria-label": "scenario" })],
+      extensions: [
+        lineNumbers(),
+        history(),
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        yaml(),
+        syntaxHighlighting(defaultHighlightStyle),
+        autocompletion({ override: [complete(schema)] }),
+        lintGutter(),
+        lint,
+        EditorView.contentAttributes.of({ "aria-label": "scenario" }),
+      ],
     }),
   });
   view.scrollDOM.tabIndex = 0; // keyboards scroll it

@@ -6,17 +6,29 @@ import * as f from "./format";
 import { arrange, type Box, type Cable, ends } from "./layout";
 import { address, here, set, useData, usePlace } from "./state";
 
-const metrics: Record<string, string> = { util: "utilisation", queue: "queue depth", marks: "ECN marks", pause: "PFC pause" };
+const metrics: Record<string, string> = {
+  util: "utilisation",
+  queue: "queue depth",
+  marks: "ECN marks",
+  pause: "PFC pause",
+};
 
 /** Values are a grid's: a byte per port and column of time, port by port. */
-interface Values { cols: number; bytes: Uint8Array }
+interface Values {
+  cols: number;
+  bytes: Uint8Array;
+}
 
-const decode = (g: Grid): Values => ({ cols: g.cols, bytes: Uint8Array.from(atob(g.data), (c) => c.charCodeAt(0)) });
+const decode = (g: Grid): Values => ({
+  cols: g.cols,
+  bytes: Uint8Array.from(atob(g.data), (c) => c.charCodeAt(0)),
+});
 
 /** pausedAt lists the ports that are paused in a column, with the port whose congestion it is. */
 export function pausedAt(pauses: Pauses | undefined, t: number): Map<number, number> {
   const on = new Map<number, number>();
-  for (const [port, cause, first, last] of pauses?.spans ?? []) if (first <= t && t <= last && !on.has(port)) on.set(port, cause);
+  for (const [port, cause, first, last] of pauses?.spans ?? [])
+    if (first <= t && t <= last && !on.has(port)) on.set(port, cause);
   return on;
 }
 
@@ -47,13 +59,19 @@ export function Fabric({ info }: { info: Info }) {
   const t = Math.min(cols - 1, Number(place.args.get("t") ?? 0) || 0);
   const port = place.args.has("port") ? Number(place.args.get("port")) : undefined;
   const qp = place.args.has("qp") ? Number(place.args.get("qp")) : undefined;
-  const open = useMemo(() => new Set((place.args.get("open") ?? "").split("|").filter(Boolean)), [place.args.get("open")]);
+  const open = useMemo(
+    () => new Set((place.args.get("open") ?? "").split("|").filter(Boolean)),
+    [place.args.get("open")],
+  );
   const [playing, play] = useState(false);
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
   const pauses = useData(() => view<Pauses>(info.name, "pauses"), [info.name]);
-  const path = useData(qp === undefined ? null : () => view<QPView>(info.name, `qp?id=${qp}`), [info.name, qp]);
+  const path = useData(qp === undefined ? null : () => view<QPView>(info.name, `qp?id=${qp}`), [
+    info.name,
+    qp,
+  ]);
   const step = info.summary.step_time_ps;
   const now = (t / cols) * step;
   const on = useMemo(() => pausedAt(pauses.data, t), [pauses.data, t]);
@@ -80,9 +98,15 @@ export function Fabric({ info }: { info: Info }) {
           </select>
         </label>
         <Legend metric={metric} grid={grid.data} />
-        <button onClick={() => set({ t: Math.max(0, t - 1) })} aria-label="one step back">◀︎</button>
-        <button onClick={() => play(!playing)} aria-pressed={playing}>{playing ? "pause" : "play"}</button>
-        <button onClick={() => set({ t: Math.min(cols - 1, t + 1) })} aria-label="one step on">▶︎</button>
+        <button onClick={() => set({ t: Math.max(0, t - 1) })} aria-label="one step back">
+          ◀︎
+        </button>
+        <button onClick={() => play(!playing)} aria-pressed={playing}>
+          {playing ? "pause" : "play"}
+        </button>
+        <button onClick={() => set({ t: Math.min(cols - 1, t + 1) })} aria-label="one step on">
+          ▶︎
+        </button>
         <label>
           speed{" "}
           <select value={speed} onChange={(e) => faster(Number(e.currentTarget.value))}>
@@ -91,10 +115,25 @@ export function Fabric({ info }: { info: Info }) {
             ))}
           </select>
         </label>
-        <input class="scrub" type="range" min={0} max={cols - 1} value={t} aria-label="time" aria-valuetext={f.time(now)} onInput={(e) => set({ t: Number(e.currentTarget.value) })} />
-        <output>{f.time(now)} of {f.time(step)}</output>
+        <input
+          class="scrub"
+          type="range"
+          min={0}
+          max={cols - 1}
+          value={t}
+          aria-label="time"
+          aria-valuetext={f.time(now)}
+          onInput={(e) => set({ t: Number(e.currentTarget.value) })}
+        />
+        <output>
+          {f.time(now)} of {f.time(step)}
+        </output>
       </div>
-      {grid.error && <p class="error" role="alert">{grid.error}</p>}
+      {grid.error && (
+        <p class="error" role="alert">
+          {grid.error}
+        </p>
+      )}
       <div class="split">
         <Canvas info={info} data={data} t={t} open={open} port={port} path={path.data} on={on} />
         <aside>
@@ -102,28 +141,43 @@ export function Fabric({ info }: { info: Info }) {
             port{" "}
             <select value={port ?? ""} onChange={(e) => set({ port: e.currentTarget.value, qp: undefined })}>
               <option value="">choose a link, or click one</option>
-              {info.ports.filter((p) => p.wire_bytes > 0).sort((a, b) => b.queue_peak_bytes - a.queue_peak_bytes).slice(0, 400).map((p) => (
-                <option value={p.port}>{p.name}</option>
-              ))}
+              {info.ports
+                .filter((p) => p.wire_bytes > 0)
+                .sort((a, b) => b.queue_peak_bytes - a.queue_peak_bytes)
+                .slice(0, 400)
+                .map((p) => (
+                  <option value={p.port}>{p.name}</option>
+                ))}
             </select>
           </label>
           {on.size > 0 && (
             <details open>
               <summary>{on.size} paused ports at this moment: who paused whom</summary>
               <ol class="tree" data-testid="pause-tree">
-                {tree(on).slice(0, 60).map((p) => (
-                  <li style={{ marginLeft: `${p.depth}em` }}>
-                    {p.root ? "root: " : "pauses "}
-                    {p.port < 0 ? "a server that takes its data too slowly" : <a href={address(place.path, { ...Object.fromEntries(place.args), port: p.port })}>{info.ports[p.port].name}</a>}
-                  </li>
-                ))}
+                {tree(on)
+                  .slice(0, 60)
+                  .map((p) => (
+                    <li style={{ marginLeft: `${p.depth}em` }}>
+                      {p.root ? "root: " : "pauses "}
+                      {p.port < 0 ? (
+                        "a server that takes its data too slowly"
+                      ) : (
+                        <a href={address(place.path, { ...Object.fromEntries(place.args), port: p.port })}>
+                          {info.ports[p.port].name}
+                        </a>
+                      )}
+                    </li>
+                  ))}
               </ol>
             </details>
           )}
           {port !== undefined && <PortPanel info={info} port={port} cursor={now} qp={qp} />}
           {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={now} />}
           {port === undefined && on.size === 0 && (
-            <p class="hint">Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed box is a group: click it to open it.</p>
+            <p class="hint">
+              Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed box
+              is a group: click it to open it.
+            </p>
           )}
         </aside>
       </div>
@@ -132,22 +186,42 @@ export function Fabric({ info }: { info: Info }) {
 }
 
 function Legend({ metric, grid }: { metric: string; grid?: Grid }) {
-  const top = !grid ? "" : metric === "queue" ? f.bytes(grid.scale) : metric === "marks" ? f.count(Math.round(grid.scale)) : "100 %";
+  const top = !grid
+    ? ""
+    : metric === "queue"
+      ? f.bytes(grid.scale)
+      : metric === "marks"
+        ? f.count(Math.round(grid.scale))
+        : "100 %";
   return (
     <span class="legend">
-      0 <span class="ramp" style={{ background: `linear-gradient(to right, ${heatStops.join(",")})` }} /> {top}
+      0 <span class="ramp" style={{ background: `linear-gradient(to right, ${heatStops.join(",")})` }} />{" "}
+      {top}
     </span>
   );
 }
 
-function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>; port?: number; path?: QPView; on: Map<number, number> }) {
+function Canvas(props: {
+  info: Info;
+  data?: Values;
+  t: number;
+  open: Set<string>;
+  port?: number;
+  path?: QPView;
+  on: Map<number, number>;
+}) {
   const box = useRef<HTMLCanvasElement>(null);
   const [size, resize] = useState({ w: 800, h: 460 });
-  const layout = useMemo(() => arrange(props.info, size.w, size.h, props.open), [props.info, size, props.open]);
+  const layout = useMemo(
+    () => arrange(props.info, size.w, size.h, props.open),
+    [props.info, size, props.open],
+  );
   useEffect(() => {
     const el = box.current?.parentElement;
     if (!el) return;
-    const watch = new ResizeObserver(() => resize({ w: Math.max(400, el.clientWidth), h: Math.max(320, Math.min(560, window.innerHeight - 260)) }));
+    const watch = new ResizeObserver(() =>
+      resize({ w: Math.max(400, el.clientWidth), h: Math.max(320, Math.min(560, window.innerHeight - 260)) }),
+    );
     watch.observe(el);
     return () => watch.disconnect();
   }, []);
@@ -168,7 +242,10 @@ function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>
     let least = 8;
     layout.cables.forEach((cable, i) => {
       const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
-      const k = Math.max(0, Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)));
+      const k = Math.max(
+        0,
+        Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)),
+      );
       const d = Math.hypot(x - ax - k * (bx - ax), y - ay - k * (by - ay));
       if (d < least) [best, least] = [cable, d];
     });
@@ -182,11 +259,26 @@ function Canvas(props: { info: Info; data?: Values; t: number; open: Set<string>
   const name = (e: MouseEvent) => {
     const { hit, best } = under(e);
     const port = best && props.info.ports[hottest(best, props.data, props.t)];
-    box.current!.title = hit ? (hit.group ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open` : `${hit.label}, ${hit.role}`) : port ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "") : "";
+    box.current!.title = hit
+      ? hit.group
+        ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open`
+        : `${hit.label}, ${hit.role}`
+      : port
+        ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "")
+        : "";
   };
   return (
     <div class="canvas">
-      <canvas ref={box} onClick={pick} onMouseMove={name} role="img" aria-label={`the fabric: ${props.info.topology.nodes.length} nodes, ${props.info.topology.links.length} links; links can be chosen in the list beside it`} />
+      <canvas
+        ref={box}
+        onClick={pick}
+        onMouseMove={name}
+        role="img"
+        aria-label={
+          `the fabric: ${props.info.topology.nodes.length} nodes, ${props.info.topology.links.length} links; ` +
+          "links can be chosen in the list beside it"
+        }
+      />
       {props.open.size > 0 && <button onClick={() => set({ open: undefined })}>close all groups</button>}
     </div>
   );
@@ -199,12 +291,17 @@ function hottest(c: Cable, data: Values | undefined, t: number): number {
   let best = c.links[0].from_a;
   let top = -1;
   for (const l of c.links)
-    for (const p of [l.from_a, l.from_b])
-      if (at(data, p, t) > top) [best, top] = [p, at(data, p, t)];
+    for (const p of [l.from_a, l.from_b]) if (at(data, p, t) > top) [best, top] = [p, at(data, p, t)];
   return best;
 }
 
-function draw(c: HTMLCanvasElement, size: { w: number; h: number }, layout: ReturnType<typeof arrange>, props: { info: Info; data?: Values; t: number; port?: number; on: Map<number, number> }, path: Set<number>) {
+function draw(
+  c: HTMLCanvasElement,
+  size: { w: number; h: number },
+  layout: ReturnType<typeof arrange>,
+  props: { info: Info; data?: Values; t: number; port?: number; on: Map<number, number> },
+  path: Set<number>,
+) {
   const scale = devicePixelRatio || 1;
   if (c.width !== size.w * scale || c.height !== size.h * scale) {
     c.width = size.w * scale;
@@ -262,17 +359,28 @@ function draw(c: HTMLCanvasElement, size: { w: number; h: number }, layout: Retu
     g.setLineDash([]);
     g.fillStyle = ink("--text");
     if (b.role === "host" && !b.group && b.w > 40 && b.h > 40) server(g, props.info, b);
-    else if (b.w > 30) g.fillText(b.group ? `${b.label}: ${b.nodes.length} ${b.role}s` : b.label, b.x + b.w / 2, b.y + b.h / 2, b.w - 4);
+    else if (b.w > 30)
+      g.fillText(
+        b.group ? `${b.label}: ${b.nodes.length} ${b.role}s` : b.label,
+        b.x + b.w / 2,
+        b.y + b.h / 2,
+        b.w - 4,
+      );
   }
 }
 
 /** server draws NICs, NVSwitch and GPUs of a server. */
-function server(g: CanvasRenderingContext2D, info: Info, b: { x: number; y: number; w: number; h: number; label: string }) {
+function server(
+  g: CanvasRenderingContext2D,
+  info: Info,
+  b: { x: number; y: number; w: number; h: number; label: string },
+) {
   const gpus = info.topology.gpus_per_host;
   const nics = info.topology.nics.filter((n) => info.topology.nodes[n.host].name === b.label).length;
   const row = (n: number, y: number, h: number, colour: string) => {
     g.fillStyle = colour;
-    for (let i = 0; i < n; i++) g.fillRect(b.x + 4 + (i * (b.w - 8)) / n, y, Math.max(1, (b.w - 8) / n - 2), h);
+    for (let i = 0; i < n; i++)
+      g.fillRect(b.x + 4 + (i * (b.w - 8)) / n, y, Math.max(1, (b.w - 8) / n - 2), h);
   };
   row(nics, b.y + 4, 7, "#009e73");
   if (gpus > 1) row(1, b.y + b.h - 32, 4, "#e69f00");
@@ -299,28 +407,69 @@ function PortPanel({ info, port, cursor, qp }: { info: Info; port: number; curso
     const q = node && node.config >= 0 ? info.topology.configs?.[node.config] : undefined;
     const flat = (v: number) => shown.x.map(() => v);
     const queue = [{ label: "queue", values: shown.value[1], colour: lines[0], fill: "rgba(0,114,178,.15)" }];
-    const limits = !q ? [] : [["WRED min", q.wred_min_bytes, lines[4]], ["WRED max", q.wred_max_bytes, lines[1]], ["xOFF", q.xoff_bytes, lines[3]], ["xON", q.xon_bytes, lines[5]]] as [string, number, string][];
+    const limits = !q
+      ? []
+      : ([
+          ["WRED min", q.wred_min_bytes, lines[4]],
+          ["WRED max", q.wred_max_bytes, lines[1]],
+          ["xOFF", q.xoff_bytes, lines[3]],
+          ["xON", q.xon_bytes, lines[5]],
+        ] as [string, number, string][]);
     const peak = Math.max(...shown.value[1], 1);
     return {
-      queue: [...queue, ...limits.filter((l) => l[1] > 0 && l[1] < 20 * peak).map((l) => ({ label: l[0], values: flat(l[1]), colour: l[2], dash: [6, 4] }))],
+      queue: [
+        ...queue,
+        ...limits
+          .filter((l) => l[1] > 0 && l[1] < 20 * peak)
+          .map((l) => ({ label: l[0], values: flat(l[1]), colour: l[2], dash: [6, 4] })),
+      ],
       far: limits.filter((l) => l[1] >= 20 * peak).map((l) => `${l[0]} ${f.bytes(l[1])}`),
-      use: [{ label: "utilisation", values: shown.value[0], colour: lines[2] }, { label: "paused", values: shown.value[3], colour: lines[3] }],
+      use: [
+        { label: "utilisation", values: shown.value[0], colour: lines[2] },
+        { label: "paused", values: shown.value[3], colour: lines[3] },
+      ],
       marks: [{ label: "marks", values: shown.value[2], colour: lines[1] }],
     };
   }, [shown]);
-  if (error) return <p class="error" role="alert">{error}</p>;
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
   if (!data || !curves || !shown) return <p class="hint">loading…</p>;
   if (shown.x.length === 0) return <p class="hint">Nothing went through {data.port.name}.</p>;
   return (
     <div class="panel" data-testid="port-panel">
       <h3>{data.port.name}</h3>
       <p>
-        {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire, {f.count(data.port.ecn_marks)} packets marked, longest queue {f.bytes(data.port.queue_peak_bytes)}, paused {f.time(data.port.paused_ps)}
+        {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire,{" "}
+        {f.count(data.port.ecn_marks)} packets marked, longest queue {f.bytes(data.port.queue_peak_bytes)},
+        paused {f.time(data.port.paused_ps)}
       </p>
       <Chart title="queue" unit="bytes" x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
       {curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
-      <Chart title="share of line rate, and of time paused" unit="share" x={shown.x} curves={curves.use} format={f.percent} cursor={cursor} max={1} height={140} />
-      {data.port.ecn_marks > 0 && <Chart title="packets marked per sample" unit="packets" x={shown.x} curves={curves.marks} format={(v) => f.count(Math.round(v))} cursor={cursor} height={130} />}
+      <Chart
+        title="share of line rate, and of time paused"
+        unit="share"
+        x={shown.x}
+        curves={curves.use}
+        format={f.percent}
+        cursor={cursor}
+        max={1}
+        height={140}
+      />
+      {data.port.ecn_marks > 0 && (
+        <Chart
+          title="packets marked per sample"
+          unit="packets"
+          x={shown.x}
+          curves={curves.marks}
+          format={(v) => f.count(Math.round(v))}
+          cursor={cursor}
+          height={130}
+        />
+      )}
       <h4>{data.flow_count} queue pairs went through, by the time their packets waited here</h4>
       <ul class="flows">
         {data.flows.slice(0, 30).map((x) => (
@@ -337,19 +486,48 @@ function PortPanel({ info, port, cursor, qp }: { info: Info; port: number; curso
 }
 
 function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: number }) {
-  const curves = useMemo(() => ({
-    x: data.rates.map((r) => r[0]),
-    rate: [{ label: "rate", values: data.rates.map((r) => r[1]), colour: lines[0] }],
-    alpha: [{ label: "alpha", values: data.rates.map((r) => r[2]), colour: lines[1] }],
-  }), [data]);
+  const curves = useMemo(
+    () => ({
+      x: data.rates.map((r) => r[0]),
+      rate: [{ label: "rate", values: data.rates.map((r) => r[1]), colour: lines[0] }],
+      alpha: [{ label: "alpha", values: data.rates.map((r) => r[2]), colour: lines[1] }],
+    }),
+    [data],
+  );
   return (
     <div class="panel" data-testid="qp-panel">
-      <h3>{data.qp.from} → {data.qp.to}</h3>
+      <h3>
+        {data.qp.from} → {data.qp.to}
+      </h3>
       <p>
-        {f.count(data.qp.ce_marked_packets)} of its packets were marked, its rate was cut {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were sent again. Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
+        {f.count(data.qp.ce_marked_packets)} of its packets were marked, its rate was cut{" "}
+        {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were sent again.
+        Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>
-      {curves.x.length > 1 && <Chart title="rate that DCQCN allows" unit="bit/s" x={curves.x} curves={curves.rate} format={f.rate} cursor={cursor} max={data.qp.line_bps} height={150} />}
-      {curves.x.length > 1 && <Chart title="alpha, its estimate of congestion" unit="alpha" x={curves.x} curves={curves.alpha} format={(v) => v.toFixed(2)} cursor={cursor} max={1} height={130} />}
+      {curves.x.length > 1 && (
+        <Chart
+          title="rate that DCQCN allows"
+          unit="bit/s"
+          x={curves.x}
+          curves={curves.rate}
+          format={f.rate}
+          cursor={cursor}
+          max={data.qp.line_bps}
+          height={150}
+        />
+      )}
+      {curves.x.length > 1 && (
+        <Chart
+          title="alpha, its estimate of congestion"
+          unit="alpha"
+          x={curves.x}
+          curves={curves.alpha}
+          format={(v) => v.toFixed(2)}
+          cursor={cursor}
+          max={1}
+          height={130}
+        />
+      )}
     </div>
   );
 }

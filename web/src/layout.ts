@@ -1,10 +1,29 @@
 import type { Info, TopologyLink } from "./api";
 
 /** A Box is a node, or a group of nodes that opens on click. */
-export interface Box { id: string; label: string; role: string; tier: number; nodes: number[]; group: boolean; x: number; y: number; w: number; h: number }
+export interface Box {
+  id: string;
+  label: string;
+  role: string;
+  tier: number;
+  nodes: number[];
+  group: boolean;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
 /** A Cable joins two boxes and stands for one or more links. */
-export interface Cable { a: Box; b: Box; links: TopologyLink[] }
-export interface Layout { boxes: Box[]; cables: Cable[]; of: Map<number, Box> }
+export interface Cable {
+  a: Box;
+  b: Box;
+  links: TopologyLink[];
+}
+export interface Layout {
+  boxes: Box[];
+  cables: Cable[];
+  of: Map<number, Box>;
+}
 
 const most = 40; // boxes of a tier before it is summed up
 
@@ -19,12 +38,17 @@ function segments(info: Info): string[] {
   }
   const out = nodes.map(() => "");
   const names = new Map<string, string>();
-  const direct = info.topology.kind === "torus" || info.topology.kind === "dragonfly" || info.topology.kind === "fat-tree";
+  const direct =
+    info.topology.kind === "torus" || info.topology.kind === "dragonfly" || info.topology.kind === "fat-tree";
   nodes.forEach((n, i) => {
     if (n.role !== "host") return;
     const leaves = up.get(i) ?? [];
-    const key = direct && leaves.length ? nodes[leaves[0]].name.replace(/-\d+$/, "") : [...new Set(leaves)].sort((a, b) => a - b).join(",");
-    if (!names.has(key)) names.set(key, direct ? key.replace(/^leaf-/, "group ") : `segment ${names.size + 1}`);
+    const key =
+      direct && leaves.length
+        ? nodes[leaves[0]].name.replace(/-\d+$/, "")
+        : [...new Set(leaves)].sort((a, b) => a - b).join(",");
+    if (!names.has(key))
+      names.set(key, direct ? key.replace(/^leaf-/, "group ") : `segment ${names.size + 1}`);
     out[i] = names.get(key) as string;
     for (const l of leaves) out[l] ||= out[i];
   });
@@ -51,7 +75,18 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
       const group = many && !open.has(key);
       let box = group ? made.find((b) => b.id === key) : undefined;
       if (!box) {
-        box = { id: group ? key : nodes[i].name, label: group ? seg[i] : nodes[i].name, role: nodes[i].role, tier, nodes: [], group, x: 0, y: 0, w: 0, h: 0 };
+        box = {
+          id: group ? key : nodes[i].name,
+          label: group ? seg[i] : nodes[i].name,
+          role: nodes[i].role,
+          tier,
+          nodes: [],
+          group,
+          x: 0,
+          y: 0,
+          w: 0,
+          h: 0,
+        };
         made.push(box);
       }
       box.nodes.push(i);
@@ -83,6 +118,11 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
 export function ends(c: Cable, shift: number): [number, number, number, number] {
   const [low, high] = c.a.tier <= c.b.tier ? [c.a, c.b] : [c.b, c.a];
   if (low === high) return [low.x, low.y + low.h, low.x + low.w, low.y + low.h];
-  const x = (b: Box, other: Box) => b.x + b.w / 2 + Math.max(-b.w * 0.45, Math.min(b.w * 0.45, ((other.x - b.x) / 40 + shift) * (b.w > 20 ? 3 : 0.5)));
-  return low.tier === high.tier ? [low.x + low.w / 2, low.y + low.h / 2, high.x + high.w / 2, high.y + high.h / 2] : [x(low, high), low.y, x(high, low), high.y + high.h];
+  const x = (b: Box, other: Box) =>
+    b.x +
+    b.w / 2 +
+    Math.max(-b.w * 0.45, Math.min(b.w * 0.45, ((other.x - b.x) / 40 + shift) * (b.w > 20 ? 3 : 0.5)));
+  return low.tier === high.tier
+    ? [low.x + low.w / 2, low.y + low.h / 2, high.x + high.w / 2, high.y + high.h / 2]
+    : [x(low, high), low.y, x(high, low), high.y + high.h];
 }

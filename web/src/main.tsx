@@ -13,7 +13,11 @@ import { TimeLine } from "./timeline";
 import { Why } from "./why";
 
 const views: Record<string, [string, (p: { info: Info }) => preact.JSX.Element]> = {
-  fabric: ["Fabric", Fabric], timeline: ["Time line", TimeLine], why: ["Why", Why], packets: ["Packets", Packets], life: ["Life of a job", Life],
+  fabric: ["Fabric", Fabric],
+  timeline: ["Time line", TimeLine],
+  why: ["Why", Why],
+  packets: ["Packets", Packets],
+  life: ["Life of a job", Life],
 };
 
 function App() {
@@ -28,13 +32,26 @@ function App() {
   const [page, name, what] = place.path;
   return (
     <>
-      <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>to the content</a>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(e) => {
+          e.preventDefault();
+          document.getElementById("main")?.focus();
+        }}
+      >
+        to the content
+      </a>
       <header>
         <b>Railyard</b>
         {!standalone() && (
           <nav aria-label="pages">
-            <a href={address(["runs"])} aria-current={!page || page === "runs" ? "page" : undefined}>Runs</a>
-            <a href={address(["compare"])} aria-current={page === "compare" ? "page" : undefined}>Compare</a>
+            <a href={address(["runs"])} aria-current={!page || page === "runs" ? "page" : undefined}>
+              Runs
+            </a>
+            <a href={address(["compare"])} aria-current={page === "compare" ? "page" : undefined}>
+              Compare
+            </a>
           </nav>
         )}
         <label class="theme">
@@ -47,7 +64,17 @@ function App() {
         </label>
       </header>
       <main id="main" tabIndex={-1}>
-        {standalone() ? <OneRun name="" what={page && views[page] ? page : (what ?? "fabric")} /> : page === "run" && name ? <OneRun name={name} what={what ?? "fabric"} /> : page === "compare" ? <Compare /> : page === "new" ? <New /> : <Runs />}
+        {standalone() ? (
+          <OneRun name="" what={page && views[page] ? page : (what ?? "fabric")} />
+        ) : page === "run" && name ? (
+          <OneRun name={name} what={what ?? "fabric"} />
+        ) : page === "compare" ? (
+          <Compare />
+        ) : page === "new" ? (
+          <New />
+        ) : (
+          <Runs />
+        )}
       </main>
     </>
   );
@@ -55,7 +82,12 @@ function App() {
 
 function OneRun({ name, what }: { name: string; what: string }) {
   const { data, error } = useData(() => view<Info>(name, "info"), [name]);
-  if (error) return <p class="error" role="alert" data-testid="broken">{error}</p>;
+  if (error)
+    return (
+      <p class="error" role="alert" data-testid="broken">
+        {error}
+      </p>
+    );
   if (!data) return <p class="hint">loading…</p>;
   const s = data.summary;
   const [, View] = views[what] ?? views.fabric;
@@ -65,22 +97,39 @@ function OneRun({ name, what }: { name: string; what: string }) {
         {data.name} {!s.complete && <span class="tag">incomplete: this is what there is of it</span>}
       </h1>
       <p class="figures" data-testid="figures">
-        <span>step <b data-testid="step-time">{f.time(s.step_time_ps)}</b></span>
-        {!!s.mfu && <span>MFU <b>{f.percent(s.mfu)}</b></span>}
+        <span>
+          step <b data-testid="step-time">{f.time(s.step_time_ps)}</b>
+        </span>
+        {!!s.mfu && (
+          <span>
+            MFU <b>{f.percent(s.mfu)}</b>
+          </span>
+        )}
         <span>{f.count(s.gpus)} GPUs</span>
         <span>{s.lb}</span>
         {s.congestion_control && <span>{s.congestion_control}</span>}
-        <span><b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks</span>
-        <span><b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses</span>
+        <span>
+          <b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks
+        </span>
+        <span>
+          <b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses
+        </span>
         <span>{f.count(s.drops)} drops</span>
       </p>
       <nav class="tabs" aria-label="views of the run">
         {Object.entries(views).map(([k, [title]]) => (
-          <a href={standalone() ? address([k]) : address(["run", name, k])} aria-current={k === what ? "page" : undefined}>{title}</a>
+          <a
+            href={standalone() ? address([k]) : address(["run", name, k])}
+            aria-current={k === what ? "page" : undefined}
+          >
+            {title}
+          </a>
         ))}
       </nav>
       <View info={data} />
-      {data.manifest.limits?.map((l) => <p class="hint">{l}</p>)}
+      {data.manifest.limits?.map((l) => (
+        <p class="hint">{l}</p>
+      ))}
     </>
   );
 }

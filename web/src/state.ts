@@ -2,7 +2,10 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 // The whole state of a view is in the address behind #, so a link shows the same.
 //   #/runs?filter=…   #/run/NAME/fabric?metric=queue&t=120&port=7   #/compare?runs=a,b
-export interface Place { path: string[]; args: URLSearchParams }
+export interface Place {
+  path: string[];
+  args: URLSearchParams;
+}
 
 export function parse(hash: string): Place {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
@@ -40,12 +43,16 @@ function write() {
 
 // Somebody followed a link, went back, or typed an address.
 for (const e of ["hashchange", "popstate"]) {
-  addEventListener(e, (event) => {
-    if (!event.isTrusted) return; // our own
-    clearTimeout(waiting);
-    waiting = undefined;
-    shown = written = location.hash;
-  }, { capture: true });
+  addEventListener(
+    e,
+    (event) => {
+      if (!event.isTrusted) return; // our own
+      clearTimeout(waiting);
+      waiting = undefined;
+      shown = written = location.hash;
+    },
+    { capture: true },
+  );
 }
 addEventListener("pagehide", write);
 
@@ -87,7 +94,11 @@ export function useData<T>(get: (() => Promise<T>) | null, keys: unknown[]): { d
   const [state, change] = useState<{ data?: T; error?: string }>({});
   useEffect(() => {
     let live = true;
-    if (get) get().then((data) => live && change({ data }), (e: Error) => live && change({ error: e.message }));
+    if (get)
+      get().then(
+        (data) => live && change({ data }),
+        (e: Error) => live && change({ error: e.message }),
+      );
     else change({});
     return () => {
       live = false;

@@ -33,7 +33,9 @@ export function TimeLine({ info }: { info: Info }) {
   const from = Math.max(0, Number(place.args.get("from") ?? 0));
   const to = Math.min(step, Number(place.args.get("to") ?? step)) || step;
   const first = Number(place.args.get("first") ?? 0);
-  const what = standalone() ? "ranks" : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
+  const what = standalone()
+    ? "ranks"
+    : `ranks?from=${Math.floor(from)}&to=${Math.ceil(to)}&first=${first}&n=${shownRanks}`;
   const spans = useData(() => view<Ranks>(info.name, what), [info.name, what]);
   const path = useData(() => view<Critical>(info.name, "critical"), [info.name]);
   const [chosen, choose] = useState<string>("");
@@ -56,11 +58,12 @@ export function TimeLine({ info }: { info: Info }) {
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
     const by = new Map<number, [number, number][]>();
-    for (const s of data?.spans ?? []) if (s[3] === s[4]) {
-      const list = by.get(s[0]);
-      if (list) list.push([s[1], s[2]]);
-      else by.set(s[0], [[s[1], s[2]]]);
-    }
+    for (const s of data?.spans ?? [])
+      if (s[3] === s[4]) {
+        const list = by.get(s[0]);
+        if (list) list.push([s[1], s[2]]);
+        else by.set(s[0], [[s[1], s[2]]]);
+      }
     for (const list of by.values()) list.sort((a, b) => a[0] - b[0]);
     return by;
   }, [data]);
@@ -81,7 +84,8 @@ export function TimeLine({ info }: { info: Info }) {
     g.font = "11px system-ui, sans-serif";
     g.textBaseline = "middle";
     g.fillStyle = ink("--text");
-    for (let i = 0; i < ranks; i++) if (ranks <= 40 || i % 4 === 0) g.fillText(`rank ${first + i}`, 2, i * rowHeight + rowHeight / 2);
+    for (let i = 0; i < ranks; i++)
+      if (ranks <= 40 || i % 4 === 0) g.fillText(`rank ${first + i}`, 2, i * rowHeight + rowHeight / 2);
     g.save();
     g.beginPath();
     g.rect(left, 0, width - left, height);
@@ -93,13 +97,20 @@ export function TimeLine({ info }: { info: Info }) {
       g.globalAlpha = communicates ? 0.35 : 1;
       g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
       g.globalAlpha = 1;
-      if (communicates) for (const [a, b] of bare(s[1], s[2], work.get(s[0]) ?? [])) if (x(b) - x(a) > 0.3) g.fillRect(x(a), y, x(b) - x(a), rowHeight / 2 - 2);
+      if (communicates)
+        for (const [a, b] of bare(s[1], s[2], work.get(s[0]) ?? []))
+          if (x(b) - x(a) > 0.3) g.fillRect(x(a), y, x(b) - x(a), rowHeight / 2 - 2);
     }
     g.strokeStyle = ink("--bad");
     g.lineWidth = 1.5;
     for (const p of path.data?.path ?? []) {
       if (p.end_ps < from || p.start_ps > to || p.rank < first || p.rank >= first + ranks) continue;
-      g.strokeRect(x(p.start_ps), (p.rank - first) * rowHeight + (p.peer >= 0 ? rowHeight / 2 : 1), Math.max(1, x(p.end_ps) - x(p.start_ps)), rowHeight / 2 - 2);
+      g.strokeRect(
+        x(p.start_ps),
+        (p.rank - first) * rowHeight + (p.peer >= 0 ? rowHeight / 2 : 1),
+        Math.max(1, x(p.end_ps) - x(p.start_ps)),
+        rowHeight / 2 - 2,
+      );
     }
     const base = ranks * rowHeight + 4;
     g.fillStyle = ink("--bad");
@@ -120,7 +131,10 @@ export function TimeLine({ info }: { info: Info }) {
   // Keys can be faster than this page is drawn: the address knows the window.
   const shown = (): [number, number] => {
     const args = here().args;
-    return [Math.max(0, Number(args.get("from") ?? 0)), Math.min(step, Number(args.get("to") ?? step)) || step];
+    return [
+      Math.max(0, Number(args.get("from") ?? 0)),
+      Math.min(step, Number(args.get("to") ?? step)) || step,
+    ];
   };
   const zoom = (factor: number, at = 0.5) => {
     const [from, to] = shown();
@@ -136,7 +150,14 @@ export function TimeLine({ info }: { info: Info }) {
     set({ from: Math.round(a), to: Math.round(a + (to - from)) });
   };
   const keys = (e: KeyboardEvent) => {
-    const act: Record<string, () => void> = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ArrowLeft: () => pan(-0.2), ArrowRight: () => pan(0.2), "0": () => set({ from: undefined, to: undefined }) };
+    const act: Record<string, () => void> = {
+      "+": () => zoom(0.5),
+      "=": () => zoom(0.5),
+      "-": () => zoom(2),
+      ArrowLeft: () => pan(-0.2),
+      ArrowRight: () => pan(0.2),
+      "0": () => set({ from: undefined, to: undefined }),
+    };
     if (act[e.key]) {
       act[e.key]();
       e.preventDefault();
@@ -148,7 +169,11 @@ export function TimeLine({ info }: { info: Info }) {
     const rank = first + Math.floor((e.clientY - r.top) / rowHeight);
     const half = (e.clientY - r.top) % rowHeight > rowHeight / 2;
     const s = data?.spans.find((s) => s[0] === rank && s[1] <= t && s[2] >= t && (s[3] !== s[4]) === half);
-    choose(s ? `rank ${rank}: ${data!.names[s[4]]}, ${data!.names[s[3]]}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}` : `rank ${rank} at ${f.time(t)}: nothing`);
+    choose(
+      s
+        ? `rank ${rank}: ${data!.names[s[4]]}, ${data!.names[s[3]]}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
+        : `rank ${rank} at ${f.time(t)}: nothing`,
+    );
   };
   const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => data!.names[s[3]]))], [data]);
   return (
@@ -156,16 +181,32 @@ export function TimeLine({ info }: { info: Info }) {
       <div class="bar">
         <button onClick={() => zoom(0.5)}>zoom in</button>
         <button onClick={() => zoom(2)}>zoom out</button>
-        <button onClick={() => pan(-0.2)} aria-label="earlier">◀︎</button>
-        <button onClick={() => pan(0.2)} aria-label="later">▶︎</button>
+        <button onClick={() => pan(-0.2)} aria-label="earlier">
+          ◀︎
+        </button>
+        <button onClick={() => pan(0.2)} aria-label="later">
+          ▶︎
+        </button>
         <button onClick={() => set({ from: undefined, to: undefined })}>whole step</button>
         {!standalone() && (data?.ranks ?? 0) > shownRanks && (
           <label>
-            first rank <input type="number" min={0} max={(data?.ranks ?? 1) - 1} step={shownRanks} value={first} onChange={(e) => set({ first: e.currentTarget.value })} />
+            first rank{" "}
+            <input
+              type="number"
+              min={0}
+              max={(data?.ranks ?? 1) - 1}
+              step={shownRanks}
+              value={first}
+              onChange={(e) => set({ first: e.currentTarget.value })}
+            />
           </label>
         )}
-        <span>{f.time(from)} to {f.time(to)}</span>
-        {!standalone() && <a href={address(["run", info.name, "packets"], { from: Math.floor(from) })}>packets from here</a>}
+        <span>
+          {f.time(from)} to {f.time(to)}
+        </span>
+        {!standalone() && (
+          <a href={address(["run", info.name, "packets"], { from: Math.floor(from) })}>packets from here</a>
+        )}
         <span class="kinds">
           {kinds.map((k) => (
             <span>
@@ -173,22 +214,55 @@ export function TimeLine({ info }: { info: Info }) {
               {k}
             </span>
           ))}
-          <span><i class="critical" />critical path</span>
+          <span>
+            <i class="critical" />
+            critical path
+          </span>
         </span>
       </div>
-      {spans.error && <p class="error" role="alert">{spans.error}</p>}
-      {data && data.spans.length === 0 && <p class="hint">No operation of these ranks lies in this window.</p>}
-      <div class="tracks" tabIndex={0} onKeyDown={keys} aria-label="time line; plus and minus zoom, arrows move, 0 shows the whole step">
-        <canvas ref={box} role="img" aria-label={`what ${ranks} ranks did`} onClick={find} onWheel={(e) => {
-          if (!e.ctrlKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.shiftKey) return;
-          e.preventDefault();
-          const r = box.current!.getBoundingClientRect();
-          zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, (e.clientX - r.left - left) / (width - left)));
-        }} />
+      {spans.error && (
+        <p class="error" role="alert">
+          {spans.error}
+        </p>
+      )}
+      {data && data.spans.length === 0 && (
+        <p class="hint">No operation of these ranks lies in this window.</p>
+      )}
+      <div
+        class="tracks"
+        tabIndex={0}
+        onKeyDown={keys}
+        aria-label="time line; plus and minus zoom, arrows move, 0 shows the whole step"
+      >
+        <canvas
+          ref={box}
+          role="img"
+          aria-label={`what ${ranks} ranks did`}
+          onClick={find}
+          onWheel={(e) => {
+            if (!e.ctrlKey && Math.abs(e.deltaX) < Math.abs(e.deltaY) && !e.shiftKey) return;
+            e.preventDefault();
+            const r = box.current!.getBoundingClientRect();
+            zoom(e.deltaY > 0 ? 1.25 : 0.8, Math.max(0, (e.clientX - r.left - left) / (width - left)));
+          }}
+        />
       </div>
-      <p class="hint" aria-live="polite">{chosen || "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; below: communication, pale where computing hides it, full where the rank waits."}</p>
-      {(data?.left_out ?? 0) > 0 && <p class="hint" data-testid="left-out">{f.count(data!.left_out)} spans of at most {f.time(data!.shorter_ps)} are not drawn: zoom in.</p>}
-      {(path.data?.left_out ?? 0) > 0 && <p class="hint">{f.count(path.data!.left_out)} short pieces of the critical path, {f.time(path.data!.left_out_ps)} together, are not drawn.</p>}
+      <p class="hint" aria-live="polite">
+        {chosen ||
+          "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; " +
+            "below: communication, pale where computing hides it, full where the rank waits."}
+      </p>
+      {(data?.left_out ?? 0) > 0 && (
+        <p class="hint" data-testid="left-out">
+          {f.count(data!.left_out)} spans of at most {f.time(data!.shorter_ps)} are not drawn: zoom in.
+        </p>
+      )}
+      {(path.data?.left_out ?? 0) > 0 && (
+        <p class="hint">
+          {f.count(path.data!.left_out)} short pieces of the critical path, {f.time(path.data!.left_out_ps)}{" "}
+          together, are not drawn.
+        </p>
+      )}
     </section>
   );
 }

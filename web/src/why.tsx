@@ -7,17 +7,28 @@ import { address, useData } from "./state";
 /** Split is a bar of a collective's time by cause. */
 export function Split({ c }: { c: CollectiveRow }) {
   const total = causes.reduce((sum, [k]) => sum + c[k], 0) || 1;
-  const text = causes.filter(([k]) => c[k] > 0).map(([k, name]) => `${name} ${f.time(c[k])}`).join(", ");
+  const text = causes
+    .filter(([k]) => c[k] > 0)
+    .map(([k, name]) => `${name} ${f.time(c[k])}`)
+    .join(", ");
   return (
     <div class="splitbar" role="img" aria-label={text} title={text}>
-      {causes.map(([k, , colour]) => c[k] > 0 && <span style={{ width: `${(100 * c[k]) / total}%`, background: colour }} />)}
+      {causes.map(
+        ([k, , colour]) =>
+          c[k] > 0 && <span style={{ width: `${(100 * c[k]) / total}%`, background: colour }} />,
+      )}
     </div>
   );
 }
 
 export function Why({ info }: { info: Info }) {
   const { data, error } = useData(() => view<Collectives>(info.name, "collectives"), [info.name]);
-  if (error) return <p class="error" role="alert">{error}</p>;
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
   if (!data) return <p class="hint">loading…</p>;
   const s = info.summary;
   return (
@@ -26,7 +37,8 @@ export function Why({ info }: { info: Info }) {
         <div class="panel">
           <h3>The slowest message</h3>
           <p data-testid="slowest">
-            {s.slowest_flow.from} → {s.slowest_flow.to}, {f.bytes(s.slowest_flow.bytes)} in {f.time(s.slowest_flow.time_ps)}: {s.slowest_flow.why}.
+            {s.slowest_flow.from} → {s.slowest_flow.to}, {f.bytes(s.slowest_flow.bytes)} in{" "}
+            {f.time(s.slowest_flow.time_ps)}: {s.slowest_flow.why}.
           </p>
         </div>
       )}
@@ -41,7 +53,15 @@ export function Why({ info }: { info: Info }) {
       <h3>Where the time of collectives went, all instances together</h3>
       {(data.sums ?? []).length === 0 && <p class="hint">This run has no collectives that ended.</p>}
       <table data-testid="sums">
-        <thead><tr><th>collective</th><th class="n">instances</th><th class="n">time together</th><th class="n">of it at line rate</th><th>by cause</th></tr></thead>
+        <thead>
+          <tr>
+            <th>collective</th>
+            <th class="n">instances</th>
+            <th class="n">time together</th>
+            <th class="n">of it at line rate</th>
+            <th>by cause</th>
+          </tr>
+        </thead>
         <tbody>
           {(data.sums ?? []).map((c) => (
             <tr>
@@ -49,33 +69,60 @@ export function Why({ info }: { info: Info }) {
               <td class="n">{f.count(c.count ?? 0)}</td>
               <td class="n">{f.time(c.end_ps)}</td>
               <td class="n">{f.percent(c.ideal_ps / Math.max(1, c.end_ps))}</td>
-              <td class="wide"><Split c={c} /></td>
+              <td class="wide">
+                <Split c={c} />
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
       <h3>The collectives that lost most</h3>
       <table>
-        <thead><tr><th>collective</th><th class="n">began</th><th class="n">took</th><th class="n">line rate</th><th>by cause</th><th>largest cause</th></tr></thead>
+        <thead>
+          <tr>
+            <th>collective</th>
+            <th class="n">began</th>
+            <th class="n">took</th>
+            <th class="n">line rate</th>
+            <th>by cause</th>
+            <th>largest cause</th>
+          </tr>
+        </thead>
         <tbody>
           {(data.worst ?? []).map((c) => (
             <tr>
-              <td>{c.name} of {f.bytes(c.bytes)}, {c.ranks} ranks</td>
+              <td>
+                {c.name} of {f.bytes(c.bytes)}, {c.ranks} ranks
+              </td>
               <td class="n">{f.time(c.start_ps)}</td>
               <td class="n">{f.time(c.end_ps - c.start_ps)}</td>
               <td class="n">{f.time(c.ideal_ps)}</td>
-              <td class="wide"><Split c={c} /></td>
+              <td class="wide">
+                <Split c={c} />
+              </td>
               <td>
                 {c.why}{" "}
                 {c.port >= 0 && (
-                  <a href={address(["run", info.name, "fabric"], { metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue", t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols), port: c.port })}>see it</a>
+                  <a
+                    href={address(["run", info.name, "fabric"], {
+                      metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue",
+                      t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols),
+                      port: c.port,
+                    })}
+                  >
+                    see it
+                  </a>
                 )}
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {data.count > (data.worst ?? []).length && <p class="hint">{f.count(data.count)} instances in all; of each kind the eight that lost most are listed.</p>}
+      {data.count > (data.worst ?? []).length && (
+        <p class="hint">
+          {f.count(data.count)} instances in all; of each kind the eight that lost most are listed.
+        </p>
+      )}
     </section>
   );
 }
