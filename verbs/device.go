@@ -16,12 +16,15 @@ import (
 	"railyard/unit"
 )
 
+// DefaultLine is the rate of a port that is not said to have another.
+const DefaultLine = 100 * unit.Gbps
+
 // DeviceConfig opens a device. Zero values take the defaults in brackets.
 type DeviceConfig struct {
 	Addr      netip.Addr
 	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
 	Paced     bool      // never send faster than Line
-	NoDCQCN   bool      // ignore congestion notifications
+	CC        string    // congestion control, as cc.Parse reads it [dcqcn:paper]
 	DataDSCP  *uint8    // of data and acknowledgements [24]
 	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
@@ -39,6 +42,7 @@ type DeviceConfig struct {
 type Device struct {
 	cfg    DeviceConfig
 	dev    *rcudp.Device
+	make   cc.Make
 	events chan AsyncEvent
 	closed chan struct{}
 	once   sync.Once
@@ -84,10 +88,14 @@ var mtus = [...]int{4096, 2048, 1024, 512, 256}
 // OpenDevice binds the device's address.
 func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if cfg.Line == 0 {
-		cfg.Line = 100 * unit.Gbps
+		cfg.Line = DefaultLine
 	}
 	if cfg.InFlight == 0 {
 		cfg.InFlight = 1 << 20
+	}
+	control, err := congestion(cfg.CC, cfg.Line)
+	if err != nil {
+		return nil, err
 	}
 	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP,
 		CNPDSCP: cfg.CNPDSCP},
@@ -95,7 +103,8 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{cfg: cfg, dev: dev, events: make(chan AsyncEvent, 256), closed: make(chan struct{}),
+	return &Device{cfg: cfg, dev: dev, make: control,
+		events: make(chan AsyncEvent, 256), closed: make(chan struct{}),
 		keys: map[uint32]bool{}, qpns: map[uint32]bool{0: true, 1: true}}, nil
 }
 
@@ -174,9 +183,20 @@ func random(taken map[uint32]bool, mask uint32) uint32 {
 // domains do not meet.
 func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
 
-func (d *Device) controller(c *rc.Config) cc.Controller {
-	if d.cfg.NoDCQCN {
-		return nil
+// congestion returns what makes the queue pairs' congestion control.
+func congestion(choice string, line unit.Rate) (cc.Make, error) {
+	if choice == "" {
+		choice = "dcqcn:paper"
 	}
-	return cc.Lookup("dcqcn").Use("paper", d.cfg.Line)(cc.Path{Line: d.cfg.Line, MTU: unit.Bytes(c.MTU)})
+	c, err := cc.Parse(choice)
+	if err != nil {
+		return nil, err
+	}
+	return c.Make(line)
+}
+
+// controller makes a queue pair's congestion control, once its path is known; how long that is and how many
+// switches it has is not.
+func (d *Device) controller(c *rc.Config) cc.Controller {
+	return d.make(cc.Path{Line: d.cfg.Line, MTU: unit.Bytes(c.MTU)})
 }

@@ -174,6 +174,8 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		c.SetInFlight(attr.InFlight)
 	}
 	switch {
+	case a.State == RTR: // its path is known
+		c.SetController(now, qp.pd.dev.controller(qp.cfg))
 	case a.State == SQD && from == RTS:
 		qp.drain = m&AttrSQDNotify != 0 && a.SQDNotify
 		qp.drained()
@@ -181,7 +183,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		d := qp.pd.dev
 		qp.sends, qp.recvs, qp.told, qp.drain, qp.piece = nil, 0, false, false, readPiece
 		qp.psn = random(nil, roce.PSNMask) // IBTA 9.7.1 asks for one that old packets do not meet
-		c.Restart(now, d.controller(qp.cfg), d.cfg.InFlight)
+		c.Restart(now, nil, d.cfg.InFlight)
 	}
 	return nil
 }

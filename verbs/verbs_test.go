@@ -330,6 +330,14 @@ func TestModifyRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second device on the address: %v", err)
 	}
+	for choice, want := range map[string]string{
+		"cubic": "no congestion control", "dcqcn,min_rate=200Gbps": "above the line rate",
+	} {
+		_, err := OpenDevice(DeviceConfig{CC: choice})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", choice, err)
+		}
+	}
 	if _, err := OpenDevice(DeviceConfig{Addr: netip.MustParseAddr("192.0.2.1")}); err == nil ||
 		!strings.Contains(err.Error(), "no address of this machine") {
 		t.Errorf("a foreign address: %v", err)

@@ -13,7 +13,7 @@ import (
 // Every number of the command line has a range, and every name in with and without is
 // a flag beside it. (rdma's are checked with what the device can do.)
 func TestFlagsHaveRanges(t *testing.T) {
-	parser, err := kong.New(&commands{})
+	parser, err := kong.New(&commands{}, helpWords)
 	if err != nil {
 		t.Fatal(err)
 	}

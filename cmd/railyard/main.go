@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"railyard/cc"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -94,6 +95,9 @@ func usual(args []string) []string {
 	return args
 }
 
+// helpWords are what help texts take from elsewhere.
+var helpWords = kong.Vars{"congestion": strings.Join(cc.Names(), ", ")}
+
 // execute runs a command.
 func execute(args []string, e *env) int {
 	stdout, stderr := e.stdout, e.stderr
@@ -102,7 +106,7 @@ func execute(args []string, e *env) int {
 	parser, err := kong.New(&c, kong.Name("railyard"), kong.Description(about), kong.Writers(stdout, stderr),
 		kong.Exit(func(n int) {
 			code = n
-		}), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
+		}), helpWords, kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}))
 	if err != nil {
 		panic(err) // the command structs are wrong: our bug
 	}

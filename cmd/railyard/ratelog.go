@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"railyard/cc"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
@@ -21,6 +22,7 @@ import (
 type rateLog struct {
 	mu        sync.Mutex
 	csv, plot string
+	control   string // the congestion control's title
 	force     bool
 	points    []ratePoint
 	missed    int
@@ -36,7 +38,7 @@ type ratePoint struct {
 const maxRatePoints = 2_000_000
 
 // newRateLog checks where the results will go; either name may be empty.
-func newRateLog(csv, plot string, force bool) (*rateLog, error) {
+func newRateLog(csv, plot, choice string, force bool) (*rateLog, error) {
 	for _, f := range []string{csv, plot} {
 		if f == "" {
 			continue
@@ -52,7 +54,11 @@ func newRateLog(csv, plot string, force bool) (*rateLog, error) {
 		ext != ".pdf" {
 		return nil, fmt.Errorf("--rate-plot writes .png, .svg or .pdf, found %q", plot)
 	}
-	return &rateLog{csv: csv, plot: plot, force: force}, nil
+	control, err := cc.Parse(choice)
+	if err != nil {
+		return nil, err
+	}
+	return &rateLog{csv: csv, plot: plot, control: control.Title, force: force}, nil
 }
 
 func (l *rateLog) change(qpn uint32, now unit.Time, r unit.Rate) {
@@ -105,7 +111,7 @@ func (l *rateLog) slowed() bool {
 // draw plots the rate of each queue pair that changed, as steps.
 func (l *rateLog) draw(rank int) error {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("DCQCN sending rate of rank %d", rank)
+	p.Title.Text = fmt.Sprintf("Sending rate of rank %d: %s", rank, l.control)
 	p.X.Label.Text, p.Y.Label.Text = "seconds", "Gbit/s"
 	p.Y.Min = 0
 	highest := 0.0

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"railyard/cc"
 	"railyard/internal/capture"
 	"railyard/internal/perftest"
 	"railyard/unit"
@@ -46,8 +48,8 @@ Examples:
 // rdmaDevice are the flags of every command that opens a device.
 type rdmaDevice struct {
 	Addr      string `help:"Our own address; by default the one that reaches the peer." placeholder:"ADDRESS"`
-	LineRate  string `help:"Rate of the port: the start and ceiling of DCQCN. With it we never send faster." placeholder:"RATE"`
-	NoDCQCN   bool   `help:"Ignore congestion notifications." name:"no-dcqcn"`
+	LineRate  string `help:"Rate of the port: the ceiling of congestion control. With it we never send faster." placeholder:"RATE"`
+	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]." default:"dcqcn:paper" name:"cc"`
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
 	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp"`
 	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
@@ -67,7 +69,7 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d",
 			d.DSCP, d.CNPDSCP)}
 	}
-	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoDCQCN, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoDCQCN, d.NoOffload
+	cfg.DataDSCP, cfg.CNPDSCP, cfg.CC, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.CC, d.NoOffload
 	if d.Addr != "" {
 		if cfg.Addr, err = lookup(d.Addr); err != nil {
 			return cfg, done, err
@@ -82,6 +84,13 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 				cfg.Line)}
 		}
 		cfg.Paced = true
+	}
+	choice, err := cc.Parse(d.CC)
+	if err == nil {
+		_, err = choice.Make(cmp.Or(cfg.Line, verbs.DefaultLine))
+	}
+	if err != nil {
+		return cfg, done, &inputError{fmt.Errorf("--cc: %w", err)}
 	}
 	if cfg.InFlight, err = parseSize("--in-flight", d.InFlight, 4096, 1<<30); err != nil {
 		return cfg, done, err

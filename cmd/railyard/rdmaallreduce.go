@@ -159,7 +159,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if c.RateLog != "" || c.RatePlot != "" {
-		log, err := newRateLog(c.RateLog, c.RatePlot, c.Force)
+		log, err := newRateLog(c.RateLog, c.RatePlot, c.CC, c.Force)
 		if err != nil {
 			return &inputError{err}
 		}
@@ -264,10 +264,9 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout),
 		"--mtu", fmt.Sprint(c.MTU),
 		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP),
-		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
+		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--cc", c.CC, "--in-flight", c.InFlight}
 	for flag, on := range map[string]bool{
 		"--spray":      c.Spray,
-		"--no-dcqcn":   c.NoDCQCN,
 		"--no-offload": c.NoOffload,
 		"--force":      c.Force,
 	} {

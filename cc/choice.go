@@ -1,0 +1,72 @@
+package cc
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Choice is an algorithm with values for its parameters, as a command line or a program names it.
+type Choice struct {
+	*Algorithm
+	profile *Profile
+	own     Values // what differs from the profile
+}
+
+// Parse reads a choice: the algorithm, after a colon the profile if not the first one, and after
+// commas parameters with values: "swift", "dcqcn:paper", "swift,base_target=200us,ai=2".
+func Parse(text string) (Choice, error) {
+	words := strings.Split(text, ",")
+	name, profile, named := strings.Cut(words[0], ":")
+	a := Lookup(name)
+	if a == nil {
+		return Choice{}, fmt.Errorf("there is no congestion control %q; there are %s",
+			name, strings.Join(Names(), ", "))
+	}
+	c := Choice{Algorithm: a, profile: a.Profile(profile), own: Values{}}
+	if named && (c.profile == nil || profile == "") {
+		return Choice{}, fmt.Errorf("%s has no profile %q; it has %s", name, profile,
+			listed(a.Profiles, func(p Profile) string { return p.Name }))
+	}
+	for _, w := range words[1:] {
+		key, value, _ := strings.Cut(w, "=")
+		i := slices.IndexFunc(a.Params, func(p Param) bool { return p.Name == key })
+		if i < 0 {
+			return Choice{}, fmt.Errorf("%s has no parameter %q; it has %s", name, key,
+				listed(a.Params, func(p Param) string { return p.Name }))
+		}
+		x, err := a.Params[i].Parse(value)
+		if err != nil {
+			return Choice{}, fmt.Errorf("%s of %s: %w", key, name, err)
+		}
+		c.own[key] = x
+	}
+	return c, nil
+}
+
+// Make returns the constructor for ports of a line rate.
+func (c Choice) Make(line unit.Rate) (Make, error) {
+	v := maps.Clone(c.profile.Values(line))
+	maps.Copy(v, c.own)
+	for _, p := range c.Params {
+		if r, ok := v[p.Name].(unit.Rate); ok && p.Line && r > line {
+			return nil, fmt.Errorf("%s of %s is %v, above the line rate of %v", p.Name, c.Name, r, line)
+		}
+	}
+	return c.New(v), nil
+}
+
+// listed is a list of names in a sentence.
+func listed[T any](list []T, name func(T) string) string {
+	var names []string
+	for _, x := range list {
+		names = append(names, name(x))
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

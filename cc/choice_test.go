@@ -1,0 +1,64 @@
+package cc_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// A choice is the profile's values with what it names in their place.
+func TestChoice(t *testing.T) {
+	for text, rate := range map[string]unit.Rate{
+		"none": line, "dcqcn": line / 2, "dcqcn:paper": line / 2, "dcqcn:paper,max_cut=0.25": line * 3 / 4,
+		"dcqcn:paper,max_cut=0.25,min_rate=36Gbps": 36 * unit.Gbps,
+	} {
+		c, err := cc.Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		build, err := c.Make(line)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		ctl := build(cc.Path{Line: line, MTU: 4096})
+		ctl.OnCNP(0)
+		runTimers(ctl, 5*unit.Microsecond)
+		if got := ctl.Decision().Rate; got < rate-rate/40 || got > rate+rate/40 {
+			t.Errorf("%s: %v after a CNP, want %v", text, got, rate)
+		}
+	}
+}
+
+// What is wrong with a choice is said with what would be right.
+func TestWrongChoices(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "there is no congestion control \"\"; there are dcqcn, ",
+		"cubic":                     "there is no congestion control \"cubic\"; there are dcqcn, ",
+		"dcqcn:":                    "dcqcn has no profile \"\"; it has nic, paper",
+		"dcqcn:bbr":                 "dcqcn has no profile \"bbr\"; it has nic, paper",
+		"none:nic":                  "none has no profile \"nic\"; it has none",
+		"none,g=1":                  "none has no parameter \"g\"; it has none",
+		"dcqcn,gain=1":              "dcqcn has no parameter \"gain\"; it has g, alpha_init, ",
+		"dcqcn,g":                   "g of dcqcn: ",
+		"dcqcn,g=NaN":               "g of dcqcn: must lie between 0.000001 and 0.999999, found NaN",
+		"dcqcn,rate_timer=2s":       "rate_timer of dcqcn: must lie between 100ns and 1s, found 2s",
+		"dcqcn,cut_interval=-1ns":   "cut_interval of dcqcn: ",
+		"dcqcn,clamp_target=rarely": "clamp_target of dcqcn: ",
+	} {
+		if _, err := cc.Parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	c, err := cc.Parse("dcqcn,min_rate=200Gbps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Make(100 * unit.Gbps)
+	if err == nil || !strings.Contains(err.Error(), "above the line rate") {
+		t.Errorf("a floor above the line rate: %v", err)
+	}
+}

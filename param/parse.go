@@ -1,0 +1,64 @@
+package param
+
+import (
+	"fmt"
+	"strconv"
+
+	"railyard/unit"
+)
+
+// Parse reads a value within the parameter's bounds.
+func (p *Param) Parse(s string) (any, error) {
+	x, err := p.Kind.parse(s)
+	if err != nil || p.Kind == Flag {
+		return x, err
+	}
+	low, errLow := p.Kind.parse(p.Min)
+	high, errHigh := p.Kind.parse(p.Max)
+	if errLow != nil || errHigh != nil {
+		panic(fmt.Sprintf("param: the bounds of %s are %q and %q", p.Name, p.Min, p.Max))
+	}
+	if n := size(x); !(n >= size(low) && n <= size(high)) && !(p.Zero && n == 0) {
+		zero := ""
+		if p.Zero {
+			zero = ", or 0"
+		}
+		return nil, fmt.Errorf("must lie between %s and %s%s, found %s", p.Min, p.Max, zero, s)
+	}
+	return x, nil
+}
+
+// parse reads a value of a kind.
+func (k Kind) parse(s string) (any, error) {
+	switch k {
+	case Number:
+		return strconv.ParseFloat(s, 64)
+	case Count:
+		return strconv.Atoi(s)
+	case Flag:
+		return strconv.ParseBool(s)
+	case Duration:
+		return unit.ParseTime(s)
+	case Size:
+		return unit.ParseBytes(s)
+	default:
+		return unit.ParseRate(s)
+	}
+}
+
+// size is a value as a number, whatever its kind.
+func size(x any) float64 {
+	switch n := x.(type) {
+	case float64:
+		return n
+	case int:
+		return float64(n)
+	case unit.Time:
+		return float64(n)
+	case unit.Bytes:
+		return float64(n)
+	case unit.Rate:
+		return float64(n)
+	}
+	return 0
+}
