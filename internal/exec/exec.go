@@ -38,8 +38,7 @@ const (
 
 // Machine is what an execution is told of the GPUs: they are numbered server by server.
 type Machine struct {
-	GPUs   int   // in all servers
-	Server int   // GPUs of a server
+	Server []int // by GPU: the server it is in
 	Rail   []int // by GPU: of its NIC
 	NVLink NVLink
 }
@@ -80,8 +79,8 @@ func New(c Carrier, m Machine, d *workload.DAG) *Execution {
 	x.Cause = make([]int32, len(d.Ops))
 	x.Start = make([]unit.Time, len(d.Ops))
 	x.End = make([]unit.Time, len(d.Ops))
-	x.egress = make([]unit.Time, m.GPUs)
-	x.ingress = make([]unit.Time, m.GPUs)
+	x.egress = make([]unit.Time, len(m.Server))
+	x.ingress = make([]unit.Time, len(m.Server))
 	for i := range d.Ops {
 		o := &d.Ops[i]
 		x.deps[i], x.Cause[i], x.End[i] = o.Deps, -1, unit.Never
@@ -93,7 +92,7 @@ func New(c Carrier, m Machine, d *workload.DAG) *Execution {
 }
 
 // Local reports whether two GPUs share a server.
-func (x *Execution) Local(a, b int) bool { return a/x.Machine.Server == b/x.Machine.Server }
+func (x *Execution) Local(a, b int) bool { return x.Machine.Server[a] == x.Machine.Server[b] }
 
 // Relay returns the GPU through which one reaches another: itself when the network connects
 // their NICs, unless PXN is on, else the one in its server on the other's rail (PXN, seed
@@ -103,8 +102,33 @@ func (x *Execution) Relay(from, to int) int {
 	if m.Rail[from] == m.Rail[to] || !m.NVLink.PXN && x.carrier.Reaches(from, to) {
 		return from
 	}
-	return from - from%m.Server + to%m.Server
+	return m.OnRail(from, to)
 }
+
+// OnRail returns the GPU of one's server that is on the other's rail: the one at the other's
+// place in its server where that is one, as NICs shared by several GPUs are taken, else the
+// first, and the GPU itself where its server has none there.
+func (m *Machine) OnRail(from, to int) int {
+	first := func(gpu int) int {
+		for gpu > 0 && m.Server[gpu-1] == m.Server[gpu] {
+			gpu--
+		}
+		return gpu
+	}
+	start := first(from)
+	if at := start + to - first(to); m.has(at, from) && m.Rail[at] == m.Rail[to] {
+		return at
+	}
+	for at := start; m.has(at, from); at++ {
+		if m.Rail[at] == m.Rail[to] {
+			return at
+		}
+	}
+	return from
+}
+
+// has reports whether a GPU exists and is in one's server.
+func (m *Machine) has(at, gpu int) bool { return at < len(m.Server) && m.Server[at] == m.Server[gpu] }
 
 // Begin releases the operations that wait for nothing.
 func (x *Execution) Begin() {

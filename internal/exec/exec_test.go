@@ -19,9 +19,9 @@ const (
 
 // machine is servers of two GPUs on two rails.
 func machine(servers int) Machine {
-	m := Machine{GPUs: 2 * servers, Server: 2, NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
-	for i := range m.GPUs {
-		m.Rail = append(m.Rail, i%2)
+	m := Machine{NVLink: NVLink{Rate: 3600 * unit.Gbps, Latency: us}}
+	for i := range 2 * servers {
+		m.Server, m.Rail = append(m.Server, i/2), append(m.Rail, i%2)
 	}
 	return m
 }
@@ -159,7 +159,7 @@ func (d *deaf) Send(int32, int, int, unit.Bytes) {}
 func TestOrderOfExecution(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := machine(rapid.IntRange(1, 3).Draw(rt, "servers"))
-		b := workload.NewBuilder(m.GPUs)
+		b := workload.NewBuilder(len(m.Server))
 		var after [][]int32
 		for i := range rapid.IntRange(1, 40).Draw(rt, "operations") {
 			var deps []int32
@@ -168,8 +168,8 @@ func TestOrderOfExecution(t *testing.T) {
 					deps = append(deps, int32(d))
 				}
 			}
-			from := rapid.IntRange(0, m.GPUs-1).Draw(rt, "from")
-			to := rapid.IntRange(0, m.GPUs-1).Draw(rt, "to")
+			from := rapid.IntRange(0, len(m.Server)-1).Draw(rt, "from")
+			to := rapid.IntRange(0, len(m.Server)-1).Draw(rt, "to")
 			if from == to {
 				b.Compute(from, unit.Time(rapid.IntRange(0, 20).Draw(rt, "us"))*us, workload.Forward, deps...)
 			} else {

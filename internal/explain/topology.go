@@ -9,7 +9,7 @@ import (
 // topology describes the fabric.
 func (r *reading) topology() *result.Topology {
 	g := r.graph
-	t := &result.Topology{Kind: g.Kind, GPUs: g.GPUs}
+	t := &result.Topology{Kind: g.Kind, GPUs: g.PerServer()}
 	data := int(r.plan.Spec.DSCP[uint8(r.plan.File.Transport.DataDSCP)])
 	index := map[*queue.Spec]int{}
 	for i, n := range g.Nodes {

@@ -12,10 +12,10 @@ import (
 // collective builds a collective over all ranks or over the rails.
 func (p *Plan) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.Graph.TotalGPUs()
-	run.PerServer = p.Graph.GPUs
+	run.PerServer = p.Graph.PerServer()
 	who := workload.All(ranks)
 	if groups == "rail" {
-		who = workload.ByRail(ranks, p.Graph.GPUs)
+		who = workload.ByRail(ranks, p.Graph.PerServer())
 	}
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
 		return nil, fmt.Errorf("an all-to-all of %d ranks is more than the 4096 that are taken", len(who[0]))
@@ -83,7 +83,7 @@ func (p *Plan) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 		break
 	}
 	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
-		run.Channels = p.Graph.GPUs
+		run.Channels = p.Graph.PerServer()
 	}
 	with := ""
 	if run.Protocol != "" {
@@ -104,14 +104,14 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	for _, l := range g.NICs[0].Links {
 		nic += g.Links[l].Rate
 	}
-	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.GPUs, Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
+	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.PerServer(), Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
 	share := 20.6 / 25
 	if !m.Hopper {
 		share = 20.0 / 25
 	}
 	m.NVLink, m.NIC = share*float64(p.NVLink)/8e9, float64(nic)/8e9*float64(len(g.NICs)/len(g.Hosts))
 	if rail {
-		m.NIC /= float64(g.GPUs)
+		m.NIC /= float64(g.PerServer())
 		m.PerNode, m.Channels = 1, 2
 	}
 	return m, m.Check()

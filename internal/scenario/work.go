@@ -98,7 +98,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 	}
 	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
 		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch, Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead, Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
-		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm, PerServer: p.Graph.GPUs, Fold: t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
+		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm, PerServer: p.Graph.PerServer(), Fold: t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
 	if t.Fold {
 		p.Training.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
@@ -108,8 +108,8 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 	if need, have := p.Training.Ranks(), p.Graph.TotalGPUs(); need > have {
 		return p.at(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP, t.DP, t.CP, need, have)
 	}
-	if t.TP > p.Graph.GPUs && !t.Fold {
-		p.Notes = append(p.Notes, fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.GPUs))
+	if t.TP > p.Graph.PerServer() && !t.Fold {
+		p.Notes = append(p.Notes, fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.PerServer()))
 	}
 	mem, err := p.Training.Worst(m)
 	if err != nil {

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"railyard/internal/exec"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -41,7 +42,7 @@ const (
 
 // Estimate counts what a plan's workload will do.
 func Estimate(p *scenario.Plan) Cost {
-	e := &estimator{plan: p, routes: p.Graph.Route(nil), links: map[[2]int]int64{}}
+	e := &estimator{plan: p, gpus: machine(p), routes: p.Graph.Route(nil), links: map[[2]int]int64{}}
 	gpus := p.Graph.TotalGPUs()
 	e.seen = make([]uint64, (gpus*gpus+63)/64)
 	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(len(p.DAG.Ops))}
@@ -59,6 +60,7 @@ func Estimate(p *scenario.Plan) Cost {
 
 type estimator struct {
 	plan   *scenario.Plan
+	gpus   exec.Machine
 	routes *topo.Routes
 	links  map[[2]int]int64 // from a switch to a locator, both cables of NICs included
 	seen   []uint64         // pairs of GPUs, a bit each
@@ -68,7 +70,7 @@ type estimator struct {
 func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	g, f := e.plan.Graph, &e.plan.File
 	if f.Server.PXN && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
-		src = g.HostOf(src)*g.GPUs + g.LocalOf(dst)
+		src = e.gpus.OnRail(src, dst)
 	}
 	mtu := unit.Bytes(e.plan.RC.MTU)
 	parts := max(1, min(int64(f.Transport.QPs), int64(bytes/mtu)))

@@ -89,10 +89,9 @@ func NewWithin(p *scenario.Plan, limit unit.Bytes) (*Run, error) {
 // machine is what the execution is told of a plan's GPUs.
 func machine(p *scenario.Plan) exec.Machine {
 	g, f := p.Graph, &p.File
-	m := exec.Machine{GPUs: g.TotalGPUs(), Server: g.GPUs,
-		NVLink: exec.NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN}}
-	for _, nic := range g.NICOf {
-		m.Rail = append(m.Rail, g.NICs[nic].Rail)
+	m := exec.Machine{NVLink: exec.NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN}}
+	for gpu, nic := range g.NICOf {
+		m.Server, m.Rail = append(m.Server, g.HostOf(gpu)), append(m.Rail, g.NICs[nic].Rail)
 	}
 	return m
 }

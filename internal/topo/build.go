@@ -80,7 +80,6 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 		return nil, err
 	}
 	g := newGraph(kind)
-	g.GPUs = p.Server.GPUs
 	if p.Pods > 1 {
 		g.pods(kind, p)
 		return g, nil
@@ -208,6 +207,7 @@ func (g *Graph) addHosts(p Params, attach func(seg, nic int) []int) {
 	for seg := range p.Segments {
 		for range p.Hosts {
 			h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
+			var nicOf []int
 			for i := range p.Server.NICs {
 				nic := NIC{Host: len(g.Hosts) - 1, Index: i, Rail: i}
 				for _, sw := range attach(seg, i) {
@@ -215,9 +215,10 @@ func (g *Graph) addHosts(p Params, attach func(seg, nic int) []int) {
 				}
 				g.NICs = append(g.NICs, nic)
 				for range per {
-					g.NICOf = append(g.NICOf, len(g.NICs)-1)
+					nicOf = append(nicOf, len(g.NICs)-1)
 				}
 			}
+			g.equip(nicOf...)
 		}
 	}
 }

@@ -18,7 +18,6 @@ func torus(p Params) (*Graph, error) {
 		return nil, err
 	}
 	g := newGraph("torus")
-	g.GPUs = p.Server.GPUs
 	at := func(x, y, z int) int { return (x%k*k+y%k)*k + z%k }
 	switches := make([]int, k*k*k)
 	each := func(visit func(x, y, z int)) {
@@ -119,7 +118,6 @@ func dragonfly(p Params) (*Graph, error) {
 		return nil, err
 	}
 	g := newGraph("dragonfly")
-	g.GPUs = 1
 	switches := make([]int, groups*a)
 	for x := range groups {
 		for i := range a {

@@ -14,7 +14,6 @@ type Explicit struct {
 // NewExplicit starts a graph whose servers all have the given shape.
 func NewExplicit(s Server) *Explicit {
 	g := newGraph("graph")
-	g.GPUs = s.GPUs
 	return &Explicit{g, s}
 }
 
@@ -32,15 +31,22 @@ func (e *Explicit) IsHost(name string) bool {
 var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 func (e *Explicit) fresh(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if e.Has(name) {
+		return fmt.Errorf("%q stands twice", name)
+	}
+	return nil
+}
+
+func checkName(name string) error {
 	if name == "" {
 		return fmt.Errorf("the name is missing")
 	}
 	if !nodeName.MatchString(name) {
 		return fmt.Errorf("%q is no name of a node: up to 63 letters a-z, digits, dots, hyphens and "+
 			"underscores, a letter or digit first", name)
-	}
-	if e.Has(name) {
-		return fmt.Errorf("%q stands twice", name)
 	}
 	return nil
 }
@@ -118,12 +124,14 @@ func (e *Explicit) Finish() (*Graph, error) {
 			return nil, fmt.Errorf("%s has %d cables, its %d NICs of %d ports need %d", g.Nodes[node].Name,
 				len(c), s.NICs, s.Ports, s.NICs*s.Ports)
 		}
+		var nicOf []int
 		for i := range s.NICs {
 			g.NICs = append(g.NICs, NIC{Host: h, Index: i, Rail: i, Links: c[i*s.Ports : (i+1)*s.Ports]})
 			for range s.GPUs / s.NICs {
-				g.NICOf = append(g.NICOf, len(g.NICs)-1)
+				nicOf = append(nicOf, len(g.NICs)-1)
 			}
 		}
+		g.equip(nicOf...)
 	}
 	return g, nil
 }

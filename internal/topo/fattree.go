@@ -90,7 +90,6 @@ func fatTree(p Params) (*Graph, error) {
 		up = p.HostCable
 	}
 	g := newGraph("fat-tree")
-	g.GPUs = 1
 	if t.Tiers == 2 {
 		spines := make([]int, t.Tops)
 		for i := range spines {
@@ -126,7 +125,7 @@ func (g *Graph) fatLeaf(name string, t FatTree, host Cable, above []int, bundle 
 		h := g.AddNode(fmt.Sprintf("host-%d", len(g.Hosts)+1), Host, 0)
 		l := g.Connect(h, leaf, host)
 		g.NICs = append(g.NICs, NIC{Host: len(g.Hosts) - 1, Links: []int{l}})
-		g.NICOf = append(g.NICOf, len(g.NICs)-1)
+		g.equip(len(g.NICs) - 1)
 	}
 	g.connectAll(leaf, above, bundle, up)
 }

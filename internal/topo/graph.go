@@ -91,8 +91,9 @@ type Graph struct {
 	Links    []Link
 	NICs     []NIC
 	Hosts    []int // nodes
-	GPUs     int   // per host
-	NICOf    []int // GPU -> NIC
+	NICOf    []int // GPU -> NIC, the first where it has several
+	gpuHost  []int32
+	firstGPU []int // by host, and the number of all GPUs behind
 	Isolated bool  // NICs of different rails cannot reach each other (VLAN rails)
 	byName   map[string]int
 }
@@ -210,13 +211,36 @@ func (g *Graph) FindPort(name string) (link, node int, ok bool) {
 }
 
 // TotalGPUs returns the number of GPUs.
-func (g *Graph) TotalGPUs() int { return len(g.Hosts) * g.GPUs }
+func (g *Graph) TotalGPUs() int { return len(g.gpuHost) }
 
 // HostOf returns the server number of a GPU, LocalOf its place in the server.
-func (g *Graph) HostOf(gpu int) int { return gpu / g.GPUs }
+func (g *Graph) HostOf(gpu int) int { return int(g.gpuHost[gpu]) }
 
 // LocalOf returns a GPU's place within its server.
-func (g *Graph) LocalOf(gpu int) int { return gpu % g.GPUs }
+func (g *Graph) LocalOf(gpu int) int { return gpu - g.firstGPU[g.gpuHost[gpu]] }
+
+// GPUsOf returns the GPUs of a server: from the first to before the last.
+func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.firstGPU[host+1] }
+
+// PerServer returns how many GPUs a server has, the most of any where they differ.
+func (g *Graph) PerServer() (most int) {
+	for h := range g.Hosts {
+		most = max(most, g.firstGPU[h+1]-g.firstGPU[h])
+	}
+	return most
+}
+
+// equip gives the server added last its GPUs; nicOf is the NIC of each.
+func (g *Graph) equip(nicOf ...int) {
+	if len(g.firstGPU) == 0 {
+		g.firstGPU = []int{0}
+	}
+	g.NICOf = append(g.NICOf, nicOf...)
+	for range nicOf {
+		g.gpuHost = append(g.gpuHost, int32(len(g.firstGPU)-1))
+	}
+	g.firstGPU = append(g.firstGPU, len(g.gpuHost))
+}
 
 // GPUName names a GPU as people count them: "host-1/gpu-1".
 func (g *Graph) GPUName(gpu int) string {
@@ -227,8 +251,9 @@ func (g *Graph) GPUName(gpu int) string {
 func (g *Graph) FindGPU(name string) (int, error) {
 	host, local, ok := strings.Cut(name, "/gpu-")
 	if node := g.Node(host); ok && node >= 0 && g.Nodes[node].Role == Host {
-		if i, err := strconv.Atoi(local); err == nil && i >= 1 && i <= g.GPUs {
-			return slices.Index(g.Hosts, node)*g.GPUs + i - 1, nil
+		first, last := g.GPUsOf(slices.Index(g.Hosts, node))
+		if i, err := strconv.Atoi(local); err == nil && i >= 1 && i <= last-first {
+			return first + i - 1, nil
 		}
 	}
 	return 0, fmt.Errorf("there is no GPU %q; they are %s to %s", name, g.GPUName(0),

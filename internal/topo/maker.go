@@ -1,0 +1,82 @@
+package topo
+
+import "fmt"
+
+// Maker builds a graph of servers that may differ from one another.
+type Maker struct{ g *Graph }
+
+// NewMaker starts a graph.
+func NewMaker(kind string) *Maker { return &Maker{newGraph(kind)} }
+
+// Switch adds a switch and returns its node.
+func (m *Maker) Switch(name string, r Role, tier int) (node int, err error) {
+	if err := m.fresh(name); err != nil {
+		return 0, err
+	}
+	defer bounded(&err)
+	return m.g.AddNode(name, r, tier), nil
+}
+
+// Server adds a server with GPUs and NICs, whose rails are their places in it until Cable says
+// otherwise, and returns its node and its first NIC.
+func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error) {
+	if err := m.fresh(name); err != nil {
+		return 0, 0, err
+	}
+	defer bounded(&err)
+	g := m.g
+	if len(g.gpuHost)+gpus > MaxGPUs {
+		return 0, 0, fmt.Errorf("more than the %d GPUs that packet fidelity takes", MaxGPUs)
+	}
+	node, first = g.AddNode(name, Host, 0), len(g.NICs)
+	for i := range nics {
+		g.NICs = append(g.NICs, NIC{Host: len(g.Hosts) - 1, Index: i, Rail: i})
+	}
+	nicOf := make([]int, gpus)
+	for i := range nicOf {
+		nicOf[i] = first + i*nics/gpus // shared in blocks, or the first of each GPU's own
+	}
+	g.equip(nicOf...)
+	return node, first, nil
+}
+
+func (m *Maker) fresh(name string) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	if m.g.Node(name) >= 0 {
+		return fmt.Errorf("%q stands twice", name)
+	}
+	return nil
+}
+
+// Cable runs a cable between two nodes.
+func (m *Maker) Cable(a, b int, c Cable) (link int, err error) {
+	defer bounded(&err)
+	return m.g.Connect(a, b, c), nil
+}
+
+// CableNIC runs a cable from a NIC's port, both from 0, to a switch; rail is the NIC's, below 0
+// as it is. A NIC's ports are cabled in order.
+func (m *Maker) CableNIC(nic, port, ports, to, rail int, c Cable) (err error) {
+	defer bounded(&err)
+	n := &m.g.NICs[nic]
+	l := m.g.Connect(m.g.Hosts[n.Host], to, c)
+	m.g.Links[l].APort = fmt.Sprintf("nic%d", n.Index*ports+port+1)
+	n.Links = append(n.Links, l)
+	if rail >= 0 {
+		n.Rail = rail
+	}
+	return nil
+}
+
+// Graph returns what was built.
+func (m *Maker) Graph() (*Graph, error) {
+	switch g := m.g; {
+	case len(g.Hosts) == 0:
+		return nil, fmt.Errorf("there are no servers")
+	case len(g.gpuHost) == 0:
+		return nil, fmt.Errorf("no server has a GPU")
+	}
+	return m.g, nil
+}
