@@ -13,7 +13,7 @@ func (h *Hosts) usePorts(c int32, ports []int32) {
 	}
 	if h.cfg.Bond == BondSpray && len(ports) == len(n.ports) && len(ports) > 1 && !n.split {
 		for _, p := range ports {
-			h.owner[p] = ports[0]
+			h.rings.owner[p] = ports[0]
 		}
 		s.sprayed, s.port = true, ports[0]
 		return
@@ -51,7 +51,7 @@ func (h *Hosts) split(nic int32) {
 		}
 	}
 	for _, p := range n.ports {
-		h.owner[p] = p
+		h.rings.owner[p] = p
 	}
 }
 

@@ -34,8 +34,10 @@ type lab struct {
 func newLab(t *testing.T, change func(c *Config, s *queue.Spec), cables ...int) *lab {
 	t.Helper()
 	spec := queue.Default()
-	l := &lab{t: t, cfg: Config{DataDSCP: 24, CNPDSCP: 48, DataPrio: 3, CNPPrio: 7, Latency: latency,
-		CNPGap: 50 * unit.Microsecond, RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(8), Retries: 2, AlwaysReady: true}}}
+	l := &lab{t: t, cfg: Config{Latency: latency,
+		Services: []Service{{DSCP: 24, Class: 3, CNPGap: 50 * unit.Microsecond, CNPDSCP: 48, CNPClass: 7}},
+		RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(8), Retries: 2,
+			AlwaysReady: true}}}
 	if change != nil {
 		change(&l.cfg, &spec)
 	}
@@ -70,7 +72,7 @@ func newLab(t *testing.T, change func(c *Config, s *queue.Spec), cables ...int) 
 
 // connect joins two NICs by the sender's own ports.
 func (l *lab) connect(src, dst, tag int32) int32 {
-	return l.Connect(src, dst, l.nics[src].ports, tag, uint32(tag)*2654435761, 100)
+	return l.Connect(0, src, dst, l.nics[src].ports, tag, uint32(tag)*2654435761, 100)
 }
 
 // run runs until a time.
@@ -187,7 +189,8 @@ func TestSprayEndsWithAPort(t *testing.T) {
 func TestMarksBecomeCNPs(t *testing.T) {
 	paper := cc.DCQCNPaper(rate)
 	l := newLab(t, func(c *Config, s *queue.Spec) {
-		c.CNPs, c.CC = true, func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
+		c.Services[0].CNPs = true
+		c.Services[0].CC = func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
 		s.Queues[3].WRED = queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, ECN: true}
 	}, 1, 1, 1)
 	a, b := l.connect(0, 2, 0), l.connect(1, 2, 0)
@@ -197,7 +200,7 @@ func TestMarksBecomeCNPs(t *testing.T) {
 	l.Send(b, 2*unit.MB, 0)
 	const end = 240 * unit.Microsecond
 	l.run(end)
-	marks, most := l.CEMarks(a)+l.CEMarks(b), int64(2*(end/l.cfg.CNPGap+1))
+	marks, most := l.CEMarks(a)+l.CEMarks(b), int64(2*(end/l.cfg.Services[0].CNPGap+1))
 	if marks <= most || l.Count.CNPs < 2 || l.Count.CNPs > most {
 		t.Errorf("%d marked packets made %d CNPs in %v, at most %d are due", marks, l.Count.CNPs, unit.Time(end), most)
 	}
@@ -295,7 +298,7 @@ func TestPathOfAController(t *testing.T) {
 	var ctl *told
 	l := newLab(t, func(c *Config, _ *queue.Spec) {
 		c.RC.WriteOnly, c.RC.AckEvery = true, 1
-		c.CC = func(p cc.Path) cc.Controller {
+		c.Services[0].CC = func(p cc.Path) cc.Controller {
 			ctl = &told{None: cc.None{Line: p.Line}, path: p}
 			return ctl
 		}

@@ -42,14 +42,10 @@ const (
 // Config is what all NICs of a run share.
 type Config struct {
 	RC       rc.Config
-	CC       cc.Make   // nil: none
-	CNPs     bool      // receivers answer marks with CNPs,
-	CNPGap   unit.Time // at most one per flow in so long
-	DataDSCP uint8
-	CNPDSCP  uint8
-	DataPrio uint8 // PFC priority and queue of data and ACKs on the NIC
-	CNPPrio  uint8
-	Latency  unit.Time // work request to NIC, and packet in NIC to GPU
+	Services []Service    // what connections may ask for
+	Strict   uint8        // classes of data that go before others, and
+	Weights  [classes]int // how the others share a port
+	Latency  unit.Time    // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff   unit.Bytes
@@ -85,6 +81,9 @@ type sender struct {
 	inRing  bool
 	timer   bool // a timeout event is under way
 	sprayed bool
+	class   uint8 // of its service
+	tos     uint8
+	service uint8
 	tag     int32 // the queue pair's index among those of the same peers
 	first   int32 // message posted first, -1 for none
 	last    int32 // and last
@@ -98,6 +97,7 @@ type receiver struct {
 	src     int32
 	hash    uint32
 	loc     uint16
+	service uint8
 	done    int32 // message finished last, -1 for none
 	pieces  int32 // of the next one that are in
 	ce      int64
@@ -112,8 +112,6 @@ type Message struct {
 	Posted unit.Time // when the application asked
 	Done   unit.Time // the receiving GPU sees it; 0 while under way
 }
-
-type ring struct{ head, tail int32 }
 
 // Counters are the transport's totals.
 type Counters struct {
@@ -146,11 +144,10 @@ type Hosts struct {
 	senders   []sender
 	receivers []receiver
 	take      [256]Taker // of what arrives, by opcode
-	rings     []ring     // by port
+	rings     rings
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
-	owner     []int32 // by port: whose ring it serves
 }
 
 // partition is what NICs share that run on one event queue: sums that none of them reads, and
@@ -163,11 +160,8 @@ type partition struct {
 
 // New returns the hosts of a network; NICs and connections are added next.
 func New(net *fabric.Net, cfg *Config) *Hosts {
-	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: make([]ring, len(net.Ports)),
+	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: newRings(len(net.Ports)),
 		memory: rc.NewMemory(0x1000)}
-	for i := range h.rings {
-		h.rings[i] = ring{-1, -1}
-	}
 	h.rkey = h.memory.Register(0, 1<<62, rc.LocalWrite|rc.RemoteWrite)
 	h.ccTimers = engine.NewTimers(net.Q, 0)
 	return h
@@ -179,12 +173,6 @@ func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	n := nic{ports: ports, loc: loc, line: h.Net.Rate(ports[0])}
 	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
 		n.rxSlow = true
-	}
-	if h.owner == nil {
-		h.owner = make([]int32, len(h.Net.Ports))
-		for i := range h.owner {
-			h.owner[i] = int32(i)
-		}
 	}
 	h.nics = append(h.nics, n)
 	return int32(len(h.nics) - 1)
@@ -198,21 +186,24 @@ func (h *Hosts) Reserve(conns, messages int) {
 	h.Messages = slices.Grow(h.Messages, messages)
 }
 
-// Connect sets up a queue pair that carries data from one NIC to another; tag
+// Connect sets up a queue pair of a service that carries data from one NIC to another; tag
 // tells apart several pairs between the same peers, ports are the NIC's ports
 // that reach the peer. hash is the digest of its 5-tuple. Both ends go through
 // INIT and RTR to RTS with starting PSN psn.
-func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint32) int32 {
+func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, hash, psn uint32) int32 {
 	c := int32(len(h.senders))
 	n := &h.nics[src]
-	s := sender{qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
-		next: -1, first: -1, last: -1, timerAt: unit.Never, paceAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}, tag: tag}
+	sv := &h.cfg.Services[service]
+	h.rings.use(sv.Class)
+	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
+		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
+		timerAt: unit.Never, paceAt: unit.Never, pace: cc.Pacer{Line: n.line, Rate: n.line}}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line
 	}
-	r := receiver{qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash, loc: n.loc, done: -1,
-		lastCNP: -unit.Never / 2}
+	r := receiver{service: uint8(service), qp: rc.NewQP(&h.cfg.RC, h.memory), src: src, hash: hash,
+		loc: n.loc, done: -1, lastCNP: -unit.Never / 2}
 	for _, st := range []rc.State{rc.Init, rc.ReadyToReceive, rc.ReadyToSend} {
 		// The walk RESET-INIT-RTR-RTS cannot be refused for fresh pairs.
 		if s.qp.Modify(st, psn) != nil || r.qp.Modify(st, psn) != nil {
@@ -228,15 +219,15 @@ func (h *Hosts) Connect(src, dst int32, ports []int32, tag int32, hash, psn uint
 	return c
 }
 
-// regulate makes a connection's congestion control.
+// regulate makes a connection's congestion control, its service's, for its path.
 func (h *Hosts) regulate(c int32) {
-	s := &h.senders[c]
-	if h.cfg.CC == nil {
+	s, algorithm := &h.senders[c], h.Service(c).CC
+	if algorithm == nil {
 		s.pace.Start(cc.None{Line: s.pace.Line})
 		return
 	}
 	rtt, hops := h.unloaded(c)
-	s.pace.Start(h.cfg.CC(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops}))
+	s.pace.Start(algorithm(cc.Path{Line: s.pace.Line, MTU: unit.Bytes(h.cfg.RC.MTU), RTT: rtt, Hops: hops}))
 }
 
 // unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
@@ -340,27 +331,6 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 			h.receivers[i].loc = loc
 		}
 	}
-}
-
-// unring takes a sender out of its port's ring.
-func (h *Hosts) unring(c int32, s *sender) {
-	r := &h.rings[s.port]
-	prev := int32(-1)
-	for at := r.head; at >= 0; at = h.senders[at].next {
-		if at == c {
-			if prev < 0 {
-				r.head = s.next
-			} else {
-				h.senders[prev].next = s.next
-			}
-			if r.tail == c {
-				r.tail = prev
-			}
-			break
-		}
-		prev = at
-	}
-	s.inRing = false
 }
 
 // Retransmitted returns how many packets a connection has sent again.

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"math/bits"
+
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/rc"
@@ -38,11 +40,11 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if marked {
 		r.ce++
-		if h.cfg.CNPs && now-r.lastCNP >= h.cfg.CNPGap {
+		if s := &h.cfg.Services[r.service]; s.CNPs && now-r.lastCNP >= s.CNPGap {
 			r.lastCNP = now
 			h.Count.CNPs++
-			h.Control(port, h.ToSender(c), h.cfg.CNPPrio,
-				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: h.cfg.CNPDSCP << 2})
+			h.Control(port, h.ToSender(c), s.CNPClass,
+				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
 		}
 	}
 	if a.Reply {
@@ -50,9 +52,10 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		if a.Packet.Syndrome.IsNak() && a.Packet.Syndrome != roce.NakGap {
 			h.Count.Naks++
 		}
-		h.Control(port, h.ToSender(c), h.cfg.DataPrio, &fabric.Packet{Op: a.Packet.Op, Size: roce.AckLen,
-			TOS: h.cfg.DataDSCP<<2 | fabric.ECT0, PSN: a.Packet.PSN, Synd: a.Packet.Syndrome,
-			Len: a.Packet.MSN})
+		s := &h.cfg.Services[r.service]
+		h.Control(port, h.ToSender(c), s.Class,
+			&fabric.Packet{Op: a.Packet.Op, Size: roce.AckLen, TOS: s.tos(), PSN: a.Packet.PSN,
+				Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 	}
 	for range a.Delivered {
 		h.delivered(now, c, &h.receivers[c], dst)
@@ -128,9 +131,7 @@ func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) 
 	n.rxFree = max(n.rxFree, now) + unit.Serialize(unit.Bytes(payload), h.cfg.PCIe)
 	if !n.pausing && unit.InTime(h.cfg.PCIe, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
-		for _, p := range n.ports {
-			h.Net.SendPause(p, int(h.cfg.DataPrio))
-		}
+		h.each(n, (*fabric.Net).SendPause)
 		h.Net.Q.Push(n.rxFree-unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe), KindDrain, id, 0)
 	}
 }
@@ -144,7 +145,15 @@ func (h *Hosts) drained(id int32) {
 		return
 	}
 	n.pausing = false
-	for _, p := range n.ports {
-		h.Net.SendResume(p, int(h.cfg.DataPrio))
+	h.each(n, (*fabric.Net).SendResume)
+}
+
+// each pauses or resumes a NIC's ports. What waits for PCIe is one queue, whatever its service,
+// so all classes of data are meant.
+func (h *Hosts) each(n *nic, do func(net *fabric.Net, port int32, class int)) {
+	for _, port := range n.ports {
+		for m := h.dataClasses(); m != 0; m &= m - 1 {
+			do(h.Net, port, bits.TrailingZeros8(m))
+		}
 	}
 }

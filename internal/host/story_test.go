@@ -98,7 +98,8 @@ func TestStories(t *testing.T) {
 			The switch marks above 10 KB. C sends a CNP at once for the first marked packet of a queue pair and then
 			at most one in 50 us; the sender halves its rate and remembers, and its timer gives back half of what
 			was lost after 55 us.`, func(c *Config, q *queue.Spec) {
-			c.CNPs, c.CC = true, func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
+			c.Services[0].CNPs = true
+			c.Services[0].CC = func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
 			q.Queues[3].WRED = queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, ECN: true}
 		}, 1, 1, 1)
 		tap := s.Net.Tap

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"math/bits"
+
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/internal/route"
@@ -84,18 +86,6 @@ func (s *sender) blocked() bool {
 	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
-func (h *Hosts) enring(c int32, s *sender) {
-	s.inRing = true
-	s.next = -1
-	r := &h.rings[s.port]
-	if r.tail >= 0 {
-		h.senders[r.tail].next = c
-	} else {
-		r.head = c
-	}
-	r.tail = c
-}
-
 // tx serves a host port: control packets first, then the queue pairs in turn.
 func (h *Hosts) tx(port int32) {
 	net := h.Net
@@ -116,40 +106,43 @@ func (h *Hosts) tx(port int32) {
 		return
 	}
 	op = &net.Ports[port]
-	if op.NonEmpty&^op.Paused != 0 || h.rings[h.owner[port]].head >= 0 && op.Paused&(1<<h.cfg.DataPrio) == 0 {
+	if (op.NonEmpty|h.rings.waiting[h.rings.owner[port]])&^op.Paused != 0 {
 		net.Q.PushAfter(op.BusyUntil-now, KindTx, port, 0)
 	} else {
 		op.Armed = false
 	}
 }
 
-// sendData puts the next data packet of the port's ring on the wire. It
-// returns now when it did, a later time to try again, or -1 when there is
-// nothing to send.
+// sendData puts the next data packet that waits at a port on the wire. It returns now when it did,
+// a later time to try again, or -1 when there is nothing to send.
 func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
-	if op.Paused&(1<<h.cfg.DataPrio) != 0 {
-		return -1
-	}
-	r := &h.rings[h.owner[port]]
-	for r.head >= 0 {
+	own := h.rings.owner[port]
+	for {
+		ready := h.rings.waiting[own] &^ op.Paused
+		if ready == 0 {
+			return -1
+		}
+		class, alone := bits.TrailingZeros8(ready), ready&(ready-1) == 0
+		if !alone {
+			class = h.pick(own, ready)
+		}
+		r := &h.rings.all[h.rings.base[class]+own]
 		c := r.head
 		s := &h.senders[c]
 		n := &h.nics[s.nic]
 		if n.rxSlow && n.pcieFree > now {
 			return n.pcieFree
 		}
-		r.head = s.next
-		if r.head < 0 {
-			r.tail = -1
-		}
-		s.inRing = false
+		h.first(own, r, s)
 		if s.blocked() || !s.qp.Next(now, &h.scratch) {
 			continue
 		}
 		h.launch(now, port, op, c, s, n)
+		if !alone {
+			h.pay(own, class)
+		}
 		return now
 	}
-	return -1
 }
 
 // launch sends the packet in scratch and decides when its sender goes again.
@@ -159,7 +152,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	p := &h.Net.Packets[pi]
 	size := roce.DataLen(rp.Op, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
-	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, h.cfg.DataDSCP<<2|fabric.ECT0, s.hash, c, rp.PSN
+	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, s.tos, s.hash, c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
 	if !rp.AckReq && s.full() { // it asks for the ACK that opens the window
 		s.qp.Ask(now, rp)

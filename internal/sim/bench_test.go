@@ -28,8 +28,9 @@ func permutationSetup(tb testing.TB, k int) *Setup {
 	p := cc.DCQCNPaper(400 * unit.Gbps)
 	return &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: &route.ECMP, QPs: 1, Seed: 1,
 		Host: host.Config{RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(10), Retries: 7, AlwaysReady: true},
-			CC:   func(path cc.Path) cc.Controller { return cc.NewDCQCN(&p, path.Line) },
-			CNPs: true, CNPGap: p.CNPInterval, DataDSCP: 24, CNPDSCP: 48, DataPrio: 3, CNPPrio: 7}}
+			Services: []host.Service{{DSCP: 24, Class: 3,
+				CNPs: true, CNPGap: p.CNPInterval, CNPDSCP: 48, CNPClass: 7,
+				CC: func(path cc.Path) cc.Controller { return cc.NewDCQCN(&p, path.Line) }}}}}
 }
 
 // permutation sends bytes from every host to the next of a random cycle, so

@@ -225,7 +225,7 @@ func (n *Network) Conn(srcGPU, dstGPU, tag int) int32 {
 	r := rng.New(n.Seed, fmt.Sprintf("flow/%s/%s/%d", g.GPUName(srcGPU), g.GPUName(dstGPU), tag))
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
 	src, dst := int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU])
-	c := n.Hosts.Connect(src, dst, n.usable(src, dst), int32(tag), hash, psn)
+	c := n.Hosts.Connect(0, src, dst, n.usable(src, dst), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
 }

@@ -77,7 +77,7 @@ func (n *Network) carried(o *explain.Observation) {
 
 // ports takes down what ports sent and met.
 func (n *Network) ports(o *explain.Observation) {
-	net, prio := n.Net, int(n.Host.DataPrio)
+	net, prio := n.Net, int(n.Host.Services[0].Class)
 	o.Ports = make([]explain.Port, len(net.Ports))
 	for i := range o.Ports {
 		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &o.Ports[i]

@@ -47,7 +47,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: 200KiB}]}}
 `, fabric.text, uplink, cut, fabric.ports, lb, fabric.to)
 					r := load(t, text)
 					var got *probe
-					r.Host.CC = func(p cc.Path) cc.Controller {
+					r.Host.Services[0].CC = func(p cc.Path) cc.Controller {
 						got = &probe{None: cc.None{Line: p.Line}, path: p}
 						return got
 					}

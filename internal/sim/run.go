@@ -102,23 +102,36 @@ func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBValues: p.LBValues,
 		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
 		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
-	s.Host = host.Config{RC: p.RC, DataDSCP: uint8(f.Transport.DataDSCP), CNPDSCP: uint8(f.Transport.CNPDSCP),
-		Latency: f.Server.NICLatency, PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
-	s.Host.DataPrio, s.Host.CNPPrio = p.Spec.DSCP[s.Host.DataDSCP], p.Spec.DSCP[s.Host.CNPDSCP]
+	s.Host = host.Config{RC: p.RC, Services: []host.Service{service(p)}, Latency: f.Server.NICLatency,
+		PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
+	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
+		if s.Host.Weights[c] = q.Weight; q.Strict {
+			s.Host.Strict |= 1 << c
+		}
+	}
 	switch f.Server.Bond {
 	case "affinity":
 		s.Host.Bond = host.BondAffinity
 	case "spray":
 		s.Host.Bond = host.BondSpray
 	}
-	s.Host.CC = p.CC.New(p.CCValues)
-	if gap := p.CC.CNPGap; gap != nil {
-		s.Host.CNPs, s.Host.CNPGap = true, gap(p.CCValues)
-	}
 	for _, e := range p.Events {
 		if e.FromStart() && !e.Up {
 			s.Down[e.Link] = true
 		}
+	}
+	return s
+}
+
+// service is the one that all of a plan's connections use. Its packets travel in the classes of the
+// first leaf.
+func service(p *scenario.Plan) host.Service {
+	t := &p.File.Transport
+	s := host.Service{Name: "default", DSCP: uint8(t.DataDSCP), CNPDSCP: uint8(t.CNPDSCP)}
+	s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
+	s.CC = p.CC.New(p.CCValues)
+	if gap := p.CC.CNPGap; gap != nil {
+		s.CNPs, s.CNPGap = true, gap(p.CCValues)
 	}
 	return s
 }

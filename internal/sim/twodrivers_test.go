@@ -67,10 +67,10 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r := load(t, text)
 	r.Host.RC = cfg
 	r.Host.RC.AlwaysReady = true
-	r.Host.CC = func(cc.Path) cc.Controller { return f.controller() }
+	service := &r.Host.Services[0]
+	service.CC = func(cc.Path) cc.Controller { return f.controller() }
 	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
-		r.Host.CNPs = true
-		r.Host.CNPGap, r.Host.CNPPrio = f.dcqcn.CNPInterval, r.Host.DataPrio
+		service.CNPs, service.CNPGap, service.CNPClass = true, f.dcqcn.CNPInterval, service.Class
 	}
 	var log []step
 	ports := [2]int32{}
@@ -95,7 +95,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	done := false
 	r.Hosts.OnDeliver = func(int32) {}
 	r.Hosts.OnFail = func(int32, rc.Status) { done = true }
-	c := r.Hosts.Connect(0, 1, []int32{ports[0]}, 0, 7, psn)
+	c := r.Hosts.Connect(0, 0, 1, []int32{ports[0]}, 0, 7, psn)
 	r.Hosts.Send(c, bytes, 0)
 	r.RunUntil(&done, 1<<40, nil) // until no event is left
 	// What arrives is logged when it leaves the switch, with the later time.

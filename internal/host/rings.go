@@ -1,0 +1,125 @@
+package host
+
+import (
+	"math/bits"
+
+	"railyard/roce"
+)
+
+// Senders that have something to send wait in rings, one per class and port, and take turns packet
+// by packet. A bundle that sprays has the rings of its first port for all of its ports.
+
+// classes is how many classes a port has: PFC priorities, and queues of a switch's port.
+const classes = 8
+
+type ring struct{ head, tail int32 }
+
+// rings holds them for all ports.
+type rings struct {
+	all     []ring
+	base    [classes]int32 // in all, of a class's rings by port; below zero: no service uses the class
+	waiting []uint8        // by port: classes whose ring is not empty
+	owner   []int32        // by port: whose rings it serves
+	deficit []int32        // as all: what a class has earned and not sent, in bytes
+}
+
+func newRings(ports int) (r rings) {
+	r.waiting, r.owner = make([]uint8, ports), make([]int32, ports)
+	for p := range r.owner {
+		r.owner[p] = int32(p)
+	}
+	for c := range r.base {
+		r.base[c] = -1
+	}
+	return r
+}
+
+// use makes the rings of a class when the first service asks for it.
+func (r *rings) use(class uint8) {
+	if r.base[class] >= 0 {
+		return
+	}
+	r.base[class] = int32(len(r.all))
+	for range r.owner {
+		r.all = append(r.all, ring{-1, -1})
+	}
+	r.deficit = append(r.deficit, make([]int32, len(r.owner))...)
+}
+
+// enring puts a sender at the end of its ring.
+func (h *Hosts) enring(c int32, s *sender) {
+	s.inRing = true
+	s.next = -1
+	r := &h.rings.all[h.rings.base[s.class]+s.port]
+	if r.tail >= 0 {
+		h.senders[r.tail].next = c
+	} else {
+		r.head = c
+		h.rings.waiting[s.port] |= 1 << s.class
+	}
+	r.tail = c
+}
+
+// first takes the sender at the head of a ring out of it.
+func (h *Hosts) first(port int32, r *ring, s *sender) {
+	r.head = s.next
+	if r.head < 0 {
+		r.tail = -1
+		h.rings.waiting[port] &^= 1 << s.class
+	}
+	s.inRing = false
+}
+
+// unring takes a sender out of its ring, wherever it is.
+func (h *Hosts) unring(c int32, s *sender) {
+	r := &h.rings.all[h.rings.base[s.class]+s.port]
+	if r.head == c {
+		h.first(s.port, r, s)
+		return
+	}
+	prev := r.head
+	for h.senders[prev].next != c {
+		prev = h.senders[prev].next
+	}
+	h.senders[prev].next = s.next
+	if r.tail == c {
+		r.tail = prev
+	}
+	s.inRing = false
+}
+
+// pick chooses among the classes that wait at a port and are not paused, as a switch's port does:
+// strict priority first, the highest number first, then by weight; weight 0 runs when nothing else
+// can. What a sender's packet will be shows when it is made, so a class pays afterwards: it may send
+// while it owes nothing (surplus round robin; Adiseshu, Parulkar and Varghese 1996), and when
+// none may, each earns its weight in shares of 256 bytes.
+func (h *Hosts) pick(port int32, ready uint8) int {
+	if s := ready & h.cfg.Strict; s != 0 {
+		return classes - 1 - bits.LeadingZeros8(s)
+	}
+	weighted := uint8(0)
+	for m := ready; m != 0; m &= m - 1 {
+		if c := bits.TrailingZeros8(m); h.cfg.Weights[c] > 0 {
+			weighted |= 1 << c
+			if h.rings.deficit[h.rings.base[c]+port] > 0 {
+				return c
+			}
+		}
+	}
+	if weighted == 0 {
+		return classes - 1 - bits.LeadingZeros8(ready)
+	}
+	for m := weighted; m != 0; m &= m - 1 {
+		c := bits.TrailingZeros8(m)
+		h.rings.deficit[h.rings.base[c]+port] += int32(h.cfg.Weights[c]) * 256
+	}
+	return h.pick(port, weighted)
+}
+
+// pay charges the packet in scratch to a class that pick chose by its weight.
+func (h *Hosts) pay(port int32, class int) {
+	if h.cfg.Strict&(1<<class) == 0 && h.cfg.Weights[class] > 0 {
+		size := roce.DataLen(h.scratch.Op, int(h.scratch.Payload))
+		h.rings.deficit[h.rings.base[class]+port] -= int32(size)
+	}
+}

@@ -1,0 +1,36 @@
+package host
+
+import (
+	"railyard/cc"
+	"railyard/internal/fabric"
+	"railyard/unit"
+)
+
+// Service is what a connection asks of the network: the class in which its packets travel, and what
+// slows its sender down. Connections refer to one in the NICs' table; several may share a class.
+type Service struct {
+	Name  string
+	DSCP  uint8 // of data and ACKs
+	Class uint8 // of both at the NIC: queue, and PFC priority
+
+	CC cc.Make // makes each sender's congestion control from its path; nil: none
+
+	CNPs     bool      // receivers answer marks with CNPs,
+	CNPGap   unit.Time // at most one per connection in so long
+	CNPDSCP  uint8
+	CNPClass uint8
+}
+
+// tos is the type of service of data and ACKs.
+func (s *Service) tos() uint8 { return s.DSCP<<2 | fabric.ECT0 }
+
+// Service returns the service of a connection.
+func (h *Hosts) Service(c int32) *Service { return &h.cfg.Services[h.senders[c].service] }
+
+// dataClasses are those that data of some service travels in.
+func (h *Hosts) dataClasses() (mask uint8) {
+	for i := range h.cfg.Services {
+		mask |= 1 << h.cfg.Services[i].Class
+	}
+	return mask
+}
