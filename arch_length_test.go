@@ -34,7 +34,6 @@ const columns = 110
 var wide = map[string]int{
 	".":                   16,
 	"cc":                  34,
-	"internal/exec":       2,
 	"internal/explain":    73,
 	"internal/fabric":     45,
 	"internal/host":       25,

@@ -15,9 +15,9 @@ import (
 	"syscall"
 
 	"railyard/cc"
+	"railyard/internal/exec"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
-	"railyard/internal/sim"
 	"railyard/internal/topo"
 	"railyard/internal/tune"
 	"railyard/unit"
@@ -267,7 +267,7 @@ func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
 	if err != nil {
 		return tune.Outcome{Error: err.Error()}
 	}
-	err = run.Go(func(sim.Progress) bool { return ctx.Err() == nil })
+	err = run.Go(func(exec.Progress) bool { return ctx.Err() == nil })
 	if run.Interrupted() {
 		return o
 	}
@@ -278,7 +278,7 @@ func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
 	case err != nil:
 		o.Error = err.Error()
 	case f != nil:
-		o.Error = fmt.Sprintf("queue pair %d failed: %v", f.Conn, f.Status)
+		o.Error = f.Error()
 	}
 	return o
 }

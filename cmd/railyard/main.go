@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"railyard/cc"
+	"railyard/internal/fidelity"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
-	"railyard/internal/sim"
 	"railyard/internal/swconf/cli"
 
 	"github.com/alecthomas/kong"
@@ -274,4 +274,6 @@ func resolveModel(path, model string, doc *scenario.Document) (*scenario.Plan, e
 
 // newRun builds the run of a plan if the machine has room for it; what else goes wrong
 // here is the scenario's fault.
-func newRun(p *scenario.Plan) (*sim.Run, error) { return newRunWithin(nil, p, runner.Memory()) }
+func newRun(p *scenario.Plan) (*fidelity.Simulation, error) {
+	return newRunWithin(nil, p, runner.Memory())
+}

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
-	"railyard/internal/sim"
 	"railyard/unit"
 )
 
@@ -18,7 +18,7 @@ func parseMemory(s string) (unit.Bytes, error) {
 	if s == "" {
 		m := runner.Memory()
 		if m > 0 && m < smallest { // not even for the scenario
-			return 0, &sim.ErrMemory{Need: smallest, Have: m}
+			return 0, &fidelity.ErrMemory{Need: smallest, Have: m}
 		}
 		return m, nil
 	}
@@ -44,9 +44,9 @@ const (
 
 // newRunWithin builds the run of a plan that fits so much memory, and says what a long
 // one will take unless e is nil.
-func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*sim.Run, error) {
-	r, err := sim.NewWithin(p, limit)
-	var memory *sim.ErrMemory
+func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
+	r, err := fidelity.New(fidelity.Default, p, limit)
+	var memory *fidelity.ErrMemory
 	switch {
 	case errors.As(err, &memory):
 		return nil, err
@@ -60,7 +60,7 @@ func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*sim.Run, error) 
 		debug.SetMemoryLimit(int64(limit)) // the collector works harder before it is reached
 	}
 	if e != nil && r.Cost.Seconds > worthSaying {
-		report.Labelled(e.stderr, "estimate: ", r.Cost.String())
+		report.Labelled(e.stderr, "estimate: ", r.Cost.Words)
 	}
 	return r, nil
 }

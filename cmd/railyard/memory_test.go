@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/runner"
 	"railyard/internal/sim"
 	"railyard/unit"
@@ -43,15 +44,15 @@ func TestMemoryExceeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := sim.New(plan)
+	packets, err := sim.New(plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Limit = unit.MB
+	run := &fidelity.Simulation{Run: packets, Limit: unit.MB}
 	var out strings.Builder
 	err = watched(run, &env{stdout: &out, stderr: &out}, run.Go)
 	if err == nil || errors.Is(err, errStopped) || !strings.Contains(err.Error(), "--memory") ||
-		run.Exec.Done() {
+		packets.Exec.Done() {
 		t.Errorf("%v", err)
 	}
 }

@@ -135,7 +135,7 @@ func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
 		return nil, err
 	}
 	if f := run.Failed(); f != nil {
-		return nil, fmt.Errorf("queue pair %d failed: %v", f.Conn, f.Status)
+		return nil, f
 	}
 	s, _, _ := run.Outcome(version())
 	return s, nil

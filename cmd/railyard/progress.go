@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"railyard/internal/sim"
+	"railyard/internal/exec"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
@@ -93,7 +93,7 @@ func (m *meter) finish() {
 }
 
 // simulated shows a run: simulated time and packet-hops per second.
-func (m *meter) simulated(s sim.Progress) {
+func (m *meter) simulated(s exec.Progress) {
 	if m.due() {
 		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
 			float64(s.Hops)/time.Since(m.began).Seconds()/1e6))
@@ -101,7 +101,7 @@ func (m *meter) simulated(s sim.Progress) {
 }
 
 // done is how far a run has come: by bytes, or by operations without network.
-func done(s sim.Progress) float64 {
+func done(s exec.Progress) float64 {
 	if s.Total > 0 {
 		return float64(s.Delivered) / float64(s.Total)
 	}

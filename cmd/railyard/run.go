@@ -13,10 +13,11 @@ import (
 	"syscall"
 	"time"
 
+	"railyard/internal/exec"
+	"railyard/internal/fidelity"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
-	"railyard/internal/sim"
 	"railyard/unit"
 )
 
@@ -79,7 +80,7 @@ func (c *runCmd) Run(e *env) error {
 	}
 	var s *result.Summary
 	var lost error
-	goErr := watched(run, e, func(watch sim.Observer) (goErr error) {
+	goErr := watched(run, e, func(watch exec.Observer) (goErr error) {
 		s, goErr, lost = job.Go(watch)
 		return goErr
 	})
@@ -156,7 +157,7 @@ func (c *runCmd) profile() (stop func() error, err error) {
 }
 
 // capture starts the captures that were asked for.
-func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
+func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 	if len(c.Capture) == 0 {
 		return nil, nil
 	}
@@ -167,7 +168,11 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 		return nil, &inputError{
 			fmt.Errorf("--capture-window %q: two times such as 0us..200us, the later one last", c.Window)}
 	}
-	tap, err := run.Capture(c.Capture, from, to)
+	packets, ok := run.Run.(fidelity.Capturer)
+	if !ok {
+		return nil, &inputError{errors.New("--capture: only a simulation of packets has what to capture")}
+	}
+	tap, err := packets.Capture(c.Capture, from, to)
 	if err != nil {
 		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
 	}
@@ -175,12 +180,12 @@ func (c *runCmd) capture(run *sim.Run) (*sim.Capture, error) {
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.
-func simulate(run *sim.Run, e *env) error { return watched(run, e, run.Go) }
+func simulate(run *fidelity.Simulation, e *env) error { return watched(run, e, run.Go) }
 
 // watched does what simulates a run with a progress bar, and ends it early, in order,
 // on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
 // and what it leaves half written is hidden and removed by the next run.
-func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
+func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
 	var stop atomic.Bool
 	sig := make(chan os.Signal, 1)
 	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -197,7 +202,7 @@ func watched(run *sim.Run, e *env, simulate func(sim.Observer) error) error {
 	}()
 	bar, held := newMeter(e), newHoard(run.Limit)
 	said := false
-	err := simulate(func(p sim.Progress) bool {
+	err := simulate(func(p exec.Progress) bool {
 		bar.simulated(p)
 		if stop.Load() && !said {
 			said = true

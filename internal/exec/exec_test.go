@@ -50,7 +50,8 @@ func TestRingOverAWire(t *testing.T) {
 		for i := range n {
 			ranks = append(ranks, 2*i)
 		}
-		d, err := workload.RunCollective(2*n, workload.CollectiveRun{Kind: coll.AllReduce, Bytes: bytes}, [][]int{ranks})
+		ring := workload.CollectiveRun{Kind: coll.AllReduce, Bytes: bytes}
+		d, err := workload.RunCollective(2*n, ring, [][]int{ranks})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,11 @@ func TestRelays(t *testing.T) {
 		name     string
 		pxn, cut bool
 		sent     [2]int
-	}{{"over the network", false, false, [2]int{0, 3}}, {"PXN", true, false, [2]int{1, 3}}, {"no path", false, true, [2]int{1, 3}}} {
+	}{
+		{"over the network", false, false, [2]int{0, 3}},
+		{"PXN", true, false, [2]int{1, 3}},
+		{"no path", false, true, [2]int{1, 3}},
+	} {
 		b := workload.NewBuilder(4)
 		b.Transfer(0, 3, unit.MB)
 		m := machine(2)

@@ -12,20 +12,21 @@ import (
 	"time"
 
 	"railyard/internal/capture"
+	"railyard/internal/exec"
+	"railyard/internal/fidelity"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
-	"railyard/internal/sim"
 	"railyard/unit"
 )
 
 // Runner is one run.
 type Runner struct {
 	Plan    *scenario.Plan
-	Run     *sim.Run
+	Run     fidelity.Run
 	Dir     string // where the run is, or will be: see Reserve; empty: nowhere
 	Version string
 	Began   time.Time
-	Capture *sim.Capture // written as capture.pcapng; nil for none
+	Capture *fidelity.Capture // written as capture.pcapng; nil for none
 
 	// Written says how often the unfinished run was written so far.
 	Written int
@@ -74,13 +75,13 @@ func (r *Runner) Release() { r.place.Release() }
 // Go simulates and writes the directory, also of a run that watch stopped or that
 // can never finish: goErr says why it cannot, err that the run is not where it should be;
 // Dir says where it is.
-func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
+func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	if r.every == 0 {
 		r.first, r.every, r.rest = firstWrite, nextWrite, nextRest
 	}
 	began := time.Now()
 	due := began.Add(r.first)
-	goErr = r.Run.Go(func(p sim.Progress) bool {
+	goErr = r.Run.Go(func(p exec.Progress) bool {
 		if now := time.Now(); !r.place.Earlier && err == nil && now.After(due) {
 			_, err = r.write(false, now.Sub(began), fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
 			if err == nil {
@@ -95,7 +96,7 @@ func (r *Runner) Go(watch sim.Observer) (s *result.Summary, goErr, err error) {
 		err = r.elsewhere(err, goErr == nil, time.Since(began))
 	}
 	if f := r.Run.Failed(); f != nil && goErr == nil {
-		goErr = fmt.Errorf("queue pair %d failed: %v; the step did not finish", f.Conn, f.Status)
+		goErr = fmt.Errorf("%w; the step did not finish", f)
 	}
 	return s, goErr, err
 }

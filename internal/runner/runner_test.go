@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	simexec "railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
@@ -68,7 +69,7 @@ func TestOnTheWay(t *testing.T) {
 	}
 	often.first, often.every = 1, 1
 	written, last := 0, int64(0)
-	_, goErr, err := often.Go(func(sim.Progress) bool {
+	_, goErr, err := often.Go(func(simexec.Progress) bool {
 		s, err := result.ReadSummary(often.Dir)
 		if err != nil {
 			return true // the next one is not due yet
@@ -152,7 +153,7 @@ func TestReserve(t *testing.T) {
 	}
 	r.first, r.every = 1, 1
 	n := 0
-	if _, _, err := r.Go(func(sim.Progress) bool {
+	if _, _, err := r.Go(func(simexec.Progress) bool {
 		if s := summary(t, dir); s.StepTime != whole.StepTime || !s.Complete {
 			t.Errorf("the earlier run is gone before the new one has ended: %+v", s)
 		}
@@ -231,7 +232,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.first, r.every = 1, 1
-		r.Go(func(sim.Progress) bool {
+		r.Go(func(simexec.Progress) bool {
 			if r.Written > 1 && os.Getenv("RAILYARD_GO_ON") == "" {
 				time.Sleep(time.Minute) // until it is killed
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/exec"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 )
@@ -75,7 +76,7 @@ func figures(t *testing.T, text string, sets []string) error {
 		return err
 	}
 	began := time.Now()
-	if err := run.Go(func(sim.Progress) bool { return time.Since(began) < 200*time.Millisecond }); err != nil && !strings.Contains(err.Error(), "stuck") {
+	if err := run.Go(func(exec.Progress) bool { return time.Since(began) < 200*time.Millisecond }); err != nil && !strings.Contains(err.Error(), "stuck") {
 		t.Logf("%v: %v", sets, err)
 	}
 	s, _, _ := run.Outcome("test")

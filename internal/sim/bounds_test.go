@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -135,7 +136,7 @@ func TestNothingAboveItsBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Go(func(Progress) bool { return r.Net.Q.Popped() < 3_000_000 }); err != nil {
+			if err := r.Go(func(exec.Progress) bool { return r.Net.Q.Popped() < 3_000_000 }); err != nil {
 				t.Fatal(err)
 			}
 			s, tab, _ := r.Outcome("test")
@@ -207,7 +208,7 @@ func TestRandomNothingAboveItsBound(t *testing.T) {
 			rt.Skip(err)
 		}
 		stop := rapid.Bool().Draw(rt, "interrupted")
-		if err := r.Go(func(Progress) bool { return !stop }); err != nil {
+		if err := r.Go(func(exec.Progress) bool { return !stop }); err != nil {
 			rt.Fatal(err)
 		}
 		s, tab, _ := r.Outcome("test")

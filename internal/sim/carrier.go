@@ -26,14 +26,14 @@ type carrier struct {
 	delivered unit.Bytes // so far
 	onSend    func()     // something is about to be sent
 	stop      bool       // all is done, or nothing more can be
-	failure   *FailedQP
+	failure   *failed
 	troubles  *troubles
 }
 
-// FailedQP reports a queue pair that gave up.
-type FailedQP struct {
-	Conn   int32
-	Status rc.Status
+// failed is a queue pair that gave up.
+type failed struct {
+	conn   int32
+	status rc.Status
 }
 
 func newCarrier(n *Network, ops int) *carrier {
@@ -41,7 +41,7 @@ func newCarrier(n *Network, ops int) *carrier {
 	n.Hosts.OnDeliver = c.arrived
 	n.Hosts.OnFail = func(conn int32, s rc.Status) {
 		if c.failure == nil {
-			c.failure = &FailedQP{conn, s}
+			c.failure = &failed{conn, s}
 		}
 	}
 	return c

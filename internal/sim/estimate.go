@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"fmt"
-
 	"railyard/internal/exec"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -17,11 +15,6 @@ type Cost struct {
 	Memory        unit.Bytes
 	Seconds       float64
 	ports, ops    int64
-}
-
-func (c Cost) String() string {
-	return fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s",
-		round(float64(c.Packets)), round(float64(c.Hops)), memory(c.Memory), duration(c.Seconds))
 }
 
 // What things cost, measured on all-to-alls, permutations and training steps of 64 to
@@ -111,46 +104,4 @@ func (e *estimator) distance(src, dst int) int64 {
 	}
 	e.links[k] = n
 	return n
-}
-
-// ErrMemory is returned when a run would need more memory than there is.
-type ErrMemory struct {
-	Need, Have unit.Bytes
-}
-
-func (e *ErrMemory) Error() string {
-	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or flows, or allow more with --memory",
-		memory(e.Need), memory(e.Have))
-}
-
-// round prints a number to two digits.
-func round(x float64) string {
-	for _, s := range []struct {
-		above float64
-		name  string
-	}{{1e9, " billion"}, {1e6, " million"}, {1e3, " thousand"}} {
-		if x >= s.above {
-			return fmt.Sprintf("%.3g%s", x/s.above, s.name)
-		}
-	}
-	return fmt.Sprintf("%.0f", x)
-}
-
-// memory prints bytes as people say them.
-func memory(b unit.Bytes) string {
-	if b < unit.GB {
-		return fmt.Sprintf("%d MB", b/unit.MB)
-	}
-	return fmt.Sprintf("%.3g GB", float64(b)/float64(unit.GB))
-}
-
-// duration prints seconds as people say them.
-func duration(s float64) string {
-	switch {
-	case s >= 2*3600:
-		return fmt.Sprintf("%.0f hours", s/3600)
-	case s >= 120:
-		return fmt.Sprintf("%.0f minutes", s/60)
-	}
-	return fmt.Sprintf("%.0f s", s)
 }

@@ -1,13 +1,9 @@
 package sim
 
 import (
-	"errors"
 	"math"
 	"runtime"
 	"testing"
-
-	"railyard/internal/scenario"
-	"railyard/unit"
 )
 
 // What a run is said to cost before it is built is what it then costs: packets and
@@ -54,20 +50,4 @@ func TestEstimateOfMemory(t *testing.T) {
 		t.Errorf("%d flows: estimated %.0f MB, %.0f MB live", r.Cost.QPs, said/1e6, live/1e6)
 	}
 	runtime.KeepAlive(tab)
-}
-
-// A run beyond the limit is refused before it is built.
-func TestRefusedForMemory(t *testing.T) {
-	d, err := scenario.Parse("huge.yaml", []byte("name: huge\nfabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := d.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var refused *ErrMemory
-	if _, err := NewWithin(p, 2*unit.GB); !errors.As(err, &refused) || refused.Need < 3*unit.GB || refused.Have != 2*unit.GB {
-		t.Errorf("a million flows within 2 GB: %v", err)
-	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"testing"
 
+	"railyard/internal/exec"
 	"railyard/unit"
 )
 
@@ -15,7 +16,7 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {incast: {bytes: 500MB, fan_in: 2}}}
 `)
 	var seen []unit.Bytes
-	if err := r.Go(func(p Progress) bool {
+	if err := r.Go(func(p exec.Progress) bool {
 		if p.Total != 1000*unit.MB || p.Delivered > p.Total || len(seen) > 0 && p.Delivered < seen[len(seen)-1] {
 			t.Errorf("%v of %v after %v", p.Delivered, p.Total, seen)
 		}

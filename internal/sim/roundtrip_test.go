@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/internal/exec"
 	"railyard/unit"
 )
 
@@ -51,7 +52,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: 200KiB}]}}
 						got = &probe{None: cc.None{Line: p.Line}, path: p}
 						return got
 					}
-					if err := r.Go(func(Progress) bool { return true }); err != nil {
+					if err := r.Go(func(exec.Progress) bool { return true }); err != nil {
 						t.Fatal(err)
 					}
 					if got.path.Hops != fabric.hops || got.first != got.path.RTT || got.first == 0 {

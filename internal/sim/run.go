@@ -12,20 +12,6 @@ import (
 	"railyard/unit"
 )
 
-// Progress is what a caller may show while a run goes on.
-type Progress struct {
-	Now       unit.Time
-	Hops      int64
-	Delivered unit.Bytes // by the network
-	Total     unit.Bytes
-	OpsLeft   int
-	Ops       int
-}
-
-// Observer is called every few thousand events; returning false interrupts the
-// run. It must not change anything.
-type Observer func(Progress) bool
-
 // observeEvery is how many events pass between two calls of the observer.
 const observeEvery = 1 << 18
 
@@ -38,8 +24,7 @@ type Run struct {
 	Plan    *scenario.Plan
 	Exec    *exec.Execution
 	carrier *carrier
-	Cost    Cost       // as estimated
-	Limit   unit.Bytes // of memory, 0 for none
+	Cost    Cost // as estimated
 	sampler *sampler
 	pauses  []result.PauseRow
 	missed  int64        // PFC events beyond the table
@@ -59,22 +44,17 @@ func (e *ErrUnreachable) Error() string {
 }
 
 // New builds the run of a plan.
-func New(p *scenario.Plan) (*Run, error) { return NewWithin(p, 0) }
+func New(p *scenario.Plan) (*Run, error) { return Build(p, Estimate(p)) }
 
-// NewWithin builds the run of a plan unless it would need more than limit of memory:
-// then the error is an ErrMemory, and nothing has been built. 0 is no limit.
-func NewWithin(p *scenario.Plan, limit unit.Bytes) (*Run, error) {
-	cost := Estimate(p)
-	if limit > 0 && cost.Memory > limit {
-		return nil, &ErrMemory{cost.Memory, limit}
-	}
+// Build builds the run of a plan with room for what it was estimated to need.
+func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	n, err := NewNetwork(setup(p))
 	if err != nil {
 		return nil, err
 	}
 	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
 	f := &p.File
-	r := &Run{Network: n, Plan: p, Cost: cost, Limit: limit, carrier: newCarrier(n, len(p.DAG.Ops))}
+	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(p.DAG.Ops))}
 	r.Exec = exec.New(r.carrier, machine(p), p.DAG)
 	r.carrier.exec = r.Exec
 	if err := r.reachable(); err != nil {
@@ -175,7 +155,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 
 // Go runs to the end, or until the observer says stop. An error means that the
 // workload can never finish.
-func (r *Run) Go(watch Observer) error {
+func (r *Run) Go(watch exec.Observer) error {
 	q := r.Net.Q
 	r.schedule()
 	q.Push(r.sampler.interval, kindSample, 0, 0)
@@ -240,8 +220,8 @@ func (r *Run) schedule() {
 	}
 }
 
-func (r *Run) progress() Progress {
-	return Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
+func (r *Run) progress() exec.Progress {
+	return exec.Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
 }
 
 // Event runs the events of the execution and of the run itself.
@@ -305,5 +285,10 @@ func (r *Run) stuck() error {
 // Interrupted reports whether the observer stopped the run.
 func (r *Run) Interrupted() bool { return r.interrupted }
 
-// Failed returns the first queue pair that gave up, nil when none did.
-func (r *Run) Failed() *FailedQP { return r.carrier.failure }
+// Failed says which queue pair gave up first, nil when none did.
+func (r *Run) Failed() error {
+	if f := r.carrier.failure; f != nil {
+		return fmt.Errorf("queue pair %d failed: %v", f.conn, f.status)
+	}
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -42,7 +43,7 @@ func load(t testing.TB, text string, sets ...string) *Run {
 func runAll(t testing.TB, text string, sets ...string) (*Run, *result.Summary, *result.Tables) {
 	t.Helper()
 	r := load(t, text, sets...)
-	if err := r.Go(func(Progress) bool {
+	if err := r.Go(func(exec.Progress) bool {
 		if err := r.Net.Audit(); err != nil {
 			t.Fatal(err)
 		}
@@ -416,7 +417,7 @@ workload:
 			stormAt = at
 		}
 	}
-	r.Go(func(p Progress) bool { return p.Now < 20*unit.Millisecond })
+	r.Go(func(p exec.Progress) bool { return p.Now < 20*unit.Millisecond })
 	if r.Net.Storms != 1 || stormAt <= 2*unit.Millisecond || stormAt > 4*unit.Millisecond || r.Net.StormDrops == 0 {
 		t.Errorf("%d storms, the first at %v, %d packets dropped", r.Net.Storms, stormAt, r.Net.StormDrops)
 	}
@@ -532,7 +533,7 @@ name: long
 fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
 workload: {traffic: {permutation: {bytes: 4MB}}}
 `)
-	if err := r.Go(func(Progress) bool { return false }); err != nil {
+	if err := r.Go(func(exec.Progress) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
 	s, tab, _ := r.Outcome("test")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/cc"
+	"railyard/internal/exec"
 	"railyard/internal/sim"
 	"railyard/unit"
 )
@@ -312,7 +313,7 @@ workload: {traffic: {incast: {bytes: %dB, fan_in: %d}}}
 	// rate, and the end of the first flow.
 	port := r.Port(r.Graph.NICs[0].Links[0], r.Graph.Links[r.Graph.NICs[0].Links[0]].B)
 	var from, to window
-	err = r.Go(func(p sim.Progress) bool {
+	err = r.Go(func(p exec.Progress) bool {
 		if p.OpsLeft == p.Ops && p.Now > 30*unit.Millisecond {
 			to = window{r.Net.Marks, r.Hosts.Count.DataPackets, r.WaitSum(port)}
 			if from.packets == 0 {

@@ -12,10 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"railyard/internal/exec"
+	"railyard/internal/fidelity"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
-	"railyard/internal/sim"
 	"railyard/unit"
 )
 
@@ -144,12 +145,12 @@ func (j *jobs) leave() {
 var memory = func() unit.Bytes { return runner.Memory() / maxRunning }
 
 // build makes what a request describes ready to run.
-func build(r request) (*scenario.Plan, *sim.Run, error) {
+func build(r request) (*scenario.Plan, *fidelity.Simulation, error) {
 	plan, err := resolve(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	run, err := sim.NewWithin(plan, memory())
+	run, err := fidelity.New(fidelity.Default, plan, memory())
 	if err != nil {
 		return nil, nil, &InputError{err.Error()}
 	}
@@ -187,7 +188,7 @@ func (j *jobs) forget() {
 }
 
 // run simulates, and writes the run's directory also when it was cancelled.
-func (j *jobs) run(x *Job, plan *scenario.Plan, run *sim.Run) {
+func (j *jobs) run(x *Job, plan *scenario.Plan, run *fidelity.Simulation) {
 	defer j.wait.Done()
 	dir, err := j.simulate(x, plan, run)
 	j.mu.Lock()
@@ -205,7 +206,7 @@ func (j *jobs) run(x *Job, plan *scenario.Plan, run *sim.Run) {
 	}
 }
 
-func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, err error) {
+func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (dir string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())
@@ -220,7 +221,7 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *sim.Run) (dir string, 
 	j.mu.Lock()
 	x.dir = filepath.Base(r.Dir)
 	j.mu.Unlock()
-	_, goErr, err := r.Go(func(p sim.Progress) bool {
+	_, goErr, err := r.Go(func(p exec.Progress) bool {
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered), int64(p.Total), p.Hops, p.Ops, p.OpsLeft

@@ -1,0 +1,105 @@
+// Package fidelity is where simulations are found by how closely they look at a network. Each
+// has a file here that says its name and how to begin one; what starts, shows and writes runs
+// knows Run and nothing else of them. A fidelity carries an execution (exec.Carrier) and says
+// what it saw (explain.Observation).
+package fidelity
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/exec"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// Run is one run of a plan.
+type Run interface {
+	// Go simulates to the end, or until the observer says stop; an error means that the
+	// workload can never finish.
+	Go(exec.Observer) error
+	// Interrupted reports whether the observer stopped it.
+	Interrupted() bool
+	// Failed says what gave up for good although the run went on, nil for nothing.
+	Failed() error
+	// Outcome is what the run directory holds, also of a run that has not ended.
+	Outcome(version string) (s *result.Summary, t *result.Tables, limits []string)
+}
+
+// Capturer is a run whose packets can be recorded.
+type Capturer interface {
+	Capture(ports []string, from, to unit.Time) (*Capture, error)
+}
+
+// Capture is the packets that were recorded.
+type Capture = sim.Capture
+
+// Cost is what a run will need, known before it is built.
+type Cost struct {
+	Memory  unit.Bytes
+	Seconds float64
+	Words   string
+}
+
+// Fidelity is one way to simulate.
+type Fidelity struct {
+	Name  string // as Summary.Fidelity says it
+	Words string
+	// Prepare estimates the run of a plan; build makes it.
+	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
+}
+
+// All lists the fidelities, the usual one first.
+var All = []*Fidelity{&packet}
+
+// Default is the name of the usual one.
+const Default = "packet"
+
+// Lookup finds a fidelity by its name.
+func Lookup(name string) (*Fidelity, error) {
+	var names []string
+	for _, f := range All {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("no fidelity %q; there is %s", name, strings.Join(names, ", "))
+}
+
+// Simulation is a run that is ready to go.
+type Simulation struct {
+	Run
+	Cost  Cost       // as estimated
+	Limit unit.Bytes // of memory, 0 for none
+}
+
+// New builds the run of a plan unless it would need more than limit of memory: then the
+// error is an ErrMemory, and nothing has been built. 0 is no limit.
+func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
+	f, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	cost, build := f.Prepare(p)
+	if limit > 0 && cost.Memory > limit {
+		return nil, &ErrMemory{cost.Memory, limit}
+	}
+	r, err := build()
+	if err != nil {
+		return nil, err
+	}
+	return &Simulation{r, cost, limit}, nil
+}
+
+// ErrMemory is returned when a run would need more memory than there is.
+type ErrMemory struct {
+	Need, Have unit.Bytes
+}
+
+func (e *ErrMemory) Error() string {
+	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or "+
+		"flows, or allow more with --memory", memory(e.Need), memory(e.Have))
+}

@@ -1,0 +1,48 @@
+package fidelity
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// Fidelities are found by their names, and a name that is none says which there are.
+func TestLookup(t *testing.T) {
+	for _, f := range All {
+		if got, err := Lookup(f.Name); got != f || err != nil || f.Words == "" {
+			t.Errorf("%s: %v, %v", f.Name, got, err)
+		}
+	}
+	if All[0].Name != Default {
+		t.Errorf("the usual one is %s, not %s", Default, All[0].Name)
+	}
+	if _, err := Lookup("photon"); err == nil || !strings.Contains(err.Error(), `"photon"; there is packet`) {
+		t.Error(err)
+	}
+}
+
+const huge = `
+name: huge
+fabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}
+workload: {traffic: {alltoall: {bytes: 1MB}}}
+`
+
+// A run beyond the limit is refused before it is built.
+func TestRefusedForMemory(t *testing.T) {
+	d, err := scenario.Parse("huge.yaml", []byte(huge), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused *ErrMemory
+	_, err = New(Default, p, 2*unit.GB)
+	if !errors.As(err, &refused) || refused.Need < 3*unit.GB || refused.Have != 2*unit.GB {
+		t.Errorf("a million flows within 2 GB: %v", err)
+	}
+}
