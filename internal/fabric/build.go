@@ -62,6 +62,7 @@ func (b *Builder) AddSwitch(c SwitchConfig) int32 {
 // Connect runs a cable between two nodes and returns the port at each end.
 func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
 	px, py = int32(len(b.net.Ports)), int32(len(b.net.Ports)+1)
+	b.net.errors = append(b.net.errors, errorSource{l.Seed, l.Name})
 	b.addPort(x, y, py, l)
 	b.addPort(y, x, px, l)
 	return px, py
@@ -70,11 +71,9 @@ func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
 func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n := b.net
 	at := int32(len(n.Ports))
-	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Rate: l.Rate, Peer: peer, Node: node,
+	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
 		Arrive: uint8(KindArrive), Service: uint8(KindService)}
-	if byteTime := 8 * int64(unit.Second) / int64(l.Rate); byteTime*int64(l.Rate) == 8*int64(unit.Second) && byteTime < math.MaxInt32 {
-		p.PsPerByte = int32(byteTime)
-	}
+	setRate(&p, l.Rate)
 	if b.nodes[peerNode].host {
 		p.Arrive = uint8(KindHost)
 	}
@@ -89,18 +88,14 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 		}
 		n.Sw[node].ports = append(n.Sw[node].ports, at)
 	}
-	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response, ber: l.BER}
-	if l.BER > 0 {
-		p.Flags |= flagErrors
-		c.stream = rng.New(l.Seed, fmt.Sprintf("ber/%s/%d", l.Name, at&1))
-		c.bitsLeft = exponential(&c.stream) / l.BER
-	}
+	c := portCfg{rate: l.Rate, prop: l.Prop, response: l.Response}
 	if b.nodes[peerNode].cut {
 		p.Flags |= flagCut
 	}
 	n.Ports = append(n.Ports, p)
 	n.Stats = append(n.Stats, PortStats{})
 	n.cfg = append(n.cfg, c)
+	n.setErrors(at, l.BER)
 }
 
 // Finish reserves headroom, sizes the shared pools and returns the network.
@@ -209,28 +204,7 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	}
 }
 
-// SetDown breaks or mends both directions of the cable at port. A broken cable
-// loses what is sent into it, and both ends forget that they were paused; once it
-// is whole again, an ingress that is still congested pauses its peer anew.
-func (n *Net) SetDown(port int32, down bool) {
-	for _, p := range []int32{port, n.Ports[port].Peer} {
-		op := &n.Ports[p]
-		op.Down = down
-		op.Flags &^= flagDown
-		if down {
-			op.Flags |= flagDown
-		}
-		for c := range queue.Classes {
-			if down {
-				n.unpause(p, c)
-			} else if slot := n.slot(p, c); n.ing[slot].pausing {
-				n.sendPause(slot)
-			}
-		}
-	}
-}
-
-// Rate returns a port's line rate.
+// Rate returns the rate of a port's cable, which Link's is below after some events.
 func (n *Net) Rate(port int32) unit.Rate { return n.cfg[port].rate }
 
 // HeadroomLimit returns the headroom reserved for a (port, priority).
@@ -242,7 +216,6 @@ func (n *Net) HeadroomLimit(port int32, prio int) unit.Bytes {
 // shared pool equal to what the queues and ingresses hold, no link busier than
 // time allows. It is for tests and returns the first violation.
 func (n *Net) Audit() error {
-	now := n.Q.Now()
 	for i := range n.Ports {
 		p := &n.Ports[i]
 		sum := int32(0)
@@ -261,7 +234,7 @@ func (n *Net) Audit() error {
 		if sum != p.Queued {
 			return fmt.Errorf("port %d: classes hold %d bytes, the port says %d", i, sum, p.Queued)
 		}
-		if busy := unit.Serialize(unit.Bytes(p.TxBytes), n.cfg[i].rate); busy > max(p.BusyUntil, now) {
+		if n.overfull(int32(i)) {
 			return fmt.Errorf("port %d sent %d bytes in %v, above its rate", i, p.TxBytes, p.BusyUntil)
 		}
 	}

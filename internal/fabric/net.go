@@ -76,13 +76,15 @@ type PortStats struct {
 
 // portCfg is the cold part of a port.
 type portCfg struct {
-	rate     unit.Rate
+	rate     unit.Rate // the cable's own; a port's Rate is what it has now
 	prop     unit.Time
 	response unit.Time
 	ber      float64
 	noPFC    uint8   // priorities this port neither pauses nor obeys
+	erred    bool    // stream is there
 	bitsLeft float64 // to the next bit error
 	stream   rng.Stream
+	past     *past // nil while its rate has never changed
 }
 
 // classQ is one class of one port: a list of packets, and counters.
@@ -111,6 +113,7 @@ type Net struct {
 	storms   []stormState // by (port, class); nil without watchdogs
 	tables   tables
 	cfg      []portCfg
+	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
 	causes   []int32   // by (port, priority): who had it paused last, as PauseCause says
@@ -293,28 +296,23 @@ func (n *Net) Handle(e *engine.Event) {
 }
 
 // wire returns how long size frame bytes occupy the port, gap included.
-func (n *Net) wire(op *route.Port, port int32, size uint16) unit.Time {
+func (n *Net) wire(op *route.Port, size uint16) unit.Time {
 	if op.PsPerByte != 0 {
 		return unit.Time(int32(size)+roce.PreambleIFG) * unit.Time(op.PsPerByte)
 	}
-	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate)
+	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, op.Rate)
 }
 
 // Sent returns the wire bytes that have left a port by now. TxBytes counts a frame,
 // and a pause behind it, when its first bit leaves.
 func (n *Net) Sent(port int32) int64 {
-	p := &n.Ports[port]
-	left := p.BusyUntil - n.Q.Now()
-	if left <= 0 {
-		return p.TxBytes
-	}
-	return p.TxBytes - int64(unit.InTime(p.Rate, left-1)) - 1 // what is left, rounded up
+	return n.Ports[port].TxBytes - n.ahead(port)
 }
 
 // Transmit puts packet pi on the wire of port now, which must not lie before
 // the port is free, and schedules its arrival.
 func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *Packet) {
-	ser := n.wire(op, port, p.Size)
+	ser := n.wire(op, p.Size)
 	op.BusyUntil = now + ser
 	op.TxBytes += int64(p.Size) + roce.PreambleIFG
 	op.TxFrames++
@@ -372,7 +370,7 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 		return false
 	}
 	if op.Flags&flagTapOut != 0 {
-		n.Tap(op.BusyUntil-n.wire(op, port, p.Size), port, true, p)
+		n.Tap(op.BusyUntil-n.wire(op, p.Size), port, true, p)
 	}
 	if op.Flags&flagErrors != 0 {
 		c.bitsLeft -= float64(p.Size) * 8
@@ -404,7 +402,7 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 		n.Tap(op.BusyUntil+c.prop, op.Peer, false, p)
 	}
 	if op.Flags&flagCut != 0 && p.Size > headerLen {
-		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, c.rate)
+		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, op.Rate)
 	}
 	return true
 }

@@ -88,13 +88,13 @@ func TestFlapRepeatsThePause(t *testing.T) {
 		frame := unit.Serialize(4062+20, 100*unit.Gbps)
 		for at := unit.Microsecond; at < 800*unit.Microsecond; at += frame { // line rate, but while paused
 			if d := at - 100*unit.Microsecond; d >= 0 && d < frame {
-				b.SetDown(b.hosts[0], true)
+				b.SetLink(b.hosts[0], LinkState{Up: false, Rate: 100 * unit.Gbps})
 				sent := b.Stats[b.in[0]].PauseSent
 				b.run(at + gap)
 				if got := b.Stats[b.in[0]].PauseSent - sent; got != 0 {
 					t.Errorf("%d pauses were counted as sent into a broken cable", got)
 				}
-				b.SetDown(b.hosts[0], false)
+				b.SetLink(b.hosts[0], LinkState{Up: true, Rate: 100 * unit.Gbps})
 				at += gap
 			}
 			if b.Ports[b.hosts[0]].Paused&(1<<3) == 0 {

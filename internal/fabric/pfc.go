@@ -38,7 +38,7 @@ func (n *Net) pauseFor(port int32, prio, quanta int) pauseFrame {
 func (n *Net) sendPause(slot int32) {
 	port, prio := n.portOf(slot), n.classOf(slot)
 	if n.Ports[port].Flags&flagDown != 0 {
-		return // SetDown sends it when the cable is whole again
+		return // SetLink sends it when the cable is whole again
 	}
 	sw := &n.Sw[n.Ports[port].Node]
 	n.PauseFrames++
@@ -49,7 +49,7 @@ func (n *Net) sendPause(slot int32) {
 	}
 	n.sendPFC(port, n.pauseFor(port, prio, quanta))
 	// Half the pause time leaves room for the frame to reach the peer. It comes after the last one.
-	again := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)/2
+	again := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)/2
 	n.refresh.Arm(slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
 
@@ -70,7 +70,7 @@ func (n *Net) resume(slot int32) {
 func (n *Net) sendPFC(port int32, f pauseFrame) {
 	op := &n.Ports[port]
 	start := max(n.Q.Now(), op.BusyUntil)
-	ser := n.wire(op, port, roce.PFCLen)
+	ser := n.wire(op, roce.PFCLen)
 	op.BusyUntil = start + ser
 	op.TxBytes += roce.PFCLen + roce.PreambleIFG
 	c := &n.cfg[port]
@@ -108,7 +108,7 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 	if n.cfg[port].noPFC&(1<<prio) != 0 {
 		return
 	}
-	until := n.Q.Now() + roce.PauseTime(quanta, n.cfg[port].rate)
+	until := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)
 	n.expire.Arm(slot, KindExpire, until)
 	op := &n.Ports[port]
 	if op.Paused&(1<<prio) == 0 {

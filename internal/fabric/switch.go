@@ -90,8 +90,8 @@ func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) 
 // waitForTail delays a cut-through packet whose egress link is faster than the
 // ingress one until its tail is in, so that no gap can open in the frame.
 func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
-	rate := n.cfg[n.Ports[in].Peer].rate
-	if n.cfg[out].rate <= rate || p.Size <= headerLen {
+	rate := n.rateOf(in)
+	if n.Ports[out].Rate <= rate || p.Size <= headerLen {
 		return false
 	}
 	p.Flags |= FlagTail

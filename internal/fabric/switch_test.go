@@ -48,13 +48,18 @@ func newBenchOn(t *testing.T, n int, prop unit.Time, tune func(*queue.Spec)) *be
 		t.Fatal(err)
 	}
 	b.Net = net
+	b.attach(sw, n)
+	return b
+}
+
+// attach has a switch know its n hosts.
+func (b *bench) attach(sw int32, n int) {
 	table := route.NewTable(1)
 	table.SetAttached(0)
 	for i := range n {
 		table.Attach(int32(i), b.in[i])
 	}
 	b.SetRoutes(sw, table, route.ECMP.Make(nil, route.Site{Seed: 1}))
-	return b
 }
 
 // put makes a packet of a DSCP and payload arrive at the switch at a time.

@@ -229,7 +229,7 @@ func TestSlowPCIePauses(t *testing.T) {
 // gives up, and says so once.
 func TestDeadPeer(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
-	l.Net.SetDown(l.nics[1].ports[0], true)
+	l.Net.SetLink(l.nics[1].ports[0], fabric.LinkState{Up: false, Rate: 100 * unit.Gbps})
 	l.Send(l.connect(0, 1, 0), 4096, 0)
 	l.run(100 * unit.Millisecond)
 	l.Finish()

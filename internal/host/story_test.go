@@ -157,7 +157,7 @@ func TestStories(t *testing.T) {
 		s.asks(s.connect(0, 1, 0), 16*4096)
 		s.run(2 * unit.Microsecond)
 		s.tell(s.Net.Q.Now(), "A's first cable breaks")
-		s.Net.SetDown(ports[0], true)
+		s.Net.SetLink(ports[0], fabric.LinkState{Up: false, Rate: 100 * unit.Gbps})
 		s.run(5 * unit.Microsecond)
 		s.tell(s.Net.Q.Now(), "routing has noticed: A may use its second port alone")
 		s.Rebond(func(_, _ int32) []int32 { return ports[1:] })

@@ -97,7 +97,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 		n.Net.LimitPFC(n.Port(end.Link, end.Node), priorities)
 	}
 	for l := range s.Down {
-		n.Net.SetDown(n.portA[l], true)
+		n.SetUp(l, false)
 	}
 	return n, nil
 }
@@ -180,7 +180,11 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 
 // SetUp breaks a link now, or makes it work again; Converge, usually some time later, tells the
 // routes.
-func (n *Network) SetUp(link int, up bool) { n.Net.SetDown(n.portA[link], !up) }
+func (n *Network) SetUp(link int, up bool) {
+	s := n.Net.Link(n.portA[link])
+	s.Up = up
+	n.Net.SetLink(n.portA[link], s)
+}
 
 // Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is
 // avoided; those that have moved stay where they are. Other links that are broken keep their routes

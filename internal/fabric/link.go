@@ -1,0 +1,193 @@
+package fabric
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/queue"
+	"railyard/internal/rng"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// LinkState is what a cable is at a moment, the same in both directions.
+type LinkState struct {
+	Up   bool
+	Rate unit.Rate
+	BER  float64 // bit error rate
+}
+
+// Link returns the state of the cable at a port.
+func (n *Net) Link(port int32) LinkState {
+	return LinkState{Up: !n.Ports[port].Down, Rate: n.Ports[port].Rate, BER: n.cfg[port].ber}
+}
+
+// SetLink makes the cable at port what it is from now on, in both directions.
+//
+// A broken cable loses what is sent into it, and both ends forget that they were paused; once it
+// is whole again, an ingress that is still congested pauses its peer anew. A new rate is that of
+// the frames to come: those on the wire finish at the old one, and neither end begins another
+// before both have, as ports that train a link together would. Without that a pause behind a slow
+// frame would reach a sender that is fast already later than the headroom was sized for, which is
+// by the cable's own rate (Rate), as WRED's idle time is. A port that has become faster serves
+// a pause's quanta in less time, so the pauses in force are sent again.
+func (n *Net) SetLink(port int32, s LinkState) {
+	ends := [2]int32{port, n.Ports[port].Peer}
+	was := n.Link(port)
+	if s.Rate != was.Rate {
+		n.retrain(ends, s.Rate)
+	}
+	for _, p := range ends {
+		n.setErrors(p, s.BER)
+		if s.Up != was.Up {
+			n.setUp(p, s.Up)
+		}
+		if s.Up && (!was.Up || s.Rate > was.Rate) {
+			n.pauseAgain(p)
+		}
+	}
+}
+
+func (n *Net) setUp(port int32, up bool) {
+	op := &n.Ports[port]
+	op.Down = !up
+	op.Flags &^= flagDown
+	if up {
+		return
+	}
+	op.Flags |= flagDown
+	for c := range queue.Classes {
+		n.unpause(port, c)
+	}
+}
+
+// pauseAgain repeats the pauses that a port's congestion calls for.
+func (n *Net) pauseAgain(port int32) {
+	for c := range queue.Classes {
+		if slot := n.slot(port, c); n.ing[slot].pausing {
+			n.sendPause(slot)
+		}
+	}
+}
+
+// setErrors changes a direction's bit error rate. The bits up to the next error are distributed
+// exponentially, so what is left of them scales with their mean.
+func (n *Net) setErrors(port int32, ber float64) {
+	c := &n.cfg[port]
+	switch {
+	case ber == c.ber:
+		return
+	case ber == 0:
+		n.Ports[port].Flags &^= flagErrors
+	case c.ber > 0:
+		c.bitsLeft *= c.ber / ber
+	default:
+		n.Ports[port].Flags |= flagErrors
+		if !c.erred {
+			link := &n.errors[port/2]
+			c.stream, c.erred = rng.New(link.seed, fmt.Sprintf("ber/%s/%d", link.name, port&1)), true
+		}
+		c.bitsLeft = exponential(&c.stream) / ber
+	}
+	c.ber = ber
+}
+
+// errorSource is whose random stream a cable's bit errors come from.
+type errorSource struct {
+	seed uint64
+	name string
+}
+
+// setRate enters a line rate and, where it is whole, how many picoseconds a byte takes.
+func setRate(op *route.Port, r unit.Rate) {
+	op.Rate, op.PsPerByte = r, 0
+	const bits = 8 * int64(unit.Second)
+	if byteTime := bits / int64(r); byteTime*int64(r) == bits && byteTime < math.MaxInt32 {
+		op.PsPerByte = int32(byteTime)
+	}
+}
+
+// span is a stretch of time in which a direction had one rate, 0 while it waited for the other one.
+type span struct {
+	until unit.Time // frames that began before had it
+	rate  unit.Rate
+	tx    int64 // TxBytes then
+}
+
+// past is what is remembered of a port whose rate has changed: as long as a frame of that time
+// may be on the wire.
+type past struct {
+	out, in []span // of what it sends, and of what it receives
+}
+
+// retrain changes the rate of a cable.
+func (n *Net) retrain(ends [2]int32, r unit.Rate) {
+	now := n.Q.Now()
+	quiet := max(now, n.Ports[ends[0]].BusyUntil, n.Ports[ends[1]].BusyUntil)
+	for _, p := range ends {
+		op := &n.Ports[p]
+		spans := append(n.pastOf(p).out, span{max(now, op.BusyUntil), op.Rate, op.TxBytes})
+		if quiet > op.BusyUntil {
+			op.BusyUntil = quiet
+			spans = append(spans, span{quiet, 0, op.TxBytes})
+		}
+		for len(spans) > 1 && spans[0].until < now-op.Hop { // all of it has arrived
+			spans = spans[1:]
+		}
+		n.pastOf(p).out = spans
+		n.pastOf(op.Peer).in = append(n.pastOf(op.Peer).in[:0], spans...)
+		setRate(op, r)
+	}
+}
+
+func (n *Net) pastOf(port int32) *past {
+	c := &n.cfg[port]
+	if c.past == nil {
+		c.past = &past{}
+	}
+	return c.past
+}
+
+// rateOf returns the rate of the frame whose header comes in at a port now.
+func (n *Net) rateOf(in int32) unit.Rate {
+	if past := n.cfg[in].past; past != nil {
+		left := n.Q.Now() - n.Ports[n.Ports[in].Peer].Hop
+		for _, s := range past.in {
+			if left < s.until && s.rate > 0 {
+				return s.rate
+			}
+		}
+	}
+	return n.Ports[in].Rate
+}
+
+// ahead returns the wire bytes that a port has begun to send and that are not out, rounded up.
+func (n *Net) ahead(port int32) (bytes int64) {
+	p, now := &n.Ports[port], n.Q.Now()
+	until, rate := p.BusyUntil, p.Rate
+	part := func(from unit.Time) {
+		if from = max(from, now); from < until {
+			if rate > 0 {
+				bytes += int64(unit.InTime(rate, until-from-1)) + 1
+			}
+			until = from
+		}
+	}
+	if past := n.cfg[port].past; past != nil {
+		for i := len(past.out) - 1; i >= 0; i-- {
+			part(past.out[i].until)
+			rate = past.out[i].rate
+		}
+	}
+	part(now)
+	return bytes
+}
+
+// overfull reports that a port has sent more since its rate changed last than there was time for.
+func (n *Net) overfull(port int32) bool {
+	p, since := &n.Ports[port], span{}
+	if past := n.cfg[port].past; past != nil {
+		since = past.out[len(past.out)-1]
+	}
+	return unit.Serialize(unit.Bytes(p.TxBytes-since.tx), p.Rate) > max(p.BusyUntil, n.Q.Now())-since.until
+}
