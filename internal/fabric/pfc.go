@@ -94,6 +94,9 @@ func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
 func (n *Net) gotPFC(port int32, f pauseFrame) {
 	prio, quanta := f.priority(), f.quanta()
 	slot := n.slot(port, prio)
+	if n.Ports[port].Flags&flagDown != 0 {
+		return // it was on the cable when that broke
+	}
 	if n.storms != nil {
 		n.storms[slot].got++
 	}
