@@ -15,10 +15,9 @@ func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
 	for i, port := range ports {
 		op := &n.Ports[port]
 		t += n.wire(op, uint16(size)) + op.Hop
-		rate := n.cfg[port].rate
 		cut := op.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
-		if cut && n.cfg[ports[i+1]].rate <= rate { // see waitForTail
-			t -= unit.Serialize(unit.Bytes(size)-headerLen, rate)
+		if cut && n.Ports[ports[i+1]].Rate <= op.Rate { // see waitForTail
+			t -= unit.Serialize(unit.Bytes(size)-headerLen, op.Rate)
 		}
 	}
 	return t

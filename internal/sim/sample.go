@@ -72,7 +72,8 @@ func (s *sampler) take() {
 		if p.TxBytes == s.lastTx[i] && paused == s.lastPau[i] && p.Queued == 0 {
 			continue
 		}
-		bytes := min(s.net.Net.Sent(int32(i))-s.lastTx[i], int64(unit.InTime(s.net.Net.Rate(int32(i)), now-s.began)))
+		most := int64(unit.InTime(s.net.Net.Rate(int32(i)), now-s.began))
+		bytes := min(s.net.Net.Sent(int32(i))-s.lastTx[i], most)
 		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began), Port: int32(i),
 			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]), Marks: marks - s.lastMark[i]})
 		s.lastTx[i] += bytes
