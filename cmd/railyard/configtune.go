@@ -136,7 +136,7 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 				"search", plan.File.Transport.DataDSCP, t.queue)}
 	}
 	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate,
-		DCQCN: plan.CC.Name == "dcqcn"}
+		DCQCN: plan.Services[0].CC.Name == "dcqcn"}
 	t.search = &tune.Search{Space: space, Seed: plan.File.Seed}
 	return t, t.open()
 }
@@ -328,7 +328,7 @@ func (t *tuning) current() tune.Candidate {
 	k := &t.base.Spec.Queues[t.queue]
 	c := tune.Candidate{XOn: k.XOn, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max, XOff: k.XOff,
 		Probability: int(math.Round(k.WRED.Probability * 100))}
-	if v := t.base.CCValues; t.search.Space.DCQCN {
+	if v := t.base.Services[0].Values; t.search.Space.DCQCN {
 		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
 	}

@@ -54,6 +54,7 @@ type Message struct {
 // Conn is what carries messages one after the other: a queue pair, or a flow.
 type Conn struct {
 	From, To int32 // NICs
+	Service  int   // among the plan's
 	Port     int32 // by which it sends
 	Line     unit.Rate
 	Cuts     int64 // of its rate

@@ -159,7 +159,8 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused), w.PausedBy[len(w.PausedBy)-1])
 	}
 	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
-		s += fmt.Sprintf("; %s cut its rate %d times", b.r.plan.CC.Title, n)
+		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]
+		s += fmt.Sprintf("; %s cut its rate %d times", service.CC.Title, n)
 	}
 	if n := b.r.sharingNIC(conn); n > 1 {
 		s += fmt.Sprintf("; its NIC serves %d queue pairs", n)

@@ -24,6 +24,9 @@ type Service struct {
 // tos is the type of service of data and ACKs.
 func (s *Service) tos() uint8 { return s.DSCP<<2 | fabric.ECT0 }
 
+// ServiceOf returns a connection's place in the table of services.
+func (h *Hosts) ServiceOf(c int32) int { return int(h.senders[c].service) }
+
 // Service returns the service of a connection.
 func (h *Hosts) Service(c int32) *Service { return &h.cfg.Services[h.senders[c].service] }
 

@@ -84,36 +84,53 @@ func (f *File) SetCC(algorithm, param string, value any) {
 	field(field(f.cc(), algorithm), param).Set(p)
 }
 
+// Service is what connections ask of the network: how their packets are classified, and what slows
+// their senders down. A file describes one, in its transport and cc blocks.
+type Service struct {
+	Name          string
+	DSCP, CNPDSCP int           // of data and ACKs, and of CNPs
+	CC            *cc.Algorithm // of every sender
+	Values        cc.Values     // its parameters
+	Words         string        // what it is, for the report's head
+}
+
+// service is the file's one; congestion settles the parameters.
+func (f *File) service() Service {
+	return Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
+		CC: cc.Lookup(field(f.cc(), "algorithm").String())}
+}
+
 // congestion resolves the block.
 func (p *Plan) congestion() error {
+	s := &p.Services[0]
 	line := p.File.Fabric.HostLink.Rate
 	if p.File.Server.Bond == "spray" {
 		line *= unit.Rate(max(1, p.File.Server.NICPorts))
 	}
-	if len(p.CC.Profiles) == 0 {
-		p.Congestion = p.CC.Words
+	if len(s.CC.Profiles) == 0 {
+		s.Words = s.CC.Words
 		return nil
 	}
-	block := field(p.File.cc(), p.CC.Name)
-	profile := p.CC.Profile(field(block, "profile").String())
-	p.CCValues = profile.Of(line)
+	block := field(p.File.cc(), s.CC.Name)
+	profile := s.CC.Profile(field(block, "profile").String())
+	s.Values = profile.Of(line)
 	own := 0
-	key := "cc." + p.CC.Name + "."
-	for _, par := range p.CC.Params {
-		value, differs := settle(p.CCValues[par.Name], field(block, par.Name))
+	key := "cc." + s.CC.Name + "."
+	for _, par := range s.CC.Params {
+		value, differs := settle(s.Values[par.Name], field(block, par.Name))
 		if differs {
 			own++
 		}
-		p.CCValues[par.Name] = value
+		s.Values[par.Name] = value
 	}
-	for _, par := range p.CC.Params {
-		if rate, ok := p.CCValues[par.Name].(unit.Rate); ok && par.Line && rate > line {
+	for _, par := range s.CC.Params {
+		if rate, ok := s.Values[par.Name].(unit.Rate); ok && par.Line && rate > line {
 			return p.at(key+par.Name, "%v is above the line rate of %v", rate, line)
 		}
 	}
-	p.Congestion = fmt.Sprintf(profile.Words, line)
+	s.Words = fmt.Sprintf(profile.Words, line)
 	if own > 0 {
-		p.Congestion += fmt.Sprintf(", %d of its values set otherwise", own)
+		s.Words += fmt.Sprintf(", %d of its values set otherwise", own)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"railyard/cc"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/queue"
@@ -23,25 +22,23 @@ import (
 // Plan is a resolved scenario: everything checked and built, nothing run.
 type Plan struct {
 	*Document
-	Graph      *topo.Graph
-	Spec       queue.Spec             // of the first leaf
-	Base       queue.Spec             // the switch block: the platform below configuration texts
-	specs      []*queue.Spec          // by node
-	PFC        map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
-	Texts      map[string]string      // configuration texts, by file
-	LB         *route.Policy
-	LBValues   param.Values // its parameters
-	RC         rc.Config
-	CC         *cc.Algorithm
-	CCValues   cc.Values // its parameters
-	Congestion string    // congestion control in words, for the report's head
-	GPU        model.GPU
-	NVLink     unit.Rate
-	Model      *model.Config      // training only
-	Training   *workload.Training // training only
-	DAG        *workload.DAG
-	Events     []LinkEvent // in the order of time
-	Notes      []string    // what a careful reader should know
+	Graph    *topo.Graph
+	Spec     queue.Spec             // of the first leaf
+	Base     queue.Spec             // the switch block: the platform below configuration texts
+	specs    []*queue.Spec          // by node
+	PFC      map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
+	Texts    map[string]string      // configuration texts, by file
+	LB       *route.Policy
+	LBValues param.Values // its parameters
+	RC       rc.Config
+	Services []Service // that connections use; one today
+	GPU      model.GPU
+	NVLink   unit.Rate
+	Model    *model.Config      // training only
+	Training *workload.Training // training only
+	DAG      *workload.DAG
+	Events   []LinkEvent // in the order of time
+	Notes    []string    // what a careful reader should know
 }
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
@@ -50,7 +47,7 @@ type ReadFile func(path string) ([]byte, error)
 // Resolve checks a document and builds what a run needs. Sizes are checked
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
-	p := &Plan{Document: d, CC: cc.Lookup(field(d.File.cc(), "algorithm").String())}
+	p := &Plan{Document: d, Services: []Service{d.File.service()}}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {

@@ -47,8 +47,12 @@ func (p *Plan) warnQueues() {
 		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 && unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
 			p.Notes = append(p.Notes, fmt.Sprintf("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame))
 		}
-		if i := p.specs[n].DSCP[p.File.Transport.CNPDSCP]; p.specs[n].Queues[i].WRED.Max > 0 && p.CC.CNPGap != nil {
-			p.Notes = append(p.Notes, fmt.Sprintf("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops them: they are not ECN-capable", p.File.Transport.CNPDSCP, i, node.Name))
+		for _, s := range p.Services {
+			i := p.specs[n].DSCP[s.CNPDSCP]
+			if p.specs[n].Queues[i].WRED.Max > 0 && s.CC.CNPGap != nil {
+				p.Notes = append(p.Notes, fmt.Sprintf("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops "+
+					"them: they are not ECN-capable", s.CNPDSCP, i, node.Name))
+			}
 		}
 	}
 }

@@ -82,7 +82,7 @@ func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBValues: p.LBValues,
 		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
 		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
-	s.Host = host.Config{RC: p.RC, Services: []host.Service{service(p)}, Latency: f.Server.NICLatency,
+	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: f.Server.NICLatency,
 		PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
 		if s.Host.Weights[c] = q.Weight; q.Strict {
@@ -103,17 +103,18 @@ func setup(p *scenario.Plan) *Setup {
 	return s
 }
 
-// service is the one that all of a plan's connections use. Its packets travel in the classes of the
-// first leaf.
-func service(p *scenario.Plan) host.Service {
-	t := &p.File.Transport
-	s := host.Service{Name: "default", DSCP: uint8(t.DataDSCP), CNPDSCP: uint8(t.CNPDSCP)}
-	s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
-	s.CC = p.CC.New(p.CCValues)
-	if gap := p.CC.CNPGap; gap != nil {
-		s.CNPs, s.CNPGap = true, gap(p.CCValues)
+// services are the plan's. Their packets travel in the classes of the first leaf.
+func services(p *scenario.Plan) (all []host.Service) {
+	for _, of := range p.Services {
+		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP)}
+		s.CC = of.CC.New(of.Values)
+		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
+		if gap := of.CC.CNPGap; gap != nil {
+			s.CNPs, s.CNPGap = true, gap(of.Values)
+		}
+		all = append(all, s)
 	}
-	return s
+	return all
 }
 
 // reachable checks every transfer's path once per pair of NICs.
