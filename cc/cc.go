@@ -18,10 +18,14 @@ package cc
 
 import "railyard/unit"
 
-// Decision is what a controller currently allows.
+// Decision is what a controller currently allows. It stays what it is until the next input: the owner
+// keeps a copy.
+//
+// A window below one packet is a Window of one full packet's payload and a Rate that lets one go so
+// often as the window says: nothing less can be in flight, and a round trip is too short to wait.
 type Decision struct {
-	Rate    unit.Rate  // pace of the sender, wire bits per second
-	Window  unit.Bytes // most payload bytes in flight; zero means no window
+	Rate    unit.Rate  // pace of the sender, wire bits per second; above zero, at most the line rate
+	Window  unit.Bytes // most payload bytes in flight, at least a full packet's; zero means no window
 	TimerAt unit.Time  // call OnTimer then; unit.Never for no timer
 	Budget  unit.Bytes // call OnBytes each time so much was sent; zero means never
 	Cycle   uint32     // counting towards Budget starts over when this changes
@@ -43,7 +47,8 @@ const (
 	LossTimeout             // local ACK timeout
 )
 
-// Controller is one sender's congestion control.
+// Controller is one sender's congestion control. Its inputs come in the order of time, the timer before
+// what else happens then. None allocates memory.
 type Controller interface {
 	OnCNP(now unit.Time)                    // a congestion notification arrived
 	OnAck(now unit.Time, a *Ack)            // an acknowledgement moved the window
@@ -51,7 +56,7 @@ type Controller interface {
 	OnBytes(now unit.Time, sent unit.Bytes) // the Budget was used up
 	OnTimer(now unit.Time)                  // TimerAt was reached
 	Decision() Decision                     // what is allowed from now on
-	WantsAcks() bool                        // false: OnAck need not be called
+	WantsAcks() bool                        // false, for good: OnAck need not be called, there is no window
 
 	// Signal and Counter report what the Algorithm lists, by name; false for any other name.
 	Signal(now unit.Time, name string) (value float64, ok bool)

@@ -15,6 +15,7 @@ type clock struct {
 	n     int
 	last  uint32 // the last packet that asked,
 	owed  bool   // and whether its acknowledgement, or that of one behind it, is still to come
+	mute  int    // packets since that did not ask
 	ack   Ack    // the one that is told
 }
 
@@ -40,9 +41,10 @@ func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
 		}
 	}
 	if !asks {
+		k.mute++
 		return
 	}
-	k.last, k.owed = psn, true
+	k.last, k.owed, k.mute = psn, true, 0
 	if again {
 		return
 	}

@@ -9,6 +9,7 @@ import "railyard/unit"
 type Pacer struct {
 	Ctl    Controller
 	Line   unit.Rate
+	MTU    unit.Bytes // payload of a full packet
 	Rate   unit.Rate  // what is allowed now, at most Line
 	Window unit.Bytes // most bytes in flight; zero is no window
 	NextAt unit.Time  // not before
@@ -22,7 +23,7 @@ type Pacer struct {
 
 // Start makes the pacer obey a controller, from its beginning; Decide comes next.
 func (p *Pacer) Start(ctl Controller) {
-	*p = Pacer{Ctl: ctl, Line: p.Line, Rate: p.Rate}
+	*p = Pacer{Ctl: ctl, Line: p.Line, MTU: p.MTU, Rate: p.Rate}
 	if ctl.WantsAcks() {
 		p.clock = &clock{}
 	}
@@ -67,8 +68,18 @@ func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 	p.NextAt = max(p.NextAt, now-burst) + unit.Serialize(unit.Bytes(wire), p.Rate)
 }
 
-// Full reports that the window is used up: the packet that makes it so asks for an acknowledgement.
+// Full reports that the window is used up.
 func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight >= p.Window }
+
+// Asks reports that the packet that leaves now must ask for an acknowledgement: it fills the window, or
+// an eighth of the window has not asked. If only full windows asked, a sender would stand still for a
+// round trip between any two.
+func (p *Pacer) Asks(inFlight unit.Bytes) bool {
+	if p.Window == 0 || p.clock == nil {
+		return false
+	}
+	return inFlight >= p.Window || unit.Bytes(p.clock.mute+1)*p.MTU*8 >= p.Window
+}
 
 // Blocked reports that the window lets no new packet go. Where it has shrunk below what is under way
 // and none of that asked for an acknowledgement, one more packet goes and asks.

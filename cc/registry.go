@@ -57,6 +57,8 @@ const (
 	SignalRate   = "rate"   // what it allows now, bit/s
 	SignalTarget = "target" // where the rate is heading, bit/s
 	SignalAlpha  = "alpha"  // the estimate of congestion, 0 to 1
+	SignalWindow = "window" // most that may be in flight, bytes
+	SignalDelay  = "delay"  // the round trip last measured, seconds
 	CounterCuts  = "cuts"   // how often it allowed less than before
 	CounterCNPs  = "cnps"   // congestion notifications heard
 )

@@ -64,7 +64,7 @@ func (c *Conn) SetController(now unit.Time, ctl cc.Controller) {
 	if ctl == nil {
 		ctl = cc.None{Line: c.pace.Line}
 	}
-	c.now = now
+	c.now, c.pace.MTU = now, unit.Bytes(c.cfg.MTU)
 	c.pace.Start(ctl)
 	c.decide()
 }
@@ -122,8 +122,8 @@ func (c *Conn) take(now unit.Time, p *rc.Packet) bool {
 	if c.blocked() || !c.QP.Next(now, p) {
 		return false
 	}
-	// The packet that fills the window asks for the ACK that opens it again.
-	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Full(in)) && !c.QP.Resending() {
+	// The packet that fills a window asks for the ACK that opens it again.
+	if in := c.QP.InFlightBytes(); (c.noRoom(in) || c.pace.Asks(in)) && !c.QP.Resending() {
 		c.QP.Ask(now, p)
 	}
 	c.pace.Launched(now, p.PSN, p.AckReq, p.Again)

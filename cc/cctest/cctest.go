@@ -4,6 +4,7 @@ package cctest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"railyard/cc"
@@ -12,79 +13,169 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Run checks an algorithm's controller for a line rate: whatever happens to
-// it, its rate stays positive and at most the line rate, its window is none or
-// positive, its timer is not in the past once it has been served, it
-// behaves the same when the same things happen again, and it reports the signals
-// and counters that the algorithm lists, and no others.
+// Run checks an algorithm's controllers for a line rate, as package cc promises them. Whatever happens, in
+// the order of time:
+//
+//   - the rate is positive and at most the line rate; a window is none or at least a packet, and none for a
+//     controller that wants no acknowledgements;
+//   - the decision stays what it is until an input, and asking for anything is no input;
+//   - the timer that was served is armed for later, or not at all;
+//   - the signals and counters that the algorithm lists are reported, and no others; signals are numbers,
+//     counters never fall;
+//   - the same inputs give the same decisions, and one sender's are nothing to another;
+//   - no input allocates memory.
 func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 	rapid.Check(t, func(rt *rapid.T) {
-		path := cc.Path{Line: line, MTU: 4096}
-		a, b := build(path), build(path)
+		path := anyPath(rt, line)
+		a, b, idle := build(path), build(path), build(path)
+		first := idle.Decision()
 		counted := map[string]int64{}
-		now := unit.Time(0)
-		for range rapid.IntRange(1, 300).Draw(rt, "events") {
-			now += unit.Time(rapid.Int64Range(0, int64(200*unit.Microsecond)).Draw(rt, "wait"))
-			kind := rapid.IntRange(0, 5).Draw(rt, "kind")
-			bytes := unit.Bytes(rapid.Int64Range(1, 1<<20).Draw(rt, "bytes"))
+		for _, in := range anyInputs(rt, 300) {
 			for _, c := range []cc.Controller{a, b} {
-				for d := c.Decision(); d.TimerAt <= now; d = c.Decision() {
-					at := d.TimerAt
-					c.OnTimer(at)
-					if next := c.Decision().TimerAt; next <= at {
-						rt.Fatalf("the timer of %v is armed for %v again", at, next)
-					}
+				if late := serve(c, in.at); late != "" {
+					rt.Fatal(late)
 				}
-				event(c, kind, now, bytes)
+				in.to(c)
 			}
-			da, db := a.Decision(), b.Decision()
-			if da != db {
-				rt.Fatalf("the same events gave %+v and %+v", da, db)
+			checkDecision(rt, a, path)
+			if da, db := a.Decision(), b.Decision(); da != db {
+				rt.Fatalf("the same inputs gave %+v and %+v", da, db)
 			}
-			if da.Rate <= 0 || da.Rate > line {
-				rt.Fatalf("rate %v on a line of %v", da.Rate, line)
+			before := a.Decision()
+			reports(rt, alg, a, in.at, counted)
+			if after := a.Decision(); after != before {
+				rt.Fatalf("%+v became %+v without an input", before, after)
 			}
-			if da.Window < 0 || da.Budget < 0 {
-				rt.Fatalf("decision %+v", da)
-			}
-			reports(rt, alg, a, now, counted)
+		}
+		if d := idle.Decision(); d != first {
+			rt.Fatalf("a sender that had no input went from %+v to %+v", first, d)
 		}
 	})
+	t.Run("allocates nothing", func(t *testing.T) { allocates(t, line, build) })
+}
+
+// anyPath draws what a controller may be told: sockets know neither round trip nor switches.
+func anyPath(rt *rapid.T, line unit.Rate) cc.Path {
+	p := cc.Path{Line: line, MTU: 256 << rapid.IntRange(0, 4).Draw(rt, "mtu")}
+	if rapid.Bool().Draw(rt, "known") {
+		p.RTT = unit.Time(rapid.Int64Range(1, int64(10*unit.Millisecond)).Draw(rt, "rtt"))
+		p.Hops = rapid.IntRange(0, 9).Draw(rt, "hops")
+	}
+	return p
+}
+
+// input is something that happens to a sender.
+type input struct {
+	at   unit.Time
+	kind int
+	ack  cc.Ack
+}
+
+func anyInputs(rt *rapid.T, most int) (all []input) {
+	now := unit.Time(0)
+	for range rapid.IntRange(1, most).Draw(rt, "inputs") {
+		now += unit.Time(rapid.Int64Range(0, int64(200*unit.Microsecond)).Draw(rt, "wait"))
+		in := input{at: now, kind: rapid.IntRange(0, 4).Draw(rt, "kind")}
+		if in.kind == 1 {
+			in.ack = cc.Ack{Bytes: unit.Bytes(rapid.Int64Range(1, 1<<20).Draw(rt, "bytes")),
+				InFlight: unit.Bytes(rapid.Int64Range(0, 1<<20).Draw(rt, "in flight")),
+				RTT:      unit.Time(rapid.Int64Range(0, int64(unit.Second)).Draw(rt, "round trip"))}
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
+// to gives the input to a controller, as a driver does: acknowledgements to who wants them, the budget
+// to who has one.
+func (in *input) to(c cc.Controller) {
+	switch in.kind {
+	case 0:
+		c.OnCNP(in.at)
+	case 1:
+		if c.WantsAcks() {
+			c.OnAck(in.at, &in.ack)
+		}
+	case 2:
+		c.OnLoss(in.at, cc.LossNak)
+	case 3:
+		if d := c.Decision(); d.Budget > 0 {
+			c.OnBytes(in.at, d.Budget)
+		}
+	case 4:
+		c.OnLoss(in.at, cc.LossTimeout)
+	}
+}
+
+// serve runs the timers that are due.
+func serve(c cc.Controller, until unit.Time) (wrong string) {
+	for d := c.Decision(); d.TimerAt <= until; d = c.Decision() {
+		c.OnTimer(d.TimerAt)
+		if next := c.Decision().TimerAt; next <= d.TimerAt {
+			return "a timer that was served at " + d.TimerAt.String() + " is armed for " + next.String()
+		}
+	}
+	return ""
+}
+
+// checkDecision holds a decision to its bounds.
+func checkDecision(rt *rapid.T, c cc.Controller, path cc.Path) {
+	switch d := c.Decision(); {
+	case d.Rate <= 0 || d.Rate > path.Line:
+		rt.Fatalf("a rate of %v on a line of %v", d.Rate, path.Line)
+	case d.Window != 0 && d.Window < path.MTU || d.Window > 1<<40:
+		rt.Fatalf("a window of %v with packets of %v", d.Window, path.MTU)
+	case d.Window != 0 && !c.WantsAcks():
+		rt.Fatalf("a window of %v that no acknowledgement opens", d.Window)
+	case d.Budget < 0:
+		rt.Fatalf("a budget of %v", d.Budget)
+	}
 }
 
 // reports holds what a controller reports to what its algorithm lists.
 func reports(rt *rapid.T, alg *cc.Algorithm, c cc.Controller, now unit.Time, counted map[string]int64) {
-	for _, s := range alg.Signals {
-		if x, ok := c.Signal(now, s.Name); !ok || math.IsNaN(x) || math.IsInf(x, 0) {
-			rt.Fatalf("signal %s is %v, %v", s.Name, x, ok)
+	for _, name := range allNames() {
+		x, ok := c.Signal(now, name)
+		if listed := lists(alg.Signals, name); ok != listed || math.IsNaN(x) || math.IsInf(x, 0) {
+			rt.Fatalf("signal %s is %v, reported %v, listed %v", name, x, ok, listed)
 		}
-	}
-	for _, s := range alg.Counters {
-		n, ok := c.Counter(s.Name)
-		if !ok || n < counted[s.Name] {
-			rt.Fatalf("counter %s is %d after %d, %v", s.Name, n, counted[s.Name], ok)
+		n, ok := c.Counter(name)
+		if listed := lists(alg.Counters, name); ok != listed || n < counted[name] {
+			rt.Fatalf("counter %s is %d after %d, reported %v, listed %v", name, n, counted[name], ok, listed)
 		}
-		counted[s.Name] = n
-	}
-	if _, ok := c.Signal(now, "unheard of"); ok {
-		rt.Fatalf("it reports a signal that its algorithm does not list")
-	}
-	if _, ok := c.Counter("unheard of"); ok {
-		rt.Fatalf("it reports a counter that its algorithm does not list")
+		counted[name] = n
 	}
 }
 
-func event(c cc.Controller, kind int, now unit.Time, b unit.Bytes) {
-	switch kind {
-	case 0:
-		c.OnCNP(now)
-	case 1:
-		c.OnAck(now, &cc.Ack{Bytes: b, InFlight: b, RTT: 10 * unit.Microsecond})
-	case 2:
-		c.OnLoss(now, cc.LossNak)
-	case 3:
-		c.OnBytes(now, b)
-	case 4:
-		c.OnLoss(now, cc.LossTimeout)
+func lists(terms []cc.Term, name string) bool {
+	return slices.ContainsFunc(terms, func(t cc.Term) bool { return t.Name == name })
+}
+
+// allNames are those of all algorithms, and one of none.
+func allNames() []string {
+	names := []string{"unheard of"}
+	for _, a := range cc.Names() {
+		alg := cc.Lookup(a)
+		for _, t := range append(slices.Clone(alg.Signals), alg.Counters...) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// allocates gives a controller inputs of all kinds and counts what it allocates.
+func allocates(t *testing.T, line unit.Rate, build cc.Make) {
+	path := cc.Path{Line: line, MTU: 4096, RTT: 10 * unit.Microsecond, Hops: 3}
+	c := build(path)
+	in := input{ack: cc.Ack{Bytes: 4096, InFlight: 4096}}
+	if n := testing.AllocsPerRun(100, func() {
+		for in.kind = range 5 {
+			in.at += 7 * unit.Microsecond
+			in.ack.RTT = in.at % (50 * unit.Microsecond)
+			serve(c, in.at)
+			in.to(c)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations for five inputs", n)
 	}
 }

@@ -76,9 +76,9 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-// full reports that new packets have used up the window.
-func (s *sender) full() bool {
-	return s.pace.Window > 0 && s.pace.Full(s.qp.InFlightBytes()) && !s.qp.Resending()
+// asks reports that the window needs an acknowledgement of the packet that leaves.
+func (s *sender) asks() bool {
+	return s.pace.Window > 0 && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
 // blocked reports that the window lets no new packet go; what was lost may.
@@ -154,7 +154,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, s.tos, s.hash, c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
-	if !rp.AckReq && s.full() { // it asks for the ACK that opens the window
+	if !rp.AckReq && s.asks() {
 		s.qp.Ask(now, rp)
 	}
 	s.pace.Launched(now, rp.PSN, rp.AckReq, rp.Again)
