@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/field"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -96,28 +97,28 @@ func (c Config) Validate() error {
 	switch c.MTU {
 	case 256, 512, 1024, 2048, 4096:
 	default:
-		return fmt.Errorf("mtu must be 256, 512, 1024, 2048 or 4096, found %d", c.MTU)
+		return field.New("mtu", "must be 256, 512, 1024, 2048 or 4096, found %d", c.MTU)
 	}
 	if c.AckEvery < 1 || c.AckEvery > 1<<16 {
-		return fmt.Errorf("ack_every must lie between 1 and 65536, found %d", c.AckEvery)
+		return field.New("ack_every", "must lie between 1 and 65536, found %d", c.AckEvery)
 	}
 	if c.Retries < 0 || c.Retries > 7 {
-		return fmt.Errorf("retries must lie between 0 and 7, found %d", c.Retries)
+		return field.New("retries", "must lie between 0 and 7, found %d", c.Retries)
 	}
 	if c.Recovery == Selective && (c.Window < 64 || c.Window > 1<<16 || c.Window&(c.Window-1) != 0) {
-		return fmt.Errorf("window must be a power of two from 64 to 65536, found %d", c.Window)
+		return field.New("window", "must be a power of two from 64 to 65536, found %d", c.Window)
 	}
 	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
-		return fmt.Errorf("nak_after must be at least 0 and below the window, found %d", c.NakAfter)
+		return field.New("nak_after", "must be at least 0 and below the window, found %d", c.NakAfter)
 	}
 	if c.Reads < 0 || c.Reads > 128 || c.ReadsIn < 0 || c.ReadsIn > 128 {
-		return fmt.Errorf("read depth must lie between 0 and 128, found %d and %d", c.Reads, c.ReadsIn)
+		return field.New("reads", "must lie between 0 and 128, found %d and %d", c.Reads, c.ReadsIn)
 	}
 	if c.RNRRetries < 0 || c.RNRRetries > 7 {
-		return fmt.Errorf("rnr_retry must lie between 0 and 7, found %d", c.RNRRetries)
+		return field.New("rnr_retry", "must lie between 0 and 7, found %d", c.RNRRetries)
 	}
 	if c.RNRTimer > 31 {
-		return fmt.Errorf("min_rnr_timer must lie between 0 and 31, found %d", c.RNRTimer)
+		return field.New("min_rnr_timer", "must lie between 0 and 31, found %d", c.RNRTimer)
 	}
 	return nil
 }

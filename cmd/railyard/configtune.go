@@ -126,14 +126,14 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	}
 	for n, node := range plan.Graph.Nodes {
 		if node.Role != topo.Host && *plan.SpecOf(n) != plan.Spec {
-			return nil, &inputError{errors.New("the scenario's switches run different configurations; tune " +
-				"searches one for all (switches.config)")}
+			return nil, plan.Refuse("switches",
+				"run different configurations; tune searches one for all (switches.config)")
 		}
 	}
 	if !plan.Spec.Queues[t.queue].Lossless {
-		return nil, &inputError{
-			fmt.Errorf("RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to "+
-				"search", plan.File.Transport.DataDSCP, t.queue)}
+		return nil, plan.Refuse("transport.data_dscp",
+			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search",
+			plan.File.Transport.DataDSCP, t.queue)
 	}
 	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate,
 		DCQCN: plan.Services[0].CC.Name == "dcqcn"}

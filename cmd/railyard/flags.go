@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"railyard/internal/field"
 
 	"github.com/alecthomas/kong"
 )
@@ -38,15 +39,26 @@ func checkFlags(ctx *kong.Context) error {
 		}
 		name := called(v)
 		if with := v.Tag.Get("with"); with != "" && !anyOf(with, given) {
-			return fmt.Errorf("%s means nothing without %s", name, dashed(with, " or "))
+			return field.New(name, "means nothing without %s", dashed(with, " or "))
 		}
 		for _, other := range strings.Split(v.Tag.Get("without"), ",") {
 			if other != "" && given[other] {
-				return fmt.Errorf("%s means nothing beside --%s", name, other)
+				return field.New(name, "means nothing beside --%s", other)
 			}
 		}
 	}
 	return nil
+}
+
+// flagged turns the paths of values that a package below refuses into the flags that gave
+// them: global_batch is --global-batch.
+func flagged(err error) error {
+	for _, e := range field.All(err) {
+		if e.File == "" && e.Path != "" && !strings.HasPrefix(e.Path, "--") {
+			e.Path = "--" + strings.ReplaceAll(e.Path, "_", "-")
+		}
+	}
+	return err
 }
 
 func anyOf(names string, given map[string]bool) bool {
@@ -82,8 +94,8 @@ func inRange(v *kong.Value) error {
 	}
 	x, ok := number(v.Target)
 	if ok && !(x >= low && x <= high) {
-		return fmt.Errorf("%s must lie between %s and %s, found %s", called(v), plainly(low),
-			plainly(high), plainly(x))
+		return field.New(called(v), "must lie between %s and %s, found %s",
+			plainly(low), plainly(high), plainly(x))
 	}
 	return nil
 }

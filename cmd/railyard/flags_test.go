@@ -63,61 +63,61 @@ func TestFlagsThatCannotBe(t *testing.T) {
 	os.WriteFile("prices.json",
 		[]byte(`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":1}]} and more`), 0o600)
 	for args, want := range map[string]string{
-		"plan memory --states 175B --efficiency 1e-300": "--efficiency must lie " +
+		"plan memory --states 175B --efficiency 1e-300": "--efficiency: must lie " +
 			"between 0.1 and 100, found 1e-300",
-		"plan memory --states 175B --efficiency NaN": "--efficiency must lie " +
+		"plan memory --states 175B --efficiency NaN": "--efficiency: must lie " +
 			"between 0.1 and 100, found NaN",
-		"plan memory --states 175B --tp 8": "--tp means nothing beside " +
+		"plan memory --states 175B --tp 8": "--tp: means nothing beside " +
 			"--states",
 		"plan memory --states 1e-300": "write a count from 1",
 		"plan memory --states NaNB":   "write a count from 1",
-		"plan memory gpt3-13b --efficiency 50": "--efficiency means nothing " +
+		"plan memory gpt3-13b --efficiency 50": "--efficiency: means nothing " +
 			"without --states",
-		"plan memory gpt3-13b --tp=-8": "--tp must lie between 1 and " +
+		"plan memory gpt3-13b --tp=-8": "--tp: must lie between 1 and " +
 			"1048576, found -8",
-		"plan size gpt3-13b --tokens 1T --days NaN": "--days must lie between " +
+		"plan size gpt3-13b --tokens 1T --days NaN": "--days: must lie between " +
 			"0.001 and 1000000, found NaN",
-		"plan size gpt3-13b --tokens 1T --days Inf":    "--days must lie",
-		"plan size gpt3-13b --tokens 1T --days 1e-300": "--days must lie",
-		"plan size gpt3-13b --tokens 1T --days 3 --weeks 1": "--days means nothing beside " +
+		"plan size gpt3-13b --tokens 1T --days Inf":    "--days: must lie",
+		"plan size gpt3-13b --tokens 1T --days 1e-300": "--days: must lie",
+		"plan size gpt3-13b --tokens 1T --days 3 --weeks 1": "--days: means nothing beside " +
 			"--weeks",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --utilisation 1e-300": "--utilisation must lie " +
+		"plan size gpt3-13b --tokens 1T --gpus 8 --utilisation 1e-300": "--utilisation: must lie " +
 			"between 0.1 and 100",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":      "--watts must lie",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":  "--tflops must lie",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN": "--price-kwh must lie",
-		"plan size --table 1 --days 3": "--days means nothing beside " +
+		"plan size gpt3-13b --tokens 1T --gpus 8 --watts=-1":      "--watts: must lie",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 1e300":  "--tflops: must lie",
+		"plan size gpt3-13b --tokens 1T --gpus 8 --price-kwh NaN": "--price-kwh: must lie",
+		"plan size --table 1 --days 3": "--days: means nothing beside " +
 			"--table",
-		"plan size gpt3-13b --table 1": "MODEL means nothing beside " +
+		"plan size gpt3-13b --table 1": "MODEL: means nothing beside " +
 			"--table",
-		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 9 --precision fp8": "--precision means nothing " +
+		"plan size gpt3-13b --tokens 1T --gpus 8 --tflops 9 --precision fp8": "--precision: means nothing " +
 			"beside --tflops",
-		"plan search gpt3-13b --fabric " + three + " --packets NaN":    "--packets must lie",
-		"plan search gpt3-13b --fabric " + three + " --efficiency Inf": "--efficiency must lie",
-		"plan fabric --gpus 64 --force": "--force means nothing " +
+		"plan search gpt3-13b --fabric " + three + " --packets NaN":    "--packets: must lie",
+		"plan search gpt3-13b --fabric " + three + " --efficiency Inf": "--efficiency: must lie",
+		"plan fabric --gpus 64 --force": "--force: means nothing " +
 			"without --out",
 		"plan fabric --gpus 64 --prices prices.json": "prices.json: byte",
-		"plan fabric --prices-example --gpus 64": "--gpus means nothing beside " +
+		"plan fabric --prices-example --gpus 64": "--gpus: means nothing beside " +
 			"--prices-example",
 		"plan traffic " + three +
-			" --force": "--force means nothing without --plot or --parquet",
+			" --force": "--force: means nothing without --plot or --parquet",
 		"run " + three +
-			" --capture-window 0us..1us": "--capture-window means nothing without --capture",
+			" --capture-window 0us..1us": "--capture-window: means nothing without --capture",
 		"topo " + three +
-			" --dot --json": "--json means nothing beside --dot",
-		"config lint x.cfg --set lb=spray": "--set means nothing without " +
+			" --dot --json": "--json: means nothing beside --dot",
+		"config lint x.cfg --set lb=spray": "--set: means nothing without " +
 			"--fabric",
-		"config lint x.cfg --json --sarif": "--json means nothing beside " +
+		"config lint x.cfg --json --sarif": "--json: means nothing beside " +
 			"--sarif",
-		"config lint x.cfg --data-dscp 64": "--data-dscp must lie " +
+		"config lint x.cfg --data-dscp 64": "--data-dscp: must lie " +
 			"between 0 and 63, found 64",
-		"report x --json --html x.html": "--json means nothing beside " +
+		"report x --json --html x.html": "--json: means nothing beside " +
 			"--html",
-		"report x --force": "--force means nothing " +
+		"report x --force": "--force: means nothing " +
 			"without --html or --png or --svg",
-		"serve --port 99999": "--port must lie between 0 " +
+		"serve --port 99999": "--port: must lie between 0 " +
 			"and 65535",
-		"lab loss a:Eth1 NaN": "PERCENT must lie between 0 " +
+		"lab loss a:Eth1 NaN": "PERCENT: must lie between 0 " +
 			"and 100, found NaN",
 	} {
 		code, out, errs := call(t, strings.Fields(args)...)

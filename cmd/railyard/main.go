@@ -14,6 +14,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/fidelity"
+	"railyard/internal/field"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -144,7 +145,7 @@ func execute(args []string, e *env) int {
 	}
 	fmt.Fprintf(stderr, "railyard: %v\n", err)
 	var input *inputError
-	if scenario.IsInput(err) || errors.As(err, &input) || errors.Is(err, result.ErrExists) {
+	if field.All(err) != nil || errors.As(err, &input) || errors.Is(err, result.ErrExists) {
 		return exitInput
 	}
 	return exitFailed

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -43,8 +44,7 @@ func amount(flag, s string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !(v*scale >= 1) || v*scale > 1e18 {
-		return 0, &inputError{fmt.Errorf("--%s %q: write a count from 1 to 1e18 such as 175B or 15.6T", flag,
-			s)}
+		return 0, field.New("--"+flag, "%q: write a count from 1 to 1e18 such as 175B or 15.6T", s)
 	}
 	return v * scale, nil
 }
@@ -59,8 +59,8 @@ func findModel(name string) (*model.Config, error) {
 			return nil, &inputError{e}
 		}
 		m, err = model.Parse(name, text)
-	} else {
-		m, err = model.Builtin(name)
+	} else if m, err = model.Builtin(name); err != nil {
+		return nil, field.Under("MODEL", err)
 	}
 	if err != nil {
 		return nil, &inputError{err}
@@ -110,7 +110,7 @@ func (c *planSizeCmd) Run(e *env) error {
 	}
 	s, err := in.Solve()
 	if err != nil {
-		return &inputError{err}
+		return &inputError{flagged(err)}
 	}
 	if c.JSON {
 		return printJSON(e.stdout, s)
@@ -129,10 +129,10 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 		in.PerToken = planner.RuleRecomputed
 	}
 	if in.GPU, err = model.FindGPU(c.GPU); err != nil {
-		return in, &inputError{err}
+		return in, field.Under("--gpu", err)
 	}
 	if in.Mix, err = planner.ParseMix(c.Precision); err != nil {
-		return in, &inputError{err}
+		return in, flagged(err)
 	}
 	if c.TFLOPs > 0 {
 		in.Mix = nil

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/scenario"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -58,7 +58,7 @@ type collectiveRun struct {
 func (c *planCollectiveCmd) Run(e *env) error {
 	kind, err := scenario.ParseKind(c.Kind)
 	if err != nil {
-		return &inputError{err}
+		return field.Under("--kind", err)
 	}
 	sizes, err := c.sizes()
 	if err != nil {
@@ -67,8 +67,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	algorithms := workload.Algorithms(kind)
 	for _, a := range c.Algorithms {
 		if !slices.Contains(algorithms, a) {
-			return &inputError{fmt.Errorf("--algorithms: %q does not run an %v; accepted: %s", a, kind,
-				strings.Join(algorithms, ", "))}
+			return field.Choice("--algorithms", a, algorithms, "%q does not run an %v", a, kind)
 		}
 	}
 	if len(c.Algorithms) > 0 {
@@ -122,8 +121,7 @@ func (c *planCollectiveCmd) sizes() (out []unit.Bytes, err error) {
 	for _, s := range c.Sizes {
 		b, err := unit.ParseBytes(s)
 		if err != nil || b <= 0 || b > 64*unit.GB {
-			return nil, &inputError{
-				fmt.Errorf("--sizes %q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)}
+			return nil, field.New("--sizes", "%q: write sizes between 1B and 64GB, such as 64KiB,1MiB", s)
 		}
 		out = append(out, b)
 	}

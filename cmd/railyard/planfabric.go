@@ -8,6 +8,7 @@ import (
 	"sort"
 	"text/tabwriter"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -53,7 +54,7 @@ func (c *planFabricCmd) Run(e *env) error {
 	}
 	designs, err := planner.Fabrics(in)
 	if err != nil {
-		return &inputError{err}
+		return flagged(err)
 	}
 	var lost error
 	if c.Out != "" {
@@ -77,27 +78,27 @@ func (c *planFabricCmd) Run(e *env) error {
 
 func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	if c.GPUs == 0 {
-		return in, &inputError{errors.New("--gpus is missing: how many GPUs?")}
+		return in, field.New("--gpus", "is missing: how many GPUs?")
 	}
 	in = planner.FabricInput{GPUs: c.GPUs, PerServer: c.Server, NICRate: c.NIC}
 	g, err := model.FindGPU(c.GPU)
 	if err != nil {
-		return in, &inputError{err}
+		return in, field.Under("--gpu", err)
 	}
 	if in.NICRate == 0 {
 		in.NICRate = int(g.NIC / unit.Gbps)
 	}
 	if in.Leaf, err = planner.ParseSwitch(c.Switch); err != nil {
-		return in, &inputError{fmt.Errorf("--switch: %w", err)}
+		return in, field.Under("--switch", err)
 	}
 	in.Top = in.Leaf
 	if c.Top != "" {
 		if in.Top, err = planner.ParseSwitch(c.Top); err != nil {
-			return in, &inputError{fmt.Errorf("--top-switch: %w", err)}
+			return in, field.Under("--top-switch", err)
 		}
 	}
 	if in.Ratio, err = planner.ParseRatio(c.Ratio); err != nil {
-		return in, &inputError{fmt.Errorf("--oversubscription: %w", err)}
+		return in, field.Under("--oversubscription", err)
 	}
 	var text []byte
 	if c.Prices != "" {

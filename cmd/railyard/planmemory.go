@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/report"
@@ -46,7 +47,7 @@ Examples:
 func (c *planMemoryCmd) Run(e *env) error {
 	g, err := model.FindGPU(c.GPU)
 	if err != nil {
-		return &inputError{err}
+		return field.Under("--gpu", err)
 	}
 	if c.States != "" {
 		return c.states(e, g)
@@ -69,11 +70,11 @@ func (c *planMemoryCmd) Run(e *env) error {
 	}
 	ranks, err := l.Memory(m)
 	if err != nil {
-		return &inputError{err}
+		return &inputError{flagged(err)}
 	}
 	worst, err := l.Worst(m)
 	if err != nil {
-		return &inputError{err}
+		return &inputError{flagged(err)}
 	}
 	fits := worst.Total() <= g.Memory
 	if c.JSON {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/planner"
 	"railyard/internal/report"
@@ -57,7 +58,7 @@ func (c *planSearchCmd) Run(e *env) error {
 	}
 	r, err := planner.Search(in)
 	if err != nil {
-		return &inputError{err}
+		return flagged(err)
 	}
 	var sims []simulated
 	var stopped error
@@ -97,8 +98,8 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 		n = g.TotalGPUs()
 	}
 	if n < 1 || n > g.TotalGPUs() {
-		return planner.SearchInput{}, &inputError{fmt.Errorf("--gpus %d: the fabric of %s has %d", n,
-			c.Fabric, g.TotalGPUs())}
+		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d",
+			c.Fabric, g.TotalGPUs(), n)
 	}
 	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq,
 		Efficiency: c.Efficiency / 100, Kernels: c.Kernels, Ahead: c.Ahead}, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 
@@ -56,7 +57,7 @@ type trafficRow struct {
 // Run is the plan traffic command.
 func (c *planTrafficCmd) Run(e *env) error {
 	if ext := strings.ToLower(filepath.Ext(c.Plot)); c.Plot != "" && ext != ".png" && ext != ".svg" {
-		return &inputError{fmt.Errorf("--plot writes .png or .svg, found %q", c.Plot)}
+		return field.New("--plot", "writes .png or .svg, found %q", c.Plot)
 	}
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
 	if err != nil {

@@ -3,6 +3,7 @@ package coll
 import (
 	"fmt"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -48,8 +49,8 @@ func AllReduceBy(name string, n, per int) (Algorithm, error) {
 			return done
 		}, nil
 	}
-	return nil, fmt.Errorf("algorithm %q is not known; accepted: %s, %s, %s, %s", name, ByRing, ByTree,
-		ByHalving, ByRails)
+	return nil, field.Choice("", name, []string{ByRing, ByTree, ByHalving, ByRails},
+		"algorithm %q is not known", name)
 }
 
 // AllToAllBy returns the all-to-all of a name in servers of per GPUs, "" being direct.
@@ -62,7 +63,8 @@ func AllToAllBy(name string, per int) (Algorithm, error) {
 	case "pxn":
 		return RailAllToAll(per), nil
 	}
-	return nil, fmt.Errorf("algorithm %q is not known; accepted: direct, pairwise, pxn", name)
+	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known",
+		name)
 }
 
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring

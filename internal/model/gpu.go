@@ -3,10 +3,10 @@ package model
 import (
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"sort"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -68,7 +68,7 @@ func FindGPU(name string) (GPU, error) {
 	if g, ok := GPUs[strings.ToLower(name)]; ok {
 		return g, nil
 	}
-	return GPU{}, fmt.Errorf("there is no GPU %q; accepted: %s", name, strings.Join(GPUNames(), ", "))
+	return GPU{}, field.Choice("", name, GPUNames(), "there is no GPU %q", name)
 }
 
 // Peak returns the dense rate of a precision: tf32, bf16, fp16 or fp8.
@@ -76,9 +76,10 @@ func (g GPU) Peak(precision string) (float64, error) {
 	rate, ok := map[string]float64{"tf32": g.TF32, "bf16": g.BF16, "fp16": g.BF16, "fp8": g.FP8}[precision]
 	switch {
 	case !ok:
-		return 0, fmt.Errorf("precision %q is not known; accepted: tf32, bf16, fp16, fp8", precision)
+		return 0, field.Choice("precision", precision, []string{"tf32", "bf16", "fp16", "fp8"},
+			"%q is not known", precision)
 	case rate == 0:
-		return 0, fmt.Errorf("%s has no %s arithmetic", g.Name, precision)
+		return 0, field.New("precision", "%s has no %s arithmetic", g.Name, precision)
 	}
 	return rate, nil
 }

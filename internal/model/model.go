@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -55,8 +56,8 @@ func Names() []string {
 func Builtin(name string) (*Config, error) {
 	b, err := data.ReadFile("data/" + name + ".json")
 	if err != nil {
-		return nil, fmt.Errorf("there is no model %q; shipped are %s, or give the path of a config.json",
-			name, strings.Join(Names(), ", "))
+		return nil, field.Choice("", name, Names(),
+			"there is no model %q; give the path of a config.json, or a shipped one", name)
 	}
 	return Parse(name, b)
 }

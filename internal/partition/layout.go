@@ -4,7 +4,9 @@ package partition
 
 import (
 	"fmt"
+	"slices"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 )
 
@@ -15,13 +17,19 @@ const (
 	RecomputeFull      = "full"      // only each layer's input is kept
 )
 
-// Schedules of a pipeline.
+// Recomputations are all of them.
+var Recomputations = []string{RecomputeNone, RecomputeSelective, RecomputeFull}
+
+// Ways to schedule a pipeline.
 const (
 	GPipe       = "gpipe"       // all forward passes, then all backward passes (Huang et al. 2019)
 	OneFOneB    = "1f1b"        // one forward, one backward, once the pipeline is full
 	Interleaved = "interleaved" // 1f1b with several model chunks per rank (Narayanan et al., SC'21)
 	ZeroBubble  = "zero-bubble" // ZB-H1: weight gradients fill the bubble (Qi et al. 2023)
 )
+
+// Schedules are all of them.
+var Schedules = []string{OneFOneB, GPipe, Interleaved, ZeroBubble}
 
 // Orders of ranks, fastest first.
 const (
@@ -49,15 +57,6 @@ type Layout struct {
 	Seq          int64 `json:"sequence"`     // tokens
 }
 
-// FieldError names the field of a layout, or of a training step, that cannot be.
-type FieldError struct{ Field, Msg string }
-
-func (e *FieldError) Error() string { return e.Field + ": " + e.Msg }
-
-func fieldErr(field, format string, args ...any) error {
-	return &FieldError{field, fmt.Sprintf(format, args...)}
-}
-
 // Check refuses layouts that do not divide the model.
 func (l Layout) Check(m *model.Config) error {
 	for _, f := range []struct {
@@ -65,22 +64,22 @@ func (l Layout) Check(m *model.Config) error {
 		v    int
 	}{{"tp", l.TP}, {"pp", l.PP}, {"dp", l.DP}, {"cp", l.CP}, {"ep", l.EP}, {"vpp", l.VPP}, {"microbatches", l.Microbatches}} {
 		if f.v < 1 || f.v > 1<<20 {
-			return fieldErr(f.name, "must lie between 1 and %d, found %d", 1<<20, f.v)
+			return field.New(f.name, "must lie between 1 and %d, found %d", 1<<20, f.v)
 		}
 	}
 	switch {
 	case float64(l.TP)*float64(l.PP)*float64(l.DP)*float64(l.CP) > 1<<20:
-		return fieldErr("tp", "tp %d x pp %d x dp %d x cp %d is more than the %d ranks that are taken", l.TP, l.PP, l.DP, l.CP, 1<<20)
+		return field.New("tp", "tp %d x pp %d x dp %d x cp %d is more than the %d ranks that are taken", l.TP, l.PP, l.DP, l.CP, 1<<20)
 	case l.ZeRO < 0 || l.ZeRO > 3:
-		return fieldErr("zero", "stage %d does not exist; accepted: 0 to 3", l.ZeRO)
+		return field.New("zero", "stage %d does not exist; accepted: 0 to 3", l.ZeRO)
 	case m.Heads%int64(l.TP) != 0:
-		return fieldErr("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
+		return field.New("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
 	case !l.divides(m.Layers) && l.VPP == 1:
-		return fieldErr("pp", "%d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, m.Layers, m.Name)
+		return field.New("pp", "%d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, m.Layers, m.Name)
 	case !l.divides(m.Layers):
-		return fieldErr("vpp", "pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
+		return field.New("vpp", "pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
-		return fieldErr("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
+		return field.New("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
 	}
 	if err := l.checkSchedule(); err != nil {
 		return err
@@ -90,27 +89,23 @@ func (l Layout) Check(m *model.Config) error {
 
 // checkSchedule refuses names that are not known and what does not go together.
 func (l Layout) checkSchedule() error {
-	switch l.Schedule {
-	case GPipe, OneFOneB, Interleaved, ZeroBubble:
-	default:
-		return fieldErr("schedule", "%q is not known; accepted: %s, %s, %s, %s", l.Schedule, GPipe, OneFOneB, Interleaved, ZeroBubble)
+	if !slices.Contains(Schedules, l.Schedule) {
+		return field.Choice("schedule", l.Schedule, Schedules, "%q is not known", l.Schedule)
 	}
-	switch l.Recompute {
-	case RecomputeNone, RecomputeSelective, RecomputeFull:
-	default:
-		return fieldErr("recompute", "%q is not known; accepted: %s, %s, %s", l.Recompute, RecomputeNone, RecomputeSelective, RecomputeFull)
+	if !slices.Contains(Recomputations, l.Recompute) {
+		return field.Choice("recompute", l.Recompute, Recomputations, "%q is not known", l.Recompute)
 	}
 	switch {
 	case l.Order != "" && l.Order != DataInside && l.Order != PipelineInside:
-		return fieldErr("order", "%q is not known; accepted: %s, %s", l.Order, DataInside, PipelineInside)
+		return field.Choice("order", l.Order, []string{DataInside, PipelineInside}, "%q is not known", l.Order)
 	case l.VPP > 1 && l.Schedule != Interleaved:
-		return fieldErr("vpp", "%d model chunks per rank need the schedule %s", l.VPP, Interleaved)
+		return field.New("vpp", "%d model chunks per rank need the schedule %s", l.VPP, Interleaved)
 	case l.VPP > 1 && l.PP == 1:
-		return fieldErr("vpp", "%d model chunks per rank need a pipeline; pp is 1", l.VPP)
+		return field.New("vpp", "%d model chunks per rank need a pipeline; pp is 1", l.VPP)
 	case l.Schedule == Interleaved && l.PP > 1 && l.Microbatches%l.PP != 0:
-		return fieldErr("schedule", "interleaving needs a multiple of pp %d microbatches, found %d", l.PP, l.Microbatches)
+		return field.New("schedule", "interleaving needs a multiple of pp %d microbatches, found %d", l.PP, l.Microbatches)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
-		return fieldErr("recompute", "full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
+		return field.New("recompute", "full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
 	}
 	return nil
 }
@@ -119,15 +114,15 @@ func (l Layout) checkSchedule() error {
 func (l Layout) checkParts(m *model.Config) error {
 	switch {
 	case l.EP > 1 && (m.Experts == 0 || m.Experts%int64(l.EP) != 0):
-		return fieldErr("ep", "%d does not divide the %d experts of %s", l.EP, m.Experts, m.Name)
+		return field.New("ep", "%d does not divide the %d experts of %s", l.EP, m.Experts, m.Name)
 	case l.EP > 1 && (l.DP*l.CP)%l.EP != 0:
-		return fieldErr("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
+		return field.New("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
 	case l.EP > 1 && l.TP > 1 && !l.Sequence:
-		return fieldErr("ep", "experts on several ranks with tensor parallelism need sequence parallelism: each rank sends its own tokens")
+		return field.New("ep", "experts on several ranks with tensor parallelism need sequence parallelism: each rank sends its own tokens")
 	case l.Seq < 1 || l.Seq > 1<<24:
-		return fieldErr("sequence", "must lie between 1 and %d, found %d", 1<<24, l.Seq)
+		return field.New("sequence", "must lie between 1 and %d, found %d", 1<<24, l.Seq)
 	case l.Seq%int64(l.CP) != 0:
-		return fieldErr("cp", "a sequence of %d tokens is not cut into %d parts", l.Seq, l.CP)
+		return field.New("cp", "a sequence of %d tokens is not cut into %d parts", l.Seq, l.CP)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"railyard/internal/field"
 )
 
 // SwitchModel is a switch by its ports, "128x400G".
@@ -18,7 +20,9 @@ func ParseSwitch(s string) (SwitchModel, error) {
 	n, err1 := strconv.Atoi(ports)
 	r, err2 := strconv.Atoi(strings.TrimSuffix(rate, "g"))
 	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
-		return SwitchModel{}, fmt.Errorf("%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s)", s)
+		return SwitchModel{},
+			field.New("",
+				"%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s)", s)
 	}
 	return SwitchModel{n, r}, nil
 }
@@ -29,7 +33,7 @@ func ParseRatio(s string) (float64, error) {
 	x, err1 := strconv.ParseFloat(a, 64)
 	y, err2 := strconv.ParseFloat(b, 64)
 	if !ok || err1 != nil || err2 != nil || !(x > 0) || !(y > 0) || x/y < 1 || x/y > 64 {
-		return 0, fmt.Errorf("%q is no oversubscription: write 1:1 to 64:1", s)
+		return 0, field.New("", "%q is no oversubscription: write 1:1 to 64:1", s)
 	}
 	return x / y, nil
 }
@@ -112,14 +116,16 @@ const (
 func Fabrics(in FabricInput) ([]Design, error) {
 	switch {
 	case in.GPUs < 2 || in.GPUs > 1<<20:
-		return nil, fmt.Errorf("the number of GPUs must lie between 2 and %d, found %d", 1<<20, in.GPUs)
+		return nil, field.New("gpus", "must lie between 2 and %d, found %d", 1<<20, in.GPUs)
 	case in.PerServer < 1 || in.PerServer > 64:
-		return nil, fmt.Errorf("a server has 1 to 64 GPUs, found %d", in.PerServer)
+		return nil, field.New("server", "a server has 1 to 64 GPUs, found %d", in.PerServer)
 	case in.NICRate < 10 || in.NICRate > in.Leaf.Rate || in.NICRate > in.Top.Rate:
-		return nil, fmt.Errorf("NICs of %d Gbit/s do not fit ports of %v and %v", in.NICRate, in.Leaf, in.Top)
+		return nil, field.New("nic", "NICs of %d Gbit/s do not fit ports of %v and %v", in.NICRate, in.Leaf,
+			in.Top)
 	}
 	var out []Design
-	for _, f := range []func(FabricInput) Design{singleSwitch, railOnly, railSpine, railPods, pairPod, fatTree, dragonfly, torus} {
+	for _, f := range []func(FabricInput) Design{singleSwitch, railOnly, railSpine, railPods, pairPod,
+		fatTree, dragonfly, torus} {
 		d := f(in)
 		if d.Reason == "" {
 			d.price(in)
@@ -185,7 +191,8 @@ func railOnly(in FabricInput) Design {
 	d := Design{Name: "rail-only", Kind: "rail-only", Title: "a switch per rail, no spine"}
 	most := in.ports(in.Leaf)
 	if in.servers() > most {
-		return refuse(d, "a rail switch %v has ports for %d servers, %d are needed; at most %d GPUs", in.Leaf, most, in.servers(), most*in.PerServer)
+		return refuse(d, "a rail switch %v has ports for %d servers, %d are needed; at most %d GPUs", in.Leaf,
+			most, in.servers(), most*in.PerServer)
 	}
 	d.GPUs = most * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
@@ -214,15 +221,20 @@ func railSpine(in FabricInput) Design {
 	leaves := segments * in.PerServer
 	spinePorts := in.ports(in.Top)
 	if leaves > spinePorts {
-		return refuse(d, "%d rail switches are more than the %d ports of a spine %v; at most %d GPUs", leaves, spinePorts, in.Top, spinePorts/in.PerServer*down*in.PerServer)
+		return refuse(d, "%d rail switches are more than the %d ports of a spine %v; at most %d GPUs", leaves,
+			spinePorts, in.Top, spinePorts/in.PerServer*down*in.PerServer)
 	}
 	spines, uplinks := spread(up, leaves, spinePorts)
 	d.GPUs = segments * down * in.PerServer
 	hosts := ceilInt(in.servers(), segments)
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, hosts, spines * uplinks, hosts}, {"spine", in.Top.String(), spines, leaves * uplinks, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: segments * hosts * in.PerServer, Metres: hostMetres}, {From: "rail", To: "spine", Count: leaves * spines * uplinks, Metres: spineMetres}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), leaves, hosts, spines * uplinks, hosts},
+		{"spine", in.Top.String(), spines, leaves * uplinks, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: segments * hosts * in.PerServer,
+		Metres: hostMetres}, {From: "rail", To: "spine", Count: leaves * spines * uplinks,
+		Metres: spineMetres}}
 	d.Hops, d.Bisection = 3, min(1, float64(spines*uplinks)/float64(hosts))
-	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, uplinks), 1)
+	d.Scenario = in.scenario(d.Kind, fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d",
+		hosts, segments, spines, uplinks), 1)
 	return d
 }
 
@@ -262,13 +274,16 @@ func railPods(in FabricInput) Design {
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * segments * in.PerServer, hosts, aggs, hosts},
 		{"spine", in.Top.String(), pods * aggs, segments * in.PerServer, aggUp, 0},
 		{"super-spine", in.Top.String(), supers, pods * aggs / planes * superUp, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: d.GPUs, Metres: hostMetres}, {From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
+	d.Cables = []Part{{From: "server", To: "rail", Count: d.GPUs, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
 		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
 	d.Hops, d.Bisection = 5, min(1, float64(aggUp)/float64(segments*in.PerServer))
-	d.Note = fmt.Sprintf("%d pods of %d GPUs, %.3g:1 between pods", pods, perPod, float64(segments*in.PerServer)/float64(aggUp))
+	d.Note = fmt.Sprintf("%d pods of %d GPUs, %.3g:1 between pods", pods, perPod,
+		float64(segments*in.PerServer)/float64(aggUp))
 	if d.GPUs <= 32_768 {
-		d.Scenario = in.scenario(d.Kind, fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  super_spines: %d\n  super_uplinks: %d\n  planes: %d",
-			pods, hosts, segments, aggs, supers, superUp, planes), 1)
+		d.Scenario = in.scenario(d.Kind,
+			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  super_spines: %d\n  super_uplinks: %d\n  planes: %d",
+				pods, hosts, segments, aggs, supers, superUp, planes), 1)
 	}
 	return d
 }
@@ -295,7 +310,8 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 		if up%superUp != 0 {
 			continue
 		}
-		inPlane := ports / (pods * superUp) // aggregation switches per pod that a plane's super-spines have ports for
+		// aggregation switches per pod that a plane's super-spines have ports for
+		inPlane := ports / (pods * superUp)
 		if inPlane < 1 {
 			continue
 		}
@@ -311,30 +327,38 @@ func plane(aggs, up, pods, ports int) (supers, superUp, planes int, ok bool) {
 // pairPod is the seed's pod (figure 13-8): segments behind a pair of switches, NICs
 // of two ports (figure 13-7); several pods by four super-spines (figure 13-9).
 func pairPod(in FabricInput) Design {
-	d := Design{Name: "pod-pairs", Kind: "pod", Title: "switch pairs with bundled NIC ports, spines, super-spines"}
+	d := Design{Name: "pod-pairs", Kind: "pod",
+		Title: "switch pairs with bundled NIC ports, spines, super-spines"}
 	const hosts, segments, spines, supers = 4, 2, 2, 4
 	perPod := hosts * segments * in.PerServer
 	pods := ceilInt(in.GPUs, perPod)
 	up := hosts * in.PerServer / spines // 1:1 from leaf to spine
 	if hosts*in.PerServer+up*spines > in.ports(in.Leaf) || 2*segments*up > in.ports(in.Top) {
-		return refuse(d, "a segment of %d servers needs %d ports of its leaves and %d of its spines", hosts, hosts*in.PerServer+up*spines, 2*segments*up)
+		return refuse(d, "a segment of %d servers needs %d ports of its leaves and %d of its spines", hosts,
+			hosts*in.PerServer+up*spines, 2*segments*up)
 	}
 	d.GPUs = pods * perPod
-	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0}, {"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
-	d.Cables = []Part{{From: "server", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres}, {From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
+	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
+		{"spine", in.Top.String(), pods * spines, 2 * segments * up, 0, 0}}
+	d.Cables = []Part{{From: "server", To: "rail", Count: 2 * d.GPUs, Metres: hostMetres},
+		{From: "rail", To: "spine", Count: pods * 2 * segments * spines * up, Metres: spineMetres}}
 	d.Hops, d.Bisection = 3, 1
-	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines, up)
+	fabric := fmt.Sprintf("hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: %d", hosts, segments, spines,
+		up)
 	d.Note = "every NIC has two ports on two switches: no GPU is cut off by one switch"
 	if pods > 1 {
 		each := max(1, int(float64(2*segments*up)/in.Ratio/supers))
 		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
-			return refuse(d, "%d pods need %d ports of each spine and %d of each super-spine %v", pods, 2*segments*up+each*supers, pods*spines*each, in.Top)
+			return refuse(d, "%d pods need %d ports of each spine and %d of each super-spine %v", pods,
+				2*segments*up+each*supers, pods*spines*each, in.Top)
 		}
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})
-		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine", Count: pods * spines * supers * each, Metres: superMetres})
+		d.Cables = append(d.Cables, Part{From: "spine", To: "super-spine",
+			Count: pods * spines * supers * each, Metres: superMetres})
 		d.Hops, d.Bisection = 5, min(1, float64(each*supers)/float64(2*segments*up))
-		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers, each)
+		fabric = fmt.Sprintf("pods: %d\n  %s\n  super_spines: %d\n  super_uplinks: %d", pods, fabric, supers,
+			each)
 	}
 	d.Scenario = in.scenario(d.Kind, fabric, 2)
 	return d

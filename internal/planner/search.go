@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/workload"
@@ -67,7 +68,8 @@ func Search(in SearchInput) (*Result, error) {
 		rejected[reason].Count++
 	})
 	slices.SortStableFunc(r.Candidates, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Memory, b.Memory), cmp.Compare(a.Layout.String(), b.Layout.String()))
+		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), cmp.Compare(a.Memory, b.Memory),
+			cmp.Compare(a.Layout.String(), b.Layout.String()))
 	})
 	for _, reason := range order {
 		r.Rejected = append(r.Rejected, *rejected[reason])
@@ -94,9 +96,9 @@ func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 		return 0, "keeping attention scores gains nothing: the kernels make them again on the chip"
 	}
 	if err := l.Check(in.Model); err != nil {
-		var fe *partition.FieldError
-		if errors.As(err, &fe) && families[fe.Field] != "" {
-			return 0, families[fe.Field]
+		var e *field.Error
+		if errors.As(err, &e) && families[e.Path] != "" {
+			return 0, families[e.Path]
 		}
 		return 0, err.Error()
 	}
@@ -124,11 +126,11 @@ var families = map[string]string{
 func (in SearchInput) check() error {
 	switch {
 	case in.Global < 1 || in.Global > 1<<24:
-		return fmt.Errorf("the global batch must lie between 1 and %d sequences, found %d", 1<<24, in.Global)
+		return field.New("global_batch", "must lie between 1 and %d sequences, found %d", 1<<24, in.Global)
 	case in.Seq < 1 || in.Seq > 1<<24:
-		return fmt.Errorf("a sequence has 1 to %d tokens, found %d", 1<<24, in.Seq)
+		return field.New("sequence", "must lie between 1 and %d tokens, found %d", 1<<24, in.Seq)
 	case !(in.Efficiency > 0 && in.Efficiency <= 1):
-		return fmt.Errorf("efficiency must lie above 0 and at most 100 %%, found %g %%", 100*in.Efficiency)
+		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%", 100*in.Efficiency)
 	}
 	return in.Site.check()
 }
@@ -172,7 +174,8 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 					continue
 				}
 				for _, ep := range eps {
-					in.variants(partition.Layout{TP: tp, PP: pp, DP: n / tp / pp / cp, CP: cp, EP: ep, Sequence: tp > 1, Seq: in.Seq}, visit)
+					in.variants(partition.Layout{TP: tp, PP: pp, DP: n / tp / pp / cp, CP: cp, EP: ep,
+						Sequence: tp > 1, Seq: in.Seq}, visit)
 				}
 			}
 		}
@@ -201,8 +204,10 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 		for _, order := range orders {
 			for _, micro := range []int64{1, 2, 4, 8} {
 				for zero := range 4 {
-					for _, recompute := range []string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull} {
-						l.Schedule, l.VPP, l.Order, l.Micro, l.ZeRO, l.Recompute = s.name, s.vpp, order, micro, zero, recompute
+					for _, recompute := range []string{partition.RecomputeNone, partition.RecomputeSelective,
+						partition.RecomputeFull} {
+						l.Schedule, l.VPP, l.Order, l.Micro, l.ZeRO, l.Recompute = s.name, s.vpp, order,
+							micro, zero, recompute
 						l.Microbatches = int(in.Global / (int64(l.DP) * micro))
 						visit(l)
 					}

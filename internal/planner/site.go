@@ -1,9 +1,9 @@
 package planner
 
 import (
-	"fmt"
 	"math"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/topo"
@@ -85,11 +85,11 @@ func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
 func (s Site) check() error {
 	switch {
 	case s.GPUs < 1 || s.GPUs > 1<<17:
-		return fmt.Errorf("the number of GPUs must lie between 1 and %d, found %d", 1<<17, s.GPUs)
+		return field.New("gpus", "must lie between 1 and %d, found %d", 1<<17, s.GPUs)
 	case s.NIC <= 0 || s.NVLink <= 0 || s.PerServer < 1 || s.Segment < 1:
-		return fmt.Errorf("the fabric's rates must be positive")
+		return field.New("", "the fabric's rates must be positive")
 	case !(s.Ratio >= 1 && s.Upper >= 1) || s.Uplinks < 0 || s.QPs < 1:
-		return fmt.Errorf("oversubscription starts at 1, queue pairs at 1")
+		return field.New("", "oversubscription starts at 1, queue pairs at 1")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ package queue
 import (
 	"fmt"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -67,86 +68,74 @@ func (w *Watchdog) Reached(polls int, t unit.Time) bool {
 	return polls > 0 && unit.Time(polls) >= (t+w.Poll-1)/w.Poll
 }
 
-// A SpecError names the field that cannot be.
-type SpecError struct {
-	Field string // as in "queues.3.xoff"
-	Msg   string
-}
-
-func (e *SpecError) Error() string { return e.Field + ": " + e.Msg }
-
-func specErr(q int, field, format string, args ...any) error {
-	return &SpecError{Field: fmt.Sprintf("queues.%d.%s", q, field), Msg: fmt.Sprintf(format, args...)}
-}
-
-// Validate refuses a Spec no switch could run: the ordering rule of the seed
+// Validate refuses a Spec no switch could run, with a path as in queues.3.xoff: the ordering rule of the seed
 // (xON < WRED min < WRED max < xOFF) is checked where both sides are set.
 func (s *Spec) Validate() error {
 	if s.Buffer <= 0 {
-		return &SpecError{"buffer", "must be positive"}
+		return field.New("buffer", "must be positive")
 	}
 	if s.MTU < 256 || s.MTU > 16384 {
-		return &SpecError{"mtu", fmt.Sprintf("must lie between 256B and 16KiB, found %v", s.MTU)}
+		return field.New("mtu", "must lie between 256B and 16KiB, found %v", s.MTU)
 	}
 	if s.PFCQuanta < 1 || s.PFCQuanta > 0xffff {
-		return &SpecError{"pfc_quanta", fmt.Sprintf("must lie between 1 and 65535, found %d", s.PFCQuanta)}
+		return field.New("pfc_quanta", "must lie between 1 and 65535, found %d", s.PFCQuanta)
 	}
 	for d, q := range s.DSCP {
 		if q >= Classes {
-			return &SpecError{"dscp", fmt.Sprintf("DSCP %d goes to queue %d; queues are 0 to 7", d, q)}
+			return field.New("dscp", "DSCP %d goes to queue %d; queues are 0 to 7", d, q)
 		}
 	}
 	weights := 0
 	for i := range s.Queues {
-		if err := s.Queues[i].validate(i, s.Buffer); err != nil {
-			return err
+		if err := s.Queues[i].validate(s.Buffer); err != nil {
+			return field.Under(fmt.Sprintf("queues.%d", i), err)
 		}
 		if !s.Queues[i].Strict {
 			weights += s.Queues[i].Weight
 		}
 	}
 	if weights > 100 {
-		return &SpecError{"queues", fmt.Sprintf("bandwidth shares add up to %d %%, at most 100", weights)}
+		return field.New("queues", "bandwidth shares add up to %d %%, at most 100", weights)
 	}
 	w := s.Watchdog
 	if w.On && (w.Poll <= 0 || w.Detect < w.Poll || w.Restore < w.Poll) {
-		return &SpecError{"watchdog", "poll must be positive, detect and restore at least one poll"}
+		return field.New("watchdog", "poll must be positive, detect and restore at least one poll")
 	}
 	return nil
 }
 
-func (c *Class) validate(i int, buffer unit.Bytes) error {
+func (c *Class) validate(buffer unit.Bytes) error {
 	w := c.WRED
 	switch {
 	case c.Weight < 0 || c.Weight > 100:
-		return specErr(i, "weight", "must lie between 0 and 100, found %d", c.Weight)
+		return field.New("weight", "must lie between 0 and 100, found %d", c.Weight)
 	case w.Max < 0 || w.Min < 0:
-		return specErr(i, "wred_min", "must not be negative")
+		return field.New("wred_min", "must not be negative")
 	case w.Max > 0 && w.Min >= w.Max:
-		return specErr(i, "wred_min", "%v is not below wred_max %v", w.Min, w.Max)
+		return field.New("wred_min", "%v is not below wred_max %v", w.Min, w.Max)
 	case w.Max > buffer:
-		return specErr(i, "wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
+		return field.New("wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
 	case w.Probability < 0 || w.Probability > 1:
-		return specErr(i, "probability", "must lie between 0 and 100 percent")
+		return field.New("probability", "must lie between 0 and 100 percent")
 	case w.Weight > 15:
-		return specErr(i, "wred_weight", "must lie between 0 and 15, found %d", w.Weight)
+		return field.New("wred_weight", "must lie between 0 and 15, found %d", w.Weight)
 	case c.XOff > 0 && c.XOn >= c.XOff:
-		return specErr(i, "xon", "%v is not below xoff %v: traffic would never resume", c.XOn, c.XOff)
+		return field.New("xon", "%v is not below xoff %v: traffic would never resume", c.XOn, c.XOff)
 	case c.XOff > buffer:
-		return specErr(i, "xoff", "%v is above the buffer of %v", c.XOff, buffer)
+		return field.New("xoff", "%v is above the buffer of %v", c.XOff, buffer)
 	case c.Lossless && c.XOff == 0 && c.Alpha <= 0:
-		return specErr(i, "xoff", "a lossless queue needs xoff and xon, or alpha")
+		return field.New("xoff", "a lossless queue needs xoff and xon, or alpha")
 	case c.Alpha < 0 || c.Alpha > 1024:
-		return specErr(i, "alpha", "must lie between 0 and 1024, found %v", c.Alpha)
+		return field.New("alpha", "must lie between 0 and 1024, found %v", c.Alpha)
 	case c.XOn < 0 || c.XOnOffset < 0:
-		return specErr(i, "xon", "xon and xon_offset must not be negative, found %v and %v",
+		return field.New("xon", "xon and xon_offset must not be negative, found %v and %v",
 			c.XOn, c.XOnOffset)
 	case c.XOnOffset > buffer:
-		return specErr(i, "xon_offset", "%v is above the buffer of %v", c.XOnOffset, buffer)
+		return field.New("xon_offset", "%v is above the buffer of %v", c.XOnOffset, buffer)
 	case c.Headroom < 0 || c.Limit < 0:
-		return specErr(i, "headroom", "must not be negative")
+		return field.New("headroom", "must not be negative")
 	case !c.Lossless && c.Limit == 0 && c.Alpha <= 0:
-		return specErr(i, "limit", "a lossy queue needs a limit or alpha")
+		return field.New("limit", "a lossy queue needs a limit or alpha")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func newLBOptions() LBOptions {
 	for _, name := range route.Names() {
 		if policy := route.Lookup(name); policy.Shown {
 			for _, par := range policy.Params {
-				settle(policy.Defaults[par.Name], field(p.Elem(), par.Name))
+				settle(policy.Defaults[par.Name], member(p.Elem(), par.Name))
 			}
 		}
 	}
@@ -86,14 +86,14 @@ func enumOf(f reflect.StructField) string {
 func (f *File) setLB(name string, value any) {
 	p := reflect.New(reflect.TypeOf(value))
 	p.Elem().Set(reflect.ValueOf(value))
-	field(reflect.ValueOf(f.LBOptions).Elem(), name).Set(p)
+	member(reflect.ValueOf(f.LBOptions).Elem(), name).Set(p)
 }
 
 // balancing resolves the policy and its parameters.
 func (p *Plan) balancing() {
 	p.LB, p.LBValues = route.Lookup(p.File.LB), param.Values{}
 	for _, par := range p.LB.Params {
-		said := field(reflect.ValueOf(p.File.LBOptions).Elem(), par.Name)
+		said := member(reflect.ValueOf(p.File.LBOptions).Elem(), par.Name)
 		p.LBValues[par.Name], _ = settle(p.LB.Defaults[par.Name], said)
 	}
 }

@@ -3,69 +3,56 @@ package scenario
 import (
 	"fmt"
 	"reflect"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 )
 
-// Error is a fault of a scenario with its place.
-type Error struct {
-	File      string
-	Line, Col int
-	Key       string // dotted path
-	Msg       string
-}
-
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Col)
-	}
-	b.WriteString(": ")
-	if e.Key != "" {
-		b.WriteString(clip(e.Key) + ": ")
-	}
-	b.WriteString(e.Msg)
-	return b.String()
-}
-
 type place struct{ line, col int }
 
-// binder fills Go structs from a YAML tree and remembers where each key stood.
+// binder fills Go structs from a YAML tree and remembers where each key stood. What it
+// cannot take it notes, and reads on.
 type binder struct {
-	file  string
-	where map[string]place
+	file   string
+	where  map[string]place
+	faults field.List
 }
 
-func (b *binder) fail(n ast.Node, key, format string, args ...any) error {
-	e := &Error{File: b.file, Key: key, Msg: fmt.Sprintf(format, args...)}
+// maxFaults is how many are noted: nobody reads on.
+const maxFaults = 1000
+
+// fault notes an error at a node.
+func (b *binder) fault(n ast.Node, e *field.Error) {
+	if len(b.faults) == maxFaults {
+		return
+	}
+	e.File = b.file
 	if n != nil && n.GetToken() != nil {
 		p := position(n.GetToken())
 		e.Line, e.Col = p.line, p.col
 	}
-	return e
+	b.faults = append(b.faults, e)
+}
+
+// fail is fault with what there is to say.
+func (b *binder) fail(n ast.Node, key, format string, args ...any) {
+	b.fault(n, field.New(key, format, args...))
 }
 
 func position(t *token.Token) place { return place{t.Position.Line, t.Position.Column} }
 
-func join(key, name string) string {
-	if key == "" {
-		return name
-	}
-	return key + "." + name
-}
-
 // bind sets v from node n; key is the path for messages.
-func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) error {
+func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 	switch n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode, *ast.TagNode:
-		return b.fail(n, key, "anchors, aliases and tags are not accepted: write the value out")
+		b.fail(n, key, "anchors, aliases and tags are not accepted: write the value out")
+		return
 	}
 	if n.GetToken() != nil {
 		b.where[key] = position(n.GetToken())
@@ -80,60 +67,55 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) error {
 				*t = trainingDefault()
 			}
 		}
-		return b.bind(n, v.Elem(), key, enum)
+		b.bind(n, v.Elem(), key, enum)
+		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return b.bindStruct(n, v, key)
+		b.bindStruct(n, v, key)
 	case reflect.Map:
-		return b.bindMap(n, v, key)
+		b.bindMap(n, v, key)
 	case reflect.Slice:
-		return b.bindSlice(n, v, key)
+		b.bindSlice(n, v, key)
+	default:
+		b.bindScalar(n, v, key, enum)
 	}
-	return b.bindScalar(n, v, key, enum)
 }
 
 // pairs returns a mapping's entries.
-func (b *binder) pairs(n ast.Node, key, want string) ([]*ast.MappingValueNode, error) {
+func (b *binder) pairs(n ast.Node, key, want string) []*ast.MappingValueNode {
 	switch m := n.(type) {
 	case *ast.MappingNode:
-		return m.Values, nil
+		return m.Values
 	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{m}, nil
+		return []*ast.MappingValueNode{m}
 	}
-	return nil, b.fail(n, key, "found %s, expected %s", describe(n), want)
+	b.fail(n, key, "found %s, expected %s", describe(n), want)
+	return nil
 }
 
-func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) error {
+func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 	keys := fieldNames(v.Type())
-	entries, err := b.pairs(n, key, "a mapping with keys "+strings.Join(keys, ", "))
-	if err != nil {
-		return err
-	}
 	seen := map[string]bool{}
-	for _, e := range entries {
+	for _, e := range b.pairs(n, key, "a mapping with keys "+strings.Join(keys, ", ")) {
 		name := e.Key.GetToken().Value
+		at := field.Join(key, name)
 		if seen[name] {
-			return b.fail(e.Key, join(key, name), "the key stands twice")
+			b.fail(e.Key, at, "the key stands twice")
+			continue
 		}
 		seen[name] = true
 		i := fieldIndex(v.Type(), name)
 		if i < 0 {
-			return b.fail(e.Key, join(key, name), "unknown key%s; accepted: %s", suggest(name, keys), strings.Join(keys, ", "))
+			b.fault(e.Key, field.Choice(at, name, keys, "unknown key"))
+			continue
 		}
-		if err := b.bind(e.Value, v.Field(i), join(key, name), enumOf(v.Type().Field(i))); err != nil {
-			return err
-		}
-		b.where[join(key, name)] = position(e.Key.GetToken())
+		b.bind(e.Value, v.Field(i), at, enumOf(v.Type().Field(i)))
+		b.where[at] = position(e.Key.GetToken())
 	}
-	return nil
 }
 
-func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) error {
-	entries, err := b.pairs(n, key, "a mapping from numbers")
-	if err != nil {
-		return err
-	}
+func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) {
 	if v.IsNil() {
 		v.Set(reflect.MakeMap(v.Type()))
 	} else { // do not write into the defaults
@@ -143,58 +125,55 @@ func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) error {
 		}
 		v.Set(c)
 	}
-	for _, e := range entries {
+	for _, e := range b.pairs(n, key, "a mapping from numbers") {
 		name := e.Key.GetToken().Value
-		at := join(key, name)
+		at := field.Join(key, name)
 		item := reflect.New(v.Type().Elem()).Elem()
 		if old := v.MapIndex(reflect.ValueOf(name)); old.IsValid() {
 			item.Set(old)
 		}
-		if err := b.bind(e.Value, item, at, ""); err != nil {
-			return err
-		}
+		b.bind(e.Value, item, at, "")
 		b.where[at] = position(e.Key.GetToken())
 		v.SetMapIndex(reflect.ValueOf(name), item)
 	}
-	return nil
 }
 
 // maxItems bounds every list of a scenario.
 const maxItems = 200_000
 
-func (b *binder) bindSlice(n ast.Node, v reflect.Value, key string) error {
+func (b *binder) bindSlice(n ast.Node, v reflect.Value, key string) {
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
-		return b.fail(n, key, "found %s, expected a list", describe(n))
+		b.fail(n, key, "found %s, expected a list", describe(n))
+		return
 	}
 	if len(s.Values) > maxItems {
-		return b.fail(n, key, "the list has %d entries, at most %d are accepted", len(s.Values), maxItems)
+		b.fail(n, key, "the list has %d entries, at most %d are accepted", len(s.Values), maxItems)
+		return
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(s.Values), len(s.Values)))
 	for i, item := range s.Values {
-		if err := b.bind(item, v.Index(i), fmt.Sprintf("%s[%d]", key, i), ""); err != nil {
-			return err
-		}
+		b.bind(item, v.Index(i), field.At(key, i), "")
 	}
-	return nil
 }
 
-func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) error {
+func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) {
 	s, ok := n.(ast.ScalarNode)
 	if !ok {
-		return b.fail(n, key, "found %s, expected a single value", describe(n))
+		b.fail(n, key, "found %s, expected a single value", describe(n))
+		return
 	}
 	if _, null := n.(*ast.NullNode); null {
-		return b.fail(n, key, "has no value")
+		b.fail(n, key, "has no value")
+		return
 	}
 	text := fmt.Sprint(s.GetValue())
 	if tok := n.GetToken(); tok != nil && v.Kind() != reflect.Bool {
 		text = tok.Value
 	}
-	if err := setScalar(v, text, enum); err != nil {
-		return b.fail(n, key, "%v", err)
+	for _, e := range field.All(field.Under(key, setScalar(v, text, enum))) {
+		b.fault(n, e)
 	}
-	return nil
 }
 
 // setScalar parses text into v.
@@ -212,8 +191,8 @@ func setScalar(v reflect.Value, text, enum string) error {
 		return err
 	case *string:
 		*p = text
-		if enum != "" && !contains(strings.Split(enum, ","), text) {
-			return fmt.Errorf("found %q%s; accepted: %s", clip(text), suggest(text, strings.Split(enum, ",")), strings.ReplaceAll(enum, ",", ", "))
+		if of := strings.Split(enum, ","); enum != "" && !slices.Contains(of, text) {
+			return field.Choice("", text, of, "found %s", field.Quote(text))
 		}
 	case *bool:
 		switch text {
@@ -222,24 +201,24 @@ func setScalar(v reflect.Value, text, enum string) error {
 		case "false":
 			*p = false
 		default:
-			return fmt.Errorf("found %q; accepted: true, false", clip(text))
+			return field.Choice("", text, []string{"true", "false"}, "found %s", field.Quote(text))
 		}
 	case *int:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a whole number of at most %d", clip(text), 1<<31-1)
+			return field.New("", "found %s, expected a whole number of at most %d", field.Quote(text), 1<<31-1)
 		}
 		*p = int(i)
 	case *uint64:
 		i, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("found %q, expected a whole number from 0", clip(text))
+			return field.New("", "found %s, expected a whole number from 0", field.Quote(text))
 		}
 		*p = i
 	case *float64:
 		f, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
 		if err != nil || f != f || f > 1e300 || f < -1e300 {
-			return fmt.Errorf("found %q, expected a number", clip(text))
+			return field.New("", "found %s, expected a number", field.Quote(text))
 		}
 		*p = f
 	default:
@@ -255,15 +234,6 @@ func into[T any](p *T, text string, parse func(string) (T, error)) error {
 	}
 	*p = x
 	return nil
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func fieldNames(t reflect.Type) []string {
@@ -292,46 +262,5 @@ func describe(n ast.Node) string {
 	case *ast.NullNode:
 		return "nothing"
 	}
-	return strconv.Quote(clip(n.String()))
-}
-
-// suggest names the accepted word nearest to s, when one is near.
-func suggest(s string, words []string) string {
-	type cand struct {
-		w string
-		d int
-	}
-	var c []cand
-	if len(s) > 200 { // near to nothing, and comparing takes a while
-		return ""
-	}
-	for _, w := range words {
-		c = append(c, cand{w, distance(s, w)})
-	}
-	sort.SliceStable(c, func(i, j int) bool { return c[i].d < c[j].d })
-	if len(c) > 0 && c[0].d <= 1+len(s)/4 {
-		return fmt.Sprintf(" (did you mean %q?)", c[0].w)
-	}
-	return ""
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost++
-			}
-			prev = row[j+1]
-			row[j+1] = min(cost, row[j]+1, prev+1)
-		}
-	}
-	return row[len(b)]
+	return field.Quote(n.String())
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -194,10 +195,11 @@ func (b *bound) holds(v reflect.Value) bool {
 
 // inBounds holds every number of a scenario to its row.
 func (d *Document) inBounds() error {
-	return numbers(reflect.ValueOf(&d.File).Elem(), "", "", func(v reflect.Value, key, row string) error {
+	var faults field.List
+	numbers(reflect.ValueOf(&d.File).Elem(), "", "", func(v reflect.Value, key, row string) {
 		b := bounded[row]
-		if b == nil || b.holds(v) {
-			return nil
+		if b == nil || b.holds(v) || len(faults) == maxFaults {
+			return
 		}
 		found := fmt.Sprint(v.Interface())
 		switch x := v.Interface().(type) {
@@ -208,38 +210,32 @@ func (d *Document) inBounds() error {
 				found = "0s"
 			}
 		}
-		return d.at(key, "must %s, found %s", b.says(), found)
+		faults = append(faults, field.New(key, "must %s, found %s", b.says(), found))
 	})
+	return faults.Err()
 }
 
 // numbers visits every number that is present, with its key and its row's.
-func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, row string) error) error {
+func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, row string)) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			return numbers(v.Elem(), key, row, visit)
+			numbers(v.Elem(), key, row, visit)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			name := v.Type().Field(i).Tag.Get("yaml")
-			if err := numbers(v.Field(i), join(key, name), join(row, name), visit); err != nil {
-				return err
-			}
+			numbers(v.Field(i), field.Join(key, name), field.Join(row, name), visit)
 		}
 	case reflect.Map:
 		for _, k := range mapKeys(v) {
-			if err := numbers(v.MapIndex(reflect.ValueOf(k)), join(key, k), join(row, "*"), visit); err != nil {
-				return err
-			}
+			numbers(v.MapIndex(reflect.ValueOf(k)), field.Join(key, k), field.Join(row, "*"), visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := numbers(v.Index(i), fmt.Sprintf("%s[%d]", key, i), row+"[]", visit); err != nil {
-				return err
-			}
+			numbers(v.Index(i), field.At(key, i), row+"[]", visit)
 		}
 	case reflect.Int, reflect.Int64, reflect.Float64:
-		return visit(v, key, row)
+		visit(v, key, row)
 	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -25,12 +26,14 @@ func (p *Plan) collective(groups string, run workload.CollectiveRun) (*workload.
 
 // ParseKind reads a collective's name.
 func ParseKind(s string) (coll.Kind, error) {
+	var names []string
 	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast} {
+		names = append(names, k.String())
 		if k.String() == s {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a collective; accepted: all-reduce, all-gather, reduce-scatter, all-to-all, broadcast", s)
+	return 0, field.Choice("", s, names, "%q is not a collective", s)
 }
 
 // choose fills in what a collective leaves to NCCL's tuning model.
@@ -40,7 +43,7 @@ func (p *Plan) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 		s.Kind = coll.AllReduce.String()
 	}
 	if run.Kind, err = ParseKind(s.Kind); err != nil {
-		return run, p.at(key+".kind", "%v", err)
+		return run, field.Under(key+".kind", err)
 	}
 	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol, s.Channels, s.Chunk
 	if run.Protocol == "none" {
@@ -66,11 +69,11 @@ func (p *Plan) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 	}
 	m, err := p.Machine(s.Groups == "rail")
 	if err != nil {
-		return p.at(key+".algorithm", "%v", err)
+		return field.Under(key+".algorithm", err)
 	}
 	all, err := m.Tune(run.Kind, float64(s.Bytes))
 	if err != nil {
-		return p.at(key, "%v", err)
+		return field.Under(key, err)
 	}
 	for _, c := range all {
 		if c.Algorithm == coll.ByNVLS || run.Algorithm != "" && c.Algorithm != run.Algorithm || s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {

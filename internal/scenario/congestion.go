@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/cc"
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -21,10 +22,10 @@ type CC any
 // newCC returns the block as it is when a file is silent.
 func newCC(algorithm string) CC {
 	p := reflect.New(ccType)
-	field(p.Elem(), "algorithm").SetString(algorithm)
+	member(p.Elem(), "algorithm").SetString(algorithm)
 	for _, name := range cc.Names() {
 		if a := cc.Lookup(name); len(a.Profiles) > 0 {
-			field(field(p.Elem(), name), "profile").SetString(a.Profiles[0].Name)
+			member(member(p.Elem(), name), "profile").SetString(a.Profiles[0].Name)
 		}
 	}
 	return p.Interface()
@@ -71,8 +72,8 @@ func ccBounds() (rows []bound) {
 	return rows
 }
 
-// field is the field of a struct that has a key.
-func field(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
+// member is the field of a struct that has a key.
+func member(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
 
 // cc is the struct behind the block.
 func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
@@ -81,7 +82,7 @@ func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
 func (f *File) SetCC(algorithm, param string, value any) {
 	p := reflect.New(reflect.TypeOf(value))
 	p.Elem().Set(reflect.ValueOf(value))
-	field(field(f.cc(), algorithm), param).Set(p)
+	member(member(f.cc(), algorithm), param).Set(p)
 }
 
 // Service is what connections ask of the network: how their packets are classified, and what slows
@@ -97,7 +98,7 @@ type Service struct {
 // service is the file's one; congestion settles the parameters.
 func (f *File) service() Service {
 	return Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
-		CC: cc.Lookup(field(f.cc(), "algorithm").String())}
+		CC: cc.Lookup(member(f.cc(), "algorithm").String())}
 }
 
 // congestion resolves the block.
@@ -111,13 +112,13 @@ func (p *Plan) congestion() error {
 		s.Words = s.CC.Words
 		return nil
 	}
-	block := field(p.File.cc(), s.CC.Name)
-	profile := s.CC.Profile(field(block, "profile").String())
+	block := member(p.File.cc(), s.CC.Name)
+	profile := s.CC.Profile(member(block, "profile").String())
 	s.Values = profile.Of(line)
 	own := 0
 	key := "cc." + s.CC.Name + "."
 	for _, par := range s.CC.Params {
-		value, differs := settle(s.Values[par.Name], field(block, par.Name))
+		value, differs := settle(s.Values[par.Name], member(block, par.Name))
 		if differs {
 			own++
 		}
@@ -125,7 +126,7 @@ func (p *Plan) congestion() error {
 	}
 	for _, par := range s.CC.Params {
 		if rate, ok := s.Values[par.Name].(unit.Rate); ok && par.Line && rate > line {
-			return p.at(key+par.Name, "%v is above the line rate of %v", rate, line)
+			return field.New(key+par.Name, "%v is above the line rate of %v", rate, line)
 		}
 	}
 	s.Words = fmt.Sprintf(profile.Words, line)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -27,14 +28,14 @@ func (p *Plan) failures() error {
 		key := fmt.Sprintf("failures[%d].link", i)
 		l, _, ok := p.Graph.FindPort(f.Link)
 		if !ok {
-			return p.at(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
+			return field.New(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
 		}
 		if f.Until > 0 && f.Until <= f.At {
-			return p.at(fmt.Sprintf("failures[%d].until", i), "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
+			return field.New(fmt.Sprintf("failures[%d].until", i), "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
 		}
 		for k, earlier := range p.File.Failures[:i] {
 			if l2, _, _ := p.Graph.FindPort(earlier.Link); l2 == l && (earlier.Until == 0 || f.At < earlier.Until+earlier.Converge) {
-				return p.at(key, "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be "+
+				return field.New(key, "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be "+
 					"back (until) and converged", f.Link, k)
 			}
 		}
@@ -62,7 +63,7 @@ func (p *Plan) inTime() error {
 	}
 	if len(down) > 0 {
 		if err := p.Graph.CheckConnected(p.Graph.Route(down)); err != nil {
-			return p.at("failures", "with these links down %v", err)
+			return field.New("failures", "with these links down %v", err)
 		}
 	}
 	return nil

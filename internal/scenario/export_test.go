@@ -16,10 +16,9 @@ func Drawn() map[string]func(share float64) string {
 	out := map[string]func(float64) string{}
 	f := Default()
 	f.Workload.Training = &Training{}
-	numbers(reflect.ValueOf(&f).Elem(), "", "", func(v reflect.Value, key, row string) error {
+	numbers(reflect.ValueOf(&f).Elem(), "", "", func(v reflect.Value, key, row string) {
 		b := bounded[row]
 		out[key] = func(share float64) string { return b.draw(v.Type(), share) }
-		return nil
 	})
 	for _, p := range lbParams {
 		if b := bounded["lb_options."+p.Name]; b != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"railyard/internal/exec"
+	"railyard/internal/field"
 	"railyard/internal/scenario"
 	"railyard/internal/sim"
 )
@@ -66,7 +67,7 @@ func figures(t *testing.T, text string, sets []string) error {
 	}
 	p, err := d.Resolve(func(string) ([]byte, error) { return []byte(small), nil })
 	if err != nil {
-		if !scenario.IsInput(err) {
+		if field.All(err) == nil {
 			t.Errorf("%v: %v: has no place", sets, err)
 		}
 		return err

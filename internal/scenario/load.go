@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"railyard/internal/field"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -24,16 +26,19 @@ const maxSets = 1000
 // Parse reads a scenario. name stands in errors; sets are overrides of the form
 // key.path=value, applied after the file. The result is bound but not resolved.
 func Parse(name string, text []byte, sets []string) (*Document, error) {
-	d := &Document{File: Default(), Text: string(text), Sets: sets, b: binder{file: name, where: map[string]place{}}}
+	d := &Document{File: Default(), Text: string(text), Sets: sets,
+		b: binder{file: name, where: map[string]place{}}}
 	root, err := d.tree(name, text)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.b.bind(root, reflect.ValueOf(&d.File).Elem(), "", ""); err != nil {
+	d.b.bind(root, reflect.ValueOf(&d.File).Elem(), "", "")
+	if err := d.b.faults.Err(); err != nil {
 		return nil, err
 	}
 	if len(sets) > maxSets {
-		return nil, fmt.Errorf("%d overrides, at most %d are accepted: write them into the scenario", len(sets), maxSets)
+		return nil, field.New("--set", "%d overrides, at most %d are accepted: write them into the scenario",
+			len(sets), maxSets)
 	}
 	for _, s := range sets {
 		if err := d.set(s); err != nil {
@@ -58,7 +63,7 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 	}
 	defer func() { // the parser is a library; its panics are the input's fault
 		if r := recover(); r != nil {
-			err = &Error{File: name, Msg: fmt.Sprintf("is not YAML: %v", r)}
+			err = &field.Error{File: name, Msg: fmt.Sprintf("is not YAML: %v", r)}
 		}
 	}()
 	list, err := tokens(name, text)
@@ -71,9 +76,10 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 	}
 	switch {
 	case len(f.Docs) > 1:
-		return nil, &Error{File: name, Msg: fmt.Sprintf("holds %d documents, expected one scenario", len(f.Docs))}
+		return nil, &field.Error{File: name, Msg: fmt.Sprintf("holds %d documents, expected one scenario",
+			len(f.Docs))}
 	case len(f.Docs) == 0 || f.Docs[0].Body == nil || f.Docs[0].Body.Type() == ast.CommentType:
-		return nil, &Error{File: name, Msg: "holds no values, expected a scenario"}
+		return nil, &field.Error{File: name, Msg: "holds no values, expected a scenario"}
 	}
 	return f.Docs[0].Body, nil
 }
@@ -81,13 +87,14 @@ func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {
 // sane refuses what cannot be a scenario before the parser sees it.
 func sane(name string, text []byte) error {
 	if len(text) > MaxSize {
-		return &Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario", MaxSize)}
+		return &field.Error{File: name, Msg: fmt.Sprintf("is larger than %d bytes: that is no scenario",
+			MaxSize)}
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return &Error{File: name, Msg: "is empty"}
+		return &field.Error{File: name, Msg: "is empty"}
 	}
 	if bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
-		return &Error{File: name, Msg: "is a binary file, expected YAML text"}
+		return &field.Error{File: name, Msg: "is a binary file, expected YAML text"}
 	}
 	return nil
 }
@@ -101,37 +108,35 @@ func syntaxError(name string, err error) error {
 	}
 	if !errors.As(err, &at) || at.GetToken() == nil {
 		msg, _, _ := strings.Cut(err.Error(), "\n")
-		return &Error{File: name, Msg: msg}
+		return &field.Error{File: name, Msg: msg}
 	}
 	msg, _, _ := strings.Cut(at.GetMessage(), "\n")
 	p := position(at.GetToken())
-	return &Error{File: name, Line: p.line, Col: p.col, Msg: msg}
-}
-
-// clip keeps what a text says short enough for an error of one line.
-func clip(s string) string {
-	if r := []rune(s[:min(len(s), 400)]); len(r) > 60 {
-		return string(r[:57]) + "..."
-	}
-	return s
+	return &field.Error{File: name, Line: p.line, Col: p.col, Msg: msg}
 }
 
 // set applies one override.
 func (d *Document) set(s string) error {
 	key, value, ok := strings.Cut(s, "=")
 	if !ok || key == "" {
-		return fmt.Errorf("--set %s: expected key=value, as in lb=spray or transport.qps=4", clip(s))
+		return &field.Error{File: field.Set(s), Msg: "expected key=value, as in lb=spray or transport.qps=4"}
 	}
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("--set %s: %s", clip(s), fmt.Sprintf(format, args...))
+	err := d.put(key, value)
+	for _, e := range field.All(err) {
+		e.File = field.Set(s)
 	}
+	return err
+}
+
+// put gives the value with a key another text.
+func (d *Document) put(key, value string) error {
 	v := reflect.ValueOf(&d.File).Elem()
 	parts := strings.Split(key, ".")
 	enum := ""
 	for i, p := range parts {
 		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 			if v.IsNil() {
-				return fail("%s is not part of this scenario", strings.Join(parts[:i], "."))
+				return field.New(key, "%s is not part of this scenario", strings.Join(parts[:i], "."))
 			}
 			v = v.Elem()
 		}
@@ -139,37 +144,37 @@ func (d *Document) set(s string) error {
 		case reflect.Struct:
 			f := fieldIndex(v.Type(), p)
 			if f < 0 {
-				names := fieldNames(v.Type())
-				return fail("unknown key %q%s; accepted: %s", clip(p), suggest(p, names), strings.Join(names, ", "))
+				return unknownKey(key, p, v.Type())
 			}
 			enum = enumOf(v.Type().Field(f))
 			v = v.Field(f)
 		case reflect.Map:
-			return d.setInMap(v, p, parts[i+1:], value, fail)
+			return putInMap(v, key, p, parts[i+1:], value)
 		default:
-			return fail("%s has no keys below it", strings.Join(parts[:i], "."))
+			return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
 		}
 	}
-	return setLeaf(v, value, enum, fail)
+	return putLeaf(v, key, value, enum)
 }
 
-func setLeaf(v reflect.Value, value, enum string, fail func(string, ...any) error) error {
+func unknownKey(key, part string, t reflect.Type) error {
+	return field.Choice(key, part, fieldNames(t), "unknown key %s", field.Quote(part))
+}
+
+func putLeaf(v reflect.Value, key, value, enum string) error {
 	if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct { // a value that may be absent
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
-		return fail("the key holds several values; name one of them")
+		return field.New(key, "the key holds several values; name one of them")
 	}
-	if err := setScalar(v, value, enum); err != nil {
-		return fail("%v", err)
-	}
-	return nil
+	return field.Under(key, setScalar(v, value, enum))
 }
 
-// setInMap overrides below a map entry: switch.queues.3.xoff.
-func (d *Document) setInMap(m reflect.Value, name string, rest []string, value string, fail func(string, ...any) error) error {
+// putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.
+func putInMap(m reflect.Value, key, name string, rest []string, value string) error {
 	item := reflect.New(m.Type().Elem()).Elem()
 	if old := m.MapIndex(reflect.ValueOf(name)); old.IsValid() {
 		item.Set(old)
@@ -178,13 +183,13 @@ func (d *Document) setInMap(m reflect.Value, name string, rest []string, value s
 	if len(rest) == 1 && item.Kind() == reflect.Struct {
 		f := fieldIndex(item.Type(), rest[0])
 		if f < 0 {
-			return fail("unknown key %q; accepted: %s", rest[0], strings.Join(fieldNames(item.Type()), ", "))
+			return unknownKey(key, rest[0], item.Type())
 		}
 		leaf, enum = item.Field(f), enumOf(item.Type().Field(f))
 	} else if len(rest) > 0 {
-		return fail("%s has no such key", name)
+		return field.New(key, "%s has no such key", field.Clip(name))
 	}
-	if err := setLeaf(leaf, value, enum, fail); err != nil {
+	if err := putLeaf(leaf, key, value, enum); err != nil {
 		return err
 	}
 	c := reflect.MakeMap(m.Type())
@@ -206,23 +211,39 @@ func (d *Document) override(key string) (set string, ok bool) {
 	return set, ok
 }
 
-// at builds an error at a key, or at the nearest key above it that stands in
-// the file; where --set has changed the key, the file is not to blame.
-func (d *Document) at(key, format string, args ...any) error {
-	e := &Error{File: d.b.file, Key: key, Msg: fmt.Sprintf(format, args...)}
-	for k := key; ; {
+// placed gives errors about values the places where these were given.
+func (d *Document) placed(err error) error {
+	for _, e := range field.All(err) {
+		if e.File == "" {
+			d.locate(e)
+		}
+	}
+	return err
+}
+
+// Refuse says what is wrong with a value of a scenario, for those who take its plan and
+// need more of it than Resolve.
+func (d *Document) Refuse(key, format string, args ...any) error {
+	return d.placed(field.New(key, format, args...))
+}
+
+// locate finds the place of a value: its key's, or that of the nearest key above it that
+// stands in the file; where --set has changed the key, the file is not to blame.
+func (d *Document) locate(e *field.Error) {
+	e.File = d.b.file
+	for k := e.Path; ; {
 		p, said := d.b.where[k]
-		if s, ok := d.override(k); ok && (k == key || !said) {
-			e.File = "--set " + clip(s)
-			return e
+		if s, ok := d.override(k); ok && (k == e.Path || !said) {
+			e.File = field.Set(s)
+			return
 		}
 		if said {
 			e.Line, e.Col = p.line, p.col
-			return e
+			return
 		}
 		i := strings.LastIndexAny(k, ".[")
 		if i < 0 {
-			return e
+			return
 		}
 		k = k[:i]
 	}
@@ -240,15 +261,15 @@ func (f *File) Values() (keys []string, values map[string]string) {
 			}
 		case reflect.Struct:
 			for i := range v.NumField() {
-				walk(v.Field(i), join(key, v.Type().Field(i).Tag.Get("yaml")))
+				walk(v.Field(i), field.Join(key, v.Type().Field(i).Tag.Get("yaml")))
 			}
 		case reflect.Map:
 			for _, k := range mapKeys(v) {
-				walk(v.MapIndex(reflect.ValueOf(k)), join(key, k))
+				walk(v.MapIndex(reflect.ValueOf(k)), field.Join(key, k))
 			}
 		case reflect.Slice:
 			for i := range v.Len() {
-				walk(v.Index(i), fmt.Sprintf("%s[%d]", key, i))
+				walk(v.Index(i), field.At(key, i))
 			}
 		default:
 			s := fmt.Sprint(v.Interface())
@@ -290,10 +311,4 @@ func (l Length) String() string {
 		return fmt.Sprintf("%dm", int64(l)/1000)
 	}
 	return fmt.Sprintf("%dmm", int64(l))
-}
-
-// IsInput reports whether an error is about what the user gave us.
-func IsInput(err error) bool {
-	var e *Error
-	return errors.As(err, &e)
 }

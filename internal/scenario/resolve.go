@@ -1,14 +1,13 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"railyard/internal/field"
 	"railyard/internal/model"
-	"railyard/internal/partition"
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/swconf"
@@ -51,7 +50,7 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	for _, step := range []func() error{p.inBounds, p.named, p.network, func() error { return p.switches(read) }, p.transport, p.congestion, p.failures,
 		func() error { return p.work(read) }} {
 		if err := step(); err != nil {
-			return nil, err
+			return nil, d.placed(err)
 		}
 	}
 	return p, nil
@@ -61,32 +60,9 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 func (p *Plan) named() error {
 	name := p.File.Name
 	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 || !utf8.ValidString(name) {
-		return p.at("name", "%q holds what cannot be printed", name)
+		return field.New("name", "%q holds what cannot be printed", name)
 	}
 	return nil
-}
-
-// place turns an error about a field of a part into one about its key.
-func (d *Document) place(prefix string, rename map[string]string, err error) error {
-	var pe *topo.ParamError
-	var fe *partition.FieldError
-	var se *queue.SpecError
-	field, msg := "", err.Error()
-	switch {
-	case errors.As(err, &pe):
-		field, msg = pe.Field, pe.Msg
-	case errors.As(err, &fe):
-		field, msg = fe.Field, fe.Msg
-	case errors.As(err, &se):
-		field, msg = se.Field, se.Msg
-	}
-	if to, ok := rename[field]; ok {
-		return d.at(to, "%s", msg)
-	}
-	if field != "" {
-		return d.at(join(prefix, field), "%s", msg)
-	}
-	return d.at(prefix, "%s", msg)
 }
 
 func (l Link) cable() topo.Cable {
@@ -96,10 +72,10 @@ func (l Link) cable() topo.Cable {
 func (p *Plan) network() error {
 	f, s := &p.File.Fabric, &p.File.Server
 	if f.Kind == "" {
-		return p.at("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
+		return field.New("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
 	}
 	if s.RxXOn >= s.RxXOff {
-		return p.at("server.rx_xon", "%v is not below rx_xoff %v", s.RxXOn, s.RxXOff)
+		return field.New("server.rx_xon", "%v is not below rx_xoff %v", s.RxXOn, s.RxXOff)
 	}
 	if f.Kind == "fat-tree" || f.Kind == "dragonfly" {
 		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
@@ -124,35 +100,42 @@ func (p *Plan) network() error {
 	if f.Kind == "graph" {
 		p.Graph, err = p.explicit()
 	} else {
-		p.Graph, err = topo.Build(f.Kind, topo.Params{Server: topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts},
+		p.Graph, err = build(f.Kind, topo.Params{Server: topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts},
 			Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines, Uplinks: f.Uplinks,
 			Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes, HostCable: f.HostLink.cable(), Fabric: f.FabricLink.cable(),
 			K: f.K, Tiers: f.Tiers, Leaves: f.Leaves, Groups: f.Groups, GroupSize: f.GroupSize, Local: f.Local, Global: f.Global})
 	}
 	if err != nil {
-		if IsInput(err) {
-			return err
-		}
-		return p.place("fabric", map[string]string{"gpus": "server.gpus", "nics": "server.nics", "nic_ports": "server.nic_ports"}, err)
+		return err
 	}
 	g := p.Graph
 	if err := g.CheckConnected(g.Route(nil)); err != nil {
-		return p.at("fabric", "%v", err)
+		return field.Under("fabric", err)
 	}
 	return nil
+}
+
+// build is topo's, with paths of errors as a scenario has them: those of servers are not
+// below the fabric.
+func build(kind string, p topo.Params) (*topo.Graph, error) {
+	g, err := topo.Build(kind, p)
+	if l := field.All(err); len(l) > 0 && strings.HasPrefix(l[0].Path, "server.") {
+		return nil, err
+	}
+	return g, field.Under("fabric", err)
 }
 
 // explicit builds the graph a scenario spells out.
 func (p *Plan) explicit() (*topo.Graph, error) {
 	e := p.File.Fabric.Graph
 	if e == nil {
-		return nil, p.at("fabric.graph", "kind graph needs it: hosts, switches and links")
+		return nil, field.New("fabric.graph", "kind graph needs it: hosts, switches and links")
 	}
 	s := p.File.Server
 	b := topo.NewExplicit(topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts})
 	for i, h := range e.Hosts {
 		if err := b.Host(h); err != nil {
-			return nil, p.at(fmt.Sprintf("fabric.graph.hosts[%d]", i), "%v", err)
+			return nil, field.New(fmt.Sprintf("fabric.graph.hosts[%d]", i), "%v", err)
 		}
 	}
 	for i, sw := range e.Switches {
@@ -161,7 +144,7 @@ func (p *Plan) explicit() (*topo.Graph, error) {
 			err = b.Switch(sw.Name, role, sw.Tier)
 		}
 		if err != nil {
-			return nil, p.at(fmt.Sprintf("fabric.graph.switches[%d]", i), "%v", err)
+			return nil, field.New(fmt.Sprintf("fabric.graph.switches[%d]", i), "%v", err)
 		}
 	}
 	f := p.File.Fabric
@@ -169,7 +152,7 @@ func (p *Plan) explicit() (*topo.Graph, error) {
 		key := fmt.Sprintf("fabric.graph.links[%d]", i)
 		for _, end := range []string{l.From, l.To} {
 			if !b.Has(end) {
-				return nil, p.at(key, "there is no host or switch %q", end)
+				return nil, field.New(key, "there is no host or switch %q", end)
 			}
 		}
 		c := f.FabricLink
@@ -184,13 +167,13 @@ func (p *Plan) explicit() (*topo.Graph, error) {
 		}
 		for range max(l.Count, 1) {
 			if err := b.Link(l.From, l.To, c.cable()); err != nil {
-				return nil, p.at(key, "%v", err)
+				return nil, field.New(key, "%v", err)
 			}
 		}
 	}
 	g, err := b.Finish()
 	if err != nil {
-		return nil, p.at("fabric.graph", "%v", err)
+		return nil, field.New("fabric.graph", "%v", err)
 	}
 	return g, nil
 }
@@ -203,12 +186,10 @@ func (p *Plan) transport() error {
 		p.RC.Recovery = rc.Selective
 	}
 	if err := p.RC.Validate(); err != nil {
-		field, msg, _ := strings.Cut(err.Error(), " ")
-		return p.at("transport."+field, "%s", msg)
+		return field.Under("transport", err)
 	}
-	switch {
-	case unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU():
-		return p.at("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, swconf.Headers, p.smallestMTU())
+	if unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU() {
+		return field.New("transport.mtu", "%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v", t.MTU, swconf.Headers, p.smallestMTU())
 	}
 	p.balancing()
 	if p.LB.Sprays && p.RC.Recovery == rc.GoBackN {

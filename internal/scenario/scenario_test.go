@@ -104,21 +104,34 @@ workload:
 func TestBadInput(t *testing.T) {
 	replace := func(old, with string) string { return strings.Replace(good, old, with, 1) }
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":       {good + "colour: blue\n", `x.yaml:11:1: colour: unknown key; accepted: name, about, seed`},
-		"near miss":         {replace("hosts: 2", "host: 2"), `x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?)`},
-		"rate without unit": {replace("400Gbps", "400"), `x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing; write for example 400Gbps`},
-		"xon above xoff":    {good + "switch: {queues: {3: {xoff: 1MB, xon: 2MB, wred_max: 0B, wred_min: 0B}}}\n", "x.yaml:11:34: switch.queues.3.xon: 2MB is not below xoff 1MB"},
+		"unknown key": {good + "colour: blue\n",
+			`x.yaml:11:1: colour: unknown key; accepted: name, about, seed`},
+		"near miss": {replace("hosts: 2", "host: 2"),
+			`x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?)`},
+		"rate without unit": {replace("400Gbps", "400"),
+			`x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing; write for example 400Gbps`},
+		"xon above xoff": {good +
+			"switch: {queues: {3: {xoff: 1MB, xon: 2MB, wred_max: 0B, wred_min: 0B}}}\n",
+			"x.yaml:11:34: switch.queues.3.xon: 2MB is not below xoff 1MB"},
 		"wred max above the buffer": {good + "switch:\n  queues:\n    3:\n      wred_max: 1GB\n",
 			"x.yaml:14:7: switch.queues.3.wred_max: 1GB is above the buffer of 64MiB"},
-		"cable that breaks twice":  {good + "failures: [{link: 'rail-1:Eth1'}, {link: 'rail-1:Eth1', at: 1us}]\n", `failures[1].link: rail-1:Eth1 is a port of the cable that failures[0] breaks`},
-		"cable back too early":     {good + "failures: [{link: 'rail-1:Eth1', at: 5us, until: 2us}]\n", `failures[0].until: 2us is not after at, 5us`},
-		"cable broken again":       {good + "failures: [{link: 'rail-1:Eth3', at: 5us, until: 9us, converge: 2us}, {link: 'rail-1:Eth3', at: 10us}]\n", `before it breaks again it must be back (until) and converged`},
-		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n", `x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
-		"gpu that does not exist": {replace("permutation: {bytes: 1MB}", "flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
+		"cable that breaks twice": {good +
+			"failures: [{link: 'rail-1:Eth1'}, {link: 'rail-1:Eth1', at: 1us}]\n",
+			`failures[1].link: rail-1:Eth1 is a port of the cable that failures[0] breaks`},
+		"cable back too early": {good + "failures: [{link: 'rail-1:Eth1', at: 5us, until: 2us}]\n",
+			`failures[0].until: 2us is not after at, 5us`},
+		"cable broken again": {good +
+			"failures: [{link: 'rail-1:Eth3', at: 5us, until: 9us, converge: 2us}, {link: 'rail-1:Eth3', at: 10us}]\n", `before it breaks again it must be back (until) and converged`},
+		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n",
+			`x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
+		"gpu that does not exist": {replace("permutation: {bytes: 1MB}",
+			"flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]"),
 			`there is no GPU "host-3/gpu-1"; they are host-1/gpu-1 to host-2/gpu-2`},
-		"tp does not divide the heads": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 3, dp: 1}"),
+		"tp does not divide the heads": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 3, dp: 1}"),
 			"x.yaml:9:33: workload.training.tp: 3 does not divide the 32 attention heads of llama-2-7b"},
-		"more gpus than the fabric": {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 8, dp: 4}"),
+		"more gpus than the fabric": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 8, dp: 4}"),
 			"workload.training: tp 8 x pp 1 x dp 4 x cp 1 needs 32 GPUs, the fabric has 4"},
 		"cyclic workload": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: b, gpu: host-1/gpu-1, compute: 1us, after: [a]}]"),
@@ -132,38 +145,71 @@ func TestBadInput(t *testing.T) {
 server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `, "x.yaml:1:1: fabric: the graph is partitioned: h1 cannot reach h2"},
-		"10^9 hosts":      {replace("hosts: 2", "hosts: 1000000000"), "x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 32768, found 1000000000"},
-		"many hosts":      {replace("hosts: 2", "hosts: 30000"), "60000 GPUs are more than the 32768 that packet fidelity takes"},
+		"10^9 hosts": {replace("hosts: 2", "hosts: 1000000000"),
+			"x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 32768, found 1000000000"},
+		"many hosts": {replace("hosts: 2", "hosts: 30000"),
+			"60000 GPUs are more than the 32768 that packet fidelity takes"},
 		"binary file":     {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
 		"empty file":      {" \n", "x.yaml: is empty"},
 		"deep nesting":    {"a: " + strings.Repeat("[", 100_000), "x.yaml:1:35: nests deeper than 32 levels"},
 		"bad indentation": {"fabric:\n\tkind: rail\n", "x.yaml:"},
 		"a list":          {"- 1\n", "x.yaml:1:1: found a list, expected a mapping"},
 		"alias":           {"name: &a x\nabout: *a\n", "anchors, aliases and tags are not accepted"},
-		"no workload":     {strings.Split(good, "workload:")[0], "workload: holds 0 workloads, expected exactly one"},
-		"missing kind":    {replace("kind: rail\n", "segments: 1\n"), "fabric.kind: is missing"},
-		"unknown policy":  {good + "lb: ecpm\n", `x.yaml:11:5: lb: found "ecpm" (did you mean "ecmp"?); accepted: ecmp, flowlet`},
-		"mtu too large":   {good + "transport: {mtu: 9000}\n", "x.yaml:11:13: transport.mtu: must be 256, 512, 1024, 2048 or 4096, found 9000"},
-		"negative":        {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
-		"overflow":        {replace("bytes: 1MB", "bytes: 99999999999TB"), "the number is too large"},
-		"endless work":    {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
-		"huge headroom": {good + "switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n",
+		"no workload": {strings.Split(good, "workload:")[0],
+			"workload: holds 0 workloads, expected exactly one"},
+		"missing kind": {replace("kind: rail\n", "segments: 1\n"), "fabric.kind: is missing"},
+		"unknown policy": {good + "lb: ecpm\n",
+			`x.yaml:11:5: lb: found "ecpm" (did you mean "ecmp"?); accepted: ecmp, flowlet`},
+		"mtu too large": {good + "transport: {mtu: 9000}\n",
+			"x.yaml:11:13: transport.mtu: must be 256, 512, 1024, 2048 or 4096, found 9000"},
+		"negative":     {replace("bytes: 1MB", "bytes: -1MB"), `"-1MB" is not a size`},
+		"overflow":     {replace("bytes: 1MB", "bytes: 99999999999TB"), "the number is too large"},
+		"endless work": {replace("bytes: 1MB", "bytes: 99999TB"), "must lie between 1B and 100000GB"},
+		"huge headroom": {good +
+			"switch: {buffer: 100KB, queues: {3: {xoff: 50KB, xon: 10KB, wred_max: 40KB, wred_min: 20KB}}}\n",
 			"x.yaml:11:10: switch.buffer: the headroom of rail-1's 4 ports takes"},
-		"vpp without its schedule":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2}"), "workload.training.vpp: 2 model chunks per rank need the schedule interleaved"},
-		"interleaving unevenly":          {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2, schedule: interleaved, global_batch: 3}"), "workload.training.schedule: interleaving needs a multiple of pp 2 microbatches, found 3"},
-		"experts of a dense model":       {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, ep: 2}"), "workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
-		"zero 4":                         {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"), "workload.training.zero: must be 0, 1, 2 or 3, found 4"},
-		"context cut unevenly":           {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, cp: 2, sequence: 1023}"), "workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
-		"unknown schedule":               {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"), "workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, zero-bubble"},
-		"halving three ranks":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"), "workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
-		"no replicas":                    {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, dp: 0}"), "workload.training.dp: must lie between 1 and 1048576, found 0"},
-		"endless parallelism":            {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"), "workload.training.cp: must lie between 1 and 1048576"},
-		"nothing left for zero-bubble":   {replace("traffic:\n    permutation: {bytes: 1MB}", "training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, recompute: full}"), "workload.training.recompute: full recomputation leaves the zero-bubble schedule nothing"},
-		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}", "collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"), "workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: auto, ring"},
-		"channels of a tree":             {replace("permutation: {bytes: 1MB}", "collective: {bytes: 1MB, algorithm: tree, channels: 4}"), "workload.traffic.collective.algorithm: channels and chunks are a ring's"},
-		"an empty collective":            {replace("permutation: {bytes: 1MB}", "collective: {kind: all-reduce}"), "workload.traffic.collective.bytes: must lie between 1B and 100000GB, found 0B"},
-		"too many channels":              {replace("permutation: {bytes: 1MB}", "collective: {bytes: 1MB, channels: 65}"), "workload.traffic.collective.channels: must lie between 0 and 64, found 65"},
-		"twice the same key":             {good + "name: again\n", "x.yaml:"},
+		"vpp without its schedule": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2}"),
+			"workload.training.vpp: 2 model chunks per rank need the schedule interleaved"},
+		"interleaving unevenly": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, pp: 2, vpp: 2, schedule: interleaved, global_batch: 3}"),
+			"workload.training.schedule: interleaving needs a multiple of pp 2 microbatches, found 3"},
+		"experts of a dense model": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, dp: 2, ep: 2}"),
+			"workload.training.ep: 2 does not divide the 0 experts of llama-2-7b"},
+		"zero 4": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, dp: 2, zero: 4}"),
+			"workload.training.zero: must be 0, 1, 2 or 3, found 4"},
+		"context cut unevenly": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, cp: 2, sequence: 1023}"),
+			"workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
+		"unknown schedule": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"),
+			"workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, zero-bubble"},
+		"halving three ranks": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"),
+			"workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
+		"no replicas": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, dp: 0}"),
+			"workload.training.dp: must lie between 1 and 1048576, found 0"},
+		"endless parallelism": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"),
+			"workload.training.cp: must lie between 1 and 1048576"},
+		"nothing left for zero-bubble": {replace("traffic:\n    permutation: {bytes: 1MB}",
+			"training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, recompute: full}"), "workload.training.recompute: full recomputation leaves the zero-bubble schedule nothing"},
+		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}",
+			"collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"),
+			"workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: auto, ring"},
+		"channels of a tree": {replace("permutation: {bytes: 1MB}",
+			"collective: {bytes: 1MB, algorithm: tree, channels: 4}"),
+			"workload.traffic.collective.algorithm: channels and chunks are a ring's"},
+		"an empty collective": {replace("permutation: {bytes: 1MB}",
+			"collective: {kind: all-reduce}"),
+			"workload.traffic.collective.bytes: must lie between 1B and 100000GB, found 0B"},
+		"too many channels": {replace("permutation: {bytes: 1MB}",
+			"collective: {bytes: 1MB, channels: 65}"),
+			"workload.traffic.collective.channels: must lie between 0 and 64, found 65"},
+		"twice the same key": {good + "name: again\n", "x.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := scenario.Parse("x.yaml", []byte(c.text), nil)
@@ -184,25 +230,59 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 }
 
 func TestSet(t *testing.T) {
-	d, err := scenario.Parse("x.yaml", []byte(good), []string{"lb=spray", "transport.qps=4", "switch.queues.3.xoff=4MB", "workload.traffic.permutation.bytes=2MB"})
+	d, err := scenario.Parse("x.yaml", []byte(good),
+		[]string{"lb=spray", "transport.qps=4", "switch.queues.3.xoff=4MB",
+			"workload.traffic.permutation.bytes=2MB"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := d.File; f.LB != "spray" || f.Transport.QPs != 4 || f.Switch.Queues["3"].XOff != 4e6 || f.Workload.Traffic.Permutation.Bytes != 2e6 {
+	if f := d.File; f.LB != "spray" || f.Transport.QPs != 4 || f.Switch.Queues["3"].XOff != 4e6 ||
+		f.Workload.Traffic.Permutation.Bytes != 2e6 {
 		t.Errorf("%+v", f)
 	}
 	if scenario.Default().Switch.Queues["3"].XOff == 4e6 {
 		t.Error("--set changed the defaults")
 	}
-	d, err = scenario.Parse("x.yaml", []byte(good), []string{"switches.config=a.cfg", "switches.spine-1=b.cfg"})
+	d, err = scenario.Parse("x.yaml", []byte(good),
+		[]string{"switches.config=a.cfg", "switches.spine-1=b.cfg"})
 	if err != nil || len(d.File.Switches) != 2 {
 		t.Errorf("%v %v", d.File.Switches, err)
 	}
-	for set, want := range map[string]string{"lb": "expected key=value", "lb=x": "accepted: ecmp", "nope=1": "unknown key", "fabric=1": "several values",
+	for set, want := range map[string]string{"lb": "expected key=value", "lb=x": "accepted: ecmp",
+		"nope=1": "unknown key", "fabric=1": "several values",
 		"switch.queues.3.nope=1": "unknown key", "workload.training.tp=1": "not part of this scenario"} {
-		if _, err := scenario.Parse("x.yaml", []byte(good), []string{set}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := scenario.Parse("x.yaml", []byte(good), []string{set}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("--set %s: %v, want %q", set, err, want)
 		}
+	}
+}
+
+// A file is read on behind its first fault, and its numbers are all looked at.
+func TestAllFaultsAtOnce(t *testing.T) {
+	text := strings.NewReplacer("hosts: 2", "host: 2", "400Gbps", "400", "1MB", "much").Replace(good)
+	_, err := scenario.Parse("x.yaml", []byte(text), nil)
+	want := []string{`x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?); accepted: kind, `,
+		`x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing`,
+		`workload.traffic.permutation.bytes: "much" is not a size`}
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines: %v", len(lines), err)
+	}
+	for i, w := range want {
+		if !strings.Contains(lines[i], w) {
+			t.Errorf("line %d: %s, want %s", i+1, lines[i], w)
+		}
+	}
+	d, err := scenario.Parse("x.yaml", []byte(good),
+		[]string{"fabric.hosts=-1", "seed=7", "transport.timeout=99"})
+	if err == nil {
+		_, err = d.Resolve(nil)
+	}
+	const both = "--set fabric.hosts=-1: must be 0 or lie between 1 and 32768, found -1\n" +
+		"--set transport.timeout=99: must lie between 0 and 31, found 99"
+	if err == nil || err.Error() != both {
+		t.Error(err)
 	}
 }
 
@@ -211,7 +291,7 @@ func TestSetIsToBlame(t *testing.T) {
 	for set, want := range map[string]string{
 		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not below xoff 1B",
 		"switch.buffer=1KB":       "--set switch.buffer=1KB: switch.queues.3.",
-		"fabric.hosts=0":          "--set fabric.hosts=0: fabric.hosts: must lie",
+		"fabric.hosts=0":          "--set fabric.hosts=0: must lie",
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good), []string{set})
 		if err == nil {
@@ -234,7 +314,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		fb := &d.File.Fabric
-		for _, n := range []int{fb.Hosts, fb.K, fb.Spines, fb.Segments, fb.Pods, fb.Supers, fb.SuperUp, fb.Uplinks, fb.Leaves, fb.Groups, fb.GroupSize, fb.Local, fb.Global} {
+		for _, n := range []int{fb.Hosts, fb.K, fb.Spines, fb.Segments, fb.Pods, fb.Supers, fb.SuperUp,
+			fb.Uplinks, fb.Leaves, fb.Groups, fb.GroupSize, fb.Local, fb.Global} {
 			if n > 8 { // what is large takes its time
 				return
 			}
@@ -290,7 +371,8 @@ func TestSwitchTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"rail-1": 60, "rail-2": 60, "spine-1": 70, "spine-2": 80} {
-		if s := p.SpecOf(p.Graph.Node(name)); s.Queues[4].Weight != want || s.DSCP[26] != 4 || s.DSCP[24] != 0 || !s.Queues[4].Lossless || s.Buffer != 32e6 || s.Queues[4].XOff != 3_500_000 {
+		if s := p.SpecOf(p.Graph.Node(name)); s.Queues[4].Weight != want || s.DSCP[26] != 4 ||
+			s.DSCP[24] != 0 || !s.Queues[4].Lossless || s.Buffer != 32e6 || s.Queues[4].XOff != 3_500_000 {
 			t.Errorf("%s runs %+v", name, s.Queues[4])
 		}
 	}
@@ -301,7 +383,8 @@ func TestSwitchTexts(t *testing.T) {
 
 // A port with PFC off in the text is without it in the fabric.
 func TestPortWithoutPFC(t *testing.T) {
-	text := nxos + "interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input IN\ninterface Ethernet1/3\n  priority-flow-control mode off\n"
+	text := nxos +
+		"interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input IN\ninterface Ethernet1/3\n  priority-flow-control mode off\n"
 	d, err := scenario.Parse("x.yaml", []byte(good+"switches: {rail-1: a.cfg}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +394,8 @@ func TestPortWithoutPFC(t *testing.T) {
 		t.Fatal(err)
 	}
 	link, node, _ := p.Graph.FindPort("rail-1:Eth3")
-	if priorities, ok := p.PFC[topo.LinkEnd{Link: link, Node: node}]; len(p.PFC) != 1 || !ok || priorities != 0 {
+	if priorities, ok := p.PFC[topo.LinkEnd{Link: link, Node: node}]; len(p.PFC) != 1 || !ok ||
+		priorities != 0 {
 		t.Errorf("%+v, notes %q", p.PFC, p.Notes)
 	}
 }
@@ -325,7 +409,8 @@ func TestSwitchTextTurnsOnDLB(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := d.Resolve(texts(map[string]string{"a.cfg": dlb}))
-		if err != nil || p.File.LB != want || want == "flowlet" && p.LBValues["flowlet_gap"] != 70*unit.Microsecond {
+		if err != nil || p.File.LB != want || want == "flowlet" &&
+			p.LBValues["flowlet_gap"] != 70*unit.Microsecond {
 			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.File.LB, p.LBValues["flowlet_gap"])
 		}
 	}
@@ -334,14 +419,22 @@ func TestSwitchTextTurnsOnDLB(t *testing.T) {
 // A text that cannot be used is refused at its key, with the text's own line.
 func TestBadSwitchTexts(t *testing.T) {
 	for name, c := range map[string]struct{ key, text, want string }{
-		"no such file":     {"{config: nope.cfg}", "", "x.yaml:11:12: switches.config: nope.cfg: no such file"},
-		"no such switch":   {"{spyne: a.cfg}", nxos, `x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric (did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
-		"FRR":              {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n", "a.cfg: says nothing about queues"},
-		"impossible":       {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1), "a.cfg:8:33: queues.4.weight: must lie between 0 and 100"},
-		"thresholds":       {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10", "minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is not below wred_max 20KB"},
-		"small MTU":        {"{config: a.cfg}", strings.Replace(nxos, "mtu 9216", "mtu 1500", 1), "transport.mtu: 4096 bytes and up to 82 of headers"},
-		"not a text":       {"{config: [a]}", nxos, "x.yaml:11:20: switches.config: found a list, expected"},
-		"another language": {"{config: a.cfg}", "set interfaces et-0/0/0\nclass-of-service\nrouting-options\n", "switches.config: a.cfg:1:1: looks like Juniper Junos"},
+		"no such file": {"{config: nope.cfg}", "",
+			"x.yaml:11:12: switches.config: nope.cfg: no such file"},
+		"no such switch": {"{spyne: a.cfg}", nxos,
+			`x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric (did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
+		"FRR": {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n",
+			"a.cfg: says nothing about queues"},
+		"impossible": {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1),
+			"a.cfg:8:33: queues.4.weight: must lie between 0 and 100"},
+		"thresholds": {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10",
+			"minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is not below wred_max 20KB"},
+		"small MTU": {"{config: a.cfg}", strings.Replace(nxos, "mtu 9216", "mtu 1500", 1),
+			"transport.mtu: 4096 bytes and up to 82 of headers"},
+		"not a text": {"{config: [a]}", nxos, "x.yaml:11:20: switches.config: found a list, expected"},
+		"another language": {"{config: a.cfg}",
+			"set interfaces et-0/0/0\nclass-of-service\nrouting-options\n",
+			"switches.config: a.cfg:1:1: looks like Juniper Junos"},
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good+"switches: "+c.key+"\n"), nil)
 		if err == nil {
@@ -357,7 +450,9 @@ func TestBadSwitchTexts(t *testing.T) {
 // passed, 4282 bytes with the pause behind it, keeps no queue lossless, and a note says so.
 func TestShortPausesAreNoted(t *testing.T) {
 	for quanta, noted := range map[string]bool{"10": true, "133": true, "134": false, "65535": false} {
-		d, err := scenario.Parse("test.yaml", []byte("name: x\nfabric: {kind: rail-only, hosts: 2}\nworkload: {traffic: {permutation: {bytes: 1KB}}}\n"),
+		d,
+			err := scenario.Parse("test.yaml",
+			[]byte("name: x\nfabric: {kind: rail-only, hosts: 2}\nworkload: {traffic: {permutation: {bytes: 1KB}}}\n"),
 			[]string{"switch.pfc_quanta=" + quanta})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -31,7 +32,7 @@ func object(t reflect.Type, row string) schema {
 	props := schema{}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		s := typeSchema(f.Type, join(row, f.Tag.Get("yaml")))
+		s := typeSchema(f.Type, field.Join(row, f.Tag.Get("yaml")))
 		if e := enumOf(f); e != "" {
 			s["enum"] = strings.Split(e, ",")
 		}

@@ -1,12 +1,12 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/swconf"
@@ -72,7 +72,7 @@ func (p *Plan) platform() error {
 	for k, q := range s.DSCP {
 		d, err := strconv.Atoi(k)
 		if err != nil || d < 0 || d > 63 {
-			return p.at("switch.dscp."+k, "is no DSCP; they are 0 to 63")
+			return field.New("switch.dscp."+k, "is no DSCP; they are 0 to 63")
 		}
 		spec.DSCP[d] = uint8(q)
 	}
@@ -82,14 +82,14 @@ func (p *Plan) platform() error {
 	for k, q := range s.Queues {
 		i, err := strconv.Atoi(k)
 		if err != nil || i < 0 || i > 7 {
-			return p.at("switch.queues."+k, "is not a queue; they are 0 to 7")
+			return field.New("switch.queues."+k, "is not a queue; they are 0 to 7")
 		}
 		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
 			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
 			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
 	}
 	if err := spec.Validate(); err != nil {
-		return p.place("switch", nil, err)
+		return field.Under("switch", err)
 	}
 	p.Base, p.Spec = spec, spec
 	return nil
@@ -112,7 +112,7 @@ func (p *Plan) headroom() error {
 	}
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
-			return p.at("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
+			return field.New("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
 				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
 		}
 	}
@@ -230,31 +230,37 @@ func (p *Plan) checkSwitchKeys() error {
 		}
 	}
 	accepted = append(accepted, "config")
-	for key := range p.File.Switches {
-		if !slices.Contains(accepted, key) {
-			roles := slices.DeleteFunc(slices.Clone(accepted), func(s string) bool { _, err := topo.ParseRole(s); return err != nil })
-			return p.at("switches."+key, "is neither a switch nor a role of this fabric%s; accepted: config, %s, or a switch's name", suggest(key, accepted), strings.Join(roles, ", "))
+	var faults field.List
+	for _, key := range slices.Sorted(maps.Keys(p.File.Switches)) {
+		if slices.Contains(accepted, key) {
+			continue
 		}
+		e := field.Choice("switches."+key, key, accepted, "is neither a switch nor a role of this fabric")
+		e.Accepted = []string{"config"}
+		for _, a := range accepted {
+			if _, err := topo.ParseRole(a); err == nil {
+				e.Accepted = append(e.Accepted, a)
+			}
+		}
+		e.Accepted = append(e.Accepted, "or a switch's name")
+		faults = append(faults, e)
 	}
-	return nil
+	return faults.Err()
 }
 
 // readText reads one configuration.
 func (p *Plan) readText(read ReadFile, key, file string) (*queue.Spec, *swconf.Config, error) {
 	if read == nil {
-		return nil, nil, p.at(key, "configuration files cannot be read here")
+		return nil, nil, field.New(key, "configuration files cannot be read here")
 	}
 	text, err := read(file)
 	if err != nil {
-		return nil, nil, p.at(key, "%v", err)
+		return nil, nil, field.New(key, "%v", err)
 	}
 	p.Texts[file] = string(text)
 	spec, c, notes, err := dialect.Spec(file, text, p.Base)
-	if errors.Is(err, swconf.ErrNoQoS) {
-		return nil, nil, p.at(key, "%v", err)
-	}
 	if err != nil {
-		return nil, nil, p.at(key, "%v", err)
+		return nil, nil, field.New(key, "%v", err) // which has a place in another text
 	}
 	if len(c.Unknown) > 0 {
 		notes = append(notes, fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)", file, len(c.Unknown), c.Unknown[0].At.Line, file))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"railyard/internal/field"
+
 	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
 )
@@ -59,13 +61,13 @@ type column struct{ col, keys int }
 
 func (w *watch) fail(t *token.Token, format string, args ...any) error {
 	at := position(t)
-	return &Error{File: w.file, Line: at.line, Col: at.col, Msg: fmt.Sprintf(format, args...)}
+	return &field.Error{File: w.file, Line: at.line, Col: at.col, Msg: fmt.Sprintf(format, args...)}
 }
 
 func (w *watch) next(t *token.Token) error {
 	defer func() { w.last = t }()
 	if len(t.Value) > maxWord {
-		return w.fail(t, "%q is a value of %d bytes, at most %d are accepted", clip(t.Value), len(t.Value), maxWord)
+		return w.fail(t, "%q is a value of %d bytes, at most %d are accepted", field.Clip(t.Value), len(t.Value), maxWord)
 	}
 	if w.waits(t); w.bare > maxBare {
 		return w.fail(t, "more than %d keys or entries have no value", maxBare)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/workload"
@@ -30,7 +31,7 @@ func (p *Plan) work(read ReadFile) error {
 		}
 	}
 	if n != 1 {
-		return p.at("workload", "holds %d workloads, expected exactly one of training, traffic, ops", n)
+		return field.New("workload", "holds %d workloads, expected exactly one of training, traffic, ops", n)
 	}
 	var err error
 	switch {
@@ -59,7 +60,8 @@ func (p *Plan) bound() error {
 		if o := &p.DAG.Ops[i]; !o.Compute() && p.Graph.HostOf(int(o.Rank)) != p.Graph.HostOf(int(o.Peer)) {
 			packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
 			if packets < 0 || packets > MaxPackets {
-				return p.at("workload", "needs more than %d packets; packet fidelity stops there", int64(MaxPackets))
+				return field.New("workload", "needs more than %d packets; packet fidelity stops there",
+					int64(MaxPackets))
 			}
 		}
 		bytes += float64(p.DAG.Ops[i].Bytes)
@@ -69,7 +71,9 @@ func (p *Plan) bound() error {
 		slowest = min(slowest, l.Rate)
 	}
 	if end := p.DAG.Computing(endOfTime) + bytes*8/float64(slowest)*float64(unit.Second); end > endOfTime {
-		return p.at("workload", "could take %.3g days by its computing and transfers; simulated time ends after 53", end/float64(unit.Second)/86400)
+		return field.New("workload",
+			"could take %.3g days by its computing and transfers; simulated time ends after 53",
+			end/float64(unit.Second)/86400)
 	}
 	return nil
 }
@@ -77,7 +81,8 @@ func (p *Plan) bound() error {
 func (p *Plan) training(t *Training, read ReadFile) error {
 	key := "workload.training"
 	if t.Model == "" {
-		return p.at(key+".model", "is missing; shipped are %v, or give the path of a config.json", model.Names())
+		return field.New(key+".model", "is missing; shipped are %v, or give the path of a config.json",
+			model.Names())
 	}
 	m, err := model.Builtin(t.Model)
 	if err != nil && read != nil && len(t.Model) > 5 && t.Model[len(t.Model)-5:] == ".json" {
@@ -87,48 +92,59 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		}
 	}
 	if err != nil {
-		return p.at(key+".model", "%v", err)
+		return field.Under(key+".model", err)
 	}
 	if t.GlobalBatch == 0 {
 		t.GlobalBatch = t.DP * t.MicroBatch
 	}
 	p.Model = m
 	if t.GlobalBatch%(t.DP*t.MicroBatch) != 0 {
-		return p.at(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d", t.GlobalBatch, t.DP, t.MicroBatch)
+		return field.New(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d",
+			t.GlobalBatch, t.DP, t.MicroBatch)
 	}
-	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes), Bucket: t.Bucket,
-		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch, Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead, Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
-		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm, PerServer: p.Graph.PerServer(), Fold: t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
+	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes),
+		Bucket:  t.Bucket,
+		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch,
+		Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead,
+		Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
+		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm,
+		PerServer: p.Graph.PerServer(),
+		Fold:      t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
 	if t.Fold {
 		p.Training.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
 	if err := p.Training.Validate(); err != nil {
-		return p.place(key, nil, err)
+		return field.Under(key, err)
 	}
 	if need, have := p.Training.Ranks(), p.Graph.TotalGPUs(); need > have {
-		return p.at(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP, t.DP, t.CP, need, have)
+		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP,
+			t.DP, t.CP, need, have)
 	}
 	if t.TP > p.Graph.PerServer() && !t.Fold {
-		p.Notes = append(p.Notes, fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.PerServer()))
+		p.Notes = append(p.Notes,
+			fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.PerServer()))
 	}
 	mem, err := p.Training.Worst(m)
 	if err != nil {
-		return p.place(key, nil, err)
+		return field.Under(key, err)
 	}
 	if mem.Total() > p.GPU.Memory {
-		p.Notes = append(p.Notes, fmt.Sprintf("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB", mem.Stage, float64(mem.Total())/1e9, t.ZeRO, p.GPU.Name, float64(p.GPU.Memory)/1e9))
+		p.Notes = append(p.Notes, fmt.Sprintf("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
+			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, p.GPU.Name, float64(p.GPU.Memory)/1e9))
 	}
 	p.DAG, err = p.Training.Build()
 	if err != nil {
-		return p.place(key, nil, err)
+		return field.Under(key, err)
 	}
 	return nil
 }
 
 // layout is the partition of a training block.
 func (t *Training) layout() partition.Layout {
-	return partition.Layout{TP: t.TP, PP: t.PP, DP: t.DP, CP: t.CP, EP: t.EP, VPP: t.VPP, ZeRO: t.ZeRO, Sequence: t.SeqParallel, Recompute: t.Recompute,
-		Schedule: t.Schedule, Order: t.Order, Micro: int64(t.MicroBatch), Microbatches: t.GlobalBatch / (t.DP * t.MicroBatch), Seq: int64(t.Sequence)}
+	return partition.Layout{TP: t.TP, PP: t.PP, DP: t.DP, CP: t.CP, EP: t.EP, VPP: t.VPP, ZeRO: t.ZeRO,
+		Sequence: t.SeqParallel, Recompute: t.Recompute,
+		Schedule: t.Schedule, Order: t.Order, Micro: int64(t.MicroBatch),
+		Microbatches: t.GlobalBatch / (t.DP * t.MicroBatch), Seq: int64(t.Sequence)}
 }
 
 func (p *Plan) traffic(t *Traffic) error {
@@ -168,7 +184,7 @@ func (p *Plan) traffic(t *Traffic) error {
 		if s.Target != "" {
 			var err error
 			if target, err = p.Graph.FindGPU(s.Target); err != nil {
-				return p.at(key+".incast.target", "%v", err)
+				return field.New(key+".incast.target", "%v", err)
 			}
 		}
 		build = func() (*workload.DAG, error) { return workload.Incast(ranks, s.FanIn, target, s.Bytes) }
@@ -182,14 +198,14 @@ func (p *Plan) traffic(t *Traffic) error {
 		build = func() (*workload.DAG, error) { return workload.Flows(ranks, flows) }
 	}
 	if n != 1 {
-		return p.at(key, "holds %d patterns, expected exactly one", n)
+		return field.New(key, "holds %d patterns, expected exactly one", n)
 	}
 	dag, err := build()
 	if err != nil {
 		if t.Collective != nil {
 			key += ".collective"
 		}
-		return p.place(key, nil, err)
+		return field.Under(key, err)
 	}
 	p.DAG = dag
 	return nil
@@ -201,14 +217,14 @@ func (p *Plan) flows(specs []FlowSpec) ([]workload.Flow, error) {
 		key := fmt.Sprintf("workload.traffic.flows[%d]", i)
 		src, err := p.Graph.FindGPU(s.From)
 		if err != nil {
-			return nil, p.at(key+".from", "%v", err)
+			return nil, field.New(key+".from", "%v", err)
 		}
 		dst, err := p.Graph.FindGPU(s.To)
 		if err != nil {
-			return nil, p.at(key+".to", "%v", err)
+			return nil, field.New(key+".to", "%v", err)
 		}
 		if src == dst {
-			return nil, p.at(key+".to", "a GPU does not send to itself")
+			return nil, field.New(key+".to", "a GPU does not send to itself")
 		}
 		flows[i] = workload.Flow{Src: src, Dst: dst, Bytes: s.Bytes, Start: s.Start}
 	}
@@ -220,28 +236,29 @@ func (p *Plan) ops(ops []Op) error {
 	for i, o := range ops {
 		key := fmt.Sprintf("workload.ops[%d]", i)
 		if o.ID == "" {
-			return p.at(key+".id", "is missing")
+			return field.New(key+".id", "is missing")
 		}
 		gpu, err := p.Graph.FindGPU(o.GPU)
 		if err != nil {
-			return p.at(key+".gpu", "%v", err)
+			return field.New(key+".gpu", "%v", err)
 		}
-		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1, After: o.After}
+		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1,
+			After: o.After}
 		if (o.Send > 0) == (o.Compute > 0) || (o.Send > 0) != (o.To != "") {
-			return p.at(key, "needs either compute, or send and to")
+			return field.New(key, "needs either compute, or send and to")
 		}
 		if o.To != "" {
 			if steps[i].To, err = p.Graph.FindGPU(o.To); err != nil {
-				return p.at(key+".to", "%v", err)
+				return field.New(key+".to", "%v", err)
 			}
 			if steps[i].To == gpu {
-				return p.at(key+".to", "a GPU does not send to itself")
+				return field.New(key+".to", "a GPU does not send to itself")
 			}
 		}
 	}
 	dag, err := workload.Explicit(p.Graph.TotalGPUs(), steps)
 	if err != nil {
-		return p.at("workload.ops", "%v", err)
+		return field.New("workload.ops", "%v", err)
 	}
 	p.DAG = dag
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/unit"
 )
@@ -176,30 +177,29 @@ func shorten(s []string, n int) []string {
 
 // locate gives a fault of the Spec the line of the text it comes from.
 func (c *Config) locate(q *QoS, err error) error {
-	var se *queue.SpecError
-	if !errors.As(err, &se) {
+	var e *field.Error
+	if !errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	at := Place{File: c.File}
 	var i int
-	var field string
-	if n, _ := fmt.Sscanf(strings.ReplaceAll(se.Field, ".", " "), "queues %d %s", &i, &field); n == 2 {
+	var name string
+	if n, _ := fmt.Sscanf(strings.ReplaceAll(e.Path, ".", " "), "queues %d %s", &i, &name); n == 2 {
 		k := &q.Queues[i]
 		switch {
-		case strings.HasPrefix(field, "x") && k.PG.Is() || field == "headroom":
+		case strings.HasPrefix(name, "x") && k.PG.Is() || name == "headroom":
 			at = k.PG.At
-		case strings.HasPrefix(field, "wred") || field == "probability":
+		case strings.HasPrefix(name, "wred") || name == "probability":
 			at = k.WRED.At
-		case field == "weight":
+		case name == "weight":
 			at = k.Share.At
 		default:
 			at = k.At
 		}
 	}
-	if at.Line == 0 {
-		return fmt.Errorf("%s: %w", c.File, err)
-	}
-	return fmt.Errorf("%s:%d:%d: %w", at.File, at.Line, at.Col, err)
+	placed := *e
+	placed.File, placed.Line, placed.Col = at.File, at.Line, at.Col
+	return &placed
 }
 
 // Normal clears the fields of a Spec that do not count, so that two that run

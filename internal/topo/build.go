@@ -3,6 +3,7 @@ package topo
 import (
 	"fmt"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -39,20 +40,6 @@ type Params struct {
 func Kinds() []string {
 	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus",
 		"dragonfly", "graph"}
-}
-
-// A ParamError names the parameter that cannot be.
-type ParamError struct{ Field, Msg string }
-
-func (e *ParamError) Error() string {
-	if e.Field == "" {
-		return e.Msg
-	}
-	return e.Field + ": " + e.Msg
-}
-
-func paramErr(field, format string, args ...any) error {
-	return &ParamError{field, fmt.Sprintf(format, args...)}
 }
 
 // Build constructs a fabric of a kind:
@@ -100,7 +87,7 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 	case "pod":
 		g.addSpines(p, "", g.pairLeaves(p, ""))
 	default:
-		return nil, paramErr("kind", "%q is not a fabric; accepted: %v", kind, Kinds())
+		return nil, field.Choice("kind", kind, Kinds(), "%q is not a fabric", kind)
 	}
 	return g, nil
 }
@@ -109,50 +96,51 @@ func (p Params) check(kind string) error {
 	s := p.Server
 	switch {
 	case s.GPUs < 1 || s.GPUs > 64:
-		return paramErr("gpus", "a server has 1 to 64 GPUs, found %d", s.GPUs)
+		return field.New("server.gpus", "a server has 1 to 64 GPUs, found %d", s.GPUs)
 	case s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0:
-		return paramErr("nics", "%d NICs cannot serve %d GPUs evenly", s.NICs, s.GPUs)
+		return field.New("server.nics", "%d NICs cannot serve %d GPUs evenly", s.NICs, s.GPUs)
 	case p.Hosts < 1 || p.Hosts > MaxGPUs:
-		return paramErr("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
+		return field.New("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
 	case p.Segments < 1 || p.Segments > 10_000:
-		return paramErr("segments", "must lie between 1 and 10000, found %d", p.Segments)
+		return field.New("segments", "must lie between 1 and 10000, found %d", p.Segments)
 	case p.Pods < 0 || p.Pods > 1024:
-		return paramErr("pods", "must lie between 1 and 1024, found %d", p.Pods)
+		return field.New("pods", "must lie between 1 and 1024, found %d", p.Pods)
 	case p.Pods > 1 && kind != "rail" && kind != "pod":
-		return paramErr("pods", "a %s fabric has no pods", kind)
+		return field.New("pods", "a %s fabric has no pods", kind)
 	case p.Hosts*p.Segments*max(p.Pods, 1) > MaxGPUs/s.GPUs:
-		return paramErr("hosts", "%d GPUs are more than the %d that packet fidelity takes",
+		return field.New("hosts", "%d GPUs are more than the %d that packet fidelity takes",
 			p.Hosts*p.Segments*max(p.Pods, 1)*s.GPUs, MaxGPUs)
 	case p.HostCable.Rate <= 0:
-		return paramErr("host_link.rate", "must be positive")
+		return field.New("host_link.rate", "must be positive")
 	}
 	if kind == "dual-rail" || kind == "pod" {
 		if s.Ports != 2 {
-			return paramErr("nic_ports", "a %s fabric bundles two ports per NIC, found %d", kind, s.Ports)
+			return field.New("server.nic_ports", "a %s fabric bundles two ports per NIC, found %d", kind,
+				s.Ports)
 		}
 	} else if s.Ports != 1 {
-		return paramErr("nic_ports", "a %s fabric uses one port per NIC, found %d", kind, s.Ports)
+		return field.New("server.nic_ports", "a %s fabric uses one port per NIC, found %d", kind, s.Ports)
 	}
 	if kind == "rail" || kind == "pod" {
 		switch {
 		case p.Spines < 1 || p.Spines > 1024:
-			return paramErr("spines", "must lie between 1 and 1024, found %d", p.Spines)
+			return field.New("spines", "must lie between 1 and 1024, found %d", p.Spines)
 		case p.Fabric.Rate <= 0:
-			return paramErr("fabric_link.rate", "must be positive")
+			return field.New("fabric_link.rate", "must be positive")
 		case p.Uplinks < 1 || p.Uplinks > 256:
-			return paramErr("uplinks", "must lie between 1 and 256 per spine, found %d", p.Uplinks)
+			return field.New("uplinks", "must lie between 1 and 256 per spine, found %d", p.Uplinks)
 		}
 	}
 	if p.Pods > 1 {
 		switch {
 		case p.Supers < 1 || p.Supers > 4096:
-			return paramErr("super_spines", "must lie between 1 and 4096 for several pods, found %d",
+			return field.New("super_spines", "must lie between 1 and 4096 for several pods, found %d",
 				p.Supers)
 		case p.SuperUp < 1 || p.SuperUp > 256:
-			return paramErr("super_uplinks", "must lie between 1 and 256 per super-spine, found %d",
+			return field.New("super_uplinks", "must lie between 1 and 256 per super-spine, found %d",
 				p.SuperUp)
 		case p.Planes < 1 || p.Supers%p.Planes != 0 || p.Planes > p.Spines:
-			return paramErr("planes",
+			return field.New("planes",
 				"%d planes do not divide %d super-spines, or are more than the %d spines of a pod", p.Planes,
 				p.Supers, p.Spines)
 		}

@@ -1,6 +1,10 @@
 package topo
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/internal/field"
+)
 
 // torus is a cube of k^3 switches with Hosts servers each, one unless told otherwise;
 // Uplinks cables join a switch to either neighbour in each of three directions; a ring
@@ -9,9 +13,9 @@ func torus(p Params) (*Graph, error) {
 	k := p.K
 	switch {
 	case k < 2 || k > 21:
-		return nil, paramErr("k", "a torus has 2 to 21 switches along a side, found %d", k)
+		return nil, field.New("k", "a torus has 2 to 21 switches along a side, found %d", k)
 	case p.Uplinks < 1 || p.Uplinks > 256:
-		return nil, paramErr("uplinks", "must lie between 1 and 256 in each direction, found %d", p.Uplinks)
+		return nil, field.New("uplinks", "must lie between 1 and 256 in each direction, found %d", p.Uplinks)
 	}
 	p.Hosts, p.Segments = max(p.Hosts, 1), k*k*k // a segment is what hangs off one switch
 	if err := p.check("torus"); err != nil {
@@ -72,12 +76,12 @@ func (d Dragonfly) Balanced() (Dragonfly, error) {
 		v    int
 	}{{"k", d.K}, {"group_size", d.GroupSize}, {"local_links", d.Local}, {"global_links", d.Global}} {
 		if f.v < 1 || f.v > 512 {
-			return d, paramErr(f.name, "must lie between 1 and 512 in a dragonfly, found %d", f.v)
+			return d, field.New(f.name, "must lie between 1 and 512 in a dragonfly, found %d", f.v)
 		}
 	}
 	set(&d.Groups, d.GroupSize*d.Global+1)
 	if most := d.GroupSize*d.Global + 1; d.Groups < 2 || d.Groups > most {
-		return d, paramErr("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1,
+		return d, field.New("groups", "%d global cables of a group join 2 to %d groups, found %d", most-1,
 			most, d.Groups)
 	}
 	return d, nil
@@ -105,12 +109,12 @@ func dragonfly(p Params) (*Graph, error) {
 		return nil, err
 	}
 	if d.Hosts() > MaxGPUs {
-		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes",
+		return nil, field.New("k", "%d hosts are more than the %d that packet fidelity takes",
 			d.Hosts(), MaxGPUs)
 	}
 	a, groups := d.GroupSize, d.Groups
 	if a*groups > MaxNodes {
-		return nil, paramErr("groups", "%d switches are more than the %d that packet fidelity takes",
+		return nil, field.New("groups", "%d switches are more than the %d that packet fidelity takes",
 			a*groups, MaxNodes)
 	}
 	p.Server, p.Hosts, p.Segments = Server{GPUs: 1, NICs: 1, Ports: 1}, d.K, groups*a

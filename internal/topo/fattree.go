@@ -1,6 +1,10 @@
 package topo
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/internal/field"
+)
 
 // FatTree is a folded Clos of switches with K ports, non-blocking at every tier:
 // the k-ary fat tree of Al-Fares et al. (2008), whole or as many pods of it as the
@@ -18,14 +22,14 @@ type FatTree struct {
 // with two tiers k^2/2 on 3k/2 (HANDBOOK.md 11).
 func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 	if k < 2 || k > 2048 || k%2 != 0 {
-		return FatTree{}, paramErr("k", "a fat tree needs an even k from 2 to 2048, found %d", k)
+		return FatTree{}, field.New("k", "a fat tree needs an even k from 2 to 2048, found %d", k)
 	}
 	t := FatTree{K: k, Tiers: tiers, Pods: pods, Leaves: leaves}
 	most := k / 2
 	switch tiers {
 	case 2:
 		if pods > 1 {
-			return t, paramErr("pods", "a fat tree of two tiers has no pods")
+			return t, field.New("pods", "a fat tree of two tiers has no pods")
 		}
 		t.Pods, most = 1, k
 	case 3:
@@ -33,16 +37,16 @@ func NewFatTree(k, tiers, pods, leaves int) (FatTree, error) {
 			t.Pods = k
 		}
 	default:
-		return t, paramErr("tiers", "2 or 3 tiers, found %d", tiers)
+		return t, field.New("tiers", "2 or 3 tiers, found %d", tiers)
 	}
 	if t.Leaves == 0 {
 		t.Leaves = most
 	}
 	switch {
 	case t.Pods < 1 || t.Pods > k:
-		return t, paramErr("pods", "switches of %d ports join 2 to %d pods, found %d", k, k, t.Pods)
+		return t, field.New("pods", "switches of %d ports join 2 to %d pods, found %d", k, k, t.Pods)
 	case t.Leaves < 1 || t.Leaves > most:
-		return t, paramErr("leaves", "switches of %d ports join 1 to %d leaves, found %d", k, most, t.Leaves)
+		return t, field.New("leaves", "switches of %d ports join 1 to %d leaves, found %d", k, most, t.Leaves)
 	}
 	// Below a top switch: every pod, or every leaf. Below an aggregation switch as much
 	// as above it.
@@ -80,10 +84,10 @@ func fatTree(p Params) (*Graph, error) {
 	case err != nil:
 		return nil, err
 	case t.Hosts() > MaxGPUs:
-		return nil, paramErr("k", "%d hosts are more than the %d that packet fidelity takes",
+		return nil, field.New("k", "%d hosts are more than the %d that packet fidelity takes",
 			t.Hosts(), MaxGPUs)
 	case p.HostCable.Rate <= 0:
-		return nil, paramErr("host_link.rate", "must be positive")
+		return nil, field.New("host_link.rate", "must be positive")
 	}
 	up := p.Fabric
 	if up.Rate == 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -37,7 +38,7 @@ func ParseRole(s string) (Role, error) {
 			return Role(i), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is not a role; accepted: %v", s, roleNames)
+	return 0, field.Choice("role", s, roleNames[:], "%q is not a role", s)
 }
 
 // Node is a server or a switch.
@@ -106,8 +107,8 @@ const (
 )
 
 // tooLarge ends the building of a graph that grows beyond them.
-var tooLarge = &ParamError{Msg: fmt.Sprintf("more than %d nodes or %d cables; packet fidelity takes no more",
-	MaxNodes, MaxLinks)}
+var tooLarge = field.New("", "more than %d nodes or %d cables; packet fidelity takes no more",
+	MaxNodes, MaxLinks)
 
 // bounded turns a graph that grew too large into an error.
 func bounded(err *error) {

@@ -3,9 +3,9 @@ package workload
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/unit"
 )
 
@@ -53,13 +53,16 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 			return nil, err
 		}
 		if ops := c.size(len(g)) * float64(len(groups)); ops > MaxOps {
-			return nil, fieldErr("bytes", "about %.3g transfers are more than the %d that are taken; use larger chunks", ops, MaxOps)
+			return nil,
+				field.New("bytes",
+					"about %.3g transfers are more than the %d that are taken; use larger chunks", ops, MaxOps)
 		}
 		name := c.Kind.String()
 		if c.Algorithm != "" && c.Algorithm != Algorithms(c.Kind)[0] {
 			name = c.Algorithm + " " + name
 		}
-		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g, By: usual(c.Kind, c.Algorithm)}, func() {
+		b.Collective(Collective{Name: name, Kind: c.Kind, Bytes: c.Bytes, Ranks: g,
+			By: usual(c.Kind, c.Algorithm)}, func() {
 			run(c.sink(b), g, c.Bytes, make([][]int32, len(g)))
 		})
 	}
@@ -91,7 +94,8 @@ func (c CollectiveRun) size(n int) float64 {
 func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	all := Algorithms(c.Kind)
 	if c.Algorithm != "" && !slices.Contains(all, c.Algorithm) {
-		return nil, fieldErr("algorithm", "%q does not run an %v; accepted: auto, %s", c.Algorithm, c.Kind, strings.Join(all, ", "))
+		return nil, field.Choice("algorithm", c.Algorithm, append([]string{"auto"}, all...),
+			"%q does not run an %v", c.Algorithm, c.Kind)
 	}
 	per := max(1, c.PerServer)
 	ring := false
@@ -99,11 +103,11 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	case coll.AllReduce:
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
 		if run, err = coll.AllReduceBy(c.Algorithm, n, per); err != nil {
-			return nil, fieldErr("algorithm", "%v", err)
+			return nil, field.Under("algorithm", err)
 		}
 	case coll.ToAll:
 		if run, err = coll.AllToAllBy(c.Algorithm, per); err != nil {
-			return nil, fieldErr("algorithm", "%v", err)
+			return nil, field.Under("algorithm", err)
 		}
 	case coll.Bcast:
 		run = coll.TreeBroadcast
@@ -117,7 +121,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 		run = coll.Ring(c.Kind)
 	}
 	if !ring && (c.Channels > 1 || c.Chunk > 0) {
-		return nil, fieldErr("algorithm", "channels and chunks are a ring's; found %q", c.Algorithm)
+		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q", c.Algorithm)
 	}
 	if c.Chunk > 0 {
 		run = coll.Sliced(run, c.Chunk, 8)

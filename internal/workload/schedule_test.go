@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
@@ -205,15 +206,15 @@ func TestRegather(t *testing.T) {
 		}
 		ops = len(d.Ops)
 	}
-	for field, spoil := range map[string]func(*Training){
+	for path, spoil := range map[string]func(*Training){
 		"regather":     func(x *Training) { x.ZeRO = 2 },
 		"gathers":      func(x *Training) { x.Gathers = 65 },
 		"gather_ahead": func(x *Training) { x.GatherAhead = true },
 	} {
 		bad := *tr
 		spoil(&bad)
-		if _, err := bad.Build(); err == nil || err.(*partition.FieldError).Field != field {
-			t.Errorf("%s: %v", field, err)
+		if _, err := bad.Build(); err == nil || field.All(err)[0].Path != path {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }
@@ -327,7 +328,7 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond
 		d, err := tr.Build()
 		if err != nil {
-			if _, ok := err.(*partition.FieldError); !ok {
+			if field.All(err) == nil {
 				rt.Fatal(err)
 			}
 			return

@@ -1,9 +1,10 @@
 package workload
 
 import (
-	"fmt"
+	"slices"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
@@ -25,13 +26,14 @@ type Training struct {
 	Prefetch      int        // ZeRO 3: layers gathered ahead of the one at work
 	Gathers       int        // ZeRO 3: collectives that gather a layer, one after the other; 0 is 1
 	Regather      bool       // ZeRO 3: recomputation and gradients gather a layer each
-	GatherAhead   bool       // ZeRO 1 and 2: gather parameters ahead of the first forward pass, not after the optimizer
-	Efficiency    float64    // share of the GPU's peak that matrix products reach
-	Kernels       string     // flat, fused or unfused
-	Channels      int        // parallel rings per gradient bucket
-	Algorithm     string     // of gradient all-reduces; "" is a ring
-	Experts       string     // all-to-all of tokens: direct, pairwise or pxn; "" is direct
-	PerServer     int        // GPUs of a server: channels cross servers on different rails
+	// ZeRO 1 and 2: gather parameters ahead of the first forward pass, not after the optimizer
+	GatherAhead bool
+	Efficiency  float64 // share of the GPU's peak that matrix products reach
+	Kernels     string  // flat, fused or unfused
+	Channels    int     // parallel rings per gradient bucket
+	Algorithm   string  // of gradient all-reduces; "" is a ring
+	Experts     string  // all-to-all of tokens: direct, pairwise or pxn; "" is direct
+	PerServer   int     // GPUs of a server: channels cross servers on different rails
 
 	// Fold replaces each tensor parallel group by one rank that waits as long as
 	// the group's rings over NVLink take: one rail of a fabric whose rails do not
@@ -39,10 +41,6 @@ type Training struct {
 	Fold      bool
 	NVLink    unit.Rate // with Fold
 	NVLatency unit.Time // with Fold
-}
-
-func fieldErr(field, format string, args ...any) error {
-	return &partition.FieldError{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
 // Ranks returns how many ranks the step has.
@@ -77,32 +75,34 @@ func (t *Training) Validate() error {
 	}
 	switch {
 	case !(t.Efficiency > 0 && t.Efficiency <= 1):
-		return fieldErr("efficiency", "must lie in (0,1], found %v", t.Efficiency)
+		return field.New("efficiency", "must lie in (0,1], found %v", t.Efficiency)
 	case t.Bucket < 1*unit.KB:
-		return fieldErr("bucket", "must be at least 1KB, found %v", t.Bucket)
+		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:
-		return fieldErr("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
+		return field.New("grad_bytes", "gradients have 2 or 4 bytes, found %d", t.GradBytes)
 	case t.Channels < 1 || t.Channels > 64:
-		return fieldErr("channels", "must lie between 1 and 64, found %d", t.Channels)
+		return field.New("channels", "must lie between 1 and 64, found %d", t.Channels)
 	case t.Prefetch < 0 || t.Prefetch > 1000:
-		return fieldErr("prefetch", "must lie between 0 and 1000 layers, found %d", t.Prefetch)
+		return field.New("prefetch", "must lie between 0 and 1000 layers, found %d", t.Prefetch)
 	case t.Gathers < 0 || t.Gathers > 64:
-		return fieldErr("gathers", "must lie between 1 and 64 collectives per layer, found %d", t.Gathers)
+		return field.New("gathers", "must lie between 1 and 64 collectives per layer, found %d", t.Gathers)
 	case t.Regather && (t.ZeRO != 3 || t.Recompute != partition.RecomputeFull):
-		return fieldErr("regather", "is for zero 3 with recompute: full, found zero %d with recompute: %s", t.ZeRO, t.Recompute)
+		return field.New("regather", "is for zero 3 with recompute: full, found zero %d with recompute: %s",
+			t.ZeRO, t.Recompute)
 	case t.GatherAhead && t.ZeRO != 1 && t.ZeRO != 2:
-		return fieldErr("gather_ahead", "is for zero 1 and 2, found zero %d", t.ZeRO)
-	case t.Kernels != "" && t.Kernels != Flat && t.Kernels != Fused && t.Kernels != Unfused:
-		return fieldErr("kernels", "%q is not known; accepted: %s, %s, %s", t.Kernels, Flat, Fused, Unfused)
+		return field.New("gather_ahead", "is for zero 1 and 2, found zero %d", t.ZeRO)
+	case t.Kernels != "" && !slices.Contains([]string{Flat, Fused, Unfused}, t.Kernels):
+		return field.Choice("kernels", t.Kernels, []string{Flat, Fused, Unfused}, "%q is not known",
+			t.Kernels)
 	}
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
 	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, max(1, t.PerServer)); err != nil {
-		return fieldErr("dp_algorithm", "%v", err)
+		return field.Under("dp_algorithm", err)
 	}
 	if _, err := coll.AllToAllBy(t.Experts, max(1, t.PerServer)); err != nil {
-		return fieldErr("ep_algorithm", "%v", err)
+		return field.Under("ep_algorithm", err)
 	}
 	return nil
 }
@@ -113,9 +113,10 @@ type port struct{ part, micro int }
 // step holds the state of building one training step.
 type step struct {
 	*Training
-	b      *Builder
-	k      kernels
-	seats  [][][]int            // by stage, by replica (context fastest): the ranks of a tensor parallel group
+	b *Builder
+	k kernels
+	// by stage, by replica (context fastest): the ranks of a tensor parallel group
+	seats  [][][]int
 	dense  [][][]int            // by stage: groups that share the dense parameters
 	sparse [][][]int            // by stage: groups that share experts
 	last   []int32              // by rank: the compute op that came last
@@ -147,8 +148,9 @@ func (t *Training) Build() (*DAG, error) {
 	}
 	n := t.Ranks()
 	s := &step{Training: t, b: NewBuilder(n), k: t.kernels(),
-		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n), gather: make([][]int32, n),
-		ahead: make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
+		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
+		gather: make([][]int32, n),
+		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
 		fwdIn: map[port][]arrival{}, bwdIn: map[port][]arrival{}}
 	for i := range s.last {
 		s.last[i] = -1
@@ -165,7 +167,8 @@ func (t *Training) Build() (*DAG, error) {
 // TooBig says whether the step has more operations than a DAG takes.
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
-		return fieldErr("micro_batch", "the step would have about %.3g operations, at most %d are taken; use larger microbatches, or fewer of them", ops, MaxOps)
+		return field.New("micro_batch",
+			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or fewer of them", ops, MaxOps)
 	}
 	return nil
 }
@@ -335,9 +338,10 @@ func (s *step) pass(in map[port][]arrival, from, to int, at port) {
 	for e, ranks := range s.seats[from] {
 		for i, r := range ranks {
 			dst := s.seats[to][e][i]
-			s.b.Collective(Collective{"pp send", coll.SendRecv, PipelineParallel, b, []int{r, dst}, ""}, func() {
-				in[at] = append(in[at], arrival{dst, s.b.Transfer(r, dst, b, s.pending(r)...)})
-			})
+			s.b.Collective(Collective{"pp send", coll.SendRecv, PipelineParallel, b, []int{r, dst}, ""},
+				func() {
+					in[at] = append(in[at], arrival{dst, s.b.Transfer(r, dst, b, s.pending(r)...)})
+				})
 		}
 	}
 }

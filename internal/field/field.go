@@ -1,0 +1,164 @@
+// Package field has the one error for a value that somebody gave and that cannot be: in a
+// scenario, with --set, in a flag, in the page's editor.
+//
+// Whoever refuses a value knows its name and what is wrong (New, Choice). Callers put the
+// names around it (Under); the one who read the text adds the place. So a package below
+// says tp, and what is printed is pod.yaml:31:9: workload.training.tp.
+package field
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Error is a value that cannot be.
+type Error struct {
+	File      string // where it was given: a file, or the --set that says it; "" not known (yet)
+	Line, Col int    // in File, from 1; 0: not known
+	Path      string // which value: fabric.host_link.rate, failures[0].at, --gpus
+	Msg       string // what is wrong with it, and what would be possible
+
+	Accepted []string // the words that would be accepted, where there are only so many
+	Hint     string   // the one of them that was meant, probably
+}
+
+// New says what is wrong with the value at a path.
+func New(path, format string, args ...any) *Error {
+	return &Error{Path: path, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Choice says that a word is none of those that are accepted; what tells so.
+func Choice(path, found string, accepted []string, format string, args ...any) *Error {
+	e := New(path, format, args...)
+	e.Accepted, e.Hint = accepted, nearest(found, accepted)
+	return e
+}
+
+// Text is the error without its place and path.
+func (e *Error) Text() string {
+	s := e.Msg
+	if e.Hint != "" {
+		s += fmt.Sprintf(" (did you mean %q?)", e.Hint)
+	}
+	if len(e.Accepted) > 0 {
+		s += "; accepted: " + strings.Join(e.Accepted, ", ")
+	}
+	return s
+}
+
+// Error is place, path and text, as far as they are known.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		if e.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", e.Line, e.Col)
+		}
+		b.WriteString(": ")
+	}
+	if e.Path != "" && !strings.HasPrefix(e.File, Set(e.Path+"=")) { // which names it already
+		b.WriteString(Clip(e.Path) + ": ")
+	}
+	b.WriteString(e.Text())
+	return b.String()
+}
+
+// Set is the File of a value that an override gives.
+func Set(override string) string { return "--set " + Clip(override) }
+
+// List is several errors, for texts that can be read on behind the first.
+type List []*Error
+
+// most is how many errors of a list are told.
+const most = 10
+
+// Error has a line for each, as far as somebody would read.
+func (l List) Error() string {
+	var lines []string
+	for i, e := range l {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%s: and %d more like these", e.File, len(l)-most))
+			break
+		}
+		lines = append(lines, e.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find them.
+func (l List) Unwrap() []error {
+	out := make([]error, len(l))
+	for i, e := range l {
+		out[i] = e
+	}
+	return out
+}
+
+// Err is the list as an error: none, one, or all.
+func (l List) Err() error {
+	switch len(l) {
+	case 0:
+		return nil
+	case 1:
+		return l[0]
+	}
+	return l
+}
+
+// All finds the errors of this kind in an error.
+func All(err error) List {
+	var l List
+	if errors.As(err, &l) {
+		return l
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return List{e}
+	}
+	return nil
+}
+
+// Under is an error of a part, with the part's path before its own, unless it has its place
+// already. One of another kind is about the part.
+func Under(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	l := All(err)
+	if l == nil {
+		return New(path, "%v", err)
+	}
+	out := make(List, len(l))
+	for i, e := range l {
+		c := *e
+		if e.File == "" {
+			c.Path = Join(path, e.Path)
+		}
+		out[i] = &c
+	}
+	return out.Err()
+}
+
+// Join is the path of a value below another: with a dot, unless it is a place in a list.
+func Join(path, name string) string {
+	if path == "" || name == "" || name[0] == '[' {
+		return path + name
+	}
+	return path + "." + name
+}
+
+// At is the path of a place in a list.
+func At(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
+
+// Clip keeps what a text says short enough for an error of one line.
+func Clip(s string) string {
+	if r := []rune(s[:min(len(s), 400)]); len(r) > 60 {
+		return string(r[:57]) + "..."
+	}
+	return s
+}
+
+// Quote is what was found, in quotation marks.
+func Quote(s string) string { return strconv.Quote(Clip(s)) }
