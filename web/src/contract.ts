@@ -472,9 +472,15 @@ export interface About {
   scenarios: Record<string, string>;
 }
 
+export interface Fault {
+  line: number;
+  column: number;
+  path: string;
+  message: string;
+}
+
 export interface Checked {
   ok: boolean;
   error?: string;
-  line?: number;
-  column?: number;
+  faults?: Fault[];
 }

@@ -5,6 +5,7 @@ import { defaultHighlightStyle, syntaxHighlighting } from "@codemirror/language"
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import type { Checked } from "./contract";
 
 interface Schema {
   properties?: Record<string, Schema>;
@@ -82,7 +83,7 @@ export function edit(
   box: HTMLElement,
   text: string,
   schema: Schema,
-  check: (text: string) => Promise<{ ok: boolean; error?: string; line?: number; column?: number }>,
+  check: (text: string) => Promise<Checked>,
   changed: (text: string, error: string) => void,
 ): () => void {
   const lint = linter(
@@ -90,10 +91,14 @@ export function edit(
       const r = await check(view.state.doc.toString());
       changed(view.state.doc.toString(), r.ok ? "" : (r.error ?? ""));
       if (r.ok) return [];
-      const n = Math.min(Math.max(1, r.line || 1), view.state.doc.lines);
-      const line = view.state.doc.line(n);
-      const from = Math.min(line.to, line.from + Math.max(0, (r.column || 1) - 1));
-      return [{ from, to: Math.max(from, line.to), severity: "error", message: r.error ?? "" }];
+      const faults = r.faults?.length ? r.faults : [{ line: 0, column: 0, path: "", message: r.error ?? "" }];
+      return faults.map((f) => {
+        const n = Math.min(Math.max(1, f.line), view.state.doc.lines);
+        const line = view.state.doc.line(n);
+        const from = Math.min(line.to, line.from + Math.max(0, f.column - 1));
+        const message = (f.path ? f.path + ": " : "") + f.message;
+        return { from, to: Math.max(from, line.to), severity: "error", message };
+      });
     },
     { delay: 300 },
   );

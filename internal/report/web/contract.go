@@ -120,8 +120,15 @@ type About struct {
 
 // Checked is what the editor learns of a scenario.
 type Checked struct {
-	OK     bool   `json:"ok"`
-	Error  string `json:"error,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	Column int    `json:"column,omitempty"`
+	OK     bool    `json:"ok"`
+	Error  string  `json:"error,omitempty"`  // all of it, a line for each fault
+	Faults []Fault `json:"faults,omitempty"` // those of values, with their places
+}
+
+// Fault is a value of a scenario that cannot be.
+type Fault struct {
+	Line    int    `json:"line"` // 0: nowhere in the text
+	Column  int    `json:"column"`
+	Path    string `json:"path"`
+	Message string `json:"message"`
 }

@@ -85,26 +85,11 @@ func resolve(r request) (*scenario.Plan, error) {
 	}
 	d, err := scenario.Parse("scenario", []byte(r.Text), r.Sets)
 	if err != nil {
-		return nil, &InputError{err.Error()}
+		return nil, err
 	}
-	p, err := d.Resolve(func(name string) ([]byte, error) {
+	return d.Resolve(func(name string) ([]byte, error) {
 		return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
 	})
-	if err != nil {
-		return nil, &InputError{err.Error()}
-	}
-	return p, nil
-}
-
-var placed = regexp.MustCompile(`^scenario:(\d+):(\d+):`)
-
-// place finds line and column in an error of a scenario, 0 without.
-func place(msg string) (line, column int) {
-	if m := placed.FindStringSubmatch(msg); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		column, _ = strconv.Atoi(m[2])
-	}
-	return line, column
 }
 
 // start begins a simulation. Its place among those that run is taken before the fabric

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"railyard/internal/field"
 )
 
 // bundle is the page, built by Vite from the folder web of the repository.
@@ -192,7 +194,7 @@ func refuse(w http.ResponseWriter, code int, msg string) {
 func send(w http.ResponseWriter, v any, err error) {
 	var input *InputError
 	switch {
-	case errors.As(err, &input):
+	case errors.As(err, &input) || field.All(err) != nil:
 		refuse(w, http.StatusBadRequest, err.Error())
 	case err != nil:
 		refuse(w, http.StatusUnprocessableEntity, err.Error())
@@ -314,8 +316,11 @@ func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
 		send(w, Checked{OK: true}, nil)
 		return
 	}
-	line, column := place(err.Error())
-	send(w, Checked{Error: err.Error(), Line: line, Column: column}, nil)
+	c := Checked{Error: err.Error()}
+	for _, e := range field.All(err) {
+		c.Faults = append(c.Faults, Fault{e.Line, e.Col, e.Path, e.Text()})
+	}
+	send(w, c, nil)
 }
 
 // check resolves a scenario, unless whoever asked has left meanwhile.

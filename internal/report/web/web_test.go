@@ -249,8 +249,11 @@ func TestBrokenRuns(t *testing.T) {
 // when they are cancelled.
 func TestJobs(t *testing.T) {
 	s, _ := server(t, "")
-	w := ask(s, "POST", "/api/check", `{"text":"fabric:\n  kind: rails\n"}`, nil)
-	if !strings.Contains(w.Body.String(), `"line":2`) || !strings.Contains(w.Body.String(), "did you mean") {
+	w := ask(s, "POST", "/api/check", `{"text":"fabric:\n  kind: rails\nlb: spry\n"}`, nil)
+	var c Checked
+	if err := json.Unmarshal(w.Body.Bytes(), &c); err != nil || c.OK || len(c.Faults) != 2 ||
+		c.Faults[0].Line != 2 || c.Faults[0].Column != 9 || c.Faults[0].Path != "fabric.kind" ||
+		c.Faults[1].Line != 3 || !strings.Contains(c.Faults[1].Message, `did you mean "spray"`) {
 		t.Errorf("%s", w.Body)
 	}
 	if w := ask(s, "POST", "/api/check", `{"text":`+string(mustJSON(cascade))+`}`, nil); !strings.Contains(w.Body.String(), `"ok":true`) {
