@@ -8,6 +8,7 @@ import (
 	"railyard/internal/fabric"
 	"railyard/internal/queue"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -185,4 +186,34 @@ func TestServicesStory(t *testing.T) {
 	s.run(unit.Millisecond)
 	flush()
 	s.check("two-services")
+}
+
+// A bundle that sprays shares both of its ports by weight; where one of them is paused for a class, the
+// other is shared as before and the first is full of the rest.
+func TestBundleSharesByWeight(t *testing.T) {
+	l := newLab(t, func(c *Config, s *queue.Spec) {
+		twoServices(75, 25, 0, false)(c, s)
+		c.Bond = BondSpray
+		c.RC.Recovery, c.RC.Window, c.RC.NakAfter, c.RC.WriteOnly = rc.Selective, 1<<12, 256, true
+	}, 2, 1, 1)
+	frame := unit.Bytes(roce.DataLen(roce.WriteOnly, 4096) + roce.PreambleIFG)
+	full := 2 * 8 * 4096 / unit.Serialize(frame, rate).Seconds()
+	conns := []int32{l.ask(0, 0, 1), l.ask(0, 0, 2), l.ask(1, 0, 1), l.ask(1, 0, 2)}
+	for _, c := range conns {
+		l.Send(c, 50*unit.MB, 0)
+	}
+	shares := func() (of [2]float64) {
+		l.run(l.Net.Q.Now() + 20*unit.Microsecond)
+		for i, r := range l.placed(400*unit.Microsecond, conns...) {
+			of[i/2] += r / full
+		}
+		return of
+	}
+	if of := shares(); math.Abs(of[0]-0.75) > 0.02 || math.Abs(of[1]-0.25) > 0.02 {
+		t.Errorf("of two lines they have %.3f", of)
+	}
+	l.Net.SendPause(l.Net.Ports[l.Ports(0)[0]].Peer, 3) // bulk has 75 % of one port, plain the rest
+	if of := shares(); math.Abs(of[0]-0.375) > 0.02 || math.Abs(of[1]-0.625) > 0.02 {
+		t.Errorf("with bulk paused on one port, of two lines they have %.3f", of)
+	}
 }
