@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/rc"
 	"railyard/roce"
 	"railyard/unit"
@@ -43,7 +44,7 @@ type Conn struct {
 
 	greeted bool
 	failed  bool
-	spray   int
+	turn    entropy.Turn
 	burst   unit.Time
 	now     unit.Time
 	udp     *net.UDPAddr
@@ -81,7 +82,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 // Restart forgets what the connection has learned and counted, as a queue pair
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
-	c.maxInFlight, c.lastCNP, c.spray = maxInFlight, 0, 0
+	c.maxInFlight, c.lastCNP, c.turn = maxInFlight, 0, entropy.Turn{}
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed = 0, 0, 0, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	c.SetController(now, ctl)
@@ -92,8 +93,7 @@ func (c *Conn) port() uint16 {
 	if len(c.Ports) == 1 {
 		return c.Ports[0]
 	}
-	c.spray++
-	return c.Ports[c.spray%len(c.Ports)]
+	return c.Ports[c.turn.Next(len(c.Ports))]
 }
 
 // ready reports whether there is something to send, pacing aside.

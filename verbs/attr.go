@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"railyard/entropy"
 	"railyard/rc"
 	"railyard/roce"
 	"railyard/unit"
@@ -165,7 +166,7 @@ func (q *QPAttr) check(m Attr, is4 bool) error {
 		{AttrDestQPN, "the destination queue pair", int64(q.DestQPN), 1, roce.PSNMask},
 		{AttrRQPSN, "the expected PSN", int64(q.RQPSN), 0, roce.PSNMask},
 		{AttrSQPSN, "the first PSN", int64(q.SQPSN), 0, roce.PSNMask},
-		{AttrAddr, "the entropy in source ports", int64(q.Entropy), 0, maxEntropy},
+		{AttrAddr, "the entropy in source ports", int64(q.Entropy), 0, entropy.Most},
 		{AttrMaxDestReads, "MaxDestReads", int64(q.MaxDestReads), 0, 128},
 		{AttrMaxReads, "MaxReads", int64(q.MaxReads), 0, 128},
 		{AttrMinRNRTimer, "MinRNRTimer", int64(q.MinRNRTimer), 0, 31},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"railyard/entropy"
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
@@ -176,16 +177,12 @@ func (qp *QP) Stats() (s Stats) {
 	return s
 }
 
-// maxEntropy is the most source ports of a queue pair.
-const maxEntropy = 256
-
-// ports opens the source ports of the queue pair: from its number, in the
-// dynamic range, as the kernel's RoCE stack does.
+// ports opens the source ports of the queue pair, from its number.
 func (qp *QP) ports(n int) ([]uint16, error) {
 	var out []uint16
 	h := qp.QPN * 2654435761
 	for i := range max(1, n) {
-		p, err := qp.pd.dev.dev.Source(0xc000 | uint16(h+uint32(i)*7919)&0x3fff)
+		p, err := qp.pd.dev.dev.Source(entropy.Port(h, i))
 		if err != nil {
 			qp.pd.dev.dev.Release(out)
 			return nil, err

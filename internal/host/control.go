@@ -56,14 +56,14 @@ type Address struct {
 // for credit.
 func (h *Hosts) ToReceiver(c int32) Address {
 	s := &h.senders[c]
-	return Address{s.dst, s.loc, s.hash, c}
+	return Address{s.dst, s.loc, h.tuple(s.hash, &s.turn), c}
 }
 
 // ToSender is the requester of a connection, for what its receiver says: an acknowledgement,
 // a CNP, a grant.
 func (h *Hosts) ToSender(c int32) Address {
 	r := &h.receivers[c]
-	return Address{r.src, r.loc, r.hash, c}
+	return Address{r.src, r.loc, h.tuple(r.hash, &r.turn), c}
 }
 
 // ToNIC is NIC dst, for what NIC src says without a connection; From tells dst who it was.

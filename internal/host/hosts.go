@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/rc"
@@ -47,9 +48,11 @@ type Config struct {
 	Weights  [classes]int // how the others share a port
 	Latency  unit.Time    // work request to NIC, and packet in NIC to GPU
 	Bond     Bond
-	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
-	RxXOff   unit.Bytes
-	RxXOn    unit.Bytes
+	// SourcePorts is how many UDP source ports each end of a queue pair takes in turn; below 2: it has one.
+	SourcePorts int
+	PCIe        unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff      unit.Bytes
+	RxXOn       unit.Bytes
 }
 
 // nic is one network card.
@@ -84,6 +87,7 @@ type sender struct {
 	class   uint8 // of its service
 	tos     uint8
 	service uint8
+	turn    entropy.Turn
 	tag     int32 // the queue pair's index among those of the same peers
 	first   int32 // message posted first, -1 for none
 	last    int32 // and last
@@ -101,6 +105,7 @@ type receiver struct {
 	done    int32 // message finished last, -1 for none
 	pieces  int32 // of the next one that are in
 	ce      int64
+	turn    entropy.Turn
 }
 
 // Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.

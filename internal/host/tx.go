@@ -152,7 +152,7 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	p := &h.Net.Packets[pi]
 	size := roce.DataLen(rp.Op, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
-	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, s.tos, s.hash, c, rp.PSN
+	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, s.tos, h.tuple(s.hash, &s.turn), c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
 	if !rp.AckReq && s.asks() {
 		s.qp.Ask(now, rp)

@@ -12,15 +12,17 @@ var Flowlet = Policy{
 	Params: []param.Param{
 		{Name: "flowlet_gap", Doc: "idle time after which a flow may change path",
 			Kind: param.Duration, Min: "1ns", Max: "1s"},
-		{Name: "utilisation", Doc: "percent of line rate above which it does", Kind: param.Number, Min: "0", Max: "100"},
-		{Name: "interval", Doc: "utilisation is measured over this", Kind: param.Duration, Min: "100ns", Max: "1s"},
+		{Name: "utilisation", Doc: "percent of line rate above which it does",
+			Kind: param.Number, Min: "0", Max: "100"},
+		{Name: "interval", Doc: "utilisation is measured over this",
+			Kind: param.Duration, Min: "100ns", Max: "1s"},
 	},
 	Defaults: param.Values{"flowlet_gap": 50 * unit.Microsecond, "utilisation": 50.,
 		"interval": 20 * unit.Microsecond},
 	Shown: true,
 	DLB:   "flowlet",
-	Unmoved: "no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, so none moved: " +
-		"RDMA at line rate leaves no gaps.",
+	Unmoved: "no flow fell silent for as long as lb_options.flowlet_gap while its path was loaded, " +
+		"so none moved: RDMA at line rate leaves no gaps.",
 	New: func(v param.Values, s Site) Chooser {
 		c := &flowlet{seed: s.Seed, gap: param.Value[unit.Time](v, "flowlet_gap"),
 			utilisation: param.Value[float64](v, "utilisation") / 100, interval: param.Value[unit.Time](v, "interval"),

@@ -17,10 +17,13 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
 	Shown bool
 
-	Fixed   bool   // a flow's packets take one path, which its hash and the tables decide
-	Sprays  bool   // packets of one flow may take several paths at once, and overtake each other
-	DLB     string // what configurations call it: the mode of dynamic load balancing; none for hashing
-	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
+	Fixed bool // a flow's packets take one path, which its hash and the tables decide
+	// Sprays: packets of one flow may take several paths at once, and overtake each other.
+	Sprays func(v param.Values) bool
+	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
+	SourcePorts func(v param.Values) int
+	DLB         string // what configurations call it: the mode of dynamic load balancing; none for hashing
+	Unmoved     string // what to say of a run in which no flow changed its port, if that is remarkable
 
 	New func(v param.Values, s Site) Chooser
 }
@@ -55,7 +58,7 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast}
+var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy}
 
 // Names lists the policies.
 func Names() (names []string) {
@@ -83,6 +86,20 @@ func OfDLB(mode string) *Policy {
 		}
 	}
 	return nil
+}
+
+// always is for policies that spray whatever their parameters.
+func always(param.Values) bool { return true }
+
+// Reorders reports whether packets of one flow may overtake each other.
+func (p *Policy) Reorders(v param.Values) bool { return p.Sprays != nil && p.Sprays(v) }
+
+// Ports is how many source ports a queue pair has.
+func (p *Policy) Ports(v param.Values) int {
+	if p.SourcePorts == nil {
+		return 1
+	}
+	return p.SourcePorts(v)
 }
 
 // Make returns a policy's chooser for a switch, with the policy's own values where v is nil.

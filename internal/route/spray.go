@@ -8,7 +8,7 @@ import (
 // Spray sends the packets to a group's ports in turn, each group beginning at a place of its own.
 var Spray = Policy{
 	Name: "spray", Title: "spraying in turn",
-	Sprays: true,
+	Sprays: always,
 	DLB:    "per-packet",
 	New:    func(_ param.Values, s Site) Chooser { return &turns{seed: s.Seed} },
 }

@@ -13,7 +13,7 @@ import (
 // each next one ends at twice as much, and a paused port is in the last.
 var SprayLeast = Policy{
 	Name: "spray-least", Title: "spraying to the least loaded",
-	Sprays: true,
+	Sprays: always,
 	DLB:    "per-packet",
 	New:    func(_ param.Values, s Site) Chooser { return &least{stream: s.Stream} },
 }

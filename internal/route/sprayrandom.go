@@ -9,7 +9,7 @@ import (
 // SprayRandom sends each packet to a port at random.
 var SprayRandom = Policy{
 	Name: "spray-random", Title: "spraying at random",
-	Sprays: true,
+	Sprays: always,
 	DLB:    "per-packet",
 	New:    func(_ param.Values, s Site) Chooser { return &random{stream: s.Stream} },
 }

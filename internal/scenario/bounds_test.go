@@ -8,6 +8,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/field"
+	"railyard/internal/route"
 	"railyard/unit"
 )
 
@@ -72,6 +73,11 @@ func TestOutsideTheBounds(t *testing.T) {
 	for _, name := range cc.Names() {
 		for param, value := range cc.Lookup(name).Profile("").Values(100 * unit.Gbps) {
 			f.SetCC(name, param, value)
+		}
+	}
+	for _, name := range route.Names() {
+		for param, value := range route.Lookup(name).Defaults {
+			f.setLB(param, value)
 		}
 	}
 	d := &Document{File: f, b: binder{file: "x.yaml", where: map[string]place{}}}

@@ -172,7 +172,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		src = n.direct(p, h)
 	}
 	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(p.Dst)}
-	f.UDP.SrcPort = 0xc000 | uint16(p.Hash)&0x3fff
+	f.UDP.SrcPort = host.SourcePort(p.Hash)
 	return f
 }
 

@@ -22,7 +22,7 @@ func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts, Counted: r.totals(),
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows}}
 	o.Rules = explain.Rules{MTU: unit.Bytes(r.Host.RC.MTU), WriteOnly: r.Host.RC.WriteOnly, CutThrough: r.CutThrough,
-		NICLatency: r.Host.Latency, PCIe: r.Host.PCIe, Hashed: r.LB.Fixed, Spreads: r.LB.Sprays,
+		NICLatency: r.Host.Latency, PCIe: r.Host.PCIe, Hashed: r.LB.Fixed, Spreads: r.LB.Reorders(r.LBValues),
 		SpreadsNIC: r.Host.Bond == host.BondSpray}
 	if r.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))

@@ -95,6 +95,7 @@ func setup(p *scenario.Plan) *Setup {
 	case "spray":
 		s.Host.Bond = host.BondSpray
 	}
+	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
 	for _, e := range p.Events {
 		if e.FromStart() && !e.Up {
 			s.Down[e.Link] = true

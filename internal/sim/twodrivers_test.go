@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/internal/fabric"
+	"railyard/internal/host"
 	"railyard/internal/rng"
 	"railyard/internal/story"
 	"railyard/rc"
@@ -22,6 +24,7 @@ type step struct {
 	at   unit.Time
 	out  bool
 	text string
+	port uint16 // UDP source port
 }
 
 func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
@@ -37,6 +40,7 @@ type faultPlan struct {
 	data, acks map[int]fabric.Fate
 	dcqcn      *cc.DCQCNParams // nil: no congestion control
 	heard      *[]string       // what the driver tells the controller; nil: nobody listens
+	ports      int             // UDP source ports that either end takes in turn; 0: one
 }
 
 // controller returns a sender's congestion control.
@@ -52,8 +56,9 @@ func (f *faultPlan) controller() cc.Controller {
 }
 
 const (
-	lineRate = 100 * unit.Gbps
-	cable    = 1_000_700 * unit.Picosecond // no multiple of a packet time: no ties
+	tupleHash = 7 // of both ends' 5-tuples
+	lineRate  = 100 * unit.Gbps
+	cable     = 1_000_700 * unit.Picosecond // no multiple of a packet time: no ties
 )
 
 // simulated runs one WRITE in the simulator: two NICs and a switch.
@@ -69,6 +74,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Host.RC.AlwaysReady = true
 	service := &r.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
+	r.Host.SourcePorts = f.ports
 	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.dcqcn.CNPInterval, service.Class
 	}
@@ -81,7 +87,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Net.TapPort(ports[0], true)
 	r.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		if port == ports[0] {
-			log = append(log, step{at, out, say(p.Op, p.PSN, p.Synd)})
+			log = append(log, step{at, out, say(p.Op, p.PSN, p.Synd), host.SourcePort(p.Hash)})
 		}
 	}
 	sent := map[int32]int{}
@@ -95,7 +101,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	done := false
 	r.Hosts.OnDeliver = func(int32) {}
 	r.Hosts.OnFail = func(int32, rc.Status) { done = true }
-	c := r.Hosts.Connect(0, 0, 1, []int32{ports[0]}, 0, 7, psn)
+	c := r.Hosts.Connect(0, 0, 1, []int32{ports[0]}, 0, tupleHash, psn)
 	r.Hosts.Send(c, bytes, 0)
 	r.RunUntil(&done, 1<<40, nil) // until no event is left
 	// What arrives is logged when it leaves the switch, with the later time.
@@ -121,7 +127,10 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 		}
 		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: gap})
 		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
-		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), []uint16{50000}, true
+		c.QPN, c.DestQPN, c.Peer, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), true
+		for i := range max(1, f.ports) {
+			c.Ports = append(c.Ports, entropy.Port(tupleHash, i))
+		}
 		if err := ends[i].Add(c); err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +148,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	if err := conns[0].Post(&rc.Request{ID: 1, RKey: 9, Len: int64(bytes), Data: data}); err != nil {
 		t.Fatal(err)
 	}
-	p := &path{ends: ends, from: func(i int) netip.AddrPort { return netip.AddrPortFrom(addr(i), 50000) }, faults: f}
+	p := &path{ends: ends, addr: addr, faults: f}
 	for p.step() {
 	}
 	if conns[0].QP.State() == rc.ReadyToSend && !slices.Equal(region, data) {
@@ -153,7 +162,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 type path struct {
 	now    unit.Time
 	ends   [2]*rcudp.Endpoint
-	from   func(i int) netip.AddrPort
+	addr   func(i int) netip.Addr
 	busy   [2]unit.Time // when the switch's port towards an end is free
 	tx     [2]unit.Time // when the NIC is free
 	air    []arrival
@@ -168,13 +177,14 @@ type arrival struct {
 	data []byte
 	end  bool // at the far NIC; else at the switch
 	tos  uint8
+	port uint16
 }
 
 func (p *path) step() bool {
 	var d rcudp.Datagram
 	for i, e := range p.ends {
 		for p.tx[i] <= p.now && e.Next(p.now, make([]byte, 0, 256), 0, &d) {
-			p.carry(i, d.Append(nil))
+			p.carry(i, d.Port, d.Append(nil))
 		}
 	}
 	next := unit.Never
@@ -191,13 +201,13 @@ func (p *path) step() bool {
 		if !a.end { // the switch sends it on when its port is free
 			start := max(p.now, p.busy[a.to])
 			p.busy[a.to] = start + serialize(a.data)
-			p.fly(arrival{p.busy[a.to] + cable, a.to, a.data, true, a.tos})
+			p.fly(arrival{p.busy[a.to] + cable, a.to, a.data, true, a.tos, a.port})
 			return true
 		}
 		if a.to == 0 {
-			p.note(false, a.data)
+			p.note(false, a.port, a.data)
 		}
-		p.ends[a.to].Input(p.now, p.from(1-a.to), a.tos, 0, a.data)
+		p.ends[a.to].Input(p.now, netip.AddrPortFrom(p.addr(1-a.to), a.port), a.tos, 0, a.data)
 		return true
 	}
 	if next == unit.Never {
@@ -210,12 +220,12 @@ func (p *path) step() bool {
 	return true
 }
 
-func (p *path) note(out bool, b []byte) {
+func (p *path) note(out bool, port uint16, b []byte) {
 	var h roce.Header
 	if _, err := h.Decode(b); err != nil {
 		panic(err)
 	}
-	p.log = append(p.log, step{p.now, out, say(h.Op, h.PSN, h.Syndrome)})
+	p.log = append(p.log, step{p.now, out, say(h.Op, h.PSN, h.Syndrome), port})
 }
 
 // serialize is how long a datagram occupies a cable, all headers included.
@@ -229,10 +239,10 @@ func (p *path) fly(a arrival) {
 	slices.SortStableFunc(p.air, func(a, b arrival) int { return int(min(1, max(-1, a.at-b.at))) })
 }
 
-func (p *path) carry(from int, b []byte) {
+func (p *path) carry(from int, port uint16, b []byte) {
 	p.tx[from] = p.now + serialize(b)
 	if from == 0 {
-		p.note(true, b)
+		p.note(true, port, b)
 	}
 	p.sent[from]++
 	fate := p.faults.data[p.sent[0]]
@@ -242,7 +252,7 @@ func (p *path) carry(from int, b []byte) {
 	if fate.Lost {
 		return
 	}
-	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false, 26<<2 | 2}
+	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false, 26<<2 | 2, port}
 	if fate.Marks {
 		at.tos |= fabric.CE
 	}
@@ -314,8 +324,9 @@ func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 
 // Random schedules of loss, repetition, delay and so reordering, of data and of
 // acknowledgements, and in half of them of marks that DCQCN answers in either form
-// (and of marks on acknowledgements and CNPs, which neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same
-// picosecond, in both drivers. (Damage is loss: both drop it.)
+// (and of marks on acknowledgements and CNPs, which neither driver answers), give the same sequence of
+// PSNs, ACKs and NAKs, at the same picosecond, from the same source ports, of which there are one to
+// four, in both drivers. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
 	naks, again, cnps := 0, 0, 0
 	for seed := range uint64(1000) {
@@ -325,7 +336,7 @@ func TestTwoDrivers(t *testing.T) {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
-		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}}
+		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5)}
 		switch seed % 4 { // DCQCN, pacing included, in half of them
 		case 1:
 			nic := cc.DCQCNNIC(lineRate)

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"testing"
+
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Two servers in different racks with four spines between them.
+const twoRacks = `
+name: entropy
+fabric:
+  {kind: rail, hosts: 2, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+   fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+transport: {recovery: selective, write: only}
+lb: entropy
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}
+`
+
+// With a source port per packet one queue pair uses all uplinks, as the ports' hashes fall; with one
+// port it is ECMP to the last event.
+func TestEntropySpreadsAQueuePair(t *testing.T) {
+	uplinks := func(sets ...string) (used int, r *Run) {
+		r, s, _ := runAll(t, twoRacks, sets...)
+		if s.Drops+s.Retransmissions != 0 {
+			t.Errorf("%v: %d packets lost, %d sent again", sets, s.Drops, s.Retransmissions)
+		}
+		for l, link := range r.Graph.Links {
+			if r.Net.Sw[link.A].Spec == nil || r.Net.Sw[link.B].Spec == nil {
+				continue
+			}
+			for _, port := range []int32{r.portA[l], r.portB[l]} {
+				if r.Net.Ports[port].TxBytes > 100_000 { // ACKs alone stay below
+					used++
+				}
+			}
+		}
+		return used, r
+	}
+	if n, r := uplinks(); n != 4*2 || r.Hosts.Count.OutOfOrder == 0 {
+		t.Errorf("%d of 8 ports on the way used, %d packets overtaken", n, r.Hosts.Count.OutOfOrder)
+	}
+	one, r := uplinks("lb_options.source_ports=1")
+	hashed, e := uplinks("lb=ecmp")
+	if one != 2 || hashed != 2 || r.Net.Q.Popped() != e.Net.Q.Popped() || r.Net.Q.Now() != e.Net.Q.Now() {
+		t.Errorf("one source port: %d ports used, %d events, end at %v; ECMP: %d, %d, %v", one, r.Net.Q.Popped(),
+			r.Net.Q.Now(), hashed, e.Net.Q.Popped(), e.Net.Q.Now())
+	}
+}
+
+// A capture shows the source ports in turn, of data and of acknowledgements, and the ICRC that goes
+// with each.
+func TestCapturedSourcePorts(t *testing.T) {
+	run := load(t, twoRacks, "lb_options.source_ports=5")
+	nic := run.Graph.End(run.Graph.NICs[0].Links[0], run.Graph.Hosts[0])
+	c, err := run.Capture([]string{nic}, 0, unit.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	var sent []uint16
+	acks := map[uint16]int{}
+	c.Frames(func(_ unit.Time, _ int, out bool, b []byte, _ string) {
+		var f roce.Frame
+		if err := f.Decode(b); err != nil || f.ComputeICRC() != f.ICRC {
+			t.Fatalf("%v, ICRC %x", err, f.ICRC)
+		}
+		if out {
+			sent = append(sent, f.UDP.SrcPort)
+		} else {
+			acks[f.UDP.SrcPort]++
+		}
+	})
+	ports := map[uint16]bool{}
+	for i, p := range sent {
+		ports[p] = true
+		if i >= 5 && p != sent[i-5] {
+			t.Fatalf("packet %d leaves from %d, the one five before it from %d", i, p, sent[i-5])
+		}
+	}
+	if len(ports) != 5 || len(acks) != 5 {
+		t.Errorf("data from %d source ports, acknowledgements from %d, want 5", len(ports), len(acks))
+	}
+}
