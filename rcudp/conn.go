@@ -21,6 +21,9 @@ type Conn struct {
 	Peer    netip.Addr
 	Ports   []uint16 // UDP source ports; more than one are taken in turn, packet by packet
 
+	// Service is how the packets travel; nil: as the endpoint's Config says, from Add on.
+	Service *Service
+
 	// OnComplete and OnReceive see finished work requests and receives, with
 	// the endpoint locked.
 	OnComplete func(rc.Completion)

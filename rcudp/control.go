@@ -91,12 +91,12 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
 	e.Count.CE++
 	c.CE++
-	if !k.paced || now-c.lastCNP < e.cfg.CNPGap {
+	if !k.paced || now-c.lastCNP < c.Service.CNPGap {
 		return
 	}
 	c.lastCNP = now
 	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, *e.cfg.CNPDSCP << 2})
+	e.push(control{c, rc.Packet{Op: roce.CNP}, c.Service.CNPDSCP << 2})
 }
 
 // notified is the reaction point.

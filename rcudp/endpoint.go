@@ -13,7 +13,7 @@ import (
 )
 
 // Config is what all connections of an endpoint share. Zero values take the
-// defaults in brackets.
+// defaults in brackets. A connection may have DSCPs and a gap of its own: Conn.Service.
 type Config struct {
 	Addr     netip.Addr // ours
 	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
@@ -91,6 +91,7 @@ type Endpoint struct {
 	Count Counters
 
 	cfg       Config
+	service   Service // of connections that have none of their own
 	conns     map[uint32]*Conn
 	kinds     [256]kind // by opcode
 	ring      []*Conn   // connections in the order they take turns
@@ -112,7 +113,7 @@ type Endpoint struct {
 func NewEndpoint(cfg Config) *Endpoint {
 	cfg.fill()
 	cfg.Addr = cfg.Addr.Unmap()
-	return &Endpoint{cfg: cfg, conns: map[uint32]*Conn{}, kinds: kinds()}
+	return &Endpoint{cfg: cfg, service: cfg.service(), conns: map[uint32]*Conn{}, kinds: kinds()}
 }
 
 // Add makes a queue pair known under its number.
@@ -122,6 +123,9 @@ func (e *Endpoint) Add(c *Conn) error {
 	}
 	e.conns[c.QPN] = c
 	e.ring = append(e.ring, c)
+	if c.Service == nil {
+		c.Service = &e.service
+	}
 	c.lastCNP, c.burst = -unit.Never/2, e.cfg.Burst
 	return nil
 }
@@ -287,7 +291,7 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
-		e.push(control{c, a.Packet, *e.cfg.DataDSCP<<2 | ect0})
+		e.push(control{c, a.Packet, c.Service.tos()})
 	}
 }
 
@@ -336,7 +340,7 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	if p.Again {
 		e.Count.Again++
 	}
-	e.encode(buf, c, p, *e.cfg.DataDSCP<<2|ect0, id, d)
+	e.encode(buf, c, p, c.Service.tos(), id, d)
 	c.sent(now, d.Len()+overhead)
 }
 
