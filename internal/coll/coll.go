@@ -31,9 +31,12 @@ func ring(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32, steps int,
 		for i := range n {
 			to := (i + 1) % n
 			b := chunk(bytes, (chunkOf(i, k)%n+n)%n, n)
-			if k == 0 {
+			switch {
+			case k == 0:
 				next[to] = s.Transfer(ranks[i], ranks[to], b, ready[i]...)
-			} else {
+			case k < n: // what others sent passes nobody who is not ready to add to it
+				next[to] = s.Transfer(ranks[i], ranks[to], b, append([]int32{got[i]}, ready[i]...)...)
+			default: // it has been here
 				next[to] = s.Transfer(ranks[i], ranks[to], b, got[i])
 			}
 		}
