@@ -3,7 +3,6 @@ package swconf
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 )
 
 // routed visits the configurations with BGP.
@@ -32,7 +31,11 @@ func (l *linter) bgpRelax() {
 			if n.Remote.V == "external" {
 				external++
 			}
-			as[n.Remote.V] = true
+			if number, ok := ASN(n.Remote.V); ok { // however it is written
+				as[fmt.Sprint(number)] = true
+			} else {
+				as[n.Remote.V] = true
+			}
 		}
 		if !b.Relax.V && (len(as) > 1 || external > 1) {
 			l.say(first(b.Relax.At, b.ASN.At), "bestpath as-path multipath-relax",
@@ -123,11 +126,7 @@ func (l *linter) bgpAS() {
 		}
 		seen[n] = true
 		want := far.BGP.ASN.V
-		ok := n.Remote.V == "external" && want != c.BGP.ASN.V || n.Remote.V == fmt.Sprint(want)
-		if as, err := strconv.ParseUint(n.Remote.V, 10, 32); err == nil {
-			ok = uint32(as) == want
-		}
-		if !ok {
+		if !takes(n.Remote.V, c.BGP.ASN.V, want) {
 			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want),
 				"neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"),
 				far.Name(), want)

@@ -3,7 +3,6 @@ package eos
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
@@ -15,12 +14,12 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		p.c.BGP, p.peers = nil, swconf.NewPeers()
 		return nil
 	}
-	asn, err := strconv.ParseUint(m.Word("asn"), 10, 32)
-	if err != nil || asn == 0 {
+	asn, ok := swconf.ASN(m.Word("asn"))
+	if !ok {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
 	// EOS relaxes unless told not to
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), Relax: swconf.Said[bool]{V: true}}
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), Relax: swconf.Said[bool]{V: true}}
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
 	r.Set("[no] router-id <id>", func(m *cli.Match) {

@@ -60,7 +60,7 @@ func (p *parser) root() *cli.Mode {
 		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
 	})
 	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
-	r.On("[no] router bgp <asn:int> [ vrf <vrf> ]", p.openBGP)
+	r.On("[no] router bgp <asn> [ vrf <vrf> ]", p.openBGP)
 	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
 		if p.define(m, "route-map", "name"); m.No {
 			return nil
@@ -164,11 +164,11 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		return nil
 	}
-	asn := m.Int("asn")
-	if asn < 1 || asn > 1<<32-1 {
+	asn, ok := swconf.ASN(m.Word("asn"))
+	if !ok {
 		p.bad(m, "asn", "an AS number from 1 to 4294967295")
 	}
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", uint32(asn)), NeedsPolicy: true,
+	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), NeedsPolicy: true,
 		MaxPaths: swconf.Said[int]{V: 64}}
 	if m.Has("vrf") {
 		b = &swconf.BGP{} // another routing table

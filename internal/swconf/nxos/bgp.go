@@ -14,7 +14,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		p.c.BGP = nil
 		return nil
 	}
-	asn, ok := parseASN(m.Word("asn"))
+	asn, ok := swconf.ASN(m.Word("asn"))
 	if !ok {
 		p.fault(m, "asn", swconf.Error, "bad-value", fmt.Sprintf("%q is no AS number", m.Word("asn")),
 			"the switch refuses the line", "use 1 to 4294967295")

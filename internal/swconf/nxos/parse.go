@@ -331,16 +331,6 @@ func (p *parser) openSpan(m *cli.Match) *cli.Mode {
 	return r
 }
 
-func parseASN(s string) (uint32, bool) {
-	if hi, lo, ok := strings.Cut(s, "."); ok {
-		h, err1 := strconv.ParseUint(hi, 10, 16)
-		l, err2 := strconv.ParseUint(lo, 10, 16)
-		return uint32(h<<16 | l), err1 == nil && err2 == nil
-	}
-	n, err := strconv.ParseUint(s, 10, 32)
-	return uint32(n), err == nil && n > 0
-}
-
 func (p *parser) addr(m *cli.Match, name string) (netip.Addr, bool) {
 	a, err := netip.ParseAddr(m.Word(name))
 	if err != nil {
