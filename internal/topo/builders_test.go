@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/field"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
@@ -394,14 +395,14 @@ func TestBuildRefuses(t *testing.T) {
 	good := Params{Server: Server{2, 2, 1}, Hosts: 2, Segments: 2, Spines: 2, Uplinks: 1, Pods: 2, Supers: 2,
 		SuperUp: 1, Planes: 1, HostCable: cable(unit.Gbps), Fabric: cable(unit.Gbps), K: 4, Tiers: 3}
 	build(t, "rail", good)
-	for field, change := range map[string]func(p *Params){
-		"gpus":             func(p *Params) { p.Server.GPUs = 65 },
-		"nics":             func(p *Params) { p.Server.NICs = 3 },
+	for name, change := range map[string]func(p *Params){
+		"server.gpus":      func(p *Params) { p.Server.GPUs = 65 },
+		"server.nics":      func(p *Params) { p.Server.NICs = 3 },
 		"hosts":            func(p *Params) { p.Hosts = 0 },
 		"segments":         func(p *Params) { p.Segments = 0 },
 		"pods":             func(p *Params) { p.Pods = 1025 },
 		"host_link.rate":   func(p *Params) { p.HostCable.Rate = 0 },
-		"nic_ports":        func(p *Params) { p.Server.Ports = 2 },
+		"server.nic_ports": func(p *Params) { p.Server.Ports = 2 },
 		"spines":           func(p *Params) { p.Spines = 0 },
 		"fabric_link.rate": func(p *Params) { p.Fabric.Rate = -1 },
 		"uplinks":          func(p *Params) { p.Uplinks = 257 },
@@ -412,20 +413,20 @@ func TestBuildRefuses(t *testing.T) {
 		p := good
 		change(&p)
 		_, err := Build("rail", p)
-		if e, ok := err.(*ParamError); !ok || e.Field != field {
-			t.Errorf("%s: %v", field, err)
+		if e, ok := err.(*field.Error); !ok || e.Path != name {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, c := range []struct{ kind, field string }{{"pod", "nic_ports"}, {"rail-only", "pods"},
+	for _, c := range []struct{ kind, field string }{{"pod", "server.nic_ports"}, {"rail-only", "pods"},
 		{"mesh", "pods"}} {
 		_, err := Build(c.kind, good)
-		if e, ok := err.(*ParamError); !ok || e.Field != c.field {
+		if e, ok := err.(*field.Error); !ok || e.Path != c.field {
 			t.Errorf("%s: %v", c.kind, err)
 		}
 	}
 	one := good
 	one.Pods = 1
-	if _, err := Build("mesh", one); err == nil || !strings.Contains(err.Error(), "accepted: [single-rail") {
+	if _, err := Build("mesh", one); err == nil || !strings.Contains(err.Error(), "accepted: single-rail") {
 		t.Error(err)
 	}
 	if _, err := ParseRole("leave"); err == nil || !strings.Contains(err.Error(), "super-spine") {
