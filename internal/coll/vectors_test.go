@@ -186,7 +186,8 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 		per = 2
 	}
 	name = rapid.SampledFrom([]string{ByRing, ByTree, ByRails, ByHalving, "all-gather", "reduce-scatter",
-		"direct", "pairwise", "pxn", "sliced", "channels", "broadcast", "tree-broadcast"}).Draw(t, "algorithm")
+		"direct", "pairwise", "pxn", "sliced", "channels", "broadcast", "tree-broadcast"}).Draw(t,
+		"algorithm")
 	if name == ByHalving {
 		servers, per = 1<<rapid.IntRange(0, 3).Draw(t, "log servers"), 2
 	}
@@ -374,7 +375,11 @@ func TestBusFactorIsTheRings(t *testing.T) {
 			}
 		}
 	}
-	for k, want := range map[Kind]string{AllReduce: "all-reduce", ToAll: "all-to-all", SendRecv: "send-recv"} {
+	for k, want := range map[Kind]string{
+		AllReduce: "all-reduce",
+		ToAll:     "all-to-all",
+		SendRecv:  "send-recv",
+	} {
 		if k.String() != want {
 			t.Errorf("kind %d is called %v", k, k)
 		}
