@@ -296,7 +296,8 @@ func TestNamesOfAlgorithms(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(AllReduceBy("rings", 8, 8)), `"rings" is not known; accepted: ring, tree, halving-doubling`},
+		{second(AllReduceBy("rings", 8, 8)),
+			`(did you mean "ring"?); accepted: ring, tree, halving-doubling`},
 		{second(AllReduceBy(ByHalving, 12, 4)), "needs a power of two of ranks, found 12"},
 		{second(AllToAllBy("ring", 8)), "accepted: direct, pairwise, pxn"},
 	} {
