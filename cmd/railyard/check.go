@@ -32,16 +32,20 @@ func (c *checkCmd) Run(e *env) error {
 		return printJSON(e.stdout, map[string]any{
 			"resolved":   values,
 			"notes":      plan.Notes,
-			"operations": len(plan.DAG.Ops),
+			"operations": plan.Ops(),
 		})
 	}
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}
 	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts),
-		plan.Graph.TotalGPUs(), len(plan.Graph.Links), len(plan.DAG.Ops))
-	if t := plan.Training; t != nil {
-		m, err := t.Worst(plan.Model)
+		plan.Graph.TotalGPUs(), len(plan.Graph.Links), plan.Ops())
+	for i := range plan.Jobs {
+		t := plan.Jobs[i].Training
+		if t == nil {
+			continue
+		}
+		m, err := t.Worst(t.Model)
 		if err != nil {
 			return &inputError{err}
 		}
@@ -49,7 +53,7 @@ func (c *checkCmd) Run(e *env) error {
 		report.Wrap(e.stdout, "",
 			fmt.Sprintf("%s: %d parameters; per GPU of stage %d %.1f GB parameters, %.1f GB gradients, "+
 				"%.1f GB optimizer, %.1f GB activations",
-				plan.Model.Name, plan.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients),
+				t.Model.Name, t.Model.Params(), m.Stage, gb(m.Weights), gb(m.Gradients),
 				gb(m.Optimizer),
 				gb(m.Activations)))
 	}

@@ -63,7 +63,11 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	t, err := planner.Matrix(plan.DAG, plan.Graph)
+	jobs, err := plan.Mix()
+	if err != nil {
+		return err
+	}
+	t, err := planner.Matrix(jobs.DAG, plan.Graph)
 	if err != nil {
 		return &inputError{err}
 	}

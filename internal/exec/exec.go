@@ -34,6 +34,7 @@ const (
 	computed int32 = iota // its computation is done
 	arrived               // its bytes are through NVLink, where they belong
 	relayed               // they are through NVLink, at the GPU that sends them on
+	begun                 // no operation: the job of that number begins
 )
 
 // Machine is what an execution is told of the GPUs: they are numbered server by server.
@@ -50,17 +51,18 @@ type NVLink struct {
 	PXN     bool // transfers change rails here, not in the network
 }
 
-// Execution is a graph of operations on its way through a machine.
+// Execution is jobs on their way through a machine.
 type Execution struct {
-	DAG     *workload.DAG
+	Work    *workload.Mix
+	DAG     *workload.DAG // all jobs' operations, on GPUs
 	Machine Machine
 
 	Start []unit.Time // by operation
 	End   []unit.Time // unit.Never while not done
 	Cause []int32     // the operation whose end set this one free, -1 for none
 	Left  int         // operations that have not ended
-	// Computing counts operations under way that the carrier has no bytes of: computations and
-	// transfers in NVLink.
+	// Computing counts what is under way without the carrier having bytes of it: computations,
+	// transfers in NVLink, and jobs that have not begun.
 	Computing int
 
 	NetBytes unit.Bytes // that the carrier is to deliver in all
@@ -72,9 +74,10 @@ type Execution struct {
 	ingress []unit.Time
 }
 
-// New prepares a graph for execution; ranks are GPUs in order.
-func New(c Carrier, m Machine, d *workload.DAG) *Execution {
-	x := &Execution{DAG: d, Machine: m, carrier: c, Left: len(d.Ops)}
+// New prepares jobs for execution.
+func New(c Carrier, m Machine, jobs *workload.Mix) *Execution {
+	d := jobs.DAG
+	x := &Execution{Work: jobs, DAG: d, Machine: m, carrier: c, Left: len(d.Ops)}
 	x.deps = make([]int32, len(d.Ops))
 	x.Cause = make([]int32, len(d.Ops))
 	x.Start = make([]unit.Time, len(d.Ops))
@@ -130,11 +133,22 @@ func (m *Machine) OnRail(from, to int) int {
 // has reports whether a GPU exists and is in one's server.
 func (m *Machine) has(at, gpu int) bool { return at < len(m.Server) && m.Server[at] == m.Server[gpu] }
 
-// Begin releases the operations that wait for nothing.
+// Begin starts the jobs that start at once, and sets the clock for the others.
 func (x *Execution) Begin() {
-	for i := range x.deps {
+	for j := range x.Work.Jobs {
+		if at := x.Work.Jobs[j].Start; at > 0 {
+			x.after(at, int32(j), begun)
+		} else {
+			x.begin(j)
+		}
+	}
+}
+
+// begin releases the operations of a job that wait for nothing.
+func (x *Execution) begin(j int) {
+	for i := x.Work.Jobs[j].Ops[0]; i < x.Work.Jobs[j].Ops[1]; i++ {
 		if x.deps[i] == 0 {
-			x.launch(int32(i))
+			x.launch(i)
 		}
 	}
 }
@@ -183,6 +197,10 @@ func (x *Execution) nvlink(i int32, from, to int, stage int32) {
 // Ring goes on with an operation whose delay is over.
 func (x *Execution) Ring(b Bell) {
 	x.Computing--
+	if b.Stage == begun {
+		x.begin(int(b.Op))
+		return
+	}
 	o := &x.DAG.Ops[b.Op]
 	if b.Stage != computed {
 		x.NVBytes += o.Bytes
@@ -214,9 +232,15 @@ func (x *Execution) finish(i int32) {
 // Waiting returns the first transfer that has started and not ended, -1 for none: what a
 // network that does nothing more is stuck on.
 func (x *Execution) Waiting() int32 {
-	for i := range x.DAG.Ops {
-		if x.deps[i] == 0 && x.End[i] == unit.Never && !x.DAG.Ops[i].Compute() {
-			return int32(i)
+	for j := range x.Work.Jobs {
+		p := &x.Work.Jobs[j]
+		if p.Start > x.carrier.Now() {
+			continue
+		}
+		for i := p.Ops[0]; i < p.Ops[1]; i++ {
+			if x.deps[i] == 0 && x.End[i] == unit.Never && !x.DAG.Ops[i].Compute() {
+				return i
+			}
 		}
 	}
 	return -1

@@ -29,7 +29,11 @@ func machine(servers int) Machine {
 // over executes a graph over a wire.
 func over(m Machine, d *workload.DAG) (*Execution, *wire) {
 	w := &wire{rate: rate, latency: lat, free: map[int]unit.Time{}, cut: map[[2]int]bool{}}
-	w.x = New(w, m, d)
+	mix, err := workload.NewMix(len(m.Server), workload.Job{DAG: d})
+	if err != nil {
+		panic(err)
+	}
+	w.x = New(w, m, mix)
 	return w.x, w
 }
 

@@ -80,7 +80,7 @@ func TestCausesByMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.DAG = d
+		p.Jobs[0].DAG = d
 		r, err := sim.New(p)
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if r.ranks(t) {
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
 	}
-	if m := p.Training; m != nil {
+	if m := p.Jobs[0].Training; m != nil {
 		s.Params = m.Model.Params()
 		s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
 		s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)

@@ -33,11 +33,20 @@ type Plan struct {
 	Services []Service // that connections use; one today
 	GPU      model.GPU
 	NVLink   unit.Rate
-	Model    *model.Config      // training only
-	Training *workload.Training // training only
-	DAG      *workload.DAG
-	Events   []LinkEvent // in the order of time
-	Notes    []string    // what a careful reader should know
+	Jobs     []workload.Job // at least one
+	Events   []LinkEvent    // in the order of time
+	Notes    []string       // what a careful reader should know
+}
+
+// Mix puts the jobs side by side on the fabric's GPUs.
+func (p *Plan) Mix() (*workload.Mix, error) { return workload.NewMix(p.Graph.TotalGPUs(), p.Jobs...) }
+
+// Ops is the number of operations of all jobs.
+func (p *Plan) Ops() (n int) {
+	for i := range p.Jobs {
+		n += len(p.Jobs[i].DAG.Ops)
+	}
+	return n
 }
 
 // ReadFile fetches a file the scenario names, relative to the scenario.

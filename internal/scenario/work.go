@@ -56,21 +56,27 @@ const endOfTime = float64(unit.Never / 2)
 // on the slowest link.
 func (p *Plan) bound() error {
 	packets, bytes := int64(0), 0.0
-	for i := range p.DAG.Ops {
-		if o := &p.DAG.Ops[i]; !o.Compute() && p.Graph.HostOf(int(o.Rank)) != p.Graph.HostOf(int(o.Peer)) {
-			packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
-			if packets < 0 || packets > MaxPackets {
-				return field.New("workload", "needs more than %d packets; packet fidelity stops there",
-					int64(MaxPackets))
+	computing := 0.0
+	for j := range p.Jobs {
+		job := &p.Jobs[j]
+		for i := range job.DAG.Ops {
+			o := &job.DAG.Ops[i]
+			if !o.Compute() && p.Graph.HostOf(job.GPU(o.Rank)) != p.Graph.HostOf(job.GPU(o.Peer)) {
+				packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
+				if packets < 0 || packets > MaxPackets {
+					return field.New("workload", "needs more than %d packets; packet fidelity stops there",
+						int64(MaxPackets))
+				}
 			}
+			bytes += float64(o.Bytes)
 		}
-		bytes += float64(p.DAG.Ops[i].Bytes)
+		computing = max(computing, float64(job.Start)+job.DAG.Computing(endOfTime))
 	}
 	slowest := p.NVLink
 	for _, l := range p.Graph.Links {
 		slowest = min(slowest, l.Rate)
 	}
-	if end := p.DAG.Computing(endOfTime) + bytes*8/float64(slowest)*float64(unit.Second); end > endOfTime {
+	if end := computing + bytes*8/float64(slowest)*float64(unit.Second); end > endOfTime {
 		return field.New("workload",
 			"could take %.3g days by its computing and transfers; simulated time ends after 53",
 			end/float64(unit.Second)/86400)
@@ -97,12 +103,11 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 	if t.GlobalBatch == 0 {
 		t.GlobalBatch = t.DP * t.MicroBatch
 	}
-	p.Model = m
 	if t.GlobalBatch%(t.DP*t.MicroBatch) != 0 {
 		return field.New(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d",
 			t.GlobalBatch, t.DP, t.MicroBatch)
 	}
-	p.Training = &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes),
+	step := &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes),
 		Bucket:  t.Bucket,
 		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch,
 		Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead,
@@ -111,12 +116,12 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		PerServer: p.Graph.PerServer(),
 		Fold:      t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
 	if t.Fold {
-		p.Training.PerServer *= t.TP // a server's GPUs are tensor parallel groups
+		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
-	if err := p.Training.Validate(); err != nil {
+	if err := step.Validate(); err != nil {
 		return field.Under(key, err)
 	}
-	if need, have := p.Training.Ranks(), p.Graph.TotalGPUs(); need > have {
+	if need, have := step.Ranks(), p.Graph.TotalGPUs(); need > have {
 		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP,
 			t.DP, t.CP, need, have)
 	}
@@ -124,7 +129,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		p.Notes = append(p.Notes,
 			fmt.Sprintf("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.PerServer()))
 	}
-	mem, err := p.Training.Worst(m)
+	mem, err := step.Worst(m)
 	if err != nil {
 		return field.Under(key, err)
 	}
@@ -132,10 +137,11 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		p.Notes = append(p.Notes, fmt.Sprintf("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
 			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, p.GPU.Name, float64(p.GPU.Memory)/1e9))
 	}
-	p.DAG, err = p.Training.Build()
+	dag, err := step.Build()
 	if err != nil {
 		return field.Under(key, err)
 	}
+	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag, Training: step}}
 	return nil
 }
 
@@ -207,7 +213,7 @@ func (p *Plan) traffic(t *Traffic) error {
 		}
 		return field.Under(key, err)
 	}
-	p.DAG = dag
+	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag}}
 	return nil
 }
 
@@ -260,6 +266,6 @@ func (p *Plan) ops(ops []Op) error {
 	if err != nil {
 		return field.New("workload.ops", "%v", err)
 	}
-	p.DAG = dag
+	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag}}
 	return nil
 }

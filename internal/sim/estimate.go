@@ -38,10 +38,17 @@ func Estimate(p *scenario.Plan) Cost {
 	e := &estimator{plan: p, gpus: machine(p), routes: p.Graph.Route(nil), links: map[[2]int]int64{}}
 	gpus := p.Graph.TotalGPUs()
 	e.seen = make([]uint64, (gpus*gpus+63)/64)
-	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(len(p.DAG.Ops))}
-	for i := range p.DAG.Ops {
-		if o := &p.DAG.Ops[i]; !o.Compute() && p.Graph.HostOf(int(o.Rank)) != p.Graph.HostOf(int(o.Peer)) {
-			e.transfer(&c, int(o.Rank), int(o.Peer), o.Bytes)
+	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
+	for j := range p.Jobs {
+		job := &p.Jobs[j]
+		for i := range job.DAG.Ops {
+			o := &job.DAG.Ops[i]
+			if o.Compute() {
+				continue
+			}
+			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); p.Graph.HostOf(from) != p.Graph.HostOf(to) {
+				e.transfer(&c, from, to, o.Bytes)
+			}
 		}
 	}
 	c.Seconds = float64(c.Hops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond

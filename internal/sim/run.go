@@ -48,14 +48,18 @@ func New(p *scenario.Plan) (*Run, error) { return Build(p, Estimate(p)) }
 
 // Build builds the run of a plan with room for what it was estimated to need.
 func Build(p *scenario.Plan, cost Cost) (*Run, error) {
+	jobs, err := p.Mix()
+	if err != nil {
+		return nil, err
+	}
 	n, err := NewNetwork(setup(p))
 	if err != nil {
 		return nil, err
 	}
 	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
 	f := &p.File
-	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(p.DAG.Ops))}
-	r.Exec = exec.New(r.carrier, machine(p), p.DAG)
+	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
+	r.Exec = exec.New(r.carrier, machine(p), jobs)
 	r.carrier.exec = r.Exec
 	if err := r.reachable(); err != nil {
 		return nil, err

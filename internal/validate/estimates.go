@@ -59,7 +59,7 @@ func estimates() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, f := r.Plan.Training, &r.Plan.File
+		t, f := r.Plan.Jobs[0].Training, &r.Plan.File
 		site := planner.SiteOf(r.Graph, r.Plan.GPU, t.GPUs(), r.Plan.NVLink)
 		site.PerServer = 8
 		site.NVLatency, site.Latency, site.QPs = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond,

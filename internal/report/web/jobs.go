@@ -109,7 +109,7 @@ func (j *jobs) start(r request) (Job, error) {
 		j.forget()
 	}
 	j.next++
-	x := &Job{ID: strconv.Itoa(j.next), Title: plan.File.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: len(plan.DAG.Ops), OpsLeft: len(plan.DAG.Ops)}
+	x := &Job{ID: strconv.Itoa(j.next), Title: plan.File.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
 	if x.Title == "" {
 		x.Title = "run"
 	}
@@ -218,7 +218,7 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
-		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && len(plan.DAG.Ops) < maxSoFar {
+		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && plan.Ops() < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
 			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
 			x.told = time.Now()

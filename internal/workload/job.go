@@ -1,0 +1,179 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/unit"
+)
+
+// Job is one piece of work: what is to be done, where, and from when on.
+type Job struct {
+	Name     string
+	DAG      *DAG
+	Place    []int // by rank: its GPU; nil: ranks are GPUs in order
+	Start    unit.Time
+	Training *Training // what the graph is a step of; nil for other work
+}
+
+// GPU returns where a rank is.
+func (j *Job) GPU(rank int32) int {
+	if j.Place == nil {
+		return int(rank)
+	}
+	return j.Place[rank]
+}
+
+// Mix is jobs that run side by side, as one graph over GPUs.
+type Mix struct {
+	DAG  *DAG   // ranks are GPUs
+	Jobs []Part // by start, then by name: the order in which they were given does not count
+}
+
+// Part is a job within a mix: which operations and collectives are its, from the first to
+// before the second.
+type Part struct {
+	Job
+	Ops, Colls [2]int32
+	GPUs       int // that its operations are on
+}
+
+// Of returns the job that an operation belongs to.
+func (m *Mix) Of(op int32) int {
+	return m.find(op, func(p *Part) int32 { return p.Ops[1] })
+}
+
+// OfCollective returns the job that a collective belongs to.
+func (m *Mix) OfCollective(coll int32) int {
+	return m.find(coll, func(p *Part) int32 { return p.Colls[1] })
+}
+
+func (m *Mix) find(i int32, end func(*Part) int32) int {
+	at, _ := slices.BinarySearchFunc(m.Jobs, i, func(p Part, i int32) int {
+		if end(&p) <= i {
+			return -1
+		}
+		return 1
+	})
+	return at
+}
+
+// NewMix puts jobs side by side on so many GPUs. Each has GPUs of its own.
+func NewMix(gpus int, jobs ...Job) (*Mix, error) {
+	m := &Mix{}
+	for _, j := range jobs {
+		m.Jobs = append(m.Jobs, Part{Job: j})
+	}
+	slices.SortStableFunc(m.Jobs, func(a, b Part) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Name, b.Name))
+	})
+	if err := m.place(gpus); err != nil {
+		return nil, err
+	}
+	if len(m.Jobs) == 1 && m.Jobs[0].Place == nil {
+		d := m.Jobs[0].DAG
+		m.DAG, m.Jobs[0].Ops[1], m.Jobs[0].Colls[1] = d, int32(len(d.Ops)), int32(len(d.Colls))
+		return m, nil
+	}
+	ops := 0
+	for i := range m.Jobs {
+		ops += len(m.Jobs[i].DAG.Ops)
+	}
+	if ops > MaxOps {
+		return nil, fmt.Errorf("%d jobs have %d operations, more than %d", len(m.Jobs), ops, MaxOps)
+	}
+	m.DAG = &DAG{Ranks: gpus, First: []int32{0}}
+	for i := range m.Jobs {
+		m.DAG.append(&m.Jobs[i])
+	}
+	return m, nil
+}
+
+// place checks where jobs are.
+func (m *Mix) place(gpus int) error {
+	owner := make([]int, gpus) // job+1
+	names := map[string]bool{}
+	if len(m.Jobs) == 0 {
+		return fmt.Errorf("there is no job")
+	}
+	for i := range m.Jobs {
+		p, places := &m.Jobs[i], gpus
+		if p.Place != nil {
+			places = len(p.Place)
+		}
+		switch {
+		case names[p.Name]:
+			return fmt.Errorf("two jobs are called %q", p.Name)
+		case p.Start < 0:
+			return fmt.Errorf("job %q starts at %v, before the run does", p.Name, p.Start)
+		case p.DAG.Ranks > places:
+			return fmt.Errorf("job %q has %d ranks and places for %d", p.Name, p.DAG.Ranks, places)
+		}
+		names[p.Name] = true
+		if err := p.own(owner, i+1, m.Jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own enters a job at the GPUs of its operations.
+func (p *Part) own(owner []int, me int, jobs []Part) error {
+	rankOn := map[int]int32{}
+	for i := range p.DAG.Ops {
+		o := &p.DAG.Ops[i]
+		for _, rank := range []int32{o.Rank, o.Peer} {
+			if rank < 0 {
+				continue
+			}
+			gpu := p.GPU(rank)
+			if gpu < 0 || gpu >= len(owner) {
+				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d", rank, p.Name, gpu, len(owner))
+			}
+			switch owner[gpu] {
+			case me:
+				if p.Place != nil && rankOn[gpu] != rank {
+					return fmt.Errorf("ranks %d and %d of job %q are both on GPU %d", rankOn[gpu], rank, p.Name, gpu)
+				}
+			case 0:
+				owner[gpu], p.GPUs = me, p.GPUs+1
+				if p.Place != nil {
+					rankOn[gpu] = rank
+				}
+			default:
+				return fmt.Errorf("jobs %q and %q are both on GPU %d", jobs[owner[gpu]-1].Name, p.Name, gpu)
+			}
+		}
+	}
+	return nil
+}
+
+// append adds a job's operations, its ranks as GPUs.
+func (d *DAG) append(p *Part) {
+	ops, colls, succ := int32(len(d.Ops)), int32(len(d.Colls)), int32(len(d.Succ))
+	for i := range p.DAG.Ops {
+		o := p.DAG.Ops[i]
+		o.Rank = int32(p.GPU(o.Rank))
+		if o.Peer >= 0 {
+			o.Peer = int32(p.GPU(o.Peer))
+		}
+		if o.Coll >= 0 {
+			o.Coll += colls
+		}
+		d.Ops = append(d.Ops, o)
+		d.First = append(d.First, succ+p.DAG.First[i+1])
+	}
+	for _, s := range p.DAG.Succ {
+		d.Succ = append(d.Succ, ops+s)
+	}
+	for _, c := range p.DAG.Colls {
+		ranks := make([]int, len(c.Ranks))
+		for i, r := range c.Ranks {
+			ranks[i] = p.GPU(int32(r))
+		}
+		c.Ranks = ranks
+		d.Colls = append(d.Colls, c)
+	}
+	p.Ops, p.Colls = [2]int32{ops, int32(len(d.Ops))}, [2]int32{colls, int32(len(d.Colls))}
+}
