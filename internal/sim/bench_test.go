@@ -47,7 +47,7 @@ func permutation(tb testing.TB, s *Setup, bytes unit.Bytes) (n *Network, run fun
 	left, done := hosts, false
 	n.Hosts.OnDeliver = func(int32) { left--; done = left == 0 }
 	for i := range order {
-		c := n.Conn(order[i], order[(i+1)%hosts], 0)
+		c := n.Conn(0, order[i], order[(i+1)%hosts], 0)
 		n.Hosts.Send(c, bytes, 0)
 	}
 	return n, func() {

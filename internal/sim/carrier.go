@@ -69,7 +69,7 @@ func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
 	for q := range n {
 		c.troubles.posted()
 		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
-		c.net.Hosts.Send(c.net.Conn(from, to, q), b, int64(op))
+		c.net.Hosts.Send(c.net.Conn(0, from, to, q), b, int64(op))
 	}
 }
 

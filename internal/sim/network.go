@@ -49,7 +49,7 @@ type Network struct {
 	conns        map[connKey]int32
 }
 
-type connKey struct{ src, dst, tag int32 }
+type connKey struct{ service, src, dst, tag int32 }
 
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
@@ -218,18 +218,22 @@ func (n *Network) usable(src, dst int32) (ports []int32) {
 	return ports
 }
 
-// Conn returns the queue pair number tag from one GPU's NIC to another's,
+// Conn returns the queue pair number tag of a service from one GPU's NIC to another's,
 // setting it up on first use.
-func (n *Network) Conn(srcGPU, dstGPU, tag int) int32 {
-	k := connKey{int32(srcGPU), int32(dstGPU), int32(tag)}
+func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
+	k := connKey{int32(service), int32(srcGPU), int32(dstGPU), int32(tag)}
 	if c, ok := n.conns[k]; ok {
 		return c
 	}
 	g := n.Graph
-	r := rng.New(n.Seed, fmt.Sprintf("flow/%s/%s/%d", g.GPUName(srcGPU), g.GPUName(dstGPU), tag))
+	flow := fmt.Sprintf("flow/%s/%s/%d", g.GPUName(srcGPU), g.GPUName(dstGPU), tag)
+	if service > 0 {
+		flow += "/" + n.Host.Services[service].Name
+	}
+	r := rng.New(n.Seed, flow)
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
 	src, dst := int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU])
-	c := n.Hosts.Connect(0, src, dst, n.usable(src, dst), int32(tag), hash, psn)
+	c := n.Hosts.Connect(service, src, dst, n.usable(src, dst), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
 }

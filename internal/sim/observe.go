@@ -78,7 +78,7 @@ func (n *Network) carried(o *explain.Observation) {
 
 // ports takes down what ports sent and met.
 func (n *Network) ports(o *explain.Observation) {
-	net, prio := n.Net, int(n.Host.Services[0].Class)
+	net := n.Net
 	o.Ports = make([]explain.Port, len(net.Ports))
 	for i := range o.Ports {
 		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &o.Ports[i]
@@ -87,11 +87,22 @@ func (n *Network) ports(o *explain.Observation) {
 		k := &out.Packets
 		k.Frames, k.Marks, k.Drops = p.TxFrames, st.Marks, st.Drops+st.Lost
 		k.PauseSent, k.PauseGot, k.Paused = st.PauseSent, st.PauseGot, net.PausedFor(at)
-		k.PausedBy = net.PauseCause(at, prio)
+		k.PausedBy = n.pauseCause(at)
 		for c := range 8 {
 			k.QueuePeak = max(k.QueuePeak, net.QueuePeak(at, c))
 			in, head := net.IngressPeak(at, c)
 			k.IngressPeak, k.HeadroomPeak = max(k.IngressPeak, in), max(k.HeadroomPeak, head)
 		}
 	}
+}
+
+// pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class, or in the
+// next one's where that was never paused.
+func (n *Network) pauseCause(port int32) int32 {
+	for i := range n.Host.Services {
+		if cause := n.Net.PauseCause(port, int(n.Host.Services[i].Class)); cause >= 0 {
+			return cause
+		}
+	}
+	return -1
 }

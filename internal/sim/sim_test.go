@@ -566,7 +566,7 @@ workload: {training: {model: gpt3-175b, pp: %d, micro_batch: 1, global_batch: %d
 func TestNoAllocationPerPacket(t *testing.T) {
 	n, run := permutation(t, permutationSetup(t, 4), 2*unit.MB)
 	run() // grow the slabs
-	c := n.Conn(0, 9, 0)
+	c := n.Conn(0, 0, 9, 0)
 	var before, after runtime.MemStats
 	n.Hosts.Send(c, 8*unit.MB, 0)
 	hops := n.Net.Hops

@@ -20,7 +20,7 @@ func TestWatchdogsAloneEndARun(t *testing.T) {
 	}
 	delivered, stop := unit.Time(0), false
 	n.Hosts.OnDeliver = func(int32) { delivered = n.Net.Q.Now() }
-	n.Hosts.Send(n.Conn(0, 9, 0), 2*unit.MB, 0)
+	n.Hosts.Send(n.Conn(0, 0, 9, 0), 2*unit.MB, 0)
 	if n.RunUntil(&stop, 1<<20, nil) {
 		t.Fatal("watchdogs keep a run alive")
 	}
