@@ -167,7 +167,7 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (runs []*result
 		case errors.Is(err, errStopped):
 			return runs, err
 		case err != nil && c.Seeds > 1:
-			failed = fmt.Errorf("seed %d: %w", plan.File.Seed, err)
+			failed = fmt.Errorf("seed %d: %w", plan.Seed, err)
 		case err != nil:
 			failed = err
 		default:
@@ -195,7 +195,7 @@ func fromHere(scenario string, sets []string) []string {
 
 func firstSeed(p *scenario.Plan, i int, base uint64) uint64 {
 	if i == 0 {
-		return p.File.Seed
+		return p.Seed
 	}
 	return base
 }

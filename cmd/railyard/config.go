@@ -180,10 +180,10 @@ func (c *configLintCmd) Run(e *env) error {
 
 // lintAgainst takes what lint should know from a scenario.
 func lintAgainst(in *swconf.Input, p *scenario.Plan) {
-	t := p.File.Transport
+	s := p.Services[0]
 	in.Graph, in.Base = p.Graph, p.Spec
-	in.Response, in.Pipeline = p.File.Fabric.PauseDelay, p.File.Fabric.Pipeline
-	in.DataDSCP, in.CNPDSCP, in.PathMTU = t.DataDSCP, t.CNPDSCP, t.MTU
+	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
+	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
 }
 
 type configShowCmd struct {

@@ -126,8 +126,8 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 	if err != nil {
 		return nil, err
 	}
-	if c.data, c.cnp, err = c.dscps(nil, plan.File.Transport.DataDSCP,
-		plan.File.Transport.CNPDSCP); err != nil {
+	if c.data, c.cnp, err = c.dscps(nil, plan.Services[0].DSCP,
+		plan.Services[0].CNPDSCP); err != nil {
 		return nil, err
 	}
 	g := plan.Graph

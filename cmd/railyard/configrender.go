@@ -93,13 +93,12 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
-	f := &p.File
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
-	return design.Make(design.Fabric{Name: slug(f.Name, file), Graph: p.Graph,
+	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
-		DLB:  p.LB.DLB, FlowletGap: gap, SameSeed: f.Switch.HashSeed == "same",
-		DataDSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP, Response: f.Fabric.PauseDelay,
-		Pipeline: f.Fabric.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
+		DLB:  p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
+		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
+		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 
 // writeFiles writes files below a directory, each under a temporary name first.

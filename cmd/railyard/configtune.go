@@ -90,7 +90,7 @@ func (c *configTuneCmd) Run(e *env) error {
 		if lost != nil {
 			words = words[:len(words)-1] // where it is
 		}
-		report.Tuning(e.stdout, t.base.File.Name, t.search.Trials, front, best, words)
+		report.Tuning(e.stdout, t.base.Name, t.search.Trials, front, best, words)
 	}
 	switch {
 	case err != nil:
@@ -120,9 +120,9 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.File.Transport.DataDSCP]), dir: c.Out}
+	t := &tuning{c: c, base: plan, queue: int(plan.Spec.DSCP[plan.Services[0].DSCP]), dir: c.Out}
 	if t.dir == "" {
-		t.dir = "tune-" + slug(plan.File.Name, c.Scenario)
+		t.dir = "tune-" + slug(plan.Name, c.Scenario)
 	}
 	for n, node := range plan.Graph.Nodes {
 		if node.Role != topo.Host && *plan.SpecOf(n) != plan.Spec {
@@ -133,20 +133,20 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	if !plan.Spec.Queues[t.queue].Lossless {
 		return nil, plan.Refuse("transport.data_dscp",
 			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search",
-			plan.File.Transport.DataDSCP, t.queue)
+			plan.Services[0].DSCP, t.queue)
 	}
-	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.File.Fabric.HostLink.Rate,
+	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate,
 		DCQCN: plan.Services[0].CC.Name == "dcqcn"}
-	t.search = &tune.Search{Space: space, Seed: plan.File.Seed}
+	t.search = &tune.Search{Space: space, Seed: plan.Seed}
 	return t, t.open()
 }
 
 // open begins the journal or goes on with the one that is there.
 func (t *tuning) open() error {
 	sum := sha256.New()
-	fmt.Fprint(sum, t.base.Text, t.c.Set, t.base.Texts)
+	fmt.Fprint(sum, t.base.Text(), t.c.Set, t.base.Texts)
 	h := tune.Header{Scenario: fmt.Sprintf("%x", sum.Sum(nil)[:8]), Version: version(),
-		Seed: t.base.File.Seed, Queue: t.queue, Space: t.search.Space}
+		Seed: t.base.Seed, Queue: t.queue, Space: t.search.Space}
 	path := filepath.Join(t.dir, "trials.jsonl")
 	if err := os.MkdirAll(t.dir, 0o755); err != nil {
 		return &inputError{err}
@@ -289,7 +289,7 @@ func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.File.Seed = t.base.File.Seed
+	doc.File.Seed = t.base.Seed
 	if !x.Baseline {
 		t.apply(&doc.File, x.Candidate)
 	}
@@ -300,8 +300,8 @@ func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
 // decided stays, now written out.
 func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 	if len(f.Switches) > 0 {
-		f.Switches, f.Switch, f.LB, f.LBOptions = nil, t.base.File.Switch, t.base.File.LB,
-			t.base.File.LBOptions
+		base := t.base.Settled()
+		f.Switches, f.Switch, f.LB, f.LBOptions = nil, base.Switch, base.LB, base.LBOptions
 	}
 	queues := map[string]scenario.Queue{}
 	for k, q := range f.Switch.Queues {

@@ -107,13 +107,12 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 
 // siteOf is what the cost model knows of a plan's fabric.
 func siteOf(plan *scenario.Plan, gpus int) planner.Site {
-	f := &plan.File
 	s := planner.SiteOf(plan.Graph, plan.GPU, gpus, plan.NVLink)
-	s.NVLatency, s.Latency = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond
-	if f.Fabric.Pods > 1 {
-		s.Pod = f.Fabric.Hosts * f.Fabric.Segments
+	s.NVLatency, s.Latency = plan.NVLatency, 2*plan.NICs.Latency+2*unit.Microsecond
+	if plan.Shape.Pods > 1 {
+		s.Pod = plan.Shape.Hosts * plan.Shape.Segments
 	}
-	s.Spread, s.QPs = !plan.LB.Fixed, max(1, f.Transport.QPs)
+	s.Spread, s.QPs = !plan.LB.Fixed, max(1, plan.QPs)
 	return s
 }
 

@@ -60,9 +60,9 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 
 // railsOf says how a fabric's rails can be cut.
 func railsOf(plan *scenario.Plan) planner.Rails {
-	f := &plan.File.Fabric
-	if f.Kind != "rail" && f.Kind != "rail-only" || plan.File.Server.NICs != plan.File.Server.GPUs ||
-		plan.File.Server.NICPorts != 1 {
+	f := &plan.Shape
+	if f.Kind != "rail" && f.Kind != "rail-only" || f.Server.NICs != f.Server.GPUs ||
+		f.Server.Ports != 1 {
 		return planner.Rails{}
 	}
 	return planner.Rails{Hosts: f.Hosts, Segments: f.Segments * max(1, f.Pods), Uplinks: f.Spines * f.Uplinks,

@@ -76,7 +76,7 @@ func (c *planTrafficCmd) Run(e *env) error {
 		lost = c.table(t)
 	}
 	if c.Plot != "" && early(lost) == nil {
-		lost = errors.Join(lost, c.draw(t, plan.File.Name))
+		lost = errors.Join(lost, c.draw(t, plan.Name))
 	}
 	if early(lost) != nil {
 		return lost
@@ -84,7 +84,7 @@ func (c *planTrafficCmd) Run(e *env) error {
 	if c.JSON {
 		return errors.Join(printJSON(e.stdout, trafficJSON(t)), lost)
 	}
-	printTraffic(e.stdout, plan.File.Name, t)
+	printTraffic(e.stdout, plan.Name, t)
 	return lost
 }
 

@@ -63,7 +63,7 @@ func (c *runCmd) Run(e *env) error {
 	}
 	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Capture: tap}
 	if c.Out == "" {
-		err = job.Fresh("runs", slug(plan.File.Name, c.Scenario))
+		err = job.Fresh("runs", slug(plan.Name, c.Scenario))
 	} else {
 		err = job.Reserve(c.Out, c.Force)
 	}

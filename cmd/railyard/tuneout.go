@@ -45,7 +45,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	for _, o := range append(append([]string{}, t.c.Set...), t.overrides(best.Candidate)...) {
 		args += " \\\n  --set " + o
 	}
-	if len(t.base.File.Switches) > 0 {
+	if len(t.base.Texts) > 0 {
 		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " +
 			strings.ReplaceAll(args, "\n", "\n# ")
 	}
@@ -76,7 +76,7 @@ func frontCSV(front []tune.Trial) (string, error) {
 // plot draws completion against pause time, the front on top.
 func (t *tuning) plot(front []tune.Trial, best tune.Trial) error {
 	p := plot.New()
-	p.Title.Text = fmt.Sprintf("%s: %d trials", t.base.File.Name, len(t.search.Trials))
+	p.Title.Text = fmt.Sprintf("%s: %d trials", t.base.Name, len(t.search.Trials))
 	p.X.Label.Text, p.Y.Label.Text = "completion time, ms", "pause time of all ports, ms"
 	add := func(name string, list []tune.Trial, c color.Color, shape draw.GlyphDrawer, size vg.Length) error {
 		var xy plotter.XYs

@@ -20,8 +20,8 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	r := newReading(p, x, o)
 	counted, recorded := o.Counted, o.Recorded
 	s, t, limits = &counted, &recorded, o.Limits
-	s.Name, s.Version, s.Seed, s.Fidelity = p.File.Name, version, p.File.Seed, o.Fidelity
-	s.LB, s.Congestion = p.File.LB, p.Services[0].Words
+	s.Name, s.Version, s.Seed, s.Fidelity = p.Name, version, p.Seed, o.Fidelity
+	s.LB, s.Congestion = p.LB.Name, p.Services[0].Words
 	s.Complete, s.GPUs, s.NVLinkBytes = x.Done(), r.graph.TotalGPUs(), int64(x.NVBytes)
 	t.Topology = r.topology()
 	r.queuePairs(t)

@@ -10,7 +10,7 @@ import (
 func (r *reading) topology() *result.Topology {
 	g := r.graph
 	t := &result.Topology{Kind: g.Kind, GPUs: g.PerServer()}
-	data := int(r.plan.Spec.DSCP[uint8(r.plan.File.Transport.DataDSCP)])
+	data := int(r.plan.Spec.DSCP[uint8(r.plan.Services[0].DSCP)])
 	index := map[*queue.Spec]int{}
 	for i, n := range g.Nodes {
 		row := result.TopologyNode{Name: n.Name, Role: n.Role.String(), Tier: n.Tier, Config: -1}

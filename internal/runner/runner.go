@@ -148,7 +148,7 @@ func (r *Runner) name() string {
 			return c
 		}
 		return '-'
-	}, r.Plan.File.Name)
+	}, r.Plan.Name)
 	return name[:min(len(name), 80)]
 }
 
@@ -168,7 +168,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 		}
 	}
 	_, values := r.Plan.Resolved()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text, Configs: r.Plan.Texts, Resolved: values,
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(), Configs: r.Plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)
 }

@@ -90,7 +90,7 @@ func (f *File) setLB(name string, value any) {
 }
 
 // balancing resolves the policy and its parameters.
-func (p *Plan) balancing() {
+func (p *resolver) balancing() {
 	p.LB, p.LBValues = route.Lookup(p.File.LB), param.Values{}
 	for _, par := range p.LB.Params {
 		said := member(reflect.ValueOf(p.File.LBOptions).Elem(), par.Name)

@@ -11,7 +11,7 @@ import (
 )
 
 // collective builds a collective over all ranks or over the rails.
-func (p *Plan) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
+func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.Graph.TotalGPUs()
 	run.PerServer = p.Graph.PerServer()
 	who := workload.All(ranks)
@@ -37,7 +37,7 @@ func ParseKind(s string) (coll.Kind, error) {
 }
 
 // choose fills in what a collective leaves to NCCL's tuning model.
-func (p *Plan) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
+func (p *resolver) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 	key := "workload.traffic.collective"
 	if s.Kind == "" {
 		s.Kind = coll.AllReduce.String()
@@ -56,7 +56,7 @@ func (p *Plan) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 }
 
 // tuned asks the tuning model, which knows some collectives; others run the usual way.
-func (p *Plan) tuned(s *CollSpec, run *workload.CollectiveRun) error {
+func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 	key := "workload.traffic.collective"
 	if s.Algorithm == "" || s.Algorithm == "auto" {
 		run.Algorithm = ""

@@ -36,7 +36,7 @@ func (p *Plan) Computed() map[string]string {
 			continue // there are many links and few kinds of them
 		}
 		seen[alike] = true
-		response := p.File.Fabric.PauseDelay
+		response := p.Switching.Response
 		if response == 0 {
 			response = queue.Response(l.Rate)
 		}
@@ -47,7 +47,8 @@ func (p *Plan) Computed() map[string]string {
 				continue
 			}
 			for c := range queue.Classes {
-				if h := p.specs[n].Reserve(c, l.Rate, l.Propagation(), response, p.File.Fabric.Pipeline); h > 0 {
+				if h := p.specs[n].Reserve(c, l.Rate, l.Propagation(), response,
+					p.Switching.Pipeline); h > 0 {
 					put(said, fmt.Sprintf("computed.%s.headroom.%d", kind, c), h.String())
 				}
 			}
@@ -71,7 +72,7 @@ func put(m map[string]map[string]bool, key, value string) {
 // Resolved returns every value a run uses, by dotted key: the file's, in its
 // order, and behind them what is computed.
 func (p *Plan) Resolved() (keys []string, values map[string]string) {
-	keys, values = p.File.Values()
+	keys, values = p.doc.File.Values()
 	computed := p.Computed()
 	maps.Copy(values, computed)
 	return append(keys, slices.Sorted(maps.Keys(computed))...), values

@@ -33,7 +33,8 @@ func newCC(algorithm string) CC {
 
 // ccType is the struct behind a CC, with the tags that a written struct would have.
 var ccType = func() reflect.Type {
-	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "algorithm", "controller of every sender", cc.Names())}
+	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "algorithm", "controller of every sender",
+		cc.Names())}
 	for _, name := range cc.Names() {
 		if a := cc.Lookup(name); len(a.Profiles) > 0 {
 			keys = append(keys, key(len(keys), paramsType(a), name, "parameters of "+a.Title, nil))
@@ -48,7 +49,8 @@ func paramsType(a *cc.Algorithm) reflect.Type {
 	for _, p := range a.Profiles {
 		names, docs = append(names, p.Name), append(docs, p.Name+": "+p.Doc)
 	}
-	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "profile", strings.Join(docs, "; "), names)}
+	keys := []reflect.StructField{key(0, reflect.TypeFor[string](), "profile",
+		strings.Join(docs, "; "), names)}
 	for _, p := range a.Params {
 		keys = append(keys, key(len(keys), reflect.PointerTo(p.Kind.Type()), p.Name, p.Doc, nil))
 	}
@@ -102,10 +104,10 @@ func (f *File) service() Service {
 }
 
 // congestion resolves the block.
-func (p *Plan) congestion() error {
+func (p *resolver) congestion() error {
 	s := &p.Services[0]
-	line := p.File.Fabric.HostLink.Rate
-	if p.File.Server.Bond == "spray" {
+	line := p.NICs.Rate
+	if p.NICs.Bond == "spray" {
 		line *= unit.Rate(max(1, p.File.Server.NICPorts))
 	}
 	if len(s.CC.Profiles) == 0 {

@@ -40,7 +40,7 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	if want := dcqcn("nic"); !maps.Equal(p.Services[0].Values, want) {
 		t.Errorf("the default is %+v, want a NIC's %+v", p.Services[0].Values, want)
 	}
-	_, v := p.File.Values()
+	_, v := p.Resolved()
 	for key, want := range map[string]string{
 		"profile": "nic", "g": "0.0048828125", "alpha_init": "0.9990234375", "alpha_timer": "1us", "rate_timer": "300us",
 		"byte_counter": "0B", "f": "1", "ai": "80Mbps", "hai": "800Mbps", "min_rate": "16Mbps", "cut_interval": "4us",

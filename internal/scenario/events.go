@@ -23,20 +23,24 @@ type LinkEvent struct {
 func (e *LinkEvent) FromStart() bool { return e.At == 0 && e.Converge == 0 }
 
 // failures turns links that break into events: one when a link breaks, one when it is back.
-func (p *Plan) failures() error {
+func (p *resolver) failures() error {
 	for i, f := range p.File.Failures {
 		key := fmt.Sprintf("failures[%d].link", i)
 		l, _, ok := p.Graph.FindPort(f.Link)
 		if !ok {
-			return field.New(key, "there is no port %q; ports are named like %s", f.Link, p.Graph.End(0, p.Graph.Links[0].B))
+			return field.New(key, "there is no port %q; ports are named like %s",
+				f.Link, p.Graph.End(0, p.Graph.Links[0].B))
 		}
 		if f.Until > 0 && f.Until <= f.At {
-			return field.New(fmt.Sprintf("failures[%d].until", i), "%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
+			return field.New(fmt.Sprintf("failures[%d].until", i),
+				"%v is not after at, %v; 0s: the link stays broken", f.Until, f.At)
 		}
 		for k, earlier := range p.File.Failures[:i] {
-			if l2, _, _ := p.Graph.FindPort(earlier.Link); l2 == l && (earlier.Until == 0 || f.At < earlier.Until+earlier.Converge) {
-				return field.New(key, "%s is a port of the cable that failures[%d] breaks; before it breaks again it must be "+
-					"back (until) and converged", f.Link, k)
+			if l2, _, _ := p.Graph.FindPort(earlier.Link); l2 == l &&
+				(earlier.Until == 0 || f.At < earlier.Until+earlier.Converge) {
+				return field.New(key,
+					"%s is a port of the cable that failures[%d] breaks; before it breaks again it must be "+
+						"back (until) and converged", f.Link, k)
 			}
 		}
 		p.Events = append(p.Events, LinkEvent{Link: l, At: f.At, Converge: f.Converge})
@@ -49,7 +53,7 @@ func (p *Plan) failures() error {
 
 // inTime sorts the events, finds which of them routes come to know, and refuses a fabric that they
 // would cut in two.
-func (p *Plan) inTime() error {
+func (p *resolver) inTime() error {
 	slices.SortStableFunc(p.Events, func(a, b LinkEvent) int { return cmp.Compare(a.At, b.At) })
 	next := map[int]unit.Time{} // by link: when it breaks or comes back next
 	down := map[int]bool{}

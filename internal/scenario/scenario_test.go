@@ -409,9 +409,9 @@ func TestSwitchTextTurnsOnDLB(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, err := d.Resolve(texts(map[string]string{"a.cfg": dlb}))
-		if err != nil || p.File.LB != want || want == "flowlet" &&
+		if err != nil || p.LB.Name != want || want == "flowlet" &&
 			p.LBValues["flowlet_gap"] != 70*unit.Microsecond {
-			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.File.LB, p.LBValues["flowlet_gap"])
+			t.Errorf("%q: %v, lb %s, gap %v", extra, err, p.LB.Name, p.LBValues["flowlet_gap"])
 		}
 	}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 // switches resolves the switch block, then the configuration texts that stand on it.
-func (p *Plan) switches(read ReadFile) error {
+func (p *resolver) switches() error {
 	if err := p.platform(); err != nil {
 		return err
 	}
-	if err := p.configured(read); err != nil {
+	if err := p.configured(); err != nil {
 		return err
 	}
 	p.warnQueues()
@@ -29,7 +29,7 @@ func (p *Plan) switches(read ReadFile) error {
 
 // warnQueues notes once per configuration where PFC acts before ECN and where WRED drops what should
 // be marked.
-func (p *Plan) warnQueues() {
+func (p *resolver) warnQueues() {
 	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {
 		if node.Role == topo.Host || seen[p.specs[n]] {
@@ -38,14 +38,18 @@ func (p *Plan) warnQueues() {
 		seen[p.specs[n]] = true
 		for i, q := range p.specs[n].Queues {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff))
+				p.Notes = append(p.Notes,
+					fmt.Sprintf("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff))
 			}
 			if q.Lossless && q.WRED.Max > 0 && !q.WRED.ECN {
-				p.Notes = append(p.Notes, fmt.Sprintf("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min))
+				p.Notes = append(p.Notes,
+					fmt.Sprintf("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min))
 			}
 		}
-		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 && unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame))
+		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 &&
+			unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
+			p.Notes = append(p.Notes,
+				fmt.Sprintf("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame))
 		}
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
@@ -59,12 +63,12 @@ func (p *Plan) warnQueues() {
 
 // largestFrame is the largest that the workload sends, and the pause behind it, on the wire: headers
 // of 82 bytes, a pause of 64, and 20 of preamble and gap each.
-func (p *Plan) largestFrame() unit.Bytes {
+func (p *resolver) largestFrame() unit.Bytes {
 	return unit.Bytes(p.File.Transport.MTU) + 82 + 64 + 2*20
 }
 
 // platform resolves the switch block.
-func (p *Plan) platform() error {
+func (p *resolver) platform() error {
 	s := &p.File.Switch
 	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
 		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
@@ -85,8 +89,10 @@ func (p *Plan) platform() error {
 			return field.New("switch.queues."+k, "is not a queue; they are 0 to 7")
 		}
 		spec.Queues[i] = queue.Class{Strict: q.Strict, Weight: q.Weight, Lossless: q.Lossless,
-			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100, Weight: uint(q.WREDWeight), ECN: q.ECN},
-			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom, Limit: q.Limit}
+			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100,
+				Weight: uint(q.WREDWeight), ECN: q.ECN},
+			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom,
+			Limit: q.Limit}
 	}
 	if err := spec.Validate(); err != nil {
 		return field.Under("switch", err)
@@ -96,34 +102,31 @@ func (p *Plan) platform() error {
 }
 
 // headroom checks that each switch's buffer holds the headroom of its ports.
-func (p *Plan) headroom() error {
-	f := &p.File.Fabric
+func (p *resolver) headroom() error {
 	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
 	for _, l := range p.Graph.Links {
-		prop, response := l.Propagation(), f.PauseDelay
+		prop, response := l.Propagation(), p.Switching.Response
 		if response == 0 {
 			response = queue.Response(l.Rate)
 		}
 		for _, n := range []int{l.A, l.B} {
 			for c := range queue.Classes {
-				reserved[n] += p.specs[n].Reserve(c, l.Rate, prop, response, f.Pipeline)
+				reserved[n] += p.specs[n].Reserve(c, l.Rate, prop, response, p.Switching.Pipeline)
 			}
 		}
 	}
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
-			return field.New("switch.buffer", "the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
+			return field.New("switch.buffer",
+				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
 				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
 		}
 	}
 	return nil
 }
 
-// SpecOf returns what a switch executes.
-func (p *Plan) SpecOf(node int) *queue.Spec { return p.specs[node] }
-
 // smallestMTU is that of the switch with the smallest.
-func (p *Plan) smallestMTU() unit.Bytes {
+func (p *resolver) smallestMTU() unit.Bytes {
 	mtu := p.Spec.MTU
 	for n, node := range p.Graph.Nodes {
 		if node.Role != topo.Host {
@@ -135,7 +138,7 @@ func (p *Plan) smallestMTU() unit.Bytes {
 
 // textFor names the key of switches that holds for a switch: its name, its
 // role, or config.
-func (p *Plan) textFor(n *topo.Node) (key string, ok bool) {
+func (p *resolver) textFor(n *topo.Node) (key string, ok bool) {
 	for _, key := range []string{n.Name, n.Role.String(), "config"} {
 		if _, ok := p.File.Switches[key]; ok {
 			return key, true
@@ -146,7 +149,7 @@ func (p *Plan) textFor(n *topo.Node) (key string, ok bool) {
 
 // configured reads the switches' own configurations and gives each switch the
 // Spec that its text describes.
-func (p *Plan) configured(read ReadFile) error {
+func (p *resolver) configured() error {
 	p.specs = make([]*queue.Spec, len(p.Graph.Nodes))
 	for i := range p.specs {
 		p.specs[i] = &p.Base
@@ -169,7 +172,7 @@ func (p *Plan) configured(read ReadFile) error {
 		}
 		file := p.File.Switches[key]
 		if specs[file] == nil {
-			spec, c, err := p.readText(read, "switches."+key, file)
+			spec, c, err := p.readText("switches."+key, file)
 			if err != nil {
 				return err
 			}
@@ -193,7 +196,7 @@ func (p *Plan) configured(read ReadFile) error {
 }
 
 // portPFC finds the ports of a switch that the text gives less PFC than most.
-func (p *Plan) portPFC(node int, c *swconf.Config) {
+func (p *resolver) portPFC(node int, c *swconf.Config) {
 	all := p.specs[node].LosslessMask()
 	var names []string
 	for i, l := range p.Graph.Links {
@@ -214,12 +217,14 @@ func (p *Plan) portPFC(node int, c *swconf.Config) {
 		names = append(names, port.Name)
 	}
 	if len(names) > 0 {
-		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s neither pause nor obey all lossless classes, and are simulated so", p.Graph.Nodes[node].Name, swconf.Compress(names)))
+		p.Notes = append(p.Notes,
+			fmt.Sprintf("%s: %s neither pause nor obey all lossless classes, and are simulated so",
+				p.Graph.Nodes[node].Name, swconf.Compress(names)))
 	}
 }
 
 // checkSwitchKeys refuses keys that name no switch of the fabric.
-func (p *Plan) checkSwitchKeys() error {
+func (p *resolver) checkSwitchKeys() error {
 	var accepted []string
 	for i := range p.Graph.Nodes {
 		if n := &p.Graph.Nodes[i]; n.Role != topo.Host {
@@ -249,11 +254,11 @@ func (p *Plan) checkSwitchKeys() error {
 }
 
 // readText reads one configuration.
-func (p *Plan) readText(read ReadFile, key, file string) (*queue.Spec, *swconf.Config, error) {
-	if read == nil {
+func (p *resolver) readText(key, file string) (*queue.Spec, *swconf.Config, error) {
+	if p.read == nil {
 		return nil, nil, field.New(key, "configuration files cannot be read here")
 	}
-	text, err := read(file)
+	text, err := p.read(file)
 	if err != nil {
 		return nil, nil, field.New(key, "%v", err)
 	}
@@ -263,7 +268,9 @@ func (p *Plan) readText(read ReadFile, key, file string) (*queue.Spec, *swconf.C
 		return nil, nil, field.New(key, "%v", err) // which has a place in another text
 	}
 	if len(c.Unknown) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)", file, len(c.Unknown), c.Unknown[0].At.Line, file))
+		notes = append(notes,
+			fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)",
+				file, len(c.Unknown), c.Unknown[0].At.Line, file))
 	}
 	p.Notes = append(p.Notes, notes...)
 	return &spec, c, nil
@@ -271,7 +278,7 @@ func (p *Plan) readText(read ReadFile, key, file string) (*queue.Spec, *swconf.C
 
 // balance takes load balancing from the texts where all of them turn it on alike
 // and the scenario says nothing.
-func (p *Plan) balance(configs map[string]*swconf.Config) {
+func (p *resolver) balance(configs map[string]*swconf.Config) {
 	mode := ""
 	var aging unit.Time
 	for _, c := range configs {
@@ -293,8 +300,10 @@ func (p *Plan) balance(configs map[string]*swconf.Config) {
 
 // written is a Spec as the switch block would say it.
 func written(s *queue.Spec, base *Switch) Switch {
-	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{}, Queues: map[string]Queue{}, HashSeed: base.HashSeed,
-		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect, Restore: s.Watchdog.Restore, Action: "drop"}}
+	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{},
+		Queues: map[string]Queue{}, HashSeed: base.HashSeed,
+		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
+			Restore: s.Watchdog.Restore, Action: "drop"}}
 	if s.Watchdog.Forward {
 		w.Watchdog.Action = "forward"
 	}
@@ -304,8 +313,11 @@ func written(s *queue.Spec, base *Switch) Switch {
 		}
 	}
 	for i, k := range s.Queues {
-		w.Queues[strconv.Itoa(i)] = Queue{Strict: k.Strict, Weight: k.Weight, Lossless: k.Lossless, WREDMin: k.WRED.Min, WREDMax: k.WRED.Max,
-			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN, XOff: k.XOff, XOn: k.XOn, XOnOffset: k.XOnOffset, Alpha: k.Alpha, Headroom: k.Headroom, Limit: k.Limit}
+		w.Queues[strconv.Itoa(i)] = Queue{Strict: k.Strict, Weight: k.Weight, Lossless: k.Lossless,
+			WREDMin: k.WRED.Min, WREDMax: k.WRED.Max,
+			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN,
+			XOff: k.XOff, XOn: k.XOn, XOnOffset: k.XOnOffset, Alpha: k.Alpha, Headroom: k.Headroom,
+			Limit: k.Limit}
 	}
 	return w
 }

@@ -16,13 +16,14 @@ import (
 const MaxPackets = 1_000_000_000_000
 
 // work builds the workload.
-func (p *Plan) work(read ReadFile) error {
+func (p *resolver) work() error {
 	p.GPU = model.GPUs[p.File.Server.GPU]
 	p.NVLink = p.GPU.NVLink
 	if p.File.Server.NVLink > 0 {
 		p.NVLink = p.File.Server.NVLink
 	}
 	p.File.Server.NVLink = p.NVLink
+	p.NVLatency, p.PXN = p.File.Server.NVLatency, p.File.Server.PXN
 	w := &p.File.Workload
 	n := 0
 	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0} {
@@ -36,7 +37,7 @@ func (p *Plan) work(read ReadFile) error {
 	var err error
 	switch {
 	case w.Training != nil:
-		err = p.training(w.Training, read)
+		err = p.training(w.Training)
 	case w.Traffic != nil:
 		err = p.traffic(w.Traffic)
 	default:
@@ -54,7 +55,7 @@ const endOfTime = float64(unit.Never / 2)
 // bound refuses work that could not end in reasonable time, or not before the clock
 // overflows: by the longest chain of computing, and all transfers one after the other
 // on the slowest link.
-func (p *Plan) bound() error {
+func (p *resolver) bound() error {
 	packets, bytes := int64(0), 0.0
 	computing := 0.0
 	for j := range p.Jobs {
@@ -84,16 +85,16 @@ func (p *Plan) bound() error {
 	return nil
 }
 
-func (p *Plan) training(t *Training, read ReadFile) error {
+func (p *resolver) training(t *Training) error {
 	key := "workload.training"
 	if t.Model == "" {
 		return field.New(key+".model", "is missing; shipped are %v, or give the path of a config.json",
 			model.Names())
 	}
 	m, err := model.Builtin(t.Model)
-	if err != nil && read != nil && len(t.Model) > 5 && t.Model[len(t.Model)-5:] == ".json" {
+	if err != nil && p.read != nil && len(t.Model) > 5 && t.Model[len(t.Model)-5:] == ".json" {
 		var b []byte
-		if b, err = read(t.Model); err == nil {
+		if b, err = p.read(t.Model); err == nil {
 			m, err = model.Parse(t.Model, b)
 		}
 	}
@@ -114,7 +115,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 		Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
 		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm,
 		PerServer: p.Graph.PerServer(),
-		Fold:      t.Fold, NVLink: p.NVLink, NVLatency: p.File.Server.NVLatency}
+		Fold:      t.Fold, NVLink: p.NVLink, NVLatency: p.NVLatency}
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
@@ -141,7 +142,7 @@ func (p *Plan) training(t *Training, read ReadFile) error {
 	if err != nil {
 		return field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag, Training: step}}
+	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Training: step}}
 	return nil
 }
 
@@ -153,7 +154,7 @@ func (t *Training) layout() partition.Layout {
 		Microbatches: t.GlobalBatch / (t.DP * t.MicroBatch), Seq: int64(t.Sequence)}
 }
 
-func (p *Plan) traffic(t *Traffic) error {
+func (p *resolver) traffic(t *Traffic) error {
 	ranks := p.Graph.TotalGPUs()
 	key := "workload.traffic"
 	n := 0
@@ -182,7 +183,7 @@ func (p *Plan) traffic(t *Traffic) error {
 	}
 	if s := t.Permutation; s != nil {
 		n++
-		build = func() (*workload.DAG, error) { return workload.Permutation(ranks, s.Bytes, p.File.Seed) }
+		build = func() (*workload.DAG, error) { return workload.Permutation(ranks, s.Bytes, p.Seed) }
 	}
 	if s := t.Incast; s != nil {
 		n++
@@ -213,11 +214,11 @@ func (p *Plan) traffic(t *Traffic) error {
 		}
 		return field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag}}
+	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag}}
 	return nil
 }
 
-func (p *Plan) flows(specs []FlowSpec) ([]workload.Flow, error) {
+func (p *resolver) flows(specs []FlowSpec) ([]workload.Flow, error) {
 	flows := make([]workload.Flow, len(specs))
 	for i, s := range specs {
 		key := fmt.Sprintf("workload.traffic.flows[%d]", i)
@@ -237,7 +238,7 @@ func (p *Plan) flows(specs []FlowSpec) ([]workload.Flow, error) {
 	return flows, nil
 }
 
-func (p *Plan) ops(ops []Op) error {
+func (p *resolver) ops(ops []Op) error {
 	steps := make([]workload.Step, len(ops))
 	for i, o := range ops {
 		key := fmt.Sprintf("workload.ops[%d]", i)
@@ -266,6 +267,6 @@ func (p *Plan) ops(ops []Op) error {
 	if err != nil {
 		return field.New("workload.ops", "%v", err)
 	}
-	p.Jobs = []workload.Job{{Name: p.File.Name, DAG: dag}}
+	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag}}
 	return nil
 }

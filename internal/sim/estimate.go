@@ -68,12 +68,12 @@ type estimator struct {
 
 // transfer adds one transfer between servers.
 func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
-	g, f := e.plan.Graph, &e.plan.File
-	if f.Server.PXN && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
+	g := e.plan.Graph
+	if e.plan.PXN && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
 		src = e.gpus.OnRail(src, dst)
 	}
 	mtu := unit.Bytes(e.plan.RC.MTU)
-	parts := max(1, min(int64(f.Transport.QPs), int64(bytes/mtu)))
+	parts := max(1, min(int64(e.plan.QPs), int64(bytes/mtu)))
 	data := max(parts, int64((bytes+mtu-1)/mtu))
 	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
 	c.Messages += parts

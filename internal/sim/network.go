@@ -13,6 +13,7 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/rng"
 	"railyard/internal/route"
+	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/param"
 	"railyard/unit"
@@ -20,19 +21,16 @@ import (
 
 // Setup is everything a network is built from.
 type Setup struct {
-	Graph      *topo.Graph
-	Spec       func(node int) *queue.Spec // of a switch
-	PFC        map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
-	LB         *route.Policy
-	LBValues   param.Values
-	SameSeed   bool // every switch hashes with one seed: polarisation
-	CutThrough bool
-	Pipeline   unit.Time
-	Response   unit.Time // to a pause; 0: by line rate
-	Host       host.Config
-	QPs        int // queue pairs per pair of GPUs
-	Seed       uint64
-	Down       map[int]bool // links broken from the start
+	Graph    *topo.Graph
+	Spec     func(node int) *queue.Spec // of a switch
+	PFC      map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
+	LB       *route.Policy
+	LBValues param.Values
+	scenario.Switching
+	Host host.Config
+	QPs  int // queue pairs per pair of GPUs
+	Seed uint64
+	Down map[int]bool // links broken from the start
 }
 
 // Network is a built network: the simulator's state and what its indices mean.

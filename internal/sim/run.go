@@ -57,14 +57,13 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		return nil, err
 	}
 	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
-	f := &p.File
 	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
 	r.Exec = exec.New(r.carrier, machine(p), jobs)
 	r.carrier.exec = r.Exec
 	if err := r.reachable(); err != nil {
 		return nil, err
 	}
-	r.sampler = newSampler(n, f.Output.Sample, f.Output.Rows)
+	r.sampler = newSampler(n, p.Sample, p.Rows)
 	n.Net.Waits = fabric.NewWaitTable()
 	n.Net.Trace = r.trace
 	return r, nil
@@ -72,8 +71,8 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 
 // machine is what the execution is told of a plan's GPUs.
 func machine(p *scenario.Plan) exec.Machine {
-	g, f := p.Graph, &p.File
-	m := exec.Machine{NVLink: exec.NVLink{Rate: p.NVLink, Latency: f.Server.NVLatency, PXN: f.Server.PXN}}
+	g := p.Graph
+	m := exec.Machine{NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
 		m.Server, m.Rail = append(m.Server, g.HostOf(gpu)), append(m.Rail, g.NICs[nic].Rail)
 	}
@@ -82,18 +81,16 @@ func machine(p *scenario.Plan) exec.Machine {
 
 // setup translates a plan into what the network is built from.
 func setup(p *scenario.Plan) *Setup {
-	f := &p.File
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBValues: p.LBValues,
-		SameSeed: f.Switch.HashSeed == "same", CutThrough: f.Fabric.CutThrough, Pipeline: f.Fabric.Pipeline,
-		Response: f.Fabric.PauseDelay, QPs: f.Transport.QPs, Seed: f.Seed, Down: map[int]bool{}}
-	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: f.Server.NICLatency,
-		PCIe: f.Server.PCIe, RxXOff: f.Server.RxXOff, RxXOn: f.Server.RxXOn}
+		Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Down: map[int]bool{}}
+	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
+		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
 		if s.Host.Weights[c] = q.Weight; q.Strict {
 			s.Host.Strict |= 1 << c
 		}
 	}
-	switch f.Server.Bond {
+	switch p.NICs.Bond {
 	case "affinity":
 		s.Host.Bond = host.BondAffinity
 	case "spray":

@@ -59,11 +59,11 @@ func estimates() ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, f := r.Plan.Jobs[0].Training, &r.Plan.File
-		site := planner.SiteOf(r.Graph, r.Plan.GPU, t.GPUs(), r.Plan.NVLink)
+		t, p := r.Plan.Jobs[0].Training, r.Plan
+		site := planner.SiteOf(r.Graph, p.GPU, t.GPUs(), p.NVLink)
 		site.PerServer = 8
-		site.NVLatency, site.Latency, site.QPs = f.Server.NVLatency, 2*f.Server.NICLatency+2*unit.Microsecond,
-			max(1, f.Transport.QPs)
+		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond,
+			max(1, p.QPs)
 		in := planner.SearchInput{Model: t.Model, Site: site, Global: c.batch, Seq: t.Seq,
 			Efficiency: t.Efficiency, Kernels: t.Kernels, Rings: t.Channels,
 			NoOverlap: !t.Overlap, Ahead: t.GatherAhead, Gathers: t.Gathers, Regather: t.Regather}

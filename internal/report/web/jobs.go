@@ -109,7 +109,7 @@ func (j *jobs) start(r request) (Job, error) {
 		j.forget()
 	}
 	j.next++
-	x := &Job{ID: strconv.Itoa(j.next), Title: plan.File.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
+	x := &Job{ID: strconv.Itoa(j.next), Title: plan.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
 	if x.Title == "" {
 		x.Title = "run"
 	}

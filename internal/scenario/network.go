@@ -1,0 +1,136 @@
+package scenario
+
+import (
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/topo"
+)
+
+func (l Link) cable() topo.Cable {
+	return topo.Cable{Rate: l.Rate, LengthMM: int64(l.Cable), Delay: l.Delay, BER: l.BER}
+}
+
+// network resolves the fabric and server blocks.
+func (p *resolver) network() error {
+	f, s := &p.File.Fabric, &p.File.Server
+	if f.Kind == "" {
+		return field.New("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
+	}
+	if s.RxXOn >= s.RxXOff {
+		return field.New("server.rx_xon", "%v is not below rx_xoff %v", s.RxXOn, s.RxXOff)
+	}
+	f.decide(s)
+	p.Shape = f.shape(s)
+	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay,
+		SameSeed: p.File.Switch.HashSeed == "same"}
+	p.NICs = NICs{Rate: f.HostLink.Rate, Bond: s.Bond, Latency: s.NICLatency, PCIe: s.PCIe,
+		RxXOff: s.RxXOff, RxXOn: s.RxXOn}
+	var err error
+	if f.Kind == "graph" {
+		p.Graph, err = p.explicit()
+	} else {
+		p.Graph, err = build(p.Shape)
+	}
+	if err != nil {
+		return err
+	}
+	return field.Under("fabric", p.Graph.CheckConnected(p.Graph.Route(nil)))
+}
+
+// decide fills in what a fabric leaves open and its other values say.
+func (f *Fabric) decide(s *Server) {
+	if f.Kind == "fat-tree" || f.Kind == "dragonfly" {
+		s.GPUs, s.NICs, s.NICPorts = 1, 1, 1
+	}
+	if f.FabricLink.Rate == 0 {
+		f.FabricLink.Rate = f.HostLink.Rate
+		if f.Kind == "fat-tree" && f.HostLink.Delay > 0 && f.FabricLink.Delay == 0 {
+			f.FabricLink.Delay = f.HostLink.Delay
+		}
+	}
+	if f.Uplinks == 0 && f.Spines > 0 && (f.Kind == "rail" || f.Kind == "pod") {
+		down := f.Hosts
+		if f.Kind == "pod" {
+			down *= s.NICs
+		}
+		f.Uplinks = topo.NonBlockingUplinks(down, f.HostLink.Rate, f.Spines, f.FabricLink.Rate)
+	}
+	if f.Kind == "torus" && f.Uplinks == 0 {
+		f.Uplinks = 1
+	}
+}
+
+// shape is the fabric as topo builds it.
+func (f *Fabric) shape(s *Server) Shape {
+	return Shape{f.Kind, topo.Params{Server: s.of(), HostCable: f.HostLink.cable(),
+		Fabric: f.FabricLink.cable(), Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines,
+		Uplinks: f.Uplinks, Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes,
+		K: f.K, Tiers: f.Tiers, Leaves: f.Leaves, Groups: f.Groups, GroupSize: f.GroupSize,
+		Local: f.Local, Global: f.Global}}
+}
+
+// of is one server as topo builds it.
+func (s *Server) of() topo.Server { return topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts} }
+
+// build is topo's, with paths of errors as a scenario has them: those of servers are not
+// below the fabric.
+func build(s Shape) (*topo.Graph, error) {
+	g, err := topo.Build(s.Kind, s.Params)
+	if l := field.All(err); len(l) > 0 && strings.HasPrefix(l[0].Path, "server.") {
+		return nil, err
+	}
+	return g, field.Under("fabric", err)
+}
+
+// explicit builds the graph a scenario spells out.
+func (p *resolver) explicit() (*topo.Graph, error) {
+	e := p.File.Fabric.Graph
+	if e == nil {
+		return nil, field.New("fabric.graph", "kind graph needs it: hosts, switches and links")
+	}
+	b := topo.NewExplicit(p.File.Server.of())
+	for i, h := range e.Hosts {
+		if err := b.Host(h); err != nil {
+			return nil, field.New(field.At("fabric.graph.hosts", i), "%v", err)
+		}
+	}
+	for i, sw := range e.Switches {
+		role, err := topo.ParseRole(sw.Role)
+		if err == nil {
+			err = b.Switch(sw.Name, role, sw.Tier)
+		}
+		if err != nil {
+			return nil, field.New(field.At("fabric.graph.switches", i), "%v", err)
+		}
+	}
+	f := p.File.Fabric
+	for i, l := range e.Links {
+		key := field.At("fabric.graph.links", i)
+		for _, end := range []string{l.From, l.To} {
+			if !b.Has(end) {
+				return nil, field.New(key, "there is no host or switch %q", end)
+			}
+		}
+		c := f.FabricLink
+		if b.IsHost(l.From) || b.IsHost(l.To) {
+			c = f.HostLink
+		}
+		if l.Rate != 0 {
+			c.Rate = l.Rate
+		}
+		if l.Cable != 0 {
+			c.Cable, c.Delay = l.Cable, 0
+		}
+		for range max(l.Count, 1) {
+			if err := b.Link(l.From, l.To, c.cable()); err != nil {
+				return nil, field.New(key, "%v", err)
+			}
+		}
+	}
+	g, err := b.Finish()
+	if err != nil {
+		return nil, field.New("fabric.graph", "%v", err)
+	}
+	return g, nil
+}

@@ -1,0 +1,100 @@
+package scenario
+
+import (
+	"railyard/internal/model"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+	"railyard/param"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Plan is a resolved scenario: everything checked and built, nothing run. It says what a run
+// is made of, not how somebody wrote it down; the text behind it is there to be kept with a
+// run (Text, Resolved) and to make other scenarios of (Settled).
+type Plan struct {
+	Name string
+	Seed uint64
+
+	Graph     *topo.Graph
+	Shape     Shape // what the graph was built from
+	Switching Switching
+	Spec      queue.Spec             // of the first leaf
+	Base      queue.Spec             // the switch block: the platform below configuration texts
+	specs     []*queue.Spec          // by node
+	PFC       map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
+	Texts     map[string]string      // configuration texts, by file
+	LB        *route.Policy
+	LBValues  param.Values // its parameters
+
+	NICs     NICs
+	RC       rc.Config
+	QPs      int       // queue pairs per pair of GPUs, that share each transfer
+	Services []Service // that connections use; one today
+
+	GPU       model.GPU
+	NVLink    unit.Rate // per GPU and direction
+	NVLatency unit.Time
+	PXN       bool // transfers to another rail go over NVLink first
+
+	Jobs   []workload.Job // at least one
+	Events []LinkEvent    // in the order of time
+
+	Sample unit.Time // first sampling interval
+	Rows   int       // most rows of the link table
+	Notes  []string  // what a careful reader should know
+
+	doc *Document
+}
+
+// Shape is what a graph was built from: a kind of fabric and its sizes. Of an explicit one
+// there is the kind and the servers.
+type Shape struct {
+	Kind string
+	topo.Params
+}
+
+// Switching is what all switches have in common.
+type Switching struct {
+	CutThrough bool
+	Pipeline   unit.Time // latency of the ingress pipeline
+	Response   unit.Time // to a pause; 0: by line rate
+	SameSeed   bool      // every switch hashes with one seed: polarisation
+}
+
+// NICs is what all NICs have in common.
+type NICs struct {
+	Rate          unit.Rate  // of a port
+	Bond          string     // how two ports share the load: hash, affinity, spray
+	Latency       unit.Time  // GPU to NIC and NIC to GPU, each
+	PCIe          unit.Rate  // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff, RxXOn unit.Bytes // receive buffer levels that pause the switch, and resume it
+}
+
+// Mix puts the jobs side by side on the fabric's GPUs.
+func (p *Plan) Mix() (*workload.Mix, error) { return workload.NewMix(p.Graph.TotalGPUs(), p.Jobs...) }
+
+// Ops is the number of operations of all jobs.
+func (p *Plan) Ops() (n int) {
+	for i := range p.Jobs {
+		n += len(p.Jobs[i].DAG.Ops)
+	}
+	return n
+}
+
+// SpecOf returns what a switch executes.
+func (p *Plan) SpecOf(node int) *queue.Spec { return p.specs[node] }
+
+// Text is what the scenario was read from.
+func (p *Plan) Text() string { return p.doc.Text }
+
+// Settled is the scenario with every value that was left open, to make another one of.
+func (p *Plan) Settled() File { return p.doc.File }
+
+// Refuse says what is wrong with a value of the scenario, for those who need more of it
+// than Resolve does.
+func (p *Plan) Refuse(key, format string, args ...any) error {
+	return p.doc.Refuse(key, format, args...)
+}
