@@ -70,6 +70,16 @@ func (h *Hosts) first(port int32, r *ring, s *sender) {
 	s.inRing = false
 }
 
+// turn puts the sender at the head of a ring at its end.
+func (h *Hosts) turn(r *ring, c int32, s *sender) {
+	if r.tail == c {
+		return
+	}
+	r.head = s.next
+	h.senders[r.tail].next = c
+	s.next, r.tail = -1, c
+}
+
 // unring takes a sender out of its ring, wherever it is.
 func (h *Hosts) unring(c int32, s *sender) {
 	r := &h.rings.all[h.rings.base[s.class]+s.port]

@@ -133,11 +133,15 @@ func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
 		if n.rxSlow && n.pcieFree > now {
 			return n.pcieFree
 		}
-		h.first(own, r, s)
 		if s.blocked() || !s.qp.Next(now, &h.scratch) {
+			h.first(own, r, s)
 			continue
 		}
-		h.launch(now, port, op, c, s, n)
+		if h.launch(now, port, op, c, s, n) {
+			h.turn(r, c, s)
+		} else {
+			h.first(own, r, s)
+		}
 		if !alone {
 			h.pay(own, class)
 		}
@@ -145,8 +149,8 @@ func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
 	}
 }
 
-// launch sends the packet in scratch and decides when its sender goes again.
-func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *sender, n *nic) {
+// launch sends the packet in scratch and reports whether its sender may send again when the port is free.
+func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *sender, n *nic) bool {
 	rp := &h.scratch
 	pi := h.Net.Alloc()
 	p := &h.Net.Packets[pi]
@@ -174,12 +178,12 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
 		h.watch(c, s)
 	}
-	h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
+	return h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
 }
 
-// pace charges a sent packet to the congestion controller and lines the sender
-// up for its next one.
-func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int64) {
+// pace charges a sent packet to the congestion controller. It reports whether the sender's next one may
+// follow at once; one that has to wait for its pace is woken.
+func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int64) bool {
 	if s.pace.Spent(now, wire) {
 		h.decide(c)
 	}
@@ -187,13 +191,13 @@ func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int
 		s.pace.Delay(now, wire, 0)
 	}
 	if !s.qp.Pending() || s.blocked() {
-		return
+		return false
 	}
-	if s.pace.NextAt <= op.BusyUntil {
-		h.enring(c, s)
-		return
+	if s.pace.NextAt > op.BusyUntil {
+		h.wait(op.BusyUntil, c, s)
+		return false
 	}
-	h.wait(op.BusyUntil, c, s)
+	return true
 }
 
 // wait holds a sender back until its pace allows the next packet; from is when its port
