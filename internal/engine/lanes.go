@@ -3,56 +3,112 @@ package engine
 import "railyard/unit"
 
 // A lane is a FIFO of events that were all pushed with the same delay. The
-// clock only moves forward, so a lane is sorted by construction: pushing
-// appends, popping takes the head, and memory is read in order. Frames of one
-// size on links of one kind have one delay, so almost every event of a fabric
-// runs in one of a few lanes.
+// clock only moves forward, so a lane is sorted by time by construction, and by
+// element with few exceptions (slip): pushing appends, popping takes the head,
+// and memory is read in order. Frames of one size on links of one kind have one
+// delay, so almost every event of a fabric runs in one of a few lanes.
 type lane struct {
-	delay      unit.Time
-	ring       []Event // power of two
+	delay      unit.Time // noDelay before there is one
+	ring       []Event   // power of two
 	head, tail uint32
+	lastAt     unit.Time // of the last event
+	lastKey    uint64
+	slot       int32 // its own number
 }
 
 const (
 	laneBits = 8 // slots; few are ever used, and only those with events are merged
 	maxLanes = 1 << laneBits
+	noDelay  = -unit.Never
 )
 
-// key orders the heads of lanes.
-type key struct {
+// head orders the lanes by their first events.
+type head struct {
 	at   unit.Time
-	seq  uint64
+	key  uint64
 	lane int32
 }
 
-func (a *key) before(b *key) bool { return a.at < b.at || a.at == b.at && a.seq < b.seq }
+func (a *head) before(b *head) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
 // PushAfter schedules an event delay from now. It is the fast way for delays
 // that come again and again; others go to Push.
-func (q *Queue) PushAfter(delay unit.Time, kind Kind, a, b int32) {
-	i := uint64(delay) * 0x9e3779b97f4a7c15 >> (64 - laneBits)
+func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) {
+	l := &q.lanes[slotOf(delay)]
+	n := l.tail - l.head
+	at, key := q.now+delay, q.next(from, kind)
+	if l.delay != delay || n == 0 || n == uint32(len(l.ring)) {
+		q.pushLane(Event{At: at, key: key, A: a, B: b}, delay)
+		return
+	}
+	l.ring[l.tail&uint32(len(l.ring)-1)] = Event{At: at, key: key, A: a, B: b}
+	l.tail++
+	if at == l.lastAt && key < l.lastKey {
+		q.slip(l)
+		return
+	}
+	l.lastAt, l.lastKey = at, key
+}
+
+// slotOf is where the lane of a delay is, unless it is in the slot beside.
+func slotOf(delay unit.Time) uint64 { return uint64(delay) * 0x9e3779b97f4a7c15 >> (64 - laneBits) }
+
+// pushLane does what PushAfter leaves: lanes that are to be found, or made, entered in the heap,
+// enlarged, or not in order by appending.
+func (q *Queue) pushLane(e Event, delay unit.Time) {
+	i := slotOf(delay)
 	l := &q.lanes[i]
-	if l.delay != delay || l.ring == nil {
-		if i ^= 1; q.lanes[i].delay == delay && q.lanes[i].ring != nil {
+	if l.delay != delay {
+		if i ^= 1; q.lanes[i].delay == delay {
 			l = &q.lanes[i]
 		} else if l = q.claim(i, delay); l == nil {
-			q.Push(q.now+delay, kind, a, b)
+			e.At = max(e.At, q.now)
+			q.wait(e)
 			return
 		} else if l == &q.lanes[i^1] {
 			i ^= 1
 		}
 	}
-	q.seq++
-	q.pending++
-	if l.tail-l.head == uint32(len(l.ring)) {
+	n := l.tail - l.head
+	if n == uint32(len(l.ring)) {
 		l.grow()
 	}
-	at := q.now + delay
-	l.ring[l.tail&uint32(len(l.ring)-1)] = Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b}
-	if l.head == l.tail {
-		q.enter(key{at, q.seq<<8 | uint64(kind), int32(i)})
-	}
+	l.ring[l.tail&uint32(len(l.ring)-1)] = e
 	l.tail++
+	if n == 0 {
+		q.enter(head{e.At, e.key, int32(i)})
+	} else if e.At == l.lastAt && e.key < l.lastKey {
+		q.slip(l)
+		return
+	}
+	l.lastAt, l.lastKey = e.At, e.key
+}
+
+// maxSlip is how many events of a lane one may pass.
+const maxSlip = 64
+
+// slip lets a lane's last event, which comes before the one ahead of it, pass all those that higher
+// elements have pushed for the same instant. Where nodes are in step those can be many; one that
+// would have to pass more than maxSlip, or the ring's end, waits in the wheel instead.
+func (q *Queue) slip(l *lane) {
+	end := int((l.tail - 1) & uint32(len(l.ring)-1))
+	e := l.ring[end]
+	ahead := int(l.tail - 1 - l.head)
+	r := l.ring[end-min(ahead, end, maxSlip) : end+1]
+	i := len(r) - 1
+	for ; i > 0 && e.before(&r[i-1]); i-- {
+		r[i] = r[i-1]
+	}
+	r[i] = e
+	switch {
+	case i > 0:
+	case ahead == len(r)-1:
+		q.reenter(head{e.At, e.key, l.slot})
+	default: // there may be more to pass
+		copy(r, r[1:])
+		l.tail--
+		q.wait(e)
+	}
 }
 
 // claim takes slot i^1, or else i, for a delay; nil when both serve others.
@@ -82,9 +138,22 @@ func (l *lane) grow() {
 }
 
 // enter adds the head of a lane that was empty to the heap.
-func (q *Queue) enter(k key) {
+func (q *Queue) enter(k head) {
 	q.heap = append(q.heap, k)
-	i := len(q.heap) - 1
+	q.rise(k, len(q.heap)-1)
+}
+
+// reenter tells the heap that a lane's head comes sooner.
+func (q *Queue) reenter(k head) {
+	i := 0
+	for q.heap[i].lane != k.lane {
+		i++
+	}
+	q.rise(k, i)
+}
+
+// rise puts k at i or above.
+func (q *Queue) rise(k head, i int) {
 	for i > 0 {
 		p := (i - 1) / 2
 		if !k.before(&q.heap[p]) {
@@ -97,7 +166,7 @@ func (q *Queue) enter(k key) {
 }
 
 // sink puts k in place of the heap's top.
-func (q *Queue) sink(k key) {
+func (q *Queue) sink(k head) {
 	h := q.heap
 	i := 0
 	for {
@@ -132,7 +201,7 @@ func (q *Queue) popLane() *Event {
 	}
 	if l.head != l.tail {
 		next := &l.ring[l.head&mask]
-		q.sink(key{next.At, next.seq, q.heap[0].lane})
+		q.sink(head{next.At, next.key, q.heap[0].lane})
 		return e
 	}
 	last := len(q.heap) - 1

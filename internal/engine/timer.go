@@ -22,9 +22,9 @@ func (t *Timers) Grow(n int) {
 
 // Arm schedules an event (kind, slot) at time at and cancels the slot's
 // earlier one.
-func (t *Timers) Arm(slot int32, kind Kind, at unit.Time) {
+func (t *Timers) Arm(from Element, slot int32, kind Kind, at unit.Time) {
 	t.gen[slot]++
-	t.q.Push(at, kind, slot, t.gen[slot])
+	t.q.Push(from, at, kind, slot, t.gen[slot])
 }
 
 // Disarm cancels the slot's event, if any.

@@ -1,13 +1,17 @@
 // Package engine is the simulator's event queue and clock.
 //
-// Events are values, ordered by (time, sequence): two events of one instant
-// fire in the order in which they were pushed. The queue is a hierarchical
+// Events are values, ordered by (time, element, sequence): of two events of one
+// instant that fires first which the lower element has pushed, and of those of
+// one element the one that it pushed first. So the order does not depend on what
+// other elements did in between, nor on whether one queue holds all events of a
+// network or several share them. The queue is a hierarchical
 // timing wheel: pushing and popping cost a few nanoseconds however many events
 // wait, and no event allocates once the slab has grown to its peak.
 package engine
 
 import (
 	"math/bits"
+	"slices"
 
 	"railyard/unit"
 )
@@ -20,12 +24,44 @@ type Kind uint8
 // 24 bytes, since a large fabric streams millions of them through the caches.
 type Event struct {
 	At   unit.Time
-	seq  uint64 // sequence number << 8 | kind
+	key  uint64 // element << 46 | sequence << 8 | kind
 	A, B int32
 }
 
+// The sequence is the queue's, not the element's own. That is the same order, because all events
+// of an element are pushed on one queue, and needs no counter per element. It begins anew after
+// 2^38 events, nine hours at 8 million a second: those of one instant and one element on either
+// side of that moment would change places.
+const (
+	kindBits     = 8
+	sequenceBits = 38
+	elementShift = kindBits + sequenceBits
+
+	// MaxElements is how many elements a queue can tell apart, the run included.
+	MaxElements = 1 << (64 - elementShift)
+)
+
+// Element is who pushes an event: the run itself, or a node of the network.
+type Element int32
+
+// Run is the element of what belongs to no node: the executor, the sampler, links that break. Its
+// events come before all others of their instant.
+const Run Element = 0
+
+// Node is the element of a node.
+func Node(n int32) Element { return Element(n + 1) }
+
 // Kind says what the event means.
-func (e *Event) Kind() Kind { return Kind(e.seq) }
+func (e *Event) Kind() Kind { return Kind(e.key) }
+
+// before is the order of events.
+func (e *Event) before(o *Event) bool { return e.At < o.At || e.At == o.At && e.key < o.key }
+
+// next makes the key of the next event of an element.
+func (q *Queue) next(from Element, kind Kind) uint64 {
+	q.seq += 1 << kindBits
+	return uint64(from)<<elementShift | q.seq&(1<<elementShift-1) | uint64(kind)
+}
 
 type node struct {
 	Event
@@ -43,24 +79,23 @@ type list struct{ head, tail int32 }
 
 // Queue is the event queue. The zero value is not usable; call New.
 type Queue struct {
-	now     unit.Time
-	shift   uint   // a finest bucket spans 1<<shift picoseconds
-	bucket  uint64 // number of the bucket that is being drained
-	cur     []Event
-	pos     int
-	nodes   []node
-	free    int32
-	pending int
-	wheel   int       // of them in the wheel
-	nextAt  unit.Time // no event waits in an unopened bucket before this
-	l0      []list
-	l0bits  []uint64
-	up      [nUp][1 << upBits]list
-	upbits  [nUp][(1 << upBits) / 64]uint64
-	popped  uint64
-	seq     uint64
-	lanes   [maxLanes]lane
-	heap    []key
+	now    unit.Time
+	shift  uint   // a finest bucket spans 1<<shift picoseconds
+	bucket uint64 // number of the bucket that is being drained
+	cur    []Event
+	pos    int
+	nodes  []node
+	free   int32
+	wheel  int       // of them in the wheel
+	nextAt unit.Time // no event waits in an unopened bucket before this
+	l0     []list
+	l0bits []uint64
+	up     [nUp][1 << upBits]list
+	upbits [nUp][(1 << upBits) / 64]uint64
+	popped uint64
+	seq    uint64 // events pushed, << kindBits
+	lanes  [maxLanes]lane
+	heap   []head
 
 	// Ahead is an event that will fire soon, nil when none is known: the run
 	// loop fetches what it will need, so that the memory is there by then.
@@ -82,8 +117,11 @@ func New(shift uint) *Queue {
 			q.up[l][i] = list{nil32, nil32}
 		}
 	}
+	for i := range q.lanes {
+		q.lanes[i].delay, q.lanes[i].slot = noDelay, int32(i)
+	}
 	q.cur = make([]Event, 0, 64)
-	q.heap = make([]key, 0, maxLanes)
+	q.heap = make([]head, 0, maxLanes)
 	return q
 }
 
@@ -99,27 +137,27 @@ func (q *Queue) Reserve(n int) {
 func (q *Queue) Now() unit.Time { return q.now }
 
 // Len returns how many events wait.
-func (q *Queue) Len() int { return q.pending }
+func (q *Queue) Len() int { return int(q.seq>>kindBits - q.popped) }
 
 // Popped returns how many events have fired.
 func (q *Queue) Popped() uint64 { return q.popped }
 
 // Push schedules an event. A time in the past is a bug of the caller; it fires
 // at once rather than corrupting the order.
-func (q *Queue) Push(at unit.Time, kind Kind, a, b int32) {
-	if at < q.now {
-		at = q.now
-	}
-	q.pending++
+func (q *Queue) Push(from Element, at unit.Time, kind Kind, a, b int32) {
+	q.wait(Event{At: max(at, q.now), key: q.next(from, kind), A: a, B: b})
+}
+
+// wait puts an event into the wheel.
+func (q *Queue) wait(e Event) {
 	if q.wheel == 0 { // nothing in it: catch up with the lanes
 		q.bucket = max(q.bucket, uint64(q.now)>>q.shift)
 		q.nextAt = unit.Never
 	}
 	q.wheel++
-	q.seq++
-	d := uint64(at) >> q.shift
+	d := uint64(e.At) >> q.shift
 	if d <= q.bucket {
-		q.pushCurrent(Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b})
+		q.pushCurrent(e)
 		return
 	}
 	q.nextAt = min(q.nextAt, unit.Time(d<<q.shift))
@@ -130,7 +168,7 @@ func (q *Queue) Push(at unit.Time, kind Kind, a, b int32) {
 	} else {
 		q.free = q.nodes[n].next
 	}
-	q.nodes[n] = node{Event{At: at, seq: q.seq<<8 | uint64(kind), A: a, B: b}, nil32}
+	q.nodes[n] = node{e, nil32}
 	q.link(n, d)
 }
 
@@ -158,11 +196,11 @@ func (q *Queue) link(n int32, d uint64) {
 	l.tail = n
 }
 
-// pushCurrent inserts into the bucket being drained, after its equals.
+// pushCurrent inserts into the bucket being drained.
 func (q *Queue) pushCurrent(e Event) {
 	q.cur = append(q.cur, e)
 	i := len(q.cur) - 1
-	for i > q.pos && q.cur[i-1].At > e.At {
+	for i > q.pos && e.before(&q.cur[i-1]) {
 		q.cur[i] = q.cur[i-1]
 		i--
 	}
@@ -182,7 +220,7 @@ func (q *Queue) Next() *Event {
 	var e *Event
 	if q.pos < len(q.cur) {
 		w := &q.cur[q.pos]
-		if w.At < top || len(q.heap) == 0 || w.At == top && w.seq < q.heap[0].seq {
+		if w.At < top || len(q.heap) == 0 || w.At == top && w.key < q.heap[0].key {
 			q.pos++
 			q.wheel--
 			e = w
@@ -194,7 +232,6 @@ func (q *Queue) Next() *Event {
 		}
 		e = q.popLane()
 	}
-	q.pending--
 	q.popped++
 	q.now = e.At
 	return e
@@ -230,7 +267,10 @@ func (q *Queue) advance(limit uint64) {
 	}
 }
 
-// load copies bucket i, sorted by time and stable, into cur.
+// fewEvents of a bucket are sorted as they come.
+const fewEvents = 16
+
+// load copies bucket i, sorted, into cur.
 func (q *Queue) load(i int) {
 	n := q.l0[i].head
 	q.l0[i] = list{nil32, nil32}
@@ -243,19 +283,31 @@ func (q *Queue) load(i int) {
 		q.free = n
 		q.cur = append(q.cur, e)
 		j := len(q.cur) - 1
-		for j > 0 && q.cur[j-1].At > e.At {
+		if j > fewEvents { // sorted below
+			n = next
+			continue
+		}
+		for j > 0 && e.before(&q.cur[j-1]) {
 			q.cur[j] = q.cur[j-1]
 			j--
 		}
 		q.cur[j] = e
 		n = next
 	}
+	if len(q.cur) > fewEvents+1 {
+		slices.SortFunc(q.cur, compare)
+	}
+}
+
+func compare(a, b Event) int {
+	if a.before(&b) {
+		return -1
+	}
+	return 1
 }
 
 // cascade enters the next occupied slot of the lowest coarser wheel, unless it
-// starts after limit, and deals its events out to finer ones. List order is push order, and nothing could be
-// pushed into the finer lists of that slot before it is entered, so events of
-// one instant keep their sequence.
+// starts after limit, and deals its events out to finer ones.
 func (q *Queue) cascade(limit uint64) bool {
 	for lev := 0; lev < nUp; lev++ {
 		shift := level0Bits + upBits*uint(lev)

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"container/heap"
 	"testing"
+	"unsafe"
 
 	"railyard/internal/rng"
 	"railyard/unit"
@@ -11,35 +13,41 @@ import (
 )
 
 type refEvent struct {
-	at  unit.Time
-	seq int
-	a   int32
+	at   unit.Time
+	from Element
+	seq  int
+	a    int32
 }
 type refHeap []refEvent
 
 func (h refHeap) Len() int { return len(h) }
 func (h refHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].seq < h[j].seq
+	a, b := &h[i], &h[j]
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.from, b.from), cmp.Compare(a.seq, b.seq)) < 0
 }
 func (h refHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h *refHeap) Push(x any)   { *h = append(*h, x.(refEvent)) }
 func (h *refHeap) Pop() any     { o := *h; x := o[len(o)-1]; *h = o[:len(o)-1]; return x }
 
-// The wheel fires in the order of (time, sequence) that a plain heap gives,
-// for delays from zero to hours and pushes in between pops.
+// The queue fires in the order of (time, element, sequence) that a plain heap
+// gives, for delays from zero to hours and pushes in between pops, also where
+// very many elements push for one instant in any order.
 func TestOrderMatchesHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := New(uint(rapid.IntRange(0, 12).Draw(t, "shift")))
 		var ref refHeap
 		seq := 0
+		elements := rapid.SampledFrom([]int32{1, 3, 1000, MaxElements - 1}).Draw(t, "elements")
+		order := rng.New(uint64(rapid.IntRange(0, 1<<20).Draw(t, "seed")), "elements")
 		push := func(d int64) {
 			at := q.Now() + unit.Time(d)
+			from := Element(order.Intn(int(elements)))
 			if d&1 == 0 {
-				q.PushAfter(unit.Time(d), 1, int32(seq), 0)
+				q.PushAfter(from, unit.Time(d), 1, int32(seq), 0)
 			} else {
-				q.Push(at, 1, int32(seq), 0)
+				q.Push(from, at, 1, int32(seq), 0)
 			}
-			heap.Push(&ref, refEvent{at, seq, int32(seq)})
+			heap.Push(&ref, refEvent{at, from, seq, int32(seq)})
 			seq++
 		}
 		n := rapid.IntRange(1, 200).Draw(t, "steps")
@@ -50,7 +58,9 @@ func TestOrderMatchesHeap(t *testing.T) {
 				if rapid.Bool().Draw(t, "usual") { // delays that repeat share a lane
 					d = []int64{0, 84, 1640, 83160, 1083160, 8_000_000_000}[d%6]
 				}
-				push(d)
+				for range rapid.SampledFrom([]int{1, 1, 1, 5, 100}).Draw(t, "in step") {
+					push(d)
+				}
 			}
 			if rapid.Bool().Draw(t, "pop") && ref.Len() > 0 {
 				want := heap.Pop(&ref).(refEvent)
@@ -72,12 +82,44 @@ func TestOrderMatchesHeap(t *testing.T) {
 	})
 }
 
+func source(e Event) Element { return Element(e.key >> elementShift) }
+
+// An event keeps who pushed it and what it is, at the bounds of both.
+func TestEventKeepsSourceAndKind(t *testing.T) {
+	q := New(8)
+	for _, from := range []Element{Run, Node(0), 1000, MaxElements - 1} {
+		for _, k := range []Kind{0, 1, 255} {
+			q.Push(from, 0, k, 7, -7)
+			if e, _ := q.Pop(); source(e) != from || e.Kind() != k || e.A != 7 || e.B != -7 {
+				t.Errorf("kind %d of %d became %d of %d with %d, %d", k, from, e.Kind(), source(e), e.A, e.B)
+			}
+		}
+	}
+	if size := unsafe.Sizeof(Event{}); size != 24 {
+		t.Errorf("an event has %d bytes, want 24", size)
+	}
+}
+
+// When the sequence has run through all its numbers it begins anew and spares the element.
+func TestSequenceBeginsAnew(t *testing.T) {
+	q := New(8)
+	q.seq = 1<<elementShift - 1<<kindBits
+	for i := range int32(3) {
+		q.Push(5, unit.Time(i), 2, i, 0)
+	}
+	for i := range int32(3) {
+		if e, _ := q.Pop(); e.A != i || source(e) != 5 || e.Kind() != 2 {
+			t.Errorf("popped %d: kind %d of %d", e.A, e.Kind(), source(e))
+		}
+	}
+}
+
 func TestTimerCancelByGeneration(t *testing.T) {
 	q := New(8)
 	tm := NewTimers(q, 2)
-	tm.Arm(0, 1, 100)
-	tm.Arm(0, 1, 50) // replaces the first
-	tm.Arm(1, 1, 70)
+	tm.Arm(1, 0, 1, 100)
+	tm.Arm(1, 0, 1, 50) // replaces the first
+	tm.Arm(1, 1, 1, 70)
 	tm.Disarm(1)
 	var live []unit.Time
 	for e, ok := q.Pop(); ok; e, ok = q.Pop() {
@@ -94,15 +136,15 @@ func TestNoAllocationPerEvent(t *testing.T) {
 	q := New(8)
 	r := rng.New(1, "alloc")
 	for range 1000 {
-		q.Push(unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+		q.Push(1, unit.Time(r.Intn(1_100_000)), 1, 0, 0)
 	}
 	for range 100_000 { // reach the peak of the slab
 		e, _ := q.Pop()
-		q.Push(e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+		q.Push(1, e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
 	}
 	got := testing.AllocsPerRun(1000, func() {
 		e, _ := q.Pop()
-		q.Push(e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+		q.Push(1, e.At+unit.Time(r.Intn(1_100_000)), 1, 0, 0)
 	})
 	if got != 0 {
 		t.Fatalf("%v allocations per event, want none", got)
@@ -117,25 +159,25 @@ func BenchmarkPushPop(b *testing.B) {
 			q := New(8)
 			r := rng.New(1, "bench")
 			for range n {
-				q.Push(unit.Time(r.Intn(1_100_000)), 1, 0, 0)
+				q.Push(1, unit.Time(r.Intn(1_100_000)), 1, 0, 0)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
 				e, _ := q.Pop()
-				q.Push(e.At+1_000_000+unit.Time(e.At&0xffff), 1, 0, 0)
+				q.Push(1, e.At+1_000_000+unit.Time(e.At&0xffff), 1, 0, 0)
 			}
 		})
 		b.Run("lanes/"+name, func(b *testing.B) {
 			q := New(8)
 			delays := [4]unit.Time{1_083_160, 83_160, 1_001_720, 1_083_480}
 			for i := range n {
-				q.PushAfter(delays[i&3], 1, int32(i), 0)
+				q.PushAfter(1, delays[i&3], 1, int32(i), 0)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
 				e := q.Next()
 				a := e.A
-				q.PushAfter(delays[a&3], 1, a, 0)
+				q.PushAfter(1, delays[a&3], 1, a, 0)
 			}
 		})
 	}

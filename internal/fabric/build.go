@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"railyard/internal/engine"
 	"railyard/internal/queue"
 	"railyard/internal/rng"
 	"railyard/internal/route"
@@ -101,6 +102,9 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 // Finish reserves headroom, sizes the shared pools and returns the network.
 func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n := b.net
+	if most := engine.MaxElements - 1; len(b.nodes) > most { // the run itself is one
+		return nil, fmt.Errorf("%d hosts and switches: one run can keep %d in order", len(b.nodes), most)
+	}
 	slots := len(n.Ports) * queue.Classes
 	n.classes = make([]classQ, slots)
 	n.ing = make([]ingress, slots)
@@ -157,7 +161,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 				n.storms = make([]stormState, slots)
 			}
 			n.pollers++
-			n.Q.Push(sw.Spec.Watchdog.Poll, KindPoll, int32(node), 0)
+			n.Q.Push(engine.Node(int32(node)), sw.Spec.Watchdog.Poll, KindPoll, int32(node), 0)
 		}
 	}
 	return n, nil

@@ -324,7 +324,7 @@ func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *P
 	if op.Flags != 0 && !n.special(port, op, pi, p, &delay) {
 		return
 	}
-	n.Q.PushAfter(delay, engine.Kind(op.Arrive), op.Peer, pi)
+	n.Q.PushAfter(engine.Node(op.Node), delay, engine.Kind(op.Arrive), op.Peer, pi)
 }
 
 // Port flags: reasons to leave the fast path of Transmit.
@@ -394,7 +394,7 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
 			n.Injected++
-			n.Q.PushAfter(*delay, engine.Kind(op.Arrive), op.Peer, twin)
+			n.Q.PushAfter(engine.Node(op.Node), *delay, engine.Kind(op.Arrive), op.Peer, twin)
 			p = &n.Packets[pi]
 		}
 	}

@@ -50,7 +50,7 @@ func (n *Net) sendPause(slot int32) {
 	n.sendPFC(port, n.pauseFor(port, prio, quanta))
 	// Half the pause time leaves room for the frame to reach the peer. It comes after the last one.
 	again := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)/2
-	n.refresh.Arm(slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
+	n.refresh.Arm(engine.Node(n.node[port]), slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
 
 func (n *Net) resume(slot int32) {
@@ -80,7 +80,7 @@ func (n *Net) sendPFC(port int32, f pauseFrame) {
 	if op.Flags&flagTapIn != 0 {
 		n.TapPFC(start+ser+c.prop, op.Peer, false, f.priority(), f.quanta())
 	}
-	n.Q.Push(start+ser+c.prop+c.response, KindPFC, op.Peer, int32(f))
+	n.Q.Push(engine.Node(op.Node), start+ser+c.prop+c.response, KindPFC, op.Peer, int32(f))
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.
@@ -112,7 +112,7 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 		return
 	}
 	until := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)
-	n.expire.Arm(slot, KindExpire, until)
+	n.expire.Arm(engine.Node(n.node[port]), slot, KindExpire, until)
 	op := &n.Ports[port]
 	if op.Paused&(1<<prio) == 0 {
 		if op.Paused == 0 {
@@ -152,7 +152,7 @@ func (n *Net) Kick(port int32, op *route.Port) {
 		return
 	}
 	op.Armed = true
-	n.Q.Push(max(op.BusyUntil, n.Q.Now()), engine.Kind(op.Service), port, 0)
+	n.Q.Push(engine.Node(op.Node), max(op.BusyUntil, n.Q.Now()), engine.Kind(op.Service), port, 0)
 }
 
 // PausedFor returns how long a port has been paused up to now.

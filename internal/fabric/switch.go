@@ -96,7 +96,8 @@ func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
 	}
 	p.Flags |= FlagTail
 	p.next = out
-	n.Q.Push(now+unit.Serialize(unit.Bytes(p.Size)-headerLen, rate), KindArrive, in, pi)
+	tail := now + unit.Serialize(unit.Bytes(p.Size)-headerLen, rate)
+	n.Q.Push(engine.Node(n.node[in]), tail, KindArrive, in, pi)
 	return true
 }
 
@@ -131,7 +132,7 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi i
 	q.peak = max(q.peak, q.bytes)
 	if !op.Armed && op.NonEmpty&^op.Paused != 0 {
 		op.Armed = true
-		n.Q.Push(op.BusyUntil, engine.Kind(op.Service), out, 0)
+		n.Q.Push(engine.Node(op.Node), op.BusyUntil, engine.Kind(op.Service), out, 0)
 	}
 }
 
@@ -228,7 +229,7 @@ func (n *Net) service(out int32) {
 	now := n.Q.Now()
 	op := &n.Ports[out]
 	if op.BusyUntil > now { // a pause frame slipped in
-		n.Q.Push(op.BusyUntil, engine.Kind(op.Service), out, 0)
+		n.Q.Push(engine.Node(op.Node), op.BusyUntil, engine.Kind(op.Service), out, 0)
 		return
 	}
 	elig := op.NonEmpty &^ op.Paused
@@ -242,7 +243,7 @@ func (n *Net) service(out int32) {
 	n.mark(now, sw, out, p)
 	n.Transmit(now, out, op, pi, p)
 	if op.NonEmpty&^op.Paused != 0 {
-		n.Q.PushAfter(op.BusyUntil-now, engine.Kind(op.Service), out, 0)
+		n.Q.PushAfter(engine.Node(op.Node), op.BusyUntil-now, engine.Kind(op.Service), out, 0)
 	} else {
 		op.Armed = false
 	}

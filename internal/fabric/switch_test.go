@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"railyard/internal/engine"
+
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/roce"
@@ -71,13 +73,13 @@ func (b *bench) putECN(at unit.Time, in, dst int, dscp uint8, payload uint16, ec
 	pi := b.Alloc()
 	p := &b.Packets[pi]
 	p.Dst, p.Payload, p.Size, p.Op, p.TOS = int32(dst), payload, payload+62, roce.WriteMiddle, dscp<<2|ecn
-	b.Q.Push(at, KindArrive, b.in[in], pi)
+	b.Q.Push(engine.Node(b.Ports[b.hosts[in]].Node), at, KindArrive, b.in[in], pi)
 }
 
 // run runs until a time and counts what hosts receive by class.
 func (b *bench) run(until unit.Time) {
 	const stop = 31
-	b.Q.Push(until, stop, 0, 0)
+	b.Q.Push(engine.Run, until, stop, 0, 0)
 	for {
 		e, ok := b.Q.Pop()
 		if !ok || e.Kind() == stop {

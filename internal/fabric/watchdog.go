@@ -1,6 +1,9 @@
 package fabric
 
-import "railyard/internal/queue"
+import (
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+)
 
 // stormState is the watchdog's view of one (port, priority).
 type stormState struct {
@@ -26,7 +29,7 @@ func (n *Net) poll(node int32) {
 			}
 		}
 	}
-	n.Q.Push(n.Q.Now()+w.Poll, KindPoll, node, 0)
+	n.Q.Push(engine.Node(node), n.Q.Now()+w.Poll, KindPoll, node, 0)
 }
 
 // Idle reports whether nothing but watchdogs is pending. Whoever runs the events asks after each

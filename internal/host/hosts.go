@@ -58,6 +58,7 @@ type Config struct {
 // nic is one network card.
 type nic struct {
 	ports    []int32
+	element  engine.Element // its host
 	loc      uint16
 	pcieFree unit.Time // when the next payload can be fetched
 	rxFree   unit.Time // when everything received is written to GPU memory
@@ -176,6 +177,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 // tables. Its number is also its address.
 func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	n := nic{ports: ports, loc: loc, line: h.Net.Rate(ports[0])}
+	n.element = engine.Node(h.Net.Ports[ports[0]].Node)
 	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
 		n.rxSlow = true
 	}

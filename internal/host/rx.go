@@ -73,7 +73,7 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 		return
 	}
 	r.done, r.pieces = m, 0
-	h.Net.Q.Push(max(now, h.nics[dst].rxFree)+h.cfg.Latency, KindDeliver, m, 0)
+	h.Net.Q.Push(h.nics[dst].element, max(now, h.nics[dst].rxFree)+h.cfg.Latency, KindDeliver, m, 0)
 }
 
 // endsWith reports whether a message has no more than so many pieces.
@@ -132,7 +132,7 @@ func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) 
 	if !n.pausing && unit.InTime(h.cfg.PCIe, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
 		h.each(n, (*fabric.Net).SendPause)
-		h.Net.Q.Push(n.rxFree-unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe), KindDrain, id, 0)
+		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe), KindDrain, id, 0)
 	}
 }
 
@@ -141,7 +141,7 @@ func (h *Hosts) drained(id int32) {
 	n := &h.nics[id]
 	now := h.Net.Q.Now()
 	if at := n.rxFree - unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe); at > now {
-		h.Net.Q.Push(at, KindDrain, id, 0)
+		h.Net.Q.Push(n.element, at, KindDrain, id, 0)
 		return
 	}
 	n.pausing = false

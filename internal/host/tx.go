@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"railyard/cc"
+	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/internal/route"
 	"railyard/rc"
@@ -17,11 +18,7 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	now := h.Net.Q.Now()
 	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now})
 	m := int32(len(h.Messages) - 1)
-	if h.cfg.Latency > 0 {
-		h.Net.Q.Push(now+h.cfg.Latency, KindPost, m, 0)
-	} else {
-		h.post(m)
-	}
+	h.Net.Q.Push(engine.Run, now+h.cfg.Latency, KindPost, m, 0)
 	return m
 }
 
@@ -92,14 +89,14 @@ func (h *Hosts) tx(port int32) {
 	now := net.Q.Now()
 	op := &net.Ports[port]
 	if op.BusyUntil > now {
-		net.Q.Push(op.BusyUntil, KindTx, port, 0)
+		net.Q.Push(engine.Node(op.Node), op.BusyUntil, KindTx, port, 0)
 		return
 	}
 	if elig := op.NonEmpty &^ op.Paused; elig != 0 {
 		pi, p := net.Dequeue(now, port, op, net.PickClass(port, elig))
 		net.Transmit(now, port, op, pi, p)
 	} else if wait := h.sendData(now, port, op); wait > now {
-		net.Q.Push(wait, KindTx, port, 0)
+		net.Q.Push(engine.Node(op.Node), wait, KindTx, port, 0)
 		return
 	} else if wait < 0 {
 		op.Armed = false
@@ -107,7 +104,7 @@ func (h *Hosts) tx(port int32) {
 	}
 	op = &net.Ports[port]
 	if (op.NonEmpty|h.rings.waiting[h.rings.owner[port]])&^op.Paused != 0 {
-		net.Q.PushAfter(op.BusyUntil-now, KindTx, port, 0)
+		net.Q.PushAfter(engine.Node(op.Node), op.BusyUntil-now, KindTx, port, 0)
 	} else {
 		op.Armed = false
 	}
@@ -205,7 +202,7 @@ func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int
 func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
 	s.held -= from
 	s.paceAt = s.pace.NextAt
-	h.Net.Q.Push(s.paceAt, KindPace, c, 0)
+	h.Net.Q.Push(h.nics[s.nic].element, s.paceAt, KindPace, c, 0)
 }
 
 // decide reads a controller's decision.
@@ -222,7 +219,7 @@ func (h *Hosts) decide(c int32) {
 		if s.timerAt == unit.Never {
 			h.ccTimers.Disarm(c)
 		} else {
-			h.ccTimers.Arm(c, KindCC, s.timerAt)
+			h.ccTimers.Arm(h.nics[s.nic].element, c, KindCC, s.timerAt)
 		}
 	}
 }
@@ -235,7 +232,7 @@ func (h *Hosts) watch(c int32, s *sender) {
 		return
 	}
 	s.timer, s.watched = true, max(at, h.Net.Q.Now())
-	h.Net.Q.Push(s.watched, KindTimeout, c, 0)
+	h.Net.Q.Push(h.nics[s.nic].element, s.watched, KindTimeout, c, 0)
 }
 
 // timeout looks after the local ACK timeout.

@@ -161,7 +161,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 func (r *Run) Go(watch exec.Observer) error {
 	q := r.Net.Q
 	r.schedule()
-	q.Push(r.sampler.interval, kindSample, 0, 0)
+	q.Push(engine.Run, r.sampler.interval, kindSample, 0, 0)
 	r.carrier.onSend = r.sampler.wake
 	r.Begin()
 	stop := &r.carrier.stop
@@ -213,12 +213,12 @@ func (r *Run) schedule() {
 	q := r.Net.Q
 	for i := range r.Plan.Events {
 		if e := &r.Plan.Events[i]; !e.FromStart() {
-			q.Push(e.At, kindLink, int32(i), 0)
+			q.Push(engine.Run, e.At, kindLink, int32(i), 0)
 		}
 	}
 	for i := range r.Plan.Events {
 		if e := &r.Plan.Events[i]; e.Heard && !e.FromStart() {
-			q.Push(e.At+e.Converge, kindConverge, int32(i), 0)
+			q.Push(engine.Run, e.At+e.Converge, kindConverge, int32(i), 0)
 		}
 	}
 }
