@@ -162,19 +162,30 @@ func (l *linter) tier(c *Config) int {
 	if n := l.nodes[c]; n >= 0 {
 		return l.Graph.Nodes[n].Tier
 	}
-	name := strings.ToLower(c.Name())
-	for tier, words := range map[int][]string{
-		1: {"leaf", "rail", "tor"},
-		2: {"spine", "agg"},
-		3: {"core", "super"},
-	} {
-		for _, w := range words {
-			if strings.Contains(name, w) && !(tier == 2 && strings.Contains(name, "super")) {
-				return tier
+	return namedTier(c.Name())
+}
+
+// roleWords are what switches are called by tier.
+var roleWords = []struct {
+	word string
+	tier int
+}{{"leaf", 1}, {"rail", 1}, {"tor", 1}, {"spine", 2}, {"agg", 2}, {"core", 3}, {"superspine", 3},
+	{"super-spine", 3}, {"super", 3}}
+
+// namedTier is the tier that a name tells, 0 for none. People write from the large to the small,
+// so the last word counts: storage-spine-1, which has a tor in it, is a spine; of words that
+// end at one place the longest.
+func namedTier(name string) (tier int) {
+	name = strings.ToLower(name)
+	last, length := 0, 0
+	for _, w := range roleWords {
+		if at := strings.LastIndex(name, w.word); at >= 0 {
+			if end := at + len(w.word); end > last || end == last && len(w.word) > length {
+				last, length, tier = end, len(w.word), w.tier
 			}
 		}
 	}
-	return 0
+	return tier
 }
 
 // balancers visits the configurations with DLB.
