@@ -202,3 +202,38 @@ func ExampleMode() {
 	// WRED from 150 kbytes with ecn: true
 	// leaf.cfg:3:17: found "many", expected "minimum-threshold", a whole number
 }
+
+// no needs no value: it undoes the command that its words name. Of two rules that could be meant, the
+// one with more of its words counts, even where another one, or an abbreviation of it, takes the line
+// to its end; of two with as many the one that takes it to its end.
+func TestNoWithoutItsValue(t *testing.T) {
+	var said []string
+	rule := func(m *cli.Mode, pattern string) {
+		m.Set(pattern, func(x *cli.Match) { said = append(said, pattern) })
+	}
+	root := cli.NewMode("global")
+	for _, p := range []string{"[no] router-id <id>", "[no] router bgp <asn>", "[no] load seed <n:int>",
+		"[no] load <more...>", "[no] peer <who> group", "[no] peer <who> group <name>", "no peer <who>"} {
+		rule(root, p)
+	}
+	for line, want := range map[string]string{
+		"no router bgp":            "[no] router bgp <asn>",
+		"no router bgp 65001":      "[no] router bgp <asn>",
+		"no router-id":             "[no] router-id <id>",
+		"no load seed":             "[no] load seed <n:int>",
+		"no load seed 7":           "[no] load seed <n:int>",
+		"no load mode x":           "[no] load <more...>",
+		"no peer 10.0.0.1":         "no peer <who>",
+		"no peer F group":          "[no] peer <who> group",
+		"no peer 10.0.0.1 group F": "[no] peer <who> group <name>",
+	} {
+		said = nil
+		lines, err := cli.Scan("x.cfg", []byte(line+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unknown, _ := cli.Read(lines, root); len(unknown) > 0 || len(said) != 1 || said[0] != want {
+			t.Errorf("%q is taken by %q, %v; want %q", line, said, unknown, want)
+		}
+	}
+}

@@ -208,9 +208,9 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 				if deaf == nil || x.exact > said {
 					deaf, said = r, x.exact
 				}
-			case best == nil || best.early && !x.early || x.exact > best.exact && (best.early || !x.early):
+			case best == nil || x.exact > best.exact || x.exact == best.exact && best.early && !x.early:
 				best, hit, rival = x, r, nil
-			case x.early != best.early: // the whole pattern fits better
+			case x.exact < best.exact || x.early != best.early: // of two that say as much the whole one
 			case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
 				rival = r
 			}

@@ -22,6 +22,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), Relax: swconf.Said[bool]{V: true}}
 	p.c.BGP = b
 	r := cli.NewMode("router-bgp")
+	r.Set("no router bgp", func(*cli.Match) { p.c.BGP, p.peers = nil, swconf.NewPeers() }) // no router-id bgp
 	r.Set("[no] router-id <id>", func(m *cli.Match) {
 		if m.No {
 			b.RouterID = swconf.Said[netip.Addr]{}
@@ -101,7 +102,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		return p.family(b, m.Word("afi") == "ipv4")
 	})
 	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf",
-		"redistribute", "aggregate-address", "maximum-paths"} {
+		"redistribute", "aggregate-address"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
 			if s == "vlan" || s == "vrf" {
 				return cli.NewMode("sub").On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })

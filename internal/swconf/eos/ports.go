@@ -118,7 +118,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
 	}))
 	r.Set("[no] speed [ forced ] <s>", each(func(q *swconf.Port, m *cli.Match) {
-		if rate, ok := speed(m.Word("s")); m.No {
+		if rate, ok := speed(m.Word("s")); m.No || strings.EqualFold(m.Word("s"), "auto") {
 			q.Speed = swconf.Said[unit.Rate]{}
 		} else if ok {
 			q.Speed = swconf.SaidAt(p.c, m, "s", rate)

@@ -61,6 +61,7 @@ func (p *parser) root() *cli.Mode {
 	})
 	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
 	r.On("[no] router bgp <asn> [ vrf <vrf> ]", p.openBGP)
+	r.Set("no router bgp", func(m *cli.Match) { p.openBGP(m) }) // the only one; not router-id abbreviated
 	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
 		if p.define(m, "route-map", "name"); m.No {
 			return nil
@@ -308,7 +309,7 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 		p.use(m, "prefix-list", "name")
 	})
 	r.Set("[no] neighbor <peer> <what...>", func(*cli.Match) {})
-	for _, s := range []string{"redistribute", "maximum-paths", "advertise-all-vni", "advertise",
+	for _, s := range []string{"redistribute", "maximum-paths ibgp", "advertise-all-vni", "advertise",
 		"aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map",
 		"distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx",
 		"dup-addr-detection", "label"} {
