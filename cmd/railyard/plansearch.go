@@ -10,6 +10,7 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -101,8 +102,10 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 		return planner.SearchInput{}, field.New("--gpus", "the fabric of %s has %d, found %d",
 			c.Fabric, g.TotalGPUs(), n)
 	}
-	return planner.SearchInput{Model: m, Site: siteOf(plan, n), Global: c.Global, Seq: c.Seq,
-		Efficiency: c.Efficiency / 100, Kernels: c.Kernels, Ahead: c.Ahead}, nil
+	t := workload.NewTraining()
+	t.Name, t.Model, t.GlobalBatch, t.Seq, t.Channels = c.Model, m, c.Global, c.Seq, 0
+	t.Efficiency, t.Kernels, t.GatherAhead = c.Efficiency, c.Kernels, c.Ahead
+	return planner.SearchInput{Training: t, Site: siteOf(plan, n)}, nil
 }
 
 // siteOf is what the cost model knows of a plan's fabric.
@@ -119,7 +122,7 @@ func siteOf(plan *scenario.Plan, gpus int) planner.Site {
 func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInput, r *planner.Result,
 	sims []simulated) {
 	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name,
-		in.Site.GPUs, in.Site.GPU.Name, in.Global, in.Seq, r.Tried, len(r.Candidates))
+		in.Site.GPUs, in.Site.GPU.Name, in.Training.GlobalBatch, in.Training.Seq, r.Tried, len(r.Candidates))
 	if len(r.Candidates) > 0 {
 		fmt.Fprintln(w, "estimated; bubble and exposed communication in percent of the step (TP, PP, DP; "+
 			"CP and EP together):")

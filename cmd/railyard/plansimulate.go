@@ -77,13 +77,9 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 		return err
 	}
 	f, l := &doc.File, cut.Layout
-	f.Workload = scenario.Workload{Training: &scenario.Training{Model: c.Model, TP: l.TP, PP: l.PP, DP: l.DP,
-		CP: l.CP, EP: l.EP, VPP: l.VPP, ZeRO: l.ZeRO, SeqParallel: l.Sequence,
-		MicroBatch: int(l.Micro), GlobalBatch: int(l.Global()), Sequence: int(in.Seq), Schedule: l.Schedule,
-		Recompute: l.Recompute, Order: l.Order,
-		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Prefetch: 1,
-		GatherAhead: c.Ahead && (l.ZeRO == 1 || l.ZeRO == 2), Efficiency: c.Efficiency, Kernels: c.Kernels,
-		Channels: in.Channels(l), DPAlgorithm: "ring", Fold: cut.Fold}}
+	t := in.Step(l)
+	t.Fold = cut.Fold
+	f.Workload = scenario.Workload{Training: t}
 	f.Output.Sample = unit.Second // nobody looks at the links
 	if cut.Hosts > 0 {
 		f.Fabric.Hosts, f.Fabric.Segments, f.Fabric.Pods, f.Fabric.Supers = cut.Hosts, cut.Segments, 1, 0

@@ -37,24 +37,25 @@ const (
 	PipelineInside = "tp-cp-pp-dp" // Llama 3: a replica's stages lie side by side
 )
 
-// Layout is how a model is spread over GPUs.
+// Layout is how a model is spread over GPUs, and a batch over time. Its tags are the keys of a
+// scenario's training block, which it is a part of.
 type Layout struct {
-	TP        int    `json:"tp"`
-	PP        int    `json:"pp"`
-	DP        int    `json:"dp"`
-	CP        int    `json:"cp"`   // context parallel ranks: a sequence is cut into so many parts
-	EP        int    `json:"ep"`   // expert parallel ranks, out of the data and context parallel ones
-	VPP       int    `json:"vpp"`  // model chunks per rank, for interleaved
-	ZeRO      int    `json:"zero"` // 0 to 3
-	Sequence  bool   `json:"sequence_parallel"`
-	Recompute string `json:"recompute"`
-	Schedule  string `json:"schedule"`
-	Order     string `json:"order"` // of the ranks; "" is tp-cp-dp-pp
+	TP        int    `json:"tp" yaml:"tp" doc:"tensor parallel ranks"`
+	PP        int    `json:"pp" yaml:"pp" doc:"pipeline stages"`
+	DP        int    `json:"dp" yaml:"dp" doc:"data parallel replicas"`
+	CP        int    `json:"cp" yaml:"cp" doc:"context parallel ranks: a sequence is cut into so many parts, keys and values go around a ring"`
+	EP        int    `json:"ep" yaml:"ep" doc:"expert parallel ranks, out of the dp x cp that share a model"`
+	VPP       int    `json:"vpp" yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
+	ZeRO      int    `json:"zero" yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
+	Sequence  bool   `json:"sequence_parallel" yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
+	Recompute string `json:"recompute" yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
+	Schedule  string `json:"schedule" yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble" doc:"pipeline schedule; zero-bubble is ZB-H1"`
+	Order     string `json:"order" yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
 	// A token is 4 bytes when it is loaded, which is nothing beside activations: a
 	// batch of 512 sequences of 2,048 is 4 MiB. A seed makes that 4 GB.
-	Micro        int64 `json:"micro_batch"`  // sequences per microbatch
-	Microbatches int   `json:"microbatches"` // per replica and step
-	Seq          int64 `json:"sequence"`     // tokens
+	Micro        int64 `json:"micro_batch" yaml:"micro_batch" doc:"sequences per microbatch and replica"`
+	Microbatches int   `json:"microbatches" yaml:"-"` // per replica and step
+	Seq          int64 `json:"sequence" yaml:"sequence" doc:"tokens per sequence"`
 }
 
 // Check refuses layouts that do not divide the model.

@@ -34,23 +34,26 @@ func (c *Candidate) Exposed() float64 {
 // sum fills in what follows from the parts.
 func (c *Candidate) sum(in SearchInput) {
 	c.Seconds = c.Compute + c.Bubble + c.Exposed() + c.Optimizer
-	all := float64(c.Layout.Global() * in.Seq)
+	all := float64(c.Layout.Global() * in.Training.Seq)
 	gpus := float64(c.Layout.GPUs())
-	c.MFU = in.Model.StepFLOPs(int64(all), in.Seq) / (c.Seconds * gpus * in.Site.GPU.BF16)
+	c.MFU = in.Training.Model.StepFLOPs(int64(all), in.Training.Seq) / (c.Seconds * gpus * in.Site.GPU.BF16)
 	c.TokensGPU = all / c.Seconds / gpus
 }
 
-// training is a layout's step as the workload builder takes it.
-func (in SearchInput) training(l partition.Layout) *workload.Training {
-	return &workload.Training{Layout: l, Model: in.Model, GPU: in.Site.GPU, GradBytes: 2, Bucket: 100 * unit.MB, Overlap: !in.NoOverlap, ScatterGather: true, Prefetch: 1, Gathers: in.Gathers, Regather: in.Regather, GatherAhead: in.Ahead && (l.ZeRO == 1 || l.ZeRO == 2),
-		Efficiency: in.Efficiency, Kernels: in.Kernels, Channels: in.Channels(l), PerServer: in.Site.PerServer, NVLink: in.Site.NVLink, NVLatency: in.Site.NVLatency}
+// Step is a layout's step as the workload builder takes it.
+func (in SearchInput) Step(l partition.Layout) *workload.Training {
+	t := in.Training
+	t.Layout, t.GlobalBatch, t.Channels = l, l.Global(), in.Channels(l)
+	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
+	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink, in.Site.NVLatency
+	return &t
 }
 
 // Channels is how many rings a layout's gradient reductions use: one per GPU that
 // they have in a server, unless the input says how many.
 func (in SearchInput) Channels(l partition.Layout) int {
-	if in.Rings > 0 {
-		return in.Rings
+	if in.Training.Channels > 0 {
+		return in.Training.Channels
 	}
 	context, data, _ := groupsOf(l)
 	return in.Site.inServer(replicas(l, context, data))
@@ -70,11 +73,11 @@ func replicas(l partition.Layout, context, data int) group {
 // ones hide behind attention, data parallel ones behind the passes they overlap.
 func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	c := Candidate{Layout: l}
-	t := in.training(l)
+	t := in.Step(l)
 	forward, backward, head := t.LayerTimes()
 	context, data, pipeline := groupsOf(l)
 	p, v, mb := float64(l.PP), float64(l.VPP), float64(l.Microbatches)
-	layers := float64(in.Model.Layers) / p
+	layers := float64(in.Training.Model.Layers) / p
 	f, b := layers*forward.Seconds(), layers*backward.Seconds()
 	tf, tb := t.TensorTimes()
 	tensor := layers * (tf + tb).Seconds()
@@ -92,7 +95,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
 	if l.PP > 1 {
-		act := float64(l.Micro*in.Seq/int64(l.CP)) * float64(in.Model.Hidden) * 2 / float64(l.TP)
+		act := float64(l.Micro*in.Training.Seq/int64(l.CP)) * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
 		hop := in.Site.send(pipeline, act)
 		// Filling and emptying the pipeline, a microbatch goes round all stages between two
 		// chunks; in between a chunk's transfers hide behind the other direction's passes.
@@ -108,7 +111,7 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 // stages returns the time of a microbatch on the slowest stage and on the mean one.
 func (in SearchInput) stages(l partition.Layout, layer, head unit.Time, comm float64) (worst, mean float64) {
 	for p := range l.PP {
-		s := float64(l.StageLayers(in.Model, p)) * (layer.Seconds() + comm)
+		s := float64(l.StageLayers(in.Training.Model, p)) * (layer.Seconds() + comm)
 		if p == l.PP-1 {
 			s += head.Seconds()
 		}
@@ -161,19 +164,21 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 	experts := group{g.n / l.EP, g.stride * l.EP}
 	pieces := func(params float64) float64 { return math.Ceil(2 * params / float64(t.Bucket)) }
 	if l.ZeRO == 3 {
-		pieces = func(float64) float64 { return float64(in.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers)) }
+		pieces = func(float64) float64 {
+			return float64(in.Training.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers))
+		}
 	}
 	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) + in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse)) // one round of all parameters
 	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))                                                                      // the last bucket has nothing to hide behind
 	hide := func(t, window float64) float64 {
-		if in.NoOverlap {
+		if !in.Training.Overlap {
 			return t
 		}
 		return max(t-window, t*last)
 	}
 	rounds := 2.0
 	after := once
-	if in.Ahead {
+	if in.Training.GatherAhead {
 		after = max(once-f/float64(l.VPP), once*last)
 	}
 	switch l.ZeRO {
@@ -185,7 +190,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		c.Data = mb*hide(once, b) + after
 		rounds = mb + 1
 	case 3:
-		first := once / float64(in.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it
+		first := once / float64(in.Training.Model.Layers/int64(l.PP)) // of each pass: nothing runs before it
 		back := 2.0
 		if t.Regather {
 			back++
@@ -204,7 +209,7 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 
 // traffic books what layers send.
 func (in SearchInput) traffic(c *Candidate, t *workload.Training, stride int) {
-	passes := float64(t.Microbatches) * float64(in.Model.Layers) / float64(t.PP)
+	passes := float64(t.Microbatches) * float64(in.Training.Model.Layers) / float64(t.PP)
 	in.book(c, 1, passes*t.TensorBytes())
 	if t.CP > 1 {
 		in.book(c, stride, passes*float64(t.Keys())*float64(3*t.CP-2))

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"railyard/internal/field"
-	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -15,17 +14,11 @@ import (
 
 // SearchInput is what is searched.
 type SearchInput struct {
-	Model      *model.Config
-	Site       Site
-	Global     int64   // sequences per step
-	Seq        int64   // tokens
-	Efficiency float64 // share of the peak that matrix products reach
-	Kernels    string  // flat, fused or unfused (package workload); "" is flat
-	Rings      int     // channels of gradient reductions; 0: one per GPU in a server
-	NoOverlap  bool    // gradients are reduced after the last backward pass
-	Ahead      bool    // ZeRO 1 and 2: parameters are gathered behind the first forward pass
-	Gathers    int     // ZeRO 3: collectives that gather a layer; 0 is 1
-	Regather   bool    // ZeRO 3 with full recomputation: it and the gradients gather a layer each
+	// Training says what all candidates have in common: the model, batch, sequence, kernels,
+	// how gradients are reduced. Its layout's parallelism is what is searched; channels 0 are
+	// one per GPU in a server.
+	Training workload.Training
+	Site     Site
 }
 
 // Rejected counts the layouts of one reason, with an example.
@@ -86,23 +79,23 @@ const reserve = 90
 // that it is impossible for, without its numbers, so that they can be counted.
 func (in SearchInput) fits(l partition.Layout) (unit.Bytes, string) {
 	switch {
-	case l.Microbatches < 1 || l.Global() != in.Global:
+	case l.Microbatches < 1 || l.Global() != in.Training.GlobalBatch:
 		return 0, "the batch does not divide into replicas and microbatches"
 	case l.TP > in.Site.PerServer:
 		return 0, "tensor parallelism would leave the NVLink domain"
 	case l.ZeRO > 0 && l.DP*l.CP == 1:
 		return 0, "ZeRO needs replicas to share with"
-	case l.Recompute == partition.RecomputeNone && in.Kernels != workload.Unfused:
+	case l.Recompute == partition.RecomputeNone && in.Training.Kernels != workload.Unfused:
 		return 0, "keeping attention scores gains nothing: the kernels make them again on the chip"
 	}
-	if err := l.Check(in.Model); err != nil {
+	if err := l.Check(in.Training.Model); err != nil {
 		var e *field.Error
 		if errors.As(err, &e) && families[e.Path] != "" {
 			return 0, families[e.Path]
 		}
 		return 0, err.Error()
 	}
-	worst, err := l.Worst(in.Model)
+	worst, err := l.Worst(in.Training.Model)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -125,12 +118,12 @@ var families = map[string]string{
 
 func (in SearchInput) check() error {
 	switch {
-	case in.Global < 1 || in.Global > 1<<24:
-		return field.New("global_batch", "must lie between 1 and %d sequences, found %d", 1<<24, in.Global)
-	case in.Seq < 1 || in.Seq > 1<<24:
-		return field.New("sequence", "must lie between 1 and %d tokens, found %d", 1<<24, in.Seq)
-	case !(in.Efficiency > 0 && in.Efficiency <= 1):
-		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%", 100*in.Efficiency)
+	case in.Training.GlobalBatch < 1 || in.Training.GlobalBatch > 1<<24:
+		return field.New("global_batch", "must lie between 1 and %d sequences, found %d", 1<<24, in.Training.GlobalBatch)
+	case in.Training.Seq < 1 || in.Training.Seq > 1<<24:
+		return field.New("sequence", "must lie between 1 and %d tokens, found %d", 1<<24, in.Training.Seq)
+	case !(in.Training.Efficiency > 0 && in.Training.Efficiency <= 100):
+		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%", in.Training.Efficiency)
 	}
 	return in.Site.check()
 }
@@ -154,11 +147,11 @@ func divisors(n int) (out []int) {
 // parallelism below 32 thousand tokens, experts without experts.
 func (in SearchInput) layouts(visit func(partition.Layout)) {
 	cps, eps := []int{1}, []int{1}
-	if in.Seq >= 32_768 {
+	if in.Training.Seq >= 32_768 {
 		cps = []int{1, 2, 4, 8, 16}
 	}
-	if in.Model.Experts > 0 {
-		eps = divisors(int(in.Model.Experts))
+	if in.Training.Model.Experts > 0 {
+		eps = divisors(int(in.Training.Model.Experts))
 	}
 	n := in.Site.GPUs
 	for _, tp := range divisors(n) {
@@ -166,7 +159,7 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 			break
 		}
 		for _, pp := range divisors(n / tp) {
-			if int64(pp) > in.Model.Layers {
+			if int64(pp) > in.Training.Model.Layers {
 				break
 			}
 			for _, cp := range cps {
@@ -175,7 +168,7 @@ func (in SearchInput) layouts(visit func(partition.Layout)) {
 				}
 				for _, ep := range eps {
 					in.variants(partition.Layout{TP: tp, PP: pp, DP: n / tp / pp / cp, CP: cp, EP: ep,
-						Sequence: tp > 1, Seq: in.Seq}, visit)
+						Sequence: tp > 1, Seq: in.Training.Seq}, visit)
 				}
 			}
 		}
@@ -192,7 +185,7 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 	if l.PP > 1 {
 		schedules = append(schedules, schedule{partition.ZeroBubble, 1})
 		for _, vpp := range []int{2, 3, 4, 5, 6, 8, 10, 12, 16} {
-			if int64(l.PP*vpp) <= in.Model.Layers+2 {
+			if int64(l.PP*vpp) <= in.Training.Model.Layers+2 {
 				schedules = append(schedules, schedule{partition.Interleaved, vpp})
 			}
 		}
@@ -208,7 +201,7 @@ func (in SearchInput) variants(l partition.Layout, visit func(partition.Layout))
 						partition.RecomputeFull} {
 						l.Schedule, l.VPP, l.Order, l.Micro, l.ZeRO, l.Recompute = s.name, s.vpp, order,
 							micro, zero, recompute
-						l.Microbatches = int(in.Global / (int64(l.DP) * micro))
+						l.Microbatches = int(in.Training.GlobalBatch / (int64(l.DP) * micro))
 						visit(l)
 					}
 				}

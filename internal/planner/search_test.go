@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"railyard/internal/model"
 	"railyard/internal/partition"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -15,11 +17,18 @@ func site(t *testing.T, gpus int) Site {
 		Uplinks: 64, Uplink: g.NIC, QPs: 1}
 }
 
+// searching is a search for a batch of sequences, with kernels that reach so many percent.
+func searching(m *model.Config, s Site, batch, seq int64, efficiency float64) SearchInput {
+	t := workload.NewTraining()
+	t.Model, t.GlobalBatch, t.Seq, t.Efficiency, t.Channels = m, batch, seq, efficiency, 0
+	return SearchInput{Training: t, Site: s}
+}
+
 // Every candidate uses all GPUs, divides the batch and the model, fits the memory,
 // and its parts add up to its step; the list is in order, and what is left out
 // is counted.
 func TestSearchHolds(t *testing.T) {
-	in := SearchInput{Model: builtin(t, "llama-3.1-70b"), Site: site(t, 256), Global: 512, Seq: 8192, Efficiency: 0.6}
+	in := searching(builtin(t, "llama-3.1-70b"), site(t, 256), 512, 8192, 60)
 	r, err := Search(in)
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +44,8 @@ func TestSearchHolds(t *testing.T) {
 	for _, c := range r.Candidates {
 		l := c.Layout
 		sum := c.Compute + c.Bubble + c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context + c.Optimizer
-		if l.GPUs() != 256 || l.Check(in.Model) != nil || in.Global%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Memory || math.Abs(sum/c.Seconds-1) > 1e-9 ||
-			c.Seconds < last || !(c.MFU > 0 && c.MFU <= in.Efficiency) || c.Data < 0 {
+		if l.GPUs() != 256 || l.Check(in.Training.Model) != nil || in.Training.GlobalBatch%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Memory || math.Abs(sum/c.Seconds-1) > 1e-9 ||
+			c.Seconds < last || !(c.MFU > 0 && c.MFU <= in.Training.Efficiency/100) || c.Data < 0 {
 			t.Fatalf("%+v", c)
 		}
 		last = c.Seconds
@@ -46,8 +55,8 @@ func TestSearchHolds(t *testing.T) {
 // The bubble is (p-1)/(v m) of the ideal time (HANDBOOK.md 10.2), with the head's
 // time left out: it is the last stage's alone.
 func TestBubble(t *testing.T) {
-	in := SearchInput{Model: builtin(t, "gpt3-175b"), Site: site(t, 64), Seq: 2048, Efficiency: 0.5}
-	in.Model.Vocab = 1
+	in := searching(builtin(t, "gpt3-175b"), site(t, 64), 0, 2048, 50)
+	in.Training.Model.Vocab = 1
 	for _, c := range []struct {
 		p, m, v int
 		want    float64
@@ -98,7 +107,7 @@ func TestSwitchPairs(t *testing.T) {
 
 // 16,384 GPUs are searched in seconds, and tensor parallelism stays in the server.
 func TestSearchLarge(t *testing.T) {
-	in := SearchInput{Model: builtin(t, "llama-3.1-405b"), Site: site(t, 16384), Global: 2048, Seq: 8192, Efficiency: 0.6}
+	in := searching(builtin(t, "llama-3.1-405b"), site(t, 16384), 2048, 8192, 60)
 	began := time.Now()
 	r, err := Search(in)
 	if err != nil || len(r.Candidates) == 0 {
@@ -114,7 +123,7 @@ func TestSearchLarge(t *testing.T) {
 	if r, err := Search(in); err != nil || len(r.Candidates) != 0 {
 		t.Errorf("405 billion parameters fit one GPU: %v", err)
 	}
-	in.Efficiency = 2
+	in.Training.Efficiency = 200
 	if _, err := Search(in); err == nil {
 		t.Error("an efficiency of 200 % is taken")
 	}

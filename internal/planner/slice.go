@@ -33,7 +33,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	l := c.Layout
 	whole := (c.Tiers[1] + c.Tiers[2]) * float64(l.GPUs()) / float64(mtu)
 	s := Slice{Layout: l, Packets: whole}
-	if whole <= packets && l.GPUs() <= maxWhole && in.training(l).TooBig() == nil {
+	if whole <= packets && l.GPUs() <= maxWhole && in.Step(l).TooBig() == nil {
 		return s, nil
 	}
 	if r.Separate && l.TP == in.Site.PerServer && l.TP > 1 {
@@ -48,7 +48,7 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 		if (d*l.CP)%l.EP != 0 || d < min(2, l.DP) {
 			continue
 		}
-		t := in.training(x)
+		t := in.Step(x)
 		t.Fold = s.Fold
 		if share := s.Packets * float64(d) / float64(l.DP); (share <= packets && t.Ranks() <= 4*maxWhole || replicas == 0) && t.TooBig() == nil {
 			replicas, s.Layout = d, x

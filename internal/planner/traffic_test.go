@@ -19,7 +19,7 @@ func layout(tp, pp, dp, batches int, seq int64) partition.Layout {
 func TestTrafficMatrix(t *testing.T) {
 	m := builtin(t, "gpt3-13b")
 	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
-	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq), GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 0.5, Channels: 1, ScatterGather: true}
+	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq), GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 50, Channels: 1, ScatterGather: true}
 	d, err := tr.Build()
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/workload"
 	"railyard/unit"
 
 	"github.com/goccy/go-yaml/ast"
@@ -63,8 +64,8 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
-			if t, ok := v.Interface().(*Training); ok {
-				*t = trainingDefault()
+			if t, ok := v.Interface().(*workload.Training); ok {
+				*t = workload.NewTraining()
 			}
 		}
 		b.bind(n, v.Elem(), key, enum)
@@ -95,7 +96,7 @@ func (b *binder) pairs(n ast.Node, key, want string) []*ast.MappingValueNode {
 }
 
 func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
-	keys := fieldNames(v.Type())
+	keys := names(v.Type())
 	seen := map[string]bool{}
 	for _, e := range b.pairs(n, key, "a mapping with keys "+strings.Join(keys, ", ")) {
 		name := e.Key.GetToken().Value
@@ -105,12 +106,12 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 			continue
 		}
 		seen[name] = true
-		i := fieldIndex(v.Type(), name)
-		if i < 0 {
+		f, ok := find(v.Type(), name)
+		if !ok {
 			b.fault(e.Key, field.Choice(at, name, keys, "unknown key"))
 			continue
 		}
-		b.bind(e.Value, v.Field(i), at, enumOf(v.Type().Field(i)))
+		b.bind(e.Value, v.FieldByIndex(f.Index), at, enumOf(f))
 		b.where[at] = position(e.Key.GetToken())
 	}
 }
@@ -209,6 +210,12 @@ func setScalar(v reflect.Value, text, enum string) error {
 			return field.New("", "found %s, expected a whole number of at most %d", field.Quote(text), 1<<31-1)
 		}
 		*p = int(i)
+	case *int64:
+		i, err := strconv.ParseInt(text, 10, 32)
+		if err != nil {
+			return field.New("", "found %s, expected a whole number of at most %d", field.Quote(text), 1<<31-1)
+		}
+		*p = i
 	case *uint64:
 		i, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
@@ -234,23 +241,6 @@ func into[T any](p *T, text string, parse func(string) (T, error)) error {
 	}
 	*p = x
 	return nil
-}
-
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for i := range t.NumField() {
-		names = append(names, t.Field(i).Tag.Get("yaml"))
-	}
-	return names
-}
-
-func fieldIndex(t reflect.Type, name string) int {
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("yaml") == name {
-			return i
-		}
-	}
-	return -1
 }
 
 func describe(n ast.Node) string {

@@ -223,9 +223,8 @@ func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, 
 			numbers(v.Elem(), key, row, visit)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			name := v.Type().Field(i).Tag.Get("yaml")
-			numbers(v.Field(i), field.Join(key, name), field.Join(row, name), visit)
+		for _, f := range keys(v.Type()) {
+			numbers(v.FieldByIndex(f.Index), field.Join(key, name(f)), field.Join(row, name(f)), visit)
 		}
 	case reflect.Map:
 		for _, k := range mapKeys(v) {

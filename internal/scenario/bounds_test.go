@@ -9,6 +9,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/route"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -25,8 +26,8 @@ func TestEveryNumberHasABound(t *testing.T) {
 		case reflect.Pointer:
 			walk(rt.Elem(), row)
 		case reflect.Struct:
-			for i := range rt.NumField() {
-				walk(rt.Field(i).Type, field.Join(row, rt.Field(i).Tag.Get("yaml")))
+			for _, f := range keys(rt) {
+				walk(f.Type, field.Join(row, name(f)))
 			}
 		case reflect.Map:
 			walk(rt.Elem(), row+".*")
@@ -61,7 +62,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 // key, with what would be accepted.
 func TestOutsideTheBounds(t *testing.T) {
 	f := Default()
-	training := trainingDefault()
+	training := workload.NewTraining()
 	f.Workload = Workload{Training: &training, Ops: []Op{{}},
 		Traffic: &Traffic{Collective: &CollSpec{Bytes: 1}, Permutation: &Pattern{Bytes: 1},
 			Incast:   &IncastSpec{Bytes: 1, FanIn: 1},

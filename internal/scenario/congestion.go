@@ -74,9 +74,6 @@ func ccBounds() (rows []bound) {
 	return rows
 }
 
-// member is the field of a struct that has a key.
-func member(v reflect.Value, key string) reflect.Value { return v.Field(fieldIndex(v.Type(), key)) }
-
 // cc is the struct behind the block.
 func (f *File) cc() reflect.Value { return reflect.ValueOf(f.CC).Elem() }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/cc"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -15,7 +16,7 @@ import (
 func Drawn() map[string]func(share float64) string {
 	out := map[string]func(float64) string{}
 	f := Default()
-	f.Workload.Training = &Training{}
+	f.Workload.Training = &workload.Training{}
 	numbers(reflect.ValueOf(&f).Elem(), "", "", func(v reflect.Value, key, row string) {
 		b := bounded[row]
 		out[key] = func(share float64) string { return b.draw(v.Type(), share) }

@@ -3,7 +3,10 @@
 // here are the definition; the JSON Schema is generated from them.
 package scenario
 
-import "railyard/unit"
+import (
+	"railyard/internal/workload"
+	"railyard/unit"
+)
 
 // Length is a cable length in millimetres.
 type Length int64
@@ -154,43 +157,9 @@ type Transport struct {
 
 // Workload is what runs.
 type Workload struct {
-	Training *Training `yaml:"training" doc:"one training step of a model"`
-	Traffic  *Traffic  `yaml:"traffic" doc:"a traffic pattern"`
-	Ops      []Op      `yaml:"ops" doc:"an explicit graph of operations"`
-}
-
-// Training is one training step.
-type Training struct {
-	Model         string     `yaml:"model" doc:"a shipped model, or the path of a config.json"`
-	TP            int        `yaml:"tp" doc:"tensor parallel ranks"`
-	PP            int        `yaml:"pp" doc:"pipeline stages"`
-	DP            int        `yaml:"dp" doc:"data parallel replicas"`
-	MicroBatch    int        `yaml:"micro_batch" doc:"sequences per microbatch and replica"`
-	GlobalBatch   int        `yaml:"global_batch" doc:"sequences per step"`
-	Sequence      int        `yaml:"sequence" doc:"tokens per sequence"`
-	GradBytes     int        `yaml:"grad_bytes" doc:"bytes per gradient element: 2 (bf16) or 4"`
-	Bucket        unit.Bytes `yaml:"bucket" doc:"gradient bytes per all-reduce"`
-	Overlap       bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
-	Efficiency    float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
-	Schedule      string     `yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble" doc:"pipeline schedule; zero-bubble is ZB-H1"`
-	Channels      int        `yaml:"channels" doc:"parallel rings per bucket; they cross servers on different rails"`
-	CP            int        `yaml:"cp" doc:"context parallel ranks: a sequence is cut into so many parts, keys and values go around a ring"`
-	EP            int        `yaml:"ep" doc:"expert parallel ranks, out of the dp x cp that share a model"`
-	VPP           int        `yaml:"vpp" doc:"model chunks per rank, for the interleaved schedule"`
-	ZeRO          int        `yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
-	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
-	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
-	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters behind the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
-	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
-	SeqParallel   bool       `yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
-	Recompute     string     `yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
-	TPOverlap     bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
-	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
-	Order         string     `yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
-	DPAlgorithm   string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical" doc:"all-reduce of gradients"`
-	EPAlgorithm   string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
-	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
-	Fold          bool       `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
+	Training *workload.Training `yaml:"training" doc:"one training step of a model"`
+	Traffic  *Traffic           `yaml:"traffic" doc:"a traffic pattern"`
+	Ops      []Op               `yaml:"ops" doc:"an explicit graph of operations"`
 }
 
 // Traffic is one pattern.
@@ -295,11 +264,4 @@ func defaultQueues() map[string]Queue {
 			XOff: 3500 * unit.KB, XOn: 100 * unit.KB},
 		"7": {Strict: true, Alpha: 1},
 	}
-}
-
-// trainingDefault holds where a training block is silent.
-func trainingDefault() Training {
-	return Training{TP: 1, PP: 1, DP: 1, MicroBatch: 1, GlobalBatch: 0, Sequence: 2048, GradBytes: 2,
-		Bucket: 100 * unit.MB, Overlap: true, Efficiency: 50, Schedule: "1f1b", Channels: 1,
-		CP: 1, EP: 1, VPP: 1, Prefetch: 1, Gathers: 1, Recompute: "selective", ScatterGather: true, Order: "tp-cp-dp-pp", DPAlgorithm: "ring", EPAlgorithm: "direct", Kernels: "flat"}
 }

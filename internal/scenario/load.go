@@ -142,12 +142,12 @@ func (d *Document) put(key, value string) error {
 		}
 		switch v.Kind() {
 		case reflect.Struct:
-			f := fieldIndex(v.Type(), p)
-			if f < 0 {
+			f, ok := find(v.Type(), p)
+			if !ok {
 				return unknownKey(key, p, v.Type())
 			}
-			enum = enumOf(v.Type().Field(f))
-			v = v.Field(f)
+			enum = enumOf(f)
+			v = v.FieldByIndex(f.Index)
 		case reflect.Map:
 			return putInMap(v, key, p, parts[i+1:], value)
 		default:
@@ -158,7 +158,7 @@ func (d *Document) put(key, value string) error {
 }
 
 func unknownKey(key, part string, t reflect.Type) error {
-	return field.Choice(key, part, fieldNames(t), "unknown key %s", field.Quote(part))
+	return field.Choice(key, part, names(t), "unknown key %s", field.Quote(part))
 }
 
 func putLeaf(v reflect.Value, key, value, enum string) error {
@@ -181,11 +181,11 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 	}
 	leaf, enum := item, ""
 	if len(rest) == 1 && item.Kind() == reflect.Struct {
-		f := fieldIndex(item.Type(), rest[0])
-		if f < 0 {
+		f, ok := find(item.Type(), rest[0])
+		if !ok {
 			return unknownKey(key, rest[0], item.Type())
 		}
-		leaf, enum = item.Field(f), enumOf(item.Type().Field(f))
+		leaf, enum = item.FieldByIndex(f.Index), enumOf(f)
 	} else if len(rest) > 0 {
 		return field.New(key, "%s has no such key", field.Clip(name))
 	}
@@ -250,7 +250,7 @@ func (d *Document) locate(e *field.Error) {
 }
 
 // Values returns every resolved value by dotted key, in file order.
-func (f *File) Values() (keys []string, values map[string]string) {
+func (f *File) Values() (paths []string, values map[string]string) {
 	values = map[string]string{}
 	var walk func(v reflect.Value, key string)
 	walk = func(v reflect.Value, key string) {
@@ -260,8 +260,8 @@ func (f *File) Values() (keys []string, values map[string]string) {
 				walk(v.Elem(), key)
 			}
 		case reflect.Struct:
-			for i := range v.NumField() {
-				walk(v.Field(i), field.Join(key, v.Type().Field(i).Tag.Get("yaml")))
+			for _, f := range keys(v.Type()) {
+				walk(v.FieldByIndex(f.Index), field.Join(key, name(f)))
 			}
 		case reflect.Map:
 			for _, k := range mapKeys(v) {
@@ -276,12 +276,12 @@ func (f *File) Values() (keys []string, values map[string]string) {
 			if l, ok := v.Interface().(Length); ok {
 				s = l.String()
 			}
-			keys = append(keys, key)
+			paths = append(paths, key)
 			values[key] = s
 		}
 	}
 	walk(reflect.ValueOf(f).Elem(), "")
-	return keys, values
+	return paths, values
 }
 
 // mapKeys orders a map's keys: numbers by value, then names.

@@ -30,14 +30,13 @@ type schema = map[string]any
 
 func object(t reflect.Type, row string) schema {
 	props := schema{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		s := typeSchema(f.Type, field.Join(row, f.Tag.Get("yaml")))
+	for _, f := range keys(t) {
+		s := typeSchema(f.Type, field.Join(row, name(f)))
 		if e := enumOf(f); e != "" {
 			s["enum"] = strings.Split(e, ",")
 		}
 		s["description"] = f.Tag.Get("doc")
-		props[f.Tag.Get("yaml")] = s
+		props[name(f)] = s
 	}
 	return schema{"type": "object", "additionalProperties": false, "properties": props}
 }

@@ -2,11 +2,11 @@ package scenario
 
 import (
 	"fmt"
+	"strings"
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/model"
-	"railyard/internal/partition"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -85,37 +85,18 @@ func (p *resolver) bound() error {
 	return nil
 }
 
-func (p *resolver) training(t *Training) error {
+func (p *resolver) training(t *workload.Training) error {
 	key := "workload.training"
-	if t.Model == "" {
-		return field.New(key+".model", "is missing; shipped are %v, or give the path of a config.json",
-			model.Names())
-	}
-	m, err := model.Builtin(t.Model)
-	if err != nil && p.read != nil && len(t.Model) > 5 && t.Model[len(t.Model)-5:] == ".json" {
-		var b []byte
-		if b, err = p.read(t.Model); err == nil {
-			m, err = model.Parse(t.Model, b)
-		}
-	}
+	m, err := p.model(key+".model", t.Name)
 	if err != nil {
-		return field.Under(key+".model", err)
+		return err
 	}
-	if t.GlobalBatch == 0 {
-		t.GlobalBatch = t.DP * t.MicroBatch
+	if err := t.Divide(); err != nil {
+		return field.Under(key, err)
 	}
-	if t.GlobalBatch%(t.DP*t.MicroBatch) != 0 {
-		return field.New(key+".global_batch", "%d sequences do not divide into dp %d times micro_batch %d",
-			t.GlobalBatch, t.DP, t.MicroBatch)
-	}
-	step := &workload.Training{Layout: t.layout(), Model: m, GPU: p.GPU, GradBytes: int64(t.GradBytes),
-		Bucket:  t.Bucket,
-		Overlap: t.Overlap, TensorOverlap: t.TPOverlap, ScatterGather: t.ScatterGather, Prefetch: t.Prefetch,
-		Gathers: t.Gathers, Regather: t.Regather, GatherAhead: t.GatherAhead,
-		Efficiency: t.Efficiency / 100, Kernels: t.Kernels,
-		Channels: t.Channels, Algorithm: t.DPAlgorithm, Experts: t.EPAlgorithm,
-		PerServer: p.Graph.PerServer(),
-		Fold:      t.Fold, NVLink: p.NVLink, NVLatency: p.NVLatency}
+	step := *t
+	step.Model, step.GPU, step.NVLink, step.NVLatency = m, p.GPU, p.NVLink, p.NVLatency
+	step.PerServer = p.Graph.PerServer()
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
@@ -142,16 +123,24 @@ func (p *resolver) training(t *Training) error {
 	if err != nil {
 		return field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Training: step}}
+	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Training: &step}}
 	return nil
 }
 
-// layout is the partition of a training block.
-func (t *Training) layout() partition.Layout {
-	return partition.Layout{TP: t.TP, PP: t.PP, DP: t.DP, CP: t.CP, EP: t.EP, VPP: t.VPP, ZeRO: t.ZeRO,
-		Sequence: t.SeqParallel, Recompute: t.Recompute,
-		Schedule: t.Schedule, Order: t.Order, Micro: int64(t.MicroBatch),
-		Microbatches: t.GlobalBatch / (t.DP * t.MicroBatch), Seq: int64(t.Sequence)}
+// model finds what a training block names.
+func (p *resolver) model(key, name string) (*model.Config, error) {
+	if name == "" {
+		return nil, field.New(key, "is missing; shipped are %v, or give the path of a config.json",
+			model.Names())
+	}
+	m, err := model.Builtin(name)
+	if err != nil && p.read != nil && strings.HasSuffix(name, ".json") {
+		var b []byte
+		if b, err = p.read(name); err == nil {
+			m, err = model.Parse(name, b)
+		}
+	}
+	return m, field.Under(key, err)
 }
 
 func (p *resolver) traffic(t *Traffic) error {

@@ -64,9 +64,7 @@ func estimates() ([]Row, error) {
 		site.PerServer = 8
 		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond,
 			max(1, p.QPs)
-		in := planner.SearchInput{Model: t.Model, Site: site, Global: c.batch, Seq: t.Seq,
-			Efficiency: t.Efficiency, Kernels: t.Kernels, Rings: t.Channels,
-			NoOverlap: !t.Overlap, Ahead: t.GatherAhead, Gathers: t.Gathers, Regather: t.Regather}
+		in := planner.SearchInput{Training: *t, Site: site}
 		l := t.Layout
 		if l.Schedule == "" {
 			l.Schedule = partition.OneFOneB

@@ -50,13 +50,15 @@ func megatron(g gpt, base partition.Layout, batch int64, efficiency float64, mic
 	best.Seconds = math.Inf(1)
 	base.CP, base.EP = 1, 1
 	gpus := base.GPUs()
-	in := planner.SearchInput{Model: m, Site: selene(gpus), Global: batch, Seq: 2048, Efficiency: efficiency,
-		Kernels: workload.Unfused, NoOverlap: base.ZeRO < 3, Rings: 1}
+	t := workload.NewTraining()
+	t.Model, t.GlobalBatch, t.Seq = m, batch, 2048
+	t.Efficiency, t.Kernels = 100*efficiency, workload.Unfused
 	if base.ZeRO < 3 {
-		in.Rings = 0
+		t.Overlap, t.Channels = false, 0
 	} else {
-		in.Gathers, in.Regather = 4, true
+		t.Gathers, t.Regather = 4, true
 	}
+	in := planner.SearchInput{Training: t, Site: selene(gpus)}
 	for _, vpp := range []int{1, 2, 3, 4, 5, 6, 8} {
 		for _, micro := range micros {
 			l := base
@@ -251,7 +253,10 @@ func llama3() ([]Row, error) {
 		l := partition.Layout{TP: 8, PP: 16, DP: dp, CP: cp, EP: 1, VPP: 8,
 			Recompute: partition.RecomputeSelective, Schedule: partition.Interleaved, Sequence: true,
 			Order: partition.PipelineInside, ZeRO: 2, Micro: 1, Microbatches: microbatches, Seq: seq}
-		in := planner.SearchInput{Model: m, Seq: seq, Efficiency: efficiency, Kernels: workload.Fused,
+		t := workload.NewTraining()
+		t.Model, t.Seq, t.Channels = m, seq, 0
+		t.Efficiency, t.Kernels = 100*efficiency, workload.Fused
+		in := planner.SearchInput{Training: t,
 			Site: planner.Site{GPU: h, GPUs: l.GPUs(), PerServer: 8, NVLink: h.NVLink, NIC: h.NIC,
 				Latency: 5 * unit.Microsecond, NVLatency: unit.Microsecond,
 				Ratio: 1, Upper: 7, Pod: 384, Segment: 2, Uplinks: 2, Uplink: h.NIC, Spread: true, QPs: 16}}
@@ -304,7 +309,7 @@ func bubbles() ([]Row, error) {
 		t := workload.Training{Layout: partition.Layout{TP: 1, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v,
 			Recompute: partition.RecomputeSelective, Schedule: c.schedule, Micro: 1,
 			Microbatches: c.m, Seq: 2048},
-			Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 0.5, Channels: 1}
+			Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
 		d, err := t.Build()
 		if err != nil {
 			return nil, err

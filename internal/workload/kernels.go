@@ -80,7 +80,7 @@ func (t *Training) piece(tokens, flops, bytes float64) cost {
 
 // compute turns FLOPs of a tensor parallel group's share into time.
 func (t *Training) compute(flops float64) unit.Time {
-	return unit.FromSeconds(flops / float64(t.TP) / (t.GPU.BF16 * t.Efficiency))
+	return unit.FromSeconds(flops / float64(t.TP) / (t.GPU.BF16 * (t.Efficiency / 100)))
 }
 
 // longestPass is what all layers' computing of one kind may take in a microbatch: sums

@@ -5,43 +5,9 @@ import (
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
-	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
 )
-
-// Training describes one step of a transformer.
-//
-// With the layout's usual order of ranks a tensor parallel group of a server's
-// GPUs stays in the server and every data parallel group is one rail.
-type Training struct {
-	partition.Layout
-	Model         *model.Config
-	GPU           model.GPU
-	GradBytes     int64      // bytes per gradient element, 2 for bf16
-	Bucket        unit.Bytes // gradient bytes per reduction
-	Overlap       bool       // reduce buckets while the backward pass goes on
-	TensorOverlap bool       // weight gradients while input gradients are reduced
-	ScatterGather bool       // a stage sends each activation once, not once per tensor parallel rank
-	Prefetch      int        // ZeRO 3: layers gathered ahead of the one at work
-	Gathers       int        // ZeRO 3: collectives that gather a layer, one after the other; 0 is 1
-	Regather      bool       // ZeRO 3: recomputation and gradients gather a layer each
-	// ZeRO 1 and 2: gather parameters ahead of the first forward pass, not after the optimizer
-	GatherAhead bool
-	Efficiency  float64 // share of the GPU's peak that matrix products reach
-	Kernels     string  // flat, fused or unfused
-	Channels    int     // parallel rings per gradient bucket
-	Algorithm   string  // of gradient all-reduces; "" is a ring
-	Experts     string  // all-to-all of tokens: direct, pairwise or pxn; "" is direct
-	PerServer   int     // GPUs of a server: channels cross servers on different rails
-
-	// Fold replaces each tensor parallel group by one rank that waits as long as
-	// the group's rings over NVLink take: one rail of a fabric whose rails do not
-	// meet, with a tensor parallel group per server.
-	Fold      bool
-	NVLink    unit.Rate // with Fold
-	NVLatency unit.Time // with Fold
-}
 
 // Ranks returns how many ranks the step has.
 func (t *Training) Ranks() int {
@@ -74,8 +40,8 @@ func (t *Training) Validate() error {
 		return err
 	}
 	switch {
-	case !(t.Efficiency > 0 && t.Efficiency <= 1):
-		return field.New("efficiency", "must lie in (0,1], found %v", t.Efficiency)
+	case !(t.Efficiency > 0 && t.Efficiency <= 100):
+		return field.New("efficiency", "must lie above 0 and at most 100 percent, found %v", t.Efficiency)
 	case t.Bucket < 1*unit.KB:
 		return field.New("bucket", "must be at least 1KB, found %v", t.Bucket)
 	case t.GradBytes != 2 && t.GradBytes != 4:

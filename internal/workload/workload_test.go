@@ -14,7 +14,7 @@ func training(t *testing.T, name string, tp, pp, dp int) *Training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 0.5, Channels: 1}
+	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50, Channels: 1}
 }
 
 func layout(tp, pp, dp int) partition.Layout {
@@ -59,7 +59,7 @@ func TestComputeTime(t *testing.T) {
 				sum += o.Dur
 			}
 		}
-		want := tr.Model.StepFLOPs(tr.Global()*tr.Seq, tr.Seq) / (tr.GPU.BF16 * tr.Efficiency)
+		want := tr.Model.StepFLOPs(tr.Global()*tr.Seq, tr.Seq) / (tr.GPU.BF16 * tr.Efficiency / 100)
 		if got := sum.Seconds(); got < want*0.9999 || got > want*1.0001 {
 			t.Errorf("tp %d pp %d dp %d: %.5f GPU seconds, want %.5f", c.tp, c.pp, c.dp, got, want)
 		}

@@ -1,0 +1,52 @@
+package scenario
+
+import "reflect"
+
+// Blocks are Go structs, whose tags say all there is to know of a key: its name (yaml), the
+// words it takes (enum) and what it means (doc). Decoding, --set, the schema, bounds and the
+// list of values all walk them through these functions.
+
+// keys are the fields of a block that have a name; those of an embedded block are the
+// block's own.
+func keys(t reflect.Type) (all []reflect.StructField) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch name := f.Tag.Get("yaml"); {
+		case f.Anonymous && name == "":
+			for _, inner := range keys(f.Type) {
+				inner.Index = append([]int{i}, inner.Index...)
+				all = append(all, inner)
+			}
+		case name != "-":
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// name is the key of a field.
+func name(f reflect.StructField) string { return f.Tag.Get("yaml") }
+
+// names are the keys of a block.
+func names(t reflect.Type) (all []string) {
+	for _, f := range keys(t) {
+		all = append(all, name(f))
+	}
+	return all
+}
+
+// find returns the field of a block that has a key.
+func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
+	for _, f := range keys(t) {
+		if name(f) == key {
+			return f, true
+		}
+	}
+	return f, false
+}
+
+// member is the value of a key of a block that has it.
+func member(v reflect.Value, key string) reflect.Value {
+	f, _ := find(v.Type(), key)
+	return v.FieldByIndex(f.Index)
+}

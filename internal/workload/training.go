@@ -1,0 +1,69 @@
+package workload
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/internal/partition"
+	"railyard/unit"
+)
+
+// Training describes one step of a transformer: what a scenario's training block says, whose
+// keys are the tags; what the planner searches, and simulates the best of; what Build lowers.
+//
+// With the layout's usual order of ranks a tensor parallel group of a server's
+// GPUs stays in the server and every data parallel group is one rail.
+type Training struct {
+	Name string `yaml:"model" doc:"a shipped model, or the path of a config.json"`
+	partition.Layout
+	GlobalBatch   int64      `yaml:"global_batch" doc:"sequences per step"`
+	GradBytes     int64      `yaml:"grad_bytes" doc:"bytes per gradient element: 2 (bf16) or 4"`
+	Bucket        unit.Bytes `yaml:"bucket" doc:"gradient bytes per all-reduce"`
+	Overlap       bool       `yaml:"overlap" doc:"reduce buckets during the backward pass"`
+	TensorOverlap bool       `yaml:"tp_overlap" doc:"compute weight gradients while those of the inputs are reduced"`
+	ScatterGather bool       `yaml:"scatter_gather" doc:"a stage sends each activation once to the next, not once per tensor parallel rank"`
+	Efficiency    float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
+	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
+	Channels      int        `yaml:"channels" doc:"parallel rings per bucket; they cross servers on different rails"`
+	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical" doc:"all-reduce of gradients"`
+	Experts       string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
+	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
+	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
+	Regather      bool       `yaml:"regather" doc:"zero 3 with recompute: full: recomputation and gradients gather a layer each, as DeepSpeed does with layers above stage3_max_reuse_distance"`
+	GatherAhead   bool       `yaml:"gather_ahead" doc:"zero 1 and 2: gather parameters behind the first forward passes, as Megatron's overlap-param-gather, not after the optimizer"`
+
+	// Fold replaces each tensor parallel group by one rank that waits as long as
+	// the group's rings over NVLink take: one rail of a fabric whose rails do not
+	// meet, with a tensor parallel group per server.
+	Fold bool `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
+
+	// What it is a step of and runs on, which is not the block's to say.
+	Model     *model.Config `yaml:"-"`
+	GPU       model.GPU     `yaml:"-"`
+	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
+	NVLink    unit.Rate     `yaml:"-"` // with Fold
+	NVLatency unit.Time     `yaml:"-"` // with Fold
+}
+
+// NewTraining is a training where nothing is said.
+func NewTraining() Training {
+	return Training{Layout: partition.Layout{TP: 1, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1,
+		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
+		Micro: 1, Seq: 2048},
+		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
+		Kernels: Flat, Channels: 1, Algorithm: "ring", Experts: "direct", Prefetch: 1, Gathers: 1}
+}
+
+// Divide cuts the global batch into replicas and microbatches; one that is not said is a
+// microbatch per replica.
+func (t *Training) Divide() error {
+	once := int64(t.DP) * t.Micro
+	if t.GlobalBatch == 0 {
+		t.GlobalBatch = once
+	}
+	if t.GlobalBatch%once != 0 {
+		return field.New("global_batch", "%d sequences do not divide into dp %d times micro_batch %d",
+			t.GlobalBatch, t.DP, t.Micro)
+	}
+	t.Microbatches = int(t.GlobalBatch / once)
+	return nil
+}
