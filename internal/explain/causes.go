@@ -114,7 +114,8 @@ const maxCriticalRows = 50_000
 
 // critical follows the operation that ended last back to the beginning.
 func (r *reading) critical(t *result.Tables) {
-	for op := r.lastOp(); op >= 0 && len(t.Critical) < maxCriticalRows; op = r.exec.Cause[op] {
+	op, _ := r.lastOf(r.all())
+	for ; op >= 0 && len(t.Critical) < maxCriticalRows; op = r.exec.Cause[op] {
 		o := &r.dag.Ops[op]
 		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.exec.Start[op]), End: int64(r.exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
 	}
@@ -260,9 +261,10 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 	return beyond
 }
 
-// step sums up where the time of the operations went that the end of the run waited for.
-func (b *blamer) step(last int32) *result.Causes {
-	chain := b.chain(last, 0, -1)
+// step sums up where the time since a start went, of the operations that the end of the last
+// one waited for.
+func (b *blamer) step(last int32, start unit.Time) *result.Causes {
+	chain := b.chain(last, start, -1)
 	spare := map[int32]unit.Time{}
 	for _, p := range chain {
 		if o := &b.r.dag.Ops[p.op]; !o.Compute() {
@@ -272,7 +274,8 @@ func (b *blamer) step(last int32) *result.Causes {
 			spare[o.Coll] -= b.measure(p).line
 		}
 	}
-	sum, rows, took := &result.Causes{}, map[int32]*result.CollectiveRow{}, map[int32]unit.Time{}
+	sum := &result.Causes{Compute: int64(chain[len(chain)-1].from - start)}
+	rows, took := map[int32]*result.CollectiveRow{}, map[int32]unit.Time{}
 	var order []int32
 	next := int32(-1) // the collective of what came after
 	for _, p := range chain {

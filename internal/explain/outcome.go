@@ -10,6 +10,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -26,14 +27,14 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	t.Topology = r.topology()
 	r.queuePairs(t)
 	r.critical(t)
-	r.timeline(s)
+	s.Step = r.timeline(r.all(), 0)
 	r.flows(s, t)
 	r.ports(s, t)
 	s.Collectives = r.collectives()
 	b := r.newBlamer()
 	s.Slowest = b.slowest()
-	if last := r.lastOp(); last >= 0 {
-		s.Chain = b.step(last)
+	if last, _ := r.lastOf(r.all()); last >= 0 {
+		s.Chain = b.step(last, 0)
 	}
 	if b.causes(t) {
 		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
@@ -41,13 +42,22 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if r.ranks(t) {
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
 	}
-	if m := p.Jobs[0].Training; m != nil {
-		s.Params = m.Model.Params()
-		s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
-		s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
-		if s.StepTime > 0 && s.Complete {
-			s.MFU = s.FLOPs / unit.Time(s.StepTime).Seconds() / (float64(m.GPUs()) * m.GPU.BF16)
-		}
+	if len(p.Jobs) == 1 {
+		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}
 	return s, t, limits
+}
+
+// trained is what a training step that took so long amounts to.
+func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trained) {
+	if m == nil {
+		return s
+	}
+	s.Params = m.Model.Params()
+	s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
+	s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
+	if took > 0 && complete {
+		s.MFU = s.FLOPs / took.Seconds() / (float64(m.GPUs()) * m.GPU.BF16)
+	}
+	return s
 }

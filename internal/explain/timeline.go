@@ -6,27 +6,29 @@ import (
 	"railyard/unit"
 )
 
-// timeline splits the step as the rank that ended last saw it: its computing, and
-// each gap before a computation by what held it up. The parts add up to the step time.
-func (r *reading) timeline(s *result.Summary) {
-	lastOp := r.lastOp()
-	now := r.seen.At
-	s.StepTime = int64(now)
-	if lastOp < 0 {
-		return
+// timeline splits the time from a start to the end of some operations as the rank that ended
+// last saw it: its computing, and each gap before a computation by what held it up. The parts
+// add up to the step time.
+func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
+	last, done := r.lastOf(ops)
+	end := r.seen.At
+	if done {
+		end = r.exec.End[last]
 	}
-	if r.exec.Done() {
-		s.StepTime = int64(r.exec.End[lastOp])
+	s.StepTime = int64(max(end-start, 0))
+	if last < 0 {
+		return s
 	}
-	rank := r.dag.Ops[lastOp].Rank
-	at := unit.Time(0) // accounted up to here
-	for i := range r.dag.Ops {
+	rank := r.dag.Ops[last].Rank
+	at := start // accounted up to here
+	for i := ops[0]; i < ops[1]; i++ {
 		o := &r.dag.Ops[i]
-		if !o.Compute() || o.Class == workload.TensorParallel || o.Rank != rank || r.exec.End[i] == unit.Never { // such a one is a folded group's ring: a wait
+		if !o.Compute() || o.Rank != rank || r.exec.End[i] == unit.Never ||
+			o.Class == workload.TensorParallel { // a folded group's ring: a wait
 			continue
 		}
 		if gap := r.exec.Start[i] - at; gap > 0 {
-			r.blame(s, r.exec.Cause[i], at, gap)
+			r.blame(&s, r.exec.Cause[i], at, gap)
 		}
 		from := max(r.exec.Start[i], at)
 		if o.Class == workload.Other {
@@ -36,27 +38,34 @@ func (r *reading) timeline(s *result.Summary) {
 		}
 		at = max(at, r.exec.End[i])
 	}
-	if tail := unit.Time(s.StepTime) - at; tail > 0 {
-		r.blame(s, lastOp, at, tail)
+	if tail := end - at; tail > 0 {
+		r.blame(&s, last, at, tail)
 	}
 	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
+	return s
 }
 
-// lastOp is the operation that ended last, -1 for none.
-func (r *reading) lastOp() int32 {
-	last := int32(-1)
-	for i := range r.dag.Ops {
-		if r.exec.End[i] != unit.Never && (last < 0 || r.exec.End[i] >= r.exec.End[last]) {
-			last = int32(i)
+// all are the operations of all jobs.
+func (r *reading) all() [2]int32 { return [2]int32{0, int32(len(r.dag.Ops))} }
+
+// lastOf is which of some operations ended last, -1 for none, and whether all have.
+func (r *reading) lastOf(ops [2]int32) (last int32, done bool) {
+	last, done = -1, true
+	for i := ops[0]; i < ops[1]; i++ {
+		switch end := r.exec.End[i]; {
+		case end == unit.Never:
+			done = false
+		case last < 0 || end >= r.exec.End[last]:
+			last = i
 		}
 	}
-	return last
+	return last, done && last >= 0
 }
 
 // blame books a gap that began at a time to what held the rank up: it follows the
 // chain of operations that ended last, backwards. While that was a transfer the
 // gap is its class's; while another rank computed, or nothing ran, it is bubble.
-func (r *reading) blame(s *result.Summary, cause int32, at, gap unit.Time) {
+func (r *reading) blame(s *result.Step, cause int32, at, gap unit.Time) {
 	t := at + gap
 	for t > at && cause >= 0 {
 		began := max(r.exec.Start[cause], at)
@@ -70,7 +79,7 @@ func (r *reading) blame(s *result.Summary, cause int32, at, gap unit.Time) {
 }
 
 // bookOf is the account of an operation in a rank's gap.
-func bookOf(s *result.Summary, o *workload.Op) *int64 {
+func bookOf(s *result.Step, o *workload.Op) *int64 {
 	switch o.Class {
 	case workload.TensorParallel:
 		return &s.ExposedTP

@@ -45,8 +45,8 @@ func TestLabelled(t *testing.T) {
 }
 
 func summary(step unit.Time) *result.Summary {
-	return &result.Summary{Name: "pod", Complete: true, GPUs: 64, Seed: 1, StepTime: int64(step), LB: "ecmp",
-		Links: result.LinkUse{Max: 0.5, UplinkMax: 0.5}}
+	return &result.Summary{Name: "pod", Complete: true, GPUs: 64, Seed: 1, LB: "ecmp",
+		Step: result.Step{StepTime: int64(step)}, Links: result.LinkUse{Max: 0.5, UplinkMax: 0.5}}
 }
 
 // The report of a run says what happened and is silent about what did not: each

@@ -21,33 +21,16 @@ type Summary struct {
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
 
-	StepTime     int64 `json:"step_time_ps"`
-	Compute      int64 `json:"compute_ps"`
-	ExposedComm  int64 `json:"exposed_comm_ps"`
-	ExposedTP    int64 `json:"exposed_tp_ps"`
-	ExposedPP    int64 `json:"exposed_pp_ps"`
-	ExposedDP    int64 `json:"exposed_dp_ps"`
-	ExposedCP    int64 `json:"exposed_cp_ps"`
-	ExposedEP    int64 `json:"exposed_ep_ps"`
-	ExposedOther int64 `json:"exposed_other_ps"`
-	Bubble       int64 `json:"bubble_ps"`
-
-	// Chain is the step once more, along the operations that its end waited for.
-	Chain *Causes `json:"chain,omitempty"`
-
-	GPUs           int     `json:"gpus"`
-	Params         int64   `json:"parameters,omitempty"`
-	Tokens         int64   `json:"tokens,omitempty"`
-	TrainingGPUs   int     `json:"training_gpus,omitempty"` // that the step stands for, a folded one too
-	FLOPs          float64 `json:"step_flops,omitempty"`
-	MFU            float64 `json:"mfu,omitempty"`
-	Packets        int64   `json:"packets"`
-	PacketHops     int64   `json:"packet_hops"`
-	DataPackets    int64   `json:"data_packets"`
-	DataPacketHops int64   `json:"data_packet_hops"`
-	NetworkBytes   int64   `json:"network_bytes"` // payload between hosts
-	NVLinkBytes    int64   `json:"nvlink_bytes"`
-	Events         uint64  `json:"events"`
+	Step
+	GPUs int `json:"gpus"`
+	Trained
+	Packets        int64  `json:"packets"`
+	PacketHops     int64  `json:"packet_hops"`
+	DataPackets    int64  `json:"data_packets"`
+	DataPacketHops int64  `json:"data_packet_hops"`
+	NetworkBytes   int64  `json:"network_bytes"` // payload between hosts
+	NVLinkBytes    int64  `json:"nvlink_bytes"`
+	Events         uint64 `json:"events"`
 
 	ECNMarks        int64 `json:"ecn_marks"`
 	CNPs            int64 `json:"cnps"`
@@ -78,6 +61,32 @@ type Summary struct {
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`
 	PeakMemory  int64   `json:"peak_memory_bytes"`
+}
+
+// Step is how long work took, and where the time went as the rank that ended last saw it.
+type Step struct {
+	StepTime     int64 `json:"step_time_ps"`
+	Compute      int64 `json:"compute_ps"`
+	ExposedComm  int64 `json:"exposed_comm_ps"`
+	ExposedTP    int64 `json:"exposed_tp_ps"`
+	ExposedPP    int64 `json:"exposed_pp_ps"`
+	ExposedDP    int64 `json:"exposed_dp_ps"`
+	ExposedCP    int64 `json:"exposed_cp_ps"`
+	ExposedEP    int64 `json:"exposed_ep_ps"`
+	ExposedOther int64 `json:"exposed_other_ps"`
+	Bubble       int64 `json:"bubble_ps"`
+
+	// Chain is the step once more, along the operations that its end waited for.
+	Chain *Causes `json:"chain,omitempty"`
+}
+
+// Trained is what a training step amounts to.
+type Trained struct {
+	Params       int64   `json:"parameters,omitempty"`
+	Tokens       int64   `json:"tokens,omitempty"`
+	TrainingGPUs int     `json:"training_gpus,omitempty"` // that the step stands for, a folded one too
+	FLOPs        float64 `json:"step_flops,omitempty"`
+	MFU          float64 `json:"mfu,omitempty"`
 }
 
 // Causes is where a chain of operations, each of which waited for the one before, spent

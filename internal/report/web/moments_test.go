@@ -14,7 +14,7 @@ import (
 
 // made is a run of tables that a test made.
 func made(step int64, tables map[string]any) *Run {
-	return &Run{Name: "made", Summary: result.Summary{StepTime: step}, tables: tables}
+	return &Run{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}}, tables: tables}
 }
 
 func viewed(t *testing.T, r *Run, view, query string, into any) {
