@@ -34,9 +34,11 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // the sake of a link elsewhere, or the pace of congestion control kept it back. What is
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
 // latency where there was none. It returns what was lost beyond line rate.
-func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (a account, beyond unit.Time) {
+func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (
+	a account, beyond unit.Time) {
 	msg, met := &b.r.seen.Messages[p.message], b.r.trouble(p.message)
-	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op, coll: b.r.dag.Ops[p.op].Coll,
+	w := &window{from: p.from + own.relay, to: p.to, message: p.message, op: p.op,
+		coll: b.r.dag.Ops[p.op].Coll,
 		wire: b.r.wireBytes(msg.Bytes)}
 	src, dst := b.r.seen.peers(msg.Conn)
 	nic, others := b.share.atNIC(b.share.bySender[src], b.r.nicRate(src), b.r.nicPort(msg.Conn), w)
@@ -143,12 +145,14 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	return []cause{
 		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
 		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
-		{unit.Time(row.Collision), fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room",
-			flows, port)},
+		{unit.Time(row.Collision),
+			fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room",
+				flows, port)},
 		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
 			"which have less capacity together", flows, port)},
 		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
-		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port, b.root(row.Port))},
+		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
+			b.root(row.Port))},
 		{unit.Time(row.Retrans), "packets that were sent again"},
 		{unit.Time(row.PCIe), "PCIe between GPU and NIC is slower than the wire"},
 		{unit.Time(row.SharedNIC), "other transfers of the same NIC or NVLink port were served meanwhile"},

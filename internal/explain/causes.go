@@ -29,8 +29,9 @@ type blamer struct {
 }
 
 func (r *reading) newBlamer() *blamer {
-	b := &blamer{r: r, share: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{}, senders: map[int32]map[int32]bool{},
-		first: make([]int32, len(r.dag.Ops)), next: make([]int32, len(r.seen.Messages))}
+	b := &blamer{r: r, share: r.newSharing(), pauses: r.pauseIntervals(), flows: map[int32]int{},
+		senders: map[int32]map[int32]bool{},
+		first:   make([]int32, len(r.dag.Ops)), next: make([]int32, len(r.seen.Messages))}
 	r.eachWait(func(w Wait) {
 		if w.Total > 0 {
 			b.flows[w.Port]++
@@ -75,7 +76,8 @@ func (b *blamer) causes(t *result.Tables) (cut bool) {
 		case b.r.exec.End[i] == unit.Never:
 			whole[c] = false
 		default:
-			if from[c] = min(from[c], b.r.exec.Start[i]); last[c] < 0 || b.r.exec.End[i] > b.r.exec.End[last[c]] {
+			if from[c] = min(from[c], b.r.exec.Start[i]); last[c] < 0 ||
+				b.r.exec.End[i] > b.r.exec.End[last[c]] {
 				last[c] = int32(i)
 			}
 		}
@@ -117,7 +119,8 @@ func (r *reading) critical(t *result.Tables) {
 	op, _ := r.lastOf(r.all())
 	for ; op >= 0 && len(t.Critical) < maxCriticalRows; op = r.exec.Cause[op] {
 		o := &r.dag.Ops[op]
-		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.exec.Start[op]), End: int64(r.exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
+		t.Critical = append(t.Critical, result.CriticalRow{Start: int64(r.exec.Start[op]),
+			End: int64(r.exec.End[op]), Rank: o.Rank, Peer: o.Peer, Class: o.Class.String()})
 	}
 	slices.Reverse(t.Critical)
 }
@@ -168,7 +171,8 @@ func (b *blamer) lastMessage(op int32) int32 {
 // collective walks the chain of transfers that ended last back to where it began.
 func (b *blamer) collective(c int32, from unit.Time, last int32) result.CollectiveRow {
 	k := &b.r.dag.Colls[c]
-	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(), Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
+	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(),
+		Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
 		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from)}
 	chain := b.chain(last, from, c)
 	b.earlier, b.shared, b.spare = false, 0, b.bound(c)
@@ -248,7 +252,8 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 		return lost
 	}
 	if a.relay > 0 {
-		d := min(a.relay, unit.Serialize(b.r.dag.Ops[p.op].Bytes, b.r.exec.Machine.NVLink.Rate)+b.r.exec.Machine.NVLink.Latency)
+		d := min(a.relay, unit.Serialize(b.r.dag.Ops[p.op].Bytes,
+			b.r.exec.Machine.NVLink.Rate)+b.r.exec.Machine.NVLink.Latency)
 		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
 	}
 	if lost <= 0 {

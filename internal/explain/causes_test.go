@@ -14,7 +14,8 @@ import (
 )
 
 func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.PCIe + c.Late
+	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC +
+		c.PCIe + c.Late
 }
 
 // The parts of a collective's gap add up to it, and the largest is what the scenario
@@ -52,7 +53,8 @@ func TestCauses(t *testing.T) {
 			if sum := x.Ideal + gapParts(x); sum != x.End-x.Start || x.Ideal < 0 || x.Late < 0 {
 				t.Fatalf("%s: parts of %d make %d: %+v", name, x.End-x.Start, sum, x)
 			}
-			found = found || 2*c.part(x) > gapParts(x) && strings.Contains(x.Why, c.why) || c.why == "" && c.part(x) > 0
+			found = found || 2*c.part(x) > gapParts(x) && strings.Contains(x.Why, c.why) || c.why == "" &&
+				c.part(x) > 0
 		}
 		if !found {
 			t.Errorf("%s: %s", name, fmt.Sprintf("%+v", tab.Collectives[0]))
@@ -69,13 +71,15 @@ func TestCausesByMessage(t *testing.T) {
 		p := load(t, "name: x\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn, dcqcn: {profile: paper}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n").Plan
 		b := workload.NewBuilder(9)
 		var all []int32
-		b.Collective(workload.Collective{Name: "first", Kind: coll.SendRecv, Class: workload.Other, Bytes: flow, Ranks: []int{0, 1, 2, 3, 4}}, func() {
+		b.Collective(workload.Collective{Name: "first", Kind: coll.SendRecv, Class: workload.Other,
+			Bytes: flow, Ranks: []int{0, 1, 2, 3, 4}}, func() {
 			for src := 1; src < 5; src++ {
 				all = append(all, b.Transfer(src, 0, flow))
 			}
 		})
 		wait := b.Compute(1, pause, workload.Other, all...)
-		b.Collective(workload.Collective{Name: "second", Kind: coll.SendRecv, Class: workload.Other, Bytes: flow, Ranks: []int{0, 1}}, func() { b.Transfer(1, 0, flow, wait) })
+		b.Collective(workload.Collective{Name: "second", Kind: coll.SendRecv, Class: workload.Other,
+			Bytes: flow, Ranks: []int{0, 1}}, func() { b.Transfer(1, 0, flow, wait) })
 		d, err := b.Seal()
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +97,10 @@ func TestCausesByMessage(t *testing.T) {
 		if first.Incast == 0 || 2*(first.Incast+first.Held) < gapParts(first) {
 			t.Errorf("the incast: %+v", first)
 		}
-		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 && (100*(second.Incast+second.Held) > gapParts(second) || slow > 1.05) || pause == 0 && (slow < 1.2 || 2*second.Held < gapParts(second) || !strings.Contains(second.Why, "not given back") || !strings.Contains(second.Why, "earlier")) {
+		if slow := float64(second.End-second.Start) / float64(second.Ideal); pause > 0 &&
+			(100*(second.Incast+second.Held) > gapParts(second) || slow > 1.05) || pause == 0 &&
+			(slow < 1.2 || 2*second.Held < gapParts(second) || !strings.Contains(second.Why,
+				"not given back") || !strings.Contains(second.Why, "earlier")) {
 			t.Errorf("after %v, %.2f times the ideal: %+v", pause, slow, second)
 		}
 	}
@@ -122,7 +129,8 @@ func TestRateNotGivenBack(t *testing.T) {
 	saved := s.StepTime - free.StepTime
 	for where, blamed := range map[string]int64{"collective": row.Held, "step": s.Chain.Held} {
 		if d := blamed - saved; max(d, -d) > s.StepTime/50 {
-			t.Errorf("%s: %v blamed on the rate, a run without congestion control saves %v", where, unit.Time(blamed), unit.Time(saved))
+			t.Errorf("%s: %v blamed on the rate, a run without congestion control saves %v", where,
+				unit.Time(blamed), unit.Time(saved))
 		}
 	}
 }
@@ -130,9 +138,11 @@ func TestRateNotGivenBack(t *testing.T) {
 // The slowest message of an all-to-all shares its NIC with the rest of the collective, at
 // line rate: its culprit is the collective's, a hash collision.
 func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
-	_, s, tab := runAll(t, "name: x\nfabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n"+
-		"server: {gpus: 2, nics: 2}\ncc: {algorithm: none}\nworkload: {traffic: {alltoall: {bytes: 8MiB}}}\n")
-	for where, why := range map[string]string{"collective": tab.Collectives[0].Why, "slowest": s.Slowest.Why} {
+	_, s, tab := runAll(t,
+		"name: x\nfabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n"+
+			"server: {gpus: 2, nics: 2}\ncc: {algorithm: none}\nworkload: {traffic: {alltoall: {bytes: 8MiB}}}\n")
+	for where, why := range map[string]string{"collective": tab.Collectives[0].Why,
+		"slowest": s.Slowest.Why} {
 		if !strings.Contains(why, "beyond line rate: hash collision") {
 			t.Errorf("%s: %s", where, why)
 		}
@@ -142,13 +152,15 @@ func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
 // What is recorded of queue pairs and ports refers to rows that exist, and marks of
 // the link samples add up to the ports'.
 func TestRecorded(t *testing.T) {
-	r, s, tab := runAll(t, "name: rec\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nswitch: {queues: {3: {xoff: 200KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n")
+	r, s, tab := runAll(t,
+		"name: rec\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nswitch: {queues: {3: {xoff: 200KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n")
 	marks := int64(0)
 	for _, l := range tab.Links {
 		marks += l.Marks
 	}
 	if marks != s.ECNMarks || marks == 0 || len(tab.Rates) == 0 || len(tab.Paths) == 0 {
-		t.Errorf("%d marks in samples, %d in all; %d rates, %d paths", marks, s.ECNMarks, len(tab.Rates), len(tab.Paths))
+		t.Errorf("%d marks in samples, %d in all; %d rates, %d paths", marks, s.ECNMarks, len(tab.Rates),
+			len(tab.Paths))
 	}
 	for _, p := range tab.Paths {
 		if int(p.QP) >= len(tab.QPs) || int(p.Port) >= len(tab.Ports) || p.Wait < 0 {
@@ -167,7 +179,8 @@ func TestRecorded(t *testing.T) {
 	if s.PFCPauses > 0 && caused == 0 {
 		t.Error("no pause knows its cause")
 	}
-	if n := len(tab.Topology.Nodes); n != len(r.Graph.Nodes) || len(tab.Topology.Links) != len(r.Graph.Links) || tab.Topology.Configs[0].WREDMin != 150_000 {
+	if n := len(tab.Topology.Nodes); n != len(r.Graph.Nodes) ||
+		len(tab.Topology.Links) != len(r.Graph.Links) || tab.Topology.Configs[0].WREDMin != 150_000 {
 		t.Errorf("%+v", tab.Topology)
 	}
 }

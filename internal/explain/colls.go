@@ -32,6 +32,7 @@ func (r *reading) collectives() []result.Collective {
 		crosses[o.Coll] = crosses[o.Coll] || !r.exec.Local(int(o.Rank), int(o.Peer))
 	}
 	type group struct {
+		job     int
 		name    string
 		ranks   int
 		crosses bool
@@ -44,13 +45,14 @@ func (r *reading) collectives() []result.Collective {
 		if !whole[i] || from[i] == unit.Never {
 			continue
 		}
-		k := group{c.Name, len(c.Ranks), crosses[i]}
+		job := r.exec.Work.OfCollective(int32(i))
+		k := group{job, c.Name, len(c.Ranks), crosses[i]}
 		j, ok := at[k]
 		if !ok {
 			j = len(out)
 			at[k] = j
-			out = append(out, result.Collective{Name: c.Name, Kind: c.Kind.String(), Algorithm: c.By,
-				Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
+			out = append(out, result.Collective{Job: r.jobName(job), Name: c.Name, Kind: c.Kind.String(),
+				Algorithm: c.By, Ranks: len(c.Ranks), TimeMin: int64(unit.Never)})
 		}
 		o := &out[j]
 		if bound, why := limits.bound(c, ops(i)); bound > o.Bound {
@@ -75,6 +77,8 @@ func (r *reading) collectives() []result.Collective {
 		o.AlgBW /= float64(o.Count)
 		o.BusBW /= float64(o.Count)
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Time*int64(out[i].Count) > out[j].Time*int64(out[j].Count) })
+	sort.SliceStable(out, func(i, j int) bool {
+		return out[i].Time*int64(out[i].Count) > out[j].Time*int64(out[j].Count)
+	})
 	return out
 }

@@ -57,7 +57,8 @@ type collLoads struct{ out, in, sets, ports *loads }
 
 func (b *blamer) newCollLoads() *collLoads {
 	nics := len(b.r.graph.NICs)
-	return &collLoads{newLoads(nics), newLoads(nics), newLoads(len(b.share.sets)), newLoads(len(b.share.carried))}
+	return &collLoads{newLoads(nics), newLoads(nics), newLoads(len(b.share.sets)),
+		newLoads(len(b.share.carried))}
 }
 
 // floorOf finds a collective's busiest link.

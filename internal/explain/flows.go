@@ -64,8 +64,10 @@ func (r *reading) flows(s *result.Summary, t *result.Tables) {
 	for i := range r.seen.Messages {
 		m := &r.seen.Messages[i]
 		op := &r.dag.Ops[r.seen.Messages[int32(i)].Op]
-		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn, Bytes: int64(m.Bytes),
-			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))), Class: op.Class.String()}
+		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn,
+			Bytes:  int64(m.Bytes),
+			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))),
+			Class: op.Class.String()}
 		if m.Done == 0 {
 			row.Done = -1
 		} else {
@@ -102,14 +104,16 @@ func (r *reading) queuePairs(t *result.Tables) {
 	}
 	for c := range messages {
 		k := &r.seen.Conns[c]
-		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), From: r.graph.NICName(int(k.From)), To: r.graph.NICName(int(k.To)),
+		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), From: r.graph.NICName(int(k.From)),
+			To:   r.graph.NICName(int(k.To)),
 			Line: int64(k.Line), Marked: k.Marked, Retrans: k.Again, Messages: messages[c], Cuts: k.Cuts})
 	}
 	r.eachWait(func(w Wait) {
 		// Every sixteenth packet was looked at, but no more crossed the port than there are.
 		n := min(16*int64(w.Samples), packets[w.Conn]+r.seen.Conns[w.Conn].Again)
 		t.Paths = append(t.Paths, result.PathRow{QP: w.Conn, Port: w.Port, Packets: n,
-			Wait: int64(float64(w.Total) / float64(max(w.Samples, 1)) * float64(n)), QueuePeak: int64(w.MaxQueue)})
+			Wait:      int64(float64(w.Total) / float64(max(w.Samples, 1)) * float64(n)),
+			QueuePeak: int64(w.MaxQueue)})
 	})
 	slices.SortFunc(t.Paths, func(a, b result.PathRow) int {
 		if a.QP != b.QP {

@@ -37,7 +37,8 @@ type stage struct {
 }
 
 func (r *reading) newIdealizer() *idealizer {
-	x := &idealizer{r: r, routes: r.seen.Routes, middles: map[middleKey]middle{}, paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
+	x := &idealizer{r: r, routes: r.seen.Routes, middles: map[middleKey]middle{},
+		paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
 	x.spread = r.seen.Rules.Spreads || r.seen.Rules.SpreadsNIC
 	x.moves = r.seen.Counted.FlowletMoves > 0
 	gone := map[int]bool{} // broken all the time
@@ -273,7 +274,8 @@ func (w *way) run(op roce.Opcode, payload, n int) {
 		copy(before, w.last)
 		done := w.done
 		w.send(size, unit.Bytes(payload))
-		if left := unit.Time(n - 1 - i); left > 0 && w.one && w.steady(before, done, size, unit.Bytes(payload)) {
+		if left := unit.Time(n - 1 - i); left > 0 && w.one && w.steady(before, done, size,
+			unit.Bytes(payload)) {
 			w.skip(left, before, w.done-done)
 			return
 		}

@@ -24,8 +24,9 @@ func (w *way) spread(runs []packetRun) unit.Time {
 		return w.done
 	}
 	tail.n--
-	least := slices.Repeat([]unit.Time{unit.Never}, len(w.path)) // from the end of a frame to that of the message
-	first, all := unit.Never, unit.Time(0)                       // PCIe at the receiver
+	// from the end of a frame to that of the message
+	least := slices.Repeat([]unit.Time{unit.Never}, len(w.path))
+	first, all := unit.Never, unit.Time(0) // PCIe at the receiver
 	var before, busy []unit.Time
 	size := unit.Bytes(0)
 	for _, r := range runs {
@@ -43,7 +44,8 @@ func (w *way) spread(runs []packetRun) unit.Time {
 			all += w.writes(r.payload)
 		}
 	}
-	short := &way{path: w.path, cut: w.cut, pcie: w.pcie, fetched: w.fetched, last: make([]unit.Time, len(w.path)), free: slices.Clone(w.free)}
+	short := &way{path: w.path, cut: w.cut, pcie: w.pcie, fetched: w.fetched,
+		last: make([]unit.Time, len(w.path)), free: slices.Clone(w.free)}
 	for h := range short.free[1:] {
 		short.free[h+1] = make([]unit.Time, w.path[h+1].ports)
 	}

@@ -19,7 +19,8 @@ func TestIdealOfALoneFlow(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.IntRange(0, len(fabrics)-1).Draw(rt, "fabric")
 		rate := rapid.SampledFrom([]string{"100Gbps", "150Gbps", "400Gbps"})
-		bytes := rapid.SampledFrom([]int{1, 255, 256, 257, 4095, 4096, 4097, 8192, 1_000_001}).Draw(rt, "bytes")
+		bytes := rapid.SampledFrom([]int{1, 255, 256, 257, 4095, 4096, 4097, 8192, 1_000_001}).Draw(rt,
+			"bytes")
 		if rapid.Bool().Draw(rt, "any size") {
 			bytes = rapid.IntRange(1, 400_000).Draw(rt, "size")
 		}
@@ -41,11 +42,14 @@ transport: {recovery: selective, write: %s, mtu: %d}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: %dB}]}}
 `, fmt.Sprintf(fabrics[kind], rate.Draw(rt, "host link"), rate.Draw(rt, "fabric link"), rapid.Bool().Draw(rt, "cut through"),
 			rapid.SampledFrom([]string{"0ns", "350ns"}).Draw(rt, "pipeline")), gpus, gpus, ports,
-			rapid.SampledFrom([]string{"0ns", "700ns"}).Draw(rt, "nic"), pcie, rapid.SampledFrom([]string{"ecmp", "flowlet"}).Draw(rt, "lb"),
-			rapid.SampledFrom([]string{"only", "first-middle-last"}).Draw(rt, "write"), rapid.SampledFrom([]int{256, 1024, 4096}).Draw(rt, "mtu"), to, bytes)
+			rapid.SampledFrom([]string{"0ns", "700ns"}).Draw(rt, "nic"), pcie,
+			rapid.SampledFrom([]string{"ecmp", "flowlet"}).Draw(rt, "lb"),
+			rapid.SampledFrom([]string{"only", "first-middle-last"}).Draw(rt, "write"),
+			rapid.SampledFrom([]int{256, 1024, 4096}).Draw(rt, "mtu"), to, bytes)
 		_, _, tab := runAll(t, text)
 		if f := tab.Flows[0]; f.Done-f.Posted != f.Ideal {
-			rt.Fatalf("took %d ps alone, ideal is %d (%+d)\n%s", f.Done-f.Posted, f.Ideal, f.Ideal-f.Done+f.Posted, text)
+			rt.Fatalf("took %d ps alone, ideal is %d (%+d)\n%s", f.Done-f.Posted, f.Ideal,
+				f.Ideal-f.Done+f.Posted, text)
 		}
 	})
 }
@@ -62,7 +66,8 @@ func TestIdealOfASprayedFlow(t *testing.T) {
 				}
 				_, _, tab := runAll(t, `
 name: sprayed
-fabric: {kind: pod, segments: 2, hosts: 2, spines: 4, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 800Gbps, cable: 300m}}
+fabric: {kind: pod, segments: 2, hosts: 2, spines: 4, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 800Gbps, cable: 300m}}
 server: {gpus: 2, nics: 2, nic_ports: 2}
 cc: {algorithm: none}
 transport: {recovery: selective, write: only}
@@ -91,7 +96,8 @@ func TestIdealOfAShortPacketThatOvertakes(t *testing.T) {
 			ports = 2
 		}
 		pick := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(rt, name) }
-		link, bond, pcie := pick("fabric link", "40Gbps", "400Gbps", "800Gbps"), pick("bond", "hash", "spray"), pick("pcie", "0Gbps", "128Gbps")
+		link, bond, pcie := pick("fabric link", "40Gbps", "400Gbps", "800Gbps"), pick("bond", "hash",
+			"spray"), pick("pcie", "0Gbps", "128Gbps")
 		_, _, tab := runAll(t, fmt.Sprintf(`
 name: overtaken
 fabric: %s
@@ -104,7 +110,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-16/gpu-1, bytes: %dB}
 			pick("lb", "spray", "spray-random", "spray-least"), pick("write", "only", "first-middle-last"),
 			4096*rapid.IntRange(1, 9).Draw(rt, "full")+rapid.IntRange(1, 4095).Draw(rt, "rest")))
 		f := tab.Flows[0]
-		if over := f.Done - f.Posted - f.Ideal; over < 0 || over > f.Ideal/50 && link != "40Gbps" && bond == "hash" {
+		if over := f.Done - f.Posted - f.Ideal; over < 0 || over > f.Ideal/50 && link != "40Gbps" &&
+			bond == "hash" {
 			rt.Fatalf("took %d ps, ideal is %d (%+d)", f.Done-f.Posted, f.Ideal, over)
 		}
 	})

@@ -37,11 +37,14 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		s.Chain = b.step(last, 0)
 	}
 	if b.causes(t) {
-		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives", maxCollectiveRows))
+		limits = append(limits, fmt.Sprintf("collectives.parquet holds the first %d collectives",
+			maxCollectiveRows))
 	}
 	if r.ranks(t) {
-		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks", maxRankRows))
+		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
+			maxRankRows))
 	}
+	s.Jobs = b.jobs(s)
 	if len(p.Jobs) == 1 {
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}

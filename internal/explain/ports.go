@@ -24,9 +24,11 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 		st := &p.Packets
 		link := g.Links[p.Link]
 		node, peer := int(p.Node), link.A+link.B-int(p.Node)
-		row := result.PortRow{Port: int32(i), Name: r.portName(int32(i)), Node: g.Nodes[node].Name, Peer: g.Nodes[peer].Name,
-			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: int64(p.Bytes), Frames: st.Frames,
-			Marks: st.Marks, Drops: st.Drops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
+		row := result.PortRow{Port: int32(i), Name: r.portName(int32(i)), Node: g.Nodes[node].Name,
+			Peer: g.Nodes[peer].Name,
+			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: int64(p.Bytes),
+			Frames: st.Frames,
+			Marks:  st.Marks, Drops: st.Drops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
 			Paused: int64(st.Paused), QueuePeak: int64(st.QueuePeak),
 			IngressPeak: int64(st.IngressPeak), HeadroomPeak: int64(st.HeadroomPeak)}
 		s.PFCPause += row.Paused
@@ -40,7 +42,8 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 		if !p.Used {
 			up.Idle++
 		}
-		if g.Nodes[node].Role != topo.Host && g.Nodes[peer].Role != topo.Host && g.Nodes[peer].Tier > g.Nodes[node].Tier {
+		if g.Nodes[node].Role != topo.Host && g.Nodes[peer].Role != topo.Host &&
+			g.Nodes[peer].Tier > g.Nodes[node].Tier {
 			up.Uplinks++
 			up.UplinkMean += util
 			up.UplinkMax, up.UplinkMin = max(up.UplinkMax, util), min(up.UplinkMin, util)
@@ -62,7 +65,9 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 			break
 		}
 		row := t.Ports[l.port]
-		up.Hottest = append(up.Hottest, result.LinkLoad{Name: row.Name, ToHost: r.peer(l.port).Role == topo.Host, Utilisation: l.util, Marks: row.Marks, QueuePeak: row.QueuePeak, Paused: row.Paused})
+		up.Hottest = append(up.Hottest, result.LinkLoad{Name: row.Name,
+			ToHost: r.peer(l.port).Role == topo.Host, Utilisation: l.util, Marks: row.Marks,
+			QueuePeak: row.QueuePeak, Paused: row.Paused})
 	}
 	if len(loads) > 0 {
 		up.Max = loads[0].util

@@ -35,7 +35,8 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 			if len(t.Ranks) >= maxRankRows {
 				return true
 			}
-			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]), End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String()})
+			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]),
+				End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String()})
 		} else if o.Coll >= 0 {
 			add(o.Coll, o.Rank, r.exec.Start[i], r.exec.End[i])
 			add(o.Coll, o.Peer, r.exec.Start[i], r.exec.End[i])

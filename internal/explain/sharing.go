@@ -130,7 +130,8 @@ func (s *sharing) waited() {
 
 // enroute enters a queue pair at the way between its first and its last switch.
 func (s *sharing) enroute(c, dst int32) int32 {
-	key := [2]int32{s.r.seen.Ports[s.r.seen.Ports[s.r.seen.Conns[c].Port].Peer].Node, int32(s.r.seen.Routes.Locator[dst])}
+	key := [2]int32{s.r.seen.Ports[s.r.seen.Ports[s.r.seen.Conns[c].Port].Peer].Node,
+		int32(s.r.seen.Routes.Locator[dst])}
 	at, ok := s.routeOf[key]
 	if !ok {
 		at = int32(len(s.routes))
@@ -243,8 +244,8 @@ func (s *sharing) sent(sum *cargo, qps []int32, shares []float64, w *window) {
 // sentBy is what one queue pair sent in a window, each message at a steady pace.
 func (s *sharing) sentBy(c int32, w *window) (sum cargo) {
 	list := s.byQP[c]
-	for i := sort.Search(len(list), func(i int) bool { return s.done(list[i]) > w.from }); i < len(list); i++ {
-		m := list[i]
+	first := sort.Search(len(list), func(i int) bool { return s.done(list[i]) > w.from })
+	for _, m := range list[first:] {
 		if s.began[m] >= w.to || m >= w.message && c == s.r.seen.Messages[w.message].Conn {
 			break
 		}

@@ -20,18 +20,22 @@ func (r *reading) topology() *result.Topology {
 				q := spec.Queues[data]
 				at = len(t.Configs)
 				index[spec] = at
-				t.Configs = append(t.Configs, result.QueueConfig{Queue: data, Lossless: q.Lossless, WREDMin: int64(q.WRED.Min), WREDMax: int64(q.WRED.Max),
-					Probability: q.WRED.Probability, XOff: int64(q.XOff), XOn: int64(q.XOn), Buffer: int64(spec.Buffer)})
+				t.Configs = append(t.Configs, result.QueueConfig{Queue: data, Lossless: q.Lossless,
+					WREDMin: int64(q.WRED.Min), WREDMax: int64(q.WRED.Max),
+					Probability: q.WRED.Probability, XOff: int64(q.XOff), XOn: int64(q.XOn),
+					Buffer: int64(spec.Buffer)})
 			}
 			row.Config = at
 		}
 		t.Nodes = append(t.Nodes, row)
 	}
 	for i, l := range g.Links {
-		t.Links = append(t.Links, result.TopologyLink{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort, FromA: r.port(i, l.A), FromB: r.port(i, l.B), Rate: int64(l.Rate), LengthMM: l.LengthMM})
+		t.Links = append(t.Links, result.TopologyLink{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort,
+			FromA: r.port(i, l.A), FromB: r.port(i, l.B), Rate: int64(l.Rate), LengthMM: l.LengthMM})
 	}
 	for i, nic := range g.NICs {
-		t.NICs = append(t.NICs, result.TopologyNIC{Name: g.NICName(i), Host: g.Hosts[nic.Host], Rail: nic.Rail, Links: nic.Links})
+		t.NICs = append(t.NICs, result.TopologyNIC{Name: g.NICName(i), Host: g.Hosts[nic.Host],
+			Rail: nic.Rail, Links: nic.Links})
 	}
 	return t
 }

@@ -31,8 +31,9 @@ func (b *blamer) slowest() *result.Slowest {
 	}
 	m := &b.r.seen.Messages[worst]
 	op := &b.r.dag.Ops[b.r.seen.Messages[worst].Op]
-	w := &result.Slowest{From: b.r.graph.GPUName(int(op.Rank)), To: b.r.graph.GPUName(int(op.Peer)), Bytes: int64(m.Bytes),
-		Time: int64(m.Done - m.Posted), Ideal: int64(b.r.newIdealizer().of(worst)), CNPs: b.r.seen.Conns[m.Conn].Marked, Retrans: b.r.seen.Conns[m.Conn].Again}
+	w := &result.Slowest{From: b.r.graph.GPUName(int(op.Rank)), To: b.r.graph.GPUName(int(op.Peer)),
+		Bytes: int64(m.Bytes), Time: int64(m.Done - m.Posted), Ideal: int64(b.r.newIdealizer().of(worst)),
+		CNPs: b.r.seen.Conns[m.Conn].Marked, Retrans: b.r.seen.Conns[m.Conn].Again}
 	top := b.r.worstQueue(m.Conn)
 	if top != nil {
 		w.Queue = b.r.portName(top.Port)
@@ -102,7 +103,9 @@ func (r *reading) waitsAt(port int32) (rows []Wait) {
 
 // sharers lists the flows that waited at the same port, longest first.
 func (r *reading) sharers(top *Wait) (names []string, count int) {
-	rows := slices.DeleteFunc(r.waitsAt(top.Port), func(w Wait) bool { return w.Conn == top.Conn || w.Total == 0 })
+	rows := slices.DeleteFunc(r.waitsAt(top.Port), func(w Wait) bool {
+		return w.Conn == top.Conn || w.Total == 0
+	})
 	sort.Slice(rows, func(i, j int) bool {
 		return rows[i].Total > rows[j].Total || rows[i].Total == rows[j].Total && rows[i].Conn < rows[j].Conn
 	})
@@ -156,7 +159,8 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 		}
 	}
 	if len(w.PausedBy) > 0 && w.Paused > 0 {
-		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused), w.PausedBy[len(w.PausedBy)-1])
+		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused),
+			w.PausedBy[len(w.PausedBy)-1])
 	}
 	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
 		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]

@@ -69,6 +69,11 @@ func TestTextSaysWhatHappened(t *testing.T) {
 			s.Slowest = &result.Slowest{From: "host-1", To: "host-2", Why: "it shared a spine",
 				PausedBy: []string{"a", "b"}}
 		}, "paused by a ← b"},
+		"two jobs": {func(s *result.Summary) {
+			step := result.Step{StepTime: int64(unit.Millisecond), Compute: int64(unit.Millisecond / 4)}
+			s.Jobs = []result.Job{{Name: "one", Complete: true, Step: step}, {Name: "other", GPUs: 16,
+				Start: int64(unit.Microsecond), Step: step}}
+		}, "other, 16 GPUs: from 1us, step 1ms so far, 25.0 % computing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calm, upset strings.Builder
@@ -88,6 +93,9 @@ func TestTextFitsTheScreen(t *testing.T) {
 	s := summary(3 * unit.Second)
 	s.Name, s.Complete, s.Slowest = strings.Repeat("long-name-", 20), false,
 		&result.Slowest{Why: strings.Repeat("words ", 50)}
+	for range 20 {
+		s.Jobs = append(s.Jobs, result.Job{Name: strings.Repeat("long-name-", 3), GPUs: 1e6})
+	}
 	for i := range 8 {
 		s.Links.Hottest = append(s.Links.Hottest, result.LinkLoad{Name: strings.Repeat("spine", 20),
 			Marks: 1e9, QueuePeak: 1e9})

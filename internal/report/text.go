@@ -30,6 +30,7 @@ func Text(w io.Writer, s *result.Summary) {
 		Wrap(w, "", "Congestion control: "+s.Congestion)
 	}
 	steps(w, s)
+	jobs(w, s.Jobs)
 	lost(w, s)
 	colls(w, s.Collectives)
 	network(w, s)
@@ -41,6 +42,34 @@ func Text(w io.Writer, s *result.Summary) {
 			count(s.Packets), count(s.PacketHops), s.SimSeconds,
 			float64(s.PacketHops)/max(s.SimSeconds, 1e-9)/1e6, float64(s.PeakMemory)/1e6))
 }
+
+// jobs prints when each of several jobs ran and what it waited for.
+func jobs(w io.Writer, all []result.Job) {
+	if len(all) < 2 {
+		return
+	}
+	fmt.Fprintf(w, "\nJobs side by side\n")
+	for _, j := range all[:min(len(all), maxJobs)] {
+		line := fmt.Sprintf("%s, %d GPUs: from %v, step %v", j.Name, j.GPUs, unit.Time(j.Start),
+			unit.Time(j.StepTime))
+		if !j.Complete {
+			line += " so far"
+		}
+		total := float64(max(j.StepTime, 1)) / 100
+		line += fmt.Sprintf(", %.1f %% computing, %.1f %% exposed communication, %.1f %% bubble",
+			float64(j.Compute)/total, float64(j.ExposedComm)/total, float64(j.Bubble)/total)
+		if j.MFU > 0 {
+			line += fmt.Sprintf(", MFU %.1f %%", 100*j.MFU)
+		}
+		Wrap(w, "  ", line)
+	}
+	if more := len(all) - maxJobs; more > 0 {
+		fmt.Fprintf(w, "  and %d more, in summary.json\n", more)
+	}
+}
+
+// maxJobs is how many jobs a report of one screen shows.
+const maxJobs = 8
 
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
@@ -109,7 +138,11 @@ func colls(w io.Writer, list []result.Collective) {
 	fmt.Fprintf(w, "\n%-18s %6s %9s %5s %10s %7s %7s  %s\n", "Collective, GB/s", "count", "size", "ranks",
 		"mean time", "algbw", "busbw", "line-rate bound")
 	for _, c := range list {
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(c.Name, 18),
+		name := c.Name
+		if c.Job != "" {
+			name = c.Job + ": " + name
+		}
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(name, 18),
 			c.Count, size(c.Bytes), c.Ranks,
 			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, 100*c.BusBW/max(c.Bound, 1))
 	}

@@ -53,6 +53,7 @@ type Summary struct {
 	DropsWRED       int64 `json:"drops_wred"`
 	DropsNoRoute    int64 `json:"drops_no_route"`
 
+	Jobs        []Job        `json:"jobs"` // by start, then name
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`
 	Links       LinkUse      `json:"links"`
@@ -61,6 +62,19 @@ type Summary struct {
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`
 	PeakMemory  int64   `json:"peak_memory_bytes"`
+}
+
+// Job is one of the jobs that ran side by side. Its step begins with it.
+type Job struct {
+	Name     string `json:"name"`
+	Complete bool   `json:"complete"`
+	Start    int64  `json:"start_ps"`
+	End      int64  `json:"end_ps"` // or how far the run is
+	Step
+	GPUs int `json:"gpus"`
+	Trained
+	NetworkBytes int64     `json:"network_bytes"` // payload between hosts, delivered
+	Flows        FlowTimes `json:"flow_completion_ps"`
 }
 
 // Step is how long work took, and where the time went as the rank that ended last saw it.
@@ -116,6 +130,7 @@ func (c *Causes) Add(r *CollectiveRow) {
 
 // Collective sums up the instances of one collective.
 type Collective struct {
+	Job       string  `json:"job,omitempty"` // where there are several
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"`
 	Algorithm string  `json:"algorithm,omitempty"` // ring, tree, direct

@@ -1,6 +1,6 @@
 // Data comes from the server, or, in a report that opens from disk, from the page.
 
-import type { About, Checked, Entry, Job } from "./contract";
+import type { About, Checked, Entry, Simulation } from "./contract";
 
 export type {
   Collectives,
@@ -11,7 +11,7 @@ export type {
   Flows,
   Grid,
   Info,
-  Job,
+  Simulation,
   Packet,
   Packets,
   Pauses,
@@ -79,9 +79,9 @@ const post = (body: unknown) => ({
   body: JSON.stringify(body),
 });
 export const runs = () => call<Entry[]>("api/runs");
-export const jobs = () => call<Job[]>("api/jobs");
+export const jobs = () => call<Simulation[]>("api/jobs");
 export const about = () => call<About>("api/about");
 export const schema = () => call<Record<string, unknown>>("api/schema");
 export const check = (text: string) => call<Checked>("api/check", post({ text, sets: [] }));
-export const start = (text: string, sets: string[]) => call<Job>("api/jobs", post({ text, sets }));
+export const start = (text: string, sets: string[]) => call<Simulation>("api/jobs", post({ text, sets }));
 export const stop = (id: string) => call<unknown>(`api/jobs/${id}`, { method: "DELETE" });

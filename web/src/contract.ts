@@ -28,7 +28,42 @@ export interface Causes {
   pcie_ps: number;
 }
 
+export interface FlowTimes {
+  count: number;
+  mean: number;
+  p50: number;
+  p99: number;
+  max: number;
+}
+
+export interface Job {
+  name: string;
+  complete: boolean;
+  start_ps: number;
+  end_ps: number;
+  step_time_ps: number;
+  compute_ps: number;
+  exposed_comm_ps: number;
+  exposed_tp_ps: number;
+  exposed_pp_ps: number;
+  exposed_dp_ps: number;
+  exposed_cp_ps: number;
+  exposed_ep_ps: number;
+  exposed_other_ps: number;
+  bubble_ps: number;
+  chain?: Causes;
+  gpus: number;
+  parameters?: number;
+  tokens?: number;
+  training_gpus?: number;
+  step_flops?: number;
+  mfu?: number;
+  network_bytes: number;
+  flow_completion_ps: FlowTimes;
+}
+
 export interface Collective {
+  job?: string;
   name: string;
   kind: string;
   algorithm?: string;
@@ -43,14 +78,6 @@ export interface Collective {
   busbw_best_bytes_per_second: number;
   bound_bytes_per_second: number;
   bound_by: string;
-}
-
-export interface FlowTimes {
-  count: number;
-  mean: number;
-  p50: number;
-  p99: number;
-  max: number;
 }
 
 export interface LinkLoad {
@@ -145,6 +172,7 @@ export interface Summary {
   drops_pfc_storm: number;
   drops_wred: number;
   drops_no_route: number;
+  jobs: Job[];
   collectives: Collective[];
   flow_completion_ps: FlowTimes;
   links: LinkUse;
@@ -448,7 +476,7 @@ export interface SoFar {
   collectives: Collective[];
 }
 
-export interface Job {
+export interface Simulation {
   id: string;
   title: string;
   state: string;

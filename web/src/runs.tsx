@@ -134,7 +134,7 @@ export function Runs() {
   );
 }
 
-function Jobs({ list, done }: { list: api.Job[]; done: () => void }) {
+function Jobs({ list, done }: { list: api.Simulation[]; done: () => void }) {
   if (list.length === 0) return null;
   return (
     <ul class="jobs" aria-label="simulations that were started here">

@@ -19,7 +19,7 @@ func TestContract(t *testing.T) {
 	const path = "../../../web/src/contract.ts"
 	var g typescript
 	for _, v := range []any{Info{}, Grid{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{}, Pauses{}, Ranks{}, Total{},
-		Packets{}, Entry{}, Job{}, About{}, Checked{}, Fault{}} {
+		Packets{}, Entry{}, Simulation{}, About{}, Checked{}, Fault{}} {
 		g.name(reflect.TypeOf(v))
 	}
 	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do not edit.\n" + g.out.String()

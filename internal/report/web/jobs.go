@@ -20,8 +20,8 @@ import (
 	"railyard/unit"
 )
 
-// Job is a simulation that the page started.
-type Job struct {
+// Simulation is a simulation that the page started.
+type Simulation struct {
 	ID       string  `json:"id"`
 	Title    string  `json:"title"`
 	State    string  `json:"state"` // running, done, failed, cancelled
@@ -69,19 +69,20 @@ type jobs struct {
 	mu            sync.Mutex
 	next          int
 	building      int // plans of jobs that are about to run
-	byID          map[string]*Job
+	byID          map[string]*Simulation
 	wait          sync.WaitGroup
 }
 
 func newJobs(root, version string) *jobs {
-	return &jobs{root: root, version: version, byID: map[string]*Job{}}
+	return &jobs{root: root, version: version, byID: map[string]*Simulation{}}
 }
 
 // resolve builds the plan of a scenario's text. Files that it names are not read:
 // a page must not be able to reach what lies beside the runs.
 func resolve(r request) (*scenario.Plan, error) {
 	if len(r.Text) > scenario.MaxSize {
-		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text), scenario.MaxSize)}
+		return nil, &InputError{fmt.Sprintf("the scenario has %d bytes, at most %d are read", len(r.Text),
+			scenario.MaxSize)}
 	}
 	d, err := scenario.Parse("scenario", []byte(r.Text), r.Sets)
 	if err != nil {
@@ -94,14 +95,14 @@ func resolve(r request) (*scenario.Plan, error) {
 
 // start begins a simulation. Its place among those that run is taken before the fabric
 // is built: a hundred requests at once build two.
-func (j *jobs) start(r request) (Job, error) {
+func (j *jobs) start(r request) (Simulation, error) {
 	if err := j.enter(); err != nil {
-		return Job{}, err
+		return Simulation{}, err
 	}
 	defer j.leave()
 	plan, run, err := build(r)
 	if err != nil {
-		return Job{}, err
+		return Simulation{}, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -109,7 +110,8 @@ func (j *jobs) start(r request) (Job, error) {
 		j.forget()
 	}
 	j.next++
-	x := &Job{ID: strconv.Itoa(j.next), Title: plan.Name, State: "running", stopping: &atomic.Bool{}, began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
+	x := &Simulation{ID: strconv.Itoa(j.next), Title: plan.Name, State: "running", stopping: &atomic.Bool{},
+		began: time.Now(), Ops: plan.Ops(), OpsLeft: plan.Ops()}
 	if x.Title == "" {
 		x.Title = "run"
 	}
@@ -153,7 +155,8 @@ func (j *jobs) enter() error {
 		}
 	}
 	if running >= maxRunning {
-		return &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it", running)}
+		return &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it",
+			running)}
 	}
 	j.building++
 	return nil
@@ -161,7 +164,7 @@ func (j *jobs) enter() error {
 
 // forget drops the oldest job that has ended.
 func (j *jobs) forget() {
-	var oldest *Job
+	var oldest *Simulation
 	for _, x := range j.byID {
 		if x.State != "running" && (oldest == nil || x.began.Before(oldest.began)) {
 			oldest = x
@@ -173,7 +176,7 @@ func (j *jobs) forget() {
 }
 
 // run simulates, and writes the run's directory also when it was cancelled.
-func (j *jobs) run(x *Job, plan *scenario.Plan, run *fidelity.Simulation) {
+func (j *jobs) run(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) {
 	defer j.wait.Done()
 	dir, err := j.simulate(x, plan, run)
 	j.mu.Lock()
@@ -191,7 +194,8 @@ func (j *jobs) run(x *Job, plan *scenario.Plan, run *fidelity.Simulation) {
 	}
 }
 
-func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (dir string, err error) {
+func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simulation) (dir string,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("this is a fault of Railyard: %v\n%s", p, debug.Stack())
@@ -209,7 +213,8 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (
 	_, goErr, err := r.Go(func(p exec.Progress) bool {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered), int64(p.Total), p.Hops, p.Ops, p.OpsLeft
+		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered),
+			int64(p.Total), p.Hops, p.Ops, p.OpsLeft
 		x.Seconds = time.Since(x.began).Seconds()
 		if r.Written > 0 {
 			x.Run = x.dir
@@ -218,7 +223,8 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}
-		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second && plan.Ops() < maxSoFar {
+		if now := time.Now(); now.Sub(x.asked) < 3*time.Second && now.Sub(x.told) > time.Second &&
+			plan.Ops() < maxSoFar {
 			s, _, _ := run.Outcome(j.version) // between two events; it reads only
 			x.SoFar = &SoFar{s.ECNMarks, s.PFCPauses, s.Drops, s.QueuePeak, s.Links.Hottest, s.Collectives}
 			x.told = time.Now()
@@ -234,10 +240,10 @@ func (j *jobs) simulate(x *Job, plan *scenario.Plan, run *fidelity.Simulation) (
 // unsafe is what a run's directory is not called.
 var unsafe = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-func (j *jobs) list() []Job {
+func (j *jobs) list() []Simulation {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	out := []Job{}
+	out := []Simulation{}
 	for _, x := range j.byID {
 		x.asked = time.Now()
 		out = append(out, *x)

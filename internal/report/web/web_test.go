@@ -40,7 +40,7 @@ func server(t *testing.T, token string) (*Server, string) {
 	return s, await(t, s, j.ID).Run
 }
 
-func await(t *testing.T, s *Server, id string) Job {
+func await(t *testing.T, s *Server, id string) Simulation {
 	t.Helper()
 	for range 1000 {
 		for _, j := range s.jobs.list() {
@@ -51,7 +51,7 @@ func await(t *testing.T, s *Server, id string) Job {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal("the job does not end")
-	return Job{}
+	return Simulation{}
 }
 
 // ask sends a request to the server as localhost.
@@ -262,7 +262,7 @@ func TestJobs(t *testing.T) {
 	long := strings.Replace(cascade, "2MB", "20GB", 1)
 	var ids []string
 	for range maxRunning {
-		var j Job
+		var j Simulation
 		w := ask(s, "POST", "/api/jobs", string(mustJSON(request{Text: long})), nil)
 		if err := json.Unmarshal(w.Body.Bytes(), &j); err != nil || w.Code != 200 || j.State != "running" {
 			t.Fatalf("%d %s", w.Code, w.Body)
