@@ -47,6 +47,12 @@ const (
 	LossTimeout             // local ACK timeout
 )
 
+// Liner is a Controller with a rate of its own that rises to its port's. It is told when that changes;
+// what others decide is cut off at the port's rate.
+type Liner interface {
+	OnLine(now unit.Time, line unit.Rate)
+}
+
 // Controller is one sender's congestion control. Its inputs come in the order of time, the timer before
 // what else happens then. None allocates memory.
 type Controller interface {

@@ -221,6 +221,15 @@ func (d *DCQCN) increase() {
 	}
 }
 
+// OnLine changes the ceiling. A sender at line rate stays at line rate.
+func (d *DCQCN) OnLine(_ unit.Time, line unit.Rate) {
+	d.line = line
+	d.rc, d.rt = min(d.rc, float64(line)), min(d.rt, float64(line))
+	if !d.limited {
+		d.rc, d.rt = float64(line), float64(line)
+	}
+}
+
 // OnAck does nothing: DCQCN hears of congestion through CNPs alone.
 func (d *DCQCN) OnAck(unit.Time, *Ack) {}
 

@@ -82,3 +82,37 @@ func TestAlphaEnds(t *testing.T) {
 		}
 	}
 }
+
+// A sender whose port has half its rate is cut from there, and rises to there; on a port that is whole
+// again it rises on, and at once where nobody has cut it.
+func TestPortOfAnotherRate(t *testing.T) {
+	p := cc.DCQCNPaper(100 * unit.Gbps)
+	d := cc.NewDCQCN(&p, 100*unit.Gbps)
+	d.OnLine(0, 50*unit.Gbps)
+	d.OnCNP(unit.Microsecond)
+	if current, target := d.Rates(); current != 25*unit.Gbps || target != 50*unit.Gbps { // alpha is 1 at first
+		t.Errorf("cut on a port of 50 Gbit/s: %v, target %v", current, target)
+	}
+	rise := func() unit.Rate {
+		for i := 0; d.Decision().TimerAt < unit.Never && i < 100_000; i++ {
+			d.OnTimer(d.Decision().TimerAt)
+		}
+		return d.Decision().Rate
+	}
+	if got := rise(); got != 50*unit.Gbps {
+		t.Errorf("it rises to %v", got)
+	}
+	if d.OnLine(unit.Second, 100*unit.Gbps); d.Decision().Rate != 100*unit.Gbps {
+		t.Errorf("whole again: %v", d.Decision().Rate)
+	}
+	d.OnCNP(unit.Second) // alpha has gone down to nothing, and so has what the cut takes
+	if current, _ := d.Rates(); current < 99*unit.Gbps {
+		t.Errorf("cut on the port that is whole again: %v", current)
+	}
+	if d.OnLine(unit.Second, 10*unit.Gbps); d.Decision().Rate != 10*unit.Gbps {
+		t.Errorf("cut, and a port of 10 Gbit/s: %v", d.Decision().Rate)
+	}
+	if d.OnLine(unit.Second, 100*unit.Gbps); d.Decision().Rate != 10*unit.Gbps || rise() != 100*unit.Gbps {
+		t.Errorf("cut, and whole again: %v", d.Decision().Rate)
+	}
+}

@@ -29,6 +29,14 @@ func (p *Pacer) Start(ctl Controller) {
 	}
 }
 
+// SetLine changes the ceiling: the port has another rate. Decide comes next.
+func (p *Pacer) SetLine(now unit.Time, line unit.Rate) {
+	p.Line = line
+	if l, ok := p.Ctl.(Liner); ok {
+		l.OnLine(now, line)
+	}
+}
+
 // Decide reads the controller's decision and reports whether the rate changed.
 // A raise also shortens what is left of the wait for the next packet, as with a
 // token bucket: at a NIC's lowest rate the gap behind one packet is longer than

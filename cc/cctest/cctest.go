@@ -16,7 +16,8 @@ import (
 // Run checks an algorithm's controllers for a line rate, as package cc promises them. Whatever happens, in
 // the order of time:
 //
-//   - the rate is positive and at most the line rate; a window is none or at least a packet, and none for a
+//   - the rate is positive and at most the line rate, the new one where the controller is told of it
+//     (cc.Liner); a window is none or at least a packet, and none for a
 //     controller that wants no acknowledgements;
 //   - the decision stays what it is until an input, and asking for anything is no input;
 //   - the timer that was served is armed for later, or not at all;
@@ -30,12 +31,15 @@ func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 		a, b, idle := build(path), build(path), build(path)
 		first := idle.Decision()
 		counted := map[string]int64{}
-		for _, in := range anyInputs(rt, 300) {
+		for _, in := range anyInputs(rt, 300, line) {
 			for _, c := range []cc.Controller{a, b} {
 				if late := serve(c, in.at); late != "" {
 					rt.Fatal(late)
 				}
 				in.to(c)
+			}
+			if _, told := a.(cc.Liner); told && in.kind == 5 {
+				path.Line = in.line
 			}
 			checkDecision(rt, a, path)
 			if da, db := a.Decision(), b.Decision(); da != db {
@@ -69,13 +73,17 @@ type input struct {
 	at   unit.Time
 	kind int
 	ack  cc.Ack
+	line unit.Rate
 }
 
-func anyInputs(rt *rapid.T, most int) (all []input) {
+func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 	now := unit.Time(0)
 	for range rapid.IntRange(1, most).Draw(rt, "inputs") {
 		now += unit.Time(rapid.Int64Range(0, int64(200*unit.Microsecond)).Draw(rt, "wait"))
-		in := input{at: now, kind: rapid.IntRange(0, 4).Draw(rt, "kind")}
+		in := input{at: now, kind: rapid.IntRange(0, 5).Draw(rt, "kind")}
+		if in.kind == 5 {
+			in.line = line / unit.Rate(rapid.IntRange(1, 10).Draw(rt, "share"))
+		}
 		if in.kind == 1 {
 			in.ack = cc.Ack{Bytes: unit.Bytes(rapid.Int64Range(1, 1<<20).Draw(rt, "bytes")),
 				InFlight: unit.Bytes(rapid.Int64Range(0, 1<<20).Draw(rt, "in flight")),
@@ -104,6 +112,10 @@ func (in *input) to(c cc.Controller) {
 		}
 	case 4:
 		c.OnLoss(in.at, cc.LossTimeout)
+	case 5:
+		if l, ok := c.(cc.Liner); ok {
+			l.OnLine(in.at, in.line)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package fabric
 import (
 	"slices"
 
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -10,14 +11,15 @@ import (
 const maxHops = 16
 
 // Alone returns how long one frame takes over some ports in turn, from its first bit out of the first
-// to its last bit at the far end of the last, where nothing else is on its way.
+// to its last bit at the far end of the last, where nothing else is on its way and all cables have their
+// own rates.
 func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
 	for i, port := range ports {
 		op := &n.Ports[port]
-		t += n.wire(op, uint16(size)) + op.Hop
+		t += unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate) + op.Hop
 		cut := op.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
-		if cut && n.Ports[ports[i+1]].Rate <= op.Rate { // see waitForTail
-			t -= unit.Serialize(unit.Bytes(size)-headerLen, op.Rate)
+		if cut && n.cfg[ports[i+1]].rate <= n.cfg[port].rate { // see waitForTail
+			t -= unit.Serialize(unit.Bytes(size)-headerLen, n.cfg[port].rate)
 		}
 	}
 	return t

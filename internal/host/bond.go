@@ -48,6 +48,7 @@ func (h *Hosts) split(nic int32) {
 	for c := range h.senders {
 		if s := &h.senders[c]; s.nic == nic && s.sprayed {
 			h.bind(int32(c), n.ports)
+			h.reline(int32(c))
 		}
 	}
 	for _, p := range n.ports {
@@ -68,5 +69,33 @@ func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
 			continue
 		}
 		h.usePorts(int32(c), ports)
+		h.reline(int32(c))
+	}
+}
+
+// Reline tells a NIC that the rate of its port has changed: what sends there has another ceiling.
+// Other ports are none of its business.
+func (h *Hosts) Reline(port int32) {
+	for c := range h.senders {
+		if slices.Contains(h.nics[h.senders[c].nic].ports, port) {
+			h.reline(int32(c))
+		}
+	}
+}
+
+// reline makes a connection's ceiling the rate of the ports that it uses, as they are now.
+func (h *Hosts) reline(c int32) {
+	s := &h.senders[c]
+	n := &h.nics[s.nic]
+	line := min(h.Net.Link(s.port).Rate, n.line)
+	if s.sprayed {
+		line = 0
+		for _, p := range n.ports {
+			line += min(h.Net.Link(p).Rate, n.line)
+		}
+	}
+	if line != s.pace.Line {
+		s.pace.SetLine(h.Net.Q.Now(), line)
+		h.decide(c)
 	}
 }

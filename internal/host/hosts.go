@@ -224,6 +224,7 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	h.usePorts(c, ports)
 	h.regulate(c)
 	h.decide(c)
+	h.reline(c)
 	return c
 }
 
@@ -269,9 +270,15 @@ func (h *Hosts) Conns() int { return len(h.senders) }
 // Peers returns the NICs of a connection.
 func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.senders[c].dst }
 
-// Line returns the rate that a connection may send at: its port's, or that of all ports
-// of its NIC when packets are sprayed over them.
-func (h *Hosts) Line(c int32) unit.Rate { return h.senders[c].pace.Line }
+// Line returns the rate that a connection may send at over whole cables: its port's, or that of all
+// ports of its NIC when packets are sprayed over them.
+func (h *Hosts) Line(c int32) unit.Rate {
+	n := &h.nics[h.senders[c].nic]
+	if h.cfg.Bond == BondSpray {
+		return n.line * unit.Rate(len(n.ports))
+	}
+	return n.line
+}
 
 // Controller returns a connection's congestion control.
 func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
