@@ -84,7 +84,7 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 	if cut.Hosts > 0 {
 		f.Fabric.Hosts, f.Fabric.Segments, f.Fabric.Pods, f.Fabric.Supers = cut.Hosts, cut.Segments, 1, 0
 		f.Fabric.Spines, f.Fabric.Uplinks = cutSpines(f.Fabric.Spines, cut.Uplinks)
-		f.Failures, f.Switches = nil, nil
+		f.Failures, f.Events, f.Switches = nil, nil, nil
 	}
 	if cut.Fold {
 		f.Server.GPUs, f.Server.NICs = 1, 1

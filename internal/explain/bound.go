@@ -69,7 +69,7 @@ func (b *bounds) add(base, from, to int, bytes unit.Bytes) {
 // nicRate is the rate of all ports of a NIC.
 func (r *reading) nicRate(nic int32) (rate unit.Rate) {
 	for _, l := range r.graph.NICs[nic].Links {
-		rate += r.graph.Links[l].Rate
+		rate += r.best(l)
 	}
 	return rate
 }

@@ -102,7 +102,7 @@ func (b *blamer) floorOf(c int32) (top floor) {
 		consider(unit.Serialize(bytes, b.share.sets[s].rate), b.share.sets[s].port, flows, toOversub)
 	})
 	l.ports.each(func(p int32, bytes unit.Bytes, flows int) {
-		consider(unit.Serialize(bytes, b.r.seen.Ports[p].Rate), p, flows, toCollision)
+		consider(unit.Serialize(bytes, b.r.rate(p)), p, flows, toCollision)
 	})
 	return top
 }

@@ -28,10 +28,10 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	latency := unit.Time(0)
 	packet := r.seen.Rules.MTU + 62 + 20
 	visit := func(l, from int) {
-		link := g.Links[l]
-		latency += r.seen.Ports[r.port(l, from)].Hop + unit.Serialize(packet, link.Rate)
-		if rate == 0 || link.Rate < rate {
-			rate = link.Rate
+		best := r.best(l)
+		latency += r.seen.Ports[r.port(l, from)].Hop + unit.Serialize(packet, best)
+		if rate == 0 || best < rate {
+			rate = best
 		}
 	}
 	first := g.NICs[src].Links[0]

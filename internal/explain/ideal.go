@@ -41,13 +41,8 @@ func (r *reading) newIdealizer() *idealizer {
 		paths: map[[2]int32][][]stage{}, known: map[idealKey]unit.Time{}}
 	x.spread = r.seen.Rules.Spreads || r.seen.Rules.SpreadsNIC
 	x.moves = r.seen.Counted.FlowletMoves > 0
-	gone := map[int]bool{} // broken all the time
-	for _, e := range r.plan.Events {
-		if e.FromStart() && !e.Up {
-			gone[e.Link] = true
-			continue
-		}
-		delete(gone, e.Link)
+	gone, others := r.lives.gone()
+	if others {
 		x.spread = true // a message may go on by another path than it began
 		x.routes = nil
 	}
@@ -195,8 +190,9 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 			node = link.B
 		}
 		hop := x.r.seen.Ports[x.r.port(l, node)].Hop
-		s.alike = s.alike && (i == 0 || hop == s.hop && link.Rate == s.rate)
-		s.rate, s.hop = max(s.rate, link.Rate), min(s.hop, hop)
+		rate := x.r.best(l)
+		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(l)
+		s.rate, s.hop = max(s.rate, rate), min(s.hop, hop)
 	}
 	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })
 	if x.spread || slower {

@@ -22,11 +22,11 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 	for i := range r.seen.Ports {
 		p := &r.seen.Ports[i]
 		st := &p.Packets
-		link := g.Links[p.Link]
+		link, rate := g.Links[p.Link], r.best(int(p.Link))
 		node, peer := int(p.Node), link.A+link.B-int(p.Node)
 		row := result.PortRow{Port: int32(i), Name: r.portName(int32(i)), Node: g.Nodes[node].Name,
 			Peer: g.Nodes[peer].Name,
-			Role: g.Nodes[node].Role.String(), Rate: int64(link.Rate), WireBytes: int64(p.Bytes),
+			Role: g.Nodes[node].Role.String(), Rate: int64(rate), WireBytes: int64(p.Bytes),
 			Frames: st.Frames,
 			Marks:  st.Marks, Drops: st.Drops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
 			Paused: int64(st.Paused), QueuePeak: int64(st.QueuePeak),
@@ -36,7 +36,7 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 			s.QueuePeak = max(s.QueuePeak, row.QueuePeak)
 		}
 		t.Ports = append(t.Ports, row)
-		util := float64(unit.Serialize(unit.Bytes(row.WireBytes), link.Rate)) / float64(end)
+		util := float64(unit.Serialize(unit.Bytes(row.WireBytes), rate)) / float64(end)
 		loads = append(loads, load{int32(i), util})
 		up.Mean += util
 		if !p.Used {

@@ -15,12 +15,13 @@ type reading struct {
 	dag   *workload.DAG
 	seen  *Observation
 	graph *topo.Graph
+	lives lives
 
 	waited map[int32][]Wait // by connection
 }
 
 func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
-	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, waited: map[int32][]Wait{}}
+	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p), waited: map[int32][]Wait{}}
 	r.eachWait(func(w Wait) { r.waited[w.Conn] = append(r.waited[w.Conn], w) })
 	return r
 }

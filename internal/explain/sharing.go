@@ -154,7 +154,7 @@ func (s *sharing) set(ports []int32, user int32) int32 {
 	rate := unit.Rate(0)
 	for _, p := range ports {
 		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-		rate += s.r.seen.Ports[p].Rate
+		rate += s.r.rate(p)
 	}
 	at, ok := s.setOf[string(key)]
 	if !ok {
@@ -330,7 +330,7 @@ func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {
 			share = path.shares[i]
 		}
 		s.sent(&others, u.qps, u.shares, w)
-		if d := s.demand(&others, share, s.r.seen.Ports[port].Rate, port, w); d.real > chosen.real {
+		if d := s.demand(&others, share, s.r.rate(port), port, w); d.real > chosen.real {
 			chosen = d
 		}
 	}

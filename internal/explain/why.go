@@ -21,7 +21,7 @@ func (b *blamer) slowest() *result.Slowest {
 		}
 		// Every message of one size and distance has one ideal; the excess
 		// over the raw wire time ranks them well enough to search by.
-		d := m.Done - m.Posted - unit.Serialize(m.Bytes, b.r.seen.Ports[b.r.nicPort(m.Conn)].Rate)
+		d := m.Done - m.Posted - unit.Serialize(m.Bytes, b.r.rate(b.r.nicPort(m.Conn)))
 		if d > excess {
 			worst, excess = int32(i), d
 		}

@@ -139,6 +139,10 @@ var fixed = []bound{
 	{key: "failures[].at", min: "0s", max: "86400s"},
 	{key: "failures[].converge", min: "0s", max: longest},
 	{key: "failures[].until", min: "0s", max: "86400s"},
+	{key: "events[].at", min: "0s", max: "86400s"},
+	{key: "events[].rate", min: slowest, max: fastest},
+	{key: "events[].bit_error_rate", min: "0", max: "0.01"},
+	{key: "events[].converge", min: "0s", max: longest},
 	{key: "output.sample", min: "100ns", max: longest},
 	{key: "output.rows", min: "1", max: "10000000"},
 }

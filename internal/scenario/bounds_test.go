@@ -71,6 +71,8 @@ func TestOutsideTheBounds(t *testing.T) {
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Failures = []Failure{{}}
+	slow, clean := unit.Gbps, 0.
+	f.Events = []Event{{Rate: &slow, BER: &clean}}
 	for _, name := range cc.Names() {
 		for param, value := range cc.Lookup(name).Profile("").Values(100 * unit.Gbps) {
 			f.SetCC(name, param, value)

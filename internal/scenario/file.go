@@ -25,7 +25,8 @@ type File struct {
 	Transport Transport         `yaml:"transport" doc:"RoCEv2 queue pairs"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`
 	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
-	Failures  []Failure         `yaml:"failures" doc:"links that break"`
+	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
+	Events    []Event           `yaml:"events" doc:"moments at which links break, come back, change their rate or their bit error rate"`
 	Output    Output            `yaml:"output" doc:"what is recorded"`
 }
 
@@ -225,6 +226,16 @@ type Failure struct {
 	At       unit.Time `yaml:"at" doc:"when; 0s: from the start"`
 	Converge unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again"`
 	Until    unit.Time `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
+}
+
+// Event is a moment at which a cable changes, in both directions. What is not said stays as it was.
+type Event struct {
+	Link     string     `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
+	At       unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
+	Up       *bool      `yaml:"up" doc:"false: it breaks and loses what is sent into it; true: it works again"`
+	Rate     *unit.Rate `yaml:"rate" doc:"its rate from then on, at most the cable's own; a frame on the wire finishes at the old one"`
+	BER      *float64   `yaml:"bit_error_rate" doc:"its bit error rate from then on; 0: none"`
+	Converge unit.Time  `yaml:"converge" doc:"how long until routes avoid it or use it again, where up changes; they do not look at rates"`
 }
 
 // Output says what is recorded.

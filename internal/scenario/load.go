@@ -142,12 +142,21 @@ func (d *Document) put(key, value string) error {
 		}
 		switch v.Kind() {
 		case reflect.Struct:
-			f, ok := find(v.Type(), p)
+			name, at, listed := strings.Cut(p, "[")
+			f, ok := find(v.Type(), name)
 			if !ok {
 				return unknownKey(key, p, v.Type())
 			}
 			enum = enumOf(f)
-			v = v.FieldByIndex(f.Index)
+			if v = v.FieldByIndex(f.Index); !listed {
+				continue
+			}
+			k, err := strconv.Atoi(strings.TrimSuffix(at, "]"))
+			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(at, "]") || k < 0 || k >= v.Len() {
+				return field.New(key, "there is no %s; entries of lists are named like flows[0] and have to "+
+					"be in the file", field.Clip(p))
+			}
+			v = v.Index(k)
 		case reflect.Map:
 			return putInMap(v, key, p, parts[i+1:], value)
 		default:

@@ -77,6 +77,9 @@ func (p *resolver) bound() error {
 	for _, l := range p.Graph.Links {
 		slowest = min(slowest, l.Rate)
 	}
+	for i := range p.Events {
+		slowest = min(slowest, p.Events[i].Rate)
+	}
 	if end := computing + bytes*8/float64(slowest)*float64(unit.Second); end > endOfTime {
 		return field.New("workload",
 			"could take %.3g days by its computing and transfers; simulated time ends after 53",

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/fabric"
 	"railyard/internal/scenario"
 	"railyard/unit"
 
@@ -67,12 +68,12 @@ func TestRoutesKnowWhatHasConverged(t *testing.T) {
 				n.Converge(l, false)
 				converged[l] = true
 			} else if broken[l] && next == 1 {
-				n.SetUp(l, true)
+				n.SetLink(l, fabric.LinkState{Up: true, Rate: n.Graph.Links[l].Rate})
 				n.Converge(l, true)
 				delete(broken, l)
 				delete(converged, l)
 			} else {
-				n.SetUp(l, false)
+				n.SetLink(l, fabric.LinkState{Rate: n.Graph.Links[l].Rate})
 				broken[l] = true
 			}
 			fresh := n.Graph.Route(converged)

@@ -4,7 +4,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"math/bits"
 
 	"railyard/internal/engine"
@@ -30,7 +29,8 @@ type Setup struct {
 	Host host.Config
 	QPs  int // queue pairs per pair of GPUs
 	Seed uint64
-	Down map[int]bool // links broken from the start
+	// Links that are not as the graph says from the start.
+	Links map[int]fabric.LinkState
 }
 
 // Network is a built network: the simulator's state and what its indices mean.
@@ -52,9 +52,11 @@ type connKey struct{ service, src, dst, tag int32 }
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
 	g := s.Graph
-	n := &Network{Setup: s, conns: map[connKey]int32{}, routed: maps.Clone(s.Down)}
-	if n.routed == nil {
-		n.routed = map[int]bool{}
+	n := &Network{Setup: s, conns: map[connKey]int32{}, routed: map[int]bool{}}
+	for l, state := range s.Links {
+		if !state.Up {
+			n.routed[l] = true
+		}
 	}
 	n.tables = make([]*route.Table, len(g.Nodes))
 	b := fabric.Build(wheelShift(len(g.Links)))
@@ -94,8 +96,8 @@ func NewNetwork(s *Setup) (*Network, error) {
 	for end, priorities := range s.PFC {
 		n.Net.LimitPFC(n.Port(end.Link, end.Node), priorities)
 	}
-	for l := range s.Down {
-		n.SetUp(l, false)
+	for l, state := range s.Links { // one does not touch another
+		n.SetLink(l, state)
 	}
 	return n, nil
 }
@@ -176,12 +178,15 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 	return ports
 }
 
-// SetUp breaks a link now, or makes it work again; Converge, usually some time later, tells the
-// routes.
-func (n *Network) SetUp(link int, up bool) {
-	s := n.Net.Link(n.portA[link])
-	s.Up = up
+// SetLink makes a link what it is from now on; Converge, usually some time later, tells the routes
+// whether it works. A NIC whose port has another rate sends at most at that.
+func (n *Network) SetLink(link int, s fabric.LinkState) {
+	was := n.Net.Link(n.portA[link]).Rate
 	n.Net.SetLink(n.portA[link], s)
+	if s.Rate != was {
+		n.Hosts.Reline(n.portA[link])
+		n.Hosts.Reline(n.portB[link])
+	}
 }
 
 // Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is

@@ -82,7 +82,7 @@ func machine(p *scenario.Plan) exec.Machine {
 // setup translates a plan into what the network is built from.
 func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, LB: p.LB, LBValues: p.LBValues,
-		Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Down: map[int]bool{}}
+		Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
 		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
@@ -98,11 +98,16 @@ func setup(p *scenario.Plan) *Setup {
 	}
 	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
 	for _, e := range p.Events {
-		if e.FromStart() && !e.Up {
-			s.Down[e.Link] = true
+		if e.FromStart() {
+			s.Links[e.Link] = stateBehind(&e)
 		}
 	}
 	return s
+}
+
+// stateBehind is what a cable is from an event on.
+func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
+	return fabric.LinkState{Up: e.Up, Rate: e.Rate, BER: e.BER}
 }
 
 // services are the plan's. Their packets travel in the classes of the first leaf.
@@ -234,7 +239,7 @@ func (r *Run) Event(e engine.Event) {
 		r.sampler.due(e.A, r.carrier.flying == 0 && r.Net.InUse() == 0)
 	case kindLink:
 		x := &r.Plan.Events[e.A]
-		r.SetUp(x.Link, x.Up)
+		r.SetLink(x.Link, stateBehind(x))
 	case kindConverge:
 		x := &r.Plan.Events[e.A]
 		r.Converge(x.Link, x.Up)
