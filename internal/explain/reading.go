@@ -21,7 +21,8 @@ type reading struct {
 }
 
 func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
-	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p), waited: map[int32][]Wait{}}
+	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p),
+		waited: map[int32][]Wait{}}
 	r.eachWait(func(w Wait) { r.waited[w.Conn] = append(r.waited[w.Conn], w) })
 	return r
 }

@@ -93,8 +93,8 @@ func (p *resolver) failures(ports cables) (changes []change, err error) {
 		}
 		if k, again := last[l]; again {
 			if e := &p.File.Failures[k]; e.Until == 0 || f.At < e.Until+e.Converge {
-				return nil, field.New(name+".link", "%s is a port of the cable that failures[%d] breaks; before "+
-					"it breaks again it must be back (until) and converged", f.Link, k)
+				return nil, field.New(name+".link", "%s is a port of the cable that failures[%d] breaks; "+
+					"before it breaks again it must be back (until) and converged", f.Link, k)
 			}
 		}
 		last[l] = i
@@ -130,7 +130,8 @@ func (p *resolver) changes(ports cables, failures []change) (changes []change, e
 			return nil, field.New(name, "changes nothing; accepted: up, rate and bit_error_rate, one or more")
 		}
 		if cable := p.Graph.Links[l].Rate; e.Rate != nil && *e.Rate > cable {
-			return nil, field.New(name+".rate", "%v is above the %v of the cable at %s", *e.Rate, cable, e.Link)
+			return nil, field.New(name+".rate", "%v is above the %v of the cable at %s",
+				*e.Rate, cable, e.Link)
 		}
 		changes = append(changes, change{l, e.At, e.Converge, e.Up, e.Rate, e.BER, name})
 	}

@@ -95,7 +95,7 @@ events:
 func TestBadEvents(t *testing.T) {
 	event := func(s string) string { return "events: [{link: 'rail-1:Eth3', at: 5us, " + s + "}]\n" }
 	for _, c := range [][2]string{
-		{event("rate: 800Gbps"), "x.yaml:11:41: events[0].rate: 800Gbps is above the 400Gbps of the cable at"},
+		{event("rate: 800Gbps"), "x.yaml:11:41: events[0].rate: 800Gbps is above the 400Gbps of the"},
 		{event("rate: 0Gbps"), "x.yaml:11:41: events[0].rate: must lie between 1Mbps and 100Tbps, found"},
 		{event("converge: 1us"), "x.yaml:11:10: events[0]: changes nothing; accepted: up, rate and"},
 		{event("up: maybe"), `x.yaml:11:45: events[0].up: found "maybe"; accepted: true, false`},

@@ -132,8 +132,9 @@ func TestMoreBadEventsAreNeverFaster(t *testing.T) {
 			from := free[name] + unit.Time(rapid.IntRange(1, 200).Draw(rt, "from"))*unit.Microsecond
 			long := unit.Time(rapid.IntRange(1, 200).Draw(rt, "long")) * unit.Microsecond
 			free[name] = from + long
-			text += fmt.Sprintf("  - {link: '%s', at: %v, rate: %dGbps}\n  - {link: '%s', at: %v, rate: 100Gbps}\n",
-				name, from, rapid.IntRange(1, 99).Draw(rt, "rate"), name, from+long)
+			slow := rapid.IntRange(1, 99).Draw(rt, "rate")
+			text += fmt.Sprintf("  - {link: '%s', at: %v, rate: %dGbps}\n", name, from, slow)
+			text += fmt.Sprintf("  - {link: '%s', at: %v, rate: 100Gbps}\n", name, from+long)
 			_, s, _ := runAll(t, text)
 			took := unit.Time(s.StepTime)
 			if took < before || !s.Complete || s.Drops > 0 {
@@ -215,7 +216,8 @@ workload: {traffic: {flows: [
 		}
 		for i, x := range got { // its choices are random: those of another moment
 			if x > want[i]*21/20 {
-				t.Errorf("%s: 40 ms behind the last event a message takes %v, without events %v", lb, x, want[i])
+				t.Errorf("%s: 40 ms behind the last event a message takes %v, without events %v",
+					lb, x, want[i])
 			}
 		}
 		if len(r.routed) != 0 {
