@@ -76,7 +76,7 @@ func (q *QP) Next(now unit.Time, p *Packet) (ok bool) {
 	if !q.mayAdvance() {
 		return false
 	}
-	if q.una == q.high { // nothing was outstanding: the timer starts here
+	if q.una == q.next { // nothing is under way, or all of it goes again: the timer starts here
 		q.progressAt = now
 	}
 	w := &q.wrs[q.cur]
@@ -279,12 +279,23 @@ func (q *QP) goBack(now unit.Time) {
 	}
 }
 
+// waits reports that the oldest unacknowledged packet is to go again and has not: for its turn, for a
+// pause to end, or for its pace, which below one packet per round trip may be slower than the time-out.
+func (q *QP) waits() bool {
+	if q.sel == nil {
+		return q.next == q.una
+	}
+	return q.sel.pending > 0 && q.sel.spans[0].next == q.una
+}
+
 // TimeoutAt returns when Timeout is due, unit.Never when nothing is in flight.
 func (q *QP) TimeoutAt() unit.Time {
 	switch {
 	case q.special&specialRNR != 0:
 		return q.rnrUntil
 	case q.una >= q.high || q.cfg.Timeout == 0 || q.state != ReadyToSend && q.state != SendQueueDrain:
+		return unit.Never
+	case q.waits():
 		return unit.Never
 	}
 	at := q.progressAt + q.cfg.Timeout

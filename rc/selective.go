@@ -300,6 +300,9 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 			sp.next = sp.to
 			p.Len = uint32(min(uint64(p.Len), (sp.to-s)*uint64(q.cfg.MTU)))
 		}
+		if s == q.una {
+			q.progressAt = now
+		}
 		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
 		k.asked, k.askedAt = max(k.asked, s), now
 		sp.stamp, sp.at = q.next, now

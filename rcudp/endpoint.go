@@ -399,8 +399,10 @@ func (e *Endpoint) Tick(now unit.Time) {
 			if c.QP.Timeouts > before {
 				e.Count.Timeouts++
 				c.Timeouts++
-				c.pace.Ctl.OnLoss(now, cc.LossTimeout)
-				c.decide()
+				if c.QP.State() != rc.Error {
+					c.pace.Ctl.OnLoss(now, cc.LossTimeout)
+					c.decide()
+				}
 			}
 			c.drain()
 		}
