@@ -10,6 +10,9 @@
 //
 //	DCQCN  OnCNP, OnTimer, OnBytes -> Rate
 //	Swift  OnAck with Ack.RTT -> Window; below one packet, Rate
+//	none   nothing -> Rate
+//
+// A new algorithm is a file with an Algorithm in it, and a line in registry.go.
 //
 // Telemetry per hop (HPCC), credits of receivers (EQDS, RCCC), marks and paths of single
 // packets (NSCC, REPS) and trimmed packets reach no controller yet: what both drivers do not

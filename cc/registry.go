@@ -64,7 +64,7 @@ const (
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.
-var algorithms = []*Algorithm{&dcqcn, &none}
+var algorithms = []*Algorithm{&dcqcn, &none, &swift}
 
 // Names lists the algorithms.
 func Names() (names []string) {

@@ -91,6 +91,9 @@ func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes)
 	c.SetController(now, ctl)
 }
 
+// Controller returns the connection's congestion control.
+func (c *Conn) Controller() cc.Controller { return c.pace.Ctl }
+
 // port returns the source port of the next packet.
 func (c *Conn) port() uint16 {
 	if len(c.Ports) == 1 {

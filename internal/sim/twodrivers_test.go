@@ -38,21 +38,24 @@ func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
 // counted as they are sent.
 type faultPlan struct {
 	data, acks map[int]fabric.Fate
-	dcqcn      *cc.DCQCNParams // nil: no congestion control
-	heard      *[]string       // what the driver tells the controller; nil: nobody listens
-	ports      int             // UDP source ports that either end takes in turn; 0: one
+	control    cc.Make // nil: no congestion control
+	path       cc.Path
+	cnps       bool
+	cnpGap     unit.Time
+	heard      *[]string // what the driver tells the controller; nil: nobody listens
+	ports      int       // UDP source ports that either end takes in turn; 0: one
 }
 
 // controller returns a sender's congestion control.
 func (f *faultPlan) controller() cc.Controller {
 	ctl := cc.Controller(cc.None{Line: lineRate})
-	if f.dcqcn != nil {
-		ctl = cc.NewDCQCN(f.dcqcn, lineRate)
+	if f.control != nil {
+		ctl = f.control(f.path)
 	}
 	if f.heard == nil {
 		return ctl
 	}
-	return listener{ctl, f.heard}
+	return &listener{ctl, f.heard, cc.Decision{}}
 }
 
 const (
@@ -75,8 +78,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	service := &r.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
 	r.Host.SourcePorts = f.ports
-	if f.dcqcn != nil { // CNPs stay behind the ACKs sent before them, as on the other path
-		service.CNPs, service.CNPGap, service.CNPClass = true, f.dcqcn.CNPInterval, service.Class
+	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
+		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
 	}
 	var log []step
 	ports := [2]int32{}
@@ -121,11 +124,10 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	}
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 	for i := range ends {
-		gap := unit.Time(0)
-		if f.dcqcn != nil {
-			gap = f.dcqcn.CNPInterval
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: f.cnpGap})
+		if i == 1 { // the requester's controller is listened to
+			f.heard = nil
 		}
-		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: gap})
 		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), true
 		for i := range max(1, f.ports) {
@@ -322,13 +324,32 @@ func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 	return f
 }
 
-// Random schedules of loss, repetition, delay and so reordering, of data and of
-// acknowledgements, and in half of them of marks that DCQCN answers in either form
-// (and of marks on acknowledgements and CNPs, which neither driver answers), give the same sequence of
-// PSNs, ACKs and NAKs, at the same picosecond, from the same source ports, of which there are one to
-// four, in both drivers. (Damage is loss: both drop it.)
+// choose draws the congestion control: DCQCN in either form, pacing included, in a third of the plans,
+// Swift in another, told of a round trip below or above what there is, so that its window opens in some
+// and falls below one packet in others.
+func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
+	f.path = cc.Path{Line: lineRate, MTU: unit.Bytes(mtu)}
+	switch which {
+	case 1, 2:
+		f.cnps = true
+		profile := [...]string{1: "nic", 2: "paper"}[which]
+		f.control = cc.Lookup("dcqcn").Use(profile, lineRate)
+		f.cnpGap = cc.Lookup("dcqcn").CNPGap(cc.Lookup("dcqcn").Profile(profile).Values(lineRate))
+	case 3, 4:
+		f.control = cc.Lookup("swift").Use("", lineRate)
+		if r.Intn(4) > 0 {
+			f.path.RTT, f.path.Hops = unit.Time(1+r.Intn(12))*unit.Microsecond, r.Intn(4)
+		}
+	}
+}
+
+// Random schedules of loss, repetition, delay and so reordering, of data and of acknowledgements, with every
+// congestion control, and with DCQCN of marks (also on acknowledgements and CNPs, which neither driver
+// answers), give the same sequence of PSNs, ACKs and NAKs, at the same picosecond, from the same source
+// ports, of which there are one to four, in both drivers, and tell the controllers the same, round trips
+// included, which decide the same. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
-	naks, again, cnps := 0, 0, 0
+	naks, again, cnps, paced, timed := 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32), Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
@@ -337,21 +358,14 @@ func TestTwoDrivers(t *testing.T) {
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
 		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5)}
-		switch seed % 4 { // DCQCN, pacing included, in half of them
-		case 1:
-			nic := cc.DCQCNNIC(lineRate)
-			f.dcqcn = &nic
-		case 2:
-			paper := cc.DCQCNPaper(lineRate)
-			f.dcqcn = &paper
-		}
+		f.choose(&r, int(seed%6), cfg.MTU)
 		for i := range 400 {
 			f.data[i], f.acks[i] = fate(&r, 4), fate(&r, 10)
-			if m := f.data[i]; f.dcqcn != nil && r.Intn(100) < 5 {
+			if m := f.data[i]; f.cnps && r.Intn(100) < 5 {
 				m.Marks = true
 				f.data[i] = m
 			}
-			if m := f.acks[i]; f.dcqcn != nil && r.Intn(100) < 20 { // which nobody answers
+			if m := f.acks[i]; f.cnps && r.Intn(100) < 20 { // which nobody answers
 				m.Marks = true
 				f.acks[i] = m
 			}
@@ -373,7 +387,17 @@ func TestTwoDrivers(t *testing.T) {
 		}
 		for i := range max(len(told), len(heard)) { // and what they tell a controller
 			if i >= len(told) || i >= len(heard) || told[i] != heard[i] {
-				t.Fatalf("seed %d: the simulator tells the controller %q, the sockets' endpoint %q", seed, told[min(i, len(told)):], heard[min(i, len(heard)):])
+				before := func(log []string) []string { return log[max(0, min(i-6, len(log))):] }
+				t.Fatalf("seed %d: the simulator tells the controller %q, the sockets' endpoint %q", seed,
+					before(told), before(heard))
+			}
+		}
+		for _, s := range told {
+			if strings.Contains(s, "below a packet") {
+				paced++
+			}
+			if strings.Contains(s, "round trip") && !strings.HasSuffix(s, "round trip 0ps") {
+				timed++
 			}
 		}
 		seen := map[string]bool{}
@@ -392,7 +416,8 @@ func TestTwoDrivers(t *testing.T) {
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || again < 1000 || cnps < 500 {
-		t.Errorf("%d NAKs, %d packets sent again, %d CNPs: the schedules are too tame", naks, again, cnps)
+	if naks < 1000 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 {
+		t.Errorf("%d NAKs, %d packets sent again, %d CNPs, %d paces below a packet, %d round trips: "+
+			"the schedules are too tame", naks, again, cnps, paced, timed)
 	}
 }

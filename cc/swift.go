@@ -1,0 +1,270 @@
+package cc
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// swift is Swift's place in the registry. What follows where: the rules are algorithm 1 of the paper
+// (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (HANDBOOK.md 5.1), whose authors
+// call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
+// which RoCEv2 does not carry: there is one window here, and the far NIC's time is part of its delay.
+var swift = Algorithm{
+	Name: "swift", Title: "Swift", Params: swiftParams,
+	Profiles: []Profile{
+		{Name: "path", Doc: "targets from the path's own round trip",
+			Words: "Swift, targets from each path's round trip, at %v",
+			Of:    func(unit.Rate) Values { return swiftValues(0) }},
+		{Name: "htsim", Doc: "a target of 20 us, as htsim has it",
+			Words: "Swift with htsim's constants, at %v",
+			Of:    func(unit.Rate) Values { return swiftValues(20 * unit.Microsecond) }},
+		{Name: "sockets", Doc: "a target of 1 ms, for ends that are processes and wait for their turn",
+			Words: "Swift with a target for processes, at %v",
+			Of:    func(unit.Rate) Values { return swiftValues(unit.Millisecond) }},
+	},
+	Signals: []Term{
+		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
+		{SignalWindow, "B", "the window; below one packet the pace keeps it"},
+		{SignalDelay, "s", "the last round trip"},
+		{"target_delay", "s", "the round trip that it aims at"},
+	},
+	Counters: []Term{
+		{Name: CounterCuts, Doc: "cuts of the window, for delay and for losses"},
+		{Name: "loss_cuts", Doc: "those for losses"},
+		{Name: "resets", Doc: "windows back at the minimum, after time-outs"},
+	},
+	New: func(v Values) Make {
+		s := swiftOf(v)
+		return func(path Path) Controller { return newSwift(&s, path) }
+	},
+}
+
+// swiftParams describes the parameters. Windows are in full packets.
+var swiftParams = []Param{
+	{Name: "base_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
+		Doc: "target without queues; 0s: the path's round trip, or where nobody knows it the least measured"},
+	{Name: "hop_scale", Kind: Number, Min: "0.000001", Max: "100", Zero: true,
+		Doc: "more target per switch on the path, in base targets"},
+	{Name: "fs_range", Kind: Number, Min: "0.000001", Max: "1000", Zero: true,
+		Doc: "most target that flow scaling adds, in base targets"},
+	{Name: "fs_min", Kind: Number, Min: "0.0001", Max: "1000",
+		Doc: "window at which it adds the most, packets"},
+	{Name: "fs_max", Kind: Number, Min: "0.001", Max: "1000000",
+		Doc: "window from which on it adds nothing, packets; above fs_min"},
+	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per round trip, packets"},
+	{Name: "beta", Kind: Number, Min: "0.001", Max: "1",
+		Doc: "share of the delay above the target that a cut takes"},
+	{Name: "max_mdf", Kind: Number, Min: "0.001", Max: "0.999", Doc: "a single cut takes at most this share"},
+	{Name: "min_window", Kind: Number, Min: "0.0001", Max: "1", Doc: "floor, packets"},
+	{Name: "max_gap", Kind: Duration, Min: "1us", Max: "1s",
+		Doc: "below one packet still one every so long: in longer silence a queue's end goes unseen"},
+	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
+		Doc: "window to begin with, packets; 0: what the path holds, or where nobody knows it 10"},
+	{Name: "reset_after", Kind: Count, Min: "1", Max: "1000",
+		Doc: "time-outs in a row that put the window at its floor; before, they cut by max_mdf"},
+}
+
+// swiftValues are htsim's, but for the base target. The paper gives no number for reset_after; ours is
+// below a NIC's seven retries. max_gap is ours: a thousand round trips of a process that waits for its
+// turn are seconds.
+func swiftValues(base unit.Time) Values {
+	return Values{"base_target": base, "hop_scale": 1 / 6.55, "fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
+		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
+		"start_window": 0.0, "reset_after": 3}
+}
+
+// swiftSettings are the parameters as senders share them.
+type swiftSettings struct {
+	base                       unit.Time
+	hops, most                 float64 // in base targets: per switch, and of flow scaling
+	slope, level               float64 // flow scaling is slope/sqrt(window) - level, in base targets
+	ai, beta, cut, floor, from float64
+	gap                        unit.Time
+	resetAfter                 int
+}
+
+func swiftOf(v Values) swiftSettings {
+	number := func(name string) float64 { return Value[float64](v, name) }
+	s := swiftSettings{base: Value[unit.Time](v, "base_target"),
+		hops: number("hop_scale"), most: number("fs_range"), ai: number("ai"), beta: number("beta"),
+		cut: number("max_mdf"), floor: number("min_window"), from: number("start_window"),
+		gap: Value[unit.Time](v, "max_gap"), resetAfter: Value[int](v, "reset_after")}
+	few, many := number("fs_min"), number("fs_max")
+	if many > few { // else no window is between them: nothing is added
+		s.slope = s.most / (1/math.Sqrt(few) - 1/math.Sqrt(many))
+		s.level = s.slope / math.Sqrt(many)
+	}
+	return s
+}
+
+// Swift is one sender's window: it grows while the delay is below the target and shrinks, at most once
+// per round trip, by how far it is above. Sums and products are rounded one by one, by explicit
+// conversions, so that no platform fuses them differently.
+type Swift struct {
+	s      *swiftSettings
+	path   Path
+	base   float64 // target without flow scaling and switches, ps; 0: not known yet
+	window float64 // packets
+	rtt    unit.Time
+	cutAt  unit.Time
+	late   int // time-outs in a row
+	now    Decision
+
+	cuts, lossCuts, resets int64
+}
+
+// Windows and round trips where nobody knows the path and nothing is measured: the initial window of
+// RFC 6928, and a round trip within a data centre that nothing should undercut by much.
+const (
+	unknownWindow = 10
+	unknownRTT    = 100 * unit.Microsecond
+)
+
+func newSwift(s *swiftSettings, path Path) *Swift {
+	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from}
+	if w.base = float64(s.base); w.base == 0 {
+		w.base = float64(path.RTT)
+	}
+	if w.rtt == 0 {
+		w.rtt = max(s.base, unknownRTT)
+	}
+	if w.window == 0 {
+		w.window = unknownWindow
+		if path.RTT > 0 {
+			w.window = w.holds(float64(path.RTT))
+		}
+	}
+	w.settle()
+	return w
+}
+
+// holds is how many packets the line sends in a time, at least one.
+func (w *Swift) holds(t float64) float64 {
+	bits := float64(w.path.Line) * (t / float64(unit.Second))
+	return max(1, bits/float64(8*w.path.MTU))
+}
+
+// target is the delay aimed at, in ps: a base, room for queues at each switch, and the more the smaller
+// the window is, because many flows with small windows queue as the square root of their number.
+func (w *Swift) target() float64 {
+	flows := float64(w.s.slope/math.Sqrt(w.window)) - w.s.level
+	flows = min(max(flows, 0), w.s.most)
+	return w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + flows)
+}
+
+// OnAck moves the window by the delay, if one was measured.
+func (w *Swift) OnAck(now unit.Time, a *Ack) {
+	w.late = 0
+	if a.RTT == 0 {
+		return
+	}
+	w.rtt = a.RTT
+	delay := float64(a.RTT)
+	if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || delay < w.base) {
+		w.base = delay
+	}
+	target := w.target()
+	switch acked := float64(a.Bytes) / float64(w.path.MTU); {
+	case delay < target && w.window >= 1:
+		w.window += float64(w.s.ai*acked) / w.window
+	case delay < target:
+		w.window += float64(w.s.ai * acked)
+	default:
+		w.shrink(now, 1-float64(w.s.beta*(delay-target)/delay))
+	}
+	w.settle()
+}
+
+// shrink keeps a share of the window, but not twice in a round trip, and takes at most max_mdf.
+func (w *Swift) shrink(now unit.Time, keep float64) (done bool) {
+	if now-w.cutAt < w.rtt {
+		return false
+	}
+	w.window *= max(keep, 1-w.s.cut)
+	w.cutAt = now
+	w.cuts++
+	return true
+}
+
+// OnLoss cuts the window; time-outs in a row put it at its floor.
+func (w *Swift) OnLoss(now unit.Time, l Loss) {
+	if l != LossTimeout {
+		w.late = 0
+	} else if w.late++; w.late >= w.s.resetAfter {
+		w.window, w.cutAt = w.s.floor, now
+		w.cuts++
+		w.lossCuts++
+		w.resets++
+		w.settle()
+		return
+	}
+	if w.shrink(now, 0) {
+		w.lossCuts++
+	}
+	w.settle()
+}
+
+// settle keeps the window between its floor and what a line could fill at the highest target, and
+// decides: whole packets, or one at a time at a pace.
+func (w *Swift) settle() {
+	most := w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + w.s.most)
+	if most == 0 {
+		most = float64(w.rtt)
+	}
+	w.window = min(max(w.window, w.s.floor), max(w.holds(most), unknownWindow))
+	whole := unit.Bytes(max(1, w.window))
+	w.now = Decision{Rate: w.path.Line, Window: whole * w.path.MTU, TimerAt: unit.Never}
+	if w.window < 1 {
+		w.now.Rate = w.rate()
+	}
+}
+
+// rate is the window per round trip, or a packet per max_gap.
+func (w *Swift) rate() unit.Rate {
+	packets := max(w.window/w.rtt.Seconds(), 1/w.s.gap.Seconds())
+	return unit.Rate(min(max(1, packets*float64(8*w.path.MTU)), float64(w.path.Line)))
+}
+
+// OnCNP does nothing: delay says it all.
+func (w *Swift) OnCNP(unit.Time) {}
+
+// OnBytes does nothing.
+func (w *Swift) OnBytes(unit.Time, unit.Bytes) {}
+
+// OnTimer does nothing.
+func (w *Swift) OnTimer(unit.Time) {}
+
+// WantsAcks returns true.
+func (w *Swift) WantsAcks() bool { return true }
+
+// Decision returns the window, and the pace where it is below one packet.
+func (w *Swift) Decision() Decision { return w.now }
+
+// Signal returns the rate, the window, the delay and its target.
+func (w *Swift) Signal(_ unit.Time, name string) (float64, bool) {
+	switch name {
+	case SignalRate:
+		return float64(w.rate()), true
+	case SignalWindow:
+		return w.window * float64(w.path.MTU), true
+	case SignalDelay:
+		return w.rtt.Seconds(), true
+	case "target_delay":
+		return w.target() / float64(unit.Second), true
+	}
+	return 0, false
+}
+
+// Counter returns the cuts.
+func (w *Swift) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCuts:
+		return w.cuts, true
+	case "loss_cuts":
+		return w.lossCuts, true
+	case "resets":
+		return w.resets, true
+	}
+	return 0, false
+}

@@ -1,0 +1,149 @@
+package cc_test
+
+import (
+	"math"
+	"testing"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// swiftly is a sender by Swift with htsim's constants, on 100 Gbit/s, unless said otherwise.
+func swiftly(t *testing.T, choice string, path cc.Path) cc.Controller {
+	t.Helper()
+	c, err := cc.Parse(choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build, err := c.Make(path.Line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build(path)
+}
+
+func signal(t *testing.T, c cc.Controller, name string) float64 {
+	t.Helper()
+	x, ok := c.Signal(0, name)
+	if !ok {
+		t.Fatalf("no signal %s", name)
+	}
+	return x
+}
+
+func near(x, want float64) bool { return math.Abs(x-want) <= 1e-9*math.Abs(want) }
+
+// HANDBOOK.md 5.1: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h
+// of base/6.55, a range of 5 bases, and alpha and beta so that 0.1 packets add the range and 100 nothing.
+func TestSwiftTarget(t *testing.T) {
+	const base, span = 20e-6, 100e-6
+	alpha := span / (1/math.Sqrt(0.1) - 1/math.Sqrt(100))
+	for _, hops := range []int{0, 1, 5} {
+		for _, window := range []string{"1", "4", "25", "99", "100", "200"} {
+			w := map[string]float64{"1": 1, "4": 4, "25": 25, "99": 99, "100": 100, "200": 200}[window]
+			c := swiftly(t, "swift:htsim,start_window="+window,
+				cc.Path{Line: 400 * unit.Gbps, MTU: 4096, RTT: 10 * unit.Microsecond, Hops: hops})
+			want := base + base/6.55*float64(hops) + max(0, alpha/math.Sqrt(w)-alpha/math.Sqrt(100))
+			if got := signal(t, c, "target_delay"); !near(got, want) {
+				t.Errorf("%d switches, %s packets: a target of %g s, want %g", hops, window, got, want)
+			}
+		}
+	}
+	// 0.1 packets and fewer have the whole range.
+	c := swiftly(t, "swift:htsim,reset_after=1", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
+	c.OnLoss(0, cc.LossTimeout)
+	if got := signal(t, c, "target_delay"); !near(got, base+span) {
+		t.Errorf("at the floor the target is %g s, want %g", got, base+span)
+	}
+}
+
+// Below the target a window grows by ai per window acknowledged, one below a packet by ai per packet;
+// above it shrinks by beta of the excess, by max_mdf at most, and once per round trip.
+func TestSwiftWindow(t *testing.T) {
+	const us, mtu = unit.Microsecond, 4096
+	path := cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us}
+	c := swiftly(t, "swift:htsim,fs_range=0,hop_scale=0,start_window=10", path)
+	window := func(want float64, what string) {
+		t.Helper()
+		if got := signal(t, c, "window"); !near(got, want*mtu) {
+			t.Fatalf("%s: %g packets, want %g", what, got/mtu, want)
+		}
+	}
+	ack := func(at, rtt unit.Time, packets unit.Bytes) {
+		c.OnAck(at, &cc.Ack{Bytes: packets * mtu, RTT: rtt})
+	}
+	ack(100*us, 15*us, 5)
+	window(10.5, "half a window acknowledged below the target")
+	ack(110*us, 0, 5)
+	window(10.5, "nothing measured")
+	ack(200*us, 25*us, 1)
+	window(10.5*(1-0.8*5/25), "5 us of 25 too much")
+	after := 10.5 * (1 - 0.8*5/25)
+	ack(224*us, 25*us, 1)
+	window(after, "once more within the round trip")
+	ack(400*us, 200*us, 1)
+	window(after/2, "far too much")
+	if d := c.Decision(); d.Window != 4*mtu || d.Rate != path.Line {
+		t.Errorf("with %g packets it decides %+v", after/2, d)
+	}
+	// Below one packet: one in flight, and a window per round trip.
+	for at := 900 * us; signal(t, c, "window") >= mtu/4; at += 300 * us {
+		ack(at, 100*us, 1)
+	}
+	w := signal(t, c, "window") / mtu
+	pace := w * mtu * 8 / 100e-6
+	if d := c.Decision(); d.Window != mtu || !near(float64(d.Rate), math.Floor(pace)) || d.Rate == path.Line {
+		t.Errorf("with %g packets it decides %+v, want a pace of %.0f", w, d, pace)
+	}
+	ack(10_000*us, 15*us, 1)
+	window(w+1, "a packet acknowledged below the target")
+}
+
+// A loss halves the window, once per round trip; time-outs in a row put it at its floor, and an
+// acknowledgement in between begins the count anew.
+func TestSwiftLosses(t *testing.T) {
+	const us, mtu = unit.Microsecond, 4096
+	c := swiftly(t, "swift:htsim,start_window=64", cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us})
+	for i, x := range []struct {
+		at   unit.Time
+		loss cc.Loss
+		want float64
+	}{{100 * us, cc.LossNak, 32}, {105 * us, cc.LossNak, 32},
+		{200 * us, cc.LossTimeout, 16}, {300 * us, cc.LossTimeout, 8}} {
+		c.OnLoss(x.at, x.loss)
+		if got := signal(t, c, "window") / mtu; got != x.want {
+			t.Fatalf("loss %d leaves %g packets, want %g", i, got, x.want)
+		}
+	}
+	c.OnAck(310*us, &cc.Ack{Bytes: mtu})
+	c.OnLoss(400*us, cc.LossTimeout)
+	c.OnLoss(500*us, cc.LossTimeout)
+	if got := signal(t, c, "window") / mtu; got != 2 {
+		t.Fatalf("%g packets, want 2: there was an acknowledgement between the time-outs", got)
+	}
+	c.OnLoss(600*us, cc.LossTimeout)
+	resets, _ := c.Counter("resets")
+	cuts, _ := c.Counter("cuts")
+	if got := signal(t, c, "window") / mtu; got != 0.001 || resets != 1 || cuts != 6 {
+		t.Errorf("three time-outs in a row leave %g packets, %d resets, %d cuts", got, resets, cuts)
+	}
+}
+
+// Where nobody knows the path, the least round trip measured is the base, unless the parameter says one.
+func TestSwiftMeasuresItsBase(t *testing.T) {
+	const us = unit.Microsecond
+	c := swiftly(t, "swift,fs_range=0", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
+	for i, x := range []struct{ rtt, want unit.Time }{
+		{80 * us, 80 * us}, {50 * us, 50 * us}, {90 * us, 50 * us},
+	} {
+		c.OnAck(unit.Time(i)*unit.Millisecond, &cc.Ack{Bytes: 4096, RTT: x.rtt})
+		if got := signal(t, c, "target_delay"); !near(got, x.want.Seconds()) {
+			t.Errorf("after %v the target is %g s, want %v", x.rtt, got, x.want)
+		}
+	}
+	c = swiftly(t, "swift,fs_range=0,base_target=1ms", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
+	c.OnAck(0, &cc.Ack{Bytes: 4096, RTT: 50 * us})
+	if got := signal(t, c, "target_delay"); !near(got, 1e-3) {
+		t.Errorf("the target is %g s, where it was said to be 1 ms", got)
+	}
+}

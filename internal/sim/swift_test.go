@@ -1,0 +1,126 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/engine"
+	"railyard/unit"
+)
+
+// incast is so many servers that send to one more over one switch, at 100 Gbit/s, each by so many
+// queue pairs.
+func incast(senders, qps int, bytes string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `
+fabric: {kind: rail, hosts: %d, spines: 1, uplinks: 1, pipeline: 300ns,
+  host_link: {rate: 100Gbps, cable: 300m}, fabric_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: swift}
+transport: {qps: %d}
+output: {sample: 20us}
+workload: {traffic: {flows: [`, senders+1, qps)
+	for i := range senders {
+		fmt.Fprintf(&b, "\n  {from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: %s},", i+1, senders+1, bytes)
+	}
+	return b.String() + "\n]}}\n"
+}
+
+// crowd is what the receiver's port did from one time to another, and how the senders were at its end.
+type crowd struct {
+	goodput    float64 // share of the payload that its line can carry
+	queue      float64 // mean of the bytes at the port, looked at every 20 us
+	peak       int64
+	delay, aim float64 // mean of the senders' last round trips and of their targets, seconds
+	jain       float64 // of the bytes that each brought over
+	below      int     // senders with less than one packet
+	cuts       int64
+	lossless   bool // nothing was lost
+}
+
+func swiftCrowd(t *testing.T, senders, qps int, from, to unit.Time, sets ...string) (c crowd) {
+	t.Helper()
+	r := load(t, incast(senders, qps, "1GB"), sets...)
+	q := r.Net.Q
+	r.schedule()
+	q.Push(engine.Run, r.sampler.interval, kindSample, 0, 0)
+	r.Begin()
+	had := make([]unit.Bytes, senders*qps)
+	began := unit.Time(0)
+	for never := false; q.Now() < to; {
+		r.RunUntil(&never, q.Popped()+100, r.Event)
+		if began > 0 || q.Now() < from {
+			continue
+		}
+		began = q.Now()
+		for i := range had {
+			had[i] = r.Hosts.Placed(int32(i))
+		}
+	}
+	sum, squares, n := 0.0, 0.0, float64(len(had))
+	for i := range had {
+		ctl := r.Hosts.Controller(int32(i))
+		signal := func(name string) float64 { x, _ := ctl.Signal(q.Now(), name); return x }
+		x := float64(r.Hosts.Placed(int32(i)) - had[i])
+		sum, squares = sum+x, squares+x*x
+		c.delay, c.aim = c.delay+signal("delay")/n, c.aim+signal("target_delay")/n
+		cuts, _ := ctl.Counter("cuts")
+		if c.cuts += cuts; signal("window") < 4096 {
+			c.below++
+		}
+	}
+	const wire = float64(4096+62+20) / 4096
+	c.goodput = sum * 8 * wire / (q.Now() - began).Seconds() / 100e9
+	c.jain = sum * sum / squares / n
+	port := r.Net.Ports[r.Port(r.Graph.NICs[senders].Links[0], r.Graph.Hosts[senders])].Peer
+	looks, queued := 0, int64(0)
+	for _, l := range r.sampler.rows {
+		if l.Port == port && unit.Time(l.Start) >= from {
+			looks, queued, c.peak = looks+1, queued+l.Queued, max(c.peak, l.Queued)
+		}
+	}
+	c.queue = float64(queued) / float64(looks)
+	c.lossless = r.Net.Drops == 0 && r.Hosts.Count.Retransmissions+r.Hosts.Count.Timeouts == 0
+	return c
+}
+
+// Swift's steady state (SIGCOMM 2020, 3.1 and 3.2): flows of any number fill the link, share it, and keep
+// the delay at the target, which flow scaling raises with their number, so that the queue is what the line
+// sends in the target beyond the empty path's round trip. A lone flow has no queue at all.
+func TestSwiftKeepsItsTarget(t *testing.T) {
+	const alone = 7.343e-6 // round trip of a full packet, seconds
+	for _, profile := range []string{"path", "htsim"} {
+		last := 0.0
+		for _, n := range []int{1, 2, 4, 16, 64} {
+			c := swiftCrowd(t, n, 1, 2*unit.Millisecond, 5*unit.Millisecond, "cc.swift.profile="+profile)
+			queue := (c.aim - alone) * 100e9 / 8
+			if n == 1 {
+				queue = 0
+			}
+			if c.goodput < 0.995 || c.jain < 0.98 || !c.lossless {
+				t.Errorf("%s, %d flows: %+v", profile, n, c)
+			}
+			acted := n == 1 || c.aim > last && c.cuts > 0
+			if c.queue < queue*0.7-8192 || c.queue > queue*1.3+8192 || !acted {
+				t.Errorf("%s, %d flows: a queue of %.0f bytes, want %.0f: %+v", profile, n, c.queue, queue, c)
+			}
+			last = c.aim
+		}
+	}
+}
+
+// 1,000 flows to one receiver (3.5 of the paper): once what all of them sent in their first round trip, 120
+// MB, has drained, less than one packet of each is under way, and the line is full, with a queue that the
+// highest target bounds. Nothing is lost.
+func TestSwiftBelowOnePacket(t *testing.T) {
+	c := swiftCrowd(t, 50, 20, 25*unit.Millisecond, 45*unit.Millisecond)
+	const highest = 7.343e-6 * (1 + 1/6.55 + 5)
+	most := highest * 100e9 / 8
+	if c.goodput < 0.95 || c.below < 900 || c.jain < 0.8 || !c.lossless {
+		t.Errorf("%+v", c)
+	}
+	if c.queue < most/2 || c.queue > most*1.2 || float64(c.peak) > 3*most {
+		t.Errorf("the highest target holds %.0f bytes: %+v", most, c)
+	}
+}

@@ -1,0 +1,47 @@
+package verbs
+
+import (
+	"testing"
+
+	"railyard/rcudp"
+)
+
+// Swift over real sockets, both recoveries, below and above one packet: every byte arrives, round trips are
+// measured, and a target that no loopback meets makes it act.
+func TestSwiftOverSockets(t *testing.T) {
+	const impossible = "swift,base_target=2us,min_window=0.5"
+	const part = 1 << 15
+	for _, selective := range []bool{false, true} {
+		for _, choice := range []string{"swift", impossible, "swift:sockets"} {
+			set := func(d *DeviceConfig) { d.Selective, d.CC = selective, choice }
+			a, b := newNode(t, set), newNode(t, set)
+			pairUp(t, a, b, DefaultConnect())
+			for i := range 4 * part {
+				a.buf[i] = byte(i * 7)
+			}
+			for i := range 4 {
+				a.post(t, SendWR{WRID: uint64(i), Opcode: Write, SGList: []SGE{a.mr.SGE(i*part, part)},
+					RemoteAddr: b.mr.Addr + uint64(i*part), RKey: b.mr.RKey})
+			}
+			for _, w := range a.wait(t, 4) {
+				if w.Status != StatusSuccess {
+					t.Fatalf("%s: %v", choice, w.Status)
+				}
+			}
+			if string(a.buf) != string(b.buf) {
+				t.Fatalf("%s: the bytes differ", choice)
+			}
+			a.qp.do(func(*rcudp.Endpoint) {
+				ctl := a.qp.conn.Controller()
+				rtt, ok := ctl.Signal(0, "delay")
+				target, _ := ctl.Signal(0, "target_delay")
+				cuts, _ := ctl.Counter("cuts")
+				t.Logf("%s, selective %v: round trip %.1f us, target %.1f us, %d cuts, %+v",
+					choice, selective, rtt*1e6, target*1e6, cuts, ctl.Decision())
+				if !ok || rtt <= 0 || rtt > 10 || choice == impossible && cuts == 0 {
+					t.Errorf("%s: round trip %g s, %d cuts", choice, rtt, cuts)
+				}
+			})
+		}
+	}
+}
