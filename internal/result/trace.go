@@ -2,14 +2,17 @@ package result
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 )
 
 // Trace writes the ranks' operations and the ports' pauses as a JSON trace that
 // Perfetto and chrome://tracing open: process 1 holds a track per rank for
-// compute and one for communication, process 2 a track per paused port. Times
+// compute and one for communication, process 2 a track per paused port and priority. Times
 // are microseconds with six decimals, so no picosecond is lost.
 func Trace(out io.Writer, t *Tables) error {
 	w := bufio.NewWriter(out)
@@ -29,6 +32,7 @@ func Trace(out io.Writer, t *Tables) error {
 		fmt.Fprintf(w, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"name\":%s,\"cat\":%s,\"ts\":%s,\"dur\":%s}",
 			pid, tid, quote(what), quote(cat), micros(from), micros(to-from))
 	}
+	end := int64(0) // of what is in the tables
 	for _, r := range t.Ranks {
 		tid := 2 * int(r.Rank)
 		track := fmt.Sprintf("rank %d compute", r.Rank)
@@ -38,21 +42,33 @@ func Trace(out io.Writer, t *Tables) error {
 		}
 		name(1, tid, track)
 		slice(1, tid, r.Name, r.Class, r.Start, r.End)
+		end = max(end, r.End)
 	}
-	began := map[int32]int64{}
+	// A port is paused per priority, and several may be at a time: each has a track.
+	type class struct{ port, priority int32 }
+	began := map[class]int64{}
+	paused := func(c class, to int64) {
+		tid := int(c.port)<<3 | int(c.priority&7)
+		name(2, tid, fmt.Sprintf("%s priority %d", t.Ports[c.port].Name, c.priority))
+		slice(2, tid, fmt.Sprintf("paused (priority %d)", c.priority), "pfc", began[c], to)
+		delete(began, c)
+	}
 	for _, p := range t.Pauses {
-		switch p.What {
-		case "pause":
-			if _, on := began[p.Port]; !on {
-				began[p.Port] = p.At
-			}
-		case "resume":
-			if from, on := began[p.Port]; on {
-				delete(began, p.Port)
-				name(2, int(p.Port), t.Ports[p.Port].Name)
-				slice(2, int(p.Port), fmt.Sprintf("paused (priority %d)", p.Priority), "pfc", from, p.At)
-			}
+		end = max(end, p.At)
+		c := class{p.Port, p.Priority}
+		switch _, on := began[c]; {
+		case p.What == "pause" && !on:
+			began[c] = p.At
+		case p.What == "resume" && on:
+			paused(c, p.At)
 		}
+	}
+	left := slices.Collect(maps.Keys(began)) // paused to the end
+	slices.SortFunc(left, func(a, b class) int {
+		return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.priority, b.priority))
+	})
+	for _, c := range left {
+		paused(c, end)
 	}
 	fmt.Fprint(w, "]}\n")
 	return w.Flush()
