@@ -133,25 +133,50 @@ func ReadSummary(dir string) (*Summary, error) {
 }
 
 // ReadTable reads one table of a run.
-func ReadTable[T any](dir, name string) ([]T, error) {
-	f, err := input.Open(filepath.Join(dir, name+".parquet"), MaxTable)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return parquet.Read[T](f, f.Size)
+func ReadTable[T any](dir, name string) (rows []T, err error) {
+	err = open(dir, name, func(f *input.File, _ *parquet.File) (err error) {
+		rows, err = parquet.Read[T](f, f.Size)
+		return err
+	})
+	return rows, err
 }
 
 // TableRows says how many rows a table of a run has, without reading them.
-func TableRows(dir, name string) (int64, error) {
-	f, err := input.Open(filepath.Join(dir, name+".parquet"), MaxTable)
+func TableRows(dir, name string) (n int64, err error) {
+	err = open(dir, name, func(_ *input.File, p *parquet.File) error {
+		n = p.NumRows()
+		return nil
+	})
+	return n, err
+}
+
+// rowsPerByte is more than any table of ours has: rows without a change cost a
+// thousandth of a byte each. Whoever reads makes room for as many as the file says.
+const rowsPerByte = 10_000
+
+// open opens a table. The library trusts what a file says of its own parts, so what is damaged
+// can end it in a panic, which is an error here.
+func open(dir, name string, read func(*input.File, *parquet.File) error) (err error) {
+	path := filepath.Join(dir, name+".parquet")
+	f, err := input.Open(path, MaxTable)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("%s is damaged: %v", path, x)
+		}
+	}()
 	p, err := parquet.OpenFile(f, f.Size)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	return p.NumRows(), nil
+	if n := p.NumRows(); n < 0 || n > f.Size*rowsPerByte {
+		return fmt.Errorf("%s is damaged: %d bytes say that they are %d rows", path, f.Size, n)
+	}
+	if err := read(f, p); err != nil {
+		return fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return nil
 }
