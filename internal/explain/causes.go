@@ -173,7 +173,8 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 	k := &b.r.dag.Colls[c]
 	row := result.CollectiveRow{Instance: c, Name: k.Name, Kind: k.Kind.String(), Class: k.Class.String(),
 		Ranks: int32(len(k.Ranks)), FirstRank: int32(k.Ranks[0]), Bytes: int64(k.Bytes),
-		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from)}
+		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from),
+		Job: b.r.jobName(b.r.exec.Work.OfCollective(c))}
 	chain := b.chain(last, from, c)
 	b.earlier, b.shared, b.spare = false, 0, b.bound(c)
 	for _, p := range chain {

@@ -67,7 +67,7 @@ func (r *reading) flows(s *result.Summary, t *result.Tables) {
 		row := result.FlowRow{Message: int64(i), From: names[op.Rank], To: names[op.Peer], QP: m.Conn,
 			Bytes:  int64(m.Bytes),
 			Posted: int64(m.Posted), Done: int64(m.Done), Ideal: int64(alone.of(int32(i))),
-			Class: op.Class.String()}
+			Class: op.Class.String(), Job: r.jobOf(m.Op)}
 		if m.Done == 0 {
 			row.Done = -1
 		} else {

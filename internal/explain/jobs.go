@@ -14,6 +14,9 @@ func (r *reading) jobName(job int) string {
 	return r.exec.Work.Jobs[job].Name
 }
 
+// jobOf names the job of an operation where there are several.
+func (r *reading) jobOf(op int32) string { return r.jobName(r.exec.Work.Of(op)) }
+
 // jobs says of each job when it ran and where its time went.
 func (b *blamer) jobs(s *result.Summary) []result.Job {
 	r := b.r

@@ -128,9 +128,26 @@ func TestJobsMeet(t *testing.T) {
 	if blamed(two["x"]) <= blamed(one["x"]) {
 		t.Errorf("alone %+v, with another %+v", one["x"].Chain, two["x"].Chain)
 	}
+	rows := map[string]int{}
+	for _, f := range tab.Flows {
+		rows["flow "+f.Job]++
+	}
+	for _, o := range tab.Ranks {
+		rows["rank "+o.Job]++
+	}
+	// Six steps of four messages; each rank computes once and takes part in the sum.
+	for what, n := range map[string]int{"flow x": 24, "flow y": 24, "rank x": 8, "rank y": 8} {
+		if rows[what] != n {
+			t.Errorf("%d rows of %s, not %d", rows[what], what, n)
+		}
+	}
 	for _, c := range tab.Collectives {
+		rows[c.Job]++
 		if c.Ideal > c.End-c.Start || gapParts(c)+c.Ideal != c.End-c.Start {
 			t.Errorf("%+v", c)
 		}
+	}
+	if rows["x"] != 1 || rows["y"] != 1 {
+		t.Errorf("collectives by job: %v", rows)
 	}
 }

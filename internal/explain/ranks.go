@@ -36,7 +36,8 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 				return true
 			}
 			t.Ranks = append(t.Ranks, result.RankRow{Rank: o.Rank, Start: int64(r.exec.Start[i]),
-				End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String()})
+				End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String(),
+				Job: r.jobOf(int32(i))})
 		} else if o.Coll >= 0 {
 			add(o.Coll, o.Rank, r.exec.Start[i], r.exec.End[i])
 			add(o.Coll, o.Peer, r.exec.Start[i], r.exec.End[i])
@@ -53,7 +54,8 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 				return true
 			}
 			t.Ranks = append(t.Ranks, result.RankRow{Rank: k, Start: int64(m[k].from), End: int64(m[k].to),
-				Class: r.dag.Colls[c].Class.String(), Name: r.dag.Colls[c].Name})
+				Class: r.dag.Colls[c].Class.String(), Name: r.dag.Colls[c].Name,
+				Job: r.jobName(r.exec.Work.OfCollective(int32(c)))})
 		}
 	}
 	return false

@@ -11,6 +11,7 @@ type FlowRow struct {
 	Done    int64  `parquet:"done_ps" json:"done_ps"` // -1: did not finish
 	Ideal   int64  `parquet:"ideal_ps" json:"ideal_ps"`
 	Class   string `parquet:"class,dict" json:"class"`
+	Job     string `parquet:"job,dict" json:"job"` // where there are several
 }
 
 // LinkRow is one direction of a link in one sampling interval: links.parquet.
@@ -123,6 +124,7 @@ type CollectiveRow struct {
 	Port int32  `parquet:"port" json:"port"`
 	At   int64  `parquet:"at_ps" json:"at_ps"` // when the transfer that lost most began
 	Why  string `parquet:"why" json:"why"`
+	Job  string `parquet:"job,dict" json:"job"` // where there are several
 }
 
 // RankRow is one operation of a rank: ranks.parquet.
@@ -132,6 +134,7 @@ type RankRow struct {
 	End   int64  `parquet:"end_ps" json:"end_ps"`
 	Class string `parquet:"class,dict" json:"class"`
 	Name  string `parquet:"name,dict" json:"name"`
+	Job   string `parquet:"job,dict" json:"job"` // where there are several
 }
 
 // CriticalRow is a piece of the chain of operations that the end of the step waited

@@ -316,6 +316,7 @@ export interface FlowRow {
   done_ps: number;
   ideal_ps: number;
   class: string;
+  job: string;
 }
 
 export interface Flows {
@@ -347,6 +348,7 @@ export interface CollectiveRow {
   port: number;
   at_ps: number;
   why: string;
+  job: string;
 }
 
 export interface CollectiveSum {
@@ -373,6 +375,7 @@ export interface CollectiveSum {
   port: number;
   at_ps: number;
   why: string;
+  job: string;
   count: number;
 }
 
