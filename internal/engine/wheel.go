@@ -93,6 +93,7 @@ type Queue struct {
 	up     [nUp][1 << upBits]list
 	upbits [nUp][(1 << upBits) / 64]uint64
 	popped uint64
+	left   int    // events made for other queues, less those that they made for this one
 	seq    uint64 // events pushed, << kindBits
 	lanes  [maxLanes]lane
 	heap   []head
@@ -137,7 +138,7 @@ func (q *Queue) Reserve(n int) {
 func (q *Queue) Now() unit.Time { return q.now }
 
 // Len returns how many events wait.
-func (q *Queue) Len() int { return int(q.seq>>kindBits - q.popped) }
+func (q *Queue) Len() int { return int(q.seq>>kindBits-q.popped) - q.left }
 
 // Popped returns how many events have fired.
 func (q *Queue) Popped() uint64 { return q.popped }
@@ -205,6 +206,22 @@ func (q *Queue) pushCurrent(e Event) {
 		i--
 	}
 	q.cur[i] = e
+}
+
+// Elsewhere makes an event that another queue will fire, in its place among those of
+// its element.
+func (q *Queue) Elsewhere(from Element, at unit.Time, kind Kind, a, b int32) Event {
+	q.left++
+	return Event{At: at, key: q.next(from, kind), A: a, B: b}
+}
+
+// Insert takes an event that another queue's Elsewhere has made. It must not be late.
+func (q *Queue) Insert(e Event) {
+	if e.At < q.now {
+		panic("engine: an event of another queue comes too late")
+	}
+	q.left--
+	q.wait(e)
 }
 
 // Next removes the next event and moves the clock to it; nil when nothing

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"container/heap"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -181,4 +182,32 @@ func BenchmarkPushPop(b *testing.B) {
 			}
 		})
 	}
+}
+
+// An event that another queue made takes its place among those of its element and of others, and
+// each queue knows how many it holds.
+func TestInsertKeepsTheOrder(t *testing.T) {
+	here, there := New(8), New(8)
+	first := there.Elsewhere(4, 100, 1, 0, 0)
+	second := there.Elsewhere(4, 100, 1, 1, 0)
+	here.Push(5, 100, 1, 2, 0)
+	here.Insert(second)
+	here.PushAfter(3, 100, 1, 3, 0)
+	here.Insert(first)
+	if here.Len() != 4 || there.Len() != 0 {
+		t.Errorf("%d and %d events wait, want 4 and 0", here.Len(), there.Len())
+	}
+	var got []int32
+	for e, ok := here.Pop(); ok; e, ok = here.Pop() {
+		got = append(got, e.A)
+	}
+	if want := []int32{3, 0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("fired in the order %v, want %v", got, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an event of the past was taken")
+		}
+	}()
+	here.Insert(there.Elsewhere(4, 99, 1, 0, 0))
 }

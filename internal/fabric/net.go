@@ -146,6 +146,9 @@ type Partition struct {
 	free    int32 // packets
 	inUse   int
 	pollers int // switches whose watchdog runs
+
+	foreign []bool // nodes that other parts run; nil: there are none
+	send    func(Letter)
 }
 
 // Totals count what happened at all nodes of a partition.
@@ -335,6 +338,7 @@ const (
 	flagTapOut                   // a capture runs at this port
 	flagTapIn                    // a capture runs at the peer
 	flagFault                    // Fault decides what is lost
+	flagLeaves                   // the peer is in another part
 )
 
 // LimitPFC leaves a port only some priorities to pause its neighbour for and to
@@ -360,8 +364,8 @@ func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }
 // BTH.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 
-// special handles broken, lossy and cut-through links; false means that the
-// packet is gone.
+// special handles broken, lossy and cut-through links, and those to other parts;
+// false means that the packet is gone.
 func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
 	c := &n.cfg[port]
 	if op.Flags&flagDown != 0 {
@@ -394,7 +398,11 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
 			n.Injected++
-			n.Q.PushAfter(engine.Node(op.Node), *delay, engine.Kind(op.Arrive), op.Peer, twin)
+			if op.Flags&flagLeaves != 0 {
+				n.leave(op, *delay, twin)
+			} else {
+				n.Q.PushAfter(engine.Node(op.Node), *delay, engine.Kind(op.Arrive), op.Peer, twin)
+			}
 			p = &n.Packets[pi]
 		}
 	}
@@ -403,6 +411,10 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 	}
 	if op.Flags&flagCut != 0 && p.Size > headerLen {
 		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, op.Rate)
+	}
+	if op.Flags&flagLeaves != 0 {
+		n.leave(op, *delay, pi)
+		return false
 	}
 	return true
 }

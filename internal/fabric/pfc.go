@@ -80,7 +80,12 @@ func (n *Net) sendPFC(port int32, f pauseFrame) {
 	if op.Flags&flagTapIn != 0 {
 		n.TapPFC(start+ser+c.prop, op.Peer, false, f.priority(), f.quanta())
 	}
-	n.Q.Push(engine.Node(op.Node), start+ser+c.prop+c.response, KindPFC, op.Peer, int32(f))
+	at := start + ser + c.prop + c.response
+	if op.Flags&flagLeaves != 0 {
+		n.send(Letter{event: n.Q.Elsewhere(engine.Node(op.Node), at, KindPFC, op.Peer, int32(f))})
+		return
+	}
+	n.Q.Push(engine.Node(op.Node), at, KindPFC, op.Peer, int32(f))
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.

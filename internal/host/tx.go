@@ -32,6 +32,9 @@ func (h *Hosts) post(m int32) {
 		s.first = m
 	}
 	s.last = m
+	if !h.Net.Owns(h.Net.Ports[s.port].Node) { // another part's NIC sends it, one of ours may receive it
+		return
+	}
 	left := int64(msg.Bytes)
 	for first := true; first || left > 0; first = false {
 		n := min(left, rc.MaxMessage)

@@ -1,0 +1,67 @@
+package fabric
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// A network can be run in parts: each part is a Net of its own, built alike from the same plan, and
+// runs the events of the nodes it owns. The other nodes stand there as configuration. What a node
+// sends to another part's goes there as a letter, and because that takes a cable's delay, all parts
+// can go on for as long as the shortest such cable (Lookahead) before they exchange letters. What
+// the run itself does (posting messages, breaking links) happens in every part at the same time.
+
+// Letter is a packet or a PFC frame on its way to another part.
+type Letter struct {
+	event  engine.Event
+	packet Packet
+}
+
+// To returns the port at which a letter arrives.
+func (l *Letter) To() int32 { return l.event.A }
+
+// Split makes the network one part; send is given what goes to others' nodes.
+func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
+	n.foreign, n.send = make([]bool, len(n.Sw)), send
+	for node := range n.foreign {
+		n.foreign[node] = !mine(int32(node))
+	}
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		if p.Flags &^= flagLeaves; n.Owns(p.Node) && !n.Owns(n.Ports[p.Peer].Node) {
+			p.Flags |= flagLeaves
+		}
+	}
+}
+
+// Owns reports whether a node's events run here.
+func (n *Net) Owns(node int32) bool { return n.foreign == nil || !n.foreign[node] }
+
+// Lookahead is how long whatever leaves is on its way at least: unit.Never when nothing can leave.
+func (n *Net) Lookahead() unit.Time {
+	least := unit.Never
+	for i := range n.Ports {
+		if p := &n.Ports[i]; p.Flags&flagLeaves != 0 {
+			least = min(least, p.Hop, n.cfg[i].prop+n.cfg[i].response)
+		}
+	}
+	return least
+}
+
+// leave sends a packet to another part, where it arrives a delay from now.
+func (n *Net) leave(op *route.Port, delay unit.Time, pi int32) {
+	e := n.Q.Elsewhere(engine.Node(op.Node), n.Q.Now()+delay, engine.Kind(op.Arrive), op.Peer, 0)
+	n.send(Letter{e, n.Packets[pi]})
+	n.Free(pi)
+}
+
+// Receive takes a letter of another part. Letters may come in any order.
+func (n *Net) Receive(l *Letter) {
+	e := l.event
+	if e.Kind() != KindPFC {
+		e.B = n.Alloc()
+		n.Packets[e.B] = l.packet
+	}
+	n.Q.Insert(e)
+}

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"railyard/cc"
+	"railyard/internal/host"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/internal/topo"
+	"railyard/rc"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// drawWorld makes up a small network, and what happens in it, so that there is much of everything:
+// buffers are small, cables lose bits and break, and times are round, so that there are many ties.
+func drawWorld(t *rapid.T) *world {
+	pick := func(label string, from ...int) int { return rapid.SampledFrom(from).Draw(t, label) }
+	flip := func(label string) bool { return rapid.Bool().Draw(t, label) }
+	cable := func(label string) topo.Cable {
+		c := topo.Cable{Rate: unit.Rate(pick(label+" Gbit/s", 100, 100, 200)) * unit.Gbps,
+			Delay: unit.Time(pick(label+" ns", 300, 500, 1000)) * unit.Nanosecond}
+		if pick(label+" loses bits", 0, 0, 1) == 1 {
+			c.BER = 1e-7
+		}
+		return c
+	}
+	p := topo.Params{HostCable: cable("host cable"), Fabric: cable("fabric cable")}
+	kinds := []string{"fat-tree", "rail", "dual-rail", "pod", "dragonfly", "torus"}
+	kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+	switch p.Server = (topo.Server{GPUs: 2, NICs: 2, Ports: 1}); kind {
+	case "fat-tree":
+		p.K, p.Tiers, p.Server = 4, pick("tiers", 2, 3), topo.Server{GPUs: 1, NICs: 1, Ports: 1}
+	case "dragonfly":
+		p.K, p.Server = 1, topo.Server{GPUs: 1, NICs: 1, Ports: 1}
+	case "torus":
+		p.K, p.Uplinks, p.Segments, p.Hosts = 2, 1, 1, 1
+	case "dual-rail", "pod":
+		p.Server.Ports = 2
+		fallthrough
+	default:
+		p.Hosts, p.Segments, p.Spines, p.Uplinks = 4, 1, 2, 1
+	}
+	g, err := topo.Build(kind, p)
+	if err != nil {
+		t.Fatal(kind, err)
+	}
+	w := &world{setup: drawSetup(t, g), every: 20 * unit.Microsecond, end: 250 * unit.Microsecond}
+	gpus := g.TotalGPUs()
+	victim := rapid.IntRange(0, gpus-1).Draw(t, "victim")
+	for range rapid.IntRange(4, 24).Draw(t, "messages") {
+		o := post{at: unit.Time(pick("posted at, us", 0, 0, 0, 5, 30)) * unit.Microsecond, dst: victim}
+		o.tag = pick("tag", 0, 0, 1)
+		if pick("elsewhere", 0, 0, 1) == 1 {
+			o.dst = rapid.IntRange(0, gpus-1).Draw(t, "to")
+		}
+		if o.src = rapid.IntRange(0, gpus-1).Draw(t, "from"); g.HostOf(o.src) == g.HostOf(o.dst) {
+			continue
+		}
+		o.bytes = unit.Bytes(pick("bytes", 1, 4096, 50_000, 400_000, 400_000))
+		w.posts = append(w.posts, o)
+	}
+	if flip("a cable breaks") {
+		at := unit.Time(rapid.IntRange(1, 60).Draw(t, "breaks at, us")) * unit.Microsecond
+		link := rapid.IntRange(0, len(g.Links)-1).Draw(t, "cable")
+		w.breaks = []breakage{{link, at, at + 10*unit.Microsecond, at + 50*unit.Microsecond,
+			at + 60*unit.Microsecond}}
+	}
+	return w
+}
+
+// drawSetup makes up switches and NICs.
+func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
+	spec := queue.Default()
+	q := &spec.Queues[3]
+	q.WRED = queue.WRED{Min: 10 * unit.KB, Max: 60 * unit.KB, Probability: 0.2, ECN: true}
+	q.XOff, q.XOn = 100*unit.KB, 9*unit.KB
+	if q.Lossless = rapid.SampledFrom([]bool{true, true, false}).Draw(t, "PFC"); !q.Lossless {
+		q.Limit = 80 * unit.KB
+	}
+	if rapid.Bool().Draw(t, "watchdog") {
+		spec.Watchdog = queue.Watchdog{On: true, Poll: 7 * unit.Microsecond, Detect: 14 * unit.Microsecond,
+			Restore: 21 * unit.Microsecond}
+	}
+	lb := route.Lookup(rapid.SampledFrom(route.Names()).Draw(t, "lb"))
+	algorithm := cc.Lookup(rapid.SampledFrom(cc.Names()).Draw(t, "congestion control"))
+	values := algorithm.Profile("").Values(100 * unit.Gbps)
+	s := &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: lb, LBValues: lb.Defaults, QPs: 1,
+		Seed: uint64(rapid.IntRange(1, 1000).Draw(t, "seed"))}
+	s.CutThrough = rapid.Bool().Draw(t, "cut-through")
+	s.Pipeline = unit.Time(rapid.SampledFrom([]int{0, 400}).Draw(t, "pipeline, ns")) * unit.Nanosecond
+	service := host.Service{DSCP: 24, Class: 3, CC: algorithm.New(values), CNPDSCP: 48, CNPClass: 7}
+	if gap := algorithm.CNPGap; gap != nil {
+		service.CNPs, service.CNPGap = true, gap(values)
+	}
+	s.Host = host.Config{Services: []host.Service{service}, SourcePorts: lb.Ports(lb.Defaults),
+		RC: rc.Config{MTU: 4096, AckEvery: 4, Timeout: rc.LocalAckTimeout(4), Retries: 3, AlwaysReady: true}}
+	s.Host.Latency = unit.Time(rapid.SampledFrom([]int{0, 300}).Draw(t, "NIC latency, ns")) * unit.Nanosecond
+	bonds := []host.Bond{host.BondHash, host.BondAffinity, host.BondSpray}
+	s.Host.Bond = rapid.SampledFrom(bonds).Draw(t, "bond")
+	if rapid.Bool().Draw(t, "selective") {
+		s.Host.RC.Recovery, s.Host.RC.WriteOnly = rc.Selective, true
+	}
+	if rapid.Bool().Draw(t, "slow PCIe") {
+		s.Host.PCIe, s.Host.RxXOff, s.Host.RxXOn = 60*unit.Gbps, 100*unit.KB, 50*unit.KB
+	}
+	return s
+}
