@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/site"
 	"railyard/internal/workload"
 	"railyard/unit"
 
@@ -69,6 +70,10 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 			}
 		}
 		b.bind(n, v.Elem(), key, enum)
+		return
+	}
+	if p, ok := v.Addr().Interface().(*site.Pairs); ok {
+		b.bindPairs(n, p, key)
 		return
 	}
 	switch v.Kind() {
@@ -143,6 +148,9 @@ func (b *binder) bindMap(n ast.Node, v reflect.Value, key string) {
 const maxItems = 200_000
 
 func (b *binder) bindSlice(n ast.Node, v reflect.Value, key string) {
+	if b.bindNamed(n, v, key) {
+		return
+	}
 	s, ok := n.(*ast.SequenceNode)
 	if !ok {
 		b.fail(n, key, "found %s, expected a list", describe(n))

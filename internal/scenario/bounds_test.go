@@ -9,6 +9,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/route"
+	"railyard/internal/site"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -70,6 +71,7 @@ func TestOutsideTheBounds(t *testing.T) {
 			Halving: &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
+	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.Failures = []Failure{{}}
 	slow, clean := unit.Gbps, 0.
 	f.Events = []Event{{Rate: &slow, BER: &clean}}

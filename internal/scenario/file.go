@@ -4,12 +4,13 @@
 package scenario
 
 import (
+	"railyard/internal/site"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
 
 // Length is a cable length in millimetres.
-type Length int64
+type Length = site.Length
 
 // File is a scenario.
 type File struct {
@@ -32,28 +33,31 @@ type File struct {
 
 // Fabric describes the topology.
 type Fabric struct {
-	Kind       string    `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,dragonfly,graph" doc:"which builder"`
-	Hosts      int       `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus: per switch, 0 is 1"`
-	Segments   int       `yaml:"segments" doc:"host segments (rail, pod)"`
-	Spines     int       `yaml:"spines" doc:"spine switches (rail, pod)"`
-	Uplinks    int       `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
-	Pods       int       `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
-	Supers     int       `yaml:"super_spines" doc:"super-spine switches above several pods"`
-	SuperUp    int       `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
-	Planes     int       `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
-	K          int       `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus; NICs per switch of a dragonfly"`
-	Tiers      int       `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
-	Leaves     int       `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
-	Groups     int       `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
-	GroupSize  int       `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
-	Local      int       `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
-	Global     int       `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
-	HostLink   Link      `yaml:"host_link" doc:"cables between servers and leaves"`
-	FabricLink Link      `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
-	CutThrough bool      `yaml:"cut_through" doc:"switches forward once the header is in"`
-	Pipeline   unit.Time `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
-	PauseDelay unit.Time `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
-	Graph      *Graph    `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
+	Kind       string       `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,dragonfly,graph" doc:"which builder"`
+	Hosts      int          `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus: per switch, 0 is 1"`
+	Segments   int          `yaml:"segments" doc:"host segments (rail, pod)"`
+	Spines     int          `yaml:"spines" doc:"spine switches (rail, pod)"`
+	Uplinks    int          `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
+	Pods       int          `yaml:"pods" doc:"so many of the whole fabric, joined by super-spines (rail, pod); fat tree: pods, 1: as many as k allows"`
+	Supers     int          `yaml:"super_spines" doc:"super-spine switches above several pods"`
+	SuperUp    int          `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
+	Planes     int          `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
+	K          int          `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus; NICs per switch of a dragonfly"`
+	Tiers      int          `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
+	Leaves     int          `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
+	Groups     int          `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
+	GroupSize  int          `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
+	Local      int          `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
+	Global     int          `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
+	HostLink   Link         `yaml:"host_link" doc:"cables between servers and leaves"`
+	FabricLink Link         `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	CutThrough bool         `yaml:"cut_through" doc:"switches forward once the header is in"`
+	Pipeline   unit.Time    `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`
+	PauseDelay unit.Time    `yaml:"pause_response" doc:"time to act on a PFC frame; 0s: the IEEE budget of the speed"`
+	Types      []site.Type  `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
+	Nodes      []site.Group `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
+	Cables     []site.Rule  `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
+	Graph      *Graph       `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
 // Link is a class of cables.

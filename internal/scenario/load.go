@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"railyard/internal/field"
+	"railyard/internal/site"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -159,6 +160,14 @@ func (d *Document) put(key, value string) error {
 			v = v.Index(k)
 		case reflect.Map:
 			return putInMap(v, key, p, parts[i+1:], value)
+		case reflect.Slice:
+			if !named(v.Type().Elem()) {
+				return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
+			}
+			var err error
+			if v, err = element(v, key, p); err != nil {
+				return err
+			}
 		default:
 			return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
 		}
@@ -174,6 +183,9 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 	if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct { // a value that may be absent
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
+	}
+	if p, ok := v.Addr().Interface().(*site.Pairs); ok {
+		return field.New(key, "the key holds several values (%s); --set changes none of them", p)
 	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
@@ -223,6 +235,7 @@ func (d *Document) override(key string) (set string, ok bool) {
 // placed gives errors about values the places where these were given.
 func (d *Document) placed(err error) error {
 	for _, e := range field.All(err) {
+		e.Path = d.byName(e.Path)
 		if e.File == "" {
 			d.locate(e)
 		}
@@ -270,6 +283,9 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			}
 		case reflect.Struct:
 			for _, f := range keys(v.Type()) {
+				if ofSite(v.Type()) && v.FieldByIndex(f.Index).IsZero() {
+					continue // not said, and 0 is no value of it
+				}
 				walk(v.FieldByIndex(f.Index), field.Join(key, name(f)))
 			}
 		case reflect.Map:
@@ -277,6 +293,11 @@ func (f *File) Values() (paths []string, values map[string]string) {
 				walk(v.MapIndex(reflect.ValueOf(k)), field.Join(key, k))
 			}
 		case reflect.Slice:
+			if p, ok := v.Interface().(site.Pairs); ok {
+				paths = append(paths, key)
+				values[key] = p.String()
+				return
+			}
 			for i := range v.Len() {
 				walk(v.Index(i), field.At(key, i))
 			}
@@ -313,11 +334,4 @@ func mapKeys(v reflect.Value) (keys []string) {
 func (d *Document) says(key string) bool {
 	_, ok := d.b.where[key]
 	return ok || slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
-}
-
-func (l Length) String() string {
-	if l%1000 == 0 {
-		return fmt.Sprintf("%dm", int64(l)/1000)
-	}
-	return fmt.Sprintf("%dmm", int64(l))
 }

@@ -14,7 +14,11 @@ func (l Link) cable() topo.Cable {
 // network resolves the fabric and server blocks.
 func (p *resolver) network() error {
 	f, s := &p.File.Fabric, &p.File.Server
-	if f.Kind == "" {
+	described := len(f.Types)+len(f.Nodes)+len(f.Cables) > 0
+	if described && f.Kind != "" {
+		return field.New("fabric.kind", "%s is a pattern of its own: a fabric has a kind, or types, nodes and cables", f.Kind)
+	}
+	if f.Kind == "" && !described {
 		return field.New("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))
 	}
 	if s.RxXOn >= s.RxXOff {
@@ -27,9 +31,12 @@ func (p *resolver) network() error {
 	p.NICs = NICs{Rate: f.HostLink.Rate, Bond: s.Bond, Latency: s.NICLatency, PCIe: s.PCIe,
 		RxXOff: s.RxXOff, RxXOn: s.RxXOn}
 	var err error
-	if f.Kind == "graph" {
+	switch {
+	case described:
+		p.Graph, err = p.described()
+	case f.Kind == "graph":
 		p.Graph, err = p.explicit()
-	} else {
+	default:
 		p.Graph, err = build(p.Shape)
 	}
 	if err != nil {

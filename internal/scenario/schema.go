@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/site"
 	"railyard/unit"
 )
 
@@ -97,7 +98,16 @@ func kindSchema(t reflect.Type, row string) schema {
 	case reflect.Struct:
 		return object(t, row)
 	case reflect.Slice:
-		return schema{"type": "array", "items": typeSchema(t.Elem(), row+"[]")}
+		list := schema{"type": "array", "items": typeSchema(t.Elem(), row+"[]")}
+		switch {
+		case t == reflect.TypeFor[site.Pairs]():
+			return schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "integer"}}}
+		case named(t.Elem()):
+			return schema{"oneOf": []schema{list, {"type": "object", "additionalProperties": list["items"]}}}
+		case t.Elem().Kind() == reflect.String:
+			return schema{"oneOf": []schema{list, {"type": "string"}}}
+		}
+		return list
 	case reflect.Map:
 		if t.Elem().Kind() == reflect.String { // keyed by names
 			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem(), row+".*")}

@@ -1,0 +1,116 @@
+package scenario
+
+import (
+	"strings"
+	"testing"
+)
+
+const rails = `fabric:
+  types:
+    host: {gpus: 4, nics: 4, nic_rate: 200Gbps}
+    leaf: {ports: 8x400Gbps, split: 2}
+    spine: {like: leaf, role: spine}
+  nodes:
+    host: {type: host, per: {su: 2}, count: 3}
+    leaf: {type: leaf, per: {su: 2, rail: 4}}
+    spine: {type: spine, count: 2}
+  cables:
+    - {from: host, to: leaf, same: su, match: {rail: nic}, length: 10m}
+    - {from: leaf, to: spine, rate: 400Gbps, fec: 100ns}
+workload:
+  traffic: {permutation: {bytes: 1MB}}
+`
+
+// asLists is the same with types and nodes as lists, and every value as text.
+const asLists = `fabric:
+  types:
+    - {name: host, gpus: 4, nics: 4, nic_rate: 200Gbps}
+    - {name: leaf, ports: 8x400Gbps, split: 2}
+    - {name: spine, like: leaf, role: spine}
+  nodes:
+    - {name: host, type: host, per: {su: 1-2}, count: 3}
+    - {name: leaf, type: leaf, per: {su: "2", rail: "1,2-4"}}
+    - {name: spine, type: spine, count: 2}
+  cables:
+    - {from: host, to: leaf, same: [su], match: {rail: nic}, length: 10m}
+    - {from: leaf-*, to: "spine-[1-2]", rate: 400Gbps, fec: 100ns}
+workload:
+  traffic: {permutation: {bytes: 1MB}}
+`
+
+func resolved(t *testing.T, text string, sets ...string) (*Plan, error) {
+	t.Helper()
+	d, err := Parse("x.yaml", []byte(text), sets)
+	if err != nil {
+		return nil, err
+	}
+	return d.Resolve(func(string) ([]byte, error) { panic("no file is named") })
+}
+
+// A fabric reads the same however its lists are written, and its cables are what the rules say.
+func TestDescribedFabric(t *testing.T) {
+	var dots []string
+	for _, text := range []string{rails, asLists} {
+		p, err := resolved(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dots = append(dots, p.Graph.Dot())
+		if g := p.Graph; g.TotalGPUs() != 24 || len(g.NICs) != 24 || len(g.Links) != 24+16 {
+			t.Errorf("%d GPUs, %d NICs, %d cables", g.TotalGPUs(), len(g.NICs), len(g.Links))
+		}
+		up := p.Graph.Links[24]
+		if got := up.Propagation().String(); got != "251.516ns" { // 30 m, and FEC
+			t.Errorf("a cable to a spine takes %s", got)
+		}
+	}
+	if dots[0] != dots[1] {
+		t.Errorf("%s\n%s", dots[0], dots[1])
+	}
+}
+
+// --set reaches into a group by its name.
+func TestSetInDescribedFabric(t *testing.T) {
+	p, err := resolved(t, rails, "fabric.nodes.host.count=2", "fabric.types.leaf.split=1")
+	if err != nil || p.Graph.TotalGPUs() != 16 {
+		t.Fatal(p.Graph.TotalGPUs(), err)
+	}
+	for set, want := range map[string]string{
+		"fabric.nodes.hots.count=2":   `there is no "hots" (did you mean "host"?); accepted: host, leaf, spine`,
+		"fabric.nodes.host.per=2":     "--set changes none of them",
+		"fabric.nodes.host.count=13":  "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",
+		"fabric.types.leaf.ports=1x1": `"1" is no rate`,
+	} {
+		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", set, err, want)
+		}
+	}
+}
+
+// Every fault has the place of the rule that has it.
+func TestFaultsOfDescribedFabrics(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"type: leaf,", "type: lief,", `x.yaml:8:12: fabric.nodes.leaf.type: there is no type "lief"`},
+		{"su: 2, rail: 4", "su: 2, rail: x", "x.yaml:8:37: fabric.nodes.leaf.per.rail:"},
+		{"rail: nic}, length", "rail: card}, length",
+			`x.yaml:11:48: fabric.cables[0].match.rail: host has no place "card"`},
+		{"fabric:\n", "fabric:\n  kind: rail\n", "x.yaml:2:3: fabric.kind: rail is a pattern of its own"},
+		{"fabric:\n", "fabric:\n  spines: 4\n",
+			"x.yaml:2:3: fabric.spines: has no effect on a fabric of types, nodes and cables"},
+		{"    spine: {type", "    leaf: {type", "mapping key \"leaf\" already defined at [8:5]"},
+		{"rate: 400Gbps, fec", "rate: 800Gbps, fec",
+			"x.yaml:12:31: fabric.cables[1].rate: 800Gbps is more than the 400Gbps"},
+		{"length: 10m", "lenght: 10m", `fabric.cables[0].lenght: unknown key (did you mean "length"?)`},
+		{"  cables:\n", "  cables: 3\n  cabels:\n", "fabric.cables: found \"3\", expected a list"},
+		{"count: 3}", "count: 300000}", "fabric.nodes.host.count: must"},
+		{"{gpus: 4,", "{name: h, gpus: 4,", "fabric.types.host.name: the key is the name already"},
+	} {
+		text := strings.Replace(rails, c.from, c.to, 1)
+		if text == rails {
+			t.Fatalf("%q is not in the text", c.from)
+		}
+		if _, err := resolved(t, text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s for %s: %v\nwant %s", c.to, c.from, err, c.want)
+		}
+	}
+}

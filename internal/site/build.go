@@ -1,0 +1,64 @@
+package site
+
+import (
+	"fmt"
+
+	"railyard/internal/field"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Defaults are what a rule's cables take where it says nothing.
+type Defaults struct {
+	Host, Fabric topo.Cable
+}
+
+// builder turns a description into nodes and cables.
+type builder struct {
+	site       *Site
+	types      map[string]*Type
+	typeNames  []string
+	groups     map[string]*group
+	groupNames []string
+	byName     map[string]*node
+	nodes      []*node
+	cables     []cable
+}
+
+// Build makes the graph. Errors are *Error.
+func (s *Site) Build(d Defaults) (*topo.Graph, error) {
+	b := &builder{site: s, types: map[string]*Type{}, groups: map[string]*group{}, byName: map[string]*node{}}
+	rates := func() error { return b.rates(d) }
+	for _, step := range []func() error{b.resolveTypes, b.expand, b.join, rates, b.account} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return b.graph(d)
+}
+
+// rates gives every cable a rate.
+func (b *builder) rates(d Defaults) error {
+	for i := range b.cables {
+		c := &b.cables[i]
+		if c.rate == 0 {
+			c.rate = d.of(c).Rate
+		}
+		if c.rate <= 0 || c.rate > unit.Rate(100e12) {
+			return field.New(
+				fmt.Sprintf("cables[%d].rate", c.rule),
+				"a rate is missing: here, in the server's nic_rate, or in fabric_link",
+			)
+		}
+	}
+	return nil
+}
+
+// of is the default for a cable: a server's, or one between switches.
+func (d Defaults) of(c *cable) topo.Cable {
+	if c.nic > 0 {
+		return d.Host
+	}
+	return d.Fabric
+}

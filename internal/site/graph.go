@@ -1,0 +1,90 @@
+package site
+
+import (
+	"fmt"
+	"sort"
+
+	"railyard/internal/field"
+
+	"railyard/internal/topo"
+)
+
+// tiers of roles, where a type names none.
+var tiers = map[topo.Role]int{
+	topo.Rail:        1,
+	topo.Leaf:        1,
+	topo.Aggregation: 2,
+	topo.Spine:       2,
+	topo.SuperSpine:  3,
+	topo.Core:        3,
+}
+
+// graph makes the topo.Graph: nodes in the order in which they are written, then cables.
+func (b *builder) graph(d Defaults) (*topo.Graph, error) {
+	m := topo.NewMaker("site")
+	first := map[*node]int{} // NIC of a server
+	for _, n := range b.nodes {
+		var err error
+		if n.typ.server() {
+			n.id, first[n], err = m.Server(n.name, n.typ.GPUs, n.typ.NICs)
+		} else {
+			role, _ := topo.ParseRole(n.typ.Role) // checked with the type
+			tier := n.typ.Tier
+			fill(&tier, tiers[role])
+			n.id, err = m.Switch(n.name, role, tier)
+		}
+		if err != nil {
+			return nil, field.New("nodes", "%s: %v", n.group, err)
+		}
+	}
+	// A NIC's ports in order, whichever rule came first.
+	sort.SliceStable(b.cables, func(i, k int) bool {
+		x, y := &b.cables[i], &b.cables[k]
+		switch {
+		case x.nic == 0 || y.nic == 0:
+			return x.nic > 0 && y.nic == 0
+		case x.from.id != y.from.id:
+			return x.from.id < y.from.id
+		case x.nic != y.nic:
+			return x.nic < y.nic
+		}
+		return x.port < y.port
+	})
+	for i := range b.cables {
+		c := &b.cables[i]
+		var err error
+		if spec := b.cable(c, d); c.nic > 0 {
+			err = m.CableNIC(first[c.from]+c.nic-1, c.port-1, c.from.typ.NICPorts, c.to.id, c.rail-1, spec)
+		} else {
+			_, err = m.Cable(c.from.id, c.to.id, spec)
+		}
+		if err != nil {
+			return nil, field.New(fmt.Sprintf("cables[%d]", c.rule), "%s", err.Error())
+		}
+	}
+	g, err := m.Graph()
+	if err != nil {
+		return nil, field.New("nodes", "%s", err.Error())
+	}
+	return g, nil
+}
+
+// cable is what a cable is made of: its rule's words, then the defaults.
+func (b *builder) cable(c *cable, d Defaults) topo.Cable {
+	r := &b.site.Cables[c.rule]
+	out := d.of(c)
+	out.Rate = c.rate
+	if r.Cable != 0 {
+		out.LengthMM, out.Delay = int64(r.Cable), 0
+	}
+	if r.BER != 0 {
+		out.BER = r.BER
+	}
+	if r.FEC != 0 {
+		if out.Delay == 0 {
+			out.Delay = topo.CableDelay(out.LengthMM)
+		}
+		out.Delay += r.FEC
+	}
+	return out
+}

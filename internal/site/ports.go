@@ -1,0 +1,149 @@
+package site
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"railyard/internal/field"
+
+	"railyard/unit"
+)
+
+// budget is what a switch's ports have been used for.
+type budget struct {
+	kinds []portKind // smallest rate first
+	split int
+	used  []int               // by kind
+	open  []map[unit.Rate]int // by kind: cables that still fit a port that is broken out for a rate
+	by    map[int]int         // cables by rule
+}
+
+func newBudget(t *Type) budget {
+	kinds, _ := parsePorts(t.Ports) // checked with the type
+	sort.SliceStable(kinds, func(i, k int) bool { return kinds[i].rate < kinds[k].rate })
+	b := budget{kinds: kinds, split: max(t.Split, 1), used: make([]int, len(kinds)), by: map[int]int{}}
+	for range kinds {
+		b.open = append(b.open, map[unit.Rate]int{})
+	}
+	return b
+}
+
+// take uses a port for a cable of a rate: the slowest that can do it, one that is broken out
+// for this rate already first. It reports whether there was one.
+func (b *budget) take(rule int, rate unit.Rate) bool {
+	b.by[rule]++
+	if len(b.kinds) == 0 {
+		return true
+	}
+	for i, k := range b.kinds {
+		if k.rate < rate {
+			continue
+		}
+		if b.open[i][rate] > 0 {
+			b.open[i][rate]--
+			return true
+		}
+		if b.used[i] < k.count {
+			b.used[i]++
+			b.open[i][rate] = min(b.split, int(k.rate/rate)) - 1
+			return true
+		}
+	}
+	return false
+}
+
+// fastest is the highest rate of a port.
+func (b *budget) fastest() unit.Rate {
+	if len(b.kinds) == 0 {
+		return unit.Rate(1) << 62
+	}
+	return b.kinds[len(b.kinds)-1].rate
+}
+
+// account holds every port of switches and servers against what they have.
+func (b *builder) account() error {
+	for _, n := range b.nodes {
+		if !n.typ.server() {
+			n.ports = newBudget(n.typ)
+		}
+	}
+	over := map[*node]int{} // the rule that found no port
+	type end struct {
+		n         *node
+		nic, port int
+	}
+	taken := map[end]int{} // rule+1
+	for i := range b.cables {
+		c := &b.cables[i]
+		if c.nic > 0 {
+			e := end{c.from, c.nic, c.port}
+			if before := taken[e]; before > 0 {
+				return field.New(
+					fmt.Sprintf("cables[%d]", c.rule),
+					"port %d of NIC %d of %s has a cable by cables[%d] already",
+					c.port,
+					c.nic,
+					c.from.name,
+					before-1,
+				)
+			}
+			taken[e] = c.rule + 1
+		}
+		for _, n := range []*node{c.from, c.to} {
+			if n.typ.server() {
+				continue
+			}
+			if c.rate > n.ports.fastest() {
+				return field.New(
+					fmt.Sprintf("cables[%d].rate", c.rule),
+					"%v is more than the %v that a port of %s (%s) can do",
+					c.rate,
+					n.ports.fastest(),
+					n.name,
+					n.typ.Ports,
+				)
+			}
+			if !n.ports.take(c.rule, c.rate) {
+				if _, seen := over[n]; !seen {
+					over[n] = c.rule
+				}
+			}
+		}
+	}
+	for _, n := range b.nodes {
+		if rule, bad := over[n]; bad {
+			return field.New(fmt.Sprintf("cables[%d]", rule), "%s", b.sum(n))
+		}
+	}
+	for _, n := range b.nodes {
+		for nic := 1; n.typ.server() && nic <= n.typ.NICs; nic++ {
+			for port := 1; port <= n.typ.NICPorts; port++ {
+				if taken[end{n, nic, port}] == 0 {
+					return field.New("cables", "no rule cables port %d of NIC %d of %s", port, nic, n.name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sum shows what a switch's ports are used for.
+func (b *builder) sum(n *node) string {
+	rules := make([]int, 0, len(n.ports.by))
+	for r := range n.ports.by {
+		rules = append(rules, r)
+	}
+	sort.Ints(rules)
+	var parts []string
+	for _, r := range rules {
+		c := b.site.Cables[r]
+		parts = append(parts, fmt.Sprintf("%d by cables[%d] (%s to %s)", n.ports.by[r], r, c.From, c.To))
+	}
+	split := ""
+	if n.ports.split > 1 {
+		split = fmt.Sprintf(", each broken out into up to %d,", n.ports.split)
+	}
+	return fmt.Sprintf("%s has more cables than ports: %s; its type %s has %s%s and no more",
+		n.name, strings.Join(parts, " + "), n.typ.Name, n.typ.Ports, split)
+}

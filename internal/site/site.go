@@ -1,0 +1,98 @@
+// Package site is a language for clusters as their architects draw them: types of servers and
+// switches, groups of nodes at places, and rules that run cables between places.
+//
+// A place is a word and a number: segment 3, rail 7, plane 2, any word. A group of nodes stands
+// at every combination of the places in its per, count times. A rule joins two groups where
+// their places agree; a server's NICs and their ports count as places of its cables. Build
+// turns all of it into a topo.Graph and holds every switch against the ports of its type.
+package site
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Site is a described fabric. The yaml tags are the scenario's keys.
+type Site struct {
+	Types  []Type  `yaml:"types" doc:"kinds of servers and switches"`
+	Nodes  []Group `yaml:"nodes" doc:"groups of servers and switches, and where they stand"`
+	Cables []Rule  `yaml:"cables" doc:"rules that join two groups where their places agree"`
+}
+
+// Type is a kind of server or of switch.
+type Type struct {
+	Name  string `yaml:"name" doc:"what nodes call it"`
+	Like  string `yaml:"like" doc:"another type, whose values count where this one has none"`
+	Model string `yaml:"model" doc:"a switch that Railyard knows; its ports count unless given"`
+
+	GPUs     int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
+	NICs     int       `yaml:"nics" doc:"server: network cards"`
+	NICPorts int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
+	NICRate  unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`
+
+	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`
+	Tier  int    `yaml:"tier" doc:"switch: 1 next to servers, 2 above; the role's unless given"`
+	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps; no limit unless given"`
+	Split int    `yaml:"split" doc:"switch: cables that a port may be broken out into, 1 unless given"`
+}
+
+// Group is nodes of one type at places.
+type Group struct {
+	Name  string `yaml:"name" doc:"what cables call them; several entries may share it"`
+	Type  string `yaml:"type" doc:"a type"`
+	Per   Pairs  `yaml:"per" doc:"places: {segment: 15, rail: 8}, also 1-3 or 1,4-6"`
+	Count int    `yaml:"count" doc:"so many at each place, 1 unless given; their place n"`
+	Named string `yaml:"named" doc:"pattern of their names, such as rack{rack}-tor{n}"`
+}
+
+// Rule runs cables from nodes to nodes.
+type Rule struct {
+	From  string    `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers stand here"`
+	To    string    `yaml:"to" doc:"a group of switches, or names"`
+	Same  []string  `yaml:"same" doc:"places that both have in common"`
+	Match Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
+	Wrap  bool      `yaml:"wrap" doc:"places go round: behind the last comes the first, as in a torus"`
+	Count int       `yaml:"count" doc:"cables between any two that match, 1 unless given"`
+	Share bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
+	NICs  string    `yaml:"nics" doc:"only these cards of a server: 1-8"`
+	Rate  unit.Rate `yaml:"rate" doc:"line rate; a server's nic_rate, or fabric_link's, unless given"`
+	Cable Length    `yaml:"length" doc:"length; light takes 5.05 ns per metre"`
+	FEC   unit.Time `yaml:"fec" doc:"latency of forward error correction, both ends together"`
+	BER   float64   `yaml:"bit_error_rate" doc:"probability that a bit is wrong on arrival"`
+}
+
+// Length is a cable length in millimetres.
+type Length int64
+
+func (l Length) String() string {
+	if l%1000 == 0 {
+		return fmt.Sprintf("%dm", int64(l)/1000)
+	}
+	return fmt.Sprintf("%dmm", int64(l))
+}
+
+// Pairs is a mapping in the order in which it was written.
+type Pairs []Pair
+
+// Pair is a key and its value as text.
+type Pair struct{ Key, Value string }
+
+func (p Pairs) String() string {
+	var words []string
+	for _, x := range p {
+		words = append(words, x.Key+": "+x.Value)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Get returns the value of a key.
+func (p Pairs) Get(key string) (string, bool) {
+	for _, x := range p {
+		if x.Key == key {
+			return x.Value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,176 @@
+package site
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// server reports whether a type is of servers: it has cards and no role.
+func (t *Type) server() bool { return t.NICs > 0 || t.GPUs > 0 }
+
+// resolveTypes checks the types and fills in what they take from others.
+func (b *builder) resolveTypes() error {
+	for i := range b.site.Types {
+		key := fmt.Sprintf("types[%d]", i)
+		t := b.site.Types[i]
+		if !groupName.MatchString(t.Name) {
+			return field.New(
+				key+".name",
+				"%q is no name: a letter, then up to 31 letters, digits, - and _",
+				t.Name,
+			)
+		}
+		if b.types[t.Name] != nil {
+			return field.New(key+".name", "%q stands twice", t.Name)
+		}
+		b.types[t.Name] = &t
+		b.typeNames = append(b.typeNames, t.Name)
+	}
+	for i := range b.site.Types {
+		t := b.types[b.site.Types[i].Name]
+		key := fmt.Sprintf("types[%d]", i)
+		if err := b.inherit(key, t, nil); err != nil {
+			return err
+		}
+		if err := t.check(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inherit fills a type's empty values from the one it is like.
+func (b *builder) inherit(key string, t *Type, chain []string) error {
+	if t.Like == "" {
+		return nil
+	}
+	for _, c := range chain {
+		if c == t.Name {
+			return field.New(key+".like", "goes in a circle: %s, %s", strings.Join(chain, ", "), t.Name)
+		}
+	}
+	from := b.types[t.Like]
+	if from == nil {
+		return field.New(
+			key+".like",
+			"there is no type %q; there are: %s",
+			t.Like,
+			strings.Join(b.typeNames, ", "),
+		)
+	}
+	if err := b.inherit(key, from, append(chain, t.Name)); err != nil {
+		return err
+	}
+	t.Like = ""
+	fill(&t.Model, from.Model)
+	fill(&t.GPUs, from.GPUs)
+	fill(&t.NICs, from.NICs)
+	fill(&t.NICPorts, from.NICPorts)
+	fill(&t.NICRate, from.NICRate)
+	fill(&t.Role, from.Role)
+	fill(&t.Tier, from.Tier)
+	fill(&t.Ports, from.Ports)
+	fill(&t.Split, from.Split)
+	return nil
+}
+
+func fill[T comparable](v *T, from T) {
+	var zero T
+	if *v == zero {
+		*v = from
+	}
+}
+
+// Bounds of a server.
+const (
+	MaxGPUs     = 576
+	MaxNICs     = 576
+	MaxNICPorts = 8
+)
+
+func (t *Type) check(key string) error {
+	if t.server() {
+		switch {
+		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "":
+			return field.New(
+				key,
+				"a server (it has gpus or nics) has no role, tier, ports or model of a switch",
+			)
+		case t.GPUs < 0 || t.GPUs > MaxGPUs:
+			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
+		case t.NICs < 1 || t.NICs > MaxNICs:
+			return field.New(key+".nics", "a server has 1 to %d NICs, found %d", MaxNICs, t.NICs)
+		case t.NICPorts < 0 || t.NICPorts > MaxNICPorts:
+			return field.New(key+".nic_ports", "a NIC has 1 to %d ports, found %d", MaxNICPorts, t.NICPorts)
+		}
+		t.NICPorts = max(t.NICPorts, 1)
+		return nil
+	}
+	if t.NICPorts != 0 || t.NICRate != 0 {
+		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports and no nic_rate")
+	}
+	if t.Model != "" {
+		m := modelOf(strings.ToLower(t.Model))
+		if m == nil {
+			return field.New(
+				key+".model",
+				"%q is not known; known: %s",
+				t.Model,
+				strings.Join(ModelNames(), ", "),
+			)
+		}
+		fill(&t.Ports, m.Ports)
+		fill(&t.Split, m.Split)
+	}
+	fill(&t.Role, "leaf")
+	if r, err := topo.ParseRole(t.Role); err != nil || r == topo.Host {
+		return field.New(
+			key+".role",
+			"%q is no role of a switch; accepted: rail, leaf, aggregation, spine, super-spine, core",
+			t.Role,
+		)
+	}
+	if t.Split < 0 || t.Split > 8 {
+		return field.New(key+".split", "a port splits into 1 to 8, found %d", t.Split)
+	}
+	_, err := parsePorts(t.Ports)
+	if err != nil {
+		return field.New(key+".ports", "%s", err.Error())
+	}
+	return nil
+}
+
+// portKind is ports of one rate.
+type portKind struct {
+	count int
+	rate  unit.Rate
+}
+
+// parsePorts reads 64x800Gbps and 48x100Gbps+8x400Gbps.
+func parsePorts(text string) (kinds []portKind, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, part := range strings.Split(text, "+") {
+		n, r, ok := strings.Cut(strings.TrimSpace(part), "x")
+		count, err := strconv.Atoi(strings.TrimSpace(n))
+		if !ok || err != nil || count < 1 || count > 4096 {
+			return nil, fmt.Errorf(
+				"%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps",
+				part,
+			)
+		}
+		rate, err := unit.ParseRate(strings.TrimSpace(r))
+		if err != nil || rate <= 0 {
+			return nil, fmt.Errorf("%q: %q is no rate; accepted: 400Gbps", part, r)
+		}
+		kinds = append(kinds, portKind{count, rate})
+	}
+	return kinds, nil
+}
