@@ -21,6 +21,7 @@ type idealizer struct {
 	middles map[middleKey]middle
 	paths   map[[2]int32][][]stage
 	known   map[idealKey]unit.Time
+	cables  [][]int // by node: to other switches; only with detours
 }
 
 type idealKey struct {
@@ -182,6 +183,9 @@ func (x *idealizer) arrives(nodes []int, dst int) bool {
 // stage sums up the links that lead on from some nodes, which a path led to. A flowlet
 // that moves gains something only where its own packets queue: behind a faster stage.
 func (x *idealizer) stage(nodes, links []int, path []stage) stage {
+	if x.r.seen.Rules.Detours {
+		links = x.detours(nodes, links)
+	}
 	s := stage{hop: unit.Never, ports: 1, alike: true}
 	for i, l := range links {
 		link := x.r.graph.Links[l]
@@ -199,6 +203,32 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 		s.ports = len(links)
 	}
 	return s
+}
+
+// detours adds to links between switches all others that lead from those switches to any: a message
+// on detours gets no further on them, but may spread over them.
+func (x *idealizer) detours(nodes, links []int) []int {
+	g := x.r.graph
+	between := func(l int) bool {
+		return g.Nodes[g.Links[l].A].Role != topo.Host && g.Nodes[g.Links[l].B].Role != topo.Host
+	}
+	if x.cables == nil {
+		x.cables = make([][]int, len(g.Nodes))
+		for l, link := range g.Links {
+			if between(l) {
+				x.cables[link.A], x.cables[link.B] = append(x.cables[link.A], l), append(x.cables[link.B], l)
+			}
+		}
+	}
+	if !between(links[0]) {
+		return links
+	}
+	var all []int
+	for _, n := range nodes {
+		all = append(all, x.cables[n]...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // packets calls f for the packets of a message in runs of equal ones.

@@ -41,6 +41,7 @@ type Rules struct {
 	Hashed     bool      // each connection has one way, Ways.Path; otherwise packets choose anew
 	Spreads    bool      // a message's packets may take several ports of a switch at once
 	SpreadsNIC bool      // and several of their NIC's
+	Detours    bool      // packets go by other ways than the shortest too
 }
 
 // Message is bytes that were handed to a NIC at once: a transfer, or a part of one.

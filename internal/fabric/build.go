@@ -190,6 +190,10 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	sw, f, all := &n.Sw[node], &n.forward[node], &n.tables
 	sw.Chooser = c
 	c.Renew(t)
+	if s, ok := c.(route.Steerer); ok {
+		sw.steerer, sw.regions = s, t.Regions
+		f.slow |= slowSteer
+	}
 	if h, ok := c.(route.Hasher); ok {
 		f.hashed, f.seed = true, h.HashSeed()
 	}

@@ -46,6 +46,8 @@ type Packet struct {
 	In      int32  // port it came in by
 	enq     uint32 // when it was queued, in 1.024 ns
 	VA      uint64
+	Final   uint16    // on a leg: where it goes from the region that Loc leads to
+	Level   uint8     // cables between regions that it has crossed; see steer
 	Came    uint8     // class of the port it came in by: its ingress accounts it to that
 	Len     uint32    // DMA length, or the MSN of an ACK
 	Sent    unit.Time // of a probe and its answer: when the probe left
@@ -56,6 +58,7 @@ const (
 	FlagAckReq uint8 = 1 << iota
 	FlagAgain        // retransmission
 	FlagTail         // cut-through: this arrival is the tail's
+	FlagLeg          // it is on its way to a region, with Final beyond
 )
 
 // ECN code points, the low two bits of TOS.
@@ -119,6 +122,7 @@ type Net struct {
 	causes   []int32   // by (port, priority): who had it paused last, as PauseCause says
 	hrLimit  []int32   // headroom
 	averages []average // by (port, class); nil without WRED weights above 0
+	detours  *detours  // nil: all packets take a shortest way
 	refresh  *engine.Timers
 	expire   *engine.Timers
 
@@ -184,7 +188,9 @@ type Switch struct {
 	limit    int64 // size of the shared pool
 	ports    []int32
 	stream   rng.Stream
-	stormed  int // queues that the watchdog empties
+	stormed  int           // queues that the watchdog empties
+	steerer  route.Steerer // the chooser, if it is one
+	regions  *route.Regions
 }
 
 // forward is what every packet reads of a switch, kept small so that it stays
@@ -206,6 +212,7 @@ type forward struct {
 const (
 	slowCut     uint8 = 1 << iota // it cuts through
 	slowStorm                     // its watchdog drops what goes to a stormed queue
+	slowSteer                     // its chooser sends packets on detours
 	slowAverage                   // WRED of some class has an average that packets passing by move
 )
 

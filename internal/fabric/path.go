@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"cmp"
 	"slices"
 
 	"railyard/roce"
@@ -51,25 +52,29 @@ func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	return n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash})
 }
 
-// Choices returns hop by hop all ports of switches that are equally near to a NIC, from
-// the switch on to which a host's port leads.
+// Choices returns hop by hop all ports of switches by which packets may go to a NIC, from the switch
+// on to which a host's port leads: those equally near, and where there are detours those of all.
 func (n *Net) Choices(port, dst int32, loc uint16) (hops [][]int32) {
-	at := []int32{n.node[n.Ports[port].Peer]}
+	at := n.legs(n.node[n.Ports[port].Peer], loc)
 	for len(hops) < maxHops {
-		var out, next []int32
-		for _, node := range at {
-			out = n.toward(out, node, dst, loc)
+		var out []int32
+		var next []leg
+		for _, l := range at {
+			l = n.turn(l, loc)
+			from := len(out)
+			out = n.toward(out, l.node, dst, l.loc)
+			for _, p := range out[from:] {
+				next = append(next, leg{n.node[n.Ports[p].Peer], l.loc})
+			}
 		}
 		if len(out) == 0 {
 			break
 		}
 		slices.Sort(out)
-		out = slices.Compact(out)
-		hops = append(hops, out)
-		for _, p := range out {
-			next = append(next, n.node[n.Ports[p].Peer])
-		}
-		slices.Sort(next)
+		hops = append(hops, n.arrived(slices.Compact(out)))
+		slices.SortFunc(next, func(a, b leg) int {
+			return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.loc, b.loc))
+		})
 		at = slices.Compact(next)
 	}
 	return hops

@@ -31,6 +31,9 @@ func (n *Net) Arrive(in, pi int32) {
 		p.Hops++
 		p.Class = n.tables.dscp[f.dscp+int32(p.TOS>>2)]
 		p.Came = p.Class
+		if f.slow&slowSteer != 0 {
+			n.steer(now, f, node, in, p)
+		}
 		out = n.route(now, f, node, p)
 		if out < 0 || int32(p.Size) > f.mtu {
 			n.refuse(in, pi, p, out)

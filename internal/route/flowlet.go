@@ -25,8 +25,9 @@ var Flowlet = Policy{
 		"so none moved: RDMA at line rate leaves no gaps.",
 	New: func(v param.Values, s Site) Chooser {
 		c := &flowlet{seed: s.Seed, gap: param.Value[unit.Time](v, "flowlet_gap"),
-			utilisation: param.Value[float64](v, "utilisation") / 100, interval: param.Value[unit.Time](v, "interval"),
-			table: make([]flowletEntry, FlowletEntries), meters: map[int32]*meter{}}
+			utilisation: param.Value[float64](v, "utilisation") / 100,
+			interval:    param.Value[unit.Time](v, "interval"),
+			table:       make([]flowletEntry, FlowletEntries), meters: map[int32]*meter{}}
 		for i := range c.table {
 			c.table[i].port = -1
 		}

@@ -17,7 +17,8 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
 	Shown bool
 
-	Fixed bool // a flow's packets take one path, which its hash and the tables decide
+	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
+	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
 	// Sprays: packets of one flow may take several paths at once, and overtake each other.
 	Sprays func(v param.Values) bool
 	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
@@ -46,6 +47,25 @@ type Chooser interface {
 	// Moved counts the flows that changed their port.
 	Moved() int64
 }
+
+// Steerer is a Chooser whose packets need not take a shortest way. The table it is renewed with says
+// which regions there are, and has ways to them.
+//
+// Against deadlock a packet's class rises on each cable between regions, so a way may cross two of
+// them at most: one to its region, one to its receiver's (Levels).
+type Steerer interface {
+	Chooser
+	// Via returns the region by way of which a packet goes that enters the fabric here, with the
+	// receiver's locator and the flow's hash, or -1: straight on. It turns towards its receiver at
+	// the first switch of that region.
+	Via(now unit.Time, loc int, flow uint32, ports []Port) int
+	// Vias appends all regions that Via may return for a locator, -1 included.
+	Vias(out []int, loc int) []int
+}
+
+// Levels is how many classes a packet may travel in one after the other: local and global, local and
+// global, local (Kim et al., ISCA 2008; HANDBOOK 23).
+const Levels = 3
 
 // Hasher is a Chooser without state whose Pick is Hashed with a seed: the fabric then does that
 // in place.

@@ -8,6 +8,15 @@ type Table struct {
 	group  []int32 // by locator
 	groups [][]int32
 	direct map[int32]int32 // attached NIC -> port
+
+	Regions *Regions // nil unless packets are sent by way of them
+	Home    int      // the region this switch is in
+}
+
+// Regions are the parts of a fabric by way of which packets can be sent.
+type Regions struct {
+	Loc []int // the locator that leads to any switch of a region
+	Of  []int // by locator: the region where it is, -1 for none or several
 }
 
 // What stands in for a group.

@@ -28,6 +28,7 @@ type Plan struct {
 	Texts     map[string]string      // configuration texts, by file
 	LB        *route.Policy
 	LBValues  param.Values // its parameters
+	Rise      queue.Rising // classes of packets on detours; none without
 
 	NICs     NICs
 	RC       rc.Config

@@ -63,7 +63,6 @@ func (p *resolver) transport() error {
 			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
 			t.MTU, swconf.Headers, p.smallestMTU())
 	}
-	p.balancing()
 	if p.LB.Reorders(p.LBValues) && p.RC.Recovery == rc.GoBackN {
 		p.Notes = append(p.Notes, "spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
 	}

@@ -23,6 +23,10 @@ func (p *resolver) switches() error {
 	if err := p.configured(); err != nil {
 		return err
 	}
+	p.balancing()
+	if err := p.detours(); err != nil {
+		return err
+	}
 	p.warnQueues()
 	return p.headroom()
 }

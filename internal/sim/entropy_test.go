@@ -46,8 +46,8 @@ func TestEntropySpreadsAQueuePair(t *testing.T) {
 	one, r := uplinks("lb_options.source_ports=1")
 	hashed, e := uplinks("lb=ecmp")
 	if one != 2 || hashed != 2 || r.Net.Q.Popped() != e.Net.Q.Popped() || r.Net.Q.Now() != e.Net.Q.Now() {
-		t.Errorf("one source port: %d ports used, %d events, end at %v; ECMP: %d, %d, %v", one, r.Net.Q.Popped(),
-			r.Net.Q.Now(), hashed, e.Net.Q.Popped(), e.Net.Q.Now())
+		t.Errorf("one source port: %d ports used, %d events, end at %v; ECMP: %d, %d, %v", one,
+			r.Net.Q.Popped(), r.Net.Q.Now(), hashed, e.Net.Q.Popped(), e.Net.Q.Now())
 	}
 }
 

@@ -25,6 +25,7 @@ type Setup struct {
 	PFC      map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
 	LB       *route.Policy
 	LBValues param.Values
+	Rise     queue.Rising // classes of packets on detours, where LB sends them on any
 	scenario.Switching
 	Host host.Config
 	QPs  int // queue pairs per pair of GPUs
@@ -83,6 +84,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.LB.Detours {
+		n.Net.SetDetours(g.RegionOf(), &s.Rise)
+	}
 	n.Hosts = host.New(n.Net, &s.Host)
 	n.Paths = g.Route(n.routed)
 	for i, nic := range g.NICs {
@@ -125,7 +129,8 @@ func (n *Network) PortName(port int32) string {
 // install computes routes over the live links and gives them to the switches.
 func (n *Network) install() {
 	g := n.Graph
-	n.Paths = g.Reroute(n.routed, n.Paths)
+	n.Paths = g.Reroute(n.routed, n.Paths, n.LB.Detours)
+	of, regions := n.regions()
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
@@ -147,6 +152,9 @@ func (n *Network) install() {
 		for nic, l := range n.Paths.Near[node] {
 			t.Attach(int32(nic), n.Port(l, node))
 		}
+		if t.Regions = regions; regions != nil {
+			t.Home = int(of[node])
+		}
 		name := g.Nodes[node].Name
 		if n.SameSeed {
 			name = "all"
@@ -162,6 +170,24 @@ func (n *Network) install() {
 	for i := range g.NICs {
 		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
 	}
+}
+
+// regions is by node in which region it is, and what choosers know of regions; nil without detours.
+func (n *Network) regions() (of []int32, r *route.Regions) {
+	if !n.LB.Detours {
+		return nil, nil
+	}
+	of = n.Graph.RegionOf()
+	r = &route.Regions{Loc: n.Paths.Regions, Of: make([]int, len(n.Paths.Sets))}
+	for loc, set := range n.Paths.Sets {
+		r.Of[loc] = int(of[set[0]])
+		for _, sw := range set {
+			if of[sw] != of[set[0]] {
+				r.Of[loc] = -1
+			}
+		}
+	}
+	return of, r
 }
 
 // weighted lists the ports of equal-cost links, each as often as its share of their rates says.

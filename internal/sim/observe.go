@@ -23,7 +23,7 @@ func (r *Run) Observe() *explain.Observation {
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows}}
 	o.Rules = explain.Rules{MTU: unit.Bytes(r.Host.RC.MTU), WriteOnly: r.Host.RC.WriteOnly, CutThrough: r.CutThrough,
 		NICLatency: r.Host.Latency, PCIe: r.Host.PCIe, Hashed: r.LB.Fixed, Spreads: r.LB.Reorders(r.LBValues),
-		SpreadsNIC: r.Host.Bond == host.BondSpray}
+		SpreadsNIC: r.Host.Bond == host.BondSpray, Detours: r.LB.Detours}
 	if r.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
 	}

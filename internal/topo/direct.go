@@ -134,6 +134,9 @@ func dragonfly(p Params) (*Graph, error) {
 			g.connectAll(switches[x*a+i], switches[x*a+i+1:(x+1)*a], d.Local, p.Fabric)
 		}
 	}
+	for x := range groups {
+		g.Regions = append(g.Regions, switches[x*a:(x+1)*a])
+	}
 	end := func(group, peer, round int) int { // the switch that has this cable
 		return switches[group*a+(round*(groups-1)+peer)/d.Global]
 	}

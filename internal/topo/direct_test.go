@@ -13,7 +13,7 @@ func TestDirectFabrics(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	diameter := func(g *Graph) int32 {
 		dist := make([]int32, len(g.Nodes))
-		g.bfs(g.adjacency(nil), []int{g.Links[g.NICs[0].Links[0]].B}, dist)
+		dial(g.adjacency(nil, false), []int{g.Links[g.NICs[0].Links[0]].B}, dist)
 		most := int32(0)
 		for i, d := range dist {
 			if g.Nodes[i].Role != Host {

@@ -94,8 +94,9 @@ type Graph struct {
 	Hosts    []int // nodes
 	NICOf    []int // GPU -> NIC, the first where it has several
 	gpuHost  []int32
-	firstGPU []int // by host, and the number of all GPUs behind
-	Isolated bool  // NICs of different rails cannot reach each other (VLAN rails)
+	firstGPU []int   // by host, and the number of all GPUs behind
+	Isolated bool    // NICs of different rails cannot reach each other (VLAN rails)
+	Regions  [][]int // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
 	byName   map[string]int
 }
 

@@ -9,14 +9,16 @@ import (
 
 // Hop is a way out of a switch: link by link.
 type Hop struct {
-	Link int
-	Peer int
+	Link   int
+	Peer   int
+	Length int32
 }
 
 // Routes holds the shortest paths over the links that are up. NICs that hang
 // off the same live switches share a locator.
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
+	Regions []int // by region of the graph: the locator of all its switches; none unless asked for
 	Sets    [][]int
 	group   [][]int32     // [node][locator] -> sets, -1 for none
 	sets    [][][]int     // [node] distinct sets of next links
@@ -24,11 +26,15 @@ type Routes struct {
 }
 
 // Route computes shortest paths; down lists broken links.
-func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil) }
+func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, false) }
 
 // Reroute is Route after other routes, whose locators keep their meaning: packets that carry
 // them are under way. before may be nil.
-func (g *Graph) Reroute(down map[int]bool, before *Routes) *Routes {
+//
+// With detours there are ways to the nearest switch of each region too, and the shortest way is the
+// one that leaves as few regions as can be: on a dragonfly local, global, local at most (Kim et
+// al. 2008), and not over two global cables by way of a third group where that saves a hop.
+func (g *Graph) Reroute(down map[int]bool, before *Routes, detours bool) *Routes {
 	r := &Routes{Locator: make([]int, len(g.NICs)), group: make([][]int32, len(g.Nodes)),
 		sets: make([][][]int, len(g.Nodes)), Near: make([]map[int]int, len(g.Nodes))}
 	index := map[string]int{}
@@ -68,7 +74,20 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes) *Routes {
 		}
 		r.Locator[i] = loc
 	}
-	adj := g.adjacency(down)
+	if detours {
+		for _, region := range g.Regions {
+			set := slices.Sorted(slices.Values(region))
+			key := fmt.Sprint(set)
+			loc, ok := index[key]
+			if !ok {
+				loc = len(r.Sets)
+				index[key] = loc
+				r.Sets = append(r.Sets, set)
+			}
+			r.Regions = append(r.Regions, loc)
+		}
+	}
+	adj := g.adjacency(down, detours)
 	for n := range g.Nodes {
 		if g.Nodes[n].Role != Host {
 			r.group[n] = make([]int32, len(r.Sets))
@@ -77,14 +96,14 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes) *Routes {
 	dist := make([]int32, len(g.Nodes))
 	var next []int
 	for loc, set := range r.Sets {
-		g.bfs(adj, set, dist)
+		dial(adj, set, dist)
 		for n := range g.Nodes {
 			if g.Nodes[n].Role == Host {
 				continue
 			}
 			next = next[:0]
 			for _, h := range adj[n] {
-				if dist[n] > 0 && dist[h.Peer] == dist[n]-1 {
+				if dist[n] > 0 && dist[h.Peer] == dist[n]-h.Length {
 					next = append(next, h.Link)
 				}
 			}
@@ -117,36 +136,73 @@ func (r *Routes) intern(node int, next []int) int32 {
 	return int32(len(r.sets[node]) - 1)
 }
 
-// adjacency lists each switch's live links to other switches.
-func (g *Graph) adjacency(down map[int]bool) [][]Hop {
+// adjacency lists each switch's live links to other switches; with detours those between regions are
+// longer.
+func (g *Graph) adjacency(down map[int]bool, detours bool) [][]Hop {
 	adj := make([][]Hop, len(g.Nodes))
+	of := g.RegionOf()
 	for i, l := range g.Links {
 		if down[i] || g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
 			continue
 		}
-		adj[l.A] = append(adj[l.A], Hop{i, l.B})
-		adj[l.B] = append(adj[l.B], Hop{i, l.A})
+		length := int32(1)
+		if detours && of[l.A] != of[l.B] {
+			length = leaving
+		}
+		adj[l.A] = append(adj[l.A], Hop{i, l.B, length})
+		adj[l.B] = append(adj[l.B], Hop{i, l.A, length})
 	}
 	return adj
 }
 
-func (g *Graph) bfs(adj [][]Hop, from []int, dist []int32) {
+// leaving is how many hops inside regions a cable between two of them is as long as: more than the
+// two that a way by a third region could save.
+const leaving = 3
+
+// RegionOf returns the region of each node, -1 where it is in none.
+func (g *Graph) RegionOf() []int32 {
+	of := make([]int32, len(g.Nodes))
+	for i := range of {
+		of[i] = -1
+	}
+	for i, region := range g.Regions {
+		for _, n := range region {
+			of[n] = int32(i)
+		}
+	}
+	return of
+}
+
+// dial fills in how far each switch is from the nearest of some: Dial's algorithm, for links of
+// 1 to leaving hops.
+func dial(adj [][]Hop, from []int, dist []int32) {
 	for i := range dist {
 		dist[i] = -1
 	}
-	queue := append([]int(nil), from...)
+	var ring [leaving + 1][]int // nodes by their distance, for so many to come
+	ring[0] = append(ring[0], from...)
 	for _, n := range from {
 		dist[n] = 0
 	}
-	for len(queue) > 0 {
-		n := queue[0]
-		queue = queue[1:]
-		for _, h := range adj[n] {
-			if dist[h.Peer] < 0 {
-				dist[h.Peer] = dist[n] + 1
-				queue = append(queue, h.Peer)
+	for d, left := int32(0), len(from); left > 0; d++ {
+		at := &ring[d%(leaving+1)]
+		for i := 0; i < len(*at); i++ {
+			n := (*at)[i]
+			left--
+			if dist[n] != d { // a shorter way was found since
+				continue
+			}
+			for _, h := range adj[n] {
+				to := d + h.Length
+				if dist[h.Peer] < 0 || dist[h.Peer] > to {
+					dist[h.Peer] = to
+					next := &ring[to%(leaving+1)]
+					*next = append(*next, h.Peer)
+					left++
+				}
 			}
 		}
+		*at = (*at)[:0]
 	}
 }
 

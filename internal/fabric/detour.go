@@ -1,0 +1,106 @@
+package fabric
+
+import (
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// detours says how packets travel that need not take a shortest way.
+type detours struct {
+	region []int32 // of each node, -1 where it is in none
+	// rise is the class in which a packet of a class goes on, by how many cables between regions it
+	// has crossed. Classes that nothing protects may lose packets and need not rise.
+	rise [queue.Classes][route.Levels]uint8
+}
+
+// SetDetours tells the region of each node and the classes that packets rise through. It comes before
+// SetRoutes with choosers that are Steerers.
+func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
+	n.detours = &detours{region: region}
+	for c, row := range rising {
+		for level := range n.detours.rise[c] {
+			n.detours.rise[c][level] = uint8(c)
+			if len(row) > 0 {
+				n.detours.rise[c][level] = row[min(level, len(row)-1)]
+			}
+		}
+	}
+}
+
+// steer is for switches whose chooser is a Steerer. A packet that comes from its NIC may be given a
+// leg: Loc leads to a region, Final is where it goes from there. At the first switch of the region the
+// leg ends.
+//
+// The class rises on every cable between regions. A packet holds buffer in a class and wants some in
+// the same or a higher one, in the same class only further on between local and global; so what waits
+// for each other never comes around (HANDBOOK 23). Its ingress accounts it to the class that the
+// peer sent it in, which is the one a pause can stop. Towards a NIC it has its own class again:
+// that waits for nobody but the NIC, which knows no other.
+func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
+	d := n.detours
+	base := p.Class
+	if from := n.node[n.Ports[in].Peer]; n.Sw[from].Spec == nil {
+		if r := n.Sw[node].steerer.Via(now, int(p.Loc), p.Hash, n.Ports); r >= 0 {
+			p.Final, p.Loc = p.Loc, uint16(n.Sw[node].regions.Loc[r])
+			p.Flags |= FlagLeg
+		}
+	} else {
+		p.Came = d.rise[base][p.Level]
+		if d.region[from] != d.region[node] && p.Level < route.Levels-1 {
+			p.Level++
+		}
+	}
+	code := n.tables.fwd[f.fwd+int32(p.Loc)]
+	if p.Flags&FlagLeg != 0 && code < 0 { // it is there, or a failure has left no way
+		p.Loc = p.Final
+		p.Flags &^= FlagLeg
+		code = n.tables.fwd[f.fwd+int32(p.Loc)]
+	}
+	if code >= 0 {
+		p.Class = d.rise[base][p.Level]
+	}
+}
+
+// leg is where a packet is, and the locator it goes to: its receiver's, or before that a region's.
+type leg struct {
+	node int32
+	loc  uint16
+}
+
+// legs are those on which packets to a locator may leave a switch that they enter the fabric at.
+func (n *Net) legs(node int32, loc uint16) []leg {
+	sw := &n.Sw[node]
+	if sw.steerer == nil {
+		return []leg{{node, loc}}
+	}
+	var out []leg
+	for _, r := range sw.steerer.Vias(nil, int(loc)) {
+		l := leg{node, loc}
+		if r >= 0 {
+			l.loc = uint16(sw.regions.Loc[r])
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// turn ends a leg that is over, as steer does, for packets whose receiver has locator final.
+func (n *Net) turn(l leg, final uint16) leg {
+	if l.loc != final && n.Sw[l.node].Spec != nil && n.tables.fwd[n.forward[l.node].fwd+int32(l.loc)] < 0 {
+		l.loc = final
+	}
+	return l
+}
+
+// arrived leaves out ports to hosts where some packets are still on their way: by ways of several
+// lengths they come to the same NIC later.
+func (n *Net) arrived(ports []int32) []int32 {
+	toHost := func(p int32) bool { return n.Sw[n.node[n.Ports[p].Peer]].Spec == nil }
+	if on := slices.DeleteFunc(slices.Clone(ports), toHost); len(on) > 0 {
+		return on
+	}
+	return ports
+}

@@ -1,0 +1,62 @@
+package queue
+
+import "fmt"
+
+// Rising says for each class in which classes its packets travel one after the other, itself first.
+type Rising [Classes][]uint8
+
+// Rise finds so many classes in a row for every lossless class that packets are put into, against
+// deadlock in fabrics with rings: the class rises along the way. The further ones are queues that no
+// DSCP leads to. A lossless one is used as it is; one that is not in use (no strict priority, no
+// weight) becomes a copy, and the copies share the class's weight with it.
+func (s *Spec) Rise(levels int) (r Rising, err error) {
+	var named, taken [Classes]bool
+	for _, q := range s.DSCP {
+		named[q] = true
+	}
+	for c := range s.Queues {
+		r[c] = []uint8{uint8(c)}
+		if !s.Queues[c].Lossless || !named[c] {
+			continue
+		}
+		var copies []int
+		for q := c + 1; q < Classes && len(r[c]) < levels; q++ {
+			k := &s.Queues[q]
+			idle := !k.Lossless && !k.Strict && k.Weight == 0
+			if named[q] || taken[q] || !k.Lossless && !idle {
+				continue
+			}
+			taken[q] = true
+			r[c] = append(r[c], uint8(q))
+			if idle {
+				copies = append(copies, q)
+			}
+		}
+		if len(r[c]) < levels {
+			return r, fmt.Errorf("lossless queue %d needs %d more above it that no DSCP leads to, "+
+				"lossless or without weight and strict priority; there are %d", c, levels-1, len(r[c])-1)
+		}
+		share(&s.Queues, c, copies)
+	}
+	return r, nil
+}
+
+// Protected adds to priorities those that their packets rise through.
+func (r *Rising) Protected(priorities uint8) uint8 {
+	for c, row := range r {
+		for _, q := range row {
+			priorities |= priorities >> c & 1 << q
+		}
+	}
+	return priorities
+}
+
+// share makes queues like c, with parts of its weight.
+func share(queues *[Classes]Class, c int, copies []int) {
+	whole, n := queues[c].Weight, len(copies)+1
+	for i, q := range copies {
+		queues[q] = queues[c]
+		queues[q].Weight = (whole + i) / n
+		queues[c].Weight -= queues[q].Weight
+	}
+}
