@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"slices"
+
 	"railyard/internal/exec"
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
@@ -17,13 +19,23 @@ type reading struct {
 	graph *topo.Graph
 	lives lives
 
-	waited map[int32][]Wait // by connection
+	waits []Wait  // by connection
+	first []int32 // by connection: the first of its waits; one more at the end
 }
 
 func newReading(p *scenario.Plan, x *exec.Execution, o *Observation) *reading {
 	r := &reading{plan: p, exec: x, dag: x.DAG, seen: o, graph: p.Graph, lives: newLives(p),
-		waited: map[int32][]Wait{}}
-	r.eachWait(func(w Wait) { r.waited[w.Conn] = append(r.waited[w.Conn], w) })
+		first: make([]int32, len(o.Conns)+1)}
+	r.eachWait(func(w Wait) { r.first[w.Conn+1]++ })
+	for c := range o.Conns {
+		r.first[c+1] += r.first[c]
+	}
+	at := slices.Clone(r.first)
+	r.waits = make([]Wait, r.first[len(o.Conns)])
+	r.eachWait(func(w Wait) {
+		r.waits[at[w.Conn]] = w
+		at[w.Conn]++
+	})
 	return r
 }
 
@@ -61,7 +73,7 @@ func (r *reading) eachWait(f func(Wait)) {
 
 // waitsOf calls f for what one connection's packets waited.
 func (r *reading) waitsOf(conn int32, f func(Wait)) {
-	for _, w := range r.waited[conn] {
+	for _, w := range r.waits[r.first[conn]:r.first[conn+1]] {
 		f(w)
 	}
 }

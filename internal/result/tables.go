@@ -129,7 +129,7 @@ type CollectiveRow struct {
 
 // RankRow is one operation of a rank: ranks.parquet.
 type RankRow struct {
-	Rank  int32  `parquet:"rank" json:"rank"`
+	Rank  int32  `parquet:"rank" json:"rank"` // a job's that is placed somewhere: its GPU
 	Start int64  `parquet:"start_ps" json:"start_ps"`
 	End   int64  `parquet:"end_ps" json:"end_ps"`
 	Class string `parquet:"class,dict" json:"class"`
