@@ -34,7 +34,6 @@ const columns = 110
 var wide = map[string]int{
 	".":                   16,
 	"cc":                  34,
-	"internal/explain":    21,
 	"internal/fabric":     45,
 	"internal/host":       25,
 	"internal/partition":  37,

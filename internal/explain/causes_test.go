@@ -26,18 +26,74 @@ func TestCauses(t *testing.T) {
 		part func(result.CollectiveRow) int64
 		why  string
 	}{
-		"incast":           {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
-		"a rate kept low":  {"fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn, dcqcn: {profile: paper}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}", func(c result.CollectiveRow) int64 { return c.Held }, "has not given back the rate"},
-		"oversubscription": {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 8MB}, {from: host-2/gpu-1, to: host-10/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-11/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
-		"latency":          {"fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps, cable: 300m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {ring-allreduce: {bytes: 64KiB}}}", func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
-		"hash collisions":  {"fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
+		"incast": {`fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
+			func(c result.CollectiveRow) int64 { return c.Incast }, "incast"},
+		"a rate kept low": {`fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: dcqcn, dcqcn: {profile: paper}}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
+			func(c result.CollectiveRow) int64 { return c.Held }, "has not given back the rate"},
+		"oversubscription": {`fabric: {kind: rail, hosts: 8, segments: 2, spines: 1, uplinks: 1,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 8MB}, {from: host-2/gpu-1,
+  to: host-10/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-11/gpu-1, bytes: 8MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
+		"latency": {`fabric: {kind: rail, hosts: 8, spines: 1, host_link: {rate: 400Gbps,
+  cable: 300m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {ring-allreduce: {bytes: 64KiB}}}`,
+			func(c result.CollectiveRow) int64 { return c.Latency }, "latency"},
+		"hash collisions": {`fabric: {kind: rail, hosts: 8, segments: 2, spines: 8, uplinks: 1,
+  host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 8MB}}}`,
+			func(c result.CollectiveRow) int64 { return c.Collision }, "share the link"},
 		// The flow beside the incast has room on every link of its own: PFC takes it along.
-		"a paused fabric": {"fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: none}\nswitch: {queues: {3: {xoff: 100KB, xon: 50KB}}}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-2/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}]}}", func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
-		"a shared NIC":    {"fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
-		"packets lost":    {"fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m, bit_error_rate: 0.000001}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}", func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
-		"slow PCIe":       {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1, pcie: 200Gbps}\ncc: {algorithm: none}\nworkload: {traffic: {permutation: {bytes: 8MB}}}", func(c result.CollectiveRow) int64 { return c.PCIe }, "PCIe"},
-		"a late rank":     {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nworkload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 2MB, start: 1ms}, {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB, start: 3ms}]}}", func(c result.CollectiveRow) int64 { return c.Late }, "came later"},
-		"a training step": {"fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 2, nics: 2}\nworkload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}", func(c result.CollectiveRow) int64 { return c.Latency }, ""},
+		"a paused fabric": {`fabric: {kind: rail, hosts: 5, segments: 2, spines: 1, uplinks: 1,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+switch: {queues: {3: {xoff: 100KB, xon: 50KB}}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-6/gpu-1, bytes: 4MB}, {from: host-2/gpu-1,
+  to: host-6/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-6/gpu-1, bytes: 4MB},
+  {from: host-4/gpu-1, to: host-7/gpu-1, bytes: 12MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Pause }, "PFC paused"},
+		"a shared NIC": {`fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}, {from: host-1/gpu-1,
+  to: host-3/gpu-1, bytes: 8MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.SharedNIC }, "same NIC"},
+		"packets lost": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m, bit_error_rate: 0.000001}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Retrans }, ""},
+		"slow PCIe": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 400Gbps,
+  cable: 3m}}
+server: {gpus: 1, nics: 1, pcie: 200Gbps}
+cc: {algorithm: none}
+workload: {traffic: {permutation: {bytes: 8MB}}}`,
+			func(c result.CollectiveRow) int64 { return c.PCIe }, "PCIe"},
+		"a late rank": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 2MB, start: 1ms},
+  {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB, start: 3ms}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Late }, "came later"},
+		"a training step": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
+  cable: 3m}}
+server: {gpus: 2, nics: 2}
+workload: {training: {model: small.json, tp: 2, dp: 2, pp: 2, global_batch: 8, bucket: 20MB}}`,
+			func(c result.CollectiveRow) int64 { return c.Latency }, ""},
 	} {
 		_, _, tab := runAll(t, "name: causes\n"+c.text+"\n")
 		if len(tab.Collectives) == 0 || tab.Topology == nil || len(tab.QPs) == 0 {
@@ -68,7 +124,12 @@ func TestCauses(t *testing.T) {
 func TestCausesByMessage(t *testing.T) {
 	const flow = 4 * unit.MB
 	for _, pause := range []unit.Time{0, 200 * unit.Millisecond} {
-		p := load(t, "name: x\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\ncc: {algorithm: dcqcn, dcqcn: {profile: paper}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n").Plan
+		p := load(t, `name: x
+fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: dcqcn, dcqcn: {profile: paper}}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
+`).Plan
 		b := workload.NewBuilder(9)
 		var all []int32
 		b.Collective(workload.Collective{Name: "first", Kind: coll.SendRecv, Class: workload.Other,
@@ -139,8 +200,14 @@ func TestRateNotGivenBack(t *testing.T) {
 // line rate: its culprit is the collective's, a hash collision.
 func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
 	_, s, tab := runAll(t,
-		"name: x\nfabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\n"+
-			"server: {gpus: 2, nics: 2}\ncc: {algorithm: none}\nworkload: {traffic: {alltoall: {bytes: 8MiB}}}\n")
+		`name: x
+fabric: {kind: rail, hosts: 4, segments: 2, spines: 4, uplinks: 1, host_link: {rate: 400Gbps,
+  cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+`+
+			`server: {gpus: 2, nics: 2}
+cc: {algorithm: none}
+workload: {traffic: {alltoall: {bytes: 8MiB}}}
+`)
 	for where, why := range map[string]string{"collective": tab.Collectives[0].Why,
 		"slowest": s.Slowest.Why} {
 		if !strings.Contains(why, "beyond line rate: hash collision") {
@@ -153,7 +220,12 @@ func TestSlowestNamesTheCollectivesCulprit(t *testing.T) {
 // the link samples add up to the ports'.
 func TestRecorded(t *testing.T) {
 	r, s, tab := runAll(t,
-		"name: rec\nfabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\nswitch: {queues: {3: {xoff: 200KB, xon: 20KB}}}\nworkload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}\n")
+		`name: rec
+fabric: {kind: rail, hosts: 9, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+switch: {queues: {3: {xoff: 200KB, xon: 20KB}}}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
+`)
 	marks := int64(0)
 	for _, l := range tab.Links {
 		marks += l.Marks

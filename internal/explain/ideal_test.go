@@ -12,9 +12,12 @@ import (
 // size, the path, the rates on it, the MTU, and whether switches store or cut through.
 func TestIdealOfALoneFlow(t *testing.T) {
 	fabrics := []string{
-		"{kind: fat-tree, k: 4, host_link: {rate: %s, cable: 7m}, fabric_link: {rate: %s, cable: 100m}, cut_through: %v, pipeline: %s}",
-		"{kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: %s, cable: 3m}, fabric_link: {rate: %s, cable: 30m}, cut_through: %v, pipeline: %s}",
-		"{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: {rate: %s, cable: 3m}, fabric_link: {rate: %s, cable: 300m}, cut_through: %v, pipeline: %s}",
+		`{kind: fat-tree, k: 4, host_link: {rate: %s, cable: 7m}, fabric_link: {rate: %s, cable: 100m},
+  cut_through: %v, pipeline: %s}`,
+		`{kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: %s, cable: 3m},
+  fabric_link: {rate: %s, cable: 30m}, cut_through: %v, pipeline: %s}`,
+		`{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: {rate: %s, cable: 3m},
+  fabric_link: {rate: %s, cable: 300m}, cut_through: %v, pipeline: %s}`,
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		kind := rapid.IntRange(0, len(fabrics)-1).Draw(rt, "fabric")
@@ -40,7 +43,8 @@ cc: {algorithm: none}
 lb: %s
 transport: {recovery: selective, write: %s, mtu: %d}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: %dB}]}}
-`, fmt.Sprintf(fabrics[kind], rate.Draw(rt, "host link"), rate.Draw(rt, "fabric link"), rapid.Bool().Draw(rt, "cut through"),
+`, fmt.Sprintf(fabrics[kind], rate.Draw(rt, "host link"),
+			rate.Draw(rt, "fabric link"), rapid.Bool().Draw(rt, "cut through"),
 			rapid.SampledFrom([]string{"0ns", "350ns"}).Draw(rt, "pipeline")), gpus, gpus, ports,
 			rapid.SampledFrom([]string{"0ns", "700ns"}).Draw(rt, "nic"), pcie,
 			rapid.SampledFrom([]string{"ecmp", "flowlet"}).Draw(rt, "lb"),
@@ -88,8 +92,10 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-4/gpu-1, bytes: 2MB}]
 func TestIdealOfAShortPacketThatOvertakes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		fabric := rapid.SampledFrom([]string{
-			"{kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 7m}, fabric_link: {rate: %s, cable: 100m}, cut_through: %v}",
-			"{kind: pod, segments: 2, hosts: 8, spines: 4, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: %s, cable: 300m}, cut_through: %v}",
+			`{kind: fat-tree, k: 4, host_link: {rate: 400Gbps, cable: 7m}, fabric_link: {rate: %s,
+  cable: 100m}, cut_through: %v}`,
+			`{kind: pod, segments: 2, hosts: 8, spines: 4, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: %s, cable: 300m}, cut_through: %v}`,
 		}).Draw(rt, "fabric")
 		ports := 1
 		if strings.Contains(fabric, "pod") {

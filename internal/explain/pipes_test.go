@@ -85,7 +85,9 @@ func (p *pipes) Choices(c int32) [][]int32 { return [][]int32{{p.in(p.seen.Conns
 // piped runs jobs through pipes and explains the run.
 func piped(t *testing.T, jobs ...workload.Job) (*result.Summary, *result.Tables) {
 	t.Helper()
-	plan := load(t, "name: pipes\nfabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}\n"+
+	plan := load(t, `name: pipes
+fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+`+
 		"server: {gpus: 1, nics: 1}\nworkload: {traffic: {permutation: {bytes: 1B}}}\n").Plan
 	plan.Jobs = jobs
 	mix, err := plan.Mix()
