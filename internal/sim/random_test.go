@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/exec"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/topo"
+)
+
+// How many scenarios are drawn, and from which seed on: go test ./internal/sim -run Random
+// -random 5000 -random.from 1000 takes an afternoon and a part of the space that nobody has seen.
+var (
+	randomRuns = flag.Int("random", 120, "scenarios that TestRandomScenarios draws")
+	randomFrom = flag.Uint64("random.from", 1, "seed of the first")
+)
+
+// longEnough is how many events of a drawn scenario are simulated: a run that is cut off
+// there must be possible so far, one that ends must be right.
+const longEnough = 3_000_000
+
+// Whatever a scenario says: bytes are conserved, nothing is above its bound, no message is
+// faster than alone, causes add up, lossless classes lose nothing, selective repeat sends
+// little more than what was lost, and a second run is the same. A failure names its seed.
+func TestRandomScenarios(t *testing.T) {
+	ran := 0
+	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns); seed++ {
+		d := draw(seed)
+		d.breakLinks(betweenSwitches(d))
+		r := d.start(t)
+		if r == nil {
+			continue
+		}
+		ran++
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			defer func() {
+				if t.Failed() {
+					t.Logf("this was -random 1 -random.from %d:\n%s", seed, d)
+				}
+			}()
+			d.run(t, r)
+		})
+	}
+	if 10*ran < 9**randomRuns {
+		t.Errorf("%d of %d scenarios were taken", ran, *randomRuns)
+	}
+}
+
+// start builds a drawn scenario; nil: its fabric falls apart or cannot be cabled, the buffers
+// are too small for its headroom, or its load balancing is for other fabrics. Nothing else is
+// a reason to be refused.
+func (d *drawn) start(t testing.TB) *Run {
+	t.Helper()
+	doc, err := scenario.Parse("drawn.yaml", []byte(d.text), d.sets)
+	if err != nil {
+		t.Fatalf("seed %d: %v\n%s", d.seed, err, d)
+	}
+	p, err := doc.Resolve(nil)
+	if err == nil {
+		var r *Run
+		if r, err = New(p); err == nil {
+			return r
+		}
+	}
+	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "with these links down", "no path in the fabric"} {
+		if strings.Contains(err.Error(), why) {
+			return nil
+		}
+	}
+	t.Fatalf("seed %d: %v\n%s", d.seed, err, d)
+	return nil
+}
+
+// betweenSwitches names the cables between switches of a scenario.
+func betweenSwitches(d *drawn) (names []string) {
+	doc, err := scenario.Parse("drawn.yaml", []byte(d.text), d.sets)
+	if err != nil {
+		return nil
+	}
+	p, err := doc.Resolve(nil)
+	if err != nil {
+		return nil
+	}
+	for i, l := range p.Graph.Links {
+		if p.Graph.Nodes[l.A].Role != topo.Host && p.Graph.Nodes[l.B].Role != topo.Host {
+			names = append(names, p.Graph.End(i, l.A))
+		}
+	}
+	return names
+}
+
+// run holds a drawn scenario to everything that must be.
+func (d *drawn) run(t *testing.T, r *Run) {
+	err := r.Go(func(exec.Progress) bool {
+		if err := r.Net.Audit(); err != nil {
+			t.Fatal(err)
+		}
+		return r.Net.Q.Popped() < longEnough
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, tab, _ := r.Outcome("test")
+	possible(t, r, s, tab)
+	if r.Interrupted() {
+		return
+	}
+	if f := r.Failed(); f != nil {
+		if !d.mayFail(r) {
+			t.Fatal(f)
+		}
+		return
+	}
+	if !s.Complete {
+		t.Error("the run ended without having done all")
+	}
+	addsUp(t, r, s, tab)
+	invariants(t, r)
+	d.losses(t, s, tab)
+	if d.seed%5 == 0 {
+		d.again(t, s, tab)
+	}
+}
+
+// mayFail says whether a queue pair may give up: when its timeout is about as long as queues
+// are, when it takes every packet that another overtook for lost, when nothing came back for
+// longer than its retries last, or when there is no way any more.
+func (d *drawn) mayFail(r *Run) bool {
+	const retries, tick = 3, 4 // timeouts at least until one counts as the last; microseconds
+	if d.timeout < 10 || !d.selective && !d.fixed || retries*tick*(1<<d.timeout) < d.longestOut {
+		return true
+	}
+	down := map[int]bool{}
+	for _, e := range r.Plan.Events {
+		if !e.Up {
+			down[e.Link] = true
+		}
+	}
+	g := r.Graph
+	whole, left := g.Route(nil), g.Route(down)
+	for a := range g.NICs {
+		for b := range g.NICs {
+			if a != b && g.Reachable(whole, a, b) && !g.Reachable(left, a, b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// losses holds what was lost and sent again to what there was to lose.
+func (d *drawn) losses(t *testing.T, s *result.Summary, tab *result.Tables) {
+	t.Helper()
+	lost := s.Drops
+	if d.cnps {
+		lost -= s.DropsWRED
+	}
+	if d.lossless && d.breaks == 0 && !d.errors && !d.dog && lost > 0 {
+		t.Errorf("%d drops in a lossless class (%d by WRED, %d of storms, %d without a route)",
+			s.Drops, s.DropsWRED, s.DropsStorm, s.DropsNoRoute)
+	}
+	if !d.selective || d.timeout < 10 { // timeouts of 4 ms and more: queues are shorter
+		return
+	}
+	if again := s.Drops*11/10 + 5 + int64(len(tab.QPs)); d.fixed && d.nak >= 32 && d.window >= 4096 &&
+		s.Retransmissions > again {
+		t.Errorf("%d packets sent again for %d lost, with %d timeouts", s.Retransmissions, s.Drops, s.Timeouts)
+	}
+	if s.Timeouts > 0 && d.breaks == 0 && !d.dog {
+		t.Errorf("%d timeouts for %d lost packets", s.Timeouts, s.Drops)
+	}
+}
+
+// again runs the scenario once more.
+func (d *drawn) again(t *testing.T, s *result.Summary, tab *result.Tables) {
+	t.Helper()
+	r := d.start(t)
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	s2, tab2, _ := r.Outcome("test")
+	a, _ := json.Marshal([]any{s, tab})
+	b, _ := json.Marshal([]any{s2, tab2})
+	if !bytes.Equal(a, b) {
+		t.Error("a second run is another one")
+	}
+}
+
+// A message that has a fabric of one rate to itself takes no less time when one cable more
+// is broken. (With others about this does not hold: a hash over fewer paths may collide
+// less, and a link that breaks before may keep a flow from one that breaks later.)
+func TestOneMoreBrokenLinkIsNeverFaster(t *testing.T) {
+	slower := 0
+	for seed := *randomFrom; seed < *randomFrom+uint64(*randomRuns)/4; seed++ {
+		d := draw(seed)
+		rate, cable := d.of(drawnRates...), d.of("1m", "30m", "300m")
+		d.sets = []string{"fabric.host_link.rate=" + rate, "fabric.fabric_link.rate=" + rate,
+			"fabric.host_link.cable=" + cable, "fabric.fabric_link.cable=" + cable,
+			"lb=" + d.of("ecmp", "flowlet")}
+		d.text = fmt.Sprintf("name: alone\nseed: %d\nfabric: {kind: dragonfly, k: 1, groups: %d, group_size: 3}\n"+
+			"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, bytes: %s}]}}\nfailures:\n",
+			seed, d.between(2, 4), d.between(2, 6), d.of("1B", "4097B", "300KB"))
+		links := betweenSwitches(&drawn{text: strings.TrimSuffix(d.text, "failures:\n"), sets: d.sets})
+		last := int64(0)
+		for range 6 {
+			if len(links) == 0 {
+				break
+			}
+			i := d.Intn(len(links))
+			d.text += fmt.Sprintf("  - {link: '%s', at: 0s}\n", links[i])
+			links = append(links[:i:i], links[i+1:]...)
+			r := d.start(t)
+			if r == nil {
+				break // it has fallen apart
+			}
+			if err := r.Go(nil); err != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, err, d)
+			}
+			s, _, _ := r.Outcome("test")
+			if s.StepTime < last {
+				t.Errorf("seed %d: %d ps, and %d with one more broken link\n%s", seed, last, s.StepTime, d)
+			}
+			if last > 0 && s.StepTime > last {
+				slower++
+			}
+			last = s.StepTime
+		}
+	}
+	if slower == 0 {
+		t.Error("no broken link made anything slower: the property was not tried")
+	}
+}
