@@ -191,7 +191,11 @@ const aheadBy = 12
 
 // popLane takes the head of the lane at the heap's top.
 func (q *Queue) popLane() *Event {
-	l := &q.lanes[q.heap[0].lane]
+	at := q.heap[0].lane
+	if at == lateLane {
+		return q.popLate()
+	}
+	l := &q.lanes[at]
 	mask := uint32(len(l.ring) - 1)
 	e := &l.ring[l.head&mask]
 	l.head++
@@ -201,14 +205,19 @@ func (q *Queue) popLane() *Event {
 	}
 	if l.head != l.tail {
 		next := &l.ring[l.head&mask]
-		q.sink(head{next.At, next.key, q.heap[0].lane})
+		q.sink(head{next.At, next.key, at})
 		return e
 	}
+	q.leave()
+	return e
+}
+
+// leave takes the heap's top away, whose lane is empty.
+func (q *Queue) leave() {
 	last := len(q.heap) - 1
 	k := q.heap[last]
 	q.heap = q.heap[:last]
 	if last > 0 {
 		q.sink(k)
 	}
-	return e
 }

@@ -96,6 +96,7 @@ type Queue struct {
 	left   int    // events made for other queues, less those that they made for this one
 	seq    uint64 // events pushed, << kindBits
 	lanes  [maxLanes]lane
+	late   late
 	heap   []head
 
 	// Ahead is an event that will fire soon, nil when none is known: the run
@@ -199,12 +200,17 @@ func (q *Queue) link(n int32, d uint64) {
 
 // pushCurrent inserts into the bucket being drained.
 func (q *Queue) pushCurrent(e Event) {
-	q.cur = append(q.cur, e)
-	i := len(q.cur) - 1
-	for i > q.pos && e.before(&q.cur[i-1]) {
-		q.cur[i] = q.cur[i-1]
+	i := len(q.cur)
+	for least := max(q.pos, i-maxSlip); i > least && e.before(&q.cur[i-1]); {
 		i--
 	}
+	if i > q.pos && i == len(q.cur)-maxSlip && e.before(&q.cur[i-1]) {
+		q.wheel--
+		q.pushLate(e)
+		return
+	}
+	q.cur = append(q.cur, e)
+	copy(q.cur[i+1:], q.cur[i:])
 	q.cur[i] = e
 }
 

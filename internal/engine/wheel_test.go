@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"slices"
 	"testing"
 	"unsafe"
@@ -59,7 +60,7 @@ func TestOrderMatchesHeap(t *testing.T) {
 				if rapid.Bool().Draw(t, "usual") { // delays that repeat share a lane
 					d = []int64{0, 84, 1640, 83160, 1083160, 8_000_000_000}[d%6]
 				}
-				for range rapid.SampledFrom([]int{1, 1, 1, 5, 100}).Draw(t, "in step") {
+				for range rapid.SampledFrom([]int{1, 1, 1, 5, 300}).Draw(t, "in step") {
 					push(d)
 				}
 			}
@@ -210,4 +211,26 @@ func TestInsertKeepsTheOrder(t *testing.T) {
 		}
 	}()
 	here.Insert(there.Elsewhere(4, 99, 1, 0, 0))
+}
+
+// BenchmarkInStep is one event of many that different elements push for one instant, in any order.
+func BenchmarkInStep(b *testing.B) {
+	for _, n := range []int{100, 1000, 30_000} {
+		order := make([]int, n)
+		r := rng.New(1, "in step")
+		r.Perm(order)
+		for name, delay := range map[string]unit.Time{"now": 0, "later": 1_083_160} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				q := New(8)
+				for i := 0; b.Loop(); i++ {
+					q.PushAfter(Element(order[i%n]), delay, 1, 0, 0)
+					if i%n == n-1 {
+						for range n {
+							q.Next()
+						}
+					}
+				}
+			})
+		}
+	}
 }

@@ -112,7 +112,9 @@ func (p *part) event(e engine.Event) {
 		switch link := p.w.breaks[e.A].link; e.B {
 		case 0, 2:
 			s := p.Net.Link(p.portA[link])
-			s.Up = e.B == 2
+			if s.Up = e.B == 2; s.Up {
+				s.BER = 1e-6 // it is not what it was
+			}
 			p.SetLink(link, s)
 		case 1, 3:
 			p.Converge(link, e.B == 3)

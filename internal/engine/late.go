@@ -1,0 +1,61 @@
+package engine
+
+// Events that come into the bucket being drained pass those that are after them; where many nodes
+// push for one instant, each could have to pass all the others. Such events wait in a heap of their
+// own, whose first one stands among the heads of the lanes, as if it were one more lane.
+
+// late is that heap.
+type late []Event
+
+// lateLane is its number among the lanes.
+const lateLane = maxLanes
+
+// pushLate adds an event.
+func (q *Queue) pushLate(e Event) {
+	q.late = append(q.late, e)
+	h := q.late
+	i := len(h) - 1
+	for i > 0 && e.before(&h[(i-1)/2]) {
+		h[i] = h[(i-1)/2]
+		i = (i - 1) / 2
+	}
+	h[i] = e
+	switch k := (head{e.At, e.key, lateLane}); {
+	case len(h) == 1:
+		q.enter(k)
+	case i == 0:
+		q.reenter(k)
+	}
+}
+
+// popLate takes the first event.
+func (q *Queue) popLate() *Event {
+	h := q.late
+	last := len(h) - 1
+	first, e := h[0], h[last]
+	i := 0
+	for {
+		c := 2*i + 1
+		if c >= last {
+			break
+		}
+		if c+1 < last && h[c+1].before(&h[c]) {
+			c++
+		}
+		if !h[c].before(&e) {
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	h[i] = e
+	h[last] = first // the caller may look at it until the next push
+	q.late = h[:last]
+	q.Ahead = nil
+	if last > 0 {
+		q.sink(head{h[0].At, h[0].key, lateLane})
+	} else {
+		q.leave()
+	}
+	return &h[last]
+}
