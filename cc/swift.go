@@ -167,13 +167,20 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	target := w.target()
 	switch acked := float64(a.Bytes) / float64(w.path.MTU); {
 	case delay < target && w.window >= 1:
-		w.window += float64(w.s.ai*acked) / w.window
+		w.grow(float64(w.s.ai*acked) / w.window)
 	case delay < target:
-		w.window += float64(w.s.ai * acked)
+		w.grow(float64(w.s.ai * acked))
 	default:
 		w.shrink(now, 1-float64(w.s.beta*(delay-target)/delay))
 	}
 	w.settle()
+}
+
+// grow opens the window, up to what the line fills in the highest target: a sender that does not use its
+// window would have it grow for ever.
+func (w *Swift) grow(packets float64) {
+	highest := w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + w.s.most)
+	w.window = max(w.window, min(w.window+packets, max(w.holds(highest), unknownWindow)))
 }
 
 // shrink keeps a share of the window, but not twice in a round trip, and takes at most max_mdf.
@@ -205,14 +212,9 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 	w.settle()
 }
 
-// settle keeps the window between its floor and what a line could fill at the highest target, and
-// decides: whole packets, or one at a time at a pace.
+// settle keeps the window at its floor, and decides: whole packets, or one at a time at a pace.
 func (w *Swift) settle() {
-	most := w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + w.s.most)
-	if most == 0 {
-		most = float64(w.rtt)
-	}
-	w.window = min(max(w.window, w.s.floor), max(w.holds(most), unknownWindow))
+	w.window = max(w.window, w.s.floor)
 	whole := unit.Bytes(max(1, w.window))
 	w.now = Decision{Rate: w.path.Line, Window: whole * w.path.MTU, TimerAt: unit.Never}
 	if w.window < 1 {
@@ -224,6 +226,12 @@ func (w *Swift) settle() {
 func (w *Swift) rate() unit.Rate {
 	packets := max(w.window/w.rtt.Seconds(), 1/w.s.gap.Seconds())
 	return unit.Rate(min(max(1, packets*float64(8*w.path.MTU)), float64(w.path.Line)))
+}
+
+// OnLine changes the ceiling.
+func (w *Swift) OnLine(_ unit.Time, line unit.Rate) {
+	w.path.Line = line
+	w.settle()
 }
 
 // OnCNP does nothing: delay says it all.

@@ -99,6 +99,29 @@ func TestSwiftWindow(t *testing.T) {
 	window(w+1, "a packet acknowledged below the target")
 }
 
+// A window that a sender does not use stops growing at what the line fills in the highest target, and a port
+// that has become faster or slower is the new ceiling.
+func TestSwiftCeiling(t *testing.T) {
+	const us, mtu = unit.Microsecond, 4096
+	c := swiftly(t, "swift:htsim,hop_scale=0,fs_range=0",
+		cc.Path{Line: 100 * unit.Gbps, MTU: mtu, RTT: 10 * us})
+	grow := func(gbps float64, line unit.Rate) {
+		t.Helper()
+		for i := range unit.Time(100_000) {
+			c.OnAck(i*us, &cc.Ack{Bytes: mtu, RTT: 10 * us})
+		}
+		want := gbps * 1e9 * 20e-6 / 8 / mtu
+		if got := signal(t, c, "window") / mtu; !near(got, want) || c.Decision().Rate != line {
+			t.Errorf("at %v the window ends at %g packets, want %g: %+v", line, got, want, c.Decision())
+		}
+	}
+	grow(100, 100*unit.Gbps)
+	c.(cc.Liner).OnLine(0, 400*unit.Gbps)
+	grow(400, 400*unit.Gbps)
+	c.(cc.Liner).OnLine(0, 50*unit.Gbps)
+	grow(400, 50*unit.Gbps) // delay, not the ceiling, takes back what was used
+}
+
 // A loss halves the window, once per round trip; time-outs in a row put it at its floor, and an
 // acknowledgement in between begins the count anew.
 func TestSwiftLosses(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 //   - the decision stays what it is until an input, and asking for anything is no input;
 //   - the timer that was served is armed for later, or not at all;
 //   - the signals and counters that the algorithm lists are reported, and no others; signals are numbers,
-//     counters never fall;
+//     counters never fall; an algorithm that allows less than before counts it as a cut;
 //   - the same inputs give the same decisions, and one sender's are nothing to another;
 //   - no input allocates memory.
 func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
@@ -32,6 +32,7 @@ func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 		first := idle.Decision()
 		counted := map[string]int64{}
 		for _, in := range anyInputs(rt, 300, line) {
+			last := a.Decision()
 			for _, c := range []cc.Controller{a, b} {
 				if late := serve(c, in.at); late != "" {
 					rt.Fatal(late)
@@ -42,6 +43,9 @@ func Run(t *testing.T, alg *cc.Algorithm, line unit.Rate, build cc.Make) {
 				path.Line = in.line
 			}
 			checkDecision(rt, a, path)
+			if in.kind != 5 { // a slower line is no cut
+				checkCuts(rt, a, last, counted[cc.CounterCuts])
+			}
 			if da, db := a.Decision(), b.Decision(); da != db {
 				rt.Fatalf("the same inputs gave %+v and %+v", da, db)
 			}
@@ -141,6 +145,17 @@ func checkDecision(rt *rapid.T, c cc.Controller, path cc.Path) {
 		rt.Fatalf("a window of %v that no acknowledgement opens", d.Window)
 	case d.Budget < 0:
 		rt.Fatalf("a budget of %v", d.Budget)
+	}
+}
+
+// checkCuts holds an algorithm to its counter of cuts, which says whether it ever acted: it rises when the
+// window falls, or the rate where there is no window.
+func checkCuts(rt *rapid.T, c cc.Controller, last cc.Decision, before int64) {
+	d := c.Decision()
+	if d.Window < last.Window || d.Window == 0 && d.Rate < last.Rate {
+		if n, _ := c.Counter(cc.CounterCuts); n <= before {
+			rt.Fatalf("it went from %+v to %+v and counts %d cuts as before", last, d, n)
+		}
 	}
 }
 
