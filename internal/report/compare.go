@@ -42,12 +42,21 @@ var metrics = []metric{
 	{"busiest link", func(s *result.Summary) float64 { return s.Links.Max }, percent},
 	{"ECN marks", func(s *result.Summary) float64 { return float64(s.ECNMarks) }, plain},
 	{"CNPs", func(s *result.Summary) float64 { return float64(s.CNPs) }, plain},
+	{"cuts", cuts, plain},
 	{"PFC pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain},
 	{"paused time", func(s *result.Summary) float64 { return float64(s.PFCPause) }, times},
 	{"out of order", func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, plain},
 	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain},
 	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain},
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
+}
+
+// cuts is how often congestion control allowed less than before.
+func cuts(s *result.Summary) (n float64) {
+	for i := range s.Control {
+		n += float64(s.Control[i].Cuts())
+	}
+	return n
 }
 
 // chain is what a run lost to a cause, along the operations that its end waited for.

@@ -175,6 +175,7 @@ func network(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
 		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
 	dropped(w, s)
+	control(w, s.Control)
 	fmt.Fprintf(w, "Transport  %s retransmissions, %s out of order, %s NAKs, %s timeouts",
 		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
 	if s.FailedQPs > 0 {

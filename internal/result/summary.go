@@ -9,6 +9,34 @@
 //	trace.json     ranks and pauses as a Perfetto trace
 package result
 
+// Control is what one service's congestion control did, summed over its queue pairs.
+type Control struct {
+	Service    string    `json:"service"`
+	Algorithm  string    `json:"algorithm"` // as in a scenario
+	Title      string    `json:"title"`     // in sentences
+	QueuePairs int64     `json:"queue_pairs"`
+	Acted      int64     `json:"queue_pairs_cut"` // those that it allowed less than before, at least once
+	Held       int64     `json:"held_ps"`         // its pace kept packets back while their port was free
+	Counters   []Counter `json:"counters"`
+}
+
+// Counter is one of an algorithm's own counters.
+type Counter struct {
+	Name  string `json:"name"`
+	Doc   string `json:"doc"`
+	Count int64  `json:"count"`
+}
+
+// Cuts is how often it allowed less than before, in all.
+func (c *Control) Cuts() int64 {
+	for _, k := range c.Counters {
+		if k.Name == "cuts" {
+			return k.Count
+		}
+	}
+	return 0
+}
+
 // Summary is summary.json. Times are picoseconds, rates bits per second, sizes
 // bytes, unless the name says otherwise.
 type Summary struct {
@@ -52,6 +80,8 @@ type Summary struct {
 	DropsStorm      int64 `json:"drops_pfc_storm"`
 	DropsWRED       int64 `json:"drops_wred"`
 	DropsNoRoute    int64 `json:"drops_no_route"`
+
+	Control []Control `json:"cc"` // what congestion control did, by service
 
 	Jobs        []Job        `json:"jobs"` // by start, then name
 	Collectives []Collective `json:"collectives"`

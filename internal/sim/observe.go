@@ -50,6 +50,7 @@ func (r *Run) totals() (s result.Summary) {
 	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
+	s.Control = r.control()
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {
 			s.FlowletMoves += c.Moved()

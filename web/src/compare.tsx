@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { type Info, type Total, view } from "./api";
 import { Chart } from "./chart";
 import { lines } from "./colour";
+import { controls, cuts } from "./control";
 import * as f from "./format";
 import { address, useData, usePlace } from "./state";
 
@@ -24,6 +25,7 @@ const rows: Row[] = [
   ["longest queue", (i) => i.summary.queue_peak_bytes, f.bytes],
   ["ECN marks", (i) => i.summary.ecn_marks, f.count],
   ["CNPs", (i) => i.summary.cnps, f.count],
+  ["cuts by congestion control", (i) => controls(i.summary).reduce((n, c) => n + cuts(c), 0), f.count],
   ["PFC pauses", (i) => i.summary.pfc_pauses, f.count],
   ["time paused", (i) => i.summary.pfc_pause_ps, f.time],
   ["drops", (i) => i.summary.drops, f.count],

@@ -28,6 +28,22 @@ export interface Causes {
   pcie_ps: number;
 }
 
+export interface Counter {
+  name: string;
+  doc: string;
+  count: number;
+}
+
+export interface Control {
+  service: string;
+  algorithm: string;
+  title: string;
+  queue_pairs: number;
+  queue_pairs_cut: number;
+  held_ps: number;
+  counters: Counter[];
+}
+
 export interface FlowTimes {
   count: number;
   mean: number;
@@ -172,6 +188,7 @@ export interface Summary {
   drops_pfc_storm: number;
   drops_wred: number;
   drops_no_route: number;
+  cc: Control[];
   jobs: Job[];
   collectives: Collective[];
   flow_completion_ps: FlowTimes;

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type Info, type PortRow, view } from "./api";
+import { acted, controls, cuts } from "./control";
 import * as f from "./format";
 import { here, set, useData, usePlace } from "./state";
 
@@ -175,23 +176,15 @@ export function way(info: Info, from: string, to: string): string[] {
 /** marking is what ECN and congestion control did. */
 function marking(info: Info): JSX.Element {
   const s = info.summary;
-  const cc = info.manifest.resolved["cc.algorithm"] ?? "";
+  const slowed = controls(s).filter((c) => cuts(c) > 0);
+  const what = <Fig v={slowed.map(acted).join("; ")} from="summary.json, cc" />;
   const marks = <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" />;
   const cnps = <Fig v={f.count(s.cnps)} from="summary.json, cnps" />;
-  if (s.ecn_marks === 0) return <>No switch marked a packet, so no sender was told to slow down.</>;
-  if (s.cnps === 0)
-    return <>Switches marked {marks} packets, but no notification was sent: nobody slowed down.</>;
-  if (cc === "" || cc === "none")
-    return (
-      <>
-        Switches marked {marks} packets and receivers sent {cnps} notifications; without congestion control no
-        sender minded.
-      </>
-    );
+  const marked = s.ecn_marks === 0 ? <>No switch marked a packet</> : <>Switches marked {marks} packets</>;
+  const told = s.cnps === 0 ? <>no notification was sent</> : <>receivers sent {cnps} notifications</>;
   return (
     <>
-      Switches marked {marks} packets; receivers answered with {cnps} notifications, and their senders slowed
-      down ({cc}).
+      {marked}; {told}. {slowed.length > 0 ? <>{what}.</> : <>No sender slowed down.</>}
     </>
   );
 }

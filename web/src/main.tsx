@@ -2,6 +2,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Info, load, standalone, view } from "./api";
 import { Compare } from "./compare";
+import { acted, controls } from "./control";
 import { Fabric } from "./fabric";
 import * as f from "./format";
 import { Life } from "./life";
@@ -115,6 +116,9 @@ function OneRun({ name, what }: { name: string; what: string }) {
           <b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses
         </span>
         <span>{f.count(s.drops)} drops</span>
+        {controls(s).map((c) => (
+          <span data-testid="control">{acted(c)}</span>
+        ))}
       </p>
       <nav class="tabs" aria-label="views of the run">
         {Object.entries(views).map(([k, [title]]) => (

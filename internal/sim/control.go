@@ -1,0 +1,30 @@
+package sim
+
+import (
+	"railyard/cc"
+	"railyard/internal/result"
+)
+
+// control is what congestion control did to the queue pairs of each service, as each algorithm counts it.
+func (r *Run) control() (all []result.Control) {
+	for _, s := range r.Plan.Services {
+		c := result.Control{Service: s.Name, Algorithm: s.CC.Name, Title: s.CC.Title}
+		for _, k := range s.CC.Counters {
+			c.Counters = append(c.Counters, result.Counter{Name: k.Name, Doc: k.Doc})
+		}
+		all = append(all, c)
+	}
+	for conn := range int32(r.Hosts.Conns()) {
+		ctl, c := r.Hosts.Controller(conn), &all[r.Hosts.ServiceOf(conn)]
+		c.QueuePairs++
+		c.Held += int64(r.Hosts.Held(conn))
+		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 {
+			c.Acted++
+		}
+		for i := range c.Counters {
+			n, _ := ctl.Counter(c.Counters[i].Name)
+			c.Counters[i].Count += n
+		}
+	}
+	return all
+}
