@@ -133,6 +133,24 @@ func (m *Machine) OnRail(from, to int) int {
 // has reports whether a GPU exists and is in one's server.
 func (m *Machine) has(at, gpu int) bool { return at < len(m.Server) && m.Server[at] == m.Server[gpu] }
 
+// Unreachable returns the GPUs of the first transfer for which the network has no way, not
+// even over NVLink to another GPU of the sender's server.
+func (x *Execution) Unreachable() (from, to int, cut bool) {
+	reached := map[[2]int]bool{}
+	for i := range x.DAG.Ops {
+		o := &x.DAG.Ops[i]
+		from, to := int(o.Rank), int(o.Peer)
+		if o.Compute() || reached[[2]int{from, to}] || x.Local(from, to) {
+			continue
+		}
+		if !x.carrier.Reaches(x.Relay(from, to), to) {
+			return from, to, true
+		}
+		reached[[2]int{from, to}] = true
+	}
+	return 0, 0, false
+}
+
 // Begin starts the jobs that start at once, and sets the clock for the others.
 func (x *Execution) Begin() {
 	for j := range x.Work.Jobs {

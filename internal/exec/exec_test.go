@@ -125,6 +125,24 @@ func TestRelays(t *testing.T) {
 	}
 }
 
+// TestUnreachable: a GPU that the network connects neither with another nor with those of its
+// own server on the other's rail is found before anything starts.
+func TestUnreachable(t *testing.T) {
+	b := workload.NewBuilder(6)
+	b.Transfer(0, 1, unit.MB)
+	b.Transfer(0, 3, unit.MB)
+	b.Transfer(2, 5, unit.MB)
+	x, w := over(machine(3), seal(t, b))
+	w.cut[[2]int{0, 3}] = true // GPU 1 is on its rail
+	if from, to, cut := x.Unreachable(); cut {
+		t.Errorf("%d cannot reach %d", from, to)
+	}
+	w.cut[[2]int{2, 5}], w.cut[[2]int{3, 5}] = true, true
+	if from, to, cut := x.Unreachable(); !cut || from != 2 || to != 5 {
+		t.Errorf("%d and %d are cut off: %v", from, to, cut)
+	}
+}
+
 // TestPipes: a GPU's NVLink pipe serves one transfer after the other, in and out.
 func TestPipes(t *testing.T) {
 	b := workload.NewBuilder(2)

@@ -36,13 +36,6 @@ type Run struct {
 	countedAt uint64     // events until then
 }
 
-// ErrUnreachable is returned when the workload needs a path that does not exist.
-type ErrUnreachable struct{ From, To string }
-
-func (e *ErrUnreachable) Error() string {
-	return fmt.Sprintf("%s cannot reach %s: no path in the fabric, not even over NVLink", e.From, e.To)
-}
-
 // New builds the run of a plan.
 func New(p *scenario.Plan) (*Run, error) { return Build(p, Estimate(p)) }
 
@@ -60,8 +53,9 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
 	r.Exec = exec.New(r.carrier, machine(p), jobs)
 	r.carrier.exec = r.Exec
-	if err := r.reachable(); err != nil {
-		return nil, err
+	if from, to, cut := r.Exec.Unreachable(); cut {
+		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
+			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
 	r.sampler = newSampler(n, p.Sample, p.Rows)
 	n.Net.Waits = fabric.NewWaitTable()
@@ -122,28 +116,6 @@ func services(p *scenario.Plan) (all []host.Service) {
 		all = append(all, s)
 	}
 	return all
-}
-
-// reachable checks every transfer's path once per pair of NICs.
-func (r *Run) reachable() error {
-	seen := map[[2]int]bool{}
-	for i := range r.Exec.DAG.Ops {
-		o := &r.Exec.DAG.Ops[i]
-		src, dst := int(o.Rank), int(o.Peer)
-		if o.Compute() || r.Exec.Local(src, dst) {
-			continue
-		}
-		via := r.Exec.Relay(src, dst)
-		key := [2]int{r.Graph.NICOf[via], r.Graph.NICOf[dst]}
-		if seen[key] {
-			continue
-		}
-		if !r.Reaches(key[0], key[1]) {
-			return &ErrUnreachable{r.Graph.GPUName(src), r.Graph.GPUName(dst)}
-		}
-		seen[key] = true
-	}
-	return nil
 }
 
 func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
