@@ -55,6 +55,19 @@ func ends(r *Run) map[string]unit.Time {
 	return out
 }
 
+// What is estimated beforehand counts all jobs where they are.
+func TestEstimateOfJobs(t *testing.T) {
+	r := sideBySide(t, ringOn(t, "a", 0, 0, 1, 4, 5), ringOn(t, "b", unit.Millisecond, 2, 3, 6, 7))
+	c := r.Cost
+	if int(c.Messages) != len(r.Hosts.Messages) || int(c.QPs) != r.Hosts.Conns() || c.Messages != 2*24 {
+		t.Errorf("%d messages on %d queue pairs, estimated %d on %d", len(r.Hosts.Messages), r.Hosts.Conns(),
+			c.Messages, c.QPs)
+	}
+	if near := float64(c.Hops) / float64(r.Net.Hops); near < 0.95 || near > 1.05 {
+		t.Errorf("%d packet-hops, estimated %d", r.Net.Hops, c.Hops)
+	}
+}
+
 // Jobs on leafs of their own take to the picosecond what they take alone; jobs that meet on
 // a cable take longer, and no less than the cable needs for both.
 func TestJobsSideBySide(t *testing.T) {

@@ -1,0 +1,88 @@
+package explain_test
+
+import (
+	"testing"
+
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+const us = unit.Microsecond
+
+// acrossPipes is what a transfer takes alone through pipes.
+func acrossPipes(bytes unit.Bytes) int64 {
+	return int64(unit.Serialize(bytes+bytes/40, 100*unit.Gbps) + pipeLatency)
+}
+
+// A pipeline of two stages as the last one saw it: nothing while the first computed, its
+// transfer, its own computing; the gradient's transfer after that is data parallel.
+func TestTimeline(t *testing.T) {
+	b := workload.NewBuilder(3)
+	first := b.Compute(0, 100*us, workload.Forward)
+	var hand, grad int32
+	b.Collective(workload.Collective{Name: "pp", Class: workload.PipelineParallel, Ranks: []int{0, 1}},
+		func() {
+			hand = b.Transfer(0, 1, unit.MB, first)
+		})
+	second := b.Compute(1, 40*us, workload.Backward, hand)
+	b.Collective(workload.Collective{Name: "dp", Class: workload.DataParallel, Ranks: []int{1, 2}}, func() {
+		grad = b.Transfer(2, 1, 3*unit.MB, second)
+	})
+	b.Compute(1, 5*us, workload.Optimizer, grad)
+	d, err := b.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []unit.Time{0, 7 * us} {
+		s, tab := piped(t, workload.Job{Name: "one", DAG: d, Start: start})
+		j := s.Jobs[0]
+		pp, dp := acrossPipes(unit.MB), acrossPipes(3*unit.MB)
+		for what, x := range map[string][2]int64{
+			"computing": {j.Compute, int64(45 * us)}, "bubble": {j.Bubble, int64(100 * us)},
+			"pipeline": {j.ExposedPP, pp}, "data": {j.ExposedDP, dp}, "exposed": {j.ExposedComm, pp + dp},
+			"step": {j.StepTime, int64(145*us) + pp + dp}, "start": {j.Start, int64(start)},
+			"the run": {s.StepTime, j.StepTime + int64(start)}, "its bubble": {s.Bubble, j.Bubble +
+				int64(start)},
+			"the chain": {total(j.Chain), j.StepTime}, "computing on it": {j.Chain.Compute, int64(145 * us)},
+		} {
+			if x[0] != x[1] {
+				t.Errorf("start %v: %s is %d, not %d", start, what, x[0], x[1])
+			}
+		}
+		if n := len(tab.Critical); n != 5 || tab.Critical[0].Start != int64(start) ||
+			tab.Critical[n-1].End != j.End {
+			t.Errorf("the critical path: %+v", tab.Critical)
+		}
+	}
+}
+
+// The summary of collectives of one name: how often, how long, at what bandwidth, and what
+// the fullest NIC allows.
+func TestCollectiveBandwidth(t *testing.T) {
+	b := workload.NewBuilder(4)
+	var last []int32
+	for _, to := range []int{1, 2} {
+		b.Collective(workload.Collective{Name: "send", Class: workload.Other, Bytes: unit.MB,
+			Ranks: []int{0, to}}, func() {
+			last = []int32{b.Transfer(0, to, unit.MB, last...)}
+		})
+	}
+	d, err := b.Seal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := piped(t, workload.Job{Name: "one", DAG: d})
+	took := acrossPipes(unit.MB)
+	if len(s.Collectives) != 1 {
+		t.Fatalf("%+v", s.Collectives)
+	}
+	c := s.Collectives[0]
+	if c.Count != 2 || c.Time != took || c.TimeMin != took || c.TimeMax != took || c.Job != "" ||
+		c.BoundWhy != "NIC" {
+		t.Errorf("%+v", c)
+	}
+	if want := float64(unit.MB) / unit.Time(took).Seconds(); c.AlgBW < 0.999*want || c.AlgBW > 1.001*want ||
+		c.BusBW > c.Bound {
+		t.Errorf("%.4g bytes/s, not %.4g; bus %.4g of %.4g", c.AlgBW, want, c.BusBW, c.Bound)
+	}
+}
