@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 
+	"railyard/internal/route"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -86,4 +88,9 @@ func TestCapturedSourcePorts(t *testing.T) {
 	if len(ports) != 5 || len(acks) != 5 {
 		t.Errorf("data from %d source ports, acknowledgements from %d, want 5", len(ports), len(acks))
 	}
+}
+
+// policies are those of load balancing that every fabric takes.
+func policies() []string {
+	return slices.DeleteFunc(route.Names(), func(name string) bool { return route.Lookup(name).Detours })
 }

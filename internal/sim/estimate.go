@@ -35,7 +35,11 @@ const (
 
 // Estimate counts what a plan's workload will do.
 func Estimate(p *scenario.Plan) Cost {
-	e := &estimator{plan: p, gpus: machine(p), routes: p.Graph.Route(nil), links: map[[2]int]int64{}}
+	e := &estimator{plan: p, gpus: machine(p), links: map[[2]int]int64{}}
+	e.routes = p.Graph.Reroute(nil, nil, p.LB.Detours)
+	if p.LB.Detours {
+		e.regions = p.Graph.RegionOf()
+	}
 	gpus := p.Graph.TotalGPUs()
 	e.seen = make([]uint64, (gpus*gpus+63)/64)
 	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
@@ -59,11 +63,12 @@ func Estimate(p *scenario.Plan) Cost {
 }
 
 type estimator struct {
-	plan   *scenario.Plan
-	gpus   exec.Machine
-	routes *topo.Routes
-	links  map[[2]int]int64 // from a switch to a locator, both cables of NICs included
-	seen   []uint64         // pairs of GPUs, a bit each
+	plan    *scenario.Plan
+	gpus    exec.Machine
+	routes  *topo.Routes
+	regions []int32          // by node; nil unless packets go by way of them
+	links   map[[2]int]int64 // from a switch to a locator, both cables of NICs included
+	seen    []uint64         // pairs of GPUs, a bit each
 }
 
 // transfer adds one transfer between servers.
@@ -97,18 +102,35 @@ func (e *estimator) distance(src, dst int) int64 {
 	if n, ok := e.links[k]; ok {
 		return n
 	}
-	n := int64(1)
-	for range len(g.Nodes) {
-		n++
-		if _, near := e.routes.Near[node][dst]; near {
-			break
-		}
-		next := e.routes.Next(node, e.routes.Locator[dst])
-		if len(next) == 0 {
-			break
-		}
-		node = g.Links[next[0]].A + g.Links[next[0]].B - node
+	n := int64(0)
+	if via := e.detour(node, k[1]); via >= 0 { // one region's way is taken for all
+		node, n = e.walk(node, e.routes.Regions[via])
 	}
-	e.links[k] = n
-	return n
+	_, rest := e.walk(node, k[1])
+	e.links[k] = n + rest + 2
+	return n + rest + 2
+}
+
+// walk follows a way to a locator and returns where it ends and how many cables it has.
+func (e *estimator) walk(node, loc int) (end int, cables int64) {
+	for next := e.routes.Next(node, loc); len(next) > 0; next = e.routes.Next(node, loc) {
+		l := &e.plan.Graph.Links[next[0]]
+		node = l.A + l.B - node
+		cables++
+	}
+	return node, cables
+}
+
+// detour returns a region by way of which packets may go from a switch to a locator, -1 for none.
+func (e *estimator) detour(node, loc int) int {
+	of := e.regions
+	if of == nil || loc < 0 || of[node] == of[e.routes.Sets[loc][0]] {
+		return -1
+	}
+	for r := range e.routes.Regions {
+		if int32(r) != of[node] && int32(r) != of[e.routes.Sets[loc][0]] {
+			return r
+		}
+	}
+	return -1
 }

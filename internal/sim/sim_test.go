@@ -10,7 +10,6 @@ import (
 
 	"railyard/internal/exec"
 	"railyard/internal/result"
-	"railyard/internal/route"
 	"railyard/internal/scenario"
 	"railyard/unit"
 
@@ -230,7 +229,7 @@ func randomScenario(rt *rapid.T) (string, []string) {
 		"switch.queues.3.alpha=" + rapid.SampledFrom([]string{"0.001", "0.01", "0.125", "1", "8"}).Draw(rt, "alpha"),
 		fmt.Sprintf("switch.queues.3.xon_offset=%dKB", max(0, rapid.IntRange(-50, 50).Draw(rt, "offset"))),
 		"switch.queues.3.wred_min=10KB", fmt.Sprintf("switch.queues.3.wred_max=%dKB", rapid.IntRange(11, 1000).Draw(rt, "wredmax")),
-		"lb=" + rapid.SampledFrom(route.Names()).Draw(rt, "lb"),
+		"lb=" + rapid.SampledFrom(policies()).Draw(rt, "lb"),
 		"transport.recovery=" + rapid.SampledFrom([]string{"go-back-n", "selective"}).Draw(rt, "recovery"),
 		"transport.write=" + rapid.SampledFrom([]string{"first-middle-last", "only"}).Draw(rt, "write"),
 		"transport.timeout=8",
