@@ -29,7 +29,8 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // fair sharing and no other trouble would take that too: the NIC's other bytes (at line
 // rate as long as they are the same collective's), the receiver's, what links between
 // switches carry when load balancing is perfect, and what the link carries on which
-// hashing put it. Then what these carried twice, and what the busiest of them carried of
+// hashing put it; with each, what its links took longer because events had left them less than
+// their best rate. Then what these carried twice, and what the busiest of them carried of
 // others beyond a fair share. In the rest of the time its path had room: it was paused for
 // the sake of a link elsewhere, or the pace of congestion control kept it back. What is
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
@@ -47,7 +48,9 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	row.Ideal += int64(whole)
 	a = account{lost: lost - whole, port: nic.port, flows: nic.flows}
 	beyond = a.lost
+	nic = b.share.slowed(nic, b.share.nicPorts(src, true), false, w)
 	in, received := b.share.atNIC(b.share.byReceiver[dst], b.r.nicRate(dst), b.cableOf(dst), w)
+	in = b.share.slowed(in, b.share.nicPorts(dst, false), false, w)
 	balanced, chosen := b.share.between(msg.Conn, w)
 	levels := [...]struct {
 		to *int64
@@ -58,6 +61,8 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	for i, l := range levels {
 		a.book(l.to, l.fair-reached, l.port, l.flows)
 		reached, again = max(reached, l.fair), max(again, l.again)
+		a.book(&row.SlowLink, l.fair+l.slow-reached, l.slowest, l.flows)
+		reached = max(reached, l.fair+l.slow)
 		if l.real > levels[top].real {
 			top = i
 		}
@@ -150,6 +155,7 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 				flows, port)},
 		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
 			"which have less capacity together", flows, port)},
+		{unit.Time(row.SlowLink), b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))},
 		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
 			b.root(row.Port))},

@@ -14,8 +14,8 @@ import (
 )
 
 func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.Retrans + c.SharedNIC +
-		c.PCIe + c.Late
+	return c.Latency + c.Held + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause + c.Retrans +
+		c.SharedNIC + c.PCIe + c.Late
 }
 
 // The parts of a collective's gap add up to it, and the largest is what the scenario
@@ -83,6 +83,13 @@ server: {gpus: 1, nics: 1, pcie: 200Gbps}
 cc: {algorithm: none}
 workload: {traffic: {permutation: {bytes: 8MB}}}`,
 			func(c result.CollectiveRow) int64 { return c.PCIe }, "PCIe"},
+		"a slow link": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}
+events: [{link: 'rail-1:Eth2', at: 200us, rate: 25Gbps}, {link: 'rail-1:Eth2', at: 600us, rate: 100Gbps}]`,
+			func(c result.CollectiveRow) int64 { return c.SlowLink },
+			"the link rail-1:Eth2 → host-2 ran below its 100Gbps for 400us, at 25Gbps"},
 		"a late rank": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 1, nics: 1}

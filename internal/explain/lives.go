@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"fmt"
+	"slices"
+
 	"railyard/internal/scenario"
 	"railyard/unit"
 )
@@ -59,4 +62,99 @@ func (l lives) gone() (gone map[int]bool, others bool) {
 		}
 	}
 	return gone, others
+}
+
+// rateAt returns the rate of a link, and whether routes avoid it.
+func (r *reading) rateAt(link int, at unit.Time) (rate unit.Rate, avoided bool) {
+	rate = r.graph.Links[link].Rate
+	for _, e := range r.lives[link] {
+		if e.At <= at {
+			rate = e.Rate
+		}
+		if e.Heard && e.At+e.Converge <= at {
+			avoided = !e.Up
+		}
+	}
+	return rate, avoided
+}
+
+// share is how much of its best rate a link had between two times: 0 while routes avoided it, where
+// others carried its load meanwhile.
+func (r *reading) share(link int, from, to unit.Time, balanced bool) float64 {
+	events := r.lives[link]
+	if len(events) == 0 || from >= to {
+		return 1
+	}
+	times := []unit.Time{from, to}
+	for _, e := range events {
+		for _, t := range []unit.Time{e.At, e.At + e.Converge} {
+			if t > from && t < to {
+				times = append(times, t)
+			}
+		}
+	}
+	slices.Sort(times)
+	sum := 0.0
+	for i, t := range times[1:] {
+		if rate, avoided := r.rateAt(link, times[i]); !balanced || !avoided {
+			sum += float64(rate) * float64(t-times[i])
+		}
+	}
+	return sum / (float64(r.best(link)) * float64(to-from))
+}
+
+// slowed says what a demand took longer because links had less than their best rate meanwhile, and
+// which of them had least.
+func (s *sharing) slowed(d demand, ports []int32, balanced bool, w *window) demand {
+	if len(s.r.lives) == 0 {
+		return d
+	}
+	have, best, least := 0.0, 0.0, 1.0
+	for _, p := range ports {
+		link := int(s.r.seen.Ports[p].Link)
+		share, rate := s.r.share(link, w.from, w.to, balanced), float64(s.r.best(link))
+		if have, best = have+share*rate, best+rate; share < least {
+			least, d.slowest = share, p
+		}
+	}
+	if have > 0 && have < best {
+		d.slow = unit.Time(float64(d.fair) * (best/have - 1))
+	}
+	return d
+}
+
+// nicPorts are those by which a NIC sends, or those by which switches send to it.
+func (s *sharing) nicPorts(nic int32, sends bool) (ports []int32) {
+	n := s.r.graph.NICs[nic]
+	for _, l := range n.Links {
+		p := s.r.port(l, s.r.graph.Hosts[n.Host])
+		if !sends {
+			p = s.r.seen.Ports[p].Peer
+		}
+		ports = append(ports, p)
+	}
+	return ports
+}
+
+// slowness tells how a link ran below its rate.
+func (r *reading) slowness(port int32, from, to unit.Time) string {
+	if port < 0 {
+		return "a link ran below its rate"
+	}
+	link := int(r.seen.Ports[port].Link)
+	best, least, long := r.best(link), r.best(link), unit.Time(0)
+	at := from
+	step := func(until unit.Time) {
+		if rate, _ := r.rateAt(link, at); rate < best && until > at {
+			least, long = min(least, rate), long+until-at
+		}
+		at = max(at, until)
+	}
+	for _, e := range r.lives[link] {
+		step(min(e.At, to))
+	}
+	if step(to); long == 0 {
+		return "a link ran below its rate, or was down"
+	}
+	return fmt.Sprintf("the link %s ran below its %v for %v, at %v", r.portName(port), best, long, least)
 }

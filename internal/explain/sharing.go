@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"slices"
 	"sort"
 
 	"railyard/internal/topo"
@@ -50,6 +51,7 @@ type routeUsers struct {
 // portSet is ports that load balancing may choose among.
 type portSet struct {
 	rate   unit.Rate
+	ports  []int32
 	port   int32   // one of them
 	routes []int32 // that use it
 }
@@ -160,7 +162,7 @@ func (s *sharing) set(ports []int32, user int32) int32 {
 	if !ok {
 		at = int32(len(s.sets))
 		s.setOf[string(key)] = at
-		s.sets = append(s.sets, portSet{rate: rate, port: ports[0]})
+		s.sets = append(s.sets, portSet{rate: rate, ports: slices.Clone(ports), port: ports[0]})
 	}
 	s.sets[at].routes = append(s.sets[at].routes, user)
 	return at
@@ -273,6 +275,9 @@ type demand struct {
 	again unit.Time // sent once more, beside that
 	port  int32
 	flows int
+
+	slow    unit.Time // beyond fair: links had less than their best rate
+	slowest int32     // of these links
 }
 
 // demand sums up what a link took in a message's window, with so much of its own.
@@ -319,7 +324,8 @@ func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {
 		for _, r := range set.routes {
 			s.sent(&others, s.routes[r].qps, nil, w)
 		}
-		if d := s.demand(&others, 1, set.rate, set.port, w); d.real > balanced.real {
+		d := s.slowed(s.demand(&others, 1, set.rate, set.port, w), set.ports, true, w)
+		if d.real+d.slow > balanced.real+balanced.slow {
 			balanced = d
 		}
 	}
@@ -330,7 +336,8 @@ func (s *sharing) between(conn int32, w *window) (balanced, chosen demand) {
 			share = path.shares[i]
 		}
 		s.sent(&others, u.qps, u.shares, w)
-		if d := s.demand(&others, share, s.r.rate(port), port, w); d.real > chosen.real {
+		d := s.slowed(s.demand(&others, share, s.r.rate(port), port, w), []int32{port}, false, w)
+		if d.real+d.slow > chosen.real+chosen.slow {
 			chosen = d
 		}
 	}

@@ -69,6 +69,14 @@ func TestTextSaysWhatHappened(t *testing.T) {
 			s.Slowest = &result.Slowest{From: "host-1", To: "host-2", Why: "it shared a spine",
 				PausedBy: []string{"a", "b"}}
 		}, "paused by a ← b"},
+		"a cable at half rate": {func(s *result.Summary) {
+			s.LinkEvents = []result.LinkEvent{
+				{At: int64(unit.Microsecond), Link: "a:Eth1 – b:Eth2", Change: "down",
+					Routes: int64(2 * unit.Microsecond)},
+				{At: int64(unit.Millisecond), Link: "c", Change: "50Gbps"}}
+		}, "Events     1us a:Eth1 – b:Eth2: down, routes know from 2us on\n           1ms c: 50Gbps\n"},
+		"a flapping cable": {func(s *result.Summary) { s.LinkEvents = make([]result.LinkEvent, 20) },
+			"and 12 more, in summary.json"},
 		"two jobs": {func(s *result.Summary) {
 			step := result.Step{StepTime: int64(unit.Millisecond), Compute: int64(unit.Millisecond / 4)}
 			s.Jobs = []result.Job{{Name: "one", Complete: true, Step: step}, {Name: "other", GPUs: 16,

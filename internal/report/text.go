@@ -32,6 +32,7 @@ func Text(w io.Writer, s *result.Summary) {
 	steps(w, s)
 	jobs(w, s.Jobs)
 	lost(w, s)
+	linkEvents(w, s.LinkEvents)
 	colls(w, s.Collectives)
 	network(w, s)
 	slowest(w, s.Slowest)
@@ -65,6 +66,28 @@ func jobs(w io.Writer, all []result.Job) {
 	}
 	if more := len(all) - maxJobs; more > 0 {
 		fmt.Fprintf(w, "  and %d more, in summary.json\n", more)
+	}
+}
+
+// maxLinkEvents is how many events of links a report of one screen shows.
+const maxLinkEvents = 8
+
+// linkEvents prints what happened to cables.
+func linkEvents(w io.Writer, all []result.LinkEvent) {
+	for i, e := range all[:min(len(all), maxLinkEvents)] {
+		label := "           "
+		if i == 0 {
+			fmt.Fprintln(w)
+			label = "Events     "
+		}
+		line := fmt.Sprintf("%v %s: %s", unit.Time(e.At), e.Link, e.Change)
+		if e.Routes > 0 {
+			line += fmt.Sprintf(", routes know from %v on", unit.Time(e.Routes))
+		}
+		Labelled(w, label, line)
+	}
+	if more := len(all) - maxLinkEvents; more > 0 {
+		fmt.Fprintf(w, "           and %d more, in summary.json\n", more)
 	}
 }
 
@@ -109,7 +132,7 @@ func lost(w io.Writer, s *result.Summary) {
 		v    int64
 	}
 	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision},
-		{"oversubscription", c.Oversub}, {"incast", c.Incast},
+		{"oversubscription", c.Oversub}, {"links below their rate", c.SlowLink}, {"incast", c.Incast},
 		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans},
 		{"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })

@@ -88,6 +88,7 @@ type Summary struct {
 	Flows       FlowTimes    `json:"flow_completion_ps"`
 	Links       LinkUse      `json:"links"`
 	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
+	LinkEvents  []LinkEvent  `json:"link_events,omitempty"` // that were asked for, until the end
 
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`
@@ -142,6 +143,7 @@ type Causes struct {
 	Held      int64 `json:"rate_not_given_back_ps"`
 	Collision int64 `json:"hash_collision_ps"`
 	Oversub   int64 `json:"oversubscription_ps"`
+	SlowLink  int64 `json:"slow_link_ps,omitempty"`
 	Incast    int64 `json:"incast_ps"`
 	Pause     int64 `json:"pause_ps"`
 	Retrans   int64 `json:"sent_again_ps"`
@@ -153,6 +155,7 @@ type Causes struct {
 func (c *Causes) Add(r *CollectiveRow) {
 	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held,
 		c.Collision+r.Collision, c.Oversub+r.Oversub
+	c.SlowLink += r.SlowLink
 	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans,
 		c.SharedNIC+r.SharedNIC
 	c.PCIe += r.PCIe
@@ -176,6 +179,14 @@ type Collective struct {
 	// of bus bandwidth: its fullest NIC or NVLink pipe busy all the time
 	Bound    float64 `json:"bound_bytes_per_second"`
 	BoundWhy string  `json:"bound_by"`
+}
+
+// LinkEvent is a moment at which a cable changed.
+type LinkEvent struct {
+	At     int64  `json:"at_ps"`
+	Link   string `json:"link"`
+	Change string `json:"change"`
+	Routes int64  `json:"routes_ps,omitempty"` // when they knew that it breaks or works again
 }
 
 // FlowTimes are completion times of messages between hosts.

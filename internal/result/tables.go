@@ -110,6 +110,8 @@ type CollectiveRow struct {
 	Collision int64 `parquet:"collision_ps" json:"collision_ps"`
 	// less capacity between switches than flows ask for
 	Oversub int64 `parquet:"oversubscription_ps" json:"oversubscription_ps"`
+	// links with less than their best rate, or avoided, after events
+	SlowLink int64 `parquet:"slow_link_ps" json:"slow_link_ps"`
 	// senders to one receiver
 	Incast int64 `parquet:"incast_ps" json:"incast_ps"`
 	// congestion control, while the path was free

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"railyard/internal/field"
 	"railyard/unit"
@@ -225,23 +224,4 @@ func (p *resolver) eventsKey() string {
 		return "events"
 	}
 	return "failures"
-}
-
-// Says tells what an event changes, where the cable was as before: "down", "up at 50Gbps", "bit error
-// rate 1e-09".
-func (e *LinkEvent) Says(before LinkEvent) string {
-	var parts []string
-	switch {
-	case e.Toggles && e.Up:
-		parts = append(parts, "up")
-	case e.Toggles:
-		parts = append(parts, "down")
-	}
-	if e.Rate != before.Rate {
-		parts = append(parts, fmt.Sprint(e.Rate))
-	}
-	if e.BER != before.BER {
-		parts = append(parts, fmt.Sprintf("bit error rate %g", e.BER))
-	}
-	return strings.Join(parts, ", ")
 }

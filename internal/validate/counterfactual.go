@@ -77,7 +77,7 @@ func paused(s *result.Summary) int64    { return s.Chain.Pause }
 func again(s *result.Summary) int64     { return s.Chain.Retrans }
 func others(s *result.Summary) int64 {
 	c := s.Chain
-	return c.Held + c.Collision + c.Oversub + c.Incast + c.Pause + c.SharedNIC + c.PCIe
+	return c.Held + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause + c.SharedNIC + c.PCIe
 }
 
 // sum blames several causes at once, where what is taken away brings them all.

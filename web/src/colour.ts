@@ -46,6 +46,7 @@ export const causes: [key: Cause, name: string, colour: string][] = [
   ["rate_not_given_back_ps", "rate not given back", "#f0e442"],
   ["collision_ps", "hash collision", "#d55e00"],
   ["oversubscription_ps", "oversubscription", "#882255"],
+  ["slow_link_ps", "slow link", "#661100"],
   ["incast_ps", "incast", "#e69f00"],
   ["pause_ps", "pause", "#cc79a7"],
   ["retransmission_ps", "sent again", "#000000"],

@@ -21,6 +21,7 @@ export interface Causes {
   rate_not_given_back_ps: number;
   hash_collision_ps: number;
   oversubscription_ps: number;
+  slow_link_ps?: number;
   incast_ps: number;
   pause_ps: number;
   sent_again_ps: number;
@@ -136,6 +137,13 @@ export interface Slowest {
   why: string;
 }
 
+export interface LinkEvent {
+  at_ps: number;
+  link: string;
+  change: string;
+  routes_ps?: number;
+}
+
 export interface Summary {
   name: string;
   version: string;
@@ -194,6 +202,7 @@ export interface Summary {
   flow_completion_ps: FlowTimes;
   links: LinkUse;
   slowest_flow?: Slowest;
+  link_events?: LinkEvent[];
   wall_seconds: number;
   sim_seconds: number;
   peak_memory_bytes: number;
@@ -355,6 +364,7 @@ export interface CollectiveRow {
   latency_ps: number;
   collision_ps: number;
   oversubscription_ps: number;
+  slow_link_ps: number;
   incast_ps: number;
   rate_not_given_back_ps: number;
   pause_ps: number;
@@ -382,6 +392,7 @@ export interface CollectiveSum {
   latency_ps: number;
   collision_ps: number;
   oversubscription_ps: number;
+  slow_link_ps: number;
   incast_ps: number;
   rate_not_given_back_ps: number;
   pause_ps: number;

@@ -42,6 +42,19 @@ export function Why({ info }: { info: Info }) {
           </p>
         </div>
       )}
+      {(s.link_events ?? []).length > 0 && (
+        <div class="panel">
+          <h3>What happened to cables</h3>
+          <ul data-testid="link-events">
+            {(s.link_events ?? []).slice(0, 50).map((e) => (
+              <li>
+                {f.time(e.at_ps)} {e.link}: {e.change}
+                {e.routes_ps ? `, routes know from ${f.time(e.routes_ps)} on` : ""}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       <p class="kinds">
         {causes.map(([, name, colour]) => (
           <span>

@@ -341,6 +341,7 @@ func (r *Run) collectives() (any, error) {
 		counts[x.Name]++
 		s.End += x.End - x.Start
 		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency, s.Collision+x.Collision, s.Incast+x.Incast
+		s.SlowLink += x.SlowLink
 		s.Held, s.Oversub, s.PCIe = s.Held+x.Held, s.Oversub+x.Oversub, s.PCIe+x.PCIe
 		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans, s.SharedNIC+x.SharedNIC, s.Late+x.Late
 	}
