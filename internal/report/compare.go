@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"railyard/internal/result"
@@ -163,7 +164,12 @@ func verdict(w io.Writer, all []Variant) {
 		if v.Failed != "" {
 			Wrap(w, "", fmt.Sprintf("%s failed: %s", v.Label, v.Failed))
 		}
-		if len(v.Runs) > 0 {
+		// A run that was stopped took less time than one that ended, and was not faster.
+		stopped := slices.ContainsFunc(v.Runs, func(s *result.Summary) bool { return !s.Complete })
+		if stopped {
+			Wrap(w, "", v.Label+" was interrupted: its figures are of what had run, and it is not ranked.")
+		}
+		if len(v.Runs) > 0 && !stopped {
 			variants = append(variants, v)
 		}
 	}
@@ -182,11 +188,14 @@ func verdict(w io.Writer, all []Variant) {
 		}
 	}
 	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
-	if tw < tb*1.005 {
+	switch {
+	case tb <= 0: // a run that ended before anything was under way has no place in a ranking
+		Wrap(w, "", fmt.Sprintf("%s took no time: there is nothing to compare it with.", variants[best].Label))
+	case tw < tb*1.005:
 		Wrap(w, "",
 			fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not "+
 				"what limits this workload.", 100*(tw/tb-1)))
-	} else {
+	default:
 		Wrap(w, "", fmt.Sprintf("%s ends first, %.2fx sooner than %s.", variants[best].Label, tw/tb,
 			variants[worst].Label))
 	}

@@ -96,7 +96,7 @@ const maxJobs = 8
 
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
-	if s.MFU > 0 {
+	if s.MFU > 0 && s.StepTime > 0 {
 		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU,
 			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))
 	}
@@ -124,7 +124,7 @@ func steps(w io.Writer, s *result.Summary) {
 // rate, largest first, down to half a per cent of the step.
 func lost(w io.Writer, s *result.Summary) {
 	c := s.Chain
-	if c == nil {
+	if c == nil || s.StepTime <= 0 {
 		return
 	}
 	type part struct {
@@ -165,9 +165,12 @@ func colls(w io.Writer, list []result.Collective) {
 		if c.Job != "" {
 			name = c.Job + ": " + name
 		}
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %.2f by %s (%.0f %%)\n", clip(name, 18),
-			c.Count, size(c.Bytes), c.Ranks,
-			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, 100*c.BusBW/max(c.Bound, 1))
+		bound := "not known"
+		if c.Bound > 0 {
+			bound = fmt.Sprintf("%.2f by %s (%.0f %%)", c.Bound/1e9, c.BoundWhy, 100*c.BusBW/c.Bound)
+		}
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %s\n", clip(name, 18), c.Count, size(c.Bytes), c.Ranks,
+			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, bound)
 	}
 }
 
@@ -192,23 +195,25 @@ func network(w io.Writer, s *result.Summary) {
 	}
 	fmt.Fprintln(w)
 	for _, h := range l.Hottest {
-		fmt.Fprintf(w, "  %-34s %5.1f %%  queue peak %-8s  marks %-7s  paused %v\n", clip(h.Name, 34),
-			100*h.Utilisation, size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
+		figures := fmt.Sprintf(" %5.1f %%  queue peak %-8s  marks %-7s  paused %v", 100*h.Utilisation,
+			size(h.QueuePeak), count(h.Marks), unit.Time(h.Paused))
+		n := min(34, width-len(figures)) // large figures go before the end of a long name
+		fmt.Fprintf(w, "  %-*s%s\n", n, clip(h.Name, n), figures)
 	}
-	fmt.Fprintf(w, "Congestion %s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops\n",
-		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
+	Labelled(w, "Congestion ", fmt.Sprintf("%s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops",
+		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops)))
 	dropped(w, s)
 	control(w, s.Control)
-	fmt.Fprintf(w, "Transport  %s retransmissions, %s out of order, %s NAKs, %s timeouts",
+	transport := fmt.Sprintf("%s retransmissions, %s out of order, %s NAKs, %s timeouts",
 		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
 	if s.FailedQPs > 0 {
-		fmt.Fprintf(w, ", %d QUEUE PAIRS FAILED", s.FailedQPs)
+		transport += fmt.Sprintf(", %s QUEUE PAIRS FAILED", count(s.FailedQPs))
 	}
-	fmt.Fprintln(w)
+	Labelled(w, "Transport  ", transport)
 	f := s.Flows
 	if f.Count > 0 {
-		fmt.Fprintf(w, "Flows      %s messages: mean %v, p50 %v, p99 %v, max %v\n", count(f.Count),
-			unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max))
+		Labelled(w, "Flows      ", fmt.Sprintf("%s messages: mean %v, p50 %v, p99 %v, max %v", count(f.Count),
+			unit.Time(f.Mean), unit.Time(f.P50), unit.Time(f.P99), unit.Time(f.Max)))
 	}
 }
 
@@ -258,7 +263,7 @@ func Wrap(w io.Writer, indent, text string) {
 	line := indent
 	words := strings.Fields(text)
 	for i := len(words) - 1; i > 0; i-- {
-		if strings.HasPrefix(words[i], "%") { // stays with its number
+		if strings.HasPrefix(words[i], "%") || words[i] == "MB" { // stays with its number
 			words[i-1] += " " + words[i]
 			words = slices.Delete(words, i, i+1)
 		}
