@@ -190,7 +190,8 @@ func verdict(w io.Writer, all []Variant) {
 	tb, tw := median(values(completion, variants[best])), median(values(completion, variants[worst]))
 	switch {
 	case tb <= 0: // a run that ended before anything was under way has no place in a ranking
-		Wrap(w, "", fmt.Sprintf("%s took no time: there is nothing to compare it with.", variants[best].Label))
+		Wrap(w, "", fmt.Sprintf("%s took no time: there is nothing to compare it with.",
+			variants[best].Label))
 	case tw < tb*1.005:
 		Wrap(w, "",
 			fmt.Sprintf("All variants end within %.1f %% of each other: what differs between them is not "+

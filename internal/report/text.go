@@ -169,7 +169,8 @@ func colls(w io.Writer, list []result.Collective) {
 		if c.Bound > 0 {
 			bound = fmt.Sprintf("%.2f by %s (%.0f %%)", c.Bound/1e9, c.BoundWhy, 100*c.BusBW/c.Bound)
 		}
-		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %s\n", clip(name, 18), c.Count, size(c.Bytes), c.Ranks,
+		fmt.Fprintf(w, "%-18s %6d %9v %5d %10v %7.2f %7.2f  %s\n", clip(name, 18), c.Count,
+			size(c.Bytes), c.Ranks,
 			unit.Time(c.Time), c.AlgBW/1e9, c.BusBW/1e9, bound)
 	}
 }
