@@ -23,7 +23,11 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 			b.add(b.nvlink, src, relay, o.Bytes)
 			src = relay
 		}
-		b.add(0, r.graph.NICOf[src], r.graph.NICOf[dst], o.Bytes)
+		g := r.graph
+		n := max(g.Ways(src), g.Ways(dst)) // NICs that a GPU has for itself take turns
+		for pair := range n {
+			b.add(0, g.WayOf(src, pair), g.WayOf(dst, pair), o.Bytes/unit.Bytes(n))
+		}
 	}
 	longest, why := unit.Time(0), ""
 	for _, x := range b.touched {

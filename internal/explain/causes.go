@@ -238,7 +238,8 @@ func (b *blamer) measure(p piece) (a alone) {
 	path := b.share.cost(msg.Conn)
 	a.relay = max(0, min(msg.Posted, p.to)-p.from)
 	took -= a.relay
-	a.line = min(unit.Serialize(b.r.wireBytes(o.Bytes), min(b.r.nicRate(src), path.rate*parts)), took)
+	nics := b.r.nicRate(src) * min(parts, unit.Rate(b.r.graph.Ways(int(o.Rank)))) // those of a GPU are alike
+	a.line = min(unit.Serialize(b.r.wireBytes(o.Bytes), min(nics, path.rate*parts)), took)
 	a.latency = min(path.latency, took-a.line)
 	return a
 }

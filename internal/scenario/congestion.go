@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -90,8 +91,10 @@ type Service struct {
 	Name          string
 	DSCP, CNPDSCP int           // of data and ACKs, and of CNPs
 	CC            *cc.Algorithm // of every sender
-	Values        cc.Values     // its parameters
-	Words         string        // what it is, for the report's head
+	Values        cc.Values     // its parameters, at the line rate of the first server's NICs
+	// At is the same at another line rate; nil where the algorithm's values do not depend on it.
+	At    func(line unit.Rate) cc.Values
+	Words string // what it is, for the report's head
 }
 
 // service is the file's one; congestion settles the parameters.
@@ -103,10 +106,7 @@ func (f *File) service() Service {
 // congestion resolves the block.
 func (p *resolver) congestion() error {
 	s := &p.Services[0]
-	line := p.NICs.Rate
-	if p.NICs.Bond == "spray" {
-		line *= unit.Rate(max(1, p.File.Server.NICPorts))
-	}
+	line := p.Line(0)
 	if len(s.CC.Profiles) == 0 {
 		s.Words = s.CC.Words
 		return nil
@@ -114,12 +114,13 @@ func (p *resolver) congestion() error {
 	block := member(p.File.cc(), s.CC.Name)
 	profile := s.CC.Profile(member(block, "profile").String())
 	s.Values = profile.Of(line)
-	own := 0
+	own, said := 0, cc.Values{}
 	key := "cc." + s.CC.Name + "."
 	for _, par := range s.CC.Params {
 		value, differs := settle(s.Values[par.Name], member(block, par.Name))
 		if differs {
 			own++
+			said[par.Name] = value
 		}
 		s.Values[par.Name] = value
 	}
@@ -128,11 +129,40 @@ func (p *resolver) congestion() error {
 			return field.New(key+par.Name, "%v is above the line rate of %v", rate, line)
 		}
 	}
-	s.Words = fmt.Sprintf(profile.Words, line)
+	s.At = func(line unit.Rate) cc.Values {
+		v := profile.Of(line)
+		maps.Copy(v, said)
+		return v
+	}
+	s.Words = fmt.Sprintf(profile.Words, p.lines())
 	if own > 0 {
 		s.Words += fmt.Sprintf(", %d of its values set otherwise", own)
 	}
 	return nil
+}
+
+// lines says at which rates NICs send, for a sentence.
+func (p *resolver) lines() string {
+	low, high := p.Line(0), p.Line(0)
+	for i := range p.Graph.NICs {
+		line := p.Line(i)
+		low, high = min(low, line), max(high, line)
+	}
+	if low == high {
+		return low.String()
+	}
+	return fmt.Sprintf("each NIC's rate, %v to %v", low, high)
+}
+
+// Line is what a NIC's queue pair may send at: a port's rate, or that of all where packets are
+// sprayed over them.
+func (p *Plan) Line(nic int) (line unit.Rate) {
+	links := p.Graph.NICs[nic].Links
+	line = p.Graph.Links[links[0]].Rate
+	if p.NICs.Bond == "spray" {
+		line *= unit.Rate(len(links))
+	}
+	return line
 }
 
 // settle lets what a file says replace a profile's value, and the file say what holds: that

@@ -42,6 +42,7 @@ func (p *resolver) network() error {
 	if err != nil {
 		return err
 	}
+	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
 	return field.Under("fabric", p.Graph.CheckConnected(p.Graph.Route(nil)))
 }
 

@@ -56,11 +56,16 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 
 func (c *carrier) Reaches(from, to int) bool {
 	g := c.net.Graph
-	return c.net.Reaches(g.NICOf[from], g.NICOf[to])
+	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
+		if !c.net.Reaches(g.WayOf(from, pair), g.WayOf(to, pair)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
-	n := max(1, min(c.net.QPs, int(bytes/unit.Bytes(c.net.Host.RC.MTU))))
+	n := max(1, min(c.net.pairs(from, to), int(bytes/unit.Bytes(c.net.Host.RC.MTU))))
 	c.parts[op] = uint8(n)
 	c.flying += n
 	if c.onSend != nil {

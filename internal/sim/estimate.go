@@ -78,7 +78,7 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 		src = e.gpus.OnRail(src, dst)
 	}
 	mtu := unit.Bytes(e.plan.RC.MTU)
-	parts := max(1, min(int64(e.plan.QPs), int64(bytes/mtu)))
+	parts := max(1, min(int64(max(e.plan.QPs, g.Ways(src), g.Ways(dst))), int64(bytes/mtu)))
 	data := max(parts, int64((bytes+mtu-1)/mtu))
 	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
 	c.Messages += parts

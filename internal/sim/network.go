@@ -261,11 +261,15 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	}
 	r := rng.New(n.Seed, flow)
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
-	src, dst := int32(g.NICOf[srcGPU]), int32(g.NICOf[dstGPU])
+	src, dst := int32(g.WayOf(srcGPU, tag)), int32(g.WayOf(dstGPU, tag))
 	c := n.Hosts.Connect(service, src, dst, n.usable(src, dst), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c
 }
+
+// pairs is how many queue pairs carry a transfer: what is asked for, and at least one for
+// each NIC that one of the GPUs has for itself.
+func (n *Network) pairs(src, dst int) int { return max(n.QPs, n.Graph.Ways(src), n.Graph.Ways(dst)) }
 
 // RunUntil runs events until *stop is set, limit events have fired in total or
 // nothing is left to do; user takes the events of the caller's own kinds. It

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"railyard/cc"
 	"railyard/internal/engine"
 	"railyard/internal/exec"
 	"railyard/internal/fabric"
@@ -108,7 +109,7 @@ func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
 func services(p *scenario.Plan) (all []host.Service) {
 	for _, of := range p.Services {
 		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP)}
-		s.CC = of.CC.New(of.Values)
+		s.CC = controllers(p, &of)
 		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
@@ -116,6 +117,29 @@ func services(p *scenario.Plan) (all []host.Service) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// controllers makes a service's senders, each with the values of its NIC's line rate.
+func controllers(p *scenario.Plan, of *scenario.Service) cc.Make {
+	first := of.CC.New(of.Values)
+	if of.At == nil {
+		return first
+	}
+	makes := map[unit.Rate]cc.Make{p.Line(0): first}
+	for i := range p.Graph.NICs {
+		if line := p.Line(i); makes[line] == nil {
+			makes[line] = of.CC.New(of.At(line))
+		}
+	}
+	if len(makes) == 1 {
+		return first
+	}
+	return func(path cc.Path) cc.Controller {
+		if own := makes[path.Line]; own != nil {
+			return own(path)
+		}
+		return first(path) // a port that an event has slowed down
+	}
 }
 
 func (r *Run) trace(at unit.Time, what string, port int32, prio int) {

@@ -93,6 +93,7 @@ type Graph struct {
 	NICs     []NIC
 	Hosts    []int // nodes
 	NICOf    []int // GPU -> NIC, the first where it has several
+	ways     []int // by GPU: so many from there on; nil: one each
 	gpuHost  []int32
 	firstGPU []int   // by host, and the number of all GPUs behind
 	Isolated bool    // NICs of different rails cannot reach each other (VLAN rails)
@@ -223,6 +224,17 @@ func (g *Graph) LocalOf(gpu int) int { return gpu - g.firstGPU[g.gpuHost[gpu]] }
 
 // GPUsOf returns the GPUs of a server: from the first to before the last.
 func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.firstGPU[host+1] }
+
+// Ways returns how many NICs a GPU has for itself, 1 also where several share one.
+func (g *Graph) Ways(gpu int) int {
+	if g.ways == nil {
+		return 1
+	}
+	return g.ways[gpu]
+}
+
+// WayOf returns the NIC that a GPU's queue pair of a number uses: its NICs take turns.
+func (g *Graph) WayOf(gpu, pair int) int { return g.NICOf[gpu] + pair%g.Ways(gpu) }
 
 // PerServer returns how many GPUs a server has, the most of any where they differ.
 func (g *Graph) PerServer() (most int) {
