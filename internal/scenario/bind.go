@@ -13,10 +13,7 @@ import (
 	"railyard/unit"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 )
-
-type place struct{ line, col int }
 
 // binder fills Go structs from a YAML tree and remembers where each key stood. What it
 // cannot take it notes, and reads on.
@@ -46,8 +43,6 @@ func (b *binder) fault(n ast.Node, e *field.Error) {
 func (b *binder) fail(n ast.Node, key, format string, args ...any) {
 	b.fault(n, field.New(key, format, args...))
 }
-
-func position(t *token.Token) place { return place{t.Position.Line, t.Position.Column} }
 
 // bind sets v from node n; key is the path for messages.
 func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {

@@ -92,7 +92,7 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 	if run.Protocol != "" {
 		with = " with protocol " + run.Protocol
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, s.Bytes, run.Algorithm, with))
+	p.note("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, s.Bytes, run.Algorithm, with)
 	return nil
 }
 

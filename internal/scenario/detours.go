@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"slices"
 
 	"railyard/internal/field"
@@ -51,9 +50,9 @@ func (p *Plan) detours() error {
 	p.Spec = *p.specs[slices.IndexFunc(p.Graph.Nodes, leaf)]
 	for c, row := range p.Rise {
 		if len(row) > 1 {
-			p.Notes = append(p.Notes, fmt.Sprintf("lb %s: lossless packets of queue %d go on in queues %d "+
+			p.note("lb %s: lossless packets of queue %d go on in queues %d "+
 				"after each cable between groups, against deadlock; these are copies of it and share its "+
-				"weight unless configured", p.LB.Name, c, row[1:]))
+				"weight unless configured", p.LB.Name, c, row[1:])
 		}
 	}
 	return nil

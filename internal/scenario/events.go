@@ -158,8 +158,7 @@ func (p *resolver) inTime(changes []change) {
 			s.BER = *c.ber
 		}
 		if !s.Toggles && s.Rate == was.Rate && s.BER == was.BER {
-			note := fmt.Sprintf("%s changes nothing: its cable is so at %v already", c.key, c.at)
-			p.Notes = append(p.Notes, note)
+			p.note("%s changes nothing: its cable is so at %v already", c.key, c.at)
 			continue
 		}
 		state[c.link] = s

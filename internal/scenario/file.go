@@ -1,6 +1,3 @@
-// Package scenario reads the scenario file: strict YAML whose every error names
-// file, line, column, what was found and what would be accepted. The structs
-// here are the definition; the JSON Schema is generated from them.
 package scenario
 
 import (

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"fmt"
+
 	"railyard/internal/model"
 	"railyard/internal/queue"
 	"railyard/internal/route"
@@ -98,4 +100,9 @@ func (p *Plan) Settled() File { return p.doc.File }
 // than Resolve does.
 func (p *Plan) Refuse(key, format string, args ...any) error {
 	return p.doc.Refuse(key, format, args...)
+}
+
+// note keeps what a careful reader should know.
+func (p *Plan) note(format string, args ...any) {
+	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }

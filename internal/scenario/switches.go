@@ -42,24 +42,21 @@ func (p *resolver) warnQueues() {
 		seen[p.specs[n]] = true
 		for i, q := range p.specs[n].Queues {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-				p.Notes = append(p.Notes,
-					fmt.Sprintf("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff))
+				p.note("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff)
 			}
 			if q.Lossless && q.WRED.Max > 0 && !q.WRED.ECN {
-				p.Notes = append(p.Notes,
-					fmt.Sprintf("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min))
+				p.note("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min)
 			}
 		}
 		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 &&
 			unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
-			p.Notes = append(p.Notes,
-				fmt.Sprintf("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame))
+			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
 			if p.specs[n].Queues[i].WRED.Max > 0 && s.CC.CNPGap != nil {
-				p.Notes = append(p.Notes, fmt.Sprintf("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops "+
-					"them: they are not ECN-capable", s.CNPDSCP, i, node.Name))
+				p.note("CNPs (DSCP %d) go to queue %d (%s), whose WRED drops "+
+					"them: they are not ECN-capable", s.CNPDSCP, i, node.Name)
 			}
 		}
 	}
@@ -221,9 +218,8 @@ func (p *resolver) portPFC(node int, c *swconf.Config) {
 		names = append(names, port.Name)
 	}
 	if len(names) > 0 {
-		p.Notes = append(p.Notes,
-			fmt.Sprintf("%s: %s neither pause nor obey all lossless classes, and are simulated so",
-				p.Graph.Nodes[node].Name, swconf.Compress(names)))
+		p.note("%s: %s neither pause nor obey all lossless classes, and are simulated so",
+			p.Graph.Nodes[node].Name, swconf.Compress(names))
 	}
 }
 
@@ -299,7 +295,7 @@ func (p *resolver) balance(configs map[string]*swconf.Config) {
 	if aging > 0 && !p.says("lb_options.flowlet_gap") {
 		p.File.setLB("flowlet_gap", aging)
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("the configuration turns DLB on (%s): lb is %s", mode, lb.Name))
+	p.note("the configuration turns DLB on (%s): lb is %s", mode, lb.Name)
 }
 
 // written is a Spec as the switch block would say it.

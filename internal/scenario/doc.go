@@ -1,0 +1,25 @@
+// Package scenario reads the scenario file: strict YAML whose every error names
+// file, line, column, what was found and what would be accepted. The structs
+// of file.go are the definition; the JSON Schema is generated from them.
+//
+// A text goes through three hands. load.go and bind.go turn it into a Document: a File, and
+// where each key stood. set.go puts --set over it. resolve.go makes a Plan of it, which is all
+// that a run knows; nothing behind it reads the File.
+//
+// A new block, or a key of one:
+//
+//   - file.go has its struct: a field per key, with tags for its name (yaml), the words it may
+//     be (enum), what it means (doc), and Default its values where a file is silent. Decoding,
+//     --set, schema and the list of values follow from that (keys.go). Keys that a registry
+//     knows (cc, lb_options) and those of packages that have the type themselves (a training
+//     step is a workload.Training, a fabric of nodes a site.Site) are not repeated here.
+//   - bounds.go has a row for every number; a test asks for it.
+//   - Its own file has the step that resolves it, named after the block: network.go (fabric,
+//     server), switches.go, transport.go, balancing.go (lb), congestion.go (cc), events.go
+//     (failures, events), training.go, traffic.go, ops.go. Such a step checks what several
+//     values must be together and refuses with field.New and the key; Resolve finds the place.
+//   - plan.go has what a run needs of it, in the run's words.
+//
+// Errors are field.Errors throughout. A part that is checked elsewhere is put under its key
+// with field.Under; place.go knows the line, or the --set to blame.
+package scenario

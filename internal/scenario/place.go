@@ -1,0 +1,52 @@
+package scenario
+
+import (
+	"strings"
+
+	"railyard/internal/field"
+
+	"github.com/goccy/go-yaml/token"
+)
+
+// placed gives errors about values the places where these were given.
+func (d *Document) placed(err error) error {
+	for _, e := range field.All(err) {
+		e.Path = d.byName(e.Path)
+		if e.File == "" {
+			d.locate(e)
+		}
+	}
+	return err
+}
+
+// Refuse says what is wrong with a value of a scenario, for those who take its plan and
+// need more of it than Resolve.
+func (d *Document) Refuse(key, format string, args ...any) error {
+	return d.placed(field.New(key, format, args...))
+}
+
+// locate finds the place of a value: its key's, or that of the nearest key above it that
+// stands in the file; where --set has changed the key, the file is not to blame.
+func (d *Document) locate(e *field.Error) {
+	e.File = d.b.file
+	for k := e.Path; ; {
+		p, said := d.b.where[k]
+		if s, ok := d.override(k); ok && (k == e.Path || !said) {
+			e.File = field.Set(s)
+			return
+		}
+		if said {
+			e.Line, e.Col = p.line, p.col
+			return
+		}
+		i := strings.LastIndexAny(k, ".[")
+		if i < 0 {
+			return
+		}
+		k = k[:i]
+	}
+}
+
+type place struct{ line, col int }
+
+func position(t *token.Token) place { return place{t.Position.Line, t.Position.Column} }

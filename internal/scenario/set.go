@@ -1,0 +1,136 @@
+package scenario
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/site"
+)
+
+// maxSets bounds overrides: each looks through what it changes.
+const maxSets = 1000
+
+// set applies one override.
+func (d *Document) set(s string) error {
+	key, value, ok := strings.Cut(s, "=")
+	if !ok || key == "" {
+		return &field.Error{File: field.Set(s), Msg: "expected key=value, as in lb=spray or transport.qps=4"}
+	}
+	err := d.put(key, value)
+	for _, e := range field.All(err) {
+		e.File = field.Set(s)
+	}
+	return err
+}
+
+// put gives the value with a key another text.
+func (d *Document) put(key, value string) error {
+	v := reflect.ValueOf(&d.File).Elem()
+	parts := strings.Split(key, ".")
+	enum := ""
+	for i, p := range parts {
+		for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+			if v.IsNil() {
+				return field.New(key, "%s is not part of this scenario", strings.Join(parts[:i], "."))
+			}
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Struct:
+			name, at, listed := strings.Cut(p, "[")
+			f, ok := find(v.Type(), name)
+			if !ok {
+				return unknownKey(key, p, v.Type())
+			}
+			enum = enumOf(f)
+			if v = v.FieldByIndex(f.Index); !listed {
+				continue
+			}
+			k, err := strconv.Atoi(strings.TrimSuffix(at, "]"))
+			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(at, "]") || k < 0 || k >= v.Len() {
+				return field.New(key, "there is no %s; entries of lists are named like flows[0] and have to "+
+					"be in the file", field.Clip(p))
+			}
+			v = v.Index(k)
+		case reflect.Map:
+			return putInMap(v, key, p, parts[i+1:], value)
+		case reflect.Slice:
+			if !named(v.Type().Elem()) {
+				return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
+			}
+			var err error
+			if v, err = element(v, key, p); err != nil {
+				return err
+			}
+		default:
+			return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
+		}
+	}
+	return putLeaf(v, key, value, enum)
+}
+
+func unknownKey(key, part string, t reflect.Type) error {
+	return field.Choice(key, part, names(t), "unknown key %s", field.Quote(part))
+}
+
+func putLeaf(v reflect.Value, key, value, enum string) error {
+	if v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct { // a value that may be absent
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if p, ok := v.Addr().Interface().(*site.Pairs); ok {
+		return field.New(key, "the key holds several values (%s); --set changes none of them", p)
+	}
+	switch v.Kind() {
+	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
+		return field.New(key, "the key holds several values; name one of them")
+	}
+	return field.Under(key, setScalar(v, value, enum))
+}
+
+// putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.
+func putInMap(m reflect.Value, key, name string, rest []string, value string) error {
+	item := reflect.New(m.Type().Elem()).Elem()
+	if old := m.MapIndex(reflect.ValueOf(name)); old.IsValid() {
+		item.Set(old)
+	}
+	leaf, enum := item, ""
+	if len(rest) == 1 && item.Kind() == reflect.Struct {
+		f, ok := find(item.Type(), rest[0])
+		if !ok {
+			return unknownKey(key, rest[0], item.Type())
+		}
+		leaf, enum = item.FieldByIndex(f.Index), enumOf(f)
+	} else if len(rest) > 0 {
+		return field.New(key, "%s has no such key", field.Clip(name))
+	}
+	if err := putLeaf(leaf, key, value, enum); err != nil {
+		return err
+	}
+	c := reflect.MakeMap(m.Type())
+	for _, k := range m.MapKeys() {
+		c.SetMapIndex(k, m.MapIndex(k))
+	}
+	c.SetMapIndex(reflect.ValueOf(name), item)
+	m.Set(c)
+	return nil
+}
+
+// override is the last --set that changed a key or one below it, if any did.
+func (d *Document) override(key string) (set string, ok bool) {
+	for _, s := range d.Sets {
+		if k, _, _ := strings.Cut(s, "="); k == key || strings.HasPrefix(k, key+".") {
+			set, ok = s, true
+		}
+	}
+	return set, ok
+}
+
+// says reports whether the file or an override gives a key.
+func (d *Document) says(key string) bool {
+	_, ok := d.b.where[key]
+	return ok || slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+}

@@ -1,0 +1,31 @@
+package scenario
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/swconf"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+func (p *resolver) transport() error {
+	t := &p.File.Transport
+	p.QPs = t.QPs
+	p.RC = rc.Config{MTU: t.MTU, AlwaysReady: true, WriteOnly: t.Write == "only",
+		AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
+		Retries: t.Retries, Window: t.Window, NakAfter: t.NakAfter}
+	if t.Recovery == "selective" {
+		p.RC.Recovery = rc.Selective
+	}
+	if err := p.RC.Validate(); err != nil {
+		return field.Under("transport", err)
+	}
+	if unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU() {
+		return field.New("transport.mtu",
+			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
+			t.MTU, swconf.Headers, p.smallestMTU())
+	}
+	if p.LB.Reorders(p.LBValues) && p.RC.Recovery == rc.GoBackN {
+		p.note("spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
+	}
+	return nil
+}
