@@ -63,22 +63,28 @@ func (l Layout) Check(m *model.Config) error {
 	for _, f := range []struct {
 		name string
 		v    int
-	}{{"tp", l.TP}, {"pp", l.PP}, {"dp", l.DP}, {"cp", l.CP}, {"ep", l.EP}, {"vpp", l.VPP}, {"microbatches", l.Microbatches}} {
+	}{{"tp", l.TP}, {"pp", l.PP}, {"dp", l.DP}, {"cp", l.CP}, {"ep", l.EP}, {"vpp", l.VPP},
+		{"microbatches", l.Microbatches}} {
 		if f.v < 1 || f.v > 1<<20 {
 			return field.New(f.name, "must lie between 1 and %d, found %d", 1<<20, f.v)
 		}
 	}
 	switch {
 	case float64(l.TP)*float64(l.PP)*float64(l.DP)*float64(l.CP) > 1<<20:
-		return field.New("tp", "tp %d x pp %d x dp %d x cp %d is more than the %d ranks that are taken", l.TP, l.PP, l.DP, l.CP, 1<<20)
+		return field.New("tp", "tp %d x pp %d x dp %d x cp %d is more than the %d ranks that are taken",
+			l.TP, l.PP, l.DP, l.CP, 1<<20)
 	case l.ZeRO < 0 || l.ZeRO > 3:
 		return field.New("zero", "stage %d does not exist; accepted: 0 to 3", l.ZeRO)
 	case m.Heads%int64(l.TP) != 0:
 		return field.New("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
 	case !l.divides(m.Layers) && l.VPP == 1:
-		return field.New("pp", "%d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, m.Layers, m.Name)
+		return field.New("pp",
+			"%d does not divide the %d layers of %s, nor those and two more for the embedding and the head",
+			l.PP, m.Layers, m.Name)
 	case !l.divides(m.Layers):
-		return field.New("vpp", "pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
+		return field.New("vpp",
+			"pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the "+
+				"embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
 		return field.New("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
 	}
@@ -98,15 +104,18 @@ func (l Layout) checkSchedule() error {
 	}
 	switch {
 	case l.Order != "" && l.Order != DataInside && l.Order != PipelineInside:
-		return field.Choice("order", l.Order, []string{DataInside, PipelineInside}, "%q is not known", l.Order)
+		return field.Choice("order", l.Order, []string{DataInside, PipelineInside}, "%q is not known",
+			l.Order)
 	case l.VPP > 1 && l.Schedule != Interleaved:
 		return field.New("vpp", "%d model chunks per rank need the schedule %s", l.VPP, Interleaved)
 	case l.VPP > 1 && l.PP == 1:
 		return field.New("vpp", "%d model chunks per rank need a pipeline; pp is 1", l.VPP)
 	case l.Schedule == Interleaved && l.PP > 1 && l.Microbatches%l.PP != 0:
-		return field.New("schedule", "interleaving needs a multiple of pp %d microbatches, found %d", l.PP, l.Microbatches)
+		return field.New("schedule", "interleaving needs a multiple of pp %d microbatches, found %d",
+			l.PP, l.Microbatches)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
-		return field.New("recompute", "full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
+		return field.New("recompute",
+			"full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
 	}
 	return nil
 }
@@ -119,7 +128,9 @@ func (l Layout) checkParts(m *model.Config) error {
 	case l.EP > 1 && (l.DP*l.CP)%l.EP != 0:
 		return field.New("ep", "%d does not divide dp %d times cp %d, whose ranks it takes", l.EP, l.DP, l.CP)
 	case l.EP > 1 && l.TP > 1 && !l.Sequence:
-		return field.New("ep", "experts on several ranks with tensor parallelism need sequence parallelism: each rank sends its own tokens")
+		return field.New("ep",
+			"experts on several ranks with tensor parallelism need sequence parallelism: each rank sends "+
+				"its own tokens")
 	case l.Seq < 1 || l.Seq > 1<<24:
 		return field.New("sequence", "must lie between 1 and %d, found %d", 1<<24, l.Seq)
 	case l.Seq%int64(l.CP) != 0:

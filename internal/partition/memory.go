@@ -66,7 +66,9 @@ func (l Layout) InFlight(stage int) float64 {
 		return m
 	case ZeroBubble: // weight gradients wait, so every stage keeps as many as the first
 		return min(m, p)
-	case Interleaved: // the passes ahead of the first backward one, and that one's (stage 0: p(1 + (p-1)/(p v)), Korthikanti)
+	case Interleaved:
+		// The passes ahead of the first backward one, and that one's (stage 0:
+		// p(1 + (p-1)/(p v)), Korthikanti).
 		v := float64(l.VPP)
 		return min(m, (2*(p-float64(stage)-1)+(v-1)*p+1)/v)
 	}
@@ -95,7 +97,8 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		shared = ceil(shared, int64(l.TP))
 		expert := ceil(layers*experts, int64(l.TP)*int64(l.EP))
-		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert, InFlight: l.InFlight(stage)}
+		r := RankMemory{Stage: stage + 1, Layers: layers, Params: shared + expert,
+			InFlight: l.InFlight(stage)}
 		// ZeRO spreads states over all ranks that hold the same parameters.
 		replicas, expertReplicas := int64(l.DP)*int64(l.CP), int64(l.DP)*int64(l.CP)/int64(l.EP)
 		state := func(bytes int64, spread bool) unit.Bytes {
@@ -104,7 +107,8 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 			}
 			return unit.Bytes(bytes * (shared + expert))
 		}
-		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(gradBytes, l.ZeRO >= 2), state(optBytes, l.ZeRO >= 1)
+		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(gradBytes, l.ZeRO >= 2),
+			state(optBytes, l.ZeRO >= 1)
 		act := l.LayerActivations(m) * float64(layers) * r.InFlight
 		if stage == l.PP-1 { // logits in 32 bit, of one microbatch
 			act += 4 * float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Vocab) / float64(l.TP)
@@ -114,7 +118,8 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		r.Activations = unit.Bytes(act)
 		if l.ZeRO >= 3 { // the layer at work and the one fetched ahead are gathered
-			r.Buffers = unit.Bytes(2 * paramBytes * (ceil(dense, int64(l.TP)) + ceil(experts, int64(l.TP)*int64(l.EP))))
+			r.Buffers = unit.Bytes(2 * paramBytes * (ceil(dense, int64(l.TP)) +
+				ceil(experts, int64(l.TP)*int64(l.EP))))
 		}
 		out = append(out, r)
 	}

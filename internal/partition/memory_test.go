@@ -19,7 +19,8 @@ func builtin(t *testing.T, name string) *model.Config {
 }
 
 func layout(tp, pp, dp int) Layout {
-	return Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: RecomputeNone, Schedule: OneFOneB, Micro: 1, Microbatches: 8, Seq: 2048}
+	return Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: RecomputeNone, Schedule: OneFOneB,
+		Micro: 1, Microbatches: 8, Seq: 2048}
 }
 
 // Activations per layer of GPT-3 as Korthikanti et al. have them (HANDBOOK.md 10.3).
@@ -30,11 +31,13 @@ func TestLayerActivations(t *testing.T) {
 		sequence  bool
 		recompute string
 		gb        float64
-	}{{1, false, RecomputeNone, 2.87}, {8, false, RecomputeNone, 0.579}, {8, true, RecomputeNone, 0.359}, {8, true, RecomputeSelective, 0.107}, {8, false, RecomputeFull, 0.050}} {
+	}{{1, false, RecomputeNone, 2.87}, {8, false, RecomputeNone, 0.579}, {8, true, RecomputeNone, 0.359},
+		{8, true, RecomputeSelective, 0.107}, {8, false, RecomputeFull, 0.050}} {
 		l := layout(c.tp, 1, 1)
 		l.Sequence, l.Recompute = c.sequence, c.recompute
 		if got := l.LayerActivations(m) / 1e9; math.Abs(got-c.gb) > 0.006 {
-			t.Errorf("tp %d, sequence %v, recompute %s: %.3f GB, published %.3f", c.tp, c.sequence, c.recompute, got, c.gb)
+			t.Errorf("tp %d, sequence %v, recompute %s: %.3f GB, published %.3f",
+				c.tp, c.sequence, c.recompute, got, c.gb)
 		}
 	}
 }
@@ -55,7 +58,8 @@ func TestZeRO(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := float64(r[0].Weights+r[0].Gradients+r[0].Optimizer), ZeROBytes(float64(m.Params()), 64, stage); math.Abs(got/want-1) > 1e-6 {
+		if got, want := float64(r[0].Weights+r[0].Gradients+r[0].Optimizer),
+			ZeROBytes(float64(m.Params()), 64, stage); math.Abs(got/want-1) > 1e-6 {
 			t.Errorf("stage %d: %g bytes, want %g", stage, got, want)
 		}
 	}
@@ -63,7 +67,8 @@ func TestZeRO(t *testing.T) {
 
 // The seed's 35, 300 and 400 GPUs.
 func TestFits(t *testing.T) {
-	if a, b, c := Fits(175e9, StateBytes, 80*unit.GB, 1), Fits(1500e9, StateBytes, 80*unit.GB, 1), Fits(1500e9, StateBytes, 80*unit.GB, 0.75); a != 35 || b != 300 || c != 400 {
+	if a, b, c := Fits(175e9, StateBytes, 80*unit.GB, 1), Fits(1500e9, StateBytes, 80*unit.GB, 1),
+		Fits(1500e9, StateBytes, 80*unit.GB, 0.75); a != 35 || b != 300 || c != 400 {
 		t.Errorf("%d, %d and %d GPUs, want 35, 300 and 400", a, b, c)
 	}
 }
@@ -85,8 +90,11 @@ func TestMemoryProperties(t *testing.T) {
 		t.Errorf("the stages hold %d parameters, the model has %d", params, m.Params())
 	}
 	for name, change := range map[string]func(*Layout){
-		"zero 1": func(l *Layout) { l.ZeRO = 1 }, "zero 3": func(l *Layout) { l.ZeRO = 3 }, "cp 2": func(l *Layout) { l.CP = 2 },
-		"sequence": func(l *Layout) { l.Sequence = true }, "full": func(l *Layout) { l.Recompute = RecomputeFull }, "selective": func(l *Layout) { l.Recompute = RecomputeSelective },
+		"zero 1": func(l *Layout) { l.ZeRO = 1 }, "zero 3": func(l *Layout) { l.ZeRO = 3 },
+		"cp 2":      func(l *Layout) { l.CP = 2 },
+		"sequence":  func(l *Layout) { l.Sequence = true },
+		"full":      func(l *Layout) { l.Recompute = RecomputeFull },
+		"selective": func(l *Layout) { l.Recompute = RecomputeSelective },
 	} {
 		l := base
 		change(&l)
@@ -106,9 +114,15 @@ func TestMemoryProperties(t *testing.T) {
 		t.Errorf("gpipe keeps %v of 8 microbatches, 1f1b %v of 4", r[0].Activations, all[0].Activations)
 	}
 	for want, spoil := range map[string]func(*Layout){
-		"tp: 7 does not divide the 64": func(l *Layout) { l.TP = 7 }, "pp: 3 does not divide": func(l *Layout) { l.PP = 3 }, "zero: stage 4": func(l *Layout) { l.ZeRO = 4 },
-		"ep: 2 does not divide the 0 experts": func(l *Layout) { l.EP = 2 }, "schedule": func(l *Layout) { l.Schedule = "x" }, "recompute": func(l *Layout) { l.Recompute = "x" },
-		"into 3 parts": func(l *Layout) { l.CP = 3 }, "dp: must lie": func(l *Layout) { l.DP = 0 }, "vpp: 2 model chunks": func(l *Layout) { l.VPP = 2 },
+		"tp: 7 does not divide the 64":        func(l *Layout) { l.TP = 7 },
+		"pp: 3 does not divide":               func(l *Layout) { l.PP = 3 },
+		"zero: stage 4":                       func(l *Layout) { l.ZeRO = 4 },
+		"ep: 2 does not divide the 0 experts": func(l *Layout) { l.EP = 2 },
+		"schedule":                            func(l *Layout) { l.Schedule = "x" },
+		"recompute":                           func(l *Layout) { l.Recompute = "x" },
+		"into 3 parts":                        func(l *Layout) { l.CP = 3 },
+		"dp: must lie":                        func(l *Layout) { l.DP = 0 },
+		"vpp: 2 model chunks":                 func(l *Layout) { l.VPP = 2 },
 	} {
 		l := base
 		spoil(&l)
@@ -120,8 +134,11 @@ func TestMemoryProperties(t *testing.T) {
 
 // Experts are spread over their ranks, and count once for the FLOPs of a token.
 func TestExperts(t *testing.T) {
-	m, err := model.Parse("moe", []byte(`{"model_type":"mixtral","hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,
-		"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"num_local_experts":8,"num_experts_per_tok":2}`))
+	m, err := model.Parse("moe", []byte(`{"model_type":"mixtral",
+		"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,
+		"num_key_value_heads":8,
+		"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,
+		"num_local_experts":8,"num_experts_per_tok":2}`))
 	if err != nil {
 		t.Fatal(err)
 	}

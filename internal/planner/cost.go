@@ -45,7 +45,8 @@ func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t := in.Training
 	t.Layout, t.GlobalBatch, t.Channels = l, l.Global(), in.Channels(l)
 	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
-	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink, in.Site.NVLatency
+	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink,
+		in.Site.NVLatency
 	return &t
 }
 
@@ -85,7 +86,8 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 	fe := in.experts(t, context)
 	comm := tensor + layers*(fc+bc+4*fe)
 	worst, mean := in.stages(l, forward+backward, head, comm/layers)
-	join := 2 * v * t.ReceiveTime().Seconds() * (p*v - 1) / (p * v) // shares of activations that come from other stages
+	// shares of activations that come from other stages
+	join := 2 * v * t.ReceiveTime().Seconds() * (p*v - 1) / (p * v)
 	tensor, comm = tensor+join, comm+join
 	c.Compute = mb * (f + b + head.Seconds()/p)
 	c.Tensor, c.Context, c.Experts = mb*tensor, mb*layers*(fc+bc), mb*layers*4*fe
@@ -95,7 +97,8 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
 	if l.PP > 1 {
-		act := float64(l.Micro*in.Training.Seq/int64(l.CP)) * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
+		tokens := float64(l.Micro * in.Training.Seq / int64(l.CP))
+		act := tokens * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
 		hop := in.Site.send(pipeline, act)
 		// Filling and emptying the pipeline, a microbatch goes round all stages between two
 		// chunks; in between a chunk's transfers hide behind the other direction's passes.
@@ -142,7 +145,8 @@ func (in SearchInput) experts(t *workload.Training, stride int) float64 {
 	each := float64(t.Routed()) / float64(t.TP) / float64(t.EP)
 	out, local := 0.0, each*float64(k-1)*8/float64(s.NVLink)+s.NVLatency.Seconds()
 	if k < t.EP {
-		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds() // on average half round the group
+		// on average half round the group
+		out = each*float64(t.EP-k)*8/float64(s.rate(t.EP/k/2*s.PerServer, 1)) + s.Latency.Seconds()
 	}
 	return max(out, local)
 }
@@ -168,8 +172,11 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 			return float64(in.Training.Model.Layers) / float64(l.PP) * float64(max(1, t.Gathers))
 		}
 	}
-	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) + in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse)) // one round of all parameters
-	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))                                                                      // the last bucket has nothing to hide behind
+	// one round of all parameters
+	once := in.Site.ring(g, t.Channels, dense*2, pieces(dense)) +
+		in.Site.ring(experts, t.Channels, sparse*2, pieces(sparse))
+	// the last bucket has nothing to hide behind
+	last := min(1, float64(t.Bucket)/(2*(dense+sparse)))
 	hide := func(t, window float64) float64 {
 		if !in.Training.Overlap {
 			return t
@@ -199,7 +206,8 @@ func (in SearchInput) data(c *Candidate, t *workload.Training, g group, f, b flo
 		rounds = (1 + back) * mb
 	}
 	k := float64(in.Site.inServer(g))
-	sent := rounds * 2 * (dense*(float64(g.n)-1)/float64(g.n) + sparse*max(0, float64(experts.n)-1)/float64(experts.n))
+	sent := rounds * 2 * (dense*(float64(g.n)-1)/float64(g.n) +
+		sparse*max(0, float64(experts.n)-1)/float64(experts.n))
 	if k < float64(g.n) {
 		in.book(c, max(g.stride, in.Site.PerServer), sent/k)
 		sent -= sent / k

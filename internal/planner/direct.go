@@ -27,7 +27,8 @@ func fatTree(in FabricInput) Design {
 	case leaves <= k*k/2:
 		best = podded(k, leaves)
 	default:
-		return refuse(d, "%v has %d ports of %dG, which make %d GPUs at most", in.Leaf, k, in.NICRate, k*k*k/4)
+		return refuse(d, "%v has %d ports of %dG, which make %d GPUs at most",
+			in.Leaf, k, in.NICRate, k*k*k/4)
 	}
 	n := best.Hosts()
 	low, aggs, tops := best.Switches()
@@ -36,13 +37,15 @@ func fatTree(in FabricInput) Design {
 	d.Cables = []Part{{From: "server", To: "leaf", Count: n, Metres: hostMetres}}
 	if best.Tiers == 2 {
 		d.Hops = 3
-		d.Tiers = []Tier{{"leaf", model, low, half, half, half}, {"spine", model, tops, best.Leaves * best.Bundle, 0, 0}}
+		d.Tiers = []Tier{{"leaf", model, low, half, half, half},
+			{"spine", model, tops, best.Leaves * best.Bundle, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: n, Metres: spineMetres})
 		d.Note = fmt.Sprintf("%d leaves, %d spines", low, tops)
 	} else {
 		up := best.Tops * best.Bundle
 		d.Hops = 5
-		d.Tiers = []Tier{{"leaf", model, low, half, half, half}, {"aggregation", model, aggs, best.Leaves, up, 0},
+		d.Tiers = []Tier{{"leaf", model, low, half, half, half},
+			{"aggregation", model, aggs, best.Leaves, up, 0},
 			{"core", model, tops, best.Pods * best.Bundle, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "aggregation", Count: n, Metres: spineMetres},
 			Part{From: "aggregation", To: "core", Count: aggs * up, Metres: superMetres})
@@ -91,26 +94,32 @@ func dragonfly(in FabricInput) Design {
 	x, ok := filled(radix, in.GPUs)
 	if !ok {
 		p := (radix + 1) / 4
-		return refuse(d, "no dragonfly of %v, %d ports of %dG, has three groups or more for %d GPUs; balanced it has %d at most",
+		return refuse(d,
+			"no dragonfly of %v, %d ports of %dG, has three groups or more for %d GPUs; balanced it has "+
+				"%d at most",
 			in.Leaf, radix, in.NICRate, in.GPUs, 2*p*p*(2*p*p+1))
 	}
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
 	d.Tiers = []Tier{{"leaf", in.Leaf.String(), switches, x.K, x.Radix() - x.K, x.K}}
 	d.Cables = []Part{{From: "server", To: "leaf", Count: n, Metres: hostMetres},
-		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2, Metres: hostMetres},
-		{From: "leaf", To: "leaf of another group", Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
+		{From: "leaf", To: "leaf in its group", Count: x.Groups * x.Local * a * (a - 1) / 2,
+			Metres: hostMetres},
+		{From: "leaf", To: "leaf of another group",
+			Count: x.Between() * x.Groups * (x.Groups - 1) / 2, Metres: superMetres}}
 	d.Hops = 4
 	// Half the groups to the other half, over the global cables between them.
 	half := x.Groups / 2
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
-	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; shortest paths only in the simulator, which is hard on it",
+	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; shortest paths only in the "+
+		"simulator, which is hard on it",
 		x.K, x.Global, a, x.Groups, count(x.Between(), "cable"))
 	if n <= topo.MaxGPUs {
 		one := in
 		one.PerServer = 1
-		d.Scenario = one.flat("dragonfly", fmt.Sprintf("k: %d\n  group_size: %d\n  local_links: %d\n  global_links: %d\n  groups: %d",
-			x.K, a, x.Local, x.Global, x.Groups))
+		d.Scenario = one.flat("dragonfly",
+			fmt.Sprintf("k: %d\n  group_size: %d\n  local_links: %d\n  global_links: %d\n  groups: %d",
+				x.K, a, x.Local, x.Global, x.Groups))
 	}
 	return d
 }
@@ -130,7 +139,8 @@ func filled(radix, gpus int) (best topo.Dragonfly, ok bool) {
 	for p := (radix + 1) / 4; p >= 1; p-- {
 		for local := 1; local <= p; local++ {
 			a := ceilInt(2*p, local)
-			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: p, Groups: max(3, ceilInt(gpus, a*p))}
+			x := topo.Dragonfly{K: p, GroupSize: a, Local: local, Global: p,
+				Groups: max(3, ceilInt(gpus, a*p))}
 			if x, err := x.Balanced(); err == nil && p+local*(a-1)+p <= radix && a*x.Groups < fewest {
 				best, fewest, ok = x, a*x.Groups, true
 			}
@@ -162,10 +172,12 @@ func torus(in FabricInput) Design {
 	if n == 2 { // a ring of two is one cable
 		d.Tiers[0].Up, links, cut = 3*per, links/2, cut/2
 	}
-	d.Cables = []Part{{From: "server", To: "leaf", Count: d.GPUs, Metres: hostMetres}, {From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
+	d.Cables = []Part{{From: "server", To: "leaf", Count: d.GPUs, Metres: hostMetres},
+		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
-	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction", n, n, n, count(hosts, "server"), count(per, "cable"))
+	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction",
+		n, n, n, count(hosts, "server"), count(per, "cable"))
 	if d.GPUs <= topo.MaxGPUs && n <= 21 {
 		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per))
 	}

@@ -31,7 +31,8 @@ func TestSwitchesAreFilled(t *testing.T) {
 			t.Errorf("%s uses %.0f %% of its switches' ports", d.Name, 100*share)
 		}
 	}
-	if d := find(t, input(t, 8192, "128x400G", "128x400G", "1:1"), "fat-tree"); d.Switches() != 128+64 || d.Hops != 3 {
+	if d := find(t, input(t, 8192, "128x400G", "128x400G", "1:1"), "fat-tree"); d.Switches() != 128+64 ||
+		d.Hops != 3 {
 		t.Errorf("8,192 GPUs need two tiers of 128 ports: %d switches, %d hops", d.Switches(), d.Hops)
 	}
 	if d := find(t, input(t, 8193, "128x400G", "128x400G", "1:1"), "fat-tree"); d.Hops != 5 {
@@ -51,7 +52,8 @@ func TestDesignsAreBuilt(t *testing.T) {
 			in := input(t, gpus, leaf, leaf, "1:1")
 			built := map[string]topo.Params{}
 			if x, ok := filled(in.Leaf.Ports, gpus); ok {
-				built["dragonfly"] = topo.Params{K: x.K, GroupSize: x.GroupSize, Local: x.Local, Global: x.Global, Groups: x.Groups}
+				built["dragonfly"] = topo.Params{K: x.K, GroupSize: x.GroupSize, Local: x.Local,
+					Global: x.Global, Groups: x.Groups}
 			}
 			if k := in.Leaf.Ports / 2 * 2; ceilInt(gpus, k/2) <= k {
 				built["fat-tree"] = topo.Params{K: k, Tiers: 2, Leaves: ceilInt(gpus, k/2)}
@@ -69,8 +71,10 @@ func TestDesignsAreBuilt(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%d GPUs, %s, %s: %v", gpus, leaf, kind, err)
 				}
-				if g.TotalGPUs() != d.GPUs || len(g.Nodes)-len(g.Hosts) != d.Switches() || len(g.Links) != d.CableCount() {
-					t.Errorf("%d GPUs, %s, %s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d", gpus, leaf, kind, g.TotalGPUs(),
+				if g.TotalGPUs() != d.GPUs || len(g.Nodes)-len(g.Hosts) != d.Switches() ||
+					len(g.Links) != d.CableCount() {
+					t.Errorf("%d GPUs, %s, %s: built %d GPUs, %d switches, %d cables; counted %d, %d, %d",
+						gpus, leaf, kind, g.TotalGPUs(),
 						len(g.Nodes)-len(g.Hosts), len(g.Links), d.GPUs, d.Switches(), d.CableCount())
 				}
 				for _, n := range g.Nodes {

@@ -22,7 +22,8 @@ func ParseSwitch(s string) (SwitchModel, error) {
 	if !ok || err1 != nil || err2 != nil || n < 2 || n > 4096 || r < 10 || r > 6400 {
 		return SwitchModel{},
 			field.New("",
-				"%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s)", s)
+				"%q is no switch: write ports x rate, as in 128x400G (2 to 4096 ports of 10 to 6400 Gbit/s)",
+				s)
 	}
 	return SwitchModel{n, r}, nil
 }
@@ -282,7 +283,8 @@ func railPods(in FabricInput) Design {
 		float64(segments*in.PerServer)/float64(aggUp))
 	if d.GPUs <= 32_768 {
 		d.Scenario = in.scenario(d.Kind,
-			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  super_spines: %d\n  super_uplinks: %d\n  planes: %d",
+			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
+				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",
 				pods, hosts, segments, aggs, supers, superUp, planes), 1)
 	}
 	return d
@@ -381,6 +383,7 @@ switch: {buffer: %dMB}
 workload:
   traffic:
     permutation: {bytes: 1MB, groups: rail}
-`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, spineMetres, in.PerServer, in.PerServer, nicPorts,
+`, in.GPUs, in.Leaf, in.Top, kind, in.GPUs, kind, fabric, in.NICRate, hostMetres, in.NICRate, spineMetres,
+		in.PerServer, in.PerServer, nicPorts,
 		max(64, in.ports(in.Top)/2))
 }

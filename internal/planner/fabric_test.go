@@ -71,7 +71,8 @@ func TestSeedFabrics(t *testing.T) {
 			}
 		}
 	}
-	if d := find(t, input(t, 1032, fixed, fixed, "1:1"), "rail-only"); d.Fits() || !strings.Contains(d.Reason, "at most 1024 GPUs") {
+	if d := find(t, input(t, 1032, fixed, fixed, "1:1"), "rail-only"); d.Fits() ||
+		!strings.Contains(d.Reason, "at most 1024 GPUs") {
 		t.Errorf("%+v", d)
 	}
 }
@@ -83,11 +84,14 @@ func TestRegularSizes(t *testing.T) {
 		name     string
 		leaf     string
 		ports, n int
-	}{{8192, "fat-tree", "32x400G", 8192, 1280}, {27648, "fat-tree", "48x400G", 27648, 2880}, {65536, "fat-tree", "64x400G", 65536, 5120},
-		{72, "dragonfly", "7x400G", 72, 36}, {1056, "dragonfly", "15x400G", 1056, 264}, {16512, "dragonfly", "31x400G", 16512, 2064}} {
+	}{{8192, "fat-tree", "32x400G", 8192, 1280}, {27648, "fat-tree", "48x400G", 27648, 2880},
+		{65536, "fat-tree", "64x400G", 65536, 5120},
+		{72, "dragonfly", "7x400G", 72, 36}, {1056, "dragonfly", "15x400G", 1056, 264},
+		{16512, "dragonfly", "31x400G", 16512, 2064}} {
 		d := find(t, input(t, c.gpus, c.leaf, c.leaf, "1:1"), c.name)
 		if !d.Fits() || d.GPUs != c.ports || d.Switches() != c.n {
-			t.Errorf("%s: %d ports, %d switches, want %d and %d (%s)", c.name, d.GPUs, d.Switches(), c.ports, c.n, d.Reason)
+			t.Errorf("%s: %d ports, %d switches, want %d and %d (%s)",
+				c.name, d.GPUs, d.Switches(), c.ports, c.n, d.Reason)
 		}
 	}
 	// A torus of n^3 has 2n^2 links across its middle (n even).
@@ -115,7 +119,8 @@ func TestDesignsHold(t *testing.T) {
 			if !d.Fits() {
 				continue
 			}
-			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 || d.Bisection > 1 || d.Switches() < 1 || d.CableCount() < in.GPUs {
+			if d.GPUs < in.GPUs || d.Cost <= 0 || d.Watts <= 0 || d.Bisection <= 0 || d.Bisection > 1 ||
+				d.Switches() < 1 || d.CableCount() < in.GPUs {
 				rt.Fatalf("%+v", d)
 			}
 			for _, x := range d.Tiers {
@@ -145,8 +150,11 @@ func TestFabricRefuses(t *testing.T) {
 			t.Errorf("%q is an oversubscription", s)
 		}
 	}
-	for text, want := range map[string]string{"{": "is no price file", `{"colour":1}`: "unknown field", `{"switches":[],"cables":[]}`: "at least one entry",
-		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "not negative", `{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be positive"} {
+	for text, want := range map[string]string{"{": "is no price file", `{"colour":1}`: "unknown field",
+		`{"switches":[],"cables":[]}`: "at least one entry",
+		`{"switches":[{"ports":64,"rate_gbps":400,"price":-1}],"cables":[{"upto_m":1}]}`: "not negative",
+		`{"switches":[{"ports":64,"rate_gbps":400}],"cables":[{"upto_m":0}]}`: "must be " +
+			"positive"} {
 		if _, err := ParsePrices("p.json", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -43,12 +43,14 @@ func TestSizeBothWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := SizeInput{Params: 405e9, Tokens: 15.6e12, PerToken: RuleStored, GPU: h, Mix: mix, Utilisation: 0.4, Seconds: 54 * 24 * 3600, PerKWh: 0.1}
+	in := SizeInput{Params: 405e9, Tokens: 15.6e12, PerToken: RuleStored, GPU: h, Mix: mix, Utilisation: 0.4,
+		Seconds: 54 * 24 * 3600, PerKWh: 0.1}
 	a, err := in.Solve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(a.FLOPs-3.8e25) > 0.02e25 || a.Peak <= h.TF32 || a.Peak >= h.BF16 || a.Cost <= 0 || a.CostOf != "energy" {
+	if math.Abs(a.FLOPs-3.8e25) > 0.02e25 || a.Peak <= h.TF32 || a.Peak >= h.BF16 || a.Cost <= 0 ||
+		a.CostOf != "energy" {
 		t.Errorf("%+v", a)
 	}
 	in.Seconds, in.GPUs = 0, a.GPUs
@@ -59,9 +61,12 @@ func TestSizeBothWays(t *testing.T) {
 	if want := 0.7 * float64(b.GPUs) * b.Seconds / 3600; math.Abs(b.EnergyKWh/want-1) > 1e-9 {
 		t.Errorf("%g kWh, want %g", b.EnergyKWh, want)
 	}
-	// Megatron's days (HANDBOOK.md 10.1): 175B, 300B tokens, 1,024 GPUs at 140 TFLOP/s: 34 days; 1T, 450B, 3,072 at 163: 84.
-	for _, c := range []struct{ p, tok, x, n, days float64 }{{175e9, 300e9, 140e12, 1024, 33.9}, {1008e9, 450e9, 163e12, 3072, 83.9}} {
-		s, err := SizeInput{Params: c.p, Tokens: c.tok, PerToken: RuleRecomputed, GPU: gpu(t, "a100"), Peak: c.x, Utilisation: 1, GPUs: int64(c.n)}.Solve()
+	// Megatron's days (HANDBOOK.md 10.1): 175B, 300B tokens, 1,024 GPUs at 140 TFLOP/s: 34 days;
+	// 1T, 450B, 3,072 at 163: 84.
+	for _, c := range []struct{ p, tok, x, n, days float64 }{{175e9, 300e9, 140e12, 1024, 33.9},
+		{1008e9, 450e9, 163e12, 3072, 83.9}} {
+		s, err := SizeInput{Params: c.p, Tokens: c.tok, PerToken: RuleRecomputed, GPU: gpu(t, "a100"),
+			Peak: c.x, Utilisation: 1, GPUs: int64(c.n)}.Solve()
 		if err != nil || math.Abs(s.Seconds/86400-c.days) > 0.1 {
 			t.Errorf("%v: %g days, published %g", err, s.Seconds/86400, c.days)
 		}
@@ -69,15 +74,19 @@ func TestSizeBothWays(t *testing.T) {
 }
 
 func TestSizeRefuses(t *testing.T) {
-	good := SizeInput{Params: 1e9, Tokens: 1e9, PerToken: 6, GPU: gpu(t, "h100"), Peak: 1e15, Utilisation: 0.4, Seconds: Week}
+	good := SizeInput{Params: 1e9, Tokens: 1e9, PerToken: 6, GPU: gpu(t, "h100"), Peak: 1e15,
+		Utilisation: 0.4, Seconds: Week}
 	for want, spoil := range map[string]func(*SizeInput){
 		"must be positive": func(i *SizeInput) { i.Params = -1 },
 		"are no model":     func(i *SizeInput) { i.Params = 1e30 },
 		"utilisation":      func(i *SizeInput) { i.Utilisation = 1.5 },
 		"either":           func(i *SizeInput) { i.GPUs = 4 },
-		"has no fp8":       func(i *SizeInput) { i.Peak, i.GPU, i.Mix = 0, gpu(t, "a100"), []Share{{"fp8", 1}} },
-		"precision":        func(i *SizeInput) { i.Peak, i.Mix = 0, []Share{{"fp12", 1}} },
-		"negative":         func(i *SizeInput) { i.PerKWh = -1 },
+		"has no fp8": func(i *SizeInput) {
+			i.Peak, i.GPU, i.Mix = 0, gpu(t, "a100"),
+				[]Share{{"fp8", 1}}
+		},
+		"precision": func(i *SizeInput) { i.Peak, i.Mix = 0, []Share{{"fp12", 1}} },
+		"negative":  func(i *SizeInput) { i.PerKWh = -1 },
 	} {
 		in := good
 		spoil(&in)

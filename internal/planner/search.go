@@ -119,11 +119,13 @@ var families = map[string]string{
 func (in SearchInput) check() error {
 	switch {
 	case in.Training.GlobalBatch < 1 || in.Training.GlobalBatch > 1<<24:
-		return field.New("global_batch", "must lie between 1 and %d sequences, found %d", 1<<24, in.Training.GlobalBatch)
+		return field.New("global_batch", "must lie between 1 and %d sequences, found %d",
+			1<<24, in.Training.GlobalBatch)
 	case in.Training.Seq < 1 || in.Training.Seq > 1<<24:
 		return field.New("sequence", "must lie between 1 and %d tokens, found %d", 1<<24, in.Training.Seq)
 	case !(in.Training.Efficiency > 0 && in.Training.Efficiency <= 100):
-		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%", in.Training.Efficiency)
+		return field.New("efficiency", "must lie above 0 and at most 100 %%, found %g %%",
+			in.Training.Efficiency)
 	}
 	return in.Site.check()
 }

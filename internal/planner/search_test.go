@@ -13,7 +13,8 @@ import (
 
 func site(t *testing.T, gpus int) Site {
 	g := gpu(t, "h100")
-	return Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC, Latency: 3 * unit.Microsecond, NVLatency: unit.Microsecond, Ratio: 1, Upper: 1, Segment: 64,
+	return Site{GPU: g, GPUs: gpus, PerServer: 8, NVLink: g.NVLink, NIC: g.NIC, Latency: 3 * unit.Microsecond,
+		NVLatency: unit.Microsecond, Ratio: 1, Upper: 1, Segment: 64,
 		Uplinks: 64, Uplink: g.NIC, QPs: 1}
 }
 
@@ -44,7 +45,9 @@ func TestSearchHolds(t *testing.T) {
 	for _, c := range r.Candidates {
 		l := c.Layout
 		sum := c.Compute + c.Bubble + c.Tensor + c.Pipeline + c.Data + c.Experts + c.Context + c.Optimizer
-		if l.GPUs() != 256 || l.Check(in.Training.Model) != nil || in.Training.GlobalBatch%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Memory || math.Abs(sum/c.Seconds-1) > 1e-9 ||
+		if l.GPUs() != 256 || l.Check(in.Training.Model) != nil ||
+			in.Training.GlobalBatch%(int64(l.DP)*l.Micro) != 0 || c.Memory > in.Site.GPU.Memory ||
+			math.Abs(sum/c.Seconds-1) > 1e-9 ||
 			c.Seconds < last || !(c.MFU > 0 && c.MFU <= in.Training.Efficiency/100) || c.Data < 0 {
 			t.Fatalf("%+v", c)
 		}
@@ -61,7 +64,8 @@ func TestBubble(t *testing.T) {
 		p, m, v int
 		want    float64
 	}{{4, 8, 1, 0.375}, {8, 8, 1, 0.875}, {8, 32, 1, 0.219}, {16, 128, 1, 0.117}, {8, 32, 2, 0.109}} {
-		l := partition.Layout{TP: 8, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v, Schedule: partition.OneFOneB, Recompute: partition.RecomputeNone, Micro: 1, Microbatches: c.m, Seq: 2048}
+		l := partition.Layout{TP: 8, PP: c.p, DP: 1, CP: 1, EP: 1, VPP: c.v, Schedule: partition.OneFOneB,
+			Recompute: partition.RecomputeNone, Micro: 1, Microbatches: c.m, Seq: 2048}
 		e := in.Estimate(l)
 		if got := e.Bubble / (e.Compute + e.Tensor); math.Abs(got-c.want) > 0.001 {
 			t.Errorf("p %d, m %d, v %d: bubble %.3f, want %.3f", c.p, c.m, c.v, got, c.want)
@@ -113,7 +117,8 @@ func TestSearchLarge(t *testing.T) {
 	if err != nil || len(r.Candidates) == 0 {
 		t.Fatal(err, len(r.Candidates))
 	}
-	t.Logf("%d layouts in %v; best %s, MFU %.3f", r.Tried, time.Since(began), r.Candidates[0].Layout, r.Candidates[0].MFU)
+	t.Logf("%d layouts in %v; best %s, MFU %.3f",
+		r.Tried, time.Since(began), r.Candidates[0].Layout, r.Candidates[0].MFU)
 	for _, c := range r.Candidates {
 		if c.Layout.TP > 8 {
 			t.Fatalf("%+v", c.Layout)

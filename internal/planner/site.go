@@ -124,7 +124,9 @@ func (s Site) rate(ranks int, waiting float64) unit.Rate {
 	if !s.Spread {
 		each := float64(s.NIC) / float64(s.QPs)
 		leaves := max(1, waiting*float64(ports)/flows)
-		load = max(load, fullest(int(math.Round(flows*float64(s.QPs)/float64(ports))), s.Uplinks, 2*leaves)*each/float64(s.Uplink), // up and down
+		// up and down
+		load = max(load, fullest(int(math.Round(flows*float64(s.QPs)/float64(ports))), s.Uplinks,
+			2*leaves)*each/float64(s.Uplink),
 			fullest(s.QPs, ports, waiting)*each/link)
 	}
 	if s.Pod > 0 {
@@ -178,7 +180,8 @@ func (s Site) ring(g group, rings int, bytes, pieces float64) float64 {
 	if k < g.n {
 		used := min(k, rings)
 		_, crossing := s.reach(max(g.stride, s.PerServer))
-		all := float64(s.GPUs) / float64(k) * float64(used) * crossing // transfers of all such groups between leaves
+		// transfers of all such groups between leaves
+		all := float64(s.GPUs) / float64(k) * float64(used) * crossing
 		rate = min(s.NVLink, s.rate(g.stride, all)*unit.Rate(used))
 		hops = n / float64(k)
 	}

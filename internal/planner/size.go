@@ -75,7 +75,8 @@ func ParseMix(s string) ([]Share, error) {
 		if weighted {
 			var err error
 			if weight, err = strconv.ParseFloat(w, 64); err != nil || !(weight > 0) || weight > 1e6 {
-				return nil, field.New("precision", "%q: the weight is a positive number, as in bf16:7,tf32:3", part)
+				return nil, field.New("precision", "%q: the weight is a positive number, as in bf16:7,tf32:3",
+					part)
 			}
 		}
 		out = append(out, Share{strings.ToLower(name), weight})
@@ -103,14 +104,17 @@ func MixPeak(g model.GPU, mix []Share) (float64, error) {
 
 // Solve computes a sizing.
 func (in SizeInput) Solve() (*Size, error) {
-	s := &Size{Params: in.Params, Tokens: in.Tokens, GPU: in.GPU.Name, Peak: in.Peak, Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
+	s := &Size{Params: in.Params, Tokens: in.Tokens, GPU: in.GPU.Name, Peak: in.Peak,
+		Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
 	switch {
 	case in.FLOPs == 0 && (!(in.Params > 0) || !(in.Tokens > 0)):
-		return nil, fmt.Errorf("parameters and tokens must be positive, found %g and %g", in.Params, in.Tokens)
+		return nil, fmt.Errorf("parameters and tokens must be positive, found %g and %g",
+			in.Params, in.Tokens)
 	case in.Params > 1e18 || in.Tokens > 1e18 || in.FLOPs > 1e36 || in.FLOPs < 0:
 		return nil, fmt.Errorf("%g parameters and %g tokens are no model", in.Params, in.Tokens)
 	case !(in.Utilisation > 0 && in.Utilisation <= 1):
-		return nil, field.New("utilisation", "must lie above 0 and at most 100 %%, found %g %%", 100*in.Utilisation)
+		return nil, field.New("utilisation", "must lie above 0 and at most 100 %%, found %g %%",
+			100*in.Utilisation)
 	case (in.Seconds > 0) == (in.GPUs > 0):
 		return nil, fmt.Errorf("give either the time or the number of GPUs; the other one is the answer")
 	case in.Watts < 0 || in.PerKWh < 0 || in.PerGPUHour < 0:

@@ -50,7 +50,8 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 		}
 		t := in.Step(x)
 		t.Fold = s.Fold
-		if share := s.Packets * float64(d) / float64(l.DP); (share <= packets && t.Ranks() <= 4*maxWhole || replicas == 0) && t.TooBig() == nil {
+		if share := s.Packets * float64(d) / float64(l.DP); (share <= packets && t.Ranks() <= 4*maxWhole ||
+			replicas == 0) && t.TooBig() == nil {
 			replicas, s.Layout = d, x
 		}
 	}
@@ -58,7 +59,9 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 		return s, fmt.Errorf("not even two replicas can be built as one workload")
 	}
 	if s.Packets *= float64(replicas) / float64(l.DP); s.Packets > 4*packets {
-		return s, fmt.Errorf("even %d of %d replicas need %.3g packets; --packets %.3g and more would take them", replicas, l.DP, s.Packets, s.Packets/4)
+		return s,
+			fmt.Errorf("even %d of %d replicas need %.3g packets; --packets %.3g and more would take them",
+				replicas, l.DP, s.Packets, s.Packets/4)
 	}
 	if replicas < l.DP {
 		s.About = join(s.About, fmt.Sprintf("%d of %d replicas", replicas, l.DP))
@@ -80,7 +83,8 @@ func (in SearchInput) shrink(s *Slice, r Rails, l partition.Layout) {
 	s.Segments = (servers + s.Hosts - 1) / s.Hosts
 	s.Uplinks = max(1, r.Uplinks*s.Hosts/r.Hosts)
 	if s.Hosts != r.Hosts || s.Segments < r.Segments {
-		s.About = join(s.About, fmt.Sprintf("%d segments of %d servers instead of %d of %d", s.Segments, s.Hosts, r.Segments, r.Hosts))
+		s.About = join(s.About, fmt.Sprintf("%d segments of %d servers instead of %d of %d",
+			s.Segments, s.Hosts, r.Segments, r.Hosts))
 	}
 }
 

@@ -45,9 +45,11 @@ var seedGPUs = []struct {
 	utilisation float64
 	note        string
 }{
-	{"a100", 624, 0.3, "624 TFLOPS is the A100's BF16 rate with sparsity; its dense rate is half, TF32's a quarter"},
+	{"a100", 624, 0.3,
+		"624 TFLOPS is the A100's BF16 rate with sparsity; its dense rate is half, TF32's a quarter"},
 	{"h100", 1600, 0.3, "1,600 TFLOPS is a mix of BF16 and TF32 with sparsity, 7 to 3; dense rates give 761"},
-	{"h100", 3000, 0.5, "3,000 TFLOPS lies between the H100's dense FP8 rate, 1,979, and the one with sparsity, 3,958"},
+	{"h100", 3000, 0.5,
+		"3,000 TFLOPS lies between the H100's dense FP8 rate, 1,979, and the one with sparsity, 3,958"},
 }
 
 // SeedTables is how many tables there are.
@@ -64,7 +66,8 @@ func SeedTable(n int) (rows []TableRow, note string, err error) {
 		return nil, "", err
 	}
 	for _, m := range seedModels {
-		in := SizeInput{Params: m.params * 1e9, Tokens: m.tokens * 1e9, FLOPs: m.zflops * 1e21, PerToken: RuleRecomputed, GPU: gpu, Peak: g.tflops * 1e12,
+		in := SizeInput{Params: m.params * 1e9, Tokens: m.tokens * 1e9, FLOPs: m.zflops * 1e21,
+			PerToken: RuleRecomputed, GPU: gpu, Peak: g.tflops * 1e12,
 			Utilisation: g.utilisation, Seconds: Week}
 		s, err := in.Solve()
 		if err != nil {
@@ -75,7 +78,8 @@ func SeedTable(n int) (rows []TableRow, note string, err error) {
 		if m.zflops == 0 {
 			rule = fmt.Sprintf("rule of %d", RuleRecomputed)
 		}
-		rows = append(rows, TableRow{m.name, m.params, m.tokens, s.FLOPs / 1e21, rule, g.gpu, g.tflops, g.utilisation, 1, s.GPUs, m.published[n-1]})
+		rows = append(rows, TableRow{m.name, m.params, m.tokens, s.FLOPs / 1e21, rule, g.gpu, g.tflops,
+			g.utilisation, 1, s.GPUs, m.published[n-1]})
 	}
 	return rows, g.note, nil
 }

@@ -11,7 +11,9 @@ import (
 )
 
 func layout(tp, pp, dp, batches int, seq int64) partition.Layout {
-	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1, Microbatches: batches, Seq: seq}
+	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1,
+		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1,
+		Microbatches: batches, Seq: seq}
 }
 
 // The matrix of a step is what the closed forms say: rings send 2(n-1)/n of their
@@ -19,13 +21,15 @@ func layout(tp, pp, dp, batches int, seq int64) partition.Layout {
 func TestTrafficMatrix(t *testing.T) {
 	m := builtin(t, "gpt3-13b")
 	const tp, pp, dp, micro, seq, batches = 4, 2, 4, 1, 2048, 3
-	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq), GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 50, Channels: 1, ScatterGather: true}
+	tr := workload.Training{Model: m, GPU: gpu(t, "h100"), Layout: layout(tp, pp, dp, batches, seq),
+		GradBytes: 2, Bucket: 1 * unit.GB, Overlap: true, Efficiency: 50, Channels: 1, ScatterGather: true}
 	d, err := tr.Build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
-	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: tp, NICs: tp, Ports: 1}, Hosts: 4, Segments: 2, Spines: 2, Uplinks: 1, HostCable: c, Fabric: c})
+	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: tp, NICs: tp, Ports: 1}, Hosts: 4,
+		Segments: 2, Spines: 2, Uplinks: 1, HostCable: c, Fabric: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +46,11 @@ func TestTrafficMatrix(t *testing.T) {
 		}
 	}
 	// Per group: four all-reduces per layer and microbatch.
-	near("tensor parallel", x.Kinds[KindTensor], dp*batches*(pp*4*layers*act*2*(tp-1)+2*act*(tp-1)), 1e-6) // and shares gathered at stage borders
+	// and shares gathered at stage borders
+	near("tensor parallel", x.Kinds[KindTensor], dp*batches*(pp*4*layers*act*2*(tp-1)+2*act*(tp-1)), 1e-6)
 	near("pipeline parallel", x.Kinds[KindPipeline], tp*dp*batches*2*act/tp, 1e-6)
-	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params()+m.Vocab*m.Hidden)*(dp-1)/dp*2, 2e-3) // both ends of the pipeline hold the tied embedding
+	// both ends of the pipeline hold the tied embedding
+	near("data parallel", x.Kinds[KindData], dp*2*float64(m.Params()+m.Vocab*m.Hidden)*(dp-1)/dp*2, 2e-3)
 	if x.ByTier[InServer][KindTensor] != x.Kinds[KindTensor] || x.ByTier[OffRail] != [Kinds]int64{} {
 		t.Errorf("tensor parallel traffic leaves the servers, or rails are left: %v", x.ByTier)
 	}

@@ -210,13 +210,15 @@ func setScalar(v reflect.Value, text, enum string) error {
 	case *int:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return field.New("", "found %s, expected a whole number of at most %d", field.Quote(text), 1<<31-1)
+			return field.New("", "found %s, expected a whole number of at most %d",
+				field.Quote(text), 1<<31-1)
 		}
 		*p = int(i)
 	case *int64:
 		i, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return field.New("", "found %s, expected a whole number of at most %d", field.Quote(text), 1<<31-1)
+			return field.New("", "found %s, expected a whole number of at most %d",
+				field.Quote(text), 1<<31-1)
 		}
 		*p = i
 	case *uint64:

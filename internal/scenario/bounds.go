@@ -192,7 +192,8 @@ func (b *bound) holds(v reflect.Value) bool {
 	read := func(text string) reflect.Value {
 		x := reflect.New(v.Type()).Elem()
 		if err := setScalar(x, text, ""); err != nil {
-			panic("scenario: the bound " + text + " of " + b.key + ": " + err.Error()) // the table is wrong: our bug
+			// the table is wrong: our bug
+			panic("scenario: the bound " + text + " of " + b.key + ": " + err.Error())
 		}
 		return x
 	}

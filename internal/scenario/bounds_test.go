@@ -67,8 +67,9 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Workload = Workload{Training: &training, Ops: []Op{{}},
 		Traffic: &Traffic{Collective: &CollSpec{Bytes: 1}, Permutation: &Pattern{Bytes: 1},
 			Incast:   &IncastSpec{Bytes: 1, FanIn: 1},
-			AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1}, TreeAllReduce: &Pattern{Bytes: 1},
-			Halving: &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
+			AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1},
+			TreeAllReduce: &Pattern{Bytes: 1},
+			Halving:       &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
@@ -142,10 +143,11 @@ func outside(b *bound, v reflect.Value) (out []reflect.Value) {
 func TestFoundOutOfBounds(t *testing.T) {
 	const text = "fabric: {kind: rail, hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
 	for set, want := range map[string]string{
-		"output.sample=0s":                   "output.sample: must lie between 100ns and 3600s, found 0s",
-		"output.sample=1ps":                  "output.sample: must lie",
-		"output.rows=-1":                     "output.rows: must lie",
-		"switch.watchdog.poll=1ps":           "switch.watchdog.poll: must lie between 10us and 3600s, found 1ps",
+		"output.sample=0s":  "output.sample: must lie between 100ns and 3600s, found 0s",
+		"output.sample=1ps": "output.sample: must lie",
+		"output.rows=-1":    "output.rows: must lie",
+		"switch.watchdog.poll=1ps": "switch.watchdog.poll: must lie between 10us and 3600s, " +
+			"found 1ps",
 		"switch.watchdog.detect=1ps":         "switch.watchdog.detect: must lie",
 		"switch.watchdog.restore=1ps":        "switch.watchdog.restore: must lie",
 		"transport.window=-4096":             "transport.window: must lie between 64 and 65536, found -4096",
@@ -159,16 +161,17 @@ func TestFoundOutOfBounds(t *testing.T) {
 		"lb_options.utilisation=NaN":         "expected a number",
 		"lb_options.utilisation=Inf":         "expected a number",
 		"switch.queues.3.probability=1e-300": "", // as good as 0
-		"switch.queues.3.alpha=-0.1":         "switch.queues.3.alpha: must lie between 0 and 1024, found -0.1",
-		"switch.queues.3.weight=-1":          "switch.queues.3.weight: must lie",
-		"switch.dscp.24=8":                   "switch.dscp.24: must lie between 0 and 7",
-		"cc.dcqcn.g=1e-300":                  "cc.dcqcn.g: must lie",
-		"cc.dcqcn.f=-5":                      "cc.dcqcn.f: must lie",
-		"cc.dcqcn.ai=500Gbps":                "cc.dcqcn.ai: 500Gbps is above the line rate of 400Gbps",
-		"cc.dcqcn.hai=500Gbps":               "cc.dcqcn.hai: 500Gbps is above",
-		"cc.dcqcn.min_rate=500Gbps":          "cc.dcqcn.min_rate: 500Gbps is above",
-		"cc.dcqcn.cnp_interval=1000s":        "cc.dcqcn.cnp_interval: must be 0 or lie",
-		"server.rx_xon=1GB":                  "server.rx_xon: 1GB is not below rx_xoff",
+		"switch.queues.3.alpha=-0.1": "switch.queues.3.alpha: must lie between 0 and 1024, " +
+			"found -0.1",
+		"switch.queues.3.weight=-1":   "switch.queues.3.weight: must lie",
+		"switch.dscp.24=8":            "switch.dscp.24: must lie between 0 and 7",
+		"cc.dcqcn.g=1e-300":           "cc.dcqcn.g: must lie",
+		"cc.dcqcn.f=-5":               "cc.dcqcn.f: must lie",
+		"cc.dcqcn.ai=500Gbps":         "cc.dcqcn.ai: 500Gbps is above the line rate of 400Gbps",
+		"cc.dcqcn.hai=500Gbps":        "cc.dcqcn.hai: 500Gbps is above",
+		"cc.dcqcn.min_rate=500Gbps":   "cc.dcqcn.min_rate: 500Gbps is above",
+		"cc.dcqcn.cnp_interval=1000s": "cc.dcqcn.cnp_interval: must be 0 or lie",
+		"server.rx_xon=1GB":           "server.rx_xon: 1GB is not below rx_xoff",
 	} {
 		d, err := Parse("x.yaml", []byte(text+"workload: {traffic: {permutation: {bytes: 1MB}}}\n"),
 			[]string{set})

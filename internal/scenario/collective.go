@@ -27,7 +27,8 @@ func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workl
 // ParseKind reads a collective's name.
 func ParseKind(s string) (coll.Kind, error) {
 	var names []string
-	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast} {
+	for _, k := range []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll,
+		coll.Bcast} {
 		names = append(names, k.String())
 		if k.String() == s {
 			return k, nil
@@ -45,7 +46,8 @@ func (p *resolver) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 	if run.Kind, err = ParseKind(s.Kind); err != nil {
 		return run, field.Under(key+".kind", err)
 	}
-	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol, s.Channels, s.Chunk
+	run.Bytes, run.Algorithm, run.Protocol, run.Channels, run.Chunk = s.Bytes, s.Algorithm, s.Protocol,
+		s.Channels, s.Chunk
 	if run.Protocol == "none" {
 		run.Protocol = ""
 	}
@@ -76,7 +78,8 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 		return field.Under(key, err)
 	}
 	for _, c := range all {
-		if c.Algorithm == coll.ByNVLS || run.Algorithm != "" && c.Algorithm != run.Algorithm || s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
+		if c.Algorithm == coll.ByNVLS || run.Algorithm != "" && c.Algorithm != run.Algorithm ||
+			s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
 			continue
 		}
 		run.Algorithm = c.Algorithm
@@ -101,13 +104,16 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	g := p.Graph
 	if strings.HasPrefix(p.GPU.Name, "mi") {
-		return coll.Machine{}, fmt.Errorf("NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
+		return coll.Machine{},
+			fmt.Errorf("NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
 	}
 	nic := unit.Rate(0)
 	for _, l := range g.NICs[0].Links {
 		nic += g.Links[l].Rate
 	}
-	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.PerServer(), Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
+	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.PerServer(),
+		Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100",
+		NVLS: p.GPU.Name != "a100"}
 	share := 20.6 / 25
 	if !m.Hopper {
 		share = 20.0 / 25

@@ -42,15 +42,18 @@ func TestDCQCNIsResolvedWhole(t *testing.T) {
 	}
 	_, v := p.Resolved()
 	for key, want := range map[string]string{
-		"profile": "nic", "g": "0.0048828125", "alpha_init": "0.9990234375", "alpha_timer": "1us", "rate_timer": "300us",
-		"byte_counter": "0B", "f": "1", "ai": "80Mbps", "hai": "800Mbps", "min_rate": "16Mbps", "cut_interval": "4us",
-		"max_cut": "0.5", "clamp_target": "false", "cnp_interval": "4us",
+		"profile": "nic", "g": "0.0048828125", "alpha_init": "0.9990234375", "alpha_timer": "1us",
+		"rate_timer":   "300us",
+		"byte_counter": "0B", "f": "1", "ai": "80Mbps", "hai": "800Mbps", "min_rate": "16Mbps",
+		"cut_interval": "4us",
+		"max_cut":      "0.5", "clamp_target": "false", "cnp_interval": "4us",
 	} {
 		if got := v["cc.dcqcn."+key]; strings.ReplaceAll(got, " ", "") != want {
 			t.Errorf("resolved cc.dcqcn.%s is %q, want %s", key, got, want)
 		}
 	}
-	if words := p.Services[0].Words; !strings.Contains(words, "NICs ship") || !strings.Contains(words, "400Gbps") {
+	if words := p.Services[0].Words; !strings.Contains(words, "NICs ship") ||
+		!strings.Contains(words, "400Gbps") {
 		t.Errorf("the head would say %q", words)
 	}
 	p, err = resolveCC(t, "profile: paper")
@@ -69,7 +72,8 @@ func TestZeroIsAValue(t *testing.T) {
 	}
 	p, err = resolveCC(t, "profile: paper", "cc.dcqcn.byte_counter=0B", "cc.dcqcn.clamp_target=false")
 	if err != nil || p.Services[0].Values["byte_counter"] != unit.Bytes(0) ||
-		p.Services[0].Values["clamp_target"] != false || !strings.Contains(p.Services[0].Words, "2 of its values") {
+		p.Services[0].Values["clamp_target"] != false ||
+		!strings.Contains(p.Services[0].Words, "2 of its values") {
 		t.Fatalf("--set: %+v, %v", p, err)
 	}
 	// NICs without their grid are the paper's form.
@@ -77,9 +81,11 @@ func TestZeroIsAValue(t *testing.T) {
 	if err != nil || p.Services[0].Values["cut_interval"] != unit.Time(0) {
 		t.Fatalf("cut_interval 0s: %+v, %v", p, err)
 	}
-	for _, block := range []string{"g: 0", "f: 0", "ai: 0bps", "hai: 0bps", "alpha_timer: 0s", "rate_timer: 0s", "min_rate: 0bps", "max_cut: 0", "max_cut: 1", "alpha_init: 1.5"} {
+	for _, block := range []string{"g: 0", "f: 0", "ai: 0bps", "hai: 0bps", "alpha_timer: 0s",
+		"rate_timer: 0s", "min_rate: 0bps", "max_cut: 0", "max_cut: 1", "alpha_init: 1.5"} {
 		name, _, _ := strings.Cut(block, ":")
-		if _, err := resolveCC(t, block); err == nil || !strings.Contains(err.Error(), "cc.dcqcn."+name) || !strings.Contains(err.Error(), "x.yaml:4:") {
+		if _, err := resolveCC(t, block); err == nil || !strings.Contains(err.Error(), "cc.dcqcn."+name) ||
+			!strings.Contains(err.Error(), "x.yaml:4:") {
 			t.Errorf("%s: %v", block, err)
 		}
 	}
@@ -94,8 +100,9 @@ func TestComputedValuesAreWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys, v := p.Resolved()
-	for key, want := range map[string]string{"host_link.delay": "15.152ns", "host_link.pause_response": "1.158us",
-		"transport.timeout": "67.109ms"} {
+	for key, want := range map[string]string{"host_link.delay": "15.152ns",
+		"host_link.pause_response": "1.158us",
+		"transport.timeout":        "67.109ms"} {
 		if got := v["computed."+key]; got != want {
 			t.Errorf("computed.%s is %q, want %s", key, got, want)
 		}

@@ -18,7 +18,8 @@ func (p *Plan) detours() error {
 	}
 	if len(p.Graph.Regions) < 3 {
 		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
-			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind dragonfly with "+
+			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
+			"dragonfly with "+
 			"three or more",
 			p.LB.Name, len(p.Graph.Regions))
 	}
@@ -37,7 +38,8 @@ func (p *Plan) detours() error {
 			}
 			if len(raised) > 0 && !slices.EqualFunc(rise[:], p.Rise[:], slices.Equal) {
 				return field.New("lb", "%s needs the same classes at all switches, and those of %s "+
-					"differ from others: map DSCPs alike, and leave the same queues free", p.LB.Name, node.Name)
+					"differ from others: map DSCPs alike, and leave the same queues free",
+					p.LB.Name, node.Name)
 			}
 			p.Rise, raised[old] = rise, &spec
 		}

@@ -15,7 +15,8 @@ import (
 	"railyard/internal/sim"
 )
 
-const small = `{"model_type":"llama","hidden_size":256,"num_hidden_layers":4,"num_attention_heads":8,"intermediate_size":512,"vocab_size":1000}`
+const small = `{"model_type":"llama","hidden_size":256,"num_hidden_layers":4,"num_attention_heads":8,
+		"intermediate_size":512,"vocab_size":1000}`
 
 // Whatever the numbers of a scenario are within their bounds: it is refused at a key, or
 // it runs, and no figure of its summary is negative and no share above 1. Runs are cut
@@ -24,7 +25,8 @@ func TestFiguresWithinTheBounds(t *testing.T) {
 	drawn := scenario.Drawn()
 	var keys []string
 	for k := range drawn {
-		if !strings.HasPrefix(k, "fabric.") || strings.Contains(k, "link.") || strings.HasPrefix(k, "fabric.p") && k != "fabric.pods" && k != "fabric.planes" {
+		if !strings.HasPrefix(k, "fabric.") || strings.Contains(k, "link.") ||
+			strings.HasPrefix(k, "fabric.p") && k != "fabric.pods" && k != "fabric.planes" {
 			keys = append(keys, k) // the size of the fabric stays
 		}
 	}
@@ -35,9 +37,11 @@ func TestFiguresWithinTheBounds(t *testing.T) {
 		text := "fabric: {kind: rail, hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
 		training := i%3 == 0
 		if training {
-			text += "workload: {training: {model: small.json, tp: 2, pp: 1, dp: 2, global_batch: 4, sequence: 64, kernels: fused}}\n"
+			text += "workload: {training: {model: small.json, tp: 2, pp: 1, dp: 2, global_batch: 4, " +
+				"sequence: 64, kernels: fused}}\n"
 		} else {
-			text += "workload: {traffic: {" + []string{"permutation", "alltoall"}[i%2] + ": {bytes: 300KB}}}\n"
+			text += "workload: {traffic: {" + []string{"permutation", "alltoall"}[i%2] +
+				": {bytes: 300KB}}}\n"
 		}
 		var sets []string
 		for range 1 + r.IntN(3) {
@@ -77,7 +81,8 @@ func figures(t *testing.T, text string, sets []string) error {
 		return err
 	}
 	began := time.Now()
-	if err := run.Go(func(exec.Progress) bool { return time.Since(began) < 200*time.Millisecond }); err != nil && !strings.Contains(err.Error(), "stuck") {
+	soon := func(exec.Progress) bool { return time.Since(began) < 200*time.Millisecond }
+	if err := run.Go(soon); err != nil && !strings.Contains(err.Error(), "stuck") {
 		t.Logf("%v: %v", sets, err)
 	}
 	s, _, _ := run.Outcome("test")
@@ -105,7 +110,8 @@ func check(t *testing.T, what, key string, v any) {
 			check(t, what, key, x)
 		}
 	case float64:
-		share := strings.HasSuffix(key, "utilisation") || strings.HasSuffix(key, "mfu") || strings.HasSuffix(key, "share")
+		share := strings.HasSuffix(key, "utilisation") || strings.HasSuffix(key, "mfu") ||
+			strings.HasSuffix(key, "share")
 		if v < 0 || share && v > 1 {
 			t.Errorf("%s: %s is %v", what, key, v)
 		}

@@ -16,7 +16,8 @@ func (p *resolver) network() error {
 	f, s := &p.File.Fabric, &p.File.Server
 	described := len(f.Types)+len(f.Nodes)+len(f.Cables) > 0
 	if described && f.Kind != "" {
-		return field.New("fabric.kind", "%s is a pattern of its own: a fabric has a kind, or types, nodes and cables", f.Kind)
+		return field.New("fabric.kind",
+			"%s is a pattern of its own: a fabric has a kind, or types, nodes and cables", f.Kind)
 	}
 	if f.Kind == "" && !described {
 		return field.New("fabric.kind", "is missing; accepted: %s", strings.Join(topo.Kinds(), ", "))

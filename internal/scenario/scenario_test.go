@@ -52,7 +52,8 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(file, scenario.Schema()) {
-		t.Fatal("scenarios/railyard.schema.json is stale: go run ./cmd/railyard schema > scenarios/railyard.schema.json")
+		t.Fatal("scenarios/railyard.schema.json is stale: go run ./cmd/railyard schema > " +
+			"scenarios/railyard.schema.json")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(file))
 	if err != nil {
@@ -109,7 +110,8 @@ func TestBadInput(t *testing.T) {
 		"near miss": {replace("hosts: 2", "host: 2"),
 			`x.yaml:4:3: fabric.host: unknown key (did you mean "hosts"?)`},
 		"rate without unit": {replace("400Gbps", "400"),
-			`x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing; write for example 400Gbps`},
+			`x.yaml:6:21: fabric.host_link.rate: "400" is not a rate: the unit is missing; write for ` +
+				`example 400Gbps`},
 		"xon above xoff": {good +
 			"switch: {queues: {3: {xoff: 1MB, xon: 2MB, wred_max: 0B, wred_min: 0B}}}\n",
 			"x.yaml:11:34: switch.queues.3.xon: 2MB is not below xoff 1MB"},
@@ -121,7 +123,9 @@ func TestBadInput(t *testing.T) {
 		"cable back too early": {good + "failures: [{link: 'rail-1:Eth1', at: 5us, until: 2us}]\n",
 			`failures[0].until: 2us is not after at, 5us`},
 		"cable broken again": {good +
-			"failures: [{link: 'rail-1:Eth3', at: 5us, until: 9us, converge: 2us}, {link: 'rail-1:Eth3', at: 10us}]\n", `before it breaks again it must be back (until) and converged`},
+			"failures: [{link: 'rail-1:Eth3', at: 5us, until: 9us, converge: 2us}, " +
+			"{link: 'rail-1:Eth3', at: 10us}]\n",
+			`before it breaks again it must be back (until) and converged`},
 		"rail that does not exist": {good + "failures: [{link: 'rail-9:Eth1'}]\n",
 			`x.yaml:11:13: failures[0].link: there is no port "rail-9:Eth1"`},
 		"gpu that does not exist": {replace("permutation: {bytes: 1MB}",
@@ -134,7 +138,8 @@ func TestBadInput(t *testing.T) {
 			"training: {model: llama-2-7b, tp: 8, dp: 4}"),
 			"workload.training: tp 8 x pp 1 x dp 4 x cp 1 needs 32 GPUs, the fabric has 4"},
 		"cyclic workload": {replace("traffic:\n    permutation: {bytes: 1MB}",
-			"ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: b, gpu: host-1/gpu-1, compute: 1us, after: [a]}]"),
+			"ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: b, gpu: host-1/gpu-1, "+
+				"compute: 1us, after: [a]}]"),
 			"workload.ops: the workload is cyclic: a waits"},
 		"partitioned graph": {`fabric:
   kind: graph
@@ -185,7 +190,8 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"workload.training.cp: a sequence of 1023 tokens is not cut into 2 parts"},
 		"unknown schedule": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 2, schedule: dual-pipe}"),
-			"workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, zero-bubble"},
+			"workload.training.schedule: found \"dual-pipe\"; accepted: 1f1b, gpipe, interleaved, " +
+				"zero-bubble"},
 		"halving three ranks": {replace("traffic:\n    permutation: {bytes: 1MB}",
 			"training: {model: llama-2-7b, tp: 1, dp: 3, global_batch: 3, dp_algorithm: halving-doubling}"),
 			"workload.training.dp_algorithm: halving and doubling needs a power of two of ranks, found 3"},
@@ -196,10 +202,14 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 			"training: {model: llama-2-7b, tp: 1, pp: 1, dp: 4, cp: 2000000000}"),
 			"workload.training.cp: must lie between 1 and 1048576"},
 		"nothing left for zero-bubble": {replace("traffic:\n    permutation: {bytes: 1MB}",
-			"training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, recompute: full}"), "workload.training.recompute: full recomputation leaves the zero-bubble schedule nothing"},
+			"training: {model: llama-2-7b, tp: 2, pp: 2, global_batch: 4, schedule: zero-bubble, "+
+				"recompute: full}"),
+			"workload.training.recompute: full recomputation leaves the zero-bubble " +
+				"schedule nothing"},
 		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}",
 			"collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"),
-			"workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: auto, ring"},
+			"workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: " +
+				"auto, ring"},
 		"channels of a tree": {replace("permutation: {bytes: 1MB}",
 			"collective: {bytes: 1MB, algorithm: tree, channels: 4}"),
 			"workload.traffic.collective.algorithm: channels and chunks are a ring's"},
@@ -289,9 +299,10 @@ func TestAllFaultsAtOnce(t *testing.T) {
 // A value that --set made impossible, beside one that nobody wrote, is not the file's fault.
 func TestSetIsToBlame(t *testing.T) {
 	for set, want := range map[string]string{
-		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not below xoff 1B",
-		"switch.buffer=1KB":       "--set switch.buffer=1KB: switch.queues.3.",
-		"fabric.hosts=0":          "--set fabric.hosts=0: must lie",
+		"switch.queues.3.xoff=1B": "--set switch.queues.3.xoff=1B: switch.queues.3.xon: 100KB is not " +
+			"below xoff 1B",
+		"switch.buffer=1KB": "--set switch.buffer=1KB: switch.queues.3.",
+		"fabric.hosts=0":    "--set fabric.hosts=0: must lie",
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good), []string{set})
 		if err == nil {
@@ -384,7 +395,8 @@ func TestSwitchTexts(t *testing.T) {
 // A port with PFC off in the text is without it in the fabric.
 func TestPortWithoutPFC(t *testing.T) {
 	text := nxos +
-		"interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input IN\ninterface Ethernet1/3\n  priority-flow-control mode off\n"
+		"interface Ethernet1/2-4\n  priority-flow-control mode on\n  service-policy type qos input " +
+		"IN\ninterface Ethernet1/3\n  priority-flow-control mode off\n"
 	d, err := scenario.Parse("x.yaml", []byte(good+"switches: {rail-1: a.cfg}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -422,7 +434,8 @@ func TestBadSwitchTexts(t *testing.T) {
 		"no such file": {"{config: nope.cfg}", "",
 			"x.yaml:11:12: switches.config: nope.cfg: no such file"},
 		"no such switch": {"{spyne: a.cfg}", nxos,
-			`x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric (did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
+			`x.yaml:11:12: switches.spyne: is neither a switch nor a role of this fabric ` +
+				`(did you mean "spine"?); accepted: config, rail, spine, or a switch's name`},
 		"FRR": {"{config: a.cfg}", "frr defaults datacenter\nhostname a\nrouter bgp 65000\n",
 			"a.cfg: says nothing about queues"},
 		"impossible": {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1),
@@ -452,7 +465,8 @@ func TestShortPausesAreNoted(t *testing.T) {
 	for quanta, noted := range map[string]bool{"10": true, "133": true, "134": false, "65535": false} {
 		d,
 			err := scenario.Parse("test.yaml",
-			[]byte("name: x\nfabric: {kind: rail-only, hosts: 2}\nworkload: {traffic: {permutation: {bytes: 1KB}}}\n"),
+			[]byte("name: x\nfabric: {kind: rail-only, hosts: 2}\nworkload: {traffic: {permutation: "+
+				"{bytes: 1KB}}}\n"),
 			[]string{"switch.pfc_quanta=" + quanta})
 		if err != nil {
 			t.Fatal(err)

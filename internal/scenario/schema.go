@@ -44,7 +44,8 @@ func object(t reflect.Type, row string) schema {
 
 // quantity is a number and a unit.
 func quantity(units, example string) schema {
-	return schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? ?(` + units + `)$`, "examples": []string{example}}
+	return schema{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? ?(` + units + `)$`,
+		"examples": []string{example}}
 }
 
 func typeSchema(t reflect.Type, row string) schema {
@@ -101,7 +102,8 @@ func kindSchema(t reflect.Type, row string) schema {
 		list := schema{"type": "array", "items": typeSchema(t.Elem(), row+"[]")}
 		switch {
 		case t == reflect.TypeFor[site.Pairs]():
-			return schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "integer"}}}
+			return schema{"type": "object", "additionalProperties": schema{"type": []string{"string",
+				"integer"}}}
 		case named(t.Elem()):
 			return schema{"oneOf": []schema{list, {"type": "object", "additionalProperties": list["items"]}}}
 		case t.Elem().Kind() == reflect.String:
@@ -112,7 +114,8 @@ func kindSchema(t reflect.Type, row string) schema {
 		if t.Elem().Kind() == reflect.String { // keyed by names
 			return schema{"type": "object", "additionalProperties": typeSchema(t.Elem(), row+".*")}
 		}
-		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"}, "additionalProperties": typeSchema(t.Elem(), row+".*")}
+		return schema{"type": "object", "propertyNames": schema{"pattern": "^[0-9]+$"},
+			"additionalProperties": typeSchema(t.Elem(), row+".*")}
 	case reflect.Bool:
 		return schema{"type": "boolean"}
 	case reflect.Float64:

@@ -50,7 +50,8 @@ func (d *Document) put(key, value string) error {
 				continue
 			}
 			k, err := strconv.Atoi(strings.TrimSuffix(at, "]"))
-			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(at, "]") || k < 0 || k >= v.Len() {
+			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(at, "]") || k < 0 ||
+				k >= v.Len() {
 				return field.New(key, "there is no %s; entries of lists are named like flows[0] and have to "+
 					"be in the file", field.Clip(p))
 			}

@@ -14,7 +14,8 @@ import (
 
 // builders are the keys that only kinds of fabrics have.
 var builders = []string{"fabric.hosts", "fabric.segments", "fabric.spines", "fabric.uplinks", "fabric.pods",
-	"fabric.super_spines", "fabric.super_uplinks", "fabric.planes", "fabric.k", "fabric.tiers", "fabric.leaves",
+	"fabric.super_spines", "fabric.super_uplinks", "fabric.planes", "fabric.k", "fabric.tiers",
+	"fabric.leaves",
 	"fabric.groups", "fabric.group_size", "fabric.local_links", "fabric.global_links", "fabric.graph",
 	"server.gpus", "server.nics", "server.nic_ports"}
 

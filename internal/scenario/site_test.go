@@ -76,7 +76,8 @@ func TestSetInDescribedFabric(t *testing.T) {
 		t.Fatal(p.Graph.TotalGPUs(), err)
 	}
 	for set, want := range map[string]string{
-		"fabric.nodes.hots.count=2":   `there is no "hots" (did you mean "host"?); accepted: host, leaf, spine`,
+		"fabric.nodes.hots.count=2": `there is no "hots" ` +
+			`(did you mean "host"?); accepted: host, leaf, spine`,
 		"fabric.nodes.host.per=2":     "--set changes none of them",
 		"fabric.nodes.host.count=13":  "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",
 		"fabric.types.leaf.ports=1x1": `"1" is no rate`,

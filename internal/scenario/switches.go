@@ -42,15 +42,19 @@ func (p *resolver) warnQueues() {
 		seen[p.specs[n]] = true
 		for i, q := range p.specs[n].Queues {
 			if q.Lossless && q.XOff > 0 && q.WRED.Max > q.XOff {
-				p.note("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow senders down", i, node.Name, q.WRED.Max, q.XOff)
+				p.note("queue %d (%s): wred_max %v lies above xoff %v; PFC will pause before ECN can slow "+
+					"senders down", i, node.Name, q.WRED.Max, q.XOff)
 			}
 			if q.Lossless && q.WRED.Max > 0 && !q.WRED.ECN {
-				p.note("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn is missing", i, node.Name, q.WRED.Min)
+				p.note("queue %d (%s) is lossless and its WRED drops instead of marking, from %v on: ecn "+
+					"is missing", i, node.Name, q.WRED.Min)
 			}
 		}
 		if frame := p.largestFrame(); p.specs[n].LosslessMask() != 0 &&
 			unit.Bytes(p.specs[n].PFCQuanta)*64/2 < frame {
-			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a frame of %d the repetition comes late and lossless queues lose packets", node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
+			p.note("%s: pfc_quanta %d pauses for %d bytes and is repeated after half of them; behind a "+
+				"frame of %d the repetition comes late and lossless queues lose packets",
+				node.Name, p.specs[n].PFCQuanta, p.specs[n].PFCQuanta*64, frame)
 		}
 		for _, s := range p.Services {
 			i := p.specs[n].DSCP[s.CNPDSCP]
@@ -119,7 +123,8 @@ func (p *resolver) headroom() error {
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
 			return field.New("switch.buffer",
-				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger buffer, shorter cables or a headroom of your own",
+				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger "+
+					"buffer, shorter cables or a headroom of your own",
 				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
 		}
 	}

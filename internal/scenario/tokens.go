@@ -38,7 +38,8 @@ func tokens(name string, text []byte) (token.Tokens, error) {
 			}
 		}
 		if out.Add(some...); len(out) > maxTokens {
-			return nil, w.fail(out[maxTokens], "the text goes on here, and a scenario has at most %d words and signs before", maxTokens)
+			return nil, w.fail(out[maxTokens],
+				"the text goes on here, and a scenario has at most %d words and signs before", maxTokens)
 		}
 	}
 }
@@ -67,7 +68,8 @@ func (w *watch) fail(t *token.Token, format string, args ...any) error {
 func (w *watch) next(t *token.Token) error {
 	defer func() { w.last = t }()
 	if len(t.Value) > maxWord {
-		return w.fail(t, "%q is a value of %d bytes, at most %d are accepted", field.Clip(t.Value), len(t.Value), maxWord)
+		return w.fail(t, "%q is a value of %d bytes, at most %d are accepted",
+			field.Clip(t.Value), len(t.Value), maxWord)
 	}
 	if w.waits(t); w.bare > maxBare {
 		return w.fail(t, "more than %d keys or entries have no value", maxBare)
@@ -116,7 +118,8 @@ func (w *watch) waits(t *token.Token) {
 			w.bare++
 		}
 	default:
-		list := w.key && t.Type == token.SequenceEntryType && at.col == w.open.col // begins right below its key
+		// begins right below its key
+		list := w.key && t.Type == token.SequenceEntryType && at.col == w.open.col
 		if w.open.line > 0 && w.flow == 0 && at.line > w.open.line && at.col <= w.open.col && !list {
 			w.bare++
 		}

@@ -14,10 +14,13 @@ import (
 // largest thing that people write, are still read.
 func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"nested entries":      {strings.Repeat("- ", 100_000) + "x", "x.yaml:1:65: nests deeper than 32 levels"},
-		"nested keys":         {staircase(600), "x.yaml:33:34: nests deeper than 32 levels"},
-		"keys":                {strings.Repeat("k: 1\n", 80_000), "x.yaml:2049:1: the mapping has more than 2048 keys"},
-		"keys below":          {"a:\n" + strings.Repeat("  k: 1\n", 80_000), "x.yaml:2050:3: the mapping has more than 2048 keys"},
+		"nested entries": {strings.Repeat("- ", 100_000) + "x",
+			"x.yaml:1:65: nests deeper than 32 levels"},
+		"nested keys": {staircase(600), "x.yaml:33:34: nests deeper than 32 levels"},
+		"keys": {strings.Repeat("k: 1\n", 80_000),
+			"x.yaml:2049:1: the mapping has more than 2048 keys"},
+		"keys below": {"a:\n" + strings.Repeat("  k: 1\n", 80_000),
+			"x.yaml:2050:3: the mapping has more than 2048 keys"},
 		"quotes":              {strings.Repeat(`"`, 500_000), "x.yaml:1:"},
 		"quotes in a list":    {"a: [" + strings.Repeat(`"",`, 160_000) + "]", "x.yaml:1:"},
 		"single quotes":       {strings.Repeat("'", 500_000), "x.yaml:1:"},
@@ -38,12 +41,16 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 		"a wrong value":       {"lb: " + strings.Repeat("a", 9000), "x.yaml:1:5: lb: found \"aaaaaaa"},
 		"a long wrong number": {"seed: " + strings.Repeat("1", 900_000), "x.yaml:1:7: \"11111"},
 		"a wrong number":      {"seed: " + strings.Repeat("1", 9000), "x.yaml:1:7: seed: found"},
-		"a long wrong rate":   {"fabric: {host_link: {rate: " + strings.Repeat("1", 9000) + "}}", "x.yaml:1:28: fabric.host_link.rate:"},
-		"an unknown key":      {strings.Repeat("a", 9000) + ": 1", "x.yaml:1:1: aaaaa"},
-		"entries without":     {"a:\n" + strings.Repeat("-\n", 290_000), "x.yaml:1003:1: more than 1000 keys or entries have no value"},
-		"keys without":        {"a:\n" + strings.Repeat("- a:\n", 99_000), "x.yaml:1003:1: more than 1000 keys or entries have no value"},
-		"flow keys without":   {"a: [" + strings.Repeat("{a: },", 59_000) + "]", "x.yaml:1:6009: more than 1000 keys"},
-		"comments":            {strings.Repeat("#\n", 400_000), "x.yaml"},
+		"a long wrong rate": {"fabric: {host_link: {rate: " + strings.Repeat("1", 9000) + "}}",
+			"x.yaml:1:28: fabric.host_link.rate:"},
+		"an unknown key": {strings.Repeat("a", 9000) + ": 1", "x.yaml:1:1: aaaaa"},
+		"entries without": {"a:\n" + strings.Repeat("-\n", 290_000),
+			"x.yaml:1003:1: more than 1000 keys or entries have no value"},
+		"keys without": {"a:\n" + strings.Repeat("- a:\n", 99_000),
+			"x.yaml:1003:1: more than 1000 keys or entries have no value"},
+		"flow keys without": {"a: [" + strings.Repeat("{a: },", 59_000) + "]",
+			"x.yaml:1:6009: more than 1000 keys"},
+		"comments": {strings.Repeat("#\n", 400_000), "x.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -64,7 +71,8 @@ func TestYAMLIsBoundedBeforeItIsParsed(t *testing.T) {
 		})
 	}
 	lists := "a:\n" + strings.Repeat("- b:\n  - 1\n- c: # below\n    - 2\n-\n  d\n", 2000)
-	if _, err := scenario.Parse("x.yaml", []byte(lists), nil); err == nil || !strings.Contains(err.Error(), "unknown key") {
+	if _, err := scenario.Parse("x.yaml", []byte(lists), nil); err == nil ||
+		!strings.Contains(err.Error(), "unknown key") {
 		t.Errorf("lists right below their keys: %.300v", err)
 	}
 	flow := "      - {from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1MB}\n"

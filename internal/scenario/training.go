@@ -31,7 +31,8 @@ func (p *resolver) training(t *workload.Training) error {
 			t.DP, t.CP, need, have)
 	}
 	if t.TP > p.Graph.PerServer() && !t.Fold {
-		p.note("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network", t.TP, p.Graph.PerServer())
+		p.note("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network",
+			t.TP, p.Graph.PerServer())
 	}
 	mem, err := step.Worst(m)
 	if err != nil {

@@ -25,7 +25,8 @@ func (p *resolver) transport() error {
 			t.MTU, swconf.Headers, p.smallestMTU())
 	}
 	if p.LB.Reorders(p.LBValues) && p.RC.Recovery == rc.GoBackN {
-		p.note("spraying reorders packets and go-back-N treats every gap as loss; transport.recovery selective with write only places packets in any order")
+		p.note("spraying reorders packets and go-back-N treats every gap as loss; transport.recovery " +
+			"selective with write only places packets in any order")
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func mutate(r *rng.Stream, front []Trial) (p [dims]float64) {
 	}
 	for d := range p {
 		if r.Float64() < 0.4 {
-			step := 0.15 * math.Sqrt(-2*math.Log(1-r.Float64())) * math.Cos(2*math.Pi*r.Float64()) // Box and Muller
+			// Box and Muller
+			step := 0.15 * math.Sqrt(-2*math.Log(1-r.Float64())) * math.Cos(2*math.Pi*r.Float64())
 			p[d] = min(max(p[d]+step, 0), 1)
 		}
 	}
@@ -106,7 +107,8 @@ func (s *Search) Add(t Trial) { s.Trials = append(s.Trials, t) }
 // dominates reports whether a is no worse than b in anything and better in
 // something.
 func dominates(a, b *Outcome) bool {
-	return a.Time <= b.Time && a.Pause <= b.Pause && a.Queue <= b.Queue && (a.Time < b.Time || a.Pause < b.Pause || a.Queue < b.Queue)
+	return a.Time <= b.Time && a.Pause <= b.Pause && a.Queue <= b.Queue &&
+		(a.Time < b.Time || a.Pause < b.Pause || a.Queue < b.Queue)
 }
 
 // Front returns the trials that no other one dominates, by completion time.
@@ -123,7 +125,8 @@ func Front(trials []Trial) (front []Trial) {
 			if j == i || o.Outcome.Error != "" || o.Baseline {
 				continue
 			}
-			same := o.Outcome.Time == t.Outcome.Time && o.Outcome.Pause == t.Outcome.Pause && o.Outcome.Queue == t.Outcome.Queue
+			same := o.Outcome.Time == t.Outcome.Time && o.Outcome.Pause == t.Outcome.Pause &&
+				o.Outcome.Queue == t.Outcome.Queue
 			if dominates(&o.Outcome, &t.Outcome) || same && j < i {
 				beaten = true
 				break
@@ -134,7 +137,8 @@ func Front(trials []Trial) (front []Trial) {
 		}
 	}
 	slices.SortFunc(front, func(a, b Trial) int {
-		return cmp.Or(cmp.Compare(a.Outcome.Time, b.Outcome.Time), cmp.Compare(a.Outcome.Pause, b.Outcome.Pause), cmp.Compare(a.N, b.N))
+		return cmp.Or(cmp.Compare(a.Outcome.Time, b.Outcome.Time),
+			cmp.Compare(a.Outcome.Pause, b.Outcome.Pause), cmp.Compare(a.N, b.N))
 	})
 	return front
 }
@@ -155,7 +159,8 @@ func Best(front []Trial) (Trial, bool) {
 		if float64(t.Outcome.Time) > limit {
 			break
 		}
-		if cmp.Or(cmp.Compare(t.Outcome.Pause, best.Outcome.Pause), cmp.Compare(t.Outcome.Queue, best.Outcome.Queue)) < 0 {
+		if cmp.Or(cmp.Compare(t.Outcome.Pause, best.Outcome.Pause),
+			cmp.Compare(t.Outcome.Queue, best.Outcome.Queue)) < 0 {
 			best = t
 		}
 	}

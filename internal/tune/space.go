@@ -42,7 +42,8 @@ func (s Space) at(p [dims]float64) Candidate {
 	xoff := round(logScale(p[0], float64(smallest), float64(s.Largest)))
 	most := round(float64(xoff) * between(p[1], 0.1, 0.95))
 	least := round(float64(most) * between(p[2], 0.02, 0.9))
-	c := Candidate{XOff: xoff, WREDMax: min(most, xoff-unit.KB), Probability: int(math.Round(logScale(p[4], 1, 100)))}
+	c := Candidate{XOff: xoff, WREDMax: min(most, xoff-unit.KB),
+		Probability: int(math.Round(logScale(p[4], 1, 100)))}
 	c.WREDMin = max(min(least, c.WREDMax-unit.KB), 2*unit.KB)
 	c.XOn = max(min(round(float64(c.WREDMin)*between(p[3], 0.1, 0.95)), c.WREDMin-unit.KB), unit.KB)
 	if !s.DCQCN {
@@ -67,7 +68,8 @@ func round(b float64) unit.Bytes { return unit.Bytes(math.Round(b/1000)) * unit.
 // Check refuses a candidate that breaks the ordering rule.
 func (c Candidate) Check() error {
 	if !(c.XOn > 0 && c.XOn < c.WREDMin && c.WREDMin < c.WREDMax && c.WREDMax < c.XOff) {
-		return fmt.Errorf("xON %v < WRED minimum %v < WRED maximum %v < xOFF %v does not hold", c.XOn, c.WREDMin, c.WREDMax, c.XOff)
+		return fmt.Errorf("xON %v < WRED minimum %v < WRED maximum %v < xOFF %v does not hold",
+			c.XOn, c.WREDMin, c.WREDMax, c.XOff)
 	}
 	return nil
 }

@@ -24,7 +24,9 @@ func TestCandidatesKeepTheOrder(t *testing.T) {
 		s := space
 		s.Largest = unit.Bytes(rapid.IntRange(100_000, 64_000_000).Draw(rt, "largest"))
 		c := s.at(p)
-		if err := c.Check(); err != nil || c.Probability < 1 || c.Probability > 100 || c.XOff > s.Largest+unit.KB || c.AI <= 0 || c.RateTimer <= 0 || c.AlphaTimer <= 0 || c.G <= 0 || c.G > 1 {
+		if err := c.Check(); err != nil || c.Probability < 1 || c.Probability > 100 ||
+			c.XOff > s.Largest+unit.KB || c.AI <= 0 || c.RateTimer <= 0 || c.AlphaTimer <= 0 || c.G <= 0 ||
+			c.G > 1 {
 			rt.Fatalf("%+v: %v", c, err)
 		}
 	})
@@ -34,7 +36,8 @@ func TestCandidatesKeepTheOrder(t *testing.T) {
 // time, long ones too, and a low xOFF pauses.
 func judge(c Candidate) Outcome {
 	off := math.Abs(math.Log(float64(c.WREDMax) / 500_000))
-	return Outcome{Time: int64(1e9 * (1 + off)), Pause: int64(1e12 / float64(c.XOff)), Queue: int64(c.WREDMax)}
+	return Outcome{Time: int64(1e9 * (1 + off)), Pause: int64(1e12 / float64(c.XOff)),
+		Queue: int64(c.WREDMax)}
 }
 
 func run(s *Search, n int) {
@@ -76,11 +79,13 @@ func TestResume(t *testing.T) {
 		}
 		other := h
 		other.Seed = 8
-		if _, err := (&Search{Space: space, Seed: 8}).Resume(other, journal); err == nil || !strings.Contains(err.Error(), "seed 7, now 8") {
+		if _, err := (&Search{Space: space, Seed: 8}).Resume(other, journal); err == nil ||
+			!strings.Contains(err.Error(), "seed 7, now 8") {
 			t.Errorf("another seed: %v", err)
 		}
 	}
-	if _, err := (&Search{Space: space, Seed: 7}).Resume(h, []byte("nonsense\n")); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := (&Search{Space: space, Seed: 7}).Resume(h, []byte("nonsense\n")); err == nil ||
+		!strings.Contains(err.Error(), "line 1") {
 		t.Error(err)
 	}
 }
@@ -103,7 +108,8 @@ func TestFrontAndProgress(t *testing.T) {
 	}
 	early := Front(s.Trials[:first+1])
 	if front[0].Outcome.Time >= early[0].Outcome.Time || front[0].Outcome.Time > 1.02e9 {
-		t.Errorf("the best takes %d after 200 trials, %d after %d; the optimum is 1e9", front[0].Outcome.Time, early[0].Outcome.Time, first)
+		t.Errorf("the best takes %d after 200 trials, %d after %d; the optimum is 1e9",
+			front[0].Outcome.Time, early[0].Outcome.Time, first)
 	}
 	best, ok := Best(front)
 	if !ok || best.Outcome.Time > int64(1.01*float64(front[0].Outcome.Time)) {
@@ -116,7 +122,8 @@ func TestFrontAndProgress(t *testing.T) {
 
 // Runs that did not end are on no front.
 func TestFailedTrials(t *testing.T) {
-	list := []Trial{{N: 0, Baseline: true}, {N: 1, Outcome: Outcome{Error: "stuck"}}, {N: 2, Outcome: Outcome{Time: 5}}, {N: 3, Outcome: Outcome{Time: 5}}}
+	list := []Trial{{N: 0, Baseline: true}, {N: 1, Outcome: Outcome{Error: "stuck"}},
+		{N: 2, Outcome: Outcome{Time: 5}}, {N: 3, Outcome: Outcome{Time: 5}}}
 	if f := Front(list); len(f) != 1 || f[0].N != 2 {
 		t.Errorf("%+v", f)
 	}

@@ -55,7 +55,8 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if ops := c.size(len(g)) * float64(len(groups)); ops > MaxOps {
 			return nil,
 				field.New("bytes",
-					"about %.3g transfers are more than the %d that are taken; use larger chunks", ops, MaxOps)
+					"about %.3g transfers are more than the %d that are taken; use larger chunks",
+					ops, MaxOps)
 		}
 		name := c.Kind.String()
 		if c.Algorithm != "" && c.Algorithm != Algorithms(c.Kind)[0] {

@@ -27,7 +27,8 @@ const (
 	nClasses
 )
 
-var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel", "pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel"}
+var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel",
+	"pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel"}
 
 func (c Class) String() string { return classNames[c] }
 
@@ -122,7 +123,8 @@ func (b *Builder) Collective(c Collective, build func()) {
 // Seal checks the graph and lays it out. A cycle is an error that names it.
 func (b *Builder) Seal() (*DAG, error) {
 	if b.tooBig {
-		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets", MaxOps)
+		return nil, fmt.Errorf("the workload has more than %d operations; use larger microbatches or buckets",
+			MaxOps)
 	}
 	if len(b.ops) == 0 {
 		return nil, fmt.Errorf("the workload is empty")
@@ -169,7 +171,8 @@ func (d *DAG) checkAcyclic() error {
 	}
 	for i := range d.Ops {
 		if deps[i] > 0 {
-			return fmt.Errorf("the workload is cyclic: %s waits, directly or not, for itself", d.name(int32(i)))
+			return fmt.Errorf("the workload is cyclic: %s waits, directly or not, for itself",
+				d.name(int32(i)))
 		}
 	}
 	return nil

@@ -129,12 +129,14 @@ func (p *Part) own(owner []int, me int, jobs []Part) error {
 			}
 			gpu := p.GPU(rank)
 			if gpu < 0 || gpu >= len(owner) {
-				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d", rank, p.Name, gpu, len(owner))
+				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d",
+					rank, p.Name, gpu, len(owner))
 			}
 			switch owner[gpu] {
 			case me:
 				if p.Place != nil && rankOn[gpu] != rank {
-					return fmt.Errorf("ranks %d and %d of job %q are both on GPU %d", rankOn[gpu], rank, p.Name, gpu)
+					return fmt.Errorf("ranks %d and %d of job %q are both on GPU %d",
+						rankOn[gpu], rank, p.Name, gpu)
 				}
 			case 0:
 				owner[gpu], p.GPUs = me, p.GPUs+1

@@ -48,7 +48,8 @@ func TestMixKeepsJobs(t *testing.T) {
 			rt.Fatal(err)
 		}
 		again, err := NewMix(12, rapid.Permutation(jobs).Draw(rt, "order")...)
-		if err != nil || !slices.Equal(m.DAG.Ops, again.DAG.Ops) || !slices.Equal(m.DAG.Succ, again.DAG.Succ) {
+		if err != nil || !slices.Equal(m.DAG.Ops, again.DAG.Ops) ||
+			!slices.Equal(m.DAG.Succ, again.DAG.Succ) {
 			rt.Fatalf("another order makes another mix: %v", err)
 		}
 		for j := range m.Jobs {
@@ -83,9 +84,11 @@ func same(rt *rapid.T, m *Mix, j int) {
 func TestMixRefuses(t *testing.T) {
 	d := ring(t, 2)
 	for want, jobs := range map[string][]Job{
-		"there is no job":                             nil,
-		`two jobs are called "a"`:                     {{Name: "a", DAG: d}, {Name: "a", DAG: d, Place: []int{2, 3}}},
-		`jobs "a" and "b" are both on GPU 1`:          {{Name: "a", DAG: d}, {Name: "b", DAG: d, Place: []int{1, 2}}},
+		"there is no job": nil,
+		`two jobs are called "a"`: {{Name: "a", DAG: d},
+			{Name: "a", DAG: d, Place: []int{2, 3}}},
+		`jobs "a" and "b" are both on GPU 1`: {{Name: "a", DAG: d},
+			{Name: "b", DAG: d, Place: []int{1, 2}}},
 		`ranks 0 and 1 of job "a" are both on GPU 3`:  {{Name: "a", DAG: d, Place: []int{3, 3}}},
 		`rank 1 of job "a" is on GPU 4; there are 4`:  {{Name: "a", DAG: d, Place: []int{3, 4}}},
 		`job "a" has 2 ranks and places for 1`:        {{Name: "a", DAG: d, Place: []int{3}}},

@@ -92,7 +92,9 @@ func (t *Training) checkTimes() error {
 	k := t.kernels()
 	for _, c := range []cost{k.proj, k.core, k.mlp, k.head} {
 		if d := max(c.forward, c.inputs, c.weights); d > longestPass/unit.Time(t.Model.Layers) {
-			return field.New("micro_batch", "%d layers of %v each are more than the %v of computing per microbatch that are taken; micro_batch, sequence, efficiency and the model's sizes decide it",
+			return field.New("micro_batch",
+				"%d layers of %v each are more than the %v of computing per microbatch that are taken; "+
+					"micro_batch, sequence, efficiency and the model's sizes decide it",
 				t.Model.Layers, d, longestPass)
 		}
 	}

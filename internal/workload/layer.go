@@ -5,7 +5,8 @@ import (
 	"railyard/unit"
 )
 
-var tensorNames = map[coll.Kind]string{coll.AllReduce: "tp all-reduce", coll.AllGather: "tp all-gather", coll.ReduceScatter: "tp reduce-scatter"}
+var tensorNames = map[coll.Kind]string{coll.AllReduce: "tp all-reduce", coll.AllGather: "tp all-gather",
+	coll.ReduceScatter: "tp reduce-scatter"}
 
 // tensor makes every tensor parallel group of a stage run a collective of b bytes.
 func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
@@ -182,12 +183,13 @@ func (s *step) rotate(p int, b unit.Bytes, after func(rank int) []int32) map[int
 			for c := range ranks {
 				ranks[c] = s.seats[p][dp*s.CP+c][i]
 			}
-			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks, coll.ByRing}, func() {
-				for c, r := range ranks {
-					next := ranks[(c+1)%s.CP]
-					in[next] = s.b.Transfer(r, next, b, after(r)...)
-				}
-			})
+			s.b.Collective(Collective{"cp ring", coll.SendRecv, ContextParallel, b, ranks, coll.ByRing},
+				func() {
+					for c, r := range ranks {
+						next := ranks[(c+1)%s.CP]
+						in[next] = s.b.Transfer(r, next, b, after(r)...)
+					}
+				})
 		}
 	}
 	return in
@@ -210,7 +212,8 @@ func (s *step) exchange(p int) {
 				ranks[x] = s.seats[p][first+x][i]
 				ready[x] = s.pending(ranks[x])
 			}
-			s.b.Collective(Collective{"ep all-to-all", coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
+			s.b.Collective(Collective{"ep all-to-all",
+				coll.ToAll, ExpertParallel, b, ranks, usual(coll.ToAll, s.Experts)}, func() {
 				for x, d := range run(s.b, ranks, b, ready) {
 					for _, id := range d {
 						in = append(in, arrival{ranks[x], id})

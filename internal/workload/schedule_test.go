@@ -16,11 +16,15 @@ import (
 
 // pipeline is a model without a head on p stages.
 func pipeline(t testing.TB, schedule string, p, m, v int) *Training {
-	c, err := model.Parse("tiny vocabulary", []byte(`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,"intermediate_size":11008,"vocab_size":1}`))
+	c,
+		err := model.Parse("tiny vocabulary",
+		[]byte(`{"model_type":"llama","hidden_size":4096,"num_hidden_layers":48,"num_attention_heads":32,
+		"intermediate_size":11008,"vocab_size":1}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Training{Layout: partition.Layout{TP: 1, PP: p, DP: 1, CP: 1, EP: 1, VPP: v, Recompute: partition.RecomputeSelective, Schedule: schedule, Micro: 1, Microbatches: m, Seq: 2048},
+	return &Training{Layout: partition.Layout{TP: 1, PP: p, DP: 1, CP: 1, EP: 1, VPP: v,
+		Recompute: partition.RecomputeSelective, Schedule: schedule, Micro: 1, Microbatches: m, Seq: 2048},
 		Model: c, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: unit.GB, Efficiency: 50, Channels: 1}
 }
 
@@ -45,9 +49,11 @@ func TestPipelineBubble(t *testing.T) {
 		schedule string
 		p, m, v  int
 		want     float64
-	}{{partition.OneFOneB, 4, 8, 1, 0.375}, {partition.OneFOneB, 8, 8, 1, 0.875}, {partition.OneFOneB, 8, 32, 1, 0.21875}, {partition.OneFOneB, 16, 128, 1, 0.1171875},
+	}{{partition.OneFOneB, 4, 8, 1, 0.375}, {partition.OneFOneB, 8, 8, 1, 0.875},
+		{partition.OneFOneB, 8, 32, 1, 0.21875}, {partition.OneFOneB, 16, 128, 1, 0.1171875},
 		{partition.GPipe, 4, 8, 1, 0.375}, {partition.GPipe, 8, 32, 1, 0.21875},
-		{partition.Interleaved, 8, 32, 2, 0.109375}, {partition.Interleaved, 4, 8, 3, 0.125}, {partition.Interleaved, 8, 8, 6, 7.0 / 48}, {partition.Interleaved, 2, 2, 8, 1.0 / 16}} {
+		{partition.Interleaved, 8, 32, 2, 0.109375}, {partition.Interleaved, 4, 8, 3, 0.125},
+		{partition.Interleaved, 8, 8, 6, 7.0 / 48}, {partition.Interleaved, 2, 2, 8, 1.0 / 16}} {
 		d, err := pipeline(t, c.schedule, c.p, c.m, c.v).Build()
 		if err != nil {
 			t.Fatal(err)
@@ -84,8 +90,10 @@ func TestZeroBubble(t *testing.T) {
 // more microbatches than its memory is reckoned with.
 func TestSchedules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := partition.Layout{PP: rapid.IntRange(1, 9).Draw(t, "p"), Microbatches: rapid.IntRange(1, 30).Draw(t, "m"), VPP: 1,
-			Schedule: rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved, partition.ZeroBubble}).Draw(t, "schedule")}
+		l := partition.Layout{PP: rapid.IntRange(1, 9).Draw(t, "p"),
+			Microbatches: rapid.IntRange(1, 30).Draw(t, "m"), VPP: 1,
+			Schedule: rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved,
+				partition.ZeroBubble}).Draw(t, "schedule")}
 		if l.Schedule == partition.Interleaved {
 			l.VPP = rapid.IntRange(1, 4).Draw(t, "v")
 			l.Microbatches *= l.PP
@@ -97,7 +105,8 @@ func TestSchedules(t *testing.T) {
 			for _, x := range list {
 				key := [2]int{x.micro, x.chunk}
 				before, seen := state[key]
-				ok := x.kind == forwardPass && !seen || x.kind == backwardPass && seen && before == forwardPass || x.kind == weightPass && before == backwardPass
+				ok := x.kind == forwardPass && !seen || x.kind == backwardPass && seen &&
+					before == forwardPass || x.kind == weightPass && before == backwardPass
 				if !ok {
 					t.Fatalf("%+v stage %d: %+v comes after %v, seen %v", l, p, x, before, seen)
 				}
@@ -251,8 +260,11 @@ func TestContextAndExpertVolume(t *testing.T) {
 	if got, want := volume(d, ContextParallel), 64*80*kv*(3+2*3+1); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("context: %g bytes, want %g", got, want)
 	}
-	m, err := model.Parse("moe", []byte(`{"model_type":"mixtral","hidden_size":4096,"num_hidden_layers":4,"num_attention_heads":32,"num_key_value_heads":8,
-		"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"num_local_experts":8,"num_experts_per_tok":2}`))
+	m, err := model.Parse("moe", []byte(`{"model_type":"mixtral",
+		"hidden_size":4096,"num_hidden_layers":4,"num_attention_heads":32,
+		"num_key_value_heads":8,
+		"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,
+		"num_local_experts":8,"num_experts_per_tok":2}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,8 +289,14 @@ func TestContextAndExpertVolume(t *testing.T) {
 func TestComputeIsKept(t *testing.T) {
 	want := -1.0
 	for i, change := range []func(*Training){
-		func(*Training) {}, func(x *Training) { x.CP, x.DP, x.Microbatches = 2, 1, 4 }, func(x *Training) { x.Schedule, x.VPP, x.PP, x.DP = partition.Interleaved, 2, 2, 1; x.Microbatches = 4 },
-		func(x *Training) { x.Schedule, x.PP, x.DP = partition.ZeroBubble, 2, 1; x.Microbatches = 4 }, func(x *Training) { x.TensorOverlap = true }, func(x *Training) { x.ZeRO = 3 },
+		func(*Training) {}, func(x *Training) { x.CP, x.DP, x.Microbatches = 2, 1, 4 },
+		func(x *Training) {
+			x.Schedule, x.VPP, x.PP, x.DP = partition.Interleaved, 2, 2,
+				1
+			x.Microbatches = 4
+		},
+		func(x *Training) { x.Schedule, x.PP, x.DP = partition.ZeroBubble, 2, 1; x.Microbatches = 4 },
+		func(x *Training) { x.TensorOverlap = true }, func(x *Training) { x.ZeRO = 3 },
 		func(x *Training) { x.Sequence, x.TP, x.DP = true, 8, 1; x.Microbatches = 4 },
 	} {
 		tr := training(t, "gpt3-13b", 4, 1, 2)
@@ -305,7 +323,10 @@ func TestComputeIsKept(t *testing.T) {
 
 // Every combination of what a layout can say builds, or says which field is wrong.
 func TestAnyLayoutBuilds(t *testing.T) {
-	m, err := model.Parse("small", []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":8,"intermediate_size":4096,"vocab_size":1000}`))
+	m,
+		err := model.Parse("small",
+		[]byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":8,"num_attention_heads":8,
+		"intermediate_size":4096,"vocab_size":1000}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,18 +334,26 @@ func TestAnyLayoutBuilds(t *testing.T) {
 		tr := training(t, "llama-3.1-8b", 1, 1, 1)
 		tr.Model = m
 		pick := func(name string, v ...int) int { return rapid.SampledFrom(v).Draw(rt, name) }
-		tr.TP, tr.PP, tr.DP, tr.CP = pick("tp", 1, 2, 8), pick("pp", 1, 2, 4, 5, 10), pick("dp", 1, 2, 4), pick("cp", 1, 2, 4)
-		tr.Microbatches, tr.VPP, tr.ZeRO, tr.Prefetch, tr.Channels = pick("m", 1, 2, 4), pick("vpp", 1, 1, 2, 5), pick("zero", 0, 1, 2, 3), pick("prefetch", 0, 1, 3), pick("channels", 1, 2)
-		tr.Schedule = rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved, partition.ZeroBubble}).Draw(rt, "schedule")
-		tr.Recompute = rapid.SampledFrom([]string{partition.RecomputeNone, partition.RecomputeSelective, partition.RecomputeFull}).Draw(rt, "recompute")
+		tr.TP, tr.PP, tr.DP, tr.CP = pick("tp", 1, 2, 8), pick("pp", 1, 2, 4, 5, 10), pick("dp", 1, 2, 4),
+			pick("cp", 1, 2, 4)
+		tr.Microbatches, tr.VPP, tr.ZeRO, tr.Prefetch, tr.Channels = pick("m", 1, 2, 4),
+			pick("vpp", 1, 1, 2, 5), pick("zero", 0, 1, 2, 3), pick("prefetch", 0, 1, 3),
+			pick("channels", 1, 2)
+		tr.Schedule = rapid.SampledFrom([]string{partition.GPipe, partition.OneFOneB, partition.Interleaved,
+			partition.ZeroBubble}).Draw(rt, "schedule")
+		tr.Recompute = rapid.SampledFrom([]string{partition.RecomputeNone, partition.RecomputeSelective,
+			partition.RecomputeFull}).Draw(rt, "recompute")
 		tr.Kernels = rapid.SampledFrom([]string{Flat, Fused, Unfused}).Draw(rt, "kernels")
 		tr.Order = rapid.SampledFrom([]string{"", partition.PipelineInside}).Draw(rt, "order")
-		tr.Algorithm = rapid.SampledFrom([]string{"", coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}).Draw(rt, "algorithm")
-		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"), rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
+		tr.Algorithm = rapid.SampledFrom([]string{"",
+			coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}).Draw(rt, "algorithm")
+		tr.Sequence, tr.Overlap, tr.TensorOverlap, tr.PerServer = rapid.Bool().Draw(rt, "sequence"),
+			rapid.Bool().Draw(rt, "overlap"), rapid.Bool().Draw(rt, "tensor overlap"), 8
 		tr.Fold = rapid.Bool().Draw(rt, "fold")
 		tr.Gathers = pick("gathers", 1, 1, 4)
 		tr.GatherAhead = (tr.ZeRO == 1 || tr.ZeRO == 2) && rapid.Bool().Draw(rt, "gather ahead")
-		tr.Regather = tr.ZeRO == 3 && tr.Recompute == partition.RecomputeFull && rapid.Bool().Draw(rt, "regather")
+		tr.Regather = tr.ZeRO == 3 && tr.Recompute == partition.RecomputeFull &&
+			rapid.Bool().Draw(rt, "regather")
 		tr.NVLink, tr.NVLatency = 3600*unit.Gbps, unit.Microsecond
 		d, err := tr.Build()
 		if err != nil {

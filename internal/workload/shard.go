@@ -10,7 +10,8 @@ type pool struct{ dense, sparse unit.Bytes }
 
 // collect makes groups of ranks that share parameters run a collective behind
 // the last one of its chain, and returns what arrives.
-func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string, b unit.Bytes) (out []arrival) {
+func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name string,
+	b unit.Bytes) (out []arrival) {
 	run := coll.Ring(kind)
 	by, channels := coll.ByRing, s.Channels
 	if kind == coll.AllReduce {
@@ -123,8 +124,10 @@ func (s *step) gatherLayer(p, i int) {
 	dense, sparse := s.params(f.part, f.uses[i])
 	n := max(1, s.Gathers)
 	for range n {
-		f.in[i] = append(f.in[i], s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*dense/float64(n)))...)
-		f.in[i] = append(f.in[i], s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", unit.Bytes(2*sparse/float64(n)))...)
+		f.in[i] = append(f.in[i], s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather",
+			unit.Bytes(2*dense/float64(n)))...)
+		f.in[i] = append(f.in[i], s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather",
+			unit.Bytes(2*sparse/float64(n)))...)
 	}
 }
 
@@ -149,7 +152,8 @@ func (s *step) begin() {
 					continue
 				}
 				in := s.collect(s.dense[p], s.gather, coll.AllGather, "dp all-gather", w.dense)
-				in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather", w.sparse)...)
+				in = append(in, s.collect(s.sparse[p], s.gather, coll.AllGather, "dp all-gather",
+					w.sparse)...)
 				for _, at := range waiting {
 					s.early[at] = in
 				}

@@ -134,7 +134,8 @@ func (t *Training) Build() (*DAG, error) {
 func (t *Training) TooBig() error {
 	if ops := t.size(); ops > MaxOps {
 		return field.New("micro_batch",
-			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or fewer of them", ops, MaxOps)
+			"the step would have about %.3g operations, at most %d are taken; use larger microbatches, or "+
+				"fewer of them", ops, MaxOps)
 	}
 	return nil
 }

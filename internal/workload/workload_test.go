@@ -14,11 +14,14 @@ func training(t *testing.T, name string, tp, pp, dp int) *Training {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50, Channels: 1}
+	return &Training{Layout: layout(tp, pp, dp), Model: m, GPU: model.GPUs["h100"], GradBytes: 2,
+		Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50, Channels: 1}
 }
 
 func layout(tp, pp, dp int) partition.Layout {
-	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1, Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 4, Seq: 1024}
+	return partition.Layout{TP: tp, PP: pp, DP: dp, CP: 1, EP: 1, VPP: 1,
+		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Micro: 1, Microbatches: 4,
+		Seq: 1024}
 }
 
 // Each rank sends 2(D-1)/D of its gradients: what data parallelism costs
@@ -88,9 +91,10 @@ func TestExplicit(t *testing.T) {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	for want, steps := range map[string][]Step{
-		"defined twice":      {{ID: "a", To: -1}, {ID: "a", To: -1}},
-		"does not exist":     {{ID: "a", To: -1, After: []string{"z"}}},
-		"cyclic: a":          {{ID: "a", To: -1, After: []string{"b"}}, {ID: "b", To: -1, After: []string{"a"}}},
+		"defined twice":  {{ID: "a", To: -1}, {ID: "a", To: -1}},
+		"does not exist": {{ID: "a", To: -1, After: []string{"z"}}},
+		"cyclic: a": {{ID: "a", To: -1, After: []string{"b"}},
+			{ID: "b", To: -1, After: []string{"a"}}},
 		"cyclic: self waits": {{ID: "self", To: -1, After: []string{"self"}}},
 	} {
 		if _, err := Explicit(2, steps); err == nil || !strings.Contains(err.Error(), want) {
