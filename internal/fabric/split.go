@@ -10,16 +10,18 @@ import (
 // runs the events of the nodes it owns. The other nodes stand there as configuration. What a node
 // sends to another part's goes there as a letter, and because that takes a cable's delay, all parts
 // can go on for as long as the shortest such cable (Lookahead) before they exchange letters. What
-// the run itself does (posting messages, breaking links) happens in every part at the same time.
+// the run itself does (posting messages, breaking links) happens in every part at the same time:
+// its executor runs in all of them alike, for which each must hear what ends anywhere (Announce).
 
-// Letter is a packet or a PFC frame on its way to another part.
+// Letter is a packet or a PFC frame on its way to another part, or an announcement to all others.
 type Letter struct {
 	event  engine.Event
 	packet Packet
+	all    bool
 }
 
-// To returns the port at which a letter arrives.
-func (l *Letter) To() int32 { return l.event.A }
+// To returns the port at which a letter arrives, or that it is for all other parts.
+func (l *Letter) To() (port int32, all bool) { return l.event.A, l.all }
 
 // Split makes the network one part; send is given what goes to others' nodes.
 func (n *Net) Split(mine func(node int32) bool, send func(Letter)) {
@@ -52,14 +54,26 @@ func (n *Net) Lookahead() unit.Time {
 // leave sends a packet to another part, where it arrives a delay from now.
 func (n *Net) leave(op *route.Port, delay unit.Time, pi int32) {
 	e := n.Q.Elsewhere(engine.Node(op.Node), n.Q.Now()+delay, engine.Kind(op.Arrive), op.Peer, 0)
-	n.send(Letter{e, n.Packets[pi]})
+	n.send(Letter{event: e, packet: n.Packets[pi]})
 	n.Free(pi)
+}
+
+// Announce schedules an event of an element in all parts: something for the run to hear. How much
+// later it must be is for the run to see to.
+func (n *Net) Announce(from engine.Element, at unit.Time, kind engine.Kind, a int32) {
+	if n.send == nil {
+		n.Q.Push(from, at, kind, a, 0)
+		return
+	}
+	e := n.Q.Elsewhere(from, at, kind, a, 0)
+	n.Q.Insert(e)
+	n.send(Letter{event: e, all: true})
 }
 
 // Receive takes a letter of another part. Letters may come in any order.
 func (n *Net) Receive(l *Letter) {
 	e := l.event
-	if e.Kind() != KindPFC {
+	if e.Kind() != KindPFC && !l.all {
 		e.B = n.Alloc()
 		n.Packets[e.B] = l.packet
 	}

@@ -73,7 +73,8 @@ func (h *Hosts) delivered(now unit.Time, c int32, r *receiver, dst int32) {
 		return
 	}
 	r.done, r.pieces = m, 0
-	h.Net.Q.Push(h.nics[dst].element, max(now, h.nics[dst].rxFree)+h.cfg.Latency, KindDeliver, m, 0)
+	n := &h.nics[dst]
+	h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, KindDeliver, m)
 }
 
 // endsWith reports whether a message has no more than so many pieces.

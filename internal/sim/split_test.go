@@ -10,9 +10,11 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/engine"
+	"railyard/internal/exec"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/queue"
+	"railyard/internal/workload"
 	"railyard/rc"
 	"railyard/unit"
 
@@ -23,16 +25,18 @@ import (
 // across links" means, so whoever lets a node look at another one, or a tie depend on what others
 // do, fails here. Parts have a queue, a clock and a slab of packets each, every node is in a random
 // one, and letters between them are handed over, shuffled, at the end of windows as long as the
-// shortest cable that is cut. Posting messages, breaking cables and taking samples are the run's own
-// and happen in every part.
+// shortest cable that is cut. What the run itself does happens in every part: posting messages,
+// breaking cables, taking samples, and executing a workload, which hears of messages from all parts.
 
 // world is a small network and what the run does to it.
 type world struct {
-	setup  *Setup
-	posts  []post
-	breaks []breakage
-	every  unit.Time // samples
-	end    unit.Time
+	setup   *Setup
+	posts   []post
+	jobs    *workload.Mix // instead of posts; nil: none
+	breaks  []breakage
+	machine exec.Machine
+	every   unit.Time // samples
+	end     unit.Time
 }
 
 type post struct {
@@ -60,6 +64,8 @@ type part struct {
 	w       *world
 	mail    []fabric.Letter // for it
 	stopped bool
+	exec    *exec.Execution // the same in all parts
+	carrier *carrier
 	lines   []string // what there is to say of its own nodes
 }
 
@@ -73,7 +79,19 @@ func (w *world) part(t *rapid.T) *part {
 	n.Net.Trace = func(at unit.Time, what string, port int32, prio int) {
 		p.say("trace port %d at %d: %s %d, cause %d", port, at, what, prio, n.Net.PauseCause(port, prio))
 	}
-	n.Hosts.OnDeliver = func(m int32) { p.say("message %d delivered at %d", m, n.Net.Q.Now()) }
+	if w.jobs != nil {
+		p.carrier = newCarrier(n, len(w.jobs.DAG.Ops))
+		p.exec = exec.New(p.carrier, w.machine, w.jobs)
+		p.carrier.exec = p.exec
+	}
+	n.Hosts.OnDeliver = func(m int32) {
+		if _, dst := n.Hosts.Peers(n.Hosts.Messages[m].Conn); p.ownsNIC(dst) {
+			p.say("message %d delivered at %d", m, n.Net.Q.Now())
+		}
+		if p.exec != nil {
+			p.carrier.arrived(m)
+		}
+	}
 	n.Hosts.OnFail = func(c int32, s rc.Status) {
 		p.say("connection %d failed at %d: %v", c, n.Net.Q.Now(), s)
 	}
@@ -119,6 +137,8 @@ func (p *part) event(e engine.Event) {
 		case 1, 3:
 			p.Converge(link, e.B == 3)
 		}
+	case kindRing:
+		p.carrier.ring(e)
 	case kindLook:
 		p.look()
 	case kindStop:
@@ -185,7 +205,7 @@ func (p *part) close() {
 type events struct {
 	fabric.Totals
 	host.Counters
-	Letters int64
+	Letters, Operations int64 // that crossed; that ended, at the end
 }
 
 // run runs the world in parts, by the owner of each node, and returns all that was said of it.
@@ -200,10 +220,21 @@ func (w *world) run(t *rapid.T, parts int, owner []int) (said string, sum events
 			break
 		}
 		p.Net.Split(func(node int32) bool { return owner[node] == i }, func(l fabric.Letter) {
-			to := all[owner[p.Net.Ports[l.To()].Node]]
-			to.mail = append(to.mail, l)
+			port, everybody := l.To()
+			for k, to := range all {
+				if everybody && k != i && w.jobs != nil || !everybody && k == owner[p.Net.Ports[port].Node] {
+					to.mail = append(to.mail, l)
+				}
+			}
 		})
-		window = min(window, p.Net.Lookahead())
+		if window = min(window, p.Net.Lookahead()); w.jobs != nil {
+			window = min(window, w.setup.Host.Latency)
+		}
+	}
+	for _, p := range all {
+		if p.exec != nil {
+			p.exec.Begin()
+		}
 	}
 	order := rand.New(rand.NewPCG(w.setup.Seed, 2))
 	for now := unit.Time(0); now < w.end; {
@@ -221,8 +252,14 @@ func (w *world) run(t *rapid.T, parts int, owner []int) (said string, sum events
 		}
 	}
 	var lines []string
-	for _, p := range all {
+	for i, p := range all {
 		p.close()
+		if x := p.exec; x != nil && i == 0 {
+			sum.Operations = int64(len(x.DAG.Ops) - x.Left)
+			lines = append(lines, fmt.Sprintf("begun %v, ended %v because of %v", x.Start, x.End, x.Cause))
+		} else if x != nil && !slices.Equal(x.End, all[0].exec.End) {
+			t.Errorf("part %d executes otherwise than part 0", i)
+		}
 		if err := p.Net.Audit(); err != nil {
 			t.Error(err)
 		}
@@ -253,6 +290,7 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 		whole, sum := w.run(t, 1, nil)
 		add(&all.Totals, &sum.Totals)
 		add(&all.Counters, &sum.Counters)
+		all.Operations += sum.Operations
 		for _, parts := range []int{2, 3, 4} {
 			owners := rapid.SliceOfN(rapid.IntRange(0, parts-1), nodes, nodes)
 			owner := owners.Draw(t, fmt.Sprintf("owners among %d", parts))
@@ -264,7 +302,8 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 		}
 	})
 	t.Logf("%+v", all)
-	if min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder) == 0 {
+	if min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder,
+		all.Operations) == 0 {
 		t.Errorf("too little has happened to compare: %+v", all)
 	}
 }

@@ -1,11 +1,15 @@
 package sim
 
 import (
+	"slices"
+
 	"railyard/cc"
+	"railyard/internal/exec"
 	"railyard/internal/host"
 	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/topo"
+	"railyard/internal/workload"
 	"railyard/rc"
 	"railyard/unit"
 
@@ -48,7 +52,13 @@ func drawWorld(t *rapid.T) *world {
 	w := &world{setup: drawSetup(t, g), every: 20 * unit.Microsecond, end: 250 * unit.Microsecond}
 	gpus := g.TotalGPUs()
 	victim := rapid.IntRange(0, gpus-1).Draw(t, "victim")
+	if flip("a workload") {
+		w.drawJobs(t)
+	}
 	for range rapid.IntRange(4, 24).Draw(t, "messages") {
+		if w.jobs != nil {
+			break
+		}
 		o := post{at: unit.Time(pick("posted at, us", 0, 0, 0, 5, 30)) * unit.Microsecond, dst: victim}
 		o.tag = pick("tag", 0, 0, 1)
 		if pick("elsewhere", 0, 0, 1) == 1 {
@@ -69,12 +79,49 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
+// drawJobs makes up a workload. What ends anywhere is heard everywhere, which takes the NICs' latency.
+func (w *world) drawJobs(t *rapid.T) {
+	g := w.setup.Graph
+	w.setup.Host.Latency = 300 * unit.Nanosecond
+	w.machine.NVLink = exec.NVLink{Rate: 900 * unit.Gbps, Latency: 500 * unit.Nanosecond,
+		PXN: rapid.Bool().Draw(t, "PXN")}
+	for gpu, nic := range g.NICOf {
+		w.machine.Server = append(w.machine.Server, g.HostOf(gpu))
+		w.machine.Rail = append(w.machine.Rail, g.NICs[nic].Rail)
+	}
+	rank := rapid.IntRange(0, g.TotalGPUs()-1)
+	b := workload.NewBuilder(g.TotalGPUs())
+	for i := range rapid.IntRange(4, 40).Draw(t, "operations") {
+		var after []int32
+		for range rapid.IntRange(0, min(i, 2)).Draw(t, "waits for") {
+			after = append(after, int32(rapid.IntRange(0, i-1).Draw(t, "operation")))
+		}
+		slices.Sort(after)
+		after = slices.Compact(after)
+		from, to := rank.Draw(t, "from"), rank.Draw(t, "to")
+		if from == to {
+			us := unit.Time(rapid.IntRange(1, 20).Draw(t, "us"))
+			b.Compute(from, us*unit.Microsecond, workload.Forward, after...)
+			continue
+		}
+		bytes := rapid.SampledFrom([]unit.Bytes{1, 4096, 100_000}).Draw(t, "bytes")
+		b.Transfer(from, to, bytes, after...)
+	}
+	d, err := b.Seal()
+	if err == nil {
+		w.jobs, err = workload.NewMix(g.TotalGPUs(), workload.Job{DAG: d})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // drawSetup makes up switches and NICs.
 func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	spec := queue.Default()
 	q := &spec.Queues[3]
-	q.WRED = queue.WRED{Min: 10 * unit.KB, Max: 60 * unit.KB, Probability: 0.2, ECN: true}
-	q.XOff, q.XOn = 100*unit.KB, 9*unit.KB
+	q.WRED = queue.WRED{Min: 10 * unit.KB, Max: 35 * unit.KB, Probability: 0.2, ECN: true}
+	q.XOff, q.XOn = 40*unit.KB, 9*unit.KB
 	if q.Lossless = rapid.SampledFrom([]bool{true, true, false}).Draw(t, "PFC"); !q.Lossless {
 		q.Limit = 80 * unit.KB
 	}
