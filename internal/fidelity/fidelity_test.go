@@ -24,6 +24,28 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// still is a run of no time.
+type still struct{ Run }
+
+// Another fidelity is a line in the table.
+func TestAnother(t *testing.T) {
+	defer func(all []*Fidelity) { All = all }(All)
+	All = append([]*Fidelity{{Name: "still", Words: "nothing moves",
+		Prepare: func(*scenario.Plan) (Cost, func() (Run, error)) {
+			return Cost{Memory: unit.MB, Words: "none"}, func() (Run, error) { return still{}, nil }
+		}}}, All...)
+	s, err := New("still", nil, unit.GB)
+	if _, ok := s.Run.(still); !ok || err != nil || s.Limit != unit.GB || s.Cost.Words != "none" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := New("still", nil, 1); err == nil {
+		t.Error("a megabyte within a byte")
+	}
+	if _, err := New("photon", nil, 0); err == nil || !strings.Contains(err.Error(), "still, packet") {
+		t.Error(err)
+	}
+}
+
 const huge = `
 name: huge
 fabric: {kind: fat-tree, k: 16, host_link: {rate: 400Gbps, delay: 1us}}

@@ -77,6 +77,7 @@ func TestTextSaysWhatHappened(t *testing.T) {
 		}, "Events     1us a:Eth1 – b:Eth2: down, routes know from 2us on\n           1ms c: 50Gbps\n"},
 		"a flapping cable": {func(s *result.Summary) { s.LinkEvents = make([]result.LinkEvent, 20) },
 			"and 12 more, in summary.json"},
+		"pipes": {func(s *result.Summary) { s.Fidelity = "pipes" }, "64 GPUs, fidelity pipes, seed 1"},
 		"two jobs": {func(s *result.Summary) {
 			step := result.Step{StepTime: int64(unit.Millisecond), Compute: int64(unit.Millisecond / 4)}
 			s.Jobs = []result.Job{{Name: "one", Complete: true, Step: step}, {Name: "other", GPUs: 16,

@@ -17,7 +17,11 @@ const width = 98
 
 // Text prints the report of one run: one screen, 100 columns at most.
 func Text(w io.Writer, s *result.Summary) {
-	head := fmt.Sprintf("%s   %d GPUs, every packet simulated, seed %d", s.Name, s.GPUs, s.Seed)
+	how := "every packet simulated"
+	if s.Fidelity != "" && s.Fidelity != "packet" {
+		how = "fidelity " + s.Fidelity
+	}
+	head := fmt.Sprintf("%s   %d GPUs, %s, seed %d", s.Name, s.GPUs, how, s.Seed)
 	if !s.Complete {
 		head += "   INCOMPLETE"
 	}

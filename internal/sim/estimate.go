@@ -27,6 +27,7 @@ const (
 	memoryBase    = 30 * unit.MB
 	memoryPort    = 9 * unit.KB
 	memoryOp      = 160
+	memoryCopy    = 60 // of an operation in a mix: 40 bytes, 4 and 4 or 8 for who follows it
 	memoryQP      = 2600
 	memoryMessage = 330
 	memoryTables  = 100 * unit.MB // what is sampled, once a run is long
@@ -56,7 +57,10 @@ func Estimate(p *scenario.Plan) Cost {
 		}
 	}
 	c.Seconds = float64(c.Hops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
-	c.Memory = memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
+	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
+		c.Memory += memoryCopy * unit.Bytes(c.ops)
+	}
+	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
 		unit.Bytes(float64(memoryTables)*min(1, float64(c.Hops)/longRun))
 	return c

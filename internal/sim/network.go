@@ -1,5 +1,6 @@
-// Package sim wires a scenario together and runs it: the only place where the
-// topology, the switches, the hosts, the transport and the workload meet.
+// Package sim carries an execution's transfers as packets. It builds switches, hosts and
+// routes of a plan's topology, splits transfers over queue pairs, lets links break and come
+// back, samples and captures, and says what it saw (explain.Observation).
 package sim
 
 import (

@@ -128,7 +128,7 @@ workload: {training: {model: gpt3-175b, tp: 8, pp: 8, dp: %d, micro_batch: 1, gl
 	if err != nil {
 		return nil, err
 	}
-	t, err := planner.Matrix(r.Plan.Jobs[0].DAG, r.Graph)
+	t, err := planner.Matrix(r.Exec.DAG, r.Graph)
 	if err != nil {
 		return nil, err
 	}
