@@ -71,10 +71,12 @@ func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
 	if c.onSend != nil {
 		c.onSend()
 	}
+	jobs := c.exec.Work
+	service := jobs.Jobs[jobs.Of(op)].Service
 	for q := range n {
 		c.troubles.posted()
 		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)
-		c.net.Hosts.Send(c.net.Conn(0, from, to, q), b, int64(op))
+		c.net.Hosts.Send(c.net.Conn(service, from, to, q), b, int64(op))
 	}
 }
 

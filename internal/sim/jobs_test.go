@@ -1,8 +1,10 @@
 package sim
 
 import (
+	"strings"
 	"testing"
 
+	"railyard/cc"
 	"railyard/internal/coll"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -93,5 +95,39 @@ func TestJobsSideBySide(t *testing.T) {
 	least := unit.Serialize(2*6*unit.MB, 100*unit.Gbps)
 	if last := max(got["x"], got["y"]); got["x"] <= across || got["y"] <= across || last < least {
 		t.Errorf("sharing the cable %v, alone %v, the cable takes %v", got, across, least)
+	}
+}
+
+// A job's transfers use its service: its queue pairs, its congestion control. The other job
+// does not notice.
+func TestJobsOfTwoServices(t *testing.T) {
+	a, b := ringOn(t, "a", 0, 0, 1, 2, 3), ringOn(t, "b", 0, 4, 5, 6, 7)
+	alone := ends(sideBySide(t, a))["a"]
+	p := load(t, twoLeafs).Plan
+	other := p.Services[0]
+	other.Name, other.CC, other.Values, other.DSCP = "other", cc.Lookup("none"), nil, 0
+	p.Services = append(p.Services, other)
+	b.Service = 1
+	p.Jobs = []workload.Job{a, b}
+	r, err := New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	c := r.control()
+	if len(c) != 2 || c[0].QueuePairs != 4 || c[1].QueuePairs != 4 || c[1].Algorithm != "none" {
+		t.Errorf("%+v", c)
+	}
+	if got := ends(r)["a"]; got != alone {
+		t.Errorf("a takes %v, alone %v", got, alone)
+	}
+	if data := p.Spec.DSCP[p.Services[0].DSCP]; p.Spec.DSCP[0] == data {
+		t.Errorf("both services are of class %d", data)
+	}
+	p.Jobs[1].Service = 2
+	if _, err := New(p); err == nil || !strings.Contains(err.Error(), `job "b" uses service 2; there are 2`) {
+		t.Error(err)
 	}
 }

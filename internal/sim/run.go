@@ -46,6 +46,11 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, j := range jobs.Jobs {
+		if j.Service < 0 || j.Service >= len(p.Services) {
+			return nil, fmt.Errorf("job %q uses service %d; there are %d", j.Name, j.Service, len(p.Services))
+		}
+	}
 	n, err := NewNetwork(setup(p))
 	if err != nil {
 		return nil, err

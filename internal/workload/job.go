@@ -14,6 +14,7 @@ type Job struct {
 	DAG      *DAG
 	Place    []int // by rank: its GPU; nil: ranks are GPUs in order
 	Start    unit.Time
+	Service  int       // of the plan's, that its transfers use
 	Training *Training // what the graph is a step of; nil for other work
 }
 
