@@ -10,6 +10,7 @@ import (
 	"railyard/internal/story"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/tell"
 	"railyard/internal/topo"
 	"railyard/unit"
 
@@ -25,143 +26,11 @@ func read(t testing.TB, text string) *swconf.Config {
 	return c
 }
 
-// facts is what a configuration says, a fact a line, ports in the order of the text.
-func facts(c *swconf.Config) string {
-	var s []string
-	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
-	if c.Hostname.Is() {
-		add("called %s", c.Hostname.V)
-	}
-	if !c.LLDP.V {
-		add("no LLDP")
-	}
-	if w := c.Watchdog; w.On.V {
-		add("watchdog: polls every %v, detects in %v, restores after %v, forwards %v", w.Poll.V, w.Detect.V,
-			w.Restore.V, w.Forward.V)
-	}
-	if c.HashSeed.Is() {
-		add("hashes with %s", c.HashSeed.V)
-	}
-	if d := c.DLB; d != nil {
-		add("balances by %s, %v", d.Mode.V, d.Aging.V)
-	}
-	seen := map[*swconf.QoS]string{}
-	for _, p := range c.Ports {
-		f := fmt.Sprintf("%s is port %d", p.Name, p.Number)
-		for _, x := range []struct {
-			said bool
-			what string
-		}{{p.Desc.Is(), fmt.Sprintf("%q", p.Desc.V)}, {p.Down.V, "down"},
-			{p.MTU.Is(), fmt.Sprintf("MTU %d", p.MTU.V)},
-			{p.Speed.Is(), p.Speed.V.String()}, {p.LinkOnly.V, "unnumbered"},
-			{p.VLAN.Is(), fmt.Sprintf("VLAN %d", p.VLAN.V)},
-			{p.Channel.Is(), fmt.Sprintf("of channel %d", p.Channel.V)},
-			{p.PFC.Is(), "PFC " + p.PFC.V.String()},
-			{p.LLDPOff.V, "without LLDP"}, {p.DCBX.Is(), "DCBX " + p.DCBX.V}} {
-			if x.said {
-				f += ", " + x.what
-			}
-		}
-		for _, a := range p.Addrs {
-			f += ", " + a.V.String()
-		}
-		add("%s", f)
-		if like, ok := seen[p.QoS]; ok {
-			if treated(p.QoS) != nil {
-				add("  as %s", like)
-			}
-			continue
-		}
-		seen[p.QoS] = p.Name
-		s = append(s, treated(p.QoS)...)
-	}
-	s = append(s, routes(c.BGP)...)
-	for _, u := range c.Unknown {
-		add("line %d is unknown: %s", u.At.Line, u.Why)
-	}
-	for _, f := range c.Faults {
-		add("line %d column %d: %s", f.Line, f.Column, f.Message)
-	}
-	return strings.Join(s, "\n")
-}
-
-// treated is what happens to packets.
-func treated(q *swconf.QoS) (s []string) {
-	if q.Input.Is() {
-		s = append(s, "  classified by "+q.Input.V)
-	}
-	for i := range q.Queues {
-		var dscps [64]uint8
-		k, f := &q.Queues[i], ""
-		any := false
-		for d := range dscps {
-			if dscps[d] = 1; q.DSCP[d].Is() && int(q.DSCP[d].V) == i {
-				dscps[d], any = 0, true
-			}
-		}
-		if any {
-			f += " DSCP " + swconf.DSCPSet(dscps, 0)
-		}
-		for _, x := range []struct {
-			said bool
-			what string
-		}{{k.Strict.V, "strict"}, {k.Share.Is(), fmt.Sprintf("%d %%", k.Share.V)},
-			{k.WRED.Is() && k.WRED.V.ECN, "marks"}, {k.WRED.Is() && !k.WRED.V.ECN, "drops early"},
-			{k.WRED.Is(), fmt.Sprintf("from %d to %d with %g %%, weight %d", k.WRED.V.Min, k.WRED.V.Max,
-				k.WRED.V.Percent,
-				k.WRED.V.Weight)},
-			{k.Pause.Is(), fmt.Sprintf("lossless by priority %d", k.Pause.V)},
-			{k.PG.Is(), fmt.Sprintf("xOFF %d, xON %d, alpha %g, headroom %d", k.PG.V.XOff, k.PG.V.XOn,
-				k.PG.V.Alpha,
-				k.PG.V.Headroom)}, {k.Limit.Is(), fmt.Sprintf("limit %d", k.Limit.V)},
-			{k.Alpha.Is(), fmt.Sprintf("alpha %g", k.Alpha.V)}} {
-			if x.said {
-				f += ", " + x.what
-			}
-		}
-		if f != "" {
-			s = append(s, fmt.Sprintf("  queue %d: %s", i, strings.TrimLeft(f, ", ")))
-		}
-	}
-	return s
-}
-
-func routes(b *swconf.BGP) (s []string) {
-	if b == nil {
-		return nil
-	}
-	f := fmt.Sprintf("AS %d, %d paths", b.ASN.V, b.MaxPaths.V)
-	if b.RouterID.Is() {
-		f += ", router " + b.RouterID.V.String()
-	}
-	if !b.Relax.V {
-		f += ", not relaxed"
-	}
-	if b.Connected.V {
-		f += ", announces what is connected"
-	}
-	for _, n := range b.Networks {
-		f += ", announces " + n.V.String()
-	}
-	s = append(s, f)
-	for _, n := range b.Neighbors {
-		f := fmt.Sprintf("neighbour %s in AS %s", n.Name(), n.Remote.V)
-		if n.Group.Is() {
-			f += " of " + n.Group.V
-		}
-		if !n.Active {
-			f += " inactive"
-		}
-		s = append(s, f)
-	}
-	return s
-}
-
 // What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP.
 func TestLines(t *testing.T) {
 	for _, page := range []string{"ports", "queues", "routing"} {
 		t.Run(page, func(t *testing.T) {
-			story.Cases(t, page, func(text string) string { return facts(read(t, text)) })
+			story.Cases(t, page, func(text string) string { return tell.Facts(read(t, text)) })
 		})
 	}
 }

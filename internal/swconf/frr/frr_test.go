@@ -9,6 +9,7 @@ import (
 	"railyard/internal/story"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/tell"
 	"railyard/internal/topo"
 	"railyard/unit"
 
@@ -24,71 +25,11 @@ func read(t testing.TB, text string) *swconf.Config {
 	return c
 }
 
-// facts is what a configuration says, one clause a fact, in the order of the text.
-func facts(c *swconf.Config) string {
-	var s []string
-	add := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
-	if c.Hostname.Is() {
-		add("called %s", c.Hostname.V)
-	}
-	for _, p := range c.Ports {
-		f := fmt.Sprintf("%s is port %d", p.Name, p.Number)
-		if p.Desc.Is() {
-			f += fmt.Sprintf(" %q", p.Desc.V)
-		}
-		if p.Down.V {
-			f += " down"
-		}
-		for _, a := range p.Addrs {
-			f += " " + a.V.String()
-		}
-		add("%s", f)
-	}
-	if b := c.BGP; b != nil {
-		f := fmt.Sprintf("AS %d, %d paths", b.ASN.V, b.MaxPaths.V)
-		for _, x := range []struct {
-			said bool
-			word string
-		}{
-			{b.Relax.V, "relaxed"}, {b.NoPolicy.V, "without policies"},
-			{b.Connected.V, "announces what is connected"},
-		} {
-			if x.said {
-				f += ", " + x.word
-			}
-		}
-		if b.RouterID.Is() {
-			f += ", router " + b.RouterID.V.String()
-		}
-		for _, n := range b.Networks {
-			f += ", announces " + n.V.String()
-		}
-		add("%s", f)
-		for _, n := range b.Neighbors {
-			f := fmt.Sprintf("neighbour %s in AS %s", n.Name(), n.Remote.V)
-			if n.Group.Is() {
-				f += " of " + n.Group.V
-			}
-			if !n.Active {
-				f += " inactive"
-			}
-			add("%s", f)
-		}
-	}
-	for _, u := range c.Unknown {
-		add("line %d is unknown: %s", u.At.Line, u.Why)
-	}
-	for _, f := range c.Faults {
-		add("line %d column %d: %s", f.Line, f.Column, f.Message)
-	}
-	return strings.Join(s, "\n")
-}
-
 const bgp = "router bgp 65001\n"
 
 // What FRR's lines say.
 func TestLines(t *testing.T) {
-	story.Cases(t, "lines", func(text string) string { return facts(read(t, text)) })
+	story.Cases(t, "lines", func(text string) string { return tell.Facts(read(t, text)) })
 }
 
 // Names that lines refer to are there, and those that nothing defines are noted, for lint to say.
