@@ -78,7 +78,7 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy}
+var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant}
 
 // Names lists the policies.
 func Names() (names []string) {

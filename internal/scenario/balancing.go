@@ -32,9 +32,11 @@ func newLBOptions() LBOptions {
 var lbParams = func() (params []param.Param) {
 	seen := map[string]bool{}
 	for _, name := range route.Names() {
-		for _, p := range route.Lookup(name).Params {
+		policy := route.Lookup(name)
+		for _, p := range policy.Params {
 			if !seen[p.Name] {
 				seen[p.Name] = true
+				p.Doc = policy.Title + ": " + p.Doc
 				params = append(params, p)
 			}
 		}

@@ -18,7 +18,7 @@ type File struct {
 	Server    Server            `yaml:"server" doc:"the GPU servers"`
 	Switch    Switch            `yaml:"switch" doc:"configuration of all switches"`
 	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
-	LB        string            `yaml:"lb" enum:"@lb" doc:"how switches choose among equal paths"`
+	LB        string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
 	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
 	Transport Transport         `yaml:"transport" doc:"RoCEv2 queue pairs"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`

@@ -14,6 +14,8 @@ func TestEstimate(t *testing.T) {
 		"queue pairs": "fabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: 1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 32MB}}}\n",
 		"rails":       "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {alltoall: {bytes: 16MB}}}\n",
 		"ring":        "fabric: {kind: rail-only, hosts: 8, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {ring-allreduce: {bytes: 16MB}}}\n",
+		"detours": "fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m}}\nlb: valiant\n" +
+			"workload: {traffic: {alltoall: {bytes: 2MB}}}\n",
 	} {
 		r := load(t, "name: cost\ncc: {algorithm: none}\n"+text)
 		if err := r.Go(nil); err != nil {

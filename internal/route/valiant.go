@@ -1,0 +1,96 @@
+package route
+
+import (
+	"railyard/internal/rng"
+	"railyard/param"
+	"railyard/unit"
+)
+
+// Valiant sends what leaves its region by way of another one, drawn from those that are neither the
+// sender's nor the receiver's, and on from there by the shortest way (Valiant and Brebner, STOC
+// 1981; Kim et al., ISCA 2008, for groups of a dragonfly). Whatever the traffic, every cable then
+// carries what it would carry under uniform traffic: at most half of it is the sender's own. Traffic
+// within a region goes straight, as it crosses none of the cables that could be overloaded.
+var Valiant = Policy{
+	Name: "valiant", Title: "Valiant's detours",
+	Params: []param.Param{
+		{Name: "per_packet", Kind: param.Flag,
+			Doc: "each packet goes by way of a group of its own, not each flow"},
+	},
+	Defaults: param.Values{"per_packet": false},
+	Detours:  true,
+	Sprays:   func(v param.Values) bool { return param.Value[bool](v, "per_packet") },
+	New: func(v param.Values, s Site) Chooser {
+		c := &valiant{ecmp: ecmp{seed: s.Seed}, stream: s.Stream}
+		c.perPacket, c.viaSeed = param.Value[bool](v, "per_packet"), uint32(c.stream.Uint64())
+		return c
+	},
+}
+
+// valiant hashes among ports of equal cost, on each leg.
+type valiant struct {
+	ecmp
+	stream    rng.Stream
+	viaSeed   uint32 // of the hash among regions, apart from that among ports
+	perPacket bool
+	table     *Table
+}
+
+func (c *valiant) Renew(t *Table) { c.table = t }
+
+func (c *valiant) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
+	vias := c.eligible(loc)
+	if vias < 1 {
+		return -1
+	}
+	at := 0
+	if c.perPacket {
+		at = c.stream.Intn(vias)
+	} else {
+		at = Hashed(flow, c.viaSeed, vias)
+	}
+	for range vias { // the next one, where a failure leaves no way to this one
+		if r := c.region(loc, at); c.table.Group(c.table.Regions.Loc[r]) != Unreachable {
+			return r
+		}
+		at = (at + 1) % vias
+	}
+	return -1
+}
+
+func (c *valiant) Vias(out []int, loc int) []int {
+	vias := c.eligible(loc)
+	for at := range vias {
+		if r := c.region(loc, at); c.table.Group(c.table.Regions.Loc[r]) != Unreachable {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, -1)
+	}
+	return out
+}
+
+// eligible is how many regions are neither the sender's nor the receiver's, 0 when those are one.
+func (c *valiant) eligible(loc int) int {
+	to := c.table.Regions.Of[loc]
+	if to < 0 || to == c.table.Home {
+		return 0
+	}
+	return len(c.table.Regions.Loc) - 2
+}
+
+// region is the one of these with number at.
+func (c *valiant) region(loc, at int) int {
+	low, high := c.table.Home, c.table.Regions.Of[loc]
+	if low > high {
+		low, high = high, low
+	}
+	if at >= low {
+		at++
+	}
+	if at >= high {
+		at++
+	}
+	return at
+}

@@ -1,0 +1,112 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/scenario"
+)
+
+const dragonfly = `name: x
+fabric: {kind: dragonfly, k: 2, groups: 5, host_link: {rate: 100Gbps, cable: 3m}}
+workload: {traffic: {alltoall: {bytes: 1MB}}}
+`
+
+func resolveLB(text string, sets ...string) (*scenario.Plan, error) {
+	d, err := scenario.Parse("x.yaml", []byte(text), sets)
+	if err != nil {
+		return nil, err
+	}
+	return d.Resolve(nil)
+}
+
+// A policy's parameters are written down where it runs, and only there, but for those that always were.
+func TestParametersOfThePolicy(t *testing.T) {
+	for lb, want := range map[string]string{
+		"ecmp": "", "entropy": "source_ports 16", "valiant": "per_packet false",
+	} {
+		p, err := resolveLB(dragonfly, "lb="+lb)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, v := p.Resolved()
+		for _, key := range []string{"source_ports", "per_packet"} {
+			got, ok := v["lb_options."+key]
+			if name, value, _ := strings.Cut(want, " "); ok != (name == key) || ok && got != value {
+				t.Errorf("lb %s: lb_options.%s is %q", lb, key, got)
+			}
+		}
+		if v["lb_options.flowlet_gap"] == "" {
+			t.Errorf("lb %s: no flowlet_gap", lb)
+		}
+	}
+	p, err := resolveLB(dragonfly, "lb=entropy", "lb_options.source_ports=8")
+	if err != nil || p.LBValues["source_ports"] != 8 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Spraying of any kind says what it does to go-back-N, and hashing does not.
+func TestNoteOnReordering(t *testing.T) {
+	for sets, want := range map[string]bool{
+		"lb=ecmp": false, "lb=spray": true, "lb=entropy": true, "lb=valiant": false,
+		"lb=entropy lb_options.source_ports=1": false, "lb=valiant lb_options.per_packet=true": true,
+		"lb=entropy transport.recovery=selective": false} {
+		p, err := resolveLB(dragonfly, strings.Fields(sets)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if got := strings.Contains(notes, "go-back-N treats every gap as loss"); got != want {
+			t.Errorf("%s: the note is there: %v", sets, got)
+		}
+	}
+}
+
+// Detours need groups to go by and classes to rise through.
+func TestDetoursRefused(t *testing.T) {
+	for sets, want := range map[string]string{
+		"fabric.groups=2":   "valiant sends packets by way of groups of switches that are neither",
+		"fabric.kind=torus": "this fabric has 0 groups; accepted: fabric.kind dragonfly",
+		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
+			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
+		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,
+		"lb=valiants":                   "spray-least, entropy, valiant",
+		"lb_options.source_ports=0":     "must lie between 1 and 256, found 0",
+		"lb_options.source_ports=1000":  "must lie between 1 and 256",
+		"lb_options.per_packets=true":   "unknown key",
+		"lb_options.detours=everywhere": "unknown key",
+	} {
+		_, err := resolveLB(dragonfly, append([]string{"lb=valiant"}, strings.Fields(sets)...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sets, err)
+		}
+	}
+	small := strings.Replace(dragonfly, "groups: 5", "groups: 2", 1)
+	_, err := resolveLB(small + "lb: valiant\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:4:") {
+		t.Errorf("the place: %v", err)
+	}
+}
+
+// The classes are the switch block's queues, as configured or as copies, and a note says which.
+func TestClassesOfDetours(t *testing.T) {
+	p, err := resolveLB(dragonfly, "lb=valiant", "switch.queues.5.lossless=true", "switch.queues.5.xoff=70KB",
+		"switch.queues.5.xon=7KB", "switch.queues.5.weight=10", "switch.queues.0.weight=40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := p.SpecOf(p.Graph.Regions[0][0]).Queues
+	if string(p.Rise[3]) != "\x03\x04\x05" || q[4].XOff != q[3].XOff || q[5].XOff != 70_000 ||
+		q[3].Weight+q[4].Weight != 50 {
+		t.Errorf("class 3 rises over %v; %+v", p.Rise[3], q[3:6])
+	}
+	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "queue 3 go on in queues [4 5]") {
+		t.Errorf("notes %s", notes)
+	}
+	p, err = resolveLB(dragonfly, "lb=valiant", "switch.queues.3.lossless=false", "switch.queues.3.xoff=0B",
+		"switch.queues.3.alpha=1")
+	if err != nil || len(p.Rise[3]) != 1 {
+		t.Errorf("a lossy class rises over %v, %v", p.Rise[3], err)
+	}
+}
