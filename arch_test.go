@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 		"rc", "cc", "entropy", "roce"},
 	"internal/site":        {"internal/topo", "internal/field"},
 	"internal/topo":        {},
+	"internal/cabling":     {"internal/topo"},
 	"internal/coll":        {},
 	"internal/model":       {},
 	"internal/partition":   {"internal/model"},

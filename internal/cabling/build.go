@@ -1,0 +1,234 @@
+package cabling
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// builder gathers what several files say.
+type builder struct {
+	c      *Cabling
+	file   string // which is read
+	ends   map[endKey]int
+	open   map[[2]int][]int // from, to: one-sided cables whose far port is not known
+	notes  map[string]int
+	rates  map[endKey]unit.Rate // of ports, by inventories
+	own    map[string]bool      // devices that told of themselves
+	claims []claim              // of neighbour tables
+	full   *field.Error
+}
+
+// endKey is a port of a node.
+type endKey struct {
+	node int
+	port string
+}
+
+func newBuilder() *builder {
+	return &builder{c: &Cabling{byName: map[string]int{}}, ends: map[endKey]int{}, open: map[[2]int][]int{},
+		notes: map[string]int{}, rates: map[endKey]unit.Rate{}, own: map[string]bool{}}
+}
+
+func (b *builder) at(line, col int) Place { return Place{b.file, line, col} }
+
+// note keeps what did not fit; the same words count once.
+func (b *builder) note(at Place, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if i, ok := b.notes[text]; ok {
+		b.c.Notes[i].Count++
+		return
+	}
+	if len(b.c.Notes) < 1000 {
+		b.notes[text] = len(b.c.Notes)
+		b.c.Notes = append(b.c.Notes, Note{at, text, 1})
+	}
+}
+
+// node returns a node, a new one where the name is new.
+func (b *builder) node(at Place, name string) int {
+	if i, ok := b.c.byName[name]; ok {
+		return i
+	}
+	if len(b.c.Nodes) >= topo.MaxNodes {
+		b.overflow(at, "nodes", topo.MaxNodes)
+		return 0
+	}
+	b.c.byName[name] = len(b.c.Nodes)
+	b.c.Nodes = append(b.c.Nodes, Node{Name: name, GPUs: -1, At: at})
+	return len(b.c.Nodes) - 1
+}
+
+func (b *builder) overflow(at Place, what string, most int) {
+	if b.full == nil {
+		b.full = at.fail("more than %d %s: packet fidelity takes no more", most, what)
+	}
+}
+
+// is says what a node is; the first source that knows it counts.
+func (b *builder) is(node int, k Kind, role string) {
+	n := &b.c.Nodes[node]
+	if n.Kind == Unknown {
+		n.Kind = k
+	}
+	if n.Role == "" {
+		n.Role = role
+	}
+}
+
+// cable adds a cable, unless one of its ports has it already: then both are one cable told by
+// its two ends, or they contradict each other.
+func (b *builder) cable(x Cable) {
+	if x.A.Node == x.B.Node {
+		b.note(x.At, "%s is cabled to itself: left out", b.c.Nodes[x.A.Node].Name)
+		return
+	}
+	ka, kb := endKey{x.A.Node, portKey(x.A.Port)}, endKey{x.B.Node, portKey(x.B.Port)}
+	ia, knownA := b.find(ka)
+	ib, knownB := b.find(kb)
+	switch {
+	case knownA && knownB && ia == ib:
+		b.again(ia, x)
+	case knownA && b.fits(ia, x):
+		b.again(ia, x)
+		b.register(kb, ia)
+	case knownB && b.fits(ib, x):
+		b.again(ib, x)
+		b.register(ka, ib)
+	case knownA:
+		b.conflict(x, x.A, ia)
+	case knownB:
+		b.conflict(x, x.B, ib)
+	default:
+		if i, ok := b.half(x); ok {
+			b.again(i, x)
+			b.register(ka, i)
+			return
+		}
+		if len(b.c.Cables) >= topo.MaxLinks {
+			b.overflow(x.At, "cables", topo.MaxLinks)
+			return
+		}
+		b.c.Cables = append(b.c.Cables, x)
+		i := len(b.c.Cables) - 1
+		b.register(ka, i)
+		b.register(kb, i)
+		if x.guess {
+			k := [2]int{x.A.Node, x.B.Node}
+			b.open[k] = append(b.open[k], i)
+		}
+	}
+}
+
+// find is the cable of a port; a node without port names has no such thing.
+func (b *builder) find(k endKey) (int, bool) {
+	if k.port == "" {
+		return 0, false
+	}
+	i, ok := b.ends[k]
+	return i, ok
+}
+
+func (b *builder) register(k endKey, cable int) {
+	if k.port != "" {
+		b.ends[k] = cable
+	}
+}
+
+// fits reports whether a statement is about a cable of which one end is the same port, and
+// whose other port is not known on one side.
+func (b *builder) fits(i int, x Cable) bool {
+	old := b.c.Cables[i]
+	same := old.A.Node == x.A.Node && old.B.Node == x.B.Node || old.A.Node == x.B.Node &&
+		old.B.Node == x.A.Node
+	return same && (old.guess || x.guess)
+}
+
+// half finds a one-sided cable in the other direction whose far port nobody has told: a
+// neighbour that announces a MAC address instead of its port's name.
+func (b *builder) half(x Cable) (int, bool) {
+	k := [2]int{x.B.Node, x.A.Node}
+	if !x.guess || len(b.open[k]) == 0 {
+		return 0, false
+	}
+	i := b.open[k][0]
+	b.open[k] = b.open[k][1:]
+	return i, true
+}
+
+// again takes what a second statement adds to a cable.
+func (b *builder) again(i int, x Cable) {
+	old := &b.c.Cables[i]
+	if old.A.Node == x.B.Node {
+		x.A, x.B = x.B, x.A
+	}
+	if old.B.Port == "" || old.guess && x.B.Port != "" {
+		old.B.Port = x.B.Port
+	}
+	if old.A.Port == "" {
+		old.A.Port = x.A.Port
+	}
+	if old.Rate != 0 && x.Rate != 0 && old.Rate != x.Rate {
+		b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, old.At, fmt.Sprintf("the cable from %s to %s "+
+			"does %v",
+			b.c.End(x.A), b.c.End(x.B), x.Rate)})
+	}
+	if old.Rate == 0 {
+		old.Rate = x.Rate
+	}
+	if old.LengthMM == 0 {
+		old.LengthMM = x.LengthMM
+	}
+	old.both, old.guess = true, false
+}
+
+// conflict keeps that a port has two cables.
+func (b *builder) conflict(x Cable, end End, old int) {
+	o := b.c.Cables[old]
+	far := x.B
+	if end == x.B {
+		far = x.A
+	}
+	was := o.B
+	if o.B.Node == end.Node && portKey(o.B.Port) == portKey(end.Port) {
+		was = o.A
+	}
+	b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, o.At, fmt.Sprintf("%s is cabled to %s here, and "+
+		"to %s",
+		b.c.End(end), b.c.End(far), b.c.End(was))})
+}
+
+var portHead = regexp.MustCompile(`^([a-z]+)[ -]?(\d.*)$`)
+
+// portKey is a port's name as all who write it agree on: Eth1/3, Et1/3 and Ethernet1/3 are one.
+func portKey(s string) string {
+	s = strings.ToLower(strings.TrimSpace(s))
+	m := portHead.FindStringSubmatch(s)
+	if m == nil {
+		return s
+	}
+	if m[1] == "et" || m[1] == "ethernet" {
+		m[1] = "eth"
+	}
+	return m[1] + m[2]
+}
+
+// finish puts together what the files said about ports and devices.
+func (b *builder) finish() (*Cabling, error) {
+	if b.full != nil {
+		return nil, b.full
+	}
+	for i := range b.c.Cables {
+		x := &b.c.Cables[i]
+		for _, e := range []End{x.A, x.B} {
+			if r := b.rates[endKey{e.Node, portKey(e.Port)}]; r != 0 && (x.Rate == 0 || r < x.Rate) {
+				x.Rate = r
+			}
+		}
+	}
+	return b.c, nil
+}

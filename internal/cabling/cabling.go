@@ -1,0 +1,208 @@
+// Package cabling reads what is cabled from the files in which people keep it: containerlab,
+// lists of cables, LLDP neighbour tables, inventories, the topologies of other simulators. Each
+// format has a file here behind one registry (registry.go); all give the same Cabling. Two of
+// them compare (compare.go), so that a design can be held against what is plugged in.
+package cabling
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Kind is what a node is.
+type Kind uint8
+
+// Kinds; most sources do not say.
+const (
+	Unknown Kind = iota
+	Server
+	Switch
+)
+
+func (k Kind) String() string { return [...]string{"node of unknown kind", "server", "switch"}[k] }
+
+// Place is where something stands.
+type Place struct {
+	File      string
+	Line, Col int
+}
+
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Node is a server or a switch.
+type Node struct {
+	Name  string
+	Kind  Kind
+	Role  string // rail, leaf, aggregation, spine, super-spine or core, where the source says so
+	Model string // as the source writes it
+	GPUs  int    // -1 where the source does not say
+	At    Place
+}
+
+// End is one end of a cable.
+type End struct {
+	Node int
+	Port string // as written, "" where the source has no ports
+}
+
+// Cable joins two nodes. What the source does not say is 0.
+type Cable struct {
+	A, B     End
+	Rate     unit.Rate
+	LengthMM int64
+	At       Place
+
+	guess bool // the far port is not known: a neighbour told a MAC address or a description
+	both  bool // told by both ends
+}
+
+// Note is something that did not fit, and how often.
+type Note struct {
+	At    Place // the first time
+	Text  string
+	Count int
+}
+
+// Conflict is two statements about one port that cannot both be true.
+type Conflict struct {
+	At, Other Place
+	Text      string
+}
+
+// Cabling is what some files say is cabled.
+type Cabling struct {
+	Formats   []string // of the files, each once
+	Nodes     []Node
+	Cables    []Cable
+	Notes     []Note
+	Conflicts []Conflict
+	GPU       string // of all servers, where the source says so
+	byName    map[string]int
+}
+
+// Node is the index of a name, -1 for none.
+func (c *Cabling) Node(name string) int {
+	if i, ok := c.byName[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// End names an end: leaf-1:Eth3.
+func (c *Cabling) End(e End) string {
+	if e.Port == "" {
+		return c.Nodes[e.Node].Name
+	}
+	return c.Nodes[e.Node].Name + ":" + e.Port
+}
+
+// Err is the conflicts as errors with both places.
+func (c *Cabling) Err() error {
+	var l field.List
+	for _, x := range c.Conflicts {
+		l = append(l, x.At.fail("%s, which %s says otherwise", x.Text, x.Other))
+	}
+	return l.Err()
+}
+
+func (p Place) fail(format string, args ...any) *field.Error {
+	return &field.Error{File: p.File, Line: p.Line, Col: p.Col, Msg: fmt.Sprintf(format, args...)}
+}
+
+// Of is the cabling of a graph.
+func Of(g *topo.Graph) *Cabling {
+	c := &Cabling{byName: map[string]int{}}
+	for i, n := range g.Nodes {
+		k := Switch
+		if n.Role == topo.Host {
+			k = Server
+		}
+		c.byName[n.Name] = i
+		c.Nodes = append(c.Nodes, Node{Name: n.Name, Kind: k, Role: n.Role.String(), GPUs: -1})
+	}
+	for _, l := range g.Links {
+		c.Cables = append(c.Cables, Cable{A: End{l.A, l.APort}, B: End{l.B, l.BPort}, Rate: l.Rate,
+			LengthMM: l.LengthMM})
+	}
+	return c
+}
+
+// Bundle is all cables of one kind between two nodes.
+type Bundle struct {
+	A, B     string // by name, the smaller first
+	Rate     unit.Rate
+	LengthMM int64
+}
+
+func (b Bundle) String() string {
+	s := b.A + " to " + b.B
+	if b.Rate > 0 {
+		s += fmt.Sprintf(" at %v", b.Rate)
+	}
+	if b.LengthMM > 0 {
+		s += fmt.Sprintf(" over %gm", float64(b.LengthMM)/1000)
+	}
+	return s
+}
+
+// Bundles counts cables by what they join and what they are, without port names. What rates or
+// lengths are is left out unless asked for, because not every source says it.
+func (c *Cabling) Bundles(rates, lengths bool) map[Bundle]int {
+	out := map[Bundle]int{}
+	for i := range c.Cables {
+		x := &c.Cables[i]
+		b := Bundle{A: c.Nodes[x.A.Node].Name, B: c.Nodes[x.B.Node].Name}
+		if b.A > b.B {
+			b.A, b.B = b.B, b.A
+		}
+		if rates {
+			b.Rate = x.Rate
+		}
+		if lengths {
+			b.LengthMM = x.LengthMM
+		}
+		out[b]++
+	}
+	return out
+}
+
+// Same says how two cablings differ as graphs, in a few words, "" where they do not.
+func Same(a, b *Cabling, rates, lengths bool) string {
+	if len(a.Nodes) != len(b.Nodes) {
+		return fmt.Sprintf("%d nodes and %d", len(a.Nodes), len(b.Nodes))
+	}
+	for _, n := range a.Nodes {
+		i := b.Node(n.Name)
+		if i < 0 {
+			return fmt.Sprintf("%s is in one only", n.Name)
+		}
+		if k := b.Nodes[i].Kind; k != n.Kind {
+			return fmt.Sprintf("%s is a %v and a %v", n.Name, n.Kind, k)
+		}
+	}
+	if len(a.Cables) != len(b.Cables) {
+		return fmt.Sprintf("%d cables and %d", len(a.Cables), len(b.Cables))
+	}
+	x, y := a.Bundles(rates, lengths), b.Bundles(rates, lengths)
+	var wrong []string
+	for k, n := range x {
+		if y[k] != n {
+			wrong = append(wrong, fmt.Sprintf("%v: %d and %d", k, n, y[k]))
+		}
+	}
+	if len(wrong) == 0 {
+		return ""
+	}
+	sort.Strings(wrong)
+	return strings.Join(wrong[:min(3, len(wrong))], "; ")
+}

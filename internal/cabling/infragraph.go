@@ -1,0 +1,289 @@
+package cabling
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+func looksInfra(_, text string) bool {
+	return strings.Contains(text, "instances") && strings.Contains(text, "edges") &&
+		strings.Contains(text, "ep1") ||
+		strings.Contains(text, "infrastructure:") && strings.Contains(text, "connections:")
+}
+
+// infra is an InfraGraph infrastructure: instances of devices, edges between their components.
+type infra struct {
+	b     *builder
+	root  *tree
+	count map[string]int    // of an instance
+	of    map[string]string // its device
+	parts map[string]*tree  // device
+	rate  map[string]unit.Rate
+	mm    map[string]int64
+}
+
+// readInfra reads InfraGraph as its schema of 2025 has it: instances, and edges with slices like
+// host[0:2] that join one2one or many2many. Nodes are called host.0, as its graph calls them.
+func readInfra(b *builder, text string) error {
+	root, err := parseTree(text)
+	if err != nil {
+		return err
+	}
+	if root.has("infrastructure") {
+		root = root.get("infrastructure")
+	}
+	g := &infra{b, root, map[string]int{}, map[string]string{}, map[string]*tree{}, map[string]unit.Rate{},
+		map[string]int64{}}
+	for _, d := range root.get("devices").items {
+		g.parts[d.get("name").text] = d
+	}
+	if err := g.links(); err != nil {
+		return err
+	}
+	for _, i := range root.get("instances").items {
+		name := i.get("name").text
+		n, err := strconv.Atoi(i.get("count").text)
+		if err != nil || n < 1 || n > topo.MaxNodes || name == "" {
+			return i.fail("instance %q with count %q; expected a name and 1 to %d", name,
+				i.get("count").text, topo.MaxNodes)
+		}
+		g.count[name], g.of[name] = n, i.get("device").text
+		for k := range n {
+			g.node(b.where(i), name, k)
+		}
+	}
+	for _, e := range root.get("edges").items {
+		if err := g.edge(e); err != nil {
+			return err
+		}
+	}
+	for _, c := range root.get("connections").items {
+		if err := g.connection(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// node is the k-th of an instance.
+func (g *infra) node(at Place, name string, k int) int {
+	n := g.b.node(at, fmt.Sprintf("%s.%d", name, k))
+	kind, role := kindOf(name)
+	gpus := -1
+	if d := g.parts[g.of[name]]; d != nil {
+		ports, xpus, nics := g.components(d, "port"), g.components(d, "xpu")+g.components(d, "npu"),
+			g.components(d, "nic")
+		switch {
+		case xpus > 0:
+			kind, role, gpus = Server, "", xpus
+		case ports > 0 && nics == 0:
+			kind = Switch
+		case nics > 0:
+			kind, role, gpus = Server, "", 0
+		}
+	}
+	g.b.is(n, kind, role)
+	if gpus >= 0 {
+		g.b.c.Nodes[n].GPUs = gpus
+	}
+	return n
+}
+
+// components counts a device's components of a kind.
+func (g *infra) components(d *tree, choice string) (n int) {
+	for _, c := range d.get("components").items {
+		kind := c.get("choice").text
+		if kind == "" {
+			kind = c.get("type").text
+		}
+		if kind == choice {
+			v, err := strconv.Atoi(c.get("count").text)
+			if err != nil {
+				v = 1
+			}
+			n += min(max(v, 0), 4096)
+		}
+	}
+	return n
+}
+
+// links reads the kinds of cables: bandwidth and latency in the unit that is chosen.
+func (g *infra) links() error {
+	for _, l := range g.root.get("links").items {
+		name := l.get("name").text
+		phys := l
+		if l.has("physical") {
+			phys = l.get("physical")
+		}
+		for _, k := range phys.get("bandwidth").keys {
+			scale := map[string]float64{"gigabits_per_second": 1e9, "gigabytes_per_second": 8e9,
+				"gigatransfers_per_second": 0,
+				"giga_bytes_per_second":    8e9, "giga_bits_per_second": 1e9}[k.name]
+			if scale == 0 {
+				continue
+			}
+			f, err := strconv.ParseFloat(k.val.text, 64)
+			r, err := bounded(k.val.text, f*scale, err)
+			if err != nil {
+				return k.val.fail("%v", err)
+			}
+			g.rate[name] = r
+		}
+		for _, k := range phys.get("latency").keys {
+			scale := map[string]float64{"ms": 1e9, "us": 1e6, "ns": 1e3}[k.name]
+			f, err := strconv.ParseFloat(k.val.text, 64)
+			if scale > 0 && (err != nil || !(f >= 0 && f*scale <= 1e12)) {
+				return k.val.fail("%q is no latency of a cable", k.val.text)
+			}
+			if scale > 0 {
+				g.mm[name] = lengthOf(unit.Time(f * scale))
+			}
+		}
+	}
+	return nil
+}
+
+var slice = regexp.MustCompile(`^([A-Za-z_][\w-]*)(?:\[(\d*)(:?)(\d*)(?::(\d+))?\])?$`)
+
+// span reads name[2:8:2]: from, below, step; all where there are no brackets.
+func span(t *tree, count func(name string) int) (name string, idx []int, all bool, err *field.Error) {
+	m := slice.FindStringSubmatch(t.text)
+	if m == nil {
+		return "", nil, false, t.fail("%s is no name with a slice; accepted: host, host[3], host[0:4]",
+			field.Quote(t.text))
+	}
+	n := count(m[1])
+	lo, hi, step := 0, n, 1
+	num := func(v *int, s string) {
+		if s != "" {
+			if x, err := strconv.Atoi(s); err == nil {
+				*v = x
+			} else {
+				*v = n + 1
+			}
+		}
+	}
+	num(&lo, m[2])
+	if num(&hi, m[4]); m[2] != "" && m[3] == "" {
+		hi = lo + 1
+	}
+	num(&step, m[5])
+	if n == 0 || lo >= hi || hi > n || step < 1 {
+		return "", nil, false, t.fail("%s: there are %d of %s", field.Quote(t.text), n, m[1])
+	}
+	for i := lo; i < hi; i += step {
+		idx = append(idx, i)
+	}
+	return m[1], idx, !strings.Contains(t.text, "["), nil
+}
+
+// ends are an endpoint's component instances, in order.
+func (g *infra) ends(t *tree) ([]End, error) {
+	inst := t.get("instance")
+	name, nodes, _, err := span(inst, func(n string) int { return g.count[n] })
+	if err != nil {
+		return nil, err
+	}
+	dev := g.parts[g.of[name]]
+	comp := t.get("component")
+	part, idx, _, err := span(comp, func(n string) int {
+		if dev == nil {
+			return 4096
+		}
+		for _, c := range dev.get("components").items {
+			if c.get("name").text == n {
+				v, err := strconv.Atoi(c.get("count").text)
+				if err != nil {
+					v = 1
+				}
+				return min(v, 4096)
+			}
+		}
+		return 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []End
+	for _, k := range nodes {
+		n := g.node(g.b.where(t), name, k)
+		for _, i := range idx {
+			if out = append(out, End{n, fmt.Sprintf("%s.%d", part, i)}); len(out) > topo.MaxLinks {
+				return nil, t.fail("more than %d ends", topo.MaxLinks)
+			}
+		}
+	}
+	return out, nil
+}
+
+// edge joins the ends of both sides one to one, or each with each.
+func (g *infra) edge(e *tree) error {
+	a, err := g.ends(e.get("ep1"))
+	if err != nil {
+		return err
+	}
+	z, err := g.ends(e.get("ep2"))
+	if err != nil {
+		return err
+	}
+	x := Cable{Rate: g.rate[e.get("link").text], LengthMM: g.mm[e.get("link").text], At: g.b.where(e)}
+	scheme := e.get("scheme").text
+	if scheme == "" && e.get("many2many").text == "true" {
+		scheme = "many2many"
+	}
+	switch scheme {
+	case "", "one2one":
+		for i := range min(len(a), len(z)) {
+			x.A, x.B = a[i], z[i]
+			g.b.cable(x)
+		}
+		if len(a) != len(z) {
+			g.b.note(x.At, "one2one between sides of different size joins as many as the smaller has")
+		}
+	case "many2many":
+		for _, p := range a {
+			for _, q := range z {
+				if len(a) > 1 || len(z) > 1 { // a port cannot hold several cables: leave its name out
+					p.Port, q.Port = "", ""
+				}
+				if x.A, x.B = p, q; p.Node != q.Node {
+					g.b.cable(x)
+				}
+				if g.b.full != nil {
+					return nil
+				}
+			}
+		}
+	default:
+		return e.get("scheme").fail("%s is no scheme; accepted: one2one, many2many", field.Quote(scheme))
+	}
+	return nil
+}
+
+// connection reads the older form: server.0.nic.1.eth.leaf.0.port.1.
+func (g *infra) connection(c *tree) error {
+	w := strings.Split(c.text, ".")
+	if len(w) != 9 {
+		return c.fail("%s is no connection; expected instance.0.component.0.link.instance.0.component.0",
+			field.Quote(c.text))
+	}
+	var n [4]int
+	for i, at := range []int{1, 3, 6, 8} {
+		v, err := strconv.Atoi(w[at])
+		if err != nil || v < 0 || v > topo.MaxNodes {
+			return c.fail("%s: %s is no number", field.Quote(c.text), field.Quote(w[at]))
+		}
+		n[i] = v
+	}
+	at := g.b.where(c)
+	g.b.cable(Cable{A: End{g.node(at, w[0], n[0]), w[2] + "." + w[3]},
+		B:    End{g.node(at, w[5], n[2]), w[7] + "." + w[8]},
+		Rate: g.rate[w[4]], LengthMM: g.mm[w[4]], At: at})
+	return nil
+}

@@ -1,0 +1,227 @@
+package cabling
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"railyard/internal/story"
+)
+
+// show writes a cabling as lines that a test can compare.
+func show(c *Cabling) string {
+	var out []string
+	for _, x := range c.Cables {
+		s := c.End(x.A) + " " + c.End(x.B)
+		if x.Rate > 0 {
+			s += " " + x.Rate.String()
+		}
+		if x.LengthMM > 0 {
+			s += fmt.Sprintf(" %gm", float64(x.LengthMM)/1000)
+		}
+		out = append(out, s)
+	}
+	sort.Strings(out)
+	return strings.Join(out, "; ")
+}
+
+// samples are small files in each format, in a folder of its name, as the people or programs
+// whose format it is write them.
+func samples(t testing.TB, format string) (out []File) {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join("testdata", format, "*"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%s has no sample: %v", format, err)
+	}
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, File{filepath.Base(name), text})
+	}
+	return out
+}
+
+// Each format is recognised, and says what it says: a page for all of them.
+func TestFormats(t *testing.T) {
+	p := &strings.Builder{}
+	fmt.Fprintln(p, "# What import reads from a small file of each format (testdata beside it): nodes with")
+	fmt.Fprintln(p, "# their kind and role, cables with their ends, rate and length, and what did not fit.")
+	for _, f := range Formats() {
+		files := samples(t, f.Name)
+		c, err := Read(files, "")
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+			continue
+		}
+		if c.Formats[0] != f.Name || len(c.Conflicts) > 0 {
+			t.Errorf("%s is taken for %s, %v", f.Name, c.Formats[0], c.Conflicts)
+		}
+		fmt.Fprintf(p, "\n%s: %s\n", f.Name, f.About)
+		for _, n := range c.Nodes {
+			fmt.Fprintf(p, "  %s\n", strings.TrimSpace(fmt.Sprintf("%s, %v %s", n.Name, n.Kind, n.Role)))
+		}
+		for _, s := range strings.Split(show(c), "; ") {
+			fmt.Fprintf(p, "    %s\n", s)
+		}
+		for _, n := range c.Notes {
+			fmt.Fprintf(p, "  %v: %s\n", n.At, n.Text)
+		}
+	}
+	story.Check(t, "formats", p.String())
+}
+
+// What cannot be is refused with its place and what would be accepted.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"x", "", "x: is empty"},
+		{"x", "\x00", "x: is a binary file"},
+		{"x", "hello\n", "x: is in none of the formats that are read; --format says which it is; accepted: " +
+			"dot, lldpcli"},
+		{"x.csv", "from,to,rate\na,b,fast\n", `x.csv:2:5: "fast" is no rate; accepted: 400Gbps, 400G`},
+		{"x.csv", "from,to,length\na,b,far\n", `x.csv:2:5: "far" is no length; accepted: 5, 5m`},
+		{"x.csv", "from,to\na,\n", `x.csv:2:1: a cable from "a" to ""`},
+		{"x.csv", "from,to,count\na,b,many\n", `x.csv:2:5: "many" is no number of cables`},
+		{"c.yml", "topology:\n  nodes:\n    a: {}\n  links:\n    - endpoints: [\"a:e1\", \"b:e1\"]\n",
+			`c.yml:5:27: "b" is not among the nodes`},
+		{"c.yml", "topology:\n  links:\n    - endpoints: [\"a\"]\n", "c.yml:3:18: a link has 1 endpoints"},
+		{"c.yml", "topology:\n  nodes: {a: }, b\n  links: [\n", "c.yml:2:15: \", b\" cannot stand here"},
+		{"t.conf", "SwitchName=a Nodes=h[1-\n", "t.conf:1:1: nodes: \"h[1-\" has a bracket"},
+		{"h.txt", "3 1 2\n2\n0 9 100Gbps 1us 0\n", "h.txt:3:2: word 2: \"9\" is no number from 0 to 2"},
+		{"h.topo", "Nodes 4\nTiers 2\nPodsize x\n", `h.topo:3:9: "x" is no number`},
+		{"n.yml", "topology: [Switch, Ring]\nnpus_count: [2, 2]\nbandwidth: [1, 1]\nlatency: [1, 1]\n",
+			"n.yml:1:11: dimension 2 is \"Ring\" between NPUs"},
+		{"g.dot", "graph { a -- ", "g.dot:1:11: \"\" cannot stand here"},
+		{"g.dot", "graph { a -- b", "g.dot:1:14: a } is missing at the end"},
+		{"i.yaml", "instances:\n- {name: h, count: 2, device: s}\nedges:\n- {ep1: {instance: \"h[2]\", " +
+			"component: nic}, ep2: {instance: h, component: nic}}\n",
+			`i.yaml:4:20: "h[2]": there are 2 of h`},
+	} {
+		_, err := Read([]File{{c.file, []byte(c.text)}}, "")
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+const nxosTable = "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
+
+// Two devices that tell of each other have one cable between them, whichever way they write
+// its ports and each other's name; a port that announces its MAC is found from its own side.
+func TestBothEnds(t *testing.T) {
+	a := nxosTable + "spine-1.example.com  Eth1/1          120        BR          Ethernet1/7\n" +
+		"spine-1.example.com  Eth1/2          120        BR          00:11:22:33:44:55\n"
+	z := nxosTable + "leaf-1               Eth1/7          120        BR          Ethernet1/1\n" +
+		"leaf-1               Eth1/8          120        BR          Ethernet1/2\n"
+	c, err := Read([]File{{"leaf-1", []byte(a)}, {"spine-1", []byte(z)}}, "")
+	if err != nil || len(c.Conflicts) > 0 {
+		t.Fatal(err, c.Conflicts)
+	}
+	if got := show(c); got != "leaf-1:Eth1/1 spine-1:Ethernet1/7; leaf-1:Eth1/2 spine-1:Eth1/8" {
+		t.Error(got)
+	}
+}
+
+// Ends that contradict each other are one finding with both places.
+func TestContradiction(t *testing.T) {
+	a := nxosTable + "spine-1              Eth1/1          120        BR          Ethernet1/7\n"
+	z := nxosTable + "leaf-2               Eth1/7          120        BR          Ethernet1/1\n"
+	c, err := Read([]File{{"leaf-1", []byte(a)}, {"spine-1", []byte(z)}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "spine-1:2:1: spine-1:Eth1/7 is cabled to leaf-2:Ethernet1/1 here, and to leaf-1:Eth1/1, which " +
+		"leaf-1:2:1 says otherwise"
+	if len(c.Conflicts) != 1 || c.Err().Error() != want {
+		t.Errorf("%v\nwant %s", c.Err(), want)
+	}
+	twice := "from,from_port,to,to_port\na,1,b,1\na,1,c,1\n"
+	if c, err = Read([]File{{"x.csv", []byte(twice)}}, ""); err != nil || len(c.Conflicts) != 1 {
+		t.Error(err, c)
+	}
+}
+
+// NetBox's three exports belong together.
+func TestNetboxTables(t *testing.T) {
+	c, err := Read([]File{
+		{"devices.csv", []byte("name,role,device_type\nsw9,Leaf,SN5600\nbox,GPU server,\nspare,Leaf,\n")},
+		{"interfaces.csv", []byte("device,name,type\nsw9,swp1,800gbase-x-osfp\nbox,ens1,400gbase-x-osfp\n")},
+		{"cables.csv", []byte("side_a_device,side_a_name,side_b_device,side_b_name,length,length_unit\n" +
+			"box,ens1,sw9,swp1,10,m\n")}}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := show(c); got != "box:ens1 sw9:swp1 400Gbps 10m" || c.Nodes[0].Model != "SN5600" ||
+		c.Nodes[1].Kind != Server || len(c.Nodes) != 3 {
+		t.Error(got, c.Nodes)
+	}
+}
+
+// FuzzRead gives every reader every text: nothing panics, nothing hangs, and what comes out
+// holds together.
+func FuzzRead(f *testing.F) {
+	for _, format := range Names() {
+		s := string(samples(f, format)[0].Text)
+		f.Add(s)
+		for i := 7; i < len(s); i += 41 {
+			f.Add(s[:i] + s[i+1:])
+			f.Add(s[:i] + "{[\"-" + s[i:])
+			f.Add(s[:i])
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 10_000 {
+			return
+		}
+		for _, format := range append(Names(), "") {
+			c, err := Read([]File{{"leaf-1.txt", []byte(text)}}, format)
+			if err != nil {
+				continue
+			}
+			for _, x := range c.Cables {
+				if x.A.Node == x.B.Node || x.A.Node >= len(c.Nodes) || x.B.Node >= len(c.Nodes) ||
+					x.Rate < 0 || x.LengthMM < 0 {
+					t.Fatalf("%s: %+v", format, x)
+				}
+			}
+			for i, n := range c.Nodes {
+				if n.Name == "" || c.Node(n.Name) != i {
+					t.Fatalf("%s: %+v", format, n)
+				}
+			}
+		}
+	})
+}
+
+// shared is the folder of other simulators' inputs, where there is one.
+func shared(t *testing.T, name string) []byte {
+	b, err := os.ReadFile(filepath.Join(os.Getenv("RAILYARD_SHARED"), "data", name))
+	if err != nil {
+		t.Skip("RAILYARD_SHARED names no folder with these inputs")
+	}
+	return b
+}
+
+// Files of other simulators have the counts that they say.
+func TestOthersFiles(t *testing.T) {
+	for name, want := range map[string]string{
+		"hpcc/topology.txt":          "66 nodes, 65 cables",
+		"htsim/leaf_spine_tiny.topo": "38 nodes, 40 cables",
+		"htsim/fat_tree_1024.topo":   "1344 nodes, 3072 cables",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Read([]File{{name, shared(t, name)}}, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%d nodes, %d cables", len(c.Nodes), len(c.Cables)); got != want ||
+				len(c.Conflicts) > 0 {
+				t.Errorf("%s, want %s; %v", got, want, c.Conflicts)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package cabling
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"railyard/internal/field"
+)
+
+// MaxSize bounds a file, MaxTotal all files of an import together.
+const (
+	MaxSize  = 32 << 20
+	MaxTotal = 256 << 20
+)
+
+// File is a text with its name, which stands in errors and may name a device.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// Format is one way to write down what is cabled.
+type Format struct {
+	Name  string
+	About string
+	looks func(name, text string) bool // whether a text is in it; the first format that says yes counts
+	read  func(b *builder, text string) error
+}
+
+// formats in the order in which a text is tried: those with an unmistakable mark first.
+var formats = []Format{
+	{"dot", "Graphviz: nodes, edges, ports, labels with a rate", looksDot, readDot},
+	{"lldpcli", "lldpcli show neighbors -f json, one file per device", looksLLDPJSON, readLLDPJSON},
+	{"netbox-json", "NetBox's API: devices, interfaces, cables", looksNetboxJSON, readNetboxJSON},
+	{"containerlab", "containerlab topology", looksClab, readClab},
+	{"infragraph", "InfraGraph infrastructure", looksInfra, readInfra},
+	{"astra-sim", "ASTRA-sim's network.yml of the analytical backend", looksAstra, readAstra},
+	{"slurm", "Slurm's topology.conf for topology/tree", looksSlurm, readSlurm},
+	{"htsim", "htsim's fat tree (.topo)", looksHtsim, readHtsim},
+	{"lldp-nxos", "show lldp neighbors of NX-OS", looksNXOS, readNXOS},
+	{"lldp-eos", "show lldp neighbors of EOS", looksEOS, readEOS},
+	{"lldp-sonic", "show lldp table of SONiC", looksSONiC, readSONiC},
+	{"simai", "SimAI's topology, GPUs and NVSwitches as nodes", looksSimAI, readSimAI},
+	{"hpcc", "HPCC's topology.txt", looksHPCC, readHPCC},
+	{"netbox-csv", "NetBox's CSV of devices, interfaces or cables", looksNetboxCSV, readNetboxCSV},
+	{"csv", "a list of cables with a header: two devices, ports, rate, length", looksCSV, readCSV},
+}
+
+// Formats lists them.
+func Formats() []Format { return formats }
+
+// Names are the formats' names.
+func Names() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Read puts together what files say is cabled, all in one format or each in its own, which is
+// recognised where format is empty. Contradictions are in the result, not an error.
+func Read(files []File, format string) (*Cabling, error) {
+	b := newBuilder()
+	var faults field.List
+	total := 0
+	for _, f := range files {
+		if total += len(f.Text); total > MaxTotal {
+			return nil, &field.Error{File: f.Name, Msg: "with this file there are more than 256 MiB to read"}
+		}
+		fm, err := pick(f, format)
+		if err == nil {
+			if b.file = f.Name; !slices.Contains(b.c.Formats, fm.Name) {
+				b.c.Formats = append(b.c.Formats, fm.Name)
+			}
+			err = fm.read(b, string(f.Text))
+		}
+		if err != nil {
+			for _, e := range field.All(err) {
+				if e.File == "" {
+					e.File = f.Name
+				}
+				faults = append(faults, e)
+			}
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	b.believe()
+	c, err := b.finish()
+	if err == nil && len(c.Nodes) == 0 {
+		return nil, &field.Error{File: files[len(files)-1].Name, Msg: "says of no node that it is cabled"}
+	}
+	return c, err
+}
+
+// pick finds a file's format.
+func pick(f File, format string) (*Format, error) {
+	switch {
+	case len(f.Text) > MaxSize:
+		return nil, &field.Error{File: f.Name, Msg: "is larger than 32 MiB: that is no list of cables"}
+	case len(strings.TrimSpace(string(f.Text))) == 0:
+		return nil, &field.Error{File: f.Name, Msg: "is empty"}
+	case slices.Contains(f.Text, 0) || !utf8.Valid(f.Text):
+		return nil, &field.Error{File: f.Name, Msg: "is a binary file, expected text"}
+	}
+	text := string(f.Text)
+	for i := range formats {
+		if fm := &formats[i]; fm.Name == format || format == "" && fm.looks(f.Name, head(text)) {
+			return fm, nil
+		}
+	}
+	if format != "" {
+		return nil, field.Choice("--format", format, Names(), "%s is no format", field.Quote(format))
+	}
+	return nil, &field.Error{File: f.Name, Msg: "is in none of the formats that are read; --format says " +
+		"which it is",
+		Accepted: Names()}
+}
+
+// head is as much of a text as tells what it is.
+func head(text string) string { return text[:min(len(text), 64<<10)] }
+
+// lines calls with each line of a text and its number, from 1, until that fails.
+func lines(text string, visit func(n int, line string) error) error {
+	n := 0
+	for len(text) > 0 {
+		line, rest, _ := strings.Cut(text, "\n")
+		n++
+		if err := visit(n, strings.TrimSuffix(line, "\r")); err != nil {
+			return err
+		}
+		text = rest
+	}
+	return nil
+}

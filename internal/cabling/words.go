@@ -1,0 +1,135 @@
+package cabling
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"railyard/unit"
+)
+
+var rateText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)` +
+	`(?:bps|bit/s|b/s|bit|bE|be|b|base.*|BASE.*|ps|E|e)?$`)
+
+// parseRate reads 400Gbps, 400G, 400GbE, 400gbase-x-qsfpdd, 100000 (Mb/s) and 400 (Gb/s).
+func parseRate(s string) (unit.Rate, error) {
+	s = strings.TrimSpace(s)
+	m := rateText.FindStringSubmatch(s)
+	if m == nil {
+		return 0, fmt.Errorf("%q is no rate; accepted: 400Gbps, 400G, 400000 in Mb/s", s)
+	}
+	f, err := strconv.ParseFloat(m[1], 64)
+	scale := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}[strings.ToLower(m[2])]
+	if m[2] == "" {
+		switch {
+		case f >= 1e8:
+			scale = 1 // bits per second
+		case f >= 5000:
+			scale = 1e6 // as switches write speeds
+		default:
+			scale = 1e9
+		}
+	}
+	return bounded(s, f*scale, err)
+}
+
+func bounded(s string, bps float64, err error) (unit.Rate, error) {
+	if err != nil || !(bps >= 1e6 && bps <= 100e12) {
+		return 0, fmt.Errorf("%q is no rate of a cable: 1Mbps to 100Tbps", s)
+	}
+	return unit.Rate(math.Round(bps)), nil
+}
+
+var lengthText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(mm|cm|m|km|ft|in|meters?|metres?)?$`)
+
+// parseLength reads 5m, 2.5 m, 10ft, and numbers in the given unit, as millimetres.
+func parseLength(s, unitName string) (int64, error) {
+	m := lengthText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(s)))
+	if m == nil {
+		return 0, fmt.Errorf("%q is no length; accepted: 5, 5m, 300cm, 2km, 10ft", s)
+	}
+	if m[2] != "" {
+		unitName = m[2]
+	}
+	mm := map[string]float64{"mm": 1, "cm": 10, "km": 1e6, "ft": 304.8, "in": 25.4}[unitName]
+	if mm == 0 {
+		mm = 1000
+	}
+	f, err := strconv.ParseFloat(m[1], 64)
+	if f *= mm; err != nil || f > 1e9 {
+		return 0, fmt.Errorf("%q is no length of a cable: at most 1000km", s)
+	}
+	return int64(math.Round(f)), nil
+}
+
+// lengthOf is the cable in which light takes a time (1.98e8 m/s, HANDBOOK.md 3.2), to the
+// millimetre, which is 5 ps: other simulators give delays.
+func lengthOf(t unit.Time) int64 {
+	return int64(math.Round(float64(t) * 0.198))
+}
+
+// serverWords and switchWords begin names as people give them.
+var (
+	serverWords = regexp.MustCompile(`(?i)^(host|gpu|dgx|hgx|server|srv|node|compute|cn|worker|` +
+		`h|npu|client|storage|login|fs)[-_.]?\d*([-_.]|$)`)
+	roleWords = []struct {
+		role string
+		word *regexp.Regexp
+	}{
+		{"super-spine", regexp.MustCompile(`(?i)(^|[-_.\d])(super-?spine|ss|sspine)([-_.\d]|$)`)},
+		{"spine", regexp.MustCompile(`(?i)(^|[-_.\d])(spine|sp|spinesw)([-_.\d]|$)`)},
+		{"rail", regexp.MustCompile(`(?i)(^|[-_.\d])(rail)([-_.\d]|$)`)},
+		{"leaf", regexp.MustCompile(`(?i)(^|[-_.\d])(leaf|tor|edge|lf|leafsw|asw)([-_.\d]|$)`)},
+		{"aggregation", regexp.MustCompile(`(?i)(^|[-_.\d])(agg|aggr|aggregation|psw|dist)([-_.\d]|$)`)},
+		{"core", regexp.MustCompile(`(?i)(^|[-_.\d])(core|csw|cs)([-_.\d]|$)`)},
+	}
+	switchWords = regexp.MustCompile(`(?i)(^|[-_.\d])(sw|switch|nsw|n9k|fabric)([-_.\d]|$)`)
+)
+
+// roleOf is a switch's role by its name, "" where that says nothing.
+func roleOf(name string) string {
+	for _, w := range roleWords {
+		if w.word.MatchString(name) {
+			return w.role
+		}
+	}
+	return ""
+}
+
+// kindOf is what a name says a node is.
+func kindOf(name string) (Kind, string) {
+	if role := roleOf(name); role != "" {
+		return Switch, role
+	}
+	if switchWords.MatchString(name) {
+		return Switch, ""
+	}
+	if serverWords.MatchString(name) {
+		return Server, ""
+	}
+	return Unknown, ""
+}
+
+// roleSynonyms are what inventories call roles.
+func roleSynonym(word string) (Kind, string) {
+	switch w := strings.ToLower(strings.TrimSpace(word)); w {
+	case "rail", "leaf", "aggregation", "spine", "super-spine", "core":
+		return Switch, w
+	case "superspine", "super spine":
+		return Switch, "super-spine"
+	case "tor", "top-of-rack", "access", "edge", "leaf-switch", "leaf switch":
+		return Switch, "leaf"
+	case "agg", "distribution", "aggregation-switch":
+		return Switch, "aggregation"
+	case "spine-switch", "spine switch":
+		return Switch, "spine"
+	case "switch", "network", "router":
+		return Switch, ""
+	case "server", "host", "compute", "gpu", "gpu-server", "gpu server", "gpu-node", "node", "storage",
+		"worker":
+		return Server, ""
+	}
+	return Unknown, ""
+}
