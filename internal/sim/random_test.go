@@ -47,7 +47,7 @@ func TestRandomScenarios(t *testing.T) {
 			d.run(t, r)
 		})
 	}
-	if 10*ran < 9**randomRuns {
+	if 10*ran < 8**randomRuns { // Valiant alone, one policy of seven, is for one kind of fabric
 		t.Errorf("%d of %d scenarios were taken", ran, *randomRuns)
 	}
 }
