@@ -37,8 +37,9 @@ func possible(t interface {
 		below(c.Name+", mean time", float64(c.Time), float64(c.TimeMax))
 		below(c.Name+", longest time", float64(c.TimeMax), end)
 	}
-	share := map[string]float64{"MFU": s.MFU, "busiest link": s.Links.Max, "mean link": s.Links.Mean, "busiest uplink": s.Links.UplinkMax,
-		"mean uplink": s.Links.UplinkMean, "least used uplink": s.Links.UplinkMin}
+	share := map[string]float64{"MFU": s.MFU, "busiest link": s.Links.Max, "mean link": s.Links.Mean,
+		"busiest uplink": s.Links.UplinkMax,
+		"mean uplink":    s.Links.UplinkMean, "least used uplink": s.Links.UplinkMin}
 	for _, h := range s.Links.Hottest {
 		share["link "+h.Name] = h.Utilisation
 		below(h.Name+", paused", float64(h.Paused), end)
@@ -46,8 +47,10 @@ func possible(t interface {
 	for what, x := range share {
 		below(what, x, 1)
 	}
-	for what, x := range map[string]int64{"computing": s.Compute, "TP": s.ExposedTP, "PP": s.ExposedPP, "DP": s.ExposedDP, "CP": s.ExposedCP,
-		"EP": s.ExposedEP, "other": s.ExposedOther, "bubble": s.Bubble, "all parts": s.Compute + s.ExposedComm + s.Bubble} {
+	for what, x := range map[string]int64{"computing": s.Compute, "TP": s.ExposedTP, "PP": s.ExposedPP,
+		"DP": s.ExposedDP, "CP": s.ExposedCP,
+		"EP": s.ExposedEP, "other": s.ExposedOther, "bubble": s.Bubble, "all parts": s.Compute +
+			s.ExposedComm + s.Bubble} {
 		below(what, float64(x), float64(s.StepTime))
 	}
 	below("data packets", float64(s.DataPackets), float64(s.Packets))
@@ -65,7 +68,8 @@ func possibleLinks(below func(string, float64, float64), r *Run, tab *result.Tab
 	sum := make([]int64, len(tab.Ports))
 	for _, row := range tab.Links {
 		name, rate := tab.Ports[row.Port].Name, unit.Rate(tab.Ports[row.Port].Rate)
-		below(name+", bytes of a sample", float64(row.Bytes), float64(unit.InTime(rate, unit.Time(row.Length))))
+		below(name+", bytes of a sample", float64(row.Bytes),
+			float64(unit.InTime(rate, unit.Time(row.Length))))
 		below(name+", pauses of a sample", float64(row.Paused), float64(row.Length))
 		below(name+", end of a sample", float64(row.Start+row.Length), float64(end))
 		sum[row.Port] += row.Bytes
@@ -93,7 +97,7 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 	sent := make([]float64, len(tab.QPs))
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
-		sent[m.Conn] += max(1, math.Ceil(float64(m.Bytes)/float64(r.Host.RC.MTU))) // a message without bytes is a packet
+		sent[m.Conn] += max(1, math.Ceil(float64(m.Bytes)/float64(r.Setup.Host.RC.MTU))) // a message without bytes is a packet
 	}
 	for i, q := range tab.QPs {
 		sent[i] += float64(q.Retrans)
@@ -101,7 +105,8 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 	}
 	for _, p := range tab.Paths {
 		below(tab.Ports[p.Port].Name+", packets of a queue pair", float64(p.Packets), sent[p.QP])
-		below(tab.Ports[p.Port].Name+", wait of a queue pair's packet", float64(p.Wait), end*float64(p.Packets))
+		below(tab.Ports[p.Port].Name+", wait of a queue pair's packet", float64(p.Wait),
+			end*float64(p.Packets))
 	}
 	for _, x := range tab.Rates {
 		line := float64(tab.QPs[x.QP].Line)
@@ -128,7 +133,9 @@ func TestNothingAboveItsBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := d.Resolve(func(name string) ([]byte, error) { return os.ReadFile("../../scenarios/" + name) })
+			p, err := d.Resolve(func(name string) ([]byte, error) {
+				return os.ReadFile("../../scenarios/" + name)
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +166,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring
 		r, s, tab := runAll(t, text, "workload.traffic.collective.channels="+channels)
 		c := s.Collectives[0]
 		if math.Abs(c.Bound/bound-1) > 0.001 || c.BusBW > c.Bound || c.BusBW < 0.8*c.Bound {
-			t.Errorf("%s channels: %.1f GB/s of %.1f by %s, want a bound of %.0f", channels, c.BusBW/1e9, c.Bound/1e9, c.BoundWhy, bound/1e9)
+			t.Errorf("%s channels: %.1f GB/s of %.1f by %s, want a bound of %.0f", channels, c.BusBW/1e9,
+				c.Bound/1e9, c.BoundWhy, bound/1e9)
 		}
 		possible(t, r, s, tab)
 	}
@@ -168,7 +176,8 @@ workload: {traffic: {collective: {kind: all-reduce, bytes: 64MB, algorithm: ring
 // An hour of computing between two transfers costs no more than a minute's: nothing
 // happens, so nothing is looked at, and what comes after is seen as finely as before.
 func TestIdleTimeIsFree(t *testing.T) {
-	text := strings.Replace(twoHosts, "bytes: 4096B}", "bytes: 4MB}, {from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB, start: 3600s}", 1)
+	text := strings.Replace(twoHosts, "bytes: 4096B}", "bytes: 4MB}, {from: host-1/gpu-1, to: "+
+		"host-2/gpu-1, bytes: 4MB, start: 3600s}", 1)
 	r, s, tab := runAll(t, text, "switch.watchdog.on=false")
 	if s.Events > 20_000 || s.StepTime < int64(3600*unit.Second) {
 		t.Errorf("%d events for two transfers an hour apart, end %v", s.Events, unit.Time(s.StepTime))
@@ -192,7 +201,8 @@ func TestIdleTimeIsFree(t *testing.T) {
 func TestRandomNothingAboveItsBound(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text, sets := randomScenario(rt)
-		sets = append(sets, "output.sample="+rapid.SampledFrom([]string{"1us", "3us", "10us"}).Draw(rt, "sample"),
+		sets = append(sets, "output.sample="+rapid.SampledFrom([]string{"1us", "3us", "10us"}).Draw(rt,
+			"sample"),
 			"output.rows="+rapid.SampledFrom([]string{"100", "400000"}).Draw(rt, "rows"),
 			"server.bond="+rapid.SampledFrom([]string{"hash", "affinity", "spray"}).Draw(rt, "bond"))
 		d, err := scenario.Parse("random.yaml", []byte(text), sets)

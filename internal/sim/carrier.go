@@ -65,7 +65,7 @@ func (c *carrier) Reaches(from, to int) bool {
 }
 
 func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
-	n := max(1, min(c.net.pairs(from, to), int(bytes/unit.Bytes(c.net.Host.RC.MTU))))
+	n := max(1, min(c.net.pairs(from, to), int(bytes/unit.Bytes(c.net.Setup.Host.RC.MTU))))
 	c.parts[op] = uint8(n)
 	c.flying += n
 	if c.onSend != nil {

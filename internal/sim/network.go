@@ -37,7 +37,8 @@ type Setup struct {
 
 // Network is a built network: the simulator's state and what its indices mean.
 type Network struct {
-	*Setup
+	Setup *Setup
+	Graph *topo.Graph
 	Net   *fabric.Net
 	Hosts *host.Hosts
 	Paths *topo.Routes
@@ -54,7 +55,7 @@ type connKey struct{ service, src, dst, tag int32 }
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
 	g := s.Graph
-	n := &Network{Setup: s, conns: map[connKey]int32{}, routed: map[int]bool{}}
+	n := &Network{Setup: s, Graph: s.Graph, conns: map[connKey]int32{}, routed: map[int]bool{}}
 	for l, state := range s.Links {
 		if !state.Up {
 			n.routed[l] = true
@@ -76,8 +77,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 		if resp == 0 {
 			resp = queue.Response(l.Rate)
 		}
-		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B), fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp,
-			Seed: s.Seed, Name: g.End(i, l.A)})
+		n.portA[i], n.portB[i] = b.Connect(int32(l.A), int32(l.B),
+			fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp,
+				Seed: s.Seed, Name: g.End(i, l.A)})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
 	}
 	var err error
@@ -130,7 +132,7 @@ func (n *Network) PortName(port int32) string {
 // install computes routes over the live links and gives them to the switches.
 func (n *Network) install() {
 	g := n.Graph
-	n.Paths = g.Reroute(n.routed, n.Paths, n.LB.Detours)
+	n.Paths = g.Reroute(n.routed, n.Paths, n.Setup.LB.Detours)
 	of, regions := n.regions()
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
@@ -157,14 +159,14 @@ func (n *Network) install() {
 			t.Home = int(of[node])
 		}
 		name := g.Nodes[node].Name
-		if n.SameSeed {
+		if n.Setup.SameSeed {
 			name = "all"
 		}
 		chooser := n.Net.Sw[node].Chooser
 		if chooser == nil {
-			seed := rng.New(n.Seed, "ecmp/"+name)
-			chooser = n.LB.Make(n.LBValues, route.Site{Seed: uint32(seed.Uint64()),
-				Stream: rng.New(n.Seed, "spray/"+g.Nodes[node].Name)})
+			seed := rng.New(n.Setup.Seed, "ecmp/"+name)
+			chooser = n.Setup.LB.Make(n.Setup.LBValues, route.Site{Seed: uint32(seed.Uint64()),
+				Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
 		n.Net.SetRoutes(int32(node), t, chooser)
 	}
@@ -175,7 +177,7 @@ func (n *Network) install() {
 
 // regions is by node in which region it is, and what choosers know of regions; nil without detours.
 func (n *Network) regions() (of []int32, r *route.Regions) {
-	if !n.LB.Detours {
+	if !n.Setup.LB.Detours {
 		return nil, nil
 	}
 	of = n.Graph.RegionOf()
@@ -258,9 +260,9 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	g := n.Graph
 	flow := fmt.Sprintf("flow/%s/%s/%d", g.GPUName(srcGPU), g.GPUName(dstGPU), tag)
 	if service > 0 {
-		flow += "/" + n.Host.Services[service].Name
+		flow += "/" + n.Setup.Host.Services[service].Name
 	}
-	r := rng.New(n.Seed, flow)
+	r := rng.New(n.Setup.Seed, flow)
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
 	src, dst := int32(g.WayOf(srcGPU, tag)), int32(g.WayOf(dstGPU, tag))
 	c := n.Hosts.Connect(service, src, dst, n.usable(src, dst), int32(tag), hash, psn)
@@ -270,7 +272,9 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 
 // pairs is how many queue pairs carry a transfer: what is asked for, and at least one for
 // each NIC that one of the GPUs has for itself.
-func (n *Network) pairs(src, dst int) int { return max(n.QPs, n.Graph.Ways(src), n.Graph.Ways(dst)) }
+func (n *Network) pairs(src, dst int) int {
+	return max(n.Setup.QPs, n.Graph.Ways(src), n.Graph.Ways(dst))
+}
 
 // RunUntil runs events until *stop is set, limit events have fired in total or
 // nothing is left to do; user takes the events of the caller's own kinds. It

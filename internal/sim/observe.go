@@ -19,22 +19,27 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 
 // Observe says what the network was seen doing until now.
 func (r *Run) Observe() *explain.Observation {
-	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts, Counted: r.totals(),
+	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts,
+		Counted:  r.totals(),
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows}}
-	o.Rules = explain.Rules{MTU: unit.Bytes(r.Host.RC.MTU), WriteOnly: r.Host.RC.WriteOnly, CutThrough: r.CutThrough,
-		NICLatency: r.Host.Latency, PCIe: r.Host.PCIe, Hashed: r.LB.Fixed, Spreads: r.LB.Reorders(r.LBValues),
-		SpreadsNIC: r.Host.Bond == host.BondSpray, Detours: r.LB.Detours}
+	o.Rules = explain.Rules{MTU: unit.Bytes(r.Setup.Host.RC.MTU), WriteOnly: r.Setup.Host.RC.WriteOnly,
+		CutThrough: r.Setup.CutThrough,
+		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
+		Spreads:    r.Setup.LB.Reorders(r.Setup.LBValues),
+		SpreadsNIC: r.Setup.Host.Bond == host.BondSpray, Detours: r.Setup.LB.Detours}
 	if r.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
 	}
 	if r.sampler.rates.missed > 0 {
-		o.Limits = append(o.Limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate", maxRateRows))
+		o.Limits = append(o.Limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate",
+			maxRateRows))
 	}
 	r.carried(o)
 	r.ports(o)
 	p := &explain.Packets{Troubles: r.carrier.troubles.all}
 	r.Net.Waits.Each(func(w fabric.Wait) {
-		p.Waits = append(p.Waits, explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total, Samples: w.Samples, MaxQueue: w.MaxQueue})
+		p.Waits = append(p.Waits, explain.Wait{Conn: w.QP, Port: w.Port, Total: w.Total,
+			Samples: w.Samples, MaxQueue: w.MaxQueue})
 	})
 	o.Packets = p
 	return o
@@ -64,7 +69,8 @@ func (n *Network) carried(o *explain.Observation) {
 	o.Messages = make([]explain.Message, len(n.Hosts.Messages))
 	for i := range o.Messages {
 		m := &n.Hosts.Messages[i]
-		o.Messages[i] = explain.Message{Op: int32(m.Tag), Conn: m.Conn, Bytes: m.Bytes, Posted: m.Posted, Done: m.Done}
+		o.Messages[i] = explain.Message{Op: int32(m.Tag), Conn: m.Conn, Bytes: m.Bytes, Posted: m.Posted,
+			Done: m.Done}
 	}
 	o.Conns = make([]explain.Conn, n.Hosts.Conns())
 	for i := range o.Conns {
@@ -100,8 +106,8 @@ func (n *Network) ports(o *explain.Observation) {
 // pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class, or in the
 // next one's where that was never paused.
 func (n *Network) pauseCause(port int32) int32 {
-	for i := range n.Host.Services {
-		if cause := n.Net.PauseCause(port, int(n.Host.Services[i].Class)); cause >= 0 {
+	for i := range n.Setup.Host.Services {
+		if cause := n.Net.PauseCause(port, int(n.Setup.Host.Services[i].Class)); cause >= 0 {
 			return cause
 		}
 	}

@@ -31,8 +31,10 @@ func TestRoundTripOfALonePacket(t *testing.T) {
 		text, to    string
 		hops, ports int
 	}{
-		{"{kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: 100Gbps, cable: 3m}", "host-2/gpu-1", 1, 1},
-		{"{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: {rate: 100Gbps, cable: 3m}", "host-4/gpu-1", 3, 2},
+		{"{kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: 100Gbps, cable: 3m}",
+			"host-2/gpu-1", 1, 1},
+		{"{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: {rate: 100Gbps, cable: 3m}",
+			"host-4/gpu-1", 3, 2},
 		{"{kind: fat-tree, k: 4, host_link: {rate: 100Gbps, cable: 3m}", "host-16/gpu-1", 5, 1},
 	} {
 		for _, uplink := range []string{"50Gbps", "100Gbps", "400Gbps"} {
@@ -48,7 +50,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: 200KiB}]}}
 `, fabric.text, uplink, cut, fabric.ports, lb, fabric.to)
 					r := load(t, text)
 					var got *probe
-					r.Host.Services[0].CC = func(p cc.Path) cc.Controller {
+					r.Setup.Host.Services[0].CC = func(p cc.Path) cc.Controller {
 						got = &probe{None: cc.None{Line: p.Line}, path: p}
 						return got
 					}
@@ -56,7 +58,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: 200KiB}]}}
 						t.Fatal(err)
 					}
 					if got.path.Hops != fabric.hops || got.first != got.path.RTT || got.first == 0 {
-						t.Fatalf("told %+v, measured %v, want %d switches in%s", got.path, got.first, fabric.hops, text)
+						t.Fatalf("told %+v, measured %v, want %d switches in%s", got.path, got.first,
+							fabric.hops, text)
 					}
 				}
 			}

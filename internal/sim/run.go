@@ -159,7 +159,8 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 	if what == "pause" {
 		cause = r.Net.PauseCause(port, prio)
 	}
-	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port, Priority: int32(prio), Cause: cause})
+	r.pauses = append(r.pauses, result.PauseRow{At: int64(at), What: what, Port: port,
+		Priority: int32(prio), Cause: cause})
 }
 
 // Go runs to the end, or until the observer says stop. An error means that the
@@ -230,7 +231,8 @@ func (r *Run) schedule() {
 }
 
 func (r *Run) progress() exec.Progress {
-	return exec.Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(), Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
+	return exec.Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(),
+		Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
 }
 
 // Event runs the events of the execution and of the run itself.
@@ -267,7 +269,7 @@ func (r *Run) stalled() bool {
 		r.seen = progressMark{r.Net.DataHops, r.Exec.Left, now, events}
 		return false
 	}
-	limit := max(unit.Second, 2*r.Host.RC.Timeout)
+	limit := max(unit.Second, 2*r.Setup.Host.RC.Timeout)
 	return now-r.seen.at > limit || events-r.seen.events > stallEvents
 }
 
@@ -285,8 +287,10 @@ type progressMark struct {
 func (r *Run) stuck() error {
 	if i := r.Exec.Waiting(); i >= 0 {
 		o := &r.Exec.DAG.Ops[i]
-		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d packets in flight, %d operations left)",
-			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(), r.Exec.Left)
+		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d "+
+			"packets in flight, %d operations left)",
+			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(),
+			r.Exec.Left)
 	}
 	return fmt.Errorf("the workload is stuck at %v with %d operations left", r.Net.Q.Now(), r.Exec.Left)
 }

@@ -73,11 +73,11 @@ cc: {algorithm: none}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}}
 `, cable)
 	r := load(t, text)
-	r.Host.RC = cfg
-	r.Host.RC.AlwaysReady = true
-	service := &r.Host.Services[0]
+	r.Setup.Host.RC = cfg
+	r.Setup.Host.RC.AlwaysReady = true
+	service := &r.Setup.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
-	r.Host.SourcePorts = f.ports
+	r.Setup.Host.SourcePorts = f.ports
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
 	}
@@ -352,7 +352,8 @@ func TestTwoDrivers(t *testing.T) {
 	naks, again, cnps, paced, timed := 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
-		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32), Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
+		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32),
+			Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
 		if seed%2 == 1 {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
@@ -379,7 +380,8 @@ func TestTwoDrivers(t *testing.T) {
 		b := datagrams(t, cfg, psn, bytes, f)
 		for i := range min(len(a), len(b)) {
 			if a[i] != b[i] {
-				t.Fatalf("seed %d, step %d: the simulator has %+v, the sockets' endpoint %+v", seed, i, a[i], b[i])
+				t.Fatalf("seed %d, step %d: the simulator has %+v, the sockets' endpoint %+v", seed, i,
+					a[i], b[i])
 			}
 		}
 		if len(a) != len(b) || len(a) == 0 {
