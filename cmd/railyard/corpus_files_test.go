@@ -72,7 +72,8 @@ var corpusScenarios = map[string]string{
 		collective("bytes: 1MB, channels: 65"),
 	"collective-bytes": head + collective("kind: all-reduce"), "collective-chunk": head +
 		collective("bytes: 1MB, chunk: 1B"),
-	"incast-many": head + "workload: {traffic: {incast: {bytes: 1MB, fan_in: 99}}}\n", "incast-none": head +
+	"many-faults": "fabric: {kind: rails, hots: 2}\nlb: spry\nseed: x\n", "incast-many": head +
+		"workload: {traffic: {incast: {bytes: 1MB, fan_in: 99}}}\n", "incast-none": head +
 		"workload: {traffic: {incast: {bytes: 1MB}}}\n",
 	"alltoall-many": strings.Replace(head, "hosts: 2", "hosts: 4000", 1) +
 		"workload: {traffic: {alltoall: {bytes: 1MB}}}\n",

@@ -143,7 +143,9 @@ func execute(args []string, e *env) int {
 		fmt.Fprintf(stderr, "railyard: %v\n", err)
 		return exitInterupt
 	}
-	fmt.Fprintf(stderr, "railyard: %v\n", err)
+	for _, line := range strings.Split(err.Error(), "\n") { // one for each fault
+		fmt.Fprintf(stderr, "railyard: %s\n", line)
+	}
 	var input *inputError
 	if field.All(err) != nil || errors.As(err, &input) || errors.Is(err, result.ErrExists) {
 		return exitInput

@@ -19,6 +19,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/capture"
+	"railyard/internal/field"
 	"railyard/internal/perftest"
 	"railyard/unit"
 	"railyard/verbs"
@@ -63,7 +64,7 @@ type rdmaDevice struct {
 func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, done func() error, err error) {
 	done = func() error { return nil }
 	if d.Force && d.Pcap+strings.Join(others, "") == "" {
-		return cfg, done, &inputError{errors.New("--force means nothing without a file to write")}
+		return cfg, done, field.New("--force", "means nothing without a file to write")
 	}
 	if d.DSCP > 63 || d.CNPDSCP > 63 {
 		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d",

@@ -122,8 +122,8 @@ func TestRdmaBadInput(t *testing.T) {
 		{"rdma write --to " + to + " --mtu 1500", "--mtu is 256"},
 		{"rdma write --to " + to + " --qps 0", "--qps lies between"},
 		{"rdma write --to " + to + " --duration=-500ms", "--duration lies between 0s and 24h0m0s"},
-		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters means nothing beside --duration"},
-		{"rdma read --to " + to + " --force", "--force means nothing"},
+		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: means nothing beside --duration"},
+		{"rdma read --to " + to + " --force", "--force: means nothing"},
 		{"rdma serve --duration=-1s", "--duration lies between"},
 		{"rdma allreduce --mtu 1500", "--mtu is 256"},
 		{"rdma allreduce --wait=-1s", "--wait lies between"},
@@ -175,7 +175,7 @@ func TestPcapCommand(t *testing.T) {
 		"rdma_test.go":     "no pcap or pcapng",
 		t.TempDir():        "no regular file but a directory",
 		"nowhere.pcap":     "no such file",
-		lo + " --limit=-1": "--limit must lie between 0 and 10000000, found -1",
+		lo + " --limit=-1": "--limit: must lie between 0 and 10000000, found -1",
 	} {
 		if code, _, errs := call(t, append([]string{"pcap"}, strings.Fields(arg)...)...); code != 2 ||
 			!strings.Contains(errs, want) {

@@ -120,8 +120,8 @@ func All(err error) List {
 	return nil
 }
 
-// Under is an error of a part, with the part's path before its own, unless it has its place
-// already. One of another kind is about the part.
+// Under is an error of a part, with the part's path before its own. One of another kind is
+// about the part, and so is one that has its place in another text: it is told whole.
 func Under(path string, err error) error {
 	if err == nil {
 		return nil
@@ -133,8 +133,8 @@ func Under(path string, err error) error {
 	out := make(List, len(l))
 	for i, e := range l {
 		c := *e
-		if e.File == "" {
-			c.Path = Join(path, e.Path)
+		if c.Path = Join(path, e.Path); e.File != "" {
+			c = *New(path, "%v", e)
 		}
 		out[i] = &c
 	}

@@ -54,6 +54,10 @@ func TestUnder(t *testing.T) {
 	if below.Path != "c" {
 		t.Error("Under changed what it was given", below)
 	}
+	other := error(&Error{File: "leaf.cfg", Line: 3, Col: 1, Path: "xoff", Msg: "is odd"})
+	if got := Under("switches.config", other).Error(); got != "switches.config: leaf.cfg:3:1: xoff: is odd" {
+		t.Error(got)
+	}
 	both := Under("a", List{New("b", "one"), New("", "two")}.Err())
 	if got := both.Error(); got != "a.b: one\na: two" || len(All(both)) != 2 {
 		t.Error(got)

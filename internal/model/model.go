@@ -85,11 +85,22 @@ func Parse(name string, b []byte) (*Config, error) {
 		c.Tied = true
 		c.FFN = first(c.FFN, 4*c.Hidden)
 	default:
-		return nil, fmt.Errorf("%s: model_type %q is not understood; llama, mistral, mixtral, qwen2, gpt2, "+
-			"gpt3 and opt are", name, c.Type)
+		e := field.Choice("model_type", c.Type, types, "%q is not understood", c.Type)
+		e.File = name
+		return nil, e
 	}
 	c.KVHeads = first(c.KVHeads, c.Heads)
 	return c, c.check()
+}
+
+// types are the values of model_type that are understood.
+var types = []string{"llama", "mistral", "mixtral", "qwen2", "gpt2", "gpt3", "gpt_neox", "opt"}
+
+// wrong refuses a value of a config.json.
+func (c *Config) wrong(key, format string, args ...any) error {
+	e := field.New(key, format, args...)
+	e.File = c.Name
+	return e
 }
 
 func (c *Config) check() error {
@@ -102,7 +113,7 @@ func (c *Config) check() error {
 		{"intermediate_size", c.FFN, 1 << 24}, {"vocab_size", c.Vocab, 1 << 28},
 		{"num_key_value_heads", c.KVHeads, 1 << 16}} {
 		if f.v < 1 || f.v > f.max {
-			return fmt.Errorf("%s: %s must lie between 1 and %d, found %d", c.Name, f.key, f.max, f.v)
+			return c.wrong(f.key, "must lie between 1 and %d, found %d", f.max, f.v)
 		}
 	}
 	for _, f := range []struct {
@@ -111,26 +122,25 @@ func (c *Config) check() error {
 		max int64
 	}{{"max_position_embeddings", c.Context, 1 << 30}, {"head_dim", c.HeadDim, 1 << 16}} {
 		if f.v < 0 || f.v > f.max { // 0: not said
-			return fmt.Errorf("%s: %s must lie between 0 and %d, found %d", c.Name, f.key, f.max, f.v)
+			return c.wrong(f.key, "must lie between 0 and %d, found %d", f.max, f.v)
 		}
 	}
 	if c.HeadDim == 0 {
 		if c.Hidden%c.Heads != 0 {
-			return fmt.Errorf("%s: hidden_size %d is not a multiple of num_attention_heads %d", c.Name,
-				c.Hidden, c.Heads)
+			return c.wrong("hidden_size", "%d is not a multiple of num_attention_heads %d", c.Hidden, c.Heads)
 		}
 		c.HeadDim = c.Hidden / c.Heads
 	}
 	if c.Experts < 0 || c.Experts > 1<<14 || c.TopK < 0 || c.TopK > max(c.Experts, 0) ||
 		(c.Experts > 0) != (c.TopK > 0) {
-		return fmt.Errorf("%s: num_local_experts %d and num_experts_per_tok %d do not go together", c.Name,
+		return c.wrong("num_local_experts", "%d and num_experts_per_tok %d do not go together",
 			c.Experts, c.TopK)
 	}
 	if c.Experts > 0 && !c.gated {
-		return fmt.Errorf("%s: experts are understood for model_type mixtral only", c.Name)
+		return c.wrong("num_local_experts", "experts are understood for model_type mixtral only")
 	}
 	if c.Heads%c.KVHeads != 0 {
-		return fmt.Errorf("%s: num_attention_heads %d is not a multiple of num_key_value_heads %d", c.Name,
+		return c.wrong("num_attention_heads", "%d is not a multiple of num_key_value_heads %d",
 			c.Heads, c.KVHeads)
 	}
 	return c.checkSum()
@@ -148,7 +158,7 @@ func (c *Config) checkSum() error {
 							Plus(h.Times(c.Experts + 8)).Plus(inner.Times(4)).Plus(unit.Count(c.FFN))
 	all := layer.Times(c.Layers).Plus(h.Times(c.Vocab).Times(2)).Plus(h.Times(c.Context + 4))
 	if all > MaxParams {
-		return fmt.Errorf("%s: its sizes together make more than the %d parameters that are taken", c.Name,
+		return c.wrong("", "its sizes together make more than the %d parameters that are taken",
 			int64(MaxParams))
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"sort"
+
+	"railyard/internal/field"
 )
 
 //go:embed prices.json
@@ -52,24 +54,24 @@ func ParsePrices(name string, text []byte) (*Prices, error) {
 		return nil, fmt.Errorf("%s is no price file: %w", name, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%s: byte %d: something stands behind the price file's end",
-			name, d.InputOffset())
+		return nil, &field.Error{File: name,
+			Msg: fmt.Sprintf("byte %d: something stands behind the price file's end", d.InputOffset())}
 	}
 	if len(p.Switches) == 0 || len(p.Cables) == 0 {
-		return nil, fmt.Errorf("%s: switches and cables must have at least one entry each", name)
+		return nil, &field.Error{File: name, Msg: "switches and cables must have at least one entry each"}
 	}
 	for i, s := range p.Switches {
 		if s.Ports < 1 || s.Ports > 1<<16 || s.Rate < 1 || s.Rate > 1e6 || !costs(s.Price, s.Watts) {
-			return nil,
-				fmt.Errorf("%s: switches[%d]: ports must lie between 1 and 65536, rate_gbps between 1 and "+
-					"1000000, price and watts not negative and at most 1e9", name, i)
+			return nil, &field.Error{File: name, Path: field.At("switches", i),
+				Msg: "ports must lie between 1 and 65536, rate_gbps between 1 and " +
+					"1000000, price and watts not negative and at most 1e9"}
 		}
 	}
 	for i, c := range p.Cables {
 		if !(c.UpTo > 0) || !costs(c.Price, c.Watts) {
-			return nil,
-				fmt.Errorf("%s: cables[%d]: upto_m must be positive, price and watts not negative and at "+
-					"most 1e9", name, i)
+			return nil, &field.Error{File: name, Path: field.At("cables", i),
+				Msg: "upto_m must be positive, price and watts not negative and at " +
+					"most 1e9"}
 		}
 	}
 	sort.SliceStable(p.Cables, func(i, j int) bool { return p.Cables[i].UpTo < p.Cables[j].UpTo })

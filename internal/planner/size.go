@@ -108,17 +108,17 @@ func (in SizeInput) Solve() (*Size, error) {
 		Utilisation: in.Utilisation, FLOPs: in.FLOPs, Rule: "given"}
 	switch {
 	case in.FLOPs == 0 && (!(in.Params > 0) || !(in.Tokens > 0)):
-		return nil, fmt.Errorf("parameters and tokens must be positive, found %g and %g",
+		return nil, field.New("", "parameters and tokens must be positive, found %g and %g",
 			in.Params, in.Tokens)
 	case in.Params > 1e18 || in.Tokens > 1e18 || in.FLOPs > 1e36 || in.FLOPs < 0:
-		return nil, fmt.Errorf("%g parameters and %g tokens are no model", in.Params, in.Tokens)
+		return nil, field.New("", "%g parameters and %g tokens are no model", in.Params, in.Tokens)
 	case !(in.Utilisation > 0 && in.Utilisation <= 1):
 		return nil, field.New("utilisation", "must lie above 0 and at most 100 %%, found %g %%",
 			100*in.Utilisation)
 	case (in.Seconds > 0) == (in.GPUs > 0):
-		return nil, fmt.Errorf("give either the time or the number of GPUs; the other one is the answer")
+		return nil, field.New("", "give either the time or the number of GPUs; the other one is the answer")
 	case in.Watts < 0 || in.PerKWh < 0 || in.PerGPUHour < 0:
-		return nil, fmt.Errorf("power and prices must not be negative")
+		return nil, field.New("", "power and prices must not be negative")
 	}
 	if s.FLOPs == 0 {
 		s.FLOPs = in.PerToken * in.Params * in.Tokens
@@ -148,7 +148,7 @@ func (in SizeInput) Solve() (*Size, error) {
 	} else {
 		n := math.Ceil(s.FLOPs/(rate*in.Seconds) - 1e-9)
 		if n > 1e15 {
-			return nil, fmt.Errorf("it would take %g GPUs", n)
+			return nil, field.New("", "it would take %g GPUs", n)
 		}
 		s.GPUs, s.Seconds = int64(math.Max(n, 1)), in.Seconds
 	}

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"strings"
 
 	"railyard/internal/coll"
@@ -19,7 +18,8 @@ func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workl
 		who = workload.ByRail(ranks, p.Graph.PerServer())
 	}
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
-		return nil, fmt.Errorf("an all-to-all of %d ranks is more than the 4096 that are taken", len(who[0]))
+		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken",
+			len(who[0]))
 	}
 	return workload.RunCollective(ranks, run, who)
 }
@@ -104,8 +104,8 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	g := p.Graph
 	if strings.HasPrefix(p.GPU.Name, "mi") {
-		return coll.Machine{},
-			fmt.Errorf("NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
+		return coll.Machine{}, field.New("",
+			"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
 	}
 	nic := unit.Rate(0)
 	for _, l := range g.NICs[0].Links {

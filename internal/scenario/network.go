@@ -101,7 +101,7 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 	b := topo.NewExplicit(p.File.Server.of())
 	for i, h := range e.Hosts {
 		if err := b.Host(h); err != nil {
-			return nil, field.New(field.At("fabric.graph.hosts", i), "%v", err)
+			return nil, field.Under(field.At("fabric.graph.hosts", i), err)
 		}
 	}
 	for i, sw := range e.Switches {
@@ -110,7 +110,7 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 			err = b.Switch(sw.Name, role, sw.Tier)
 		}
 		if err != nil {
-			return nil, field.New(field.At("fabric.graph.switches", i), "%v", err)
+			return nil, field.Under(field.At("fabric.graph.switches", i), err)
 		}
 	}
 	f := p.File.Fabric
@@ -133,13 +133,13 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 		}
 		for range max(l.Count, 1) {
 			if err := b.Link(l.From, l.To, c.cable()); err != nil {
-				return nil, field.New(key, "%v", err)
+				return nil, field.Under(key, err)
 			}
 		}
 	}
 	g, err := b.Finish()
 	if err != nil {
-		return nil, field.New("fabric.graph", "%v", err)
+		return nil, field.Under("fabric.graph", err)
 	}
 	return g, nil
 }

@@ -16,7 +16,7 @@ func (p *resolver) ops(ops []Op) error {
 		}
 		gpu, err := p.Graph.FindGPU(o.GPU)
 		if err != nil {
-			return field.New(key+".gpu", "%v", err)
+			return field.Under(key+".gpu", err)
 		}
 		steps[i] = workload.Step{ID: o.ID, Rank: gpu, Compute: o.Compute, Send: o.Send, To: -1,
 			After: o.After}
@@ -25,7 +25,7 @@ func (p *resolver) ops(ops []Op) error {
 		}
 		if o.To != "" {
 			if steps[i].To, err = p.Graph.FindGPU(o.To); err != nil {
-				return field.New(key+".to", "%v", err)
+				return field.Under(key+".to", err)
 			}
 			if steps[i].To == gpu {
 				return field.New(key+".to", "a GPU does not send to itself")
@@ -34,7 +34,7 @@ func (p *resolver) ops(ops []Op) error {
 	}
 	dag, err := workload.Explicit(p.Graph.TotalGPUs(), steps)
 	if err != nil {
-		return field.New("workload.ops", "%v", err)
+		return field.Under("workload.ops", err)
 	}
 	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag}}
 	return nil

@@ -265,12 +265,12 @@ func (p *resolver) readText(key, file string) (*queue.Spec, *swconf.Config, erro
 	}
 	text, err := p.read(file)
 	if err != nil {
-		return nil, nil, field.New(key, "%v", err)
+		return nil, nil, field.Under(key, err)
 	}
 	p.Texts[file] = string(text)
 	spec, c, notes, err := dialect.Spec(file, text, p.Base)
 	if err != nil {
-		return nil, nil, field.New(key, "%v", err) // which has a place in another text
+		return nil, nil, field.Under(key, err) // which has a place in another text
 	}
 	if len(c.Unknown) > 0 {
 		notes = append(notes,

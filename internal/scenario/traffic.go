@@ -45,7 +45,7 @@ func (p *resolver) traffic(t *Traffic) error {
 		if s.Target != "" {
 			var err error
 			if target, err = p.Graph.FindGPU(s.Target); err != nil {
-				return field.New(key+".incast.target", "%v", err)
+				return field.Under(key+".incast.target", err)
 			}
 		}
 		build = func() (*workload.DAG, error) { return workload.Incast(ranks, s.FanIn, target, s.Bytes) }
@@ -78,11 +78,11 @@ func (p *resolver) flows(specs []FlowSpec) ([]workload.Flow, error) {
 		key := fmt.Sprintf("workload.traffic.flows[%d]", i)
 		src, err := p.Graph.FindGPU(s.From)
 		if err != nil {
-			return nil, field.New(key+".from", "%v", err)
+			return nil, field.Under(key+".from", err)
 		}
 		dst, err := p.Graph.FindGPU(s.To)
 		if err != nil {
-			return nil, field.New(key+".to", "%v", err)
+			return nil, field.Under(key+".to", err)
 		}
 		if src == dst {
 			return nil, field.New(key+".to", "a GPU does not send to itself")

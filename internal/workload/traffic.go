@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/coll"
+	"railyard/internal/field"
 	"railyard/internal/rng"
 	"railyard/unit"
 )
@@ -35,7 +36,7 @@ func Flows(ranks int, flows []Flow) (*DAG, error) {
 // every rank sends once, receives once and never to itself.
 func Permutation(ranks int, bytes unit.Bytes, seed uint64) (*DAG, error) {
 	if ranks < 2 {
-		return nil, fmt.Errorf("a permutation needs two ranks, found %d", ranks)
+		return nil, field.New("permutation", "needs two ranks, found %d", ranks)
 	}
 	order := make([]int, ranks)
 	r := rng.New(seed, "permutation")
@@ -50,7 +51,8 @@ func Permutation(ranks int, bytes unit.Bytes, seed uint64) (*DAG, error) {
 // Incast sends bytes to target from each of the fanIn ranks after it.
 func Incast(ranks, fanIn, target int, bytes unit.Bytes) (*DAG, error) {
 	if fanIn < 1 || fanIn >= ranks {
-		return nil, fmt.Errorf("an incast of %d needs %d ranks, the fabric has %d", fanIn, fanIn+1, ranks)
+		return nil, field.New("incast.fan_in", "an incast of %d needs %d ranks, the fabric has %d",
+			fanIn, fanIn+1, ranks)
 	}
 	flows := make([]Flow, fanIn)
 	for i := range flows {
@@ -98,18 +100,19 @@ func Explicit(ranks int, steps []Step) (*DAG, error) {
 	ids := make(map[string]int32, len(steps))
 	for i, s := range steps {
 		if _, dup := ids[s.ID]; dup {
-			return nil, fmt.Errorf("operation %q is defined twice", s.ID)
+			return nil, field.New(fmt.Sprintf("[%d].id", i), "operation %q is defined twice", s.ID)
 		}
 		ids[s.ID] = int32(i)
 		b.names[int32(i)] = s.ID
 	}
 	b.colls = append(b.colls, Collective{Name: "transfers", Kind: coll.SendRecv, Ranks: seq(ranks)})
-	for _, s := range steps {
+	for n, s := range steps {
 		after := make([]int32, len(s.After))
 		for i, a := range s.After {
 			id, ok := ids[a]
 			if !ok {
-				return nil, fmt.Errorf("operation %q waits for %q, which does not exist", s.ID, a)
+				return nil, field.New(fmt.Sprintf("[%d].after[%d]", n, i),
+					"operation %q waits for %q, which does not exist", s.ID, a)
 			}
 			after[i] = id
 		}
