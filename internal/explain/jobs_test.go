@@ -82,8 +82,8 @@ func sideBySide(t *testing.T, jobs ...workload.Job) (map[string]result.Job, *res
 }
 
 func total(c *result.Causes) int64 {
-	return c.Compute + c.Ideal + c.Latency + c.Held + c.Collision + c.Oversub + c.Incast + c.Pause +
-		c.Retrans + c.SharedNIC + c.PCIe
+	return c.Compute + c.Ideal + c.Latency + c.Held + c.Collision + c.Oversub + c.SlowLink +
+		c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.PCIe
 }
 
 // What is said of a job is the same whether it runs alone or beside one that it does not

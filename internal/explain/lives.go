@@ -78,15 +78,11 @@ func (r *reading) rateAt(link int, at unit.Time) (rate unit.Rate, avoided bool) 
 	return rate, avoided
 }
 
-// share is how much of its best rate a link had between two times: 0 while routes avoided it, where
-// others carried its load meanwhile.
-func (r *reading) share(link int, from, to unit.Time, balanced bool) float64 {
-	events := r.lives[link]
-	if len(events) == 0 || from >= to {
-		return 1
-	}
+// stretches calls f for the stretches between two times in which a link was one thing.
+func (r *reading) stretches(link int, from, to unit.Time,
+	f func(long unit.Time, rate unit.Rate, avoided bool)) {
 	times := []unit.Time{from, to}
-	for _, e := range events {
+	for _, e := range r.lives[link] {
 		for _, t := range []unit.Time{e.At, e.At + e.Converge} {
 			if t > from && t < to {
 				times = append(times, t)
@@ -94,13 +90,28 @@ func (r *reading) share(link int, from, to unit.Time, balanced bool) float64 {
 		}
 	}
 	slices.Sort(times)
-	sum := 0.0
 	for i, t := range times[1:] {
-		if rate, avoided := r.rateAt(link, times[i]); !balanced || !avoided {
-			sum += float64(rate) * float64(t-times[i])
-		}
+		rate, avoided := r.rateAt(link, times[i])
+		f(t-times[i], rate, avoided)
 	}
-	return sum / (float64(r.best(link)) * float64(to-from))
+}
+
+// share is how much of its best rate a link had between two times for those on it. While routes
+// avoided it, a set in which it was had nothing of it, and who uses no other was elsewhere.
+func (r *reading) share(link int, from, to unit.Time, balanced bool) float64 {
+	if len(r.lives[link]) == 0 || from >= to {
+		return 1
+	}
+	sum, best := 0.0, r.best(link)
+	r.stretches(link, from, to, func(long unit.Time, rate unit.Rate, avoided bool) {
+		switch {
+		case !avoided:
+			sum += float64(rate) * float64(long)
+		case !balanced:
+			sum += float64(best) * float64(long)
+		}
+	})
+	return sum / (float64(best) * float64(to-from))
 }
 
 // slowed says what a demand took longer because links had less than their best rate meanwhile, and
@@ -143,18 +154,13 @@ func (r *reading) slowness(port int32, from, to unit.Time) string {
 	}
 	link := int(r.seen.Ports[port].Link)
 	best, least, long := r.best(link), r.best(link), unit.Time(0)
-	at := from
-	step := func(until unit.Time) {
-		if rate, _ := r.rateAt(link, at); rate < best && until > at {
-			least, long = min(least, rate), long+until-at
+	r.stretches(link, from, to, func(d unit.Time, rate unit.Rate, avoided bool) {
+		if rate < best && !avoided {
+			least, long = min(least, rate), long+d
 		}
-		at = max(at, until)
-	}
-	for _, e := range r.lives[link] {
-		step(min(e.At, to))
-	}
-	if step(to); long == 0 {
-		return "a link ran below its rate, or was down"
+	})
+	if long == 0 {
+		return "a link ran below its rate, or was avoided"
 	}
 	return fmt.Sprintf("the link %s ran below its %v for %v, at %v", r.portName(port), best, long, least)
 }

@@ -69,6 +69,7 @@ var chapters = []struct{ folder, title string }{
 	{"cc", "A sender's rate"},
 	{"internal/host", "Network cards"},
 	{"internal/fabric", "A switch"},
+	{"internal/sim", "A fabric"},
 	{"internal/dcbx", "Two ports that agree, or do not"},
 }
 
