@@ -79,6 +79,11 @@ var corpusScenarios = map[string]string{
 		"workload: {traffic: {alltoall: {bytes: 1MB}}}\n",
 	"halving-three": strings.Replace(head, "hosts: 2", "hosts: 3", 1) +
 		"workload: {traffic: {halving-doubling: {bytes: 1MB}}}\n",
+	"event-nothing": head + work + "events: [{link: 'rail-1:Eth3', at: 1us}]\n",
+	"event-fast":    head + work + "events: [{link: 'rail-1:Eth3', at: 1us, rate: 90Tbps}]\n",
+	"event-twice": head + work +
+		"events: [{link: 'rail-1:Eth3', up: false}, {link: 'spine-1:Eth1', rate: 1Gbps}]\n",
+	"event-cut":       head + work + "events: [{link: 'rail-1:Eth1', at: 1us, up: false}]\n",
 	"failure-nowhere": head + work + "failures: [{link: 'rail-9:Eth1'}]\n",
 	"failure-twice":   head + work + "failures: [{link: 'rail-1:Eth3'}, {link: 'rail-1:Eth3'}]\n",
 	"failure-all":     head + work + "failures: [{link: 'rail-1:Eth1'}]\n", "failure-late": head + work +
