@@ -93,6 +93,10 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
+	if p.LB.Detours {
+		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
+			"--set lb=ecmp renders shortest ways", p.LB.Name)
+	}
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },

@@ -63,6 +63,7 @@ func Checks() []Check {
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
+		{"dragonflies", dragonflies},
 		{"blame", counterfactuals},
 		{"recovery", recoveryRows},
 		{"shared NICs", sharedNICs},

@@ -1,0 +1,81 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/unit"
+)
+
+// dragonflies measures what Valiant's detours are for: balanced dragonflies whose groups send to their
+// neighbours, and to all (HANDBOOK 23).
+func dragonflies() ([]Row, error) {
+	var rows []Row
+	for _, p := range []int{2, 3} {
+		perGroup, groups := 2*p*p, 2*p*p+1
+		got, err := carried(p, "valiant", toNeighbours(perGroup*groups, perGroup, 4*unit.MB), 4*unit.MB)
+		if err != nil {
+			return nil, err
+		}
+		// A group's cable to another carries a share of its own bytes, and as much of another
+		// group's on their second leg; the one to its neighbour carries nothing.
+		want := float64(groups-2) / float64(2*perGroup)
+		claim := fmt.Sprintf("Valiant, groups that send to their neighbours, %d hosts: "+
+			"share of what is injected", perGroup*groups)
+		rows = append(rows, within(claim, "(g-2)/2ap; Kim et al. 2008: about 1/2", want, got, 0.08, "%.3f"))
+	}
+	shortest, err := carried(2, "spray-random", toNeighbours(72, 8, 4*unit.MB), 4*unit.MB)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, Row{Claim: "the same by the shortest ways, 72 hosts", Source: "Kim et al. 2008: 1/ap",
+		Expected: "0.125", Ours: fmt.Sprintf("%.3f", shortest),
+		Diff: fmt.Sprintf("%+.2f %%", 100*(shortest/0.125-1)),
+		Note: "a shortest way is one of few hops, and where two global cables by a third group save a " +
+			"local one it is that; only Valiant's legs cross as few global cables as Kim's ways do"})
+	const toAll = "workload: {traffic: {alltoall: {bytes: 2MB}}}\n"
+	straight, err := carried(2, "spray-random", toAll, 2*unit.MB)
+	if err != nil {
+		return nil, err
+	}
+	around, err := carried(2, "valiant", toAll, 2*unit.MB)
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, Row{Claim: "among all hosts the shortest ways carry more than detours",
+		Source: "Kim et al. 2008", Expected: fmt.Sprintf("> %.3f", around),
+		Ours: fmt.Sprintf("%.3f", straight), Diff: "-", OK: straight > around}), nil
+}
+
+// toNeighbours has each host of a group send to one of the next.
+func toNeighbours(hosts, perGroup int, bytes unit.Bytes) string {
+	var b strings.Builder
+	b.WriteString("workload:\n  traffic:\n    flows:\n")
+	for i := range hosts {
+		fmt.Fprintf(&b, "      - {from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: %dB}\n", i+1,
+			(i+perGroup)%hosts+1, bytes)
+	}
+	return b.String()
+}
+
+// carried is which share of line rate a balanced dragonfly carries of a load that has every NIC send so
+// many bytes.
+func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
+	r, err := finish(fmt.Sprintf(`
+name: dragonfly
+fabric:
+  {kind: dragonfly, k: %d, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+cc: {algorithm: none}
+transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
+lb: %s
+%s`, p, lb, workload), map[bool][]string{true: {"lb_options.per_packet=true"}}[lb == "valiant"]...)
+	if err != nil {
+		return 0, err
+	}
+	s, _, _ := r.Outcome("")
+	if s.Drops > 0 {
+		return 0, fmt.Errorf("%s on a dragonfly lost %d packets", lb, s.Drops)
+	}
+	line := unit.Serialize(bytes*4178/4096, 100*unit.Gbps) // headers of WRITE Only included
+	return float64(line) / float64(s.StepTime), nil
+}
