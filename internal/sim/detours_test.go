@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,30 +128,42 @@ func TestAdversaryAndUniform(t *testing.T) {
 // waits is which buffer waits for which: packets that came by a port in a class go out by another.
 type waits map[[2]int32]map[[2]int32]bool
 
-// listen taps all ports of a run. It returns what waits for what, all ports and classes that packets
-// left by, and the most switches and cables between regions that one has crossed.
-func listen(r *Run) (w waits, left map[[2]int32]bool, hops, level *uint8) {
-	w, left, hops, level = waits{}, map[[2]int32]bool{}, new(uint8), new(uint8)
+// heard is what crossed the ports of a run.
+type heard struct {
+	waits waits
+	left  map[[2]int32]bool // ports and classes that packets left by
+	used  map[[2]int32]bool // queue pairs and ports of switches that their data left by
+	hops  uint8             // the most switches that a packet crossed
+	level uint8             // and the most cables between regions
+}
+
+// listen taps all ports of a run.
+func listen(r *Run) *heard {
+	h := &heard{waits: waits{}, left: map[[2]int32]bool{}, used: map[[2]int32]bool{}}
 	for p := range r.Net.Ports {
 		r.Net.TapPort(int32(p), true)
 	}
 	r.Net.TapPFC = func(unit.Time, int32, bool, int, int) {}
 	r.Net.Tap = func(_ unit.Time, port int32, out bool, p *fabric.Packet) {
-		*hops, *level = max(*hops, p.Hops), max(*level, p.Level)
+		h.hops, h.level = max(h.hops, p.Hops), max(h.level, p.Level)
 		if !out {
 			return
 		}
 		to := [2]int32{port, int32(p.Class)}
-		left[to] = true
-		if r.Net.Sw[r.Net.Ports[port].Node].Spec != nil {
-			from := [2]int32{r.Net.Ports[p.In].Peer, int32(p.Came)}
-			if w[from] == nil {
-				w[from] = map[[2]int32]bool{}
-			}
-			w[from][to] = true
+		h.left[to] = true
+		if r.Net.Sw[r.Net.Ports[port].Node].Spec == nil {
+			return
+		}
+		from := [2]int32{r.Net.Ports[p.In].Peer, int32(p.Came)}
+		if h.waits[from] == nil {
+			h.waits[from] = map[[2]int32]bool{}
+		}
+		h.waits[from][to] = true
+		if p.Payload > 0 {
+			h.used[[2]int32{p.QP, port}] = true
 		}
 	}
-	return w, left, hops, level
+	return h
 }
 
 // cyclic reports whether buffers can wait for each other in a circle: then PFC can deadlock (HANDBOOK
@@ -212,7 +225,7 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 			rapid.Bool().Draw(rt, "per packet"),
 			rapid.SampledFrom([]int{1000, 300_000, 1_000_000}).Draw(rt, "bytes"))
 		r := load(t, text)
-		w, left, hops, level := listen(r)
+		h := listen(r)
 		if err := r.Go(nil); err != nil {
 			rt.Fatal(err)
 		}
@@ -225,15 +238,25 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 				rt.Fatalf("connection %d placed %v of %v", c, got, r.Hosts.Messages[c].Bytes)
 			}
 		}
-		if *hops > 6 || *level > 2 {
-			rt.Fatalf("a packet crossed %d switches and %d cables between groups", *hops, *level)
+		if h.hops > 6 || h.level > 2 {
+			rt.Fatalf("a packet crossed %d switches and %d cables between groups", h.hops, h.level)
 		}
-		for from := range w {
-			if !left[from] {
+		for u := range h.used {
+			if ways := slices.Concat(r.Hosts.Choices(u[0])...); !slices.Contains(ways, u[1]) {
+				rt.Fatalf("queue pair %d used %s, which is no choice of its", u[0], r.PortName(u[1]))
+			}
+		}
+		for p := range r.Net.Ports { // in whatever class it was
+			if r.Net.Stats[p].PauseGot > 0 && r.pauseCause(int32(p)) < 0 {
+				rt.Fatalf("%s was paused, and nobody knows by whom", r.PortName(int32(p)))
+			}
+		}
+		for from := range h.waits {
+			if !h.left[from] {
 				rt.Fatalf("packets came by %s in class %d, but none left so", r.PortName(from[0]), from[1])
 			}
 		}
-		if w.cyclic() {
+		if h.waits.cyclic() {
 			rt.Fatal("buffers wait for each other in a circle")
 		}
 		paused += s.PFCPauses
@@ -246,13 +269,13 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 // In one class the same packets' buffers do wait in circles: it is the rising class that breaks them.
 func TestOneClassCanLock(t *testing.T) {
 	r := load(t, dragonflyText+"workload: {traffic: {alltoall: {bytes: 300KB}}}\n", "lb=valiant")
-	risen, _, _, _ := listen(r)
+	risen := listen(r).waits
 	if err := r.Go(nil); err != nil {
 		t.Fatal(err)
 	}
 	flat := load(t, dragonflyText+"workload: {traffic: {alltoall: {bytes: 300KB}}}\n", "lb=valiant")
 	flat.Net.SetDetours(flat.Graph.RegionOf(), &queue.Rising{})
-	same, _, _, _ := listen(flat)
+	same := listen(flat).waits
 	if err := flat.Go(nil); err != nil {
 		t.Fatal(err)
 	}

@@ -103,12 +103,19 @@ func (n *Network) ports(o *explain.Observation) {
 	}
 }
 
-// pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class, or in the
-// next one's where that was never paused.
+// pauseCause is whose congestion paused a port, -1 for nobody's: in the first service's class or one
+// that it rises to, or in the next one's where those were never paused.
 func (n *Network) pauseCause(port int32) int32 {
 	for i := range n.Setup.Host.Services {
-		if cause := n.Net.PauseCause(port, int(n.Setup.Host.Services[i].Class)); cause >= 0 {
-			return cause
+		class := n.Setup.Host.Services[i].Class
+		classes := n.Setup.Rise[class]
+		if len(classes) == 0 { // none are raised
+			classes = []uint8{class}
+		}
+		for _, c := range classes {
+			if cause := n.Net.PauseCause(port, int(c)); cause >= 0 {
+				return cause
+			}
 		}
 	}
 	return -1
