@@ -237,8 +237,8 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}
 	for _, l := range tab.Links {
 		marks += l.Marks
 	}
-	if marks != s.ECNMarks || marks == 0 || len(tab.Rates) == 0 || len(tab.Paths) == 0 {
-		t.Errorf("%d marks in samples, %d in all; %d rates, %d paths", marks, s.ECNMarks, len(tab.Rates),
+	if marks != s.ECNMarks || marks == 0 || len(tab.Signals) == 0 || len(tab.Paths) == 0 {
+		t.Errorf("%d marks in samples, %d in all; %d rates, %d paths", marks, s.ECNMarks, len(tab.Signals),
 			len(tab.Paths))
 	}
 	for _, p := range tab.Paths {

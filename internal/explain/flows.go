@@ -104,7 +104,8 @@ func (r *reading) queuePairs(t *result.Tables) {
 	}
 	for c := range messages {
 		k := &r.seen.Conns[c]
-		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), From: r.graph.NICName(int(k.From)),
+		t.QPs = append(t.QPs, result.QPRow{QP: int32(c), Service: r.plan.Services[k.Service].Name,
+			From: r.graph.NICName(int(k.From)),
 			To:   r.graph.NICName(int(k.To)),
 			Line: int64(k.Line), Marked: k.Marked, Retrans: k.Again, Messages: messages[c], Cuts: k.Cuts})
 	}

@@ -26,7 +26,7 @@ type Observation struct {
 	Ways     Ways
 
 	Counted  result.Summary // counters that the fidelity has
-	Recorded result.Tables  // series that it recorded: Links, Pauses, Rates
+	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
 	Limits   []string       // what it did not record, in words
 	Packets  *Packets       // nil: the fidelity knows no packets
 }

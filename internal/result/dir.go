@@ -43,7 +43,7 @@ func (t *Tables) files() []File {
 		{"ports.parquet", table(t.Ports)},
 		{"pauses.parquet", table(t.Pauses)}, {"ranks.parquet", table(t.Ranks)},
 		{"paths.parquet", table(t.Paths)},
-		{"qps.parquet", table(t.QPs)}, {"rates.parquet", table(t.Rates)},
+		{"qps.parquet", table(t.QPs)}, {"signals.parquet", table(t.Signals)},
 		{"collectives.parquet", table(t.Collectives)},
 		{"critical.parquet", table(t.Critical)}}
 }

@@ -148,9 +148,10 @@ func discard(folder, dir string) {
 	os.Remove(folder)
 }
 
-// runFiles are the names that ours accepts.
+// runFiles are the names that ours accepts, those of earlier versions too.
 func runFiles() []string {
-	names := []string{"topology.json", "trace.json", "capture.pcapng", "summary.json", "run.json"}
+	names := []string{"rates.parquet",
+		"topology.json", "trace.json", "capture.pcapng", "summary.json", "run.json"}
 	for _, f := range (&Tables{}).files() {
 		names = append(names, f.Name)
 	}

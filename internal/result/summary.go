@@ -18,6 +18,14 @@ type Control struct {
 	Acted      int64     `json:"queue_pairs_cut"` // those that it allowed less than before, at least once
 	Held       int64     `json:"held_ps"`         // its pace kept packets back while their port was free
 	Counters   []Counter `json:"counters"`
+	Signals    []Signal  `json:"signals"` // that signals.parquet has
+}
+
+// Signal is what one of an algorithm's signals is.
+type Signal struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"` // bit/s, B or s; none for a share
+	Doc  string `json:"doc"`
 }
 
 // Counter is one of an algorithm's own counters.

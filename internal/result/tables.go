@@ -71,6 +71,7 @@ type PathRow struct {
 // QPRow is one queue pair's sender: qps.parquet.
 type QPRow struct {
 	QP       int32  `parquet:"qp" json:"qp"`
+	Service  string `parquet:"service,dict" json:"service"`
 	From     string `parquet:"from,dict" json:"from"` // NICs
 	To       string `parquet:"to,dict" json:"to"`
 	Line     int64  `parquet:"line_bps" json:"line_bps"`
@@ -80,14 +81,13 @@ type QPRow struct {
 	Messages int64  `parquet:"messages" json:"messages"`
 }
 
-// RateRow is a queue pair's congestion control when it had changed: rates.parquet.
-type RateRow struct {
+// SignalRow is a value that a queue pair's congestion control reports, when it had changed: signals.parquet.
+// The summary's cc says which there are, of which unit; cuts are counted up to then.
+type SignalRow struct {
 	At     int64   `parquet:"at_ps,delta" json:"at_ps"`
 	QP     int32   `parquet:"qp" json:"qp"`
-	Rate   int64   `parquet:"rate_bps" json:"rate_bps"`
-	Target int64   `parquet:"target_bps" json:"target_bps"`
-	Alpha  float64 `parquet:"alpha" json:"alpha"`
-	Cuts   int64   `parquet:"rate_cuts" json:"rate_cuts"` // so far: CNPs that cut the rate
+	Signal string  `parquet:"signal,dict" json:"signal"`
+	Value  float64 `parquet:"value" json:"value"`
 }
 
 // CollectiveRow is one instance of a collective and where its time went:
@@ -159,7 +159,7 @@ type Tables struct {
 
 	Paths       []PathRow
 	QPs         []QPRow
-	Rates       []RateRow
+	Signals     []SignalRow
 	Collectives []CollectiveRow
 	Critical    []CriticalRow
 	Topology    *Topology

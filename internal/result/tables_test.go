@@ -57,8 +57,9 @@ func TestTablesRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := &Tables{Flows: rows[FlowRow](rt), Links: rows[LinkRow](rt), Ports: rows[PortRow](rt),
 			Pauses: rows[PauseRow](rt), Ranks: rows[RankRow](rt), Paths: rows[PathRow](rt),
-			QPs:   rows[QPRow](rt),
-			Rates: rows[RateRow](rt), Collectives: rows[CollectiveRow](rt), Critical: rows[CriticalRow](rt)}
+			QPs:     rows[QPRow](rt),
+			Signals: rows[SignalRow](rt), Collectives: rows[CollectiveRow](rt),
+			Critical: rows[CriticalRow](rt)}
 		if err := fill(dir, manifest(1), &Summary{Version: "x"}, w); err != nil {
 			rt.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestTablesRoundTrip(t *testing.T) {
 		back(rt, dir, "ranks", w.Ranks)
 		back(rt, dir, "paths", w.Paths)
 		back(rt, dir, "qps", w.QPs)
-		back(rt, dir, "rates", w.Rates)
+		back(rt, dir, "signals", w.Signals)
 		back(rt, dir, "collectives", w.Collectives)
 		back(rt, dir, "critical", w.Critical)
 	})
@@ -78,7 +79,7 @@ func TestTablesRoundTrip(t *testing.T) {
 // A table's JSON names are its columns, which is what the page's contract rests on.
 func TestColumnsAreNames(t *testing.T) {
 	for _, row := range []any{FlowRow{}, LinkRow{}, PortRow{}, PauseRow{}, RankRow{}, PathRow{},
-		QPRow{}, RateRow{},
+		QPRow{}, SignalRow{},
 		CollectiveRow{}, CriticalRow{}} {
 		r := reflect.TypeOf(row)
 		seen := map[string]bool{}

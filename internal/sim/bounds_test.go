@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/cc"
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -108,11 +109,19 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 		below(tab.Ports[p.Port].Name+", wait of a queue pair's packet", float64(p.Wait),
 			end*float64(p.Packets))
 	}
-	for _, x := range tab.Rates {
-		line := float64(tab.QPs[x.QP].Line)
-		below("rate of "+tab.QPs[x.QP].From, float64(x.Rate), line)
-		below("target rate of "+tab.QPs[x.QP].From, float64(x.Target), line)
-		below("alpha of "+tab.QPs[x.QP].From, x.Alpha, 1)
+	for _, x := range tab.Signals {
+		most := math.Inf(1)
+		switch x.Signal {
+		case cc.SignalRate, cc.SignalTarget:
+			most = float64(tab.QPs[x.QP].Line)
+		case cc.SignalAlpha:
+			most = 1
+		case cc.SignalDelay:
+			most = unit.Time(x.At).Seconds()
+		case cc.CounterCuts:
+			most = float64(tab.QPs[x.QP].Cuts)
+		}
+		below(x.Signal+" of "+tab.QPs[x.QP].From, x.Value, most)
 	}
 	for _, f := range tab.Flows {
 		if f.Done >= 0 {

@@ -12,6 +12,9 @@ func (r *Run) control() (all []result.Control) {
 		for _, k := range s.CC.Counters {
 			c.Counters = append(c.Counters, result.Counter{Name: k.Name, Doc: k.Doc})
 		}
+		for _, x := range s.CC.Signals {
+			c.Signals = append(c.Signals, result.Signal{Name: x.Name, Unit: x.Unit, Doc: x.Doc})
+		}
 		all = append(all, c)
 	}
 	for conn := range int32(r.Hosts.Conns()) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/internal/result"
 )
 
 // A run's summary says whether congestion control acted: its own counters, summed over queue pairs, and on
@@ -49,4 +50,40 @@ func paced(r *Run) bool {
 		}
 	}
 	return false
+}
+
+// The table of signals has what the algorithm lists, by queue pair, from when it first acted: in the order of
+// time, only what changed, and the last cuts are those of the queue pair.
+func TestTableOfSignals(t *testing.T) {
+	for _, algorithm := range []string{"swift", "dcqcn"} {
+		_, s, tab := runAll(t, incast(8, 1, "5MB"), "cc.algorithm="+algorithm)
+		listed := map[string]bool{cc.CounterCuts: true}
+		for _, x := range s.Control[0].Signals {
+			listed[x.Name] = true
+		}
+		type key struct {
+			qp     int32
+			signal string
+		}
+		last := map[key]result.SignalRow{}
+		for _, x := range tab.Signals {
+			k := key{x.QP, x.Signal}
+			before, seen := last[k]
+			if !listed[x.Signal] || seen && (x.At <= before.At || x.Value == before.Value) {
+				t.Fatalf("%s: %+v after %+v", algorithm, x, before)
+			}
+			last[k] = x
+		}
+		for _, q := range tab.QPs {
+			for name := range listed {
+				x, ok := last[key{q.QP, name}]
+				if ok != (q.Cuts > 0) || name == cc.CounterCuts && int64(x.Value) > q.Cuts {
+					t.Errorf("%s, queue pair %d with %d cuts: %s is %+v", algorithm, q.QP, q.Cuts, name, x)
+				}
+			}
+			if q.Service != s.Control[0].Service {
+				t.Errorf("queue pair %d has service %q", q.QP, q.Service)
+			}
+		}
+	}
 }

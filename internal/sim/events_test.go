@@ -159,7 +159,7 @@ failures:`, 1)
 	}
 	if !slices.Equal(with.Links, without.Links) || !slices.Equal(with.Flows, without.Flows) ||
 		!slices.Equal(with.Ports, without.Ports) || !slices.Equal(with.Pauses, without.Pauses) ||
-		!slices.Equal(with.Rates, without.Rates) {
+		!slices.Equal(with.Signals, without.Signals) {
 		t.Error("tables differ")
 	}
 }

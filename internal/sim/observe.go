@@ -21,7 +21,7 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 func (r *Run) Observe() *explain.Observation {
 	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts,
 		Counted:  r.totals(),
-		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Rates: r.sampler.rates.rows}}
+		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows}}
 	o.Rules = explain.Rules{MTU: unit.Bytes(r.Setup.Host.RC.MTU), WriteOnly: r.Setup.Host.RC.WriteOnly,
 		CutThrough: r.Setup.CutThrough,
 		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
@@ -30,9 +30,8 @@ func (r *Run) Observe() *explain.Observation {
 	if r.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
 	}
-	if r.sampler.rates.missed > 0 {
-		o.Limits = append(o.Limits, fmt.Sprintf("rates.parquet holds the first %d changes of rate",
-			maxRateRows))
+	if r.sampler.signals.missed > 0 {
+		o.Limits = append(o.Limits, fmt.Sprintf("signals.parquet holds the first %d changes", maxSignalRows))
 	}
 	r.carried(o)
 	r.ports(o)

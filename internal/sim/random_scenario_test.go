@@ -187,7 +187,7 @@ func (d *drawn) transport() {
 // congestion draws what slows senders down.
 func (d *drawn) congestion() {
 	if d.chance(0.3) {
-		d.set("cc.algorithm=none")
+		d.set("cc.algorithm=%s", d.of("none", "swift", "swift"))
 		return
 	}
 	d.set("cc.dcqcn.profile=%s", d.of("nic", "nic", "paper"))

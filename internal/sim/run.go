@@ -64,6 +64,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
 	r.sampler = newSampler(n, p.Sample, p.Rows)
+	r.sampler.signals = newSignals(p.Services)
 	n.Net.Waits = fabric.NewWaitTable()
 	n.Net.Trace = r.trace
 	return r, nil

@@ -20,7 +20,7 @@ type sampler struct {
 	lastTx   []int64
 	lastPau  []unit.Time
 	lastMark []int64
-	rates    rates
+	signals  signals
 	limit    int
 }
 
@@ -80,7 +80,7 @@ func (s *sampler) take() {
 		s.lastTx[i] += bytes
 		s.lastPau[i], s.lastMark[i] = paused, marks
 	}
-	s.rates.take(s.net)
+	s.signals.take(s.net)
 	s.began = now
 	for len(s.rows) > s.limit && s.merge() {
 	}

@@ -236,7 +236,7 @@ func randomScenario(rt *rapid.T) (string, []string) {
 		"transport.timeout=8",
 		fmt.Sprintf("transport.mtu=%d", rapid.SampledFrom([]int{256, 1024, 4096}).Draw(rt, "mtu")),
 		fmt.Sprintf("transport.qps=%d", rapid.IntRange(1, 4).Draw(rt, "qps")),
-		"cc.algorithm=" + rapid.SampledFrom([]string{"dcqcn", "none"}).Draw(rt, "cc"),
+		"cc.algorithm=" + rapid.SampledFrom([]string{"dcqcn", "swift", "none"}).Draw(rt, "cc"),
 		fmt.Sprintf("switch.pfc_quanta=%d", rapid.SampledFrom([]int{500, 5000, 65535}).Draw(rt, "quanta")),
 		"fabric.pipeline=" + rapid.SampledFrom([]string{"0ns", "350ns", "1us"}).Draw(rt, "pipeline"),
 	}

@@ -210,6 +210,13 @@ await panel.locator(".flows button").first().press("Enter");
 await page.getByTestId("qp-panel").waitFor();
 await shows(page.getByTestId("qp-panel"), hot.name); // the flow's path names the port
 await eventually(() => /qp=/.test(page.url()), "the address carries the flow");
+const chosen = Number(/qp=(\d+)/.exec(page.url())[1]);
+const qpView = await json(`api/runs/${cascade}/qp?id=${chosen}`);
+const ccOf = (await json(`api/runs/${cascade}/info`)).summary.cc.find((c) => c.service === qpView.qp.service);
+for (const s of qpView.signals) {
+  const signal = ccOf.signals.find((x) => x.name === s.signal);
+  if (signal && s.at_ps.length > 1) await shows(page.getByTestId("qp-panel"), `${ccOf.title}: ${signal.doc}`);
+}
 await check("port");
 
 // Time line: zoom by keyboard.

@@ -35,6 +35,12 @@ export interface Counter {
   count: number;
 }
 
+export interface Signal {
+  name: string;
+  unit: string;
+  doc: string;
+}
+
 export interface Control {
   service: string;
   algorithm: string;
@@ -43,6 +49,7 @@ export interface Control {
   queue_pairs_cut: number;
   held_ps: number;
   counters: Counter[];
+  signals: Signal[];
 }
 
 export interface FlowTimes {
@@ -309,6 +316,7 @@ export interface PortView {
 
 export interface QPRow {
   qp: number;
+  service: string;
   from: string;
   to: string;
   line_bps: number;
@@ -326,10 +334,16 @@ export interface PathRow {
   queue_peak_bytes: number;
 }
 
+export interface Series {
+  signal: string;
+  at_ps: number[];
+  values: number[];
+}
+
 export interface QPView {
   qp: QPRow;
   path: PathRow[];
-  rates: [number, number, number, number][];
+  signals: Series[];
 }
 
 export interface FlowRow {

@@ -485,13 +485,29 @@ function PortPanel({ info, port, cursor, qp }: { info: Info; port: number; curso
   );
 }
 
+/** inUnit writes a signal's values. */
+function inUnit(unit: string): (v: number) => string {
+  switch (unit) {
+    case "bit/s":
+      return f.rate;
+    case "B":
+      return f.bytes;
+    case "s":
+      return (v) => f.time(1e12 * v);
+  }
+  return (v) => v.toFixed(2);
+}
+
 function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: number }) {
-  const curves = useMemo(
-    () => ({
-      x: data.rates.map((r) => r[0]),
-      rate: [{ label: "rate", values: data.rates.map((r) => r[1]), colour: lines[0] }],
-      alpha: [{ label: "alpha", values: data.rates.map((r) => r[2]), colour: lines[1] }],
-    }),
+  const control = info.summary.cc?.find((c) => c.service === data.qp.service);
+  const charts = useMemo(
+    () =>
+      data.signals.flatMap((s, i) => {
+        const signal = control?.signals?.find((x) => x.name === s.signal);
+        if (!signal || s.at_ps.length < 2) return [];
+        const colour = lines[i % lines.length];
+        return [{ ...s, signal, curves: [{ label: s.signal, values: s.values, colour }] }];
+      }),
     [data],
   );
   return (
@@ -500,34 +516,23 @@ function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: num
         {data.qp.from} → {data.qp.to}
       </h3>
       <p>
-        {f.count(data.qp.ce_marked_packets)} of its packets were marked, its rate was cut{" "}
+        {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control cut it{" "}
         {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were sent again.
         Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
       </p>
-      {curves.x.length > 1 && (
+      {charts.map((c) => (
         <Chart
-          title="rate that DCQCN allows"
-          unit="bit/s"
-          x={curves.x}
-          curves={curves.rate}
-          format={f.rate}
+          key={c.signal.name}
+          title={`${control?.title}: ${c.signal.doc}`}
+          unit={c.signal.unit || c.signal.name}
+          x={c.at_ps}
+          curves={c.curves}
+          format={inUnit(c.signal.unit)}
           cursor={cursor}
-          max={data.qp.line_bps}
-          height={150}
+          max={c.signal.name === "rate" ? data.qp.line_bps : undefined}
+          height={140}
         />
-      )}
-      {curves.x.length > 1 && (
-        <Chart
-          title="alpha, its estimate of congestion"
-          unit="alpha"
-          x={curves.x}
-          curves={curves.alpha}
-          format={(v) => v.toFixed(2)}
-          cursor={cursor}
-          max={1}
-          height={130}
-        />
-      )}
+      ))}
     </div>
   );
 }

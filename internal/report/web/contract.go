@@ -44,11 +44,18 @@ type Through struct {
 	Packets int64  `json:"packets"`
 }
 
-// QPView is one queue pair: its path, and its rate over time.
+// QPView is one queue pair: its path, and what its congestion control says of itself over time.
 type QPView struct {
-	QP    result.QPRow     `json:"qp"`
-	Path  []result.PathRow `json:"path"`
-	Rates [][4]float64     `json:"rates"` // at, rate, alpha, cuts
+	QP      result.QPRow     `json:"qp"`
+	Path    []result.PathRow `json:"path"`
+	Signals []Series         `json:"signals"`
+}
+
+// Series is one signal over time; the summary's cc says what it is.
+type Series struct {
+	Signal string    `json:"signal"`
+	At     []int64   `json:"at_ps"`
+	Values []float64 `json:"values"`
 }
 
 // Flows are the messages that lost most.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -254,30 +255,53 @@ func (r *Run) qp(q url.Values) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rates, err := table[result.RateRow](r, "rates")
-	if err != nil {
-		return nil, err
-	}
 	mine := []result.PathRow{}
 	for _, p := range paths {
 		if int64(p.QP) == id {
 			mine = append(mine, p)
 		}
 	}
-	curve := [][4]float64{} // at, rate, alpha, cuts
-	for _, x := range rates {
-		if int64(x.QP) == id {
-			curve = append(curve, [4]float64{float64(x.At), float64(x.Rate), x.Alpha, float64(x.Cuts)})
+	series, err := r.signals(int32(id))
+	if err != nil {
+		return nil, err
+	}
+	return QPView{qps[id], mine, series}, nil
+}
+
+// signals are a queue pair's, each thinned to what a chart can show. A run of an earlier version has none.
+func (r *Run) signals(qp int32) (all []Series, err error) {
+	all = []Series{}
+	if !slices.Contains(r.Manifest.Tables, "signals") {
+		return all, nil
+	}
+	rows, err := table[result.SignalRow](r, "signals")
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range rows {
+		if x.QP != qp {
+			continue
+		}
+		i := slices.IndexFunc(all, func(s Series) bool { return s.Signal == x.Signal })
+		if i < 0 {
+			i, all = len(all), append(all, Series{Signal: x.Signal})
+		}
+		all[i].At, all[i].Values = append(all[i].At, x.At), append(all[i].Values, x.Value)
+	}
+	for i := range all {
+		for s := &all[i]; len(s.At) > maxSeries; {
+			s.At, s.Values = everyOther(s.At), everyOther(s.Values)
 		}
 	}
-	for len(curve) > maxSeries {
-		half := curve[:0]
-		for i := 0; i < len(curve); i += 2 {
-			half = append(half, curve[i])
-		}
-		curve = half
+	return all, nil
+}
+
+func everyOther[T any](list []T) []T {
+	half := list[:0]
+	for i := 0; i < len(list); i += 2 {
+		half = append(half, list[i])
 	}
-	return QPView{qps[id], mine, curve}, nil
+	return half
 }
 
 // maxList bounds lists of rows.

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"math"
+
+	"railyard/cc"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// maxSignalRows bounds the table of signals.
+const maxSignalRows = 600_000
+
+// signals records what the congestion control of queue pairs says of itself, once it has acted.
+type signals struct {
+	names  [][]string // by service: its algorithm's signals, and behind them the counter of cuts
+	rows   []result.SignalRow
+	last   [][]float64 // by queue pair: what was last taken down; nil before it acted
+	missed int64
+	next   unit.Time // when to look again
+	now    []float64 // by name, what is looked at
+}
+
+// signalsEvery is how often signals are looked at, at most: the timers that raise rates take 55 us or
+// longer. A NIC may cut every 4 us; the counter of cuts has them all.
+const signalsEvery = 50 * unit.Microsecond
+
+func newSignals(services []scenario.Service) (x signals) {
+	for _, s := range services {
+		var names []string
+		for _, term := range s.CC.Signals {
+			names = append(names, term.Name)
+		}
+		x.names = append(x.names, append(names, cc.CounterCuts))
+	}
+	return x
+}
+
+// take looks at all queue pairs.
+func (x *signals) take(n *Network) {
+	now := n.Net.Q.Now()
+	if now < x.next {
+		return
+	}
+	x.next = now + signalsEvery
+	for c := len(x.last); c < n.Hosts.Conns(); c++ {
+		x.last = append(x.last, nil)
+	}
+	for c := range x.last {
+		ctl := n.Hosts.Controller(int32(c))
+		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 {
+			x.look(now, int32(c), ctl, x.names[n.Hosts.ServiceOf(int32(c))], float64(cuts))
+		}
+	}
+}
+
+// look takes down what has changed of a queue pair whose first signal, what it allows, or whose cuts have.
+func (x *signals) look(now unit.Time, c int32, ctl cc.Controller, names []string, cuts float64) {
+	x.now = x.now[:0]
+	for _, name := range names[:len(names)-1] {
+		v, _ := ctl.Signal(now, name)
+		x.now = append(x.now, v)
+	}
+	x.now = append(x.now, cuts)
+	last := x.last[c]
+	if last == nil {
+		last = make([]float64, len(names))
+		for i := range last {
+			last[i] = math.NaN() // unlike anything
+		}
+		x.last[c] = last
+	} else if last[0] == x.now[0] && last[len(last)-1] == cuts {
+		return
+	}
+	for i, v := range x.now {
+		if v == last[i] {
+			continue
+		}
+		last[i] = v
+		if len(x.rows) >= maxSignalRows {
+			x.missed++
+			continue
+		}
+		x.rows = append(x.rows, result.SignalRow{At: int64(now), QP: c, Signal: names[i], Value: v})
+	}
+}
