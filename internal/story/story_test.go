@@ -70,6 +70,7 @@ var chapters = []struct{ folder, title string }{
 	{"internal/host", "Network cards"},
 	{"internal/fabric", "A switch"},
 	{"internal/sim", "A fabric"},
+	{"internal/exec", "A workload"},
 	{"internal/dcbx", "Two ports that agree, or do not"},
 }
 
