@@ -21,6 +21,18 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	}
 	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn)}
 	p.c.BGP = b
+	r := p.tableOf(b)
+	r.On("[no] vrf <name>", func(m *cli.Match) *cli.Mode {
+		if m.No {
+			return nil
+		}
+		return p.tableOf(&swconf.BGP{}) // another routing table: it says nothing of the fabric's
+	})
+	return r
+}
+
+// tableOf are the commands of one routing table.
+func (p *parser) tableOf(b *swconf.BGP) *cli.Mode {
 	r := cli.NewMode("config-router")
 	r.Set("[no] router-id <addr>", func(m *cli.Match) {
 		if m.No {
@@ -83,7 +95,7 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 	r.On("[no] neighbor <peer> [ remote-as <asn> ]", neighbor)
 	for _, s := range []string{"log-neighbor-changes", "graceful-restart", "timers", "reconnect-interval",
 		"bestpath", "cluster-id", "confederation", "fast-external-fallover", "maxas-limit",
-		"enhanced-error", "vrf"} {
+		"enhanced-error"} {
 		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
 	}
 	return r
