@@ -101,14 +101,13 @@ func TestRefusedSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for more, want := range map[string]string{
-		`, "num_key_value_heads": 3`: "not a multiple of num_key_value_heads 3",
-		`, "num_local_experts": 8`: "num_local_experts 8 and num_experts_per_tok " +
-			"0 do not go",
+		`, "num_key_value_heads": 3`:                         "not a multiple of num_key_value_heads 3",
+		`, "num_local_experts": 8`:                           "num_local_experts: 8 and num_experts_per_tok",
 		`, "num_local_experts": 2, "num_experts_per_tok": 3`: "do not go together",
 		`, "num_experts_per_tok": 2`:                         "do not go together",
-		`, "max_position_embeddings": -1`:                    "max_position_embeddings must lie between 0",
-		`, "head_dim": 70000`:                                "head_dim must lie between 0 and 65536",
-		`, "num_hidden_layers": 10001`: "num_hidden_layers must lie between 1 and " +
+		`, "max_position_embeddings": -1`:                    "max_position_embeddings: must lie between 0",
+		`, "head_dim": 70000`:                                "head_dim: must lie between 0 and 65536",
+		`, "num_hidden_layers": 10001`: "num_hidden_layers: must lie between 1 and " +
 			"10000",
 		`, "hidden_size": 1048576, "intermediate_size": 16777216, "num_hidden_layers": 10000,
 			"num_local_experts": 16384, "num_experts_per_tok": 1`: "together make more than",
