@@ -282,3 +282,32 @@ func TestSharesFollowTheRates(t *testing.T) {
 		t.Errorf("100G and 150G stand %v times", s)
 	}
 }
+
+// A packet allocates nothing at any policy's switches, once the flows and ports are known.
+func TestChoosingAllocatesNothing(t *testing.T) {
+	for _, name := range Names() {
+		p := Lookup(name)
+		c, ports, group := chooser(p, 8, 400*unit.Gbps)
+		table := NewTable(6)
+		table.Regions = &Regions{Loc: []int{0, 1, 2}, Of: []int{0, 1, 2, 0, 1, 2}}
+		for loc := 1; loc < 6; loc++ {
+			table.SetGroup(loc, group)
+		}
+		c.Renew(table)
+		now, flow := unit.Time(0), uint32(0)
+		one := func() {
+			now, flow = now+60*unit.Microsecond, (flow+1)%16
+			ports[flow%8].Queued = int32(1000 * flow)
+			c.Pick(now, group, 0, flow, ports)
+			if s, ok := c.(Steerer); ok {
+				s.Via(now, 5, flow, ports)
+			}
+		}
+		for range 100 {
+			one()
+		}
+		if n := testing.AllocsPerRun(1000, one); n != 0 {
+			t.Errorf("%s: %v allocations per packet", name, n)
+		}
+	}
+}
