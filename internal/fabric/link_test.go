@@ -284,3 +284,20 @@ func TestAPauseInABrokenCableIsVoid(t *testing.T) {
 		t.Errorf("the sender is paused by nobody: %v of it", b.PausedFor(b.hosts[0]))
 	}
 }
+
+// Neither end of a cable begins a frame at the new rate before the other's is out: a pause behind a
+// frame of 9 KB at 1 Gbit/s would come 73 us late to a sender of 100 Gbit/s, when 900 KB are there.
+func TestBothEndsTrain(t *testing.T) {
+	b := newBench(t, 2, nil)
+	b.SetLink(b.hosts[0], up(unit.Gbps))
+	b.put(0, 1, 0, 24, 9000)
+	b.run(unit.Microsecond)
+	slow := b.Ports[b.in[0]].BusyUntil
+	b.SetLink(b.hosts[0], up(100*unit.Gbps))
+	if got := b.Ports[b.hosts[0]].BusyUntil; got != slow || slow < 70*unit.Microsecond {
+		t.Errorf("the switch is out with its frame at %v, the host may begin at %v", slow, got)
+	}
+	if sent := b.Sent(b.hosts[0]); sent != 0 {
+		t.Errorf("%d bytes of nothing are out", sent)
+	}
+}

@@ -230,3 +230,28 @@ workload: {traffic: {flows: [
 		}
 	}
 }
+
+// A slower cable may let a frame pass sooner: a switch that cuts through has it wait for its end only
+// before a faster one. The ideal knows of cables that are slower at times.
+func TestSlowerCableThatCutsThrough(t *testing.T) {
+	for _, events := range []string{"", "events: [{link: 's:Eth2', at: 1us, rate: 50Gbps}, " +
+		"{link: 's:Eth2', at: 1s, rate: 100Gbps}]\n"} {
+		_, s, tab := runAll(t, `
+name: cut
+fabric:
+  kind: graph
+  cut_through: true
+  graph:
+    hosts: [A, B]
+    switches: [{name: s, role: leaf}]
+    links: [{from: A, to: s, rate: 50Gbps}, {from: B, to: s, rate: 100Gbps}]
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: A/gpu-1, to: B/gpu-1, bytes: 4KB, start: 10us}]}}
+`+events)
+		f := tab.Flows[0]
+		if took := f.Done - f.Posted; !s.Complete || took < f.Ideal || events == "" && took != f.Ideal {
+			t.Errorf("%q: %v, ideal %v", events, unit.Time(took), unit.Time(f.Ideal))
+		}
+	}
+}
