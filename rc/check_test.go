@@ -11,7 +11,13 @@ import (
 // length and whatever the region says (IBTA 9.7.4.1; ibv_modify_qp: qp_access_flags,
 // IBV_WC_REM_INV_REQ_ERR); one that only the region refuses is an access error.
 func TestDeniedByTheQueuePair(t *testing.T) {
-	deny := map[Verb]Access{Write: RemoteWrite, WriteImm: RemoteWrite, Read: RemoteRead, FetchAdd: RemoteAtomic, CompareSwap: RemoteAtomic}
+	deny := map[Verb]Access{
+		Write:       RemoteWrite,
+		WriteImm:    RemoteWrite,
+		Read:        RemoteRead,
+		FetchAdd:    RemoteAtomic,
+		CompareSwap: RemoteAtomic,
+	}
 	for verb, right := range deny {
 		for _, n := range []int{0, 8, 3000} {
 			if verb > Read && n != 8 {
@@ -36,7 +42,8 @@ func TestDeniedByTheQueuePair(t *testing.T) {
 	// In the middle of a message, too: the right may be taken while it runs.
 	e := connected(t, nil)
 	var ans Answer
-	e.b.Data(&Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000, RKey: 7, Len: 2000}, &ans)
+	e.b.Data(&Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
+		RKey: 7, Len: 2000}, &ans)
 	e.cfg.Deny = RemoteWrite
 	e.b.Data(&Packet{Op: roce.WriteLast, PSN: 0xffffff, Payload: 976, Data: pattern(976)}, &ans)
 	if ans.Packet.Syndrome != roce.NakInvalid {
@@ -50,7 +57,11 @@ func TestInvalidateNeedsTheRight(t *testing.T) {
 	for _, c := range []struct {
 		access Access
 		want   Status
-	}{{LocalWrite, RemoteAccessError}, {LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic, RemoteAccessError}, {RemoteInvalidate, Success}} {
+	}{
+		{LocalWrite, RemoteAccessError},
+		{LocalWrite | RemoteWrite | RemoteRead | RemoteAtomic, RemoteAccessError},
+		{RemoteInvalidate, Success},
+	} {
 		for _, n := range []int{2, 3000} {
 			e := connected(t, nil)
 			region, recv := make([]byte, 100), make([]byte, 4000)
@@ -71,24 +82,32 @@ func TestInvalidateNeedsTheRight(t *testing.T) {
 // What no waiting can mend is said before a missing receive is: else a requester
 // with rnr_retry 7 comes back for ever.
 func TestFaultsBeforeNotReady(t *testing.T) {
-	first := &Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000, RKey: 7, Len: 2000}
+	first := &Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
+		RKey: 7, Len: 2000}
 	for name, c := range map[string]struct {
 		before *Packet
 		p      Packet
 		deny   Access
 		want   roce.Syndrome
 	}{
-		"SEND inside a WRITE":            {first, Packet{Op: roce.SendOnly}, 0, roce.NakInvalid},
-		"SEND MIDDLE without FIRST":      {nil, Packet{Op: roce.SendMiddle, Payload: 1024}, 0, roce.NakInvalid},
-		"SEND LAST without FIRST":        {nil, Packet{Op: roce.SendLast, Payload: 4}, 0, roce.NakInvalid},
-		"WRITE LAST IMM without FIRST":   {nil, Packet{Op: roce.WriteLastImm, Payload: 4}, 0, roce.NakInvalid},
-		"WRITE LAST IMM of wrong length": {first, Packet{Op: roce.WriteLastImm, Payload: 4}, 0, roce.NakInvalid},
-		"WRITE ONLY IMM, denied":         {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 7, Len: 4, Payload: 4}, RemoteWrite, roce.NakInvalid},
-		"WRITE ONLY IMM, wrong key":      {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 9, Len: 4, Payload: 4}, 0, roce.NakRemoteAccess},
-		"SEND ONLY beyond the MTU":       {nil, Packet{Op: roce.SendOnly, Payload: 1025}, 0, roce.NakInvalid},
-		"SEND invalidating a plain key":  {nil, Packet{Op: roce.SendOnlyInv, Payload: 4, Imm: 7}, 0, roce.NakRemoteAccess},
-		"nothing but no receive":         {nil, Packet{Op: roce.SendOnly, Payload: 4}, 0, roce.RNRNak | 12},
-		"a good WRITE, but no receive":   {first, Packet{Op: roce.WriteLastImm, Payload: 976}, 0, roce.RNRNak | 12},
+		"SEND inside a WRITE": {first, Packet{Op: roce.SendOnly}, 0, roce.NakInvalid},
+		"SEND MIDDLE without FIRST": {nil, Packet{Op: roce.SendMiddle, Payload: 1024}, 0,
+			roce.NakInvalid},
+		"SEND LAST without FIRST": {nil, Packet{Op: roce.SendLast, Payload: 4}, 0, roce.NakInvalid},
+		"WRITE LAST IMM without FIRST": {nil, Packet{Op: roce.WriteLastImm, Payload: 4}, 0,
+			roce.NakInvalid},
+		"WRITE LAST IMM of wrong length": {first, Packet{Op: roce.WriteLastImm, Payload: 4}, 0,
+			roce.NakInvalid},
+		"WRITE ONLY IMM, denied": {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 7, Len: 4,
+			Payload: 4}, RemoteWrite, roce.NakInvalid},
+		"WRITE ONLY IMM, wrong key": {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 9, Len: 4,
+			Payload: 4}, 0, roce.NakRemoteAccess},
+		"SEND ONLY beyond the MTU": {nil, Packet{Op: roce.SendOnly, Payload: 1025}, 0, roce.NakInvalid},
+		"SEND invalidating a plain key": {nil, Packet{Op: roce.SendOnlyInv, Payload: 4, Imm: 7}, 0,
+			roce.NakRemoteAccess},
+		"nothing but no receive": {nil, Packet{Op: roce.SendOnly, Payload: 4}, 0, roce.RNRNak | 12},
+		"a good WRITE, but no receive": {first, Packet{Op: roce.WriteLastImm, Payload: 976}, 0,
+			roce.RNRNak | 12},
 	} {
 		e := connected(t, func(c *Config) { c.RNRRetries = 7 })
 		e.cfg.Deny = c.deny
@@ -119,20 +138,28 @@ func TestLengths(t *testing.T) {
 		packets []Packet
 		refused bool
 	}{
-		"SEND LAST without payload": {[]Packet{{Op: roce.SendFirst, Payload: 1024}, {Op: roce.SendLast}}, true},
+		"SEND LAST without payload": {[]Packet{
+			{Op: roce.SendFirst, Payload: 1024}, {Op: roce.SendLast},
+		}, true},
 		"SEND FIRST that is short":  {[]Packet{{Op: roce.SendFirst, Payload: 1000}}, true},
 		"SEND ONLY without payload": {[]Packet{{Op: roce.SendOnly}}, false},
 		"WRITE FIRST that is all of it, as if an empty LAST came": {
 			[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1024}, {Op: roce.WriteLast}}, true},
-		"WRITE LAST without payload":  {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1025}, {Op: roce.WriteLast}}, true},
-		"WRITE of 2^31 bytes":         {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1 << 31}}, false},
-		"WRITE of 2^31 + 1":           {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}}, true},
-		"READ of 2^31 + 1":            {[]Packet{{Op: roce.ReadRequest, Len: 1<<31 + 1}}, true},
-		"WRITE ONLY without payload":  {[]Packet{{Op: roce.WriteOnly}}, false},
-		"WRITE ONLY with less":        {[]Packet{{Op: roce.WriteOnly, Len: 10, Payload: 9}}, true},
-		"WRITE ONLY with more":        {[]Packet{{Op: roce.WriteOnly, Len: 9, Payload: 10}}, true},
-		"WRITE MIDDLE that is short":  {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 3000}, {Op: roce.WriteMiddle, Payload: 900}}, true},
-		"WRITE MIDDLE where LAST was": {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 2048}, {Op: roce.WriteMiddle, Payload: 1024}}, true},
+		"WRITE LAST without payload": {[]Packet{
+			{Op: roce.WriteFirst, Payload: 1024, Len: 1025}, {Op: roce.WriteLast},
+		}, true},
+		"WRITE of 2^31 bytes":        {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1 << 31}}, false},
+		"WRITE of 2^31 + 1":          {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}}, true},
+		"READ of 2^31 + 1":           {[]Packet{{Op: roce.ReadRequest, Len: 1<<31 + 1}}, true},
+		"WRITE ONLY without payload": {[]Packet{{Op: roce.WriteOnly}}, false},
+		"WRITE ONLY with less":       {[]Packet{{Op: roce.WriteOnly, Len: 10, Payload: 9}}, true},
+		"WRITE ONLY with more":       {[]Packet{{Op: roce.WriteOnly, Len: 9, Payload: 10}}, true},
+		"WRITE MIDDLE that is short": {[]Packet{
+			{Op: roce.WriteFirst, Payload: 1024, Len: 3000}, {Op: roce.WriteMiddle, Payload: 900},
+		}, true},
+		"WRITE MIDDLE where LAST was": {[]Packet{
+			{Op: roce.WriteFirst, Payload: 1024, Len: 2048}, {Op: roce.WriteMiddle, Payload: 1024},
+		}, true},
 	} {
 		e := connected(t, nil)
 		e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 5000)}})
@@ -142,7 +169,8 @@ func TestLengths(t *testing.T) {
 			p.PSN, p.RKey, p.AckReq = (0xfffffe+uint32(i))&roce.PSNMask, key, true
 			e.b.Data(&p, &ans)
 		}
-		if got := ans.Verdict == Refused; got != c.refused || got && (ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error) {
+		if got := ans.Verdict == Refused; got != c.refused || got &&
+			(ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error) {
 			t.Errorf("%s: %v %v", name, ans.Verdict, ans.Packet.Syndrome)
 		}
 	}

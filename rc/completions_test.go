@@ -17,7 +17,8 @@ func TestImmediateSaysHowMuchWasWritten(t *testing.T) {
 			e.b.PostReceive(Receive{ID: 2})
 			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(5000)}) // this one does not count
 			e.post(Request{Verb: WriteImm, VA: 0x1000 + 5000, RKey: 7, Data: pattern(n), Imm: 9})
-			e.post(Request{Verb: WriteImm, VA: 0x1000, RKey: 7, Data: pattern(2500), Imm: 10, Solicited: true})
+			e.post(Request{Verb: WriteImm, VA: 0x1000, RKey: 7, Data: pattern(2500), Imm: 10,
+				Solicited: true})
 			lost := map[uint32]bool{}
 			e.run(func(p *Packet) bool { // and losing packets changes nothing
 				again := lost[p.PSN]
@@ -27,7 +28,8 @@ func TestImmediateSaysHowMuchWasWritten(t *testing.T) {
 			e.want(Success, Success, Success)
 			first, _ := e.b.PopReceived()
 			second, _ := e.b.PopReceived()
-			if first != (Received{ID: 1, Len: int64(n), Imm: 9, HasImm: true, Write: true}) || second.Len != 2500 || !second.Solicited {
+			if first != (Received{ID: 1, Len: int64(n), Imm: 9, HasImm: true, Write: true}) ||
+				second.Len != 2500 || !second.Solicited {
 				t.Errorf("write only %v, %d bytes: %+v, %+v", writeOnly, n, first, second)
 			}
 		}

@@ -23,7 +23,8 @@ func Example() {
 	}
 	data := make([]byte, 3000)
 	copy(data[2993:], "the end")
-	if err := a.Post(&rc.Request{ID: 7, Verb: rc.Write, VA: 0x1000, RKey: 9, Len: 3000, Data: data}); err != nil {
+	if err := a.Post(&rc.Request{ID: 7, Verb: rc.Write, VA: 0x1000, RKey: 9, Len: 3000,
+		Data: data}); err != nil {
 		fmt.Println(err)
 	}
 

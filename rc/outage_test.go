@@ -27,8 +27,10 @@ func TestSoonAfterAnOutage(t *testing.T) {
 			}
 			l.answer = func(*Packet) bool { return paths == 1 && out() }
 			took := l.write(n, n)
-			if took > 2*outage+unit.Time(n)*100*unit.Nanosecond+unit.Millisecond || len(l.again) > lost*11/10 || l.timeouts != 0 {
-				t.Errorf("%d paths, %d packets: %v, %d lost, %d sent again, %d timeouts", paths, n, took, lost, len(l.again), l.timeouts)
+			if took > 2*outage+unit.Time(n)*100*unit.Nanosecond+unit.Millisecond ||
+				len(l.again) > lost*11/10 || l.timeouts != 0 {
+				t.Errorf("%d paths, %d packets: %v, %d lost, %d sent again, %d timeouts", paths, n, took,
+					lost, len(l.again), l.timeouts)
 			}
 		}
 	}

@@ -53,8 +53,10 @@ func TestSeed24MiB(t *testing.T) {
 		}
 	}
 	c, ok := a.PopCompletion()
-	if n != 6144 || last != 5000+6143 || !ok || c != (Completion{ID: 7, Len: 24 << 20}) || ans.Delivered != 1 || b.Placed != 24<<20 {
-		t.Fatalf("%d packets, last ACK %d, completion %+v, %d delivered, %d placed", n, last, c, ans.Delivered, b.Placed)
+	if n != 6144 || last != 5000+6143 || !ok || c != (Completion{ID: 7, Len: 24 << 20}) ||
+		ans.Delivered != 1 || b.Placed != 24<<20 {
+		t.Fatalf("%d packets, last ACK %d, completion %+v, %d delivered, %d placed", n, last, c,
+			ans.Delivered, b.Placed)
 	}
 }
 
@@ -79,7 +81,8 @@ func TestRemoteAccessError(t *testing.T) {
 			a.Acknowledged(0, &ans.Packet)
 			c1, _ := a.PopCompletion()
 			c2, _ := a.PopCompletion()
-			if c1.Status != RemoteAccessError || c2.Status != Flushed || a.State() != Error || b.State() != Error || b.Placed != 0 {
+			if c1.Status != RemoteAccessError || c2.Status != Flushed || a.State() != Error ||
+				b.State() != Error || b.Placed != 0 {
 				t.Fatalf("%v %v %v %v", c1, c2, a.State(), b.State())
 			}
 		})

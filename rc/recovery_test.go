@@ -63,7 +63,8 @@ func TestRepeatsAreAcknowledged(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery = rec })
 		e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 10)}})
-		w := Packet{Op: roce.WriteOnly, PSN: 0xfffffe, Payload: 4, Data: pattern(4), VA: 0x1000, RKey: 7, Len: 4}
+		w := Packet{Op: roce.WriteOnly, PSN: 0xfffffe, Payload: 4, Data: pattern(4), VA: 0x1000,
+			RKey: 7, Len: 4}
 		s := Packet{Op: roce.SendOnly, PSN: 0xffffff, Payload: 4, Data: pattern(4)}
 		var ans Answer
 		e.b.Data(&w, &ans)
@@ -73,7 +74,8 @@ func TestRepeatsAreAcknowledged(t *testing.T) {
 		}
 		for _, p := range []*Packet{&w, &s} {
 			e.b.Data(p, &ans)
-			if !ans.Reply || ans.Verdict != Duplicate || ans.Packet.Syndrome != roce.Ack || ans.Packet.PSN != 0xffffff {
+			if !ans.Reply || ans.Verdict != Duplicate || ans.Packet.Syndrome != roce.Ack ||
+				ans.Packet.PSN != 0xffffff {
 				t.Errorf("%v again: %+v", p.Op, ans)
 			}
 		}
@@ -149,9 +151,11 @@ func TestRepeatedReadIsHeldToTheFirst(t *testing.T) {
 
 // readOver reads 1 MiB over a path that changes the order of its answers as air
 // says, and returns how many requests and data packets that took.
-func readOver(t *testing.T, rec Recovery, change func(n int, p *Packet) (lost bool, late int)) (requests, data int, took unit.Time) {
+func readOver(t *testing.T, rec Recovery, change func(n int, p *Packet) (lost bool, late int)) (requests,
+	data int, took unit.Time) {
 	const size = 1 << 20
-	cfg := Config{MTU: 1024, AckEvery: 16, Timeout: LocalAckTimeout(14), Retries: 7, Reads: 4, ReadsIn: 4, Recovery: rec, Window: 4096, NakAfter: 64}
+	cfg := Config{MTU: 1024, AckEvery: 16, Timeout: LocalAckTimeout(14), Retries: 7, Reads: 4, ReadsIn: 4,
+		Recovery: rec, Window: 4096, NakAfter: 64}
 	mem, buf, got := NewMemory(1), pattern(size), make([]byte, size)
 	if err := mem.RegisterBuffer(7, 0x10000, buf, RemoteRead); err != nil {
 		t.Fatal(err)
@@ -223,8 +227,11 @@ func TestReadDataInAnyOrder(t *testing.T) {
 		t.Errorf("go-back-N with pairs swapped: %d requests", requests)
 	}
 	// The last packet is lost, and so is the first answer to the second question.
-	tail := func(n int, p *Packet) (bool, int) { return p.PSN == roce.PSNMask&(roce.PSNMask-10+1023) && n < 1026, 0 }
-	if requests, data, took := readOver(t, Selective, tail); requests != 3 || data != 1026 || took > 8*unit.Millisecond {
+	tail := func(n int, p *Packet) (bool, int) {
+		return p.PSN == roce.PSNMask&(roce.PSNMask-10+1023) && n < 1026, 0
+	}
+	if requests, data, took := readOver(t, Selective, tail); requests != 3 || data != 1026 ||
+		took > 8*unit.Millisecond {
 		t.Errorf("the last lost twice: %d requests, %d packets, %v", requests, data, took)
 	}
 }
@@ -232,7 +239,9 @@ func TestReadDataInAnyOrder(t *testing.T) {
 // Nothing makes two ends agree on a profile by itself. Whatever each is set to, all
 // arrives, and what one says in selective mode is not read as something else.
 func TestMixedProfiles(t *testing.T) {
-	for _, rec := range [][2]Recovery{{GoBackN, GoBackN}, {Selective, GoBackN}, {GoBackN, Selective}, {Selective, Selective}} {
+	for _, rec := range [][2]Recovery{
+		{GoBackN, GoBackN}, {Selective, GoBackN}, {GoBackN, Selective}, {Selective, Selective},
+	} {
 		l := newLane(t, nil)
 		cfg := [2]Config{*l.a.cfg, *l.a.cfg}
 		mem := NewMemory(0x1234)
@@ -253,8 +262,10 @@ func TestMixedProfiles(t *testing.T) {
 			return false, 0
 		}
 		took := l.write(5000, 5000)
-		if l.timeouts > 0 || took > 2*unit.Millisecond || rec[0] == rec[1] && rec[0] == Selective && len(l.again) != lost {
-			t.Errorf("%v requester, %v responder: %d lost, %d sent again, %d timeouts, %v", rec[0], rec[1], lost, len(l.again), l.timeouts, took)
+		if l.timeouts > 0 || took > 2*unit.Millisecond || rec[0] == rec[1] && rec[0] == Selective &&
+			len(l.again) != lost {
+			t.Errorf("%v requester, %v responder: %d lost, %d sent again, %d timeouts, %v", rec[0], rec[1],
+				lost, len(l.again), l.timeouts, took)
 		}
 	}
 }

@@ -38,7 +38,8 @@ func newLane(t *testing.T, change func(*Config)) *lane {
 		change(&cfg)
 	}
 	a, b, rkey := pair(t, cfg, roce.PSNMask-100, 1<<40)
-	l := &lane{t: t, pace: 100 * unit.Nanosecond, a: a, b: b, sent: map[uint32]int{}, reports: map[roce.Syndrome]int{}}
+	l := &lane{t: t, pace: 100 * unit.Nanosecond, a: a, b: b, sent: map[uint32]int{},
+		reports: map[roce.Syndrome]int{}}
 	t.Helper()
 	if rkey != 0x1234 {
 		t.Fatal("the region has another key")
@@ -52,7 +53,8 @@ func (l *lane) write(n, message int) unit.Time {
 	left := 0
 	for at := 0; at < n; at += message {
 		m := min(message, n-at)
-		if err := l.a.Post(&Request{Verb: WriteImm, VA: 0x1000, RKey: 0x1234, Len: int64(m) * 4096}); err != nil {
+		if err := l.a.Post(&Request{Verb: WriteImm, VA: 0x1000, RKey: 0x1234,
+			Len: int64(m) * 4096}); err != nil {
 			l.t.Fatal(err)
 		}
 		left++
@@ -103,7 +105,9 @@ func (l *lane) write(n, message int) unit.Time {
 }
 
 func (l *lane) fly(f flying) {
-	i, _ := slices.BinarySearchFunc(l.air, f, func(x, y flying) int { return int(min(1, max(-1, x.at-y.at))) })
+	i, _ := slices.BinarySearchFunc(l.air, f, func(x, y flying) int {
+		return int(min(1, max(-1, x.at-y.at)))
+	})
 	for i < len(l.air) && l.air[i].at == f.at {
 		i++
 	}
@@ -139,7 +143,8 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 		}
 		took := l.write(3500, 3500)
 		if lost != 70 || len(l.again) != lost || l.timeouts != 0 {
-			t.Errorf("nak_after %d: %d packets lost, %d sent again, %d timeouts", after, lost, len(l.again), l.timeouts)
+			t.Errorf("nak_after %d: %d packets lost, %d sent again, %d timeouts", after, lost,
+				len(l.again), l.timeouts)
 		}
 		if took > 3500*100*unit.Nanosecond+500*unit.Microsecond {
 			t.Errorf("nak_after %d: took %v", after, took)
@@ -203,7 +208,8 @@ func TestLostAgain(t *testing.T) {
 			}
 			took := l.write(n, n)
 			if len(l.again) != times || l.timeouts != 0 || took > 3*unit.Millisecond || len(first) != 64 {
-				t.Errorf("%d packets, one lost %d times: %d sent again, %d timeouts, %v", n, times, len(l.again), l.timeouts, took)
+				t.Errorf("%d packets, one lost %d times: %d sent again, %d timeouts, %v", n, times,
+					len(l.again), l.timeouts, took)
 			}
 		}
 	}

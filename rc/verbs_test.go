@@ -22,7 +22,8 @@ type ends struct {
 
 func connected(t *testing.T, change func(*Config)) *ends {
 	e := &ends{t: t, buf: make([]byte, 1<<16), mem: NewMemory(1)}
-	e.cfg = Config{MTU: 1024, AckEvery: 4, Timeout: LocalAckTimeout(8), Retries: 2, Reads: 4, ReadsIn: 4, RNRRetries: 2, RNRTimer: 12, Window: 64}
+	e.cfg = Config{MTU: 1024, AckEvery: 4, Timeout: LocalAckTimeout(8), Retries: 2, Reads: 4, ReadsIn: 4,
+		RNRRetries: 2, RNRTimer: 12, Window: 64}
 	if change != nil {
 		change(&e.cfg)
 	}
@@ -123,9 +124,11 @@ func TestVerbs(t *testing.T) {
 			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(4500)})
 			e.post(Request{Verb: Read, VA: 0x1000, RKey: 8, Data: got})
 			e.post(Request{Verb: Send, Data: pattern(4999)})
-			e.post(Request{Verb: WriteImm, VA: 0x9000, RKey: 7, Data: pattern(3000), Imm: 99, Solicited: true})
+			e.post(Request{Verb: WriteImm, VA: 0x9000, RKey: 7, Data: pattern(3000), Imm: 99,
+				Solicited: true})
 			e.post(Request{Verb: FetchAdd, VA: 0x8000, RKey: 7, Len: 8, Data: was, SwapAdd: 5})
-			e.post(Request{Verb: CompareSwap, VA: 0x8000, RKey: 7, Len: 8, Data: was2, Compare: 5, SwapAdd: 77})
+			e.post(Request{Verb: CompareSwap, VA: 0x8000, RKey: 7, Len: 8, Data: was2, Compare: 5,
+				SwapAdd: 77})
 			e.post(Request{Verb: SendInv, Data: pattern(10), Imm: 8, Fence: true})
 			lost := map[uint64]bool{}
 			e.run(func(p *Packet) bool {
@@ -138,14 +141,19 @@ func TestVerbs(t *testing.T) {
 				return p.PSN%3 == 0
 			})
 			e.want(Success, Success, Success, Success, Success, Success, Success)
-			if !bytes.Equal(e.buf[:4500], pattern(4500)) || !bytes.Equal(got, pattern(4500)) || !bytes.Equal(e.buf[0x8000:][:3000], pattern(3000)) {
+			if !bytes.Equal(e.buf[:4500], pattern(4500)) || !bytes.Equal(got, pattern(4500)) ||
+				!bytes.Equal(e.buf[0x8000:][:3000], pattern(3000)) {
 				t.Fatal("bytes differ")
 			}
 			u := binary.NativeEndian.Uint64
 			if u(was) != 0 || u(was2) != 5 || u(e.buf[0x7000:]) != 77 {
 				t.Fatalf("atomics saw %d and %d, left %d", u(was), u(was2), u(e.buf[0x7000:]))
 			}
-			want := []Received{{ID: 50, Len: 4999}, {ID: 51, Len: 3000, Imm: 99, HasImm: true, Write: true, Solicited: true}, {ID: 52, Len: 10, InvKey: 8, HasInv: true}}
+			want := []Received{
+				{ID: 50, Len: 4999},
+				{ID: 51, Len: 3000, Imm: 99, HasImm: true, Write: true, Solicited: true},
+				{ID: 52, Len: 10, InvKey: 8, HasInv: true},
+			}
 			for _, w := range want {
 				if r, _ := e.b.PopReceived(); r != w {
 					t.Fatalf("received %+v, want %+v", r, w)
@@ -166,13 +174,20 @@ func TestRefusals(t *testing.T) {
 		nak  roce.Syndrome
 		want Status
 	}{
-		"write without the right":  {Request{Verb: Write, VA: 0x1000, RKey: 8, Data: pattern(10)}, roce.NakRemoteAccess, RemoteAccessError},
-		"read of a wrong key":      {Request{Verb: Read, VA: 0x1000, RKey: 9, Len: 10}, roce.NakRemoteAccess, RemoteAccessError},
-		"read past the end":        {Request{Verb: Read, VA: 0x1000, RKey: 8, Len: 1<<16 + 1}, roce.NakRemoteAccess, RemoteAccessError},
-		"wrapping address":         {Request{Verb: Write, VA: 1<<64 - 5, RKey: 7, Data: pattern(10)}, roce.NakRemoteAccess, RemoteAccessError},
-		"atomic without the right": {Request{Verb: FetchAdd, VA: 0x1000, RKey: 8, Len: 8}, roce.NakRemoteAccess, RemoteAccessError},
-		"receive too short":        {Request{Verb: Send, Data: pattern(200)}, roce.NakInvalid, RemoteInvalidRequest},
-		"invalidates nothing":      {Request{Verb: SendInv, Data: pattern(2), Imm: 12345}, roce.NakRemoteAccess, RemoteAccessError},
+		"write without the right": {Request{Verb: Write, VA: 0x1000, RKey: 8, Data: pattern(10)},
+			roce.NakRemoteAccess, RemoteAccessError},
+		"read of a wrong key": {Request{Verb: Read, VA: 0x1000, RKey: 9, Len: 10}, roce.NakRemoteAccess,
+			RemoteAccessError},
+		"read past the end": {Request{Verb: Read, VA: 0x1000, RKey: 8, Len: 1<<16 + 1},
+			roce.NakRemoteAccess, RemoteAccessError},
+		"wrapping address": {Request{Verb: Write, VA: 1<<64 - 5, RKey: 7, Data: pattern(10)},
+			roce.NakRemoteAccess, RemoteAccessError},
+		"atomic without the right": {Request{Verb: FetchAdd, VA: 0x1000, RKey: 8, Len: 8},
+			roce.NakRemoteAccess, RemoteAccessError},
+		"receive too short": {Request{Verb: Send, Data: pattern(200)}, roce.NakInvalid,
+			RemoteInvalidRequest},
+		"invalidates nothing": {Request{Verb: SendInv, Data: pattern(2), Imm: 12345},
+			roce.NakRemoteAccess, RemoteAccessError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := connected(t, nil)
@@ -187,7 +202,8 @@ func TestRefusals(t *testing.T) {
 				return false
 			})
 			e.want(c.want, Flushed)
-			if nak != c.nak || e.a.State() != Error || e.b.State() != Error || !bytes.Equal(e.buf, make([]byte, len(e.buf))) {
+			if nak != c.nak || e.a.State() != Error || e.b.State() != Error ||
+				!bytes.Equal(e.buf, make([]byte, len(e.buf))) {
 				t.Errorf("NAK %v, states %v %v", nak, e.a.State(), e.b.State())
 			}
 			if err := e.a.Post(&Request{}); err == nil {
@@ -202,8 +218,10 @@ func TestUnsupportedOpcodes(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.Flush, roce.AtomicWrite, roce.Acknowledge, roce.CNP, 0x15} {
 		e := connected(t, nil)
 		var ans Answer
-		e.b.Data(&Packet{Op: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)}, &ans)
-		if ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error || !bytes.Equal(e.buf, make([]byte, len(e.buf))) {
+		e.b.Data(&Packet{Op: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)},
+			&ans)
+		if ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error ||
+			!bytes.Equal(e.buf, make([]byte, len(e.buf))) {
 			t.Errorf("%v: %+v", op, ans)
 		}
 	}
