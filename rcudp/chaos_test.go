@@ -55,7 +55,8 @@ type world struct {
 	spy   func(from int, d *Datagram) bool // true: lost
 }
 
-func newWorld(cfg *rc.Config, r *rng.Stream, f faults, room unit.Bytes, psn [2]uint32, mem [2]*rc.Memory) *world {
+func newWorld(cfg *rc.Config, r *rng.Stream, f faults, room unit.Bytes, psn [2]uint32,
+	mem [2]*rc.Memory) *world {
 	w := &world{r: r, f: f, buf: make([]byte, 0, 8192)}
 	for i := range w.ends {
 		w.addrs[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), uint16(50000+i))
@@ -63,7 +64,8 @@ func newWorld(cfg *rc.Config, r *rng.Stream, f faults, room unit.Bytes, psn [2]u
 	for i := range w.ends {
 		w.ends[i] = NewEndpoint(Config{Addr: w.addrs[i].Addr()})
 		c := NewConn(cfg, mem[i], nil, 100*unit.Gbps, room)
-		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(17+1-i), w.addrs[1-i].Addr(), []uint16{w.addrs[i].Port()}, true
+		c.QPN, c.DestQPN, c.Peer, c.Ports, c.Paced = uint32(17+i), uint32(17+1-i), w.addrs[1-i].Addr(),
+			[]uint16{w.addrs[i].Port()}, true
 		if err := w.ends[i].Add(c); err != nil {
 			panic(err)
 		}
@@ -88,7 +90,8 @@ func (w *world) carry(from int, d *Datagram) {
 		return
 	}
 	for range 2 {
-		f := flight{at: w.now + 2*unit.Microsecond, seq: w.seq, to: 1 - from, port: d.Port, tos: d.TOS, data: d.Append(nil)}
+		f := flight{at: w.now + 2*unit.Microsecond, seq: w.seq, to: 1 - from, port: d.Port, tos: d.TOS,
+			data: d.Append(nil)}
 		w.seq++
 		if w.hit(w.f.late) {
 			f.at += unit.Time(w.r.Intn(40)) * unit.Microsecond
@@ -213,7 +216,8 @@ func plan(r *rng.Stream, c *Conn, mine, peer *side, n, maxLen int) {
 func schedule(seed uint64, total *Counters) (string, rc.Status) {
 	stream := rng.New(seed, "chaos")
 	r := &stream
-	cfg := rc.Config{MTU: 256, AckEvery: 1 + r.Intn(16), Timeout: rc.LocalAckTimeout(6), Retries: 7, Reads: 1 + r.Intn(6), RNRRetries: 7,
+	cfg := rc.Config{MTU: 256, AckEvery: 1 + r.Intn(16), Timeout: rc.LocalAckTimeout(6), Retries: 7,
+		Reads: 1 + r.Intn(6), RNRRetries: 7,
 		RNRTimer: 2, Window: 64 << r.Intn(2)}
 	cfg.ReadsIn = cfg.Reads
 	if seed%2 == 1 {
@@ -227,15 +231,18 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 	var sides [2]*side
 	var mem [2]*rc.Memory
 	for i := range sides {
-		sides[i] = &side{region: make([]byte, regionSize), model: make([]byte, regionSize), recvBufs: map[uint64][]byte{}}
+		sides[i] = &side{region: make([]byte, regionSize), model: make([]byte, regionSize),
+			recvBufs: map[uint64][]byte{}}
 		mem[i] = rc.NewMemory(1)
-		if err := mem[i].RegisterBuffer(key, base, sides[i].region, rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead|rc.RemoteAtomic); err != nil {
+		if err := mem[i].RegisterBuffer(key, base, sides[i].region,
+			rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead|rc.RemoteAtomic); err != nil {
 			return err.Error(), 0
 		}
 	}
 	// Room for a few packets, or for more than the protocol's own window.
 	room := unit.Bytes(256) << r.Intn(9)
-	w := newWorld(&cfg, r, f, room, [2]uint32{roce.PSNMask - uint32(r.Intn(200)), uint32(r.Intn(1 << 24))}, mem)
+	w := newWorld(&cfg, r, f, room, [2]uint32{roce.PSNMask - uint32(r.Intn(200)), uint32(r.Intn(1 << 24))},
+		mem)
 	bad := seed%10 == 9 // the last request of end 0 has a wrong key
 	for i, c := range w.conns {
 		s := sides[i]
@@ -262,7 +269,8 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 		}
 	}
 	if bad {
-		if err := w.conns[0].Post(&rc.Request{ID: uint64(sides[0].posted), VA: base, RKey: key + 1, Len: 100, Data: make([]byte, 100)}); err != nil {
+		if err := w.conns[0].Post(&rc.Request{ID: uint64(sides[0].posted), VA: base, RKey: key + 1, Len: 100,
+			Data: make([]byte, 100)}); err != nil {
 			return err.Error(), 0
 		}
 		sides[0].posted++
@@ -276,7 +284,8 @@ func schedule(seed uint64, total *Counters) (string, rc.Status) {
 			if len(sides[i].sends) > int(receives[i]) && w.r.Intn(8) == 0 && c.QP.State() != rc.Error {
 				b := make([]byte, 3000)
 				sides[i].recvBufs[receives[i]] = b
-				if err := c.QP.PostReceive(rc.Receive{ID: receives[i], Data: [][]byte{b[:1000], b[1000:1001], b[1001:]}}); err != nil {
+				if err := c.QP.PostReceive(rc.Receive{ID: receives[i],
+					Data: [][]byte{b[:1000], b[1000:1001], b[1001:]}}); err != nil {
 					return err.Error(), 0
 				}
 				receives[i]++
@@ -333,7 +342,8 @@ func judge(sides [2]*side, bad bool) (string, rc.Status) {
 		}
 		for j, b := range s.oldBufs {
 			if got := binary.NativeEndian.Uint64(b); got != s.olds[j][0] {
-				return fmt.Sprintf("end %d: atomic %d saw %d, want %d: run twice or out of order", i, j, got, s.olds[j][0]), failed
+				return fmt.Sprintf("end %d: atomic %d saw %d, want %d: run twice or out of order", i, j, got,
+					s.olds[j][0]), failed
 			}
 		}
 	}
@@ -356,13 +366,15 @@ func TestSchedules(t *testing.T) {
 	for seed := range n {
 		wrong, status := schedule(seed, &c)
 		ends[status]++
-		allowed := status == rc.Success || seed%10 == 9 && status == rc.RemoteAccessError || status == rc.RetryExceeded
+		allowed := status == rc.Success || seed%10 == 9 && status == rc.RemoteAccessError ||
+			status == rc.RetryExceeded
 		if wrong != "" || !allowed || seed%16 < 2 && seed%10 != 9 && status != rc.Success {
 			t.Fatalf("seed %d: %s (%v)", seed, wrong, status)
 		}
 	}
 	t.Logf("ends: %v, counters %+v", ends, c)
-	if min(c.Again, c.BadICRC, c.Duplicates, c.OutOfOrder, c.NotReady, c.NaksIn, c.Timeouts, c.CNPs, c.Refused) < int64(n/20) {
+	if min(c.Again, c.BadICRC, c.Duplicates, c.OutOfOrder, c.NotReady, c.NaksIn, c.Timeouts, c.CNPs,
+		c.Refused) < int64(n/20) {
 		t.Errorf("a fault hardly happened: %+v", c)
 	}
 	if ends[rc.RetryExceeded] > int(n/50) {

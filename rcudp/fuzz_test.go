@@ -17,7 +17,8 @@ import (
 func FuzzInput(f *testing.F) {
 	f.Add([]byte{0x0a, 0, 0, 0, 10, 0, 0x0c, 0, 0, 0, 200, 0})
 	f.Add([]byte{0x06, 0, 0, 4, 255, 7, 0x07, 1, 0, 0, 255, 3, 0x08, 2, 0, 0, 30, 3})
-	f.Add([]byte{0x00, 0, 0, 0, 255, 7, 0x02, 1, 0, 0, 9, 0, 0x13, 2, 0, 0, 0, 0, 0x14, 3, 1, 0, 0, 0, 0x17, 4, 1, 0, 3, 0})
+	f.Add([]byte{0x00, 0, 0, 0, 255, 7, 0x02, 1, 0, 0, 9, 0, 0x13, 2, 0, 0, 0, 0, 0x14, 3, 1, 0, 0, 0, 0x17,
+		4, 1, 0, 3, 0})
 	f.Add([]byte{0x11, 0, 0, 0, 0, 0, 0x10, 1, 0, 0, 1, 0, 0x12, 1, 0, 0, 0, 0, 0x81, 0, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		for _, rec := range []rc.Recovery{rc.GoBackN, rc.Selective} {
@@ -31,10 +32,12 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 	memory := bytes.Repeat([]byte{0xa5}, size+2*guard)
 	region := memory[guard : guard+size]
 	mem := rc.NewMemory(1)
-	if err := mem.RegisterBuffer(7, 0x1000, region, rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead|rc.RemoteAtomic); err != nil {
+	if err := mem.RegisterBuffer(7, 0x1000, region,
+		rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead|rc.RemoteAtomic); err != nil {
 		t.Fatal(err)
 	}
-	cfg := rc.Config{MTU: 1024, AckEvery: 4, Retries: 1, Timeout: rc.LocalAckTimeout(4), Reads: 4, ReadsIn: 4, RNRRetries: 7, RNRTimer: 1, Recovery: rec, Window: 64}
+	cfg := rc.Config{MTU: 1024, AckEvery: 4, Retries: 1, Timeout: rc.LocalAckTimeout(4), Reads: 4, ReadsIn: 4,
+		RNRRetries: 7, RNRTimer: 1, Recovery: rec, Window: 64}
 	me, peer := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	e, other := NewEndpoint(Config{Addr: me}), NewEndpoint(Config{Addr: peer})
 	c := NewConn(&cfg, mem, nil, 100*unit.Gbps, 1<<20)
@@ -49,7 +52,8 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 	}
 	receive := bytes.Repeat([]byte{0x5a}, 1000+guard)
 	for i := range 4 {
-		if err := c.QP.PostReceive(rc.Receive{ID: uint64(i), Data: [][]byte{receive[:1000:1000]}}); err != nil {
+		if err := c.QP.PostReceive(rc.Receive{ID: uint64(i),
+			Data: [][]byte{receive[:1000:1000]}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,11 +66,14 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 	buf := make([]byte, 0, 8192)
 	var d Datagram
 	for sent := 0; len(script) >= 6 && sent < 500; sent++ {
-		op, psn, how, vaHigh, n, nHigh := script[0], script[1], script[2], script[3], int(script[4]), int(script[5])
+		op, psn, how, vaHigh, n, nHigh := script[0], script[1], script[2], script[3], int(script[4]),
+			int(script[5])
 		script = script[6:]
 		n = (n | nHigh<<8) % 2048
-		p := rc.Packet{Op: roce.Opcode(op), PSN: (100 + uint32(psn)) & roce.PSNMask, AckReq: how&1 != 0, Payload: int32(n), Data: make([]byte, n),
-			RKey: 7, VA: 0x1000 + uint64(vaHigh)*64, Len: uint32(n), Syndrome: roce.Syndrome(how), Imm: uint32(how) & 7, MSN: uint32(vaHigh)}
+		p := rc.Packet{Op: roce.Opcode(op), PSN: (100 + uint32(psn)) & roce.PSNMask, AckReq: how&1 != 0,
+			Payload: int32(n), Data: make([]byte, n),
+			RKey: 7, VA: 0x1000 + uint64(vaHigh)*64, Len: uint32(n), Syndrome: roce.Syndrome(how),
+			Imm: uint32(how) & 7, MSN: uint32(vaHigh)}
 		switch how >> 5 {
 		case 1:
 			p.RKey = 8
@@ -97,7 +104,8 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 			t.Fatalf("%d control packets wait", len(e.control))
 		}
 	}
-	if !bytes.Equal(memory[:guard], bytes.Repeat([]byte{0xa5}, guard)) || !bytes.Equal(memory[guard+size:], bytes.Repeat([]byte{0xa5}, guard)) ||
+	if !bytes.Equal(memory[:guard], bytes.Repeat([]byte{0xa5}, guard)) || !bytes.Equal(memory[guard+size:],
+		bytes.Repeat([]byte{0xa5}, guard)) ||
 		!bytes.Equal(receive[1000:], bytes.Repeat([]byte{0x5a}, guard)) {
 		t.Fatal("a byte outside the region or receive was written")
 	}

@@ -13,10 +13,12 @@ import (
 
 // notifyWorld is two connected ends whose memory under key holds 16 KiB.
 func notifyWorld(t *testing.T) *world {
-	cfg := &rc.Config{MTU: 1024, AckEvery: 1, Timeout: rc.LocalAckTimeout(14), Retries: 7, Reads: 4, ReadsIn: 4, RNRRetries: 7}
+	cfg := &rc.Config{MTU: 1024, AckEvery: 1, Timeout: rc.LocalAckTimeout(14), Retries: 7, Reads: 4,
+		ReadsIn: 4, RNRRetries: 7}
 	stream := rng.New(1, "notify")
 	mem := [2]*rc.Memory{rc.NewMemory(1), rc.NewMemory(1)}
-	if err := mem[1].RegisterBuffer(key, base, make([]byte, regionSize), rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead); err != nil {
+	if err := mem[1].RegisterBuffer(key, base, make([]byte, regionSize),
+		rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead); err != nil {
 		t.Fatal(err)
 	}
 	return newWorld(cfg, &stream, faults{}, 1<<20, [2]uint32{5, 5}, mem)
@@ -42,19 +44,22 @@ func TestNotificationsAreForData(t *testing.T) {
 		w.now = unit.Second
 		w.spy = func(from int, d *Datagram) bool {
 			op := roce.Opcode(d.Head[0])
-			if from == c.from && op == c.op || c.op == roce.CNP && op == roce.WriteOnly { // a CNP needs a reason
+			// a CNP needs a reason
+			if from == c.from && op == c.op || c.op == roce.CNP && op == roce.WriteOnly {
 				d.TOS |= ce
 			}
 			return false
 		}
-		if err := w.conns[0].Post(&rc.Request{Verb: c.verb, VA: base, RKey: key, Len: 100, Data: make([]byte, 100)}); err != nil {
+		if err := w.conns[0].Post(&rc.Request{Verb: c.verb, VA: base, RKey: key, Len: 100,
+			Data: make([]byte, 100)}); err != nil {
 			t.Fatal(err)
 		}
 		for w.step() {
 		}
 		to := w.ends[1-c.from]
 		if to.Count.CE != 1 || to.Count.CNPsSent != c.cnps || to.Count.BadICRC != 0 {
-			t.Errorf("CE on %s: %d marks, %d CNPs, want 1 and %d", c.what, to.Count.CE, to.Count.CNPsSent, c.cnps)
+			t.Errorf("CE on %s: %d marks, %d CNPs, want 1 and %d", c.what, to.Count.CE,
+				to.Count.CNPsSent, c.cnps)
 		}
 	}
 }
@@ -83,8 +88,10 @@ func TestRestart(t *testing.T) {
 	}
 	c.Restart(2*unit.Millisecond, dcqcn(), 8192)
 	c.SetPeer(netip.MustParseAddr("10.0.0.2"))
-	if c.Rate() != line || c.pace.NextAt != 0 || c.pace.Timer != unit.Never || c.maxInFlight != 8192 || c.CNPs+c.CE+c.Timeouts != 0 {
-		t.Errorf("after a restart %v, next at %v, timer %v, %d under way", c.Rate(), c.pace.NextAt, c.pace.Timer, c.maxInFlight)
+	if c.Rate() != line || c.pace.NextAt != 0 || c.pace.Timer != unit.Never || c.maxInFlight != 8192 ||
+		c.CNPs+c.CE+c.Timeouts != 0 {
+		t.Errorf("after a restart %v, next at %v, timer %v, %d under way", c.Rate(), c.pace.NextAt,
+			c.pace.Timer, c.maxInFlight)
 	}
 	if a := c.addr().String(); a != "10.0.0.2:4791" {
 		t.Errorf("it still sends to %s", a)

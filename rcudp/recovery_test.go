@@ -17,13 +17,16 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 		lost, again, timeouts := 0, int64(0), int64(0)
 		for seed := range uint64(10) {
 			stream := rng.New(seed, "lost")
-			cfg := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7, Reads: 16, ReadsIn: 16,
-				RNRRetries: 7, RNRTimer: 1, Recovery: rc.Selective, Window: 4096, NakAfter: 256, AlwaysReady: true}
+			cfg := &rc.Config{MTU: 1024, AckEvery: 16, Timeout: rc.LocalAckTimeout(14), Retries: 7,
+				Reads: 16, ReadsIn: 16,
+				RNRRetries: 7, RNRTimer: 1, Recovery: rc.Selective, Window: 4096, NakAfter: 256,
+				AlwaysReady: true}
 			region := make([]byte, 1<<20)
 			var mem [2]*rc.Memory
 			for i := range mem {
 				mem[i] = rc.NewMemory(1)
-				if err := mem[i].RegisterBuffer(key, base, region, rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead); err != nil {
+				if err := mem[i].RegisterBuffer(key, base, region,
+					rc.LocalWrite|rc.RemoteWrite|rc.RemoteRead); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -44,7 +47,8 @@ func TestOnlyWhatWasLostGoesAgain(t *testing.T) {
 				}
 				for n := range 32 {
 					left++
-					r := rc.Request{Verb: []rc.Verb{rc.Write, rc.Write, rc.Send, rc.Read}[n%4], VA: base, RKey: key, Len: 1 << 16, Data: make([]byte, 1<<16)}
+					r := rc.Request{Verb: []rc.Verb{rc.Write, rc.Write, rc.Send, rc.Read}[n%4], VA: base,
+						RKey: key, Len: 1 << 16, Data: make([]byte, 1<<16)}
 					if err := c.Post(&r); err != nil {
 						t.Fatal(err)
 					}

@@ -57,7 +57,8 @@ func TestStories(t *testing.T) {
 		}
 		conns[i] = c
 	}
-	if err := conns[0].Post(&rc.Request{ID: 1, RKey: 9, Len: 16, Data: []byte("sixteen bytes...")}); err != nil {
+	if err := conns[0].Post(&rc.Request{ID: 1, RKey: 9, Len: 16,
+		Data: []byte("sixteen bytes...")}); err != nil {
 		t.Fatal(err)
 	}
 	var d rcudp.Datagram
@@ -75,11 +76,20 @@ func TestStories(t *testing.T) {
 	}{
 		{"eight bytes of it", func(b []byte) []byte { return b[:8] }, from, whole},
 		{"it with transport header version 1", func(b []byte) []byte { b[1] |= 1; return b }, from, whole},
-		{"it with an opcode of unreliable datagrams", func(b []byte) []byte { b[0] = 0x64; return b }, from, whole},
-		{"it for queue pair 99, which is nobody's", func(b []byte) []byte { b[7] = 99; return b }, from, whole},
+		{"it with an opcode of unreliable datagrams", func(b []byte) []byte {
+			b[0] = 0x64
+			return b
+		}, from, whole},
+		{"it for queue pair 99, which is nobody's", func(b []byte) []byte {
+			b[7] = 99
+			return b
+		}, from, whole},
 		{"it from 10.0.0.7", slices.Clone[[]byte], netip.MustParseAddrPort("10.0.0.7:49152"), whole},
 		{"it in another partition", func(b []byte) []byte { b[2], b[3] = 0x12, 0x34; return b }, from, whole},
-		{"it with a bit of the payload turned over", func(b []byte) []byte { b[30] ^= 4; return b }, from, whole},
+		{"it with a bit of the payload turned over", func(b []byte) []byte {
+			b[30] ^= 4
+			return b
+		}, from, whole},
 		{"it from another UDP port", slices.Clone[[]byte], netip.AddrPortFrom(addrs[0], 50000), whole},
 		{"it as it was sent, marked CE on the way", slices.Clone[[]byte], from, 24<<2 | ce},
 		{"it once more", slices.Clone[[]byte], from, 24<<2 | ce},
