@@ -32,16 +32,16 @@ const columns = 110
 // wide is how many lines above that a package may have. Packages that are not listed have
 // none; the numbers below are what is left to do, and only go down.
 var wide = map[string]int{
-	".":                   16,
+	".":                   1,
 	"cc":                  34,
-	"internal/fabric":     45,
-	"internal/host":       25,
-	"internal/report/web": 96,
-	"internal/route":      10,
+	"internal/fabric":     38,
+	"internal/host":       18,
+	"internal/report/web": 89,
+	"internal/route":      2,
 	"internal/runner":     7,
-	"internal/sim":        99,
-	"rc":                  83,
-	"rcudp":               52,
+	"internal/sim":        74,
+	"rc":                  21,
+	"rcudp":               15,
 }
 
 // tagged is a struct tag with a key: one literal, which Go has no way to break.
@@ -71,7 +71,8 @@ func TestColumns(t *testing.T) {
 	}
 	for pkg, n := range count {
 		if n > wide[pkg] {
-			t.Errorf("%s has %d lines above %d columns, %d are allowed; one is %s", pkg, n, columns, wide[pkg],
+			t.Errorf("%s has %d lines above %d columns, %d are allowed; one is %s", pkg, n,
+				columns, wide[pkg],
 				first[pkg])
 		}
 	}
