@@ -22,10 +22,10 @@ func send(p *Port, now unit.Time) {
 }
 
 func flowletMoves(t *testing.T) {
-	page := story.Open(`A flow on two ports of 100 Gbit/s. A flowlet ends after 5 us of silence, and the next one moves
-		when the port is above 30 % of its rate over about 20 us. Another flow fills the port that the hash
-		gave it. A busy flow stays where it is: moving it would reorder its packets. (Vanini et al., NSDI
-		2017; seed, chapter 12)`)
+	page := story.Open(`A flow that moves to another port after a silence, and not before.
+		A flowlet ends after 5 us of silence, and the next one moves when the port is above 30 % of its rate,
+		100 Gbit/s, over about 20 us. Another flow fills the port that the hash gave it. A busy flow stays
+		where it is: moving it would reorder its packets. (Vanini et al., NSDI 2017; seed, chapter 12)`)
 	v := param.Values{"flowlet_gap": 5 * unit.Microsecond, "utilisation": 30.,
 		"interval": 20 * unit.Microsecond}
 	c := Flowlet.Make(v, Site{Seed: 1})
@@ -65,10 +65,10 @@ func flowletMoves(t *testing.T) {
 }
 
 func oneFlow(t *testing.T) {
-	page := story.Open(`Twelve packets of one flow in a row, over four ports of 100 Gbit/s, of which port 2 has 300 KB
-		waiting and the peer has paused port 3. By their hash all take one port, whatever waits there; in turn
-		and at random they take all; the least loaded are two. With a source port per packet each has a hash
-		of its own.`)
+	page := story.Open(`Twelve packets of one flow in a row, by every policy.
+		There are four ports of 100 Gbit/s; port 2 has 300 KB waiting and the peer has paused port 3. By
+		their hash all take one port, whatever waits there; in turn and at random they take all; the least
+		loaded are two. With a source port per packet each has a hash of its own.`)
 	for _, name := range Names() {
 		p := Lookup(name)
 		if p.Detours {

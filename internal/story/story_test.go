@@ -68,6 +68,7 @@ var chapters = []struct{ folder, title string }{
 	{"rcudp", "Datagrams"},
 	{"cc", "A sender's rate"},
 	{"internal/host", "Network cards"},
+	{"internal/route", "A choice of paths"},
 	{"internal/fabric", "A switch"},
 	{"internal/sim", "A fabric"},
 	{"internal/exec", "A workload"},
