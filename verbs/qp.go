@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"railyard/cc"
 	"railyard/entropy"
 	"railyard/rc"
 	"railyard/rcudp"
@@ -165,14 +166,16 @@ func (qp *QP) Query() (a QPAttr) {
 // Stats are a queue pair's own counters.
 type Stats struct {
 	Retransmitted, Timeouts, CNPs, CE int64
-	Rate                              unit.Rate // what congestion control allows now
+	Cuts                              int64     // how often congestion control allowed less than before
+	Rate                              unit.Rate // what it allows now
 }
 
 // Stats returns the queue pair's counters.
 func (qp *QP) Stats() (s Stats) {
 	qp.do(func(*rcudp.Endpoint) {
 		c := qp.conn
-		s = Stats{int64(c.QP.Retransmitted), c.Timeouts, c.CNPs, c.CE, c.Rate()}
+		cuts, _ := c.Controller().Counter(cc.CounterCuts)
+		s = Stats{int64(c.QP.Retransmitted), c.Timeouts, c.CNPs, c.CE, cuts, c.Rate()}
 	})
 	return s
 }

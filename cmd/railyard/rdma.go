@@ -427,8 +427,8 @@ func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.Ad
 	}
 	fmt.Fprintf(w, "RDMA %s %v to %v, %d queue pairs, %d in flight each, path MTU %d\n\n",
 		strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), s.QPs, s.Depth, mtu)
-	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s\n", "bytes", "iterations", "Gbit/s", "Mmsg/s",
-		"p50 us", "p99 us", "retrans", "timeouts", "CNPs")
+	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s %7s\n", "bytes", "iterations", "Gbit/s",
+		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "cuts")
 }
 
 func bandwidthRow(w io.Writer, r perftest.Result) {
@@ -437,6 +437,6 @@ func bandwidthRow(w io.Writer, r perftest.Result) {
 			r.Mean, r.P99, r.P999, r.Max, r.Retransmissions)
 		return
 	}
-	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d\n", r.Size, r.Iters, r.Gbps,
-		r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs)
+	fmt.Fprintf(w, "%10d %10d %9.2f %9.4f %10.1f %10.1f %8d %8d %7d %7d\n", r.Size, r.Iters,
+		r.Gbps, r.MsgRate/1e6, r.P50, r.P99, r.Retransmissions, r.Timeouts, r.CNPs, r.Cuts)
 }

@@ -319,8 +319,9 @@ func allreduceFoot(w io.Writer, rows []allreduce.Row) error {
 	}
 	fmt.Fprintf(w, "# Out of bounds values : %d %s\n# Avg bus bandwidth    : %.3f\n", wrong, verdict, mean)
 	fmt.Fprintf(w,
-		"# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n",
-		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops)
+		"# Transport            : %d retransmissions, %d timeouts, %d CE marks, %d CNPs, %d kernel drops\n"+
+			"# Congestion control   : %d cuts\n",
+		t.Retransmissions, t.Timeouts, t.CE, t.CNPs, t.Drops, t.Cuts)
 	if wrong > 0 {
 		return errWrong
 	}

@@ -188,6 +188,7 @@ func (s *Stats) sub(o Stats) {
 	s.Retransmissions -= o.Retransmissions
 	s.Timeouts -= o.Timeouts
 	s.CNPs -= o.CNPs
+	s.Cuts -= o.Cuts
 	s.CE -= o.CE
 	s.Drops -= o.Drops
 }

@@ -319,6 +319,7 @@ type Stats struct {
 	Retransmissions int64 `json:"retransmissions"`
 	Timeouts        int64 `json:"timeouts"`
 	CNPs            int64 `json:"cnps"`
+	Cuts            int64 `json:"cuts"` // by congestion control
 	CE              int64 `json:"ce_marks"`
 	Drops           int64 `json:"kernel_drops"`
 }
@@ -328,13 +329,18 @@ func (s *Stats) Add(o Stats) {
 	s.Retransmissions += o.Retransmissions
 	s.Timeouts += o.Timeouts
 	s.CNPs += o.CNPs
+	s.Cuts += o.Cuts
 	s.CE += o.CE
 	s.Drops += o.Drops
 }
 
 func (r *ring) stats() Stats {
 	c, drops, _, _ := r.dev.Counters()
-	return statsOf(c, drops)
+	s := statsOf(c, drops)
+	for _, q := range r.next {
+		s.Cuts += q.Stats().Cuts
+	}
+	return s
 }
 
 func statsOf(c rcudp.Counters, drops int64) Stats {

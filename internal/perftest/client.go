@@ -145,9 +145,18 @@ func (c *Client) exchange(say, hear any) error {
 	return verbs.ReadLine(c.in, hear)
 }
 
+// cuts is how often the congestion control of our queue pairs allowed less than before.
+func (c *Client) cuts() (n int64) {
+	for _, q := range c.qps {
+		n += q.Stats().Cuts
+	}
+	return n
+}
+
 // Run measures one message size.
 func (c *Client) Run(ctx context.Context, s *Spec, size int64, progress Progress) (Result, error) {
 	before, _, _, _ := c.dev.Counters()
+	cuts := c.cuts()
 	var r Result
 	var err error
 	if s.Op == OpLat {
@@ -157,6 +166,7 @@ func (c *Client) Run(ctx context.Context, s *Spec, size int64, progress Progress
 	}
 	after, drops, unsent, why := c.dev.Counters()
 	r.Retransmissions, r.Timeouts = after.Again-before.Again, after.Timeouts-before.Timeouts
+	r.Cuts = c.cuts() - cuts
 	r.CNPs, r.Drops, r.MTU = after.CNPs-before.CNPs, drops, c.qps[0].Query().PathMTU
 	if err != nil && unsent > 0 {
 		err = fmt.Errorf("%w (the kernel refused to send %d times: %v)", err, unsent, why)

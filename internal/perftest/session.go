@@ -188,6 +188,7 @@ type Result struct {
 	Retransmissions int64   `json:"retransmissions"`    // packets, both ends
 	Timeouts        int64   `json:"timeouts"`           //
 	CNPs            int64   `json:"cnps"`               // received here
+	Cuts            int64   `json:"cuts"`               // by congestion control, here
 	MTU             int     `json:"path_mtu"`           //
 	Verified        bool    `json:"verified,omitempty"` // the bytes were compared
 	Drops           int64   `json:"kernel_drops"`       // datagrams nobody fetched in time
