@@ -9,15 +9,16 @@ import (
 	"railyard/unit"
 )
 
-// Choice is an algorithm with values for its parameters, as a command line or a program names it.
+// Choice is an algorithm with values for its parameters, as a command line or a program names it that
+// uses real queue pairs.
 type Choice struct {
 	*Algorithm
 	profile *Profile
 	own     Values // what differs from the profile
 }
 
-// Parse reads a choice: the algorithm, after a colon the profile if not the first one, and after
-// commas parameters with values: "swift", "dcqcn:paper", "swift,base_target=200us,ai=2".
+// Parse reads a choice: the algorithm, after a colon the profile if not the one for sockets, and after
+// commas parameters with values: "swift", "dcqcn:nic", "swift,base_target=200us,ai=2".
 func Parse(text string) (Choice, error) {
 	words := strings.Split(text, ",")
 	name, profile, named := strings.Cut(words[0], ":")
@@ -25,6 +26,9 @@ func Parse(text string) (Choice, error) {
 	if a == nil {
 		return Choice{}, fmt.Errorf("there is no congestion control %q; there are %s",
 			name, strings.Join(Names(), ", "))
+	}
+	if !named {
+		profile = a.Sockets
 	}
 	c := Choice{Algorithm: a, profile: a.Profile(profile), own: Values{}}
 	if named && (c.profile == nil || profile == "") {

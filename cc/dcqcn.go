@@ -8,7 +8,7 @@ import (
 
 // dcqcn is DCQCN's place in the registry.
 var dcqcn = Algorithm{
-	Name: "dcqcn", Title: "DCQCN", Params: dcqcnParams,
+	Name: "dcqcn", Title: "DCQCN", Params: dcqcnParams, Sockets: "paper",
 	Profiles: []Profile{
 		{Name: "nic", Doc: "what ConnectX NICs ship with", Words: "DCQCN as ConnectX NICs ship it, steps scaled to %v",
 			Of: func(line unit.Rate) Values { return DCQCNNIC(line).values() }},

@@ -14,6 +14,7 @@ type Algorithm struct {
 	Params   []Param
 	Words    string    // what it is, for a report's head, where it has no profiles
 	Profiles []Profile // sets of values for all parameters, the first where none is named
+	Sockets  string    // the profile that real queue pairs take where none is named
 	Signals  []Term    // what Controller.Signal knows
 	Counters []Term    // what Controller.Counter knows
 

@@ -39,6 +39,9 @@ func TestProfilesHaveEveryParameter(t *testing.T) {
 		if len(a.Params) > 0 && len(a.Profiles) == 0 {
 			t.Errorf("%s has parameters and no values for them", name)
 		}
+		if (a.Profile(a.Sockets) == nil || a.Sockets == "") != (len(a.Profiles) == 0) {
+			t.Errorf("%s: real queue pairs take the profile %q", name, a.Sockets)
+		}
 		for _, p := range a.Profiles {
 			if err := p.Of(line).Fits(a.Params); err != nil {
 				t.Errorf("%s, profile %s: %v", name, p.Name, err)

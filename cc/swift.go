@@ -11,7 +11,7 @@ import (
 // call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
 // which RoCEv2 does not carry: there is one window here, and the far NIC's time is part of its delay.
 var swift = Algorithm{
-	Name: "swift", Title: "Swift", Params: swiftParams,
+	Name: "swift", Title: "Swift", Params: swiftParams, Sockets: "sockets",
 	Profiles: []Profile{
 		{Name: "path", Doc: "targets from the path's own round trip",
 			Words: "Swift, targets from each path's round trip, at %v",

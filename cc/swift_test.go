@@ -155,7 +155,7 @@ func TestSwiftLosses(t *testing.T) {
 // Where nobody knows the path, the least round trip measured is the base, unless the parameter says one.
 func TestSwiftMeasuresItsBase(t *testing.T) {
 	const us = unit.Microsecond
-	c := swiftly(t, "swift,fs_range=0", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
+	c := swiftly(t, "swift:path,fs_range=0", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
 	for i, x := range []struct{ rtt, want unit.Time }{
 		{80 * us, 80 * us}, {50 * us, 50 * us}, {90 * us, 50 * us},
 	} {
@@ -164,7 +164,7 @@ func TestSwiftMeasuresItsBase(t *testing.T) {
 			t.Errorf("after %v the target is %g s, want %v", x.rtt, got, x.want)
 		}
 	}
-	c = swiftly(t, "swift,fs_range=0,base_target=1ms", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
+	c = swiftly(t, "swift:path,fs_range=0,base_target=1ms", cc.Path{Line: 100 * unit.Gbps, MTU: 4096})
 	c.OnAck(0, &cc.Ack{Bytes: 4096, RTT: 50 * us})
 	if got := signal(t, c, "target_delay"); !near(got, 1e-3) {
 		t.Errorf("the target is %g s, where it was said to be 1 ms", got)

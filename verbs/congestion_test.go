@@ -12,7 +12,7 @@ func TestSwiftOverSockets(t *testing.T) {
 	const impossible = "swift,base_target=2us,min_window=0.5"
 	const part = 1 << 15
 	for _, selective := range []bool{false, true} {
-		for _, choice := range []string{"swift", impossible, "swift:sockets"} {
+		for _, choice := range []string{"swift", impossible, "swift:path"} {
 			set := func(d *DeviceConfig) { d.Selective, d.CC = selective, choice }
 			a, b := newNode(t, set), newNode(t, set)
 			pairUp(t, a, b, DefaultConnect())

@@ -24,7 +24,7 @@ type DeviceConfig struct {
 	Addr      netip.Addr
 	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
 	Paced     bool      // never send faster than Line
-	CC        string    // congestion control, as cc.Parse reads it [dcqcn:paper]
+	CC        string    // congestion control, as cc.Parse reads it [dcqcn]
 	DataDSCP  *uint8    // of data and acknowledgements [24]
 	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
@@ -186,7 +186,7 @@ func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local:
 // congestion returns what makes the queue pairs' congestion control.
 func congestion(choice string, line unit.Rate) (cc.Make, error) {
 	if choice == "" {
-		choice = "dcqcn:paper"
+		choice = "dcqcn"
 	}
 	c, err := cc.Parse(choice)
 	if err != nil {

@@ -50,7 +50,7 @@ Examples:
 type rdmaDevice struct {
 	Addr      string `help:"Our own address; by default the one that reaches the peer." placeholder:"ADDRESS"`
 	LineRate  string `help:"Rate of the port: the ceiling of congestion control. With it we never send faster." placeholder:"RATE"`
-	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]." default:"dcqcn:paper" name:"cc"`
+	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]." default:"dcqcn" name:"cc"`
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
 	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp"`
 	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
