@@ -147,12 +147,14 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	if b.earlier && row.Port >= 0 {
 		queue += ", where its packets had waited earlier"
 	}
+	picked := fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room", flows, port)
+	if b.r.seen.Rules.Detours { // and where the shortest ways lead is no reason for room nearby
+		picked = fmt.Sprintf("detours: %d flows share the link %s, each on its way round", flows, port)
+	}
 	return []cause{
 		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
 		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
-		{unit.Time(row.Collision),
-			fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room",
-				flows, port)},
+		{unit.Time(row.Collision), picked},
 		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
 			"which have less capacity together", flows, port)},
 		{unit.Time(row.SlowLink), b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))},

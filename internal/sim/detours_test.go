@@ -113,6 +113,9 @@ func TestAdversaryAndUniform(t *testing.T) {
 		if s.Drops > 0 {
 			t.Errorf("%s, %s: %d packets lost", c.load, c.lb, s.Drops)
 		}
+		if why := s.Slowest.Why; c.lb == "valiant" && !strings.Contains(why, "line rate: detours: ") {
+			t.Errorf("%s: the slowest message is explained by %q", c.load, why)
+		}
 	}
 	if share := float64(line) / float64(took["adversary valiant"]); share < 0.38 || share > 0.5 {
 		t.Errorf("Valiant carries %.3f of what is injected, want 7/16 for nine groups, 1/2 for many", share)
