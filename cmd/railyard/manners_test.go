@@ -237,9 +237,9 @@ func TestDamagedRun(t *testing.T) {
 func TestSetIsBlamed(t *testing.T) {
 	smallFile(t)
 	for set, want := range map[string]string{
-		"transport.cnp_dscp=99":        "--set transport.cnp_dscp=99: transport.cnp_dscp: must",
-		"fabric.hosts=99999999":        "--set fabric.hosts=99999999: fabric.hosts: must",
-		"switch.queues.3.xoff=99999GB": "--set switch.queues.3.xoff=99999GB: switch.queues.3",
+		"transport.cnp_dscp=99":        "--set transport.cnp_dscp=99: must",
+		"fabric.hosts=99999999":        "--set fabric.hosts=99999999: must",
+		"switch.queues.3.xoff=99999GB": "--set switch.queues.3.xoff=99999GB: must",
 	} {
 		if code, _, errs := call(t, "check", "small.yaml", "--set", set); code != 2 ||
 			!strings.Contains(errs, want) {
