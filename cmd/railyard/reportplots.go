@@ -72,6 +72,8 @@ var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {240, 
 	{213, 94, 0, 255}, {136, 34, 85, 255}, {102, 17, 0, 255}, {230, 159, 0, 255}, {204, 121, 167, 255},
 	{0, 0, 0, 255}, {0, 158, 115, 255}, {51, 34, 136, 255}, {153, 153, 153, 255}}
 
+var _ = [1]int{}[len(causeTints)-len(web.Causes)] // one for each
+
 func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"

@@ -66,8 +66,9 @@ func TestNoteOnReordering(t *testing.T) {
 // Detours need groups to go by and classes to rise through.
 func TestDetoursRefused(t *testing.T) {
 	for sets, want := range map[string]string{
-		"fabric.groups=2":   "valiant sends packets by way of groups of switches that are neither",
-		"fabric.kind=torus": "this fabric has 0 groups; accepted: fabric.kind dragonfly",
+		"fabric.kind=torus fabric.groups=0": "this fabric has 0 groups; accepted: fabric.kind dragonfly",
+
+		"fabric.groups=2": "valiant sends packets by way of groups of switches that are neither",
 		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",
 		"lb_options.per_packet=maybe":   `found "maybe"; accepted: true, false`,

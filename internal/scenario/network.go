@@ -25,6 +25,9 @@ func (p *resolver) network() error {
 	if s.RxXOn >= s.RxXOff {
 		return field.New("server.rx_xon", "%v is not below rx_xoff %v", s.RxXOn, s.RxXOff)
 	}
+	if err := p.effective(); err != nil {
+		return err
+	}
 	f.decide(s)
 	p.Shape = f.shape(s)
 	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay,

@@ -12,24 +12,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// builders are the keys that only kinds of fabrics have.
-var builders = []string{"fabric.hosts", "fabric.segments", "fabric.spines", "fabric.uplinks", "fabric.pods",
-	"fabric.super_spines", "fabric.super_uplinks", "fabric.planes", "fabric.k", "fabric.tiers",
-	"fabric.leaves",
-	"fabric.groups", "fabric.group_size", "fabric.local_links", "fabric.global_links", "fabric.graph",
-	"server.gpus", "server.nics", "server.nic_ports"}
-
 // described builds the graph of a fabric of types, nodes and cables.
 func (p *resolver) described() (*topo.Graph, error) {
 	f := &p.File.Fabric
-	for _, key := range builders {
-		if p.says(key) {
-			return nil, field.New(
-				key,
-				"has no effect on a fabric of types, nodes and cables; say it there, or give fabric.kind",
-			)
-		}
-	}
 	s := site.Site{Types: f.Types, Nodes: f.Nodes, Cables: f.Cables}
 	g, err := s.Build(site.Defaults{Host: f.HostLink.cable(), Fabric: f.FabricLink.cable()})
 	return g, field.Under("fabric", err)

@@ -43,13 +43,13 @@ func (r *Run) Hottest(n int) ([]Curve, error) {
 }
 
 // Causes are the parts of a collective's time, in the order of Part.Shares.
-var Causes = []string{"line rate", "latency", "rate not given back", "hash collision", "oversubscription",
+var Causes = [...]string{"line rate", "latency", "rate not given back", "hash collision", "oversubscription",
 	"slow link", "incast", "pause", "sent again", "shared NIC", "PCIe", "late rank"}
 
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
 	Name   string
-	Shares [12]float64
+	Shares [len(Causes)]float64
 }
 
 // Parts sums the collectives up by name.

@@ -1,0 +1,80 @@
+package scenario
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+)
+
+// kinds is which keys of the fabric block count for each kind of fabric, besides cables and
+// switches. Those of several pods count only where there are several.
+var kinds = map[string]string{
+	"single-rail": "hosts segments",
+	"dual-rail":   "hosts segments",
+	"rail-only":   "hosts segments",
+	"rail":        "hosts segments spines uplinks pods " + ofPods,
+	"pod":         "hosts segments spines uplinks pods " + ofPods,
+	"fat-tree":    "k tiers pods leaves",
+	"torus":       "k hosts uplinks",
+	"dragonfly":   "k groups group_size local_links global_links",
+	"graph":       "graph",
+	"":            "types nodes cables", // no kind
+}
+
+const ofPods = "super_spines super_uplinks planes"
+
+// effective refuses keys that somebody gave and that have no effect: they are mistakes.
+func (p *resolver) effective() error {
+	f := &p.File.Fabric
+	count, pods := strings.Fields(kinds[f.Kind]), strings.Fields(ofPods)
+	if f.Pods <= 1 {
+		count = slices.DeleteFunc(count, func(k string) bool { return slices.Contains(pods, k) })
+	}
+	def := Default()
+	var faults field.List
+	refuse := func(key, format string, args ...any) {
+		faults = append(faults, field.New(key, format, args...))
+	}
+	for _, key := range strings.Fields("hosts segments spines uplinks pods k tiers leaves groups " +
+		"group_size local_links global_links graph types nodes cables " + ofPods) {
+		at := field.Join("fabric", key)
+		same := reflect.DeepEqual(member(reflect.ValueOf(f).Elem(), key).Interface(),
+			member(reflect.ValueOf(&def.Fabric).Elem(), key).Interface())
+		switch {
+		case slices.Contains(count, key) || !p.says(at) || same:
+		case f.Kind == "":
+			refuse(at, "has no effect on a fabric of types, nodes and cables: say it there, "+
+				"or give a fabric.kind")
+		case slices.Contains(pods, key) && (f.Kind == "rail" || f.Kind == "pod"):
+			refuse(at, "has no effect with one pod; fabric.pods says how many there are")
+		default:
+			refuse(at, "has no effect on a %s fabric; what counts there: %s", f.Kind,
+				strings.Join(count, ", "))
+		}
+	}
+	return append(faults, p.ofServers()...).Err()
+}
+
+// ofServers refuses shapes of servers where the fabric decides them.
+func (p *resolver) ofServers() (faults field.List) {
+	s := &p.File.Server
+	one := p.File.Fabric.Kind == "fat-tree" || p.File.Fabric.Kind == "dragonfly"
+	refuse := func(key, format string, args ...any) {
+		faults = append(faults, field.New(key, "has no effect"+format, args...))
+	}
+	for _, x := range []struct {
+		key string
+		n   int
+	}{{"server.gpus", s.GPUs}, {"server.nics", s.NICs}, {"server.nic_ports", s.NICPorts}} {
+		switch kind := p.File.Fabric.Kind; {
+		case !p.says(x.key):
+		case kind == "":
+			refuse(x.key, ": the types of servers say it (fabric.types)")
+		case one && x.n != 1:
+			refuse(x.key, " on a %s fabric, whose servers have one GPU and a NIC of one port", kind)
+		}
+	}
+	return faults
+}
