@@ -60,6 +60,7 @@ func Checks() []Check {
 		{"PFC thresholds", thresholds},
 		{"DCQCN fixed point", fixedPoint},
 		{"DCQCN in NICs", nicSender},
+		{"Swift", swiftRows},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
