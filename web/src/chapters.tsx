@@ -1,0 +1,547 @@
+import type { JSX } from "preact";
+import type { Info, PortRow } from "./api";
+import { acted, controls, cuts } from "./control";
+import * as f from "./format";
+import { Bars, Chain, Fig, Mesh, Ring } from "./pictures";
+
+export interface Chapter {
+  title: string;
+  picture: JSX.Element;
+  lines: JSX.Element[];
+}
+
+type Collective = NonNullable<Info["summary"]["collectives"]>[number];
+
+/** rounds says how a collective goes, by its algorithm and kind, as far as that is known. */
+function rounds(c: Collective): string {
+  const ring: Record<string, string> = {
+    "all-reduce": "Each sends to its neighbour only; 2(n−1) rounds make a sum everywhere.",
+    "all-gather": "Each sends to its neighbour only; after n−1 rounds everybody has everything.",
+    "reduce-scatter": "Each sends to its neighbour only; after n−1 rounds each has its share of the sum.",
+    "send-recv": "Each sends to its neighbour only.",
+  };
+  const other: Record<string, string> = {
+    direct: "Each sends to every other rank, all at once.",
+    pairwise: "Each sends to every other rank, one after another.",
+    pxn: "Each sends to every other rank; NVLink carries it to the GPU on the receiver's rail first.",
+    tree: "Sums go up a tree and come down again, piece by piece.",
+    "halving-doubling": "Partners at doubling distance exchange halves: 2 log₂ n rounds.",
+    hierarchical: "First inside each server, then between servers, then inside again.",
+    chain: "Each passes it on to the next.",
+  };
+  return (
+    (c.algorithm === "ring" ? ring[c.kind] : other[c.algorithm ?? ""]) ??
+    "Every rank sends what its peers wait for."
+  );
+}
+
+/** way is the roles of the switches on a shortest path between two GPUs' NICs; empty where
+ * there is none, as between rails that NVLink joins. */
+function way(info: Info, from: string, to: string): string[] {
+  const { nodes, links, nics, gpus_per_host } = info.topology;
+  const leaves = (gpu: string): number[] => {
+    // switches that the GPU's own NIC is cabled to
+    const host = nodes.findIndex((n) => n.name === gpu.split("/")[0]);
+    const own = nics.filter((n) => n.host === host);
+    const nic = own[Math.floor(((Number(/\d+$/.exec(gpu)?.[0] ?? 1) - 1) * own.length) / gpus_per_host)];
+    return (nic?.links ?? []).map((l) => (links[l].a === host ? links[l].b : links[l].a));
+  };
+  const near = nodes.map(() => [] as number[]);
+  for (const l of links)
+    if (nodes[l.a].role !== "host" && nodes[l.b].role !== "host") {
+      near[l.a].push(l.b);
+      near[l.b].push(l.a);
+    }
+  const first = leaves(from);
+  const before = new Map<number, number>(first.map((s) => [s, -1]));
+  const ends = new Set(leaves(to));
+  for (const queue = [...first]; queue.length > 0;) {
+    const at = queue.shift() as number;
+    if (ends.has(at)) {
+      const out: string[] = [];
+      for (let s = at; s >= 0; s = before.get(s) as number) out.unshift(nodes[s].role);
+      return out;
+    }
+    for (const next of near[at])
+      if (!before.has(next)) {
+        before.set(next, at);
+        queue.push(next);
+      }
+  }
+  return [];
+}
+
+/** marking is what ECN and congestion control did. */
+function marking(info: Info): JSX.Element {
+  const s = info.summary;
+  const slowed = controls(s).filter((c) => cuts(c) > 0);
+  const what = <Fig v={slowed.map(acted).join("; ")} from="summary.json, cc" />;
+  const marks = <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" />;
+  const cnps = <Fig v={f.count(s.cnps)} from="summary.json, cnps" />;
+  const marked = s.ecn_marks === 0 ? <>No switch marked a packet</> : <>Switches marked {marks} packets</>;
+  const told = s.cnps === 0 ? <>no notification was sent</> : <>receivers sent {cnps} notifications</>;
+  return (
+    <>
+      {marked}; {told}. {slowed.length > 0 ? <>{what}.</> : <>No sender slowed down.</>}
+    </>
+  );
+}
+
+/** pausing is what PFC did, or what was lost without it. */
+function pausing(info: Info): JSX.Element {
+  const s = info.summary;
+  const drops = <Fig v={f.count(s.drops)} from="summary.json, drops" />;
+  if (s.pfc_pauses > 0) {
+    return (
+      <>
+        <Fig v={f.count(s.pfc_pauses)} from="summary.json, pfc_pauses" /> pauses stopped senders for{" "}
+        <Fig v={f.time(s.pfc_pause_ps)} from="summary.json, pfc_pause_ps, all ports together" />
+        {s.drops > 0 ? <>, and {drops} packets were dropped all the same.</> : <>: nothing was dropped.</>}
+      </>
+    );
+  }
+  if (s.drops > 0) return <>No port was paused, and {drops} packets were dropped.</>;
+  return <>PFC, the last resort, was not needed: no port was paused, nothing was dropped.</>;
+}
+
+/** chapters tells the ten chapters with the figures of a run. */
+export function chapters(info: Info): Chapter[] {
+  const s = info.summary;
+  const r = info.manifest.resolved;
+  const training = r["workload.training.model"];
+  const tp = Number(r["workload.training.tp"] ?? 1);
+  const dp = Number(r["workload.training.dp"] ?? 1);
+  const pp = Number(r["workload.training.pp"] ?? 1);
+  const hosts = info.topology.nodes.filter((n) => n.role === "host").length;
+  const net = info.ports.filter((p) => p.role === "host");
+  const line = Math.max(...net.map((p) => p.rate_bps), 1);
+  const hot = info.ports.reduce<PortRow | undefined>(
+    (a, b) => (b.role !== "host" && (!a || b.queue_peak_bytes > a.queue_peak_bytes) ? b : a),
+    undefined,
+  );
+  const collectives = s.collectives ?? [];
+  const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
+  const q = info.topology.configs?.[0];
+  const mtu = Number(r["transport.mtu"] ?? 4096);
+  const slow = s.slowest_flow;
+  const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
+  const lossless = s.drops === 0;
+  const roles = slow ? way(info, slow.from, slow.to) : [];
+  const ended = info.manifest.complete;
+  return [
+    {
+      title: "Why not TCP",
+      picture: (
+        <Chain
+          slow
+          boxes={[
+            ["GPU memory"],
+            ["host memory", "a copy"],
+            ["kernel, TCP", "another, and interrupts"],
+            ["NIC"],
+            ["network"],
+            ["the same way back"],
+          ]}
+        />
+      ),
+      lines: [
+        <>
+          This run moved <Fig v={f.bytes(s.network_bytes)} from="summary.json, network_bytes" /> between
+          servers in <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />. Each NIC does{" "}
+          <Fig v={f.rate(line)} from="ports.parquet, the fastest server port" />.
+        </>,
+        <>
+          Through the kernel every byte would be copied to host memory and back, by processors that have other
+          work. RDMA takes the copies away: the NIC reads the GPU's memory and writes the other GPU's.
+        </>,
+        <>
+          A packet of {mtu} bytes lies{" "}
+          <Fig v={f.time(((mtu + 82) * 8e12) / line)} from="bytes on the wire over the line rate" /> on this
+          wire: no interrupt is that fast.
+        </>,
+      ],
+    },
+    {
+      title: "The job and its ranks",
+      picture: (
+        <Bars
+          rows={[
+            ["servers", hosts, f.count(hosts)],
+            ["GPUs", s.gpus, f.count(s.gpus)],
+            ...(training
+              ? ([
+                  ["tensor parallel", tp, String(tp)],
+                  ["pipeline stages", pp, String(pp)],
+                  ["data parallel", dp, String(dp)],
+                ] as [string, number, string][])
+              : []),
+          ]}
+        />
+      ),
+      lines: [
+        <>
+          The scheduler hands out <Fig v={f.count(hosts)} from="topology.json, nodes of role host" /> servers
+          with <Fig v={f.count(s.gpus)} from="summary.json, gpus" /> GPUs, and every process learns its rank.
+        </>,
+        training ? (
+          <>
+            The model is {training}
+            {s.parameters ? (
+              <>
+                , <Fig v={f.count(s.parameters)} from="summary.json, parameters" /> parameters
+              </>
+            ) : (
+              ""
+            )}
+            : tensor parallel over {tp}, {pp} {pp === 1 ? "stage" : "stages"}, {dp}{" "}
+            {dp === 1 ? "replica" : "replicas"}.
+            {tp > 1 && tp <= info.topology.gpus_per_host ? " Ranks that talk most sit in one server." : ""}
+          </>
+        ) : (
+          <>
+            This run has no training step: its traffic is a pattern, so every GPU simply is a rank that sends
+            and receives.
+          </>
+        ),
+        <>From now on nobody asks the scheduler: ranks speak to each other.</>,
+      ],
+    },
+    {
+      title: "RDMA and the queue pair",
+      picture: (
+        <Chain
+          boxes={[["work request"], ["send queue"], ["NIC"], ["the other NIC"], ["memory"], ["completion"]]}
+        />
+      ),
+      lines: [
+        <>
+          A queue pair is two lists that the NIC works off without a processor. Here{" "}
+          <Fig v={r["transport.qps"] ?? "1"} from="run.json, transport.qps" /> of them join two GPUs.
+        </>,
+        <>
+          <Fig v={f.count(s.flow_completion_ps.count)} from="summary.json, flow_completion_ps.count" />{" "}
+          messages went between servers; the mean one took{" "}
+          <Fig v={f.time(s.flow_completion_ps.mean)} from="summary.json, flow_completion_ps.mean" />, the
+          slowest <Fig v={f.time(s.flow_completion_ps.max)} from="summary.json, flow_completion_ps.max" />.
+        </>,
+        <>
+          A WRITE names an address and a key. The receiver's processor learns nothing of it until it is done.
+        </>,
+      ],
+    },
+    {
+      title: "The packet, layer by layer",
+      picture: (
+        <Chain
+          boxes={[
+            ["Ethernet", "14 bytes"],
+            ["IPv4", "20"],
+            ["UDP", "8, port 4791"],
+            ["BTH", "12"],
+            ["RETH", r["transport.write"] === "only" ? "16, in each" : "16, first only"],
+            ["payload", `up to ${mtu}`],
+            ["ICRC, FCS", "4 + 4"],
+          ]}
+        />
+      ),
+      lines: [
+        <>
+          RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to
+          choose a path <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.
+        </>,
+        <>
+          Of <Fig v={f.count(s.packets)} from="summary.json, packets" /> packets, ACKs included, each crossed{" "}
+          <Fig v={(s.packet_hops / Math.max(1, s.packets)).toFixed(1)} from="packet_hops over packets" />{" "}
+          links on average.
+        </>,
+        <>
+          The PSN counts packets. A gap in it is loss or reordering;{" "}
+          {s.naks > 0 ? (
+            <>
+              <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of one in this run.
+            </>
+          ) : (
+            <>no NAK told of one in this run.</>
+          )}
+        </>,
+      ],
+    },
+    {
+      title: "Collectives",
+      picture:
+        !grad || grad.algorithm === "ring" ? (
+          <Ring
+            ranks={grad?.ranks ?? s.gpus}
+            name={grad ? `${grad.name}, ${grad.ranks} ranks` : "a ring, as in training"}
+          />
+        ) : (
+          <Mesh
+            ranks={grad.ranks}
+            name={`${grad.name}, ${grad.ranks} ranks`}
+            star={grad.kind !== "all-to-all"}
+          />
+        ),
+      lines: [
+        grad ? (
+          <>
+            {grad.name}: <Fig v={f.count(grad.count)} from="summary.json, collectives" /> times{" "}
+            <Fig v={f.bytes(grad.bytes)} from="summary.json, collectives" /> over {grad.ranks} ranks
+            {grad.algorithm ? (
+              <>
+                , by <Fig v={grad.algorithm} from="summary.json, algorithm" />
+              </>
+            ) : (
+              ""
+            )}
+            . {rounds(grad)}
+          </>
+        ) : (
+          <>
+            No collective ran here; in training, gradients often go round a ring: 2(n−1) rounds make a sum
+            everywhere.
+          </>
+        ),
+        grad ? (
+          <>
+            Its bus bandwidth was{" "}
+            <Fig v={`${(grad.busbw_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, busbw" />;
+            the slowest link on the way allows{" "}
+            <Fig v={`${(grad.bound_bytes_per_second / 1e9).toFixed(1)} GB/s`} from="summary.json, bound" />.
+          </>
+        ) : (
+          <>Bus bandwidth is what tells rings of any length apart.</>
+        ),
+        grad ? (
+          <>
+            Nobody goes on before the last has what it waits for: that is why a single collision shows in the
+            step.
+          </>
+        ) : (
+          <>One slow hop slows every rank of a ring.</>
+        ),
+      ],
+    },
+    {
+      title: "Setting up a queue pair",
+      picture: (
+        <Chain
+          boxes={[
+            ["RESET"],
+            ["INIT", "keys, port"],
+            ["RTR", "who, first PSN"],
+            ["RTS", "timeouts, retries"],
+            ["data flows"],
+          ]}
+        />
+      ),
+      lines: [
+        <>
+          Before the first byte, ranks exchange queue pair numbers, first PSNs, addresses and keys over an
+          ordinary connection <Fig v="(IBTA 10.3)" from="states of a queue pair" cited />.
+        </>,
+        <>
+          Here: path MTU <Fig v={String(mtu)} from="run.json, transport.mtu" /> bytes,{" "}
+          <Fig v={r["transport.retries"] ?? "7"} from="run.json, transport.retries" /> retries, recovery by{" "}
+          <Fig v={r["transport.recovery"] ?? "go-back-n"} from="run.json, transport.recovery" />.
+        </>,
+        s.timeouts > 0 ? (
+          <>
+            In this run <Fig v={f.count(s.timeouts)} from="summary.json, timeouts" /> time-outs expired.
+          </>
+        ) : (
+          <>In this run no time-out expired.</>
+        ),
+      ],
+    },
+    {
+      title: "A packet's journey",
+      picture: (
+        <Chain
+          boxes={
+            slow && roles.length > 0
+              ? [[slow.from], ["NIC"], ...roles.map((x) => [x] as [string]), ["NIC"], [slow.to]]
+              : [["GPU"], ["NIC"], ["switch"], ["NIC"], ["GPU"]]
+          }
+        />
+      ),
+      lines: [
+        <>
+          The fabric is {info.topology.kind}: <Fig v={String(switches)} from="topology.json" /> switches,{" "}
+          <Fig v={String(info.topology.links.length)} from="topology.json" /> cables. Load balancing is{" "}
+          <Fig v={s.lb} from="run.json, lb" />.
+        </>,
+        slow ? (
+          <>
+            The message that lost most went from {slow.from} to {slow.to}:{" "}
+            <Fig v={f.time(slow.time_ps)} from="summary.json, slowest_flow" /> instead of{" "}
+            <Fig v={f.time(slow.ideal_ps)} from="the same bytes alone at line rate, and latency" />.{" "}
+            {roles.length > 0 && "The picture is the shortest way between their NICs."}
+          </>
+        ) : (
+          <>No message between servers ended in this run.</>
+        ),
+        slow ? <>{slow.why}.</> : <>So there is no journey to tell of; the picture shows what one is like.</>,
+      ],
+    },
+    {
+      title: "ECN and PFC",
+      picture: (
+        <Bars
+          rows={[
+            ["longest queue", s.queue_peak_bytes, f.bytes(s.queue_peak_bytes)],
+            ...(q && q.wred_max_bytes
+              ? ([
+                  ["marking starts", q.wred_min_bytes, f.bytes(q.wred_min_bytes)],
+                  ["everything marked", q.wred_max_bytes, f.bytes(q.wred_max_bytes)],
+                ] as [string, number, string][])
+              : []),
+            ...(q && q.xoff_bytes
+              ? ([["pause (xOFF)", q.xoff_bytes, f.bytes(q.xoff_bytes)]] as [string, number, string][])
+              : []),
+          ]}
+        />
+      ),
+      lines: [
+        marking(info),
+        hot && hot.queue_peak_bytes > 0 ? (
+          <>
+            The longest queue stood at {hot.name}:{" "}
+            <Fig v={f.bytes(hot.queue_peak_bytes)} from="ports.parquet, queue_peak_bytes" />.
+          </>
+        ) : (
+          <>No queue formed.</>
+        ),
+        pausing(info),
+      ],
+    },
+    {
+      title: "Completion",
+      picture: (
+        <Bars
+          rows={[
+            ["computing", s.compute_ps, f.time(s.compute_ps)],
+            [
+              "exposed communication",
+              s.exposed_tp_ps +
+                s.exposed_pp_ps +
+                s.exposed_dp_ps +
+                s.exposed_cp_ps +
+                s.exposed_ep_ps +
+                s.exposed_other_ps,
+              f.time(
+                s.exposed_tp_ps +
+                  s.exposed_pp_ps +
+                  s.exposed_dp_ps +
+                  s.exposed_cp_ps +
+                  s.exposed_ep_ps +
+                  s.exposed_other_ps,
+              ),
+            ],
+            ["bubble", s.bubble_ps, f.time(s.bubble_ps)],
+          ]}
+        />
+      ),
+      lines: [
+        <>
+          The last byte lands, the NIC writes a completion, and the rank that waited goes on
+          {training ? ": the optimiser may step" : ""}.
+        </>,
+        !ended ? (
+          <>
+            This run was stopped before its end, after{" "}
+            <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />: its figures are those of the
+            time until then.
+          </>
+        ) : (
+          <>
+            {training ? "The step" : "All of it"} took{" "}
+            <Fig v={f.time(s.step_time_ps)} from="summary.json, step_time_ps" />
+            {s.mfu ? (
+              <>
+                , <Fig v={f.percent(s.mfu)} from="summary.json, mfu" /> of what the GPUs could do
+              </>
+            ) : (
+              ""
+            )}
+            .
+          </>
+        ),
+        <>
+          {lossless ? (
+            "Not one packet was dropped"
+          ) : (
+            <>
+              <Fig v={f.count(s.drops)} from="summary.json, drops" /> packets were dropped
+            </>
+          )}
+          , and{" "}
+          {s.retransmissions > 0 ? (
+            <Fig v={f.count(s.retransmissions)} from="summary.json, retransmissions" />
+          ) : (
+            "none"
+          )}{" "}
+          {s.retransmissions === 1 ? "was" : "were"} sent again.
+        </>,
+      ],
+    },
+    {
+      title: "Who owns what",
+      picture: (
+        <table class="owners">
+          <thead>
+            <tr>
+              <th>layer</th>
+              <th>who sets it</th>
+              <th>in this run</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr>
+              <td>partitioning</td>
+              <td>model engineers</td>
+              <td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td>
+            </tr>
+            <tr>
+              <td>collectives</td>
+              <td>NCCL</td>
+              <td>{grad ? `${grad.kind}${grad.algorithm ? `, ${grad.algorithm}` : ""}` : "none"}</td>
+            </tr>
+            <tr>
+              <td>queue pairs, congestion control</td>
+              <td>NIC firmware</td>
+              <td>
+                {s.congestion_control ?? r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}
+              </td>
+            </tr>
+            <tr>
+              <td>paths</td>
+              <td>switches</td>
+              <td>{s.lb}</td>
+            </tr>
+            <tr>
+              <td>ECN and PFC thresholds</td>
+              <td>network engineers</td>
+              <td>
+                {q
+                  ? `${f.bytes(q.wred_min_bytes)} to ${f.bytes(q.wred_max_bytes)}, xOFF ${f.bytes(q.xoff_bytes)}`
+                  : "–"}
+              </td>
+            </tr>
+            <tr>
+              <td>cables and rails</td>
+              <td>architects</td>
+              <td>{info.topology.kind}</td>
+            </tr>
+          </tbody>
+        </table>
+      ),
+      lines: [
+        <>A slow step is nobody's fault until one knows whose knob it hangs on.</>,
+        <>
+          The views Why and Fabric of this run name the link; the switch's own configuration is where to turn.
+        </>,
+        <>That is the life of a training job, told with the figures of {info.name}.</>,
+      ],
+    },
+  ];
+}

@@ -1,0 +1,121 @@
+/** A figure of the tale: where it comes from stands in its title. */
+export function Fig({ v, from, cited }: { v: string; from: string; cited?: boolean }) {
+  return (
+    <b
+      class={cited ? "fig cited" : "fig"}
+      tabIndex={0}
+      title={(cited ? "cited: " : "computed from this run: ") + from}
+    >
+      {v}
+    </b>
+  );
+}
+
+/** Chain is boxes in a row with something that travels through them. */
+export function Chain({ boxes, back, slow }: { boxes: [string, string?][]; back?: boolean; slow?: boolean }) {
+  const w = 860 / boxes.length;
+  return (
+    <svg viewBox="0 0 880 150" role="img" aria-label={boxes.map((b) => b[0]).join(", then ")}>
+      {boxes.map(([name, note], i) => (
+        <g>
+          <rect x={10 + i * w} y={40} width={w - 24} height={56} rx={6} class="box" />
+          <text x={10 + i * w + (w - 24) / 2} y={66} text-anchor="middle">
+            {name}
+          </text>
+          {note && (
+            <text x={10 + i * w + (w - 24) / 2} y={84} text-anchor="middle" class="note">
+              {note}
+            </text>
+          )}
+          {i < boxes.length - 1 && (
+            <line x1={10 + i * w + w - 24} y1={68} x2={10 + (i + 1) * w} y2={68} class="wire" />
+          )}
+        </g>
+      ))}
+      <circle r={7} cx={20} cy={68} class={`dot ${slow ? "slow" : ""} ${back ? "back" : ""}`} />
+    </svg>
+  );
+}
+
+export function Ring({ ranks, name }: { ranks: number; name: string }) {
+  const n = Math.min(ranks, 16);
+  const at = (i: number) => [
+    440 + 88 * Math.sin((2 * Math.PI * i) / n),
+    110 - 88 * Math.cos((2 * Math.PI * i) / n),
+  ];
+  return (
+    <svg viewBox="0 0 880 220" role="img" aria-label={`a ring of ${ranks} ranks`}>
+      <ellipse cx={440} cy={110} rx={88} ry={88} class="wire dashed" />
+      {Array.from({ length: n }, (_, i) => {
+        const [x, y] = at(i);
+        return (
+          <g>
+            <circle cx={x} cy={y} r={16} class="box" />
+            <text x={x} y={y + 4} text-anchor="middle">
+              {i}
+            </text>
+          </g>
+        );
+      })}
+      <text x={560} y={114}>
+        {name}
+      </text>
+      <circle r={6} class="dot orbit" />
+    </svg>
+  );
+}
+
+/** Mesh is everyone sending to everyone, or to a root. */
+export function Mesh({ ranks, name, star }: { ranks: number; name: string; star?: boolean }) {
+  const n = Math.min(ranks, 8);
+  const others = Array.from({ length: n }, (_, i) => i);
+  const wires = others.flatMap((i) => others.filter((k) => k > i && (!star || i === 0)).map((k) => [i, k]));
+  const at = (i: number) => [
+    440 + 88 * Math.sin((2 * Math.PI * i) / n),
+    110 - 88 * Math.cos((2 * Math.PI * i) / n),
+  ];
+  return (
+    <svg viewBox="0 0 880 220" role="img" aria-label={`${ranks} ranks, ${name}`}>
+      {wires.map(([i, k]) => (
+        <line x1={at(i)[0]} y1={at(i)[1]} x2={at(k)[0]} y2={at(k)[1]} class="wire" />
+      ))}
+      {Array.from({ length: n }, (_, i) => {
+        const [x, y] = at(i);
+        return (
+          <g>
+            <circle cx={x} cy={y} r={16} class="box" />
+            <text x={x} y={y + 4} text-anchor="middle">
+              {i}
+            </text>
+          </g>
+        );
+      })}
+      <text x={560} y={114}>
+        {name}
+      </text>
+    </svg>
+  );
+}
+
+export function Bars({ rows }: { rows: [string, number, string][] }) {
+  const top = Math.max(...rows.map((r) => r[1]), 1);
+  return (
+    <svg
+      viewBox={`0 0 880 ${rows.length * 34 + 10}`}
+      role="img"
+      aria-label={rows.map((r) => `${r[0]} ${r[2]}`).join(", ")}
+    >
+      {rows.map(([name, v, text], i) => (
+        <g>
+          <text x={200} y={i * 34 + 24} text-anchor="end">
+            {name}
+          </text>
+          <rect x={210} y={i * 34 + 8} width={Math.max(1, (v / top) * 480)} height={22} class="amount" />
+          <text x={220 + (v / top) * 480} y={i * 34 + 24}>
+            {text}
+          </text>
+        </g>
+      ))}
+    </svg>
+  );
+}
