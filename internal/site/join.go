@@ -152,7 +152,7 @@ func pattern(text string) (func(name string) bool, error) {
 		if at == nil {
 			break
 		}
-		nums, err := list(rest[at[2]:at[3]])
+		nums, err := listFrom(0, rest[at[2]:at[3]])
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +290,7 @@ func (j *joiner) node(n *node) error {
 	return nil
 }
 
-// cards are the NICs of a server that the rule is about.
+// cards are the NICs of a server that the rule is about; where servers differ, those that it has.
 func (j *joiner) cards(t *Type) ([]int, error) {
 	if j.rule.NICs == "" {
 		return span(nil, 1, t.NICs)
@@ -299,8 +299,15 @@ func (j *joiner) cards(t *Type) ([]int, error) {
 	if err != nil {
 		return nil, field.New(j.key+".nics", "%s", err.Error())
 	}
-	if last := nics[len(nics)-1]; last > t.NICs {
-		return nil, field.New(j.key+".nics", "%s has %d cards, no card %d", t.Name, t.NICs, last)
+	last, most := nics[len(nics)-1], 0
+	for i := 0; last > t.NICs && i < len(j.some) && most < last; i++ {
+		most = max(most, j.some[i].typ.NICs)
+	}
+	if last > t.NICs && most < last {
+		return nil, field.New(j.key+".nics", "%s has %d cards, no card %d", t.Name, most, last)
+	}
+	for len(nics) > 0 && nics[len(nics)-1] > t.NICs {
+		nics = nics[:len(nics)-1]
 	}
 	return nics, nil
 }

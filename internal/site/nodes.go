@@ -140,14 +140,26 @@ func (b *builder) each(vals [][]int, at []int, i int, visit func() error) error 
 	return nil
 }
 
+// hole is a place in a pattern of names: {n}, {n-1} where names count from 0, {n:02} with zeros.
+var hole = regexp.MustCompile(`\{([A-Za-z_#][A-Za-z0-9_]*)(?:-(\d{1,6}))?(?::0([1-9]))?\}`)
+
 // nameOf names a node: its pattern filled in, or the group's name and its numbers.
 func (b *builder) nameOf(e *Group, g *group, at []int) string {
 	if e.Named != "" {
-		name := strings.ReplaceAll(e.Named, "{#}", strconv.Itoa(len(g.nodes)+1))
-		for i, p := range g.places {
-			name = strings.ReplaceAll(name, "{"+p+"}", strconv.Itoa(at[i]))
-		}
-		return name
+		return hole.ReplaceAllStringFunc(e.Named, func(s string) string {
+			m := hole.FindStringSubmatch(s)
+			v := len(g.nodes) + 1
+			if m[1] != "#" {
+				p := g.place(m[1])
+				if p < 0 {
+					return s
+				}
+				v = at[p]
+			}
+			less, _ := strconv.Atoi(m[2]) // digits, or none
+			digits, _ := strconv.Atoi(m[3])
+			return fmt.Sprintf("%0*d", digits, v-less)
+		})
 	}
 	name := e.Name
 	for i, v := range at {

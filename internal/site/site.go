@@ -44,7 +44,7 @@ type Group struct {
 	Type  string `yaml:"type" doc:"a type"`
 	Per   Pairs  `yaml:"per" doc:"places: {segment: 15, rail: 8}, also 1-3 or 1,4-6"`
 	Count int    `yaml:"count" doc:"so many at each place, 1 unless given; their place n"`
-	Named string `yaml:"named" doc:"pattern of their names, such as rack{rack}-tor{n}"`
+	Named string `yaml:"named" doc:"pattern of their names: rack{rack}-tor{n}; from 0 {n-1}, with zeros {n:02}"`
 }
 
 // Rule runs cables from nodes to nodes.

@@ -22,7 +22,10 @@ func values(text string) ([]int, error) {
 }
 
 // list reads 3, 3-5 and 1,4-6: the numbers themselves, each once, in order.
-func list(text string) (out []int, err error) {
+func list(text string) (out []int, err error) { return listFrom(1, text) }
+
+// listFrom reads a list of numbers that are not below the first; names may count from 0.
+func listFrom(least int, text string) (out []int, err error) {
 	for _, part := range strings.Split(text, ",") {
 		lo, hi, isRange := strings.Cut(strings.TrimSpace(part), "-")
 		a, err := strconv.Atoi(lo)
@@ -30,7 +33,7 @@ func list(text string) (out []int, err error) {
 		if err == nil && isRange {
 			b, err = strconv.Atoi(hi)
 		}
-		if err != nil || a < 1 || b < a || b > MaxValue {
+		if err != nil || a < least || b < a || b > MaxValue {
 			return nil, fmt.Errorf("%q is no list of numbers; accepted: 15 for 1 to 15, 3-5, 1,4-6", text)
 		}
 		if out, err = span(out, a, b); err != nil {
