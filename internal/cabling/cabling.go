@@ -206,3 +206,12 @@ func Same(a, b *Cabling, rates, lengths bool) string {
 	sort.Strings(wrong)
 	return strings.Join(wrong[:min(3, len(wrong))], "; ")
 }
+
+// New is a cabling of nodes and cables.
+func New(nodes []Node, cables []Cable) *Cabling {
+	c := &Cabling{Nodes: nodes, Cables: cables, byName: map[string]int{}}
+	for i, n := range nodes {
+		c.byName[n.Name] = i
+	}
+	return c
+}

@@ -121,18 +121,19 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 		return x
 	}
 	hosts := t[0].down / t[0].bundle
+	above := struct{ role, name string }{"aggregation", "agg"}
+	if n == 2 {
+		above.role, above.name = "spine", "spine"
+	}
 	for tor := range tors {
 		p := tor / perPod
-		sw := node(Switch, "leaf", "leaf-%d", tor+1)
+		sw := node(Switch, "leaf", "leaf-%s", inPod(n, p, tor%perPod))
 		for h := range hosts {
 			cable(node(Server, "", "host-%d", tor*hosts+h+1), sw, 0)
 		}
 		for a := range aggs {
-			role := "spine"
-			if n == 3 {
-				role = "aggregation"
-			}
-			cable(sw, node(Switch, role, map[int]string{2: "spine-%d", 3: "agg-%d"}[n], p*aggs+a+1), 1)
+			up := node(Switch, above.role, above.name+"-%s", inPod(n, p, a))
+			cable(sw, up, 1)
 		}
 		if b.full != nil {
 			return nil
@@ -151,4 +152,12 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 		}
 	}
 	return nil
+}
+
+// inPod numbers a switch within its pod, where there are pods.
+func inPod(tiers, pod, i int) string {
+	if tiers == 2 {
+		return strconv.Itoa(i + 1)
+	}
+	return fmt.Sprintf("%d-%d", pod+1, i+1)
 }

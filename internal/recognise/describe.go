@@ -1,0 +1,325 @@
+package recognise
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/site"
+	"railyard/internal/topo"
+)
+
+// describe writes what was found in the language.
+func (f *finder) describe() {
+	s := &site.Site{}
+	f.out.Site = s
+	types := map[string]string{} // what it is: its name
+	taken := map[string]bool{}
+	for _, g := range f.groups {
+		for _, b := range g.boxes {
+			t := f.typed(g, b)
+			key := fmt.Sprintf("%+v", t)
+			name, ok := types[key]
+			if !ok {
+				name = g.name
+				for k := 2; taken[name]; k++ {
+					name = fmt.Sprintf("%s-%d", g.name, k)
+				}
+				types[key], taken[name] = name, true
+				t.Name = name
+				s.Types = append(s.Types, t)
+			}
+			s.Nodes = append(s.Nodes, g.entry(b, name))
+		}
+	}
+	alike := map[string]int{}
+	for _, g := range f.groups {
+		alike[strings.Join(g.text, "\x00")]++
+	}
+	for _, r := range f.rules {
+		for _, from := range r.from.apartFrom(alike, r.fix) {
+			for _, to := range r.to.apartFrom(alike, r.toFix) {
+				x := *r
+				x.fix, x.toFix = from, to
+				s.Cables = append(s.Cables, f.cabled(&x))
+			}
+		}
+		if r.single {
+			f.out.Single++
+		} else {
+			f.out.Rules++
+		}
+	}
+	if f.assumed > 0 {
+		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus)", f.assumed)
+	}
+	for _, w := range f.cables {
+		if w.pa != "" && w.pb != "" {
+			f.note("ports are numbered anew on every switch, in the order of the rules: their names are " +
+				"not kept")
+			break
+		}
+	}
+}
+
+// apartFrom cuts a choice of nodes into some whose names no other group has: needed where another
+// group's names differ in their numbers only, because a range of names would mean both.
+func (g *group) apartFrom(alike map[string]int, fix [][]int) [][][]int {
+	chosen := slices.ContainsFunc(fix, func(v []int) bool { return v != nil })
+	if !chosen || g.folded || alike[strings.Join(g.text, "\x00")] < 2 {
+		return [][][]int{fix}
+	}
+	var at [][]int
+	for _, x := range g.at {
+		if allowed(fix, x) {
+			at = append(at, x)
+		}
+	}
+	slices.SortFunc(at, slices.Compare)
+	return boxes(at, 0)
+}
+
+// usual is the tier that a role has unless it is given.
+var usual = map[topo.Role]int{topo.Rail: 1, topo.Leaf: 1, topo.Aggregation: 2, topo.Spine: 2,
+	topo.SuperSpine: 3,
+	topo.Core:       3}
+
+// typed is the type of a box's nodes.
+func (f *finder) typed(g *group, b box) site.Type {
+	n := g.nodes[0]
+	if g.kind == cabling.Server {
+		var t site.Type
+		fmt.Sscanf(b.typ, "%d %d", &t.GPUs, &t.NICs) // as typeOf wrote it
+		if f.o.NICPorts > 1 {
+			t.NICPorts = f.o.NICPorts
+		}
+		return t
+	}
+	t := site.Type{Role: f.role[n].String()}
+	if usual[f.role[n]] != f.tier[n] {
+		t.Tier = f.tier[n]
+	}
+	return t
+}
+
+// entry is a box as an entry of nodes.
+func (g *group) entry(b box, typ string) site.Group {
+	e := site.Group{Name: g.name, Type: typ}
+	last := len(g.pad) - 1
+	named, usual := g.text[0], g.name
+	for p, vals := range b.vals {
+		w := g.word[p]
+		if w == "n" {
+			e.Count = len(vals)
+		} else {
+			text := ranges(vals)
+			switch {
+			case len(vals) == vals[len(vals)-1]:
+				text = strconv.Itoa(len(vals))
+			case len(vals) == 1: // a number alone would be as many
+				text = fmt.Sprintf("%d-%d", vals[0], vals[0])
+			}
+			e.Per = append(e.Per, site.Pair{Key: w, Value: text})
+		}
+		if !g.folded {
+			named += g.hole(p) + g.text[p+1]
+		}
+		usual += "-{" + w + "}"
+	}
+	if g.folded {
+		named += "{#" + strings.TrimPrefix(g.hole(0), "{"+g.word[0]) + g.text[1]
+	}
+	if last < 0 || named != usual {
+		e.Named = named
+	}
+	if e.Count == 1 && len(g.pad) > 1 {
+		e.Named = named // a count of 1 would not be named
+	}
+	return e
+}
+
+// hole is a place in a pattern of names: {n}, {n-1} counting from 0, {n:02} with leading zeros.
+func (g *group) hole(p int) string {
+	s := g.word[p]
+	if g.base[p] > 0 {
+		s += fmt.Sprintf("-%d", g.base[p])
+	}
+	if g.pad[p] > 0 {
+		s += fmt.Sprintf(":%02d", g.pad[p])
+	}
+	return "{" + s + "}"
+}
+
+// cabled is a rule in the language.
+func (f *finder) cabled(r *rule) site.Rule {
+	out := site.Rule{From: r.from.name, To: r.to.name, Wrap: r.wrap}
+	if r.fix != nil {
+		out.From = r.from.pattern(r.fix)
+	}
+	if r.toFix != nil {
+		out.To = r.to.pattern(r.toFix)
+	}
+	for p, b := range r.binds {
+		switch w := r.to.word[p]; {
+		case b.src == anything:
+		case b.same() && r.from.word[b.src] == w:
+			out.Same = append(out.Same, w)
+		default:
+			out.Match = append(out.Match, site.Pair{Key: w, Value: b.text(r.from)})
+		}
+	}
+	if r.nics != nil {
+		out.NICs = ranges(r.nics)
+	}
+	if r.count > 1 {
+		out.Count = r.count
+	}
+	d := f.out.Fabric
+	if r.from.kind == cabling.Server {
+		d = f.out.Host
+	}
+	if r.rate != d.Rate {
+		out.Rate = r.rate
+	}
+	if r.mm != d.LengthMM {
+		out.Cable = site.Length(r.mm)
+	}
+	return out
+}
+
+// YAML is the fabric block of a scenario, with a workload that runs.
+func (o *Found) YAML(name, about string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("name: %s", quote(name))
+	if about != "" {
+		line("about: %s", quote(about))
+	}
+	line("fabric:")
+	line("  host_link: {rate: %v, cable: %v}", o.Host.Rate, site.Length(o.Host.LengthMM))
+	line("  fabric_link: {rate: %v, cable: %v}", o.Fabric.Rate, site.Length(o.Fabric.LengthMM))
+	line("  types:")
+	for _, t := range o.Site.Types {
+		line("    %s: {%s}", t.Name, typeWords(t))
+	}
+	line("  nodes:")
+	list := repeated(o.Site.Nodes)
+	for _, g := range o.Site.Nodes {
+		if list {
+			line("    - {name: %s, %s}", g.Name, groupWords(g))
+		} else {
+			line("    %s: {%s}", g.Name, groupWords(g))
+		}
+	}
+	line("  cables:")
+	for _, r := range o.Site.Cables {
+		line("    - {%s}", ruleWords(r))
+	}
+	if o.GPU != "" {
+		line("server: {gpu: %s}", o.GPU)
+	}
+	line("workload:")
+	line("  traffic: {permutation: {bytes: 1MB}}")
+	return b.String()
+}
+
+// repeated reports whether a group has several entries: then a mapping by name cannot hold them.
+func repeated(nodes []site.Group) bool {
+	seen := map[string]bool{}
+	for _, g := range nodes {
+		if seen[g.Name] {
+			return true
+		}
+		seen[g.Name] = true
+	}
+	return false
+}
+
+// words joins key: value pairs, those that say something.
+type words []string
+
+func (w *words) add(key string, value any) {
+	if s := fmt.Sprint(value); s != "" && s != "0" && s != "false" {
+		*w = append(*w, key+": "+s)
+	}
+}
+
+func (w words) String() string { return strings.Join(w, ", ") }
+
+func typeWords(t site.Type) words {
+	var w words
+	if t.NICs > 0 {
+		w = append(w, fmt.Sprintf("gpus: %d", t.GPUs))
+	}
+	w.add("nics", t.NICs)
+	w.add("nic_ports", t.NICPorts)
+	w.add("role", t.Role)
+	w.add("tier", t.Tier)
+	return w
+}
+
+func groupWords(g site.Group) words {
+	var w words
+	w.add("type", g.Type)
+	if len(g.Per) > 0 {
+		w.add("per", flow(g.Per))
+	}
+	w.add("count", g.Count)
+	if g.Named != "" {
+		w.add("named", quote(g.Named))
+	}
+	return w
+}
+
+func ruleWords(r site.Rule) words {
+	var w words
+	w.add("from", quote(r.From))
+	w.add("to", quote(r.To))
+	if len(r.Same) > 0 {
+		w.add("same", "["+strings.Join(r.Same, ", ")+"]")
+	}
+	if len(r.Match) > 0 {
+		w.add("match", flow(r.Match))
+	}
+	w.add("wrap", r.Wrap)
+	w.add("count", r.Count)
+	if r.NICs != "" {
+		w.add("nics", quote(r.NICs))
+	}
+	if r.Rate > 0 {
+		w.add("rate", r.Rate)
+	}
+	if r.Cable > 0 {
+		w.add("length", r.Cable)
+	}
+	return w
+}
+
+func flow(p site.Pairs) string {
+	var w words
+	for _, x := range p {
+		w.add(x.Key, quote(x.Value))
+	}
+	return "{" + w.String() + "}"
+}
+
+// quote quotes what YAML would read as something else than a plain word.
+func quote(s string) string {
+	for i, r := range s {
+		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 &&
+			(r >= '0' && r <= '9' || strings.ContainsRune("+-/%._ ", r))
+		if !plain {
+			if strings.Trim(s, "0123456789") == "" && s != "" {
+				return s
+			}
+			return strconv.Quote(s)
+		}
+	}
+	if s == "" || s[len(s)-1] == ' ' || slices.Contains([]string{"true", "false", "yes", "no", "on", "off",
+		"null"}, s) {
+		return strconv.Quote(s)
+	}
+	return s
+}

@@ -1,0 +1,372 @@
+// Package recognise finds the short description behind a list of cables: groups of nodes by their
+// names, types by what they have, and rules that run all cables of one pattern at once. What
+// fits no pattern becomes rules between named nodes. The description is built again and held
+// against the list, so what comes out always gives the same graph.
+package recognise
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/field"
+	"railyard/internal/site"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Options are what a list of cables often does not say.
+type Options struct {
+	Rate     unit.Rate // of cables, 400 Gbit/s unless given
+	HostMM   int64     // length of cables to servers, 5 m unless given
+	FabricMM int64     // and between switches, 30 m
+	GPUs     int       // of a server, as many as cables unless given; 0 is not given
+	NICPorts int       // of a NIC, 1 unless given
+}
+
+// Found is a description and what it is made of.
+type Found struct {
+	Site         *site.Site
+	Host, Fabric topo.Cable // where rules say nothing
+	GPU          string     // of the servers, where the source says so
+	Graph        *topo.Graph
+	Notes        []string // what was assumed, and what did not fit
+	Rules        int      // of Site.Cables, those that stand for a pattern
+	Single       int      // and those between named nodes
+}
+
+// Defaults of Options.
+const (
+	defaultRate     = 400 * unit.Gbps
+	defaultHostMM   = 5_000
+	defaultFabricMM = 30_000
+)
+
+// Recognise describes a cabling.
+func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
+	f := &finder{c: c, o: o, out: &Found{GPU: c.GPU}}
+	if f.o.NICPorts == 0 {
+		f.o.NICPorts = 1
+	}
+	for _, step := range []func() error{f.clean, f.kinds, f.tiers, f.defaults, f.group, f.nics, f.infer} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	f.words()
+	f.describe()
+	g, err := f.out.Site.Build(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
+	if err != nil {
+		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
+	}
+	f.out.Graph = g
+	if diff := cabling.Same(f.wanted(), cabling.Of(g), true, true); diff != "" {
+		return nil, fmt.Errorf("the description that was found differs from the cables (a bug of "+
+			"Railyard): %s", diff)
+	}
+	return f.out, nil
+}
+
+// finder is a search under way.
+type finder struct {
+	c       *cabling.Cabling
+	o       Options
+	kind    []cabling.Kind
+	tier    []int
+	role    []topo.Role
+	gone    []bool  // nodes left out
+	at      [][]int // cables of a node
+	cables  []wire
+	groups  []*group
+	of      []*group // of a node
+	place   []int    // in its group
+	nic     []int    // of a cable to a server
+	rules   []*rule
+	most    int // as many rules are no better than what there is
+	assumed int // GPUs of a server that nobody said
+	out     *Found
+}
+
+// wire is a cable from a lower node, a server where there is one, to a higher one.
+type wire struct {
+	a, b   int
+	pa, pb string
+	rate   unit.Rate
+	mm     int64
+	src    int
+}
+
+func (f *finder) note(format string, args ...any) {
+	f.out.Notes = append(f.out.Notes, fmt.Sprintf(format, args...))
+}
+
+// wanted is the cabling as it is to come out: with kinds, rates and lengths.
+func (f *finder) wanted() *cabling.Cabling {
+	var nodes []cabling.Node
+	index := make([]int, len(f.c.Nodes))
+	for i, n := range f.c.Nodes {
+		if f.gone[i] {
+			continue
+		}
+		index[i] = len(nodes)
+		n.Kind = f.kind[i]
+		nodes = append(nodes, n)
+	}
+	var cables []cabling.Cable
+	for _, w := range f.cables {
+		cables = append(cables, cabling.Cable{A: cabling.End{Node: index[w.a]},
+			B:    cabling.End{Node: index[w.b]},
+			Rate: w.rate, LengthMM: w.mm})
+	}
+	return cabling.New(nodes, cables)
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// clean turns names into what a node may be called: letters, digits, dots, hyphens, underscores.
+func (f *finder) clean() error {
+	nodes := slices.Clone(f.c.Nodes)
+	taken := map[string]bool{}
+	for _, n := range nodes {
+		taken[n.Name] = true
+	}
+	for i := range nodes {
+		was := nodes[i].Name
+		name := strings.TrimLeft(unfit.ReplaceAllString(was, "-"), "._-")
+		if name = name[:min(len(name), 60)]; name == "" {
+			name = "node"
+		}
+		if name == was {
+			continue
+		}
+		unique := name
+		for k := 2; taken[unique]; k++ {
+			unique = fmt.Sprintf("%.50s-%d", name, k)
+		}
+		taken[unique], nodes[i].Name = true, unique
+		f.note("%q is called %s: names have letters, digits, dots, hyphens and underscores, at most 60",
+			field.Clip(was), unique)
+	}
+	c := cabling.New(nodes, f.c.Cables)
+	c.GPU = f.c.GPU
+	f.c = c
+	return nil
+}
+
+// kinds tells servers and switches apart: what the source says, or the name does; then, who
+// has one cable hangs off a switch, and who is cabled to a server is one.
+func (f *finder) kinds() error {
+	n := len(f.c.Nodes)
+	f.kind, f.gone, f.at = make([]cabling.Kind, n), make([]bool, n), make([][]int, n)
+	for i := range f.c.Cables {
+		x := &f.c.Cables[i]
+		f.at[x.A.Node], f.at[x.B.Node] = append(f.at[x.A.Node], i), append(f.at[x.B.Node], i)
+	}
+	for i, x := range f.c.Nodes {
+		f.kind[i] = x.Kind
+	}
+	f.spread(cabling.Server, cabling.Switch)
+	unknown, guessed := 0, 0
+	for i := range f.kind {
+		if f.kind[i] == cabling.Unknown && len(f.neighbours(i)) == 1 {
+			f.kind[i] = cabling.Server
+			guessed++
+		}
+	}
+	f.spread(cabling.Server, cabling.Switch)
+	least := f.fewest()
+	for i := range f.kind {
+		if f.kind[i] != cabling.Unknown {
+			continue
+		}
+		unknown++
+		if f.kind[i] = cabling.Switch; least > 0 && len(f.at[i]) == least && !f.beside(i, cabling.Server) {
+			f.kind[i] = cabling.Server
+		}
+	}
+	if guessed+unknown > 0 {
+		f.note("%d nodes are servers or switches by how they are cabled: neither the source nor their name "+
+			"says it",
+			guessed+unknown)
+	}
+	servers := 0
+	for i, k := range f.kind {
+		switch {
+		case len(f.at[i]) == 0:
+			f.gone[i] = true
+			f.note("%s is cabled to nothing: left out", f.c.Nodes[i].Name)
+		case k == cabling.Server:
+			servers++
+		}
+	}
+	for i := range f.c.Cables {
+		x := &f.c.Cables[i]
+		if f.kind[x.A.Node] == cabling.Server && f.kind[x.B.Node] == cabling.Server {
+			return &field.Error{File: x.At.File, Line: x.At.Line, Col: x.At.Col, Msg: fmt.Sprintf(
+				"%s and %s are both servers; a cable needs a switch (name one of them as a switch, or give "+
+					"the "+
+					"source that says what they are)", f.c.End(x.A), f.c.End(x.B))}
+		}
+	}
+	if servers == 0 {
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send"}
+	}
+	return nil
+}
+
+// spread gives the neighbours of nodes of a kind another one.
+func (f *finder) spread(of, to cabling.Kind) {
+	for _, x := range f.c.Cables {
+		for _, e := range [][2]int{{x.A.Node, x.B.Node}, {x.B.Node, x.A.Node}} {
+			if f.kind[e[0]] == of && f.kind[e[1]] == cabling.Unknown {
+				f.kind[e[1]] = to
+			}
+		}
+	}
+}
+
+// neighbours are the nodes that a node is cabled to.
+func (f *finder) neighbours(i int) (out []int) {
+	seen := map[int]bool{}
+	for _, k := range f.at[i] {
+		x := &f.c.Cables[k]
+		if o := x.A.Node + x.B.Node - i; !seen[o] {
+			seen[o] = true
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (f *finder) beside(i int, k cabling.Kind) bool {
+	for _, o := range f.neighbours(i) {
+		if f.kind[o] == k {
+			return true
+		}
+	}
+	return false
+}
+
+// fewest is the least number of cables of a node, where no server is known.
+func (f *finder) fewest() (least int) {
+	for i, k := range f.kind {
+		if k == cabling.Server {
+			return 0
+		}
+		if n := len(f.at[i]); n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// tiers are distances from servers; roles are what source or name says, or the tier does.
+func (f *finder) tiers() error {
+	n := len(f.c.Nodes)
+	f.tier, f.role = make([]int, n), make([]topo.Role, n)
+	var queue []int
+	for i := range f.tier {
+		if f.tier[i] = -1; f.kind[i] == cabling.Server {
+			f.tier[i] = 0
+			queue = append(queue, i)
+		}
+	}
+	for len(queue) > 0 {
+		i := queue[0]
+		queue = queue[1:]
+		for _, o := range f.neighbours(i) {
+			if f.tier[o] < 0 {
+				f.tier[o] = f.tier[i] + 1
+				queue = append(queue, o)
+			}
+		}
+	}
+	for i := range f.role {
+		if f.kind[i] != cabling.Switch {
+			continue
+		}
+		if f.tier[i] < 0 && !f.gone[i] {
+			f.gone[i] = true
+			f.note("%s reaches no server: left out", f.c.Nodes[i].Name)
+		}
+		if r, err := topo.ParseRole(f.c.Nodes[i].Role); err == nil && r != topo.Host {
+			f.role[i] = r
+		} else {
+			f.role[i] = []topo.Role{topo.Leaf, topo.Leaf, topo.Spine, topo.Core}[max(0, min(f.tier[i], 3))]
+		}
+	}
+	return nil
+}
+
+// defaults orients cables upwards and gives them rates and lengths: what most have becomes
+// the fabric's, what the source does not say is assumed.
+func (f *finder) defaults() error {
+	var count [2]map[wire]int
+	var missing, short int
+	count[0], count[1] = map[wire]int{}, map[wire]int{}
+	rate := f.o.Rate
+	if rate == 0 {
+		rate = defaultRate
+	}
+	for i, x := range f.c.Cables {
+		if f.gone[x.A.Node] || f.gone[x.B.Node] {
+			continue
+		}
+		w := wire{x.A.Node, x.B.Node, x.A.Port, x.B.Port, x.Rate, x.LengthMM, i}
+		if f.tier[w.a] > f.tier[w.b] {
+			w.a, w.b, w.pa, w.pb = w.b, w.a, w.pb, w.pa
+		}
+		if w.rate == 0 {
+			w.rate = rate
+			missing++
+		}
+		up, length := 1, f.o.FabricMM
+		if f.tier[w.a] == 0 {
+			up, length = 0, f.o.HostMM
+		}
+		if w.mm == 0 {
+			if w.mm = length; w.mm == 0 {
+				w.mm = [2]int64{defaultHostMM, defaultFabricMM}[up]
+			}
+			short++
+		}
+		f.cables = append(f.cables, w)
+		count[up][wire{rate: w.rate, mm: w.mm}]++
+	}
+	if len(f.cables) == 0 {
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "has no cable that reaches a server"}
+	}
+	if missing > 0 {
+		f.note("nothing says the rate of %d cables: %v (--rate)", missing, rate)
+	}
+	if short > 0 {
+		f.note("nothing says the length of %d cables: %s to servers and %s between switches "+
+			"(--host-length, --fabric-length)",
+			short, metres(f.o.HostMM, defaultHostMM), metres(f.o.FabricMM, defaultFabricMM))
+	}
+	for i, m := range count {
+		var best wire
+		for w, n := range m {
+			if b := m[best]; n > b || n == b && (w.rate > best.rate || w.rate == best.rate &&
+				w.mm < best.mm) {
+				best = w
+			}
+		}
+		d := topo.Cable{Rate: best.rate, LengthMM: best.mm}
+		if i == 0 {
+			f.out.Host = d
+		} else if f.out.Fabric = d; len(m) == 0 {
+			f.out.Fabric = f.out.Host
+		}
+	}
+	return nil
+}
+
+func metres(mm, def int64) string {
+	if mm == 0 {
+		mm = def
+	}
+	return site.Length(mm).String()
+}
