@@ -34,7 +34,7 @@ func Acted(c *result.Control) string {
 	text := fmt.Sprintf("%s cut %s, on %s of %s", c.Title, many(c.Cuts(), "time"), count(c.Acted),
 		many(c.QueuePairs, "queue pair"))
 	if c.Held > 0 {
-		text += fmt.Sprintf("; its pace held packets back for %v", unit.Time(c.Held))
+		text += fmt.Sprintf("; packets held back for %v", unit.Time(c.Held))
 	}
 	return text
 }

@@ -20,10 +20,10 @@ func TestControl(t *testing.T) {
 	none := result.Control{Service: "plain", Algorithm: "none", Title: "no congestion control", QueuePairs: 4}
 	for want, all := range map[string][]result.Control{
 		"": {none},
-		"Control    DCQCN cut 1,234 times, on 56 of 128 queue pairs; its pace held packets back for " +
+		"Control    DCQCN cut 1,234 times, on 56 of 128 queue pairs; packets held back for " +
 			"300us\n": {bulk},
 		"Control    Swift never acted on its 1 queue pair\n": {calm},
-		"Control    bulk: DCQCN cut 1,234 times, on 56 of 128 queue pairs; its pace held packets back for " +
+		"Control    bulk: DCQCN cut 1,234 times, on 56 of 128 queue pairs; packets held back for " +
 			"300us\nControl    calm: Swift never acted on its 1 queue pair\n": {bulk, none, calm},
 	} {
 		var b strings.Builder
