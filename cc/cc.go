@@ -14,9 +14,11 @@
 //
 // A new algorithm is a file with an Algorithm in it, and a line in registry.go.
 //
-// Telemetry per hop (HPCC), credits of receivers (EQDS, RCCC), marks and paths of single
-// packets (NSCC, REPS) and trimmed packets reach no controller yet: what both drivers do not
-// tell has no place in the interface.
+// What both drivers do not tell has no place in the interface, so telemetry per hop (HPCC), marks and paths
+// of single packets (NSCC, REPS), credits of receivers (EQDS, RCCC) and trimmed packets reach no controller
+// yet. What an acknowledgement will carry goes where the round trip went: a field of Ack, filled in
+// Pacer.Acknowledged, which both drivers call. What comes in a control packet of its own is taken in
+// host/control.go and rcudp/control.go, and is an input of its own, as OnCNP is.
 package cc
 
 import "railyard/unit"
