@@ -23,7 +23,7 @@ type Plan struct {
 	Graph     *topo.Graph
 	Shape     Shape // what the graph was built from
 	Switching Switching
-	Spec      queue.Spec             // of the first leaf
+	Spec      queue.Spec             // of the switch behind the first NIC: NICs classify as it does
 	Base      queue.Spec             // the switch block: the platform below configuration texts
 	specs     []*queue.Spec          // by node
 	PFC       map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch

@@ -169,7 +169,6 @@ func (p *resolver) configured() error {
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
 	specs := map[string]*queue.Spec{}
 	configs := map[string]*swconf.Config{}
-	first := true
 	for i := range p.Graph.Nodes {
 		node := &p.Graph.Nodes[i]
 		key, ok := p.textFor(node)
@@ -186,19 +185,63 @@ func (p *resolver) configured() error {
 		}
 		p.specs[i] = specs[file]
 		p.portPFC(i, configs[file])
-		if node.Tier == 1 && first {
-			first = false
-			p.Spec = *specs[file]
-		}
 	}
-	if len(specs) == 1 {
-		for _, s := range specs {
-			p.Spec = *s
-			p.File.Switch = written(s, &p.File.Switch) // what the text decided is part of the resolved values
-		}
+	p.classify()
+	if p.everywhere() { // then what the text decided is part of the resolved values
+		p.File.Switch = written(&p.Spec, &p.File.Switch)
 	}
 	p.balance(configs)
 	return nil
+}
+
+// classify gives NICs the classes of the switch that the first of them is cabled to, and notes where
+// another one's put a service's packets elsewhere. What no NIC is cabled to has no say.
+func (p *resolver) classify() {
+	first, seen := -1, map[*queue.Spec]bool{}
+	for i := range p.Graph.NICs {
+		nic := &p.Graph.NICs[i]
+		for _, l := range nic.Links {
+			at := p.Graph.Links[l].A
+			if at == p.Graph.Hosts[nic.Host] {
+				at = p.Graph.Links[l].B
+			}
+			if p.Graph.Nodes[at].Role == topo.Host || seen[p.specs[at]] {
+				continue
+			}
+			seen[p.specs[at]] = true
+			if first < 0 {
+				first, p.Spec = at, *p.specs[at]
+				continue
+			}
+			p.noteClasses(first, at)
+		}
+	}
+}
+
+// noteClasses says which packets of the NICs another switch puts elsewhere than the first.
+func (p *resolver) noteClasses(first, at int) {
+	here, there := p.Graph.Nodes[first].Name, p.Graph.Nodes[at].Name
+	said := map[int]bool{}
+	for _, s := range p.Services {
+		for _, dscp := range []int{s.DSCP, s.CNPDSCP} {
+			a, b := p.Spec.DSCP[dscp], p.specs[at].DSCP[dscp]
+			if a != b && !said[dscp] {
+				said[dscp] = true
+				p.note("DSCP %d goes to queue %d on %s and to queue %d on %s; all NICs classify as %s does",
+					dscp, a, here, b, there, here)
+			}
+		}
+	}
+}
+
+// everywhere reports whether all switches do as the NICs' one does.
+func (p *resolver) everywhere() bool {
+	for i := range p.Graph.Nodes {
+		if p.Graph.Nodes[i].Role != topo.Host && *p.specs[i] != p.Spec {
+			return false
+		}
+	}
+	return true
 }
 
 // portPFC finds the ports of a switch that the text gives less PFC than most.
