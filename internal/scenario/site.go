@@ -1,8 +1,10 @@
 package scenario
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"railyard/internal/field"
@@ -15,7 +17,11 @@ import (
 // described builds the graph of a fabric of types, nodes and cables.
 func (p *resolver) described() (*topo.Graph, error) {
 	f := &p.File.Fabric
-	s := site.Site{Types: f.Types, Nodes: f.Nodes, Cables: f.Cables}
+	s := site.Site{Types: slices.Clone(f.Types), Nodes: f.Nodes, Cables: f.Cables}
+	for i := range s.Types {
+		key := p.byName(fmt.Sprintf("fabric.types[%d]", i)) + ".gpus"
+		s.Types[i].NoGPUs = s.Types[i].GPUs == 0 && p.says(key)
+	}
 	g, err := s.Build(site.Defaults{Host: f.HostLink.cable(), Fabric: f.FabricLink.cable()})
 	return g, field.Under("fabric", err)
 }

@@ -115,3 +115,27 @@ func TestFaultsOfDescribedFabrics(t *testing.T) {
 		}
 	}
 }
+
+// A type that is like another one may have no GPUs where that has some: storage like a host.
+func TestNoGPUsWhereTheOtherHasSome(t *testing.T) {
+	like := strings.Replace(rails, "    leaf: {ports", "    twin: {like: host, gpus: 0}\n    leaf: {ports", 1)
+	like = strings.Replace(like, "  nodes:\n", "  nodes:\n    twin: {type: twin, per: {su: 2}}\n", 1)
+	like = strings.Replace(like, "    - {from: leaf",
+		"    - {from: twin, to: leaf, same: su, match: {rail: nic}}\n    - {from: leaf", 1)
+	for _, c := range []struct {
+		sets []string
+		gpus int
+	}{
+		{nil, 24},
+		{[]string{"fabric.types.twin.gpus=3"}, 30},
+		{[]string{"fabric.types.host.gpus=2"}, 12},
+	} {
+		p, err := resolved(t, like, c.sets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Graph.TotalGPUs(); got != c.gpus {
+			t.Errorf("%v: %d GPUs, want %d", c.sets, got, c.gpus)
+		}
+	}
+}

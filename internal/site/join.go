@@ -39,6 +39,16 @@ type joiner struct {
 	found    map[string][]*node
 	turn     map[string]int
 	joined   int
+
+	starts, ends map[*node]bool // some and among, where both are of one group
+}
+
+func set(nodes []*node) map[*node]bool {
+	in := make(map[*node]bool, len(nodes))
+	for _, n := range nodes {
+		in[n] = true
+	}
+	return in
 }
 
 // Places of a server's ends besides those of its group.
@@ -80,6 +90,9 @@ func (j *joiner) run() (err error) {
 		return err
 	}
 	j.found, j.turn = map[string][]*node{}, map[string]int{}
+	if j.from == j.to {
+		j.starts, j.ends = set(j.some), set(j.among)
+	}
 	for _, n := range j.among {
 		k := j.keyOf(n.at)
 		j.found[k] = append(j.found[k], n)
@@ -330,7 +343,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 			all[len(all)-1].name)
 	}
 	for _, to := range all {
-		if to == n || j.from == j.to && !j.stepped && to.id < n.id {
+		if to == n || !j.stepped && to.id < n.id && j.reaches(to, n) {
 			continue // itself, or seen from the other end
 		}
 		for range max(j.rule.Count, 1) {
@@ -353,6 +366,11 @@ func (j *joiner) end(n *node, nic, port int) error {
 		}
 	}
 	return nil
+}
+
+// reaches reports whether the rule, which may join a group to itself, leads from a node to another.
+func (j *joiner) reaches(n, to *node) bool {
+	return j.from == j.to && j.starts[n] && j.ends[to] && j.wanted(n, 0, 0) == j.keyOf(to.at)
 }
 
 // rate is a cable's.

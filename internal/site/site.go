@@ -28,6 +28,7 @@ type Type struct {
 	Model string `yaml:"model" doc:"a switch that Railyard knows; its ports count unless given"`
 
 	GPUs     int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
+	NoGPUs   bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
 	NICs     int       `yaml:"nics" doc:"server: network cards"`
 	NICPorts int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
 	NICRate  unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`

@@ -32,13 +32,15 @@ func (b *builder) resolveTypes() error {
 		b.types[t.Name] = &t
 		b.typeNames = append(b.typeNames, t.Name)
 	}
-	for i := range b.site.Types {
-		t := b.types[b.site.Types[i].Name]
-		key := fmt.Sprintf("types[%d]", i)
-		if err := b.inherit(key, t, nil); err != nil {
+	// All take first, and are checked then: a check fills in what a model and a role stand for,
+	// which is nothing that a type said.
+	for i, name := range b.typeNames {
+		if err := b.inherit(fmt.Sprintf("types[%d]", i), b.types[name], nil); err != nil {
 			return err
 		}
-		if err := t.check(key); err != nil {
+	}
+	for i, name := range b.typeNames {
+		if err := b.types[name].check(fmt.Sprintf("types[%d]", i)); err != nil {
 			return err
 		}
 	}
@@ -69,7 +71,9 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	}
 	t.Like = ""
 	fill(&t.Model, from.Model)
-	fill(&t.GPUs, from.GPUs)
+	if !t.NoGPUs {
+		fill(&t.GPUs, from.GPUs)
+	}
 	fill(&t.NICs, from.NICs)
 	fill(&t.NICPorts, from.NICPorts)
 	fill(&t.NICRate, from.NICRate)

@@ -132,13 +132,16 @@ func (e expr) of(v, size int) int {
 		case '-':
 			v -= s.by
 		case '%':
-			v = (v-1)%s.by + 1
+			v = round(v, s.by)
 		case '/':
-			v = (v-1)/s.by + 1
+			v = (v-round(v, s.by))/s.by + 1
 		}
 	}
 	if size > 0 {
-		v = ((v-1)%size+size)%size + 1
+		v = round(v, size)
 	}
 	return v
 }
+
+// round is where v is among 1 to size that repeat in both directions: 0 is the last.
+func round(v, size int) int { return ((v-1)%size+size)%size + 1 }

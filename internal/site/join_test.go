@@ -1,0 +1,95 @@
+package site
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+
+	"railyard/unit"
+)
+
+// among builds four switches in a row, each with a server, and one rule more; it says which
+// switches that rule joined.
+func among(t *testing.T, rule Rule) string {
+	t.Helper()
+	rule.Rate = 100 * unit.Gbps
+	s := &Site{
+		Types: []Type{{Name: "host", GPUs: 1, NICs: 1}, {Name: "sw"}},
+		Nodes: []Group{
+			{Name: "host", Type: "host", Per: pairs("x", "4")},
+			{Name: "sw", Type: "sw", Per: pairs("x", "4")},
+		},
+		Cables: []Rule{{From: "host", To: "sw", Same: []string{"x"}}, rule},
+	}
+	g, err := s.Build(defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, l := range g.Links[4:] {
+		a, b := g.Nodes[l.A].Name, g.Nodes[l.B].Name
+		out = append(out, strings.TrimPrefix(min(a, b), "sw-")+strings.TrimPrefix(max(a, b), "sw-"))
+	}
+	sort.Strings(out)
+	return strings.Join(out, " ")
+}
+
+// A rule within a group joins every pair that it names once, whichever of the two is written first.
+func TestRulesWithinAGroup(t *testing.T) {
+	for _, c := range []struct {
+		rule Rule
+		want string
+	}{
+		{Rule{From: "sw", To: "sw"}, "12 13 14 23 24 34"},
+		{Rule{From: "sw-[1-2]", To: "sw-[3-4]"}, "13 14 23 24"},
+		{Rule{From: "sw-[3-4]", To: "sw-[1-2]"}, "13 14 23 24"},
+		{Rule{From: "sw-[1-3]", To: "sw-2"}, "12 23"},
+		{Rule{From: "sw-[2-4]", To: "sw-[1-3]"}, "12 13 14 23 24 34"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "2")}, "12 23 24"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "x+1")}, "12 23 34"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "x-1")}, "12 23 34"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "x+1%4")}, "12 14 23 34"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "x-1%4")}, "12 14 23 34"},
+		{Rule{From: "sw", To: "sw", Match: pairs("x", "x-1"), Wrap: true}, "12 14 23 34"},
+	} {
+		if got := among(t, c.rule); got != c.want {
+			t.Errorf("from %s to %s match %v: %s, want %s", c.rule.From, c.rule.To, c.rule.Match, got, c.want)
+		}
+	}
+}
+
+// With % values go round in both directions, and the block before the first is none.
+func TestStepsGoRound(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		v    int
+		want int
+	}{
+		{"x-1%4", 1, 4}, {"x+1%4", 4, 1}, {"x-6%4", 1, 3}, {"x/2", 1, 1}, {"x/2", 3, 2}, {"x-1/2", 1, 0},
+	} {
+		e, err := parseExpr(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.of(c.v, 0); got != c.want {
+			t.Errorf("%s of %d is %d, want %d", c.text, c.v, got, c.want)
+		}
+	}
+}
+
+// What a type takes from another does not depend on which of them is written first.
+func TestLikeInAnyOrder(t *testing.T) {
+	old := Type{Name: "old", Model: "sn5600", Role: "spine"}
+	young := Type{Name: "young", Like: "old", Model: "sn3700"}
+	for _, types := range [][]Type{{old, young}, {young, old}} {
+		b := &builder{site: &Site{Types: types}, types: map[string]*Type{}}
+		if err := b.resolveTypes(); err != nil {
+			t.Fatal(err)
+		}
+		y := b.types["young"]
+		if got := fmt.Sprintf("%s %d %s", y.Ports, y.Split, y.Role); got != "32x200Gbps 4 spine" {
+			t.Error(got)
+		}
+	}
+}
