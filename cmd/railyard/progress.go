@@ -96,7 +96,7 @@ func (m *meter) finish() {
 func (m *meter) simulated(s exec.Progress) {
 	if m.due() {
 		m.show(done(s), fmt.Sprintf("%-10v %5.1f M packet-hops/s", s.Now,
-			float64(s.Hops)/time.Since(m.began).Seconds()/1e6))
+			float64(s.PacketHops)/time.Since(m.began).Seconds()/1e6))
 	}
 }
 

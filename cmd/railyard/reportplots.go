@@ -18,7 +18,7 @@ import (
 
 // plots writes the plots of a run: its hottest ports over time, and where its
 // collectives' time went.
-func (c *reportCmd) plots(e *env, r *web.Run, dir, ext string) error {
+func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return &inputError{err}
 	}
@@ -74,7 +74,7 @@ var causeTints = [...]color.RGBA{{0, 114, 178, 255}, {86, 180, 233, 255}, {240, 
 
 var _ = [1]int{}[len(causeTints)-len(web.Causes)] // one for each
 
-func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
+func curvePlot(r *web.Directory, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": utilisation of the busiest ports"
 	p.X.Label.Text, p.Y.Label.Text = "time, ms", "share of line rate, %"
@@ -121,7 +121,7 @@ func curvePlot(r *web.Run, curves []web.Curve, queue bool) (*plot.Plot, error) {
 	return p, nil
 }
 
-func partsPlot(r *web.Run, parts []web.Part) (*plot.Plot, error) {
+func partsPlot(r *web.Directory, parts []web.Part) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = r.Summary.Name + ": where the time of collectives went"
 	p.Y.Label.Text = "share of their time, %"

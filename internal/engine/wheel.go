@@ -44,9 +44,9 @@ const (
 // Element is who pushes an event: the run itself, or a node of the network.
 type Element int32
 
-// Run is the element of what belongs to no node: the executor, the sampler, links that break. Its
+// OfRun is the element of what belongs to no node: the executor, the sampler, links that break. Its
 // events come before all others of their instant.
-const Run Element = 0
+const OfRun Element = 0
 
 // Node is the element of a node.
 func Node(n int32) Element { return Element(n + 1) }

@@ -89,7 +89,7 @@ func source(e Event) Element { return Element(e.key >> elementShift) }
 // An event keeps who pushed it and what it is, at the bounds of both.
 func TestEventKeepsSourceAndKind(t *testing.T) {
 	q := New(8)
-	for _, from := range []Element{Run, Node(0), 1000, MaxElements - 1} {
+	for _, from := range []Element{OfRun, Node(0), 1000, MaxElements - 1} {
 		for _, k := range []Kind{0, 1, 255} {
 			q.Push(from, 0, k, 7, -7)
 			if e, _ := q.Pop(); source(e) != from || e.Kind() != k || e.A != 7 || e.B != -7 {

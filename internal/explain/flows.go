@@ -29,7 +29,7 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	packet := r.seen.Rules.MTU + 62 + 20
 	visit := func(l, from int) {
 		best := r.best(l)
-		latency += r.seen.Ports[r.port(l, from)].Hop + unit.Serialize(packet, best)
+		latency += r.seen.Ports[r.port(l, from)].Flight + unit.Serialize(packet, best)
 		if rate == 0 || best < rate {
 			rate = best
 		}

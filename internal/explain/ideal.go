@@ -193,7 +193,7 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 		if !slices.Contains(nodes, node) {
 			node = link.B
 		}
-		hop := x.r.seen.Ports[x.r.port(l, node)].Hop
+		hop := x.r.seen.Ports[x.r.port(l, node)].Flight
 		rate := x.r.best(l)
 		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(l)
 		s.rate, s.hop = max(s.rate, rate), min(s.hop, hop)

@@ -67,7 +67,7 @@ type Conn struct {
 type Port struct {
 	Link, Node, Peer int32 // Peer: the port at the link's other end
 	Rate             unit.Rate
-	Hop              unit.Time  // from its last bit on the wire to where the peer can pass it on
+	Flight           unit.Time  // from its last bit on the wire to where the peer can pass it on
 	Bytes            unit.Bytes // on the wire, until now
 	Used             bool       // something was sent, or begun
 	Packets          PortPackets

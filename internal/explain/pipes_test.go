@@ -102,7 +102,7 @@ fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
 		for i, node := range []int{link.A, link.B} {
 			p.seen.Ports = append(p.seen.Ports, explain.Port{Link: int32(l), Node: int32(node),
 				Peer: int32(2*l + 1 - i),
-				Rate: link.Rate, Hop: link.Propagation()})
+				Rate: link.Rate, Flight: link.Propagation()})
 		}
 	}
 	m := exec.Machine{NVLink: exec.NVLink{Rate: unit.Tbps}}

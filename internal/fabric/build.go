@@ -72,7 +72,7 @@ func (b *Builder) Connect(x, y int32, l Link) (px, py int32) {
 func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n := b.net
 	at := int32(len(n.Ports))
-	p := route.Port{Hop: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
+	p := route.Port{Flight: l.Prop + b.nodes[peerNode].pipeline, Peer: peer, Node: node,
 		Arrive: uint8(KindArrive), Service: uint8(KindService)}
 	setRate(&p, l.Rate)
 	if b.nodes[peerNode].host {

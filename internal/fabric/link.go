@@ -131,7 +131,7 @@ func (n *Net) retrain(ends [2]int32, r unit.Rate) {
 			op.BusyUntil = quiet
 			spans = append(spans, span{quiet, 0, op.TxBytes})
 		}
-		for len(spans) > 1 && spans[0].until < now-op.Hop { // all of it has arrived
+		for len(spans) > 1 && spans[0].until < now-op.Flight { // all of it has arrived
 			spans = spans[1:]
 		}
 		n.pastOf(p).out = spans
@@ -151,7 +151,7 @@ func (n *Net) pastOf(port int32) *past {
 // rateOf returns the rate of the frame whose header comes in at a port now.
 func (n *Net) rateOf(in int32) unit.Rate {
 	if past := n.cfg[in].past; past != nil {
-		left := n.Q.Now() - n.Ports[n.Ports[in].Peer].Hop
+		left := n.Q.Now() - n.Ports[n.Ports[in].Peer].Flight
 		for _, s := range past.in {
 			if left < s.until && s.rate > 0 {
 				return s.rate

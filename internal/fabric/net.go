@@ -157,17 +157,17 @@ type Partition struct {
 
 // Totals count what happened at all nodes of a partition.
 type Totals struct {
-	Hops, DataHops int64
-	Injected       int64
-	Marks, Drops   int64
-	CorruptDrops   int64
-	DownDrops      int64
-	NoRoute        int64
-	PauseFrames    int64 // pauses, refreshes included
-	Pauses         int64 // transitions from running to paused
-	Storms         int64
-	StormDrops     int64
-	WREDDrops      int64
+	PacketHops, DataPacketHops int64
+	Injected                   int64
+	Marks, Drops               int64
+	CorruptDrops               int64
+	DownDrops                  int64
+	NoRoute                    int64
+	PauseFrames                int64 // pauses, refreshes included
+	Pauses                     int64 // transitions from running to paused
+	Storms                     int64
+	StormDrops                 int64
+	WREDDrops                  int64
 }
 
 // Fate is what a faulty cable does to a packet.
@@ -326,11 +326,11 @@ func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *P
 	op.BusyUntil = now + ser
 	op.TxBytes += int64(p.Size) + roce.PreambleIFG
 	op.TxFrames++
-	n.Hops++
+	n.PacketHops++
 	if p.Payload != 0 {
-		n.DataHops++
+		n.DataPacketHops++
 	}
-	delay := ser + op.Hop
+	delay := ser + op.Flight
 	if op.Flags != 0 && !n.special(port, op, pi, p, &delay) {
 		return
 	}

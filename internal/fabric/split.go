@@ -45,7 +45,7 @@ func (n *Net) Lookahead() unit.Time {
 	least := unit.Never
 	for i := range n.Ports {
 		if p := &n.Ports[i]; p.Flags&flagLeaves != 0 {
-			least = min(least, p.Hop, n.cfg[i].prop+n.cfg[i].response)
+			least = min(least, p.Flight, n.cfg[i].prop+n.cfg[i].response)
 		}
 	}
 	return least

@@ -79,7 +79,7 @@ func (b *bench) putECN(at unit.Time, in, dst int, dscp uint8, payload uint16, ec
 // run runs until a time and counts what hosts receive by class.
 func (b *bench) run(until unit.Time) {
 	const stop = 31
-	b.Q.Push(engine.Run, until, stop, 0, 0)
+	b.Q.Push(engine.OfRun, until, stop, 0, 0)
 	for {
 		e, ok := b.Q.Pop()
 		if !ok || e.Kind() == stop {

@@ -12,7 +12,7 @@ var packet = Fidelity{Name: "packet", Words: "every packet on every link",
 	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
 		c := sim.Estimate(p)
 		words := fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s", round(float64(c.Packets)),
-			round(float64(c.Hops)), memory(c.Memory), duration(c.Seconds))
+			round(float64(c.PacketHops)), memory(c.Memory), duration(c.Seconds))
 		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}, func() (Run, error) {
 			r, err := sim.Build(p, c)
 			if err != nil {

@@ -79,7 +79,7 @@ func (l *lab) connect(src, dst, tag int32) int32 {
 func (l *lab) run(until unit.Time) {
 	l.t.Helper()
 	const stop engine.Kind = 31
-	l.Net.Q.Push(engine.Run, until, stop, 0, 0)
+	l.Net.Q.Push(engine.OfRun, until, stop, 0, 0)
 	for {
 		e, ok := l.Net.Q.Pop()
 		switch {

@@ -18,7 +18,7 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 	now := h.Net.Q.Now()
 	h.Messages = append(h.Messages, Message{Conn: c, next: -1, Bytes: bytes, Tag: tag, Posted: now})
 	m := int32(len(h.Messages) - 1)
-	h.Net.Q.Push(engine.Run, now+h.cfg.Latency, KindPost, m, 0)
+	h.Net.Q.Push(engine.OfRun, now+h.cfg.Latency, KindPost, m, 0)
 	return m
 }
 

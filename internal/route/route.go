@@ -8,7 +8,7 @@ import "railyard/unit"
 // touches. Path choice reads the load from it, the fabric keeps it.
 type Port struct {
 	BusyUntil unit.Time // the last accepted frame, gap included, is out then
-	Hop       unit.Time // propagation plus the peer's pipeline
+	Flight    unit.Time // propagation plus the peer's pipeline
 	TxBytes   int64     // wire bytes sent, preamble and gap included
 	TxFrames  int64
 	Rate      unit.Rate

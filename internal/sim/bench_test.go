@@ -72,7 +72,7 @@ func BenchmarkPacketHops(b *testing.B) {
 				runtime.GC()
 				b.StartTimer()
 				run()
-				hops += n.Net.Hops
+				hops += n.Net.PacketHops
 				events += int64(n.Net.Q.Popped())
 			}
 			sec := b.Elapsed().Seconds()

@@ -51,7 +51,7 @@ func newCarrier(n *Network, ops int) *carrier {
 func (c *carrier) Now() unit.Time { return c.net.Net.Q.Now() }
 
 func (c *carrier) After(d unit.Time, b exec.Bell) {
-	c.net.Net.Q.Push(engine.Run, c.Now()+d, kindRing, b.Op, b.Stage)
+	c.net.Net.Q.Push(engine.OfRun, c.Now()+d, kindRing, b.Op, b.Stage)
 }
 
 func (c *carrier) Reaches(from, to int) bool {

@@ -10,11 +10,11 @@ import (
 // Cost is what a run will need, known before it is built. Packets that congestion makes
 // senders repeat are not in it.
 type Cost struct {
-	Packets, Hops int64 // ACKs included
-	QPs, Messages int64
-	Memory        unit.Bytes
-	Seconds       float64
-	ports, ops    int64
+	Packets, PacketHops int64 // ACKs included
+	QPs, Messages       int64
+	Memory              unit.Bytes
+	Seconds             float64
+	ports, ops          int64
 }
 
 // What things cost, measured on all-to-alls, permutations and training steps of 64 to
@@ -56,13 +56,13 @@ func Estimate(p *scenario.Plan) Cost {
 			}
 		}
 	}
-	c.Seconds = float64(c.Hops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
+	c.Seconds = float64(c.PacketHops)/hopsPerSecond + float64(c.ops)/opsPerSecond + float64(c.QPs)/qpsPerSecond
 	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
 		c.Memory += memoryCopy * unit.Bytes(c.ops)
 	}
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
-		unit.Bytes(float64(memoryTables)*min(1, float64(c.Hops)/longRun))
+		unit.Bytes(float64(memoryTables)*min(1, float64(c.PacketHops)/longRun))
 	return c
 }
 
@@ -87,7 +87,7 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
 	c.Messages += parts
 	c.Packets += packets
-	c.Hops += packets * e.distance(g.NICOf[src], g.NICOf[dst])
+	c.PacketHops += packets * e.distance(g.NICOf[src], g.NICOf[dst])
 	if k := src*g.TotalGPUs() + dst; e.seen[k/64]&(1<<(k%64)) == 0 {
 		e.seen[k/64] |= 1 << (k % 64)
 		c.QPs += parts

@@ -28,7 +28,7 @@ func TestEstimate(t *testing.T) {
 			}
 		}
 		near("packets", r.Cost.Packets, r.Net.Injected, 0.1)
-		near("packet-hops", r.Cost.Hops, r.Net.Hops, 0.1)
+		near("packet-hops", r.Cost.PacketHops, r.Net.PacketHops, 0.1)
 		near("queue pairs", r.Cost.QPs, int64(r.Hosts.Conns()), 0)
 		near("messages", r.Cost.Messages, int64(len(r.Hosts.Messages)), 0)
 	}

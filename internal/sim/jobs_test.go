@@ -65,8 +65,8 @@ func TestEstimateOfJobs(t *testing.T) {
 		t.Errorf("%d messages on %d queue pairs, estimated %d on %d", len(r.Hosts.Messages), r.Hosts.Conns(),
 			c.Messages, c.QPs)
 	}
-	if near := float64(c.Hops) / float64(r.Net.Hops); near < 0.95 || near > 1.05 {
-		t.Errorf("%d packet-hops, estimated %d", r.Net.Hops, c.Hops)
+	if near := float64(c.PacketHops) / float64(r.Net.PacketHops); near < 0.95 || near > 1.05 {
+		t.Errorf("%d packet-hops, estimated %d", r.Net.PacketHops, c.PacketHops)
 	}
 }
 

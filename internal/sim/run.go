@@ -169,7 +169,7 @@ func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 func (r *Run) Go(watch exec.Observer) error {
 	q := r.Net.Q
 	r.schedule()
-	q.Push(engine.Run, r.sampler.interval, kindSample, 0, 0)
+	q.Push(engine.OfRun, r.sampler.interval, kindSample, 0, 0)
 	r.carrier.onSend = r.sampler.wake
 	r.Begin()
 	stop := &r.carrier.stop
@@ -221,18 +221,18 @@ func (r *Run) schedule() {
 	q := r.Net.Q
 	for i := range r.Plan.Events {
 		if e := &r.Plan.Events[i]; !e.FromStart() {
-			q.Push(engine.Run, e.At, kindLink, int32(i), 0)
+			q.Push(engine.OfRun, e.At, kindLink, int32(i), 0)
 		}
 	}
 	for i := range r.Plan.Events {
 		if e := &r.Plan.Events[i]; e.Heard && !e.FromStart() {
-			q.Push(engine.Run, e.At+e.Converge, kindConverge, int32(i), 0)
+			q.Push(engine.OfRun, e.At+e.Converge, kindConverge, int32(i), 0)
 		}
 	}
 }
 
 func (r *Run) progress() exec.Progress {
-	return exec.Progress{Now: r.Net.Q.Now(), Hops: r.Net.Hops, Delivered: r.placed(),
+	return exec.Progress{Now: r.Net.Q.Now(), PacketHops: r.Net.PacketHops, Delivered: r.placed(),
 		Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
 }
 
@@ -266,8 +266,8 @@ func (r *Run) finishRun() {
 // operation has ended and none is computing.
 func (r *Run) stalled() bool {
 	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
-	if r.Net.DataHops != r.seen.hops || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
-		r.seen = progressMark{r.Net.DataHops, r.Exec.Left, now, events}
+	if r.Net.DataPacketHops != r.seen.hops || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
+		r.seen = progressMark{r.Net.DataPacketHops, r.Exec.Left, now, events}
 		return false
 	}
 	limit := max(unit.Second, 2*r.Setup.Host.RC.Timeout)

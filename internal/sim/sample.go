@@ -45,7 +45,7 @@ func (s *sampler) due(turn int32, quiet bool) {
 	}
 	// The sampler alone must not keep a dead run alive.
 	if !s.net.Net.Idle() {
-		s.net.Net.Q.Push(engine.Run, s.net.Net.Q.Now()+s.wait, kindSample, s.turn, 0)
+		s.net.Net.Q.Push(engine.OfRun, s.net.Net.Q.Now()+s.wait, kindSample, s.turn, 0)
 	}
 }
 
@@ -57,7 +57,7 @@ func (s *sampler) wake() {
 	s.take()
 	s.turn, s.wait = s.turn+1, s.interval
 	now := s.net.Net.Q.Now()
-	s.net.Net.Q.Push(engine.Run, now-now%s.interval+s.interval, kindSample, s.turn, 0)
+	s.net.Net.Q.Push(engine.OfRun, now-now%s.interval+s.interval, kindSample, s.turn, 0)
 }
 
 // take closes the interval that ends now. No row has more bytes than its time

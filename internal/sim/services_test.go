@@ -44,7 +44,7 @@ func TestServicesThroughAFabric(t *testing.T) {
 		}
 		run := func() {
 			stop := false
-			n.Net.Q.Push(engine.Run, n.Net.Q.Now()+500*unit.Microsecond, host.KindUser, 0, 0)
+			n.Net.Q.Push(engine.OfRun, n.Net.Q.Now()+500*unit.Microsecond, host.KindUser, 0, 0)
 			n.RunUntil(&stop, 1<<40, func(engine.Event) { stop = true })
 		}
 		run() // until the incast is paused

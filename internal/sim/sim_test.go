@@ -455,13 +455,13 @@ func TestNoAllocationPerPacket(t *testing.T) {
 	c := n.Conn(0, 0, 9, 0)
 	var before, after runtime.MemStats
 	n.Hosts.Send(c, 8*unit.MB, 0)
-	hops := n.Net.Hops
+	hops := n.Net.PacketHops
 	runtime.ReadMemStats(&before)
 	stop := false
 	n.RunUntil(&stop, 1<<62, nil)
 	runtime.ReadMemStats(&after)
 	// Timers and the delivery may allocate a handful of times, packets never.
-	if got := after.Mallocs - before.Mallocs; n.Net.Hops-hops < 5000 || got > 20 {
-		t.Errorf("%d allocations for %d packet-hops", got, n.Net.Hops-hops)
+	if got := after.Mallocs - before.Mallocs; n.Net.PacketHops-hops < 5000 || got > 20 {
+		t.Errorf("%d allocations for %d packet-hops", got, n.Net.PacketHops-hops)
 	}
 }

@@ -97,15 +97,15 @@ func (w *world) part(t *rapid.T) *part {
 	}
 	q := n.Net.Q
 	for i := range w.posts {
-		q.Push(engine.Run, w.posts[i].at, kindSend, int32(i), 0)
+		q.Push(engine.OfRun, w.posts[i].at, kindSend, int32(i), 0)
 	}
 	for i, b := range w.breaks {
 		for step, at := range []unit.Time{b.at, b.avoid, b.mend, b.used} {
-			q.Push(engine.Run, at, kindSet, int32(i), int32(step))
+			q.Push(engine.OfRun, at, kindSet, int32(i), int32(step))
 		}
 	}
 	for at := w.every; at < w.end; at += w.every {
-		q.Push(engine.Run, at, kindLook, 0, 0)
+		q.Push(engine.OfRun, at, kindLook, 0, 0)
 	}
 	return p
 }
@@ -116,7 +116,7 @@ func (p *part) say(format string, args ...any) {
 
 // until runs the part up to a moment, whose own events it leaves.
 func (p *part) until(t unit.Time) {
-	p.Net.Q.Push(engine.Run, t, kindStop, 0, 0)
+	p.Net.Q.Push(engine.OfRun, t, kindStop, 0, 0)
 	p.stopped = false
 	p.RunUntil(&p.stopped, 1<<62, p.event)
 }

@@ -44,7 +44,7 @@ func swiftCrowd(t *testing.T, senders, qps int, from, to unit.Time, sets ...stri
 	r := load(t, incast(senders, qps, "1GB"), sets...)
 	q := r.Net.Q
 	r.schedule()
-	q.Push(engine.Run, r.sampler.interval, kindSample, 0, 0)
+	q.Push(engine.OfRun, r.sampler.interval, kindSample, 0, 0)
 	r.Begin()
 	had := make([]unit.Bytes, senders*qps)
 	began := unit.Time(0)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Hop is a way out of a switch: link by link.
-type Hop struct {
+// Exit is a way out of a switch: link by link.
+type Exit struct {
 	Link   int
 	Peer   int
 	Length int32
@@ -138,8 +138,8 @@ func (r *Routes) intern(node int, next []int) int32 {
 
 // adjacency lists each switch's live links to other switches; with detours those between regions are
 // longer.
-func (g *Graph) adjacency(down map[int]bool, detours bool) [][]Hop {
-	adj := make([][]Hop, len(g.Nodes))
+func (g *Graph) adjacency(down map[int]bool, detours bool) [][]Exit {
+	adj := make([][]Exit, len(g.Nodes))
 	of := g.RegionOf()
 	for i, l := range g.Links {
 		if down[i] || g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
@@ -149,8 +149,8 @@ func (g *Graph) adjacency(down map[int]bool, detours bool) [][]Hop {
 		if detours && of[l.A] != of[l.B] {
 			length = leaving
 		}
-		adj[l.A] = append(adj[l.A], Hop{i, l.B, length})
-		adj[l.B] = append(adj[l.B], Hop{i, l.A, length})
+		adj[l.A] = append(adj[l.A], Exit{i, l.B, length})
+		adj[l.B] = append(adj[l.B], Exit{i, l.A, length})
 	}
 	return adj
 }
@@ -175,7 +175,7 @@ func (g *Graph) RegionOf() []int32 {
 
 // dial fills in how far each switch is from the nearest of some: Dial's algorithm, for links of
 // 1 to leaving hops.
-func dial(adj [][]Hop, from []int, dist []int32) {
+func dial(adj [][]Exit, from []int, dist []int32) {
 	for i := range dist {
 		dist[i] = -1
 	}

@@ -102,7 +102,7 @@ workload:
 func until(r *sim.Run, t unit.Time) {
 	const kindUntil engine.Kind = 60
 	stop := false
-	r.Net.Q.Push(engine.Run, t, kindUntil, 0, 0)
+	r.Net.Q.Push(engine.OfRun, t, kindUntil, 0, 0)
 	r.RunUntil(&stop, 1<<62, func(e engine.Event) {
 		if e.Kind() == kindUntil {
 			stop = true

@@ -17,7 +17,7 @@ import (
 
 // HTML returns one file with the page and the views of one run in it. Views that
 // depend on a choice (a port, a queue pair) are in it for those that lost most.
-func (r *Run) HTML() ([]byte, error) {
+func (r *Directory) HTML() ([]byte, error) {
 	data := map[string]json.RawMessage{}
 	put := func(view, query string) error {
 		q, err := url.ParseQuery(query)
@@ -60,7 +60,7 @@ func (r *Run) HTML() ([]byte, error) {
 }
 
 // notable lists the ports with the longest queues, at most forty.
-func (r *Run) notable() (out []int32) {
+func (r *Directory) notable() (out []int32) {
 	for i := range r.ports {
 		if r.ports[i].WireBytes > 0 {
 			out = append(out, int32(i))

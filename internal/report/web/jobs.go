@@ -22,26 +22,26 @@ import (
 
 // Simulation is a simulation that the page started.
 type Simulation struct {
-	ID       string  `json:"id"`
-	Title    string  `json:"title"`
-	State    string  `json:"state"` // running, done, failed, cancelled
-	Error    string  `json:"error,omitempty"`
-	Run      string  `json:"run,omitempty"` // its directory, once something is written
-	Now      int64   `json:"now_ps"`
-	Bytes    int64   `json:"delivered_bytes"`
-	Total    int64   `json:"total_bytes"`
-	Hops     int64   `json:"packet_hops"`
-	Ops      int     `json:"operations"`
-	OpsLeft  int     `json:"operations_left"`
-	Seconds  float64 `json:"seconds"`
-	Rate     float64 `json:"hops_per_second"`
-	Left     float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
-	SoFar    *SoFar  `json:"so_far,omitempty"`
-	dir      string  // reserved
-	stopping *atomic.Bool
-	began    time.Time
-	asked    time.Time // somebody looked
-	told     time.Time // what there was so far was worked out
+	ID         string  `json:"id"`
+	Title      string  `json:"title"`
+	State      string  `json:"state"` // running, done, failed, cancelled
+	Error      string  `json:"error,omitempty"`
+	Run        string  `json:"run,omitempty"` // its directory, once something is written
+	Now        int64   `json:"now_ps"`
+	Bytes      int64   `json:"delivered_bytes"`
+	Total      int64   `json:"total_bytes"`
+	PacketHops int64   `json:"packet_hops"`
+	Ops        int     `json:"operations"`
+	OpsLeft    int     `json:"operations_left"`
+	Seconds    float64 `json:"seconds"`
+	Rate       float64 `json:"hops_per_second"`
+	Left       float64 `json:"seconds_left"` // by what is delivered so far; 0: not known
+	SoFar      *SoFar  `json:"so_far,omitempty"`
+	dir        string  // reserved
+	stopping   *atomic.Bool
+	began      time.Time
+	asked      time.Time // somebody looked
+	told       time.Time // what there was so far was worked out
 }
 
 // SoFar is what a running simulation has found.
@@ -213,13 +213,13 @@ func (j *jobs) simulate(x *Simulation, plan *scenario.Plan, run *fidelity.Simula
 	_, goErr, err := r.Go(func(p exec.Progress) bool {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		x.Now, x.Bytes, x.Total, x.Hops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered),
-			int64(p.Total), p.Hops, p.Ops, p.OpsLeft
+		x.Now, x.Bytes, x.Total, x.PacketHops, x.Ops, x.OpsLeft = int64(p.Now), int64(p.Delivered),
+			int64(p.Total), p.PacketHops, p.Ops, p.OpsLeft
 		x.Seconds = time.Since(x.began).Seconds()
 		if r.Written > 0 {
 			x.Run = x.dir
 		}
-		x.Rate = float64(p.Hops) / x.Seconds
+		x.Rate = float64(p.PacketHops) / x.Seconds
 		if p.Delivered > 0 && p.Total > p.Delivered {
 			x.Left = x.Seconds * float64(p.Total-p.Delivered) / float64(p.Delivered)
 		}

@@ -15,7 +15,7 @@ const maxCritical = 5000
 
 // critical is the chain of operations that the end waited for. Neighbours of one rank
 // and class are one piece; of very many the longest are sent, and how much is missing.
-func (r *Run) critical() (any, error) {
+func (r *Directory) critical() (any, error) {
 	rows, err := table[result.CriticalRow](r, "critical")
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ type halt struct {
 
 // halts pairs pauses with their ends; one that does not end goes on to the end of the
 // run. A port that is paused for two priorities is paused while one of them is.
-func (r *Run) halts() ([]halt, int, error) {
+func (r *Directory) halts() ([]halt, int, error) {
 	rows, err := table[result.PauseRow](r, "pauses")
 	if err != nil {
 		return nil, 0, err
@@ -98,7 +98,7 @@ func (r *Run) halts() ([]halt, int, error) {
 
 // pauseColumns says which ports are paused in the middle of which columns of a grid: what
 // a page that shows a column at a time can show, however many pauses there were.
-func (r *Run) pauseColumns() (any, error) {
+func (r *Directory) pauseColumns() (any, error) {
 	halts, count, err := r.halts()
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (r *Run) pauseColumns() (any, error) {
 }
 
 // whenPaused is when any port is paused in a window, times closer than near as one.
-func (r *Run) whenPaused(from, to, near int64) ([][2]int64, error) {
+func (r *Directory) whenPaused(from, to, near int64) ([][2]int64, error) {
 	halts, _, err := r.halts()
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ const maxSpans = 60_000
 
 // rankSpans is what some ranks did in a window; spans of one kind that lie closer than a
 // two-thousandth of it are one. Of very many the longest are sent, from the whole window.
-func (r *Run) rankSpans(q url.Values) (any, error) {
+func (r *Directory) rankSpans(q url.Values) (any, error) {
 	from, to, err := r.window(q)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (r *Run) rankSpans(q url.Values) (any, error) {
 	return Ranks{from, to, names, spans, most + 1, len(left), shorter, paused}, nil
 }
 
-func (r *Run) sortedRanks() ([]result.RankRow, error) {
+func (r *Directory) sortedRanks() ([]result.RankRow, error) {
 	rows, err := table[result.RankRow](r, "ranks")
 	if err != nil {
 		return nil, err

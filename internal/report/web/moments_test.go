@@ -13,11 +13,11 @@ import (
 )
 
 // made is a run of tables that a test made.
-func made(step int64, tables map[string]any) *Run {
-	return &Run{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}}, tables: tables}
+func made(step int64, tables map[string]any) *Directory {
+	return &Directory{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}}, tables: tables}
 }
 
-func viewed(t *testing.T, r *Run, view, query string, into any) {
+func viewed(t *testing.T, r *Directory, view, query string, into any) {
 	t.Helper()
 	q, err := url.ParseQuery(query)
 	if err != nil {

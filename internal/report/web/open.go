@@ -19,8 +19,8 @@ import (
 // maxRows bounds its rows: a small file can hold very many.
 const maxRows = 20_000_000
 
-// Run is one run directory, its tables read when first asked for.
-type Run struct {
+// Directory is one run directory, its tables read when first asked for.
+type Directory struct {
 	Name     string
 	Dir      string
 	Manifest result.Manifest
@@ -35,8 +35,8 @@ type Run struct {
 }
 
 // Open reads what every view of a run needs.
-func Open(dir string) (*Run, error) {
-	r := &Run{Name: filepath.Base(dir), Dir: dir, tables: map[string]any{}}
+func Open(dir string) (*Directory, error) {
+	r := &Directory{Name: filepath.Base(dir), Dir: dir, tables: map[string]any{}}
 	for _, f := range []struct {
 		name string
 		into any
@@ -54,7 +54,7 @@ func Open(dir string) (*Run, error) {
 }
 
 // check refuses a topology whose numbers do not fit the tables.
-func (r *Run) check() error {
+func (r *Directory) check() error {
 	nodes, ports := len(r.Topology.Nodes), int32(len(r.ports))
 	for i, l := range r.Topology.Links {
 		if l.A < 0 || l.A >= nodes || l.B < 0 || l.B >= nodes || l.FromA < 0 || l.FromA >= ports || l.FromB < 0 || l.FromB >= ports {
@@ -80,7 +80,7 @@ func (r *Run) check() error {
 }
 
 // broken says which file of a run cannot be used, and what to do.
-func (r *Run) broken(file string, err error) error {
+func (r *Directory) broken(file string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
 		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its scenario again", r.Name)
@@ -99,7 +99,7 @@ func readJSON(path string, into any) error {
 }
 
 // table reads a table once.
-func table[T any](r *Run, name string) (rows []T, err error) {
+func table[T any](r *Directory, name string) (rows []T, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t, ok := r.tables[name]; ok {
@@ -161,7 +161,7 @@ func List(root string) ([]Entry, error) {
 		}
 		var s result.Summary
 		if err := readJSON(filepath.Join(dir, "summary.json"), &s); err != nil {
-			e.Error = (&Run{Name: d.Name()}).broken("summary.json", err).Error()
+			e.Error = (&Directory{Name: d.Name()}).broken("summary.json", err).Error()
 		} else {
 			if s.Name != "" {
 				e.Title = s.Name

@@ -48,7 +48,7 @@ type Packet struct {
 const maxPackets = 1000
 
 // packets decodes a part of the capture of a run.
-func (r *Run) packets(q url.Values) (any, error) {
+func (r *Directory) packets(q url.Values) (any, error) {
 	skip, err := number(q, "skip", 0, 0, 1<<40)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (r *Run) packets(q url.Values) (any, error) {
 
 // place names who sent a packet on the captured cable and whose NICs it goes between:
 // the simulator's addresses count ports and NICs.
-func (r *Run) place(x *Packet, raw []byte) {
+func (r *Directory) place(x *Packet, raw []byte) {
 	if len(raw) < 14 || raw[6] != 0x02 || raw[7] != 0x52 {
 		return
 	}

@@ -17,7 +17,7 @@ type Curve struct {
 type Point struct{ At, Length, Use, Queue float64 }
 
 // Hottest returns the curves of the ports that sent most for their rate.
-func (r *Run) Hottest(n int) ([]Curve, error) {
+func (r *Directory) Hottest(n int) ([]Curve, error) {
 	links, err := table[result.LinkRow](r, "links")
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ type Part struct {
 }
 
 // Parts sums the collectives up by name.
-func (r *Run) Parts() ([]Part, error) {
+func (r *Directory) Parts() ([]Part, error) {
 	rows, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {
 		return nil, err

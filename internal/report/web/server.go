@@ -50,7 +50,7 @@ type Server struct {
 
 // opened is a run kept in memory until its directory changes.
 type opened struct {
-	run  *Run
+	run  *Directory
 	at   time.Time
 	used time.Time
 }
@@ -230,7 +230,7 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 }
 
 // run opens a run of the folder, or takes the one that is open.
-func (s *Server) run(name string) (*Run, error) {
+func (s *Server) run(name string) (*Directory, error) {
 	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
 		return nil, &InputError{fmt.Sprintf("%q is not the name of a run", name)}
 	}
@@ -240,7 +240,7 @@ func (s *Server) run(name string) (*Run, error) {
 	}
 	st, err := os.Stat(filepath.Join(dir, "run.json"))
 	if err != nil {
-		return nil, (&Run{Name: name}).broken("run.json", err)
+		return nil, (&Directory{Name: name}).broken("run.json", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	critical                    the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
 //	packets?from=&skip=         the capture, decoded
-func (r *Run) View(name string, q url.Values) ([]byte, error) {
+func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	var v any
 	var err error
 	switch name {
@@ -81,10 +81,10 @@ func number(q url.Values, key string, without, low, high int64) (int64, error) {
 }
 
 // span is the time of a run.
-func (r *Run) span() int64 { return max(r.Summary.StepTime, 1) }
+func (r *Directory) span() int64 { return max(r.Summary.StepTime, 1) }
 
 // window reads from and to.
-func (r *Run) window(q url.Values) (from, to int64, err error) {
+func (r *Directory) window(q url.Values) (from, to int64, err error) {
 	if from, err = number(q, "from", 0, 0, r.span()); err != nil {
 		return 0, 0, err
 	}
@@ -108,13 +108,13 @@ const (
 
 // columns is how many columns of time a grid of this run has when n are asked for. The
 // page is told, in every answer that counts in columns.
-func (r *Run) columns(n int64) int {
+func (r *Directory) columns(n int64) int {
 	return max(1, min(int(n), maxCells/max(1, len(r.ports))))
 }
 
 // grid sums samples into columns: mean utilisation, longest queue, marks, share of
 // time paused.
-func (r *Run) grid(q url.Values) (any, error) {
+func (r *Directory) grid(q url.Values) (any, error) {
 	metric := q.Get("metric")
 	if metric == "" {
 		metric = "util"
@@ -178,7 +178,7 @@ func (r *Run) grid(q url.Values) (any, error) {
 const maxSeries = 4000
 
 // port is one port over time and the queue pairs whose packets went through it.
-func (r *Run) port(q url.Values) (any, error) {
+func (r *Directory) port(q url.Values) (any, error) {
 	id, err := number(q, "id", 0, 0, int64(len(r.ports)-1))
 	if err != nil {
 		return nil, err
@@ -242,7 +242,7 @@ func thin(s [][6]float64) [][6]float64 {
 }
 
 // qp is one queue pair.
-func (r *Run) qp(q url.Values) (any, error) {
+func (r *Directory) qp(q url.Values) (any, error) {
 	qps, err := table[result.QPRow](r, "qps")
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (r *Run) qp(q url.Values) (any, error) {
 }
 
 // signals are a queue pair's, each thinned to what a chart can show. A run of an earlier version has none.
-func (r *Run) signals(qp int32) (all []Series, err error) {
+func (r *Directory) signals(qp int32) (all []Series, err error) {
 	all = []Series{}
 	if !slices.Contains(r.Manifest.Tables, "signals") {
 		return all, nil
@@ -308,7 +308,7 @@ func everyOther[T any](list []T) []T {
 const maxList = 500
 
 // flows are the messages that lost most against their ideal.
-func (r *Run) flows() (any, error) {
+func (r *Directory) flows() (any, error) {
 	rows, err := table[result.FlowRow](r, "flows")
 	if err != nil {
 		return nil, err
@@ -336,7 +336,7 @@ func (r *Run) flows() (any, error) {
 const maxAlike = 8
 
 // collectives are the instances that lost most, and sums by name.
-func (r *Run) collectives() (any, error) {
+func (r *Directory) collectives() (any, error) {
 	rows, err := table[result.CollectiveRow](r, "collectives")
 	if err != nil {
 		return nil, err
@@ -377,7 +377,7 @@ func (r *Run) collectives() (any, error) {
 }
 
 // total is what servers send into the network, and what switches mark and pause.
-func (r *Run) total(q url.Values) (any, error) {
+func (r *Directory) total(q url.Values) (any, error) {
 	n, err := number(q, "cols", columns, 1, 2000)
 	if err != nil {
 		return nil, err
