@@ -31,7 +31,7 @@ func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 	want := q.firstUnanswered()
 	i := q.locate(s)
 	w := &q.wrs[i]
-	if s < want || !w.Verb.answered() || (w.Verb == Read) != p.Op.IsReadResponse() {
+	if s < want || !w.Verb.answered() || (w.Verb == Read) != p.Opcode.IsReadResponse() {
 		q.fail(BadResponse)
 		return 0
 	}
@@ -40,7 +40,7 @@ func (q *QP) answer(now unit.Time, p *Packet) (packets uint64) {
 		q.answerLost(now)
 		return packets
 	}
-	if !p.Syndrome.IsAck() && p.Op.HasAETH() || !q.takeAnswer(p, w, s) {
+	if !p.Syndrome.IsAck() && p.Opcode.HasAETH() || !q.takeAnswer(p, w, s) {
 		q.fail(BadResponse)
 		return 0
 	}
@@ -57,7 +57,7 @@ func (q *QP) takeAnswer(p *Packet, w *wr, s uint64) bool {
 	}
 	off := int64(s-w.first) * int64(q.cfg.MTU)
 	n := min(w.Len-off, int64(q.cfg.MTU))
-	if int64(p.Payload) != n || q.sel == nil && p.Op.Ends() != (s+1 == w.end) {
+	if int64(p.Payload) != n || q.sel == nil && p.Opcode.Ends() != (s+1 == w.end) {
 		return false
 	}
 	if w.Data != nil {

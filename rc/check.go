@@ -35,7 +35,7 @@ var parts = [256]part{
 // Whether a receive is posted comes after all of it: that can be mended by
 // waiting, and what cannot must not be waited for.
 func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
-	is = parts[p.Op]
+	is = parts[p.Opcode]
 	switch {
 	case is == 0, is&partStarts != 0 && q.midMessage(),
 		is&partStarts == 0 && !(is&partSend != 0 && q.inSend || is&partWrite != 0 && q.inWrite):
@@ -49,7 +49,7 @@ func (q *QP) check(p *Packet) (is part, bad roce.Syndrome) {
 		return is, roce.NakInvalid // FIRST and MIDDLE are full, LAST is not empty
 	case is&partWrite != 0:
 		return is, q.checkWrite(p, is)
-	case p.Op.HasIETH() && !q.mem.mayInvalidate(p.Imm):
+	case p.Opcode.HasIETH() && !q.mem.mayInvalidate(p.Imm):
 		return is, roce.NakRemoteAccess
 	}
 	return is, 0

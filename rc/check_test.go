@@ -42,10 +42,10 @@ func TestDeniedByTheQueuePair(t *testing.T) {
 	// In the middle of a message, too: the right may be taken while it runs.
 	e := connected(t, nil)
 	var ans Answer
-	e.b.Data(&Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
+	e.b.Data(&Packet{Opcode: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
 		RKey: 7, Len: 2000}, &ans)
 	e.cfg.Deny = RemoteWrite
-	e.b.Data(&Packet{Op: roce.WriteLast, PSN: 0xffffff, Payload: 976, Data: pattern(976)}, &ans)
+	e.b.Data(&Packet{Opcode: roce.WriteLast, PSN: 0xffffff, Payload: 976, Data: pattern(976)}, &ans)
 	if ans.Packet.Syndrome != roce.NakInvalid {
 		t.Errorf("WRITE Last after the right was taken: %+v", ans)
 	}
@@ -82,7 +82,7 @@ func TestInvalidateNeedsTheRight(t *testing.T) {
 // What no waiting can mend is said before a missing receive is: else a requester
 // with rnr_retry 7 comes back for ever.
 func TestFaultsBeforeNotReady(t *testing.T) {
-	first := &Packet{Op: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
+	first := &Packet{Opcode: roce.WriteFirst, PSN: 0xfffffe, Payload: 1024, Data: pattern(1024), VA: 0x1000,
 		RKey: 7, Len: 2000}
 	for name, c := range map[string]struct {
 		before *Packet
@@ -90,23 +90,23 @@ func TestFaultsBeforeNotReady(t *testing.T) {
 		deny   Access
 		want   roce.Syndrome
 	}{
-		"SEND inside a WRITE": {first, Packet{Op: roce.SendOnly}, 0, roce.NakInvalid},
-		"SEND MIDDLE without FIRST": {nil, Packet{Op: roce.SendMiddle, Payload: 1024}, 0,
+		"SEND inside a WRITE": {first, Packet{Opcode: roce.SendOnly}, 0, roce.NakInvalid},
+		"SEND MIDDLE without FIRST": {nil, Packet{Opcode: roce.SendMiddle, Payload: 1024}, 0,
 			roce.NakInvalid},
-		"SEND LAST without FIRST": {nil, Packet{Op: roce.SendLast, Payload: 4}, 0, roce.NakInvalid},
-		"WRITE LAST IMM without FIRST": {nil, Packet{Op: roce.WriteLastImm, Payload: 4}, 0,
+		"SEND LAST without FIRST": {nil, Packet{Opcode: roce.SendLast, Payload: 4}, 0, roce.NakInvalid},
+		"WRITE LAST IMM without FIRST": {nil, Packet{Opcode: roce.WriteLastImm, Payload: 4}, 0,
 			roce.NakInvalid},
-		"WRITE LAST IMM of wrong length": {first, Packet{Op: roce.WriteLastImm, Payload: 4}, 0,
+		"WRITE LAST IMM of wrong length": {first, Packet{Opcode: roce.WriteLastImm, Payload: 4}, 0,
 			roce.NakInvalid},
-		"WRITE ONLY IMM, denied": {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 7, Len: 4,
+		"WRITE ONLY IMM, denied": {nil, Packet{Opcode: roce.WriteOnlyImm, VA: 0x1000, RKey: 7, Len: 4,
 			Payload: 4}, RemoteWrite, roce.NakInvalid},
-		"WRITE ONLY IMM, wrong key": {nil, Packet{Op: roce.WriteOnlyImm, VA: 0x1000, RKey: 9, Len: 4,
+		"WRITE ONLY IMM, wrong key": {nil, Packet{Opcode: roce.WriteOnlyImm, VA: 0x1000, RKey: 9, Len: 4,
 			Payload: 4}, 0, roce.NakRemoteAccess},
-		"SEND ONLY beyond the MTU": {nil, Packet{Op: roce.SendOnly, Payload: 1025}, 0, roce.NakInvalid},
-		"SEND invalidating a plain key": {nil, Packet{Op: roce.SendOnlyInv, Payload: 4, Imm: 7}, 0,
+		"SEND ONLY beyond the MTU": {nil, Packet{Opcode: roce.SendOnly, Payload: 1025}, 0, roce.NakInvalid},
+		"SEND invalidating a plain key": {nil, Packet{Opcode: roce.SendOnlyInv, Payload: 4, Imm: 7}, 0,
 			roce.NakRemoteAccess},
-		"nothing but no receive": {nil, Packet{Op: roce.SendOnly, Payload: 4}, 0, roce.RNRNak | 12},
-		"a good WRITE, but no receive": {first, Packet{Op: roce.WriteLastImm, Payload: 976}, 0,
+		"nothing but no receive": {nil, Packet{Opcode: roce.SendOnly, Payload: 4}, 0, roce.RNRNak | 12},
+		"a good WRITE, but no receive": {first, Packet{Opcode: roce.WriteLastImm, Payload: 976}, 0,
 			roce.RNRNak | 12},
 	} {
 		e := connected(t, func(c *Config) { c.RNRRetries = 7 })
@@ -139,26 +139,26 @@ func TestLengths(t *testing.T) {
 		refused bool
 	}{
 		"SEND LAST without payload": {[]Packet{
-			{Op: roce.SendFirst, Payload: 1024}, {Op: roce.SendLast},
+			{Opcode: roce.SendFirst, Payload: 1024}, {Opcode: roce.SendLast},
 		}, true},
-		"SEND FIRST that is short":  {[]Packet{{Op: roce.SendFirst, Payload: 1000}}, true},
-		"SEND ONLY without payload": {[]Packet{{Op: roce.SendOnly}}, false},
+		"SEND FIRST that is short":  {[]Packet{{Opcode: roce.SendFirst, Payload: 1000}}, true},
+		"SEND ONLY without payload": {[]Packet{{Opcode: roce.SendOnly}}, false},
 		"WRITE FIRST that is all of it, as if an empty LAST came": {
-			[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1024}, {Op: roce.WriteLast}}, true},
+			[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1024}, {Opcode: roce.WriteLast}}, true},
 		"WRITE LAST without payload": {[]Packet{
-			{Op: roce.WriteFirst, Payload: 1024, Len: 1025}, {Op: roce.WriteLast},
+			{Opcode: roce.WriteFirst, Payload: 1024, Len: 1025}, {Opcode: roce.WriteLast},
 		}, true},
-		"WRITE of 2^31 bytes":        {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1 << 31}}, false},
-		"WRITE of 2^31 + 1":          {[]Packet{{Op: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}}, true},
-		"READ of 2^31 + 1":           {[]Packet{{Op: roce.ReadRequest, Len: 1<<31 + 1}}, true},
-		"WRITE ONLY without payload": {[]Packet{{Op: roce.WriteOnly}}, false},
-		"WRITE ONLY with less":       {[]Packet{{Op: roce.WriteOnly, Len: 10, Payload: 9}}, true},
-		"WRITE ONLY with more":       {[]Packet{{Op: roce.WriteOnly, Len: 9, Payload: 10}}, true},
+		"WRITE of 2^31 bytes":        {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1 << 31}}, false},
+		"WRITE of 2^31 + 1":          {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}}, true},
+		"READ of 2^31 + 1":           {[]Packet{{Opcode: roce.ReadRequest, Len: 1<<31 + 1}}, true},
+		"WRITE ONLY without payload": {[]Packet{{Opcode: roce.WriteOnly}}, false},
+		"WRITE ONLY with less":       {[]Packet{{Opcode: roce.WriteOnly, Len: 10, Payload: 9}}, true},
+		"WRITE ONLY with more":       {[]Packet{{Opcode: roce.WriteOnly, Len: 9, Payload: 10}}, true},
 		"WRITE MIDDLE that is short": {[]Packet{
-			{Op: roce.WriteFirst, Payload: 1024, Len: 3000}, {Op: roce.WriteMiddle, Payload: 900},
+			{Opcode: roce.WriteFirst, Payload: 1024, Len: 3000}, {Opcode: roce.WriteMiddle, Payload: 900},
 		}, true},
 		"WRITE MIDDLE where LAST was": {[]Packet{
-			{Op: roce.WriteFirst, Payload: 1024, Len: 2048}, {Op: roce.WriteMiddle, Payload: 1024},
+			{Opcode: roce.WriteFirst, Payload: 1024, Len: 2048}, {Opcode: roce.WriteMiddle, Payload: 1024},
 		}, true},
 	} {
 		e := connected(t, nil)

@@ -23,7 +23,7 @@ func TestImmediateSaysHowMuchWasWritten(t *testing.T) {
 			e.run(func(p *Packet) bool { // and losing packets changes nothing
 				again := lost[p.PSN]
 				lost[p.PSN] = true
-				return !again && p.PSN%3 == 1 && p.Op != roce.Acknowledge
+				return !again && p.PSN%3 == 1 && p.Opcode != roce.Acknowledge
 			})
 			e.want(Success, Success, Success)
 			first, _ := e.b.PopReceived()

@@ -32,7 +32,7 @@ func Example() {
 	var p rc.Packet
 	var answer rc.Answer
 	for a.Next(now, &p) {
-		fmt.Println("sent", p.Op, p.PSN)
+		fmt.Println("sent", p.Opcode, p.PSN)
 		if p.PSN == 101 && !lost {
 			lost = true
 			continue
@@ -74,7 +74,7 @@ func ExampleMemory() {
 	var answer rc.Answer
 	a.Next(0, &p)
 	b.Data(&p, &answer)
-	fmt.Println(p.Op, "is answered", answer.Packet.Syndrome)
+	fmt.Println(p.Opcode, "is answered", answer.Packet.Syndrome)
 	a.Acknowledged(0, &answer.Packet)
 	done, _ := a.PopCompletion()
 	fmt.Println("request", done.ID, done.Status, "and the queue pair is in", a.State())

@@ -51,13 +51,13 @@ func TestHostilePeer(t *testing.T) {
 				}
 			case 3: // to the responder
 				n := r.Intn(1025)
-				e.b.Data(&Packet{Op: roce.Opcode(r.Intn(0x20)), PSN: psn(),
+				e.b.Data(&Packet{Opcode: roce.Opcode(r.Intn(0x20)), PSN: psn(),
 					VA: 0x1000 + uint64(r.Intn(70_000)), RKey: uint32(7 + r.Intn(3)),
 					Len: uint32(r.Intn(5000)), Payload: int32(n), Data: make([]byte, n),
 					AckReq: r.Intn(2) == 0, Imm: uint32(r.Intn(10))}, &ans)
 			case 4: // to the requester
 				n := r.Intn(1025)
-				q := Packet{Op: roce.ReadRespFirst + roce.Opcode(r.Intn(6)), PSN: psn(),
+				q := Packet{Opcode: roce.ReadRespFirst + roce.Opcode(r.Intn(6)), PSN: psn(),
 					Syndrome: says[r.Intn(len(says))], Payload: int32(n), Data: make([]byte, n),
 					MSN: uint32(r.Intn(14))<<8 | uint32(r.Intn(20))}
 				if r.Intn(8) == 0 {

@@ -125,7 +125,7 @@ func (c Config) Validate() error {
 
 // Packet is the decoded headers of one packet of the connection.
 type Packet struct {
-	Op        roce.Opcode
+	Opcode    roce.Opcode
 	Syndrome  roce.Syndrome // responses only
 	AckReq    bool
 	Again     bool // a retransmission; not on the wire, for counters
@@ -267,7 +267,7 @@ func (q *QP) fail(s Status) {
 	q.sel, q.reorder, q.special = nil, reorderState{peak: q.reorder.peak}, 0
 	q.region, q.executed = nil, nil
 	// A NAK that says why still goes out; READ data does not.
-	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.op != roce.Acknowledge })
+	q.out = slices.DeleteFunc(q.out, func(r response) bool { return r.opcode != roce.Acknowledge })
 }
 
 // Drained reports that everything that was begun is acknowledged (IBTA

@@ -50,10 +50,10 @@ func (q *QP) PopReceived() (Received, bool) {
 // needsReceive reports whether p consumes a receive: the start of a SEND, and
 // the end of a WRITE with immediate.
 func (q *QP) needsReceive(p *Packet) bool {
-	if p.Op.IsSend() {
+	if p.Opcode.IsSend() {
 		return !q.inSend
 	}
-	return p.Op.HasImm()
+	return p.Opcode.HasImm()
 }
 
 // takeSend places one packet of a SEND, which was checked, in the receive it
@@ -74,9 +74,9 @@ func (q *QP) takeSend(p *Packet, is part) (bad roce.Syndrome) {
 		q.finishReceive(Received{Status: LocalLengthError})
 		return roce.NakInvalid
 	}
-	if p.Op.Ends() {
-		r := Received{Len: int64(q.sendAt), Imm: p.Imm, HasImm: p.Op.HasImm(), Solicited: p.Solicited}
-		if p.Op.HasIETH() {
+	if p.Opcode.Ends() {
+		r := Received{Len: int64(q.sendAt), Imm: p.Imm, HasImm: p.Opcode.HasImm(), Solicited: p.Solicited}
+		if p.Opcode.HasIETH() {
 			r.Imm, r.InvKey, r.HasInv = 0, p.Imm, true
 			q.mem.Deregister(p.Imm)
 		}

@@ -39,7 +39,7 @@ func TestNaksUseRetriesUp(t *testing.T) {
 		for e.a.Next(e.now, &p) {
 		}
 		e.now += unit.Microsecond
-		e.a.Acknowledged(e.now, &Packet{Op: roce.Acknowledge, Syndrome: roce.NakSequence, PSN: 0xfffffe})
+		e.a.Acknowledged(e.now, &Packet{Opcode: roce.Acknowledge, Syndrome: roce.NakSequence, PSN: 0xfffffe})
 	}
 	e.want(RetryExceeded)
 	if naks != 3 {
@@ -50,7 +50,7 @@ func TestNaksUseRetriesUp(t *testing.T) {
 	e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(50 * 1024)})
 	lost := map[uint32]bool{}
 	e.run(func(p *Packet) bool {
-		first := !lost[p.PSN] && p.Op != roce.Acknowledge
+		first := !lost[p.PSN] && p.Opcode != roce.Acknowledge
 		lost[p.PSN] = lost[p.PSN] || first
 		return first && p.PSN%2 == 0
 	})
@@ -63,9 +63,9 @@ func TestRepeatsAreAcknowledged(t *testing.T) {
 	for _, rec := range []Recovery{GoBackN, Selective} {
 		e := connected(t, func(c *Config) { c.Recovery = rec })
 		e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 10)}})
-		w := Packet{Op: roce.WriteOnly, PSN: 0xfffffe, Payload: 4, Data: pattern(4), VA: 0x1000,
+		w := Packet{Opcode: roce.WriteOnly, PSN: 0xfffffe, Payload: 4, Data: pattern(4), VA: 0x1000,
 			RKey: 7, Len: 4}
-		s := Packet{Op: roce.SendOnly, PSN: 0xffffff, Payload: 4, Data: pattern(4)}
+		s := Packet{Opcode: roce.SendOnly, PSN: 0xffffff, Payload: 4, Data: pattern(4)}
 		var ans Answer
 		e.b.Data(&w, &ans)
 		e.b.Data(&s, &ans)
@@ -76,7 +76,7 @@ func TestRepeatsAreAcknowledged(t *testing.T) {
 			e.b.Data(p, &ans)
 			if !ans.Reply || ans.Verdict != Duplicate || ans.Packet.Syndrome != roce.Ack ||
 				ans.Packet.PSN != 0xffffff {
-				t.Errorf("%v again: %+v", p.Op, ans)
+				t.Errorf("%v again: %+v", p.Opcode, ans)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func TestReadsStayInHalfTheSpace(t *testing.T) {
 	}
 	a.Post(&Request{Verb: Read, Len: 1})
 	for i := range uint32(2) { // as data comes, the next may go
-		a.Acknowledged(0, &Packet{Op: roce.ReadRespMiddle, PSN: i, Payload: 256})
+		a.Acknowledged(0, &Packet{Opcode: roce.ReadRespMiddle, PSN: i, Payload: 256})
 	}
 	if !a.Next(0, &p) || a.Next(0, &p) {
 		t.Error("the third READ of one packet does not go, or a fourth does")
@@ -116,7 +116,7 @@ func TestReadsStayInHalfTheSpace(t *testing.T) {
 // a part of it: same key, the address that belongs to the PSN, no longer than it
 // was (IBTA 9.7.5.1.4; rxe drops it too).
 func TestRepeatedReadIsHeldToTheFirst(t *testing.T) {
-	first := Packet{Op: roce.ReadRequest, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 3000}
+	first := Packet{Opcode: roce.ReadRequest, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 3000}
 	for name, c := range map[string]struct {
 		change func(p *Packet)
 		want   int // packets of the answer
@@ -135,7 +135,7 @@ func TestRepeatedReadIsHeldToTheFirst(t *testing.T) {
 		var ans Answer
 		var p Packet
 		e.b.Data(&first, &ans)
-		e.b.Data(&Packet{Op: roce.WriteOnly, PSN: 1, VA: 0x1000, RKey: 7}, &ans)
+		e.b.Data(&Packet{Opcode: roce.WriteOnly, PSN: 1, VA: 0x1000, RKey: 7}, &ans)
 		for e.b.NextResponse(&p) {
 		}
 		again := first

@@ -150,7 +150,7 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 	r := &q.reorder
 	for s = from; s < upto && r.has(s); {
 		p := &r.slots[s&uint64(len(r.slots)-1)]
-		if p.Op != roce.ReadRequest {
+		if p.Opcode != roce.ReadRequest {
 			s++
 			continue
 		}

@@ -152,28 +152,28 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	ops := &opcodes[w.Verb]
 	switch {
 	case w.Verb.answered():
-		*p = Packet{Op: ops.only, PSN: p.PSN, AckReq: true, VA: w.VA + uint64(i*mtu), RKey: w.RKey, Len: uint32(left),
+		*p = Packet{Opcode: ops.only, PSN: p.PSN, AckReq: true, VA: w.VA + uint64(i*mtu), RKey: w.RKey, Len: uint32(left),
 			SwapAdd: w.SwapAdd, Compare: w.Compare}
 		return w.end
 	case q.cfg.WriteOnly && w.Verb <= WriteImm:
 		// Every packet names its own range; only the last has the immediate, and
 		// the solicited bit, unused elsewhere, says that a packet is not the last.
-		p.Op = roce.WriteOnly
+		p.Opcode = roce.WriteOnly
 		if last {
-			p.Op = ops.only
+			p.Opcode = ops.only
 		}
 		p.Solicited = !last && w.Verb == WriteImm
 		p.VA, p.RKey, p.Len = w.VA+uint64(i*mtu), w.RKey, uint32(p.Payload)
 	case first && last:
-		p.Op = ops.only
+		p.Opcode = ops.only
 		p.VA, p.RKey, p.Len = w.VA, w.RKey, uint32(w.Len)
 	case first:
-		p.Op = ops.first
+		p.Opcode = ops.first
 		p.VA, p.RKey, p.Len = w.VA, w.RKey, uint32(w.Len)
 	case last:
-		p.Op = ops.last
+		p.Opcode = ops.last
 	default:
-		p.Op = ops.middle
+		p.Opcode = ops.middle
 	}
 	if last {
 		p.Imm, p.Solicited = w.Imm, w.Solicited

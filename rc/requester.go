@@ -115,7 +115,7 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	if q.state != ReadyToSend && q.state != SendQueueDrain {
 		return 0
 	}
-	if p.Op != roce.Acknowledge {
+	if p.Opcode != roce.Acknowledge {
 		return q.answer(now, p)
 	}
 	s := roce.Extend(p.PSN, q.una)

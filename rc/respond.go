@@ -10,7 +10,7 @@ import (
 // data, an atomic's answer, or an acknowledgement that must wait for those
 // before it (IBTA 9.7.5.1.1: responses leave in the order of the requests).
 type response struct {
-	op       roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
+	opcode   roce.Opcode // Acknowledge, AtomicAck, or ReadRequest for a READ's data
 	syndrome roce.Syndrome
 	begun    bool // the first packet of this READ answer is out
 	msn      uint32
@@ -40,12 +40,12 @@ func (q *QP) Responding() bool { return len(q.out) > 0 }
 // NextResponse produces the next packet of READ data, atomic answers and the
 // acknowledgements queued behind them.
 func (q *QP) NextResponse(p *Packet) (ok bool) {
-	if len(q.out) == 0 || q.state == Reset || q.state == Error && q.out[0].op != roce.Acknowledge {
+	if len(q.out) == 0 || q.state == Reset || q.state == Error && q.out[0].opcode != roce.Acknowledge {
 		return false
 	}
 	r := &q.out[0]
-	*p = Packet{Op: r.op, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn, Orig: r.orig}
-	if r.op != roce.ReadRequest {
+	*p = Packet{Opcode: r.opcode, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn, Orig: r.orig}
+	if r.opcode != roce.ReadRequest {
 		q.out = slices.Delete(q.out, 0, 1)
 		if q.dying && p.Syndrome.IsNak() {
 			q.fail(Flushed)
@@ -56,7 +56,7 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	if n > 0 {
 		reg := q.mem.find(r.rkey, r.va, n, RemoteRead)
 		if reg == nil { // deregistered since
-			p.Op, p.Syndrome, q.fault = roce.Acknowledge, roce.NakRemoteAccess, roce.NakRemoteAccess
+			p.Opcode, p.Syndrome, q.fault = roce.Acknowledge, roce.NakRemoteAccess, roce.NakRemoteAccess
 			q.fail(Flushed)
 			return true
 		}
@@ -66,13 +66,13 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 	last := r.next+1 == r.end
 	switch {
 	case !r.begun && last:
-		p.Op = roce.ReadRespOnly
+		p.Opcode = roce.ReadRespOnly
 	case !r.begun:
-		p.Op = roce.ReadRespFirst
+		p.Opcode = roce.ReadRespFirst
 	case last:
-		p.Op = roce.ReadRespLast
+		p.Opcode = roce.ReadRespLast
 	default:
-		p.Op = roce.ReadRespMiddle
+		p.Opcode = roce.ReadRespMiddle
 	}
 	r.begun = true
 	r.next++
@@ -103,7 +103,7 @@ func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndr
 	if !again {
 		q.msn = (q.msn + 1) & roce.PSNMask
 	}
-	r := response{op: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s, end: s + n, va: p.VA, left: p.Len}
+	r := response{opcode: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s, end: s + n, va: p.VA, left: p.Len}
 	if !q.respond(r, again) {
 		return 0, roce.NakInvalid
 	}
@@ -126,7 +126,7 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 		return roce.NakInvalid
 	}
 	q.msn = (q.msn + 1) & roce.PSNMask
-	e := executed{s: s, end: s + 1, msn: q.msn, orig: reg.atomic(p.VA, p.Op == roce.CompareSwap, p.SwapAdd, p.Compare)}
+	e := executed{s: s, end: s + 1, msn: q.msn, orig: reg.atomic(p.VA, p.Opcode == roce.CompareSwap, p.SwapAdd, p.Compare)}
 	q.remember(e)
 	q.respond(e.response(), false)
 	return 0
@@ -154,13 +154,13 @@ func (q *QP) covers(p *Packet, s uint64) bool {
 }
 
 func (r *executed) response() response {
-	return response{op: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
+	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
 }
 
 // answering counts the READs and atomics whose answers are still to go.
 func (q *QP) answering() (n int) {
 	for i := range q.out {
-		if q.out[i].op != roce.Acknowledge {
+		if q.out[i].opcode != roce.Acknowledge {
 			n++
 		}
 	}
@@ -175,7 +175,7 @@ func (q *QP) respond(r response, again bool) bool {
 	at := len(q.out)
 	for i := range q.out {
 		o := &q.out[i]
-		if o.op == r.op && o.end == r.end {
+		if o.opcode == r.opcode && o.end == r.end {
 			if r.next < o.next {
 				*o = r
 			}
@@ -202,17 +202,17 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 		q.reorder.cameAgain(s)
 	}
 	switch {
-	case p.Op == roce.ReadRequest:
+	case p.Opcode == roce.ReadRequest:
 		// A repeated READ that is not allowed any more gets no answer; its
 		// requester runs out of retries.
 		q.takeRead(p, s, true)
-	case p.Op.IsAtomic():
+	case p.Opcode.IsAtomic():
 		for i := range q.executed {
 			if e := &q.executed[i]; e.s == s && !e.read {
 				q.respond(e.response(), true)
 			}
 		}
-	case !p.Op.IsSend() && p.Op > roce.WriteOnlyImm:
+	case !p.Opcode.IsSend() && p.Opcode > roce.WriteOnlyImm:
 	case q.cfg.Recovery == Selective: // C9-105: acknowledged, asked or not
 		q.report(a, true)
 	default:

@@ -56,7 +56,7 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 		return
 	}
 	q.nakSent = false
-	owed := p.AckReq && !p.Op.IsAtomic() && p.Op != roce.ReadRequest
+	owed := p.AckReq && !p.Opcode.IsAtomic() && p.Opcode != roce.ReadRequest
 	if q.reorder.held > 0 {
 		owed = q.release(a) || owed
 	}
@@ -75,7 +75,7 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 // a missing receive with one that asks to come back later.
 func (q *QP) place(p *Packet, a *Answer) bool {
 	is, bad, n := partWrite, roce.Syndrome(0), uint64(1)
-	if p.Op != roce.WriteMiddle || !q.goesAhead(p) {
+	if p.Opcode != roce.WriteMiddle || !q.goesAhead(p) {
 		is, bad = q.check(p)
 	}
 	switch {
@@ -109,7 +109,7 @@ func (q *QP) place(p *Packet, a *Answer) bool {
 		return true // READs and atomics count their messages themselves
 	}
 	q.Placed += uint64(p.Payload)
-	if q.ends(p.Op) {
+	if q.ends(p.Opcode) {
 		q.msn = (q.msn + 1) & roce.PSNMask
 		a.Delivered++
 	}
@@ -133,7 +133,7 @@ func (q *QP) takeWrite(p *Packet, is part) {
 	}
 	q.msgVA += uint64(p.Payload)
 	q.msgLeft -= int64(p.Payload)
-	if p.Op.HasImm() && !q.cfg.AlwaysReady {
+	if p.Opcode.HasImm() && !q.cfg.AlwaysReady {
 		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
 	}
 }
@@ -146,7 +146,7 @@ func (q *QP) announced(p *Packet) {
 		q.msgLen = 0
 	}
 	q.msgLen += int64(p.Len)
-	q.goesOn = p.Op == roce.WriteOnly && p.Solicited
+	q.goesOn = p.Opcode == roce.WriteOnly && p.Solicited
 }
 
 // skip moves the expected sequence number on by n; a READ covers its responses.
@@ -157,19 +157,19 @@ func (q *QP) skip(n uint64) {
 	q.expect += n
 }
 
-// ends reports whether op finishes a message: with a RETH in every packet,
+// ends reports whether opcode finishes a message: with a RETH in every packet,
 // only the one with the immediate does.
-func (q *QP) ends(op roce.Opcode) bool {
-	return op.Ends() && !(q.cfg.WriteOnly && op == roce.WriteOnly)
+func (q *QP) ends(opcode roce.Opcode) bool {
+	return opcode.Ends() && !(q.cfg.WriteOnly && opcode == roce.WriteOnly)
 }
 
 // ack acknowledges everything in order, behind the responses still to go.
 func (q *QP) ack(a *Answer) {
-	q.reply(a, Packet{Op: roce.Acknowledge, Syndrome: roce.Ack, MSN: q.msn}, q.expect-1)
+	q.reply(a, Packet{Opcode: roce.Acknowledge, Syndrome: roce.Ack, MSN: q.msn}, q.expect-1)
 }
 
 func (q *QP) nak(a *Answer, s roce.Syndrome, msn uint32) {
-	q.reply(a, Packet{Op: roce.Acknowledge, Syndrome: s, MSN: msn}, q.expect)
+	q.reply(a, Packet{Opcode: roce.Acknowledge, Syndrome: s, MSN: msn}, q.expect)
 }
 
 func (q *QP) reply(a *Answer, p Packet, s uint64) {
@@ -179,11 +179,11 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 		return
 	}
 	last := &q.out[len(q.out)-1]
-	if last.op == roce.Acknowledge && last.syndrome.IsAck() {
+	if last.opcode == roce.Acknowledge && last.syndrome.IsAck() {
 		q.out = q.out[:len(q.out)-1] // the later one says it too
 	}
 	if len(q.out) > 4*q.cfg.ReadsIn+64 {
 		return // a requester that does not read its answers asks again
 	}
-	q.out = append(q.out, response{op: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
+	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
 }

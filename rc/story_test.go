@@ -176,8 +176,8 @@ func (s *tale) launch(end int, p *rc.Packet, tell bool) {
 
 // spell writes a packet as a capture would.
 func spell(p *rc.Packet) string {
-	if p.Op != roce.Acknowledge {
-		return fmt.Sprintf("%v %d", p.Op, p.PSN)
+	if p.Opcode != roce.Acknowledge {
+		return fmt.Sprintf("%v %d", p.Opcode, p.PSN)
 	}
 	switch at, n := p.PSN+p.MSN>>8, p.MSN&0xff; p.Syndrome { // our profile, rc/doc.go
 	case roce.NakMissing:
@@ -223,7 +223,7 @@ func (s *tale) hear(p *rc.Packet) {
 		then = ", sends again what is missing"
 	}
 	verb := "hears"
-	if p.Op != roce.Acknowledge {
+	if p.Opcode != roce.Acknowledge {
 		verb = "takes"
 	}
 	s.Tell(s.now, "A %s %s%s", verb, spell(p), then)

@@ -132,7 +132,7 @@ func TestVerbs(t *testing.T) {
 			e.post(Request{Verb: SendInv, Data: pattern(10), Imm: 8, Fence: true})
 			lost := map[uint64]bool{}
 			e.run(func(p *Packet) bool {
-				k := uint64(p.Op)<<32 | uint64(p.PSN)
+				k := uint64(p.Opcode)<<32 | uint64(p.PSN)
 				if !lossy || lost[k] {
 					return false
 				}
@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 			e.post(Request{Verb: Write, VA: 0x1000, RKey: 7, Data: pattern(3)})
 			var nak roce.Syndrome
 			e.run(func(p *Packet) bool {
-				if p.Op == roce.Acknowledge && !p.Syndrome.IsAck() {
+				if p.Opcode == roce.Acknowledge && !p.Syndrome.IsAck() {
 					nak = p.Syndrome
 				}
 				return false
@@ -218,7 +218,7 @@ func TestUnsupportedOpcodes(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.Flush, roce.AtomicWrite, roce.Acknowledge, roce.CNP, 0x15} {
 		e := connected(t, nil)
 		var ans Answer
-		e.b.Data(&Packet{Op: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)},
+		e.b.Data(&Packet{Opcode: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)},
 			&ans)
 		if ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error ||
 			!bytes.Equal(e.buf, make([]byte, len(e.buf))) {
@@ -234,7 +234,7 @@ func TestReceiverNotReady(t *testing.T) {
 	e.post(Request{Verb: Send, Data: pattern(3000)})
 	naks := 0
 	e.run(func(p *Packet) bool {
-		if p.Syndrome.IsRNR() && p.Op == roce.Acknowledge {
+		if p.Syndrome.IsRNR() && p.Opcode == roce.Acknowledge {
 			if naks++; naks == 2 {
 				e.b.PostReceive(Receive{ID: 1, Data: [][]byte{make([]byte, 3000)}})
 			}
@@ -282,28 +282,28 @@ func TestDrain(t *testing.T) {
 // runs again from where it is asked.
 func TestRepeats(t *testing.T) {
 	e := connected(t, nil)
-	add := Packet{Op: roce.FetchAdd, PSN: 0xfffffe, VA: 0x1000, RKey: 7, SwapAdd: 3}
-	read := Packet{Op: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 8, Len: 2500}
+	add := Packet{Opcode: roce.FetchAdd, PSN: 0xfffffe, VA: 0x1000, RKey: 7, SwapAdd: 3}
+	read := Packet{Opcode: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 8, Len: 2500}
 	var ans Answer
 	var p Packet
 	for range 3 {
 		e.b.Data(&add, &ans)
 		e.b.NextResponse(&p)
-		if p.Op != roce.AtomicAck || p.Orig != 0 || binary.NativeEndian.Uint64(e.buf) != 3 {
-			t.Fatalf("%v was %d, memory holds %d", p.Op, p.Orig, binary.NativeEndian.Uint64(e.buf))
+		if p.Opcode != roce.AtomicAck || p.Orig != 0 || binary.NativeEndian.Uint64(e.buf) != 3 {
+			t.Fatalf("%v was %d, memory holds %d", p.Opcode, p.Orig, binary.NativeEndian.Uint64(e.buf))
 		}
 	}
 	e.b.Data(&read, &ans)
 	e.b.NextResponse(&p)
 	e.b.NextResponse(&p)
-	tail := Packet{Op: roce.ReadRequest, PSN: 0, VA: 0x1400, RKey: 8, Len: 1476}
+	tail := Packet{Opcode: roce.ReadRequest, PSN: 0, VA: 0x1400, RKey: 8, Len: 1476}
 	e.b.Data(&tail, &ans)
 	var psns []uint32
 	for e.b.NextResponse(&p) {
 		psns = append(psns, p.PSN)
 	}
-	if len(psns) != 2 || psns[0] != 0 || psns[1] != 1 || !p.Op.Ends() || p.Payload != 452 {
-		t.Errorf("asked again from PSN 0 the responder sends %v, last %v of %d", psns, p.Op, p.Payload)
+	if len(psns) != 2 || psns[0] != 0 || psns[1] != 1 || !p.Opcode.Ends() || p.Payload != 452 {
+		t.Errorf("asked again from PSN 0 the responder sends %v, last %v of %d", psns, p.Opcode, p.Payload)
 	}
 	// Repeats cannot pile up answers.
 	for i := range 1000 {

@@ -151,7 +151,7 @@ func (c *Conn) sent(now unit.Time, wire int) {
 func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
 	una, _, _ := c.QP.Sequence()
 	psn := una
-	if p.Op == roce.Acknowledge && p.Syndrome.IsAck() {
+	if p.Opcode == roce.Acknowledge && p.Syndrome.IsAck() {
 		psn = p.PSN
 	}
 	c.now = now

@@ -26,10 +26,10 @@ type kind struct {
 
 // kinds is the table of them: requests, responses, and what follows.
 func kinds() (k [256]kind) {
-	for op := roce.Opcode(0); op <= maxRC; op++ {
-		k[op] = kind{take: (*Endpoint).request, paced: true}
-		if op.IsResponse() {
-			k[op].take = (*Endpoint).response
+	for opcode := roce.Opcode(0); opcode <= maxRC; opcode++ {
+		k[opcode] = kind{take: (*Endpoint).request, paced: true}
+		if opcode.IsResponse() {
+			k[opcode].take = (*Endpoint).response
 		}
 	}
 	k[roce.Acknowledge].paced = false
@@ -74,7 +74,7 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 	if e.control = e.control[1:]; len(e.control) == 0 {
 		e.control = nil
 	}
-	if ct.p.Op == roce.Acknowledge {
+	if ct.p.Opcode == roce.Acknowledge {
 		e.Count.Acks++
 		if !ct.p.Syndrome.IsAck() && ct.p.Syndrome != roce.NakGap {
 			e.Count.Naks++
@@ -96,7 +96,7 @@ func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
 	}
 	c.lastCNP = now
 	e.Count.CNPsSent++
-	e.push(control{c, rc.Packet{Op: roce.CNP}, c.Service.CNPDSCP << 2})
+	e.push(control{c, rc.Packet{Opcode: roce.CNP}, c.Service.CNPDSCP << 2})
 }
 
 // notified is the reaction point.

@@ -28,7 +28,7 @@ func TestAnotherKindOfControl(t *testing.T) {
 	if err := w.conns[0].Post(&write); err != nil {
 		t.Fatal(err)
 	}
-	w.ends[0].push(control{w.conns[0], rc.Packet{Op: grant, PSN: 7, Imm: 1 << 20}, 46<<2 | ce})
+	w.ends[0].push(control{w.conns[0], rc.Packet{Opcode: grant, PSN: 7, Imm: 1 << 20}, 46<<2 | ce})
 	var order []roce.Opcode
 	w.spy = func(from int, d *Datagram) bool {
 		if op := roce.Opcode(d.Head[0]); from == 0 {
@@ -52,7 +52,7 @@ func TestAnotherKindOfControl(t *testing.T) {
 	}
 	// Without a row it is nobody's.
 	w.ends[1].kinds[grant] = kind{}
-	w.ends[0].push(control{w.conns[0], rc.Packet{Op: grant}, 0})
+	w.ends[0].push(control{w.conns[0], rc.Packet{Opcode: grant}, 0})
 	for w.step() {
 	}
 	if len(got) != 1 || w.ends[1].Count.Malformed != 1 {

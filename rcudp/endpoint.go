@@ -162,7 +162,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	case err == roce.ErrTruncated:
 		e.Count.Truncated++
 		return
-	case err != nil, e.kinds[h.Op].take == nil, len(b)-n-roce.ICRCLen < int(h.Pad), len(b)&3 != 0:
+	case err != nil, e.kinds[h.Opcode].take == nil, len(b)-n-roce.ICRCLen < int(h.Pad), len(b)&3 != 0:
 		e.Count.Malformed++
 		return
 	}
@@ -181,15 +181,15 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		e.Count.BadICRC++
 		return
 	}
-	k := &e.kinds[h.Op]
+	k := &e.kinds[h.Opcode]
 	if tos&3 == ce {
 		e.marked(now, c, k)
 	}
 	body := b[n : len(b)-roce.ICRCLen-int(h.Pad)]
 	p := &e.packet
-	*p = rc.Packet{Op: h.Op, Syndrome: h.Syndrome, AckReq: h.AckReq, Solicited: h.Solicited, PSN: h.PSN, Payload: int32(len(body)),
+	*p = rc.Packet{Opcode: h.Opcode, Syndrome: h.Syndrome, AckReq: h.AckReq, Solicited: h.Solicited, PSN: h.PSN, Payload: int32(len(body)),
 		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare, Orig: h.Orig, Data: body}
-	if p.Imm = h.Imm; h.Op.HasIETH() {
+	if p.Imm = h.Imm; h.Opcode.HasIETH() {
 		p.Imm = h.InvKey
 	}
 	k.take(e, now, c, p)
@@ -252,7 +252,7 @@ func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []b
 
 // response is the requester's side.
 func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
-	nak := p.Op == roce.Acknowledge && !p.Syndrome.IsAck() && p.Syndrome != roce.NakGap
+	nak := p.Opcode == roce.Acknowledge && !p.Syndrome.IsAck() && p.Syndrome != roce.NakGap
 	if nak {
 		e.Count.NaksIn++
 	}
@@ -334,7 +334,7 @@ const maxStay = 64
 func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) {
 	p := &e.packet
 	e.Count.SentBytes += int64(p.Payload)
-	if p.Op == roce.Acknowledge {
+	if p.Opcode == roce.Acknowledge {
 		e.Count.Acks++
 	}
 	if p.Again {
@@ -351,10 +351,10 @@ const overhead = roce.UDPLen + roce.IPv4Len + roce.EthernetLen + roce.FCSLen + r
 // encode writes p as a datagram of connection c.
 func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint16, d *Datagram) {
 	h := &e.out
-	*h = roce.Header{Op: p.Op, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3), PKey: roce.DefaultPKey, DestQP: c.DestQPN,
+	*h = roce.Header{Opcode: p.Opcode, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3), PKey: roce.DefaultPKey, DestQP: c.DestQPN,
 		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, InvKey: p.Imm,
 		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}
-	k := &e.kinds[p.Op]
+	k := &e.kinds[p.Opcode]
 	if k.head != nil {
 		k.head(h)
 	}

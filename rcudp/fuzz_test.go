@@ -70,7 +70,7 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 			int(script[5])
 		script = script[6:]
 		n = (n | nHigh<<8) % 2048
-		p := rc.Packet{Op: roce.Opcode(op), PSN: (100 + uint32(psn)) & roce.PSNMask, AckReq: how&1 != 0,
+		p := rc.Packet{Opcode: roce.Opcode(op), PSN: (100 + uint32(psn)) & roce.PSNMask, AckReq: how&1 != 0,
 			Payload: int32(n), Data: make([]byte, n),
 			RKey: 7, VA: 0x1000 + uint64(vaHigh)*64, Len: uint32(n), Syndrome: roce.Syndrome(how),
 			Imm: uint32(how) & 7, MSN: uint32(vaHigh)}
@@ -86,7 +86,7 @@ func play(t *testing.T, script []byte, rec rc.Recovery) {
 		case 5:
 			p.PSN = (100 - uint32(psn)) & roce.PSNMask
 		}
-		if !p.Op.Known() {
+		if !p.Opcode.Known() {
 			p.Data, p.Payload = nil, 0
 		}
 		other.encode(buf, attacker, &p, 26<<2|2, 0, &d)

@@ -16,7 +16,7 @@ func Example() {
 	f.IP.Src, f.IP.Dst = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
 	f.IP.TOS, f.IP.TTL = 26<<2|2, 64 // DSCP 26, ECT(0)
 	f.UDP.SrcPort = 49152            // what ECMP hashes
-	f.BTH = roce.Header{Op: roce.WriteOnly, PKey: roce.DefaultPKey, DestQP: 0x12, PSN: 5000, AckReq: true,
+	f.BTH = roce.Header{Opcode: roce.WriteOnly, PKey: roce.DefaultPKey, DestQP: 0x12, PSN: 5000, AckReq: true,
 		VA: 0x1000, RKey: 0x1234, Len: 5, Pad: 3}
 	f.Body = []byte("hello\x00\x00\x00") // padded to four bytes, as Pad says
 	f.Complete()                         // lengths, checksum, ICRC

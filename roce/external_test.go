@@ -28,7 +28,7 @@ func ours() (frames []Frame) {
 		for i, a := range [][2]string{{"10.0.0.1", "10.0.0.2"}, {"2001:db8::1", "2001:db8::2"}} {
 			f := Frame{Kind: KindRoCEv2, Ethernet: Ethernet{Dst: MAC{2, 0, 0, 0, 0, 2},
 				Src: MAC{2, 0, 0, 0, 0, 1}},
-				BTH: Header{Op: op, PKey: DefaultPKey, DestQP: 17, PSN: 5000, AckReq: op.Ends(),
+				BTH: Header{Opcode: op, PKey: DefaultPKey, DestQP: 17, PSN: 5000, AckReq: op.Ends(),
 					VA: 0x7f800000, RKey: 0x1234, Len: 17,
 					Syndrome: NakSequence, MSN: 3, Imm: 0xdeadbeef, InvKey: 0x55, SwapAdd: 1,
 					Compare: 2, Orig: 41}}
@@ -165,17 +165,17 @@ func TestTshark(t *testing.T) {
 				t.Errorf("%v: tshark reads column %d as %q, want %d", f, col, got, v)
 			}
 		}
-		want(1, true, uint64(h.Op))
+		want(1, true, uint64(h.Opcode))
 		want(2, true, uint64(h.DestQP))
 		want(3, true, uint64(h.PSN))
-		want(5, h.Op.HasRETH(), h.VA)
-		want(6, h.Op.HasRETH(), uint64(h.RKey))
-		want(7, h.Op.HasRETH(), uint64(h.Len))
-		want(8, h.Op.HasAETH(), uint64(h.Syndrome))
-		want(9, h.Op.HasAETH(), uint64(h.MSN))
-		want(10, h.Op.HasImm(), uint64(h.Imm))
-		want(12, h.Op.IsAtomic(), h.SwapAdd)
-		want(13, h.Op == AtomicAck, h.Orig)
+		want(5, h.Opcode.HasRETH(), h.VA)
+		want(6, h.Opcode.HasRETH(), uint64(h.RKey))
+		want(7, h.Opcode.HasRETH(), uint64(h.Len))
+		want(8, h.Opcode.HasAETH(), uint64(h.Syndrome))
+		want(9, h.Opcode.HasAETH(), uint64(h.MSN))
+		want(10, h.Opcode.HasImm(), uint64(h.Imm))
+		want(12, h.Opcode.IsAtomic(), h.SwapAdd)
+		want(13, h.Opcode == AtomicAck, h.Orig)
 		if f.IP.Version == 4 && r[14] == "0" {
 			t.Errorf("%v: IP checksum is bad", f)
 		}

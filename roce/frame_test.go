@@ -103,7 +103,7 @@ func TestICRCCovers(t *testing.T) {
 
 func TestHeaderRoundTrip(t *testing.T) {
 	for op := range 256 {
-		h := Header{Op: Opcode(op), Solicited: true, Pad: 1, PKey: 0xffff, BECN: true, DestQP: 0x123456,
+		h := Header{Opcode: Opcode(op), Solicited: true, Pad: 1, PKey: 0xffff, BECN: true, DestQP: 0x123456,
 			AckReq: true, PSN: 0xfffffe,
 			VA: 0x7f800000, RKey: 0x1234, Len: 24 << 20, Syndrome: NakSequence, MSN: 0xabcdef, Imm: 7,
 			InvKey: 8, SwapAdd: 9,
@@ -111,29 +111,29 @@ func TestHeaderRoundTrip(t *testing.T) {
 		b := h.Append(nil)
 		var g Header
 		n, err := g.Decode(b)
-		if !h.Op.Known() {
+		if !h.Opcode.Known() {
 			if err != ErrOpcode {
 				t.Errorf("opcode %#02x: %v", op, err)
 			}
 			continue
 		}
 		if err != nil || n != len(b) || n != h.Size() || !bytes.Equal(g.Append(nil), b) {
-			t.Errorf("%v: %d of %d bytes, %v", h.Op, n, len(b), err)
+			t.Errorf("%v: %d of %d bytes, %v", h.Opcode, n, len(b), err)
 		}
 		for i := range n {
 			if _, err := g.Decode(b[:i]); err == nil {
-				t.Errorf("%v cut to %d bytes decodes", h.Op, i)
+				t.Errorf("%v cut to %d bytes decodes", h.Opcode, i)
 			}
 		}
-		if s := h.String(); !strings.HasPrefix(s, h.Op.String()) {
-			t.Errorf("%v prints as %q", h.Op, s)
+		if s := h.String(); !strings.HasPrefix(s, h.Opcode.String()) {
+			t.Errorf("%v prints as %q", h.Opcode, s)
 		}
 	}
 	// HANDBOOK.md 1.1: RC opcodes and their headers.
 	for op, size := range map[Opcode]int{0x00: 12, 0x03: 16, 0x06: 28, 0x0b: 32, 0x0c: 28, 0x0d: 16, 0x0e: 12,
 		0x11: 16, 0x12: 24,
 		0x13: 40, 0x17: 16, 0x1c: 32, 0x1d: 28, 0x64: 20, 0x65: 24} {
-		h := Header{Op: op}
+		h := Header{Opcode: op}
 		if h.Size() != size {
 			t.Errorf("%v has %d header bytes, want %d", op, h.Size(), size)
 		}
@@ -261,7 +261,7 @@ func FuzzFrame(f *testing.F) {
 }
 
 func BenchmarkDecodeAndICRC(b *testing.B) {
-	f := Frame{Kind: KindRoCEv2, BTH: Header{Op: WriteMiddle, PKey: DefaultPKey}, Body: make([]byte, 4096)}
+	f := Frame{Kind: KindRoCEv2, BTH: Header{Opcode: WriteMiddle, PKey: DefaultPKey}, Body: make([]byte, 4096)}
 	f.IP.Src, f.IP.Dst, f.IP.TTL = addr("10.0.0.1"), addr("10.0.0.2"), 64
 	f.Complete()
 	p := f.Append(nil)

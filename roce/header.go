@@ -26,7 +26,7 @@ var (
 // A CNP sets BECN (IBTA A17.9.3), though a seed sets FECN in it: FECN is what a
 // switch would tell the receiver, BECN what the receiver tells the sender.
 type Header struct {
-	Op        Opcode
+	Opcode    Opcode
 	Solicited bool
 	Migrated  bool  // the M bit: migration state
 	Pad       uint8 // 0 to 3 bytes behind the payload
@@ -62,7 +62,7 @@ type Header struct {
 const DefaultPKey = 0xffff
 
 // Size returns the bytes of the header with its extensions.
-func (h *Header) Size() int { return int(extLens[h.Op]) }
+func (h *Header) Size() int { return int(extLens[h.Opcode]) }
 
 // Decode reads the header at the start of b and returns its length. An unknown
 // opcode or version is an error, and so is a packet too short for its header.
@@ -70,7 +70,7 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 	if len(b) < BTHLen {
 		return 0, ErrTruncated
 	}
-	h.Op = Opcode(b[0])
+	h.Opcode = Opcode(b[0])
 	h.Solicited, h.Migrated, h.Pad, h.Version = b[1]&0x80 != 0, b[1]&0x40 != 0, b[1]>>4&3, b[1]&15
 	h.PKey = binary.BigEndian.Uint16(b[2:])
 	q := binary.BigEndian.Uint32(b[4:])
@@ -80,11 +80,11 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 	if h.Version != 0 {
 		return 0, ErrVersion
 	}
-	e := extOf[h.Op]
+	e := extOf[h.Opcode]
 	if e == 0 {
 		return 0, ErrOpcode
 	}
-	n = int(extLens[h.Op])
+	n = int(extLens[h.Opcode])
 	if len(b) < n {
 		return 0, ErrTruncated
 	}
@@ -147,12 +147,12 @@ func bit(b bool, shift uint) uint32 {
 // Append writes the header and its extensions to b. Fields wider than the wire
 // are cut to it.
 func (h *Header) Append(b []byte) []byte {
-	b = append(b, byte(h.Op), byte(bit(h.Solicited, 7)|bit(h.Migrated, 6))|h.Pad&3<<4|h.Version&15)
+	b = append(b, byte(h.Opcode), byte(bit(h.Solicited, 7)|bit(h.Migrated, 6))|h.Pad&3<<4|h.Version&15)
 	b = binary.BigEndian.AppendUint16(b, h.PKey)
 	b = binary.BigEndian.AppendUint32(b,
 		bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
 	b = binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(h.Resv7&0x7f)<<24|h.PSN&PSNMask)
-	e := extOf[h.Op]
+	e := extOf[h.Opcode]
 	if e&^(extEnds|extSends|extKnown) == 0 {
 		return b
 	}
@@ -194,8 +194,8 @@ func (h *Header) Append(b []byte) []byte {
 
 // String shows what a reader of a capture wants to know of the header.
 func (h *Header) String() string {
-	s := fmt.Sprintf("%v QP %#06x PSN %d", h.Op, h.DestQP, h.PSN)
-	e := extOf[h.Op]
+	s := fmt.Sprintf("%v QP %#06x PSN %d", h.Opcode, h.DestQP, h.PSN)
+	e := extOf[h.Opcode]
 	if e&(extRETH|extAtomic) != 0 {
 		s += fmt.Sprintf(" va %#x rkey %#x", h.VA, h.RKey)
 	}
@@ -203,9 +203,9 @@ func (h *Header) String() string {
 		s += fmt.Sprintf(" len %d", h.Len)
 	}
 	switch {
-	case h.Op == FetchAdd:
+	case h.Opcode == FetchAdd:
 		s += fmt.Sprintf(" add %d", h.SwapAdd)
-	case h.Op == CompareSwap:
+	case h.Opcode == CompareSwap:
 		s += fmt.Sprintf(" compare %d swap %d", h.Compare, h.SwapAdd)
 	}
 	if e&extAETH != 0 {
@@ -226,7 +226,7 @@ func (h *Header) String() string {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{h.AckReq, "AckReq"}, {h.Solicited, "Solicited"}, {h.FECN, "FECN"}, {h.BECN && h.Op != CNP, "BECN"}} {
+	}{{h.AckReq, "AckReq"}, {h.Solicited, "Solicited"}, {h.FECN, "FECN"}, {h.BECN && h.Opcode != CNP, "BECN"}} {
 		if f.on {
 			s += " " + f.name
 		}

@@ -125,13 +125,13 @@ func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 					e |= extDETH
 				}
 			}
-			op := t<<5 | i
-			exts[op], names[op] = e, prefix+o.name
+			opcode := t<<5 | i
+			exts[opcode], names[opcode] = e, prefix+o.name
 		}
 	}
 	exts[CNP], names[CNP] = extKnown, "CNP"
-	for op, e := range exts {
-		lens[op] = uint8(BTHLen + e.len())
+	for opcode, e := range exts {
+		lens[opcode] = uint8(BTHLen + e.len())
 	}
 	return exts, names, lens
 }
@@ -229,12 +229,12 @@ func (e ext) len() int {
 
 // DataLen returns the frame size, FCS included and preamble not, of an untagged
 // IPv4 packet with the given payload; the payload is padded to four bytes.
-func DataLen(op Opcode, payload int) int {
+func DataLen(opcode Opcode, payload int) int {
 	n := BaseLen + (payload+3)&^3
-	if op.HasRETH() {
+	if opcode.HasRETH() {
 		n += RETHLen
 	}
-	if op.HasImm() {
+	if opcode.HasImm() {
 		n += ImmDtLen
 	}
 	return n

@@ -27,7 +27,7 @@ func (f *Frame) String() string {
 	}
 	fmt.Fprintf(&b, "dscp %d %s %v", f.IP.DSCP(), [4]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[f.IP.ECN()],
 		&f.BTH)
-	if f.BTH.Op != CNP && len(f.Body) > 0 {
+	if f.BTH.Opcode != CNP && len(f.Body) > 0 {
 		fmt.Fprintf(&b, " payload %d", len(f.Payload()))
 	}
 	return b.String()

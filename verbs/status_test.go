@@ -60,7 +60,7 @@ func TestEveryCompletionStatus(t *testing.T) {
 				var p rc.Packet
 				a.qp.conn.QP.Next(0, &p)
 				a.qp.conn.QP.Acknowledged(unit.Second,
-					&rc.Packet{Op: roce.ReadRespOnly, Syndrome: roce.Ack, PSN: p.PSN})
+					&rc.Packet{Opcode: roce.ReadRespOnly, Syndrome: roce.Ack, PSN: p.PSN})
 			})
 			if err := a.qp.Modify(QPAttr{State: Err}); err != nil { // hands over what happened
 				t.Fatal(err)

@@ -21,7 +21,7 @@ func TestFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stranger.Close()
-	h := roce.Header{Op: roce.WriteOnly, PKey: 0xffff, DestQP: b.qp.QPN, PSN: a.qp.psn, VA: b.mr.Addr,
+	h := roce.Header{Opcode: roce.WriteOnly, PKey: 0xffff, DestQP: b.qp.QPN, PSN: a.qp.psn, VA: b.mr.Addr,
 		RKey: b.mr.RKey, Len: 4}
 	valid := append(h.Append(nil), 1, 2, 3, 4, 0, 0, 0, 0)
 	version, op, qp := bytes.Clone(valid), bytes.Clone(valid), bytes.Clone(valid)

@@ -70,25 +70,25 @@ func TestStory(t *testing.T) {
 	c := newTape(t)
 	mtu := make([]byte, 1024)
 	write := func(op roce.Opcode, psn uint32, change func([]byte) []byte) {
-		c.put(false, roce.Header{Op: op, PSN: psn, VA: 0x7f800000, RKey: 0x1234, Len: 5 * 1024},
+		c.put(false, roce.Header{Opcode: op, PSN: psn, VA: 0x7f800000, RKey: 0x1234, Len: 5 * 1024},
 			mtu, 2, change)
 	}
 	write(roce.WriteFirst, 7198, nil)
 	write(roce.WriteMiddle, 7199, nil)
 	write(roce.WriteMiddle, 7201, nil)
-	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 7200, Syndrome: roce.NakSequence}, nil, 2, nil)
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 7200, Syndrome: roce.NakSequence}, nil, 2, nil)
 	write(roce.WriteLast, 7202, nil)
 	write(roce.WriteMiddle, 7200, nil)
 	write(roce.WriteMiddle, 7201, nil)
 	write(roce.WriteLast, 7202, nil)
-	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 7202, Syndrome: roce.Ack, MSN: 1}, nil, 2, nil)
-	c.put(false, roce.Header{Op: roce.SendOnlyImm, PSN: 7203, Imm: 9}, mtu, 3, nil)
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 7202, Syndrome: roce.Ack, MSN: 1}, nil, 2, nil)
+	c.put(false, roce.Header{Opcode: roce.SendOnlyImm, PSN: 7203, Imm: 9}, mtu, 3, nil)
 	for range 3 {
-		c.put(true, roce.Header{Op: roce.CNP, BECN: true}, make([]byte, 16), 48<<2, nil)
+		c.put(true, roce.Header{Opcode: roce.CNP, BECN: true}, make([]byte, 16), 48<<2, nil)
 	}
 	write(roce.WriteOnly, 7204, func(b []byte) []byte { b[100] ^= 1; return b })
-	c.put(false, roce.Header{Op: roce.FetchAdd, PSN: 7205, VA: 8, SwapAdd: 3}, nil, 2, nil)
-	c.put(true, roce.Header{Op: roce.AtomicAck, PSN: 7205, Syndrome: roce.Ack, Orig: 39}, nil, 2, nil)
+	c.put(false, roce.Header{Opcode: roce.FetchAdd, PSN: 7205, VA: 8, SwapAdd: 3}, nil, 2, nil)
+	c.put(true, roce.Header{Opcode: roce.AtomicAck, PSN: 7205, Syndrome: roce.Ack, Orig: 39}, nil, 2, nil)
 	c.n++
 	c.w.Frame(time.Unix(1000, int64(c.n)*1000), 0, true,
 		roce.AppendPFC(nil, roce.MAC{2}, 8, [8]uint16{3: 100}), "")
@@ -127,11 +127,11 @@ func TestStory(t *testing.T) {
 func TestSelectiveStory(t *testing.T) {
 	c := newTape(t)
 	for _, psn := range []uint32{10, 11, 13, 14, 17} {
-		c.put(false, roce.Header{Op: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100},
+		c.put(false, roce.Header{Opcode: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100},
 			make([]byte, 100), 2, nil)
 	}
-	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil, 2, nil)
-	c.put(true, roce.Header{Op: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2,
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil, 2, nil)
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2,
 		nil)
 	events, s := c.story()
 	all := strings.Join(events, "\n")
@@ -145,13 +145,13 @@ func TestSelectiveStory(t *testing.T) {
 // request's.
 func TestReadStory(t *testing.T) {
 	c := newTape(t)
-	c.put(false, roce.Header{Op: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 1, Len: 2500}, nil, 2,
+	c.put(false, roce.Header{Opcode: roce.ReadRequest, PSN: 0xffffff, VA: 0x1000, RKey: 1, Len: 2500}, nil, 2,
 		nil)
 	for i, op := range []roce.Opcode{roce.ReadRespFirst, roce.ReadRespMiddle, roce.ReadRespLast} {
-		c.put(true, roce.Header{Op: op, PSN: uint32(0xffffff+i) & roce.PSNMask, Syndrome: roce.Ack},
+		c.put(true, roce.Header{Opcode: op, PSN: uint32(0xffffff+i) & roce.PSNMask, Syndrome: roce.Ack},
 			make([]byte, []int{1024, 1024, 452}[i]), 2, nil)
 	}
-	c.put(false, roce.Header{Op: roce.WriteOnly, PSN: 2, VA: 0x1000, RKey: 1, Len: 4},
+	c.put(false, roce.Header{Opcode: roce.WriteOnly, PSN: 2, VA: 0x1000, RKey: 1, Len: 4},
 		make([]byte, 4), 2, nil)
 	events, s := c.story()
 	all := strings.Join(events, "\n")
@@ -170,7 +170,7 @@ func TestSplit(t *testing.T) {
 		netip.MustParseAddr("10.0.0.2"), 64, 50000
 	for i := range 3 {
 		g := f
-		g.BTH, g.Body, g.IP.ID = roce.Header{Op: roce.WriteMiddle, PKey: 0xffff, PSN: uint32(i)},
+		g.BTH, g.Body, g.IP.ID = roce.Header{Opcode: roce.WriteMiddle, PKey: 0xffff, PSN: uint32(i)},
 			make([]byte, []int{512, 512, 100}[i]), uint16(i)
 		g.Complete()
 		ib = append(ib, g.AppendIP(nil)[28:]...)

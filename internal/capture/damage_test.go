@@ -23,9 +23,9 @@ import (
 func taped(t *testing.T) (whole []byte, ends []int) {
 	c := newTape(t)
 	for psn := range uint32(6) {
-		c.put(false, roce.Header{Op: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 64},
+		c.put(false, roce.Header{Opcode: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 64},
 			make([]byte, 64), 2, nil)
-		c.put(true, roce.Header{Op: roce.Acknowledge, PSN: psn, Syndrome: roce.Ack, MSN: psn + 1}, nil, 2,
+		c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: psn, Syndrome: roce.Ack, MSN: psn + 1}, nil, 2,
 			nil)
 		if err := c.w.ng.Flush(); err != nil {
 			t.Fatal(err)
@@ -175,12 +175,12 @@ func TestCountsOfGoBackN(t *testing.T) {
 		first := rapid.SampledFrom([]uint32{0, 7, roce.PSNMask - 3, roce.PSNMask}).Draw(rt, "first PSN")
 		n := rapid.IntRange(2, 30).Draw(rt, "packets")
 		put := func(i int) {
-			c.put(false, roce.Header{Op: roce.WriteOnly, PSN: (first + uint32(i)) & roce.PSNMask,
+			c.put(false, roce.Header{Opcode: roce.WriteOnly, PSN: (first + uint32(i)) & roce.PSNMask,
 				VA: 0x1000, RKey: 1,
 				Len: 32}, make([]byte, 32), 2, nil)
 		}
 		ack := func(i int, s roce.Syndrome) {
-			c.put(true, roce.Header{Op: roce.Acknowledge, PSN: (first + uint32(i)) & roce.PSNMask,
+			c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: (first + uint32(i)) & roce.PSNMask,
 				Syndrome: s}, nil, 2, nil)
 		}
 		put(0) // the first one arrives: from it the story learns where PSNs begin

@@ -179,7 +179,7 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 			st.flow.BadICRC++
 			t.say(Event{Micros: us, Packet: p.Number, Who: st.who,
 				Text: fmt.Sprintf("ICRC %08x is wrong, should be %08x: %v", f.ICRC,
-					f.ComputeICRC(), f.BTH.Op)})
+					f.ComputeICRC(), f.BTH.Opcode)})
 			return // whatever it says may not be so
 		}
 	}

@@ -34,7 +34,7 @@ type stream struct {
 // message is one request with all its packets.
 type message struct {
 	text          string
-	op            roce.Opcode
+	opcode        roce.Opcode
 	first, last   uint64
 	start, end    float64
 	packet        int64
@@ -69,17 +69,17 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 			s.say(us, number, "first congestion experienced mark, on PSN %d", f.BTH.PSN)
 		}
 	}
-	op := f.BTH.Op
+	opcode := f.BTH.Opcode
 	switch {
-	case op == roce.CNP:
+	case opcode == roce.CNP:
 		w.CNPs++
 		s.say(us, number, "CNP: congestion reported")
-	case op > 0x1f:
+	case opcode > 0x1f:
 		w.Payload += int64(len(f.Payload()))
-		if op.Ends() {
+		if opcode.Ends() {
 			w.Messages++
 		}
-	case op.IsResponse():
+	case opcode.IsResponse():
 		s.answer(us, number, f)
 	default:
 		s.request(us, number, f)
@@ -112,7 +112,7 @@ func (s *stream) request(us float64, number int64, f *roce.Frame) {
 	}
 	s.next = n + 1
 	s.collect(us, number, n, f)
-	if h.Op == roce.ReadRequest {
+	if h.Opcode == roce.ReadRequest {
 		s.loose = true
 	}
 }
@@ -146,12 +146,12 @@ func (s *stream) endReplay() {
 // collect adds a new packet to its message.
 func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	h := &f.BTH
-	starts := h.Op.HasRETH() || h.Op.IsAtomic() || h.Op == roce.SendFirst || h.Op == roce.SendOnly ||
-		h.Op == roce.SendOnlyImm || h.Op == roce.SendOnlyInv
+	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst || h.Opcode == roce.SendOnly ||
+		h.Opcode == roce.SendOnlyImm || h.Opcode == roce.SendOnlyInv
 	if starts || s.msg == nil {
-		s.msg = &message{op: h.Op, first: n, start: us, packet: number, whole: starts}
+		s.msg = &message{opcode: h.Opcode, first: n, start: us, packet: number, whole: starts}
 		s.msg.text = describe(h)
-		if h.Op == roce.ReadRequest {
+		if h.Opcode == roce.ReadRequest {
 			s.msg.want = int64(h.Len)
 		}
 	}
@@ -159,13 +159,13 @@ func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	m.last, m.end = n, us
 	m.packets++
 	m.size += int64(len(f.Payload()))
-	if h.Op.HasImm() {
+	if h.Opcode.HasImm() {
 		m.text += fmt.Sprintf(" imm %#x", h.Imm)
 	}
-	if h.Op.HasIETH() {
+	if h.Opcode.HasIETH() {
 		m.text += fmt.Sprintf(" invalidates %#x", h.InvKey)
 	}
-	if h.Op.Ends() {
+	if h.Opcode.Ends() {
 		s.flow.Messages++
 		s.msg = nil
 		if s.open = append(s.open, m); len(s.open) > maxOpen {
@@ -178,15 +178,15 @@ func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 // describe names a message by its first packet.
 func describe(h *roce.Header) string {
 	switch {
-	case h.Op == roce.ReadRequest:
+	case h.Opcode == roce.ReadRequest:
 		return fmt.Sprintf("READ va %#x rkey %#x", h.VA, h.RKey)
-	case h.Op.HasRETH():
+	case h.Opcode.HasRETH():
 		return fmt.Sprintf("WRITE va %#x rkey %#x", h.VA, h.RKey)
-	case h.Op == roce.FetchAdd:
+	case h.Opcode == roce.FetchAdd:
 		return fmt.Sprintf("FETCH_ADD %d va %#x rkey %#x", h.SwapAdd, h.VA, h.RKey)
-	case h.Op == roce.CompareSwap:
+	case h.Opcode == roce.CompareSwap:
 		return fmt.Sprintf("CMP_SWAP %d for %d va %#x rkey %#x", h.SwapAdd, h.Compare, h.VA, h.RKey)
-	case h.Op.IsSend():
+	case h.Opcode.IsSend():
 		return "SEND"
 	}
 	return "the end of a WRITE"
@@ -200,7 +200,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	if s.peer == nil {
 		s.findPeer(h.PSN)
 	}
-	if h.Op == roce.Acknowledge {
+	if h.Opcode == roce.Acknowledge {
 		switch {
 		case h.Syndrome.IsAck(), h.Syndrome == roce.NakGap: // an ACK while something is missing
 			s.flow.Acks++
@@ -219,9 +219,9 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	}
 	n := roce.Extend(h.PSN, q.next)
 	switch {
-	case h.Op == roce.AtomicAck:
+	case h.Opcode == roce.AtomicAck:
 		q.acknowledged(us, n, fmt.Sprintf(", was %d", h.Orig), true)
-	case h.Op.IsReadResponse():
+	case h.Opcode.IsReadResponse():
 		q.data(us, n, h, int64(len(f.Payload())))
 	case h.Syndrome.IsAck():
 		q.acknowledged(us, n, "", false)
@@ -234,7 +234,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 	s.acknowledged(us, n-1, "", false)
 	for _, m := range s.open {
-		if m.op == roce.ReadRequest && n >= m.first {
+		if m.opcode == roce.ReadRequest && n >= m.first {
 			if n > m.last || m.size == 0 {
 				if m.size == 0 {
 					m.packets = 0 // from here on packets of the answer
@@ -246,7 +246,7 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 			if s.next <= n {
 				s.next = n + 1
 			}
-			if h.Op.Ends() && m.size >= m.want {
+			if h.Opcode.Ends() && m.size >= m.want {
 				m.end = us
 				s.acknowledged(us, n, "", true)
 			}
@@ -260,12 +260,12 @@ func (s *stream) data(us float64, n uint64, h *roce.Header, payload int64) {
 func (s *stream) acknowledged(us float64, n uint64, extra string, own bool) {
 	for len(s.open) > 0 && s.open[0].last <= n {
 		m := s.open[0]
-		if answered := m.op == roce.ReadRequest || m.op.IsAtomic(); answered && !own {
+		if answered := m.opcode == roce.ReadRequest || m.opcode.IsAtomic(); answered && !own {
 			return
 		}
 		s.open = s.open[1:]
 		s.endReplay()
-		if m.op == roce.ReadRequest {
+		if m.opcode == roce.ReadRequest {
 			s.tell(m, us, "answered in full")
 			continue
 		}

@@ -112,14 +112,14 @@ func TestADetour(t *testing.T) {
 	for i := range 8 {
 		pi := net.Alloc()
 		p := &net.Packets[pi]
-		p.Dst, p.Loc, p.Payload, p.Size, p.Op = 1, 2, 4000, frame, roce.WriteMiddle
+		p.Dst, p.Loc, p.Payload, p.Size, p.Opcode = 1, 2, 4000, frame, roce.WriteMiddle
 		p.TOS, p.PSN, p.Class = 24<<2|ECT0, uint32(i+1), 3
-		op := &net.Ports[a]
-		for now := net.Q.Now(); op.BusyUntil > now; now = net.Q.Now() { // A sends them back to back
+		tx := &net.Ports[a]
+		for now := net.Q.Now(); tx.BusyUntil > now; now = net.Q.Now() { // A sends them back to back
 			e, _ := net.Q.Pop()
 			deliver(net, &e)
 		}
-		net.Transmit(net.Q.Now(), a, op, pi, p)
+		net.Transmit(net.Q.Now(), a, tx, pi, p)
 	}
 	for net.InUse() > 0 {
 		e, _ := net.Q.Pop()

@@ -49,13 +49,13 @@ func (n *Net) SetLink(port int32, s LinkState) {
 }
 
 func (n *Net) setUp(port int32, up bool) {
-	op := &n.Ports[port]
-	op.Down = !up
-	op.Flags &^= flagDown
+	tx := &n.Ports[port]
+	tx.Down = !up
+	tx.Flags &^= flagDown
 	if up {
 		return
 	}
-	op.Flags |= flagDown
+	tx.Flags |= flagDown
 	for c := range queue.Classes {
 		n.unpause(port, c)
 	}
@@ -99,11 +99,11 @@ type errorSource struct {
 }
 
 // setRate enters a line rate and, where it is whole, how many picoseconds a byte takes.
-func setRate(op *route.Port, r unit.Rate) {
-	op.Rate, op.PsPerByte = r, 0
+func setRate(tx *route.Port, r unit.Rate) {
+	tx.Rate, tx.PsPerByte = r, 0
 	const bits = 8 * int64(unit.Second)
 	if byteTime := bits / int64(r); byteTime*int64(r) == bits && byteTime < math.MaxInt32 {
-		op.PsPerByte = int32(byteTime)
+		tx.PsPerByte = int32(byteTime)
 	}
 }
 
@@ -125,18 +125,18 @@ func (n *Net) retrain(ends [2]int32, r unit.Rate) {
 	now := n.Q.Now()
 	quiet := max(now, n.Ports[ends[0]].BusyUntil, n.Ports[ends[1]].BusyUntil)
 	for _, p := range ends {
-		op := &n.Ports[p]
-		spans := append(n.pastOf(p).out, span{max(now, op.BusyUntil), op.Rate, op.TxBytes})
-		if quiet > op.BusyUntil {
-			op.BusyUntil = quiet
-			spans = append(spans, span{quiet, 0, op.TxBytes})
+		tx := &n.Ports[p]
+		spans := append(n.pastOf(p).out, span{max(now, tx.BusyUntil), tx.Rate, tx.TxBytes})
+		if quiet > tx.BusyUntil {
+			tx.BusyUntil = quiet
+			spans = append(spans, span{quiet, 0, tx.TxBytes})
 		}
-		for len(spans) > 1 && spans[0].until < now-op.Flight { // all of it has arrived
+		for len(spans) > 1 && spans[0].until < now-tx.Flight { // all of it has arrived
 			spans = spans[1:]
 		}
 		n.pastOf(p).out = spans
-		n.pastOf(op.Peer).in = append(n.pastOf(op.Peer).in[:0], spans...)
-		setRate(op, r)
+		n.pastOf(tx.Peer).in = append(n.pastOf(tx.Peer).in[:0], spans...)
+		setRate(tx, r)
 	}
 }
 

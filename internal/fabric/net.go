@@ -34,7 +34,7 @@ type Packet struct {
 	Loc     uint16
 	Size    uint16 // frame bytes, FCS included, preamble and gap not
 	Payload uint16
-	Op      roce.Opcode
+	Opcode  roce.Opcode
 	Class   uint8 // queue in the switch it is in
 	TOS     uint8 // DSCP and ECN bits
 	Flags   uint8
@@ -306,11 +306,11 @@ func (n *Net) Handle(e *engine.Event) {
 }
 
 // wire returns how long size frame bytes occupy the port, gap included.
-func (n *Net) wire(op *route.Port, size uint16) unit.Time {
-	if op.PsPerByte != 0 {
-		return unit.Time(int32(size)+roce.PreambleIFG) * unit.Time(op.PsPerByte)
+func (n *Net) wire(tx *route.Port, size uint16) unit.Time {
+	if tx.PsPerByte != 0 {
+		return unit.Time(int32(size)+roce.PreambleIFG) * unit.Time(tx.PsPerByte)
 	}
-	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, op.Rate)
+	return unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, tx.Rate)
 }
 
 // Sent returns the wire bytes that have left a port by now. TxBytes counts a frame,
@@ -321,20 +321,20 @@ func (n *Net) Sent(port int32) int64 {
 
 // Transmit puts packet pi on the wire of port now, which must not lie before
 // the port is free, and schedules its arrival.
-func (n *Net) Transmit(now unit.Time, port int32, op *route.Port, pi int32, p *Packet) {
-	ser := n.wire(op, p.Size)
-	op.BusyUntil = now + ser
-	op.TxBytes += int64(p.Size) + roce.PreambleIFG
-	op.TxFrames++
+func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *Packet) {
+	ser := n.wire(tx, p.Size)
+	tx.BusyUntil = now + ser
+	tx.TxBytes += int64(p.Size) + roce.PreambleIFG
+	tx.TxFrames++
 	n.PacketHops++
 	if p.Payload != 0 {
 		n.DataPacketHops++
 	}
-	delay := ser + op.Flight
-	if op.Flags != 0 && !n.special(port, op, pi, p, &delay) {
+	delay := ser + tx.Flight
+	if tx.Flags != 0 && !n.special(port, tx, pi, p, &delay) {
 		return
 	}
-	n.Q.PushAfter(engine.Node(op.Node), delay, engine.Kind(op.Arrive), op.Peer, pi)
+	n.Q.PushAfter(engine.Node(tx.Node), delay, engine.Kind(tx.Arrive), tx.Peer, pi)
 }
 
 // Port flags: reasons to leave the fast path of Transmit.
@@ -373,17 +373,17 @@ const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 
 // special handles broken, lossy and cut-through links, and those to other parts;
 // false means that the packet is gone.
-func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
+func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *unit.Time) bool {
 	c := &n.cfg[port]
-	if op.Flags&flagDown != 0 {
+	if tx.Flags&flagDown != 0 {
 		n.DownDrops++
 		n.lose(port, pi, p)
 		return false
 	}
-	if op.Flags&flagTapOut != 0 {
-		n.Tap(op.BusyUntil-n.wire(op, p.Size), port, true, p)
+	if tx.Flags&flagTapOut != 0 {
+		n.Tap(tx.BusyUntil-n.wire(tx, p.Size), port, true, p)
 	}
-	if op.Flags&flagErrors != 0 {
+	if tx.Flags&flagErrors != 0 {
 		c.bitsLeft -= float64(p.Size) * 8
 		if c.bitsLeft <= 0 {
 			c.bitsLeft = exponential(&c.stream) / c.ber
@@ -392,7 +392,7 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			return false
 		}
 	}
-	if op.Flags&flagFault != 0 {
+	if tx.Flags&flagFault != 0 {
 		fate := n.Fault(port, p)
 		if fate.Lost {
 			n.lose(port, pi, p)
@@ -405,22 +405,22 @@ func (n *Net) special(port int32, op *route.Port, pi int32, p *Packet, delay *un
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
 			n.Injected++
-			if op.Flags&flagLeaves != 0 {
-				n.leave(op, *delay, twin)
+			if tx.Flags&flagLeaves != 0 {
+				n.leave(tx, *delay, twin)
 			} else {
-				n.Q.PushAfter(engine.Node(op.Node), *delay, engine.Kind(op.Arrive), op.Peer, twin)
+				n.Q.PushAfter(engine.Node(tx.Node), *delay, engine.Kind(tx.Arrive), tx.Peer, twin)
 			}
 			p = &n.Packets[pi]
 		}
 	}
-	if op.Flags&flagTapIn != 0 {
-		n.Tap(op.BusyUntil+c.prop, op.Peer, false, p)
+	if tx.Flags&flagTapIn != 0 {
+		n.Tap(tx.BusyUntil+c.prop, tx.Peer, false, p)
 	}
-	if op.Flags&flagCut != 0 && p.Size > headerLen {
-		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, op.Rate)
+	if tx.Flags&flagCut != 0 && p.Size > headerLen {
+		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, tx.Rate)
 	}
-	if op.Flags&flagLeaves != 0 {
-		n.leave(op, *delay, pi)
+	if tx.Flags&flagLeaves != 0 {
+		n.leave(tx, *delay, pi)
 		return false
 	}
 	return true

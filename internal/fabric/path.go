@@ -16,9 +16,9 @@ const maxHops = 16
 // own rates.
 func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
 	for i, port := range ports {
-		op := &n.Ports[port]
-		t += unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate) + op.Flight
-		cut := op.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
+		tx := &n.Ports[port]
+		t += unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate) + tx.Flight
+		cut := tx.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
 		if cut && n.cfg[ports[i+1]].rate <= n.cfg[port].rate { // see waitForTail
 			t -= unit.Serialize(unit.Bytes(size)-headerLen, n.cfg[port].rate)
 		}

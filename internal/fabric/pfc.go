@@ -68,24 +68,24 @@ func (n *Net) resume(slot int32) {
 // sent, if any, ahead of everything queued. It takes effect at the peer after
 // the peer's response time.
 func (n *Net) sendPFC(port int32, f pauseFrame) {
-	op := &n.Ports[port]
-	start := max(n.Q.Now(), op.BusyUntil)
-	ser := n.wire(op, roce.PFCLen)
-	op.BusyUntil = start + ser
-	op.TxBytes += roce.PFCLen + roce.PreambleIFG
+	tx := &n.Ports[port]
+	start := max(n.Q.Now(), tx.BusyUntil)
+	ser := n.wire(tx, roce.PFCLen)
+	tx.BusyUntil = start + ser
+	tx.TxBytes += roce.PFCLen + roce.PreambleIFG
 	c := &n.cfg[port]
-	if op.Flags&flagTapOut != 0 {
+	if tx.Flags&flagTapOut != 0 {
 		n.TapPFC(start, port, true, f.priority(), f.quanta())
 	}
-	if op.Flags&flagTapIn != 0 {
-		n.TapPFC(start+ser+c.prop, op.Peer, false, f.priority(), f.quanta())
+	if tx.Flags&flagTapIn != 0 {
+		n.TapPFC(start+ser+c.prop, tx.Peer, false, f.priority(), f.quanta())
 	}
 	at := start + ser + c.prop + c.response
-	if op.Flags&flagLeaves != 0 {
-		n.send(Letter{event: n.Q.Elsewhere(engine.Node(op.Node), at, KindPFC, op.Peer, int32(f))})
+	if tx.Flags&flagLeaves != 0 {
+		n.send(Letter{event: n.Q.Elsewhere(engine.Node(tx.Node), at, KindPFC, tx.Peer, int32(f))})
 		return
 	}
-	n.Q.Push(engine.Node(op.Node), at, KindPFC, op.Peer, int32(f))
+	n.Q.Push(engine.Node(tx.Node), at, KindPFC, tx.Peer, int32(f))
 }
 
 // SendPause and SendResume let a host's receive side pause its switch.
@@ -118,12 +118,12 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 	}
 	until := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)
 	n.expire.Arm(engine.Node(n.node[port]), slot, KindExpire, until)
-	op := &n.Ports[port]
-	if op.Paused&(1<<prio) == 0 {
-		if op.Paused == 0 {
+	tx := &n.Ports[port]
+	if tx.Paused&(1<<prio) == 0 {
+		if tx.Paused == 0 {
 			n.Stats[port].pausedSince = n.Q.Now()
 		}
-		op.Paused |= 1 << prio
+		tx.Paused |= 1 << prio
 		n.trace("pause", port, prio)
 	}
 }
@@ -132,32 +132,32 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 func (n *Net) unpause(port int32, prio int) {
 	slot := n.slot(port, prio)
 	n.expire.Disarm(slot)
-	op := &n.Ports[port]
-	if op.Paused&(1<<prio) == 0 {
+	tx := &n.Ports[port]
+	if tx.Paused&(1<<prio) == 0 {
 		return
 	}
-	op.Paused &^= 1 << prio
+	tx.Paused &^= 1 << prio
 	if n.storms != nil {
 		n.storms[slot].resumed = true
 	}
-	if op.Paused == 0 {
+	if tx.Paused == 0 {
 		st := &n.Stats[port]
 		st.PausedFor += n.Q.Now() - st.pausedSince
 	}
 	n.trace("resume", port, prio)
-	n.Kick(port, op)
+	n.Kick(port, tx)
 }
 
 // Kick arms a service event for a port that may have something to send.
-func (n *Net) Kick(port int32, op *route.Port) {
-	if op.Armed {
+func (n *Net) Kick(port int32, tx *route.Port) {
+	if tx.Armed {
 		return
 	}
-	if n.Sw[op.Node].Spec != nil && op.NonEmpty&^op.Paused == 0 {
+	if n.Sw[tx.Node].Spec != nil && tx.NonEmpty&^tx.Paused == 0 {
 		return
 	}
-	op.Armed = true
-	n.Q.Push(engine.Node(op.Node), max(op.BusyUntil, n.Q.Now()), engine.Kind(op.Service), port, 0)
+	tx.Armed = true
+	n.Q.Push(engine.Node(tx.Node), max(tx.BusyUntil, n.Q.Now()), engine.Kind(tx.Service), port, 0)
 }
 
 // PausedFor returns how long a port has been paused up to now.

@@ -52,8 +52,8 @@ func (n *Net) Lookahead() unit.Time {
 }
 
 // leave sends a packet to another part, where it arrives a delay from now.
-func (n *Net) leave(op *route.Port, delay unit.Time, pi int32) {
-	e := n.Q.Elsewhere(engine.Node(op.Node), n.Q.Now()+delay, engine.Kind(op.Arrive), op.Peer, 0)
+func (n *Net) leave(tx *route.Port, delay unit.Time, pi int32) {
+	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, engine.Kind(tx.Arrive), tx.Peer, 0)
 	n.send(Letter{event: e, packet: n.Packets[pi]})
 	n.Free(pi)
 }

@@ -43,13 +43,13 @@ func (n *Net) Arrive(in, pi int32) {
 			return
 		}
 	}
-	op := &n.Ports[out]
-	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<p.Class) == 0 {
+	tx := &n.Ports[out]
+	if tx.BusyUntil <= now && tx.NonEmpty == 0 && tx.Paused&(1<<p.Class) == 0 {
 		// An idle port: the packet leaves as it came and occupies no buffer.
-		n.Transmit(now, out, op, pi, p)
+		n.Transmit(now, out, tx, pi, p)
 		return
 	}
-	n.enqueue(now, &n.Sw[node], out, op, pi, p)
+	n.enqueue(now, &n.Sw[node], out, tx, pi, p)
 }
 
 // route returns the egress port, or -1.
@@ -105,7 +105,7 @@ func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
 }
 
 // enqueue admits a packet to the buffer or drops it.
-func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi int32, p *Packet) {
+func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	c := p.Class
 	size := int64(p.Size)
 	q := &n.classes[n.slot(out, int(c))]
@@ -130,12 +130,12 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, op *route.Port, pi i
 	}
 	q.tail = pi
 	q.bytes += int32(size)
-	op.NonEmpty |= 1 << c
-	op.Queued += int32(size)
+	tx.NonEmpty |= 1 << c
+	tx.Queued += int32(size)
 	q.peak = max(q.peak, q.bytes)
-	if !op.Armed && op.NonEmpty&^op.Paused != 0 {
-		op.Armed = true
-		n.Q.Push(engine.Node(op.Node), op.BusyUntil, engine.Kind(op.Service), out, 0)
+	if !tx.Armed && tx.NonEmpty&^tx.Paused != 0 {
+		tx.Armed = true
+		n.Q.Push(engine.Node(tx.Node), tx.BusyUntil, engine.Kind(tx.Service), out, 0)
 	}
 }
 
@@ -230,38 +230,38 @@ func (n *Net) release(sw *Switch, p *Packet) {
 // service sends the next packet of a port that has become free.
 func (n *Net) service(out int32) {
 	now := n.Q.Now()
-	op := &n.Ports[out]
-	if op.BusyUntil > now { // a pause frame slipped in
-		n.Q.Push(engine.Node(op.Node), op.BusyUntil, engine.Kind(op.Service), out, 0)
+	tx := &n.Ports[out]
+	if tx.BusyUntil > now { // a pause frame slipped in
+		n.Q.Push(engine.Node(tx.Node), tx.BusyUntil, engine.Kind(tx.Service), out, 0)
 		return
 	}
-	elig := op.NonEmpty &^ op.Paused
+	elig := tx.NonEmpty &^ tx.Paused
 	if elig == 0 {
-		op.Armed = false
+		tx.Armed = false
 		return
 	}
-	pi, p := n.Dequeue(now, out, op, n.pickClass(out, op, elig))
-	sw := &n.Sw[op.Node]
+	pi, p := n.Dequeue(now, out, tx, n.pickClass(out, tx, elig))
+	sw := &n.Sw[tx.Node]
 	n.release(sw, p)
 	n.mark(now, sw, out, p)
-	n.Transmit(now, out, op, pi, p)
-	if op.NonEmpty&^op.Paused != 0 {
-		n.Q.PushAfter(engine.Node(op.Node), op.BusyUntil-now, engine.Kind(op.Service), out, 0)
+	n.Transmit(now, out, tx, pi, p)
+	if tx.NonEmpty&^tx.Paused != 0 {
+		n.Q.PushAfter(engine.Node(tx.Node), tx.BusyUntil-now, engine.Kind(tx.Service), out, 0)
 	} else {
-		op.Armed = false
+		tx.Armed = false
 	}
 }
 
 // Dequeue takes the head of a class's queue.
-func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *Packet) {
+func (n *Net) Dequeue(now unit.Time, out int32, tx *route.Port, c int) (int32, *Packet) {
 	q := &n.classes[n.slot(out, c)]
 	pi := q.head
 	p := &n.Packets[pi]
 	q.head = p.next
 	q.bytes -= int32(p.Size)
-	op.Queued -= int32(p.Size)
+	tx.Queued -= int32(p.Size)
 	if q.bytes == 0 {
-		op.NonEmpty &^= 1 << c
+		tx.NonEmpty &^= 1 << c
 	} else {
 		prefetch(&n.Packets[q.head]) // its turn comes soon
 	}
@@ -274,7 +274,7 @@ func (n *Net) Dequeue(now unit.Time, out int32, op *route.Port, c int) (int32, *
 // Enqueue appends to a class queue of a host port: no buffer limit applies, a
 // NIC's control queue is fed by the NIC itself.
 func (n *Net) Enqueue(out int32, pi int32, c int) {
-	op := &n.Ports[out]
+	tx := &n.Ports[out]
 	p := &n.Packets[pi]
 	p.next, p.Class = -1, uint8(c)
 	q := &n.classes[n.slot(out, c)]
@@ -285,29 +285,29 @@ func (n *Net) Enqueue(out int32, pi int32, c int) {
 	}
 	q.tail = pi
 	q.bytes += int32(p.Size)
-	op.NonEmpty |= 1 << c
-	op.Queued += int32(p.Size)
+	tx.NonEmpty |= 1 << c
+	tx.Queued += int32(p.Size)
 }
 
 // PickClass chooses among the eligible classes of a port: strict priority
 // first, highest queue number first, then deficit round robin by weight.
 func (n *Net) PickClass(out int32, elig uint8) int { return n.pickClass(out, &n.Ports[out], elig) }
 
-func (n *Net) pickClass(out int32, op *route.Port, elig uint8) int {
-	if s := elig & op.Strict; s != 0 {
+func (n *Net) pickClass(out int32, tx *route.Port, elig uint8) int {
+	if s := elig & tx.Strict; s != 0 {
 		return 7 - bits.LeadingZeros8(s)
 	}
 	if elig&(elig-1) == 0 {
 		return bits.TrailingZeros8(elig)
 	}
-	return n.deficit(out, op, elig)
+	return n.deficit(out, tx, elig)
 }
 
 // deficit is deficit round robin (Shreedhar and Varghese 1995): a class may
 // send while its deficit covers the head packet; when none may, every eligible
 // class earns its weight in MTU shares. Weight 0 runs only when alone.
-func (n *Net) deficit(out int32, op *route.Port, elig uint8) int {
-	spec := n.Sw[op.Node].Spec
+func (n *Net) deficit(out int32, tx *route.Port, elig uint8) int {
+	spec := n.Sw[tx.Node].Spec
 	for range 1 << 12 {
 		for m := elig; m != 0; m &= m - 1 {
 			c := bits.TrailingZeros8(m)

@@ -72,7 +72,7 @@ func (b *bench) put(at unit.Time, in, dst int, dscp uint8, payload uint16) {
 func (b *bench) putECN(at unit.Time, in, dst int, dscp uint8, payload uint16, ecn uint8) {
 	pi := b.Alloc()
 	p := &b.Packets[pi]
-	p.Dst, p.Payload, p.Size, p.Op, p.TOS = int32(dst), payload, payload+62, roce.WriteMiddle, dscp<<2|ecn
+	p.Dst, p.Payload, p.Size, p.Opcode, p.TOS = int32(dst), payload, payload+62, roce.WriteMiddle, dscp<<2|ecn
 	b.Q.Push(engine.Node(b.Ports[b.hosts[in]].Node), at, KindArrive, b.in[in], pi)
 }
 

@@ -37,7 +37,7 @@ func (n *Net) poll(node int32) {
 func (n *Net) Idle() bool { return n.Q.Len() <= n.pollers }
 
 func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
-	op, s := &n.Ports[port], &n.storms[n.slot(port, c)]
+	tx, s := &n.Ports[port], &n.storms[n.slot(port, c)]
 	if s.stormed {
 		quiet := s.got == s.gotLast
 		s.gotLast = s.got
@@ -46,8 +46,8 @@ func (n *Net) watch(node, port int32, c int, w *queue.Watchdog) {
 		}
 		return
 	}
-	paused := op.Paused&(1<<c) != 0
-	stuck := paused && s.paused && !s.resumed && op.NonEmpty&(1<<c) != 0
+	paused := tx.Paused&(1<<c) != 0
+	stuck := paused && s.paused && !s.resumed && tx.NonEmpty&(1<<c) != 0
 	s.paused, s.resumed = paused, false
 	if s.count(stuck); w.Reached(int(s.polls), w.Detect) {
 		n.storm(node, port, c, s)
@@ -111,10 +111,10 @@ func (n *Net) inStorm(in, out, pi int32, p *Packet) bool {
 
 // flush drops everything a stormed queue holds.
 func (n *Net) flush(port int32, c int) {
-	op := &n.Ports[port]
-	for op.NonEmpty&(1<<c) != 0 {
-		pi, p := n.Dequeue(n.Q.Now(), port, op, c)
-		n.release(&n.Sw[op.Node], p)
+	tx := &n.Ports[port]
+	for tx.NonEmpty&(1<<c) != 0 {
+		pi, p := n.Dequeue(n.Q.Now(), port, tx, c)
+		n.release(&n.Sw[tx.Node], p)
 		n.StormDrops++
 		n.drop(port, pi, p)
 	}

@@ -68,9 +68,9 @@ func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *P
 // passBy has WRED's average look at a packet that finds its port idle, and may be marked or
 // dropped all the same while the average is still high. It reports whether it was dropped.
 func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
-	op := &n.Ports[out]
-	sw := &n.Sw[op.Node]
-	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || op.BusyUntil > now || op.NonEmpty != 0 || op.Paused&(1<<p.Class) != 0 {
+	tx := &n.Ports[out]
+	sw := &n.Sw[tx.Node]
+	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now || tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
 		return false // it queues, and is looked at then
 	}
 	if n.early(now, sw, out, pi, p) {

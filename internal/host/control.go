@@ -22,10 +22,10 @@ type Taker func(h *Hosts, port int32, p *fabric.Packet)
 
 // takers says who takes what: data unless something else is said.
 func takers() (t [256]Taker) {
-	for op := range t {
-		t[op] = (*Hosts).rxData
-		if roce.Opcode(op) > maxData {
-			t[op] = unclaimed
+	for opcode := range t {
+		t[opcode] = (*Hosts).rxData
+		if roce.Opcode(opcode) > maxData {
+			t[opcode] = unclaimed
 		}
 	}
 	t[roce.Acknowledge] = (*Hosts).rxAck
@@ -38,11 +38,11 @@ const maxData = 0x1f
 
 // unclaimed is for what a NIC was sent that no NIC understands: a mistake in the program.
 func unclaimed(_ *Hosts, _ int32, p *fabric.Packet) {
-	panic(fmt.Sprintf("host: nobody takes packets of opcode %#x", uint8(p.Op)))
+	panic(fmt.Sprintf("host: nobody takes packets of opcode %#x", uint8(p.Opcode)))
 }
 
 // Take gives packets of an opcode to a Taker, at all NICs.
-func (h *Hosts) Take(op roce.Opcode, t Taker) { h.take[op] = t }
+func (h *Hosts) Take(opcode roce.Opcode, t Taker) { h.take[opcode] = t }
 
 // Address is where a control packet goes: an end of a connection, or a NIC as such.
 type Address struct {
@@ -92,13 +92,13 @@ func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet
 	*p = *what
 	p.Dst, p.Loc, p.Hash, p.QP = to.nic, to.loc, to.hash, to.qp
 	net.Injected++
-	op := &net.Ports[port]
+	opcode := &net.Ports[port]
 	now := net.Q.Now()
-	if op.BusyUntil <= now && op.NonEmpty == 0 && op.Paused&(1<<class) == 0 && !op.Armed {
+	if opcode.BusyUntil <= now && opcode.NonEmpty == 0 && opcode.Paused&(1<<class) == 0 && !opcode.Armed {
 		p.Class = class
-		net.Transmit(now, port, op, pi, p)
+		net.Transmit(now, port, opcode, pi, p)
 		return
 	}
 	net.Enqueue(port, pi, int(class))
-	net.Kick(port, op)
+	net.Kick(port, opcode)
 }

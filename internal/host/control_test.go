@@ -31,7 +31,7 @@ func TestControlStory(t *testing.T) {
 	s.Take(opProbe, func(h *Hosts, port int32, p *fabric.Packet) {
 		s.tell(h.Net.Q.Now(), "B takes probe %d of queue pair %d, which A sent at %v", p.PSN, p.QP, p.Sent)
 		h.Control(port, h.ToSender(p.QP), 6,
-			&fabric.Packet{Op: opGrant, Size: 80, TOS: 46 << 2, VA: 1 << 20, Sent: p.Sent})
+			&fabric.Packet{Opcode: opGrant, Size: 80, TOS: 46 << 2, VA: 1 << 20, Sent: p.Sent})
 	})
 	s.Take(opGrant, func(h *Hosts, _ int32, p *fabric.Packet) {
 		now := h.Net.Q.Now()
@@ -39,7 +39,7 @@ func TestControlStory(t *testing.T) {
 	})
 	name := map[roce.Opcode]string{opProbe: "the probe", opGrant: "the grant", roce.Acknowledge: "an ACK"}
 	s.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
-		if what, ok := name[p.Op]; ok && out {
+		if what, ok := name[p.Opcode]; ok && out {
 			s.tell(at, "%c sends %s, class %d", 'A'+port/2, what, p.Class)
 		}
 	}
@@ -51,7 +51,7 @@ func TestControlStory(t *testing.T) {
 	s.run(3 * unit.Microsecond)
 	s.Net.SendPause(s.Net.Ports[s.nics[1].ports[0]].Peer, 3)
 	s.Control(s.Port(c), s.ToReceiver(c), 7,
-		&fabric.Packet{Op: opProbe, Size: 100, TOS: 48 << 2, PSN: 1, Sent: s.Net.Q.Now()})
+		&fabric.Packet{Opcode: opProbe, Size: 100, TOS: 48 << 2, PSN: 1, Sent: s.Net.Q.Now()})
 	s.run(10 * unit.Microsecond)
 	s.Net.SendResume(s.Net.Ports[s.nics[1].ports[0]].Peer, 3)
 	s.run(unit.Millisecond)
@@ -106,7 +106,7 @@ func TestControlArrives(t *testing.T) {
 				to = l.ToNIC(src, dst, uint32(i))
 			}
 			psn := uint32(i)
-			l.Control(port, to, class, &fabric.Packet{Op: opProbe, Size: uint16(64 + psn%1000),
+			l.Control(port, to, class, &fabric.Packet{Opcode: opProbe, Size: uint16(64 + psn%1000),
 				TOS: class << 5, PSN: psn, VA: uint64(psn) << 20})
 			k := key{int(src), int(dst), int(class)}
 			sent[k] = append(sent[k], psn)
@@ -133,7 +133,7 @@ func make1(n int) []int { return slices.Repeat([]int{1}, n) }
 // A packet that nobody registered for is a mistake of the program, and says which.
 func TestUnclaimedControl(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
-	l.Control(l.Ports(0)[0], l.ToNIC(0, 1, 0), 7, &fabric.Packet{Op: opGrant, Size: 64})
+	l.Control(l.Ports(0)[0], l.ToNIC(0, 1, 0), 7, &fabric.Packet{Opcode: opGrant, Size: 64})
 	defer func() {
 		if said := fmt.Sprint(recover()); said != "host: nobody takes packets of opcode 0xc1" {
 			t.Error(said)

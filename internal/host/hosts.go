@@ -253,11 +253,11 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 		return 0, 0
 	}
 	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
-	op := roce.WriteMiddle
+	opcode := roce.WriteMiddle
 	if h.cfg.RC.WriteOnly {
-		op = roce.WriteOnly
+		opcode = roce.WriteOnly
 	}
-	rtt = h.Net.Alone(there, roce.DataLen(op, h.cfg.RC.MTU)) + h.Net.Alone(back, roce.AckLen)
+	rtt = h.Net.Alone(there, roce.DataLen(opcode, h.cfg.RC.MTU)) + h.Net.Alone(back, roce.AckLen)
 	return rtt, len(there) - 1
 }
 

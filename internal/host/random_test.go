@@ -74,9 +74,9 @@ func (w *watched) look(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		return
 	}
 	paused := w.Net.Ports[port].Paused
-	if p.Op == roce.Acknowledge || p.Op == roce.CNP {
+	if p.Opcode == roce.Acknowledge || p.Opcode == roce.CNP {
 		if paused&(1<<p.Class) != 0 {
-			w.Fatalf("%v: %v goes by port %d in class %d, which is paused", at, p.Op, port, p.Class)
+			w.Fatalf("%v: %v goes by port %d in class %d, which is paused", at, p.Opcode, port, p.Class)
 		}
 		return
 	}

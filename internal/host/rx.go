@@ -13,7 +13,7 @@ import (
 // rx takes a packet whose last bit has arrived at a host port.
 func (h *Hosts) rx(port, pi int32) {
 	p := &h.Net.Packets[pi]
-	h.take[p.Op](h, port, p)
+	h.take[p.Opcode](h, port, p)
 	h.Net.Free(pi)
 }
 
@@ -23,7 +23,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	c := p.QP
 	r := &h.receivers[c]
 	in := &h.scratch
-	*in = rc.Packet{Op: p.Op, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
+	*in = rc.Packet{Opcode: p.Opcode, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
 		RKey: h.rkey, Len: p.Len, VA: p.VA}
 	marked := p.TOS&3 == fabric.CE
 	dst := p.Dst
@@ -44,7 +44,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 			r.lastCNP = now
 			h.Count.CNPs++
 			h.Control(port, h.ToSender(c), s.CNPClass,
-				&fabric.Packet{Op: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
+				&fabric.Packet{Opcode: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
 		}
 	}
 	if a.Reply {
@@ -54,7 +54,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		}
 		s := &h.cfg.Services[r.service]
 		h.Control(port, h.ToSender(c), s.Class,
-			&fabric.Packet{Op: a.Packet.Op, Size: roce.AckLen, TOS: s.tos(), PSN: a.Packet.PSN,
+			&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), PSN: a.Packet.PSN,
 				Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 	}
 	for range a.Delivered {
@@ -86,7 +86,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	c := p.QP
 	s := &h.senders[c]
 	in := &h.scratch
-	*in = rc.Packet{Op: p.Op, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len}
+	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len}
 	n := s.qp.Acknowledged(now, in)
 	for {
 		if _, ok := s.qp.PopCompletion(); !ok {

@@ -40,8 +40,8 @@ func newStage(t *testing.T, preface string, change func(c *Config, q *queue.Spec
 		name[s.Net.Ports[n.ports[0]].Peer] = fmt.Sprintf("the switch's port to %c", 'A'+i)
 	}
 	s.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
-		what := fmt.Sprintf("%v %d", p.Op, p.PSN)
-		if p.Op == roce.CNP {
+		what := fmt.Sprintf("%v %d", p.Opcode, p.PSN)
+		if p.Opcode == roce.CNP {
 			what = fmt.Sprintf("a CNP for queue pair %d", p.QP)
 		}
 		s.tell(at, "%s %s %s", name[port], map[bool]string{true: "sends", false: "gets"}[out], what)
@@ -104,7 +104,7 @@ func TestStories(t *testing.T) {
 		}, 1, 1, 1)
 		tap := s.Net.Tap
 		s.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
-			if p.Op == roce.CNP {
+			if p.Opcode == roce.CNP {
 				tap(at, port, out, p)
 			}
 		}

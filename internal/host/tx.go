@@ -90,35 +90,35 @@ func (s *sender) blocked() bool {
 func (h *Hosts) tx(port int32) {
 	net := h.Net
 	now := net.Q.Now()
-	op := &net.Ports[port]
-	if op.BusyUntil > now {
-		net.Q.Push(engine.Node(op.Node), op.BusyUntil, KindTx, port, 0)
+	tx := &net.Ports[port]
+	if tx.BusyUntil > now {
+		net.Q.Push(engine.Node(tx.Node), tx.BusyUntil, KindTx, port, 0)
 		return
 	}
-	if elig := op.NonEmpty &^ op.Paused; elig != 0 {
-		pi, p := net.Dequeue(now, port, op, net.PickClass(port, elig))
-		net.Transmit(now, port, op, pi, p)
-	} else if wait := h.sendData(now, port, op); wait > now {
-		net.Q.Push(engine.Node(op.Node), wait, KindTx, port, 0)
+	if elig := tx.NonEmpty &^ tx.Paused; elig != 0 {
+		pi, p := net.Dequeue(now, port, tx, net.PickClass(port, elig))
+		net.Transmit(now, port, tx, pi, p)
+	} else if wait := h.sendData(now, port, tx); wait > now {
+		net.Q.Push(engine.Node(tx.Node), wait, KindTx, port, 0)
 		return
 	} else if wait < 0 {
-		op.Armed = false
+		tx.Armed = false
 		return
 	}
-	op = &net.Ports[port]
-	if (op.NonEmpty|h.rings.waiting[h.rings.owner[port]])&^op.Paused != 0 {
-		net.Q.PushAfter(engine.Node(op.Node), op.BusyUntil-now, KindTx, port, 0)
+	tx = &net.Ports[port]
+	if (tx.NonEmpty|h.rings.waiting[h.rings.owner[port]])&^tx.Paused != 0 {
+		net.Q.PushAfter(engine.Node(tx.Node), tx.BusyUntil-now, KindTx, port, 0)
 	} else {
-		op.Armed = false
+		tx.Armed = false
 	}
 }
 
 // sendData puts the next data packet that waits at a port on the wire. It returns now when it did,
 // a later time to try again, or -1 when there is nothing to send.
-func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
+func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 	own := h.rings.owner[port]
 	for {
-		ready := h.rings.waiting[own] &^ op.Paused
+		ready := h.rings.waiting[own] &^ tx.Paused
 		if ready == 0 {
 			return -1
 		}
@@ -137,7 +137,7 @@ func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
 			h.first(own, r, s)
 			continue
 		}
-		if h.launch(now, port, op, c, s, n) {
+		if h.launch(now, port, tx, c, s, n) {
 			h.turn(r, c, s)
 		} else {
 			h.first(own, r, s)
@@ -150,13 +150,13 @@ func (h *Hosts) sendData(now unit.Time, port int32, op *route.Port) unit.Time {
 }
 
 // launch sends the packet in scratch and reports whether its sender may send again when the port is free.
-func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *sender, n *nic) bool {
+func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *sender, n *nic) bool {
 	rp := &h.scratch
 	pi := h.Net.Alloc()
 	p := &h.Net.Packets[pi]
-	size := roce.DataLen(rp.Op, int(rp.Payload))
+	size := roce.DataLen(rp.Opcode, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
-	p.Op, p.TOS, p.Hash, p.QP, p.PSN = rp.Op, s.tos, h.tuple(s.hash, &s.turn), c, rp.PSN
+	p.Opcode, p.TOS, p.Hash, p.QP, p.PSN = rp.Opcode, s.tos, h.tuple(s.hash, &s.turn), c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
 	if !rp.AckReq && s.asks() {
 		s.qp.Ask(now, rp)
@@ -171,19 +171,19 @@ func (h *Hosts) launch(now unit.Time, port int32, op *route.Port, c int32, s *se
 	h.Net.Injected++
 	h.Count.DataPackets++
 	h.Count.DataBytes += int64(rp.Payload)
-	h.Net.Transmit(now, port, op, pi, p)
+	h.Net.Transmit(now, port, tx, pi, p)
 	if n.rxSlow {
 		n.pcieFree = max(n.pcieFree, now) + unit.Serialize(unit.Bytes(rp.Payload), h.cfg.PCIe)
 	}
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
 		h.watch(c, s)
 	}
-	return h.pace(now, op, c, s, int64(size)+roce.PreambleIFG)
+	return h.pace(now, tx, c, s, int64(size)+roce.PreambleIFG)
 }
 
 // pace charges a sent packet to the congestion controller. It reports whether the sender's next one may
 // follow at once; one that has to wait for its pace is woken.
-func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int64) bool {
+func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int64) bool {
 	if s.pace.Spent(now, wire) {
 		h.decide(c)
 	}
@@ -193,8 +193,8 @@ func (h *Hosts) pace(now unit.Time, op *route.Port, c int32, s *sender, wire int
 	if !s.qp.Pending() || s.blocked() {
 		return false
 	}
-	if s.pace.NextAt > op.BusyUntil {
-		h.wait(op.BusyUntil, c, s)
+	if s.pace.NextAt > tx.BusyUntil {
+		h.wait(tx.BusyUntil, c, s)
 		return false
 	}
 	return true

@@ -152,17 +152,17 @@ var zeros [1 << 14]byte
 // frame spells a simulated packet out.
 func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	f := &roce.Frame{Kind: roce.KindRoCEv2}
-	f.BTH = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0,
+	f.BTH = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0,
 		Migrated: true}
 	h := &f.BTH
 	switch {
-	case p.Op == roce.CNP:
-		*h = roce.Header{Op: p.Op, PKey: roce.DefaultPKey, BECN: true}
+	case p.Opcode == roce.CNP:
+		*h = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, BECN: true}
 		f.Body = zeros[:roce.CNPPadLen]
-	case p.Op == roce.Acknowledge:
+	case p.Opcode == roce.Acknowledge:
 		h.Syndrome, h.MSN = p.Synd, p.Len
-	case p.Payload == 0 && p.Op > roce.AtomicWrite: // another control packet: its headers, then zeros
-		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Op, 0)]
+	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros
+		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)]
 	default:
 		h.VA, h.RKey, h.Len, h.Pad = p.VA, n.Hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
 		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
@@ -179,7 +179,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 // direct writes the queue pair that a connection's packet is for and returns the NIC it is from.
 func (n *Network) direct(p *fabric.Packet, h *roce.Header) int32 {
 	src, dst := n.Hosts.Peers(p.QP)
-	if p.Op == roce.CNP || p.Op == roce.Acknowledge || p.Dst != dst {
+	if p.Opcode == roce.CNP || p.Opcode == roce.Acknowledge || p.Dst != dst {
 		h.DestQP = requesterQPN(p.QP)
 		return dst
 	}

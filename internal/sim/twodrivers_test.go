@@ -90,7 +90,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Net.TapPort(ports[0], true)
 	r.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		if port == ports[0] {
-			log = append(log, step{at, out, say(p.Op, p.PSN, p.Synd), host.SourcePort(p.Hash)})
+			log = append(log, step{at, out, say(p.Opcode, p.PSN, p.Synd), host.SourcePort(p.Hash)})
 		}
 	}
 	sent := map[int32]int{}
@@ -227,7 +227,7 @@ func (p *path) note(out bool, port uint16, b []byte) {
 	if _, err := h.Decode(b); err != nil {
 		panic(err)
 	}
-	p.log = append(p.log, step{p.now, out, say(h.Op, h.PSN, h.Syndrome), port})
+	p.log = append(p.log, step{p.now, out, say(h.Opcode, h.PSN, h.Syndrome), port})
 }
 
 // serialize is how long a datagram occupies a cable, all headers included.

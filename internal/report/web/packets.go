@@ -91,7 +91,7 @@ func (r *Directory) packets(q url.Values) (any, error) {
 		x := decode(&p)
 		r.place(&x, p.Raw)
 		k := key{x.Sender, x.From, x.Kind, x.QP, x.PSN}
-		x.Again = seen[k] && x.From != "" && p.Frame.BTH.Op != roce.Acknowledge
+		x.Again = seen[k] && x.From != "" && p.Frame.BTH.Opcode != roce.Acknowledge
 		seen[k] = true
 		out = append(out, x)
 	}
@@ -133,7 +133,7 @@ func decode(p *capture.Packet) Packet {
 	}
 	f := &p.Frame
 	h := &f.BTH
-	x.Kind, x.QP, x.PSN, x.CE = h.Op.String(), h.DestQP, h.PSN, f.IP.TOS&3 == 3
+	x.Kind, x.QP, x.PSN, x.CE = h.Opcode.String(), h.DestQP, h.PSN, f.IP.TOS&3 == 3
 	x.From, x.To = f.IP.Src.String(), f.IP.Dst.String()
 	x.Fields = layers(f, p.Raw)
 	return x
@@ -160,18 +160,18 @@ func layers(f *roce.Frame, raw []byte) []Field {
 	}
 	bth := ip + 28
 	out = append(out,
-		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Op), "what the packet is part of"},
+		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Opcode), "what the packet is part of"},
 		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP), "the queue pair that takes it"},
 		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
 		Field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
 	at := bth + 12
-	if h.Op.HasRETH() && len(raw) >= at+16 {
+	if h.Opcode.HasRETH() && len(raw) >= at+16 {
 		out = append(out, Field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA), "where in the receiver's memory the bytes go"},
 			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey), "the key of that memory region"},
 			Field{"RETH", "DMA length", at + 12, at + 16, fmt.Sprint(h.Len), "of the whole message"})
 		at += 16
 	}
-	if h.Op.HasAETH() && len(raw) >= at+4 {
+	if h.Opcode.HasAETH() && len(raw) >= at+4 {
 		out = append(out, Field{"AETH", "syndrome", at, at + 1, fmt.Sprintf("0x%02x", raw[at]), "0x00 to 0x1f: acknowledged; 0x60: a gap was found"},
 			Field{"AETH", "MSN", at + 1, at + 4, fmt.Sprint(h.MSN), "messages that are complete"})
 		at += 4
