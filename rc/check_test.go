@@ -148,8 +148,10 @@ func TestLengths(t *testing.T) {
 		"WRITE LAST without payload": {[]Packet{
 			{Opcode: roce.WriteFirst, Payload: 1024, Len: 1025}, {Opcode: roce.WriteLast},
 		}, true},
-		"WRITE of 2^31 bytes":        {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1 << 31}}, false},
-		"WRITE of 2^31 + 1":          {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}}, true},
+		"WRITE of 2^31 bytes": {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1 << 31}},
+			false},
+		"WRITE of 2^31 + 1": {[]Packet{{Opcode: roce.WriteFirst, Payload: 1024, Len: 1<<31 + 1}},
+			true},
 		"READ of 2^31 + 1":           {[]Packet{{Opcode: roce.ReadRequest, Len: 1<<31 + 1}}, true},
 		"WRITE ONLY without payload": {[]Packet{{Opcode: roce.WriteOnly}}, false},
 		"WRITE ONLY with less":       {[]Packet{{Opcode: roce.WriteOnly, Len: 10, Payload: 9}}, true},

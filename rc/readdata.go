@@ -18,7 +18,8 @@ func (q *QP) answerAhead(now unit.Time, p *Packet) (packets uint64) {
 		return 0 // an answer to a question asked twice, or a ghost
 	}
 	w := &q.wrs[q.locate(s)]
-	if !w.Verb.answered() || (w.Verb == Read) != p.Opcode.IsReadResponse() || p.Opcode.HasAETH() && !p.Syndrome.IsAck() {
+	if !w.Verb.answered() || (w.Verb == Read) != p.Opcode.IsReadResponse() || p.Opcode.HasAETH() &&
+		!p.Syndrome.IsAck() {
 		q.fail(BadResponse)
 		return 0
 	}

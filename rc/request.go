@@ -152,7 +152,8 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	ops := &opcodes[w.Verb]
 	switch {
 	case w.Verb.answered():
-		*p = Packet{Opcode: ops.only, PSN: p.PSN, AckReq: true, VA: w.VA + uint64(i*mtu), RKey: w.RKey, Len: uint32(left),
+		*p = Packet{Opcode: ops.only, PSN: p.PSN, AckReq: true, VA: w.VA + uint64(i*mtu), RKey: w.RKey,
+			Len:     uint32(left),
 			SwapAdd: w.SwapAdd, Compare: w.Compare}
 		return w.end
 	case q.cfg.WriteOnly && w.Verb <= WriteImm:

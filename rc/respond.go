@@ -44,7 +44,8 @@ func (q *QP) NextResponse(p *Packet) (ok bool) {
 		return false
 	}
 	r := &q.out[0]
-	*p = Packet{Opcode: r.opcode, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn, Orig: r.orig}
+	*p = Packet{Opcode: r.opcode, Syndrome: r.syndrome, PSN: uint32(r.next) & roce.PSNMask, MSN: r.msn,
+		Orig: r.orig}
 	if r.opcode != roce.ReadRequest {
 		q.out = slices.Delete(q.out, 0, 1)
 		if q.dying && p.Syndrome.IsNak() {
@@ -103,7 +104,8 @@ func (q *QP) takeRead(p *Packet, s uint64, again bool) (n uint64, bad roce.Syndr
 	if !again {
 		q.msn = (q.msn + 1) & roce.PSNMask
 	}
-	r := response{opcode: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s, end: s + n, va: p.VA, left: p.Len}
+	r := response{opcode: roce.ReadRequest, syndrome: roce.Ack, msn: q.msn, rkey: p.RKey, next: s,
+		end: s + n, va: p.VA, left: p.Len}
 	if !q.respond(r, again) {
 		return 0, roce.NakInvalid
 	}
@@ -126,7 +128,8 @@ func (q *QP) takeAtomic(p *Packet, s uint64) (bad roce.Syndrome) {
 		return roce.NakInvalid
 	}
 	q.msn = (q.msn + 1) & roce.PSNMask
-	e := executed{s: s, end: s + 1, msn: q.msn, orig: reg.atomic(p.VA, p.Opcode == roce.CompareSwap, p.SwapAdd, p.Compare)}
+	e := executed{s: s, end: s + 1, msn: q.msn, orig: reg.atomic(p.VA, p.Opcode == roce.CompareSwap,
+		p.SwapAdd, p.Compare)}
 	q.remember(e)
 	q.respond(e.response(), false)
 	return 0
@@ -154,7 +157,8 @@ func (q *QP) covers(p *Packet, s uint64) bool {
 }
 
 func (r *executed) response() response {
-	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1, orig: r.orig}
+	return response{opcode: roce.AtomicAck, syndrome: roce.Ack, msn: r.msn, next: r.s, end: r.s + 1,
+		orig: r.orig}
 }
 
 // answering counts the READs and atomics whose answers are still to go.

@@ -185,5 +185,6 @@ func (q *QP) reply(a *Answer, p Packet, s uint64) {
 	if len(q.out) > 4*q.cfg.ReadsIn+64 {
 		return // a requester that does not read its answers asks again
 	}
-	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s, end: s + 1})
+	q.out = append(q.out, response{opcode: roce.Acknowledge, syndrome: p.Syndrome, msn: p.MSN, next: s,
+		end: s + 1})
 }

@@ -218,7 +218,8 @@ func TestUnsupportedOpcodes(t *testing.T) {
 	for _, op := range []roce.Opcode{roce.Flush, roce.AtomicWrite, roce.Acknowledge, roce.CNP, 0x15} {
 		e := connected(t, nil)
 		var ans Answer
-		e.b.Data(&Packet{Opcode: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8, Data: pattern(8)},
+		e.b.Data(&Packet{Opcode: op, PSN: 0xfffffe, VA: 0x1000, RKey: 7, Len: 8, Payload: 8,
+			Data: pattern(8)},
 			&ans)
 		if ans.Packet.Syndrome != roce.NakInvalid || e.b.State() != Error ||
 			!bytes.Equal(e.buf, make([]byte, len(e.buf))) {

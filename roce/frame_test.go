@@ -261,7 +261,8 @@ func FuzzFrame(f *testing.F) {
 }
 
 func BenchmarkDecodeAndICRC(b *testing.B) {
-	f := Frame{Kind: KindRoCEv2, BTH: Header{Opcode: WriteMiddle, PKey: DefaultPKey}, Body: make([]byte, 4096)}
+	f := Frame{Kind: KindRoCEv2, BTH: Header{Opcode: WriteMiddle, PKey: DefaultPKey},
+		Body: make([]byte, 4096)}
 	f.IP.Src, f.IP.Dst, f.IP.TTL = addr("10.0.0.1"), addr("10.0.0.2"), 64
 	f.Complete()
 	p := f.Append(nil)

@@ -226,7 +226,8 @@ func (h *Header) String() string {
 	for _, f := range []struct {
 		on   bool
 		name string
-	}{{h.AckReq, "AckReq"}, {h.Solicited, "Solicited"}, {h.FECN, "FECN"}, {h.BECN && h.Opcode != CNP, "BECN"}} {
+	}{{h.AckReq, "AckReq"}, {h.Solicited, "Solicited"}, {h.FECN, "FECN"}, {h.BECN && h.Opcode != CNP,
+		"BECN"}} {
 		if f.on {
 			s += " " + f.name
 		}

@@ -130,8 +130,10 @@ func TestSelectiveStory(t *testing.T) {
 		c.put(false, roce.Header{Opcode: roce.WriteOnly, PSN: psn, VA: 0x1000, RKey: 1, Len: 100},
 			make([]byte, 100), 2, nil)
 	}
-	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil, 2, nil)
-	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2}, nil, 2,
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakGap, MSN: 5<<8 | 1}, nil,
+		2, nil)
+	c.put(true, roce.Header{Opcode: roce.Acknowledge, PSN: 12, Syndrome: roce.NakMissing, MSN: 3<<8 | 2},
+		nil, 2,
 		nil)
 	events, s := c.story()
 	all := strings.Join(events, "\n")

@@ -146,7 +146,8 @@ func (s *stream) endReplay() {
 // collect adds a new packet to its message.
 func (s *stream) collect(us float64, number int64, n uint64, f *roce.Frame) {
 	h := &f.BTH
-	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst || h.Opcode == roce.SendOnly ||
+	starts := h.Opcode.HasRETH() || h.Opcode.IsAtomic() || h.Opcode == roce.SendFirst ||
+		h.Opcode == roce.SendOnly ||
 		h.Opcode == roce.SendOnlyImm || h.Opcode == roce.SendOnlyInv
 	if starts || s.msg == nil {
 		s.msg = &message{opcode: h.Opcode, first: n, start: us, packet: number, whole: starts}

@@ -132,7 +132,8 @@ func TestTailOfAFrameKeepsItsRate(t *testing.T) {
 		b.SetLink(pa, up(r))
 		pi := b.Alloc()
 		p := &b.Packets[pi]
-		p.Dst, p.Payload, p.Size, p.Opcode, p.TOS, p.PSN = 1, 1000, 1062, roce.WriteOnly, 24<<2|ECT0, uint32(i)
+		p.Dst, p.Payload, p.Size, p.Opcode, p.TOS, p.PSN = 1, 1000, 1062, roce.WriteOnly, 24<<2|ECT0,
+			uint32(i)
 		b.Transmit(b.Q.Now(), pa, &b.Ports[pa], pi, p)
 	}
 	b.run(unit.Millisecond)

@@ -62,7 +62,8 @@ func (s *scene) send(in, dst int) uint32 {
 	s.n++
 	pi := s.Alloc()
 	p := &s.Packets[pi]
-	p.Dst, p.Payload, p.Size, p.Opcode, p.TOS, p.PSN = int32(dst), 4000, frame, roce.WriteMiddle, 24<<2|ECT0, s.n
+	p.Dst, p.Payload, p.Size, p.Opcode, p.TOS, p.PSN = int32(dst), 4000, frame, roce.WriteMiddle,
+		24<<2|ECT0, s.n
 	s.Q.Push(engine.Node(s.Ports[s.hosts[in]].Node), s.Q.Now(), KindArrive, s.in[in], pi)
 	return s.n
 }

@@ -70,7 +70,8 @@ func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *P
 func (n *Net) passBy(now unit.Time, out, pi int32, p *Packet) bool {
 	tx := &n.Ports[out]
 	sw := &n.Sw[tx.Node]
-	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now || tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
+	if w := &sw.Spec.Queues[p.Class].WRED; w.Weight == 0 || w.Max == 0 || tx.BusyUntil > now ||
+		tx.NonEmpty != 0 || tx.Paused&(1<<p.Class) != 0 {
 		return false // it queues, and is looked at then
 	}
 	if n.early(now, sw, out, pi, p) {

@@ -23,8 +23,9 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	c := p.QP
 	r := &h.receivers[c]
 	in := &h.scratch
-	*in = rc.Packet{Opcode: p.Opcode, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN, Payload: int32(p.Payload),
-		RKey: h.rkey, Len: p.Len, VA: p.VA}
+	*in = rc.Packet{Opcode: p.Opcode, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN,
+		Payload: int32(p.Payload),
+		RKey:    h.rkey, Len: p.Len, VA: p.VA}
 	marked := p.TOS&3 == fabric.CE
 	dst := p.Dst
 	a := &h.answer

@@ -152,7 +152,8 @@ var zeros [1 << 14]byte
 // frame spells a simulated packet out.
 func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	f := &roce.Frame{Kind: roce.KindRoCEv2}
-	f.BTH = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, PSN: p.PSN, AckReq: p.Flags&fabric.FlagAckReq != 0,
+	f.BTH = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, PSN: p.PSN,
+		AckReq:   p.Flags&fabric.FlagAckReq != 0,
 		Migrated: true}
 	h := &f.BTH
 	switch {

@@ -47,7 +47,8 @@ func (r *Run) Observe() *explain.Observation {
 // totals are the totals of network and transport.
 func (r *Run) totals() (s result.Summary) {
 	n, c := r.Net, &r.Hosts.Count
-	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.PacketHops, c.DataPackets, n.DataPacketHops
+	s.Packets, s.PacketHops, s.DataPackets, s.DataPacketHops = n.Injected, n.PacketHops, c.DataPackets,
+		n.DataPacketHops
 	s.NetworkBytes, s.Events = int64(r.carrier.delivered), n.Q.Popped()
 	s.ECNMarks, s.CNPs, s.PFCPauses, s.PFCFrames = n.Marks, c.CNPs, n.Pauses, n.PauseFrames
 	s.Drops, s.DropsCorrupt, s.DropsDown = n.Drops, n.CorruptDrops, n.DownDrops
@@ -88,8 +89,9 @@ func (n *Network) ports(o *explain.Observation) {
 	o.Ports = make([]explain.Port, len(net.Ports))
 	for i := range o.Ports {
 		at, p, st, out := int32(i), &net.Ports[i], &net.Stats[i], &o.Ports[i]
-		*out = explain.Port{Link: n.linkOf[i], Node: p.Node, Peer: p.Peer, Rate: net.Rate(at), Flight: p.Flight,
-			Bytes: unit.Bytes(net.Sent(at)), Used: p.TxBytes != 0}
+		*out = explain.Port{Link: n.linkOf[i], Node: p.Node, Peer: p.Peer, Rate: net.Rate(at),
+			Flight: p.Flight,
+			Bytes:  unit.Bytes(net.Sent(at)), Used: p.TxBytes != 0}
 		k := &out.Packets
 		k.Frames, k.Marks, k.Drops = p.TxFrames, st.Marks, st.Drops+st.Lost
 		k.PauseSent, k.PauseGot, k.Paused = st.PauseSent, st.PauseGot, net.PausedFor(at)

@@ -14,7 +14,8 @@ import (
 
 // made is a run of tables that a test made.
 func made(step int64, tables map[string]any) *Directory {
-	return &Directory{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}}, tables: tables}
+	return &Directory{Name: "made", Summary: result.Summary{Step: result.Step{StepTime: step}},
+		tables: tables}
 }
 
 func viewed(t *testing.T, r *Directory, view, query string, into any) {

@@ -160,7 +160,8 @@ func layers(f *roce.Frame, raw []byte) []Field {
 	}
 	bth := ip + 28
 	out = append(out,
-		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Opcode), "what the packet is part of"},
+		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Opcode),
+			"what the packet is part of"},
 		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP), "the queue pair that takes it"},
 		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
 		Field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
