@@ -10,8 +10,9 @@ import (
 var dcqcn = Algorithm{
 	Name: "dcqcn", Title: "DCQCN", Params: dcqcnParams, Sockets: "paper",
 	Profiles: []Profile{
-		{Name: "nic", Doc: "what ConnectX NICs ship with", Words: "DCQCN as ConnectX NICs ship it, steps scaled to %v",
-			Of: func(line unit.Rate) Values { return DCQCNNIC(line).values() }},
+		{Name: "nic", Doc: "what ConnectX NICs ship with",
+			Words: "DCQCN as ConnectX NICs ship it, steps scaled to %v",
+			Of:    func(line unit.Rate) Values { return DCQCNNIC(line).values() }},
 		{Name: "paper", Doc: "SIGCOMM 2015", Words: "DCQCN as in its paper, steps scaled to %v",
 			Of: func(line unit.Rate) Values { return DCQCNPaper(line).values() }},
 	},
@@ -20,7 +21,8 @@ var dcqcn = Algorithm{
 		{SignalTarget, "bit/s", "rate that recovery heads for, R_T"},
 		{SignalAlpha, "", "estimate of congestion"},
 	},
-	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"}, {Name: CounterCNPs, Doc: "congestion notifications heard"}},
+	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"},
+		{Name: CounterCNPs, Doc: "congestion notifications heard"}},
 	New: func(v Values) Make {
 		p := dcqcnOf(v)
 		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }

@@ -90,7 +90,8 @@ func TestPortOfAnotherRate(t *testing.T) {
 	d := cc.NewDCQCN(&p, 100*unit.Gbps)
 	d.OnLine(0, 50*unit.Gbps)
 	d.OnCNP(unit.Microsecond)
-	if current, target := d.Rates(); current != 25*unit.Gbps || target != 50*unit.Gbps { // alpha is 1 at first
+	if current, target := d.Rates(); current != 25*unit.Gbps ||
+		target != 50*unit.Gbps { // alpha is 1 at first
 		t.Errorf("cut on a port of 50 Gbit/s: %v, target %v", current, target)
 	}
 	rise := func() unit.Rate {

@@ -35,7 +35,8 @@ type DCQCNParams struct {
 func DCQCNPaper(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 1.0 / 256, AlphaInit: 1, AlphaTimer: 55 * unit.Microsecond, RateTimer: 55 * unit.Microsecond,
-		ByteCounter: 10 * unit.MB, F: 5, AI: scale(40*unit.Mbps, 40*unit.Gbps, line), HAI: scale(400*unit.Mbps, 40*unit.Gbps, line),
+		ByteCounter: 10 * unit.MB, F: 5, AI: scale(40*unit.Mbps, 40*unit.Gbps, line),
+		HAI:     scale(400*unit.Mbps, 40*unit.Gbps, line),
 		MinRate: scale(40*unit.Mbps, 40*unit.Gbps, line), MaxCut: 0.5, ClampTarget: true,
 		CNPInterval: 50 * unit.Microsecond,
 	}
@@ -51,7 +52,8 @@ func DCQCNPaper(line unit.Rate) DCQCNParams {
 func DCQCNNIC(line unit.Rate) DCQCNParams {
 	return DCQCNParams{
 		G: 5.0 / 1024, AlphaInit: 1023.0 / 1024, AlphaTimer: 1 * unit.Microsecond,
-		RateTimer: 300 * unit.Microsecond, F: 1, AI: scale(5*unit.Mbps, 25*unit.Gbps, line), HAI: scale(50*unit.Mbps, 25*unit.Gbps, line),
+		RateTimer: 300 * unit.Microsecond, F: 1, AI: scale(5*unit.Mbps, 25*unit.Gbps, line),
+		HAI:     scale(50*unit.Mbps, 25*unit.Gbps, line),
 		MinRate: scale(unit.Mbps, 25*unit.Gbps, line), CutInterval: 4 * unit.Microsecond, MaxCut: 0.5,
 		CNPInterval: 4 * unit.Microsecond,
 	}
@@ -66,34 +68,47 @@ func scale(r, ref, line unit.Rate) unit.Rate {
 // the counters at least a packet.
 var dcqcnParams = []Param{
 	{Name: "g", Doc: "gain of alpha", Kind: Number, Min: "0.000001", Max: "0.999999"},
-	{Name: "alpha_init", Doc: "alpha of the first CNP, above 0 and at most 1", Kind: Number, Min: "0.000001", Max: "1"},
-	{Name: "alpha_timer", Doc: "alpha decays once per so long; a NIC updates it so often", Kind: Duration, Min: "100ns", Max: "1s"},
+	{Name: "alpha_init", Doc: "alpha of the first CNP, above 0 and at most 1", Kind: Number,
+		Min: "0.000001", Max: "1"},
+	{Name: "alpha_timer", Doc: "alpha decays once per so long; a NIC updates it so often", Kind: Duration,
+		Min: "100ns", Max: "1s"},
 	{Name: "rate_timer", Doc: "rate increase timer", Kind: Duration, Min: "100ns", Max: "1s"},
 	{Name: "byte_counter", Doc: "rate increase byte counter; 0B: off, the timer alone counts stages",
 		Kind: Size, Min: "256B", Max: "100000GB", Zero: true},
 	{Name: "f", Doc: "fast recovery steps", Kind: Count, Min: "1", Max: "1000"},
-	{Name: "ai", Doc: "additive increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
-	{Name: "hai", Doc: "hyper increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
-	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps", Max: "100Tbps", Line: true},
-	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as in the paper",
+	{Name: "ai", Doc: "additive increase; profiles scale theirs to the line rate", Kind: Speed,
+		Min: "1Kbps", Max: "100Tbps", Line: true},
+	{Name: "hai", Doc: "hyper increase; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
+		Max: "100Tbps", Line: true},
+	{Name: "min_rate", Doc: "floor; profiles scale theirs to the line rate", Kind: Speed, Min: "1Kbps",
+		Max: "100Tbps", Line: true},
+	{Name: "cut_interval", Doc: "a NIC looks so often whether to cut the rate; 0s: every CNP cuts, as " +
+		"in the paper",
 		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
-	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number, Min: "0.000001", Max: "0.999999"},
-	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has raised the rate since the last", Kind: Flag},
-	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet", Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
+	{Name: "max_cut", Doc: "a single cut takes at most this share of the rate", Kind: Number,
+		Min: "0.000001", Max: "0.999999"},
+	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has " +
+		"raised the rate since the last", Kind: Flag},
+	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet",
+		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
 }
 
 // values writes the parameters under their names.
 func (p DCQCNParams) values() Values {
 	return Values{"g": p.G, "alpha_init": p.AlphaInit, "alpha_timer": p.AlphaTimer, "rate_timer": p.RateTimer,
-		"byte_counter": p.ByteCounter, "f": p.F, "ai": p.AI, "hai": p.HAI, "min_rate": p.MinRate, "cut_interval": p.CutInterval,
-		"max_cut": p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval}
+		"byte_counter": p.ByteCounter, "f": p.F, "ai": p.AI, "hai": p.HAI, "min_rate": p.MinRate,
+		"cut_interval": p.CutInterval,
+		"max_cut":      p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval}
 }
 
 // dcqcnOf reads them back.
 func dcqcnOf(v Values) DCQCNParams {
 	return DCQCNParams{G: Value[float64](v, "g"), AlphaInit: Value[float64](v, "alpha_init"),
 		AlphaTimer: Value[unit.Time](v, "alpha_timer"), RateTimer: Value[unit.Time](v, "rate_timer"),
-		ByteCounter: Value[unit.Bytes](v, "byte_counter"), F: Value[int](v, "f"), AI: Value[unit.Rate](v, "ai"),
-		HAI: Value[unit.Rate](v, "hai"), MinRate: Value[unit.Rate](v, "min_rate"), CutInterval: Value[unit.Time](v, "cut_interval"),
-		MaxCut: Value[float64](v, "max_cut"), ClampTarget: Value[bool](v, "clamp_target"), CNPInterval: Value[unit.Time](v, "cnp_interval")}
+		ByteCounter: Value[unit.Bytes](v, "byte_counter"), F: Value[int](v, "f"),
+		AI:  Value[unit.Rate](v, "ai"),
+		HAI: Value[unit.Rate](v, "hai"), MinRate: Value[unit.Rate](v, "min_rate"),
+		CutInterval: Value[unit.Time](v, "cut_interval"),
+		MaxCut:      Value[float64](v, "max_cut"), ClampTarget: Value[bool](v, "clamp_target"),
+		CNPInterval: Value[unit.Time](v, "cnp_interval")}
 }

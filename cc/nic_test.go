@@ -66,7 +66,8 @@ func TestNICAlphaSettlesAtAQuarter(t *testing.T) {
 		lo, hi = min(lo, a), max(hi, a)
 	}
 	if math.Abs(hi-high) > 1e-3 || math.Abs(lo-high*math.Pow(1-p.G, 3)) > 1e-3 {
-		t.Errorf("alpha moves between %.4f and %.4f, want %.4f and %.4f", lo, hi, high*math.Pow(1-p.G, 3), high)
+		t.Errorf("alpha moves between %.4f and %.4f, want %.4f and %.4f", lo, hi, high*math.Pow(1-p.G, 3),
+			high)
 	}
 }
 
@@ -81,7 +82,8 @@ type mlx struct {
 }
 
 func newMlx(p *cc.DCQCNParams, line unit.Rate) *mlx {
-	return &mlx{p: p, line: float64(line), rate: float64(line), target: float64(line), alphaAt: unit.Never, checkAt: unit.Never, raiseAt: unit.Never}
+	return &mlx{p: p, line: float64(line), rate: float64(line), target: float64(line), alphaAt: unit.Never,
+		checkAt: unit.Never, raiseAt: unit.Never}
 }
 
 func (m *mlx) cnp(now unit.Time) {
@@ -136,12 +138,15 @@ func TestNICFollowsHPCC(t *testing.T) {
 		p := hpcc(line)
 		p.F = rapid.IntRange(1, 5).Draw(rt, "f")
 		p.ClampTarget = rapid.Bool().Draw(rt, "clamp")
-		p.AlphaTimer = rapid.SampledFrom([]unit.Time{unit.Microsecond, 50 * unit.Microsecond}).Draw(rt, "alpha timer")
-		p.CutInterval = rapid.SampledFrom([]unit.Time{4 * unit.Microsecond, 50 * unit.Microsecond}).Draw(rt, "cut interval")
+		p.AlphaTimer = rapid.SampledFrom([]unit.Time{unit.Microsecond, 50 * unit.Microsecond}).Draw(rt,
+			"alpha timer")
+		p.CutInterval = rapid.SampledFrom([]unit.Time{4 * unit.Microsecond, 50 * unit.Microsecond}).Draw(rt,
+			"cut interval")
 		c, want := cc.NewDCQCN(&p, line), newMlx(&p, line)
 		now := unit.Time(0)
 		for range rapid.IntRange(1, 60).Draw(rt, "cnps") {
-			longest := rapid.SampledFrom([]unit.Time{6 * unit.Microsecond, 60 * unit.Microsecond, 2 * unit.Millisecond}).Draw(rt, "longest")
+			longest := rapid.SampledFrom([]unit.Time{6 * unit.Microsecond, 60 * unit.Microsecond,
+				2 * unit.Millisecond}).Draw(rt, "longest")
 			now += unit.Time(rapid.Int64Range(1, int64(longest)).Draw(rt, "wait"))
 			runTo(c, now)
 			c.OnCNP(now)

@@ -74,7 +74,8 @@ func TestReadingChangesNothing(t *testing.T) {
 					x, _ := read.Signal(cnp, s.Name)
 					y, _ := unread.Signal(cnp, s.Name)
 					if x != y {
-						t.Fatalf("%s %s: at %v %s is %v, and %v where nobody looked before", name, p.Name, cnp, s.Name, x, y)
+						t.Fatalf("%s %s: at %v %s is %v, and %v where nobody looked before", name, p.Name,
+							cnp, s.Name, x, y)
 					}
 				}
 			}

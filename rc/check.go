@@ -20,9 +20,11 @@ const partOnly = partStarts | partEnds
 // among them, nor is what is no request.
 var parts = [256]part{
 	roce.SendFirst: partSend | partStarts, roce.SendMiddle: partSend,
-	roce.SendLast: partSend | partEnds, roce.SendLastImm: partSend | partEnds, roce.SendLastInv: partSend | partEnds,
-	roce.SendOnly: partSend | partOnly, roce.SendOnlyImm: partSend | partOnly, roce.SendOnlyInv: partSend | partOnly,
-	roce.WriteFirst: partWrite | partStarts, roce.WriteMiddle: partWrite,
+	roce.SendLast: partSend | partEnds, roce.SendLastImm: partSend | partEnds,
+	roce.SendLastInv: partSend | partEnds,
+	roce.SendOnly:    partSend | partOnly, roce.SendOnlyImm: partSend | partOnly,
+	roce.SendOnlyInv: partSend | partOnly,
+	roce.WriteFirst:  partWrite | partStarts, roce.WriteMiddle: partWrite,
 	roce.WriteLast: partWrite | partEnds, roce.WriteLastImm: partWrite | partEnds,
 	roce.WriteOnly: partWrite | partOnly, roce.WriteOnlyImm: partWrite | partOnly,
 	roce.ReadRequest: partRead | partOnly,

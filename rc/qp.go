@@ -58,7 +58,8 @@ const (
 	RNRRetryExceeded
 )
 
-var statusNames = [...]string{"success", "local length error", "local protection error", "bad response error", "work request flushed",
+var statusNames = [...]string{"success", "local length error", "local protection error",
+	"bad response error", "work request flushed",
 	"remote invalid request error", "remote access error", "remote operation error",
 	"transport retry counter exceeded", "RNR retry counter exceeded"}
 

@@ -28,7 +28,8 @@ const (
 	FetchAdd
 )
 
-var verbNames = [...]string{"WRITE", "WRITE with immediate", "SEND", "SEND with immediate", "SEND with invalidate", "READ", "CMP_SWAP", "FETCH_ADD"}
+var verbNames = [...]string{"WRITE", "WRITE with immediate", "SEND", "SEND with immediate",
+	"SEND with invalidate", "READ", "CMP_SWAP", "FETCH_ADD"}
 
 func (v Verb) String() string {
 	if int(v) < len(verbNames) {

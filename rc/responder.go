@@ -134,7 +134,8 @@ func (q *QP) takeWrite(p *Packet, is part) {
 	q.msgVA += uint64(p.Payload)
 	q.msgLeft -= int64(p.Payload)
 	if p.Opcode.HasImm() && !q.cfg.AlwaysReady {
-		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true, Solicited: p.Solicited})
+		q.finishReceive(Received{Write: true, Len: q.msgLen, Imm: p.Imm, HasImm: true,
+			Solicited: p.Solicited})
 	}
 }
 

@@ -77,8 +77,10 @@ func Open(opt Options) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{Addr: opt.Addr, ep: NewEndpoint(opt.Config), opt: opt, start: time.Now(), recv: recv, out: map[uint16]*socket{},
-		gso: !opt.NoOffload, wake: make(chan struct{}, 1), closed: make(chan struct{}), spill: make([]byte, 0, maxDatagram)}
+	d := &Device{Addr: opt.Addr, ep: NewEndpoint(opt.Config), opt: opt, start: time.Now(), recv: recv,
+		out: map[uint16]*socket{},
+		gso: !opt.NoOffload, wake: make(chan struct{}, 1), closed: make(chan struct{}),
+		spill: make([]byte, 0, maxDatagram)}
 	for i := range d.batches {
 		d.batches[i].heads = make([]byte, 0, maxHeads)
 	}
@@ -272,7 +274,8 @@ func (d *Device) flush(now unit.Time) {
 		for len(msgs) < sendBatches && have && dg.Port == port {
 			b := &d.batches[len(msgs)]
 			have = d.fill(now, b)
-			msgs = append(msgs, ipv4.Message{Buffers: b.parts, Addr: b.conn.addr(), OOB: b.control(d.Addr.Is4())})
+			msgs = append(msgs, ipv4.Message{Buffers: b.parts, Addr: b.conn.addr(),
+				OOB: b.control(d.Addr.Is4())})
 		}
 		d.send(port, msgs)
 		d.msgs = msgs
@@ -308,7 +311,8 @@ func (b *batch) control(is4 bool) []byte { return controlOf(b.oob[:], b.tos, b.s
 // first datagram that does not fit, if there is one.
 func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 	dg := &d.next
-	*b = batch{conn: dg.Conn, tos: dg.TOS, seg: dg.Len(), heads: append(append(b.heads[:0], dg.Head...), dg.Tail...)[:0], parts: b.parts[:0]}
+	*b = batch{conn: dg.Conn, tos: dg.TOS, seg: dg.Len(),
+		heads: append(append(b.heads[:0], dg.Head...), dg.Tail...)[:0], parts: b.parts[:0]}
 	b.add(dg)
 	d.tap(dg, 0)
 	port, last := dg.Port, b.seg
@@ -342,7 +346,8 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 
 func (d *Device) tap(dg *Datagram, id uint16) {
 	if d.opt.Tap != nil {
-		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port), netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Append(nil))
+		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port),
+			netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Append(nil))
 	}
 }
 

@@ -189,7 +189,8 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	p := &e.packet
 	*p = rc.Packet{Opcode: h.Opcode, Syndrome: h.Syndrome, AckReq: h.AckReq, Solicited: h.Solicited,
 		PSN: h.PSN, Payload: int32(len(body)),
-		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare, Orig: h.Orig, Data: body}
+		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare,
+		Orig: h.Orig, Data: body}
 	if p.Imm = h.Imm; h.Opcode.HasIETH() {
 		p.Imm = h.InvKey
 	}
@@ -354,7 +355,8 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 	h := &e.out
 	*h = roce.Header{Opcode: p.Opcode, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3),
 		PKey: roce.DefaultPKey, DestQP: c.DestQPN,
-		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, InvKey: p.Imm,
+		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN,
+		Imm: p.Imm, InvKey: p.Imm,
 		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}
 	k := &e.kinds[p.Opcode]
 	if k.head != nil {

@@ -41,7 +41,10 @@ func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 	s := &socket{}
 	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		var err error
-		if e := c.Control(func(fd uintptr) { err = s.configure(int(fd), at.Addr().Is4(), opt, receive) }); e != nil {
+		if e := c.Control(func(fd uintptr) {
+			err = s.configure(int(fd), at.Addr().Is4(), opt,
+				receive)
+		}); e != nil {
 			return e
 		}
 		return err
@@ -71,7 +74,8 @@ func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 	level, discover, do, tos := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO, unix.IP_RECVTOS
 	if !is4 {
-		level, discover, do, tos = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO, unix.IPV6_RECVTCLASS
+		level, discover, do, tos = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO,
+			unix.IPV6_RECVTCLASS
 	}
 	if err := unix.SetsockoptInt(fd, level, discover, do); err != nil {
 		return fmt.Errorf("setting don't fragment: %w", err)

@@ -141,7 +141,8 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 			}
 		}
 		if len(sw.ports) > maxPorts {
-			return nil, fmt.Errorf("switch %s: it has %d ports, a switch may have %d", name(int32(node)), len(sw.ports), maxPorts)
+			return nil, fmt.Errorf("switch %s: it has %d ports, a switch may have %d", name(int32(node)),
+				len(sw.ports), maxPorts)
 		}
 		reserved := int64(0)
 		for _, port := range sw.ports {
@@ -153,7 +154,8 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		}
 		sw.limit = int64(sw.Spec.Buffer) - reserved
 		if sw.limit <= 0 {
-			return nil, fmt.Errorf("switch %s: buffer: the headroom of %d ports takes %v of %v and leaves nothing to share",
+			return nil, fmt.Errorf("switch %s: buffer: the headroom of %d ports takes %v of %v and "+
+				"leaves nothing to share",
 				name(int32(node)), len(sw.ports), unit.Bytes(reserved), sw.Spec.Buffer)
 		}
 		if sw.Spec.Watchdog.On {
@@ -236,7 +238,8 @@ func (n *Net) Audit() error {
 			sum += q.bytes
 			g := n.ing[s]
 			if g.shared < 0 || g.headroom < 0 || g.headroom > n.hrLimit[s] {
-				return fmt.Errorf("ingress %d priority %d: shared %d, headroom %d of %d", i, c, g.shared, g.headroom, n.hrLimit[s])
+				return fmt.Errorf("ingress %d priority %d: shared %d, headroom %d of %d", i, c, g.shared,
+					g.headroom, n.hrLimit[s])
 			}
 		}
 		if sum != p.Queued {
@@ -266,7 +269,8 @@ func (n *Net) auditPools() error {
 			}
 		}
 		if held+lossy != sw.shared || sw.shared > sw.limit {
-			return fmt.Errorf("switch %d: shared pool holds %d, ingresses %d, lossy queues %d, limit %d", node, sw.shared, held, lossy, sw.limit)
+			return fmt.Errorf("switch %d: shared pool holds %d, ingresses %d, lossy queues %d, limit %d",
+				node, sw.shared, held, lossy, sw.limit)
 		}
 	}
 	return nil

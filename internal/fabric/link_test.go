@@ -245,9 +245,10 @@ func TestNothingIsLeftOfEvents(t *testing.T) {
 				b.put(b.Q.Now()+unit.Time(i), rapid.IntRange(0, 1).Draw(rt, "from"), 2, 24, 4000)
 			}
 			b.SetLink(b.hosts[rapid.IntRange(0, 2).Draw(rt, "host")], LinkState{
-				Up:   rapid.Bool().Draw(rt, "up"),
-				Rate: []unit.Rate{100 * unit.Gbps, 50 * unit.Gbps, unit.Gbps}[rapid.IntRange(0, 2).Draw(rt, "rate")],
-				BER:  rapid.SampledFrom([]float64{0, 1e-6}).Draw(rt, "errors")})
+				Up: rapid.Bool().Draw(rt, "up"),
+				Rate: []unit.Rate{100 * unit.Gbps, 50 * unit.Gbps,
+					unit.Gbps}[rapid.IntRange(0, 2).Draw(rt, "rate")],
+				BER: rapid.SampledFrom([]float64{0, 1e-6}).Draw(rt, "errors")})
 			b.run(b.Q.Now() + unit.Time(rapid.IntRange(0, 3000).Draw(rt, "wait"))*unit.Nanosecond)
 			if err := b.Audit(); err != nil {
 				rt.Fatal(err)

@@ -21,14 +21,16 @@ func TestPausedIngressUsesTheSharedPool(t *testing.T) {
 	b.run(40 * unit.Microsecond) // 500 KB leave
 	g := &b.ing[b.slot(b.in[0], 3)]
 	if !g.pausing || g.headroom != 0 || g.shared > 520_000 {
-		t.Fatalf("pausing %v, shared %d, headroom %d: not what this test is about", g.pausing, g.shared, g.headroom)
+		t.Fatalf("pausing %v, shared %d, headroom %d: not what this test is about", g.pausing, g.shared,
+			g.headroom)
 	}
 	for i := range 60 {
 		b.put(b.Q.Now()+unit.Time(i), 0, 1, 24, 4000)
 	}
 	b.run(b.Q.Now() + unit.Nanosecond)
 	if b.Drops != 0 || g.headroom != 0 {
-		t.Errorf("%d packets lost and %d bytes in headroom, with %d of 1,000,000 bytes below xOFF in use", b.Drops, g.headroom, g.shared)
+		t.Errorf("%d packets lost and %d bytes in headroom, with %d of 1,000,000 bytes below xOFF in use",
+			b.Drops, g.headroom, g.shared)
 	}
 	if err := b.Audit(); err != nil {
 		t.Error(err)
@@ -46,14 +48,17 @@ func TestDynamicThresholdResumes(t *testing.T) {
 	}{
 		{"neither: two frames below", 0, 0, func(limit float64) float64 { return limit - 2*9216 }},
 		{"xON alone decides", 50_000, 0, func(float64) float64 { return 50_000 }},
-		{"xON above the threshold: once headroom is empty", 900_000, 0, func(limit float64) float64 { return limit }},
+		{"xON above the threshold: once headroom is empty", 900_000, 0,
+			func(limit float64) float64 { return limit }},
 		{"the offset", 0, 100_000, func(limit float64) float64 { return limit - 100_000 }},
-		{"xON above the offset's", 500_000, 300_000, func(limit float64) float64 { return max(500_000, limit-300_000) }},
+		{"xON above the offset's", 500_000, 300_000,
+			func(limit float64) float64 { return max(500_000, limit-300_000) }},
 		{"the offset above xON's", 20_000, 3556, func(limit float64) float64 { return limit - 3556 }},
 	} {
 		b := newBench(t, 2, func(s *queue.Spec) {
 			s.Buffer = 2 * unit.MB
-			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, Alpha: 0.5, XOn: c.xon, XOnOffset: c.offset, Headroom: 200 * unit.KB}
+			s.Queues[3] = queue.Class{Weight: 50, Lossless: true, Alpha: 0.5, XOn: c.xon,
+				XOnOffset: c.offset, Headroom: 200 * unit.KB}
 		})
 		sw := &b.Sw[0]
 		slot := b.slot(b.in[0], 3)
@@ -69,7 +74,8 @@ func TestDynamicThresholdResumes(t *testing.T) {
 		b.run(unit.Millisecond)
 		// It is looked at when a packet of 4,062 bytes leaves.
 		if want := c.want(limit); b.Pauses == 0 || got > want || got < want-4062*1.5 {
-			t.Errorf("%s: %d pauses, resumed at %.0f with a threshold of %.0f, want at %.0f", c.name, b.Pauses, got, limit, want)
+			t.Errorf("%s: %d pauses, resumed at %.0f with a threshold of %.0f, want at %.0f", c.name,
+				b.Pauses, got, limit, want)
 		}
 		if b.Drops != 0 {
 			t.Errorf("%s: %d packets lost", c.name, b.Drops)
@@ -137,7 +143,8 @@ func TestPauseTellsItsCause(t *testing.T) {
 		}
 		b.run(b.Q.Now() + 6)
 		if b.Pauses != 1 || b.PauseCause(b.hosts[0], 3) != -1 {
-			t.Errorf("to %d: %d pauses, cause %d before one has arrived", to, b.Pauses, b.PauseCause(b.hosts[0], 3))
+			t.Errorf("to %d: %d pauses, cause %d before one has arrived", to, b.Pauses,
+				b.PauseCause(b.hosts[0], 3))
 		}
 		b.run(b.Q.Now() + unit.Microsecond)
 		if got := b.PauseCause(b.hosts[0], 3); got != b.in[to] {
@@ -163,7 +170,8 @@ func TestPauseFrame(t *testing.T) {
 				b.ing[b.slot(b.in[0], prio)].cause = ports[place]
 				f := pauseFrame(int32(b.pauseFor(b.in[0], prio, quanta)))
 				if f.priority() != prio || f.quanta() != quanta || f.cause() != place {
-					t.Errorf("%d, %d, %d became %d, %d, %d", prio, quanta, place, f.priority(), f.quanta(), f.cause())
+					t.Errorf("%d, %d, %d became %d, %d, %d", prio, quanta, place, f.priority(), f.quanta(),
+						f.cause())
 				}
 			}
 			if f := b.pauseFor(b.in[0], prio, 0); f.quanta() != 0 || f.cause() != -1 {

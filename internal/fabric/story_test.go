@@ -37,7 +37,8 @@ func newScene(t *testing.T, preface string, prop unit.Time, tune func(*queue.Spe
 		case "xoff":
 			s.Tell(at, "%s: ingress is above xOFF with %d bytes, S pauses %s", name[port], s.held(port), peer)
 		case "xon":
-			s.Tell(at, "%s: ingress is down to %d bytes, below xON, S resumes %s", name[port], s.held(port), peer)
+			s.Tell(at, "%s: ingress is down to %d bytes, below xON, S resumes %s", name[port], s.held(port),
+				peer)
 		case "pause":
 			s.Tell(at, "%s stops sending priority %d", name[port], prio)
 		case "resume":
@@ -214,6 +215,7 @@ func wred(t *testing.T, name string, ecn bool) {
 		}
 	}
 	s.run(unit.Millisecond)
-	s.Tell(s.Q.Now(), "%d of 24 frames arrived, %d were dropped, %d marked", s.got[2][3]/4000, s.Drops, s.Marks)
+	s.Tell(s.Q.Now(), "%d of 24 frames arrived, %d were dropped, %d marked", s.got[2][3]/4000, s.Drops,
+		s.Marks)
 	s.check(name)
 }

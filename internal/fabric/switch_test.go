@@ -156,7 +156,8 @@ func TestRefused(t *testing.T) {
 	b.put(0, 0, 1, 24, 100)
 	b.run(unit.Second)
 	if b.Drops != 2 || b.NoRoute != 1 || b.got[1][3] != 100 || b.InUse() != 0 {
-		t.Errorf("drops %d, without route %d, delivered %v, %d packets leaked", b.Drops, b.NoRoute, b.got, b.InUse())
+		t.Errorf("drops %d, without route %d, delivered %v, %d packets leaked", b.Drops, b.NoRoute, b.got,
+			b.InUse())
 	}
 }
 
@@ -186,7 +187,8 @@ func TestDynamicThreshold(t *testing.T) {
 		for q := range c.n {
 			got := float64(b.QueueBytes(b.in[q], 3))
 			if math.Abs(got-want) > 0.03*want+4100 {
-				t.Errorf("alpha %v, %d queues: queue %d holds %.0f bytes, want %.0f", c.alpha, c.n, q, got, want)
+				t.Errorf("alpha %v, %d queues: queue %d holds %.0f bytes, want %.0f", c.alpha, c.n, q, got,
+					want)
 			}
 		}
 		if err := b.Audit(); err != nil {
@@ -208,7 +210,8 @@ func TestPauseExpiresAndResumes(t *testing.T) {
 		t.Errorf("while priority 3 is paused: %v", b.got[1])
 	}
 	b.run(6 * unit.Microsecond)
-	if want := 5120*unit.Nanosecond + 1082*80*unit.Picosecond + 100*unit.Nanosecond; b.got[1][3] != 1000 || b.last != want {
+	if want := 5120*unit.Nanosecond + 1082*80*unit.Picosecond + 100*unit.Nanosecond; b.got[1][3] != 1000 ||
+		b.last != want {
 		t.Errorf("after the pause: %v at %v, want %v", b.got[1], b.last, want)
 	}
 	b.gotPFC(out, b.pauseFor(b.hosts[1], 3, 65535))
@@ -247,7 +250,8 @@ func TestPauseIsRefreshed(t *testing.T) {
 // Traffic of another class on the same port does not hide a storm.
 func TestWatchdogSeesPastOtherClasses(t *testing.T) {
 	b := newBench(t, 3, func(s *queue.Spec) {
-		s.Watchdog = queue.Watchdog{On: true, Poll: 100 * unit.Microsecond, Detect: 200 * unit.Microsecond, Restore: 200 * unit.Microsecond}
+		s.Watchdog = queue.Watchdog{On: true, Poll: 100 * unit.Microsecond, Detect: 200 * unit.Microsecond,
+			Restore: 200 * unit.Microsecond}
 	})
 	b.SendPause(b.hosts[1], 3) // refreshed for ever
 	b.put(unit.Microsecond, 0, 1, 24, 1000)

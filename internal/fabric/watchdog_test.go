@@ -18,7 +18,10 @@ type stormy struct {
 }
 
 func newStormy(t *testing.T, forward, back bool) *stormy {
-	s := &stormy{bench: newBench(t, 2, func(q *queue.Spec) { q.Watchdog.On, q.Watchdog.Forward = true, forward })}
+	s := &stormy{bench: newBench(t, 2, func(q *queue.Spec) {
+		q.Watchdog.On, q.Watchdog.Forward = true,
+			forward
+	})}
 	s.Trace = func(at unit.Time, what string, port int32, _ int) {
 		if port != s.in[1] {
 			return
@@ -45,7 +48,8 @@ func newStormy(t *testing.T, forward, back bool) *stormy {
 // through the idle port since the last poll, unqueued, must not make it sooner.
 func TestStormIsDetectedInTime(t *testing.T) {
 	for _, forward := range []bool{false, true} {
-		for _, t0 := range []unit.Time{0, 1, 1 * ms, 50 * ms, 199 * ms, 200 * ms, 200*ms + 1, 201 * ms, 399 * ms} {
+		for _, t0 := range []unit.Time{0, 1, 1 * ms, 50 * ms, 199 * ms, 200 * ms, 200*ms + 1, 201 * ms,
+			399 * ms} {
 			s := newStormy(t, forward, false)
 			s.run(t0)
 			s.SendPause(s.hosts[1], 3)
@@ -88,7 +92,8 @@ func TestStormAction(t *testing.T) {
 			want = 100
 		}
 		if to != want || from != want || control != 100 {
-			t.Errorf("forward %v: in 100 ms of storm %d of 100 packets arrive at the port, %d come from it, and %d of 100 of another priority",
+			t.Errorf("forward %v: in 100 ms of storm %d of 100 packets arrive at the port, %d come from "+
+				"it, and %d of 100 of another priority",
 				forward, to, from, control)
 		}
 		s.SendResume(s.hosts[1], 3)

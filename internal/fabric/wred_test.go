@@ -26,7 +26,8 @@ func burst(t *testing.T, lossless, marks bool, ecn uint8) *bench {
 		t.Error(err)
 	}
 	if b.InUse() != 0 || b.got[2][3]/4000+b.Drops != 200 {
-		t.Errorf("%d packets arrived, %d dropped, %d still there: not the 200 sent", b.got[2][3]/4000, b.Drops, b.InUse())
+		t.Errorf("%d packets arrived, %d dropped, %d still there: not the 200 sent", b.got[2][3]/4000,
+			b.Drops, b.InUse())
 	}
 	return b
 }
@@ -40,8 +41,10 @@ func TestWREDMarksOrDrops(t *testing.T) {
 			for name, ecn := range map[string]uint8{"Not-ECT": 0, "ECT(0)": ECT0, "CE": CE} {
 				b := burst(t, lossless, marks, ecn)
 				drops := !marks || ecn == 0
-				if drops != (b.Drops > 190) || drops != (b.WREDDrops == b.Drops && b.Drops > 0) || drops != (b.Marks == 0) {
-					t.Errorf("lossless %v, ecn %v, %s: %d dropped (%d by WRED), %d marked", lossless, marks, name, b.Drops, b.WREDDrops, b.Marks)
+				if drops != (b.Drops > 190) || drops != (b.WREDDrops == b.Drops && b.Drops > 0) ||
+					drops != (b.Marks == 0) {
+					t.Errorf("lossless %v, ecn %v, %s: %d dropped (%d by WRED), %d marked", lossless, marks,
+						name, b.Drops, b.WREDDrops, b.Marks)
 				}
 			}
 		}
@@ -57,7 +60,8 @@ func TestAverageFallsWhileIdle(t *testing.T) {
 		b := newBench(t, 3, func(s *queue.Spec) {
 			s.MTU = 4200
 			s.Queues[3] = queue.Class{Weight: 50, Limit: 10 * unit.MB,
-				WRED: queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, Weight: weight, ECN: marks}}
+				WRED: queue.WRED{Min: 10 * unit.KB, Max: 20 * unit.KB, Probability: 1, Weight: weight,
+					ECN: marks}}
 		})
 		touched := func() int64 { return b.Marks + b.Drops }
 		for i := range 60 {
@@ -77,7 +81,8 @@ func TestAverageFallsWhileIdle(t *testing.T) {
 		b.put(b.Q.Now(), 0, 2, 24, 4000)
 		b.run(b.Q.Now() + unit.Microsecond)
 		if touched() != before+1 {
-			t.Errorf("marks %v: nothing happens to a packet that passes by with an average of %v", marks, high)
+			t.Errorf("marks %v: nothing happens to a packet that passes by with an average of %v", marks,
+				high)
 		}
 		// Down by 1/64 for each frame time of 4,220 bytes and once for the packet.
 		high = b.averages[slot].bytes
@@ -87,8 +92,10 @@ func TestAverageFallsWhileIdle(t *testing.T) {
 		b.put(b.Q.Now(), 0, 2, 24, 100)
 		b.run(b.Q.Now() + 1)
 		steps := float64((b.averages[slot].empty-since)/frame + 1)
-		if got, want := float64(b.averages[slot].bytes), math.Pow(63./64, steps)*float64(high); math.Abs(got-want) > 100 || steps < 100 {
-			t.Errorf("marks %v: in %.0f steps the average fell from %v to %.0f, want %.0f", marks, steps, high, got, want)
+		if got, want := float64(b.averages[slot].bytes),
+			math.Pow(63./64, steps)*float64(high); math.Abs(got-want) > 100 || steps < 100 {
+			t.Errorf("marks %v: in %.0f steps the average fell from %v to %.0f, want %.0f", marks, steps,
+				high, got, want)
 		}
 		b.run(b.Q.Now() + unit.Second)
 		before = touched()

@@ -172,7 +172,8 @@ func TestSprayEndsWithAPort(t *testing.T) {
 		}
 		return ports
 	})
-	if l.Port(far) != ports[1] || len(l.Path(near)) != 2 || l.senders[near].sprayed || l.senders[far].sprayed {
+	if l.Port(far) != ports[1] || len(l.Path(near)) != 2 || l.senders[near].sprayed ||
+		l.senders[far].sprayed {
 		t.Errorf("the queue pairs send by %v and %v", l.Path(near), l.Path(far))
 	}
 	l.Send(near, 40*4096, 0)
@@ -202,7 +203,8 @@ func TestMarksBecomeCNPs(t *testing.T) {
 	l.run(end)
 	marks, most := l.CEMarks(a)+l.CEMarks(b), int64(2*(end/l.cfg.Services[0].CNPGap+1))
 	if marks <= most || l.Count.CNPs < 2 || l.Count.CNPs > most {
-		t.Errorf("%d marked packets made %d CNPs in %v, at most %d are due", marks, l.Count.CNPs, unit.Time(end), most)
+		t.Errorf("%d marked packets made %d CNPs in %v, at most %d are due", marks, l.Count.CNPs,
+			unit.Time(end), most)
 	}
 	if rates[a] == 0 || rates[a] >= rate || l.Held(a) == 0 || l.Held(a) > end {
 		t.Errorf("the sender is at %v and was held for %v", rates[a], l.Held(a))
@@ -221,7 +223,8 @@ func TestSlowPCIePauses(t *testing.T) {
 	into := l.Net.Ports[l.nics[1].ports[0]].Peer
 	took, least := l.Messages[m].Done, unit.Serialize(2*unit.MB, rate/2)
 	if l.Net.PausedFor(into) == 0 || l.Net.Drops != 0 || took < least || took > least*11/10 {
-		t.Errorf("took %v, PCIe alone takes %v; paused for %v, %d lost", took, least, l.Net.PausedFor(into), l.Net.Drops)
+		t.Errorf("took %v, PCIe alone takes %v; paused for %v, %d lost", took, least, l.Net.PausedFor(into),
+			l.Net.Drops)
 	}
 }
 
@@ -237,14 +240,16 @@ func TestDeadPeer(t *testing.T) {
 		t.Errorf("%v, %d failed, %d delivered", l.lost, l.Count.Failed, len(l.ends))
 	}
 	if l.Count.Timeouts != 3 || l.Count.Retransmissions != 2 || l.Count.DataPackets != 3 {
-		t.Errorf("%d timeouts, %d of %d packets sent again", l.Count.Timeouts, l.Count.Retransmissions, l.Count.DataPackets)
+		t.Errorf("%d timeouts, %d of %d packets sent again", l.Count.Timeouts, l.Count.Retransmissions,
+			l.Count.DataPackets)
 	}
 }
 
 // A message above the transport's 2 GiB (IBTA 9.7.1) is several for the queue pair
 // and one for the GPU: it ends with the last piece.
 func TestPiecesOfALargeMessage(t *testing.T) {
-	for bytes, pieces := range map[unit.Bytes]int{0: 1, 1: 1, 2 * unit.GiB: 1, 2*unit.GiB + 1: 2, 5 * unit.GiB: 3} {
+	for bytes, pieces := range map[unit.Bytes]int{0: 1, 1: 1, 2 * unit.GiB: 1, 2*unit.GiB + 1: 2,
+		5 * unit.GiB: 3} {
 		m := Message{Bytes: bytes}
 		n := int32(1)
 		for !m.endsWith(n) {
@@ -260,7 +265,10 @@ func TestPiecesOfALargeMessage(t *testing.T) {
 // were posted, each once, also those posted when all before had ended.
 func TestReceiversLearnByArrival(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		l := newLab(t, func(c *Config, _ *queue.Spec) { c.Latency *= unit.Time(rapid.IntRange(0, 1).Draw(rt, "latency")) }, 1, 1)
+		l := newLab(t, func(c *Config, _ *queue.Spec) {
+			c.Latency *= unit.Time(rapid.IntRange(0, 1).Draw(rt,
+				"latency"))
+		}, 1, 1)
 		conns := [2]int32{l.connect(0, 1, 0), l.connect(0, 1, 1)}
 		var posted, ended [2][]int32
 		for range rapid.IntRange(1, 12).Draw(rt, "messages") {
@@ -308,7 +316,8 @@ func TestPathOfAController(t *testing.T) {
 	l.run(unit.Millisecond)
 	ser := unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteOnly, 4096)+roce.PreambleIFG), rate)
 	want := 2*ser + 2*unit.Serialize(roce.AckLen+roce.PreambleIFG, rate) + 4*cable
-	if ctl.path != (cc.Path{Line: rate, MTU: 4096, RTT: want, Hops: 1}) || len(ctl.rtts) != 3 || ctl.rtts[0] != want {
+	if ctl.path != (cc.Path{Line: rate, MTU: 4096, RTT: want, Hops: 1}) || len(ctl.rtts) != 3 ||
+		ctl.rtts[0] != want {
 		t.Errorf("it is told %+v and measures %v, want a round trip of %v", ctl.path, ctl.rtts, want)
 	}
 }

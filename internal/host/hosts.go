@@ -203,7 +203,8 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	sv := &h.cfg.Services[service]
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
-		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
+		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
+		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
 		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU)}}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {

@@ -83,7 +83,8 @@ func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	due := began.Add(r.first)
 	goErr = r.Run.Go(func(p exec.Progress) bool {
 		if now := time.Now(); !r.place.Earlier && err == nil && now.After(due) {
-			_, err = r.write(false, now.Sub(began), fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
+			_, err = r.write(false, now.Sub(began),
+				fmt.Sprintf("written after %v of simulated time; the run went on, or was killed", p.Now))
 			if err == nil {
 				r.Written++
 			}
@@ -129,7 +130,8 @@ func (r *Runner) elsewhere(why error, ended bool, took time.Duration) error {
 		}
 	}
 	r.Dir = ""
-	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why, fallbacks())
+	return fmt.Errorf("%w; nor could the run be written to any of %v: only its report is left", why,
+		fallbacks())
 }
 
 // fallbacks are folders for a run whose own cannot be written.
@@ -164,11 +166,13 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	if r.Capture != nil {
 		files = append(files, result.File{Name: "capture.pcapng", Write: r.pcapng})
 		if missed := r.Capture.Missed; missed > 0 {
-			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded", r.Capture.Len(), missed))
+			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded",
+				r.Capture.Len(), missed))
 		}
 	}
 	_, values := r.Plan.Resolved()
-	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(), Configs: r.Plan.Texts, Resolved: values,
+	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(),
+		Configs: r.Plan.Texts, Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)
 }

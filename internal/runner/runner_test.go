@@ -88,7 +88,8 @@ func TestOnTheWay(t *testing.T) {
 		t.Fatal(goErr, err)
 	}
 	if written < 2 || often.Written < written || plain.Written > 0 {
-		t.Fatalf("written %d times on the way, %d counted; %d without need", written, often.Written, plain.Written)
+		t.Fatalf("written %d times on the way, %d counted; %d without need", written, often.Written,
+			plain.Written)
 	}
 	entries, _ := os.ReadDir(plain.Dir)
 	for _, e := range entries {
@@ -219,7 +220,8 @@ func TestTaken(t *testing.T) {
 		t.Fatal(goErr, err)
 	}
 	r.Release()
-	if _, err := os.Stat(filepath.Join(dir, "notes")); err != nil || r.Dir != dir+"-001" || !summary(t, r.Dir).Complete {
+	if _, err := os.Stat(filepath.Join(dir, "notes")); err != nil || r.Dir != dir+"-001" ||
+		!summary(t, r.Dir).Complete {
 		t.Errorf("written to %s; %v", r.Dir, err)
 	}
 }

@@ -27,7 +27,8 @@ func permutationSetup(tb testing.TB, k int) *Setup {
 	spec := queue.Default()
 	p := cc.DCQCNPaper(400 * unit.Gbps)
 	return &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: &route.ECMP, QPs: 1, Seed: 1,
-		Host: host.Config{RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(10), Retries: 7, AlwaysReady: true},
+		Host: host.Config{RC: rc.Config{MTU: 4096, AckEvery: 16, Timeout: rc.LocalAckTimeout(10),
+			Retries: 7, AlwaysReady: true},
 			Services: []host.Service{{DSCP: 24, Class: 3,
 				CNPs: true, CNPGap: p.CNPInterval, CNPDSCP: 48, CNPClass: 7,
 				CC: func(path cc.Path) cc.Controller { return cc.NewDCQCN(&p, path.Line) }}}}}

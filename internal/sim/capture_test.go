@@ -45,7 +45,8 @@ func TestCaptureFrames(t *testing.T) {
 			pauses++
 			return
 		}
-		if len(b)+roce.FCSLen != int(s.p.Size) || f.ComputeICRC() != f.ICRC || f.IP.TOS != s.p.TOS || f.BTH.PSN != s.p.PSN {
+		if len(b)+roce.FCSLen != int(s.p.Size) || f.ComputeICRC() != f.ICRC || f.IP.TOS != s.p.TOS ||
+			f.BTH.PSN != s.p.PSN {
 			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
 		}
 		if f.BTH.Opcode == roce.Acknowledge {

@@ -31,8 +31,10 @@ func TestSummaryOfControl(t *testing.T) {
 				acted++
 			}
 		}
-		if got.Acted != acted || got.Cuts() != cuts || (acted > 0) != c.acts || (got.Held > 0) != (c.acts && paced(r)) {
-			t.Errorf("%s, %d senders: %d cuts on %d queue pairs: %+v", c.algorithm, c.senders, cuts, acted, got)
+		if got.Acted != acted || got.Cuts() != cuts || (acted > 0) != c.acts ||
+			(got.Held > 0) != (c.acts && paced(r)) {
+			t.Errorf("%s, %d senders: %d cuts on %d queue pairs: %+v", c.algorithm, c.senders, cuts, acted,
+				got)
 		}
 		for _, k := range got.Counters {
 			if k.Name == cc.CounterCNPs && k.Count != s.CNPs {

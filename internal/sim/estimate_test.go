@@ -10,10 +10,15 @@ import (
 // hops where nothing is lost, queue pairs, messages, and memory as the heap shows it.
 func TestEstimate(t *testing.T) {
 	for name, text := range map[string]string{
-		"all-to-all":  "fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}\nworkload: {traffic: {alltoall: {bytes: 8MB}}}\n",
-		"queue pairs": "fabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: 1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 32MB}}}\n",
-		"rails":       "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: 400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {alltoall: {bytes: 16MB}}}\n",
-		"ring":        "fabric: {kind: rail-only, hosts: 8, host_link: {rate: 400Gbps, cable: 3m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {ring-allreduce: {bytes: 16MB}}}\n",
+		"all-to-all": "fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: " +
+			"1us}}\nworkload: {traffic: {alltoall: {bytes: 8MB}}}\n",
+		"queue pairs": "fabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: " +
+			"1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 32MB}}}\n",
+		"rails": "fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 2, host_link: {rate: " +
+			"400Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}\nserver: {gpus: 4, nics: " +
+			"4}\nworkload: {traffic: {alltoall: {bytes: 16MB}}}\n",
+		"ring": "fabric: {kind: rail-only, hosts: 8, host_link: {rate: 400Gbps, cable: " +
+			"3m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {ring-allreduce: {bytes: 16MB}}}\n",
 		"detours": "fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m}}\nlb: valiant\n" +
 			"workload: {traffic: {alltoall: {bytes: 2MB}}}\n",
 	} {
@@ -40,7 +45,8 @@ func TestEstimateOfMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r := load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 4MB}}}\n")
+	r := load(t, "name: cost\nfabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: "+
+		"1us}}\ntransport: {qps: 4}\nworkload: {traffic: {alltoall: {bytes: 4MB}}}\n")
 	if err := r.Go(nil); err != nil {
 		t.Fatal(err)
 	}

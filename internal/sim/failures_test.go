@@ -33,7 +33,8 @@ func TestASecondFailureDoesNotHealTheFirst(t *testing.T) {
 		t.Fatalf("with one failure %v: nobody waits for the routes", unit.Time(one.StepTime))
 	}
 	if two.StepTime < one.StepTime*9/10 || two.DropsDown < one.DropsDown {
-		t.Errorf("with a second failure %v and %d packets lost on broken links; with the first alone %v and %d",
+		t.Errorf("with a second failure %v and %d packets lost on broken links; with the first alone %v "+
+			"and %d",
 			unit.Time(two.StepTime), two.DropsDown, unit.Time(one.StepTime), one.DropsDown)
 	}
 	if l, _, _ := r.Graph.FindPort("rail-1:Eth5"); !r.routed[l] {
@@ -81,7 +82,8 @@ func TestRoutesKnowWhatHasConverged(t *testing.T) {
 				now, want := n.Paths.Locator[i], fresh.Locator[i]
 				for node := range n.Graph.Nodes {
 					if !slices.Equal(n.Paths.Next(node, now), fresh.Next(node, want)) {
-						rt.Fatalf("broken %v, converged %v: %s goes to NIC %d by links %v, want %v", broken, converged,
+						rt.Fatalf("broken %v, converged %v: %s goes to NIC %d by links %v, want %v", broken,
+							converged,
 							n.Graph.Nodes[node].Name, i, n.Paths.Next(node, now), fresh.Next(node, want))
 					}
 				}
@@ -135,7 +137,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-9/gpu-1, bytes: 4MB}]
 		_, alone, _ := runAll(t, base+first)
 		_, more, _ := runAll(t, base+first+fail(rapid.SampledFrom(off).Draw(rt, "second"), "60us", "5us"))
 		if alone.StepTime != more.StepTime || alone.Drops != more.Drops {
-			rt.Fatalf("one failure: %v and %d drops; with another elsewhere %v and %d", unit.Time(alone.StepTime), alone.Drops, unit.Time(more.StepTime), more.Drops)
+			rt.Fatalf("one failure: %v and %d drops; with another elsewhere %v and %d",
+				unit.Time(alone.StepTime), alone.Drops, unit.Time(more.StepTime), more.Drops)
 		}
 	})
 }
@@ -166,9 +169,11 @@ func TestFlapInAScenario(t *testing.T) {
 	_, whole, _ := runAll(t, flapping)
 	for i := range 20 {
 		at := 400*unit.Microsecond + unit.Time(i)*7*unit.Microsecond
-		_, s, _ := runAll(t, flapping+fmt.Sprintf("failures: [{link: 's1:Eth1', at: %dps, until: %dps, converge: 1ms}]\n", int64(at), int64(at+50*unit.Nanosecond)))
+		_, s, _ := runAll(t, flapping+fmt.Sprintf("failures: [{link: 's1:Eth1', at: %dps, until: %dps, "+
+			"converge: 1ms}]\n", int64(at), int64(at+50*unit.Nanosecond)))
 		if !s.Complete || s.Drops != s.DropsDown || s.StepTime > 2*whole.StepTime {
-			t.Errorf("flap at %v: complete %v in %v (%v without), %d packets lost, %d of them in the cable", at, s.Complete,
+			t.Errorf("flap at %v: complete %v in %v (%v without), %d packets lost, %d of them in the cable",
+				at, s.Complete,
 				unit.Time(s.StepTime), unit.Time(whole.StepTime), s.Drops, s.DropsDown)
 		}
 	}
@@ -190,7 +195,8 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-2, bytes: 20MB}
 	_, gone, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth3', at: 0s}]\n")
 	r, back, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth3', at: 0s, until: 300us}]\n")
 	if !(whole.StepTime < back.StepTime && back.StepTime < gone.StepTime) || back.DropsDown != 0 {
-		t.Errorf("whole %v, back after 300us %v, gone %v, %d packets lost", unit.Time(whole.StepTime), unit.Time(back.StepTime), unit.Time(gone.StepTime), back.DropsDown)
+		t.Errorf("whole %v, back after 300us %v, gone %v, %d packets lost", unit.Time(whole.StepTime),
+			unit.Time(back.StepTime), unit.Time(gone.StepTime), back.DropsDown)
 	}
 	l, _, _ := r.Graph.FindPort("rail-1:Eth3")
 	if r.Net.Ports[r.portA[l]].Down || r.Net.Ports[r.portA[l]].TxBytes == 0 || len(r.routed) != 0 {
@@ -250,7 +256,8 @@ failures:
 `)
 	for _, f := range tables.Flows {
 		if !s.Complete || f.Done-f.Posted < f.Ideal {
-			t.Errorf("%s to %s took %v, its ideal is %v", f.From, f.To, unit.Time(f.Done-f.Posted), unit.Time(f.Ideal))
+			t.Errorf("%s to %s took %v, its ideal is %v", f.From, f.To, unit.Time(f.Done-f.Posted),
+				unit.Time(f.Ideal))
 		}
 	}
 }

@@ -22,7 +22,8 @@ workload: {traffic: {permutation: {bytes: 1B}}}
 // ringOn is an all-reduce among GPUs.
 func ringOn(t testing.TB, name string, start unit.Time, gpus ...int) workload.Job {
 	t.Helper()
-	d, err := workload.RunCollective(len(gpus), workload.CollectiveRun{Kind: coll.AllReduce, Bytes: 4 * unit.MB},
+	d, err := workload.RunCollective(len(gpus),
+		workload.CollectiveRun{Kind: coll.AllReduce, Bytes: 4 * unit.MB},
 		workload.All(len(gpus)))
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,8 @@ import (
 // The path by which a queue pair's bytes are counted is the one its packets take, and
 // one of those that were equally near.
 func TestPathIsWherePacketsGo(t *testing.T) {
-	r, _, _ := runAll(t, "name: x\nfabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: 1us}}\ncc: {algorithm: none}\n"+
+	r, _, _ := runAll(t, "name: x\nfabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: "+
+		"1us}}\ncc: {algorithm: none}\n"+
 		"workload: {traffic: {permutation: {bytes: 1MB}}}\n")
 	frames := map[int32]int64{}
 	for c := range int32(r.Hosts.Conns()) {

@@ -35,7 +35,8 @@ workload:
 		}
 	}
 	r.Go(func(p exec.Progress) bool { return p.Now < 20*unit.Millisecond })
-	if r.Net.Storms != 1 || stormAt <= 2*unit.Millisecond || stormAt > 4*unit.Millisecond || r.Net.StormDrops == 0 {
+	if r.Net.Storms != 1 || stormAt <= 2*unit.Millisecond || stormAt > 4*unit.Millisecond ||
+		r.Net.StormDrops == 0 {
 		t.Errorf("%d storms, the first at %v, %d packets dropped", r.Net.Storms, stormAt, r.Net.StormDrops)
 	}
 	if got := r.Hosts.Placed(1); got != 10*unit.MB {
@@ -59,7 +60,8 @@ workload:
       - {from: host-2/gpu-1, to: host-4/gpu-2, bytes: 4MB}
       - {from: host-3/gpu-1, to: host-4/gpu-2, bytes: 4MB}
 `
-	for _, port := range []string{"", "rail-2:Eth5", "spine-1:Eth2"} { // the receiving leaf's uplink, and the spine's end of it
+	for _, port := range []string{"", "rail-2:Eth5",
+		"spine-1:Eth2"} { // the receiving leaf's uplink, and the spine's end of it
 		r := load(t, text)
 		if port != "" {
 			link, node, ok := r.Graph.FindPort(port)
@@ -117,10 +119,13 @@ workload:
 	// a few packets get through each time. Acknowledged one by one, they are progress.
 	few := strings.ReplaceAll(text, "20MB", "400KB")
 	for action, text := range map[string]string{"drop": few, "forward": text} {
-		_, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms", "switch.watchdog.detect=2ms", "switch.watchdog.restore=2ms",
-			"transport.timeout=12", "cc.algorithm=dcqcn", "transport.ack_every=1", "switch.watchdog.action="+action)
+		_, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms",
+			"switch.watchdog.detect=2ms", "switch.watchdog.restore=2ms",
+			"transport.timeout=12", "cc.algorithm=dcqcn", "transport.ack_every=1",
+			"switch.watchdog.action="+action)
 		if !s.Complete || s.PFCStorms == 0 || s.DropsStorm == 0 != (action == "forward") {
-			t.Errorf("action %s: complete %v, %d storms, %d packets dropped in them", action, s.Complete, s.PFCStorms, s.DropsStorm)
+			t.Errorf("action %s: complete %v, %d storms, %d packets dropped in them", action, s.Complete,
+				s.PFCStorms, s.DropsStorm)
 		}
 	}
 }

@@ -106,7 +106,8 @@ func (d *drawn) fabric() (block string, ports int) {
 // graph is two leaves below three spines, over cables of many rates.
 func (d *drawn) graph() string {
 	rate := func() string { return d.of(drawnRates...) }
-	return "{hosts: [h1, h2, h3, h4], switches: [{name: a, role: leaf, tier: 1}, {name: b, role: leaf, tier: 1}, " +
+	return "{hosts: [h1, h2, h3, h4], switches: [{name: a, role: leaf, tier: 1}, {name: b, role: leaf, " +
+		"tier: 1}, " +
 		"{name: x, role: spine, tier: 2}, {name: y, role: spine, tier: 2}, {name: z, role: spine, tier: 2}], " +
 		"links: [{from: h1, to: a}, {from: h2, to: a}, {from: h3, to: b}, {from: h4, to: b}, " +
 		fmt.Sprintf("{from: a, to: x, rate: %s}, {from: a, to: y, rate: %s}, {from: a, to: z, count: 2}, "+

@@ -68,7 +68,8 @@ func (d *drawn) start(t testing.TB) *Run {
 			return r
 		}
 	}
-	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "with these links down", "no path in the fabric"} {
+	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "with these links down",
+		"no path in the fabric"} {
 		if strings.Contains(err.Error(), why) {
 			return nil
 		}
@@ -170,7 +171,8 @@ func (d *drawn) losses(t *testing.T, s *result.Summary, tab *result.Tables) {
 	}
 	if again := s.Drops*11/10 + 5 + int64(len(tab.QPs)); d.fixed && d.nak >= 32 && d.window >= 4096 &&
 		s.Retransmissions > again {
-		t.Errorf("%d packets sent again for %d lost, with %d timeouts", s.Retransmissions, s.Drops, s.Timeouts)
+		t.Errorf("%d packets sent again for %d lost, with %d timeouts", s.Retransmissions, s.Drops,
+			s.Timeouts)
 	}
 	if s.Timeouts > 0 && d.breaks == 0 && !d.dog {
 		t.Errorf("%d timeouts for %d lost packets", s.Timeouts, s.Drops)
@@ -203,7 +205,8 @@ func TestOneMoreBrokenLinkIsNeverFaster(t *testing.T) {
 		d.sets = []string{"fabric.host_link.rate=" + rate, "fabric.fabric_link.rate=" + rate,
 			"fabric.host_link.cable=" + cable, "fabric.fabric_link.cable=" + cable,
 			"lb=" + d.of("ecmp", "flowlet")}
-		d.text = fmt.Sprintf("name: alone\nseed: %d\nfabric: {kind: dragonfly, k: 1, groups: %d, group_size: 3}\n"+
+		d.text = fmt.Sprintf("name: alone\nseed: %d\nfabric: {kind: dragonfly, k: 1, groups: %d, "+
+			"group_size: 3}\n"+
 			"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, bytes: %s}]}}\nfailures:\n",
 			seed, d.between(2, 4), d.between(2, 6), d.of("1B", "4097B", "300KB"))
 		links := betweenSwitches(&drawn{text: strings.TrimSuffix(d.text, "failures:\n"), sets: d.sets})

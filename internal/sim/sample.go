@@ -75,8 +75,10 @@ func (s *sampler) take() {
 		}
 		most := int64(unit.InTime(s.net.Net.Rate(int32(i)), now-s.began))
 		bytes := min(s.net.Net.Sent(int32(i))-s.lastTx[i], most)
-		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began), Port: int32(i),
-			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]), Marks: marks - s.lastMark[i]})
+		s.rows = append(s.rows, result.LinkRow{Start: int64(s.began), Length: int64(now - s.began),
+			Port:  int32(i),
+			Bytes: bytes, Queued: int64(p.Queued), Paused: int64(paused - s.lastPau[i]),
+			Marks: marks - s.lastMark[i]})
 		s.lastTx[i] += bytes
 		s.lastPau[i], s.lastMark[i] = paused, marks
 	}

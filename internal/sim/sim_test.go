@@ -71,7 +71,8 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 	for _, c := range tab.Collectives {
 		sum := int64(0)
-		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.SlowLink, c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
+		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.SlowLink,
+			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
 			if sum += part; part < 0 {
 				t.Fatalf("a part is negative: %+v", c)
 			}
@@ -82,7 +83,8 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 	if c := s.Chain; c != nil && r.Exec.Done() {
 		sum := int64(0)
-		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.SlowLink,
+		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub,
+			c.SlowLink,
 			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe} {
 			if sum += part; part < 0 {
 				t.Fatalf("a part is negative: %+v", c)
@@ -205,8 +207,10 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 func randomScenario(rt *rapid.T) (string, []string) {
 	kind := rapid.SampledFrom([]string{
 		"{kind: fat-tree, k: 4, host_link: %s}",
-		"{kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: %s, fabric_link: {rate: 200Gbps, cable: 50m}}",
-		"{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: %s, fabric_link: {rate: 100Gbps, cable: 300m}}",
+		"{kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: %s, fabric_link: {rate: 200Gbps, " +
+			"cable: 50m}}",
+		"{kind: pod, segments: 2, hosts: 2, spines: 2, host_link: %s, fabric_link: {rate: 100Gbps, " +
+			"cable: 300m}}",
 		"{kind: rail-only, hosts: 6, host_link: %s, cut_through: true}",
 	}).Draw(rt, "fabric")
 	rate := rapid.SampledFrom([]string{"25Gbps", "100Gbps", "200Gbps"}).Draw(rt, "rate")
@@ -219,10 +223,12 @@ func randomScenario(rt *rapid.T) (string, []string) {
 	case strings.Contains(kind, "fat-tree"):
 		gpus = 1
 	}
-	traffic := rapid.SampledFrom([]string{"permutation: {bytes: 400KB}", "alltoall: {bytes: 1MB}", "incast: {bytes: 300KB, fan_in: 7}",
+	traffic := rapid.SampledFrom([]string{"permutation: {bytes: 400KB}", "alltoall: {bytes: 1MB}",
+		"incast: {bytes: 300KB, fan_in: 7}",
 		"ring-allreduce: {bytes: 1MB}", "broadcast: {bytes: 500KB}"}).Draw(rt, "traffic")
 	text := fmt.Sprintf("name: random\nseed: %d\nfabric: %s\n"+
-		"server: {gpus: %d, nics: %[3]d, nic_ports: %d}\nworkload: {traffic: {%s}}\n", rapid.IntRange(1, 1_000_000).Draw(rt, "seed"), fabric, gpus, ports, traffic)
+		"server: {gpus: %d, nics: %[3]d, nic_ports: %d}\nworkload: {traffic: {%s}}\n",
+		rapid.IntRange(1, 1_000_000).Draw(rt, "seed"), fabric, gpus, ports, traffic)
 	xoff := rapid.IntRange(20, 400).Draw(rt, "xoff")
 	threshold := fmt.Sprintf("switch.queues.3.xoff=%dKB", xoff)
 	if rapid.IntRange(0, 2).Draw(rt, "dynamic") == 0 {
@@ -230,9 +236,11 @@ func randomScenario(rt *rapid.T) (string, []string) {
 	}
 	sets := []string{
 		threshold, fmt.Sprintf("switch.queues.3.xon=%dKB", rapid.IntRange(0, xoff-1).Draw(rt, "xon")),
-		"switch.queues.3.alpha=" + rapid.SampledFrom([]string{"0.001", "0.01", "0.125", "1", "8"}).Draw(rt, "alpha"),
+		"switch.queues.3.alpha=" + rapid.SampledFrom([]string{"0.001", "0.01", "0.125", "1", "8"}).Draw(rt,
+			"alpha"),
 		fmt.Sprintf("switch.queues.3.xon_offset=%dKB", max(0, rapid.IntRange(-50, 50).Draw(rt, "offset"))),
-		"switch.queues.3.wred_min=10KB", fmt.Sprintf("switch.queues.3.wred_max=%dKB", rapid.IntRange(11, 1000).Draw(rt, "wredmax")),
+		"switch.queues.3.wred_min=10KB", fmt.Sprintf("switch.queues.3.wred_max=%dKB",
+			rapid.IntRange(11, 1000).Draw(rt, "wredmax")),
 		"lb=" + rapid.SampledFrom(policies()).Draw(rt, "lb"),
 		"transport.recovery=" + rapid.SampledFrom([]string{"go-back-n", "selective"}).Draw(rt, "recovery"),
 		"transport.write=" + rapid.SampledFrom([]string{"first-middle-last", "only"}).Draw(rt, "write"),
@@ -258,14 +266,19 @@ workload: {traffic: {alltoall: {bytes: 8MB}}}
 `
 	for name, sets := range map[string][]string{
 		"bit errors": {"fabric.fabric_link.bit_error_rate=0.0000001"},
-		"lossy":      {"switch.queues.3.lossless=false", "switch.queues.3.limit=60KB", "switch.queues.3.wred_max=0B", "switch.queues.3.wred_min=0B", "cc.algorithm=none"},
-		"wred drop":  {"switch.queues.3.lossless=false", "switch.queues.3.limit=600KB", "switch.queues.3.ecn=false", "switch.queues.3.wred_max=100KB", "switch.queues.3.wred_min=10KB", "cc.algorithm=none"},
+		"lossy": {"switch.queues.3.lossless=false", "switch.queues.3.limit=60KB",
+			"switch.queues.3.wred_max=0B", "switch.queues.3.wred_min=0B", "cc.algorithm=none"},
+		"wred drop": {"switch.queues.3.lossless=false", "switch.queues.3.limit=600KB",
+			"switch.queues.3.ecn=false", "switch.queues.3.wred_max=100KB", "switch.queues.3.wred_min=10KB",
+			"cc.algorithm=none"},
 	} {
 		for _, rec := range []string{"go-back-n", "selective"} {
 			t.Run(name+"/"+rec, func(t *testing.T) {
-				_, s, _ := runAll(t, base, append(sets, "transport.recovery="+rec, "transport.nak_after=0")...)
+				_, s, _ := runAll(t, base, append(sets, "transport.recovery="+rec,
+					"transport.nak_after=0")...)
 				if s.Drops+portDrops(s) == 0 && name != "wred drop" || s.Retransmissions == 0 || !s.Complete {
-					t.Errorf("drops %d, retransmissions %d, complete %v", s.Drops, s.Retransmissions, s.Complete)
+					t.Errorf("drops %d, retransmissions %d, complete %v", s.Drops, s.Retransmissions,
+						s.Complete)
 				}
 			})
 		}
@@ -273,7 +286,8 @@ workload: {traffic: {alltoall: {bytes: 8MB}}}
 	t.Run("link down", func(t *testing.T) {
 		r, s, _ := runAll(t, base+"failures: [{link: 'rail-1:Eth5', at: 100us, converge: 50us}]\n")
 		if s.DropsDown == 0 || s.Retransmissions == 0 || !s.Complete {
-			t.Errorf("lost on the broken link %d, retransmissions %d, complete %v", s.DropsDown, s.Retransmissions, s.Complete)
+			t.Errorf("lost on the broken link %d, retransmissions %d, complete %v", s.DropsDown,
+				s.Retransmissions, s.Complete)
 		}
 		l, _, _ := r.Graph.FindPort("rail-1:Eth5")
 		if !r.Net.Ports[r.portA[l]].Down {
@@ -297,14 +311,16 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 20MB}
 `
 	for _, bond := range []string{"affinity", "hash", "spray"} {
 		_, whole, _ := runAll(t, text, "server.bond="+bond, "transport.recovery=selective")
-		_, broken, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth1', at: 0s}]\n", "server.bond="+bond, "transport.recovery=selective")
+		_, broken, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth1', at: 0s}]\n", "server.bond="+bond,
+			"transport.recovery=selective")
 		if bond != "hash" && float64(whole.StepTime) > 1.1*20e6*8/400e9*1e12 {
 			t.Errorf("%s: two ports took %v", bond, unit.Time(whole.StepTime))
 		}
 		if f := float64(broken.StepTime) / (20e6 * 8 / 200e9 * 1e12); f < 1 || f > 1.1 {
 			t.Errorf("%s: one port took %v", bond, unit.Time(broken.StepTime))
 		}
-		_, late, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth1', at: 100us, converge: 50us}]\n", "server.bond="+bond, "transport.recovery=selective")
+		_, late, _ := runAll(t, text+"failures: [{link: 'rail-1:Eth1', at: 100us, converge: 50us}]\n",
+			"server.bond="+bond, "transport.recovery=selective")
 		if !late.Complete {
 			t.Errorf("%s: a port that fails on the way stops the transfer", bond)
 		}
@@ -373,7 +389,8 @@ workload: {traffic: {permutation: {bytes: 200KB}}}
 	apart, same := cores(), cores("switch.hash_seed=same")
 	// With one seed each aggregation switch uses one of its four uplinks.
 	if same > 32 || apart < 60 {
-		t.Errorf("%d core uplinks in use with seeds per switch, %d with one seed; want at most 32 of 128 with one", apart, same)
+		t.Errorf("%d core uplinks in use with seeds per switch, %d with one seed; want at most 32 of "+
+			"128 with one", apart, same)
 	}
 }
 
@@ -400,7 +417,9 @@ func TestBitErrorRate(t *testing.T) {
 	text := strings.Replace(twoHosts, "4096B", "200MB", 1)
 	seen := map[int64]bool{}
 	for seed := range 3 {
-		_, s, _ := runAll(t, text, "fabric.host_link.bit_error_rate=0.0000001", "transport.recovery=selective", "transport.nak_after=0", "transport.timeout=4", fmt.Sprintf("seed=%d", seed))
+		_, s, _ := runAll(t, text, "fabric.host_link.bit_error_rate=0.0000001",
+			"transport.recovery=selective", "transport.nak_after=0", "transport.timeout=4",
+			fmt.Sprintf("seed=%d", seed))
 		// 200 MB in frames of 4158 bytes over two links, and retransmissions.
 		want := 2 * 200e6 / 4096 * 4158 * 8 * 1e-7
 		if got := float64(s.DropsCorrupt); got < want*0.7 || got > want*1.3 {
@@ -424,8 +443,10 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 		t.Fatal(err)
 	}
 	s, tab, _ := r.Outcome("test")
-	if s.Complete || !r.Interrupted() || s.PacketHops == 0 || len(tab.Flows) != 128 || tab.Flows[0].Done != -1 {
-		t.Errorf("complete %v, interrupted %v, %d hops, %d flows", s.Complete, r.Interrupted(), s.PacketHops, len(tab.Flows))
+	if s.Complete || !r.Interrupted() || s.PacketHops == 0 || len(tab.Flows) != 128 ||
+		tab.Flows[0].Done != -1 {
+		t.Errorf("complete %v, interrupted %v, %d hops, %d flows", s.Complete, r.Interrupted(),
+			s.PacketHops, len(tab.Flows))
 	}
 }
 

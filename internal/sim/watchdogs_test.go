@@ -25,6 +25,7 @@ func TestWatchdogsAloneEndARun(t *testing.T) {
 		t.Fatal("watchdogs keep a run alive")
 	}
 	if now := n.Net.Q.Now(); delivered == 0 || now != spec.Watchdog.Poll {
-		t.Errorf("delivered at %v, ended at %v: want the first poll, at %v", delivered, now, spec.Watchdog.Poll)
+		t.Errorf("delivered at %v, ended at %v: want the first poll, at %v", delivered, now,
+			spec.Watchdog.Poll)
 	}
 }

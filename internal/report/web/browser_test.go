@@ -115,7 +115,8 @@ func TestBrowser(t *testing.T) {
 	}
 	h := httptest.NewServer(s)
 	defer h.Close()
-	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken", losing.Run}
+	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken",
+		losing.Run}
 	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
 		args = append(args, shots)
 	}

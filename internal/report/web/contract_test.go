@@ -18,11 +18,13 @@ var rewrite = flag.Bool("rewrite", false, "write web/src/contract.ts anew")
 func TestContract(t *testing.T) {
 	const path = "../../../web/src/contract.ts"
 	var g typescript
-	for _, v := range []any{Info{}, Grid{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{}, Pauses{}, Ranks{}, Total{},
+	for _, v := range []any{Info{}, Grid{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
+		Pauses{}, Ranks{}, Total{},
 		Packets{}, Entry{}, Simulation{}, About{}, Checked{}, Fault{}} {
 		g.name(reflect.TypeOf(v))
 	}
-	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do not edit.\n" + g.out.String()
+	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do " +
+		"not edit.\n" + g.out.String()
 	if *rewrite {
 		if err := os.WriteFile(filepath.FromSlash(path), []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -33,7 +35,8 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(have) != want {
-		t.Error("web/src/contract.ts is not what the Go types say: go test ./internal/report/web -run Contract -rewrite, then build the page")
+		t.Error("web/src/contract.ts is not what the Go types say: go test ./internal/report/web -run " +
+			"Contract -rewrite, then build the page")
 	}
 }
 
@@ -50,7 +53,8 @@ func (g *typescript) name(t reflect.Type) string {
 		return "boolean"
 	case reflect.String:
 		return "string"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32,
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint,
+		reflect.Uint8, reflect.Uint16, reflect.Uint32,
 		reflect.Uint64, reflect.Float32, reflect.Float64:
 		return "number"
 	case reflect.Slice, reflect.Array:

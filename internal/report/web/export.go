@@ -35,8 +35,10 @@ func (r *Directory) HTML() ([]byte, error) {
 		data[key] = b
 		return nil
 	}
-	for _, v := range []struct{ view, query string }{{"info", ""}, {"flows", ""}, {"collectives", ""}, {"pauses", ""}, {"packets", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
-		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"}, {"grid", "metric=pause"}} {
+	for _, v := range []struct{ view, query string }{{"info", ""}, {"flows", ""}, {"collectives", ""},
+		{"pauses", ""}, {"packets", ""}, {"ranks", ""}, {"critical", ""}, {"total", ""},
+		{"grid", "metric=util"}, {"grid", "metric=queue"}, {"grid", "metric=marks"},
+		{"grid", "metric=pause"}} {
 		if err := put(v.view, v.query); err != nil {
 			return nil, err
 		}
@@ -67,7 +69,8 @@ func (r *Directory) notable() (out []int32) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(r.ports[b].QueuePeak, r.ports[a].QueuePeak), cmp.Compare(r.ports[b].WireBytes, r.ports[a].WireBytes))
+		return cmp.Or(cmp.Compare(r.ports[b].QueuePeak, r.ports[a].QueuePeak),
+			cmp.Compare(r.ports[b].WireBytes, r.ports[a].WireBytes))
 	})
 	return out[:min(40, len(out))]
 }
@@ -94,11 +97,15 @@ func inline(data string) ([]byte, error) {
 		}
 		switch {
 		case strings.HasSuffix(f.Name(), ".css"):
-			out = strings.Replace(out, "</head>", "<style>"+strings.ReplaceAll(string(text), "</style", "<\\/style")+"</style></head>", 1)
+			out = strings.Replace(out, "</head>",
+				"<style>"+strings.ReplaceAll(string(text), "</style", "<\\/style")+"</style></head>", 1)
 		case strings.HasPrefix(f.Name(), "index") && strings.HasSuffix(f.Name(), ".js"):
-			scripts = "<script type=\"module\">" + strings.ReplaceAll(string(text), "</script", "<\\/script") + "</script>"
+			scripts = "<script type=\"module\">" + strings.ReplaceAll(string(text), "</script",
+				"<\\/script") + "</script>"
 		}
 	}
 	out = tags.ReplaceAllString(out, "")
-	return []byte(strings.Replace(out, "</body>", "<script type=\"application/octet-stream\" id=\"railyard-run\">"+data+"</script>"+scripts+"</body>", 1)), nil
+	return []byte(strings.Replace(out, "</body>",
+		"<script type=\"application/octet-stream\" id=\"railyard-run\">"+data+"</script>"+scripts+"</body>",
+		1)), nil
 }

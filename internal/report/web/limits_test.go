@@ -15,7 +15,8 @@ import (
 // Pipes among the runs keep no request waiting, whatever they are called.
 func TestPipesAmongRuns(t *testing.T) {
 	s, name := server(t, "")
-	for _, f := range []string{"run.json", "summary.json", "topology.json", "ports.parquet", "capture.pcapng", "other"} {
+	for _, f := range []string{"run.json", "summary.json", "topology.json", "ports.parquet",
+		"capture.pcapng", "other"} {
 		dir := filepath.Join(s.Root, "with-"+strings.ReplaceAll(f, ".", "-"))
 		if err := os.CopyFS(dir, os.DirFS(filepath.Join(s.Root, name))); err != nil {
 			t.Fatal(err)
@@ -26,7 +27,8 @@ func TestPipesAmongRuns(t *testing.T) {
 		}
 		for _, view := range []string{"/info", "/packets", "/flows"} {
 			quick(t, f+view, func() {
-				if w := ask(s, "GET", "/api/runs/"+filepath.Base(dir)+view, "", nil); w.Code != 400 || !strings.Contains(w.Body.String(), "no regular file") {
+				if w := ask(s, "GET", "/api/runs/"+filepath.Base(dir)+view, "", nil); w.Code != 400 ||
+					!strings.Contains(w.Body.String(), "no regular file") {
 					t.Errorf("%s%s: %d %s", f, view, w.Code, w.Body)
 				}
 			})
@@ -34,7 +36,8 @@ func TestPipesAmongRuns(t *testing.T) {
 	}
 	quick(t, "the list", func() {
 		w := ask(s, "GET", "/api/runs", "", nil)
-		if w.Code != 200 || !strings.Contains(w.Body.String(), "no regular file but a pipe") || !strings.Contains(w.Body.String(), name) {
+		if w.Code != 200 || !strings.Contains(w.Body.String(), "no regular file but a pipe") ||
+			!strings.Contains(w.Body.String(), name) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
@@ -63,7 +66,8 @@ func TestScenariosOfThePageAreBounded(t *testing.T) {
 // keep nobody from being answered: 256 of them held every file of the process.
 func TestIdleConnectionsGiveWay(t *testing.T) {
 	s, _ := server(t, "")
-	for name, says := range map[string]string{"nothing": "", "half a request": "GET / HTTP", "one request": "GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
+	for name, says := range map[string]string{"nothing": "", "half a request": "GET / HTTP",
+		"one request": "GET /api/about HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)

@@ -22,7 +22,8 @@ func (r *Directory) critical() (any, error) {
 	}
 	path := []result.CriticalRow{}
 	for _, x := range rows {
-		if n := len(path); n > 0 && path[n-1].Class == x.Class && path[n-1].Rank == x.Rank && path[n-1].Peer == x.Peer {
+		if n := len(path); n > 0 && path[n-1].Class == x.Class && path[n-1].Rank == x.Rank &&
+			path[n-1].Peer == x.Peer {
 			path[n-1].End = x.End
 			continue
 		}
@@ -108,7 +109,8 @@ func (r *Directory) pauseColumns() (any, error) {
 	spans := [][4]int64{} // port, cause, first and last column
 	for _, h := range halts {
 		// The middle of column c lies in [from, to).
-		first, last := int64(math.Ceil(float64(h.from)/width-0.5)), int64(math.Ceil(float64(h.to)/width-0.5))-1
+		first, last := int64(math.Ceil(float64(h.from)/width-0.5)),
+			int64(math.Ceil(float64(h.to)/width-0.5))-1
 		if last = min(last, cols-1); first <= last {
 			spans = append(spans, [4]int64{int64(h.port), int64(h.cause), first, last})
 		}

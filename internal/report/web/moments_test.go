@@ -46,7 +46,8 @@ func TestCriticalPathKeepsRanks(t *testing.T) {
 		if len(rows) > 0 {
 			at = rows[len(rows)-1].End
 		}
-		rows = append(rows, result.CriticalRow{Start: at, End: at + length, Rank: int32(i % 32), Peer: -1, Class: "forward"})
+		rows = append(rows, result.CriticalRow{Start: at, End: at + length, Rank: int32(i % 32), Peer: -1,
+			Class: "forward"})
 	}
 	var got struct {
 		Path    []result.CriticalRow
@@ -63,7 +64,8 @@ func TestCriticalPathKeepsRanks(t *testing.T) {
 		ranks[p.Rank] = true
 	}
 	if len(ranks) != 32 || len(got.Path)+got.Left != 6000 || length+got.Missing != rows[5999].End {
-		t.Errorf("%d ranks, %d pieces and %d left out, %d ps and %d left out of %d", len(ranks), len(got.Path), got.Left, length, got.Missing, rows[5999].End)
+		t.Errorf("%d ranks, %d pieces and %d left out, %d ps and %d left out of %d", len(ranks),
+			len(got.Path), got.Left, length, got.Missing, rows[5999].End)
 	}
 }
 
@@ -72,7 +74,8 @@ func TestCriticalPathKeepsRanks(t *testing.T) {
 func TestTimeLineReachesItsEnd(t *testing.T) {
 	var rows []result.RankRow
 	for i := range int64(maxSpans + 5000) {
-		rows = append(rows, result.RankRow{Rank: 0, Start: i * 10, End: i*10 + 5 + i%2, Class: "forward", Name: fmt.Sprint(i)})
+		rows = append(rows, result.RankRow{Rank: 0, Start: i * 10, End: i*10 + 5 + i%2, Class: "forward",
+			Name: fmt.Sprint(i)})
 	}
 	step := rows[len(rows)-1].End
 	var got struct {
@@ -81,8 +84,10 @@ func TestTimeLineReachesItsEnd(t *testing.T) {
 		Shorter int64 `json:"shorter_ps"`
 	}
 	viewed(t, made(step, map[string]any{"ranks": rows, "pauses": []result.PauseRow{}}), "ranks", "", &got)
-	if len(got.Spans) != maxSpans || got.Left != 5000 || got.Shorter != 5 || got.Spans[maxSpans-1][2] < step-20 {
-		t.Errorf("%d spans to %d of %d, %d left out below %d ps", len(got.Spans), got.Spans[len(got.Spans)-1][2], step, got.Left, got.Shorter)
+	if len(got.Spans) != maxSpans || got.Left != 5000 || got.Shorter != 5 ||
+		got.Spans[maxSpans-1][2] < step-20 {
+		t.Errorf("%d spans to %d of %d, %d left out below %d ps", len(got.Spans),
+			got.Spans[len(got.Spans)-1][2], step, got.Left, got.Shorter)
 	}
 }
 
@@ -141,7 +146,8 @@ func TestPausesOfALongRun(t *testing.T) {
 
 // A grid of many ports has fewer columns, and says so where the page counts in columns.
 func TestColumnsOfManyPorts(t *testing.T) {
-	r := made(1_000_000, map[string]any{"links": []result.LinkRow{{Port: 69_999, Start: 500_000, Length: 100_000, Bytes: 1250}}, "pauses": []result.PauseRow{}})
+	r := made(1_000_000, map[string]any{"links": []result.LinkRow{{Port: 69_999, Start: 500_000,
+		Length: 100_000, Bytes: 1250}}, "pauses": []result.PauseRow{}})
 	r.ports = make([]result.PortRow, 70_000)
 	for i := range r.ports {
 		r.ports[i].Rate = 400e9

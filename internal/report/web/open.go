@@ -57,13 +57,15 @@ func Open(dir string) (*Directory, error) {
 func (r *Directory) check() error {
 	nodes, ports := len(r.Topology.Nodes), int32(len(r.ports))
 	for i, l := range r.Topology.Links {
-		if l.A < 0 || l.A >= nodes || l.B < 0 || l.B >= nodes || l.FromA < 0 || l.FromA >= ports || l.FromB < 0 || l.FromB >= ports {
+		if l.A < 0 || l.A >= nodes || l.B < 0 || l.B >= nodes || l.FromA < 0 || l.FromA >= ports ||
+			l.FromB < 0 || l.FromB >= ports {
 			return r.broken("topology.json", fmt.Errorf("link %d refers to nodes or ports that do not exist", i))
 		}
 	}
 	for i, n := range r.Topology.Nodes {
 		if n.Config >= len(r.Topology.Configs) {
-			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does not exist", i))
+			return r.broken("topology.json", fmt.Errorf("node %d refers to a configuration that does "+
+				"not exist", i))
 		}
 	}
 	for i, n := range r.Topology.NICs {
@@ -83,9 +85,11 @@ func (r *Directory) check() error {
 func (r *Directory) broken(file string, err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist) && file == "topology.json":
-		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its scenario again", r.Name)
+		return fmt.Errorf("%s has no topology.json: it was written by an older Railyard; run its "+
+			"scenario again", r.Name)
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s has no %s: it is no run directory, or that of a run which has written nothing yet", r.Name, file)
+		return fmt.Errorf("%s has no %s: it is no run directory, or that of a run which has written "+
+			"nothing yet", r.Name, file)
 	}
 	return fmt.Errorf("%s: %s cannot be read: %w", r.Name, file, err)
 }
@@ -166,7 +170,8 @@ func List(root string) ([]Entry, error) {
 			if s.Name != "" {
 				e.Title = s.Name
 			}
-			e.Complete, e.StepTime, e.MFU, e.GPUs, e.LB, e.Marks, e.Pauses, e.Drops, e.Seed = s.Complete, s.StepTime, s.MFU, s.GPUs, s.LB, s.ECNMarks, s.PFCPauses, s.Drops, s.Seed
+			e.Complete, e.StepTime, e.MFU, e.GPUs, e.LB, e.Marks, e.Pauses, e.Drops, e.Seed = s.Complete,
+				s.StepTime, s.MFU, s.GPUs, s.LB, s.ECNMarks, s.PFCPauses, s.Drops, s.Seed
 		}
 		out = append(out, e)
 	}

@@ -120,14 +120,17 @@ func (r *Directory) place(x *Packet, raw []byte) {
 
 // decode spells one packet out.
 func decode(p *capture.Packet) Packet {
-	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw), Hex: hex.EncodeToString(p.Raw[:min(128, len(p.Raw))])}
+	x := Packet{Number: p.Number, At: p.At.UnixNano(), Kind: "other", Bytes: len(p.Raw),
+		Hex: hex.EncodeToString(p.Raw[:min(128, len(p.Raw))])}
 	if p.Err != nil {
 		if len(p.Raw) >= 18 && p.Raw[12] == 0x88 && p.Raw[13] == 0x08 {
 			x.Kind = "PFC pause"
-			x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01", "the address of MAC control frames: no switch forwards them"},
+			x.Fields = []Field{{"Ethernet", "destination", 0, 6, "01:80:c2:00:00:01",
+				"the address of MAC control frames: no switch forwards them"},
 				{"Ethernet", "EtherType", 12, 14, "0x8808", "MAC control (IEEE 802.3 annex 31)"},
 				{"PFC", "opcode", 14, 16, "0x0101", "priority flow control (IEEE 802.1Qbb)"},
-				{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]), "a bit per priority that is paused or released"}}
+				{"PFC", "class enable", 16, 18, fmt.Sprintf("0x%02x%02x", p.Raw[16], p.Raw[17]),
+					"a bit per priority that is paused or released"}}
 		}
 		return x
 	}
@@ -150,38 +153,48 @@ func layers(f *roce.Frame, raw []byte) []Field {
 		{"Ethernet", "destination", 0, 6, mac(raw[0:6]), "the NIC or router port that is next"},
 		{"Ethernet", "source", 6, 12, mac(raw[6:12]), "who sent it on this cable"},
 		{"Ethernet", "EtherType", 12, 14, "0x0800", "IPv4 follows"},
-		{"IPv4", "DSCP, ECN", ip + 1, ip + 2, fmt.Sprintf("%d, %d", f.IP.TOS>>2, f.IP.TOS&3), "the DSCP chooses the switch's queue; ECN 2: capable, 3: congestion was met"},
-		{"IPv4", "identification", ip + 4, ip + 6, fmt.Sprintf("%d", int(raw[ip+4])<<8|int(raw[ip+5])), "covered by the ICRC"},
+		{"IPv4", "DSCP, ECN", ip + 1, ip + 2, fmt.Sprintf("%d, %d", f.IP.TOS>>2, f.IP.TOS&3),
+			"the DSCP chooses the switch's queue; ECN 2: capable, 3: congestion was met"},
+		{"IPv4", "identification", ip + 4, ip + 6, fmt.Sprintf("%d", int(raw[ip+4])<<8|int(raw[ip+5])),
+			"covered by the ICRC"},
 		{"IPv4", "TTL", ip + 8, ip + 9, fmt.Sprint(raw[ip+8]), "one less at each router"},
 		{"IPv4", "source", ip + 12, ip + 16, f.IP.Src.String(), "the sending NIC"},
 		{"IPv4", "destination", ip + 16, ip + 20, f.IP.Dst.String(), "the receiving NIC"},
-		{"UDP", "source port", ip + 20, ip + 22, fmt.Sprintf("%d", int(raw[ip+20])<<8|int(raw[ip+21])), "entropy: switches hash it to choose among equal paths"},
+		{"UDP", "source port", ip + 20, ip + 22, fmt.Sprintf("%d", int(raw[ip+20])<<8|int(raw[ip+21])),
+			"entropy: switches hash it to choose among equal paths"},
 		{"UDP", "destination port", ip + 22, ip + 24, "4791", "RoCEv2"},
 	}
 	bth := ip + 28
 	out = append(out,
 		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Opcode),
 			"what the packet is part of"},
-		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP), "the queue pair that takes it"},
-		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7), "1: the receiver shall answer"},
+		Field{"BTH", "destination QP", bth + 5, bth + 8, fmt.Sprintf("0x%06x", h.DestQP),
+			"the queue pair that takes it"},
+		Field{"BTH", "acknowledge", bth + 8, bth + 9, fmt.Sprint(raw[bth+8] >> 7),
+			"1: the receiver shall answer"},
 		Field{"BTH", "PSN", bth + 9, bth + 12, fmt.Sprint(h.PSN), "packet sequence number: gaps are loss"})
 	at := bth + 12
 	if h.Opcode.HasRETH() && len(raw) >= at+16 {
-		out = append(out, Field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA), "where in the receiver's memory the bytes go"},
-			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey), "the key of that memory region"},
+		out = append(out, Field{"RETH", "virtual address", at, at + 8, fmt.Sprintf("0x%x", h.VA),
+			"where in the receiver's memory the bytes go"},
+			Field{"RETH", "rkey", at + 8, at + 12, fmt.Sprintf("0x%08x", h.RKey),
+				"the key of that memory region"},
 			Field{"RETH", "DMA length", at + 12, at + 16, fmt.Sprint(h.Len), "of the whole message"})
 		at += 16
 	}
 	if h.Opcode.HasAETH() && len(raw) >= at+4 {
-		out = append(out, Field{"AETH", "syndrome", at, at + 1, fmt.Sprintf("0x%02x", raw[at]), "0x00 to 0x1f: acknowledged; 0x60: a gap was found"},
+		out = append(out, Field{"AETH", "syndrome", at, at + 1, fmt.Sprintf("0x%02x", raw[at]),
+			"0x00 to 0x1f: acknowledged; 0x60: a gap was found"},
 			Field{"AETH", "MSN", at + 1, at + 4, fmt.Sprint(h.MSN), "messages that are complete"})
 		at += 4
 	}
 	if end := len(raw) - 4; end >= at {
 		if end > at {
-			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "", "the GPU's data"})
+			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "",
+				"the GPU's data"})
 		}
-		out = append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]), "over everything that routers do not change"})
+		out = append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]),
+			"over everything that routers do not change"})
 	}
 	return out
 }

@@ -36,7 +36,10 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 	}
 	for _, l := range links {
 		if k, ok := at[l.Port]; ok && l.Length > 0 {
-			out[k].Points = append(out[k].Points, Point{float64(l.Start), float64(l.Length), float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate), float64(l.Queued)})
+			out[k].Points = append(out[k].Points,
+				Point{float64(l.Start), float64(l.Length),
+					float64(l.Bytes) * 8e12 / float64(l.Length) / float64(r.ports[l.Port].Rate),
+					float64(l.Queued)})
 		}
 	}
 	return out, nil

@@ -64,14 +64,21 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version), open: map[string]*opened{}}
+	s := &Server{Config: c, mux: http.NewServeMux(), jobs: newJobs(c.Root, c.Version),
+		open: map[string]*opened{}}
 	s.mux.Handle("GET /", http.FileServerFS(page))
 	s.mux.HandleFunc("GET /api/runs", s.listRuns)
 	s.mux.HandleFunc("GET /api/runs/{run}/{view}", s.view)
 	s.mux.HandleFunc("GET /api/about", s.about)
-	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter, _ *http.Request) { send(w, json.RawMessage(c.Schema), nil) })
+	s.mux.HandleFunc("GET /api/schema", func(w http.ResponseWriter,
+		_ *http.Request) {
+		send(w, json.RawMessage(c.Schema), nil)
+	})
 	s.mux.HandleFunc("POST /api/check", s.checkScenario)
-	s.mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter, _ *http.Request) { send(w, s.jobs.list(), nil) })
+	s.mux.HandleFunc("GET /api/jobs", func(w http.ResponseWriter,
+		_ *http.Request) {
+		send(w, s.jobs.list(), nil)
+	})
 	s.mux.HandleFunc("POST /api/jobs", s.startJob)
 	s.mux.HandleFunc("DELETE /api/jobs/{id}", s.stopJob)
 	return s, nil
@@ -83,7 +90,9 @@ func (s *Server) Close() { s.jobs.close() }
 // ServeHTTP guards every request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self' "+
+		"'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; "+
+		"form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -148,15 +157,18 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 		if h, _, err := net.SplitHostPort(host); err == nil {
 			host = h
 		}
-		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			refuse(w, http.StatusForbidden, "this server answers to localhost only; start it with --listen for others")
+		if ip := net.ParseIP(strings.Trim(host, "[]")); host != "localhost" &&
+			(ip == nil || !ip.IsLoopback()) {
+			refuse(w, http.StatusForbidden, "this server answers to localhost only; start it with "+
+				"--listen for others")
 			return false
 		}
 		return true
 	}
 	same := func(t string) bool { return subtle.ConstantTimeCompare([]byte(t), []byte(s.Token)) == 1 }
 	if t := q.URL.Query().Get("token"); t != "" && same(t) {
-		http.SetCookie(w, &http.Cookie{Name: "railyard", Value: s.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w, &http.Cookie{Name: "railyard", Value: s.Token, Path: "/", HttpOnly: true,
+			SameSite: http.SameSiteStrictMode})
 		if q.URL.Path == "/" {
 			http.Redirect(w, q, "/", http.StatusSeeOther)
 			return false
@@ -169,7 +181,8 @@ func (s *Server) admits(w http.ResponseWriter, q *http.Request) bool {
 	if t, ok := strings.CutPrefix(q.Header.Get("Authorization"), "Bearer "); ok && same(t) {
 		return true
 	}
-	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard serve printed")
+	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: open the address that railyard "+
+		"serve printed")
 	return false
 }
 
@@ -231,7 +244,8 @@ func (s *Server) view(w http.ResponseWriter, q *http.Request) {
 
 // run opens a run of the folder, or takes the one that is open.
 func (s *Server) run(name string) (*Directory, error) {
-	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") || !filepath.IsLocal(name) {
+	if len(name) > 255 || strings.ContainsAny(name, "/\\\x00") || strings.HasPrefix(name, ".") ||
+		!filepath.IsLocal(name) {
 		return nil, &InputError{fmt.Sprintf("%q is not the name of a run", name)}
 	}
 	dir := filepath.Join(s.Root, name)
@@ -280,10 +294,12 @@ func plain(dir string) error {
 	}
 	for _, f := range files {
 		if f.Type()&os.ModeSymlink != 0 {
-			return &InputError{fmt.Sprintf("%s/%s is a symbolic link, which is not followed", filepath.Base(dir), f.Name())}
+			return &InputError{fmt.Sprintf("%s/%s is a symbolic link, which is not followed",
+				filepath.Base(dir), f.Name())}
 		}
 		if !f.IsDir() && !f.Type().IsRegular() {
-			return &InputError{fmt.Sprintf("%s/%s is no regular file, which is not opened", filepath.Base(dir), f.Name())}
+			return &InputError{fmt.Sprintf("%s/%s is no regular file, which is not opened",
+				filepath.Base(dir), f.Name())}
 		}
 	}
 	return nil

@@ -98,7 +98,8 @@ func (r *Directory) window(q url.Values) (from, to int64, err error) {
 }
 
 // metrics are what links can be coloured by, with their units.
-var metrics = map[string]string{"util": "share of line rate", "queue": "bytes", "marks": "marked packets per column", "pause": "share of time"}
+var metrics = map[string]string{"util": "share of line rate", "queue": "bytes",
+	"marks": "marked packets per column", "pause": "share of time"}
 
 // columns of time in a grid, fewer above maxCells ports times columns.
 const (
@@ -120,7 +121,8 @@ func (r *Directory) grid(q url.Values) (any, error) {
 		metric = "util"
 	}
 	if metrics[metric] == "" {
-		return nil, &InputError{fmt.Sprintf("metric %q is not known; accepted: util, queue, marks, pause", metric)}
+		return nil, &InputError{fmt.Sprintf("metric %q is not known; accepted: util, queue, marks, pause",
+			metric)}
 	}
 	from, to, err := r.window(q)
 	if err != nil {
@@ -139,7 +141,8 @@ func (r *Directory) grid(q url.Values) (any, error) {
 	width := float64(to-from) / float64(cols)
 	for i := range links {
 		l := &links[i]
-		if int(l.Port) >= len(r.ports) || l.Port < 0 || l.Length <= 0 || l.Start >= to || l.Start+l.Length <= from {
+		if int(l.Port) >= len(r.ports) || l.Port < 0 || l.Length <= 0 || l.Start >= to ||
+			l.Start+l.Length <= from {
 			continue
 		}
 		a, b := float64(max(l.Start, from)-from)/width, float64(min(l.Start+l.Length, to)-from)/width
@@ -171,7 +174,8 @@ func (r *Directory) grid(q url.Values) (any, error) {
 			data[i] = byte(math.Max(1, math.Min(255, math.Round(s/scale*255))))
 		}
 	}
-	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric], base64.StdEncoding.EncodeToString(data)}, nil
+	return Grid{metric, from, to, cols, len(r.ports), scale, metrics[metric],
+		base64.StdEncoding.EncodeToString(data)}, nil
 }
 
 // maxSeries bounds the points of a curve that is sent.
@@ -198,7 +202,8 @@ func (r *Directory) port(q url.Values) (any, error) {
 		if int64(l.Port) == id && l.Length > 0 && l.Start < to && l.Start+l.Length > from {
 			// A packet is counted in the sample in which it starts: a short one may seem too full.
 			use := math.Min(1, float64(l.Bytes)*8e12/float64(l.Length)/rate)
-			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Queued), float64(l.Marks), float64(l.Paused) / float64(l.Length)})
+			series = append(series, [6]float64{float64(l.Start), float64(l.Length), use, float64(l.Queued),
+				float64(l.Marks), float64(l.Paused) / float64(l.Length)})
 		}
 	}
 	series = thin(series)
@@ -364,10 +369,12 @@ func (r *Directory) collectives() (any, error) {
 		}
 		counts[x.Name]++
 		s.End += x.End - x.Start
-		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency, s.Collision+x.Collision, s.Incast+x.Incast
+		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency,
+			s.Collision+x.Collision, s.Incast+x.Incast
 		s.SlowLink += x.SlowLink
 		s.Held, s.Oversub, s.PCIe = s.Held+x.Held, s.Oversub+x.Oversub, s.PCIe+x.PCIe
-		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans, s.SharedNIC+x.SharedNIC, s.Late+x.Late
+		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans,
+			s.SharedNIC+x.SharedNIC, s.Late+x.Late
 	}
 	total := []CollectiveSum{}
 	for _, n := range names {

@@ -28,7 +28,8 @@ workload: {traffic: {incast: {bytes: 2MB, fan_in: 9}}}
 // server starts one on a folder with a finished run, started as a page would.
 func server(t *testing.T, token string) (*Server, string) {
 	t.Helper()
-	s, err := New(Config{Root: t.TempDir(), Version: "test", Token: token, Scenarios: map[string]string{"a.yaml": cascade}, Schema: []byte("{}")})
+	s, err := New(Config{Root: t.TempDir(), Version: "test", Token: token,
+		Scenarios: map[string]string{"a.yaml": cascade}, Schema: []byte("{}")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,8 @@ func TestViewsAgreeWithTables(t *testing.T) {
 		Ports    []result.PortRow
 	}
 	get("info", &info)
-	if info.Summary.StepTime != sum.StepTime || info.Summary.ECNMarks != sum.ECNMarks || len(info.Topology.Nodes) != 13 || len(info.Ports) != 2*len(info.Topology.Links) {
+	if info.Summary.StepTime != sum.StepTime || info.Summary.ECNMarks != sum.ECNMarks ||
+		len(info.Topology.Nodes) != 13 || len(info.Ports) != 2*len(info.Topology.Links) {
 		t.Errorf("%+v", info.Summary)
 	}
 	var grid Grid
@@ -136,14 +138,19 @@ func TestViewsAgreeWithTables(t *testing.T) {
 		paused += h.to - h.from
 	}
 	if int64(len(halts)) != sum.PFCPauses || paused != sum.PFCPause || paused == 0 {
-		t.Errorf("%d pauses of %d ps, the summary has %d of %d", len(halts), paused, sum.PFCPauses, sum.PFCPause)
+		t.Errorf("%d pauses of %d ps, the summary has %d of %d", len(halts), paused, sum.PFCPauses,
+			sum.PFCPause)
 	}
-	for _, view := range []string{"flows", "collectives", "ranks?from=0&to=1000000&n=4", "critical", "port?id=3", "qp?id=0", "packets", "grid?metric=pause", "grid?metric=marks&cols=7"} {
+	for _, view := range []string{"flows", "collectives", "ranks?from=0&to=1000000&n=4", "critical",
+		"port?id=3", "qp?id=0", "packets", "grid?metric=pause", "grid?metric=marks&cols=7"} {
 		var v map[string]any
 		get(view, &v)
 	}
-	for view, want := range map[string]string{"grid?metric=colour": "accepted: util", "port?id=9999": "whole number", "port?id=x": "whole number", "ranks?from=5&to=5": "behind from", "nonsense": "no view", "qp?id=-1": "whole number"} {
-		if w := ask(s, "GET", "/api/runs/"+name+"/"+view, "", nil); w.Code != 400 || !strings.Contains(w.Body.String(), want) {
+	for view, want := range map[string]string{"grid?metric=colour": "accepted: util",
+		"port?id=9999": "whole number", "port?id=x": "whole number", "ranks?from=5&to=5": "behind from",
+		"nonsense": "no view", "qp?id=-1": "whole number"} {
+		if w := ask(s, "GET", "/api/runs/"+name+"/"+view, "", nil); w.Code != 400 ||
+			!strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s, want %q", view, w.Code, w.Body, want)
 		}
 	}
@@ -154,20 +161,23 @@ func TestViewsAgreeWithTables(t *testing.T) {
 func TestSecurity(t *testing.T) {
 	s, name := server(t, "")
 	for _, h := range []string{"evil.example", "10.0.0.1", "127.0.0.1.evil.example"} {
-		if w := ask(s, "GET", "/api/runs", "", func(q *http.Request) { q.Host = h }); w.Code != http.StatusForbidden {
+		if w := ask(s, "GET", "/api/runs", "",
+			func(q *http.Request) { q.Host = h }); w.Code != http.StatusForbidden {
 			t.Errorf("host %s: %d", h, w.Code)
 		}
 	}
 	for what, change := range map[string]func(*http.Request){
-		"another origin": func(q *http.Request) { q.Header.Set("Origin", "http://evil.example") }, "another site": func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") },
-		"a form": func(q *http.Request) { q.Header.Set("Content-Type", "application/x-www-form-urlencoded") },
+		"another origin": func(q *http.Request) { q.Header.Set("Origin", "http://evil.example") },
+		"another site":   func(q *http.Request) { q.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"a form":         func(q *http.Request) { q.Header.Set("Content-Type", "application/x-www-form-urlencoded") },
 	} {
 		if w := ask(s, "POST", "/api/jobs", `{"text":"x"}`, change); w.Code != http.StatusForbidden {
 			t.Errorf("a write from %s: %d", what, w.Code)
 		}
 	}
 	csp := ask(s, "GET", "/", "", nil).Header().Get("Content-Security-Policy")
-	if !strings.Contains(csp, "script-src 'self';") || strings.Contains(csp, "script-src 'self' 'unsafe") || !strings.Contains(csp, "default-src 'none'") {
+	if !strings.Contains(csp, "script-src 'self';") || strings.Contains(csp, "script-src 'self' 'unsafe") ||
+		!strings.Contains(csp, "default-src 'none'") {
 		t.Error(csp)
 	}
 	outside := filepath.Join(t.TempDir(), "run.json")
@@ -175,7 +185,8 @@ func TestSecurity(t *testing.T) {
 	os.Symlink(filepath.Dir(outside), filepath.Join(s.Root, "linked"))
 	os.MkdirAll(filepath.Join(s.Root, "inner"), 0o755)
 	os.Symlink(outside, filepath.Join(s.Root, "inner", "run.json"))
-	for _, p := range []string{"..%2f..%2fetc", "%2e%2e", "a%2fb", "a%5cb", "linked", "inner", ".hidden", "a%00b", strings.Repeat("x", 300)} {
+	for _, p := range []string{"..%2f..%2fetc", "%2e%2e", "a%2fb", "a%5cb", "linked", "inner", ".hidden",
+		"a%00b", strings.Repeat("x", 300)} {
 		if w := ask(s, "GET", "/api/runs/"+p+"/info", "", nil); w.Code == 200 {
 			t.Errorf("%s is served: %s", p, w.Body)
 		}
@@ -188,8 +199,14 @@ func TestSecurity(t *testing.T) {
 		t.Errorf("without the token: %d", w.Code)
 	}
 	for what, change := range map[string]func(*http.Request){
-		"header": func(q *http.Request) { q.Header.Set("Authorization", "Bearer secret") }, "cookie": func(q *http.Request) { q.AddCookie(&http.Cookie{Name: "railyard", Value: "secret"}) },
-		"address": func(q *http.Request) { q.URL.RawQuery = "token=secret" }, "any host": func(q *http.Request) { q.Host = "gpu-1.cluster:8080"; q.Header.Set("Authorization", "Bearer secret") },
+		"header":  func(q *http.Request) { q.Header.Set("Authorization", "Bearer secret") },
+		"cookie":  func(q *http.Request) { q.AddCookie(&http.Cookie{Name: "railyard", Value: "secret"}) },
+		"address": func(q *http.Request) { q.URL.RawQuery = "token=secret" },
+		"any host": func(q *http.Request) {
+			q.Host = "gpu-1.cluster:8080"
+			q.Header.Set("Authorization",
+				"Bearer secret")
+		},
 	} {
 		if w := ask(locked, "GET", "/api/runs", "", change); w.Code != 200 {
 			t.Errorf("token by %s: %d", what, w.Code)
@@ -224,10 +241,14 @@ func TestBrokenRuns(t *testing.T) {
 	copyOf("wrong-capture", write("capture.pcapng", "hello"))
 	os.MkdirAll(filepath.Join(s.Root, "empty"), 0o755)
 	for run, c := range map[string]struct{ view, want string }{
-		"no-topology": {"info", "older Railyard"}, "half-json": {"info", "cannot be read"}, "foreign-ports": {"info", "ports.parquet cannot be read"}, "wrong-links": {"info", "do not exist"},
-		"cut-links": {"grid", "links.parquet cannot be read"}, "wrong-capture": {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
+		"no-topology": {"info", "older Railyard"}, "half-json": {"info", "cannot be read"},
+		"foreign-ports": {"info", "ports.parquet cannot be read"},
+		"wrong-links":   {"info", "do not exist"},
+		"cut-links":     {"grid", "links.parquet cannot be read"},
+		"wrong-capture": {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
 	} {
-		if w := ask(s, "GET", "/api/runs/"+run+"/"+c.view, "", nil); w.Code == 200 || !strings.Contains(w.Body.String(), c.want) {
+		if w := ask(s, "GET", "/api/runs/"+run+"/"+c.view, "", nil); w.Code == 200 ||
+			!strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s: %d %s, want %q", run, w.Code, w.Body, c.want)
 		}
 	}
@@ -256,7 +277,8 @@ func TestJobs(t *testing.T) {
 		c.Faults[1].Line != 3 || !strings.Contains(c.Faults[1].Message, `did you mean "spray"`) {
 		t.Errorf("%s", w.Body)
 	}
-	if w := ask(s, "POST", "/api/check", `{"text":`+string(mustJSON(cascade))+`}`, nil); !strings.Contains(w.Body.String(), `"ok":true`) {
+	if w := ask(s, "POST", "/api/check", `{"text":`+string(mustJSON(cascade))+`}`,
+		nil); !strings.Contains(w.Body.String(), `"ok":true`) {
 		t.Errorf("%s", w.Body)
 	}
 	long := strings.Replace(cascade, "2MB", "20GB", 1)
@@ -269,7 +291,8 @@ func TestJobs(t *testing.T) {
 		}
 		ids = append(ids, j.ID)
 	}
-	if w := ask(s, "POST", "/api/jobs", string(mustJSON(request{Text: long})), nil); w.Code != 400 || !strings.Contains(w.Body.String(), "running already") {
+	if w := ask(s, "POST", "/api/jobs", string(mustJSON(request{Text: long})), nil); w.Code != 400 ||
+		!strings.Contains(w.Body.String(), "running already") {
 		t.Errorf("a third one: %d %s", w.Code, w.Body)
 	}
 	for tries := 0; ; tries++ { // what there is so far, while it runs
