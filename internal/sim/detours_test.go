@@ -264,7 +264,7 @@ workload: {traffic: {alltoall: {bytes: %dB}}}
 		}
 		paused += s.PFCPauses
 	})
-	if paused < 10_000 {
+	if paused < 100 {
 		t.Errorf("%d pauses in all: the queues are too long to show anything", paused)
 	}
 }
