@@ -129,7 +129,16 @@ const llama = `{"model_type":"llama","hidden_size":4096,"num_hidden_layers":32,
 func corpusFiles(t *testing.T, dir string) {
 	t.Helper()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	files := map[string]string{"file": "text\n", "empty.cfg": "", "binary.cfg": "\x00\x01\x02",
+	files := map[string]string{"file": "text\n", "import-ok.csv": "from,to\nhost-1,leaf-1\n",
+		"import-twice.csv": "from,from_port,to,to_port\na,1,b,1\na,1,c,1\n",
+		"import-rate.csv":  "from,to,rate\nhost-1,leaf-1,fast\n", "import-loop.dot": "graph { a -- ",
+		"import-ok.dot": "graph { host1 -- leaf1 }\n", "import-no-server.dot": "graph { leaf1 -- spine1 }\n",
+		"import-servers.csv": "from,to\nhost-1,host-2\n",
+		"import-clab.yml":    "topology:\n  nodes:\n    a: {}\n  links:\n    - endpoints: [a:1, b:1]\n",
+		"import-many.topo": "Nodes 99999\nTiers 2\nPodsize 99999\nTier 0\nDownlink_speed_Gbps " +
+			"1\nRadix_Down 9\n" +
+			"Radix_Up 1\nTier 1\nDownlink_speed_Gbps 1\nRadix_Down 1\n",
+		"import-slurm.conf": "SwitchName=a Nodes=b\n", "empty.cfg": "", "binary.cfg": "\x00\x01\x02",
 		"long-line.cfg": "hostname " + strings.Repeat("a", 10_000) + "\n",
 		"include.cfg":   "hostname a\ninclude b.cfg\n",
 		"cut.cfg": "feature lldp\npolicy-map type queuing q\n  class type queuing c-out-8q-q3\n" +

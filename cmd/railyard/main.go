@@ -37,6 +37,7 @@ type commands struct {
 	Report   reportCmd   `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
 	Serve    serveCmd    `cmd:"" help:"Open a page that lists, starts and explains runs."`
 	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
+	Import   importCmd   `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists, other simulators) into a scenario."`
 	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
@@ -59,6 +60,7 @@ Examples:
   railyard serve
   railyard report runs/three-flows-001 --html three-flows.html
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tsvg > pod.svg
+  railyard import cables.csv --out site.yaml
   railyard rdma allreduce --ranks 8 --bytes 64MiB
   railyard pcap capture.pcapng
 

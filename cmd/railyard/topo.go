@@ -3,7 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
+	"railyard/internal/cabling"
+	"railyard/internal/report"
+	"railyard/internal/swconf/dialect"
 	"railyard/internal/topo"
 )
 
@@ -11,13 +16,17 @@ type topoCmd struct {
 	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
-	JSON     bool     `help:"Print the inventory as JSON." without:"dot"`
+	Against  []string `help:"Compare with what is cabled: files or folders that import reads." placeholder:"FILE" without:"dot" sep:"none"`
+	Format   string   `help:"Format of these files; recognised unless given." placeholder:"FORMAT" with:"against"`
+	JSON     bool     `help:"Print the inventory, or the comparison, as JSON." without:"dot"`
 }
 
 func (c *topoCmd) Help() string {
 	return `Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
-  railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png`
+  railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
+  railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
+  railyard topo site.yaml --against as-built.csv --json`
 }
 
 // Run is the topo command.
@@ -25,6 +34,9 @@ func (c *topoCmd) Run(e *env) error {
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
 	if err != nil {
 		return err
+	}
+	if len(c.Against) > 0 {
+		return c.compare(e, plan.Graph)
 	}
 	if c.Dot {
 		_, err := io.WriteString(e.stdout, plan.Graph.Dot())
@@ -36,6 +48,58 @@ func (c *topoCmd) Run(e *env) error {
 	}
 	inventory(e.stdout, inv)
 	return nil
+}
+
+// compare holds the design against what is cabled.
+func (c *topoCmd) compare(e *env, g *topo.Graph) error {
+	read, passed, err := readCabling(c.Against, c.Format)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(read.Formats, "slurm") {
+		return &inputError{fmt.Errorf("%s: topology.conf says which switch a server hangs off and of no "+
+			"cable: "+
+			"there is nothing to compare", strings.Join(c.Against, ", "))}
+	}
+	namings := []cabling.Naming{func(n int) string { return fmt.Sprintf("eth%d", n) },
+		func(n int) string { return fmt.Sprintf("swp%d", n) }}
+	for _, n := range dialect.PortNames() {
+		namings = append(namings, cabling.Naming(n))
+	}
+	d := cabling.Compare(cabling.Of(g), read, namings)
+	if c.JSON {
+		err = printJSON(e.stdout, d)
+	} else {
+		differences(e.stdout, d, passed)
+	}
+	if err == nil && len(d.Findings) > 0 {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// differences prints a comparison.
+func differences(w io.Writer, d *cabling.Difference, passed []string) {
+	for _, p := range passed {
+		report.Wrap(w, "", p)
+	}
+	fmt.Fprintf(w, "%d cables in the design, %d cabled, %d as designed (%d of them with both ports)\n",
+		d.Design, d.Cabled, d.Same, d.Ports)
+	if len(d.Findings) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	for i, f := range d.Findings {
+		if i == 200 {
+			fmt.Fprintf(w, "and %d more (--json has all)\n", len(d.Findings)-i)
+			break
+		}
+		text := f.String()
+		if f.Place != "" {
+			text += " (" + f.Place + ")"
+		}
+		report.Wrap(w, "  ", text)
+	}
 }
 
 func inventory(w io.Writer, inv *topo.Inventory) {

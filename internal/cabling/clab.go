@@ -65,7 +65,9 @@ func readClab(b *builder, text string) error {
 		if err != nil {
 			return err
 		}
-		if a.Node >= 0 && z.Node >= 0 {
+		if l.get("labels", "purpose").text == "peer link" {
+			b.note(b.where(l), peerLinks)
+		} else if a.Node >= 0 && z.Node >= 0 {
 			b.cable(Cable{A: a, B: z, At: b.where(l)})
 		}
 	}

@@ -191,6 +191,8 @@ func columnWords(what string) []string {
 	return nil
 }
 
+const peerLinks = "peer links of switch pairs are left out: the simulated fabric has none"
+
 // csvRow reads one cable.
 func (b *builder) csvRow(t *table, col func(string) int, words []string, unitName string) error {
 	line, c := t.place(col("a"))
@@ -226,7 +228,7 @@ func (b *builder) csvRow(t *table, col func(string) int, words []string, unitNam
 		x.LengthMM = mm
 	}
 	if purpose := slices.Index(words, "purpose"); purpose >= 0 && t.cell(purpose) == "peer link" {
-		b.note(at, "peer links of switch pairs are left out: the simulated fabric has none")
+		b.note(at, peerLinks)
 		return nil
 	}
 	n := 1

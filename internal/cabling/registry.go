@@ -1,6 +1,7 @@
 package cabling
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,6 +74,12 @@ func Read(files []File, format string) (*Cabling, error) {
 			if b.file = f.Name; !slices.Contains(b.c.Formats, fm.Name) {
 				b.c.Formats = append(b.c.Formats, fm.Name)
 			}
+			if first := b.c.Formats[0]; family(first) != family(fm.Name) {
+				return nil, &field.Error{File: f.Name, Msg: fmt.Sprintf("is %s, and a file before it %s: "+
+					"each says all "+
+					"that is cabled, so together every cable would count twice; name one, or --format",
+					fm.Name, first)}
+			}
 			err = fm.read(b, string(f.Text))
 		}
 		if err != nil {
@@ -93,6 +100,26 @@ func Read(files []File, format string) (*Cabling, error) {
 		return nil, &field.Error{File: files[len(files)-1].Name, Msg: "says of no node that it is cabled"}
 	}
 	return c, err
+}
+
+// Looks is the format that a file seems to be in, "" where it is none of them.
+func Looks(f File) string {
+	fm, err := pick(f, "")
+	if err != nil {
+		return ""
+	}
+	return fm.Name
+}
+
+// family is what formats may be mixed with: each tells the whole of a fabric, so that two of them
+// would count every cable twice, but tables of neighbours tell of a device, NetBox's of a kind.
+func family(format string) string {
+	for _, f := range []string{"lldp", "netbox"} {
+		if strings.HasPrefix(format, f) {
+			return f
+		}
+	}
+	return format
 }
 
 // pick finds a file's format.

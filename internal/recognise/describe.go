@@ -53,7 +53,9 @@ func (f *finder) describe() {
 		}
 	}
 	if f.assumed > 0 {
-		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus)", f.assumed)
+		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus; a NIC of two ports "+
+			"counts "+
+			"as two unless --nic-ports says so)", f.assumed)
 	}
 	for _, w := range f.cables {
 		if w.pa != "" && w.pb != "" {

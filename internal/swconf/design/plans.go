@@ -132,7 +132,8 @@ type clabNode struct {
 }
 
 type clabLink struct {
-	Endpoints []string `yaml:"endpoints,flow"`
+	Endpoints []string          `yaml:"endpoints,flow"`
+	Labels    map[string]string `yaml:"labels,omitempty,flow"`
 }
 
 type clabFile struct {
@@ -203,8 +204,11 @@ func (d *Design) containerlab() (string, error) {
 				}
 				end = p.FarName + ":" + far(p, ethernet)
 			}
-			f.Topology.Links = append(f.Topology.Links,
-				clabLink{[]string{s.Name + ":" + ethernet(p.Number), end}})
+			link := clabLink{Endpoints: []string{s.Name + ":" + ethernet(p.Number), end}}
+			if p.Kind == ToPeer {
+				link.Labels = map[string]string{"purpose": "peer link"} // import knows it by that
+			}
+			f.Topology.Links = append(f.Topology.Links, link)
 		}
 	}
 	b, err := yaml.Marshal(f)

@@ -35,6 +35,14 @@ var languages = []language{
 	{swconf.EOS, "Arista EOS", eos.Looks, eos.Parse, eos.Render, eos.PortName},
 }
 
+// PortNames are how the languages name ports.
+func PortNames() (names []design.PortName) {
+	for _, l := range languages {
+		names = append(names, l.port)
+	}
+	return names
+}
+
 // foreign are languages that are recognised and not read.
 var foreign = []struct {
 	name    string

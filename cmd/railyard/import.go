@@ -1,0 +1,276 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/internal/recognise"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+type importCmd struct {
+	Files        []string `arg:"" help:"Files that say what is cabled, or folders of them." placeholder:"FILE"`
+	Format       string   `help:"Format of the files; recognised unless given." placeholder:"FORMAT"`
+	Out          string   `help:"Scenario to write; standard output unless given." placeholder:"FILE.yaml"`
+	Force        bool     `help:"Replace the file." with:"out"`
+	Rate         string   `help:"Rate of cables whose source says none: 400Gbps." placeholder:"RATE"`
+	HostLength   string   `help:"Length of cables to servers whose source says none: 5m." placeholder:"LENGTH"`
+	FabricLength string   `help:"Length of cables between switches: 30m." placeholder:"LENGTH"`
+	GPUs         int      `help:"GPUs of a server whose source says none; as many as NICs unless given." name:"gpus" range:"1,576"`
+	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; 1 unless given." name:"nic-ports" range:"1,8"`
+	JSON         bool     `help:"Print what was found as JSON."`
+}
+
+func (c *importCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Reads what exists and writes a scenario that has the same nodes and cables, in the
+language of types, nodes and cables: as few rules as give the same graph, which is built again and compared.
+A report says what did not fit, and what was assumed because no file says it.
+
+Examples:
+  railyard import cables.csv --out site.yaml
+  railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml   (one file per device)
+  railyard import fabric.clab.yml | railyard topo -
+  railyard import topology.txt --format hpcc --json
+
+Formats:
+`)
+	for _, f := range cabling.Formats() {
+		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Imported is what import says with --json.
+type imported struct {
+	Formats   []string `json:"formats"`
+	Files     int      `json:"files"`
+	Servers   int      `json:"servers"`
+	GPUs      int      `json:"gpus"`
+	Switches  int      `json:"switches"`
+	Cables    int      `json:"cables"`
+	Rules     int      `json:"rules"`        // that stand for a pattern
+	Single    int      `json:"single_rules"` // between named nodes
+	Notes     []string `json:"notes"`
+	Scenario  string   `json:"scenario"`
+	WrittenTo string   `json:"written_to,omitempty"`
+}
+
+// Run is the import command.
+func (c *importCmd) Run(e *env) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	read, passed, err := readCabling(c.Files, c.Format)
+	if err != nil {
+		return err
+	}
+	if err := read.Err(); err != nil {
+		return err
+	}
+	found, err := recognise.Recognise(read, o)
+	if err != nil {
+		return err
+	}
+	out := &imported{Formats: read.Formats, Files: len(c.Files), Cables: len(found.Graph.Links),
+		Servers: len(found.Graph.Hosts), GPUs: found.Graph.TotalGPUs(),
+		Switches: len(found.Graph.Nodes) - len(found.Graph.Hosts), Rules: found.Rules, Single: found.Single}
+	out.Notes = append(out.Notes, passed...)
+	for _, n := range read.Notes {
+		out.Notes = append(out.Notes, noted(n))
+	}
+	if _, err := model.FindGPU(found.GPU); found.GPU != "" && err != nil {
+		out.Notes = append(out.Notes, fmt.Sprintf("the source's GPU %s is not known here: give server.gpu",
+			found.GPU))
+		found.GPU = ""
+	}
+	out.Notes = append(out.Notes, found.Notes...)
+	name := slug("", c.Files[0])
+	out.Scenario = found.YAML(name, "What "+strings.Join(c.Files, ", ")+" says is cabled.")
+	if err := loads(out.Scenario); err != nil {
+		return fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
+	}
+	return c.print(e, out)
+}
+
+// options reads what the files do not say.
+func (c *importCmd) options() (o recognise.Options, err error) {
+	o.GPUs, o.NICPorts = c.GPUs, c.NICPorts
+	if c.Rate != "" {
+		if o.Rate, err = unit.ParseRate(c.Rate); err != nil || o.Rate <= 0 {
+			return o, field.New("--rate", "%s is no rate; accepted: 400Gbps", field.Quote(c.Rate))
+		}
+	}
+	for _, l := range []struct {
+		flag, text string
+		mm         *int64
+	}{{"--host-length", c.HostLength, &o.HostMM}, {"--fabric-length", c.FabricLength, &o.FabricMM}} {
+		if l.text == "" {
+			continue
+		}
+		if *l.mm, err = unit.ParseLength(l.text); err != nil || *l.mm <= 0 {
+			return o, field.New(l.flag, "%s is no length; accepted: 5m", field.Quote(l.text))
+		}
+	}
+	return o, nil
+}
+
+// noted is a note with its first place and how often it holds.
+func noted(n cabling.Note) string {
+	s := n.At.String() + ": " + n.Text
+	if n.Count > 1 {
+		s += fmt.Sprintf(" (and %d times more)", n.Count-1)
+	}
+	return s
+}
+
+// loads reports why a scenario would not load.
+func loads(text string) error {
+	doc, err := scenario.Parse("the scenario", []byte(text), nil)
+	if err != nil {
+		return err
+	}
+	_, err = doc.Resolve(func(string) ([]byte, error) { return nil, errors.New("no file is named") })
+	return err
+}
+
+func (c *importCmd) print(e *env, out *imported) error {
+	if c.Out != "" {
+		if err := writeBytes(c.Out, c.Force, []byte(out.Scenario)); err != nil {
+			return err
+		}
+		out.WrittenTo = c.Out
+	}
+	if c.JSON {
+		return printJSON(e.stdout, out)
+	}
+	if c.Out == "" {
+		for _, l := range strings.Split(strings.TrimSpace(out.text()), "\n") {
+			fmt.Fprintln(e.stdout, strings.TrimRight("# "+l, " "))
+		}
+		_, err := io.WriteString(e.stdout, out.Scenario)
+		return err
+	}
+	_, err := io.WriteString(e.stdout, out.text())
+	return err
+}
+
+// text is the report.
+func (out *imported) text() string {
+	var b strings.Builder
+	report.Wrap(&b, "", fmt.Sprintf("%s: %d servers with %d GPUs, %d switches, %d cables",
+		strings.Join(out.Formats, ", "), out.Servers, out.GPUs, out.Switches, out.Cables))
+	s := fmt.Sprintf("The same graph in %s", plural(out.Rules, "rule"))
+	if out.Single > 0 {
+		s += fmt.Sprintf(" and %s between named nodes", plural(out.Single, "rule"))
+	}
+	if out.WrittenTo != "" {
+		s += ": " + out.WrittenTo
+	}
+	report.Wrap(&b, "", s)
+	if len(out.Notes) > 0 {
+		b.WriteString("\nWhat did not fit, and what was assumed:\n")
+	}
+	for i, n := range out.Notes {
+		if i == 40 {
+			report.Wrap(&b, "  ", fmt.Sprintf("and %d more like these (--json has all)", len(out.Notes)-i))
+			break
+		}
+		report.Wrap(&b, "  ", n)
+	}
+	return b.String()
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// maxFiles bounds a folder of tables, one for each device.
+const maxFiles = 20_000
+
+// readCabling reads files and folders. In a folder what is in no known format, or not in the one
+// that is given, is passed over and told.
+func readCabling(paths []string, format string) (*cabling.Cabling, []string, error) {
+	var files []cabling.File
+	var passed []string
+	for _, p := range paths {
+		st, err := os.Stat(p)
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		if !st.IsDir() {
+			text, err := readBounded(p, cabling.MaxSize)
+			if err != nil {
+				return nil, nil, &inputError{err}
+			}
+			files = append(files, cabling.File{Name: p, Text: text})
+			continue
+		}
+		some, others, err := readFolder(p, format)
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		files, passed = append(files, some...), append(passed, others...)
+	}
+	if len(files) == 0 {
+		return nil, nil, &inputError{fmt.Errorf("%s: no file in a format that is read (railyard import "+
+			"--help lists them)",
+			strings.Join(paths, ", "))}
+	}
+	c, err := cabling.Read(files, format)
+	return c, passed, err
+}
+
+// readFolder reads the files of a folder that say what is cabled, in the order of their names.
+func readFolder(dir, format string) (files []cabling.File, passed []string, err error) {
+	n := 0
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && path != dir:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if n++; n > maxFiles {
+			return fmt.Errorf("%s holds more than %d files", dir, maxFiles)
+		}
+		text, err := readBounded(path, cabling.MaxSize)
+		if err != nil {
+			return err
+		}
+		f := cabling.File{Name: path, Text: text}
+		if looks := cabling.Looks(f); looks == "" || format != "" && looks != format {
+			passed = append(passed, path)
+			return nil
+		}
+		files = append(files, f)
+		return nil
+	})
+	if slices.Sort(passed); len(passed) > 3 {
+		passed = append(passed[:3:3], fmt.Sprintf("and %d more", len(passed)-3))
+	}
+	if len(passed) > 0 {
+		passed = []string{"passed over, because they say of no cable: " + strings.Join(passed, ", ")}
+	}
+	return files, passed, err
+}

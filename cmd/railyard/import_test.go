@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/cabling"
+)
+
+// What we export of every shipped scenario comes back as the same graph in few lines, and is as
+// designed: the list of cables with rates and lengths, Graphviz with rates, containerlab with
+// neither.
+func TestImportRoundTrip(t *testing.T) {
+	all, err := filepath.Glob(filepath.Join(scenarios(t), "*.yaml"))
+	if err != nil || len(all) < 10 {
+		t.Fatal(err, len(all))
+	}
+	t.Chdir(t.TempDir())
+	rendered := 0
+	for _, s := range all {
+		name := strings.TrimSuffix(filepath.Base(s), ".yaml")
+		if code, _, errs := call(t, "config", "render", s, "--os", "nxos", "--out", name); code != 0 {
+			t.Logf("%s is not rendered: %s", name, errs)
+			continue
+		}
+		rendered++
+		plan, err := loadFabric(s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []struct {
+			file           string
+			rates, lengths bool
+		}{{"cabling.csv", true, true}, {"fabric.dot", true, false}, {"fabric.clab.yml", false, false}} {
+			file := filepath.Join(name, f.file)
+			code, out, errs := call(t, "import", file, "--out", f.file+".yaml", "--force", "--json")
+			if code != 0 {
+				t.Errorf("%s: %s", file, errs)
+				continue
+			}
+			var got imported
+			if err := json.Unmarshal([]byte(out), &got); err != nil || got.Rules+got.Single > 12 {
+				t.Errorf("%s: %d rules, %v\n%s", file, got.Rules+got.Single, err, got.Scenario)
+			}
+			back, err := loadPlan(f.file+".yaml", nil, nil)
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			if diff := cabling.Same(cabling.Of(plan.Graph), cabling.Of(back.Graph), f.rates,
+				f.lengths); diff != "" {
+				t.Errorf("%s: %s", file, diff)
+			}
+			if code, out, errs := call(t, "topo", s, "--against", file); code != 0 {
+				t.Errorf("%s is not as designed: %s%s", file, out, errs)
+			}
+		}
+	}
+	if rendered < len(all)-1 {
+		t.Errorf("%d of %d scenarios are rendered", rendered, len(all))
+	}
+}
+
+// tables are what the leaves of a small fabric hear: two cables are swapped, one is in another port.
+var tables = map[string][][3]string{
+	"seg-1-rail-1": {{"Eth1/1", "host-1", "nic1"}, {"Eth1/2", "host-2", "nic1"},
+		{"Eth1/3", "spine-1", "Ethernet1/3"},
+		{"Eth1/4", "spine-2", "Ethernet1/1"}},
+	"seg-1-rail-2": {{"Eth1/1", "host-1", "nic2"}, {"Eth1/2", "host-2", "nic2"},
+		{"Eth1/3", "spine-1", "Ethernet1/2"},
+		{"Eth1/4", "spine-2", "Ethernet1/7"}},
+	"seg-2-rail-1": {{"Eth1/1", "host-3", "nic1"}, {"Eth1/2", "host-4", "nic1"},
+		{"Eth1/3", "spine-1", "Ethernet1/1"}},
+	"seg-2-rail-2": {{"Eth1/1", "host-3", "nic2"}, {"Eth1/2", "host-4", "nic2"},
+		{"Eth1/3", "spine-1", "Ethernet1/4"},
+		{"Eth1/4", "spine-2", "Ethernet1/4"}},
+}
+
+// The commands as somebody would use them: the neighbour tables of a fabric become a scenario, and
+// are held against the design, which they differ from.
+func TestImportStory(t *testing.T) {
+	golden, err := filepath.Abs("testdata/import.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("lldp", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for device, rows := range tables {
+		text := device + "# show lldp neighbors\nDevice ID            Local Intf      Hold-time  " +
+			"Capability  Port ID\n"
+		for _, r := range rows {
+			kind := "BR"
+			if strings.HasPrefix(r[1], "host") {
+				kind = "S"
+			}
+			text += fmt.Sprintf("%-20s %-15s 120        %-11s %s\n", r[1], r[0], kind, r[2])
+		}
+		if err := os.WriteFile(filepath.Join("lldp", device+".txt"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	design := `fabric:
+  kind: rail
+  hosts: 2
+  segments: 2
+  spines: 2
+  uplinks: 1
+  host_link: {rate: 400Gbps}
+server: {gpus: 2, nics: 2}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`
+	if err := os.WriteFile("design.yaml", []byte(design), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	page.WriteString("# Four leaves told what they hear. Two cables to the spines are swapped, one is " +
+		"missing.\n")
+	for _, line := range []string{"import lldp --rate 400Gbps", "import lldp --out site.yaml",
+		"topo site.yaml",
+		"topo design.yaml --against lldp", "topo design.yaml --against lldp --json"} {
+		code, out, errs := call(t, strings.Fields(line)...)
+		fmt.Fprintf(&page, "\n$ railyard %s\n%s%s", line, out, errs)
+		if code != 0 {
+			fmt.Fprintf(&page, "(exit code %d)\n", code)
+		}
+	}
+	if *rewrite {
+		if err := os.WriteFile(golden, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil || string(want) != page.String() {
+		t.Errorf("testdata/import.txt is another (-rewrite writes it anew): %v\n%s", err, page.String())
+	}
+}
