@@ -127,7 +127,13 @@ var (
 	}
 	rateScales = []scale{
 		{"Tbps", int64(Tbps)}, {"Gbps", int64(Gbps)}, {"Mbps", int64(Mbps)}, {"Kbps", int64(Kbps)},
-		{"GB/s", 8 * int64(Gbps)}, {"MB/s", 8 * int64(Mbps)}, {"TB/s", 8 * int64(Tbps)}, {"bps", 1},
+		{"GB/s", 8 * int64(Gbps)}, {"MB/s", 8 * int64(Mbps)}, {"TB/s", 8 * int64(Tbps)},
+		{"Tb/s", int64(Tbps)}, {"Gb/s", int64(Gbps)}, {"Mb/s", int64(Mbps)},
+		{"Tbit/s", int64(Tbps)}, {"Gbit/s", int64(Gbps)}, {"Mbit/s", int64(Mbps)},
+		{"tbps", int64(Tbps)}, {"gbps", int64(Gbps)}, {"mbps", int64(Mbps)}, {"kbps", int64(Kbps)},
+		{"bps", 1},
+		{"TbE", int64(Tbps)}, {"GbE", int64(Gbps)}, {"GE", int64(Gbps)},
+		{"T", int64(Tbps)}, {"t", int64(Tbps)}, {"G", int64(Gbps)}, {"g", int64(Gbps)}, {"M", int64(Mbps)},
 	}
 	byteScales = []scale{
 		{"KiB", int64(KiB)}, {"MiB", int64(MiB)}, {"GiB", int64(GiB)}, {"TiB", int64(GiB) * 1024},
@@ -135,6 +141,15 @@ var (
 	}
 	lengthScales = []scale{{"mm", 1}, {"cm", 10}, {"km", 1_000_000}, {"m", 1000}}
 )
+
+// RateWords is the units that ParseRate reads, as alternatives of a regular expression.
+func RateWords() string {
+	words := make([]string, len(rateScales))
+	for i, s := range rateScales {
+		words[i] = s.suffix
+	}
+	return strings.Join(words, "|")
+}
 
 // A ParseError says what was wrong with a quantity and what would do.
 type ParseError struct {
@@ -212,7 +227,8 @@ func ParseTime(s string) (Time, error) {
 	return Time(v), err
 }
 
-// ParseRate reads "400Gbps", "3.2Tbps" or, for NVLink and PCIe, "450GB/s".
+// ParseRate reads "400Gbps", "3.2Tbps" or, for NVLink and PCIe, "450GB/s"; and what stands on ports and in
+// configurations, "400G", "400GbE", "1.6T", which are bits: bytes are said with B/s.
 func ParseRate(s string) (Rate, error) {
 	v, err := parse(s, "rate", "400Gbps, 40Mbps or 450GB/s", rateScales)
 	return Rate(v), err

@@ -50,13 +50,28 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]int64{
-		"400Gbps": 4e11,
-		"3.2Tbps": 32e11,
-		"450GB/s": 36e11,
-		"40Mbps":  4e7,
+		"400Gbps":   4e11,
+		"3.2Tbps":   32e11,
+		"450GB/s":   36e11,
+		"40Mbps":    4e7,
+		"400G":      4e11,
+		"400g":      4e11,
+		"400GbE":    4e11,
+		"100GE":     1e11,
+		"1.6T":      16e11,
+		"400gbps":   4e11,
+		"400Gb/s":   4e11,
+		"50GB/s":    4e11,
+		"200Gbit/s": 2e11,
+		"100 M":     1e8,
 	} {
 		if got, err := ParseRate(in); err != nil || int64(got) != want {
 			t.Errorf("ParseRate(%q) = %d, %v; want %d", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"400GBps", "400GB", "400gb/s", "400Gi", "400m", "G"} { // bits or bytes?
+		if got, err := ParseRate(in); err == nil {
+			t.Errorf("ParseRate(%q) = %d", in, got)
 		}
 	}
 	for in, want := range map[string]int64{"24MiB": 24 << 20, "150KB": 150_000, "4096B": 4096, "0B": 0} {

@@ -175,9 +175,22 @@ func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) {
 	if tok := n.GetToken(); tok != nil && v.Kind() != reflect.Bool {
 		text = tok.Value
 	}
-	for _, e := range field.All(field.Under(key, setScalar(v, text, enum))) {
+	for _, e := range field.All(field.Under(key, setAt(key, v, text, enum))) {
 		b.fault(n, e)
 	}
+}
+
+// setAt parses text into v, which has the key. Rates of NVLink and PCIe are given in bits and in bytes, so
+// that 450G could be either.
+func setAt(key string, v reflect.Value, text, enum string) error {
+	if key == "server.nvlink" || key == "server.pcie" {
+		number := strings.TrimSpace(strings.TrimRight(text, "TtGgM"))
+		if _, err := strconv.ParseFloat(number, 64); err == nil && number != strings.TrimSpace(text) {
+			return field.New("", "%s could be bits or bytes; write for example %sGB/s or %sGbps",
+				field.Quote(text), number, number)
+		}
+	}
+	return setScalar(v, text, enum)
 }
 
 // setScalar parses text into v.

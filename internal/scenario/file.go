@@ -75,7 +75,7 @@ type Graph struct {
 // GraphNode is one switch of an explicit topology.
 type GraphNode struct {
 	Name string `yaml:"name" doc:"unique name"`
-	Role string `yaml:"role" enum:"rail,leaf,aggregation,spine,super-spine,core" doc:"what it is for"`
+	Role string `yaml:"role" enum:"rail,leaf,tor,aggregation,agg,spine,super-spine,superspine,core" doc:"what it is for"`
 	Tier int    `yaml:"tier" doc:"1 for leaves, 2 above them, and so on"`
 }
 

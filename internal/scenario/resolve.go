@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"railyard/internal/field"
+	"railyard/internal/topo"
 )
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
@@ -17,6 +18,7 @@ type resolver struct {
 	*Document // what somebody wrote
 	*Plan     // what becomes of it
 	read      ReadFile
+	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
@@ -24,7 +26,7 @@ type resolver struct {
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	f := &d.File
 	p := &resolver{d, &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
-		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read}
+		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read, map[topo.Role][]string{}}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, p.switches, p.transport,
 		p.congestion, p.linkEvents, p.work} {
 		if err := step(); err != nil {

@@ -87,7 +87,7 @@ func kindSchema(t reflect.Type, row string) schema {
 	case reflect.TypeFor[unit.Time]():
 		return quantity("ps|ns|us|µs|ms|s", "600ns")
 	case reflect.TypeFor[unit.Rate]():
-		return quantity("bps|Kbps|Mbps|Gbps|Tbps|MB/s|GB/s|TB/s", "400Gbps")
+		return quantity(unit.RateWords(), "400Gbps")
 	case reflect.TypeFor[unit.Bytes]():
 		return quantity("B|KB|MB|GB|TB|KiB|MiB|GiB|TiB", "4KiB")
 	case reflect.TypeFor[Length]():

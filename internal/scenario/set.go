@@ -89,7 +89,7 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
 		return field.New(key, "the key holds several values; name one of them")
 	}
-	return field.Under(key, setScalar(v, value, enum))
+	return field.Under(key, setAt(key, v, value, enum))
 }
 
 // putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.

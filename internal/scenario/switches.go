@@ -145,7 +145,7 @@ func (p *resolver) smallestMTU() unit.Bytes {
 // textFor names the key of switches that holds for a switch: its name, its
 // role, or config.
 func (p *resolver) textFor(n *topo.Node) (key string, ok bool) {
-	for _, key := range []string{n.Name, n.Role.String(), "config"} {
+	for _, key := range append(append([]string{n.Name}, p.roleKeys[n.Role]...), "config") {
 		if _, ok := p.File.Switches[key]; ok {
 			return key, true
 		}
@@ -285,10 +285,24 @@ func (p *resolver) checkSwitchKeys() error {
 	accepted = append(accepted, "config")
 	var faults field.List
 	for _, key := range slices.Sorted(maps.Keys(p.File.Switches)) {
+		role, err := topo.ParseRole(key)
+		if err == nil && slices.Contains(accepted, role.String()) &&
+			(key == role.String() || p.Graph.Node(key) < 0) {
+			if keys := append(p.roleKeys[role], key); len(keys) > 1 {
+				faults = append(faults, field.New("switches."+key,
+					"the role %s has its text from switches.%s already", role, keys[0]))
+			} else {
+				p.roleKeys[role] = keys
+			}
+			continue
+		}
 		if slices.Contains(accepted, key) {
 			continue
 		}
 		e := field.Choice("switches."+key, key, accepted, "is neither a switch nor a role of this fabric")
+		if err == nil && role == topo.Leaf && slices.Contains(accepted, topo.Rail.String()) {
+			e.Hint = topo.Rail.String() // a leaf that carries a rail
+		}
 		e.Accepted = []string{"config"}
 		for _, a := range accepted {
 			if _, err := topo.ParseRole(a); err == nil {

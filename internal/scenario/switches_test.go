@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"railyard/internal/scenario"
+	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // NICs classify as the switch they are cabled to: a spine's text, which no NIC meets, says nothing of them.
@@ -40,5 +42,60 @@ func TestNICsClassifyAsTheirLeaf(t *testing.T) {
 			!strings.Contains(notes, want.note) {
 			t.Errorf("%s: notes %q, want %q", keys, p.Notes, want.note)
 		}
+	}
+}
+
+// What stands on ports and in operators' words is read like ours; what could be two things is asked about.
+func TestWordsOfOperators(t *testing.T) {
+	const graph = `
+fabric:
+  kind: graph
+  host_link: {rate: 400G}
+  graph:
+    hosts: [a, b]
+    switches: [{name: x, role: tor}, {name: y, role: agg, tier: 2}, {name: z, role: leaf}]
+    links: [{from: a, to: x, rate: 200GbE}, {from: b, to: z}, {from: x, to: y, rate: 1.6T}, {from: z, to: y}]
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 1MB}}}
+`
+	resolve := func(more string, sets ...string) (*scenario.Plan, error) {
+		d, err := scenario.Parse("x.yaml", []byte(graph+more), sets)
+		if err != nil {
+			return nil, err
+		}
+		return d.Resolve(texts(map[string]string{"a.cfg": nxos}))
+	}
+	p, err := resolve("switches: {ToR: a.cfg}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := p.Graph; g.Nodes[g.Node("x")].Role != topo.Leaf ||
+		g.Nodes[g.Node("y")].Role != topo.Aggregation || g.Links[0].Rate != 200*unit.Gbps ||
+		g.Links[1].Rate != 400*unit.Gbps || g.Links[2].Rate != 1600*unit.Gbps {
+		t.Errorf("%+v %+v", g.Nodes, g.Links)
+	}
+	for name, queue := range map[string]uint8{"x": 4, "z": 4, "y": 0} {
+		if got := p.SpecOf(p.Graph.Node(name)).DSCP[26]; got != queue {
+			t.Errorf("%s puts DSCP 26 into queue %d, want %d", name, got, queue)
+		}
+	}
+	for _, c := range []struct{ more, set, want string }{
+		{"switches: {leaf: a.cfg, tor: a.cfg}\n", "seed=1",
+			"switches.tor: the role leaf has its text from switches.leaf already"},
+		{"", "server.nvlink=450G", `"450G" could be bits or bytes; write for example 450GB/s or 450Gbps`},
+		{"", "server.pcie=50 G", `could be bits or bytes; write for example 50GB/s`},
+		{"", "fabric.host_link.rate=400GB", `"400GB" is not a rate`},
+	} {
+		if _, err := resolve(c.more, c.set); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s%s: %v, want %q", c.more, c.set, err, c.want)
+		}
+	}
+	d, err := scenario.Parse("x.yaml", []byte(good+"switches: {tor: a.cfg}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Resolve(texts(map[string]string{"a.cfg": nxos})); err == nil ||
+		!strings.Contains(err.Error(), `did you mean "rail"?`) {
+		t.Error(err)
 	}
 }

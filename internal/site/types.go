@@ -134,11 +134,9 @@ func (t *Type) check(key string) error {
 	}
 	fill(&t.Role, "leaf")
 	if r, err := topo.ParseRole(t.Role); err != nil || r == topo.Host {
-		return field.New(
-			key+".role",
-			"%q is no role of a switch; accepted: rail, leaf, aggregation, spine, super-spine, core",
-			t.Role,
-		)
+		return field.Choice(key+".role", t.Role,
+			[]string{"rail", "leaf", "aggregation", "spine", "super-spine", "core"},
+			"%q is no role of a switch", t.Role)
 	}
 	if t.Split < 0 || t.Split > 8 {
 		return field.New(key+".split", "a port splits into 1 to 8, found %d", t.Split)

@@ -432,6 +432,12 @@ func TestBuildRefuses(t *testing.T) {
 	if _, err := ParseRole("leave"); err == nil || !strings.Contains(err.Error(), "super-spine") {
 		t.Error(err)
 	}
+	for word, want := range map[string]Role{"ToR": Leaf, "agg": Aggregation, "superspine": SuperSpine,
+		"super_spine": SuperSpine, "Spine": Spine} {
+		if r, err := ParseRole(word); err != nil || r != want {
+			t.Errorf("%s is read as %v: %v", word, r, err)
+		}
+	}
 	for r := Host; r < nRoles; r++ {
 		if back, err := ParseRole(r.String()); err != nil || back != r {
 			t.Errorf("%v is read as %v: %v", r, back, err)

@@ -31,12 +31,20 @@ var roleNames = [nRoles]string{"host", "rail", "leaf", "aggregation", "spine", "
 
 func (r Role) String() string { return roleNames[r] }
 
-// ParseRole reads a role's name.
+// roleSynonyms is what else roles of switches are called, in lower case.
+var roleSynonyms = map[string]Role{"tor": Leaf, "top-of-rack": Leaf, "agg": Aggregation,
+	"superspine": SuperSpine}
+
+// ParseRole reads a role's name, or what else it is called: ToR, agg, superspine, super_spine.
 func ParseRole(s string) (Role, error) {
+	plain := strings.ReplaceAll(strings.ToLower(s), "_", "-")
 	for i, n := range roleNames {
-		if n == s {
+		if n == plain {
 			return Role(i), nil
 		}
+	}
+	if r, ok := roleSynonyms[plain]; ok {
+		return r, nil
 	}
 	return 0, field.Choice("role", s, roleNames[:], "%q is not a role", s)
 }
