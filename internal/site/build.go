@@ -24,6 +24,7 @@ type builder struct {
 	byName     map[string]*node
 	nodes      []*node
 	cables     []cable
+	ports      int // of servers' cards
 }
 
 // Build makes the graph. Errors are *Error.

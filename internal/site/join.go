@@ -151,7 +151,7 @@ var ranges = regexp.MustCompile(`\[(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)\]`)
 // pattern reads leaf-[1-4,7] and leaf-1-*.
 func pattern(text string) (func(name string) bool, error) {
 	var sets []map[int]bool
-	re := "^"
+	numbers, re := 0, "^"
 	for rest := text; ; {
 		at := ranges.FindStringSubmatchIndex(rest)
 		lit := rest
@@ -168,6 +168,9 @@ func pattern(text string) (func(name string) bool, error) {
 		nums, err := listFrom(0, rest[at[2]:at[3]])
 		if err != nil {
 			return nil, err
+		}
+		if numbers += len(nums); numbers > MaxValue {
+			return nil, fmt.Errorf("more than %d numbers", MaxValue)
 		}
 		set := map[int]bool{}
 		for _, v := range nums {

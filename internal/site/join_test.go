@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -90,6 +91,41 @@ func TestLikeInAnyOrder(t *testing.T) {
 		y := b.types["young"]
 		if got := fmt.Sprintf("%s %d %s", y.Ports, y.Split, y.Role); got != "32x200Gbps 4 spine" {
 			t.Error(got)
+		}
+	}
+}
+
+// What cannot be a fabric is refused before it takes memory or time: 10^1200 nodes, more ports
+// of cards than cables, patterns with a hundred million numbers.
+func TestRefusedBeforeItIsMade(t *testing.T) {
+	var many Pairs
+	for i := range 200 {
+		many = append(many, Pair{fmt.Sprintf("a%d", i), "1000000"})
+	}
+	sw := Group{Name: "sw", Type: "sw", Per: pairs("x", "4")}
+	for want, s := range map[string]*Site{
+		"nodes[0]: more than 200000 nodes": {
+			Nodes: []Group{{Name: "host", Type: "host", Per: many}},
+		},
+		"nodes[1]: more than 1000000 ports of cards": {
+			Nodes:  []Group{sw, {Name: "host", Type: "host", Count: 100_000}},
+			Cables: []Rule{{From: "host", To: "sw", Match: pairs("x", "nic+1000")}},
+		},
+		"cables[0].from": {
+			Nodes:  []Group{sw, {Name: "host", Type: "host", Count: 4}},
+			Cables: []Rule{{From: "host" + strings.Repeat("[0-999999]", 100), To: "sw"}},
+		},
+	} {
+		s.Types = []Type{{Name: "host", GPUs: 1, NICs: 576, NICPorts: 8}, {Name: "sw"}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := s.Build(defaults)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 300 {
+			t.Errorf("%d MiB were taken for %s", mib, want)
 		}
 	}
 }

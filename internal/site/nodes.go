@@ -85,9 +85,11 @@ func (b *builder) block(key string, e *Group) error {
 	}
 	total := 1
 	for _, v := range vals {
-		if total *= len(v); total+len(b.nodes) > topo.MaxNodes {
-			return field.New(key, "more than %d nodes in all", topo.MaxNodes)
-		}
+		total *= len(v)
+	}
+	// Every port of a card takes a cable, so there are no more of them.
+	if b.ports += total * t.NICs * t.NICPorts; b.ports > topo.MaxLinks {
+		return field.New(key, "more than %d ports of cards in all", topo.MaxLinks)
 	}
 	at := make([]int, len(vals))
 	return b.each(vals, at, 0, func() error {
@@ -108,6 +110,14 @@ func (b *builder) block(key string, e *Group) error {
 
 // placesOf reads an entry's places: those of per, in order, and n behind them.
 func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string, err error) {
+	total := 1
+	add := func(place string, v []int) error {
+		vals, places = append(vals, v), append(places, place)
+		if total *= len(v); total+len(b.nodes) > topo.MaxNodes {
+			return field.New(key, "more than %d nodes in all", topo.MaxNodes)
+		}
+		return nil
+	}
 	for _, p := range e.Per {
 		if !isWord(p.Key) || p.Key == "n" || p.Key == "nic" || p.Key == "port" {
 			return nil, nil, field.New(key+".per", "%q is no word for a place: letters and digits, "+
@@ -117,14 +127,16 @@ func (b *builder) placesOf(key string, e *Group) (vals [][]int, places []string,
 		if err != nil {
 			return nil, nil, field.New(key+".per."+p.Key, "%s", err.Error())
 		}
-		vals, places = append(vals, v), append(places, p.Key)
+		if err := add(p.Key, v); err != nil {
+			return nil, nil, err
+		}
 	}
 	count := max(e.Count, 1)
 	if e.Count < 0 || e.Count > topo.MaxNodes {
 		return nil, nil, field.New(key+".count", "%d: 1 to %d are possible", e.Count, topo.MaxNodes)
 	}
 	all, _ := span(nil, 1, count)
-	return append(vals, all), append(places, "n"), nil
+	return vals, places, add("n", all)
 }
 
 // each visits all combinations of values, the last place fastest.
