@@ -59,6 +59,9 @@ func (d *Document) put(key, value string) error {
 		case reflect.Map:
 			return putInMap(v, key, p, parts[i+1:], value)
 		case reflect.Slice:
+			if pairs, ok := v.Addr().Interface().(*site.Pairs); ok {
+				return putInPairs(*pairs, key, p, parts[i+1:], value)
+			}
 			if !named(v.Type().Elem()) {
 				return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
 			}
@@ -83,7 +86,7 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 		v = v.Elem()
 	}
 	if p, ok := v.Addr().Interface().(*site.Pairs); ok {
-		return field.New(key, "the key holds several values (%s); --set changes none of them", p)
+		return field.New(key, "the key holds several values (%s); name one of them", p)
 	}
 	switch v.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
@@ -118,6 +121,23 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 	c.SetMapIndex(reflect.ValueOf(name), item)
 	m.Set(c)
 	return nil
+}
+
+// putInPairs changes a value of a described fabric's places, so that a large cluster can be run
+// as a small one: fabric.nodes.host.per.segment=2.
+func putInPairs(pairs site.Pairs, key, name string, rest []string, value string) error {
+	if len(rest) > 0 {
+		return field.New(key, "%s has no keys below it", field.Clip(name))
+	}
+	var has []string
+	for i := range pairs {
+		if pairs[i].Key == name {
+			pairs[i].Value = value
+			return nil
+		}
+		has = append(has, pairs[i].Key)
+	}
+	return field.Choice(key, name, has, "there is no %s", field.Quote(name))
 }
 
 // override is the last --set that changed a key or one below it, if any did.

@@ -75,12 +75,19 @@ func TestSetInDescribedFabric(t *testing.T) {
 	if err != nil || p.Graph.TotalGPUs() != 16 {
 		t.Fatal(p.Graph.TotalGPUs(), err)
 	}
+	p, err = resolved(t, rails, "fabric.nodes.host.per.su=1", "fabric.nodes.leaf.per.su=1")
+	if err != nil || p.Graph.TotalGPUs() != 12 || len(p.Graph.Links) != 12+8 {
+		t.Fatal(len(p.Graph.Links), err)
+	}
 	for set, want := range map[string]string{
 		"fabric.nodes.hots.count=2": `there is no "hots" ` +
 			`(did you mean "host"?); accepted: host, leaf, spine`,
-		"fabric.nodes.host.per=2":     "--set changes none of them",
-		"fabric.nodes.host.count=13":  "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",
-		"fabric.types.leaf.ports=1x1": `"1" is no rate`,
+		"fabric.nodes.host.per=2":      "the key holds several values (su: 2); name one of them",
+		"fabric.nodes.host.per.rail=2": `there is no "rail"; accepted: su`,
+		"fabric.nodes.host.per.su.x=2": "su has no keys below it",
+		"fabric.nodes.leaf.per.su=x":   `"x" is no list of numbers`,
+		"fabric.nodes.host.count=13":   "leaf-1-1 has more cables than ports: 13 by cables[0] (host to leaf)",
+		"fabric.types.leaf.ports=1x1":  `"1" is no rate`,
 	} {
 		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", set, err, want)
