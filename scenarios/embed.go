@@ -6,13 +6,19 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml
+//go:embed *.yaml clusters/*.yaml
 var files embed.FS
 
-// Texts returns the shipped scenarios by file name.
-func Texts() map[string]string {
+// Texts returns the shipped scenarios that run as they are, by file name.
+func Texts() map[string]string { return texts("*.yaml") }
+
+// Clusters returns the published clusters by file name, clusters/hpn.yaml. Many are too large to
+// be run in whole; their about says what makes them small.
+func Clusters() map[string]string { return texts("clusters/*.yaml") }
+
+func texts(pattern string) map[string]string {
 	out := map[string]string{}
-	names, _ := fs.Glob(files, "*.yaml")
+	names, _ := fs.Glob(files, pattern)
 	for _, n := range names {
 		if b, err := files.ReadFile(n); err == nil {
 			out[n] = string(b)

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -39,7 +40,9 @@ func (c *serveCmd) Run(e *env) error {
 	if st, err := os.Stat(c.Runs); err == nil && !st.IsDir() {
 		return &inputError{fmt.Errorf("%s is a file, expected a folder of run directories", c.Runs)}
 	}
-	cfg := web.Config{Root: c.Runs, Version: version(), Scenarios: shipped.Texts(), Schema: scenario.Schema()}
+	texts := shipped.Texts()
+	maps.Copy(texts, shipped.Clusters())
+	cfg := web.Config{Root: c.Runs, Version: version(), Scenarios: texts, Schema: scenario.Schema()}
 	address := fmt.Sprintf("127.0.0.1:%d", c.Port)
 	if c.Listen != "" {
 		address = c.Listen

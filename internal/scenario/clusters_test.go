@@ -1,0 +1,206 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/internal/topo"
+	"railyard/scenarios"
+	"railyard/unit"
+)
+
+// clusters are what the published clusters have to come to, and who says so. Where a source has
+// only a part of the counts, the others follow from 1:1 or are assumptions, as the files' comments say.
+var clusters = []struct {
+	file            string
+	servers, gpus   int
+	switches, wires string
+	small           int // GPUs with the --set of about; 0: it runs as it is
+	source          string
+}{
+	{"superpod", 128, 1024, "leaf 32, spine 16", "host-leaf 1024x400Gbps, leaf-spine 1024x400Gbps", 256,
+		"DGX SuperPOD B200 reference architecture, larger component counts, 4 SU"},
+	{"superpod-127", 127, 1016, "leaf 32, spine 16", "host-leaf 1016x400Gbps, leaf-spine 1024x400Gbps", 0,
+		"RA-11333-001 V11, tables 3 and 7: 127 nodes"},
+	{"superpod-2048", 2048, 16384, "core 256, leaf 512, spine 512",
+		"host-leaf 16384x400Gbps, leaf-spine 16384x400Gbps, spine-core 16384x400Gbps", 128,
+		"DGX SuperPOD B200 reference architecture, larger component counts, 64 SU"},
+	{"superpod-b300", 576, 4608, "leaf 64, spine 36", "host-leaf 4608x800Gbps, leaf-spine 4608x800Gbps", 128,
+		"DGX SuperPOD B300 XDR reference architecture, table 3, 8 SU"},
+	{"meta-24k", 3072, 24576, "leaf 1536, spine 144, super-spine 18",
+		"host-leaf 24576x400Gbps, leaf-spine 27648x400Gbps, spine-super-spine 3456x400Gbps", 128,
+		"arXiv 2407.21783 section 3.3.1: 8 pods of 192 racks of 16 GPUs, 1:7; SIGCOMM 2024: 18 cables up"},
+	{"hpn", 1920, 15360, "aggregation 120, leaf 240",
+		"host-leaf 30720x200Gbps, leaf-aggregation 14400x400Gbps", 64,
+		"Qian et al., SIGCOMM 2024; HANDBOOK section 11: 240 leaves, 120 spines, 128 NICs a leaf"},
+	{"megascale", 1536, 12288, "aggregation 192, core 128, leaf 192",
+		"aggregation-core 6144x400Gbps, host-leaf 12288x200Gbps, leaf-aggregation 6144x400Gbps", 128,
+		"Jiang et al., NSDI 2024, section 3.6: 64x400G, 32 down, split in two, 64 servers, 12,288 GPUs"},
+	{"p5", 16, 128, "leaf 4, spine 8", "host-leaf 512x100Gbps, leaf-spine 128x400Gbps", 0,
+		"EC2 user guide, EFA: 32 cards, 3,200 Gbit/s"},
+	{"a3-mega", 32, 256, "leaf 8, spine 4", "host-leaf 256x200Gbps, leaf-spine 128x400Gbps", 0,
+		"Compute Engine, GPU machine types: 8 GPU NICs of 200G"},
+	{"nd-h100-v5", 1800, 14400, "core 256, leaf 480, spine 480",
+		"host-leaf 14400x400Gbps, leaf-spine 15360x400Gbps, spine-core 15360x400Gbps", 128,
+		"Azure, NDH100v5: 8x400G; Eagle in the Top500 of November 2023: 14,400 GPUs"},
+	{"deepseek-mpft", 2048, 16384, "leaf 512, spine 256",
+		"host-leaf 16384x400Gbps, leaf-spine 16384x400Gbps", 512,
+		"arXiv 2505.09343, table 3, MPFT: 16,384 endpoints, 768 switches, 16,384 links"},
+	{"colossus", 4096, 32768, "core 256, leaf 512, spine 512",
+		"host-leaf 32768x400Gbps, leaf-spine 16384x800Gbps, spine-core 16384x800Gbps", 128,
+		"NVIDIA, 28 October 2024: SN5600, three tiers, 400G a GPU, arrays of 512"},
+	{"nvl72", 8, 576, "leaf 12, spine 6", "host-leaf 576x400Gbps, leaf-spine 288x800Gbps", 144,
+		"DGX SuperPOD GB200 reference architecture: 8 racks, 18 trays of 4 GPUs and 4 NICs"},
+	{"pollara", 8, 64, "leaf 8, spine 8", "host-leaf 256x100Gbps, leaf-spine 256x100Gbps", 0,
+		"HANDBOOK section 19: 64 NICs of 400G in four planes"},
+	{"mi300x", 128, 1024, "leaf 32, spine 16", "host-leaf 1024x400Gbps, leaf-spine 1024x400Gbps", 128,
+		"AMD 63916, figure 5.3: 128 nodes, 64-port switches"},
+	{"gaudi3", 512, 4096, "leaf 96, spine 48", "host-leaf 12288x200Gbps, leaf-spine 3072x800Gbps", 64,
+		"Next Platform, 9 April 2024: 32 x 16 servers, 3 leaves of 64x800G each; Habana: 3 ports out"},
+	{"campus", 12, 48, "leaf 1", "host-leaf 4x100Gbps, host-leaf 10x200Gbps, host-leaf 12x400Gbps", 0,
+		"invented"},
+	{"converged", 24, 128, "leaf 4, spine 4",
+		"host-leaf 16x200Gbps, host-leaf 128x400Gbps, leaf-spine 64x800Gbps", 0, "invented"},
+	{"two-halls", 16, 128, "leaf 4, spine 4, super-spine 4",
+		"host-leaf 128x400Gbps, leaf-spine 128x400Gbps, spine-super-spine 16x400Gbps, " +
+			"super-spine-super-spine 4x400Gbps", 0, "invented"},
+	{"clos-1600g", 64, 512, "leaf 16, spine 8", "host-leaf 512x1.6Tbps, leaf-spine 512x1.6Tbps", 128,
+		"BCM78910 product brief: 64x1.6T"},
+}
+
+var setInAbout = regexp.MustCompile(`--set\s+(\S+=\S+)`)
+
+// Every shipped cluster has the counts of its source, is short, and can be made small.
+func TestClusters(t *testing.T) {
+	texts := scenarios.Clusters()
+	doc, err := os.ReadFile("../../docs/clusters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range clusters {
+		t.Run(c.file, func(t *testing.T) {
+			text, ok := texts["clusters/"+c.file+".yaml"]
+			delete(texts, "clusters/"+c.file+".yaml")
+			if n := strings.Count(text, "\n"); !ok || n >= 40 {
+				t.Fatalf("%d lines", n)
+			}
+			p, err := resolved(t, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, about := p.Graph, aboutOf(t, text)
+			if p.Name != c.file || about == "" {
+				t.Errorf("its name is %q, about %q", p.Name, about)
+			}
+			if len(g.Hosts) != c.servers || g.TotalGPUs() != c.gpus || g.TotalGPUs() > topo.MaxGPUs {
+				t.Errorf("%d servers, %d GPUs; %s", len(g.Hosts), g.TotalGPUs(), c.source)
+			}
+			row := fmt.Sprintf("| `%s.yaml` | %s | %s |", c.file, thousands(g.TotalGPUs()),
+				thousands(len(g.Nodes)-len(g.Hosts)))
+			if !strings.Contains(string(doc), row) {
+				t.Errorf("docs/clusters.md lacks %s", row)
+			}
+			if got := switchesOf(g); got != c.switches {
+				t.Errorf("%s; %s: %s", got, c.source, c.switches)
+			}
+			if got := wiresOf(g); got != c.wires {
+				t.Errorf("%s; %s: %s", got, c.source, c.wires)
+			}
+			if c.small == 0 {
+				return
+			}
+			var sets []string
+			for _, m := range setInAbout.FindAllStringSubmatch(about, -1) {
+				sets = append(sets, m[1])
+			}
+			if p, err = resolved(t, text, sets...); err != nil || p.Graph.TotalGPUs() != c.small {
+				t.Fatalf("%v: %d GPUs, %v", sets, p.Graph.TotalGPUs(), err)
+			}
+		})
+	}
+	for name := range texts {
+		t.Errorf("%s has no row here", name)
+	}
+}
+
+func aboutOf(t *testing.T, text string) string {
+	t.Helper()
+	d, err := Parse("x.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.File.About
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+func switchesOf(g *topo.Graph) string {
+	by := map[string]int{}
+	for _, n := range g.Nodes {
+		if n.Role != topo.Host {
+			by[n.Role.String()]++
+		}
+	}
+	var out []string
+	for _, r := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, fmt.Sprintf("%s %d", r, by[r]))
+	}
+	return strings.Join(out, ", ")
+}
+
+func wiresOf(g *topo.Graph) string {
+	type kind struct {
+		ends string
+		rate unit.Rate
+	}
+	by := map[kind]int{}
+	for _, l := range g.Links {
+		by[kind{g.Nodes[l.A].Role.String() + "-" + g.Nodes[l.B].Role.String(), l.Rate}]++
+	}
+	kinds := slices.SortedFunc(maps.Keys(by), func(a, b kind) int {
+		if a.ends != b.ends {
+			return strings.Compare(a.ends, b.ends)
+		}
+		return int(a.rate - b.rate)
+	})
+	var out []string
+	for _, k := range kinds {
+		out = append(out, fmt.Sprintf("%s %dx%v", k.ends, by[k], k.rate))
+	}
+	return strings.Join(out, ", ")
+}
+
+// The largest clusters that are shipped are held in a few MB: a plan is its graph and a workload, a
+// dozen MB for 32,768 GPUs and 65,536 cables when this was written.
+func TestMemoryOfLargeClusters(t *testing.T) {
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	for _, name := range []string{"colossus", "meta-24k"} {
+		before := live()
+		p, err := resolved(t, scenarios.Clusters()["clusters/"+name+".yaml"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := live() - before
+		t.Logf("%s: %d bytes", name, held)
+		if held > 32<<20 {
+			t.Errorf("%s: %d bytes are held", name, held)
+		}
+		runtime.KeepAlive(p)
+	}
+}
