@@ -124,9 +124,10 @@ func (p *resolver) congestion() error {
 		}
 		s.Values[par.Name] = value
 	}
+	slowest, _ := p.lines()
 	for _, par := range s.CC.Params {
-		if rate, ok := s.Values[par.Name].(unit.Rate); ok && par.Line && rate > line {
-			return field.New(key+par.Name, "%v is above the line rate of %v", rate, line)
+		if rate, ok := said[par.Name].(unit.Rate); ok && par.Line && rate > slowest {
+			return field.New(key+par.Name, "%v is above the line rate of %v", rate, slowest)
 		}
 	}
 	s.At = func(line unit.Rate) cc.Values {
@@ -134,24 +135,30 @@ func (p *resolver) congestion() error {
 		maps.Copy(v, said)
 		return v
 	}
-	s.Words = fmt.Sprintf(profile.Words, p.lines())
+	s.Words = fmt.Sprintf(profile.Words, p.lineWords())
 	if own > 0 {
 		s.Words += fmt.Sprintf(", %d of its values set otherwise", own)
 	}
 	return nil
 }
 
-// lines says at which rates NICs send, for a sentence.
-func (p *resolver) lines() string {
-	low, high := p.Line(0), p.Line(0)
-	for i := range p.Graph.NICs {
-		line := p.Line(i)
-		low, high = min(low, line), max(high, line)
-	}
+// lineWords says at which rates NICs send, for a sentence.
+func (p *resolver) lineWords() string {
+	low, high := p.lines()
 	if low == high {
 		return low.String()
 	}
 	return fmt.Sprintf("each NIC's rate, %v to %v", low, high)
+}
+
+// lines are those of the slowest and of the fastest NIC.
+func (p *resolver) lines() (low, high unit.Rate) {
+	low, high = p.Line(0), p.Line(0)
+	for i := range p.Graph.NICs {
+		line := p.Line(i)
+		low, high = min(low, line), max(high, line)
+	}
+	return low, high
 }
 
 // Line is what a NIC's queue pair may send at: a port's rate, or that of all where packets are

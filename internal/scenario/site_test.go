@@ -125,7 +125,8 @@ func TestFaultsOfDescribedFabrics(t *testing.T) {
 
 // A type that is like another one may have no GPUs where that has some: storage like a host.
 func TestNoGPUsWhereTheOtherHasSome(t *testing.T) {
-	like := strings.Replace(rails, "    leaf: {ports", "    twin: {like: host, gpus: 0}\n    leaf: {ports", 1)
+	like := strings.Replace(rails, "    leaf: {ports",
+		"    twin: {like: host, gpus: 0}\n    leaf: {ports", 1)
 	like = strings.Replace(like, "  nodes:\n", "  nodes:\n    twin: {type: twin, per: {su: 2}}\n", 1)
 	like = strings.Replace(like, "    - {from: leaf",
 		"    - {from: twin, to: leaf, same: su, match: {rail: nic}}\n    - {from: leaf", 1)
@@ -144,5 +145,23 @@ func TestNoGPUsWhereTheOtherHasSome(t *testing.T) {
 		if got := p.Graph.TotalGPUs(); got != c.gpus {
 			t.Errorf("%v: %d GPUs, want %d", c.sets, got, c.gpus)
 		}
+	}
+}
+
+// A rate of congestion control is held against the slowest NIC, not the first one's.
+func TestRatesAgainstTheSlowestNIC(t *testing.T) {
+	slow := strings.Replace(rails, "    leaf: {ports",
+		"    slow: {like: host, nic_rate: 100Gbps}\n    leaf: {ports", 1)
+	slow = strings.Replace(slow, "    leaf: {type",
+		"    slow: {type: slow, per: {su: 2}}\n    leaf: {type", 1)
+	slow = strings.Replace(slow, "    - {from: leaf",
+		"    - {from: slow, to: leaf, same: su, match: {rail: nic}}\n    - {from: leaf", 1)
+	_, err := resolved(t, slow, "cc.dcqcn.min_rate=150Gbps")
+	if want := "cc.dcqcn.min_rate=150Gbps: 150Gbps is above the line rate of 100Gbps"; err == nil ||
+		!strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := resolved(t, slow, "cc.dcqcn.min_rate=100Gbps"); err != nil {
+		t.Error(err)
 	}
 }
