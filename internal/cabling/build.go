@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 
-	"railyard/internal/field"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -20,7 +19,6 @@ type builder struct {
 	rates  map[endKey]unit.Rate // of ports, by inventories
 	own    map[string]bool      // devices that told of themselves
 	claims []claim              // of neighbour tables
-	full   *field.Error
 }
 
 // endKey is a port of a node.
@@ -49,24 +47,17 @@ func (b *builder) note(at Place, format string, args ...any) {
 	}
 }
 
-// node returns a node, a new one where the name is new.
+// node returns a node, a new one where the name is new. Read recovers where there are too many.
 func (b *builder) node(at Place, name string) int {
 	if i, ok := b.c.byName[name]; ok {
 		return i
 	}
 	if len(b.c.Nodes) >= topo.MaxNodes {
-		b.overflow(at, "nodes", topo.MaxNodes)
-		return 0
+		panic(at.fail("more than %d nodes: packet fidelity takes no more", topo.MaxNodes))
 	}
 	b.c.byName[name] = len(b.c.Nodes)
 	b.c.Nodes = append(b.c.Nodes, Node{Name: name, GPUs: -1, At: at})
 	return len(b.c.Nodes) - 1
-}
-
-func (b *builder) overflow(at Place, what string, most int) {
-	if b.full == nil {
-		b.full = at.fail("more than %d %s: packet fidelity takes no more", most, what)
-	}
 }
 
 // is says what a node is; the first source that knows it counts.
@@ -110,8 +101,7 @@ func (b *builder) cable(x Cable) {
 			return
 		}
 		if len(b.c.Cables) >= topo.MaxLinks {
-			b.overflow(x.At, "cables", topo.MaxLinks)
-			return
+			panic(x.At.fail("more than %d cables: packet fidelity takes no more", topo.MaxLinks))
 		}
 		b.c.Cables = append(b.c.Cables, x)
 		i := len(b.c.Cables) - 1
@@ -218,10 +208,7 @@ func portKey(s string) string {
 }
 
 // finish puts together what the files said about ports and devices.
-func (b *builder) finish() (*Cabling, error) {
-	if b.full != nil {
-		return nil, b.full
-	}
+func (b *builder) finish() *Cabling {
 	for i := range b.c.Cables {
 		x := &b.c.Cables[i]
 		for _, e := range []End{x.A, x.B} {
@@ -230,5 +217,5 @@ func (b *builder) finish() (*Cabling, error) {
 			}
 		}
 	}
-	return b.c, nil
+	return b.c
 }

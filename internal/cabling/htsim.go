@@ -135,20 +135,14 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 			up := node(Switch, above.role, above.name+"-%s", inPod(n, p, a))
 			cable(sw, up, 1)
 		}
-		if b.full != nil {
-			return nil
-		}
 	}
 	if n == 2 {
 		return nil
 	}
 	for a := range aggs * pods {
 		for l := range t[1].up / t[2].bundle {
-			cable(node(Switch, "aggregation", "agg-%d", a+1),
-				node(Switch, "core", "core-%d", a%aggs+aggs*l+1), 2)
-		}
-		if b.full != nil {
-			return nil
+			agg := node(Switch, above.role, above.name+"-%s", inPod(n, a/aggs, a%aggs))
+			cable(agg, node(Switch, "core", "core-%d", a%aggs+aggs*l+1), 2)
 		}
 	}
 	return nil

@@ -255,9 +255,6 @@ func (g *infra) edge(e *tree) error {
 				if x.A, x.B = p, q; p.Node != q.Node {
 					g.b.cable(x)
 				}
-				if g.b.full != nil {
-					return nil
-				}
 			}
 		}
 	default:

@@ -133,9 +133,7 @@ func readHPCC(b *builder, text string) error {
 		return n
 	}
 	for id := range counts[0] { // in order; those without a cable as well
-		if node(b.at(1, 1), id); b.full != nil {
-			return nil
-		}
+		node(b.at(1, 1), id)
 	}
 	for _, x := range cables {
 		b.cable(Cable{A: End{Node: node(x.at, x.a)}, B: End{Node: node(x.at, x.z)}, Rate: x.rate,
@@ -175,9 +173,7 @@ func readSimAI(b *builder, text string) error {
 		return n
 	}
 	for id := 0; id < gpus; id += per {
-		if server(b.at(1, 1), id); b.full != nil {
-			return nil
-		}
+		server(b.at(1, 1), id)
 	}
 	nic := map[int]int{}
 	end := func(x wire, id int) End {

@@ -108,6 +108,47 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// htsim's fat tree of three tiers: 16 servers, 8 switches of two, 8 above, 4 of four on top, and
+// the i-th of a pod at every second core.
+func TestHtsimThreeTiers(t *testing.T) {
+	text := "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n" +
+		"Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n" +
+		"Tier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\n"
+	c, err := Read([]File{{"x.topo", []byte(text)}}, "")
+	if err != nil || len(c.Nodes) != 16+8+8+4 || len(c.Cables) != 16+16+16 {
+		t.Fatal(err, len(c.Nodes), len(c.Cables))
+	}
+	if got := show(c); !strings.Contains(got, "agg-3-2 core-2 400Gbps; agg-3-2 core-4 400Gbps") ||
+		!strings.Contains(got, "leaf-3-1 agg-3-2 200Gbps") {
+		t.Error(got)
+	}
+}
+
+// More nodes or cables than can be simulated end the reading where they are.
+func TestTooMany(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"t.conf", strings.Repeat("SwitchName=a Nodes=h[1-150000]\nSwitchName=b Nodes=g[1-150000]\n", 100),
+			"t.conf:2:1: more than 200000 nodes"},
+		{"c.csv", "from,to,count\n" + strings.Repeat("a,b,1024\n", 2000),
+			"c.csv:978:1: more than 1000000 cables"},
+		{"g.dot", "graph { {" + words(1100, "a") + "} -- {" + words(1100, "b") + "} }",
+			"g.dot:1:9: more than 1000000"},
+	} {
+		_, err := Read([]File{{c.file, []byte(c.text)}}, "")
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v\nwant %s", err, c.want)
+		}
+	}
+}
+
+func words(n int, head string) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint(head, i))
+	}
+	return strings.Join(out, " ")
+}
+
 const nxosTable = "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
 
 // Two devices that tell of each other have one cable between them, whichever way they write

@@ -61,7 +61,16 @@ func Names() (names []string) {
 
 // Read puts together what files say is cabled, all in one format or each in its own, which is
 // recognised where format is empty. Contradictions are in the result, not an error.
-func Read(files []File, format string) (*Cabling, error) {
+func Read(files []File, format string) (c *Cabling, err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case *field.Error: // too many of something
+			c, err = nil, x
+		default:
+			panic(x)
+		}
+	}()
 	b := newBuilder()
 	var faults field.List
 	total := 0
@@ -95,11 +104,10 @@ func Read(files []File, format string) (*Cabling, error) {
 		return nil, err
 	}
 	b.believe()
-	c, err := b.finish()
-	if err == nil && len(c.Nodes) == 0 {
+	if c = b.finish(); len(c.Nodes) == 0 {
 		return nil, &field.Error{File: files[len(files)-1].Name, Msg: "says of no node that it is cabled"}
 	}
-	return c, err
+	return c, nil
 }
 
 // Looks is the format that a file seems to be in, "" where it is none of them.

@@ -34,13 +34,13 @@ func (f *finder) describe() {
 			s.Nodes = append(s.Nodes, g.entry(b, name))
 		}
 	}
-	alike := map[string]int{}
+	alike := map[string][]*group{}
 	for _, g := range f.groups {
-		alike[strings.Join(g.text, "\x00")]++
+		alike[f.skeleton(g)] = append(alike[f.skeleton(g)], g)
 	}
 	for _, r := range f.rules {
-		for _, from := range r.from.apartFrom(alike, r.fix) {
-			for _, to := range r.to.apartFrom(alike, r.toFix) {
+		for _, from := range f.apartFrom(alike, r.from, r.fix) {
+			for _, to := range f.apartFrom(alike, r.to, r.toFix) {
 				x := *r
 				x.fix, x.toFix = from, to
 				s.Cables = append(s.Cables, f.cabled(&x))
@@ -66,11 +66,18 @@ func (f *finder) describe() {
 	}
 }
 
-// apartFrom cuts a choice of nodes into some whose names no other group has: needed where another
-// group's names differ in their numbers only, because a range of names would mean both.
-func (g *group) apartFrom(alike map[string]int, fix [][]int) [][][]int {
+// skeleton is what is left of a group's names without numbers.
+func (f *finder) skeleton(g *group) string {
+	text, _ := parts(f.c.Nodes[g.nodes[0]].Name)
+	return strings.Join(text, "\x00")
+}
+
+// apartFrom cuts a choice of nodes until its pattern means no node of another group, whose names
+// may differ from these in numbers only: into boxes, and single nodes at last.
+func (f *finder) apartFrom(alike map[string][]*group, g *group, fix [][]int) [][][]int {
 	chosen := slices.ContainsFunc(fix, func(v []int) bool { return v != nil })
-	if !chosen || g.folded || alike[strings.Join(g.text, "\x00")] < 2 {
+	others := alike[f.skeleton(g)]
+	if !chosen || len(others) < 2 || !f.confused(others, g, fix) {
 		return [][][]int{fix}
 	}
 	var at [][]int
@@ -80,7 +87,37 @@ func (g *group) apartFrom(alike map[string]int, fix [][]int) [][][]int {
 		}
 	}
 	slices.SortFunc(at, slices.Compare)
-	return boxes(at, 0)
+	var out [][][]int
+	for _, b := range boxes(at, 0) {
+		if !f.confused(others, g, b) {
+			out = append(out, b)
+			continue
+		}
+		single := make([][]int, len(b))
+		each(b, func(v []int) {
+			for p, x := range v {
+				single[p] = []int{x}
+			}
+			out = append(out, slices.Clone(single))
+		})
+	}
+	return out
+}
+
+// confused reports whether the pattern of a choice also means a node of another group.
+func (f *finder) confused(others []*group, g *group, fix [][]int) bool {
+	match, err := site.Pattern(g.pattern(fix))
+	for _, o := range others {
+		if o == g {
+			continue
+		}
+		for _, n := range o.nodes {
+			if err != nil || match(f.c.Nodes[n].Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // usual is the tier that a role has unless it is given.

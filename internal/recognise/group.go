@@ -34,7 +34,7 @@ var number = regexp.MustCompile(`\d+`)
 func parts(name string) (text []string, nums []string) {
 	last := 0
 	for _, m := range number.FindAllStringIndex(name, -1) {
-		if v, err := strconv.Atoi(name[m[0]:m[1]]); err != nil || v >= site.MaxValue {
+		if v, err := strconv.Atoi(name[m[0]:m[1]]); err != nil || v >= site.MaxValue || m[1]-m[0] > 9 {
 			continue
 		}
 		text, nums = append(text, name[last:m[0]]), append(nums, name[m[0]:m[1]])
@@ -273,10 +273,13 @@ func (f *finder) nics() error {
 			byServer[w.a] = append(byServer[w.a], i)
 		}
 	}
-	odd := 0
+	odd, gpus := 0, 0
 	for _, g := range f.groups {
 		for _, n := range g.nodes {
 			c := byServer[n]
+			if g.kind == cabling.Server {
+				gpus += f.gpus(n, len(c))
+			}
 			if g.kind != cabling.Server {
 				continue
 			}
@@ -298,6 +301,9 @@ func (f *finder) nics() error {
 	if odd > 0 {
 		return field.New("--nic-ports", "%d servers have cables that %d ports a NIC do not divide", odd,
 			f.o.NICPorts)
+	}
+	if gpus == 0 {
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "says that no server has a GPU"}
 	}
 	return nil
 }

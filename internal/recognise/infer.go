@@ -168,7 +168,7 @@ func (c *class) candidates(from *group, s pair) (out []*rule) {
 		for p := range to.pad {
 			choices[p] = c.choices(from, to, e, t, p, wrap)
 		}
-		each(choices, func(binds []binding) {
+		each(few(choices), func(binds []binding) {
 			r := &rule{from: from, to: to, binds: slices.Clone(binds), wrap: wrap, count: 1}
 			steps := r.stepped()
 			if wrap && !steps || from == to && !steps && crossed(binds) {
@@ -178,6 +178,31 @@ func (c *class) candidates(from *group, s pair) (out []*rule) {
 		})
 	}
 	return out
+}
+
+// most bounds the combinations of bindings that are tried for a cable.
+const most = 500
+
+// few drops choices, the least likely first, until there are not too many combinations: names may
+// have twenty numbers.
+func few(choices [][]binding) [][]binding {
+	for {
+		n, long := 1, 0
+		for i, c := range choices {
+			if n = min(n*len(c), 1<<30); len(c) > len(choices[long]) {
+				long = i
+			}
+		}
+		if n <= most || len(choices) == 0 {
+			return choices
+		}
+		c := choices[long]
+		if len(c) > 2 { // the last two are anything and the constant
+			choices[long] = append(c[:len(c)-3:len(c)-3], c[len(c)-2:]...)
+		} else {
+			choices[long] = c[:1]
+		}
+	}
 }
 
 // crossed reports whether a rule within a group, seen from its other end, would be another one.

@@ -71,6 +71,7 @@ func (c *class) widen(r *rule, fix [][]int, p int, g *group) {
 	}
 	x := newIndex(r.to, r.binds)
 	var vals []int
+	bad := map[int]bool{}
 	fix[p] = nil
 	for k, at := range g.at {
 		if !allowed(fix, at) {
@@ -87,8 +88,11 @@ func (c *class) widen(r *rule, fix [][]int, p int, g *group) {
 		}
 		if ok && some {
 			vals = append(vals, at[p])
+		} else {
+			bad[at[p]] = true
 		}
 	}
+	vals = slices.DeleteFunc(vals, func(v int) bool { return bad[v] })
 	slices.Sort(vals)
 	if vals = slices.Compact(vals); len(vals) == 0 {
 		vals = was
