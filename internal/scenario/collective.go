@@ -9,14 +9,24 @@ import (
 	"railyard/unit"
 )
 
+// groups are the ranks that are among themselves: all, or those at one place in their servers.
+func (p *resolver) groups(by string) [][]int {
+	g := p.Graph
+	if by != "rail" {
+		return workload.All(g.TotalGPUs())
+	}
+	out := make([][]int, g.PerServer())
+	for gpu := range g.TotalGPUs() {
+		out[g.LocalOf(gpu)] = append(out[g.LocalOf(gpu)], gpu)
+	}
+	return out
+}
+
 // collective builds a collective over all ranks or over the rails.
 func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.Graph.TotalGPUs()
 	run.PerServer = p.Graph.PerServer()
-	who := workload.All(ranks)
-	if groups == "rail" {
-		who = workload.ByRail(ranks, p.Graph.PerServer())
-	}
+	who := p.groups(groups)
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
 		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken",
 			len(who[0]))

@@ -32,10 +32,19 @@ func TestKeysWithoutEffect(t *testing.T) {
 			t.Errorf("%s\n  %v\nwant %s", c[0], err, c[1])
 		}
 	}
-	_, err := resolved(t, "fabric: {kind: rail, hosts: 2, spines: 2}"+
+	// A permutation by rail stays on the rails.
+	p, err := resolved(t, "fabric: {kind: rail, hosts: 5, spines: 2}"+
 		"\nworkload: {traffic: {permutation: {bytes: 1MB, groups: rail}}}\n")
-	if err == nil || !strings.Contains(err.Error(), "permutation.groups: has no effect") {
-		t.Error(err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range p.Jobs[0].DAG.Ops {
+		if src, dst := int(o.Rank), int(o.Peer); src == dst || p.Graph.LocalOf(src) != p.Graph.LocalOf(dst) {
+			t.Errorf("%d sends to %d", src, dst)
+		}
+	}
+	if got := len(p.Jobs[0].DAG.Ops); got != 40 {
+		t.Errorf("%d transfers of 40 GPUs", got)
 	}
 	// What a key is without being given may be given.
 	if _, err := resolved(t, "fabric: {kind: fat-tree, k: 4, pods: 1, segments: 1, spines: 0}"+

@@ -36,12 +36,10 @@ func (p *resolver) traffic(t *Traffic) error {
 		build = func() (*workload.DAG, error) { return p.collective(s.Groups, run) }
 	}
 	if s := t.Permutation; s != nil {
-		if p.says("workload.traffic.permutation.groups") && s.Groups != "all" {
-			return field.New("workload.traffic.permutation.groups",
-				"has no effect: a permutation is over all GPUs")
-		}
 		n++
-		build = func() (*workload.DAG, error) { return workload.Permutation(ranks, s.Bytes, p.Seed) }
+		build = func() (*workload.DAG, error) {
+			return workload.Permutation(ranks, p.groups(s.Groups), s.Bytes, p.Seed)
+		}
 	}
 	if s := t.Incast; s != nil {
 		n++

@@ -32,18 +32,27 @@ func Flows(ranks int, flows []Flow) (*DAG, error) {
 	return b.Seal()
 }
 
-// Permutation sends bytes from every rank to the next of one random cycle, so
-// every rank sends once, receives once and never to itself.
-func Permutation(ranks int, bytes unit.Bytes, seed uint64) (*DAG, error) {
-	if ranks < 2 {
-		return nil, field.New("permutation", "needs two ranks, found %d", ranks)
+// Permutation sends bytes from each rank of a group to another one of it, so that each sends and
+// receives once: a cycle through the group in random order. Groups of one have nobody to send to.
+func Permutation(ranks int, groups [][]int, bytes unit.Bytes, seed uint64) (*DAG, error) {
+	var flows []Flow
+	for i, g := range groups {
+		if len(g) < 2 {
+			continue
+		}
+		name := "permutation"
+		if len(groups) > 1 {
+			name = fmt.Sprintf("permutation/%d", i)
+		}
+		order := make([]int, len(g))
+		r := rng.New(seed, name)
+		r.Perm(order)
+		for i := range order {
+			flows = append(flows, Flow{Src: g[order[i]], Dst: g[order[(i+1)%len(g)]], Bytes: bytes})
+		}
 	}
-	order := make([]int, ranks)
-	r := rng.New(seed, "permutation")
-	r.Perm(order)
-	flows := make([]Flow, ranks)
-	for i := range order {
-		flows[i] = Flow{Src: order[i], Dst: order[(i+1)%ranks], Bytes: bytes}
+	if len(flows) == 0 {
+		return nil, field.New("permutation", "needs two ranks, found %d", ranks)
 	}
 	return Flows(ranks, flows)
 }
@@ -71,17 +80,6 @@ func seq(n int) []int {
 
 // All returns one group of all ranks.
 func All(ranks int) [][]int { return [][]int{seq(ranks)} }
-
-// ByRail returns one group per place in the server: ranks r, r+per, r+2per, ...
-func ByRail(ranks, per int) [][]int {
-	g := make([][]int, per)
-	for i := range g {
-		for r := i; r < ranks; r += per {
-			g[i] = append(g[i], r)
-		}
-	}
-	return g
-}
 
 // Step is one operation of an explicit workload.
 type Step struct {

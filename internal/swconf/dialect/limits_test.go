@@ -58,7 +58,7 @@ func TestTextsThatTakeTooLong(t *testing.T) {
 				Base: queue.Default()})
 			cfg.Views()
 		}
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > time.Minute { // where lines are compared with all others
 			t.Errorf("%s: took %v", name, took)
 		}
 	}
