@@ -23,11 +23,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 			b.add(b.nvlink, src, relay, o.Bytes)
 			src = relay
 		}
-		g := r.graph
-		n := max(g.Ways(src), g.Ways(dst)) // NICs that a GPU has for itself take turns
-		for pair := range n {
-			b.add(0, g.WayOf(src, pair), g.WayOf(dst, pair), o.Bytes/unit.Bytes(n))
-		}
+		b.overNICs(src, dst, o.Bytes)
 	}
 	longest, why := unit.Time(0), ""
 	for _, x := range b.touched {
@@ -44,6 +40,22 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 		return 0, why
 	}
 	return float64(c.Bytes) / longest.Seconds() * c.Kind.BusFactor(len(c.Ranks)), why
+}
+
+// overNICs books a transfer between servers. NICs that a GPU has for itself take turns at its parts, of
+// which a short transfer has fewer than there are NICs.
+func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
+	g := b.r.graph
+	ways := max(g.Ways(src), g.Ways(dst))
+	if ways == 1 {
+		b.add(0, g.NICOf[src], g.NICOf[dst], bytes)
+		return
+	}
+	n := unit.Bytes(max(b.r.plan.QPs, ways))
+	n = max(1, min(n, bytes/unit.Bytes(b.r.seen.Rules.MTU)))
+	for q := range n {
+		b.add(0, g.WayOf(src, int(q)), g.WayOf(dst, int(q)), bytes*(q+1)/n-bytes*q/n)
+	}
 }
 
 // bounds is room to add up what a collective moves through each pipe: two per

@@ -64,7 +64,7 @@ func (x *idealizer) of(m int32) unit.Time {
 	}
 	least := unit.Never
 	for _, path := range x.between(src, dst) {
-		least = min(least, x.cross(path, msg.Bytes, unit.Rate(len(x.r.graph.NICs[src].Links))))
+		least = min(least, x.cross(path, msg.Bytes, src, dst))
 	}
 	if least == unit.Never {
 		least = 0 // no path is left to say
@@ -252,13 +252,10 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 	}
 }
 
-// cross sends a message's packets over a path from a NIC with so many ports and returns
-// when the last one is in the receiver's memory.
-func (x *idealizer) cross(path []stage, bytes unit.Bytes, ports unit.Rate) unit.Time {
-	w := &way{path: path, cut: x.r.seen.Rules.CutThrough, pcie: x.r.seen.Rules.PCIe, one: true}
-	if w.pcie >= path[0].rate*ports {
-		w.pcie = 0 // as in package host: PCIe counts when it is slower than the NIC
-	}
+// cross sends a message's packets over a path from one NIC to another and returns when
+// the last one is in the receiver's memory.
+func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.Time {
+	w := &way{path: path, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst), one: true}
 	for _, s := range path {
 		w.free = append(w.free, make([]unit.Time, s.ports))
 		w.one = w.one && s.ports == 1
@@ -277,11 +274,22 @@ func (x *idealizer) cross(path []stage, bytes unit.Bytes, ports unit.Rate) unit.
 	return w.spread(runs)
 }
 
+// pcie is the rate of the PCIe behind a NIC, 0 where it is no slower than the NIC and does not
+// count, as in package host.
+func (x *idealizer) pcie(nic int32) unit.Rate {
+	links := x.r.graph.NICs[nic].Links
+	if rate := x.r.seen.Rules.PCIe; rate < x.r.graph.Links[links[0]].Rate*unit.Rate(len(links)) {
+		return rate
+	}
+	return 0
+}
+
 // way is a path with packets on it.
 type way struct {
 	path    []stage
 	cut     bool
-	pcie    unit.Rate
+	pcie    unit.Rate     // of the sender; 0: it does not count
+	into    unit.Rate     // of the receiver
 	one     bool          // each stage is one port
 	free    [][]unit.Time // when the ports of a stage are free
 	last    []unit.Time   // when the last packet left each stage
@@ -335,8 +343,8 @@ func (w *way) send(size, payload unit.Bytes) {
 		}
 	}
 	w.arrived, w.done = tail, max(w.done, tail)
-	if w.pcie > 0 {
-		w.written = max(w.written, tail) + unit.Serialize(payload, w.pcie)
+	if w.into > 0 {
+		w.written = max(w.written, tail) + unit.Serialize(payload, w.into)
 		w.done = w.written
 	}
 }
@@ -348,8 +356,10 @@ const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 // all equal ones will: at each stage that of the slowest stage so far.
 func (w *way) steady(before []unit.Time, done unit.Time, size, payload unit.Bytes) bool {
 	pace := unit.Time(0)
-	if w.pcie > 0 {
-		pace = unit.Serialize(payload, w.pcie)
+	for _, rate := range []unit.Rate{w.pcie, w.into} {
+		if rate > 0 {
+			pace = unit.Serialize(payload, rate) // they are one rate where both count
+		}
 	}
 	for h := range w.path {
 		pace = max(pace, unit.Serialize(size+roce.PreambleIFG, w.path[h].rate))
@@ -371,7 +381,7 @@ func (w *way) skip(n unit.Time, before []unit.Time, pace unit.Time) {
 		}
 	}
 	w.done += n * pace
-	if w.pcie > 0 {
+	if w.into > 0 {
 		w.written += n * pace
 	}
 }

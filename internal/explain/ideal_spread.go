@@ -23,6 +23,11 @@ func (w *way) spread(runs []packetRun) unit.Time {
 		w.run(tail.op, tail.payload, 1)
 		return w.done
 	}
+	for i, narrow := 0, w.narrows(); narrow && i < len(runs); i++ {
+		if runs[i].op == roce.WriteFirst {
+			runs[i].op = runs[i+1].op // it is longer by its RETH, and others go past it
+		}
+	}
 	tail.n--
 	// from the end of a frame to that of the message
 	least := slices.Repeat([]unit.Time{unit.Never}, len(w.path))
@@ -44,7 +49,7 @@ func (w *way) spread(runs []packetRun) unit.Time {
 			all += w.writes(r.payload)
 		}
 	}
-	short := &way{path: w.path, cut: w.cut, pcie: w.pcie, fetched: w.fetched,
+	short := &way{path: w.path, cut: w.cut, pcie: w.pcie, into: w.into, fetched: w.fetched,
 		last: make([]unit.Time, len(w.path)), free: slices.Clone(w.free)}
 	for h := range short.free[1:] {
 		short.free[h+1] = make([]unit.Time, w.path[h+1].ports)
@@ -60,10 +65,20 @@ func (w *way) spread(runs []packetRun) unit.Time {
 			done = max(done, min(w.last[h], short.last[h])+w.takes(h, size)+w.takes(h, end)+least[h])
 		}
 	}
-	if w.pcie > 0 {
+	if w.into > 0 {
 		done = max(done, min(first, short.arrived)+all+w.writes(tail.payload))
 	}
 	return done
+}
+
+// narrows reports whether packets that were side by side get behind one another.
+func (w *way) narrows() bool {
+	for h := range w.path[1:] {
+		if w.path[h+1].ports < w.path[h].ports {
+			return true
+		}
+	}
+	return false
 }
 
 // rest lowers what is left at least after each stage by what was left for the last packet.
@@ -80,8 +95,8 @@ func (w *way) takes(h int, size unit.Bytes) unit.Time {
 
 // writes is how long a payload takes from the NIC to memory.
 func (w *way) writes(payload int) unit.Time {
-	if w.pcie == 0 {
+	if w.into == 0 {
 		return 0
 	}
-	return unit.Serialize(unit.Bytes(payload), w.pcie)
+	return unit.Serialize(unit.Bytes(payload), w.into)
 }
