@@ -29,6 +29,8 @@ type importCmd struct {
 	FabricLength string   `help:"Length of cables between switches: 30m." placeholder:"LENGTH"`
 	GPUs         int      `help:"GPUs of a server whose source says none; as many as NICs unless given." name:"gpus" range:"1,576"`
 	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; 1 unless given." name:"nic-ports" range:"1,8"`
+	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
+	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
 	JSON         bool     `help:"Print what was found as JSON."`
 }
 
@@ -107,7 +109,7 @@ func (c *importCmd) Run(e *env) error {
 
 // options reads what the files do not say.
 func (c *importCmd) options() (o recognise.Options, err error) {
-	o.GPUs, o.NICPorts = c.GPUs, c.NICPorts
+	o.GPUs, o.NICPorts, o.Servers, o.Switches = c.GPUs, c.NICPorts, c.Servers, c.Switches
 	if c.Rate != "" {
 		if o.Rate, err = unit.ParseRate(c.Rate); err != nil || o.Rate <= 0 {
 			return o, field.New("--rate", "%s is no rate; accepted: 400Gbps", field.Quote(c.Rate))

@@ -24,6 +24,8 @@ type Options struct {
 	FabricMM int64     // and between switches, 30 m
 	GPUs     int       // of a server, as many as cables unless given; 0 is not given
 	NICPorts int       // of a NIC, 1 unless given
+	Servers  string    // names that are servers whatever else is known: gpu-*
+	Switches string    // and switches
 }
 
 // Found is a description and what it is made of.
@@ -167,6 +169,9 @@ func (f *finder) kinds() error {
 	for i, x := range f.c.Nodes {
 		f.kind[i] = x.Kind
 	}
+	if err := f.told(); err != nil {
+		return err
+	}
 	f.spread(cabling.Server, cabling.Switch)
 	unknown, guessed := 0, 0
 	for i := range f.kind {
@@ -211,7 +216,32 @@ func (f *finder) kinds() error {
 		}
 	}
 	if servers == 0 {
-		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send"}
+		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "no node is a server: nothing would send; " +
+			"--servers says which are"}
+	}
+	return nil
+}
+
+// told takes what somebody says that names mean.
+func (f *finder) told() error {
+	for _, t := range []struct {
+		flag, text string
+		kind       cabling.Kind
+	}{{"--servers", f.o.Servers, cabling.Server}, {"--switches", f.o.Switches, cabling.Switch}} {
+		if t.text == "" {
+			continue
+		}
+		match, err := site.Pattern(t.text)
+		n := 0
+		for i, x := range f.c.Nodes {
+			if err == nil && match(x.Name) {
+				f.kind[i] = t.kind
+				n++
+			}
+		}
+		if n == 0 {
+			return field.New(t.flag, "%s means no node; accepted: gpu-*, gpu-[1-4]", field.Quote(t.text))
+		}
 	}
 	return nil
 }

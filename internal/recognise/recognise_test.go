@@ -63,3 +63,27 @@ func TestFabrics(t *testing.T) {
 		}
 	}
 }
+
+// Two nodes of which nothing tells what they are: the one with a single cable is taken for a
+// server, unless somebody says otherwise.
+func TestTold(t *testing.T) {
+	nodes := []cabling.Node{{Name: "alpha", GPUs: -1}, {Name: "beta", GPUs: -1}, {Name: "gamma", GPUs: -1}}
+	c := cabling.New(nodes, []cabling.Cable{{A: cabling.End{Node: 0}, B: cabling.End{Node: 1}},
+		{A: cabling.End{Node: 1}, B: cabling.End{Node: 2}}})
+	for names, want := range map[string]string{"": "2 hosts", "alpha": "1 hosts"} {
+		o := Options{Servers: names}
+		if names != "" {
+			o.Switches = "gamma"
+		}
+		f, err := Recognise(c, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%d hosts", len(f.Graph.Hosts)); got != want {
+			t.Errorf("%q: %s, want %s", names, got, want)
+		}
+	}
+	if _, err := Recognise(c, Options{Servers: "delta"}); err == nil {
+		t.Error("a name that nobody has was accepted")
+	}
+}
