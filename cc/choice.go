@@ -42,6 +42,9 @@ func Parse(text string) (Choice, error) {
 			return Choice{}, fmt.Errorf("%s has no parameter %q; it has %s", name, key,
 				listed(a.Params, func(p Param) string { return p.Name }))
 		}
+		if _, twice := c.own[key]; twice {
+			return Choice{}, fmt.Errorf("%s of %s stands twice", key, name)
+		}
 		x, err := a.Params[i].Parse(value)
 		if err != nil {
 			return Choice{}, fmt.Errorf("%s of %s: %w", key, name, err)

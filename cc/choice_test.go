@@ -44,10 +44,13 @@ func TestWrongChoices(t *testing.T) {
 		"none,g=1":                  "none has no parameter \"g\"; it has none",
 		"dcqcn,gain=1":              "dcqcn has no parameter \"gain\"; it has g, alpha_init, ",
 		"dcqcn,g":                   "g of dcqcn: ",
+		"dcqcn,g=x":                 "g of dcqcn: \"x\" is no number",
+		"swift,reset_after=1.5":     "reset_after of swift: \"1.5\" is no whole number",
+		"dcqcn,g=0.1,g=0.2":         "g of dcqcn stands twice",
 		"dcqcn,g=NaN":               "g of dcqcn: must lie between 0.000001 and 0.999999, found NaN",
 		"dcqcn,rate_timer=2s":       "rate_timer of dcqcn: must lie between 100ns and 1s, found 2s",
 		"dcqcn,cut_interval=-1ns":   "cut_interval of dcqcn: ",
-		"dcqcn,clamp_target=rarely": "clamp_target of dcqcn: ",
+		"dcqcn,clamp_target=rarely": "clamp_target of dcqcn: \"rarely\" is neither true nor false",
 	} {
 		if _, err := cc.Parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

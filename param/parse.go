@@ -32,11 +32,14 @@ func (p *Param) Parse(s string) (any, error) {
 func (k Kind) parse(s string) (any, error) {
 	switch k {
 	case Number:
-		return strconv.ParseFloat(s, 64)
+		x, err := strconv.ParseFloat(s, 64)
+		return x, said(s, "no number", err)
 	case Count:
-		return strconv.Atoi(s)
+		x, err := strconv.Atoi(s)
+		return x, said(s, "no whole number", err)
 	case Flag:
-		return strconv.ParseBool(s)
+		x, err := strconv.ParseBool(s)
+		return x, said(s, "neither true nor false", err)
 	case Duration:
 		return unit.ParseTime(s)
 	case Size:
@@ -61,4 +64,12 @@ func size(x any) float64 {
 		return float64(n)
 	}
 	return 0
+}
+
+// said is an error in the words of who wrote the value.
+func said(s, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%q is %s", s, what)
 }
