@@ -129,3 +129,20 @@ func TestRefusedBeforeItIsMade(t *testing.T) {
 		}
 	}
 }
+
+// A switch without a cable is a rule that was forgotten; no configuration can be written for it.
+func TestSwitchesWithoutCables(t *testing.T) {
+	s := &Site{
+		Types:  []Type{{Name: "host", GPUs: 1, NICs: 1}, {Name: "sw"}},
+		Nodes:  []Group{{Name: "host", Type: "host", Count: 2}, {Name: "sw", Type: "sw", Count: 3}},
+		Cables: []Rule{{From: "host", To: "sw-1"}, {From: "sw-1", To: "sw-2"}},
+	}
+	_, err := s.Build(defaults)
+	if want := "cables: no rule cables sw-3 of sw"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	s.Cables[1].To = "sw"
+	if _, err = s.Build(defaults); err != nil {
+		t.Error(err)
+	}
+}

@@ -117,6 +117,9 @@ func (b *builder) account() error {
 		}
 	}
 	for _, n := range b.nodes {
+		if !n.typ.server() && len(n.ports.by) == 0 {
+			return field.New("cables", "no rule cables %s of %s", n.name, n.group)
+		}
 		for nic := 1; n.typ.server() && nic <= n.typ.NICs; nic++ {
 			for port := 1; port <= n.typ.NICPorts; port++ {
 				if taken[end{n, nic, port}] == 0 {
