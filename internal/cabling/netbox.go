@@ -120,7 +120,8 @@ func (b *builder) portRate(at Place, device, port, speed, kind string) {
 func looksNetboxJSON(_, text string) bool {
 	return isJSON(text) && (strings.Contains(text, "_terminations\"") ||
 		strings.Contains(text, "\"termination_a\"") ||
-		strings.Contains(text, "\"device_type\"") || strings.Contains(text, "/dcim/"))
+		strings.Contains(text, "\"device_type\"") || strings.Contains(text, "/dcim/") ||
+		strings.Contains(text, "\"link_peers"))
 }
 
 // readNetboxJSON reads what the API answers for devices, interfaces or cables: {"results": [..]}
@@ -196,11 +197,31 @@ func (b *builder) netboxObject(x *tree) error {
 		}
 		if dev != "" {
 			b.portRate(at, dev, x.get("name").text, x.get("speed").text, kind)
+			b.endpoint(at, dev, x)
 		}
 	default:
 		b.note(at, "an object that is neither a device nor an interface nor a cable is left out")
 	}
 	return nil
+}
+
+// endpoint adds the cable of an interface that says where it ends: behind patch panels, or at the
+// next plug.
+func (b *builder) endpoint(at Place, dev string, x *tree) {
+	for _, k := range []string{"connected_endpoints", "link_peers"} {
+		far := flat(x.get(k))
+		if x.get(k+"_type").text != "dcim.interface" || len(far) != 1 {
+			continue
+		}
+		name := far[0].get("device").get("name").text
+		if name == "" {
+			name = far[0].get("device").text
+		}
+		if port := far[0].get("name").text; name != "" && port != "" {
+			b.cable(Cable{At: at, A: b.named(at, dev, x.get("name").text), B: b.named(at, name, port)})
+			return
+		}
+	}
 }
 
 // netboxCable adds a cable; one that is broken out has several ends on one side.

@@ -202,6 +202,35 @@ func TestNetboxTables(t *testing.T) {
 	}
 }
 
+// Interfaces alone say what is cabled, each from its own end, past the patch panel between.
+func TestNetboxInterfaces(t *testing.T) {
+	side := func(dev, port, far, farPort string) string {
+		return fmt.Sprintf(`{"name": %q, "device": {"name": %q}, "type": {"value": "400gbase-x-osfp"},
+ "link_peers": [{"name": "F1", "device": {"name": "panel"}}], "link_peers_type": "dcim.frontport",
+ "connected_endpoints": [{"name": %q, "device": {"name": %q}}],
+ "connected_endpoints_type": "dcim.interface"}`, port, dev, farPort, far)
+	}
+	text := `{"results": [` + side("leaf1", "swp1", "gpu1", "ens1") + ", " +
+		side("gpu1", "ens1", "leaf1", "swp1") + "]}"
+	c, err := Read([]File{{"interfaces.json", []byte(text)}}, "")
+	if err != nil || show(c) != "leaf1:swp1 gpu1:ens1 400Gbps" || len(c.Conflicts) > 0 {
+		t.Error(err, c)
+	}
+}
+
+// lldpcli's other form, where every level is a list and every value is wrapped; a port that gives
+// its MAC address goes by its description. Names of devices are the files'.
+func TestLLDPJSON0(t *testing.T) {
+	text := `{"lldp": [{"interface": [{"name": "eth0", "via": "LLDP", "chassis": [{
+ "id": [{"type": "mac", "value": "00:00:00:00:00:02"}], "name": [{"value": "tor-2.example.com"}],
+ "capability": [{"type": "Bridge", "enabled": true}]}],
+ "port": [{"id": [{"type": "mac", "value": "00:00:00:00:00:02"}], "descr": [{"value": "eth1"}]}]}]}]}`
+	c, err := Read([]File{{"lldp/gpu-7_lldp.json", []byte(text)}}, "")
+	if err != nil || show(c) != "gpu-7:eth0 tor-2.example.com:eth1" || c.Nodes[1].Kind != Switch {
+		t.Error(err, c)
+	}
+}
+
 // FuzzRead gives every reader every text: nothing panics, nothing hangs, and what comes out
 // holds together.
 func FuzzRead(f *testing.F) {
