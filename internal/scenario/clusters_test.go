@@ -204,3 +204,33 @@ func TestMemoryOfLargeClusters(t *testing.T) {
 		runtime.KeepAlive(p)
 	}
 }
+
+// NCCL's model sees the servers that have GPUs, and of their NICs the slowest server's; a collective by
+// rails is refused where servers have no rails in common.
+func TestCollectivesOverMixedServers(t *testing.T) {
+	texts := scenarios.Clusters()
+	for name, want := range map[string]string{
+		"converged": "16 servers of 8 at 400.0 GB/s, 16 channels", // 8 NICs of 400G, and no storage
+		"campus":    "11 servers of 8 at 12.5 GB/s, 2 channels",   // a desk's one NIC of 100G
+		"p5":        "16 servers of 8 at 400.0 GB/s, 64 channels",
+		"hpn":       "1920 servers of 8 at 400.0 GB/s, 16 channels", // two ports of 200G
+	} {
+		p, err := resolved(t, texts["clusters/"+name+".yaml"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := p.Machine(false)
+		got := fmt.Sprintf("%d servers of %d at %.1f GB/s, %d channels", m.Nodes, m.PerNode, m.NIC,
+			m.Channels)
+		if err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
+		}
+	}
+	text := strings.Replace(texts["clusters/campus.yaml"], "permutation: {bytes: 1MiB}",
+		"collective: {kind: all-reduce, bytes: 1MiB, algorithm: hierarchical}", 1)
+	_, err := resolved(t, text)
+	if err == nil || !strings.Contains(err.Error(), "hierarchical needs servers with as many GPUs each: "+
+		"new-1 has 8, older-1 has 4") {
+		t.Error(err)
+	}
+}

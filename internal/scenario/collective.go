@@ -27,6 +27,11 @@ func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workl
 	ranks := p.Graph.TotalGPUs()
 	run.PerServer = p.Graph.PerServer()
 	who := p.groups(groups)
+	if run.Algorithm == coll.ByRails {
+		if err := p.alike(); err != nil {
+			return nil, err
+		}
+	}
 	if run.Kind == coll.ToAll && len(who[0]) > 4096 {
 		return nil, field.New("", "an all-to-all of %d ranks is more than the 4096 that are taken",
 			len(who[0]))
@@ -117,21 +122,59 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 		return coll.Machine{}, field.New("",
 			"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
 	}
-	nic := unit.Rate(0)
-	for _, l := range g.NICs[0].Links {
-		nic += g.Links[l].Rate
-	}
-	m := coll.Machine{Nodes: len(g.Hosts), PerNode: g.PerServer(),
-		Channels: min(64, 2*len(g.NICs)/len(g.Hosts)), Hopper: p.GPU.Name != "a100",
-		NVLS: p.GPU.Name != "a100"}
+	servers, nics, rate := p.slowest()
+	m := coll.Machine{Nodes: servers, PerNode: g.PerServer(), Channels: min(64, 2*nics),
+		Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
 	share := 20.6 / 25
 	if !m.Hopper {
 		share = 20.0 / 25
 	}
-	m.NVLink, m.NIC = share*float64(p.NVLink)/8e9, float64(nic)/8e9*float64(len(g.NICs)/len(g.Hosts))
+	m.NVLink, m.NIC = share*float64(p.NVLink)/8e9, float64(rate)/8e9
 	if rail {
 		m.NIC /= float64(g.PerServer())
 		m.PerNode, m.Channels = 1, 2
 	}
 	return m, m.Check()
+}
+
+// slowest counts the servers that have GPUs, and says how many NICs the slowest of them has and what
+// they reach together: a ring is as fast as the slowest server on it.
+func (p *Plan) slowest() (servers, nics int, rate unit.Rate) {
+	g := p.Graph
+	cards, rates := make([]int, len(g.Hosts)), make([]unit.Rate, len(g.Hosts))
+	for _, n := range g.NICs {
+		cards[n.Host]++
+		for _, l := range n.Links {
+			rates[n.Host] += g.Links[l].Rate
+		}
+	}
+	for h := range g.Hosts {
+		if first, last := g.GPUsOf(h); first == last {
+			continue
+		}
+		if servers++; servers == 1 || rates[h] < rate {
+			nics, rate = cards[h], rates[h]
+		}
+	}
+	return servers, nics, rate
+}
+
+// alike says which two servers have different numbers of GPUs, if any have.
+func (p *resolver) alike() error {
+	g := p.Graph
+	one := -1
+	for h := range g.Hosts {
+		first, last := g.GPUsOf(h)
+		if first == last {
+			continue
+		}
+		if one < 0 {
+			one = h
+		}
+		if a, b := g.GPUsOf(one); b-a != last-first {
+			return field.New("algorithm", "%s needs servers with as many GPUs each: %s has %d, %s has %d",
+				coll.ByRails, g.Nodes[g.Hosts[one]].Name, b-a, g.Nodes[g.Hosts[h]].Name, last-first)
+		}
+	}
+	return nil
 }
