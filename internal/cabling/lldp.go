@@ -24,9 +24,19 @@ func looksNXOS(_, text string) bool  { return nxosHead.MatchString(text) }
 func looksEOS(_, text string) bool   { return eosHead.MatchString(text) }
 func looksSONiC(_, text string) bool { return sonic.MatchString(text) }
 
-// deviceOf is the device that a file is named after: leaf-1.txt, leaf-1_lldp.json.
+// everyFile is what files are called whose folder has the device's name.
+var everyFile = regexp.MustCompile(`(?i)^(show|sh|lldp|lldpcli|neighbou?rs?|table|output)([-_. ]|$)`)
+
+// deviceOf is the device that a file is named after: leaf-1.txt, leaf-1_lldp.json, or, where all
+// are called alike, its folder: leaf-1/show_lldp_neighbors.txt.
 func deviceOf(file string) string {
-	name := path.Base(strings.ReplaceAll(file, "\\", "/"))
+	file = strings.ReplaceAll(file, "\\", "/")
+	name := path.Base(file)
+	if dir := path.Base(path.Dir(file)); everyFile.MatchString(name) && len(dir) > 0 && dir != "." &&
+		dir != "/" &&
+		!strings.HasPrefix(name, "lldp_") && !strings.HasPrefix(name, "lldp-") {
+		return dir
+	}
 	if ext := path.Ext(name); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") != "" && len(ext) <= 6 {
 		name = strings.TrimSuffix(name, ext)
 	}

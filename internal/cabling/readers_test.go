@@ -218,6 +218,19 @@ func TestNetboxInterfaces(t *testing.T) {
 	}
 }
 
+// Files are named after devices in many ways.
+func TestDeviceOf(t *testing.T) {
+	for file, want := range map[string]string{"leaf-1.txt": "leaf-1", "a/leaf-1_lldp.json": "leaf-1",
+		"lldp-leaf-1.log": "leaf-1", "leaf-1": "leaf-1", "r1.sw.7": "r1.sw.7",
+		"x/leaf-2-lldp-neighbors.txt":        "leaf-2",
+		"all/leaf-3/show_lldp_neighbors.txt": "leaf-3", "leaf-4/lldp.json": "leaf-4", "show.txt": "show",
+		`c:\tables\leaf-5.txt`: "leaf-5", "tower.txt": "tower"} {
+		if got := deviceOf(file); got != want {
+			t.Errorf("%s is of %s, want %s", file, got, want)
+		}
+	}
+}
+
 // lldpcli's other form, where every level is a list and every value is wrapped; a port that gives
 // its MAC address goes by its description. Names of devices are the files'.
 func TestLLDPJSON0(t *testing.T) {
