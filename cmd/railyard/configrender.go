@@ -71,6 +71,9 @@ func (c *configRenderCmd) Run(e *env) error {
 	if err := writeFiles(c.Out, files, c.Force); err != nil {
 		return err
 	}
+	for _, n := range dialect.Unsaid(d) {
+		report.Labelled(e.stderr, "note: ", n)
+	}
 	if c.JSON {
 		var paths []string
 		for _, f := range files {
@@ -100,7 +103,7 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
-		DLB:  p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
+		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
 		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
 		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }

@@ -31,6 +31,7 @@ type Fabric struct {
 	Name       string
 	Graph      *topo.Graph
 	Spec       func(node int) queue.Spec
+	LB         string // what the fabric's load balancing is called
 	DLB        string // mode of dynamic load balancing; none: switches hash
 	FlowletGap unit.Time
 	SameSeed   bool

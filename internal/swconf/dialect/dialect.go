@@ -135,6 +135,9 @@ func Render(d *design.Design) (files []design.File, err error) {
 			strings.Join(Names(), ", "))
 	}
 	for _, s := range d.Switches {
+		if err := ports(d, s); err != nil {
+			return nil, err
+		}
 		f, err := languages[i].render(d, s)
 		if err != nil {
 			return nil, err
