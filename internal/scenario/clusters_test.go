@@ -84,9 +84,9 @@ func TestClusters(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range clusters {
+		text, ok := texts["clusters/"+c.file+".yaml"]
+		delete(texts, "clusters/"+c.file+".yaml")
 		t.Run(c.file, func(t *testing.T) {
-			text, ok := texts["clusters/"+c.file+".yaml"]
-			delete(texts, "clusters/"+c.file+".yaml")
 			if n := strings.Count(text, "\n"); !ok || n >= 40 {
 				t.Fatalf("%d lines", n)
 			}
