@@ -186,7 +186,8 @@ func add(a netip.Addr, n int) netip.Addr {
 
 // numberASes follows RFC 7938: a private AS per leaf, one that the switches of
 // the top tier share, one per pod between. In a graph without regular tiers every
-// switch has its own.
+// switch has its own, as it has where a cable joins two switches of a tier above the
+// leaves: within one AS they would not peer.
 func (d *Design) numberASes() {
 	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
 	top := 0
@@ -203,6 +204,14 @@ func (d *Design) numberASes() {
 			s.ASN = uint32(upper + 1000*s.Tier)
 		default:
 			s.ASN = uint32(upper + 100_000*s.Tier + 1 + d.pod(s))
+		}
+	}
+	for _, l := range d.Graph.Links {
+		if a, b := d.byNode[l.A], d.byNode[l.B]; a != nil && b != nil && a.ASN == b.ASN {
+			for i, s := range d.Switches {
+				s.ASN = uint32(irregular + i)
+			}
+			return
 		}
 	}
 }

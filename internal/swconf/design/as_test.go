@@ -1,0 +1,51 @@
+package design_test
+
+import (
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/site"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Two halls whose routers are cabled to each other, and spines in a ring below: cables within a
+// tier above the leaves join switches of different ASes, or their sessions would not come up.
+func TestNeighboursOfATierAreInTwoASes(t *testing.T) {
+	per := func(key, value string) site.Pairs { return site.Pairs{{Key: key, Value: value}} }
+	routers := site.Rule{From: "router-1", To: "router-2", Count: 2}
+	spines := site.Rule{From: "spine", To: "spine"}
+	for _, among := range [][]site.Rule{{routers}, {spines}, {routers, spines}} {
+		hall := []string{"hall"}
+		cable := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+		g, err := (&site.Site{
+			Types: []site.Type{{Name: "host", GPUs: 1, NICs: 1}, {Name: "leaf"},
+				{Name: "spine", Role: "spine"}, {Name: "router", Role: "super-spine"}},
+			Nodes: []site.Group{{Name: "host", Type: "host", Per: per("hall", "2"), Count: 2},
+				{Name: "leaf", Type: "leaf", Per: per("hall", "2")},
+				{Name: "spine", Type: "spine", Per: per("hall", "2"), Count: 2},
+				{Name: "router", Type: "router", Per: per("hall", "2")}},
+			Cables: append([]site.Rule{{From: "host", To: "leaf", Same: hall},
+				{From: "leaf", To: "spine", Same: hall}, {From: "spine", To: "router", Same: hall}},
+				among...),
+		}).Build(site.Defaults{Host: cable, Fabric: cable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := design.Make(design.Fabric{Name: "test", Graph: g,
+			Spec:     func(int) queue.Spec { return queue.Default() },
+			DataDSCP: 24, CNPDSCP: 48, OS: swconf.FRR, Addressing: design.Unnumbered})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range d.Switches {
+			for _, p := range s.Neighbors() {
+				if p.Far.ASN == s.ASN {
+					t.Errorf("%s and its neighbour %s are both in AS %d", s.Name, p.FarName, s.ASN)
+				}
+			}
+		}
+	}
+}
