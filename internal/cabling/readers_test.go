@@ -218,6 +218,15 @@ func TestNetboxInterfaces(t *testing.T) {
 	}
 }
 
+// In a directed graph an arrow back is the same cable, a second one there is another.
+func TestDigraph(t *testing.T) {
+	text := "digraph { leaf1 -> spine1; spine1 -> leaf1; leaf1 -> spine1; h1 -> leaf1 [label=\"2x 800G\"] }"
+	c, err := Read([]File{{"g.dot", []byte(text)}}, "")
+	if err != nil || show(c) != "h1 leaf1 400Gbps; h1 leaf1 400Gbps; leaf1 spine1; leaf1 spine1" {
+		t.Error(err, show(c))
+	}
+}
+
 // Files are named after devices in many ways.
 func TestDeviceOf(t *testing.T) {
 	for file, want := range map[string]string{"leaf-1.txt": "leaf-1", "a/leaf-1_lldp.json": "leaf-1",

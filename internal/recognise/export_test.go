@@ -19,7 +19,7 @@ import (
 )
 
 // exports are the files in which we write a fabric: Graphviz always, the list of cables and
-// containerlab where it can be configured.
+// containerlab where it can be configured, Slurm's topology where there is one switch to hang off.
 func exports(g *topo.Graph) []cabling.File {
 	out := []cabling.File{{Name: "fabric.dot", Text: []byte(g.Dot())}}
 	d, err := design.Make(design.Fabric{Name: "x", Graph: g, DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS,
@@ -32,8 +32,9 @@ func exports(g *topo.Graph) []cabling.File {
 	if err != nil {
 		return out
 	}
+	one := g.Kind == "single-rail" && len(g.NICs) == len(g.Hosts) // all that Slurm's tree can say
 	for _, f := range plans {
-		if f.Path == "cabling.csv" || f.Path == "fabric.clab.yml" {
+		if f.Path == "cabling.csv" || f.Path == "fabric.clab.yml" || f.Path == "topology.conf" && one {
 			out = append(out, cabling.File{Name: f.Path, Text: []byte(f.Text)})
 		}
 	}
@@ -48,7 +49,7 @@ func TestExportsComeBack(t *testing.T) {
 		g := drawFabric(t)
 		want := cabling.Of(g)
 		files := exports(g)
-		if len(files) == 3 {
+		if len(files) >= 3 {
 			both++
 		}
 		for _, f := range files {
@@ -59,7 +60,8 @@ func TestExportsComeBack(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v\n%s", f.Name, err, f.Text)
 			}
-			rates, lengths := f.Name != "fabric.clab.yml", f.Name == "cabling.csv"
+			lengths := f.Name == "cabling.csv"
+			rates := lengths || f.Name == "fabric.dot"
 			if diff := cabling.Same(want, c, rates, lengths); diff != "" {
 				t.Fatalf("%s: %s\n%s", f.Name, diff, f.Text)
 			}
@@ -74,6 +76,24 @@ func TestExportsComeBack(t *testing.T) {
 	})
 	if both < 20 {
 		t.Errorf("%d fabrics were written in every format", both)
+	}
+}
+
+// Slurm's tree says all there is to say of servers with one NIC at one switch.
+func TestTreeComesBack(t *testing.T) {
+	g, err := topo.Build("single-rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1},
+		Hosts:    12,
+		Segments: 1, HostCable: hostCable, Fabric: fabricCable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := exports(g)
+	c, err := cabling.Read(files[len(files)-1:], "slurm")
+	if err != nil {
+		t.Fatal(files[len(files)-1].Name, err)
+	}
+	if diff := cabling.Same(cabling.Of(g), c, false, false); diff != "" {
+		t.Error(diff)
 	}
 }
 
