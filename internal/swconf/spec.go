@@ -3,6 +3,7 @@ package swconf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/internal/field"
@@ -81,6 +82,9 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	w := c.Watchdog
 	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
 		Forward: w.Forward.V}
+	if least, most, differ := c.headrooms(q, &spec); differ {
+		note("ports keep %v to %v of headroom; all are simulated with the most", least, most)
+	}
 	if off := c.unlike(q); len(off) > 0 {
 		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
 			port.Name)
@@ -154,14 +158,57 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 	return mtu, ok
 }
 
+// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has.
+func (c *Config) headrooms(q *QoS, spec *queue.Spec) (least, most unit.Bytes, differ bool) {
+	for _, o := range c.others(q, true) {
+		for i := range spec.Queues {
+			k := &spec.Queues[i]
+			own := o.Queues[i].PG.V.Headroom
+			if !k.Lossless || own == q.Queues[i].PG.V.Headroom {
+				continue
+			}
+			if !differ {
+				least, most, differ = k.Headroom, k.Headroom, true
+			}
+			k.Headroom, least, most = max(k.Headroom, own), min(least, own), max(most, own)
+		}
+	}
+	return least, most, differ
+}
+
+// others are the QoS of ports that are up, besides q: those that differ from it in headroom alone, or all
+// the rest.
+func (c *Config) others(q *QoS, alike bool) (out []*QoS) {
+	plain, seen := q.plain(), map[*QoS]bool{q: true, nil: true}
+	for _, p := range c.Ports {
+		if !p.Down.V && !seen[p.QoS] {
+			seen[p.QoS] = true
+			if (p.QoS.plain() == plain) == alike {
+				out = append(out, p.QoS)
+			}
+		}
+	}
+	return out
+}
+
+// plain is equal for two that differ in headroom alone.
+func (q *QoS) plain() string {
+	o := *q
+	for i := range o.Queues {
+		g := &o.Queues[i].PG.V
+		*g = Pause{XOff: g.XOff, XOn: g.XOn, XOnOffset: g.XOnOffset, Alpha: g.Alpha}
+	}
+	return o.Fingerprint()
+}
+
 // unlike names the cabled ports that treat packets differently from q.
 func (c *Config) unlike(q *QoS) (names []string) {
-	any := false
+	any, others := false, c.others(q, false)
 	for _, p := range c.Ports {
 		any = any || p.QoS == q
 	}
 	for _, p := range c.Ports {
-		if any && p.QoS != nil && p.QoS != q && !p.Down.V {
+		if any && !p.Down.V && slices.Contains(others, p.QoS) {
 			names = append(names, p.Name)
 		}
 	}

@@ -99,6 +99,7 @@ type Port struct {
 	VLAN     *VLAN // switched
 	Channel  int   // member of a port channel
 	Rail     int
+	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
 }
 
 // FarNumber is the front panel number at the far end, 0 at a server's.
@@ -295,14 +296,17 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 	return queue.ASICFor(fastest)
 }
 
-// spec is a switch's Spec with the headroom that its longest and fastest cables
-// need, for classes whose pause threshold is fixed; on SONiC at least what SONiC's own
-// calculation gives.
+// spec is a switch's Spec with the headroom that cables need, for classes whose pause threshold
+// is fixed: each port has that of its own, the Spec, which has one for all, that of the longest and
+// fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec := d.Spec(s.Node)
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 {
+			for _, p := range s.Ports {
+				p.Headroom[i] = k.Headroom
+			}
 			continue
 		}
 		for _, p := range s.Ports {
@@ -310,12 +314,14 @@ func (d *Design) spec(s *Switch) queue.Spec {
 			if response == 0 {
 				response = queue.Response(p.Rate)
 			}
-			k.Headroom = max(k.Headroom, queue.Headroom(p.Rate, p.Prop, response, d.Pipeline, spec.MTU))
+			own := &p.Headroom[i]
+			*own = queue.Headroom(p.Rate, p.Prop, response, d.Pipeline, spec.MTU)
 			if d.OS == swconf.SONiC {
 				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay stands for a length
 				xoff, _, _ := d.asic(s).Headroom(p.Rate, mm, spec.MTU)
-				k.Headroom = max(k.Headroom, xoff)
+				*own = max(*own, xoff)
 			}
+			k.Headroom = max(k.Headroom, *own)
 		}
 	}
 	return swconf.Normal(spec)

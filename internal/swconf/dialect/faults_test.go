@@ -127,7 +127,8 @@ var faults = []fault{
 	{"sonic", leaf, `"24": "3"`, `"24": "1"`, "", "dscp-differs"},
 	{"sonic", leaf, `"48": "7"`, `"48": "3"`, "", "cnp-in-roce-queue"},
 	{"sonic", leaf, `"type": "STRICT"`, `"type": "DWRR", "weight": "10"`, "", "cnp-not-strict"},
-	{"sonic", leaf, `"profile": "pg_lossless_3"`, `"profile": "pg_lossless_4"`, "", "policy-undefined"},
+	{"sonic", leaf, `"profile": "pg_lossless_3_400000_3m"`, `"profile": "pg_lossless_4"`, "",
+		"policy-undefined"},
 	{"sonic", leaf, `"mtu": "9216"`, `"mtu": "1500"`, "", "mtu-small"},
 	{"sonic", leaf, `"xon": "100000"`, `"xon": "160000"`, "", "threshold-order"},
 	// SONiC's PFC is on, not negotiated: LLDP does not matter

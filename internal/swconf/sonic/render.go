@@ -98,7 +98,7 @@ func fits(d *design.Design, s *design.Switch) error {
 				i, i)
 		}
 	}
-	if need := unit.Bytes(len(s.Ports)) * reserved(spec); need >= spec.Buffer {
+	if need := reserved(s); need >= spec.Buffer {
 		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
 			"(switch.buffer) to share", len(s.Ports), need, spec.Buffer)
 	}
@@ -114,14 +114,28 @@ func fits(d *design.Design, s *design.Switch) error {
 	return nil
 }
 
-// reserved is the headroom that a port keeps for all its classes.
-func reserved(spec *queue.Spec) (n unit.Bytes) {
-	for i := range spec.Queues {
-		if k := &spec.Queues[i]; k.Lossless {
-			n += k.Headroom
+// reserved is the headroom that all ports keep for all their classes.
+func reserved(s *design.Switch) (n unit.Bytes) {
+	for i := range s.Spec.Queues {
+		for _, p := range s.Ports {
+			if s.Spec.Queues[i].Lossless {
+				n += p.Headroom[i]
+			}
 		}
 	}
 	return n
+}
+
+// groupProfile is the profile of a port's priority group. Where ports need different headroom each
+// speed and length has one of its own, as in SONiC's pg_profile_lookup.ini.
+func groupProfile(s *design.Switch, p *design.Port, i int) string {
+	name := fmt.Sprintf("pg_lossless_%d", i)
+	for _, other := range s.Ports {
+		if other.Headroom[i] != p.Headroom[i] {
+			return fmt.Sprintf("%s_%d_%s", name, p.Rate/unit.Mbps, metres(p.LengthMM))
+		}
+	}
+	return name
 }
 
 func exponent(a float64) (int, bool) {
@@ -192,18 +206,9 @@ func profiles(s *design.Switch, put putter) {
 		}
 		lossyBuffer(k, n, spec.Buffer, put)
 		if k.Lossless {
-			r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(k.Headroom)),
-				"xon": fmt.Sprint(int64(k.XOn))}
-			if k.XOnOffset > 0 {
-				r["xon_offset"] = fmt.Sprint(int64(k.XOnOffset))
+			for name, headroom := range groupProfiles(s, i) {
+				put("BUFFER_PROFILE", name, groupRow(k, headroom))
 			}
-			if k.XOff > 0 {
-				r["static_th"] = fmt.Sprint(int64(k.XOff))
-			} else {
-				e, _ := exponent(k.Alpha)
-				r["dynamic_th"] = fmt.Sprint(e)
-			}
-			put("BUFFER_PROFILE", "pg_lossless_"+n, r)
 		}
 	}
 	for name, size := range pools(spec) {
@@ -242,6 +247,33 @@ func pools(spec *queue.Spec) map[string]unit.Bytes {
 		out[ingressDynamic] = spec.Buffer - spec.Buffer/2
 	}
 	return out
+}
+
+// groupProfiles are the profiles of a lossless class with their headroom: of cables that are of a length
+// in whole metres the most.
+func groupProfiles(s *design.Switch, i int) map[string]unit.Bytes {
+	out := map[string]unit.Bytes{}
+	for _, p := range s.Ports {
+		name := groupProfile(s, p, i)
+		out[name] = max(out[name], p.Headroom[i])
+	}
+	return out
+}
+
+// groupRow is such a profile.
+func groupRow(k *queue.Class, headroom unit.Bytes) row {
+	r := row{"pool": poolOf(k), "size": "0", "xoff": fmt.Sprint(int64(headroom)),
+		"xon": fmt.Sprint(int64(k.XOn))}
+	if k.XOnOffset > 0 {
+		r["xon_offset"] = fmt.Sprint(int64(k.XOnOffset))
+	}
+	if k.XOff > 0 {
+		r["static_th"] = fmt.Sprint(int64(k.XOff))
+	} else {
+		e, _ := exponent(k.Alpha)
+		r["dynamic_th"] = fmt.Sprint(e)
+	}
+	return r
 }
 
 // lossyBuffer writes an egress profile where it differs from the default, an
@@ -312,7 +344,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 			put("QUEUE", key, r)
 		}
 		if k.Lossless {
-			put("BUFFER_PG", key, row{"profile": fmt.Sprintf("pg_lossless_%d", i)})
+			put("BUFFER_PG", key, row{"profile": groupProfile(s, p, i)})
 		} else {
 			put("BUFFER_QUEUE", key, row{"profile": fmt.Sprintf("egress_q%d", i)})
 		}

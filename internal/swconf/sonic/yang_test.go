@@ -233,7 +233,7 @@ func TestYanglint(t *testing.T) {
 		text := render(t, "rail", queue.Default())[0]
 		for _, wrong := range [][2]string{
 			{`"weight": "50"`, `"weight": "500"`},
-			{`"profile": "pg_lossless_3"`, `"profile": "nobody"`},
+			{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`},
 			{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`},
 			{`"mode": "static"`, `"mode": "dynamic"`},
 		} {

@@ -1,0 +1,76 @@
+package dialect_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// A SONiC port keeps the headroom of its own cable, not of the longest: 3 m to servers and 2 km to a
+// spine in another hall. What is read again is simulated with the most, and a buffer that has no room
+// for the longest at every port has room for this.
+func TestHeadroomOfEveryCable(t *testing.T) {
+	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 60,
+		Segments: 1, Spines: 2, Uplinks: 1, Pods: 1,
+		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+		Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 2_000_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := queue.Default()
+	d, err := design.Make(design.Fabric{Name: "x", Graph: g, Spec: func(int) queue.Spec { return base },
+		OS: swconf.SONiC, DataDSCP: 24, CNPDSCP: 48, Addressing: design.Numbered, Multihome: design.MLAG})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := dialect.Render(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := d.Switches[0]
+	chip := queue.ASICFor(400 * unit.Gbps)
+	for _, f := range files {
+		if f.Path != leaf.Name+"/config_db.json" {
+			continue
+		}
+		var db map[string]map[string]map[string]string
+		if err := json.Unmarshal([]byte(f.Text), &db); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range leaf.Ports {
+			mm := int64(3000)
+			if p.Kind == design.ToSwitch {
+				mm = 2_000_000
+			}
+			need, _, _ := chip.Headroom(p.Rate, mm, base.MTU)
+			group := db["BUFFER_PG"][fmt.Sprintf("Ethernet%d|3", (p.Number-1)*8)]
+			if got := db["BUFFER_PROFILE"][group["profile"]]["xoff"]; got != fmt.Sprint(int64(need)) {
+				t.Errorf("port %d to %s keeps %s, its cable needs %d (%s)", p.Number, p.FarName, got, need,
+					group["profile"])
+			}
+		}
+		spec, c, notes, err := dialect.Spec(f.Path, []byte(f.Text), base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.Queues[3].Headroom != leaf.Spec.Queues[3].Headroom || len(c.Ports) != 62 {
+			t.Errorf("read as %v of %d ports, want %v", spec.Queues[3].Headroom, len(c.Ports),
+				leaf.Spec.Queues[3].Headroom)
+		}
+		all := strings.Join(notes, "\n")
+		if !strings.Contains(all, "of headroom; all are simulated with the most") ||
+			strings.Contains(all, "differ from the other ports") {
+			t.Errorf("notes %q", notes)
+		}
+		return
+	}
+	t.Error("no such file")
+}
