@@ -49,3 +49,39 @@ func TestNeighboursOfATierAreInTwoASes(t *testing.T) {
 		}
 	}
 }
+
+// Leaves in a row, each two below a spine of their own: between the ends ways go down and up again,
+// and no way may pass an AS twice. Where all spines are above all leaves they share one.
+func TestNoWayPassesAnASTwice(t *testing.T) {
+	x := site.Pairs{{Key: "x", Value: "3"}}
+	row := []site.Rule{{From: "leaf", To: "spine", Same: []string{"x"}},
+		{From: "leaf", To: "spine", Match: site.Pairs{{Key: "x", Value: "x-1"}}}}
+	for want, rules := range map[int][]site.Rule{3: row, 1: {{From: "leaf", To: "spine"}}} {
+		cable := topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
+		g, err := (&site.Site{
+			Types: []site.Type{{Name: "host", GPUs: 1, NICs: 1}, {Name: "leaf"},
+				{Name: "spine", Role: "spine"}},
+			Nodes: []site.Group{{Name: "host", Type: "host", Per: x}, {Name: "leaf", Type: "leaf", Per: x},
+				{Name: "spine", Type: "spine", Per: x}},
+			Cables: append([]site.Rule{{From: "host", To: "leaf", Same: []string{"x"}}}, rules...),
+		}).Build(site.Defaults{Host: cable, Fabric: cable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := design.Make(design.Fabric{Name: "test", Graph: g,
+			Spec:     func(int) queue.Spec { return queue.Default() },
+			DataDSCP: 24, CNPDSCP: 48, OS: swconf.FRR, Addressing: design.Unnumbered})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ases := map[uint32]bool{}
+		for _, s := range d.Switches {
+			if s.Tier == 2 {
+				ases[s.ASN] = true
+			}
+		}
+		if len(ases) != want {
+			t.Errorf("3 spines are in %d ASes, want %d", len(ases), want)
+		}
+	}
+}

@@ -188,16 +188,17 @@ func add(a netip.Addr, n int) netip.Addr {
 // numberASes follows RFC 7938: a private AS per leaf, one that the switches of
 // the top tier share, one per pod between. In a graph without regular tiers every
 // switch has its own, as it has where a cable joins two switches of a tier above the
-// leaves: within one AS they would not peer.
+// leaves, which would not peer within one AS, and where ways go down and up again.
 func (d *Design) numberASes() {
 	const leaf, upper, irregular = 4_200_010_001, 4_200_000_000, 4_200_020_001
 	top := 0
 	for _, s := range d.Switches {
 		top = max(top, s.Tier)
 	}
+	alone := d.Graph.Kind == "graph" || d.Graph.Kind == "site" && top > 1 && d.valleys()
 	for i, s := range d.Switches {
 		switch {
-		case d.Graph.Kind == "graph":
+		case alone:
 			s.ASN = uint32(irregular + i)
 		case s.Tier == 1:
 			s.ASN = uint32(leaf + i)
