@@ -1,0 +1,76 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/cc"
+	"railyard/internal/field"
+	"railyard/internal/topo"
+	"railyard/param"
+)
+
+// idle notes what somebody gave for something that is not chosen. It may stand there to be compared
+// with, by --set: so it is no error, as keys of another kind of fabric are, and where --set chose
+// nothing is said.
+func (p *resolver) idle() error {
+	def := Default()
+	if p.File.Server.PCIe == 0 {
+		p.noteIdle(&def, "no server.pcie slows the receiver down", "server.rx_xoff", "server.rx_xon")
+	}
+	if !p.watched() {
+		p.noteIdle(&def, "no watchdog is on (switch.watchdog.on)", "switch.watchdog.poll",
+			"switch.watchdog.detect", "switch.watchdog.restore", "switch.watchdog.action")
+	}
+	var options []string
+	for _, par := range lbParams {
+		if !slices.ContainsFunc(p.LB.Params, func(o param.Param) bool { return o.Name == par.Name }) {
+			options = append(options, "lb_options."+par.Name)
+		}
+	}
+	if !p.setBy("lb") {
+		p.noteIdle(&def, "lb is "+p.LB.Name, options...)
+	}
+	for _, name := range cc.Names() {
+		var keys []string
+		for _, par := range cc.Lookup(name).Params {
+			keys = append(keys, field.Join("cc."+name, par.Name))
+		}
+		if chosen := p.Services[0].CC.Name; name != chosen && !p.setBy("cc.algorithm") {
+			p.noteIdle(&def, "cc.algorithm is "+chosen, keys...)
+		}
+	}
+	return nil
+}
+
+// noteIdle notes which of some keys somebody gave other values than they have anyway.
+func (p *resolver) noteIdle(def *File, why string, keys ...string) {
+	if keys = slices.DeleteFunc(keys, func(key string) bool { return !p.says(key) }); len(keys) == 0 {
+		return
+	}
+	_, now := p.File.Values()
+	_, before := def.Values()
+	keys = slices.DeleteFunc(keys, func(key string) bool { return now[key] == before[key] })
+	if len(keys) > 0 {
+		has := "has"
+		if len(keys) > 1 {
+			has = "have"
+		}
+		p.note("%s %s no effect: %s", strings.Join(keys, ", "), has, why)
+	}
+}
+
+// watched reports whether a switch has the watchdog on.
+func (p *resolver) watched() bool {
+	for i, n := range p.Graph.Nodes {
+		if n.Role != topo.Host && p.specs[i].Watchdog.On {
+			return true
+		}
+	}
+	return false
+}
+
+// setBy reports whether --set gave a key.
+func (p *resolver) setBy(key string) bool {
+	return slices.ContainsFunc(p.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+}
