@@ -63,6 +63,11 @@ func (c Choice) Make(line unit.Rate) (Make, error) {
 			return nil, fmt.Errorf("%s of %s is %v, above the line rate of %v", p.Name, c.Name, r, line)
 		}
 	}
+	if c.Check != nil {
+		if param, fault := c.Check(v); fault != "" {
+			return nil, fmt.Errorf("%s of %s: %s", param, c.Name, fault)
+		}
+	}
 	return c.New(v), nil
 }
 

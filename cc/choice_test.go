@@ -56,6 +56,13 @@ func TestWrongChoices(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	turned, err := cc.Parse("swift,fs_min=50,fs_max=1")
+	if err == nil {
+		_, err = turned.Make(100 * unit.Gbps)
+	}
+	if err == nil || err.Error() != "fs_max of swift: 1 packets are not above fs_min, 50" {
+		t.Errorf("windows of flow scaling the wrong way round: %v", err)
+	}
 	c, err := cc.Parse("dcqcn,min_rate=200Gbps")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,9 @@ type Algorithm struct {
 	Signals  []Term    // what Controller.Signal knows
 	Counters []Term    // what Controller.Counter knows
 
+	// Check finds values that cannot be together: one of them, and what is wrong with it, or
+	// nothing; nil where any can.
+	Check func(v Values) (param, fault string)
 	// New returns a constructor of senders that share the values.
 	New func(v Values) Make
 	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and

@@ -1,6 +1,7 @@
 package cc
 
 import (
+	"fmt"
 	"math"
 
 	"railyard/unit"
@@ -34,10 +35,20 @@ var swift = Algorithm{
 		{Name: "loss_cuts", Doc: "those for losses"},
 		{Name: "resets", Doc: "windows back at the minimum, after time-outs"},
 	},
+	Check: checkSwift,
 	New: func(v Values) Make {
 		s := swiftOf(v)
 		return func(path Path) Controller { return newSwift(&s, path) }
 	},
+}
+
+// checkSwift: between the two windows flow scaling falls from its most to nothing.
+func checkSwift(v Values) (param, fault string) {
+	few, many := Value[float64](v, "fs_min"), Value[float64](v, "fs_max")
+	if few >= many {
+		return "fs_max", fmt.Sprintf("%v packets are not above fs_min, %v", many, few)
+	}
+	return "", ""
 }
 
 // swiftParams describes the parameters. Windows are in full packets.

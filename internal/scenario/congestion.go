@@ -130,6 +130,11 @@ func (p *resolver) congestion() error {
 			return field.New(key+par.Name, "%v is above the line rate of %v", rate, slowest)
 		}
 	}
+	if s.CC.Check != nil {
+		if param, fault := s.CC.Check(s.Values); fault != "" {
+			return field.New(key+param, "%s", fault)
+		}
+	}
 	s.At = func(line unit.Rate) cc.Values {
 		v := profile.Of(line)
 		maps.Copy(v, said)

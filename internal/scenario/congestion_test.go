@@ -111,3 +111,18 @@ func TestComputedValuesAreWritten(t *testing.T) {
 		t.Errorf("%d keys, %d values, headroom %q", len(keys), len(v), v["computed.host_link.headroom.3"])
 	}
 }
+
+// Values that cannot be together are refused at one of them.
+func TestParametersTogether(t *testing.T) {
+	d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+
+		"cc: {algorithm: swift, swift: {fs_min: 100, fs_max: 0.1}}\n"+
+		"workload: {traffic: {permutation: {bytes: 1MB}}}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Resolve(nil)
+	want := "x.yaml:2:45: cc.swift.fs_max: 0.1 packets are not above fs_min, 100"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -47,10 +47,8 @@ func (b *builder) rates(d Defaults) error {
 			c.rate = d.of(c).Rate
 		}
 		if c.rate <= 0 || c.rate > unit.Rate(100e12) {
-			return field.New(
-				fmt.Sprintf("cables[%d].rate", c.rule),
-				"a rate is missing: here, in the server's nic_rate, or in fabric_link",
-			)
+			return field.New(fmt.Sprintf("cables[%d].rate", c.rule),
+				"a rate is missing: here, in the server's nic_rate, or in fabric_link")
 		}
 	}
 	return nil

@@ -125,23 +125,14 @@ func (b *builder) pick(key, text string) (*group, []*node, error) {
 			continue
 		}
 		if g != nil && g.name != n.group {
-			return nil, nil, field.New(
-				key,
-				"%q are nodes of %s and of %s: write a rule for each",
-				text,
-				g.name,
-				n.group,
-			)
+			return nil, nil, field.New(key, "%q are nodes of %s and of %s: write a rule for each", text,
+				g.name, n.group)
 		}
 		g, picked = b.groups[n.group], append(picked, n)
 	}
 	if g == nil {
-		return nil, nil, field.New(
-			key,
-			"there is no group and no node %q; groups: %s",
-			text,
-			strings.Join(b.groupNames, ", "),
-		)
+		return nil, nil, field.New(key, "there is no group and no node %q; groups: %s", text,
+			strings.Join(b.groupNames, ", "))
 	}
 	return g, picked, nil
 }
@@ -407,13 +398,8 @@ func (j *joiner) nothing() string {
 			has[n.at[i]] = true
 		}
 		if e.word == "" && !has[e.value] {
-			return fmt.Sprintf(
-				"joins nothing: no %s has %s %d (they go to %d)",
-				j.rule.To,
-				j.to.places[i],
-				e.value,
-				j.to.size[i],
-			)
+			return fmt.Sprintf("joins nothing: no %s has %s %d (they go to %d)", j.rule.To,
+				j.to.places[i], e.value, j.to.size[i])
 		}
 	}
 	return fmt.Sprintf("joins nothing: at no place of %s and %s do the values agree", j.rule.From, j.rule.To)

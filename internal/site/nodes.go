@@ -52,20 +52,12 @@ var groupName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 // block expands one entry.
 func (b *builder) block(key string, e *Group) error {
 	if !groupName.MatchString(e.Name) {
-		return field.New(
-			key+".name",
-			"%q is no name: a letter, then up to 31 letters, digits, - and _",
-			e.Name,
-		)
+		return field.New(key+".name", "%q is no name: a letter, then up to 31 letters, digits, - and _",
+			e.Name)
 	}
 	t := b.types[e.Type]
 	if t == nil {
-		return field.New(
-			key+".type",
-			"there is no type %q; there are: %s",
-			e.Type,
-			strings.Join(b.typeNames, ", "),
-		)
+		return b.noType(key+".type", e.Type)
 	}
 	vals, places, err := b.placesOf(key, e)
 	if err != nil {

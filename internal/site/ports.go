@@ -79,14 +79,9 @@ func (b *builder) account() error {
 		if c.nic > 0 {
 			e := end{c.from, c.nic, c.port}
 			if before := taken[e]; before > 0 {
-				return field.New(
-					fmt.Sprintf("cables[%d]", c.rule),
-					"port %d of NIC %d of %s has a cable by cables[%d] already",
-					c.port,
-					c.nic,
-					c.from.name,
-					before-1,
-				)
+				return field.New(fmt.Sprintf("cables[%d]", c.rule),
+					"port %d of NIC %d of %s has a cable by cables[%d] already", c.port, c.nic,
+					c.from.name, before-1)
 			}
 			taken[e] = c.rule + 1
 		}
@@ -95,14 +90,9 @@ func (b *builder) account() error {
 				continue
 			}
 			if c.rate > n.ports.fastest() {
-				return field.New(
-					fmt.Sprintf("cables[%d].rate", c.rule),
-					"%v is more than the %v that a port of %s (%s) can do",
-					c.rate,
-					n.ports.fastest(),
-					n.name,
-					n.typ.Ports,
-				)
+				return field.New(fmt.Sprintf("cables[%d].rate", c.rule),
+					"%v is more than the %v that a port of %s (%s) can do", c.rate, n.ports.fastest(),
+					n.name, n.typ.Ports)
 			}
 			if !n.ports.take(c.rule, c.rate) {
 				if _, seen := over[n]; !seen {

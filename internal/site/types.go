@@ -20,11 +20,8 @@ func (b *builder) resolveTypes() error {
 		key := fmt.Sprintf("types[%d]", i)
 		t := b.site.Types[i]
 		if !groupName.MatchString(t.Name) {
-			return field.New(
-				key+".name",
-				"%q is no name: a letter, then up to 31 letters, digits, - and _",
-				t.Name,
-			)
+			return field.New(key+".name",
+				"%q is no name: a letter, then up to 31 letters, digits, - and _", t.Name)
 		}
 		if b.types[t.Name] != nil {
 			return field.New(key+".name", "%q stands twice", t.Name)
@@ -47,6 +44,14 @@ func (b *builder) resolveTypes() error {
 	return nil
 }
 
+// noType says that there is none of a name.
+func (b *builder) noType(key, name string) error {
+	if len(b.typeNames) == 0 {
+		return field.New(key, "there are no types: say in types what %q is", name)
+	}
+	return field.Choice(key, name, b.typeNames, "there is no type %s", field.Quote(name))
+}
+
 // inherit fills a type's empty values from the one it is like.
 func (b *builder) inherit(key string, t *Type, chain []string) error {
 	if t.Like == "" {
@@ -59,12 +64,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	}
 	from := b.types[t.Like]
 	if from == nil {
-		return field.New(
-			key+".like",
-			"there is no type %q; there are: %s",
-			t.Like,
-			strings.Join(b.typeNames, ", "),
-		)
+		return b.noType(key+".like", t.Like)
 	}
 	if err := b.inherit(key, from, append(chain, t.Name)); err != nil {
 		return err
@@ -102,10 +102,8 @@ func (t *Type) check(key string) error {
 	if t.server() {
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "":
-			return field.New(
-				key,
-				"a server (it has gpus or nics) has no role, tier, ports or model of a switch",
-			)
+			return field.New(key,
+				"a server (it has gpus or nics) has no role, tier, ports or model of a switch")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
@@ -122,12 +120,7 @@ func (t *Type) check(key string) error {
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))
 		if m == nil {
-			return field.New(
-				key+".model",
-				"%q is not known; known: %s",
-				t.Model,
-				strings.Join(ModelNames(), ", "),
-			)
+			return field.Choice(key+".model", t.Model, ModelNames(), "%s is not known", field.Quote(t.Model))
 		}
 		fill(&t.Ports, m.Ports)
 		fill(&t.Split, m.Split)
@@ -163,10 +156,8 @@ func parsePorts(text string) (kinds []portKind, err error) {
 		n, r, ok := strings.Cut(strings.TrimSpace(part), "x")
 		count, err := strconv.Atoi(strings.TrimSpace(n))
 		if !ok || err != nil || count < 1 || count > 4096 {
-			return nil, fmt.Errorf(
-				"%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps",
-				part,
-			)
+			return nil, fmt.Errorf("%q is no number of ports; accepted: 64x800Gbps, 48x100Gbps+8x400Gbps",
+				part)
 		}
 		rate, err := unit.ParseRate(strings.TrimSpace(r))
 		if err != nil || rate <= 0 {

@@ -73,9 +73,7 @@ type step struct {
 func parseExpr(text string) (e expr, err error) {
 	bad := func() (expr, error) {
 		return e, fmt.Errorf(
-			"%q is neither a number nor a place with steps; accepted: rail, nic, x+1, n%%4, port/2",
-			text,
-		)
+			"%q is neither a number nor a place with steps; accepted: rail, nic, x+1, n%%4, port/2", text)
 	}
 	rest := strings.ReplaceAll(text, " ", "")
 	i := strings.IndexAny(rest, "+-%/")

@@ -273,11 +273,44 @@ func (r *Directory) qp(q url.Values) (any, error) {
 	return QPView{qps[id], mine, series}, nil
 }
 
-// signals are a queue pair's, each thinned to what a chart can show. A run of an earlier version has none.
+// rateRow is a row of rates.parquet, which runs of earlier versions have instead of signals.parquet.
+type rateRow struct {
+	At     int64   `parquet:"at_ps,delta"`
+	QP     int32   `parquet:"qp"`
+	Rate   int64   `parquet:"rate_bps"`
+	Target int64   `parquet:"target_bps"`
+	Alpha  float64 `parquet:"alpha"`
+}
+
+// rates are the signals of a queue pair in a run of an earlier version.
+func (r *Directory) rates(qp int32) (all []Series, err error) {
+	if !slices.Contains(r.Manifest.Tables, "rates") {
+		return []Series{}, nil
+	}
+	rows, err := table[rateRow](r, "rates")
+	if err != nil {
+		return nil, err
+	}
+	all = []Series{{Signal: "rate"}, {Signal: "target"}, {Signal: "alpha"}}
+	for _, x := range rows {
+		if x.QP != qp {
+			continue
+		}
+		for i, v := range []float64{float64(x.Rate), float64(x.Target), x.Alpha} {
+			all[i].At, all[i].Values = append(all[i].At, x.At), append(all[i].Values, v)
+		}
+	}
+	if len(all[0].At) == 0 {
+		return []Series{}, nil
+	}
+	return thinned(all), nil
+}
+
+// signals are a queue pair's, each thinned to what a chart can show.
 func (r *Directory) signals(qp int32) (all []Series, err error) {
 	all = []Series{}
 	if !slices.Contains(r.Manifest.Tables, "signals") {
-		return all, nil
+		return r.rates(qp)
 	}
 	rows, err := table[result.SignalRow](r, "signals")
 	if err != nil {
@@ -293,12 +326,17 @@ func (r *Directory) signals(qp int32) (all []Series, err error) {
 		}
 		all[i].At, all[i].Values = append(all[i].At, x.At), append(all[i].Values, x.Value)
 	}
+	return thinned(all), nil
+}
+
+// thinned leaves as many points as a chart can show.
+func thinned(all []Series) []Series {
 	for i := range all {
 		for s := &all[i]; len(s.At) > maxSeries; {
 			s.At, s.Values = everyOther(s.At), everyOther(s.Values)
 		}
 	}
-	return all, nil
+	return all
 }
 
 func everyOther[T any](list []T) []T {
