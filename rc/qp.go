@@ -144,6 +144,17 @@ type Packet struct {
 	Data      []byte // Payload bytes, or nil where none move
 }
 
+// Missing returns which packets a NAK says are lost: so many from a PSN on.
+func (p *Packet) Missing() (first uint32, n int) {
+	switch p.Syndrome {
+	case roce.NakSequence:
+		return p.PSN, 1
+	case roce.NakMissing: // doc.go
+		return (p.PSN + p.MSN>>8) & roce.PSNMask, int(p.MSN & 0xff)
+	}
+	return 0, 0
+}
+
 // Completion is a finished work request.
 type Completion struct {
 	ID     uint64

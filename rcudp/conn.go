@@ -20,6 +20,8 @@ type Conn struct {
 	DestQPN uint32
 	Peer    netip.Addr
 	Ports   []uint16 // UDP source ports; more than one are taken in turn, packet by packet
+	// SetAside is how many packets a port is left out for by which a request was lost; 0: for none.
+	SetAside int
 
 	// Service is how the packets travel; nil: as the endpoint's Config says, from Add on.
 	Service *Service
@@ -48,6 +50,7 @@ type Conn struct {
 	greeted bool
 	failed  bool
 	turn    entropy.Turn
+	aside   *entropy.Aside
 	burst   unit.Time
 	now     unit.Time
 	udp     *net.UDPAddr
@@ -86,7 +89,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 // Restart forgets what the connection has learned and counted, as a queue pair
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
-	c.maxInFlight, c.lastCNP, c.turn = maxInFlight, 0, entropy.Turn{}
+	c.maxInFlight, c.lastCNP, c.turn, c.aside = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed = 0, 0, 0, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	c.SetController(now, ctl)
@@ -96,11 +99,28 @@ func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes)
 func (c *Conn) Controller() cc.Controller { return c.pace.Ctl }
 
 // port returns the source port of the next packet.
-func (c *Conn) port() uint16 {
-	if len(c.Ports) == 1 {
+func (c *Conn) port(p *rc.Packet) uint16 {
+	switch {
+	case len(c.Ports) == 1:
 		return c.Ports[0]
+	case c.SetAside > 0 && !p.Opcode.IsResponse() && p.Opcode != roce.CNP:
+		if c.aside == nil {
+			c.aside = entropy.NewAside(len(c.Ports), c.SetAside)
+		}
+		return c.Ports[c.aside.Next(p.PSN)]
 	}
 	return c.Ports[c.turn.Next(len(c.Ports))]
+}
+
+// lost tells the chooser of source ports what a NAK says is missing.
+func (c *Conn) lost(p *rc.Packet) {
+	if c.aside == nil {
+		return
+	}
+	first, n := p.Missing()
+	for i := range n {
+		c.aside.Lost((first + uint32(i)) & roce.PSNMask)
+	}
 }
 
 // ready reports whether there is something to send, pacing aside.

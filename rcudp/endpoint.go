@@ -263,6 +263,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		c.decide()
 	}
 	if nak && (p.Syndrome == roce.NakSequence || p.Syndrome == roce.NakMissing) {
+		c.lost(p)
 		c.pace.Ctl.OnLoss(now, cc.LossNak)
 		c.decide()
 	}
@@ -363,7 +364,7 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 		k.head(h)
 	}
 	b := h.Append(buf[:0])
-	*d = Datagram{Conn: c, Port: c.port(), TOS: tos, Head: b, Payload: p.Data}
+	*d = Datagram{Conn: c, Port: c.port(p), TOS: tos, Head: b, Payload: p.Data}
 	if k.zeros > 0 {
 		d.Payload = zeros[:k.zeros]
 	}
@@ -404,6 +405,8 @@ func (e *Endpoint) Tick(now unit.Time) {
 				e.Count.Timeouts++
 				c.Timeouts++
 				if c.QP.State() != rc.Error {
+					una, _, _ := c.QP.Sequence()
+					c.aside.Lost(una)
 					c.pace.Ctl.OnLoss(now, cc.LossTimeout)
 					c.decide()
 				}

@@ -31,6 +31,7 @@ type DeviceConfig struct {
 	// keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
 	Selective bool
 	WriteOnly bool // an address in every WRITE packet, for spraying
+	SetAside  int  // packets that a source port is left out for by which one was lost [0: for none]
 	InFlight  unit.Bytes
 	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 	// OnRate sees every change of a queue pair's sending rate, at a time since

@@ -268,6 +268,8 @@ type rdmaMany struct {
 	QPs   int  `help:"Queue pairs." default:"1" name:"qps"`
 	Depth int  `help:"Requests in flight per queue pair." default:"64"`
 	Spray bool `help:"A new UDP source port per packet, with placement in any order (addresses in every packet, selective repeat at the sender)."`
+
+	SetAside int `help:"With --spray: packets for which a source port is left out by which one was lost; 0: none." default:"0" placeholder:"PACKETS"`
 }
 
 type rdmaWriteCmd struct{ rdmaMany }
@@ -315,12 +317,16 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 			RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
 	if c.Spray {
 		s.Connect.Entropy = 16
+	} else if c.SetAside > 0 {
+		return nil, &inputError{
+			errors.New("--set-aside leaves out one of several source ports: it needs --spray")}
 	}
 	for _, l := range []struct {
 		name           string
 		v, least, most int64
 	}{{"--qps", int64(c.QPs), 1, perftest.MaxQPs}, {"--depth", int64(c.Depth), 1, 4096},
 		{"--iters", c.Iters, 1, perftest.MaxIters},
+		{"--set-aside", int64(c.SetAside), 0, 1_000_000},
 		{"--timeout", int64(c.Timeout), 0, 31}, {"--retry", int64(c.Retry), 0, 7},
 		{"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
 		if l.v < l.least || l.v > l.most {
@@ -373,6 +379,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	oneThread()
 	cfg.WriteOnly = c.Spray
 	cfg.Selective = c.Spray
+	cfg.SetAside = c.SetAside
 	dev, err := perftest.OpenNear(cfg, to.Addr())
 	if err != nil {
 		return deviceError(err)

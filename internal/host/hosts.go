@@ -50,9 +50,11 @@ type Config struct {
 	Bond     Bond
 	// SourcePorts is how many UDP source ports each end of a queue pair takes in turn; below 2: it has one.
 	SourcePorts int
-	PCIe        unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
-	RxXOff      unit.Bytes
-	RxXOn       unit.Bytes
+	// SetAside is how many packets a sender leaves a source port out for by which one was lost; 0: none.
+	SetAside int
+	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff   unit.Bytes
+	RxXOn    unit.Bytes
 }
 
 // nic is one network card.
@@ -89,9 +91,10 @@ type sender struct {
 	tos     uint8
 	service uint8
 	turn    entropy.Turn
-	tag     int32 // the queue pair's index among those of the same peers
-	first   int32 // message posted first, -1 for none
-	last    int32 // and last
+	aside   *entropy.Aside // nil: its data take the ports in turn, too
+	tag     int32          // the queue pair's index among those of the same peers
+	first   int32          // message posted first, -1 for none
+	last    int32          // and last
 }
 
 // receiver is the responder end. It is another element than the sender and learns of messages by
@@ -203,7 +206,8 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	sv := &h.cfg.Services[service]
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
-		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
+		aside: entropy.NewAside(h.cfg.SourcePorts, h.cfg.SetAside),
+		next:  -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
 		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU)}}

@@ -102,6 +102,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		h.decide(c)
 	}
 	if p.Synd == roce.NakSequence || p.Synd == roce.NakMissing {
+		s.lost(in)
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
 	}

@@ -1,6 +1,10 @@
 package host
 
-import "railyard/entropy"
+import (
+	"railyard/entropy"
+	"railyard/rc"
+	"railyard/roce"
+)
 
 // SourcePort is the UDP source port of packets whose 5-tuple has such a digest: its low bits.
 func SourcePort(hash uint32) uint16 { return entropy.Port(hash, 0) }
@@ -12,4 +16,23 @@ func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 		return hash
 	}
 	return hash&^entropy.Mask | uint32(entropy.Port(hash, turn.Next(h.cfg.SourcePorts)))&entropy.Mask
+}
+
+// tupleOf is tuple for a sender's data, whose chooser of source ports may hear what becomes of it.
+func (h *Hosts) tupleOf(s *sender, psn uint32) uint32 {
+	if s.aside == nil {
+		return h.tuple(s.hash, &s.turn)
+	}
+	return s.hash&^entropy.Mask | uint32(entropy.Port(s.hash, s.aside.Next(psn)))&entropy.Mask
+}
+
+// lost tells a sender's chooser of source ports what a NAK says is missing.
+func (s *sender) lost(p *rc.Packet) {
+	if s.aside == nil {
+		return
+	}
+	first, n := p.Missing()
+	for i := range n {
+		s.aside.Lost((first + uint32(i)) & roce.PSNMask)
+	}
 }

@@ -23,8 +23,10 @@ type Policy struct {
 	Sprays func(v param.Values) bool
 	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
 	SourcePorts func(v param.Values) int
-	DLB         string // what configurations call it: the mode of dynamic load balancing; none for hashing
-	Unmoved     string // what to say of a run in which no flow changed its port, if that is remarkable
+	// SetAside is how many packets NICs leave a source port out for by which one was lost; nil: none.
+	SetAside func(v param.Values) int
+	DLB      string // what configurations call it: the mode of dynamic load balancing; none for hashing
+	Unmoved  string // what to say of a run in which no flow changed its port, if that is remarkable
 
 	New func(v param.Values, s Site) Chooser
 }

@@ -98,6 +98,9 @@ func setup(p *scenario.Plan) *Setup {
 		s.Host.Bond = host.BondSpray
 	}
 	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
+	if of := p.LB.SetAside; of != nil {
+		s.Host.SetAside = of(p.LBValues)
+	}
 	for _, e := range p.Events {
 		if e.FromStart() {
 			s.Links[e.Link] = stateBehind(&e)

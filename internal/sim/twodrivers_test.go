@@ -44,6 +44,7 @@ type faultPlan struct {
 	cnpGap     unit.Time
 	heard      *[]string // what the driver tells the controller; nil: nobody listens
 	ports      int       // UDP source ports that either end takes in turn; 0: one
+	aside      int       // packets that a port is left out for after a loss
 }
 
 // controller returns a sender's congestion control.
@@ -77,7 +78,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Setup.Host.RC.AlwaysReady = true
 	service := &r.Setup.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
-	r.Setup.Host.SourcePorts = f.ports
+	r.Setup.Host.SourcePorts, r.Setup.Host.SetAside = f.ports, f.aside
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
 	}
@@ -130,6 +131,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 		}
 		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), true
+		c.SetAside = f.aside
 		for i := range max(1, f.ports) {
 			c.Ports = append(c.Ports, entropy.Port(tupleHash, i))
 		}
@@ -358,7 +360,8 @@ func TestTwoDrivers(t *testing.T) {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
-		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5)}
+		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5),
+			aside: int(seed/5%3) * 30}
 		f.choose(&r, int(seed%6), cfg.MTU)
 		for i := range 400 {
 			f.data[i], f.acks[i] = fate(&r, 4), fate(&r, 10)
