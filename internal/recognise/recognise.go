@@ -59,7 +59,7 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	}
 	f.words()
 	f.describe()
-	g, err := f.out.Site.Build(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
+	g, err := f.build()
 	if err != nil {
 		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
 	}
@@ -69,6 +69,25 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 			"Railyard): %s", diff)
 	}
 	return f.out, nil
+}
+
+// build makes the graph of what was found. A rule whose ends are named in two patterns may join
+// nothing in one of them, where its step leads out of the group: site refuses that, and it goes.
+func (f *finder) build() (g *topo.Graph, err error) {
+	s := f.out.Site
+	for range len(s.Cables) + 1 {
+		g, err = s.Build(site.Defaults{Host: f.out.Host, Fabric: f.out.Fabric})
+		faults := field.All(err)
+		if len(faults) == 0 || !strings.HasPrefix(faults[0].Msg, "joins nothing") {
+			break
+		}
+		i := 0
+		if _, bad := fmt.Sscanf(faults[0].Path, "cables[%d]", &i); bad != nil || i >= len(s.Cables) {
+			break
+		}
+		s.Cables = slices.Delete(s.Cables, i, i+1)
+	}
+	return g, err
 }
 
 // finder is a search under way.
