@@ -58,6 +58,7 @@ type pulse struct {
 	peers    []*peer // rank 0: the others by rank from 1 on; others: rank 0
 	patience time.Duration
 	cancel   context.CancelCauseFunc
+	fate     sync.Mutex // held while the context ends: what fail starts, end waits for
 	ears     sync.WaitGroup
 	mouths   sync.WaitGroup
 }
@@ -130,13 +131,12 @@ func (p *pulse) listen(q *peer) {
 
 // fail ends the run on all ranks. Only the first cause counts.
 func (p *pulse) fail(why error) {
+	p.fate.Lock()
+	defer p.fate.Unlock()
 	if p.ctx.Err() != nil {
-		return
+		return // somebody was faster, or it has ended
 	}
 	p.cancel(why)
-	if context.Cause(p.ctx) != why {
-		return // somebody was faster
-	}
 	for _, q := range p.peers {
 		p.mouths.Go(func() { _ = q.say(&report{Error: why.Error()}) }) // one of them may be stopped
 	}
@@ -179,8 +179,10 @@ func (p *pulse) gather(own report) ([]report, error) {
 // end says farewell and closes the connections, when the others have closed
 // theirs: a connection closed with something unread takes back what was sent.
 func (p *pulse) end() {
+	p.fate.Lock()
 	well := p.ctx.Err() == nil
 	p.cancel(nil)
+	p.fate.Unlock()
 	p.mouths.Wait()
 	for _, q := range p.peers {
 		if well {
