@@ -38,6 +38,10 @@ func Parse(text string) (Choice, error) {
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
 		i := slices.IndexFunc(a.Params, func(p Param) bool { return p.Name == key })
+		if of := Owner(key, name); i < 0 && of != nil {
+			return Choice{}, fmt.Errorf("%s has no parameter %q: that is one of %s; it has %s", name, key,
+				of.Name, listed(a.Params, func(p Param) string { return p.Name }))
+		}
 		if i < 0 {
 			return Choice{}, fmt.Errorf("%s has no parameter %q; it has %s", name, key,
 				listed(a.Params, func(p Param) string { return p.Name }))

@@ -23,6 +23,7 @@ var dcqcn = Algorithm{
 	},
 	Counters: []Term{{Name: CounterCuts, Doc: "cuts of the rate"},
 		{Name: CounterCNPs, Doc: "congestion notifications heard"}},
+	Needs: Needs{Hears: Marking, Switch: "ECN", NIC: "CNPs, rate per QP"},
 	New: func(v Values) Make {
 		p := dcqcnOf(v)
 		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }

@@ -5,7 +5,8 @@ import "railyard/unit"
 // none is the absence of congestion control in the registry.
 var none = Algorithm{
 	Name: "none", Title: "no congestion control", Words: "none: every sender keeps its line rate",
-	New: func(Values) Make { return func(path Path) Controller { return None{Line: path.Line} } },
+	Needs: Needs{Switch: "-", NIC: "-"},
+	New:   func(Values) Make { return func(path Path) Controller { return None{Line: path.Line} } },
 }
 
 // None sends at line rate and reacts to nothing.

@@ -17,6 +17,7 @@ type Algorithm struct {
 	Sockets  string    // the profile that real queue pairs take where none is named
 	Signals  []Term    // what Controller.Signal knows
 	Counters []Term    // what Controller.Counter knows
+	Needs    Needs     // of what its packets meet (needs.go)
 
 	// Check finds values that cannot be together: one of them, and what is wrong with it, or
 	// nothing; nil where any can.
@@ -69,6 +70,18 @@ const (
 
 // algorithms is the registry. A new algorithm is a file and a line here.
 var algorithms = []*Algorithm{&dcqcn, &none, &swift}
+
+// Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
+func Owner(param, besides string) *Algorithm {
+	for _, a := range algorithms {
+		for _, p := range a.Params {
+			if p.Name == param && a.Name != besides {
+				return a
+			}
+		}
+	}
+	return nil
+}
 
 // Names lists the algorithms.
 func Names() (names []string) {

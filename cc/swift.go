@@ -35,6 +35,7 @@ var swift = Algorithm{
 		{Name: "loss_cuts", Doc: "those for losses"},
 		{Name: "resets", Doc: "windows back at the minimum, after time-outs"},
 	},
+	Needs: Needs{Switch: "-", NIC: "clock, window per QP"},
 	Check: checkSwift,
 	New: func(v Values) Make {
 		s := swiftOf(v)

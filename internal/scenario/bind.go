@@ -108,7 +108,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 		seen[name] = true
 		f, ok := find(v.Type(), name)
 		if !ok {
-			b.fault(e.Key, field.Choice(at, name, keys, "unknown key"))
+			b.fault(e.Key, field.Choice(at, name, keys, "unknown key%s", foreign(at)))
 			continue
 		}
 		b.bind(e.Value, v.FieldByIndex(f.Index), at, enumOf(f))

@@ -67,6 +67,19 @@ func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructF
 	return reflect.StructField{Name: fmt.Sprintf("Key%d", n), Type: t, Tag: reflect.StructTag(tag)}
 }
 
+// foreign says whose parameter an unknown key below cc.ALGORITHM is, if it is that of another algorithm.
+func foreign(key string) string {
+	below, ok := strings.CutPrefix(key, "cc.")
+	algorithm, name, deep := strings.Cut(below, ".")
+	if !deep {
+		algorithm, name = "", below
+	}
+	if of := cc.Owner(name, algorithm); ok && of != nil {
+		return ", it is a parameter of " + of.Title + " (cc." + of.Name + "." + name + ")"
+	}
+	return ""
+}
+
 // ccBounds are the rows of the table of bounds for the parameters of all algorithms.
 func ccBounds() (rows []bound) {
 	for _, name := range cc.Names() {

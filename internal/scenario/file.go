@@ -108,6 +108,7 @@ type Server struct {
 type Switch struct {
 	Buffer    unit.Bytes       `yaml:"buffer" doc:"packet memory"`
 	MTU       unit.Bytes       `yaml:"mtu" doc:"largest frame"`
+	PFC       bool             `yaml:"pfc" doc:"false: no queue is lossless, whatever queues say"`
 	PFCQuanta int              `yaml:"pfc_quanta" doc:"pause time of a PFC frame, in 512 bit times"`
 	DSCP      map[string]int   `yaml:"dscp" doc:"DSCP to queue; what is not named goes to queue 0"`
 	Queues    map[string]Queue `yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
@@ -255,7 +256,7 @@ func Default() File {
 		Server: Server{GPU: "h100", GPUs: 8, NICs: 8, NICPorts: 1, Bond: "affinity",
 			NICLatency: 500 * unit.Nanosecond,
 			RxXOff:     512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond},
-		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFCQuanta: 0xffff,
+		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFC: true, PFCQuanta: 0xffff,
 			DSCP:   map[string]int{"24": 3, "48": 7},
 			Queues: defaultQueues(),
 			Watchdog: Watchdog{On: true, Poll: 200 * unit.Millisecond, Detect: 200 * unit.Millisecond,

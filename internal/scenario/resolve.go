@@ -28,7 +28,7 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	p := &resolver{d, &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read, map[topo.Role][]string{}}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, p.switches, p.transport,
-		p.congestion, p.idle, p.linkEvents, p.work} {
+		p.congestion, p.fits, p.idle, p.linkEvents, p.work} {
 		if err := step(); err != nil {
 			return nil, d.placed(err)
 		}

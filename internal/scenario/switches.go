@@ -98,6 +98,9 @@ func (p *resolver) platform() error {
 				Weight: uint(q.WREDWeight), ECN: q.ECN},
 			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom,
 			Limit: q.Limit}
+		if !s.PFC {
+			lossy(&spec.Queues[i])
+		}
 	}
 	if err := spec.Validate(); err != nil {
 		return field.Under("switch", err)
@@ -334,6 +337,9 @@ func (p *resolver) readText(key, file string) (*queue.Spec, *swconf.Config, erro
 			fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)",
 				file, len(c.Unknown), c.Unknown[0].At.Line, file))
 	}
+	if !p.File.Switch.PFC && spec.LosslessMask() != 0 {
+		return nil, nil, field.New("switch.pfc", "false, and %s turns PFC on: take it out of that text", file)
+	}
 	p.Notes = append(p.Notes, notes...)
 	return &spec, c, nil
 }
@@ -362,7 +368,7 @@ func (p *resolver) balance(configs map[string]*swconf.Config) {
 
 // written is a Spec as the switch block would say it.
 func written(s *queue.Spec, base *Switch) Switch {
-	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{},
+	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFC: base.PFC, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{},
 		Queues: map[string]Queue{}, HashSeed: base.HashSeed,
 		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
 			Restore: s.Watchdog.Restore, Action: "drop"}}

@@ -1,0 +1,76 @@
+package cc
+
+import "strings"
+
+// Feature is something of switches, NICs or the transport that an algorithm may be unable to do without.
+type Feature uint8
+
+// Features, as a set.
+const (
+	Lossless  Feature = 1 << iota // PFC protects the class of data on every switch
+	Trimming                      // every switch cuts packets that it has no room for down to their headers
+	Selective                     // what is lost is sent again, and nothing else
+	Marking                       // every switch marks (ECN) in the class of data
+	OwnOrder                      // each packet says where its data belong, so that any order will do
+)
+
+// features are their names in sentences, and how a scenario turns each of them on.
+var features = []struct {
+	Feature
+	name, key string
+}{
+	{Lossless, "PFC", "switch.pfc"},
+	{Trimming, "trimming", "switch.trim"},
+	{Selective, "selective recovery", "transport.recovery: selective"},
+	{Marking, "ECN marks", "switch.queues.*.ecn"},
+	{OwnOrder, "an address in every packet", "transport.write: only"},
+}
+
+// Needs is what an algorithm takes from what its packets meet.
+type Needs struct {
+	// OneOf are sets of features; at least one of each set must be there. With PFC in a set the others are
+	// what replaces it.
+	OneOf []Feature
+	// Hears is what it listens to: without it the algorithm runs, and never slows anybody down.
+	Hears Feature
+	// Switch and NIC say in a word or two what hardware must do for it, for tables.
+	Switch, NIC string
+}
+
+// Missing says what an algorithm lacks where only some features are, and why that does not do; nothing
+// where it runs.
+func (a *Algorithm) Missing(there Feature) string {
+	for _, set := range a.Needs.OneOf {
+		if there&set != 0 {
+			continue
+		}
+		if set&Lossless != 0 && set != Lossless {
+			return a.Name + " without PFC needs " + set.without(Lossless).words(false)
+		}
+		return a.Name + " needs " + set.words(true)
+	}
+	return ""
+}
+
+// Deaf says what an algorithm listens to and will not hear; nothing where it hears.
+func (a *Algorithm) Deaf(there Feature) string {
+	return (a.Needs.Hears &^ there).words(true)
+}
+
+func (f Feature) without(g Feature) Feature { return f &^ g }
+
+// words lists a set as alternatives, with the keys where they are wanted.
+func (f Feature) words(keys bool) string {
+	var names []string
+	for _, x := range features {
+		if f&x.Feature == 0 {
+			continue
+		}
+		if name := x.name; keys {
+			names = append(names, name+" ("+x.key+")")
+		} else {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " or ")
+}

@@ -1,0 +1,64 @@
+package scenario
+
+import (
+	"railyard/cc"
+	"railyard/internal/field"
+	"railyard/internal/queue"
+	"railyard/internal/topo"
+	"railyard/rc"
+)
+
+// fits refuses an algorithm that lacks what it says it needs (cc.Needs) in the rest of the scenario, and
+// notes where it will not hear what it listens to.
+func (p *resolver) fits() error {
+	for i := range p.Services {
+		s := &p.Services[i]
+		there := p.features(s)
+		if fault := s.CC.Missing(there); fault != "" {
+			return field.New("cc.algorithm", "%s", fault)
+		}
+		if deaf := s.CC.Deaf(there); deaf != "" {
+			p.note("%s listens to %s, and not all switches have that in queue %d: it slows nobody down there",
+				s.CC.Title, deaf, p.Spec.DSCP[s.DSCP])
+		}
+	}
+	return nil
+}
+
+// features are what a service's data meet on all switches, and at their ends.
+func (p *resolver) features(s *Service) cc.Feature {
+	there := cc.Lossless | cc.Marking
+	for n, node := range p.Graph.Nodes {
+		if node.Role == topo.Host {
+			continue
+		}
+		class := &p.specs[n].Queues[p.specs[n].DSCP[s.DSCP]]
+		there &= ofClass(class)
+	}
+	if p.RC.Recovery == rc.Selective {
+		there |= cc.Selective
+	}
+	if p.RC.WriteOnly {
+		there |= cc.OwnOrder
+	}
+	return there
+}
+
+// ofClass are those of a switch's queue.
+func ofClass(c *queue.Class) (there cc.Feature) {
+	if c.Lossless {
+		there |= cc.Lossless
+	}
+	if c.WRED.Max > 0 && c.WRED.ECN {
+		there |= cc.Marking
+	}
+	return there
+}
+
+// lossy takes PFC away from a class. One whose queues nothing else limits shares the memory by alpha.
+func lossy(c *queue.Class) {
+	c.Lossless, c.XOff, c.XOn, c.XOnOffset, c.Headroom = false, 0, 0, 0, 0
+	if c.Limit == 0 && c.Alpha == 0 {
+		c.Alpha = 1
+	}
+}
