@@ -14,11 +14,11 @@
 //
 // A new algorithm is a file with an Algorithm in it, and a line in registry.go.
 //
-// What both drivers do not tell has no place in the interface, so telemetry per hop (HPCC), marks and paths
-// of single packets (NSCC, REPS), credits of receivers (EQDS, RCCC) and trimmed packets reach no controller
-// yet. What an acknowledgement will carry goes where the round trip went: a field of Ack, filled in
-// Pacer.Acknowledged, which both drivers call. What comes in a control packet of its own is taken in
-// host/control.go and rcudp/control.go, and is an input of its own, as OnCNP is.
+// What both drivers do not tell has no place in the interface, so telemetry per hop (HPCC), credits of
+// receivers (EQDS, RCCC) and trimmed packets reach no controller yet. What an acknowledgement will carry
+// goes where the round trip and the mark went: a field of Ack, filled in Pacer.Acknowledged, which both
+// drivers call. What comes in a control packet of its own is taken in host/control.go and
+// rcudp/control.go, and is an input of its own, as OnCNP is.
 package cc
 
 import "railyard/unit"
@@ -41,6 +41,12 @@ type Ack struct {
 	Bytes    unit.Bytes // payload newly acknowledged
 	InFlight unit.Bytes
 	RTT      unit.Time // of the packet that it answers; zero: not measured (clock.go)
+
+	// Marked: a packet that the receiver has taken since its last answer came in marked, congestion
+	// experienced. With an answer to every packet (Asker) it is the packet that this one answers. Receivers
+	// echo marks in BECN, the bit of an acknowledgement that IBTA has for them; simulated ones only for an
+	// Algorithm with Marks.
+	Marked bool
 }
 
 // Loss says how a packet was found missing.
@@ -56,6 +62,12 @@ const (
 // what others decide is cut off at the port's rate.
 type Liner interface {
 	OnLine(now unit.Time, line unit.Rate)
+}
+
+// Asker is a Controller that wants packets to ask for an acknowledgement more often than its window needs
+// and the transport does: every so many packets, 1 for all. It is asked once.
+type Asker interface {
+	AsksEvery() int
 }
 
 // Controller is one sender's congestion control. Its inputs come in the order of time, the timer before

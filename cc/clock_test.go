@@ -35,16 +35,16 @@ func TestRoundTrips(t *testing.T) {
 	p.Launched(1*us, psn(1), true, false)
 	p.Launched(2*us, psn(2), false, false)
 	p.Launched(3*us, psn(3), true, false)
-	p.Acknowledged(10*us, psn(2), psn(1), 8192, 8192) // an ACK: 9 us
-	p.Acknowledged(11*us, psn(3), psn(3), 4096, 4096) // a NAK of 3 acknowledges 2
-	p.Launched(12*us, psn(3), true, true)             // which goes again
-	p.Launched(13*us, psn(4), true, false)            // and one behind it
-	p.Acknowledged(20*us, psn(4), psn(3), 4096, 4096) // whose copy is this?
-	p.Acknowledged(21*us, psn(5), psn(4), 4096, 0)    // 8 us
-	p.Launched(30*us, psn(5), true, false)            //
-	p.Launched(31*us, psn(6), true, false)            //
-	p.Launched(90*us, psn(5), true, true)             // 6 was under way when 5 went again:
-	p.Acknowledged(95*us, psn(7), psn(6), 2*4096, 0)  // it may have waited
+	p.Acknowledged(10*us, psn(2), psn(1), cc.Ack{Bytes: 8192, InFlight: 8192})  // an ACK: 9 us
+	p.Acknowledged(11*us, psn(3), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096})  // a NAK of 3
+	p.Launched(12*us, psn(3), true, true)                                       // which goes again
+	p.Launched(13*us, psn(4), true, false)                                      // and one behind it
+	p.Acknowledged(20*us, psn(4), psn(3), cc.Ack{Bytes: 4096, InFlight: 4096})  // whose copy is this?
+	p.Acknowledged(21*us, psn(5), psn(4), cc.Ack{Bytes: 4096, InFlight: 0})     // 8 us
+	p.Launched(30*us, psn(5), true, false)                                      //
+	p.Launched(31*us, psn(6), true, false)                                      //
+	p.Launched(90*us, psn(5), true, true)                                       // 6 was under way then:
+	p.Acknowledged(95*us, psn(7), psn(6), cc.Ack{Bytes: 2 * 4096, InFlight: 0}) // it may have waited
 	want := []unit.Time{9 * us, 0, 0, 8 * us, 0}
 	for i, a := range e.acks {
 		if a.RTT != want[i] {
@@ -80,7 +80,7 @@ func TestRoundTripsAgainstAMap(t *testing.T) {
 				if n := (next - una) & mask; n > 0 {
 					una = (una + rapid.Uint32Range(1, n).Draw(rt, "n")) & mask
 					psn := (una - 1) & mask
-					p.Acknowledged(now, una, psn, 4096, 0)
+					p.Acknowledged(now, una, psn, cc.Ack{Bytes: 4096, InFlight: 0})
 					want := unit.Time(0)
 					if at, ok := sent[psn]; ok {
 						want = now - at
@@ -113,7 +113,7 @@ func TestAClosedWindowIsOpenedAgain(t *testing.T) {
 		t.Fatal("a full window lets one more go")
 	}
 	e.window = 2 * 4096
-	p.Acknowledged(1, 4, 3, 4*4096, 4*4096)
+	p.Acknowledged(1, 4, 3, cc.Ack{Bytes: 4 * 4096, InFlight: 4 * 4096})
 	p.Decide(1)
 	if !p.Full(4*4096) || p.Blocked(4*4096) {
 		t.Fatal("nobody was asked, and nothing may go that could ask")
@@ -140,7 +140,7 @@ func TestRoundTripsAllocateNothing(t *testing.T) {
 			psn++
 		}
 		for i := range uint32(100) {
-			p.Acknowledged(unit.Time(psn), psn-99+i, psn-100+i, 4096, 0)
+			p.Acknowledged(unit.Time(psn), psn-99+i, psn-100+i, cc.Ack{Bytes: 4096, InFlight: 0})
 		}
 	}
 	turn()

@@ -12,6 +12,7 @@ type Pacer struct {
 	MTU    unit.Bytes // payload of a full packet
 	Rate   unit.Rate  // what is allowed now, at most Line
 	Window unit.Bytes // most bytes in flight; zero is no window
+	Every  int        // every so many packets ask for an acknowledgement; zero: as the window needs
 	NextAt unit.Time  // not before
 	Timer  unit.Time  // when the controller wants OnTimer
 
@@ -26,6 +27,9 @@ func (p *Pacer) Start(ctl Controller) {
 	*p = Pacer{Ctl: ctl, Line: p.Line, MTU: p.MTU, Rate: p.Rate}
 	if ctl.WantsAcks() {
 		p.clock = &clock{}
+		if a, ok := ctl.(Asker); ok {
+			p.Every = a.AsksEvery()
+		}
 	}
 }
 
@@ -80,10 +84,16 @@ func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight >= p.Window }
 
 // Asks reports that the packet that leaves now must ask for an acknowledgement: it fills the window, or
-// an eighth of the window has not asked. If only full windows asked, a sender would stand still for a
-// round trip between any two.
+// an eighth of the window has not asked, or as many packets as the controller wants. If only full windows
+// asked, a sender would stand still for a round trip between any two.
 func (p *Pacer) Asks(inFlight unit.Bytes) bool {
-	if p.Window == 0 || p.clock == nil {
+	if p.clock == nil {
+		return false
+	}
+	if p.Every > 0 && p.clock.mute+1 >= p.Every {
+		return true
+	}
+	if p.Window == 0 {
 		return false
 	}
 	return inFlight >= p.Window || unit.Bytes(p.clock.mute+1)*p.MTU*8 >= p.Window
@@ -105,13 +115,15 @@ func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
 
 // Acknowledged tells the controller of newly acknowledged bytes; una is the oldest PSN that is not
 // acknowledged now. An ACK's own PSN says whose answer it is; other answers (a NAK, READ data) are no
-// packet's that is timed, and have una for it. It returns false for a controller that wants no
-// acknowledgements; else Decide comes next.
-func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, bytes, inFlight unit.Bytes) bool {
+// packet's that is timed, and have una for it. What else the answer says is in a, which is the
+// controller's for the call. It returns false for a controller that wants no acknowledgements; else Decide
+// comes next.
+func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	if p.clock == nil {
 		return false
 	}
-	p.clock.ack = Ack{Bytes: bytes, InFlight: inFlight, RTT: p.clock.answered(now, una, psn)}
+	p.clock.ack = a
+	p.clock.ack.RTT = p.clock.answered(now, una, psn)
 	p.Ctl.OnAck(now, &p.clock.ack)
 	return true
 }

@@ -1,6 +1,7 @@
 package cc_test
 
 import (
+	"fmt"
 	"testing"
 
 	"railyard/cc"
@@ -38,5 +39,52 @@ func TestARaiseShortensTheWait(t *testing.T) {
 	p.Decide(400 * unit.Microsecond)
 	if want := 470 * unit.Microsecond; p.NextAt != want {
 		t.Errorf("after a cut the next packet goes at %v, want %v", p.NextAt, want)
+	}
+}
+
+// asker wants an acknowledgement so often, and no window.
+type asker struct {
+	ear
+	every int
+}
+
+func (a *asker) AsksEvery() int { return a.every }
+
+// Who wants every third packet acknowledged has every third ask, with a window or without; who wants no
+// more than the window needs has an eighth of the window ask. What an answer says besides reaches the
+// controller.
+func TestHowOftenPacketsAsk(t *testing.T) {
+	asked := func(every int, window unit.Bytes) (psns []int) {
+		p := cc.Pacer{Line: 100 * unit.Gbps, MTU: 4096}
+		p.Start(&asker{ear{window: window}, every})
+		p.Decide(0)
+		for psn := range 10 {
+			asks := p.Asks(4096 * unit.Bytes(psn+1))
+			p.Launched(0, uint32(psn), asks, false)
+			if asks {
+				psns = append(psns, psn)
+			}
+		}
+		return psns
+	}
+	for _, x := range []struct {
+		every  int
+		window unit.Bytes
+		want   string
+	}{
+		{3, 0, "[2 5 8]"}, {1, 0, "[0 1 2 3 4 5 6 7 8 9]"}, {0, 0, "[]"},
+		{0, 32 * 4096, "[3 7]"}, {3, 32 * 4096, "[2 5 8]"}, {0, 16 * 4096, "[1 3 5 7 9]"},
+	} {
+		if got := fmt.Sprint(asked(x.every, x.window)); got != x.want {
+			t.Errorf("every %d, window %d: packets %s ask, want %s", x.every, x.window, got, x.want)
+		}
+	}
+	e := &ear{}
+	p := cc.Pacer{Line: 100 * unit.Gbps, MTU: 4096}
+	p.Start(e)
+	p.Acknowledged(1, 1, 0, cc.Ack{Bytes: 4096, Marked: true})
+	p.Acknowledged(2, 2, 1, cc.Ack{Bytes: 4096})
+	if len(e.acks) != 2 || !e.acks[0].Marked || e.acks[1].Marked {
+		t.Errorf("the controller heard %+v", e.acks)
 	}
 }

@@ -27,6 +27,8 @@ type Algorithm struct {
 	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and
 	// receivers send none.
 	CNPGap func(v Values) unit.Time
+	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
+	Marks bool
 }
 
 // Make makes the controller of one sender.

@@ -131,6 +131,7 @@ type Packet struct {
 	AckReq    bool
 	Again     bool // a retransmission; not on the wire, for counters
 	Solicited bool
+	Marked    bool // responses only: BECN, what it answers came in marked; the drivers' alone
 	PSN       uint32
 	Payload   int32  // bytes
 	RKey      uint32 // with a RETH or AtomicETH

@@ -49,6 +49,7 @@ type Conn struct {
 
 	greeted bool
 	failed  bool
+	echo    bool // a request since the last answer came in marked
 	turn    entropy.Turn
 	aside   *entropy.Aside
 	burst   unit.Time
@@ -90,7 +91,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
 	c.maxInFlight, c.lastCNP, c.turn, c.aside = maxInFlight, 0, entropy.Turn{}, nil
-	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed = 0, 0, 0, false, false
+	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	c.SetController(now, ctl)
 }
@@ -176,7 +177,8 @@ func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool 
 		psn = p.PSN
 	}
 	c.now = now
-	return c.pace.Acknowledged(now, una, psn, bytes, c.QP.InFlightBytes())
+	return c.pace.Acknowledged(now, una, psn,
+		cc.Ack{Bytes: bytes, InFlight: c.QP.InFlightBytes(), Marked: p.Marked})
 }
 
 func (c *Conn) notified(now unit.Time) {

@@ -91,6 +91,7 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 func (e *Endpoint) marked(now unit.Time, c *Conn, k *kind) {
 	e.Count.CE++
 	c.CE++
+	c.echo = c.echo || k.paced
 	if !k.paced || now-c.lastCNP < c.Service.CNPGap {
 		return
 	}

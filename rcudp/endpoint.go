@@ -188,7 +188,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	body := b[n : len(b)-roce.ICRCLen-int(h.Pad)]
 	p := &e.packet
 	*p = rc.Packet{Opcode: h.Opcode, Syndrome: h.Syndrome, AckReq: h.AckReq, Solicited: h.Solicited,
-		PSN: h.PSN, Payload: int32(len(body)),
+		Marked: h.BECN, PSN: h.PSN, Payload: int32(len(body)),
 		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare,
 		Orig: h.Orig, Data: body}
 	if p.Imm = h.Imm; h.Opcode.HasIETH() {
@@ -294,6 +294,7 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
+		a.Packet.Marked, c.echo = c.echo, false
 		e.push(control{c, a.Packet, c.Service.tos()})
 	}
 }
@@ -356,7 +357,8 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 	h := &e.out
 	*h = roce.Header{Opcode: p.Opcode, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3),
 		PKey: roce.DefaultPKey, DestQP: c.DestQPN,
-		AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len, Syndrome: p.Syndrome, MSN: p.MSN,
+		BECN: p.Marked, AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len,
+		Syndrome: p.Syndrome, MSN: p.MSN,
 		Imm: p.Imm, InvKey: p.Imm,
 		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}
 	k := &e.kinds[p.Opcode]

@@ -59,6 +59,7 @@ const (
 	FlagAgain        // retransmission
 	FlagTail         // cut-through: this arrival is the tail's
 	FlagLeg          // it is on its way to a region, with Final beyond
+	FlagEcho         // acknowledgement: what it answers came in marked; BECN on the wire
 )
 
 // ECN code points, the low two bits of TOS.

@@ -106,6 +106,7 @@ type receiver struct {
 	hash    uint32
 	loc     uint16
 	service uint8
+	marked  bool  // something since the last answer was, and the service echoes that
 	done    int32 // message finished last, -1 for none
 	pieces  int32 // of the next one that are in
 	ce      int64

@@ -41,7 +41,9 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if marked {
 		r.ce++
-		if s := &h.cfg.Services[r.service]; s.CNPs && now-r.lastCNP >= s.CNPGap {
+		s := &h.cfg.Services[r.service]
+		r.marked = s.Marks
+		if s.CNPs && now-r.lastCNP >= s.CNPGap {
 			r.lastCNP = now
 			h.Count.CNPs++
 			h.Control(port, h.ToSender(c), s.CNPClass,
@@ -53,10 +55,14 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		if a.Packet.Syndrome.IsNak() && a.Packet.Syndrome != roce.NakGap {
 			h.Count.Naks++
 		}
+		flags := uint8(0)
+		if r.marked {
+			r.marked, flags = false, fabric.FlagEcho
+		}
 		s := &h.cfg.Services[r.service]
 		h.Control(port, h.ToSender(c), s.Class,
-			&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), PSN: a.Packet.PSN,
-				Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
+			&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), Flags: flags,
+				PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 	}
 	for range a.Delivered {
 		h.delivered(now, c, &h.receivers[c], dst)
@@ -87,7 +93,8 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	c := p.QP
 	s := &h.senders[c]
 	in := &h.scratch
-	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len}
+	*in = rc.Packet{Opcode: p.Opcode, Syndrome: p.Synd, PSN: p.PSN, MSN: p.Len,
+		Marked: p.Flags&fabric.FlagEcho != 0}
 	n := s.qp.Acknowledged(now, in)
 	for {
 		if _, ok := s.qp.PopCompletion(); !ok {
@@ -119,7 +126,8 @@ func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) boo
 	if p.Syndrome.IsAck() {
 		psn = p.PSN
 	}
-	return s.pace.Acknowledged(now, una, psn, bytes, s.qp.InFlightBytes())
+	return s.pace.Acknowledged(now, una, psn,
+		cc.Ack{Bytes: bytes, InFlight: s.qp.InFlightBytes(), Marked: p.Marked})
 }
 
 // rxCNP is the reaction point.

@@ -13,7 +13,8 @@ type Service struct {
 	DSCP  uint8 // of data and ACKs
 	Class uint8 // of both at the NIC: queue, and PFC priority
 
-	CC cc.Make // makes each sender's congestion control from its path; nil: none
+	CC    cc.Make // makes each sender's congestion control from its path; nil: none
+	Marks bool    // receivers say in their acknowledgements what came in marked
 
 	CNPs     bool      // receivers answer marks with CNPs,
 	CNPGap   unit.Time // at most one per connection in so long

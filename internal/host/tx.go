@@ -76,9 +76,9 @@ func (h *Hosts) ready(c int32, s *sender) {
 	h.Net.Kick(s.port, &h.Net.Ports[s.port])
 }
 
-// asks reports that the window needs an acknowledgement of the packet that leaves.
+// asks reports that congestion control needs an acknowledgement of the packet that leaves.
 func (s *sender) asks() bool {
-	return s.pace.Window > 0 && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
+	return (s.pace.Window > 0 || s.pace.Every > 0) && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
 // blocked reports that the window lets no new packet go; what was lost may.

@@ -161,7 +161,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		*h = roce.Header{Opcode: p.Opcode, PKey: roce.DefaultPKey, BECN: true}
 		f.Body = zeros[:roce.CNPPadLen]
 	case p.Opcode == roce.Acknowledge:
-		h.Syndrome, h.MSN = p.Synd, p.Len
+		h.Syndrome, h.MSN, h.BECN = p.Synd, p.Len, p.Flags&fabric.FlagEcho != 0
 	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros
 		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)]
 	default:

@@ -11,13 +11,21 @@ import (
 type listener struct {
 	cc.Controller
 	heard *[]string
+	every int // packets from one that asks for an acknowledgement to the next; 0: as it comes
 	last  cc.Decision
 }
 
 func (l *listener) WantsAcks() bool { return true }
 
+func (l *listener) AsksEvery() int { return l.every }
+
 func (l *listener) OnAck(now unit.Time, a *cc.Ack) {
-	l.say("%v: %d bytes acknowledged, %d in flight, round trip %v", now, a.Bytes, a.InFlight, a.RTT)
+	marked := ""
+	if a.Marked {
+		marked = "marked, "
+	}
+	l.say("%v: %d bytes acknowledged, %d in flight, %sround trip %v", now, a.Bytes, a.InFlight,
+		marked, a.RTT)
 	l.Controller.OnAck(now, a)
 }
 

@@ -123,6 +123,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}
+		s.Marks = of.CC.Marks
 		all = append(all, s)
 	}
 	return all

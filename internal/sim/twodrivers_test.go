@@ -41,6 +41,7 @@ type faultPlan struct {
 	control    cc.Make // nil: no congestion control
 	path       cc.Path
 	cnps       bool
+	every      int // packets from one that asks for an acknowledgement to the next; 0: as it comes
 	cnpGap     unit.Time
 	heard      *[]string // what the driver tells the controller; nil: nobody listens
 	ports      int       // UDP source ports that either end takes in turn; 0: one
@@ -56,7 +57,7 @@ func (f *faultPlan) controller() cc.Controller {
 	if f.heard == nil {
 		return ctl
 	}
-	return &listener{ctl, f.heard, cc.Decision{}}
+	return &listener{Controller: ctl, heard: f.heard, every: f.every}
 }
 
 const (
@@ -78,6 +79,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Setup.Host.RC.AlwaysReady = true
 	service := &r.Setup.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
+	service.Marks = true
 	r.Setup.Host.SourcePorts, r.Setup.Host.SetAside = f.ports, f.aside
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
@@ -349,9 +351,10 @@ func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
 // congestion control, and with DCQCN of marks (also on acknowledgements and CNPs, which neither driver
 // answers), give the same sequence of PSNs, ACKs and NAKs, at the same picosecond, from the same source
 // ports, of which there are one to four, in both drivers, and tell the controllers the same, round trips
-// included, which decide the same. (Damage is loss: both drop it.)
+// and echoed marks included, which decide the same, however often packets ask for acknowledgements.
+// (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
-	naks, again, cnps, paced, timed := 0, 0, 0, 0, 0
+	naks, again, cnps, paced, timed, echoed := 0, 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32),
@@ -362,14 +365,17 @@ func TestTwoDrivers(t *testing.T) {
 		}
 		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5),
 			aside: int(seed/5%3) * 30}
+		f.cnpGap = unit.Never
 		f.choose(&r, int(seed%6), cfg.MTU)
+		f.every = int(seed / 6 % 4)
+		marks := f.cnps || f.every > 0
 		for i := range 400 {
 			f.data[i], f.acks[i] = fate(&r, 4), fate(&r, 10)
-			if m := f.data[i]; f.cnps && r.Intn(100) < 5 {
+			if m := f.data[i]; marks && r.Intn(100) < 5 {
 				m.Marks = true
 				f.data[i] = m
 			}
-			if m := f.acks[i]; f.cnps && r.Intn(100) < 20 { // which nobody answers
+			if m := f.acks[i]; marks && r.Intn(100) < 20 { // which nobody answers
 				m.Marks = true
 				f.acks[i] = m
 			}
@@ -404,6 +410,9 @@ func TestTwoDrivers(t *testing.T) {
 			if strings.Contains(s, "round trip") && !strings.HasSuffix(s, "round trip 0ps") {
 				timed++
 			}
+			if strings.Contains(s, "marked, ") {
+				echoed++
+			}
 		}
 		seen := map[string]bool{}
 		for _, s := range a {
@@ -421,8 +430,8 @@ func TestTwoDrivers(t *testing.T) {
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 {
-		t.Errorf("%d NAKs, %d packets sent again, %d CNPs, %d paces below a packet, %d round trips: "+
-			"the schedules are too tame", naks, again, cnps, paced, timed)
+	if naks < 1000 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 || echoed < 500 {
+		t.Errorf("%d NAKs, %d packets sent again, %d CNPs, %d paces below a packet, %d round trips, "+
+			"%d marks echoed: the schedules are too tame", naks, again, cnps, paced, timed, echoed)
 	}
 }
