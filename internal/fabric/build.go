@@ -40,10 +40,11 @@ type nodeInfo struct {
 type Builder struct {
 	net   *Net
 	nodes []nodeInfo
+	kept  map[int32]unit.Bytes // headroom by slot, where a port has one of its own
 }
 
 // Build starts a network with the given wheel granularity.
-func Build(shift uint) *Builder { return &Builder{net: New(shift)} }
+func Build(shift uint) *Builder { return &Builder{net: New(shift), kept: map[int32]unit.Bytes{}} }
 
 // AddHost adds a node whose ports package host drives.
 func (b *Builder) AddHost() int32 {
@@ -99,6 +100,11 @@ func (b *Builder) addPort(node, peerNode, peer int32, l Link) {
 	n.setErrors(at, l.BER)
 }
 
+// Keep gives a port of a switch a headroom of its own for a lossless class, instead of the Spec's.
+func (b *Builder) Keep(port int32, class int, headroom unit.Bytes) {
+	b.kept[b.net.slot(port, class)] = headroom
+}
+
 // Finish reserves headroom, sizes the shared pools and returns the network.
 func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 	n := b.net
@@ -147,7 +153,7 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		reserved := int64(0)
 		for _, port := range sw.ports {
 			for c := range sw.Spec.Queues {
-				h := n.headroom(port, c, b.nodes[node].pipeline)
+				h := b.headroom(port, c, b.nodes[node].pipeline)
 				n.hrLimit[n.slot(port, c)] = int32(min(h, math.MaxInt32))
 				reserved += h
 			}
@@ -181,9 +187,13 @@ func (n *Net) classification(m *[64]uint8) int32 {
 	return int32(len(n.tables.dscp) - len(m))
 }
 
-func (n *Net) headroom(port int32, class int, pipeline unit.Time) int64 {
-	l := &n.cfg[port]
-	return int64(n.Sw[n.Ports[port].Node].Spec.Reserve(class, l.rate, l.prop, l.response, pipeline))
+func (b *Builder) headroom(port int32, class int, pipeline unit.Time) int64 {
+	n := b.net
+	l, spec := &n.cfg[port], n.Sw[n.Ports[port].Node].Spec
+	if own, ok := b.kept[n.slot(port, class)]; ok && spec.Queues[class].Lossless {
+		return int64(own)
+	}
+	return int64(spec.Reserve(class, l.rate, l.prop, l.response, pipeline))
 }
 
 // SetRoutes gives a switch its forwarding table and path choice, laid out flat.

@@ -22,6 +22,7 @@ func (p *Plan) Computed() map[string]string {
 		rate  unit.Rate
 		delay unit.Time
 		a, b  *queue.Spec
+		own   [2]PortHeadroom
 	}
 	seen := map[port]bool{}
 	say := func(key string, value unit.Time) { put(said, key, value.String()) }
@@ -31,7 +32,9 @@ func (p *Plan) Computed() map[string]string {
 		if p.Graph.Nodes[l.A].Role == topo.Host || p.Graph.Nodes[l.B].Role == topo.Host {
 			kind = "host_link"
 		}
-		alike := port{kind, l.Rate, l.Propagation(), p.specs[l.A], p.specs[l.B]}
+		alike := port{kind, l.Rate, l.Propagation(), p.specs[l.A], p.specs[l.B],
+			[2]PortHeadroom{p.Headroom[topo.LinkEnd{Link: i, Node: l.A}],
+				p.Headroom[topo.LinkEnd{Link: i, Node: l.B}]}}
 		if seen[alike] {
 			continue // there are many links and few kinds of them
 		}
@@ -47,8 +50,7 @@ func (p *Plan) Computed() map[string]string {
 				continue
 			}
 			for c := range queue.Classes {
-				if h := p.specs[n].Reserve(c, l.Rate, l.Propagation(), response,
-					p.Switching.Pipeline); h > 0 {
+				if h := p.reserve(i, n, c); h > 0 {
 					put(said, fmt.Sprintf("computed.%s.headroom.%d", kind, c), h.String())
 				}
 			}

@@ -23,14 +23,16 @@ type Plan struct {
 	Graph     *topo.Graph
 	Shape     Shape // what the graph was built from
 	Switching Switching
-	Spec      queue.Spec             // of the switch behind the first NIC: NICs classify as it does
-	Base      queue.Spec             // the switch block: the platform below configuration texts
-	specs     []*queue.Spec          // by node
-	PFC       map[topo.LinkEnd]uint8 // PFC priorities of ports whose text gives them less than their switch
-	Texts     map[string]string      // configuration texts, by file
-	LB        *route.Policy
-	LBValues  param.Values // its parameters
-	Rise      queue.Rising // classes of packets on detours; none without
+	Spec      queue.Spec    // of the switch behind the first NIC: NICs classify as it does
+	Base      queue.Spec    // the switch block: the platform below configuration texts
+	specs     []*queue.Spec // by node
+	// Ports whose text gives them other PFC priorities, or headroom, than their switch.
+	PFC      map[topo.LinkEnd]uint8
+	Headroom map[topo.LinkEnd]PortHeadroom
+	Texts    map[string]string // configuration texts, by file
+	LB       *route.Policy
+	LBValues param.Values // its parameters
+	Rise     queue.Rising // classes of packets on detours; none without
 
 	NICs     NICs
 	RC       rc.Config

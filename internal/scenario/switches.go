@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -109,31 +110,6 @@ func (p *resolver) platform() error {
 	return nil
 }
 
-// headroom checks that each switch's buffer holds the headroom of its ports.
-func (p *resolver) headroom() error {
-	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
-	for _, l := range p.Graph.Links {
-		prop, response := l.Propagation(), p.Switching.Response
-		if response == 0 {
-			response = queue.Response(l.Rate)
-		}
-		for _, n := range []int{l.A, l.B} {
-			for c := range queue.Classes {
-				reserved[n] += p.specs[n].Reserve(c, l.Rate, prop, response, p.Switching.Pipeline)
-			}
-		}
-	}
-	for i, n := range p.Graph.Nodes {
-		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
-			return field.New("switch.buffer",
-				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger "+
-					"buffer, shorter cables or a headroom of your own",
-				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
-		}
-	}
-	return nil
-}
-
 // smallestMTU is that of the switch with the smallest.
 func (p *resolver) smallestMTU() unit.Bytes {
 	mtu := p.Spec.MTU
@@ -170,6 +146,7 @@ func (p *resolver) configured() error {
 		return err
 	}
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
+	p.Headroom = map[topo.LinkEnd]PortHeadroom{}
 	specs := map[string]*queue.Spec{}
 	configs := map[string]*swconf.Config{}
 	for i := range p.Graph.Nodes {
@@ -188,6 +165,7 @@ func (p *resolver) configured() error {
 		}
 		p.specs[i] = specs[file]
 		p.portPFC(i, configs[file])
+		p.portHeadroom(i, configs[file])
 	}
 	p.classify()
 	if p.everywhere() { // then what the text decided is part of the resolved values
@@ -251,26 +229,36 @@ func (p *resolver) everywhere() bool {
 func (p *resolver) portPFC(node int, c *swconf.Config) {
 	all := p.specs[node].LosslessMask()
 	var names []string
-	for i, l := range p.Graph.Links {
-		name := ""
-		switch node {
-		case l.A:
-			name = l.APort
-		case l.B:
-			name = l.BPort
-		default:
+	for end, port := range p.portsIn(node, c) {
+		if port.Paused()&all == all {
 			continue
 		}
-		port := c.Numbered(topo.PortNumber(name))
-		if port == nil || port.Paused()&all == all {
-			continue
-		}
-		p.PFC[topo.LinkEnd{Link: i, Node: node}] = port.Paused()
+		p.PFC[end] = port.Paused()
 		names = append(names, port.Name)
 	}
 	if len(names) > 0 {
 		p.note("%s: %s neither pause nor obey all lossless classes, and are simulated so",
 			p.Graph.Nodes[node].Name, swconf.Compress(names))
+	}
+}
+
+// portsIn are a switch's cabled ports that its text has.
+func (p *resolver) portsIn(node int, c *swconf.Config) iter.Seq2[topo.LinkEnd, *swconf.Port] {
+	return func(yield func(topo.LinkEnd, *swconf.Port) bool) {
+		for i, l := range p.Graph.Links {
+			name := l.APort
+			switch node {
+			case l.A:
+			case l.B:
+				name = l.BPort
+			default:
+				continue
+			}
+			port := c.Numbered(topo.PortNumber(name))
+			if port != nil && !yield(topo.LinkEnd{Link: i, Node: node}, port) {
+				return
+			}
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ type Setup struct {
 	Graph    *topo.Graph
 	Spec     func(node int) *queue.Spec // of a switch
 	PFC      map[topo.LinkEnd]uint8     // PFC priorities of ports that do less than their switch
+	Headroom map[topo.LinkEnd]scenario.PortHeadroom
 	LB       *route.Policy
 	LBValues param.Values
 	Rise     queue.Rising // classes of packets on detours, where LB sends them on any
@@ -81,6 +82,13 @@ func NewNetwork(s *Setup) (*Network, error) {
 			fabric.Link{Rate: l.Rate, Prop: l.Propagation(), BER: l.BER, Response: resp,
 				Seed: s.Seed, Name: g.End(i, l.A)})
 		n.linkOf = append(n.linkOf, int32(i), int32(i))
+	}
+	for end, own := range s.Headroom {
+		for class, h := range own {
+			if h > 0 {
+				b.Keep(n.Port(end.Link, end.Node), class, h)
+			}
+		}
 	}
 	var err error
 	n.Net, err = b.Finish(func(node int32) string { return g.Nodes[node].Name })

@@ -82,9 +82,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	w := c.Watchdog
 	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
 		Forward: w.Forward.V}
-	if least, most, differ := c.headrooms(q, &spec); differ {
-		note("ports keep %v to %v of headroom; all are simulated with the most", least, most)
-	}
+	c.headrooms(q, &spec)
 	if off := c.unlike(q); len(off) > 0 {
 		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
 			port.Name)
@@ -158,22 +156,16 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 	return mtu, ok
 }
 
-// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has.
-func (c *Config) headrooms(q *QoS, spec *queue.Spec) (least, most unit.Bytes, differ bool) {
+// headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Who
+// knows the cables asks each port (scenario.PortHeadroom).
+func (c *Config) headrooms(q *QoS, spec *queue.Spec) {
 	for _, o := range c.others(q, true) {
 		for i := range spec.Queues {
-			k := &spec.Queues[i]
-			own := o.Queues[i].PG.V.Headroom
-			if !k.Lossless || own == q.Queues[i].PG.V.Headroom {
-				continue
+			if k := &spec.Queues[i]; k.Lossless {
+				k.Headroom = max(k.Headroom, o.Queues[i].PG.V.Headroom)
 			}
-			if !differ {
-				least, most, differ = k.Headroom, k.Headroom, true
-			}
-			k.Headroom, least, most = max(k.Headroom, own), min(least, own), max(most, own)
 		}
 	}
-	return least, most, differ
 }
 
 // others are the QoS of ports that are up, besides q: those that differ from it in headroom alone, or all

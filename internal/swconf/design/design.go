@@ -7,6 +7,7 @@ package design
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
@@ -326,6 +327,21 @@ func (d *Design) spec(s *Switch) queue.Spec {
 		}
 	}
 	return swconf.Normal(spec)
+}
+
+// Most is the headroom that most ports keep, the greater of two that are as frequent.
+func (s *Switch) Most() (most [queue.Classes]unit.Bytes) {
+	count := map[[queue.Classes]unit.Bytes]int{}
+	for _, p := range s.Ports {
+		count[p.Headroom]++
+	}
+	for _, p := range s.Ports {
+		h := p.Headroom
+		if n := count[h]; n > count[most] || n == count[most] && slices.Compare(h[:], most[:]) > 0 {
+			most = h
+		}
+	}
+	return most
 }
 
 // Neighbors are the ports to other switches.

@@ -117,7 +117,7 @@ var faults = []fault{
 	{"nxos", leaf, "ip address 10.64.0.0/31", "ip address 10.65.0.0/31", "", "link-subnet"},
 	{"nxos", leaf2, "ip address 10.0.0.14/31", "ip address 10.0.0.0/31", "", "address-duplicate"},
 	{"nxos", leaf, "speed 400000", "speed 100000", "", "speed-differs"},
-	{"nxos", leaf, "  no shutdown\ninterface Ethernet1/2", "  shutdown\ninterface Ethernet1/2", "  shutdown",
+	{"nxos", leaf, "  no shutdown\n", "  shutdown\n", "  shutdown",
 		"port-down"},
 	// SONiC.
 	{"sonic", leaf, `"pfc_enable": "3"`, `"pfc_enable": "4"`, "", "ecn-missing"},

@@ -157,23 +157,7 @@ func (w *writer) qos() {
 			w.Line(2, "queue-limit dynamic %d", n)
 		}
 	}
-	if spec.LosslessMask() != 0 {
-		w.Line(0, "policy-map type queuing INGRESS")
-	}
-	for i := range spec.Queues {
-		k := &spec.Queues[i]
-		if !k.Lossless {
-			continue
-		}
-		w.Line(1, "class type queuing c-in-q%s", suffix(i))
-		if k.XOff > 0 {
-			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d",
-				k.XOff+k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU), i)
-		} else {
-			n, _ := exponent(k.Alpha)
-			w.Line(2, "queue-limit dynamic %d", n)
-		}
-	}
+	w.ingress()
 	w.Line(0, "policy-map type network-qos FABRIC")
 	for i := queue.Classes - 1; i >= 0; i-- {
 		if !spec.Queues[i].Lossless && i > 0 {
@@ -189,9 +173,57 @@ func (w *writer) qos() {
 	w.Line(1, "service-policy type network-qos FABRIC")
 	w.Line(1, "service-policy type queuing output EGRESS")
 	if spec.LosslessMask() != 0 {
-		w.Line(1, "service-policy type queuing input INGRESS")
+		w.Line(1, "service-policy type queuing input %s", ingressAll)
 	}
 	w.Line(0, "!")
+}
+
+// ingress writes what pauses: the policy of most ports, and one for each other headroom that ports need.
+func (w *writer) ingress() {
+	spec, seen := &w.S.Spec, map[string]bool{}
+	if spec.LosslessMask() == 0 {
+		return
+	}
+	w.ingressPolicy(ingressAll, w.S.Most())
+	for _, p := range w.S.Ports {
+		if name := w.ingressName(p); !seen[name] && name != ingressAll {
+			seen[name] = true
+			w.ingressPolicy(name, p.Headroom)
+		}
+	}
+}
+
+// ingressAll is the policy that system qos names.
+const ingressAll = "INGRESS"
+
+// ingressName is a port's policy: by its headroom where that is not most ports'.
+func (w *writer) ingressName(p *design.Port) string {
+	name, most := ingressAll, w.S.Most()
+	for i, h := range p.Headroom {
+		if h != most[i] {
+			name += fmt.Sprintf("-%d-%d", i, h)
+		}
+	}
+	return name
+}
+
+func (w *writer) ingressPolicy(name string, headroom [queue.Classes]unit.Bytes) {
+	spec := &w.S.Spec
+	w.Line(0, "policy-map type queuing %s", name)
+	for i := range spec.Queues {
+		k := &spec.Queues[i]
+		if !k.Lossless {
+			continue
+		}
+		w.Line(1, "class type queuing c-in-q%s", suffix(i))
+		if k.XOff > 0 {
+			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d",
+				k.XOff+headroom[i], k.XOff, k.Resume(k.XOff, spec.MTU), i)
+		} else {
+			n, _ := exponent(k.Alpha)
+			w.Line(2, "queue-limit dynamic %d", n)
+		}
+	}
 }
 
 func suffix(i int) string {
@@ -375,6 +407,9 @@ func (w *writer) interface_(p *design.Port) {
 		w.Line(1, "channel-group %d mode active", p.Channel)
 	}
 	w.Line(1, "no shutdown")
+	if name := w.ingressName(p); name != ingressAll {
+		w.Line(1, "service-policy type queuing input %s", name)
+	}
 }
 
 func (w *writer) bgp() {

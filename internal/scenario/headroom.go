@@ -1,0 +1,74 @@
+package scenario
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// PortHeadroom is what a port keeps for each class, 0: what its switch's Spec says.
+type PortHeadroom [queue.Classes]unit.Bytes
+
+// portHeadroom finds the ports of a switch whose text keeps another headroom for them than for most: a
+// long cable's, among short ones.
+func (p *resolver) portHeadroom(node int, c *swconf.Config) {
+	spec := p.specs[node]
+	var least, most unit.Bytes
+	for end, port := range p.portsIn(node, c) {
+		if port.QoS == nil {
+			continue
+		}
+		var own PortHeadroom
+		for i := range spec.Queues {
+			k, said := &spec.Queues[i], port.QoS.Queues[i].PG.V.Headroom
+			if !k.Lossless || said == 0 || said == k.Headroom {
+				continue
+			}
+			if least == 0 {
+				least, most = k.Headroom, k.Headroom
+			}
+			own[i], least, most = said, min(least, said), max(most, said)
+		}
+		if own != (PortHeadroom{}) {
+			p.Headroom[end] = own
+		}
+	}
+	if least < most {
+		p.note("%s: ports keep %v to %v of headroom, each what its own text says", p.Graph.Nodes[node].Name,
+			least, most)
+	}
+}
+
+// reserve is the headroom that a port keeps for a class.
+func (p *Plan) reserve(link, node, class int) unit.Bytes {
+	if own := p.Headroom[topo.LinkEnd{Link: link, Node: node}][class]; own > 0 {
+		return own
+	}
+	l, response := &p.Graph.Links[link], p.Switching.Response
+	if response == 0 {
+		response = queue.Response(l.Rate)
+	}
+	return p.specs[node].Reserve(class, l.Rate, l.Propagation(), response, p.Switching.Pipeline)
+}
+
+// headroom checks that each switch's buffer holds the headroom of its ports.
+func (p *resolver) headroom() error {
+	reserved := make([]unit.Bytes, len(p.Graph.Nodes))
+	for i, l := range p.Graph.Links {
+		for c := range queue.Classes {
+			reserved[l.A] += p.reserve(i, l.A, c)
+			reserved[l.B] += p.reserve(i, l.B, c)
+		}
+	}
+	for i, n := range p.Graph.Nodes {
+		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
+			return field.New("switch.buffer",
+				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger "+
+					"buffer, shorter cables or a headroom of your own",
+				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
+		}
+	}
+	return nil
+}
