@@ -38,7 +38,7 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	visit(first, g.Hosts[g.NICs[src].Host])
 	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
 	for range len(g.Nodes) {
-		if l, ok := r.seen.Routes.Near[node][dst]; ok {
+		if l, ok := r.seen.Routes.Near(node, dst); ok {
 			visit(l, node)
 			break
 		}

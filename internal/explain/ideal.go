@@ -118,7 +118,7 @@ func (x *idealizer) follow(from int, links []int, dst int) []stage {
 	}
 	var last []int
 	for _, n := range m.nodes {
-		if l, ok := x.routes.Near[n][dst]; ok {
+		if l, ok := x.routes.Near(n, dst); ok {
 			last = append(last, l)
 		}
 	}
@@ -177,7 +177,7 @@ func (x *idealizer) peers(nodes, links []int) (out []int) {
 
 // arrives reports whether one of the switches has the NIC's cable.
 func (x *idealizer) arrives(nodes []int, dst int) bool {
-	return slices.ContainsFunc(nodes, func(n int) bool { _, ok := x.routes.Near[n][dst]; return ok })
+	return slices.ContainsFunc(nodes, func(n int) bool { _, ok := x.routes.Near(n, dst); return ok })
 }
 
 // stage sums up the links that lead on from some nodes, which a path led to. A flowlet

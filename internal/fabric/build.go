@@ -56,6 +56,7 @@ func (b *Builder) AddHost() int32 {
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
 	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
+	b.net.switches++
 	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), wred: c.Spec.WREDMask(),
 		stream: rng.New(c.Seed, "wred/"+c.Name)})
 	return int32(len(b.nodes) - 1)
@@ -219,8 +220,12 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 		all.members = append(all.members, ports...)
 	}
 	f.fwd = int32(len(all.fwd))
-	for loc := range t.Locators() {
-		all.fwd = append(all.fwd, int16(t.Group(loc)))
+	if all.fwd == nil {
+		all.fwd = make([]int16, 0, n.switches*t.Locators())
+	}
+	all.fwd = append(all.fwd, t.Codes()...)
+	if t.Regions == nil { // no chooser asks
+		t.Forget()
 	}
 }
 

@@ -112,6 +112,7 @@ type Net struct {
 	Stats     []PortStats
 	Sw        []Switch // by node; hosts have a zero Switch
 
+	switches int
 	node     []int32      // owner of each port
 	forward  []forward    // by node
 	storms   []stormState // by (port, class); nil without watchdogs

@@ -5,13 +5,16 @@ import "slices"
 // Table is one switch's forwarding table. Destinations that hang off the same
 // set of switches share a locator, so the table grows with leaves, not hosts.
 type Table struct {
-	group  []int32 // by locator
+	group  []int16 // by locator
 	groups [][]int32
-	direct map[int32]int32 // attached NIC -> port
+	direct []attached
 
 	Regions *Regions // nil unless packets are sent by way of them
 	Home    int      // the region this switch is in
 }
+
+// attached is a NIC and the port its cable is in.
+type attached struct{ nic, port int32 }
 
 // Regions are the parts of a fabric by way of which packets can be sent.
 type Regions struct {
@@ -27,9 +30,9 @@ const (
 
 // NewTable returns a table for the given number of locators, all unreachable.
 func NewTable(locators int) *Table {
-	t := &Table{group: make([]int32, locators)}
+	t := &Table{group: make([]int16, locators)}
 	for i := range t.group {
-		t.group[i] = Unreachable
+		t.group[i] = int16(Unreachable)
 	}
 	return t
 }
@@ -44,35 +47,35 @@ func (t *Table) Renew(locators int) *Table {
 	return next
 }
 
-// SetGroup routes a locator over the given ports, equal in cost.
-func (t *Table) SetGroup(loc int, ports []int32) {
+// Add returns the number of a group of ports, equal in cost.
+func (t *Table) Add(ports []int32) int32 {
 	for i, g := range t.groups {
 		if slices.Equal(g, ports) {
-			t.group[loc] = int32(i)
-			return
+			return int32(i)
 		}
 	}
 	t.groups = append(t.groups, ports)
-	t.group[loc] = int32(len(t.groups) - 1)
+	return int32(len(t.groups) - 1)
 }
+
+// Set routes a locator over a group, SetGroup over the given ports.
+func (t *Table) Set(loc int, group int32) { t.group[loc] = int16(group) }
+
+// SetGroup adds a group and routes a locator over it.
+func (t *Table) SetGroup(loc int, ports []int32) { t.Set(loc, t.Add(ports)) }
 
 // SetAttached marks a locator as hanging off this switch; Attach names ports.
-func (t *Table) SetAttached(loc int) { t.group[loc] = Attached }
+func (t *Table) SetAttached(loc int) { t.group[loc] = int16(Attached) }
 
-// Attach routes a NIC to the port its cable is in.
-func (t *Table) Attach(nic, port int32) {
-	if t.direct == nil {
-		t.direct = map[int32]int32{}
-	}
-	t.direct[nic] = port
-}
+// Attach routes a NIC to the port its cable is in, the last one where it has several here.
+func (t *Table) Attach(nic, port int32) { t.direct = append(t.direct, attached{nic, port}) }
 
 // Near lays the attached NICs out from the lowest number: port by NIC - base,
 // -1 in gaps.
 func (t *Table) Near() (near []int32, base int32) {
 	lo, hi := int32(1<<31-1), int32(-1)
-	for nic := range t.direct {
-		lo, hi = min(lo, nic), max(hi, nic)
+	for _, a := range t.direct {
+		lo, hi = min(lo, a.nic), max(hi, a.nic)
 	}
 	if hi < 0 {
 		return nil, 0
@@ -80,9 +83,9 @@ func (t *Table) Near() (near []int32, base int32) {
 	near = make([]int32, hi-lo+1)
 	for i := range near {
 		near[i] = -1
-		if p, ok := t.direct[lo+int32(i)]; ok {
-			near[i] = p
-		}
+	}
+	for _, a := range t.direct {
+		near[a.nic-lo] = a.port
 	}
 	return near, lo
 }
@@ -94,7 +97,13 @@ func (t *Table) Groups() int { return len(t.groups) }
 func (t *Table) Locators() int { return len(t.group) }
 
 // Group returns the group of a locator, Attached or Unreachable.
-func (t *Table) Group(loc int) int32 { return t.group[loc] }
+func (t *Table) Group(loc int) int32 { return int32(t.group[loc]) }
+
+// Codes returns the groups of all locators.
+func (t *Table) Codes() []int16 { return t.group }
+
+// Forget gives up what locators and NICs are routed to once somebody has laid it out; groups stay.
+func (t *Table) Forget() { t.group, t.direct = nil, nil }
 
 // Ports returns the ports of a group.
 func (t *Table) Ports(g int32) []int32 { return t.groups[g] }

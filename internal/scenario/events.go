@@ -189,7 +189,7 @@ func (p *resolver) stayConnected() error {
 	if len(down) == 0 {
 		return nil
 	}
-	err := p.Graph.CheckConnected(p.Graph.Route(down))
+	err := p.Graph.CheckConnected(down)
 	if err == nil {
 		return nil // not even with all of them down
 	}
@@ -207,7 +207,7 @@ func (p *resolver) stayConnected() error {
 		}
 		if set := fmt.Sprint(down); !seen[set] { // fmt sorts maps
 			if seen[set] = true; len(seen) <= maxCuts {
-				err = p.Graph.CheckConnected(p.Graph.Route(down))
+				err = p.Graph.CheckConnected(down)
 			} // else by all of them together
 			if err != nil {
 				return field.New(p.eventsKey(), "with these links down %v", err)

@@ -47,7 +47,7 @@ func (p *resolver) network() error {
 		return err
 	}
 	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
-	return field.Under("fabric", p.Graph.CheckConnected(p.Graph.Route(nil)))
+	return field.Under("fabric", p.Graph.CheckConnected(nil))
 }
 
 // decide fills in what a fabric leaves open and its other values say.

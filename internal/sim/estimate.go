@@ -15,6 +15,7 @@ type Cost struct {
 	Memory              unit.Bytes
 	Seconds             float64
 	ports, ops          int64
+	routes              *topo.Routes // over all links
 }
 
 // What things cost, measured on all-to-alls, permutations and training steps of 64 to
@@ -43,7 +44,7 @@ func Estimate(p *scenario.Plan) Cost {
 	}
 	gpus := p.Graph.TotalGPUs()
 	e.seen = make([]uint64, (gpus*gpus+63)/64)
-	c := Cost{ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
+	c := Cost{routes: e.routes, ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
 	for j := range p.Jobs {
 		job := &p.Jobs[j]
 		for i := range job.DAG.Ops {
@@ -99,7 +100,7 @@ func (e *estimator) distance(src, dst int) int64 {
 	g := e.plan.Graph
 	first := g.NICs[src].Links[0]
 	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
-	if _, near := e.routes.Near[node][dst]; near {
+	if _, near := e.routes.Near(node, dst); near {
 		return 2
 	}
 	k := [2]int{node, e.routes.Locator[dst]}

@@ -5,6 +5,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"railyard/internal/engine"
@@ -33,7 +34,8 @@ type Setup struct {
 	QPs  int // queue pairs per pair of GPUs
 	Seed uint64
 	// Links that are not as the graph says from the start.
-	Links map[int]fabric.LinkState
+	Links  map[int]fabric.LinkState
+	Routes *topo.Routes // over all links, where they are known already
 }
 
 // Network is a built network: the simulator's state and what its indices mean.
@@ -99,7 +101,12 @@ func NewNetwork(s *Setup) (*Network, error) {
 		n.Net.SetDetours(g.RegionOf(), &s.Rise)
 	}
 	n.Hosts = host.New(n.Net, &s.Host)
-	n.Paths = g.Route(n.routed)
+	if n.Paths = s.Routes; len(n.routed) > 0 || n.Paths == nil {
+		n.Paths = g.Reroute(n.routed, nil, s.LB.Detours)
+	}
+	if err := n.addressable(); err != nil {
+		return nil, err
+	}
 	for i, nic := range g.NICs {
 		ports := make([]int32, len(nic.Links))
 		for k, l := range nic.Links {
@@ -137,31 +144,68 @@ func (n *Network) PortName(port int32) string {
 	return n.Graph.Direction(int(n.linkOf[port]), int(n.Net.Ports[port].Node))
 }
 
-// install computes routes over the live links and gives them to the switches.
+// addressable refuses a fabric with more locators than packets, or the switches' tables, can tell apart.
+func (n *Network) addressable() error {
+	locators, switches := len(n.Paths.Sets), len(n.Graph.Nodes)-len(n.Graph.Hosts)
+	if most := 1 << 16; locators > most {
+		return fmt.Errorf("the NICs hang off %d different switches or sets of them: packets can tell %d "+
+			"apart", locators, most)
+	}
+	if locators*switches > math.MaxInt32 {
+		return fmt.Errorf("the tables of %d switches with ways to %d others have %d entries: %d are possible",
+			switches, locators, locators*switches, math.MaxInt32)
+	}
+	return nil
+}
+
+// attach starts the switches' tables anew, with the NICs that hang off them.
+func (n *Network) attach() {
+	g := n.Graph
+	for node := range g.Nodes {
+		if g.Nodes[node].Role != topo.Host {
+			n.tables[node] = n.tables[node].Renew(len(n.Paths.Sets))
+		}
+	}
+	for loc, set := range n.Paths.Sets {
+		for _, sw := range set {
+			n.tables[sw].SetAttached(loc)
+		}
+	}
+	for i, nic := range g.NICs {
+		for _, l := range nic.Links {
+			if sw := g.Links[l].A + g.Links[l].B - g.Hosts[nic.Host]; n.Paths.Up(l) {
+				n.tables[sw].Attach(int32(i), n.Port(l, sw))
+			}
+		}
+		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
+	}
+}
+
+// install gives the routes over the live links to the switches.
 func (n *Network) install() {
 	g := n.Graph
-	n.Paths = g.Reroute(n.routed, n.Paths, n.Setup.LB.Detours)
+	n.attach()
 	of, regions := n.regions()
+	row := make([]int32, len(n.Paths.Sets))
+	var groups []int32 // by the switch's sets of next links: its group, -1 until it has one
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
 		}
-		t := n.tables[node].Renew(len(n.Paths.Sets))
-		n.tables[node] = t
-		for loc := range n.Paths.Sets {
-			if links := n.Paths.Next(node, loc); len(links) > 0 {
-				t.SetGroup(loc, n.weighted(links, node))
+		t := n.tables[node]
+		n.Paths.Row(node, row)
+		groups = groups[:0]
+		for loc, set := range row {
+			if set < 0 {
+				continue
 			}
-		}
-		for loc, set := range n.Paths.Sets {
-			for _, sw := range set {
-				if sw == node {
-					t.SetAttached(loc)
-				}
+			for int(set) >= len(groups) {
+				groups = append(groups, -1)
 			}
-		}
-		for nic, l := range n.Paths.Near[node] {
-			t.Attach(int32(nic), n.Port(l, node))
+			if groups[set] < 0 {
+				groups[set] = t.Add(n.weighted(n.Paths.Links(node, set), node))
+			}
+			t.Set(loc, groups[set])
 		}
 		if t.Regions = regions; regions != nil {
 			t.Home = int(of[node])
@@ -177,9 +221,6 @@ func (n *Network) install() {
 				Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
 		n.Net.SetRoutes(int32(node), t, chooser)
-	}
-	for i := range g.NICs {
-		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
 	}
 }
 
@@ -238,6 +279,7 @@ func (n *Network) Converge(link int, up bool) {
 	} else {
 		n.routed[link] = true
 	}
+	n.Paths = n.Graph.Reroute(n.routed, n.Paths, n.Setup.LB.Detours)
 	n.install()
 	n.Hosts.Rebond(n.usable)
 }
@@ -249,7 +291,7 @@ func (n *Network) usable(src, dst int32) (ports []int32) {
 	host := n.Graph.Hosts[nic.Host]
 	for _, l := range nic.Links {
 		sw := n.Graph.Links[l].A + n.Graph.Links[l].B - host
-		_, near := n.Paths.Near[sw][int(dst)]
+		_, near := n.Paths.Near(sw, int(dst))
 		loc := n.Paths.Locator[dst]
 		if !n.routed[l] && (near || len(n.Paths.Next(sw, loc)) > 0) {
 			ports = append(ports, n.Port(l, host))

@@ -51,7 +51,9 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 			return nil, fmt.Errorf("job %q uses service %d; there are %d", j.Name, j.Service, len(p.Services))
 		}
 	}
-	n, err := NewNetwork(setup(p))
+	s := setup(p)
+	s.Routes = cost.routes
+	n, err := NewNetwork(s)
 	if err != nil {
 		return nil, err
 	}

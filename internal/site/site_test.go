@@ -77,7 +77,7 @@ func TestHPN(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if err := g.CheckConnected(g.Route(nil)); err != nil {
+	if err := g.CheckConnected(nil); err != nil {
 		t.Error(err)
 	}
 	nic := g.NICs[g.NICOf[8*130+4]]

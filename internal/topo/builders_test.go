@@ -80,7 +80,7 @@ func TestWhatAFabricIsMadeOf(t *testing.T) {
 		}
 		fits(t, g)
 		// Rails without spines do not join segments: everything else is one.
-		if err := g.CheckConnected(g.Route(nil)); (err != nil) != (kind == "rail-only" && p.Segments > 1) {
+		if err := g.CheckConnected(nil); (err != nil) != (kind == "rail-only" && p.Segments > 1) {
 			t.Fatalf("%s %+v: %v", kind, p, err)
 		}
 	})

@@ -12,10 +12,10 @@ import (
 func TestDirectFabrics(t *testing.T) {
 	c := Cable{Rate: 400 * unit.Gbps, LengthMM: 3000}
 	diameter := func(g *Graph) int32 {
-		dist := make([]int32, len(g.Nodes))
-		dial(g.adjacency(nil, false), []int{g.Links[g.NICs[0].Links[0]].B}, dist)
+		w := g.mesh(nil, false).walker()
+		w.dial([]int32{int32(g.Links[g.NICs[0].Links[0]].B)})
 		most := int32(0)
-		for i, d := range dist {
+		for i, d := range w.dist {
 			if g.Nodes[i].Role != Host {
 				most = max(most, d)
 			}

@@ -128,7 +128,7 @@ func TestPods(t *testing.T) {
 		up["pod-2-spine-2 super-spine-3"] != 2 {
 		t.Errorf("%v", up)
 	}
-	if err := g.CheckConnected(g.Route(nil)); err != nil {
+	if err := g.CheckConnected(nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := Build("rail", Params{Server: Server{GPUs: 8, NICs: 8, Ports: 1}, Hosts: 4, Segments: 2,

@@ -1,0 +1,107 @@
+package topo
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reachable reports whether packets of one NIC find a way to another: rails in
+// VLANs of their own are apart even inside one switch.
+func (g *Graph) Reachable(r *Routes, a, b int) bool {
+	if g.Isolated && g.NICs[a].Rail != g.NICs[b].Rail {
+		return false
+	}
+	lb := r.Locator[b]
+	if lb < 0 || r.Locator[a] < 0 {
+		return false
+	}
+	for _, sw := range r.Sets[r.Locator[a]] {
+		if _, ok := r.Near(sw, b); ok || r.Next(sw, lb) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// CheckConnected returns an error that names two parts when some server's NIC
+// cannot reach any other one that it should, with these links down: the graph is
+// partitioned. Rails are allowed to be apart, since NVLink joins them inside a server.
+func (g *Graph) CheckConnected(down map[int]bool) error {
+	if len(g.Hosts) < 2 {
+		return nil
+	}
+	switches := newParts(len(g.Nodes))
+	for i, l := range g.Links {
+		if !down[i] && g.Nodes[l.A].Role != Host && g.Nodes[l.B].Role != Host {
+			switches.join(l.A, l.B)
+		}
+	}
+	// Servers are connected when some pair of their NICs is; joined through
+	// common servers, because NVLink carries data between a server's NICs.
+	servers := newParts(len(g.Hosts))
+	type vlan struct{ part, rail int } // NICs in one reach each other
+	first := map[vlan]int{}
+	for i, n := range g.NICs {
+		up := false
+		for _, l := range n.Links {
+			if down[l] {
+				continue
+			}
+			up = true
+			v := vlan{part: switches.of(g.Links[l].A + g.Links[l].B - g.Hosts[n.Host])}
+			if g.Isolated {
+				v.rail = n.Rail
+			}
+			if h, ok := first[v]; ok {
+				servers.join(n.Host, h)
+			} else {
+				first[v] = n.Host
+			}
+		}
+		if !up {
+			return fmt.Errorf("%s has no cable that is up", g.NICName(i))
+		}
+	}
+	var apart []string
+	for i := range g.Hosts {
+		if servers.of(i) != servers.of(0) {
+			apart = append(apart, g.Nodes[g.Hosts[i]].Name)
+		}
+	}
+	if len(apart) > 0 {
+		if len(apart) > 4 {
+			apart = append(apart[:4], "...")
+		}
+		return fmt.Errorf("the graph is partitioned: %s cannot reach %s", g.Nodes[g.Hosts[0]].Name,
+			strings.Join(apart, ", "))
+	}
+	return nil
+}
+
+// NICName names a NIC: "host-1/nic-2".
+func (g *Graph) NICName(i int) string {
+	n := g.NICs[i]
+	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
+}
+
+// parts is which of some things are joined, directly or by others.
+type parts []int
+
+func newParts(n int) parts {
+	p := make(parts, n)
+	for i := range p {
+		p[i] = i
+	}
+	return p
+}
+
+// of returns the one that stands for a thing's part.
+func (p parts) of(i int) int {
+	for p[i] != i {
+		p[i] = p[p[i]]
+		i = p[i]
+	}
+	return i
+}
+
+func (p parts) join(a, b int) { p[p.of(a)] = p.of(b) }
