@@ -89,26 +89,28 @@ const maxSlip = 64
 
 // slip lets a lane's last event, which comes before the one ahead of it, pass all those that higher
 // elements have pushed for the same instant. Where nodes are in step those can be many; one that
-// would have to pass more than maxSlip, or the ring's end, waits in the wheel instead.
+// would have to pass maxSlip or more waits in the wheel instead.
 func (q *Queue) slip(l *lane) {
-	end := int((l.tail - 1) & uint32(len(l.ring)-1))
-	e := l.ring[end]
-	ahead := int(l.tail - 1 - l.head)
-	r := l.ring[end-min(ahead, end, maxSlip) : end+1]
-	i := len(r) - 1
-	for ; i > 0 && e.before(&r[i-1]); i-- {
-		r[i] = r[i-1]
-	}
-	r[i] = e
-	switch {
-	case i > 0:
-	case ahead == len(r)-1:
-		q.reenter(head{e.At, e.key, l.slot})
-	default: // there may be more to pass
-		copy(r, r[1:])
+	ring, i := l.ring, l.tail-1
+	mask := uint32(len(ring) - 1)
+	to := &ring[i&mask]
+	e := *to
+	if i-l.head > maxSlip && e.before(&ring[(i-maxSlip)&mask]) {
 		l.tail--
 		q.wait(e)
+		return
 	}
+	for ; i != l.head; i-- {
+		p := &ring[(i-1)&mask]
+		if p.At != e.At || p.key < e.key {
+			*to = e
+			return
+		}
+		*to = *p
+		to = p
+	}
+	*to = e
+	q.reenter(head{e.At, e.key, l.slot})
 }
 
 // claim takes slot i^1, or else i, for a delay; nil when both serve others.
@@ -137,6 +139,10 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
+// The heap of the lanes' heads has a root with one child: the children of i are 2i and 2i+1, and 0's is
+// 1 alone. Frames of one instant come one after another from one lane, which stays the root after one
+// comparison.
+
 // enter adds the head of a lane that was empty to the heap.
 func (q *Queue) enter(k head) {
 	q.heap = append(q.heap, k)
@@ -154,23 +160,30 @@ func (q *Queue) reenter(k head) {
 
 // rise puts k at i or above.
 func (q *Queue) rise(k head, i int) {
-	for i > 0 {
-		p := (i - 1) / 2
-		if !k.before(&q.heap[p]) {
-			break
-		}
-		q.heap[i] = q.heap[p]
-		i = p
+	for i > 0 && k.before(&q.heap[i/2]) {
+		q.heap[i] = q.heap[i/2]
+		i /= 2
 	}
 	q.heap[i] = k
 }
 
-// sink puts k in place of the heap's top.
+// replace puts k in place of the heap's root.
+func (q *Queue) replace(k head) {
+	h := q.heap
+	if len(h) < 2 || !h[1].before(&k) {
+		h[0] = k
+		return
+	}
+	q.sink(k)
+}
+
+// sink makes its child the root and puts k below.
 func (q *Queue) sink(k head) {
 	h := q.heap
-	i := 0
+	h[0] = h[1]
+	i := 1
 	for {
-		c := 2*i + 1
+		c := 2 * i
 		if c >= len(h) {
 			break
 		}
@@ -189,26 +202,34 @@ func (q *Queue) sink(k head) {
 // aheadBy is how many events in advance of its turn Ahead shows one.
 const aheadBy = 12
 
-// popLane takes the head of the lane at the heap's top.
+// popLane takes the head of the lane at the heap's root and moves the clock to it.
 func (q *Queue) popLane() *Event {
-	at := q.heap[0].lane
+	q.popped++
+	h := q.heap
+	at := h[0].lane
 	if at == lateLane {
 		return q.popLate()
 	}
 	l := &q.lanes[at]
-	mask := uint32(len(l.ring) - 1)
-	e := &l.ring[l.head&mask]
-	l.head++
-	q.Ahead = nil
-	if l.tail-l.head > aheadBy {
-		q.Ahead = &l.ring[(l.head+aheadBy)&mask]
-	}
-	if l.head != l.tail {
-		next := &l.ring[l.head&mask]
-		q.sink(head{next.At, next.key, at})
+	ring, i, left := l.ring, l.head, l.tail-l.head
+	mask := uint32(len(ring) - 1)
+	l.head = i + 1
+	e := &ring[i&mask]
+	q.now = e.At
+	if left == 1 {
+		q.leave()
 		return e
 	}
-	q.leave()
+	if left > aheadBy+1 {
+		q.Ahead = &ring[(i+1+aheadBy)&mask]
+	}
+	next := &ring[(i+1)&mask]
+	k := head{next.At, next.key, at}
+	if len(h) < 2 || !h[1].before(&k) { // replace, without a call
+		h[0] = k
+		return e
+	}
+	q.sink(k)
 	return e
 }
 
@@ -218,6 +239,6 @@ func (q *Queue) leave() {
 	k := q.heap[last]
 	q.heap = q.heap[:last]
 	if last > 0 {
-		q.sink(k)
+		q.replace(k)
 	}
 }

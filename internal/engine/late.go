@@ -51,9 +51,9 @@ func (q *Queue) popLate() *Event {
 	h[i] = e
 	h[last] = first // the caller may look at it until the next push
 	q.late = h[:last]
-	q.Ahead = nil
+	q.now = first.At
 	if last > 0 {
-		q.sink(head{h[0].At, h[0].key, lateLane})
+		q.replace(head{h[0].At, h[0].key, lateLane})
 	} else {
 		q.leave()
 	}

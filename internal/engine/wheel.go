@@ -99,8 +99,8 @@ type Queue struct {
 	late   late
 	heap   []head
 
-	// Ahead is an event that will fire soon, nil when none is known: the run
-	// loop fetches what it will need, so that the memory is there by then.
+	// Ahead is an event that will fire soon, or has fired when none is known that will: the
+	// run loop fetches what it will need, so that the memory is there by then. nil at first.
 	Ahead *Event
 }
 
@@ -240,24 +240,20 @@ func (q *Queue) Next() *Event {
 	if q.pos == len(q.cur) && q.wheel > 0 && q.nextAt <= top {
 		q.advance(uint64(top) >> q.shift)
 	}
-	var e *Event
 	if q.pos < len(q.cur) {
-		w := &q.cur[q.pos]
-		if w.At < top || len(q.heap) == 0 || w.At == top && w.key < q.heap[0].key {
+		e := &q.cur[q.pos]
+		if e.At < top || len(q.heap) == 0 || e.At == top && e.key < q.heap[0].key {
 			q.pos++
 			q.wheel--
-			e = w
+			q.popped++
+			q.now = e.At
+			return e
 		}
 	}
-	if e == nil {
-		if len(q.heap) == 0 {
-			return nil
-		}
-		e = q.popLane()
+	if len(q.heap) == 0 {
+		return nil
 	}
-	q.popped++
-	q.now = e.At
-	return e
+	return q.popLane()
 }
 
 // Pop is Next by value.
