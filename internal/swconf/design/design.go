@@ -298,14 +298,14 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 	return queue.ASICFor(fastest)
 }
 
-// spec is a switch's Spec with the headroom that cables need, for classes whose pause threshold
-// is fixed: each port has that of its own, the Spec, which has one for all, that of the longest and
-// fastest. On SONiC it is at least what SONiC's own calculation gives.
+// spec is a switch's Spec with the headroom that cables need, for classes whose pause threshold is fixed,
+// and on SONiC, whose profiles always say it, for all: each port has that of its own, the Spec, which has
+// one for all, that of the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
 	spec := d.Spec(s.Node)
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 {
+		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 && d.OS != swconf.SONiC {
 			for _, p := range s.Ports {
 				p.Headroom[i] = k.Headroom
 			}

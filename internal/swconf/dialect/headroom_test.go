@@ -26,6 +26,7 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 		t.Fatal(err)
 	}
 	base := queue.Default()
+	base.Queues[4] = queue.Class{Lossless: true, Alpha: 0.125} // a dynamic threshold needs it as well
 	d, err := design.Make(design.Fabric{Name: "x", Graph: g, Spec: func(int) queue.Spec { return base },
 		OS: swconf.SONiC, DataDSCP: 24, CNPDSCP: 48, Addressing: design.Numbered, Multihome: design.MLAG})
 	if err != nil {
@@ -51,10 +52,12 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 				mm = 2_000_000
 			}
 			need, _, _ := chip.Headroom(p.Rate, mm, base.MTU)
-			group := db["BUFFER_PG"][fmt.Sprintf("Ethernet%d|3", (p.Number-1)*8)]
-			if got := db["BUFFER_PROFILE"][group["profile"]]["xoff"]; got != fmt.Sprint(int64(need)) {
-				t.Errorf("port %d to %s keeps %s, its cable needs %d (%s)", p.Number, p.FarName, got, need,
-					group["profile"])
+			for class := 3; class <= 4; class++ {
+				group := db["BUFFER_PG"][fmt.Sprintf("Ethernet%d|%d", (p.Number-1)*8, class)]
+				if got := db["BUFFER_PROFILE"][group["profile"]]["xoff"]; got != fmt.Sprint(int64(need)) {
+					t.Errorf("port %d to %s keeps %s, its cable needs %d (%s)", p.Number, p.FarName, got,
+						need, group["profile"])
+				}
 			}
 		}
 		spec, c, notes, err := dialect.Spec(f.Path, []byte(f.Text), base)

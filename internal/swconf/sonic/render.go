@@ -93,10 +93,6 @@ func fits(d *design.Design, s *design.Switch) error {
 		if _, ok := exponent(k.Alpha); k.Alpha > 0 && !ok {
 			return no("queue %d: alpha %g; powers of two from 1/256 to 256 are accepted", i, k.Alpha)
 		}
-		if k.Lossless && k.XOff == 0 && k.Headroom == 0 {
-			return no("queue %d: a dynamic threshold needs an explicit headroom (switch.queues.%d.headroom)",
-				i, i)
-		}
 	}
 	if need := reserved(s); need >= spec.Buffer {
 		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v "+

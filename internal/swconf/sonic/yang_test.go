@@ -253,7 +253,9 @@ func specs() []queue.Spec {
 	dynamic := plain
 	dynamic.Queues[4] = queue.Class{Weight: 0, Lossless: true, Alpha: 0.125, Headroom: 100 * unit.KB,
 		WRED: plain.Queues[3].WRED}
-	return []queue.Spec{plain, limited, dynamic}
+	computed := dynamic // headroom of each port's own cable
+	computed.Queues[4].Headroom = 0
+	return []queue.Spec{plain, limited, dynamic, computed}
 }
 
 func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
