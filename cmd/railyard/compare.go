@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/cc"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
@@ -15,10 +16,14 @@ import (
 
 type compareCmd struct {
 	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
-	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
+	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. cc.algorithm=all: every one that fits. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
 	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg, instead of the scenario's switches.config." placeholder:"FILE,FILE"`
 	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1" range:"1,1000"`
 	JSON      bool     `help:"Print the summaries as JSON."`
+	PNG       string   `help:"Plot completion times, queues and rates of each variant as PNG into a folder." name:"png" placeholder:"DIR"`
+	Force     bool     `help:"Replace plots that exist." with:"png"`
+
+	curves []curves // of each variant's first run, for plots
 }
 
 func (c *compareCmd) Help() string {
@@ -26,6 +31,7 @@ func (c *compareCmd) Help() string {
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,flowlet,spray
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set cc.algorithm=dcqcn,none
   railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8
+  railyard compare scenarios/fattree128-incast32.yaml --set cc.algorithm=all --png plots
   railyard compare scenarios/three-flows.yaml --config old.cfg,new.cfg
   railyard compare runs/a runs/b`
 }
@@ -39,7 +45,8 @@ func (c *compareCmd) Run(e *env) error {
 	if err != nil {
 		return &inputError{err}
 	}
-	if err := c.check(combos); err != nil {
+	combos, unfit, err := c.check(combos)
+	if err != nil {
 		return err
 	}
 	var variants []report.Variant
@@ -55,6 +62,7 @@ func (c *compareCmd) Run(e *env) error {
 		}
 		for _, sets := range combos {
 			v := report.Variant{Label: c.label(path, sets), Failed: "not simulated"}
+			v.Switch, v.NIC = needs(sets)
 			if stopped == nil {
 				e.doing = v.Label
 				var err error
@@ -67,8 +75,13 @@ func (c *compareCmd) Run(e *env) error {
 			variants = append(variants, v)
 		}
 	}
-	if err := c.print(e, variants); err != nil {
+	if err := c.print(e, variants, unfit); err != nil {
 		return err
+	}
+	if c.PNG != "" {
+		if err := c.plots(e); err != nil {
+			return err
+		}
 	}
 	if stopped != nil {
 		return fmt.Errorf("%w; what had ended is in the table, nothing was written", errStopped)
@@ -77,7 +90,7 @@ func (c *compareCmd) Run(e *env) error {
 }
 
 // print shows the variants side by side, those that failed too.
-func (c *compareCmd) print(e *env, variants []report.Variant) error {
+func (c *compareCmd) print(e *env, variants []report.Variant, unfit []report.Unfit) error {
 	if c.JSON {
 		out := map[string][]any{}
 		for _, v := range variants {
@@ -90,6 +103,9 @@ func (c *compareCmd) print(e *env, variants []report.Variant) error {
 			}
 			out[v.Label] = append(out[v.Label], list...)
 		}
+		for _, u := range unfit {
+			out[u.Label] = append(out[u.Label], map[string]string{"unfit": u.Why})
+		}
 		return printJSON(e.stdout, out)
 	}
 	title := strings.Join(c.Scenarios, ", ")
@@ -99,6 +115,10 @@ func (c *compareCmd) print(e *env, variants []report.Variant) error {
 				title = v.Runs[0].Name
 			}
 		}
+	}
+	if c.everyAlgorithm() {
+		report.Algorithms(e.stdout, title, variants, unfit)
+		return nil
 	}
 	report.Compare(e.stdout, title, variants)
 	return nil
@@ -125,22 +145,31 @@ func isFolder(path string) bool {
 }
 
 // check refuses what cannot be simulated before anything is: the last of ten variants
-// must not fail for a word that could have been read at the start.
-func (c *compareCmd) check(combos [][]string) error {
+// must not fail for a word that could have been read at the start. Of all algorithms those that do not fit
+// one of the scenarios are left out, with the reason.
+func (c *compareCmd) check(combos [][]string) (fit [][]string, unfit []report.Unfit, err error) {
+	fit = slices.Clone(combos)
 	for _, path := range c.Scenarios {
 		if isFolder(path) {
 			if _, err := result.ReadSummary(path); err != nil {
-				return &inputError{fmt.Errorf("%s is no run directory: %w", path, err)}
+				return nil, nil, &inputError{fmt.Errorf("%s is no run directory: %w", path, err)}
 			}
 			continue
 		}
-		for _, sets := range combos {
-			if _, err := loadPlan(path, fromHere(path, sets), nil); err != nil {
-				return err
+		for i := 0; i < len(fit); {
+			_, err := loadPlan(path, fromHere(path, fit[i]), nil)
+			if err == nil {
+				i++
+				continue
 			}
+			if !c.everyAlgorithm() || !c.runsWithout(path, fit[i]) {
+				return nil, nil, err
+			}
+			unfit = append(unfit, report.Unfit{Label: c.label(path, fit[i]), Why: reason(err)})
+			fit = slices.Delete(fit, i, i+1)
 		}
 	}
-	return nil
+	return fit, unfit, nil
 }
 
 // variant runs one setting with every seed, and goes on behind one that fails.
@@ -162,7 +191,10 @@ func (c *compareCmd) variant(e *env, path string, sets []string) (runs []*result
 				report.Labelled(e.stderr, "note: ", n)
 			}
 		}
-		s, err := outcome(e, plan)
+		s, t, err := outcomeTables(e, plan)
+		if err == nil && i == 0 && c.PNG != "" {
+			c.curves = append(c.curves, newCurves(c.label(path, sets), s, t))
+		}
 		switch {
 		case errors.Is(err, errStopped):
 			return runs, err
@@ -211,7 +243,7 @@ func (c *compareCmd) label(path string, sets []string) string {
 		switch {
 		case i >= len(c.Set):
 			parts = append(parts, c.configLabel(v))
-		case strings.Contains(c.Set[i], ","):
+		case strings.Contains(c.Set[i], ",") || c.Set[i] == everyAlgorithm:
 			parts = append(parts, v)
 		}
 	}
@@ -265,6 +297,9 @@ func combinations(sets []string) ([][]string, error) {
 		key, list, ok := strings.Cut(s, "=")
 		if !ok {
 			return nil, fmt.Errorf("--set %s: expected key=value,value", s)
+		}
+		if s == everyAlgorithm {
+			list = strings.Join(cc.Names(), ",")
 		}
 		var next [][]string
 		for _, c := range combos {

@@ -123,18 +123,24 @@ func cutSpines(spines, uplinks int) (int, int) {
 
 // outcome runs a plan to its end; a run that does not get there is an error.
 func outcome(e *env, plan *scenario.Plan) (*result.Summary, error) {
+	s, _, err := outcomeTables(e, plan)
+	return s, err
+}
+
+// outcomeTables is outcome with what the run recorded.
+func outcomeTables(e *env, plan *scenario.Plan) (*result.Summary, *result.Tables, error) {
 	run, err := newRun(plan)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := simulate(run, e); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f := run.Failed(); f != nil {
-		return nil, f
+		return nil, nil, f
 	}
-	s, _, _ := run.Outcome(version())
-	return s, nil
+	s, t, _ := run.Outcome(version())
+	return s, t, nil
 }
 
 func printSimulated(w io.Writer, sims []simulated) {

@@ -16,6 +16,8 @@ type Variant struct {
 	Label  string
 	Runs   []*result.Summary
 	Failed string // why there is none, or not one per seed
+
+	Switch, NIC string // what its congestion control takes of them, where that is compared
 }
 
 // metric is one row.

@@ -214,6 +214,12 @@ func TestAnySummaryFits(t *testing.T) {
 			[]report.Variant{{Label: "one", Runs: []*result.Summary{s}},
 				{Label: "other", Runs: []*result.Summary{other}}})
 		fits(t, b.String())
+		b.Reset()
+		report.Algorithms(&b, "of "+s.Name, []report.Variant{
+			{Label: "dcqcn", Runs: []*result.Summary{s}, Switch: "ECN", NIC: "CNPs"},
+			{Label: "a long name with recovery and all", Runs: []*result.Summary{other}}},
+			[]report.Unfit{{Label: "ndp", Why: "ndp needs trimming (switch.trim)"}})
+		fits(t, b.String())
 		if t.Failed() {
 			t.Fatal(b.String())
 		}

@@ -35,6 +35,14 @@ type Counter struct {
 	Count int64  `json:"count"`
 }
 
+// Overhead is what NICs sent beyond payload that arrived, as a share of that.
+func (s *Summary) Overhead() float64 {
+	if s.NetworkBytes <= 0 || s.NICBytes <= 0 {
+		return 0
+	}
+	return float64(s.NICBytes)/float64(s.NetworkBytes) - 1
+}
+
 // Cuts is how often it allowed less than before, in all.
 func (c *Control) Cuts() int64 {
 	for _, k := range c.Counters {
@@ -68,26 +76,32 @@ type Summary struct {
 	NVLinkBytes    int64  `json:"nvlink_bytes"`
 	Events         uint64 `json:"events"`
 
-	ECNMarks        int64 `json:"ecn_marks"`
-	CNPs            int64 `json:"cnps"`
-	PFCPauses       int64 `json:"pfc_pauses"` // times a priority went from running to paused
-	PFCFrames       int64 `json:"pfc_pause_frames"`
-	PFCPause        int64 `json:"pfc_pause_ps"`     // summed over ports
-	QueuePeak       int64 `json:"queue_peak_bytes"` // longest queue of a switch port
-	Drops           int64 `json:"drops"`
-	DropsCorrupt    int64 `json:"drops_bit_errors"`
-	DropsDown       int64 `json:"drops_link_down"`
-	Retransmissions int64 `json:"retransmissions"`
-	OutOfOrder      int64 `json:"out_of_order"`
-	Naks            int64 `json:"naks"`
-	Timeouts        int64 `json:"timeouts"`
-	FailedQPs       int64 `json:"failed_queue_pairs"`
-	ReorderPeak     int   `json:"reorder_peak_packets"`
-	FlowletMoves    int64 `json:"flowlet_moves"`
-	PFCStorms       int64 `json:"pfc_storms"`
-	DropsStorm      int64 `json:"drops_pfc_storm"`
-	DropsWRED       int64 `json:"drops_wred"`
-	DropsNoRoute    int64 `json:"drops_no_route"`
+	ECNMarks  int64 `json:"ecn_marks"`
+	CNPs      int64 `json:"cnps"`
+	PFCPauses int64 `json:"pfc_pauses"` // times a priority went from running to paused
+	PFCFrames int64 `json:"pfc_pause_frames"`
+	PFCPause  int64 `json:"pfc_pause_ps"`     // summed over ports
+	QueuePeak int64 `json:"queue_peak_bytes"` // longest queue of a switch port
+	// mean over time, of the switch port where it is longest, from samples
+	QueueMean int64 `json:"queue_mean_bytes"`
+	// on the wire, of all NICs: payload, headers, gaps between frames, control packets, what went again
+	NICBytes int64 `json:"nic_wire_bytes"`
+	// Jain's index over queue pairs, of ideal time as a share of the time with something to send
+	Fairness        float64 `json:"fairness_jain"`
+	Drops           int64   `json:"drops"`
+	DropsCorrupt    int64   `json:"drops_bit_errors"`
+	DropsDown       int64   `json:"drops_link_down"`
+	Retransmissions int64   `json:"retransmissions"`
+	OutOfOrder      int64   `json:"out_of_order"`
+	Naks            int64   `json:"naks"`
+	Timeouts        int64   `json:"timeouts"`
+	FailedQPs       int64   `json:"failed_queue_pairs"`
+	ReorderPeak     int     `json:"reorder_peak_packets"`
+	FlowletMoves    int64   `json:"flowlet_moves"`
+	PFCStorms       int64   `json:"pfc_storms"`
+	DropsStorm      int64   `json:"drops_pfc_storm"`
+	DropsWRED       int64   `json:"drops_wred"`
+	DropsNoRoute    int64   `json:"drops_no_route"`
 
 	Control []Control `json:"cc"` // what congestion control did, by service
 

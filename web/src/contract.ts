@@ -189,6 +189,9 @@ export interface Summary {
   pfc_pause_frames: number;
   pfc_pause_ps: number;
   queue_peak_bytes: number;
+  queue_mean_bytes: number;
+  nic_wire_bytes: number;
+  fairness_jain: number;
   drops: number;
   drops_bit_errors: number;
   drops_link_down: number;

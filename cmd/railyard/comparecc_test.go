@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/field"
+	"railyard/internal/report"
+
+	"gonum.org/v1/plot/plotter"
+)
+
+// Every algorithm that fits has a line, and the others their reason; together they are all there are.
+func TestCompareAllAlgorithms(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	t.Chdir(t.TempDir())
+	args := []string{"compare", s, "--set", "cc.algorithm=all",
+		"--set", "workload.traffic.flows[0].bytes=256KiB"}
+	code, out, errs := call(t, append(args, "--png", "plots")...)
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	for _, name := range cc.Names() {
+		fits := strings.Contains(out, "\n"+name+" ")
+		if without := strings.Contains(out, "does not fit: "+name+": "); fits == without {
+			t.Errorf("%s has a line: %v, a reason: %v", name, fits, without)
+		}
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for _, name := range []string{"completion", "queues", "rates"} {
+		f, err := os.Open(filepath.Join("plots", name+".png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(f)
+		if err != nil || img.Bounds().Dx() < 800 {
+			t.Errorf("%s: %v", name, err)
+		}
+		f.Close()
+	}
+	code, _, errs = call(t, append(args, "--png", "plots")...)
+	if code != 2 || !strings.Contains(errs, "--force") {
+		t.Errorf("over other plots: exit %d, %s", code, errs)
+	}
+	code, out, errs = call(t, append(args, "--json")...)
+	var all map[string][]map[string]any
+	if err := json.Unmarshal([]byte(out), &all); code != 0 || err != nil || len(all) != len(cc.Names()) {
+		t.Errorf("exit %d, %d of %d algorithms, %v, %s", code, len(all), len(cc.Names()), err, errs)
+	}
+}
+
+// What is wrong without any algorithm, too, is no algorithm's fault.
+func TestCompareAllOfNothing(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	code, out, errs := call(t, "compare", s, "--set", "cc.algorithm=all", "--set", "transport.mtu=77")
+	if code != 2 || out != "" || !strings.Contains(errs, "transport.mtu") {
+		t.Errorf("exit %d, %s%s", code, out, errs)
+	}
+	if got := reason(field.New("cc.algorithm", "eqds needs trimming")); got != "eqds needs trimming" {
+		t.Error(got)
+	}
+	if got := reason(field.New("cc.hpcc.hops", "5 of 7")); got != "cc.hpcc.hops: 5 of 7" {
+		t.Error(got)
+	}
+	if got := reason(errors.New("odd")); got != "odd" {
+		t.Error(got)
+	}
+	var b strings.Builder
+	report.Algorithms(&b, "none", nil, []report.Unfit{{Label: "eqds", Why: "eqds needs trimming"}})
+	if !strings.Contains(b.String(), "does not fit: eqds: eqds needs trimming") {
+		t.Error(b.String())
+	}
+}
+
+// A long curve keeps its peaks.
+func TestThinned(t *testing.T) {
+	var points plotter.XYs
+	for i := range 100_000 {
+		points = append(points, plotter.XY{X: float64(i)})
+	}
+	points[12_345].Y, points[54_321].Y = 9, -9
+	short, peaks := thinned(points), 0
+	for i, p := range short {
+		if p.Y != 0 {
+			peaks++
+		}
+		if i > 0 && p.X <= short[i-1].X {
+			t.Fatalf("%v behind %v", p, short[i-1])
+		}
+	}
+	if len(short) > maxCurve+2 || peaks != 2 {
+		t.Errorf("%d points, %d peaks", len(short), peaks)
+	}
+}

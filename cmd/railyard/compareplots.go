@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"railyard/cc"
+	"railyard/internal/result"
+	"railyard/unit"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// curves are what the plots of a comparison show of one run.
+type curves struct {
+	label string
+	done  []float64     // completion times of messages, us, sorted
+	queue plotter.XYs   // the switch port with the longest mean queue: ms, KB
+	port  string        // which one that is
+	rates []plotter.XYs // what congestion control allows queue pairs: ms, Gbit/s
+	line  float64       // of the fastest of them, Gbit/s
+}
+
+// Most points of a curve, and most queue pairs in a panel.
+const (
+	maxCurve = 2000
+	maxRates = 8
+)
+
+// newCurves takes from a run what plots show.
+func newCurves(label string, s *result.Summary, t *result.Tables) curves {
+	c := curves{label: label}
+	for i := range t.Flows {
+		if f := &t.Flows[i]; f.Done >= 0 {
+			c.done = append(c.done, unit.Time(f.Done-f.Posted).Micros())
+		}
+	}
+	slices.Sort(c.done)
+	c.longestQueue(t)
+	c.ratesOf(s, t)
+	return c
+}
+
+// longestQueue draws the samples of the switch port whose queue is longest in the mean.
+func (c *curves) longestQueue(t *result.Tables) {
+	sums := make([]float64, len(t.Ports))
+	best := int32(-1)
+	for i := range t.Links {
+		l := &t.Links[i]
+		if t.Ports[l.Port].Role == "host" {
+			continue
+		}
+		sums[l.Port] += float64(l.Queued) * float64(l.Length)
+		if best < 0 || sums[l.Port] > sums[best] {
+			best = l.Port
+		}
+	}
+	if best < 0 {
+		return
+	}
+	c.port = t.Ports[best].Name
+	last := int64(0)
+	for i := range t.Links {
+		l := &t.Links[i]
+		if l.Port != best {
+			continue
+		}
+		if l.Start > last { // no row: no queue
+			c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9},
+				plotter.XY{X: float64(l.Start) / 1e9})
+		}
+		last = l.Start + l.Length
+		c.queue = append(c.queue, plotter.XY{X: float64(last) / 1e9, Y: float64(l.Queued) / 1e3})
+	}
+	c.queue = thinned(c.queue)
+}
+
+// ratesOf draws the first queue pairs' rates as steps, from their line rate on.
+func (c *curves) ratesOf(s *result.Summary, t *result.Tables) {
+	end := float64(s.StepTime) / 1e9
+	n := min(maxRates, len(t.QPs))
+	c.rates = make([]plotter.XYs, n)
+	for q := range n {
+		line := float64(t.QPs[q].Line) / 1e9
+		c.line = max(c.line, line)
+		c.rates[q] = plotter.XYs{{X: 0, Y: line}}
+	}
+	for i := range t.Signals {
+		x := &t.Signals[i]
+		if x.Signal != cc.SignalRate || int(x.QP) >= n {
+			continue
+		}
+		r, at := c.rates[x.QP], float64(x.At)/1e9
+		c.rates[x.QP] = append(r, plotter.XY{X: at, Y: r[len(r)-1].Y}, plotter.XY{X: at, Y: x.Value / 1e9})
+	}
+	for q, r := range c.rates {
+		c.rates[q] = thinned(append(r, plotter.XY{X: end, Y: r[len(r)-1].Y}))
+	}
+}
+
+// thinned keeps of each stretch of a long curve the lowest and the highest point, in their order.
+func thinned(points plotter.XYs) plotter.XYs {
+	if len(points) <= maxCurve {
+		return points
+	}
+	per := 2 * len(points) / maxCurve
+	var out plotter.XYs
+	for part := range slices.Chunk(points, per) {
+		low, high := 0, 0
+		for i := range part {
+			if part[i].Y < part[low].Y {
+				low = i
+			}
+			if part[i].Y > part[high].Y {
+				high = i
+			}
+		}
+		out = append(out, part[min(low, high)])
+		if low != high {
+			out = append(out, part[max(low, high)])
+		}
+	}
+	return out
+}
+
+// plots writes the three plots of a comparison.
+func (c *compareCmd) plots(e *env) error {
+	if len(c.curves) == 0 {
+		return nil // nothing has run
+	}
+	if err := os.MkdirAll(c.PNG, 0o755); err != nil {
+		return &inputError{err}
+	}
+	for _, p := range []struct {
+		name string
+		draw func([]curves) (*vgimg.Canvas, error)
+	}{{"completion", completionPlot}, {"queues", queuePlot}, {"rates", ratePlot}} {
+		img, err := p.draw(c.curves)
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if _, err := (vgimg.PngCanvas{Canvas: img}).WriteTo(&b); err != nil {
+			return err
+		}
+		path := filepath.Join(c.PNG, p.name+".png")
+		if err := writeBytes(path, c.Force, b.Bytes()); err != nil {
+			return err
+		}
+		fmt.Fprintln(e.stdout, path)
+	}
+	return nil
+}
+
+// completionPlot is which share of messages took at most so long.
+func completionPlot(all []curves) (*vgimg.Canvas, error) {
+	p := plot.New()
+	p.Title.Text = "completion of messages"
+	p.X.Label.Text, p.Y.Label.Text = "time, us", "messages done, %"
+	p.Y.Min, p.Y.Max, p.Legend.Top, p.Legend.Left = 0, 100, true, true
+	for i, c := range all {
+		var points plotter.XYs
+		for k, t := range c.done {
+			points = append(points, plotter.XY{X: t, Y: 100 * float64(k) / float64(len(c.done))},
+				plotter.XY{X: t, Y: 100 * float64(k+1) / float64(len(c.done))})
+		}
+		if err := addLine(p, c.label, thinned(points), i); err != nil {
+			return nil, err
+		}
+	}
+	return drawn(p), nil
+}
+
+// queuePlot is the longest queue of each over time.
+func queuePlot(all []curves) (*vgimg.Canvas, error) {
+	p := plot.New()
+	p.Title.Text = "the switch port with the longest mean queue"
+	p.X.Label.Text, p.Y.Label.Text = "time, ms", "queue, KB"
+	p.X.Min, p.Y.Min, p.Legend.Top = 0, 0, true
+	for i, c := range all {
+		name := c.label
+		if c.port != "" {
+			name += ", " + c.port
+		}
+		if err := addLine(p, name, c.queue, i); err != nil {
+			return nil, err
+		}
+	}
+	return drawn(p), nil
+}
+
+// addLine draws a curve; colours repeat with other dashes.
+func addLine(p *plot.Plot, name string, points plotter.XYs, i int) error {
+	if len(points) == 0 {
+		return nil
+	}
+	line, err := plotter.NewLine(points)
+	if err != nil {
+		return err
+	}
+	line.Color, line.Width = tints[i%len(tints)], vg.Points(1.2)
+	if i >= len(tints) {
+		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	p.Add(line)
+	if name != "" {
+		p.Legend.Add(name, line)
+	}
+	return nil
+}
+
+// drawn is a plot on a canvas of its own.
+func drawn(p *plot.Plot) *vgimg.Canvas {
+	img := vgimg.New(24*vg.Centimeter, 12*vg.Centimeter)
+	p.Draw(draw.New(img))
+	return img
+}
+
+// ratePlot has a panel for each run, with the rates of its first queue pairs, all to one scale.
+func ratePlot(all []curves) (*vgimg.Canvas, error) {
+	const across = 3
+	rows := (len(all) + across - 1) / across
+	most := slices.MaxFunc(all, func(a, b curves) int { return cmp.Compare(a.line, b.line) }).line
+	panels := make([][]*plot.Plot, rows)
+	for r := range panels {
+		panels[r] = make([]*plot.Plot, across)
+		for k := range across {
+			i := r*across + k
+			if i >= len(all) {
+				continue
+			}
+			p := plot.New()
+			p.Title.Text = all[i].label
+			p.X.Label.Text, p.Y.Label.Text = "time, ms", "allowed rate, Gbit/s"
+			p.Y.Min, p.Y.Max = 0, 1.05*most
+			for q, points := range all[i].rates {
+				if err := addLine(p, "", points, q); err != nil {
+					return nil, err
+				}
+			}
+			panels[r][k] = p
+		}
+	}
+	img := vgimg.New(30*vg.Centimeter, vg.Length(rows)*8*vg.Centimeter)
+	tiles := draw.Tiles{Rows: rows, Cols: across, PadX: vg.Millimeter * 4, PadY: vg.Millimeter * 4}
+	for r, canvases := range plot.Align(panels, tiles, draw.New(img)) {
+		for k, canvas := range canvases {
+			if panels[r][k] != nil {
+				panels[r][k].Draw(canvas)
+			}
+		}
+	}
+	return img, nil
+}

@@ -1,0 +1,72 @@
+package explain
+
+import (
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// figures fills what comparisons of congestion control look at: the mean queue, what NICs sent beyond
+// payload, and how evenly flows came off.
+func (r *reading) figures(s *result.Summary, flows []result.FlowRow) {
+	s.QueueMean = int64(r.meanQueue())
+	sent := unit.Bytes(0)
+	for i := range r.seen.Ports {
+		if p := &r.seen.Ports[i]; r.graph.Nodes[p.Node].Role == topo.Host {
+			sent += p.Bytes
+		}
+	}
+	if s.NetworkBytes > 0 {
+		s.NICBytes = int64(sent)
+	}
+	s.Fairness = fairness(len(r.seen.Conns), flows)
+}
+
+// meanQueue is the mean over time of the queue at a switch's port, of the port where that is longest. It is
+// made of samples, the ends of intervals; those that are not recorded found no queue.
+func (r *reading) meanQueue() (longest unit.Bytes) {
+	if r.seen.At <= 0 {
+		return 0
+	}
+	sums := make([]float64, len(r.seen.Ports))
+	for i := range r.seen.Recorded.Links {
+		row := &r.seen.Recorded.Links[i]
+		if r.graph.Nodes[r.seen.Ports[row.Port].Node].Role != topo.Host {
+			sums[row.Port] += float64(float64(row.Queued) * float64(row.Length))
+		}
+	}
+	for _, x := range sums {
+		longest = max(longest, unit.Bytes(x/float64(r.seen.At)))
+	}
+	return longest
+}
+
+// fairness is Jain's index of how connections came off: of each, its messages' ideal time as a share of
+// the time in which it had one under way. 1 is all alike, 1/n is one having all; 0 without messages.
+// (Jain, Chiu and Hawe 1984 take throughputs as shares of what is best for each.)
+func fairness(conns int, messages []result.FlowRow) float64 {
+	type flow struct{ ideal, busy, until int64 }
+	flows := make([]flow, conns)
+	for i := range messages {
+		m := &messages[i]
+		if m.Done < 0 {
+			continue
+		}
+		f := &flows[m.QP]
+		f.ideal += m.Ideal
+		f.busy += max(0, m.Done-max(m.Posted, f.until)) // a connection's messages end in their order
+		f.until = max(f.until, m.Done)
+	}
+	n, sum, squares := 0.0, 0.0, 0.0
+	for _, f := range flows {
+		if f.busy <= 0 {
+			continue
+		}
+		x := float64(f.ideal) / float64(f.busy)
+		n, sum, squares = n+1, sum+x, squares+float64(x*x)
+	}
+	if squares == 0 {
+		return 0
+	}
+	return float64(sum*sum) / float64(n*squares)
+}
