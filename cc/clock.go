@@ -9,6 +9,7 @@ import "railyard/unit"
 //
 // Nothing is measured of a packet that went again, nor of those that were under way when one did
 // (Karn): their acknowledgements may be those of another copy, or may have waited for what was missing.
+// Where answers name their packets, none waits, and only packets that went again are left out.
 type clock struct {
 	asked []question // a ring
 	head  int
@@ -16,6 +17,7 @@ type clock struct {
 	last  uint32 // the last packet that asked,
 	owed  bool   // and whether its acknowledgement, or that of one behind it, is still to come
 	mute  int    // packets since that did not ask
+	named bool   // answers name the packet that they are about
 	ack   Ack    // the one that is told
 }
 
@@ -34,8 +36,12 @@ func behind(a, b uint32) bool { return int32((a-b)<<8) < 0 }
 
 // launched notes a packet that leaves now.
 func (k *clock) launched(now unit.Time, psn uint32, asks, again bool) {
-	if again {
+	if again && k.named {
+		k.forget(psn)
+	} else if again {
 		k.n = 0
+	}
+	if again {
 		if !behind(k.last, psn) {
 			k.owed = false // of those that asked the responder may have thrown all away
 		}
@@ -79,10 +85,49 @@ func (k *clock) answered(now unit.Time, una, psn uint32) (rtt unit.Time) {
 			break
 		}
 		if q.psn == psn {
-			rtt = now - q.at
+			rtt = k.since(now, q)
 		}
 		k.head = (k.head + 1) & (len(k.asked) - 1)
 		k.n--
 	}
+	if k.named && behind(una, psn) {
+		if q := k.find(psn); q != nil {
+			rtt = k.since(now, *q)
+		}
+	}
 	return rtt
+}
+
+// wentAgain is the time of a packet that went once more.
+const wentAgain = unit.Never
+
+func (k *clock) since(now unit.Time, q question) unit.Time {
+	if q.at == wentAgain {
+		return 0
+	}
+	return now - q.at
+}
+
+// find returns the question of a packet that has not been acknowledged in order; nil: it did not ask.
+func (k *clock) find(psn uint32) *question {
+	lo, hi := 0, k.n
+	for lo < hi {
+		mid := (lo + hi) / 2
+		switch q := &k.asked[(k.head+mid)&(len(k.asked)-1)]; {
+		case q.psn == psn:
+			return q
+		case behind(q.psn, psn):
+			lo = mid + 1
+		default:
+			hi = mid
+		}
+	}
+	return nil
+}
+
+// forget leaves out a packet that goes again.
+func (k *clock) forget(psn uint32) {
+	if q := k.find(psn); q != nil {
+		q.at = wentAgain
+	}
 }

@@ -14,6 +14,7 @@ type Pacer struct {
 	Window unit.Bytes // most bytes in flight; zero is no window
 	Every  int        // every so many packets ask for an acknowledgement; zero: as the window needs
 	NextAt unit.Time  // not before
+	Named  bool       // answers name the packet that they are about, rc.Config.Named
 	Timer  unit.Time  // when the controller wants OnTimer
 
 	clock  *clock // nil for a controller that wants no acknowledgements
@@ -24,9 +25,9 @@ type Pacer struct {
 
 // Start makes the pacer obey a controller, from its beginning; Decide comes next.
 func (p *Pacer) Start(ctl Controller) {
-	*p = Pacer{Ctl: ctl, Line: p.Line, MTU: p.MTU, Rate: p.Rate}
+	*p = Pacer{Ctl: ctl, Line: p.Line, MTU: p.MTU, Rate: p.Rate, Named: p.Named}
 	if ctl.WantsAcks() {
-		p.clock = &clock{}
+		p.clock = &clock{named: p.Named}
 		if a, ok := ctl.(Asker); ok {
 			p.Every = a.AsksEvery()
 		}
@@ -114,10 +115,9 @@ func (p *Pacer) Launched(now unit.Time, psn uint32, asks, again bool) {
 }
 
 // Acknowledged tells the controller of newly acknowledged bytes; una is the oldest PSN that is not
-// acknowledged now. An ACK's own PSN says whose answer it is; other answers (a NAK, READ data) are no
-// packet's that is timed, and have una for it. What else the answer says is in a, which is the
-// controller's for the call. It returns false for a controller that wants no acknowledgements; else Decide
-// comes next.
+// acknowledged now. An ACK's own PSN says whose answer it is, or the one that it names; other answers (a
+// NAK, READ data) are no packet's that is timed, and have una for it. What else the answer says is in a.
+// It returns false for a controller that wants no acknowledgements; else Decide comes next.
 func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	if p.clock == nil {
 		return false

@@ -35,6 +35,12 @@
 //	NakGap      MSN = offset<<8 | count: the ACK that a packet asked for, while
 //	            count packets are missing at PSN; PSN + offset is the last that is here.
 //
+//	AckNamed    MSN = offset<<8 | have, instead of ACK and NakGap where the ends agreed on it
+//	            (Config.Named): packet PSN + offset, 16 bits with a sign, is the one that is answered,
+//	            and so many packets, in the low eight bits of the number up to which they would
+//	            reach in order, are here. A requester then knows which packet's round trip, mark
+//	            and path it hears of, and what is in flight whatever the order of arrival.
+//
 // The requester sends again what NakMissing names. What went again is lost again
 // when NakGap shows that so many packets overtook it, or that something came which
 // went two round trips later, or when nothing comes for IRN's RTO (HANDBOOK.md 1.5)

@@ -75,6 +75,7 @@ type Config struct {
 	Retries   int       // timeouts in a row before the QP fails
 	Window    int       // Selective: packets kept beyond the expected one
 	NakAfter  int       // Selective: packets that must overtake a gap before it counts as lost
+	Named     bool      // Selective: acknowledgements name the packet that they answer (doc.go)
 
 	Reads       int    // READs and atomics under way at a time, as requester; 0 to 128
 	ReadsIn     int    // the same as responder
@@ -109,6 +110,10 @@ func (c Config) Validate() error {
 	if c.Recovery == Selective && (c.Window < 64 || c.Window > 1<<16 || c.Window&(c.Window-1) != 0) {
 		return field.New("window", "must be a power of two from 64 to 65536, found %d", c.Window)
 	}
+	if c.Named && (c.Recovery != Selective || c.Window > maxNamed) {
+		return field.New("recovery", "acknowledgements that name packets need selective recovery with a "+
+			"window of at most %d", maxNamed)
+	}
 	if c.NakAfter < 0 || c.Recovery == Selective && c.NakAfter >= c.Window {
 		return field.New("nak_after", "must be at least 0 and below the window, found %d", c.NakAfter)
 	}
@@ -131,7 +136,7 @@ type Packet struct {
 	AckReq    bool
 	Again     bool // a retransmission; not on the wire, for counters
 	Solicited bool
-	Marked    bool // responses only: BECN, what it answers came in marked; the drivers' alone
+	Marked    bool // a request came in marked, congestion experienced; a response says so of one: BECN
 	PSN       uint32
 	Payload   int32  // bytes
 	RKey      uint32 // with a RETH or AtomicETH
@@ -242,7 +247,7 @@ func (q *QP) Modify(to State, psn uint32) error {
 		q.next, q.high, q.end = q.una, q.una, q.una
 		q.ackEvery = uint64(max(1, q.cfg.AckEvery))
 		if q.cfg.Recovery == Selective {
-			q.sel = &selective{}
+			q.sel = &selective{have: q.una}
 			// A window that nobody asks to open waits out the time-out.
 			q.ackEvery = min(q.ackEvery, uint64(q.cfg.Window/2))
 		}

@@ -107,7 +107,7 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		r.hold(s, q.expect, q.cfg.NakAfter)
 		r.peak = max(r.peak, r.held)
 	}
-	q.report(a, p.AckReq)
+	q.report(a, s, q.asks(p))
 }
 
 // overtake notes that s is here and moves late: whatever is missing below it has
@@ -162,13 +162,16 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 	return s, n
 }
 
-// report answers a packet in selective mode: with what is lost, once per gap,
+// report answers packet s in selective mode: with what is lost, once per gap,
 // and when asked with how far everything is there. Both are our profile, not
 // IBTA's (doc.go), and acknowledge everything before their PSN.
-func (q *QP) report(a *Answer, asked bool) {
+func (q *QP) report(a *Answer, s uint64, asked bool) {
 	r := &q.reorder
 	if r.held == 0 {
-		if asked {
+		switch {
+		case asked && q.cfg.Named:
+			q.name(a, s)
+		case asked:
 			q.ack(a)
 		}
 		return
@@ -182,7 +185,10 @@ func (q *QP) report(a *Answer, asked bool) {
 			return
 		}
 	}
-	if asked {
+	switch {
+	case asked && q.cfg.Named:
+		q.name(a, s)
+	case asked:
 		_, n := q.missing(q.expect, r.top)
 		q.nak(a, roce.NakGap, uint32(r.top-1-q.expect)<<8|uint32(n))
 	}

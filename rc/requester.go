@@ -65,7 +65,11 @@ func (q *QP) mayStart() bool {
 // InFlightBytes returns what is sent and not acknowledged, counting full
 // packets.
 func (q *QP) InFlightBytes() unit.Bytes {
-	return unit.Bytes(q.next-q.una) * unit.Bytes(q.cfg.MTU)
+	n := q.next - q.una
+	if q.cfg.Named {
+		n -= min(n, q.ahead())
+	}
+	return unit.Bytes(n) * unit.Bytes(q.cfg.MTU)
 }
 
 // Next produces the next packet to send; ok is false when nothing may be sent.
@@ -136,6 +140,9 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 		if !ack && q.sel != nil && (cum == q.una || p.Syndrome.IsRNR() || p.Syndrome == roce.NakGap) {
 			q.refused(now, p, cum)
 		}
+		if q.cfg.Named && q.sel != nil {
+			return q.taken(p)
+		}
 		return packets
 	}
 	if q.special&specialReads != 0 {
@@ -181,6 +188,8 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 		if q.sel != nil && cum < q.high {
 			q.gap(now, cum, uint64(p.MSN&0xff), cum+uint64(p.MSN>>8))
 		}
+	case p.Syndrome == roce.AckNamed:
+		q.named(now, p, cum)
 	case p.Syndrome.IsRNR():
 		q.notReady(now, p.Syndrome.Code(), cum)
 	case p.Syndrome == roce.NakRemoteAccess:

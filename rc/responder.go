@@ -52,11 +52,12 @@ func (q *QP) Data(p *Packet, a *Answer) {
 
 // inOrder takes the expected packet and whatever it releases.
 func (q *QP) inOrder(p *Packet, a *Answer) {
+	s := q.expect
 	if !q.place(p, a) {
 		return
 	}
 	q.nakSent = false
-	owed := p.AckReq && !p.Opcode.IsAtomic() && p.Opcode != roce.ReadRequest
+	owed := q.asks(p) && !p.Opcode.IsAtomic() && p.Opcode != roce.ReadRequest
 	if q.reorder.held > 0 {
 		owed = q.release(a) || owed
 	}
@@ -66,7 +67,7 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 			q.ack(a)
 		}
 	case !a.Reply && !q.dying:
-		q.report(a, owed)
+		q.report(a, s, owed)
 	}
 }
 

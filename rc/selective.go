@@ -36,6 +36,8 @@ type selective struct {
 	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
 	probes   uint8     // in a row without progress
 
+	have uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
+
 	answers window // READ data ahead of what is missing
 	past    uint64 // the responder has executed everything before it
 

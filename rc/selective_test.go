@@ -20,6 +20,8 @@ type lane struct {
 	sent     map[uint32]int
 	again    []uint32
 	timeouts uint64
+	news     uint64          // packets acknowledged, as Acknowledged counted them
+	told     func(p *Packet) // each answer, when the requester has taken it
 	reports  map[roce.Syndrome]int
 	fate     func(p *Packet, copies int) (lost bool, late unit.Time)
 	answer   func(p *Packet) (lost bool)
@@ -116,7 +118,10 @@ func (l *lane) fly(f flying) {
 
 func (l *lane) arrive(f *flying) {
 	if !f.toB {
-		l.a.Acknowledged(l.now, &f.p)
+		l.news += l.a.Acknowledged(l.now, &f.p)
+		if l.told != nil {
+			l.told(&f.p)
+		}
 		return
 	}
 	var ans Answer

@@ -63,7 +63,8 @@ type Conn struct {
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
 	maxInFlight unit.Bytes) *Conn {
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line, Named: cfg.Named},
+		maxInFlight: maxInFlight}
 	c.SetController(0, ctl)
 	return c
 }
@@ -173,8 +174,8 @@ func (c *Conn) sent(now unit.Time, wire int) {
 func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
 	una, _, _ := c.QP.Sequence()
 	psn := una
-	if p.Opcode == roce.Acknowledge && p.Syndrome.IsAck() {
-		psn = p.PSN
+	if about, ok := p.About(); ok {
+		psn = about
 	}
 	c.now = now
 	return c.pace.Acknowledged(now, una, psn,

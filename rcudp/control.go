@@ -76,7 +76,7 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 	}
 	if ct.p.Opcode == roce.Acknowledge {
 		e.Count.Acks++
-		if !ct.p.Syndrome.IsAck() && ct.p.Syndrome != roce.NakGap {
+		if !ct.p.Syndrome.IsGood() {
 			e.Count.Naks++
 		}
 	}

@@ -191,6 +191,9 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		Marked: h.BECN, PSN: h.PSN, Payload: int32(len(body)),
 		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare,
 		Orig: h.Orig, Data: body}
+	if !h.Opcode.IsResponse() {
+		p.Marked = tos&3 == ce
+	}
 	if p.Imm = h.Imm; h.Opcode.HasIETH() {
 		p.Imm = h.InvKey
 	}
@@ -254,7 +257,7 @@ func (e *Endpoint) icrc(src, dst netip.Addr, port, id uint16, length int, ib []b
 
 // response is the requester's side.
 func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
-	nak := p.Opcode == roce.Acknowledge && !p.Syndrome.IsAck() && p.Syndrome != roce.NakGap
+	nak := p.Opcode == roce.Acknowledge && !p.Syndrome.IsGood()
 	if nak {
 		e.Count.NaksIn++
 	}

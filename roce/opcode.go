@@ -254,8 +254,9 @@ const (
 	NakRemoteOp     Syndrome = 0x63
 	NakInvalidRD    Syndrome = 0x64
 
-	// NakMissing and NakGap are codes that IBTA reserves; package rc says what
+	// AckNamed, NakMissing and NakGap are codes that IBTA reserves; package rc says what
 	// they mean between ends that agreed on selective repeat.
+	AckNamed   Syndrome = 0x7d
 	NakMissing Syndrome = 0x7e
 	NakGap     Syndrome = 0x7f
 )
@@ -265,6 +266,9 @@ func (s Syndrome) IsAck() bool { return s&0xe0 == 0 }
 
 // IsNak reports a negative acknowledgement (type bits 011).
 func (s Syndrome) IsNak() bool { return s&0xe0 == 0x60 }
+
+// IsGood reports an answer that tells of nothing wrong: an acknowledgement of IBTA's or of our profile's.
+func (s Syndrome) IsGood() bool { return s.IsAck() || s == AckNamed || s == NakGap }
 
 // IsRNR reports a receiver that was not ready (type bits 001).
 func (s Syndrome) IsRNR() bool { return s&0xe0 == 0x20 }
@@ -293,6 +297,8 @@ func (s Syndrome) String() string {
 		return "NAK remote operational error"
 	case NakInvalidRD:
 		return "NAK invalid RD request"
+	case AckNamed:
+		return "ACK of one packet"
 	case NakMissing:
 		return "NAK packets missing"
 	case NakGap:

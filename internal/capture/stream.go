@@ -203,7 +203,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	}
 	if h.Opcode == roce.Acknowledge {
 		switch {
-		case h.Syndrome.IsAck(), h.Syndrome == roce.NakGap: // an ACK while something is missing
+		case h.Syndrome.IsGood(): // an ACK while something is missing
 			s.flow.Acks++
 		case h.Syndrome == roce.NakMissing: // package rc says what the MSN holds
 			s.flow.Naks++

@@ -211,7 +211,8 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 		next:  -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
-		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU)}}
+		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU),
+			Named: h.cfg.RC.Named}}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 {
 		s.pace.Line = n.line * unit.Rate(len(n.ports))
 		s.pace.Rate = s.pace.Line

@@ -27,6 +27,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		Payload: int32(p.Payload),
 		RKey:    h.rkey, Len: p.Len, VA: p.VA}
 	marked := p.TOS&3 == fabric.CE
+	in.Marked = marked
 	dst := p.Dst
 	a := &h.answer
 	r.qp.Data(in, a)
@@ -52,7 +53,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	}
 	if a.Reply {
 		h.Count.Acks++
-		if a.Packet.Syndrome.IsNak() && a.Packet.Syndrome != roce.NakGap {
+		if a.Packet.Syndrome.IsNak() && !a.Packet.Syndrome.IsGood() {
 			h.Count.Naks++
 		}
 		flags := uint8(0)
@@ -123,8 +124,8 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
 	una, _, _ := s.qp.Sequence()
 	psn := una
-	if p.Syndrome.IsAck() {
-		psn = p.PSN
+	if about, ok := p.About(); ok {
+		psn = about
 	}
 	return s.pace.Acknowledged(now, una, psn,
 		cc.Ack{Bytes: bytes, InFlight: s.qp.InFlightBytes(), Marked: p.Marked})

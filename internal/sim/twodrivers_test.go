@@ -361,6 +361,7 @@ func TestTwoDrivers(t *testing.T) {
 			Timeout: rc.LocalAckTimeout(4 + r.Intn(4)), Retries: 7}
 		if seed%2 == 1 {
 			cfg.Recovery, cfg.Window, cfg.NakAfter = rc.Selective, 256, r.Intn(1<<r.Intn(7))
+			cfg.Named = seed%4 == 1                          // and acknowledgements name their packets
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
 		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5),

@@ -1,0 +1,65 @@
+package rc
+
+import (
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// maxNamed is the largest window in which AckNamed can point from one end to the other.
+const maxNamed = 1 << 15
+
+// name answers packet s: everything before the expected PSN is here, s is, and so many in all.
+func (q *QP) name(a *Answer, s uint64) {
+	if s < q.expect && q.expect-s > maxNamed { // a very old copy: no field reaches it
+		s = q.expect - 1
+	}
+	have := uint8(q.expect + uint64(q.reorder.held))
+	q.nak(a, roce.AckNamed, uint32(uint16(s-q.expect))<<8|uint32(have))
+}
+
+// asks reports that a request is to be answered: it asks for that, or it came in marked and the answer can
+// say at once that it was this one.
+func (q *QP) asks(p *Packet) bool { return p.AckReq || p.Marked && q.cfg.Named }
+
+// About returns which packet an acknowledgement answers: that of its PSN, or the one that it names.
+func (p *Packet) About() (psn uint32, ok bool) {
+	switch {
+	case p.Opcode != roce.Acknowledge:
+		return 0, false
+	case p.Syndrome == roce.AckNamed:
+		return (p.PSN + uint32(int32(int16(p.MSN>>8)))) & roce.PSNMask, true
+	}
+	return p.PSN, p.Syndrome.IsAck()
+}
+
+// ahead is how many packets the responder has beyond what it has in order.
+func (q *QP) ahead() uint64 {
+	if q.sel == nil || q.sel.have < q.una {
+		return 0
+	}
+	return q.sel.have - q.una
+}
+
+// taken takes what an answer says of how many packets the responder has, and returns how many of them
+// are news. Where many answers were lost the count may have gone round without notice; it is right again
+// with everything in order.
+func (q *QP) taken(p *Packet) (news uint64) {
+	k := q.sel
+	was := k.have
+	k.have = max(k.have, q.una)
+	if p.Syndrome == roce.AckNamed {
+		if d := uint8(p.MSN) - uint8(k.have); d < 192 { // else an answer that another has overtaken
+			k.have = min(k.have+uint64(d), q.high)
+		}
+	}
+	return k.have - was
+}
+
+// named takes the answer to a packet while something before it is missing: as a report of a gap whose
+// length is not told, which one packet is for sure.
+func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
+	s := cum + uint64(int64(int16(p.MSN>>8)))
+	if s > cum && s < q.high {
+		q.gap(now, cum, 1, max(s, q.sel.heard))
+	}
+}

@@ -1,0 +1,105 @@
+package rc
+
+import (
+	"testing"
+
+	"railyard/roce"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// Whatever order packets come in, and whatever is lost of them and of their answers: every packet is
+// acknowledged once, what is in flight is never more than what was sent and never less than nothing, and
+// nearly nothing goes again that was not lost.
+func TestNamedAnswersCountEveryPacket(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		every := rapid.IntRange(1, 8).Draw(rt, "every")
+		l := newLane(t, func(c *Config) { c.Named, c.AckEvery = true, every })
+		n := rapid.IntRange(1, 800).Draw(rt, "packets")
+		spread := rapid.Uint32Range(1, 25_000).Draw(rt, "ns late at most")
+		losses := rapid.Uint32Range(0, 20).Draw(rt, "lost in a thousand")
+		salt := rapid.Uint32().Draw(rt, "salt")
+		drawn := uint32(0)
+		draw := func(p *Packet) uint32 {
+			drawn++
+			x := (p.PSN + drawn<<12 + salt) * 2654435761
+			return (x ^ x>>15) * 2246822519 >> 4
+		}
+		lost := 0
+		l.fate = func(p *Packet, copies int) (bool, unit.Time) {
+			if copies == 1 && draw(p)%1000 < losses {
+				lost++
+				return true, 0
+			}
+			return false, unit.Time(draw(p)>>8%spread) * unit.Nanosecond
+		}
+		l.answer = func(p *Packet) bool { return draw(p)%1000 < losses }
+		l.told = func(*Packet) {
+			if in, open := l.a.InFlightBytes(), unit.Bytes(l.a.next-l.a.una)*4096; in < 0 || in > open {
+				rt.Fatalf("%d bytes in flight of %d that are not acknowledged in order", in, open)
+			}
+		}
+		l.write(n, max(1, n/3))
+		if l.news != uint64(n) || l.a.InFlightBytes() != 0 {
+			rt.Fatalf("%d packets sent, %d acknowledged, %d bytes in flight", n, l.news, l.a.InFlightBytes())
+		}
+		// A tail that is lost, or its answer, is asked for with the last packet; a report may be lost, too.
+		if len(l.again) > 2*lost+16 || l.timeouts > 0 {
+			rt.Fatalf("%d lost, %d sent again, %d time-outs", lost, len(l.again), l.timeouts)
+		}
+	})
+}
+
+// While nothing is lost, every answer names the packet that it is about, and what is in flight is
+// exactly what has not been answered: a packet that others overtake keeps no room.
+func TestInFlightIsWhatWasNotAnswered(t *testing.T) {
+	l := newLane(t, func(c *Config) { c.Named, c.AckEvery = true, 1 })
+	l.fate = func(p *Packet, _ int) (bool, unit.Time) {
+		return false, unit.Time(p.PSN*2654435761>>8%20_000) * unit.Nanosecond
+	}
+	answered := map[uint32]bool{}
+	l.told = func(p *Packet) {
+		psn, ok := p.About()
+		if !ok || p.Syndrome != roce.AckNamed || answered[psn] || l.sent[psn] != 1 {
+			t.Fatalf("%v %d is about %d (%v)", p.Syndrome, p.PSN, psn, ok)
+		}
+		answered[psn] = true
+		if in := int(l.a.InFlightBytes() / 4096); in != len(l.sent)-len(answered) {
+			t.Fatalf("%d in flight, %d sent, %d answered", in, len(l.sent), len(answered))
+		}
+	}
+	l.write(8000, 2000)
+	if len(l.again) != 0 || len(answered) != 8000 {
+		t.Errorf("%d answered, %d sent again", len(answered), len(l.again))
+	}
+}
+
+// A marked packet is answered at once, though it does not ask.
+func TestMarksAreAnsweredAtOnce(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		e := connected(t, func(c *Config) { c.Recovery, c.Named, c.Window = Selective, named, 64 })
+		for i, marked := range []bool{false, true, false} {
+			w := Packet{Opcode: roce.WriteOnly, PSN: 0xfffffe + uint32(i)&1, Payload: 4, Data: pattern(4),
+				VA: 0x1000, RKey: 7, Len: 4, Marked: marked}
+			var ans Answer
+			if e.b.Data(&w, &ans); i < 2 && ans.Reply != (marked && named) {
+				t.Errorf("named %v, marked %v: answer %+v", named, marked, ans)
+			}
+		}
+	}
+}
+
+// The length of the window is bounded by what an answer can point at.
+func TestNamedWindows(t *testing.T) {
+	for _, c := range []struct {
+		window int
+		rec    Recovery
+		fits   bool
+	}{{1 << 15, Selective, true}, {1 << 16, Selective, false}, {1 << 12, GoBackN, false}} {
+		cfg := Config{MTU: 1024, AckEvery: 1, Window: c.window, Recovery: c.rec, Named: true}
+		if err := cfg.Validate(); (err == nil) != c.fits {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
