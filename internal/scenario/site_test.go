@@ -3,6 +3,8 @@ package scenario
 import (
 	"strings"
 	"testing"
+
+	"railyard/unit"
 )
 
 const rails = `fabric:
@@ -163,5 +165,47 @@ func TestRatesAgainstTheSlowestNIC(t *testing.T) {
 	}
 	if _, err := resolved(t, slow, "cc.dcqcn.min_rate=100Gbps"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A switch has the packet memory that its type says, else what its model has unless the switch block says.
+func TestPacketMemoryOfTypes(t *testing.T) {
+	spine := func(p *Plan) unit.Bytes { return p.SpecOf(len(p.Graph.Nodes) - 1).Buffer }
+	leaf := func(p *Plan) unit.Bytes { return p.SpecOf(p.Graph.Links[0].B).Buffer }
+	const model = "fabric.types.spine.model=tomahawk4"
+	for _, c := range []struct {
+		sets        []string
+		leaf, spine unit.Bytes
+	}{
+		{nil, 0, 0}, // the platform's
+		{[]string{"fabric.types.leaf.buffer=20MB"}, 20 * unit.MB, 20 * unit.MB}, // it is like leaf
+		{[]string{model}, 0, 114 * unit.MB},
+		{[]string{model, "switch.buffer=50MB"}, 50 * unit.MB, 50 * unit.MB},
+		{[]string{model, "switch.buffer=50MB", "fabric.types.spine.buffer=30MB"}, 50 * unit.MB, 30 * unit.MB},
+	} {
+		p, err := resolved(t, rails, c.sets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.leaf == 0 {
+			c.leaf = p.Base.Buffer
+		}
+		if c.spine == 0 {
+			c.spine = p.Base.Buffer
+		}
+		if leaf(p) != c.leaf || spine(p) != c.spine || p.Spec.Buffer != c.leaf {
+			t.Errorf("%v: leaf %v, spine %v, NICs' %v; want %v and %v", c.sets, leaf(p), spine(p),
+				p.Spec.Buffer, c.leaf, c.spine)
+		}
+	}
+	for set, want := range map[string]string{
+		"fabric.types.leaf.buffer=-1MB": "buffer",
+		"fabric.types.leaf.buffer=99GB": "fabric.types.leaf.buffer=99GB: must",
+		"fabric.types.leaf.buffer=2MB":  "is above the buffer of 2MB",
+		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, buffer or model",
+	} {
+		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", set, err, want)
+		}
 	}
 }

@@ -136,9 +136,14 @@ func (p *resolver) textFor(n *topo.Node) (key string, ok bool) {
 // Spec that its text describes.
 func (p *resolver) configured() error {
 	p.specs = make([]*queue.Spec, len(p.Graph.Nodes))
+	bases := map[unit.Bytes]*queue.Spec{p.Base.Buffer: &p.Base}
 	for i := range p.specs {
-		p.specs[i] = &p.Base
+		var err error
+		if p.specs[i], err = p.base(bases, &p.Graph.Nodes[i]); err != nil {
+			return err
+		}
 	}
+	p.classify()
 	if len(p.File.Switches) == 0 {
 		return nil
 	}
@@ -147,7 +152,11 @@ func (p *resolver) configured() error {
 	}
 	p.Texts, p.PFC = map[string]string{}, map[topo.LinkEnd]uint8{}
 	p.Headroom = map[topo.LinkEnd]PortHeadroom{}
-	specs := map[string]*queue.Spec{}
+	type platform struct { // one text on switches of two types is two
+		file string
+		base *queue.Spec
+	}
+	specs := map[platform]*queue.Spec{}
 	configs := map[string]*swconf.Config{}
 	for i := range p.Graph.Nodes {
 		node := &p.Graph.Nodes[i]
@@ -156,14 +165,15 @@ func (p *resolver) configured() error {
 			continue
 		}
 		file := p.File.Switches[key]
-		if specs[file] == nil {
-			spec, c, err := p.readText("switches."+key, file)
+		on := platform{file, p.specs[i]}
+		if specs[on] == nil {
+			spec, c, err := p.readText("switches."+key, file, p.specs[i])
 			if err != nil {
 				return err
 			}
-			specs[file], configs[file] = spec, c
+			specs[on], configs[file] = spec, c
 		}
-		p.specs[i] = specs[file]
+		p.specs[i] = specs[on]
 		p.portPFC(i, configs[file])
 		p.portHeadroom(i, configs[file])
 	}
@@ -173,6 +183,27 @@ func (p *resolver) configured() error {
 	}
 	p.balance(configs)
 	return nil
+}
+
+// base is the platform of a switch: the switch block with the packet memory of its type, else of its
+// model unless the block says one.
+func (p *resolver) base(bases map[unit.Bytes]*queue.Spec, n *topo.Node) (*queue.Spec, error) {
+	buffer := n.Buffer
+	if buffer == 0 && !p.says("switch.buffer") {
+		buffer = n.ModelBuffer
+	}
+	if buffer == 0 {
+		return &p.Base, nil
+	}
+	if bases[buffer] == nil {
+		own := p.Base
+		own.Buffer = buffer
+		if err := own.Validate(); err != nil {
+			return nil, field.New("fabric.types", "%v of packet memory on %s: switch.%v", buffer, n.Name, err)
+		}
+		bases[buffer] = &own
+	}
+	return bases[buffer], nil
 }
 
 // classify gives NICs the classes of the switch that the first of them is cabled to, and notes where
@@ -307,7 +338,7 @@ func (p *resolver) checkSwitchKeys() error {
 }
 
 // readText reads one configuration.
-func (p *resolver) readText(key, file string) (*queue.Spec, *swconf.Config, error) {
+func (p *resolver) readText(key, file string, base *queue.Spec) (*queue.Spec, *swconf.Config, error) {
 	if p.read == nil {
 		return nil, nil, field.New(key, "configuration files cannot be read here")
 	}
@@ -316,7 +347,7 @@ func (p *resolver) readText(key, file string) (*queue.Spec, *swconf.Config, erro
 		return nil, nil, field.Under(key, err)
 	}
 	p.Texts[file] = string(text)
-	spec, c, notes, err := dialect.Spec(file, text, p.Base)
+	spec, c, notes, err := dialect.Spec(file, text, *base)
 	if err != nil {
 		return nil, nil, field.Under(key, err) // which has a place in another text
 	}

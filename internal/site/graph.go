@@ -66,6 +66,9 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	if err != nil {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
+	for _, n := range b.nodes {
+		g.Nodes[n.id].Buffer, g.Nodes[n.id].ModelBuffer = n.typ.Buffer, n.typ.Known
+	}
 	return g, nil
 }
 

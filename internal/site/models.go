@@ -1,32 +1,38 @@
 package site
 
-import "slices"
+import (
+	"slices"
+
+	"railyard/unit"
+)
 
 // Model is a switch as its data sheet describes it.
 type Model struct {
 	Key    string // what a type's model says, in small letters
 	Name   string
-	Ports  string // front panel
-	Split  int    // cables that a port may be broken out into
+	Ports  string     // front panel
+	Split  int        // cables that a port may be broken out into
+	Buffer unit.Bytes // packet memory; 0: texts disagree, or have none
 	Source string
 }
 
-// models are switches that people build AI fabrics of.
+// models are switches that people build AI fabrics of. The sheets were not at hand: figures are from
+// memory, packet memories only those that other texts confirm.
 var models = []Model{
-	{"n9k-c9332d-gx2b", "Cisco Nexus 9332D-GX2B", "32x400Gbps", 4, "Nexus 9300-GX2 data sheet"},
-	{"n9k-c9364d-gx2a", "Cisco Nexus 9364D-GX2A", "64x400Gbps", 4, "Nexus 9300-GX2 data sheet"},
-	{"n9k-c9348d-gx2a", "Cisco Nexus 9348D-GX2A", "48x400Gbps", 4, "Nexus 9300-GX2 data sheet"},
-	{"7060x5-64s", "Arista 7060DX5-64S", "64x400Gbps", 4, "Arista 7060X5 data sheet"},
-	{"7060x6-64pe", "Arista 7060X6-64PE", "64x800Gbps", 8, "Arista 7060X6 data sheet"},
-	{"sn3700", "NVIDIA SN3700, Spectrum-2", "32x200Gbps", 4, "NVIDIA SN3000 data sheet"},
-	{"sn4700", "NVIDIA SN4700, Spectrum-3", "32x400Gbps", 8, "NVIDIA SN4000 data sheet"},
-	{"sn5600", "NVIDIA SN5600, Spectrum-4", "64x800Gbps", 8, "NVIDIA SN5000 data sheet"},
-	{"qm9700", "NVIDIA QM9700, Quantum-2", "64x400Gbps", 2, "NVIDIA QM9700 data sheet"},
-	{"q3400", "NVIDIA Q3400, Quantum-X800", "144x800Gbps", 1, "NVIDIA Quantum-X800 data sheet"},
-	{"tomahawk3", "Broadcom Tomahawk 3, 12.8T", "32x400Gbps", 8, "BCM56980 product brief"},
-	{"tomahawk4", "Broadcom Tomahawk 4, 25.6T", "64x400Gbps", 8, "BCM56990 product brief"},
-	{"tomahawk5", "Broadcom Tomahawk 5, 51.2T", "64x800Gbps", 8, "BCM78900 product brief"},
-	{"tomahawk6", "Broadcom Tomahawk 6, 102.4T", "64x1600Gbps", 8, "BCM78910 product brief"},
+	{"n9k-c9332d-gx2b", "Cisco Nexus 9332D-GX2B", "32x400Gbps", 4, 120 * unit.MB, "Cisco GX2 data sheet"},
+	{"n9k-c9364d-gx2a", "Cisco Nexus 9364D-GX2A", "64x400Gbps", 4, 120 * unit.MB, "Cisco GX2 data sheet"},
+	{"n9k-c9348d-gx2a", "Cisco Nexus 9348D-GX2A", "48x400Gbps", 4, 120 * unit.MB, "Cisco GX2 data sheet"},
+	{"7060x5-64s", "Arista 7060DX5-64S", "64x400Gbps", 4, 114 * unit.MB, "Arista 7060X5 data sheet"},
+	{"7060x6-64pe", "Arista 7060X6-64PE", "64x800Gbps", 8, 165 * unit.MB, "Arista 7060X6 data sheet"},
+	{"sn3700", "NVIDIA SN3700, Spectrum-2", "32x200Gbps", 4, 42 * unit.MB, "NVIDIA SN3000 data sheet"},
+	{"sn4700", "NVIDIA SN4700, Spectrum-3", "32x400Gbps", 8, 64 * unit.MB, "NVIDIA SN4000 data sheet"},
+	{"sn5600", "NVIDIA SN5600, Spectrum-4", "64x800Gbps", 8, 0, "NVIDIA SN5000 data sheet"},
+	{"qm9700", "NVIDIA QM9700, Quantum-2", "64x400Gbps", 2, 0, "NVIDIA QM9700 data sheet"},
+	{"q3400", "NVIDIA Q3400, Quantum-X800", "144x800Gbps", 1, 0, "NVIDIA Quantum-X800 data sheet"},
+	{"tomahawk3", "Broadcom Tomahawk 3, 12.8T", "32x400Gbps", 8, 64 * unit.MB, "BCM56980 product brief"},
+	{"tomahawk4", "Broadcom Tomahawk 4, 25.6T", "64x400Gbps", 8, 114 * unit.MB, "BCM56990 product brief"},
+	{"tomahawk5", "Broadcom Tomahawk 5, 51.2T", "64x800Gbps", 8, 165 * unit.MB, "BCM78900 product brief"},
+	{"tomahawk6", "Broadcom Tomahawk 6, 102.4T", "64x1600Gbps", 8, 0, "BCM78910 product brief"},
 }
 
 // ModelNames lists the keys.

@@ -81,6 +81,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
+	fill(&t.Buffer, from.Buffer)
 	return nil
 }
 
@@ -101,9 +102,9 @@ const (
 func (t *Type) check(key string) error {
 	if t.server() {
 		switch {
-		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "":
+		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0:
 			return field.New(key,
-				"a server (it has gpus or nics) has no role, tier, ports or model of a switch")
+				"a server (it has gpus or nics) has no role, tier, ports, buffer or model of a switch")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
@@ -124,6 +125,7 @@ func (t *Type) check(key string) error {
 		}
 		fill(&t.Ports, m.Ports)
 		fill(&t.Split, m.Split)
+		fill(&t.Known, m.Buffer)
 	}
 	fill(&t.Role, "leaf")
 	if r, err := topo.ParseRole(t.Role); err != nil || r == topo.Host {

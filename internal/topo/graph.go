@@ -55,6 +55,10 @@ type Node struct {
 	Role  Role
 	Tier  int // 0 hosts, 1 leaves, and so on
 	Ports int // used so far; ports are named Eth1, Eth2, ...
+
+	// A switch's packet memory: what its type says, and what its model has where neither the type nor
+	// the platform says; 0: the platform's.
+	Buffer, ModelBuffer unit.Bytes
 }
 
 // Link is one cable.
