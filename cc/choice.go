@@ -27,6 +27,9 @@ func Parse(text string) (Choice, error) {
 		return Choice{}, fmt.Errorf("there is no congestion control %q; there are %s",
 			name, strings.Join(Names(), ", "))
 	}
+	if a.Credit != nil {
+		return Choice{}, fmt.Errorf("%s needs grants of credit, which only simulated receivers send", name)
+	}
 	if !named {
 		profile = a.Sockets
 	}

@@ -15,9 +15,11 @@ type Pacer struct {
 	Every  int        // every so many packets ask for an acknowledgement; zero: as the window needs
 	NextAt unit.Time  // not before
 	Named  bool       // answers name the packet that they are about, rc.Config.Named
-	Timer  unit.Time  // when the controller wants OnTimer
+	Timer  unit.Time  // when OnTimer is due
 
-	clock  *clock // nil for a controller that wants no acknowledgements
+	credit *Credit   // nil for a controller that needs none
+	own    unit.Time // when the controller wants OnTimer
+	clock  *clock    // nil for a controller that wants no acknowledgements
 	budget int64
 	left   int64 // of the budget
 	cycle  uint32
@@ -31,6 +33,9 @@ func (p *Pacer) Start(ctl Controller) {
 		if a, ok := ctl.(Asker); ok {
 			p.Every = a.AsksEvery()
 		}
+	}
+	if c, ok := ctl.(Credited); ok {
+		p.credit = c.Credit()
 	}
 }
 
@@ -53,12 +58,30 @@ func (p *Pacer) Decide(now unit.Time) (changed bool) {
 	if r > p.Rate && p.NextAt > now {
 		p.NextAt = now + unit.Time(float64(p.NextAt-now)*(float64(p.Rate)/float64(r)))
 	}
-	p.Rate, p.Window, p.Timer = r, d.Window, d.TimerAt
+	p.Rate, p.Window, p.own = r, d.Window, d.TimerAt
+	p.arm()
 	if d.Cycle != p.cycle || p.budget != int64(d.Budget) {
 		p.cycle, p.left = d.Cycle, int64(d.Budget)
 	}
 	p.budget = int64(d.Budget)
 	return changed
+}
+
+// arm makes Timer the earlier of the controller's and the account's.
+func (p *Pacer) arm() {
+	if p.Timer = p.own; p.credit != nil {
+		p.Timer = min(p.own, p.credit.at)
+	}
+}
+
+// OnTimer runs what Timer was armed for; Decide comes next, and Ask where there is an account.
+func (p *Pacer) OnTimer(now unit.Time) {
+	if p.credit != nil {
+		if p.credit.tick(now); p.own > now {
+			return
+		}
+	}
+	p.Ctl.OnTimer(now)
 }
 
 // Spent counts bytes towards the budget. It returns true when the budget was
@@ -126,4 +149,43 @@ func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 	p.clock.ack.RTT = p.clock.answered(now, una, psn)
 	p.Ctl.OnAck(now, &p.clock.ack)
 	return true
+}
+
+// Credited reports that the sender needs credit: what follows is for those.
+func (p *Pacer) Credited() bool { return p.credit != nil }
+
+// Broke reports that no credit is left: nothing may go, lost packets neither.
+func (p *Pacer) Broke() bool { return p.credit != nil && p.credit.spent() }
+
+// Begin starts a burst: something is posted while nothing was under way. Ask comes next.
+func (p *Pacer) Begin(now unit.Time) { p.credit.begin(now) }
+
+// Charge counts a packet of so many wire bytes. It returns true when Ask should be called.
+func (p *Pacer) Charge(wire int64) bool { return p.credit.charge(wire) }
+
+// Granted takes what the receiver has granted in all; false: that is old news. Ask comes next.
+func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.OnCredit(now, total) }
+
+// Ahead is how much of what there is to send Ask wants to know.
+func (p *Pacer) Ahead() int64 { return p.credit.window }
+
+// Ask says what a request should ask for in all, given what there is to send; ok is false where none is due.
+// It may have moved Timer.
+func (p *Pacer) Ask(now unit.Time, backlog int64) (total int64, ok bool) {
+	if backlog > 0 && p.credit.spent() {
+		p.credit.hold(now)
+	} else {
+		p.credit.rest(now)
+	}
+	total, ok = p.credit.ask(now, backlog)
+	p.arm()
+	return total, ok
+}
+
+// HeldForCredit returns how long the sender has waited for credit so far.
+func (p *Pacer) HeldForCredit(now unit.Time) unit.Time {
+	if p.credit == nil {
+		return 0
+	}
+	return p.credit.Held(now)
 }

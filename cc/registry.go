@@ -27,6 +27,8 @@ type Algorithm struct {
 	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and
 	// receivers send none.
 	CNPGap func(v Values) unit.Time
+	// Credit says how receivers grant credit; nil: senders need none.
+	Credit func(v Values) Terms
 	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
 	Marks bool
 }
@@ -71,7 +73,7 @@ const (
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.
-var algorithms = []*Algorithm{&dcqcn, &none, &swift}
+var algorithms = []*Algorithm{&dcqcn, &eqds, &none, &swift}
 
 // Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
 func Owner(param, besides string) *Algorithm {

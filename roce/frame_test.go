@@ -107,7 +107,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 			AckReq: true, PSN: 0xfffffe,
 			VA: 0x7f800000, RKey: 0x1234, Len: 24 << 20, Syndrome: NakSequence, MSN: 0xabcdef, Imm: 7,
 			InvKey: 8, SwapAdd: 9,
-			Compare: 10, Orig: 11, QKey: 12, SrcQP: 13, EECN: 14, Flush: 15}
+			Compare: 10, Orig: 11, QKey: 12, SrcQP: 13, EECN: 14, Flush: 15, Credit: 16}
 		b := h.Append(nil)
 		var g Header
 		n, err := g.Decode(b)

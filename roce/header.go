@@ -56,6 +56,7 @@ type Header struct {
 	SrcQP   uint32 // DETH: 24 bits below a reserved byte
 	EECN    uint32 // RDETH: 24 bits below a reserved byte
 	Flush   uint32 // FETH: placement and selectivity bits
+	Credit  uint64 // credit header: bytes of wire granted or asked for in all
 }
 
 // DefaultPKey is the partition every RoCE port belongs to.
@@ -135,6 +136,9 @@ func (h *Header) decodeExt(e ext, b []byte) {
 	if e&extIETH != 0 {
 		h.InvKey = binary.BigEndian.Uint32(b)
 	}
+	if e&extCredit != 0 {
+		h.Credit = binary.BigEndian.Uint64(b)
+	}
 }
 
 func bit(b bool, shift uint) uint32 {
@@ -189,6 +193,9 @@ func (h *Header) Append(b []byte) []byte {
 	if e&extIETH != 0 {
 		b = binary.BigEndian.AppendUint32(b, h.InvKey)
 	}
+	if e&extCredit != 0 {
+		b = binary.BigEndian.AppendUint64(b, h.Credit)
+	}
 	return b
 }
 
@@ -219,6 +226,9 @@ func (h *Header) String() string {
 	}
 	if e&extIETH != 0 {
 		s += fmt.Sprintf(" invalidates %#x", h.InvKey)
+	}
+	if e&extCredit != 0 {
+		s += fmt.Sprintf(" %d B in all", h.Credit)
 	}
 	if e&extDETH != 0 {
 		s += fmt.Sprintf(" qkey %#x from QP %#06x", h.QKey, h.SrcQP&PSNMask)

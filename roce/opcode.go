@@ -47,6 +47,13 @@ const (
 	CNP            Opcode = 0x81
 )
 
+// Opcodes of the manufacturer's range, 0xc0 to 0xff, that are ours. A grant and a request carry a
+// credit header: how much its sender has granted, or asked for, since the connection began, in bytes of wire.
+const (
+	CreditGrant   Opcode = 0xc0
+	CreditRequest Opcode = 0xc1
+)
+
 // Transports: the upper three bits.
 const (
 	transportUC = 1
@@ -69,6 +76,7 @@ const (
 	extFETH
 	extEnds  // ends a message
 	extSends // payload lands in a posted receive
+	extCredit
 	extKnown
 )
 
@@ -130,6 +138,8 @@ func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 		}
 	}
 	exts[CNP], names[CNP] = extKnown, "CNP"
+	exts[CreditGrant], names[CreditGrant] = extKnown|extCredit, "CREDIT grant"
+	exts[CreditRequest], names[CreditRequest] = extKnown|extCredit, "CREDIT request"
 	for opcode, e := range exts {
 		lens[opcode] = uint8(BTHLen + e.len())
 	}
@@ -144,7 +154,7 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("opcode %#02x", uint8(o))
 }
 
-// Known reports whether the specification defines the opcode.
+// Known reports whether the specification defines the opcode, or this package.
 func (o Opcode) Known() bool { return extOf[o] != 0 }
 
 // HasRETH reports whether the RDMA extended transport header (remote address,
@@ -193,6 +203,7 @@ const (
 	DETHLen         = 8
 	RDETHLen        = 4
 	FETHLen         = 4
+	CreditLen       = 8
 	ICRCLen         = 4
 	FCSLen          = 4
 	CNPPadLen       = 16 // the reserved bytes of a CNP, annex A17.9.3
@@ -206,7 +217,10 @@ const (
 
 	AckLen = BaseLen + AETHLen   // 66
 	CNPLen = BaseLen + CNPPadLen // 78
-	PFCLen = 64                  // a MAC control frame is a minimum frame
+
+	CreditFrameLen = BaseLen + CreditLen // 70
+
+	PFCLen = 64 // a MAC control frame is a minimum frame
 
 	Port = 4791 // UDP destination port of RoCEv2
 )
@@ -219,7 +233,8 @@ func (e ext) len() int {
 		len int
 	}{{extRETH, RETHLen}, {extAETH, AETHLen}, {extImm, ImmDtLen}, {extIETH, IETHLen},
 		{extAtomic, AtomicETHLen},
-		{extAtomicAck, AtomicAckETHLen}, {extDETH, DETHLen}, {extRDETH, RDETHLen}, {extFETH, FETHLen}} {
+		{extAtomicAck, AtomicAckETHLen}, {extDETH, DETHLen}, {extRDETH, RDETHLen}, {extFETH, FETHLen},
+		{extCredit, CreditLen}} {
 		if e&h.ext != 0 {
 			n += h.len
 		}

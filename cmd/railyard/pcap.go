@@ -110,6 +110,10 @@ func printStory(w io.Writer, s *capture.Story) {
 		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
 		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
 			f.CNPs, f.CE)
+		if f.Grants+f.Requests > 0 {
+			fmt.Fprintf(w, "    %d grants of credit and %d requests for it, %d bytes of wire in all\n",
+				f.Grants, f.Requests, f.Credit)
+		}
 		if f.Payload > 0 {
 			fmt.Fprintf(w, "    %d payload bytes, %.3f Gbit/s", f.Payload, f.Gbps)
 			if f.Missing > 0 {

@@ -34,6 +34,9 @@ type Flow struct {
 	Acks         int64    `json:"acks"`
 	Naks         int64    `json:"naks"`
 	CNPs         int64    `json:"cnps"`
+	Grants       int64    `json:"credit_grants,omitempty"`
+	Requests     int64    `json:"credit_requests,omitempty"`
+	Credit       uint64   `json:"credit_bytes,omitempty"` // granted or asked for in all, by the last of them
 	CE           int64    `json:"ce_marked"`
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`

@@ -74,6 +74,13 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 	case opcode == roce.CNP:
 		w.CNPs++
 		s.say(us, number, "CNP: congestion reported")
+	case opcode == roce.CreditGrant:
+		w.Grants++
+		w.Credit = max(w.Credit, f.BTH.Credit)
+	case opcode == roce.CreditRequest:
+		w.Requests++
+		w.Credit = max(w.Credit, f.BTH.Credit)
+		s.say(us, number, "credit asked for, %d bytes in all", f.BTH.Credit)
 	case opcode > 0x1f:
 		w.Payload += int64(len(f.Payload()))
 		if opcode.Ends() {

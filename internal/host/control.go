@@ -7,8 +7,8 @@ import (
 	"railyard/roce"
 )
 
-// Control packets are what NICs tell one another besides data: acknowledgements and CNPs today;
-// credits and grants of receivers, probes, selective acknowledgements tomorrow. All leave by
+// Control packets are what NICs tell one another besides data: acknowledgements, CNPs, requests for
+// credit and grants today; probes, selective acknowledgements tomorrow. All leave by
 // Control, before data, each with the size, DSCP and class that its kind has, and all that
 // arrives goes to whoever registered for its opcode. A new kind is
 //
@@ -30,6 +30,8 @@ func takers() (t [256]Taker) {
 	}
 	t[roce.Acknowledge] = (*Hosts).rxAck
 	t[roce.CNP] = (*Hosts).rxCNP
+	t[roce.CreditGrant] = (*Hosts).rxGrant
+	t[roce.CreditRequest] = (*Hosts).rxRequest
 	return t
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Two kinds of control packets that nothing else knows, from the manufacturer's range.
 const (
-	opProbe roce.Opcode = 0xc0 + iota
+	opProbe roce.Opcode = 0xf0 + iota
 	opGrant
 )
 
@@ -135,7 +135,7 @@ func TestUnclaimedControl(t *testing.T) {
 	l := newLab(t, nil, 1, 1)
 	l.Control(l.Ports(0)[0], l.ToNIC(0, 1, 0), 7, &fabric.Packet{Opcode: opGrant, Size: 64})
 	defer func() {
-		if said := fmt.Sprint(recover()); said != "host: nobody takes packets of opcode 0xc1" {
+		if said := fmt.Sprint(recover()); said != "host: nobody takes packets of opcode 0xf1" {
 			t.Error(said)
 		}
 	}()

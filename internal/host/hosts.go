@@ -26,6 +26,7 @@ const (
 	KindPost                                         // A message: the work request reached the NIC
 	KindDeliver                                      // A message: the receiving GPU sees it
 	KindDrain                                        // A NIC: its receive buffer has drained to xON
+	KindGrant                                        // A NIC: its next grant of credit is due
 	KindUser    engine.Kind = 32
 )
 
@@ -68,6 +69,7 @@ type nic struct {
 	pausing  bool
 	split    bool      // the bundle no longer sprays
 	line     unit.Rate // of one port
+	granter  *granter  // nil while nobody needs its credit
 }
 
 // sender is the requester end of a queue pair, with its pacing.
@@ -109,6 +111,7 @@ type receiver struct {
 	marked  bool  // something since the last answer was, and the service echoes that
 	done    int32 // message finished last, -1 for none
 	pieces  int32 // of the next one that are in
+	flow    int32 // at its NIC's granter
 	ce      int64
 	turn    entropy.Turn
 }
@@ -228,6 +231,7 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	h.senders = append(h.senders, s)
 	h.receivers = append(h.receivers, r)
 	h.ccTimers.Grow(len(h.senders))
+	h.join(c)
 	h.usePorts(c, ports)
 	h.regulate(c)
 	h.decide(c)
@@ -308,8 +312,11 @@ func (h *Hosts) Handle(e *engine.Event) {
 		if h.ccTimers.Live(e) {
 			s := &h.senders[e.A]
 			s.timerAt = unit.Never
-			s.pace.Ctl.OnTimer(h.Net.Q.Now())
+			s.pace.OnTimer(h.Net.Q.Now())
 			h.decide(e.A)
+			if s.pace.Credited() {
+				h.ask(e.A, s)
+			}
 		}
 	case KindTimeout:
 		h.timeout(e.A)
@@ -321,6 +328,9 @@ func (h *Hosts) Handle(e *engine.Event) {
 		h.OnDeliver(e.A)
 	case KindDrain:
 		h.drained(e.A)
+	case KindGrant:
+		h.nics[e.A].granter.armed = false
+		h.grant(e.A)
 	}
 }
 

@@ -46,7 +46,13 @@ func draw(t *testing.T, rt *rapid.T) *watched {
 			sv := Service{Name: fmt.Sprint(i), DSCP: uint8(8*class + i), Class: uint8(class)}
 			sv.CNPDSCP, sv.CNPClass = 48, 7
 			s.DSCP[sv.DSCP], s.Queues[class] = sv.Class, s.Queues[3]
-			if between("DCQCN", 0, 1) == 1 {
+			switch between("congestion control", 0, 2) {
+			case 1:
+				a := cc.Lookup("eqds")
+				profile := rapid.SampledFrom([]string{"trimming", "request"}).Draw(rt, "profile")
+				v := a.Profile(profile).Values(rate)
+				sv.CC, sv.Credit = a.New(v), a.Credit(v)
+			case 2:
 				sv.CNPs, sv.CNPGap = true, 50*unit.Microsecond
 				sv.CC = func(p cc.Path) cc.Controller { return cc.NewDCQCN(&paper, p.Line) }
 				q := &s.Queues[class].WRED
@@ -74,7 +80,7 @@ func (w *watched) look(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		return
 	}
 	paused := w.Net.Ports[port].Paused
-	if p.Opcode == roce.Acknowledge || p.Opcode == roce.CNP {
+	if p.Opcode == roce.Acknowledge || p.Opcode == roce.CNP || p.Opcode >= roce.CreditGrant {
 		if paused&(1<<p.Class) != 0 {
 			w.Fatalf("%v: %v goes by port %d in class %d, which is paused", at, p.Opcode, port, p.Class)
 		}

@@ -16,6 +16,8 @@ type Service struct {
 	CC    cc.Make // makes each sender's congestion control from its path; nil: none
 	Marks bool    // receivers say in their acknowledgements what came in marked
 
+	Credit cc.Terms // how receivers grant credit; zero: senders need none
+
 	CNPs     bool      // receivers answer marks with CNPs,
 	CNPGap   unit.Time // at most one per connection in so long
 	CNPDSCP  uint8

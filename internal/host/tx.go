@@ -35,6 +35,9 @@ func (h *Hosts) post(m int32) {
 	if !h.Net.Owns(h.Net.Ports[s.port].Node) { // another part's NIC sends it, one of ours may receive it
 		return
 	}
+	if s.pace.Credited() && s.qp.Idle() {
+		s.pace.Begin(h.Net.Q.Now())
+	}
 	left := int64(msg.Bytes)
 	for first := true; first || left > 0; first = false {
 		n := min(left, rc.MaxMessage)
@@ -58,6 +61,9 @@ func (h *Hosts) post(m int32) {
 
 // ready puts a sender with something to send into its port's ring.
 func (h *Hosts) ready(c int32, s *sender) {
+	if s.pace.Credited() {
+		h.ask(c, s)
+	}
 	if s.inRing || s.paceAt != unit.Never || !s.qp.Pending() || s.blocked() {
 		return
 	}
@@ -81,9 +87,9 @@ func (s *sender) asks() bool {
 	return (s.pace.Window > 0 || s.pace.Every > 0) && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
-// blocked reports that the window lets no new packet go; what was lost may.
+// blocked reports that the window lets no new packet go; what was lost may. Without credit nothing may.
 func (s *sender) blocked() bool {
-	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending()
+	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending() || s.pace.Broke()
 }
 
 // tx serves a host port: control packets first, then the queue pairs in turn.
@@ -190,6 +196,9 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 	if s.pace.Rate < s.pace.Line {
 		s.pace.Delay(now, wire, 0)
 	}
+	if s.pace.Credited() && s.pace.Charge(wire) {
+		h.ask(c, s)
+	}
 	if !s.qp.Pending() || s.blocked() {
 		return false
 	}
@@ -217,6 +226,11 @@ func (h *Hosts) decide(c int32) {
 	if s.paceAt != unit.Never && s.pace.NextAt < s.paceAt {
 		h.wait(0, c, s)
 	}
+	h.rearm(c, s)
+}
+
+// rearm makes a sender's timer what its pacer wants.
+func (h *Hosts) rearm(c int32, s *sender) {
 	if s.pace.Timer != s.timerAt {
 		s.timerAt = s.pace.Timer
 		if s.timerAt == unit.Never {

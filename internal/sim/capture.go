@@ -162,6 +162,8 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		f.Body = zeros[:roce.CNPPadLen]
 	case p.Opcode == roce.Acknowledge:
 		h.Syndrome, h.MSN, h.BECN = p.Synd, p.Len, p.Flags&fabric.FlagEcho != 0
+	case p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest:
+		h.Credit = p.VA
 	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros
 		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)]
 	default:

@@ -127,6 +127,9 @@ func services(p *scenario.Plan) (all []host.Service) {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}
 		s.Marks = of.CC.Marks
+		if credit := of.CC.Credit; credit != nil {
+			s.Credit = credit(of.Values)
+		}
 		all = append(all, s)
 	}
 	return all

@@ -140,6 +140,9 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	if gap := algorithm.CNPGap; gap != nil {
 		service.CNPs, service.CNPGap = true, gap(values)
 	}
+	if credit := algorithm.Credit; credit != nil {
+		service.Credit = credit(values)
+	}
 	s.Host = host.Config{Services: []host.Service{service}, SourcePorts: lb.Ports(lb.Defaults),
 		RC: rc.Config{MTU: 4096, AckEvery: 4, Timeout: rc.LocalAckTimeout(4), Retries: 3, AlwaysReady: true}}
 	s.Host.Latency = unit.Time(rapid.SampledFrom([]int{0, 300}).Draw(t, "NIC latency, ns")) * unit.Nanosecond

@@ -1,0 +1,147 @@
+package cc
+
+import "railyard/unit"
+
+// Credited is a Controller whose sender sends what its receiver grants. The account is the controller's own;
+// the Pacer finds it when the sender begins, and keeps it.
+type Credited interface {
+	Credit() *Credit
+}
+
+// Credit is a sender's account with its receiver. All sums are bytes of wire since the connection began, as
+// an IPv4 network carries them, preamble and gap included, and they only grow: a grant or a request that is
+// lost is made good by the next one. A packet may go while anything at all is left.
+//
+// What the sender asks for is what it has to send beyond what it may send unasked, but no more than a window
+// beyond what it has sent: the credit that it holds or waits for is bounded, and a sender that is gone
+// leaves its receiver with little to grant in vain.
+type Credit struct {
+	first  int64     // what a burst may send unasked
+	window int64     // most credit at hand and asked for
+	least  unit.Time // asked again no earlier than so long after it was asked for, or granted, last
+
+	sent, granted int64
+	free          int64 // sent, or to be sent, on no grant
+	asked         int64
+	looked        int64     // sent when Ask was called last
+	at            unit.Time // what was asked for is late then
+	wait          unit.Time
+	heard         unit.Time // when a grant came last, or began to be waited for
+	late, unasked bool      // at has come; nothing was heard since the burst began
+
+	since, held unit.Time // it waits since then, and has waited so long before
+
+	grants, requests, repeats int64
+}
+
+// Waits that end in asking again double while nothing comes, up to so often.
+const mostPatience = 64
+
+// NewCredit opens an account: so much may go unasked at the beginning of a burst, so much may be at hand or
+// asked for, and a grant that does not come within patience was lost, unless grants are further apart.
+func NewCredit(first, window unit.Bytes, patience unit.Time) Credit {
+	return Credit{first: int64(first), window: int64(window), least: patience, wait: patience,
+		at: unit.Never, since: unit.Never}
+}
+
+// begin starts a burst: nothing was under way or posted. What was left of the last one is void.
+func (c *Credit) begin(now unit.Time) {
+	c.free = c.sent - c.granted + c.first
+	c.unasked, c.heard, c.looked = c.first > 0, now, c.sent
+}
+
+// spent reports that nothing is left.
+func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
+
+// charge counts what has gone. It returns true when Ask should be called.
+func (c *Credit) charge(wire int64) bool {
+	c.sent += wire
+	return c.sent-c.looked >= c.window/4 || c.spent()
+}
+
+// news ends what may go unasked: whoever is heard will grant.
+func (c *Credit) news() {
+	if left := c.free + c.granted - c.sent; c.unasked && left > 0 {
+		c.free -= left
+	}
+	c.unasked = false
+}
+
+// OnCredit takes a grant: so much in all. It returns false for old news.
+func (c *Credit) OnCredit(now unit.Time, total int64) bool {
+	if total <= c.granted {
+		return false
+	}
+	c.news()
+	c.granted = total
+	c.grants++
+	c.wait = max(c.least, min(2*(now-c.heard), mostPatience*c.least))
+	c.heard, c.late, c.at = now, false, unit.Never
+	if c.asked > c.granted {
+		c.at = now + c.wait
+	}
+	c.rest(now)
+	return true
+}
+
+// ask says what to ask for, given what there is to send: ok is false where nothing need be.
+func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
+	c.looked = c.sent
+	need := c.sent + min(backlog, c.window) - c.free
+	switch {
+	case backlog == 0 || need <= c.granted:
+		c.at, c.late = unit.Never, false // nothing is waited for
+		return 0, false
+	case c.late: // what was asked for has not come
+		c.late = false
+		c.repeats++
+		c.wait = min(2*c.wait, mostPatience*c.least)
+	case c.asked > c.granted && need-c.asked < c.window/4:
+		if c.at == unit.Never {
+			c.at = now + c.wait
+		}
+		return 0, false // grants are on their way, and will have it called again
+	}
+	if c.asked <= c.granted {
+		c.heard = now
+	}
+	c.asked = max(c.asked, need)
+	c.requests++
+	c.at = now + c.wait
+	return c.asked, true
+}
+
+// tick notes that what was asked for is late; ask comes next.
+func (c *Credit) tick(now unit.Time) {
+	if c.at <= now {
+		c.at, c.late = unit.Never, true
+	}
+}
+
+// hold notes that something waits for credit, rest that nothing does.
+func (c *Credit) hold(now unit.Time) {
+	if c.since == unit.Never {
+		c.since = now
+	}
+}
+
+func (c *Credit) rest(now unit.Time) {
+	if c.since != unit.Never {
+		c.held += now - c.since
+		c.since = unit.Never
+	}
+}
+
+// Held returns how long something has waited for credit so far.
+func (c *Credit) Held(now unit.Time) unit.Time {
+	if c.since != unit.Never {
+		return c.held + now - c.since
+	}
+	return c.held
+}
+
+// Left returns the credit at hand, below zero where the last packet was larger than it.
+func (c *Credit) Left() unit.Bytes { return unit.Bytes(c.free + c.granted - c.sent) }
+
+// Asked returns what has been asked for and not been granted.
+func (c *Credit) Asked() unit.Bytes { return unit.Bytes(max(0, c.asked-c.granted)) }

@@ -1,0 +1,126 @@
+package cc
+
+import (
+	"math/bits"
+
+	"railyard/unit"
+)
+
+// Terms are how a receiver grants credit for an algorithm.
+type Terms struct {
+	Share   float64 // of the line rate that it grants, above 0, at most 1
+	Packets int     // full packets in one grant
+}
+
+// Granter is the receiver's side of credit for everything that comes in by one NIC: it hands out a share of
+// the line rate, a grant at a time, to the flows that asked, in turn. Flows of a higher level go before
+// those of lower ones. It keeps no time and sends nothing: its owner calls Next when NextAt says so.
+type Granter struct {
+	flows   []grantee
+	rings   [levels]struct{ head, tail int32 }
+	waiting uint8 // levels with a flow in their ring
+	at      unit.Time
+}
+
+const levels = 8
+
+// grantee is one flow. Sums are bytes of wire since it began.
+type grantee struct {
+	asked, granted int64
+	quantum        int64
+	share          float64
+	next           int32
+	level          uint8
+	queued         bool
+}
+
+// mostAhead bounds what a flow may have asked for and not been granted.
+const mostAhead = 1 << 40
+
+// Join adds a flow, whose full packets cost so many bytes of wire, and returns its number.
+func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
+	if g.flows == nil {
+		for l := range g.rings {
+			g.rings[l].head, g.rings[l].tail = -1, -1
+		}
+	}
+	g.flows = append(g.flows, grantee{quantum: int64(t.Packets) * packet, share: t.Share, next: -1,
+		level: min(level, levels-1)})
+	return int32(len(g.flows) - 1)
+}
+
+// Leave forgets what a flow has asked for.
+func (g *Granter) Leave(flow int32) { g.flows[flow].asked = g.flows[flow].granted }
+
+// Asked takes a request: so much in all. One that asks for nothing new has lost a grant: it is told again.
+func (g *Granter) Asked(flow int32, total int64) {
+	f := &g.flows[flow]
+	if total < 0 || total > f.granted+mostAhead {
+		return
+	}
+	f.asked = max(f.asked, total)
+	g.queue(flow)
+}
+
+// Needs notes that a flow will need so much more: what is known to be lost before its sender says so.
+func (g *Granter) Needs(flow int32, wire int64) {
+	f := &g.flows[flow]
+	f.asked = max(f.asked, f.granted) + wire
+	g.queue(flow)
+}
+
+func (g *Granter) queue(flow int32) {
+	f := &g.flows[flow]
+	if f.queued {
+		return
+	}
+	f.queued, f.next = true, -1
+	if r := &g.rings[f.level]; r.tail >= 0 {
+		g.flows[r.tail].next = flow
+		r.tail = flow
+	} else {
+		r.head, r.tail = flow, flow
+		g.waiting |= 1 << f.level
+	}
+}
+
+// NextAt is when Next has a grant; unit.Never while nobody asks.
+func (g *Granter) NextAt() unit.Time {
+	if g.waiting == 0 {
+		return unit.Never
+	}
+	return g.at
+}
+
+// Next returns the flow whose turn it is and what it is granted in all, for a NIC of such a rate; ok is
+// false where it is not time for any.
+func (g *Granter) Next(now unit.Time, line unit.Rate) (flow int32, total int64, ok bool) {
+	if g.NextAt() > now {
+		return 0, 0, false
+	}
+	level := bits.Len8(g.waiting) - 1
+	r := &g.rings[level]
+	flow = r.head
+	f := &g.flows[flow]
+	if r.head = f.next; r.head < 0 {
+		r.tail = -1
+		g.waiting &^= 1 << level
+	}
+	f.queued = false
+	n := max(0, min(f.quantum, f.asked-f.granted))
+	f.granted += n
+	rate := max(1, unit.Rate(float64(line)*f.share))
+	g.at = max(g.at, now) + unit.Serialize(unit.Bytes(n), rate)
+	if f.asked > f.granted {
+		g.queue(flow)
+	}
+	return flow, f.granted, true
+}
+
+// Granted and Asks return a flow's sums.
+func (g *Granter) Granted(flow int32) unit.Bytes { return unit.Bytes(g.flows[flow].granted) }
+
+// Outstanding returns what a flow has asked for and not been granted.
+func (g *Granter) Outstanding(flow int32) unit.Bytes {
+	return unit.Bytes(g.flows[flow].asked - g.flows[flow].granted)
+}

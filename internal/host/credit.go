@@ -1,0 +1,119 @@
+package host
+
+import (
+	"railyard/cc"
+	"railyard/internal/fabric"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Receivers that grant credit. A sender whose congestion control needs it asks with a request, the receiver
+// answers with grants at the pace of its line; both are control packets and travel as CNPs do. A NIC is one
+// receiver, whatever arrives at it: a bundle's ports together have the rate that it hands out, because
+// switches choose the port by which a packet comes. Where PCIe takes less than they carry, PCIe is the rate.
+
+// granter is a NIC's.
+type granter struct {
+	cc.Granter
+	conns []int32 // by flow
+	ports []int32 // by flow: where it was heard last
+	armed bool    // an event comes
+}
+
+// join makes a connection known to the granter of its receiver's NIC, if its service needs one. Flows of a
+// higher class are granted credit before others.
+func (h *Hosts) join(c int32) {
+	service := h.Service(c)
+	if service.Credit.Packets == 0 {
+		return
+	}
+	n := &h.nics[h.senders[c].dst]
+	if n.granter == nil {
+		n.granter = &granter{}
+	}
+	g := n.granter
+	h.receivers[c].flow = g.Join(service.Credit, h.cfg.RC.Wire(), service.Class)
+	g.conns, g.ports = append(g.conns, c), append(g.ports, n.ports[0])
+}
+
+// ask sends a request for credit, if one is due.
+func (h *Hosts) ask(c int32, s *sender) {
+	total, ok := s.pace.Ask(h.Net.Q.Now(), s.qp.Backlog(s.pace.Ahead()))
+	h.rearm(c, s)
+	if ok {
+		h.creditPacket(s.port, h.ToReceiver(c), c, roce.CreditRequest, total)
+	}
+}
+
+func (h *Hosts) creditPacket(port int32, to Address, c int32, opcode roce.Opcode, total int64) {
+	service := h.Service(c)
+	h.Control(port, to, service.CNPClass, &fabric.Packet{Opcode: opcode, Size: roce.CreditFrameLen,
+		TOS: service.CNPDSCP << 2, VA: uint64(total)})
+}
+
+// rxRequest is the receiver: somebody asks for credit.
+func (h *Hosts) rxRequest(port int32, p *fabric.Packet) {
+	nic := p.Dst
+	g, flow := h.nics[nic].granter, h.receivers[p.QP].flow
+	g.ports[flow] = port
+	g.Asked(flow, int64(p.VA))
+	h.grant(nic)
+}
+
+// Needs tells the granter at a connection's receiver what it knows before the sender does: so many bytes
+// of wire came in vain by a port, and will have to come again, or are next.
+func (h *Hosts) Needs(c, port int32, wire int64) {
+	nic := h.senders[c].dst
+	g, flow := h.nics[nic].granter, h.receivers[c].flow
+	g.ports[flow] = port
+	g.Needs(flow, wire)
+	h.grant(nic)
+}
+
+// grant sends the grants that are due at a NIC.
+func (h *Hosts) grant(nic int32) {
+	n := &h.nics[nic]
+	g, now := n.granter, h.Net.Q.Now()
+	for {
+		flow, total, ok := g.Next(now, h.intake(n))
+		if !ok {
+			break
+		}
+		c := g.conns[flow]
+		h.creditPacket(g.ports[flow], h.ToSender(c), c, roce.CreditGrant, total)
+	}
+	if at := g.NextAt(); at != unit.Never && !g.armed {
+		g.armed = true
+		h.Net.Q.Push(n.element, at, KindGrant, nic, 0)
+	}
+}
+
+// intake is what a NIC can take in now.
+func (h *Hosts) intake(n *nic) (line unit.Rate) {
+	for _, p := range n.ports {
+		if l := h.Net.Link(p); l.Up {
+			line += min(l.Rate, n.line)
+		}
+	}
+	if line == 0 { // the grant is lost, but not for ever
+		line = n.line
+	}
+	if n.rxSlow {
+		line = min(line, h.cfg.PCIe)
+	}
+	return line
+}
+
+// rxGrant is the sender: more may go.
+func (h *Hosts) rxGrant(_ int32, p *fabric.Packet) {
+	c := p.QP
+	s := &h.senders[c]
+	if s.pace.Granted(h.Net.Q.Now(), int64(p.VA)) {
+		h.ready(c, s)
+	}
+}
+
+// HeldForCredit returns how long a connection has waited for credit so far.
+func (h *Hosts) HeldForCredit(c int32) unit.Time {
+	return h.senders[c].pace.HeldForCredit(h.Net.Q.Now())
+}
