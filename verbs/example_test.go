@@ -2,11 +2,13 @@ package verbs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
 	"net/netip"
 
+	"railyard/rcudp"
 	"railyard/verbs"
 )
 
@@ -55,7 +57,12 @@ func Example() {
 // TCP connection, with one receive posted.
 func connect(addr string, tcp net.Conn, buf []byte) (*verbs.Device, *verbs.QP, *verbs.CQ, *verbs.MR,
 	verbs.Info) {
-	dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: netip.MustParseAddr(addr)})
+	at := netip.MustParseAddr(addr)
+	dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: at})
+	for used := (*rcudp.PortInUseError)(nil); errors.As(err, &used); { // by another process
+		at = at.Next().Next()
+		dev, err = verbs.OpenDevice(verbs.DeviceConfig{Addr: at})
+	}
 	check(err)
 	pd := dev.AllocPD()
 	mr, err := pd.RegMR(buf, verbs.LocalWrite|verbs.RemoteWrite)

@@ -392,7 +392,7 @@ func TestEvents(t *testing.T) {
 	w := SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 10)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
 	a.cq.ReqNotify(false)
 	a.post(t, w)
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	if cq, err := ch.Get(ctx); err != nil || cq != a.cq {
 		t.Fatal(err)

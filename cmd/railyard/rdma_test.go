@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,15 +28,26 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// serving starts a server at a loopback address that nobody uses, with flags; to is where clients
+// find it.
+func serving(t *testing.T, flags ...string) (server *exec.Cmd, to string) {
+	t.Helper()
+	for addr := netip.MustParseAddr("127.66.0.1"); ; addr = addr.Next() {
+		server, line, err := child(t.Context(),
+			append([]string{"rdma", "serve", "--addr", addr.String(), "--port", "0"}, flags...)...)
+		if err == nil {
+			t.Cleanup(func() { stop(server) })
+			return server, line[strings.LastIndexByte(line, ' ')+1:]
+		}
+		if !strings.Contains(err.Error(), "in use") {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A server and each client, in processes of their own.
 func TestRdmaCommands(t *testing.T) {
-	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.66.0.1", "--port", "0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(server)
-	w := strings.Fields(line)
-	to := w[len(w)-1]
+	_, to := serving(t)
 	for _, op := range []string{"write", "send", "read", "lat"} {
 		args := []string{"rdma", op, "--to", to, "--size", "4KiB,100KB", "--iters", "50", "--json"}
 		if op == "write" {
@@ -104,18 +116,13 @@ func TestRdmaBadInput(t *testing.T) {
 	if err := os.WriteFile(taken, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.67.0.1", "--port", "0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(server)
-	w := strings.Fields(line)
-	to := w[len(w)-1]
+	_, to := serving(t)
+	host, _, _ := strings.Cut(to, ":")
 	for _, c := range []struct{ args, want string }{
 		{"rdma write --to 127.0.0.9:1", "no server at 127.0.0.9:1"},
 		{"rdma write --to 203.0.113.7 --addr 203.0.113.8", "no address of this machine"},
 		{"rdma write --to no.such.host.invalid", "no address for host"},
-		{"rdma serve --addr 127.67.0.1 --port 0", "in use"},
+		{"rdma serve --addr " + host + " --port 0", "in use"},
 		{"rdma write --to " + to + " --size 0B", "--size lies between"},
 		{"rdma write --to " + to + " --size 64", "the unit is missing"},
 		{"rdma write --to " + to + " --size 1GiB --qps 900", "need more than"},
@@ -225,18 +232,18 @@ func TestRunCapture(t *testing.T) {
 
 // A rank that is killed ends all the others, and its name is said.
 func TestAllreduceRankDies(t *testing.T) {
-	if _, err := exec.LookPath("pkill"); err != nil {
-		t.Skip("pkill is not installed")
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("no /proc: ", err)
 	}
+	killed := make(chan bool)
 	go func() {
-		for range 100 { // as soon as it is there
-			time.Sleep(20 * time.Millisecond)
-			if exec.Command("pkill", "-9", "-f", "allreduce --rank 2 .*--iters 987654").Run() == nil {
-				return
-			}
+		defer close(killed)
+		if pid := childRank(t, "2"); pid != 0 { // as soon as it is there
+			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}()
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654")
+	<-killed
 	// Rank 0 may notice first that the connection is gone.
 	if code != 1 || !strings.Contains(errs, "rank 2: signal: killed") &&
 		!strings.Contains(errs, "rank 2 is gone") {
@@ -264,13 +271,7 @@ func TestServeGivesMemoryBack(t *testing.T) {
 	if raced {
 		t.Skip("the race detector keeps a shadow of all memory")
 	}
-	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.66.7.1", "--port", "0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(server)
-	w := strings.Fields(line)
-	to := w[len(w)-1]
+	server, to := serving(t)
 	before := resident(t, server.Process.Pid)
 	for _, args := range []string{"write --size 128MiB --qps 2 --iters 1 --depth 1",
 		"read --size 128MiB --iters 1 --depth 1", "write --size 4KiB --qps 512 --iters 2"} {
@@ -280,24 +281,18 @@ func TestServeGivesMemoryBack(t *testing.T) {
 		}
 	}
 	var after int64
-	for range 50 {
+	for range 200 {
 		if after = resident(t, server.Process.Pid); after < before+60<<20 {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	t.Errorf("%d MB before, %d MB five seconds after sessions with 384 MB", before>>20, after>>20)
+	t.Errorf("%d MB before, %d MB 20 seconds after sessions with 384 MB", before>>20, after>>20)
 }
 
 // Connections that say nothing keep nobody from being served.
 func TestServeWithIdleConnections(t *testing.T) {
-	server, line, err := child(t.Context(), "rdma", "serve", "--addr", "127.66.7.2", "--port", "0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop(server)
-	w := strings.Fields(line)
-	to := w[len(w)-1]
+	_, to := serving(t)
 	for range 300 {
 		c, err := net.Dial("tcp", to)
 		if err != nil {
@@ -307,7 +302,7 @@ func TestServeWithIdleConnections(t *testing.T) {
 	}
 	began := time.Now()
 	if code, _, errs := call(t, "rdma", "write", "--to", to, "--iters", "10"); code != 0 ||
-		time.Since(began) > 5*time.Second {
+		time.Since(began) > 30*time.Second {
 		t.Errorf("with 300 idle connections: exit %d after %v, %s", code, time.Since(began), errs)
 	}
 }
@@ -315,7 +310,7 @@ func TestServeWithIdleConnections(t *testing.T) {
 // childRank finds the process of a rank among this process's children.
 func childRank(t *testing.T, rank string) int {
 	t.Helper()
-	for range 200 {
+	for range 3000 {
 		time.Sleep(20 * time.Millisecond)
 		lists, _ := filepath.Glob("/proc/self/task/*/children")
 		for _, l := range lists {
@@ -349,9 +344,9 @@ func TestAllreduceRankStops(t *testing.T) {
 		stopped <- time.Now()
 	}()
 	code, _, errs := call(t, "rdma", "allreduce", "--ranks", "3", "--bytes", "1MiB", "--iters", "987654",
-		"--patience", "1s", "--timeout", "31")
+		"--patience", "2s", "--timeout", "31")
 	if took := time.Since(<-stopped); code != 1 || !strings.Contains(errs, "rank 2 has not been heard of") ||
-		took > 10*time.Second {
+		took > 30*time.Second {
 		t.Errorf("exit %d %v after the stop: %s", code, took, errs)
 	}
 }
@@ -360,18 +355,12 @@ func TestAllreduceRankStops(t *testing.T) {
 // whichever end cuts batches into datagrams and whichever joins them.
 func TestCapturesHoldTheirICRC(t *testing.T) {
 	dir := t.TempDir()
-	for server, flags := range map[string][]string{"127.66.8.1": nil, "127.66.8.2": {"--no-offload"}} {
-		cmd, line, err := child(t.Context(),
-			append([]string{"rdma", "serve", "--addr", server, "--port", "0"}, flags...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer stop(cmd)
-		w := strings.Fields(line)
+	for server, flags := range map[string][]string{"plain": nil, "cuts": {"--no-offload"}} {
+		_, to := serving(t, flags...)
 		for _, args := range []string{"write", "read", "send --no-offload", "read --no-offload",
 			"lat --no-offload"} {
 			file := filepath.Join(dir, strings.ReplaceAll(server+args, " ", "-")+".pcapng")
-			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", w[len(w)-1], "--iters",
+			args := append([]string{"rdma"}, append(strings.Fields(args), "--to", to, "--iters",
 				"20", "--pcap", file)...)
 			if code, _, errs := call(t, args...); code != 0 {
 				t.Fatal(errs)

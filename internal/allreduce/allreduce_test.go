@@ -2,6 +2,7 @@ package allreduce
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"strings"
@@ -9,8 +10,23 @@ import (
 	"testing"
 	"time"
 
+	"railyard/rcudp"
 	"railyard/verbs"
 )
+
+// device opens one at a loopback address that nobody uses.
+func device(t *testing.T) *verbs.Device {
+	t.Helper()
+	for addr := netip.MustParseAddr("127.88.0.1"); ; addr = addr.Next() {
+		dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: addr})
+		if err == nil {
+			return dev
+		}
+		if used := (*rcudp.PortInUseError)(nil); !errors.As(err, &used) {
+			t.Fatal(err)
+		}
+	}
+}
 
 // world runs all ranks in this process, each with a device of its own.
 func world(t *testing.T, n int, change func(rank int, s *Spec)) (rows []Row, errs []error) {
@@ -24,18 +40,15 @@ func world(t *testing.T, n int, change func(rank int, s *Spec)) (rows []Row, err
 	errs = make([]error, n)
 	var wg sync.WaitGroup
 	for r := range n {
-		dev, err := verbs.OpenDevice(verbs.DeviceConfig{
-			Addr: netip.AddrFrom4([4]byte{127, 88, byte(n), byte(r + 1)})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		dev := device(t)
 		defer dev.Close()
 		s := &Spec{Rank: r, World: n, Rendezvous: l.Addr().String(), Type: "float32", Op: Sum, Iters: 2,
 			Warmup: 1, QPs: 1,
-			Sizes: []int64{4, 40, 4096, 1_000_004}, Wait: 5 * time.Second, Connect: verbs.DefaultConnect()}
+			Sizes: []int64{4, 40, 4096, 1_000_004}, Wait: 30 * time.Second, Connect: verbs.DefaultConnect()}
 		if r == 0 {
 			s.Listener = l
 		}
+		s.Connect.Timeout = 18 // a second: all ranks share this process, and may get little time
 		if change != nil {
 			change(r, s)
 		}

@@ -40,8 +40,8 @@ func TestSilentRank(t *testing.T) {
 	var at string
 	began := time.Now()
 	_, errs := world(t, 4, func(r int, s *Spec) {
-		s.Patience = 400 * time.Millisecond
-		s.Connect.Timeout = 31 // the transport would wait for hours
+		s.Patience = 1500 * time.Millisecond // of ranks that live and get little time, too
+		s.Connect.Timeout = 31               // the transport would wait for hours
 		if r == 0 {
 			at = s.Rendezvous
 		}
@@ -50,7 +50,7 @@ func TestSilentRank(t *testing.T) {
 			go mute(t, 2, 4, job, at)
 		}
 	})
-	if d := time.Since(began); d > 5*time.Second {
+	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("the others gave up after %v", d)
 	}
 	for r, err := range errs {
@@ -81,10 +81,7 @@ func TestSilentRank0(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	dev, err := verbs.OpenDevice(verbs.DeviceConfig{Addr: netip.MustParseAddr("127.88.201.1")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dev := device(t)
 	defer dev.Close()
 	s := &Spec{Rank: 1, World: 2, Rendezvous: l.Addr().String(), Type: "uint8", Op: Sum, Iters: 1, QPs: 1,
 		Sizes: []int64{64},
@@ -94,7 +91,7 @@ func TestSilentRank0(t *testing.T) {
 		!strings.Contains(err.Error(), "rank 0 has not been heard of") {
 		t.Error(err)
 	}
-	if d := time.Since(began); d > 4*time.Second {
+	if d := time.Since(began); d > 20*time.Second {
 		t.Errorf("after %v", d)
 	}
 }

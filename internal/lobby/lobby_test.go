@@ -1,9 +1,11 @@
 package lobby
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
@@ -39,7 +41,6 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 			fmt.Fprint(c, says)
 			idle = append(idle, c)
 		}
-		began := time.Now()
 		c, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
@@ -48,21 +49,21 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 		c.Close()
 		select {
 		case s := <-heard:
-			if s != "rank 3and more" || time.Since(began) > 2*time.Second {
-				t.Errorf("%s: %q after %v", what, s, time.Since(began))
+			if s != "rank 3and more" {
+				t.Errorf("%s: %q", what, s)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second): // half of the idle ones' patience
 			t.Fatalf("%s: 300 of them keep everybody waiting", what)
 		}
 		l.Close()
 		select {
 		case <-ended:
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: it does not end", what)
 		}
-		idle[299].SetReadDeadline(time.Now().Add(time.Second))
-		if _, err := idle[299].Read(make([]byte, 1)); err == nil {
-			t.Errorf("%s: somebody still waits", what)
+		idle[299].SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := idle[299].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: somebody still waits: %v", what, err)
 		}
 	}
 }

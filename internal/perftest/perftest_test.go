@@ -58,7 +58,7 @@ func session(t testing.TB, s *Spec, change func(*verbs.DeviceConfig)) *Client {
 	return c
 }
 
-var plainConnect = ConnectParams{RetryCount: 7, RNRRetry: 7, Timeout: 14}
+var plainConnect = ConnectParams{RetryCount: 7, RNRRetry: 7, Timeout: 16}
 
 // Every test runs, moves the bytes it says and verifies them.
 func TestSessions(t *testing.T) {

@@ -132,7 +132,7 @@ func TestPlantedNames(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "no regular file but a pipe") {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("waits for a pipe")
 	}
 	os.WriteFile(filepath.Join(root, "s.yaml"), nil, 0o644)

@@ -69,6 +69,7 @@ type jobs struct {
 	mu            sync.Mutex
 	next          int
 	building      int // plans of jobs that are about to run
+	closed        bool
 	byID          map[string]*Simulation
 	wait          sync.WaitGroup
 }
@@ -106,6 +107,9 @@ func (j *jobs) start(r request) (Simulation, error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.closed { // while it was built; close waits for those that have begun
+		return Simulation{}, &InputError{"the server is stopping"}
+	}
 	if len(j.byID) >= maxJobs {
 		j.forget()
 	}
@@ -277,6 +281,7 @@ func (j *jobs) stop(id string) error {
 
 func (j *jobs) close() {
 	j.mu.Lock()
+	j.closed = true
 	for _, x := range j.byID {
 		x.stopping.Store(true)
 	}

@@ -43,7 +43,7 @@ func server(t *testing.T, token string) (*Server, string) {
 
 func await(t *testing.T, s *Server, id string) Simulation {
 	t.Helper()
-	for range 1000 {
+	for range 6000 {
 		for _, j := range s.jobs.list() {
 			if j.ID == id && j.State != "running" {
 				return j
@@ -300,7 +300,7 @@ func TestJobs(t *testing.T) {
 		if list[0].SoFar != nil && list[0].SoFar.Marks > 0 && len(list[0].SoFar.Hottest) > 0 {
 			break
 		}
-		if tries > 2000 {
+		if tries > 12000 {
 			t.Fatalf("no partial results: %+v", list[0])
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -317,6 +317,19 @@ func TestJobs(t *testing.T) {
 	}
 	if w := ask(s, "DELETE", "/api/jobs/99", "", nil); w.Code != 400 {
 		t.Errorf("a job that is none: %d", w.Code)
+	}
+}
+
+// A simulation that is asked for when the server stops does not begin: nobody would wait for it.
+func TestNothingBeginsBehindClose(t *testing.T) {
+	s, err := New(Config{Root: t.TempDir(), Version: "test", Schema: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	w := ask(s, "POST", "/api/jobs", string(mustJSON(request{Text: cascade})), nil)
+	if w.Code != 400 || !strings.Contains(w.Body.String(), "stopping") || len(s.jobs.list()) > 0 {
+		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
 
