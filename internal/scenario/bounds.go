@@ -68,6 +68,7 @@ var fixed = []bound{
 	{key: "fabric.types[].nic_rate", min: slowest, max: fastest, zero: true},
 	{key: "fabric.types[].tier", min: "1", max: "16", zero: true},
 	{key: "fabric.types[].buffer", min: "1KB", max: memory, zero: true},
+	{key: "fabric.types[].pipeline", min: "1ns", max: "1s", zero: true},
 	{key: "fabric.types[].split", min: "1", max: "8", zero: true},
 	{key: "fabric.nodes[].count", min: "1", max: "200000", zero: true},
 	{key: "fabric.cables[].count", min: "1", max: "1024", zero: true},

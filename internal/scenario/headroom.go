@@ -50,7 +50,8 @@ func (p *Plan) reserve(link, node, class int) unit.Bytes {
 	if response == 0 {
 		response = queue.Response(l.Rate)
 	}
-	return p.specs[node].Reserve(class, l.Rate, l.Propagation(), response, p.Switching.Pipeline)
+	return p.specs[node].Reserve(class, l.Rate, l.Propagation(), response,
+		p.Graph.Nodes[node].Through(p.Switching.Pipeline))
 }
 
 // headroom checks that each switch's buffer holds the headroom of its ports.

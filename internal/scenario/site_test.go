@@ -202,10 +202,32 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 		"fabric.types.leaf.buffer=-1MB": "buffer",
 		"fabric.types.leaf.buffer=99GB": "fabric.types.leaf.buffer=99GB: must",
 		"fabric.types.leaf.buffer=2MB":  "is above the buffer of 2MB",
-		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, buffer or model",
+		"fabric.types.host.buffer=2MB":  "has no role, tier, ports, buffer, pipeline or model",
 	} {
 		if _, err := resolved(t, rails, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v\nwant %s", set, err, want)
 		}
+	}
+}
+
+// A switch takes as long as its type says, and keeps headroom for it; the others as long as fabric.pipeline.
+func TestPipelineOfTypes(t *testing.T) {
+	p, err := resolved(t, rails, "fabric.types.leaf.pipeline=500ns", "fabric.types.spine.pipeline=900ns",
+		"fabric.pipeline=100ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spine := len(p.Graph.Nodes) - 1
+	leaf := p.Graph.Links[0].B
+	for node, want := range map[int]unit.Time{leaf: 500 * unit.Nanosecond, spine: 900 * unit.Nanosecond,
+		p.Graph.Hosts[0]: 100 * unit.Nanosecond} {
+		if got := p.Graph.Nodes[node].Through(p.Switching.Pipeline); got != want {
+			t.Errorf("%s takes %v, want %v", p.Graph.Nodes[node].Name, got, want)
+		}
+	}
+	last := len(p.Graph.Links) - 1 // leaf to spine, alike at both ends but for the pipelines
+	more := p.reserve(last, spine, 3) - p.reserve(last, p.Graph.Links[last].A, 3)
+	if want := unit.InTime(p.Graph.Links[last].Rate, 400*unit.Nanosecond); more < want*9/10 || more > want {
+		t.Errorf("the spine keeps %v more, 400 ns at its rate are %v", more, want)
 	}
 }

@@ -71,7 +71,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 			b.AddHost()
 		} else {
 			b.AddSwitch(fabric.SwitchConfig{Name: node.Name, Spec: s.Spec(i), CutThrough: s.CutThrough,
-				Pipeline: s.Pipeline, Seed: s.Seed})
+				Pipeline: node.Through(s.Pipeline), Seed: s.Seed})
 		}
 	}
 	n.portA, n.portB = make([]int32, len(g.Links)), make([]int32, len(g.Links))

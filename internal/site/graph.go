@@ -67,7 +67,8 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
 	for _, n := range b.nodes {
-		g.Nodes[n.id].Buffer, g.Nodes[n.id].ModelBuffer = n.typ.Buffer, n.typ.Known
+		at := &g.Nodes[n.id]
+		at.Buffer, at.ModelBuffer, at.Pipeline = n.typ.Buffer, n.typ.Known, n.typ.Pipeline
 	}
 	return g, nil
 }

@@ -38,8 +38,9 @@ type Type struct {
 	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps; no limit unless given"`
 	Split int    `yaml:"split" doc:"switch: cables that a port may be broken out into, 1 unless given"`
 
-	Buffer unit.Bytes `yaml:"buffer" doc:"switch: packet memory; the model's, else switch.buffer, unless given"`
-	Known  unit.Bytes `yaml:"-"` // its model has so much
+	Buffer   unit.Bytes `yaml:"buffer" doc:"switch: packet memory; the model's, else switch.buffer, unless given"`
+	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency; fabric.pipeline unless given"`
+	Known    unit.Bytes `yaml:"-"` // its model has so much
 }
 
 // Group is nodes of one type at places.

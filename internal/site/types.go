@@ -82,6 +82,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
 	fill(&t.Buffer, from.Buffer)
+	fill(&t.Pipeline, from.Pipeline)
 	return nil
 }
 
@@ -102,9 +103,10 @@ const (
 func (t *Type) check(key string) error {
 	if t.server() {
 		switch {
-		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0:
-			return field.New(key,
-				"a server (it has gpus or nics) has no role, tier, ports, buffer or model of a switch")
+		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0 ||
+			t.Pipeline != 0:
+			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, buffer, "+
+				"pipeline or model of a switch")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:

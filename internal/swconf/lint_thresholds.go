@@ -92,7 +92,10 @@ func (l *linter) headroom() {
 		}
 	})
 	for _, c := range l.Configs {
-		worst := map[Place]unit.Bytes{}
+		worst, through := map[Place]unit.Bytes{}, l.Pipeline
+		if n := l.nodes[c]; l.Graph != nil && n >= 0 {
+			through = l.Graph.Nodes[n].Through(l.Pipeline)
+		}
 		for _, p := range c.Ports {
 			if p.QoS == nil || p.Down.V {
 				continue
@@ -116,7 +119,7 @@ func (l *linter) headroom() {
 			if response == 0 {
 				response = queue.Response(r)
 			}
-			need := queue.Headroom(r, topo.CableDelay(mm), response, l.Pipeline, mtu)
+			need := queue.Headroom(r, topo.CableDelay(mm), response, through, mtu)
 			for i := range p.QoS.Queues {
 				g := p.QoS.Queues[i].PG
 				if !g.Is() || g.V.Headroom <= 0 || g.V.Headroom >= need || need <= worst[g.At] {

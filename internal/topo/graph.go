@@ -59,6 +59,16 @@ type Node struct {
 	// A switch's packet memory: what its type says, and what its model has where neither the type nor
 	// the platform says; 0: the platform's.
 	Buffer, ModelBuffer unit.Bytes
+
+	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
+}
+
+// Through is the latency of a switch's ingress pipeline, where every switch's is given.
+func (n *Node) Through(every unit.Time) unit.Time {
+	if n.Pipeline > 0 {
+		return n.Pipeline
+	}
+	return every
 }
 
 // Link is one cable.

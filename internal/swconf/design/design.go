@@ -302,7 +302,7 @@ func (d *Design) asic(s *Switch) queue.ASIC {
 // and on SONiC, whose profiles always say it, for all: each port has that of its own, the Spec, which has
 // one for all, that of the longest and fastest. On SONiC it is at least what SONiC's own calculation gives.
 func (d *Design) spec(s *Switch) queue.Spec {
-	spec := d.Spec(s.Node)
+	spec, through := d.Spec(s.Node), d.Graph.Nodes[s.Node].Through(d.Pipeline)
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
 		if !k.Lossless || k.Headroom > 0 || k.XOff == 0 && d.OS != swconf.SONiC {
@@ -317,7 +317,7 @@ func (d *Design) spec(s *Switch) queue.Spec {
 				response = queue.Response(p.Rate)
 			}
 			own := &p.Headroom[i]
-			*own = queue.Headroom(p.Rate, p.Prop, response, d.Pipeline, spec.MTU)
+			*own = queue.Headroom(p.Rate, p.Prop, response, through, spec.MTU)
 			if d.OS == swconf.SONiC {
 				mm := max(p.LengthMM, int64(float64(p.Prop)*1.98e8/1e9)) // a delay stands for a length
 				xoff, _, _ := d.asic(s).Headroom(p.Rate, mm, spec.MTU)
