@@ -24,6 +24,23 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 	}
 }
 
+// held books what congestion control kept back: each of its ways its share of what is left.
+func (a *account) held(row *result.CollectiveRow, met *Trouble) {
+	all, left := met.Held+met.Window+met.Credit, a.lost
+	if all <= 0 {
+		return
+	}
+	for _, x := range []struct {
+		to   *int64
+		long unit.Time
+	}{{&row.Credit, met.Credit}, {&row.Window, met.Window}, {&row.Held, met.Held}} {
+		if all > left {
+			x.long = unit.Time(float64(x.long) * (float64(left) / float64(all)))
+		}
+		a.book(x.to, x.long, met.Port, 0)
+	}
+}
+
 // split books what a transfer took beyond its own bytes and latency. First what its
 // links had to carry in that time, each kind beyond the ones before, because a run with
 // fair sharing and no other trouble would take that too: the NIC's other bytes (at line
@@ -32,7 +49,7 @@ func (a *account) book(to *int64, d unit.Time, port int32, flows int) {
 // hashing put it; with each, what its links took longer because events had left them less than
 // their best rate. Then what these carried twice, and what the busiest of them carried of
 // others beyond a fair share. In the rest of the time its path had room: it was paused for
-// the sake of a link elsewhere, or the pace of congestion control kept it back. What is
+// the sake of a link elsewhere, or congestion control kept it back. What is
 // left is the time of NAKs and timeouts, else the queue in which its packets waited, or
 // latency where there was none. It returns what was lost beyond line rate.
 func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.Time) (
@@ -67,13 +84,21 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 			top = i
 		}
 	}
-	a.book(&row.Retrans, again, nic.port, 0)
+	a.book(resent(row, &met), again, nic.port, 0)
 	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
 	a.book(&row.Pause, paused, at, 0)
-	a.book(&row.Held, met.Held, met.Port, 0)
+	a.held(row, &met)
 	b.rest(&a, row, msg.Conn, met)
 	return a, beyond
+}
+
+// resent is where packets that went again are booked: those that a switch had trimmed apart.
+func resent(row *result.CollectiveRow, met *Trouble) *int64 {
+	if 2*met.Trimmed > met.Again {
+		return &row.Trimmed
+	}
+	return &row.Retrans
 }
 
 // rest books what neither links nor pauses nor paces explain.
@@ -86,7 +111,7 @@ func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met Tro
 	}
 	switch {
 	case met.Again > 0:
-		a.book(&row.Retrans, a.lost, b.r.nicPort(conn), 0)
+		a.book(resent(row, &met), a.lost, b.r.nicPort(conn), 0)
 	case top < 0 || b.flows[top] < 2:
 		a.book(&row.Latency, a.lost, b.r.nicPort(conn), 0)
 	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
@@ -154,6 +179,8 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	return []cause{
 		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
 		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
+		{unit.Time(row.Window), "the window was too small to keep its path busy"},
+		{unit.Time(row.Credit), "it waited for credit that the receiver had not granted yet"},
 		{unit.Time(row.Collision), picked},
 		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
 			"which have less capacity together", flows, port)},
@@ -162,6 +189,7 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
 			b.root(row.Port))},
 		{unit.Time(row.Retrans), "packets that were sent again"},
+		{unit.Time(row.Trimmed), "packets that switches had trimmed and that were sent again"},
 		{unit.Time(row.PCIe), "PCIe between GPU and NIC is slower than the wire"},
 		{unit.Time(row.SharedNIC), "other transfers of the same NIC or NVLink port were served meanwhile"},
 		{unit.Time(row.Late), "a rank came later than the first one"},

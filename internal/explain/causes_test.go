@@ -14,7 +14,8 @@ import (
 )
 
 func gapParts(c result.CollectiveRow) int64 {
-	return c.Latency + c.Held + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause + c.Retrans +
+	return c.Latency + c.Held + c.Window + c.Credit + c.Trimmed + c.Collision + c.Oversub +
+		c.SlowLink + c.Incast + c.Pause + c.Retrans +
 		c.SharedNIC + c.PCIe + c.Late
 }
 
@@ -38,6 +39,11 @@ server: {gpus: 1, nics: 1}
 cc: {algorithm: dcqcn, dcqcn: {profile: paper}}
 workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
 			func(c result.CollectiveRow) int64 { return c.Held }, "has not given back the rate"},
+		"a small window": {`fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 400Gbps, cable: 4km}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: swift, swift: {start_window: 10}}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 4MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Window }, "the window was too small"},
 		"oversubscription": {`fabric: {kind: rail, hosts: 8, segments: 2, spines: 1, uplinks: 1,
   host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}

@@ -130,13 +130,13 @@ func (b *blamer) load(l *collLoads, m int32) {
 // limit gives back what a collective's row blames on pauses, held rates and losses beyond
 // what it took longer than its busiest link needs, and books that to the link.
 func (b *blamer) limit(row *result.CollectiveRow, took unit.Time, f *floor) {
-	avoidable := row.Pause + row.Held + row.Retrans
+	avoidable := row.Pause + row.Held + row.Window + row.Credit + row.Trimmed + row.Retrans
 	d := int64(f.time) - (int64(took) - avoidable)
 	if d <= 0 || f.time > took {
 		return
 	}
 	left := d
-	for _, part := range []*int64{&row.Pause, &row.Held} {
+	for _, part := range []*int64{&row.Pause, &row.Held, &row.Window, &row.Credit, &row.Trimmed} {
 		x := int64(float64(*part) * float64(d) / float64(avoidable))
 		*part -= x
 		left -= x
@@ -145,7 +145,7 @@ func (b *blamer) limit(row *result.CollectiveRow, took unit.Time, f *floor) {
 	row.Retrans -= x
 	left -= x
 	to := f.cause(row)
-	if *to += d - left; *to >= max(row.Pause, row.Held, row.Retrans) {
+	if *to += d - left; *to >= max(row.Pause, row.Held, row.Window, row.Credit, row.Trimmed, row.Retrans) {
 		row.Port, b.shared, b.earlier = f.port, f.flows, false
 	}
 }

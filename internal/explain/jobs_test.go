@@ -82,7 +82,9 @@ func sideBySide(t *testing.T, jobs ...workload.Job) (map[string]result.Job, *res
 }
 
 func total(c *result.Causes) int64 {
-	return c.Compute + c.Ideal + c.Latency + c.Held + c.Collision + c.Oversub + c.SlowLink +
+	return c.Compute + c.Ideal + c.Latency + c.Held + c.Window + c.Credit + c.Trimmed +
+		c.Collision + c.Oversub +
+		c.SlowLink +
 		c.Incast + c.Pause + c.Retrans + c.SharedNIC + c.PCIe
 }
 

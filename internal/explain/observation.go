@@ -100,9 +100,12 @@ type Packets struct {
 
 // Trouble is what held up a message, taken down while it was under way.
 type Trouble struct {
-	Held    unit.Time // how long congestion control's pace kept its packets back
+	Held    unit.Time // how long congestion control's pace kept its packets back,
+	Window  unit.Time // its window,
+	Credit  unit.Time // and the credit that it needed; one at a time
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
-	Again   int32     // packets that its queue pair sent again meanwhile
+	Again   int32     // packets that its queue pair sent again meanwhile,
+	Trimmed int32     // and how many a switch had cut to their headers
 	Sampled bool      // packets of it were looked at
 	Earlier bool      // Port is where an earlier message waited
 }

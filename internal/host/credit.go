@@ -112,8 +112,3 @@ func (h *Hosts) rxGrant(_ int32, p *fabric.Packet) {
 		h.ready(c, s)
 	}
 }
-
-// HeldForCredit returns how long a connection has waited for credit so far.
-func (h *Hosts) HeldForCredit(c int32) unit.Time {
-	return h.senders[c].pace.HeldForCredit(h.Net.Q.Now())
-}

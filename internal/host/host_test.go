@@ -206,7 +206,7 @@ func TestMarksBecomeCNPs(t *testing.T) {
 		t.Errorf("%d marked packets made %d CNPs in %v, at most %d are due", marks, l.Count.CNPs,
 			unit.Time(end), most)
 	}
-	if rates[a] == 0 || rates[a] >= rate || l.Held(a) == 0 || l.Held(a) > end {
+	if rates[a] == 0 || rates[a] >= rate || l.Held(a).Pace == 0 || l.Held(a).Sum() > end {
 		t.Errorf("the sender is at %v and was held for %v", rates[a], l.Held(a))
 	}
 }

@@ -79,24 +79,27 @@ type sender struct {
 	timerAt unit.Time // for which the controller's timer is armed
 	paceAt  unit.Time // for which its pace is; unit.Never while it does not wait
 	held    unit.Time // by its pace while its port was free; while it waits, less when that began
-	watched unit.Time // when the timeout event under way comes
-	next    int32     // in the port's ring
-	nic     int32
-	port    int32
-	dst     int32
-	hash    uint32
-	loc     uint16
-	inRing  bool
-	timer   bool // a timeout event is under way
-	sprayed bool
-	class   uint8 // of its service
-	tos     uint8
-	service uint8
-	turn    entropy.Turn
-	aside   *entropy.Aside // nil: its data take the ports in turn, too
-	tag     int32          // the queue pair's index among those of the same peers
-	first   int32          // message posted first, -1 for none
-	last    int32          // and last
+	// by its window likewise, and since when it is full, while stuck says so
+	windowed, stuckAt unit.Time
+	watched           unit.Time // when the timeout event under way comes
+	next              int32     // in the port's ring
+	nic               int32
+	port              int32
+	dst               int32
+	hash              uint32
+	loc               uint16
+	inRing            bool
+	timer             bool // a timeout event is under way
+	stuck             bool // something is to be sent and the window is full
+	sprayed           bool
+	class             uint8 // of its service
+	tos               uint8
+	service           uint8
+	turn              entropy.Turn
+	aside             *entropy.Aside // nil: its data take the ports in turn, too
+	tag               int32          // the queue pair's index among those of the same peers
+	first             int32          // message posted first, -1 for none
+	last              int32          // and last
 }
 
 // receiver is the responder end. It is another element than the sender and learns of messages by
@@ -367,16 +370,6 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 
 // Retransmitted returns how many packets a connection has sent again.
 func (h *Hosts) Retransmitted(c int32) int64 { return int64(h.senders[c].qp.Retransmitted) }
-
-// Held returns how long congestion control's pace has kept a connection's packets back
-// so far while its port was free.
-func (h *Hosts) Held(c int32) unit.Time {
-	s := &h.senders[c]
-	if s.paceAt != unit.Never {
-		return s.held + h.Net.Q.Now()
-	}
-	return s.held
-}
 
 // Port returns the port by which a connection sends.
 func (h *Hosts) Port(c int32) int32 { return h.senders[c].port }

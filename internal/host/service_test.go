@@ -141,7 +141,7 @@ func TestMarksOfOneService(t *testing.T) {
 	for i, c := range []int32{a0, b0, a1, b1} {
 		cnps, _ := l.Controller(c).Counter(cc.CounterCNPs)
 		bulk := i%2 == 0
-		if l.CEMarks(c) == 0 || cnps > 0 != bulk || cuts[c] > 0 != bulk || l.Held(c) > 0 != bulk {
+		if l.CEMarks(c) == 0 || cnps > 0 != bulk || cuts[c] > 0 != bulk || l.Held(c).Pace > 0 != bulk {
 			t.Errorf("%s: %d marks, %d CNPs, %d changes of rate, held for %v", l.Service(c).Name,
 				l.CEMarks(c), cnps, cuts[c], l.Held(c))
 		}

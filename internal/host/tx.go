@@ -64,10 +64,17 @@ func (h *Hosts) ready(c int32, s *sender) {
 	if s.pace.Credited() {
 		h.ask(c, s)
 	}
-	if s.inRing || s.paceAt != unit.Never || !s.qp.Pending() || s.blocked() {
+	if s.inRing || s.paceAt != unit.Never || !s.qp.Pending() {
 		return
 	}
 	now := h.Net.Q.Now()
+	if s.blocked() {
+		s.stick(now)
+		return
+	}
+	if s.stuck {
+		s.unstick(now)
+	}
 	if s.pace.NextAt > now {
 		h.wait(now, c, s)
 		return
@@ -87,9 +94,12 @@ func (s *sender) asks() bool {
 	return (s.pace.Window > 0 || s.pace.Every > 0) && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
-// blocked reports that the window lets no new packet go; what was lost may. Without credit nothing may.
-func (s *sender) blocked() bool {
-	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending() || s.pace.Broke()
+// blocked reports that no packet may go: the window lets no new one, or there is no credit for any.
+func (s *sender) blocked() bool { return s.full() || s.pace.Broke() }
+
+// full reports that the window lets no new packet go; what was lost may.
+func (s *sender) full() bool {
+	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending()
 }
 
 // tx serves a host port: control packets first, then the queue pairs in turn.
@@ -140,6 +150,9 @@ func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 			return n.pcieFree
 		}
 		if s.blocked() || !s.qp.Next(now, &h.scratch) {
+			if s.qp.Pending() {
+				s.stick(now)
+			}
 			h.first(own, r, s)
 			continue
 		}
@@ -199,7 +212,11 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 	if s.pace.Credited() && s.pace.Charge(wire) {
 		h.ask(c, s)
 	}
-	if !s.qp.Pending() || s.blocked() {
+	if !s.qp.Pending() {
+		return false
+	}
+	if s.blocked() {
+		s.stick(tx.BusyUntil)
 		return false
 	}
 	if s.pace.NextAt > tx.BusyUntil {

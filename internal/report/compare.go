@@ -25,6 +25,7 @@ type metric struct {
 	name  string
 	value func(s *result.Summary) float64
 	show  func(v float64) string
+	rare  bool // only shown where some variant has it
 }
 
 func times(v float64) string   { return unit.Time(v).String() }
@@ -32,26 +33,29 @@ func percent(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 func plain(v float64) string   { return count(int64(v + 0.5)) }
 
 var metrics = []metric{
-	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times},
-	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times},
-	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times},
-	{"rate not given back", chain(func(c *result.Causes) int64 { return c.Held }), times},
-	{"hash collision", chain(func(c *result.Causes) int64 { return c.Collision }), times},
-	{"incast", chain(func(c *result.Causes) int64 { return c.Incast }), times},
-	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent},
-	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent},
-	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent},
-	{"idle uplinks", func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, plain},
-	{"busiest link", func(s *result.Summary) float64 { return s.Links.Max }, percent},
-	{"ECN marks", func(s *result.Summary) float64 { return float64(s.ECNMarks) }, plain},
-	{"CNPs", func(s *result.Summary) float64 { return float64(s.CNPs) }, plain},
-	{"cuts", cuts, plain},
-	{"PFC pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain},
-	{"paused time", func(s *result.Summary) float64 { return float64(s.PFCPause) }, times},
-	{"out of order", func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, plain},
-	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain},
-	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain},
-	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain},
+	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times, false},
+	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times, false},
+	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times, false},
+	{"rate not given back", chain(func(c *result.Causes) int64 { return c.Held }), times, false},
+	{"window too small", chain(func(c *result.Causes) int64 { return c.Window }), times, true},
+	{"waiting for credit", chain(func(c *result.Causes) int64 { return c.Credit }), times, true},
+	{"trimmed", chain(func(c *result.Causes) int64 { return c.Trimmed }), times, true},
+	{"hash collision", chain(func(c *result.Causes) int64 { return c.Collision }), times, false},
+	{"incast", chain(func(c *result.Causes) int64 { return c.Incast }), times, false},
+	{"hottest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMax }, percent, false},
+	{"coolest uplink", func(s *result.Summary) float64 { return s.Links.UplinkMin }, percent, false},
+	{"mean uplink", func(s *result.Summary) float64 { return s.Links.UplinkMean }, percent, false},
+	{"idle uplinks", func(s *result.Summary) float64 { return float64(s.Links.UplinkIdle) }, plain, false},
+	{"busiest link", func(s *result.Summary) float64 { return s.Links.Max }, percent, false},
+	{"ECN marks", func(s *result.Summary) float64 { return float64(s.ECNMarks) }, plain, false},
+	{"CNPs", func(s *result.Summary) float64 { return float64(s.CNPs) }, plain, false},
+	{"cuts", cuts, plain, false},
+	{"PFC pauses", func(s *result.Summary) float64 { return float64(s.PFCPauses) }, plain, false},
+	{"paused time", func(s *result.Summary) float64 { return float64(s.PFCPause) }, times, false},
+	{"out of order", func(s *result.Summary) float64 { return float64(s.OutOfOrder) }, plain, false},
+	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain, false},
+	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain, false},
+	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain, false},
 }
 
 // cuts is how often congestion control allowed less than before.
@@ -131,6 +135,10 @@ func columns(w io.Writer, first, col int, heads []string, variants []Variant) {
 		}
 	}
 	for _, m := range metrics {
+		has := func(v Variant) bool { return slices.Max(append(values(m, v), 0)) > 0 }
+		if m.rare && !slices.ContainsFunc(variants, has) {
+			continue
+		}
 		row(m.name, func(v Variant) string { return m.show(median(values(m, v))) })
 		if many && m.name == "completion time" {
 			row("  best seed", func(v Variant) string { return m.show(values(m, v)[0]) })

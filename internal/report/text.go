@@ -135,9 +135,11 @@ func lost(w io.Writer, s *result.Summary) {
 		name string
 		v    int64
 	}
-	parts := []part{{"rate not given back", c.Held}, {"hash collision", c.Collision},
+	parts := []part{{"rate not given back", c.Held}, {"window too small", c.Window},
+		{"waiting for credit", c.Credit}, {"hash collision", c.Collision},
 		{"oversubscription", c.Oversub}, {"links below their rate", c.SlowLink}, {"incast", c.Incast},
 		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans},
+		{"packets trimmed and sent again", c.Trimmed},
 		{"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
 	var said []string

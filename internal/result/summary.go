@@ -16,7 +16,7 @@ type Control struct {
 	Title      string    `json:"title"`     // in sentences
 	QueuePairs int64     `json:"queue_pairs"`
 	Acted      int64     `json:"queue_pairs_cut"` // those that it allowed less than before, at least once
-	Held       int64     `json:"held_ps"`         // its pace kept packets back while their port was free
+	Held       int64     `json:"held_ps"`         // kept packets back while their port was free
 	Counters   []Counter `json:"counters"`
 	Signals    []Signal  `json:"signals"` // that signals.parquet has
 }
@@ -163,12 +163,15 @@ type Causes struct {
 	Ideal     int64 `json:"line_rate_ps"`
 	Latency   int64 `json:"latency_ps"`
 	Held      int64 `json:"rate_not_given_back_ps"`
+	Window    int64 `json:"window_too_small_ps"`
+	Credit    int64 `json:"waiting_for_credit_ps"`
 	Collision int64 `json:"hash_collision_ps"`
 	Oversub   int64 `json:"oversubscription_ps"`
 	SlowLink  int64 `json:"slow_link_ps,omitempty"`
 	Incast    int64 `json:"incast_ps"`
 	Pause     int64 `json:"pause_ps"`
 	Retrans   int64 `json:"sent_again_ps"`
+	Trimmed   int64 `json:"trimmed_ps"`
 	SharedNIC int64 `json:"shared_nic_ps"`
 	PCIe      int64 `json:"pcie_ps"`
 }
@@ -177,10 +180,10 @@ type Causes struct {
 func (c *Causes) Add(r *CollectiveRow) {
 	c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub = c.Ideal+r.Ideal, c.Latency+r.Latency, c.Held+r.Held,
 		c.Collision+r.Collision, c.Oversub+r.Oversub
-	c.SlowLink += r.SlowLink
+	c.SlowLink, c.Window, c.Credit = c.SlowLink+r.SlowLink, c.Window+r.Window, c.Credit+r.Credit
 	c.Incast, c.Pause, c.Retrans, c.SharedNIC = c.Incast+r.Incast, c.Pause+r.Pause, c.Retrans+r.Retrans,
 		c.SharedNIC+r.SharedNIC
-	c.PCIe += r.PCIe
+	c.PCIe, c.Trimmed = c.PCIe+r.PCIe, c.Trimmed+r.Trimmed
 }
 
 // Collective sums up the instances of one collective.

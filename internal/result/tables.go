@@ -114,10 +114,14 @@ type CollectiveRow struct {
 	SlowLink int64 `parquet:"slow_link_ps" json:"slow_link_ps"`
 	// senders to one receiver
 	Incast int64 `parquet:"incast_ps" json:"incast_ps"`
-	// congestion control, while the path was free
+	// congestion control, while the path was free: its pace, its window, credit that it waited for
 	Held    int64 `parquet:"rate_not_given_back_ps" json:"rate_not_given_back_ps"`
+	Window  int64 `parquet:"window_too_small_ps" json:"window_too_small_ps"`
+	Credit  int64 `parquet:"waiting_for_credit_ps" json:"waiting_for_credit_ps"`
 	Pause   int64 `parquet:"pause_ps" json:"pause_ps"` // PFC
 	Retrans int64 `parquet:"retransmission_ps" json:"retransmission_ps"`
+	// packets that switches had cut to their headers and that were sent again
+	Trimmed int64 `parquet:"trimmed_ps" json:"trimmed_ps"`
 	// the sender's other queue pairs, or NVLink's other transfers
 	SharedNIC int64 `parquet:"shared_nic_ps" json:"shared_nic_ps"`
 	PCIe      int64 `parquet:"pcie_ps" json:"pcie_ps"` // slower than the wire, at either end

@@ -252,7 +252,8 @@ func TestCausesAdd(t *testing.T) {
 			part := func() int64 { n := rapid.Int64Range(0, 1e12).Draw(rt, "ps"); want += n; return n }
 			c.Add(&CollectiveRow{Ideal: part(), Latency: part(), Collision: part(), Oversub: part(),
 				Incast: part(),
-				Held:   part(), Pause: part(), Retrans: part(), SharedNIC: part(), PCIe: part()})
+				Held:   part(), Window: part(), Credit: part(), Trimmed: part(),
+				SlowLink: part(), Pause: part(), Retrans: part(), SharedNIC: part(), PCIe: part()})
 		}
 		got := int64(0)
 		v := reflect.ValueOf(c)

@@ -20,7 +20,7 @@ func (r *Run) control() (all []result.Control) {
 	for conn := range int32(r.Hosts.Conns()) {
 		ctl, c := r.Hosts.Controller(conn), &all[r.Hosts.ServiceOf(conn)]
 		c.QueuePairs++
-		c.Held += int64(r.Hosts.Held(conn))
+		c.Held += int64(r.Hosts.Held(conn).Sum())
 		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 {
 			c.Acted++
 		}

@@ -47,7 +47,7 @@ func TestSummaryOfControl(t *testing.T) {
 // paced reports that some queue pair's packets waited for their pace.
 func paced(r *Run) bool {
 	for c := range int32(r.Hosts.Conns()) {
-		if r.Hosts.Held(c) > 0 {
+		if r.Hosts.Held(c).Sum() > 0 {
 			return true
 		}
 	}

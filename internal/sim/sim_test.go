@@ -71,7 +71,8 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 	for _, c := range tab.Collectives {
 		sum := int64(0)
-		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub, c.SlowLink,
+		for _, part := range []int64{c.Ideal, c.Latency, c.Held, c.Window, c.Credit, c.Trimmed,
+			c.Collision, c.Oversub, c.SlowLink,
 			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe, c.Late} {
 			if sum += part; part < 0 {
 				t.Fatalf("a part is negative: %+v", c)
@@ -83,7 +84,8 @@ func addsUp(t testing.TB, r *Run, s *result.Summary, tab *result.Tables) {
 	}
 	if c := s.Chain; c != nil && r.Exec.Done() {
 		sum := int64(0)
-		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Collision, c.Oversub,
+		for _, part := range []int64{c.Compute, c.Ideal, c.Latency, c.Held, c.Window, c.Credit, c.Trimmed,
+			c.Collision, c.Oversub,
 			c.SlowLink,
 			c.Incast, c.Pause, c.Retrans, c.SharedNIC, c.PCIe} {
 			if sum += part; part < 0 {

@@ -163,9 +163,8 @@ func (p *part) look() {
 			rate, _ := ctl.Signal(now, cc.SignalRate)
 			cuts, _ := ctl.Counter(cc.CounterCuts)
 			grants, _ := ctl.Counter("grants")
-			p.say("sender %d at %d: port %d, rate %v, %d cuts, %d grants, %d again, held %d and %d", c, now,
-				p.Hosts.Port(c), rate, cuts, grants, p.Hosts.Retransmitted(c), p.Hosts.Held(c),
-				p.Hosts.HeldForCredit(c))
+			p.say("sender %d at %d: port %d, rate %v, %d cuts, %d grants, %d again, held %d", c, now,
+				p.Hosts.Port(c), rate, cuts, grants, p.Hosts.Retransmitted(c), p.Hosts.Held(c))
 		}
 		if p.ownsNIC(dst) {
 			p.say("receiver %d at %d: %d bytes, %d marked", c, now, p.Hosts.Placed(c), p.Hosts.CEMarks(c))

@@ -2,7 +2,7 @@ package sim
 
 import (
 	"railyard/internal/explain"
-	"railyard/unit"
+	"railyard/internal/host"
 )
 
 // troubles records them while messages come and go.
@@ -14,7 +14,7 @@ type troubles struct {
 
 // soFar is a queue pair's counters when its last message was delivered.
 type soFar struct {
-	held  unit.Time
+	held  host.Held
 	again int64
 	port  int32 // port+1 where its packets waited last
 }
@@ -33,7 +33,9 @@ func (t *troubles) delivered(m int32) {
 	}
 	x, q := &t.all[m], &t.qps[conn]
 	held, again := h.Held(conn), h.Retransmitted(conn)
-	x.Held, x.Again = held-q.held, int32(min(again-q.again, 1<<30))
+	since := held.Minus(q.held)
+	x.Held, x.Window, x.Credit = since.Pace, since.Window, since.Credit
+	x.Again = int32(min(again-q.again, 1<<30))
 	q.held, q.again = held, again
 	if t.net.Net.Waits == nil {
 		return

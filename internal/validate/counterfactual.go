@@ -71,13 +71,16 @@ func (t *trial) row() (Row, error) {
 }
 
 func held(s *result.Summary) int64      { return s.Chain.Held }
+func windowed(s *result.Summary) int64  { return s.Chain.Window }
+func credited(s *result.Summary) int64  { return s.Chain.Credit }
 func collision(s *result.Summary) int64 { return s.Chain.Collision }
 func incast(s *result.Summary) int64    { return s.Chain.Incast }
 func paused(s *result.Summary) int64    { return s.Chain.Pause }
 func again(s *result.Summary) int64     { return s.Chain.Retrans }
 func others(s *result.Summary) int64 {
 	c := s.Chain
-	return c.Held + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause + c.SharedNIC + c.PCIe
+	return c.Held + c.Window + c.Credit + c.Collision + c.Oversub + c.SlowLink + c.Incast + c.Pause +
+		c.SharedNIC + c.PCIe
 }
 
 // sum blames several causes at once, where what is taken away brings them all.
@@ -209,8 +212,8 @@ workload: {training: {model: small.json, sequence: 512, efficiency: 50, tp: 2, d
 
 // trials are the rows: over each kind of traffic, and each cause at least once.
 func trials() (all []trial) {
-	for _, list := range [][]trial{rateTrials(), collisionTrials(), incastTrials(), pauseTrials(),
-		lossTrials(), otherTrials()} {
+	for _, list := range [][]trial{rateTrials(), windowTrials(), collisionTrials(), incastTrials(),
+		pauseTrials(), lossTrials(), otherTrials()} {
 		all = append(all, list...)
 	}
 	return all
@@ -261,6 +264,29 @@ func collisionTrials() []trial {
 			as: paper, without: with(sprayed, uncontrolled...), blamed: sum(collision, held)},
 		{claim: "training step" + bare, text: training,
 			as: uncontrolled, without: sprayed, blamed: collision},
+	}
+}
+
+// Swift begins with ten packets on a path that holds five hundred.
+const far = `
+fabric: {kind: rail, hosts: 2, spines: 1, host_link: {rate: 400Gbps, cable: 2km}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}
+`
+
+func windowTrials() []trial {
+	slow := []string{"cc.algorithm=swift", "cc.swift.start_window=10"}
+	return []trial{
+		{claim: "a far flow under Swift from ten packets on: window too small", text: far,
+			as: slow, without: uncontrolled, blamed: windowed},
+		{claim: "a far flow under EQDS with credit for half its path: waiting for credit", text: far,
+			as:      []string{"cc.algorithm=eqds", "cc.eqds.profile=request", "cc.eqds.window=0.5"},
+			without: uncontrolled, blamed: credited},
+		{claim: "incast under EQDS: the other senders", text: fan,
+			as:      []string{"cc.algorithm=eqds", "cc.eqds.profile=request"},
+			without: []string{"workload.traffic.incast.fan_in=1"}, blamed: others},
+		{claim: "incast under Swift: the other senders", text: fan, as: []string{"cc.algorithm=swift"},
+			without: []string{"workload.traffic.incast.fan_in=1"}, blamed: others},
 	}
 }
 

@@ -75,6 +75,12 @@ function way(info: Info, from: string, to: string): string[] {
 function marking(info: Info): JSX.Element {
   const s = info.summary;
   const slowed = controls(s).filter((c) => cuts(c) > 0);
+  const ran = s.congestion_control ? (
+    <>
+      {" "}
+      Senders ran <Fig v={s.congestion_control} from="summary.json, congestion_control" />.
+    </>
+  ) : null;
   const what = <Fig v={slowed.map(acted).join("; ")} from="summary.json, cc" />;
   const marks = <Fig v={f.count(s.ecn_marks)} from="summary.json, ecn_marks" />;
   const cnps = <Fig v={f.count(s.cnps)} from="summary.json, cnps" />;
@@ -83,6 +89,7 @@ function marking(info: Info): JSX.Element {
   return (
     <>
       {marked}; {told}. {slowed.length > 0 ? <>{what}.</> : <>No sender slowed down.</>}
+      {ran}
     </>
   );
 }

@@ -19,12 +19,15 @@ export interface Causes {
   line_rate_ps: number;
   latency_ps: number;
   rate_not_given_back_ps: number;
+  window_too_small_ps: number;
+  waiting_for_credit_ps: number;
   hash_collision_ps: number;
   oversubscription_ps: number;
   slow_link_ps?: number;
   incast_ps: number;
   pause_ps: number;
   sent_again_ps: number;
+  trimmed_ps: number;
   shared_nic_ps: number;
   pcie_ps: number;
 }
@@ -384,8 +387,11 @@ export interface CollectiveRow {
   slow_link_ps: number;
   incast_ps: number;
   rate_not_given_back_ps: number;
+  window_too_small_ps: number;
+  waiting_for_credit_ps: number;
   pause_ps: number;
   retransmission_ps: number;
+  trimmed_ps: number;
   shared_nic_ps: number;
   pcie_ps: number;
   late_ps: number;
@@ -412,8 +418,11 @@ export interface CollectiveSum {
   slow_link_ps: number;
   incast_ps: number;
   rate_not_given_back_ps: number;
+  window_too_small_ps: number;
+  waiting_for_credit_ps: number;
   pause_ps: number;
   retransmission_ps: number;
+  trimmed_ps: number;
   shared_nic_ps: number;
   pcie_ps: number;
   late_ps: number;

@@ -46,8 +46,9 @@ func (r *Directory) Hottest(n int) ([]Curve, error) {
 }
 
 // Causes are the parts of a collective's time, in the order of Part.Shares.
-var Causes = [...]string{"line rate", "latency", "rate not given back", "hash collision", "oversubscription",
-	"slow link", "incast", "pause", "sent again", "shared NIC", "PCIe", "late rank"}
+var Causes = [...]string{"line rate", "latency", "rate not given back",
+	"window too small", "waiting for credit", "hash collision", "oversubscription",
+	"slow link", "incast", "pause", "sent again", "trimmed", "shared NIC", "PCIe", "late rank"}
 
 // Part is a collective, all instances together, and the shares of its time.
 type Part struct {
@@ -71,8 +72,8 @@ func (r *Directory) Parts() ([]Part, error) {
 			at[x.Name] = k
 			out, total = append(out, Part{Name: x.Name}), append(total, 0)
 		}
-		for i, ps := range []int64{x.Ideal, x.Latency, x.Held, x.Collision, x.Oversub,
-			x.SlowLink, x.Incast, x.Pause, x.Retrans, x.SharedNIC, x.PCIe, x.Late} {
+		for i, ps := range []int64{x.Ideal, x.Latency, x.Held, x.Window, x.Credit, x.Collision, x.Oversub,
+			x.SlowLink, x.Incast, x.Pause, x.Retrans, x.Trimmed, x.SharedNIC, x.PCIe, x.Late} {
 			out[k].Shares[i] += float64(ps)
 		}
 		total[k] += float64(x.End - x.Start)

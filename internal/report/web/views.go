@@ -409,7 +409,8 @@ func (r *Directory) collectives() (any, error) {
 		s.End += x.End - x.Start
 		s.Ideal, s.Latency, s.Collision, s.Incast = s.Ideal+x.Ideal, s.Latency+x.Latency,
 			s.Collision+x.Collision, s.Incast+x.Incast
-		s.SlowLink += x.SlowLink
+		s.Trimmed += x.Trimmed
+		s.SlowLink, s.Window, s.Credit = s.SlowLink+x.SlowLink, s.Window+x.Window, s.Credit+x.Credit
 		s.Held, s.Oversub, s.PCIe = s.Held+x.Held, s.Oversub+x.Oversub, s.PCIe+x.PCIe
 		s.Pause, s.Retrans, s.SharedNIC, s.Late = s.Pause+x.Pause, s.Retrans+x.Retrans,
 			s.SharedNIC+x.SharedNIC, s.Late+x.Late

@@ -1,0 +1,45 @@
+package host
+
+import "railyard/unit"
+
+// Held is how long congestion control has kept a connection's packets back so far while it had some to send
+// and its port was free, by what kept them: one of these at a time.
+type Held struct {
+	Pace   unit.Time // the rate
+	Window unit.Time // too much was in flight
+	Credit unit.Time // the receiver had not granted more
+}
+
+// Sum is how long in all.
+func (h Held) Sum() unit.Time { return h.Pace + h.Window + h.Credit }
+
+// Minus is what came to it since.
+func (h Held) Minus(o Held) Held {
+	return Held{h.Pace - o.Pace, h.Window - o.Window, h.Credit - o.Credit}
+}
+
+// Held returns how long a connection's packets were kept back.
+func (h *Hosts) Held(c int32) (all Held) {
+	s := &h.senders[c]
+	all.Pace, all.Window, all.Credit = s.held, s.windowed, s.pace.HeldForCredit(h.Net.Q.Now())
+	if s.paceAt != unit.Never {
+		all.Pace += h.Net.Q.Now()
+	}
+	if s.stuck {
+		all.Window += max(h.Net.Q.Now(), s.stuckAt) - s.stuckAt
+	}
+	return all
+}
+
+// stick notes that a sender with something to send has its window full; from is when its port is free.
+func (s *sender) stick(from unit.Time) {
+	if !s.stuck && s.full() && !s.pace.Broke() {
+		s.stuck, s.stuckAt = true, from
+	}
+}
+
+// unstick notes that its window has room again.
+func (s *sender) unstick(now unit.Time) {
+	s.stuck = false
+	s.windowed += max(now, s.stuckAt) - s.stuckAt // an acknowledgement may come while its last packet leaves
+}
