@@ -4,6 +4,7 @@
 package exec
 
 import (
+	"railyard/internal/inside"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -37,14 +38,18 @@ const (
 	begun                 // no operation: the job of that number begins
 )
 
-// Machine is what an execution is told of the GPUs: they are numbered server by server.
+// Machine is what an execution is told of the GPUs: they are numbered server by server, where a
+// server is all that shares NVLink: also the trays of a rack, if they do.
 type Machine struct {
 	Server []int // by GPU: the server it is in
 	Rail   []int // by GPU: of its NIC
 	NVLink NVLink
+	// Inside is by server what joins its GPUs, where that is not a pipe in and one out per GPU at
+	// NVLink's rate; nil: it is nowhere else.
+	Inside []*inside.Fabric
 }
 
-// NVLink is the fabric inside a server: every GPU has one pipe in and one out.
+// NVLink is the fabric inside a server.
 type NVLink struct {
 	Rate    unit.Rate
 	Latency unit.Time
@@ -69,9 +74,8 @@ type Execution struct {
 	NVBytes  unit.Bytes // delivered by NVLink so far
 
 	carrier Carrier
-	deps    []int32     // operations that each waits for
-	egress  []unit.Time // by GPU: NVLink pipe free
-	ingress []unit.Time
+	deps    []int32 // operations that each waits for
+	pipes   pipes
 }
 
 // New prepares jobs for execution.
@@ -82,8 +86,7 @@ func New(c Carrier, m Machine, jobs *workload.Mix) *Execution {
 	x.Cause = make([]int32, len(d.Ops))
 	x.Start = make([]unit.Time, len(d.Ops))
 	x.End = make([]unit.Time, len(d.Ops))
-	x.egress = make([]unit.Time, len(m.Server))
-	x.ingress = make([]unit.Time, len(m.Server))
+	x.pipes = newPipes(&x.Machine)
 	for i := range d.Ops {
 		o := &d.Ops[i]
 		x.deps[i], x.Cause[i], x.End[i] = o.Deps, -1, unit.Never
@@ -184,11 +187,11 @@ func (x *Execution) launch(i int32) {
 	}
 	from, to := int(o.Rank), int(o.Peer)
 	if x.Local(from, to) {
-		x.nvlink(i, from, to, arrived)
+		x.inside(i, from, to, arrived)
 		return
 	}
 	if relay := x.Relay(from, to); relay != from {
-		x.nvlink(i, from, relay, relayed)
+		x.inside(i, from, relay, relayed)
 		return
 	}
 	x.carrier.Send(i, from, to, o.Bytes)
@@ -198,18 +201,6 @@ func (x *Execution) launch(i int32) {
 func (x *Execution) after(d unit.Time, op, stage int32) {
 	x.Computing++
 	x.carrier.After(d, Bell{op, stage})
-}
-
-// nvlink moves a transfer through the sender's and the receiver's pipe, each
-// first come, first served, cutting through when both are free.
-func (x *Execution) nvlink(i int32, from, to int, stage int32) {
-	now := x.carrier.Now()
-	ser := unit.Serialize(x.DAG.Ops[i].Bytes, x.Machine.NVLink.Rate)
-	out := max(now, x.egress[from])
-	x.egress[from] = out + ser
-	in := max(out+x.Machine.NVLink.Latency, x.ingress[to])
-	x.ingress[to] = in + ser
-	x.after(in+ser-now, i, stage)
 }
 
 // Ring goes on with an operation whose delay is over.

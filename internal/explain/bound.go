@@ -5,8 +5,8 @@ import (
 	"railyard/unit"
 )
 
-// bound returns the bus bandwidth at which the fullest of a collective's NICs and
-// NVLink pipes would be busy all the time, and which of the two kinds that is. It
+// bound returns the bus bandwidth at which the fullest of a collective's NICs and of the
+// pipes inside its servers would be busy all the time, and which kind that is. It
 // looks at the transfers that the collective is made of, so that it holds for rings
 // over one NIC of a server or over all of them, for trees and for plain flows.
 func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
@@ -16,20 +16,22 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 		o := &r.dag.Ops[i]
 		src, dst := int(o.Rank), int(o.Peer)
 		if r.exec.Local(src, dst) {
-			b.add(b.nvlink, src, dst, o.Bytes)
+			b.inside(src, dst, o.Bytes)
 			continue
 		}
 		if relay := r.exec.Relay(src, dst); relay != src {
-			b.add(b.nvlink, src, relay, o.Bytes)
+			b.inside(src, relay, o.Bytes)
 			src = relay
 		}
 		b.overNICs(src, dst, o.Bytes)
 	}
 	longest, why := unit.Time(0), ""
 	for _, x := range b.touched {
-		kind, rate := "NVLink", r.exec.Machine.NVLink.Rate
-		if int(x)/2 < b.nvlink {
-			kind, rate = "NIC", r.nicRate(x/2)
+		kind, rate := "NIC", unit.Rate(0)
+		if pipe := x - b.pipes; pipe < 0 {
+			rate = r.nicRate(x / 2)
+		} else {
+			kind, rate = r.exec.PipeKind(pipe), r.exec.PipeRate(pipe)
 		}
 		if t := unit.Serialize(b.load[x], rate); t > longest || t == longest && kind == "NIC" {
 			longest, why = t, kind
@@ -48,38 +50,49 @@ func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
 	g := b.r.graph
 	ways := max(g.Ways(src), g.Ways(dst))
 	if ways == 1 {
-		b.add(0, g.NICOf[src], g.NICOf[dst], bytes)
+		b.add(g.NICOf[src], g.NICOf[dst], bytes)
 		return
 	}
 	n := unit.Bytes(max(b.r.plan.QPs, ways))
 	n = max(1, min(n, bytes/unit.Bytes(b.r.seen.Rules.MTU)))
 	for q := range n {
-		b.add(0, g.WayOf(src, int(q)), g.WayOf(dst, int(q)), bytes*(q+1)/n-bytes*q/n)
+		b.add(g.WayOf(src, int(q)), g.WayOf(dst, int(q)), bytes*(q+1)/n-bytes*q/n)
 	}
 }
 
-// bounds is room to add up what a collective moves through each pipe: two per
-// NIC, out and in, and from nvlink on two per GPU.
+// bounds is room to add up what a collective moves through each pipe: two per NIC, out and in, and
+// from pipes on those inside the servers.
 type bounds struct {
 	r       *reading
-	nvlink  int
+	pipes   int32
 	load    []unit.Bytes
 	touched []int32
+	way     [2]int32
 }
 
 func newBounds(r *reading) *bounds {
-	n := len(r.graph.NICs)
-	return &bounds{r: r, nvlink: n, load: make([]unit.Bytes, 2*(n+r.graph.TotalGPUs()))}
+	n := 2 * len(r.graph.NICs)
+	return &bounds{r: r, pipes: int32(n), load: make([]unit.Bytes, n+r.exec.Pipes())}
 }
 
-// add books a transfer between two pipes, counted from base.
-func (b *bounds) add(base, from, to int, bytes unit.Bytes) {
-	for _, x := range []int{2 * (base + from), 2*(base+to) + 1} {
-		if b.load[x] == 0 && bytes > 0 {
-			b.touched = append(b.touched, int32(x))
-		}
-		b.load[x] += bytes
+// add books a transfer between two NICs.
+func (b *bounds) add(from, to int, bytes unit.Bytes) {
+	b.book(int32(2*from), bytes)
+	b.book(int32(2*to+1), bytes)
+}
+
+// inside books a transfer within a server.
+func (b *bounds) inside(from, to int, bytes unit.Bytes) {
+	for _, pipe := range b.r.exec.Way(from, to, b.way[:]) {
+		b.book(b.pipes+pipe, bytes)
 	}
+}
+
+func (b *bounds) book(x int32, bytes unit.Bytes) {
+	if b.load[x] == 0 && bytes > 0 {
+		b.touched = append(b.touched, x)
+	}
+	b.load[x] += bytes
 }
 
 // nicRate is the rate of all ports of a NIC.

@@ -225,8 +225,9 @@ func (b *blamer) measure(p piece) (a alone) {
 	o := &b.r.dag.Ops[p.op]
 	took := p.to - p.from
 	if p.message < 0 {
-		a.line = min(unit.Serialize(o.Bytes, b.r.exec.Machine.NVLink.Rate), took)
-		a.latency = min(b.r.exec.Machine.NVLink.Latency, took-a.line)
+		line, latency := b.r.exec.Alone(int(o.Rank), int(o.Peer), o.Bytes)
+		a.line = min(line, took)
+		a.latency = min(latency, took-a.line)
 		return a
 	}
 	parts := unit.Rate(0)
@@ -254,8 +255,10 @@ func (b *blamer) transfer(row *result.CollectiveRow, p piece, worst unit.Time) u
 		return lost
 	}
 	if a.relay > 0 {
-		d := min(a.relay, unit.Serialize(b.r.dag.Ops[p.op].Bytes,
-			b.r.exec.Machine.NVLink.Rate)+b.r.exec.Machine.NVLink.Latency)
+		o := &b.r.dag.Ops[p.op]
+		from := int(o.Rank)
+		line, latency := b.r.exec.Alone(from, b.r.exec.Relay(from, int(o.Peer)), o.Bytes)
+		d := min(a.relay, line+latency)
 		row.Latency, row.SharedNIC = row.Latency+int64(d), row.SharedNIC+int64(a.relay-d)
 	}
 	if lost <= 0 {

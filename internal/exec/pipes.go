@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"railyard/internal/inside"
+	"railyard/unit"
+)
+
+// pipes are what joins GPUs inside the servers. They are numbered server by server.
+type pipes struct {
+	of    []*inside.Fabric // by server
+	first []int32          // by server: its first pipe
+	start []int32          // by server: its first GPU
+	owner []int32          // by pipe: its server
+	rate  []unit.Rate
+	free  []unit.Time
+}
+
+func newPipes(m *Machine) (p pipes) {
+	alike := map[int]*inside.Fabric{}
+	for gpu := 0; gpu < len(m.Server); {
+		server, next := m.Server[gpu], gpu
+		for next < len(m.Server) && m.Server[next] == server {
+			next++
+		}
+		for len(p.of) <= server { // servers without GPUs have none
+			p.of, p.first, p.start = append(p.of, nil), append(p.first, 0), append(p.start, 0)
+		}
+		f := alike[next-gpu]
+		if f == nil {
+			f = inside.Switched(next-gpu, m.NVLink.Rate)
+			alike[next-gpu] = f
+		}
+		if server < len(m.Inside) && m.Inside[server] != nil {
+			f = m.Inside[server]
+		}
+		p.of[server], p.first[server], p.start[server] = f, int32(len(p.rate)), int32(gpu)
+		for _, rate := range f.Rates {
+			p.rate, p.owner = append(p.rate, rate), append(p.owner, int32(server))
+		}
+		gpu = next
+	}
+	p.free = make([]unit.Time, len(p.rate))
+	return p
+}
+
+// inside moves a transfer through the pipes between two GPUs of a server, each first come, first
+// served, cutting through those that are free.
+func (x *Execution) inside(i int32, from, to int, stage int32) {
+	p, bytes, now := &x.pipes, x.DAG.Ops[i].Bytes, x.carrier.Now()
+	var buf [2]int32
+	way := x.Way(from, to, buf[:])
+	begin, end := now, now
+	for k, pipe := range way {
+		if k == 1 {
+			begin, end = begin+x.Machine.NVLink.Latency, end+x.Machine.NVLink.Latency
+		}
+		begin = max(begin, p.free[pipe])
+		end = max(begin+unit.Serialize(bytes, p.rate[pipe]), end)
+		p.free[pipe] = end
+	}
+	if len(way) == 1 {
+		end += x.Machine.NVLink.Latency
+	}
+	x.after(end-now, i, stage)
+}
+
+// Way returns the numbers of the pipes that a transfer inside a server takes, in order. The result
+// is in buf, where that is large enough.
+func (x *Execution) Way(from, to int, buf []int32) []int32 {
+	p, server := &x.pipes, x.Machine.Server[from]
+	first, start := p.first[server], int(p.start[server])
+	way := p.of[server].Way(from-start, to-start, buf)
+	out := buf[:0]
+	for _, pipe := range way {
+		out = append(out, first+pipe)
+	}
+	return out
+}
+
+// Pipes is how many pipes there are inside all servers.
+func (x *Execution) Pipes() int { return len(x.pipes.rate) }
+
+// PipeRate is the rate of a pipe.
+func (x *Execution) PipeRate(pipe int32) unit.Rate { return x.pipes.rate[pipe] }
+
+// PipeKind is what a report calls a pipe.
+func (x *Execution) PipeKind(pipe int32) string { return x.pipes.of[x.pipes.owner[pipe]].Kind() }
+
+// Alone is how long a transfer inside a server takes when nothing else is under way there: on the
+// slowest of its pipes, and the latency.
+func (x *Execution) Alone(from, to int, bytes unit.Bytes) (line, latency unit.Time) {
+	p, server := &x.pipes, x.Machine.Server[from]
+	start := int(p.start[server])
+	if rate := p.of[server].Rate(from-start, to-start); rate > 0 {
+		line = unit.Serialize(bytes, rate)
+	}
+	return line, x.Machine.NVLink.Latency
+}

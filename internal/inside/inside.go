@@ -1,0 +1,124 @@
+// Package inside is what joins the GPUs of a server, or of several servers that share NVLink: pipes
+// with rates, and which of them a transfer from one GPU to another takes.
+package inside
+
+import (
+	"fmt"
+
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// MaxGPUs is how many GPUs NVLink joins at most: 576 in NVIDIA's largest plan.
+const MaxGPUs = 576
+
+// Fabric is pipes of one direction each, and ways through them.
+type Fabric struct {
+	GPUs  int
+	Rates []unit.Rate // by pipe
+	ways  [][]int32   // by from*GPUs+to: the pipes in order; nil: each GPU has one out and one in
+	kind  string
+}
+
+// Switched joins GPUs by a switch that is no bottleneck, such as NVSwitch: each has a pipe out, then
+// one in.
+func Switched(gpus int, rate unit.Rate) *Fabric {
+	f := &Fabric{GPUs: gpus, Rates: make([]unit.Rate, 2*gpus), kind: "NVLink"}
+	for i := range f.Rates {
+		f.Rates[i] = rate
+	}
+	return f
+}
+
+// Mesh joins any two GPUs directly at a rate, as AMD's XGMI and the ports inside a Gaudi server do: a
+// transfer has the cable between its two GPUs and no other.
+func Mesh(gpus int, pair unit.Rate) *Fabric {
+	rates := make([][]unit.Rate, gpus)
+	for i := range rates {
+		rates[i] = make([]unit.Rate, gpus)
+		for k := range rates[i] {
+			if k != i {
+				rates[i][k] = pair
+			}
+		}
+	}
+	return Pairs(rates)
+}
+
+// Pairs joins GPUs directly, each two at a rate of their own; 0 where they are not joined.
+func Pairs(rates [][]unit.Rate) *Fabric {
+	f := &Fabric{GPUs: len(rates), ways: make([][]int32, len(rates)*len(rates)), kind: "pair link"}
+	for i, row := range rates {
+		for k, r := range row {
+			if r > 0 {
+				f.ways[i*f.GPUs+k] = []int32{int32(len(f.Rates))}
+				f.Rates = append(f.Rates, r)
+			}
+		}
+	}
+	return f
+}
+
+// Way returns the pipes that a transfer takes, in order; none where two GPUs are not joined. The
+// result may use buf.
+func (f *Fabric) Way(from, to int, buf []int32) []int32 {
+	if f.ways == nil {
+		return append(buf[:0], int32(2*from), int32(2*to+1))
+	}
+	return f.ways[from*f.GPUs+to]
+}
+
+// Joined reports whether there is a way from every GPU to every other, and if not, from which to which
+// there is none.
+func (f *Fabric) Joined() (from, to int, all bool) {
+	for i := 0; f.ways != nil && i < f.GPUs; i++ {
+		for k := range f.GPUs {
+			if i != k && len(f.ways[i*f.GPUs+k]) == 0 {
+				return i, k, false
+			}
+		}
+	}
+	return 0, 0, true
+}
+
+// Rate is the most that one transfer gets: that of the slowest pipe on its way.
+func (f *Fabric) Rate(from, to int) (least unit.Rate) {
+	var buf [2]int32
+	for i, p := range f.Way(from, to, buf[:]) {
+		if r := f.Rates[p]; i == 0 || r < least {
+			least = r
+		}
+	}
+	return least
+}
+
+// Slowest is the rate of the pair that has the least; Widest what a GPU gets of all others together,
+// where that is least.
+func (f *Fabric) Slowest() (least unit.Rate) {
+	first := true
+	for i := range f.GPUs {
+		for k := range f.GPUs {
+			if r := f.Rate(i, k); i != k && (first || r < least) {
+				least, first = r, false
+			}
+		}
+		if f.ways == nil {
+			break // all are alike
+		}
+	}
+	return least
+}
+
+// Kind is what a report calls its pipes.
+func (f *Fabric) Kind() string { return f.kind }
+
+// Check refuses what cannot be.
+func (f *Fabric) Check() error {
+	if f.GPUs > MaxGPUs {
+		return field.New("", "%d GPUs share NVLink; at most %d do", f.GPUs, MaxGPUs)
+	}
+	if from, to, ok := f.Joined(); !ok {
+		return fmt.Errorf("GPU %d cannot reach GPU %d inside the server", from+1, to+1)
+	}
+	return nil
+}
