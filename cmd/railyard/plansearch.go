@@ -110,7 +110,8 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 
 // siteOf is what the cost model knows of a plan's fabric.
 func siteOf(plan *scenario.Plan, gpus int) planner.Site {
-	s := planner.SiteOf(plan.Graph, plan.GPU, gpus, plan.NVLink)
+	slow := plan.Slowest()
+	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())
 	s.NVLatency, s.Latency = plan.NVLatency, 2*plan.NICs.Latency+2*unit.Microsecond
 	if plan.Shape.Pods > 1 {
 		s.Pod = plan.Shape.Hosts * plan.Shape.Segments

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/field"
 	"railyard/unit"
@@ -32,14 +33,14 @@ func Ring(k Kind) Algorithm {
 
 // AllReduceBy returns the all-reduce of a name over n ranks in servers of per GPUs,
 // "" being a ring.
-func AllReduceBy(name string, n, per int) (Algorithm, error) {
+func AllReduceBy(name string, n int, on Servers) (Algorithm, error) {
 	switch name {
 	case "", ByRing:
 		return RingAllReduce, nil
 	case ByTree:
-		return NodeTrees(per), nil
+		return NodeTrees(on), nil
 	case ByRails:
-		return Hierarchical(per), nil
+		return Hierarchical(on), nil
 	case ByHalving:
 		if n&(n-1) != 0 {
 			return nil, fmt.Errorf("halving and doubling needs a power of two of ranks, found %d", n)
@@ -53,41 +54,38 @@ func AllReduceBy(name string, n, per int) (Algorithm, error) {
 		"algorithm %q is not known", name)
 }
 
-// AllToAllBy returns the all-to-all of a name in servers of per GPUs, "" being direct.
-func AllToAllBy(name string, per int) (Algorithm, error) {
+// AllToAllBy returns the all-to-all of a name, "" being direct.
+func AllToAllBy(name string, on Servers) (Algorithm, error) {
 	switch name {
 	case "", "direct":
 		return AllToAll, nil
 	case "pairwise":
 		return PairwiseAllToAll, nil
 	case "pxn":
-		return RailAllToAll(per), nil
+		return RailAllToAll(on), nil
 	}
 	return nil, field.Choice("", name, []string{"direct", "pairwise", "pxn"}, "algorithm %q is not known",
 		name)
 }
 
 // ChannelOrder returns the order, as indices into ranks, in which channel c's ring
-// goes through them when every server has per GPUs: NCCL's rings enter and leave a
-// server on the channel's rail. Servers are walked through forwards and backwards
-// in turn, so that the GPU that leaves and the one that enters next have the same
-// place, for every hop but, with an odd number of servers, the last.
-func ChannelOrder(ranks []int, per, c int) []int {
+// goes through them: NCCL's rings enter and leave a server on the channel's rail.
+// Servers are walked through forwards and backwards in turn, so that the GPU that
+// leaves and the one that enters next have the same place, for every hop but, with an
+// odd number of servers, the last.
+func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
-	for i, server := 0, 0; i < len(ranks); server++ {
-		j := i
-		for j < len(ranks) && ranks[j]/per == ranks[i]/per {
-			j++
-		}
-		n := j - i
+	for server, g := range on.groups(ranks) {
+		n := len(g)
+		round := on.round(n, c)
+		start := slices.Index(round, c%n)
 		for k := range n {
-			at := (c + k) % n // enters at c, leaves at c-1
+			at := (start + k) % n // enters at c, leaves at the one before it on the way round
 			if server%2 == 1 {
-				at = ((c-1-k)%n + n) % n // enters at c-1, leaves at c
+				at = ((start-1-k)%n + n) % n // enters there, leaves at c
 			}
-			order = append(order, i+at)
+			order = append(order, g[round[at]])
 		}
-		i = j
 	}
 	return order
 }

@@ -2,20 +2,6 @@ package coll
 
 import "railyard/unit"
 
-// servers groups the places in ranks by the server they are on, per GPUs each.
-func servers(ranks []int, per int) (groups [][]int) {
-	for i := 0; i < len(ranks); {
-		j := i
-		var g []int
-		for ; j < len(ranks) && ranks[j]/per == ranks[i]/per; j++ {
-			g = append(g, j)
-		}
-		groups = append(groups, g)
-		i = j
-	}
-	return groups
-}
-
 // at picks elements by place.
 func at[T any](all []T, places []int) []T {
 	out := make([]T, len(places))
@@ -25,12 +11,12 @@ func at[T any](all []T, places []int) []T {
 	return out
 }
 
-// Hierarchical returns the rail-aware all-reduce for servers of per GPUs:
+// Hierarchical returns the rail-aware all-reduce for servers of as many GPUs:
 // reduce-scatter inside each server, a ring per rail over the servers for each
 // share, all-gather inside. With servers of different sizes, or one, it is a ring.
-func Hierarchical(per int) Algorithm {
+func Hierarchical(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-		groups := servers(ranks, per)
+		groups := on.groups(ranks)
 		n := len(groups[0])
 		for _, g := range groups {
 			if len(g) != n {
@@ -85,14 +71,14 @@ func PairwiseAllToAll(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) []
 	return last
 }
 
-// RailAllToAll returns the all-to-all that NCCL runs with PXN, for servers of per
-// GPUs: what a server's GPUs have for a GPU elsewhere they hand over NVLink to the
-// GPU on that one's rail, which sends it as one message: per times fewer messages,
-// and none that changes rails in the network.
-func RailAllToAll(per int) Algorithm {
+// RailAllToAll returns the all-to-all that NCCL runs with PXN: what a server's GPUs
+// have for a GPU elsewhere they hand over NVLink to the GPU on that one's rail, which
+// sends it as one message: so many times fewer messages as a server has GPUs, and none
+// that changes rails in the network.
+func RailAllToAll(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		n := len(ranks)
-		groups := servers(ranks, per)
+		groups := on.groups(ranks)
 		done := make([][]int32, n)
 		for i := range n {
 			done[i] = append(done[i], ready[i]...)
@@ -110,7 +96,7 @@ func RailAllToAll(per int) Algorithm {
 						}
 						continue
 					}
-					done[dst] = append(done[dst], handOver(s, ranks, g, dst, per, b, ready))
+					done[dst] = append(done[dst], handOver(s, ranks, g, dst, on, b, ready))
 				}
 			}
 		}
@@ -120,10 +106,10 @@ func RailAllToAll(per int) Algorithm {
 
 // handOver collects a server's shares for dst on the GPU of its rail, or the one
 // nearest to it, and sends them on.
-func handOver(s Sink, ranks, g []int, dst, per int, b unit.Bytes, ready [][]int32) int32 {
+func handOver(s Sink, ranks, g []int, dst int, on Servers, b unit.Bytes, ready [][]int32) int32 {
 	via := g[0]
 	for _, src := range g {
-		if ranks[src]%per == ranks[dst]%per {
+		if on.At(ranks[src]) == on.At(ranks[dst]) {
 			via = src
 		}
 	}
@@ -191,12 +177,12 @@ func Sliced(run Algorithm, per unit.Bytes, slots int) Algorithm {
 }
 
 // OnChannels runs a ring collective as so many rings, each with its part of the
-// bytes, that cross servers of per GPUs on different rails.
-func OnChannels(run Algorithm, channels, per int) Algorithm {
+// bytes, that cross servers on different rails.
+func OnChannels(run Algorithm, channels int, on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		all := make([][]int32, len(ranks))
 		for c := range channels {
-			order := ChannelOrder(ranks, per, c)
+			order := ChannelOrder(ranks, on, c)
 			for i, d := range run(s, at(ranks, order), chunk(bytes, c, channels), at(ready, order)) {
 				all[order[i]] = append(all[order[i]], d...)
 			}

@@ -32,7 +32,7 @@ func TestHierarchical(t *testing.T) {
 		n := c.servers * c.per
 		const s = 8 * 7 * 3 * unit.MiB
 		p := newPaths()
-		done := Hierarchical(c.per)(p, seq(n), s, make([][]int32, n))
+		done := Hierarchical(Even(c.per))(p, seq(n), s, make([][]int32, n))
 		cross := unit.Bytes(0)
 		for pair, b := range p.pairs {
 			if pair[0]/c.per != pair[1]/c.per {
@@ -58,7 +58,7 @@ func TestHierarchical(t *testing.T) {
 	}
 	// Servers of different sizes fall back to a ring.
 	l := newLedger()
-	if done := Hierarchical(4)(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 ||
+	if done := Hierarchical(Even(4))(l, []int{0, 1, 2, 3, 4, 5}, 600, make([][]int32, 6)); len(done) != 6 ||
 		sum(l) != 2*5*600 {
 		t.Errorf("uneven servers: %v", sum(l))
 	}
@@ -68,7 +68,7 @@ func TestHierarchical(t *testing.T) {
 func TestNodeTrees(t *testing.T) {
 	const servers, per, s = 9, 4, 64 * unit.MiB
 	p := newPaths()
-	NodeTrees(per)(p, seq(servers*per), s, make([][]int32, servers*per))
+	NodeTrees(Even(per))(p, seq(servers*per), s, make([][]int32, servers*per))
 	if sum(p.ledger) != 2*(servers*per-1)*s {
 		t.Errorf("%d bytes, want %d", sum(p.ledger), 2*(servers*per-1)*s)
 	}
@@ -101,7 +101,7 @@ func TestAllToAlls(t *testing.T) {
 		direct, pair, pxn := newPaths(), newPaths(), newPaths()
 		AllToAll(direct, seq(n), b, make([][]int32, n))
 		PairwiseAllToAll(pair, seq(n), b, make([][]int32, n))
-		done := RailAllToAll(per)(pxn, seq(n), b, make([][]int32, n))
+		done := RailAllToAll(Even(per))(pxn, seq(n), b, make([][]int32, n))
 		if sum(direct.ledger) != unit.Bytes(n-1)*b || sum(pair.ledger) != sum(direct.ledger) ||
 			deepest(pair.ledger) != n-1 || len(done) != n {
 			t.Fatalf("%d and %d bytes, %d rounds", sum(direct.ledger), sum(pair.ledger), deepest(pair.ledger))
@@ -135,8 +135,8 @@ func TestVariants(t *testing.T) {
 	}
 	for name, run := range map[string]Algorithm{
 		"sliced":   Sliced(RingAllReduce, unit.MiB, 8),
-		"channels": OnChannels(RingAllReduce, 4, 4),
-		"both":     OnChannels(Sliced(RingAllReduce, unit.MiB, 8), 4, 4),
+		"channels": OnChannels(RingAllReduce, 4, Even(4)),
+		"both":     OnChannels(Sliced(RingAllReduce, unit.MiB, 8), 4, Even(4)),
 	} {
 		l := newLedger()
 		if done := run(l, seq(n), s, ready()); sum(l) != 2*(n-1)*s || len(done) != n {
@@ -144,7 +144,7 @@ func TestVariants(t *testing.T) {
 		}
 	}
 	p := newPaths()
-	OnChannels(RingAllReduce, 4, 4)(p, seq(n), s, ready())
+	OnChannels(RingAllReduce, 4, Even(4))(p, seq(n), s, ready())
 	rails := map[int]bool{}
 	for pair := range p.pairs {
 		if pair[0]/4 != pair[1]/4 {

@@ -53,14 +53,13 @@ const (
 // TreeAllReduce reduces half of the bytes up each of two trees and sends the sums
 // down again, piece by piece (Sanders, Speck and Träff 2009).
 func TreeAllReduce(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-	return NodeTrees(1)(s, ranks, bytes, ready)
+	return NodeTrees(Even(1))(s, ranks, bytes, ready)
 }
 
-// NodeTrees returns NCCL's tree all-reduce for servers of per GPUs: the trees join
-// servers, inside of which a chain leads to the GPU that has the channel; there are
-// as many channels as GPUs in a server, each on its rail. With servers of different
-// sizes there is one tree of all ranks.
-func NodeTrees(per int) Algorithm {
+// NodeTrees returns NCCL's tree all-reduce: the trees join servers, inside of which a
+// chain leads to the GPU that has the channel; there are as many channels as GPUs in
+// the smallest server, each on its rail.
+func NodeTrees(on Servers) Algorithm {
 	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
 		done := make([][]int32, len(ranks))
 		for i := range done {
@@ -69,13 +68,10 @@ func NodeTrees(per int) Algorithm {
 		if len(ranks) < 2 {
 			return done
 		}
-		groups := servers(ranks, per)
-		channels := len(groups[0])
+		groups := on.groups(ranks)
+		channels := len(ranks)
 		for _, g := range groups {
-			if len(g) != channels {
-				groups, channels = servers(seq(len(ranks)), 1), 1
-				break
-			}
+			channels = min(channels, len(g))
 		}
 		for c := range channels {
 			part := chunk(bytes, c, channels)
@@ -94,7 +90,11 @@ func NodeTrees(per int) Algorithm {
 
 // nodeTree returns the parents of a channel's tree: places in the groups' numbering.
 func nodeTree(groups [][]int, channel, n int) []int {
-	parents := make([]int, len(groups)*len(groups[0]))
+	ranks := 0
+	for _, g := range groups {
+		ranks += len(g)
+	}
+	parents := make([]int, ranks)
 	for node, up := range TreeParents(len(groups), n) {
 		g := groups[node]
 		for k := 1; k < len(g); k++ { // a chain that ends at the channel's GPU

@@ -109,7 +109,7 @@ func TestRingAddsUp(t *testing.T) {
 // and then give it back in the opposite order (Rabenseifner 2004).
 func TestHalvingAddsUp(t *testing.T) {
 	for _, n := range []int{2, 4, 8, 16, 32} {
-		run, err := AllReduceBy(ByHalving, n, 1)
+		run, err := AllReduceBy(ByHalving, n, Even(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 	case "reduce-scatter":
 		return name, RingReduceScatter, ranks
 	case "direct", "pairwise", "pxn":
-		run, err := AllToAllBy(name, per)
+		run, err := AllToAllBy(name, Even(per))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +206,7 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 	case "sliced":
 		return name, Sliced(RingAllReduce, 512, 2), ranks
 	case "channels":
-		return name, OnChannels(RingAllReduce, per, per), ranks
+		return name, OnChannels(RingAllReduce, per, Even(per)), ranks
 	case "tree-broadcast":
 		return name, TreeBroadcast, ranks
 	case "broadcast":
@@ -214,7 +214,7 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 			return Broadcast(s, r, b, 3, y)
 		}, ranks
 	}
-	run, err := AllReduceBy(name, len(ranks), per)
+	run, err := AllReduceBy(name, len(ranks), Even(per))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,10 +296,10 @@ func TestNamesOfAlgorithms(t *testing.T) {
 		err  error
 		want string
 	}{
-		{second(AllReduceBy("rings", 8, 8)),
+		{second(AllReduceBy("rings", 8, Even(8))),
 			`(did you mean "ring"?); accepted: ring, tree, halving-doubling`},
-		{second(AllReduceBy(ByHalving, 12, 4)), "needs a power of two of ranks, found 12"},
-		{second(AllToAllBy("ring", 8)), "accepted: direct, pairwise, pxn"},
+		{second(AllReduceBy(ByHalving, 12, Even(4))), "needs a power of two of ranks, found 12"},
+		{second(AllToAllBy("ring", Even(8))), "accepted: direct, pairwise, pxn"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%v, want %q", c.err, c.want)
@@ -341,7 +341,7 @@ func TestClosedForms(t *testing.T) {
 			"ring all-reduce":     {RingAllReduce, 2 * (ranks - 1) * (a + b*size/ranks)},
 			"ring all-gather":     {RingAllGather, (ranks - 1) * (a + b*size/ranks)},
 			"ring reduce-scatter": {RingReduceScatter, (ranks - 1) * (a + b*size/ranks)},
-			"halving and doubling": {must(AllReduceBy(ByHalving, n, 1)),
+			"halving and doubling": {must(AllReduceBy(ByHalving, n, Even(1))),
 				2*log[n]*a + 2*(ranks-1)/ranks*b*size},
 			"pairwise all-to-all": {PairwiseAllToAll, (ranks - 1) * (a + b*size/ranks)},
 			"pipelined broadcast": {func(k Sink, r []int, x unit.Bytes, y [][]int32) [][]int32 {

@@ -62,7 +62,7 @@ func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trai
 	s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
 	s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
 	if took > 0 && complete {
-		s.MFU = s.FLOPs / took.Seconds() / (float64(m.GPUs()) * m.GPU.BF16)
+		s.MFU = s.FLOPs / took.Seconds() / m.Peak()
 	}
 	return s
 }

@@ -19,7 +19,8 @@ type GPU struct {
 	TF32, BF16, FP8 float64 // FLOP/s; 0: it has no such arithmetic
 	HBM             unit.Rate
 	Memory          unit.Bytes
-	NVLink          unit.Rate // per direction, whatever the vendor calls it
+	NVLink          unit.Rate // per direction to all others, whatever the vendor calls it
+	Pair            unit.Rate // per direction to each other one, where they are joined without a switch
 	NIC             unit.Rate
 	Watts           float64 // of the device alone
 	Source          string
@@ -37,6 +38,7 @@ func loadGPUs() map[string]GPU {
 		Memory int64   `json:"memory_gb"`
 		HBM    int64   `json:"hbm_gbytes_s"`
 		NVLink int64   `json:"nvlink_gbytes_s"`
+		Pair   int64   `json:"pair_gbytes_s"`
 		NIC    int64   `json:"nic_gbps"`
 		Watts  float64 `json:"watts"`
 		Source string  `json:"source"`
@@ -48,7 +50,8 @@ func loadGPUs() map[string]GPU {
 	for _, r := range rows {
 		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
 			unit.Bytes(r.Memory) * unit.GB,
-			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.NIC) * unit.Gbps, r.Watts, r.Source}
+			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.Pair*8) * unit.Gbps,
+			unit.Rate(r.NIC) * unit.Gbps, r.Watts, r.Source}
 	}
 	return m
 }

@@ -180,10 +180,13 @@ func (b *binder) bindScalar(n ast.Node, v reflect.Value, key, enum string) {
 	}
 }
 
+// inBytes are the last words of keys whose rates are given in bits and in bytes.
+var inBytes = []string{"nvlink", "nvlink_pair", "pcie", "hbm"}
+
 // setAt parses text into v, which has the key. Rates of NVLink and PCIe are given in bits and in bytes, so
 // that 450G could be either.
 func setAt(key string, v reflect.Value, text, enum string) error {
-	if key == "server.nvlink" || key == "server.pcie" {
+	if slices.Contains(inBytes, key[strings.LastIndex(key, ".")+1:]) {
 		number := strings.TrimSpace(strings.TrimRight(text, "TtGgM"))
 		if _, err := strconv.ParseFloat(number, 64); err == nil && number != strings.TrimSpace(text) {
 			return field.New("", "%s could be bits or bytes; write for example %sGB/s or %sGbps",

@@ -66,6 +66,8 @@ var fixed = []bound{
 	{key: "fabric.types[].nics", min: "1", max: "576", zero: true},
 	{key: "fabric.types[].nic_ports", min: "1", max: "8", zero: true},
 	{key: "fabric.types[].nic_rate", min: slowest, max: fastest, zero: true},
+	{key: "fabric.types[].nvlink", min: slowest, max: fastest, zero: true},
+	{key: "fabric.types[].nvlink_pair", min: slowest, max: fastest, zero: true},
 	{key: "fabric.types[].tier", min: "1", max: "16", zero: true},
 	{key: "fabric.types[].buffer", min: "1KB", max: memory, zero: true},
 	{key: "fabric.types[].pipeline", min: "1ns", max: "1s", zero: true},
@@ -86,6 +88,13 @@ var fixed = []bound{
 	{key: "server.rx_xon", min: "0B", max: memory},
 	{key: "server.nvlink", min: slowest, max: fastest, zero: true},
 	{key: "server.nvlink_latency", min: "0s", max: "1s"},
+
+	{key: "gpus[].bf16_tflops", min: "0.001", max: "1000000"},
+	{key: "gpus[].fp8_tflops", min: "0.001", max: "1000000", zero: true},
+	{key: "gpus[].memory", min: "1MB", max: "16TB"},
+	{key: "gpus[].hbm", min: slowest, max: "1000Tbps"},
+	{key: "gpus[].nvlink", min: slowest, max: fastest},
+	{key: "gpus[].nvlink_pair", min: slowest, max: fastest, zero: true},
 
 	{key: "switch.buffer", min: "1KB", max: memory},
 	{key: "switch.mtu", min: "256B", max: "16KiB"},

@@ -73,6 +73,7 @@ func TestOutsideTheBounds(t *testing.T) {
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
+	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	f.Failures = []Failure{{}}
 	slow, clean := unit.Gbps, 0.
 	f.Events = []Event{{Rate: &slow, BER: &clean}}

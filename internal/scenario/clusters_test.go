@@ -211,7 +211,6 @@ func TestCollectivesOverMixedServers(t *testing.T) {
 	texts := scenarios.Clusters()
 	for name, want := range map[string]string{
 		"converged": "16 servers of 8 at 400.0 GB/s, 16 channels", // 8 NICs of 400G, and no storage
-		"campus":    "11 servers of 8 at 12.5 GB/s, 2 channels",   // a desk's one NIC of 100G
 		"p5":        "16 servers of 8 at 400.0 GB/s, 64 channels",
 		"hpn":       "1920 servers of 8 at 400.0 GB/s, 16 channels", // two ports of 200G
 	} {
@@ -226,9 +225,25 @@ func TestCollectivesOverMixedServers(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, want)
 		}
 	}
+	campus := strings.Replace(texts["clusters/campus.yaml"], "gpu: workstation, ", "", 1)
+	p, err := resolved(t, campus, "server.gpu=a100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A desk's one NIC of 100G, and NVLink of an A100, of which NCCL reaches 20 of 25 GB/s.
+	m, err := p.Machine(false)
+	if err != nil || m.Nodes != 11 || m.NIC != 12.5 || m.NVLink != 240 || m.Hopper {
+		t.Errorf("campus: %+v, %v", m, err)
+	}
+	if p, err = resolved(t, texts["clusters/campus.yaml"]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Machine(false); err == nil || !strings.Contains(err.Error(), "not workstation") {
+		t.Errorf("campus: %v", err)
+	}
 	text := strings.Replace(texts["clusters/campus.yaml"], "permutation: {bytes: 1MiB}",
 		"collective: {kind: all-reduce, bytes: 1MiB, algorithm: hierarchical}", 1)
-	_, err := resolved(t, text)
+	_, err = resolved(t, text)
 	if err == nil || !strings.Contains(err.Error(), "hierarchical needs servers with as many GPUs each: "+
 		"new-1 has 8, older-1 has 4") {
 		t.Error(err)

@@ -1,7 +1,7 @@
 package scenario
 
 import (
-	"strings"
+	"slices"
 
 	"railyard/internal/coll"
 	"railyard/internal/field"
@@ -25,7 +25,7 @@ func (p *resolver) groups(by string) [][]int {
 // collective builds a collective over all ranks or over the rails.
 func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.Graph.TotalGPUs()
-	run.PerServer = p.Graph.PerServer()
+	run.PerServer, run.Servers = p.Graph.PerServer(), p.servers(nil)
 	who := p.groups(groups)
 	if run.Algorithm == coll.ByRails {
 		if err := p.alike(); err != nil {
@@ -114,22 +114,35 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 	return nil
 }
 
+// nvidia are the GPUs that NCCL's tuning model has constants for.
+var nvidia = []string{"a100", "b200", "gb200", "gb300", "h100", "h200"}
+
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
 // NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; HANDBOOK.md 9.3).
 func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	g := p.Graph
-	if strings.HasPrefix(p.GPU.Name, "mi") {
-		return coll.Machine{}, field.New("",
-			"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", p.GPU.Name)
+	hopper, nvlink := true, unit.Rate(0)
+	for host, k := range p.Kinds {
+		if first, last := g.GPUsOf(host); first == last {
+			continue
+		}
+		if !slices.Contains(nvidia, k.GPU.Name) {
+			return coll.Machine{}, field.New("",
+				"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
+		}
+		hopper = hopper && k.GPU.Name != "a100"
+		if reach := k.Reach(); nvlink == 0 || reach < nvlink {
+			nvlink = reach
+		}
 	}
 	servers, nics, rate := p.slowest()
 	m := coll.Machine{Nodes: servers, PerNode: g.PerServer(), Channels: min(64, 2*nics),
-		Hopper: p.GPU.Name != "a100", NVLS: p.GPU.Name != "a100"}
+		Hopper: hopper, NVLS: hopper}
 	share := 20.6 / 25
 	if !m.Hopper {
 		share = 20.0 / 25
 	}
-	m.NVLink, m.NIC = share*float64(p.NVLink)/8e9, float64(rate)/8e9
+	m.NVLink, m.NIC = share*float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {
 		m.NIC /= float64(g.PerServer())
 		m.PerNode, m.Channels = 1, 2

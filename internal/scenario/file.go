@@ -16,6 +16,7 @@ type File struct {
 	Seed      uint64            `yaml:"seed" doc:"seed of every random choice"`
 	Fabric    Fabric            `yaml:"fabric" doc:"topology and cables"`
 	Server    Server            `yaml:"server" doc:"the GPU servers"`
+	GPUs      []Accelerator     `yaml:"gpus" doc:"GPUs that Railyard does not know, each with its figures; also a mapping by name"`
 	Switch    Switch            `yaml:"switch" doc:"configuration of all switches"`
 	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
 	LB        string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
@@ -57,6 +58,17 @@ type Fabric struct {
 	Graph      *Graph       `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
 
+// Accelerator is a GPU that Railyard does not know: five numbers, or six where no switch joins them.
+type Accelerator struct {
+	Name   string     `yaml:"name" doc:"what server.gpu and a type's gpu call it"`
+	BF16   float64    `yaml:"bf16_tflops" doc:"dense peak"`
+	FP8    float64    `yaml:"fp8_tflops" doc:"dense peak; 0: it has no such arithmetic"`
+	Memory unit.Bytes `yaml:"memory" doc:"size of its memory: 192GB"`
+	HBM    unit.Rate  `yaml:"hbm" doc:"rate of its memory: 5300GB/s"`
+	NVLink unit.Rate  `yaml:"nvlink" doc:"per direction to all other GPUs of its server: 448GB/s"`
+	Pair   unit.Rate  `yaml:"nvlink_pair" doc:"per direction to each other GPU, where they are joined directly: 64GB/s; 0bps: by a switch"`
+}
+
 // Link is a class of cables.
 type Link struct {
 	Rate  unit.Rate `yaml:"rate" doc:"line rate per direction"`
@@ -90,7 +102,7 @@ type GraphLink struct {
 
 // Server describes the GPU servers.
 type Server struct {
-	GPU        string     `yaml:"gpu" enum:"a100,b200,h100,h200,mi300x" doc:"accelerator"`
+	GPU        string     `yaml:"gpu" doc:"accelerator: a100, b200, gaudi3, gb200, gb300, h100, h200, mi300x, mi325x, or one of gpus"`
 	GPUs       int        `yaml:"gpus" doc:"per server"`
 	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
 	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`

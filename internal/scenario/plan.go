@@ -39,10 +39,11 @@ type Plan struct {
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
 	Services []Service // that connections use; one today
 
-	GPU       model.GPU
-	NVLink    unit.Rate // per GPU and direction
+	GPU       model.GPU // of the server block, and of all servers whose type names no other
+	NVLink    unit.Rate // per GPU and direction, of those
 	NVLatency unit.Time
-	PXN       bool // transfers to another rail go over NVLink first
+	Kinds     []*Kind // by server
+	PXN       bool    // transfers to another rail go over NVLink first
 
 	Jobs   []workload.Job // at least one
 	Events []LinkEvent    // in the order of time

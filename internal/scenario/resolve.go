@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"railyard/internal/field"
+	"railyard/internal/site"
 	"railyard/internal/topo"
 )
 
@@ -19,14 +20,16 @@ type resolver struct {
 	*Plan     // what becomes of it
 	read      ReadFile
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
+	types     []*site.Type           // by server, of a described fabric
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
 // before anything is allocated for them.
 func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 	f := &d.File
-	p := &resolver{d, &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
-		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read, map[topo.Role][]string{}}
+	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
+		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
+		roleKeys: map[topo.Role][]string{}}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, p.switches, p.transport,
 		p.congestion, p.fits, p.idle, p.linkEvents, p.work} {
 		if err := step(); err != nil {

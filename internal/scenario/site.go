@@ -22,13 +22,14 @@ func (p *resolver) described() (*topo.Graph, error) {
 		key := p.byName(fmt.Sprintf("fabric.types[%d]", i)) + ".gpus"
 		s.Types[i].NoGPUs = s.Types[i].GPUs == 0 && p.says(key)
 	}
-	g, err := s.Build(site.Defaults{Host: f.HostLink.cable(), Fabric: f.FabricLink.cable()})
+	g, servers, err := s.Make(site.Defaults{Host: f.HostLink.cable(), Fabric: f.FabricLink.cable()})
+	p.types = servers
 	return g, field.Under("fabric", err)
 }
 
-var numbered = regexp.MustCompile(`^fabric\.(types|nodes)\[(\d+)\]`)
+var numbered = regexp.MustCompile(`^(fabric\.types|fabric\.nodes|gpus)\[(\d+)\]`)
 
-// byName is the path of a type or a group that was written in a mapping: by its name there.
+// byName is the path of a type, a group or a GPU that was written in a mapping: by its name there.
 func (d *Document) byName(path string) string {
 	m := numbered.FindStringSubmatch(path)
 	if m == nil {
@@ -36,12 +37,15 @@ func (d *Document) byName(path string) string {
 	}
 	i, _ := strconv.Atoi(m[2]) // digits
 	f, name := &d.File.Fabric, ""
-	if m[1] == "types" && i < len(f.Types) {
+	switch {
+	case m[1] == "fabric.types" && i < len(f.Types):
 		name = f.Types[i].Name
-	} else if m[1] == "nodes" && i < len(f.Nodes) {
+	case m[1] == "fabric.nodes" && i < len(f.Nodes):
 		name = f.Nodes[i].Name
+	case m[1] == "gpus" && i < len(d.File.GPUs):
+		name = d.File.GPUs[i].Name
 	}
-	if key := field.Join("fabric."+m[1], name); d.says(key) {
+	if key := field.Join(m[1], name); d.says(key) {
 		return key + path[len(m[0]):]
 	}
 	return path
@@ -50,7 +54,8 @@ func (d *Document) byName(path string) string {
 // named reports whether elements of a list are told apart by names, so that the list may also
 // be written as a mapping from these.
 func named(t reflect.Type) bool {
-	return t == reflect.TypeFor[site.Type]() || t == reflect.TypeFor[site.Group]()
+	return t == reflect.TypeFor[site.Type]() || t == reflect.TypeFor[site.Group]() ||
+		t == reflect.TypeFor[Accelerator]()
 }
 
 // ofSite reports whether a block is one of a described fabric, where what is not said is nothing.

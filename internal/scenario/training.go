@@ -30,6 +30,14 @@ func (p *resolver) training(t *workload.Training) error {
 		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP,
 			t.DP, t.CP, need, have)
 	}
+	place, err := p.seat(&step)
+	if err != nil {
+		return err
+	}
+	p.equip(&step, place)
+	if !t.Fold {
+		step.Servers = p.servers(place)
+	}
 	if t.TP > p.Graph.PerServer() && !t.Fold {
 		p.note("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network",
 			t.TP, p.Graph.PerServer())
@@ -38,15 +46,15 @@ func (p *resolver) training(t *workload.Training) error {
 	if err != nil {
 		return field.Under(key, err)
 	}
-	if mem.Total() > p.GPU.Memory {
+	if small := step.Smallest(); mem.Total() > small.Memory {
 		p.note("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
-			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, p.GPU.Name, float64(p.GPU.Memory)/1e9)
+			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, small.Name, float64(small.Memory)/1e9)
 	}
 	dag, err := step.Build()
 	if err != nil {
 		return field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Training: &step}}
+	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Place: place, Training: &step}}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"railyard/internal/field"
-	"railyard/internal/model"
 	"railyard/unit"
 )
 
@@ -12,12 +11,9 @@ const MaxPackets = 1_000_000_000_000
 
 // work builds the workload.
 func (p *resolver) work() error {
-	p.GPU = model.GPUs[p.File.Server.GPU]
-	p.NVLink = p.GPU.NVLink
-	if p.File.Server.NVLink > 0 {
-		p.NVLink = p.File.Server.NVLink
+	if err := p.accelerators(); err != nil {
+		return err
 	}
-	p.File.Server.NVLink = p.NVLink
 	p.NVLatency, p.PXN = p.File.Server.NVLatency, p.File.Server.PXN
 	w := &p.File.Workload
 	n := 0
@@ -69,6 +65,9 @@ func (p *resolver) bound() error {
 		computing = max(computing, float64(job.Start)+job.DAG.Computing(endOfTime))
 	}
 	slowest := p.NVLink
+	for _, k := range p.Kinds {
+		slowest = min(slowest, k.Reach())
+	}
 	for _, l := range p.Graph.Links {
 		slowest = min(slowest, l.Rate)
 	}

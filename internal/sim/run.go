@@ -8,6 +8,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
+	"railyard/internal/inside"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -78,6 +79,15 @@ func machine(p *scenario.Plan) exec.Machine {
 	m := exec.Machine{NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
 		m.Server, m.Rail = append(m.Server, g.HostOf(gpu)), append(m.Rail, g.NICs[nic].Rail)
+	}
+	for host, k := range p.Kinds {
+		if k.Inside == nil {
+			continue
+		}
+		if m.Inside == nil {
+			m.Inside = make([]*inside.Fabric, len(p.Kinds))
+		}
+		m.Inside[host] = k.Inside
 	}
 	return m
 }

@@ -27,16 +27,30 @@ type builder struct {
 	ports      int // of servers' cards
 }
 
-// Build makes the graph. Errors are *Error.
+// Build makes the graph. Errors are *field.Error.
 func (s *Site) Build(d Defaults) (*topo.Graph, error) {
+	g, _, err := s.Make(d)
+	return g, err
+}
+
+// Make makes the graph, and says of each server, as the graph numbers them, of which type it is, with
+// all that the type has from others.
+func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 	b := &builder{site: s, types: map[string]*Type{}, groups: map[string]*group{}, byName: map[string]*node{}}
 	rates := func() error { return b.rates(d) }
 	for _, step := range []func() error{b.resolveTypes, b.expand, b.join, rates, b.account} {
 		if err := step(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return b.graph(d)
+	var servers []*Type
+	for _, n := range b.nodes {
+		if n.typ.server() {
+			servers = append(servers, n.typ)
+		}
+	}
+	g, err := b.graph(d)
+	return g, servers, err
 }
 
 // rates gives every cable a rate.

@@ -33,6 +33,10 @@ type Type struct {
 	NICPorts int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
 	NICRate  unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`
 
+	GPU    string    `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which counts where this says none"`
+	NVLink unit.Rate `yaml:"nvlink" doc:"server: per GPU and direction; server's, or the GPU's, unless given"`
+	Pair   unit.Rate `yaml:"nvlink_pair" doc:"server: between any two GPUs, joined directly as by XGMI; server's, or the GPU's, unless given"`
+
 	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`
 	Tier  int    `yaml:"tier" doc:"switch: 1 next to servers, 2 above; the role's unless given"`
 	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps; no limit unless given"`

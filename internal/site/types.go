@@ -77,6 +77,9 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.NICs, from.NICs)
 	fill(&t.NICPorts, from.NICPorts)
 	fill(&t.NICRate, from.NICRate)
+	fill(&t.GPU, from.GPU)
+	fill(&t.NVLink, from.NVLink)
+	fill(&t.Pair, from.Pair)
 	fill(&t.Role, from.Role)
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
@@ -114,11 +117,20 @@ func (t *Type) check(key string) error {
 		case t.NICPorts < 0 || t.NICPorts > MaxNICPorts:
 			return field.New(key+".nic_ports", "a NIC has 1 to %d ports, found %d", MaxNICPorts, t.NICPorts)
 		}
+		for _, inner := range []struct {
+			key  string
+			said bool
+		}{{"gpu", t.GPU != ""}, {"nvlink", t.NVLink != 0}, {"nvlink_pair", t.Pair != 0}} {
+			if inner.said && t.GPUs == 0 {
+				return field.New(key+"."+inner.key, "is of GPUs, of which %s has none", t.Name)
+			}
+		}
 		t.NICPorts = max(t.NICPorts, 1)
 		return nil
 	}
-	if t.NICPorts != 0 || t.NICRate != 0 {
-		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports and no nic_rate")
+	if t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 || t.Pair != 0 {
+		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, gpu, "+
+			"nvlink and nvlink_pair")
 	}
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))

@@ -48,6 +48,7 @@ func Checks() []Check {
 		{"closed forms", closedForms},
 		{"sharing", sharing},
 		{"collectives", collectives},
+		{"inside servers", insides},
 		{"trees", trees},
 		{"transport", transportRows},
 		{"PFC cascade", cascade},

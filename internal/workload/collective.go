@@ -18,6 +18,15 @@ type CollectiveRun struct {
 	Channels  int        // rings side by side
 	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
 	PerServer int
+	Servers   coll.Servers // where ranks are; unless known, PerServer in each
+}
+
+// on says where ranks are.
+func (c CollectiveRun) on() coll.Servers {
+	if c.Servers.Known() {
+		return c.Servers
+	}
+	return coll.Even(c.PerServer)
 }
 
 // Algorithms lists how a kind of collective can run, the usual way first.
@@ -98,16 +107,15 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 		return nil, field.Choice("algorithm", c.Algorithm, append([]string{"auto"}, all...),
 			"%q does not run an %v", c.Algorithm, c.Kind)
 	}
-	per := max(1, c.PerServer)
 	ring := false
 	switch c.Kind {
 	case coll.AllReduce:
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
-		if run, err = coll.AllReduceBy(c.Algorithm, n, per); err != nil {
+		if run, err = coll.AllReduceBy(c.Algorithm, n, c.on()); err != nil {
 			return nil, field.Under("algorithm", err)
 		}
 	case coll.ToAll:
-		if run, err = coll.AllToAllBy(c.Algorithm, per); err != nil {
+		if run, err = coll.AllToAllBy(c.Algorithm, c.on()); err != nil {
 			return nil, field.Under("algorithm", err)
 		}
 	case coll.Bcast:
@@ -128,7 +136,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 		run = coll.Sliced(run, c.Chunk, 8)
 	}
 	if c.Channels > 1 {
-		run = coll.OnChannels(run, c.Channels, per)
+		run = coll.OnChannels(run, c.Channels, c.on())
 	}
 	return run, nil
 }
@@ -139,7 +147,7 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 	if c.Protocol == "" {
 		return b
 	}
-	return &protocol{b, c.Protocol, max(1, c.PerServer)}
+	return &protocol{b, c.Protocol, c.on()}
 }
 
 // protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
@@ -148,12 +156,12 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 type protocol struct {
 	*Builder
 	name string
-	per  int
+	on   coll.Servers
 }
 
 // Transfer makes protocol a coll.Sink.
 func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
-	wait, wire := coll.ProtocolCost(p.name, src/p.per == dst/p.per)
+	wait, wire := coll.ProtocolCost(p.name, p.on.Of(src) == p.on.Of(dst))
 	d := unit.Time(wait * float64(unit.Microsecond))
 	if d > 0 {
 		after = []int32{p.Compute(src, d, Other, after...)}

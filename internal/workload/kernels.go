@@ -1,7 +1,10 @@
 package workload
 
 import (
+	"slices"
+
 	"railyard/internal/field"
+	"railyard/internal/model"
 	"railyard/internal/partition"
 	"railyard/unit"
 )
@@ -34,8 +37,12 @@ type kernels struct{ proj, core, mlp, head cost }
 // activation function (4f, gated 6f), rotary embeddings, scores through scaling,
 // mask, softmax and dropout (11as), and four passes over the 32 bit logits. The
 // backward pass streams twice as much.
-func (t *Training) kernels() kernels {
+func (t *Training) kernels() kernels { return t.kernelsOn(t.GPU) }
+
+// kernelsOn are those on a GPU.
+func (t *Training) kernelsOn(gpu model.GPU) kernels {
 	m := t.Model
+	piece := func(tokens, flops, bytes float64) cost { return t.piece(gpu, tokens, flops, bytes) }
 	tokens := float64(t.Micro * t.Seq / int64(t.CP))
 	h, tp := float64(m.Hidden), float64(t.TP)
 	share := 1.0 // of the sequence, in norms and residuals
@@ -55,10 +62,10 @@ func (t *Training) kernels() kernels {
 	proj := flops*m.AttentionShare(t.Seq) - core
 	mlp := flops - proj - core
 	k := kernels{
-		proj: t.piece(tokens, proj, norm/2+rotary),
-		core: t.piece(tokens, core, scores),
-		mlp:  t.piece(tokens, mlp, norm/2+active),
-		head: t.piece(tokens, m.HeadFLOPs(1), 16*float64(m.Vocab)/tp),
+		proj: piece(tokens, proj, norm/2+rotary),
+		core: piece(tokens, core, scores),
+		mlp:  piece(tokens, mlp, norm/2+active),
+		head: piece(tokens, m.HeadFLOPs(1), 16*float64(m.Vocab)/tp),
 	}
 	k.core.inputs, k.core.weights = k.core.inputs+k.core.weights, 0 // no weights there
 	if t.Recompute == partition.RecomputeSelective && t.Kernels == Unfused {
@@ -67,20 +74,75 @@ func (t *Training) kernels() kernels {
 	return k
 }
 
+// gpuKinds are the kinds of GPUs that the step runs on.
+func (t *Training) gpuKinds() (kinds []model.GPU) {
+	for _, gpu := range t.Each {
+		if !slices.Contains(kinds, gpu) {
+			kinds = append(kinds, gpu)
+		}
+	}
+	if kinds == nil {
+		kinds = []model.GPU{t.GPU}
+	}
+	return kinds
+}
+
+// allKernels are the pieces on each kind of GPU, and by rank which kind it has.
+func (t *Training) allKernels() (kinds []kernels, kind []int) {
+	all := t.gpuKinds()
+	for _, gpu := range all {
+		kinds = append(kinds, t.kernelsOn(gpu))
+	}
+	kind = make([]int, t.Ranks())
+	for r := range t.Each {
+		kind[r] = slices.Index(all, t.Each[r])
+	}
+	return kinds, kind
+}
+
+// Smallest is the GPU that has the least memory.
+func (t *Training) Smallest() (least model.GPU) {
+	for i, gpu := range t.gpuKinds() {
+		if i == 0 || gpu.Memory < least.Memory {
+			least = gpu
+		}
+	}
+	return least
+}
+
+// Peak is what the GPUs of all built ranks do together, in FLOP/s; a folded rank stands for a group.
+func (t *Training) Peak() (sum float64) {
+	if t.Each == nil {
+		return float64(t.GPUs()) * t.GPU.BF16
+	}
+	for i := range t.Each {
+		sum += t.Each[i].BF16 * float64(t.TP/t.tensorRanks())
+	}
+	return sum
+}
+
+// GPUOf is the GPU of a built rank.
+func (t *Training) GPUOf(rank int) model.GPU {
+	if t.Each != nil {
+		return t.Each[rank]
+	}
+	return t.GPU
+}
+
 // piece turns operations, of all tensor parallel ranks, and streamed bytes, of
-// one, per token into times.
-func (t *Training) piece(tokens, flops, bytes float64) cost {
-	matmul := t.compute(tokens * flops)
+// one, per token into times on a GPU.
+func (t *Training) piece(gpu model.GPU, tokens, flops, bytes float64) cost {
+	matmul := t.compute(gpu, tokens*flops)
 	if t.Kernels == Flat || t.Kernels == "" {
 		return cost{matmul, matmul, matmul}
 	}
-	stream := unit.Serialize(unit.Bytes(min(tokens*bytes, 9e18)), t.GPU.HBM)
+	stream := unit.Serialize(unit.Bytes(min(tokens*bytes, 9e18)), gpu.HBM)
 	return cost{matmul + stream, matmul + 2*stream, matmul}
 }
 
 // compute turns FLOPs of a tensor parallel group's share into time.
-func (t *Training) compute(flops float64) unit.Time {
-	return unit.FromSeconds(flops / float64(t.TP) / (t.GPU.BF16 * (t.Efficiency / 100)))
+func (t *Training) compute(gpu model.GPU, flops float64) unit.Time {
+	return unit.FromSeconds(flops / float64(t.TP) / (gpu.BF16 * (t.Efficiency / 100)))
 }
 
 // longestPass is what all layers' computing of one kind may take in a microbatch: sums
@@ -89,8 +151,12 @@ const longestPass = 100 * 3600 * unit.Second
 
 // checkTimes refuses work that no GPU would be given: its times would overflow.
 func (t *Training) checkTimes() error {
-	k := t.kernels()
-	for _, c := range []cost{k.proj, k.core, k.mlp, k.head} {
+	var all []cost
+	for _, gpu := range t.gpuKinds() {
+		k := t.kernelsOn(gpu)
+		all = append(all, k.proj, k.core, k.mlp, k.head)
+	}
+	for _, c := range all {
 		if d := max(c.forward, c.inputs, c.weights); d > longestPass/unit.Time(t.Model.Layers) {
 			return field.New("micro_batch",
 				"%d layers of %v each are more than the %v of computing per microbatch that are taken; "+
@@ -129,9 +195,11 @@ func (t *Training) WeightTime() unit.Time {
 // OptimizerTime is the time of the update: it streams gradients, master weights
 // and both Adam moments through the GPU's memory, 28 bytes per parameter that a
 // rank holds.
-func (t *Training) OptimizerTime(params float64) unit.Time {
+func (t *Training) OptimizerTime(params float64) unit.Time { return t.updateTime(params, t.GPU) }
+
+func (t *Training) updateTime(params float64, gpu model.GPU) unit.Time {
 	if t.ZeRO > 0 {
 		params /= float64(t.DP * t.CP)
 	}
-	return unit.Serialize(unit.Bytes(28*params), t.GPU.HBM)
+	return unit.Serialize(unit.Bytes(28*params), gpu.HBM)
 }

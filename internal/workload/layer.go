@@ -55,7 +55,7 @@ func (s *step) layer(p int, c Class) {
 	s.await(s.leave(p, s.activations()))
 	s.exchange(p)
 	s.enter(p, s.Routed())
-	s.each(p, s.k.mlp.forward, c)
+	s.each(p, func(k *kernels) unit.Time { return k.mlp.forward }, c)
 	s.await(s.leave(p, s.Routed()))
 	s.exchange(p)
 }
@@ -65,11 +65,11 @@ func (s *step) layer(p int, c Class) {
 func (s *step) layerBack(p int, postponed bool) {
 	s.exchange(p)
 	s.enterBack(p, s.Routed())
-	s.finish(p, s.k.mlp.inputs, s.k.mlp.weights, s.Routed(), postponed)
+	s.finish(p, func(k *kernels) *cost { return &k.mlp }, s.Routed(), postponed)
 	s.exchange(p)
 	s.enterBack(p, s.activations())
 	s.attentionBack(p)
-	s.finish(p, s.k.proj.inputs, s.k.proj.weights, s.activations(), postponed)
+	s.finish(p, func(k *kernels) *cost { return &k.proj }, s.activations(), postponed)
 }
 
 // enterBack gathers the gradients, and the tokens again that the weight gradients
@@ -82,7 +82,9 @@ func (s *step) enterBack(p int, b unit.Bytes) {
 
 // finish computes a block's gradients and reduces those of its inputs; with
 // overlap the weight gradients are computed meanwhile.
-func (s *step) finish(p int, inputs, weights unit.Time, b unit.Bytes, postponed bool) {
+func (s *step) finish(p int, block func(*kernels) *cost, b unit.Bytes, postponed bool) {
+	inputs := func(k *kernels) unit.Time { return block(k).inputs }
+	weights := func(k *kernels) unit.Time { return block(k).weights }
 	switch {
 	case postponed:
 		s.each(p, inputs, Backward)
@@ -93,7 +95,7 @@ func (s *step) finish(p int, inputs, weights unit.Time, b unit.Bytes, postponed 
 		s.each(p, weights, Backward)
 		s.await(reduced)
 	default:
-		s.each(p, inputs+weights, Backward)
+		s.each(p, func(k *kernels) unit.Time { return block(k).backward() }, Backward)
 		s.await(s.leave(p, b))
 	}
 }
@@ -103,17 +105,17 @@ func (s *step) finish(p int, inputs, weights unit.Time, b unit.Bytes, postponed 
 // come (Liu et al. 2023, Ring Attention).
 func (s *step) attention(p int, c Class) {
 	if s.CP == 1 {
-		s.each(p, s.k.proj.forward+s.k.core.forward, c)
+		s.each(p, func(k *kernels) unit.Time { return k.proj.forward + k.core.forward }, c)
 		return
 	}
-	s.each(p, s.k.proj.forward, c)
+	s.each(p, func(k *kernels) unit.Time { return k.proj.forward }, c)
 	have := map[int]int32{}
 	for _, ranks := range s.seats[p] {
 		for _, r := range ranks {
 			have[r] = s.last[r]
 		}
 	}
-	piece := s.k.core.forward / unit.Time(s.CP)
+	piece := func(k *kernels) unit.Time { return k.core.forward / unit.Time(s.CP) }
 	s.each(p, piece, c)
 	for range s.CP - 1 {
 		have = s.rotate(p, s.Keys(), func(r int) []int32 { return []int32{have[r]} })
@@ -130,10 +132,10 @@ func (s *step) attention(p int, c Class) {
 // again, and behind them the gradients that each rank adds to, which at last go home.
 func (s *step) attentionBack(p int) {
 	if s.CP == 1 {
-		s.each(p, s.k.core.inputs, Backward)
+		s.each(p, func(k *kernels) unit.Time { return k.core.inputs }, Backward)
 		return
 	}
-	piece := s.k.core.inputs / unit.Time(s.CP)
+	piece := func(k *kernels) unit.Time { return k.core.inputs / unit.Time(s.CP) }
 	start := map[int][]int32{}
 	for _, ranks := range s.seats[p] {
 		for _, r := range ranks {
@@ -202,7 +204,7 @@ func (s *step) exchange(p int) {
 		return
 	}
 	b := s.Routed() / unit.Bytes(s.TP)
-	run, _ := coll.AllToAllBy(s.Experts, s.perServer())
+	run, _ := coll.AllToAllBy(s.Experts, s.on())
 	var in []arrival
 	for first := 0; first < len(s.seats[p]); first += s.EP {
 		for i := range s.tensorRanks() {

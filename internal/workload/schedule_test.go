@@ -381,7 +381,7 @@ func TestChannelOrder(t *testing.T) {
 		ranks[i] = i
 	}
 	for c := range 8 {
-		order := coll.ChannelOrder(ranks, 8, c)
+		order := coll.ChannelOrder(ranks, coll.Even(8), c)
 		seen := map[int]bool{}
 		for i, at := range order {
 			seen[at] = true
@@ -394,7 +394,7 @@ func TestChannelOrder(t *testing.T) {
 			t.Errorf("channel %d: %v", c, order)
 		}
 	}
-	if got := fmt.Sprint(coll.ChannelOrder([]int{0, 8, 16}, 8, 3)); got != "[0 1 2]" {
+	if got := fmt.Sprint(coll.ChannelOrder([]int{0, 8, 16}, coll.Even(8), 3)); got != "[0 1 2]" {
 		t.Errorf("one rank per server: %s", got)
 	}
 }

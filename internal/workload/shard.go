@@ -15,7 +15,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 	run := coll.Ring(kind)
 	by, channels := coll.ByRing, s.Channels
 	if kind == coll.AllReduce {
-		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.perServer())
+		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.on())
 		by = usual(kind, s.Algorithm)
 		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
 			channels = 1
@@ -29,7 +29,7 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 		s.b.Collective(Collective{name, kind, DataParallel, b, ranks, by}, func() {
 			for c := range channels {
 				part := b*unit.Bytes(c+1)/unit.Bytes(channels) - b*unit.Bytes(c)/unit.Bytes(channels)
-				order := coll.ChannelOrder(ranks, s.perServer(), c)
+				order := coll.ChannelOrder(ranks, s.on(), c)
 				in, ready := make([]int, len(ranks)), make([][]int32, len(ranks))
 				for i, at := range order {
 					in[i] = ranks[at]
@@ -55,12 +55,15 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 	return out
 }
 
-// perServer is how many of the built ranks share a server.
-func (s *step) perServer() int {
-	if s.Fold {
-		return max(1, s.PerServer/s.TP)
+// on says where the built ranks are.
+func (t *Training) on() coll.Servers {
+	switch {
+	case t.Servers.Known():
+		return t.Servers
+	case t.Fold:
+		return coll.Even(t.PerServer / t.TP)
 	}
-	return max(1, s.PerServer)
+	return coll.Even(t.PerServer)
 }
 
 // fetched is the parameters of a pass on their way (ZeRO 3).
@@ -212,7 +215,7 @@ func (s *step) optimizer() {
 		for _, ranks := range s.seats[p] {
 			for _, r := range ranks {
 				s.wait[r] = append(s.wait[r], s.chain[r]...)
-				s.op(r, s.OptimizerTime(dense+sparse), Optimizer)
+				s.op(r, s.updateTime(dense+sparse, s.GPUOf(r)), Optimizer)
 			}
 		}
 		if (s.ZeRO == 1 || s.ZeRO == 2) && !s.GatherAhead {

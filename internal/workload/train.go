@@ -64,10 +64,10 @@ func (t *Training) Validate() error {
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
-	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, max(1, t.PerServer)); err != nil {
+	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, t.on()); err != nil {
 		return field.Under("dp_algorithm", err)
 	}
-	if _, err := coll.AllToAllBy(t.Experts, max(1, t.PerServer)); err != nil {
+	if _, err := coll.AllToAllBy(t.Experts, t.on()); err != nil {
 		return field.Under("ep_algorithm", err)
 	}
 	return nil
@@ -79,8 +79,9 @@ type port struct{ part, micro int }
 // step holds the state of building one training step.
 type step struct {
 	*Training
-	b *Builder
-	k kernels
+	b     *Builder
+	kinds []kernels // by kind of GPU
+	kind  []int     // by rank
 	// by stage, by replica (context fastest): the ranks of a tensor parallel group
 	seats  [][][]int
 	dense  [][][]int            // by stage: groups that share the dense parameters
@@ -113,7 +114,7 @@ func (t *Training) Build() (*DAG, error) {
 		return nil, err
 	}
 	n := t.Ranks()
-	s := &step{Training: t, b: NewBuilder(n), k: t.kernels(),
+	s := &step{Training: t, b: NewBuilder(n),
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
 		gather: make([][]int32, n),
 		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
@@ -121,6 +122,7 @@ func (t *Training) Build() (*DAG, error) {
 	for i := range s.last {
 		s.last[i] = -1
 	}
+	s.kinds, s.kind = t.allKernels()
 	s.group()
 	s.begin()
 	if err := s.schedule(); err != nil {
@@ -200,11 +202,14 @@ func (s *step) op(rank int, d unit.Time, c Class) {
 	s.wait[rank] = nil
 }
 
+// work is how long something takes on a kind of GPU.
+type work func(k *kernels) unit.Time
+
 // each adds a compute op to every rank of a stage.
-func (s *step) each(p int, d unit.Time, c Class) {
+func (s *step) each(p int, w work, c Class) {
 	for _, ranks := range s.seats[p] {
 		for _, r := range ranks {
-			s.op(r, d, c)
+			s.op(r, w(&s.kinds[s.kind[r]]), c)
 		}
 	}
 }
@@ -238,7 +243,7 @@ func (s *step) forward(p, part, k int) {
 	if part == s.Chunks()-1 {
 		s.use(p)
 		s.first(part, layers)
-		s.each(p, s.k.head.forward, Forward)
+		s.each(p, func(k *kernels) unit.Time { return k.head.forward }, Forward)
 		return
 	}
 	s.pass(s.fwdIn, p, (p+1)%s.PP, port{part + 1, k})
@@ -252,11 +257,12 @@ func (s *step) backward(p, part, k int) {
 	postponed := s.Schedule == partition.ZeroBubble
 	if part == s.Chunks()-1 {
 		s.use(p)
-		d := s.k.head.backward()
-		if postponed {
-			d = s.k.head.inputs
-		}
-		s.each(p, d, Backward)
+		s.each(p, func(k *kernels) unit.Time {
+			if postponed {
+				return k.head.inputs
+			}
+			return k.head.backward()
+		}, Backward)
 		s.written(p, part, layers, k, postponed)
 	}
 	for l := layers - 1; l >= 0; l-- {
@@ -282,11 +288,11 @@ func (s *step) backward(p, part, k int) {
 func (s *step) weights(p, part, k int) {
 	layers := int(s.Layers(s.Model, part))
 	if part == s.Chunks()-1 {
-		s.each(p, s.k.head.weights, Backward)
+		s.each(p, func(k *kernels) unit.Time { return k.head.weights }, Backward)
 		s.written(p, part, layers, k, false)
 	}
 	for l := layers - 1; l >= 0; l-- {
-		s.each(p, s.k.proj.weights+s.k.mlp.weights, Backward)
+		s.each(p, func(k *kernels) unit.Time { return k.proj.weights + k.mlp.weights }, Backward)
 		s.written(p, part, l, k, false)
 	}
 	if layers == 0 && part == 0 {

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/partition"
@@ -39,7 +40,9 @@ type Training struct {
 	// What it is a step of and runs on, which is not the block's to say.
 	Model     *model.Config `yaml:"-"`
 	GPU       model.GPU     `yaml:"-"`
+	Each      []model.GPU   `yaml:"-"` // by built rank, where they are not all of the one kind
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
+	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each
 	NVLink    unit.Rate     `yaml:"-"` // with Fold
 	NVLatency unit.Time     `yaml:"-"` // with Fold
 }

@@ -1,0 +1,64 @@
+package coll
+
+// Servers says where ranks are: in which server, all that share NVLink being one, and at which place
+// in it.
+type Servers struct {
+	per    int     // so many in each, in order
+	of, at []int32 // or by rank, where servers differ
+	mesh   bool    // GPUs of a server are joined in pairs
+}
+
+// Even is servers of so many ranks each, in order.
+func Even(per int) Servers { return Servers{per: max(1, per)} }
+
+// Placed is servers by rank, and ranks' places in them.
+func Placed(of, at []int32) Servers { return Servers{of: of, at: at} }
+
+// Meshed is the same servers, whose GPUs are joined in pairs: rings side by side go round them in
+// different orders, because each has but the cables that it takes.
+func (s Servers) Meshed(mesh bool) Servers {
+	s.mesh = mesh
+	return s
+}
+
+// Known reports whether anything is said.
+func (s Servers) Known() bool { return s.per > 0 || s.of != nil }
+
+// Of is the server of a rank, At its place there.
+func (s Servers) Of(rank int) int {
+	if s.of != nil {
+		return int(s.of[rank])
+	}
+	return rank / s.per
+}
+
+// At is a rank's place in its server.
+func (s Servers) At(rank int) int {
+	if s.of != nil {
+		return int(s.at[rank])
+	}
+	return rank % s.per
+}
+
+// groups lists ranks by the servers that they share; ranks of a server stand side by side.
+func (s Servers) groups(ranks []int) (groups [][]int) {
+	for i := 0; i < len(ranks); {
+		j := i
+		var g []int
+		for ; j < len(ranks) && s.Of(ranks[j]) == s.Of(ranks[i]); j++ {
+			g = append(g, j)
+		}
+		groups = append(groups, g)
+		i = j
+	}
+	return groups
+}
+
+// round returns the order in which the n ranks of a server are gone round on a channel.
+func (s Servers) round(n, channel int) []int {
+	if !s.mesh || n < 3 {
+		return seq(n)
+	}
+	all := Cycles(n)
+	return all[channel%len(all)]
+}

@@ -1,0 +1,74 @@
+package coll
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/unit"
+)
+
+// Rings side by side in a mesh take each cable once in a direction, as long as there are as many as
+// Cycles gives.
+func TestChannelsInAMesh(t *testing.T) {
+	p := newPaths()
+	OnChannels(RingAllGather, 7, Even(8).Meshed(true))(p, seq(8), 56*unit.MB, make([][]int32, 8))
+	if len(p.pairs) != 56 {
+		t.Errorf("%d pairs of GPUs are used, want all 56", len(p.pairs))
+	}
+	for pair, b := range p.pairs {
+		if b != 7*unit.MB {
+			t.Errorf("%v carries %d bytes", pair, b)
+		}
+	}
+}
+
+// Where servers differ, trees join them as they are: within a server everything but one way in and
+// out of it stays inside, and there are as many channels as the smallest has GPUs.
+func TestTreesOfUnevenServers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.IntRange(1, 8), 2, 6).Draw(t, "sizes")
+		var of, at []int32
+		least := 8
+		for server, n := range sizes {
+			for i := range n {
+				of, at = append(of, int32(server)), append(at, int32(i))
+			}
+			least = min(least, n)
+		}
+		const bytes = 8 * unit.MiB
+		p := newPaths()
+		n := len(of)
+		done := NodeTrees(Placed(of, at))(p, seq(n), bytes, make([][]int32, n))
+		if len(done) != n || sum(p.ledger) != 2*unit.Bytes(n-1)*bytes {
+			t.Fatalf("%d bytes for %d ranks", sum(p.ledger), n)
+		}
+		between := unit.Bytes(0)
+		for pair, b := range p.pairs {
+			if of[pair[0]] != of[pair[1]] {
+				between += b
+			}
+		}
+		if want := 2 * unit.Bytes(len(sizes)-1) * bytes; between != want {
+			t.Fatalf("%v: %d bytes between servers, want %d", sizes, between, want)
+		}
+	})
+}
+
+// Servers by rank and even ones say the same of even ones.
+func TestPlaced(t *testing.T) {
+	of, at := make([]int32, 12), make([]int32, 12)
+	for r := range of {
+		of[r], at[r] = int32(r/4), int32(r%4)
+	}
+	for c := range 5 {
+		a, b := ChannelOrder(seq(12), Even(4), c), ChannelOrder(seq(12), Placed(of, at), c)
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("channel %d: %v and %v", c, a, b)
+		}
+	}
+	if (Servers{}).Known() || !Even(0).Known() || Even(0).Of(3) != 3 {
+		t.Error("unknown servers")
+	}
+}

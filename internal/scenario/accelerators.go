@@ -1,0 +1,172 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/inside"
+	"railyard/internal/model"
+	"railyard/internal/site"
+	"railyard/unit"
+)
+
+// Kind is what servers of a type have inside.
+type Kind struct {
+	GPU    model.GPU
+	NVLink unit.Rate      // of a GPU to all others, per direction
+	Pair   unit.Rate      // between any two, where they are joined directly; 0: by a switch
+	Inside *inside.Fabric // nil: a switch, and GPUs of NVLink's rate at it
+}
+
+// Reach is what one GPU gets to another that it shares a server with.
+func (k *Kind) Reach() unit.Rate {
+	switch {
+	case k.Inside != nil && k.Inside.GPUs > 1:
+		return k.Inside.Slowest()
+	case k.Pair > 0:
+		return k.Pair
+	}
+	return k.NVLink
+}
+
+// KindOf is what the server of a GPU has inside.
+func (p *Plan) KindOf(gpu int) *Kind { return p.Kinds[p.Graph.HostOf(gpu)] }
+
+// accelerators says what each server has inside.
+func (p *resolver) accelerators() error {
+	known, err := p.known()
+	if err != nil {
+		return err
+	}
+	s := &p.File.Server
+	find := func(key, name string) (model.GPU, error) {
+		if g, ok := known[strings.ToLower(name)]; ok {
+			return g, nil
+		}
+		names := model.GPUNames()
+		for i := range p.File.GPUs {
+			names = append(names, p.File.GPUs[i].Name)
+		}
+		return model.GPU{}, field.Choice(key, name, names, "there is no GPU %s", field.Quote(name))
+	}
+	if p.GPU, err = find("server.gpu", s.GPU); err != nil {
+		return err
+	}
+	usual := kindOf(p.GPU, s.NVLink, 0)
+	p.NVLink, s.NVLink = usual.NVLink, usual.NVLink
+	p.Kinds = slices.Repeat([]*Kind{usual}, len(p.Graph.Hosts))
+	kinds := map[*site.Type]*Kind{}
+	for host, t := range p.types {
+		if kinds[t] == nil {
+			gpu, nvlink := p.GPU, t.NVLink
+			if t.GPU != "" {
+				same := func(x site.Type) bool { return x.Name == t.Name }
+				key := p.byName(field.At("fabric.types", slices.IndexFunc(p.File.Fabric.Types, same)))
+				if gpu, err = find(key+".gpu", t.GPU); err != nil {
+					return err
+				}
+			} else if nvlink == 0 {
+				nvlink = p.NVLink
+			}
+			kinds[t] = kindOf(gpu, nvlink, t.Pair)
+		}
+		p.Kinds[host] = kinds[t]
+	}
+	p.settle()
+	return p.insides()
+}
+
+// settle makes the GPU of all servers that have any the plan's, where they are of one kind.
+func (p *resolver) settle() {
+	var one *Kind
+	for host, k := range p.Kinds {
+		if first, last := p.Graph.GPUsOf(host); first == last {
+			continue
+		}
+		if one == nil {
+			one = k
+		}
+		if one.GPU != k.GPU || one.NVLink != k.NVLink {
+			return
+		}
+	}
+	p.GPU, p.NVLink = one.GPU, one.NVLink
+}
+
+// Slowest is what servers have inside whose GPUs do least.
+func (p *Plan) Slowest() (least *Kind) {
+	for host, k := range p.Kinds {
+		first, last := p.Graph.GPUsOf(host)
+		if last > first && (least == nil || k.GPU.BF16 < least.GPU.BF16) {
+			least = k
+		}
+	}
+	return least
+}
+
+// kindOf is a server of GPUs whose NVLink may be another than usual: all of it, or between two of them.
+func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
+	k := &Kind{GPU: gpu, NVLink: gpu.NVLink, Pair: gpu.Pair}
+	if nvlink > 0 {
+		if k.Pair > 0 { // as many links, each so much faster or slower
+			k.Pair = unit.Rate(float64(k.Pair) / float64(k.NVLink) * float64(nvlink))
+		}
+		k.NVLink = nvlink
+	}
+	if pair > 0 {
+		k.Pair = pair
+	}
+	return k
+}
+
+// insides makes the pipes of servers whose GPUs no switch of NVLink's usual rate joins.
+func (p *resolver) insides() error {
+	made := map[*Kind]bool{}
+	for host, k := range p.Kinds {
+		if made[k] {
+			continue
+		}
+		made[k] = true
+		first, last := p.Graph.GPUsOf(host)
+		switch n := last - first; {
+		case n < 2:
+		case k.Pair > 0:
+			if k.Inside = inside.Mesh(n, k.Pair); n > 64 {
+				return field.New("server.gpu", "%d GPUs of a server cannot all be joined in pairs, as "+
+					"those of a %s are; at most 64", n, k.GPU.Name)
+			}
+		case k.NVLink != p.NVLink:
+			k.Inside = inside.Switched(n, k.NVLink)
+		}
+	}
+	return nil
+}
+
+// known are the GPUs that there are: the shipped ones and the scenario's own.
+func (p *resolver) known() (map[string]model.GPU, error) {
+	all := map[string]model.GPU{}
+	for name, g := range model.GPUs {
+		all[name] = g
+	}
+	for i, a := range p.File.GPUs {
+		key := p.byName(field.At("gpus", i))
+		name := strings.ToLower(a.Name)
+		switch _, twice := all[name]; {
+		case name == "":
+			return nil, field.New(key+".name", "is missing")
+		case model.GPUs[name].Name != "":
+			return nil, field.New(key, "%s is a GPU that Railyard knows: give yours another name", a.Name)
+		case twice:
+			return nil, field.New(key, "%s stands twice", a.Name)
+		case a.BF16 <= 0 || a.Memory <= 0 || a.HBM <= 0 || a.NVLink <= 0:
+			return nil, field.New(key, "a GPU needs bf16_tflops, memory, hbm and nvlink")
+		case a.Pair > a.NVLink:
+			return nil, field.New(key+".nvlink_pair", "%v between two GPUs is more than the %v that one "+
+				"has to all others", a.Pair, a.NVLink)
+		}
+		all[name] = model.GPU{Name: a.Name, TF32: a.BF16 / 2 * 1e12, BF16: a.BF16 * 1e12, FP8: a.FP8 * 1e12,
+			Memory: a.Memory, HBM: a.HBM, NVLink: a.NVLink, Pair: a.Pair, Source: "the scenario"}
+	}
+	return all, nil
+}

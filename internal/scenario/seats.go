@@ -1,0 +1,128 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/internal/workload"
+)
+
+// even reports whether all servers that have GPUs have as many.
+func (p *resolver) even() bool {
+	n := 0
+	for h := range p.Graph.Hosts {
+		first, last := p.Graph.GPUsOf(h)
+		if n == 0 {
+			n = last - first
+		}
+		if last > first && last-first != n {
+			return false
+		}
+	}
+	return true
+}
+
+// servers says where ranks are that are at some GPUs, nil for one after the other.
+func (p *resolver) servers(place []int) coll.Servers {
+	g := p.Graph
+	mesh := slices.ContainsFunc(p.Kinds, func(k *Kind) bool { return k.Pair > 0 })
+	if place == nil && p.even() {
+		return coll.Even(g.PerServer()).Meshed(mesh)
+	}
+	n := len(place)
+	if place == nil {
+		n = g.TotalGPUs()
+	}
+	of, at := make([]int32, n), make([]int32, n)
+	for rank := range n {
+		gpu := rank
+		if place != nil {
+			gpu = place[rank]
+		}
+		of[rank], at[rank] = int32(g.HostOf(gpu)), int32(g.LocalOf(gpu))
+	}
+	return coll.Placed(of, at).Meshed(mesh)
+}
+
+// seat finds GPUs for the ranks of a step, where servers differ: a tensor parallel group is in one
+// server, as it is everywhere else, so that what a server has beyond whole groups stays idle.
+func (p *resolver) seat(t *workload.Training) (place []int, err error) {
+	g, key := p.Graph, "workload.training"
+	if p.even() {
+		return nil, nil
+	}
+	if t.Fold {
+		return nil, field.New(key+".fold", "needs servers with as many GPUs each, and these differ: %s",
+			p.sizes())
+	}
+	idle, need := 0, t.Ranks()
+	for h := range g.Hosts {
+		first, last := g.GPUsOf(h)
+		for ; last-first >= t.TP && len(place) < need; first += t.TP {
+			for gpu := first; gpu < first+t.TP; gpu++ {
+				place = append(place, gpu)
+			}
+		}
+		if len(place) < need {
+			idle += last - first
+		}
+	}
+	if len(place) < need {
+		return nil, field.New(key+".tp", "a group of %d GPUs is within one server; the step needs %d "+
+			"groups, there is room for %d (%s)", t.TP, need/t.TP, len(place)/t.TP, p.sizes())
+	}
+	if idle > 0 {
+		p.note("%d GPUs stay idle in servers that hold no further tensor parallel group of %d (%s)",
+			idle, t.TP, p.sizes())
+	}
+	if last := place[len(place)-1]; last == len(place)-1 {
+		return nil, nil // one after the other
+	}
+	return place, nil
+}
+
+// sizes says how many servers have how many GPUs.
+func (p *resolver) sizes() string {
+	count := map[int]int{}
+	var sizes []int
+	for h := range p.Graph.Hosts {
+		first, last := p.Graph.GPUsOf(h)
+		if n := last - first; n > 0 {
+			if count[n]++; count[n] == 1 {
+				sizes = append(sizes, n)
+			}
+		}
+	}
+	slices.SortFunc(sizes, func(a, b int) int { return b - a })
+	var parts []string
+	for _, n := range sizes {
+		parts = append(parts, fmt.Sprintf("%d servers of %d GPUs", count[n], n))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// equip says what GPUs the ranks of a step have.
+func (p *resolver) equip(t *workload.Training, place []int) {
+	n := min(t.Ranks(), p.Graph.TotalGPUs())
+	t.NVLink = 0
+	each := make([]model.GPU, n)
+	for rank := range n {
+		gpu := rank
+		if place != nil {
+			gpu = place[rank]
+		}
+		k := p.KindOf(gpu)
+		each[rank] = k.GPU
+		if reach := k.Reach(); t.NVLink == 0 || reach < t.NVLink {
+			t.NVLink = reach
+		}
+	}
+	t.GPU = each[0]
+	if slices.ContainsFunc(each, func(g model.GPU) bool { return g != each[0] }) {
+		t.Each = each
+	}
+}

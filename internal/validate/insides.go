@@ -1,0 +1,90 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+// insideOne is a server of eight GPUs, whose network carries nothing.
+const insideOne = `
+fabric: {kind: rail, hosts: 2, spines: 1, uplinks: 8}
+server: {gpu: %s}
+workload: %s
+`
+
+// insides checks what GPUs get from one another inside a server against what their makers publish.
+func insides() ([]Row, error) {
+	const (
+		amd   = "AMD, Instinct MI300X data sheet: seven links of 64 GB/s per direction, 448 GB/s"
+		rccl  = "AMD, Understanding RCCL bandwidth and xGMI performance, 2 March 2025: about 48 GB/s usable"
+		intel = "Intel, Gaudi 3 white paper: 24x200GbE, 21 ports to seven others, three out"
+	)
+	var rows []Row
+	for _, g := range []struct {
+		gpu, source string
+		pair, all   float64 // GB/s
+	}{{"mi300x", amd, 64, 448}, {"gaudi3", intel, 75, 525},
+		{"h100", "NVIDIA H100 SXM5 data sheet: NVLink 900 GB/s both ways, by NVSwitch", 450, 450}} {
+		one, err := fromFirst(g.gpu, 1)
+		if err != nil {
+			return nil, err
+		}
+		all, err := fromFirst(g.gpu, 7)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows,
+			within(g.gpu+": one GPU to one other", g.source, g.pair, one, 0.002, "%.1f GB/s"),
+			within(g.gpu+": one GPU to seven others at once", g.source, g.all, all, 0.002, "%.1f GB/s"))
+	}
+	for _, c := range []struct {
+		claim, source, sets string
+		coll                string
+		want, tol           float64
+	}{
+		{"mi300x: all-reduce of 1 GiB, one ring", amd, "", "channels: 1", 64, 0.01},
+		{"mi300x: the same as seven rings on cables of their own", amd, "", "channels: 7", 448, 0.01},
+		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336,
+			0.01},
+	} {
+		r, err := insideCollective(c.coll, c.sets)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, within(c.claim, c.source, c.want, r, c.tol, "%.0f GB/s"))
+	}
+	return rows, nil
+}
+
+// fromFirst is what the first GPU of a server gets rid of together, in GB/s, to so many others at once.
+func fromFirst(gpu string, others int) (float64, error) {
+	const each = 512 * unit.MiB
+	flows := ""
+	for i := range others {
+		flows += fmt.Sprintf("{from: host-1/gpu-1, to: host-1/gpu-%d, bytes: %v}, ", i+2, each)
+	}
+	r, err := finish(fmt.Sprintf(insideOne, gpu, "{traffic: {flows: ["+flows+"]}}"))
+	if err != nil {
+		return 0, err
+	}
+	return float64(each) * float64(others) / slices.Max(r.Exec.End).Seconds() / 1e9, nil
+}
+
+// insideCollective is the bus bandwidth of an all-reduce of 1 GiB among the eight GPUs of a server.
+func insideCollective(how, set string) (float64, error) {
+	text := fmt.Sprintf(insideOne, "mi300x",
+		"{traffic: {collective: {kind: all-reduce, bytes: 1GiB, algorithm: ring, "+how+"}}}")
+	sets := []string{"fabric.hosts=1"}
+	if set != "" {
+		sets = append(sets, set)
+	}
+	r, err := finish(text, sets...)
+	if err != nil {
+		return 0, err
+	}
+	s, _, _ := r.Outcome("")
+	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(8) / 1e9, nil
+}
