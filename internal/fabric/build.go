@@ -58,7 +58,7 @@ func (b *Builder) AddSwitch(c SwitchConfig) int32 {
 	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
 	b.net.switches++
 	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), wred: c.Spec.WREDMask(),
-		stream: rng.New(c.Seed, "wred/"+c.Name)})
+		trims: c.Spec.TrimMask(), stream: rng.New(c.Seed, "wred/"+c.Name)})
 	return int32(len(b.nodes) - 1)
 }
 

@@ -55,11 +55,13 @@ type Packet struct {
 
 // Packet flags.
 const (
-	FlagAckReq uint8 = 1 << iota
-	FlagAgain        // retransmission
-	FlagTail         // cut-through: this arrival is the tail's
-	FlagLeg          // it is on its way to a region, with Final beyond
-	FlagEcho         // acknowledgement: what it answers came in marked; BECN on the wire
+	FlagAckReq  uint8 = 1 << iota
+	FlagAgain         // retransmission
+	FlagTail          // cut-through: this arrival is the tail's
+	FlagLeg           // it is on its way to a region, with Final beyond
+	FlagEcho          // acknowledgement: what it answers came in marked; BECN on the wire
+	FlagTrimmed       // a switch has cut its payload off
+	FlagLastHop       // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
 )
 
 // ECN code points, the low two bits of TOS.
@@ -71,6 +73,7 @@ const (
 // PortStats are the counters of one port, transmit side unless named ingress.
 type PortStats struct {
 	Marks, Drops        int64
+	Trims               int64 // packets cut to their headers for want of room
 	Lost                int64 // sent into a broken link or corrupted on it
 	PauseSent, PauseGot int64 // PFC frames with a quanta above zero
 	ResumeSent          int64
@@ -170,6 +173,8 @@ type Totals struct {
 	Storms                     int64
 	StormDrops                 int64
 	WREDDrops                  int64
+	Trims, TrimmedBytes        int64 // packets cut to their headers, and the payload that they lost
+	TrimDrops                  int64 // of Drops: trimmed packets
 }
 
 // Fate is what a faulty cable does to a packet.
@@ -186,6 +191,7 @@ type Switch struct {
 	Chooser  route.Chooser
 	lossless uint8
 	wred     uint8 // classes whose WRED looks at every packet that queues
+	trims    uint8 // classes that cut what they have no room for
 	shared   int64 // bytes used of the shared pool
 	limit    int64 // size of the shared pool
 	ports    []int32

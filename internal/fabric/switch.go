@@ -118,7 +118,11 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, tx *route.Port, pi i
 			return
 		}
 	} else if !n.admitLossy(sw, out, q, p) {
-		n.drop(out, pi, p)
+		if sw.trims&(1<<c) != 0 {
+			n.trim(now, sw, out, tx, pi, p)
+		} else {
+			n.drop(out, pi, p)
+		}
 		return
 	}
 	p.next = -1
@@ -142,6 +146,9 @@ func (n *Net) enqueue(now unit.Time, sw *Switch, out int32, tx *route.Port, pi i
 func (n *Net) drop(out, pi int32, p *Packet) {
 	n.Drops++
 	n.Stats[out].Drops++
+	if p.Flags&FlagTrimmed != 0 {
+		n.TrimDrops++
+	}
 	if n.OnDrop != nil {
 		n.OnDrop(p, out)
 	}

@@ -23,6 +23,7 @@ type Spec struct {
 	MTU       unit.Bytes     `json:"mtu_bytes"`    // largest frame, Ethernet header to FCS
 	PFCQuanta int            `json:"pfc_quanta"`   // pause time of one PFC frame, 512 bit times each
 	Watchdog  Watchdog       `json:"watchdog"`
+	Trim      Trim           `json:"trim,omitzero"` // counts where a queue trims
 }
 
 // Class is one queue of every port, and the PFC priority of the same number.
@@ -42,6 +43,7 @@ type Class struct {
 
 	Headroom unit.Bytes `json:"headroom_bytes"` // per ingress port; 0: computed from rate, cable, MTU
 	Limit    unit.Bytes `json:"limit_bytes"`    // lossy: tail drop above so many egress bytes; 0: Alpha
+	Trim     bool       `json:"trim,omitzero"`  // lossy: instead of dropping, cut to headers (Spec.Trim)
 }
 
 // WRED is random early detection on an egress queue (seed, step 3: minimum
@@ -97,6 +99,9 @@ func (s *Spec) Validate() error {
 	if weights > 100 {
 		return field.New("queues", "bandwidth shares add up to %d %%, at most 100", weights)
 	}
+	if err := s.trims(); err != nil {
+		return err
+	}
 	w := s.Watchdog
 	if w.On && (w.Poll <= 0 || w.Detect < w.Poll || w.Restore < w.Poll) {
 		return field.New("watchdog", "poll must be positive, detect and restore at least one poll")
@@ -134,6 +139,8 @@ func (c *Class) validate(buffer unit.Bytes) error {
 		return field.New("xon_offset", "%v is above the buffer of %v", c.XOnOffset, buffer)
 	case c.Headroom < 0 || c.Limit < 0:
 		return field.New("headroom", "must not be negative")
+	case c.Trim && c.Lossless:
+		return field.New("trim", "a lossless queue drops nothing that could be trimmed: lossless or trim")
 	case !c.Lossless && c.Limit == 0 && c.Alpha <= 0:
 		return field.New("limit", "a lossy queue needs a limit or alpha")
 	}

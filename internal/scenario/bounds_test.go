@@ -8,6 +8,7 @@ import (
 
 	"railyard/cc"
 	"railyard/internal/field"
+	"railyard/internal/queue"
 	"railyard/internal/route"
 	"railyard/internal/site"
 	"railyard/internal/workload"
@@ -75,6 +76,8 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	f.Failures = []Failure{{}}
+	f.Switch.Trim = trimOf(&queue.Spec{Queues: [queue.Classes]queue.Class{{Trim: true}},
+		Trim: queue.Trim{Size: 128, DSCP: 48, LastHop: 48}})
 	slow, clean := unit.Gbps, 0.
 	f.Events = []Event{{Rate: &slow, BER: &clean}}
 	for _, name := range cc.Names() {

@@ -125,6 +125,7 @@ type Switch struct {
 	DSCP      map[string]int   `yaml:"dscp" doc:"DSCP to queue; what is not named goes to queue 0"`
 	Queues    map[string]Queue `yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
 	Watchdog  Watchdog         `yaml:"watchdog" doc:"PFC storm watchdog"`
+	Trim      Trim             `yaml:"trim" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
 	HashSeed  string           `yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
 }
 
@@ -144,6 +145,15 @@ type Queue struct {
 	Alpha       float64    `yaml:"alpha" doc:"dynamic threshold, share of the free buffer"`
 	Headroom    unit.Bytes `yaml:"headroom" doc:"per port; 0B: computed from rate, cable, MTU and response time"`
 	Limit       unit.Bytes `yaml:"limit" doc:"lossy: egress bytes above which packets drop; 0B: by alpha"`
+	Trim        *bool      `yaml:"trim" doc:"lossy: instead of dropping, packets are cut to their headers, as switch.trim says"`
+}
+
+// Trim is queue.Trim; what is not said is decided where a queue trims.
+type Trim struct {
+	Size    *unit.Bytes `yaml:"size" doc:"bytes that are left of a packet, Ethernet header to FCS; 128B unless given"`
+	DSCP    *int        `yaml:"dscp" doc:"DSCP of trimmed packets, whose queue has strict priority; 48 unless given"`
+	LastHop *int        `yaml:"last_hop_dscp" doc:"DSCP of packets trimmed on their way out to a server; dscp unless given"`
+	Either  *bool       `yaml:"either" doc:"one time in two the packet that came last before is cut instead, against phase effects; false unless given"`
 }
 
 // Watchdog configures the PFC watchdog.

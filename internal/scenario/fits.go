@@ -27,7 +27,7 @@ func (p *resolver) fits() error {
 
 // features are what a service's data meet on all switches, and at their ends.
 func (p *resolver) features(s *Service) cc.Feature {
-	there := cc.Lossless | cc.Marking
+	there := cc.Lossless | cc.Trimming | cc.Marking
 	for n, node := range p.Graph.Nodes {
 		if node.Role == topo.Host {
 			continue
@@ -48,6 +48,9 @@ func (p *resolver) features(s *Service) cc.Feature {
 func ofClass(c *queue.Class) (there cc.Feature) {
 	if c.Lossless {
 		there |= cc.Lossless
+	}
+	if c.Trim {
+		there |= cc.Trimming
 	}
 	if c.WRED.Max > 0 && c.WRED.ECN {
 		there |= cc.Marking

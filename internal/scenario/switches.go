@@ -29,6 +29,9 @@ func (p *resolver) switches() error {
 		return err
 	}
 	p.warnQueues()
+	if err := p.trimRoom(); err != nil {
+		return err
+	}
 	return p.headroom()
 }
 
@@ -98,10 +101,13 @@ func (p *resolver) platform() error {
 			WRED: queue.WRED{Min: q.WREDMin, Max: q.WREDMax, Probability: q.Probability / 100,
 				Weight: uint(q.WREDWeight), ECN: q.ECN},
 			XOff: q.XOff, XOn: q.XOn, XOnOffset: q.XOnOffset, Alpha: q.Alpha, Headroom: q.Headroom,
-			Limit: q.Limit}
+			Limit: q.Limit, Trim: q.Trim != nil && *q.Trim}
 		if !s.PFC {
 			lossy(&spec.Queues[i])
 		}
+	}
+	if err := p.trimming(&spec); err != nil {
+		return err
 	}
 	if err := spec.Validate(); err != nil {
 		return field.Under("switch", err)
@@ -405,6 +411,12 @@ func written(s *queue.Spec, base *Switch) Switch {
 			Probability: k.WRED.Probability * 100, WREDWeight: int(k.WRED.Weight), ECN: k.WRED.ECN,
 			XOff: k.XOff, XOn: k.XOn, XOnOffset: k.XOnOffset, Alpha: k.Alpha, Headroom: k.Headroom,
 			Limit: k.Limit}
+		if k.Trim {
+			q := w.Queues[strconv.Itoa(i)]
+			q.Trim = &k.Trim
+			w.Queues[strconv.Itoa(i)] = q
+		}
 	}
+	w.Trim = trimOf(s)
 	return w
 }

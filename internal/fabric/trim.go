@@ -1,0 +1,65 @@
+package fabric
+
+import (
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// trim has a queue cut a packet that it has no room for, and puts what is left into the queue of trimmed
+// packets, where it may be dropped for good.
+func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
+	t := &sw.Spec.Trim
+	if t.Either && sw.stream.Float64() < 0.5 {
+		n.exchange(now, sw, out, tx, p)
+	}
+	last := engine.Kind(tx.Arrive) == KindHost
+	if p.Payload > 0 && unit.Bytes(p.Size) > t.Size {
+		n.cut(out, t, p)
+		if last && t.LastHop != t.DSCP {
+			p.Flags |= FlagLastHop
+		}
+	}
+	dscp := t.DSCP
+	if last {
+		dscp = t.LastHop
+	}
+	p.TOS = dscp<<2 | p.TOS&3
+	p.Class = sw.Spec.DSCP[dscp]
+	n.enqueue(now, sw, out, tx, pi, p)
+}
+
+// cut leaves the headers of a packet.
+func (n *Net) cut(out int32, t *queue.Trim, p *Packet) {
+	n.Trims++
+	n.TrimmedBytes += int64(p.Payload)
+	n.Stats[out].Trims++
+	p.Size, p.Payload = uint16(t.Size), 0
+	p.Flags |= FlagTrimmed
+}
+
+// exchange puts a packet at the end of its class's queue in the place of the one that came last, if it fits
+// there: that one is then where the packet was.
+func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, p *Packet) {
+	k := &sw.Spec.Queues[p.Class]
+	q := &n.classes[n.slot(out, int(p.Class))]
+	if q.bytes == 0 {
+		return
+	}
+	last := &n.Packets[q.tail]
+	more := int32(p.Size) - int32(last.Size)
+	limit := int64(k.Limit)
+	if limit == 0 {
+		limit = sw.threshold(k)
+	}
+	if int64(q.bytes+more) > limit || sw.shared+int64(more) > sw.limit {
+		return
+	}
+	*p, *last = *last, *p
+	last.next, last.enq = -1, uint32(now>>10)
+	q.bytes += more
+	tx.Queued += more
+	sw.shared += int64(more)
+	q.peak = max(q.peak, q.bytes)
+}

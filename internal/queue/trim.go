@@ -1,0 +1,79 @@
+package queue
+
+import (
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Trim is packet trimming: what a switch makes of packets for which a queue that trims (Class.Trim) has no
+// room. It cuts them to their headers, gives them a DSCP of their own and sends them on by that DSCP's
+// queue, so that their receiver learns at once what it does not get. One that is no longer than Size, or has
+// nothing to cut, goes that way whole (SONiC's packet trimming; SAI's DROP_AND_TRIM; HANDBOOK.md 6.1).
+type Trim struct {
+	Size unit.Bytes `json:"size_bytes"` // what is left of a frame, Ethernet header to FCS
+	DSCP uint8      `json:"dscp"`       // of trimmed packets
+	// of those trimmed on their way out to a server: a receiver can tell its own congestion from the fabric's
+	LastHop uint8 `json:"last_hop_dscp"`
+	// Either: one time in two the packet that came last before is cut instead, as NDP's switches do against
+	// phase effects; else always the one that finds no room.
+	Either bool `json:"either"`
+}
+
+// MinTrim is the shortest a packet may be cut to: the smallest frame of Ethernet, in which there is room for
+// Ethernet, IPv4, UDP, BTH and FCS (58 bytes).
+const MinTrim = 64 * unit.Byte
+
+// TrimMask returns the bit set of classes that trim.
+func (s *Spec) TrimMask() (m uint8) {
+	for i := range s.Queues {
+		if s.Queues[i].Trim {
+			m |= 1 << i
+		}
+	}
+	return m
+}
+
+// trims checks what is said of trimming, where some queue trims.
+func (s *Spec) trims() error {
+	t := &s.Trim
+	if s.TrimMask() == 0 {
+		return nil
+	}
+	if t.Size < MinTrim {
+		return field.New("trim.size", "%v is less than %v, the smallest frame: Ethernet, IPv4, UDP and BTH "+
+			"take 58 bytes with the FCS", t.Size, MinTrim)
+	}
+	if t.Size >= s.MTU {
+		return field.New("trim.size", "%v cuts nothing off frames of at most %v (mtu)", t.Size, s.MTU)
+	}
+	for _, d := range []struct {
+		name string
+		dscp uint8
+	}{{"trim.dscp", t.DSCP}, {"trim.last_hop_dscp", t.LastHop}} {
+		if d.dscp > 63 {
+			return field.New(d.name, "is no DSCP; they are 0 to 63")
+		}
+		q := s.DSCP[d.dscp]
+		switch k := &s.Queues[q]; {
+		case !k.Strict:
+			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would wait "+
+				"behind the data that they tell of", d.dscp, q)
+		case k.Lossless:
+			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause whoever "+
+				"sent them", d.dscp, q)
+		case k.Trim:
+			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut again",
+				d.dscp, q)
+		}
+	}
+	return nil
+}
+
+// Room is how many bytes a lossy class of a port may hold at most: its limit, or its share of an empty buffer.
+func (s *Spec) Room(class int) unit.Bytes {
+	c := &s.Queues[class]
+	if c.Limit > 0 {
+		return c.Limit
+	}
+	return unit.Bytes(c.Alpha * float64(s.Buffer))
+}
