@@ -56,6 +56,11 @@ type Loss uint8
 const (
 	LossNak     Loss = iota // sequence error NAK
 	LossTimeout             // local ACK timeout
+
+	// A switch cut the packet to its headers, and its receiver said so at once; Last: at the port to it, as
+	// far as switches tell that apart.
+	LossTrimmed
+	LossTrimmedLast
 )
 
 // Liner is a Controller with a rate of its own that rises to its port's. It is told when that changes;

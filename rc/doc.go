@@ -41,7 +41,11 @@
 //	            reach in order, are here. A requester then knows which packet's round trip, mark
 //	            and path it hears of, and what is in flight whatever the order of arrival.
 //
-// The requester sends again what NakMissing names. What went again is lost again
+//	NakTrimmed  MSN = offset<<8 | 1: a switch has cut the packet PSN + offset to its
+//	            headers (Trimmed). Said at once, each time that this happens to a copy.
+//	NakTrimmedLast  the same, where the headers say that it was at the port to us.
+//
+// The requester sends again what NakMissing or NakTrimmed names. What went again is lost again
 // when NakGap shows that so many packets overtook it, or that something came which
 // went two round trips later, or when nothing comes for IRN's RTO (HANDBOOK.md 1.5)
 // and two round trips, as far as they are known: then what is known to be missing

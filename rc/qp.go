@@ -155,7 +155,7 @@ func (p *Packet) Missing() (first uint32, n int) {
 	switch p.Syndrome {
 	case roce.NakSequence:
 		return p.PSN, 1
-	case roce.NakMissing: // doc.go
+	case roce.NakMissing, roce.NakTrimmed, roce.NakTrimmedLast: // doc.go
 		return (p.PSN + p.MSN>>8) & roce.PSNMask, int(p.MSN & 0xff)
 	}
 	return 0, 0

@@ -86,6 +86,24 @@ func (r *window) ask(s, upto uint64) {
 	}
 }
 
+// unasked is the first part of a run of n missing packets from s that their headers have not asked for; none
+// is left where all have.
+func (r *window) unasked(s uint64, n int) (uint64, int) {
+	if r.asks == nil {
+		return s, n
+	}
+	asked := func(s uint64) bool { return r.asks[s&uint64(len(r.asks)-1)] == notHere }
+	for n > 0 && asked(s) {
+		s, n = s+1, n-1
+	}
+	for i := 1; i < n; i++ {
+		if asked(s + uint64(i)) {
+			return s, i
+		}
+	}
+	return s, n
+}
+
 // keep stores a packet d ahead of the expected one and asks for what is missing.
 func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 	w := uint64(q.cfg.Window)
@@ -93,10 +111,8 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		a.Verdict = OutOfOrder
 		return
 	}
+	q.openWindow()
 	r := &q.reorder
-	if r.slots == nil {
-		r.slots, r.used = make([]Packet, w), make([]bool, w)
-	}
 	s := q.expect + d
 	if i := s & (w - 1); r.used[i] {
 		a.Verdict = Duplicate
@@ -108,6 +124,13 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		r.peak = max(r.peak, r.held)
 	}
 	q.report(a, s, q.asks(p))
+}
+
+// openWindow makes the responder's window when something is first missing.
+func (q *QP) openWindow() {
+	if r := &q.reorder; r.slots == nil {
+		r.slots, r.used = make([]Packet, q.cfg.Window), make([]bool, q.cfg.Window)
+	}
 }
 
 // overtake notes that s is here and moves late: whatever is missing below it has
@@ -176,14 +199,15 @@ func (q *QP) report(a *Answer, s uint64, asked bool) {
 		}
 		return
 	}
-	if r.told < r.late {
+	for r.told < r.late {
 		s, n := q.missing(r.told, r.late)
-		r.told = s + uint64(n)
-		if n > 0 {
-			r.ask(s, s+uint64(n))
+		if s, n = r.unasked(s, n); n > 0 {
+			r.told = s + uint64(n)
+			r.ask(s, r.told)
 			q.nak(a, roce.NakMissing, uint32(s-q.expect)<<8|uint32(n))
 			return
 		}
+		r.told = s
 	}
 	switch {
 	case asked && q.cfg.Named:

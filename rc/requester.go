@@ -128,8 +128,9 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 	if !ack {
 		cum = s
 	}
-	if q.sel != nil && p.Syndrome == roce.NakMissing && cum <= q.high {
-		q.lost(cum+uint64(p.MSN>>8), cum+uint64(p.MSN>>8)+uint64(p.MSN&0xff), false)
+	if q.sel != nil && p.Syndrome.Names() && cum <= q.high {
+		// A trimmed packet is one copy of it: if that was one that went again, the next one must.
+		q.lost(cum+uint64(p.MSN>>8), cum+uint64(p.MSN>>8)+uint64(p.MSN&0xff), p.Syndrome.IsTrimmed())
 	}
 	if cum > q.high || cum < q.una || ack && cum == q.una {
 		return 0 // a ghost, or old news
@@ -178,7 +179,7 @@ func (q *QP) refused(now unit.Time, p *Packet, cum uint64) {
 		if cum == q.una && q.una < q.high && q.retry() {
 			q.goBack(now)
 		}
-	case p.Syndrome == roce.NakMissing:
+	case p.Syndrome.Names():
 		// A selective responder says so to one that goes back N: it is for the run at
 		// una alone. In selective mode Acknowledged has taken the report.
 		if q.sel == nil && cum == q.una && q.una < q.high && p.MSN>>8 == 0 && q.retry() {

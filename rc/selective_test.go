@@ -24,6 +24,7 @@ type lane struct {
 	told     func(p *Packet) // each answer, when the requester has taken it
 	reports  map[roce.Syndrome]int
 	fate     func(p *Packet, copies int) (lost bool, late unit.Time)
+	cut      func(p *Packet, copies int) bool // a switch leaves its headers
 	answer   func(p *Packet) (lost bool)
 }
 
@@ -31,6 +32,7 @@ type flying struct {
 	at  unit.Time
 	p   Packet
 	toB bool
+	cut bool // its headers only
 }
 
 func newLane(t *testing.T, change func(*Config)) *lane {
@@ -74,7 +76,8 @@ func (l *lane) write(n, message int) unit.Time {
 				lost, late = l.fate(&p, l.sent[p.PSN])
 			}
 			if !lost {
-				l.fly(flying{l.now + late + 5*unit.Microsecond, p, true})
+				cut := l.cut != nil && l.cut(&p, l.sent[p.PSN])
+				l.fly(flying{l.now + late + 5*unit.Microsecond, p, true, cut})
 			}
 			continue
 		}
@@ -125,10 +128,15 @@ func (l *lane) arrive(f *flying) {
 		return
 	}
 	var ans Answer
-	if l.b.Data(&f.p, &ans); ans.Reply {
+	if f.cut {
+		l.b.Trimmed(f.p.PSN, false, &ans)
+	} else {
+		l.b.Data(&f.p, &ans)
+	}
+	if ans.Reply {
 		l.reports[ans.Packet.Syndrome]++
 		if l.answer == nil || !l.answer(&ans.Packet) {
-			l.fly(flying{l.now + 5*unit.Microsecond, ans.Packet, false})
+			l.fly(flying{l.now + 5*unit.Microsecond, ans.Packet, false, false})
 		}
 	}
 }

@@ -19,6 +19,7 @@ type Config struct {
 	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
 	CNPDSCP  *uint8     // congestion notifications [48]
 	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
+	Trim     *TrimDSCP  // that switches give to what they cut to its headers; nil: no switch does
 	Burst    unit.Time  // how far pacing may fall behind and still catch up
 }
 
@@ -60,6 +61,7 @@ type Counters struct {
 	Naks       int64 `json:"naks_sent"`
 	NaksIn     int64 `json:"naks_received"`
 	Timeouts   int64 `json:"timeouts"`
+	Trimmed    int64 `json:"trimmed"`  // datagrams that a switch cut to their headers
 	CE         int64 `json:"ce_marks"` // datagrams received with congestion experienced
 	CNPsSent   int64 `json:"cnps_sent"`
 	CNPs       int64 `json:"cnps_received"`
@@ -100,7 +102,8 @@ type Endpoint struct {
 	control   []control
 	sum       roce.Summer
 	dataFirst bool
-	finished  int64 // completions handed over while taking datagrams
+	finished  int64  // completions handed over while taking datagrams
+	trims     uint64 // DSCPs that trimmed datagrams have, a bit each
 	in        roce.Header
 	out       roce.Header
 	packet    rc.Packet
@@ -113,7 +116,8 @@ type Endpoint struct {
 func NewEndpoint(cfg Config) *Endpoint {
 	cfg.fill()
 	cfg.Addr = cfg.Addr.Unmap()
-	return &Endpoint{cfg: cfg, service: cfg.service(), conns: map[uint32]*Conn{}, kinds: kinds()}
+	return &Endpoint{cfg: cfg, service: cfg.service(), conns: map[uint32]*Conn{}, kinds: kinds(),
+		trims: cfg.Trim.mask()}
 }
 
 // Add makes a queue pair known under its number.
@@ -157,6 +161,10 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		return
 	}
 	h := &e.in
+	if e.trims>>(tos>>2)&1 != 0 && !e.icrcHolds(src, seg, b) {
+		e.trimmed(now, src, tos, b)
+		return
+	}
 	n, err := h.Decode(b[:len(b)-roce.ICRCLen])
 	switch {
 	case err == roce.ErrTruncated:
@@ -166,16 +174,9 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		e.Count.Malformed++
 		return
 	}
-	c := e.conns[h.DestQP]
+	c := e.addressed(src)
 	switch {
 	case c == nil:
-		e.Count.UnknownQP++
-		return
-	case c.Peer != src.Addr().Unmap():
-		e.Count.WrongPeer++
-		return
-	case h.PKey&0x7fff != roce.DefaultPKey&0x7fff:
-		e.Count.BadPKey++
 		return
 	case !e.icrcHolds(src, seg, b):
 		e.Count.BadICRC++
@@ -199,6 +200,23 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 	}
 	k.take(e, now, c, p)
 	e.finished += c.drain()
+}
+
+// addressed returns the queue pair that the header in e.in is for, nil when it is not for us: counted.
+func (e *Endpoint) addressed(src netip.AddrPort) *Conn {
+	h := &e.in
+	c := e.conns[h.DestQP]
+	switch {
+	case c == nil:
+		e.Count.UnknownQP++
+	case c.Peer != src.Addr().Unmap():
+		e.Count.WrongPeer++
+	case h.PKey&0x7fff != roce.DefaultPKey&0x7fff:
+		e.Count.BadPKey++
+	default:
+		return c
+	}
+	return nil
 }
 
 // icrcHolds checks the ICRC.
@@ -265,9 +283,17 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 	if n > 0 && c.acknowledged(now, p, unit.Bytes(n)*unit.Bytes(c.cfg.MTU)) {
 		c.decide()
 	}
-	if nak && (p.Syndrome == roce.NakSequence || p.Syndrome == roce.NakMissing) {
+	switch {
+	case p.Opcode != roce.Acknowledge:
+	case p.Syndrome == roce.NakSequence, p.Syndrome == roce.NakMissing:
 		c.lost(p)
 		c.pace.Ctl.OnLoss(now, cc.LossNak)
+		c.decide()
+	case p.Syndrome == roce.NakTrimmed: // its way is whole: the source port is not to blame
+		c.pace.Ctl.OnLoss(now, cc.LossTrimmed)
+		c.decide()
+	case p.Syndrome == roce.NakTrimmedLast:
+		c.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		c.decide()
 	}
 }
@@ -297,8 +323,7 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.Refused++
 	}
 	if a.Reply {
-		a.Packet.Marked, c.echo = c.echo, false
-		e.push(control{c, a.Packet, c.Service.tos()})
+		e.answers(c)
 	}
 }
 

@@ -68,23 +68,10 @@ func (h *Header) Size() int { return int(extLens[h.Opcode]) }
 // Decode reads the header at the start of b and returns its length. An unknown
 // opcode or version is an error, and so is a packet too short for its header.
 func (h *Header) Decode(b []byte) (n int, err error) {
-	if len(b) < BTHLen {
-		return 0, ErrTruncated
-	}
-	h.Opcode = Opcode(b[0])
-	h.Solicited, h.Migrated, h.Pad, h.Version = b[1]&0x80 != 0, b[1]&0x40 != 0, b[1]>>4&3, b[1]&15
-	h.PKey = binary.BigEndian.Uint16(b[2:])
-	q := binary.BigEndian.Uint32(b[4:])
-	h.FECN, h.BECN, h.Resv6, h.DestQP = q>>31 != 0, q>>30&1 != 0, uint8(q>>24&0x3f), q&PSNMask
-	s := binary.BigEndian.Uint32(b[8:])
-	h.AckReq, h.Resv7, h.PSN = s>>31 != 0, uint8(s>>24&0x7f), s&PSNMask
-	if h.Version != 0 {
-		return 0, ErrVersion
+	if err := h.DecodeBTH(b); err != nil {
+		return 0, err
 	}
 	e := extOf[h.Opcode]
-	if e == 0 {
-		return 0, ErrOpcode
-	}
 	n = int(extLens[h.Opcode])
 	if len(b) < n {
 		return 0, ErrTruncated
@@ -93,6 +80,27 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 		h.decodeExt(e, b[BTHLen:n])
 	}
 	return n, nil
+}
+
+// DecodeBTH reads the base transport header alone: of a packet that a switch has cut it may be all there is.
+func (h *Header) DecodeBTH(b []byte) error {
+	if len(b) < BTHLen {
+		return ErrTruncated
+	}
+	h.Opcode = Opcode(b[0])
+	h.Solicited, h.Migrated, h.Pad, h.Version = b[1]&0x80 != 0, b[1]&0x40 != 0, b[1]>>4&3, b[1]&15
+	h.PKey = binary.BigEndian.Uint16(b[2:])
+	q := binary.BigEndian.Uint32(b[4:])
+	h.FECN, h.BECN, h.Resv6, h.DestQP = q>>31 != 0, q>>30&1 != 0, uint8(q>>24&0x3f), q&PSNMask
+	s := binary.BigEndian.Uint32(b[8:])
+	h.AckReq, h.Resv7, h.PSN = s>>31 != 0, uint8(s>>24&0x7f), s&PSNMask
+	switch {
+	case h.Version != 0:
+		return ErrVersion
+	case extOf[h.Opcode] == 0:
+		return ErrOpcode
+	}
+	return nil
 }
 
 // decodeExt reads the extension headers e, whose bytes are all of b, in the

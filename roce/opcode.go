@@ -269,11 +269,12 @@ const (
 	NakRemoteOp     Syndrome = 0x63
 	NakInvalidRD    Syndrome = 0x64
 
-	// AckNamed, NakMissing and NakGap are codes that IBTA reserves; package rc says what
-	// they mean between ends that agreed on selective repeat.
-	AckNamed   Syndrome = 0x7d
-	NakMissing Syndrome = 0x7e
-	NakGap     Syndrome = 0x7f
+	// Codes that IBTA reserves; package rc says what they mean between ends that agreed on selective repeat.
+	NakTrimmedLast Syndrome = 0x7b
+	NakTrimmed     Syndrome = 0x7c
+	AckNamed       Syndrome = 0x7d
+	NakMissing     Syndrome = 0x7e
+	NakGap         Syndrome = 0x7f
 )
 
 // IsAck reports a positive acknowledgement (type bits 000).
@@ -284,6 +285,12 @@ func (s Syndrome) IsNak() bool { return s&0xe0 == 0x60 }
 
 // IsGood reports an answer that tells of nothing wrong: an acknowledgement of IBTA's or of our profile's.
 func (s Syndrome) IsGood() bool { return s.IsAck() || s == AckNamed || s == NakGap }
+
+// Names reports that a negative acknowledgement says which packets to send again and which not.
+func (s Syndrome) Names() bool { return s == NakMissing || s.IsTrimmed() }
+
+// IsTrimmed reports that a switch cut what a negative acknowledgement names.
+func (s Syndrome) IsTrimmed() bool { return s == NakTrimmed || s == NakTrimmedLast }
 
 // IsRNR reports a receiver that was not ready (type bits 001).
 func (s Syndrome) IsRNR() bool { return s&0xe0 == 0x20 }
@@ -314,6 +321,10 @@ func (s Syndrome) String() string {
 		return "NAK invalid RD request"
 	case AckNamed:
 		return "ACK of one packet"
+	case NakTrimmedLast:
+		return "NAK trimmed at the last hop"
+	case NakTrimmed:
+		return "NAK trimmed"
 	case NakMissing:
 		return "NAK packets missing"
 	case NakGap:

@@ -212,7 +212,10 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 		switch {
 		case h.Syndrome.IsGood(): // an ACK while something is missing
 			s.flow.Acks++
-		case h.Syndrome == roce.NakMissing: // package rc says what the MSN holds
+		case h.Syndrome.IsTrimmed(): // package rc says what the MSN holds
+			s.flow.Naks++
+			s.say(us, number, "%v: PSN %d", h.Syndrome, (h.PSN+h.MSN>>8)&roce.PSNMask)
+		case h.Syndrome == roce.NakMissing:
 			s.flow.Naks++
 			s.say(us, number, "NAK: %d packets missing from PSN %d on", h.MSN&0xff,
 				(h.PSN+h.MSN>>8)&roce.PSNMask)

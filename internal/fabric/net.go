@@ -183,6 +183,8 @@ type Fate struct {
 	Twice bool      // it arrives two times
 	Late  unit.Time // it arrives so much later; others overtake it
 	Marks bool      // it arrives marked, congestion experienced
+	Cut   bool      // of data the headers arrive, as of a packet that a switch trimmed
+	Last  bool      // with Cut: at the last hop
 }
 
 // Switch is one switch's state.
@@ -408,6 +410,12 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		}
 		if fate.Marks {
 			p.TOS |= CE
+		}
+		if fate.Cut && p.Payload > 0 {
+			p.Size, p.Payload = uint16(queue.MinTrim), 0
+			if p.Flags |= FlagTrimmed; fate.Last {
+				p.Flags |= FlagLastHop
+			}
 		}
 		if *delay += fate.Late; fate.Twice {
 			twin := n.Alloc() // moves the slab

@@ -45,8 +45,8 @@ func TestTrimmingAboveTheLimit(t *testing.T) {
 			sent := int64(n * each)
 			if whole := b.got[int32(n)][3] / payload; whole+b.Trims != sent || b.Drops != 0 ||
 				b.TrimmedBytes != b.Trims*payload || b.Stats[out].Trims != b.Trims {
-				t.Errorf("%d ports: %d arrived and %d were trimmed of %d, %d dropped", n, whole, b.Trims, sent,
-					b.Drops)
+				t.Errorf("%d ports: %d arrived and %d were trimmed of %d, %d dropped", n, whole, b.Trims,
+					sent, b.Drops)
 			}
 			bound := unit.Bytes(2 * n * 64)
 			fits := n*(64+roce.PreambleIFG) <= frame+roce.PreambleIFG

@@ -133,6 +133,7 @@ type Message struct {
 type Counters struct {
 	CNPs, Acks, Naks       int64
 	OutOfOrder             int64 // data packets ahead of the expected one
+	Trimmed                int64 // data packets that came as headers
 	Retransmissions        int64
 	Timeouts               int64
 	Duplicates             int64

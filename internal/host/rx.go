@@ -19,6 +19,10 @@ func (h *Hosts) rx(port, pi int32) {
 
 // rxData is the responder and the notification point.
 func (h *Hosts) rxData(port int32, p *fabric.Packet) {
+	if p.Flags&fabric.FlagTrimmed != 0 {
+		h.rxTrimmed(port, p)
+		return
+	}
 	now := h.Net.Q.Now()
 	c := p.QP
 	r := &h.receivers[c]
@@ -41,33 +45,59 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		h.drain(now, port, n, dst, int(in.Payload))
 	}
 	if marked {
-		r.ce++
-		s := &h.cfg.Services[r.service]
-		r.marked = s.Marks
-		if s.CNPs && now-r.lastCNP >= s.CNPGap {
-			r.lastCNP = now
-			h.Count.CNPs++
-			h.Control(port, h.ToSender(c), s.CNPClass,
-				&fabric.Packet{Opcode: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
-		}
+		h.marked(now, port, c, r)
 	}
 	if a.Reply {
-		h.Count.Acks++
-		if a.Packet.Syndrome.IsNak() && !a.Packet.Syndrome.IsGood() {
-			h.Count.Naks++
-		}
-		flags := uint8(0)
-		if r.marked {
-			r.marked, flags = false, fabric.FlagEcho
-		}
-		s := &h.cfg.Services[r.service]
-		h.Control(port, h.ToSender(c), s.Class,
-			&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), Flags: flags,
-				PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
+		h.answers(port, c, r)
 	}
 	for range a.Delivered {
 		h.delivered(now, c, &h.receivers[c], dst)
 	}
+}
+
+// rxTrimmed takes the headers of a data packet whose payload a switch cut off.
+func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
+	h.Count.Trimmed++
+	c := p.QP
+	r := &h.receivers[c]
+	marked := p.TOS&3 == fabric.CE
+	r.qp.Trimmed(p.PSN, p.Flags&fabric.FlagLastHop != 0, &h.answer)
+	if marked {
+		h.marked(h.Net.Q.Now(), port, c, r)
+	}
+	if h.answer.Reply {
+		h.answers(port, c, r)
+	}
+}
+
+// marked takes note of congestion experienced, and answers with a CNP when one is due.
+func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
+	r.ce++
+	s := &h.cfg.Services[r.service]
+	r.marked = s.Marks
+	if s.CNPs && now-r.lastCNP >= s.CNPGap {
+		r.lastCNP = now
+		h.Count.CNPs++
+		h.Control(port, h.ToSender(c), s.CNPClass,
+			&fabric.Packet{Opcode: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
+	}
+}
+
+// answers sends what the responder has to say.
+func (h *Hosts) answers(port, c int32, r *receiver) {
+	a := &h.answer
+	h.Count.Acks++
+	if a.Packet.Syndrome.IsNak() && !a.Packet.Syndrome.IsGood() {
+		h.Count.Naks++
+	}
+	flags := uint8(0)
+	if r.marked {
+		r.marked, flags = false, fabric.FlagEcho
+	}
+	s := &h.cfg.Services[r.service]
+	h.Control(port, h.ToSender(c), s.Class,
+		&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), Flags: flags,
+			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 }
 
 // delivered finishes the oldest message of a connection, once the last piece of a message
@@ -109,9 +139,16 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU)) {
 		h.decide(c)
 	}
-	if p.Synd == roce.NakSequence || p.Synd == roce.NakMissing {
+	switch p.Synd {
+	case roce.NakSequence, roce.NakMissing:
 		s.lost(in)
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
+		h.decide(c)
+	case roce.NakTrimmed: // its way is whole: the source port is not to blame
+		s.pace.Ctl.OnLoss(now, cc.LossTrimmed)
+		h.decide(c)
+	case roce.NakTrimmedLast:
+		s.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		h.decide(c)
 	}
 	if h.cfg.RC.Recovery == rc.Selective {

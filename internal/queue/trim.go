@@ -56,20 +56,21 @@ func (s *Spec) trims() error {
 		q := s.DSCP[d.dscp]
 		switch k := &s.Queues[q]; {
 		case !k.Strict:
-			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would wait "+
-				"behind the data that they tell of", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which has no strict priority: headers would "+
+				"wait behind the data that they tell of", d.dscp, q)
 		case k.Lossless:
-			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause whoever "+
-				"sent them", d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which is lossless: headers would pause "+
+				"whoever sent them", d.dscp, q)
 		case k.Trim:
-			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut again",
-				d.dscp, q)
+			return field.New(d.name, "DSCP %d goes to queue %d, which trims itself: headers cannot be cut "+
+				"again", d.dscp, q)
 		}
 	}
 	return nil
 }
 
-// Room is how many bytes a lossy class of a port may hold at most: its limit, or its share of an empty buffer.
+// Room is how many bytes a lossy class of a port may hold at most: its limit, or its share of an empty
+// buffer.
 func (s *Spec) Room(class int) unit.Bytes {
 	c := &s.Queues[class]
 	if c.Limit > 0 {

@@ -5,8 +5,8 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/queue"
+	"railyard/internal/swconf"
 	"railyard/internal/topo"
-	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -55,7 +55,7 @@ func trimOf(s *queue.Spec) Trim {
 // trimRoom holds what trims to what the packets of the run need, room for two of them, and notes where other
 // switches put trimmed packets behind data.
 func (p *resolver) trimRoom() error {
-	frame := unit.Bytes(roce.DataLen(roce.WriteOnlyImm, p.File.Transport.MTU))
+	frame := unit.Bytes(p.File.Transport.MTU) + swconf.Headers
 	var first []int // switch with each distinct Spec
 	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {
@@ -67,8 +67,9 @@ func (p *resolver) trimRoom() error {
 		first = append(first, n)
 		for i := range spec.Queues {
 			if room := spec.Room(i); spec.Queues[i].Trim && room < 2*frame {
-				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets of %v "+
-					"(transport.mtu and headers): a queue that trims would cut most of what comes", room, frame)
+				return field.New(fmt.Sprintf("switch.queues.%d.limit", i), "%v is less than two packets "+
+					"of %v (transport.mtu and headers): a queue that trims would cut most of what comes",
+					room, frame)
 			}
 		}
 	}

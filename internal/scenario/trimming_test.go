@@ -32,8 +32,8 @@ func TestTrimmingIsResolved(t *testing.T) {
 	if want := (queue.Trim{Size: 128, DSCP: 48, LastHop: 48}); p.Spec.Trim != want || p.Spec.TrimMask() != 8 {
 		t.Errorf("%+v, want %+v", p.Spec.Trim, want)
 	}
-	p = resolve(append(trims, "switch.trim.size=64B", "switch.trim.last_hop_dscp=49", "switch.trim.either=true",
-		"switch.dscp.49=7")...)
+	p = resolve(append(trims, "switch.trim.size=64B", "switch.trim.last_hop_dscp=49",
+		"switch.trim.either=true", "switch.dscp.49=7")...)
 	if want := (queue.Trim{Size: 64, DSCP: 48, LastHop: 49, Either: true}); p.Spec.Trim != want {
 		t.Errorf("%+v, want %+v", p.Spec.Trim, want)
 	}

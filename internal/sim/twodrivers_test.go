@@ -48,6 +48,9 @@ type faultPlan struct {
 	aside      int       // packets that a port is left out for after a loss
 }
 
+// trimmed are the DSCPs of what the path cuts to its headers.
+var trimmed = rcudp.TrimDSCP{DSCP: 46, LastHop: 47}
+
 // controller returns a sender's congestion control.
 func (f *faultPlan) controller() cc.Controller {
 	ctl := cc.Controller(cc.None{Line: lineRate})
@@ -83,6 +86,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	r.Setup.Host.SourcePorts, r.Setup.Host.SetAside = f.ports, f.aside
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
+		service.CNPDSCP = service.DSCP // at the switch, too
 	}
 	var log []step
 	ports := [2]int32{}
@@ -127,7 +131,7 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	}
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 	for i := range ends {
-		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: f.cnpGap})
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: f.cnpGap, Trim: &trimmed})
 		if i == 1 { // the requester's controller is listened to
 			f.heard = nil
 		}
@@ -259,6 +263,12 @@ func (p *path) carry(from int, port uint16, b []byte) {
 		return
 	}
 	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false, 26<<2 | 2, port}
+	if fate.Cut && from == 0 && b[0] != byte(roce.Acknowledge) { // to 64 bytes with the headers below
+		at.data = b[:min(len(b), 64-roce.EthernetLen-roce.IPv4Len-roce.UDPLen-roce.FCSLen)]
+		if at.tos = trimmed.DSCP<<2 | 2; fate.Last {
+			at.tos = trimmed.LastHop<<2 | 2
+		}
+	}
 	if fate.Marks {
 		at.tos |= fabric.CE
 	}
@@ -322,6 +332,7 @@ func TestSeedTranscript(t *testing.T) {
 // fate draws what happens to a packet, loss with so many per cent.
 func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 	f.Lost, f.Twice = r.Intn(100) < loss, r.Intn(100) < 3
+	f.Cut, f.Last = r.Intn(100) < loss, r.Intn(2) > 0
 	if r.Intn(100) < 5 { // odd picoseconds: no two things happen at once
 		f.Late = unit.Time(r.Intn(8_000_000))*2 + 1
 	}
@@ -347,14 +358,14 @@ func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
 	}
 }
 
-// Random schedules of loss, repetition, delay and so reordering, of data and of acknowledgements, with every
-// congestion control, and with DCQCN of marks (also on acknowledgements and CNPs, which neither driver
-// answers), give the same sequence of PSNs, ACKs and NAKs, at the same picosecond, from the same source
-// ports, of which there are one to four, in both drivers, and tell the controllers the same, round trips
-// and echoed marks included, which decide the same, however often packets ask for acknowledgements.
-// (Damage is loss: both drop it.)
+// Random schedules of loss, cuts to headers, repetition, delay and so reordering, of data and of
+// acknowledgements, with every congestion control, and with DCQCN of marks (also on acknowledgements and
+// CNPs, which neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same
+// picosecond, from the same source ports, of which there are one to four, in both drivers, and tell the
+// controllers the same, round trips and echoed marks included, which decide the same, however often
+// packets ask for acknowledgements. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
-	naks, again, cnps, paced, timed, echoed := 0, 0, 0, 0, 0, 0
+	naks, cuts, again, cnps, paced, timed, echoed := 0, 0, 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32),
@@ -420,6 +431,9 @@ func TestTwoDrivers(t *testing.T) {
 			if strings.HasPrefix(s.text, "NAK") {
 				naks++
 			}
+			if strings.HasPrefix(s.text, "NAK trimmed") {
+				cuts++
+			}
 			if strings.HasPrefix(s.text, "CNP") {
 				if cnps++; s.out {
 					t.Fatalf("seed %d: a marked acknowledgement was answered with a CNP", seed)
@@ -431,8 +445,10 @@ func TestTwoDrivers(t *testing.T) {
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 || echoed < 500 {
-		t.Errorf("%d NAKs, %d packets sent again, %d CNPs, %d paces below a packet, %d round trips, "+
-			"%d marks echoed: the schedules are too tame", naks, again, cnps, paced, timed, echoed)
+	if naks < 1000 || cuts < 500 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 ||
+		echoed < 500 {
+		t.Errorf("%d NAKs, %d of trimmed packets, %d packets sent again, %d CNPs, %d paces below a packet, "+
+			"%d round trips, %d marks echoed: the schedules are too tame", naks, cuts, again, cnps, paced,
+			timed, echoed)
 	}
 }

@@ -1,0 +1,60 @@
+package rcudp
+
+import (
+	"net/netip"
+
+	"railyard/unit"
+)
+
+// A switch that trims (HANDBOOK.md 6.1) leaves a datagram its headers, adjusts the lengths of IP and UDP, and
+// gives it a DSCP that nothing else has. Its ICRC was cut off with the rest, and covers what is gone: it
+// cannot hold. So a datagram is taken for trimmed when it has such a DSCP and no ICRC that holds; one that is
+// whole keeps its ICRC under any DSCP, because that does not cover it. Of a trimmed datagram nothing is
+// believed but which packet of which queue pair it was, from the queue pair's own peer: whoever makes one up
+// can have that packet sent again, and no more.
+
+// TrimDSCP are the DSCPs of trimmed datagrams: of those that were cut in the fabric, and at the port to their
+// receiver. They may be the same.
+type TrimDSCP struct{ DSCP, LastHop uint8 }
+
+func (t *TrimDSCP) mask() uint64 {
+	if t == nil {
+		return 0
+	}
+	return 1<<(t.DSCP&63) | 1<<(t.LastHop&63)
+}
+
+// trimmed takes a datagram of which a switch has left the headers.
+func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byte) {
+	h := &e.in
+	k := &e.kinds[b[0]]
+	if err := h.DecodeBTH(b); err != nil || k.take == nil || !k.paced {
+		e.Count.Malformed++ // only what carries data is ever cut
+		return
+	}
+	c := e.addressed(src)
+	if c == nil {
+		return
+	}
+	e.Count.Trimmed++
+	if tos&3 == ce {
+		e.marked(now, c, k)
+	}
+	if h.Opcode.IsResponse() {
+		c.QP.AnswerTrimmed(now, h.PSN)
+		return
+	}
+	t := e.cfg.Trim
+	a := &e.answer
+	c.QP.Trimmed(h.PSN, t.LastHop != t.DSCP && tos>>2 == t.LastHop, a)
+	if a.Reply {
+		e.answers(c)
+	}
+}
+
+// answers sends what the responder has to say.
+func (e *Endpoint) answers(c *Conn) {
+	p := e.answer.Packet
+	p.Marked, c.echo = c.echo, false
+	e.push(control{c, p, c.Service.tos()})
+}
