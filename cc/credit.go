@@ -13,8 +13,8 @@ type Credited interface {
 // lost is made good by the next one. A packet may go while anything at all is left.
 //
 // What the sender asks for is what it has to send beyond what it may send unasked, but no more than a window
-// beyond what it has sent: the credit that it holds or waits for is bounded, and a sender that is gone
-// leaves its receiver with little to grant in vain.
+// beyond what it has sent on credit: what it holds or waits for is bounded, and a sender that is gone
+// leaves its receiver with little to grant in vain. What may go unasked is void once a grant comes.
 type Credit struct {
 	first  int64     // what a burst may send unasked
 	window int64     // most credit at hand and asked for
@@ -61,14 +61,20 @@ func (c *Credit) charge(wire int64) bool {
 
 // news ends what may go unasked: whoever is heard will grant.
 func (c *Credit) news() {
-	if left := c.free + c.granted - c.sent; c.unasked && left > 0 {
-		c.free -= left
-	}
+	c.free -= c.gratis()
 	c.unasked = false
 }
 
-// OnCredit takes a grant: so much in all. It returns false for old news.
-func (c *Credit) OnCredit(now unit.Time, total int64) bool {
+// gratis is what may still go unasked.
+func (c *Credit) gratis() int64 {
+	if !c.unasked {
+		return 0
+	}
+	return max(0, c.free+c.granted-c.sent)
+}
+
+// take takes a grant: so much in all. It returns false for old news.
+func (c *Credit) take(now unit.Time, total int64) bool {
 	if total <= c.granted {
 		return false
 	}
@@ -87,7 +93,8 @@ func (c *Credit) OnCredit(now unit.Time, total int64) bool {
 // ask says what to ask for, given what there is to send: ok is false where nothing need be.
 func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 	c.looked = c.sent
-	need := c.sent + min(backlog, c.window) - c.free
+	gratis := c.gratis()
+	need := c.sent - (c.free - gratis) + min(max(0, backlog-gratis), c.window)
 	switch {
 	case backlog == 0 || need <= c.granted:
 		c.at, c.late = unit.Never, false // nothing is waited for
@@ -96,11 +103,11 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 		c.late = false
 		c.repeats++
 		c.wait = min(2*c.wait, mostPatience*c.least)
-	case c.asked > c.granted && need-c.asked < c.window/4:
+	case need <= c.asked || c.asked-c.granted >= c.window/2 && need-c.asked < c.window/4:
 		if c.at == unit.Never {
 			c.at = now + c.wait
 		}
-		return 0, false // grants are on their way, and will have it called again
+		return 0, false // the receiver knows enough for a round trip, and its grants have this called again
 	}
 	if c.asked <= c.granted {
 		c.heard = now

@@ -164,7 +164,7 @@ func (p *Pacer) Begin(now unit.Time) { p.credit.begin(now) }
 func (p *Pacer) Charge(wire int64) bool { return p.credit.charge(wire) }
 
 // Granted takes what the receiver has granted in all; false: that is old news. Ask comes next.
-func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.OnCredit(now, total) }
+func (p *Pacer) Granted(now unit.Time, total int64) bool { return p.credit.take(now, total) }
 
 // Ahead is how much of what there is to send Ask wants to know.
 func (p *Pacer) Ahead() int64 { return p.credit.window }

@@ -1,0 +1,138 @@
+package cc
+
+import "railyard/unit"
+
+// OnCredit puts a controller under credit: what it allows may go once the receiver has granted it. Around
+// None it is EQDS, or RCCC; around a sender's own congestion control it is both.
+type OnCredit struct {
+	Controller
+	line   unit.Rate
+	credit Credit
+}
+
+func onCredit(ctl Controller, v Values, path Path) *OnCredit {
+	return &OnCredit{ctl, path.Line, openCredit(v, path)}
+}
+
+// Credit returns the account.
+func (o *OnCredit) Credit() *Credit { return &o.credit }
+
+// OnLine changes the ceiling.
+func (o *OnCredit) OnLine(now unit.Time, line unit.Rate) {
+	o.line = line
+	if l, ok := o.Controller.(Liner); ok {
+		l.OnLine(now, line)
+	}
+}
+
+// Decision is the controller's, at most the line rate.
+func (o *OnCredit) Decision() Decision {
+	d := o.Controller.Decision()
+	d.Rate = min(d.Rate, o.line)
+	return d
+}
+
+// AsksEvery is the controller's.
+func (o *OnCredit) AsksEvery() int {
+	if a, ok := o.Controller.(Asker); ok {
+		return a.AsksEvery()
+	}
+	return 0
+}
+
+// Signal returns the account's, or the controller's.
+func (o *OnCredit) Signal(now unit.Time, name string) (float64, bool) {
+	if x, ok := o.credit.signal(name); ok {
+		return x, true
+	}
+	return o.Controller.Signal(now, name)
+}
+
+// Counter returns the account's, or the controller's.
+func (o *OnCredit) Counter(name string) (int64, bool) {
+	if n, ok := o.credit.counter(name); ok {
+		return n, true
+	}
+	return o.Controller.Counter(name)
+}
+
+// creditParams describes what algorithms with credit have in common. The path's content is its line rate
+// times its round trip.
+var creditParams = []Param{
+	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
+		Doc: "what may go without credit when a sender begins, times what the path holds"},
+	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
+		Doc: "most credit that a sender holds or waits for, times what the path holds; at least 16 packets"},
+	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
+		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
+	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},
+	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
+		Doc: "round trip that says what the path holds; 0s: the path's own, or 100 us where nobody knows it"},
+}
+
+func creditValues(unasked float64, grant int, rtt unit.Time) Values {
+	return Values{"unasked": unasked, "window": 2.0, "share": 0.99, "grant": grant, "base_rtt": rtt}
+}
+
+// creditTerms are the receiver's part.
+func creditTerms(v Values) Terms {
+	return Terms{Share: Value[float64](v, "share"), Packets: Value[int](v, "grant")}
+}
+
+// leastWindow is how many packets may be asked for at the least: with fewer a short path waits for its
+// requests.
+const leastWindow = 16
+
+// mostHeaders is what a packet costs on the wire beside its payload, at most; package rc has it in parts.
+const mostHeaders = 110
+
+// openCredit opens a sender's account for its path.
+func openCredit(v Values, path Path) Credit {
+	rtt := Value[unit.Time](v, "base_rtt")
+	if rtt == 0 {
+		rtt = path.RTT
+	}
+	if rtt == 0 {
+		rtt = unknownRTT
+	}
+	holds := float64(unit.InTime(path.Line, rtt))
+	grant := Value[int](v, "grant")
+	least := (path.MTU + mostHeaders) * unit.Bytes(max(leastWindow, 4*grant))
+	return NewCredit(unit.Bytes(Value[float64](v, "unasked")*holds),
+		max(unit.Bytes(Value[float64](v, "window")*holds), least), 2*rtt)
+}
+
+// Signals and counters of accounts.
+var (
+	creditSignals = []Term{
+		{"credit", "B", "credit at hand, bytes of wire"},
+		{"asked", "B", "credit asked for and not granted yet"},
+	}
+	creditCounters = []Term{
+		{Name: "grants", Doc: "grants of credit that arrived"},
+		{Name: "requests", Doc: "requests for credit"},
+		{Name: "repeats", Doc: "requests because no grant came in time"},
+	}
+)
+
+func (c *Credit) signal(name string) (float64, bool) {
+	switch name {
+	case "credit":
+		return float64(c.Left()), true
+	case "asked":
+		return float64(c.Asked()), true
+	}
+	return 0, false
+}
+
+func (c *Credit) counter(name string) (int64, bool) {
+	switch name {
+	case "grants":
+		return c.grants, true
+	case "requests":
+		return c.requests, true
+	case "repeats":
+		return c.repeats, true
+	}
+	return 0, false
+}
