@@ -27,7 +27,7 @@ var swift = Algorithm{
 	Signals: []Term{
 		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
 		{SignalWindow, "B", "the window; below one packet the pace keeps it"},
-		{SignalDelay, "s", "the last round trip"},
+		{SignalDelay, "s", "the last round trip; 0 before one was measured"},
 		{"target_delay", "s", "the round trip that it aims at"},
 	},
 	Counters: []Term{
@@ -114,14 +114,15 @@ func swiftOf(v Values) swiftSettings {
 // per round trip, by how far it is above. Sums and products are rounded one by one, by explicit
 // conversions, so that no platform fuses them differently.
 type Swift struct {
-	s      *swiftSettings
-	path   Path
-	base   float64 // target without flow scaling and switches, ps; 0: not known yet
-	window float64 // packets
-	rtt    unit.Time
-	cutAt  unit.Time
-	late   int // time-outs in a row
-	now    Decision
+	s        *swiftSettings
+	path     Path
+	base     float64   // target without flow scaling and switches, ps; 0: not known yet
+	window   float64   // packets
+	rtt      unit.Time // of the path before one was measured
+	measured bool
+	cutAt    unit.Time
+	late     int // time-outs in a row
+	now      Decision
 
 	cuts, lossCuts, resets int64
 }
@@ -171,7 +172,7 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	if a.RTT == 0 {
 		return
 	}
-	w.rtt = a.RTT
+	w.rtt, w.measured = a.RTT, true
 	delay := float64(a.RTT)
 	if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || delay < w.base) {
 		w.base = delay
@@ -269,6 +270,9 @@ func (w *Swift) Signal(_ unit.Time, name string) (float64, bool) {
 	case SignalWindow:
 		return w.window * float64(w.path.MTU), true
 	case SignalDelay:
+		if !w.measured {
+			return 0, true
+		}
 		return w.rtt.Seconds(), true
 	case "target_delay":
 		return w.target() / float64(unit.Second), true

@@ -31,6 +31,20 @@ func signal(t *testing.T, c cc.Controller, name string) float64 {
 	return x
 }
 
+// No delay is told before one was measured, though rates are reckoned with the path's.
+func TestSwiftDelayIsMeasured(t *testing.T) {
+	c := swiftly(t, "swift", cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 14 * unit.Microsecond})
+	c.OnLoss(5*unit.Microsecond, cc.LossNak)
+	c.OnAck(6*unit.Microsecond, &cc.Ack{Bytes: 4096}) // of a packet that went again
+	if got := signal(t, c, cc.SignalDelay); got != 0 {
+		t.Errorf("%g s, nothing was measured", got)
+	}
+	c.OnAck(9*unit.Microsecond, &cc.Ack{Bytes: 4096, RTT: 9 * unit.Microsecond})
+	if got := signal(t, c, cc.SignalDelay); !near(got, 9e-6) {
+		t.Errorf("%g s, 9 us were measured", got)
+	}
+}
+
 func near(x, want float64) bool { return math.Abs(x-want) <= 1e-9*math.Abs(want) }
 
 // HANDBOOK.md 5.1: target = base + h hops + clamp(alpha/sqrt(w) - beta, 0, range), with a base of 20 us, h

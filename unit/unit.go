@@ -180,7 +180,7 @@ func parse(s, what, accept string, scales []scale) (int64, error) {
 		num = strings.TrimSpace(num)
 		whole, frac, _ := strings.Cut(num, ".")
 		if whole == "" || !digits(whole) || !digits(frac) || len(frac) > 12 {
-			return fail("the number before the unit cannot be read")
+			return fail(unread(t, scales, "the number before the unit cannot be read"))
 		}
 		w, err := strconv.ParseInt(whole, 10, 64)
 		if err != nil {
@@ -209,7 +209,30 @@ func parse(s, what, accept string, scales []scale) (int64, error) {
 	if t != "" && digits(strings.Replace(t, ".", "", 1)) {
 		return fail("the unit is missing")
 	}
-	return fail("the unit is not known")
+	return fail(unread(t, scales, "the unit is not known"))
+}
+
+// unread is why a text is no quantity where a word behind a number is the reason: the k of 100kB belongs
+// to the unit, not to the number. Units that differ from it in the case of letters alone are named.
+func unread(t string, scales []scale, otherwise string) string {
+	num := strings.TrimRight(t, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµ/")
+	word := t[len(num):]
+	if num = strings.TrimSpace(num); num == "" || !digits(strings.Replace(num, ".", "", 1)) {
+		return otherwise
+	}
+	var like []string
+	for _, s := range scales {
+		if s.suffix == word {
+			return otherwise
+		}
+		if strings.EqualFold(s.suffix, word) {
+			like = append(like, strconv.Quote(s.suffix))
+		}
+	}
+	if like == nil {
+		return fmt.Sprintf("there is no unit %q", word)
+	}
+	return fmt.Sprintf("there is no unit %q, but %s", word, strings.Join(like, " and "))
 }
 
 func digits(s string) bool {

@@ -80,12 +80,31 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{"400": "unit is missing", "": "unit is not known",
-		"4 parsec": "unit is not known",
-		"1.2.3ns":  "cannot be read", "-5ns": "cannot be read", "99999999999999999999s": "too large",
-		"0.0001ps": "finer"} {
+		"4 parsec": `no unit "parsec"; write for example 600ns`,
+		"3 NS":     `no unit "NS", but "ns"`,
+		"parsec":   "unit is not known", ".5ns": "cannot be read",
+		"5 ms/s":  `no unit "ms/s"`,
+		"1.2.3ns": "cannot be read", "-5ns": "cannot be read", "5-ns": "cannot be read",
+		"99999999999999999999s": "too large",
+		"0.0001ps":              "finer"} {
 		if _, err := ParseTime(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseTime(%q): %v, want %q", in, err, want)
 		}
+	}
+}
+
+// A unit that is written with other letters is named, with those that were meant perhaps; bits and bytes
+// are not the same.
+func TestUnitsInOtherLetters(t *testing.T) {
+	for in, want := range map[string]string{"100kB": `there is no unit "kB", but "KB"`,
+		"100 mib": `there is no unit "mib", but "MiB"`, "5b": `there is no unit "b", but "B"`,
+		"1.5XB": `there is no unit "XB"; write`} {
+		if _, err := ParseBytes(in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("ParseBytes(%q): %v, want %s", in, err, want)
+		}
+	}
+	if _, err := ParseRate("400gb/s"); err == nil || !strings.Contains(err.Error(), `"GB/s" and "Gb/s"`) {
+		t.Error(err)
 	}
 }
 

@@ -82,20 +82,32 @@ func Compare(design, cabled *Cabling, namings []Naming) *Difference {
 	return x.out
 }
 
-// nodes finds the design's nodes: by name, by name without domain, in either case of letters.
+// nodes finds the design's nodes: by name, by name without domain, and in either case of letters
+// unless two names differ in nothing else.
 func (x *diff) nodes() {
-	fold := map[string]int{}
+	exact, fold := map[string]int{}, map[string]int{}
 	for i, n := range x.d.Nodes {
-		fold[strings.ToLower(n.Name)] = i
+		exact[n.Name] = i
+		low := strings.ToLower(n.Name)
+		if _, twice := fold[low]; twice {
+			i = -1
+		}
+		fold[low] = i
+	}
+	find := func(name string) int {
+		if k, ok := exact[name]; ok {
+			return k
+		}
+		if k, ok := fold[strings.ToLower(name)]; ok {
+			return k
+		}
+		return -1
 	}
 	x.node = make([]int, len(x.c.Nodes))
 	for i, n := range x.c.Nodes {
-		short, _, _ := strings.Cut(n.Name, ".")
-		x.node[i] = -1
-		for _, name := range []string{n.Name, short} {
-			if k, ok := fold[strings.ToLower(name)]; ok && x.node[i] < 0 {
-				x.node[i] = k
-			}
+		if x.node[i] = find(n.Name); x.node[i] < 0 {
+			short, _, _ := strings.Cut(n.Name, ".")
+			x.node[i] = find(short)
 		}
 	}
 }

@@ -39,6 +39,39 @@ func plugged(g *topo.Graph, change func(rows [][4]string) [][4]string) []File {
 	return []File{{"as-built.csv", []byte(text)}}
 }
 
+// Names are found in either case of letters, unless two of the design differ in nothing else: those are
+// told apart as they are written, and one that is written in a third way is none of them.
+func TestNamesInOtherLetters(t *testing.T) {
+	list := func(rows ...string) *Cabling {
+		c, err := Read([]File{{"x.csv", []byte("a,b\n" + strings.Join(rows, "\n") + "\n")}}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for _, x := range []struct {
+		design, found []string
+		same          int
+		want          string
+	}{
+		{[]string{"leaf-1,spine"}, []string{"LEAF-1,Spine.dc1.example"}, 1, ""},
+		{[]string{"leaf,spine", "Leaf,spine"}, []string{"Leaf,spine", "leaf,spine"}, 2, ""},
+		{[]string{"leaf,spine", "Leaf,spine"}, []string{"leaf,spine"}, 1, "missing: Leaf is in no file"},
+		{[]string{"leaf,spine", "Leaf,spine"}, []string{"leaf,spine", "LEAF,spine"}, 1,
+			"LEAF is not in the design"},
+	} {
+		var got []string
+		d := Compare(list(x.design...), list(x.found...), nil)
+		for _, f := range d.Findings {
+			got = append(got, f.String())
+		}
+		if text := strings.Join(got, "\n"); d.Same != x.same || !strings.Contains(text, x.want) ||
+			x.want == "" && text != "" {
+			t.Errorf("%v found as %v: %d the same, %s", x.design, x.found, d.Same, text)
+		}
+	}
+}
+
 // Each way to plug it wrong is told with both ends' names.
 func TestCompare(t *testing.T) {
 	g := rails(t)

@@ -60,7 +60,7 @@ func (d *Document) put(key, value string) error {
 			return putInMap(v, key, p, parts[i+1:], value)
 		case reflect.Slice:
 			if pairs, ok := v.Addr().Interface().(*site.Pairs); ok {
-				return putInPairs(*pairs, key, p, parts[i+1:], value)
+				return putInPairs(pairs, key, p, parts[i+1:], value)
 			}
 			if !named(v.Type().Elem()) {
 				return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
@@ -124,18 +124,24 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 }
 
 // putInPairs changes a value of a described fabric's places, so that a large cluster can be run
-// as a small one: fabric.nodes.host.per.segment=2.
-func putInPairs(pairs site.Pairs, key, name string, rest []string, value string) error {
+// as a small one: fabric.nodes.host.per.segment=2. What a rule for cables matches may be added:
+// fabric.cables[1].match.rail=nic; places may not, since a slip of the pen would be one.
+func putInPairs(pairs *site.Pairs, key, name string, rest []string, value string) error {
 	if len(rest) > 0 {
 		return field.New(key, "%s has no keys below it", field.Clip(name))
 	}
 	var has []string
-	for i := range pairs {
-		if pairs[i].Key == name {
-			pairs[i].Value = value
+	for i := range *pairs {
+		p := &(*pairs)[i]
+		if p.Key == name {
+			p.Value = value
 			return nil
 		}
-		has = append(has, pairs[i].Key)
+		has = append(has, p.Key)
+	}
+	if strings.HasSuffix(key, ".match."+name) {
+		*pairs = append(*pairs, site.Pair{Key: name, Value: value})
+		return nil
 	}
 	return field.Choice(key, name, has, "there is no %s", field.Quote(name))
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,26 @@ func TestFaultsOfDescribedFabrics(t *testing.T) {
 		if _, err := resolved(t, text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s for %s: %v\nwant %s", c.to, c.from, err, c.want)
 		}
+	}
+}
+
+// What a rule for cables matches may be changed and added, and is checked as if the file said it.
+func TestSetMatch(t *testing.T) {
+	plain, err := resolved(t, rails)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := strings.Replace(rails, "match: {rail: nic}, ", "", 1)
+	added, err := resolved(t, bare, "fabric.cables[0].match.rail=nic")
+	if err != nil || !slices.Equal(plain.Graph.Links, added.Graph.Links) {
+		t.Errorf("added: %v, not the cables of the file that says it", err)
+	}
+	if _, err := resolved(t, bare, "fabric.cables[0].match.rack=nic"); err == nil ||
+		!strings.Contains(err.Error(), `leaf has no place "rack"`) {
+		t.Errorf("a place that is none: %v", err)
+	}
+	if _, err := resolved(t, rails, "fabric.nodes.host.per.match=2"); err == nil {
+		t.Error("a place was added")
 	}
 }
 
