@@ -10,6 +10,8 @@
 //
 //	DCQCN  OnCNP, OnTimer, OnBytes -> Rate
 //	Swift  OnAck with Ack.RTT -> Window; below one packet, Rate
+//	DCTCP  OnAck with Ack.Marked -> Window
+//	TIMELY OnAck with Ack.RTT -> Rate
 //	none   nothing -> Rate
 //
 // A new algorithm is a file with an Algorithm in it, and a line in registry.go.

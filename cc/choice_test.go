@@ -43,7 +43,7 @@ func TestWrongChoices(t *testing.T) {
 		"dcqcn:bbr":                 "dcqcn has no profile \"bbr\"; it has nic, paper",
 		"none:nic":                  "none has no profile \"nic\"; it has none",
 		"none,g=1":                  "none has no parameter \"g\": that is one of dcqcn; it has none",
-		"dcqcn,gain=1":              "dcqcn has no parameter \"gain\"; it has g, alpha_init, ",
+		"dcqcn,gains=1":             "dcqcn has no parameter \"gains\"; it has g, alpha_init, ",
 		"swift,rate_timer=1us":      "swift has no parameter \"rate_timer\": that is one of dcqcn; ",
 		"dcqcn,g":                   "g of dcqcn: ",
 		"dcqcn,g=x":                 "g of dcqcn: \"x\" is no number",

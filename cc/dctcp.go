@@ -1,0 +1,203 @@
+package cc
+
+import "railyard/unit"
+
+// dctcp is DCTCP's place in the registry: the window of RFC 8257 (Alizadeh et al., SIGCOMM 2010) on queue
+// pairs, with an answer to every packet instead of TCP's delayed acknowledgements. What of TCP stands behind
+// it is RFC 5681's: slow start where nobody knows what the path holds, one packet more per window after it,
+// half the window for a loss. At which queue a switch marks is the switch's.
+var dctcp = Algorithm{
+	Name: "dctcp", Title: "DCTCP", Params: dctcpParams, Sockets: "rfc8257",
+	Profiles: []Profile{{Name: "rfc8257", Doc: "the values of RFC 8257",
+		Words: "DCTCP's windows as in RFC 8257, at %v",
+		Of: func(unit.Rate) Values {
+			return Values{"g": 1.0 / 16, "alpha_init": 1.0, "ai": 1.0, "start_window": 0.0, "min_window": 1.0}
+		}}},
+	Signals: []Term{
+		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
+		{SignalWindow, "B", "the window"},
+		{SignalAlpha, "", "estimate of the share of marked packets"},
+		{SignalDelay, "s", "the last round trip"},
+	},
+	Counters: []Term{
+		{Name: CounterCuts, Doc: "cuts of the window, for marks and for losses"},
+		{Name: "loss_cuts", Doc: "those for losses"},
+		{Name: "marked", Doc: "acknowledgements of marked packets"},
+	},
+	Needs: Needs{Hears: Marking, Switch: "ECN", NIC: "marks echoed, window"},
+	Marks: true,
+	New: func(v Values) Make {
+		s := dctcpSettings{g: Value[float64](v, "g"), alpha: Value[float64](v, "alpha_init"),
+			ai: Value[float64](v, "ai"), from: Value[float64](v, "start_window"),
+			floor: Value[float64](v, "min_window")}
+		return func(path Path) Controller { return newDCTCP(&s, path) }
+	},
+}
+
+// dctcpParams describes the parameters. Windows are in full packets.
+var dctcpParams = []Param{
+	{Name: "g", Kind: Number, Min: "0.0001", Max: "1", Doc: "gain of alpha per window"},
+	{Name: "alpha_init", Kind: Number, Min: "0.0001", Max: "1", Zero: true, Doc: "alpha to begin with"},
+	{Name: "ai", Kind: Number, Min: "0.001", Max: "1000", Doc: "additive increase per window, packets"},
+	{Name: "start_window", Kind: Number, Min: "1", Max: "1000000", Zero: true,
+		Doc: "window to begin with, packets; 0: what the path holds, where nobody knows it 10 in slow start"},
+	{Name: "min_window", Kind: Number, Min: "1", Max: "1000", Doc: "floor, packets"},
+}
+
+type dctcpSettings struct{ g, alpha, ai, from, floor float64 }
+
+// DCTCP is one sender's window. Products and sums are rounded one by one, so that no platform fuses them.
+type DCTCP struct {
+	s      *dctcpSettings
+	path   Path
+	window float64 // packets
+	alpha  float64
+	rtt    unit.Time
+	slow   bool // slow start: nothing was marked or lost yet
+
+	left          unit.Bytes // of the window in which marks are counted, to be acknowledged
+	acked, marked unit.Bytes // in it
+	cut           bool       // the window was cut in it
+	now           Decision
+
+	cuts, lossCuts, marks int64
+}
+
+func newDCTCP(s *dctcpSettings, path Path) *DCTCP {
+	d := &DCTCP{s: s, path: path, alpha: s.alpha, window: s.from, rtt: path.RTT}
+	if d.rtt == 0 {
+		d.rtt = unknownRTT
+	}
+	if d.window == 0 {
+		if d.window, d.slow = unknownWindow, true; path.RTT > 0 {
+			d.window, d.slow = path.holds(path.RTT), false
+		}
+	}
+	d.settle()
+	return d
+}
+
+// holds is how many full packets a line sends in a time, at least one.
+func (p *Path) holds(t unit.Time) float64 {
+	bits := float64(p.Line) * (float64(t) / float64(unit.Second))
+	return max(1, bits/float64(8*p.MTU))
+}
+
+// OnAck counts marks and moves the window.
+func (d *DCTCP) OnAck(_ unit.Time, a *Ack) {
+	if a.RTT > 0 {
+		d.rtt = a.RTT
+	}
+	d.acked += a.Bytes
+	if a.Marked {
+		d.marked += a.Bytes
+		d.marks++
+		d.slow = false
+		d.shrink(1 - d.alpha/2)
+	} else if a.InFlight+a.Bytes+d.path.MTU >= d.now.Window { // a window that nobody uses does not grow
+		d.grow(float64(a.Bytes) / float64(d.path.MTU))
+	}
+	if d.left -= a.Bytes; d.left <= 0 {
+		d.turn(a.InFlight)
+	}
+	d.settle()
+}
+
+// turn ends a window of observation; what is in flight now is the next one (RFC 8257, 3.3).
+func (d *DCTCP) turn(inFlight unit.Bytes) {
+	if d.acked > 0 {
+		share := float64(d.marked) / float64(d.acked)
+		d.alpha = float64(d.alpha*(1-d.s.g)) + float64(d.s.g*share)
+	}
+	d.left, d.acked, d.marked, d.cut = inFlight, 0, 0, false
+}
+
+// grow opens the window for acknowledged packets.
+func (d *DCTCP) grow(packets float64) {
+	if d.slow {
+		d.window += packets
+		return
+	}
+	d.window += float64(d.s.ai*packets) / d.window
+}
+
+// shrink keeps a share of the window, once in a window of observation.
+func (d *DCTCP) shrink(keep float64) (done bool) {
+	if d.cut || d.window <= d.s.floor {
+		return false
+	}
+	d.window, d.cut = max(d.s.floor, float64(d.window*keep)), true
+	d.cuts++
+	return true
+}
+
+// OnLoss halves the window (RFC 8257, 3.5); a time-out leaves the floor of it (RFC 5681, 3.1).
+func (d *DCTCP) OnLoss(_ unit.Time, l Loss) {
+	keep := 0.5
+	if d.slow = false; l == LossTimeout {
+		keep = 0
+		d.cut = false
+	}
+	if d.shrink(keep) {
+		d.lossCuts++
+	}
+	d.settle()
+}
+
+// settle decides: whole packets at line rate.
+func (d *DCTCP) settle() {
+	d.window = max(d.window, d.s.floor)
+	d.now = Decision{Rate: d.path.Line, Window: unit.Bytes(d.window) * d.path.MTU, TimerAt: unit.Never}
+}
+
+// OnLine changes the ceiling.
+func (d *DCTCP) OnLine(_ unit.Time, line unit.Rate) {
+	d.path.Line = line
+	d.settle()
+}
+
+// AsksEvery returns 1: a mark is its packet's.
+func (d *DCTCP) AsksEvery() int { return 1 }
+
+// OnCNP does nothing: acknowledgements bring the marks.
+func (d *DCTCP) OnCNP(unit.Time) {}
+
+// OnBytes does nothing.
+func (d *DCTCP) OnBytes(unit.Time, unit.Bytes) {}
+
+// OnTimer does nothing.
+func (d *DCTCP) OnTimer(unit.Time) {}
+
+// WantsAcks returns true.
+func (d *DCTCP) WantsAcks() bool { return true }
+
+// Decision returns the window.
+func (d *DCTCP) Decision() Decision { return d.now }
+
+// Signal returns the rate, the window, alpha and the delay.
+func (d *DCTCP) Signal(_ unit.Time, name string) (float64, bool) {
+	switch name {
+	case SignalRate:
+		return min(d.window*float64(8*d.path.MTU)/d.rtt.Seconds(), float64(d.path.Line)), true
+	case SignalWindow:
+		return d.window * float64(d.path.MTU), true
+	case SignalAlpha:
+		return d.alpha, true
+	case SignalDelay:
+		return d.rtt.Seconds(), true
+	}
+	return 0, false
+}
+
+// Counter returns cuts and marks.
+func (d *DCTCP) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCuts:
+		return d.cuts, true
+	case "loss_cuts":
+		return d.lossCuts, true
+	case "marked":
+		return d.marks, true
+	}
+	return 0, false
+}
