@@ -24,6 +24,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	foretell(e, plan)
 	if _, err := newRun(plan); err != nil {
 		return err
 	}

@@ -45,6 +45,9 @@ const (
 // newRunWithin builds the run of a plan that fits so much memory, and says what a long
 // one will take unless e is nil.
 func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulation, error) {
+	if e != nil {
+		foretell(e, p)
+	}
 	r, err := fidelity.New(fidelity.Default, p, limit)
 	var memory *fidelity.ErrMemory
 	switch {
@@ -63,6 +66,13 @@ func newRunWithin(e *env, p *scenario.Plan, limit unit.Bytes) (*fidelity.Simulat
 		report.Labelled(e.stderr, "estimate: ", r.Cost.Words)
 	}
 	return r, nil
+}
+
+// foretell says what it takes to begin a run where that is long: a fabric without a pattern.
+func foretell(e *env, p *scenario.Plan) {
+	if c, err := fidelity.Before(fidelity.Default, p); err == nil && c.Seconds > worthSaying {
+		report.Labelled(e.stderr, "estimate: ", c.Words)
+	}
 }
 
 // hoard looks at how much memory is held while a run goes on.

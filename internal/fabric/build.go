@@ -224,9 +224,6 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 		all.fwd = make([]int16, 0, n.switches*t.Locators())
 	}
 	all.fwd = append(all.fwd, t.Codes()...)
-	if t.Regions == nil { // no chooser asks
-		t.Forget()
-	}
 }
 
 // Rate returns the rate of a port's cable, which Link's is below after some events.

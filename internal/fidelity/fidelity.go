@@ -49,6 +49,8 @@ type Fidelity struct {
 	Words string
 	// Prepare estimates the run of a plan; build makes it.
 	Prepare func(*scenario.Plan) (c Cost, build func() (Run, error))
+	// Before says what Prepare itself will need, zero for nothing to speak of; it may be nil.
+	Before func(*scenario.Plan) Cost
 }
 
 // All lists the fidelities, the usual one first.
@@ -83,6 +85,9 @@ func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c := f.before(p); limit > 0 && c.Memory > limit {
+		return nil, &ErrMemory{c.Memory, limit}
+	}
 	cost, build := f.Prepare(p)
 	if limit > 0 && cost.Memory > limit {
 		return nil, &ErrMemory{cost.Memory, limit}
@@ -92,6 +97,22 @@ func New(name string, p *scenario.Plan, limit unit.Bytes) (*Simulation, error) {
 		return nil, err
 	}
 	return &Simulation{r, cost, limit}, nil
+}
+
+// Before says what the estimate of a run itself will need, where that is worth saying.
+func Before(name string, p *scenario.Plan) (Cost, error) {
+	f, err := Lookup(name)
+	if err != nil {
+		return Cost{}, err
+	}
+	return f.before(p), nil
+}
+
+func (f *Fidelity) before(p *scenario.Plan) Cost {
+	if f.Before == nil {
+		return Cost{}
+	}
+	return f.Before(p)
 }
 
 // ErrMemory is returned when a run would need more memory than there is.

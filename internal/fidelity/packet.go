@@ -9,6 +9,13 @@ import (
 
 // packet simulates every packet on every link.
 var packet = Fidelity{Name: "packet", Words: "every packet on every link",
+	Before: func(p *scenario.Plan) Cost {
+		c, e := sim.Tables(p)
+		words := fmt.Sprintf("the ways among %d switches, %s entries in their tables, %s of memory, "+
+			"about %s before anything runs", e.Switches, round(float64(e.Entries())), memory(c.Memory),
+			duration(c.Seconds))
+		return Cost{Memory: c.Memory, Seconds: c.Seconds, Words: words}
+	},
 	Prepare: func(p *scenario.Plan) (Cost, func() (Run, error)) {
 		c := sim.Estimate(p)
 		words := fmt.Sprintf("%s packets, %s packet-hops, %s of memory, about %s", round(float64(c.Packets)),

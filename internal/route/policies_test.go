@@ -64,7 +64,7 @@ func randomNetwork(rt *rapid.T) *network {
 // fill renews the table with groups of the ports that work.
 func (n *network) fill(rt *rapid.T) {
 	locators := rapid.IntRange(1, 10).Draw(rt, "locators")
-	n.table = n.table.Renew(locators)
+	n.table = n.table.Renew(locators, nil)
 	for loc := range locators {
 		group := []int32{0}
 		for i := range n.ports {

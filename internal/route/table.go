@@ -7,6 +7,7 @@ import "slices"
 type Table struct {
 	group  []int16 // by locator
 	groups [][]int32
+	index  map[string]int32 // of groups, by their ports; nil while they are few
 	direct []attached
 
 	Regions *Regions // nil unless packets are sent by way of them
@@ -29,8 +30,10 @@ const (
 )
 
 // NewTable returns a table for the given number of locators, all unreachable.
-func NewTable(locators int) *Table {
-	t := &Table{group: make([]int16, locators)}
+func NewTable(locators int) *Table { return newTable(make([]int16, locators)) }
+
+func newTable(group []int16) *Table {
+	t := &Table{group: group}
 	for i := range t.group {
 		t.group[i] = int16(Unreachable)
 	}
@@ -38,24 +41,53 @@ func NewTable(locators int) *Table {
 }
 
 // Renew returns a table to fill anew after a change of routes. Groups that come again keep their
-// numbers, by which a Chooser takes turns; those that do not stay behind unused.
-func (t *Table) Renew(locators int) *Table {
-	next := NewTable(locators)
+// numbers, by which a Chooser takes turns; those that do not stay behind unused. The new one uses room,
+// which a table that forgot has left, if it is large enough.
+func (t *Table) Renew(locators int, room []int16) *Table {
+	if len(room) < locators {
+		room = make([]int16, locators)
+	}
+	next := newTable(room[:locators])
 	if t != nil {
-		next.groups = t.groups
+		next.groups, next.index = t.groups, t.index
 	}
 	return next
 }
 
 // Add returns the number of a group of ports, equal in cost.
 func (t *Table) Add(ports []int32) int32 {
-	for i, g := range t.groups {
-		if slices.Equal(g, ports) {
-			return int32(i)
+	const few = 16
+	at := int32(len(t.groups))
+	if t.index == nil {
+		for i, g := range t.groups {
+			if slices.Equal(g, ports) {
+				return int32(i)
+			}
 		}
+		if t.groups = append(t.groups, ports); len(t.groups) > few {
+			t.index = make(map[string]int32, 2*few)
+			for i, g := range t.groups {
+				t.index[keyOf(g)] = int32(i)
+			}
+		}
+		return at
 	}
+	key := keyOf(ports)
+	if i, ok := t.index[key]; ok {
+		return i
+	}
+	t.index[key] = at
 	t.groups = append(t.groups, ports)
-	return int32(len(t.groups) - 1)
+	return at
+}
+
+// keyOf is a list of ports as a key.
+func keyOf(ports []int32) string {
+	b := make([]byte, 0, 4*len(ports))
+	for _, p := range ports {
+		b = append(b, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
+	}
+	return string(b)
 }
 
 // Set routes a locator over a group, SetGroup over the given ports.
@@ -102,8 +134,12 @@ func (t *Table) Group(loc int) int32 { return int32(t.group[loc]) }
 // Codes returns the groups of all locators.
 func (t *Table) Codes() []int16 { return t.group }
 
-// Forget gives up what locators and NICs are routed to once somebody has laid it out; groups stay.
-func (t *Table) Forget() { t.group, t.direct = nil, nil }
+// Forget gives up what locators and NICs are routed to once somebody has laid it out; groups stay. It
+// returns the room for another table.
+func (t *Table) Forget() (room []int16) {
+	room, t.group, t.direct = t.group, nil, nil
+	return room
+}
 
 // Ports returns the ports of a group.
 func (t *Table) Ports(g int32) []int32 { return t.groups[g] }

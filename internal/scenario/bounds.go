@@ -32,7 +32,7 @@ const (
 var bounds = append(append(ccBounds(), lbBounds()...), fixed...)
 
 var fixed = []bound{
-	{key: "fabric.hosts", min: "1", max: "32768", zero: true},
+	{key: "fabric.hosts", min: "1", max: "131072", zero: true},
 	{key: "fabric.segments", min: "1", max: "10000"},
 	{key: "fabric.spines", min: "1", max: "1024", zero: true},
 	{key: "fabric.uplinks", min: "1", max: "256", zero: true},
@@ -43,7 +43,7 @@ var fixed = []bound{
 	{key: "fabric.k", min: "1", max: "2048", zero: true},
 	{key: "fabric.tiers", of: "2, 3"},
 	{key: "fabric.leaves", min: "1", max: "2048", zero: true},
-	{key: "fabric.groups", min: "1", max: "32768", zero: true},
+	{key: "fabric.groups", min: "1", max: "131072", zero: true},
 	{key: "fabric.group_size", min: "1", max: "512", zero: true},
 	{key: "fabric.local_links", min: "1", max: "512", zero: true},
 	{key: "fabric.global_links", min: "1", max: "512", zero: true},

@@ -151,9 +151,9 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {permutation: {bytes: 1MB}}}
 `, "x.yaml:1:1: fabric: the graph is partitioned: h1 cannot reach h2"},
 		"10^9 hosts": {replace("hosts: 2", "hosts: 1000000000"),
-			"x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 32768, found 1000000000"},
-		"many hosts": {replace("hosts: 2", "hosts: 30000"),
-			"60000 GPUs are more than the 32768 that packet fidelity takes"},
+			"x.yaml:4:3: fabric.hosts: must be 0 or lie between 1 and 131072, found 1000000000"},
+		"many hosts": {replace("hosts: 2", "hosts: 100000"),
+			"200000 GPUs are more than the 131072 that packet fidelity takes"},
 		"binary file":     {"\x7fELF\x00\x01", "x.yaml: is a binary file, expected YAML text"},
 		"empty file":      {" \n", "x.yaml: is empty"},
 		"deep nesting":    {"a: " + strings.Repeat("[", 100_000), "x.yaml:1:35: nests deeper than 32 levels"},
@@ -289,7 +289,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	if err == nil {
 		_, err = d.Resolve(nil)
 	}
-	const both = "--set fabric.hosts=-1: must be 0 or lie between 1 and 32768, found -1\n" +
+	const both = "--set fabric.hosts=-1: must be 0 or lie between 1 and 131072, found -1\n" +
 		"--set transport.timeout=99: must lie between 0 and 31, found 99"
 	if err == nil || err.Error() != both {
 		t.Error(err)

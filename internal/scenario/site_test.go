@@ -41,7 +41,7 @@ workload:
   traffic: {permutation: {bytes: 1MB}}
 `
 
-func resolved(t *testing.T, text string, sets ...string) (*Plan, error) {
+func resolved(t testing.TB, text string, sets ...string) (*Plan, error) {
 	t.Helper()
 	d, err := Parse("x.yaml", []byte(text), sets)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/rng"
 	"railyard/internal/route"
+	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/rc"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
@@ -85,6 +87,34 @@ func BenchmarkPacketHops(b *testing.B) {
 			b.ReportMetric(n.Net.Q.Now().Micros(), "sim-us")
 			b.ReportMetric(float64(n.Net.Pauses), "pauses")
 			b.ReportMetric(float64(n.Net.Marks), "marks")
+		})
+	}
+}
+
+// BenchmarkFirstEvent is how long a published cluster's scenario takes from its text until its first
+// event is due, everything that run does before that included.
+func BenchmarkFirstEvent(b *testing.B) {
+	for _, name := range []string{"meta-24k", "colossus"} {
+		b.Run(name, func(b *testing.B) {
+			text := scenarios.Clusters()["clusters/"+name+".yaml"]
+			for b.Loop() {
+				d, err := scenario.Parse(name, []byte(text), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				p, err := d.Resolve(nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r, err := New(p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				r.Begin()
+				if r.Net.Q.Next() == nil {
+					b.Fatal("there is no event")
+				}
+			}
 		})
 	}
 }

@@ -43,7 +43,10 @@ func Estimate(p *scenario.Plan) Cost {
 		e.regions = p.Graph.RegionOf()
 	}
 	gpus := p.Graph.TotalGPUs()
-	e.seen = make([]uint64, (gpus*gpus+63)/64)
+	if gpus <= manyGPUs {
+		e.seen = make([]uint64, (gpus*gpus+63)/64)
+	}
+	e.rare = map[int]struct{}{}
 	c := Cost{routes: e.routes, ports: 2 * int64(len(p.Graph.Links)), ops: int64(p.Ops())}
 	for j := range p.Jobs {
 		job := &p.Jobs[j]
@@ -61,6 +64,8 @@ func Estimate(p *scenario.Plan) Cost {
 	if len(p.Jobs) > 1 || p.Jobs[0].Place != nil {
 		c.Memory += memoryCopy * unit.Bytes(c.ops)
 	}
+	tables, _ := Tables(p)
+	c.Memory, c.Seconds = c.Memory+tables.Memory, c.Seconds+tables.Seconds
 	c.Memory += memoryBase + memoryPort*unit.Bytes(c.ports) + memoryOp*unit.Bytes(c.ops) +
 		memoryQP*unit.Bytes(c.QPs) + memoryMessage*unit.Bytes(c.Messages) +
 		unit.Bytes(float64(memoryTables)*min(1, float64(c.PacketHops)/longRun))
@@ -73,7 +78,24 @@ type estimator struct {
 	routes  *topo.Routes
 	regions []int32          // by node; nil unless packets go by way of them
 	links   map[[2]int]int64 // from a switch to a locator, both cables of NICs included
-	seen    []uint64         // pairs of GPUs, a bit each
+	seen    []uint64         // pairs of GPUs, a bit each; nil where that would be too many:
+	rare    map[int]struct{} // then those that there are
+}
+
+// manyGPUs is from how many on bits for all pairs take more than 32 MB.
+const manyGPUs = 16_384
+
+// again reports whether a pair of GPUs was there before.
+func (e *estimator) again(pair int) bool {
+	if e.seen == nil {
+		n := len(e.rare)
+		e.rare[pair] = struct{}{}
+		return len(e.rare) == n
+	}
+	bit := uint64(1) << (pair % 64)
+	was := e.seen[pair/64]&bit != 0
+	e.seen[pair/64] |= bit
+	return was
 }
 
 // transfer adds one transfer between servers.
@@ -89,8 +111,7 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	c.Messages += parts
 	c.Packets += packets
 	c.PacketHops += packets * e.distance(g.NICOf[src], g.NICOf[dst])
-	if k := src*g.TotalGPUs() + dst; e.seen[k/64]&(1<<(k%64)) == 0 {
-		e.seen[k/64] |= 1 << (k % 64)
+	if !e.again(src*g.TotalGPUs() + dst) {
 		c.QPs += parts
 	}
 }

@@ -158,41 +158,45 @@ func (n *Network) addressable() error {
 	return nil
 }
 
-// attach starts the switches' tables anew, with the NICs that hang off them.
-func (n *Network) attach() {
-	g := n.Graph
-	for node := range g.Nodes {
-		if g.Nodes[node].Role != topo.Host {
-			n.tables[node] = n.tables[node].Renew(len(n.Paths.Sets))
-		}
-	}
+// hanging is what hangs off one switch.
+type hanging struct {
+	locators []int32
+	nics     []int32
+	ports    []int32 // of these
+}
+
+// hanging lists by node what hangs off it.
+func (n *Network) hanging() []hanging {
+	g, off := n.Graph, make([]hanging, len(n.Graph.Nodes))
 	for loc, set := range n.Paths.Sets {
 		for _, sw := range set {
-			n.tables[sw].SetAttached(loc)
+			off[sw].locators = append(off[sw].locators, int32(loc))
 		}
 	}
 	for i, nic := range g.NICs {
 		for _, l := range nic.Links {
 			if sw := g.Links[l].A + g.Links[l].B - g.Hosts[nic.Host]; n.Paths.Up(l) {
-				n.tables[sw].Attach(int32(i), n.Port(l, sw))
+				off[sw].nics = append(off[sw].nics, int32(i))
+				off[sw].ports = append(off[sw].ports, n.Port(l, sw))
 			}
 		}
-		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
 	}
+	return off
 }
 
 // install gives the routes over the live links to the switches.
 func (n *Network) install() {
-	g := n.Graph
-	n.attach()
+	g, off := n.Graph, n.hanging()
 	of, regions := n.regions()
 	row := make([]int32, len(n.Paths.Sets))
+	var room []int16
 	var groups []int32 // by the switch's sets of next links: its group, -1 until it has one
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
 			continue
 		}
-		t := n.tables[node]
+		t := n.tables[node].Renew(len(n.Paths.Sets), room)
+		n.tables[node] = t
 		n.Paths.Row(node, row)
 		groups = groups[:0]
 		for loc, set := range row {
@@ -207,6 +211,12 @@ func (n *Network) install() {
 			}
 			t.Set(loc, groups[set])
 		}
+		for _, loc := range off[node].locators {
+			t.SetAttached(int(loc))
+		}
+		for i, nic := range off[node].nics {
+			t.Attach(nic, off[node].ports[i])
+		}
 		if t.Regions = regions; regions != nil {
 			t.Home = int(of[node])
 		}
@@ -220,7 +230,12 @@ func (n *Network) install() {
 			chooser = n.Setup.LB.Make(n.Setup.LBValues, route.Site{Seed: uint32(seed.Uint64()),
 				Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
-		n.Net.SetRoutes(int32(node), t, chooser)
+		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser asks for locators
+			room = t.Forget()
+		}
+	}
+	for i := range g.NICs {
+		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))
 	}
 }
 

@@ -57,8 +57,8 @@ func TestDirectFabrics(t *testing.T) {
 			t.Errorf("a torus of side %d is built", k)
 		}
 	}
-	if _, err := Build("dragonfly", Params{K: 10, HostCable: c, Fabric: c}); err == nil {
-		t.Error("a dragonfly of ten NICs per switch is built")
+	if _, err := Build("dragonfly", Params{K: 14, HostCable: c, Fabric: c}); err == nil {
+		t.Error("a dragonfly of 14 NICs per switch is built")
 	}
 }
 

@@ -127,7 +127,7 @@ type Graph struct {
 const (
 	MaxNodes = 200_000
 	MaxLinks = 1_000_000
-	MaxGPUs  = 32_768
+	MaxGPUs  = 131_072
 )
 
 // tooLarge ends the building of a graph that grows beyond them.

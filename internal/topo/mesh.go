@@ -11,9 +11,11 @@ type Exit struct {
 
 // mesh is the switches and the live links among them.
 type mesh struct {
-	exits [][]Exit    // by node, in the order of links
-	peers [][]hop     // by node: its neighbours, each once, in order
-	known [][][]int32 // by node: sets of next switches, as Routes.sets has their links
+	switches []int32
+	hops     bool       // all links are one hop long
+	exits    [][]Exit   // by node, in the order of links
+	peers    [][]hop    // by node: its neighbours, each once, in order
+	known    []interned // by node: sets of next switches, as Routes.sets has their links
 }
 
 // hop is a neighbour and how far it is.
@@ -22,7 +24,8 @@ type hop struct{ peer, length int32 }
 // mesh lists each switch's live links to other switches; with detours those between regions are
 // longer.
 func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
-	m := &mesh{make([][]Exit, len(g.Nodes)), make([][]hop, len(g.Nodes)), make([][][]int32, len(g.Nodes))}
+	m := &mesh{hops: !detours, exits: make([][]Exit, len(g.Nodes)), peers: make([][]hop, len(g.Nodes)),
+		known: make([]interned, len(g.Nodes))}
 	of := g.RegionOf()
 	for i, l := range g.Links {
 		if down[i] || g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
@@ -36,6 +39,10 @@ func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
 		m.exits[l.B] = append(m.exits[l.B], Exit{i, l.A, length})
 	}
 	for n, exits := range m.exits {
+		if g.Nodes[n].Role == Host {
+			continue
+		}
+		m.switches = append(m.switches, int32(n))
 		hops := make([]hop, len(exits))
 		for i, x := range exits {
 			hops[i] = hop{int32(x.Peer), x.Length}
@@ -50,11 +57,53 @@ func (g *Graph) mesh(down map[int]bool, detours bool) *mesh {
 type walker struct {
 	*mesh
 	dist []int32
+	line []int32              // of switches, the nearest first
 	ring [leaving + 1][]int32 // nodes by their distance, for so many to come
 	out  []int32
 }
 
 func (m *mesh) walker() *walker { return &walker{mesh: m, dist: make([]int32, len(m.exits))} }
+
+// ways visits all switches with their neighbours that are nearer to one of some; these are in order, and
+// there until the visit is over.
+func (w *walker) ways(from []int32, visit func(n int32, next []int32)) {
+	if !w.hops {
+		w.dial(from)
+		for _, n := range w.switches {
+			visit(n, w.next(n))
+		}
+		return
+	}
+	for i := range w.dist {
+		w.dist[i] = -1
+	}
+	w.line = append(w.line[:0], from...)
+	for _, n := range from {
+		w.dist[n] = 0
+	}
+	for i := 0; i < len(w.line); i++ { // whoever is nearer has its distance by now
+		n := w.line[i]
+		d := w.dist[n]
+		w.out = w.out[:0]
+		for _, h := range w.peers[n] {
+			switch w.dist[h.peer] {
+			case -1:
+				w.dist[h.peer] = d + 1
+				w.line = append(w.line, h.peer)
+			case d - 1:
+				w.out = append(w.out, h.peer)
+			}
+		}
+		visit(n, w.out)
+	}
+	if len(w.line) < len(w.switches) {
+		for _, n := range w.switches {
+			if w.dist[n] < 0 {
+				visit(n, nil)
+			}
+		}
+	}
+}
 
 // dial fills in how far each switch is from the nearest of some: Dial's algorithm, for links of
 // 1 to leaving hops.
@@ -89,7 +138,7 @@ func (w *walker) dial(from []int32) {
 }
 
 // next lists a switch's neighbours that are nearer, in order, until the next call.
-func (w *walker) next(n int) []int32 {
+func (w *walker) next(n int32) []int32 {
 	w.out = w.out[:0]
 	if d := w.dist[n]; d > 0 {
 		for _, h := range w.peers[n] {

@@ -16,12 +16,15 @@ type Routes struct {
 	graph *Graph
 	down  map[int]bool
 	class []int32 // by locator: its class
-	// By node and class the set of next links, -1 for none; and by node those locators that have
+	// By node the set of next links to each class, -1 for none; and those locators that have
 	// another: it is one of their switches (-1), or cabled to one.
-	rows  [][]int32
+	ways  [][]run
 	apart [][]special
 	sets  [][][]int // by node: distinct sets of next links
 }
+
+// run is classes that have one set: up to before end, from where the run before ends.
+type run struct{ end, set int32 }
 
 // special is where a switch does not go by a locator's class.
 type special struct{ loc, set int32 }
@@ -39,21 +42,23 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes, detours bool) *Routes
 	r := g.locate(down, before, detours)
 	net := g.mesh(down, detours)
 	classes := r.classify(net, detours)
-	r.rows, r.sets = make([][]int32, len(g.Nodes)), make([][][]int, len(g.Nodes))
+	r.ways, r.sets = make([][]run, len(g.Nodes)), make([][][]int, len(g.Nodes))
 	r.apart = make([][]special, len(g.Nodes))
-	for n := range g.Nodes {
-		if g.Nodes[n].Role != Host {
-			r.rows[n] = make([]int32, len(classes))
-		}
-	}
 	w := net.walker()
+	last := make([]int32, len(g.Nodes)) // set of the run that grows
 	for c, from := range classes {
-		w.dial(from)
-		for n, row := range r.rows {
-			if row != nil {
-				row[c] = r.intern(net, n, w.next(n))
+		w.ways(from, func(n int32, next []int32) {
+			set := r.intern(net, n, last[n], next)
+			if c == 0 {
+				last[n] = set
+			} else if set != last[n] {
+				r.ways[n] = append(r.ways[n], run{int32(c), last[n]})
+				last[n] = set
 			}
-		}
+		})
+	}
+	for _, n := range net.switches {
+		r.ways[n] = append(r.ways[n], run{int32(len(classes)), last[n]})
 	}
 	if !detours {
 		for loc := range r.Sets {
@@ -116,10 +121,11 @@ func keyOf(nodes []int) string {
 // Next returns the links from a switch towards a locator, in order; none at
 // the switches it hangs off and where there is no way.
 func (r *Routes) Next(node, loc int) []int {
-	if loc < 0 || r.rows[node] == nil {
+	ways := r.ways[node]
+	if loc < 0 || ways == nil {
 		return nil
 	}
-	s := r.rows[node][r.class[loc]]
+	s := ways[runOf(ways, r.class[loc])].set
 	at, other := sort.Find(len(r.apart[node]), func(i int) int { return loc - int(r.apart[node][i].loc) })
 	if other {
 		s = r.apart[node][at].set
@@ -130,11 +136,19 @@ func (r *Routes) Next(node, loc int) []int {
 	return r.sets[node][s]
 }
 
+// runOf finds the run that a class is in: the first that ends behind it.
+func runOf(ways []run, class int32) int {
+	return sort.Search(len(ways), func(i int) bool { return ways[i].end > class })
+}
+
 // Row fills in a switch's set of next links by locator, -1 for none; Links has them.
 func (r *Routes) Row(node int, row []int32) {
-	ways := r.rows[node]
-	for loc, c := range r.class {
-		row[loc] = ways[c]
+	ways, k := r.ways[node], 0
+	for loc, c := range r.class { // classes are numbered as locators come: mostly in order
+		if ways[k].end <= c || k > 0 && ways[k-1].end > c {
+			k = runOf(ways, c)
+		}
+		row[loc] = ways[k].set
 	}
 	for _, x := range r.apart[node] {
 		row[x.loc] = x.set
@@ -157,28 +171,6 @@ func (r *Routes) Near(node, nic int) (link int, ok bool) {
 
 // Up reports whether the routes use a link.
 func (r *Routes) Up(link int) bool { return !r.down[link] }
-
-// intern numbers a switch's set of next switches; a switch has few different ones.
-func (r *Routes) intern(net *mesh, n int, peers []int32) int32 {
-	if len(peers) == 0 {
-		return -1
-	}
-	known := net.known[n]
-	for i := len(known) - 1; i >= 0; i-- {
-		if slices.Equal(known[i], peers) {
-			return int32(i)
-		}
-	}
-	net.known[n] = append(known, slices.Clone(peers))
-	var links []int
-	for _, x := range net.exits[n] {
-		if _, ok := slices.BinarySearch(peers, int32(x.Peer)); ok {
-			links = append(links, x.Link)
-		}
-	}
-	r.sets[n] = append(r.sets[n], links)
-	return int32(len(r.sets[n]) - 1)
-}
 
 // leaving is how many hops inside regions a cable between two of them is as long as: more than the
 // two that a way by a third region could save.

@@ -1,0 +1,77 @@
+package topo
+
+import "slices"
+
+// interned is the sets of next switches of one switch, each once. There are few of them where there is a
+// pattern, and up to one per class where there is none.
+type interned struct {
+	sets [][]int32
+	at   map[uint64]int32 // by hash, or the next that is free; nil while they are few
+}
+
+// few sets are looked through one by one.
+const few = 8
+
+// find returns the number of a set, and whether it is new.
+func (k *interned) find(peers []int32) (set int32, fresh bool) {
+	if k.at == nil {
+		for i := len(k.sets) - 1; i >= 0; i-- {
+			if slices.Equal(k.sets[i], peers) {
+				return int32(i), false
+			}
+		}
+		if k.sets = append(k.sets, slices.Clone(peers)); len(k.sets) > few {
+			k.at = map[uint64]int32{}
+			for i, s := range k.sets {
+				k.put(s, int32(i))
+			}
+		}
+		return int32(len(k.sets) - 1), true
+	}
+	if set = k.put(peers, int32(len(k.sets))); int(set) < len(k.sets) {
+		return set, false
+	}
+	k.sets = append(k.sets, slices.Clone(peers))
+	return set, true
+}
+
+// put returns the number under which a set is there already; otherwise it gets the one given.
+func (k *interned) put(peers []int32, number int32) int32 {
+	h := uint64(14695981039346656037) // FNV-1a, a word at a time
+	for _, p := range peers {
+		h = (h ^ uint64(uint32(p))) * 1099511628211
+	}
+	for ; ; h++ {
+		i, taken := k.at[h]
+		switch {
+		case !taken:
+			k.at[h] = number
+			return number
+		case slices.Equal(k.sets[i], peers):
+			return i
+		}
+	}
+}
+
+// intern numbers a switch's set of next switches, which is often the one of before, and keeps the links
+// to them; -1 is none.
+func (r *Routes) intern(net *mesh, n, before int32, peers []int32) int32 {
+	known := &net.known[n]
+	switch {
+	case len(peers) == 0:
+		return -1
+	case before >= 0 && int(before) < len(known.sets) && slices.Equal(known.sets[before], peers):
+		return before
+	}
+	set, fresh := known.find(peers)
+	if fresh {
+		links := make([]int, 0, len(peers))
+		for _, x := range net.exits[n] {
+			if _, ok := slices.BinarySearch(peers, int32(x.Peer)); ok {
+				links = append(links, x.Link)
+			}
+		}
+		r.sets[n] = append(r.sets[n], links)
+	}
+	return set
+}
