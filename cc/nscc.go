@@ -1,0 +1,285 @@
+package cc
+
+import "railyard/unit"
+
+// NSCC is one sender's window (HANDBOOK.md 6.3). An answer falls into one of four cases, by the mark of the
+// packet that it answers and by that packet's delay beyond the unloaded round trip:
+//
+//	             delay below the target     delay above it
+//	not marked   proportional increase      fair increase
+//	marked       nothing                    multiplicative decrease, once per round trip
+//
+// A mark without delay is another path's business (package entropy). Increases add up and take effect every
+// few packets. Without delay for a whole window the window opens fast; where losses or a very long delay show
+// that next to nothing arrives, it becomes what has arrived (quick adapt).
+//
+// Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
+// differently.
+type NSCC struct {
+	s      *nsccSettings
+	path   Path
+	window float64   // bytes
+	most   float64   // largest window, bytes
+	base   unit.Time // unloaded round trip; 0: not known yet
+	target unit.Time // of the delay beyond it
+	rtt    unit.Time // last measured
+	mean   float64   // of delays, ps
+	now    Decision
+
+	alpha, fair, eta, fast float64 // steps for this network: bytes², or bytes, per byte and ps as they say
+	raise                  float64 // increases that have not taken effect, times the window
+	raised                 float64 // bytes acknowledged since some did
+	adjustedAt, cutAt      unit.Time
+	calm                   float64 // bytes acknowledged in a row without delay
+	opening                bool    // fast
+
+	arrived, ignored, ignore float64 // bytes: in this period, since the last quick adapt, of no news after it
+	inFlight                 float64
+	periodEnd                unit.Time
+	lost                     bool // something was, in this period
+
+	cuts, quick, lossCuts int64
+}
+
+// The network for which steps are given.
+const (
+	nsccRate = 100 * unit.Gbps
+	nsccRTT  = 12 * unit.Microsecond
+)
+
+func newNSCC(s *nsccSettings, path Path) *NSCC {
+	n := &NSCC{s: s, path: path, base: path.RTT, cutAt: -unit.Never / 2}
+	n.scale()
+	n.window = n.most
+	if n.base == 0 {
+		n.window = unknownWindow * float64(path.MTU)
+	}
+	n.settle()
+	return n
+}
+
+// holds is how many bytes the line sends in a time.
+func (n *NSCC) holds(t unit.Time) float64 {
+	return float64(n.path.Line) * (t.Seconds() / 8)
+}
+
+// scale works out target, steps and largest window from the round trips.
+func (n *NSCC) scale() {
+	network, base := n.s.networkRTT, n.base
+	if base == 0 {
+		base = max(network, unknownRTT)
+	}
+	if network == 0 {
+		network = base
+	}
+	if n.target = n.s.delay; n.target == 0 {
+		n.target = max(1, unit.Time(n.s.target*float64(network)))
+	}
+	mtu := float64(n.path.MTU)
+	a := n.holds(network) / float64(unit.InTime(nsccRate, nsccRTT))
+	n.alpha = float64(n.s.alpha*mtu) * a / float64(nsccRTT)
+	n.fair, n.eta, n.fast = float64(n.s.fair*mtu)*a, float64(n.s.eta*mtu)*a, n.s.fast*a
+	n.most = max(float64(n.s.most*n.holds(base)), mtu)
+}
+
+// measure takes a round trip and returns its delay beyond the unloaded one; without one, the mean stands in.
+func (n *NSCC) measure(a *Ack) unit.Time {
+	if a.RTT == 0 {
+		return unit.Time(n.mean)
+	}
+	n.rtt = a.RTT
+	if n.path.RTT == 0 && (n.base == 0 || a.RTT < n.base) {
+		n.base = a.RTT
+		n.scale()
+	}
+	if a.RTT < n.base { // a shorter packet's
+		return unit.Time(n.mean)
+	}
+	delay := a.RTT - n.base
+	n.average(delay, a.Marked)
+	return delay
+}
+
+// average takes a delay into the mean. One above the target without a mark counts as a quarter of a round
+// trip: it is not congestion that marks have seen.
+func (n *NSCC) average(delay unit.Time, marked bool) {
+	x := float64(delay)
+	if !marked && delay > n.target {
+		x = float64(n.base) / 4
+	}
+	n.mean = float64(n.s.ewma*x) + float64((1-n.s.ewma)*n.mean)
+}
+
+// OnAck moves the window.
+func (n *NSCC) OnAck(now unit.Time, a *Ack) {
+	acked := float64(a.Bytes)
+	n.arrived += acked
+	n.raised += acked
+	n.ignored += acked
+	delay := n.measure(a)
+	n.inFlight = float64(a.InFlight)
+	if n.quickAdapt(now, a.Marked, delay) {
+		n.settle()
+		return
+	}
+	switch above := delay >= n.target; {
+	case above && a.Marked:
+		n.decrease(now)
+	case above:
+		n.raise += float64(n.fair * acked)
+	case !a.Marked:
+		n.increase(acked, delay)
+	}
+	n.bound()
+	if n.raised > float64(n.s.adjust)*float64(n.path.MTU) || now-n.adjustedAt > n.network() {
+		n.adjust(now)
+	}
+	n.settle()
+}
+
+// network is the round trip by which increases take effect at the latest.
+func (n *NSCC) network() unit.Time {
+	if n.s.networkRTT > 0 {
+		return n.s.networkRTT
+	}
+	return n.base
+}
+
+// increase opens the window the more the farther the delay is below the target; fast after a whole window
+// without any.
+func (n *NSCC) increase(acked float64, delay unit.Time) {
+	if delay >= n.s.fastBelow {
+		n.calm, n.opening = 0, false
+	} else if n.calm += acked; n.calm > n.window || n.opening {
+		n.opening = true
+		n.window += float64(n.fast * acked)
+		return
+	}
+	n.raise += float64(n.alpha*acked) * float64(n.target-delay)
+}
+
+// decrease cuts the window by how far the mean is above the target, at most once per round trip.
+func (n *NSCC) decrease(now unit.Time) {
+	n.calm, n.opening = 0, false
+	if target := float64(n.target); n.mean > target && now-n.cutAt > n.base {
+		n.window *= max(1-float64(n.s.gamma*(n.mean-target)/n.mean), 1-n.s.cut)
+		n.cutAt = now
+	}
+}
+
+// adjust lets what has added up take effect.
+func (n *NSCC) adjust(now unit.Time) {
+	n.window += n.raise / n.window
+	if now-n.adjustedAt >= n.network() {
+		n.window += n.eta
+		n.adjustedAt = now
+	}
+	n.raise, n.raised = 0, 0
+	n.bound()
+}
+
+// quickAdapt makes the window what has arrived in the last round trip and a target, if next to nothing has
+// and there is a reason: a loss, or a very long delay. What was under way then says nothing new, unless it is
+// unmarked. It returns true when nothing else is to be done.
+func (n *NSCC) quickAdapt(now unit.Time, marked bool, delay unit.Time) (done bool) {
+	switch {
+	case n.s.qaShare == 0:
+		return false
+	case n.ignored < n.ignore && marked:
+		done = true
+	case now > n.periodEnd:
+		reason := n.lost || float64(delay) > float64(n.s.qaDelay*float64(n.target))
+		if n.periodEnd != 0 && reason && n.arrived < float64(n.most*n.s.qaShare) {
+			n.window = max(min(n.arrived, n.window), float64(n.path.MTU))
+			n.ignore, n.ignored, n.lost = n.inFlight, 0, false
+			n.quick++
+			done = true
+		}
+		n.arrived, n.periodEnd = 0, now+n.base+n.target
+	}
+	if done {
+		n.raise, n.raised = 0, 0
+	}
+	return done
+}
+
+// OnLoss takes a lost packet off the window. It is a reason to look whether anything arrives at all.
+func (n *NSCC) OnLoss(now unit.Time, _ Loss) {
+	mtu := float64(n.path.MTU)
+	n.ignored += mtu
+	n.average(n.network(), true) // what a queue holds that drops or trims
+	if n.lost = true; !n.quickAdapt(now, true, 0) {
+		n.window -= mtu
+		n.lossCuts++
+	}
+	n.settle()
+}
+
+// bound keeps the window between one packet and the largest.
+func (n *NSCC) bound() {
+	n.window = min(max(n.window, float64(n.path.MTU)), n.most)
+}
+
+// settle decides: whole packets.
+func (n *NSCC) settle() {
+	n.bound()
+	d := Decision{Rate: n.path.Line, TimerAt: unit.Never,
+		Window: unit.Bytes(n.window) / n.path.MTU * n.path.MTU}
+	if d.Window < n.now.Window {
+		n.cuts++
+	}
+	n.now = d
+}
+
+// OnLine changes the ceiling.
+func (n *NSCC) OnLine(_ unit.Time, line unit.Rate) {
+	n.path.Line = line
+	n.scale()
+	n.settle()
+}
+
+// AsksEvery says how often packets ask for an acknowledgement.
+func (n *NSCC) AsksEvery() int { return n.s.every }
+
+// OnCNP does nothing: acknowledgements carry the marks.
+func (n *NSCC) OnCNP(unit.Time) {}
+
+// OnBytes does nothing.
+func (n *NSCC) OnBytes(unit.Time, unit.Bytes) {}
+
+// OnTimer does nothing.
+func (n *NSCC) OnTimer(unit.Time) {}
+
+// WantsAcks returns true.
+func (n *NSCC) WantsAcks() bool { return true }
+
+// Decision returns the window.
+func (n *NSCC) Decision() Decision { return n.now }
+
+// Signal returns the rate, the window and the delays.
+func (n *NSCC) Signal(_ unit.Time, name string) (float64, bool) {
+	switch name {
+	case SignalRate:
+		return min(float64(n.path.Line), 8*n.window/max(n.rtt, n.base, 1).Seconds()), true
+	case SignalWindow:
+		return n.window, true
+	case SignalDelay:
+		return n.rtt.Seconds(), true
+	case "queue_delay":
+		return n.mean / float64(unit.Second), true
+	}
+	return 0, false
+}
+
+// Counter returns the cuts.
+func (n *NSCC) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCuts:
+		return n.cuts, true
+	case "quick_adapts":
+		return n.quick, true
+	case "loss_cuts":
+		return n.lossCuts, true
+	}
+	return 0, false
+}
