@@ -1,5 +1,7 @@
 package entropy
 
+import "railyard/unit"
+
 // Aside takes a queue pair's source ports in turn as Turn does, and leaves out for a while those by
 // which packets were lost: the path behind one may be broken, and routing not know it yet. It
 // hears of what was lost, by NAK or time-out, in both drivers.
@@ -8,11 +10,7 @@ type Aside struct {
 	rest  uint32   // packets that a port is left out for
 	sent  uint32   // packets so far
 	until []uint32 // by port: it is left out before so many packets were sent
-	by    []uint8  // by PSN, in a ring: the port that a packet left from last
 }
-
-// remembered is how many packets may be under way for their ports to be known.
-const remembered = 1 << 12
 
 // NewAside returns a chooser among so many ports that leaves one out for so many packets; nil, which
 // is no chooser, where there is nothing to choose or nothing is to be left out.
@@ -20,12 +18,11 @@ func NewAside(ports, packets int) *Aside {
 	if ports < 2 || packets < 1 {
 		return nil
 	}
-	return &Aside{rest: uint32(packets), until: make([]uint32, ports), by: make([]uint8, remembered)}
+	return &Aside{rest: uint32(packets), until: make([]uint32, ports)}
 }
 
-// Next returns which port packet psn leaves from: the next one that is not left out, or just the next
-// where all are.
-func (a *Aside) Next(psn uint32) int {
+// Next returns the next port that is not left out, or just the next where all are.
+func (a *Aside) Next(unit.Time) int {
 	a.sent++
 	i := 0
 	for range a.until {
@@ -33,13 +30,12 @@ func (a *Aside) Next(psn uint32) int {
 			break
 		}
 	}
-	a.by[psn%remembered] = uint8(i)
 	return i
 }
 
-// Lost leaves out the port from which packet psn left.
-func (a *Aside) Lost(psn uint32) {
-	if a != nil {
-		a.until[a.by[psn%remembered]] = a.sent + a.rest
+// Heard leaves out the port by which a packet was lost.
+func (a *Aside) Heard(_ unit.Time, port int, f Feedback) {
+	if f == Missing || f == TimedOut {
+		a.until[port] = a.sent + a.rest
 	}
 }

@@ -13,24 +13,24 @@ func TestAside(t *testing.T) {
 		ports, rest := rapid.IntRange(2, Most).Draw(rt, "ports"), rapid.IntRange(1, 500).Draw(rt, "rest")
 		a := NewAside(ports, rest)
 		var turn Turn
-		psn := rapid.Uint32Range(0, 1<<24-1).Draw(rt, "psn")
+		bad := 0
 		for range rapid.IntRange(1, 3000).Draw(rt, "before") {
-			if got, want := a.Next(psn), turn.Next(ports); got != want {
-				rt.Fatalf("port %d, not %d", got, want)
+			bad = a.Next(0)
+			if want := turn.Next(ports); bad != want {
+				rt.Fatalf("port %d, not %d", bad, want)
 			}
-			psn = (psn + 1) & (1<<24 - 1)
+			a.Heard(0, bad, Arrived) // which changes nothing
+			a.Heard(0, bad, Marked)
+			a.Heard(0, bad, Trimmed)
 		}
-		lost := (psn - 1) & (1<<24 - 1)
-		bad := int(a.by[lost%remembered])
-		a.Lost(lost)
+		a.Heard(0, bad, rapid.SampledFrom([]Feedback{Missing, TimedOut}).Draw(rt, "loss"))
 		used := make([]int, ports)
 		for range rest - 1 {
-			i := a.Next(psn)
+			i := a.Next(0)
 			if i == bad {
 				rt.Fatalf("port %d is used %d packets after it lost one", i, rest)
 			}
 			used[i]++
-			psn++
 		}
 		for i, n := range used {
 			if i != bad && n < (rest-1)/(ports-1) {
@@ -39,21 +39,17 @@ func TestAside(t *testing.T) {
 		}
 		back := false
 		for range 2 * ports {
-			back = a.Next(psn) == bad || back
-			psn++
+			back = a.Next(0) == bad || back
 		}
 		if !back {
 			rt.Fatalf("port %d does not come back", bad)
 		}
 		for range ports { // all of them
-			a.Next(psn)
-			a.Lost(psn)
-			psn++
+			a.Heard(0, a.Next(0), Missing)
 		}
-		a.Next(psn) // one is taken all the same
+		a.Next(0) // one is taken all the same
 	})
 	if NewAside(1, 5) != nil || NewAside(4, 0) != nil {
 		t.Error("there is nothing to choose")
 	}
-	(*Aside)(nil).Lost(3)
 }

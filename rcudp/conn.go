@@ -20,8 +20,8 @@ type Conn struct {
 	DestQPN uint32
 	Peer    netip.Addr
 	Ports   []uint16 // UDP source ports; more than one are taken in turn, packet by packet
-	// SetAside is how many packets a port is left out for by which a request was lost; 0: for none.
-	SetAside int
+	// Choose makes the chooser among several ports for requests; nil, or where it makes none: in turn.
+	Choose entropy.Make
 
 	// Service is how the packets travel; nil: as the endpoint's Config says, from Add on.
 	Service *Service
@@ -51,7 +51,7 @@ type Conn struct {
 	failed  bool
 	echo    bool // a request since the last answer came in marked
 	turn    entropy.Turn
-	aside   *entropy.Aside
+	paths   *entropy.Paths
 	burst   unit.Time
 	now     unit.Time
 	udp     *net.UDPAddr
@@ -63,8 +63,7 @@ type Conn struct {
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
 	maxInFlight unit.Bytes) *Conn {
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line, Named: cfg.Named},
-		maxInFlight: maxInFlight}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight}
 	c.SetController(0, ctl)
 	return c
 }
@@ -74,7 +73,7 @@ func (c *Conn) SetController(now unit.Time, ctl cc.Controller) {
 	if ctl == nil {
 		ctl = cc.None{Line: c.pace.Line}
 	}
-	c.now, c.pace.MTU = now, unit.Bytes(c.cfg.MTU)
+	c.now, c.pace.MTU, c.pace.Named = now, unit.Bytes(c.cfg.MTU), c.cfg.Named
 	c.pace.Start(ctl)
 	c.decide()
 }
@@ -91,7 +90,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 // Restart forgets what the connection has learned and counted, as a queue pair
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
-	c.maxInFlight, c.lastCNP, c.turn, c.aside = maxInFlight, 0, entropy.Turn{}, nil
+	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	c.SetController(now, ctl)
@@ -101,27 +100,39 @@ func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes)
 func (c *Conn) Controller() cc.Controller { return c.pace.Ctl }
 
 // port returns the source port of the next packet.
-func (c *Conn) port(p *rc.Packet) uint16 {
+func (c *Conn) port(now unit.Time, p *rc.Packet) uint16 {
 	switch {
 	case len(c.Ports) == 1:
 		return c.Ports[0]
-	case c.SetAside > 0 && !p.Opcode.IsResponse() && p.Opcode != roce.CNP:
-		if c.aside == nil {
-			c.aside = entropy.NewAside(len(c.Ports), c.SetAside)
+	case c.Choose != nil && !p.Opcode.IsResponse() && p.Opcode != roce.CNP:
+		if c.paths == nil {
+			c.paths = entropy.NewPaths(c.Choose(len(c.Ports), c.QPN))
 		}
-		return c.Ports[c.aside.Next(p.PSN)]
+		if c.paths != nil {
+			return c.Ports[c.paths.Next(now, p.PSN)]
+		}
 	}
 	return c.Ports[c.turn.Next(len(c.Ports))]
 }
 
+// answered tells the chooser of source ports which packet an acknowledgement is about.
+func (c *Conn) answered(now unit.Time, p *rc.Packet) {
+	if c.paths == nil {
+		return
+	}
+	if psn, ok := p.About(); ok {
+		c.paths.Answered(now, psn, p.Marked)
+	}
+}
+
 // lost tells the chooser of source ports what a NAK says is missing.
-func (c *Conn) lost(p *rc.Packet) {
-	if c.aside == nil {
+func (c *Conn) lost(now unit.Time, p *rc.Packet, f entropy.Feedback) {
+	if c.paths == nil {
 		return
 	}
 	first, n := p.Missing()
 	for i := range n {
-		c.aside.Lost((first + uint32(i)) & roce.PSNMask)
+		c.paths.Heard(now, (first+uint32(i))&roce.PSNMask, f)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/rc"
 	"railyard/roce"
 	"railyard/unit"
@@ -102,8 +103,9 @@ type Endpoint struct {
 	control   []control
 	sum       roce.Summer
 	dataFirst bool
-	finished  int64  // completions handed over while taking datagrams
-	trims     uint64 // DSCPs that trimmed datagrams have, a bit each
+	now       unit.Time // of Next
+	finished  int64     // completions handed over while taking datagrams
+	trims     uint64    // DSCPs that trimmed datagrams have, a bit each
 	in        roce.Header
 	out       roce.Header
 	packet    rc.Packet
@@ -280,19 +282,21 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.NaksIn++
 	}
 	n := c.QP.Acknowledged(now, p)
+	c.answered(now, p)
 	if n > 0 && c.acknowledged(now, p, unit.Bytes(n)*unit.Bytes(c.cfg.MTU)) {
 		c.decide()
 	}
 	switch {
 	case p.Opcode != roce.Acknowledge:
 	case p.Syndrome == roce.NakSequence, p.Syndrome == roce.NakMissing:
-		c.lost(p)
+		c.lost(now, p, entropy.Missing)
 		c.pace.Ctl.OnLoss(now, cc.LossNak)
 		c.decide()
-	case p.Syndrome == roce.NakTrimmed: // its way is whole: the source port is not to blame
+	case p.Syndrome == roce.NakTrimmed:
+		c.lost(now, p, entropy.Trimmed)
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmed)
 		c.decide()
-	case p.Syndrome == roce.NakTrimmedLast:
+	case p.Syndrome == roce.NakTrimmedLast: // every way to the receiver ends in that queue
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		c.decide()
 	}
@@ -331,6 +335,7 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 // identification it will have. ok is false when nothing may go yet. Control
 // packets go before data, but for the first datagram after LetData.
 func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
+	e.now = now
 	lead := e.dataFirst
 	e.dataFirst = false
 	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
@@ -394,7 +399,7 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 		k.head(h)
 	}
 	b := h.Append(buf[:0])
-	*d = Datagram{Conn: c, Port: c.port(p), TOS: tos, Head: b, Payload: p.Data}
+	*d = Datagram{Conn: c, Port: c.port(e.now, p), TOS: tos, Head: b, Payload: p.Data}
 	if k.zeros > 0 {
 		d.Payload = zeros[:k.zeros]
 	}
@@ -436,7 +441,7 @@ func (e *Endpoint) Tick(now unit.Time) {
 				c.Timeouts++
 				if c.QP.State() != rc.Error {
 					una, _, _ := c.QP.Sequence()
-					c.aside.Lost(una)
+					c.paths.Heard(now, una, entropy.TimedOut)
 					c.pace.Ctl.OnLoss(now, cc.LossTimeout)
 					c.decide()
 				}

@@ -27,6 +27,7 @@ type Info struct {
 	// Window is how many packets it keeps ahead of one that is missing, by package
 	// rc's profile of selective repeat; 0 for an end that goes back N.
 	Window int    `json:"window,omitempty"`
+	Named  bool   `json:"named,omitempty"` // it wants acknowledgements that name the packet they answer
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
@@ -43,7 +44,7 @@ func (qp *QP) Info(mr *MR) Info {
 	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads,
 		Room: int64(d.cfg.InFlight)}
 	if d.cfg.Selective {
-		i.Window = selectiveWindow
+		i.Window, i.Named = selectiveWindow, d.named
 	}
 	if buf := int64(d.dev.ReceiveBuffer()); buf/4 < i.Room {
 		i.Room = buf / 4 // the kernel counts its own overhead too
@@ -171,6 +172,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 		if a.State == Init { // what READs bring back must fit our own buffer; recovery is agreed on
 			qp.do(func(*rcudp.Endpoint) {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
+				qp.cfg.Named = window > 0 && (local.Named || r.Named)
 			})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
@@ -30,8 +31,8 @@ type DeviceConfig struct {
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
 	// keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
 	Selective bool
-	WriteOnly bool // an address in every WRITE packet, for spraying
-	SetAside  int  // packets that a source port is left out for by which one was lost [0: for none]
+	WriteOnly bool   // an address in every WRITE packet, for spraying
+	LB        string // with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
 	InFlight  unit.Bytes
 	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 	// OnRate sees every change of a queue pair's sending rate, at a time since
@@ -44,6 +45,8 @@ type Device struct {
 	cfg    DeviceConfig
 	dev    *rcudp.Device
 	make   cc.Make
+	choose entropy.Make
+	named  bool // acknowledgements are to name the packet that they answer
 	events chan AsyncEvent
 	closed chan struct{}
 	once   sync.Once
@@ -94,8 +97,9 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if cfg.InFlight == 0 {
 		cfg.InFlight = 1 << 20
 	}
-	control, err := congestion(cfg.CC, cfg.Line)
-	if err != nil {
+	d := &Device{cfg: cfg, events: make(chan AsyncEvent, 256), closed: make(chan struct{}),
+		keys: map[uint32]bool{}, qpns: map[uint32]bool{0: true, 1: true}}
+	if err := d.regulate(); err != nil {
 		return nil, err
 	}
 	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP,
@@ -104,9 +108,8 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{cfg: cfg, dev: dev, make: control,
-		events: make(chan AsyncEvent, 256), closed: make(chan struct{}),
-		keys: map[uint32]bool{}, qpns: map[uint32]bool{0: true, 1: true}}, nil
+	d.dev = dev
+	return d, nil
 }
 
 // Close stops the device; queue pairs complete nothing more.
@@ -184,16 +187,30 @@ func random(taken map[uint32]bool, mask uint32) uint32 {
 // domains do not meet.
 func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
 
-// congestion returns what makes the queue pairs' congestion control.
-func congestion(choice string, line unit.Rate) (cc.Make, error) {
-	if choice == "" {
-		choice = "dcqcn"
+// regulate reads what makes the queue pairs' congestion control and their choice of source ports, and with
+// them what acknowledgements are to say.
+func (d *Device) regulate() error {
+	control, lb := d.cfg.CC, d.cfg.LB
+	if control == "" {
+		control = "dcqcn"
 	}
-	c, err := cc.Parse(choice)
+	c, err := cc.Parse(control)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c.Make(line)
+	if d.make, err = c.Make(d.cfg.Line); err != nil {
+		return err
+	}
+	d.named = c.Marks
+	if lb == "" {
+		return nil
+	}
+	p, v, err := entropy.Parse(lb)
+	if err != nil {
+		return err
+	}
+	d.choose, d.named = p.New(v), d.named || p.Hears
+	return nil
 }
 
 // controller makes a queue pair's congestion control, once its path is known; how long that is and how many

@@ -98,7 +98,7 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	d.mu.Unlock()
 	qp.cfg = d.transport()
 	qp.conn = rcudp.NewConn(qp.cfg, pd.mem, nil, d.cfg.Line, d.cfg.InFlight)
-	qp.conn.Paced, qp.conn.QPN, qp.conn.SetAside = d.cfg.Paced, qp.QPN, d.cfg.SetAside
+	qp.conn.Paced, qp.conn.QPN, qp.conn.Choose = d.cfg.Paced, qp.QPN, d.choose
 	qp.conn.OnComplete, qp.conn.OnReceive = qp.completed, qp.received
 	qp.conn.OnEstablished, qp.conn.OnError = qp.established, qp.failed
 	if d.cfg.OnRate != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/internal/capture"
 	"railyard/internal/field"
 	"railyard/internal/perftest"
@@ -269,7 +270,8 @@ type rdmaMany struct {
 	Depth int  `help:"Requests in flight per queue pair." default:"64"`
 	Spray bool `help:"A new UDP source port per packet, with placement in any order (addresses in every packet, selective repeat at the sender)."`
 
-	SetAside int `help:"With --spray: packets for which a source port is left out by which one was lost; 0: none." default:"0" placeholder:"PACKETS"`
+	SetAside int    `help:"With --spray: packets for which a source port is left out by which one was lost; 0: none." default:"0" placeholder:"PACKETS"`
+	LB       string `help:"With --spray: how a source port is chosen, with parameters as a scenario's lb_options has them: entropy (in turn), oblivious, bitmap, reps or mixed; reps,source_ports=32." name:"lb" placeholder:"POLICY"`
 }
 
 type rdmaWriteCmd struct{ rdmaMany }
@@ -281,7 +283,8 @@ func (c *rdmaMany) Help() string {
 
 Examples:
   railyard rdma write --to 10.1.0.7 --size all
-  railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json`
+  railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json
+  railyard rdma write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc`
 }
 
 // Run is the rdma write command.
@@ -317,9 +320,9 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 			RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
 	if c.Spray {
 		s.Connect.Entropy = 16
-	} else if c.SetAside > 0 {
-		return nil, &inputError{
-			errors.New("--set-aside leaves out one of several source ports: it needs --spray")}
+	}
+	if err := c.choice(s); err != nil {
+		return nil, &inputError{err}
 	}
 	for _, l := range []struct {
 		name           string
@@ -353,6 +356,29 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 	return s, nil
 }
 
+// choice checks how source ports are chosen, and sets how many there are.
+func (c *rdmaMany) choice(s *perftest.Spec) error {
+	switch {
+	case c.SetAside > 0 && !c.Spray:
+		return errors.New("--set-aside leaves out one of several source ports: it needs --spray")
+	case c.LB != "" && !c.Spray:
+		return errors.New("--lb chooses among several source ports: it needs --spray")
+	case c.LB != "" && c.SetAside > 0:
+		return errors.New("--set-aside belongs to ports taken in turn: --lb entropy,set_aside=PACKETS")
+	case c.LB == "":
+		if c.SetAside > 0 {
+			c.LB = fmt.Sprintf("entropy,set_aside=%d", c.SetAside)
+		}
+		return nil
+	}
+	_, v, err := entropy.Parse(c.LB)
+	if err != nil {
+		return fmt.Errorf("--lb: %w", err)
+	}
+	s.Connect.Entropy = entropy.Ports(v)
+	return nil
+}
+
 // ackTimeout chooses the timeout where the user does not: one processor works for
 // all queue pairs, so an ACK takes longer the more there are, and is not lost.
 func ackTimeout(chosen, qps int) int {
@@ -379,7 +405,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	oneThread()
 	cfg.WriteOnly = c.Spray
 	cfg.Selective = c.Spray
-	cfg.SetAside = c.SetAside
+	cfg.LB = c.LB
 	dev, err := perftest.OpenNear(cfg, to.Addr())
 	if err != nil {
 		return deviceError(err)

@@ -51,11 +51,11 @@ type Config struct {
 	Bond     Bond
 	// SourcePorts is how many UDP source ports each end of a queue pair takes in turn; below 2: it has one.
 	SourcePorts int
-	// SetAside is how many packets a sender leaves a source port out for by which one was lost; 0: none.
-	SetAside int
-	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
-	RxXOff   unit.Bytes
-	RxXOn    unit.Bytes
+	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
+	Choose entropy.Make
+	PCIe   unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff unit.Bytes
+	RxXOn  unit.Bytes
 }
 
 // nic is one network card.
@@ -96,7 +96,7 @@ type sender struct {
 	tos               uint8
 	service           uint8
 	turn              entropy.Turn
-	aside             *entropy.Aside // nil: its data take the ports in turn, too
+	paths             *entropy.Paths // nil: its data take the ports in turn, too
 	tag               int32          // the queue pair's index among those of the same peers
 	first             int32          // message posted first, -1 for none
 	last              int32          // and last
@@ -214,7 +214,7 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	sv := &h.cfg.Services[service]
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
-		aside: entropy.NewAside(h.cfg.SourcePorts, h.cfg.SetAside),
+		paths: h.chooser(hash),
 		next:  -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/internal/fabric"
 	"railyard/rc"
 	"railyard/roce"
@@ -94,9 +95,9 @@ func (h *Hosts) answers(port, c int32, r *receiver) {
 	if r.marked {
 		r.marked, flags = false, fabric.FlagEcho
 	}
-	s := &h.cfg.Services[r.service]
-	h.Control(port, h.ToSender(c), s.Class,
-		&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: s.tos(), Flags: flags,
+	class, tos := h.cfg.Services[r.service].acks()
+	h.Control(port, h.ToSender(c), class,
+		&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: tos, Flags: flags,
 			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 }
 
@@ -136,18 +137,20 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
+	s.answered(now, in)
 	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU)) {
 		h.decide(c)
 	}
 	switch p.Synd {
 	case roce.NakSequence, roce.NakMissing:
-		s.lost(in)
+		s.lost(now, in, entropy.Missing)
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
-	case roce.NakTrimmed: // its way is whole: the source port is not to blame
+	case roce.NakTrimmed:
+		s.lost(now, in, entropy.Trimmed)
 		s.pace.Ctl.OnLoss(now, cc.LossTrimmed)
 		h.decide(c)
-	case roce.NakTrimmedLast:
+	case roce.NakTrimmedLast: // every way to the receiver ends in that queue
 		s.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		h.decide(c)
 	}

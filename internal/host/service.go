@@ -22,10 +22,20 @@ type Service struct {
 	CNPGap   unit.Time // at most one per connection in so long
 	CNPDSCP  uint8
 	CNPClass uint8
+
+	AcksFirst bool // ACKs travel as CNPs do, before data
 }
 
 // tos is the type of service of data and ACKs.
 func (s *Service) tos() uint8 { return s.DSCP<<2 | fabric.ECT0 }
+
+// acks are the class and the type of service of ACKs.
+func (s *Service) acks() (class, tos uint8) {
+	if s.AcksFirst {
+		return s.CNPClass, s.CNPDSCP << 2
+	}
+	return s.Class, s.tos()
+}
 
 // ServiceOf returns a connection's place in the table of services.
 func (h *Hosts) ServiceOf(c int32) int { return int(h.senders[c].service) }

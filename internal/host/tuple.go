@@ -4,6 +4,7 @@ import (
 	"railyard/entropy"
 	"railyard/rc"
 	"railyard/roce"
+	"railyard/unit"
 )
 
 // SourcePort is the UDP source port of packets whose 5-tuple has such a digest: its low bits.
@@ -19,20 +20,38 @@ func (h *Hosts) tuple(hash uint32, turn *entropy.Turn) uint32 {
 }
 
 // tupleOf is tuple for a sender's data, whose chooser of source ports may hear what becomes of it.
-func (h *Hosts) tupleOf(s *sender, psn uint32) uint32 {
-	if s.aside == nil {
+func (h *Hosts) tupleOf(now unit.Time, s *sender, psn uint32) uint32 {
+	if s.paths == nil {
 		return h.tuple(s.hash, &s.turn)
 	}
-	return s.hash&^entropy.Mask | uint32(entropy.Port(s.hash, s.aside.Next(psn)))&entropy.Mask
+	return s.hash&^entropy.Mask | uint32(entropy.Port(s.hash, s.paths.Next(now, psn)))&entropy.Mask
+}
+
+// chooser makes a sender's choice of source ports; nil: it takes them in turn.
+func (h *Hosts) chooser(hash uint32) *entropy.Paths {
+	if h.cfg.Choose == nil || h.cfg.SourcePorts < 2 {
+		return nil
+	}
+	return entropy.NewPaths(h.cfg.Choose(h.cfg.SourcePorts, hash))
+}
+
+// answered tells a sender's chooser of source ports which packet an acknowledgement is about.
+func (s *sender) answered(now unit.Time, p *rc.Packet) {
+	if s.paths == nil {
+		return
+	}
+	if psn, ok := p.About(); ok {
+		s.paths.Answered(now, psn, p.Marked)
+	}
 }
 
 // lost tells a sender's chooser of source ports what a NAK says is missing.
-func (s *sender) lost(p *rc.Packet) {
-	if s.aside == nil {
+func (s *sender) lost(now unit.Time, p *rc.Packet, f entropy.Feedback) {
+	if s.paths == nil {
 		return
 	}
 	first, n := p.Missing()
 	for i := range n {
-		s.aside.Lost((first + uint32(i)) & roce.PSNMask)
+		s.paths.Heard(now, (first+uint32(i))&roce.PSNMask, f)
 	}
 }

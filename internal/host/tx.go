@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"railyard/cc"
+	"railyard/entropy"
 	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/internal/route"
@@ -175,7 +176,7 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	p := &h.Net.Packets[pi]
 	size := roce.DataLen(rp.Opcode, int(rp.Payload))
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
-	p.Opcode, p.TOS, p.Hash, p.QP, p.PSN = rp.Opcode, s.tos, h.tupleOf(s, rp.PSN), c, rp.PSN
+	p.Opcode, p.TOS, p.Hash, p.QP, p.PSN = rp.Opcode, s.tos, h.tupleOf(now, s, rp.PSN), c, rp.PSN
 	p.VA, p.Len = rp.VA, rp.Len
 	if !rp.AckReq && s.asks() {
 		s.qp.Ask(now, rp)
@@ -288,7 +289,7 @@ func (h *Hosts) timeout(c int32) {
 		}
 		if late > 0 {
 			una, _, _ := s.qp.Sequence()
-			s.aside.Lost(una)
+			s.paths.Heard(now, una, entropy.TimedOut)
 			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
 			h.decide(c)
 		}

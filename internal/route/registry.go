@@ -1,6 +1,7 @@
 package route
 
 import (
+	"railyard/entropy"
 	"railyard/internal/rng"
 	"railyard/param"
 	"railyard/unit"
@@ -23,10 +24,13 @@ type Policy struct {
 	Sprays func(v param.Values) bool
 	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
 	SourcePorts func(v param.Values) int
-	// SetAside is how many packets NICs leave a source port out for by which one was lost; nil: none.
-	SetAside func(v param.Values) int
-	DLB      string // what configurations call it: the mode of dynamic load balancing; none for hashing
-	Unmoved  string // what to say of a run in which no flow changed its port, if that is remarkable
+	// NIC is how NICs choose among them; nil: there is nothing to choose.
+	NIC *entropy.Policy
+	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
+	// where any can.
+	Check   func(v param.Values) (param, fault string)
+	DLB     string // what configurations call it: the mode of dynamic load balancing; none for hashing
+	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
 
 	New func(v param.Values, s Site) Chooser
 }
@@ -80,7 +84,8 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = []*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant}
+var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant},
+	ofNICs()...)
 
 // Names lists the policies.
 func Names() (names []string) {

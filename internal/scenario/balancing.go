@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/route"
 	"railyard/param"
 )
@@ -92,10 +93,16 @@ func (f *File) setLB(name string, value any) {
 }
 
 // balancing resolves the policy and its parameters.
-func (p *resolver) balancing() {
+func (p *resolver) balancing() error {
 	p.LB, p.LBValues = route.Lookup(p.File.LB), param.Values{}
 	for _, par := range p.LB.Params {
 		said := member(reflect.ValueOf(p.File.LBOptions).Elem(), par.Name)
 		p.LBValues[par.Name], _ = settle(p.LB.Defaults[par.Name], said)
 	}
+	if p.LB.Check != nil {
+		if key, fault := p.LB.Check(p.LBValues); fault != "" {
+			return field.New("lb_options."+key, "%s", fault)
+		}
+	}
+	return nil
 }

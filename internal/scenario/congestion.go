@@ -103,6 +103,7 @@ func (f *File) SetCC(algorithm, param string, value any) {
 type Service struct {
 	Name          string
 	DSCP, CNPDSCP int           // of data and ACKs, and of CNPs
+	AcksFirst     bool          // ACKs have that of CNPs
 	CC            *cc.Algorithm // of every sender
 	Values        cc.Values     // its parameters, at the line rate of the first server's NICs
 	// At is the same at another line rate; nil where the algorithm's values do not depend on it.
@@ -113,7 +114,8 @@ type Service struct {
 // service is the file's one; congestion settles the parameters.
 func (f *File) service() Service {
 	return Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
-		CC: cc.Lookup(member(f.cc(), "algorithm").String())}
+		AcksFirst: f.Transport.Acks == "cnp",
+		CC:        cc.Lookup(member(f.cc(), "algorithm").String())}
 }
 
 // congestion resolves the block.

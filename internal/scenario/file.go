@@ -178,6 +178,7 @@ type Transport struct {
 	QPs      int    `yaml:"qps" doc:"queue pairs per pair of GPUs that share each transfer"`
 	DataDSCP int    `yaml:"data_dscp" doc:"DSCP of data and ACKs"`
 	CNPDSCP  int    `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`
+	Acks     string `yaml:"acks" enum:"data,cnp" doc:"whose DSCP acknowledgements have, and so whose queue: data's, or that of congestion notifications, which goes first"`
 }
 
 // Workload is what runs.
@@ -288,7 +289,8 @@ func Default() File {
 		LBOptions: newLBOptions(),
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n",
 			AckEvery: 64, Timeout: 14, Retries: 7,
-			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48},
+			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48,
+			Acks: "data"},
 		CC:     newCC("dcqcn"),
 		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
 	}

@@ -24,7 +24,9 @@ func (p *resolver) switches() error {
 	if err := p.configured(); err != nil {
 		return err
 	}
-	p.balancing()
+	if err := p.balancing(); err != nil {
+		return err
+	}
 	if err := p.detours(); err != nil {
 		return err
 	}

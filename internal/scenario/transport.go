@@ -13,8 +13,15 @@ func (p *resolver) transport() error {
 	p.RC = rc.Config{MTU: t.MTU, AlwaysReady: true, WriteOnly: t.Write == "only",
 		AckEvery: t.AckEvery, Timeout: rc.LocalAckTimeout(t.Timeout),
 		Retries: t.Retries, Window: t.Window, NakAfter: t.NakAfter}
+	if n, ok := p.LBValues["ack_every"].(int); ok && n > 0 {
+		p.RC.AckEvery = min(p.RC.AckEvery, n)
+	}
 	if t.Recovery == "selective" {
 		p.RC.Recovery = rc.Selective
+		p.RC.Named = p.LB.NIC != nil && p.LB.NIC.Hears
+		for _, s := range p.Services { // who hears of marks hears whose they are
+			p.RC.Named = p.RC.Named || s.CC.Marks
+		}
 	}
 	if err := p.RC.Validate(); err != nil {
 		return field.Under("transport", err)

@@ -111,8 +111,8 @@ func setup(p *scenario.Plan) *Setup {
 		s.Host.Bond = host.BondSpray
 	}
 	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
-	if of := p.LB.SetAside; of != nil {
-		s.Host.SetAside = of(p.LBValues)
+	if of := p.LB.NIC; of != nil {
+		s.Host.Choose = of.New(p.LBValues)
 	}
 	for _, e := range p.Events {
 		if e.FromStart() {
@@ -130,13 +130,14 @@ func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
 // services are the plan's. Their packets travel in the classes of the first leaf.
 func services(p *scenario.Plan) (all []host.Service) {
 	for _, of := range p.Services {
-		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP)}
+		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP),
+			AcksFirst: of.AcksFirst}
 		s.CC = controllers(p, &of)
 		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}
-		s.Marks = of.CC.Marks
+		s.Marks = of.CC.Marks || p.LB.NIC != nil && p.LB.NIC.Hears
 		if credit := of.CC.Credit; credit != nil {
 			s.Credit = credit(of.Values)
 		}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -43,9 +44,9 @@ type faultPlan struct {
 	cnps       bool
 	every      int // packets from one that asks for an acknowledgement to the next; 0: as it comes
 	cnpGap     unit.Time
-	heard      *[]string // what the driver tells the controller; nil: nobody listens
-	ports      int       // UDP source ports that either end takes in turn; 0: one
-	aside      int       // packets that a port is left out for after a loss
+	heard      *[]string    // what the driver tells the controller; nil: nobody listens
+	ports      int          // UDP source ports that either end takes in turn; 0: one
+	choice     entropy.Make // of source ports; nil: in turn
 }
 
 // trimmed are the DSCPs of what the path cuts to its headers.
@@ -83,7 +84,7 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	service := &r.Setup.Host.Services[0]
 	service.CC = func(cc.Path) cc.Controller { return f.controller() }
 	service.Marks = true
-	r.Setup.Host.SourcePorts, r.Setup.Host.SetAside = f.ports, f.aside
+	r.Setup.Host.SourcePorts, r.Setup.Host.Choose = f.ports, f.choice
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
 		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
 		service.CNPDSCP = service.DSCP // at the switch, too
@@ -137,7 +138,9 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 		}
 		c := rcudp.NewConn(&cfg, mem, f.controller(), lineRate, 1<<40)
 		c.QPN, c.DestQPN, c.Peer, c.Paced = uint32(17+i), uint32(18-i), addr(1-i), true
-		c.SetAside = f.aside
+		if f.choice != nil { // the seed is the 5-tuple in the simulator, the queue pair's number here
+			c.Choose = func(ports int, _ uint32) entropy.Chooser { return f.choice(ports, tupleHash) }
+		}
 		for i := range max(1, f.ports) {
 			c.Ports = append(c.Ports, entropy.Port(tupleHash, i))
 		}
@@ -339,9 +342,22 @@ func fate(r *rng.Stream, loss int) (f fabric.Fate) {
 	return f
 }
 
+// anyChoice is a way to choose among source ports: in turn, with ports set aside or without, or another.
+func anyChoice(r *rng.Stream, which int) entropy.Make {
+	p := entropy.Policies()[max(0, which-1)]
+	v := maps.Clone(p.Defaults)
+	switch {
+	case which == 1:
+		v["set_aside"] = 1 + r.Intn(60)
+	case p.Name == "reps":
+		v["freeze"] = unit.Time(1+r.Intn(100)) * unit.Microsecond
+	}
+	return p.New(v)
+}
+
 // choose draws the congestion control: DCQCN in either form, pacing included, in a third of the plans,
-// Swift in another, told of a round trip below or above what there is, so that its window opens in some
-// and falls below one packet in others.
+// Swift or NSCC in another, told of a round trip below or above what there is, so that its window opens in
+// some and falls below one packet in others.
 func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
 	f.path = cc.Path{Line: lineRate, MTU: unit.Bytes(mtu)}
 	switch which {
@@ -351,7 +367,7 @@ func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
 		f.control = cc.Lookup("dcqcn").Use(profile, lineRate)
 		f.cnpGap = cc.Lookup("dcqcn").CNPGap(cc.Lookup("dcqcn").Profile(profile).Values(lineRate))
 	case 3, 4:
-		f.control = cc.Lookup("swift").Use("", lineRate)
+		f.control = cc.Lookup([...]string{3: "swift", 4: "nscc"}[which]).Use("", lineRate)
 		if r.Intn(4) > 0 {
 			f.path.RTT, f.path.Hops = unit.Time(1+r.Intn(12))*unit.Microsecond, r.Intn(4)
 		}
@@ -359,11 +375,11 @@ func (f *faultPlan) choose(r *rng.Stream, which, mtu int) {
 }
 
 // Random schedules of loss, cuts to headers, repetition, delay and so reordering, of data and of
-// acknowledgements, with every congestion control, and with DCQCN of marks (also on acknowledgements and
-// CNPs, which neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same
-// picosecond, from the same source ports, of which there are one to four, in both drivers, and tell the
-// controllers the same, round trips and echoed marks included, which decide the same, however often
-// packets ask for acknowledgements. (Damage is loss: both drop it.)
+// acknowledgements, with every congestion control, and of marks (also on acknowledgements and CNPs, which
+// neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same picosecond, from the
+// same source ports, of which there are up to four, chosen in every way, in both drivers, and tell the
+// controllers the same, round trips and echoed marks included, which decide the same, however often packets
+// ask for acknowledgements. (Damage is loss: both drop it.)
 func TestTwoDrivers(t *testing.T) {
 	naks, cuts, again, cnps, paced, timed, echoed := 0, 0, 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
@@ -376,7 +392,7 @@ func TestTwoDrivers(t *testing.T) {
 			cfg.Timeout = rc.LocalAckTimeout(4 + r.Intn(10)) // to 34 ms, so that silence is noticed before
 		}
 		f := faultPlan{data: map[int]fabric.Fate{}, acks: map[int]fabric.Fate{}, ports: int(seed % 5),
-			aside: int(seed/5%3) * 30}
+			choice: anyChoice(&r, int(seed/5%6))}
 		f.cnpGap = unit.Never
 		f.choose(&r, int(seed%6), cfg.MTU)
 		f.every = int(seed / 6 % 4)
@@ -445,7 +461,7 @@ func TestTwoDrivers(t *testing.T) {
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || cuts < 500 || again < 1000 || cnps < 400 || paced < 1000 || timed < 1000 ||
+	if naks < 1000 || cuts < 500 || again < 1000 || cnps < 400 || paced < 500 || timed < 1000 ||
 		echoed < 500 {
 		t.Errorf("%d NAKs, %d of trimmed packets, %d packets sent again, %d CNPs, %d paces below a packet, "+
 			"%d round trips, %d marks echoed: the schedules are too tame", naks, cuts, again, cnps, paced,

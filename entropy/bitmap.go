@@ -1,0 +1,50 @@
+package entropy
+
+import (
+	"railyard/param"
+	"railyard/unit"
+)
+
+// bitmap takes ports as oblivious does and skips those that have a penalty, which every skip pays down by one
+// (uet-htsim's uec_mp.cpp; HANDBOOK.md 6.4).
+var bitmap = Policy{Name: "bitmap", Title: "source ports without those marked lately", Hears: true,
+	Params:   []param.Param{sourcePorts, ackEvery},
+	Defaults: param.Values{"source_ports": 128, "ack_every": 0}, Check: several,
+	New: func(param.Values) Make {
+		return func(ports int, seed uint32) Chooser { return newBitmap(ports, seed) }
+	},
+}
+
+// penalties are uet-htsim's, and the most that a port may have.
+var penalties = [...]uint8{Marked: 1, Trimmed: 4, Missing: 4, TimedOut: worst}
+
+const worst = 15
+
+// Bitmap is that of one sender.
+type Bitmap struct {
+	order   *Oblivious
+	penalty []uint8 // by port
+}
+
+func newBitmap(ports int, seed uint32) *Bitmap {
+	return &Bitmap{newOblivious(ports, seed), make([]uint8, ports)}
+}
+
+// Next returns the next port without a penalty. The first that it skips pays for all of them, so that it
+// does not take a round of skips to find that all are bad; where all are, the last one looked at is taken.
+func (b *Bitmap) Next(now unit.Time) (i int) {
+	for skipped := range len(b.penalty) + 1 {
+		if i = b.order.Next(now); b.penalty[i] == 0 {
+			break
+		}
+		if skipped == 0 {
+			b.penalty[i]--
+		}
+	}
+	return i
+}
+
+// Heard adds to a port's penalty.
+func (b *Bitmap) Heard(_ unit.Time, port int, f Feedback) {
+	b.penalty[port] = min(b.penalty[port]+penalties[f], worst)
+}

@@ -1,0 +1,65 @@
+package entropy
+
+import "railyard/unit"
+
+// Feedback is what became of a packet.
+type Feedback uint8
+
+// What an acknowledgement, a NAK or a time-out tells of a packet.
+const (
+	Arrived  Feedback = iota // not marked
+	Marked                   // it arrived, congestion experienced
+	Trimmed                  // a switch on the way cut it to its headers: the way is whole, and full
+	Missing                  // lost, as a NAK says
+	TimedOut                 // the ACK timeout ran out over it
+)
+
+// Chooser picks one sender's source ports, packet by packet. Its inputs come in the order of time; none
+// allocates memory.
+type Chooser interface {
+	// Next returns which source port the next packet leaves from.
+	Next(now unit.Time) int
+	// Heard takes what became of a packet that left from a port.
+	Heard(now unit.Time, port int, f Feedback)
+}
+
+// Paths is a sender's chooser with the memory of which packet left from which port. Both drivers tell it by
+// PSN what they hear.
+type Paths struct {
+	chooser Chooser
+	by      []uint8 // by PSN, in a ring: the port that a packet left from last
+}
+
+// remembered is how many packets may be under way for their ports to be known.
+const remembered = 1 << 12
+
+// NewPaths returns the chooser with a memory; nil, which is no chooser, for none.
+func NewPaths(c Chooser) *Paths {
+	if c == nil {
+		return nil
+	}
+	return &Paths{chooser: c, by: make([]uint8, remembered)}
+}
+
+// Next returns which port packet psn leaves from.
+func (p *Paths) Next(now unit.Time, psn uint32) int {
+	i := p.chooser.Next(now)
+	p.by[psn%remembered] = uint8(i)
+	return i
+}
+
+// Heard tells what became of packet psn.
+func (p *Paths) Heard(now unit.Time, psn uint32, f Feedback) {
+	if p != nil {
+		p.chooser.Heard(now, int(p.by[psn%remembered]), f)
+	}
+}
+
+// Answered tells of an acknowledgement of packet psn.
+func (p *Paths) Answered(now unit.Time, psn uint32, marked bool) {
+	f := Arrived
+	if marked {
+		f = Marked
+	}
+	p.Heard(now, psn, f)
+}
