@@ -159,7 +159,7 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 	t := unit.Time(s.StepTime).Seconds()
 	n := plan.Graph.TotalGPUs()
 	if c.Groups == "rail" {
-		n /= plan.Graph.PerServer()
+		n /= plan.Graph.PerDomain()
 	}
 	run.Micros, run.BusBW, run.Marks, run.QueuePeak = t*1e6, float64(b)/t*kind.BusFactor(n)/1e9,
 		s.ECNMarks, s.QueuePeak

@@ -103,7 +103,11 @@ func differences(w io.Writer, d *cabling.Difference, passed []string) {
 }
 
 func inventory(w io.Writer, inv *topo.Inventory) {
-	fmt.Fprintf(w, "%s fabric: %d hosts, %d GPUs, %d NICs\n\n", inv.Kind, inv.Hosts, inv.GPUs, inv.NICs)
+	fmt.Fprintf(w, "%s fabric: %d hosts, %d GPUs, %d NICs\n", inv.Kind, inv.Hosts, inv.GPUs, inv.NICs)
+	if inv.Domains > 0 {
+		fmt.Fprintf(w, "%d domains of NVLink, of %d GPUs at most\n", inv.Domains, inv.PerDomain)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "%-14s %8s %14s %14s %17s\n", "Tier", "switches", "down", "up", "oversubscription")
 	for _, t := range inv.Tiers {
 		over := "-"

@@ -33,7 +33,7 @@ type Site struct {
 
 // SiteOf reads a site off a fabric.
 func SiteOf(g *topo.Graph, gpu model.GPU, gpus int, nvlink unit.Rate) Site {
-	s := Site{GPU: gpu, GPUs: gpus, PerServer: g.PerServer(), NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
+	s := Site{GPU: gpu, GPUs: gpus, PerServer: g.PerDomain(), NVLink: nvlink, Ratio: 1, Upper: 1, QPs: 1}
 	nic := g.NICs[0]
 	for _, l := range nic.Links {
 		s.NIC += g.Links[l].Rate

@@ -114,7 +114,7 @@ func kindOf(c workload.Class) int {
 func tierOf(g *topo.Graph, r *topo.Routes, src, dst int) int {
 	a, b := g.NICOf[src], g.NICOf[dst]
 	switch {
-	case g.HostOf(src) == g.HostOf(dst):
+	case g.Together(src, dst):
 		return InServer
 	case g.NICs[a].Rail != g.NICs[b].Rail:
 		return OffRail

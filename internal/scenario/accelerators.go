@@ -14,17 +14,13 @@ import (
 // Kind is what servers of a type have inside.
 type Kind struct {
 	GPU    model.GPU
-	NVLink unit.Rate      // of a GPU to all others, per direction
-	Pair   unit.Rate      // between any two, where they are joined directly; 0: by a switch
-	Inside *inside.Fabric // nil: a switch, and GPUs of NVLink's rate at it
+	NVLink unit.Rate // of a GPU to all others, per direction
+	Pair   unit.Rate // between any two, where they are joined directly; 0: by a switch
 }
 
 // Reach is what one GPU gets to another that it shares a server with.
 func (k *Kind) Reach() unit.Rate {
-	switch {
-	case k.Inside != nil && k.Inside.GPUs > 1:
-		return k.Inside.Slowest()
-	case k.Pair > 0:
+	if k.Pair > 0 {
 		return k.Pair
 	}
 	return k.NVLink
@@ -122,25 +118,41 @@ func kindOf(gpu model.GPU, nvlink, pair unit.Rate) *Kind {
 
 // insides makes the pipes of servers whose GPUs no switch of NVLink's usual rate joins.
 func (p *resolver) insides() error {
-	made := map[*Kind]bool{}
-	for host, k := range p.Kinds {
-		if made[k] {
+	type shape struct {
+		kind *Kind
+		gpus int
+	}
+	made := map[shape]*inside.Fabric{}
+	for d := range p.Graph.Domains() {
+		first, last := p.Graph.GPUsIn(d)
+		s := shape{p.Kinds[p.Graph.ServerIn(d)], last - first}
+		if s.gpus < 2 || s.kind.Pair == 0 && s.kind.NVLink == p.NVLink {
 			continue
 		}
-		made[k] = true
-		first, last := p.Graph.GPUsOf(host)
-		switch n := last - first; {
-		case n < 2:
-		case k.Pair > 0:
-			if k.Inside = inside.Mesh(n, k.Pair); n > 64 {
-				return field.New("server.gpu", "%d GPUs of a server cannot all be joined in pairs, as "+
-					"those of a %s are; at most 64", n, k.GPU.Name)
-			}
-		case k.NVLink != p.NVLink:
-			k.Inside = inside.Switched(n, k.NVLink)
+		if s.kind.Pair > 0 && s.gpus > maxMesh {
+			return field.New("server.gpu", "%d GPUs cannot all be joined in pairs, as those of a %s are; at "+
+				"most %d", s.gpus, s.kind.GPU.Name, maxMesh)
 		}
+		if made[s] == nil {
+			made[s] = s.kind.join(s.gpus)
+		}
+		if p.Inside == nil {
+			p.Inside = make([]*inside.Fabric, p.Graph.Domains())
+		}
+		p.Inside[d] = made[s]
 	}
 	return nil
+}
+
+// maxMesh is how many GPUs may be joined in pairs; eight are, in what is sold.
+const maxMesh = 64
+
+// join makes the pipes between so many GPUs.
+func (k *Kind) join(gpus int) *inside.Fabric {
+	if k.Pair > 0 {
+		return inside.Mesh(gpus, k.Pair)
+	}
+	return inside.Switched(gpus, k.NVLink)
 }
 
 // known are the GPUs that there are: the shipped ones and the scenario's own.

@@ -66,12 +66,12 @@ func TestNVLinkOfAMesh(t *testing.T) {
 	for set, want := range map[string]unit.Rate{"server.gpus=8": 512 * unit.Gbps,
 		"server.nvlink=336GB/s": 384 * unit.Gbps} { // 48 GB/s is what AMD measures of a link
 		p, err := resolved(t, text, set)
-		if err != nil || p.Kinds[0].Pair != want || p.Kinds[0].Inside.Slowest() != want {
+		if err != nil || p.Kinds[0].Pair != want || p.Inside[0].Slowest() != want {
 			t.Errorf("%s: %+v, %v", set, p.Kinds[0], err)
 		}
 	}
 	p, err := resolved(t, text, "server.gpus=1", "server.nics=1")
-	if err != nil || p.Kinds[0].Inside != nil {
+	if err != nil || p.Inside != nil {
 		t.Errorf("a server of one GPU has something inside: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ var clusters = []struct {
 	{"colossus", 4096, 32768, "core 256, leaf 512, spine 512",
 		"host-leaf 32768x400Gbps, leaf-spine 16384x800Gbps, spine-core 16384x800Gbps", 128,
 		"NVIDIA, 28 October 2024: SN5600, three tiers, 400G a GPU, arrays of 512"},
-	{"nvl72", 8, 576, "leaf 12, spine 6", "host-leaf 576x400Gbps, leaf-spine 288x800Gbps", 144,
+	{"nvl72", 144, 576, "leaf 12, spine 6", "host-leaf 576x400Gbps, leaf-spine 288x800Gbps", 144,
 		"DGX SuperPOD GB200 reference architecture: 8 racks, 18 trays of 4 GPUs and 4 NICs"},
 	{"pollara", 8, 64, "leaf 8, spine 8", "host-leaf 256x100Gbps, leaf-spine 256x100Gbps", 0,
 		"HANDBOOK section 19: 64 NICs of 400G in four planes"},

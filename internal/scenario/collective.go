@@ -15,9 +15,9 @@ func (p *resolver) groups(by string) [][]int {
 	if by != "rail" {
 		return workload.All(g.TotalGPUs())
 	}
-	out := make([][]int, g.PerServer())
+	out := make([][]int, g.PerDomain())
 	for gpu := range g.TotalGPUs() {
-		out[g.LocalOf(gpu)] = append(out[g.LocalOf(gpu)], gpu)
+		out[g.PlaceOf(gpu)] = append(out[g.PlaceOf(gpu)], gpu)
 	}
 	return out
 }
@@ -25,7 +25,7 @@ func (p *resolver) groups(by string) [][]int {
 // collective builds a collective over all ranks or over the rails.
 func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.Graph.TotalGPUs()
-	run.PerServer, run.Servers = p.Graph.PerServer(), p.servers(nil)
+	run.PerServer, run.Servers = p.Graph.PerDomain(), p.servers(nil)
 	who := p.groups(groups)
 	if run.Algorithm == coll.ByRails {
 		if err := p.alike(); err != nil {
@@ -104,7 +104,7 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 		break
 	}
 	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
-		run.Channels = p.Graph.PerServer()
+		run.Channels = p.Graph.PerDomain()
 	}
 	with := ""
 	if run.Protocol != "" {
@@ -136,7 +136,7 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 		}
 	}
 	servers, nics, rate := p.slowest()
-	m := coll.Machine{Nodes: servers, PerNode: g.PerServer(), Channels: min(64, 2*nics),
+	m := coll.Machine{Nodes: servers, PerNode: g.PerDomain(), Channels: min(64, 2*nics),
 		Hopper: hopper, NVLS: hopper}
 	share := 20.6 / 25
 	if !m.Hopper {
@@ -144,25 +144,26 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	}
 	m.NVLink, m.NIC = share*float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {
-		m.NIC /= float64(g.PerServer())
+		m.NIC /= float64(g.PerDomain())
 		m.PerNode, m.Channels = 1, 2
 	}
 	return m, m.Check()
 }
 
-// slowest counts the servers that have GPUs, and says how many NICs the slowest of them has and what
-// they reach together: a ring is as fast as the slowest server on it.
+// slowest counts the servers that have GPUs, trays that share NVLink as one, and says how many NICs the
+// slowest of them has and what they reach together: a ring is as fast as the slowest server on it.
 func (p *Plan) slowest() (servers, nics int, rate unit.Rate) {
 	g := p.Graph
-	cards, rates := make([]int, len(g.Hosts)), make([]unit.Rate, len(g.Hosts))
+	cards, rates := make([]int, g.Domains()), make([]unit.Rate, g.Domains())
 	for _, n := range g.NICs {
-		cards[n.Host]++
+		d := g.DomainOf(n.Host)
+		cards[d]++
 		for _, l := range n.Links {
-			rates[n.Host] += g.Links[l].Rate
+			rates[d] += g.Links[l].Rate
 		}
 	}
-	for h := range g.Hosts {
-		if first, last := g.GPUsOf(h); first == last {
+	for h := range cards {
+		if first, last := g.GPUsIn(h); first == last {
 			continue
 		}
 		if servers++; servers == 1 || rates[h] < rate {
@@ -176,17 +177,18 @@ func (p *Plan) slowest() (servers, nics int, rate unit.Rate) {
 func (p *resolver) alike() error {
 	g := p.Graph
 	one := -1
-	for h := range g.Hosts {
-		first, last := g.GPUsOf(h)
+	name := func(domain int) string { return g.Nodes[g.Hosts[g.ServerIn(domain)]].Name }
+	for d := range g.Domains() {
+		first, last := g.GPUsIn(d)
 		if first == last {
 			continue
 		}
 		if one < 0 {
-			one = h
+			one = d
 		}
-		if a, b := g.GPUsOf(one); b-a != last-first {
+		if a, b := g.GPUsIn(one); b-a != last-first {
 			return field.New("algorithm", "%s needs servers with as many GPUs each: %s has %d, %s has %d",
-				coll.ByRails, g.Nodes[g.Hosts[one]].Name, b-a, g.Nodes[g.Hosts[h]].Name, last-first)
+				coll.ByRails, name(one), b-a, name(d), last-first)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 
+	"railyard/internal/inside"
 	"railyard/internal/model"
 	"railyard/internal/queue"
 	"railyard/internal/route"
@@ -42,8 +43,9 @@ type Plan struct {
 	GPU       model.GPU // of the server block, and of all servers whose type names no other
 	NVLink    unit.Rate // per GPU and direction, of those
 	NVLatency unit.Time
-	Kinds     []*Kind // by server
-	PXN       bool    // transfers to another rail go over NVLink first
+	Kinds     []*Kind          // by server
+	Inside    []*inside.Fabric // by domain, what joins its GPUs; nil: a switch of NVLink's rate
+	PXN       bool             // transfers to another rail go over NVLink first
 
 	Jobs   []workload.Job // at least one
 	Events []LinkEvent    // in the order of time

@@ -14,8 +14,8 @@ import (
 // even reports whether all servers that have GPUs have as many.
 func (p *resolver) even() bool {
 	n := 0
-	for h := range p.Graph.Hosts {
-		first, last := p.Graph.GPUsOf(h)
+	for d := range p.Graph.Domains() {
+		first, last := p.Graph.GPUsIn(d)
 		if n == 0 {
 			n = last - first
 		}
@@ -31,7 +31,7 @@ func (p *resolver) servers(place []int) coll.Servers {
 	g := p.Graph
 	mesh := slices.ContainsFunc(p.Kinds, func(k *Kind) bool { return k.Pair > 0 })
 	if place == nil && p.even() {
-		return coll.Even(g.PerServer()).Meshed(mesh)
+		return coll.Even(g.PerDomain()).Meshed(mesh)
 	}
 	n := len(place)
 	if place == nil {
@@ -43,7 +43,7 @@ func (p *resolver) servers(place []int) coll.Servers {
 		if place != nil {
 			gpu = place[rank]
 		}
-		of[rank], at[rank] = int32(g.HostOf(gpu)), int32(g.LocalOf(gpu))
+		of[rank], at[rank] = int32(g.DomainOf(g.HostOf(gpu))), int32(g.PlaceOf(gpu))
 	}
 	return coll.Placed(of, at).Meshed(mesh)
 }
@@ -60,8 +60,8 @@ func (p *resolver) seat(t *workload.Training) (place []int, err error) {
 			p.sizes())
 	}
 	idle, need := 0, t.Ranks()
-	for h := range g.Hosts {
-		first, last := g.GPUsOf(h)
+	for d := range g.Domains() {
+		first, last := g.GPUsIn(d)
 		for ; last-first >= t.TP && len(place) < need; first += t.TP {
 			for gpu := first; gpu < first+t.TP; gpu++ {
 				place = append(place, gpu)
@@ -89,8 +89,8 @@ func (p *resolver) seat(t *workload.Training) (place []int, err error) {
 func (p *resolver) sizes() string {
 	count := map[int]int{}
 	var sizes []int
-	for h := range p.Graph.Hosts {
-		first, last := p.Graph.GPUsOf(h)
+	for d := range p.Graph.Domains() {
+		first, last := p.Graph.GPUsIn(d)
 		if n := last - first; n > 0 {
 			if count[n]++; count[n] == 1 {
 				sizes = append(sizes, n)

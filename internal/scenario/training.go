@@ -19,7 +19,7 @@ func (p *resolver) training(t *workload.Training) error {
 	}
 	step := *t
 	step.Model, step.GPU, step.NVLink, step.NVLatency = m, p.GPU, p.NVLink, p.NVLatency
-	step.PerServer = p.Graph.PerServer()
+	step.PerServer = p.Graph.PerDomain()
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
@@ -38,9 +38,9 @@ func (p *resolver) training(t *workload.Training) error {
 	if !t.Fold {
 		step.Servers = p.servers(place)
 	}
-	if t.TP > p.Graph.PerServer() && !t.Fold {
+	if t.TP > p.Graph.PerDomain() && !t.Fold {
 		p.note("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network",
-			t.TP, p.Graph.PerServer())
+			t.TP, p.Graph.PerDomain())
 	}
 	mem, err := step.Worst(m)
 	if err != nil {

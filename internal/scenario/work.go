@@ -53,7 +53,7 @@ func (p *resolver) bound() error {
 		job := &p.Jobs[j]
 		for i := range job.DAG.Ops {
 			o := &job.DAG.Ops[i]
-			if !o.Compute() && p.Graph.HostOf(job.GPU(o.Rank)) != p.Graph.HostOf(job.GPU(o.Peer)) {
+			if !o.Compute() && !p.Graph.Together(job.GPU(o.Rank), job.GPU(o.Peer)) {
 				packets += int64(o.Bytes)/int64(p.RC.MTU) + 1
 				if packets < 0 || packets > MaxPackets {
 					return field.New("workload", "needs more than %d packets; packet fidelity stops there",

@@ -55,7 +55,7 @@ func Estimate(p *scenario.Plan) Cost {
 			if o.Compute() {
 				continue
 			}
-			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); p.Graph.HostOf(from) != p.Graph.HostOf(to) {
+			if from, to := job.GPU(o.Rank), job.GPU(o.Peer); !p.Graph.Together(from, to) {
 				e.transfer(&c, from, to, o.Bytes)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
-	"railyard/internal/inside"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -76,18 +75,10 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 // machine is what the execution is told of a plan's GPUs.
 func machine(p *scenario.Plan) exec.Machine {
 	g := p.Graph
-	m := exec.Machine{NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
+	m := exec.Machine{Inside: p.Inside, NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
-		m.Server, m.Rail = append(m.Server, g.HostOf(gpu)), append(m.Rail, g.NICs[nic].Rail)
-	}
-	for host, k := range p.Kinds {
-		if k.Inside == nil {
-			continue
-		}
-		if m.Inside == nil {
-			m.Inside = make([]*inside.Fabric, len(p.Kinds))
-		}
-		m.Inside[host] = k.Inside
+		m.Server = append(m.Server, g.DomainOf(g.HostOf(gpu)))
+		m.Rail = append(m.Rail, g.NICs[nic].Rail)
 	}
 	return m
 }

@@ -43,13 +43,13 @@ func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 			return nil, nil, err
 		}
 	}
+	g, err := b.graph(d)
 	var servers []*Type
 	for _, n := range b.nodes {
 		if n.typ.server() {
 			servers = append(servers, n.typ)
 		}
 	}
-	g, err := b.graph(d)
 	return g, servers, err
 }
 

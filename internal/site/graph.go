@@ -21,6 +21,10 @@ var tiers = map[topo.Role]int{
 
 // graph makes the topo.Graph: nodes in the order in which they are written, then cables.
 func (b *builder) graph(d Defaults) (*topo.Graph, error) {
+	domain, err := b.domains()
+	if err != nil {
+		return nil, err
+	}
 	m := topo.NewMaker("site")
 	first := map[*node]int{} // NIC of a server
 	for _, n := range b.nodes {
@@ -36,6 +40,9 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		if err != nil {
 			return nil, field.New("nodes", "%s: %v", n.group, err)
 		}
+	}
+	if err := m.Share(domain); err != nil {
+		return nil, field.New("nodes", "%s", err.Error())
 	}
 	// A NIC's ports in order, whichever rule came first.
 	sort.SliceStable(b.cables, func(i, k int) bool {

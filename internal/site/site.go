@@ -35,6 +35,7 @@ type Type struct {
 
 	GPU    string    `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which counts where this says none"`
 	NVLink unit.Rate `yaml:"nvlink" doc:"server: per GPU and direction; server's, or the GPU's, unless given"`
+	Domain []string  `yaml:"domain" doc:"server: places; servers of a group that agree there share NVLink, as the trays of a rack do: rack"`
 	Pair   unit.Rate `yaml:"nvlink_pair" doc:"server: between any two GPUs, joined directly as by XGMI; server's, or the GPU's, unless given"`
 
 	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`

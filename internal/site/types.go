@@ -80,6 +80,9 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.GPU, from.GPU)
 	fill(&t.NVLink, from.NVLink)
 	fill(&t.Pair, from.Pair)
+	if t.Domain == nil {
+		t.Domain = from.Domain
+	}
 	fill(&t.Role, from.Role)
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
@@ -120,7 +123,8 @@ func (t *Type) check(key string) error {
 		for _, inner := range []struct {
 			key  string
 			said bool
-		}{{"gpu", t.GPU != ""}, {"nvlink", t.NVLink != 0}, {"nvlink_pair", t.Pair != 0}} {
+		}{{"gpu", t.GPU != ""}, {"nvlink", t.NVLink != 0}, {"nvlink_pair", t.Pair != 0},
+			{"domain", t.Domain != nil}} {
 			if inner.said && t.GPUs == 0 {
 				return field.New(key+"."+inner.key, "is of GPUs, of which %s has none", t.Name)
 			}
@@ -128,9 +132,10 @@ func (t *Type) check(key string) error {
 		t.NICPorts = max(t.NICPorts, 1)
 		return nil
 	}
-	if t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 || t.Pair != 0 {
+	if t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 || t.Pair != 0 ||
+		t.Domain != nil {
 		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, gpu, "+
-			"nvlink and nvlink_pair")
+			"nvlink, nvlink_pair and domain")
 	}
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))

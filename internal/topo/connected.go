@@ -39,6 +39,9 @@ func (g *Graph) CheckConnected(down map[int]bool) error {
 	// Servers are connected when some pair of their NICs is; joined through
 	// common servers, because NVLink carries data between a server's NICs.
 	servers := newParts(len(g.Hosts))
+	for h := range g.Hosts {
+		servers.join(h, g.ServerIn(g.DomainOf(h)))
+	}
 	type vlan struct{ part, rail int } // NICs in one reach each other
 	first := map[vlan]int{}
 	for i, n := range g.NICs {

@@ -117,9 +117,10 @@ type Graph struct {
 	NICOf    []int // GPU -> NIC, the first where it has several
 	ways     []int // by GPU: so many from there on; nil: one each
 	gpuHost  []int32
-	firstGPU []int   // by host, and the number of all GPUs behind
-	Isolated bool    // NICs of different rails cannot reach each other (VLAN rails)
-	Regions  [][]int // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
+	domains  *domains // nil: no two servers share NVLink
+	firstGPU []int    // by host, and the number of all GPUs behind
+	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
+	Regions  [][]int  // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
 	byName   map[string]int
 }
 

@@ -33,6 +33,8 @@ type Inventory struct {
 	Hosts     int            `json:"hosts"`
 	GPUs      int            `json:"gpus"`
 	NICs      int            `json:"nics"`
+	Domains   int            `json:"nvlink_domains,omitempty"` // that servers share
+	PerDomain int            `json:"gpus_per_nvlink_domain,omitempty"`
 	Switches  map[string]int `json:"switches"`
 	Cables    []CableCount   `json:"cables"`
 	Tiers     []Tier         `json:"tiers"`
@@ -43,6 +45,9 @@ type Inventory struct {
 func (g *Graph) Inventory() *Inventory {
 	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: len(g.NICs),
 		Switches: map[string]int{}}
+	if g.domains != nil {
+		inv.Domains, inv.PerDomain = g.Domains(), g.PerDomain()
+	}
 	tiers := map[int]*Tier{}
 	for _, n := range g.Nodes {
 		if n.Role == Host {

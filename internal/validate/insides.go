@@ -40,6 +40,11 @@ func insides() ([]Row, error) {
 			within(g.gpu+": one GPU to one other", g.source, g.pair, one, 0.002, "%.1f GB/s"),
 			within(g.gpu+": one GPU to seven others at once", g.source, g.all, all, 0.002, "%.1f GB/s"))
 	}
+	trays, err := betweenTrays()
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, trays...)
 	for _, c := range []struct {
 		claim, source, sets string
 		coll                string
@@ -87,4 +92,33 @@ func insideCollective(how, set string) (float64, error) {
 	}
 	s, _, _ := r.Outcome("")
 	return float64(unit.GiB) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(8) / 1e9, nil
+}
+
+// betweenTrays is what a GPU of a GB200 NVL72 gets from one in another tray of its rack, and from one in
+// another rack.
+func betweenTrays() ([]Row, error) {
+	const (
+		source = "NVIDIA, GB200 NVL72: 72 GPUs on NVLink of 1.8 TB/s both ways; a ConnectX-7 of 400G per GPU"
+		text   = `
+fabric:
+  types: {tray: {gpu: gb200, gpus: 4, nics: 4, nic_rate: 400Gbps, domain: rack}, leaf: {ports: 256x400Gbps}}
+  nodes: {tray: {type: tray, per: {rack: 2, tray: 18}}, leaf: {type: leaf, per: {rail: 4}}}
+  cables: [{from: tray, to: leaf, match: {rail: nic}}]
+workload: {traffic: {flows: [{from: tray-1-1/gpu-1, to: %s, bytes: 512MiB}]}}
+`
+	)
+	var rows []Row
+	for _, c := range []struct {
+		to, claim string
+		want      float64
+	}{{"tray-1-18/gpu-4", "gb200: to a GPU in another tray of the rack", 900},
+		{"tray-2-1/gpu-1", "gb200: to a GPU in another rack", 50 * 4096.0 / 4178}} {
+		r, err := finish(fmt.Sprintf(text, c.to))
+		if err != nil {
+			return nil, err
+		}
+		got := float64(512*unit.MiB) / r.Exec.End[0].Seconds() / 1e9
+		rows = append(rows, within(c.claim, source, c.want, got, 0.002, "%.1f GB/s"))
+	}
+	return rows, nil
 }

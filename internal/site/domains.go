@@ -1,0 +1,68 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"railyard/internal/field"
+	"railyard/internal/inside"
+)
+
+// domains puts servers that share NVLink behind one another, and says by server in which domain it is:
+// those of a group and a type are in one where the type's places agree.
+func (b *builder) domains() (domain []int, err error) {
+	number, gpus := map[string]int{}, map[int]int{}
+	of := make(map[*node]int, len(b.nodes))
+	together := false
+	for _, n := range b.nodes {
+		if !n.typ.server() {
+			continue
+		}
+		key := n.name
+		if len(n.typ.Domain) > 0 {
+			g := b.groups[n.group]
+			where := fmt.Sprintf("types[%d].domain", slices.Index(b.typeNames, n.typ.Name))
+			key = "in " + n.group + " " + n.typ.Name // no name of a node has a space
+			for _, place := range n.typ.Domain {
+				at := g.place(place)
+				if at < 0 {
+					return nil, field.New(where, "%s has no place %q; it has %s", n.group, place,
+						orNone(g.places))
+				}
+				key += " " + strconv.Itoa(n.at[at])
+			}
+		}
+		d, known := number[key]
+		if !known {
+			d = len(number)
+			number[key] = d
+		}
+		together = together || known
+		of[n] = d
+		if gpus[d] += n.typ.GPUs; gpus[d] > inside.MaxGPUs {
+			return nil, field.New(fmt.Sprintf("types[%d].domain", slices.Index(b.typeNames, n.typ.Name)),
+				"%d GPUs and more would share NVLink; at most %d do: name more places", gpus[d],
+				inside.MaxGPUs)
+		}
+	}
+	if together { // switches stay where they are
+		var at []int
+		var servers []*node
+		for i, n := range b.nodes {
+			if n.typ.server() {
+				at, servers = append(at, i), append(servers, n)
+			}
+		}
+		slices.SortStableFunc(servers, func(x, y *node) int { return of[x] - of[y] })
+		for i, n := range servers {
+			b.nodes[at[i]] = n
+		}
+	}
+	for _, n := range b.nodes {
+		if n.typ.server() {
+			domain = append(domain, of[n])
+		}
+	}
+	return domain, nil
+}

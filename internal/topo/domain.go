@@ -1,0 +1,83 @@
+package topo
+
+import "fmt"
+
+// domains are which servers share NVLink, where that is more than one: the trays of a rack. Servers
+// of one follow one another, so that its GPUs do.
+type domains struct {
+	of    []int32 // by server
+	first []int   // by domain: its first GPU, and the number of all GPUs behind
+	host  []int   // by domain: its first server
+}
+
+// Domains is how many domains of NVLink there are; a server that shares it with none is one.
+func (g *Graph) Domains() int {
+	if g.domains == nil {
+		return len(g.Hosts)
+	}
+	return len(g.domains.host)
+}
+
+// DomainOf is the domain of a server.
+func (g *Graph) DomainOf(host int) int {
+	if g.domains == nil {
+		return host
+	}
+	return int(g.domains.of[host])
+}
+
+// ServerIn is the first server of a domain.
+func (g *Graph) ServerIn(domain int) int {
+	if g.domains == nil {
+		return domain
+	}
+	return g.domains.host[domain]
+}
+
+// GPUsIn returns the GPUs of a domain: from the first to before the last.
+func (g *Graph) GPUsIn(domain int) (first, last int) {
+	if g.domains == nil {
+		return g.GPUsOf(domain)
+	}
+	return g.domains.first[domain], g.domains.first[domain+1]
+}
+
+// Together reports whether NVLink joins two GPUs.
+func (g *Graph) Together(a, b int) bool { return g.DomainOf(g.HostOf(a)) == g.DomainOf(g.HostOf(b)) }
+
+// PlaceOf is a GPU's place in its domain.
+func (g *Graph) PlaceOf(gpu int) int {
+	first, _ := g.GPUsIn(g.DomainOf(g.HostOf(gpu)))
+	return gpu - first
+}
+
+// PerDomain is how many GPUs NVLink joins, the most of any domain where they differ.
+func (g *Graph) PerDomain() (most int) {
+	for d := range g.Domains() {
+		first, last := g.GPUsIn(d)
+		most = max(most, last-first)
+	}
+	return most
+}
+
+// Share makes servers, by the numbers of the domains that they are in, share NVLink. Those of a domain
+// have to follow one another.
+func (m *Maker) Share(domain []int) error {
+	g, d := m.g, &domains{}
+	seen := map[int]bool{}
+	for host, x := range domain {
+		if host == 0 || x != domain[host-1] {
+			if seen[x] {
+				return fmt.Errorf("servers that share NVLink do not follow one another")
+			}
+			seen[x] = true
+			d.host, d.first = append(d.host, host), append(d.first, g.firstGPU[host])
+		}
+		d.of = append(d.of, int32(len(d.host)-1))
+	}
+	d.first = append(d.first, len(g.gpuHost))
+	if len(d.host) < len(g.Hosts) {
+		g.domains = d
+	}
+	return nil
+}
