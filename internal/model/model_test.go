@@ -23,7 +23,8 @@ func TestPublishedParameters(t *testing.T) {
 			t.Errorf("%s has %d parameters, published %d", name, c.Params(), want)
 		}
 	}
-	for name, want := range map[string]float64{"gpt3-175b": 174.6e9, "gpt3-13b": 12.85e9} {
+	for name, want := range map[string]float64{"gpt3-175b": 174.6e9, "gpt3-13b": 12.85e9,
+		"gpt3-125m": 125.2e6} {
 		c, _ := Builtin(name)
 		if got := float64(c.Params()); got < want*0.995 || got > want*1.005 {
 			t.Errorf("%s has %.4g parameters, want %.4g", name, got, want)
