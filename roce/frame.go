@@ -356,7 +356,7 @@ func (f *Frame) Complete() {
 func (f *Frame) ComputeICRC() uint32 {
 	var hs [60]byte
 	var us [UDPLen]byte
-	var bs [80]byte
+	var bs [128]byte
 	head := f.IP.append(hs[:0])
 	var udp []byte
 	if f.Kind == KindRoCEv2 {

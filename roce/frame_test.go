@@ -235,6 +235,7 @@ func FuzzFrame(f *testing.F) {
 	lf := Frame{Kind: KindLLDP, Ethernet: Ethernet{Dst: LLDPAddress, Type: TypeLLDP}, LLDP: l.Append(nil)}
 	f.Add(lf.Append(nil))
 	f.Add(AppendPFC(nil, MAC{}, 8, [8]uint16{3: 100}))
+	f.Add(stamped(6).Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var fr Frame
 		if fr.Decode(b) == nil {

@@ -37,7 +37,7 @@ type Header struct {
 	Resv6     uint8
 	DestQP    uint32 // 24 bits
 	AckReq    bool
-	Resv7     uint8
+	Resv7     uint8  // but for the bits of Telemetry
 	PSN       uint32 // 24 bits
 
 	VA   uint64 // RETH, AtomicETH
@@ -57,13 +57,16 @@ type Header struct {
 	EECN    uint32 // RDETH: 24 bits below a reserved byte
 	Flush   uint32 // FETH: placement and selectivity bits
 	Credit  uint64 // credit header: bytes of wire granted or asked for in all
+
+	Telemetry Telemetry // what follows besides, said by the low bits of Resv7
+	INT       INT
 }
 
 // DefaultPKey is the partition every RoCE port belongs to.
 const DefaultPKey = 0xffff
 
 // Size returns the bytes of the header with its extensions.
-func (h *Header) Size() int { return int(extLens[h.Opcode]) }
+func (h *Header) Size() int { return int(extLens[h.Opcode]) + h.Telemetry.Len() }
 
 // Decode reads the header at the start of b and returns its length. An unknown
 // opcode or version is an error, and so is a packet too short for its header.
@@ -78,6 +81,9 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 	}
 	if e&^(extEnds|extSends|extKnown) != 0 {
 		h.decodeExt(e, b[BTHLen:n])
+	}
+	if h.Telemetry != NoTelemetry {
+		return h.decodeTelemetry(b, n)
 	}
 	return n, nil
 }
@@ -94,6 +100,7 @@ func (h *Header) DecodeBTH(b []byte) error {
 	h.FECN, h.BECN, h.Resv6, h.DestQP = q>>31 != 0, q>>30&1 != 0, uint8(q>>24&0x3f), q&PSNMask
 	s := binary.BigEndian.Uint32(b[8:])
 	h.AckReq, h.Resv7, h.PSN = s>>31 != 0, uint8(s>>24&0x7f), s&PSNMask
+	h.Telemetry, h.Resv7 = Telemetry(h.Resv7&telemetryBits), h.Resv7&^telemetryBits
 	switch {
 	case h.Version != 0:
 		return ErrVersion
@@ -101,6 +108,17 @@ func (h *Header) DecodeBTH(b []byte) error {
 		return ErrOpcode
 	}
 	return nil
+}
+
+// decodeTelemetry reads what begins at n, and returns where it ends.
+func (h *Header) decodeTelemetry(b []byte, n int) (end int, err error) {
+	if end = n + h.Telemetry.Len(); len(b) < end {
+		return 0, ErrTruncated
+	}
+	if h.Telemetry == TelemetryINT {
+		h.INT.decode(b[n:end])
+	}
+	return end, nil
 }
 
 // decodeExt reads the extension headers e, whose bytes are all of b, in the
@@ -163,11 +181,20 @@ func (h *Header) Append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint16(b, h.PKey)
 	b = binary.BigEndian.AppendUint32(b,
 		bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
-	b = binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(h.Resv7&0x7f)<<24|h.PSN&PSNMask)
+	b = binary.BigEndian.AppendUint32(b,
+		bit(h.AckReq, 31)|uint32(h.Resv7&0x7f|uint8(h.Telemetry))<<24|h.PSN&PSNMask)
 	e := extOf[h.Opcode]
-	if e&^(extEnds|extSends|extKnown) == 0 {
-		return b
+	if e&^(extEnds|extSends|extKnown) != 0 {
+		b = h.appendExt(e, b)
 	}
+	if h.Telemetry == TelemetryINT {
+		b = h.INT.append(b)
+	}
+	return b
+}
+
+// appendExt writes the extension headers e.
+func (h *Header) appendExt(e ext, b []byte) []byte {
 	if e&extRDETH != 0 {
 		b = binary.BigEndian.AppendUint32(b, h.EECN)
 	}
@@ -249,6 +276,9 @@ func (h *Header) String() string {
 		if f.on {
 			s += " " + f.name
 		}
+	}
+	if h.Telemetry == TelemetryINT {
+		s += " " + h.INT.String()
 	}
 	return s
 }

@@ -13,8 +13,8 @@ const icrcSeed = 0x2144df1c
 // its IPv4 or IPv6 header (for RoCEv1 its GRH), udp its UDP header (nil for
 // RoCEv1), ib everything from the BTH up to but without the ICRC. Fields that
 // routers may change count as ones: type of service, TTL, header checksum, the
-// IPv6 traffic class, flow label and hop limit, the UDP checksum, and the BTH
-// byte with the congestion bits. The rest counts as sent, the IPv4
+// IPv6 traffic class, flow label and hop limit, the UDP checksum, the BTH
+// byte with the congestion bits, and telemetry. The rest counts as sent, the IPv4
 // identification among it. On the wire the result goes least significant byte
 // first.
 func ICRC(ip, udp, ib []byte) uint32 { return new(Summer).ICRC(ip, udp, ib) }
@@ -47,7 +47,12 @@ func (s *Summer) ICRC(ip, udp, ib []byte) uint32 {
 	if n > 4 {
 		b[at+4] = 0xff
 	}
-	return crc32.Update(crc32.Update(icrcSeed, crc32.IEEETable, b), crc32.IEEETable, ib[n:])
+	sum := crc32.Update(icrcSeed, crc32.IEEETable, b)
+	if at, m := masked(ib); m > 0 {
+		sum = MoreICRC(MoreICRC(sum, ib[n:at]), ones[:m])
+		n = at + m
+	}
+	return crc32.Update(sum, crc32.IEEETable, ib[n:])
 }
 
 // AppendICRC appends the ICRC in wire order.

@@ -1,0 +1,179 @@
+package roce
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"railyard/unit"
+)
+
+// In-band network telemetry is what switches write into passing packets: HPCC's header (Li et al.,
+// SIGCOMM 2019, section 4.1; its simulator's int-header.h has the widths) of 42 bytes, a count of
+// switches and five places. The sender reserves all of it, so that no packet grows on its way; each
+// switch fills the next place as the frame starts; the receiver sends it back in its acknowledgement.
+//
+// Where it stands is ours, because no standard says: behind the headers that the opcode calls for, before
+// the payload, and announced by the low two bits of the BTH's second reserved field, which receivers
+// ignore (IBTA 9.2), so that who does not know it still reads the headers. The ICRC takes its bytes for
+// ones, as it does other fields that change on the way (IBTA A17.9.4): no switch computes it anew.
+
+// Telemetry is what a packet carries besides what its opcode calls for.
+type Telemetry uint8
+
+// Kinds of telemetry, by their code on the wire.
+const (
+	NoTelemetry Telemetry = iota
+	TelemetryINT
+)
+
+// telemetryBits are those of Resv7 that hold the kind.
+const telemetryBits = 3
+
+// INTHops is how many switches the header has room for, INTLen its bytes.
+const (
+	INTHops = 5
+	INTLen  = 2 + 8*INTHops
+)
+
+// Len returns the bytes that the kind takes behind the headers.
+func (t Telemetry) Len() int {
+	if t == TelemetryINT {
+		return INTLen
+	}
+	return 0
+}
+
+// INT is the header: places are filled from the first, and Count goes on where there are none left.
+type INT struct {
+	Count uint16 // switches passed
+	Hop   [INTHops]Stamp
+}
+
+// Stamp is what one switch says of its egress port, packed: rate (3 bits), time (24), bytes sent (20),
+// queue (17).
+type Stamp uint64
+
+// Widths and units of a stamp's fields. Units of bytes and of the queue are larger on faster ports: a
+// power of two by the rate, so that a fast port's bytes do not come round while a sender waits.
+const (
+	timeBits, sentBits, queueBits = 24, 20, 17
+
+	StampTime = unit.Nanosecond // the unit of time
+	sentUnit  = 128             // bytes, at 25 Gbit/s and below
+	queueUnit = 80              // bytes, at 25 Gbit/s and below
+
+	// StampPeriod is how long it takes until the time comes round.
+	StampPeriod = StampTime << timeBits
+)
+
+// stampRates are the rates that a stamp can name. The first five codes are those of HPCC's simulator.
+var stampRates = [8]unit.Rate{25 * unit.Gbps, 50 * unit.Gbps, 100 * unit.Gbps, 200 * unit.Gbps,
+	400 * unit.Gbps, 800 * unit.Gbps, 1600 * unit.Gbps, 10 * unit.Gbps}
+
+// stampShift is by how much a rate's units are larger.
+var stampShift = [8]uint8{0, 1, 2, 3, 4, 5, 6, 0}
+
+// StampRate returns the code of a port's rate, false for one that a stamp cannot name.
+func StampRate(r unit.Rate) (code uint8, ok bool) {
+	for i, x := range stampRates {
+		if x == r {
+			return uint8(i), true
+		}
+	}
+	return 0, false
+}
+
+// StampRates lists the rates that a stamp can name, for a sentence.
+func StampRates() string {
+	var words []string
+	for _, r := range append(stampRates[7:8:8], stampRates[:7]...) {
+		words = append(words, r.String())
+	}
+	return strings.Join(words[:7], ", ") + " or " + words[7]
+}
+
+// NewStamp packs what a port whose rate has a code says at a time: bytes that it had sent before this
+// frame, and bytes that wait behind it.
+func NewStamp(code uint8, now unit.Time, sent, queue int64) Stamp {
+	shift := stampShift[code&7]
+	q := min(uint64(queue)/queueUnit>>shift, 1<<queueBits-1)
+	return Stamp(code)<<61 | Stamp(now/StampTime)&(1<<timeBits-1)<<(sentBits+queueBits) |
+		Stamp(uint64(sent)/sentUnit>>shift)&(1<<sentBits-1)<<queueBits | Stamp(q)
+}
+
+// Add fills the next place.
+func (t *INT) Add(s Stamp) {
+	if t.Count < INTHops {
+		t.Hop[t.Count] = s
+	}
+	t.Count++
+}
+
+// Stamps returns the places that are filled.
+func (t *INT) Stamps() []Stamp { return t.Hop[:min(t.Count, INTHops)] }
+
+// Rate returns the port's rate.
+func (s Stamp) Rate() unit.Rate { return stampRates[s>>61] }
+
+// At returns the port's time, modulo StampPeriod.
+func (s Stamp) At() unit.Time {
+	return unit.Time(s>>(sentBits+queueBits)&(1<<timeBits-1)) * StampTime
+}
+
+// Sent returns the bytes that the port had sent, modulo SentPeriod.
+func (s Stamp) Sent() unit.Bytes {
+	return unit.Bytes(s>>queueBits&(1<<sentBits-1)) * sentUnit << stampShift[s>>61]
+}
+
+// SentPeriod is after how many bytes the port's count comes round.
+func (s Stamp) SentPeriod() unit.Bytes { return sentUnit << sentBits << stampShift[s>>61] }
+
+// Queue returns the bytes that waited.
+func (s Stamp) Queue() unit.Bytes {
+	return unit.Bytes(s&(1<<queueBits-1)) * queueUnit << stampShift[s>>61]
+}
+
+func (s Stamp) String() string {
+	return fmt.Sprintf("%v at %v sent %d queue %d", s.Rate(), s.At(), int64(s.Sent()), int64(s.Queue()))
+}
+
+// append writes the header.
+func (t *INT) append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, t.Count)
+	for _, s := range t.Hop {
+		b = binary.BigEndian.AppendUint64(b, uint64(s))
+	}
+	return b
+}
+
+// decode reads it from as many bytes.
+func (t *INT) decode(b []byte) {
+	t.Count = binary.BigEndian.Uint16(b)
+	for i := range t.Hop {
+		t.Hop[i] = Stamp(binary.BigEndian.Uint64(b[2+8*i:]))
+	}
+}
+
+func (t *INT) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "INT %d hops", t.Count)
+	for i, s := range t.Stamps() {
+		fmt.Fprintf(&b, ", %d: %v", i+1, s)
+	}
+	return b.String()
+}
+
+// masked returns where in a packet, from its BTH on, bytes lie that the ICRC takes for ones besides those
+// of every packet, and how many: none where switches write nothing into it.
+func masked(b []byte) (at, n int) {
+	if len(b) < BTHLen || Telemetry(b[8]&telemetryBits) != TelemetryINT {
+		return 0, 0
+	}
+	at = int(extLens[b[0]])
+	return at, min(INTLen, max(0, len(b)-at))
+}
+
+// ones are what it takes them for.
+var ones = bytes.Repeat([]byte{0xff}, INTLen)
