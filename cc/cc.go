@@ -49,6 +49,10 @@ type Ack struct {
 	// echo marks in BECN, the bit of an acknowledgement that IBTA has for them; simulated ones only for an
 	// Algorithm with Marks.
 	Marked bool
+
+	// Telemetry is what switches wrote into the packet that this answers, valid during the call; nil for
+	// an Algorithm without Telemetry.
+	Telemetry *Telemetry
 }
 
 // Loss says how a packet was found missing.

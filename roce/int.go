@@ -10,8 +10,8 @@ import (
 )
 
 // In-band network telemetry is what switches write into passing packets: HPCC's header (Li et al.,
-// SIGCOMM 2019, section 4.1; its simulator's int-header.h has the widths) of 42 bytes, a count of
-// switches and five places. The sender reserves all of it, so that no packet grows on its way; each
+// SIGCOMM 2019, section 4.1; its simulator's int-header.h has the widths) of 42 bytes: how many switches and
+// which path, and five places. The sender reserves all of it, so that no packet grows on its way; each
 // switch fills the next place as the frame starts; the receiver sends it back in its acknowledgement.
 //
 // Where it stands is ours, because no standard says: behind the headers that the opcode calls for, before
@@ -45,10 +45,11 @@ func (t Telemetry) Len() int {
 	return 0
 }
 
-// INT is the header: places are filled from the first, and Count goes on where there are none left.
+// INT is the header: places are filled from the first, and Hops goes on where there are none left.
 type INT struct {
-	Count uint16 // switches passed
-	Hop   [INTHops]Stamp
+	Hops uint8  // switches passed, 15 for more, too
+	Path uint16 // 12 bits: the names of the ports passed, joined by exclusive or
+	Hop  [INTHops]Stamp
 }
 
 // Stamp is what one switch says of its egress port, packed: rate (3 bits), time (24), bytes sent (20),
@@ -59,6 +60,9 @@ type Stamp uint64
 // power of two by the rate, so that a fast port's bytes do not come round while a sender waits.
 const (
 	timeBits, sentBits, queueBits = 24, 20, 17
+
+	mostHops = 15 // four bits
+	pathMask = 1<<12 - 1
 
 	StampTime = unit.Nanosecond // the unit of time
 	sentUnit  = 128             // bytes, at 25 Gbit/s and below
@@ -103,16 +107,17 @@ func NewStamp(code uint8, now unit.Time, sent, queue int64) Stamp {
 		Stamp(uint64(sent)/sentUnit>>shift)&(1<<sentBits-1)<<queueBits | Stamp(q)
 }
 
-// Add fills the next place.
-func (t *INT) Add(s Stamp) {
-	if t.Count < INTHops {
-		t.Hop[t.Count] = s
+// Add fills the next place; port names the port to tell paths apart.
+func (t *INT) Add(port uint32, s Stamp) {
+	if t.Hops < INTHops {
+		t.Hop[t.Hops] = s
 	}
-	t.Count++
+	t.Hops = min(t.Hops+1, mostHops)
+	t.Path ^= uint16(port * 2654435761 >> 20) // the top 12 bits of a multiplicative hash
 }
 
 // Stamps returns the places that are filled.
-func (t *INT) Stamps() []Stamp { return t.Hop[:min(t.Count, INTHops)] }
+func (t *INT) Stamps() []Stamp { return t.Hop[:min(t.Hops, INTHops)] }
 
 // Rate returns the port's rate.
 func (s Stamp) Rate() unit.Rate { return stampRates[s>>61] }
@@ -141,7 +146,7 @@ func (s Stamp) String() string {
 
 // append writes the header.
 func (t *INT) append(b []byte) []byte {
-	b = binary.BigEndian.AppendUint16(b, t.Count)
+	b = binary.BigEndian.AppendUint16(b, uint16(t.Hops)<<12|t.Path&pathMask)
 	for _, s := range t.Hop {
 		b = binary.BigEndian.AppendUint64(b, uint64(s))
 	}
@@ -150,7 +155,8 @@ func (t *INT) append(b []byte) []byte {
 
 // decode reads it from as many bytes.
 func (t *INT) decode(b []byte) {
-	t.Count = binary.BigEndian.Uint16(b)
+	w := binary.BigEndian.Uint16(b)
+	t.Hops, t.Path = uint8(w>>12), w&pathMask
 	for i := range t.Hop {
 		t.Hop[i] = Stamp(binary.BigEndian.Uint64(b[2+8*i:]))
 	}
@@ -158,7 +164,7 @@ func (t *INT) decode(b []byte) {
 
 func (t *INT) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "INT %d hops", t.Count)
+	fmt.Fprintf(&b, "INT path %03x %d hops", t.Path, t.Hops)
 	for i, s := range t.Stamps() {
 		fmt.Fprintf(&b, ", %d: %v", i+1, s)
 	}

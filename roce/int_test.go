@@ -59,7 +59,7 @@ func stamped(hops int) *Frame {
 	f.BTH = Header{Opcode: WriteOnly, PKey: DefaultPKey, DestQP: 17, PSN: 9, Len: 256, Telemetry: TelemetryINT}
 	f.IP = IP{TOS: 98, TTL: 64, Src: netip.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: netip.AddrFrom4([4]byte{10, 0, 0, 2})}
 	for i := range hops {
-		f.BTH.INT.Add(NewStamp(4, unit.Time(i+1)*unit.Microsecond, int64(i)*100_000, int64(i)*4096))
+		f.BTH.INT.Add(uint32(i), NewStamp(4, unit.Time(i+1)*unit.Microsecond, int64(i)*100_000, int64(i)*4096))
 	}
 	f.Complete()
 	return f
@@ -72,8 +72,8 @@ func TestSwitchesLeaveTheICRC(t *testing.T) {
 	if before.ICRC != after.ICRC {
 		t.Errorf("ICRC %08x became %08x", before.ICRC, after.ICRC)
 	}
-	if n := len(after.BTH.INT.Stamps()); n != INTHops || after.BTH.INT.Count != 6 {
-		t.Errorf("%d places, %d hops", n, after.BTH.INT.Count)
+	if n := len(after.BTH.INT.Stamps()); n != INTHops || after.BTH.INT.Hops != 6 {
+		t.Errorf("%d places, %d hops", n, after.BTH.INT.Hops)
 	}
 	b := after.Append(nil)
 	var g Frame
@@ -81,7 +81,7 @@ func TestSwitchesLeaveTheICRC(t *testing.T) {
 		t.Fatalf("%v: %v, ICRC %08x or %08x", err, &g.BTH, g.ICRC, g.ComputeICRC())
 	}
 	const words = "400Gbps at 2us sent 98304 queue 3840"
-	if s := g.String(); !strings.Contains(s, "INT 6 hops") || !strings.Contains(s, words) {
+	if s := g.String(); !strings.Contains(s, " 6 hops") || !strings.Contains(s, words) {
 		t.Error(s)
 	}
 	head := EthernetLen + IPv4Len + UDPLen

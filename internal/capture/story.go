@@ -38,6 +38,9 @@ type Flow struct {
 	Requests     int64    `json:"credit_requests,omitempty"`
 	Credit       uint64   `json:"credit_bytes,omitempty"` // granted or asked for in all, by the last of them
 	CE           int64    `json:"ce_marked"`
+	Told         int64    `json:"telemetry_packets,omitempty"` // that carry telemetry
+	ToldBytes    int64    `json:"telemetry_bytes,omitempty"`
+	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue that a switch told of, bytes
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet

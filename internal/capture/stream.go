@@ -69,6 +69,9 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 			s.say(us, number, "first congestion experienced mark, on PSN %d", f.BTH.PSN)
 		}
 	}
+	if f.BTH.Telemetry != roce.NoTelemetry {
+		s.told(us, number, &f.BTH)
+	}
 	opcode := f.BTH.Opcode
 	switch {
 	case opcode == roce.CNP:
@@ -90,6 +93,22 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 		s.answer(us, number, f)
 	default:
 		s.request(us, number, f)
+	}
+}
+
+// told takes note of telemetry, and says the first that has been written.
+func (s *stream) told(us float64, number int64, h *roce.Header) {
+	w, first := &s.flow, s.flow.ToldQueue == 0
+	w.Told++
+	w.ToldBytes += int64(h.Telemetry.Len())
+	for _, stamp := range h.INT.Stamps() {
+		w.ToldQueue = max(w.ToldQueue, int64(stamp.Queue()))
+	}
+	switch {
+	case w.Told == 1:
+		s.say(us, number, "telemetry: %v", &h.INT)
+	case first && w.ToldQueue > 0:
+		s.say(us, number, "telemetry: first queue, on PSN %d: %v", h.PSN, &h.INT)
 	}
 }
 

@@ -64,6 +64,9 @@ const (
 	FlagLastHop       // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
 )
 
+// FlagINT: the packet has a telemetry header, which switches write into if it carries payload.
+const FlagINT uint8 = 0x80
+
 // ECN code points, the low two bits of TOS.
 const (
 	ECT0 uint8 = 2
@@ -152,9 +155,11 @@ type Partition struct {
 	Waits   *WaitTable // queueing delay by flow and port; nil: off
 	Totals
 
-	free    int32 // packets
+	ints    []roce.INT // by packet; nil: no packet carries telemetry
+	free    int32      // packets
 	inUse   int
-	pollers int // switches whose watchdog runs
+	tapped  int32 // the packet that Tap sees
+	pollers int   // switches whose watchdog runs
 
 	foreign []bool // nodes that other parts run; nil: there are none
 	send    func(Letter)
@@ -269,6 +274,9 @@ func (n *Net) Alloc() int32 {
 		return i
 	}
 	n.Packets = append(n.Packets, Packet{next: -1})
+	if n.ints != nil {
+		n.ints = append(n.ints, roce.INT{})
+	}
 	return int32(len(n.Packets) - 1)
 }
 
@@ -356,6 +364,7 @@ const (
 	flagTapIn                    // a capture runs at the peer
 	flagFault                    // Fault decides what is lost
 	flagLeaves                   // the peer is in another part
+	flagStamp                    // it writes into packets that carry telemetry
 )
 
 // LimitPFC leaves a port only some priorities to pause its neighbour for and to
@@ -390,6 +399,12 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		n.lose(port, pi, p)
 		return false
 	}
+	if tx.Flags&flagStamp != 0 {
+		if n.stamp(port, tx, pi, p); tx.Flags == flagStamp {
+			return true
+		}
+	}
+	n.tapped = pi
 	if tx.Flags&flagTapOut != 0 {
 		n.Tap(tx.BusyUntil-n.wire(tx, p.Size), port, true, p)
 	}
@@ -420,6 +435,9 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		if *delay += fate.Late; fate.Twice {
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
+			if n.ints != nil {
+				n.ints[twin] = n.ints[pi]
+			}
 			n.Injected++
 			if tx.Flags&flagLeaves != 0 {
 				n.leave(tx, *delay, twin)

@@ -3,6 +3,7 @@ package fabric
 import (
 	"railyard/internal/engine"
 	"railyard/internal/route"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -17,6 +18,7 @@ import (
 type Letter struct {
 	event  engine.Event
 	packet Packet
+	told   roce.INT // its telemetry, if it carries any
 	all    bool
 }
 
@@ -54,7 +56,11 @@ func (n *Net) Lookahead() unit.Time {
 // leave sends a packet to another part, where it arrives a delay from now.
 func (n *Net) leave(tx *route.Port, delay unit.Time, pi int32) {
 	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, engine.Kind(tx.Arrive), tx.Peer, 0)
-	n.send(Letter{event: e, packet: n.Packets[pi]})
+	l := Letter{event: e, packet: n.Packets[pi]}
+	if l.packet.Flags&FlagINT != 0 {
+		l.told = n.ints[pi]
+	}
+	n.send(l)
 	n.Free(pi)
 }
 
@@ -75,7 +81,9 @@ func (n *Net) Receive(l *Letter) {
 	e := l.event
 	if e.Kind() != KindPFC && !l.all {
 		e.B = n.Alloc()
-		n.Packets[e.B] = l.packet
+		if n.Packets[e.B] = l.packet; l.packet.Flags&FlagINT != 0 {
+			n.ints[e.B] = l.told
+		}
 	}
 	n.Q.Insert(e)
 }

@@ -95,6 +95,7 @@ type sender struct {
 	class             uint8 // of its service
 	tos               uint8
 	service           uint8
+	extra             uint8 // bytes of telemetry in each of its packets
 	turn              entropy.Turn
 	paths             *entropy.Paths // nil: its data take the ports in turn, too
 	tag               int32          // the queue pair's index among those of the same peers
@@ -173,6 +174,8 @@ type partition struct {
 	Count   Counters
 	scratch rc.Packet
 	answer  rc.Answer
+	inHand  int32        // the packet that is taken
+	told    cc.Telemetry // what it says, decoded
 }
 
 // New returns the hosts of a network; NICs and connections are added next.
@@ -181,6 +184,9 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 		memory: rc.NewMemory(0x1000)}
 	h.rkey = h.memory.Register(0, 1<<62, rc.LocalWrite|rc.RemoteWrite)
 	h.ccTimers = engine.NewTimers(net.Q, 0)
+	if slices.ContainsFunc(cfg.Services, func(s Service) bool { return s.Telemetry != roce.NoTelemetry }) {
+		net.StampAll()
+	}
 	return h
 }
 
@@ -215,6 +221,7 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
 		paths: h.chooser(hash),
+		extra: uint8(sv.Telemetry.Len()),
 		next:  -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
@@ -272,7 +279,8 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 	if h.cfg.RC.WriteOnly {
 		opcode = roce.WriteOnly
 	}
-	rtt = h.Net.Alone(there, roce.DataLen(opcode, h.cfg.RC.MTU)) + h.Net.Alone(back, roce.AckLen)
+	extra := int(s.extra)
+	rtt = h.Net.Alone(there, roce.DataLen(opcode, h.cfg.RC.MTU)+extra) + h.Net.Alone(back, roce.AckLen+extra)
 	return rtt, len(there) - 1
 }
 

@@ -14,6 +14,7 @@ import (
 // rx takes a packet whose last bit has arrived at a host port.
 func (h *Hosts) rx(port, pi int32) {
 	p := &h.Net.Packets[pi]
+	h.inHand = pi
 	h.take[p.Opcode](h, port, p)
 	h.Net.Free(pi)
 }
@@ -31,7 +32,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	*in = rc.Packet{Opcode: p.Opcode, AckReq: p.Flags&fabric.FlagAckReq != 0, PSN: p.PSN,
 		Payload: int32(p.Payload),
 		RKey:    h.rkey, Len: p.Len, VA: p.VA}
-	marked := p.TOS&3 == fabric.CE
+	marked, told := p.TOS&3 == fabric.CE, p.Flags&fabric.FlagINT
 	in.Marked = marked
 	dst := p.Dst
 	a := &h.answer
@@ -49,7 +50,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		h.marked(now, port, c, r)
 	}
 	if a.Reply {
-		h.answers(port, c, r)
+		h.answers(port, c, r, told)
 	}
 	for range a.Delivered {
 		h.delivered(now, c, &h.receivers[c], dst)
@@ -67,7 +68,7 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 		h.marked(h.Net.Q.Now(), port, c, r)
 	}
 	if h.answer.Reply {
-		h.answers(port, c, r)
+		h.answers(port, c, r, 0)
 	}
 }
 
@@ -84,20 +85,24 @@ func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
 	}
 }
 
-// answers sends what the responder has to say.
-func (h *Hosts) answers(port, c int32, r *receiver) {
+// answers sends what the responder has to say; told is fabric.FlagINT where it goes with the telemetry of
+// the packet in hand.
+func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	a := &h.answer
 	h.Count.Acks++
 	if a.Packet.Syndrome.IsNak() && !a.Packet.Syndrome.IsGood() {
 		h.Count.Naks++
 	}
-	flags := uint8(0)
+	flags, size := told, uint16(roce.AckLen)
+	if told != 0 {
+		size += roce.INTLen
+	}
 	if r.marked {
-		r.marked, flags = false, fabric.FlagEcho
+		r.marked, flags = false, flags|fabric.FlagEcho
 	}
 	class, tos := h.cfg.Services[r.service].acks()
 	h.Control(port, h.ToSender(c), class,
-		&fabric.Packet{Opcode: a.Packet.Opcode, Size: roce.AckLen, TOS: tos, Flags: flags,
+		&fabric.Packet{Opcode: a.Packet.Opcode, Size: size, TOS: tos, Flags: flags,
 			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
 }
 
@@ -138,7 +143,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		return
 	}
 	s.answered(now, in)
-	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU)) {
+	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU), h.heard(p)) {
 		h.decide(c)
 	}
 	switch p.Synd {
@@ -161,14 +166,14 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 }
 
 // acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
-func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
+func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes, told *cc.Telemetry) bool {
 	una, _, _ := s.qp.Sequence()
 	psn := una
 	if about, ok := p.About(); ok {
 		psn = about
 	}
 	return s.pace.Acknowledged(now, una, psn,
-		cc.Ack{Bytes: bytes, InFlight: s.qp.InFlightBytes(), Marked: p.Marked})
+		cc.Ack{Bytes: bytes, InFlight: s.qp.InFlightBytes(), Marked: p.Marked, Telemetry: told})
 }
 
 // rxCNP is the reaction point.

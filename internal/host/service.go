@@ -3,6 +3,7 @@ package host
 import (
 	"railyard/cc"
 	"railyard/internal/fabric"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -16,7 +17,8 @@ type Service struct {
 	CC    cc.Make // makes each sender's congestion control from its path; nil: none
 	Marks bool    // receivers say in their acknowledgements what came in marked
 
-	Credit cc.Terms // how receivers grant credit; zero: senders need none
+	Credit    cc.Terms       // how receivers grant credit; zero: senders need none
+	Telemetry roce.Telemetry // what switches write into data, and receivers send back
 
 	CNPs     bool      // receivers answer marks with CNPs,
 	CNPGap   unit.Time // at most one per connection in so long

@@ -188,6 +188,10 @@ func layers(f *roce.Frame, raw []byte) []Field {
 			Field{"AETH", "MSN", at + 1, at + 4, fmt.Sprint(h.MSN), "messages that are complete"})
 		at += 4
 	}
+	if n := h.Telemetry.Len(); n > 0 && len(raw) >= at+n {
+		out = append(out, telemetry(h, at)...)
+		at += n
+	}
 	if end := len(raw) - 4; end >= at {
 		if end > at {
 			out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "",
@@ -195,6 +199,18 @@ func layers(f *roce.Frame, raw []byte) []Field {
 		}
 		out = append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]),
 			"over everything that routers do not change"})
+	}
+	return out
+}
+
+// telemetry lists the fields of what switches wrote, which begins at a byte.
+func telemetry(h *roce.Header, at int) []Field {
+	out := []Field{{"INT", "hops, path", at, at + 2, fmt.Sprintf("%d, 0x%03x", h.INT.Hops, h.INT.Path),
+		"switches passed, and what tells paths apart"}}
+	for i, s := range h.INT.Stamps() {
+		hop := at + 2 + 8*i
+		out = append(out, Field{"INT", fmt.Sprintf("switch %d", i+1), hop, hop + 8, s.String(),
+			"its egress port: rate, clock, bytes sent before this frame, bytes waiting"})
 	}
 	return out
 }

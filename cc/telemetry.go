@@ -1,0 +1,35 @@
+package cc
+
+import "railyard/unit"
+
+// Report is what an algorithm wants switches to write into packets.
+type Report uint8
+
+// Kinds of reports. Their numbers are the codes of package roce.
+const (
+	NoReport  Report = iota
+	ReportINT        // each switch's time, bytes sent, queue and rate
+)
+
+// MostHops is how many switches a telemetry header has room for.
+const MostHops = 5
+
+// Telemetry is what a packet's acknowledgement brings back of what switches wrote into the packet.
+type Telemetry struct {
+	Hops  int    // switches passed; of those beyond MostHops nothing is known
+	Path  uint16 // tells paths apart
+	Hop   [MostHops]Hop
+	Wraps unit.Time // after how long a hop's time comes round
+}
+
+// Hop is what one switch said of its egress port as the packet's frame started there.
+type Hop struct {
+	Rate  unit.Rate
+	At    unit.Time  // its clock, which comes round
+	Sent  unit.Bytes // of the wire, by the port before this frame; comes round after Wraps
+	Wraps unit.Bytes
+	Queue unit.Bytes // waiting behind the frame
+}
+
+// Known returns the hops of which something is known.
+func (t *Telemetry) Known() []Hop { return t.Hop[:min(t.Hops, MostHops)] }
