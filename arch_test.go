@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 		"internal/queue"},
 	"internal/scenario": {"internal/inside", "internal/site", "internal/topo", "internal/queue",
 		"internal/swconf", "internal/swconf/dialect", "internal/route", "internal/workload",
-		"internal/coll", "internal/model", "internal/partition", "cc", "param", "rc"},
+		"internal/coll", "internal/model", "internal/partition", "cc", "param", "rc", "roce"},
 	"internal/dcbx":      {"internal/swconf", "roce"},
 	"internal/planner":   {"internal/model", "internal/partition", "internal/topo", "internal/workload"},
 	"internal/recognise": {"internal/cabling", "internal/site", "internal/topo"},

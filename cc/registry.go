@@ -31,6 +31,17 @@ type Algorithm struct {
 	Credit func(v Values) Terms
 	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
 	Marks bool
+	// Telemetry is what switches write into data packets and receivers send back (Ack.Telemetry); nil:
+	// nothing, whatever the values.
+	Telemetry func(v Values) Report
+}
+
+// Reports is what switches write for senders with such values.
+func (a *Algorithm) Reports(v Values) Report {
+	if a.Telemetry == nil {
+		return NoReport
+	}
+	return a.Telemetry(v)
 }
 
 // Make makes the controller of one sender.
@@ -63,17 +74,18 @@ type Term struct{ Name, Unit, Doc string }
 // Names of signals and counters that tables and sentences have a place for. An algorithm
 // reports those of them that it has, and others as it likes.
 const (
-	SignalRate   = "rate"   // what it allows now, bit/s
-	SignalTarget = "target" // where the rate is heading, bit/s
-	SignalAlpha  = "alpha"  // the estimate of congestion, 0 to 1
-	SignalWindow = "window" // most that may be in flight, bytes
-	SignalDelay  = "delay"  // the round trip last measured, seconds
-	CounterCuts  = "cuts"   // how often it allowed less than before
-	CounterCNPs  = "cnps"   // congestion notifications heard
+	SignalRate   = "rate"        // what it allows now, bit/s
+	SignalTarget = "target"      // where the rate is heading, bit/s
+	SignalAlpha  = "alpha"       // the estimate of congestion, 0 to 1
+	SignalWindow = "window"      // most that may be in flight, bytes
+	SignalDelay  = "delay"       // the round trip last measured, seconds
+	SignalLoad   = "utilisation" // how full the busiest port on the path is, 1 for full
+	CounterCuts  = "cuts"        // how often it allowed less than before
+	CounterCNPs  = "cnps"        // congestion notifications heard
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.
-var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &none, &nscc, &rccc, &swift, &timely}
+var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &hpcc, &none, &nscc, &rccc, &swift, &timely}
 
 // Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
 func Owner(param, besides string) *Algorithm {

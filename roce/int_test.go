@@ -1,7 +1,6 @@
 package roce
 
 import (
-	"net/netip"
 	"strings"
 	"testing"
 
@@ -37,18 +36,21 @@ func TestStamp(t *testing.T) {
 			rt.Fatalf("%v became %v", want, s.At())
 		}
 		scale := max(1, int64(s.Rate()/(25*unit.Gbps)))
-		if want := unit.Bytes(sent) % s.SentPeriod(); s.Sent() > want || want-s.Sent() >= unit.Bytes(128*scale) {
+		want := unit.Bytes(sent) % s.SentPeriod()
+		if s.Sent() > want || want-s.Sent() >= unit.Bytes(128*scale) {
 			rt.Fatalf("%d bytes became %d", want, s.Sent())
 		}
 		most := 80 * scale * (1<<17 - 1)
-		if want := unit.Bytes(min(queue, most)); s.Queue() > want || want-s.Queue() >= unit.Bytes(80*scale) {
+		want = unit.Bytes(min(queue, most))
+		if s.Queue() > want || want-s.Queue() >= unit.Bytes(80*scale) {
 			rt.Fatalf("a queue of %d became %d", want, s.Queue())
 		}
 	})
 	if _, ok := StampRate(40 * unit.Gbps); ok {
 		t.Error("a stamp names 40 Gbit/s")
 	}
-	if got := StampRates(); got != "10Gbps, 25Gbps, 50Gbps, 100Gbps, 200Gbps, 400Gbps, 800Gbps or 1.6Tbps" {
+	const all = "10Gbps, 25Gbps, 50Gbps, 100Gbps, 200Gbps, 400Gbps, 800Gbps or 1.6Tbps"
+	if got := StampRates(); got != all {
 		t.Error(got)
 	}
 }
@@ -56,10 +58,12 @@ func TestStamp(t *testing.T) {
 // stamped is a data packet that five switches have stamped, and one more.
 func stamped(hops int) *Frame {
 	f := &Frame{Kind: KindRoCEv2, Body: make([]byte, 256)}
-	f.BTH = Header{Opcode: WriteOnly, PKey: DefaultPKey, DestQP: 17, PSN: 9, Len: 256, Telemetry: TelemetryINT}
-	f.IP = IP{TOS: 98, TTL: 64, Src: netip.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: netip.AddrFrom4([4]byte{10, 0, 0, 2})}
+	f.BTH = Header{Opcode: WriteOnly, PKey: DefaultPKey, DestQP: 17, PSN: 9, Len: 256,
+		Telemetry: TelemetryINT}
+	f.IP = IP{TOS: 98, TTL: 64, Src: addr("10.0.0.1"), Dst: addr("10.0.0.2")}
 	for i := range hops {
-		f.BTH.INT.Add(uint32(i), NewStamp(4, unit.Time(i+1)*unit.Microsecond, int64(i)*100_000, int64(i)*4096))
+		stamp := NewStamp(4, unit.Time(i+1)*unit.Microsecond, int64(i)*100_000, int64(i)*4096)
+		f.BTH.INT.Add(uint32(i), stamp)
 	}
 	f.Complete()
 	return f

@@ -92,10 +92,28 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 			in.ack = cc.Ack{Bytes: unit.Bytes(rapid.Int64Range(1, 1<<20).Draw(rt, "bytes")),
 				InFlight: unit.Bytes(rapid.Int64Range(0, 1<<20).Draw(rt, "in flight")),
 				RTT:      unit.Time(rapid.Int64Range(0, int64(unit.Second)).Draw(rt, "round trip"))}
+			if rapid.IntRange(0, 3).Draw(rt, "told") > 0 {
+				in.ack.Telemetry = anyTelemetry(rt, line)
+			}
 		}
 		all = append(all, in)
 	}
 	return all
+}
+
+// anyTelemetry is what switches may say: hops beyond those that there is room for, clocks that stand, and
+// counts that come round.
+func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
+	t := &cc.Telemetry{Hops: rapid.IntRange(0, cc.MostHops+2).Draw(rt, "hops"),
+		Path: uint16(rapid.IntRange(0, 1).Draw(rt, "path")), Wraps: 1 << 24 * unit.Nanosecond}
+	for i := range t.Known() {
+		h := cc.Hop{Rate: line * unit.Rate(rapid.IntRange(1, 4).Draw(rt, "rate")), Wraps: 1 << 27}
+		h.At = unit.Time(rapid.Int64Range(0, 1<<24-1).Draw(rt, "at")) * unit.Nanosecond
+		h.Sent = unit.Bytes(rapid.Int64Range(0, 1<<27-1).Draw(rt, "sent"))
+		h.Queue = unit.Bytes(rapid.Int64Range(0, 1<<22).Draw(rt, "queue"))
+		t.Hop[i] = h
+	}
+	return t
 }
 
 // to gives the input to a controller, as a driver does: acknowledgements to who wants them, the budget
@@ -194,11 +212,13 @@ func allNames() []string {
 func allocates(t *testing.T, line unit.Rate, build cc.Make) {
 	path := cc.Path{Line: line, MTU: 4096, RTT: 10 * unit.Microsecond, Hops: 3}
 	c := build(path)
-	in := input{ack: cc.Ack{Bytes: 4096, InFlight: 4096}}
+	told := cc.Telemetry{Hops: 1, Wraps: unit.Second, Hop: [cc.MostHops]cc.Hop{{Rate: line, Wraps: 1 << 40}}}
+	in := input{ack: cc.Ack{Bytes: 4096, InFlight: 4096, Telemetry: &told}}
 	if n := testing.AllocsPerRun(100, func() {
 		for in.kind = range 5 {
 			in.at += 7 * unit.Microsecond
 			in.ack.RTT = in.at % (50 * unit.Microsecond)
+			told.Hop[0].At, told.Hop[0].Sent = in.at, unit.Bytes(in.at/100)
 			serve(c, in.at)
 			in.to(c)
 		}

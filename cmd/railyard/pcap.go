@@ -125,8 +125,8 @@ func printStory(w io.Writer, s *capture.Story) {
 			fmt.Fprintln(w)
 		}
 		if f.Told > 0 {
-			fmt.Fprintf(w, "    telemetry on %d packets, %d bytes; longest queue that a switch told of %d bytes\n",
-				f.Told, f.ToldBytes, f.ToldQueue)
+			fmt.Fprintf(w, "    telemetry on %d packets, %d bytes; longest queue in it %d bytes\n", f.Told,
+				f.ToldBytes, f.ToldQueue)
 		}
 	}
 }

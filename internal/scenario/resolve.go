@@ -31,7 +31,7 @@ func (d *Document) Resolve(read ReadFile) (*Plan, error) {
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
 	for _, step := range []func() error{p.inBounds, p.named, p.network, p.switches, p.transport,
-		p.congestion, p.fits, p.idle, p.linkEvents, p.work} {
+		p.congestion, p.fits, p.idle, p.linkEvents, p.telemetry, p.work} {
 		if err := step(); err != nil {
 			return nil, d.placed(err)
 		}

@@ -28,6 +28,7 @@ type Capture struct {
 	from  unit.Time
 	to    unit.Time
 	seen  []captured
+	told  []roce.INT // telemetry of those that have any
 }
 
 // captured is one packet or, with Size zero, one pause frame.
@@ -35,6 +36,7 @@ type captured struct {
 	at    unit.Time
 	iface int32
 	out   bool
+	told  int32         // in Capture.told, one more; 0: none
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
 }
 
@@ -94,7 +96,12 @@ func (c *Capture) take(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		c.Missed++
 		return
 	}
-	c.seen = append(c.seen, captured{at, int32(i), out, *p})
+	s := captured{at: at, iface: int32(i), out: out, p: *p}
+	if t := c.run.Net.Carried(); t != nil && p.Size > 0 {
+		c.told = append(c.told, *t)
+		s.told = int32(len(c.told))
+	}
+	c.seen = append(c.seen, s)
 }
 
 // Len returns how many frames were recorded.
@@ -122,6 +129,9 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 			buf = roce.AppendPFC(buf[:0], macOf(src), 1<<s.p.Class, q)
 		} else {
 			f := c.run.frame(&s.p)
+			if s.told > 0 && s.p.Flags&fabric.FlagTrimmed == 0 {
+				f.BTH.Telemetry, f.BTH.INT = roce.TelemetryINT, c.told[s.told-1]
+			}
 			f.Src, f.Dst = macOf(src), macOf(dst)
 			f.Complete()
 			if buf = f.Append(buf[:0]); s.p.Flags&fabric.FlagAgain != 0 {

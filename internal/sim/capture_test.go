@@ -11,13 +11,19 @@ import (
 // An incast under PFC without congestion control, captured at the receiver's
 // leaf port and at a leaf's uplink: every frame decodes, has the ICRC and the
 // length that the simulator charged for it, time never runs back, pauses are
-// there, and each data packet that left arrives at the far end.
+// there, and each data packet that left arrives at the far end. With HPCC so do those that carry telemetry.
 func TestCaptureFrames(t *testing.T) {
+	for _, algorithm := range []string{"none", "hpcc"} {
+		t.Run(algorithm, func(t *testing.T) { captureFrames(t, algorithm) })
+	}
+}
+
+func captureFrames(t *testing.T, algorithm string) {
 	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := load(t, string(text), "cc.algorithm=none")
+	run := load(t, string(text), "cc.algorithm="+algorithm)
 	host := run.Graph.Links[run.Graph.NICs[0].Links[0]]
 	leaf := run.Graph.End(run.Graph.NICs[0].Links[0], host.A+host.B-run.Graph.Hosts[run.Graph.NICs[0].Host])
 	up := uplinkOf(t, run, leaf)
@@ -49,13 +55,16 @@ func TestCaptureFrames(t *testing.T) {
 			f.BTH.PSN != s.p.PSN {
 			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
 		}
+		if (f.BTH.Telemetry == roce.TelemetryINT) != (algorithm == "hpcc") {
+			t.Errorf("telemetry of %v", &f)
+		}
 		if f.BTH.Opcode == roce.Acknowledge {
 			acks++
 		} else {
 			data++
 		}
 	})
-	if pauses == 0 || data == 0 || acks == 0 || i != c.Len() {
+	if (pauses == 0) != (algorithm == "hpcc") || data == 0 || acks == 0 || i != c.Len() {
 		t.Errorf("%d pauses, %d data packets, %d ACKs of %d frames", pauses, data, acks, c.Len())
 	}
 	if _, err := run.Capture([]string{"nowhere:Eth1"}, 0, 1); err == nil {

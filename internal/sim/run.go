@@ -10,6 +10,7 @@ import (
 	"railyard/internal/host"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -129,6 +130,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}
 		s.Marks = of.CC.Marks || p.LB.NIC != nil && p.LB.NIC.Hears
+		s.Telemetry = roce.Telemetry(of.CC.Reports(of.Values))
 		if credit := of.CC.Credit; credit != nil {
 			s.Credit = credit(of.Values)
 		}

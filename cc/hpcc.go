@@ -1,0 +1,270 @@
+package cc
+
+import "railyard/unit"
+
+// hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
+// section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; HANDBOOK.md 4). Where
+// they differ: the paper says five additive steps at most before a multiplicative one; its authors call that
+// a typo for the simulations, which have none, and none best in theory (issue 24 of the artifact).
+var hpcc = Algorithm{
+	Name: "hpcc", Title: "HPCC", Params: hpccParams, Sockets: "paper",
+	Profiles: []Profile{
+		{Name: "paper", Doc: "as the paper has it: 95 % of the line, five additive steps",
+			Words: "HPCC, in-band telemetry from every switch, at %v",
+			Of:    func(line unit.Rate) Values { return hpccValues(line, 5, line/2000, line/10_000) }},
+		{Name: "artifact", Doc: "as its simulator has it: no step that is only additive, 10 Mbit/s up per " +
+			"25 Gbit/s of line and round trip, no sender below 1 Gbit/s",
+			Words: "HPCC with its artifact's constants, at %v",
+			Of:    func(line unit.Rate) Values { return hpccValues(line, 0, line/2500, unit.Gbps) }},
+	},
+	Signals: []Term{
+		{SignalRate, "bit/s", "the window per base round trip"},
+		{SignalWindow, "B", "the window; below one packet the pace keeps it"},
+		{SignalLoad, "", "how full the path's busiest port is with its queue, as estimated; 1 is full"},
+		{"reference", "B", "the window that a round trip's decisions start from"},
+	},
+	Counters: []Term{
+		{Name: CounterCuts, Doc: "times that the window became smaller"},
+		{Name: "updates", Doc: "round trips at whose end the window's reference moved"},
+		{Name: "new_paths", Doc: "times that telemetry began anew: at first, on a new path, after silence"},
+	},
+	Needs:     Needs{Switch: "INT", NIC: "window, INT sent back"},
+	Telemetry: func(Values) Report { return ReportINT },
+	New: func(v Values) Make {
+		s := hpccOf(v)
+		return func(path Path) Controller { return newHPCC(&s, path) }
+	},
+}
+
+// hpccParams describes the parameters.
+var hpccParams = []Param{
+	{Name: "eta", Kind: Number, Min: "0.5", Max: "1", Doc: "share of a port's rate that is aimed at"},
+	{Name: "max_stage", Kind: Count, Min: "1", Max: "1000", Zero: true,
+		Doc: "round trips in a row that only add; then, or at once with 0, the window follows the load"},
+	{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true,
+		Doc: "additive increase per round trip, as a rate: (1-eta) of the line over the senders at a port"},
+	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "100ms", Zero: true,
+		Doc: "round trip without queues, the same for all; 0s: the path's own"},
+	{Name: "min_rate", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true, Doc: "no sender below it"},
+	{Name: "ack_every", Kind: Count, Min: "1", Max: "1000", Doc: "every so many packets ask for telemetry"},
+}
+
+// hpccValues: the window to begin with is what the line sends in a base round trip, so the paper's additive
+// increase, that window times (1-eta) over N senders, is a rate: (1-eta)/N of the line. N is 100 in the
+// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are.
+func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) Values {
+	return Values{"eta": 0.95, "max_stage": stages, "ai": max(ai, unit.Mbps), "base_rtt": unit.Time(0),
+		"min_rate": min(max(least, unit.Mbps), line), "ack_every": 1}
+}
+
+// hpccSettings are the parameters as senders share them.
+type hpccSettings struct {
+	eta          float64
+	stages, asks int
+	ai, least    unit.Rate
+	base         unit.Time
+}
+
+func hpccOf(v Values) hpccSettings {
+	return hpccSettings{eta: Value[float64](v, "eta"), stages: Value[int](v, "max_stage"),
+		asks: Value[int](v, "ack_every"), ai: Value[unit.Rate](v, "ai"),
+		least: Value[unit.Rate](v, "min_rate"), base: Value[unit.Time](v, "base_rtt")}
+}
+
+// HPCC is one sender's window. Each acknowledgement says what the ports on the path did between the packet
+// it answers and the one answered before; the busiest port's load, with its queue, is what the window is
+// divided by, so that the bytes under way become what the path holds at eta of its rate. Within a round
+// trip all decisions start from one reference window: bytes that were under way before must not be
+// reacted to twice. Products and sums are rounded one by one, so that no platform fuses them.
+type HPCC struct {
+	s     *hpccSettings
+	line  unit.Rate
+	mtu   unit.Bytes
+	base  unit.Time
+	most  float64 // window that the line fills, bytes; all of it to begin with
+	floor float64
+	step  float64 // additive increase
+
+	reference float64 // Wc
+	window    float64 // W
+	load      float64 // U
+	stage     int
+	now       Decision
+
+	acked, upTo unit.Bytes // acknowledged in all, and at which the reference moves next
+	heard       unit.Time  // telemetry, last
+	path        uint16
+	hops        int
+	hop         [MostHops]Hop
+
+	cuts, updates, paths int64
+}
+
+// unknownBase is the base round trip where nobody knows it.
+const unknownBase = 100 * unit.Microsecond
+
+func newHPCC(s *hpccSettings, path Path) *HPCC {
+	h := &HPCC{s: s, mtu: path.MTU, base: s.base, load: 1, hops: -1}
+	if h.base == 0 {
+		if h.base = path.RTT; h.base == 0 {
+			h.base = unknownBase
+		}
+	}
+	h.fit(path.Line)
+	h.reference, h.window = h.most, h.most
+	h.settle()
+	return h
+}
+
+// fit sizes the windows for a line.
+func (h *HPCC) fit(line unit.Rate) {
+	h.line = line
+	h.most, h.floor, h.step = h.bytes(line), h.bytes(min(h.s.least, line)), h.bytes(h.s.ai)
+}
+
+// bytes are what a rate sends in a base round trip.
+func (h *HPCC) bytes(r unit.Rate) float64 { return float64(r) / 8 * h.base.Seconds() }
+
+// OnAck moves the window by what the switches said.
+func (h *HPCC) OnAck(now unit.Time, a *Ack) {
+	h.acked += a.Bytes
+	t := a.Telemetry
+	if t == nil {
+		return
+	}
+	known := t.Known()
+	silent := now - h.heard
+	h.heard = now
+	if t.Path != h.path || len(known) != h.hops || silent >= t.Wraps/2 {
+		h.begin(t, known, h.acked+a.InFlight)
+		return
+	}
+	if !h.measure(known, t.Wraps) {
+		return
+	}
+	over := h.acked > h.upTo
+	before := h.window
+	h.react(over)
+	if over {
+		h.updates++
+		h.upTo = h.acked + a.InFlight
+	}
+	if h.settle(); h.window < before {
+		h.cuts++
+	}
+}
+
+// begin takes a path's first telemetry, with which the next is compared.
+func (h *HPCC) begin(t *Telemetry, known []Hop, upTo unit.Bytes) {
+	h.path, h.hops, h.upTo = t.Path, len(known), upTo
+	copy(h.hop[:], known)
+	h.paths++
+}
+
+// measure estimates the load of the busiest port, as the paper's MeasureInflight does: what it sent of
+// what it could, and the bytes that waited at both looks of what it sends in a base round trip. A port
+// whose clock has not moved is looked at the next time.
+func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
+	busiest, since := -1.0, unit.Time(0)
+	for i := range known {
+		was, is := &h.hop[i], &known[i]
+		gone := is.At - was.At
+		if gone < 0 {
+			gone += wraps
+		}
+		if gone == 0 || is.Rate <= 0 {
+			continue
+		}
+		sent := is.Sent - was.Sent
+		if sent < 0 {
+			sent += is.Wraps
+		}
+		rate := float64(is.Rate) / 8
+		load := float64(float64(sent)/gone.Seconds()) / rate
+		load += float64(min(is.Queue, was.Queue)) / float64(rate*h.base.Seconds())
+		if *was = *is; load > busiest {
+			busiest, since = load, gone
+		}
+	}
+	if busiest < 0 {
+		return false
+	}
+	share := min(since, h.base).Seconds() / h.base.Seconds()
+	h.load = float64((1-share)*h.load) + float64(share*busiest)
+	return true
+}
+
+// react is the paper's ComputeWind: by the load, or by a step while there is room and not for too many
+// round trips. over says that the reference moves.
+func (h *HPCC) react(over bool) {
+	w, stage := h.reference+h.step, h.stage+1
+	if excess := h.load / h.s.eta; excess >= 1 || h.stage >= h.s.stages {
+		w, stage = h.reference/max(excess, 1e-9)+h.step, 0
+	}
+	h.window = min(max(w, h.floor), h.most)
+	if over {
+		h.reference, h.stage = h.window, stage
+	}
+}
+
+// settle decides: a window of whole packets at least, and the pace of the window in a base round trip.
+func (h *HPCC) settle() {
+	rate := min(max(1, unit.Rate(h.window*8/h.base.Seconds())), h.line)
+	h.now = Decision{Rate: rate, Window: max(unit.Bytes(h.window), h.mtu), TimerAt: unit.Never}
+}
+
+// OnLine changes the ceiling.
+func (h *HPCC) OnLine(_ unit.Time, line unit.Rate) {
+	h.fit(line)
+	h.window, h.reference = min(h.window, h.most), min(h.reference, h.most)
+	h.settle()
+}
+
+// OnLoss does nothing: the queue that a loss stands for was told of.
+func (h *HPCC) OnLoss(unit.Time, Loss) {}
+
+// OnCNP does nothing.
+func (h *HPCC) OnCNP(unit.Time) {}
+
+// OnBytes does nothing.
+func (h *HPCC) OnBytes(unit.Time, unit.Bytes) {}
+
+// OnTimer does nothing.
+func (h *HPCC) OnTimer(unit.Time) {}
+
+// WantsAcks returns true.
+func (h *HPCC) WantsAcks() bool { return true }
+
+// AsksEvery is how often packets ask for telemetry.
+func (h *HPCC) AsksEvery() int { return h.s.asks }
+
+// Decision returns the window and its pace.
+func (h *HPCC) Decision() Decision { return h.now }
+
+// Signal returns the rate, the windows and the load.
+func (h *HPCC) Signal(_ unit.Time, name string) (float64, bool) {
+	switch name {
+	case SignalRate:
+		return float64(h.now.Rate), true
+	case SignalWindow:
+		return h.window, true
+	case SignalLoad:
+		return h.load, true
+	case "reference":
+		return h.reference, true
+	}
+	return 0, false
+}
+
+// Counter returns the cuts and what they were made of.
+func (h *HPCC) Counter(name string) (int64, bool) {
+	switch name {
+	case CounterCuts:
+		return h.cuts, true
+	case "updates":
+		return h.updates, true
+	case "new_paths":
+		return h.paths, true
+	}
+	return 0, false
+}

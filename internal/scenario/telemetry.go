@@ -1,0 +1,73 @@
+package scenario
+
+import (
+	"railyard/cc"
+	"railyard/internal/field"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// telemetry holds the fabric to what the algorithm wants switches to write: the header has room for a
+// path's switches and for its own bytes, and a stamp can name every port's rate.
+func (p *resolver) telemetry() error {
+	s := &p.Services[0]
+	kind := roce.Telemetry(s.CC.Reports(s.Values))
+	if kind == roce.NoTelemetry {
+		return nil
+	}
+	t := &p.File.Transport
+	if all := unit.Bytes(t.MTU) + swconf.Headers + unit.Bytes(kind.Len()); all > p.smallestMTU() {
+		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not "+
+			"fit the switches' mtu of %v", t.MTU, swconf.Headers, kind.Len(), s.CC.Name, p.smallestMTU())
+	}
+	if p.LB.Reorders(p.LBValues) {
+		return field.New("lb", "%s compares what a port says of two packets that follow one another, and %s "+
+			"sends them by different ports; accepted: policies that keep a flow's packets on one path, such "+
+			"as ecmp", s.CC.Name, p.LB.Name)
+	}
+	if err := p.stamped(s.CC); err != nil {
+		return err
+	}
+	most, longest := p.longest()
+	if most > cc.MostHops {
+		g := p.Graph
+		nic := func(i int) string { return g.Nodes[g.Hosts[g.NICs[i].Host]].Name }
+		return field.New("cc.algorithm", "%s: telemetry has room for %d switches, and packets from %s to %s "+
+			"pass up to %d; accepted: fabrics with shorter paths, or an algorithm without telemetry",
+			s.CC.Name, cc.MostHops, nic(longest.From), nic(longest.To), most)
+	}
+	return nil
+}
+
+// longest returns how many switches a packet may pass, detours included, and the ends of the longest way
+// without.
+func (p *resolver) longest() (most int, way topo.Way) {
+	way = p.Graph.Longest()
+	most = way.Switches
+	if p.LB.Detours {
+		most += p.Graph.Farthest()
+	}
+	return most, way
+}
+
+// stamped refuses rates that a stamp has no code for.
+func (p *resolver) stamped(a *cc.Algorithm) error {
+	refuse := func(port string, r unit.Rate) error {
+		return field.New("cc.algorithm", "%s: telemetry names a port's rate as one of %s, and %s has %v",
+			a.Name, roce.StampRates(), port, r)
+	}
+	for i := range p.Graph.Links {
+		l := &p.Graph.Links[i]
+		if _, ok := roce.StampRate(l.Rate); !ok {
+			return refuse(p.Graph.End(i, l.B), l.Rate)
+		}
+	}
+	for _, e := range p.Events {
+		if _, ok := roce.StampRate(e.Rate); !ok {
+			return refuse(p.Graph.End(e.Link, p.Graph.Links[e.Link].B)+" from "+e.At.String()+" on", e.Rate)
+		}
+	}
+	return nil
+}
