@@ -4,14 +4,21 @@ import "railyard/unit"
 
 // OnCredit puts a controller under credit: what it allows may go once the receiver has granted it. Around
 // None it is EQDS, or RCCC; around a sender's own congestion control it is both.
+//
+// A receiver does not see queues on the way to it. Where links between switches are the bottleneck, credit
+// comes faster than packets arrive, so that without trimming nothing but a window bounds what waits there:
+// who has none of his own has one of twice the credit that it may hold.
 type OnCredit struct {
 	Controller
 	line   unit.Rate
+	flight unit.Bytes
 	credit Credit
 }
 
 func onCredit(ctl Controller, v Values, path Path) *OnCredit {
-	return &OnCredit{ctl, path.Line, openCredit(v, path)}
+	o := &OnCredit{Controller: ctl, line: path.Line, credit: openCredit(v, path)}
+	o.flight = unit.Bytes(2 * o.credit.window)
+	return o
 }
 
 // Credit returns the account.
@@ -25,11 +32,29 @@ func (o *OnCredit) OnLine(now unit.Time, line unit.Rate) {
 	}
 }
 
-// Decision is the controller's, at most the line rate.
+// Decision is the controller's, at most the line rate, and with a window.
 func (o *OnCredit) Decision() Decision {
 	d := o.Controller.Decision()
-	d.Rate = min(d.Rate, o.line)
+	if d.Rate = min(d.Rate, o.line); d.Window == 0 {
+		d.Window = o.flight
+	}
 	return d
+}
+
+// WantsAcks returns true: they open the window.
+func (o *OnCredit) WantsAcks() bool { return true }
+
+// OnAck is the controller's, if it wants to know.
+func (o *OnCredit) OnAck(now unit.Time, a *Ack) {
+	if o.Controller.WantsAcks() {
+		o.Controller.OnAck(now, a)
+	}
+}
+
+// OnLoss ends what may go unasked: switches have no room for it.
+func (o *OnCredit) OnLoss(now unit.Time, l Loss) {
+	o.credit.news()
+	o.Controller.OnLoss(now, l)
 }
 
 // AsksEvery is the controller's.
@@ -62,7 +87,8 @@ var creditParams = []Param{
 	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
 		Doc: "what may go without credit when a sender begins, times what the path holds"},
 	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
-		Doc: "most credit that a sender holds or waits for, times what the path holds; at least 16 packets"},
+		Doc: "most credit that a sender holds or waits for, times what the path holds, 16 packets or more; " +
+			"twice as much may be in flight"},
 	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
 		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
 	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},

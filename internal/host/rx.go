@@ -70,6 +70,9 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	if h.answer.Reply {
 		h.answers(port, c, r, 0)
 	}
+	if h.answer.Verdict == rc.OutOfOrder && h.Service(c).Credit.Packets > 0 {
+		h.Needs(c, port, h.cfg.RC.Wire())
+	}
 }
 
 // marked takes note of congestion experienced, and answers with a CNP when one is due.

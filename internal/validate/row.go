@@ -62,6 +62,7 @@ func Checks() []Check {
 		{"DCQCN fixed point", fixedPoint},
 		{"DCQCN in NICs", nicSender},
 		{"Swift", swiftRows},
+		{"credit", creditRows},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
