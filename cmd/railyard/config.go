@@ -142,7 +142,7 @@ Examples:
 func (c *configLintCmd) Run(e *env) error {
 	in := swconf.Input{PathMTU: c.PathMTU, Base: queue.Default()}
 	if c.Fabric != "" {
-		plan, err := loadPlan(c.Fabric, c.Set, nil)
+		plan, err := loadNetwork(c.Fabric, c.Set)
 		if err != nil {
 			return err
 		}

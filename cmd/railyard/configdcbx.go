@@ -122,7 +122,7 @@ func (c *configDcbxCmd) station(cfg *swconf.Config, p *swconf.Port, index int) d
 // fabric plays every cable of a scenario that has a configuration at both ends,
 // or at one and a server at the other.
 func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
-	plan, err := loadPlan(c.Fabric, c.Set, nil)
+	plan, err := loadNetwork(c.Fabric, c.Set)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (c *configRenderCmd) Run(e *env) error {
 		return &inputError{
 			fmt.Errorf("--asic is for --os sonic, whose headroom depends on the chip; not for --os %s", c.OS)}
 	}
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := loadNetwork(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}

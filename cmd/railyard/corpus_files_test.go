@@ -90,7 +90,7 @@ var corpusScenarios = map[string]string{
 		"failures: [{link: 'rail-1:Eth3', at: 1000000s}]\n",
 	"k-odd": "fabric: {kind: fat-tree, k: 5}\n" + work, "k-missing": "fabric: {kind: fat-tree}\n" + work,
 	"torus-one":   "fabric: {kind: torus, k: 1}\nserver: {gpus: 1, nics: 1}\n" + work,
-	"many-gpus":   strings.Replace(head, "hosts: 2", "hosts: 30000", 1) + work,
+	"many-gpus":   strings.Replace(head, "hosts: 2", "hosts: 100000", 1) + work,
 	"hosts-none":  strings.Replace(head, "hosts: 2, ", "", 1) + work,
 	"rate-none":   strings.Replace(head, "spines: 2", "spines: 2, host_link: {rate: 0bps}", 1) + work,
 	"rate-unit":   strings.Replace(head, "spines: 2", "spines: 2, host_link: {rate: 400}", 1) + work,

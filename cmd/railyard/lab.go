@@ -63,7 +63,7 @@ type labUpCmd struct {
 
 // Run is the lab up command.
 func (c *labUpCmd) Run(e *env) error {
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := loadNetwork(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}

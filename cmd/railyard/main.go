@@ -242,9 +242,25 @@ func loadDocument(path string, sets []string) (*scenario.Document, error) {
 
 // resolve builds a document's plan; files it names are relative to it.
 func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
-	plan, err := doc.Resolve(func(p string) ([]byte, error) {
-		return readBounded(relativeTo(path, p), cli.MaxSize)
-	})
+	plan, err := doc.Resolve(beside(path))
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return plan, nil
+}
+
+// beside reads files that a scenario names: relative to it.
+func beside(path string) scenario.ReadFile {
+	return func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), cli.MaxSize) }
+}
+
+// loadNetwork builds the plan of a scenario that may have no workload, and has none in it.
+func loadNetwork(path string, sets []string) (*scenario.Plan, error) {
+	doc, err := loadDocument(path, sets)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := doc.Network(beside(path))
 	if err != nil {
 		return nil, &inputError{err}
 	}

@@ -218,6 +218,34 @@ func TestJSON(t *testing.T) {
 }
 
 // Graphviz reads what topo --dot writes.
+// What looks at a fabric needs no workload; what runs one says that there is none.
+func TestFabricWithoutWorkload(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(scenarios(t), "clusters", "converged.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(text), "\nworkload:")
+	dir := t.TempDir()
+	idle := filepath.Join(dir, "idle.yaml")
+	if err := os.WriteFile(idle, []byte(before), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, want, _ := call(t, "topo", filepath.Join(scenarios(t), "clusters", "converged.yaml"))
+	if code, out, errs := call(t, "topo", idle); code != 0 || out != want {
+		t.Errorf("topo: %d, %s, %s", code, out, errs)
+	}
+	texts := filepath.Join(dir, "texts")
+	if code, _, errs := call(t, "config", "render", idle, "--os", "sonic", "--out", texts); code != 0 {
+		t.Errorf("render: %d, %s", code, errs)
+	}
+	if code, out, errs := call(t, "config", "lint", texts, "--fabric", idle); code > 1 {
+		t.Errorf("lint: %d, %s, %s", code, out, errs)
+	}
+	if code, _, errs := call(t, "check", idle); code != 2 || !strings.Contains(errs, "holds 0 workloads") {
+		t.Errorf("check: %d, %s", code, errs)
+	}
+}
+
 func TestDot(t *testing.T) {
 	if _, err := exec.LookPath("dot"); err != nil {
 		t.Skip("graphviz is not installed")

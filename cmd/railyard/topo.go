@@ -22,7 +22,9 @@ type topoCmd struct {
 }
 
 func (c *topoCmd) Help() string {
-	return `Examples:
+	return `The scenario needs no workload.
+
+Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
@@ -31,7 +33,7 @@ func (c *topoCmd) Help() string {
 
 // Run is the topo command.
 func (c *topoCmd) Run(e *env) error {
-	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	plan, err := loadNetwork(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,23 @@ type resolver struct {
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
 // before anything is allocated for them.
-func (d *Document) Resolve(read ReadFile) (*Plan, error) {
+func (d *Document) Resolve(read ReadFile) (*Plan, error) { return d.resolve(read, true) }
+
+// Network checks and builds all but the workload, of which a scenario may have none: there is a plan
+// without jobs, for those who look at the fabric.
+func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read, false) }
+
+func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	f := &d.File
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
-	for _, step := range []func() error{p.inBounds, p.named, p.network, p.switches, p.transport,
-		p.congestion, p.fits, p.idle, p.linkEvents, p.telemetry, p.work} {
+	steps := []func() error{p.inBounds, p.named, p.network, p.switches, p.transport, p.congestion, p.fits,
+		p.idle, p.linkEvents, p.telemetry}
+	if work {
+		steps = append(steps, p.work)
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, d.placed(err)
 		}
