@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -43,10 +44,12 @@ func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T]
 	for {
 		c, err := l.Accept()
 		if err != nil {
-			if !passing(err) {
+			switch {
+			case among(err, full):
+				b.shed(0)
+			case !among(err, passing):
 				return err
 			}
-			b.shed(0) // no files left
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -68,15 +71,15 @@ func Serve[T any](l net.Listener, patience time.Duration, welcome func(*Guest[T]
 	}
 }
 
-// passing reports an error of Accept that others cause, or that passes.
-func passing(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED, syscall.ENOBUFS,
-		syscall.ENOMEM} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+// Errors of Accept that do not end the service: full where a connection that waits can make room by
+// its file or memory, passing where others cause them.
+var (
+	full    = []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM}
+	passing = []error{syscall.ECONNABORTED}
+)
+
+func among(err error, of []error) bool {
+	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
 func (b *lobby) enter(c net.Conn) {
