@@ -1,7 +1,7 @@
 package dcbx_test
 
 import (
-	"fmt"
+	"slices"
 	"testing"
 
 	"railyard/internal/dcbx"
@@ -55,9 +55,10 @@ func TestFromPortAnnounces(t *testing.T) {
 	c := &swconf.Config{OS: swconf.NXOS, LLDP: swconf.Say(true, here),
 		Hostname: swconf.Say("leaf-1", here)}
 	s := dcbx.FromPort(c, port(""), 26, 48, 7)
-	want := []roce.AppPriority{{Priority: 3, Sel: 3, Protocol: roce.Port}, {Priority: 3, Sel: 5, Protocol: 26},
+	want := []roce.AppPriority{{Priority: 3, Sel: 3, Protocol: roce.Port},
+		{Priority: 3, Sel: 5, Protocol: 26},
 		{Priority: 6, Sel: 5, Protocol: 48}}
-	if s.Name != "leaf-1 Ethernet1/1" || !s.LLDP || s.Enable != 1<<3 || fmt.Sprint(s.Apps) != fmt.Sprint(want) {
+	if s.Name != "leaf-1 Ethernet1/1" || !s.LLDP || s.Enable != 1<<3 || !slices.Equal(s.Apps, want) {
 		t.Errorf("%+v", s)
 	}
 	if other := dcbx.FromPort(c, port(""), 26, 48, 8); other.MAC == s.MAC || s.MAC[0]&3 != 2 {

@@ -31,7 +31,17 @@ func Facts(c *swconf.Config) string {
 		add("hashes with %s", c.HashSeed.V)
 	}
 	if d := c.DLB; d != nil {
-		add("balances by %s, %v", d.Mode.V, d.Aging.V)
+		f := fmt.Sprintf("balances by %s, %v", d.Mode.V, d.Aging.V)
+		if d.MAC.Is() {
+			f += ", MAC " + d.MAC.V
+		}
+		if d.All {
+			f += ", on all ports"
+		}
+		for _, p := range d.Ports {
+			f += ", on " + p.V
+		}
+		add("%s", f)
 	}
 	seen := map[*swconf.QoS]string{}
 	for _, p := range c.Ports {
@@ -80,8 +90,13 @@ func Facts(c *swconf.Config) string {
 
 // treated is what happens to packets.
 func treated(q *swconf.QoS) (s []string) {
-	if q.Input.Is() {
-		s = append(s, "  classified by "+q.Input.V)
+	for _, p := range []struct {
+		how  string
+		name swconf.Said[string]
+	}{{"classified", q.Input}, {"queued", q.Output}, {"paused and framed", q.Network}} {
+		if p.name.V != "" {
+			s = append(s, "  "+p.how+" by "+p.name.V)
+		}
 	}
 	for i := range q.Queues {
 		var dscps [64]uint8
