@@ -53,7 +53,8 @@ func TestRandomScenarios(t *testing.T) {
 }
 
 // start builds a drawn scenario; nil: its fabric falls apart or cannot be cabled, the buffers
-// are too small for its headroom, or its load balancing is for other fabrics. Nothing else is
+// are too small for its headroom, its load balancing is for other fabrics, or its
+// congestion control needs what it lacks. Nothing else is
 // a reason to be refused.
 func (d *drawn) start(t testing.TB) *Run {
 	t.Helper()
@@ -68,7 +69,7 @@ func (d *drawn) start(t testing.TB) *Run {
 			return r
 		}
 	}
-	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "with these links down",
+	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "--set cc.algorithm=", "that name packets need", "with these links down",
 		"no path in the fabric"} {
 		if strings.Contains(err.Error(), why) {
 			return nil
