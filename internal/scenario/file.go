@@ -201,6 +201,7 @@ type Traffic struct {
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
+	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
 
 // Pattern is a collective or permutation.

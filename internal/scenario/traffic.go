@@ -60,6 +60,10 @@ func (p *resolver) traffic(t *Traffic) error {
 		}
 		build = func() (*workload.DAG, error) { return workload.Flows(ranks, flows) }
 	}
+	if t.Matrix != "" {
+		n++
+		build = func() (*workload.DAG, error) { return p.matrix(t.Matrix) }
+	}
 	if n != 1 {
 		return field.New(key, "holds %d patterns, expected exactly one", n)
 	}
@@ -68,10 +72,29 @@ func (p *resolver) traffic(t *Traffic) error {
 		if t.Collective != nil {
 			key += ".collective"
 		}
+		if t.Matrix != "" {
+			key += ".matrix"
+		}
 		return field.Under(key, err)
 	}
 	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag}}
 	return nil
+}
+
+// matrix reads the connections of a file.
+func (p *resolver) matrix(file string) (*workload.DAG, error) {
+	if p.read == nil {
+		return nil, field.New("", "files cannot be read here")
+	}
+	text, err := p.read(file)
+	if err != nil {
+		return nil, err
+	}
+	m, err := workload.ParseMatrix(file, text)
+	if err != nil {
+		return nil, err
+	}
+	return m.DAG(p.Graph.TotalGPUs())
 }
 
 func (p *resolver) flows(specs []FlowSpec) ([]workload.Flow, error) {

@@ -1,0 +1,326 @@
+package workload
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Matrix is a connection matrix of htsim (csg-htsim, uet-htsim: connection_matrix.cpp): transfers between
+// numbered nodes, each with a start or with a trigger that others pull when they end.
+//
+//	Nodes 16
+//	Connections 2
+//	0->5 id 1 start 0 size 2000000 send_done_trigger 1
+//	5->3 id 2 trigger 1 size 4096
+//	trigger id 1 oneshot
+//
+// Starts are in picoseconds. What pulls a trigger ends here with the last byte at its receiver, for htsim's
+// senders as for its receivers.
+type Matrix struct {
+	Nodes    int
+	flows    []matrixFlow
+	triggers map[int]*matrixTrigger
+}
+
+type matrixFlow struct {
+	Flow
+	waits, pulls int // triggers; 0: none
+	line         int
+}
+
+// matrixTrigger lets flows start once so many others have ended.
+type matrixTrigger struct {
+	count int // 0: it was not declared
+	line  int
+	by    []int // flows that pull it
+}
+
+// mostNodes and mostFlows bound what a file may ask for.
+const (
+	mostNodes = 1 << 20
+	mostFlows = 1 << 22
+)
+
+// ParseMatrix reads a matrix; errors have the place in the file.
+func ParseMatrix(file string, text []byte) (*Matrix, error) {
+	m := &Matrix{triggers: map[int]*matrixTrigger{}}
+	said := 0
+	for n, line := range bytes.Split(text, []byte("\n")) {
+		w := &matrixLine{file: file, line: n + 1, text: string(line)}
+		word, col := w.next()
+		switch {
+		case word == "" || word[0] == '#':
+			continue
+		case word == "Nodes":
+			m.Nodes = w.number(1, mostNodes)
+		case word == "Connections":
+			said = w.number(0, mostFlows)
+		case word == "Triggers":
+			w.number(0, mostFlows)
+		case word == "Failures":
+			if w.number(0, mostFlows) > 0 {
+				w.fail(col, "cables that break stand in a scenario's failures, not in its matrix")
+			}
+		case word == "trigger":
+			m.trigger(w)
+		case strings.Contains(word, "->"):
+			m.flow(w, word, col)
+		default:
+			w.fail(col, "%q begins no line of a connection matrix, expected Nodes, Connections, Triggers, "+
+				"FROM->TO or trigger", word)
+		}
+		if w.rest(); w.err != nil {
+			return nil, w.err
+		}
+	}
+	if m.Nodes == 0 {
+		return nil, &field.Error{File: file, Msg: "says nowhere how many Nodes there are"}
+	}
+	if said != 0 && said != len(m.flows) {
+		return nil, &field.Error{File: file, Msg: fmt.Sprintf("says Connections %d and has %d", said,
+			len(m.flows))}
+	}
+	if len(m.flows) == 0 {
+		return nil, &field.Error{File: file, Msg: "has no connection"}
+	}
+	return m, m.check(file)
+}
+
+// flow reads a connection.
+func (m *Matrix) flow(w *matrixLine, word string, col int) {
+	from, to, _ := strings.Cut(word, "->")
+	f := matrixFlow{line: w.line}
+	f.Src, f.Dst = w.node(from, col, m.Nodes), w.node(to, col+len(from)+2, m.Nodes)
+	if w.err == nil && f.Src == f.Dst {
+		w.fail(col, "node %d sends to itself", f.Src)
+	}
+	start := false
+	for w.err == nil {
+		key, at := w.next()
+		switch key {
+		case "":
+			switch {
+			case f.Bytes == 0:
+				w.fail(at, "the connection has no size")
+			case !start && f.waits == 0:
+				w.fail(at, "the connection has neither start nor trigger")
+			case start && f.waits != 0:
+				w.fail(at, "the connection has both start and trigger")
+			}
+			if w.err == nil && len(m.flows) == mostFlows {
+				w.fail(col, "more than %d connections", mostFlows)
+			}
+			m.flows = append(m.flows, f)
+			return
+		case "size":
+			f.Bytes = unit.Bytes(w.number(1, 1<<46))
+		case "start":
+			start, f.Start = true, unit.Time(w.number(0, int(1000*unit.Second)))
+		case "id", "prio":
+			w.number(0, 1<<31)
+		case "trigger":
+			f.waits = w.number(1, 1<<31)
+		case "send_done_trigger", "recv_done_trigger":
+			if f.pulls != 0 {
+				w.fail(at, "a connection pulls one trigger, this one a second")
+			}
+			f.pulls = w.number(1, 1<<31)
+			m.named(f.pulls).by = append(m.named(f.pulls).by, len(m.flows))
+		case "msg":
+			w.fail(at, "messages of one connection (msg) are not taken: leave the word out")
+		default:
+			w.fail(at, "unknown word %q, expected id, start, size, prio, trigger, send_done_trigger or "+
+				"recv_done_trigger", key)
+		}
+	}
+}
+
+// trigger reads what a trigger is.
+func (m *Matrix) trigger(w *matrixLine) {
+	id, count := 0, 0
+	for w.err == nil {
+		word, at := w.next()
+		switch word {
+		case "":
+			if id == 0 || count == 0 {
+				w.fail(at, "a trigger has an id and is oneshot or a barrier with its count")
+				return
+			}
+			t := m.named(id)
+			if t.count != 0 {
+				w.fail(at, "trigger %d is declared on line %d already", id, t.line)
+			}
+			t.count, t.line = count, w.line
+			return
+		case "id":
+			id = w.number(1, 1<<31)
+		case "oneshot":
+			count = 1
+		case "barrier":
+			count = max(count, 1)
+		case "count":
+			count = w.number(1, mostFlows)
+		case "multishot":
+			w.fail(at, "a trigger that is pulled again and again (multishot) is not taken")
+		default:
+			w.fail(at, "unknown word %q, expected id, oneshot, barrier or count", word)
+		}
+	}
+}
+
+func (m *Matrix) named(id int) *matrixTrigger {
+	t := m.triggers[id]
+	if t == nil {
+		t = &matrixTrigger{}
+		m.triggers[id] = t
+	}
+	return t
+}
+
+// check holds triggers to those that pull them: as many as they count, each flow after them, none in a ring.
+func (m *Matrix) check(file string) error {
+	state := make([]uint8, len(m.flows)) // 1: its triggers are being followed, 2: they end
+	for i := range m.flows {
+		// A ring is found by walking from any flow in it; walks share what they have seen.
+		stack := []int{i}
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			f := &m.flows[at]
+			fault := func(format string, args ...any) error {
+				return &field.Error{File: file, Line: f.line, Col: 1, Msg: fmt.Sprintf(format, args...)}
+			}
+			if state[at] != 0 || f.waits == 0 {
+				state[at] = 2
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			state[at] = 1
+			t := m.triggers[f.waits]
+			switch {
+			case t == nil || t.count == 0:
+				return fault("trigger %d is not declared", f.waits)
+			case len(t.by) != t.count:
+				return fault("trigger %d waits for %d connections and %d pull it", f.waits, t.count,
+					len(t.by))
+			}
+			for _, by := range t.by {
+				if state[by] == 1 {
+					return fault("trigger %d waits for what waits for it", f.waits)
+				}
+				if state[by] == 0 {
+					stack = append(stack, by)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// DAG has node n's transfers sent by rank n, one connection per line.
+func (m *Matrix) DAG(ranks int) (*DAG, error) {
+	if m.Nodes > ranks {
+		return nil, field.New("", "its %d nodes are more than the fabric's %d GPUs", m.Nodes, ranks)
+	}
+	b := NewBuilder(ranks)
+	b.Collective(Collective{Name: "flows", Kind: coll.SendRecv, Ranks: seq(ranks)}, func() {
+		done := make([]int32, len(m.flows))
+		for i := range done {
+			done[i] = -1
+		}
+		for i := range m.flows {
+			m.add(b, done, i)
+		}
+	})
+	return b.Seal()
+}
+
+// add adds a transfer behind those that it waits for; check has seen to it that they end.
+func (m *Matrix) add(b *Builder, done []int32, i int) {
+	for stack := []int{i}; len(stack) > 0; {
+		i := stack[len(stack)-1]
+		f, after := &m.flows[i], []int32{}
+		waits := false
+		if f.waits != 0 && done[i] < 0 {
+			for _, by := range m.triggers[f.waits].by {
+				if done[by] < 0 {
+					stack, waits = append(stack, by), true
+				} else {
+					after = append(after, done[by])
+				}
+			}
+		}
+		if waits {
+			continue
+		}
+		stack = stack[:len(stack)-1]
+		if done[i] >= 0 {
+			continue
+		}
+		if f.Start > 0 {
+			after = append(after, b.Compute(f.Src, f.Start, Other))
+		}
+		done[i] = b.Transfer(f.Src, f.Dst, f.Bytes, after...)
+		b.colls[b.coll].Bytes = max(b.colls[b.coll].Bytes, f.Bytes)
+	}
+}
+
+// matrixLine is a line that is read word by word, up to its first error.
+type matrixLine struct {
+	file, text string
+	line, at   int
+	err        error
+}
+
+// next returns the next word and its column; an empty one at the end.
+func (w *matrixLine) next() (word string, col int) {
+	for w.at < len(w.text) && strings.IndexByte(" \t\r", w.text[w.at]) >= 0 {
+		w.at++
+	}
+	from := w.at
+	for w.at < len(w.text) && strings.IndexByte(" \t\r", w.text[w.at]) < 0 {
+		w.at++
+	}
+	return w.text[from:w.at], from + 1
+}
+
+func (w *matrixLine) fail(col int, format string, args ...any) {
+	if w.err == nil {
+		w.err = &field.Error{File: w.file, Line: w.line, Col: col, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// number reads a whole number between two others.
+func (w *matrixLine) number(least, most int) int {
+	word, col := w.next()
+	n, err := strconv.Atoi(word)
+	if err != nil || n < least || n > most {
+		w.fail(col, "expected a whole number between %d and %d, found %q", least, most, word)
+		return least
+	}
+	return n
+}
+
+// node reads the number of a node.
+func (w *matrixLine) node(word string, col, nodes int) int {
+	if nodes == 0 {
+		w.fail(col, "Nodes must come before connections")
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 0 || n >= nodes {
+		w.fail(col, "expected a node between 0 and %d, found %q", nodes-1, word)
+	}
+	return n
+}
+
+// rest finds what stands behind the end of a line's meaning.
+func (w *matrixLine) rest() {
+	if word, col := w.next(); word != "" {
+		w.fail(col, "unexpected %q", word)
+	}
+}
