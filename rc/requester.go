@@ -63,11 +63,12 @@ func (q *QP) mayStart() bool {
 }
 
 // InFlightBytes returns what is sent and not acknowledged, counting full
-// packets.
+// packets; where answers name their packets, without those that have arrived
+// before others and those that are known to be lost.
 func (q *QP) InFlightBytes() unit.Bytes {
 	n := q.next - q.una
-	if q.cfg.Named {
-		n -= min(n, q.ahead())
+	if q.cfg.Named && q.sel != nil {
+		n -= min(n, q.ahead()+q.sel.pending)
 	}
 	return unit.Bytes(n) * unit.Bytes(q.cfg.MTU)
 }

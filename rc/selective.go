@@ -288,6 +288,18 @@ func (q *QP) Resending() bool {
 	return q.sel != nil && q.sel.pending > 0 && q.special&specialRNR == 0
 }
 
+// PastWindow reports that Next has a packet that goes whatever the driver's window says: what is sent again
+// takes no more of it than it already does. Where answers name their packets what is lost has left the
+// window, and comes back into it like any other packet, but for the oldest one, which everything waits for,
+// and what goes because nothing has been heard for long: else a window that shrank below what is under way
+// would stay full of packets that nobody has.
+func (q *QP) PastWindow() bool {
+	if !q.Resending() {
+		return false
+	}
+	return !q.cfg.Named || q.sel.spans[0].next == q.una || q.sel.probes > 0
+}
+
 // nextLost produces the lowest packet that is to be sent again.
 func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 	k := q.sel

@@ -142,7 +142,7 @@ func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.b
 // blocked reports that no new packet may go; what was lost may.
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
-	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.Resending()
+	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.PastWindow()
 }
 
 // noRoom reports that as much is under way as the peer's socket buffer holds.

@@ -98,9 +98,9 @@ func (s *sender) asks() bool {
 // blocked reports that no packet may go: the window lets no new one, or there is no credit for any.
 func (s *sender) blocked() bool { return s.full() || s.pace.Broke() }
 
-// full reports that the window lets no new packet go; what was lost may.
+// full reports that the window lets no packet go; what was lost may, as rc says.
 func (s *sender) full() bool {
-	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.Resending()
+	return s.pace.Window > 0 && s.pace.Blocked(s.qp.InFlightBytes()) && !s.qp.PastWindow()
 }
 
 // tx serves a host port: control packets first, then the queue pairs in turn.
