@@ -63,6 +63,8 @@ func Checks() []Check {
 		{"DCQCN in NICs", nicSender},
 		{"Swift", swiftRows},
 		{"credit", creditRows},
+		{"NSCC", uecRows},
+		{"UEC paths", uecPaths},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},

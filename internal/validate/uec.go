@@ -1,0 +1,166 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// uecScenario is uet-htsim's validation network (HANDBOOK 6.5): three tiers without oversubscription at
+// 100 Gbit/s and 1 us per cable, queues of one bandwidth-delay product that trim and mark from a fifth to
+// four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload, of
+// ours 4,096 of 4,178.
+func uecScenario(k int, lb, traffic string) string {
+	return fmt.Sprintf(`
+name: uec
+fabric:
+  {kind: fat-tree, k: %d, host_link: {rate: 100Gbps, delay: 1us}, fabric_link: {rate: 100Gbps, delay: 1us}}
+server: {nic_latency: 0s, gpus: 1}
+%s
+cc: {algorithm: nscc, nscc: {profile: trim, network_rtt: 14.0227us}}
+transport: {recovery: selective, write: only, acks: cnp}
+switch:
+  pfc: false
+  buffer: 1GB
+  queues:
+    "3": {ecn: true, wred_min: 35057B, wred_max: 140227B, probability: 100,
+          lossless: false, trim: true, limit: 178450B}
+workload: {traffic: %s}
+`, k, lb, traffic)
+}
+
+const (
+	uecBytes  = 2_000_000
+	uecWire   = (uecBytes + 489*(swiftWire-4096)) * 8e6 / 100e9 // us that a flow's packets take
+	uecSource = "uet-htsim validation outputs, HANDBOOK 6.5"
+	uecMixed  = "lb: mixed"
+)
+
+// uecAck is what the last acknowledgement takes back over six cables: htsim's flows end when it arrives, ours
+// at the receiver.
+const uecAck = 6 * (1 + (62+20)*8e6/100e9)
+
+// uecTail runs a scenario, with a connection matrix where it names one, and returns when its slowest flow
+// ends, us.
+func uecTail(text, matrix string, sets ...string) (float64, error) {
+	r, err := startWith(text, func(string) ([]byte, error) { return []byte(matrix), nil }, sets...)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Go(nil); err != nil {
+		return 0, err
+	}
+	s, _, _ := r.Outcome("")
+	return float64(s.Flows.Max)/1e6 + uecAck, nil
+}
+
+// uecRows holds NSCC to uet-htsim on 16 hosts.
+func uecRows() ([]Row, error) {
+	const file = "{matrix: connections.cm}"
+	lone := fmt.Sprintf("Nodes 16\nConnections 1\n0->13 start 0 size %d\n", uecBytes)
+	both := fmt.Sprintf("Nodes 16\nConnections 2\n0->13 start 0 size %d\n13->0 start 0 size %[1]d\n",
+		uecBytes)
+	var many strings.Builder
+	many.WriteString("Nodes 16\nConnections 15\n")
+	for i := range 15 {
+		fmt.Fprintf(&many, "%d->15 start 0 size %d\n", i, uecBytes)
+	}
+	one, err := uecTail(uecScenario(4, uecMixed, file), lone)
+	if err != nil {
+		return nil, err
+	}
+	two, err := uecTail(uecScenario(4, uecMixed, file), both)
+	if err != nil {
+		return nil, err
+	}
+	incast, err := uecTail(uecScenario(4, uecMixed, file), many.String())
+	if err != nil {
+		return nil, err
+	}
+	spread, err := uecDraws(uecMixed, 4)
+	if err != nil {
+		return nil, err
+	}
+	hashed, err := uecDraws("lb: ecmp", 16)
+	if err != nil {
+		return nil, err
+	}
+	bound := 15*uecWire + 13.7
+	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
+		uecSource+", one draw", 527.8, mean(hashed), 0.2, "%.1f")
+	least, most := span(hashed)
+	single.Note = fmt.Sprintf("htsim's figure is one draw of paths; ours lie between %.0f and %.0f", least,
+		most)
+	return []Row{
+		within("NSCC, one flow of 2 MB, us", uecSource, 176.2, one, 0.01, "%.1f"),
+		within("NSCC, two flows in opposite directions, us", uecSource, 176.8, two, 0.01, "%.1f"),
+		within("NSCC, 15 flows to one receiver: the slowest, us", uecSource, 2478.5, incast, 0.03, "%.1f"),
+		{Claim: "the same against the last cable's time for their packets, us", Source: "arithmetic, +3 %",
+			Expected: fmt.Sprintf("%.1f to %.1f", bound, 1.03*bound), Ours: fmt.Sprintf("%.1f", incast),
+			Diff: fmt.Sprintf("%+.2f %%", 100*(incast/bound-1)), OK: incast >= bound && incast <= 1.03*bound},
+		within("NSCC, permutation of 16 over 128 source ports: mean of 4 slowest flows, us", uecSource, 194.0,
+			mean(spread), 0.08, "%.1f"),
+		single,
+	}, nil
+}
+
+// uecDraws runs permutations of 16 hosts and returns the slowest flow of each.
+func uecDraws(lb string, draws int) (tails []float64, err error) {
+	for seed := range draws {
+		t, err := uecTail(uecScenario(4, lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "",
+			fmt.Sprintf("seed=%d", seed+1))
+		if err != nil {
+			return nil, err
+		}
+		tails = append(tails, t)
+	}
+	return tails, nil
+}
+
+func mean(all []float64) (m float64) {
+	for _, x := range all {
+		m += x / float64(len(all))
+	}
+	return m
+}
+
+func span(all []float64) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, x := range all {
+		least, most = min(least, x), max(most, x)
+	}
+	return least, most
+}
+
+// uecPaths holds the ways to choose source ports to uet-htsim, on 1,024 hosts of which each sends to another,
+// and their order to its order.
+func uecPaths() ([]Row, error) {
+	var rows []Row
+	last, order := 0.0, true
+	for _, c := range []struct {
+		name, lb string
+		want     float64
+		tol      float64
+		ordered  bool
+	}{
+		{"mixed, every packet answered", "lb: mixed\nlb_options: {ack_every: 1}", 193.2, 0.08, true},
+		{"REPS, every packet answered", "lb: reps", 198.2, 0.08, true},
+		{"bitmap", "lb: bitmap", 200.5, 0.08, true},
+		{"mixed", uecMixed, 200.5, 0.08, false}, // as bitmap, to the last figure
+		{"REPS, every fourth packet answered", "lb: reps\nlb_options: {ack_every: 4}", 208.2, 0.08, true},
+		{"oblivious", "lb: oblivious", 212.8, 0.08, true},
+		{"one path", "lb: ecmp", 889.9, 0.2, true},
+	} {
+		t, err := uecTail(uecScenario(16, c.lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "")
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, within("NSCC, permutation of 1,024, "+c.name+": the slowest flow, us", uecSource,
+			c.want, t, c.tol, "%.1f"))
+		if c.ordered {
+			order, last = order && t > last, t
+		}
+	}
+	return append(rows, exact("the same order: mixed, REPS, bitmap, REPS by a quarter, oblivious, one path",
+		uecSource, true, order)), nil
+}
