@@ -51,10 +51,12 @@ func (o *OnCredit) OnAck(now unit.Time, a *Ack) {
 	}
 }
 
-// OnLoss ends what may go unasked: switches have no room for it.
+// OnLoss ends what may go unasked: switches have no room for it. What was trimmed on its way out to the
+// receiver is the business of its credit, not the controller's.
 func (o *OnCredit) OnLoss(now unit.Time, l Loss) {
-	o.credit.news()
-	o.Controller.OnLoss(now, l)
+	if o.credit.news(); l != LossTrimmedLast {
+		o.Controller.OnLoss(now, l)
+	}
 }
 
 // AsksEvery is the controller's.

@@ -8,14 +8,15 @@ import (
 )
 
 // creditRows holds credit to what csg-htsim and uet-htsim print for it (HANDBOOK 6.5): 100 Gbit/s, 1 us per
-// hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that trim.
-// There a flow ends with the acknowledgement of its last packet, so the way back of one is added here. Their
-// packets take turns on paths that a NIC chooses; here switches choose the least loaded one, which is about
-// as even.
+// hop, three tiers, 2 MB a flow, queues of 35 packets (EQDS) and of one path's worth (RCCC) that trim, and
+// mark between a fifth and four fifths. There a flow ends with the acknowledgement of its last packet, so
+// the way back of one is added here. Their packets take turns on paths that a NIC chooses; here switches
+// choose the least loaded one, which is about as even.
 func creditRows() ([]Row, error) {
 	const (
 		eqds = "csg-htsim, 4000 B packets; HANDBOOK 6.5"
 		rccc = "uet-htsim, validate_uec_rcv.out; HANDBOOK 6.5"
+		both = "uet-htsim, validate_uec_both.out; HANDBOOK 6.5"
 		all  = "permutation: {bytes: 2MB}"
 	)
 	var rows []Row
@@ -33,7 +34,10 @@ func creditRows() ([]Row, error) {
 		{"RCCC, two hosts to one another", rccc, "rccc", 4, flows16(0, 15, 15, 0), "", 43, 178.2, 0.01, 0},
 		{"RCCC, permutation of 16 hosts", rccc, "rccc", 4, permutation16(), "", 43, 195.7, 0.08, 0},
 		{"RCCC, permutation of 1,024 hosts", rccc, "rccc", 16, all, "", 43, 203.4, 0.08, 0},
-		{"RCCC, the same on one path each", rccc, "rccc", 16, all, "ecmp", 43, 1063, 0.2, 0},
+		{"NSCC with RCCC, one flow", both, "uec", 4, flows16(0, 15), "", 43, 177.4, 0.01, 0},
+		{"NSCC with RCCC, permutation of 16 hosts", both, "uec", 4, permutation16(), "", 43, 196.8, 0.08, 0},
+		{"NSCC with RCCC, permutation of 1,024 hosts", both, "uec", 16, all, "", 43, 202.6, 0.08, 0},
+		{"RCCC, permutation of 1,024 hosts, a path each", rccc, "rccc", 16, all, "ecmp", 43, 1063, 0.2, 0},
 	} {
 		got, err := onCredit(c.k, c.algorithm, c.traffic, c.lb, c.queue)
 		if err != nil {
@@ -46,16 +50,21 @@ func creditRows() ([]Row, error) {
 			row(": mean, us", c.mean, got.mean)
 		}
 	}
-	incast, err := onCredit(4, "rccc", "incast: {bytes: 2MB, fan_in: 15}", "", 43)
-	if err != nil {
-		return nil, err
+	for _, c := range []struct {
+		claim, source, algorithm string
+		want                     float64
+	}{{"RCCC, 15 to one", rccc, "rccc", 2464.4}, {"NSCC with RCCC, 15 to one", both, "uec", 2462.9}} {
+		incast, err := onCredit(4, c.algorithm, "incast: {bytes: 2MB, fan_in: 15}", "", 43)
+		if err != nil {
+			return nil, err
+		}
+		const bound = 15*162.5 + 13
+		rows = append(rows,
+			within(c.claim+": slowest, us", c.source, c.want, incast.slowest, 0.02, "%.1f"),
+			atMost(c.claim+": slowest over what the link must carry", c.source, 1.03, incast.slowest/bound,
+				"%.4f"),
+			exact(c.claim+": drops", "trimming", 0, incast.drops))
 	}
-	const bound = 15*162.5 + 13
-	rows = append(rows,
-		within("RCCC, 15 to one: slowest, us", rccc, 2464.4, incast.slowest, 0.02, "%.1f"),
-		atMost("RCCC, 15 to one: slowest over what the link must carry", rccc, 1.03, incast.slowest/bound,
-			"%.4f"),
-		exact("RCCC, 15 to one: drops", "trimming", 0, incast.drops))
 	more, err := seedIncasts()
 	if err != nil {
 		return nil, err
@@ -100,12 +109,13 @@ func onCredit(k int, algorithm, traffic, lb string, packets int) (c creditRun, e
 name: credit
 fabric: {kind: fat-tree, k: %d, pipeline: 0s, host_link: {rate: 100Gbps, delay: 1us}}
 server: {gpus: 1, nics: 1, nic_latency: 0s}
-switch: {trim: {size: 64B}, queues: {3: {lossless: false, trim: true, limit: %dB}}}
+switch: {trim: {size: 64B}, queues: {3: {lossless: false, trim: true, limit: %dB, ecn: true,
+  wred_min: %dB, wred_max: %dB, probability: 100}}}
 cc: {algorithm: %s}
 lb: %s
 transport: {recovery: selective, write: only}
 workload: {traffic: {%s}}
-`, k, packets*trimPacket, algorithm, lb, traffic))
+`, k, packets*trimPacket, packets*trimPacket/5, packets*trimPacket*4/5, algorithm, lb, traffic))
 	if err != nil {
 		return c, err
 	}

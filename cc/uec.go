@@ -1,0 +1,46 @@
+package cc
+
+import (
+	"maps"
+	"slices"
+
+	"railyard/unit"
+)
+
+// uec is Ultra Ethernet's congestion control with both halves on: NSCC's window at the sender, inside the
+// network's interest, and RCCC's credit, inside the receiver's (HANDBOOK.md 6.2 and 6.3). A packet goes when
+// both let it. What was trimmed on its way out to the receiver is credit's business and cuts no window.
+var uec = Algorithm{
+	Name: "uec", Title: "NSCC with RCCC", Params: slices.Concat(nsccParams, creditParams),
+	Sockets: "sockets", Marks: true,
+	Profiles: []Profile{
+		{Name: "trim", Doc: "a target of three quarters of a round trip, the first 1.5 windows unasked",
+			Words: "NSCC with RCCC, for switches that trim, at %v",
+			Of:    func(unit.Rate) Values { return uecValues(nsccValues(0.75, 0), creditValues(1.5, 4, 0)) }},
+		{Name: "request", Doc: "a target of one round trip, all on credit: for switches that do not trim",
+			Words: "NSCC with RCCC, everything on credit, at %v",
+			Of:    func(unit.Rate) Values { return uecValues(nsccValues(1, 0), creditValues(0, 4, 0)) }},
+		{Name: "sockets", Doc: "as request, for ends that are processes and wait for their turn",
+			Words: "NSCC with RCCC for processes, at %v",
+			Of: func(unit.Rate) Values {
+				return uecValues(nsccValues(1, unit.Millisecond), creditValues(0, 16, unit.Millisecond))
+			}},
+	},
+	Signals:  slices.Concat(nscc.Signals, creditSignals),
+	Counters: slices.Concat(nscc.Counters, creditCounters),
+	Needs: Needs{OneOf: []Feature{Lossless | Trimming | Selective}, Hears: Marking, Switch: "ECN, trimming",
+		NIC: "window per QP, credit"},
+	Check: checkNSCC, Credit: creditTerms,
+	New: func(v Values) Make {
+		s := nsccOf(v)
+		return func(path Path) Controller { return onCredit(newNSCC(&s, path), v, path) }
+	},
+}
+
+func uecValues(parts ...Values) Values {
+	v := Values{}
+	for _, p := range parts {
+		maps.Copy(v, p)
+	}
+	return v
+}
