@@ -65,30 +65,49 @@ func permutation(tb testing.TB, s *Setup, bytes unit.Bytes) (n *Network, run fun
 func BenchmarkPacketHops(b *testing.B) {
 	for _, k := range []int{4, 8, 16} {
 		b.Run(fmt.Sprintf("hosts=%d", k*k*k/4), func(b *testing.B) {
-			b.ReportAllocs() // of the event loop: growing slabs, not packets
-			var hops, events int64
-			var n *Network
-			for b.Loop() {
-				b.StopTimer()
-				var run func()
-				n, run = permutation(b, permutationSetup(b, k), 2*unit.MB)
-				runtime.GC()
-				b.StartTimer()
-				run()
-				hops += n.Net.PacketHops
-				events += int64(n.Net.Q.Popped())
-			}
-			sec := b.Elapsed().Seconds()
-			b.ReportMetric(float64(hops)/sec/1e6, "Mhops/s")
-			b.ReportMetric(float64(events)/float64(hops), "events/hop")
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			b.ReportMetric(float64(m.Sys)/1e6, "MB")
-			b.ReportMetric(n.Net.Q.Now().Micros(), "sim-us")
-			b.ReportMetric(float64(n.Net.Pauses), "pauses")
-			b.ReportMetric(float64(n.Net.Marks), "marks")
+			packetHops(b, func() *Setup { return permutationSetup(b, k) })
 		})
 	}
+	for _, name := range cc.Names() { // the shipped permutation of 128 hosts, under each congestion control
+		b.Run("cc="+name, func(b *testing.B) {
+			d, err := scenario.Parse(name, []byte(scenarios.Texts()["fattree128-permutation.yaml"]),
+				[]string{"cc.algorithm=" + name})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p, err := d.Resolve(nil)
+			if err != nil {
+				b.Skip(err)
+			}
+			packetHops(b, func() *Setup { return setup(p) })
+		})
+	}
+}
+
+// packetHops measures a permutation of 2 MB per host.
+func packetHops(b *testing.B, setup func() *Setup) {
+	b.ReportAllocs() // of the event loop: growing slabs, not packets
+	var hops, events int64
+	var n *Network
+	for b.Loop() {
+		b.StopTimer()
+		var run func()
+		n, run = permutation(b, setup(), 2*unit.MB)
+		runtime.GC()
+		b.StartTimer()
+		run()
+		hops += n.Net.PacketHops
+		events += int64(n.Net.Q.Popped())
+	}
+	sec := b.Elapsed().Seconds()
+	b.ReportMetric(float64(hops)/sec/1e6, "Mhops/s")
+	b.ReportMetric(float64(events)/float64(hops), "events/hop")
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.Sys)/1e6, "MB")
+	b.ReportMetric(n.Net.Q.Now().Micros(), "sim-us")
+	b.ReportMetric(float64(n.Net.Pauses), "pauses")
+	b.ReportMetric(float64(n.Net.Marks), "marks")
 }
 
 // BenchmarkFirstEvent is how long a published cluster's scenario takes from its text until its first
