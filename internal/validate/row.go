@@ -65,6 +65,7 @@ func Checks() []Check {
 		{"credit", creditRows},
 		{"NSCC", uecRows},
 		{"UEC paths", uecPaths},
+		{"HPCC", hpccRows},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
