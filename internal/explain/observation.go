@@ -76,6 +76,7 @@ type Port struct {
 // PortPackets is what only packets tell of a port.
 type PortPackets struct {
 	Frames, Marks, Drops      int64
+	Trims                     int64 // packets cut to their headers
 	PauseSent, PauseGot       int64 // PFC frames
 	Paused                    unit.Time
 	PausedBy                  int32 // egress port whose congestion made the peer pause it last, -1 for none

@@ -28,7 +28,8 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 			Peer: g.Nodes[peer].Name,
 			Role: g.Nodes[node].Role.String(), Rate: int64(rate), WireBytes: int64(p.Bytes),
 			Frames: st.Frames,
-			Marks:  st.Marks, Drops: st.Drops, PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
+			Marks:  st.Marks, Drops: st.Drops, Trims: st.Trims,
+			PauseFramesSent: st.PauseSent, PauseFramesGot: st.PauseGot,
 			Paused: int64(st.Paused), QueuePeak: int64(st.QueuePeak),
 			IngressPeak: int64(st.IngressPeak), HeadroomPeak: int64(st.HeadroomPeak)}
 		s.PFCPause += row.Paused

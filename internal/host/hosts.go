@@ -117,6 +117,7 @@ type receiver struct {
 	pieces  int32 // of the next one that are in
 	flow    int32 // at its NIC's granter
 	ce      int64
+	cut     int64 // data packets that came as headers
 	turn    entropy.Turn
 }
 
@@ -360,6 +361,9 @@ func (h *Hosts) Placed(c int32) unit.Bytes { return unit.Bytes(h.receivers[c].qp
 
 // CEMarks returns how many marked packets a connection's receiver saw.
 func (h *Hosts) CEMarks(c int32) int64 { return h.receivers[c].ce }
+
+// Trimmed returns how many of a connection's packets came as headers.
+func (h *Hosts) Trimmed(c int32) int64 { return h.receivers[c].cut }
 
 // SetLocator changes a NIC's locator after a rerouting.
 func (h *Hosts) SetLocator(nic int32, loc uint16) {

@@ -62,6 +62,7 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	h.Count.Trimmed++
 	c := p.QP
 	r := &h.receivers[c]
+	r.cut++
 	marked := p.TOS&3 == fabric.CE
 	r.qp.Trimmed(p.PSN, p.Flags&fabric.FlagLastHop != 0, &h.answer)
 	if marked {

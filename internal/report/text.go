@@ -207,8 +207,12 @@ func network(w io.Writer, s *result.Summary) {
 		n := min(34, width-len(figures)) // large figures go before the end of a long name
 		fmt.Fprintf(w, "  %-*s%s\n", n, clip(h.Name, n), figures)
 	}
-	Labelled(w, "Congestion ", fmt.Sprintf("%s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops",
-		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops)))
+	met := fmt.Sprintf("%s ECN marks, %s CNPs, %s PFC pauses (%v in all), %s drops",
+		count(s.ECNMarks), count(s.CNPs), count(s.PFCPauses), unit.Time(s.PFCPause), count(s.Drops))
+	if s.Trims > 0 {
+		met += fmt.Sprintf(", %s packets trimmed (%s of payload)", count(s.Trims), size(s.TrimmedBytes))
+	}
+	Labelled(w, "Congestion ", met)
 	dropped(w, s)
 	control(w, s.Control)
 	transport := fmt.Sprintf("%s retransmissions, %s out of order, %s NAKs, %s timeouts",
@@ -232,6 +236,7 @@ func dropped(w io.Writer, s *result.Summary) {
 		why string
 	}{
 		{s.DropsWRED, "by WRED, of packets that it does not or cannot mark"},
+		{s.DropsTrimmed, "trimmed, where there was no room for headers"},
 		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", plural(int(s.PFCStorms), "storm"))},
 		{s.DropsDown, "on broken links"},
 		{s.DropsNoRoute, "where no route led on"},

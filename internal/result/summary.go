@@ -103,6 +103,10 @@ type Summary struct {
 	DropsWRED       int64   `json:"drops_wred"`
 	DropsNoRoute    int64   `json:"drops_no_route"`
 
+	Trims        int64 `json:"trims,omitempty"`         // packets that switches cut to their headers
+	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // and the payload that these lost
+	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
+
 	Control []Control `json:"cc"` // what congestion control did, by service
 
 	Jobs        []Job        `json:"jobs"` // by start, then name

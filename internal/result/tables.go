@@ -38,6 +38,7 @@ type PortRow struct {
 	Frames          int64  `parquet:"frames" json:"frames"`
 	Marks           int64  `parquet:"ecn_marks" json:"ecn_marks"`
 	Drops           int64  `parquet:"drops" json:"drops"`
+	Trims           int64  `parquet:"trims" json:"trims"` // packets cut to their headers
 	PauseFramesSent int64  `parquet:"pause_frames_sent" json:"pause_frames_sent"`
 	PauseFramesGot  int64  `parquet:"pause_frames_received" json:"pause_frames_received"`
 	Paused          int64  `parquet:"paused_ps" json:"paused_ps"`

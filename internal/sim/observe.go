@@ -53,6 +53,7 @@ func (r *Run) totals() (s result.Summary) {
 	s.ECNMarks, s.CNPs, s.PFCPauses, s.PFCFrames = n.Marks, c.CNPs, n.Pauses, n.PauseFrames
 	s.Drops, s.DropsCorrupt, s.DropsDown = n.Drops, n.CorruptDrops, n.DownDrops
 	s.DropsStorm, s.DropsWRED, s.DropsNoRoute = n.StormDrops, n.WREDDrops, n.NoRoute
+	s.Trims, s.TrimmedBytes, s.DropsTrimmed = n.Trims, n.TrimmedBytes, n.TrimDrops
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
 	s.Control = r.control()
@@ -93,7 +94,7 @@ func (n *Network) ports(o *explain.Observation) {
 			Flight: p.Flight,
 			Bytes:  unit.Bytes(net.Sent(at)), Used: p.TxBytes != 0}
 		k := &out.Packets
-		k.Frames, k.Marks, k.Drops = p.TxFrames, st.Marks, st.Drops+st.Lost
+		k.Frames, k.Marks, k.Drops, k.Trims = p.TxFrames, st.Marks, st.Drops+st.Lost, st.Trims
 		k.PauseSent, k.PauseGot, k.Paused = st.PauseSent, st.PauseGot, net.PausedFor(at)
 		k.PausedBy = n.pauseCause(at)
 		for c := range 8 {

@@ -16,6 +16,7 @@ type troubles struct {
 type soFar struct {
 	held  host.Held
 	again int64
+	cut   int64 // packets of it that came as headers
 	port  int32 // port+1 where its packets waited last
 }
 
@@ -36,7 +37,9 @@ func (t *troubles) delivered(m int32) {
 	since := held.Minus(q.held)
 	x.Held, x.Window, x.Credit = since.Pace, since.Window, since.Credit
 	x.Again = int32(min(again-q.again, 1<<30))
-	q.held, q.again = held, again
+	cut := h.Trimmed(conn)
+	x.Trimmed = int32(min(cut-q.cut, 1<<30))
+	q.held, q.again, q.cut = held, again, cut
 	if t.net.Net.Waits == nil {
 		return
 	}
