@@ -28,6 +28,7 @@ type Credit struct {
 	wait          unit.Time
 	heard         unit.Time // when a grant came last, or began to be waited for
 	late, unasked bool      // at has come; nothing was heard since the burst began
+	pulled        bool      // what arrives grants more: nothing is asked for but what is late
 
 	since, held unit.Time // it waits since then, and has waited so long before
 
@@ -56,7 +57,7 @@ func (c *Credit) spent() bool { return c.sent >= c.free+c.granted }
 // charge counts what has gone. It returns true when Ask should be called.
 func (c *Credit) charge(wire int64) bool {
 	c.sent += wire
-	return c.sent-c.looked >= c.window/4 || c.spent()
+	return !c.pulled && c.sent-c.looked >= c.window/4 || c.spent()
 }
 
 // news ends what may go unasked: whoever is heard will grant.
@@ -78,7 +79,9 @@ func (c *Credit) take(now unit.Time, total int64) bool {
 	if total <= c.granted {
 		return false
 	}
-	c.news()
+	if !c.pulled {
+		c.news()
+	}
 	c.granted = total
 	c.grants++
 	c.wait = max(c.least, min(2*(now-c.heard), mostPatience*c.least))
@@ -103,7 +106,7 @@ func (c *Credit) ask(now unit.Time, backlog int64) (total int64, ok bool) {
 		c.late = false
 		c.repeats++
 		c.wait = min(2*c.wait, mostPatience*c.least)
-	case need <= c.asked || c.asked-c.granted >= c.window/2 && need-c.asked < c.window/4:
+	case c.pulled || need <= c.asked || c.asked-c.granted >= c.window/2 && need-c.asked < c.window/4:
 		if c.at == unit.Never {
 			c.at = now + c.wait
 		}

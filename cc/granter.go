@@ -10,6 +10,7 @@ import (
 type Terms struct {
 	Share   float64 // of the line rate that it grants, above 0, at most 1
 	Packets int     // full packets in one grant
+	Pulls   bool    // each packet that comes, whole or trimmed, is granted another; senders do not ask
 }
 
 // Granter is the receiver's side of credit for everything that comes in by one NIC: it hands out a share of

@@ -59,7 +59,7 @@ const (
 	FlagAgain         // retransmission
 	FlagTail          // cut-through: this arrival is the tail's
 	FlagLeg           // it is on its way to a region, with Final beyond
-	FlagEcho          // acknowledgement: what it answers came in marked; BECN on the wire
+	FlagEcho          // BECN: of an ACK, what it answers came in marked; of data, nothing waits behind it
 	FlagTrimmed       // a switch has cut its payload off
 	FlagLastHop       // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
 )

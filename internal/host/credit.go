@@ -33,6 +33,13 @@ func (h *Hosts) join(c int32) {
 	}
 	g := n.granter
 	h.receivers[c].flow = g.Join(service.Credit, h.cfg.RC.Wire(), service.Class)
+	if service.Credit.Pulls {
+		for opcode := roce.Opcode(0); opcode <= maxData; opcode++ {
+			if !opcode.IsResponse() {
+				h.take[opcode] = (*Hosts).rxPulled
+			}
+		}
+	}
 	g.conns, g.ports = append(g.conns, c), append(g.ports, n.ports[0])
 }
 

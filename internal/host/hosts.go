@@ -92,6 +92,7 @@ type sender struct {
 	timer             bool // a timeout event is under way
 	stuck             bool // something is to be sent and the window is full
 	sprayed           bool
+	pulled            bool  // its receiver pulls
 	class             uint8 // of its service
 	tos               uint8
 	service           uint8
@@ -117,7 +118,9 @@ type receiver struct {
 	pieces  int32 // of the next one that are in
 	flow    int32 // at its NIC's granter
 	ce      int64
-	cut     int64 // data packets that came as headers
+	cut     int64  // data packets that came as headers
+	final   uint32 // what its sender had nothing to send behind,
+	ends    bool   // if that has come
 	turn    entropy.Turn
 }
 
@@ -222,8 +225,8 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
 		paths: h.chooser(hash),
-		extra: uint8(sv.Telemetry.Len()),
-		next:  -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
+		extra: uint8(sv.Telemetry.Len()), pulled: sv.Credit.Pulls,
+		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
 		loc:     h.nics[dst].loc,
 		timerAt: unit.Never, paceAt: unit.Never,
 		pace: cc.Pacer{Line: n.line, Rate: n.line, MTU: unit.Bytes(h.cfg.RC.MTU),

@@ -191,6 +191,9 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	if rp.Again {
 		p.Flags |= fabric.FlagAgain
 	}
+	if s.pulled && !s.qp.Pending() {
+		p.Flags |= fabric.FlagEcho
+	}
 	h.Net.Injected++
 	h.Count.DataPackets++
 	h.Count.DataBytes += int64(rp.Payload)

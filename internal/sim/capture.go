@@ -178,6 +178,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)]
 	default:
 		h.VA, h.RKey, h.Len, h.Pad = p.VA, n.Hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
+		h.BECN = p.Flags&fabric.FlagEcho != 0
 		f.Body = zeros[:int(p.Payload)+int(h.Pad)]
 	}
 	src := host.From(p)

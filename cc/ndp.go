@@ -1,0 +1,76 @@
+package cc
+
+import "railyard/unit"
+
+// ndp is NDP's place in the registry (Handley et al., "Re-architecting datacenter networks and stacks for low
+// latency and high performance", SIGCOMM 2017). A sender begins with a path full of packets; from then on its
+// receiver pulls: each packet that comes, whole or as the headers that a switch has left, is worth one more,
+// and the pulls of all that comes in by a NIC leave in turn, at the pace of its line. So what is under way is
+// never more than what it began with, and a trimmed packet brings its own copy. Nobody asks; only where
+// headers were lost and no pull comes for a time-out does a sender ask for one packet.
+//
+// Constants are csg-htsim's (HANDBOOK.md 6, main_ndp.cpp): an initial window of 50 packets of 4,064 bytes
+// where the path holds 43, and pulls at 0.99 of the line. Its time-out is 50 ms so that none runs out; the
+// paper's is one millisecond.
+var ndp = Algorithm{
+	Name: "ndp", Title: "NDP", Sockets: "htsim",
+	Params: []Param{
+		{Name: "initial", Kind: Number, Min: "0.01", Max: "64",
+			Doc: "what goes when a sender begins, times what the path holds; then each that comes pulls one"},
+		{Name: "share", Kind: Number, Min: "0.01", Max: "1",
+			Doc: "share of its line rate for which a receiver pulls; not above 1, which is the line"},
+		{Name: "rto", Kind: Duration, Min: "1us", Max: "10s",
+			Doc: "without a pull for so long a sender asks for one packet; longer where pulls are rare"},
+		{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "1s", Zero: true,
+			Doc: "round trip that says what the path holds; 0s: the path's own, or 100 us if unknown"},
+	},
+	Profiles: []Profile{{Name: "htsim", Words: "NDP, a window of packets pulled at %v",
+		Doc: "an initial window of 1.16 times what the path holds, pulls at 0.99 of the line",
+		Of: func(unit.Rate) Values {
+			return Values{"initial": 1.16, "share": 0.99, "rto": unit.Millisecond, "base_rtt": unit.Time(0)}
+		}}},
+	Signals: creditSignals, Counters: creditCounters,
+	Needs: Needs{OneOf: []Feature{Trimming, Selective}, Switch: "trimming", NIC: "pacer of pulls"},
+	Credit: func(v Values) Terms {
+		return Terms{Share: Value[float64](v, "share"), Packets: 1, Pulls: true}
+	},
+	New: func(v Values) Make {
+		return func(path Path) Controller {
+			return &NDP{None{path.Line}, openPulled(v, path)}
+		}
+	},
+}
+
+// NDP sends its first window at line rate, then what is pulled.
+type NDP struct {
+	None
+	credit Credit
+}
+
+// openPulled opens an account that each packet's arrival adds to.
+func openPulled(v Values, path Path) Credit {
+	rtt := Value[unit.Time](v, "base_rtt")
+	if rtt == 0 {
+		rtt = path.RTT
+	}
+	if rtt == 0 {
+		rtt = unknownRTT
+	}
+	packet := path.MTU + mostHeaders
+	first := unit.Bytes(Value[float64](v, "initial") * float64(unit.InTime(path.Line, rtt)))
+	c := NewCredit(max(first, packet), packet, Value[unit.Time](v, "rto"))
+	c.pulled = true
+	return c
+}
+
+// Credit returns the account.
+func (n *NDP) Credit() *Credit { return &n.credit }
+
+// OnLine changes the ceiling.
+func (n *NDP) OnLine(_ unit.Time, line unit.Rate) { n.Line = line }
+
+// Signal returns the account's.
+func (n *NDP) Signal(_ unit.Time, name string) (float64, bool) { return n.credit.signal(name) }
+
+// Counter returns the account's.
+func (n *NDP) Counter(name string) (int64, bool) { return n.credit.counter(name) }
