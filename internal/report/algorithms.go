@@ -30,6 +30,7 @@ var figures = []figure{
 	{"queue", "mean", 8, func(s *result.Summary) float64 { return float64(s.QueueMean) }, bytesOf},
 	{"", "pauses", 8, func(s *result.Summary) float64 { return float64(s.PFCPauses) }, tally},
 	{"", "drops", 7, func(s *result.Summary) float64 { return float64(s.Drops) }, tally},
+	{"", "trims", 7, func(s *result.Summary) float64 { return float64(s.Trims) }, tally},
 	{"over-", "head", 8, (*result.Summary).Overhead, shareOf},
 	{"fair-", "ness", 6, func(s *result.Summary) float64 { return s.Fairness },
 		func(v float64) string { return fmt.Sprintf("%.2f", v) }},

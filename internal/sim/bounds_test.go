@@ -120,7 +120,7 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 			most = unit.Time(x.At).Seconds()
 		case cc.CounterCuts:
 			most = float64(tab.QPs[x.QP].Cuts)
-		case "gradient": // of delay, which falls too
+		case "gradient", "credit": // delay falls, and a sender with any credit at all may overdraw it
 			continue
 		}
 		below(x.Signal+" of "+tab.QPs[x.QP].From, x.Value, most)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"railyard/cc"
 	"railyard/internal/result"
@@ -15,6 +16,7 @@ const maxSignalRows = 600_000
 // signals records what the congestion control of queue pairs says of itself, once it has acted.
 type signals struct {
 	names  [][]string // by service: its algorithm's signals, and behind them the counter of cuts
+	cuts   []bool     // by service: whether its algorithm counts cuts; one without acts from the start
 	rows   []result.SignalRow
 	last   [][]float64 // by queue pair: what was last taken down; nil before it acted
 	missed int64
@@ -33,6 +35,8 @@ func newSignals(services []scenario.Service) (x signals) {
 			names = append(names, term.Name)
 		}
 		x.names = append(x.names, append(names, cc.CounterCuts))
+		x.cuts = append(x.cuts, slices.ContainsFunc(s.CC.Counters,
+			func(t cc.Term) bool { return t.Name == cc.CounterCuts }))
 	}
 	return x
 }
@@ -48,9 +52,12 @@ func (x *signals) take(n *Network) {
 		x.last = append(x.last, nil)
 	}
 	for c := range x.last {
-		ctl := n.Hosts.Controller(int32(c))
-		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 {
-			x.look(now, int32(c), ctl, x.names[n.Hosts.ServiceOf(int32(c))], float64(cuts))
+		ctl, service := n.Hosts.Controller(int32(c)), n.Hosts.ServiceOf(int32(c))
+		if len(x.names[service]) == 1 {
+			continue // no signals
+		}
+		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 || !x.cuts[service] {
+			x.look(now, int32(c), ctl, x.names[service], float64(cuts))
 		}
 	}
 }

@@ -274,6 +274,16 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8MB}]}}
 `
 
+// trimTrial cuts nearly everything of an incast, and nothing where queues have room for all.
+func trimTrial() trial {
+	trimming := []string{"switch.pfc=false", "switch.queues.3.trim=true", "transport.recovery=selective",
+		"transport.write=only"}
+	return trial{claim: "incast over switches that trim: packets trimmed and sent again, beyond the incast",
+		text: fan, as: with(with(uncontrolled, trimming...), "switch.queues.3.limit=40KB"),
+		without: []string{"switch.queues.3.limit=30MB"},
+		blamed:  func(s *result.Summary) int64 { return s.Chain.Trimmed }}
+}
+
 func windowTrials() []trial {
 	slow := []string{"cc.algorithm=swift", "cc.swift.start_window=10"}
 	return []trial{
@@ -285,6 +295,7 @@ func windowTrials() []trial {
 		{claim: "incast under EQDS: the other senders", text: fan,
 			as:      []string{"cc.algorithm=eqds", "cc.eqds.profile=request"},
 			without: []string{"workload.traffic.incast.fan_in=1"}, blamed: others},
+		trimTrial(),
 		{claim: "incast under Swift: the other senders", text: fan, as: []string{"cc.algorithm=swift"},
 			without: []string{"workload.traffic.incast.fan_in=1"}, blamed: others},
 	}
