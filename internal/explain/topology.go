@@ -27,6 +27,13 @@ func (r *reading) topology() *result.Topology {
 			}
 			row.Config = at
 		}
+		if i < len(g.Stands) {
+			s := &g.Stands[i]
+			row.Group = s.Group
+			for k, w := range s.Words {
+				row.Places = append(row.Places, result.TopologyPlace{Word: w, At: s.At[k]})
+			}
+		}
 		t.Nodes = append(t.Nodes, row)
 	}
 	for i, l := range g.Links {

@@ -17,6 +17,15 @@ type TopologyNode struct {
 	Role   string `json:"role"`
 	Tier   int    `json:"tier"`
 	Config int    `json:"config"` // of its data queue; -1: a server
+	// Of a fabric that is described by places: its group, and where it stands, the widest place first.
+	Group  string          `json:"group,omitempty"`
+	Places []TopologyPlace `json:"places,omitempty"`
+}
+
+// TopologyPlace is a word and a number: rack 12.
+type TopologyPlace struct {
+	Word string `json:"word"`
+	At   int    `json:"at"`
 }
 
 // TopologyLink is a cable; ports transmit towards the other end.

@@ -40,6 +40,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		if err != nil {
 			return nil, field.New("nodes", "%s: %v", n.group, err)
 		}
+		m.Stand(n.id, b.stand(n))
 	}
 	if err := m.Share(domain); err != nil {
 		return nil, field.New("nodes", "%s", err.Error())
@@ -78,6 +79,16 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		at.Buffer, at.ModelBuffer, at.Pipeline = n.typ.Buffer, n.typ.Known, n.typ.Pipeline
 	}
 	return g, nil
+}
+
+// stand is where a node stands; where there is one at each place, its number is left out.
+func (b *builder) stand(n *node) topo.Stand {
+	g := b.groups[n.group]
+	words := len(g.places)
+	if g.size[words-1] == 1 {
+		words--
+	}
+	return topo.Stand{Group: n.group, Words: g.places[:words], At: n.at[:words]}
 }
 
 // cable is what a cable is made of: its rule's words, then the defaults.

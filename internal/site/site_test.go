@@ -157,3 +157,28 @@ func TestWithinOneGroup(t *testing.T) {
 		t.Fatalf("%v, %d cables", err, len(g.Links))
 	}
 }
+
+// Nodes say where they stand, the widest place first; a number that is always 1 is no place.
+func TestStands(t *testing.T) {
+	s := Site{Types: []Type{{Name: "h", GPUs: 1, NICs: 1}, {Name: "l", Role: "leaf"}},
+		Nodes: []Group{
+			{Name: "host", Type: "h", Per: Pairs{{"pod", "2"}, {"rack", "3"}}, Count: 2},
+			{Name: "leaf", Type: "l", Per: Pairs{{"pod", "2"}, {"rack", "3"}}},
+			{Name: "spine", Type: "l", Count: 2}},
+		Cables: []Rule{{From: "host", To: "leaf", Same: []string{"pod", "rack"}},
+			{From: "leaf", To: "spine"}}}
+	c := topo.Cable{Rate: unit.Gbps}
+	g, err := s.Build(Defaults{Host: c, Fabric: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Stands) != len(g.Nodes) {
+		t.Fatalf("%d of %d nodes", len(g.Stands), len(g.Nodes))
+	}
+	for name, want := range map[string]string{"host-2-3-1": "host [pod rack n] [2 3 1]",
+		"leaf-2-1": "leaf [pod rack] [2 1]", "spine-2": "spine [n] [2]"} {
+		if x := g.Stands[g.Node(name)]; fmt.Sprintf("%s %v %v", x.Group, x.Words, x.At) != want {
+			t.Errorf("%s: %v", name, x)
+		}
+	}
+}

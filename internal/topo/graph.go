@@ -121,7 +121,15 @@ type Graph struct {
 	firstGPU []int    // by host, and the number of all GPUs behind
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
+	Stands   []Stand  // by node: where it stands, of a fabric that is described by places; nil: nobody says
 	byName   map[string]int
+}
+
+// Stand is where a node stands: its group, and the places of it in order, {pod 3, rack 12}.
+type Stand struct {
+	Group string
+	Words []string
+	At    []int // by word
 }
 
 // MaxNodes, MaxLinks and MaxGPUs bound what packet fidelity will build.

@@ -51,6 +51,14 @@ func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error)
 	return node, first, nil
 }
 
+// Stand says where a node stands.
+func (m *Maker) Stand(node int, s Stand) {
+	for len(m.g.Stands) <= node {
+		m.g.Stands = append(m.g.Stands, Stand{})
+	}
+	m.g.Stands[node] = s
+}
+
 func (m *Maker) fresh(name string) error {
 	if err := checkName(name); err != nil {
 		return err

@@ -1,11 +1,11 @@
 // Opens every view in Chromium and compares what it shows with the API's figures.
-// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN LOSSY [SHOTS]
+// node views.mjs BASE RUN-WITH-CASCADE RUN-WITH-CAPTURE TRAINING-RUN REPORT.html BROKEN LOSSY PLACED [SHOTS]
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const [base, cascade, captured, training, report, broken, lossy, shots] = process.argv.slice(2);
+const [base, cascade, captured, training, report, broken, lossy, placed, shots] = process.argv.slice(2);
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -330,6 +330,25 @@ await check("compare");
 await open(`#/compare?runs=${training},${captured}`);
 await page.getByTestId("compare").waitFor();
 for (const row of ["pipeline bubble", "MFU"]) await shows(page.getByTestId("compare"), row);
+
+// A fabric that is described by places: pods, of which one opens into racks in all tiers, and says where.
+await open(`#/run/${placed}/fabric`);
+const drawing = page.getByRole("img", { name: "the fabric" });
+await drawing.waitFor();
+/** What is said of the box at some place of the drawing, from 0 to 1 both ways. */
+const boxAt = async (x, y) => {
+  const { width, height } = await drawing.boundingBox();
+  await drawing.hover({ position: { x: x * width, y: y * height } });
+  return drawing.getAttribute("title");
+};
+await eventually(async () => (await boxAt(0.25, 0.93)) === "pod 1: 48 host; click to open", "pod 1 of servers");
+assert.equal(await boxAt(0.25, 0.467), "pod 1: 48 rtsw; click to open");
+assert.match(await boxAt(0.25, 0.04), /^ctsw-1, spine, n 1$/);
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 515 } });
+await eventually(() => /open=pod(%3D|=)1/.test(page.url()), "pod 1 is open");
+await eventually(async () => (await boxAt(0.02, 0.93)).startsWith("pod 1, rack 1-2: 2 host"), "racks of pod 1");
+assert.match(await boxAt(0.02, 0.467), /^pod 1, rack 1-2: 2 rtsw/);
+await check("places");
 
 // Start a run: an error at its line, then a change of one value.
 await open("#/new");

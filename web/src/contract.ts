@@ -221,11 +221,18 @@ export interface Summary {
   peak_memory_bytes: number;
 }
 
+export interface TopologyPlace {
+  word: string;
+  at: number;
+}
+
 export interface TopologyNode {
   name: string;
   role: string;
   tier: number;
   config: number;
+  group?: string;
+  places?: TopologyPlace[];
 }
 
 export interface TopologyLink {

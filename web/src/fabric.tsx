@@ -4,6 +4,7 @@ import { Chart } from "./chart";
 import { heat, heatStops, ink, lines } from "./colour";
 import * as f from "./format";
 import { arrange, type Box, type Cable, ends } from "./layout";
+import { standing } from "./places";
 import { address, here, set, useData, usePlace } from "./state";
 
 const metrics: Record<string, string> = {
@@ -253,7 +254,7 @@ function Canvas(props: {
   };
   const pick = (e: MouseEvent) => {
     const { hit, best } = under(e);
-    if (hit?.group) set({ open: [...props.open, hit.id].join("|") }, false);
+    if (hit?.group) set({ open: [...props.open, hit.opens].join("|") }, false);
     else if (best) set({ port: hottest(best, props.data, props.t), qp: undefined }, false);
   };
   const name = (e: MouseEvent) => {
@@ -261,8 +262,8 @@ function Canvas(props: {
     const port = best && props.info.ports[hottest(best, props.data, props.t)];
     box.current!.title = hit
       ? hit.group
-        ? `${hit.label}: ${hit.nodes.length} ${hit.role}s; click to open`
-        : `${hit.label}, ${hit.role}`
+        ? `${hit.label}: ${hit.nodes.length} ${hit.noun}; click to open`
+        : [hit.label, hit.role, standing(props.info.topology.nodes[hit.nodes[0]])].filter(Boolean).join(", ")
       : port
         ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "")
         : "";
@@ -359,14 +360,43 @@ function draw(
     g.setLineDash([]);
     g.fillStyle = ink("--text");
     if (b.role === "host" && !b.group && b.w > 40 && b.h > 40) server(g, props.info, b);
-    else if (b.w > 30)
+    else if (b.w < 30 && b.w > 11 && b.h > 40) {
+      g.save();
+      g.translate(b.x + b.w / 2, b.y + b.h / 2);
+      g.rotate(-Math.PI / 2);
+      g.fillText(b.short, 0, 0, b.h - 4);
+      g.restore();
+    } else if (b.w > 30)
       g.fillText(
-        b.group ? `${b.label}: ${b.nodes.length} ${b.role}s` : b.label,
+        text(g, b),
         b.x + b.w / 2,
         b.y + b.h / 2,
         b.w - 4,
       );
   }
+  captions(g, layout.boxes);
+}
+
+/** captions says beside boxes that an open place has been spread into which place that is. */
+function captions(g: CanvasRenderingContext2D, boxes: Box[]) {
+  g.fillStyle = ink("--text");
+  g.strokeStyle = ink("--back");
+  g.lineWidth = 3;
+  for (let i = 0, k = 0; i < boxes.length; i = k) {
+    const { within, tier, y, h, x } = boxes[i];
+    for (k = i; k < boxes.length && boxes[k].within === within && boxes[k].tier === tier; k++);
+    const width = boxes[k - 1].x + boxes[k - 1].w - x;
+    if (!within || g.measureText(within).width >= width) continue;
+    g.strokeText(within, x + width / 2, y + h + 7);
+    g.fillText(within, x + width / 2, y + h + 7);
+  }
+}
+
+/** text is a box's, as much of it as there is room for. */
+function text(g: CanvasRenderingContext2D, b: Box): string {
+  if (!b.group) return b.label;
+  const all = [`${b.label}: ${b.nodes.length} ${b.noun}`, `${b.short}: ${b.nodes.length} ${b.noun}`, b.short];
+  return all.find((t) => g.measureText(t).width <= b.w - 4) ?? b.short;
 }
 
 /** server draws NICs, NVSwitch and GPUs of a server. */

@@ -1,10 +1,15 @@
 import type { Info, TopologyLink } from "./api";
+import { byPlaces, type Some } from "./places";
 
 /** A Box is a node, or a group of nodes that opens on click. */
 export interface Box {
   id: string;
   label: string;
+  short: string; // where there is no room for the label
   role: string;
+  noun: string; // what its nodes are
+  opens: string; // what a click opens; "" for a node
+  within: string; // the open place that it is in
   tier: number;
   nodes: number[];
   group: boolean;
@@ -58,6 +63,22 @@ function segments(info: Info): string[] {
   return out;
 }
 
+/** bySegments sums nodes up by their segment unless that is open, or all are shown. */
+function bySegments(info: Info, here: number[], seg: string[], open?: Set<string>): Some[] {
+  const { nodes } = info.topology;
+  const made = new Map<string, Some>();
+  for (const i of here) {
+    const key = `${nodes[i].role}:${seg[i]}`;
+    const group = open !== undefined && !open.has(key);
+    const id = group ? key : nodes[i].name;
+    const label = group ? seg[i] : nodes[i].name;
+    const box = made.get(id);
+    if (box) box.nodes.push(i);
+    else made.set(id, { id, label, short: label, opens: group ? key : "", nodes: [i], within: "" });
+  }
+  return [...made.values()];
+}
+
 /** arrange places the fabric in rows by tier; tiers of many nodes become groups,
  * those in open are shown node by node. */
 export function arrange(info: Info, width: number, height: number, open: Set<string>): Layout {
@@ -68,30 +89,28 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
   const of = new Map<number, Box>();
   tiers.forEach((tier, row) => {
     const here = nodes.map((_, i) => i).filter((i) => nodes[i].tier === tier);
-    const many = here.length > most;
-    const made: Box[] = [];
-    for (const i of here) {
-      const key = `${nodes[i].role}:${seg[i]}`;
-      const group = many && !open.has(key);
-      let box = group ? made.find((b) => b.id === key) : undefined;
-      if (!box) {
-        box = {
-          id: group ? key : nodes[i].name,
-          label: group ? seg[i] : nodes[i].name,
-          role: nodes[i].role,
-          tier,
-          nodes: [],
-          group,
-          x: 0,
-          y: 0,
-          w: 0,
-          h: 0,
-        };
-        made.push(box);
-      }
-      box.nodes.push(i);
-      of.set(i, box);
-    }
+    const described = here.every((i) => nodes[i].places?.length);
+    const some =
+      here.length <= most
+        ? bySegments(info, here, seg, undefined)
+        : described
+          ? byPlaces(nodes, here, open)
+          : bySegments(info, here, seg, open);
+    const made = some.map((s): Box => {
+      const { role, group } = nodes[s.nodes[0]];
+      return {
+        ...s,
+        role,
+        noun: group ?? `${role}s`,
+        tier,
+        group: s.opens !== "",
+        x: 0,
+        y: 0,
+        w: 0,
+        h: 0,
+      };
+    });
+    for (const box of made) for (const i of box.nodes) of.set(i, box);
     const gap = width / made.length;
     const h = tier === 0 ? Math.min(64, height / tiers.length / 2) : 26;
     made.forEach((b, k) => {

@@ -21,6 +21,21 @@ server: {gpus: 2, nics: 2}
 workload: {training: {model: llama-2-7b, tp: 2, pp: 8, sequence: 256, global_batch: 16}}
 `
 
+// pods stand at places: a pod and a rack.
+const pods = `name: pods
+fabric:
+  types: {host: {gpus: 1, nics: 1, nic_rate: 100Gbps}, rtsw: {role: leaf}, ctsw: {role: spine}}
+  nodes:
+    host: {type: host, per: {pod: 2, rack: 48}}
+    rtsw: {type: rtsw, per: {pod: 2, rack: 48}}
+    ctsw: {type: ctsw, count: 2}
+  cables:
+    - {from: host, to: rtsw, same: [pod, rack]}
+    - {from: rtsw, to: ctsw}
+  fabric_link: {rate: 100Gbps}
+workload: {traffic: {permutation: {bytes: 64KiB}}}
+`
+
 const flows = `name: captured
 fabric: {kind: rail, hosts: 3, spines: 1, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
@@ -99,6 +114,13 @@ func TestBrowser(t *testing.T) {
 	if losing.State != "done" {
 		t.Fatalf("%+v", losing)
 	}
+	if j, err = s.jobs.start(request{Text: pods}); err != nil {
+		t.Fatal(err)
+	}
+	placed := await(t, s, j.ID)
+	if placed.State != "done" {
+		t.Fatalf("%+v", placed)
+	}
 	captured(t, filepath.Join(s.Root, "captured"))
 	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
 	r, err := Open(filepath.Join(s.Root, name))
@@ -116,7 +138,7 @@ func TestBrowser(t *testing.T) {
 	h := httptest.NewServer(s)
 	defer h.Close()
 	args := []string{"e2e/views.mjs", h.URL + "/", name, "captured", training.Run, report, "broken",
-		losing.Run}
+		losing.Run, placed.Run}
 	if shots := os.Getenv("RAILYARD_SHOTS"); shots != "" {
 		args = append(args, shots)
 	}
