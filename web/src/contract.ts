@@ -209,6 +209,9 @@ export interface Summary {
   drops_pfc_storm: number;
   drops_wred: number;
   drops_no_route: number;
+  trims?: number;
+  trimmed_bytes?: number;
+  drops_trimmed?: number;
   cc: Control[];
   jobs: Job[];
   collectives: Collective[];
@@ -284,6 +287,7 @@ export interface PortRow {
   frames: number;
   ecn_marks: number;
   drops: number;
+  trims: number;
   pause_frames_sent: number;
   pause_frames_received: number;
   paused_ps: number;
