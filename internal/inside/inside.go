@@ -4,6 +4,7 @@ package inside
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/field"
 	"railyard/unit"
@@ -108,6 +109,12 @@ func (f *Fabric) Slowest() (least unit.Rate) {
 	}
 	return least
 }
+
+// Paired reports whether GPUs are joined directly.
+func (f *Fabric) Paired() bool { return f != nil && f.ways != nil }
+
+// Even reports whether they are joined directly, any two at the same rate.
+func (f *Fabric) Even() bool { return f.Paired() && slices.Min(f.Rates) == slices.Max(f.Rates) }
 
 // Kind is what a report calls its pipes.
 func (f *Fabric) Kind() string { return f.kind }

@@ -22,6 +22,8 @@ type GPU struct {
 	NVLink          unit.Rate // per direction to all others, whatever the vendor calls it
 	Pair            unit.Rate // per direction to each other one, where they are joined without a switch
 	NIC             unit.Rate
+	Links           int     // NVLinks of a GPU; 0: not said
+	SM              int     // compute capability, 90 of an H100; 0: it is not NVIDIA's
 	Watts           float64 // of the device alone
 	Source          string
 }
@@ -40,6 +42,8 @@ func loadGPUs() map[string]GPU {
 		NVLink int64   `json:"nvlink_gbytes_s"`
 		Pair   int64   `json:"pair_gbytes_s"`
 		NIC    int64   `json:"nic_gbps"`
+		Links  int     `json:"nvlinks"`
+		SM     int     `json:"sm"`
 		Watts  float64 `json:"watts"`
 		Source string  `json:"source"`
 	}
@@ -51,7 +55,7 @@ func loadGPUs() map[string]GPU {
 		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
 			unit.Bytes(r.Memory) * unit.GB,
 			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.Pair*8) * unit.Gbps,
-			unit.Rate(r.NIC) * unit.Gbps, r.Watts, r.Source}
+			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts, r.Source}
 	}
 	return m
 }

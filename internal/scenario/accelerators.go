@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/inside"
+	"railyard/internal/machine"
 	"railyard/internal/model"
 	"railyard/internal/site"
 	"railyard/unit"
@@ -16,11 +17,17 @@ type Kind struct {
 	GPU    model.GPU
 	NVLink unit.Rate // of a GPU to all others, per direction
 	Pair   unit.Rate // between any two, where they are joined directly; 0: by a switch
+
+	Machine *machine.Server // what a file says of it; nil: there is none
+	told    *inside.Fabric  // how that joins its GPUs; nil: it does not say
 }
 
 // Reach is what one GPU gets to another that it shares a server with.
 func (k *Kind) Reach() unit.Rate {
-	if k.Pair > 0 {
+	switch {
+	case k.told != nil:
+		return k.told.Slowest()
+	case k.Pair > 0:
 		return k.Pair
 	}
 	return k.NVLink
@@ -55,21 +62,30 @@ func (p *resolver) accelerators() error {
 	kinds := map[*site.Type]*Kind{}
 	for host, t := range p.types {
 		if kinds[t] == nil {
-			gpu, nvlink := p.GPU, t.NVLink
+			gpu, nvlink, where := p.GPU, t.NVLink, "server.gpu"
 			if t.GPU != "" {
 				same := func(x site.Type) bool { return x.Name == t.Name }
 				key := p.byName(field.At("fabric.types", slices.IndexFunc(p.File.Fabric.Types, same)))
-				if gpu, err = find(key+".gpu", t.GPU); err != nil {
+				where = key + ".gpu"
+				if gpu, err = find(where, t.GPU); err != nil {
 					return err
 				}
 			} else if nvlink == 0 {
 				nvlink = p.NVLink
 			}
+			if err := fits(where, t, gpu); err != nil {
+				return err
+			}
 			kinds[t] = kindOf(gpu, nvlink, t.Pair)
+			kinds[t].Machine = t.Machine
+			if err := p.joined(kinds[t]); err != nil {
+				return err
+			}
 		}
 		p.Kinds[host] = kinds[t]
 	}
 	p.settle()
+	p.buses()
 	return p.insides()
 }
 
@@ -126,10 +142,11 @@ func (p *resolver) insides() error {
 	for d := range p.Graph.Domains() {
 		first, last := p.Graph.GPUsIn(d)
 		s := shape{p.Kinds[p.Graph.ServerIn(d)], last - first}
-		if s.gpus < 2 || s.kind.Pair == 0 && s.kind.NVLink == p.NVLink {
+		told := s.kind.told != nil && s.kind.told.GPUs == s.gpus
+		if s.gpus < 2 || !told && s.kind.Pair == 0 && s.kind.NVLink == p.NVLink {
 			continue
 		}
-		if s.kind.Pair > 0 && s.gpus > maxMesh {
+		if !told && s.kind.Pair > 0 && s.gpus > maxMesh {
 			return field.New("server.gpu", "%d GPUs cannot all be joined in pairs, as those of a %s are; at "+
 				"most %d", s.gpus, s.kind.GPU.Name, maxMesh)
 		}
@@ -149,7 +166,10 @@ const maxMesh = 64
 
 // join makes the pipes between so many GPUs.
 func (k *Kind) join(gpus int) *inside.Fabric {
-	if k.Pair > 0 {
+	switch {
+	case k.told != nil && k.told.GPUs == gpus:
+		return k.told
+	case k.Pair > 0:
 		return inside.Mesh(gpus, k.Pair)
 	}
 	return inside.Switched(gpus, k.NVLink)

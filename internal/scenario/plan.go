@@ -44,6 +44,7 @@ type Plan struct {
 	NVLink    unit.Rate // per GPU and direction, of those
 	NVLatency unit.Time
 	Kinds     []*Kind          // by server
+	Buses     []Bus            // of PCIe that limit
 	Inside    []*inside.Fabric // by domain, what joins its GPUs; nil: a switch of NVLink's rate
 	PXN       bool             // transfers to another rail go over NVLink first
 

@@ -29,7 +29,7 @@ func (p *resolver) even() bool {
 // servers says where ranks are that are at some GPUs, nil for one after the other.
 func (p *resolver) servers(place []int) coll.Servers {
 	g := p.Graph
-	mesh := slices.ContainsFunc(p.Kinds, func(k *Kind) bool { return k.Pair > 0 })
+	mesh := slices.ContainsFunc(p.Kinds, func(k *Kind) bool { return k.Pair > 0 || k.told.Even() })
 	if place == nil && p.even() {
 		return coll.Even(g.PerDomain()).Meshed(mesh)
 	}

@@ -22,6 +22,9 @@ func (p *resolver) described() (*topo.Graph, error) {
 		key := p.byName(fmt.Sprintf("fabric.types[%d]", i)) + ".gpus"
 		s.Types[i].NoGPUs = s.Types[i].GPUs == 0 && p.says(key)
 	}
+	if err := p.machines(s.Types); err != nil {
+		return nil, err
+	}
 	g, servers, err := s.Make(site.Defaults{Host: f.HostLink.cable(), Fabric: f.FabricLink.cable()})
 	p.types = servers
 	return g, field.Under("fabric", err)

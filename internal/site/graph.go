@@ -31,6 +31,9 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		var err error
 		if n.typ.server() {
 			n.id, first[n], err = m.Server(n.name, n.typ.GPUs, n.typ.NICs)
+			if err == nil && n.typ.Machine != nil {
+				err = m.Uses(n.typ.Machine.Uses)
+			}
 		} else {
 			role, _ := topo.ParseRole(n.typ.Role) // checked with the type
 			tier := n.typ.Tier

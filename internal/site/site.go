@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	"railyard/internal/machine"
 	"railyard/unit"
 )
 
@@ -33,10 +34,12 @@ type Type struct {
 	NICPorts int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
 	NICRate  unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`
 
-	GPU    string    `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which counts where this says none"`
-	NVLink unit.Rate `yaml:"nvlink" doc:"server: per GPU and direction; server's, or the GPU's, unless given"`
-	Domain []string  `yaml:"domain" doc:"server: places; servers of a group that agree there share NVLink, as the trays of a rack do: rack"`
-	Pair   unit.Rate `yaml:"nvlink_pair" doc:"server: between any two GPUs, joined directly as by XGMI; server's, or the GPU's, unless given"`
+	GPU      string          `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which counts where this says none"`
+	NVLink   unit.Rate       `yaml:"nvlink" doc:"server: per GPU and direction; server's, or the GPU's, unless given"`
+	Topology string          `yaml:"topology" doc:"server: file with what nvidia-smi topo -m prints, or NCCL's topology XML: its GPUs, NICs, and which are near to which"`
+	Machine  *machine.Server `yaml:"-"` // what it says
+	Domain   []string        `yaml:"domain" doc:"server: places; servers of a group that agree there share NVLink, as the trays of a rack do: rack"`
+	Pair     unit.Rate       `yaml:"nvlink_pair" doc:"server: between any two GPUs, joined directly as by XGMI; server's, or the GPU's, unless given"`
 
 	Role  string `yaml:"role" doc:"switch: rail, leaf, aggregation, spine, super-spine or core"`
 	Tier  int    `yaml:"tier" doc:"switch: 1 next to servers, 2 above; the role's unless given"`

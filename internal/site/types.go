@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// server reports whether a type is of servers: it has cards and no role.
-func (t *Type) server() bool { return t.NICs > 0 || t.GPUs > 0 }
+// server reports whether a type is of servers: it has cards, or a file that says which, and no role.
+func (t *Type) server() bool { return t.NICs > 0 || t.GPUs > 0 || t.Machine != nil }
 
 // resolveTypes checks the types and fills in what they take from others.
 func (b *builder) resolveTypes() error {
@@ -80,6 +80,9 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.GPU, from.GPU)
 	fill(&t.NVLink, from.NVLink)
 	fill(&t.Pair, from.Pair)
+	if t.Machine == nil && !t.NoGPUs {
+		t.Topology, t.Machine = from.Topology, from.Machine
+	}
 	if t.Domain == nil {
 		t.Domain = from.Domain
 	}
@@ -108,6 +111,9 @@ const (
 
 func (t *Type) check(key string) error {
 	if t.server() {
+		if err := t.told(key); err != nil {
+			return err
+		}
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0 ||
 			t.Pipeline != 0:
@@ -187,4 +193,29 @@ func parsePorts(text string) (kinds []portKind, err error) {
 		kinds = append(kinds, portKind{count, rate})
 	}
 	return kinds, nil
+}
+
+// told fills in what a file says of a server, and refuses what says otherwise.
+func (t *Type) told(key string) error {
+	m := t.Machine
+	if m == nil {
+		return nil
+	}
+	fill(&t.GPUs, len(m.GPUs))
+	fill(&t.NICs, len(m.NICs))
+	rate := m.NICs[0].Rate
+	for _, n := range m.NICs {
+		if n.Rate != rate {
+			rate = 0 // they differ: cables have to say
+		}
+	}
+	fill(&t.NICRate, rate)
+	switch {
+	case t.GPUs != len(m.GPUs):
+		return field.New(key+".gpus", "%d, and %s has %d", t.GPUs, t.Topology, len(m.GPUs))
+	case t.NICs != len(m.NICs):
+		return field.New(key+".nics", "%d, and %s has %d that are the nearest of some GPU", t.NICs,
+			t.Topology, len(m.NICs))
+	}
+	return nil
 }

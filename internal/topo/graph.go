@@ -113,9 +113,10 @@ type Graph struct {
 	Nodes    []Node
 	Links    []Link
 	NICs     []NIC
-	Hosts    []int // nodes
-	NICOf    []int // GPU -> NIC, the first where it has several
-	ways     []int // by GPU: so many from there on; nil: one each
+	Hosts    []int   // nodes
+	NICOf    []int   // GPU -> NIC, the first where it has several
+	ways     []int   // by GPU: so many from there on; nil: one each
+	cards    [][]int // by GPU: its NICs, where they are not those from NICOf on; nil: nowhere
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
 	firstGPU []int    // by host, and the number of all GPUs behind
@@ -258,6 +259,9 @@ func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.
 
 // Ways returns how many NICs a GPU has for itself, 1 also where several share one.
 func (g *Graph) Ways(gpu int) int {
+	if g.cards != nil && g.cards[gpu] != nil {
+		return len(g.cards[gpu])
+	}
 	if g.ways == nil {
 		return 1
 	}
@@ -265,7 +269,12 @@ func (g *Graph) Ways(gpu int) int {
 }
 
 // WayOf returns the NIC that a GPU's queue pair of a number uses: its NICs take turns.
-func (g *Graph) WayOf(gpu, pair int) int { return g.NICOf[gpu] + pair%g.Ways(gpu) }
+func (g *Graph) WayOf(gpu, pair int) int {
+	if g.cards != nil && g.cards[gpu] != nil {
+		return g.cards[gpu][pair%len(g.cards[gpu])]
+	}
+	return g.NICOf[gpu] + pair%g.Ways(gpu)
+}
 
 // PerServer returns how many GPUs a server has, the most of any where they differ.
 func (g *Graph) PerServer() (most int) {

@@ -48,6 +48,9 @@ func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error)
 		}
 	}
 	g.equip(nicOf...)
+	if g.cards != nil {
+		g.cards = append(g.cards, make([][]int, gpus)...)
+	}
 	return node, first, nil
 }
 
@@ -57,6 +60,37 @@ func (m *Maker) Stand(node int, s Stand) {
 		m.g.Stands = append(m.g.Stands, Stand{})
 	}
 	m.g.Stands[node] = s
+}
+
+// Uses says by which NICs the GPUs of the server added last send: by GPU, those that it takes in turn, by
+// their places in the server.
+func (m *Maker) Uses(nics [][]int) error {
+	g := m.g
+	host := len(g.firstGPU) - 2
+	first, last := g.GPUsOf(host)
+	if g.cards == nil {
+		g.cards = make([][]int, last)
+	}
+	begin := len(g.NICs)
+	for begin > 0 && g.NICs[begin-1].Host == host {
+		begin--
+	}
+	if len(nics) != last-first {
+		return fmt.Errorf("%d GPUs are told their NICs, the server has %d", len(nics), last-first)
+	}
+	for i, uses := range nics {
+		if len(uses) == 0 {
+			return fmt.Errorf("GPU %d has no NIC", i+1)
+		}
+		for _, n := range uses {
+			if n < 0 || begin+n >= len(g.NICs) {
+				return fmt.Errorf("GPU %d has NIC %d of %d", i+1, n+1, len(g.NICs)-begin)
+			}
+			g.cards[first+i] = append(g.cards[first+i], begin+n)
+		}
+		g.NICOf[first+i] = g.cards[first+i][0]
+	}
+	return nil
 }
 
 func (m *Maker) fresh(name string) error {

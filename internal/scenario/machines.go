@@ -1,0 +1,117 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/machine"
+	"railyard/internal/model"
+	"railyard/internal/site"
+	"railyard/unit"
+)
+
+// Bus is a link of PCIe that carries less than the NICs behind it could.
+type Bus struct {
+	Rate unit.Rate // of payload, each way
+	NICs []int32
+}
+
+// machines reads the files that say what is inside servers.
+func (p *resolver) machines(types []site.Type) error {
+	for i := range types {
+		t := &types[i]
+		if t.Topology == "" {
+			continue
+		}
+		key := p.byName(field.At("fabric.types", i)) + ".topology"
+		if p.read == nil {
+			return field.New(key, "files are not read here")
+		}
+		text, err := p.read(t.Topology)
+		if err != nil {
+			return field.New(key, "%v", err)
+		}
+		m, err := machine.Read(t.Topology, text)
+		if err != nil {
+			return err
+		}
+		t.Machine = m
+		if len(m.Apart) > 0 {
+			p.note("%s: %d NICs are the nearest of no GPU and left out: %s", t.Topology, len(m.Apart),
+				strings.Join(m.Apart, ", "))
+		}
+	}
+	return nil
+}
+
+// fits refuses a GPU that a file says is another.
+func fits(key string, t *site.Type, gpu model.GPU) error {
+	if t.Machine == nil || t.Machine.SM == 0 || gpu.SM == 0 || t.Machine.SM == gpu.SM {
+		return nil
+	}
+	var are []string
+	for _, name := range model.GPUNames() {
+		if model.GPUs[name].SM == t.Machine.SM {
+			are = append(are, name)
+		}
+	}
+	e := field.New(key, "%s says that the GPUs have compute capability %d, and %s has %d", t.Topology,
+		t.Machine.SM, gpu.Name, gpu.SM)
+	if e.Accepted = are; len(are) == 0 {
+		e.Msg += "; describe it in gpus"
+	}
+	return e
+}
+
+// buses are the links of PCIe that limit the NICs behind them.
+func (p *resolver) buses() {
+	g := p.Graph
+	first := make([]int, len(g.Hosts))
+	for n := len(g.NICs) - 1; n >= 0; n-- {
+		first[g.NICs[n].Host] = n
+	}
+	for host, t := range p.types {
+		if t.Machine == nil {
+			continue
+		}
+		for _, b := range t.Machine.Buses {
+			out, lines := Bus{Rate: b.Rate}, unit.Rate(0)
+			for _, n := range b.NICs {
+				out.NICs = append(out.NICs, int32(first[host]+n))
+				for _, l := range g.NICs[first[host]+n].Links {
+					lines += g.Links[l].Rate
+				}
+			}
+			if b.Rate < lines {
+				p.Buses = append(p.Buses, out)
+			}
+		}
+	}
+}
+
+// link is the rate of one NVLink of a server that a file describes.
+func (k *Kind) link() unit.Rate {
+	links := k.GPU.Links
+	if links == 0 {
+		links = max(1, k.Machine.Links())
+	}
+	return k.NVLink / unit.Rate(links)
+}
+
+// joined makes the pipes that a file describes; nil where it says nothing of them.
+func (p *resolver) joined(k *Kind) (err error) {
+	if k.Machine == nil {
+		return nil
+	}
+	if k.told, err = k.Machine.Join(k.link(), p.File.Server.PCIe); err != nil {
+		return field.New("server.pcie", "%v", err)
+	}
+	if k.told == nil {
+		return nil
+	}
+	if err := k.told.Check(); err != nil {
+		return fmt.Errorf("%s: %w", k.Machine.Format, err)
+	}
+	return nil
+}
