@@ -82,8 +82,8 @@ func (b *blamer) floorOf(c int32) (top floor) {
 		}
 	}
 	pcie := func(nic int32, bytes unit.Bytes, flows int) {
-		if b.r.seen.Rules.PCIe > 0 {
-			consider(unit.Serialize(bytes, b.share.pcieRate()), b.cableOf(nic), flows, toPCIe)
+		if b.r.pcieOf(nic) > 0 {
+			consider(unit.Serialize(bytes, b.share.pcieRate(nic)), b.cableOf(nic), flows, toPCIe)
 		}
 	}
 	l.out.each(func(nic int32, bytes unit.Bytes, flows int) {

@@ -278,7 +278,7 @@ func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.T
 // count, as in package host.
 func (x *idealizer) pcie(nic int32) unit.Rate {
 	links := x.r.graph.NICs[nic].Links
-	if rate := x.r.seen.Rules.PCIe; rate < x.r.graph.Links[links[0]].Rate*unit.Rate(len(links)) {
+	if rate := x.r.pcieOf(nic); rate < x.r.graph.Links[links[0]].Rate*unit.Rate(len(links)) {
 		return rate
 	}
 	return 0

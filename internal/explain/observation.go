@@ -36,12 +36,13 @@ type Rules struct {
 	MTU        unit.Bytes // payload of a full packet
 	WriteOnly  bool       // each packet has an address of its own
 	CutThrough bool
-	NICLatency unit.Time // at either end
-	PCIe       unit.Rate // between NIC and memory; 0 when it does not count
-	Hashed     bool      // each connection has one way, Ways.Path; otherwise packets choose anew
-	Spreads    bool      // a message's packets may take several ports of a switch at once
-	SpreadsNIC bool      // and several of their NIC's
-	Detours    bool      // packets go by other ways than the shortest too
+	NICLatency unit.Time   // at either end
+	PCIe       unit.Rate   // between NIC and memory; 0 when it does not count
+	Buses      []unit.Rate // by NIC: PCIe that is its own matter, or shared; 0: none; nil: nowhere
+	Hashed     bool        // each connection has one way, Ways.Path; otherwise packets choose anew
+	Spreads    bool        // a message's packets may take several ports of a switch at once
+	SpreadsNIC bool        // and several of their NIC's
+	Detours    bool        // packets go by other ways than the shortest too
 }
 
 // Message is bytes that were handed to a NIC at once: a transfer, or a part of one.

@@ -297,20 +297,30 @@ func (s *sharing) atNIC(qps []int32, rate unit.Rate, port int32, w *window) (dem
 // pcie is the demand at the PCIe of sender and receiver, where that is slower than the
 // wire; it carries payload alone.
 func (s *sharing) pcie(out, in *cargo, w *window) demand {
-	if s.r.seen.Rules.PCIe == 0 {
+	src, dst := s.r.seen.peers(s.r.seen.Messages[w.message].Conn)
+	busier, nic := out, src
+	if in.real > out.real && s.r.pcieOf(dst) > 0 || s.r.pcieOf(src) == 0 {
+		busier, nic = in, dst
+	}
+	if s.r.pcieOf(nic) == 0 {
 		return demand{port: -1}
 	}
-	busier := out
-	if in.real > out.real {
-		busier = in
-	}
-	return s.demand(busier, 1, s.pcieRate(), s.r.nicPort(s.r.seen.Messages[w.message].Conn), w)
+	return s.demand(busier, 1, s.pcieRate(nic), s.r.nicPort(s.r.seen.Messages[w.message].Conn), w)
 }
 
-// pcieRate is the wire's rate at which PCIe's payload goes.
-func (s *sharing) pcieRate() unit.Rate {
+// pcieOf is the rate of the PCIe behind a NIC, 0 where it does not count.
+func (r *reading) pcieOf(nic int32) unit.Rate {
+	rate := r.seen.Rules.PCIe
+	if all := r.seen.Rules.Buses; all != nil && all[nic] > 0 && (rate == 0 || all[nic] < rate) {
+		rate = all[nic]
+	}
+	return rate
+}
+
+// pcieRate is the wire's rate at which the payload of a NIC's PCIe goes.
+func (s *sharing) pcieRate(nic int32) unit.Rate {
 	mtu := s.r.seen.Rules.MTU
-	return unit.Rate(float64(s.r.seen.Rules.PCIe) * float64(s.r.wireBytes(mtu)) / float64(mtu))
+	return unit.Rate(float64(s.r.pcieOf(nic)) * float64(s.r.wireBytes(mtu)) / float64(mtu))
 }
 
 // between is the demand between switches: of the sets of ports that load balancing may

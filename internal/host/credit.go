@@ -105,8 +105,8 @@ func (h *Hosts) intake(n *nic) (line unit.Rate) {
 	if line == 0 { // the grant is lost, but not for ever
 		line = n.line
 	}
-	if n.rxSlow {
-		line = min(line, h.cfg.PCIe)
+	if n.slow {
+		line = min(line, n.pcie)
 	}
 	return line
 }

@@ -163,6 +163,6 @@ func TestIntake(t *testing.T) {
 	want(rate/4, "the other at a quarter")
 	l.Net.SetLink(n.ports[1], fabric.LinkState{Rate: rate})
 	want(rate, "none: a grant is lost as ever")
-	l.cfg.PCIe, n.rxSlow = rate/2, true
+	l.Share(Bus{rate / 2, []int32{0}})
 	want(rate/2, "behind PCIe of half a port")
 }

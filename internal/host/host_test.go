@@ -216,8 +216,7 @@ func TestMarksBecomeCNPs(t *testing.T) {
 // when PCIe has carried it.
 func TestSlowPCIePauses(t *testing.T) {
 	l := newLab(t, func(c *Config, _ *queue.Spec) { c.RxXOff, c.RxXOn = 100*unit.KB, 50*unit.KB }, 1, 1)
-	l.cfg.PCIe = rate / 2
-	l.nics[1].rxSlow = true // the receiver's alone
+	l.Share(Bus{rate / 2, []int32{1}}) // the receiver's alone
 	m := l.Send(l.connect(0, 1, 0), 2*unit.MB, 0)
 	l.run(unit.Millisecond)
 	into := l.Net.Ports[l.nics[1].ports[0]].Peer

@@ -60,16 +60,17 @@ type Config struct {
 
 // nic is one network card.
 type nic struct {
-	ports    []int32
-	element  engine.Element // its host
-	loc      uint16
-	pcieFree unit.Time // when the next payload can be fetched
-	rxFree   unit.Time // when everything received is written to GPU memory
-	rxSlow   bool
-	pausing  bool
-	split    bool      // the bundle no longer sprays
-	line     unit.Rate // of one port
-	granter  *granter  // nil while nobody needs its credit
+	ports   []int32
+	element engine.Element // its host
+	loc     uint16
+	rxFree  unit.Time // when everything received is written to GPU memory
+	pcie    unit.Rate // of the slowest of its buses
+	buses   []int32
+	slow    bool // there are buses
+	pausing bool
+	split   bool      // the bundle no longer sprays
+	line    unit.Rate // of one port
+	granter *granter  // nil while nobody needs its credit
 }
 
 // sender is the requester end of a queue pair, with its pacing.
@@ -163,6 +164,7 @@ type Hosts struct {
 
 	cfg       *Config
 	nics      []nic
+	buses     []bus
 	senders   []sender
 	receivers []receiver
 	take      [256]Taker // of what arrives, by opcode
@@ -199,11 +201,12 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
 	n := nic{ports: ports, loc: loc, line: h.Net.Rate(ports[0])}
 	n.element = engine.Node(h.Net.Ports[ports[0]].Node)
-	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
-		n.rxSlow = true
-	}
 	h.nics = append(h.nics, n)
-	return int32(len(h.nics) - 1)
+	id := int32(len(h.nics) - 1)
+	if h.cfg.PCIe > 0 && h.cfg.PCIe < n.line*unit.Rate(len(ports)) {
+		h.Share(Bus{h.cfg.PCIe, []int32{id}})
+	}
+	return id
 }
 
 // Reserve makes room for so many connections and messages, so that the tables need

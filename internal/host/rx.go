@@ -43,7 +43,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	case rc.Duplicate:
 		h.Count.Duplicates++
 	}
-	if n := &h.nics[dst]; n.rxSlow {
+	if n := &h.nics[dst]; n.slow {
 		h.drain(now, port, n, dst, int(in.Payload))
 	}
 	if marked {
@@ -186,14 +186,15 @@ func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 	h.decide(p.QP)
 }
 
-// drain models a PCIe link slower than the wire: what has arrived waits in the
-// NIC's buffer, and the NIC pauses its switch before the buffer overflows.
+// drain models PCIe slower than the wire: what has arrived waits in the NIC's buffer, and
+// the NIC pauses its switch before the buffer overflows. Where others share its PCIe, what
+// they have waiting there counts as its own: it pauses a little early.
 func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
-	n.rxFree = max(n.rxFree, now) + unit.Serialize(unit.Bytes(payload), h.cfg.PCIe)
-	if !n.pausing && unit.InTime(h.cfg.PCIe, n.rxFree-now) > h.cfg.RxXOff {
+	h.write(now, n, unit.Bytes(payload))
+	if !n.pausing && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
 		h.each(n, (*fabric.Net).SendPause)
-		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe), KindDrain, id, 0)
+		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, n.pcie), KindDrain, id, 0)
 	}
 }
 
@@ -201,7 +202,7 @@ func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) 
 func (h *Hosts) drained(id int32) {
 	n := &h.nics[id]
 	now := h.Net.Q.Now()
-	if at := n.rxFree - unit.Serialize(h.cfg.RxXOn, h.cfg.PCIe); at > now {
+	if at := n.rxFree - unit.Serialize(h.cfg.RxXOn, n.pcie); at > now {
 		h.Net.Q.Push(n.element, at, KindDrain, id, 0)
 		return
 	}

@@ -124,8 +124,7 @@ func TestStories(t *testing.T) {
 			it resumes it. Nothing is lost, and the message takes as long as PCIe does.`, func(c *Config, _ *queue.Spec) {
 			c.RxXOff, c.RxXOn = 100*unit.KB, 50*unit.KB
 		}, 1, 1)
-		s.cfg.PCIe = rate / 2
-		s.nics[1].rxSlow = true // the receiver's alone
+		s.Share(Bus{rate / 2, []int32{1}}) // the receiver's alone
 		s.asks(s.connect(0, 1, 0), 500*unit.KB)
 		s.run(100 * unit.Microsecond)
 		s.tell(s.Messages[0].Done, "PCIe alone takes %v, the wire %v",

@@ -147,8 +147,10 @@ func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 		c := r.head
 		s := &h.senders[c]
 		n := &h.nics[s.nic]
-		if n.rxSlow && n.pcieFree > now {
-			return n.pcieFree
+		if n.slow {
+			if at := h.fetchable(n); at > now {
+				return at
+			}
 		}
 		if s.blocked() || !s.qp.Next(now, &h.scratch) {
 			if s.qp.Pending() {
@@ -198,8 +200,8 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	h.Count.DataPackets++
 	h.Count.DataBytes += int64(rp.Payload)
 	h.Net.Transmit(now, port, tx, pi, p)
-	if n.rxSlow {
-		n.pcieFree = max(n.pcieFree, now) + unit.Serialize(unit.Bytes(rp.Payload), h.cfg.PCIe)
+	if n.slow {
+		h.fetch(now, n, unit.Bytes(rp.Payload))
 	}
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
 		h.watch(c, s)

@@ -30,9 +30,10 @@ type Setup struct {
 	LBValues param.Values
 	Rise     queue.Rising // classes of packets on detours, where LB sends them on any
 	scenario.Switching
-	Host host.Config
-	QPs  int // queue pairs per pair of GPUs
-	Seed uint64
+	Host  host.Config
+	Buses []host.Bus // of PCIe that limit, besides
+	QPs   int        // queue pairs per pair of GPUs
+	Seed  uint64
 	// Links that are not as the graph says from the start.
 	Links  map[int]fabric.LinkState
 	Routes *topo.Routes // over all links, where they are known already
@@ -113,6 +114,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 			ports[k] = n.Port(l, g.Hosts[nic.Host])
 		}
 		n.Hosts.AddNIC(ports, uint16(max(n.Paths.Locator[i], 0)))
+	}
+	for _, b := range s.Buses {
+		n.Hosts.Share(b)
 	}
 	n.install()
 	for end, priorities := range s.PFC {

@@ -27,6 +27,16 @@ func (r *Run) Observe() *explain.Observation {
 		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
 		Spreads:    r.Setup.LB.Reorders(r.Setup.LBValues),
 		SpreadsNIC: r.Setup.Host.Bond == host.BondSpray, Detours: r.Setup.LB.Detours}
+	for _, b := range r.Setup.Buses {
+		if o.Rules.Buses == nil {
+			o.Rules.Buses = make([]unit.Rate, len(r.Graph.NICs))
+		}
+		for _, n := range b.NICs {
+			if was := &o.Rules.Buses[n]; *was == 0 || b.Rate < *was {
+				*was = b.Rate
+			}
+		}
+	}
 	if r.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("pauses.parquet holds the first %d PFC events", maxPauseRows))
 	}

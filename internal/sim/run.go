@@ -91,6 +91,7 @@ func setup(p *scenario.Plan) *Setup {
 		Rise: p.Rise, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
 		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
+	s.Buses = buses(p)
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
 		if s.Host.Weights[c] = q.Weight; q.Strict {
 			s.Host.Strict |= 1 << c
@@ -117,6 +118,14 @@ func setup(p *scenario.Plan) *Setup {
 // stateBehind is what a cable is from an event on.
 func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState{Up: e.Up, Rate: e.Rate, BER: e.BER}
+}
+
+// buses are the plan's links of PCIe that limit.
+func buses(p *scenario.Plan) (all []host.Bus) {
+	for _, b := range p.Buses {
+		all = append(all, host.Bus(b))
+	}
+	return all
 }
 
 // services are the plan's. Their packets travel in the classes of the first leaf.

@@ -1,0 +1,55 @@
+package host
+
+import "railyard/unit"
+
+// Bus is a link of PCIe between GPUs and NICs of one server that carries less than these could: a NIC's
+// own, one of a GPU with several NICs, one above several switches. Each way is its own.
+type Bus struct {
+	Rate unit.Rate // of payload
+	NICs []int32
+}
+
+// bus is one at work.
+type bus struct {
+	rate    unit.Rate
+	fetched unit.Time // all that was asked for is with the NICs
+	written unit.Time // all that arrived is with the GPUs
+}
+
+// Share puts NICs of a server behind a bus.
+func (h *Hosts) Share(b Bus) {
+	h.buses = append(h.buses, bus{rate: b.Rate})
+	for _, id := range b.NICs {
+		n := &h.nics[id]
+		n.buses = append(n.buses, int32(len(h.buses)-1))
+		if n.pcie == 0 || b.Rate < n.pcie {
+			n.pcie = b.Rate
+		}
+		n.slow = true
+	}
+}
+
+// fetchable is when a NIC can have its next payload.
+func (h *Hosts) fetchable(n *nic) (at unit.Time) {
+	for _, b := range n.buses {
+		at = max(at, h.buses[b].fetched)
+	}
+	return at
+}
+
+// fetch books a payload that a NIC takes from its GPU.
+func (h *Hosts) fetch(now unit.Time, n *nic, payload unit.Bytes) {
+	for _, i := range n.buses {
+		b := &h.buses[i]
+		b.fetched = max(b.fetched, now) + unit.Serialize(payload, b.rate)
+	}
+}
+
+// write books a payload that a NIC gives to its GPU.
+func (h *Hosts) write(now unit.Time, n *nic, payload unit.Bytes) {
+	for _, i := range n.buses {
+		b := &h.buses[i]
+		b.written = max(b.written, now) + unit.Serialize(payload, b.rate)
+		n.rxFree = max(n.rxFree, b.written)
+	}
+}
