@@ -154,6 +154,9 @@ func (p *Pacer) Acknowledged(now unit.Time, una, psn uint32, a Ack) bool {
 // Credited reports that the sender needs credit: what follows is for those.
 func (p *Pacer) Credited() bool { return p.credit != nil }
 
+// Bounded reports that a window or credit may stop the sender.
+func (p *Pacer) Bounded() bool { return p.Window > 0 || p.credit != nil }
+
 // Broke reports that no credit is left: nothing may go, lost packets neither.
 func (p *Pacer) Broke() bool { return p.credit != nil && p.credit.spent() }
 

@@ -91,12 +91,15 @@ func (h *Hosts) ready(c int32, s *sender) {
 }
 
 // asks reports that congestion control needs an acknowledgement of the packet that leaves.
-func (s *sender) asks() bool {
-	return (s.pace.Window > 0 || s.pace.Every > 0) && s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending()
-}
+func (s *sender) asks() bool { return (s.pace.Window > 0 || s.pace.Every > 0) && s.needs() }
+
+func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 
 // blocked reports that no packet may go: the window lets no new one, or there is no credit for any.
-func (s *sender) blocked() bool { return s.full() || s.pace.Broke() }
+// Most senders have neither.
+func (s *sender) blocked() bool { return s.pace.Bounded() && s.stopped() }
+
+func (s *sender) stopped() bool { return s.full() || s.pace.Broke() }
 
 // full reports that the window lets no packet go; what was lost may, as rc says.
 func (s *sender) full() bool {
