@@ -20,7 +20,7 @@ import (
 )
 
 type importCmd struct {
-	Files        []string `arg:"" help:"Files that say what is cabled, or folders of them." placeholder:"FILE"`
+	Files        []string `arg:"" optional:"" help:"Files that say what is cabled, or folders of them." placeholder:"FILE"`
 	Format       string   `help:"Format of the files; recognised unless given." placeholder:"FORMAT"`
 	Out          string   `help:"Scenario to write; standard output unless given." placeholder:"FILE.yaml"`
 	Force        bool     `help:"Replace the file." with:"out"`
@@ -31,6 +31,7 @@ type importCmd struct {
 	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; 1 unless given." name:"nic-ports" range:"1,8"`
 	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
+	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`
 	JSON         bool     `help:"Print what was found as JSON."`
 }
 
@@ -45,6 +46,7 @@ Examples:
   railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml   (one file per device)
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
+  nvidia-smi topo -m > topo.txt && railyard import --server topo.txt   (or NCCL_TOPO_DUMP_FILE's XML)
 
 Formats:
 `)
@@ -71,6 +73,14 @@ type imported struct {
 
 // Run is the import command.
 func (c *importCmd) Run(e *env) error {
+	switch {
+	case c.Server != "" && len(c.Files) > 0:
+		return field.New("--server", "takes one file of a server; import the cables of %s apart", c.Files[0])
+	case c.Server != "":
+		return c.importServer(e)
+	case len(c.Files) == 0:
+		return field.New("FILE", "is missing: it says what is cabled; or --server, what is inside a server")
+	}
 	o, err := c.options()
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,9 +173,19 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	}
 	_, values := r.Plan.Resolved()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(),
-		Configs: r.Plan.Texts, Resolved: values,
+		Configs: texts(r.Plan), Resolved: values,
 		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)
+}
+
+// texts are the files that a plan was made of besides its scenario.
+func texts(p *scenario.Plan) map[string]string {
+	if len(p.Machines) == 0 {
+		return p.Texts
+	}
+	all := maps.Clone(p.Machines)
+	maps.Copy(all, p.Texts)
+	return all
 }
 
 // pcapng writes the capture, an interface per port, with the simulated time since 1970.

@@ -37,6 +37,10 @@ func (p *resolver) machines(types []site.Type) error {
 			return err
 		}
 		t.Machine = m
+		if p.Machines == nil {
+			p.Machines = map[string]string{}
+		}
+		p.Machines[t.Topology] = string(text)
 		if len(m.Apart) > 0 {
 			p.note("%s: %d NICs are the nearest of no GPU and left out: %s", t.Topology, len(m.Apart),
 				strings.Join(m.Apart, ", "))

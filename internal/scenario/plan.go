@@ -31,6 +31,7 @@ type Plan struct {
 	PFC      map[topo.LinkEnd]uint8
 	Headroom map[topo.LinkEnd]PortHeadroom
 	Texts    map[string]string // configuration texts, by file
+	Machines map[string]string // texts that say what is inside servers, by file
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without
