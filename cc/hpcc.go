@@ -63,6 +63,7 @@ type hpccSettings struct {
 	stages, asks int
 	ai, least    unit.Rate
 	base         unit.Time
+	plus         *plusSettings // nil: HPCC as the paper has it
 }
 
 func hpccOf(v Values) hpccSettings {
@@ -96,6 +97,7 @@ type HPCC struct {
 	path        uint16
 	hops        int
 	hop         [MostHops]Hop
+	more        plus
 
 	cuts, updates, paths int64
 }
@@ -144,7 +146,11 @@ func (h *HPCC) OnAck(now unit.Time, a *Ack) {
 	}
 	over := h.acked > h.upTo
 	before := h.window
-	h.react(over)
+	if h.s.plus != nil {
+		h.quicker(over, a.Bytes)
+	} else {
+		h.react(over)
+	}
 	if over {
 		h.updates++
 		h.upTo = h.acked + a.InFlight
@@ -181,7 +187,9 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 		}
 		rate := float64(is.Rate) / 8
 		load := float64(float64(sent)/gone.Seconds()) / rate
-		load += float64(min(is.Queue, was.Queue)) / float64(rate*h.base.Seconds())
+		queue := float64(min(is.Queue, was.Queue))
+		h.more.queue = max(h.more.queue, queue)
+		load += queue / float64(rate*h.base.Seconds())
 		if *was = *is; load > busiest {
 			busiest, since = load, gone
 		}

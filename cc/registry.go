@@ -85,8 +85,8 @@ const (
 )
 
 // algorithms is the registry. A new algorithm is a file and a line here.
-var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &hpcc, &ndp, &none, &nscc, &rccc, &swift,
-	&timely, &uec}
+var algorithms = []*Algorithm{&dcqcn, &dctcp, &eqds, &hpcc, &hpccPlus, &ndp, &none,
+	&nscc, &rccc, &swift, &timely, &uec}
 
 // Owner is the algorithm that has a parameter, besides one that has not; nil where none has it.
 func Owner(param, besides string) *Algorithm {

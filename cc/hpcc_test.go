@@ -1,0 +1,168 @@
+package cc_test
+
+import (
+	"math"
+	"testing"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// port is a switch's port as telemetry tells of it: it sends at a share of its rate, and holds a queue.
+type port struct {
+	hop   cc.Hop
+	share float64
+}
+
+// run lets a port send for a time.
+func (p *port) run(d unit.Time) cc.Hop {
+	p.hop.At = (p.hop.At + d) % told
+	sent := unit.Bytes(p.share * float64(p.hop.Rate) / 8 * d.Seconds())
+	p.hop.Sent = (p.hop.Sent + sent) % p.hop.Wraps
+	return p.hop
+}
+
+const told = 1 << 24 * unit.Nanosecond // after which a port's clock comes round
+
+// hpccAt is a sender on a path of 10 us at 100 Gbit/s, and a round trip's acknowledgements from ports.
+func hpccAt(name string, sets cc.Values) (cc.Controller, func(ports ...*port)) {
+	a := cc.Lookup(name)
+	v := a.Profile("").Of(100 * unit.Gbps)
+	for k, x := range sets {
+		v[k] = x
+	}
+	c := a.New(v)(cc.Path{Line: 100 * unit.Gbps, MTU: 1000, RTT: 10 * unit.Microsecond, Hops: 2})
+	now := unit.Time(0)
+	return c, func(ports ...*port) {
+		for range 10 {
+			t := cc.Telemetry{Hops: len(ports), Wraps: told}
+			for i, p := range ports {
+				t.Hop[i] = p.run(unit.Microsecond)
+			}
+			now += unit.Microsecond
+			c.OnAck(now, &cc.Ack{Bytes: 12_500, InFlight: 112_500, Telemetry: &t})
+		}
+	}
+}
+
+func newPort(share float64, queue unit.Bytes) *port {
+	return &port{share: share, hop: cc.Hop{Rate: 100 * unit.Gbps, Wraps: 1 << 27, Queue: queue}}
+}
+
+// The window becomes what it was, divided by the busiest port's load over eta (equation 4 of the paper): a
+// port that sends all the time and holds half a bandwidth-delay product has a load of 1.5.
+func TestHPCCDividesByTheLoad(t *testing.T) {
+	c, round := hpccAt("hpcc", cc.Values{"ai": unit.Mbps})
+	calm, busy := newPort(0.3, 0), newPort(1, 62_500)
+	for range 2 {
+		round(calm, busy)
+	}
+	if u := signal(t, c, "utilisation"); math.Abs(u-1.5) > 0.2 { // of ten looks each is a tenth
+		t.Errorf("the load is estimated as %.3f, want 1.5", u)
+	}
+	want := 125_000 * 0.95 / signal(t, c, "utilisation")
+	if w := signal(t, c, cc.SignalWindow); math.Abs(w-want) > 0.02*want && w > want {
+		t.Errorf("a window of %.0f, want %.0f", w, want)
+	}
+	if d := c.Decision(); d.Rate != unit.Rate(signal(t, c, cc.SignalWindow)*8/10e-6) {
+		t.Errorf("a pace of %v for a window of %v", d.Rate, d.Window)
+	}
+}
+
+// Within a round trip all decisions start from the reference: ten acknowledgements that say the same cut once
+// (section 3.2, against overreaction; csg-htsim's hpcc.cpp cuts at each).
+func TestHPCCReactsOncePerRoundTrip(t *testing.T) {
+	c, round := hpccAt("hpcc", cc.Values{"ai": unit.Mbps})
+	full := newPort(1.9, 0)
+	round(full) // the first only records, and no reference moves before what was under way is acknowledged
+	w, r := signal(t, c, cc.SignalWindow), signal(t, c, "reference")
+	if math.Abs(r-125_000) > 1 || w > 0.7*r || w < 0.4*r {
+		t.Errorf("a window of %.0f from a reference of %.0f", w, r)
+	}
+	for range 3 {
+		round(full)
+	}
+	if n, _ := c.Counter("updates"); n < 2 || n > 4 {
+		t.Errorf("%d updates in four round trips", n)
+	}
+}
+
+// Below eta the window rises by one step per round trip, five times, and then at once to what there is room
+// for; with no stages at once.
+func TestHPCCStages(t *testing.T) {
+	for stages, want := range map[int][2]int{5: {5, 9}, 0: {1, 4}} {
+		c, round := hpccAt("hpcc", cc.Values{"max_stage": stages, "ai": 100 * unit.Mbps})
+		for range 12 {
+			round(newPort(2, 125_000))
+		}
+		low, rounds := signal(t, c, "reference"), 0
+		for p := newPort(0.2, 0); rounds < 30 && signal(t, c, "reference") < 2*low; rounds++ {
+			round(p)
+		}
+		if rounds < want[0] || rounds > want[1] {
+			t.Errorf("with %d stages the window doubled after %d round trips, want %v", stages, rounds, want)
+		}
+	}
+}
+
+// Counters that come round, a clock that stands and hops without a place change nothing; another path and a
+// long silence begin anew.
+func TestHPCCBeginsAnew(t *testing.T) {
+	c, round := hpccAt("hpcc", nil)
+	p := newPort(0.9, 0)
+	p.hop.At, p.hop.Sent = told-5*unit.Microsecond, p.hop.Wraps-30_000
+	round(p)
+	round(p)
+	if u := signal(t, c, "utilisation"); u < 0.85 || u > 1 {
+		t.Errorf("across the wrap the load is %.3f", u)
+	}
+	paths := func() int64 { n, _ := c.Counter("new_paths"); return n }
+	if paths() != 1 {
+		t.Errorf("%d paths", paths())
+	}
+	round(p, newPort(0.5, 0))
+	if paths() != 2 {
+		t.Errorf("%d paths after one more hop", paths())
+	}
+	t2 := cc.Telemetry{Hops: 2, Wraps: told, Hop: [cc.MostHops]cc.Hop{p.hop, p.hop}}
+	c.OnAck(unit.Second, &cc.Ack{Bytes: 1000, Telemetry: &t2})
+	if before := signal(t, c, cc.SignalWindow); paths() != 3 || math.IsNaN(before) {
+		t.Errorf("%d paths after a second of silence", paths())
+	}
+	c.OnAck(unit.Second+1, &cc.Ack{Bytes: 1000, Telemetry: &t2}) // no clock has moved
+	c.OnAck(unit.Second+2, &cc.Ack{Bytes: 1000})                 // a path without switches
+	if w := signal(t, c, cc.SignalWindow); math.IsNaN(w) || math.IsInf(w, 0) {
+		t.Errorf("a window of %v", w)
+	}
+}
+
+// HPCC++ cuts twice in a round trip whose queue stays; tokens earned by a queue are spent, and then gone.
+func TestHPCCPlus(t *testing.T) {
+	updates := map[string]float64{}
+	for _, name := range []string{"hpcc", "hpcc-plus"} {
+		c, round := hpccAt(name, nil)
+		for range 2 {
+			round(newPort(1, 0))
+		}
+		p := newPort(1, 750_000)
+		round(p)
+		round(p)
+		updates[name] = signal(t, c, "reference")
+		if name == "hpcc-plus" {
+			for range 3 {
+				round(p)
+			}
+			earned := signal(t, c, "tokens")
+			p.hop.Queue = 0
+			for range 40 {
+				round(p)
+			}
+			if left := signal(t, c, "tokens"); earned <= 0 || left != 0 {
+				t.Errorf("%v tokens earned, %v left", earned, left)
+			}
+		}
+	}
+	if updates["hpcc-plus"] >= updates["hpcc"] {
+		t.Errorf("the reference after two full round trips is %v", updates)
+	}
+}
