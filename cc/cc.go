@@ -50,6 +50,11 @@ type Ack struct {
 	// Algorithm with Marks.
 	Marked bool
 
+	// Far is how long the far NIC keeps a packet that arrives now from its memory, Hops how many switches
+	// the acknowledgement has passed, by its TTL; both zero for an Algorithm without FarEnd, and on sockets.
+	Far  unit.Time
+	Hops int
+
 	// Telemetry is what switches wrote into the packet that this answers, valid during the call; nil for
 	// an Algorithm without Telemetry.
 	Telemetry *Telemetry

@@ -29,6 +29,9 @@ type Algorithm struct {
 	CNPGap func(v Values) unit.Time
 	// Credit says how receivers grant credit; nil: senders need none.
 	Credit func(v Values) Terms
+	// FarEnd: receivers say in their acknowledgements how long the far NIC keeps a packet (Ack.Far), and
+	// senders read how many switches these have passed (Ack.Hops).
+	FarEnd bool
 	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).
 	Marks bool
 	// Telemetry is what switches write into data packets and receivers send back (Ack.Telemetry); nil:

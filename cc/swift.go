@@ -10,7 +10,10 @@ import (
 // swift is Swift's place in the registry. What follows where: the rules are algorithm 1 of the paper
 // (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (HANDBOOK.md 5.1), whose authors
 // call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
-// which RoCEv2 does not carry: there is one window here, and the far NIC's time is part of its delay.
+// which RoCEv2 does not carry: simulated receivers add four bytes to an acknowledgement (Algorithm.FarEnd).
+// Over sockets nobody does: there the far process's time is part of the round trip, and the second window
+// never limits. Switches on the path are what the acknowledgement's TTL says that it passed, or what the
+// sender was told.
 var swift = Algorithm{
 	Name: "swift", Title: "Swift", Params: swiftParams, Sockets: "sockets",
 	Profiles: []Profile{
@@ -29,14 +32,17 @@ var swift = Algorithm{
 		{SignalWindow, "B", "the window; below one packet the pace keeps it"},
 		{SignalDelay, "s", "the last round trip; 0 before one was measured"},
 		{"target_delay", "s", "the round trip that it aims at"},
+		{"far_delay", "s", "what the far NIC kept the last packet"},
 	},
 	Counters: []Term{
 		{Name: CounterCuts, Doc: "cuts of the window, for delay and for losses"},
 		{Name: "loss_cuts", Doc: "those for losses"},
+		{Name: "far_cuts", Doc: "those for the far end's delay"},
 		{Name: "resets", Doc: "windows back at the minimum, after time-outs"},
 	},
-	Needs: Needs{Switch: "-", NIC: "clock, window per QP"},
-	Check: checkSwift,
+	Needs:  Needs{Switch: "-", NIC: "clock, window per QP"},
+	FarEnd: true,
+	Check:  checkSwift,
 	New: func(v Values) Make {
 		s := swiftOf(v)
 		return func(path Path) Controller { return newSwift(&s, path) }
@@ -56,6 +62,8 @@ func checkSwift(v Values) (param, fault string) {
 var swiftParams = []Param{
 	{Name: "base_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
 		Doc: "target without queues; 0s: the path's round trip, or where nobody knows it the least measured"},
+	{Name: "end_target", Kind: Duration, Min: "1us", Max: "1s", Zero: true,
+		Doc: "target for the far end's delay; 0s: the path's round trip, where nobody knows it none"},
 	{Name: "hop_scale", Kind: Number, Min: "0.000001", Max: "100", Zero: true,
 		Doc: "more target per switch on the path, in base targets"},
 	{Name: "fs_range", Kind: Number, Min: "0.000001", Max: "1000", Zero: true,
@@ -81,14 +89,15 @@ var swiftParams = []Param{
 // below a NIC's seven retries. max_gap is ours: a thousand round trips of a process that waits for its
 // turn are seconds.
 func swiftValues(base unit.Time) Values {
-	return Values{"base_target": base, "hop_scale": 1 / 6.55, "fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
+	return Values{"base_target": base, "end_target": unit.Time(0), "hop_scale": 1 / 6.55,
+		"fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
 		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
 		"start_window": 0.0, "reset_after": 3}
 }
 
 // swiftSettings are the parameters as senders share them.
 type swiftSettings struct {
-	base                       unit.Time
+	base, end                  unit.Time
 	hops, most                 float64 // in base targets: per switch, and of flow scaling
 	slope, level               float64 // flow scaling is slope/sqrt(window) - level, in base targets
 	ai, beta, cut, floor, from float64
@@ -98,7 +107,7 @@ type swiftSettings struct {
 
 func swiftOf(v Values) swiftSettings {
 	number := func(name string) float64 { return Value[float64](v, name) }
-	s := swiftSettings{base: Value[unit.Time](v, "base_target"),
+	s := swiftSettings{base: Value[unit.Time](v, "base_target"), end: Value[unit.Time](v, "end_target"),
 		hops: number("hop_scale"), most: number("fs_range"), ai: number("ai"), beta: number("beta"),
 		cut: number("max_mdf"), floor: number("min_window"), from: number("start_window"),
 		gap: Value[unit.Time](v, "max_gap"), resetAfter: Value[int](v, "reset_after")}
@@ -116,15 +125,17 @@ func swiftOf(v Values) swiftSettings {
 type Swift struct {
 	s        *swiftSettings
 	path     Path
-	base     float64   // target without flow scaling and switches, ps; 0: not known yet
-	window   float64   // packets
+	base     float64 // target without flow scaling and switches, ps; 0: not known yet
+	window   float64 // packets, for the fabric's delay
+	end      endWindow
+	far      unit.Time // the far end's delay
 	rtt      unit.Time // of the path before one was measured
 	measured bool
 	cutAt    unit.Time
 	late     int // time-outs in a row
 	now      Decision
 
-	cuts, lossCuts, resets int64
+	cuts, lossCuts, farCuts, resets int64
 }
 
 // Windows and round trips where nobody knows the path and nothing is measured: the initial window of
@@ -135,7 +146,8 @@ const (
 )
 
 func newSwift(s *swiftSettings, path Path) *Swift {
-	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from}
+	w := &Swift{s: s, path: path, rtt: path.RTT, cutAt: -unit.Never / 2, window: s.from,
+		end: newEndWindow()}
 	if w.base = float64(s.base); w.base == 0 {
 		w.base = float64(path.RTT)
 	}
@@ -166,10 +178,30 @@ func (w *Swift) target() float64 {
 	return w.base * (1 + float64(w.s.hops*float64(w.path.Hops)) + flows)
 }
 
+// endTarget is the far end's, in ps: above everything where there is none.
+func (w *Swift) endTarget() float64 {
+	switch {
+	case w.s.end > 0:
+		return float64(w.s.end)
+	case w.path.RTT > 0:
+		return float64(w.path.RTT)
+	}
+	return math.Inf(1)
+}
+
 // OnAck moves the window by the delay, if one was measured.
 func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	w.late = 0
+	if a.Hops > 0 {
+		w.path.Hops = a.Hops
+	}
+	w.far = a.Far
+	if w.end.heard(now, w.s, w.endTarget(), a.Far, w.rtt, float64(a.Bytes)/float64(w.path.MTU), w.window) {
+		w.cuts++
+		w.farCuts++
+	}
 	if a.RTT == 0 {
+		w.settle()
 		return
 	}
 	w.rtt, w.measured = a.RTT, true
@@ -213,6 +245,7 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 		w.late = 0
 	} else if w.late++; w.late >= w.s.resetAfter {
 		w.window, w.cutAt = w.s.floor, now
+		w.end.lost(w.s.floor, 0)
 		w.cuts++
 		w.lossCuts++
 		w.resets++
@@ -220,6 +253,7 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 		return
 	}
 	if w.shrink(now, 0) {
+		w.end.lost(w.s.floor, 1-w.s.cut)
 		w.lossCuts++
 	}
 	w.settle()
@@ -228,16 +262,19 @@ func (w *Swift) OnLoss(now unit.Time, l Loss) {
 // settle keeps the window at its floor, and decides: whole packets, or one at a time at a pace.
 func (w *Swift) settle() {
 	w.window = max(w.window, w.s.floor)
-	whole := unit.Bytes(max(1, w.window))
+	whole := unit.Bytes(max(1, w.least()))
 	w.now = Decision{Rate: w.path.Line, Window: whole * w.path.MTU, TimerAt: unit.Never}
-	if w.window < 1 {
+	if w.least() < 1 {
 		w.now.Rate = w.rate()
 	}
 }
 
+// least is the smaller of the two windows.
+func (w *Swift) least() float64 { return min(w.window, w.end.packets) }
+
 // rate is the window per round trip, or a packet per max_gap.
 func (w *Swift) rate() unit.Rate {
-	packets := max(w.window/w.rtt.Seconds(), 1/w.s.gap.Seconds())
+	packets := max(w.least()/w.rtt.Seconds(), 1/w.s.gap.Seconds())
 	return unit.Rate(min(max(1, packets*float64(8*w.path.MTU)), float64(w.path.Line)))
 }
 
@@ -268,7 +305,7 @@ func (w *Swift) Signal(_ unit.Time, name string) (float64, bool) {
 	case SignalRate:
 		return float64(w.rate()), true
 	case SignalWindow:
-		return w.window * float64(w.path.MTU), true
+		return w.least() * float64(w.path.MTU), true
 	case SignalDelay:
 		if !w.measured {
 			return 0, true
@@ -276,6 +313,8 @@ func (w *Swift) Signal(_ unit.Time, name string) (float64, bool) {
 		return w.rtt.Seconds(), true
 	case "target_delay":
 		return w.target() / float64(unit.Second), true
+	case "far_delay":
+		return w.far.Seconds(), true
 	}
 	return 0, false
 }
@@ -287,6 +326,8 @@ func (w *Swift) Counter(name string) (int64, bool) {
 		return w.cuts, true
 	case "loss_cuts":
 		return w.lossCuts, true
+	case "far_cuts":
+		return w.farCuts, true
 	case "resets":
 		return w.resets, true
 	}

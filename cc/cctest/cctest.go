@@ -91,6 +91,8 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 		if in.kind == 1 {
 			in.ack = cc.Ack{Bytes: unit.Bytes(rapid.Int64Range(1, 1<<20).Draw(rt, "bytes")),
 				InFlight: unit.Bytes(rapid.Int64Range(0, 1<<20).Draw(rt, "in flight")),
+				Far:      unit.Time(rapid.Int64Range(0, int64(unit.Millisecond)).Draw(rt, "far end")),
+				Hops:     rapid.IntRange(0, 9).Draw(rt, "switches back"),
 				RTT:      unit.Time(rapid.Int64Range(0, int64(unit.Second)).Draw(rt, "round trip"))}
 			if rapid.IntRange(0, 3).Draw(rt, "told") > 0 {
 				in.ack.Telemetry = anyTelemetry(rt, line)

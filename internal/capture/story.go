@@ -41,6 +41,7 @@ type Flow struct {
 	Told         int64    `json:"telemetry_packets,omitempty"` // that carry telemetry
 	ToldBytes    int64    `json:"telemetry_bytes,omitempty"`
 	ToldQueue    int64    `json:"telemetry_queue_peak,omitempty"` // longest queue that a switch told of, bytes
+	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest that acknowledgements tell of
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet

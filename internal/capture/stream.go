@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -219,11 +220,23 @@ func describe(h *roce.Header) string {
 	return "the end of a WRITE"
 }
 
+// kept takes note of how long a NIC says that it keeps what arrives.
+func (s *stream) kept(us float64, number, ns int64) {
+	if ns > 0 && s.flow.FarDelay == 0 {
+		s.say(us, number, "the NIC keeps what arrives now for %d ns", ns)
+	}
+	s.flow.FarDelay = max(s.flow.FarDelay, ns)
+}
+
 // answer takes what a responder sends: it belongs to the requests of the other
 // direction.
 func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 	h := &f.BTH
-	s.flow.Payload += int64(len(f.Payload()))
+	if h.Opcode == roce.Acknowledge && len(f.Payload()) == roce.FarDelayLen {
+		s.kept(us, number, int64(binary.BigEndian.Uint32(f.Payload())))
+	} else {
+		s.flow.Payload += int64(len(f.Payload()))
+	}
 	if s.peer == nil {
 		s.findPeer(h.PSN)
 	}

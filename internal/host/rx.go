@@ -101,13 +101,18 @@ func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	if told != 0 {
 		size += roce.INTLen
 	}
+	far := uint64(0)
+	if h.Service(c).FarEnd {
+		far = h.farDelay(h.senders[c].dst)
+		size += roce.FarDelayLen
+	}
 	if r.marked {
 		r.marked, flags = false, flags|fabric.FlagEcho
 	}
 	class, tos := h.cfg.Services[r.service].acks()
 	h.Control(port, h.ToSender(c), class,
 		&fabric.Packet{Opcode: a.Packet.Opcode, Size: size, TOS: tos, Flags: flags,
-			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN})
+			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN, VA: far})
 }
 
 // delivered finishes the oldest message of a connection, once the last piece of a message
@@ -147,7 +152,11 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		return
 	}
 	s.answered(now, in)
-	if n > 0 && s.acknowledged(now, in, unit.Bytes(n)*unit.Bytes(h.cfg.RC.MTU), h.heard(p)) {
+	ack := cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), Telemetry: h.heard(p)}
+	if n > 0 && h.Service(c).FarEnd {
+		ack.Far, ack.Hops = unit.Time(p.VA)*unit.Nanosecond, int(p.Hops)
+	}
+	if n > 0 && s.acknowledged(now, in, ack) {
 		h.decide(c)
 	}
 	switch p.Synd {
@@ -170,14 +179,20 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 }
 
 // acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
-func (s *sender) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes, told *cc.Telemetry) bool {
+func (s *sender) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := s.qp.Sequence()
 	psn := una
 	if about, ok := p.About(); ok {
 		psn = about
 	}
-	return s.pace.Acknowledged(now, una, psn,
-		cc.Ack{Bytes: bytes, InFlight: s.qp.InFlightBytes(), Marked: p.Marked, Telemetry: told})
+	a.InFlight, a.Marked = s.qp.InFlightBytes(), p.Marked
+	return s.pace.Acknowledged(now, una, psn, a)
+}
+
+// farDelay is how long a packet that arrives now takes to a NIC's memory, in nanoseconds.
+func (h *Hosts) farDelay(nic int32) uint64 {
+	wait := max(0, h.nics[nic].rxFree-h.Net.Q.Now())
+	return uint64(min(wait/unit.Nanosecond, 1<<32-1))
 }
 
 // rxCNP is the reaction point.

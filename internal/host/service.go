@@ -14,8 +14,9 @@ type Service struct {
 	DSCP  uint8 // of data and ACKs
 	Class uint8 // of both at the NIC: queue, and PFC priority
 
-	CC    cc.Make // makes each sender's congestion control from its path; nil: none
-	Marks bool    // receivers say in their acknowledgements what came in marked
+	CC     cc.Make // makes each sender's congestion control from its path; nil: none
+	FarEnd bool    // they say how long their NIC keeps a packet, in four bytes more
+	Marks  bool    // receivers say in their acknowledgements what came in marked
 
 	Credit    cc.Terms       // how receivers grant credit; zero: senders need none
 	Telemetry roce.Telemetry // what switches write into data, and receivers send back

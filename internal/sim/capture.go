@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -172,6 +173,9 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 		f.Body = zeros[:roce.CNPPadLen]
 	case p.Opcode == roce.Acknowledge:
 		h.Syndrome, h.MSN, h.BECN = p.Synd, p.Len, p.Flags&fabric.FlagEcho != 0
+		if n.Hosts.Service(p.QP).FarEnd {
+			f.Body = binary.BigEndian.AppendUint32(nil, uint32(p.VA))
+		}
 	case p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest:
 		h.Credit = p.VA
 	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros

@@ -138,6 +138,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}
+		s.FarEnd = of.CC.FarEnd
 		s.Marks = of.CC.Marks || p.LB.NIC != nil && p.LB.NIC.Hears
 		s.Telemetry = roce.Telemetry(of.CC.Reports(of.Values))
 		if credit := of.CC.Credit; credit != nil {

@@ -137,6 +137,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	s.CutThrough = rapid.Bool().Draw(t, "cut-through")
 	s.Pipeline = unit.Time(rapid.SampledFrom([]int{0, 400}).Draw(t, "pipeline, ns")) * unit.Nanosecond
 	service := host.Service{DSCP: 24, Class: 3, CC: algorithm.New(values), Marks: algorithm.Marks,
+		FarEnd:  algorithm.FarEnd,
 		CNPDSCP: 48, CNPClass: 7}
 	if gap := algorithm.CNPGap; gap != nil {
 		service.CNPs, service.CNPGap = true, gap(values)

@@ -124,3 +124,22 @@ func TestSwiftBelowOnePacket(t *testing.T) {
 		t.Errorf("the highest target holds %.0f bytes: %+v", most, c)
 	}
 }
+
+// A receiver whose PCIe is half as fast as its cable: the second window keeps the NIC's buffer below the
+// level at which it pauses its switch; with the fabric's window alone, which sees no queue, it pauses.
+func TestSwiftSparesASlowNIC(t *testing.T) {
+	const text = `name: slow
+fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 200Gbps, cable: 5m}}
+server: {gpus: 1, nics: 1, pcie: 100Gbps}
+cc: {algorithm: swift}
+workload: {traffic: {incast: {bytes: 8MB, fan_in: 2}}}
+`
+	_, with, _ := runAll(t, text)
+	_, without, _ := runAll(t, text, "cc.swift.end_target=1s")
+	if with.PFCPause != 0 || without.PFCPause == 0 {
+		t.Errorf("paused for %d ps, and for %d without the second window", with.PFCPause, without.PFCPause)
+	}
+	if slow := float64(with.StepTime) / float64(without.StepTime); slow > 1.15 {
+		t.Errorf("it takes %.2f times as long as a NIC that pauses", slow)
+	}
+}

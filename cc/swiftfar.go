@@ -1,0 +1,49 @@
+package cc
+
+import (
+	"math"
+
+	"railyard/unit"
+)
+
+// endWindow is Swift's second window (section 3.2 of the paper), for the delay of the far end: what a packet
+// waits in the receiver's NIC for its way to memory. It moves as the fabric's does, against a target of its
+// own that neither flows nor switches scale. Until the far end's delay was above it once, it is no limit.
+type endWindow struct {
+	packets float64
+	cutAt   unit.Time
+}
+
+func newEndWindow() endWindow { return endWindow{packets: math.Inf(1), cutAt: -unit.Never / 2} }
+
+// heard moves the window by the far end's delay; fabric is the other window, and cut says that this one
+// became smaller.
+func (e *endWindow) heard(now unit.Time, s *swiftSettings, target float64, far, rtt unit.Time, acked,
+	fabric float64) (cut bool) {
+	delay := float64(far)
+	switch {
+	case delay >= target:
+		if now-e.cutAt < rtt {
+			return false
+		}
+		keep := max(1-float64(s.beta*(delay-target)/delay), 1-s.cut)
+		e.packets, e.cutAt = max(s.floor, min(e.packets, fabric)*keep), now
+		return keep < 1
+	case math.IsInf(e.packets, 1):
+	case e.packets >= 1:
+		e.packets += float64(s.ai*acked) / e.packets
+	default:
+		e.packets += float64(s.ai * acked)
+	}
+	if e.packets > 2*fabric { // it limits nothing
+		e.packets = math.Inf(1)
+	}
+	return false
+}
+
+// lost takes from it what a loss takes from the other.
+func (e *endWindow) lost(floor, keep float64) {
+	if !math.IsInf(e.packets, 1) {
+		e.packets = max(floor, e.packets*keep)
+	}
+}
