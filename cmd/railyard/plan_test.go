@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -256,36 +257,59 @@ func TestPlanSearch(t *testing.T) {
 // A fabric larger than what is simulated whole is cut to a slice, which says so, and
 // whose step is near the cost model's; the scenario's own workload does not matter.
 func TestPlanSearchSlice(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "large.yaml")
-	os.WriteFile(path,
-		[]byte("fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, host_link: {rate: 400Gbps, cable: "+
-			"3m}}\nworkload: {training: {model: llama-2-7b, tp: 8, dp: 256}}\n"), 0o644)
-	code, out, errs := call(t, "plan", "search", "llama-3.1-8b", "--fabric", path, "--global-batch", "2048",
-		"--simulate", "1", "--packets", "2e6", "--json")
-	var got struct {
-		Simulated []struct {
-			Seconds  float64 `json:"step_seconds"`
-			Estimate float64 `json:"estimated_seconds"`
-			Slice    string
-			Skipped  string
-			Packets  int64
-		}
+	const built = "fabric: {kind: rail, hosts: 32, segments: 8, spines: 8, " +
+		"host_link: {rate: 400Gbps, cable: 3m}}"
+	const described = `
+fabric:
+  types: {host: {gpus: 8, nics: 8, nic_rate: 400Gbps}, leaf: {role: rail}, spine: {role: spine}}
+  nodes:
+    host: {type: host, per: {segment: 8}, count: 32}
+    leaf: {type: leaf, per: {segment: 8, rail: 8}}
+    spine: {type: spine, count: 8}
+  cables:
+    - {from: host, to: leaf, same: segment, match: {rail: nic}, length: 3m}
+    - {from: leaf, to: spine, count: 4, length: 30m}
+  fabric_link: {rate: 400Gbps}`
+	type simulated struct {
+		Seconds  float64 `json:"step_seconds"`
+		Estimate float64 `json:"estimated_seconds"`
+		Slice    string
+		Skipped  string
+		Packets  int64
 	}
-	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Simulated) == 0 {
-		t.Fatalf("exit %d, %v %s", code, err, errs)
-	}
-	ran := 0
-	for _, s := range got.Simulated {
-		if s.Skipped != "" {
-			continue
+	search := func(fabric string) (ran []simulated) {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), "large.yaml")
+		text := fabric + "\nworkload: {training: {model: llama-2-7b, tp: 8, dp: 256}}\n"
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if ran++; !strings.Contains(s.Slice, "replicas") || s.Packets > 10e6 || s.Seconds < 0.7*s.Estimate ||
+		code, out, errs := call(t, "plan", "search", "llama-3.1-8b", "--fabric", path, "--global-batch",
+			"2048", "--simulate", "1", "--packets", "2e6", "--json")
+		var got struct{ Simulated []simulated }
+		if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK || len(got.Simulated) == 0 {
+			t.Fatalf("exit %d, %v %s", code, err, errs)
+		}
+		for _, s := range got.Simulated {
+			if s.Skipped == "" {
+				ran = append(ran, s)
+			}
+		}
+		return ran
+	}
+	ran := search(built)
+	for _, s := range ran {
+		if !strings.Contains(s.Slice, "replicas") || s.Packets > 10e6 || s.Seconds < 0.7*s.Estimate ||
 			s.Seconds > 1.5*s.Estimate {
 			t.Errorf("%+v", s)
 		}
 	}
-	if ran == 0 {
-		t.Errorf("nothing ran: %+v", got.Simulated)
+	if len(ran) == 0 {
+		t.Error("nothing ran")
+	}
+	// Described by types, nodes and cables it is the same fabric, and cut alike.
+	if again := search(described); !slices.Equal(again, ran) {
+		t.Errorf("%+v, built of rails %+v", again, ran)
 	}
 }
 

@@ -34,13 +34,14 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 	plan *scenario.Plan) ([]simulated, error) {
 	var out []simulated
 	var stopped error
+	rails := railsOf(plan)
 	for i, ran := 0, 0; i < min(4*c.Simulate, len(r.Candidates)) && ran < c.Simulate; i++ {
 		x := r.Candidates[i]
 		s := simulated{Layout: x.Layout.String(), Estimate: x.Seconds}
-		cut, err := in.Slice(x, railsOf(plan), plan.RC.MTU, c.Packets)
+		cut, err := in.Slice(x, rails, plan.RC.MTU, c.Packets)
 		e.doing = s.Layout
 		if err == nil {
-			err = c.step(e, &s, x, cut, in)
+			err = c.step(e, &s, x, cut, in, plan)
 		}
 		if errors.Is(err, errStopped) {
 			stopped = err
@@ -58,20 +59,9 @@ func (c *planSearchCmd) simulate(e *env, r *planner.Result, in planner.SearchInp
 	return out, stopped
 }
 
-// railsOf says how a fabric's rails can be cut.
-func railsOf(plan *scenario.Plan) planner.Rails {
-	f := &plan.Shape
-	if f.Kind != "rail" && f.Kind != "rail-only" || f.Server.NICs != f.Server.GPUs ||
-		f.Server.Ports != 1 {
-		return planner.Rails{}
-	}
-	return planner.Rails{Hosts: f.Hosts, Segments: f.Segments * max(1, f.Pods), Uplinks: f.Spines * f.Uplinks,
-		Separate: true}
-}
-
 // step simulates one training step of a layout on the scenario's fabric, or its slice.
 func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut planner.Slice,
-	in planner.SearchInput) error {
+	in planner.SearchInput, whole *scenario.Plan) error {
 	doc, err := loadDocument(c.Fabric, c.Set)
 	if err != nil {
 		return err
@@ -82,9 +72,9 @@ func (c *planSearchCmd) step(e *env, s *simulated, x planner.Candidate, cut plan
 	f.Workload = scenario.Workload{Training: t}
 	f.Output.Sample = unit.Second // nobody looks at the links
 	if cut.Hosts > 0 {
-		f.Fabric.Hosts, f.Fabric.Segments, f.Fabric.Pods, f.Fabric.Supers = cut.Hosts, cut.Segments, 1, 0
-		f.Fabric.Spines, f.Fabric.Uplinks = cutSpines(f.Fabric.Spines, cut.Uplinks)
-		f.Failures, f.Events, f.Switches = nil, nil, nil
+		if err := cutFabric(f, whole, cut); err != nil {
+			return err
+		}
 	}
 	if cut.Fold {
 		f.Server.GPUs, f.Server.NICs = 1, 1

@@ -11,6 +11,7 @@ type Rails struct {
 	Hosts, Segments int // servers of a segment, segments
 	Uplinks         int // of a rail switch
 	Separate        bool
+	Whole           string // why they are not, and the fabric is taken as it is
 }
 
 // Slice is a part of a step and of its fabric that stands for the whole.
@@ -68,6 +69,8 @@ func (in SearchInput) Slice(c Candidate, r Rails, mtu int, packets float64) (Sli
 	}
 	if s.Fold || r.Separate && replicas < l.DP {
 		in.shrink(&s, r, l)
+	} else if s.About != "" && r.Whole != "" {
+		s.About = join(s.About, "the fabric whole: "+r.Whole)
 	}
 	return s, nil
 }
