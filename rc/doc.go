@@ -40,6 +40,10 @@
 //	            and so many packets, in the low eight bits of the number up to which they would
 //	            reach in order, are here. A requester then knows which packet's round trip, mark
 //	            and path it hears of, and what is in flight whatever the order of arrival.
+//	            It also knows when more than its window allows has overtaken something: the
+//	            oldest packet then goes again with BECN set, which asks the responder to
+//	            list all that is missing (SLEEK; QP.Window). So does what goes after a silence
+//	            of two round trips, 100 us at least.
 //
 //	NakTrimmed  MSN = offset<<8 | 1: a switch has cut the packet PSN + offset to its
 //	            headers (Trimmed). Said at once, each time that this happens to a copy.

@@ -59,7 +59,36 @@ func (q *QP) taken(p *Packet) (news uint64) {
 // length is not told, which one packet is for sure.
 func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
 	s := cum + uint64(int64(int16(p.MSN>>8)))
-	if s > cum && s < q.high {
-		q.gap(now, cum, 1, max(s, q.sel.heard))
+	if s <= cum || s >= q.high {
+		return
+	}
+	k := q.sel
+	q.gap(now, cum, 1, max(s, k.heard))
+	if k.window > 0 && cum >= k.recover && q.ahead() > max(k.window+k.window/2, fewAhead) {
+		k.recover, k.list = q.next, true
+		q.lost(cum, cum+1, true)
+	}
+}
+
+// listed takes a request that asks for what is missing: all of it is lost.
+func (q *QP) listed() {
+	r := &q.reorder
+	if r.held == 0 {
+		return
+	}
+	r.settle(q.expect)
+	r.late, r.above = max(r.late, r.top), 0
+}
+
+// fewAhead is how many packets at least must have overtaken another before it counts as lost.
+const fewAhead = 5
+
+// Window says how many packets the driver's window holds; 0: there is none. Where answers name their packets,
+// what more than half as many again have overtaken is lost, and so is what else is missing by then: a window
+// can be no farther apart on its paths (SLEEK of uet-htsim, uec.cpp; HANDBOOK.md 6.3). The oldest goes again
+// at once and asks the responder to list the others.
+func (q *QP) Window(packets uint64) {
+	if q.sel != nil {
+		q.sel.window = packets
 	}
 }

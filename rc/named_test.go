@@ -103,3 +103,45 @@ func TestNamedWindows(t *testing.T) {
 		}
 	}
 }
+
+// A burst of losses behind a window: what is missing goes again once, soon, because the responder lists it;
+// reordering within the window costs nothing. Without a window nothing would tell
+// before the silence at the end.
+func TestWindowTellsLosses(t *testing.T) {
+	for _, c := range []struct {
+		spread uint32 // packets late at most
+		lost   bool
+	}{{40, false}, {40, true}, {1, true}} {
+		l := newLane(t, func(c *Config) { c.Named, c.AckEvery, c.NakAfter = true, 4, 2047 })
+		l.a.Window(100)
+		lost := 0
+		first, _, _ := l.a.Sequence()
+		l.fate = func(p *Packet, copies int) (bool, unit.Time) {
+			n := (p.PSN - first) & roce.PSNMask
+			if c.lost && copies == 1 && n >= 100 && n < 200 && n%3 != 0 {
+				lost++
+				return true, 0
+			}
+			return false, unit.Time(p.PSN*2654435761>>8%c.spread) * 100 * unit.Nanosecond
+		}
+		took := l.write(2000, 2000)
+		// Two thirds of a hundred are lost; what is under way when the list is made may be on it.
+		if c.lost != (lost == 66 || lost == 67) || len(l.again) < lost || len(l.again) > lost+int(c.spread) ||
+			l.timeouts > 0 || took > 2000*l.pace+60*unit.Microsecond {
+			t.Errorf("%+v: %d lost, %d sent again, %d time-outs, %v", c, lost, len(l.again), l.timeouts, took)
+		}
+	}
+}
+
+// A window that shrank below what is under way, all of which is lost, does not stay full of it: the driver
+// may send the oldest, and in the end everything.
+func TestLostPacketsLeaveTheWindow(t *testing.T) {
+	l := newLane(t, func(c *Config) { c.Named, c.AckEvery, c.Timeout = true, 1, LocalAckTimeout(8) })
+	l.a.Window(1)
+	l.fate = func(_ *Packet, copies int) (bool, unit.Time) { return copies == 1, 0 }
+	l.hold = func() bool { return l.a.InFlightBytes() >= 4096 && !l.a.PastWindow() }
+	l.first = 40 // leave before the window shrinks
+	if l.write(200, 200); l.news != 200 {
+		t.Errorf("%d packets acknowledged", l.news)
+	}
+}

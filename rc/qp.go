@@ -135,6 +135,7 @@ type Packet struct {
 	Syndrome  roce.Syndrome // responses only
 	AckReq    bool
 	Again     bool // a retransmission; not on the wire, for counters
+	List      bool // Config.Named: a request says that what is missing now is lost, and to be listed; BECN
 	Solicited bool
 	Marked    bool // a request came in marked, congestion experienced; a response says so of one: BECN
 	PSN       uint32

@@ -123,7 +123,7 @@ func (q *QP) keep(p *Packet, d uint64, a *Answer) {
 		r.hold(s, q.expect, q.cfg.NakAfter)
 		r.peak = max(r.peak, r.held)
 	}
-	q.report(a, s, q.asks(p))
+	q.report(a, s, q.asks(p), p.List)
 }
 
 // openWindow makes the responder's window when something is first missing.
@@ -188,8 +188,11 @@ func (q *QP) missing(from, upto uint64) (s uint64, n int) {
 // report answers packet s in selective mode: with what is lost, once per gap,
 // and when asked with how far everything is there. Both are our profile, not
 // IBTA's (doc.go), and acknowledge everything before their PSN.
-func (q *QP) report(a *Answer, s uint64, asked bool) {
+func (q *QP) report(a *Answer, s uint64, asked, list bool) {
 	r := &q.reorder
+	if list && q.cfg.Named {
+		q.listed()
+	}
 	if r.held == 0 {
 		switch {
 		case asked && q.cfg.Named:

@@ -218,7 +218,7 @@ func (q *QP) again(p *Packet, d int32, a *Answer) {
 		}
 	case !p.Opcode.IsSend() && p.Opcode > roce.WriteOnlyImm:
 	case q.cfg.Recovery == Selective: // C9-105: acknowledged, asked or not
-		q.report(a, s, true)
+		q.report(a, s, true, p.List)
 	default:
 		q.ack(a)
 	}

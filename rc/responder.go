@@ -67,7 +67,7 @@ func (q *QP) inOrder(p *Packet, a *Answer) {
 			q.ack(a)
 		}
 	case !a.Reply && !q.dying:
-		q.report(a, s, owed)
+		q.report(a, s, owed, p.List)
 	}
 }
 

@@ -36,7 +36,10 @@ type selective struct {
 	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
 	probes   uint8     // in a row without progress
 
-	have uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
+	window  uint64 // of the driver, packets; 0: none
+	recover uint64 // more than a window overtook what was missing: it and what follows up to here is listed
+	list    bool   // the next packet that goes again asks for that
+	have    uint64 // Named: sequence numbers that the responder has, in order or not, as if in order
 
 	answers window // READ data ahead of what is missing
 	past    uint64 // the responder has executed everything before it
@@ -317,6 +320,7 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 		if s == q.una {
 			q.progressAt = now
 		}
+		p.List, k.list = k.list, false
 		p.Again, p.AckReq = true, true // the ACK of the one before may be what was lost
 		k.asked, k.askedAt = max(k.asked, s), now
 		sp.stamp, sp.at = q.next, now
@@ -332,10 +336,13 @@ func (q *QP) nextLost(now unit.Time, p *Packet) bool {
 // any longer.
 func (q *QP) probeAt() unit.Time {
 	k := q.sel
+	wait, from := k.rtt.patience(), k.at
+	if q.cfg.Named { // the driver's window may hold back what is to go again, and what is new
+		return max(k.at, k.newAt) + max(wait, rtoGap)<<min(k.probes, 16)
+	}
 	if k.pending > 0 {
 		return unit.Never
 	}
-	wait, from := k.rtt.patience(), k.at
 	if q.gone() {
 		// Where nothing more is sent, nothing more will overtake what is missing.
 		if wait = max(wait, rtoGap); q.mayAdvance() {
@@ -360,6 +367,7 @@ func (q *QP) probeAt() unit.Time {
 func (q *QP) probe(now unit.Time) {
 	k := q.sel
 	k.probes++
+	k.list = q.cfg.Named
 	if q.gone() {
 		q.lost(k.hole, k.holeEnd, true)
 		k.swept, k.sweeps = k.holeEnd, 1

@@ -20,6 +20,8 @@ type lane struct {
 	sent     map[uint32]int
 	again    []uint32
 	timeouts uint64
+	first    int             // packets that go whatever hold says
+	hold     func() bool     // the driver's window lets no packet go
 	news     uint64          // packets acknowledged, as Acknowledged counted them
 	told     func(p *Packet) // each answer, when the requester has taken it
 	reports  map[roce.Syndrome]int
@@ -66,7 +68,8 @@ func (l *lane) write(n, message int) unit.Time {
 	start := l.now
 	for wire := l.now; left > 0; {
 		var p Packet
-		if l.now >= wire && l.a.Next(l.now, &p) {
+		held := l.hold != nil && len(l.sent) >= l.first && l.hold()
+		if l.now >= wire && !held && l.a.Next(l.now, &p) {
 			wire = l.now + l.pace
 			if l.sent[p.PSN]++; p.Again {
 				l.again = append(l.again, p.PSN)
@@ -82,7 +85,7 @@ func (l *lane) write(n, message int) unit.Time {
 			continue
 		}
 		next := l.a.TimeoutAt()
-		if l.a.Pending() {
+		if l.a.Pending() && !held {
 			next = min(next, wire)
 		}
 		if len(l.air) > 0 {

@@ -31,7 +31,7 @@ func (q *QP) Trimmed(psn uint32, last bool, a *Answer) {
 	switch {
 	case d < 0 || r.slots != nil && int(d) < q.cfg.Window && r.has(s):
 		a.Verdict = Duplicate
-		q.report(a, s, true)
+		q.report(a, s, true, false)
 	case int(d) < q.cfg.Window:
 		q.openWindow()
 		r.settle(q.expect)

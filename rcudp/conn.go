@@ -223,6 +223,9 @@ func (c *Conn) decide() {
 	if c.pace.Decide(c.now) && c.OnRate != nil {
 		c.OnRate(c.now, c.pace.Rate)
 	}
+	if c.cfg.Named {
+		c.QP.Window(uint64(c.pace.Window / c.pace.MTU))
+	}
 }
 
 // drain hands over what finished and returns how much that was.

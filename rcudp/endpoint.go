@@ -195,7 +195,7 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		RKey: h.RKey, Len: h.Len, MSN: h.MSN, VA: h.VA, SwapAdd: h.SwapAdd, Compare: h.Compare,
 		Orig: h.Orig, Data: body}
 	if !h.Opcode.IsResponse() {
-		p.Marked = tos&3 == ce
+		p.Marked, p.List = tos&3 == ce, h.BECN
 	}
 	if p.Imm = h.Imm; h.Opcode.HasIETH() {
 		p.Imm = h.InvKey
@@ -390,7 +390,7 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 	h := &e.out
 	*h = roce.Header{Opcode: p.Opcode, Solicited: p.Solicited, Migrated: true, Pad: uint8(-p.Payload & 3),
 		PKey: roce.DefaultPKey, DestQP: c.DestQPN,
-		BECN: p.Marked, AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len,
+		BECN: p.Marked || p.List, AckReq: p.AckReq, PSN: p.PSN, VA: p.VA, RKey: p.RKey, Len: p.Len,
 		Syndrome: p.Syndrome, MSN: p.MSN,
 		Imm: p.Imm, InvKey: p.Imm,
 		SwapAdd: p.SwapAdd, Compare: p.Compare, Orig: p.Orig}

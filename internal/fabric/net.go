@@ -55,13 +55,14 @@ type Packet struct {
 
 // Packet flags.
 const (
-	FlagAckReq  uint8 = 1 << iota
-	FlagAgain         // retransmission
-	FlagTail          // cut-through: this arrival is the tail's
-	FlagLeg           // it is on its way to a region, with Final beyond
-	FlagEcho          // BECN: of an ACK, what it answers came in marked; of data, nothing waits behind it
-	FlagTrimmed       // a switch has cut its payload off
-	FlagLastHop       // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
+	FlagAckReq uint8 = 1 << iota
+	FlagAgain        // retransmission
+	FlagTail         // cut-through: this arrival is the tail's
+	FlagLeg          // it is on its way to a region, with Final beyond
+	FlagEcho         // BECN: of an ACK, what it answers came in marked; of data, list what is missing,
+	// or where receivers pull, nothing waits behind it
+	FlagTrimmed // a switch has cut its payload off
+	FlagLastHop // with FlagTrimmed: at the port to its receiver, with a DSCP that says so
 )
 
 // FlagINT: the packet has a telemetry header, which switches write into if it carries payload.

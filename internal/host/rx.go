@@ -34,6 +34,9 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 		RKey:    h.rkey, Len: p.Len, VA: p.VA}
 	marked, told := p.TOS&3 == fabric.CE, p.Flags&fabric.FlagINT
 	in.Marked = marked
+	if p.Flags&fabric.FlagEcho != 0 {
+		in.List = !h.cfg.Services[r.service].Credit.Pulls
+	}
 	dst := p.Dst
 	a := &h.answer
 	r.qp.Data(in, a)

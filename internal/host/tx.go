@@ -195,6 +195,9 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	}
 	if rp.Again {
 		p.Flags |= fabric.FlagAgain
+		if rp.List && !s.pulled {
+			p.Flags |= fabric.FlagEcho
+		}
 	}
 	if s.pulled && !s.qp.Pending() {
 		p.Flags |= fabric.FlagEcho
@@ -251,6 +254,9 @@ func (h *Hosts) decide(c int32) {
 	s := &h.senders[c]
 	if s.pace.Decide(h.Net.Q.Now()) && h.OnRate != nil {
 		h.OnRate(c, s.pace.Rate)
+	}
+	if h.cfg.RC.Named {
+		s.qp.Window(uint64(s.pace.Window / s.pace.MTU))
 	}
 	if s.paceAt != unit.Never && s.pace.NextAt < s.paceAt {
 		h.wait(0, c, s)
