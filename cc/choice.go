@@ -27,9 +27,6 @@ func Parse(text string) (Choice, error) {
 		return Choice{}, fmt.Errorf("there is no congestion control %q; there are %s",
 			name, strings.Join(Names(), ", "))
 	}
-	if a.Credit != nil {
-		return Choice{}, fmt.Errorf("%s needs grants of credit, which only simulated receivers send", name)
-	}
 	if !named {
 		profile = a.Sockets
 	}
@@ -37,6 +34,9 @@ func Parse(text string) (Choice, error) {
 	if named && (c.profile == nil || profile == "") {
 		return Choice{}, fmt.Errorf("%s has no profile %q; it has %s", name, profile,
 			listed(a.Profiles, func(p Profile) string { return p.Name }))
+	}
+	if a.Credit != nil && a.Credit(c.profile.Values(unit.Gbps)).Pulls {
+		return Choice{}, fmt.Errorf("%s needs receivers that pull, and only simulated ones do", name)
 	}
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")

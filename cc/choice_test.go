@@ -37,8 +37,8 @@ func TestChoice(t *testing.T) {
 func TestWrongChoices(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "there is no congestion control \"\"; there are dcqcn, ",
+		"ndp":                       "ndp needs receivers that pull, and only simulated ones do",
 		"cubic":                     "there is no congestion control \"cubic\"; there are dcqcn, ",
-		"eqds":                      "eqds needs grants of credit, which only simulated receivers send",
 		"dcqcn:":                    "dcqcn has no profile \"\"; it has nic, paper",
 		"dcqcn:bbr":                 "dcqcn has no profile \"bbr\"; it has nic, paper",
 		"none:nic":                  "none has no profile \"nic\"; it has none",

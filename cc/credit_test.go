@@ -260,6 +260,24 @@ func TestGranter(t *testing.T) {
 	}
 }
 
+// The number of a flow that has left goes to another, once no ring has it.
+func TestFlowsLeave(t *testing.T) {
+	var g cc.Granter
+	terms := cc.Terms{Share: 1, Packets: 1}
+	a, b := g.Join(terms, 1000, 0), g.Join(terms, 1000, 0)
+	g.Asked(a, 5000)
+	g.Leave(a)
+	if c := g.Join(terms, 1000, 0); c == a || c == b {
+		t.Fatalf("flow %d is given away while it waits for its turn", c)
+	}
+	if flow, total, ok := g.Next(0, line); !ok || flow != a || total != 0 {
+		t.Fatalf("flow %d, which is gone, is granted %d", flow, total)
+	}
+	if c := g.Join(terms, 1000, 0); c != a || g.Granted(c) != 0 {
+		t.Errorf("the next flow is %d with %v granted, want %d", c, g.Granted(c), a)
+	}
+}
+
 // Credit costs no memory: neither a grant nor a packet.
 func TestCreditAllocatesNothing(t *testing.T) {
 	a := cc.Lookup("eqds")

@@ -17,7 +17,10 @@ type Terms struct {
 // the line rate, a grant at a time, to the flows that asked, in turn. Flows of a higher level go before
 // those of lower ones. It keeps no time and sends nothing: its owner calls Next when NextAt says so.
 type Granter struct {
+	Slack unit.Time // how late a grant may be and still be caught up with; simulated NICs are never late
+
 	flows   []grantee
+	idle    []int32 // that have left, and are in no ring
 	rings   [levels]struct{ head, tail int32 }
 	waiting uint8 // levels with a flow in their ring
 	at      unit.Time
@@ -32,7 +35,7 @@ type grantee struct {
 	share          float64
 	next           int32
 	level          uint8
-	queued         bool
+	queued, gone   bool
 }
 
 // mostAhead bounds what a flow may have asked for and not been granted.
@@ -45,13 +48,24 @@ func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
 			g.rings[l].head, g.rings[l].tail = -1, -1
 		}
 	}
-	g.flows = append(g.flows, grantee{quantum: int64(t.Packets) * packet, share: t.Share, next: -1,
-		level: min(level, levels-1)})
+	f := grantee{quantum: int64(t.Packets) * packet, share: t.Share, next: -1, level: min(level, levels-1)}
+	if n := len(g.idle); n > 0 {
+		flow := g.idle[n-1]
+		g.idle, g.flows[flow] = g.idle[:n-1], f
+		return flow
+	}
+	g.flows = append(g.flows, f)
 	return int32(len(g.flows) - 1)
 }
 
-// Leave forgets what a flow has asked for.
-func (g *Granter) Leave(flow int32) { g.flows[flow].asked = g.flows[flow].granted }
+// Leave forgets a flow, whose number Join gives to another later on. Next may have it once more.
+func (g *Granter) Leave(flow int32) {
+	f := &g.flows[flow]
+	f.asked, f.gone = f.granted, true
+	if !f.queued {
+		g.idle = append(g.idle, flow)
+	}
+}
 
 // Asked takes a request: so much in all. One that asks for nothing new has lost a grant: it is told again.
 func (g *Granter) Asked(flow int32, total int64) {
@@ -111,9 +125,11 @@ func (g *Granter) Next(now unit.Time, line unit.Rate) (flow int32, total int64, 
 	n := max(0, min(f.quantum, f.asked-f.granted))
 	f.granted += n
 	rate := max(1, unit.Rate(float64(line)*f.share))
-	g.at = max(g.at, now) + unit.Serialize(unit.Bytes(n), rate)
+	g.at = max(g.at, now-g.Slack) + unit.Serialize(unit.Bytes(n), rate)
 	if f.asked > f.granted {
 		g.queue(flow)
+	} else if f.gone {
+		g.idle = append(g.idle, flow)
 	}
 	return flow, f.granted, true
 }

@@ -47,6 +47,10 @@ type Conn struct {
 	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
+	end            *Endpoint // that it was added to
+	flow           int32     // at the endpoint's granter; below zero: none
+	posted, begins bool      // it has to ask for credit; nothing was under way when something was posted
+
 	greeted bool
 	failed  bool
 	echo    bool // a request since the last answer came in marked
@@ -63,7 +67,8 @@ type Conn struct {
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
 	maxInFlight unit.Bytes) *Conn {
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight,
+		flow: -1}
 	c.SetController(0, ctl)
 	return c
 }
@@ -93,6 +98,9 @@ func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes)
 	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
+	if c.posted, c.begins = false, false; c.end != nil {
+		c.end.forget(c)
+	}
 	c.SetController(now, ctl)
 }
 
@@ -104,7 +112,7 @@ func (c *Conn) port(now unit.Time, p *rc.Packet) uint16 {
 	switch {
 	case len(c.Ports) == 1:
 		return c.Ports[0]
-	case c.Choose != nil && !p.Opcode.IsResponse() && p.Opcode != roce.CNP:
+	case c.Choose != nil && p.Opcode <= maxRC && !p.Opcode.IsResponse():
 		if c.paths == nil {
 			c.paths = entropy.NewPaths(c.Choose(len(c.Ports), c.QPN))
 		}
@@ -139,10 +147,10 @@ func (c *Conn) lost(now unit.Time, p *rc.Packet, f entropy.Feedback) {
 // ready reports whether there is something to send, pacing aside.
 func (c *Conn) ready() bool { return c.QP.Responding() || c.QP.Pending() && !c.blocked() }
 
-// blocked reports that no new packet may go; what was lost may.
+// blocked reports that no new packet may go; what was lost may, but not without credit.
 func (c *Conn) blocked() bool {
 	in := c.QP.InFlightBytes()
-	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.PastWindow()
+	return (c.noRoom(in) || c.pace.Blocked(in)) && !c.QP.PastWindow() || c.pace.Broke()
 }
 
 // noRoom reports that as much is under way as the peer's socket buffer holds.
@@ -208,8 +216,9 @@ func (c *Conn) tick(now unit.Time) {
 		if i == maxLate {
 			at = now
 		}
-		c.pace.Ctl.OnTimer(at)
+		c.pace.OnTimer(at)
 		c.decide()
+		c.ask(at)
 		if i > maxLate {
 			c.pace.Timer = now + unit.Millisecond
 		}
@@ -263,6 +272,10 @@ func (c *Conn) drain() (n int64) {
 func (c *Conn) Post(r *rc.Request) error {
 	if r.Verb < rc.Read && r.Len > 0 && r.Data == nil {
 		return fmt.Errorf("%v of %d bytes without a buffer", r.Verb, r.Len)
+	}
+	if c.pace.Credited() && c.end != nil {
+		c.begins = c.begins || c.QP.Idle()
+		c.posted, c.end.posted = true, true
 	}
 	err := c.QP.Post(r)
 	if c.QP.State() == rc.Error { // it had no usable buffer

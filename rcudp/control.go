@@ -35,6 +35,9 @@ func kinds() (k [256]kind) {
 	k[roce.Acknowledge].paced = false
 	k[roce.CNP] = kind{take: (*Endpoint).notified, zeros: roce.CNPPadLen,
 		head: func(h *roce.Header) { h.BECN, h.Migrated = true, false }}
+	credit := func(h *roce.Header) { h.Credit = h.VA }
+	k[roce.CreditGrant] = kind{take: (*Endpoint).granted, head: credit}
+	k[roce.CreditRequest] = kind{take: (*Endpoint).requested, head: credit}
 	return k
 }
 

@@ -22,6 +22,7 @@ type Config struct {
 	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
 	Trim     *TrimDSCP  // that switches give to what they cut to its headers; nil: no switch does
 	Burst    unit.Time  // how far pacing may fall behind and still catch up
+	Credit   cc.Terms   // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
 }
 
 func (c *Config) fill() {
@@ -33,6 +34,9 @@ func (c *Config) fill() {
 	}
 	if c.CNPGap == 0 {
 		c.CNPGap = 50 * unit.Microsecond
+	}
+	if c.Credit == (cc.Terms{}) {
+		c.Credit = cc.Terms{Share: 0.99, Packets: 16}
 	}
 }
 
@@ -101,6 +105,8 @@ type Endpoint struct {
 	turn      int
 	stay      int // datagrams the connection whose turn it is has sent in a row
 	control   []control
+	granter   granter
+	posted    bool // something, to a connection that needs credit
 	sum       roce.Summer
 	dataFirst bool
 	now       unit.Time // of Next
@@ -118,8 +124,10 @@ type Endpoint struct {
 func NewEndpoint(cfg Config) *Endpoint {
 	cfg.fill()
 	cfg.Addr = cfg.Addr.Unmap()
-	return &Endpoint{cfg: cfg, service: cfg.service(), conns: map[uint32]*Conn{}, kinds: kinds(),
+	e := &Endpoint{cfg: cfg, service: cfg.service(), conns: map[uint32]*Conn{}, kinds: kinds(),
 		trims: cfg.Trim.mask()}
+	e.granter.Slack = cfg.Burst
+	return e
 }
 
 // Add makes a queue pair known under its number.
@@ -132,13 +140,15 @@ func (e *Endpoint) Add(c *Conn) error {
 	if c.Service == nil {
 		c.Service = &e.service
 	}
-	c.lastCNP, c.burst = -unit.Never/2, e.cfg.Burst
+	c.lastCNP, c.burst, c.end = -unit.Never/2, e.cfg.Burst, e
 	return nil
 }
 
 // Remove forgets a queue pair and what it still had to say; what arrives for it
 // counts as unknown.
 func (e *Endpoint) Remove(c *Conn) {
+	e.forget(c)
+	c.end = nil
 	delete(e.conns, c.QPN)
 	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
 	e.Silence(c)
@@ -300,6 +310,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmedLast)
 		c.decide()
 	}
+	c.ask(now)
 }
 
 // request is the responder's side.
@@ -335,7 +346,9 @@ func (e *Endpoint) request(_ unit.Time, c *Conn, p *rc.Packet) {
 // identification it will have. ok is false when nothing may go yet. Control
 // packets go before data, but for the first datagram after LetData.
 func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
-	e.now = now
+	if e.now = now; e.posted {
+		e.asks(now)
+	}
 	lead := e.dataFirst
 	e.dataFirst = false
 	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
@@ -379,6 +392,9 @@ func (e *Endpoint) launch(now unit.Time, buf []byte, c *Conn, id uint16, d *Data
 	}
 	e.encode(buf, c, p, c.Service.tos(), id, d)
 	c.sent(now, d.Len()+overhead)
+	if c.pace.Credited() && !p.Opcode.IsResponse() && c.pace.Charge(int64(d.Len()+overhead)) {
+		c.ask(now)
+	}
 }
 
 // overhead is what the wire carries around BTH to ICRC: UDP, IPv4, Ethernet,
@@ -420,7 +436,7 @@ func (e *Endpoint) Reseal(d *Datagram, id uint16) {
 // Wake returns when Tick, or Next again, is due: unit.Never when only a
 // datagram or a new request can change anything.
 func (e *Endpoint) Wake(now unit.Time) unit.Time {
-	at := unit.Never
+	at := e.granter.NextAt()
 	for _, c := range e.ring {
 		at = min(at, c.QP.TimeoutAt(), c.pace.Timer)
 		if c.pace.NextAt > now && c.ready() {
@@ -447,6 +463,8 @@ func (e *Endpoint) Tick(now unit.Time) {
 				}
 			}
 			c.drain()
+			c.ask(now)
 		}
 	}
+	e.grant(now)
 }

@@ -3,6 +3,7 @@ package rcudp
 import (
 	"net/netip"
 
+	"railyard/rc"
 	"railyard/unit"
 )
 
@@ -49,6 +50,9 @@ func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byt
 	c.QP.Trimmed(h.PSN, t.LastHop != t.DSCP && tos>>2 == t.LastHop, a)
 	if a.Reply {
 		e.answers(c)
+	}
+	if a.Verdict == rc.OutOfOrder {
+		e.needs(now, c)
 	}
 }
 

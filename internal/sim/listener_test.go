@@ -19,6 +19,13 @@ func (l *listener) WantsAcks() bool { return true }
 
 func (l *listener) AsksEvery() int { return l.every }
 
+func (l *listener) Credit() *cc.Credit {
+	if c, ok := l.Controller.(cc.Credited); ok {
+		return c.Credit()
+	}
+	return nil
+}
+
 func (l *listener) OnAck(now unit.Time, a *cc.Ack) {
 	marked := ""
 	if a.Marked {

@@ -39,7 +39,8 @@ func say(op roce.Opcode, psn uint32, s roce.Syndrome) string {
 // counted as they are sent.
 type faultPlan struct {
 	data, acks map[int]fabric.Fate
-	control    cc.Make // nil: no congestion control
+	control    cc.Make  // nil: no congestion control
+	credit     cc.Terms // of receivers, where it needs credit
 	path       cc.Path
 	cnps       bool
 	every      int // packets from one that asks for an acknowledgement to the next; 0: as it comes
@@ -87,9 +88,10 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 1B}]}
 	service.Marks = true
 	r.Setup.Host.SourcePorts, r.Setup.Host.Choose = f.ports, f.choice
 	if f.cnps { // CNPs stay behind the ACKs sent before them, as on the other path
-		service.CNPs, service.CNPGap, service.CNPClass = true, f.cnpGap, service.Class
-		service.CNPDSCP = service.DSCP // at the switch, too
+		service.CNPs, service.CNPGap = true, f.cnpGap
 	}
+	service.CNPClass, service.CNPDSCP = service.Class, service.DSCP // at the switch, too
+	service.Credit = f.credit
 	var log []step
 	ports := [2]int32{}
 	for i, nic := range r.Graph.NICs {
@@ -133,7 +135,8 @@ func datagrams(t *testing.T, cfg rc.Config, psn uint32, bytes unit.Bytes, f faul
 	}
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}) }
 	for i := range ends {
-		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: f.cnpGap, Trim: &trimmed})
+		ends[i] = rcudp.NewEndpoint(rcudp.Config{Addr: addr(i), CNPGap: f.cnpGap, Trim: &trimmed,
+			Credit: f.credit})
 		if i == 1 { // the requester's controller is listened to
 			f.heard = nil
 		}
@@ -267,7 +270,7 @@ func (p *path) carry(from int, port uint16, b []byte) {
 		return
 	}
 	at := arrival{p.tx[from] + cable + 300*unit.Nanosecond + fate.Late, 1 - from, b, false, 26<<2 | 2, port}
-	if fate.Cut && from == 0 && b[0] != byte(roce.Acknowledge) { // to 64 bytes with the headers below
+	if fate.Cut && from == 0 && b[0] < byte(roce.Acknowledge) { // to 64 bytes with the headers below
 		at.data = b[:min(len(b), 64-roce.EthernetLen-roce.IPv4Len-roce.UDPLen-roce.FCSLen)]
 		if at.tos = trimmed.DSCP<<2 | 2; fate.Last {
 			at.tos = trimmed.LastHop<<2 | 2
@@ -357,11 +360,10 @@ func anyChoice(r *rng.Stream, which int) entropy.Make {
 	return p.New(v)
 }
 
-// answered are the algorithms besides DCQCN that acknowledgements drive: those that sockets can run without a
-// granter of credit.
+// answered are the algorithms besides DCQCN that acknowledgements drive, or grants; sockets do not pull.
 func answered() (all []*cc.Algorithm) {
 	for _, name := range cc.Names() {
-		if a := cc.Lookup(name); a.Credit == nil && a.CNPGap == nil && name != "none" {
+		if a := cc.Lookup(name); a.CNPGap == nil && name != "none" && name != "ndp" {
 			all = append(all, a)
 		}
 	}
@@ -382,21 +384,27 @@ func (f *faultPlan) choose(r *rng.Stream, mtu int) {
 		f.cnpGap = cc.Lookup("dcqcn").CNPGap(cc.Lookup("dcqcn").Profile(profile).Values(lineRate))
 	default:
 		algorithms := answered()
-		f.control = algorithms[r.Intn(len(algorithms))].Use("", lineRate)
+		a := algorithms[r.Intn(len(algorithms))]
+		values := a.Profile("").Values(lineRate)
+		if a.Credit != nil {
+			f.credit = a.Credit(values)
+		}
+		f.control = a.New(values)
 		if r.Intn(4) > 0 {
 			f.path.RTT, f.path.Hops = unit.Time(1+r.Intn(12))*unit.Microsecond, r.Intn(4)
 		}
 	}
 }
 
-// Random schedules of loss, cuts to headers, repetition, delay and so reordering, of data and of
-// acknowledgements, with every congestion control, and of marks (also on acknowledgements and CNPs, which
-// neither driver answers), give the same sequence of PSNs, ACKs and NAKs, at the same picosecond, from the
-// same source ports, of which there are up to four, chosen in every way, in both drivers, and tell the
-// controllers the same, round trips and echoed marks included, which decide the same, however often packets
-// ask for acknowledgements. (Damage is loss: both drop it.)
+// Random schedules of loss, cuts to headers, repetition, delay and so reordering, of data,
+// acknowledgements, requests for credit and grants, with every congestion control, and of marks (also on
+// acknowledgements and CNPs, which neither driver answers), give the same sequence of PSNs, ACKs, NAKs
+// and grants, at the same picosecond, from the same source ports, of which there are up to four, chosen
+// in every way, in both drivers, and tell the controllers the same, round trips and echoed marks
+// included, which decide the same, however often packets ask for acknowledgements. (Damage is loss: both
+// drop it.)
 func TestTwoDrivers(t *testing.T) {
-	naks, cuts, again, cnps, paced, timed, echoed := 0, 0, 0, 0, 0, 0, 0
+	naks, cuts, again, cnps, paced, timed, echoed, grants := 0, 0, 0, 0, 0, 0, 0, 0
 	for seed := range uint64(1000) {
 		r := rng.New(seed, "two drivers")
 		cfg := rc.Config{MTU: 256 << r.Intn(5), AckEvery: 1 + r.Intn(32),
@@ -462,6 +470,9 @@ func TestTwoDrivers(t *testing.T) {
 			if strings.HasPrefix(s.text, "NAK") {
 				naks++
 			}
+			if strings.HasPrefix(s.text, "CREDIT grant") {
+				grants++
+			}
 			if strings.HasPrefix(s.text, "NAK trimmed") {
 				cuts++
 			}
@@ -476,10 +487,10 @@ func TestTwoDrivers(t *testing.T) {
 			seen[s.text] = true
 		}
 	}
-	if naks < 1000 || cuts < 500 || again < 1000 || cnps < 400 || paced < 200 || timed < 1000 ||
-		echoed < 500 {
+	if naks < 1000 || cuts < 500 || again < 1000 || cnps < 400 || paced < 60 || timed < 1000 ||
+		echoed < 500 || grants < 1000 {
 		t.Errorf("%d NAKs, %d of trimmed packets, %d packets sent again, %d CNPs, %d paces below a packet, "+
-			"%d round trips, %d marks echoed: the schedules are too tame", naks, cuts, again, cnps, paced,
-			timed, echoed)
+			"%d round trips, %d marks echoed, %d grants: the schedules are too tame", naks, cuts, again, cnps,
+			paced, timed, echoed, grants)
 	}
 }
