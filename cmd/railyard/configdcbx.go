@@ -10,6 +10,7 @@ import (
 
 	"railyard/internal/capture"
 	"railyard/internal/dcbx"
+	"railyard/internal/field"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/roce"
@@ -164,21 +165,20 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 // links plays the cables that were named.
 func (c *configDcbxCmd) links(by map[string]*swconf.Config) (out []*dcbx.Result, err error) {
 	for i, l := range c.Link {
-		a, b, ok := strings.Cut(l, "=")
-		if !ok {
-			return nil, &inputError{fmt.Errorf("--link %s: expected SWITCH:PORT=SWITCH:PORT", l)}
-		}
 		var ends [2]dcbx.Station
-		for j, end := range []string{a, b} {
-			name, port, _ := strings.Cut(end, ":")
+		named := strings.Split(l, "=")
+		for j, end := range named {
+			name, port, ok := strings.Cut(end, ":")
+			if !ok || len(named) != len(ends) {
+				return nil, field.New("--link "+l, "expected SWITCH:PORT=SWITCH:PORT")
+			}
 			cfg := by[name]
 			if cfg == nil {
-				return nil, &inputError{fmt.Errorf("--link %s: no configuration has the hostname %q", l,
-					name)}
+				return nil, field.New("--link "+l, "no configuration has the hostname %q", name)
 			}
 			p := cfg.Port(port)
 			if p == nil {
-				return nil, &inputError{fmt.Errorf("--link %s: %s configures no port %q", l, name, port)}
+				return nil, field.New("--link "+l, "%s configures no port %q", name, port)
 			}
 			ends[j] = c.station(cfg, p, 2*i+j)
 		}

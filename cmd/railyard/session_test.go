@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Sessions are what somebody does with the commands, mistakes included, as a shell would show it: a line
+// $ cat FILE holds what the file says from there on, a line $ railyard ... is run, and what it prints is
+// kept behind it. -rewrite runs them anew; a reviewer reads the difference.
+func TestSessions(t *testing.T) {
+	shipped := scenarios(t)
+	pages, err := filepath.Glob("testdata/session-*.txt")
+	if err != nil || len(pages) < 4 {
+		t.Fatal(err, len(pages))
+	}
+	for _, page := range pages {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".txt"), func(t *testing.T) {
+			golden, err := filepath.Abs(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(t.TempDir())
+			got := session(t, string(b), shipped)
+			if *rewrite {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(b) {
+				t.Errorf("%s is another (-rewrite writes it anew):\n%s", page, got)
+			}
+		})
+	}
+}
+
+// session plays a page again in the current folder and returns it with what is printed now.
+func session(t *testing.T, page, shipped string) string {
+	t.Helper()
+	var out strings.Builder
+	steps := strings.Split("\n"+page, "\n$ ")
+	out.WriteString(strings.TrimPrefix(steps[0], "\n"))
+	for i, step := range steps[1:] {
+		if i > 0 || steps[0] != "" {
+			out.WriteString("\n")
+		}
+		command, rest, _ := strings.Cut(step, "\n")
+		fmt.Fprintf(&out, "$ %s\n", command)
+		switch words := strings.Fields(command); {
+		case len(words) == 2 && words[0] == "cat":
+			text := strings.TrimSuffix(rest, "\n")
+			if err := os.WriteFile(words[1], []byte(text+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			out.WriteString(text + "\n")
+		case words[0] == "railyard":
+			for i := range words {
+				words[i] = strings.Replace(words[i], "$S", shipped, 1)
+			}
+			code, said, errs := call(t, words[1:]...)
+			said = strings.ReplaceAll(said+errs, shipped, "$S")
+			out.WriteString(manyWords.ReplaceAllString(said, "$1...")) // registries grow
+			if code != 0 {
+				fmt.Fprintf(&out, "(exit code %d)\n", code)
+			}
+		default:
+			t.Fatalf("$ %s: neither cat nor railyard", command)
+		}
+	}
+	return out.String()
+}
