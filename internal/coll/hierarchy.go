@@ -33,7 +33,8 @@ func Hierarchical(on Servers) Algorithm {
 			}
 		}
 		for _, g := range groups {
-			put(g, RingReduceScatter(s, at(ranks, g), bytes, at(state, g)))
+			run, _ := on.Within(ReduceScatter, at(ranks, g))
+			put(g, run(s, at(ranks, g), bytes, at(state, g)))
 		}
 		for rail := range n {
 			places := make([]int, len(groups))
@@ -43,7 +44,8 @@ func Hierarchical(on Servers) Algorithm {
 			put(places, RingAllReduce(s, at(ranks, places), chunk(bytes, rail, n), at(state, places)))
 		}
 		for _, g := range groups {
-			put(g, RingAllGather(s, at(ranks, g), bytes, at(state, g)))
+			run, _ := on.Within(AllGather, at(ranks, g))
+			put(g, run(s, at(ranks, g), bytes, at(state, g)))
 		}
 		return state
 	}

@@ -56,6 +56,34 @@ func TestTreesOfUnevenServers(t *testing.T) {
 	})
 }
 
+// In a mesh all cables of a server carry as much, and a collective moves what a ring does; elsewhere, and
+// between servers, it is a ring.
+func TestWithin(t *testing.T) {
+	const bytes = 64 * unit.MB
+	for kind, each := range map[Kind]unit.Bytes{AllReduce: 2 * bytes / 8, AllGather: bytes / 8,
+		ReduceScatter: bytes / 8} {
+		run, name := Even(8).Meshed(true).Within(kind, seq(8))
+		p := newPaths()
+		done := run(p, seq(8), bytes, make([][]int32, 8))
+		ring := newPaths()
+		Ring(kind)(ring, seq(8), bytes, make([][]int32, 8))
+		if name != ByPairs || len(p.pairs) != 56 || sum(p.ledger) != sum(ring.ledger) || len(done[3]) < 7 {
+			t.Errorf("%v: %s over %d pairs, %d bytes, a ring %d", kind, name, len(p.pairs), sum(p.ledger),
+				sum(ring.ledger))
+		}
+		for pair, b := range p.pairs {
+			if b != each {
+				t.Errorf("%v: %v carries %d bytes, want %d", kind, pair, b, each)
+			}
+		}
+		for _, on := range []Servers{Even(8), Even(4).Meshed(true)} {
+			if _, name := on.Within(kind, seq(8)); name != ByRing {
+				t.Errorf("%v between servers, or at a switch, is %s", kind, name)
+			}
+		}
+	}
+}
+
 // Servers by rank and even ones say the same of even ones.
 func TestPlaced(t *testing.T) {
 	of, at := make([]int32, 12), make([]int32, 12)

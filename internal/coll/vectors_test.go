@@ -186,8 +186,8 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 		per = 2
 	}
 	name = rapid.SampledFrom([]string{ByRing, ByTree, ByRails, ByHalving, "all-gather", "reduce-scatter",
-		"direct", "pairwise", "pxn", "sliced", "channels", "broadcast", "tree-broadcast"}).Draw(t,
-		"algorithm")
+		"direct", "pairwise", "pxn", "sliced", "channels", "broadcast", "tree-broadcast",
+		"all-gather in pairs", "all-reduce in pairs"}).Draw(t, "algorithm")
 	if name == ByHalving {
 		servers, per = 1<<rapid.IntRange(0, 3).Draw(t, "log servers"), 2
 	}
@@ -197,6 +197,10 @@ func everyAlgorithm(t *rapid.T) (name string, run Algorithm, ranks []int) {
 		return name, RingAllGather, ranks
 	case "reduce-scatter":
 		return name, RingReduceScatter, ranks
+	case "all-gather in pairs":
+		return name, DirectAllGather, ranks
+	case "all-reduce in pairs":
+		return name, DirectAllReduce, ranks
 	case "direct", "pairwise", "pxn":
 		run, err := AllToAllBy(name, Even(per))
 		if err != nil {

@@ -15,7 +15,8 @@ type Site struct {
 	GPU       model.GPU
 	GPUs      int
 	PerServer int       // GPUs that NVLink joins
-	NVLink    unit.Rate // per GPU and direction
+	NVLink    unit.Rate // per GPU and direction; in a mesh to each other GPU
+	Mesh      bool      // GPUs of a server are joined in pairs
 	NIC       unit.Rate // per GPU
 	Latency   unit.Time // of a message between servers
 	NVLatency unit.Time // inside one

@@ -22,6 +22,9 @@ type Kind struct {
 	told    *inside.Fabric  // how that joins its GPUs; nil: it does not say
 }
 
+// Mesh reports whether GPUs are joined in pairs, all alike.
+func (k *Kind) Mesh() bool { return k.told == nil && k.Pair > 0 || k.told.Even() }
+
 // Reach is what one GPU gets to another that it shares a server with.
 func (k *Kind) Reach() unit.Rate {
 	switch {

@@ -29,7 +29,7 @@ func (p *resolver) even() bool {
 // servers says where ranks are that are at some GPUs, nil for one after the other.
 func (p *resolver) servers(place []int) coll.Servers {
 	g := p.Graph
-	mesh := slices.ContainsFunc(p.Kinds, func(k *Kind) bool { return k.Pair > 0 || k.told.Even() })
+	mesh := slices.ContainsFunc(p.Kinds, (*Kind).Mesh)
 	if place == nil && p.even() {
 		return coll.Even(g.PerDomain()).Meshed(mesh)
 	}
@@ -108,7 +108,7 @@ func (p *resolver) sizes() string {
 // equip says what GPUs the ranks of a step have.
 func (p *resolver) equip(t *workload.Training, place []int) {
 	n := min(t.Ranks(), p.Graph.TotalGPUs())
-	t.NVLink = 0
+	t.NVLink, t.Mesh = 0, true
 	each := make([]model.GPU, n)
 	for rank := range n {
 		gpu := rank
@@ -117,6 +117,7 @@ func (p *resolver) equip(t *workload.Training, place []int) {
 		}
 		k := p.KindOf(gpu)
 		each[rank] = k.GPU
+		t.Mesh = t.Mesh && k.Mesh()
 		if reach := k.Reach(); t.NVLink == 0 || reach < t.NVLink {
 			t.NVLink = reach
 		}

@@ -40,3 +40,28 @@ workload: {training: {model: llama-2-7b, sequence: 512, tp: 8, pp: 2, global_bat
 		t.Errorf("a mixed step takes %v, H100s alone %v, A100s alone %v", mixed, fast, slow)
 	}
 }
+
+// In a mesh a tensor parallel group uses the cables of all its pairs: what a step folds into a wait takes
+// as long as the transfers, a seventh of what one ring on one cable of each GPU would.
+func TestTensorParallelInAMesh(t *testing.T) {
+	const text = `
+fabric: {kind: rail, hosts: 1, spines: 1, uplinks: 8}
+server: {gpu: mi300x, gpus: %d, nics: %d}
+workload: {training: {model: llama-2-7b, sequence: 512, tp: 8, efficiency: 50, fold: %v}}
+`
+	_, built, _ := runAll(t, fmt.Sprintf(text, 8, 8, false))
+	_, folded, _ := runAll(t, fmt.Sprintf(text, 1, 1, true))
+	if d := built.StepTime - folded.StepTime; d < 0 || d > built.StepTime/1000 {
+		t.Errorf("built %v, folded %v", unit.Time(built.StepTime), unit.Time(folded.StepTime))
+	}
+	found := false
+	for _, c := range built.Collectives {
+		found = found || c.Name == "tp all-reduce"
+		if c.Name == "tp all-reduce" && (c.BusBW < 300e9 || c.BusBW > c.Bound || c.BoundWhy != "pair link") {
+			t.Errorf("%.1f GB/s, bound %.1f by %s", c.BusBW/1e9, c.Bound/1e9, c.BoundWhy)
+		}
+	}
+	if !found {
+		t.Error("no tensor parallel all-reduce was reported")
+	}
+}

@@ -23,9 +23,15 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 		for i, r := range ranks {
 			ready[i] = s.pending(r)
 		}
-		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, coll.ByRing}, func() {
-			for i, d := range coll.Ring(kind)(s.b, ranks, b, ready) {
-				out = append(out, arrival{ranks[i], d[0]})
+		run, by := s.on().Within(kind, ranks)
+		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, by}, func() {
+			for i, d := range run(s.b, ranks, b, ready) {
+				if by == coll.ByRing {
+					d = d[:1]
+				}
+				for _, id := range d {
+					out = append(out, arrival{ranks[i], id})
+				}
 			}
 		})
 	}

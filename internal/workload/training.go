@@ -43,6 +43,7 @@ type Training struct {
 	Each      []model.GPU   `yaml:"-"` // by built rank, where they are not all of the one kind
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
 	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each
+	Mesh      bool          `yaml:"-"` // with Fold: GPUs of a server are joined in pairs, at NVLink each
 	NVLink    unit.Rate     `yaml:"-"` // with Fold
 	NVLatency unit.Time     `yaml:"-"` // with Fold
 }

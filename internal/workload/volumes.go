@@ -26,9 +26,13 @@ func (t *Training) Keys() unit.Bytes {
 	return unit.Bytes(2 * 2 * t.Micro * t.Seq / int64(t.CP) * t.Model.KVHeads * t.Model.HeadDim / int64(t.TP))
 }
 
-// ringTime is how long a tensor parallel group's ring takes over NVLink alone.
+// ringTime is how long a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all
+// at once.
 func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
 	rounds := t.TP - 1
+	if t.Mesh && t.TP > 2 {
+		rounds = 1
+	}
 	if kind == coll.AllReduce {
 		rounds *= 2
 	}
