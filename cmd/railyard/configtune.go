@@ -38,15 +38,16 @@ type configTuneCmd struct {
 }
 
 func (c *configTuneCmd) Help() string {
-	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue and DCQCN's
-steps and timers, always with xON < WRED minimum < WRED maximum < xOFF, and simulates every candidate.
-Reports the Pareto front of completion time, pause time and longest queue, and writes the best (of those
-within 1 % of the fastest the one that pauses least) as configuration. Ctrl-C keeps what there is; the
-same command goes on.
+	return `Searches ECN minimum, maximum and probability, xOFF and xON of the RoCE queue, always with
+xON < WRED minimum < WRED maximum < xOFF, and DCQCN's steps and timers or the parameters of whatever
+congestion control the scenario has, and simulates every candidate. Reports the Pareto front of completion
+time, pause time and longest queue, and writes the best (of those within 1 % of the fastest the one that
+pauses least) as configuration. Ctrl-C keeps what there is; the same command goes on.
 
 Examples:
   railyard config tune scenarios/three-flows.yaml --trials 64 --out tune
-  railyard config tune scenarios/fattree128-incast32.yaml --trials 200 --os sonic`
+  railyard config tune scenarios/fattree128-incast32.yaml --trials 200 --os sonic
+  railyard config tune scenarios/cc-zoo.yaml --set cc.algorithm=swift --trials 64`
 }
 
 // tuning is a search under way.
@@ -90,7 +91,7 @@ func (c *configTuneCmd) Run(e *env) error {
 		if lost != nil {
 			words = words[:len(words)-1] // where it is
 		}
-		report.Tuning(e.stdout, t.base.Name, t.search.Trials, front, best, words)
+		report.Tuning(e.stdout, t.base.Name, &t.search.Space, t.search.Trials, front, best, words)
 	}
 	switch {
 	case err != nil:
@@ -137,6 +138,9 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 	}
 	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate,
 		DCQCN: plan.Services[0].CC.Name == "dcqcn"}
+	if !space.DCQCN {
+		space.Knobs = knobsOf(&plan.Services[0], plan.NICs.Rate)
+	}
 	t.search = &tune.Search{Space: space, Seed: plan.Seed}
 	return t, t.open()
 }
@@ -321,6 +325,10 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 			f.SetCC("dcqcn", param, value)
 		}
 	}
+	for i, k := range t.search.Space.Own() {
+		a := t.base.Services[0].CC
+		f.SetCC(a.Name, k.Name, settingOf(paramOf(a, k.Name), c.Knobs[i]))
+	}
 }
 
 // current is what the scenario has, as a candidate.
@@ -331,6 +339,9 @@ func (t *tuning) current() tune.Candidate {
 	if v := t.base.Services[0].Values; t.search.Space.DCQCN {
 		c.AI, c.RateTimer = cc.Value[unit.Rate](v, "ai"), cc.Value[unit.Time](v, "rate_timer")
 		c.AlphaTimer, c.G = cc.Value[unit.Time](v, "alpha_timer"), cc.Value[float64](v, "g")
+	}
+	for i, k := range t.search.Space.Own() {
+		c.Knobs[i] = numberOf(t.base.Services[0].Values[k.Name])
 	}
 	return c
 }
@@ -346,6 +357,11 @@ func (t *tuning) overrides(c tune.Candidate) []string {
 			fmt.Sprintf("cc.dcqcn.hai=%dbps", 10*int64(c.AI)),
 			fmt.Sprintf("cc.dcqcn.rate_timer=%dps", int64(c.RateTimer)),
 			fmt.Sprintf("cc.dcqcn.alpha_timer=%dps", int64(c.AlphaTimer)), fmt.Sprintf("cc.dcqcn.g=%v", c.G))
+	}
+	for i, k := range t.search.Space.Own() {
+		a := t.base.Services[0].CC
+		text := settingText(paramOf(a, k.Name), c.Knobs[i])
+		out = append(out, fmt.Sprintf("cc.%s.%s=%s", a.Name, k.Name, text))
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	if err := writeFiles(filepath.Join(t.dir, "best"), files, true); err != nil {
 		return err
 	}
-	table, err := frontCSV(front)
+	table, err := frontCSV(&t.search.Space, front)
 	if err != nil {
 		return err
 	}
@@ -57,17 +57,25 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	return t.plot(front, best)
 }
 
-func frontCSV(front []tune.Trial) (string, error) {
+func frontCSV(space *tune.Space, front []tune.Trial) (string, error) {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	w.Write([]string{"trial", "completion_ps", "pause_ps", "queue_peak_bytes", "ecn_marks", "drops", "xon",
-		"wred_min", "wred_max", "probability", "xoff", "ai_bps", "rate_timer_ps", "alpha_timer_ps", "g"})
+	head := []string{"trial", "completion_ps", "pause_ps", "queue_peak_bytes", "ecn_marks", "drops", "xon",
+		"wred_min", "wred_max", "probability", "xoff", "ai_bps", "rate_timer_ps", "alpha_timer_ps", "g"}
+	for _, k := range space.Own() {
+		head = append(head, k.Name)
+	}
+	w.Write(head)
 	for _, x := range front {
 		c, o := x.Candidate, x.Outcome
-		w.Write(strings.Split(fmt.Sprintf("%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%v", x.N, o.Time,
+		row := strings.Split(fmt.Sprintf("%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%v", x.N, o.Time,
 			o.Pause, o.Queue, o.Marks, o.Drops, int64(c.XOn), int64(c.WREDMin), int64(c.WREDMax),
 			c.Probability,
-			int64(c.XOff), int64(c.AI), int64(c.RateTimer), int64(c.AlphaTimer), c.G), "|"))
+			int64(c.XOff), int64(c.AI), int64(c.RateTimer), int64(c.AlphaTimer), c.G), "|")
+		for i := range space.Own() {
+			row = append(row, fmt.Sprint(c.Knobs[i]))
+		}
+		w.Write(row)
 	}
 	w.Flush()
 	return b.String(), w.Error()

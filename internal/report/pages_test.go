@@ -100,8 +100,9 @@ func TestPages(t *testing.T) {
 			}
 			all := []tune.Trial{trial(0, 4.2, 0.9, ""), trial(1, 3.9, 1.1, ""), trial(2, 0, 0, "stuck"),
 				trial(3, 4.0, 0, "")}
-			report.Tuning(b, "incast", all, []tune.Trial{all[1], all[3]}, all[3], []string{
-				"WRED maximum: lower it; the queue never came near, and what is marked late is paused."})
+			report.Tuning(b, "incast", &tune.Space{DCQCN: true}, all,
+				[]tune.Trial{all[1], all[3]}, all[3], []string{
+					"WRED maximum: lower it; the queue never came near, and what is marked late is paused."})
 		},
 		"findings": func(b *strings.Builder) {
 			report.Findings(b, []swconf.Finding{

@@ -218,7 +218,7 @@ func TestTuning(t *testing.T) {
 	}
 	front[3].Outcome.Error = "it got stuck"
 	var b strings.Builder
-	report.Tuning(&b, "pod", front, front, front[7], []string{"raise xOFF"})
+	report.Tuning(&b, "pod", &tune.Space{DCQCN: true}, front, front, front[7], []string{"raise xOFF"})
 	for _, want := range []string{"pod: 20 simulations, 1 of them did not end", "as it is 0", "best 7",
 		"and 4 more on the front", "raise xOFF"} {
 		if strings.Count(b.String(), want) != 1 {

@@ -10,7 +10,8 @@ import (
 )
 
 // Tuning prints a search: the scenario as it is, the front, and what to do.
-func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Trial, advice []string) {
+func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Trial, best tune.Trial,
+	advice []string) {
 	failed := 0
 	for i := range trials {
 		if trials[i].Outcome.Error != "" {
@@ -23,13 +24,30 @@ func Tuning(w io.Writer, name string, trials, front []tune.Trial, best tune.Tria
 	}
 	fmt.Fprint(w, "\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "trial\tcompletion\tpaused\tqueue\txON\tWRED min\tmax\t%\txOFF\tAI\trate timer\t")
+	own := [2]string{"AI", "rate timer"}
+	for i := range own {
+		if knobs := space.Own(); i < len(knobs) {
+			own[i] = knobs[i].Name
+		} else if !space.DCQCN {
+			own[i] = ""
+		}
+	}
+	fmt.Fprintf(t, "trial\tcompletion\tpaused\tqueue\txON\tWRED min\tmax\t%%\txOFF\t%s\t%s\t\n", own[0],
+		own[1])
 	const most = 15
 	row := func(mark string, x *tune.Trial) {
 		c, o := &x.Candidate, &x.Outcome
-		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%v\t%v\t\n", mark, x.N, short(o.Time),
+		values := [2]string{c.AI.String(), c.RateTimer.String()}
+		for i := range values {
+			if i < len(space.Own()) {
+				values[i] = fmt.Sprint(c.Knobs[i])
+			} else if !space.DCQCN {
+				values[i] = ""
+			}
+		}
+		fmt.Fprintf(t, "%s%d\t%v\t%v\t%v\t%s\t%s\t%s\t%d\t%s\t%s\t%s\t\n", mark, x.N, short(o.Time),
 			short(o.Pause), kb(unit.Bytes(o.Queue)), kb(c.XOn), kb(c.WREDMin), kb(c.WREDMax), c.Probability,
-			kb(c.XOff), c.AI, c.RateTimer)
+			kb(c.XOff), values[0], values[1])
 	}
 	if len(trials) > 0 {
 		row("as it is ", &trials[0])

@@ -59,7 +59,7 @@ func (s *Search) Next(n int) []Trial {
 		if k <= first || len(front) == 0 {
 			t.point = s.spread(k)
 		} else {
-			t.point = mutate(&r, front)
+			t.point = mutate(&r, front, s.Space.dims())
 		}
 		t.Candidate = s.Space.at(t.point)
 		out = append(out, t)
@@ -70,7 +70,7 @@ func (s *Search) Next(n int) []Trial {
 // spread is the k-th point of a Latin hypercube: every stratum of every
 // dimension is met once within the first candidates.
 func (s *Search) spread(k int) (p [dims]float64) {
-	for d := range p {
+	for d := range s.Space.dims() {
 		r := rng.New(s.Seed, fmt.Sprintf("tune/dimension/%d", d))
 		perm := make([]int, first)
 		r.Perm(perm)
@@ -82,16 +82,16 @@ func (s *Search) spread(k int) (p [dims]float64) {
 
 // mutate takes a member of the front, crosses it with another one half of the
 // time, and moves some of its numbers.
-func mutate(r *rng.Stream, front []Trial) (p [dims]float64) {
+func mutate(r *rng.Stream, front []Trial, count int) (p [dims]float64) {
 	p = front[r.Intn(len(front))].point
 	if other := front[r.Intn(len(front))]; r.Float64() < 0.5 {
-		for d := range p {
+		for d := range count {
 			if r.Float64() < 0.5 {
 				p[d] = other.point[d]
 			}
 		}
 	}
-	for d := range p {
+	for d := range count {
 		if r.Float64() < 0.4 {
 			// Box and Muller
 			step := 0.15 * math.Sqrt(-2*math.Log(1-r.Float64())) * math.Cos(2*math.Pi*r.Float64())

@@ -1,11 +1,12 @@
 // Package tune searches the thresholds of ECN and PFC and the parameters of
-// DCQCN for a scenario, with a simulation of each candidate as the judge. The
+// its congestion control for a scenario, with a simulation of each candidate as the judge. The
 // search itself simulates nothing: its evaluator is passed in.
 package tune
 
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"railyard/unit"
 )
@@ -22,20 +23,57 @@ type Candidate struct {
 	RateTimer   unit.Time  `json:"rate_timer"`
 	AlphaTimer  unit.Time  `json:"alpha_timer"`
 	G           float64    `json:"g"`
+
+	Knobs Settings `json:"knobs,omitzero"` // of another congestion control, in the order of Space.Knobs
+}
+
+// MostKnobs is how many parameters of a congestion control are searched at most.
+const MostKnobs = 12
+
+// Settings are values of knobs.
+type Settings [MostKnobs]float64
+
+// Knob is a parameter of a congestion control that is searched between two values, evenly in the logarithm.
+type Knob struct {
+	Name     string  `json:"name"`
+	From, To float64 // above zero
 }
 
 // Space bounds the search.
 type Space struct {
 	Largest unit.Bytes // of xOFF
 	Line    unit.Rate  // of a NIC
-	DCQCN   bool       // false: no congestion control, thresholds only
+	DCQCN   bool       // with its steps and timers; otherwise thresholds, and the knobs
+
+	Knobs [MostKnobs]Knob `json:"knobs,omitzero"` // those with a name
+}
+
+// Own are the knobs that are searched.
+func (s *Space) Own() []Knob {
+	n := 0
+	for n < MostKnobs && s.Knobs[n].Name != "" {
+		n++
+	}
+	return s.Knobs[:n]
 }
 
 // smallest xOFF that is tried: a few packets.
 const smallest = 40 * unit.KB
 
-// dims is how many numbers in 0..1 decide a candidate.
-const dims = 9
+// Numbers in 0..1 that decide a candidate: of thresholds, of DCQCN beside them, and at most.
+const (
+	thresholds = 5
+	withDCQCN  = thresholds + 4
+	dims       = thresholds + MostKnobs
+)
+
+// dims is how many of them count.
+func (s *Space) dims() int {
+	if n := len(s.Own()); n > 0 {
+		return thresholds + n
+	}
+	return withDCQCN
+}
 
 // at turns a point of the unit cube into a candidate.
 func (s Space) at(p [dims]float64) Candidate {
@@ -46,6 +84,9 @@ func (s Space) at(p [dims]float64) Candidate {
 		Probability: int(math.Round(logScale(p[4], 1, 100)))}
 	c.WREDMin = max(min(least, c.WREDMax-unit.KB), 2*unit.KB)
 	c.XOn = max(min(round(float64(c.WREDMin)*between(p[3], 0.1, 0.95)), c.WREDMin-unit.KB), unit.KB)
+	for i, k := range s.Own() {
+		c.Knobs[i] = digits(logScale(p[thresholds+i], k.From, k.To))
+	}
 	if !s.DCQCN {
 		return c
 	}
@@ -55,6 +96,15 @@ func (s Space) at(p [dims]float64) Candidate {
 	c.AlphaTimer = unit.Time(math.Round(logScale(p[7], 1, 500))) * unit.Microsecond
 	c.G = 1 / math.Round(logScale(p[8], 8, 1024))
 	return c
+}
+
+// digits keeps three of them: what people write.
+func digits(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil {
+		return x
+	}
+	return y
 }
 
 // logScale spreads 0..1 over lo..hi evenly in the logarithm.

@@ -128,3 +128,26 @@ func TestFailedTrials(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Knobs of another congestion control stay between their ends, with three digits, and DCQCN's search is not
+// another for them.
+func TestKnobs(t *testing.T) {
+	s := Space{Largest: 16 * unit.MB, Line: 400 * unit.Gbps}
+	s.Knobs[0], s.Knobs[1] = Knob{"beta", 0.2, 1}, Knob{"base_target", 5e6, 80e6}
+	search := &Search{Space: s, Seed: 3}
+	run(search, 60)
+	low, high := 1.0, 0.0
+	for _, x := range search.Trials[1:] {
+		k := x.Candidate.Knobs
+		if k[0] < 0.2 || k[0] > 1 || k[1] < 5e6 || k[1] > 80e6 || k[2] != 0 || x.Candidate.AI != 0 {
+			t.Fatalf("%+v", x.Candidate)
+		}
+		if math.Abs(k[0]*1000-math.Round(k[0]*1000)) > 1e-9 {
+			t.Errorf("beta %v", k[0])
+		}
+		low, high = min(low, k[0]), max(high, k[0])
+	}
+	if low > 0.25 || high < 0.8 {
+		t.Errorf("beta was tried from %v to %v", low, high)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/cc"
+	"railyard/internal/scenario"
+	"railyard/internal/tune"
+	"railyard/unit"
+)
+
+// reach is how far from the scenario's value a parameter of congestion control is searched, up and down.
+const reach = 4
+
+// knobsOf are the parameters of a service's congestion control that a search can turn: those with a value
+// (a zero says something else than a small number does), within what is accepted.
+func knobsOf(s *scenario.Service, line unit.Rate) (knobs [tune.MostKnobs]tune.Knob) {
+	n := 0
+	for i := range s.CC.Params {
+		p := &s.CC.Params[i]
+		v := numberOf(s.Values[p.Name])
+		if p.Kind == cc.Flag || v <= 0 || n == len(knobs) {
+			continue
+		}
+		k := tune.Knob{Name: p.Name, From: v / reach, To: v * reach}
+		if least, err := p.Parse(p.Min); err == nil {
+			k.From = max(k.From, numberOf(least))
+		}
+		if most, err := p.Parse(p.Max); err == nil {
+			k.To = min(k.To, numberOf(most))
+		}
+		if p.Line {
+			k.To = min(k.To, float64(line))
+		}
+		if k.From < k.To {
+			knobs[n] = k
+			n++
+		}
+	}
+	return knobs
+}
+
+// paramOf is a parameter that an algorithm has.
+func paramOf(a *cc.Algorithm, name string) *cc.Param {
+	for i := range a.Params {
+		if a.Params[i].Name == name {
+			return &a.Params[i]
+		}
+	}
+	panic("tune: " + a.Name + " has no parameter " + name) // knobsOf made it of one
+}
+
+// numberOf is a parameter's value as a number in its own unit: ps, bytes, bit/s; 0 for a flag.
+func numberOf(v any) float64 {
+	switch x := v.(type) {
+	case float64:
+		return x
+	case int:
+		return float64(x)
+	case unit.Time:
+		return float64(x)
+	case unit.Bytes:
+		return float64(x)
+	case unit.Rate:
+		return float64(x)
+	}
+	return 0
+}
+
+// settingOf is a number as a parameter's value.
+func settingOf(p *cc.Param, x float64) any {
+	whole := math.Round(x)
+	switch p.Kind {
+	case cc.Count:
+		return int(max(1, whole))
+	case cc.Duration:
+		return unit.Time(whole)
+	case cc.Size:
+		return unit.Bytes(whole)
+	case cc.Speed:
+		return unit.Rate(whole)
+	}
+	return x
+}
+
+// settingText is it as --set takes it.
+func settingText(p *cc.Param, x float64) string {
+	switch v := settingOf(p, x).(type) {
+	case unit.Time:
+		return fmt.Sprintf("%dps", int64(v))
+	case unit.Bytes:
+		return fmt.Sprintf("%dB", int64(v))
+	case unit.Rate:
+		return fmt.Sprintf("%dbps", int64(v))
+	default:
+		return fmt.Sprint(v)
+	}
+}

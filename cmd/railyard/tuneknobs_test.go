@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// Every parameter with a value can be turned, within what is accepted, and is written so that it reads back.
+func TestKnobsOfEveryAlgorithm(t *testing.T) {
+	for _, name := range cc.Names() {
+		a := cc.Lookup(name)
+		s := &scenario.Service{CC: a, Values: a.Profile("").Values(400 * unit.Gbps)}
+		turned := 0
+		for _, k := range knobsOf(s, 400*unit.Gbps) {
+			if k.Name == "" {
+				continue
+			}
+			turned++
+			p := paramOf(a, k.Name)
+			for _, x := range []float64{k.From, numberOf(s.Values[k.Name]), k.To} {
+				back, err := p.Parse(settingText(p, x))
+				if err != nil || back != settingOf(p, x) {
+					t.Errorf("%s.%s = %v: %v, %v", name, k.Name, x, back, err)
+				}
+			}
+		}
+		if (turned == 0) != (len(a.Params) == 0) {
+			t.Errorf("%s: %d of %d parameters are searched", name, turned, len(a.Params))
+		}
+	}
+}
+
+// A search over Swift's parameters changes them, writes them down and goes on where it was.
+func TestTuneSwift(t *testing.T) {
+	s := filepath.Join(scenarios(t), "three-flows.yaml")
+	t.Chdir(t.TempDir())
+	args := []string{"config", "tune", s, "--set", "cc.algorithm=swift", "--trials", "5", "--out", "tune"}
+	code, out, errs := call(t, args...)
+	if code != 0 || !strings.Contains(out, "hop_scale") {
+		t.Fatalf("exit %d: %s%s", code, out, errs)
+	}
+	best, err := os.ReadFile("tune/best.sh")
+	if err != nil || !strings.Contains(string(best), "cc.swift.beta=") ||
+		strings.Contains(string(best), "dcqcn") {
+		t.Errorf("%v: %s", err, best)
+	}
+	table, _ := os.ReadFile("tune/front.csv")
+	if head, _, _ := strings.Cut(string(table), "\n"); !slices.Contains(strings.Split(head, ","), "max_mdf") {
+		t.Errorf("front.csv begins with %s", head)
+	}
+	if code, _, errs := call(t, append(args, "--trials", "7")...); code != 0 ||
+		!strings.Contains(errs, "5 trials of an earlier search") {
+		t.Errorf("going on: exit %d: %s", code, errs)
+	}
+}
