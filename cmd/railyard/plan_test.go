@@ -123,7 +123,7 @@ func TestPlanFabricScenarios(t *testing.T) {
 	}{
 		{[]string{"--gpus", "64"}, "64"},
 		{[]string{"--gpus", "128", "--switch", "64x400G"}, "128"},
-		{[]string{"--gpus", "1024", "--oversubscription", "2:1"}, "1024"},
+		{[]string{"--gpus", "1024", "--oversubscription", "2:1", "--nic-ports", "2"}, "1024"},
 	} {
 		out := filepath.Join(dir, c.gpus)
 		if code, _, err := call(t, append([]string{"plan", "fabric", "--out", out},

@@ -21,6 +21,7 @@ type planFabricCmd struct {
 	GPU    string `help:"Accelerator; decides the rate of its NIC." default:"h100" name:"gpu" without:"prices-example"`
 	Server int    `help:"GPUs and NICs per server." default:"8" range:"1,64" without:"prices-example"`
 	NIC    int    `help:"Rate of a NIC in Gbit/s; the accelerator's usual one unless given." name:"nic" placeholder:"G" range:"1,6400" without:"prices-example"`
+	Ports  int    `help:"Ports of a NIC, which share out its rate; with two and more each port has a plane of its own." default:"1" name:"nic-ports" range:"1,8" without:"prices-example"`
 	Switch string `help:"Switch: ports x rate." default:"128x400G" without:"prices-example"`
 	Top    string `help:"Switch of the tiers above the leaves, a modular chassis for example; like --switch unless given." name:"top-switch" placeholder:"PxR" without:"prices-example"`
 	Ratio  string `help:"Oversubscription towards the top tier." default:"1:1" name:"oversubscription" without:"prices-example"`
@@ -39,7 +40,9 @@ Examples:
   railyard plan fabric --gpus 1024 --switch 128x400G
   railyard plan fabric --gpus 28672 --switch 128x400G --oversubscription 7:1 --out fabrics
   railyard plan fabric --gpus 32768 --switch 128x400G --top-switch 288x400G --oversubscription 7:1
-  railyard plan fabric --gpus 1152 --switch 1152x400G`
+  railyard plan fabric --gpus 1152 --switch 1152x400G
+  railyard plan fabric --gpus 16384 --switch 64x400G          (rail-planes: DeepSeek's 768 switches)
+  railyard plan fabric --gpus 15360 --nic-ports 2             (port-planes: as Alibaba's HPN)`
 }
 
 // Run is the plan fabric command.
@@ -80,7 +83,7 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	if c.GPUs == 0 {
 		return in, field.New("--gpus", "is missing: how many GPUs?")
 	}
-	in = planner.FabricInput{GPUs: c.GPUs, PerServer: c.Server, NICRate: c.NIC}
+	in = planner.FabricInput{GPUs: c.GPUs, PerServer: c.Server, NICRate: c.NIC, NICPorts: c.Ports}
 	g, err := model.FindGPU(c.GPU)
 	if err != nil {
 		return in, field.Under("--gpu", err)

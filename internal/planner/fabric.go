@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/topo"
 )
 
 // SwitchModel is a switch by its ports, "128x400G".
@@ -43,7 +44,8 @@ func ParseRatio(s string) (float64, error) {
 type FabricInput struct {
 	GPUs      int
 	PerServer int // GPUs, and NICs
-	NICRate   int // Gbit/s
+	NICRate   int // Gbit/s, of all its ports together
+	NICPorts  int // 0: one
 	Leaf, Top SwitchModel
 	Ratio     float64 // towards the top tier
 	Prices    *Prices
@@ -124,9 +126,13 @@ func Fabrics(in FabricInput) ([]Design, error) {
 		return nil, field.New("nic", "NICs of %d Gbit/s do not fit ports of %v and %v", in.NICRate, in.Leaf,
 			in.Top)
 	}
+	if n := in.NICPorts; n < 0 || n > 8 || n > 0 && in.NICRate%n != 0 {
+		return nil, field.New("nic-ports", "1 to 8 ports share out a NIC's %d Gbit/s evenly, found %d",
+			in.NICRate, n)
+	}
 	var out []Design
-	for _, f := range []func(FabricInput) Design{singleSwitch, railOnly, railSpine, railPods, pairPod,
-		fatTree, dragonfly, torus} {
+	for _, f := range []func(FabricInput) Design{singleSwitch, railOnly, railSpine, railPods, railPlanes,
+		portPlanes, pairPod, fatTree, dragonfly, torus} {
 		d := f(in)
 		if d.Reason == "" {
 			d.price(in)
@@ -281,7 +287,7 @@ func railPods(in FabricInput) Design {
 	d.Hops, d.Bisection = 5, min(1, float64(aggUp)/float64(segments*in.PerServer))
 	d.Note = fmt.Sprintf("%d pods of %d GPUs, %.3g:1 between pods", pods, perPod,
 		float64(segments*in.PerServer)/float64(aggUp))
-	if d.GPUs <= 32_768 {
+	if d.GPUs <= topo.MaxGPUs {
 		d.Scenario = in.scenario(d.Kind,
 			fmt.Sprintf("pods: %d\n  hosts: %d\n  segments: %d\n  spines: %d\n  uplinks: 1\n  "+
 				"super_spines: %d\n  super_uplinks: %d\n  planes: %d",

@@ -86,6 +86,39 @@ func fabrics() ([]Row, error) {
 	return rows, nil
 }
 
+// planeCounts designs published fabrics of several planes from their switches.
+func planeCounts() ([]Row, error) {
+	prices, err := planner.ParsePrices("", nil)
+	if err != nil {
+		return nil, err
+	}
+	count := func(name string, gpus, nicPorts, ports int) (int, error) {
+		s := planner.SwitchModel{Ports: ports, Rate: 400}
+		all, err := planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 400,
+			NICPorts: nicPorts, Leaf: s, Top: s, Ratio: 1, Prices: prices})
+		for _, d := range all {
+			if d.Name == name {
+				return d.Switches(), err
+			}
+		}
+		return 0, err
+	}
+	deepseek, err := count("rail-planes", 16_384, 1, 64)
+	if err != nil {
+		return nil, err
+	}
+	hpn, err := count("port-planes", 15_360, 2, 128)
+	if err != nil {
+		return nil, err
+	}
+	return []Row{
+		exact("switches of a multi-plane fat tree, 16,384 GPUs, 64 ports",
+			"DeepSeek-AI, arXiv 2505.09343, table 3", 768, deepseek),
+		within("switches of a dual-plane pod, 15,360 GPUs, at 1:1 (theirs 1.07:1)",
+			"Qian et al., Alibaba HPN, SIGCOMM 2024", 360, float64(hpn), 0.03, "%.0f"),
+	}, nil
+}
+
 // switchCounts compares designs of 28,672 GPUs on switches of 128 ports.
 func switchCounts() ([]Row, error) {
 	prices, err := planner.ParsePrices("", nil)

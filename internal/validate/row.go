@@ -78,6 +78,7 @@ func Checks() []Check {
 		{"memory", memory},
 		{"fabric sizes", fabrics},
 		{"switches", switchCounts},
+		{"planes", planeCounts},
 		{"traffic", traffic},
 		{"pipelines", bubbles},
 		{"estimates", estimates},

@@ -1,0 +1,48 @@
+package planner
+
+import (
+	"strings"
+	"testing"
+)
+
+// Planes are counted as the hardware counts: DeepSeek's eight rails of 2,048 ports on switches of 64 are
+// 768 switches (arXiv 2505.09343, table 3), which pods of the same switches need 1,280 for.
+func TestRailPlanes(t *testing.T) {
+	in := input(t, 16_384, "64x400G", "64x400G", "1:1")
+	d := find(t, in, "rail-planes")
+	if !d.Fits() || d.GPUs != 16_384 || d.Tiers[0].Count != 512 || d.Tiers[1].Count != 256 ||
+		d.CableCount() != 2*16_384 || d.Bisection != 1 || d.Hops != 3 {
+		t.Errorf("%+v", d)
+	}
+	if d := find(t, in, "rail-pods"); d.Switches() != 1280 {
+		t.Errorf("%+v", d)
+	}
+	in.GPUs++
+	if d := find(t, in, "rail-planes"); d.Fits() || !strings.Contains(d.Reason, "at most 16384 GPUs") {
+		t.Errorf("%+v", d)
+	}
+	if d := find(t, input(t, 64, "64x400G", "64x400G", "1:1"), "rail-planes"); d.Fits() {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A pod of Alibaba's HPN has 240 ToRs of 60 cables up each and 120 switches above; with the 64 cables that
+// carry all of a ToR's 128 ports of 200G there are 128. One switch cuts off nobody.
+func TestPortPlanes(t *testing.T) {
+	in := input(t, 15_360, "128x400G", "128x400G", "1:1")
+	if d := find(t, in, "port-planes"); d.Fits() || !strings.Contains(d.Reason, "one port") {
+		t.Errorf("%+v", d)
+	}
+	in.NICPorts = 2
+	d := find(t, in, "port-planes")
+	if !d.Fits() || d.Tiers[0].Count != 240 || d.Tiers[1].Count != 128 || d.Tiers[0].Failure != 0 ||
+		d.Cables[0].Count != 2*15_360 || d.Cables[1].Count != 15_360 || d.Tiers[0].Down != 128 {
+		t.Errorf("%+v", d)
+	}
+	for _, ports := range []int{-1, 3, 9} {
+		in.NICPorts = ports
+		if _, err := Fabrics(in); err == nil || !strings.Contains(err.Error(), "nic-ports") {
+			t.Errorf("%d ports: %v", ports, err)
+		}
+	}
+}
