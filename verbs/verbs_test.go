@@ -137,6 +137,9 @@ func TestVerbsOverSockets(t *testing.T) {
 		"sprayed": {func(c *DeviceConfig) {
 			c.Selective, c.WriteOnly = true, true
 		}, func(o *ConnectOptions) { o.Entropy = 8 }},
+		"sprayed by marks": {func(c *DeviceConfig) {
+			c.Selective, c.WriteOnly, c.CC, c.LB = true, true, "nscc", "mixed"
+		}, func(o *ConnectOptions) { o.Entropy = 8 }},
 		"small MTU": {nil, func(o *ConnectOptions) { o.MTU = 256 }},
 	} {
 		t.Run(name, func(t *testing.T) {

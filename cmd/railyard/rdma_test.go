@@ -72,6 +72,29 @@ func TestRdmaCommands(t *testing.T) {
 			t.Errorf("%q: exit %d %s, no packet with type of service %#x", dscp, code, errs, tos)
 		}
 	}
+	for _, how := range []string{"--cc nscc", "--cc nscc --spray --lb reps,source_ports=16",
+		"--spray --lb bitmap,source_ports=8 --qps 2"} {
+		code, out, errs := call(t, append([]string{"rdma", "write", "--to", to, "--size", "1MiB",
+			"--iters", "20", "--json"}, strings.Fields(how)...)...)
+		var r struct {
+			Results []perftest.Result `json:"results"`
+		}
+		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 1 ||
+			!r.Results[0].Verified {
+			t.Errorf("%s: exit %d, %s%s", how, code, out, errs)
+		}
+	}
+	for how, want := range map[string]string{
+		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
+		"--spray --lb reps,source_ports=1": "1 is nothing to choose from",
+		"--spray --lb rep":                 "there are entropy, oblivious, bitmap, reps, mixed",
+		"--spray --lb reps --set-aside 3":  "--lb entropy,set_aside=PACKETS",
+	} {
+		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to}, strings.Fields(how)...)...)
+		if code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit %d, %s", how, code, errs)
+		}
+	}
 	code, out, errs := call(t, "rdma", "write", "--to", to, "--iters", "10")
 	if code != 0 || !strings.Contains(out, "Gbit/s") {
 		t.Errorf("exit %d %s %s", code, out, errs)

@@ -83,6 +83,19 @@ func TestDetoursRefused(t *testing.T) {
 			t.Errorf("%s: %v", sets, err)
 		}
 	}
+	for _, lb := range []string{"reps", "bitmap", "mixed"} {
+		_, err := resolveLB(dragonfly + "lb: " + lb + "\nlb_options: {source_ports: 1}\n")
+		if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:5:14: lb_options.source_ports: 1 is") {
+			t.Errorf("%s with one path: %v", lb, err)
+		}
+	}
+	for sets, want := range map[string]bool{"lb=reps": false, "lb=reps transport.recovery=selective": true,
+		"cc.algorithm=nscc transport.recovery=selective": true, "transport.recovery=selective": false} {
+		p, err := resolveLB(dragonfly, strings.Fields(sets)...)
+		if err != nil || p.RC.Named != want {
+			t.Errorf("%s: acknowledgements name packets: %v, %v", sets, p.RC.Named, err)
+		}
+	}
 	small := strings.Replace(dragonfly, "groups: 5", "groups: 2", 1)
 	_, err := resolveLB(small + "lb: valiant\n")
 	if err == nil || !strings.HasPrefix(err.Error(), "x.yaml:4:") {

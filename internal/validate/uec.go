@@ -85,6 +85,13 @@ func uecRows() ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Without trimming htsim has queues of five bandwidth-delay products.
+	const noTrim = "switch.queues.3.trim=false"
+	blind, err := uecTail(uecScenario(4, uecMixed, file), many.String(), noTrim,
+		"switch.queues.3.limit=892000B", "cc.nscc.profile=path")
+	if err != nil {
+		return nil, err
+	}
 	bound := 15*uecWire + 13.7
 	single := within("NSCC, permutation of 16 over one path: mean of 16 slowest flows, us",
 		uecSource+", one draw", 527.8, mean(hashed), 0.2, "%.1f")
@@ -95,13 +102,19 @@ func uecRows() ([]Row, error) {
 		within("NSCC, one flow of 2 MB, us", uecSource, 176.2, one, 0.01, "%.1f"),
 		within("NSCC, two flows in opposite directions, us", uecSource, 176.8, two, 0.01, "%.1f"),
 		within("NSCC, 15 flows to one receiver: the slowest, us", uecSource, 2478.5, incast, 0.03, "%.1f"),
-		{Claim: "the same against the last cable's time for their packets, us", Source: "arithmetic, +3 %",
-			Expected: fmt.Sprintf("%.1f to %.1f", bound, 1.03*bound), Ours: fmt.Sprintf("%.1f", incast),
-			Diff: fmt.Sprintf("%+.2f %%", 100*(incast/bound-1)), OK: incast >= bound && incast <= 1.03*bound},
+		above("the same against the last cable's time for their packets, us", bound, incast),
+		above("the same without trimming, losses found by SLEEK, us", bound, blind),
 		within("NSCC, permutation of 16 over 128 source ports: mean of 4 slowest flows, us", uecSource, 194.0,
 			mean(spread), 0.08, "%.1f"),
 		single,
 	}, nil
+}
+
+// above is a row of an incast: its slowest flow ends at a bound or up to 3 % later.
+func above(claim string, bound, got float64) Row {
+	return Row{Claim: claim, Source: "arithmetic, +3 %",
+		Expected: fmt.Sprintf("%.1f to %.1f", bound, 1.03*bound), Ours: fmt.Sprintf("%.1f", got),
+		Diff: fmt.Sprintf("%+.2f %%", 100*(got/bound-1)), OK: got >= bound && got <= 1.03*bound}
 }
 
 // uecDraws runs permutations of 16 hosts and returns the slowest flow of each.
