@@ -63,6 +63,7 @@ func Checks() []Check {
 		{"DCQCN in NICs", nicSender},
 		{"Swift", swiftRows},
 		{"credit", creditRows},
+		{"trimming", trimRows},
 		{"NSCC", uecRows},
 		{"UEC paths", uecPaths},
 		{"HPCC", hpccRows},
