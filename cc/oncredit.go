@@ -7,7 +7,7 @@ import "railyard/unit"
 //
 // A receiver does not see queues on the way to it. Where links between switches are the bottleneck, credit
 // comes faster than packets arrive, so that without trimming nothing but a window bounds what waits there:
-// who has none of his own has one of twice the credit that it may hold.
+// who has none of his own has one of as much as the credit that it may hold.
 type OnCredit struct {
 	Controller
 	line   unit.Rate
@@ -17,7 +17,7 @@ type OnCredit struct {
 
 func onCredit(ctl Controller, v Values, path Path) *OnCredit {
 	o := &OnCredit{Controller: ctl, line: path.Line, credit: openCredit(v, path)}
-	o.flight = unit.Bytes(2 * o.credit.window)
+	o.flight = unit.Bytes(o.credit.window)
 	return o
 }
 
@@ -89,8 +89,8 @@ var creditParams = []Param{
 	{Name: "unasked", Kind: Number, Min: "0.01", Max: "16", Zero: true,
 		Doc: "what may go without credit when a sender begins, times what the path holds"},
 	{Name: "window", Kind: Number, Min: "0.5", Max: "64",
-		Doc: "most credit that a sender holds or waits for, times what the path holds, 16 packets or more; " +
-			"twice as much may be in flight"},
+		Doc: "most credit that a sender holds or waits for, and most in flight, times what the path holds; " +
+			"16 packets at least"},
 	{Name: "share", Kind: Number, Min: "0.01", Max: "1",
 		Doc: "share of its line rate for which a receiver grants credit; not above 1, which is the line"},
 	{Name: "grant", Kind: Count, Min: "1", Max: "64", Doc: "full packets in one grant"},

@@ -112,6 +112,27 @@ func TestComputedValuesAreWritten(t *testing.T) {
 	}
 }
 
+// A receiver that would grant more than its line takes is refused at its place, as a window below what is
+// useful is, and a parameter of another algorithm.
+func TestCreditBeyondTheLine(t *testing.T) {
+	for block, want := range map[string]string{
+		"eqds, eqds: {share: 1.01}":  "x.yaml:2:30: cc.eqds.share: must lie between 0.01 and 1, found 1.01",
+		"uec, uec: {share: 2}":       "x.yaml:2:28: cc.uec.share: must lie between 0.01 and 1, found 2",
+		"rccc, rccc: {window: 0.1}":  "x.yaml:2:30: cc.rccc.window: must lie between 0.5 and 64, found 0.1",
+		"eqds, eqds: {grant: 0}":     "x.yaml:2:30: cc.eqds.grant: must lie between 1 and 64, found 0",
+		"eqds, eqds: {profile: pfc}": "x.yaml:2:39: cc.eqds.profile: found \"pfc\"",
+	} {
+		d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+
+			"cc: {algorithm: "+block+"}\nworkload: {traffic: {permutation: {bytes: 1MB}}}\n"), nil)
+		if err == nil {
+			_, err = d.Resolve(nil)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", block, err, want)
+		}
+	}
+}
+
 // Values that cannot be together are refused at one of them.
 func TestParametersTogether(t *testing.T) {
 	d, err := scenario.Parse("x.yaml", []byte("fabric: {kind: rail, hosts: 2, spines: 2}\n"+
