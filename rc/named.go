@@ -55,6 +55,14 @@ func (q *QP) taken(p *Packet) (news uint64) {
 	return k.have - was
 }
 
+// nameTimed takes the time of packet s, if it is the one that is timed.
+func (k *selective) nameTimed(now unit.Time, s uint64) {
+	if k.timed != 0 && s == k.timed {
+		k.rtt.sample(now - k.timedAt)
+		k.timed = 0
+	}
+}
+
 // named takes the answer to a packet while something before it is missing: as a report of a gap whose
 // length is not told, which one packet is for sure.
 func (q *QP) named(now unit.Time, p *Packet, cum uint64) {
@@ -79,6 +87,10 @@ func (q *QP) listed() {
 	r.settle(q.expect)
 	r.late, r.above = max(r.late, r.top), 0
 }
+
+// Silent reports that answers name their packets, nothing has been heard for long, and a packet goes for that
+// reason: the path of the oldest may be broken.
+func (q *QP) Silent() bool { return q.cfg.Named && q.sel != nil && q.sel.probes > 0 }
 
 // fewAhead is how many packets at least must have overtaken another before it counts as lost.
 const fewAhead = 5

@@ -248,7 +248,7 @@ func (q *QP) Modify(to State, psn uint32) error {
 		q.next, q.high, q.end = q.una, q.una, q.una
 		q.ackEvery = uint64(max(1, q.cfg.AckEvery))
 		if q.cfg.Recovery == Selective {
-			q.sel = &selective{have: q.una}
+			q.sel = &selective{have: q.una, named: q.cfg.Named}
 			// A window that nobody asks to open waits out the time-out.
 			q.ackEvery = min(q.ackEvery, uint64(q.cfg.Window/2))
 		}

@@ -137,6 +137,9 @@ func (q *QP) Acknowledged(now unit.Time, p *Packet) (packets uint64) {
 		return 0 // a ghost, or old news
 	}
 	if q.sel != nil {
+		if p.Syndrome == roce.AckNamed {
+			q.sel.nameTimed(now, cum+uint64(int64(int16(p.MSN>>8))))
+		}
 		q.sel.past = max(q.sel.past, cum)
 		packets = q.progress(now)
 		if !ack && q.sel != nil && (cum == q.una || p.Syndrome.IsRNR() || p.Syndrome == roce.NakGap) {

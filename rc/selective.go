@@ -36,6 +36,7 @@ type selective struct {
 	sweeps   int       // so many times in a row with nothing left out; 0: something beyond has come
 	probes   uint8     // in a row without progress
 
+	named   bool   // Config.Named
 	window  uint64 // of the driver, packets; 0: none
 	recover uint64 // more than a window overtook what was missing: it and what follows up to here is listed
 	list    bool   // the next packet that goes again asks for that
@@ -95,7 +96,9 @@ func (k *selective) askedFor(now unit.Time, s uint64) {
 // answered takes the time of a packet that is known to have arrived.
 func (k *selective) answered(now unit.Time, upto uint64) {
 	if k.timed != 0 && upto > k.timed {
-		k.rtt.sample(now - k.timedAt)
+		if !k.named { // else its own answer was lost, and this one's may have waited
+			k.rtt.sample(now - k.timedAt)
+		}
 		k.timed = 0
 	}
 }

@@ -452,12 +452,14 @@ func (e *Endpoint) Tick(now unit.Time) {
 		c.tick(now)
 		before := c.QP.Timeouts
 		if c.QP.TimeoutAt() <= now && c.QP.Timeout(now) {
+			if c.QP.Timeouts > before || c.QP.Silent() {
+				una, _, _ := c.QP.Sequence()
+				c.paths.Heard(now, una, entropy.TimedOut)
+			}
 			if c.QP.Timeouts > before {
 				e.Count.Timeouts++
 				c.Timeouts++
 				if c.QP.State() != rc.Error {
-					una, _, _ := c.QP.Sequence()
-					c.paths.Heard(now, una, entropy.TimedOut)
 					c.pace.Ctl.OnLoss(now, cc.LossTimeout)
 					c.decide()
 				}

@@ -304,9 +304,11 @@ func (h *Hosts) timeout(c int32) {
 			h.failed(c)
 			return
 		}
-		if late > 0 {
+		if late > 0 || s.qp.Silent() {
 			una, _, _ := s.qp.Sequence()
 			s.paths.Heard(now, una, entropy.TimedOut)
+		}
+		if late > 0 {
 			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
 			h.decide(c)
 		}

@@ -142,3 +142,21 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		t.Errorf("%d packets trimmed, %d sent again", n, s.Retransmissions)
 	}
 }
+
+// The same broken cable with NSCC: after a silence REPS freezes on the ports that brought answers and is
+// through soon, bitmap and mixed leave out those that lose, and only who does not listen loses on.
+func TestChoosersFindAWayRound(t *testing.T) {
+	broken := twoRacks + `failures: [{link: "seg-1-rail-1:Eth3", at: 20us, converge: 1s}]` + "\n"
+	took := map[string]unit.Time{}
+	for _, lb := range []string{"oblivious", "bitmap", "mixed", "reps"} {
+		r, s, _ := runAll(t, broken, "lb="+lb, "lb_options.source_ports=64", "cc.algorithm=nscc")
+		if took[lb] = unit.Time(s.StepTime); r.Hosts.Count.Timeouts > 0 || s.DropsDown == 0 {
+			t.Errorf("%s: %d ACK time-outs, %d packets lost on the cable", lb, r.Hosts.Count.Timeouts,
+				s.DropsDown)
+		}
+	}
+	if took["reps"] > 5*unit.Millisecond || took["mixed"]*10 > took["oblivious"] ||
+		took["bitmap"]*10 > took["oblivious"] {
+		t.Errorf("8 MB over a broken cable took %v", took)
+	}
+}
