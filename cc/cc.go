@@ -12,15 +12,15 @@
 //	Swift  OnAck with Ack.RTT -> Window; below one packet, Rate
 //	DCTCP  OnAck with Ack.Marked -> Window
 //	TIMELY OnAck with Ack.RTT -> Rate
+//	EQDS   grants, in an account (Credit) beside the Window
 //	none   nothing -> Rate
 //
 // A new algorithm is a file with an Algorithm in it, and a line in registry.go.
 //
-// What both drivers do not tell has no place in the interface, so telemetry per hop (HPCC), credits of
-// receivers (EQDS, RCCC) and trimmed packets reach no controller yet. What an acknowledgement will carry
-// goes where the round trip and the mark went: a field of Ack, filled in Pacer.Acknowledged, which both
-// drivers call. What comes in a control packet of its own is taken in host/control.go and
-// rcudp/control.go, and is an input of its own, as OnCNP is.
+// What both drivers do not tell has no place in the interface. What an acknowledgement carries goes where
+// the round trip and the mark went: a field of Ack, filled in Pacer.Acknowledged, which both drivers call.
+// What comes in a control packet of its own is taken in host/control.go and rcudp/control.go, and is an
+// input of its own, as OnCNP is, or goes to an account that the Pacer keeps, as grants do (Credited).
 package cc
 
 import "railyard/unit"

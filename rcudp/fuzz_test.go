@@ -20,6 +20,8 @@ func FuzzInput(f *testing.F) {
 	f.Add([]byte{0x00, 0, 0, 0, 255, 7, 0x02, 1, 0, 0, 9, 0, 0x13, 2, 0, 0, 0, 0, 0x14, 3, 1, 0, 0, 0, 0x17,
 		4, 1, 0, 3, 0})
 	f.Add([]byte{0x11, 0, 0, 0, 0, 0, 0x10, 1, 0, 0, 1, 0, 0x12, 1, 0, 0, 0, 0, 0x81, 0, 0, 0, 0, 0})
+	f.Add([]byte{0xc1, 0, 8, 200, 0, 0, 0xc1, 0, 0x48, 0, 0, 0, 0xc1, 0, 12, 255, 9, 0, 0xc0, 0, 0x48, 1, 0,
+		0, 0xc0, 0, 8, 3, 0, 0})
 	f.Fuzz(func(t *testing.T, script []byte) {
 		for _, rec := range []rc.Recovery{rc.GoBackN, rc.Selective} {
 			play(t, script, rec)

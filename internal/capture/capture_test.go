@@ -122,6 +122,24 @@ func TestStory(t *testing.T) {
 	}
 }
 
+// Requests for credit are told, grants counted, and both say how much it came to.
+func TestCreditStory(t *testing.T) {
+	c := newTape(t)
+	c.put(false, roce.Header{Opcode: roce.CreditRequest, Credit: 70_000}, nil, 48<<2, nil)
+	for i := range uint64(3) {
+		c.put(true, roce.Header{Opcode: roce.CreditGrant, Credit: 4206 * (i + 1)}, nil, 48<<2, nil)
+	}
+	events, s := c.story()
+	if all := strings.Join(events, "\n"); !strings.Contains(all, "0 credit asked for, 70000 bytes in all") ||
+		len(events) != 1 {
+		t.Errorf("%q", events)
+	}
+	f, b := s.Flows[0], s.Flows[1]
+	if s.ICRCGood != 4 || f.Requests != 1 || f.Credit != 70_000 || b.Grants != 3 || b.Credit != 3*4206 {
+		t.Errorf("%+v\n%+v\n%+v", s, f, b)
+	}
+}
+
 // Selective repeat: what is reported missing is named, an ACK that waits before a
 // gap is an ACK and no news.
 func TestSelectiveStory(t *testing.T) {
