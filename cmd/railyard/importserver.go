@@ -16,6 +16,7 @@ type importedServer struct {
 	NICs    []importedNIC `json:"nics"`
 	LeftOut []string      `json:"nics_near_no_gpu,omitempty"`
 	GPUs    []importedGPU `json:"gpus"`
+	Notes   []string      `json:"notes,omitempty"`
 	NVLinks int           `json:"nvlinks_per_gpu"`
 	Type    string        `json:"type"` // as a scenario has it
 	Written string        `json:"written_to,omitempty"`
@@ -49,7 +50,7 @@ func (c *importCmd) importServer(e *env) error {
 	if err != nil {
 		return err
 	}
-	out := &importedServer{Format: s.Format, LeftOut: s.Apart, NVLinks: s.Links()}
+	out := &importedServer{Format: s.Format, LeftOut: s.Apart, NVLinks: s.Links(), Notes: s.Notes}
 	for _, n := range s.NICs {
 		out.NICs = append(out.NICs, importedNIC{n.Name, int64(n.Rate)})
 	}

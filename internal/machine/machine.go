@@ -52,6 +52,7 @@ type Server struct {
 	SM     int      // compute capability, 90 of an H100; 0: not said
 	NICs   []NIC    // those that are nearest to some GPU
 	Apart  []string // NICs that are nearest to none
+	Notes  []string // what was passed over
 
 	// Uses is by GPU the NICs that it sends by, as places in NICs: of those that are nearest, where GPUs
 	// are as near to the same ones, its share.
@@ -204,6 +205,9 @@ func (s *Server) String() string {
 	}
 	if len(s.Apart) > 0 {
 		fmt.Fprintf(&b, "nearest to no GPU: %s\n", strings.Join(s.Apart, ", "))
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "%s\n", note)
 	}
 	return b.String()
 }

@@ -293,7 +293,8 @@ func (r *xmlReader) server() (*Server, error) {
 	}
 	switch {
 	case len(gpus) == 0:
-		return nil, r.fail(0, 0, "has no GPU: neither <gpu> nor a <pci> of class 0x03")
+		return nil, r.fail(0, 0, "has no GPU: neither <gpu> nor a <pci> of class 0x03; where NCCL "+
+			"fills in the rest, take what it dumps (NCCL_TOPO_DUMP_FILE)")
 	case len(cards) == 0:
 		return nil, r.fail(0, 0, "has no NIC: neither <net> nor a <pci> of class 0x02")
 	case len(gpus) > MaxGPUs || len(cards) > MaxNICs:
@@ -428,8 +429,12 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 				}
 			case known && k != i:
 				links[i][k] += p.count
-			case k == i && known:
-				return r.fail(p.line, p.col, "a link of %s to itself", p.target)
+			case known: // Azure's NCv4 has them, where the virtual machine hides whose they are
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %d links of %s to itself are passed over",
+					p.line, p.count, p.target))
+			default:
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %d links to %s, which is no GPU here, "+
+					"are passed over", p.line, p.count, p.target))
 			}
 		}
 	}

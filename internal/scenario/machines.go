@@ -41,6 +41,9 @@ func (p *resolver) machines(types []site.Type) error {
 			p.Machines = map[string]string{}
 		}
 		p.Machines[t.Topology] = string(text)
+		for _, note := range m.Notes[:min(len(m.Notes), 4)] {
+			p.note("%s: %s", t.Topology, note)
+		}
 		if len(m.Apart) > 0 {
 			p.note("%s: %d NICs are the nearest of no GPU and left out: %s", t.Topology, len(m.Apart),
 				strings.Join(m.Apart, ", "))
