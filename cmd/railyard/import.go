@@ -46,7 +46,7 @@ Examples:
   railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml   (one file per device)
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
-  nvidia-smi topo -m > topo.txt && railyard import --server topo.txt   (or NCCL_TOPO_DUMP_FILE's XML)
+  nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)
 
 Formats:
 `)
