@@ -246,6 +246,36 @@ func TestFabricWithoutWorkload(t *testing.T) {
 	}
 }
 
+// NICs whose ports are in planes of their own have an address per port, and no cable joins the planes;
+// a pair below common spines keeps its bundle and its peer link.
+func TestRenderPlanes(t *testing.T) {
+	pairs := filepath.Join(t.TempDir(), "pairs.yaml")
+	const pod = "fabric: {kind: pod, hosts: 2, segments: 1, spines: 2, host_link: {rate: 400Gbps, " +
+		"cable: 3m}}\nserver: {gpus: 2, nics: 2, nic_ports: 2}\n"
+	if err := os.WriteFile(pairs, []byte(pod), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for scenario, planes := range map[string]int{
+		filepath.Join(scenarios(t), "clusters", "pollara.yaml"): 4, pairs: 0} {
+		dir, file := filepath.Join(t.TempDir(), "texts"), filepath.Base(scenario)
+		if code, _, errs := call(t, "config", "render", scenario, "--os", "nxos", "--out", dir); code != 0 {
+			t.Fatalf("%s: %d, %s", file, code, errs)
+		}
+		cables, err1 := os.ReadFile(filepath.Join(dir, "cabling.csv"))
+		addresses, err2 := os.ReadFile(filepath.Join(dir, "addressing.csv"))
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if bytes.Contains(cables, []byte("peer link")) != (planes == 0) ||
+			strings.Count(string(addresses), "host-1,nic1 port ") != planes {
+			t.Errorf("%s: not %d planes: %s", file, planes, addresses)
+		}
+		if code, out, errs := call(t, "config", "lint", dir, "--fabric", scenario); code != 0 {
+			t.Errorf("%s: lint says %d, %s, %s", file, code, out, errs)
+		}
+	}
+}
+
 func TestDot(t *testing.T) {
 	if _, err := exec.LookPath("dot"); err != nil {
 		t.Skip("graphviz is not installed")

@@ -30,12 +30,7 @@ func (g *Graph) CheckConnected(down map[int]bool) error {
 	if len(g.Hosts) < 2 {
 		return nil
 	}
-	switches := newParts(len(g.Nodes))
-	for i, l := range g.Links {
-		if !down[i] && g.Nodes[l.A].Role != Host && g.Nodes[l.B].Role != Host {
-			switches.join(l.A, l.B)
-		}
-	}
+	switches := g.joined(down)
 	// Servers are connected when some pair of their NICs is; joined through
 	// common servers, because NVLink carries data between a server's NICs.
 	servers := newParts(len(g.Hosts))
@@ -85,6 +80,35 @@ func (g *Graph) CheckConnected(down map[int]bool) error {
 func (g *Graph) NICName(i int) string {
 	n := g.NICs[i]
 	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
+}
+
+// joined is which switches cables between them join.
+func (g *Graph) joined(down map[int]bool) parts {
+	p := newParts(len(g.Nodes))
+	for i, l := range g.Links {
+		if !down[i] && g.Nodes[l.A].Role != Host && g.Nodes[l.B].Role != Host {
+			p.join(l.A, l.B)
+		}
+	}
+	return p
+}
+
+// Planes numbers by switch the planes of a fabric, parts of it that no cable between switches joins, from 1.
+// Switches that have no such cable are in none, 0.
+func (g *Graph) Planes() []int {
+	p, planes := g.joined(nil), make([]int, len(g.Nodes))
+	number := map[int]int{}
+	for _, l := range g.Links {
+		if g.Nodes[l.A].Role == Host || g.Nodes[l.B].Role == Host {
+			continue
+		}
+		at := p.of(l.A)
+		if number[at] == 0 {
+			number[at] = len(number) + 1
+		}
+		planes[l.A], planes[l.B] = number[at], number[at]
+	}
+	return planes
 }
 
 // parts is which of some things are joined, directly or by others.

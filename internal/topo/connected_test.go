@@ -1,7 +1,10 @@
 package topo
 
 import (
+	"slices"
 	"testing"
+
+	"railyard/unit"
 
 	"pgregory.net/rapid"
 )
@@ -33,4 +36,31 @@ func TestConnectedIsWhatReaches(t *testing.T) {
 			t.Fatalf("%v, but pairs say %v", err, whole)
 		}
 	})
+}
+
+// Planes are what cables between switches join; a pair that nothing joins is in none.
+func TestPlanes(t *testing.T) {
+	m := NewMaker("site")
+	var sw []int
+	for _, name := range []string{"a1", "a2", "b1", "b2", "alone"} {
+		n, err := m.Switch(name, Leaf, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sw = append(sw, n)
+	}
+	c := Cable{Rate: unit.Gbps}
+	m.Cable(sw[0], sw[1], c)
+	m.Cable(sw[2], sw[3], c)
+	_, nic, _ := m.Server("h", 1, 1)
+	for port, to := range []int{sw[0], sw[2], sw[4]} {
+		m.CableNIC(nic, port, 3, to, -1, c)
+	}
+	g, err := m.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Planes(); !slices.Equal(got, []int{1, 1, 2, 2, 0, 0}) {
+		t.Error(got)
+	}
 }

@@ -22,6 +22,7 @@ const (
 // a VLAN where rails are VLANs or a bundle ends on two switches.
 func (d *Design) attach() error {
 	g := d.Graph
+	d.planes = g.Planes()
 	if err := d.pairs(); err != nil {
 		return err
 	}
@@ -60,17 +61,19 @@ func (d *Design) attach() error {
 				p.port.VLAN, p.port.Channel, p.port.Rail = v, number, nic.Rail
 			}
 		} else {
-			p := ports[0].port
-			p.Addr, p.FarAddr = netip.PrefixFrom(next, 31), add(next, 1)
-			p.Rail = nic.Rail
-			h.Addr, h.Gateway = netip.PrefixFrom(p.FarAddr, 31), next
-			next = add(next, 2)
+			for k, p := range ports { // one, or one in each plane
+				p.port.Addr, p.port.FarAddr = netip.PrefixFrom(next, 31), add(next, 1)
+				p.port.Rail = nic.Rail
+				own := HostNIC{Index: h.Index, Addr: netip.PrefixFrom(p.port.FarAddr, 31), Gateway: next}
+				if len(ports) > 1 {
+					own.Port = k + 1
+				}
+				d.Hosts[nic.Host].add(own, p)
+				next = add(next, 2)
+			}
+			continue
 		}
-		for _, p := range ports {
-			h.Ports = append(h.Ports, fmt.Sprintf("%s:Eth%d", p.sw.Name, p.port.Number))
-			h.Own = append(h.Own, p.port.FarPort)
-		}
-		d.Hosts[nic.Host].NICs = append(d.Hosts[nic.Host].NICs, h)
+		d.Hosts[nic.Host].add(h, ports...)
 	}
 	for _, s := range d.Switches {
 		slices.SortFunc(s.Ports, func(a, b *Port) int { return a.Number - b.Number })
@@ -81,6 +84,30 @@ func (d *Design) attach() error {
 type nicPort struct {
 	sw   *Switch
 	port *Port
+}
+
+// add gives a server a NIC, or a port of one, that hangs off these ports.
+func (h *Host) add(n HostNIC, ports ...nicPort) {
+	for _, p := range ports {
+		n.Ports = append(n.Ports, fmt.Sprintf("%s:Eth%d", p.sw.Name, p.port.Number))
+		n.Own = append(n.Own, p.port.FarPort)
+	}
+	h.NICs = append(h.NICs, n)
+}
+
+// inPlanes reports whether a NIC's switches are in planes of their own: its ports are routed by themselves
+// then, and what the switches do not share above they need not share by cables between them.
+func (d *Design) inPlanes(nic *topo.NIC) bool {
+	var seen []int
+	for _, i := range nic.Links {
+		l := &d.Graph.Links[i]
+		plane := d.planes[l.A] + d.planes[l.B] // a server is in none
+		if plane == 0 || slices.Contains(seen, plane) {
+			return false
+		}
+		seen = append(seen, plane)
+	}
+	return len(seen) > 1
 }
 
 // nicPorts makes the switch ports of a NIC.
@@ -120,7 +147,7 @@ func (d *Design) switchesOf(nic *topo.NIC) (out []*Switch) {
 func (d *Design) pairs() error {
 	for i := range d.Graph.NICs {
 		sw := d.switchesOf(&d.Graph.NICs[i])
-		if len(sw) < 2 {
+		if len(sw) < 2 || d.inPlanes(&d.Graph.NICs[i]) {
 			continue
 		}
 		a, b := sw[0], sw[1]
@@ -161,7 +188,7 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	for i := range g.NICs {
 		nic := &g.NICs[i]
 		sw := d.switchesOf(nic)
-		if !g.Isolated && len(nic.Links) < 2 {
+		if !g.Isolated && (len(nic.Links) < 2 || d.inPlanes(nic)) {
 			continue
 		}
 		first := sw[0]

@@ -52,7 +52,8 @@ type Design struct {
 	Switches []*Switch
 	Hosts    []*Host
 	byNode   map[int]*Switch
-	peers    int // pairs so far
+	peers    int   // pairs so far
+	planes   []int // by node
 	nextLink netip.Addr
 }
 
@@ -125,6 +126,7 @@ type Host struct {
 // HostNIC is one NIC.
 type HostNIC struct {
 	Index   int
+	Port    int      // of a NIC whose ports are in planes, each with its address; 0: all of it
 	Ports   []string // at the switch: rail-1:Eth3
 	Own     []string // at the server: nic1
 	Addr    netip.Prefix

@@ -108,7 +108,11 @@ func (d *Design) addressing(name PortName) string {
 			if n.Gateway.IsValid() {
 				gateway = n.Gateway.String()
 			}
-			add(h.Name, fmt.Sprintf("nic%d", n.Index), n.Addr.String(), "", vlan, gateway,
+			name := fmt.Sprintf("nic%d", n.Index)
+			if n.Port > 0 {
+				name = fmt.Sprintf("nic%d port %d", n.Index, n.Port)
+			}
+			add(h.Name, name, n.Addr.String(), "", vlan, gateway,
 				strings.Join(n.Ports, " "))
 		}
 	}
