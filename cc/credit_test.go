@@ -266,6 +266,11 @@ func TestFlowsLeave(t *testing.T) {
 	terms := cc.Terms{Share: 1, Packets: 1}
 	a, b := g.Join(terms, 1000, 0), g.Join(terms, 1000, 0)
 	g.Asked(a, 5000)
+	g.Drop(a)
+	if g.Outstanding(a) != 0 {
+		t.Error("what was asked for is not forgotten")
+	}
+	g.Asked(a, 5000)
 	g.Leave(a)
 	if c := g.Join(terms, 1000, 0); c == a || c == b {
 		t.Fatalf("flow %d is given away while it waits for its turn", c)

@@ -58,10 +58,14 @@ func (g *Granter) Join(t Terms, packet int64, level uint8) int32 {
 	return int32(len(g.flows) - 1)
 }
 
+// Drop forgets what a flow has asked for.
+func (g *Granter) Drop(flow int32) { g.flows[flow].asked = g.flows[flow].granted }
+
 // Leave forgets a flow, whose number Join gives to another later on. Next may have it once more.
 func (g *Granter) Leave(flow int32) {
 	f := &g.flows[flow]
-	f.asked, f.gone = f.granted, true
+	g.Drop(flow)
+	f.gone = true
 	if !f.queued {
 		g.idle = append(g.idle, flow)
 	}

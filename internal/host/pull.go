@@ -27,7 +27,7 @@ func (h *Hosts) rxPulled(port int32, p *fabric.Packet) {
 	r = &h.receivers[c]
 	if r.ends {
 		if _, _, expect := r.qp.Sequence(); roce.PSNDiff(expect, r.final) > 0 {
-			h.nics[h.senders[c].dst].granter.Leave(r.flow)
+			h.nics[h.senders[c].dst].granter.Drop(r.flow)
 			return
 		}
 	}
