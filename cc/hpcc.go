@@ -1,6 +1,10 @@
 package cc
 
-import "railyard/unit"
+import (
+	"fmt"
+
+	"railyard/unit"
+)
 
 // hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
 // section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; HANDBOOK.md 4). Where
@@ -29,11 +33,32 @@ var hpcc = Algorithm{
 		{Name: "new_paths", Doc: "times that telemetry began anew: at first, on a new path, after silence"},
 	},
 	Needs:     Needs{Switch: "INT", NIC: "window, INT sent back"},
-	Telemetry: func(Values) Report { return ReportINT },
+	Telemetry: hpccReports,
+	Interval:  func(v Values) unit.Time { return Value[unit.Time](v, "csig_interval") },
+	Check:     checkHPCC,
 	New: func(v Values) Make {
 		s := hpccOf(v)
 		return func(path Path) Controller { return newHPCC(&s, path) }
 	},
+}
+
+// hpccReports is what switches write: INT, or instead a tag of so many bytes.
+func hpccReports(v Values) Report {
+	switch Value[int](v, "csig") {
+	case 4:
+		return ReportCSIG
+	case 8:
+		return ReportCSIGWide
+	}
+	return ReportINT
+}
+
+// checkHPCC: tags have two sizes.
+func checkHPCC(v Values) (param, fault string) {
+	if n := Value[int](v, "csig"); n != 0 && n != 4 && n != 8 {
+		return "csig", fmt.Sprintf("a tag has 4 bytes (compact) or 8 (wide), found %d; 0: INT", n)
+	}
+	return "", ""
 }
 
 // hpccParams describes the parameters.
@@ -46,15 +71,21 @@ var hpccParams = []Param{
 	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "100ms", Zero: true,
 		Doc: "round trip without queues, the same for all; 0s: the path's own"},
 	{Name: "min_rate", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true, Doc: "no sender below it"},
+	{Name: "csig", Kind: Count, Min: "4", Max: "8", Zero: true,
+		Doc: "congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"},
+	{Name: "csig_interval", Kind: Duration, Min: "128ns", Max: "1024ms",
+		Doc: "over how long switches measure available bandwidth for it"},
 	{Name: "ack_every", Kind: Count, Min: "1", Max: "1000", Doc: "every so many packets ask for telemetry"},
 }
 
 // hpccValues: the window to begin with is what the line sends in a base round trip, so the paper's additive
 // increase, that window times (1-eta) over N senders, is a rate: (1-eta)/N of the line. N is 100 in the
-// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are.
+// paper's profile, as its 80 bytes at 100 Gbit/s and 13 us are. For tags switches measure over 1,024 ns, one
+// of the intervals that CSIG's specification for SAI lists; its default, 256 us, is many round trips.
 func hpccValues(line unit.Rate, stages int, ai, least unit.Rate) Values {
 	return Values{"eta": 0.95, "max_stage": stages, "ai": max(ai, unit.Mbps), "base_rtt": unit.Time(0),
-		"min_rate": min(max(least, unit.Mbps), line), "ack_every": 1}
+		"min_rate": min(max(least, unit.Mbps), line), "ack_every": 1,
+		"csig": 0, "csig_interval": 1024 * unit.Nanosecond}
 }
 
 // hpccSettings are the parameters as senders share them.
@@ -99,6 +130,8 @@ type HPCC struct {
 	hop         [MostHops]Hop
 	more        plus
 
+	used, waited float64 // as tags told last: of the busiest port's rate, and of a base round trip
+
 	cuts, updates, paths int64
 }
 
@@ -134,6 +167,11 @@ func (h *HPCC) OnAck(now unit.Time, a *Ack) {
 	if t == nil {
 		return
 	}
+	if t.Signal != 0 {
+		h.signalled(now, t)
+		h.move(a)
+		return
+	}
 	known := t.Known()
 	silent := now - h.heard
 	h.heard = now
@@ -141,9 +179,13 @@ func (h *HPCC) OnAck(now unit.Time, a *Ack) {
 		h.begin(t, known, h.acked+a.InFlight)
 		return
 	}
-	if !h.measure(known, t.Wraps) {
-		return
+	if h.measure(known, t.Wraps) {
+		h.move(a)
 	}
+}
+
+// move changes the window by the load as it is estimated now.
+func (h *HPCC) move(a *Ack) {
 	over := h.acked > h.upTo
 	before := h.window
 	if h.s.plus != nil {
@@ -200,6 +242,20 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	share := min(since, h.base).Seconds() / h.base.Seconds()
 	h.load = float64((1-share)*h.load) + float64(share*busiest)
 	return true
+}
+
+// signalled estimates the load from congestion signaling's tags, which come in turn: what the busiest port
+// did not leave over, and the longest delay of base round trips, which is what a queue is of the window.
+func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
+	if t.Signal == SignalledShare {
+		h.used = 1 - t.Share
+	} else {
+		h.waited = t.Delay.Seconds() / h.base.Seconds()
+		h.more.queue = max(h.more.queue, float64(h.waited*h.most))
+	}
+	share := min(now-h.heard, h.base).Seconds() / h.base.Seconds()
+	h.heard = now
+	h.load = float64((1-share)*h.load) + float64(share*(h.used+h.waited))
 }
 
 // react is the paper's ComputeWind: by the load, or by a step while there is room and not for too many

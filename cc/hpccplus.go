@@ -31,7 +31,9 @@ var hpccPlus = Algorithm{
 		Term{"tokens", "", "for a larger additive increase"}),
 	Counters:  hpcc.Counters,
 	Needs:     hpcc.Needs,
-	Telemetry: hpcc.Telemetry,
+	Telemetry: hpccReports,
+	Interval:  hpcc.Interval,
+	Check:     checkHPCC,
 	New: func(v Values) Make {
 		s := hpccOf(v)
 		number := func(name string) float64 { return Value[float64](v, name) }

@@ -7,8 +7,10 @@ type Report uint8
 
 // Kinds of reports. Their numbers are the codes of package roce.
 const (
-	NoReport  Report = iota
-	ReportINT        // each switch's time, bytes sent, queue and rate
+	NoReport       Report = iota
+	ReportINT             // each switch's time, bytes sent, queue and rate
+	ReportCSIG            // in turn, what the busiest port has left and the longest delay, in a compact tag
+	ReportCSIGWide        // the same in a wide one
 )
 
 // MostHops is how many switches a telemetry header has room for.
@@ -20,7 +22,21 @@ type Telemetry struct {
 	Path  uint16 // tells paths apart
 	Hop   [MostHops]Hop
 	Wraps unit.Time // after how long a hop's time comes round
+
+	// Of congestion signaling one of these, as Signal says, and no hops.
+	Signal Signalled
+	Share  float64   // of the rate of the busiest port: what nobody uses
+	Delay  unit.Time // longest that a switch kept the packet
 }
+
+// Signalled is what a tag of congestion signaling told.
+type Signalled uint8
+
+// What it can be.
+const (
+	SignalledShare Signalled = iota + 1
+	SignalledDelay
+)
 
 // Hop is what one switch said of its egress port as the packet's frame started there.
 type Hop struct {

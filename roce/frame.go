@@ -41,6 +41,8 @@ type Ethernet struct {
 	Dst, Src MAC
 	Tags     [2]VLAN
 	NumTags  uint8
+	Tagged   bool // CSIG stands behind the VLAN tags
+	CSIG     CSIG
 	Type     uint16 // of what follows the tags
 }
 
@@ -119,6 +121,12 @@ func (f *Frame) Decode(b []byte) error {
 		f.Type = binary.BigEndian.Uint16(b[2:])
 		b = b[VLANLen:]
 	}
+	if f.Type == TypeCSIG || f.Type == TypeCSIGWide {
+		var err error
+		if b, err = f.decodeCSIG(b); err != nil {
+			return err
+		}
+	}
 	switch f.Type {
 	case TypeIPv4, TypeIPv6:
 		return f.DecodeIP(b)
@@ -139,6 +147,24 @@ func (f *Frame) Decode(b []byte) error {
 		return nil
 	}
 	return ErrNotRoCE
+}
+
+// decodeCSIG reads a congestion signaling tag, whose EtherType is in f.Type, and the EtherType behind it.
+func (f *Frame) decodeCSIG(b []byte) ([]byte, error) {
+	tag := [CSIGWideLen]byte{byte(f.Type >> 8), byte(f.Type)}
+	n := CSIGLen
+	if f.Type == TypeCSIGWide {
+		n = CSIGWideLen
+	}
+	if len(b) < n {
+		return nil, ErrTruncated
+	}
+	copy(tag[2:n], b)
+	if !f.CSIG.decode(tag[:n]) {
+		return nil, ErrTelemetry
+	}
+	f.Tagged, f.Type = true, binary.BigEndian.Uint16(b[n-2:])
+	return b[n:], nil
 }
 
 // DecodeIP reads a packet that starts at its IPv4 or IPv6 header. It may be
@@ -273,6 +299,9 @@ func (f *Frame) Append(b []byte) []byte {
 	for _, t := range f.Tags[:f.NumTags] {
 		b = binary.BigEndian.AppendUint16(b, t.TPID)
 		b = binary.BigEndian.AppendUint16(b, t.TCI)
+	}
+	if f.Tagged {
+		b = f.CSIG.append(b)
 	}
 	b = binary.BigEndian.AppendUint16(b, f.Type)
 	switch f.Kind {

@@ -236,6 +236,11 @@ func FuzzFrame(f *testing.F) {
 	f.Add(lf.Append(nil))
 	f.Add(AppendPFC(nil, MAC{}, 8, [8]uint16{3: 100}))
 	f.Add(stamped(6).Append(nil))
+	for _, wide := range []bool{false, true} {
+		tagged := stamped(0)
+		tagged.Tagged, tagged.CSIG = true, NewCSIG(wide, SignalABWC)
+		f.Add(tagged.Append(nil))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var fr Frame
 		if fr.Decode(b) == nil {

@@ -16,6 +16,7 @@ var (
 	ErrChecksum  = errors.New("IPv4 header checksum is wrong")
 	ErrFragment  = errors.New("IP fragment: RoCEv2 is never fragmented")
 	ErrNotRoCE   = errors.New("not a RoCE, pause or LLDP frame")
+	ErrTelemetry = errors.New("malformed telemetry")
 	ErrTLV       = errors.New("malformed LLDP TLV")
 )
 
@@ -60,6 +61,7 @@ type Header struct {
 
 	Telemetry Telemetry // what follows besides, said by the low bits of Resv7
 	INT       INT
+	Reflected CSIG
 }
 
 // DefaultPKey is the partition every RoCE port belongs to.
@@ -117,6 +119,8 @@ func (h *Header) decodeTelemetry(b []byte, n int) (end int, err error) {
 	}
 	if h.Telemetry == TelemetryINT {
 		h.INT.decode(b[n:end])
+	} else if !h.Reflected.decode(b[n:end]) || h.Reflected.Len() != end-n {
+		return 0, ErrTelemetry
 	}
 	return end, nil
 }
@@ -187,8 +191,12 @@ func (h *Header) Append(b []byte) []byte {
 	if e&^(extEnds|extSends|extKnown) != 0 {
 		b = h.appendExt(e, b)
 	}
-	if h.Telemetry == TelemetryINT {
+	switch h.Telemetry {
+	case NoTelemetry:
+	case TelemetryINT:
 		b = h.INT.append(b)
+	default:
+		b = h.Reflected.append(b)
 	}
 	return b
 }
@@ -277,8 +285,12 @@ func (h *Header) String() string {
 			s += " " + f.name
 		}
 	}
-	if h.Telemetry == TelemetryINT {
+	switch h.Telemetry {
+	case NoTelemetry:
+	case TelemetryINT:
 		s += " " + h.INT.String()
+	default:
+		s += " reflects " + h.Reflected.String()
 	}
 	return s
 }

@@ -26,6 +26,8 @@ type Telemetry uint8
 const (
 	NoTelemetry Telemetry = iota
 	TelemetryINT
+	TelemetryCSIG     // an acknowledgement's: the compact tag of the packet that it answers
+	TelemetryCSIGWide // the wide one
 )
 
 // telemetryBits are those of Resv7 that hold the kind.
@@ -38,12 +40,7 @@ const (
 )
 
 // Len returns the bytes that the kind takes behind the headers.
-func (t Telemetry) Len() int {
-	if t == TelemetryINT {
-		return INTLen
-	}
-	return 0
-}
+func (t Telemetry) Len() int { return [4]int{0, INTLen, CSIGLen, CSIGWideLen}[t&telemetryBits] }
 
 // INT is the header: places are filled from the first, and Hops goes on where there are none left.
 type INT struct {

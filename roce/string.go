@@ -20,6 +20,9 @@ func (f *Frame) String() string {
 	for _, t := range f.Tags[:f.NumTags] {
 		fmt.Fprintf(&b, "vlan %d prio %d ", t.TCI&0xfff, t.TCI>>13)
 	}
+	if f.Tagged {
+		fmt.Fprintf(&b, "%v ", &f.CSIG)
+	}
 	if f.Kind == KindRoCEv2 {
 		fmt.Fprintf(&b, "%v.%d > %v ", f.IP.Src, f.UDP.SrcPort, f.IP.Dst)
 	} else {

@@ -108,6 +108,12 @@ func anyInputs(rt *rapid.T, most int, line unit.Rate) (all []input) {
 func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 	t := &cc.Telemetry{Hops: rapid.IntRange(0, cc.MostHops+2).Draw(rt, "hops"),
 		Path: uint16(rapid.IntRange(0, 1).Draw(rt, "path")), Wraps: 1 << 24 * unit.Nanosecond}
+	switch t.Signal = cc.Signalled(rapid.IntRange(0, 2).Draw(rt, "signal")); t.Signal {
+	case cc.SignalledShare:
+		t.Share = rapid.Float64Range(0, 1).Draw(rt, "share")
+	case cc.SignalledDelay:
+		t.Delay = unit.Time(rapid.Int64Range(0, int64(unit.Millisecond)).Draw(rt, "delay"))
+	}
 	for i := range t.Known() {
 		h := cc.Hop{Rate: line * unit.Rate(rapid.IntRange(1, 4).Draw(rt, "rate")), Wraps: 1 << 27}
 		h.At = unit.Time(rapid.Int64Range(0, 1<<24-1).Draw(rt, "at")) * unit.Nanosecond

@@ -70,6 +70,9 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 			s.say(us, number, "first congestion experienced mark, on PSN %d", f.BTH.PSN)
 		}
 	}
+	if f.Tagged {
+		s.tagged(us, number, f)
+	}
 	if f.BTH.Telemetry != roce.NoTelemetry {
 		s.told(us, number, &f.BTH)
 	}
@@ -97,16 +100,29 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 	}
 }
 
+// tagged takes note of a tag of congestion signaling, and says the first.
+func (s *stream) tagged(us float64, number int64, f *roce.Frame) {
+	w := &s.flow
+	w.ToldBytes += int64(f.CSIG.Len())
+	if w.Told++; w.Told == 1 {
+		s.say(us, number, "telemetry: %v", &f.CSIG)
+	}
+}
+
 // told takes note of telemetry, and says the first that has been written.
 func (s *stream) told(us float64, number int64, h *roce.Header) {
 	w, first := &s.flow, s.flow.ToldQueue == 0
 	w.Told++
 	w.ToldBytes += int64(h.Telemetry.Len())
-	for _, stamp := range h.INT.Stamps() {
+	for _, stamp := range h.INT.Stamps() { // none in a reflected tag
 		w.ToldQueue = max(w.ToldQueue, int64(stamp.Queue()))
 	}
 	switch {
 	case w.Told == 1:
+		if h.Telemetry != roce.TelemetryINT {
+			s.say(us, number, "telemetry: %v reflected", &h.Reflected)
+			return
+		}
 		s.say(us, number, "telemetry: %v", &h.INT)
 	case first && w.ToldQueue > 0:
 		s.say(us, number, "telemetry: first queue, on PSN %d: %v", h.PSN, &h.INT)

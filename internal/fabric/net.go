@@ -128,6 +128,8 @@ type Net struct {
 	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
+	usage    []usage   // by port; nil without telemetry
+	interval unit.Time // over which it is measured
 	causes   []int32   // by (port, priority): who had it paused last, as PauseCause says
 	hrLimit  []int32   // headroom
 	averages []average // by (port, class); nil without WRED weights above 0
@@ -156,8 +158,8 @@ type Partition struct {
 	Waits   *WaitTable // queueing delay by flow and port; nil: off
 	Totals
 
-	ints    []roce.INT // by packet; nil: no packet carries telemetry
-	free    int32      // packets
+	told    []Told // by packet; nil: no packet carries telemetry
+	free    int32  // packets
 	inUse   int
 	tapped  int32 // the packet that Tap sees
 	pollers int   // switches whose watchdog runs
@@ -275,8 +277,8 @@ func (n *Net) Alloc() int32 {
 		return i
 	}
 	n.Packets = append(n.Packets, Packet{next: -1})
-	if n.ints != nil {
-		n.ints = append(n.ints, roce.INT{})
+	if n.told != nil {
+		n.told = append(n.told, Told{})
 	}
 	return int32(len(n.Packets) - 1)
 }
@@ -436,8 +438,8 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		if *delay += fate.Late; fate.Twice {
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
-			if n.ints != nil {
-				n.ints[twin] = n.ints[pi]
+			if n.told != nil {
+				n.told[twin] = n.told[pi]
 			}
 			n.Injected++
 			if tx.Flags&flagLeaves != 0 {

@@ -3,7 +3,6 @@ package fabric
 import (
 	"railyard/internal/engine"
 	"railyard/internal/route"
-	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -18,7 +17,7 @@ import (
 type Letter struct {
 	event  engine.Event
 	packet Packet
-	told   roce.INT // its telemetry, if it carries any
+	told   Told // its telemetry, if it carries any
 	all    bool
 }
 
@@ -58,7 +57,7 @@ func (n *Net) leave(tx *route.Port, delay unit.Time, pi int32) {
 	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, engine.Kind(tx.Arrive), tx.Peer, 0)
 	l := Letter{event: e, packet: n.Packets[pi]}
 	if l.packet.Flags&FlagINT != 0 {
-		l.told = n.ints[pi]
+		l.told = n.told[pi]
 	}
 	n.send(l)
 	n.Free(pi)
@@ -82,7 +81,7 @@ func (n *Net) Receive(l *Letter) {
 	if e.Kind() != KindPFC && !l.all {
 		e.B = n.Alloc()
 		if n.Packets[e.B] = l.packet; l.packet.Flags&FlagINT != 0 {
-			n.ints[e.B] = l.told
+			n.told[e.B] = l.told
 		}
 	}
 	n.Q.Insert(e)

@@ -94,7 +94,7 @@ func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet
 	*p = *what
 	p.Dst, p.Loc, p.Hash, p.QP = to.nic, to.loc, to.hash, to.qp
 	if p.Flags&fabric.FlagINT != 0 { // an answer: with the telemetry of what it answers
-		net.EchoINT(pi, h.inHand)
+		net.Echo(pi, h.inHand)
 	}
 	net.Injected++
 	opcode := &net.Ports[port]

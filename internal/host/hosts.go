@@ -53,9 +53,11 @@ type Config struct {
 	SourcePorts int
 	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
 	Choose entropy.Make
-	PCIe   unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
-	RxXOff unit.Bytes
-	RxXOn  unit.Bytes
+	// Interval is over how long switches measure available bandwidth, for congestion signaling.
+	Interval unit.Time
+	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
+	RxXOff   unit.Bytes
+	RxXOn    unit.Bytes
 }
 
 // nic is one network card.
@@ -191,7 +193,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 	h.rkey = h.memory.Register(0, 1<<62, rc.LocalWrite|rc.RemoteWrite)
 	h.ccTimers = engine.NewTimers(net.Q, 0)
 	if slices.ContainsFunc(cfg.Services, func(s Service) bool { return s.Telemetry != roce.NoTelemetry }) {
-		net.StampAll()
+		net.StampAll(cfg.Interval)
 	}
 	return h
 }

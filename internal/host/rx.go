@@ -102,7 +102,7 @@ func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	}
 	flags, size := told, uint16(roce.AckLen)
 	if told != 0 {
-		size += roce.INTLen
+		size += uint16(h.Net.Told(h.inHand).Kind.Len())
 	}
 	far := uint64(0)
 	if h.Service(c).FarEnd {

@@ -4,11 +4,17 @@ import (
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/roce"
+	"railyard/unit"
 )
 
-// launches gives a data packet its telemetry header, and returns the bytes that this takes.
-func (s *sender) launches(net *fabric.Net, pi int32) int {
-	net.ClearINT(pi)
+// launches lets a data packet ask for its service's telemetry, and returns the bytes that this takes. Tags
+// ask for the available share of the busiest port and for the longest delay in turn.
+func (h *Hosts) launches(s *sender, pi int32, psn uint32) int {
+	signal := roce.SignalABWC
+	if psn&1 != 0 {
+		signal = roce.SignalDelay
+	}
+	h.Net.Ask(pi, h.cfg.Services[s.service].Telemetry, signal)
 	return int(s.extra)
 }
 
@@ -17,14 +23,21 @@ func (h *Hosts) heard(p *fabric.Packet) *cc.Telemetry {
 	if p.Flags&fabric.FlagINT == 0 {
 		return nil
 	}
-	t := &h.told
-	Tell(t, h.Net.INT(h.inHand))
+	t, from := &h.told, h.Net.Told(h.inHand)
+	switch {
+	case from.Kind == roce.TelemetryINT:
+		tell(t, &from.INT)
+	case from.Tag.Type == roce.SignalDelay:
+		t.Signal, t.Delay = cc.SignalledDelay, unit.Time(from.Tag.Signal())
+	default:
+		t.Signal, t.Share = cc.SignalledShare, from.Tag.Signal()
+	}
 	return t
 }
 
-// Tell decodes a telemetry header for a controller.
-func Tell(t *cc.Telemetry, from *roce.INT) {
-	t.Hops, t.Path, t.Wraps = int(from.Hops), from.Path, roce.StampPeriod
+// tell decodes a telemetry header for a controller.
+func tell(t *cc.Telemetry, from *roce.INT) {
+	t.Hops, t.Path, t.Wraps, t.Signal = int(from.Hops), from.Path, roce.StampPeriod, 0
 	for i, s := range from.Stamps() {
 		t.Hop[i] = cc.Hop{Rate: s.Rate(), At: s.At(), Sent: s.Sent(), Wraps: s.SentPeriod(), Queue: s.Queue()}
 	}

@@ -181,7 +181,7 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	p := &h.Net.Packets[pi]
 	size := roce.DataLen(rp.Opcode, int(rp.Payload))
 	if s.extra > 0 {
-		size += s.launches(h.Net, pi)
+		size += h.launches(s, pi, rp.PSN)
 	}
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(rp.Payload)
 	p.Opcode, p.TOS, p.Hash, p.QP, p.PSN = rp.Opcode, s.tos, h.tupleOf(now, s, rp.PSN), c, rp.PSN

@@ -22,6 +22,9 @@ func (p *resolver) telemetry() error {
 		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not "+
 			"fit the switches' mtu of %v", t.MTU, swconf.Headers, kind.Len(), s.CC.Name, p.smallestMTU())
 	}
+	if kind != roce.TelemetryINT {
+		return nil
+	}
 	if p.LB.Reorders(p.LBValues) {
 		return field.New("lb", "%s compares what a port says of two packets that follow one another, and %s "+
 			"sends them by different ports; accepted: policies that keep a flow's packets on one path, such "+

@@ -29,7 +29,7 @@ type Capture struct {
 	from  unit.Time
 	to    unit.Time
 	seen  []captured
-	told  []roce.INT // telemetry of those that have any
+	told  []fabric.Told // telemetry of those that have any
 }
 
 // captured is one packet or, with Size zero, one pause frame.
@@ -131,7 +131,7 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 		} else {
 			f := c.run.frame(&s.p)
 			if s.told > 0 && s.p.Flags&fabric.FlagTrimmed == 0 {
-				f.BTH.Telemetry, f.BTH.INT = roce.TelemetryINT, c.told[s.told-1]
+				spell(f, &c.told[s.told-1])
 			}
 			f.Src, f.Dst = macOf(src), macOf(dst)
 			f.Complete()
@@ -140,6 +140,19 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 			}
 		}
 		emit(s.at, int(s.iface), s.out, buf, comment)
+	}
+}
+
+// spell writes a packet's telemetry into its frame: a header, a tag, or in an acknowledgement the tag of what
+// it answers.
+func spell(f *roce.Frame, t *fabric.Told) {
+	switch {
+	case t.Kind == roce.TelemetryINT:
+		f.BTH.Telemetry, f.BTH.INT = t.Kind, t.INT
+	case f.BTH.Opcode == roce.Acknowledge:
+		f.BTH.Telemetry, f.BTH.Reflected = t.Kind, t.Tag
+	default:
+		f.Tagged, f.CSIG = true, t.Tag
 	}
 }
 

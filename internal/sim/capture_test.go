@@ -13,17 +13,22 @@ import (
 // length that the simulator charged for it, time never runs back, pauses are
 // there, and each data packet that left arrives at the far end. With HPCC so do those that carry telemetry.
 func TestCaptureFrames(t *testing.T) {
-	for _, algorithm := range []string{"none", "hpcc"} {
-		t.Run(algorithm, func(t *testing.T) { captureFrames(t, algorithm) })
+	for _, set := range []string{"cc.algorithm=none", "cc.algorithm=hpcc", "cc.hpcc.csig=4",
+		"cc.hpcc.csig=8"} {
+		t.Run(set, func(t *testing.T) { captureFrames(t, set) })
 	}
 }
 
-func captureFrames(t *testing.T, algorithm string) {
+func captureFrames(t *testing.T, set string) {
+	algorithm := "hpcc"
+	if set == "cc.algorithm=none" {
+		algorithm = "none"
+	}
 	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := load(t, string(text), "cc.algorithm="+algorithm)
+	run := load(t, string(text), "cc.algorithm="+algorithm, set)
 	host := run.Graph.Links[run.Graph.NICs[0].Links[0]]
 	leaf := run.Graph.End(run.Graph.NICs[0].Links[0], host.A+host.B-run.Graph.Hosts[run.Graph.NICs[0].Host])
 	up := uplinkOf(t, run, leaf)
@@ -55,7 +60,7 @@ func captureFrames(t *testing.T, algorithm string) {
 			f.BTH.PSN != s.p.PSN {
 			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
 		}
-		if (f.BTH.Telemetry == roce.TelemetryINT) != (algorithm == "hpcc") {
+		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged) != (algorithm == "hpcc") {
 			t.Errorf("telemetry of %v", &f)
 		}
 		if f.BTH.Opcode == roce.Acknowledge {

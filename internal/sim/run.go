@@ -91,6 +91,11 @@ func setup(p *scenario.Plan) *Setup {
 		Rise: p.Rise, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
 		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
+	for _, of := range p.Services {
+		if every := of.CC.Interval; every != nil {
+			s.Host.Interval = every(of.Values)
+		}
+	}
 	s.Buses = buses(p)
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
 		if s.Host.Weights[c] = q.Weight; q.Strict {

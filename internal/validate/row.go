@@ -67,6 +67,7 @@ func Checks() []Check {
 		{"NSCC", uecRows},
 		{"UEC paths", uecPaths},
 		{"HPCC", hpccRows},
+		{"CSIG", csigRows},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},

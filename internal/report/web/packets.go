@@ -205,6 +205,10 @@ func layers(f *roce.Frame, raw []byte) []Field {
 
 // telemetry lists the fields of what switches wrote, which begins at a byte.
 func telemetry(h *roce.Header, at int) []Field {
+	if h.Telemetry != roce.TelemetryINT {
+		return []Field{{"CSIG", "reflected tag", at, at + h.Telemetry.Len(), h.Reflected.String(),
+			"what the packet that this answers came in with"}}
+	}
 	out := []Field{{"INT", "hops, path", at, at + 2, fmt.Sprintf("%d, 0x%03x", h.INT.Hops, h.INT.Path),
 		"switches passed, and what tells paths apart"}}
 	for i, s := range h.INT.Stamps() {
