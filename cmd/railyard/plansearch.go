@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/planner"
@@ -27,6 +28,7 @@ type planSearchCmd struct {
 	Top        int      `help:"Candidates to print." default:"10" range:"1,10000"`
 	Simulate   int      `help:"Candidates to simulate packet by packet and rank again." default:"3" range:"0,100"`
 	Packets    float64  `help:"Packets that a simulated step may have; larger ones are cut to a slice, which with two replicas may have four times as many." default:"1e8" placeholder:"N" range:"1,1e11"`
+	CC         string   `help:"Congestion control of the senders, instead of the scenario's; the cost model is told what it wastes, as measured." name:"cc" placeholder:"NAME"`
 	JSON       bool     `help:"Print as JSON."`
 }
 
@@ -40,7 +42,8 @@ what the cost model adds for it.
 Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128
   railyard plan search llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --global-batch 256 \
-    --sequence 8192 --simulate 0`
+    --sequence 8192 --simulate 0
+  railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc --simulate 0`
 }
 
 // Run is the plan search command.
@@ -49,6 +52,9 @@ func (c *planSearchCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if c.CC != "" {
+		c.Set = append(c.Set, algorithmKey+c.CC)
+	}
 	plan, err := loadFabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
@@ -56,6 +62,11 @@ func (c *planSearchCmd) Run(e *env) error {
 	in, err := c.input(m, plan)
 	if err != nil {
 		return err
+	}
+	if c.CC != "" {
+		if in.Site.Waste, err = fidelity.Waste(plan, c.CC); err != nil {
+			return &inputError{err}
+		}
 	}
 	r, err := planner.Search(in)
 	if err != nil {
@@ -76,6 +87,7 @@ func (c *planSearchCmd) Run(e *env) error {
 			"candidates": top,
 			"rejected":   r.Rejected,
 			"simulated":  sims,
+			"cc_waste":   in.Site.Waste,
 		})
 	} else {
 		c.print(e.stdout, m, in, r, sims)
@@ -125,6 +137,12 @@ func (c *planSearchCmd) print(w io.Writer, m *model.Config, in planner.SearchInp
 	sims []simulated) {
 	fmt.Fprintf(w, "%s on %d %s, %d sequences of %d tokens a step: %d layouts tried, %d feasible\n\n", m.Name,
 		in.Site.GPUs, in.Site.GPU.Name, in.Training.GlobalBatch, in.Training.Seq, r.Tried, len(r.Candidates))
+	if c.CC != "" {
+		report.Wrap(w, "", fmt.Sprintf("Under %s transfers between servers take %.3f times as long as under "+
+			"none, where nothing else is in their way (measured on a ring of four servers).",
+			c.CC, in.Site.Waste))
+		fmt.Fprintln(w)
+	}
 	if len(r.Candidates) > 0 {
 		fmt.Fprintln(w, "estimated; bubble and exposed communication in percent of the step (TP, PP, DP; "+
 			"CP and EP together):")

@@ -30,6 +30,7 @@ type Site struct {
 	Pod       int       // servers of a pod; 0: there is one
 	Spread    bool      // packets or flowlets are spread: flows do not collide
 	QPs       int       // queue pairs a transfer is cut over
+	Waste     float64   // how many times as long transfers between servers take under congestion control
 }
 
 // SiteOf reads a site off a fabric.
@@ -109,9 +110,17 @@ func (s Site) reach(ranks int) (local bool, crossing float64) {
 
 // rate is what a GPU's transfers to the rank so many on get: the NIC's rate, less
 // what the uplinks are short of, less what queue pairs lose that hash onto one
-// uplink, or at a NIC of two links onto one of those. So many transfers wait for the
-// slowest among them.
+// uplink, or at a NIC of two links onto one of those, less what congestion control wastes. So many
+// transfers wait for the slowest among them.
 func (s Site) rate(ranks int, waiting float64) unit.Rate {
+	if s.Waste > 1 {
+		return unit.Rate(float64(s.share(ranks, waiting)) / s.Waste)
+	}
+	return s.share(ranks, waiting)
+}
+
+// share is that under none.
+func (s Site) share(ranks int, waiting float64) unit.Rate {
 	_, crossing := s.reach(max(ranks, s.PerServer))
 	if crossing == 0 {
 		return s.NIC

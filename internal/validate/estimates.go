@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/partition"
 	"railyard/internal/planner"
 	"railyard/unit"
@@ -31,31 +32,40 @@ func estimates() ([]Row, error) {
 		training      string
 		batch         int64
 		why           string // where the estimate is further off than 3 %
+		cc            string // whose waste the model is told; the default's is none
 	}{
-		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, ""},
-		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, ""},
-		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, ""},
-		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, ""},
-		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, ""},
-		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, ""},
-		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, ""},
-		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, ""},
+		{"pp 4, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, "", ""},
+		{"pp 4, vpp 2, 8 microbatches", oneRail, "tp: 8, pp: 4, vpp: 2, schedule: interleaved", 8, "", ""},
+		{"pp 4, vpp 4, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 4, schedule: interleaved", 4, "", ""},
+		{"pp 4, vpp 8, 4 microbatches", oneRail, "tp: 8, pp: 4, vpp: 8, schedule: interleaved", 4, "", ""},
+		{"pp 4, zero-bubble, 1 microbatch", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 1, "", ""},
+		{"pp 4, zero-bubble, 8 microbatches", oneRail, "tp: 8, pp: 4, schedule: zero-bubble", 8, "", ""},
+		{"dp 4", oneRail, "tp: 8, dp: 4, channels: 1", 16, "", ""},
+		{"dp 4, zero 1", oneRail, "tp: 8, dp: 4, zero: 1, channels: 1", 16, "", ""},
 		{"dp 4, zero 1, gathered ahead", oneRail, "tp: 8, dp: 4, zero: 1, gather_ahead: true, channels: 1",
-			16, ""},
-		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, ""},
+			16, "", ""},
+		{"dp 4, zero 3", oneRail, "tp: 8, dp: 4, zero: 3, channels: 1", 4, "", ""},
 		{"dp 4, zero 3, gathered by matrix and again", oneRail,
-			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, ""},
+			"tp: 8, dp: 4, zero: 3, recompute: full, gathers: 4, regather: true, channels: 1", 4, "", ""},
 		{"dp 4 between switch pairs, where queue pairs collide", switchPairs,
 			"tp: 8, dp: 4, channels: 1, overlap: false", 4,
 			"the cost model divides a link evenly and at once; two queue pairs that share one lose 5 % of " +
-				"the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone"},
+				"the step with a NIC's DCQCN, 10 % with the paper's, 14 % with PFC alone", ""},
+		{"dp 4 under Swift", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "swift"},
+		{"dp 4 under HPCC", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "hpcc"},
+		{"dp 4 under EQDS", oneRail, "tp: 8, dp: 4, channels: 1, overlap: false", 4, "", "eqds"},
+		{"pp 4 under NSCC, 8 microbatches", oneRail, "tp: 8, pp: 4", 8, "", "nscc"},
 	} {
 		if c.fabric == oneRail {
 			c.training += ", fold: true"
 		}
 		text := fmt.Sprintf("%sworkload: {training: {model: llama-2-7b, sequence: 2048, efficiency: 60, "+
 			"global_batch: %d, %s}}\n", c.fabric, c.batch, c.training)
-		r, err := start(text)
+		var sets []string
+		if c.cc != "" {
+			sets = []string{"cc.algorithm=" + c.cc}
+		}
+		r, err := startWith(text, nil, sets...)
 		if err != nil {
 			return nil, err
 		}
@@ -64,6 +74,11 @@ func estimates() ([]Row, error) {
 		site.PerServer = 8
 		site.NVLatency, site.Latency, site.QPs = p.NVLatency, 2*p.NICs.Latency+2*unit.Microsecond,
 			max(1, p.QPs)
+		if c.cc != "" {
+			if site.Waste, err = fidelity.Waste(p, c.cc); err != nil {
+				return nil, err
+			}
+		}
 		in := planner.SearchInput{Training: *t, Site: site}
 		l := t.Layout
 		if l.Schedule == "" {
