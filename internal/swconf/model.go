@@ -52,7 +52,8 @@ type Config struct {
 	LLDP     Said[bool] // LLDP runs; each language's default unless said
 	Watchdog Watchdog
 	Buffer   Said[unit.Bytes] // packet memory; the text of most switches does not say
-	HashSeed Said[string]     // of ECMP
+	Trim     Trim
+	HashSeed Said[string] // of ECMP
 	DLB      *DLB
 	Ports    []*Port
 	BGP      *BGP
@@ -199,6 +200,7 @@ type Queue struct {
 	PG     Said[Pause] // thresholds of the lossless priority group
 	Limit  Said[unit.Bytes]
 	Alpha  Said[float64]
+	Trim   Said[bool] // cuts what it has no room for to its headers, as Config.Trim says
 	MTU    Said[unit.Bytes]
 	Net    Place // the line that opens the class's lossless settings
 }
@@ -303,7 +305,7 @@ func (q *QoS) Fingerprint() string {
 	for i := range q.Queues {
 		k := &q.Queues[i]
 		b = fmt.Append(b, k.Name, k.Strict.V, k.Share.V, k.Share.Is(), k.WRED.V, k.WRED.Is(), k.Pause.V,
-			k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V)
+			k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V, k.Trim.V)
 	}
 	return string(b)
 }

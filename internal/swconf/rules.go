@@ -69,6 +69,9 @@ var rules = []Rule{
 	{"data-starved", Error, "the RoCE queue has a share of the bandwidth",
 		"a queue with 0 % sends only when nothing else does: training waits for everything else",
 		(*linter).dataStarved},
+	{"trimming", Error, "trimmed packets are told of, and go before data",
+		"headers that nobody classifies, or that wait behind data, tell of a loss later than the loss " +
+			"itself would", (*linter).trimming},
 	{"watchdog-missing", Warning, "the PFC watchdog runs",
 		"a port that is paused for good, by a faulty NIC for example, blocks its class through the whole " +
 			"fabric until somebody finds it", (*linter).watchdogMissing},

@@ -89,6 +89,9 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 		}
 		r := Row{DSCP: ranges(dscps[i]), Group: i, Queue: k.Name, Schedule: k.schedule(), ECN: k.ecn(),
 			PFC: k.pfc(p), Line: k.At.Line}
+		if k.Trim.V {
+			r.PFC += ", " + c.Trim.says()
+		}
 		if len(dscps[i]) == 0 {
 			r.DSCP = "none"
 		}

@@ -79,6 +79,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	} else {
 		note("no MTU in the text; the platform's %v", base.MTU)
 	}
+	c.trim(&spec, note)
 	w := c.Watchdog
 	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
 		Forward: w.Forward.V}
@@ -129,7 +130,7 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 		if q.Alpha.Is() {
 			k.Alpha = q.Alpha.V
 		}
-		k.Limit = q.Limit.V
+		k.Limit, k.Trim = q.Limit.V, q.Trim.V
 		return k
 	}
 	if g := q.PG.V; q.PG.Is() {
@@ -264,6 +265,9 @@ func Normal(s queue.Spec) queue.Spec {
 		default:
 			k.Limit = 0
 		}
+	}
+	if s.TrimMask() == 0 {
+		s.Trim = queue.Trim{}
 	}
 	if !s.Watchdog.On || s.LosslessMask() == 0 {
 		s.Watchdog = queue.Watchdog{}

@@ -191,7 +191,7 @@ func TestEdgesOfRules(t *testing.T) {
 			parsed[os][c.File] = c
 		}
 	}
-	covered := map[string]bool{}
+	covered := map[string]bool{"trimming": true} // SONiC alone has it: TestTrimmingFindings
 	for _, e := range edges {
 		covered[e.rule] = true
 		told := func(change []string) []string {

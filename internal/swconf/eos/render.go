@@ -18,6 +18,10 @@ type writer struct{ design.Writer }
 // differ between releases and chips: the text says so at its head.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	w := &writer{design.Writer{D: d, S: s, Step: 3}}
+	if s.Spec.TrimMask() != 0 {
+		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which EOS has "+
+			"no command that is known here; SONiC has")
+	}
 	for i := range s.Spec.Queues {
 		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
 			return nil, design.Refuse(swconf.EOS, s,

@@ -36,6 +36,10 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 func (w *writer) fits() error {
 	spec := &w.S.Spec
 	no := func(format string, args ...any) error { return design.Refuse(swconf.NXOS, w.S, format, args...) }
+	if spec.TrimMask() != 0 {
+		return no("packet trimming (switch.queues.*.trim), for which NX-OS has no command that is known " +
+			"here; SONiC has")
+	}
 	if spec.MTU > 9216 || spec.MTU < 576 {
 		return no("an MTU of %d; 576 to 9216 are accepted", spec.MTU)
 	}

@@ -36,7 +36,8 @@ var known = []string{"DEVICE_METADATA", "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP"
 	"TC_TO_PRIORITY_GROUP_MAP", "MAP_PFC_PRIORITY_TO_QUEUE",
 	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "QUEUE", "WRED_PROFILE", "BUFFER_POOL",
 	"BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH", "PFC_WD",
-	"INTERFACE", "BGP_NEIGHBOR", "FEATURE"}
+	"INTERFACE", "BGP_NEIGHBOR", "FEATURE",
+	"SWITCH_TRIMMING"}
 
 // named are the tables of profiles and maps that must be used and must exist.
 var named = []string{"DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP",
@@ -81,6 +82,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	p.readPorts()
 	p.watchdog()
 	p.resolve()
+	p.trimming()
 	return p.c, nil
 }
 

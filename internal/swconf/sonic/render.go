@@ -49,6 +49,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	system(d, s, put)
 	maps(s, put)
 	profiles(s, put)
+	trimming(&s.Spec, put)
 	for _, p := range s.Ports {
 		ports(d, s, p, put)
 	}
@@ -97,6 +98,9 @@ func fits(d *design.Design, s *design.Switch) error {
 	if need := reserved(s); need >= spec.Buffer {
 		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
 			"(switch.buffer) to share", len(s.Ports), need, spec.Buffer)
+	}
+	if err := trims(s); err != nil {
+		return no("%v", err)
 	}
 	if lossless > 2 {
 		return no("%d lossless classes; the YANG model takes two", lossless)
@@ -275,16 +279,23 @@ func groupRow(k *queue.Class, headroom unit.Bytes) row {
 // lossyBuffer writes an egress profile where it differs from the default, an
 // equal share of the free buffer (alpha 1).
 func lossyBuffer(k *queue.Class, n string, buffer unit.Bytes, put putter) {
+	action := func(r row) row {
+		if k.Trim {
+			r["packet_discard_action"] = "trim"
+		}
+		return r
+	}
 	switch {
 	case k.Lossless:
 	case k.Limit > 0:
 		put("BUFFER_POOL", "egress_static_pool", row{"type": "egress", "mode": "static",
 			"size": fmt.Sprint(int64(buffer))})
-		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": "egress_static_pool", "size": "0",
-			"static_th": fmt.Sprint(int64(k.Limit))})
+		put("BUFFER_PROFILE", "egress_q"+n, action(row{"pool": "egress_static_pool", "size": "0",
+			"static_th": fmt.Sprint(int64(k.Limit))}))
 	default:
 		e, _ := exponent(k.Alpha)
-		put("BUFFER_PROFILE", "egress_q"+n, row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)})
+		put("BUFFER_PROFILE", "egress_q"+n,
+			action(row{"pool": egress, "size": "0", "dynamic_th": fmt.Sprint(e)}))
 	}
 }
 
@@ -324,6 +335,9 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 		if s.Spec.Watchdog.On {
 			qos["pfcwd_sw_enable"] = m
 		}
+	}
+	if m := trimMap(&s.Spec, p.Kind != design.ToSwitch); m != "" {
+		qos["tc_to_dscp_map"] = m
 	}
 	put("PORT_QOS_MAP", name, qos)
 	for i := range s.Spec.Queues {

@@ -266,6 +266,12 @@ func (p *parser) dynamic(d *node) float64 {
 }
 
 func (p *parser) egressBuffer(k *swconf.Queue, prof *node) {
+	if a := prof.get("packet_discard_action"); a != nil {
+		if a.text != "drop" && a.text != "trim" {
+			p.bad(a, "packet_discard_action %q: drop or trim are accepted", a.text)
+		}
+		k.Trim = swconf.Say(a.text == "trim", a.at)
+	}
 	if d := prof.get("dynamic_th"); d != nil {
 		k.Alpha = swconf.Say(p.dynamic(d), d.at)
 	} else if s := prof.get("static_th"); s != nil {

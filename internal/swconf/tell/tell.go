@@ -27,6 +27,9 @@ func Facts(c *swconf.Config) string {
 	if c.Buffer.Is() {
 		add("packet memory of %d", c.Buffer.V)
 	}
+	if t := c.Trim; t != (swconf.Trim{}) {
+		add("trims to %d, DSCP %d, to servers %d, queue %d", t.Size.V, t.DSCP.V, t.LastHop.V, t.Queue.V)
+	}
 	if c.HashSeed.Is() {
 		add("hashes with %s", c.HashSeed.V)
 	}
@@ -123,6 +126,7 @@ func treated(q *swconf.QoS) (s []string) {
 				k.PG.V.XOn, k.PG.V.XOnOffset, k.PG.V.Alpha, k.PG.V.Headroom)},
 			{k.Limit.Is(), fmt.Sprintf("limit %d", k.Limit.V)},
 			{k.Alpha.Is(), fmt.Sprintf("alpha %g", k.Alpha.V)},
+			{k.Trim.V, "trims"},
 			{k.MTU.Is(), fmt.Sprintf("MTU %d", k.MTU.V)}} {
 			if x.said {
 				f += ", " + x.what

@@ -1,0 +1,61 @@
+package swconf
+
+import (
+	"fmt"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// Trim is what a text says of packets that queues with Queue.Trim cut to their headers.
+type Trim struct {
+	Size    Said[unit.Bytes]
+	DSCP    Said[uint8]
+	LastHop Said[uint8] // at ports to servers, where it differs
+	Queue   Said[int]   // by which they leave this switch, where that is not their DSCP's
+}
+
+// sonicTrim is how long SONiC leaves packets where nothing is said.
+const sonicTrim = 128 * unit.Byte
+
+// trim fills a Spec, and notes what the simulator does in another way.
+func (c *Config) trim(spec *queue.Spec, note func(format string, args ...any)) {
+	if spec.TrimMask() == 0 {
+		return
+	}
+	t := &c.Trim
+	if !t.DSCP.Is() {
+		note("queues trim, and nothing says to what: they drop")
+		for i := range spec.Queues {
+			spec.Queues[i].Trim = false
+		}
+		return
+	}
+	spec.Trim = queue.Trim{Size: sonicTrim, DSCP: t.DSCP.V, LastHop: t.DSCP.V}
+	if t.Size.Is() {
+		spec.Trim.Size = t.Size.V
+	}
+	if t.LastHop.Is() {
+		spec.Trim.LastHop = t.LastHop.V
+	}
+	if q := spec.DSCP[t.DSCP.V&63]; t.Queue.Is() && t.Queue.V != int(q) {
+		note("trimmed packets leave by queue %d and are simulated in queue %d, where their DSCP goes",
+			t.Queue.V, q)
+	}
+}
+
+// says is what show tells of a queue that trims.
+func (t *Trim) says() string {
+	if !t.DSCP.Is() {
+		return "trims, to what is not said"
+	}
+	s := "trims"
+	if t.Size.Is() {
+		s += fmt.Sprintf(" to %v", t.Size.V)
+	}
+	s += fmt.Sprintf(", DSCP %d", t.DSCP.V)
+	if t.LastHop.Is() && t.LastHop.V != t.DSCP.V {
+		s += fmt.Sprintf(", to servers %d", t.LastHop.V)
+	}
+	return s
+}
