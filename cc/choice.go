@@ -38,6 +38,10 @@ func Parse(text string) (Choice, error) {
 	if a.Credit != nil && a.Credit(c.profile.Values(unit.Gbps)).Pulls {
 		return Choice{}, fmt.Errorf("%s needs receivers that pull, and only simulated ones do", name)
 	}
+	if a.Telemetry != nil {
+		return Choice{}, fmt.Errorf("%s needs switches that write into packets: only simulated ones do",
+			name)
+	}
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
 		i := slices.IndexFunc(a.Params, func(p Param) bool { return p.Name == key })

@@ -14,7 +14,8 @@ var eqds = Algorithm{
 	Profiles: []Profile{
 		{Name: "trimming", Doc: "the first round trip goes unasked: switches must trim what does not fit",
 			Words: "EQDS, the first round trip unasked, credit at %v",
-			Of:    func(unit.Rate) Values { return creditValues(1.5, 1, 0) }},
+			Of:    func(unit.Rate) Values { return creditValues(1.5, 1, 0) },
+			For:   Trimming},
 		{Name: "request", Doc: "every packet waits for its credit: for switches that do not trim",
 			Words: "EQDS, everything on credit at %v",
 			Of:    func(unit.Rate) Values { return creditValues(0, 1, 0) }},

@@ -11,7 +11,8 @@ var rccc = Algorithm{
 	Profiles: []Profile{
 		{Name: "htsim", Doc: "1.5 times the path holds goes unasked: switches must trim what is too much",
 			Words: "RCCC, credit at %v",
-			Of:    func(unit.Rate) Values { return creditValues(1.5, 4, 0) }},
+			Of:    func(unit.Rate) Values { return creditValues(1.5, 4, 0) },
+			For:   Trimming},
 		{Name: "request", Doc: "every packet waits for its credit: for switches that do not trim",
 			Words: "RCCC, everything on credit at %v",
 			Of:    func(unit.Rate) Values { return creditValues(0, 4, 0) }},

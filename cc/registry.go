@@ -69,8 +69,9 @@ type Path struct {
 type Profile struct {
 	Name  string
 	Doc   string
-	Words string                      // what the algorithm is with it, for a report's head; %v is the line rate
+	Words string                      // for a report's head; %v is the line rate
 	Of    func(line unit.Rate) Values // for a line rate
+	For   Feature                     // what must be there for it to be taken where none is named
 }
 
 // Term is a signal or a counter.
@@ -131,6 +132,16 @@ func (a *Algorithm) Profile(name string) *Profile {
 		}
 	}
 	return nil
+}
+
+// Fitting is the profile that is taken where none is named: the first for what is there, or simply the first.
+func (a *Algorithm) Fitting(there Feature) *Profile {
+	for i := range a.Profiles {
+		if p := &a.Profiles[i]; p.For&^there == 0 {
+			return p
+		}
+	}
+	return a.Profile("")
 }
 
 // Values are the profile's for a line rate; a nil profile has none.

@@ -16,7 +16,8 @@ var uec = Algorithm{
 	Profiles: []Profile{
 		{Name: "trim", Doc: "a target of three quarters of a round trip, the first 1.5 windows unasked",
 			Words: "NSCC with RCCC, for switches that trim, at %v",
-			Of:    func(unit.Rate) Values { return uecValues(nsccValues(0.75, 0), creditValues(1.5, 4, 0)) }},
+			Of:    func(unit.Rate) Values { return uecValues(nsccValues(0.75, 0), creditValues(1.5, 4, 0)) },
+			For:   Trimming},
 		{Name: "request", Doc: "a target of one round trip, all on credit: for switches that do not trim",
 			Words: "NSCC with RCCC, everything on credit, at %v",
 			Of:    func(unit.Rate) Values { return uecValues(nsccValues(1, 0), creditValues(0, 4, 0)) }},

@@ -127,6 +127,9 @@ func (p *resolver) congestion() error {
 		return nil
 	}
 	block := member(p.File.cc(), s.CC.Name)
+	if !p.says("cc." + s.CC.Name + ".profile") {
+		member(block, "profile").SetString(s.CC.Fitting(p.features(s)).Name)
+	}
 	profile := s.CC.Profile(member(block, "profile").String())
 	s.Values = profile.Of(line)
 	own, said := 0, cc.Values{}

@@ -80,3 +80,39 @@ func TestBadTrimming(t *testing.T) {
 		}
 	}
 }
+
+// Where no profile is named, it is the one for what the switches do: nobody sends unasked where what is too
+// much is not trimmed. The profile that was taken is kept with the run.
+func TestProfileFitsTheSwitches(t *testing.T) {
+	for _, c := range []struct {
+		algorithm string
+		sets      []string
+		want      string
+	}{
+		{"eqds", nil, "request"},
+		{"eqds", trims, "trimming"},
+		{"eqds", []string{"cc.eqds.profile=trimming"}, "trimming"},
+		{"rccc", nil, "request"},
+		{"rccc", trims, "htsim"},
+		{"uec", nil, "request"},
+		{"uec", append(trims, "cc.uec.profile=request"), "request"},
+		{"dcqcn", nil, "nic"},
+	} {
+		d, err := scenario.Parse("x.yaml", []byte(good), append(c.sets, "cc.algorithm="+c.algorithm))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, v := p.Resolved()
+		if got := v["cc."+c.algorithm+".profile"]; got != c.want {
+			t.Errorf("%s with %v: profile %s, want %s", c.algorithm, c.sets, got, c.want)
+		}
+		unasked, credit := p.Services[0].Values["unasked"].(float64)
+		if credit && (unasked > 0) != (c.want != "request") {
+			t.Errorf("%s with %v: %v goes unasked", c.algorithm, c.sets, unasked)
+		}
+	}
+}
