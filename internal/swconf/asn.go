@@ -11,10 +11,16 @@ func ASN(s string) (uint32, bool) {
 	if hi, lo, ok := strings.Cut(s, "."); ok {
 		h, err1 := strconv.ParseUint(hi, 10, 16)
 		l, err2 := strconv.ParseUint(lo, 10, 16)
-		return uint32(h<<16 | l), err1 == nil && err2 == nil && h|l > 0
+		if err1 != nil || err2 != nil {
+			return 0, false
+		}
+		return uint32(h<<16 | l), h|l > 0
 	}
 	n, err := strconv.ParseUint(s, 10, 32)
-	return uint32(n), err == nil && n > 0
+	if err != nil {
+		return 0, false // not the largest that there is
+	}
+	return uint32(n), n > 0
 }
 
 // takes reports whether a remote-as of own lets far be the neighbour's AS: a number, or FRR's

@@ -20,7 +20,7 @@ func TestASN(t *testing.T) {
 	})
 	for _, s := range []string{"", "0", "0.0", "4294967296", "65536.1", "1.65536", "1.2.3", "-1", "+1", "1.",
 		".1", "65000 ", "external", "0x10", "1e3"} {
-		if n, ok := ASN(s); ok {
+		if n, ok := ASN(s); ok || n != 0 {
 			t.Errorf("%q is read as %d", s, n)
 		}
 	}

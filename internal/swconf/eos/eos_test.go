@@ -26,11 +26,18 @@ func read(t testing.TB, text string) *swconf.Config {
 	return c
 }
 
-// What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP.
+// What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP; and what is
+// told of malformed ones.
 func TestLines(t *testing.T) {
-	for _, page := range []string{"ports", "queues", "routing"} {
+	for _, page := range []string{"ports", "queues", "routing", "faults"} {
 		t.Run(page, func(t *testing.T) {
-			story.Cases(t, page, func(text string) string { return tell.Facts(read(t, text)) })
+			story.Cases(t, page, func(text string) string {
+				c, err := Parse("eos.cfg", []byte(text))
+				if err != nil {
+					return "refused: " + err.Error()
+				}
+				return tell.Facts(c)
+			})
 		})
 	}
 }

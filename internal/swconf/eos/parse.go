@@ -91,8 +91,10 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] qos map traffic-class <tc:int> to <what:tx-queue|uc-tx-queue|priority-group|pfc> [ "+
 		"priority ] <q:int>", func(m *cli.Match) {
 		tc, q := m.Int("tc"), m.Int("q")
-		if tc > 7 || q > 7 {
-			p.bad(m, "tc", "a traffic class and a queue from 0 to 7")
+		if tc > 7 {
+			p.bad(m, "tc", "a traffic class from 0 to 7")
+		} else if q > 7 {
+			p.bad(m, "q", "a queue from 0 to 7")
 		} else if m.No {
 			p.toQueue[tc] = int(tc)
 		} else if strings.HasSuffix(m.Word("what"), "tx-queue") {

@@ -81,7 +81,7 @@ func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
 		}
 		if n > 7 {
 			p.bad(m, "n", "a queue from 0 to 7")
-			n = 0
+			return p.txQueue(nil)
 		}
 		var qs []*swconf.Queue
 		for _, q := range to() {
@@ -130,12 +130,12 @@ func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
 				swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: m.Num("p"),
 					Weight: int(min(m.Int("w"), 1000))})
 		}))
-	r.Set("[no] random-detect <what:ecn|drop> [ <more...> ]", each(func(q *swconf.Queue, m *cli.Match) {
-		if m.No {
-			q.WRED = swconf.Said[swconf.WRED]{}
-		}
+	r.Set("no random-detect <what:ecn|drop> [ <more...> ]", each(func(q *swconf.Queue, m *cli.Match) {
+		q.WRED = swconf.Said[swconf.WRED]{}
 	}))
-	r.Set("[no] <what:shape|scheduler|latency|lag|bandwidth> <more...>", func(*cli.Match) {})
+	r.Set("[no] random-detect ecn <what:count|delay> [ <more...> ]", func(*cli.Match) {})
+	r.Set("[no] bandwidth guaranteed <more...>", func(*cli.Match) {})
+	r.Set("[no] <what:shape|scheduler|latency|lag> <more...>", func(*cli.Match) {})
 	return r
 }
 
@@ -167,8 +167,12 @@ func (p *parser) mmuRules(r *cli.Mode) {
 		})
 		sub.Set("[no] ingress priority-group <n:int> [ headroom <h:int> bytes ] threshold <alpha>",
 			func(m *cli.Match) {
+				if m.Int("n") > 7 {
+					p.bad(m, "n", "a priority group from 0 to 7")
+					return
+				}
 				a, ok := fraction(m.Word("alpha"))
-				if !ok && !m.No || m.Int("n") > 7 {
+				if !ok && !m.No {
 					p.bad(m, "alpha", "a share such as 1/8 or 2")
 					return
 				}

@@ -8,9 +8,9 @@ import (
 	"railyard/internal/swconf/tell"
 )
 
-// What NX-OS's lines say: of ports and the switch, of queues, of BGP.
+// What NX-OS's lines say: of ports and the switch, of queues, of BGP; and what is told of malformed ones.
 func TestLines(t *testing.T) {
-	for _, page := range []string{"ports", "queues", "routing"} {
+	for _, page := range []string{"ports", "queues", "routing", "faults"} {
 		t.Run(page, func(t *testing.T) {
 			story.Cases(t, page, func(text string) string {
 				c, err := nxos.Parse("nxos.cfg", []byte(text))

@@ -145,13 +145,14 @@ func (p *parser) root() *cli.Mode {
 			}
 		})
 	r.Set("[no] priority-flow-control watch-dog interval <ms:int>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.Watchdog.Poll, "ms", unit.Time(min(m.Int("ms"), 1e9))*unit.Millisecond)
 		if ms := m.Int("ms"); !m.No && (ms < 100 || ms > 1000) {
 			p.fault(m, "ms", swconf.Error, "watchdog-range",
 				fmt.Sprintf("a watchdog interval of %d ms is not accepted, 100 to 1000 are", ms),
 				"the switch refuses the line and keeps the old interval",
 				"write an interval between 100 and 1000")
+			return
 		}
+		swconf.Assign(c, m, &c.Watchdog.Poll, "ms", unit.Time(m.Int("ms"))*unit.Millisecond)
 	})
 	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
 		return func(m *cli.Match) { swconf.Assign(c, m, to, "n", unit.Time(min(m.Int("n"), 1000))) }
@@ -257,6 +258,7 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 			p.fault(m, "mac", swconf.Error, "bad-value",
 				fmt.Sprintf("%q is not a MAC address", m.Word("mac")), "the switch refuses the line",
 				"write it as aa:bb:cc:dd:ee:ff or aabb.ccdd.eeff")
+			return
 		}
 		swconf.Assign(p.c, m, &d.MAC, "mac", mac)
 	})

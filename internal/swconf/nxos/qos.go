@@ -182,6 +182,7 @@ func (p *parser) policyMode(pm *policy) *cli.Mode {
 					fmt.Sprintf("%q is not a %s class", pc.name, pm.typ),
 					"the switch refuses it; the queues keep their defaults",
 					"use the fixed names, such as c-out-8q-q3 or c-8q-nq3")
+				return p.policyClassMode(pm, pc) // what it says goes nowhere
 			}
 			pc.queue, pc.in = n, in
 		}
