@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/internal/field"
@@ -168,7 +169,9 @@ func readCSV(b *builder, text string) error {
 	}
 	unitName := ""
 	if i := col("length"); i >= 0 {
-		unitName = words[i][strings.LastIndex(words[i], "_")+1:]
+		if u := words[i][strings.LastIndex(words[i], "_")+1:]; millimetres[u] != 0 {
+			unitName = u
+		}
 	}
 	for {
 		if err := t.next(); err == io.EOF {
@@ -233,7 +236,8 @@ func (b *builder) csvRow(t *table, col func(string) int, words []string, unitNam
 	}
 	n := 1
 	if s := t.cell(col("count")); s != "" {
-		if _, err := fmt.Sscanf(s, "%d", &n); err != nil || n < 1 || n > 1024 {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1024 {
 			return t.fail(col("count"), "%q is no number of cables; accepted: 1 to 1024", s)
 		}
 	}

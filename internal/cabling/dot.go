@@ -66,16 +66,16 @@ func dotWords(b *builder, text string) (out []word, err error) {
 			step(1)
 			out = append(out, word{s.String(), l, c, true})
 		case ch == '<':
-			depth := 0
-			for i < len(text) {
+			depth := 1
+			for step(1); i < len(text) && depth > 0; step(1) {
 				if text[i] == '<' {
 					depth++
 				} else if text[i] == '>' {
 					depth--
 				}
-				if step(1); depth == 0 {
-					break
-				}
+			}
+			if depth > 0 {
+				return nil, b.at(l, c).fail("a string is not closed")
 			}
 			out = append(out, word{text[start:i], l, c, true})
 		case strings.HasPrefix(text[i:], "--") || strings.HasPrefix(text[i:], "->"):
@@ -172,7 +172,7 @@ func (d *dot) body(depth int) (nodes []End, err error) {
 		case d.take("}"):
 			return nodes, nil
 		case d.take(";") || d.take(","):
-		case w.text == "":
+		case w.text == "" && !w.id:
 			return nil, d.fail(w, "a } is missing at the end")
 		default:
 			some, err := d.statement(depth)
@@ -269,6 +269,9 @@ func (d *dot) operand(depth int) ([]End, error) {
 	d.i++
 	name := w.text
 	for d.take("+") {
+		if w := d.peek(); !w.id {
+			return nil, d.fail(w, "%s cannot be joined to a name", field.Quote(w.text))
+		}
 		name += d.peek().text
 		d.i++
 	}
@@ -278,6 +281,9 @@ func (d *dot) operand(depth int) ([]End, error) {
 	at := d.b.at(w.line, w.col)
 	e := d.b.named(at, name, "")
 	if d.take(":") {
+		if w := d.peek(); !w.id {
+			return nil, d.fail(w, "%s is no port", field.Quote(w.text))
+		}
 		e.Port = d.peek().text
 		if d.i++; d.take(":") { // a compass point
 			d.i++

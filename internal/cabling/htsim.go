@@ -39,7 +39,7 @@ func readHtsim(b *builder, text string) error {
 		}
 		v, err := strconv.Atoi(w[1])
 		if err != nil || v < 0 || v > 10_000_000 {
-			return b.at(n, 1+strings.Index(line, w[1])).fail("%s is no number", field.Quote(w[1]))
+			return b.at(n, column(line, 1)).fail("%s is no number", field.Quote(w[1]))
 		}
 		if key == "tier" {
 			if v > 2 {
@@ -97,7 +97,8 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	}
 	tors := nodes / t[0].down * t[0].bundle
 	perPod := min(pod, nodes) / t[0].down * t[0].bundle
-	if tors < 1 || perPod < 1 || tors%perPod != 0 {
+	hosts := t[0].down / t[0].bundle
+	if tors < 1 || perPod < 1 || tors%perPod != 0 || tors*hosts != nodes {
 		return at.fail("%d nodes in pods of %d, %d to a switch, do not divide", nodes, pod, t[0].down)
 	}
 	aggs := t[0].up / t[1].bundle // of a pod
@@ -120,7 +121,6 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 		b.is(x, k, role)
 		return x
 	}
-	hosts := t[0].down / t[0].bundle
 	above := struct{ role, name string }{"aggregation", "agg"}
 	if n == 2 {
 		above.role, above.name = "spine", "spine"

@@ -174,10 +174,10 @@ func span(t *tree, count func(name string) int) (name string, idx []int, all boo
 		hi = lo + 1
 	}
 	num(&step, m[5])
-	if n == 0 || lo >= hi || hi > n || step < 1 {
+	if n == 0 || lo < 0 || lo >= hi || hi > n || step < 1 {
 		return "", nil, false, t.fail("%s: there are %d of %s", field.Quote(t.text), n, m[1])
 	}
-	for i := lo; i < hi; i += step {
+	for i := lo; i < hi; i += min(step, n) {
 		idx = append(idx, i)
 	}
 	return m[1], idx, !strings.Contains(t.text, "["), nil
@@ -277,6 +277,12 @@ func (g *infra) connection(c *tree) error {
 			return c.fail("%s: %s is no number", field.Quote(c.text), field.Quote(w[at]))
 		}
 		n[i] = v
+	}
+	for _, i := range []int{0, 2} {
+		inst := w[i*5/2]
+		if most, ok := g.count[inst]; ok && n[i] >= most {
+			return c.fail("%s: there are %d of %s", field.Quote(c.text), most, inst)
+		}
 	}
 	at := g.b.where(c)
 	g.b.cable(Cable{A: End{g.node(at, w[0], n[0]), w[2] + "." + w[3]},

@@ -26,13 +26,14 @@ func looksSimAI(_, text string) bool {
 	return simaiMark.MatchString(strings.ReplaceAll(text, "\r", ""))
 }
 
-// numbers reads a list of whole numbers.
-func (b *builder) numbers(n int, words []string, most int) ([]int, error) {
+// numbers reads the whole numbers that the first words of a line are.
+func (b *builder) numbers(n int, line string, words []string, most int) ([]int, error) {
 	var out []int
 	for i, w := range words {
 		v, err := strconv.Atoi(w)
 		if err != nil || v < 0 || v > most {
-			return nil, b.at(n, i+1).fail("word %d: %s is no number from 0 to %d", i+1, field.Quote(w), most)
+			return nil, b.at(n, column(line, i)).fail("word %d: %s is no number from 0 to %d",
+				i+1, field.Quote(w), most)
 		}
 		out = append(out, v)
 	}
@@ -65,10 +66,10 @@ func (b *builder) wires(text string, head int) (counts []int, word string, switc
 			if len(w) > head {
 				word = w[head]
 			}
-			counts, err = b.numbers(n, w[:head], 10_000_000)
+			counts, err = b.numbers(n, line, w[:head], 10_000_000)
 			return err
 		case 1:
-			switches, err = b.numbers(n, w, counts[0])
+			switches, err = b.numbers(n, line, w, counts[0]-1)
 			return err
 		}
 		if len(cables) == counts[head-1] {
@@ -80,18 +81,18 @@ func (b *builder) wires(text string, head int) (counts []int, word string, switc
 			return b.at(n, 1).fail("%s is no cable; expected two ids, rate, delay, error rate",
 				field.Quote(line))
 		}
-		ids, err := b.numbers(n, w[:2], counts[0]-1)
+		ids, err := b.numbers(n, line, w[:2], counts[0]-1)
 		if err != nil {
 			return err
 		}
 		x := wire{a: ids[0], z: ids[1], at: b.at(n, 1)}
 		if x.rate, err = parseRate(w[2]); err != nil {
-			return b.at(n, 1+strings.Index(line, w[2])).fail("%v", err)
+			return b.at(n, column(line, 2)).fail("%v", err)
 		}
 		if len(w) > 3 {
 			d, err := unit.ParseTime(w[3])
 			if err != nil {
-				return b.at(n, 1+strings.Index(line, w[3])).fail("%v", err)
+				return b.at(n, column(line, 3)).fail("%v", err)
 			}
 			x.mm = lengthOf(d)
 		}

@@ -157,6 +157,18 @@ func pick(f File, format string) (*Format, error) {
 // head is as much of a text as tells what it is.
 func head(text string) string { return text[:min(len(text), 64<<10)] }
 
+// column is where the i-th word of a line begins, both from 0, counted from 1.
+func column(line string, i int) int {
+	at := 0
+	for k, w := range strings.Fields(line) {
+		if at += strings.Index(line[at:], w); k == i {
+			return at + 1
+		}
+		at += len(w)
+	}
+	return 1
+}
+
 // lines calls with each line of a text and its number, from 1, until that fails.
 func lines(text string, visit func(n int, line string) error) error {
 	n := 0

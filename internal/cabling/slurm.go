@@ -24,14 +24,14 @@ func readSlurm(b *builder, text string) error {
 		if strings.TrimSpace(line) == "" {
 			return nil
 		}
-		at := b.at(n, 1+len(line)-len(strings.TrimLeft(line, " \t")))
-		vals := map[string]string{}
-		for _, w := range strings.Fields(line) {
+		at := b.at(n, column(line, 0))
+		vals, cols := map[string]string{}, map[string]int{}
+		for i, w := range strings.Fields(line) {
 			k, v, ok := strings.Cut(w, "=")
 			if !ok {
-				return at.fail("%s is no key=value", field.Quote(w))
+				return b.at(n, column(line, i)).fail("%s is no key=value", field.Quote(w))
 			}
-			vals[strings.ToLower(k)] = v
+			vals[strings.ToLower(k)], cols[strings.ToLower(k)] = v, column(line, i)
 		}
 		if vals["switchname"] == "" {
 			b.note(at, "a line without SwitchName is left out")
@@ -46,7 +46,7 @@ func readSlurm(b *builder, text string) error {
 		}{{"nodes", Server}, {"switches", Switch}} {
 			names, err := hostlist(vals[below.key])
 			if err != nil {
-				return at.fail("%s: %v", below.key, err)
+				return b.at(n, cols[below.key]).fail("%s: %v", below.key, err)
 			}
 			for _, name := range names {
 				x := b.node(at, name)

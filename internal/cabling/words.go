@@ -42,7 +42,12 @@ func bounded(s string, bps float64, err error) (unit.Rate, error) {
 	return unit.Rate(math.Round(bps)), nil
 }
 
-var lengthText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(mm|cm|m|km|ft|in|meters?|metres?)?$`)
+// millimetres of the units in which lengths are written.
+var millimetres = map[string]float64{"": 1000, "m": 1000, "mm": 1, "cm": 10, "km": 1e6,
+	"ft": 304.8, "in": 25.4, "feet": 304.8, "mi": 1_609_344, "meter": 1000, "metre": 1000,
+	"meters": 1000, "metres": 1000}
+
+var lengthText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*(mm|cm|m|km|ft|in|mi|meters?|metres?)?$`)
 
 // parseLength reads 5m, 2.5 m, 10ft, and numbers in the given unit, as millimetres.
 func parseLength(s, unitName string) (int64, error) {
@@ -53,9 +58,9 @@ func parseLength(s, unitName string) (int64, error) {
 	if m[2] != "" {
 		unitName = m[2]
 	}
-	mm := map[string]float64{"mm": 1, "cm": 10, "km": 1e6, "ft": 304.8, "in": 25.4}[unitName]
+	mm := millimetres[unitName]
 	if mm == 0 {
-		mm = 1000
+		return 0, fmt.Errorf("%q is no unit of length; accepted: mm, cm, m, km, in, ft, mi", unitName)
 	}
 	f, err := strconv.ParseFloat(m[1], 64)
 	if f *= mm; err != nil || f > 1e9 {

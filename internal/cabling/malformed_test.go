@@ -1,0 +1,149 @@
+package cabling
+
+import (
+	"strings"
+	"testing"
+)
+
+// malformed is a text per fault and format, and the whole of what is said about it.
+var malformed = []struct{ format, file, text, want string }{
+	{"csv", "x.csv", "from,to,count\na,b,2x\n",
+		`x.csv:2:5: "2x" is no number of cables; accepted: 1 to 1024`},
+	{"csv", "x.csv", "from,to,count\na,b,1.5\n",
+		`x.csv:2:5: "1.5" is no number of cables; accepted: 1 to 1024`},
+	{"csv", "x.csv", "from,to,count\na,b,0\n",
+		`x.csv:2:5: "0" is no number of cables; accepted: 1 to 1024`},
+	{"csv", "x.csv", "from,to,length,unit\na,b,5,parsec\n",
+		`x.csv:2:5: "parsec" is no unit of length; accepted: mm, cm, m, km, in, ft, mi`},
+	{"csv", "x.csv", "from,to,length_ft\na,b,9999999\n",
+		`x.csv:2:5: "9999999" is no length of a cable: at most 1000km`},
+	{"csv", "x.csv", "# ours\n\nfrom;to;rate\na;b;0.5M\n",
+		`x.csv:4:5: "0.5M" is no rate of a cable: 1Mbps to 100Tbps`},
+	{"csv", "x.csv", "from,to\n,b\n", `x.csv:2:1: a cable from "" to "b": one end has no device`},
+	{"hpcc", "x", "3 1\n", "x:1:1: 2 numbers, expected 3"},
+	{"hpcc", "x", "3 1 2", "x: ends before the line of switches"},
+	{"hpcc", "x", "3  one 2\n", `x:1:4: word 2: "one" is no number from 0 to 10000000`},
+	{"hpcc", "x", "3 1 2\n3\n", `x:2:1: word 1: "3" is no number from 0 to 2`},
+	{"hpcc", "x", "3 1 2\n2\n0 2 0 1us 0\n", `x:3:5: "0" is no rate of a cable: 1Mbps to 100Tbps`},
+	{"hpcc", "x", "13 1 2\n2\n\t10 13 1Gbps 1us 0\n", `x:3:5: word 2: "13" is no number from 0 to 12`},
+	{"hpcc", "x", "3 1 2\n2\n0 2\n",
+		`x:3:1: "0 2" is no cable; expected two ids, rate, delay, error rate`},
+	{"simai", "x", "4 2 0 1 2 H100\n3\n0 1 1Gbps 0ms 0\n",
+		"x:3:1: 0 and 1 are both GPUs; a cable needs a switch"},
+	{"simai", "x", "2 0 0 1 1 H100\n1\n",
+		"x:1:1: 2 nodes of which 1 are switches, 0 of them NVSwitches, " +
+			"do not fit together"},
+	{"htsim", "x", "Nodes 4\nTiers 2\nPodsize s\n", `x:3:9: "s" is no number`},
+	{"htsim", "x", "Nodes\n", `x:1:1: "Nodes" has no value`},
+	{"htsim", "x", "Tier 3\n", "x:1:1: tier 3: a fat tree of htsim has tiers 0 to 2"},
+	{"htsim", "x", "Nodes 0\nTiers 2\n",
+		"x:1:1: nodes 0, tiers 2, podsize 0: expected 2 or 3 tiers and at least one node"},
+	{"htsim", "x", "Nodes 4\nTiers 2\nPodsize 4\n",
+		"x:1:1: tier 0: radix_down 0, radix_up 0, bundle 0, " +
+			"downlink_speed_gbps 0 do not fit together"},
+	{"htsim", "x", "Nodes 5\nTiers 2\nPodsize 5\nTier 0\ndownlink_speed_gbps 1\nradix_down 2\nradix_up 2\n" +
+		"Tier 1\ndownlink_speed_gbps 1\nradix_down 2\n",
+		"x:1:1: 5 nodes in pods of 5, 2 to a switch, do not divide"},
+	{"slurm", "x", "SwitchName=a Nodes=h1, h2\n", `x:1:24: "h2" is no key=value`},
+	{"slurm", "x", "SwitchName=a  Nodes=h[3-1]\n",
+		`x:1:15: nodes: "h[3-1]": "3-1" is no range of numbers`},
+	{"slurm", "x", "SwitchName=a Switches=b]\n",
+		`x:1:14: switches: "b]" has a bracket without its other half`},
+	{"dot", "x", "digraph", "x: has no {, expected graph { a -- b; }"},
+	{"dot", "x", "graph {\n a -- \"b", "x:2:7: a string is not closed"},
+	{"dot", "x", "graph {\n a [label=<b>]; <c<d>", "x:2:17: a string is not closed"},
+	{"dot", "x", "graph { /* a -- b }", "x:1:9: a comment is not closed"},
+	{"dot", "x", "graph { a: -- b }", `x:1:12: "--" is no port`},
+	{"dot", "x", "graph { \"a\" + ; }", `x:1:15: ";" cannot be joined to a name`},
+	{"dot", "x", "graph { \"\" -- b }", "x:1:9: a node without a name"},
+	{"dot", "x", "graph { a -- b [label=x", "x:1:23: a ] is missing"},
+	{"dot", "x", "graph { a -- b [-- }", `x:1:17: "--" cannot stand among attributes`},
+	{"dot", "x", "graph { a -- b [label=\"2000 x 1G\"] }",
+		`x:1:9: "2000" is no number of cables; accepted: 1 to 1024`},
+	{"dot", "x", "graph " + strings.Repeat("{", 70), "x:1:73: nests deeper than 64 levels"},
+	{"containerlab", "x", "topology: 3\n",
+		"x:1:11: topology is a value, expected a mapping with nodes and links"},
+	{"containerlab", "x", "topology:\n  nodes:\n    a: {}\n  links:\n    - endpoints: [\"a:e1\", a]\n",
+		`x:5:27: "a" is no endpoint, expected node:interface like "leaf-1:eth3"`},
+	{"containerlab", "x", "topology: &x\n",
+		"x:1:11: anchors, aliases, tags and directives are not accepted: " +
+			"write the value out"},
+	{"containerlab", "x", "a: [b, c\n", "x:1:8: a ] is missing at the end"},
+	{"containerlab", "x", "a: {b: c\n", "x:1:8: a } is missing at the end"},
+	{"containerlab", "x", "a: {b}\n", `x:1:5: "b" has no value`},
+	{"containerlab", "x", "a: [b}\n", "x:1:5: a ] is missing at the end"},
+	{"astra-sim", "x", "topology: [Ring, Switch]\nnpus_count: [2]\n",
+		"x:2:13: 1 values for 2 dimensions; expected as many, at most 8"},
+	{"astra-sim", "x", "topology: [Switch]\nnpus_count: [2]\nbandwidth: [fast]\n",
+		`x:3:12: value 1: "fast" is no number`},
+	{"astra-sim", "x", "topology: [Switch]\nnpus_count: [2.5]\nbandwidth: [1]\nlatency: [1]\n",
+		"x:2:13: 2.5 NPUs: 1 to 131072 whole ones are possible"},
+	{"astra-sim", "x", "topology: [Switch]\nnpus_count: [2]\nbandwidth: [0]\nlatency: [1]\n",
+		`x:3:12: "0 GB/s" is no rate of a cable: 1Mbps to 100Tbps`},
+	{"infragraph", "x", "instances:\n- {name: h, count: 0}\n",
+		`x:2:3: instance "h" with count "0"; expected a name and 1 to 200000`},
+	{"infragraph", "x", "links:\n- name: l\n  physical: {bandwidth: {gigabits_per_second: fast}}\n",
+		`x:3:47: "fast" is no rate of a cable: 1Mbps to 100Tbps`},
+	{"infragraph", "x", "links:\n- name: l\n  physical: {latency: {ns: -1}}\n",
+		`x:3:28: "-1" is no latency of a cable`},
+	{"infragraph", "x", "connections:\n- server.0.nic.1\n", `x:2:3: "server.0.nic.1" is no connection; ` +
+		"expected instance.0.component.0.link.instance.0.component.0"},
+	{"infragraph", "x", "connections:\n- s.0.nic.x.eth.l.0.port.1\n",
+		`x:2:3: "s.0.nic.x.eth.l.0.port.1": "x" is no number`},
+	{"infragraph", "x", "instances:\n- {name: h, count: 2}\nconnections:\n- h.2.nic.0.eth.l.0.port.1\n",
+		`x:4:3: "h.2.nic.0.eth.l.0.port.1": there are 2 of h`},
+	{"infragraph", "x", infraEdge("h[x]", "nic", ""), `x:4:20: "h[x]" is no name with a slice; ` +
+		"accepted: host, host[3], host[0:4]"},
+	{"infragraph", "x", infraEdge("h[1:1]", "nic", ""), `x:4:20: "h[1:1]": there are 2 of h`},
+	{"infragraph", "x", infraEdge("h[0]", "nic[0:1]", "ring"),
+		`x:4:106: "ring" is no scheme; accepted: one2one, many2many`},
+	{"netbox-csv", "x", "name,colour\n",
+		"x:1:1: the header is not that of devices (name, role, device_type), " +
+			"interfaces (device, name, type) or cables (side_a_device, side_a_name, " +
+			"side_b_device, side_b_name)"},
+	{"netbox-json", "x", "{\"a\": 1}", "x:1:1: expected results, or devices, interfaces and cables"},
+	{"netbox-json", "x", netboxLength("far", "m"),
+		`x:3:11: "far" is no length; accepted: 5, 5m, 300cm, 2km, 10ft`},
+	{"netbox-json", "x", netboxLength("5", "parsec"),
+		`x:3:11: "parsec" is no unit of length; accepted: mm, cm, m, km, in, ft, mi`},
+	{"lldpcli", "x", "{\"lldp\": [}", "x:1:11: } closes what was not opened"},
+	{"lldp-eos", "x", "Port  Neighbor Device ID  Neighbor Port ID  TTL\n Et1 leaf\n",
+		`x:2:2: "Et1 leaf" is no neighbour; expected port, device, its port, time to live`},
+	{"lldp-nxos", "x", "Device ID  Local Intf  Hold-time  Capability  Port ID\nleaf-1\n  Eth1\n",
+		`x:3:3: "Eth1" is no neighbour; expected device, local interface, hold-time, capability, port`},
+	{"lldp-sonic", "x", "LocalPort  RemoteDevice  RemotePortID\nEthernet0  leaf  Eth1\n",
+		"x:2:1: the line of dashes below the header is missing"},
+	{"lldp-sonic", "x", "LocalPort  RemoteDevice  RemotePortID\n---------  ------------  ------------\n" +
+		"Ethernet0\n", `x:3:1: "Ethernet0" has no port or no device`},
+}
+
+func infraEdge(instance, component, scheme string) string {
+	return "instances:\n- {name: h, count: 2}\nedges:\n- {ep1: {instance: \"" + instance +
+		"\", component: \"" +
+		component + "\"}, ep2: {instance: \"h[1]\", component: \"nic[0]\"}, scheme: " + scheme + "}\n"
+}
+
+func netboxLength(length, unit string) string {
+	end := func(dev string) string {
+		return `[{"object": {"device": {"name": "` + dev + `"}, "name": "e1"}}]`
+	}
+	return "[{\"a_terminations\": " + end("a") + ",\n\"b_terminations\": " + end("b") + ",\n\"length\": \"" +
+		length + "\", \"length_unit\": \"" + unit + "\"}]"
+}
+
+// What is malformed is refused with the file, line and column where it stands, in each format.
+func TestMalformed(t *testing.T) {
+	met := map[string]bool{}
+	for _, c := range malformed {
+		met[c.format] = true
+		_, err := Read([]File{{c.file, []byte(c.text)}}, c.format)
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s %q:\n     %v\nwant %s", c.format, c.text, err, c.want)
+		}
+	}
+	for _, name := range Names() {
+		if !met[name] {
+			t.Errorf("nothing malformed is given to %s", name)
+		}
+	}
+}
