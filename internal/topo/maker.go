@@ -82,6 +82,7 @@ func (m *Maker) Uses(nics [][]int) error {
 		if len(uses) == 0 {
 			return fmt.Errorf("GPU %d has no NIC", i+1)
 		}
+		g.cards[first+i] = nil
 		for _, n := range uses {
 			if n < 0 || begin+n >= len(g.NICs) {
 				return fmt.Errorf("GPU %d has NIC %d of %d", i+1, n+1, len(g.NICs)-begin)

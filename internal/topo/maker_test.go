@@ -1,0 +1,136 @@
+package topo
+
+import (
+	"slices"
+	"testing"
+
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// Servers that differ: each GPU is in its server and domain, at its place, and uses NICs of its server:
+// as many for itself as there are NICs for a GPU, or one that a block of GPUs shares.
+func TestServersThatDiffer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := NewMaker("site")
+		sw, err := m.Switch("sw", Leaf, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type server struct{ gpus, nics, first int }
+		var servers []server
+		var domain []int
+		for i := range rapid.IntRange(1, 6).Draw(t, "servers") {
+			per := rapid.IntRange(1, 3).Draw(t, "per")
+			s := server{gpus: per, nics: per}
+			switch rapid.IntRange(0, 2).Draw(t, "shape") {
+			case 0:
+				s.gpus *= rapid.IntRange(1, 4).Draw(t, "gpus")
+			case 1:
+				s.nics *= rapid.IntRange(1, 4).Draw(t, "nics")
+			}
+			if _, s.first, err = m.Server("h"+string(rune('a'+i)), s.gpus, s.nics); err != nil {
+				t.Fatal(err)
+			}
+			for n := range s.nics {
+				if err := m.CableNIC(s.first+n, 0, 1, sw, -1, Cable{Rate: unit.Gbps}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			servers = append(servers, s)
+			last := 0
+			if i > 0 {
+				last = domain[i-1] + rapid.IntRange(0, 1).Draw(t, "next domain")
+			}
+			domain = append(domain, last)
+		}
+		if err := m.Share(domain); err != nil {
+			t.Fatal(err)
+		}
+		g, err := m.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Domains() != domain[len(domain)-1]+1 {
+			t.Fatalf("%d domains of %v", g.Domains(), domain)
+		}
+		gpu, most, place := 0, 0, 0
+		for h, s := range servers {
+			if h > 0 && domain[h] != domain[h-1] {
+				place = 0
+			}
+			for k := range s.gpus {
+				var uses []int
+				for p := range g.Ways(gpu) {
+					uses = append(uses, g.WayOf(gpu, p)-s.first)
+				}
+				var want []int
+				for n := range max(1, s.nics/s.gpus) {
+					want = append(want, k*s.nics/s.gpus+n)
+				}
+				if !slices.Equal(uses, want) || g.WayOf(gpu, len(uses)) != g.WayOf(gpu, 0) {
+					t.Fatalf("%+v: GPU %d uses %v, want %v", s, k, uses, want)
+				}
+				first, last := g.GPUsIn(domain[h])
+				if g.HostOf(gpu) != h || g.LocalOf(gpu) != k || g.DomainOf(h) != domain[h] ||
+					g.PlaceOf(gpu) != place || gpu < first || gpu >= last {
+					t.Fatalf("GPU %d of server %d in %v is at %d", gpu, h, domain, g.PlaceOf(gpu))
+				}
+				if other := gpu - place; !g.Together(gpu, other) || g.DomainOf(g.ServerIn(domain[h])) !=
+					domain[h] || other > 0 && g.Together(gpu, other-1) {
+					t.Fatalf("GPU %d and %d", gpu, other)
+				}
+				gpu, place = gpu+1, place+1
+				most = max(most, place)
+			}
+		}
+		if g.PerDomain() != most || g.TotalGPUs() != gpu {
+			t.Fatalf("%d GPUs in a domain, want %d", g.PerDomain(), most)
+		}
+	})
+}
+
+// What cannot be made is refused: names that stand twice, domains with a gap, NICs that are not there,
+// graphs of nothing.
+func TestMakerRefuses(t *testing.T) {
+	want := func(err error, text string) {
+		t.Helper()
+		if err == nil || err.Error() != text {
+			t.Errorf("%v, want %s", err, text)
+		}
+	}
+	m := NewMaker("site")
+	_, err := m.Graph()
+	want(err, "there are no servers")
+	_, _, err = m.Server("store", 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.Graph()
+	want(err, "no server has a GPU")
+	for _, name := range []string{"a", "b", "c"} {
+		if _, _, err := m.Server(name, 2, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err = m.Server("a", 1, 1)
+	want(err, `"a" stands twice`)
+	_, err = m.Switch("a", Leaf, 1)
+	want(err, `"a" stands twice`)
+	_, _, err = m.Server("huge", MaxGPUs, 1)
+	if err == nil {
+		t.Error("more GPUs than packet fidelity takes are taken")
+	}
+	want(m.Share([]int{0, 1, 2, 1}), "servers that share NVLink do not follow one another")
+	want(m.Uses([][]int{{0}}), "1 GPUs are told their NICs, the server has 2")
+	want(m.Uses([][]int{{0}, {}}), "GPU 2 has no NIC")
+	want(m.Uses([][]int{{0}, {2}}), "GPU 2 has NIC 3 of 2")
+	if err := m.Uses([][]int{{1, 0}, {0}}); err != nil {
+		t.Fatal(err)
+	}
+	g, err := m.Graph()
+	if err != nil || g.Ways(4) != 2 || g.WayOf(4, 0) != 6 || g.WayOf(4, 1) != 5 || g.WayOf(5, 7) != 5 {
+		t.Error(err, g.Ways(4), g.WayOf(4, 0), g.WayOf(4, 1), g.WayOf(5, 7))
+	}
+}
