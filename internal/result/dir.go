@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -154,6 +155,22 @@ func TableRows(dir, name string) (n int64, err error) {
 // thousandth of a byte each. Whoever reads makes room for as many as the file says.
 const rowsPerByte = 10_000
 
+// footer makes sure that a table's footer, whose length stands before the last four bytes, fits the
+// file: the library makes room for it, up to 4 GiB, before it looks.
+func footer(f *input.File) error {
+	var tail [8]byte
+	if f.Size < 12 {
+		return fmt.Errorf("%d bytes are no table", f.Size)
+	}
+	if _, err := f.ReadAt(tail[:], f.Size-8); err != nil {
+		return err
+	}
+	if n := binary.LittleEndian.Uint32(tail[:4]); int64(n) > f.Size-12 {
+		return fmt.Errorf("%d bytes say that their footer is %d long", f.Size, n)
+	}
+	return nil
+}
+
 // open opens a table. The library trusts what a file says of its own parts, so what is damaged
 // can end it in a panic, which is an error here.
 func open(dir, name string, read func(*input.File, *parquet.File) error) (err error) {
@@ -168,6 +185,9 @@ func open(dir, name string, read func(*input.File, *parquet.File) error) (err er
 			err = fmt.Errorf("%s is damaged: %v", path, x)
 		}
 	}()
+	if err := footer(f); err != nil {
+		return fmt.Errorf("%s is damaged: %w", path, err)
+	}
 	p, err := parquet.OpenFile(f, f.Size)
 	if err != nil {
 		return fmt.Errorf("%s is damaged: %w", path, err)
