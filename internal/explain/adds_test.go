@@ -1,0 +1,141 @@
+package explain
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/internal/exec"
+	"railyard/internal/result"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// classes are those of operations, computations first.
+var classes = []workload.Class{workload.Forward, workload.Backward, workload.Optimizer,
+	workload.TensorParallel, workload.PipelineParallel, workload.DataParallel, workload.ContextParallel,
+	workload.ExpertParallel, workload.Other}
+
+// observed is an execution of operations of a few ranks, each set free by an earlier one or by nothing; some
+// may not have ended.
+func observed(t *rapid.T, unfinished bool) *reading {
+	d := &workload.DAG{}
+	x := &exec.Execution{DAG: d}
+	end := map[int32]unit.Time{} // of each rank's last computation
+	for i := range int32(rapid.IntRange(1, 25).Draw(t, "operations")) {
+		rank := rapid.Int32Range(0, 2).Draw(t, "rank")
+		peer := rapid.Int32Range(-1, 2).Draw(t, "peer")
+		o := workload.Op{Rank: rank, Peer: peer, Coll: -1}
+		if o.Compute() {
+			o.Class = rapid.SampledFrom(classes[:3]).Draw(t, "computation")
+		} else {
+			o.Class = rapid.SampledFrom(classes[3:]).Draw(t, "transfer")
+		}
+		cause, from := int32(-1), end[rank]
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "waits") > 0 {
+			cause = rapid.Int32Range(0, i-1).Draw(t, "for")
+			if e := x.End[cause]; e == unit.Never {
+				cause = -1
+			} else {
+				from = max(from, e)
+			}
+		}
+		to := from + unit.Time(rapid.Int64Range(0, 1000).Draw(t, "takes"))
+		if unfinished && rapid.IntRange(0, 9).Draw(t, "under way") == 0 {
+			to = unit.Never
+		} else if o.Compute() {
+			end[rank] = to
+		}
+		d.Ops = append(d.Ops, o)
+		x.Start, x.End, x.Cause = append(x.Start, from), append(x.End, to), append(x.Cause, cause)
+	}
+	return &reading{dag: d, exec: x, seen: &Observation{At: 30_000}}
+}
+
+// Whatever was executed, the parts of a step add up to its time, none is below nothing, and what is exposed
+// is the sum of its classes; of an execution that goes on the step lasts until now.
+func TestStepAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := observed(t, rapid.Bool().Draw(t, "goes on"))
+		last, done := r.lastOf(r.all())
+		s := r.timeline(r.all(), 0)
+		if last < 0 {
+			if s != (result.Step{StepTime: int64(r.seen.At)}) {
+				t.Fatalf("nothing ended: %+v", s)
+			}
+			return
+		}
+		want := int64(r.seen.At)
+		if done {
+			want = int64(r.exec.End[last])
+		}
+		comm := s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
+		if s.StepTime != want || s.ExposedComm != comm || s.Compute+s.Bubble+comm != want {
+			t.Fatalf("%+v: parts %d of %d", s, s.Compute+s.Bubble+comm, want)
+		}
+		if min(s.Compute, s.Bubble, s.ExposedTP, s.ExposedPP, s.ExposedDP, s.ExposedCP, s.ExposedEP,
+			s.ExposedOther) < 0 {
+			t.Fatalf("a part below nothing: %+v", s)
+		}
+	})
+}
+
+// What a link needs is not blamed on pauses, held rates and losses: the row's parts keep their sum, none goes
+// below nothing, and what is left of these fits beside the link's time; a link that needs less than was free of
+// them changes nothing.
+func TestLimitKeepsTheSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(what string) int64 { return rapid.Int64Range(0, 1e9).Draw(t, what) }
+		row := result.CollectiveRow{Pause: draw("pause"), Held: draw("held"), Window: draw("window"),
+			Credit: draw("credit"), Trimmed: draw("trimmed"), Retrans: draw("again"), Incast: draw("incast"),
+			Port: 9}
+		avoidable := func(r *result.CollectiveRow) int64 {
+			return r.Pause + r.Held + r.Window + r.Credit + r.Trimmed + r.Retrans
+		}
+		before := row
+		took := avoidable(&row) + row.Incast + draw("ideal")
+		f := &floor{time: unit.Time(rapid.Int64Range(0, 2*took).Draw(t, "link")), port: 4, flows: 3,
+			cause: toIncast}
+		b := &blamer{}
+		b.limit(&row, unit.Time(took), f)
+		if int64(f.time) > took || int64(f.time) <= took-avoidable(&before) {
+			if row != before || b.shared != 0 {
+				t.Fatalf("a link of %d in %d changed %+v to %+v", f.time, took, before, row)
+			}
+			return
+		}
+		if avoidable(&row)+row.Incast != avoidable(&before)+before.Incast {
+			t.Fatalf("%+v became %+v: the sum changed", before, row)
+		}
+		for _, p := range [][2]int64{{row.Pause, before.Pause}, {row.Held, before.Held},
+			{row.Window, before.Window}, {row.Credit, before.Credit}, {row.Trimmed, before.Trimmed},
+			{row.Retrans, before.Retrans}} {
+			if p[0] < 0 || p[0] > p[1] {
+				t.Fatalf("%+v became %+v", before, row)
+			}
+		}
+		if over := avoidable(&row) + int64(f.time) - took; over > 5 { // of rounding five parts down
+			t.Fatalf("%d too much is blamed on what a link of %d in %d needs: %+v", over, f.time, took, row)
+		}
+		most := row.Incast >= max(row.Pause, row.Held, row.Window, row.Credit, row.Trimmed, row.Retrans)
+		if most != (row.Port == 4 && b.shared == 3) {
+			t.Fatalf("the port is %d with %d flows: %+v", row.Port, b.shared, row)
+		}
+	})
+}
+
+// A port that pauses itself in a circle has a root all the same, and one that nobody names is its own.
+func TestPauseRootsEnd(t *testing.T) {
+	p := pauseIndex{1: {{0, 100, 2}}, 2: {{0, 100, 3}}, 3: {{0, 50, 1}}, 5: {{0, 100, -1}}}
+	if at := p.root(1, 60); at != 3 {
+		t.Errorf("port 3 is not paused at 60, yet the root is %d", at)
+	}
+	if at := p.root(1, 10); at < 1 || at > 3 {
+		t.Errorf("the circle of 1, 2 and 3 has the root %d", at)
+	}
+	for _, port := range []int32{5, 7} {
+		if at := p.root(port, 10); at != port {
+			t.Errorf("the root of %d is %d", port, at)
+		}
+	}
+}
