@@ -81,8 +81,8 @@ func TestStepAddsUp(t *testing.T) {
 }
 
 // What a link needs is not blamed on pauses, held rates and losses: the row's parts keep their sum, none goes
-// below nothing, and what is left of these fits beside the link's time; a link that needs less than was free of
-// them changes nothing.
+// below nothing, and what is left of these fits beside the link's time; a link that needs less than was free
+// of them changes nothing.
 func TestLimitKeepsTheSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(what string) int64 { return rapid.Int64Range(0, 1e9).Draw(t, what) }

@@ -63,7 +63,8 @@ func TestRateOfUplinks(t *testing.T) {
 		s.Uplinks = c.uplinks
 		got := float64(s.rate(8*c.servers, 1)) / float64(s.NIC)
 		if math.Abs(got-c.want) > 1e-9 {
-			t.Errorf("%d uplinks, %d servers on: %.6f of the NIC, want %.6f", c.uplinks, c.servers, got, c.want)
+			t.Errorf("%d uplinks, %d servers on: %.6f of the NIC, want %.6f", c.uplinks, c.servers, got,
+				c.want)
 		}
 	}
 	s.Uplinks, s.Pod, s.Upper = 64, 128, 4 // pods are four times short
@@ -74,7 +75,8 @@ func TestRateOfUplinks(t *testing.T) {
 	}
 	for ranks, want := range map[int]float64{7: 0, 8: 1.0 / 64, 256: 0.5, 512: 1, 4000: 1} {
 		if local, crossing := s.reach(ranks); local != (ranks < 8) || math.Abs(crossing-want) > 1e-12 {
-			t.Errorf("%d ranks on: in the server %v, %g leaves the leaf, want %g", ranks, local, crossing, want)
+			t.Errorf("%d ranks on: in the server %v, %g leaves the leaf, want %g", ranks, local, crossing,
+				want)
 		}
 	}
 }
@@ -111,7 +113,8 @@ func TestBytesOfGradients(t *testing.T) {
 // of is what a candidate's tensor parallel transfers send in the server.
 func (c *Candidate) of(in SearchInput) float64 {
 	l := c.Layout
-	return float64(l.Microbatches) * float64(in.Training.Model.Layers) / float64(l.PP) * in.Step(l).TensorBytes()
+	return float64(l.Microbatches) * float64(in.Training.Model.Layers) / float64(l.PP) *
+		in.Step(l).TensorBytes()
 }
 
 // Of the bytes that leave a server the share that leaves the leaf is the distance over the segment.
@@ -163,9 +166,11 @@ func TestReasons(t *testing.T) {
 		"no microbatch":             func(_ *SearchInput, l *partition.Layout) { l.Microbatches = 0 },
 		"NVLink domain":             func(in *SearchInput, _ *partition.Layout) { in.Site.PerServer = 4 },
 		"ZeRO needs replicas":       func(_ *SearchInput, l *partition.Layout) { l.ZeRO = 1 },
-		"attention scores":          func(_ *SearchInput, l *partition.Layout) { l.Recompute = partition.RecomputeNone },
-		"attention heads":           func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },
-		"pp does not divide":        func(_ *SearchInput, l *partition.Layout) { l.PP = 5 },
+		"attention scores": func(_ *SearchInput, l *partition.Layout) {
+			l.Recompute = partition.RecomputeNone
+		},
+		"attention heads":    func(_ *SearchInput, l *partition.Layout) { l.TP = 5 },
+		"pp does not divide": func(_ *SearchInput, l *partition.Layout) { l.PP = 5 },
 		"multiple of pp": func(_ *SearchInput, l *partition.Layout) {
 			l.PP, l.VPP, l.Schedule = 16, 2, partition.Interleaved
 		},
@@ -227,7 +232,8 @@ func TestSiteOf(t *testing.T) {
 		up                               int
 	}{{8, 2, 4, 1, g400, 2, 4}, {8, 2, 4, 2, g400, 1, 8}, {8, 2, 4, 2, g100, 4, 8}, {2, 2, 4, 1, g400, 1, 4},
 		{8, 1, 2, 1, g400, 1, 0}} {
-		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 4, NICs: 4, Ports: 1}, Hosts: c.hosts,
+		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 4, NICs: 4, Ports: 1},
+			Hosts:    c.hosts,
 			Segments: c.segments, Spines: c.spines, Uplinks: c.uplinks, HostCable: g400, Fabric: c.fabric})
 		if err != nil {
 			t.Fatal(err)

@@ -126,7 +126,8 @@ func TestReserveLooksFirst(t *testing.T) {
 		}, "holds files (notes) but no run", "holds files (notes) but no run"},
 		{"a file", func(dir string) { os.WriteFile(dir, []byte("mine"), 0o644) }, "is a file, expected",
 			"is a file, expected"},
-		{"a link to nowhere", func(dir string) { os.Symlink(dir+"x", dir) }, "leads nowhere", "leads nowhere"},
+		{"a link to nowhere", func(dir string) { os.Symlink(dir+"x", dir) }, "leads nowhere",
+			"leads nowhere"},
 		{"a summary alone", func(dir string) {
 			os.Mkdir(dir, 0o755)
 			os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{}"), 0o644)

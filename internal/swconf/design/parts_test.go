@@ -1,0 +1,120 @@
+package design_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/design"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// Port channels, pairs and headroom are told as the ports have them, in every kind of fabric.
+func TestPartsOfSwitches(t *testing.T) {
+	each(t, func(t *testing.T, d *design.Design) {
+		paired := false
+		macs := map[string]string{}
+		for _, s := range d.Switches {
+			hosts := map[int]bool{}
+			for _, p := range s.Channels() {
+				if p.Kind != design.ToHost || p.Channel <= 0 || hosts[p.Channel] {
+					t.Errorf("%s: channel %d of port %d", s.Name, p.Channel, p.Number)
+				}
+				hosts[p.Channel] = true
+			}
+			peers := 0
+			for _, p := range s.Ports {
+				if p.Kind == design.ToHost && p.Channel > 0 && !hosts[p.Channel] {
+					t.Errorf("%s: channel %d is left out", s.Name, p.Channel)
+				}
+				if p.Kind == design.ToPeer {
+					peers++
+				}
+			}
+			if len(s.PeerPorts()) != peers || s.Routed() != (len(s.Neighbors()) > 0) {
+				t.Errorf("%s: %d ports to its peer, %d neighbours", s.Name, peers, len(s.Neighbors()))
+			}
+			paired = paired || s.Peer != nil
+			for c := range hosts {
+				mac := s.ESIMAC(c)
+				if s.Peer != nil && s.Peer.ESIMAC(c) != mac {
+					t.Errorf("%s and its peer have MACs %s and %s", s.Name, mac, s.Peer.ESIMAC(c))
+				}
+				first := s.Name
+				if s.Peer != nil && !s.First {
+					first = s.Peer.Name
+				}
+				if who, taken := macs[mac]; taken && who != first && s.Peer != nil {
+					t.Errorf("%s has the MAC %s of %s", s.Name, mac, who)
+				}
+				macs[mac] = first
+			}
+			most := s.Most()
+			for i, k := range s.Spec.Queues {
+				if most[i] > k.Headroom {
+					t.Errorf("%s: most ports keep %v in queue %d, the switch %v", s.Name, most[i],
+						i, k.Headroom)
+				}
+			}
+		}
+		if want := paired && d.Multihome == design.ESI; d.EVPN() != want {
+			t.Errorf("EVPN is %v, want %v", d.EVPN(), want)
+		}
+	})
+}
+
+// The headroom that most ports keep; of two as frequent the greater.
+func TestMost(t *testing.T) {
+	port := func(n unit.Bytes) *design.Port {
+		p := &design.Port{}
+		p.Headroom[3] = n
+		return p
+	}
+	for want, list := range map[unit.Bytes][]unit.Bytes{0: nil, 5: {5}, 7: {7, 9, 7}, 9: {7, 9, 9, 7},
+		4: {3, 4}} {
+		s := &design.Switch{}
+		for _, n := range list {
+			s.Ports = append(s.Ports, port(n))
+		}
+		if got := s.Most()[3]; got != want {
+			t.Errorf("of %v most keep %v, want %v", list, got, want)
+		}
+	}
+}
+
+// What cannot be designed or written is an Error that says what is accepted, or which switch it is.
+func TestRefusals(t *testing.T) {
+	g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 1, NICs: 1, Ports: 1}, Hosts: 1,
+		Segments: 1,
+		Spines:   1, Uplinks: 1, HostCable: topo.Cable{Rate: 400 * unit.Gbps},
+		Fabric: topo.Cable{Rate: 400 * unit.Gbps}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = design.Make(design.Fabric{Name: "f", Graph: g,
+		Spec:     func(int) queue.Spec { return queue.Default() },
+		DataDSCP: 24, CNPDSCP: 48, OS: swconf.NXOS, Addressing: "dhcp", Multihome: design.MLAG})
+	var e *design.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Msg, `"dhcp" is not known; accepted: `+
+		design.Unnumbered+", "+design.Numbered) {
+		t.Errorf("%v", err)
+	}
+	err = design.Refuse(swconf.EOS, &design.Switch{Name: "leaf-1"}, "no more than %d", 8)
+	if !errors.As(err, &e) || e.Msg != "leaf-1 in eos: no more than 8" {
+		t.Errorf("%v", err)
+	}
+}
+
+// Lines stand as many columns to the right as their level says.
+func TestLines(t *testing.T) {
+	w := &design.Writer{Step: 3}
+	w.Line(0, "a %d", 1)
+	w.Line(2, "b")
+	w.Line(1, "100%%")
+	if got := w.String(); got != "a 1\n      b\n   100%\n" {
+		t.Errorf("%q", got)
+	}
+}
