@@ -49,6 +49,9 @@ func (c *compareCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := c.plotsFit(); err != nil {
+		return &inputError{err}
+	}
 	var variants []report.Variant
 	var stopped error
 	for _, path := range c.Scenarios {

@@ -48,9 +48,11 @@ func TestCompareAllAlgorithms(t *testing.T) {
 		}
 		f.Close()
 	}
-	code, _, errs = call(t, append(args, "--png", "plots")...)
-	if code != 2 || !strings.Contains(errs, "--force") {
-		t.Errorf("over other plots: exit %d, %s", code, errs)
+	for _, to := range [][2]string{{"plots", "--force"}, {"plots/rates.png", "not a folder"}} {
+		code, out, errs = call(t, append(args, "--png", to[0])...)
+		if code != 2 || !strings.Contains(errs, to[1]) || out != "" {
+			t.Errorf("plots into %s: exit %d, %s, after simulating: %q", to[0], code, errs, out)
+		}
 	}
 	code, out, errs = call(t, append(args, "--json")...)
 	var all map[string][]map[string]any

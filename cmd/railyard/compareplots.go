@@ -131,6 +131,23 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return out
 }
 
+// plotsFit refuses, before anything is simulated, a folder that plots could not be written to after it.
+func (c *compareCmd) plotsFit() error {
+	if c.PNG == "" {
+		return nil
+	}
+	if _, err := os.Stat(c.PNG); err == nil && !isFolder(c.PNG) {
+		return fmt.Errorf("--png: %s is a file, not a folder", c.PNG)
+	}
+	for _, name := range []string{"completion", "queues", "rates"} {
+		path := filepath.Join(c.PNG, name+".png")
+		if _, err := os.Stat(path); err == nil && !c.Force {
+			return fmt.Errorf("%s exists; --force replaces it", path)
+		}
+	}
+	return nil
+}
+
 // plots writes the three plots of a comparison.
 func (c *compareCmd) plots(e *env) error {
 	if len(c.curves) == 0 {
