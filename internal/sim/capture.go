@@ -134,13 +134,26 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 				spell(f, &c.told[s.told-1])
 			}
 			f.Src, f.Dst = macOf(src), macOf(dst)
-			f.Complete()
-			if buf = f.Append(buf[:0]); s.p.Flags&fabric.FlagAgain != 0 {
-				comment = "retransmission"
+			switch {
+			case s.p.Flags&fabric.FlagTrimmed != 0:
+				buf, comment = cutShort(buf[:0], f, &s.p), "trimmed"
+			default:
+				f.Complete()
+				if buf = f.Append(buf[:0]); s.p.Flags&fabric.FlagAgain != 0 {
+					comment = "retransmission"
+				}
 			}
 		}
 		emit(s.at, int(s.iface), s.out, buf, comment)
 	}
+}
+
+// cutShort spells out what a switch has left of a packet: so many bytes from its start on, with the lengths
+// of IP and UDP as they are now. Its ICRC is gone with the payload.
+func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
+	left := int(p.Size) - roce.EthernetLen - roce.IPv4Len - roce.UDPLen - roce.FCSLen
+	data := append(f.BTH.Append(nil), zeros[:left]...)[:left]
+	return roce.AppendUDP(b, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, data)
 }
 
 // spell writes a packet's telemetry into its frame: a header, a tag, or in an acknowledgement the tag of what

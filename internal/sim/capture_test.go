@@ -88,3 +88,51 @@ func uplinkOf(t *testing.T, r *Run, port string) string {
 	t.Fatal("no uplink")
 	return ""
 }
+
+// What a switch has left of a packet is captured as it is on the wire: cut to the trimmed size, lengths that
+// fit and no ICRC that holds, and still saying which packet of which queue pair it was. A size below the
+// headers cuts these as well.
+func TestCaptureOfTrimmedPackets(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []string{"64B", "200B"} {
+		run := load(t, string(text), "cc.algorithm=ndp", "transport.recovery=selective",
+			"switch.queues.3.lossless=false", "switch.queues.3.trim=true", "switch.queues.3.limit=100KB",
+			"switch.trim.size="+size)
+		nic := run.Graph.NICs[0]
+		host := run.Graph.Hosts[nic.Host]
+		l := run.Graph.Links[nic.Links[0]]
+		c, err := run.Capture([]string{run.Graph.End(nic.Links[0], l.A+l.B-host)}, 0, 100*unit.Microsecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := run.Go(nil); err != nil {
+			t.Fatal(err)
+		}
+		trimmed, i := 0, 0
+		c.Frames(func(_ unit.Time, _ int, _ bool, b []byte, comment string) {
+			s := &c.seen[i]
+			i++
+			if comment != "trimmed" {
+				return
+			}
+			trimmed++
+			var f roce.Frame
+			err := f.Decode(b)
+			if size == "64B" {
+				err = f.BTH.DecodeBTH(b[roce.EthernetLen+roce.IPv4Len+roce.UDPLen:])
+			} else if err == nil && f.ComputeICRC() == f.ICRC {
+				t.Error("the ICRC holds")
+			}
+			if err != nil || len(b)+roce.FCSLen != int(s.p.Size) || f.BTH.PSN != s.p.PSN ||
+				f.IP.DSCP() != 48 || int(f.IP.Len) != len(b)-roce.EthernetLen {
+				t.Fatalf("%v: %v, %d bytes of %d", &f, err, len(b), s.p.Size)
+			}
+		})
+		if trimmed == 0 {
+			t.Error("nothing was trimmed")
+		}
+	}
+}
