@@ -33,7 +33,6 @@ type creditWorld struct {
 	loss    int // per cent
 	senders []*creditSender
 	granter cc.Granter
-	granted int64
 	began   unit.Time
 	share   float64
 }

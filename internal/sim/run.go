@@ -292,29 +292,46 @@ func (r *Run) finishRun() {
 // stalled reports a network that only talks to itself, as in a PFC deadlock
 // without a watchdog: pauses are refreshed and polls go on, but for a second of
 // simulated time, or for very many events, no data packet has moved, no
-// operation has ended and none is computing.
+// operation has ended and none is computing. Where packets are trimmed their headers move without end when
+// they alone fill a cable: what counts then is bytes that have arrived.
 func (r *Run) stalled() bool {
 	now, events := r.Net.Q.Now(), r.Net.Q.Popped()
-	if r.Net.DataPacketHops != r.seen.hops || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
-		r.seen = progressMark{r.Net.DataPacketHops, r.Exec.Left, now, events}
+	moved, most := r.Net.DataPacketHops != r.seen.hops, uint64(stallEvents)
+	if r.Net.Trims != r.seen.trims {
+		moved = r.placed() != r.seen.placed
+		most = max(trimEvents, 128*uint64(r.Hosts.Conns())) // placed looks at all of them, now and then
+	}
+	if moved || r.Exec.Left != r.seen.left || r.Exec.Computing > 0 {
+		r.seen = progressMark{r.Net.DataPacketHops, r.Exec.Left, now, events, r.Net.Trims, r.placed()}
 		return false
 	}
 	limit := max(unit.Second, 2*r.Setup.Host.RC.Timeout)
-	return now-r.seen.at > limit || events-r.seen.events > stallEvents
+	return now-r.seen.at > limit || events-r.seen.events > most
 }
 
-// stallEvents is how many events without progress are taken for a stall.
-const stallEvents = 100_000_000
+// How many events without progress are taken for a stall, and of those of trimmed packets.
+const (
+	stallEvents = 100_000_000
+	trimEvents  = 5_000_000
+)
 
 type progressMark struct {
 	hops   int64
 	left   int
 	at     unit.Time
 	events uint64
+	trims  int64
+	placed unit.Bytes
 }
 
 // stuck explains a run that has no events left but work to do.
 func (r *Run) stuck() error {
+	if cut := r.Net.Trims - r.seen.trims; cut > trimEvents/100 {
+		return fmt.Errorf("the network is stuck at %v: %d packets were trimmed since the last byte arrived "+
+			"at %v: their headers leave no room for data; trim to less (switch.trim.size), give queues more "+
+			"room (switch.queues.*.limit, switch.buffer), or take a congestion control that holds back",
+			r.Net.Q.Now(), cut, r.seen.at)
+	}
 	if i := r.Exec.Waiting(); i >= 0 {
 		o := &r.Exec.DAG.Ops[i]
 		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d "+

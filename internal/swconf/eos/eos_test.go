@@ -17,15 +17,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func read(t testing.TB, text string) *swconf.Config {
-	t.Helper()
-	c, err := Parse("eos.cfg", []byte(text))
-	if err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
-	return c
-}
-
 // What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP; and what is
 // told of malformed ones.
 func TestLines(t *testing.T) {
