@@ -43,7 +43,7 @@ Examples:
   railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128
   railyard plan search llama-3.1-70b --fabric scenarios/pod64-llama2-7b.yaml --global-batch 256 \
     --sequence 8192 --simulate 0
-  railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc --simulate 0`
+  railyard plan search gpt3-13b --fabric scenarios/gpt13b-128.yaml --global-batch 128 --cc hpcc`
 }
 
 // Run is the plan search command.
