@@ -37,7 +37,7 @@ var wide = map[string]int{
 	"internal/host":       10,
 	"internal/report/web": 12,
 	"internal/runner":     1,
-	"internal/sim":        22,
+	"internal/sim":        17,
 	"rc":                  10,
 	"rcudp":               2,
 }

@@ -271,7 +271,7 @@ type rdmaMany struct {
 	Spray bool `help:"A new UDP source port per packet, with placement in any order (addresses in every packet, selective repeat at the sender)."`
 
 	SetAside int    `help:"With --spray: packets for which a source port is left out by which one was lost; 0: none." default:"0" placeholder:"PACKETS"`
-	LB       string `help:"With --spray: how a source port is chosen, with parameters as a scenario's lb_options has them: entropy (in turn), oblivious, bitmap, reps or mixed; reps,source_ports=32." name:"lb" placeholder:"POLICY"`
+	LB       string `help:"With --spray: how a source port is chosen, with lb_options: entropy (in turn), oblivious, bitmap, mixed; reps,source_ports=32." name:"lb" placeholder:"POLICY"`
 }
 
 type rdmaWriteCmd struct{ rdmaMany }

@@ -98,7 +98,8 @@ func possibleFlows(below func(string, float64, float64), r *Run, tab *result.Tab
 	sent := make([]float64, len(tab.QPs))
 	for i := range r.Hosts.Messages {
 		m := &r.Hosts.Messages[i]
-		sent[m.Conn] += max(1, math.Ceil(float64(m.Bytes)/float64(r.Setup.Host.RC.MTU))) // a message without bytes is a packet
+		// a message without bytes is a packet
+		sent[m.Conn] += max(1, math.Ceil(float64(m.Bytes)/float64(r.Setup.Host.RC.MTU)))
 	}
 	for i, q := range tab.QPs {
 		sent[i] += float64(q.Retrans)

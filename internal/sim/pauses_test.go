@@ -16,7 +16,8 @@ func TestWatchdog(t *testing.T) {
 name: storm
 fabric: {kind: rail-only, hosts: 3, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 1, nics: 1}
-switch: {queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 90KB, wred_min: 80KB}}, watchdog: {on: true, poll: 1ms, detect: 2ms, restore: 2ms}}
+switch: {queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 90KB, wred_min: 80KB}},
+  watchdog: {on: true, poll: 1ms, detect: 2ms, restore: 2ms}}
 workload:
   traffic:
     flows:
@@ -49,7 +50,8 @@ workload:
 func TestPortWithoutPFC(t *testing.T) {
 	text := `
 name: incast
-fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 400Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 cc: {algorithm: none}
 switch: {buffer: 8MB, queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 0B, wred_min: 0B}}}
@@ -94,7 +96,8 @@ fabric:
   fabric_link: {rate: 100Gbps, cable: 3m}
   graph:
     hosts: [h1, h2, h3, h4, h5]
-    switches: [{name: s1, role: leaf}, {name: s2, role: leaf}, {name: s3, role: leaf}, {name: s4, role: leaf}, {name: s5, role: leaf}]
+    switches: [{name: s1, role: leaf}, {name: s2, role: leaf}, {name: s3, role: leaf},
+      {name: s4, role: leaf}, {name: s5, role: leaf}]
     links: [{from: h1, to: s1}, {from: h2, to: s2}, {from: h3, to: s3}, {from: h4, to: s4}, {from: h5, to: s5},
       {from: s1, to: s2}, {from: s2, to: s3}, {from: s3, to: s4}, {from: s4, to: s5}, {from: s5, to: s1}]
 server: {gpus: 1, nics: 1}

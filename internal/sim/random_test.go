@@ -69,7 +69,8 @@ func (d *drawn) start(t testing.TB) *Run {
 			return r
 		}
 	}
-	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "--set cc.algorithm=", "that name packets need", "with these links down",
+	for _, why := range []string{"headroom", "fabric.uplinks", "--set lb=", "--set cc.algorithm=",
+		"that name packets need", "with these links down",
 		"no path in the fabric"} {
 		if strings.Contains(err.Error(), why) {
 			return nil
