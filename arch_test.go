@@ -22,6 +22,7 @@ var allowed = map[string][]string{
 	"entropy":            {"param"},
 	"cc/cctest":          {"cc"},
 	"rc":                 {"roce", "cc"},
+	"transport":          {"rc", "cc", "param"},
 	"rcudp":              {"rc", "roce", "cc", "entropy"},
 	"verbs":              {"rc", "rcudp", "roce", "cc", "entropy"},
 	"internal/input":     {},

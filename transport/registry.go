@@ -1,0 +1,76 @@
+package transport
+
+import (
+	"railyard/cc"
+	"railyard/param"
+	"railyard/unit"
+)
+
+// Protocol is what the rest of the program knows of a way to carry connections. It stands in the protocol's
+// own package; scenarios, the simulator and the sockets find it by its name in a List.
+type Protocol struct {
+	Name     string // in a scenario: transport
+	Title    string // in sentences
+	Words    string // what it is, for a report's head
+	Params   []param.Param
+	Defaults param.Values
+	Signals  []cc.Term
+	Counters []cc.Term
+	Needs    cc.Needs // of what its packets meet, as congestion controls say it
+
+	CC       string   // the congestion control that it runs where none is named; "" for one of its own
+	Controls []string // those that it can run; nil: none but its own
+
+	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
+	// where any can.
+	Check func(v param.Values, c Common) (param, fault string)
+	// New returns a maker of ends that share the values.
+	New func(v param.Values, c Common) Maker
+}
+
+// Common is what all connections of a run have in common, whatever carries them.
+type Common struct {
+	MTU    unit.Bytes // payload of a full packet
+	Planes int        // ports of a NIC, each to its own plane of switches; 1 where there is one way in
+	IPv6   bool
+	CC     cc.Make // nil: the protocol's own
+}
+
+// Maker makes ends.
+type Maker interface {
+	// Peer is what a NIC keeps for one far NIC, over all its connections to it: congestion control and what
+	// is known of paths, where a protocol shares them. seed is for what is random about it.
+	Peer(path cc.Path, seed uint64) Peer
+	// Receiver makes the far end of a connection.
+	Receiver(path cc.Path, seed uint64) Receiver
+	// Wire is how many bytes a packet's frame has, with Ethernet's header and FCS, without preamble and gap.
+	Wire(p *Packet) int
+	// State is how many bytes a NIC keeps for a connection, and how many for a peer, for tables of costs.
+	State() (connection, peer int)
+}
+
+// Peer makes senders that share what it knows.
+type Peer interface {
+	Sender(seed uint64) Sender
+}
+
+// List is a registry: the protocols that a program has.
+type List []*Protocol
+
+// Lookup returns a protocol, nil when there is none of that name.
+func (l List) Lookup(name string) *Protocol {
+	for _, p := range l {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Names lists them.
+func (l List) Names() (names []string) {
+	for _, p := range l {
+		names = append(names, p.Name)
+	}
+	return names
+}

@@ -1,0 +1,133 @@
+// Package transport is what all ways to carry a connection's bytes have in common that are not RoCEv2's
+// reliable connection (package rc): protocols that spread one connection over many paths and put packets
+// where they belong as they come. MRC, SRD and Falcon are of this kind; each is a package of its own with a
+// Protocol in it, which programs hand to those who look one up (registry.go).
+//
+// Ends of connections are sans-IO machines as rc's queue pairs are: time is an argument, nothing is read or
+// sent. Whoever drives one (a simulated NIC, a real socket) asks a Sender for its next packet whenever a
+// plane is free, and gives each End what arrives for it, the moments it wants, and what becomes of planes.
+// None allocates memory per packet, and none looks at the other: what they know of one another came in a
+// Packet.
+package transport
+
+import (
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// Kind is what a packet is for.
+type Kind uint8
+
+// Kinds of packets.
+const (
+	Data    Kind = iota // payload for the receiver's memory
+	Ack                 // an answer: what has come
+	Nack                // an answer: one packet that has not, and why (Code)
+	Probe               // a question: does this path work, has this packet come
+	Answer              // to a Probe
+	Control             // of a protocol's own: port status and the like
+)
+
+// String is its name in sentences.
+func (k Kind) String() string { return kinds[k] }
+
+var kinds = [...]string{"data", "ACK", "NACK", "probe", "answer", "control"}
+
+// Flags of a packet.
+type Flags uint8
+
+// Flags of a packet.
+const (
+	Again   Flags = 1 << iota // it went before
+	Asks                      // it wants an answer at once
+	Last                      // it ends its message
+	Marked                    // it came in marked, congestion experienced; of an answer: what it answers did
+	Trimmed                   // a switch has cut its payload off
+	LastHop                   // with Trimmed: at the port to its receiver, where switches tell that apart
+	Stamped                   // Sent is on the wire; without it only the simulator knows it
+)
+
+// Packet is what two ends tell one another: headers as values, one form for all protocols. Each fills in what
+// it has, and its own codec or its account of header bytes (Maker.Wire) says what that is on the wire. It
+// holds no pointer.
+type Packet struct {
+	Kind    Kind
+	Flags   Flags
+	Plane   uint8  // by which it leaves, or came in
+	Verdict uint8  // of an answer: about the path that EchoEV names, as the protocol numbers them
+	Code    uint8  // of a Nack: why
+	Penalty uint8  // of an answer: how much less the receiver wants
+	EV      uint32 // entropy value: its path, among those that the protocol tells apart
+	PSN     uint32 // of data, or the one that an answer or a probe is about
+	Message uint32 // number of the message, from 0 as they were posted
+	Payload uint32 // bytes
+	Offset  uint64 // where in its message they belong
+	Bytes   uint64 // of the message; of an answer: payload received so far
+	Sent    unit.Time
+	Delay   unit.Time // of an answer: how long the receiver kept it
+
+	// Of answers.
+	Expect uint32    // all PSNs before it have come
+	Base   uint32    // PSN of the lowest bit of
+	Bits   [2]uint64 // what has come besides
+	EchoEV uint32    // of the packet that it is about
+	Late   uint32    // packets out of order so far
+}
+
+// Request asks a Sender to carry one message.
+type Request struct {
+	ID    uint64 // of its completion; 0 for none
+	Bytes int64
+}
+
+// Completion says that a message is acknowledged, or why it never will be.
+type Completion struct {
+	ID     uint64
+	Status rc.Status
+}
+
+// Held is for how long a sender had something to send while its port was free, and what kept it.
+type Held struct{ Pace, Window, Credit unit.Time }
+
+// End is one end of a connection.
+type End interface {
+	// Take takes what arrived for it. The packet must not be kept.
+	Take(now unit.Time, p *Packet)
+	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
+	// after Take, Tick and PlaneIs until it returns false.
+	Say(now unit.Time, p *Packet) bool
+	// At is when it wants Tick; unit.Never for not at all. It may change with every call.
+	At() unit.Time
+	Tick(now unit.Time)
+	// PlaneIs says that the NIC's own port to a plane works, or does not: its link is up or down.
+	PlaneIs(now unit.Time, plane int, up bool)
+	// Counter reports what the Protocol lists, by name; false for any other name.
+	Counter(name string) (n int64, ok bool)
+}
+
+// Sender is the end that has messages to send.
+type Sender interface {
+	End
+	Post(now unit.Time, r Request) error
+	// Ready reports whether Next would make a packet for a plane. If not, a later Take, Tick or Post may
+	// change that.
+	Ready(now unit.Time, plane int) bool
+	// Next makes the data packet that leaves now by a plane; false: none may.
+	Next(now unit.Time, plane int, p *Packet) bool
+	// Pending reports whether there is anything to send, now or later; what is acknowledged is not.
+	Pending() bool
+	// Completed pops a completion.
+	Completed() (c Completion, ok bool)
+	Held(now unit.Time) Held
+	InFlight() unit.Bytes
+	// Signal reports what the Protocol lists, by name, as a congestion control does.
+	Signal(now unit.Time, name string) (value float64, ok bool)
+}
+
+// Receiver is the end that has the memory.
+type Receiver interface {
+	End
+	// Arrived pops the number of a message that is in memory as a whole. Protocols with order pop them in
+	// the order in which they were posted.
+	Arrived() (message uint32, ok bool)
+}
