@@ -45,6 +45,7 @@ const (
 	Trimmed                   // a switch has cut its payload off
 	LastHop                   // with Trimmed: at the port to its receiver, where switches tell that apart
 	Stamped                   // Sent is on the wire; without it only the simulator knows it
+	Tells                     // with Last: the far end's program is told, as by a WRITE with immediate
 )
 
 // Packet is what two ends tell one another: headers as values, one form for all protocols. Each fills in what
@@ -60,7 +61,7 @@ type Packet struct {
 	EV      uint32 // entropy value: its path, among those that the protocol tells apart
 	PSN     uint32 // of data, or the one that an answer or a probe is about
 	Message uint32 // number of the message, from 0 as they were posted
-	Payload uint32 // bytes
+	Payload uint32 // bytes; of a trimmed packet those that it had
 	Offset  uint64 // where in its message they belong
 	Bytes   uint64 // of the message; of an answer: payload received so far
 	Sent    unit.Time
@@ -78,6 +79,7 @@ type Packet struct {
 type Request struct {
 	ID    uint64 // of its completion; 0 for none
 	Bytes int64
+	Tells bool // the far end's program is told: a WRITE with immediate
 }
 
 // Completion says that a message is acknowledged, or why it never will be.
@@ -91,8 +93,9 @@ type Held struct{ Pace, Window, Credit unit.Time }
 
 // End is one end of a connection.
 type End interface {
-	// Take takes what arrived for it. The packet must not be kept.
-	Take(now unit.Time, p *Packet)
+	// Take takes what arrived for it, and reports whether its payload goes to memory, where Message and
+	// Offset say: a receiver has it for the first time. The packet must not be kept.
+	Take(now unit.Time, p *Packet) (place bool)
 	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
 	// after Take, Tick and PlaneIs until it returns false.
 	Say(now unit.Time, p *Packet) bool
@@ -109,14 +112,15 @@ type End interface {
 type Sender interface {
 	End
 	Post(now unit.Time, r Request) error
-	// Ready reports whether Next would make a packet for a plane. If not, a later Take, Tick or Post may
-	// change that.
+	// Ready reports whether Next would make a packet for a plane. If not, a later Take, Tick, Post or
+	// PlaneIs may change that, of any sender of its Peer.
 	Ready(now unit.Time, plane int) bool
 	// Next makes the data packet that leaves now by a plane; false: none may.
 	Next(now unit.Time, plane int, p *Packet) bool
 	// Pending reports whether there is anything to send, now or later; what is acknowledged is not.
 	Pending() bool
-	// Completed pops a completion.
+	// Completed pops a completion. After one that is no success the sender is dead: what else was posted
+	// ends with Flushed, and Post refuses more.
 	Completed() (c Completion, ok bool)
 	Held(now unit.Time) Held
 	InFlight() unit.Bytes
