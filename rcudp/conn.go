@@ -34,7 +34,8 @@ type Conn struct {
 	// its step to ERR, with the NAK by which the responder ended it, if it was that.
 	OnEstablished func()
 	OnError       func(why roce.Syndrome)
-	// OnRate sees every change of the rate; nil when nobody cares.
+	// OnRate sees every change of the rate; nil when nobody cares. Of a controller with a window that is what
+	// its window lets go in a round trip, and changes below a hundredth are left out: each answer makes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
 	// Paced holds the connection to its line rate too; without it only a rate
@@ -58,6 +59,7 @@ type Conn struct {
 	paths   *entropy.Paths
 	burst   unit.Time
 	now     unit.Time
+	told    unit.Rate // to OnRate
 	udp     *net.UDPAddr
 	lastCNP unit.Time
 }
@@ -97,6 +99,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
 	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
+	c.told = 0
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	if c.posted, c.begins = false, false; c.end != nil {
 		c.end.forget(c)
@@ -229,11 +232,26 @@ const maxLate = 10_000
 
 // decide reads the controller's decision.
 func (c *Conn) decide() {
-	if c.pace.Decide(c.now) && c.OnRate != nil {
-		c.OnRate(c.now, c.pace.Rate)
+	if changed := c.pace.Decide(c.now); c.OnRate != nil {
+		c.tell(changed)
 	}
 	if c.cfg.Named {
 		c.QP.Window(uint64(c.pace.Window / c.pace.MTU))
+	}
+}
+
+// tell says which rate is allowed now, if that has changed.
+func (c *Conn) tell(changed bool) {
+	r := c.pace.Rate
+	if c.pace.Window > 0 {
+		if x, ok := c.pace.Ctl.Signal(c.now, cc.SignalRate); ok {
+			r = min(r, unit.Rate(x))
+			changed = r > c.told+c.told/100 || r < c.told-c.told/100
+		}
+	}
+	if changed && r != c.told {
+		c.told = r
+		c.OnRate(c.now, r)
 	}
 }
 

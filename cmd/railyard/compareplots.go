@@ -246,6 +246,12 @@ func ratePlot(all []curves) (*vgimg.Canvas, error) {
 	const across = 3
 	rows := (len(all) + across - 1) / across
 	most := slices.MaxFunc(all, func(a, b curves) int { return cmp.Compare(a.line, b.line) }).line
+	end := 0.0
+	for _, c := range all {
+		for _, r := range c.rates {
+			end = max(end, r[len(r)-1].X)
+		}
+	}
 	panels := make([][]*plot.Plot, rows)
 	for r := range panels {
 		panels[r] = make([]*plot.Plot, across)
@@ -257,7 +263,7 @@ func ratePlot(all []curves) (*vgimg.Canvas, error) {
 			p := plot.New()
 			p.Title.Text = all[i].label
 			p.X.Label.Text, p.Y.Label.Text = "time, ms", "allowed rate, Gbit/s"
-			p.Y.Min, p.Y.Max = 0, 1.05*most
+			p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, end, 0, 1.05*most
 			for q, points := range all[i].rates {
 				if err := addLine(p, "", points, q); err != nil {
 					return nil, err

@@ -15,13 +15,14 @@ import (
 )
 
 type labCmd struct {
-	Up     labUpCmd     `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
-	Status labStatusCmd `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
-	Link   labLinkCmd   `cmd:"" help:"Take a cable down or bring it up again."`
-	Loss   labLossCmd   `cmd:"" help:"Let a port lose packets at random."`
-	Exec   labExecCmd   `cmd:"" help:"Run a command inside a node."`
-	Rdma   labRdmaCmd   `cmd:"" help:"Run rdma allreduce with a rank on every host."`
-	Down   labDownCmd   `cmd:"" help:"Remove exactly what up has made, also after a crash."`
+	Up      labUpCmd      `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
+	Status  labStatusCmd  `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
+	Link    labLinkCmd    `cmd:"" help:"Take a cable down or bring it up again."`
+	Loss    labLossCmd    `cmd:"" help:"Let a port lose packets at random."`
+	Exec    labExecCmd    `cmd:"" help:"Run a command inside a node."`
+	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with a rank on every host."`
+	Compare labCompareCmd `cmd:"" help:"The same all-reduce under several congestion controls."`
+	Down    labDownCmd    `cmd:"" help:"Remove exactly what up has made, also after a crash."`
 }
 
 func (c *labCmd) Help() string {
@@ -32,6 +33,7 @@ marks by nftables above 95 % of a port's rate. Needs root.
 Examples:
   railyard lab up scenarios/lab-2x2.yaml --rate 500Mbps
   railyard lab rdma allreduce --bytes 16MiB --qps 4 --rate-plot rate.png
+  railyard lab compare --cc dcqcn,swift,nscc --rate-plot cc.png
   railyard lab link spine-1:Eth1 down
   railyard lab status
   railyard lab down`
@@ -265,25 +267,25 @@ func (c *labRdmaCmd) Run(e *env) error {
 	if err != nil {
 		return labError(err)
 	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	return ranksInLab(ctx, s, c.Args[1:], e.stdout, e.stderr)
+}
+
+// ranksInLab runs a rank on the first NIC of each host; rank 0 prints to out.
+func ranksInLab(ctx context.Context, s *lab.State, args []string, out, says io.Writer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	var first []lab.NIC
+	var nics []lab.NIC
 	seen := map[int]bool{}
 	for _, n := range s.NICs {
 		if !seen[n.Node] {
 			seen[n.Node] = true
-			first = append(first, n)
+			nics = append(nics, n)
 		}
 	}
-	ctx, cancel := interruptible()
-	defer cancel()
-	return ranksInLab(ctx, e, s, self, first, c.Args[1:])
-}
-
-// ranksInLab runs a rank in each namespace; rank 0 prints.
-func ranksInLab(ctx context.Context, e *env, s *lab.State, self string, nics []lab.NIC, args []string) error {
 	ranks := newCrew(ctx, len(nics))
 	defer ranks.cancel()
 	for r, n := range nics {
@@ -292,15 +294,15 @@ func ranksInLab(ctx context.Context, e *env, s *lab.State, self string, nics []l
 			"--rendezvous", fmt.Sprintf("%v:29500", nics[0].Addr), "--addr", n.Addr.String(), "--line-rate",
 			fmt.Sprintf("%dbps", int64(s.Rate)), "--no-offload"},
 			args...)
-		var out io.Writer
-		if r == 0 {
-			out = e.stdout
+		prints := out
+		if r != 0 {
+			prints = nil
 		}
-		if err := ranks.start(r, out, []string{"GOMAXPROCS=1"}, "ip", full...); err != nil {
+		if err := ranks.start(r, prints, []string{"GOMAXPROCS=1"}, "ip", full...); err != nil {
 			return err
 		}
 	}
-	err := ranks.wait(e.stderr)
+	err = ranks.wait(says)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

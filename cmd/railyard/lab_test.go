@@ -229,6 +229,7 @@ func TestLabBadInput(t *testing.T) {
 		"lab status --name ../x":                    "a lab's name",
 		"lab down --name nolab":                     "no lab",
 		"lab rdma write":                            "runs allreduce",
+		"lab compare --name nolab":                  "no lab",
 		"lab rdma allreduce --ranks 3":              "comes from the lab",
 		"lab link --name nolab spine-1:Eth1 down":   "no lab",
 		"lab loss --name nolab spine-1:Eth1 1":      "no lab",

@@ -71,10 +71,14 @@ func (l *rateLog) change(qpn uint32, now unit.Time, r unit.Rate) {
 	l.points = append(l.points, ratePoint{now, qpn, r})
 }
 
-// write leaves the files.
-func (l *rateLog) write(rank int) error {
+// write leaves the files, and says what they lack.
+func (l *rateLog) write(rank int, says io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.missed > 0 {
+		fmt.Fprintf(says, "rank %d: %d changes of rates came after the first %d and are not in the files\n",
+			rank, l.missed, maxRatePoints)
+	}
 	if l.csv != "" {
 		err := writeOut(l.csv, l.force, func(w io.Writer) error {
 			fmt.Fprintln(w, "seconds,qp,gbps")

@@ -163,7 +163,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 		if err != nil {
 			return &inputError{err}
 		}
-		defer func() { err = errors.Join(err, log.write(s.Rank)) }()
+		defer func() { err = errors.Join(err, log.write(s.Rank, e.stderr)) }()
 		cfg.OnRate = log.change
 	}
 	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
