@@ -195,8 +195,20 @@ func (p *parser) value() *tree {
 	return out
 }
 
+// pair adds a key to a mapping, which may have it once: of two values one would be lost.
+func (p *parser) pair(out *tree, met map[string]*tree, k *token.Token, v *tree) {
+	at := &tree{line: k.Position.Line, col: max(k.Position.Column, 1), text: k.Value}
+	if before := met[k.Value]; before != nil {
+		p.fail(k, "%s stands here for the second time; the first is at %d:%d", field.Quote(k.Value),
+			before.line, before.col)
+	}
+	met[k.Value] = at
+	out.keys = append(out.keys, key{k.Value, at, v})
+}
+
 func (p *parser) blockMap(out *tree, col int) {
 	out.kind = mapping
+	met := map[string]*tree{}
 	for {
 		k := p.peek()
 		if k == nil || !p.isKey() || k.Position.Column != col {
@@ -206,15 +218,14 @@ func (p *parser) blockMap(out *tree, col int) {
 			return
 		}
 		p.i += 2
-		at := &tree{line: k.Position.Line, col: k.Position.Column, text: k.Value}
-		v := &tree{line: at.line, col: at.col}
+		v := &tree{line: k.Position.Line, col: k.Position.Column}
 		if n := p.peek(); n != nil {
 			below := n.Type == token.SequenceEntryType && n.Position.Column == col
 			if n.Position.Line == k.Position.Line || n.Position.Column > col || below {
 				v = p.value()
 			}
 		}
-		out.keys = append(out.keys, key{k.Value, at, v})
+		p.pair(out, met, k, v)
 	}
 }
 
@@ -236,6 +247,7 @@ func (p *parser) blockList(out *tree, col int) {
 
 func (p *parser) flowMap(out *tree) {
 	out.kind = mapping
+	met := map[string]*tree{}
 	p.i++
 	for {
 		t := p.peek()
@@ -251,12 +263,11 @@ func (p *parser) flowMap(out *tree) {
 			p.fail(t, "%s has no value", field.Quote(t.Value))
 		default:
 			p.i += 2
-			at := &tree{line: t.Position.Line, col: max(t.Position.Column, 1), text: t.Value}
-			v := &tree{line: at.line, col: at.col}
+			v := &tree{line: t.Position.Line, col: max(t.Position.Column, 1)}
 			if n := p.peek(); n != nil && n.Type != token.CollectEntryType && n.Type != token.MappingEndType {
 				v = p.flowValue()
 			}
-			out.keys = append(out.keys, key{t.Value, at, v})
+			p.pair(out, met, t, v)
 		}
 	}
 }
