@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"railyard/internal/topo"
-	"railyard/unit"
 )
 
 var astraMark = regexp.MustCompile(`(?m)^npus_count\s*:`)
@@ -79,9 +78,12 @@ func readAstra(b *builder, text string) error {
 			if err != nil {
 				return root.get("bandwidth").fail("%v", err)
 			}
+			mm, err := lengthOf(fmt.Sprintf("%g", delays[d]), delays[d]*1e3)
+			if err != nil {
+				return root.get("latency").fail("%v", err)
+			}
 			b.cable(Cable{A: End{h, fmt.Sprintf("nic%d", (npu%inner)*(len(kw)-first)+d-first+1)},
-				B: End{Node: sw}, Rate: rate,
-				LengthMM: lengthOf(unit.Time(delays[d] * float64(unit.Nanosecond))), At: at})
+				B: End{Node: sw}, Rate: rate, LengthMM: mm, At: at})
 			stride *= size
 		}
 	}

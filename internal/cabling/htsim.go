@@ -18,7 +18,10 @@ func looksHtsim(_, text string) bool {
 }
 
 // htsimTier is a tier of htsim's fat tree: 0 next to servers.
-type htsimTier struct{ speed, down, up, latency, bundle int }
+type htsimTier struct {
+	speed, down, up, bundle int
+	mm                      int64
+}
 
 // readHtsim reads a .topo file of htsim's fat tree and writes out the fabric it stands for:
 // switches of the first tier take servers in order, those of a pod are meshed with the pod's
@@ -61,7 +64,9 @@ func readHtsim(b *builder, text string) error {
 		case "radix_up":
 			t.up = v
 		case "downlink_latency_ns":
-			t.latency = v
+			if t.mm, err = lengthOf(w[1]+"ns", float64(v)*1e3); err != nil {
+				return b.at(n, column(line, 1)).fail("%v", err)
+			}
 		case "bundle":
 			t.bundle = v
 		case "switch_latency_ns":
@@ -113,7 +118,7 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	cable := func(a, z, tier int) {
 		for range t[tier].bundle {
 			b.cable(Cable{A: End{Node: a}, B: End{Node: z}, Rate: unit.Rate(t[tier].speed) * unit.Gbps,
-				LengthMM: lengthOf(unit.Time(t[tier].latency) * unit.Nanosecond), At: at})
+				LengthMM: t[tier].mm, At: at})
 		}
 	}
 	node := func(k Kind, role, format string, args ...any) int {

@@ -2,7 +2,9 @@ package cabling
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +26,7 @@ type infra struct {
 	count map[string]int    // of an instance
 	of    map[string]string // its device
 	parts map[string]*tree  // device
+	named []string          // the links
 	rate  map[string]unit.Rate
 	mm    map[string]int64
 }
@@ -38,10 +41,18 @@ func readInfra(b *builder, text string) error {
 	if root.has("infrastructure") {
 		root = root.get("infrastructure")
 	}
-	g := &infra{b, root, map[string]int{}, map[string]string{}, map[string]*tree{}, map[string]unit.Rate{},
-		map[string]int64{}}
+	g := &infra{b: b, root: root, count: map[string]int{}, of: map[string]string{}, parts: map[string]*tree{},
+		rate: map[string]unit.Rate{}, mm: map[string]int64{}}
 	for _, d := range root.get("devices").items {
-		g.parts[d.get("name").text] = d
+		name := d.get("name").text
+		if g.parts[name] != nil {
+			return twice(d, "device", name)
+		}
+		if g.parts[name] = d; d.has("components") {
+			if err := counted(d); err != nil {
+				return err
+			}
+		}
 	}
 	if err := g.links(); err != nil {
 		return err
@@ -52,6 +63,9 @@ func readInfra(b *builder, text string) error {
 		if err != nil || n < 1 || n > topo.MaxNodes || name == "" {
 			return i.fail("instance %q with count %q; expected a name and 1 to %d", name,
 				i.get("count").text, topo.MaxNodes)
+		}
+		if g.count[name] > 0 {
+			return twice(i, "instance", name)
 		}
 		g.count[name], g.of[name] = n, i.get("device").text
 		for k := range n {
@@ -69,6 +83,33 @@ func readInfra(b *builder, text string) error {
 		}
 	}
 	return nil
+}
+
+// twice refuses a second thing of one name: of the two only one could count.
+func twice(t *tree, what, name string) error {
+	return t.fail("a second %s is called %s", what, field.Quote(name))
+}
+
+// mostOf is how many components of one kind a device may have.
+const mostOf = 4096
+
+// counted holds a device's components to counts that are numbers; without one there is one of them.
+func counted(d *tree) error {
+	for _, c := range d.get("components").items {
+		n := c.get("count")
+		if v, err := strconv.Atoi(n.text); n.text != "" && (err != nil || v < 0 || v > mostOf) {
+			return n.fail("%s is no number of components; accepted: 0 to %d", field.Quote(n.text), mostOf)
+		}
+	}
+	return nil
+}
+
+// many is a component's count.
+func many(c *tree) int {
+	if v, err := strconv.Atoi(c.get("count").text); err == nil {
+		return v
+	}
+	return 1
 }
 
 // node is the k-th of an instance.
@@ -103,33 +144,44 @@ func (g *infra) components(d *tree, choice string) (n int) {
 			kind = c.get("type").text
 		}
 		if kind == choice {
-			v, err := strconv.Atoi(c.get("count").text)
-			if err != nil {
-				v = 1
-			}
-			n += min(max(v, 0), 4096)
+			n += many(c)
 		}
 	}
 	return n
 }
 
+// bandwidths are the units in which a link's rate is said; transfers have as many bits as the link has
+// lanes, which is not said.
+var bandwidths = map[string]float64{"gigabits_per_second": 1e9, "giga_bits_per_second": 1e9,
+	"gigabytes_per_second": 8e9, "giga_bytes_per_second": 8e9}
+
 // links reads the kinds of cables: bandwidth and latency in the unit that is chosen.
 func (g *infra) links() error {
 	for _, l := range g.root.get("links").items {
 		name := l.get("name").text
+		if slices.Contains(g.named, name) {
+			return twice(l, "link", name)
+		}
+		g.named = append(g.named, name)
 		phys := l
 		if l.has("physical") {
 			phys = l.get("physical")
 		}
 		for _, k := range phys.get("bandwidth").keys {
-			scale := map[string]float64{"gigabits_per_second": 1e9, "gigabytes_per_second": 8e9,
-				"gigatransfers_per_second": 0,
-				"giga_bytes_per_second":    8e9, "giga_bits_per_second": 1e9}[k.name]
-			if scale == 0 {
+			switch {
+			case k.name == "choice":
 				continue
+			case k.name == "gigatransfers_per_second":
+				g.b.note(g.b.where(k.at), "a link in transfers per second has no rate in bits: left out")
+				continue
+			case bandwidths[k.name] == 0:
+				e := field.Choice("", k.name, slices.Sorted(maps.Keys(bandwidths)), "%s is no unit of a "+
+					"bandwidth", field.Quote(k.name))
+				e.Line, e.Col = k.at.line, k.at.col
+				return e
 			}
 			f, err := strconv.ParseFloat(k.val.text, 64)
-			r, err := bounded(k.val.text, f*scale, err)
+			r, err := bounded(k.val.text, f*bandwidths[k.name], err)
 			if err != nil {
 				return k.val.fail("%v", err)
 			}
@@ -137,16 +189,29 @@ func (g *infra) links() error {
 		}
 		for _, k := range phys.get("latency").keys {
 			scale := map[string]float64{"ms": 1e9, "us": 1e6, "ns": 1e3}[k.name]
-			f, err := strconv.ParseFloat(k.val.text, 64)
-			if scale > 0 && (err != nil || !(f >= 0 && f*scale <= 1e12)) {
-				return k.val.fail("%q is no latency of a cable", k.val.text)
+			if scale == 0 {
+				continue
 			}
-			if scale > 0 {
-				g.mm[name] = lengthOf(unit.Time(f * scale))
+			f, err := strconv.ParseFloat(k.val.text, 64)
+			if err != nil {
+				f = -1
+			}
+			if g.mm[name], err = lengthOf(k.val.text, f*scale); err != nil {
+				return k.val.fail("%v", err)
 			}
 		}
 	}
 	return nil
+}
+
+// link is what the cables of a name are; a name that no link has would give them no rate.
+func (g *infra) link(at *tree, name string) (x Cable, err error) {
+	if name != "" && !slices.Contains(g.named, name) {
+		e := field.Choice("", name, g.named, "there is no link %s", field.Quote(name))
+		e.Line, e.Col = at.line, at.col
+		return x, e
+	}
+	return Cable{Rate: g.rate[name], LengthMM: g.mm[name], At: g.b.where(at)}, nil
 }
 
 var slice = regexp.MustCompile(`^([A-Za-z_][\w-]*)(?:\[(\d*)(:?)(\d*)(?::(\d+))?\])?$`)
@@ -194,15 +259,11 @@ func (g *infra) ends(t *tree) ([]End, error) {
 	comp := t.get("component")
 	part, idx, _, err := span(comp, func(n string) int {
 		if dev == nil {
-			return 4096
+			return mostOf
 		}
 		for _, c := range dev.get("components").items {
 			if c.get("name").text == n {
-				v, err := strconv.Atoi(c.get("count").text)
-				if err != nil {
-					v = 1
-				}
-				return min(v, 4096)
+				return many(c)
 			}
 		}
 		return 0
@@ -232,7 +293,11 @@ func (g *infra) edge(e *tree) error {
 	if err != nil {
 		return err
 	}
-	x := Cable{Rate: g.rate[e.get("link").text], LengthMM: g.mm[e.get("link").text], At: g.b.where(e)}
+	x, err := g.link(e.get("link"), e.get("link").text)
+	if err != nil {
+		return err
+	}
+	x.At = g.b.where(e)
 	scheme := e.get("scheme").text
 	if scheme == "" && e.get("many2many").text == "true" {
 		scheme = "many2many"
@@ -284,9 +349,15 @@ func (g *infra) connection(c *tree) error {
 			return c.fail("%s: there are %d of %s", field.Quote(c.text), most, inst)
 		}
 	}
-	at := g.b.where(c)
-	g.b.cable(Cable{A: End{g.node(at, w[0], n[0]), w[2] + "." + w[3]},
-		B:    End{g.node(at, w[5], n[2]), w[7] + "." + w[8]},
-		Rate: g.rate[w[4]], LengthMM: g.mm[w[4]], At: at})
+	if len(g.named) == 0 { // the older form may go without
+		w[4] = ""
+	}
+	x, err := g.link(c, w[4])
+	if err != nil {
+		return err
+	}
+	x.A = End{g.node(x.At, w[0], n[0]), w[2] + "." + w[3]}
+	x.B = End{g.node(x.At, w[5], n[2]), w[7] + "." + w[8]}
+	g.b.cable(x)
 	return nil
 }

@@ -91,10 +91,12 @@ func (b *builder) wires(text string, head int) (counts []int, word string, switc
 		}
 		if len(w) > 3 {
 			d, err := unit.ParseTime(w[3])
+			if err == nil {
+				x.mm, err = lengthOf(w[3], float64(d))
+			}
 			if err != nil {
 				return b.at(n, column(line, 3)).fail("%v", err)
 			}
-			x.mm = lengthOf(d)
 		}
 		if len(w) > 4 && strings.Trim(w[4], "0.") != "" {
 			b.note(x.at, "error rates are of packets here and of bits in Railyard: left out")

@@ -63,16 +63,23 @@ func parseLength(s, unitName string) (int64, error) {
 		return 0, fmt.Errorf("%q is no unit of length; accepted: mm, cm, m, km, in, ft, mi", unitName)
 	}
 	f, err := strconv.ParseFloat(m[1], 64)
-	if f *= mm; err != nil || f > 1e9 {
+	if f *= mm; err != nil || f > mostMM {
 		return 0, fmt.Errorf("%q is no length of a cable: at most 1000km", s)
 	}
 	return int64(math.Round(f)), nil
 }
 
-// lengthOf is the cable in which light takes a time (1.98e8 m/s, HANDBOOK.md 3.2), to the
+// mostMM is the longest cable there is, 1000 km.
+const mostMM = 1_000_000_000
+
+// lengthOf is the cable in which light takes as many picoseconds (1.98e8 m/s, HANDBOOK.md 3.2), to the
 // millimetre, which is 5 ps: other simulators give delays.
-func lengthOf(t unit.Time) int64 {
-	return int64(math.Round(float64(t) * 0.198))
+func lengthOf(text string, ps float64) (int64, error) {
+	mm := math.Round(ps * 0.198)
+	if !(ps >= 0 && mm <= mostMM) {
+		return 0, fmt.Errorf("%q is no delay of a cable: at most 5.05ms, which light takes for 1000km", text)
+	}
+	return int64(mm), nil
 }
 
 // serverWords and switchWords begin names as people give them.
