@@ -1,7 +1,9 @@
 package cabling
 
 import (
+	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +82,9 @@ func readNetboxCSV(b *builder, text string) error {
 			continue
 		}
 		if device, name := t.cell(col("device")), t.cell(col("name")); device != "" && name != "" {
-			b.portRate(at, device, name, t.cell(col("speed")), t.cell(col("type")))
+			if err := b.portRate(at, device, name, t.cell(col("speed")), t.cell(col("type"))); err != nil {
+				return t.fail(max(col("speed"), 0), "%v", err)
+			}
 		}
 	}
 }
@@ -101,20 +105,26 @@ func (b *builder) device(at Place, name, role, model string) {
 	}
 }
 
-// portRate is a port's speed in kb/s, or what its type's name says: 400gbase-x-osfp.
-func (b *builder) portRate(at Place, device, port, speed, kind string) {
+var ethernetType = regexp.MustCompile(`^\d[\d.]*[mgt]?base`)
+
+// portRate is a port's speed in kb/s, as the API gives it, or with its unit, as tables show it; or what
+// its type's name says: 400gbase-x-osfp. Types that are no Ethernet's, and virtual ones, say none.
+func (b *builder) portRate(at Place, device, port, speed, kind string) (err error) {
 	var r unit.Rate
-	if kbps, err := strconv.ParseFloat(speed, 64); err == nil && kbps > 0 {
-		r, _ = bounded(speed, kbps*1000, nil)
-	} else if speed, _, ok := strings.Cut(kind, "base"); ok {
-		r, _ = parseRate(strings.ReplaceAll(speed, ".", "") + "bps")
-		if strings.Contains(speed, ".") {
-			r, _ = parseRate(speed + "bps")
+	switch kbps, no := strconv.ParseFloat(speed, 64); {
+	case no == nil && kbps != 0:
+		r, err = bounded(speed+" kb/s", kbps*1000, nil)
+	case no != nil && speed != "":
+		if r, err = parseRate(strings.ReplaceAll(speed, " ", "")); err != nil {
+			err = fmt.Errorf("%q is no speed; accepted: 400000000 in kb/s, 400 Gbps", speed)
 		}
+	case ethernetType.MatchString(kind):
+		r, err = parseRate(kind)
 	}
-	if r > 0 {
+	if err == nil && r > 0 {
 		b.setRate(b.node(at, device), port, r)
 	}
+	return err
 }
 
 func looksNetboxJSON(_, text string) bool {
@@ -196,7 +206,9 @@ func (b *builder) netboxObject(x *tree) error {
 			kind = x.get("type").text
 		}
 		if dev != "" {
-			b.portRate(at, dev, x.get("name").text, x.get("speed").text, kind)
+			if err := b.portRate(at, dev, x.get("name").text, x.get("speed").text, kind); err != nil {
+				return x.get("speed").fail("%v", err)
+			}
 			b.endpoint(at, dev, x)
 		}
 	default:

@@ -202,6 +202,22 @@ func TestNetboxTables(t *testing.T) {
 	}
 }
 
+// A port's speed counts before its type, in kb/s or as tables show it; a speed of 0 or none is not said,
+// and a type without a letter, as Ethernet's slow ones are called, is in Mb/s.
+func TestNetboxSpeeds(t *testing.T) {
+	for speed, want := range map[string]string{"400000000,": "400Gbps", "100 Gbps,": "100Gbps",
+		"25000000,100gbase-x-qsfp28": "25Gbps", ",1000base-t": "1Gbps", ",100base-tx": "100Mbps",
+		",2.5gbase-t": "2.5Gbps", "0,10gbase-x-sfpp": "10Gbps", ",infiniband-ndr": "", ",lag": "",
+		",database": ""} {
+		ports := "device,name,speed,type\nsw,p1," + speed + "\n"
+		cables := "side_a_device,side_a_name,side_b_device,side_b_name\nsw,p1,h,e1\n"
+		c, err := Read([]File{{"i.csv", []byte(ports)}, {"c.csv", []byte(cables)}}, "netbox-csv")
+		if err != nil || show(c) != strings.TrimSpace("sw:p1 h:e1 "+want) {
+			t.Errorf("%s: %v %v, want %s", speed, err, c, want)
+		}
+	}
+}
+
 // Interfaces alone say what is cabled, each from its own end, past the patch panel between.
 func TestNetboxInterfaces(t *testing.T) {
 	side := func(dev, port, far, farPort string) string {

@@ -11,9 +11,9 @@ import (
 )
 
 var rateText = regexp.MustCompile(`^(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)` +
-	`(?:bps|bit/s|b/s|bit|bE|be|b|base.*|BASE.*|ps|E|e)?$`)
+	`(bps|bit/s|b/s|bit|bE|be|b|base.*|BASE.*|ps|E|e)?$`)
 
-// parseRate reads 400Gbps, 400G, 400GbE, 400gbase-x-qsfpdd, 100000 (Mb/s) and 400 (Gb/s).
+// parseRate reads 400Gbps, 400G, 400GbE, 400gbase-x-qsfpdd, 1000base-t, 100000 (Mb/s) and 400 (Gb/s).
 func parseRate(s string) (unit.Rate, error) {
 	s = strings.TrimSpace(s)
 	m := rateText.FindStringSubmatch(s)
@@ -23,8 +23,10 @@ func parseRate(s string) (unit.Rate, error) {
 	f, err := strconv.ParseFloat(m[1], 64)
 	scale := map[string]float64{"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}[strings.ToLower(m[2])]
 	if m[2] == "" {
-		switch {
-		case f >= 1e8:
+		switch word := strings.ToLower(m[3]); {
+		case strings.HasPrefix(word, "base"):
+			scale = 1e6 // as Ethernet's types are called without a letter
+		case f >= 1e8 || word == "bps" || word == "bit/s" || word == "b/s":
 			scale = 1 // bits per second
 		case f >= 5000:
 			scale = 1e6 // as switches write speeds

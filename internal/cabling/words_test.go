@@ -18,13 +18,15 @@ func TestRateWords(t *testing.T) {
 		"400gbase-x-qsfpdd": 400 * unit.Gbps, "100GBASE-CR4": 100 * unit.Gbps, "1.6T": 1600 * unit.Gbps,
 		"0.8Tbps": 800 * unit.Gbps, "40000M": 40 * unit.Gbps, "400000": 400 * unit.Gbps,
 		"10000": 10 * unit.Gbps, "400": 400 * unit.Gbps, "100000000000": 100 * unit.Gbps,
-		" 25g ": 25 * unit.Gbps, "100Mbps": 100 * unit.Mbps} {
+		" 25g ": 25 * unit.Gbps, "100Mbps": 100 * unit.Mbps, "1000base-t": unit.Gbps,
+		"100BASE-TX": 100 * unit.Mbps, "2.5gbase-t": 2500 * unit.Mbps, "10gbase-x-sfpp": 10 * unit.Gbps,
+		"400000000 bps": 400 * unit.Mbps, "2500000bit/s": 2500 * unit.Kbps} {
 		if got, err := parseRate(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "fast", "-400G", "400GBps!", "0", "0G", "999T", "1e9", "400G 200G",
-		"99999999999999999999999T", "1kbps"} {
+		"99999999999999999999999T", "1kbps", "400bps", "999999b/s"} {
 		if got, err := parseRate(text); err == nil || !strings.Contains(err.Error(), "is no rate") {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
