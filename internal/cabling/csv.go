@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -160,6 +161,12 @@ func readCSV(b *builder, text string) error {
 			return i
 		}
 		return -1
+	}
+	taken := slices.Collect(maps.Values(at))
+	for i, w := range words { // of two columns the first would count
+		if before := slices.Index(words, w); before < i && slices.Contains(taken, before) {
+			return t.fail(i, "the header has %s twice", field.Quote(w))
+		}
 	}
 	for _, end := range []string{"a", "b"} {
 		if col(end) < 0 {

@@ -118,16 +118,15 @@ func readDot(b *builder, text string) error {
 		return err
 	}
 	d := &dot{b: b, w: w, seen: map[[2]End]int{}}
-	for d.i < len(w) && w[d.i].text != "{" {
-		d.directed = d.directed || strings.EqualFold(w[d.i].text, "digraph")
-		d.i++
+	if err := d.header(); err != nil {
+		return err
 	}
-	if d.i == len(w) {
-		return &field.Error{Msg: "has no {, expected graph { a -- b; }"}
-	}
-	d.i++
 	if _, err := d.body(0); err != nil {
 		return err
+	}
+	if rest := d.peek(); d.i < len(w) {
+		return d.fail(rest, "%s stands behind the graph's }; expected one graph in a file",
+			field.Quote(rest.text))
 	}
 	if d.ranks > 1 {
 		for _, n := range d.rank {
@@ -135,6 +134,30 @@ func readDot(b *builder, text string) error {
 		}
 	}
 	b.note(Place{File: b.file}, "Graphviz files have no lengths")
+	return nil
+}
+
+// header reads up to the first brace: strict digraph name {.
+func (d *dot) header() error {
+	word := func(names ...string) bool {
+		for _, n := range names {
+			if w := d.peek(); w.id && strings.EqualFold(w.text, n) {
+				d.i++
+				d.directed = d.directed || n == "digraph"
+				return true
+			}
+		}
+		return false
+	}
+	word("strict")
+	known := word("graph", "digraph")
+	if known && d.peek().id {
+		d.i++ // its name
+	}
+	if !known || !d.take("{") {
+		return d.fail(d.peek(), "%s stands where the graph should begin, expected graph { a -- b; }",
+			field.Quote(d.peek().text))
+	}
 	return nil
 }
 

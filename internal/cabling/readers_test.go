@@ -243,6 +243,18 @@ func TestDigraph(t *testing.T) {
 	}
 }
 
+// A graph begins in the ways that the language has, its name may be a sign in quotation marks, and arrows
+// there and back are one cable only where the graph is directed.
+func TestDotHeads(t *testing.T) {
+	for head, want := range map[string]int{"graph": 2, "strict graph": 2, "GRAPH net": 2, "digraph": 1,
+		"strict digraph g": 1, `digraph "{"`: 1, `graph "a" + "b"`: 0, "strict": 0, "": 0} {
+		c, err := Read([]File{{"g.dot", []byte(head + " { a -> b; b -> a }")}}, "")
+		if (err == nil) != (want > 0) || err == nil && len(c.Cables) != want {
+			t.Errorf("%s: %v %v, want %d cables", head, err, c, want)
+		}
+	}
+}
+
 // Files are named after devices in many ways.
 func TestDeviceOf(t *testing.T) {
 	for file, want := range map[string]string{"leaf-1.txt": "leaf-1", "a/leaf-1_lldp.json": "leaf-1",
