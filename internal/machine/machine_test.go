@@ -223,6 +223,7 @@ func TestBadTopologies(t *testing.T) {
 		{x, `class="0x02"/>`, `class="0x02"><nic><net speed="-4"/></nic></pci>`, `speed="-4" is no rate`},
 		{x, `</cpu>`, `<pci busid="c" class="0x03"><gpu><nvlink target="a"/></gpu></pci></cpu>`,
 			"GPU c has 1 links to a, which has 0 back"},
+		{x, `busid="b"`, `busid="A"`, `busid="A" is that of the <pci> in line 1 as well`},
 		{x, `<cpu numaid="0">`, `<cpu host_hash="1"/><cpu host_hash="2">`, "describes several servers"},
 		{x, `<cpu numaid="0">`, `<cpu>` + strings.Repeat("<pci>", 80), "has more than 64 levels"},
 	} {

@@ -56,6 +56,7 @@ type xmlReader struct {
 	dec     *xml.Decoder
 	devices []device
 	hosts   map[string]bool
+	taken   map[string]int // by busid: the line
 	system  bool
 	counted int // of the text, whose lines have been counted
 	lines   int
@@ -66,7 +67,7 @@ const maxDepth, maxDevices = 64, 10_000
 
 func readXML(file string, text []byte) (*Server, error) {
 	r := &xmlReader{file: file, text: text, dec: xml.NewDecoder(bytes.NewReader(text)),
-		hosts: map[string]bool{}}
+		hosts: map[string]bool{}, taken: map[string]int{}}
 	if err := r.walk(); err != nil {
 		return nil, err
 	}
@@ -168,6 +169,13 @@ func (r *xmlReader) open(t xml.StartElement, in, line, col int) (int, error) {
 			model: num("modelid", 0), line: line, col: col}
 		if in >= 0 {
 			d.depth = r.devices[in].depth + 1
+		}
+		bus := strings.ToLower(d.bus)
+		if at, met := r.taken[bus]; met && name == "pci" && bus != "" {
+			return in, r.fail(line, col, "busid=%s is that of the <pci> in line %d as well: a device has an "+
+				"address of its own", field.Quote(d.bus), at)
+		} else if name == "pci" {
+			r.taken[bus] = line
 		}
 		if h := a["host_hash"]; h != "" && name == "cpu" {
 			if r.hosts[h] = true; len(r.hosts) > 1 {
