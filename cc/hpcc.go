@@ -1,8 +1,6 @@
 package cc
 
 import (
-	"fmt"
-
 	"railyard/unit"
 )
 
@@ -35,7 +33,6 @@ var hpcc = Algorithm{
 	Needs:     Needs{Switch: "INT", NIC: "window, INT sent back"},
 	Telemetry: hpccReports,
 	Interval:  func(v Values) unit.Time { return Value[unit.Time](v, "csig_interval") },
-	Check:     checkHPCC,
 	New: func(v Values) Make {
 		s := hpccOf(v)
 		return func(path Path) Controller { return newHPCC(&s, path) }
@@ -53,14 +50,6 @@ func hpccReports(v Values) Report {
 	return ReportINT
 }
 
-// checkHPCC: tags have two sizes.
-func checkHPCC(v Values) (param, fault string) {
-	if n := Value[int](v, "csig"); n != 0 && n != 4 && n != 8 {
-		return "csig", fmt.Sprintf("a tag has 4 bytes (compact) or 8 (wide), found %d; 0: INT", n)
-	}
-	return "", ""
-}
-
 // hpccParams describes the parameters.
 var hpccParams = []Param{
 	{Name: "eta", Kind: Number, Min: "0.5", Max: "1", Doc: "share of a port's rate that is aimed at"},
@@ -71,7 +60,7 @@ var hpccParams = []Param{
 	{Name: "base_rtt", Kind: Duration, Min: "100ns", Max: "100ms", Zero: true,
 		Doc: "round trip without queues, the same for all; 0s: the path's own"},
 	{Name: "min_rate", Kind: Speed, Min: "1Mbps", Max: "1Tbps", Line: true, Doc: "no sender below it"},
-	{Name: "csig", Kind: Count, Min: "4", Max: "8", Zero: true,
+	{Name: "csig", Kind: Count, Of: "0, 4, 8",
 		Doc: "congestion signaling's tag instead of INT: 4 bytes, compact, or 8, wide; 0: INT"},
 	{Name: "csig_interval", Kind: Duration, Min: "128ns", Max: "1024ms",
 		Doc: "over how long switches measure available bandwidth for it"},

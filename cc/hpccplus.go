@@ -33,7 +33,6 @@ var hpccPlus = Algorithm{
 	Needs:     hpcc.Needs,
 	Telemetry: hpccReports,
 	Interval:  hpcc.Interval,
-	Check:     checkHPCC,
 	New: func(v Values) Make {
 		s := hpccOf(v)
 		number := func(name string) float64 { return Value[float64](v, name) }

@@ -16,6 +16,7 @@ type Param struct {
 	Kind      Kind
 	Min, Max  string // what is accepted, written as in a scenario; none for a Flag
 	Zero      bool   // also 0
+	Of        string // instead of Min and Max, all that is accepted: 0, 4, 8
 	Line      bool   // at most the line rate
 }
 

@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 	limit := Param{Name: "limit", Kind: Size, Min: "1KB", Max: "1MB", Zero: true}
 	rate := Param{Name: "ai", Kind: Speed, Min: "1Mbps", Max: "1Gbps"}
 	clamp := Param{Name: "clamp", Kind: Flag}
+	tag := Param{Name: "csig", Kind: Count, Of: "0, 4, 8"}
 	for _, c := range []struct {
 		p    *Param
 		text string
@@ -28,6 +29,8 @@ func TestParse(t *testing.T) {
 		{&gap, "1ms", unit.Millisecond}, {&gap, "999ns", "between 1us and 1ms, found 999ns"},
 		{&limit, "1KB", unit.KB}, {&limit, "0B", unit.Bytes(0)}, {&limit, "1MiB", "must lie"},
 		{&rate, "40Mbps", 40 * unit.Mbps}, {&rate, "2Gbps", "must lie"},
+		{&tag, "0", 0}, {&tag, "8", 8}, {&tag, "5", "must be 0, 4 or 8, found 5"},
+		{&tag, "wide", `"wide" is no whole number`},
 		{&clamp, "true", true}, {&clamp, "rarely", `"rarely" is neither true nor false`},
 	} {
 		got, err := c.p.Parse(c.text)

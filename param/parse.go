@@ -3,6 +3,7 @@ package param
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"railyard/unit"
 )
@@ -12,6 +13,18 @@ func (p *Param) Parse(s string) (any, error) {
 	x, err := p.Kind.parse(s)
 	if err != nil || p.Kind == Flag {
 		return x, err
+	}
+	if p.Of != "" {
+		all := strings.Split(p.Of, ", ")
+		for _, text := range all {
+			if y, err := p.Kind.parse(text); err != nil {
+				panic(fmt.Sprintf("param: %s accepts %q", p.Name, p.Of))
+			} else if x == y {
+				return x, nil
+			}
+		}
+		last := len(all) - 1
+		return nil, fmt.Errorf("must be %s or %s, found %s", strings.Join(all[:last], ", "), all[last], s)
 	}
 	low, errLow := p.Kind.parse(p.Min)
 	high, errHigh := p.Kind.parse(p.Max)

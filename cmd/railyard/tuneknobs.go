@@ -14,13 +14,13 @@ import (
 const reach = 4
 
 // knobsOf are the parameters of a service's congestion control that a search can turn: those with a value
-// (a zero says something else than a small number does), within what is accepted.
+// (a zero says something else than a small number does), within what is accepted, where that is a range.
 func knobsOf(s *scenario.Service, line unit.Rate) (knobs [tune.MostKnobs]tune.Knob) {
 	n := 0
 	for i := range s.CC.Params {
 		p := &s.CC.Params[i]
 		v := numberOf(s.Values[p.Name])
-		if p.Kind == cc.Flag || v <= 0 || n == len(knobs) {
+		if p.Kind == cc.Flag || p.Of != "" || v <= 0 || n == len(knobs) {
 			continue
 		}
 		k := tune.Knob{Name: p.Name, From: v / reach, To: v * reach}

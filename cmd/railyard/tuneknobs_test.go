@@ -37,6 +37,18 @@ func TestKnobsOfEveryAlgorithm(t *testing.T) {
 	}
 }
 
+// What has a few accepted values and no range between is not turned: a tag of 5 bytes ends every trial.
+func TestKnobsAreRanges(t *testing.T) {
+	a := cc.Lookup("hpcc")
+	s := &scenario.Service{CC: a, Values: a.Profile("").Values(400 * unit.Gbps)}
+	s.Values["csig"] = 4
+	for _, k := range knobsOf(s, 400*unit.Gbps) {
+		if k.Name == "csig" {
+			t.Errorf("csig is searched from %g to %g", k.From, k.To)
+		}
+	}
+}
+
 // A search over Swift's parameters changes them, writes them down and goes on where it was.
 func TestTuneSwift(t *testing.T) {
 	s := filepath.Join(scenarios(t), "three-flows.yaml")

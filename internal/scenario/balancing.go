@@ -61,7 +61,7 @@ func lbBounds() (rows []bound) { return paramBounds("lb_options.", lbParams) }
 func paramBounds(below string, params []param.Param) (rows []bound) {
 	for _, p := range params {
 		if p.Kind != param.Flag {
-			rows = append(rows, bound{key: below + p.Name, min: p.Min, max: p.Max, zero: p.Zero})
+			rows = append(rows, bound{key: below + p.Name, min: p.Min, max: p.Max, zero: p.Zero, of: p.Of})
 		}
 	}
 	return rows
