@@ -57,7 +57,8 @@ var malformed = []struct{ format, file, text, want string }{
 		`x:1:9: "b" stands where the graph should begin, expected graph { a -- b; }`},
 	{"dot", "x", "graf { a -- b }",
 		`x:1:1: "graf" stands where the graph should begin, expected graph { a -- b; }`},
-	{"dot", "x", "graph { a -- b }\n}", `x:2:1: "}" stands behind the graph's }; expected one graph in a file`},
+	{"dot", "x", "graph { a -- b }\n}",
+		`x:2:1: "}" stands behind the graph's }; expected one graph in a file`},
 	{"dot", "x", "graph { a -- b } // all\n\n  graph more { b -- c }",
 		`x:3:3: "graph" stands behind the graph's }; expected one graph in a file`},
 	{"dot", "x", "graph {\n a -- \"b", "x:2:7: a string is not closed"},
@@ -106,7 +107,8 @@ var malformed = []struct{ format, file, text, want string }{
 		`x:3:28: "soon" is no delay of a cable: at most 5.05ms, which light takes for 1000km`},
 	{"infragraph", "x", "links:\n- name: l\n  physical: {bandwidth: {gigabit_per_second: 100}}\n",
 		`x:3:26: "gigabit_per_second" is no unit of a bandwidth (did you mean "gigabits_per_second"?); ` +
-			"accepted: giga_bits_per_second, giga_bytes_per_second, gigabits_per_second, gigabytes_per_second"},
+			"accepted: giga_bits_per_second, giga_bytes_per_second, gigabits_per_second, " +
+			"gigabytes_per_second"},
 	{"infragraph", "x", "links:\n- {name: l}\n- {name: m}\n- {name: l}\n",
 		`x:4:3: a second link is called "l"`},
 	{"infragraph", "x", "devices:\n- {name: d}\n- {name: d}\n", `x:3:3: a second device is called "d"`},
