@@ -74,11 +74,14 @@ type UDP struct{ SrcPort, DstPort, Len, Checksum uint16 }
 type Frame struct {
 	Kind Kind
 	Ethernet
-	IP   IP
-	UDP  UDP
-	BTH  Header
-	Body []byte // payload with its padding; for CNP the 16 reserved bytes
-	ICRC uint32
+	Tunnel bool // IP came in another IPv6 header, along a path of segments (srv6.go)
+	Outer  IP
+	IP     IP
+	UDP    UDP
+	BTH    Header
+	MRC    MRC    // where BTH's opcode is one of MRC's
+	Body   []byte // payload with its padding; for CNP the 16 reserved bytes
+	ICRC   uint32
 
 	Pause PauseFrame // KindPause
 	LLDP  []byte     // KindLLDP: the TLVs, for DecodeLLDP
@@ -173,7 +176,11 @@ func (f *Frame) DecodeIP(b []byte) error {
 	if len(b) == 0 {
 		return ErrTruncated
 	}
-	var err error
+	b, err := f.decodeTunnel(b)
+	if err != nil {
+		return err
+	}
+	trail := f.Trail
 	switch b[0] >> 4 {
 	case 4:
 		b, err = f.decode4(b)
@@ -185,6 +192,12 @@ func (f *Frame) DecodeIP(b []byte) error {
 	if err != nil {
 		return err
 	}
+	if f.Tunnel {
+		if len(f.Trail) > 0 {
+			return ErrLength // bytes between the end of the inner packet and that of the outer one
+		}
+		f.Trail = trail
+	}
 	const protoUDP = 17
 	if f.IP.Proto != protoUDP {
 		return ErrNotRoCE
@@ -194,7 +207,8 @@ func (f *Frame) DecodeIP(b []byte) error {
 	}
 	f.UDP = UDP{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint16(b[4:]),
 		binary.BigEndian.Uint16(b[6:])}
-	if f.UDP.DstPort != Port {
+	if mrc := f.UDP.DstPort == MRCPortDefault && len(b) > UDPLen && Opcode(b[UDPLen]).IsMRC(); !mrc &&
+		f.UDP.DstPort != Port {
 		return ErrNotRoCE
 	}
 	f.Kind = KindRoCEv2
@@ -260,7 +274,7 @@ func (f *Frame) decode6(b []byte) ([]byte, error) {
 
 // transport reads the BTH and what follows it, ICRC included.
 func (f *Frame) transport(b []byte) error {
-	n, err := f.BTH.Decode(b)
+	n, err := f.decodeHead(b)
 	if err != nil {
 		return err
 	}
@@ -275,6 +289,30 @@ func (f *Frame) transport(b []byte) error {
 		return ErrPad
 	}
 	return nil
+}
+
+// decodeHead reads the BTH and the headers behind it, and returns their length.
+func (f *Frame) decodeHead(b []byte) (int, error) {
+	if len(b) > 0 && Opcode(b[0]).IsMRC() {
+		return f.MRC.Decode(&f.BTH, b)
+	}
+	return f.BTH.Decode(b)
+}
+
+// appendHead writes them.
+func (f *Frame) appendHead(b []byte) []byte {
+	if f.BTH.Opcode.IsMRC() {
+		return f.MRC.Append(&f.BTH, b)
+	}
+	return f.BTH.Append(b)
+}
+
+// headLen returns their length.
+func (f *Frame) headLen() int {
+	if f.BTH.Opcode.IsMRC() {
+		return f.MRC.Size(&f.BTH)
+	}
+	return f.BTH.Size()
 }
 
 // checksum is the Internet checksum's one's complement sum of b (RFC 1071),
@@ -317,11 +355,14 @@ func (f *Frame) Append(b []byte) []byte {
 
 // AppendIP writes the packet from its IP header (for RoCEv1 its GRH) on.
 func (f *Frame) AppendIP(b []byte) []byte {
+	if f.Tunnel {
+		b = f.Outer.append(b)
+	}
 	b = f.IP.append(b)
 	if f.Kind == KindRoCEv2 {
 		b = f.UDP.append(b)
 	}
-	b = f.BTH.Append(b)
+	b = f.appendHead(b)
 	b = append(b, f.Body...)
 	b = AppendICRC(b, f.ICRC)
 	return append(b, f.Trail...)
@@ -358,12 +399,14 @@ func (ip *IP) append(b []byte) []byte {
 // to four bytes with BTH.Pad saying by how much, as Pad does.
 func (f *Frame) Complete() {
 	var scratch [128]byte
-	ib := f.BTH.Size() + len(f.Body) + ICRCLen
+	ib := f.headLen() + len(f.Body) + ICRCLen
 	ip := &f.IP
 	ip.Version = 6
 	if f.Kind == KindRoCEv2 {
 		ip.Proto = 17
-		f.UDP.DstPort, f.UDP.Len = Port, uint16(ib+UDPLen)
+		if f.UDP.Len = uint16(ib + UDPLen); f.UDP.DstPort != MRCPortDefault || !f.BTH.Opcode.IsMRC() {
+			f.UDP.DstPort = Port
+		}
 		ib += UDPLen
 		f.Type = TypeIPv6
 		if ip.Dst.Is4() {
@@ -391,7 +434,7 @@ func (f *Frame) ComputeICRC() uint32 {
 	if f.Kind == KindRoCEv2 {
 		udp = f.UDP.append(us[:0])
 	}
-	return MoreICRC(ICRC(head, udp, f.BTH.Append(bs[:0])), f.Body)
+	return MoreICRC(ICRC(head, udp, f.appendHead(bs[:0])), f.Body)
 }
 
 // AppendUDP appends an Ethernet frame, without FCS, that carries a UDP datagram

@@ -71,7 +71,8 @@ const DefaultPKey = 0xffff
 func (h *Header) Size() int { return int(extLens[h.Opcode]) + h.Telemetry.Len() }
 
 // Decode reads the header at the start of b and returns its length. An unknown
-// opcode or version is an error, and so is a packet too short for its header.
+// opcode or version is an error, and so is a packet too short for its header. MRC's
+// opcodes count as unknown: type MRC reads those packets.
 func (h *Header) Decode(b []byte) (n int, err error) {
 	if err := h.DecodeBTH(b); err != nil {
 		return 0, err
@@ -82,6 +83,9 @@ func (h *Header) Decode(b []byte) (n int, err error) {
 		return 0, ErrTruncated
 	}
 	if e&^(extEnds|extSends|extKnown) != 0 {
+		if e&extMRC != 0 {
+			return 0, ErrOpcode
+		}
 		h.decodeExt(e, b[BTHLen:n])
 	}
 	if h.Telemetry != NoTelemetry {
@@ -178,15 +182,19 @@ func bit(b bool, shift uint) uint32 {
 	return 0
 }
 
-// Append writes the header and its extensions to b. Fields wider than the wire
-// are cut to it.
-func (h *Header) Append(b []byte) []byte {
+// appendBTH writes the base transport header alone.
+func (h *Header) appendBTH(b []byte, resv7 uint8) []byte {
 	b = append(b, byte(h.Opcode), byte(bit(h.Solicited, 7)|bit(h.Migrated, 6))|h.Pad&3<<4|h.Version&15)
 	b = binary.BigEndian.AppendUint16(b, h.PKey)
 	b = binary.BigEndian.AppendUint32(b,
 		bit(h.FECN, 31)|bit(h.BECN, 30)|uint32(h.Resv6&0x3f)<<24|h.DestQP&PSNMask)
-	b = binary.BigEndian.AppendUint32(b,
-		bit(h.AckReq, 31)|uint32(h.Resv7&0x7f|uint8(h.Telemetry))<<24|h.PSN&PSNMask)
+	return binary.BigEndian.AppendUint32(b, bit(h.AckReq, 31)|uint32(resv7&0x7f)<<24|h.PSN&PSNMask)
+}
+
+// Append writes the header and its extensions to b. Fields wider than the wire
+// are cut to it.
+func (h *Header) Append(b []byte) []byte {
+	b = h.appendBTH(b, h.Resv7|uint8(h.Telemetry))
 	e := extOf[h.Opcode]
 	if e&^(extEnds|extSends|extKnown) != 0 {
 		b = h.appendExt(e, b)

@@ -171,7 +171,7 @@ func (t *INT) String() string {
 // masked returns where in a packet, from its BTH on, bytes lie that the ICRC takes for ones besides those
 // of every packet, and how many: none where switches write nothing into it.
 func masked(b []byte) (at, n int) {
-	if len(b) < BTHLen || Telemetry(b[8]&telemetryBits) != TelemetryINT {
+	if len(b) < BTHLen || Telemetry(b[8]&telemetryBits) != TelemetryINT || Opcode(b[0]).IsMRC() {
 		return 0, 0
 	}
 	at = int(extLens[b[0]])

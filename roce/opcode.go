@@ -1,6 +1,7 @@
 // Package roce is the wire format of RoCEv2: decoding and appending of frames
 // from Ethernet to the invariant CRC, priority flow control and classic pause,
-// LLDP with the DCBX TLVs, and the PSN arithmetic of the transport.
+// LLDP with the DCBX TLVs, MRC's headers and SRv6 around them (mrcformat.go says where
+// they are from), and the PSN arithmetic of the transport.
 //
 // Decoding allocates nothing, keeps slices into its input and trusts no length
 // in it. Appending writes the fields as they stand, so that what was decoded
@@ -78,6 +79,7 @@ const (
 	extSends // payload lands in a posted receive
 	extCredit
 	extKnown
+	extMRC // MRC's own headers follow, which type MRC reads
 )
 
 var operations = [32]struct {
@@ -115,6 +117,22 @@ var operations = [32]struct {
 // plus the extension headers.
 var extOf, names, extLens = tables()
 
+// mrcLens holds BTHLen plus the headers of MRC's opcodes, without TSETH.
+var mrcLens = mrcTable()
+
+func mrcTable() (lens [256]uint8) {
+	sizes := map[string]int{"METH": METHLen, "RETH": RETHLen, "ImmDt": ImmDtLen, "AETH": AETHLen,
+		"SETH": SETHLen, "NETH": NETHLen, "PETH": PETHLen, "ERTH": ERTHLen, "EETH": EETHLen}
+	for _, o := range mrcOps {
+		n := BTHLen
+		for _, h := range o.headers {
+			n += sizes[h]
+		}
+		lens[o.op] = uint8(n)
+	}
+	return lens
+}
+
 func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 	for t, prefix := range []string{"", "UC ", "RD ", "UD "} {
 		for i, o := range operations {
@@ -140,6 +158,13 @@ func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 	exts[CNP], names[CNP] = extKnown, "CNP"
 	exts[CreditGrant], names[CreditGrant] = extKnown|extCredit, "CREDIT grant"
 	exts[CreditRequest], names[CreditRequest] = extKnown|extCredit, "CREDIT request"
+	for _, o := range mrcOps {
+		e := extKnown | extMRC
+		if o.op >= MRCWriteLast && o.op <= MRCWriteOnlyImm {
+			e |= extEnds
+		}
+		exts[o.op], names[o.op] = e, o.name
+	}
 	for opcode, e := range exts {
 		lens[opcode] = uint8(BTHLen + e.len())
 	}

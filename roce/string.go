@@ -23,13 +23,21 @@ func (f *Frame) String() string {
 	if f.Tagged {
 		fmt.Fprintf(&b, "%v ", &f.CSIG)
 	}
+	if f.Tunnel {
+		block, path := AppendSegments(nil, f.Outer.Dst)
+		fmt.Fprintf(&b, "%v > %x by %x ", f.Outer.Src, block, path)
+	}
 	if f.Kind == KindRoCEv2 {
 		fmt.Fprintf(&b, "%v.%d > %v ", f.IP.Src, f.UDP.SrcPort, f.IP.Dst)
 	} else {
 		fmt.Fprintf(&b, "%v > %v RoCEv1 ", f.IP.Src, f.IP.Dst)
 	}
-	fmt.Fprintf(&b, "dscp %d %s %v", f.IP.DSCP(), [4]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[f.IP.ECN()],
-		&f.BTH)
+	fmt.Fprintf(&b, "dscp %d %s ", f.IP.DSCP(), [4]string{"Not-ECT", "ECT(1)", "ECT(0)", "CE"}[f.IP.ECN()])
+	if f.BTH.Opcode.IsMRC() {
+		b.WriteString(f.MRC.Text(&f.BTH))
+	} else {
+		b.WriteString(f.BTH.String())
+	}
 	if f.BTH.Opcode != CNP && len(f.Body) > 0 {
 		fmt.Fprintf(&b, " payload %d", len(f.Payload()))
 	}

@@ -1,0 +1,215 @@
+package roce
+
+// This file is the wire format of MRC as Railyard reads and writes it, and says where each fact is from. It
+// is the only place that knows: the codec (mrc.go) is tested against its list of fields, reserved bits are
+// kept by it, and the Wireshark dissector is made from it (internal/capture).
+//
+// MRC, Multipath Reliable Connection, is the Open Compute Project's specification, revision 1.0 of
+// 21 March 2026 (OCP-MRC-1.0). Its text was not at hand. What it says of the wire is taken from programs
+// that restate its tables and agree with one another (as of November 2026); facts were taken, no code:
+//
+//	[K] Keysight's ixnetwork_restpy, mrc*Header: order, names and values of all fields, opcodes
+//	[C] anichol67/MRC-Client, core/mrc_headers.py: widths, with the numbers of the tables
+//	[N] HanGuTalker/uet-simulator, src/mrc/model/mrc-header.h: sizes, reason codes, the bitmap's order
+//	[P] exergy-connect/pcap-view, dissectors/mrc.js: widths, units, both UDP ports
+//	[H] a testbench of receiving hardware that builds control packets field by field from the tables
+//	[D] digests of the text, of which HANDBOOK.md section 19 has one
+//
+//	opcodes       0xc0 + RC's operation for WRITE and ACK; 0xd8 and up for the rest       [K C N P]
+//	BTH           bits 5 and 4 of byte 8: retransmission, TSETH present (tables 6-3, 6-4) [K C P]
+//	order         BTH, METH, TSETH where announced, RETH in every WRITE, ImmDt, payload   [K C P D]
+//	METH          table 6-8;  TSETH: 6-6, in units of 128 ns                              [K C N P]
+//	SETH, CC_STATE tables 7-14, 7-12;  NETH: 7-16;  PETH: 7-18;  ERTH: 7-20;  EETH: 7-22  [K C N P H]
+//	bitmap        bit 0 is the lowest and stands for PSN cumulative + offset              [N P]
+//	reasons       table 7-3                                                               [C N P]
+//	endpoint operations go to QP 0x2, their identifier is the PSN's low 16 bits           [C N H D]
+//
+// Where sources differ, or are silent, this is our choice:
+//
+//   - The operation in EETH is at bits 3 and 2 of its second byte [P H]; [C] has it at bits 5 and 4.
+//   - UDP port: 4791 as all of RoCEv2 [D]. The specification prints 4971 as the default [C N P], which may
+//     be a slip of its authors'. Both are read, 4791 is written.
+//   - The entropy value on IPv6: its low 16 bits are the UDP source port, its high 16 the low 16 of the flow
+//     label, whose upper four bits are zero [D]; [C] has the halves the other way round. On IPv4 the source
+//     port is all there is. An EV that sockets shall send is at least 1024 (see CheckEV).
+//   - The two 16-bit contexts of SETH, NETH and PETH are the low bits of queue pair numbers, the first that
+//     of the packet's sender [C]; [H] fills answers in the other way round. Nothing is decided by them here.
+//   - A bit set in the port status mask says that its plane can be reached [N]: plane 0 is bit 0.
+//   - ICRC as RoCEv2's. In an SRv6 tunnel it covers the inner packet alone, as the NIC made it, because
+//     switches rewrite the outer destination at each hop.
+//   - Received bytes count payload in units of 256 [P], modulo 2^24.
+//   - CC type 0 in a SACK says that CC_STATE has the form below [P]; NACKs carry 2, whose state is the time
+//     stamp alone [C N]. Other types' states are not known, their eight bytes are kept as they are.
+
+// Opcodes of MRC: those with a counterpart in RC are RC's with the transport bits 110.
+const (
+	MRCWriteFirst       Opcode = 0xc6
+	MRCWriteMiddle      Opcode = 0xc7
+	MRCWriteLast        Opcode = 0xc8
+	MRCWriteLastImm     Opcode = 0xc9
+	MRCWriteOnly        Opcode = 0xca
+	MRCWriteOnlyImm     Opcode = 0xcb
+	MRCAck              Opcode = 0xd1 // with an AETH: what the responder has completed
+	MRCEndpointRequest  Opcode = 0xd8
+	MRCEndpointResponse Opcode = 0xd9
+	MRCSack             Opcode = 0xdc
+	MRCNack             Opcode = 0xdd
+	MRCProbe            Opcode = 0xde
+)
+
+// Lengths of MRC's headers in bytes.
+const (
+	METHLen  = 4
+	TSETHLen = 4
+	SETHLen  = 36 // with CC_STATE, its last 8
+	NETHLen  = 20
+	PETHLen  = 16
+	ERTHLen  = 16
+	EETHLen  = 36
+)
+
+// What fields of MRC count in.
+const (
+	MRCStampUnit    = 128 // nanoseconds of a time stamp
+	MRCRangeUnit    = 128 // packets of the PSN range
+	MRCReceivedUnit = 256 // bytes received
+	MRCEndpointQP   = 2   // where endpoint operations go
+	MRCPortDefault  = 4971
+)
+
+// mrcOps are MRC's opcodes: what stands between BTH and payload, in order. TSETH is there where the BTH says
+// so.
+var mrcOps = []struct {
+	op      Opcode
+	name    string
+	headers []string
+}{
+	{MRCWriteFirst, "MRC WRITE First", []string{"METH", "TSETH", "RETH"}},
+	{MRCWriteMiddle, "MRC WRITE Middle", []string{"METH", "TSETH", "RETH"}},
+	{MRCWriteLast, "MRC WRITE Last", []string{"METH", "TSETH", "RETH"}},
+	{MRCWriteLastImm, "MRC WRITE Last Imm", []string{"METH", "TSETH", "RETH", "ImmDt"}},
+	{MRCWriteOnly, "MRC WRITE Only", []string{"METH", "TSETH", "RETH"}},
+	{MRCWriteOnlyImm, "MRC WRITE Only Imm", []string{"METH", "TSETH", "RETH", "ImmDt"}},
+	{MRCAck, "MRC ACK", []string{"AETH"}},
+	{MRCEndpointRequest, "MRC Endpoint Request", []string{"ERTH"}},
+	{MRCEndpointResponse, "MRC Endpoint Response", []string{"EETH"}},
+	{MRCSack, "MRC SACK", []string{"SETH"}},
+	{MRCNack, "MRC NACK", []string{"NETH"}},
+	{MRCProbe, "MRC Probe", []string{"PETH"}},
+}
+
+// MRCField is one field of a header of MRC.
+type MRCField struct {
+	Header, Name string
+	At, Bits     int // from the header's first bit, highest first; how many
+	Signed, Hex  bool
+	Doc          string
+	Values       []string // by number; "" for none; nil: a plain number
+}
+
+// MRCFields lists the fields of all headers that are MRC's own, and its two flags of the BTH, in the order
+// of the wire. Bits that no field names are reserved: they are zero in what we send and kept in what we read.
+func MRCFields() []MRCField { return mrcFields }
+
+var mrcFields = []MRCField{
+	{Header: "BTH", Name: "rtx", At: 66, Bits: 1, Doc: "sent again"},
+	{Header: "BTH", Name: "tseth", At: 67, Bits: 1, Doc: "a time stamp follows"},
+
+	{Header: "METH", Name: "rqmsn", At: 0, Bits: 16, Doc: "number of the WRITE with immediate"},
+	{Header: "METH", Name: "msn", At: 16, Bits: 16, Doc: "number of the message"},
+
+	{Header: "TSETH", Name: "tx_timestamp", At: 0, Bits: 16, Doc: "when it was sent, in 128 ns"},
+	{Header: "TSETH", Name: "tsr", At: 16, Bits: 1, Doc: "the stamp's unit is the sender's own"},
+	{Header: "TSETH", Name: "ftype", At: 28, Bits: 4, Doc: "form of the stamp, 1"},
+
+	{Header: "SETH", Name: "m", At: 9, Bits: 2, Doc: "verdict on the path of the echoed EV",
+		Values: verdictNames[:]},
+	{Header: "SETH", Name: "pr", At: 14, Bits: 1, Doc: "answers a probe"},
+	{Header: "SETH", Name: "ack_psn_offset", At: 16, Bits: 16, Signed: true,
+		Doc: "PSN that caused it, from the cumulative; a probe's identifier in the answer to one"},
+	{Header: "SETH", Name: "entropy", At: 32, Bits: 32, Hex: true, Doc: "EV of what it answers"},
+	{Header: "SETH", Name: "spdcid", At: 64, Bits: 16, Hex: true, Doc: "sender's context"},
+	{Header: "SETH", Name: "dpdcid", At: 80, Bits: 16, Hex: true, Doc: "receiver's context"},
+	{Header: "SETH", Name: "cack_psn", At: 104, Bits: 24, Doc: "all PSNs up to it have come"},
+	{Header: "SETH", Name: "cc_type", At: 128, Bits: 4, Doc: "form of the congestion state"},
+	{Header: "SETH", Name: "cc_flags", At: 132, Bits: 4, Hex: true, Doc: "its flags"},
+	{Header: "SETH", Name: "mpr", At: 136, Bits: 8, Doc: "PSN range that is tracked, in 128 packets"},
+	{Header: "SETH", Name: "sack_offset", At: 144, Bits: 16, Signed: true,
+		Doc: "PSN of the bitmap's bit 0, from the cumulative"},
+	{Header: "SETH", Name: "sack_bitmap", At: 160, Bits: 64, Hex: true, Doc: "which PSNs have come"},
+	{Header: "SETH", Name: "cc_tx_timestamp", At: 224, Bits: 16, Doc: "time stamp of what it answers"},
+	{Header: "SETH", Name: "ooo_count", At: 241, Bits: 15, Doc: "packets out of order"},
+	{Header: "SETH", Name: "restore_cwnd", At: 256, Bits: 1, Doc: "the penalty ends"},
+	{Header: "SETH", Name: "rcv_cwnd_pen", At: 257, Bits: 7, Doc: "receiver's penalty on windows, of 127"},
+	{Header: "SETH", Name: "rcvd_bytes", At: 264, Bits: 24, Doc: "received so far, in 256 bytes"},
+
+	{Header: "NETH", Name: "nack_reason", At: 16, Bits: 8, Doc: "why", Values: reasonNames[:]},
+	{Header: "NETH", Name: "vendor_info", At: 24, Bits: 8, Hex: true, Doc: "the vendor's own"},
+	{Header: "NETH", Name: "entropy", At: 32, Bits: 32, Hex: true, Doc: "EV of what it answers"},
+	{Header: "NETH", Name: "spdcid", At: 64, Bits: 16, Hex: true, Doc: "sender's context"},
+	{Header: "NETH", Name: "dpdcid", At: 80, Bits: 16, Hex: true, Doc: "receiver's context"},
+	{Header: "NETH", Name: "nack_psn", At: 104, Bits: 24, Doc: "PSN that did not make it"},
+	{Header: "NETH", Name: "cc_type", At: 128, Bits: 4, Doc: "form of the congestion state"},
+	{Header: "NETH", Name: "cc_flags", At: 132, Bits: 4, Hex: true, Doc: "its flags"},
+	{Header: "NETH", Name: "tx_timestamp", At: 144, Bits: 16, Doc: "time stamp of what it answers"},
+
+	{Header: "PETH", Name: "vendor_info", At: 24, Bits: 8, Hex: true, Doc: "the vendor's own"},
+	{Header: "PETH", Name: "probe_id", At: 32, Bits: 16, Doc: "identifier, which the answer repeats"},
+	{Header: "PETH", Name: "spdcid", At: 64, Bits: 16, Hex: true, Doc: "sender's context"},
+	{Header: "PETH", Name: "dpdcid", At: 80, Bits: 16, Hex: true, Doc: "receiver's context"},
+	{Header: "PETH", Name: "tx_timestamp", At: 96, Bits: 16, Doc: "when it was sent, in 128 ns"},
+	{Header: "PETH", Name: "tsr", At: 112, Bits: 1, Doc: "the stamp's unit is the sender's own"},
+	{Header: "PETH", Name: "ftype", At: 124, Bits: 4, Doc: "form of the stamp, 1"},
+
+	{Header: "ERTH", Name: "op", At: 14, Bits: 2, Doc: "what is asked", Values: endpointNames[:]},
+	{Header: "ERTH", Name: "vendor_info", At: 24, Bits: 8, Hex: true, Doc: "the vendor's own"},
+	{Header: "ERTH", Name: "port_status_mask", At: 32, Bits: 32, Hex: true,
+		Doc: "planes by which the sender can be reached"},
+	{Header: "ERTH", Name: "tx_timestamp", At: 96, Bits: 16, Doc: "when it was sent, in 128 ns"},
+	{Header: "ERTH", Name: "tsr", At: 112, Bits: 1, Doc: "the stamp's unit is the sender's own"},
+	{Header: "ERTH", Name: "ftype", At: 124, Bits: 4, Doc: "form of the stamp, 1"},
+
+	{Header: "EETH", Name: "op", At: 12, Bits: 2, Doc: "what is answered", Values: endpointNames[:]},
+	{Header: "EETH", Name: "tx_timestamp", At: 224, Bits: 16, Doc: "time stamp of the request"},
+}
+
+// Verdict is what a receiver says of the path by which a packet came: the field m.
+type Verdict uint8
+
+// Verdicts.
+const (
+	VerdictNone       Verdict = iota
+	VerdictSkipOnce           // its congestion mark was set
+	VerdictAlwaysSkip         // it is bad for good
+)
+
+var verdictNames = [4]string{"NONE", "SKIP_ONCE", "ALWAYS_SKIP"}
+
+// NackReason says why a packet has to be sent again, or never will be taken (table 7-3).
+type NackReason uint8
+
+// Reasons.
+const (
+	NackTrimmed        NackReason = 0x01 // a switch cut its payload off
+	NackTrimmedLastHop NackReason = 0x02 // the last switch did: the receiver is busy, not the path
+	NackNoBitmap       NackReason = 0x06 // no room to track it
+	NackNoBuffer       NackReason = 0x07 // NO_PKT_BUFFER
+	NackNoResource     NackReason = 0x0a
+	NackOutOfWindow    NackReason = 0x0b // PSN_OOR_WINDOW: beyond the range that is tracked
+	NackUnexpected     NackReason = 0x19 // UNEXP_EVENT: the connection is broken
+)
+
+var reasonNames = [26]string{NackTrimmed: "TRIMMED", NackTrimmedLastHop: "TRIMMED_LASTHOP",
+	NackNoBitmap: "NO_BITMAP", NackNoBuffer: "NO_PKT_BUFFER", NackNoResource: "NO_RESOURCE",
+	NackOutOfWindow: "PSN_OOR_WINDOW", NackUnexpected: "UNEXP_EVENT"}
+
+// EndpointOp is what endpoints ask one another without a connection.
+type EndpointOp uint8
+
+// Endpoint operations.
+const (
+	PortStatusUpdate EndpointOp = iota // which planes lead to the sender
+	EVProbe                            // does the path of this packet's EV work
+)
+
+var endpointNames = [4]string{"Port Status Update", "EV Probe"}

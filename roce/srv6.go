@@ -1,0 +1,86 @@
+package roce
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net/netip"
+)
+
+// Segment routing with compressed segments (RFC 9800, NEXT-CSID; MRC's forwarding by SRv6): the destination
+// of an outer IPv6 header is a block of 32 bits and up to six micro segments of 16 bits, each a switch. A
+// switch that finds its own behind the block moves those behind it up by 16 bits, puts zeros at the end, and
+// forwards by the /48 that is then in front. A zero ends the list.
+
+// SegmentsMax is how many micro segments one address has room for.
+const SegmentsMax = 6
+
+// SRv6Len is what the outer header costs.
+const SRv6Len = IPv6Len
+
+// protoIPv6 is the protocol number of IPv6 in IP (RFC 2473).
+const protoIPv6 = 41
+
+// SegmentAddress is the address of a path through switches: the block's 32 bits, and the switches in the
+// order in which they are met.
+func SegmentAddress(block uint32, segments ...uint16) (netip.Addr, error) {
+	if len(segments) > SegmentsMax {
+		return netip.Addr{}, fmt.Errorf("%d segments do not fit an SRv6 address: there is room for %d",
+			len(segments), SegmentsMax)
+	}
+	var a [16]byte
+	binary.BigEndian.PutUint32(a[:], block)
+	for i, s := range segments {
+		if s == 0 {
+			return netip.Addr{}, fmt.Errorf("segment %d of %d is 0, which ends the list", i+1, len(segments))
+		}
+		binary.BigEndian.PutUint16(a[4+2*i:], s)
+	}
+	return netip.AddrFrom16(a), nil
+}
+
+// AppendSegments appends an address's segments to a list and returns its block.
+func AppendSegments(to []uint16, a netip.Addr) (block uint32, segments []uint16) {
+	b := a.As16()
+	for i := range SegmentsMax {
+		s := binary.BigEndian.Uint16(b[4+2*i:])
+		if s == 0 {
+			break
+		}
+		to = append(to, s)
+	}
+	return binary.BigEndian.Uint32(b[:]), to
+}
+
+// NextSegment is what a switch does with an address: it takes its own segment out, and those behind it move
+// up.
+func NextSegment(a netip.Addr) (next netip.Addr, own uint16) {
+	b := a.As16()
+	own = binary.BigEndian.Uint16(b[4:])
+	copy(b[4:], b[6:])
+	b[14], b[15] = 0, 0
+	return netip.AddrFrom16(b), own
+}
+
+// Encapsulate puts the frame's IPv6 packet, which Complete has completed, into an outer one from src along a
+// path; DSCP and ECN are copied, as tunnels do (RFC 6040), and so is the flow label.
+func (f *Frame) Encapsulate(src, path netip.Addr) {
+	f.Tunnel = true
+	f.Outer = IP{Version: 6, TOS: f.IP.TOS, Flow: f.IP.Flow, Len: f.IP.Len + IPv6Len, Proto: protoIPv6,
+		TTL: f.IP.TTL, Src: src, Dst: path}
+}
+
+// decodeTunnel reads an outer IPv6 header whose content is IPv6, if b begins with one.
+func (f *Frame) decodeTunnel(b []byte) ([]byte, error) {
+	if len(b) < IPv6Len || b[0]>>4 != 6 || b[6] != protoIPv6 {
+		return b, nil
+	}
+	inner, err := f.decode6(b)
+	if err != nil {
+		return nil, err
+	}
+	f.Outer, f.Tunnel = f.IP, true
+	if !f.Exact || len(inner) == 0 || inner[0]>>4 != 6 {
+		return nil, ErrNotRoCE
+	}
+	return inner, nil
+}
