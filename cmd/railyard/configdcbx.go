@@ -132,7 +132,7 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 		return nil, err
 	}
 	g := plan.Graph
-	side := func(node int, port string, index int) (dcbx.Station, bool) {
+	side := func(link, node int, port string, index int) (dcbx.Station, bool) {
 		n := &g.Nodes[node]
 		if n.Role == topo.Host {
 			s := dcbx.NIC(n.Name, port, index, c.NIC == "willing", 0)
@@ -146,15 +146,15 @@ func (c *configDcbxCmd) fabric(by map[string]*swconf.Config) (out []*dcbx.Result
 		if cfg == nil {
 			return dcbx.Station{}, false
 		}
-		p := cfg.Numbered(topo.PortNumber(port))
+		p := cfg.Plugged(n.Panel, g.Jack(link, node))
 		if p == nil {
 			return dcbx.Station{}, false
 		}
 		return c.station(cfg, p, index), true
 	}
 	for i, l := range g.Links {
-		a, ok1 := side(l.A, l.APort, 2*i)
-		b, ok2 := side(l.B, l.BPort, 2*i+1)
+		a, ok1 := side(i, l.A, l.APort, 2*i)
+		b, ok2 := side(i, l.B, l.BPort, 2*i+1)
 		if ok1 && ok2 {
 			out = append(out, dcbx.Exchange(a, b))
 		}

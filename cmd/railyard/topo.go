@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"railyard/internal/cabling"
+	"railyard/internal/panel"
 	"railyard/internal/report"
-	"railyard/internal/swconf/dialect"
 	"railyard/internal/topo"
 )
 
@@ -16,6 +16,7 @@ type topoCmd struct {
 	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
+	Cables   bool     `help:"Print every cable as CSV, with the ports as the switches call them." without:"dot,against,json"`
 	Against  []string `help:"Compare with what is cabled: files or folders that import reads." placeholder:"FILE" without:"dot" sep:"none"`
 	Format   string   `help:"Format of these files; recognised unless given." placeholder:"FORMAT" with:"against"`
 	JSON     bool     `help:"Print the inventory, or the comparison, as JSON." without:"dot"`
@@ -27,6 +28,7 @@ func (c *topoCmd) Help() string {
 Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
+  railyard topo site.yaml --cables > cables.csv       (import reads it)
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
   railyard topo site.yaml --against as-built.csv --json`
 }
@@ -39,6 +41,10 @@ func (c *topoCmd) Run(e *env) error {
 	}
 	if len(c.Against) > 0 {
 		return c.compare(e, plan.Graph)
+	}
+	if c.Cables {
+		cables(e, plan.Graph)
+		return nil
 	}
 	if c.Dot {
 		_, err := io.WriteString(e.stdout, plan.Graph.Dot())
@@ -63,10 +69,12 @@ func (c *topoCmd) compare(e *env, g *topo.Graph) error {
 			"cable: "+
 			"there is nothing to compare", strings.Join(c.Against, ", "))}
 	}
-	namings := []cabling.Naming{func(n int) string { return fmt.Sprintf("eth%d", n) },
-		func(n int) string { return fmt.Sprintf("swp%d", n) }}
-	for _, n := range dialect.PortNames() {
-		namings = append(namings, cabling.Naming(n))
+	namings := []cabling.Naming{func(n int) string { return fmt.Sprintf("eth%d", n) }}
+	for _, system := range panel.Systems() {
+		namings = append(namings, func(n int) string {
+			var nobody *panel.Panel
+			return nobody.Name(system, panel.Jack{Port: int32(n)})
+		})
 	}
 	d := cabling.Compare(cabling.Of(g), read, namings)
 	if c.JSON {

@@ -22,6 +22,7 @@ import (
 	"runtime"
 	"strings"
 
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
@@ -166,9 +167,9 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	for _, sw := range d.Switches {
 		asn[sw.Node] = sw.ASN
 		for _, p := range sw.Ports {
-			ports[fmt.Sprintf("%s:Eth%d", sw.Name, p.Number)] = p
+			ports[sw.Name+":"+p.Name] = p
 		}
-		s.frr[sw.Node] = frr.Config(d, sw, portName, true)
+		s.frr[sw.Node] = frr.Config(d, sw, true)
 	}
 	for i, n := range g.Nodes {
 		s.Nodes = append(s.Nodes, Node{Name: n.Name, Namespace: "ry-" + o.Name + "-" + n.Name,
@@ -179,11 +180,11 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 		fastest = max(fastest, g.Links[nic.Links[0]].Rate)
 	}
 	for i, l := range g.Links {
-		link := Link{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort,
+		link := Link{A: l.A, B: l.B, APort: linuxName(l.APort), BPort: linuxName(l.BPort),
 			Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
-		if p := ports[g.End(i, l.A)]; p != nil {
+		if p := ports[linuxName(g.End(i, l.A))]; p != nil {
 			link.AddrA, link.AddrB = p.Addr.Addr(), p.FarAddr
-		} else if p := ports[g.End(i, l.B)]; p != nil {
+		} else if p := ports[linuxName(g.End(i, l.B))]; p != nil {
 			link.AddrB, link.AddrA = p.Addr.Addr(), p.FarAddr
 		}
 		s.Links = append(s.Links, link)
@@ -196,8 +197,16 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	return s, nil
 }
 
-// portName is how a switch's port is called in its namespace.
-func portName(n int) string { return fmt.Sprintf("Eth%d", n) }
+// portName is how a switch's port is called in its namespace: as on the device, where Linux takes that.
+func portName(p *panel.Panel, j panel.Jack) string {
+	if p == nil {
+		return fmt.Sprintf("Eth%d", j.Port)
+	}
+	return linuxName(p.Own(j))
+}
+
+// linuxName is a port's name without the slash, which Linux keeps to itself.
+func linuxName(port string) string { return strings.ReplaceAll(port, "/", "_") }
 
 // decide gives the fabric the addresses and AS numbers that config render gives
 // it. A lab has no VLANs: rails that are VLANs become routed ports.
@@ -216,7 +225,7 @@ func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	}
 	d, err := design.Make(design.Fabric{Name: "lab " + o.Name, Graph: &routed, Spec: func(int) queue.Spec {
 		return queue.Default()
-	}, OS: swconf.FRR, Addressing: addressing})
+	}, OS: swconf.FRR, Addressing: addressing, Naming: portName})
 	if err != nil {
 		return nil, &InputError{err}
 	}

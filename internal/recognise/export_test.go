@@ -12,7 +12,6 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
-	"railyard/internal/swconf/nxos"
 	"railyard/internal/topo"
 
 	"pgregory.net/rapid"
@@ -28,7 +27,7 @@ func exports(g *topo.Graph) []cabling.File {
 	if err != nil {
 		return out
 	}
-	plans, err := d.Plans(nxos.PortName)
+	plans, err := d.Plans()
 	if err != nil {
 		return out
 	}

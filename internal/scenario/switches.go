@@ -285,15 +285,10 @@ func (p *resolver) portPFC(node int, c *swconf.Config) {
 func (p *resolver) portsIn(node int, c *swconf.Config) iter.Seq2[topo.LinkEnd, *swconf.Port] {
 	return func(yield func(topo.LinkEnd, *swconf.Port) bool) {
 		for i, l := range p.Graph.Links {
-			name := l.APort
-			switch node {
-			case l.A:
-			case l.B:
-				name = l.BPort
-			default:
+			if node != l.A && node != l.B {
 				continue
 			}
-			port := c.Numbered(topo.PortNumber(name))
+			port := c.Plugged(p.Graph.Nodes[node].Panel, p.Graph.Jack(i, node))
 			if port != nil && !yield(topo.LinkEnd{Link: i, Node: node}, port) {
 				return
 			}

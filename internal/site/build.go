@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"sort"
 
 	"railyard/internal/field"
 
@@ -24,7 +25,8 @@ type builder struct {
 	byName     map[string]*node
 	nodes      []*node
 	cables     []cable
-	ports      int // of servers' cards
+	ports      int   // of servers' cards
+	domain     []int // by server: which share NVLink
 }
 
 // Build makes the graph. Errors are *field.Error.
@@ -38,7 +40,8 @@ func (s *Site) Build(d Defaults) (*topo.Graph, error) {
 func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 	b := &builder{site: s, types: map[string]*Type{}, groups: map[string]*group{}, byName: map[string]*node{}}
 	rates := func() error { return b.rates(d) }
-	for _, step := range []func() error{b.resolveTypes, b.expand, b.join, rates, b.account} {
+	steps := []func() error{b.resolveTypes, b.expand, b.join, rates, b.domains, b.order, b.account}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, nil, err
 		}
@@ -51,6 +54,27 @@ func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
 		}
 	}
 	return g, servers, err
+}
+
+// order numbers the nodes as the graph will, and puts the cables in order: those of servers first, as their
+// NICs' ports are, whichever rule came first.
+func (b *builder) order() error {
+	for i, n := range b.nodes {
+		n.id = i
+	}
+	sort.SliceStable(b.cables, func(i, k int) bool {
+		x, y := &b.cables[i], &b.cables[k]
+		switch {
+		case x.nic == 0 || y.nic == 0:
+			return x.nic > 0 && y.nic == 0
+		case x.from.id != y.from.id:
+			return x.from.id < y.from.id
+		case x.nic != y.nic:
+			return x.nic < y.nic
+		}
+		return x.port < y.port
+	})
+	return nil
 }
 
 // rates gives every cable a rate.

@@ -11,7 +11,7 @@ import (
 
 // domains puts servers that share NVLink behind one another, and says by server in which domain it is:
 // those of a group and a type are in one where the type's places agree.
-func (b *builder) domains() (domain []int, err error) {
+func (b *builder) domains() error {
 	number, gpus := map[string]int{}, map[int]int{}
 	of := make(map[*node]int, len(b.nodes))
 	together := false
@@ -27,7 +27,7 @@ func (b *builder) domains() (domain []int, err error) {
 			for _, place := range n.typ.Domain {
 				at := g.place(place)
 				if at < 0 {
-					return nil, field.New(where, "%s has no place %q; it has %s", n.group, place,
+					return field.New(where, "%s has no place %q; it has %s", n.group, place,
 						orNone(g.places))
 				}
 				key += " " + strconv.Itoa(n.at[at])
@@ -41,7 +41,7 @@ func (b *builder) domains() (domain []int, err error) {
 		together = together || known
 		of[n] = d
 		if gpus[d] += n.typ.GPUs; gpus[d] > inside.MaxGPUs {
-			return nil, field.New(fmt.Sprintf("types[%d].domain", slices.Index(b.typeNames, n.typ.Name)),
+			return field.New(fmt.Sprintf("types[%d].domain", slices.Index(b.typeNames, n.typ.Name)),
 				"%d GPUs and more would share NVLink; at most %d do: name more places", gpus[d],
 				inside.MaxGPUs)
 		}
@@ -61,8 +61,8 @@ func (b *builder) domains() (domain []int, err error) {
 	}
 	for _, n := range b.nodes {
 		if n.typ.server() {
-			domain = append(domain, of[n])
+			b.domain = append(b.domain, of[n])
 		}
 	}
-	return domain, nil
+	return nil
 }

@@ -2,7 +2,6 @@ package site
 
 import (
 	"fmt"
-	"sort"
 
 	"railyard/internal/field"
 
@@ -21,10 +20,6 @@ var tiers = map[topo.Role]int{
 
 // graph makes the topo.Graph: nodes in the order in which they are written, then cables.
 func (b *builder) graph(d Defaults) (*topo.Graph, error) {
-	domain, err := b.domains()
-	if err != nil {
-		return nil, err
-	}
 	m := topo.NewMaker("site")
 	first := map[*node]int{} // NIC of a server
 	for _, n := range b.nodes {
@@ -38,29 +33,18 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 			role, _ := topo.ParseRole(n.typ.Role) // checked with the type
 			tier := n.typ.Tier
 			fill(&tier, tiers[role])
-			n.id, err = m.Switch(n.name, role, tier)
+			if n.id, err = m.Switch(n.name, role, tier); err == nil {
+				m.Panel(n.id, n.typ.panel())
+			}
 		}
 		if err != nil {
 			return nil, field.New("nodes", "%s: %v", n.group, err)
 		}
 		m.Stand(n.id, b.stand(n))
 	}
-	if err := m.Share(domain); err != nil {
+	if err := m.Share(b.domain); err != nil {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
-	// A NIC's ports in order, whichever rule came first.
-	sort.SliceStable(b.cables, func(i, k int) bool {
-		x, y := &b.cables[i], &b.cables[k]
-		switch {
-		case x.nic == 0 || y.nic == 0:
-			return x.nic > 0 && y.nic == 0
-		case x.from.id != y.from.id:
-			return x.from.id < y.from.id
-		case x.nic != y.nic:
-			return x.nic < y.nic
-		}
-		return x.port < y.port
-	})
 	for i := range b.cables {
 		c := &b.cables[i]
 		var err error
@@ -72,6 +56,7 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		if err != nil {
 			return nil, field.New(fmt.Sprintf("cables[%d]", c.rule), "%s", err.Error())
 		}
+		m.Plug(c.jacks[0], c.jacks[1])
 	}
 	g, err := m.Graph()
 	if err != nil {

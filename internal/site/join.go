@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
-
+	"railyard/internal/panel"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -21,6 +21,7 @@ type cable struct {
 	rail      int // of the card, from 1; 0: its place in the server
 	rule      int
 	rate      unit.Rate
+	jacks     [2]panel.Jack // of from and to, where they are switches
 }
 
 // joiner runs the cables of one rule.

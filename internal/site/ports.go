@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
-
+	"railyard/internal/panel"
 	"railyard/unit"
 )
 
@@ -14,9 +14,10 @@ import (
 type budget struct {
 	kinds []portKind // smallest rate first
 	split int
-	used  []int               // by kind
-	open  []map[unit.Rate]int // by kind: cables that still fit a port that is broken out for a rate
-	by    map[int]int         // cables by rule
+	used  []int                      // by kind
+	open  []map[unit.Rate]panel.Jack // by kind: the last cable of a rate in a port that is broken out
+	by    map[int]int                // cables by rule
+	any   int32                      // ports used, where there is no limit
 }
 
 func newBudget(t *Type) budget {
@@ -24,33 +25,39 @@ func newBudget(t *Type) budget {
 	sort.SliceStable(kinds, func(i, k int) bool { return kinds[i].rate < kinds[k].rate })
 	b := budget{kinds: kinds, split: max(t.Split, 1), used: make([]int, len(kinds)), by: map[int]int{}}
 	for range kinds {
-		b.open = append(b.open, map[unit.Rate]int{})
+		b.open = append(b.open, map[unit.Rate]panel.Jack{})
 	}
 	return b
 }
 
 // take uses a port for a cable of a rate: the slowest that can do it, one that is broken out
-// for this rate already first. It reports whether there was one.
-func (b *budget) take(rule int, rate unit.Rate) bool {
+// for this rate already first. It says where it is, and whether there was one.
+func (b *budget) take(rule int, rate unit.Rate) (panel.Jack, bool) {
 	b.by[rule]++
 	if len(b.kinds) == 0 {
-		return true
+		b.any++
+		return panel.Jack{Port: b.any}, true
 	}
 	for i, k := range b.kinds {
 		if k.rate < rate {
 			continue
 		}
-		if b.open[i][rate] > 0 {
-			b.open[i][rate]--
-			return true
+		if j := b.open[i][rate]; j.Part < j.Parts {
+			j.Part++
+			b.open[i][rate] = j
+			return j, true
 		}
 		if b.used[i] < k.count {
 			b.used[i]++
-			b.open[i][rate] = min(b.split, int(k.rate/rate)) - 1
-			return true
+			j := panel.Jack{Port: int32(k.before + b.used[i])}
+			if parts := min(b.split, int(k.rate/rate)); parts > 1 {
+				j.Part, j.Parts = 1, uint8(parts)
+			}
+			b.open[i][rate] = j
+			return j, true
 		}
 	}
-	return false
+	return panel.Jack{}, false
 }
 
 // fastest is the highest rate of a port.
@@ -85,7 +92,7 @@ func (b *builder) account() error {
 			}
 			taken[e] = c.rule + 1
 		}
-		for _, n := range []*node{c.from, c.to} {
+		for k, n := range []*node{c.from, c.to} {
 			if n.typ.server() {
 				continue
 			}
@@ -94,7 +101,8 @@ func (b *builder) account() error {
 					"%v is more than the %v that a port of %s (%s) can do", c.rate, n.ports.fastest(),
 					n.name, n.typ.Ports)
 			}
-			if !n.ports.take(c.rule, c.rate) {
+			var ok bool
+			if c.jacks[k], ok = n.ports.take(c.rule, c.rate); !ok {
 				if _, seen := over[n]; !seen {
 					over[n] = c.rule
 				}

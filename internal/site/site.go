@@ -49,6 +49,7 @@ type Type struct {
 	Buffer   unit.Bytes `yaml:"buffer" doc:"switch: packet memory; the model's, else switch.buffer, unless given"`
 	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency; fabric.pipeline unless given"`
 	Known    unit.Bytes `yaml:"-"` // its model has so much
+	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr or junos; its model's, or Eth1, Eth2, unless given"`
 }
 
 // Group is nodes of one type at places.

@@ -2,11 +2,12 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"railyard/internal/field"
-
+	"railyard/internal/panel"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -87,6 +88,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 		t.Domain = from.Domain
 	}
 	fill(&t.Role, from.Role)
+	fill(&t.OS, from.OS)
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
@@ -116,9 +118,9 @@ func (t *Type) check(key string) error {
 		}
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0 ||
-			t.Pipeline != 0:
+			t.Pipeline != 0 || t.OS != "":
 			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, buffer, "+
-				"pipeline or model of a switch")
+				"pipeline or model of a switch, and no os")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
@@ -151,6 +153,11 @@ func (t *Type) check(key string) error {
 		fill(&t.Ports, m.Ports)
 		fill(&t.Split, m.Split)
 		fill(&t.Known, m.Buffer)
+		fill(&t.OS, m.System)
+	}
+	if t.OS != "" && !slices.Contains(panel.Systems(), t.OS) {
+		return field.Choice(key+".os", t.OS, panel.Systems(), "%s is no system whose ports are known",
+			field.Quote(t.OS))
 	}
 	fill(&t.Role, "leaf")
 	if r, err := topo.ParseRole(t.Role); err != nil || r == topo.Host {
@@ -170,8 +177,9 @@ func (t *Type) check(key string) error {
 
 // portKind is ports of one rate.
 type portKind struct {
-	count int
-	rate  unit.Rate
+	count  int
+	rate   unit.Rate
+	before int // ports before these on the panel
 }
 
 // parsePorts reads 64x800Gbps and 48x100Gbps+8x400Gbps.
@@ -179,6 +187,7 @@ func parsePorts(text string) (kinds []portKind, err error) {
 	if text == "" {
 		return nil, nil
 	}
+	before := 0
 	for _, part := range strings.Split(text, "+") {
 		n, r, ok := strings.Cut(strings.TrimSpace(part), "x")
 		count, err := strconv.Atoi(strings.TrimSpace(n))
@@ -190,7 +199,8 @@ func parsePorts(text string) (kinds []portKind, err error) {
 		if err != nil || rate <= 0 {
 			return nil, fmt.Errorf("%q: %q is no rate; accepted: 400Gbps", part, r)
 		}
-		kinds = append(kinds, portKind{count, rate})
+		kinds = append(kinds, portKind{count, rate, before})
+		before += count
 	}
 	return kinds, nil
 }

@@ -2,9 +2,11 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"railyard/internal/panel"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
@@ -73,16 +75,28 @@ func TestExpressions(t *testing.T) {
 // Ports: the slowest that can do it, broken out as often as split and its rate allow.
 func TestBudget(t *testing.T) {
 	b := newBudget(&Type{Ports: "1x800Gbps+2x400Gbps", Split: 4})
+	var where []panel.Jack
 	took := func(rate unit.Rate) (n int) {
-		for b.take(0, rate*unit.Gbps) {
+		for {
+			j, ok := b.take(0, rate*unit.Gbps)
+			if !ok {
+				return n
+			}
+			where = append(where, j)
 			n++
 		}
-		return n
 	}
 	if got := took(200); got != 2*2+4 { // 400 carries two of 200, 800 four
 		t.Errorf("%d cables of 200Gbps", got)
 	}
-	if b.fastest() != 800*unit.Gbps || b.take(0, 100*unit.Gbps) {
+	// The panel is numbered as it is written, whatever is taken first.
+	if want := []panel.Jack{{Port: 2, Part: 1, Parts: 2}, {Port: 2, Part: 2, Parts: 2},
+		{Port: 3, Part: 1, Parts: 2}, {Port: 3, Part: 2, Parts: 2}, {Port: 1, Part: 1, Parts: 4},
+		{Port: 1, Part: 2, Parts: 4}, {Port: 1, Part: 3, Parts: 4},
+		{Port: 1, Part: 4, Parts: 4}}; !slices.Equal(where, want) {
+		t.Errorf("they are at %v, want %v", where, want)
+	}
+	if _, ok := b.take(0, 100*unit.Gbps); b.fastest() != 800*unit.Gbps || ok {
 		t.Errorf("%v, %v", b.fastest(), b.used)
 	}
 	for text, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/internal/topo"
 	"railyard/unit"
@@ -54,6 +55,7 @@ type linter struct {
 	Input
 	rule      *Rule
 	nodes     map[*Config]int  // switch of the fabric, -1 for none
+	plugged   map[*Port]bool   // cabled in the fabric, once somebody asked
 	companion map[*Config]bool // FRR files of switches that have another one
 	findings  []Finding
 }
@@ -191,6 +193,16 @@ type end struct {
 	port *Port
 	link topo.Link
 	peer *end
+
+	panel *panel.Panel // of the switch in the fabric
+	jack  panel.Jack
+}
+
+// find looks for the port in the text.
+func (e *end) find(g *topo.Graph, link, node int) {
+	if e.panel, e.jack = g.Nodes[node].Panel, g.Jack(link, node); e.c != nil {
+		e.port = e.c.Plugged(e.panel, e.jack)
+	}
 }
 
 // cables visits the cables of the fabric, each once. An end without a
@@ -212,18 +224,14 @@ func (l *linter) cables(visit func(a, b *end)) {
 			of[n] = c
 		}
 	}
-	for _, k := range l.Graph.Links {
+	for i, k := range l.Graph.Links {
 		a, b := &end{c: of[k.A], link: k}, &end{c: of[k.B], link: k}
 		a.peer, b.peer = b, a
 		if a.c == nil && b.c == nil {
 			continue
 		}
-		if a.c != nil {
-			a.port = a.c.Numbered(topo.PortNumber(k.APort))
-		}
-		if b.c != nil {
-			b.port = b.c.Numbered(topo.PortNumber(k.BPort))
-		}
+		a.find(l.Graph, i, k.A)
+		b.find(l.Graph, i, k.B)
 		visit(a, b)
 	}
 }

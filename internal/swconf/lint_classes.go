@@ -57,7 +57,14 @@ func (l *linter) wanted(c *Config, p *Port) bool {
 
 func (l *linter) cabled(c *Config, p *Port) bool {
 	n := l.nodes[c]
-	return n >= 0 && p.Number > 0 && p.Number <= l.Graph.Nodes[n].Ports
+	if n < 0 || l.Graph.Nodes[n].Panel == nil {
+		return n >= 0 && p.Number > 0 && p.Number <= l.Graph.Nodes[n].Ports
+	}
+	if l.plugged == nil {
+		l.plugged = map[*Port]bool{}
+		l.cables(func(a, b *end) { l.plugged[a.port], l.plugged[b.port] = true, true })
+	}
+	return l.plugged[p]
 }
 
 // paused is the set of priorities that the classes pause.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"railyard/internal/topo"
 	"railyard/unit"
 )
 
@@ -82,22 +81,26 @@ func (l *linter) portDown() {
 }
 
 func (l *linter) portMissing() {
-	missing := map[*Config][]int{}
+	missing, named := map[*Config][]int{}, map[*Config][]string{}
 	l.cables(func(a, b *end) {
 		for _, e := range []*end{a, b} {
-			name := e.link.APort
-			if e == b {
-				name = e.link.BPort
-			}
-			if e.c != nil && e.port == nil {
-				missing[e.c] = append(missing[e.c], topo.PortNumber(name))
+			switch {
+			case e.c == nil || e.port != nil:
+			case e.panel != nil:
+				named[e.c] = append(named[e.c], e.panel.Name(string(e.c.OS), e.jack))
+			default:
+				missing[e.c] = append(missing[e.c], int(e.jack.Port))
 			}
 		}
 	})
 	for _, c := range l.Configs {
-		if n := missing[c]; len(n) > 0 {
+		what := ranges(missing[c])
+		if len(named[c]) > 0 {
+			what = Compress(named[c])
+		}
+		if what != "" {
 			l.say(c.top(), "configure the ports, or check the names",
-				"%s has cables on ports %s, which the text does not configure", c.Name(), ranges(n))
+				"%s has cables on ports %s, which the text does not configure", c.Name(), what)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/unit"
 )
@@ -261,6 +262,17 @@ func (c *Config) Port(name string) *Port {
 func (c *Config) Numbered(n int) *Port {
 	c.index()
 	return c.byNumber[n]
+}
+
+// Plugged returns the interface of a jack, or nil.
+func (c *Config) Plugged(p *panel.Panel, j panel.Jack) *Port {
+	if q := c.Port(p.Name(string(c.OS), j)); q != nil && (j.Parts > 1 || p != nil) {
+		return q
+	}
+	if j.Parts > 1 {
+		return nil
+	}
+	return c.Numbered(int(j.Port))
 }
 
 // Name is the hostname, or the file where the text gives none.

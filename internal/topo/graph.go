@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/panel"
 	"railyard/unit"
 )
 
@@ -61,6 +62,8 @@ type Node struct {
 	Buffer, ModelBuffer unit.Bytes
 
 	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
+
+	Panel *panel.Panel // a switch's ports, where its type says what it is
 }
 
 // Through is the latency of a switch's ingress pipeline, where every switch's is given.
@@ -75,6 +78,7 @@ func (n *Node) Through(every unit.Time) unit.Time {
 type Link struct {
 	A, B         int // nodes
 	APort, BPort string
+	AJack, BJack panel.Jack // in a described fabric
 	Rate         unit.Rate
 	LengthMM     int64
 	Delay        unit.Time // propagation; from the length unless given
@@ -230,6 +234,19 @@ func PortNumber(name string) int {
 		return 0
 	}
 	return n
+}
+
+// Jack is where a link is plugged into a switch.
+func (g *Graph) Jack(link, node int) panel.Jack {
+	l := &g.Links[link]
+	j, name := l.AJack, l.APort
+	if l.A != node {
+		j, name = l.BJack, l.BPort
+	}
+	if j.Port == 0 {
+		j.Port = int32(PortNumber(name))
+	}
+	return j
 }
 
 // FindPort returns the link and node of a port name such as "rail-1:Eth3".

@@ -1,6 +1,10 @@
 package topo
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/internal/panel"
+)
 
 // Maker builds a graph of servers that may differ from one another.
 type Maker struct{ g *Graph }
@@ -109,6 +113,22 @@ func (m *Maker) Cable(a, b int, c Cable) (link int, err error) {
 	defer bounded(&err)
 	return m.g.Connect(a, b, c), nil
 }
+
+// Plug says where the ends of the cable added last are plugged in. A switch whose system is known calls
+// its ports as that does.
+func (m *Maker) Plug(a, b panel.Jack) {
+	l := &m.g.Links[len(m.g.Links)-1]
+	l.AJack, l.BJack = a, b
+	if p := m.g.Nodes[l.A].Panel; p != nil && p.System != "" {
+		l.APort = p.Own(a)
+	}
+	if p := m.g.Nodes[l.B].Panel; p != nil && p.System != "" {
+		l.BPort = p.Own(b)
+	}
+}
+
+// Panel says what a switch's ports are.
+func (m *Maker) Panel(node int, p *panel.Panel) { m.g.Nodes[node].Panel = p }
 
 // CableNIC runs a cable from a NIC's port, both from 0, to a switch; rail is the NIC's, below 0
 // as it is. A NIC's ports are cabled in order.

@@ -1,12 +1,14 @@
 package design
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"net/netip"
 	"slices"
 
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // peerLinks is how many cables join an MLAG pair, and PeerChannel their bundle.
@@ -76,7 +78,10 @@ func (d *Design) attach() error {
 		d.Hosts[nic.Host].add(h, ports...)
 	}
 	for _, s := range d.Switches {
-		slices.SortFunc(s.Ports, func(a, b *Port) int { return a.Number - b.Number })
+		slices.SortFunc(s.Ports, func(a, b *Port) int {
+			return cmp.Or(cmp.Compare(a.Jack.Port, b.Jack.Port), cmp.Compare(a.Jack.Part, b.Jack.Part),
+				a.Number-b.Number)
+		})
 	}
 	return d.joinPairs()
 }
@@ -89,7 +94,11 @@ type nicPort struct {
 // add gives a server a NIC, or a port of one, that hangs off these ports.
 func (h *Host) add(n HostNIC, ports ...nicPort) {
 	for _, p := range ports {
-		n.Ports = append(n.Ports, fmt.Sprintf("%s:Eth%d", p.sw.Name, p.port.Number))
+		name := fmt.Sprintf("Eth%d", p.port.Number)
+		if p.sw.Panel != nil {
+			name = p.port.Name
+		}
+		n.Ports = append(n.Ports, p.sw.Name+":"+name)
 		n.Own = append(n.Own, p.port.FarPort)
 	}
 	h.NICs = append(h.NICs, n)
@@ -115,13 +124,13 @@ func (d *Design) nicPorts(nic *topo.NIC) (out []nicPort) {
 	g := d.Graph
 	for _, i := range nic.Links {
 		l := g.Links[i]
-		sw, name, far := l.B, l.BPort, l.APort
+		sw, far := l.B, l.APort
 		if d.byNode[sw] == nil {
-			sw, name, far = l.A, l.APort, l.BPort
+			sw, far = l.A, l.BPort
 		}
 		s := d.byNode[sw]
-		p := &Port{Number: topo.PortNumber(name), Kind: ToHost, Rate: l.Rate, LengthMM: l.LengthMM,
-			Prop: l.Propagation(), FarName: g.Nodes[g.Hosts[nic.Host]].Name, FarPort: far}
+		p := d.port(s, i)
+		p.Kind, p.FarName, p.FarPort = ToHost, g.Nodes[g.Hosts[nic.Host]].Name, far
 		s.Ports = append(s.Ports, p)
 		out = append(out, nicPort{s, p})
 	}
@@ -252,13 +261,19 @@ func (d *Design) joinPairs() error {
 		if s.Peer == nil || !s.First || d.Multihome == ESI && s.Routed() {
 			continue
 		}
-		rate, a, b := s.Ports[0].Rate, s.next(), s.Peer.next()
-		for i := range peerLinks {
-			pa := &Port{Number: a + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable,
-				Prop: topo.CableDelay(peerCable), Far: s.Peer, FarName: s.Peer.Name,
-				FarPort: fmt.Sprintf("Eth%d", b+i)}
-			pb := &Port{Number: b + i, Kind: ToPeer, Rate: rate, LengthMM: peerCable,
-				Prop: topo.CableDelay(peerCable), Far: s, FarName: s.Name, FarPort: fmt.Sprintf("Eth%d", a+i)}
+		rate := s.Ports[0].Rate
+		for range peerLinks {
+			pa, err := d.free(s, rate)
+			if err != nil {
+				return err
+			}
+			pb, err := d.free(s.Peer, rate)
+			if err != nil {
+				return err
+			}
+			pa.Far, pa.FarName, pa.FarPort = s.Peer, s.Peer.Name, fmt.Sprintf("Eth%d", pb.Number)
+			pb.Far, pb.FarName, pb.FarPort = s, s.Name, fmt.Sprintf("Eth%d", pa.Number)
+			pa.FarJack, pa.far, pb.FarJack, pb.far = pb.Jack, pb.Number, pa.Jack, pa.Number
 			if d.Multihome == ESI { // the pair's only routed cables
 				pa.Kind, pb.Kind = ToSwitch, ToSwitch
 				d.number(pa, pb)
@@ -271,5 +286,16 @@ func (d *Design) joinPairs() error {
 	return nil
 }
 
-// next is the first port number that is not cabled.
-func (s *Switch) next() int { return s.Ports[len(s.Ports)-1].Number + 1 }
+// free is the next port that is not cabled, for a cable to the other switch of a pair.
+func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
+	p := &Port{Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable)}
+	for _, q := range s.Ports {
+		p.Number, p.Jack.Port = max(p.Number, q.Number+1), max(p.Jack.Port, q.Jack.Port+1)
+	}
+	if n := s.Panel.Ports(); n > 0 && int(p.Jack.Port) > n {
+		return nil, refuse("%s and %s share NICs and need %d cables to each other; %s has no port left of %d",
+			s.Name, s.Peer.Name, peerLinks, s.Name, n)
+	}
+	p.Name = d.Naming(s.Panel, p.Jack)
+	return p, nil
+}

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
@@ -44,6 +45,8 @@ type Fabric struct {
 	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
 	Addressing string
 	Multihome  string
+	// Naming is what ports are called; nil: as the language calls them.
+	Naming func(*panel.Panel, panel.Jack) string
 }
 
 // Design is a fabric with everything decided.
@@ -52,8 +55,9 @@ type Design struct {
 	Switches []*Switch
 	Hosts    []*Host
 	byNode   map[int]*Switch
-	peers    int   // pairs so far
-	planes   []int // by node
+	numbers  [][2]int // by cable: which it is of its two nodes
+	peers    int      // pairs so far
+	planes   []int    // by node
 	nextLink netip.Addr
 }
 
@@ -70,6 +74,7 @@ type Switch struct {
 	Seed     int
 	Spec     queue.Spec // headroom worked out
 	Ports    []*Port
+	Panel    *panel.Panel // nil: nobody said
 	VLANs    []*VLAN
 	Peer     *Switch // of an MLAG or ESI pair
 	PairID   int     // from 1
@@ -88,7 +93,9 @@ const (
 
 // Port is one cabled port of a switch.
 type Port struct {
-	Number   int
+	Number   int // of its cable, among the switch's
+	Jack     panel.Jack
+	Name     string // in the language
 	Kind     Kind
 	Rate     unit.Rate
 	LengthMM int64
@@ -96,6 +103,9 @@ type Port struct {
 	Far      *Switch   // nil for hosts
 	FarName  string
 	FarPort  string       // as the graph names it: Eth3, nic1
+	FarJack  panel.Jack   // at a switch
+	FarLabel string       // FarPort in the language
+	far      int          // Number at a switch, 0 at a server
 	Addr     netip.Prefix // a /31; invalid when unnumbered or switched
 	FarAddr  netip.Addr
 	VLAN     *VLAN // switched
@@ -104,8 +114,8 @@ type Port struct {
 	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
 }
 
-// FarNumber is the front panel number at the far end, 0 at a server's.
-func (p *Port) FarNumber() int { return topo.PortNumber(p.FarPort) }
+// FarNumber is the number at the far end, 0 at a server's.
+func (p *Port) FarNumber() int { return p.far }
 
 // VLAN is a rail where rails are VLANs, or a rail's subnet behind a pair.
 type VLAN struct {
@@ -149,6 +159,10 @@ func Refuse(os swconf.OS, s *Switch, format string, args ...any) error {
 // Make decides everything.
 func Make(f Fabric) (*Design, error) {
 	d := &Design{Fabric: f, byNode: map[int]*Switch{}}
+	if f.Naming == nil {
+		d.Naming = func(p *panel.Panel, j panel.Jack) string { return p.Name(string(f.OS), j) }
+	}
+	d.count()
 	if f.Addressing != Unnumbered && f.Addressing != Numbered {
 		return nil, refuse("addressing %q is not known; accepted: %s, %s", f.Addressing, Unnumbered, Numbered)
 	}
@@ -160,7 +174,8 @@ func Make(f Fabric) (*Design, error) {
 		if i >= 60_000 {
 			return nil, refuse("the address plan has room for 60000 switches")
 		}
-		s := &Switch{Node: n, Name: node.Name, Role: node.Role, Tier: node.Tier, Index: i, Seed: 101 + i,
+		s := &Switch{Node: n, Name: node.Name, Role: node.Role, Tier: node.Tier, Index: i,
+			Panel: node.Panel, Seed: 101 + i,
 			RouterID: add(netip.AddrFrom4([4]byte{10, 255, 0, 1}), i),
 			Mgmt:     netip.PrefixFrom(add(netip.AddrFrom4([4]byte{172, 31, 0, 1}), i), 16)}
 		if f.SameSeed {
@@ -176,6 +191,13 @@ func Make(f Fabric) (*Design, error) {
 	}
 	for _, s := range d.Switches {
 		s.Spec = d.spec(s)
+		for _, p := range s.Ports {
+			if p.Far == nil {
+				p.FarLabel = p.FarPort
+			} else {
+				p.FarLabel = d.Naming(p.Far.Panel, p.FarJack)
+			}
+		}
 	}
 	return d, nil
 }
@@ -263,18 +285,38 @@ func (d *Design) podOf(t int) map[int]int {
 // numbered.
 func (d *Design) cable() {
 	d.nextLink = netip.AddrFrom4([4]byte{10, 64, 0, 0})
-	for _, l := range d.Graph.Links {
+	for i, l := range d.Graph.Links {
 		a, b := d.byNode[l.A], d.byNode[l.B]
 		if a == nil || b == nil {
 			continue
 		}
-		pa := &Port{Number: topo.PortNumber(l.APort), Rate: l.Rate, LengthMM: l.LengthMM,
-			Prop: l.Propagation(), Far: b, FarName: b.Name, FarPort: l.BPort}
-		pb := &Port{Number: topo.PortNumber(l.BPort), Rate: l.Rate, LengthMM: l.LengthMM,
-			Prop: l.Propagation(), Far: a, FarName: a.Name, FarPort: l.APort}
+		pa, pb := d.port(a, i), d.port(b, i)
+		pa.Far, pa.FarName, pa.FarPort, pa.FarJack, pa.far = b, b.Name, l.BPort, pb.Jack, pb.Number
+		pb.Far, pb.FarName, pb.FarPort, pb.FarJack, pb.far = a, a.Name, l.APort, pa.Jack, pa.Number
 		d.number(pa, pb)
 		a.Ports, b.Ports = append(a.Ports, pa), append(b.Ports, pb)
 	}
+}
+
+// count numbers the cables of each node.
+func (d *Design) count() {
+	at := make([]int, len(d.Graph.Nodes))
+	for _, l := range d.Graph.Links {
+		at[l.A]++
+		at[l.B]++
+		d.numbers = append(d.numbers, [2]int{at[l.A], at[l.B]})
+	}
+}
+
+// port makes the port of a switch that a cable is plugged into.
+func (d *Design) port(s *Switch, link int) *Port {
+	l, n := &d.Graph.Links[link], d.numbers[link][0]
+	if l.A != s.Node {
+		n = d.numbers[link][1]
+	}
+	j := d.Graph.Jack(link, s.Node)
+	return &Port{Number: n, Jack: j, Name: d.Naming(s.Panel, j), Rate: l.Rate, LengthMM: l.LengthMM,
+		Prop: l.Propagation()}
 }
 
 // number gives a cable between switches its /31, where cables have one.

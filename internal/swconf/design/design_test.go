@@ -162,7 +162,7 @@ func TestGatewaysAreNear(t *testing.T) {
 // The cabling plan has every cable once, numbered from 1.
 func TestCablingPlan(t *testing.T) {
 	each(t, func(t *testing.T, d *design.Design) {
-		files, err := d.Plans(func(n int) string { return fmt.Sprintf("Ethernet1/%d", n) })
+		files, err := d.Plans()
 		if err != nil {
 			t.Fatal(err)
 		}

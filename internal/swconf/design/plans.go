@@ -11,12 +11,9 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// PortName is a port's name in a language.
-type PortName func(number int) string
-
 // Plans writes what belongs to the fabric as a whole: cabling, addresses,
 // containerlab, Slurm's topology, Graphviz.
-func (d *Design) Plans(name PortName) ([]File, error) {
+func (d *Design) Plans() ([]File, error) {
 	clab, err := d.containerlab()
 	if err != nil {
 		return nil, err
@@ -26,8 +23,8 @@ func (d *Design) Plans(name PortName) ([]File, error) {
 		return nil, err
 	}
 	return []File{
-		{"cabling.csv", d.cabling(name)},
-		{"addressing.csv", d.addressing(name)},
+		{"cabling.csv", d.cabling()},
+		{"addressing.csv", d.addressing()},
 		{"fabric.clab.yml", clab},
 		{"topology.conf", topology},
 		{"fabric.dot", d.Graph.Dot()},
@@ -41,16 +38,8 @@ func table(rows [][]string) string {
 	return b.String()
 }
 
-// far names the other end of a cable in the language of the fabric.
-func far(p *Port, name PortName) string {
-	if p.Far == nil {
-		return p.FarPort
-	}
-	return name(p.FarNumber())
-}
-
 // cabling lists every cable once, from the lower switch up.
-func (d *Design) cabling(name PortName) string {
+func (d *Design) cabling() string {
 	rows := [][]string{{"cable", "from", "from_port", "to", "to_port", "rate", "length_m", "purpose"}}
 	n := 0
 	for _, s := range d.Switches {
@@ -65,7 +54,7 @@ func (d *Design) cabling(name PortName) string {
 				purpose = "peer link"
 			}
 			n++
-			rows = append(rows, []string{fmt.Sprint(n), s.Name, name(p.Number), p.FarName, far(p, name),
+			rows = append(rows, []string{fmt.Sprint(n), s.Name, p.Name, p.FarName, p.FarLabel,
 				p.Rate.String(),
 				fmt.Sprintf("%.1f", float64(p.LengthMM)/1000), purpose})
 		}
@@ -74,7 +63,7 @@ func (d *Design) cabling(name PortName) string {
 }
 
 // addressing lists every address, AS number and VLAN.
-func (d *Design) addressing(name PortName) string {
+func (d *Design) addressing() string {
 	rows := [][]string{{"device", "interface", "address", "asn", "vlan", "gateway", "peer"}}
 	add := func(r ...string) { rows = append(rows, r) }
 	for _, s := range d.Switches {
@@ -92,10 +81,10 @@ func (d *Design) addressing(name PortName) string {
 		for _, p := range s.Ports {
 			switch {
 			case p.Addr.IsValid():
-				add(s.Name, name(p.Number), p.Addr.String(), "", "", "", p.FarName+" "+far(p, name)+" "+
+				add(s.Name, p.Name, p.Addr.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
 					p.FarAddr.String())
 			case p.Kind == ToSwitch:
-				add(s.Name, name(p.Number), "unnumbered", "", "", "", p.FarName+" "+far(p, name))
+				add(s.Name, p.Name, "unnumbered", "", "", "", p.FarName+" "+p.FarLabel)
 			}
 		}
 	}
@@ -159,9 +148,15 @@ func (d *Design) containerlab() (string, error) {
 		return '-'
 	}, strings.ToLower(d.Name))
 	im := images[d.OS]
-	ethernet := func(n int) string { return fmt.Sprintf("eth%d", n) }
-	if d.OS == swconf.FRR {
-		ethernet = func(n int) string { return fmt.Sprintf("swp%d", n) }
+	ethernet := func(number int, name string) string {
+		tail, eos := strings.CutPrefix(name, "Ethernet")
+		switch {
+		case d.OS == swconf.FRR:
+			return name
+		case d.OS == swconf.EOS && eos: // eth3_1 is cEOS's Ethernet3/1
+			return "eth" + strings.ReplaceAll(tail, "/", "_")
+		}
+		return fmt.Sprintf("eth%d", number)
 	}
 	for _, s := range d.Switches {
 		n := clabNode{Kind: im.kind, Image: im.image}
@@ -206,9 +201,9 @@ func (d *Design) containerlab() (string, error) {
 				if p.Far.Index < s.Index {
 					continue
 				}
-				end = p.FarName + ":" + far(p, ethernet)
+				end = p.FarName + ":" + ethernet(p.FarNumber(), p.FarLabel)
 			}
-			link := clabLink{Endpoints: []string{s.Name + ":" + ethernet(p.Number), end}}
+			link := clabLink{Endpoints: []string{s.Name + ":" + ethernet(p.Number, p.Name), end}}
 			if p.Kind == ToPeer {
 				link.Labels = map[string]string{"purpose": "peer link"} // import knows it by that
 			}

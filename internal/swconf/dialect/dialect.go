@@ -25,22 +25,13 @@ type language struct {
 	parse func(file string, text []byte) (*swconf.Config, error)
 	// render writes one switch's files.
 	render func(*design.Design, *design.Switch) ([]design.File, error)
-	port   design.PortName
 }
 
 var languages = []language{
-	{swconf.NXOS, "Cisco NX-OS", nxos.Looks, nxos.Parse, nxos.Render, nxos.PortName},
-	{swconf.SONiC, "SONiC config_db.json", sonic.Looks, sonic.Parse, sonic.Render, sonic.PortName},
-	{swconf.FRR, "FRR", frr.Looks, frr.Parse, frr.Render, frr.Swp},
-	{swconf.EOS, "Arista EOS", eos.Looks, eos.Parse, eos.Render, eos.PortName},
-}
-
-// PortNames are how the languages name ports.
-func PortNames() (names []design.PortName) {
-	for _, l := range languages {
-		names = append(names, l.port)
-	}
-	return names
+	{swconf.NXOS, "Cisco NX-OS", nxos.Looks, nxos.Parse, nxos.Render},
+	{swconf.SONiC, "SONiC config_db.json", sonic.Looks, sonic.Parse, sonic.Render},
+	{swconf.FRR, "FRR", frr.Looks, frr.Parse, frr.Render},
+	{swconf.EOS, "Arista EOS", eos.Looks, eos.Parse, eos.Render},
 }
 
 // foreign are languages that are recognised and not read.
@@ -144,7 +135,7 @@ func Render(d *design.Design) (files []design.File, err error) {
 		}
 		files = append(files, f...)
 	}
-	plans, err := d.Plans(languages[i].port)
+	plans, err := d.Plans()
 	return append(files, plans...), err
 }
 

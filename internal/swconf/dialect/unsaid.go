@@ -18,10 +18,10 @@ var speeds = map[swconf.OS][]unit.Rate{
 	swconf.SONiC: {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600},
 }
 
-// SONiC's ports are written with eight lanes each. 1,024 of 100 Gbit/s is what the largest chip has that is
-// sold (102.4 Tbit/s, 128 ports); the Spectrum chips that --asic names have 512 at most.
+// SONiC's ports are written with eight lanes each, where no model says how many they have. 1,024 of
+// 100 Gbit/s is what the largest chip has that is sold (102.4 Tbit/s, 128 ports); the Spectrum chips that
+// --asic names have 512 at most.
 const (
-	lanesOfPort     = 8
 	mostLanes       = 1024
 	lanesOfSpectrum = 512
 )
@@ -42,10 +42,10 @@ func ports(d *design.Design, s *design.Switch) error {
 			return design.Refuse(d.OS, s, "port %d, to %s, runs at %v, which no port can be set to; "+
 				"accepted: %s", p.Number, p.FarName, p.Rate, strings.Join(words, ", "))
 		}
-		if d.OS == swconf.SONiC && p.Number*lanesOfPort > lanes {
+		if first, own := s.Panel.Lanes(p.Jack); d.OS == swconf.SONiC && first+own > lanes {
 			return design.Refuse(d.OS, s, "port %d, to %s, would have lanes %d to %d; no chip has more "+
-				"than %d, so a switch has %d ports of %d lanes at most", p.Number, p.FarName,
-				(p.Number-1)*lanesOfPort+1, p.Number*lanesOfPort, lanes, lanes/lanesOfPort, lanesOfPort)
+				"than %d, so a switch has %d ports of %d lanes at most", p.Jack.Port, p.FarName,
+				first+1, first+own, lanes, lanes/own, own)
 		}
 	}
 	return nil

@@ -240,12 +240,8 @@ func (w *writer) interfaces() {
 }
 
 func (w *writer) port(p *design.Port) {
-	far := p.FarPort
-	if p.Far != nil {
-		far = PortName(p.FarNumber())
-	}
-	w.Line(0, "interface Ethernet%d", p.Number)
-	w.Line(1, "description to %s %s", p.FarName, far)
+	w.Line(0, "interface %s", p.Name)
+	w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %dg", p.Rate/unit.Gbps)
 	w.Line(1, "service-profile FABRIC")
@@ -288,7 +284,7 @@ func (w *writer) bgp() {
 			w.Line(1, "neighbor %v peer group FABRIC", p.FarAddr)
 			w.Line(1, "neighbor %v remote-as %d", p.FarAddr, p.Far.ASN)
 		} else {
-			w.Line(1, "neighbor interface Ethernet%d peer-group FABRIC remote-as %d", p.Number, p.Far.ASN)
+			w.Line(1, "neighbor interface %s peer-group FABRIC remote-as %d", p.Name, p.Far.ASN)
 		}
 	}
 	w.Line(1, "redistribute connected")
@@ -313,6 +309,3 @@ func (w *writer) bgp() {
 }
 
 func p2p(d *design.Design) bool { return d.Addressing == design.Numbered }
-
-// PortName names a front panel port.
-func PortName(n int) string { return fmt.Sprintf("Ethernet%d", n) }

@@ -100,7 +100,7 @@ func TestWrittenSwitchesReadBack(t *testing.T) {
 					len(c.Ports))
 			}
 			for _, p := range s.Ports {
-				q := c.Port(Swp(p.Number))
+				q := c.Port(fmt.Sprintf("swp%d", p.Number))
 				if q == nil || q.Number != p.Number || !strings.HasPrefix(q.Desc.V, "to "+p.FarName+" ") ||
 					(len(q.Addrs) == 1) != p.Addr.IsValid() || len(q.Addrs) == 1 && q.Addrs[0].V != p.Addr {
 					t.Fatalf("%s port %d is %+v in the text", s.Name, p.Number, q)
@@ -112,8 +112,8 @@ func TestWrittenSwitchesReadBack(t *testing.T) {
 			}
 			for i, p := range s.Neighbors() {
 				n := c.BGP.Neighbors[i]
-				if want := Swp(p.Number); p.Addr.IsValid() && n.Addr != p.FarAddr || !p.Addr.IsValid() &&
-					n.Port != want {
+				want := fmt.Sprintf("swp%d", p.Number)
+				if p.Addr.IsValid() && n.Addr != p.FarAddr || !p.Addr.IsValid() && n.Port != want {
 					t.Fatalf("%s: neighbour %s on port %d", s.Name, n.Name(), p.Number)
 				}
 				if n.Remote.V != "external" || !n.Active {

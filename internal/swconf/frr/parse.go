@@ -105,11 +105,15 @@ func (p *parser) use(m *cli.Match, kind, name string) {
 	p.c.Use(kind, m.Word(name), p.c.At(m, name))
 }
 
-// panel reads the front panel number of swp3, eth3, Ethernet8 (by eights).
+// panel reads the front panel number of swp3, swp3s1, eth3, Ethernet8 (by eights).
 func panel(name string) int {
 	for _, head := range []string{"swp", "Eth", "eth"} {
 		if tail, ok := strings.CutPrefix(name, head); ok {
-			if n, err := strconv.Atoi(tail); err == nil {
+			whole, part, split := strings.Cut(tail, "s")
+			if _, err := strconv.Atoi(part); split && err != nil {
+				return 0
+			}
+			if n, err := strconv.Atoi(whole); err == nil {
 				return n
 			}
 		}

@@ -1,22 +1,11 @@
 package frr
 
 import (
-	"fmt"
-
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 )
 
-// Naming says how ports are called where FRR runs.
-type Naming func(number int) string
-
-// Swp is the naming of Linux switches.
-func Swp(n int) string { return fmt.Sprintf("swp%d", n) }
-
-type writer struct {
-	design.Writer
-	name Naming
-}
+type writer struct{ design.Writer }
 
 // Render writes a switch's frr.conf and the list of daemons. FRR routes; queues,
 // PFC and ECN belong to whatever drives the ports.
@@ -24,14 +13,14 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	if s.Peer != nil && d.Multihome == design.MLAG {
 		return nil, design.Refuse(swconf.FRR, s, "MLAG is not FRR's; use --multihoming esi")
 	}
-	return []design.File{{Path: s.Name + "/frr.conf", Text: Config(d, s, Swp, true)},
+	return []design.File{{Path: s.Name + "/frr.conf", Text: Config(d, s, true)},
 		{Path: s.Name + "/daemons", Text: "zebra=yes\nbgpd=yes\nvtysh_enable=yes\n"}}, nil
 }
 
 // Config is the text of frr.conf. interfaces adds addresses and descriptions,
 // for systems where FRR holds them.
-func Config(d *design.Design, s *design.Switch, name Naming, interfaces bool) string {
-	w := &writer{design.Writer{D: d, S: s, Step: 1}, name}
+func Config(d *design.Design, s *design.Switch, interfaces bool) string {
+	w := &writer{design.Writer{D: d, S: s, Step: 1}}
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
 	w.Line(0, "frr defaults datacenter")
 	w.Line(0, "hostname %s", s.Name)
@@ -52,12 +41,8 @@ func (w *writer) interfaces() {
 	w.Line(0, "exit")
 	w.Line(0, "!")
 	for _, p := range w.S.Ports {
-		far := p.FarPort
-		if p.Far != nil {
-			far = w.name(p.FarNumber())
-		}
-		w.Line(0, "interface %s", w.name(p.Number))
-		w.Line(1, "description to %s %s", p.FarName, far)
+		w.Line(0, "interface %s", p.Name)
+		w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
 		if p.Addr.IsValid() {
 			w.Line(1, "ip address %v", p.Addr)
 		}
@@ -94,7 +79,7 @@ func (w *writer) bgp() {
 		if p.Addr.IsValid() {
 			w.Line(1, "neighbor %v peer-group FABRIC", p.FarAddr)
 		} else {
-			w.Line(1, "neighbor %s interface peer-group FABRIC", w.name(p.Number))
+			w.Line(1, "neighbor %s interface peer-group FABRIC", p.Name)
 		}
 	}
 	w.Line(1, "!")

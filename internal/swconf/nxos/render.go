@@ -12,11 +12,14 @@ import (
 )
 
 // writer writes one switch's configuration.
-type writer struct{ design.Writer }
+type writer struct {
+	design.Writer
+	split map[int32]bool // ports that are broken out already
+}
 
 // Render writes a switch's configuration.
 func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
-	w := &writer{design.Writer{D: d, S: s, Step: 2}}
+	w := &writer{design.Writer{D: d, S: s, Step: 2}, map[int32]bool{}}
 	if err := w.fits(); err != nil {
 		return nil, err
 	}
@@ -273,7 +276,7 @@ func (w *writer) balancing() {
 	}
 	w.Line(0, "hardware profile dlb")
 	for _, p := range w.S.Neighbors() {
-		w.Line(1, "dlb-interface %s", PortName(p.Number))
+		w.Line(1, "dlb-interface %s", p.Name)
 	}
 	w.Line(1, "mac-address %s", strings.ToUpper(swconf.DefaultDLBMAC))
 	w.Line(1, "mode %s", mode)
@@ -281,17 +284,6 @@ func (w *writer) balancing() {
 		w.Line(1, "flowlet-aging %d", max(1, w.D.FlowletGap/unit.Microsecond))
 	}
 	w.Line(0, "!")
-}
-
-// PortName names a front panel port.
-func PortName(n int) string { return fmt.Sprintf("Ethernet1/%d", n) }
-
-// farPort names the far end in this language; hosts keep their own names.
-func farPort(p *design.Port) string {
-	if p.Far == nil {
-		return p.FarPort
-	}
-	return PortName(p.FarNumber())
 }
 
 // pair writes VLANs and what joins two switches: vPC, or EVPN multihoming.
@@ -380,8 +372,12 @@ func (w *writer) interfaces() {
 }
 
 func (w *writer) interface_(p *design.Port) {
-	w.Line(0, "interface %s", PortName(p.Number))
-	w.Line(1, "description to %s %s", p.FarName, farPort(p))
+	if j := p.Jack; j.Parts > 1 && !w.split[j.Port] {
+		w.split[j.Port] = true
+		w.Line(0, "interface breakout module 1 port %d map %dg-%dx", j.Port, p.Rate/unit.Gbps, j.Parts)
+	}
+	w.Line(0, "interface %s", p.Name)
+	w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
 	switch {
 	case p.Kind == design.ToPeer:
 		w.Line(1, "switchport")
@@ -439,7 +435,7 @@ func (w *writer) bgp() {
 		if p.Addr.IsValid() {
 			w.Line(1, "neighbor %v", p.FarAddr)
 		} else {
-			w.Line(1, "neighbor %s", PortName(p.Number))
+			w.Line(1, "neighbor %s", p.Name)
 		}
 		w.Line(2, "remote-as %d", p.Far.ASN)
 		w.Line(2, "description %s", p.FarName)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"railyard/internal/queue"
@@ -17,13 +16,6 @@ import (
 
 // row is a row of a table: fields, or for maps their entries.
 type row = map[string]string
-
-// lanes is how many serial lanes a front panel port has; SONiC numbers ports by
-// their first lane.
-const lanes = 8
-
-// PortName is SONiC's name of a front panel port: 3 is Ethernet16.
-func PortName(n int) string { return "Ethernet" + strconv.Itoa((n-1)*lanes) }
 
 // names of the profiles and maps.
 const (
@@ -65,7 +57,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 	files := []design.File{{Path: s.Name + "/config_db.json", Text: b.String()}}
 	if s.Routed() {
 		files = append(files,
-			design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, PortName, false)})
+			design.File{Path: s.Name + "/frr.conf", Text: frr.Config(d, s, false)})
 	}
 	return files, nil
 }
@@ -315,19 +307,11 @@ func wredRow(w queue.WRED) row {
 }
 
 func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
-	name := PortName(p.Number)
-	var lane []string
-	for i := range lanes {
-		lane = append(lane, fmt.Sprint((p.Number-1)*lanes+i+1))
-	}
-	far := p.FarPort
-	if p.Far != nil {
-		far = PortName(p.FarNumber())
-	}
-	put("PORT", name, row{"alias": fmt.Sprintf("etp%d", p.Number), "index": fmt.Sprint(p.Number),
-		"lanes": strings.Join(lane, ","), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
+	name := p.Name
+	put("PORT", name, row{"alias": p.Jack.Alias(), "index": fmt.Sprint(p.Jack.Port),
+		"lanes": s.Panel.Numbers(p.Jack), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
 		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs",
-		"description": fmt.Sprintf("to %s %s", p.FarName, far)})
+		"description": fmt.Sprintf("to %s %s", p.FarName, p.FarLabel)})
 	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName,
 		"pfc_to_queue_map": mapName}
 	if m := lossless(&s.Spec); m != "" {
@@ -386,7 +370,7 @@ func metres(mm int64) string { return fmt.Sprintf("%dm", (mm+999)/1000) }
 func cables(s *design.Switch) row {
 	r := row{}
 	for _, p := range s.Ports {
-		r[PortName(p.Number)] = metres(p.LengthMM)
+		r[p.Name] = metres(p.LengthMM)
 	}
 	return r
 }
@@ -423,9 +407,9 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 	for _, p := range s.Ports {
 		switch {
 		case p.Channel > 0:
-			put("PORTCHANNEL_MEMBER", fmt.Sprintf("PortChannel%d|%s", p.Channel, PortName(p.Number)), row{})
+			put("PORTCHANNEL_MEMBER", fmt.Sprintf("PortChannel%d|%s", p.Channel, p.Name), row{})
 		case p.VLAN != nil:
-			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, PortName(p.Number)),
+			put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", p.VLAN.ID, p.Name),
 				row{"tagging_mode": "untagged"})
 		}
 	}

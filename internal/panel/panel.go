@@ -1,0 +1,158 @@
+// Package panel is the front panel of a switch: its ports, the serial lanes behind them, and what an
+// operating system calls a port, whole or broken out.
+package panel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Systems whose names of ports are known, as configurations call them; frr is Linux with Cumulus' names.
+const (
+	NXOS  = "nxos"
+	EOS   = "eos"
+	SONiC = "sonic"
+	FRR   = "frr"
+	Junos = "junos"
+)
+
+// Systems lists them.
+func Systems() []string { return []string{NXOS, EOS, SONiC, FRR, Junos} }
+
+// Jack is where a cable is plugged in: a port from 1, and where that is broken out, which part of how many.
+type Jack struct {
+	Port        int32
+	Part, Parts uint8 // from 1; 0: the whole port
+}
+
+// Run is ports of one kind, side by side.
+type Run struct{ Ports, Lanes int }
+
+// Panel is a switch's ports. A nil one is of a switch of which nobody said what it is.
+type Panel struct {
+	System string // one of Systems, "" where nobody said
+	Runs   []Run  // in order; none, or no lanes: nobody said
+	First  int    // what the system calls the first lane: 0 or 1
+}
+
+// usual is how many lanes a port has where nobody said: QSFP-DD and OSFP have eight.
+const usual = 8
+
+// at is the first lane of a port, from 0, and how many it has; told is false where they are the usual ones.
+func (p *Panel) at(port int) (first, lanes int, told bool) {
+	if p != nil {
+		for _, r := range p.Runs {
+			if r.Lanes == 0 {
+				return 0, 0, false
+			}
+			if port <= r.Ports {
+				return first + (port-1)*r.Lanes, r.Lanes, true
+			}
+			port, first = port-r.Ports, first+r.Ports*r.Lanes
+		}
+	}
+	return first + (port-1)*usual, usual, false
+}
+
+// Ports is how many there are, 0 where nobody said.
+func (p *Panel) Ports() (n int) {
+	if p == nil {
+		return 0
+	}
+	for _, r := range p.Runs {
+		n += r.Ports
+	}
+	return n
+}
+
+// Told reports whether it is known how many lanes its ports have.
+func (p *Panel) Told() bool {
+	_, _, told := p.at(1)
+	return told
+}
+
+// Lanes are those of a jack, from 0: the first, and how many.
+func (p *Panel) Lanes(j Jack) (first, lanes int) {
+	first, lanes, told := p.at(int(j.Port))
+	if !told {
+		first, lanes = (int(j.Port)-1)*usual, usual
+	}
+	if j.Parts > 1 {
+		own := max(lanes/int(j.Parts), 1)
+		return first + int(j.Part-1)*own, own
+	}
+	return first, lanes
+}
+
+// Numbers are a jack's lanes as the system counts them.
+func (p *Panel) Numbers(j Jack) string {
+	first, lanes := p.Lanes(j)
+	if p == nil || p.System == "" {
+		first++
+	} else {
+		first += p.First
+	}
+	var words []string
+	for i := range lanes {
+		words = append(words, strconv.Itoa(first+i))
+	}
+	return strings.Join(words, ",")
+}
+
+// Name is what a system calls a jack:
+//
+//	nxos   Ethernet1/3   Ethernet1/3/2   interface breakout module 1 port 3
+//	eos    Ethernet3/1   Ethernet3/5     by the first of its lanes; Ethernet3 where it has one
+//	sonic  Ethernet16    Ethernet20      by its first lane among all
+//	frr    swp3          swp3s1
+//	junos  et-0/0/2      et-0/0/2:1
+func (p *Panel) Name(system string, j Jack) string {
+	port, part := int(j.Port), int(j.Part)
+	split := j.Parts > 1
+	switch system {
+	case NXOS:
+		if split {
+			return fmt.Sprintf("Ethernet1/%d/%d", port, part)
+		}
+		return fmt.Sprintf("Ethernet1/%d", port)
+	case EOS:
+		first, lanes, told := p.at(port)
+		if !split && (!told || lanes == 1) {
+			return fmt.Sprintf("Ethernet%d", port)
+		}
+		own, _ := p.Lanes(j)
+		if !told {
+			first = (port - 1) * usual
+		}
+		return fmt.Sprintf("Ethernet%d/%d", port, own-first+1)
+	case SONiC:
+		first, _ := p.Lanes(j)
+		return "Ethernet" + strconv.Itoa(first)
+	case FRR:
+		if split {
+			return fmt.Sprintf("swp%ds%d", port, part-1)
+		}
+		return fmt.Sprintf("swp%d", port)
+	case Junos:
+		if split {
+			return fmt.Sprintf("et-0/0/%d:%d", port-1, part-1)
+		}
+		return fmt.Sprintf("et-0/0/%d", port-1)
+	}
+	if split {
+		return fmt.Sprintf("Eth%d/%d", port, part)
+	}
+	return fmt.Sprintf("Eth%d", port)
+}
+
+// Own is what the switch's own system calls a jack.
+func (p *Panel) Own(j Jack) string { return p.Name(p.System, j) }
+
+// Alias is what is printed beside a port, as SONiC gives it: etp3, etp3b.
+func (j Jack) Alias() string {
+	if j.Parts > 1 {
+		return fmt.Sprintf("etp%d%c", j.Port, 'a'+rune(j.Part-1))
+	}
+	return fmt.Sprintf("etp%d", j.Port)
+}
