@@ -38,10 +38,6 @@ func Parse(text string) (Choice, error) {
 	if a.Credit != nil && a.Credit(c.profile.Values(unit.Gbps)).Pulls {
 		return Choice{}, fmt.Errorf("%s needs receivers that pull, and only simulated ones do", name)
 	}
-	if a.Telemetry != nil {
-		return Choice{}, fmt.Errorf("%s needs switches that write into packets: only simulated ones do",
-			name)
-	}
 	for _, w := range words[1:] {
 		key, value, _ := strings.Cut(w, "=")
 		i := slices.IndexFunc(a.Params, func(p Param) bool { return p.Name == key })
@@ -62,13 +58,23 @@ func Parse(text string) (Choice, error) {
 		}
 		c.own[key] = x
 	}
+	if a.Reports(c.values(unit.Gbps)) != NoReport {
+		return Choice{}, fmt.Errorf("%s needs switches that write into packets: only simulated ones do",
+			text)
+	}
 	return c, nil
+}
+
+// values are the profile's for a line rate, but for what was named.
+func (c Choice) values(line unit.Rate) Values {
+	v := maps.Clone(c.profile.Values(line))
+	maps.Copy(v, c.own)
+	return v
 }
 
 // Make returns the constructor for ports of a line rate.
 func (c Choice) Make(line unit.Rate) (Make, error) {
-	v := maps.Clone(c.profile.Values(line))
-	maps.Copy(v, c.own)
+	v := c.values(line)
 	for _, p := range c.Params {
 		if r, ok := v[p.Name].(unit.Rate); ok && p.Line && r > line {
 			return nil, fmt.Errorf("%s of %s is %v, above the line rate of %v", p.Name, c.Name, r, line)

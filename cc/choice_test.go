@@ -37,6 +37,8 @@ func TestChoice(t *testing.T) {
 func TestWrongChoices(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                          "there is no congestion control \"\"; there are dcqcn, ",
+		"swift,csig=4":              "swift,csig=4 needs switches that write into packets",
+		"swift,csig=3":              "csig of swift",
 		"hpcc":                      "hpcc needs switches that write into packets: only simulated ones do",
 		"ndp":                       "ndp needs receivers that pull, and only simulated ones do",
 		"cubic":                     "there is no congestion control \"cubic\"; there are dcqcn, ",

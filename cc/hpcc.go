@@ -1,8 +1,6 @@
 package cc
 
-import (
-	"railyard/unit"
-)
+import "railyard/unit"
 
 // hpcc is HPCC's place in the registry. The rules are algorithm 1 of the paper (Li et al., SIGCOMM 2019,
 // section 3.3), the artifact's constants those of its simulator (rdma-hw.cc, run.py; HANDBOOK.md 4). Where
@@ -40,15 +38,7 @@ var hpcc = Algorithm{
 }
 
 // hpccReports is what switches write: INT, or instead a tag of so many bytes.
-func hpccReports(v Values) Report {
-	switch Value[int](v, "csig") {
-	case 4:
-		return ReportCSIG
-	case 8:
-		return ReportCSIGWide
-	}
-	return ReportINT
-}
+func hpccReports(v Values) Report { return reportsByTag(v, ReportINT) }
 
 // hpccParams describes the parameters.
 var hpccParams = []Param{

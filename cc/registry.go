@@ -37,6 +37,8 @@ type Algorithm struct {
 	// Telemetry is what switches write into data packets and receivers send back (Ack.Telemetry); nil:
 	// nothing, whatever the values.
 	Telemetry func(v Values) Report
+	// Tags is what congestion signaling's tags ask for; zero: the share and the delay in turn.
+	Tags Signalled
 	// Interval is over how long switches measure the bandwidth that is available, for tags; nil without.
 	Interval func(v Values) unit.Time
 }

@@ -40,9 +40,11 @@ var swift = Algorithm{
 		{Name: "far_cuts", Doc: "those for the far end's delay"},
 		{Name: "resets", Doc: "windows back at the minimum, after time-outs"},
 	},
-	Needs:  Needs{Switch: "-", NIC: "clock, window per QP"},
-	FarEnd: true,
-	Check:  checkSwift,
+	Needs:     Needs{Switch: "-", NIC: "clock, window per QP"},
+	FarEnd:    true,
+	Telemetry: func(v Values) Report { return reportsByTag(v, NoReport) },
+	Tags:      SignalledDelay,
+	Check:     checkSwift,
 	New: func(v Values) Make {
 		s := swiftOf(v)
 		return func(path Path) Controller { return newSwift(&s, path) }
@@ -83,6 +85,9 @@ var swiftParams = []Param{
 		Doc: "window to begin with, packets; 0: what the path holds, or where nobody knows it 10"},
 	{Name: "reset_after", Kind: Count, Min: "1", Max: "1000",
 		Doc: "time-outs in a row that put the window at its floor; before, they cut by max_mdf"},
+	{Name: "csig", Kind: Count, Of: "0, 4, 8",
+		Doc: "congestion signaling's tag instead of measured round trips: the path's own and the longest " +
+			"delay of a switch, in 4 bytes (compact) or 8 (wide); 0: none"},
 }
 
 // swiftValues are htsim's, but for the base target. The paper gives no number for reset_after; ours is
@@ -92,7 +97,7 @@ func swiftValues(base unit.Time) Values {
 	return Values{"base_target": base, "end_target": unit.Time(0), "hop_scale": 1 / 6.55,
 		"fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
 		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
-		"start_window": 0.0, "reset_after": 3}
+		"start_window": 0.0, "reset_after": 3, "csig": 0}
 }
 
 // swiftSettings are the parameters as senders share them.
@@ -103,6 +108,7 @@ type swiftSettings struct {
 	ai, beta, cut, floor, from float64
 	gap                        unit.Time
 	resetAfter                 int
+	tags                       bool
 }
 
 func swiftOf(v Values) swiftSettings {
@@ -110,7 +116,8 @@ func swiftOf(v Values) swiftSettings {
 	s := swiftSettings{base: Value[unit.Time](v, "base_target"), end: Value[unit.Time](v, "end_target"),
 		hops: number("hop_scale"), most: number("fs_range"), ai: number("ai"), beta: number("beta"),
 		cut: number("max_mdf"), floor: number("min_window"), from: number("start_window"),
-		gap: Value[unit.Time](v, "max_gap"), resetAfter: Value[int](v, "reset_after")}
+		gap: Value[unit.Time](v, "max_gap"), resetAfter: Value[int](v, "reset_after"),
+		tags: Value[int](v, "csig") > 0}
 	few, many := number("fs_min"), number("fs_max")
 	if many > few { // else no window is between them: nothing is added
 		s.slope = s.most / (1/math.Sqrt(few) - 1/math.Sqrt(many))
@@ -200,14 +207,16 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 		w.cuts++
 		w.farCuts++
 	}
-	if a.RTT == 0 {
+	if a.RTT > 0 {
+		w.rtt, w.measured = a.RTT, true
+		if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || float64(a.RTT) < w.base) {
+			w.base = float64(a.RTT)
+		}
+	}
+	delay := w.delay(a)
+	if delay == 0 {
 		w.settle()
 		return
-	}
-	w.rtt, w.measured = a.RTT, true
-	delay := float64(a.RTT)
-	if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || delay < w.base) {
-		w.base = delay
 	}
 	target := w.target()
 	switch acked := float64(a.Bytes) / float64(w.path.MTU); {
@@ -219,6 +228,22 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 		w.shrink(now, 1-float64(w.s.beta*(delay-target)/delay))
 	}
 	w.settle()
+}
+
+// delay is what is held to the target: the round trip, or with tags what it would be if there were only the
+// switch that kept the packet longest; 0: nothing is known of this packet. Tags leave out the way back and
+// what the far NIC takes. A full one says so much or more: then it is the round trip.
+func (w *Swift) delay(a *Ack) float64 {
+	t := a.Telemetry
+	switch {
+	case !w.s.tags || w.path.RTT == 0:
+		return float64(a.RTT)
+	case t == nil || t.Signal != SignalledDelay:
+		return 0
+	case t.Most > 0 && t.Delay >= t.Most:
+		return float64(a.RTT)
+	}
+	return float64(w.path.RTT + t.Delay)
 }
 
 // grow opens the window, up to what the line fills in the highest target: a sender that does not use its

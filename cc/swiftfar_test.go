@@ -59,3 +59,40 @@ func TestSwiftCountsHops(t *testing.T) {
 		t.Errorf("four switches more add %v s to the target, want %v", got, want)
 	}
 }
+
+// With tags the delay is the path's own round trip and what the worst switch adds, whatever the way back and
+// the far NIC take; other tags say nothing, and a full one no more than the round trip does.
+func TestSwiftByTags(t *testing.T) {
+	path := cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 20 * unit.Microsecond, Hops: 1}
+	a := cc.Lookup("swift")
+	v := a.Profile("htsim").Of(path.Line)
+	v["csig"], v["start_window"] = 8, 50.0
+	c := a.New(v)(path)
+	now, window := unit.Time(0), 50.0
+	target := signal(t, c, "target_delay")
+	hear := func(rtt unit.Time, told *cc.Telemetry, want float64, what string) {
+		t.Helper()
+		now += unit.Second
+		c.OnAck(now, &cc.Ack{Bytes: 4096, RTT: rtt, Telemetry: told})
+		window = signal(t, c, cc.SignalWindow) / 4096
+		if !near(window, want) {
+			t.Errorf("%s: %v packets, want %v", what, window, want)
+		}
+		target = signal(t, c, "target_delay")
+	}
+	most := unit.Millisecond
+	delayed := func(d unit.Time) *cc.Telemetry {
+		return &cc.Telemetry{Signal: cc.SignalledDelay, Delay: d, Most: most}
+	}
+	hear(unit.Millisecond, delayed(0), window+1/window, "a slow way back, no queue")
+	hear(unit.Millisecond, nil, window, "no tag")
+	hear(unit.Millisecond, &cc.Telemetry{Signal: cc.SignalledShare}, window, "a tag of another kind")
+	delay := 20e-6 + 15e-6
+	hear(0, delayed(15*unit.Microsecond), window*(1-0.8*(delay-target)/delay), "a queue of 15 us")
+	hear(30*unit.Microsecond, delayed(most), window*(1-0.8*(30e-6-target)/30e-6), "a full tag")
+	hear(0, delayed(most), window, "a full tag and no round trip")
+
+	if a.Reports(a.Profile("path").Of(path.Line)) != cc.NoReport {
+		t.Error("Swift asks for tags unasked")
+	}
+}

@@ -9,12 +9,24 @@ type Report uint8
 const (
 	NoReport       Report = iota
 	ReportINT             // each switch's time, bytes sent, queue and rate
-	ReportCSIG            // in turn, what the busiest port has left and the longest delay, in a compact tag
+	ReportCSIG            // what the busiest port has left, or the longest delay, in a compact tag
 	ReportCSIGWide        // the same in a wide one
 )
 
 // MostHops is how many switches a telemetry header has room for.
 const MostHops = 5
+
+// reportsByTag is what switches write for an algorithm with a parameter csig, the bytes of a tag; without
+// one something else.
+func reportsByTag(v Values, without Report) Report {
+	switch Value[int](v, "csig") {
+	case 4:
+		return ReportCSIG
+	case 8:
+		return ReportCSIGWide
+	}
+	return without
+}
 
 // Telemetry is what a packet's acknowledgement brings back of what switches wrote into the packet.
 type Telemetry struct {
@@ -27,6 +39,7 @@ type Telemetry struct {
 	Signal Signalled
 	Share  float64   // of the rate of the busiest port: what nobody uses
 	Delay  unit.Time // longest that a switch kept the packet
+	Most   unit.Time // the longest that the tag tells: or more
 }
 
 // Signalled is what a tag of congestion signaling told.

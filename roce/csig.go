@@ -84,6 +84,9 @@ func (t *CSIG) Quantise(x float64) uint32 { return uint32(min(max(x, 0)/t.step()
 // Signal returns what the tag's value stands for: its bucket's lower end.
 func (t *CSIG) Signal() float64 { return float64(t.Value) * t.step() }
 
+// Most returns what the tag's last bucket stands for, which is that or more.
+func (t *CSIG) Most() float64 { return (t.buckets() - 1) * t.step() }
+
 // NewCSIG is a sender's tag: the best value there is.
 func NewCSIG(wide bool, signal Signal) CSIG {
 	t := CSIG{Wide: wide, Type: signal}

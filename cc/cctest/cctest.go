@@ -113,6 +113,7 @@ func anyTelemetry(rt *rapid.T, line unit.Rate) *cc.Telemetry {
 		t.Share = rapid.Float64Range(0, 1).Draw(rt, "share")
 	case cc.SignalledDelay:
 		t.Delay = unit.Time(rapid.Int64Range(0, int64(unit.Millisecond)).Draw(rt, "delay"))
+		t.Most = unit.Millisecond
 	}
 	for i := range t.Known() {
 		h := cc.Hop{Rate: line * unit.Rate(rapid.IntRange(1, 4).Draw(rt, "rate")), Wraps: 1 << 27}

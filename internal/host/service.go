@@ -20,6 +20,7 @@ type Service struct {
 
 	Credit    cc.Terms       // how receivers grant credit; zero: senders need none
 	Telemetry roce.Telemetry // what switches write into data, and receivers send back
+	Tags      cc.Signalled   // what tags ask for; zero: the share and the delay in turn
 
 	CNPs     bool      // receivers answer marks with CNPs,
 	CNPGap   unit.Time // at most one per connection in so long

@@ -8,13 +8,14 @@ import (
 )
 
 // launches lets a data packet ask for its service's telemetry, and returns the bytes that this takes. Tags
-// ask for the available share of the busiest port and for the longest delay in turn.
+// ask for the available share of the busiest port, for the longest delay, or for both in turn.
 func (h *Hosts) launches(s *sender, pi int32, psn uint32) int {
+	sv := &h.cfg.Services[s.service]
 	signal := roce.SignalABWC
-	if psn&1 != 0 {
+	if sv.Tags == cc.SignalledDelay || sv.Tags == 0 && psn&1 != 0 {
 		signal = roce.SignalDelay
 	}
-	h.Net.Ask(pi, h.cfg.Services[s.service].Telemetry, signal)
+	h.Net.Ask(pi, sv.Telemetry, signal)
 	return int(s.extra)
 }
 
@@ -29,6 +30,7 @@ func (h *Hosts) heard(p *fabric.Packet) *cc.Telemetry {
 		tell(t, &from.INT)
 	case from.Tag.Type == roce.SignalDelay:
 		t.Signal, t.Delay = cc.SignalledDelay, unit.Time(from.Tag.Signal())
+		t.Most = unit.Time(from.Tag.Most())
 	default:
 		t.Signal, t.Share = cc.SignalledShare, from.Tag.Signal()
 	}

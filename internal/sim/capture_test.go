@@ -2,6 +2,7 @@ package sim
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"railyard/roce"
@@ -14,15 +15,18 @@ import (
 // there, and each data packet that left arrives at the far end. With HPCC so do those that carry telemetry.
 func TestCaptureFrames(t *testing.T) {
 	for _, set := range []string{"cc.algorithm=none", "cc.algorithm=hpcc", "cc.hpcc.csig=4",
-		"cc.hpcc.csig=8"} {
+		"cc.hpcc.csig=8", "cc.swift.csig=4", "cc.swift.csig=8"} {
 		t.Run(set, func(t *testing.T) { captureFrames(t, set) })
 	}
 }
 
 func captureFrames(t *testing.T, set string) {
 	algorithm := "hpcc"
-	if set == "cc.algorithm=none" {
+	switch {
+	case set == "cc.algorithm=none":
 		algorithm = "none"
+	case strings.HasPrefix(set, "cc.swift"):
+		algorithm = "swift"
 	}
 	text, err := os.ReadFile("../../scenarios/fattree128-incast32.yaml")
 	if err != nil {
@@ -60,7 +64,7 @@ func captureFrames(t *testing.T, set string) {
 			f.BTH.PSN != s.p.PSN {
 			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
 		}
-		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged) != (algorithm == "hpcc") {
+		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged) != (algorithm != "none") {
 			t.Errorf("telemetry of %v", &f)
 		}
 		if f.BTH.Opcode == roce.Acknowledge {
@@ -69,7 +73,8 @@ func captureFrames(t *testing.T, set string) {
 			data++
 		}
 	})
-	if (pauses == 0) != (algorithm == "hpcc") || data == 0 || acks == 0 || i != c.Len() {
+	if pauses == 0 && algorithm == "none" || pauses > 0 && algorithm == "hpcc" || data == 0 || acks == 0 ||
+		i != c.Len() {
 		t.Errorf("%d pauses, %d data packets, %d ACKs of %d frames", pauses, data, acks, c.Len())
 	}
 	if _, err := run.Capture([]string{"nowhere:Eth1"}, 0, 1); err == nil {

@@ -145,7 +145,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 		}
 		s.FarEnd = of.CC.FarEnd
 		s.Marks = of.CC.Marks || p.LB.NIC != nil && p.LB.NIC.Hears
-		s.Telemetry = roce.Telemetry(of.CC.Reports(of.Values))
+		s.Telemetry, s.Tags = roce.Telemetry(of.CC.Reports(of.Values)), of.CC.Tags
 		if credit := of.CC.Credit; credit != nil {
 			s.Credit = credit(of.Values)
 		}

@@ -18,23 +18,9 @@ func csigRows() (rows []Row, err error) {
 		rows = append(rows, exact(fmt.Sprintf("CSIG, %d B: tags at the receiver that are the least over "+
 			"three ports of the quantised available share", size), "draft-ravi-ippm-csig", all, right))
 	}
-	slowest, carried := map[int]float64{}, map[int]float64{}
-	for _, size := range []int{0, 4, 8} {
-		r, err := finish(fmt.Sprintf(`
-name: csig
-fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
-server: {nic_latency: 0s}
-cc: {algorithm: hpcc, hpcc: {csig: %d}}
-workload: {traffic: {permutation: {bytes: 2MB}}}
-`, size))
-		if err != nil {
-			return nil, err
-		}
-		s, _, _ := r.Outcome("")
-		slowest[size] = float64(s.Flows.Max) / 1e6
-		for c := range int32(r.Hosts.Conns()) {
-			carried[size] += float64(r.Net.Ports[r.Hosts.Port(c)].TxBytes)
-		}
+	slowest, carried, err := bySignal("hpcc")
+	if err != nil {
+		return nil, err
 	}
 	for _, size := range []int{4, 8} {
 		// A host sends its own data and acknowledges the same number of packets.
@@ -50,7 +36,70 @@ workload: {traffic: {permutation: {bytes: 2MB}}}
 		}
 		rows = append(rows, saved, slower)
 	}
+	more, err := swiftByTags(carried[0])
+	return append(rows, more...), err
+}
+
+// bySignal is how long the slowest flow of a permutation takes under an algorithm without a tag and with tags
+// of each size, in us, and how many bytes the hosts send.
+func bySignal(algorithm string) (slowest, carried map[int]float64, err error) {
+	slowest, carried = map[int]float64{}, map[int]float64{}
+	for _, size := range []int{0, 4, 8} {
+		r, err := finish(fmt.Sprintf(`
+name: csig
+fabric: {kind: fat-tree, k: 8, host_link: {rate: 400Gbps, delay: 1us}}
+server: {nic_latency: 0s}
+cc: {algorithm: %s, %[1]s: {csig: %d}}
+workload: {traffic: {permutation: {bytes: 2MB}}}
+`, algorithm, size))
+		if err != nil {
+			return nil, nil, err
+		}
+		s, _, _ := r.Outcome("")
+		slowest[size] = float64(s.Flows.Max) / 1e6
+		for c := range int32(r.Hosts.Conns()) {
+			carried[size] += float64(r.Net.Ports[r.Hosts.Port(c)].TxBytes)
+		}
+	}
+	return slowest, carried, nil
+}
+
+// swiftByTags holds Swift with tags for its delay to the same point of rest as Swift by round trips, and
+// compares both in a permutation; hpcc is what HPCC's hosts send there with INT.
+func swiftByTags(hpcc float64) (rows []Row, err error) {
+	alone, err := swiftIncast(1, 1, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range []int{2, 8, 32} {
+		got, err := swiftIncast(n, 1, roce.CSIGWideLen, 0)
+		if err != nil {
+			return nil, err
+		}
+		claim := fmt.Sprintf("Swift with CSIG of 8 B, %d flows: path's round trip and mean wait, us", n)
+		rows = append(rows, within(claim, "Kumar et al. 2020, target delay", swiftDelay(n)*1e6,
+			(alone.rtt+got.wait)*1e6, 0.1, "%.2f"))
+	}
+	slowest, carried, err := bySignal("swift")
+	if err != nil {
+		return nil, err
+	}
+	for _, size := range []int{4, 8} {
+		claim := fmt.Sprintf("Swift with CSIG of %d B, permutation of 128 hosts: ", size)
+		rows = append(rows,
+			within(claim+"slowest flow, us", "Swift by round trips beside it", slowest[0], slowest[size],
+				0.15, "%.1f"),
+			within(claim+"bytes sent, of HPCC's with INT", "HANDBOOK 4 and 5.4",
+				swiftShare(size), carried[size]/hpcc, 0.005, "%.4f"))
+	}
 	return rows, nil
+}
+
+// swiftShare is what a host under Swift sends for each packet, of what it sends under HPCC: a full packet
+// with its tag and an eighth of an answer or less, where HPCC's has INT and an answer with it each.
+func swiftShare(size int) float64 {
+	const data, ack = swiftWire, roce.AckLen + roce.PreambleIFG
+	return float64(data+size) / float64(data+ack+2*roce.INTLen)
 }
 
 // tags counts the packets whose tag, as it leaves the last switch, is the least of what the three ports on

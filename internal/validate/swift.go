@@ -11,14 +11,14 @@ import (
 // swiftRows holds Swift, with htsim's constants, to the point at which its target and what the flows have
 // under way agree.
 func swiftRows() ([]Row, error) {
-	alone, err := swiftIncast(1, 1, 0)
+	alone, err := swiftIncast(1, 1, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	const source = "Kumar et al. 2020, target delay; HANDBOOK 5.1"
 	rows := []Row{within("Swift, a lone flow: share of the line", source, 1, alone.share, 0.01, "%.3f")}
 	for _, n := range []int{2, 8, 32, 64} {
-		got, err := swiftIncast(n, 1, 0)
+		got, err := swiftIncast(n, 1, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -27,7 +27,7 @@ func swiftRows() ([]Row, error) {
 		rows = append(rows, within(claim+"mean round trip, us", source, delay*1e6,
 			(alone.rtt+got.wait)*1e6, 0.1, "%.2f"))
 	}
-	many, err := swiftIncast(50, 20, 25*unit.Millisecond)
+	many, err := swiftIncast(50, 20, 0, 25*unit.Millisecond)
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +66,17 @@ type swiftSteady struct {
 	drops     int
 }
 
-// swiftIncast lets so many servers send to one, with so many queue pairs each, and looks from some
-// time on for 20 ms.
-func swiftIncast(senders, qps int, from unit.Time) (s swiftSteady, err error) {
+// swiftIncast lets so many servers send to one, with so many queue pairs each and tags of so many bytes, and
+// looks from some time on for 20 ms.
+func swiftIncast(senders, qps, tag int, from unit.Time) (s swiftSteady, err error) {
 	r, err := start(fmt.Sprintf(`
 name: swift
 fabric: {kind: rail-only, hosts: %d, host_link: {rate: 100Gbps, cable: 300m}}
 server: {gpus: 1, nics: 1}
-cc: {algorithm: swift, swift: {profile: htsim}}
+cc: {algorithm: swift, swift: {profile: htsim, csig: %d}}
 transport: {qps: %d}
 workload: {traffic: {incast: {bytes: 1GB, fan_in: %d}}}
-`, senders+1, qps, senders))
+`, senders+1, tag, qps, senders))
 	if err != nil {
 		return s, err
 	}
