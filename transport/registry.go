@@ -28,6 +28,16 @@ type Protocol struct {
 	New func(v param.Values, c Common) Maker
 }
 
+// Names of counters that the simulator has a place for, whatever the protocol. An End reports those that it
+// has; they need no line in Protocol.Counters unless reports should list them as well.
+const (
+	CounterTimeouts   = "timeouts"   // of a sender: packets, or windows, that it gave up waiting for
+	CounterReordered  = "reordered"  // of a receiver: data packets ahead of one that had not come
+	CounterDuplicates = "duplicates" // of a receiver: data packets that it had
+	CounterHeldPeak   = "held peak"  // of a receiver: most packets beyond the first gap at a time
+	CounterPlaced     = "placed"     // of a receiver: payload bytes in memory
+)
+
 // Common is what all connections of a run have in common, whatever carries them.
 type Common struct {
 	MTU    unit.Bytes // payload of a full packet
@@ -39,11 +49,13 @@ type Common struct {
 // Maker makes ends.
 type Maker interface {
 	// Peer is what a NIC keeps for one far NIC, over all its connections to it: congestion control and what
-	// is known of paths, where a protocol shares them. seed is for what is random about it.
+	// is known of paths, where a protocol shares them. seed is for what is random about it. The path's line
+	// rate is that of all planes together, its round trip that of a full packet and an answer (see Wire).
 	Peer(path cc.Path, seed uint64) Peer
 	// Receiver makes the far end of a connection.
 	Receiver(path cc.Path, seed uint64) Receiver
-	// Wire is how many bytes a packet's frame has, with Ethernet's header and FCS, without preamble and gap.
+	// Wire is how many bytes a packet's frame has, with Ethernet's header and FCS, without preamble and gap:
+	// by its kind, payload and flags.
 	Wire(p *Packet) int
 	// State is how many bytes a NIC keeps for a connection, and how many for a peer, for tables of costs.
 	State() (connection, peer int)

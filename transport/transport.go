@@ -7,7 +7,7 @@
 // sent. Whoever drives one (a simulated NIC, a real socket) asks a Sender for its next packet whenever a
 // plane is free, and gives each End what arrives for it, the moments it wants, and what becomes of planes.
 // None allocates memory per packet, and none looks at the other: what they know of one another came in a
-// Packet.
+// Packet. Packets are given to Next and Say empty, all fields zero.
 package transport
 
 import (

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/rng"
 	"railyard/internal/route"
 	"railyard/roce"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -158,8 +159,9 @@ type Partition struct {
 	Waits   *WaitTable // queueing delay by flow and port; nil: off
 	Totals
 
-	told    []Told // by packet; nil: no packet carries telemetry
-	free    int32  // packets
+	told    []Told             // by packet; nil: no packet carries telemetry
+	headers []transport.Packet // by packet; nil: no connection needs them
+	free    int32              // packets
 	inUse   int
 	tapped  int32 // the packet that Tap sees
 	pollers int   // switches whose watchdog runs
@@ -279,6 +281,9 @@ func (n *Net) Alloc() int32 {
 	n.Packets = append(n.Packets, Packet{next: -1})
 	if n.told != nil {
 		n.told = append(n.told, Told{})
+	}
+	if n.headers != nil {
+		n.headers = append(n.headers, transport.Packet{})
 	}
 	return int32(len(n.Packets) - 1)
 }
@@ -438,9 +443,7 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		if *delay += fate.Late; fate.Twice {
 			twin := n.Alloc() // moves the slab
 			n.Packets[twin] = n.Packets[pi]
-			if n.told != nil {
-				n.told[twin] = n.told[pi]
-			}
+			n.beside(twin, pi)
 			n.Injected++
 			if tx.Flags&flagLeaves != 0 {
 				n.leave(tx, *delay, twin)

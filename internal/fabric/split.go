@@ -3,6 +3,7 @@ package fabric
 import (
 	"railyard/internal/engine"
 	"railyard/internal/route"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -18,6 +19,7 @@ type Letter struct {
 	event  engine.Event
 	packet Packet
 	told   Told // its telemetry, if it carries any
+	header transport.Packet
 	all    bool
 }
 
@@ -59,6 +61,9 @@ func (n *Net) leave(tx *route.Port, delay unit.Time, pi int32) {
 	if l.packet.Flags&FlagINT != 0 {
 		l.told = n.told[pi]
 	}
+	if n.headers != nil {
+		l.header = n.headers[pi]
+	}
 	n.send(l)
 	n.Free(pi)
 }
@@ -82,6 +87,9 @@ func (n *Net) Receive(l *Letter) {
 		e.B = n.Alloc()
 		if n.Packets[e.B] = l.packet; l.packet.Flags&FlagINT != 0 {
 			n.told[e.B] = l.told
+		}
+		if n.headers != nil {
+			n.headers[e.B] = l.header
 		}
 	}
 	n.Q.Insert(e)

@@ -12,7 +12,7 @@ import (
 func (n *Net) trim(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	t := &sw.Spec.Trim
 	if t.Either && sw.stream.Float64() < 0.5 {
-		n.exchange(now, sw, out, tx, p)
+		n.exchange(now, sw, out, tx, pi, p)
 	}
 	last := engine.Kind(tx.Arrive) == KindHost
 	if p.Payload > 0 && unit.Bytes(p.Size) > t.Size {
@@ -41,7 +41,7 @@ func (n *Net) cut(out int32, t *queue.Trim, p *Packet) {
 
 // exchange puts a packet at the end of its class's queue in the place of the one that came last, if it fits
 // there: that one is then where the packet was.
-func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, p *Packet) {
+func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, pi int32, p *Packet) {
 	k := &sw.Spec.Queues[p.Class]
 	q := &n.classes[n.slot(out, int(p.Class))]
 	if q.bytes == 0 {
@@ -57,6 +57,7 @@ func (n *Net) exchange(now unit.Time, sw *Switch, out int32, tx *route.Port, p *
 		return
 	}
 	*p, *last = *last, *p
+	n.swapBeside(pi, q.tail)
 	last.next, last.enq = -1, uint32(now>>10)
 	q.bytes += more
 	tx.Queued += more

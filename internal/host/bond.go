@@ -60,6 +60,9 @@ func (h *Hosts) split(nic int32) {
 // the ports of a NIC that reach a peer.
 func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
 	for c := range h.senders {
+		if h.endsOf(int32(c)) != nil {
+			continue // it finds out what its planes can do
+		}
 		s := &h.senders[c]
 		ports := usable(s.nic, s.dst)
 		if s.sprayed && len(ports) == len(h.nics[s.nic].ports) {
@@ -85,6 +88,9 @@ func (h *Hosts) Reline(port int32) {
 
 // reline makes a connection's ceiling the rate of the ports that it uses, as they are now.
 func (h *Hosts) reline(c int32) {
+	if h.endsOf(c) != nil {
+		return
+	}
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
 	line := min(h.Net.Link(s.port).Rate, n.line)

@@ -88,8 +88,12 @@ func (h *Hosts) Ports(nic int32) []int32 { return h.nics[nic].ports }
 // packet has its opcode, size, TOS and whatever its kind carries; the address is filled in here.
 // An answer goes by the port that the question came in by; what a sender says first, by Port.
 func (h *Hosts) Control(port int32, to Address, class uint8, what *fabric.Packet) {
+	h.depart(port, to, class, h.Net.Alloc(), what)
+}
+
+// depart is Control for a place in the slab that is taken already.
+func (h *Hosts) depart(port int32, to Address, class uint8, pi int32, what *fabric.Packet) {
 	net := h.Net
-	pi := net.Alloc()
 	p := &net.Packets[pi]
 	*p = *what
 	p.Dst, p.Loc, p.Hash, p.QP = to.nic, to.loc, to.hash, to.qp

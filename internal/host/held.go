@@ -20,6 +20,9 @@ func (h Held) Minus(o Held) Held {
 
 // Held returns how long a connection's packets were kept back.
 func (h *Hosts) Held(c int32) (all Held) {
+	if e := h.endsOf(c); e != nil {
+		return Held(e.send.Held(h.Net.Q.Now()))
+	}
 	s := &h.senders[c]
 	all.Pace, all.Window, all.Credit = s.held, s.windowed, s.pace.HeldForCredit(h.Net.Q.Now())
 	if s.paceAt != unit.Never {

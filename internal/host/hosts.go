@@ -13,6 +13,7 @@ import (
 	"railyard/internal/fabric"
 	"railyard/rc"
 	"railyard/roce"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -27,6 +28,7 @@ const (
 	KindDeliver                                      // A message: the receiving GPU sees it
 	KindDrain                                        // A NIC: its receive buffer has drained to xON
 	KindGrant                                        // A NIC: its next grant of credit is due
+	KindTick                                         // A connection, B end: a protocol's wants to be called
 	KindUser    engine.Kind = 32
 )
 
@@ -171,6 +173,10 @@ type Hosts struct {
 	receivers []receiver
 	take      [256]Taker // of what arrives, by opcode
 	rings     rings
+	carried   []ends // by connection, of those that a protocol carries; no longer than the last of them
+	lanes     *lanes // nil: no service names a protocol
+	peers     map[peerKey]transport.Peer
+	summed    Counters // what ends had counted when they were summed up last
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32
@@ -184,6 +190,7 @@ type partition struct {
 	answer  rc.Answer
 	inHand  int32        // the packet that is taken
 	told    cc.Telemetry // what it says, decoded
+	saying  transport.Packet
 }
 
 // New returns the hosts of a network; NICs and connections are added next.
@@ -195,6 +202,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 	if slices.ContainsFunc(cfg.Services, func(s Service) bool { return s.Telemetry != roce.NoTelemetry }) {
 		net.StampAll(cfg.Interval)
 	}
+	h.protocols()
 	return h
 }
 
@@ -227,6 +235,9 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	c := int32(len(h.senders))
 	n := &h.nics[src]
 	sv := &h.cfg.Services[service]
+	if sv.Protocol != nil {
+		return h.carry(service, src, dst, tag, hash, psn)
+	}
 	h.rings.use(sv.Class)
 	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
 		paths: h.chooser(hash),
@@ -271,9 +282,19 @@ func (h *Hosts) regulate(c int32) {
 }
 
 // unloaded returns what a full packet and its acknowledgement take where nothing else is on their way,
-// and how many switches each passes. Where packets choose among ports, it is by the first of them. Zero:
-// no path leads there.
+// and how many switches each passes.
 func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
+	opcode := roce.WriteMiddle
+	if h.cfg.RC.WriteOnly {
+		opcode = roce.WriteOnly
+	}
+	extra := int(h.senders[c].extra)
+	return h.roundTrip(c, roce.DataLen(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+extra)
+}
+
+// roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is
+// by the first of them. Zero: no path leads there.
+func (h *Hosts) roundTrip(c int32, data, ack int) (rtt unit.Time, hops int) {
 	s, r := &h.senders[c], &h.receivers[c]
 	there := h.Path(c)
 	if s.sprayed {
@@ -284,13 +305,7 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 		return 0, 0
 	}
 	back := append([]int32{in}, h.Net.Path(in, r.src, r.loc, r.hash)...)
-	opcode := roce.WriteMiddle
-	if h.cfg.RC.WriteOnly {
-		opcode = roce.WriteOnly
-	}
-	extra := int(s.extra)
-	rtt = h.Net.Alone(there, roce.DataLen(opcode, h.cfg.RC.MTU)+extra) + h.Net.Alone(back, roce.AckLen+extra)
-	return rtt, len(there) - 1
+	return h.Net.Alone(there, data) + h.Net.Alone(back, ack), len(there) - 1
 }
 
 // RKey is the key of all NICs' memory, which every WRITE carries; packets do not keep it.
@@ -306,14 +321,11 @@ func (h *Hosts) Peers(c int32) (src, dst int32) { return h.senders[c].nic, h.sen
 // ports of its NIC when packets are sprayed over them.
 func (h *Hosts) Line(c int32) unit.Rate {
 	n := &h.nics[h.senders[c].nic]
-	if h.cfg.Bond == BondSpray {
+	if h.cfg.Bond == BondSpray || h.endsOf(c) != nil {
 		return n.line * unit.Rate(len(n.ports))
 	}
 	return n.line
 }
-
-// Controller returns a connection's congestion control.
-func (h *Hosts) Controller(c int32) cc.Controller { return h.senders[c].pace.Ctl }
 
 // Handle runs one host event.
 func (h *Hosts) Handle(e *engine.Event) {
@@ -352,26 +364,10 @@ func (h *Hosts) Handle(e *engine.Event) {
 	case KindGrant:
 		h.nics[e.A].granter.armed = false
 		h.grant(e.A)
+	case KindTick:
+		h.tick(e.A, e.B)
 	}
 }
-
-// Finish sums up per-connection counters; call it after a run.
-func (h *Hosts) Finish() {
-	h.Count.Retransmissions, h.Count.HeldPeak = 0, 0
-	for i := range h.senders {
-		h.Count.Retransmissions += int64(h.senders[i].qp.Retransmitted)
-		h.Count.HeldPeak = max(h.Count.HeldPeak, h.receivers[i].qp.HeldPeak())
-	}
-}
-
-// Placed returns the payload bytes a connection's receiver has written.
-func (h *Hosts) Placed(c int32) unit.Bytes { return unit.Bytes(h.receivers[c].qp.Placed) }
-
-// CEMarks returns how many marked packets a connection's receiver saw.
-func (h *Hosts) CEMarks(c int32) int64 { return h.receivers[c].ce }
-
-// Trimmed returns how many of a connection's packets came as headers.
-func (h *Hosts) Trimmed(c int32) int64 { return h.receivers[c].cut }
 
 // SetLocator changes a NIC's locator after a rerouting.
 func (h *Hosts) SetLocator(nic int32, loc uint16) {
@@ -388,9 +384,6 @@ func (h *Hosts) SetLocator(nic int32, loc uint16) {
 		}
 	}
 }
-
-// Retransmitted returns how many packets a connection has sent again.
-func (h *Hosts) Retransmitted(c int32) int64 { return int64(h.senders[c].qp.Retransmitted) }
 
 // Port returns the port by which a connection sends.
 func (h *Hosts) Port(c int32) int32 { return h.senders[c].port }

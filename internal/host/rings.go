@@ -64,7 +64,10 @@ func (h *Hosts) enring(c int32, s *sender) {
 func (h *Hosts) first(port int32, r *ring, s *sender) {
 	r.head = s.next
 	if r.head < 0 {
-		r.tail = -1
+		if r.tail = -1; h.lanes != nil && h.lanes.waits(port, int(s.class)) {
+			s.inRing = false
+			return
+		}
 		h.rings.waiting[port] &^= 1 << s.class
 	}
 	s.inRing = false

@@ -4,6 +4,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/fabric"
 	"railyard/roce"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -28,6 +29,9 @@ type Service struct {
 	CNPClass uint8
 
 	AcksFirst bool // ACKs travel as CNPs do, before data
+
+	Protocol transport.Maker // carries its connections, with CC, credit and answers of its own; nil: RC
+	PlainEV  bool            // switches read its packets' entropy values as they are, and hash nothing
 }
 
 // tos is the type of service of data and ACKs.

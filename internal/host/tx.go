@@ -26,6 +26,10 @@ func (h *Hosts) Send(c int32, bytes unit.Bytes, tag int64) int32 {
 // post hands a message to its queue pair, in pieces the transport can take.
 func (h *Hosts) post(m int32) {
 	msg := &h.Messages[m]
+	if h.endsOf(msg.Conn) != nil {
+		h.postTo(m)
+		return
+	}
 	s := &h.senders[msg.Conn]
 	if s.last >= 0 {
 		h.Messages[s.last].next = m
@@ -145,6 +149,12 @@ func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 		class, alone := bits.TrailingZeros8(ready), ready&(ready-1) == 0
 		if !alone {
 			class = h.pick(own, ready)
+		}
+		if h.lanes != nil && h.lanes.serves(&h.rings, port, class) {
+			if at := h.sendCarried(now, port, tx, class); at >= 0 {
+				return at
+			}
+			continue
 		}
 		r := &h.rings.all[h.rings.base[class]+own]
 		c := r.head

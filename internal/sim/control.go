@@ -18,14 +18,14 @@ func (r *Run) control() (all []result.Control) {
 		all = append(all, c)
 	}
 	for conn := range int32(r.Hosts.Conns()) {
-		ctl, c := r.Hosts.Controller(conn), &all[r.Hosts.ServiceOf(conn)]
+		c := &all[r.Hosts.ServiceOf(conn)]
 		c.QueuePairs++
 		c.Held += int64(r.Hosts.Held(conn).Sum())
-		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 {
+		if cuts, _ := r.Hosts.Counter(conn, cc.CounterCuts); cuts > 0 {
 			c.Acted++
 		}
 		for i := range c.Counters {
-			n, _ := ctl.Counter(c.Counters[i].Name)
+			n, _ := r.Hosts.Counter(conn, c.Counters[i].Name)
 			c.Counters[i].Count += n
 		}
 	}

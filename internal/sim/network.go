@@ -278,11 +278,15 @@ func (n *Network) weighted(links []int, node int) (ports []int32) {
 // SetLink makes a link what it is from now on; Converge, usually some time later, tells the routes
 // whether it works. A NIC whose port has another rate sends at most at that.
 func (n *Network) SetLink(link int, s fabric.LinkState) {
-	was := n.Net.Link(n.portA[link]).Rate
+	was := n.Net.Link(n.portA[link])
 	n.Net.SetLink(n.portA[link], s)
-	if s.Rate != was {
+	if s.Rate != was.Rate {
 		n.Hosts.Reline(n.portA[link])
 		n.Hosts.Reline(n.portB[link])
+	}
+	if s.Up != was.Up {
+		n.Hosts.PortIs(n.portA[link], s.Up)
+		n.Hosts.PortIs(n.portB[link], s.Up)
 	}
 }
 

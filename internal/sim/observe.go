@@ -89,7 +89,7 @@ func (n *Network) carried(o *explain.Observation) {
 		k.From, k.To = n.Hosts.Peers(c)
 		k.Service = n.Hosts.ServiceOf(c)
 		k.Port, k.Line = n.Hosts.Port(c), n.Hosts.Line(c)
-		k.Cuts, _ = n.Hosts.Controller(c).Counter(cc.CounterCuts)
+		k.Cuts, _ = n.Hosts.Counter(c, cc.CounterCuts)
 		k.Marked, k.Again = n.Hosts.CEMarks(c), n.Hosts.Retransmitted(c)
 	}
 }

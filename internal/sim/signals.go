@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/cc"
+	"railyard/internal/host"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
 	"railyard/unit"
@@ -52,21 +53,21 @@ func (x *signals) take(n *Network) {
 		x.last = append(x.last, nil)
 	}
 	for c := range x.last {
-		ctl, service := n.Hosts.Controller(int32(c)), n.Hosts.ServiceOf(int32(c))
+		service := n.Hosts.ServiceOf(int32(c))
 		if len(x.names[service]) == 1 {
 			continue // no signals
 		}
-		if cuts, _ := ctl.Counter(cc.CounterCuts); cuts > 0 || !x.cuts[service] {
-			x.look(now, int32(c), ctl, x.names[service], float64(cuts))
+		if cuts, _ := n.Hosts.Counter(int32(c), cc.CounterCuts); cuts > 0 || !x.cuts[service] {
+			x.look(now, int32(c), n.Hosts, x.names[service], float64(cuts))
 		}
 	}
 }
 
 // look takes down what has changed of a queue pair whose first signal, what it allows, or whose cuts have.
-func (x *signals) look(now unit.Time, c int32, ctl cc.Controller, names []string, cuts float64) {
+func (x *signals) look(now unit.Time, c int32, h *host.Hosts, names []string, cuts float64) {
 	x.now = x.now[:0]
 	for _, name := range names[:len(names)-1] {
-		v, _ := ctl.Signal(now, name)
+		v, _ := h.Signal(now, c, name)
 		x.now = append(x.now, v)
 	}
 	x.now = append(x.now, cuts)

@@ -159,10 +159,9 @@ func (p *part) look() {
 	for c := range int32(p.Hosts.Conns()) {
 		src, dst := p.Hosts.Peers(c)
 		if p.ownsNIC(src) {
-			ctl := p.Hosts.Controller(c)
-			rate, _ := ctl.Signal(now, cc.SignalRate)
-			cuts, _ := ctl.Counter(cc.CounterCuts)
-			grants, _ := ctl.Counter("grants")
+			rate, _ := p.Hosts.Signal(now, c, cc.SignalRate)
+			cuts, _ := p.Hosts.Counter(c, cc.CounterCuts)
+			grants, _ := p.Hosts.Counter(c, "grants")
 			p.say("sender %d at %d: port %d, rate %v, %d cuts, %d grants, %d again, held %d", c, now,
 				p.Hosts.Port(c), rate, cuts, grants, p.Hosts.Retransmitted(c), p.Hosts.Held(c))
 		}

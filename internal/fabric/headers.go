@@ -1,0 +1,33 @@
+package fabric
+
+import "railyard/transport"
+
+// Headers of transports other than RC (package transport) lie beside the packets as telemetry does: in a slab
+// with the same indices, which only networks have whose connections need it.
+
+// KeepHeaders gives each packet a place for them.
+func (n *Net) KeepHeaders() { n.headers = make([]transport.Packet, len(n.Packets), cap(n.Packets)) }
+
+// Headers returns a packet's, as they were when its place in the slab was used last. As with Packets, Alloc
+// may move them.
+func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi] }
+
+// beside copies what lies beside a packet to another one's place.
+func (n *Net) beside(to, from int32) {
+	if n.told != nil {
+		n.told[to] = n.told[from]
+	}
+	if n.headers != nil {
+		n.headers[to] = n.headers[from]
+	}
+}
+
+// swapBeside exchanges what lies beside two packets that have changed places.
+func (n *Net) swapBeside(a, b int32) {
+	if n.told != nil {
+		n.told[a], n.told[b] = n.told[b], n.told[a]
+	}
+	if n.headers != nil {
+		n.headers[a], n.headers[b] = n.headers[b], n.headers[a]
+	}
+}

@@ -1,0 +1,323 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/cc"
+	"railyard/internal/fabric"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Connections of a service that names a protocol (package transport) are driven here instead of as RC's queue
+// pairs: the same NICs, ports, classes and messages, other ends. A NIC's ports are its planes, all of them
+// the connection's; data leave by whichever is free (lanes.go), and what ends say besides goes first.
+
+// Opcodes by which packets of protocols are told from RC's within the simulator, in the manufacturer's range:
+// their headers lie beside them (fabric.Net.Headers), and captures say what their frames' opcodes are.
+const (
+	toReceiver roce.Opcode = 0xfe
+	toSender   roce.Opcode = 0xff
+)
+
+// ends are those of one connection, by its number; both nil for one of RC's. What is the sender's belongs to
+// its NIC's node, what is the receiver's to that one's.
+type ends struct {
+	send   transport.Sender
+	recv   transport.Receiver
+	maker  transport.Maker
+	posted []int32      // messages by number, written as they are posted
+	ticks  [2]unit.Time // when an event comes for the sender and for the receiver; unit.Never
+	lined  uint32       // planes in whose lanes it waits
+	turn   uint8        // plane to be looked at first
+	broken bool
+	again  int64      // packets sent again
+	ce     int64      // that came marked,
+	cut    int64      // and as headers
+	done   unit.Bytes // of messages that are in memory as a whole
+}
+
+// peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
+type peerKey struct{ service, src, dst int32 }
+
+// protocols makes room for connections of protocols, if some service names one.
+func (h *Hosts) protocols() {
+	named := func(s Service) bool { return s.Protocol != nil }
+	if !slices.ContainsFunc(h.cfg.Services, named) {
+		return
+	}
+	if h.cfg.Bond == BondSpray {
+		panic("host: a bundle that sprays has no planes")
+	}
+	h.Net.KeepHeaders()
+	h.lanes = newLanes(len(h.Net.Ports))
+	h.peers = map[peerKey]transport.Peer{}
+	h.take[toReceiver], h.take[toSender] = (*Hosts).rxForward, (*Hosts).rxBack
+}
+
+// endsOf returns a connection's ends, nil for one of RC's.
+func (h *Hosts) endsOf(c int32) *ends {
+	if int(c) >= len(h.carried) || h.carried[c].send == nil {
+		return nil
+	}
+	return &h.carried[c]
+}
+
+// carry sets up a connection of a service with a protocol. Its packets may leave by all ports of the NIC.
+func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 {
+	c := int32(len(h.senders))
+	n, sv := &h.nics[src], &h.cfg.Services[service]
+	h.rings.use(sv.Class)
+	h.lanes.use(h, sv.Class, n)
+	h.lanes.use(h, sv.Class, &h.nics[dst])
+	h.senders = append(h.senders, sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
+		next: -1, first: -1, last: -1, nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
+		port: n.ports[0], sprayed: len(n.ports) > 1, timerAt: unit.Never, paceAt: unit.Never})
+	h.receivers = append(h.receivers, receiver{service: uint8(service), src: src, hash: hash, loc: n.loc,
+		done: -1})
+	h.ccTimers.Grow(len(h.senders))
+	for len(h.carried) < len(h.senders) {
+		h.carried = append(h.carried, ends{})
+	}
+	path, seed := h.pathOf(c, sv.Protocol), uint64(hash)<<32|uint64(psn)
+	key := peerKey{int32(service), src, dst}
+	peer := h.peers[key]
+	if peer == nil {
+		peer = sv.Protocol.Peer(path, seed)
+		h.peers[key] = peer
+	}
+	h.carried[c] = ends{maker: sv.Protocol, send: peer.Sender(seed),
+		recv: sv.Protocol.Receiver(path, seed), ticks: [2]unit.Time{unit.Never, unit.Never}}
+	h.lanes.join(c)
+	h.tellPlanes(c)
+	return c
+}
+
+// pathOf is what a protocol is told of a connection's way: all planes together, and what a full packet and
+// an answer take over the first of them that works.
+func (h *Hosts) pathOf(c int32, m transport.Maker) cc.Path {
+	s := &h.senders[c]
+	n := &h.nics[s.nic]
+	for _, p := range n.ports {
+		if h.Net.Link(p).Up {
+			s.port = p
+			break
+		}
+	}
+	mtu := h.cfg.RC.MTU
+	data := m.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(mtu), Bytes: uint64(mtu)})
+	rtt, hops := h.roundTrip(c, data, m.Wire(&transport.Packet{Kind: transport.Ack}))
+	return cc.Path{Line: n.line * unit.Rate(len(n.ports)), MTU: unit.Bytes(mtu), RTT: rtt, Hops: hops}
+}
+
+// tellPlanes tells fresh ends which ports of their NICs do not work.
+func (h *Hosts) tellPlanes(c int32) {
+	src, dst := h.Peers(c)
+	for _, nic := range []int32{src, dst} {
+		for _, p := range h.nics[nic].ports {
+			if !h.Net.Link(p).Up {
+				h.planeIs(c, nic, p, false)
+			}
+		}
+	}
+}
+
+// PortIs says that the cable of a port works, or does not: a NIC sees its own at once. Ports of switches are
+// nobody's here.
+func (h *Hosts) PortIs(port int32, up bool) {
+	for c := range h.carried {
+		if e := &h.carried[c]; e.send != nil {
+			src, dst := h.Peers(int32(c))
+			h.planeIs(int32(c), src, port, up)
+			h.planeIs(int32(c), dst, port, up)
+		}
+	}
+}
+
+// planeIs tells the ends of a connection that are a NIC's what a port of it is now.
+func (h *Hosts) planeIs(c, nic, port int32, up bool) {
+	plane := slices.Index(h.nics[nic].ports, port)
+	if plane < 0 || !h.Net.Owns(h.Net.Ports[port].Node) {
+		return
+	}
+	e, now := &h.carried[c], h.Net.Q.Now()
+	if src, _ := h.Peers(c); src == nic {
+		e.send.PlaneIs(now, plane, up)
+		h.sent(now, c, e)
+	} else {
+		e.recv.PlaneIs(now, plane, up)
+		h.received(now, c, e)
+	}
+}
+
+// postTo hands a message to its connection's sender.
+func (h *Hosts) postTo(m int32) {
+	msg := &h.Messages[m]
+	e := &h.carried[msg.Conn]
+	e.posted = append(e.posted, m)
+	src, _ := h.Peers(msg.Conn)
+	if !h.Net.Owns(h.Net.Ports[h.nics[src].ports[0]].Node) {
+		return
+	}
+	now := h.Net.Q.Now()
+	if err := e.send.Post(now, transport.Request{ID: uint64(m) + 1, Bytes: int64(msg.Bytes)}); err != nil {
+		h.broke(msg.Conn, e, rc.Flushed)
+		return
+	}
+	h.sent(now, msg.Conn, e)
+}
+
+// rxForward is a receiver: something came from its sender.
+func (h *Hosts) rxForward(port int32, p *fabric.Packet) {
+	now, c := h.Net.Q.Now(), p.QP
+	e, in := &h.carried[c], h.arrived(port, p)
+	if in.Flags&transport.Marked != 0 {
+		e.ce++
+	}
+	if in.Flags&transport.Trimmed != 0 {
+		h.Count.Trimmed++
+		e.cut++
+	} else if n := &h.nics[p.Dst]; n.slow && in.Payload > 0 {
+		h.drain(now, port, n, p.Dst, int(in.Payload))
+	}
+	e.recv.Take(now, in)
+	h.received(now, c, e)
+}
+
+// rxBack is a sender: something came from its receiver.
+func (h *Hosts) rxBack(port int32, p *fabric.Packet) {
+	now, c := h.Net.Q.Now(), p.QP
+	e := &h.carried[c]
+	e.send.Take(now, h.arrived(port, p))
+	h.sent(now, c, e)
+}
+
+// arrived is the packet in hand as its end takes it: with what it met on the way.
+func (h *Hosts) arrived(port int32, p *fabric.Packet) *transport.Packet {
+	in := h.Net.Headers(h.inHand)
+	in.Plane = h.lanes.plane[port]
+	if p.TOS&3 == fabric.CE {
+		in.Flags |= transport.Marked
+	}
+	if p.Flags&fabric.FlagTrimmed != 0 {
+		if in.Flags |= transport.Trimmed; p.Flags&fabric.FlagLastHop != 0 {
+			in.Flags |= transport.LastHop
+		}
+	}
+	return in
+}
+
+// received does what is due after a receiver was called: messages that have come, answers, its timer.
+func (h *Hosts) received(now unit.Time, c int32, e *ends) {
+	for {
+		number, ok := e.recv.Arrived()
+		if !ok {
+			break
+		}
+		m := e.posted[number]
+		e.done += h.Messages[m].Bytes
+		n := &h.nics[h.senders[c].dst]
+		h.Net.Announce(n.element, max(now, n.rxFree)+h.cfg.Latency, KindDeliver, m)
+	}
+	for h.saying = (transport.Packet{}); e.recv.Say(now, &h.saying); h.saying = (transport.Packet{}) {
+		r := &h.receivers[c]
+		h.says(c, h.senders[c].dst, toSender, Address{r.src, r.loc, r.hash, c})
+	}
+	h.tickAt(c, e, 1, e.recv.At())
+}
+
+// sent does what is due after a sender was called: completions, what it says, its timer, its next data.
+func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
+	for {
+		done, ok := e.send.Completed()
+		if !ok {
+			break
+		}
+		if done.Status != rc.Success {
+			h.broke(c, e, done.Status)
+		}
+	}
+	for h.saying = (transport.Packet{}); e.send.Say(now, &h.saying); h.saying = (transport.Packet{}) {
+		s := &h.senders[c]
+		h.says(c, s.nic, toReceiver, Address{s.dst, s.loc, s.hash, c})
+	}
+	h.tickAt(c, e, 0, e.send.At())
+	h.wake(now, c, e)
+}
+
+// says sends a control packet of an end from its NIC.
+func (h *Hosts) says(c, nic int32, opcode roce.Opcode, to Address) {
+	what, service := &h.saying, h.Service(c)
+	switch what.Kind {
+	case transport.Ack:
+		h.Count.Acks++
+	case transport.Nack:
+		h.Count.Acks++
+		h.Count.Naks++
+	}
+	class, tos := service.acks()
+	ports := h.nics[nic].ports
+	if int(what.Plane) >= len(ports) {
+		panic(fmt.Sprintf("host: %v packet for plane %d of %d", what.Kind, what.Plane, len(ports)))
+	}
+	to.hash = service.digest(to.hash, what.EV)
+	pi := h.Net.Alloc()
+	*h.Net.Headers(pi) = *what
+	h.depart(ports[what.Plane], to, class, pi, &fabric.Packet{Opcode: opcode, TOS: tos, PSN: what.PSN,
+		Size: uint16(h.carried[c].maker.Wire(what))})
+}
+
+// digest is the 5-tuple's with an entropy value in it: what switches hash.
+func (s *Service) digest(hash, ev uint32) uint32 {
+	if s.PlainEV {
+		return ev
+	}
+	return hash ^ ev
+}
+
+// broke takes note of a connection that gave up, once.
+func (h *Hosts) broke(c int32, e *ends, why rc.Status) {
+	if e.broken {
+		return
+	}
+	e.broken = true
+	h.Count.Failed++
+	if h.OnFail != nil {
+		h.OnFail(c, why)
+	}
+}
+
+// tickAt makes sure that an event comes when an end wants to be called. A later time needs nothing: the event
+// looks again.
+func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
+	if at >= e.ticks[end] {
+		return
+	}
+	e.ticks[end] = max(at, h.Net.Q.Now())
+	src, dst := h.Peers(c)
+	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], KindTick, c, end)
+}
+
+// tick calls an end at the time that it wanted, unless that has moved.
+func (h *Hosts) tick(c, end int32) {
+	e, now := &h.carried[c], h.Net.Q.Now()
+	if e.ticks[end] != now {
+		return // an earlier event has taken its place
+	}
+	e.ticks[end] = unit.Never
+	switch {
+	case end == 1 && e.recv.At() <= now:
+		e.recv.Tick(now)
+		h.received(now, c, e)
+	case end == 1:
+		h.tickAt(c, e, end, e.recv.At())
+	case e.send.At() <= now:
+		e.send.Tick(now)
+		h.sent(now, c, e)
+	default:
+		h.tickAt(c, e, end, e.send.At())
+	}
+}

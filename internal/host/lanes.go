@@ -1,0 +1,197 @@
+package host
+
+import (
+	"railyard/internal/fabric"
+	"railyard/internal/route"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Senders of protocols wait in lanes: one per class and port as RC's rings, and one sender may wait in those
+// of all its planes at once. It stands where it could send now, and leaves when it was tried in vain.
+//
+// A sender that has room for one packet more would wake all idle ports for it. So one is woken at a time,
+// and when its packet has left, the next, as long as the sender is ready.
+
+// lanes holds them for all ports.
+type lanes struct {
+	all    []ring
+	base   [classes]int32 // in all, of a class's lanes by port; below zero: no service uses the class
+	next   []int32        // by connection and plane: who is behind it
+	planes int32          // most that a NIC has
+	plane  []uint8        // by port: which plane of its NIC
+	rcTurn []uint8        // by port: classes in which an RC queue pair is next
+}
+
+func newLanes(ports int) *lanes {
+	l := &lanes{plane: make([]uint8, ports), rcTurn: make([]uint8, ports), planes: 1}
+	for c := range l.base {
+		l.base[c] = -1
+	}
+	return l
+}
+
+// use makes the lanes of a class when the first service asks for it, and knows the planes of a NIC.
+func (l *lanes) use(h *Hosts, class uint8, n *nic) {
+	for k, p := range n.ports {
+		l.plane[p] = uint8(k)
+	}
+	if more := int32(len(n.ports)); more > l.planes {
+		next := make([]int32, len(h.carried)*int(more))
+		for c := range h.carried { // who waits stays in line
+			copy(next[int32(c)*more:], l.next[int32(c)*l.planes:int32(c+1)*l.planes])
+		}
+		l.planes, l.next = more, next
+	}
+	if l.base[class] < 0 {
+		l.base[class] = int32(len(l.all))
+		for range l.plane {
+			l.all = append(l.all, ring{-1, -1})
+		}
+	}
+}
+
+// join makes room for a connection.
+func (l *lanes) join(c int32) {
+	for int32(len(l.next)) < (c+1)*l.planes {
+		l.next = append(l.next, -1)
+	}
+}
+
+// waits reports that somebody is in a class's lane at a port.
+func (l *lanes) waits(port int32, class int) bool {
+	return l.base[class] >= 0 && l.all[l.base[class]+port].head >= 0
+}
+
+// line puts a sender at the end of a port's lane.
+func (h *Hosts) line(c int32, e *ends, class uint8, port int32, plane uint8) {
+	l := h.lanes
+	e.lined |= 1 << plane
+	l.next[c*l.planes+int32(plane)] = -1
+	r := &l.all[l.base[class]+port]
+	if r.tail >= 0 {
+		l.next[r.tail*l.planes+int32(plane)] = c
+	} else {
+		r.head = c
+		h.rings.waiting[port] |= 1 << class
+	}
+	r.tail = c
+}
+
+// unline takes the sender at the head of a port's lane out of it.
+func (h *Hosts) unline(e *ends, class uint8, port int32, plane uint8) {
+	l := h.lanes
+	r := &l.all[l.base[class]+port]
+	if r.head = l.next[r.head*l.planes+int32(plane)]; r.head < 0 {
+		r.tail = -1
+		if b := h.rings.base[class]; b < 0 || h.rings.all[b+port].head < 0 {
+			h.rings.waiting[port] &^= 1 << class
+		}
+	}
+	e.lined &^= 1 << plane
+}
+
+// wake puts a sender into the lanes of the planes by which it could send now, and wakes one idle port.
+func (h *Hosts) wake(now unit.Time, c int32, e *ends) {
+	s := &h.senders[c]
+	ports := h.nics[s.nic].ports
+	woken := false
+	for i := range len(ports) {
+		plane := int(e.turn) + i
+		if plane >= len(ports) {
+			plane -= len(ports)
+		}
+		if e.lined&(1<<plane) != 0 {
+			continue
+		}
+		port := ports[plane]
+		tx := &h.Net.Ports[port]
+		idle := !tx.Armed && tx.Paused&(1<<s.class) == 0
+		if idle && woken || !e.send.Ready(now, plane) {
+			continue
+		}
+		h.line(c, e, s.class, port, uint8(plane))
+		if idle {
+			h.Net.Kick(port, tx)
+			woken = true
+		}
+	}
+}
+
+// sendCarried puts the next packet of a lane on the wire. It returns now when it did, a later time to try
+// again, or -1 when nobody there had any.
+func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int) unit.Time {
+	l := h.lanes
+	r := &l.all[l.base[class]+port]
+	plane := l.plane[port]
+	for r.head >= 0 {
+		c := r.head
+		e, s := &h.carried[c], &h.senders[c]
+		n := &h.nics[s.nic]
+		if n.slow {
+			if at := h.fetchable(n); at > now {
+				return at
+			}
+		}
+		h.unline(e, s.class, port, plane)
+		size := h.launchCarried(now, port, tx, c, e, s)
+		if size == 0 {
+			continue
+		}
+		if h.cfg.Strict&(1<<class) == 0 && h.cfg.Weights[class] > 0 {
+			h.rings.deficit[h.rings.base[class]+port] -= int32(size)
+		}
+		if e.turn = plane + 1; int(e.turn) >= len(n.ports) {
+			e.turn = 0
+		}
+		if e.send.Ready(now, int(plane)) {
+			h.line(c, e, s.class, port, plane)
+		}
+		h.tickAt(c, e, 0, e.send.At())
+		h.wake(now, c, e)
+		return now
+	}
+	return -1
+}
+
+// launchCarried sends a sender's next packet, and returns the bytes of its frame; 0: it has none.
+func (h *Hosts) launchCarried(now unit.Time, port int32, tx *route.Port, c int32, e *ends, s *sender) int {
+	pi := h.Net.Alloc()
+	out := h.Net.Headers(pi)
+	*out = transport.Packet{}
+	plane := h.lanes.plane[port]
+	if !e.send.Next(now, int(plane), out) {
+		h.Net.Free(pi)
+		return 0
+	}
+	out.Plane = plane
+	size := e.maker.Wire(out)
+	p := &h.Net.Packets[pi]
+	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(out.Payload)
+	p.Opcode, p.TOS, p.QP, p.PSN = toReceiver, s.tos, c, out.PSN
+	p.Hash = h.cfg.Services[s.service].digest(s.hash, out.EV)
+	if out.Flags&transport.Again != 0 {
+		p.Flags |= fabric.FlagAgain
+		e.again++
+	}
+	h.Net.Injected++
+	h.Count.DataPackets++
+	h.Count.DataBytes += int64(out.Payload)
+	if n := &h.nics[s.nic]; n.slow {
+		h.fetch(now, n, unit.Bytes(out.Payload))
+	}
+	h.Net.Transmit(now, port, tx, pi, p)
+	return size
+}
+
+// serves reports whether a lane is next at a port, and not an RC queue pair: they take turns where both wait.
+func (l *lanes) serves(rings *rings, port int32, class int) bool {
+	if !l.waits(port, class) {
+		return false
+	}
+	if base := rings.base[class]; base < 0 || rings.all[base+rings.owner[port]].head < 0 {
+		return true
+	}
+	l.rcTurn[port] ^= 1 << class
+	return l.rcTurn[port]&(1<<class) == 0
+}
