@@ -29,6 +29,7 @@ type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
 	maker  transport.Maker
+	next   int32        // connection of the same peer: the last one's is the first
 	posted []int32      // messages by number, written as they are posted
 	ticks  [2]unit.Time // when an event comes for the sender and for the receiver; unit.Never
 	lined  uint32       // planes in whose lanes it waits
@@ -43,6 +44,12 @@ type ends struct {
 // peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
 type peerKey struct{ service, src, dst int32 }
 
+// peer is one, with its connection that was set up last.
+type peer struct {
+	transport.Peer
+	last int32
+}
+
 // protocols makes room for connections of protocols, if some service names one.
 func (h *Hosts) protocols() {
 	named := func(s Service) bool { return s.Protocol != nil }
@@ -54,7 +61,7 @@ func (h *Hosts) protocols() {
 	}
 	h.Net.KeepHeaders()
 	h.lanes = newLanes(len(h.Net.Ports))
-	h.peers = map[peerKey]transport.Peer{}
+	h.peers = map[peerKey]*peer{}
 	h.take[toReceiver], h.take[toSender] = (*Hosts).rxForward, (*Hosts).rxBack
 }
 
@@ -84,12 +91,15 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	}
 	path, seed := h.pathOf(c, sv.Protocol), uint64(hash)<<32|uint64(psn)
 	key := peerKey{int32(service), src, dst}
-	peer := h.peers[key]
-	if peer == nil {
-		peer = sv.Protocol.Peer(path, seed)
-		h.peers[key] = peer
+	to, next := h.peers[key], c
+	if to == nil {
+		to = &peer{sv.Protocol.Peer(path, seed), c}
+		h.peers[key] = to
+	} else {
+		next, h.carried[to.last].next = h.carried[to.last].next, c
 	}
-	h.carried[c] = ends{maker: sv.Protocol, send: peer.Sender(seed),
+	to.last = c
+	h.carried[c] = ends{maker: sv.Protocol, send: to.Sender(seed), next: next,
 		recv: sv.Protocol.Receiver(path, seed), ticks: [2]unit.Time{unit.Never, unit.Never}}
 	h.lanes.join(c)
 	h.tellPlanes(c)
@@ -246,6 +256,12 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	}
 	h.tickAt(c, e, 0, e.send.At())
 	h.wake(now, c, e)
+	for c = e.next; &h.carried[c] != e; { // what it heard may let others of its peer send
+		other := &h.carried[c]
+		h.tickAt(c, other, 0, other.send.At())
+		h.wake(now, c, other)
+		c = other.next
+	}
 }
 
 // says sends a control packet of an end from its NIC.

@@ -175,7 +175,7 @@ type Hosts struct {
 	rings     rings
 	carried   []ends // by connection, of those that a protocol carries; no longer than the last of them
 	lanes     *lanes // nil: no service names a protocol
-	peers     map[peerKey]transport.Peer
+	peers     map[peerKey]*peer
 	summed    Counters // what ends had counted when they were summed up last
 	ccTimers  *engine.Timers
 	memory    *rc.Memory

@@ -109,10 +109,10 @@ func (s *plainSender) mark(now unit.Time) {
 	}
 }
 
-func (s *plainSender) Take(now unit.Time, p *transport.Packet) {
+func (s *plainSender) Take(now unit.Time, p *transport.Packet) (store bool) {
 	i := slices.IndexFunc(s.out, func(f flight) bool { return f.packet.PSN == p.PSN })
 	if i < 0 {
-		return
+		return false
 	}
 	f := s.out[i]
 	if s.out = slices.Delete(s.out, i, i+1); p.Kind == transport.Nack {
@@ -123,6 +123,7 @@ func (s *plainSender) Take(now unit.Time, p *transport.Packet) {
 		s.left[m]--
 	}
 	s.mark(now)
+	return false
 }
 
 // again puts a packet before those that are to be sent.
@@ -197,7 +198,7 @@ type plainReceiver struct {
 	lastHop int
 }
 
-func (r *plainReceiver) Take(_ unit.Time, p *transport.Packet) {
+func (r *plainReceiver) Take(_ unit.Time, p *transport.Packet) (store bool) {
 	a := transport.Packet{Kind: transport.Ack, Plane: p.Plane, PSN: p.PSN, EV: p.EV, EchoEV: p.EV}
 	a.Flags = p.Flags & transport.Marked
 	switch {
@@ -208,7 +209,7 @@ func (r *plainReceiver) Take(_ unit.Time, p *transport.Packet) {
 	case r.have[p.PSN]:
 		r.twice++
 	default:
-		r.have[p.PSN] = true
+		r.have[p.PSN], store = true, true
 		r.planes[p.Plane]++
 		r.placed += int64(p.Payload)
 		if r.got[p.Message] += uint64(p.Payload); r.got[p.Message] == p.Bytes {
@@ -216,6 +217,7 @@ func (r *plainReceiver) Take(_ unit.Time, p *transport.Packet) {
 		}
 	}
 	r.say = append(r.say, a)
+	return store
 }
 
 func (r *plainReceiver) Say(_ unit.Time, p *transport.Packet) bool {
