@@ -6,23 +6,25 @@ import "railyard/unit"
 // the decision, so that the per-packet path calls the controller only when the
 // byte budget is used up. Simulated NICs and real sockets share it, and with it
 // what they tell a controller.
+//
+// The first cache line of 64 bytes is what each packet reads (TestPacerLines).
 type Pacer struct {
-	Ctl    Controller
-	Line   unit.Rate
-	MTU    unit.Bytes // payload of a full packet
-	Rate   unit.Rate  // what is allowed now, at most Line
 	Window unit.Bytes // most bytes in flight; zero is no window
-	Every  int        // every so many packets ask for an acknowledgement; zero: as the window needs
-	NextAt unit.Time  // not before
-	Named  bool       // answers name the packet that they are about, rc.Config.Named
-	Timer  unit.Time  // when OnTimer is due
-
+	Rate   unit.Rate  // what is allowed now, at most Line
+	Line   unit.Rate
+	NextAt unit.Time // not before
 	credit *Credit   // nil for a controller that needs none
-	own    unit.Time // when the controller wants OnTimer
 	clock  *clock    // nil for a controller that wants no acknowledgements
 	budget int64
 	left   int64 // of the budget
-	cycle  uint32
+
+	Ctl   Controller
+	Every int        // every so many packets ask for an acknowledgement; zero: as the window needs
+	MTU   unit.Bytes // payload of a full packet
+	Timer unit.Time  // when OnTimer is due
+	own   unit.Time  // when the controller wants OnTimer
+	cycle uint32
+	Named bool // answers name the packet that they are about, rc.Config.Named
 }
 
 // Start makes the pacer obey a controller, from its beginning; Decide comes next.
@@ -106,6 +108,9 @@ func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {
 
 // Full reports that the window is used up.
 func (p *Pacer) Full(inFlight unit.Bytes) bool { return p.Window > 0 && inFlight >= p.Window }
+
+// Acked reports that the controller wants acknowledgements: Asks is for those.
+func (p *Pacer) Acked() bool { return p.clock != nil }
 
 // Asks reports that the packet that leaves now must ask for an acknowledgement: it fills the window, or
 // an eighth of the window has not asked, or as many packets as the controller wants. If only full windows

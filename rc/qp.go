@@ -172,31 +172,29 @@ type Completion struct {
 
 // QP is one end of a reliable connection. It is not safe for concurrent use.
 //
-// What every packet touches comes first in each half, so that it shares few
-// cache lines.
+// Thousands of them do not fit a processor's caches together, so fields lie by who reads them: each
+// packet of a requester touches the first two cache lines of 64 bytes, each packet that a responder
+// takes the first and the third (TestLines).
 type QP struct {
-	cfg *Config
-	mem *Memory
+	cfg               *Config
+	retries, rnrTries uint8
+	state             State
+	special           uint8         // why mayAdvance must look closer
+	answerGap         bool          // lost READ data has been asked for again
+	dying             bool          // responder: a NAK that ends the connection waits behind READ data
+	goesOn            bool          // the next WRITE ONLY belongs to the same message
+	fault             roce.Syndrome // the NAK that ended the connection
 
 	// Requester. Packets [una, next) are in flight, [next, end) posted and
 	// unsent; high is one above the highest ever sent.
 	una, next, high, end uint64
-	ackEvery             uint64 // packets from one that asks for an ACK to the next
+	progressAt           unit.Time // when una moved last or the first packet since was sent
+	cur                  int32     // index in wrs of the request that next lies in
+	ackEvery             uint32    // packets from one that asks for an ACK to the next
 	wrs                  []wr
-	cur                  int32 // index in wrs of the request that next lies in
-	retries, rnrTries    uint8
-	state                State
-	special              uint8         // why mayAdvance must look closer
-	answerGap            bool          // lost READ data has been asked for again
-	dying                bool          // responder: a NAK that ends the connection waits behind READ data
-	goesOn               bool          // the next WRITE ONLY belongs to the same message
-	fault                roce.Syndrome // the NAK that ended the connection
-	progressAt           unit.Time     // when una moved last or the first packet since was sent
-	done                 []Completion
 	sel                  *selective // selective recovery; nil otherwise
-	rnrUntil             unit.Time  // specialRNR: not before
-	Retransmitted        uint64     // packets sent again
-	Timeouts             uint64     // ACK timeouts that ran out
+	done                 []Completion
+	rnrUntil             unit.Time // specialRNR: not before
 
 	// Responder.
 	expect   uint64 // next PSN in order
@@ -205,17 +203,21 @@ type QP struct {
 	inSend   bool // between the first and the last packet of a SEND
 	inWrite  bool // the same of a WRITE
 	msgVA    uint64
-	msgLeft  int64      // bytes of the current WRITE still to come
-	region   *region    // of the current WRITE
-	Placed   uint64     // payload bytes written in order or out of order, once each
-	Received uint64     // data packets taken, duplicates and drops not counted
-	out      []response // READ data and what must wait for it
+	msgLeft  int64   // bytes of the current WRITE still to come
+	region   *region // of the current WRITE
+	Placed   uint64  // payload bytes written in order or out of order, once each
+	Received uint64  // data packets taken, duplicates and drops not counted
 	reorder  reorderState
-	sendAt   int   // bytes of the current SEND that are in its receive
-	msgLen   int64 // bytes of the current WRITE so far announced
-	receives []Receive
-	received []Received
-	executed []executed // the last READs and atomics, to answer repeats
+
+	mem           *Memory
+	out           []response // READ data and what must wait for it
+	Retransmitted uint64     // packets sent again
+	Timeouts      uint64     // ACK timeouts that ran out
+	sendAt        int        // bytes of the current SEND that are in its receive
+	msgLen        int64      // bytes of the current WRITE so far announced
+	receives      []Receive
+	received      []Received
+	executed      []executed // the last READs and atomics, to answer repeats
 }
 
 // NewQP returns a queue pair in the RESET state. cfg is shared and must not
@@ -246,11 +248,11 @@ func (q *QP) Modify(to State, psn uint32) error {
 	case to == ReadyToSend && q.state == ReadyToReceive:
 		q.una = base + uint64(psn&roce.PSNMask)
 		q.next, q.high, q.end = q.una, q.una, q.una
-		q.ackEvery = uint64(max(1, q.cfg.AckEvery))
+		q.ackEvery = uint32(max(1, q.cfg.AckEvery))
 		if q.cfg.Recovery == Selective {
 			q.sel = &selective{have: q.una, named: q.cfg.Named}
 			// A window that nobody asks to open waits out the time-out.
-			q.ackEvery = min(q.ackEvery, uint64(q.cfg.Window/2))
+			q.ackEvery = min(q.ackEvery, uint32(q.cfg.Window/2))
 		}
 	default:
 		return fmt.Errorf("%w: %v to %v", ErrState, q.state, to)

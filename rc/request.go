@@ -78,10 +78,12 @@ type Request struct {
 	Compare   uint64 // CMP_SWAP
 }
 
-// wr is a posted work request whose packets have the PSNs [first, end).
+// wr is a posted work request whose packets have the PSNs [first, end). It fills two cache lines, so
+// that the first, alone, has what build reads.
 type wr struct {
-	first, end uint64 // beside what build reads, in one cache line
+	first, end uint64
 	Request
+	_ [32]byte
 }
 
 // Write posts an RDMA WRITE of length bytes to the remote address va.
@@ -149,7 +151,7 @@ func (q *QP) build(p *Packet, w *wr, s uint64) (after uint64) {
 	left := w.Len - i*mtu
 	first, last := i == 0, s+1 == w.end
 	*p = Packet{PSN: uint32(s) & roce.PSNMask, Payload: int32(min(left, mtu)),
-		AckReq: last || q.ackEvery == 1 || (s+1)%q.ackEvery == 0}
+		AckReq: last || q.ackEvery == 1 || (s+1)%uint64(q.ackEvery) == 0}
 	ops := &opcodes[w.Verb]
 	switch {
 	case w.Verb.answered():

@@ -153,7 +153,7 @@ func (n *Net) Kick(port int32, tx *route.Port) {
 	if tx.Armed {
 		return
 	}
-	if n.Sw[tx.Node].Spec != nil && tx.NonEmpty&^tx.Paused == 0 {
+	if tx.NonEmpty&^tx.Paused == 0 && n.Sw[tx.Node].Spec != nil {
 		return
 	}
 	tx.Armed = true

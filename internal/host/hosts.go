@@ -77,40 +77,46 @@ type nic struct {
 	granter *granter  // nil while nobody needs its credit
 }
 
-// sender is the requester end of a queue pair, with its pacing.
+// sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four
+// cache lines of 64 bytes: its own first one, the pacer's and two of the queue pair (TestLines).
 type sender struct {
-	qp      rc.QP
-	pace    cc.Pacer  // Ctl is nil without congestion control
-	timerAt unit.Time // for which the controller's timer is armed
-	paceAt  unit.Time // for which its pace is; unit.Never while it does not wait
-	held    unit.Time // by its pace while its port was free; while it waits, less when that began
-	// by its window likewise, and since when it is full, while stuck says so
-	windowed, stuckAt unit.Time
-	watched           unit.Time // when the timeout event under way comes
-	next              int32     // in the port's ring
-	nic               int32
-	port              int32
-	dst               int32
-	hash              uint32
-	loc               uint16
-	inRing            bool
-	timer             bool // a timeout event is under way
-	stuck             bool // something is to be sent and the window is full
-	sprayed           bool
-	pulled            bool  // its receiver pulls
-	class             uint8 // of its service
-	tos               uint8
-	service           uint8
-	extra             uint8 // bytes of telemetry in each of its packets
-	turn              entropy.Turn
-	paths             *entropy.Paths // nil: its data take the ports in turn, too
-	tag               int32          // the queue pair's index among those of the same peers
-	first             int32          // message posted first, -1 for none
-	last              int32          // and last
+	next    int32 // in the port's ring
+	nic     int32
+	port    int32
+	dst     int32
+	hash    uint32
+	loc     uint16
+	class   uint8 // of its service
+	tos     uint8
+	service uint8
+	extra   uint8 // bytes of telemetry in each of its packets
+	inRing  bool
+	timer   bool // a timeout event is under way
+	stuck   bool // something is to be sent and the window is full
+	sprayed bool
+	pulled  bool           // its receiver pulls
+	paths   *entropy.Paths // nil: its data take the ports in turn, too
+	paceAt  unit.Time      // for which its pace is; unit.Never while it does not wait
+	timerAt unit.Time      // for which the controller's timer is armed
+	held    unit.Time      // by its pace while its port was free; while it waits, less when that began
+
+	pace     cc.Pacer  // Ctl is nil without congestion control
+	windowed unit.Time // held by its window likewise
+
+	qp rc.QP
+
+	stuckAt unit.Time // since when its window is full, while stuck says so
+	watched unit.Time // when the timeout event under way comes
+	turn    entropy.Turn
+	tag     int32 // the queue pair's index among those of the same peers
+	first   int32 // message posted first, -1 for none
+	last    int32 // and last
+	_       [32]byte
 }
 
 // receiver is the responder end. It is another element than the sender and learns of messages by
-// what arrives: their order was fixed when they were posted, before their first packet left.
+// what arrives: their order was fixed when they were posted, before their first packet left. Of most
+// packets it reads two cache lines, both the queue pair's.
 type receiver struct {
 	qp      rc.QP
 	lastCNP unit.Time
@@ -118,15 +124,16 @@ type receiver struct {
 	hash    uint32
 	loc     uint16
 	service uint8
-	marked  bool  // something since the last answer was, and the service echoes that
-	done    int32 // message finished last, -1 for none
-	pieces  int32 // of the next one that are in
-	flow    int32 // at its NIC's granter
+	marked  bool // something since the last answer was, and the service echoes that
+	turn    entropy.Turn
 	ce      int64
 	cut     int64  // data packets that came as headers
+	done    int32  // message finished last, -1 for none
+	pieces  int32  // of the next one that are in
+	flow    int32  // at its NIC's granter
 	final   uint32 // what its sender had nothing to send behind,
 	ends    bool   // if that has come
-	turn    entropy.Turn
+	_       [64]byte
 }
 
 // Message is one WRITE (or a chain of them above 2 GiB) between two GPUs.

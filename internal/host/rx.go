@@ -46,7 +46,7 @@ func (h *Hosts) rxData(port int32, p *fabric.Packet) {
 	case rc.Duplicate:
 		h.Count.Duplicates++
 	}
-	if n := &h.nics[dst]; n.slow {
+	if n := &h.nics[dst]; h.limited(n) {
 		h.drain(now, port, n, dst, int(in.Payload))
 	}
 	if marked {

@@ -95,7 +95,7 @@ func (h *Hosts) ready(c int32, s *sender) {
 }
 
 // asks reports that congestion control needs an acknowledgement of the packet that leaves.
-func (s *sender) asks() bool { return (s.pace.Window > 0 || s.pace.Every > 0) && s.needs() }
+func (s *sender) asks() bool { return s.pace.Acked() && s.needs() }
 
 func (s *sender) needs() bool { return s.pace.Asks(s.qp.InFlightBytes()) && !s.qp.Resending() }
 
@@ -160,7 +160,7 @@ func (h *Hosts) sendData(now unit.Time, port int32, tx *route.Port) unit.Time {
 		c := r.head
 		s := &h.senders[c]
 		n := &h.nics[s.nic]
-		if n.slow {
+		if h.limited(n) {
 			if at := h.fetchable(n); at > now {
 				return at
 			}
@@ -216,7 +216,7 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	h.Count.DataPackets++
 	h.Count.DataBytes += int64(rp.Payload)
 	h.Net.Transmit(now, port, tx, pi, p)
-	if n.slow {
+	if h.limited(n) {
 		h.fetch(now, n, unit.Bytes(rp.Payload))
 	}
 	if h.cfg.RC.Timeout > 0 && (!s.timer || h.cfg.RC.Recovery == rc.Selective) {
@@ -256,8 +256,11 @@ func (h *Hosts) pace(now unit.Time, tx *route.Port, c int32, s *sender, wire int
 func (h *Hosts) wait(from unit.Time, c int32, s *sender) {
 	s.held -= from
 	s.paceAt = s.pace.NextAt
-	h.Net.Q.Push(h.nics[s.nic].element, s.paceAt, KindPace, c, 0)
+	h.Net.Q.Push(h.element(s), s.paceAt, KindPace, c, 0)
 }
+
+// element is a sender's NIC's, as its port says, which lies nearer than the NIC.
+func (h *Hosts) element(s *sender) engine.Element { return engine.Node(h.Net.Ports[s.port].Node) }
 
 // decide reads a controller's decision.
 func (h *Hosts) decide(c int32) {
@@ -281,7 +284,7 @@ func (h *Hosts) rearm(c int32, s *sender) {
 		if s.timerAt == unit.Never {
 			h.ccTimers.Disarm(c)
 		} else {
-			h.ccTimers.Arm(h.nics[s.nic].element, c, KindCC, s.timerAt)
+			h.ccTimers.Arm(h.element(s), c, KindCC, s.timerAt)
 		}
 	}
 }
@@ -294,7 +297,7 @@ func (h *Hosts) watch(c int32, s *sender) {
 		return
 	}
 	s.timer, s.watched = true, max(at, h.Net.Q.Now())
-	h.Net.Q.Push(h.nics[s.nic].element, s.watched, KindTimeout, c, 0)
+	h.Net.Q.Push(h.element(s), s.watched, KindTimeout, c, 0)
 }
 
 // timeout looks after the local ACK timeout.

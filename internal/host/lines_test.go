@@ -1,0 +1,26 @@
+package host
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// TestLines holds senders and receivers to whole cache lines, so that the parts which every packet reads
+// begin with one.
+func TestLines(t *testing.T) {
+	var s sender
+	for _, f := range []struct {
+		name string
+		n    uintptr
+	}{
+		{"a sender", unsafe.Sizeof(s)}, {"a receiver", unsafe.Sizeof(receiver{})},
+		{"the pacer's place", unsafe.Offsetof(s.pace)}, {"the queue pair's place", unsafe.Offsetof(s.qp)},
+	} {
+		if f.n%64 != 0 {
+			t.Errorf("%s is %d, no whole number of lines", f.name, f.n)
+		}
+	}
+	if end := unsafe.Offsetof(s.held) + unsafe.Sizeof(s.held); end > 64 {
+		t.Errorf("what each packet reads ends at %d, beyond the first line", end)
+	}
+}
