@@ -17,6 +17,7 @@ type Protocol struct {
 	Signals  []cc.Term
 	Counters []cc.Term
 	Needs    cc.Needs // of what its packets meet, as congestion controls say it
+	Ordered  bool     // messages arrive and complete in the order in which they were posted
 
 	CC       string   // the congestion control that it runs where none is named; "" for one of its own
 	Controls []string // those that it can run; nil: none but its own

@@ -99,7 +99,8 @@ type End interface {
 	// Say makes the next control packet that it has to send, now; false: nothing is left. It is called
 	// after Take, Tick and PlaneIs until it returns false.
 	Say(now unit.Time, p *Packet) bool
-	// At is when it wants Tick; unit.Never for not at all. It may change with every call.
+	// At is when it wants Tick; unit.Never for not at all. It may change with every call. An end that has
+	// nothing to send and hears nothing comes to Never: it does not go on asking whether paths work.
 	At() unit.Time
 	Tick(now unit.Time)
 	// PlaneIs says that the NIC's own port to a plane works, or does not: its link is up or down.
@@ -131,7 +132,6 @@ type Sender interface {
 // Receiver is the end that has the memory.
 type Receiver interface {
 	End
-	// Arrived pops the number of a message that is in memory as a whole. Protocols with order pop them in
-	// the order in which they were posted.
+	// Arrived pops the number of a message that is in memory as a whole.
 	Arrived() (message uint32, ok bool)
 }
