@@ -1,0 +1,139 @@
+package window
+
+import "railyard/transport"
+
+// In is a receiver's side.
+type In struct {
+	slots   []entry
+	ordered bool
+	expect  uint64 // all before it have come
+	high    uint64 // and nothing from here on
+	mtu     uint64
+
+	got     []uint32 // without order: packets that have come, by message
+	arrived []uint32 // messages that are whole, and not popped
+
+	Received uint64 // payload, each byte once
+	Late     uint32 // packets that came out of order
+	Twice    int64  // packets that had come before
+	Beyond   int64  // packets too far ahead to be remembered
+}
+
+// entry is one packet that has come, ahead of others.
+type entry struct {
+	message uint32
+	here    bool
+	last    bool
+}
+
+// NewIn returns an In that remembers so many packets ahead of the oldest missing one, a power of two. With
+// order, messages arrive in the order of their packets; without, each when all of its own are there.
+func NewIn(packets int, mtu uint64, ordered bool) In {
+	if packets&(packets-1) != 0 {
+		panic("window: not a power of two")
+	}
+	in := In{slots: make([]entry, packets), mtu: mtu, ordered: ordered}
+	if !ordered {
+		in.got = make([]uint32, packets)
+	}
+	return in
+}
+
+// Full makes a packet's number of its low half.
+func (in *In) Full(psn uint32) uint64 { return full(psn, in.expect) }
+
+// Verdict is what a packet that came turned out to be.
+type Verdict uint8
+
+// Verdicts.
+const (
+	Fresh  Verdict = iota // its payload belongs into memory
+	Before                // it came before
+	Ahead                 // it is too far ahead
+)
+
+// Take notes a data packet.
+func (in *In) Take(p *transport.Packet) Verdict {
+	psn := in.Full(p.PSN)
+	switch size := uint64(len(in.slots)); {
+	case psn-in.expect >= 1<<63: // below
+		in.Twice++
+		return Before
+	case psn-in.expect >= size:
+		in.Beyond++
+		return Ahead
+	}
+	e := &in.slots[psn&uint64(len(in.slots)-1)]
+	if e.here {
+		in.Twice++
+		return Before
+	}
+	*e = entry{p.Message, true, p.Flags&transport.Last != 0}
+	in.Received += uint64(p.Payload)
+	if psn != in.high {
+		in.Late++
+	}
+	in.high = max(in.high, psn+1)
+	if !in.ordered {
+		in.count(p)
+	}
+	in.advance()
+	return Fresh
+}
+
+// count notes a packet of a message that needs no order.
+func (in *In) count(p *transport.Packet) {
+	n := &in.got[p.Message&uint32(len(in.got)-1)]
+	if *n++; uint64(*n) == max(1, (p.Bytes+in.mtu-1)/in.mtu) {
+		*n = 0
+		in.arrived = append(in.arrived, p.Message)
+	}
+}
+
+// advance moves past all that has come.
+func (in *In) advance() {
+	for in.expect < in.high {
+		e := &in.slots[in.expect&uint64(len(in.slots)-1)]
+		if !e.here {
+			return
+		}
+		if in.ordered && e.last {
+			in.arrived = append(in.arrived, e.message)
+		}
+		e.here = false
+		in.expect++
+	}
+}
+
+// Arrived pops a message that is whole.
+func (in *In) Arrived() (message uint32, ok bool) {
+	if len(in.arrived) == 0 {
+		return 0, false
+	}
+	message = in.arrived[0]
+	in.arrived = append(in.arrived[:0], in.arrived[1:]...)
+	return message, true
+}
+
+// Holes reports whether something has come behind something missing.
+func (in *In) Holes() bool { return in.high > in.expect }
+
+// Expect is the oldest packet that has not come.
+func (in *In) Expect() uint64 { return in.expect }
+
+// High is behind the last that has.
+func (in *In) High() uint64 { return in.high }
+
+// Bits tells of 128 packets from base on which have come.
+func (in *In) Bits(base uint64) (bits [2]uint64) {
+	for i := range uint64(128) {
+		psn := base + i
+		if psn >= in.high {
+			break
+		}
+		if psn < in.expect || in.slots[psn&uint64(len(in.slots)-1)].here {
+			bits[i>>6] |= 1 << (i & 63)
+		}
+	}
+	return bits
+}
