@@ -1,0 +1,245 @@
+package falcon
+
+import (
+	"railyard/cc"
+	"railyard/internal/rng"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// flow is one path of a connection: a label that switches hash, and its own window. The label's two low bits
+// are the flow's number (Isekai: kFlowIdMask), so that acknowledgements say whose they are.
+type flow struct {
+	ctl    cc.Controller
+	window unit.Bytes
+	gap    unit.Time // between packets where the window is below one; else 0
+	next   unit.Time // not before
+	label  uint32
+	plane  uint8
+
+	flying  unit.Bytes
+	acked   unit.Bytes // since the controller heard of any
+	rtt     unit.Time  // smoothed; 0 before one was measured
+	newest  unit.Time  // RACK: when the latest packet left of those that have come
+	reached unit.Time  // RACK: how long that one took
+	sent    int        // packets since one asked for an acknowledgement
+	credit  int64      // weighted turn: bytes that it is behind
+	plb     plb
+	heardAt unit.Time // when an acknowledgement last named it
+	since   unit.Time // when it took its path: what left before says nothing of it
+	silent  bool      // a packet went unanswered while other paths were heard
+}
+
+// plb counts what a round of acknowledgements says of a path (Isekai: ComputePlb; Qureshi et al., SIGCOMM
+// 2022).
+type plb struct{ acked, late, rounds int }
+
+const (
+	labelBits = 20
+	flowBits  = 2
+	noFlow    = -1
+)
+
+// relabel moves a flow to a path of some plane.
+func (f *flow) relabel(now unit.Time, id int, r *rng.Stream, plane uint8) {
+	f.since, f.newest = now, 0
+	f.label = uint32(r.Intn(1<<(labelBits-flowBits)))<<flowBits | uint32(id)
+	f.plane, f.silent = plane, false
+	f.plb = plb{}
+}
+
+// decide reads the controller.
+func (f *flow) decide(mtu unit.Bytes, line unit.Rate) {
+	d := f.ctl.Decision()
+	f.window, f.gap = d.Window, 0
+	if f.window == 0 {
+		f.window = 1 << 40 // no window
+	}
+	if d.Rate < line && d.Rate > 0 {
+		f.gap = unit.Serialize(mtu, d.Rate)
+	}
+}
+
+// heard smooths a round trip (Isekai: rtt_smoothing_alpha 0.75).
+func (f *flow) heard(rtt unit.Time) {
+	if f.rtt == 0 {
+		f.rtt = rtt
+		return
+	}
+	f.rtt = (3*f.rtt + rtt) / 4
+}
+
+// congested counts acknowledged packets, late or not, and reports that the path should be left: for some
+// rounds, each a window of packets, most of them were late.
+func (p *plb) congested(s *settings, packets int, late bool, window int) bool {
+	p.acked += packets
+	if late {
+		p.late += packets
+	}
+	if p.acked < window {
+		return false
+	}
+	if float64(p.late) < s.plbShare*float64(p.acked) {
+		p.rounds = 0
+	} else {
+		p.rounds++
+	}
+	p.acked, p.late = 0, 0
+	if p.rounds >= s.plbRounds {
+		p.rounds = 0
+		return true
+	}
+	return false
+}
+
+// target is the round trip that a flow's controller aims at; 0: it has none, or nobody knows yet.
+func (f *flow) target() unit.Time {
+	t, ok := f.ctl.Signal(0, "target_delay")
+	if !ok {
+		return 0
+	}
+	return unit.Time(t * float64(unit.Second))
+}
+
+// may reports whether a flow may send a packet now.
+func (f *flow) may(now unit.Time) bool { return f.flying < f.window && f.next <= now }
+
+// avoids reports that a flow is silent, and another is not: nothing more goes there until it has a new path.
+func (s *sender) avoids(f *flow) bool { return f.silent && s.silent < len(s.flows) }
+
+// suspect notes a packet of a flow that nobody has answered. When other flows were heard since it left, it is
+// the path.
+func (s *sender) suspect(f *flow, sent unit.Time) {
+	if f.silent || f.heardAt >= sent {
+		return
+	}
+	for i := range s.flows {
+		if s.flows[i].heardAt > sent {
+			f.silent = true
+			s.silent++
+			return
+		}
+	}
+}
+
+// answered notes that a flow's path works.
+func (s *sender) answered(now unit.Time, f *flow) {
+	f.heardAt = now
+	if f.silent {
+		f.silent = false
+		s.silent--
+	}
+}
+
+// pick chooses the flow of a plane that sends next, -1 for none. Weighted, the windows of all flows of the
+// plane together are what may be under way, and flows take turns by their windows' shares: a congested path
+// gets few packets and never none. Else each flow keeps to its own window and the one with most room is next.
+func (s *sender) pick(now unit.Time, plane int) int {
+	if s.set.weighted {
+		return s.pickWeighted(now, plane)
+	}
+	best, room := noFlow, unit.Bytes(0)
+	for i := range s.flows {
+		f := &s.flows[i]
+		if int(f.plane) == plane && !s.avoids(f) && f.may(now) && f.window-f.flying > room {
+			best, room = i, f.window-f.flying
+		}
+	}
+	return best
+}
+
+func (s *sender) pickWeighted(now unit.Time, plane int) int {
+	var windows, flying unit.Bytes
+	for i := range s.flows {
+		if f := &s.flows[i]; int(f.plane) == plane && !s.avoids(f) {
+			windows += f.window
+			flying += f.flying
+		}
+	}
+	if flying >= windows {
+		return noFlow
+	}
+	best := noFlow
+	for i := range s.flows {
+		f := &s.flows[i]
+		if int(f.plane) != plane || f.next > now || s.avoids(f) {
+			continue
+		}
+		if best == noFlow || f.credit+int64(f.window) > s.flows[best].credit+int64(s.flows[best].window) {
+			best = i
+		}
+	}
+	return best
+}
+
+// charge notes a packet that leaves by a flow: its turn is over, its pace begins.
+func (s *sender) charge(now unit.Time, id int, payload uint32) {
+	f := &s.flows[id]
+	f.flying += unit.Bytes(payload)
+	if f.gap > 0 {
+		f.next = now + f.gap
+	}
+	if !s.set.weighted {
+		return
+	}
+	var all int64
+	for i := range s.flows { // smooth weighted round robin
+		if g := &s.flows[i]; g.plane == f.plane {
+			g.credit += int64(g.window)
+			all += int64(g.window)
+		}
+	}
+	f.credit -= all
+}
+
+// asks reports that a packet that leaves by a flow asks for an acknowledgement: one in so many, those that
+// fill the window, and the last of what there is (Isekai: ack_request_percent, ack_request_fcwnd_threshold,
+// op_boundary_ar_bit).
+func (s *sender) asks(f *flow, last bool) bool {
+	f.sent++
+	if f.sent >= s.set.askEvery || f.window <= 2*s.set.MTU || f.flying >= f.window || last {
+		f.sent = 0
+		return true
+	}
+	return false
+}
+
+// leave moves a flow to another path, of another plane where there are several and others work.
+func (s *sender) leave(now unit.Time, id int, elsewhere bool) {
+	f := &s.flows[id]
+	plane := f.plane
+	if n := s.set.Planes; elsewhere || s.down>>plane&1 != 0 {
+		for k := 1; k < n; k++ {
+			if p := (int(f.plane) + k) % n; s.down>>p&1 == 0 {
+				plane = uint8(p)
+				break
+			}
+		}
+	}
+	s.move(now, id, plane)
+	s.repaths++
+}
+
+func (s *sender) move(now unit.Time, id int, plane uint8) {
+	f := &s.flows[id]
+	if f.silent {
+		s.silent--
+	}
+	f.relabel(now, id, &s.random, plane)
+}
+
+// tell hands a flow's controller what was acknowledged on it.
+func (s *sender) tell(now unit.Time, id int, rtt unit.Time, p *transport.Packet) {
+	f := &s.flows[id]
+	packets := max(1, int(f.acked/s.set.MTU))
+	s.ack = cc.Ack{Bytes: f.acked, InFlight: f.flying, RTT: rtt, Marked: p.Flags&transport.Marked != 0}
+	f.acked = 0
+	f.ctl.OnAck(now, &s.ack)
+	f.decide(s.set.MTU, s.line)
+	if t := f.target(); s.set.plb && rtt > 0 && t > 0 {
+		late := float64(rtt) > s.set.plbLate*float64(t)
+		if f.plb.congested(s.set, packets, late, int(f.window/s.set.MTU)) {
+			s.leave(now, id, false)
+		}
+	}
+}
