@@ -24,6 +24,9 @@ var allowed = map[string][]string{
 	"rc":             {"roce", "cc"},
 	"transport":      {"rc", "cc", "param"},
 
+	"transport/window":        {"rc", "transport"},
+	"falcon":                  {"transport", "transport/window", "rc", "cc", "param", "internal/rng"},
+	"srd":                     {"transport", "transport/window", "rc", "roce", "cc", "param", "internal/rng"},
 	"transport/transporttest": {"transport", "cc", "param", "rc", "internal/rng"},
 	"rcudp":                   {"rc", "roce", "cc", "entropy"},
 	"verbs":                   {"rc", "rcudp", "roce", "cc", "entropy"},

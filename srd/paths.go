@@ -1,0 +1,109 @@
+package srd
+
+import (
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// path is one way to a far NIC. Its share is of 256: how many times it is taken while a path without fault is
+// taken 256 times.
+type path struct {
+	rtt    unit.Time // smoothed; 0 before one was measured
+	cutAt  unit.Time
+	newest unit.Time // when the latest packet left of those that have come
+	share  int32
+	owed   int32
+	plane  uint8
+}
+
+const fullShare = 256
+
+// paths are all ways to a far NIC, walked in an order that is shuffled each time round, so that senders do
+// not march in step.
+type paths struct {
+	all    []path
+	order  [][]uint16 // by plane
+	at     []int
+	random rng.Stream
+	shifts int64
+	mean   unit.Time // of the round trips, smoothed
+}
+
+func newPaths(s *settings, seed uint64) paths {
+	p := paths{all: make([]path, s.paths), order: make([][]uint16, s.Planes), at: make([]int, s.Planes),
+		random: rng.New(seed, "srd")}
+	for i := range p.all {
+		plane := i % s.Planes
+		p.all[i] = path{share: fullShare, plane: uint8(plane), cutAt: -unit.Never / 2}
+		p.order[plane] = append(p.order[plane], uint16(i))
+	}
+	for plane := range p.order {
+		p.shuffle(plane)
+	}
+	return p
+}
+
+func (p *paths) shuffle(plane int) {
+	o := p.order[plane]
+	for i := range o {
+		j := p.random.Intn(i + 1)
+		o[i], o[j] = o[j], o[i]
+	}
+	p.at[plane] = 0
+}
+
+// next is the path of a plane whose turn it is: a path is passed over until its shares make a whole turn.
+// Shares are at least an eighth, so that it ends.
+func (p *paths) next(plane int) int {
+	for {
+		if p.at[plane] == len(p.order[plane]) {
+			p.shuffle(plane)
+		}
+		i := int(p.order[plane][p.at[plane]])
+		p.at[plane]++
+		x := &p.all[i]
+		if x.owed += x.share; x.owed >= fullShare {
+			x.owed -= fullShare
+			return i
+		}
+	}
+}
+
+// leastShare keeps a path in use enough to see when it is better.
+const leastShare = fullShare / 8
+
+// heard takes a round trip of a path. An overloaded one, slower by a factor than the least, and slower than
+// the others are, loses some of its share, once per round trip; one that is neither gains.
+func (p *paths) heard(now unit.Time, s *settings, i int, rtt, least unit.Time) {
+	x := &p.all[i]
+	if x.rtt == 0 {
+		x.rtt = rtt
+	}
+	x.rtt += (rtt - x.rtt) / 4
+	if p.mean == 0 {
+		p.mean = rtt
+	}
+	p.mean += (rtt - p.mean) / 32
+	if now-x.cutAt < x.rtt {
+		return
+	}
+	x.cutAt = now
+	if float64(x.rtt) > s.slow*float64(least) && x.rtt > p.mean {
+		p.less(x, s.step)
+	} else {
+		x.share = min(fullShare, x.share+int32(s.step/4*fullShare)+1)
+	}
+}
+
+// lost takes note that a path has lost a packet.
+func (p *paths) lost(now unit.Time, s *settings, i int) {
+	if x := &p.all[i]; now-x.cutAt >= x.rtt {
+		x.cutAt = now
+		p.less(x, s.step)
+	}
+}
+
+func (p *paths) less(x *path, step float64) {
+	p.shifts++
+	x.share = max(leastShare, x.share-int32(step*float64(x.share)))
+}

@@ -1,0 +1,87 @@
+package srd
+
+import (
+	"railyard/transport"
+	"railyard/transport/window"
+	"railyard/unit"
+)
+
+// receiver is a connection's receiving end. Messages arrive when they are whole, in any order.
+type receiver struct {
+	s     *settings
+	in    window.In
+	ackAt unit.Time
+	count int // packets that wait for an acknowledgement
+	due   bool
+	last  transport.Packet
+	came  unit.Time
+	marks bool
+}
+
+// Take takes a data packet; true: its payload is new.
+func (r *receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
+	if p.Kind != transport.Data || p.Flags&transport.Trimmed != 0 {
+		return false
+	}
+	v := r.in.Take(p)
+	if v == window.Ahead {
+		return false
+	}
+	if r.count++; r.count == 1 {
+		r.ackAt = now + r.s.ackDelay
+	}
+	r.last, r.came = *p, now
+	r.marks = r.marks || p.Flags&transport.Marked != 0
+	if r.count >= r.s.ackEvery || p.Flags&transport.Asks != 0 || v == window.Before {
+		r.due, r.ackAt = true, unit.Never
+	}
+	return v == window.Fresh
+}
+
+// Say makes the acknowledgement when it is due.
+func (r *receiver) Say(now unit.Time, p *transport.Packet) bool {
+	if !r.due {
+		return false
+	}
+	*p = transport.Packet{Kind: transport.Ack, Flags: transport.Stamped, Plane: r.last.Plane,
+		EV: r.last.EV, EchoEV: r.last.EV, PSN: r.last.PSN, Sent: r.last.Sent, Delay: now - r.came,
+		Expect: uint32(r.in.Expect()), Base: uint32(r.in.Expect()), Bytes: r.in.Received, Late: r.in.Late}
+	if r.marks {
+		p.Flags |= transport.Marked
+	}
+	if r.in.Holes() {
+		p.Base = uint32(r.base())
+		p.Bits = r.in.Bits(r.in.Full(p.Base))
+	}
+	r.count, r.marks, r.due, r.ackAt = 0, false, false, unit.Never
+	return true
+}
+
+// base is where the bitmap begins: so that it ends behind the packet that came last, and not before the
+// oldest one that is missing.
+func (r *receiver) base() uint64 {
+	base := r.in.Expect()
+	if last := r.in.Full(r.last.PSN); last >= base+128 {
+		base = last - 127
+	}
+	return base
+}
+
+// At is when the acknowledgement is due.
+func (r *receiver) At() unit.Time { return r.ackAt }
+
+// Tick makes it due.
+func (r *receiver) Tick(now unit.Time) {
+	if now >= r.ackAt {
+		r.due, r.ackAt = true, unit.Never
+	}
+}
+
+// PlaneIs changes nothing: an acknowledgement goes by the plane that the last packet came in by.
+func (r *receiver) PlaneIs(unit.Time, int, bool) {}
+
+// Arrived pops a message.
+func (r *receiver) Arrived() (uint32, bool) { return r.in.Arrived() }
+
+// Counter knows none.
+func (r *receiver) Counter(string) (int64, bool) { return 0, false }

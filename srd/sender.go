@@ -1,0 +1,292 @@
+package srd
+
+import (
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/transport"
+	"railyard/transport/window"
+	"railyard/unit"
+)
+
+// peer is what a NIC keeps of a far one.
+type peer struct {
+	s     *settings
+	paths paths
+	rate  rate
+	down  uint64 // planes whose port does not work
+}
+
+// Peer makes it.
+func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
+	return &peer{s: &m.settings, paths: newPaths(&m.settings, seed),
+		rate: newRate(&m.settings, path.Line, path.RTT)}
+}
+
+// Sender makes a connection's sending end, which shares it.
+func (p *peer) Sender(uint64) transport.Sender {
+	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never}
+}
+
+// sender is a connection's sending end.
+type sender struct {
+	*peer
+	s      *settings
+	out    window.Out
+	lookAt unit.Time // when the oldest packet that is out may be lost
+
+	held            transport.Held
+	stuckAt         unit.Time
+	stuck           bool
+	expired, earlys int64
+}
+
+// Post adds a message.
+func (s *sender) Post(now unit.Time, r transport.Request) error {
+	err := s.out.Post(r)
+	s.note(now)
+	return err
+}
+
+// Pending reports whether anything is to be sent, or sent again.
+func (s *sender) Pending() bool { return s.out.More() || s.out.AnyLost() }
+
+func (s *sender) sendable() bool { return s.out.AnyLost() || s.out.Unsent() }
+
+// Ready reports whether Next would make a packet.
+func (s *sender) Ready(now unit.Time, plane int) bool {
+	return s.down>>plane&1 == 0 && s.sendable() && s.rate.may(now)
+}
+
+// Next makes the packet that leaves now, lost ones first, each by the path whose turn it is.
+func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
+	if !s.Ready(now, plane) {
+		s.note(now)
+		return false
+	}
+	path := s.paths.next(plane)
+	psn, slot, again := s.out.Again(now, path)
+	if !again {
+		psn, slot = s.out.New(now, path)
+	}
+	slot.Fill(psn, p)
+	p.EV, p.Plane = uint32(path), uint8(plane)
+	s.rate.sent(now, p.Payload)
+	if !s.sendable() {
+		p.Flags |= transport.Asks
+	}
+	s.lookAt = min(s.lookAt, now+s.patience(path))
+	s.note(now)
+	return true
+}
+
+// patience is after how long a packet of a path is lost: three of its round trips, but not before the
+// time-out, as long as that is none of congestion's making.
+func (s *sender) patience(path int) unit.Time {
+	return max(s.s.timeout, 3*max(s.paths.all[path].rtt, s.rate.base))
+}
+
+// At is when it wants to look, or may send again.
+func (s *sender) At() unit.Time {
+	if s.sendable() && s.rate.nextAt > 0 && s.rate.flying < s.rate.limit() {
+		return min(s.lookAt, s.rate.nextAt)
+	}
+	return s.lookAt
+}
+
+// Tick looks for packets that have been out too long.
+func (s *sender) Tick(now unit.Time) {
+	if s.rate.nextAt <= now {
+		s.rate.nextAt = 0
+	}
+	if now >= s.lookAt {
+		s.look(now)
+	}
+	s.note(now)
+}
+
+// look loses what is out for too long, and finds out when to look again.
+func (s *sender) look(now unit.Time) {
+	s.lookAt = unit.Never
+	una, next := s.out.Range()
+	for psn := una; psn < next; psn++ {
+		slot := s.out.At(psn)
+		if slot.State != window.Flying {
+			continue
+		}
+		due := slot.Sent + s.patience(int(slot.Path))<<min(slot.Tries, 5)
+		if due > now {
+			s.lookAt = min(s.lookAt, due)
+			continue
+		}
+		if int(slot.Tries) >= s.s.retries {
+			s.fail()
+			return
+		}
+		s.paths.lost(now, s.s, int(slot.Path))
+		s.expired++
+		s.lose(psn)
+	}
+}
+
+func (s *sender) lose(psn uint64) {
+	slot := s.out.At(psn)
+	if s.out.Lose(psn) {
+		s.rate.gone(slot.Payload)
+	}
+}
+
+func (s *sender) fail() {
+	s.rate.flying -= s.out.InFlight()
+	s.out.Fail(rc.RetryExceeded)
+	s.lookAt = unit.Never
+}
+
+// PlaneIs has all that is under way by a broken port sent again by others.
+func (s *sender) PlaneIs(now unit.Time, plane int, up bool) {
+	if plane >= s.s.Planes || plane >= 64 {
+		return
+	}
+	if up {
+		s.down &^= 1 << plane
+		return
+	}
+	s.down |= 1 << plane
+	una, next := s.out.Range()
+	for psn := una; psn < next; psn++ {
+		if slot := s.out.At(psn); slot.State == window.Flying &&
+			int(s.paths.all[slot.Path].plane) == plane {
+			s.lose(psn)
+		}
+	}
+	s.note(now)
+}
+
+// Take takes an acknowledgement.
+func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
+	if p.Kind != transport.Ack || s.out.Failed() {
+		return false
+	}
+	acked := s.acknowledge(p)
+	rtt := unit.Time(0)
+	if i := int(p.EchoEV); i < len(s.paths.all) && p.Sent > 0 && p.Delay >= 0 && now-p.Sent > p.Delay {
+		rtt = now - p.Sent - p.Delay
+		s.paths.heard(now, s.s, i, rtt, s.rate.least())
+	}
+	s.rate.heard(now, acked, rtt, s.paths.mean)
+	if p.Bits != [2]uint64{} {
+		s.overtaken(now)
+	}
+	s.out.Advance()
+	s.note(now)
+	return false
+}
+
+// acknowledge marks what has come.
+func (s *sender) acknowledge(p *transport.Packet) (acked unit.Bytes) {
+	una, next := s.out.Range()
+	expect := min(s.out.Full(p.Expect), next)
+	if expect < una {
+		expect = una
+	}
+	for psn := una; psn < expect; psn++ {
+		acked += s.came(psn)
+	}
+	base := s.out.Full(p.Base)
+	for i := range uint64(128) {
+		if p.Bits[i>>6]>>(i&63)&1 != 0 && base+i >= una {
+			acked += s.came(base + i)
+		}
+	}
+	return acked
+}
+
+func (s *sender) came(psn uint64) unit.Bytes {
+	slot := s.out.At(psn)
+	flying := slot != nil && slot.State == window.Flying
+	slot, news := s.out.Ack(psn)
+	if !news {
+		return 0
+	}
+	if flying {
+		s.rate.gone(slot.Payload)
+	}
+	if x := &s.paths.all[slot.Path]; slot.Tries == 0 {
+		x.newest = max(x.newest, slot.Sent)
+	}
+	return unit.Bytes(slot.Payload)
+}
+
+// overtaken loses packets that left well before others of their own path that have come: a path keeps order,
+// so they are gone. It looks at what the bitmap told of.
+func (s *sender) overtaken(now unit.Time) {
+	una, next := s.out.Range()
+	for psn := una; psn < min(next, una+128); psn++ {
+		slot := s.out.At(psn)
+		x := &s.paths.all[slot.Path]
+		if slot.State == window.Flying && slot.Sent < x.newest && slot.Tries == 0 {
+			s.paths.lost(now, s.s, int(slot.Path))
+			s.earlys++
+			s.lose(psn)
+		}
+	}
+}
+
+// Say has nothing to say.
+func (s *sender) Say(unit.Time, *transport.Packet) bool { return false }
+
+// Completed pops a completion.
+func (s *sender) Completed() (transport.Completion, bool) { return s.out.Completed() }
+
+// InFlight is what is under way.
+func (s *sender) InFlight() unit.Bytes { return s.out.InFlight() }
+
+// note keeps account of for how long the limit or the pace kept the sender from sending.
+func (s *sender) note(now unit.Time) {
+	shut := !s.out.AnyLost() && s.out.More() && (!s.out.Unsent() || s.rate.flying >= s.rate.limit())
+	s.rate.full = s.rate.full || shut || s.out.More() && s.rate.nextAt > now
+	if shut == s.stuck {
+		return
+	}
+	if s.stuck = shut; shut {
+		s.stuckAt = now
+	} else {
+		s.held.Window += now - s.stuckAt
+	}
+}
+
+// Held says for how long it had to wait.
+func (s *sender) Held(now unit.Time) transport.Held {
+	h := s.held
+	if s.stuck {
+		h.Window += now - s.stuckAt
+	}
+	return h
+}
+
+// Signal reports what Protocol lists.
+func (s *sender) Signal(_ unit.Time, name string) (float64, bool) {
+	switch name {
+	case cc.SignalRate:
+		return float64(s.rate.now), true
+	case cc.SignalWindow:
+		return float64(s.rate.limit()), true
+	case cc.SignalDelay:
+		return s.paths.mean.Seconds(), true
+	}
+	return 0, false
+}
+
+// Counter reports what Protocol lists. Shifts and cuts are the peer's.
+func (s *sender) Counter(name string) (int64, bool) {
+	switch name {
+	case "timeouts":
+		return s.expired, true
+	case "early":
+		return s.earlys, true
+	case "shifts":
+		return s.paths.shifts, true
+	case cc.CounterCuts:
+		return s.rate.cuts, true
+	}
+	return 0, false
+}

@@ -1,0 +1,199 @@
+package srd
+
+import (
+	"maps"
+	"testing"
+
+	"railyard/cc"
+	"railyard/internal/rng"
+	"railyard/param"
+	"railyard/rc"
+	"railyard/transport"
+	"railyard/transport/transporttest"
+	"railyard/unit"
+)
+
+const us = unit.Microsecond
+
+var path100 = cc.Path{Line: 100 * unit.Gbps, MTU: 1000, RTT: 10 * us, Hops: 3}
+
+// TestConforms holds the protocol to what all of them promise.
+func TestConforms(t *testing.T) { transporttest.Run(t, transporttest.Suite{Protocol: &Protocol}) }
+
+func with(changes param.Values) param.Values {
+	v := maps.Clone(Protocol.Defaults)
+	maps.Copy(v, changes)
+	return v
+}
+
+func counter(t *testing.T, n *transporttest.Net, name string) int64 {
+	t.Helper()
+	c, ok := n.Sender(0).Counter(name)
+	if !ok {
+		t.Fatalf("there is no counter %q", name)
+	}
+	return c
+}
+
+// finish lets all messages complete, to a microsecond.
+func finish(t *testing.T, n *transporttest.Net) {
+	t.Helper()
+	for end := n.Now + unit.Second; !n.Done() && n.Fault == "" && n.Now < end; {
+		n.Until(n.Now + us)
+	}
+	if n.Fault != "" || !n.Done() {
+		t.Fatalf("messages are not there after a second: %s", n.Fault)
+	}
+}
+
+// TestSpray: packets of one connection take all 64 paths, about as often.
+func TestSpray(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
+	seen := map[uint32]int{}
+	n.Saw = func(_, _ int, p *transport.Packet) {
+		if p.Kind == transport.Data {
+			seen[p.EV]++
+		}
+	}
+	n.Post(0, 6400<<10, false)
+	finish(t, n)
+	if len(seen) != 64 {
+		t.Fatalf("%d paths are used of 64", len(seen))
+	}
+	for ev, packets := range seen {
+		if packets < 95 || packets > 105 {
+			t.Errorf("path %d has %d packets of 6400 on 64 equal paths", ev, packets)
+		}
+	}
+}
+
+// TestSharesShift: a path that is five times as slow gets an eighth of what the others have, soon, and its
+// share again when it is as fast as they are.
+func TestSharesShift(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
+	slow := int(rng.Mix64(7<<8) % 64) // where path 7 leads, perhaps not alone
+	n.Paths[transporttest.There][0][slow].Delay = 50 * us
+	var on7, all int
+	n.Saw = func(_, _ int, p *transport.Packet) {
+		if p.Kind == transport.Data {
+			if all++; p.EV == 7 {
+				on7++
+			}
+		}
+	}
+	post := func() float64 {
+		on7, all = 0, 0
+		n.Post(0, 16<<20, false)
+		finish(t, n)
+		return float64(on7) * 64 / float64(all)
+	}
+	post()
+	if share := post(); share > 0.2 {
+		t.Errorf("the slow path has %.2f of a fair share", share)
+	}
+	n.Paths[transporttest.There][0][slow].Delay = 5 * us
+	post()
+	post()
+	if share := post(); share < 0.9 {
+		t.Errorf("a path that is fast again has %.2f of a fair share", share)
+	}
+	if counter(t, n, "shifts") == 0 {
+		t.Error("no shift was counted")
+	}
+}
+
+// TestRetransmission: a lost packet is there again within the time-out and a round trip; a later one of its
+// own path finds it out sooner.
+func TestRetransmission(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4})
+	for i := range n.Paths[transporttest.There][0] {
+		n.Paths[transporttest.There][0][i].Loss = 1
+	}
+	n.Post(0, 4096, false)
+	n.Until(us)
+	for i := range n.Paths[transporttest.There][0] {
+		n.Paths[transporttest.There][0][i].Loss = 0
+	}
+	finish(t, n)
+	if n.Now > 70*us || counter(t, n, "timeouts") != 4 {
+		t.Errorf("four lost packets are there after %v, %d time-outs", n.Now, counter(t, n, "timeouts"))
+	}
+	n = transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4, Seed: 9,
+		Values: with(param.Values{"timeout": unit.Second})})
+	for i := range n.Paths[transporttest.There][0] {
+		n.Paths[transporttest.There][0][i].Loss = 0.01
+	}
+	n.Post(0, 4<<20, false)
+	n.Until(2 * unit.Millisecond)
+	if early := counter(t, n, "early"); early < 20 {
+		t.Errorf("%d of about 40 lost packets were found out by later ones", early)
+	}
+}
+
+// TestUnordered: a short message behind a long one arrives first when the long one waits for a lost packet.
+func TestUnordered(t *testing.T) {
+	m := Protocol.New(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1})
+	path := path100
+	s, r := m.Peer(path, 1).Sender(1), m.Receiver(path, 1)
+	s.Post(0, transport.Request{ID: 1, Bytes: 3000})
+	s.Post(0, transport.Request{ID: 2, Bytes: 10})
+	var p [4]transport.Packet
+	for i := range p {
+		if !s.Next(0, 0, &p[i]) {
+			t.Fatal("no packet")
+		}
+	}
+	var arrived []uint32
+	for _, i := range []int{0, 3, 2, 1} {
+		r.Take(0, &p[i])
+		for m, ok := r.Arrived(); ok; m, ok = r.Arrived() {
+			arrived = append(arrived, m)
+		}
+	}
+	if len(arrived) != 2 || arrived[0] != 1 || arrived[1] != 0 {
+		t.Errorf("messages arrive as %v, want 1 before 0", arrived)
+	}
+}
+
+// TestRateFollowsDelay: delay above the least cuts the rate in proportion, and silence of queues
+// raises it again, to the line.
+func TestRateFollowsDelay(t *testing.T) {
+	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
+	r := newRate(&set, 400*unit.Gbps, 10*us)
+	now := unit.Time(0)
+	step := func(rtt unit.Time, rounds int) {
+		for range rounds {
+			now += rtt
+			r.full = true
+			r.heard(now, unit.InTime(r.now, rtt), rtt, rtt)
+		}
+	}
+	step(30*us, 1)
+	if r.now != 200*unit.Gbps { // half is the most that a cut takes: the excess is half of the delay
+		t.Errorf("at three times the least round trip the rate is %v, want half the line", r.now)
+	}
+	step(16*us, 1)
+	if got := float64(r.now) / 1e9; got < 180 || got > 195 { // 1/16 of the delay is above 15 us
+		t.Errorf("just above the threshold it is %.1f Gbit/s", got)
+	}
+	step(12*us, 60)
+	if r.now != 400*unit.Gbps || r.cuts != 2 {
+		t.Errorf("without queues it is %v after %d cuts", r.now, r.cuts)
+	}
+}
+
+// TestUnresponsive: a far NIC that never answers fails the message.
+func TestUnresponsive(t *testing.T) {
+	m := Protocol.New(with(param.Values{"retries": 3}), transport.Common{MTU: 1000, Planes: 1})
+	s := m.Peer(path100, 1).Sender(1)
+	s.Post(0, transport.Request{ID: 5, Bytes: 10})
+	var p transport.Packet
+	for now := unit.Time(0); now < unit.Second; now = s.At() {
+		s.Tick(now)
+		for s.Next(now, 0, &p) {
+		}
+	}
+	if c, ok := s.Completed(); !ok || c.ID != 5 || c.Status != rc.RetryExceeded || s.InFlight() != 0 {
+		t.Errorf("completion %v %v with %v under way", c, ok, s.InFlight())
+	}
+}
