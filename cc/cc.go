@@ -50,10 +50,12 @@ type Ack struct {
 	// Algorithm with Marks.
 	Marked bool
 
-	// Far is how long the far NIC keeps a packet that arrives now from its memory, Hops how many switches
-	// the acknowledgement has passed, by its TTL; both zero for an Algorithm without FarEnd, and on sockets.
-	Far  unit.Time
-	Hops int
+	// Far is how long the far NIC keeps a packet that arrives now from its memory, or on sockets how long the
+	// far process has kept this one, which is then part of the RTT: FarWithin. Hops is how many switches the
+	// acknowledgement has passed, by its TTL. All are zero for an Algorithm without FarEnd.
+	Far       unit.Time
+	FarWithin bool
+	Hops      int
 
 	// Telemetry is what switches wrote into the packet that this answers, valid during the call; nil for
 	// an Algorithm without Telemetry.

@@ -29,7 +29,7 @@ type Algorithm struct {
 	CNPGap func(v Values) unit.Time
 	// Credit says how receivers grant credit; nil: senders need none.
 	Credit func(v Values) Terms
-	// FarEnd: receivers say in their acknowledgements how long the far NIC keeps a packet (Ack.Far), and
+	// FarEnd: receivers say in their acknowledgements how long the far end keeps a packet (Ack.Far), and
 	// senders read how many switches these have passed (Ack.Hops).
 	FarEnd bool
 	// Marks: receivers say in their acknowledgements which packets came in marked (Ack.Marked).

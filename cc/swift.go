@@ -10,10 +10,10 @@ import (
 // swift is Swift's place in the registry. What follows where: the rules are algorithm 1 of the paper
 // (Kumar et al., SIGCOMM 2020, section 3), the constants those of htsim (HANDBOOK.md 5.1), whose authors
 // call them guesses. The paper's second window, for the far end's delay, needs time stamps of the far NIC,
-// which RoCEv2 does not carry: simulated receivers add four bytes to an acknowledgement (Algorithm.FarEnd).
-// Over sockets nobody does: there the far process's time is part of the round trip, and the second window
-// never limits. Switches on the path are what the acknowledgement's TTL says that it passed, or what the
-// sender was told.
+// which RoCEv2 does not carry: receivers add four bytes to an acknowledgement (Algorithm.FarEnd), simulated
+// ones for what their NIC keeps, processes for what they themselves do; that is part of the round trip, and
+// the fabric's window sees what is left of it. Switches on the path are what the acknowledgement's TTL says
+// that it passed, or what the sender was told.
 var swift = Algorithm{
 	Name: "swift", Title: "Swift", Params: swiftParams, Sockets: "sockets",
 	Profiles: []Profile{
@@ -23,16 +23,15 @@ var swift = Algorithm{
 		{Name: "htsim", Doc: "a target of 20 us, as htsim has it",
 			Words: "Swift with htsim's constants, at %v",
 			Of:    func(unit.Rate) Values { return swiftValues(20 * unit.Microsecond) }},
-		{Name: "sockets", Doc: "a target of 1 ms, for ends that are processes and wait for their turn",
-			Words: "Swift with a target for processes, at %v",
-			Of:    func(unit.Rate) Values { return swiftValues(unit.Millisecond) }},
+		{Name: "sockets", Doc: "targets of 1 ms, for the way and the far end: processes wait for their turn",
+			Words: "Swift with targets for processes, at %v", Of: swiftForProcesses},
 	},
 	Signals: []Term{
 		{SignalRate, "bit/s", "the window per round trip, at most the line rate"},
 		{SignalWindow, "B", "the window; below one packet the pace keeps it"},
 		{SignalDelay, "s", "the last round trip; 0 before one was measured"},
 		{"target_delay", "s", "the round trip that it aims at"},
-		{"far_delay", "s", "what the far NIC kept the last packet"},
+		{"far_delay", "s", "what the far end kept the last packet"},
 	},
 	Counters: []Term{
 		{Name: CounterCuts, Doc: "cuts of the window, for delay and for losses"},
@@ -98,6 +97,13 @@ func swiftValues(base unit.Time) Values {
 		"fs_range": 5.0, "fs_min": 0.1, "fs_max": 100.0,
 		"ai": 1.0, "beta": 0.8, "max_mdf": 0.5, "min_window": 0.001, "max_gap": 10 * unit.Millisecond,
 		"start_window": 0.0, "reset_after": 3, "csig": 0}
+}
+
+// swiftForProcesses are the values over sockets.
+func swiftForProcesses(unit.Rate) Values {
+	v := swiftValues(unit.Millisecond)
+	v["end_target"] = unit.Millisecond
+	return v
 }
 
 // swiftSettings are the parameters as senders share them.
@@ -209,8 +215,8 @@ func (w *Swift) OnAck(now unit.Time, a *Ack) {
 	}
 	if a.RTT > 0 {
 		w.rtt, w.measured = a.RTT, true
-		if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || float64(a.RTT) < w.base) {
-			w.base = float64(a.RTT)
+		if w.s.base == 0 && w.path.RTT == 0 && (w.base == 0 || fabric(a) < w.base) {
+			w.base = fabric(a)
 		}
 	}
 	delay := w.delay(a)
@@ -237,13 +243,21 @@ func (w *Swift) delay(a *Ack) float64 {
 	t := a.Telemetry
 	switch {
 	case !w.s.tags || w.path.RTT == 0:
-		return float64(a.RTT)
+		return fabric(a)
 	case t == nil || t.Signal != SignalledDelay:
 		return 0
 	case t.Most > 0 && t.Delay >= t.Most:
-		return float64(a.RTT)
+		return fabric(a)
 	}
 	return float64(w.path.RTT + t.Delay)
+}
+
+// fabric is the measured round trip without the far end's part in it; 0: none was measured.
+func fabric(a *Ack) float64 {
+	if a.FarWithin && a.RTT > 0 {
+		return float64(max(a.RTT-a.Far, unit.Nanosecond))
+	}
+	return float64(a.RTT)
 }
 
 // grow opens the window, up to what the line fills in the highest target: a sender that does not use its

@@ -38,6 +38,9 @@ type Conn struct {
 	// its window lets go in a round trip, and changes below a hundredth are left out: each answer makes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
+	// FarEnd: our acknowledgements say how long we have kept what they answer (farend.go).
+	FarEnd bool
+
 	// Paced holds the connection to its line rate too; without it only a rate
 	// that congestion control has lowered is paced.
 	Paced bool
@@ -99,7 +102,7 @@ func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
 	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
-	c.told = 0
+	c.told, c.FarEnd = 0, false
 	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
 	if c.posted, c.begins = false, false; c.end != nil {
 		c.end.forget(c)
@@ -193,15 +196,15 @@ func (c *Conn) sent(now unit.Time, wire int) {
 }
 
 // acknowledged tells the controller of newly acknowledged bytes; false: it does not want to know.
-func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, bytes unit.Bytes) bool {
+func (c *Conn) acknowledged(now unit.Time, p *rc.Packet, a cc.Ack) bool {
 	una, _, _ := c.QP.Sequence()
 	psn := una
 	if about, ok := p.About(); ok {
 		psn = about
 	}
 	c.now = now
-	return c.pace.Acknowledged(now, una, psn,
-		cc.Ack{Bytes: bytes, InFlight: c.QP.InFlightBytes(), Marked: p.Marked})
+	a.InFlight, a.Marked = c.QP.InFlightBytes(), p.Marked
+	return c.pace.Acknowledged(now, una, psn, a)
 }
 
 func (c *Conn) notified(now unit.Time) {

@@ -83,7 +83,9 @@ func (e *Endpoint) nextControl(buf []byte, id uint16, d *Datagram) (ok bool) {
 			e.Count.Naks++
 		}
 	}
+	e.tells = ct.conn.FarEnd && ct.p.Opcode == roce.Acknowledge
 	e.encode(buf, ct.conn, &ct.p, ct.tos, id, d)
+	e.tells = false
 	return true
 }
 

@@ -57,6 +57,7 @@ type Device struct {
 
 	sleepAt unit.Time     // until when the pacer sleeps
 	wake    chan struct{} // wakes the pacer
+	stamps  sync.Once
 	closed  chan struct{}
 	done    sync.WaitGroup
 }
@@ -136,6 +137,12 @@ func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why er
 // them: with its own overhead, about twice the payload.
 func (d *Device) ReceiveBuffer() int { return d.recv.size }
 
+// StampArrivals makes the kernel say when datagrams came and with what TTL: for connections with FarEnd. One
+// that cannot leaves only the time that they spend in this process.
+func (d *Device) StampArrivals() {
+	d.stamps.Do(func() { d.recv.stampArrivals() })
+}
+
 // Forget lets go of the memory that was sent last, which may be a gigabyte.
 func (d *Device) Forget() {
 	d.mu.Lock()
@@ -195,7 +202,7 @@ func (d *Device) reader() {
 	}
 	for i := range ms {
 		ms[i].Buffers = [][]byte{make([]byte, size)}
-		ms[i].OOB = make([]byte, 128)
+		ms[i].OOB = make([]byte, 192)
 	}
 	var busy unit.Time // when something came last
 	for {
@@ -242,6 +249,10 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 	if info.drops != 0 {
 		d.drops = info.drops
 	}
+	waited := unit.Time(0)
+	if !info.stamp.IsZero() { // by the clock on the wall, which may be set
+		waited = unit.Time(min(max(0, time.Since(info.stamp)), time.Second)) * unit.Nanosecond
+	}
 	b := m.Buffers[0][:m.N]
 	size := info.segment
 	if size <= 0 {
@@ -256,6 +267,7 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 			}
 			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.Addr, roce.Port), info.tos, id, b[:n])
 		}
+		d.ep.Met(waited, info.ttl)
 		d.ep.Input(now, src, info.tos, seg, b[:n])
 		b = b[n:]
 	}

@@ -110,6 +110,10 @@ type Endpoint struct {
 	sum       roce.Summer
 	dataFirst bool
 	now       unit.Time // of Next
+	waited    unit.Time // what Input takes next, since it came
+	hops      uint8     // switches that it has passed
+	came      unit.Time // what Input takes now
+	tells     bool      // what Next encodes says how long we have kept what it answers
 	finished  int64     // completions handed over while taking datagrams
 	trims     uint64    // DSCPs that trimmed datagrams have, a bit each
 	in        roce.Header
@@ -168,6 +172,7 @@ func (e *Endpoint) Remove(c *Conn) {
 // are not kept.
 func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, b []byte) {
 	e.Count.Received++
+	e.came = now - e.waited
 	if len(b) < roce.BTHLen+roce.ICRCLen {
 		e.Count.Truncated++
 		return
@@ -293,8 +298,12 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 	}
 	n := c.QP.Acknowledged(now, p)
 	c.answered(now, p)
-	if n > 0 && c.acknowledged(now, p, unit.Bytes(n)*unit.Bytes(c.cfg.MTU)) {
-		c.decide()
+	if n > 0 {
+		ack := cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU)}
+		e.far(p, &ack)
+		if c.acknowledged(now, p, ack) {
+			c.decide()
+		}
 	}
 	switch {
 	case p.Opcode != roce.Acknowledge:
@@ -415,6 +424,9 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 		k.head(h)
 	}
 	b := h.Append(buf[:0])
+	if e.tells {
+		b = e.kept(b, unit.Time(p.VA))
+	}
 	*d = Datagram{Conn: c, Port: c.port(e.now, p), TOS: tos, Head: b, Payload: p.Data}
 	if k.zeros > 0 {
 		d.Payload = zeros[:k.zeros]

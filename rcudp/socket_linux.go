@@ -73,14 +73,17 @@ func listen(at netip.AddrPort, opt Options, receive bool) (*socket, error) {
 
 func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 	level, discover, do, tos := unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_DO, unix.IP_RECVTOS
+	leaves := unix.IP_TTL
 	if !is4 {
 		level, discover, do, tos = unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DO,
 			unix.IPV6_RECVTCLASS
+		leaves = unix.IPV6_UNICAST_HOPS
 	}
 	if err := unix.SetsockoptInt(fd, level, discover, do); err != nil {
 		return fmt.Errorf("setting don't fragment: %w", err)
 	}
 	if !receive {
+		_ = unix.SetsockoptInt(fd, level, leaves, ttl) // that it can be told how far a datagram came
 		return nil
 	}
 	if err := unix.SetsockoptInt(fd, level, tos, 1); err != nil {
@@ -97,6 +100,22 @@ func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 	n, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	s.size = n
 	return err
+}
+
+// stampArrivals asks for the time and the TTL of each datagram.
+func (s *socket) stampArrivals() {
+	c, err := s.conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.Control(func(fd uintptr) {
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS_NEW, 1)
+		if s.v4 != nil {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_RECVTTL, 1)
+		} else {
+			_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT, 1)
+		}
+	})
 }
 
 // readBatch waits for datagrams, or with look returns at once when there are none.
@@ -131,6 +150,8 @@ type received struct {
 	tos     uint8
 	segment int
 	drops   uint32
+	ttl     uint8
+	stamp   time.Time // when the kernel took it; zero: not said
 }
 
 func parseControl(oob []byte) (r received) {
@@ -148,6 +169,12 @@ func parseControl(oob []byte) (r received) {
 			r.segment = int(binary.NativeEndian.Uint16(data))
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
 			r.drops = binary.NativeEndian.Uint32(data)
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TTL && len(data) >= 4,
+			h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_HOPLIMIT && len(data) >= 4:
+			r.ttl = uint8(binary.NativeEndian.Uint32(data))
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16:
+			r.stamp = time.Unix(int64(binary.NativeEndian.Uint64(data)),
+				int64(binary.NativeEndian.Uint64(data[8:])))
 		}
 		oob = rest
 	}

@@ -34,10 +34,13 @@ func controlOf([]byte, uint8, int, int, bool) []byte          { return nil }
 func offloadRefused(error) bool                               { return false }
 func wouldBlock(error) bool                                   { return false }
 func yield()                                                  {}
+func (s *socket) stampArrivals()                              {}
 func nap(d time.Duration)                                     { time.Sleep(d) }
 
 type received struct {
 	tos     uint8
 	segment int
 	drops   uint32
+	ttl     uint8
+	stamp   time.Time
 }

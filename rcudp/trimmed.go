@@ -60,5 +60,8 @@ func (e *Endpoint) trimmed(now unit.Time, src netip.AddrPort, tos uint8, b []byt
 func (e *Endpoint) answers(c *Conn) {
 	p := e.answer.Packet
 	p.Marked, c.echo = c.echo, false
+	if c.FarEnd {
+		p.VA = uint64(e.came)
+	}
 	e.push(control{c, p, c.Service.tos()})
 }

@@ -37,9 +37,13 @@ func TestSwiftOverSockets(t *testing.T) {
 				ctl := a.qp.conn.Controller()
 				rtt, ok := ctl.Signal(0, "delay")
 				target, _ := ctl.Signal(0, "target_delay")
+				far, _ := ctl.Signal(0, "far_delay")
 				cuts, _ := ctl.Counter("cuts")
-				t.Logf("%s, selective %v: round trip %.1f us, target %.1f us, %d cuts, %+v",
-					choice, selective, rtt*1e6, target*1e6, cuts, ctl.Decision())
+				t.Logf("%s, selective %v: round trip %.1f us, %.1f us at the far end, target %.1f us, "+
+					"%d cuts, %+v", choice, selective, rtt*1e6, far*1e6, target*1e6, cuts, ctl.Decision())
+				if far <= 0 || far > 1 {
+					t.Errorf("%s: the far end takes %v s", choice, far)
+				}
 				if !ok || rtt <= 0 || rtt > 10 || choice == impossible && cuts == 0 {
 					t.Errorf("%s: round trip %g s, %d cuts", choice, rtt, cuts)
 				}

@@ -27,7 +27,8 @@ type Info struct {
 	// Window is how many packets it keeps ahead of one that is missing, by package
 	// rc's profile of selective repeat; 0 for an end that goes back N.
 	Window int    `json:"window,omitempty"`
-	Named  bool   `json:"named,omitempty"` // it wants acknowledgements that name the packet they answer
+	Named  bool   `json:"named,omitempty"`   // it wants acknowledgements that name the packet they answer
+	FarEnd bool   `json:"far_end,omitempty"` // and ones that say how long its peer has kept that
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
@@ -43,6 +44,7 @@ func (qp *QP) Info(mr *MR) Info {
 	qp.do(func(*rcudp.Endpoint) { psn = qp.psn })
 	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads,
 		Room: int64(d.cfg.InFlight)}
+	i.FarEnd = d.far
 	if d.cfg.Selective {
 		i.Window, i.Named = selectiveWindow, d.named
 	}
@@ -173,7 +175,11 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 			qp.do(func(*rcudp.Endpoint) {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
 				qp.cfg.Named = window > 0 && (local.Named || r.Named)
+				qp.conn.FarEnd = r.FarEnd
 			})
+			if local.FarEnd || r.FarEnd { // of requests the time, of acknowledgements the TTL
+				qp.pd.dev.dev.StampArrivals()
+			}
 		}
 	}
 	return nil

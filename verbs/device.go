@@ -47,6 +47,7 @@ type Device struct {
 	make   cc.Make
 	choose entropy.Make
 	named  bool // acknowledgements are to name the packet that they answer
+	far    bool // and to say how long our peer has kept it
 	events chan AsyncEvent
 	closed chan struct{}
 	once   sync.Once
@@ -201,7 +202,7 @@ func (d *Device) regulate() error {
 	if d.make, err = c.Make(d.cfg.Line); err != nil {
 		return err
 	}
-	d.named = c.Marks
+	d.named, d.far = c.Marks, c.FarEnd
 	if lb == "" {
 		return nil
 	}
