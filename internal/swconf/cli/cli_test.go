@@ -50,6 +50,51 @@ func read(t *testing.T, text string) (said string, unknown []cli.Unknown) {
 	return strings.Join(list, "; "), unknown
 }
 
+// A word that is a command is that one, and no abbreviation of a longer one, also where its own line is
+// malformed: ip adress is not ipv6 adress.
+func TestWholeWords(t *testing.T) {
+	var said []string
+	root := cli.NewMode("config-if")
+	root.Set("ip address <prefix>", func(m *cli.Match) { said = append(said, "ip "+m.Word("prefix")) })
+	root.Skip(func(*cli.Match) { said = append(said, "v6") }, "ipv6")
+	for text, want := range map[string]string{"ip address x": "[ip x] 0", "ipv address x": "[v6] 0",
+		"ipv6 enable": "[v6] 0", "ip adress x": "[] 1", "IP adress x": "[] 1", "i address x": "[ip x] 0"} {
+		said = nil
+		lines, err := cli.Scan("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown, _ := cli.Read(lines, root)
+		if got := fmt.Sprint(said, len(unknown)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// A family knows what may follow its first words; of many the nearest is named, of few all are.
+func TestFamilies(t *testing.T) {
+	passed := 0
+	root := cli.NewMode("config-if").Families(func(*cli.Match) { passed++ }, map[string]string{
+		"lacp": "rate|timer", "mtu": "", "ip ospf": "area|cost|network|priority|hello|dead|passive|bfd|mtu"})
+	for text, why := range map[string]string{"lacp rate fast": "", "lacp t": "", "no lacp timer 3": "",
+		"mtu 3": "", "mtu": "", "ip ospf bfd on": "", "ip ospf are 0": "",
+		"lacp speed 3":   `found "speed", expected rate or timer`,
+		"lacp":           "the command ends early, expected rate or timer",
+		"ip ospf aera":   `found "aera", expected "area", or one of 8 other words`,
+		"ip ospf colour": `found "colour", expected one of 9 words`} {
+		passed = 0
+		lines, err := cli.Scan("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		unknown, _ := cli.Read(lines, root)
+		if why == "" != (passed == 1) || why == "" != (len(unknown) == 0) ||
+			len(unknown) == 1 && unknown[0].Why != why {
+			t.Errorf("%s: passed over %d, %+v; want %s", text, passed, unknown, why)
+		}
+	}
+}
+
 // What an engineer may type: keywords in full or abbreviated, in any case, words in
 // quotes, a command undone, modes by indentation or by order, prompts of a session.
 func TestRead(t *testing.T) {

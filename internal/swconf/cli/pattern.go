@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"railyard/internal/field"
 )
 
 // A pattern is one command:
@@ -36,6 +38,7 @@ const (
 	choice
 	rest
 	optional
+	end // of the line, in what was wanted
 )
 
 func compile(pattern string) []node {
@@ -137,7 +140,34 @@ func (m *Match) Num(name string) float64 {
 // miss says how far a pattern came and what it wanted there.
 type miss struct {
 	at   int // index of the word that did not fit; number of words: the line ended
-	want string
+	want []node
+}
+
+// most is how many accepted words are told; of more than these the nearest is.
+const most = 8
+
+// said is what was wanted instead of a word.
+func (m *miss) said(found string) string {
+	var words, all []string
+	for _, n := range m.want {
+		switch n.kind {
+		case keyword:
+			words = append(words, n.text)
+		case choice:
+			words = append(words, n.among...)
+		}
+		if s := n.String(); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	slices.Sort(words)
+	if words = slices.Compact(words); len(words) <= most {
+		return strings.Join(all, ", ")
+	}
+	if hint := field.Choice("", found, words, "").Hint; hint != "" {
+		return fmt.Sprintf("%q, or one of %d other words", hint, len(words)-1)
+	}
+	return fmt.Sprintf("one of %d words", len(words))
 }
 
 // matcher tries one pattern on one line's words.
@@ -148,12 +178,11 @@ type matcher struct {
 	furthest miss
 }
 
-func (m *matcher) fail(at int, want string) bool {
-	if at > m.furthest.at || m.furthest.want == "" {
-		m.furthest = miss{at, want}
-	} else if at == m.furthest.at && !strings.Contains(m.furthest.want, want) &&
-		strings.Count(m.furthest.want, ",") < 8 {
-		m.furthest.want += ", " + want
+func (m *matcher) fail(at int, want node) bool {
+	if at > m.furthest.at || m.furthest.want == nil {
+		m.furthest = miss{at, append(m.furthest.want[:0], want)}
+	} else if at == m.furthest.at && len(m.furthest.want) < 20 {
+		m.furthest.want = append(m.furthest.want, want)
 	}
 	return false
 }
@@ -181,14 +210,14 @@ func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool
 			x.early = true
 			return true
 		}
-		return m.fail(i, n.String())
+		return m.fail(i, n)
 	}
 	w := m.words[i]
 	switch n.kind {
 	case keyword:
 		ok, exact := abbreviates(w.Text, n.text)
 		if !ok {
-			return m.fail(i, n.String())
+			return m.fail(i, n)
 		}
 		m.count(x, exact)
 		x.args[n.text] = w
@@ -196,18 +225,18 @@ func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool
 		x.args[n.text] = w
 	case integer:
 		if _, err := strconv.ParseInt(w.Text, 10, 63); err != nil {
-			return m.fail(i, "a whole number")
+			return m.fail(i, n)
 		}
 		x.args[n.text] = w
 	case number:
 		if v, err := strconv.ParseFloat(w.Text, 64); err != nil || v < 0 || v > 1e15 || v != v {
-			return m.fail(i, "a number")
+			return m.fail(i, n)
 		}
 		x.args[n.text] = w
 	case choice:
 		full, exact, ok := pick(w.Text, n.among)
 		if !ok {
-			return m.fail(i, n.String())
+			return m.fail(i, n)
 		}
 		m.count(x, exact)
 		x.args[n.text] = Word{full, w.Col}
@@ -269,6 +298,8 @@ func (n node) String() string {
 		return "a number"
 	case choice:
 		return strings.Join(n.among, " or ")
+	case end:
+		return "the end of the line"
 	}
 	return "<" + n.text + ">"
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +53,20 @@ func (m *Mode) Set(pattern string, do func(*Match)) *Mode {
 func (m *Mode) Skip(read func(*Match), patterns ...string) *Mode {
 	for _, p := range patterns {
 		m.On("[no] "+p+" [ <more...> ]", func(x *Match) *Mode { read(x); return skipped })
+	}
+	return m
+}
+
+// Families adds commands like Skip: by what they begin with the words that may follow, with a bar between,
+// or none where anything may. A word that is none of them is one that the device refuses, and not a line
+// that is known: ip adress 10.0.0.1/31 leaves a port without its address.
+func (m *Mode) Families(read func(*Match), families map[string]string) *Mode {
+	for _, head := range slices.Sorted(maps.Keys(families)) {
+		pattern := head
+		if words := families[head]; words != "" {
+			pattern += " <what:" + words + ">"
+		}
+		m.Skip(read, pattern)
 	}
 	return m
 }
@@ -185,21 +201,28 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	var deaf *rule // fits best but for the "no", so well
 	said := 0
 	var hit, rival *rule
-	furthest := miss{-1, ""}
+	furthest := miss{at: -1}
 	head := strings.ToLower(words[0].Text[:1])
+	whole := false // the first word is a command's: it abbreviates no longer one, as ip would ipv6
+	for _, i := range m.heads[head] {
+		whole = whole || strings.EqualFold(m.rules[i].nodes[0].text, words[0].Text)
+	}
 	for _, list := range [2][]int{m.heads[head], m.heads[""]} {
 		for _, i := range list {
 			r := &m.rules[i]
-			if r.only && !no {
+			if r.only && !no || whole && r.nodes[0].kind == keyword &&
+				!strings.EqualFold(r.nodes[0].text, words[0].Text) {
 				continue
 			}
 			x := &Match{Line: l, No: no, Default: reset, args: map[string]Word{}}
 			mm := matcher{words: words, line: l, lenient: no}
 			if !mm.run(r.nodes, 0, x, func(j int) bool {
-				return j == len(words) || mm.fail(j, "the end of the line")
+				return j == len(words) || mm.fail(j, node{kind: end})
 			}) {
 				if mm.furthest.at > furthest.at {
 					furthest = mm.furthest
+				} else if mm.furthest.at == furthest.at && furthest.at > 0 && len(furthest.want) < 100 {
+					furthest.want = append(furthest.want, mm.furthest.want...)
 				}
 				continue
 			}
@@ -231,11 +254,12 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	if furthest.at > 0 {
 		if furthest.at >= len(words) {
 			last := words[len(words)-1]
-			u.Col, u.Why, u.Cut = last.Col+len(last.Text), "the command ends early, expected "+furthest.want,
-				true
+			u.Col, u.Cut = last.Col+len(last.Text), true
+			u.Why = "the command ends early, expected " + furthest.said("")
 		} else {
 			u.Col, u.Why = words[furthest.at].Col,
-				fmt.Sprintf("found %q, expected %s", words[furthest.at].Text, furthest.want)
+				fmt.Sprintf("found %q, expected %s", words[furthest.at].Text,
+					furthest.said(words[furthest.at].Text))
 		}
 	}
 	return nil, nil, u

@@ -38,24 +38,11 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6)))
 	})
 	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) {
-		b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No || m.Default)
-	})
-	r.Set("[no] redistribute connected [ route-map <name> ]", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
-		if m.Has("name") {
-			p.use(m, "route-map", "name")
+		if m.Has("bestpath") { // no bgp alone is about nothing
+			b.Relax = swconf.SaidAt(p.c, m, "bestpath", !m.No || m.Default)
 		}
 	})
-	r.Set("[no] network <prefix> [ <more...> ]", func(m *cli.Match) {
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.bad(m, "prefix", "a prefix")
-			return
-		}
-		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
-			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
-		}
-	})
+	p.announced(r, b, true)
 	r.Set("no neighbor <who>", func(m *cli.Match) {
 		p.peers.Remove(b, m.Word("who"))
 		p.c.Undefine("peer group", m.Word("who"))
@@ -75,12 +62,14 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 	})
 	r.Set("[no] neighbor <who> remote-as <as>", func(m *cli.Match) {
-		if swconf.Assign(p.c, m, &p.peer(b, m).Remote, "as", m.Word("as")); m.No {
+		if n := p.peer(b, m); !m.No {
+			n.Remote = p.remote(m)
+		} else {
+			n.Remote = swconf.Said[string]{}
 			p.peers.Prune(b, m.Word("who"))
 		}
 	})
-	r.Set("[no] neighbor <who> <what...>", func(*cli.Match) {})
-	r.Set("[no] neighbor interface <ports> peer-group <group> remote-as <as>", func(m *cli.Match) {
+	r.Set("[no] neighbor interface <ports> peer-group <group> [ remote-as <as> ]", func(m *cli.Match) {
 		names, ok := portRange(m.Word("ports"))
 		if !ok {
 			p.bad(m, "ports", "a range such as Ethernet1-4")
@@ -91,7 +80,9 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 				continue
 			}
 			n := p.peers.Get(b, name, p.c.At(m, "ports"))
-			n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+			if m.Has("as") { // or the group's
+				n.Remote = p.remote(m)
+			}
 			p.join(n, m)
 		}
 	})
@@ -101,16 +92,35 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		return p.family(b, m.Word("afi") == "ipv4")
 	})
-	for _, s := range []string{"bgp", "timers", "graceful-restart", "update", "distance", "vlan", "vrf",
-		"redistribute", "aggregate-address"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
-			if s == "vlan" || s == "vrf" {
-				return cli.NewMode("sub").On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
-			}
-			return nil
-		})
-	}
+	r.Families(p.pass, bgpFamilies)
+	r.Skip(p.pass, "vlan", "vlan-aware-bundle", "vrf")
 	return r
+}
+
+// announced reads what is announced: below router bgp and in its family ipv4, which are one.
+func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
+	r.Set("[no] redistribute connected [ include leaked ] [ route-map <name> ]", func(m *cli.Match) {
+		if !ipv4 {
+			return
+		}
+		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
+		if m.Has("name") {
+			p.use(m, "route-map", "name")
+		}
+	})
+	r.Set("[no] network <prefix> [ <more...> ]", func(m *cli.Match) {
+		if !ipv4 {
+			return
+		}
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.bad(m, "prefix", "a prefix")
+			return
+		}
+		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
+			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
+		}
+	})
 }
 
 // peer returns the neighbour that a line is about; no makes none.
@@ -119,6 +129,14 @@ func (p *parser) peer(b *swconf.BGP, m *cli.Match) *swconf.Neighbor {
 		return p.peers.Known(m.Word("who"))
 	}
 	return p.peers.Get(b, m.Word("who"), p.c.At(m, "who"))
+}
+
+// remote reads the AS of a neighbour.
+func (p *parser) remote(m *cli.Match) swconf.Said[string] {
+	if _, ok := swconf.ASN(m.Word("as")); !ok {
+		p.bad(m, "as", "an AS number from 1 to 4294967295")
+	}
+	return swconf.SaidAt(p.c, m, "as", m.Word("as"))
 }
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
@@ -133,10 +151,8 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 			p.peer(b, m).Off = m.No && !m.Default
 		}
 	})
-	r.Set("[no] neighbor <who> <what...>", func(*cli.Match) {})
-	for _, s := range []string{"network", "redistribute", "bgp", "maximum-paths", "host-flap", "next-hop"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
+	p.announced(r, b, ipv4)
+	r.Families(p.pass, bgpFamilies)
 	return r
 }
 

@@ -5,6 +5,7 @@ package eos
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"railyard/internal/queue"
@@ -143,10 +144,10 @@ func (p *parser) root() *cli.Mode {
 			swconf.Assign(p.c, m, &c.Watchdog.Forward, "what", m.Word("what") == "no-drop" ||
 				m.Word("what") == "notify-only")
 		})
-	r.Set("[no] ip load-sharing <chip> seed <n>", func(m *cli.Match) {
-		swconf.Assign(c, m, &c.HashSeed, "n", m.Word("n"))
-	})
-	r.Set("[no] ip load-sharing <chip> <more...>", func(*cli.Match) {})
+	const chips = "[no] ip load-sharing <chip:arad|fm6000|petraA|sand|trident>"
+	r.Set(chips+" seed <n>", func(m *cli.Match) { swconf.Assign(c, m, &c.HashSeed, "n", m.Word("n")) })
+	r.Set(chips+" <hash:int>", func(*cli.Match) {})
+	r.Set(chips+" <what:fields|profile|symmetric> [ <more...> ]", func(*cli.Match) {})
 	r.On("[no] load-balance policies", func(m *cli.Match) *cli.Mode {
 		if m.No {
 			c.DLB = nil
@@ -164,15 +165,25 @@ func (p *parser) root() *cli.Mode {
 		sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) {
 			p.use(m, "prefix-list", "name")
 		})
-		sub.Set("[no] <what:match|set|description|continue> <more...>", func(*cli.Match) {})
+		sub.Families(p.pass, routeMapFamilies)
 		return sub
 	})
-	r.On("[no] ip prefix-list <name> [ <entry...> ]", func(m *cli.Match) *cli.Mode {
+	const entry = "<action:permit|deny> <prefix> [ eq <eq:int> ] [ ge <ge:int> ] [ le <le:int> ]"
+	prefixList := func(m *cli.Match) *cli.Mode {
+		if p.prefix(m); m.No && (m.Has("seq") || m.Has("action")) {
+			return nil // an entry
+		}
 		if p.define(m, "prefix-list"); m.No {
 			return nil
 		}
-		return cli.NewMode("prefix-list").On("[no] seq <entry...>", func(*cli.Match) *cli.Mode { return nil })
-	})
+		sub := cli.NewMode("prefix-list")
+		sub.Set("[no] [ seq <n:int> ] "+entry, p.prefix)
+		sub.Set("no seq <n:int>", func(*cli.Match) {})
+		return sub.Skip(p.pass, "remark")
+	}
+	r.On("[no] ip prefix-list <name>", prefixList)
+	r.On("[no] ip prefix-list <name> [ seq <n:int> ] "+entry, prefixList)
+	r.On("no ip prefix-list <name> seq <n:int>", prefixList)
 	r.Skip(p.pass, passed...)
 	return r
 }
@@ -182,7 +193,9 @@ var passed = []string{"transceiver", "service", "spanning-tree", "username", "aa
 	"ip name-server", "ip domain", "dns", "vlan", "mlag", "hardware", "queue-monitor", "daemon",
 	"event-handler", "enable", "boot", "alias", "terminal", "agent", "system", "ip virtual-router",
 	"ip access-list", "ipv6 access-list",
-	"lldp", "lacp", "errdisable", "platform", "port-channel", "monitor", "sflow", "tacacs-server",
+	"lldp", "lacp", "errdisable", "platform <chip:arad|barefoot|fm6000|petraA|sand|sfe>",
+	"platform trident <what:fabric|forwarding-table|l2|l3|routing-table|tcam>", "port-channel",
+	"monitor", "sflow", "tacacs-server",
 	"radius-server", "trunk", "router multicast", "router general", "peer-filter", "interface defaults",
 	"qos rewrite", "dcbx", "switchport default", "end"}
 
@@ -201,6 +214,13 @@ func (p *parser) use(m *cli.Match, kind, name string) {
 		return
 	}
 	p.c.Use(kind, m.Word(name), p.c.At(m, name))
+}
+
+// prefix holds what an entry of a list names to being one.
+func (p *parser) prefix(m *cli.Match) {
+	if _, err := netip.ParsePrefix(m.Word("prefix")); err != nil && m.Has("prefix") {
+		p.bad(m, "prefix", "a prefix such as 10.0.0.0/8")
+	}
 }
 
 func (p *parser) loadBalance() *cli.Mode {

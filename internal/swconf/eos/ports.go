@@ -171,18 +171,8 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		}
 		return out
 	})
-	inner := cli.NewMode("sub").On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
-	for _, s := range []string{"switchport", "ip", "ipv6", "mlag", "evpn", "vxlan", "lacp", "load-interval",
-		"logging", "spanning-tree", "flowcontrol", "error-correction", "bfd", "storm-control", "vrf",
-		"mac", "snmp", "traffic-policy", "phy", "ptp", "sflow", "encapsulation", "dcbx", "port-channel",
-		"link-debounce", "l2", "arp"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
-			if s == "evpn" {
-				return inner
-			}
-			return nil
-		})
-	}
+	r.Set("[no] switchport", func(*cli.Match) { p.c.Passed++ })
+	r.Families(p.pass, portFamilies)
 	return r
 }
 

@@ -70,7 +70,9 @@ func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
 			}
 			swconf.Switch(p.c, m, &q.noDrop[m.Int("n")], "n", m.Word("what") == "no-drop")
 		}))
-	r.Set("[no] priority-flow-control pause watchdog [ <more...> ]", func(*cli.Match) {})
+	r.Set("[no] priority-flow-control pause watchdog", func(*cli.Match) {})
+	r.Set("[no] priority-flow-control pause watchdog <what:disable|port> [ <more...> ]",
+		func(*cli.Match) {})
 	txQueue := func(m *cli.Match) *cli.Mode {
 		n := m.Int("n")
 		if m.No && n <= 7 {
@@ -134,8 +136,9 @@ func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
 		q.WRED = swconf.Said[swconf.WRED]{}
 	}))
 	r.Set("[no] random-detect ecn <what:count|delay> [ <more...> ]", func(*cli.Match) {})
-	r.Set("[no] bandwidth guaranteed <more...>", func(*cli.Match) {})
-	r.Set("[no] <what:shape|scheduler|latency|lag> <more...>", func(*cli.Match) {})
+	r.Set("[no] bandwidth guaranteed [ <unit:percent|kbps|pps> ] <n:int>", func(*cli.Match) {})
+	r.Set("[no] shape rate <n:num> [ <unit:percent|kbps|mbps|pps> ] [ adaptive ]", func(*cli.Match) {})
+	r.Set("[no] <what:scheduler|latency|lag> <more...>", func(*cli.Match) {})
 	return r
 }
 
