@@ -48,11 +48,15 @@ func (p *parser) tableOf(b *swconf.BGP) *cli.Mode {
 	})
 	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast>",
 		func(m *cli.Match) *cli.Mode {
+			of := b
+			if m.Word("afi") != "ipv4" || m.Word("safi") != "unicast" {
+				of = &swconf.BGP{} // which says nothing of the fabric's addresses
+			}
 			if m.No {
-				b.MaxPaths, b.Connected, b.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
+				of.MaxPaths, of.Connected, of.Networks = swconf.Said[int]{}, swconf.Said[bool]{}, nil
 				return nil
 			}
-			return p.bgpFamily(b)
+			return p.bgpFamily(of)
 		})
 	r.On("[no] template <what:peer|peer-policy|peer-session> <name>", func(m *cli.Match) *cli.Mode {
 		p.define(m, "peer template", m.Word("name"))
@@ -93,12 +97,7 @@ func (p *parser) tableOf(b *swconf.BGP) *cli.Mode {
 		return p.neighborMode(n, nil)
 	}
 	r.On("[no] neighbor <peer> [ remote-as <asn> ]", neighbor)
-	for _, s := range []string{"log-neighbor-changes", "graceful-restart", "timers", "reconnect-interval",
-		"bestpath", "cluster-id", "confederation", "fast-external-fallover", "maxas-limit",
-		"enhanced-error"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
-	return r
+	return r.Families(p.pass, bgpFamilies)
 }
 
 // templates returns what a peer template gives those who inherit it.
@@ -125,8 +124,8 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 			p.c.Unuse("route-map", m.Word("name"))
 			return
 		}
-		b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
 		if m.Has("name") {
+			b.Connected = swconf.SaidAt(p.c, m, "redistribute", true)
 			p.c.Use("route-map", m.Word("name"), p.c.At(m, "name"))
 		} else {
 			p.fault(m, "redistribute", swconf.Error, "bad-value", "redistribute direct needs a route-map",
@@ -145,11 +144,7 @@ func (p *parser) bgpFamily(b *swconf.BGP) *cli.Mode {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	for _, s := range []string{"advertise", "aggregate-address", "dampening", "nexthop", "redistribute",
-		"retain", "default-metric", "advertise-pip", "additional-paths", "table-map", "export-gateway-ip"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
-	return r
+	return r.Families(p.pass, familyFamilies)
 }
 
 // neighborMode fills a neighbour, or what a template holds.

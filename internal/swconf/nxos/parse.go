@@ -90,28 +90,22 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] switchname <name>", func(m *cli.Match) {
 		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
 	})
-	r.Set("[no] feature <name>", func(m *cli.Match) {
+	r.Set("[no] feature <name:"+features+"> [ <more...> ]", func(m *cli.Match) {
 		if m.Word("name") == "lldp" { // which does not run unless it is said
 			swconf.Switch(c, m, &c.LLDP, "name", true)
 		}
 	})
 	r.Set("[no] nv overlay evpn", func(*cli.Match) {})
-	r.Set("[no] feature nv overlay", func(*cli.Match) {})
 	p.qosRules(r)
 	r.On("[no] interface <name...>", p.openInterface)
 	r.On("[no] hardware profile dlb", p.openDLB)
 	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
 	r.On("[no] router bgp <asn>", p.openBGP)
-	r.Set("[no] ip load-sharing address <fields...>", func(m *cli.Match) {
-		if m.No {
-			c.HashSeed = swconf.Said[string]{}
-			return
-		}
-		f := strings.Fields(m.Word("fields"))
-		for i, w := range f {
-			if ok := len(w) >= 3 && strings.HasPrefix("universal-id", w); ok && i+1 < len(f) {
-				c.HashSeed = swconf.SaidAt(p.c, m, "fields", f[i+1])
-			}
+	r.Set("[no] ip load-sharing address <of:destination|source|source-destination> "+
+		"[ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] [ universal-id <seed> ] "+
+		"[ rotate <bits:int> ] [ concatenation ]", func(m *cli.Match) {
+		if m.No || m.Has("seed") {
+			swconf.Assign(c, m, &c.HashSeed, "seed", m.Word("seed"))
 		}
 	})
 	r.On("[no] route-map <name> [ <action:permit|deny> ] [ <seq:int> ]", func(m *cli.Match) *cli.Mode {
@@ -186,11 +180,7 @@ var passed = []string{"version", "vdc", "username", "password", "snmp-server", "
 
 // block is a mode whose commands are known and only counted.
 func (p *parser) block(name string, commands ...string) *cli.Mode {
-	inner := cli.NewMode(name)
-	for _, c := range commands {
-		inner.On("[no] "+c+" [ <more...> ]", func(*cli.Match) *cli.Mode { return inner })
-	}
-	return inner
+	return cli.NewMode(name).Skip(p.pass, commands...)
 }
 
 func (p *parser) vlan() *cli.Mode {
@@ -198,9 +188,8 @@ func (p *parser) vlan() *cli.Mode {
 }
 
 func (p *parser) routeMap() *cli.Mode {
-	r := p.block("route-map", "set", "description", "continue")
+	r := cli.NewMode("route-map").Families(p.pass, routeMapFamilies)
 	r.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
-	r.Set("[no] match <what...>", func(*cli.Match) {})
 	return r
 }
 
@@ -271,10 +260,7 @@ func (p *parser) openDLB(m *cli.Match) *cli.Mode {
 	r.Set("[no] flowlet-aging <us:int>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &d.Aging, "us", unit.Time(min(m.Int("us"), 1e9))*unit.Microsecond)
 	})
-	for _, s := range []string{"dre-thresholds", "static-pinning", "decay-factor", "sampling-interval",
-		"load-awareness"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
+	r.Skip(p.pass, "dre-thresholds", "static-pinning", "decay-factor", "sampling-interval", "load-awareness")
 	r.Set("[no] source <from> destination <to>", func(*cli.Match) {})
 	return r
 }

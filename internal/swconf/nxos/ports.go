@@ -1,7 +1,9 @@
 package nxos
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -163,23 +165,28 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) {
 		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	}))
-	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]",
-		each(func(q *swconf.Port, m *cli.Match) {
-			if m.No && !m.Has("prefix") {
-				q.Addrs = nil
-				return
-			}
-			pre, err := netip.ParsePrefix(m.Word("prefix"))
-			if err != nil {
-				p.fault(m, "prefix", swconf.Error, "bad-value",
-					fmt.Sprintf("%q is not an address with a prefix length", m.Word("prefix")),
-					"the switch refuses the line", "write it as 10.0.0.0/31")
-				return
-			}
-			if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
-				q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-			}
-		}))
+	address := each(func(q *swconf.Port, m *cli.Match) {
+		if m.No && !m.Has("prefix") {
+			q.Addrs = nil
+			return
+		}
+		text := m.Word("prefix")
+		if m.Has("mask") {
+			text += "/" + bitsOf(m.Word("mask"))
+		}
+		pre, err := netip.ParsePrefix(text)
+		if err != nil {
+			p.fault(m, "prefix", swconf.Error, "bad-value",
+				fmt.Sprintf("%q is not an address with a prefix length", text),
+				"the switch refuses the line", "write it as 10.0.0.0/31")
+			return
+		}
+		if q.Addrs = swconf.Without(q.Addrs, pre, true); !m.No {
+			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
+		}
+	})
+	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]", address)
+	r.Set("[no] ip address <prefix> <mask> [ secondary ] [ tag <tag:int> ]", address)
 	r.Set("[no] ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true)
 	}))
@@ -227,25 +234,24 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	for _, q := range ports {
 		p.blocks = append(p.blocks, ifBlock{q, a})
 	}
-	for _, s := range []string{"switchport", "ip", "ipv6", "ethernet-segment", "vpc", "vrf", "no-shutdown",
-		"load-interval", "logging", "cdp", "flowcontrol", "fec",
-		"negotiate", "medium", "beacon", "lldp", "spanning-tree", "storm-control", "mac-address", "udld",
-		"lacp", "hsrp", "bfd", "link", "duplex", "delay", "bandwidth",
-		"fabric", "host-reachability", "source-interface", "member", "carrier-delay", "snmp", "hardware",
-		"qos", "sflow", "dampening", "management", "mac", "macsec",
-		"port-channel", "suppress-arp", "ingress-replication", "mcast-group", "global", "evpn", "esi",
-		"system-mac", "plane", "itu", "media-type", "autonomous"} {
-		inner := cli.NewMode("config-if-sub")
-		inner.On("[no] <anything...>", func(*cli.Match) *cli.Mode { return nil })
-		sub := s == "hsrp" || s == "ethernet-segment" || s == "member"
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode {
-			if sub {
-				return inner
-			}
-			return nil
-		})
-	}
+	r.Set("[no] switchport", p.pass)
+	r.Set("[no] vpc <id:int>", p.pass)
+	r.Families(p.pass, portFamilies)
 	return r
+}
+
+// bitsOf is the length of a prefix whose mask is written as an address, or the mask where it is none.
+func bitsOf(mask string) string {
+	a, err := netip.ParseAddr(mask)
+	if err != nil || !a.Is4() {
+		return mask
+	}
+	b := a.As4()
+	n := binary.BigEndian.Uint32(b[:])
+	if ones := bits.LeadingZeros32(^n); n == ^uint32(0)<<(32-ones) {
+		return strconv.Itoa(ones)
+	}
+	return mask
 }
 
 // ifBlock is one interface block: its policies become the port's when all is
