@@ -70,14 +70,22 @@ func (p *parser) root() *cli.Mode {
 		sub.Set("[no] match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) {
 			p.use(m, "prefix-list", "name")
 		})
-		for _, s := range []string{"match", "set", "on-match", "call", "description", "continue"} {
-			sub.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
+		return sub.Families(p.pass, routeMapFamilies)
+	})
+	entry := func(m *cli.Match) {
+		if _, err := netip.ParsePrefix(m.Word("prefix")); m.Has("prefix") && err != nil &&
+			m.Word("prefix") != "any" {
+			p.bad(m, "prefix", "a prefix, or any")
+			return
 		}
-		return sub
-	})
-	r.Set("[no] <afi:ip|ipv6> prefix-list <name> <entry...>", func(m *cli.Match) {
 		p.define(m, "prefix-list", "name")
-	})
+	}
+	for _, lengths := range []string{"[ ge <ge:int> ] [ le <le:int> ]", "le <le:int> ge <ge:int>"} {
+		r.Set("[no] <afi:ip|ipv6> prefix-list <name> [ seq <n:int> ] <action:permit|deny> <prefix> "+lengths,
+			entry)
+	}
+	r.Set("[no] <afi:ip|ipv6> prefix-list <name> description <text...>", func(*cli.Match) {})
+	r.Set("no <afi:ip|ipv6> prefix-list <name>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
 	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner",
 		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
 		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path",
@@ -155,11 +163,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	for _, s := range []string{"ip", "ipv6", "bandwidth", "evpn", "link-detect", "multicast", "link-params",
-		"vrf", "mpls"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
-	return r
+	return r.Families(p.pass, portFamilies)
 }
 
 func (p *parser) openBGP(m *cli.Match) *cli.Mode {
@@ -195,25 +199,24 @@ func (p *parser) openBGP(m *cli.Match) *cli.Mode {
 		}
 		b.RouterID = swconf.SaidAt(p.c, m, "id", id)
 	})
-	r.Set("[no] bgp bestpath as-path multipath-relax", func(m *cli.Match) {
+	r.Set("[no] bgp bestpath as-path multipath-relax [ <set:as-set|no-as-set> ]", func(m *cli.Match) {
 		swconf.Switch(p.c, m, &b.Relax, "bestpath", true)
 	})
 	r.Set("[no] bgp ebgp-requires-policy", func(m *cli.Match) {
 		b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No && !m.Default)
 	})
 	p.neighborRules(r, b)
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> <safi:unicast|evpn|multicast|labeled-unicast>",
+	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> "+
+		"[ <safi:unicast|evpn|multicast|labeled-unicast|vpn|flowspec> ]",
 		func(m *cli.Match) *cli.Mode {
 			if m.No {
 				return nil
 			}
-			return p.family(b, m.Word("afi") == "ipv4")
+			safi := m.Word("safi") // none: unicast
+			return p.family(b, m.Word("afi") == "ipv4" && (safi == "" || safi == "unicast"))
 		})
-	for _, s := range []string{"bgp", "timers", "maximum-paths", "redistribute", "network", "coalesce-time",
-		"read-quanta", "write-quanta"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
-	return r
+	p.announced(r, b, true) // below router bgp they are IPv4's
+	return r.Families(p.pass, bgpFamilies)
 }
 
 // peer returns the neighbour that a line is about; no makes none.
@@ -250,7 +253,7 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 				p.join(n, m)
 			}
 			if m.Has("as") {
-				n.Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+				n.Remote = p.remote(m)
 			}
 		})
 	r.Set("[no] neighbor <peer> remote-as <as>", func(m *cli.Match) {
@@ -258,9 +261,21 @@ func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
 			p.drop(b, m)
 			return
 		}
-		p.peer(b, m).Remote = swconf.SaidAt(p.c, m, "as", m.Word("as"))
+		p.peer(b, m).Remote = p.remote(m)
 	})
-	r.Set("[no] neighbor <peer> <what...>", func(m *cli.Match) {})
+	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
+}
+
+// remote reads the AS of a neighbour.
+func (p *parser) remote(m *cli.Match) swconf.Said[string] {
+	switch m.Word("as") {
+	case "external", "internal", "auto":
+	default:
+		if _, ok := swconf.ASN(m.Word("as")); !ok {
+			p.bad(m, "as", "an AS number from 1 to 4294967295, external, internal or auto")
+		}
+	}
+	return swconf.SaidAt(p.c, m, "as", m.Word("as"))
 }
 
 func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
@@ -274,13 +289,14 @@ func (p *parser) drop(b *swconf.BGP, m *cli.Match) {
 	p.c.Undefine("peer-group", m.Word("peer"))
 }
 
-func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
-	r := cli.NewMode("config-router-af")
+// announced reads what is announced and over how many ways, of IPv4; of other families nothing is kept.
+func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
+	if !ipv4 {
+		b = &swconf.BGP{}
+	}
 	r.Set("[no] maximum-paths <n:int>", func(m *cli.Match) {
-		if ipv4 {
-			if swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))); m.No {
-				b.MaxPaths.V = 64
-			}
+		if swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))); m.No {
+			b.MaxPaths.V = 64
 		}
 	})
 	r.Set("[no] redistribute connected [ route-map <name> ] [ metric <n:int> ]", func(m *cli.Match) {
@@ -299,6 +315,11 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
+}
+
+func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
+	r := cli.NewMode("config-router-af")
+	p.announced(r, b, ipv4)
 	r.Set("[no] neighbor <peer> activate", func(m *cli.Match) {
 		n := p.peer(b, m)
 		n.Active = n.Active || !m.No
@@ -312,14 +333,8 @@ func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
 	r.Set("[no] neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) {
 		p.use(m, "prefix-list", "name")
 	})
-	r.Set("[no] neighbor <peer> <what...>", func(*cli.Match) {})
-	for _, s := range []string{"redistribute", "maximum-paths ibgp", "advertise-all-vni", "advertise",
-		"aggregate-address", "bgp", "import", "export", "rd", "rt", "route-target", "vni", "table-map",
-		"distance", "advertise-svi-ip", "use-es-l3nhg", "disable-ead-evi-rx", "disable-ead-evi-tx",
-		"dup-addr-detection", "label"} {
-		r.On("[no] "+s+" [ <more...> ]", func(*cli.Match) *cli.Mode { return nil })
-	}
-	return r
+	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
+	return r.Families(p.pass, familyFamilies)
 }
 
 // passive marks a neighbour that is taken out of IPv4 unicast by name.
