@@ -74,7 +74,7 @@ var allowed = map[string][]string{
 		"roce"},
 	"internal/dcbx":      {"internal/swconf", "roce"},
 	"internal/planner":   {"internal/model", "internal/partition", "internal/topo", "internal/workload"},
-	"internal/recognise": {"internal/cabling", "internal/site", "internal/topo"},
+	"internal/recognise": {"internal/cabling", "internal/site", "internal/topo", "internal/panel"},
 	"internal/result":    {"internal/input"},
 	"internal/inside":    {},
 	"internal/exec":      {"internal/inside", "internal/workload"},

@@ -28,7 +28,7 @@ type importCmd struct {
 	HostLength   string   `help:"Length of cables to servers whose source says none: 5m." placeholder:"LENGTH"`
 	FabricLength string   `help:"Length of cables between switches: 30m." placeholder:"LENGTH"`
 	GPUs         int      `help:"GPUs of a server whose source says none; as many as NICs unless given." name:"gpus" range:"1,576"`
-	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; 1 unless given." name:"nic-ports" range:"1,8"`
+	NICPorts     int      `help:"Ports of a NIC, one after the other in a server's cables; as names of ports and GPUs tell unless given." name:"nic-ports" range:"1,8"`
 	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
 	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`

@@ -78,7 +78,7 @@ func (b *builder) cable(x Cable) {
 		b.note(x.At, "%s is cabled to itself: left out", b.c.Nodes[x.A.Node].Name)
 		return
 	}
-	ka, kb := endKey{x.A.Node, portKey(x.A.Port)}, endKey{x.B.Node, portKey(x.B.Port)}
+	ka, kb := endKey{x.A.Node, PortKey(x.A.Port)}, endKey{x.B.Node, PortKey(x.B.Port)}
 	ia, knownA := b.find(ka)
 	ib, knownB := b.find(kb)
 	switch {
@@ -184,7 +184,7 @@ func (b *builder) conflict(x Cable, end End, old int) {
 		far = x.A
 	}
 	was := o.B
-	if o.B.Node == end.Node && portKey(o.B.Port) == portKey(end.Port) {
+	if o.B.Node == end.Node && PortKey(o.B.Port) == PortKey(end.Port) {
 		was = o.A
 	}
 	b.c.Conflicts = append(b.c.Conflicts, Conflict{x.At, o.At, fmt.Sprintf("%s is cabled to %s here, and "+
@@ -194,8 +194,8 @@ func (b *builder) conflict(x Cable, end End, old int) {
 
 var portHead = regexp.MustCompile(`^([a-z]+)[ -]?(\d.*)$`)
 
-// portKey is a port's name as all who write it agree on: Eth1/3, Et1/3 and Ethernet1/3 are one.
-func portKey(s string) string {
+// PortKey is a port's name as all who write it agree on: Eth1/3, Et1/3 and Ethernet1/3 are one.
+func PortKey(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	m := portHead.FindStringSubmatch(s)
 	if m == nil {
@@ -212,7 +212,7 @@ func (b *builder) finish() *Cabling {
 	for i := range b.c.Cables {
 		x := &b.c.Cables[i]
 		for _, e := range []End{x.A, x.B} {
-			if r := b.rates[endKey{e.Node, portKey(e.Port)}]; r != 0 && (x.Rate == 0 || r < x.Rate) {
+			if r := b.rates[endKey{e.Node, PortKey(e.Port)}]; r != 0 && (x.Rate == 0 || r < x.Rate) {
 				x.Rate = r
 			}
 		}

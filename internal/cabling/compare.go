@@ -11,7 +11,7 @@ type Naming func(number int) string
 
 // Finding is a difference between a design and what is cabled.
 type Finding struct {
-	Kind   string `json:"kind"`             // swapped, miscabled, other-port, missing, unexpected, rate, contradiction
+	Kind   string `json:"kind"`             // one of kinds, below
 	Design string `json:"design,omitempty"` // as it should be
 	Cabled string `json:"cabled,omitempty"` // as it is
 	Place  string `json:"place,omitempty"`  // which line says so
@@ -136,14 +136,14 @@ func (x *diff) ports(namings []Naming) {
 			as := map[string]string{}
 			for _, p := range mine {
 				if name == nil {
-					as[portKey(p)] = p
+					as[PortKey(p)] = p
 				} else if k := trailing(p); k > 0 {
-					as[portKey(name(k))] = p
+					as[PortKey(name(k))] = p
 				}
 			}
 			hits := map[string]string{}
 			for _, p := range here[n] {
-				if d, ok := as[portKey(p)]; ok {
+				if d, ok := as[PortKey(p)]; ok {
 					hits[p] = d
 				}
 			}

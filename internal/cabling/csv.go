@@ -267,5 +267,5 @@ func (b *builder) named(at Place, device, port string) End {
 
 // setRate keeps what an inventory says about a port.
 func (b *builder) setRate(node int, port string, r unit.Rate) {
-	b.rates[endKey{node, portKey(port)}] = r
+	b.rates[endKey{node, PortKey(port)}] = r
 }

@@ -68,10 +68,10 @@ func (c *class) choices(from, to *group, e end, t, p int, wrap bool) []binding {
 	if from.kind == cabling.Server {
 		most := 0
 		for _, n := range from.nodes {
-			most = max(most, len(c.f.at[n])/c.f.o.NICPorts)
+			most = max(most, len(c.f.at[n])/from.ports)
 		}
-		if source(theNIC, most, 2); c.f.o.NICPorts > 1 {
-			source(thePort, c.f.o.NICPorts, 2)
+		if source(theNIC, most, 2); from.ports > 1 {
+			source(thePort, from.ports, 2)
 		}
 	}
 	return append(c.likely(from, to, p, all), binding{src: anything},
@@ -103,7 +103,7 @@ func (c *class) likely(from, to *group, p int, all []binding) []binding {
 		}
 		nic, port := 0, 0
 		if from.kind == cabling.Server {
-			nic, port = (x.nic-1)/c.f.o.NICPorts+1, (x.nic-1)%c.f.o.NICPorts+1
+			nic, port = (x.nic-1)/from.ports+1, (x.nic-1)%from.ports+1
 		}
 		for k := range h {
 			if h[k].b.of(from.at[a], nic, port) == to.at[t][p] {

@@ -53,16 +53,11 @@ func (f *finder) describe() {
 		}
 	}
 	if f.assumed > 0 {
-		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus; a NIC of two ports "+
-			"counts "+
-			"as two unless --nic-ports says so)", f.assumed)
-	}
-	for _, w := range f.cables {
-		if w.pa != "" && w.pb != "" {
-			f.note("ports are numbered anew on every switch, in the order of the rules: their names are " +
-				"not kept")
-			break
+		twice := ""
+		if !slices.ContainsFunc(f.groups, func(g *group) bool { return g.ports > 1 }) {
+			twice = "; a NIC of two ports counts as two unless --nic-ports says so"
 		}
+		f.note("nothing says how many GPUs a server has: as many as NICs, %d (--gpus%s)", f.assumed, twice)
 	}
 }
 
@@ -131,12 +126,12 @@ func (f *finder) typed(g *group, b box) site.Type {
 	if g.kind == cabling.Server {
 		var t site.Type
 		fmt.Sscanf(b.typ, "%d %d", &t.GPUs, &t.NICs) // as typeOf wrote it
-		if f.o.NICPorts > 1 {
-			t.NICPorts = f.o.NICPorts
+		if g.ports > 1 {
+			t.NICPorts = g.ports
 		}
 		return t
 	}
-	t := site.Type{Role: f.role[n].String()}
+	t := site.Type{Role: f.role[n].String(), OS: f.system(g)}
 	if usual[f.role[n]] != f.tier[n] {
 		t.Tier = f.tier[n]
 	}
@@ -296,6 +291,7 @@ func typeWords(t site.Type) words {
 	w.add("nic_ports", t.NICPorts)
 	w.add("role", t.Role)
 	w.add("tier", t.Tier)
+	w.add("os", t.OS)
 	return w
 }
 

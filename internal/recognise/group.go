@@ -26,6 +26,7 @@ type group struct {
 	kind   cabling.Kind
 	boxes  []box
 	folded bool // its one number is two places
+	ports  int  // of a server's NICs
 }
 
 var number = regexp.MustCompile(`\d+`)
@@ -69,6 +70,7 @@ func (f *finder) group() error {
 	f.of, f.place = make([]*group, len(f.c.Nodes)), make([]int, len(f.c.Nodes))
 	taken := map[string]bool{}
 	for _, g := range f.groups {
+		f.cards(g)
 		g.sort(f)
 		for k, n := range g.nodes {
 			f.of[n], f.place[n] = g, k
@@ -164,7 +166,7 @@ func (g *group) sort(f *finder) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return slices.Compare(g.at[a], g.at[b]) })
 	for _, k := range order {
-		t := f.typeOf(g.nodes[k])
+		t := f.typeOf(g, g.nodes[k])
 		if byType[t] == nil {
 			types = append(types, t)
 		}
@@ -222,11 +224,11 @@ func boxes(tuples [][]int, d int) (out [][][]int) {
 }
 
 // typeOf is what sets nodes of one group apart: a server's GPUs and NICs.
-func (f *finder) typeOf(n int) string {
+func (f *finder) typeOf(g *group, n int) string {
 	if f.kind[n] != cabling.Server {
 		return ""
 	}
-	nics := len(f.at[n]) / f.o.NICPorts
+	nics := len(f.at[n]) / g.ports
 	return fmt.Sprintf("%d %d", f.gpus(n, nics), nics)
 }
 
@@ -278,22 +280,18 @@ func (f *finder) nics() error {
 		for _, n := range g.nodes {
 			c := byServer[n]
 			if g.kind == cabling.Server {
-				gpus += f.gpus(n, len(c))
+				gpus += f.gpus(n, len(c)/g.ports)
 			}
 			if g.kind != cabling.Server {
 				continue
 			}
-			named := !slices.ContainsFunc(c, func(i int) bool { return f.cables[i].pa == "" })
 			slices.SortStableFunc(c, func(x, y int) int {
-				if named {
-					return natural(f.cables[x].pa, f.cables[y].pa)
-				}
-				return natural(f.c.Nodes[f.cables[x].b].Name, f.c.Nodes[f.cables[y].b].Name)
+				return f.before(n, f.cables[x].src, f.cables[y].src)
 			})
 			for k, i := range c {
 				f.nic[i] = k + 1
 			}
-			if len(c)%f.o.NICPorts != 0 {
+			if len(c)%g.ports != 0 {
 				odd++
 			}
 		}

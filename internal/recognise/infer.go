@@ -155,7 +155,7 @@ func (c *class) candidates(from *group, s pair) (out []*rule) {
 	e, t := end{node: s.a}, s.b
 	switch {
 	case from.kind == cabling.Server:
-		e.nic, e.port = (s.nic-1)/c.f.o.NICPorts+1, (s.nic-1)%c.f.o.NICPorts+1
+		e.nic, e.port = (s.nic-1)/from.ports+1, (s.nic-1)%from.ports+1
 	case from == c.hi && c.lo != c.hi:
 		to, e.node, t = c.lo, s.b, s.a
 	}

@@ -21,7 +21,7 @@ func (c *class) plain(s pair) *rule {
 		r.toFix[p] = []int{v}
 	}
 	if c.lo.kind == cabling.Server {
-		r.nics, r.count = []int{(s.nic-1)/c.f.o.NICPorts + 1}, 1
+		r.nics, r.count = []int{(s.nic-1)/c.lo.ports + 1}, 1
 		r.covers = 1
 		for p := range r.fix {
 			c.widen(r, r.fix, p, c.lo)
@@ -106,7 +106,7 @@ func (c *class) endsOf(k int, g *group) (out []end) {
 	if g.kind != cabling.Server {
 		return []end{{node: k}}
 	}
-	p := c.f.o.NICPorts
+	p := g.ports
 	for i := range len(c.f.at[g.nodes[k]]) {
 		out = append(out, end{k, i/p + 1, i%p + 1})
 	}

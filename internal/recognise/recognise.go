@@ -23,7 +23,7 @@ type Options struct {
 	HostMM   int64     // length of cables to servers, 5 m unless given
 	FabricMM int64     // and between switches, 30 m
 	GPUs     int       // of a server, as many as cables unless given; 0 is not given
-	NICPorts int       // of a NIC, 1 unless given
+	NICPorts int       // of a NIC, as names and GPUs tell unless given
 	Servers  string    // names that are servers whatever else is known: gpu-*
 	Switches string    // and switches
 }
@@ -49,10 +49,8 @@ const (
 // Recognise describes a cabling.
 func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	f := &finder{c: c, o: o, out: &Found{GPU: c.GPU}}
-	if f.o.NICPorts == 0 {
-		f.o.NICPorts = 1
-	}
-	for _, step := range []func() error{f.clean, f.kinds, f.tiers, f.defaults, f.group, f.nics, f.infer} {
+	steps := []func() error{f.clean, f.kinds, f.tiers, f.defaults, f.found}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -64,11 +62,40 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
 	}
 	f.out.Graph = g
+	if named, same := f.kept(); same < named {
+		f.note("ports are numbered anew on every switch, in the order of the rules: %d of %d are called "+
+			"as in "+
+			"the source", same, named)
+	}
 	if diff := cabling.Same(f.wanted(), cabling.Of(g), true, true); diff != "" {
 		return nil, fmt.Errorf("the description that was found differs from the cables (a bug of "+
 			"Railyard): %s", diff)
 	}
 	return f.out, nil
+}
+
+// found finds groups and rules. Where ports that nobody said share a NIC go ways that no rule can say,
+// every cable is a NIC of its own.
+func (f *finder) found() error {
+	notes, pattern := len(f.out.Notes), error(nil)
+	for {
+		err := f.group()
+		if err == nil {
+			err = f.nics()
+		}
+		if err == nil {
+			err = f.infer()
+		}
+		guessed := slices.ContainsFunc(f.groups, func(g *group) bool { return g.ports > 1 })
+		if err == nil || f.single || f.o.NICPorts > 0 || !guessed {
+			if err == nil && pattern != nil {
+				f.note("the ports of NICs of several go ways that no rule can say: every cable is taken " +
+					"for a NIC")
+			}
+			return err
+		}
+		pattern, f.single, f.groups, f.out.Notes = err, true, nil, f.out.Notes[:notes]
+	}
 }
 
 // build makes the graph of what was found. A rule whose ends are named in two patterns may join
@@ -105,8 +132,9 @@ type finder struct {
 	place   []int    // in its group
 	nic     []int    // of a cable to a server
 	rules   []*rule
-	most    int // as many rules are no better than what there is
-	assumed int // GPUs of a server that nobody said
+	most    int  // as many rules are no better than what there is
+	single  bool // every cable is a NIC
+	assumed int  // GPUs of a server that nobody said
 	out     *Found
 }
 

@@ -120,7 +120,7 @@ func (c *class) ends(from *group) (out []end) {
 		}
 		return out
 	}
-	p := c.f.o.NICPorts
+	p := from.ports
 	for k, n := range from.nodes {
 		for i := range len(c.f.at[n]) {
 			out = append(out, end{k, i/p + 1, i%p + 1})
@@ -133,7 +133,7 @@ func (c *class) ends(from *group) (out []end) {
 func (c *class) pair(from *group, e end, to int) pair {
 	switch {
 	case from.kind == cabling.Server:
-		return pair{e.node, to, (e.nic-1)*c.f.o.NICPorts + e.port}
+		return pair{e.node, to, (e.nic-1)*from.ports + e.port}
 	case c.lo == c.hi:
 		return pair{min(e.node, to), max(e.node, to), 0}
 	case from == c.hi:

@@ -136,7 +136,10 @@ func (m *Maker) CableNIC(nic, port, ports, to, rail int, c Cable) (err error) {
 	defer bounded(&err)
 	n := &m.g.NICs[nic]
 	l := m.g.Connect(m.g.Hosts[n.Host], to, c)
-	m.g.Links[l].APort = fmt.Sprintf("nic%d", n.Index*ports+port+1)
+	m.g.Links[l].APort = fmt.Sprintf("nic%d", n.Index+1)
+	if ports > 1 {
+		m.g.Links[l].APort += fmt.Sprintf("p%d", port+1)
+	}
 	n.Links = append(n.Links, l)
 	if rail >= 0 {
 		n.Rail = rail

@@ -1,0 +1,140 @@
+package recognise
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/site"
+)
+
+// portForms are names that tell a card from its port: enp24s0f1np1 and ens1f0 (the PCI function), nic1p2,
+// mlx5_0 port 1, slot3-p1, nic1/2, and enp1s0np1 (the port that a driver numbers).
+var portForms = []*regexp.Regexp{
+	regexp.MustCompile(`^(.*\d)f(\d)(?:np\d+|d\d+)?$`),
+	regexp.MustCompile(`^(.*\d)np(\d+)$`),
+	regexp.MustCompile(`^(.*\d)[-_/.: ]?p(?:ort)?[-_ ]?(\d+)$`),
+	regexp.MustCompile(`^(.*\d)/(\d+)$`),
+}
+
+// card splits a port's name into its card's and its number there.
+func card(name string) (head string, port int, ok bool) {
+	low := strings.ToLower(strings.TrimSpace(name))
+	for _, form := range portForms {
+		if m := form.FindStringSubmatch(low); m != nil {
+			port, err := strconv.Atoi(m[2])
+			return m[1], port, err == nil
+		}
+	}
+	return low, 0, false
+}
+
+// byCard compares ports by their cards, then by their numbers.
+func byCard(a, b string) int {
+	x, i, _ := card(a)
+	y, k, _ := card(b)
+	return cmp.Or(natural(x, y), cmp.Compare(i, k))
+}
+
+// cards says how many ports the NICs of a group's servers have: as --nic-ports does, as the names of ports
+// tell, or, with as many GPUs as it takes, so many that each has a NIC. Otherwise every cable is one.
+func (f *finder) cards(g *group) {
+	g.ports = max(f.o.NICPorts, 1)
+	if g.kind != cabling.Server || f.o.NICPorts > 0 || f.single {
+		return
+	}
+	told, first := f.named(g.nodes[0]), f.c.Nodes[g.nodes[0]].Name
+	for _, n := range g.nodes[1:] {
+		if f.named(n) != told {
+			f.note("the ports of %s and %s are named as of NICs of different sizes: every cable is taken "+
+				"for "+
+				"a NIC (--nic-ports)", first, f.c.Nodes[n].Name)
+			return
+		}
+	}
+	if told > 0 {
+		g.ports = told
+		return
+	}
+	if p := f.shared(g); p > 1 {
+		g.ports = p
+		f.note("nothing says which cables of %s share a NIC: a NIC of %d ports for each GPU is assumed "+
+			"(--nic-ports 1 takes every cable for a NIC)", first, p)
+		return
+	}
+	if n := f.c.Nodes[g.nodes[0]]; n.GPUs > 0 && n.GPUs != len(f.at[g.nodes[0]]) {
+		f.note("nothing says which cables of %s share a NIC: every cable is taken for one (--nic-ports)",
+			first)
+	}
+}
+
+// named is how many ports the names of a server's ports give each NIC, 0 where they do not say.
+func (f *finder) named(n int) int {
+	count := map[string]int{}
+	for _, k := range f.at[n] {
+		head, _, ok := card(f.end(k, n).Port)
+		if !ok {
+			return 0
+		}
+		count[head]++
+	}
+	first, _, _ := card(f.end(f.at[n][0], n).Port)
+	for _, c := range count {
+		if c != count[first] || c > site.MaxNICPorts {
+			return 0
+		}
+	}
+	return count[first]
+}
+
+// end is a node's end of a cable.
+func (f *finder) end(cable, n int) cabling.End {
+	if x := &f.c.Cables[cable]; x.A.Node == n {
+		return x.A
+	} else {
+		return x.B
+	}
+}
+
+// shared is how many ports NICs have if every GPU has one, where that comes out even on all servers and the
+// ports of a NIC, in the order of cables, lead to different switches; else 0.
+func (f *finder) shared(g *group) (ports int) {
+	for _, n := range g.nodes {
+		gpus, k := f.c.Nodes[n].GPUs, len(f.at[n])
+		if gpus < 0 {
+			gpus = f.o.GPUs
+		}
+		if gpus <= 0 || k%gpus != 0 || k/gpus < 2 || k/gpus > site.MaxNICPorts || ports > 0 &&
+			k/gpus != ports {
+			return 0
+		}
+		ports = k / gpus
+		cables := slices.Clone(f.at[n])
+		slices.SortStableFunc(cables, func(a, b int) int { return f.before(n, a, b) })
+		for i := 0; i < k; i += ports {
+			seen := map[int]bool{}
+			for _, c := range cables[i : i+ports] {
+				far := f.c.Cables[c].A.Node + f.c.Cables[c].B.Node - n
+				if seen[far] {
+					return 0
+				}
+				seen[far] = true
+			}
+		}
+	}
+	return ports
+}
+
+// before orders the cables of a server: by the names of its ports where all have one, else by what they
+// lead to.
+func (f *finder) before(n, a, b int) int {
+	x, y := f.end(a, n).Port, f.end(b, n).Port
+	if !slices.ContainsFunc(f.at[n], func(k int) bool { return f.end(k, n).Port == "" }) {
+		return byCard(x, y)
+	}
+	far := func(k int) string { return f.c.Nodes[f.c.Cables[k].A.Node+f.c.Cables[k].B.Node-n].Name }
+	return natural(far(a), far(b))
+}
