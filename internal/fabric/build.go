@@ -41,6 +41,8 @@ type Builder struct {
 	net   *Net
 	nodes []nodeInfo
 	kept  map[int32]unit.Bytes // headroom by slot, where a port has one of its own
+
+	scheduled *queue.Scheduled // nil: the switches are no scheduled fabric
 }
 
 // Build starts a network with the given wheel granularity.
@@ -130,6 +132,9 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 		n.node[i] = n.Ports[i].Node
 	}
 	n.forward = make([]forward, len(n.Sw))
+	if b.scheduled != nil {
+		b.schedule()
+	}
 	for node := range n.Sw {
 		sw := &n.Sw[node]
 		if sw.Spec == nil {
@@ -158,6 +163,9 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 				n.hrLimit[n.slot(port, c)] = int32(min(h, math.MaxInt32))
 				reserved += h
 			}
+		}
+		if b.scheduled != nil {
+			reserved += b.reserved(int32(node))
 		}
 		sw.limit = int64(sw.Spec.Buffer) - reserved
 		if sw.limit <= 0 {
@@ -190,6 +198,9 @@ func (n *Net) classification(m *[64]uint8) int32 {
 
 func (b *Builder) headroom(port int32, class int, pipeline unit.Time) int64 {
 	n := b.net
+	if b.scheduled != nil && engine.Kind(n.Ports[port].Arrive) == KindCells {
+		return 0 // there is no PFC inside
+	}
 	l, spec := &n.cfg[port], n.Sw[n.Ports[port].Node].Spec
 	if own, ok := b.kept[n.slot(port, class)]; ok && spec.Queues[class].Lossless {
 		return int64(own)
@@ -224,6 +235,9 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 		all.fwd = make([]int16, 0, n.switches*t.Locators())
 	}
 	all.fwd = append(all.fwd, t.Codes()...)
+	if n.sched != nil {
+		n.sched.routed(n, node, t)
+	}
 }
 
 // Rate returns the rate of a port's cable, which Link's is below after some events.
@@ -278,6 +292,12 @@ func (n *Net) auditPools() error {
 				if sw.lossless&(1<<c) == 0 {
 					lossy += int64(n.classes[slot].bytes)
 				}
+			}
+		}
+		if n.sched != nil {
+			var err error
+			if lossy, err = n.auditInterface(int32(node)); err != nil {
+				return err
 			}
 		}
 		if held+lossy != sw.shared || sw.shared > sw.limit {

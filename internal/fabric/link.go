@@ -45,6 +45,9 @@ func (n *Net) SetLink(port int32, s LinkState) {
 		if s.Up && (!was.Up || s.Rate > was.Rate) {
 			n.pauseAgain(p)
 		}
+		if node := n.node[p]; n.sched != nil && n.sched.at[node] != nil {
+			n.uplinks(node, n.sched.at[node])
+		}
 	}
 }
 

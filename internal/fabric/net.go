@@ -129,12 +129,13 @@ type Net struct {
 	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
-	usage    []usage   // by port; nil without telemetry
-	interval unit.Time // over which it is measured
-	causes   []int32   // by (port, priority): who had it paused last, as PauseCause says
-	hrLimit  []int32   // headroom
-	averages []average // by (port, class); nil without WRED weights above 0
-	detours  *detours  // nil: all packets take a shortest way
+	usage    []usage    // by port; nil without telemetry
+	interval unit.Time  // over which it is measured
+	causes   []int32    // by (port, priority): who had it paused last, as PauseCause says
+	hrLimit  []int32    // headroom
+	averages []average  // by (port, class); nil without WRED weights above 0
+	detours  *detours   // nil: all packets take a shortest way
+	sched    *scheduled // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
 
@@ -185,6 +186,8 @@ type Totals struct {
 	WREDDrops                  int64
 	Trims, TrimmedBytes        int64 // packets cut to their headers, and the payload that they lost
 	TrimDrops                  int64 // of Drops: trimmed packets
+	Cells, CellsLost           int64 // sent over fabric links, of a scheduled fabric
+	Requests, Grants           int64 // of credit
 }
 
 // Fate is what a faulty cable does to a packet.
@@ -328,6 +331,16 @@ func (n *Net) Handle(e *engine.Event) {
 		}
 	case KindPoll:
 		n.poll(e.A)
+	case KindVOQ:
+		n.fromNIC(e.A, e.B)
+	case KindEgress:
+		n.sendToNIC(e.A)
+	case KindCells:
+		n.relay(e.A, e.B)
+	case KindMessage:
+		n.message(e.A, e.B)
+	case KindTurn:
+		n.turned(e.A, e.B)
 	}
 }
 
@@ -446,7 +459,7 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 			n.beside(twin, pi)
 			n.Injected++
 			if tx.Flags&flagLeaves != 0 {
-				n.leave(tx, *delay, twin)
+				n.leave(tx, engine.Kind(tx.Arrive), *delay, twin)
 			} else {
 				n.Q.PushAfter(engine.Node(tx.Node), *delay, engine.Kind(tx.Arrive), tx.Peer, twin)
 			}
@@ -460,7 +473,7 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, tx.Rate)
 	}
 	if tx.Flags&flagLeaves != 0 {
-		n.leave(tx, *delay, pi)
+		n.leave(tx, engine.Kind(tx.Arrive), *delay, pi)
 		return false
 	}
 	return true

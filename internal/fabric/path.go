@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"railyard/internal/engine"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -17,6 +18,12 @@ const maxHops = 16
 func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
 	for i, port := range ports {
 		tx := &n.Ports[port]
+		if n.sched != nil && engine.Kind(tx.Arrive) == KindCells {
+			if i == 1 {
+				t += n.crossing(ports[1:len(ports)-1], size)
+			}
+			continue
+		}
 		t += unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate) + tx.Flight
 		cut := tx.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
 		if cut && n.cfg[ports[i+1]].rate <= n.cfg[port].rate { // see waitForTail

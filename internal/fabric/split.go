@@ -55,8 +55,8 @@ func (n *Net) Lookahead() unit.Time {
 }
 
 // leave sends a packet to another part, where it arrives a delay from now.
-func (n *Net) leave(tx *route.Port, delay unit.Time, pi int32) {
-	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, engine.Kind(tx.Arrive), tx.Peer, 0)
+func (n *Net) leave(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32) {
+	e := n.Q.Elsewhere(engine.Node(tx.Node), n.Q.Now()+delay, kind, tx.Peer, 0)
 	l := Letter{event: e, packet: n.Packets[pi]}
 	if l.packet.Flags&FlagINT != 0 {
 		l.told = n.told[pi]

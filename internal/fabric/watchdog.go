@@ -114,7 +114,11 @@ func (n *Net) flush(port int32, c int) {
 	tx := &n.Ports[port]
 	for tx.NonEmpty&(1<<c) != 0 {
 		pi, p := n.Dequeue(n.Q.Now(), port, tx, c)
-		n.release(&n.Sw[tx.Node], p)
+		if n.sched == nil {
+			n.release(&n.Sw[tx.Node], p)
+		} else {
+			n.sched.at[tx.Node].Egress -= int64(p.Size)
+		}
 		n.StormDrops++
 		n.drop(port, pi, p)
 	}

@@ -1,0 +1,229 @@
+package fabric
+
+import (
+	"math/bits"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// granter is the scheduler of an egress port: it grants credit to the VOQs that want to send to it, in
+// turn, a little faster than the port sends, and as long as there is room for what comes.
+type granter struct {
+	port   int32
+	nic    int32                // behind it
+	next   int32                // in the ring of those that wait for the node's fabric links
+	rings  [queue.Classes]ring  // flows that want credit
+	due    [queue.Classes]int64 // granted, and not here
+	turns  [queue.Classes]int32 // of smooth weighted round robin
+	wanted uint8                // classes whose ring has somebody
+	armed  bool                 // turnGrant is under way, or it is in the ring
+	free   unit.Time            // when it may grant again
+}
+
+// flow is a VOQ as its egress port's node sees it.
+type flow struct {
+	src       int32  // number of the VOQ's interface node
+	loc       uint16 // of that
+	class     uint8
+	wants     bool  // in the ring
+	watched   bool  // turnGiveUp is under way
+	granter   int32 // number in iface.granters
+	next      int32 // in the ring
+	more      int32 // of the same sender and port, in another class: + 1
+	requested int64
+	wire      int64 // what that takes of fabric links
+	granted   int64
+	place     int64     // of the next packet in order in the VOQ's stream of bytes
+	settled   int64     // up to there nothing is due any more: it has come, or was given up
+	head      int32     // packets that lack cells, or come before their turn: sorted by place
+	heard     unit.Time // of a grant, or of a packet in order
+}
+
+func (f *iface) addGranter(port int32) (number int32) {
+	g := granter{port: port}
+	for c := range g.rings {
+		g.rings[c] = ring{noone, noone}
+	}
+	f.granters = append(f.granters, g)
+	return int32(len(f.granters) - 1)
+}
+
+// flow finds what a node knows of another's VOQ, and makes it where there was nothing.
+func (f *iface) flow(src, granter int32, class uint8) int32 {
+	for int(src) >= len(f.flowAt) {
+		f.flowAt = append(f.flowAt, nil)
+	}
+	if f.flowAt[src] == nil {
+		f.flowAt[src] = make([]int32, len(f.granters))
+	}
+	first := &f.flowAt[src][granter]
+	for i := *first; i > 0; i = f.flows[i-1].more {
+		if f.flows[i-1].class == class {
+			return i - 1
+		}
+	}
+	f.flows = append(f.flows, flow{src: src, class: class, granter: granter, more: *first, head: noone})
+	*first = int32(len(f.flows))
+	return *first - 1
+}
+
+// requested takes what a VOQ asks for.
+func (n *Net) requested(now unit.Time, node int32, f *iface, m *Packet) {
+	port := n.nearPort(node, m.Dst)
+	if port < 0 {
+		return // its cable is gone
+	}
+	gi := n.sched.grants[port]
+	f.granters[gi].nic = m.Dst
+	at := f.flow(m.next, gi, m.Class)
+	w := &f.flows[at]
+	w.loc = m.Final
+	if int64(m.VA) <= w.requested && w.requested == w.granted { // again: the grant was lost
+		n.tell(now, node, f, at)
+		return
+	}
+	w.requested, w.wire = max(w.requested, int64(m.VA)), max(w.wire, int64(m.Sent))
+	if w.requested > w.granted && !w.wants {
+		n.want(f, gi, at)
+	}
+	n.grant(now, node, f, gi)
+}
+
+// want puts a flow at the end of those that want credit.
+func (n *Net) want(f *iface, gi, at int32) {
+	g, w := &f.granters[gi], &f.flows[at]
+	w.wants = true
+	g.wanted |= 1 << w.class
+	g.rings[w.class].push(at, func(i int32) *int32 { return &f.flows[i].next })
+}
+
+// eligible are the classes that want credit and have room for one.
+func (n *Net) eligible(g *granter) (elig uint8) {
+	for m := g.wanted; m != 0; m &= m - 1 {
+		c := bits.TrailingZeros8(m)
+		held := g.due[c] + int64(n.classes[n.slot(g.port, c)].bytes)
+		if held+int64(n.sched.Credit) <= int64(n.sched.Egress) {
+			elig |= 1 << c
+		}
+	}
+	return elig
+}
+
+// grant has an egress port grant one credit, if its time has come and there is who wants it and room.
+func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
+	g := &f.granters[gi]
+	if g.armed {
+		return
+	}
+	elig := n.eligible(g)
+	if elig == 0 {
+		return // a request, or a packet that leaves, will ask again
+	}
+	if g.free > now {
+		g.armed = true
+		n.clock(node, g.free, turnGrant, gi)
+		return
+	}
+	if f.sharedAt > now || f.shared.head >= 0 {
+		g.armed = true
+		f.shared.push(gi, func(i int32) *int32 { return &f.granters[i].next })
+		if !f.shares {
+			f.shares = true
+			n.clock(node, max(now, f.sharedAt), turnShared, 0)
+		}
+		return
+	}
+	n.grantTo(now, node, f, gi, n.pickGrant(g, elig))
+	n.grant(now, node, f, gi) // at its time
+}
+
+// shareGrants lets granters grant in turn that wait for the node's fabric links.
+func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
+	for f.shared.head >= 0 {
+		if f.sharedAt > now {
+			n.clock(node, f.sharedAt, turnShared, 0)
+			return
+		}
+		gi := f.shared.pop(func(i int32) *int32 { return &f.granters[i].next })
+		g := &f.granters[gi]
+		g.armed = false
+		if elig := n.eligible(g); elig != 0 && g.free <= now {
+			n.grantTo(now, node, f, gi, n.pickGrant(g, elig))
+		}
+		n.grant(now, node, f, gi)
+	}
+	f.shares = false
+}
+
+// pickGrant chooses the class: strict ones first, the others by their weights (smooth weighted round robin:
+// each turn all earn their weight, and who has most pays for all).
+func (n *Net) pickGrant(g *granter, elig uint8) int {
+	tx := &n.Ports[g.port]
+	if s := elig & tx.Strict; s != 0 {
+		return 7 - bits.LeadingZeros8(s)
+	}
+	spec, best, sum := n.Sw[tx.Node].Spec, -1, int32(0)
+	for m := elig; m != 0; m &= m - 1 {
+		c := bits.TrailingZeros8(m)
+		w := int32(spec.Queues[c].Weight)
+		if w == 0 && best >= 0 {
+			continue // runs only when nothing else can
+		}
+		if g.turns[c] += w; best < 0 || spec.Queues[best].Weight == 0 || g.turns[c] > g.turns[best] {
+			best = c
+		}
+		sum += w
+	}
+	g.turns[best] -= sum
+	return best
+}
+
+// grantTo grants a credit to the flow whose turn it is.
+func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi int32, c int) {
+	g := &f.granters[gi]
+	next := func(i int32) *int32 { return &f.flows[i].next }
+	at := g.rings[c].pop(next)
+	w := &f.flows[at]
+	if w.wants = false; g.rings[c].head < 0 {
+		g.wanted &^= 1 << c
+	}
+	bytes := min(int64(n.sched.Credit), w.requested-w.granted)
+	before := w.due()
+	w.granted += bytes
+	if g.due[c] += w.due() - before; w.head < 0 {
+		w.heard = now
+	}
+	f.Grants++
+	f.Granted += bytes
+	n.Grants++
+	tx := &n.Ports[g.port]
+	g.free = max(g.free, now) + unit.Time(float64(unit.Serialize(unit.Bytes(bytes), tx.Rate))/n.sched.Speedup)
+	if w.src != f.number && f.up > 0 {
+		wire := unit.Bytes(float64(w.wire) / float64(w.requested) * float64(bytes))
+		f.sharedAt = max(f.sharedAt, now) + unit.Serialize(wire+2*n.sched.Message, f.up)
+	}
+	if w.requested > w.granted {
+		n.want(f, gi, at)
+	}
+	if !w.watched {
+		w.watched = true
+		n.clock(node, now+n.sched.Timeout, turnGiveUp, at)
+	}
+	n.tell(now, node, f, at)
+}
+
+// due is what was granted and is not here.
+func (w *flow) due() int64 { return max(0, w.granted-w.settled) }
+
+// tell sends a flow's VOQ what it was granted in all.
+func (n *Net) tell(now unit.Time, node int32, f *iface, at int32) {
+	w := &f.flows[at]
+	m := Packet{Dst: f.granters[w.granter].nic, Loc: w.loc, Class: w.class, VA: uint64(w.granted),
+		Flags: FlagGrant}
+	if w.src == f.number {
+		n.granted(now, node, f, &m)
+		return
+	}
+	n.sendMessage(now, node, m)
+}

@@ -1,0 +1,264 @@
+package fabric
+
+import (
+	"fmt"
+
+	"railyard/internal/engine"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// A scheduled fabric is one switch in many boxes (queue.Scheduled). Switches with hosts are interface
+// nodes, the others fabric nodes. A packet from a NIC waits at its interface node in the VOQ of its
+// egress port and class (voq.go). The VOQ asks the egress port's interface node for credit, which grants
+// it in turn to all that ask (granter.go). What is granted goes as cells over all links in turn
+// (cells.go) and is put together and in order at the other side (reassembly.go). Requests and grants are
+// messages on the fabric's links, so nodes talk across cables alone; within an interface node they are
+// calls.
+//
+// What is coarser than in a real one: the cells of one packet that take the same link are one event, a
+// burst, and bursts do not mix on a link; a fabric node sends a burst on by one link. With as many links
+// as a packet has cells, a burst is a cell. A fabric node passes a burst's first cell on as soon as it is
+// there. Messages go ahead of cells, and wait for one at most.
+//
+// It costs other fabrics nothing: which events a port's arrivals are is said when the network is built.
+
+// Events of a scheduled fabric.
+const (
+	KindVOQ     engine.Kind = KindPoll + 1 + iota // A port, B packet: one has come from a NIC
+	KindEgress                                    // A port: it is free to send to its NIC
+	KindCells                                     // A port, B burst: its first cell is in, or all
+	KindMessage                                   // A port, B message: a request or a grant
+	KindTurn                                      // A node, B index << 3 | what: see below
+)
+
+// What a KindTurn is about: an interface node's own clocks.
+const (
+	turnGrant  = iota // an egress port may grant again
+	turnShared        // the node's fabric links may take more of what it grants
+	turnCells         // fabric links are free for the next packet
+	turnAsk           // the node's fabric links may take more of what it asks for
+	turnRetry         // a VOQ has waited long for a grant
+	turnGiveUp        // a flow has waited long for cells
+)
+
+// scheduled is a Net's share of it; nil in other fabrics.
+type scheduled struct {
+	queue.Scheduled
+	at     []*iface // by node; nil: not an interface node
+	nodes  []int32  // by the interface nodes' own numbers
+	turn   []uint32 // by place in tables.groups: whose link's turn it is
+	talk   []uint32 // likewise for messages
+	share  []int64  // by node: the most that may wait at a port of a fabric node
+	grants []int32  // by port to a NIC: its granter's number at its node
+}
+
+// iface is an interface node.
+type iface struct {
+	number int32  // among interface nodes
+	loc    uint16 // the locator that leads to it
+	up     unit.Rate
+	InterfaceStats
+
+	voqs   []voq
+	voqAt  []int32 // by NIC: its first VOQ + 1
+	ready  ring    // VOQs with credit and packets
+	asking ring    // VOQs that may ask once askAt has come
+	askAt  unit.Time
+	sends  bool // turnCells is under way
+	asks   bool // turnAsk
+
+	granters []granter
+	flows    []flow
+	flowAt   [][]int32 // by the sender's number and granter: its first flow + 1
+	shared   ring      // granters that may grant once sharedAt has come
+	sharedAt unit.Time
+	shares   bool // turnShared is under way
+}
+
+// InterfaceStats is what an interface node holds, and held at most.
+type InterfaceStats struct {
+	VOQs                        int   // that were ever used
+	Held, HeldPeak              int64 // bytes in all VOQs
+	VOQPeak                     int64 // bytes in one of them
+	Egress, EgressPeak          int64 // bytes that wait for cells, for their turn, or to be sent to their NIC
+	PortPeak                    int64 // of those, at one egress port and class; in packets that are whole
+	Requests, Grants, Repeats   int64
+	Granted                     int64 // bytes
+	GaveUp                      int64 // packets, or gaps, that never became whole
+	WaitedForCredit, WaitedMost unit.Time
+	Waited                      int64 // packets
+}
+
+// ring is a list in which entries take turns: VOQs, flows or granters of one node.
+type ring struct{ head, tail int32 }
+
+const noone = int32(-1)
+
+// Interface returns what a node of a scheduled fabric holds; ok is false for others.
+func (n *Net) Interface(node int32) (s InterfaceStats, ok bool) {
+	if n.sched == nil || n.sched.at[node] == nil {
+		return s, false
+	}
+	s = n.sched.at[node].InterfaceStats
+	s.VOQs = len(n.sched.at[node].voqs)
+	return s, true
+}
+
+// Scheduled makes the network's switches one scheduled fabric.
+func (b *Builder) Scheduled(s queue.Scheduled) { b.scheduled = &s }
+
+// schedule gives ports their events and interface nodes their state.
+func (b *Builder) schedule() {
+	n := b.net
+	s := &scheduled{Scheduled: *b.scheduled, at: make([]*iface, len(n.Sw)), share: make([]int64, len(n.Sw)),
+		grants: make([]int32, len(n.Ports))}
+	n.sched = s
+	for i := range n.Ports {
+		p := &n.Ports[i]
+		from, to := b.nodes[p.Node].host, b.nodes[n.Ports[p.Peer].Node].host
+		switch {
+		case from && !to:
+			p.Arrive = uint8(KindVOQ)
+		case to && !from:
+			p.Service = uint8(KindEgress)
+			s.grants[i] = s.interfaceNode(p.Node).addGranter(int32(i))
+		case !from:
+			p.Arrive = uint8(KindCells)
+		}
+	}
+	for node := range n.Sw {
+		if sw := &n.Sw[node]; sw.Spec != nil && s.at[node] == nil {
+			s.share[node] = int64(sw.Spec.Buffer) / int64(max(1, len(sw.ports)))
+		}
+		if f := s.at[node]; f != nil {
+			n.uplinks(int32(node), f)
+		}
+	}
+}
+
+func (s *scheduled) interfaceNode(node int32) *iface {
+	if s.at[node] == nil {
+		s.at[node] = &iface{number: int32(len(s.nodes)), ready: ring{noone, noone},
+			asking: ring{noone, noone}, shared: ring{noone, noone}}
+		s.nodes = append(s.nodes, node)
+	}
+	return s.at[node]
+}
+
+// uplinks counts the rates of an interface node's fabric links that are whole. That is all it needs to
+// keep its inputs and outputs balanced when some fail: it asks for no more than they take, and grants no
+// more.
+func (n *Net) uplinks(node int32, f *iface) {
+	f.up = 0
+	for _, p := range n.Sw[node].ports {
+		if tx := &n.Ports[p]; !tx.Down && engine.Kind(tx.Arrive) == KindCells {
+			f.up += tx.Rate
+		}
+	}
+}
+
+// reserved is what an interface node keeps of its memory for what it has granted: the room of each egress
+// port for each class that packets are put into.
+func (b *Builder) reserved(node int32) (bytes int64) {
+	sw := &b.net.Sw[node]
+	var used [queue.Classes]bool
+	for _, c := range sw.Spec.DSCP {
+		used[c] = true
+	}
+	for _, p := range sw.ports {
+		for c := range used {
+			if used[c] && b.nodes[b.net.Ports[b.net.Ports[p].Peer].Node].host {
+				bytes += int64(b.scheduled.Egress)
+			}
+		}
+	}
+	return bytes
+}
+
+// routed takes note of a switch's new table: its groups begin their turns at places of their own, and an
+// interface node learns its locator.
+func (s *scheduled) routed(n *Net, node int32, t *route.Table) {
+	for len(s.turn) < len(n.tables.groups) {
+		from := route.Hash(uint32(len(s.turn)), uint32(node))
+		s.turn, s.talk = append(s.turn, from), append(s.talk, from)
+	}
+	f := s.at[node]
+	if f == nil {
+		return
+	}
+	for loc, code := range t.Codes() {
+		if code == fwdAttached {
+			f.loc = uint16(loc)
+			return
+		}
+	}
+}
+
+// clock sets one of an interface node's own clocks.
+func (n *Net) clock(node int32, at unit.Time, what, index int32) {
+	n.Q.Push(engine.Node(node), at, KindTurn, node, index<<3|what)
+}
+
+// turned runs one.
+func (n *Net) turned(node int32, b int32) {
+	f, now := n.sched.at[node], n.Q.Now()
+	switch i := b >> 3; b & 7 {
+	case turnGrant:
+		f.granters[i].armed = false
+		n.grant(now, node, f, i)
+	case turnShared:
+		n.shareGrants(now, node, f)
+	case turnCells:
+		f.sends = false
+		n.sendCells(now, node, f)
+	case turnAsk:
+		f.asks = false
+		n.askInTurn(now, node, f)
+	case turnRetry:
+		n.retry(now, node, f, i)
+	case turnGiveUp:
+		n.giveUp(now, node, f, i)
+	}
+}
+
+// auditInterface checks an interface node's sums, and returns what its VOQs hold in lossy classes.
+func (n *Net) auditInterface(node int32) (lossy int64, err error) {
+	f := n.sched.at[node]
+	if f == nil {
+		return 0, nil
+	}
+	held, egress := int64(0), int64(0)
+	for i := range f.voqs {
+		v := &f.voqs[i]
+		held += int64(v.q.bytes)
+		if n.Sw[node].lossless&(1<<v.class) == 0 {
+			lossy += int64(v.q.bytes)
+		}
+		if v.enqueued != v.sent+int64(v.q.bytes) || v.requested > v.enqueued || v.granted > v.requested {
+			return 0, fmt.Errorf("node %d, VOQ %d: %+v", node, i, *v)
+		}
+	}
+	due := make([][queue.Classes]int64, len(f.granters))
+	for i := range f.flows {
+		w := &f.flows[i]
+		due[w.granter][w.class] += w.due()
+		for k := w.head; k >= 0; k = n.Packets[k].next {
+			egress += int64(n.Packets[k].Size)
+		}
+	}
+	for i := range f.granters {
+		g := &f.granters[i]
+		egress += int64(n.Ports[g.port].Queued)
+		if due[i] != g.due {
+			return 0, fmt.Errorf("node %d, egress port %d: %v is due, by its flows %v", node, g.port,
+				g.due, due[i])
+		}
+	}
+	if held != f.Held || egress != f.Egress {
+		return 0, fmt.Errorf("node %d: VOQs hold %d, counted %d; its egress %d, counted %d", node, held,
+			f.Held, egress, f.Egress)
+	}
+	return lossy, nil
+}

@@ -1,0 +1,262 @@
+package fabric
+
+import (
+	"railyard/unit"
+)
+
+// voq is the queue of an interface node's packets to one egress port, in one class. Bytes are counted
+// since the beginning, as in an account: a request or a grant that is lost is made good by the next one.
+type voq struct {
+	q         classQ
+	dst       int32 // NIC
+	more      int32 // of the same NIC, in another class: + 1
+	nextAsk   int32 // in the ring of those that may ask,
+	nextReady int32 // and of those that may send
+	enqueued  int64
+	wire      int64 // what all of that takes of fabric links
+	requested int64
+	asked     int64 // of wire, with requested
+	granted   int64
+	sent      int64
+	heard     unit.Time // of a grant last, or asked
+	loc       uint16
+	class     uint8
+	local     bool // the egress port is this node's
+	ready     bool // in the ring of those that may send
+	waits     bool // in the ring of those that may ask
+	watched   bool // turnRetry is under way
+}
+
+// fromNIC takes a packet that a NIC has sent.
+func (n *Net) fromNIC(in, pi int32) {
+	now, node := n.Q.Now(), n.node[in]
+	f, fw, p := n.sched.at[node], &n.forward[node], &n.Packets[pi]
+	p.In = in
+	p.Hops++
+	p.Class = n.tables.dscp[fw.dscp+int32(p.TOS>>2)]
+	p.Came = p.Class
+	code := n.tables.fwd[fw.fwd+int32(p.Loc)]
+	nowhere := code == fwdUnreachable || code == fwdAttached && n.nearPort(node, p.Dst) < 0
+	if nowhere {
+		n.NoRoute++
+	}
+	if nowhere || int32(p.Size) > fw.mtu {
+		n.lose(in, pi, p)
+		return
+	}
+	if fw.slow&slowStorm != 0 && n.storms[n.slot(in, int(p.Came))].stormed {
+		n.StormDrops++
+		n.drop(in, pi, p)
+		return
+	}
+	at := f.voq(p, code == fwdAttached)
+	if v := &f.voqs[at]; n.admit(node, f, v, pi, p) {
+		v.enqueued += int64(p.Size)
+		v.wire += int64(n.sched.Wire(unit.Bytes(p.Size)))
+		n.ask(now, node, f, at)
+	}
+}
+
+// nearPort is the port of a switch to a NIC, -1 where it has none.
+func (n *Net) nearPort(node, nic int32) int32 {
+	fw := &n.forward[node]
+	if i := nic - fw.nearBase; uint32(i) < uint32(fw.nearLen) {
+		return n.tables.near[fw.near+i]
+	}
+	return -1
+}
+
+// voq finds a packet's VOQ, and makes it where there was none.
+func (f *iface) voq(p *Packet, local bool) int32 {
+	for int(p.Dst) >= len(f.voqAt) {
+		f.voqAt = append(f.voqAt, 0)
+	}
+	for i := f.voqAt[p.Dst]; i > 0; i = f.voqs[i-1].more {
+		if v := &f.voqs[i-1]; v.class == p.Class {
+			v.loc, v.local = p.Loc, local // which routes may have changed
+			return i - 1
+		}
+	}
+	f.voqs = append(f.voqs, voq{dst: p.Dst, class: p.Class, loc: p.Loc, local: local, more: f.voqAt[p.Dst]})
+	f.voqAt[p.Dst] = int32(len(f.voqs))
+	return int32(len(f.voqs) - 1)
+}
+
+// admit puts a packet into its VOQ or drops it. Its ingress accounts for it as at any switch, so a lossless
+// class pauses the NIC when the memory is full; a lossy one drops what is beyond the VOQ's limit.
+func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
+	sw, c := &n.Sw[node], p.Class
+	w := &sw.Spec.Queues[c].WRED
+	if w.Max > 0 && (!w.ECN || p.TOS&3 == 0) && w.Hit(unit.Bytes(v.q.bytes), &sw.stream) {
+		n.WREDDrops++
+		n.drop(p.In, pi, p)
+		return false
+	}
+	if lossless := sw.lossless&(1<<c) != 0; lossless && !n.admitLossless(sw, noone, p) ||
+		!lossless && !n.admitLossy(sw, noone, &v.q, p) {
+		n.drop(p.In, pi, p)
+		return false
+	}
+	p.next, p.enq = -1, uint32(n.Q.Now()>>10)
+	if v.q.bytes == 0 {
+		v.q.head = pi
+	} else {
+		n.Packets[v.q.tail].next = pi
+	}
+	v.q.tail = pi
+	v.q.bytes += int32(p.Size)
+	v.q.peak = max(v.q.peak, v.q.bytes)
+	f.Held += int64(p.Size)
+	f.HeldPeak, f.VOQPeak = max(f.HeldPeak, f.Held), max(f.VOQPeak, int64(v.q.bytes))
+	return true
+}
+
+// take removes a VOQ's first packet, whose cells begin to leave: marked by what it leaves behind.
+func (n *Net) take(now unit.Time, node int32, f *iface, v *voq) (int32, *Packet) {
+	sw, pi := &n.Sw[node], v.q.head
+	p := &n.Packets[pi]
+	v.q.head = p.next
+	v.q.bytes -= int32(p.Size)
+	f.Held -= int64(p.Size)
+	w := &sw.Spec.Queues[p.Class].WRED
+	if w.ECN && p.TOS&3 != 0 && unit.Bytes(v.q.bytes) > w.Min {
+		n.markAbove(sw, w, unit.Bytes(v.q.bytes), p.In, p)
+	}
+	n.release(sw, p)
+	if waited := unit.Time(uint32(now>>10)-p.enq) << 10; waited >= 0 {
+		f.WaitedForCredit += waited
+		f.WaitedMost = max(f.WaitedMost, waited)
+		f.Waited++
+	}
+	v.sent += int64(p.Size)
+	return pi, p
+}
+
+// ask has a VOQ request what has come.
+func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
+	v := &f.voqs[at]
+	if v.waits {
+		return
+	}
+	v.waits = true
+	f.asking.push(at, func(i int32) *int32 { return &f.voqs[i].nextAsk })
+	if !f.asks {
+		n.askInTurn(now, node, f)
+	}
+}
+
+// askInTurn sends requests, as much as the node's fabric links can take: beyond that nothing is gained by
+// credit, and what others could use would be kept from them.
+func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
+	for f.asking.head >= 0 {
+		if f.askAt > now {
+			f.asks = true
+			n.clock(node, f.askAt, turnAsk, 0)
+			return
+		}
+		at := f.asking.pop(func(i int32) *int32 { return &f.voqs[i].nextAsk })
+		v := &f.voqs[at]
+		v.waits = false
+		if cost := v.wire - v.asked + 2*int64(n.sched.Message); !v.local && f.up > 0 {
+			f.askAt = max(f.askAt, now) + unit.Serialize(unit.Bytes(cost), f.up)
+		}
+		v.requested, v.asked, v.heard = v.enqueued, v.wire, now
+		n.request(now, node, f, at)
+	}
+}
+
+// request tells the egress port's node how much a VOQ wants in all.
+func (n *Net) request(now unit.Time, node int32, f *iface, at int32) {
+	v := &f.voqs[at]
+	f.Requests++
+	n.Requests++
+	m := Packet{Dst: v.dst, Loc: v.loc, Class: v.class, VA: uint64(v.requested), Sent: unit.Time(v.asked),
+		next: f.number, Final: f.loc}
+	if v.local {
+		n.requested(now, node, f, &m)
+		return
+	}
+	if !v.watched {
+		v.watched = true
+		n.clock(node, now+n.sched.Timeout, turnRetry, at)
+	}
+	n.sendMessage(now, node, m)
+}
+
+// retry repeats the request of a VOQ that has heard nothing for long: it, or the grant, may be lost.
+func (n *Net) retry(now unit.Time, node int32, f *iface, at int32) {
+	v := &f.voqs[at]
+	if v.watched = false; v.granted >= v.requested {
+		return
+	}
+	if due := v.heard + n.sched.Timeout; due > now {
+		v.watched = true
+		n.clock(node, due, turnRetry, at)
+		return
+	}
+	v.heard = now
+	f.Repeats++
+	n.request(now, node, f, at)
+}
+
+// granted takes a grant for one of the node's VOQs.
+func (n *Net) granted(now unit.Time, node int32, f *iface, m *Packet) {
+	at := noone
+	if int(m.Dst) < len(f.voqAt) {
+		for i := f.voqAt[m.Dst]; i > 0; i = f.voqs[i-1].more {
+			if f.voqs[i-1].class == m.Class {
+				at = i - 1
+			}
+		}
+	}
+	if at < 0 {
+		return
+	}
+	v := &f.voqs[at]
+	v.heard = now
+	v.granted = max(v.granted, int64(m.VA))
+	n.spend(now, node, f, at)
+}
+
+// spend lets a VOQ with credit send. Credit is counted in bytes and packets are whole: the last one may
+// take more than there is, which the next grant makes up for.
+func (n *Net) spend(now unit.Time, node int32, f *iface, at int32) {
+	v := &f.voqs[at]
+	if v.local {
+		for v.q.bytes > 0 && v.granted > v.sent {
+			from := v.sent
+			pi, p := n.take(now, node, f, v)
+			p.next, p.In, p.Final = f.number, int32(uint32(from)), uint16(n.sched.Cells(unit.Bytes(p.Size)))
+			n.gather(now, node, f, pi)
+			v = &f.voqs[at]
+		}
+		return
+	}
+	if v.ready || v.q.bytes == 0 || v.granted <= v.sent {
+		return
+	}
+	v.ready = true
+	f.ready.push(at, func(i int32) *int32 { return &f.voqs[i].nextReady })
+	if !f.sends {
+		n.sendCells(now, node, f)
+	}
+}
+
+// push and pop are a ring's; next is where an entry keeps who follows it.
+func (r *ring) push(i int32, next func(int32) *int32) {
+	*next(i) = noone
+	if r.head < 0 {
+		r.head = i
+	} else {
+		*next(r.tail) = i
+	}
+	r.tail = i
+}
+
+func (r *ring) pop(next func(int32) *int32) int32 {
+	i := r.head
+	if r.head = *next(i); r.head < 0 {
+		r.tail = noone
+	}
+	return i
+}

@@ -1,0 +1,64 @@
+package queue
+
+import (
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Scheduled is what the switches of a scheduled fabric have in common (HANDBOOK.md 8). Those with servers
+// are interface nodes: what comes in waits there in a queue of its own per egress port and class (VOQ)
+// until the egress port has granted it credit, and is cut into cells that go over all fabric links in
+// turn. The others are fabric nodes, which only pass cells on. Cell and credit sizes of real ones are not
+// public: 256 B and 1 to 4 KiB are what is said of them.
+type Scheduled struct {
+	Cell    unit.Bytes `json:"cell_bytes"`    // on a fabric link, with its header; all are of this size
+	Header  unit.Bytes `json:"header_bytes"`  // of a cell
+	Message unit.Bytes `json:"message_bytes"` // a request or a grant on a fabric link
+	Credit  unit.Bytes `json:"credit_bytes"`  // the most that one grant lets go
+	Speedup float64    `json:"speedup"`       // of an egress port's credits over its rate
+	Egress  unit.Bytes `json:"egress_bytes"`  // per egress port and class: granted, and not sent on yet
+	Timeout unit.Time  `json:"timeout_ps"`    // after it requests go again, and incomplete packets are given up
+}
+
+// Cells is how many cells a frame is cut into.
+func (s *Scheduled) Cells(frame unit.Bytes) int64 {
+	room := s.Cell - s.Header
+	return int64((frame + room - 1) / room)
+}
+
+// Wire is what a frame takes of fabric links: whole cells.
+func (s *Scheduled) Wire(frame unit.Bytes) unit.Bytes { return unit.Bytes(s.Cells(frame)) * s.Cell }
+
+// Load is what a frame that goes by full credits takes of the links of an interface node: its cells, and in
+// either direction a request or a grant per credit.
+func (s *Scheduled) Load(frame unit.Bytes) float64 {
+	return float64(s.Wire(frame)) + 2*float64(s.Message)*max(1, float64(frame)/float64(s.Credit))
+}
+
+// Efficiency is the share of fabric links that is left to frames of a size: line rate times that is what
+// fabric links without any speed-up carry.
+func (s *Scheduled) Efficiency(frame unit.Bytes) float64 { return float64(frame) / s.Load(frame) }
+
+// Validate refuses what no scheduled fabric could work with; mtu is the largest packet.
+func (s *Scheduled) Validate(mtu unit.Bytes) error {
+	const least = 16 * unit.Byte
+	switch {
+	case s.Header < 0 || s.Cell < s.Header+least:
+		return field.New("cell", "%v leaves less than %v beside the header of %v", s.Cell, least, s.Header)
+	case s.Cell > mtu:
+		return field.New("cell", "%v is larger than the largest packet, %v: cells cut packets up",
+			s.Cell, mtu)
+	case s.Message <= 0 || s.Message > s.Cell:
+		return field.New("message", "%v must lie above 0B and not above the cell of %v", s.Message, s.Cell)
+	case s.Credit <= 0:
+		return field.New("credit", "%v lets nothing go: it must be above 0B", s.Credit)
+	case s.Speedup < 1 || s.Speedup > 4:
+		return field.New("speedup", "must lie between 1 and 4, found %v: below 1 no port would be busy",
+			s.Speedup)
+	case s.Egress < s.Credit:
+		return field.New("egress", "%v has no room for a credit of %v", s.Egress, s.Credit)
+	case s.Timeout <= 0:
+		return field.New("timeout", "must be above 0s")
+	}
+	return nil
+}
