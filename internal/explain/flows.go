@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"railyard/internal/result"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -27,19 +28,26 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	rate := unit.Rate(0)
 	latency := unit.Time(0)
 	packet := r.seen.Rules.MTU + 62 + 20
-	visit := func(l, from int) {
+	var inside []stage // of a scheduled fabric
+	visit := func(l, from, side int) {
 		best := r.best(l)
+		if side > 0 && r.plan.Scheduled != nil {
+			link := r.graph.Links[l]
+			inside = append(inside, stage{rate: best, side: side, hop: r.seen.Ports[r.port(l, from)].Flight,
+				back: r.seen.Ports[r.port(l, link.A+link.B-from)].Flight})
+			return
+		}
 		latency += r.seen.Ports[r.port(l, from)].Flight + unit.Serialize(packet, best)
 		if rate == 0 || best < rate {
 			rate = best
 		}
 	}
 	first := g.NICs[src].Links[0]
-	visit(first, g.Hosts[g.NICs[src].Host])
+	visit(first, g.Hosts[g.NICs[src].Host], 0)
 	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
 	for range len(g.Nodes) {
 		if l, ok := r.seen.Routes.Near(node, dst); ok {
-			visit(l, node)
+			visit(l, node, 0)
 			break
 		}
 		next := r.seen.Routes.Next(node, r.seen.Routes.Locator[dst])
@@ -47,8 +55,11 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 			break
 		}
 		l := next[0]
-		visit(l, node)
+		visit(l, node, len(next))
 		node = g.Links[l].A + g.Links[l].B - node
+	}
+	if inside != nil {
+		latency += crossing(r.plan.Scheduled, inside, packet-roce.PreambleIFG)
 	}
 	return rate, latency - unit.Serialize(packet, rate)
 }

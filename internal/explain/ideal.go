@@ -35,6 +35,8 @@ type stage struct {
 	hop   unit.Time // of the shortest: propagation and the peer's pipeline
 	ports int       // how many packets may be under way at once
 	alike bool
+	side  int       // how many links, which cells take in turn,
+	back  unit.Time // and the way back over one
 }
 
 func (r *reading) newIdealizer() *idealizer {
@@ -186,7 +188,7 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 	if x.r.seen.Rules.Detours {
 		links = x.detours(nodes, links)
 	}
-	s := stage{hop: unit.Never, ports: 1, alike: true}
+	s := stage{hop: unit.Never, ports: 1, alike: true, side: len(links), back: unit.Never}
 	for i, l := range links {
 		link := x.r.graph.Links[l]
 		node := link.A
@@ -194,6 +196,7 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 			node = link.B
 		}
 		hop := x.r.seen.Ports[x.r.port(l, node)].Flight
+		s.back = min(s.back, x.r.seen.Ports[x.r.port(l, link.A+link.B-node)].Flight)
 		rate := x.r.best(l)
 		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(l)
 		s.rate, s.hop = max(s.rate, rate), min(s.hop, hop)
@@ -255,7 +258,8 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 // cross sends a message's packets over a path from one NIC to another and returns when
 // the last one is in the receiver's memory.
 func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.Time {
-	w := &way{path: path, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst), one: true}
+	path, over := x.crosses(path)
+	w := &way{path: path, over: over, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst), one: true}
 	for _, s := range path {
 		w.free = append(w.free, make([]unit.Time, s.ports))
 		w.one = w.one && s.ports == 1
@@ -287,6 +291,7 @@ func (x *idealizer) pcie(nic int32) unit.Rate {
 // way is a path with packets on it.
 type way struct {
 	path    []stage
+	over    func(frame unit.Bytes) unit.Time // what a scheduled fabric adds behind the first stage; nil: nothing
 	cut     bool
 	pcie    unit.Rate     // of the sender; 0: it does not count
 	into    unit.Rate     // of the receiver
@@ -337,6 +342,9 @@ func (w *way) send(size, payload unit.Bytes) {
 			w.fetched = max(w.fetched, start) + unit.Serialize(payload, w.pcie)
 		}
 		tail = start + ser + s.hop
+		if h == 0 && w.over != nil {
+			tail += w.over(size)
+		}
 		at = tail
 		if w.cut && h < len(w.path)-1 && size > headerLen {
 			at -= unit.Serialize(size-headerLen, s.rate)

@@ -78,6 +78,10 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Failures = []Failure{{}}
 	f.Switch.Trim = trimOf(&queue.Spec{Queues: [queue.Classes]queue.Class{{Trim: true}},
 		Trim: queue.Trim{Size: 128, DSCP: 48, LastHop: 48}})
+	settle := queue.Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4096, Speedup: 1.02,
+		Egress: 1 << 20, Timeout: unit.Millisecond}
+	f.Fabric.Scheduled = Scheduled{nil, &settle.Cell, &settle.Header, &settle.Message, &settle.Credit,
+		&settle.Speedup, &settle.Egress, &settle.Timeout}
 	slow, clean := unit.Gbps, 0.
 	f.Events = []Event{{Rate: &slow, BER: &clean}}
 	for _, name := range cc.Names() {

@@ -35,6 +35,8 @@ type Plan struct {
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without
+	// what the switches are together, where they are a scheduled fabric
+	Scheduled *queue.Scheduled
 
 	NICs     NICs
 	RC       rc.Config

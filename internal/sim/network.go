@@ -29,6 +29,8 @@ type Setup struct {
 	LB       *route.Policy
 	LBValues param.Values
 	Rise     queue.Rising // classes of packets on detours, where LB sends them on any
+	// what the switches are together, where they are a scheduled fabric
+	Scheduled *queue.Scheduled
 	scenario.Switching
 	Host  host.Config
 	Buses []host.Bus // of PCIe that limit, besides
@@ -92,6 +94,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 				b.Keep(n.Port(end.Link, end.Node), class, h)
 			}
 		}
+	}
+	if s.Scheduled != nil {
+		b.Scheduled(*s.Scheduled)
 	}
 	var err error
 	n.Net, err = b.Finish(func(node int32) string { return g.Nodes[node].Name })

@@ -88,7 +88,8 @@ func machine(p *scenario.Plan) exec.Machine {
 func setup(p *scenario.Plan) *Setup {
 	s := &Setup{Graph: p.Graph, Spec: p.SpecOf, PFC: p.PFC, Headroom: p.Headroom,
 		LB: p.LB, LBValues: p.LBValues,
-		Rise: p.Rise, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed, Links: map[int]fabric.LinkState{}}
+		Rise: p.Rise, Scheduled: p.Scheduled, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed,
+		Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
 		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
 	for _, of := range p.Services {

@@ -190,6 +190,11 @@ func (p *part) close() {
 			p.say("peaks %d class %d: %v, %v, %v", port, c, p.Net.QueuePeak(port, c), total, headroom)
 		}
 	}
+	for node := range p.Net.Sw {
+		if s, ok := p.Net.Interface(int32(node)); ok && p.Net.Owns(int32(node)) {
+			p.say("interface node %d: %+v", node, s)
+		}
+	}
 	for i := range p.Hosts.Messages {
 		m := &p.Hosts.Messages[i]
 		if _, dst := p.Hosts.Peers(m.Conn); p.ownsNIC(dst) {
@@ -303,7 +308,7 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 	})
 	t.Logf("%+v", all)
 	if min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder,
-		all.Operations) == 0 {
+		all.Operations, all.Grants) == 0 {
 		t.Errorf("too little has happened to compare: %+v", all)
 	}
 }

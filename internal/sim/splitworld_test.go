@@ -49,7 +49,12 @@ func drawWorld(t *rapid.T) *world {
 	if err != nil {
 		t.Fatal(kind, err)
 	}
-	w := &world{setup: drawSetup(t, g), every: 20 * unit.Microsecond, end: 250 * unit.Microsecond}
+	setup := drawSetup(t, g)
+	if p.Server.Ports == 1 && (kind == "fat-tree" || kind == "rail") && flip("scheduled") {
+		setup.Scheduled = drawScheduled(t)
+		setup.LB, setup.LBValues, setup.CutThrough = &route.Cells, nil, false
+	}
+	w := &world{setup: setup, every: 20 * unit.Microsecond, end: 250 * unit.Microsecond}
 	gpus := g.TotalGPUs()
 	victim := rapid.IntRange(0, gpus-1).Draw(t, "victim")
 	if flip("a workload") {
@@ -157,4 +162,12 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 		s.Host.PCIe, s.Host.RxXOff, s.Host.RxXOn = 60*unit.Gbps, 100*unit.KB, 50*unit.KB
 	}
 	return s
+}
+
+// drawScheduled makes up cells and credits, with little room at egress ports.
+func drawScheduled(t *rapid.T) *queue.Scheduled {
+	size := func(label string, from ...unit.Bytes) unit.Bytes { return rapid.SampledFrom(from).Draw(t, label) }
+	return &queue.Scheduled{Cell: size("cell", 128, 256), Header: 16, Message: 16, Speedup: 1.02,
+		Credit: size("credit", 1024, 4096), Egress: size("egress", 8192, 50_000),
+		Timeout: 30 * unit.Microsecond}
 }

@@ -1,0 +1,39 @@
+package explain
+
+import (
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// crossing is the least that a frame takes from its VOQ to its egress port, over the stages of links inside a
+// scheduled fabric: the request and the grant, one way and back, and its cells side by side. A fabric node
+// passes a burst on once it has its first cell, as package fabric does.
+func crossing(s *queue.Scheduled, inside []stage, size unit.Bytes) (t unit.Time) {
+	if len(inside) == 0 {
+		return 0 // the egress port is on the same switch
+	}
+	side := int64(max(1, inside[0].side))
+	burst := unit.Time((s.Cells(size) + side - 1) / side)
+	first, last := unit.Time(0), unit.Time(0) // of its cells
+	for i := range inside {
+		l := &inside[i]
+		cell := unit.Serialize(s.Cell, l.rate)
+		t += 2*unit.Serialize(s.Message, l.rate) + l.hop + l.back
+		start := max(first, last+cell-burst*cell)
+		first, last = start+cell+l.hop, start+burst*cell+l.hop
+	}
+	return t + last
+}
+
+// crosses takes the links inside a scheduled fabric out of a path: what is left is the sender's and the
+// receiver's, with what it takes to get from one to the other.
+func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) unit.Time) {
+	s := x.r.plan.Scheduled
+	if s == nil || len(path) < 2 {
+		return path, nil
+	}
+	last := len(path) - 1
+	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time {
+		return crossing(s, path[1:last], size)
+	}
+}

@@ -1,0 +1,200 @@
+package scenario
+
+import (
+	"fmt"
+
+	"railyard/internal/field"
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/internal/swconf"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// Scheduled is queue.Scheduled as people write it; what is not said is decided where the fabric is one.
+type Scheduled struct {
+	On      *bool       `yaml:"on" doc:"the switches are one scheduled fabric, or a modular chassis: VOQs, credits and cells; true where the block is given"`
+	Cell    *unit.Bytes `yaml:"cell" doc:"a cell on a fabric link, its header included; 256B unless given"`
+	Header  *unit.Bytes `yaml:"header" doc:"of a cell; 16B unless given"`
+	Message *unit.Bytes `yaml:"message" doc:"a request or a grant on a fabric link; 16B unless given"`
+	Credit  *unit.Bytes `yaml:"credit" doc:"what one grant lets a VOQ send at most; 4KiB unless given"`
+	Speedup *float64    `yaml:"speedup" doc:"rate of an egress port's credits over its own; 1.02 unless given"`
+	Egress  *unit.Bytes `yaml:"egress" doc:"egress buffer per port and class, for what is granted and not sent yet; computed unless given: what a port sends while a grant and its packet travel"`
+	Timeout *unit.Time  `yaml:"timeout" doc:"without news for so long a request goes again, and a packet that lacks cells is given up; 100us unless given"`
+}
+
+// on reports whether the fabric is a scheduled one.
+func (p *resolver) scheduledOn() bool {
+	s := &p.File.Fabric.Scheduled
+	if s.On != nil {
+		return *s.On
+	}
+	return *s != (Scheduled{}) || p.says("fabric.scheduled")
+}
+
+// scheduled resolves the block, and refuses what a scheduled fabric cannot be or has no use for.
+func (p *resolver) scheduled() error {
+	s := &p.File.Fabric.Scheduled
+	if !p.scheduledOn() {
+		if *s != (Scheduled{}) {
+			*s = Scheduled{On: new(false)}
+			p.note("fabric.scheduled is off: it has no effect")
+		}
+		return nil
+	}
+	if err := p.schedulable(); err != nil {
+		return err
+	}
+	settleAs(&s.On, true)
+	settleAs(&s.Cell, 256*unit.Byte)
+	settleAs(&s.Header, 16*unit.Byte)
+	settleAs(&s.Message, 16*unit.Byte)
+	settleAs(&s.Credit, 4*unit.KiB)
+	settleAs(&s.Speedup, 1.02)
+	settleAs(&s.Timeout, 100*unit.Microsecond)
+	packet := unit.Bytes(p.File.Transport.MTU) + swconf.Headers
+	q := queue.Scheduled{Cell: *s.Cell, Header: *s.Header, Message: *s.Message, Credit: *s.Credit,
+		Speedup: *s.Speedup, Timeout: *s.Timeout}
+	need := p.egressNeeds(&q, packet)
+	settleAs(&s.Egress, need)
+	q.Egress = *s.Egress
+	if err := q.Validate(min(p.smallestMTU(), packet)); err != nil {
+		return field.Under("fabric.scheduled", err)
+	}
+	if q.Egress < need {
+		p.note("fabric.scheduled.egress %v is less than the %v that a port sends while a grant and its "+
+			"packet travel: it will not always be busy", q.Egress, need)
+	}
+	p.Scheduled = &q
+	p.LB, p.LBValues, p.File.LB = &route.Cells, nil, route.Cells.Name
+	p.noteScheduled(packet)
+	return nil
+}
+
+// settleAs gives a value that a file leaves open.
+func settleAs[T any](at **T, value T) {
+	if *at == nil {
+		*at = &value
+	}
+}
+
+// schedulable refuses fabrics and settings that make no sense where cells are scheduled.
+func (p *resolver) schedulable() error {
+	f := p.File
+	if p.says("lb") && f.LB != route.Cells.Name {
+		return field.New("lb", "%s picks paths, and in a scheduled fabric (fabric.scheduled) nobody "+
+			"does: cells take all links in turn; leave lb out", f.LB)
+	}
+	if f.Fabric.CutThrough {
+		return field.New("fabric.cut_through", "a scheduled fabric (fabric.scheduled) has whole packets "+
+			"wait for credit; it cannot cut through")
+	}
+	if f.Server.NICPorts > 1 {
+		return field.New("server.nic_ports", "a VOQ of a scheduled fabric (fabric.scheduled) leads to one "+
+			"egress port, and a NIC with %d ports has several; accepted: 1", f.Server.NICPorts)
+	}
+	g, edge := p.Graph, make([]bool, len(p.Graph.Nodes))
+	for _, nic := range g.NICs {
+		if len(nic.Links) > 1 {
+			return field.New("fabric.scheduled", "a VOQ leads to one egress port, and the NICs of %s have "+
+				"%d cables", g.Nodes[g.Hosts[nic.Host]].Name, len(nic.Links))
+		}
+		l := &g.Links[nic.Links[0]]
+		edge[l.A+l.B-g.Hosts[nic.Host]] = true
+	}
+	for i := range g.Links {
+		if l := &g.Links[i]; edge[l.A] && edge[l.B] {
+			return field.New("fabric.scheduled", "%s and %s both have servers and a cable between them%s: "+
+				"cells go from one such switch to another by fabric nodes, switches without servers",
+				g.Nodes[l.A].Name, g.Nodes[l.B].Name, ofKind(f.Fabric.Kind))
+		}
+	}
+	for n, node := range g.Nodes {
+		if node.Role == topo.Host || p.specs[n].TrimMask() == 0 {
+			continue
+		}
+		for c := range p.specs[n].Queues {
+			if p.specs[n].Queues[c].Trim {
+				return field.New(fmt.Sprintf("switch.queues.%d.trim", c), "%s would trim, and in a "+
+					"scheduled fabric (fabric.scheduled) packets wait at the ingress for credit", node.Name)
+			}
+		}
+	}
+	return nil
+}
+
+func ofKind(kind string) string {
+	if kind == "" || kind == "graph" {
+		return ""
+	}
+	return " in a " + kind
+}
+
+// unstamped refuses algorithms that need what switches write into packets: fabric nodes see cells alone.
+func (p *resolver) unstamped() error {
+	if s := &p.Services[0]; p.Scheduled != nil && roce.Telemetry(s.CC.Reports(s.Values)) != roce.NoTelemetry {
+		return field.New("cc.algorithm", "%s needs telemetry of every switch, and those of a scheduled "+
+			"fabric (fabric.scheduled) write none into cells; accepted: algorithms without telemetry, such "+
+			"as none", s.CC.Name)
+	}
+	return nil
+}
+
+// egressNeeds is what the fastest egress port sends while a grant goes to the farthest interface node and
+// the packet comes back: so much must be granted ahead, and have room when it comes.
+func (p *resolver) egressNeeds(q *queue.Scheduled, packet unit.Bytes) unit.Bytes {
+	g := p.Graph
+	var hop, host unit.Time // of the slowest cable
+	line := unit.Rate(0)
+	for i := range g.Links {
+		l := &g.Links[i]
+		if g.Nodes[l.A].Role == topo.Host || g.Nodes[l.B].Role == topo.Host {
+			line = max(line, l.Rate)
+			host = max(host, unit.Serialize(packet+roce.PreambleIFG, l.Rate))
+			continue
+		}
+		through := max(g.Nodes[l.A].Through(p.Switching.Pipeline), g.Nodes[l.B].Through(p.Switching.Pipeline))
+		cell := unit.Serialize(q.Cell, l.Rate) // one may be ahead of the grant, and one of the packet
+		hop = max(hop, 2*(l.Propagation()+through+cell)+unit.Serialize(q.Message, l.Rate)+
+			unit.Serialize(q.Wire(packet), l.Rate))
+	}
+	loop := host + hop*unit.Time(max(0, g.Longest().Switches-1))
+	return q.Credit + packet + unit.Bytes(float64(unit.InTime(line, loop))*q.Speedup)
+}
+
+// noteScheduled says what a careful reader should know of the fabric's links.
+func (p *resolver) noteScheduled(packet unit.Bytes) {
+	g := p.Graph
+	up, down := make([]unit.Rate, len(g.Nodes)), make([]unit.Rate, len(g.Nodes))
+	for i := range g.Links {
+		for _, n := range []int{g.Links[i].A, g.Links[i].B} {
+			if other := g.Links[i].A + g.Links[i].B - n; g.Nodes[other].Role == topo.Host {
+				down[n] += g.Links[i].Rate
+			} else {
+				up[n] += g.Links[i].Rate
+			}
+		}
+	}
+	tight := -1
+	share := func(n int) float64 {
+		wire := float64(packet + roce.PreambleIFG)
+		return wire / p.Scheduled.Load(packet) * float64(up[n]) / float64(down[n])
+	}
+	for n, node := range g.Nodes {
+		if node.Role != topo.Host && down[n] > 0 && up[n] > 0 && (tight < 0 || share(n) < share(tight)) {
+			tight = n
+		}
+	}
+	if tight >= 0 && share(tight) < 1 {
+		p.note("the fabric links of %s (%v) carry %.1f %% of what its servers can send (%v): cells of %v "+
+			"for packets of %v, and the messages for credit, leave %.1f %% of them to packets",
+			g.Nodes[tight].Name, up[tight], 100*share(tight), down[tight], p.Scheduled.Cell, packet,
+			100*p.Scheduled.Efficiency(packet))
+	}
+	for c := range p.Spec.Queues {
+		if w := &p.Spec.Queues[c].WRED; w.Max > 0 && w.Weight > 0 {
+			p.note("switch.queues.%d.wred_weight has no effect: VOQs go by what they hold now", c)
+		}
+	}
+}
