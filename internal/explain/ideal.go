@@ -259,7 +259,8 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 // the last one is in the receiver's memory.
 func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.Time {
 	path, over := x.crosses(path)
-	w := &way{path: path, over: over, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst), one: true}
+	w := &way{path: path, over: over, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst),
+		one: true}
 	for _, s := range path {
 		w.free = append(w.free, make([]unit.Time, s.ports))
 		w.one = w.one && s.ports == 1
@@ -291,7 +292,7 @@ func (x *idealizer) pcie(nic int32) unit.Rate {
 // way is a path with packets on it.
 type way struct {
 	path    []stage
-	over    func(frame unit.Bytes) unit.Time // what a scheduled fabric adds behind the first stage; nil: nothing
+	over    func(frame unit.Bytes) unit.Time // behind the first stage; nil: nothing
 	cut     bool
 	pcie    unit.Rate     // of the sender; 0: it does not count
 	into    unit.Rate     // of the receiver

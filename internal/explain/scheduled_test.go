@@ -24,7 +24,8 @@ cc: {algorithm: none}
 transport: {mtu: %s}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: %dB}]}}
 `, pick("spines", "8", "16"), pick("uplinks", "1", "2"), pick("host", "100Gbps", "400Gbps"),
-			pick("fabric", "100Gbps", "400Gbps"), pick("cable", "3m", "100m"), pick("pipeline", "0ns", "350ns"),
+			pick("fabric", "100Gbps", "400Gbps"), pick("cable", "3m", "100m"),
+			pick("pipeline", "0ns", "350ns"),
 			pick("cell", "128B", "256B"), pick("credit", "4KiB", "9KB"), pick("nic", "0ns", "700ns"),
 			pick("mtu", "1024", "4096"), to, bytes)
 		_, _, tab := runAll(t, text)

@@ -219,8 +219,8 @@ func (n *Net) message(in, pi int32) {
 // FlagGrant is a message's: not a request.
 const FlagGrant = FlagAckReq
 
-// crossing is how long a frame takes from its VOQ to its egress port over some links in turn, alike at each step,
-// where nothing else is on its way: the request, the grant, and the cells.
+// crossing is how long a frame takes from its VOQ to its egress port over some links in turn, alike at
+// each step, where nothing else is on its way: the request, the grant, and the cells.
 func (n *Net) crossing(links []int32, size int) (t unit.Time) {
 	s, first := n.sched, &n.Ports[links[0]]
 	side := max(1, int64(s.at[first.Node].up/first.Rate)) // how many cells go side by side

@@ -276,7 +276,8 @@ func TestScheduledAlone(t *testing.T) {
 		hop := unit.Serialize(s.Message, d.fabric) + d.prop
 		links := int64(d.spines * d.cables)
 		burst := (s.Cells(frame) + links - 1) / links
-		cells := unit.Serialize(s.Cell, d.fabric) + unit.Serialize(unit.Bytes(burst)*s.Cell, d.fabric) + 2*d.prop
+		cells := unit.Serialize(s.Cell, d.fabric) + 2*d.prop +
+			unit.Serialize(unit.Bytes(burst)*s.Cell, d.fabric)
 		if want := 2*host + 4*hop + cells; c.last[1] != want {
 			t.Errorf("%+v: the packet is there after %v, want %v", d, c.last[1], want)
 		}

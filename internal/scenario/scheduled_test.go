@@ -36,7 +36,8 @@ func TestScheduledIsResolved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := p.Scheduled; s == nil || s.Cell != 512 || s.Header != 16 || s.Credit != 4096 || s.Egress <= s.Credit {
+	s := p.Scheduled
+	if s == nil || s.Cell != 512 || s.Header != 16 || s.Credit != 4096 || s.Egress <= s.Credit {
 		t.Errorf("%+v", s)
 	}
 	_, v := p.Resolved()
@@ -91,14 +92,18 @@ func TestBadScheduled(t *testing.T) {
 	}{
 		{"cell above the packets", chassis, []string{"fabric.scheduled.cell=5KB"},
 			"--set fabric.scheduled.cell=5KB: 5KB is larger than the largest packet, 4.178KB"},
-		{"cell in the file", strings.Replace(chassis, "512B", "5KB", 1), nil, "x.yaml:8:15: fabric.scheduled.cell"},
+		{"cell in the file", strings.Replace(chassis, "512B", "5KB", 1), nil,
+			"x.yaml:8:15: fabric.scheduled.cell"},
 		{"header fills the cell", chassis, []string{"fabric.scheduled.header=500B"},
 			"512B leaves less than 16B beside the header of 500B"},
 		{"no credit", chassis, []string{"fabric.scheduled.credit=0B"},
 			"--set fabric.scheduled.credit=0B: must lie between 64B and 16MiB, found 0B"},
-		{"slower than the port", chassis, []string{"fabric.scheduled.speedup=0.9"}, "must lie between 1 and 4"},
-		{"egress below a credit", chassis, []string{"fabric.scheduled.egress=1KiB"}, "has no room for a credit of"},
-		{"message above a cell", chassis, []string{"fabric.scheduled.message=1KiB"}, "not above the cell of 512B"},
+		{"slower than the port", chassis, []string{"fabric.scheduled.speedup=0.9"},
+			"must lie between 1 and 4"},
+		{"egress below a credit", chassis, []string{"fabric.scheduled.egress=1KiB"},
+			"has no room for a credit of"},
+		{"message above a cell", chassis, []string{"fabric.scheduled.message=1KiB"},
+			"not above the cell of 512B"},
 		{"unknown key", strings.Replace(chassis, "cell:", "cel:", 1), nil, "cel"},
 		{"path choice", chassis, []string{"lb=ecmp"}, "--set lb=ecmp: ecmp picks paths"},
 		{"cut-through", chassis, []string{"fabric.cut_through=true"}, "cut_through"},

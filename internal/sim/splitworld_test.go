@@ -166,7 +166,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 
 // drawScheduled makes up cells and credits, with little room at egress ports.
 func drawScheduled(t *rapid.T) *queue.Scheduled {
-	size := func(label string, from ...unit.Bytes) unit.Bytes { return rapid.SampledFrom(from).Draw(t, label) }
+	size := func(label string, of ...unit.Bytes) unit.Bytes { return rapid.SampledFrom(of).Draw(t, label) }
 	return &queue.Scheduled{Cell: size("cell", 128, 256), Header: 16, Message: 16, Speedup: 1.02,
 		Credit: size("credit", 1024, 4096), Egress: size("egress", 8192, 50_000),
 		Timeout: 30 * unit.Microsecond}
