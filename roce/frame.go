@@ -274,7 +274,7 @@ func (f *Frame) decode6(b []byte) ([]byte, error) {
 
 // transport reads the BTH and what follows it, ICRC included.
 func (f *Frame) transport(b []byte) error {
-	n, err := f.decodeHead(b)
+	n, err := f.DecodeHead(b)
 	if err != nil {
 		return err
 	}
@@ -291,24 +291,24 @@ func (f *Frame) transport(b []byte) error {
 	return nil
 }
 
-// decodeHead reads the BTH and the headers behind it, and returns their length.
-func (f *Frame) decodeHead(b []byte) (int, error) {
+// DecodeHead reads the BTH and the headers behind it, and returns their length.
+func (f *Frame) DecodeHead(b []byte) (int, error) {
 	if len(b) > 0 && Opcode(b[0]).IsMRC() {
 		return f.MRC.Decode(&f.BTH, b)
 	}
 	return f.BTH.Decode(b)
 }
 
-// appendHead writes them.
-func (f *Frame) appendHead(b []byte) []byte {
+// AppendHead writes them.
+func (f *Frame) AppendHead(b []byte) []byte {
 	if f.BTH.Opcode.IsMRC() {
 		return f.MRC.Append(&f.BTH, b)
 	}
 	return f.BTH.Append(b)
 }
 
-// headLen returns their length.
-func (f *Frame) headLen() int {
+// HeadLen returns their length.
+func (f *Frame) HeadLen() int {
 	if f.BTH.Opcode.IsMRC() {
 		return f.MRC.Size(&f.BTH)
 	}
@@ -362,7 +362,7 @@ func (f *Frame) AppendIP(b []byte) []byte {
 	if f.Kind == KindRoCEv2 {
 		b = f.UDP.append(b)
 	}
-	b = f.appendHead(b)
+	b = f.AppendHead(b)
 	b = append(b, f.Body...)
 	b = AppendICRC(b, f.ICRC)
 	return append(b, f.Trail...)
@@ -399,7 +399,7 @@ func (ip *IP) append(b []byte) []byte {
 // to four bytes with BTH.Pad saying by how much, as Pad does.
 func (f *Frame) Complete() {
 	var scratch [128]byte
-	ib := f.headLen() + len(f.Body) + ICRCLen
+	ib := f.HeadLen() + len(f.Body) + ICRCLen
 	ip := &f.IP
 	ip.Version = 6
 	if f.Kind == KindRoCEv2 {
@@ -434,7 +434,7 @@ func (f *Frame) ComputeICRC() uint32 {
 	if f.Kind == KindRoCEv2 {
 		udp = f.UDP.append(us[:0])
 	}
-	return MoreICRC(ICRC(head, udp, f.appendHead(bs[:0])), f.Body)
+	return MoreICRC(ICRC(head, udp, f.AppendHead(bs[:0])), f.Body)
 }
 
 // AppendUDP appends an Ethernet frame, without FCS, that carries a UDP datagram

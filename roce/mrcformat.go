@@ -1,5 +1,10 @@
 package roce
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // This file is the wire format of MRC as Railyard reads and writes it, and says where each fact is from. It
 // is the only place that knows: the codec (mrc.go) is tested against its list of fields, reserved bits are
 // kept by it, and the Wireshark dissector is made from it (internal/capture).
@@ -77,25 +82,58 @@ const (
 	MRCPortDefault  = 4971
 )
 
-// mrcOps are MRC's opcodes: what stands between BTH and payload, in order. TSETH is there where the BTH says
-// so.
-var mrcOps = []struct {
-	op      Opcode
-	name    string
-	headers []string
-}{
-	{MRCWriteFirst, "MRC WRITE First", []string{"METH", "TSETH", "RETH"}},
-	{MRCWriteMiddle, "MRC WRITE Middle", []string{"METH", "TSETH", "RETH"}},
-	{MRCWriteLast, "MRC WRITE Last", []string{"METH", "TSETH", "RETH"}},
-	{MRCWriteLastImm, "MRC WRITE Last Imm", []string{"METH", "TSETH", "RETH", "ImmDt"}},
-	{MRCWriteOnly, "MRC WRITE Only", []string{"METH", "TSETH", "RETH"}},
-	{MRCWriteOnlyImm, "MRC WRITE Only Imm", []string{"METH", "TSETH", "RETH", "ImmDt"}},
-	{MRCAck, "MRC ACK", []string{"AETH"}},
-	{MRCEndpointRequest, "MRC Endpoint Request", []string{"ERTH"}},
-	{MRCEndpointResponse, "MRC Endpoint Response", []string{"EETH"}},
-	{MRCSack, "MRC SACK", []string{"SETH"}},
-	{MRCNack, "MRC NACK", []string{"NETH"}},
-	{MRCProbe, "MRC Probe", []string{"PETH"}},
+// MRCOp is one of MRC's opcodes: what stands between IP and payload, in order. TSETH is there where the BTH
+// says so.
+type MRCOp struct {
+	Op      Opcode
+	Name    string
+	Headers []string
+}
+
+// MRCOps lists MRC's opcodes.
+func MRCOps() []MRCOp { return mrcOps }
+
+var (
+	mrcData    = []string{"BTH", "METH", "TSETH", "RETH"}
+	mrcDataImm = append(mrcData[:4:4], "ImmDt")
+
+	mrcOps = []MRCOp{
+		{MRCWriteFirst, "MRC WRITE First", mrcData},
+		{MRCWriteMiddle, "MRC WRITE Middle", mrcData},
+		{MRCWriteLast, "MRC WRITE Last", mrcData},
+		{MRCWriteLastImm, "MRC WRITE Last Imm", mrcDataImm},
+		{MRCWriteOnly, "MRC WRITE Only", mrcData},
+		{MRCWriteOnlyImm, "MRC WRITE Only Imm", mrcDataImm},
+		{MRCAck, "MRC ACK", []string{"BTH", "AETH"}},
+		{MRCEndpointRequest, "MRC Endpoint Request", []string{"BTH", "ERTH"}},
+		{MRCEndpointResponse, "MRC Endpoint Response", []string{"BTH", "EETH"}},
+		{MRCSack, "MRC SACK", []string{"BTH", "SETH"}},
+		{MRCNack, "MRC NACK", []string{"BTH", "NETH"}},
+		{MRCProbe, "MRC Probe", []string{"BTH", "PETH"}},
+	}
+)
+
+// MRCHeader is one of the headers that they have.
+type MRCHeader struct {
+	Name, Title string
+	Len         int // bytes
+}
+
+// MRCHeaders lists them.
+func MRCHeaders() []MRCHeader { return mrcHeaders }
+
+var mrcHeaders = []MRCHeader{
+	{"BTH", "Base transport header", BTHLen},
+	{"METH", "Message header", METHLen},
+	{"TSETH", "Time stamp", TSETHLen},
+	{"RETH", "RDMA header", RETHLen},
+	{"ImmDt", "Immediate data", ImmDtLen},
+	{"AETH", "ACK header", AETHLen},
+	{"SETH", "SACK header with congestion state", SETHLen},
+	{"NETH", "NACK header", NETHLen},
+	{"PETH", "Probe header", PETHLen},
+	{"ERTH", "Endpoint request", ERTHLen},
+	{"EETH", "Endpoint response", EETHLen},
 }
 
 // MRCField is one field of a header of MRC.
@@ -107,13 +145,46 @@ type MRCField struct {
 	Values       []string // by number; "" for none; nil: a plain number
 }
 
-// MRCFields lists the fields of all headers that are MRC's own, and its two flags of the BTH, in the order
-// of the wire. Bits that no field names are reserved: they are zero in what we send and kept in what we read.
+// Value reads the field from the bytes of its header.
+func (f *MRCField) Value(header []byte) (v uint64) {
+	for b := f.At; b < f.At+f.Bits; b++ {
+		v = v<<1 | uint64(header[b/8]>>(7-b%8)&1)
+	}
+	return v
+}
+
+// Show spells out what the field says in the bytes of its header.
+func (f *MRCField) Show(header []byte) string {
+	switch v := f.Value(header); {
+	case f.Values != nil && v < uint64(len(f.Values)) && f.Values[v] != "":
+		return f.Values[v]
+	case f.Hex:
+		return fmt.Sprintf("0x%0*x", (f.Bits+3)/4, v)
+	case f.Signed:
+		return strconv.Itoa(int(int16(v)))
+	default:
+		return strconv.FormatUint(v, 10)
+	}
+}
+
+// MRCFields lists the fields of all these headers in the order of the wire. Bits that no field names are
+// reserved: they are zero in what we send and kept in what we read.
 func MRCFields() []MRCField { return mrcFields }
 
 var mrcFields = []MRCField{
+	{Header: "BTH", Name: "opcode", At: 0, Bits: 8, Hex: true, Doc: "what the packet is part of"},
+	{Header: "BTH", Name: "se", At: 8, Bits: 1, Doc: "solicited event"},
+	{Header: "BTH", Name: "m", At: 9, Bits: 1, Doc: "migration state"},
+	{Header: "BTH", Name: "pad", At: 10, Bits: 2, Doc: "bytes of padding behind the payload"},
+	{Header: "BTH", Name: "tver", At: 12, Bits: 4, Doc: "version of the transport header, 0"},
+	{Header: "BTH", Name: "p_key", At: 16, Bits: 16, Hex: true, Doc: "partition"},
+	{Header: "BTH", Name: "fecn", At: 32, Bits: 1, Doc: "forward congestion"},
+	{Header: "BTH", Name: "becn", At: 33, Bits: 1, Doc: "backward congestion"},
+	{Header: "BTH", Name: "dqp", At: 40, Bits: 24, Hex: true, Doc: "the queue pair that takes it"},
+	{Header: "BTH", Name: "a", At: 64, Bits: 1, Doc: "the receiver shall answer"},
 	{Header: "BTH", Name: "rtx", At: 66, Bits: 1, Doc: "sent again"},
 	{Header: "BTH", Name: "tseth", At: 67, Bits: 1, Doc: "a time stamp follows"},
+	{Header: "BTH", Name: "psn", At: 72, Bits: 24, Doc: "packet sequence number"},
 
 	{Header: "METH", Name: "rqmsn", At: 0, Bits: 16, Doc: "number of the WRITE with immediate"},
 	{Header: "METH", Name: "msn", At: 16, Bits: 16, Doc: "number of the message"},
@@ -121,6 +192,15 @@ var mrcFields = []MRCField{
 	{Header: "TSETH", Name: "tx_timestamp", At: 0, Bits: 16, Doc: "when it was sent, in 128 ns"},
 	{Header: "TSETH", Name: "tsr", At: 16, Bits: 1, Doc: "the stamp's unit is the sender's own"},
 	{Header: "TSETH", Name: "ftype", At: 28, Bits: 4, Doc: "form of the stamp, 1"},
+
+	{Header: "RETH", Name: "va", At: 0, Bits: 64, Hex: true, Doc: "where in the receiver's memory"},
+	{Header: "RETH", Name: "r_key", At: 64, Bits: 32, Hex: true, Doc: "key of that memory region"},
+	{Header: "RETH", Name: "dma_length", At: 96, Bits: 32, Doc: "bytes of the whole message"},
+
+	{Header: "ImmDt", Name: "data", At: 0, Bits: 32, Hex: true, Doc: "for the receiver's completion"},
+
+	{Header: "AETH", Name: "syndrome", At: 0, Bits: 8, Hex: true, Doc: "acknowledged, or why not"},
+	{Header: "AETH", Name: "msn", At: 8, Bits: 24, Doc: "messages that are complete"},
 
 	{Header: "SETH", Name: "m", At: 9, Bits: 2, Doc: "verdict on the path of the echoed EV",
 		Values: verdictNames[:]},

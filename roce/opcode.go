@@ -12,7 +12,10 @@
 // 802.1Q clause 36 for pause; 802.1AB and 802.1Q annex D for LLDP and DCBX.
 package roce
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Opcode is the BTH opcode: three bits of transport, five of operation.
 type Opcode uint8
@@ -117,18 +120,16 @@ var operations = [32]struct {
 // plus the extension headers.
 var extOf, names, extLens = tables()
 
-// mrcLens holds BTHLen plus the headers of MRC's opcodes, without TSETH.
+// mrcLens holds the length of the headers of MRC's opcodes, without TSETH.
 var mrcLens = mrcTable()
 
 func mrcTable() (lens [256]uint8) {
-	sizes := map[string]int{"METH": METHLen, "RETH": RETHLen, "ImmDt": ImmDtLen, "AETH": AETHLen,
-		"SETH": SETHLen, "NETH": NETHLen, "PETH": PETHLen, "ERTH": ERTHLen, "EETH": EETHLen}
 	for _, o := range mrcOps {
-		n := BTHLen
-		for _, h := range o.headers {
-			n += sizes[h]
+		for _, h := range mrcHeaders {
+			if slices.Contains(o.Headers, h.Name) && h.Name != "TSETH" {
+				lens[o.Op] += uint8(h.Len)
+			}
 		}
-		lens[o.op] = uint8(n)
 	}
 	return lens
 }
@@ -160,10 +161,10 @@ func tables() (exts [256]ext, names [256]string, lens [256]uint8) {
 	exts[CreditRequest], names[CreditRequest] = extKnown|extCredit, "CREDIT request"
 	for _, o := range mrcOps {
 		e := extKnown | extMRC
-		if o.op >= MRCWriteLast && o.op <= MRCWriteOnlyImm {
+		if o.Op >= MRCWriteLast && o.Op <= MRCWriteOnlyImm {
 			e |= extEnds
 		}
-		exts[o.op], names[o.op] = e, o.name
+		exts[o.Op], names[o.Op] = e, o.Name
 	}
 	for opcode, e := range exts {
 		lens[opcode] = uint8(BTHLen + e.len())

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,23 +12,36 @@ import (
 )
 
 type pcapCmd struct {
-	File  string `arg:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP." placeholder:"FILE"`
+	File  string `arg:"" optional:"" help:"Capture: pcapng or pcap; Ethernet, Linux cooked or raw IP."`
 	Limit int    `help:"Tell at most so many events." default:"200" range:"0,10000000"`
 	JSON  bool   `help:"Print events and summary as JSON."`
+
+	WiresharkPlugin bool `help:"Print a Wireshark dissector of MRC, in Lua, instead."`
 }
 
 func (c *pcapCmd) Help() string {
 	return `Tells a capture of RoCE traffic as a story: each message with its PSNs, time and rate, gaps,
 NAKs, packets sent again, CNPs, pause frames, and whether every ICRC holds. Captures of real NICs (RoCEv2,
-RoCEv1) work as well as ours.
+RoCEv1) work as well as ours. Of MRC it tells paths (entropy values) with their verdicts, trimmed packets,
+NACKs, probes and planes; Wireshark knows MRC with the plugin that --wireshark-plugin prints.
 
 Examples:
   railyard pcap write.pcapng
-  railyard pcap switch-port.pcap --limit 10000 --json | jq '.flows[] | select(.packets_again > 0)'`
+  railyard pcap switch-port.pcap --limit 10000 --json | jq '.flows[] | select(.packets_again > 0)'
+  railyard pcap --wireshark-plugin > mrc.lua && tshark -X lua_script:mrc.lua -r mrc.pcapng -Y mrc.neth`
 }
 
 // Run is the pcap command.
 func (c *pcapCmd) Run(e *env) error {
+	switch {
+	case c.WiresharkPlugin && c.File != "":
+		return &inputError{errors.New("--wireshark-plugin prints a plugin and reads no FILE")}
+	case c.WiresharkPlugin:
+		_, err := io.WriteString(e.stdout, capture.WiresharkPlugin())
+		return err
+	case c.File == "":
+		return &inputError{errors.New(`expected "<file>"`)}
+	}
 	r, err := capture.Open(c.File)
 	if err != nil {
 		return &inputError{err}
@@ -123,6 +137,9 @@ func printStory(w io.Writer, s *capture.Story) {
 				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
 			}
 			fmt.Fprintln(w)
+		}
+		if f.MRC != nil {
+			printMRC(w, f.MRC)
 		}
 		if f.Told > 0 {
 			fmt.Fprintf(w, "    telemetry on %d packets, %d bytes; longest queue in it %d bytes\n", f.Told,

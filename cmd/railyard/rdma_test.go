@@ -178,6 +178,40 @@ func TestRdmaBadInput(t *testing.T) {
 	}
 }
 
+// A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
+func TestPcapMRC(t *testing.T) {
+	sample := filepath.Join("..", "..", "internal", "capture", "testdata", "mrc.pcapng")
+	code, out, errs := call(t, "pcap", sample)
+	if code != 0 {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	for _, want := range []string{"NACK TRIMMED: PSN 0, EV 0xa0c02", "33 good, 0 wrong",
+		"8 paths (entropy values) of 1 to 3 packets each, 7 by plane0, 8 by plane1",
+		"EV 0xa0c02 by plane0: 1 packets, 1 trimmed, SKIP", "7 SACKs up to PSN 6, widest gap 4",
+		"NACKs: 1 TRIMMED", "2 probes, 1 answered", "Port Status Update without plane 1"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for l := range strings.Lines(out) {
+		if len(l) > 100 {
+			t.Errorf("a line of %d columns: %s", len(l), l)
+		}
+	}
+	if code, out, _ := call(t, "pcap", sample, "--json"); code != 0 ||
+		!strings.Contains(out, `"ev": "0xa0c02"`) {
+		t.Errorf("exit %d, %s", code, out)
+	}
+	if code, out, errs := call(t, "pcap", "--wireshark-plugin"); code != 0 ||
+		!strings.Contains(out, `Proto("mrc"`) {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+	if code, _, errs := call(t, "pcap", sample, "--wireshark-plugin"); code != 2 ||
+		!strings.Contains(errs, "reads no FILE") {
+		t.Errorf("exit %d, %s", code, errs)
+	}
+}
+
 // A capture tells its story; what is none is refused in one line.
 func TestPcapCommand(t *testing.T) {
 	lo := filepath.Join("..", "..", "internal", "capture", "testdata", "lo.pcap")

@@ -209,7 +209,7 @@ func TestSplit(t *testing.T) {
 
 // Any bytes give a story or an error.
 func FuzzTell(f *testing.F) {
-	for _, name := range []string{"testdata/lo.pcap", "testdata/real.pcap"} {
+	for _, name := range []string{"testdata/lo.pcap", "testdata/real.pcap", "testdata/mrc.pcapng"} {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

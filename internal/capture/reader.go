@@ -23,6 +23,7 @@ type Packet struct {
 	Frame  roce.Frame
 	Err    error // why Frame is not whole; roce.ErrNotRoCE for other traffic
 	Raw    []byte
+	Port   string // the interface's name, in captures of several
 }
 
 // source is what both readers of pcapgo offer.
@@ -34,6 +35,7 @@ type source interface {
 type Reader struct {
 	src   source
 	links func(iface int) layers.LinkType
+	names func(iface int) string
 	n     int64
 	file  io.Closer
 	size  int64
@@ -99,6 +101,13 @@ func NewReader(in *bufio.Reader) (*Reader, error) {
 			}
 			return intf.LinkType
 		}
+		r.names = func(i int) string {
+			intf, err := ng.Interface(i)
+			if err != nil || ng.NInterfaces() < 2 {
+				return ""
+			}
+			return intf.Name
+		}
 		return r, nil
 	}
 	p, err := pcapgo.NewReader(in)
@@ -107,6 +116,7 @@ func NewReader(in *bufio.Reader) (*Reader, error) {
 	}
 	r.src = zeroCopy{p}
 	r.links = func(int) layers.LinkType { return p.LinkType() }
+	r.names = func(int) string { return "" }
 	return r, nil
 }
 
@@ -139,7 +149,8 @@ func (r *Reader) Next(p *Packet) (err error) {
 		return fmt.Errorf("damaged behind packet %d: %w", r.n, err)
 	}
 	r.n++
-	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data}
+	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data,
+		Port: r.names(ci.InterfaceIndex)}
 	switch r.links(ci.InterfaceIndex) {
 	case layers.LinkTypeEthernet:
 		p.Err = p.Frame.Decode(data)

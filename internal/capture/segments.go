@@ -17,10 +17,10 @@ func split(f *roce.Frame) []roce.Frame {
 	if f.Kind != roce.KindRoCEv2 || !f.Exact || f.ComputeICRC() == f.ICRC {
 		return nil
 	}
-	ib := f.BTH.Append(nil)
+	ib := f.AppendHead(nil)
 	ib = roce.AppendICRC(append(ib, f.Body...), f.ICRC)
 	for _, m := range mtus {
-		size := f.BTH.Size() + m + roce.ICRCLen
+		size := f.HeadLen() + m + roce.ICRCLen
 		if size >= len(ib) {
 			continue
 		}
@@ -50,7 +50,7 @@ func segment(f *roce.Frame, ib []byte, i int) (s roce.Frame, ok bool) {
 		s.IP.Len += uint16(roce.IPv4Len + len(f.IP.Options))
 		s.IP.ID += uint16(i)
 	}
-	n, err := s.BTH.Decode(ib)
+	n, err := s.DecodeHead(ib)
 	if err != nil || len(ib) < n+roce.ICRCLen+int(s.BTH.Pad) {
 		return roce.Frame{}, false
 	}

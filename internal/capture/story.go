@@ -45,6 +45,7 @@ type Flow struct {
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`
 	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet
+	MRC          *MRCFlow `json:"mrc,omitempty"`
 	first, last  float64
 	sourcePorts  map[uint16]bool
 	payloadAgain int64
@@ -143,6 +144,12 @@ func (t *Teller) take(p *Packet) {
 		}
 	case f.Kind != roce.KindRoCEv2 && f.Kind != roce.KindRoCEv1:
 		s.Other++
+	case p.Err == roce.ErrTruncated && !p.Cut && f.BTH.Opcode.IsMRCWrite():
+		s.RoCE++
+		if st := t.stream(us, f); st != nil { // even headers are cut
+			st.flow.Packets++
+			st.mrc().trimmed(us, p, f)
+		}
 	case p.Err != nil && !(p.Cut && (p.Err == roce.ErrTruncated || p.Err == roce.ErrLength)):
 		s.Broken++
 		t.say(Event{Micros: us, Packet: p.Number, Who: fmt.Sprintf("%v > %v", f.IP.Src, f.IP.Dst),
@@ -165,22 +172,36 @@ func (t *Teller) take(p *Packet) {
 	}
 }
 
-// roce takes one whole RoCE packet.
-func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
+// stream returns the direction of a queue pair that a packet belongs to; nil beyond the most that are
+// followed.
+func (t *Teller) stream(us float64, f *roce.Frame) *stream {
 	k := flowKey{f.IP.Src, f.IP.Dst, f.BTH.DestQP}
 	st := t.flows[k]
 	if st == nil {
 		if len(t.flows) >= maxFlows {
 			t.Story.Untracked++
-			return
+			return nil
 		}
 		st = newStream(t, k, us)
 		t.flows[k] = st
 		t.order = append(t.order, st)
 	}
+	return st
+}
+
+// roce takes one whole RoCE packet.
+func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
+	st := t.stream(us, f)
+	if st == nil {
+		return
+	}
 	if !p.Cut && f.Exact {
 		if f.ComputeICRC() == f.ICRC {
 			t.Story.ICRCGood++
+		} else if f.BTH.Opcode.IsMRCWrite() && st.mrc().looksTrimmed(f) {
+			st.flow.Packets++
+			st.mrc().trimmed(us, p, f)
+			return
 		} else {
 			t.Story.ICRCBad++
 			st.flow.BadICRC++
@@ -190,7 +211,7 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 			return // whatever it says may not be so
 		}
 	}
-	st.take(us, p.Number, f)
+	st.take(us, p, f)
 }
 
 // say passes an event on; a run of equal ones becomes one.

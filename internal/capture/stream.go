@@ -28,6 +28,7 @@ type stream struct {
 		at         float64
 		number     int64
 	}
+	more *mrcStream // where the packets are MRC's
 	msg  *message   // being sent
 	open []*message // sent, or waiting for data, and not acknowledged; oldest first
 }
@@ -58,8 +59,8 @@ func (s *stream) say(us float64, number int64, format string, args ...any) {
 	s.t.say(Event{Micros: us, Packet: number, Who: s.who, Text: fmt.Sprintf(format, args...)})
 }
 
-func (s *stream) take(us float64, number int64, f *roce.Frame) {
-	w := &s.flow
+func (s *stream) take(us float64, p *Packet, f *roce.Frame) {
+	w, number := &s.flow, p.Number
 	w.Packets++
 	w.last = us
 	if len(w.sourcePorts) < 1024 {
@@ -88,6 +89,8 @@ func (s *stream) take(us float64, number int64, f *roce.Frame) {
 		w.Requests++
 		w.Credit = max(w.Credit, f.BTH.Credit)
 		s.say(us, number, "credit asked for, %d bytes in all", f.BTH.Credit)
+	case opcode.IsMRC():
+		s.mrc().take(us, p, f)
 	case opcode > 0x1f:
 		w.Payload += int64(len(f.Payload()))
 		if opcode.Ends() {
@@ -381,6 +384,9 @@ func (s *stream) findPeer(psn uint32) {
 // finish closes the stream at the end of the capture.
 func (s *stream) finish(us float64) {
 	s.endReplay()
+	if s.more != nil {
+		s.more.finish(us)
+	}
 	for _, m := range s.open {
 		s.flow.Unfinished++
 		s.tell(m, us, "no acknowledgement in the capture")

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"railyard/internal/capture"
 	"railyard/roce"
@@ -165,6 +166,9 @@ func layers(f *roce.Frame, raw []byte) []Field {
 		{"UDP", "destination port", ip + 22, ip + 24, "4791", "RoCEv2"},
 	}
 	bth := ip + 28
+	if h.Opcode.IsMRC() {
+		return append(out, mrcLayers(f, raw, bth)...)
+	}
 	out = append(out,
 		Field{"BTH", "opcode", bth, bth + 1, fmt.Sprintf("0x%02x %v", raw[bth], h.Opcode),
 			"what the packet is part of"},
@@ -201,6 +205,37 @@ func layers(f *roce.Frame, raw []byte) []Field {
 			"over everything that routers do not change"})
 	}
 	return out
+}
+
+// mrcLayers lists the fields of a packet of MRC from its BTH on, by the codec's own list.
+func mrcLayers(f *roce.Frame, raw []byte, at int) (out []Field) {
+	for _, o := range roce.MRCOps() {
+		if o.Op != f.BTH.Opcode {
+			continue
+		}
+		for _, h := range roce.MRCHeaders() {
+			if !slices.Contains(o.Headers, h.Name) || h.Name == "TSETH" && !f.MRC.Stamped ||
+				len(raw) < at+h.Len {
+				continue
+			}
+			for _, x := range roce.MRCFields() {
+				if x.Header == h.Name {
+					first, end := at+x.At/8, at+(x.At+x.Bits+7)/8
+					out = append(out, Field{h.Name, x.Name, first, end, x.Show(raw[at:]), x.Doc})
+				}
+			}
+			at += h.Len
+		}
+	}
+	end := len(raw) - roce.ICRCLen
+	if end < at {
+		return out
+	}
+	if end > at {
+		out = append(out, Field{"payload", fmt.Sprintf("%d bytes", end-at), at, end, "", "the GPU's data"})
+	}
+	return append(out, Field{"ICRC", "invariant CRC", end, end + 4, hex.EncodeToString(raw[end:]),
+		"over everything that routers do not change"})
 }
 
 // telemetry lists the fields of what switches wrote, which begins at a byte.
