@@ -204,6 +204,9 @@ func (f *finder) cabled(r *rule) site.Rule {
 			out.Match = append(out.Match, site.Pair{Key: w, Value: b.text(r.from)})
 		}
 	}
+	if r.between > 0 {
+		out.Between, out.Each = r.to.word[r.between-1], r.each
+	}
 	if r.nics != nil {
 		out.NICs = ranges(r.nics)
 	}
@@ -319,6 +322,8 @@ func ruleWords(r site.Rule) words {
 		w.add("match", flow(r.Match))
 	}
 	w.add("wrap", r.Wrap)
+	w.add("between", r.Between)
+	w.add("each", r.Each)
 	w.add("count", r.Count)
 	if r.NICs != "" {
 		w.add("nics", quote(r.NICs))

@@ -92,6 +92,7 @@ func (c *class) best() *rule {
 	s := c.sample()
 	var found []*rule
 	if c.patience < poor {
+		found = c.joined()
 		for _, from := range c.sides() {
 			found = append(found, c.candidates(from, s)...)
 		}
@@ -102,7 +103,7 @@ func (c *class) best() *rule {
 	plain := c.plain(s)
 	for _, r := range found {
 		whole := r.fix == nil && r.nics == nil
-		few := r.covers < 4 && r.cost() > 6 // such a formula fits anything
+		few := r.covers < 4 && r.cost() > 6 && r.between == 0 // such a formula fits anything
 		if r.covers < plain.covers || few || r.covers == plain.covers && !whole {
 			continue
 		}
@@ -145,6 +146,9 @@ func (r *rule) cost() (n int) {
 	}
 	if r.wrap {
 		n++
+	}
+	if r.between > 0 {
+		n += 20 // a step to the next value is easier to read
 	}
 	return n
 }

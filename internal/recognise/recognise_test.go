@@ -31,14 +31,15 @@ var fabrics = []struct {
 		Spines: 8, Uplinks: 2}, 5},
 	{"rails in pods", "rail", topo.Params{Server: topo.Server{GPUs: 4, NICs: 4, Ports: 1}, Hosts: 4,
 		Segments: 2, Spines: 4,
-		Uplinks: 1, Pods: 3, Supers: 4, SuperUp: 1, Planes: 2}, 12},
+		Uplinks: 1, Pods: 3, Supers: 4, SuperUp: 1, Planes: 2}, 7},
 	{"pairs", "pod", topo.Params{Server: topo.Server{GPUs: 8, NICs: 8, Ports: 2}, Hosts: 4, Segments: 4,
 		Spines: 4, Uplinks: 8}, 8},
 	{"fat tree of two tiers", "fat-tree", topo.Params{K: 8, Tiers: 2}, 5},
 	{"fat tree of three tiers", "fat-tree", topo.Params{K: 8, Tiers: 3}, 7},
 	{"torus", "torus", topo.Params{Server: topo.Server{GPUs: 4, NICs: 1, Ports: 1}, K: 4, Hosts: 1,
 		Uplinks: 1}, 6},
-	{"dragonfly", "dragonfly", topo.Params{K: 2}, 24},
+	{"dragonfly", "dragonfly", topo.Params{K: 2}, 5},
+	{"dragonfly of few groups", "dragonfly", topo.Params{K: 2, GroupSize: 4, Global: 4, Groups: 10}, 5},
 }
 
 func TestFabrics(t *testing.T) {

@@ -90,6 +90,10 @@ type rule struct {
 	mm       int64
 	covers   int // cables
 	single   bool
+
+	between int          // a place, from 1: each two values of it are joined
+	each    int          // and a node takes so many cables before the next one does, 0: an even share
+	runs    map[pair]int // its cables
 }
 
 // end is one end of from: a node, and a NIC's port where it is a server.
@@ -223,11 +227,14 @@ func (r *rule) reach(e end) bool {
 
 // take removes what a rule covers, and reports whether all of it was left.
 func (c *class) take(r *rule) bool {
-	x := newIndex(r.to, r.binds)
-	runs := map[pair]int{}
-	for _, e := range c.ends(r.from) {
-		if r.reach(e) {
-			c.pairs(r, x, e, func(p pair) bool { runs[p] += r.count; return true })
+	runs := r.runs
+	if runs == nil {
+		x := newIndex(r.to, r.binds)
+		runs = map[pair]int{}
+		for _, e := range c.ends(r.from) {
+			if r.reach(e) {
+				c.pairs(r, x, e, func(p pair) bool { runs[p] += r.count; return true })
+			}
 		}
 	}
 	for p, n := range runs {

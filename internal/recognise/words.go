@@ -40,6 +40,9 @@ func (f *finder) words() {
 	}
 	hint := map[seat]string{}
 	for _, r := range f.rules {
+		if r.between > 0 {
+			hint[seat{r.to, r.between - 1}] = "group"
+		}
 		for p, b := range r.binds {
 			here := seat{r.to, p}
 			switch {
@@ -47,7 +50,7 @@ func (f *finder) words() {
 				join(find(here), find(seat{r.from, b.src}))
 			case b.src == theNIC && (len(b.steps) == 0 || b.steps[0].op == '/'):
 				hint[here] = "rail"
-			case b.src == theNIC || b.src == thePort:
+			case b.src == theNIC || b.src == thePort || r.to.folded && b.src >= 0 && !b.same():
 				hint[here] = "plane"
 			case r.from == r.to && len(b.steps) > 0:
 				hint[here] = []string{"x", "y", "z", "u", "v", "w"}[min(p, 5)]

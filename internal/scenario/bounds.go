@@ -81,6 +81,7 @@ var fixed = []bound{
 	{key: "fabric.types[].split", min: "1", max: "8", zero: true},
 	{key: "fabric.nodes[].count", min: "1", max: "200000", zero: true},
 	{key: "fabric.cables[].count", min: "1", max: "1024", zero: true},
+	{key: "fabric.cables[].each", min: "1", max: "1024", zero: true},
 	{key: "fabric.cables[].rate", min: slowest, max: fastest, zero: true},
 	{key: "fabric.cables[].length", min: "0m", max: "100km"},
 	{key: "fabric.cables[].fec", min: "0s", max: "1ms"},

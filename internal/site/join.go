@@ -87,6 +87,13 @@ func (j *joiner) run() (err error) {
 	case r.NICs != "" && !j.from.server:
 		return field.New(j.key+".nics", "%s is switches", r.From)
 	}
+	switch {
+	case r.Between != "":
+		return j.between()
+	case r.Each != 0:
+		return field.New(j.key+".each", "is for between: how many cables a node takes before the next "+
+			"one does")
+	}
 	if err := j.places(); err != nil {
 		return err
 	}

@@ -63,18 +63,20 @@ type Group struct {
 
 // Rule runs cables from nodes to nodes.
 type Rule struct {
-	From  string    `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers stand here"`
-	To    string    `yaml:"to" doc:"a group of switches, or names"`
-	Same  []string  `yaml:"same" doc:"places that both have in common"`
-	Match Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
-	Wrap  bool      `yaml:"wrap" doc:"places go round: behind the last comes the first, as in a torus"`
-	Count int       `yaml:"count" doc:"cables between any two that match, 1 unless given"`
-	Share bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
-	NICs  string    `yaml:"nics" doc:"only these cards of a server: 1-8"`
-	Rate  unit.Rate `yaml:"rate" doc:"line rate; a server's nic_rate, or fabric_link's, unless given"`
-	Cable Length    `yaml:"length" doc:"length; light takes 5.05 ns per metre"`
-	FEC   unit.Time `yaml:"fec" doc:"latency of forward error correction, both ends together"`
-	BER   float64   `yaml:"bit_error_rate" doc:"probability that a bit is wrong on arrival"`
+	From    string    `yaml:"from" doc:"a group, or names of nodes: leaf-[1-4], leaf-1-*; servers stand here"`
+	To      string    `yaml:"to" doc:"a group of switches, or names"`
+	Same    []string  `yaml:"same" doc:"places that both have in common"`
+	Match   Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
+	Wrap    bool      `yaml:"wrap" doc:"places go round: behind the last comes the first, as in a torus"`
+	Count   int       `yaml:"count" doc:"cables between any two that match, 1 unless given"`
+	Share   bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
+	Between string    `yaml:"between" doc:"a place of one group: each two values of it are joined by count cables, which its nodes take in turn, as a dragonfly's groups are"`
+	Each    int       `yaml:"each" doc:"with between: cables that a node takes before the next one does, an even share unless given"`
+	NICs    string    `yaml:"nics" doc:"only these cards of a server: 1-8"`
+	Rate    unit.Rate `yaml:"rate" doc:"line rate; a server's nic_rate, or fabric_link's, unless given"`
+	Cable   Length    `yaml:"length" doc:"length; light takes 5.05 ns per metre"`
+	FEC     unit.Time `yaml:"fec" doc:"latency of forward error correction, both ends together"`
+	BER     float64   `yaml:"bit_error_rate" doc:"probability that a bit is wrong on arrival"`
 }
 
 // Length is a cable length in millimetres.
