@@ -85,6 +85,9 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 		}
 	}
 	a.book(resent(row, &met), again, nic.port, 0)
+	before := a.lost
+	a.book(resent(row, &met), met.Late, b.r.nicPort(msg.Conn), 0)
+	b.late += before - a.lost
 	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
 	a.book(&row.Pause, paused, at, 0)
@@ -188,7 +191,7 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
 			b.root(row.Port))},
-		{unit.Time(row.Retrans), "packets that were sent again"},
+		{unit.Time(row.Retrans), b.resending(unit.Time(row.Retrans))},
 		{unit.Time(row.Trimmed), "packets that switches had trimmed and that were sent again"},
 		{unit.Time(row.PCIe), "PCIe between GPU and NIC is slower than the wire"},
 		{unit.Time(row.SharedNIC), "other transfers of the same NIC or NVLink port were served meanwhile"},
@@ -209,6 +212,29 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 		}
 	}
 	return fmt.Sprintf("%v of the %v beyond line rate: %s", top.lost, gap, top.text)
+}
+
+// resending says why packets went again, of which a time is blamed: after what, and, where nothing was lost,
+// what was taken for a loss.
+func (b *blamer) resending(all unit.Time) string {
+	p, drops := b.r.plan, int64(0)
+	for i := range b.r.seen.Ports {
+		drops += b.r.seen.Ports[i].Packets.Drops
+	}
+	mixes := drops == 0 && p.Mixes()
+	switch late := 2*b.late > all; {
+	case late && mixes:
+		return fmt.Sprintf("retransmission time-outs, %v each: its packets overtook one another, go-back-N "+
+			"takes that for loss and throws them away, and behind the last of them nothing told of it",
+			p.RC.Timeout)
+	case late:
+		return fmt.Sprintf("retransmission time-outs, %v each: nothing came behind what was lost that told "+
+			"of it", p.RC.Timeout)
+	case mixes:
+		return "packets that were sent again, though none was lost: they overtook one another, and " +
+			"go-back-N takes that for loss"
+	}
+	return "packets that were sent again"
 }
 
 // root names whose congestion paused a port.

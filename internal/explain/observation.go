@@ -105,6 +105,7 @@ type Trouble struct {
 	Held    unit.Time // how long congestion control's pace kept its packets back,
 	Window  unit.Time // its window,
 	Credit  unit.Time // and the credit that it needed; one at a time
+	Late    unit.Time // and how long it waited for local ACK timeouts that ran out
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
 	Again   int32     // packets that its queue pair sent again meanwhile,
 	Trimmed int32     // and how many a switch had cut to their headers

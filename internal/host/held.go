@@ -34,6 +34,22 @@ func (h *Hosts) Held(c int32) (all Held) {
 	return all
 }
 
+// waitedOut notes that a local ACK timeout has run out: for so long nothing was acknowledged. That a window
+// was full meanwhile did not keep anything back, what was lost did.
+func (h *Hosts) waitedOut(now unit.Time, c int32, s *sender) {
+	if h.silences == nil {
+		h.silences = map[int32]unit.Time{}
+	}
+	h.silences[c] += h.cfg.RC.Timeout
+	if s.stuck && s.stuckAt < now {
+		s.windowed += max(0, now-h.cfg.RC.Timeout-s.stuckAt)
+		s.stuckAt = now
+	}
+}
+
+// TimedOut returns how long a connection has waited for local ACK timeouts that ran out.
+func (h *Hosts) TimedOut(c int32) unit.Time { return h.silences[c] }
+
 // stick notes that a sender with something to send has its window full; from is when its port is free.
 func (s *sender) stick(from unit.Time) {
 	if !s.stuck && s.full() && !s.pace.Broke() {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/internal/fabric"
 	"railyard/internal/queue"
 	"railyard/unit"
 
@@ -67,5 +68,31 @@ func TestHeldSoFar(t *testing.T) {
 	}
 	if sum := (Held{1, 2, 4}).Minus(Held{1, 1, 1}).Sum(); sum != 4 {
 		t.Errorf("the difference sums up to %v", sum)
+	}
+}
+
+// What is lost at a message's end waits for the local ACK timeout, whatever the window: a full one kept
+// nothing back meanwhile.
+func TestTimedOut(t *testing.T) {
+	for _, window := range []int{1, 2, 100} {
+		l := newLab(t, windowed(window), 1, 1)
+		c, n := l.connect(0, 1, 0), 0
+		l.Net.FaultPort(l.nics[0].ports[0])
+		l.Net.Fault = func(_ int32, p *fabric.Packet) fabric.Fate {
+			if p.Payload > 0 {
+				n++
+			}
+			return fabric.Fate{Lost: p.Payload > 0 && n == 2}
+		}
+		m := l.Send(c, 2*4096, 0)
+		l.run(10 * unit.Millisecond)
+		done, late := l.Messages[m].Done, l.TimedOut(c)
+		if late != l.cfg.RC.Timeout || done < late || done > late+20*unit.Microsecond {
+			t.Errorf("a window of %d: done at %v, waited %v for time-outs, want %v", window, done, late,
+				l.cfg.RC.Timeout)
+		}
+		if held := l.Held(c).Window; held > 10*unit.Microsecond || window == 1 && held == 0 {
+			t.Errorf("a window of %d held it for %v", window, held)
+		}
 	}
 }

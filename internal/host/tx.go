@@ -322,6 +322,7 @@ func (h *Hosts) timeout(c int32) {
 			s.paths.Heard(now, una, entropy.TimedOut)
 		}
 		if late > 0 {
+			h.waitedOut(now, c, s)
 			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
 			h.decide(c)
 		}

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -59,6 +60,19 @@ func TestNoteOnReordering(t *testing.T) {
 		notes := strings.Join(p.Notes, "\n")
 		if got := strings.Contains(notes, "go-back-N treats every gap as loss"); got != want {
 			t.Errorf("%s: the note is there: %v", sets, got)
+		}
+	}
+	bundle, err := os.ReadFile("../../scenarios/clusters/pollara.yaml") // sprays over a NIC's ports, too
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bond := range []string{"spray", "affinity"} {
+		p, err := resolveLB(string(bundle), "lb=ecmp", "transport.recovery=go-back-n", "server.bond="+bond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Mixes() != (bond == "spray") {
+			t.Errorf("bond %s: packets overtake one another: %v", bond, p.Mixes())
 		}
 	}
 }

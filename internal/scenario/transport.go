@@ -1,8 +1,11 @@
 package scenario
 
 import (
+	"slices"
+
 	"railyard/internal/field"
 	"railyard/internal/swconf"
+	"railyard/internal/topo"
 	"railyard/rc"
 	"railyard/unit"
 )
@@ -31,9 +34,18 @@ func (p *resolver) transport() error {
 			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
 			t.MTU, swconf.Headers, p.smallestMTU())
 	}
-	if p.LB.Reorders(p.LBValues) && p.RC.Recovery == rc.GoBackN {
-		p.note("spraying reorders packets and go-back-N treats every gap as loss; transport.recovery " +
-			"selective with write only places packets in any order")
+	if p.Mixes() {
+		p.note("spraying reorders packets and go-back-N treats every gap as loss, which at a message's end "+
+			"only the time-out of %v finds; transport.recovery selective with write only places packets in "+
+			"any order", p.RC.Timeout)
 	}
 	return nil
+}
+
+// Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes
+// that for a loss.
+func (p *Plan) Mixes() bool {
+	bundles := func(n topo.NIC) bool { return p.NICs.Bond == "spray" && len(n.Links) > 1 }
+	return p.RC.Recovery == rc.GoBackN &&
+		(p.LB.Reorders(p.LBValues) || slices.ContainsFunc(p.Graph.NICs, bundles))
 }

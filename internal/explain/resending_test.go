@@ -1,0 +1,73 @@
+package explain_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"railyard/rc"
+)
+
+// overtaking is a permutation over paths on which packets overtake one another.
+const overtaking = `name: x
+fabric: {kind: fat-tree, k: 4, host_link: {rate: 400Gbps, delay: 1us}}
+lb: reps
+workload: {traffic: {permutation: {bytes: 2MB}}}
+`
+
+// Go-back-N takes what overtakes for a loss, and what it loses at a message's end only its time-out finds:
+// the run and its slowest message say so, and no window is blamed for the time until then. Recovery that
+// keeps what overtakes has nothing of it to say.
+func TestTimeoutsOfReordering(t *testing.T) {
+	late := 0
+	for _, algorithm := range []string{"nscc", "swift", "none"} {
+		for _, lb := range []string{"reps", "oblivious"} {
+			r, s, tab := runAll(t, overtaking, "cc.algorithm="+algorithm, "lb="+lb)
+			if !r.Plan.Mixes() || s.Drops != 0 {
+				t.Fatalf("%s: no reordering, or %d drops", lb, s.Drops)
+			}
+			timeout := int64(rc.LocalAckTimeout(14))
+			waited := int64(s.Timeouts) * timeout
+			if s.Timeouts == 0 {
+				if strings.Contains(s.Slowest.Why, "time-out") {
+					t.Errorf("%s, %s without a time-out: %s", algorithm, lb, s.Slowest.Why)
+				}
+				continue
+			}
+			late++
+			if s.Chain.Retrans < timeout || s.Chain.Retrans > waited+s.StepTime-timeout ||
+				s.Chain.Window > timeout/20 {
+				t.Errorf("%s, %s: of %d ps %d for packets sent again, %d for the window", algorithm, lb,
+					s.StepTime, s.Chain.Retrans, s.Chain.Window)
+			}
+			for where, why := range map[string]string{"slowest": s.Slowest.Why,
+				"flows": tab.Collectives[0].Why} {
+				if !strings.Contains(why, "retransmission time-outs, 67.109ms each: its packets overtook") {
+					t.Errorf("%s, %s, %s: %s", algorithm, lb, where, why)
+				}
+			}
+		}
+	}
+	if late < 2 {
+		t.Errorf("%d runs with time-outs: the rest says little", late)
+	}
+	_, s, _ := runAll(t, overtaking, "cc.algorithm=nscc", "transport.recovery=selective",
+		"transport.write=only")
+	if s.Timeouts > 0 || strings.Contains(s.Slowest.Why, "overtook") {
+		t.Errorf("selective: %d time-outs, %s", s.Timeouts, s.Slowest.Why)
+	}
+}
+
+// Where packets are lost indeed, time-outs are said to be theirs.
+func TestTimeoutsOfLoss(t *testing.T) {
+	text, err := os.ReadFile("../../scenarios/three-flows.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, _ := runAll(t, string(text), "cc.algorithm=none", "switch.pfc=false",
+		"switch.queues.3.limit=200KB", "transport.timeout=10")
+	if s.Drops == 0 || s.Timeouts == 0 || strings.Contains(s.Slowest.Why, "overtook") ||
+		!strings.Contains(s.Slowest.Why, "4.194ms each: nothing came behind what was lost") {
+		t.Errorf("%d drops, %d time-outs: %s", s.Drops, s.Timeouts, s.Slowest.Why)
+	}
+}
