@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 	"transport/window":        {"rc", "transport"},
 	"falcon":                  {"transport", "transport/window", "rc", "cc", "param", "internal/rng"},
 	"srd":                     {"transport", "transport/window", "rc", "roce", "cc", "param", "internal/rng"},
+	"mrc":                     {"transport", "rc", "cc", "param", "roce", "internal/rng"},
 	"transport/transporttest": {"transport", "cc", "param", "rc", "internal/rng"},
 	"rcudp":                   {"rc", "roce", "cc", "entropy"},
 	"verbs":                   {"rc", "rcudp", "roce", "cc", "entropy"},

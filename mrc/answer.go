@@ -1,0 +1,132 @@
+package mrc
+
+import (
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// sacking is what a receiver has to answer. Packets that came since the last SACK are gathered by blocks of
+// 64 PSNs, one SACK each, with the entropy value of the last packet; what has a verdict gets a SACK of its
+// own, because it has room for one value only.
+type sacking struct {
+	blocks []reply // gathered
+	since  int     // packets in them
+	due    bool    // they go now
+	at     unit.Time
+	queue  []reply // SACKs with a verdict, answers to probes, NACKs
+
+	penalty uint8
+	until   unit.Time
+}
+
+// reply is an answer that waits to be said.
+type reply struct {
+	psn     uint32
+	ev      uint32
+	sent    unit.Time // stamp of the packet
+	came    unit.Time
+	plane   uint8
+	verdict uint8
+	code    uint8 // of a NACK; 0: it is a SACK
+	probe   bool
+}
+
+// mostReplies bounds those that wait: what is beyond is lost, like any packet.
+const mostReplies = 256
+
+func (s *sacking) push(r reply) {
+	if len(s.queue) < mostReplies {
+		s.queue = append(s.queue, r)
+	}
+}
+
+// note gathers a packet.
+func (s *sacking) note(now unit.Time, psn uint32, p *transport.Packet, verdict uint8) {
+	one := reply{psn: psn, ev: p.EV, sent: p.Sent, came: now, plane: p.Plane, verdict: verdict}
+	if verdict != uint8(roce.VerdictNone) {
+		s.push(one)
+		return
+	}
+	for i := range s.blocks {
+		if s.blocks[i].psn/64 == psn/64 {
+			s.blocks[i] = one
+			return
+		}
+	}
+	if len(s.blocks) < mostReplies {
+		s.blocks = append(s.blocks, one)
+	}
+}
+
+// probed takes a question about the connection.
+func (s *sacking) probed(p *transport.Packet, v roce.Verdict) {
+	s.push(reply{psn: p.PSN & 0xffff, ev: p.EV, sent: p.Sent, plane: p.Plane, verdict: uint8(v), probe: true})
+}
+
+// penalise makes SACKs ask for smaller windows for a while.
+func (s *sacking) penalise(now unit.Time, penalty uint8, span unit.Time) {
+	if penalty > 0 {
+		s.penalty, s.until = penalty, now+span
+	}
+}
+
+// say makes the next answer.
+func (s *sacking) say(now unit.Time, p *transport.Packet, r *Receiver) bool {
+	if n := len(s.queue); n > 0 {
+		q := s.queue[0]
+		s.queue = append(s.queue[:0], s.queue[1:]...)
+		if q.code != 0 {
+			nack(p, &q)
+			return true
+		}
+		s.sack(now, p, &q, r)
+		return true
+	}
+	for s.due && len(s.blocks) > 0 {
+		last := len(s.blocks) - 1
+		q := s.blocks[last]
+		s.blocks = s.blocks[:last]
+		if last > 0 && int32(r.expect-(q.psn|63)) > 0 {
+			continue // all of it has come, as the others say
+		}
+		s.sack(now, p, &q, r)
+		return true
+	}
+	if s.due {
+		s.due, s.since, s.at = false, 0, unit.Never
+	}
+	return false
+}
+
+func nack(p *transport.Packet, q *reply) {
+	p.Kind, p.Code, p.PSN, p.EchoEV, p.Plane = transport.Nack, q.code, q.psn&roce.PSNMask, q.ev, q.plane
+	if p.Sent = q.sent; q.sent > 0 {
+		p.Flags |= transport.Stamped
+	}
+}
+
+// sack makes a SACK, or the answer to a probe, which is one with its identifier. What it echoes of the stamp
+// leaves out how long the packet waited here.
+func (s *sacking) sack(now unit.Time, p *transport.Packet, q *reply, r *Receiver) {
+	about := q.psn
+	p.Kind, p.PSN, p.Plane = transport.Ack, q.psn&roce.PSNMask, q.plane
+	if q.probe {
+		p.Kind, p.Code, p.PSN = transport.Answer, aboutConnection, q.psn
+		about = r.expect
+	}
+	p.EchoEV, p.Verdict = q.ev, q.verdict
+	p.Expect, p.Base = r.expect&roce.PSNMask, about&^63&roce.PSNMask
+	p.Bits[0], p.Bits[1] = r.bitmap(about&^63), uint64(r.span())
+	p.Late, p.Bytes = uint32(r.held), uint64(r.n.placed)
+	if q.sent > 0 {
+		p.Flags |= transport.Stamped
+		if p.Sent = q.sent; q.came > 0 {
+			p.Sent += now - q.came
+		}
+	}
+	if now < s.until {
+		p.Penalty = s.penalty
+	}
+	r.n.sacks++
+}

@@ -1,0 +1,266 @@
+package mrc
+
+import "railyard/internal/rng"
+
+// evState is what a sender thinks of the path that an entropy value stands for.
+type evState uint8
+
+const (
+	good       evState = iota
+	skipped            // not before the next round
+	assumedBad         // not before a probe has come through
+	denied             // the controller wants it left alone
+)
+
+// profile is the entropy values that a NIC may use to another one, equally many per plane. Each plane has
+// some that are active and a reserve. The active ones take turns in an order at random, which is drawn anew
+// in each round; one that is withdrawn is replaced from the reserve of its plane, so that planes stay equally
+// loaded.
+type profile struct {
+	values  []uint32
+	states  []evState
+	planes  []planeEVs
+	bad     []uint16 // in the order in which they are probed
+	index   []uint16 // hash table of values: number + 1
+	random  rng.Stream
+	wanted  int // active ones of a plane
+	resorts int // next of bad that data take where nothing else is left
+
+	rounds, skips, replaced, condemned, restored int64
+}
+
+// planeEVs is one plane's share, as numbers of values.
+type planeEVs struct {
+	active, reserve []uint16
+	turn            int
+}
+
+// firstPort is the lowest source port, the low half of a value, that ordinary programs may send from.
+const firstPort = 1024
+
+// anyEV draws a value that packets can carry.
+func anyEV(r *rng.Stream, ipv6 bool) uint32 {
+	v := uint32(firstPort + r.Intn(1<<16-firstPort))
+	if ipv6 {
+		v |= uint32(r.Intn(1<<16)) << 16
+	}
+	return v
+}
+
+func newProfile(values, active, planes int, ipv6 bool, r rng.Stream) profile {
+	each := values / planes
+	p := profile{planes: make([]planeEVs, planes), random: r, wanted: max(1, min(active/planes, each))}
+	slots := 4
+	for slots < 4*each*planes {
+		slots *= 2
+	}
+	p.index = make([]uint16, slots)
+	for len(p.values) < each*planes {
+		v := anyEV(&p.random, ipv6)
+		if _, taken := p.find(v); taken {
+			continue
+		}
+		i := len(p.values)
+		p.values = append(p.values, v)
+		p.enter(v, i)
+		if of := &p.planes[i%planes]; len(of.active) < p.wanted {
+			of.active = append(of.active, uint16(i))
+		} else {
+			of.reserve = append(of.reserve, uint16(i))
+		}
+	}
+	p.states = make([]evState, len(p.values))
+	p.bad = make([]uint16, 0, len(p.values))
+	for i := range p.planes {
+		of := &p.planes[i]
+		of.active = append(make([]uint16, 0, each), of.active...)
+		of.reserve = append(make([]uint16, 0, each), of.reserve...)
+	}
+	return p
+}
+
+func (p *profile) home(v uint32) int { return int(rng.Mix64(uint64(v)) & uint64(len(p.index)-1)) }
+
+func (p *profile) enter(v uint32, i int) {
+	at := p.home(v)
+	for ; p.index[at] != 0; at = (at + 1) & (len(p.index) - 1) {
+	}
+	p.index[at] = uint16(i + 1)
+}
+
+// find returns the number of a value; false for one that is none of ours.
+func (p *profile) find(v uint32) (i uint16, ok bool) {
+	for at := p.home(v); p.index[at] != 0; at = (at + 1) & (len(p.index) - 1) {
+		if i = p.index[at] - 1; p.values[i] == v {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func (p *profile) plane(i uint16) int { return int(i) % len(p.planes) }
+
+// next is the value whose turn it is on a plane; false where none is active.
+func (p *profile) next(plane int) (i uint16, ok bool) {
+	of := &p.planes[plane]
+	if len(of.active) == 0 {
+		return 0, false
+	}
+	for {
+		if of.turn >= len(of.active) {
+			p.shuffle(of)
+		}
+		i = of.active[of.turn]
+		if of.turn++; p.states[i] == good {
+			return i, true
+		}
+	}
+}
+
+// shuffle begins a round: whoever was skipped is back.
+func (p *profile) shuffle(of *planeEVs) {
+	for j := range of.active {
+		k := p.random.Intn(j + 1)
+		of.active[j], of.active[k] = of.active[k], of.active[j]
+	}
+	for _, i := range of.active {
+		p.states[i] = good
+	}
+	of.turn = 0
+	p.rounds++
+}
+
+// resort is a value that is assumed bad, for when a plane has no other.
+func (p *profile) resort(plane int) (i uint16, ok bool) {
+	for range p.bad {
+		p.resorts++
+		if i = p.bad[p.resorts%len(p.bad)]; p.plane(i) == plane {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// any is a value of a plane for a packet that is not data, good if there is one.
+func (p *profile) any(plane int) uint32 {
+	of := &p.planes[plane]
+	if n := len(of.active); n > 0 {
+		return p.values[of.active[p.random.Intn(n)]]
+	}
+	if i, ok := p.resort(plane); ok {
+		return p.values[i]
+	}
+	return p.values[plane]
+}
+
+// skip leaves a value out for the rest of the round.
+func (p *profile) skip(i uint16) {
+	if p.states[i] == good {
+		p.states[i] = skipped
+		p.skips++
+	}
+}
+
+// condemn withdraws a value until a probe comes through.
+func (p *profile) condemn(i uint16) {
+	if s := p.states[i]; s == assumedBad || s == denied {
+		return
+	}
+	p.withdraw(i)
+	p.states[i] = assumedBad
+	p.condemned++
+	p.bad = append(p.bad, i)
+}
+
+// withdraw takes a value out of its plane's, and puts one of the reserve in its place.
+func (p *profile) withdraw(i uint16) {
+	of := &p.planes[p.plane(i)]
+	for at, x := range of.reserve {
+		if x == i {
+			of.reserve = append(of.reserve[:at], of.reserve[at+1:]...)
+			return
+		}
+	}
+	for at, x := range of.active {
+		if x != i {
+			continue
+		}
+		if last := len(of.reserve) - 1; last >= 0 {
+			of.active[at] = of.reserve[last]
+			of.reserve = of.reserve[:last]
+			p.replaced++
+			return
+		}
+		of.active = append(of.active[:at], of.active[at+1:]...)
+		if of.turn > at {
+			of.turn--
+		}
+		return
+	}
+}
+
+// restore takes a value back for which a probe was answered; marked: with a mark.
+func (p *profile) restore(i uint16, marked bool) {
+	if p.states[i] != assumedBad {
+		return
+	}
+	p.forgive(i)
+	p.restored++
+	p.comeBack(i)
+	if marked {
+		p.skip(i)
+	}
+}
+
+// forgive takes a value out of the list of bad ones.
+func (p *profile) forgive(i uint16) {
+	for at, x := range p.bad {
+		if x == i {
+			p.bad = append(p.bad[:at], p.bad[at+1:]...)
+			return
+		}
+	}
+}
+
+func (p *profile) comeBack(i uint16) {
+	p.states[i] = good
+	of := &p.planes[p.plane(i)]
+	if len(of.active) < p.wanted {
+		of.active = append(of.active, i)
+	} else {
+		of.reserve = append(of.reserve, i)
+	}
+}
+
+// deny takes a value out of use for good, or allows it again.
+func (p *profile) deny(i uint16, on bool) {
+	switch was := p.states[i]; {
+	case on && was == assumedBad:
+		p.forgive(i)
+		p.states[i] = denied
+	case on && was != denied:
+		p.withdraw(i)
+		p.states[i] = denied
+	case !on && was == denied:
+		p.comeBack(i)
+	}
+}
+
+// probed is the bad value that has not been probed for longest; false where none is bad.
+func (p *profile) probed() (i uint16, ok bool) {
+	if len(p.bad) == 0 {
+		return 0, false
+	}
+	i = p.bad[0]
+	copy(p.bad, p.bad[1:])
+	p.bad[len(p.bad)-1] = i
+	return i, true
+}
+
+// active is how many values take turns on all planes.
+func (p *profile) active() (n int) {
+	for i := range p.planes {
+		n += len(p.planes[i].active)
+	}
+	return n
+}

@@ -1,0 +1,174 @@
+package mrc
+
+import (
+	"slices"
+	"testing"
+
+	"railyard/internal/rng"
+
+	"pgregory.net/rapid"
+)
+
+func testProfile(values, active, planes int) *profile {
+	p := newProfile(values, active, planes, false, rng.New(1, "test"))
+	return &p
+}
+
+// Values are distinct, are ports that programs may send from, and equally many per plane.
+func TestProfile(t *testing.T) {
+	for _, ipv6 := range []bool{false, true} {
+		p := newProfile(256, 128, 4, ipv6, rng.New(1, "test"))
+		seen := map[uint32]bool{}
+		for i, v := range p.values {
+			if seen[v] || v&0xffff < firstPort || !ipv6 && v>>16 != 0 {
+				t.Errorf("value %d is %#x", i, v)
+			}
+			seen[v] = true
+			if at, ok := p.find(v); !ok || int(at) != i {
+				t.Errorf("value %d is found at %d, %v", i, at, ok)
+			}
+		}
+		for plane := range p.planes {
+			if a, r := len(p.planes[plane].active), len(p.planes[plane].reserve); a != 32 || r != 32 {
+				t.Errorf("plane %d has %d active and %d in reserve", plane, a, r)
+			}
+		}
+	}
+}
+
+// A round takes each active value once, in another order than the last one; a value that is skipped is left
+// out until the next.
+func TestRounds(t *testing.T) {
+	p := testProfile(64, 32, 2)
+	round := func(n int) (all []uint16) {
+		for range n {
+			i, _ := p.next(1)
+			all = append(all, i)
+		}
+		return all
+	}
+	first, second := round(16), round(16)
+	if slices.Equal(first, second) {
+		t.Error("two rounds are in the same order")
+	}
+	slices.Sort(first)
+	slices.Sort(second)
+	if !slices.Equal(first, second) || slices.Compact(first)[15] != second[15] {
+		t.Errorf("rounds take %v and %v", first, second)
+	}
+	third := round(1)
+	left := second[3]
+	if left == third[0] {
+		left = second[4]
+	}
+	p.skip(left)
+	if third = round(14); slices.Contains(third, left) {
+		t.Error("a skipped value has its turn")
+	}
+	if fourth := round(16); !slices.Contains(fourth, left) {
+		t.Error("a skipped value is not back in the next round")
+	}
+}
+
+// A value is assumed bad until a probe is answered; a reserve of its plane takes its place.
+func TestReserve(t *testing.T) {
+	p := testProfile(12, 6, 2)
+	active := slices.Clone(p.planes[0].active)
+	reserve := slices.Clone(p.planes[0].reserve)
+	for _, i := range active {
+		p.condemn(i)
+		p.condemn(i) // once is enough
+	}
+	got := slices.Sorted(slices.Values(p.planes[0].active))
+	slices.Sort(reserve)
+	if !slices.Equal(got, reserve) || p.replaced != 3 || len(p.planes[0].reserve) != 0 {
+		t.Errorf("%v are active, %v were the reserve, %d replaced", got, reserve, p.replaced)
+	}
+	if got := len(p.planes[1].active); got != 3 {
+		t.Errorf("the other plane has %d", got)
+	}
+	p.condemn(got[0])
+	if len(p.planes[0].active) != 2 || len(p.bad) != 4 {
+		t.Errorf("%d active, %d bad", len(p.planes[0].active), len(p.bad))
+	}
+	p.skip(active[0])
+	if p.restore(active[0], false); p.states[active[0]] != good || len(p.planes[0].active) != 3 {
+		t.Errorf("restored, it is %d, and %d are active", p.states[active[0]], len(p.planes[0].active))
+	}
+	if p.restore(active[1], true); p.states[active[1]] != skipped || len(p.planes[0].reserve) != 1 {
+		t.Errorf("restored by a marked probe it is %d, %d in reserve", p.states[active[1]],
+			len(p.planes[0].reserve))
+	}
+}
+
+// What a controller denies comes back only when it is allowed, whatever probes say.
+func TestDeny(t *testing.T) {
+	p := testProfile(8, 4, 1)
+	i := p.planes[0].active[0]
+	p.deny(i, true)
+	p.restore(i, false)
+	p.condemn(i)
+	for range 100 {
+		if j, ok := p.next(0); !ok || j == i {
+			t.Fatalf("%d has its turn, %v", j, ok)
+		}
+	}
+	p.deny(i, false)
+	if p.states[i] != good || !slices.Contains(p.planes[0].reserve, i) {
+		t.Error("it is allowed and not in reserve")
+	}
+}
+
+// Whatever happens to values, each is in one place, its plane's, and its state says which.
+func TestProfileAccount(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		planes := rapid.IntRange(1, 4).Draw(rt, "planes")
+		p := testProfile(8*planes, rapid.IntRange(planes, 8*planes).Draw(rt, "active"), planes)
+		for range rapid.IntRange(1, 100).Draw(rt, "events") {
+			i := uint16(rapid.IntRange(0, len(p.values)-1).Draw(rt, "value"))
+			switch rapid.IntRange(0, 6).Draw(rt, "event") {
+			case 0:
+				p.condemn(i)
+			case 1:
+				p.restore(i, i%2 == 0)
+			case 2:
+				p.skip(i)
+			case 3:
+				p.deny(i, true)
+			case 4:
+				p.deny(i, false)
+			case 5:
+				if j, ok := p.next(p.plane(i)); ok && p.states[j] != good {
+					rt.Fatalf("a value in state %d has its turn", p.states[j])
+				}
+			case 6:
+				p.probed()
+			}
+			checkAccount(rt, p)
+		}
+	})
+}
+
+func checkAccount(rt *rapid.T, p *profile) {
+	places := make([]int, len(p.values))
+	for plane := range p.planes {
+		for _, i := range append(slices.Clone(p.planes[plane].active), p.planes[plane].reserve...) {
+			if places[i]++; p.plane(i) != plane || p.states[i] != good && p.states[i] != skipped {
+				rt.Fatalf("value %d in state %d is used on plane %d", i, p.states[i], plane)
+			}
+		}
+		if n := len(p.planes[plane].active); n > p.wanted {
+			rt.Fatalf("%d active where %d are wanted", n, p.wanted)
+		}
+	}
+	for _, i := range p.bad {
+		if places[i]++; p.states[i] != assumedBad {
+			rt.Fatalf("value %d in state %d is probed", i, p.states[i])
+		}
+	}
+	for i, n := range places {
+		if denied := p.states[i] == denied; n != 1 && !denied || denied && n != 0 {
+			rt.Fatalf("value %d in state %d is in %d places", i, p.states[i], n)
+		}
+	}
+}

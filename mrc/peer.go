@@ -1,0 +1,157 @@
+package mrc
+
+import (
+	"railyard/cc"
+	"railyard/internal/rng"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Peer is what a NIC keeps for another one, over all connections to it: one window, one profile of entropy
+// values, one estimate of round trips, and which planes lead there.
+type Peer struct {
+	m        *maker
+	path     cc.Path
+	pace     cc.Pacer
+	ack      cc.Ack // for the controller, so that none is allocated
+	inFlight unit.Bytes
+	evs      profile
+	rtt      estimate
+	own, far uint32 // planes whose port works here, and there as far as we were told
+	busy     int    // connections that have something under way or to send
+	sameSeed uint64
+
+	penalty uint8 // of the window, in 128
+	until   unit.Time
+	probeAt unit.Time // when the next bad values are probed
+}
+
+// estimate follows round trips as RFC 6298 does.
+type estimate struct{ last, mean, dev, least unit.Time }
+
+func (e *estimate) sample(t unit.Time) {
+	if t <= 0 || t > unit.Second {
+		return // a stamp of somebody else's, or one that has come round
+	}
+	if e.last = t; e.mean == 0 {
+		e.mean, e.dev, e.least = t, t/2, t
+		return
+	}
+	e.least = min(e.least, t)
+	d := t - e.mean
+	e.dev += (max(d, -d) - e.dev) / 4
+	e.mean += d / 8
+}
+
+func newPeer(m *maker, path cc.Path, seed uint64) *Peer {
+	all := uint32(1)<<m.common.Planes - 1
+	p := &Peer{m: m, path: path, own: all, far: all, probeAt: unit.Never, sameSeed: seed,
+		evs: newProfile(m.evs, m.active, m.common.Planes, m.common.IPv6, rng.New(seed, "entropy values"))}
+	p.pace.Line, p.pace.MTU = path.Line, path.MTU
+	p.pace.Start(m.control(path))
+	p.pace.Decide(0)
+	return p
+}
+
+// Sender makes a connection's sender.
+func (p *Peer) Sender(seed uint64) transport.Sender { return newSender(p, seed) }
+
+// Deny takes an entropy value out of use, or allows it again, as a controller of the fabric may want; false
+// for a value that the profile does not have.
+func (p *Peer) Deny(ev uint32, on bool) bool {
+	i, ok := p.evs.find(ev)
+	if ok {
+		p.evs.deny(i, on)
+	}
+	return ok
+}
+
+// Values lists the profile: each value's plane is its place modulo the number of planes.
+func (p *Peer) Values() []uint32 { return p.evs.values }
+
+// window is how many bytes may be under way; 0: there is no limit.
+func (p *Peer) window(now unit.Time) unit.Bytes {
+	w := p.pace.Window
+	if p.penalty > 0 && now < p.until && w > 0 {
+		w = max(w*unit.Bytes(128-p.penalty)/128, p.path.MTU)
+	}
+	return w
+}
+
+// room reports that the window lets a packet go.
+func (p *Peer) room(now unit.Time) bool {
+	w := p.window(now)
+	return w == 0 || p.inFlight < w
+}
+
+// planes are those that work at both ends.
+func (p *Peer) planes() uint32 { return p.own & p.far }
+
+// usable reports that data may go by a plane: it works, and has a value that is not assumed bad, unless no
+// plane that works has any.
+func (p *Peer) usable(plane int) bool {
+	up := p.planes()
+	if up>>plane&1 == 0 {
+		return false
+	}
+	if len(p.evs.planes[plane].active) > 0 {
+		return true
+	}
+	for i := range p.evs.planes {
+		if up>>i&1 != 0 && len(p.evs.planes[i].active) > 0 {
+			return false
+		}
+	}
+	return p.hasBad(plane)
+}
+
+func (p *Peer) hasBad(plane int) bool {
+	for _, i := range p.evs.bad {
+		if p.evs.plane(i) == plane {
+			return true
+		}
+	}
+	return false
+}
+
+// roundTrip is what a packet and its answer take, as far as that is known.
+func (p *Peer) roundTrip() unit.Time {
+	switch {
+	case p.rtt.mean > 0:
+		return p.rtt.mean
+	case p.path.RTT > 0:
+		return p.path.RTT
+	}
+	return unknownRTT
+}
+
+// unknownRTT stands for a round trip of which nothing is known yet, as over sockets.
+const unknownRTT = unit.Millisecond
+
+// acknowledged tells the congestion control what an answer says.
+func (p *Peer) acknowledged(now unit.Time, bytes unit.Bytes, rtt unit.Time, marked bool) {
+	p.ack = cc.Ack{Bytes: bytes, InFlight: p.inFlight, RTT: rtt, Marked: marked}
+	p.pace.Ctl.OnAck(now, &p.ack)
+	p.pace.Decide(now)
+}
+
+func (p *Peer) lost(now unit.Time, l cc.Loss) {
+	p.pace.Ctl.OnLoss(now, l)
+	p.pace.Decide(now)
+}
+
+// condemn withdraws an entropy value, which will be probed.
+func (p *Peer) condemn(now unit.Time, i uint16) {
+	p.evs.condemn(i)
+	if len(p.evs.bad) > 0 && p.probeAt == unit.Never {
+		p.probeAt = now + p.probeEvery()
+	}
+}
+
+// probeEvery is how often some of the bad values are probed: once per round trip.
+func (p *Peer) probeEvery() unit.Time {
+	if p.m.probe > 0 {
+		return p.m.probe
+	}
+	return max(p.roundTrip(), unit.Microsecond)
+}

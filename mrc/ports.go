@@ -1,0 +1,135 @@
+package mrc
+
+import (
+	"math/bits"
+
+	"railyard/internal/rng"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// ports is what an end knows of both NICs' ports, and tells of its own: a Port Status Update goes at once
+// when one of them changes, and again until it is answered, so that the far end drops the plane before it
+// misses anything. An update has a number: an older one that comes later says nothing.
+type ports struct {
+	own, far, all uint32 // planes whose port works
+
+	id       uint32 // of our last update
+	due      bool
+	at       unit.Time // when it goes again; Never: it was answered
+	tries    int
+	heard    uint32 // number of the far end's last one
+	hasHeard bool
+	answer   question // to be said
+	answers  bool
+	updates  int64
+}
+
+// mostUpdates is how often one goes without an answer: by then the far end has been out of reach for long.
+const mostUpdates = 16
+
+func (s *ports) start(planes int) {
+	s.all = uint32(1)<<planes - 1
+	s.own, s.far, s.at = s.all, s.all, unit.Never
+}
+
+// planeIs takes a change of our own ports, and reports whether it is one.
+func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
+	bit := uint32(1) << plane & s.all
+	if bit == 0 || s.own&bit != 0 == up {
+		return false
+	}
+	s.own ^= bit
+	s.id, s.due, s.tries, s.at = (s.id+1)&0xffff, true, 0, now
+	return true
+}
+
+// take takes what the far end says of ports, and reports whether that changes them.
+func (s *ports) take(now unit.Time, p *transport.Packet, rtt unit.Time) (changed bool) {
+	switch {
+	case p.Kind == transport.Answer && p.Code == aboutPorts:
+		if p.PSN&0xffff == s.id {
+			s.due, s.at = false, unit.Never
+		}
+	case p.Kind == transport.Control:
+		s.answer, s.answers = question{p.PSN & 0xffff, p.Sent, p.Plane}, true
+		up := uint32(p.Bits[0]) & s.all
+		if old := s.hasHeard && int16(p.PSN-s.heard) <= 0; old || up == 0 {
+			return false
+		}
+		s.heard, s.hasHeard = p.PSN&0xffff, true
+		changed = up != s.far
+		s.far = up
+	}
+	return changed
+}
+
+// tick makes an update go again.
+func (s *ports) tick(now unit.Time) {
+	if s.at > now {
+		return
+	}
+	if s.due = s.tries < mostUpdates; !s.due {
+		s.at = unit.Never
+	}
+}
+
+// say says an update, or answers one.
+func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
+	if s.answers {
+		s.answers = false
+		if plane, ok := s.back(s.answer.plane); ok {
+			p.Kind, p.Code, p.PSN, p.Sent = transport.Answer, aboutPorts, s.answer.id, s.answer.sent
+			p.Plane, p.Flags = plane, transport.Stamped
+			return true
+		}
+	}
+	if !s.due {
+		return false
+	}
+	s.due = false
+	s.at = now + max(2*rtt, unit.Microsecond)<<min(s.tries, 8)
+	plane, ok := s.turn()
+	if s.tries++; !ok {
+		return false
+	}
+	s.updates++
+	p.Kind, p.Code, p.PSN, p.Plane, p.Bits[0] = transport.Control, aboutPorts, s.id, plane, uint64(s.own)
+	p.Sent, p.Flags = now, transport.Stamped
+	return true
+}
+
+// back is the plane by which something came, or, where our port to that does not work, another one.
+func (s *ports) back(plane uint8) (uint8, bool) {
+	if plane < maxPlanes && s.own&s.far>>plane&1 != 0 {
+		return plane, true
+	}
+	return s.turn()
+}
+
+// turn is a plane that works at both ends, or at least here; another one each time.
+func (s *ports) turn() (uint8, bool) {
+	up := s.own & s.far
+	if up == 0 {
+		up = s.own
+	}
+	if up == 0 {
+		return 0, false
+	}
+	n := s.tries % bits.OnesCount32(up)
+	for range n {
+		up &= up - 1
+	}
+	return uint8(bits.TrailingZeros32(up)), true
+}
+
+// anyPlane is one of a set of planes at random.
+func anyPlane(r *rng.Stream, up uint32) (int, bool) {
+	if up == 0 {
+		return 0, false
+	}
+	for range r.Intn(bits.OnesCount32(up)) {
+		up &= up - 1
+	}
+	return bits.TrailingZeros32(up), true
+}

@@ -1,0 +1,130 @@
+package mrc
+
+import (
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// probing is what a sender asks: whether paths that are assumed bad work, and what has come where nothing is
+// heard; and what it answers.
+type probing struct {
+	silent  unit.Time // when it has heard nothing for too long; Never: nothing is under way
+	inRow   int       // questions about that without an answer
+	id      uint32
+	asks    [mostProbes]uint16 // values to be probed
+	n       int
+	doubt   bool // a question about the connection is to be said
+	answers answers
+	said    int64
+}
+
+// mostProbes is how many bad values are probed at a time.
+const mostProbes = 4
+
+// heard takes note that the far end is there.
+func (s *Sender) heard(now unit.Time) {
+	s.probes.silent, s.probes.inRow = now+s.peer.timeout()/2, 0
+}
+
+// due is when silence has lasted too long.
+func (g *probing) due(s *Sender) unit.Time {
+	if s.inFlight == 0 {
+		return unit.Never
+	}
+	return g.silent
+}
+
+// tick asks what is due: some of the bad values once per round trip, about the connection after half a
+// timeout of silence, then ever more rarely.
+func (g *probing) tick(now unit.Time, s *Sender) {
+	p := s.peer
+	if p.probeAt <= now {
+		p.probeAt = unit.Never
+		if n := len(p.evs.bad); n > 0 {
+			p.probeAt = now + p.probeEvery()
+			for range min(n, mostProbes-g.n) {
+				g.asks[g.n], _ = p.evs.probed()
+				g.n++
+			}
+		}
+	}
+	if g.due(s) <= now {
+		g.inRow = min(g.inRow+1, 12)
+		g.doubt, g.silent = true, now+p.timeout()<<g.inRow
+	}
+}
+
+// answer takes the far end's question about a path.
+func (g *probing) answer(p *transport.Packet) { g.answers.add(p) }
+
+// Say makes the next control packet.
+func (s *Sender) Say(now unit.Time, p *transport.Packet) bool {
+	g := &s.probes
+	if s.ports.say(now, p, s.peer.roundTrip()) {
+		p.EV = s.peer.evs.any(int(p.Plane))
+		return true
+	}
+	if g.answers.say(p, s.ports.own) {
+		p.EV = s.peer.evs.any(int(p.Plane))
+		return true
+	}
+	for g.n > 0 {
+		g.n--
+		i := g.asks[g.n]
+		if plane := s.peer.evs.plane(i); s.peer.planes()>>plane&1 != 0 {
+			s.ask(now, p, plane, s.peer.evs.values[i])
+			return true
+		}
+	}
+	if g.doubt {
+		g.doubt = false
+		if plane, ok := anyPlane(&s.random, s.peer.planes()); ok && !s.dead {
+			s.ask(now, p, plane, s.peer.evs.any(plane))
+			return true
+		}
+	}
+	return false
+}
+
+// ask makes a probe of the connection by one path.
+func (s *Sender) ask(now unit.Time, p *transport.Packet, plane int, ev uint32) {
+	s.probes.id = (s.probes.id + 1) & 0xffff
+	s.probes.said++
+	p.Kind, p.Code, p.Plane, p.EV, p.PSN = transport.Probe, aboutConnection, uint8(plane), ev, s.probes.id
+	p.Sent, p.Flags = now, transport.Stamped
+}
+
+// answers are questions about paths that wait to be answered.
+type answers struct {
+	list []question
+}
+
+type question struct {
+	id    uint32
+	sent  unit.Time
+	plane uint8
+}
+
+// mostAnswers bounds the questions that wait: what is beyond is lost, like any packet.
+const mostAnswers = 64
+
+func (a *answers) add(p *transport.Packet) {
+	if len(a.list) < mostAnswers {
+		a.list = append(a.list, question{p.PSN & 0xffff, p.Sent, p.Plane})
+	}
+}
+
+// say answers by the plane by which the question came, if our port to it works.
+func (a *answers) say(p *transport.Packet, own uint32) bool {
+	for len(a.list) > 0 {
+		last := len(a.list) - 1
+		q := a.list[last]
+		if a.list = a.list[:last]; own>>q.plane&1 == 0 || q.plane >= maxPlanes {
+			continue
+		}
+		p.Kind, p.Code, p.PSN, p.Sent, p.Plane = transport.Answer, aboutEV, q.id, q.sent, q.plane
+		p.Flags = transport.Stamped
+		return true
+	}
+	return false
+}

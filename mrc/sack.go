@@ -1,0 +1,164 @@
+package mrc
+
+import (
+	"math/bits"
+
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// psn24 is the number nearest to one that we know with the 24 bits that a packet carries.
+func psn24(near, wire uint32) uint32 { return near + uint32(int32((wire-near)<<8)>>8) }
+
+// sack takes a SACK: what has come, by which path, and how full the network is.
+func (s *Sender) sack(now unit.Time, p *transport.Packet) {
+	expect := psn24(s.una, p.Expect)
+	if int32(expect-s.una) > int32(s.next-s.una) {
+		s.n.malformed++
+		return
+	}
+	bytes := s.cumulative(expect) + s.selective(p)
+	s.advance()
+	if r := uint32(p.Bits[1]); s.m.dynamic && r > 0 {
+		s.span = min(r, uint32(s.m.window))
+	}
+	s.verdict(now, p)
+	rtt := unit.Time(0)
+	if p.Sent > 0 && p.Sent < now {
+		rtt = now - p.Sent
+		s.peer.rtt.sample(rtt)
+	}
+	if s.heard(now); bytes >= 0 {
+		s.retry.news()
+	}
+	if bytes = max(bytes, 0); bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
+		s.peer.acknowledged(now, bytes, rtt, p.Verdict == uint8(roce.VerdictSkipOnce))
+	}
+	if p.Penalty > 0 {
+		s.peer.penalty, s.peer.until = min(p.Penalty, 127), now+s.peer.roundTrip()
+		s.n.penalties++
+	}
+	s.complete()
+}
+
+// cumulative takes all packets before a PSN as come, and returns their bytes that are news.
+func (s *Sender) cumulative(expect uint32) (news unit.Bytes) {
+	news = nothing
+	for psn := s.una; int32(expect-psn) > 0; psn++ {
+		news = add(news, s.came(psn))
+	}
+	return news
+}
+
+// nothing is no packet, which is less than a packet without payload.
+const nothing = unit.Bytes(-1)
+
+func add(sum, n unit.Bytes) unit.Bytes {
+	if n == nothing {
+		return sum
+	}
+	return max(sum, 0) + n
+}
+
+// selective takes the bitmap.
+func (s *Sender) selective(p *transport.Packet) (news unit.Bytes) {
+	news = nothing
+	base := psn24(s.una, p.Base)
+	for word := p.Bits[0]; word != 0; word &= word - 1 {
+		if psn := base + uint32(bits.TrailingZeros64(word)); psn-s.una < s.next-s.una {
+			news = add(news, s.came(psn))
+		}
+	}
+	return news
+}
+
+// came takes note that a packet is there, and returns its payload, or nothing where that was known.
+func (s *Sender) came(psn uint32) unit.Bytes {
+	x := s.slots.at(psn)
+	if x.in == noList {
+		return nothing
+	}
+	n := s.size(psn, x)
+	s.leave(psn, x)
+	return n
+}
+
+// advance moves una over what has come.
+func (s *Sender) advance() {
+	for s.una != s.next && s.slots.at(s.una).in == noList {
+		s.una++
+	}
+}
+
+// verdict takes what the receiver says of a path, and what a probe has shown.
+func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
+	i, ok := s.peer.evs.find(p.EchoEV)
+	if !ok {
+		return
+	}
+	switch v := roce.Verdict(p.Verdict); {
+	case v == roce.VerdictAlwaysSkip:
+		s.n.always++
+		s.peer.condemn(now, i)
+	case p.Kind == transport.Answer:
+		s.peer.evs.restore(i, v == roce.VerdictSkipOnce)
+	case v == roce.VerdictSkipOnce:
+		s.n.skipOnce++
+		s.peer.evs.skip(i)
+	}
+}
+
+// nack takes a NACK: one packet has to go again, or none ever will.
+func (s *Sender) nack(now unit.Time, p *transport.Packet) {
+	why := roce.NackReason(p.Code)
+	if why == roce.NackUnexpected {
+		s.n.nacks[reasonOf(why)]++
+		s.die(now, rc.RemoteOperationError)
+		return
+	}
+	psn, reason := psn24(s.una, p.PSN), reasonOf(why)
+	if psn-s.una >= s.next-s.una || reason < 0 {
+		s.n.malformed++
+		return
+	}
+	s.n.nacks[reason]++
+	s.heard(now)
+	x := s.slots.at(psn)
+	if !x.underWay() || p.Sent > 0 && x.sent-p.Sent > stampSlack {
+		return // it is known to have come, to be lost, or it is another copy that was refused
+	}
+	switch why {
+	case roce.NackTrimmed:
+		if i, ok := s.peer.evs.find(p.EchoEV); ok {
+			s.peer.evs.skip(i)
+		}
+		s.lose(psn)
+		s.retry.news()
+		s.peer.lost(now, cc.LossTrimmed)
+	case roce.NackTrimmedLastHop:
+		s.lose(psn)
+		s.retry.news()
+		s.peer.lost(now, cc.LossTrimmedLast)
+	default: // it goes again when it times out: by then there may be room
+		x.refused = true
+	}
+}
+
+// stampSlack is how far apart two readings of one stamp may be: a unit of the wire's.
+const stampSlack = roce.MRCStampUnit * unit.Nanosecond
+
+// reasons that counters tell apart.
+var reasons = [...]roce.NackReason{roce.NackTrimmed, roce.NackTrimmedLastHop, roce.NackNoBitmap,
+	roce.NackNoBuffer, roce.NackNoResource, roce.NackOutOfWindow, roce.NackUnexpected}
+
+func reasonOf(r roce.NackReason) int {
+	for i, x := range reasons {
+		if x == r {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,361 @@
+package mrc
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/cc"
+	"railyard/internal/rng"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Sender is the end of a connection that writes.
+type Sender struct {
+	peer   *Peer
+	m      *maker
+	random rng.Stream
+
+	una, next uint32 // all before una have come, all before next have gone
+	slots     slots
+	inFlight  unit.Bytes
+	span      uint32 // packets that the receiver tracks
+
+	messages []message // those not complete, from
+	oldest   uint32    // this number on
+	cutting  uint32    // the message that is being sent, and its next packet
+	cut      uint32
+	posted   uint32
+	tells    int // WRITEs with immediate that have begun and are not complete
+
+	ports  ports
+	probes probing
+	retry  retrying
+
+	done []transport.Completion
+	dead bool
+	busy bool
+	held holding
+	n    senderCounts
+}
+
+// message is a WRITE that is not complete.
+type message struct {
+	id      uint64
+	bytes   int64
+	first   uint32 // PSN, once its first packet has gone
+	packets uint32
+	tells   bool
+}
+
+// maxMessage is the longest WRITE (IBTA 9.7.2: 2^31 bytes).
+const maxMessage = 1 << 31
+
+func newSender(p *Peer, seed uint64) *Sender {
+	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.window)}
+	s.ports.start(p.m.common.Planes)
+	s.probes.silent = unit.Never
+	return s
+}
+
+// errDead refuses work on a connection that has failed.
+var errDead = errors.New("the connection has failed")
+
+// Post appends a WRITE.
+func (s *Sender) Post(now unit.Time, r transport.Request) error {
+	switch {
+	case s.dead:
+		return errDead
+	case r.Bytes < 0 || r.Bytes > maxMessage:
+		return fmt.Errorf("a message has 0 to %d bytes, found %d", maxMessage, r.Bytes)
+	}
+	mtu := int64(s.m.common.MTU)
+	s.messages = append(s.messages, message{id: r.ID, bytes: r.Bytes, tells: r.Tells,
+		packets: uint32(max(1, (r.Bytes+mtu-1)/mtu))})
+	s.posted++
+	s.mind(now)
+	return nil
+}
+
+func (s *Sender) message(number uint32) *message { return &s.messages[number-s.oldest] }
+
+// mayCut reports that a packet may go that has not gone before.
+func (s *Sender) mayCut() bool {
+	if s.cutting == s.posted || s.next-s.una >= s.span {
+		return false
+	}
+	return s.cut > 0 || !s.message(s.cutting).tells || s.tells < s.m.immediates
+}
+
+// has reports that there is something to send, but for the window and the pace.
+func (s *Sender) has() bool { return !s.dead && (s.slots.list[lost].n > 0 || s.mayCut()) }
+
+// Ready reports whether Next would make a packet for a plane.
+func (s *Sender) Ready(now unit.Time, plane int) bool {
+	if !s.has() || !s.peer.usable(plane) {
+		return false
+	}
+	return s.held.note(now, s.peer.room(now), s.peer.pace.NextAt <= now)
+}
+
+// Next makes the next data packet for a plane.
+func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
+	if !s.Ready(now, plane) {
+		return false
+	}
+	i, ok := s.peer.evs.next(plane)
+	if !ok {
+		if i, ok = s.peer.evs.resort(plane); !ok {
+			return false
+		}
+	}
+	if s.inFlight == 0 && s.una == s.next {
+		s.heard(now)
+	}
+	psn := s.next
+	if s.slots.list[lost].n > 0 {
+		psn = s.again(p)
+	} else {
+		s.cutNext()
+	}
+	x := s.slots.at(psn)
+	x.sent, x.ev, x.plane, x.refused = now, i, uint8(plane), false
+	s.fill(p, psn, x)
+	s.slots.push(min(x.tries, waits-1), psn)
+	s.inFlight += unit.Bytes(p.Payload)
+	s.peer.inFlight += unit.Bytes(p.Payload)
+	if p.Flags&transport.Again != 0 || !s.has() || !s.peer.room(now) {
+		p.Flags |= transport.Asks
+	}
+	s.pace(now, p)
+	return true
+}
+
+// again takes the first lost packet.
+func (s *Sender) again(p *transport.Packet) (psn uint32) {
+	psn = s.slots.list[lost].head
+	s.slots.take(psn)
+	p.Flags |= transport.Again
+	s.n.again++
+	return psn
+}
+
+// cutNext makes a slot for the next packet of the message that is being sent.
+func (s *Sender) cutNext() {
+	m := s.message(s.cutting)
+	if s.cut == 0 {
+		if m.first = s.next; m.tells {
+			s.tells++
+		}
+	}
+	s.slots.hold(s.una, int(s.next-s.una)+1)
+	*s.slots.at(s.next) = slot{message: s.cutting, in: noList}
+	s.next++
+	if s.cut++; s.cut == m.packets {
+		s.cutting, s.cut = s.cutting+1, 0
+	}
+}
+
+// fill writes a packet's headers.
+func (s *Sender) fill(p *transport.Packet, psn uint32, x *slot) {
+	m := s.message(x.message)
+	mtu := int64(s.m.common.MTU)
+	at := int64(psn-m.first) * mtu
+	p.Kind, p.Plane, p.EV = transport.Data, x.plane, s.peer.evs.values[x.ev]
+	p.PSN, p.Message = psn&roce.PSNMask, x.message
+	p.Offset, p.Payload, p.Bytes = uint64(at), uint32(min(mtu, m.bytes-at)), uint64(m.bytes)
+	p.Sent = x.sent
+	if p.Flags |= transport.Stamped; psn-m.first == m.packets-1 {
+		if p.Flags |= transport.Last; m.tells {
+			p.Flags |= transport.Tells
+		}
+	}
+}
+
+// size is the payload of a packet that has gone.
+func (s *Sender) size(psn uint32, x *slot) unit.Bytes {
+	m := s.message(x.message)
+	mtu := int64(s.m.common.MTU)
+	return unit.Bytes(min(mtu, m.bytes-int64(psn-m.first)*mtu))
+}
+
+// pace charges a packet to the congestion control's budget and rate.
+func (s *Sender) pace(now unit.Time, p *transport.Packet) {
+	pace, wire := &s.peer.pace, int64(s.m.Wire(p))
+	if pace.Spent(now, wire) {
+		pace.Decide(now)
+	}
+	if pace.Rate < pace.Line {
+		pace.Delay(now, wire, 0)
+	}
+}
+
+// leave takes a packet out of what is under way.
+func (s *Sender) leave(psn uint32, x *slot) {
+	if x.underWay() {
+		n := s.size(psn, x)
+		s.inFlight -= n
+		s.peer.inFlight -= n
+	}
+	if x.in != noList {
+		s.slots.take(psn)
+	}
+}
+
+// lose makes a packet that is under way wait to be sent again.
+func (s *Sender) lose(psn uint32) {
+	x := s.slots.at(psn)
+	s.leave(psn, x)
+	x.tries = min(x.tries+1, 250)
+	s.slots.push(lost, psn)
+}
+
+// complete ends the messages all of whose packets have come.
+func (s *Sender) complete() {
+	n := uint32(0)
+	for s.oldest+n != s.cutting {
+		m := &s.messages[n]
+		if int32(s.una-m.first-m.packets) < 0 {
+			break
+		}
+		if m.tells {
+			s.tells--
+		}
+		s.done = append(s.done, transport.Completion{ID: m.id, Status: rc.Success})
+		n++
+	}
+	if n > 0 {
+		s.messages = append(s.messages[:0], s.messages[n:]...)
+		s.oldest += n
+	}
+}
+
+// die ends the connection: the oldest message with a status, the others flushed.
+func (s *Sender) die(now unit.Time, why rc.Status) {
+	if s.dead {
+		return
+	}
+	for i := range s.messages {
+		s.done = append(s.done, transport.Completion{ID: s.messages[i].id, Status: why})
+		why = rc.Flushed
+	}
+	s.peer.inFlight -= s.inFlight
+	s.dead, s.inFlight, s.messages, s.slots = true, 0, nil, slots{}
+	s.una, s.oldest, s.cutting = s.next, s.posted, s.posted
+	s.mind(now)
+}
+
+// Pending reports whether there is anything to send, now or later.
+func (s *Sender) Pending() bool { return len(s.messages) > 0 }
+
+// mind keeps the peer's count of connections with work.
+func (s *Sender) mind(now unit.Time) {
+	if busy := len(s.messages) > 0; busy != s.busy {
+		if s.busy = busy; busy {
+			s.peer.busy++
+		} else {
+			s.peer.busy--
+			s.held.rest(now)
+		}
+	}
+}
+
+// Completed pops a completion.
+func (s *Sender) Completed() (c transport.Completion, ok bool) {
+	if len(s.done) == 0 {
+		return c, false
+	}
+	c = s.done[0]
+	s.done = append(s.done[:0], s.done[1:]...)
+	return c, true
+}
+
+// InFlight is the payload that is under way.
+func (s *Sender) InFlight() unit.Bytes { return s.inFlight }
+
+// Held is for how long the window or the pace kept back what there was to send.
+func (s *Sender) Held(now unit.Time) transport.Held { return s.held.upto(now) }
+
+// Take takes an answer, or what the far NIC asks.
+func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
+	switch {
+	case s.ports.take(now, p, s.peer.roundTrip()):
+		s.farPorts(now)
+	case p.Kind == transport.Ack, p.Kind == transport.Answer && p.Code == aboutConnection:
+		s.sack(now, p)
+	case p.Kind == transport.Nack:
+		s.nack(now, p)
+	case p.Kind == transport.Probe && p.Code == aboutEV:
+		s.probes.answer(p)
+	}
+	s.mind(now)
+	return false
+}
+
+// farPorts acts on what the far NIC says of its ports: what is under way to one that is down is lost.
+func (s *Sender) farPorts(now unit.Time) {
+	s.peer.far = s.ports.far
+	s.abandon(now)
+}
+
+// abandon loses what went by planes that do not work.
+func (s *Sender) abandon(now unit.Time) {
+	up := s.peer.planes()
+	for psn := s.una; psn != s.next; psn++ {
+		if x := s.slots.at(psn); x.underWay() && up>>x.plane&1 == 0 {
+			s.lose(psn)
+		}
+	}
+}
+
+// PlaneIs says that the NIC's own port to a plane works, or does not.
+func (s *Sender) PlaneIs(now unit.Time, plane int, up bool) {
+	if s.ports.planeIs(now, plane, up) {
+		s.peer.own = s.ports.own
+		s.abandon(now)
+	}
+}
+
+// OnLine changes the rate of the line below the congestion control.
+func (s *Sender) OnLine(now unit.Time, line unit.Rate) {
+	s.peer.pace.SetLine(now, line)
+	s.peer.pace.Decide(now)
+}
+
+// holding is the account of what kept a sender back.
+type holding struct {
+	held          transport.Held
+	since         unit.Time
+	window, paced bool
+}
+
+// note takes whether window and pace let a packet go now, and reports whether both do.
+func (h *holding) note(now unit.Time, room, pace bool) bool {
+	if h.window == !room && h.paced == (room && !pace) {
+		return room && pace
+	}
+	h.rest(now)
+	h.window, h.paced, h.since = !room, room && !pace, now
+	return room && pace
+}
+
+// rest closes the account: nothing is kept back.
+func (h *holding) rest(now unit.Time) {
+	h.held = h.upto(now)
+	h.window, h.paced = false, false
+}
+
+func (h *holding) upto(now unit.Time) transport.Held {
+	t := h.held
+	switch {
+	case h.window:
+		t.Window += now - h.since
+	case h.paced:
+		t.Pace += now - h.since
+	}
+	return t
+}
+
+var _ cc.Liner = (*Sender)(nil)

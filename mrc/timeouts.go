@@ -1,0 +1,144 @@
+package mrc
+
+import (
+	"math/bits"
+
+	"railyard/cc"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// firstTimeout is how long to wait for an answer where round trips are neither known nor measured.
+const firstTimeout = 20 * unit.Millisecond
+
+// timeout is the local ACK timeout of a packet that goes for the first time: as configured, or by round trips
+// (RFC 6298, 2.3), at least three times the unloaded one, because a queue that marks is no loss yet.
+func (p *Peer) timeout() unit.Time {
+	switch {
+	case p.m.timeout > 0:
+		return p.m.timeout
+	case p.rtt.mean == 0 && p.path.RTT == 0:
+		return firstTimeout
+	}
+	base := p.path.RTT
+	if base == 0 {
+		base = p.rtt.least
+	}
+	t := max(3*base, p.rtt.mean+4*p.rtt.dev, 2*p.rtt.mean, p.m.floor)
+	return t + p.m.ackDelay(base)
+}
+
+// ackDelay is how long a receiver may wait for more before it answers.
+func (m *maker) ackDelay(rtt unit.Time) unit.Time {
+	if m.delay > 0 {
+		return m.delay
+	}
+	if rtt == 0 {
+		return unknownDelay
+	}
+	return max(rtt/4, 100*unit.Nanosecond)
+}
+
+// unknownDelay is the receiver's where it knows no round trip.
+const unknownDelay = 50 * unit.Microsecond
+
+// stretched is a timeout after some tries.
+func (m *maker) stretched(t unit.Time, tries int) unit.Time {
+	if m.exponential {
+		return t << min(tries, 12)
+	}
+	return t * unit.Time(tries+1)
+}
+
+// retrying is the counter that all packets share: timeouts without news in between.
+type retrying struct {
+	n  int
+	at unit.Time // before it the next one does not count
+}
+
+func (r *retrying) news() { r.n, r.at = 0, 0 }
+
+// firstOut is when the first packet times out.
+func (s *Sender) firstOut() unit.Time {
+	at, t := unit.Time(unit.Never), s.peer.timeout()
+	for w := s.slots.waiting; w != 0; w &= w - 1 {
+		i := bits.TrailingZeros8(w)
+		at = min(at, s.deadline(s.slots.list[i].head, t))
+	}
+	return at
+}
+
+func (s *Sender) deadline(psn uint32, t unit.Time) unit.Time {
+	x := s.slots.at(psn)
+	return x.sent + s.m.stretched(t, int(x.tries))
+}
+
+// timeOut gives up the packets that have waited for too long.
+func (s *Sender) timeOut(now unit.Time) {
+	t := s.peer.timeout()
+	for w := s.slots.waiting; w != 0; w &= w - 1 {
+		i := bits.TrailingZeros8(w)
+		for l := &s.slots.list[i]; l.n > 0 && s.deadline(l.head, t) <= now && !s.dead; {
+			s.timedOut(now, l.head, t)
+		}
+	}
+}
+
+// timedOut gives up one packet. Its path is to blame, unless the receiver had said that it was not.
+func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
+	x := s.slots.at(psn)
+	if s.n.timeouts++; !x.refused {
+		s.peer.condemn(now, x.ev)
+	}
+	s.lose(psn)
+	s.peer.lost(now, cc.LossTimeout)
+	if now < s.retry.at {
+		return
+	}
+	if s.retry.n++; s.retry.n > s.m.retries {
+		s.die(now, rc.RetryExceeded)
+		return
+	}
+	s.retry.at = now + s.m.stretched(t, s.retry.n)
+}
+
+// At is when the sender wants to be called.
+func (s *Sender) At() unit.Time {
+	at := min(s.ports.at, s.probes.due(s))
+	if len(s.messages) == 0 {
+		return at
+	}
+	p := s.peer
+	at = min(at, s.firstOut(), p.probeAt, p.pace.Timer)
+	if s.held.paced {
+		at = min(at, p.pace.NextAt)
+	}
+	if s.held.window && p.penalty > 0 {
+		at = min(at, p.until)
+	}
+	return at
+}
+
+// Tick does what is due.
+func (s *Sender) Tick(now unit.Time) {
+	p := s.peer
+	s.ports.tick(now)
+	if len(s.messages) > 0 {
+		for i := 0; p.pace.Timer <= now && i < mostLate; i++ {
+			p.pace.OnTimer(min(now, p.pace.Timer))
+			p.pace.Decide(now)
+		}
+		s.probes.tick(now, s)
+		s.timeOut(now)
+	}
+	if p.penalty > 0 && p.until <= now {
+		p.penalty = 0
+	}
+	if s.held.paced && p.pace.NextAt <= now || s.held.window && p.room(now) {
+		s.held.rest(now)
+	}
+	s.mind(now)
+}
+
+// mostLate bounds the timers of the congestion control that are served in one go.
+const mostLate = 1000

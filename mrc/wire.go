@@ -1,0 +1,71 @@
+package mrc
+
+import (
+	"railyard/roce"
+	"railyard/transport"
+)
+
+// What probes and their answers are about: Code of the packet.
+const (
+	aboutConnection = iota // PETH, answered by a SACK
+	aboutEV                // ERTH: does this path work
+	aboutPorts             // ERTH: Port Status Update
+)
+
+const (
+	etherLen = 14 + 4 // with the FCS
+	minFrame = 64
+)
+
+// Wire is how long a packet's frame is, by the headers of package roce.
+func (m *maker) Wire(p *transport.Packet) int {
+	n := etherLen + roce.IPv4Len + roce.UDPLen + roce.ICRCLen
+	if m.common.IPv6 {
+		n += roce.IPv6Len - roce.IPv4Len
+	}
+	n += Opcode(p).MRCLen(p.Flags&transport.Stamped != 0)
+	if p.Kind == transport.Data && p.Flags&transport.Trimmed == 0 {
+		n += int(p.Payload+3) &^ 3
+	}
+	return max(n, minFrame)
+}
+
+// Opcode is the one of a packet's BTH.
+func Opcode(p *transport.Packet) roce.Opcode {
+	switch p.Kind {
+	case transport.Ack:
+		return roce.MRCSack
+	case transport.Nack:
+		return roce.MRCNack
+	case transport.Probe:
+		if p.Code == aboutConnection {
+			return roce.MRCProbe
+		}
+		return roce.MRCEndpointRequest
+	case transport.Answer:
+		if p.Code == aboutConnection {
+			return roce.MRCSack
+		}
+		return roce.MRCEndpointResponse
+	case transport.Data:
+		return dataOpcode(p)
+	}
+	return roce.MRCEndpointRequest
+}
+
+func dataOpcode(p *transport.Packet) roce.Opcode {
+	first, last := p.Offset == 0, p.Flags&transport.Last != 0
+	switch tells := last && p.Flags&transport.Tells != 0; {
+	case first && tells:
+		return roce.MRCWriteOnlyImm
+	case first && last:
+		return roce.MRCWriteOnly
+	case first:
+		return roce.MRCWriteFirst
+	case tells:
+		return roce.MRCWriteLastImm
+	case last:
+		return roce.MRCWriteLast
+	}
+	return roce.MRCWriteMiddle
+}
