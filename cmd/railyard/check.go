@@ -39,8 +39,9 @@ func (c *checkCmd) Run(e *env) error {
 	for _, k := range keys {
 		report.Labelled(e.stdout, fmt.Sprintf("%-44s ", k), values[k])
 	}
-	fmt.Fprintf(e.stdout, "\n%d hosts, %d GPUs, %d links, %d operations\n", len(plan.Graph.Hosts),
-		plan.Graph.TotalGPUs(), len(plan.Graph.Links), plan.Ops())
+	fmt.Fprintf(e.stdout, "\n%s, %s, %s, %s\n", unit.Plural(len(plan.Graph.Hosts), "host"),
+		unit.Plural(plan.Graph.TotalGPUs(), "GPU"), unit.Plural(len(plan.Graph.Links), "link"),
+		unit.Plural(plan.Ops(), "operation"))
 	for i := range plan.Jobs {
 		t := plan.Jobs[i].Training
 		if t == nil {

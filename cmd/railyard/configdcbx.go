@@ -278,11 +278,11 @@ func (c *configDcbxCmd) print(w io.Writer, results []*dcbx.Result, bad int) {
 			fmt.Fprintf(t, "  problem: %s\n", p)
 		}
 		if n > 1 && !c.All {
-			fmt.Fprintf(t, "  and %d cables alike\n", n-1)
+			fmt.Fprintf(t, "  and %s alike\n", unit.Plural(n-1, "cable"))
 		}
 	}
 	t.Flush()
-	fmt.Fprintf(w, "\n%d cables, %d of them with problems\n", len(results), bad)
+	fmt.Fprintf(w, "\n%s, %d of them with problems\n", unit.Plural(len(results), "cable"), bad)
 	if c.Pcap != "" {
 		fmt.Fprintf(w, "LLDP frames in %s\n", c.Pcap)
 	}

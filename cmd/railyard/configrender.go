@@ -82,9 +82,10 @@ func (c *configRenderCmd) Run(e *env) error {
 		return printJSON(e.stdout, paths)
 	}
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%d files in %s: %s for %d switches, cabling.csv, addressing.csv, fabric.clab.yml, "+
+		fmt.Sprintf("%s in %s: %s for %s, cabling.csv, addressing.csv, fabric.clab.yml, "+
 			"topology.conf, fabric.dot",
-			len(files), c.Out, dialect.Title(d.OS), len(d.Switches)))
+			unit.Plural(len(files), "file"), c.Out, dialect.Title(d.OS),
+			unit.Plural(len(d.Switches), "switch")))
 	report.Wrap(e.stdout, "", fmt.Sprintf("(railyard config lint %s --fabric %s checks them)",
 		c.Out, c.Scenario))
 	return nil

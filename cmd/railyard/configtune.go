@@ -70,7 +70,7 @@ func (c *configTuneCmd) Run(e *env) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if had := len(t.search.Trials); had > 0 {
-		fmt.Fprintf(e.stderr, "note: %d trials of an earlier search in %s are kept\n", had, t.dir)
+		fmt.Fprintf(e.stderr, "note: %s of an earlier search in %s kept\n", unit.Plural(had, "trial"), t.dir)
 	}
 	searchErr := t.run(ctx, newMeter(e))
 	front := tune.Front(t.search.Trials)

@@ -143,7 +143,7 @@ func (c *importCmd) options() (o recognise.Options, err error) {
 func noted(n cabling.Note) string {
 	s := n.At.String() + ": " + n.Text
 	if n.Count > 1 {
-		s += fmt.Sprintf(" (and %d times more)", n.Count-1)
+		s += fmt.Sprintf(" (and %s more)", unit.Plural(n.Count-1, "time"))
 	}
 	return s
 }
@@ -182,11 +182,12 @@ func (c *importCmd) print(e *env, out *imported) error {
 // text is the report.
 func (out *imported) text() string {
 	var b strings.Builder
-	report.Wrap(&b, "", fmt.Sprintf("%s: %d servers with %d GPUs, %d switches, %d cables",
-		strings.Join(out.Formats, ", "), out.Servers, out.GPUs, out.Switches, out.Cables))
-	s := fmt.Sprintf("The same graph in %s", plural(out.Rules, "rule"))
+	report.Wrap(&b, "", fmt.Sprintf("%s: %s with %s, %s, %s",
+		strings.Join(out.Formats, ", "), unit.Plural(out.Servers, "server"), unit.Plural(out.GPUs, "GPU"),
+		unit.Plural(out.Switches, "switch"), unit.Plural(out.Cables, "cable")))
+	s := fmt.Sprintf("The same graph in %s", unit.Plural(out.Rules, "rule"))
 	if out.Single > 0 {
-		s += fmt.Sprintf(" and %s between named nodes", plural(out.Single, "rule"))
+		s += fmt.Sprintf(" and %s between named nodes", unit.Plural(out.Single, "rule"))
 	}
 	if out.WrittenTo != "" {
 		s += ": " + out.WrittenTo
@@ -203,13 +204,6 @@ func (out *imported) text() string {
 		report.Wrap(&b, "  ", n)
 	}
 	return b.String()
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // maxFiles bounds a folder of tables, one for each device.

@@ -89,8 +89,8 @@ func (c *labUpCmd) Run(e *env) error {
 	if c.JSON {
 		return printJSON(e.stdout, s)
 	}
-	fmt.Fprintf(e.stdout, "lab %s is up: %d nodes, %d cables, host ports at %v, %s routes\n", s.Name,
-		len(s.Nodes), len(s.Links), s.Rate, s.Routing)
+	fmt.Fprintf(e.stdout, "lab %s is up: %s, %s, host ports at %v, %s routes\n", s.Name,
+		unit.Plural(len(s.Nodes), "node"), unit.Plural(len(s.Links), "cable"), s.Rate, s.Routing)
 	for _, n := range s.NICs {
 		fmt.Fprintf(e.stdout, "  %-12s %-15v namespace %s\n", s.Nodes[n.Node].Name, n.Addr,
 			s.Nodes[n.Node].Namespace)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/unit"
 )
 
 type pcapCmd struct {
@@ -50,7 +51,7 @@ func (c *pcapCmd) Run(e *env) error {
 	var events []capture.Event
 	t := capture.NewTeller(c.Limit, func(ev capture.Event) { events = append(events, ev) })
 	m := newMeter(e)
-	err = t.Tell(r, func(n int64) { m.show(r.Share(), fmt.Sprintf("%d packets", n)) })
+	err = t.Tell(r, func(n int64) { m.show(r.Share(), fmt.Sprintf("%s", unit.Plural(n, "packet"))) })
 	m.finish()
 	if err != nil {
 		return &inputError{fmt.Errorf("%s: %w", c.File, err)}
@@ -99,7 +100,8 @@ func printStory(w io.Writer, s *capture.Story) {
 	if s.Omitted > 0 {
 		fmt.Fprintf(w, "... and %d more events (--limit)\n", s.Omitted)
 	}
-	fmt.Fprintf(w, "\n%d packets in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", s.Packets, s.Seconds,
+	fmt.Fprintf(w, "\n%s in %.6f s: %d RoCE, %d pause, %d LLDP, %d other", unit.Plural(s.Packets, "packet"),
+		s.Seconds,
 		s.RoCE, s.Pause, s.LLDP, s.Other)
 	if s.Broken > 0 {
 		fmt.Fprintf(w, ", %d broken", s.Broken)
@@ -125,13 +127,14 @@ func printStory(w io.Writer, s *capture.Story) {
 		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
 			f.CNPs, f.CE)
 		if f.Grants+f.Requests > 0 {
-			fmt.Fprintf(w, "    %d grants of credit and %d requests for it, %d bytes of wire in all\n",
-				f.Grants, f.Requests, f.Credit)
+			fmt.Fprintf(w, "    %s of credit and %s for it, %s of wire in all\n",
+				unit.Plural(f.Grants, "grant"), unit.Plural(f.Requests, "request"),
+				unit.Plural(f.Credit, "byte"))
 		}
 		if f.Payload > 0 {
-			fmt.Fprintf(w, "    %d payload bytes, %.3f Gbit/s", f.Payload, f.Gbps)
+			fmt.Fprintf(w, "    %s, %.3f Gbit/s", unit.Plural(f.Payload, "payload byte"), f.Gbps)
 			if f.Missing > 0 {
-				fmt.Fprintf(w, ", %d packets missing in the capture", f.Missing)
+				fmt.Fprintf(w, ", %s missing in the capture", unit.Plural(f.Missing, "packet"))
 			}
 			if len(f.SourcePorts) > 1 {
 				fmt.Fprintf(w, ", %d source ports", len(f.SourcePorts))
@@ -142,8 +145,8 @@ func printStory(w io.Writer, s *capture.Story) {
 			printMRC(w, f.MRC)
 		}
 		if f.Told > 0 {
-			fmt.Fprintf(w, "    telemetry on %d packets, %d bytes; longest queue in it %d bytes\n", f.Told,
-				f.ToldBytes, f.ToldQueue)
+			fmt.Fprintf(w, "    telemetry on %s, %s; longest queue in it %s\n", unit.Plural(f.Told, "packet"),
+				unit.Plural(f.ToldBytes, "byte"), unit.Plural(f.ToldQueue, "byte"))
 		}
 	}
 }

@@ -167,8 +167,8 @@ func (c *planCollectiveCmd) simulated(e *env, kind coll.Kind, algorithm string, 
 }
 
 func (c *planCollectiveCmd) print(w io.Writer, plan *scenario.Plan, rows []collectiveRow) {
-	fmt.Fprintf(w, "%s over %d GPUs in %d servers, groups: %s\n\n", c.Kind, plan.Graph.TotalGPUs(),
-		len(plan.Graph.Hosts), c.Groups)
+	fmt.Fprintf(w, "%s over %s in %s, groups: %s\n\n", c.Kind, unit.Plural(plan.Graph.TotalGPUs(), "GPU"),
+		unit.Plural(len(plan.Graph.Hosts), "server"), c.Groups)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "bytes\tby\talgorithm\tprotocol\ttime us\tbusbw GB/s\tECN marks\tlongest queue")
 	for _, r := range rows {

@@ -117,8 +117,8 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 
 func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design) {
 	report.Wrap(w, "",
-		fmt.Sprintf("%d GPUs in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
-			in.GPUs, in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
+		fmt.Sprintf("%s in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
+			unit.Plural(in.GPUs, "GPU"), in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
 	fmt.Fprintln(w)
 	fits := designs[:0:0]
 	for _, d := range designs {
@@ -140,7 +140,7 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 		for _, x := range d.Tiers {
 			lost := ""
 			if x.Failure > 0 {
-				lost = fmt.Sprintf("; one that fails cuts off %d GPUs", x.Failure)
+				lost = fmt.Sprintf("; one that fails cuts off %s", unit.Plural(x.Failure, "GPU"))
 			}
 			fmt.Fprintf(w, "  %5d %-12s %s, %d ports down, %d up%s\n", x.Count, x.Role, x.Model,
 				x.Down, x.Up, lost)

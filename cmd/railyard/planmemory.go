@@ -94,8 +94,8 @@ func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.
 	ranks []partition.RankMemory, worst partition.RankMemory) {
 	gb := func(b unit.Bytes) string { return fmt.Sprintf("%.2f", float64(b)/1e9) }
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s: %s parameters on %d GPUs (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, "+
-			"recompute %s", m.Name, short(float64(m.Params())), l.GPUs(),
+		fmt.Sprintf("%s: %s parameters on %s (tp %d, pp %d, dp %d, cp %d, ep %d), ZeRO %d, %s, "+
+			"recompute %s", m.Name, short(float64(m.Params())), unit.Plural(l.GPUs(), "GPU"),
 			l.TP, l.PP, l.DP, l.CP, l.EP, l.ZeRO, l.Schedule, l.Recompute))
 	fmt.Fprintln(e.stdout)
 	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)

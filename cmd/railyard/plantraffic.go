@@ -13,6 +13,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/report"
+	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/plot"
@@ -112,8 +113,8 @@ func trafficJSON(t *planner.Traffic) map[string]any {
 
 func printTraffic(w io.Writer, name string, t *planner.Traffic) {
 	total := float64(max(t.Total(), 1))
-	report.Wrap(w, "", fmt.Sprintf("%s: %d ranks, %s in a step; %.2f %% of the pairs send nothing", name,
-		t.Ranks, gigabytes(t.Total()), 100*t.Silent()))
+	report.Wrap(w, "", fmt.Sprintf("%s: %s, %s in a step; %.2f %% of the pairs send nothing", name,
+		unit.Plural(t.Ranks, "rank"), gigabytes(t.Total()), 100*t.Silent()))
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "parallel\tbytes\tshare\tof pairs\t")

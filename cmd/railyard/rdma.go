@@ -108,7 +108,8 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	return cfg, func() error {
 		n, err := f.Close()
 		if err == nil {
-			fmt.Fprintf(e.stderr, "%d packets in %s (railyard pcap, tshark and Wireshark read it)\n", n,
+			fmt.Fprintf(e.stderr, "%s in %s (railyard pcap, tshark and Wireshark read it)\n",
+				unit.Plural(n, "packet"),
 				d.Pcap)
 		}
 		return err
@@ -458,8 +459,8 @@ func bandwidthHead(w io.Writer, s *perftest.Spec, dev *verbs.Device, to netip.Ad
 			"p99", "p99.9", "max", "retrans")
 		return
 	}
-	fmt.Fprintf(w, "RDMA %s %v to %v, %d queue pairs, %d in flight each, path MTU %d\n\n",
-		strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), s.QPs, s.Depth, mtu)
+	fmt.Fprintf(w, "RDMA %s %v to %v, %s, %d in flight each, path MTU %d\n\n",
+		strings.ToUpper(string(s.Op)), dev.Addr(), to.Addr(), unit.Plural(s.QPs, "queue pair"), s.Depth, mtu)
 	fmt.Fprintf(w, "%10s %10s %9s %9s %10s %10s %8s %8s %7s %7s\n", "bytes", "iterations", "Gbit/s",
 		"Mmsg/s", "p50 us", "p99 us", "retrans", "timeouts", "CNPs", "cuts")
 }

@@ -16,6 +16,7 @@ import (
 
 	"railyard/internal/allreduce"
 	"railyard/internal/perftest"
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -290,8 +291,9 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 }
 
 func allreduceHead(w io.Writer, s *allreduce.Spec) {
-	fmt.Fprintf(w, "# all-reduce, %d ranks, ring, %d queue pairs per neighbour, %d iterations after %d\n#\n",
-		s.World, s.QPs, s.Iters, s.Warmup)
+	fmt.Fprintf(w, "# all-reduce, %s, ring, %s per neighbour, %s after %d\n#\n",
+		unit.Plural(s.World, "rank"), unit.Plural(s.QPs, "queue pair"), unit.Plural(s.Iters, "iteration"),
+		s.Warmup)
 	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "size", "count", "type", "redop", "time",
 		"algbw", "busbw", "#wrong")
 	fmt.Fprintf(w, "# %12s %12s %8s %6s %11s %8s %8s %7s\n", "(B)", "(elements)", "", "", "(us)", "(GB/s)",

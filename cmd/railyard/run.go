@@ -113,7 +113,8 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		report.Wrap(e.stdout, "", job.Moved+".")
 	}
 	if job.Capture != nil {
-		fmt.Fprintf(e.stdout, "%d packets in %s (railyard pcap and Wireshark read it)\n", job.Capture.Len(),
+		fmt.Fprintf(e.stdout, "%s in %s (railyard pcap and Wireshark read it)\n",
+			unit.Plural(job.Capture.Len(), "packet"),
 			filepath.Join(job.Dir, "capture.pcapng"))
 	}
 	return nil

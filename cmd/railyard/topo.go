@@ -10,6 +10,7 @@ import (
 	"railyard/internal/panel"
 	"railyard/internal/report"
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 type topoCmd struct {
@@ -93,8 +94,8 @@ func differences(w io.Writer, d *cabling.Difference, passed []string) {
 	for _, p := range passed {
 		report.Wrap(w, "", p)
 	}
-	fmt.Fprintf(w, "%d cables in the design, %d cabled, %d as designed (%d of them with both ports)\n",
-		d.Design, d.Cabled, d.Same, d.Ports)
+	fmt.Fprintf(w, "%s in the design, %d cabled, %d as designed (%d of them with both ports)\n",
+		unit.Plural(d.Design, "cable"), d.Cabled, d.Same, d.Ports)
 	if len(d.Findings) == 0 {
 		return
 	}
@@ -113,9 +114,11 @@ func differences(w io.Writer, d *cabling.Difference, passed []string) {
 }
 
 func inventory(w io.Writer, inv *topo.Inventory) {
-	fmt.Fprintf(w, "%s fabric: %d hosts, %d GPUs, %d NICs\n", inv.Kind, inv.Hosts, inv.GPUs, inv.NICs)
+	fmt.Fprintf(w, "%s fabric: %s, %s, %s\n", inv.Kind, unit.Plural(inv.Hosts, "host"),
+		unit.Plural(inv.GPUs, "GPU"), unit.Plural(inv.NICs, "NIC"))
 	if inv.Domains > 0 {
-		fmt.Fprintf(w, "%d domains of NVLink, of %d GPUs at most\n", inv.Domains, inv.PerDomain)
+		fmt.Fprintf(w, "%s of NVLink, of %s at most\n", unit.Plural(inv.Domains, "domain"),
+			unit.Plural(inv.PerDomain, "GPU"))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "%-14s %8s %14s %14s %17s\n", "Tier", "switches", "down", "up", "oversubscription")

@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/report"
 	"railyard/internal/validate"
+	"railyard/unit"
 )
 
 type validateCmd struct {
@@ -114,7 +115,8 @@ func (c *validateCmd) Run(e *env) error {
 			}
 		}
 	}
-	fmt.Fprintf(&md, "\n%d rows: %d agree, %d differ for the reason given, %d fail.\n", len(all),
+	fmt.Fprintf(&md, "\n%s: %d agree, %d differ for the reason given, %d fail.\n",
+		unit.Plural(len(all), "row"),
 		len(all)-bad-explained, explained, bad)
 	var lost error
 	if c.Markdown != "" {
@@ -123,7 +125,8 @@ func (c *validateCmd) Run(e *env) error {
 	if c.JSON {
 		lost = errors.Join(printJSON(e.stdout, all), lost)
 	} else {
-		fmt.Fprintf(e.stdout, "\n%d rows: %d agree, %d differ for the reason given, %d fail\n", len(all),
+		fmt.Fprintf(e.stdout, "\n%s: %d agree, %d differ for the reason given, %d fail\n",
+			unit.Plural(len(all), "row"),
 			len(all)-bad-explained, explained, bad)
 	}
 	if bad > 0 {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"railyard/internal/lobby"
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -157,7 +158,8 @@ func (own *hello) mismatch(h *hello, have []*hello) string {
 		return fmt.Sprintf("rank %d speaks version %d of the rendezvous, rank 0 %d", h.Rank,
 			h.Speak, own.Speak)
 	case h.World != own.World:
-		return fmt.Sprintf("the world has %d ranks, rank %d thinks %d", own.World, h.Rank, h.World)
+		return fmt.Sprintf("the world has %s, rank %d thinks %d", unit.Plural(own.World, "rank"), h.Rank,
+			h.World)
 	case h.Rank < 1 || h.Rank >= own.World:
 		return fmt.Sprintf("a rank lies between 0 and %d, found %d", own.World-1, h.Rank)
 	case have[h.Rank] != nil:
@@ -165,7 +167,8 @@ func (own *hello) mismatch(h *hello, have []*hello) string {
 	case h.Job != own.Job:
 		return fmt.Sprintf("rank 0 runs %s, rank %d runs %s", own.Job, h.Rank, h.Job)
 	case len(h.Next) != len(own.Next) || len(h.Prev) != len(own.Prev):
-		return fmt.Sprintf("rank 0 has %d queue pairs per neighbour, rank %d has %d", len(own.Next),
+		return fmt.Sprintf("rank 0 has %s per neighbour, rank %d has %d",
+			unit.Plural(len(own.Next), "queue pair"),
 			h.Rank, len(h.Next))
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 var astraMark = regexp.MustCompile(`(?m)^npus_count\s*:`)
@@ -94,7 +95,8 @@ func readAstra(b *builder, text string) error {
 func astraNumbers(t *tree, n int) (out []float64, err error) {
 	w := t.words()
 	if len(w) != n || n == 0 || n > 8 {
-		return nil, t.fail("%d values for %d dimensions; expected as many, at most 8", len(w), n)
+		return nil, t.fail("%s for %s; expected as many, at most 8", unit.Plural(len(w), "value"),
+			unit.Plural(n, "dimension"))
 	}
 	for i, s := range w {
 		f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)

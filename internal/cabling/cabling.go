@@ -179,7 +179,7 @@ func (c *Cabling) Bundles(rates, lengths bool) map[Bundle]int {
 // Same says how two cablings differ as graphs, in a few words, "" where they do not.
 func Same(a, b *Cabling, rates, lengths bool) string {
 	if len(a.Nodes) != len(b.Nodes) {
-		return fmt.Sprintf("%d nodes and %d", len(a.Nodes), len(b.Nodes))
+		return fmt.Sprintf("%s and %d", unit.Plural(len(a.Nodes), "node"), len(b.Nodes))
 	}
 	for _, n := range a.Nodes {
 		i := b.Node(n.Name)
@@ -191,7 +191,7 @@ func Same(a, b *Cabling, rates, lengths bool) string {
 		}
 	}
 	if len(a.Cables) != len(b.Cables) {
-		return fmt.Sprintf("%d cables and %d", len(a.Cables), len(b.Cables))
+		return fmt.Sprintf("%s and %d", unit.Plural(len(a.Cables), "cable"), len(b.Cables))
 	}
 	x, y := a.Bundles(rates, lengths), b.Bundles(rates, lengths)
 	var wrong []string

@@ -104,15 +104,17 @@ func (b *builder) fatTree(nodes, n, pod int, t [3]htsimTier) error {
 	perPod := min(pod, nodes) / t[0].down * t[0].bundle
 	hosts := t[0].down / t[0].bundle
 	if tors < 1 || perPod < 1 || tors%perPod != 0 || tors*hosts != nodes {
-		return at.fail("%d nodes in pods of %d, %d to a switch, do not divide", nodes, pod, t[0].down)
+		return at.fail("%s in pods of %d, %d to a switch, do not divide", unit.Plural(nodes, "node"), pod,
+			t[0].down)
 	}
 	aggs := t[0].up / t[1].bundle // of a pod
 	pods := tors / perPod
 	if n == 2 {
 		aggs, perPod, pods = tors*t[0].up/t[1].down, tors, 1
 		if aggs*t[1].bundle != t[0].up {
-			return at.fail("%d switches with %d cables up and %d above with %d down do not divide", tors,
-				t[0].up, aggs, t[1].down)
+			return at.fail("%s with %s up and %d above with %d down do not divide",
+				unit.Plural(tors, "switch"),
+				unit.Plural(t[0].up, "cable"), aggs, t[1].down)
 		}
 	}
 	cable := func(a, z, tier int) {

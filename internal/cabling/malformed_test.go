@@ -88,7 +88,7 @@ var malformed = []struct{ format, file, text, want string }{
 	{"containerlab", "x", "topology: {nodes: {a: {kind: linux, \"kind\": srl}}}\n",
 		`x:1:37: "kind" stands here for the second time; the first is at 1:24`},
 	{"astra-sim", "x", "topology: [Ring, Switch]\nnpus_count: [2]\n",
-		"x:2:13: 1 values for 2 dimensions; expected as many, at most 8"},
+		"x:2:13: 1 value for 2 dimensions; expected as many, at most 8"},
 	{"astra-sim", "x", "topology: [Switch]\nnpus_count: [2]\nbandwidth: [fast]\n",
 		`x:3:12: value 1: "fast" is no number`},
 	{"astra-sim", "x", "topology: [Switch]\nnpus_count: [2.5]\nbandwidth: [1]\nlatency: [1]\n",

@@ -275,7 +275,8 @@ func (b *builder) netboxCable(x *tree, a, z []*tree) error {
 	}
 	n := max(len(from), len(to))
 	if n%len(from) != 0 || n%len(to) != 0 {
-		return x.fail("a cable with %d ends on one side and %d on the other", len(from), len(to))
+		return x.fail("a cable with %s on one side and %d on the other", unit.Plural(len(from), "end"),
+			len(to))
 	}
 	for i := range n {
 		c.A, c.B = from[i*len(from)/n], to[i*len(to)/n]

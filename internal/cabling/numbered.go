@@ -117,8 +117,8 @@ func readHPCC(b *builder, text string) error {
 		return err
 	}
 	if len(switches) != counts[1] || len(cables) != counts[2] {
-		b.note(b.at(1, 1), "the first line says %d switches and %d cables, and there are %d and %d",
-			counts[1], counts[2],
+		b.note(b.at(1, 1), "the first line says %s and %s, and there are %d and %d",
+			unit.Plural(counts[1], "switch"), unit.Plural(counts[2], "cable"),
 			len(switches), len(cables))
 	}
 	is := map[int]bool{}
@@ -155,13 +155,13 @@ func readSimAI(b *builder, text string) error {
 	per, nv := counts[1], counts[2]
 	gpus := counts[0] - len(switches)
 	if len(switches) < nv || per < 1 || gpus < 1 {
-		return b.at(1, 1).fail("%d nodes of which %d are switches, %d of them NVSwitches, do not fit "+
+		return b.at(1, 1).fail("%s of which %d are switches, %d of them NVSwitches, do not fit "+
 			"together",
-			counts[0], len(switches), nv)
+			unit.Plural(counts[0], "node"), len(switches), nv)
 	}
 	if len(switches) != nv+counts[3] || len(cables) != counts[4] {
-		b.note(b.at(1, 1), "the first line says %d switches and %d cables, and there are %d and %d",
-			nv+counts[3], counts[4],
+		b.note(b.at(1, 1), "the first line says %s and %s, and there are %d and %d",
+			unit.Plural(nv+counts[3], "switch"), unit.Plural(counts[4], "cable"),
 			len(switches), len(cables))
 	}
 	b.c.GPU = strings.ToLower(gpu)
@@ -204,7 +204,7 @@ func readSimAI(b *builder, text string) error {
 		b.cable(Cable{A: end(x, x.a), B: end(x, x.z), Rate: x.rate, LengthMM: x.mm, At: x.at})
 	}
 	if links > 0 {
-		b.note(b.at(1, 1), "%d NVLinks to %d NVSwitches are inside the servers", links, nv)
+		b.note(b.at(1, 1), "%s to %d NVSwitches are inside the servers", unit.Plural(links, "NVLink"), nv)
 	}
 	return nil
 }

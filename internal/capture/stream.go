@@ -185,8 +185,8 @@ func (s *stream) endReplay() {
 		s.say(r.at, r.number, "PSN %d sent again", low(r.from))
 		return
 	}
-	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %d packets", low(r.from),
-		low(r.upto), r.packets)
+	s.say(r.at, r.number, "goes back: PSN %d…%d sent again, %s", low(r.from),
+		low(r.upto), unit.Plural(r.packets, "packet"))
 }
 
 // collect adds a new packet to its message.
@@ -268,7 +268,7 @@ func (s *stream) answer(us float64, number int64, f *roce.Frame) {
 			s.say(us, number, "%v: PSN %d", h.Syndrome, (h.PSN+h.MSN>>8)&roce.PSNMask)
 		case h.Syndrome == roce.NakMissing:
 			s.flow.Naks++
-			s.say(us, number, "NAK: %d packets missing from PSN %d on", h.MSN&0xff,
+			s.say(us, number, "NAK: %s missing from PSN %d on", unit.Plural(h.MSN&0xff, "packet"),
 				(h.PSN+h.MSN>>8)&roce.PSNMask)
 		default:
 			s.flow.Naks++
@@ -343,7 +343,8 @@ func (s *stream) tell(m *message, us float64, end string) {
 			low(m.first))
 	}
 	if m.last > m.first {
-		text += fmt.Sprintf("…%d, %d packets in %v", low(m.last), m.packets, unit.Time((m.end-m.start)*1e6))
+		text += fmt.Sprintf("…%d, %s in %v", low(m.last), unit.Plural(m.packets, "packet"),
+			unit.Time((m.end-m.start)*1e6))
 		if m.end > m.start {
 			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(m.size)*8/(m.end-m.start)/1e3)
 		}

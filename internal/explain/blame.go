@@ -175,9 +175,13 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	if b.earlier && row.Port >= 0 {
 		queue += ", where its packets had waited earlier"
 	}
-	picked := fmt.Sprintf("hash collision: %d flows share the link %s, others nearby have room", flows, port)
+	share, end := unit.Plural(flows, "flow")+" share", unit.Plural(flows, "flow")+" end"
+	if flows == 1 {
+		share, end = share+"s", end+"s"
+	}
+	picked := fmt.Sprintf("hash collision: %s the link %s, others nearby have room", share, port)
 	if b.r.seen.Rules.Detours { // and where the shortest ways lead is no reason for room nearby
-		picked = fmt.Sprintf("detours: %d flows share the link %s, each on its way round", flows, port)
+		picked = fmt.Sprintf("detours: %s the link %s, each on its way round", share, port)
 	}
 	return []cause{
 		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
@@ -185,10 +189,10 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 		{unit.Time(row.Window), "the window was too small to keep its path busy"},
 		{unit.Time(row.Credit), "it waited for credit that the receiver had not granted yet"},
 		{unit.Time(row.Collision), picked},
-		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %d flows share the links beside %s, "+
-			"which have less capacity together", flows, port)},
+		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %s the links beside %s, "+
+			"which have less capacity together", share, port)},
 		{unit.Time(row.SlowLink), b.r.slowness(row.Port, unit.Time(row.Start), unit.Time(row.End))},
-		{unit.Time(row.Incast), fmt.Sprintf("incast: %d flows end at %s", flows, port)},
+		{unit.Time(row.Incast), fmt.Sprintf("incast: %s at %s", end, port)},
 		{unit.Time(row.Pause), fmt.Sprintf("PFC paused %s%s while there was room behind it", port,
 			b.root(row.Port))},
 		{unit.Time(row.Retrans), b.resending(unit.Time(row.Retrans))},

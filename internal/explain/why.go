@@ -147,7 +147,7 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	}
 	s += ": " + b.explain(row)
 	if w.Retrans > 0 {
-		s += fmt.Sprintf("; its queue pair sent %d packets again", w.Retrans)
+		s += fmt.Sprintf("; its queue pair sent %s again", unit.Plural(w.Retrans, "packet"))
 	}
 	if top != nil && w.QueueWait > 0 {
 		s += fmt.Sprintf("; its packets that queued waited %v each at %s", unit.Time(w.QueueWait), w.Queue)
@@ -165,10 +165,10 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	}
 	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
 		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]
-		s += fmt.Sprintf("; %s cut its rate %d times", service.CC.Title, n)
+		s += fmt.Sprintf("; %s cut its rate %s", service.CC.Title, unit.Plural(n, "time"))
 	}
 	if n := b.r.sharingNIC(conn); n > 1 {
-		s += fmt.Sprintf("; its NIC serves %d queue pairs", n)
+		s += fmt.Sprintf("; its NIC serves %s", unit.Plural(n, "queue pair"))
 	}
 	return s
 }

@@ -153,8 +153,8 @@ func (b *Builder) Finish(name func(node int32) string) (*Net, error) {
 			}
 		}
 		if len(sw.ports) > maxPorts {
-			return nil, fmt.Errorf("switch %s: it has %d ports, a switch may have %d", name(int32(node)),
-				len(sw.ports), maxPorts)
+			return nil, fmt.Errorf("switch %s: it has %s, a switch may have %d", name(int32(node)),
+				unit.Plural(len(sw.ports), "port"), maxPorts)
 		}
 		reserved := int64(0)
 		for _, port := range sw.ports {

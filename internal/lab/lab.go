@@ -154,8 +154,9 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 		return nil, refuse("the rate of a host port lies between 1Mbps and 100Gbps, found %v", o.Rate)
 	case hosts > MaxHosts || switches > MaxSwitches || len(g.Links) > MaxLinks:
 		return nil,
-			refuse("a lab has up to %d hosts, %d switches and %d cables; this fabric has %d, %d and %d",
-				MaxHosts, MaxSwitches, MaxLinks, hosts, switches, len(g.Links))
+			refuse("a lab has up to %s, %s and %s; this fabric has %d, %d and %d",
+				unit.Plural(MaxHosts, "host"), unit.Plural(MaxSwitches, "switch"),
+				unit.Plural(MaxLinks, "cable"), hosts, switches, len(g.Links))
 	}
 	s := &State{Name: o.Name, Routing: o.Routing, Rate: o.Rate, frr: map[int]string{}}
 	d, err := decide(g, o)

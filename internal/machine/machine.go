@@ -195,7 +195,8 @@ func (s *Server) Join(link, pcie unit.Rate) (*inside.Fabric, error) {
 // String tells it in a few lines.
 func (s *Server) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d GPUs, %d NICs\n", s.Format, len(s.GPUs), len(s.NICs))
+	fmt.Fprintf(&b, "%s: %s, %s\n", s.Format, unit.Plural(len(s.GPUs), "GPU"),
+		unit.Plural(len(s.NICs), "NIC"))
 	for g, uses := range s.Uses {
 		var names []string
 		for _, n := range uses {

@@ -162,7 +162,7 @@ func TestPairsOfXML(t *testing.T) {
 	}
 }
 
-// Links to nobody who is there are passed over, and told: as Azure's file of the NCv4 has them, whose
+// Links to nobody who is there passed over, and told: as Azure's file of the NCv4 has them, whose
 // GPUs then reach one another over PCIe and between CPUs.
 func TestLinksToNobody(t *testing.T) {
 	text := `<system version="1">`
@@ -173,8 +173,8 @@ func TestLinksToNobody(t *testing.T) {
 			`</nic></cpu>`, i, i, i, 5*i, i, i)
 	}
 	s, err := Read("ncv4", []byte(text+"</system>"))
-	if err != nil || fmt.Sprint(s.Notes) != "[line 1: 12 links of 0 to itself are passed over "+
-		"line 1: 12 links to 5, which is no GPU here, are passed over]" {
+	if err != nil || fmt.Sprint(s.Notes) != "[line 1: 12 links of 0 to itself passed over "+
+		"line 1: 12 links to 5, which is no GPU here, passed over]" {
 		t.Fatalf("%v, %v", s, err)
 	}
 	if uses(s) != "eth0 PHB, eth1 PHB" || s.NICs[0].Rate != 100*unit.Gbps {
@@ -207,7 +207,7 @@ func TestBadTopologies(t *testing.T) {
 		{m, "\nGPU1\tNV4\t X \tPIX\t0", "", "x: GPU1 has a column and no row"},
 		{m, "\nGPU1\tNV4\t X \tPIX\t0", "\nGPU0\t X \tNV4\tPIX\t0",
 			"x:3:1: GPU0 has a row already, in line 2"},
-		{m, "\nGPU1\tNV4\t X \tPIX\t0", "\nGPU1\tNV4", "x:3:1: the row of GPU1 has 1 entries"},
+		{m, "\nGPU1\tNV4\t X \tPIX\t0", "\nGPU1\tNV4", "x:3:1: the row of GPU1 has 1 entry"},
 		{m, "GPU0\tGPU1\tNIC0", "GPU0\tGPU0\tNIC0", `x:1:7: "GPU0" stands twice`},
 		{m, "NV4", "NV4000", "x:2:10: NV4000 is no number of NVLinks"},
 		{x, "<system ", "<topology ", "x:1:1: begins with <topology>, expected <system>"},
@@ -222,7 +222,7 @@ func TestBadTopologies(t *testing.T) {
 			`count="0" is no number of links`},
 		{x, `class="0x02"/>`, `class="0x02"><nic><net speed="-4"/></nic></pci>`, `speed="-4" is no rate`},
 		{x, `</cpu>`, `<pci busid="c" class="0x03"><gpu><nvlink target="a"/></gpu></pci></cpu>`,
-			"GPU c has 1 links to a, which has 0 back"},
+			"GPU c has 1 link to a, which has 0 back"},
 		{x, `busid="b"`, `busid="A"`, `busid="A" is that of the <pci> in line 1 as well`},
 		{x, `<cpu numaid="0">`, `<cpu host_hash="1"/><cpu host_hash="2">`, "describes several servers"},
 		{x, `<cpu numaid="0">`, `<cpu>` + strings.Repeat("<pci>", 80), "has more than 64 levels"},

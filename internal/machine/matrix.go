@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/unit"
 )
 
 // cell is a word of the matrix and its column in the line.
@@ -128,8 +129,8 @@ func (m *matrix) row(line int, all []cell) error {
 	}
 	all = all[1:]
 	if len(all) < len(m.names) {
-		return m.fail(line, 1, "the row of %s has %d entries, the matrix %d columns", name, len(all),
-			len(m.names))
+		return m.fail(line, 1, "the row of %s has %s, the matrix %s", name, unit.Plural(len(all), "entry"),
+			unit.Plural(len(m.names), "column"))
 	}
 	for i, c := range all[:len(m.names)] {
 		_, near := nearOf(c.text)

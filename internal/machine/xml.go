@@ -306,8 +306,8 @@ func (r *xmlReader) server() (*Server, error) {
 	case len(cards) == 0:
 		return nil, r.fail(0, 0, "has no NIC: neither <net> nor a <pci> of class 0x02")
 	case len(gpus) > MaxGPUs || len(cards) > MaxNICs:
-		return nil, r.fail(0, 0, "has %d GPUs and %d NICs; at most %d and %d are taken", len(gpus),
-			len(cards), MaxGPUs, MaxNICs)
+		return nil, r.fail(0, 0, "has %s and %s; at most %d and %d are taken", unit.Plural(len(gpus), "GPU"),
+			unit.Plural(len(cards), "NIC"), MaxGPUs, MaxNICs)
 	}
 	slices.SortStableFunc(gpus, func(a, b int) int {
 		x, y := &r.devices[a], &r.devices[b]
@@ -438,11 +438,11 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 			case known && k != i:
 				links[i][k] += p.count
 			case known: // Azure's NCv4 has them, where the virtual machine hides whose they are
-				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %d links of %s to itself are passed over",
-					p.line, p.count, p.target))
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s of %s to itself passed over",
+					p.line, unit.Plural(p.count, "link"), p.target))
 			default:
-				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %d links to %s, which is no GPU here, "+
-					"are passed over", p.line, p.count, p.target))
+				s.Notes = append(s.Notes, fmt.Sprintf("line %d: %s to %s, which is no GPU here, "+
+					"passed over", p.line, unit.Plural(p.count, "link"), p.target))
 			}
 		}
 	}
@@ -453,8 +453,8 @@ func (r *xmlReader) join(s *Server, gpus []int) error {
 		for k := range i {
 			if !s.through && links[i][k] != links[k][i] {
 				d := &r.devices[gpus[i]]
-				return r.fail(d.line, d.col, "GPU %s has %d links to %s, which has %d back", d.bus,
-					links[i][k], r.devices[gpus[k]].bus, links[k][i])
+				return r.fail(d.line, d.col, "GPU %s has %s to %s, which has %d back", d.bus,
+					unit.Plural(links[i][k], "link"), r.devices[gpus[k]].bus, links[k][i])
 			}
 		}
 	}

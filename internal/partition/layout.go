@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/model"
+	"railyard/unit"
 )
 
 // Recomputation of activations in the backward pass.
@@ -79,12 +80,12 @@ func (l Layout) Check(m *model.Config) error {
 		return field.New("tp", "%d does not divide the %d attention heads of %s", l.TP, m.Heads, m.Name)
 	case !l.divides(m.Layers) && l.VPP == 1:
 		return field.New("pp",
-			"%d does not divide the %d layers of %s, nor those and two more for the embedding and the head",
-			l.PP, m.Layers, m.Name)
+			"%d does not divide the %s of %s, nor those and two more for the embedding and the head",
+			l.PP, unit.Plural(m.Layers, "layer"), m.Name)
 	case !l.divides(m.Layers):
 		return field.New("vpp",
-			"pp %d times vpp %d does not divide the %d layers of %s, nor those and two more for the "+
-				"embedding and the head", l.PP, l.VPP, m.Layers, m.Name)
+			"pp %d times vpp %d does not divide the %s of %s, nor those and two more for the "+
+				"embedding and the head", l.PP, l.VPP, unit.Plural(m.Layers, "layer"), m.Name)
 	case l.Micro < 1 || l.Micro > 1<<20:
 		return field.New("micro_batch", "must lie between 1 and %d, found %d", 1<<20, l.Micro)
 	}
@@ -111,8 +112,8 @@ func (l Layout) checkSchedule() error {
 	case l.VPP > 1 && l.PP == 1:
 		return field.New("vpp", "%d model chunks per rank need a pipeline; pp is 1", l.VPP)
 	case l.Schedule == Interleaved && l.PP > 1 && l.Microbatches%l.PP != 0:
-		return field.New("schedule", "interleaving needs a multiple of pp %d microbatches, found %d",
-			l.PP, l.Microbatches)
+		return field.New("schedule", "interleaving needs a multiple of pp %s, found %d",
+			unit.Plural(l.PP, "microbatch"), l.Microbatches)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
 		return field.New("recompute",
 			"full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")

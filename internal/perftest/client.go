@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -97,7 +98,8 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 		return c, fmt.Errorf("the server refuses: %s", reply.Error)
 	}
 	if len(reply.QPs) != s.QPs {
-		return c, fmt.Errorf("the server answers with %d queue pairs for %d", len(reply.QPs), s.QPs)
+		return c, fmt.Errorf("the server answers with %s for %d", unit.Plural(len(reply.QPs), "queue pair"),
+			s.QPs)
 	}
 	c.peers = reply.QPs
 	for i, qp := range c.qps {
@@ -169,7 +171,7 @@ func (c *Client) Run(ctx context.Context, s *Spec, size int64, progress Progress
 	r.Cuts = c.cuts() - cuts
 	r.CNPs, r.Drops, r.MTU = after.CNPs-before.CNPs, drops, c.qps[0].Query().PathMTU
 	if err != nil && unsent > 0 {
-		err = fmt.Errorf("%w (the kernel refused to send %d times: %v)", err, unsent, why)
+		err = fmt.Errorf("%w (the kernel refused to send %s: %v)", err, unit.Plural(unsent, "time"), why)
 	}
 	return r, err
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"railyard/internal/lobby"
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -105,7 +106,8 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 		return err
 	}
 	if s.Log != nil {
-		s.Log("%v: %s, %d queue pairs, up to %d bytes", g.RemoteAddr(), req.Op, len(req.QPs), req.Size)
+		s.Log("%v: %s, %s, up to %s", g.RemoteAddr(), req.Op, unit.Plural(len(req.QPs), "queue pair"),
+			unit.Plural(req.Size, "byte"))
 	}
 	answering.Go(run)
 	// A line from the client ends the session, and so does its end.

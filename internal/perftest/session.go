@@ -16,6 +16,7 @@ import (
 	"net/netip"
 
 	"railyard/rcudp"
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -83,8 +84,9 @@ func (r *Request) check() error {
 	case len(r.QPs) < 1 || len(r.QPs) > MaxQPs:
 		return fmt.Errorf("1 to %d queue pairs, found %d", MaxQPs, len(r.QPs))
 	case r.Size*int64(len(r.QPs)) > MaxMemory:
-		return fmt.Errorf("%d queue pairs with %d bytes each need more than the %d bytes a session may have",
-			len(r.QPs), r.Size, int64(MaxMemory))
+		return fmt.Errorf("%s with %s each need more than the %s a session may have",
+			unit.Plural(len(r.QPs), "queue pair"), unit.Plural(r.Size, "byte"),
+			unit.Plural(int64(MaxMemory), "byte"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // maxRadix bounds the ports of a switch that a regular fabric is made of.
@@ -21,14 +22,14 @@ func fatTree(in FabricInput) Design {
 	var best topo.FatTree
 	switch {
 	case in.GPUs <= k:
-		return refuse(d, "%d GPUs fit one switch %v", in.GPUs, in.Leaf)
+		return refuse(d, "%s fit one switch %v", unit.Plural(in.GPUs, "GPU"), in.Leaf)
 	case leaves <= k:
 		best, _ = topo.NewFatTree(k, 2, 0, leaves)
 	case leaves <= k*k/2:
 		best = podded(k, leaves)
 	default:
-		return refuse(d, "%v has %d ports of %dG, which make %d GPUs at most",
-			in.Leaf, k, in.NICRate, k*k*k/4)
+		return refuse(d, "%v has %s of %dG, which make %s at most",
+			in.Leaf, unit.Plural(k, "port"), in.NICRate, unit.Plural(k*k*k/4, "GPU"))
 	}
 	n := best.Hosts()
 	low, aggs, tops := best.Switches()
@@ -40,7 +41,7 @@ func fatTree(in FabricInput) Design {
 		d.Tiers = []Tier{{"leaf", model, low, half, half, half},
 			{"spine", model, tops, best.Leaves * best.Bundle, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "spine", Count: n, Metres: spineMetres})
-		d.Note = fmt.Sprintf("%d leaves, %d spines", low, tops)
+		d.Note = fmt.Sprintf("%s, %s", unit.Plural(low, "leaf"), unit.Plural(tops, "spine"))
 	} else {
 		up := best.Tops * best.Bundle
 		d.Hops = 5
@@ -49,7 +50,7 @@ func fatTree(in FabricInput) Design {
 			{"core", model, tops, best.Pods * best.Bundle, 0, 0}}
 		d.Cables = append(d.Cables, Part{From: "leaf", To: "aggregation", Count: n, Metres: spineMetres},
 			Part{From: "aggregation", To: "core", Count: aggs * up, Metres: superMetres})
-		d.Note = fmt.Sprintf("%d pods of %d GPUs", best.Pods, n/best.Pods)
+		d.Note = fmt.Sprintf("%s of %s", unit.Plural(best.Pods, "pod"), unit.Plural(n/best.Pods, "GPU"))
 	}
 	d.Note += "; the scenario has one GPU per server"
 	if n <= topo.MaxGPUs {
@@ -95,9 +96,9 @@ func dragonfly(in FabricInput) Design {
 	if !ok {
 		p := (radix + 1) / 4
 		return refuse(d,
-			"no dragonfly of %v, %d ports of %dG, has three groups or more for %d GPUs; balanced it has "+
+			"no dragonfly of %v, %s of %dG, has three groups or more for %s; balanced it has "+
 				"%d at most",
-			in.Leaf, radix, in.NICRate, in.GPUs, 2*p*p*(2*p*p+1))
+			in.Leaf, unit.Plural(radix, "port"), in.NICRate, unit.Plural(in.GPUs, "GPU"), 2*p*p*(2*p*p+1))
 	}
 	a, switches, n := x.GroupSize, x.GroupSize*x.Groups, x.Hosts()
 	d.GPUs = n
@@ -113,7 +114,7 @@ func dragonfly(in FabricInput) Design {
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
 	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; shortest paths only in the "+
 		"simulator, which is hard on it",
-		x.K, x.Global, a, x.Groups, count(x.Between(), "cable"))
+		x.K, x.Global, a, x.Groups, unit.Plural(x.Between(), "cable"))
 	if n <= topo.MaxGPUs {
 		one := in
 		one.PerServer = 1
@@ -122,13 +123,6 @@ func dragonfly(in FabricInput) Design {
 				x.K, a, x.Local, x.Global, x.Groups))
 	}
 	return d
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // filled finds the dragonfly of switches with so many ports that takes the fewest of
@@ -163,7 +157,7 @@ func torus(in FabricInput) Design {
 	}
 	if hosts == 0 {
 		need := in.PerServer + 6*directions(in.PerServer)
-		return refuse(d, "a node needs %d ports, %v has %d", need, in.Leaf, in.ports(in.Leaf))
+		return refuse(d, "a node needs %s, %v has %d", unit.Plural(need, "port"), in.Leaf, in.ports(in.Leaf))
 	}
 	nodes, down := n*n*n, hosts*in.PerServer
 	d.GPUs = nodes * down
@@ -177,7 +171,7 @@ func torus(in FabricInput) Design {
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
 	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction",
-		n, n, n, count(hosts, "server"), count(per, "cable"))
+		n, n, n, unit.Plural(hosts, "server"), unit.Plural(per, "cable"))
 	if d.GPUs <= topo.MaxGPUs && n <= 21 {
 		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/topo"
+	"railyard/unit"
 )
 
 // SwitchModel is a switch by its ports, "128x400G".
@@ -182,7 +183,8 @@ func singleSwitch(in FabricInput) Design {
 		s = in.Leaf
 	}
 	if in.ports(s) < nics {
-		return refuse(d, "%v has %d ports of %dG, %d are needed", s, in.ports(s), in.NICRate, nics)
+		return refuse(d, "%v has %s of %dG, %d are needed", s, unit.Plural(in.ports(s), "port"), in.NICRate,
+			nics)
 	}
 	d.GPUs = in.ports(s) / in.PerServer * in.PerServer
 	d.Tiers = []Tier{{"rail", s.String(), 1, nics, 0, nics}}
@@ -198,8 +200,8 @@ func railOnly(in FabricInput) Design {
 	d := Design{Name: "rail-only", Kind: "rail-only", Title: "a switch per rail, no spine"}
 	most := in.ports(in.Leaf)
 	if in.servers() > most {
-		return refuse(d, "a rail switch %v has ports for %d servers, %d are needed; at most %d GPUs", in.Leaf,
-			most, in.servers(), most*in.PerServer)
+		return refuse(d, "a rail switch %v has ports for %s, %d are needed; at most %s", in.Leaf,
+			unit.Plural(most, "server"), in.servers(), unit.Plural(most*in.PerServer, "GPU"))
 	}
 	d.GPUs = most * in.PerServer
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), in.PerServer, in.servers(), 0, in.servers()}}
@@ -285,7 +287,8 @@ func railPods(in FabricInput) Design {
 		{From: "rail", To: "spine", Count: pods * segments * in.PerServer * aggs, Metres: spineMetres},
 		{From: "spine", To: "super-spine", Count: pods * aggs * aggUp, Metres: superMetres}}
 	d.Hops, d.Bisection = 5, min(1, float64(aggUp)/float64(segments*in.PerServer))
-	d.Note = fmt.Sprintf("%d pods of %d GPUs, %.3g:1 between pods", pods, perPod,
+	d.Note = fmt.Sprintf("%s of %s, %.3g:1 between pods", unit.Plural(pods, "pod"),
+		unit.Plural(perPod, "GPU"),
 		float64(segments*in.PerServer)/float64(aggUp))
 	if d.GPUs <= topo.MaxGPUs {
 		d.Scenario = in.scenario(d.Kind,
@@ -342,8 +345,9 @@ func pairPod(in FabricInput) Design {
 	pods := ceilInt(in.GPUs, perPod)
 	up := hosts * in.PerServer / spines // 1:1 from leaf to spine
 	if hosts*in.PerServer+up*spines > in.ports(in.Leaf) || 2*segments*up > in.ports(in.Top) {
-		return refuse(d, "a segment of %d servers needs %d ports of its leaves and %d of its spines", hosts,
-			hosts*in.PerServer+up*spines, 2*segments*up)
+		return refuse(d, "a segment of %s needs %s of its leaves and %d of its spines",
+			unit.Plural(hosts, "server"),
+			unit.Plural(hosts*in.PerServer+up*spines, "port"), 2*segments*up)
 	}
 	d.GPUs = pods * perPod
 	d.Tiers = []Tier{{"rail", in.Leaf.String(), pods * 2 * segments, hosts * in.PerServer, up * spines, 0},
@@ -357,8 +361,9 @@ func pairPod(in FabricInput) Design {
 	if pods > 1 {
 		each := max(1, int(float64(2*segments*up)/in.Ratio/supers))
 		if 2*segments*up+each*supers > in.ports(in.Top) || pods*spines*each > in.ports(in.Top) {
-			return refuse(d, "%d pods need %d ports of each spine and %d of each super-spine %v", pods,
-				2*segments*up+each*supers, pods*spines*each, in.Top)
+			return refuse(d, "%s need %s of each spine and %d of each super-spine %v",
+				unit.Plural(pods, "pod"),
+				unit.Plural(2*segments*up+each*supers, "port"), pods*spines*each, in.Top)
 		}
 		d.Tiers[1].Up = each * supers
 		d.Tiers = append(d.Tiers, Tier{"super-spine", in.Top.String(), supers, pods * spines * each, 0, 0})

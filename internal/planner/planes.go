@@ -1,6 +1,10 @@
 package planner
 
-import "fmt"
+import (
+	"fmt"
+
+	"railyard/unit"
+)
 
 // planes is networks of two tiers side by side that nothing joins, each with rail switches and spines.
 type planes struct {
@@ -57,7 +61,8 @@ func railPlanes(in FabricInput) Design {
 		return d
 	}
 	if in.PerServer < 2 || x.segments < 2 {
-		return refuse(d, "%d servers of %d NICs need no spines within a rail", in.servers(), in.PerServer)
+		return refuse(d, "%s of %s need no spines within a rail", unit.Plural(in.servers(), "server"),
+			unit.Plural(in.PerServer, "NIC"))
 	}
 	x.fill(&d)
 	d.Tiers[0].Failure = x.hosts
@@ -80,8 +85,8 @@ func portPlanes(in FabricInput) Design {
 		return d
 	}
 	x.fill(&d)
-	d.Note = fmt.Sprintf("%d ports of %dG a NIC, each in a plane of its own: no GPU is cut off by one switch",
-		n, x.port)
+	d.Note = fmt.Sprintf("%s of %dG a NIC, each in a plane of its own: no GPU is cut off by one switch",
+		unit.Plural(n, "port"), x.port)
 	d.Scenario = x.scenario(n, fmt.Sprintf("rail: %d, plane: %d", in.PerServer, n), "rail: nic, plane: port",
 		"plane")
 	return d

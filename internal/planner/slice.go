@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/partition"
+	"railyard/unit"
 )
 
 // Rails is what a slice has to know of a fabric that is built of rails.
@@ -86,8 +87,8 @@ func (in SearchInput) shrink(s *Slice, r Rails, l partition.Layout) {
 	s.Segments = (servers + s.Hosts - 1) / s.Hosts
 	s.Uplinks = max(1, r.Uplinks*s.Hosts/r.Hosts)
 	if s.Hosts != r.Hosts || s.Segments < r.Segments {
-		s.About = join(s.About, fmt.Sprintf("%d segments of %d servers instead of %d of %d",
-			s.Segments, s.Hosts, r.Segments, r.Hosts))
+		s.About = join(s.About, fmt.Sprintf("%s of %s instead of %d of %d",
+			unit.Plural(s.Segments, "segment"), unit.Plural(s.Hosts, "server"), r.Segments, r.Hosts))
 	}
 }
 

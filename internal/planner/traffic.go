@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/topo"
 	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 // Kinds of parallelism that traffic is told apart by.
@@ -59,7 +60,8 @@ type Traffic struct {
 // Matrix adds up the transfers of a workload. Rank i runs on GPU i.
 func Matrix(d *workload.DAG, g *topo.Graph) (*Traffic, error) {
 	if d.Ranks > g.TotalGPUs() {
-		return nil, fmt.Errorf("%d ranks do not fit %d GPUs", d.Ranks, g.TotalGPUs())
+		return nil, fmt.Errorf("%s do not fit %s", unit.Plural(d.Ranks, "rank"),
+			unit.Plural(g.TotalGPUs(), "GPU"))
 	}
 	t := &Traffic{Ranks: d.Ranks}
 	index := map[int64]int{}

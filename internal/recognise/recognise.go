@@ -416,12 +416,13 @@ func (f *finder) defaults() error {
 		return &field.Error{File: f.c.Nodes[0].At.File, Msg: "has no cable that reaches a server"}
 	}
 	if missing > 0 {
-		f.note("nothing says the rate of %d cables: %v (--rate)", missing, rate)
+		f.note("nothing says the rate of %s: %v (--rate)", unit.Plural(missing, "cable"), rate)
 	}
 	if short > 0 {
-		f.note("nothing says the length of %d cables: %s to servers and %s between switches "+
+		f.note("nothing says the length of %s: %s to servers and %s between switches "+
 			"(--host-length, --fabric-length)",
-			short, metres(f.o.HostMM, defaultHostMM), metres(f.o.FabricMM, defaultFabricMM))
+			unit.Plural(short, "cable"), metres(f.o.HostMM, defaultHostMM),
+			metres(f.o.FabricMM, defaultFabricMM))
 	}
 	for i, m := range count {
 		var best wire

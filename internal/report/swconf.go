@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"railyard/internal/swconf"
+	"railyard/unit"
 )
 
 // Findings prints what lint found, most readable first: place, rule, what, why
@@ -36,11 +37,11 @@ func Tally(w io.Writer, configs []*swconf.Config, title func(swconf.OS) string, 
 			break
 		}
 		Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown",
-			c.File, title(c.OS), plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
+			c.File, title(c.OS), unit.Plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
 	}
-	fmt.Fprintf(w, "%s, %s, %s\n", plural(swconf.Count(list, swconf.Error), "error"),
-		plural(swconf.Count(list, swconf.Warning), "warning"),
-		plural(swconf.Count(list, swconf.Info), "hint"))
+	fmt.Fprintf(w, "%s, %s, %s\n", unit.Plural(swconf.Count(list, swconf.Error), "error"),
+		unit.Plural(swconf.Count(list, swconf.Warning), "warning"),
+		unit.Plural(swconf.Count(list, swconf.Info), "hint"))
 }
 
 // Labelled prints a text behind a label, its further lines indented as far.
@@ -49,13 +50,6 @@ func Labelled(w io.Writer, label, text string) {
 	indent := strings.Repeat(" ", len(label))
 	Wrap(&b, indent, text)
 	fmt.Fprint(w, label+strings.TrimPrefix(b.String(), indent))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Behaviour prints what a switch does with packets: one table per group of

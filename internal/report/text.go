@@ -21,7 +21,7 @@ func Text(w io.Writer, s *result.Summary) {
 	if s.Fidelity != "" && s.Fidelity != "packet" {
 		how = "fidelity " + s.Fidelity
 	}
-	head := fmt.Sprintf("%s   %d GPUs, %s, seed %d", s.Name, s.GPUs, how, s.Seed)
+	head := fmt.Sprintf("%s   %s, %s, seed %d", s.Name, unit.Plural(s.GPUs, "GPU"), how, s.Seed)
 	if !s.Complete {
 		head += "   INCOMPLETE"
 	}
@@ -55,7 +55,8 @@ func jobs(w io.Writer, all []result.Job) {
 	}
 	fmt.Fprintf(w, "\nJobs side by side\n")
 	for _, j := range all[:min(len(all), maxJobs)] {
-		line := fmt.Sprintf("%s, %d GPUs: from %v, step %v", j.Name, j.GPUs, unit.Time(j.Start),
+		line := fmt.Sprintf("%s, %s: from %v, step %v", j.Name, unit.Plural(j.GPUs, "GPU"),
+			unit.Time(j.Start),
 			unit.Time(j.StepTime))
 		if !j.Complete {
 			line += " so far"
@@ -237,7 +238,7 @@ func dropped(w io.Writer, s *result.Summary) {
 	}{
 		{s.DropsWRED, "by WRED, of packets that it does not or cannot mark"},
 		{s.DropsTrimmed, "trimmed, where there was no room for headers"},
-		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", plural(int(s.PFCStorms), "storm"))},
+		{s.DropsStorm, fmt.Sprintf("by the PFC watchdog in %s", unit.Plural(int(s.PFCStorms), "storm"))},
 		{s.DropsDown, "on broken links"},
 		{s.DropsNoRoute, "where no route led on"},
 		{s.DropsCorrupt, "corrupted on links"},
@@ -251,7 +252,7 @@ func dropped(w io.Writer, s *result.Summary) {
 		Wrap(&b, "           ", strings.Join(parts, ", "))
 		fmt.Fprint(w, "Drops      "+b.String()[11:])
 	} else if s.PFCStorms > 0 {
-		Wrap(w, "Storms     ", plural(int(s.PFCStorms), "PFC storm")+", in which the watchdog forwarded")
+		Wrap(w, "Storms     ", unit.Plural(int(s.PFCStorms), "PFC storm")+", in which the watchdog forwarded")
 	}
 }
 

@@ -18,7 +18,7 @@ func Tuning(w io.Writer, name string, space *tune.Space, trials, front []tune.Tr
 			failed++
 		}
 	}
-	fmt.Fprintf(w, "%s: %d simulations", name, len(trials))
+	fmt.Fprintf(w, "%s: %s", name, unit.Plural(len(trials), "simulation"))
 	if failed > 0 {
 		fmt.Fprintf(w, ", %d of them did not end", failed)
 	}

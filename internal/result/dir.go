@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"railyard/internal/input"
+	"railyard/unit"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -193,7 +194,8 @@ func open(dir, name string, read func(*input.File, *parquet.File) error) (err er
 		return fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if n := p.NumRows(); n < 0 || n > f.Size*rowsPerByte {
-		return fmt.Errorf("%s is damaged: %d bytes say that they are %d rows", path, f.Size, n)
+		return fmt.Errorf("%s is damaged: %s say that they are %s", path, unit.Plural(f.Size, "byte"),
+			unit.Plural(n, "row"))
 	}
 	if err := read(f, p); err != nil {
 		return fmt.Errorf("%s is damaged: %w", path, err)

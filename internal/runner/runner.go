@@ -167,8 +167,8 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	if r.Capture != nil {
 		files = append(files, result.File{Name: "capture.pcapng", Write: r.pcapng})
 		if missed := r.Capture.Missed; missed > 0 {
-			limits = append(limits, fmt.Sprintf("the capture holds %d packets; %d more were not recorded",
-				r.Capture.Len(), missed))
+			limits = append(limits, fmt.Sprintf("the capture holds %s; %d more were not recorded",
+				unit.Plural(r.Capture.Len(), "packet"), missed))
 		}
 	}
 	_, values := r.Plan.Resolved()

@@ -66,9 +66,9 @@ func (p *resolver) headroom() error {
 	for i, n := range p.Graph.Nodes {
 		if n.Role != topo.Host && reserved[i] >= p.specs[i].Buffer {
 			return field.New("switch.buffer",
-				"the headroom of %s's %d ports takes %v of %v and leaves nothing to share; use a larger "+
+				"the headroom of %s's %s takes %v of %v and leaves nothing to share; use a larger "+
 					"buffer, shorter cables or a headroom of your own",
-				n.Name, n.Ports, reserved[i], p.specs[i].Buffer)
+				n.Name, unit.Plural(n.Ports, "port"), reserved[i], p.specs[i].Buffer)
 		}
 	}
 	return nil

@@ -45,7 +45,7 @@ func (p *resolver) machines(types []site.Type) error {
 			p.note("%s: %s", t.Topology, note)
 		}
 		if len(m.Apart) > 0 {
-			p.note("%s: %d NICs are the nearest of no GPU and left out: %s", t.Topology, len(m.Apart),
+			p.note("%s: %s nearest to no GPU and left out: %s", t.Topology, unit.Plural(len(m.Apart), "NIC"),
 				strings.Join(m.Apart, ", "))
 		}
 	}

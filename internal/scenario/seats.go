@@ -9,6 +9,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 // even reports whether all servers that have GPUs have as many.
@@ -72,12 +73,13 @@ func (p *resolver) seat(t *workload.Training) (place []int, err error) {
 		}
 	}
 	if len(place) < need {
-		return nil, field.New(key+".tp", "a group of %d GPUs is within one server; the step needs %d "+
-			"groups, there is room for %d (%s)", t.TP, need/t.TP, len(place)/t.TP, p.sizes())
+		return nil, field.New(key+".tp", "a group of %s is within one server; the step needs %d "+
+			"groups, there is room for %d (%s)", unit.Plural(t.TP, "GPU"), need/t.TP, len(place)/t.TP,
+			p.sizes())
 	}
 	if idle > 0 {
-		p.note("%d GPUs stay idle in servers that hold no further tensor parallel group of %d (%s)",
-			idle, t.TP, p.sizes())
+		p.note("%s stay idle in servers that hold no further tensor parallel group of %d (%s)",
+			unit.Plural(idle, "GPU"), t.TP, p.sizes())
 	}
 	if last := place[len(place)-1]; last == len(place)-1 {
 		return nil, nil // one after the other
@@ -100,7 +102,7 @@ func (p *resolver) sizes() string {
 	slices.SortFunc(sizes, func(a, b int) int { return b - a })
 	var parts []string
 	for _, n := range sizes {
-		parts = append(parts, fmt.Sprintf("%d servers of %d GPUs", count[n], n))
+		parts = append(parts, fmt.Sprintf("%s of %s", unit.Plural(count[n], "server"), unit.Plural(n, "GPU")))
 	}
 	return strings.Join(parts, ", ")
 }

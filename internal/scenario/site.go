@@ -10,6 +10,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/site"
 	"railyard/internal/topo"
+	"railyard/unit"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -80,7 +81,7 @@ func element(list reflect.Value, key, name string) (reflect.Value, error) {
 	case 1:
 		return found[0], nil
 	}
-	return list, field.New(key, "%d entries are called %s", len(found), name)
+	return list, field.New(key, "%s are called %s", unit.Plural(len(found), "entry"), name)
 }
 
 // bindNamed sets a list that is written as a mapping, and a list of words from a single one.

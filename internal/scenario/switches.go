@@ -356,8 +356,8 @@ func (p *resolver) readText(key, file string, base *queue.Spec) (*queue.Spec, *s
 	}
 	if len(c.Unknown) > 0 {
 		notes = append(notes,
-			fmt.Sprintf("%s: %d lines were not understood, the first on line %d (railyard config lint %s)",
-				file, len(c.Unknown), c.Unknown[0].At.Line, file))
+			fmt.Sprintf("%s: %s not understood, the first on line %d (railyard config lint %s)",
+				file, unit.Plural(len(c.Unknown), "line"), c.Unknown[0].At.Line, file))
 	}
 	if !p.File.Switch.PFC && spec.LosslessMask() != 0 {
 		return nil, nil, field.New("switch.pfc", "false, and %s turns PFC on: take it out of that text", file)

@@ -37,9 +37,9 @@ func (p *resolver) telemetry() error {
 	if most > cc.MostHops {
 		g := p.Graph
 		nic := func(i int) string { return g.Nodes[g.Hosts[g.NICs[i].Host]].Name }
-		return field.New("cc.algorithm", "%s: telemetry has room for %d switches, and packets from %s to %s "+
+		return field.New("cc.algorithm", "%s: telemetry has room for %s, and packets from %s to %s "+
 			"pass up to %d; accepted: fabrics with shorter paths, or an algorithm without telemetry",
-			s.CC.Name, cc.MostHops, nic(longest.From), nic(longest.To), most)
+			s.CC.Name, unit.Plural(cc.MostHops, "switch"), nic(longest.From), nic(longest.To), most)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/model"
 	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 func (p *resolver) training(t *workload.Training) error {
@@ -27,8 +28,8 @@ func (p *resolver) training(t *workload.Training) error {
 		return field.Under(key, err)
 	}
 	if need, have := step.Ranks(), p.Graph.TotalGPUs(); need > have {
-		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %d GPUs, the fabric has %d", t.TP, t.PP,
-			t.DP, t.CP, need, have)
+		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %s, the fabric has %d", t.TP, t.PP,
+			t.DP, t.CP, unit.Plural(need, "GPU"), have)
 	}
 	place, err := p.seat(&step)
 	if err != nil {
@@ -39,8 +40,8 @@ func (p *resolver) training(t *workload.Training) error {
 		step.Servers = p.servers(place)
 	}
 	if t.TP > p.Graph.PerDomain() && !t.Fold {
-		p.note("tensor parallel groups of %d span servers of %d GPUs: their all-reduces cross the network",
-			t.TP, p.Graph.PerDomain())
+		p.note("tensor parallel groups of %d span servers of %s: their all-reduces cross the network",
+			t.TP, unit.Plural(p.Graph.PerDomain(), "GPU"))
 	}
 	mem, err := step.Worst(m)
 	if err != nil {

@@ -328,19 +328,20 @@ type progressMark struct {
 // stuck explains a run that has no events left but work to do.
 func (r *Run) stuck() error {
 	if cut := r.Net.Trims - r.seen.trims; cut > trimEvents/100 {
-		return fmt.Errorf("the network is stuck at %v: %d packets were trimmed since the last byte arrived "+
+		return fmt.Errorf("the network is stuck at %v: %s were trimmed since the last byte arrived "+
 			"at %v: their headers leave no room for data; trim to less (switch.trim.size), give queues more "+
 			"room (switch.queues.*.limit, switch.buffer), or take a congestion control that holds back",
-			r.Net.Q.Now(), cut, r.seen.at)
+			r.Net.Q.Now(), unit.Plural(cut, "packet"), r.seen.at)
 	}
 	if i := r.Exec.Waiting(); i >= 0 {
 		o := &r.Exec.DAG.Ops[i]
 		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d "+
-			"packets in flight, %d operations left)",
+			"packets in flight, %s left)",
 			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(),
-			r.Exec.Left)
+			unit.Plural(r.Exec.Left, "operation"))
 	}
-	return fmt.Errorf("the workload is stuck at %v with %d operations left", r.Net.Q.Now(), r.Exec.Left)
+	return fmt.Errorf("the workload is stuck at %v with %s left", r.Net.Q.Now(),
+		unit.Plural(r.Exec.Left, "operation"))
 }
 
 // Interrupted reports whether the observer stopped the run.

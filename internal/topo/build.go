@@ -98,7 +98,8 @@ func (p Params) check(kind string) error {
 	case s.GPUs < 1 || s.GPUs > 64:
 		return field.New("server.gpus", "a server has 1 to 64 GPUs, found %d", s.GPUs)
 	case s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0:
-		return field.New("server.nics", "%d NICs cannot serve %d GPUs evenly", s.NICs, s.GPUs)
+		return field.New("server.nics", "%s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
+			unit.Plural(s.GPUs, "GPU"))
 	case p.Hosts < 1 || p.Hosts > MaxGPUs:
 		return field.New("hosts", "must lie between 1 and %d, found %d", MaxGPUs, p.Hosts)
 	case p.Segments < 1 || p.Segments > 10_000:

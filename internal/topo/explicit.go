@@ -3,6 +3,8 @@ package topo
 import (
 	"fmt"
 	"regexp"
+
+	"railyard/unit"
 )
 
 // Explicit builds a graph node by node.
@@ -102,7 +104,8 @@ func (e *Explicit) Finish() (*Graph, error) {
 	g, s := e.g, e.server
 	if s.GPUs < 1 || s.GPUs > 64 || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 || s.Ports < 1 ||
 		s.Ports > 2 {
-		return nil, fmt.Errorf("%d NICs of %d ports cannot serve %d GPUs evenly", s.NICs, s.Ports, s.GPUs)
+		return nil, fmt.Errorf("%s of %s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
+			unit.Plural(s.Ports, "port"), unit.Plural(s.GPUs, "GPU"))
 	}
 	if len(g.Hosts) == 0 {
 		return nil, fmt.Errorf("there are no hosts")
@@ -121,8 +124,9 @@ func (e *Explicit) Finish() (*Graph, error) {
 	for h, node := range g.Hosts {
 		c := cables[node]
 		if len(c) != s.NICs*s.Ports {
-			return nil, fmt.Errorf("%s has %d cables, its %d NICs of %d ports need %d", g.Nodes[node].Name,
-				len(c), s.NICs, s.Ports, s.NICs*s.Ports)
+			return nil, fmt.Errorf("%s has %s, its %s of %s need %d", g.Nodes[node].Name,
+				unit.Plural(len(c), "cable"), unit.Plural(s.NICs, "NIC"), unit.Plural(s.Ports, "port"),
+				s.NICs*s.Ports)
 		}
 		var nicOf []int
 		for i := range s.NICs {

@@ -153,7 +153,7 @@ func (g *Graph) Dot() string {
 	for _, e := range order {
 		label := rate[e].String()
 		if count[e] > 1 {
-			label = fmt.Sprintf("%d cables, %v", count[e], rate[e])
+			label = fmt.Sprintf("%s, %v", unit.Plural(count[e], "cable"), rate[e])
 		}
 		fmt.Fprintf(&b, "  %q -- %q [label=%q];\n", e.a, e.b, label)
 	}

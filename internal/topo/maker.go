@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"railyard/internal/panel"
+	"railyard/unit"
 )
 
 // Maker builds a graph of servers that may differ from one another.
@@ -80,7 +81,7 @@ func (m *Maker) Uses(nics [][]int) error {
 		begin--
 	}
 	if len(nics) != last-first {
-		return fmt.Errorf("%d GPUs are told their NICs, the server has %d", len(nics), last-first)
+		return fmt.Errorf("NICs are told of %s, the server has %d", unit.Plural(len(nics), "GPU"), last-first)
 	}
 	for i, uses := range nics {
 		if len(uses) == 0 {

@@ -123,7 +123,7 @@ func TestMakerRefuses(t *testing.T) {
 		t.Error("more GPUs than packet fidelity takes are taken")
 	}
 	want(m.Share([]int{0, 1, 2, 1}), "servers that share NVLink do not follow one another")
-	want(m.Uses([][]int{{0}}), "1 GPUs are told their NICs, the server has 2")
+	want(m.Uses([][]int{{0}}), "NICs are told of 1 GPU, the server has 2")
 	want(m.Uses([][]int{{0}, {}}), "GPU 2 has no NIC")
 	want(m.Uses([][]int{{0}, {2}}), "GPU 2 has NIC 3 of 2")
 	if err := m.Uses([][]int{{1, 0}, {0}}); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"railyard/unit"
 )
 
 // Rails is a fabric whose rails are alike and meet nowhere: as many servers in each segment, each with a
@@ -47,7 +49,8 @@ func (x *railing) servers() error {
 	for h, node := range g.Hosts {
 		first, last := g.GPUsOf(h)
 		if last-first != x.Count {
-			return fmt.Errorf("%s has %d GPUs, others have %d", x.name(node), last-first, x.Count)
+			return fmt.Errorf("%s has %s, others have %d", x.name(node), unit.Plural(last-first, "GPU"),
+				x.Count)
 		}
 		by := make([]int, x.Count)
 		for i := range by {
@@ -57,8 +60,9 @@ func (x *railing) servers() error {
 		for ; nic < len(g.NICs) && g.NICs[nic].Host == h; nic++ {
 			n := &g.NICs[nic]
 			if len(n.Links) != 1 || n.Rail < 0 || n.Rail >= x.Count || by[n.Rail] >= 0 {
-				return fmt.Errorf("%s, on rail %d, has %d cables: rails have one NIC of each server, of one "+
-					"cable, for each of its %d GPUs", g.NICName(nic), n.Rail+1, len(n.Links), x.Count)
+				return fmt.Errorf("%s, on rail %d, has %s: rails have one NIC of each server, of one "+
+					"cable, for each of its %s", g.NICName(nic), n.Rail+1, unit.Plural(len(n.Links), "cable"),
+					unit.Plural(x.Count, "GPU"))
 			}
 			if c := g.Links[n.Links[0]].cable(); x.Host.Rate == 0 {
 				x.Host = c
@@ -70,7 +74,8 @@ func (x *railing) servers() error {
 		if nic-from != x.Count || slices.ContainsFunc(g.NICOf[first:last], func(n int) bool {
 			return g.NICOf[first]+slices.Index(g.NICOf[first:last], n) != n
 		}) {
-			return fmt.Errorf("%s has %d NICs for %d GPUs", x.name(node), nic-from, x.Count)
+			return fmt.Errorf("%s has %s for %s", x.name(node), unit.Plural(nic-from, "NIC"),
+				unit.Plural(x.Count, "GPU"))
 		}
 		x.leaves = append(x.leaves, by)
 	}
@@ -107,8 +112,8 @@ func (x *railing) segments() error {
 	}
 	for _, s := range all {
 		if s.servers != all[0].servers {
-			return fmt.Errorf("the segment of %s has %d servers, that of %s %d", x.name(x.g.Hosts[s.first]),
-				s.servers, x.name(x.g.Hosts[all[0].first]), all[0].servers)
+			return fmt.Errorf("the segment of %s has %s, that of %s %d", x.name(x.g.Hosts[s.first]),
+				unit.Plural(s.servers, "server"), x.name(x.g.Hosts[all[0].first]), all[0].servers)
 		}
 	}
 	x.Hosts, x.Segments = all[0].servers, len(all)
@@ -152,8 +157,9 @@ func (x *railing) uplinks() error {
 		if i == 0 {
 			x.Spines, x.Uplinks = spines, cables
 		} else if spines != x.Spines || cables != x.Uplinks {
-			return fmt.Errorf("%s has %d cables to each of %d spines, %s %d to each of %d", x.name(leaf),
-				cables, spines, x.name(x.order[0]), x.Uplinks, x.Spines)
+			return fmt.Errorf("%s has %s to each of %s, %s %d to each of %d", x.name(leaf),
+				unit.Plural(cables, "cable"), unit.Plural(spines, "spine"), x.name(x.order[0]), x.Uplinks,
+				x.Spines)
 		}
 	}
 	return nil

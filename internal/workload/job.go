@@ -109,7 +109,8 @@ func (m *Mix) place(gpus int) error {
 		case p.Start < 0:
 			return fmt.Errorf("job %q starts at %v, before the run does", p.Name, p.Start)
 		case p.DAG.Ranks > places:
-			return fmt.Errorf("job %q has %d ranks and places for %d", p.Name, p.DAG.Ranks, places)
+			return fmt.Errorf("job %q has %s and places for %d", p.Name, unit.Plural(p.DAG.Ranks, "rank"),
+				places)
 		}
 		names[p.Name] = true
 		if err := p.own(owner, i+1, m.Jobs); err != nil {

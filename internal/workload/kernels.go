@@ -159,9 +159,9 @@ func (t *Training) checkTimes() error {
 	for _, c := range all {
 		if d := max(c.forward, c.inputs, c.weights); d > longestPass/unit.Time(t.Model.Layers) {
 			return field.New("micro_batch",
-				"%d layers of %v each are more than the %v of computing per microbatch that are taken; "+
+				"%s of %v each are more than the %v of computing per microbatch that are taken; "+
 					"micro_batch, sequence, efficiency and the model's sizes decide it",
-				t.Model.Layers, d, longestPass)
+				unit.Plural(t.Model.Layers, "layer"), d, longestPass)
 		}
 	}
 	return nil

@@ -225,7 +225,8 @@ func (m *Matrix) check(file string) error {
 // DAG has node n's transfers sent by rank n, one connection per line.
 func (m *Matrix) DAG(ranks int) (*DAG, error) {
 	if m.Nodes > ranks {
-		return nil, field.New("", "its %d nodes are more than the fabric's %d GPUs", m.Nodes, ranks)
+		return nil, field.New("", "its %s are more than the fabric's %s", unit.Plural(m.Nodes, "node"),
+			unit.Plural(ranks, "GPU"))
 	}
 	b := NewBuilder(ranks)
 	b.Collective(Collective{Name: "flows", Kind: coll.SendRecv, Ranks: seq(ranks)}, func() {

@@ -60,8 +60,8 @@ func Permutation(ranks int, groups [][]int, bytes unit.Bytes, seed uint64) (*DAG
 // Incast sends bytes to target from each of the fanIn ranks after it.
 func Incast(ranks, fanIn, target int, bytes unit.Bytes) (*DAG, error) {
 	if fanIn < 1 || fanIn >= ranks {
-		return nil, field.New("incast.fan_in", "an incast of %d needs %d ranks, the fabric has %d",
-			fanIn, fanIn+1, ranks)
+		return nil, field.New("incast.fan_in", "an incast of %d needs %s, the fabric has %d",
+			fanIn, unit.Plural(fanIn+1, "rank"), ranks)
 	}
 	flows := make([]Flow, fanIn)
 	for i := range flows {

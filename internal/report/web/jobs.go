@@ -159,8 +159,8 @@ func (j *jobs) enter() error {
 		}
 	}
 	if running >= maxRunning {
-		return &InputError{fmt.Sprintf("%d simulations are running already; wait for one or cancel it",
-			running)}
+		return &InputError{fmt.Sprintf("%s are running already; wait for one or cancel it",
+			unit.Plural(running, "simulation"))}
 	}
 	j.building++
 	return nil

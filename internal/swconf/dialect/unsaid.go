@@ -44,8 +44,8 @@ func ports(d *design.Design, s *design.Switch) error {
 		}
 		if first, own := s.Panel.Lanes(p.Jack); d.OS == swconf.SONiC && first+own > lanes {
 			return design.Refuse(d.OS, s, "port %d, to %s, would have lanes %d to %d; no chip has more "+
-				"than %d, so a switch has %d ports of %d lanes at most", p.Jack.Port, p.FarName,
-				first+1, first+own, lanes, lanes/own, own)
+				"than %d, so a switch has %s of %d lanes at most", p.Jack.Port, p.FarName,
+				first+1, first+own, lanes, unit.Plural(lanes/own, "port"), own)
 		}
 	}
 	return nil

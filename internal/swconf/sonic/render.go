@@ -88,8 +88,8 @@ func fits(d *design.Design, s *design.Switch) error {
 		}
 	}
 	if need := reserved(s); need >= spec.Buffer {
-		return no("the headroom of %d ports, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
-			"(switch.buffer) to share", len(s.Ports), need, spec.Buffer)
+		return no("the headroom of %s, %v by SONiC's calculation, leaves nothing of the buffer of %v "+
+			"(switch.buffer) to share", unit.Plural(len(s.Ports), "port"), need, spec.Buffer)
 	}
 	if err := trims(s); err != nil {
 		return no("%v", err)
