@@ -1,6 +1,10 @@
 package engine
 
-import "railyard/unit"
+import (
+	"math"
+
+	"railyard/unit"
+)
 
 // A lane is a FIFO of events that were all pushed with the same delay. The
 // clock only moves forward, so a lane is sorted by time by construction, and by
@@ -35,12 +39,11 @@ func (a *head) before(b *head) bool { return a.at < b.at || a.at == b.at && a.ke
 // that come again and again; others go to Push.
 func (q *Queue) PushAfter(from Element, delay unit.Time, kind Kind, a, b int32) {
 	l := &q.lanes[slotOf(delay)]
-	n := l.tail - l.head
-	at, key := q.now+delay, q.next(from, kind)
-	if l.delay != delay || n == 0 || n == uint32(len(l.ring)) {
-		q.pushLane(Event{At: at, key: key, A: a, B: b}, delay)
+	if l.delay != delay || l.tail-l.head-1 >= uint32(len(l.ring)-1) { // another's, empty or full
+		q.pushLane(Event{At: q.now + delay, key: q.next(from, kind), A: a, B: b}, delay)
 		return
 	}
+	at, key := q.now+delay, q.next(from, kind)
 	l.ring[l.tail&uint32(len(l.ring)-1)] = Event{At: at, key: key, A: a, B: b}
 	l.tail++
 	if at == l.lastAt && key < l.lastKey {
@@ -139,18 +142,32 @@ func (l *lane) grow() {
 	l.ring = ring
 }
 
-// The heap of the lanes' heads has a root with one child: the children of i are 2i and 2i+1, and 0's is
-// 1 alone. Frames of one instant come one after another from one lane, which stays the root after one
-// comparison.
+// The heads of the lanes are merged by their first one, which stands by itself (Queue.first), and a
+// binary heap of the others. Frames of one instant come one after another from one lane, which stays
+// first after one comparison.
 
-// enter adds the head of a lane that was empty to the heap.
+// noLane is the lane of Queue.first when no lane has events: they all come before that one.
+const noLane = -1
+
+// nobody is that.
+var nobody = head{unit.Never, math.MaxUint64, noLane}
+
+// enter adds the head of a lane that was empty.
 func (q *Queue) enter(k head) {
+	if q.first.lane == noLane {
+		q.first = k
+		return
+	}
 	q.heap = append(q.heap, k)
 	q.rise(k, len(q.heap)-1)
 }
 
-// reenter tells the heap that a lane's head comes sooner.
+// reenter tells that a lane's head comes sooner.
 func (q *Queue) reenter(k head) {
+	if q.first.lane == k.lane {
+		q.first = k
+		return
+	}
 	i := 0
 	for q.heap[i].lane != k.lane {
 		i++
@@ -160,30 +177,32 @@ func (q *Queue) reenter(k head) {
 
 // rise puts k at i or above.
 func (q *Queue) rise(k head, i int) {
-	for i > 0 && k.before(&q.heap[i/2]) {
-		q.heap[i] = q.heap[i/2]
-		i /= 2
+	if k.before(&q.first) {
+		q.first, k = k, q.first
+	}
+	for i > 0 && k.before(&q.heap[(i-1)/2]) {
+		q.heap[i] = q.heap[(i-1)/2]
+		i = (i - 1) / 2
 	}
 	q.heap[i] = k
 }
 
-// replace puts k in place of the heap's root.
+// replace puts k in place of the first one.
 func (q *Queue) replace(k head) {
-	h := q.heap
-	if len(h) < 2 || !h[1].before(&k) {
-		h[0] = k
+	if len(q.heap) == 0 || !q.heap[0].before(&k) {
+		q.first = k
 		return
 	}
 	q.sink(k)
 }
 
-// sink makes its child the root and puts k below.
+// sink makes the heap's root the first one and puts k below.
 func (q *Queue) sink(k head) {
 	h := q.heap
-	h[0] = h[1]
-	i := 1
+	q.first = h[0]
+	i := 0
 	for {
-		c := 2 * i
+		c := 2*i + 1
 		if c >= len(h) {
 			break
 		}
@@ -199,46 +218,62 @@ func (q *Queue) sink(k head) {
 	h[i] = k
 }
 
-// aheadBy is how many events in advance of its turn Ahead shows one.
-const aheadBy = 12
-
-// popLane takes the head of the lane at the heap's root and moves the clock to it.
-func (q *Queue) popLane() *Event {
-	q.popped++
-	h := q.heap
-	at := h[0].lane
-	if at == lateLane {
-		return q.popLate()
+// leave takes the first one away, whose lane is empty.
+func (q *Queue) leave() {
+	last := len(q.heap) - 1
+	if last < 0 {
+		q.first = nobody
+		return
 	}
+	k := q.heap[last]
+	q.heap = q.heap[:last]
+	q.replace(k)
+}
+
+// popLane takes the head of the lane that comes first and moves the clock to it.
+func (q *Queue) popLane() *Event {
+	at := uint32(q.first.lane)
+	if at >= maxLanes {
+		return q.popOther()
+	}
+	q.popped++
+	q.lane = uint8(at)
 	l := &q.lanes[at]
-	ring, i, left := l.ring, l.head, l.tail-l.head
+	ring, i := l.ring, l.head
 	mask := uint32(len(ring) - 1)
 	l.head = i + 1
 	e := &ring[i&mask]
 	q.now = e.At
-	if left == 1 {
+	if i+1 == l.tail {
 		q.leave()
 		return e
 	}
-	if left > aheadBy+1 {
-		q.Ahead = &ring[(i+1+aheadBy)&mask]
-	}
 	next := &ring[(i+1)&mask]
-	k := head{next.At, next.key, at}
-	if len(h) < 2 || !h[1].before(&k) { // replace, without a call
-		h[0] = k
+	k := head{next.At, next.key, int32(at)}
+	if h := q.heap; len(h) > 0 && h[0].before(&k) {
+		q.sink(k)
 		return e
 	}
-	q.sink(k)
+	q.first = k // replace, without a call
 	return e
 }
 
-// leave takes the heap's top away, whose lane is empty.
-func (q *Queue) leave() {
-	last := len(q.heap) - 1
-	k := q.heap[last]
-	q.heap = q.heap[:last]
-	if last > 0 {
-		q.replace(k)
+// popOther is popLane where no lane of the ring's kind comes first.
+func (q *Queue) popOther() *Event {
+	if q.first.lane == noLane {
+		return nil
 	}
+	q.popped++
+	return q.popLate()
+}
+
+// aheadBy is how many events in advance of its turn Ahead shows one.
+const aheadBy = 12
+
+// Ahead returns an event that will fire soon, of the lane of the one popped last, or one that has fired, or
+// none, where so many do not wait. The run loop fetches what it will need, so that the memory is there by
+// then.
+func (q *Queue) Ahead() *Event {
+	l := &q.lanes[q.lane]
+	return &l.ring[(l.head+aheadBy)&uint32(len(l.ring)-1)]
 }

@@ -97,11 +97,9 @@ type Queue struct {
 	seq    uint64 // events pushed, << kindBits
 	lanes  [maxLanes]lane
 	late   late
-	heap   []head
-
-	// Ahead is an event that will fire soon, or has fired when none is known that will: the
-	// run loop fetches what it will need, so that the memory is there by then. nil at first.
-	Ahead *Event
+	first  head   // of the lanes'
+	heap   []head // the others
+	lane   uint8  // popped from last
 }
 
 // New returns an empty queue at time zero whose finest buckets span 1<<shift
@@ -122,8 +120,9 @@ func New(shift uint) *Queue {
 	for i := range q.lanes {
 		q.lanes[i].delay, q.lanes[i].slot = noDelay, int32(i)
 	}
+	q.lanes[0].ring = make([]Event, 256) // for Ahead, before there are lanes
 	q.cur = make([]Event, 0, 64)
-	q.heap = make([]head, 0, maxLanes)
+	q.first, q.heap = nobody, make([]head, 0, maxLanes)
 	return q
 }
 
@@ -233,25 +232,19 @@ func (q *Queue) Insert(e Event) {
 // Next removes the next event and moves the clock to it; nil when nothing
 // waits. The event is valid until the next push.
 func (q *Queue) Next() *Event {
-	top := unit.Never
-	if len(q.heap) > 0 {
-		top = q.heap[0].at
-	}
-	if q.pos == len(q.cur) && q.wheel > 0 && q.nextAt <= top {
+	top := q.first.at
+	if q.nextAt <= top && q.pos == len(q.cur) && q.wheel > 0 {
 		q.advance(uint64(top) >> q.shift)
 	}
 	if q.pos < len(q.cur) {
 		e := &q.cur[q.pos]
-		if e.At < top || len(q.heap) == 0 || e.At == top && e.key < q.heap[0].key {
+		if e.At < top || e.At == top && e.key < q.first.key {
 			q.pos++
 			q.wheel--
 			q.popped++
 			q.now = e.At
 			return e
 		}
-	}
-	if len(q.heap) == 0 {
-		return nil
 	}
 	return q.popLane()
 }

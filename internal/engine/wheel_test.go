@@ -234,3 +234,22 @@ func BenchmarkInStep(b *testing.B) {
 		}
 	}
 }
+
+// Ahead shows the event that fires so many later, and something harmless where there is none.
+func TestAhead(t *testing.T) {
+	q := New(8)
+	if e := q.Ahead(); e == nil || *e != (Event{}) {
+		t.Errorf("an empty queue shows %v", e)
+	}
+	for i := range int32(aheadBy + 5) {
+		q.PushAfter(OfRun, 100, 0, i, 0)
+	}
+	for i := range int32(5) {
+		if e := q.Next(); e.A != i {
+			t.Fatalf("event %d fired, want %d", e.A, i)
+		}
+		if e := q.Ahead(); i < 4 && e.A != i+1+aheadBy {
+			t.Errorf("behind event %d Ahead shows %d", i, e.A)
+		}
+	}
+}

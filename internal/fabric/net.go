@@ -302,12 +302,9 @@ func (n *Net) Free(i int32) {
 func (n *Net) InUse() int { return n.inUse }
 
 // Touch asks the caches for what a coming event will need: the packet of an
-// arrival.
+// arrival, at a switch or a host.
 func (n *Net) Touch(e *engine.Event) {
-	if e == nil {
-		return
-	}
-	if k := e.Kind(); k == KindArrive || k == KindHost {
+	if e.Kind()&^KindHost == KindArrive {
 		prefetch(&n.Packets[e.B])
 	}
 }

@@ -198,6 +198,7 @@ type partition struct {
 	answer  rc.Answer
 	inHand  int32        // the packet that is taken
 	told    cc.Telemetry // what it says, decoded
+	coming  coming
 	saying  transport.Packet
 }
 
@@ -339,7 +340,7 @@ func (h *Hosts) Line(c int32) unit.Rate {
 func (h *Hosts) Handle(e *engine.Event) {
 	switch e.Kind() {
 	case KindRx:
-		h.rx(e.A, e.B)
+		h.Rx(e.A, e.B)
 	case KindTx:
 		h.tx(e.A)
 	case KindPace:

@@ -11,8 +11,8 @@ import (
 	"railyard/unit"
 )
 
-// rx takes a packet whose last bit has arrived at a host port.
-func (h *Hosts) rx(port, pi int32) {
+// Rx takes a packet whose last bit has arrived at a host port.
+func (h *Hosts) Rx(port, pi int32) {
 	p := &h.Net.Packets[pi]
 	h.inHand = pi
 	h.take[p.Opcode](h, port, p)

@@ -365,13 +365,16 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 		case e == nil:
 			return false
 		case e.Kind() == fabric.KindArrive: // more than half of all events
-			net.Touch(q.Ahead)
+			net.Touch(q.Ahead())
 			net.Arrive(e.A, e.B)
 		case e.Kind() < fabric.KindHost:
 			poll := e.Kind() == fabric.KindPoll
 			if net.Handle(e); poll && net.Idle() {
 				return false
 			}
+		case e.Kind() == host.KindRx:
+			hosts.Touch(q.Ahead())
+			hosts.Rx(e.A, e.B)
 		case e.Kind() < host.KindUser:
 			hosts.Handle(e)
 		default:

@@ -1,0 +1,25 @@
+package host
+
+import (
+	"testing"
+
+	"railyard/internal/engine"
+)
+
+// Touch looks at the packets to come, whichever they are: those of no connection, and those of connections
+// that have gone since.
+func TestTouch(t *testing.T) {
+	l := newLab(t, nil, 1, 1)
+	for _, qp := range []int32{-1, -2, 0, 1 << 30} {
+		pi := l.Net.Alloc()
+		l.Net.Packets[pi].QP = qp
+		l.Net.Q.PushAfter(engine.Node(0), 10, KindRx, 0, pi)
+		e := l.Net.Q.Next()
+		for range 2 * len(l.coming.packets) {
+			l.Touch(e)
+		}
+		if l.coming.packets[0] != pi || l.Net.Packets[pi].QP != qp {
+			t.Errorf("packet %d for %d: coming %v", pi, qp, l.coming.packets)
+		}
+	}
+}
