@@ -39,7 +39,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	steps := []func() error{p.inBounds, p.named, p.network, p.switches, p.scheduled, p.transport,
 		p.congestion, p.fits, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
-		steps = append(steps, p.work)
+		steps = append(steps, p.work, p.starving)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
