@@ -75,3 +75,37 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 	}
 	t.Error("no such file")
 }
+
+// EOS gets one headroom for all ports of a switch: a note says for which and what that takes, and there is
+// none where all cables of a switch are alike, nor for languages that say it by port.
+func TestEOSHasOneHeadroom(t *testing.T) {
+	for _, c := range []struct {
+		os   swconf.OS
+		up   int64 // mm
+		want bool
+	}{{swconf.EOS, 2_000_000, true}, {swconf.EOS, 3000, false}, {swconf.NXOS, 2_000_000, false}} {
+		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 4,
+			Segments: 1, Spines: 1, Uplinks: 1, Pods: 1,
+			HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
+			Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: c.up}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := design.Make(design.Fabric{Name: "x", Graph: g, OS: c.os, DataDSCP: 24, CNPDSCP: 48,
+			Spec: func(int) queue.Spec { return queue.Default() }, Addressing: design.Numbered,
+			Multihome: design.MLAG})
+		if err != nil {
+			t.Fatal(err)
+		}
+		over := unit.Bytes(0) // of a leaf: four short cables, as long as the longest
+		for _, p := range d.Switches[0].Ports {
+			over += d.Switches[0].Spec.Queues[3].Headroom - p.Headroom[3]
+		}
+		said := strings.Join(dialect.Unsaid(d), "\n")
+		if got := strings.Contains(said, "rail-1: EOS gets one mmu profile"); got != c.want ||
+			c.want != strings.Contains(said, over.String()+" of packet memory more") ||
+			c.os == swconf.EOS && c.want != (over > 0) {
+			t.Errorf("%s, %d mm: %v more than needed: %q", c.os, c.up, over, said)
+		}
+	}
+}
