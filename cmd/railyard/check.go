@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
+	"railyard/internal/fidelity"
 	"railyard/internal/report"
+	"railyard/internal/scenario"
 	"railyard/unit"
 )
 
@@ -18,6 +21,21 @@ func (c *checkCmd) Help() string {
   railyard check scenarios/three-flows.yaml --set transport.mtu=1024`
 }
 
+// build looks whether the run can be built. A run that has no room on this machine is not: checking takes
+// what the scenario takes, a tenth of it, and the run may be for another one.
+func (c *checkCmd) build(plan *scenario.Plan) error {
+	_, err := newRun(plan)
+	var memory *fidelity.ErrMemory
+	if !errors.As(err, &memory) {
+		return err
+	}
+	plan.Notes = append(plan.Notes, fmt.Sprintf("a run needs about %s of memory, and %s are available "+
+		"here: it was "+
+		"not built, and whether every GPU reaches the others is not checked", memory.NeedWords(),
+		memory.HaveWords()))
+	return nil
+}
+
 // Run is the check command.
 func (c *checkCmd) Run(e *env) error {
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
@@ -25,7 +43,7 @@ func (c *checkCmd) Run(e *env) error {
 		return err
 	}
 	foretell(e, plan)
-	if _, err := newRun(plan); err != nil {
+	if err := c.build(plan); err != nil {
 		return err
 	}
 	keys, values := plan.Resolved()

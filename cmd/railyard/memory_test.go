@@ -79,3 +79,26 @@ func TestMemoryOfShell(t *testing.T) {
 		t.Errorf("exit %d: %.400s", code, out)
 	}
 }
+
+// check takes a scenario whose run has no room here, and says so: exit 0.
+func TestCheckWithoutRoomForTheRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	os.WriteFile("large.yaml",
+		[]byte("name: large\nfabric: {kind: fat-tree, k: 40, host_link: {rate: 400Gbps, delay: 1us}}\n"+
+			"switch: {buffer: 512MiB}\nworkload: {traffic: {permutation: {bytes: 256KiB}}}\n"), 0o644)
+	for _, c := range []struct {
+		command string
+		code    int
+		want    string
+	}{{"run", 1, "of memory"}, {"check", 0, "it was not built"}} {
+		cmd := railyard(c.command, "large.yaml")
+		cmd.Path, cmd.Args = "/bin/bash",
+			append([]string{"bash", "-c", `ulimit -v 2500000; exec "$0" "$@"`}, cmd.Args...)
+		out, _ := cmd.CombinedOutput()
+		plain := strings.Join(strings.Fields(string(out)), " ")
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(plain, c.want) ||
+			c.code == 0 && !strings.Contains(plain, "16000 GPUs, 48000 links") {
+			t.Errorf("%s: exit %d: %.600s", c.command, code, out)
+		}
+	}
+}

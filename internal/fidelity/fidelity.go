@@ -124,3 +124,9 @@ func (e *ErrMemory) Error() string {
 	return fmt.Sprintf("the run would need about %s of memory and %s are available: simulate fewer GPUs or "+
 		"flows, or allow more with --memory", memory(e.Need), memory(e.Have))
 }
+
+// NeedWords is the size for people.
+func (e *ErrMemory) NeedWords() string { return memory(e.Need) }
+
+// HaveWords is what there is.
+func (e *ErrMemory) HaveWords() string { return memory(e.Have) }

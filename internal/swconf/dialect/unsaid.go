@@ -85,9 +85,10 @@ func oneProfile(d *design.Design) []string {
 				}
 			}
 		}
-		if over > 0 {
-			switches++
+		if over*100 < s.Spec.Buffer { // no percent of its packet memory
+			continue
 		}
+		switches++
 		if over > spare {
 			worst, spare = s, over
 		}
