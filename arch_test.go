@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"entropy":        {"param"},
 	"cc/cctest":      {"cc"},
 	"rc":             {"roce", "cc"},
-	"transport":      {"rc", "cc", "param"},
+	"transport":      {"rc", "roce", "cc", "param"},
 
 	"transport/window":        {"rc", "transport"},
 	"falcon":                  {"transport", "transport/window", "rc", "cc", "param", "internal/rng"},
@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/sim": {"internal/exec", "internal/explain", "internal/scenario", "internal/result",
 		"internal/engine", "internal/fabric", "internal/host", "internal/queue", "internal/route",
 		"internal/rng",
-		"internal/topo", "rc", "cc", "param", "roce"},
+		"internal/topo", "rc", "cc", "param", "roce", "transport"},
 	"internal/fidelity": {"internal/exec", "internal/result", "internal/scenario", "internal/sim"},
 	"internal/validate": {"internal/exec", "internal/fidelity",
 		"internal/engine", "internal/coll", "internal/workload",

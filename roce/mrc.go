@@ -120,6 +120,12 @@ func SinceStamp(now unit.Time, stamp uint16) unit.Time {
 	return unit.Time(StampAt(now)-stamp) * MRCStampUnit * unit.Nanosecond
 }
 
+// StampedAt is the moment that a stamp stands for, if that is less than 8.39 ms before now.
+func StampedAt(now unit.Time, stamp uint16) unit.Time {
+	const step = MRCStampUnit * unit.Nanosecond
+	return max(0, now/step-unit.Time(StampAt(now)-stamp)) * step
+}
+
 // AckPSN is the PSN of the packet that caused the SACK.
 func (s *SETH) AckPSN() uint32 { return (s.Cumulative + uint32(int32(s.AckOffset))) & PSNMask }
 

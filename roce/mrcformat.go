@@ -19,6 +19,8 @@ import (
 //	[P] exergy-connect/pcap-view, dissectors/mrc.js: widths, units, both UDP ports
 //	[H] a testbench of receiving hardware that builds control packets field by field from the tables
 //	[D] digests of the text, of which HANDBOOK.md section 19 has one
+//	[O] OCP's own interface of the same revision, opencomputeproject/OCP-Multipath-Reliable-Connection,
+//	    mrc.h and mrc_ctl.h: what values count in and may be, no layout
 //
 //	opcodes       0xc0 + RC's operation for WRITE and ACK; 0xd8 and up for the rest       [K C N P]
 //	BTH           bits 5 and 4 of byte 8: retransmission, TSETH present (tables 6-3, 6-4) [K C P]
@@ -28,6 +30,9 @@ import (
 //	bitmap        bit 0 is the lowest and stands for PSN cumulative + offset              [N P]
 //	reasons       table 7-3                                                               [C N P]
 //	endpoint operations go to QP 0x2, their identifier is the PSN's low 16 bits           [C N H D]
+//	PSN range     in units of 128 packets                                                 [O C P]
+//	EV            structured: over flow label and UDP source port; or the port alone, on IPv4 and IPv6;
+//	              or an SRv6 address                                                      [O D]
 //
 // Where sources differ, or are silent, this is our choice:
 //
@@ -39,7 +44,8 @@ import (
 //     port is all there is. An EV that sockets shall send is at least 1024 (see CheckEV).
 //   - The two 16-bit contexts of SETH, NETH and PETH are the low bits of queue pair numbers, the first that
 //     of the packet's sender [C]; [H] fills answers in the other way round. Nothing is decided by them here.
-//   - A bit set in the port status mask says that its plane can be reached [N]: plane 0 is bit 0.
+//   - A bit set in the port status mask says that its plane can be reached [N]. Plane 0 is bit 0; [O] counts
+//     ports from 1 and does not say which bit is the first's.
 //   - ICRC as RoCEv2's. In an SRv6 tunnel it covers the inner packet alone, as the NIC made it, because
 //     switches rewrite the outer destination at each hop.
 //   - Received bytes count payload in units of 256 [P], modulo 2^24.
