@@ -79,8 +79,7 @@ type mrcStream struct {
 	open     map[uint16]*mrcMessage
 	order    []*mrcMessage // as they began
 	paths    map[roce.EV]*Path
-	dscps    uint64 // of WRITEs that came whole
-	ends     bool   // the penalty has begun
+	ends     bool // the penalty has begun
 	asked    map[uint16]asked
 
 	trims, agains, skips, answers run
@@ -194,7 +193,7 @@ func (m *mrcStream) write(us float64, p *Packet, f *roce.Frame) {
 	w, n := &m.stream.flow, int64(len(f.Payload()))
 	m.flow.Writes++
 	w.Payload += n
-	m.dscps |= 1 << f.IP.DSCP()
+	m.t.whole |= 1 << f.IP.DSCP()
 	psn, late := m.number(f.BTH.PSN)
 	ev := roce.EVOf(&f.IP, &f.UDP)
 	path := m.path(ev, p, f)

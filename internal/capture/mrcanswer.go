@@ -207,11 +207,25 @@ func (m *mrcStream) trimmed(us float64, p *Packet, f *roce.Frame) {
 	})
 }
 
-// looksTrimmed reports a WRITE whose ICRC does not hold and whose DSCP is none that whole ones have: switches
-// change it when they trim, and the ICRC is gone with the payload.
-func (m *mrcStream) looksTrimmed(f *roce.Frame) bool {
-	return m.dscps != 0 && m.dscps>>f.IP.DSCP()&1 == 0
+// looksTrimmed reports a WRITE whose ICRC does not hold because a switch cut it: switches give it a DSCP that
+// no whole WRITE of the capture has, or less payload is there than its headers say.
+func (t *Teller) looksTrimmed(f *roce.Frame) bool {
+	n := len(f.Payload())
+	switch f.BTH.Opcode {
+	case roce.MRCWriteOnly, roce.MRCWriteOnlyImm:
+		if n < int(f.BTH.Len) {
+			return true
+		}
+	case roce.MRCWriteFirst, roce.MRCWriteMiddle:
+		if n%leastMTU != 0 || n == 0 {
+			return true
+		}
+	}
+	return t.whole != 0 && t.whole>>f.IP.DSCP()&1 == 0
 }
+
+// leastMTU divides all path MTUs (IBTA 9.3.3).
+const leastMTU = 256
 
 // probe takes a question about a path.
 func (m *mrcStream) probe(us float64, p *Packet, f *roce.Frame, id uint16) {

@@ -82,6 +82,7 @@ type Teller struct {
 	held   Event // the last event, as long as it may repeat
 	holds  bool
 	frames [1]roce.Frame
+	whole  uint64 // DSCPs of MRC's WRITEs that came whole
 }
 
 // flowKey names one direction of a queue pair.
@@ -198,7 +199,7 @@ func (t *Teller) roce(us float64, p *Packet, f *roce.Frame) {
 	if !p.Cut && f.Exact {
 		if f.ComputeICRC() == f.ICRC {
 			t.Story.ICRCGood++
-		} else if f.BTH.Opcode.IsMRCWrite() && st.mrc().looksTrimmed(f) {
+		} else if f.BTH.Opcode.IsMRCWrite() && t.looksTrimmed(f) {
 			st.flow.Packets++
 			st.mrc().trimmed(us, p, f)
 			return

@@ -12,6 +12,9 @@ func (n *Net) KeepHeaders() { n.headers = make([]transport.Packet, len(n.Packets
 // may move them.
 func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi] }
 
+// CarriedHeaders are those of the packet that Tap is called for.
+func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped] }
+
 // beside copies what lies beside a packet to another one's place.
 func (n *Net) beside(to, from int32) {
 	if n.told != nil {

@@ -23,6 +23,11 @@ const (
 	toSender   roce.Opcode = 0xff
 )
 
+// Ends tells packets of protocols from others, and those for receivers from those for senders.
+func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
+	return opcode == toReceiver, opcode == toReceiver || opcode == toSender
+}
+
 // ends are those of one connection, by its number; both nil for one of RC's. What is the sender's belongs to
 // its NIC's node, what is the receiver's to that one's.
 type ends struct {

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/host"
 	"railyard/internal/topo"
 	"railyard/roce"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -29,7 +30,8 @@ type Capture struct {
 	from  unit.Time
 	to    unit.Time
 	seen  []captured
-	told  []fabric.Told // telemetry of those that have any
+	told  []fabric.Told      // telemetry of those that have any
+	heads []transport.Packet // headers of protocols beside RC
 }
 
 // captured is one packet or, with Size zero, one pause frame.
@@ -38,6 +40,7 @@ type captured struct {
 	iface int32
 	out   bool
 	told  int32         // in Capture.told, one more; 0: none
+	head  int32         // in Capture.heads, one more; 0: none
 	p     fabric.Packet // pause: Class is the priority, Len the quanta
 }
 
@@ -102,6 +105,10 @@ func (c *Capture) take(at unit.Time, port int32, out bool, p *fabric.Packet) {
 		c.told = append(c.told, *t)
 		s.told = int32(len(c.told))
 	}
+	if _, ok := host.Ends(p.Opcode); ok && p.Size > 0 {
+		c.heads = append(c.heads, *c.run.Net.CarriedHeaders())
+		s.head = int32(len(c.heads))
+	}
 	c.seen = append(c.seen, s)
 }
 
@@ -129,12 +136,14 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 			q[s.p.Class] = uint16(s.p.Len)
 			buf = roce.AppendPFC(buf[:0], macOf(src), 1<<s.p.Class, q)
 		} else {
-			f := c.run.frame(&s.p)
+			f, spelled := c.run.spelled(s, c.heads)
 			if s.told > 0 && s.p.Flags&fabric.FlagTrimmed == 0 {
 				spell(f, &c.told[s.told-1])
 			}
 			f.Src, f.Dst = macOf(src), macOf(dst)
 			switch {
+			case !spelled:
+				buf, comment = c.run.unspelled(buf[:0], f, &s.p, &c.heads[s.head-1])
 			case s.p.Flags&fabric.FlagTrimmed != 0:
 				buf, comment = cutShort(buf[:0], f, &s.p), "trimmed"
 			default:
@@ -152,7 +161,10 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 // of IP and UDP as they are now. Its ICRC is gone with the payload.
 func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 	left := int(p.Size) - roce.EthernetLen - roce.IPv4Len - roce.UDPLen - roce.FCSLen
-	data := append(f.BTH.Append(nil), zeros[:left]...)[:left]
+	if f.IP.Version == 6 {
+		left -= roce.IPv6Len - roce.IPv4Len
+	}
+	data := append(f.AppendHead(nil), zeros[:left]...)[:left]
 	return roce.AppendUDP(b, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, data)
 }
 
