@@ -23,17 +23,17 @@ func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 	return n.tables.members[g.start : g.start+g.n], at
 }
 
-// sendCells has VOQs with credit send in turn, a packet at a time, as long as the link whose turn it is
-// is free.
+// sendCells has VOQs with credit send in turn, a packet at a time, as long as the link whose turn it is has
+// less than that packet before it: so no link is idle where some get more cells than others.
 func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 	s := n.sched
 	for f.ready.head >= 0 {
 		v := &f.voqs[f.ready.head]
 		links, at := n.linksTo(node, v.loc)
 		if len(links) > 0 {
-			if free := n.Ports[links[s.turn[at]%uint32(len(links))]].BusyUntil; free > now {
+			if due := n.due(&n.Ports[links[s.turn[at]%uint32(len(links))]], v.q.head); due > now {
 				f.sends = true
-				n.clock(node, free, turnCells, 0)
+				n.clock(node, due, turnCells, 0)
 				return
 			}
 		}
@@ -54,6 +54,11 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 		p.next, p.In = f.number, int32(uint32(from))
 		n.spray(now, pi, links, &s.turn[at])
 	}
+}
+
+// due is when a packet may follow what is on its way over a link.
+func (n *Net) due(tx *route.Port, pi int32) unit.Time {
+	return tx.BusyUntil - unit.Serialize(n.sched.Wire(unit.Bytes(n.Packets[pi].Size)), tx.Rate)
 }
 
 // spray sends a packet's cells over links in turn.
@@ -96,8 +101,8 @@ func (n *Net) relay(in, pi int32) {
 		n.loseBurst(in, pi, p)
 		return
 	}
-	turn := &n.sched.turn[at]
-	out := links[*turn%uint32(len(links))]
+	k := n.sched.fewest(n.tables.groups[at], n.sched.turn[at])
+	out := links[k]
 	tx := &n.Ports[out]
 	if tx.Rate > n.Ports[in].Rate && p.Final > 1 && p.Flags&FlagTail == 0 { // no gap may open between cells
 		p.Flags |= FlagTail
@@ -106,12 +111,25 @@ func (n *Net) relay(in, pi int32) {
 		return
 	}
 	p.Flags &^= FlagTail
-	*turn = (*turn + 1) % uint32(len(links))
+	n.sched.turn[at] = uint32(k + 1)
+	n.sched.load[n.tables.groups[at].start+k] += int64(p.Final)
 	if ahead := int64(unit.InTime(tx.Rate, max(0, tx.BusyUntil-now))); ahead > n.sched.share[node] {
 		n.loseBurst(out, pi, p)
 		return
 	}
 	n.sendBurst(now, out, pi)
+}
+
+// fewest returns which link of a group has had the fewest cells, of those the one whose turn it is:
+// bursts differ.
+func (s *scheduled) fewest(g group, turn uint32) int32 {
+	load, best := s.load[g.start:g.start+g.n], int32(-1)
+	for i := range g.n {
+		if k := int32((turn + uint32(i)) % uint32(g.n)); best < 0 || load[k] < load[best] {
+			best = k
+		}
+	}
+	return best
 }
 
 // sendBurst puts a burst on a link behind what is on its way there. A fabric node on the way learns of it

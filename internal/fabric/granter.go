@@ -201,7 +201,7 @@ func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi int32, c int) {
 	g.free = max(g.free, now) + unit.Time(float64(unit.Serialize(unit.Bytes(bytes), tx.Rate))/n.sched.Speedup)
 	if w.src != f.number && f.up > 0 {
 		wire := unit.Bytes(float64(w.wire) / float64(w.requested) * float64(bytes))
-		f.sharedAt = max(f.sharedAt, now) + unit.Serialize(wire+2*n.sched.Message, f.up)
+		f.sharedAt = max(f.sharedAt, now-f.loop) + unit.Serialize(wire+2*n.sched.Message, f.up)
 	}
 	if w.requested > w.granted {
 		n.want(f, gi, at)

@@ -50,15 +50,17 @@ type scheduled struct {
 	nodes  []int32  // by the interface nodes' own numbers
 	turn   []uint32 // by place in tables.groups: whose link's turn it is
 	talk   []uint32 // likewise for messages
+	load   []int64  // by place in tables.members: cells put on the link as one of a group, by a fabric node
 	share  []int64  // by node: the most that may wait at a port of a fabric node
 	grants []int32  // by port to a NIC: its granter's number at its node
 }
 
 // iface is an interface node.
 type iface struct {
-	number int32  // among interface nodes
-	loc    uint16 // the locator that leads to it
-	up     unit.Rate
+	number int32     // among interface nodes
+	loc    uint16    // the locator that leads to it
+	up     unit.Rate // of its fabric links that are whole
+	loop   unit.Time // as long as its fastest port has credit for: what it lags behind may be made good
 	InterfaceStats
 
 	voqs   []voq
@@ -152,11 +154,15 @@ func (s *scheduled) interfaceNode(node int32) *iface {
 // more.
 func (n *Net) uplinks(node int32, f *iface) {
 	f.up = 0
+	line := unit.Rate(1)
 	for _, p := range n.Sw[node].ports {
 		if tx := &n.Ports[p]; !tx.Down && engine.Kind(tx.Arrive) == KindCells {
 			f.up += tx.Rate
+		} else {
+			line = max(line, tx.Rate)
 		}
 	}
+	f.loop = unit.Serialize(n.sched.Egress, line)
 }
 
 // reserved is what an interface node keeps of its memory for what it has granted: the room of each egress
@@ -183,6 +189,9 @@ func (s *scheduled) routed(n *Net, node int32, t *route.Table) {
 	for len(s.turn) < len(n.tables.groups) {
 		from := route.Hash(uint32(len(s.turn)), uint32(node))
 		s.turn, s.talk = append(s.turn, from), append(s.talk, from)
+	}
+	for len(s.load) < len(n.tables.members) {
+		s.load = append(s.load, 0)
 	}
 	f := s.at[node]
 	if f == nil {

@@ -145,6 +145,10 @@ func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	}
 }
 
+// askCredits is how many credits a VOQ asks for at once: one that asks for all that it has would have
+// those of other egress ports wait, whose ports then have nobody to grant to.
+const askCredits = 4
+
 // askInTurn sends requests, as much as the node's fabric links can take: beyond that nothing is gained by
 // credit, and what others could use would be kept from them.
 func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
@@ -156,11 +160,18 @@ func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
 		}
 		at := f.asking.pop(func(i int32) *int32 { return &f.voqs[i].nextAsk })
 		v := &f.voqs[at]
-		v.waits = false
-		if cost := v.wire - v.asked + 2*int64(n.sched.Message); !v.local && f.up > 0 {
-			f.askAt = max(f.askAt, now) + unit.Serialize(unit.Bytes(cost), f.up)
+		bytes, wire := v.enqueued-v.requested, v.wire-v.asked
+		if most := askCredits * int64(n.sched.Credit); bytes > most {
+			wire = int64(float64(wire) * (float64(most) / float64(bytes)))
+			bytes = most
 		}
-		v.requested, v.asked, v.heard = v.enqueued, v.wire, now
+		if cost := wire + 2*int64(n.sched.Message); !v.local && f.up > 0 {
+			f.askAt = max(f.askAt, now-f.loop) + unit.Serialize(unit.Bytes(cost), f.up)
+		}
+		v.requested, v.asked, v.heard = v.requested+bytes, v.asked+wire, now
+		if v.waits = v.requested < v.enqueued; v.waits {
+			f.asking.push(at, func(i int32) *int32 { return &f.voqs[i].nextAsk })
+		}
 		n.request(now, node, f, at)
 	}
 }

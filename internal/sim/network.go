@@ -199,6 +199,10 @@ func (n *Network) install() {
 	of, regions := n.regions()
 	row := make([]int32, len(n.Paths.Sets))
 	var room []int16
+	var even *balanced
+	if n.Setup.Scheduled != nil {
+		even = n.balanced()
+	}
 	var groups []int32 // by the switch's sets of next links: its group, -1 until it has one
 	for node := range g.Nodes {
 		if g.Nodes[node].Role == topo.Host {
@@ -208,8 +212,11 @@ func (n *Network) install() {
 		n.tables[node] = t
 		n.Paths.Row(node, row)
 		groups = groups[:0]
+		if even != nil {
+			even.install(t, node)
+		}
 		for loc, set := range row {
-			if set < 0 {
+			if set < 0 || even != nil {
 				continue
 			}
 			for int(set) >= len(groups) {

@@ -53,6 +53,7 @@ func Checks() []Check {
 		{"transport", transportRows},
 		{"PFC cascade", cascade},
 		{"DCQCN sequence", dcqcnSequence},
+		{"scheduled", scheduledRows},
 		{"failures", failures},
 		{"PFC watchdog", watchdog},
 		{"WRED without marks", wredDrops},
