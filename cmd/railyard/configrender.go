@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
@@ -45,16 +45,15 @@ Examples:
 // Run is the config render command.
 func (c *configRenderCmd) Run(e *env) error {
 	if !slices.Contains([]string{"", design.MLAG, design.ESI}, c.Multihome) {
-		return &inputError{fmt.Errorf("--multihoming %s: accepted are %s and %s", c.Multihome,
-			design.MLAG, design.ESI)}
+		return field.Choice("--multihoming", c.Multihome, []string{design.MLAG, design.ESI}, "found %s",
+			field.Quote(c.Multihome))
 	}
 	if _, ok := queue.ASICNamed(c.ASIC); c.ASIC != "" && !ok {
-		return &inputError{fmt.Errorf("--asic %s: accepted are %s", c.ASIC,
-			strings.Join(queue.ASICs(), ", "))}
+		return field.Choice("--asic", c.ASIC, queue.ASICs(), "found %s", field.Quote(c.ASIC))
 	}
 	if c.ASIC != "" && swconf.OS(c.OS) != swconf.SONiC {
-		return &inputError{
-			fmt.Errorf("--asic is for --os sonic, whose headroom depends on the chip; not for --os %s", c.OS)}
+		return field.New("--asic", "means nothing with --os %s: only the headroom of --os sonic depends on "+
+			"the chip", c.OS)
 	}
 	plan, err := loadNetwork(c.Scenario, c.Set)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"railyard/internal/field"
 	"railyard/internal/lab"
 	"railyard/unit"
 )
@@ -71,7 +72,7 @@ func (c *labUpCmd) Run(e *env) error {
 	}
 	rate, err := unit.ParseRate(c.Rate)
 	if err != nil {
-		return &inputError{fmt.Errorf("--rate: %w", err)}
+		return field.Under("--rate", err)
 	}
 	if c.Routing == "" {
 		if c.Routing = lab.RoutingStatic; lab.HasFRR() {
@@ -197,8 +198,9 @@ func (c *labExecCmd) Run(e *env) error {
 	if err != nil {
 		return labError(err)
 	}
+	var names []string
 	for _, n := range s.Nodes {
-		if n.Name != c.Node {
+		if names = append(names, n.Name); n.Name != c.Node {
 			continue
 		}
 		args := c.Args
@@ -213,7 +215,7 @@ func (c *labExecCmd) Run(e *env) error {
 		}
 		return err
 	}
-	return &inputError{fmt.Errorf("no node %q in lab %s", c.Node, c.Name)}
+	return field.Choice("NODE", c.Node, names, "there is no node %s in lab %s", field.Quote(c.Node), c.Name)
 }
 
 type labDownCmd struct {
@@ -259,7 +261,7 @@ func (c *labRdmaCmd) Run(e *env) error {
 	for _, own := range []string{"--rank", "--ranks", "--rendezvous", "--addr", "--line-rate"} {
 		for _, a := range c.Args {
 			if a == own || strings.HasPrefix(a, own+"=") {
-				return &inputError{fmt.Errorf("%s comes from the lab", own)}
+				return field.New(own, "comes from the lab and is not given here")
 			}
 		}
 	}

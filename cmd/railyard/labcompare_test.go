@@ -126,7 +126,7 @@ func TestLabCompare(t *testing.T) {
 		t.Errorf("no plot: %v", err)
 	}
 	if code, _, errs := call(t, "lab", "compare", "--name", "t4", "--bytes", "3B"); code != 2 ||
-		!strings.Contains(errs, "size lies between") {
+		!strings.Contains(errs, "--bytes: must lie between 4 and") {
 		t.Errorf("3 bytes: exit %d, %s", code, errs)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/metrics"
 
 	"railyard/internal/fidelity"
+	"railyard/internal/field"
 	"railyard/internal/report"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
@@ -24,7 +25,7 @@ func parseMemory(s string) (unit.Bytes, error) {
 	}
 	b, err := unit.ParseBytes(s)
 	if err != nil || b <= 0 {
-		return 0, &inputError{fmt.Errorf("--memory %q: a size such as 8GB", s)}
+		return 0, field.New("--memory", "found %s, expected a size such as 8GB", field.Quote(s))
 	}
 	return b, nil
 }

@@ -139,7 +139,7 @@ func (c *planSizeCmd) input() (in planner.SizeInput, err error) {
 	}
 	switch {
 	case c.Model != "" && c.Params != "":
-		return in, &inputError{fmt.Errorf("give a model or --params, not both")}
+		return in, field.New("--params", "means nothing beside a model, which has its own")
 	case c.Model != "":
 		m, err := findModel(c.Model)
 		if err != nil {

@@ -53,8 +53,8 @@ type rdmaDevice struct {
 	LineRate  string `help:"Rate of the port: the ceiling of congestion control. With it we never send faster." placeholder:"RATE"`
 	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]." default:"dcqcn" name:"cc"`
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
-	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp"`
-	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp"`
+	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp" range:"0,63"`
+	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp" range:"0,63"`
 	InFlight  string `help:"Payload that one queue pair may have under way, 1MiB unless given." default:"1MiB" placeholder:"BYTES"`
 	Pcap      string `help:"Write what is sent and received as pcapng." placeholder:"FILE"`
 	Force     bool   `help:"Replace an existing capture file."`
@@ -67,23 +67,18 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	if d.Force && d.Pcap+strings.Join(others, "") == "" {
 		return cfg, done, field.New("--force", "means nothing without a file to write")
 	}
-	if d.DSCP > 63 || d.CNPDSCP > 63 {
-		return cfg, done, &inputError{fmt.Errorf("a DSCP lies between 0 and 63, found %d and %d",
-			d.DSCP, d.CNPDSCP)}
-	}
 	cfg.DataDSCP, cfg.CNPDSCP, cfg.CC, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.CC, d.NoOffload
 	if d.Addr != "" {
-		if cfg.Addr, err = lookup(d.Addr); err != nil {
+		if cfg.Addr, err = lookup("--addr", d.Addr); err != nil {
 			return cfg, done, err
 		}
 	}
 	if d.LineRate != "" {
 		if cfg.Line, err = unit.ParseRate(d.LineRate); err != nil {
-			return cfg, done, &inputError{fmt.Errorf("--line-rate: %w", err)}
+			return cfg, done, field.Under("--line-rate", err)
 		}
 		if cfg.Line < unit.Mbps || cfg.Line > 10_000*unit.Gbps {
-			return cfg, done, &inputError{fmt.Errorf("--line-rate lies between 1Mbps and 10000Gbps, found %v",
-				cfg.Line)}
+			return cfg, done, field.Outside("--line-rate", "1Mbps", "10000Gbps", cfg.Line)
 		}
 		cfg.Paced = true
 	}
@@ -92,7 +87,7 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 		_, err = choice.Make(cmp.Or(cfg.Line, verbs.DefaultLine))
 	}
 	if err != nil {
-		return cfg, done, &inputError{fmt.Errorf("--cc: %w", err)}
+		return cfg, done, field.Under("--cc", err)
 	}
 	if cfg.InFlight, err = parseSize("--in-flight", d.InFlight, 4096, 1<<30); err != nil {
 		return cfg, done, err
@@ -119,10 +114,10 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
 	b, err := unit.ParseBytes(s)
 	if err != nil {
-		return 0, &inputError{fmt.Errorf("%s: %w", flag, err)}
+		return 0, field.Under(flag, err)
 	}
 	if b < least || b > most {
-		return 0, &inputError{fmt.Errorf("%s lies between %v and %v, found %v", flag, least, most, b)}
+		return 0, field.Outside(flag, least, most, b)
 	}
 	return b, nil
 }
@@ -130,7 +125,7 @@ func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
 // within holds a flag that is a duration to its bounds.
 func within(flag string, d, least, most time.Duration) error {
 	if d < least || d > most {
-		return &inputError{fmt.Errorf("%s lies between %v and %v, found %v", flag, least, most, d)}
+		return field.Outside(flag, least, most, d)
 	}
 	return nil
 }
@@ -141,11 +136,11 @@ func pathMTU(n int) error {
 	case 0, 256, 512, 1024, 2048, 4096:
 		return nil
 	}
-	return &inputError{fmt.Errorf("--mtu is 256, 512, 1024, 2048 or 4096, found %d", n)}
+	return field.New("--mtu", "must be 256, 512, 1024, 2048 or 4096, found %d", n)
 }
 
 // lookup resolves a host name or address to one address, IPv4 first.
-func lookup(host string) (netip.Addr, error) {
+func lookup(flag, host string) (netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return a.Unmap(), nil
 	}
@@ -153,7 +148,7 @@ func lookup(host string) (netip.Addr, error) {
 	defer cancel()
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil || len(addrs) == 0 {
-		return netip.Addr{}, &inputError{fmt.Errorf("no address for host %q", host)}
+		return netip.Addr{}, field.New(flag, "no address for host %s", field.Quote(host))
 	}
 	for _, a := range addrs {
 		if a.Unmap().Is4() {
@@ -163,17 +158,18 @@ func lookup(host string) (netip.Addr, error) {
 	return addrs[0], nil
 }
 
-// hostPort splits HOST or HOST:PORT.
-func hostPort(s string, port uint16) (netip.AddrPort, error) {
+// hostPort splits a flag's HOST or HOST:PORT.
+func hostPort(flag, s string, port uint16) (netip.AddrPort, error) {
 	host := s
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		n, err := strconv.ParseUint(p, 10, 16)
 		if err != nil || n == 0 {
-			return netip.AddrPort{}, &inputError{fmt.Errorf("%q: a port lies between 1 and 65535", s)}
+			return netip.AddrPort{}, field.New(flag, "a port must lie between 1 and 65535, found %s",
+				field.Quote(p))
 		}
 		host, port = h, uint16(n)
 	}
-	a, err := lookup(strings.Trim(host, "[]"))
+	a, err := lookup(flag, strings.Trim(host, "[]"))
 	return netip.AddrPortFrom(a, port), err
 }
 
@@ -334,8 +330,7 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 		{"--timeout", int64(c.Timeout), 0, 31}, {"--retry", int64(c.Retry), 0, 7},
 		{"--rnr-retry", int64(c.RNRRetry), 0, 7}} {
 		if l.v < l.least || l.v > l.most {
-			return nil, &inputError{fmt.Errorf("%s lies between %d and %d, found %d", l.name, l.least,
-				l.most, l.v)}
+			return nil, field.Outside(l.name, l.least, l.most, l.v)
 		}
 	}
 	if err := errors.Join(within("--duration", c.Duration, 0, 24*time.Hour), pathMTU(c.MTU)); err != nil {
@@ -394,7 +389,7 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	if err != nil {
 		return err
 	}
-	to, err := hostPort(c.To, perftest.Port)
+	to, err := hostPort("--to", c.To, perftest.Port)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"railyard/internal/allreduce"
+	"railyard/internal/field"
 	"railyard/internal/perftest"
 	"railyard/unit"
 	"railyard/verbs"
@@ -32,7 +33,7 @@ type rdmaAllreduceCmd struct {
 	Warmup     int           `help:"All-reduces before those." default:"1"`
 	QPs        int           `help:"Queue pairs per neighbour." default:"1" name:"qps"`
 	Spray      bool          `help:"A new UDP source port per packet, with placement in any order."`
-	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16"`
+	Timeout    int           `help:"Local ACK timeout: 4.096 us x 2^n." default:"16" range:"1,31"`
 	MTU        int           `help:"Path MTU; by default what the ports carry." default:"0" name:"mtu"`
 	Wait       time.Duration `help:"How long to wait for all ranks." default:"60s"`
 	Patience   time.Duration `help:"How long a rank may be silent before the others give up." default:"10s"`
@@ -62,7 +63,7 @@ func (c *rdmaAllreduceCmd) environment() error {
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil {
-			return &inputError{fmt.Errorf("%s=%q is no number", name, s)}
+			return field.New(name+" in the environment", "%s is no whole number", field.Quote(s))
 		}
 		*v = n
 		return nil
@@ -93,15 +94,12 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	}
 	op, err := allreduce.ParseOp(c.Redop)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("--redop: %w", err)}
+		return nil, flagged(err)
 	}
 	s := &allreduce.Spec{Rank: max(0, c.Rank), World: c.Ranks, Rendezvous: c.Rendezvous, Type: c.Dtype,
 		Op: op, Iters: c.Iters, Warmup: c.Warmup,
 		QPs: c.QPs, Wait: c.Wait, Patience: c.Patience, Connect: verbs.DefaultConnect()}
 	s.Connect.Timeout, s.Connect.MTU = c.Timeout, c.MTU
-	if c.Timeout < 1 || c.Timeout > 31 {
-		return nil, &inputError{fmt.Errorf("--timeout lies between 1 and 31, found %d", c.Timeout)}
-	}
 	if err := errors.Join(within("--wait", c.Wait, time.Millisecond, 24*time.Hour),
 		within("--patience", c.Patience, 100*time.Millisecond, time.Hour), pathMTU(c.MTU)); err != nil {
 		return nil, err
@@ -117,14 +115,14 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 		s.Sizes = append(s.Sizes, int64(b))
 	}
 	if err := s.Validate(); err != nil {
-		return nil, &inputError{err}
+		return nil, flagged(err)
 	}
 	if c.Rank >= 0 && c.Rendezvous == "" {
-		return nil, &inputError{
-			errors.New("--rank needs --rendezvous HOST:PORT, or MASTER_ADDR in the environment")}
+		return nil, field.New("--rank", "means nothing without --rendezvous HOST:PORT, or MASTER_ADDR in "+
+			"the environment")
 	}
 	if c.Rank < 0 && c.Rendezvous != "" {
-		return nil, &inputError{errors.New("--rendezvous needs --rank, or RANK in the environment")}
+		return nil, field.New("--rendezvous", "means nothing without --rank, or RANK in the environment")
 	}
 	return s, nil
 }
@@ -169,7 +167,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	cfg.Selective, cfg.WriteOnly = c.Spray, c.Spray
 	if !cfg.Addr.IsValid() && s.Rank > 0 || s.Rendezvous != "" {
-		at, err := hostPort(s.Rendezvous, 29500)
+		at, err := hostPort("--rendezvous", s.Rendezvous, 29500)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 type rdmaBenchCmd struct {
-	Rounds   int           `help:"Measure everything so many times, in turn; medians count." default:"5"`
+	Rounds   int           `help:"Measure everything so many times, in turn; medians count." default:"5" range:"1,100"`
 	Duration time.Duration `help:"Time per measurement." default:"1500ms"`
 	JSON     bool          `help:"Print as JSON."`
 	Echo     bool          `hidden:""`
@@ -52,10 +52,8 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 	if c.Echo {
 		return echo(e.stdout)
 	}
-	if c.Rounds < 1 || c.Rounds > 100 || c.Duration < 100*time.Millisecond || c.Duration > time.Minute {
-		return &inputError{
-			fmt.Errorf("--rounds lies between 1 and 100 and --duration between 100ms and 1m, found %d and %v",
-				c.Rounds, c.Duration)}
+	if err := within("--duration", c.Duration, 100*time.Millisecond, time.Minute); err != nil {
+		return err
 	}
 	oneThread()
 	ctx, cancel := interruptible()

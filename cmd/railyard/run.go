@@ -15,6 +15,7 @@ import (
 
 	"railyard/internal/exec"
 	"railyard/internal/fidelity"
+	"railyard/internal/field"
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
@@ -166,16 +167,16 @@ func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 	from, err1 := unit.ParseTime(a)
 	to, err2 := unit.ParseTime(b)
 	if err := errors.Join(err1, err2); err != nil || !ok || from < 0 || to < from {
-		return nil, &inputError{
-			fmt.Errorf("--capture-window %q: two times such as 0us..200us, the later one last", c.Window)}
+		return nil, field.New("--capture-window", "found %s, expected two times such as 0us..200us, the "+
+			"later one last", field.Quote(c.Window))
 	}
 	packets, ok := run.Run.(fidelity.Capturer)
 	if !ok {
-		return nil, &inputError{errors.New("--capture: only a simulation of packets has what to capture")}
+		return nil, field.New("--capture", "only a simulation of packets has what to capture")
 	}
 	tap, err := packets.Capture(c.Capture, from, to)
 	if err != nil {
-		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
+		return nil, field.Under("--capture", err)
 	}
 	return tap, nil
 }

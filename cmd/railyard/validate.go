@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/internal/field"
 	"railyard/internal/report"
 	"railyard/internal/validate"
 	"railyard/unit"
@@ -54,8 +55,7 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			return nil, &inputError{fmt.Errorf("no group %q; accepted are %s", name,
-				strings.Join(names, ", "))}
+			return nil, field.Choice("GROUP", name, names, "there is no group %s", field.Quote(name))
 		}
 	}
 	return picked, nil

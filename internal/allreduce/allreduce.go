@@ -6,6 +6,8 @@ import (
 	"net"
 	"time"
 
+	"railyard/internal/field"
+	"railyard/unit"
 	"railyard/verbs"
 )
 
@@ -50,30 +52,34 @@ type Row struct {
 	Stats  Stats   `json:"transport"`
 }
 
+// maxIters bounds all-reduces of one size.
+const maxIters = 1_000_000
+
 // Validate refuses what cannot run, naming the field.
 func (s *Spec) Validate() error {
 	k := kinds[s.Type]
 	switch {
 	case s.World < 1 || s.World > MaxRanks:
-		return fmt.Errorf("ranks must lie between 1 and %d, found %d", MaxRanks, s.World)
+		return field.Outside("ranks", 1, MaxRanks, s.World)
 	case s.Rank < 0 || s.Rank >= s.World:
-		return fmt.Errorf("rank must lie between 0 and %d, found %d", s.World-1, s.Rank)
+		return field.Outside("rank", 0, s.World-1, s.Rank)
 	case k == nil:
-		return fmt.Errorf("type %q: one of %v", s.Type, Types())
-	case s.Iters < 1 || s.Iters > 1_000_000 || s.Warmup < 0 || s.Warmup > 1_000_000:
-		return fmt.Errorf("iterations must lie between 1 and 1000000, found %d and %d for warm-up",
-			s.Iters, s.Warmup)
+		return field.Choice("dtype", s.Type, Types(), "%s is no type of elements", field.Quote(s.Type))
+	case s.Iters < 1 || s.Iters > maxIters:
+		return field.Outside("iters", 1, maxIters, s.Iters)
+	case s.Warmup < 0 || s.Warmup > maxIters:
+		return field.Outside("warmup", 0, maxIters, s.Warmup)
 	case s.QPs < 1 || s.QPs > MaxQPs:
-		return fmt.Errorf("queue pairs per neighbour must lie between 1 and %d, found %d", MaxQPs, s.QPs)
+		return field.Outside("qps", 1, MaxQPs, s.QPs)
 	case s.Patience != 0 && (s.Patience < 100*time.Millisecond || s.Patience > time.Hour):
-		return fmt.Errorf("patience lies between 100ms and 1h, found %v", s.Patience)
+		return field.Outside("patience", "100ms", "1h", s.Patience)
 	case len(s.Sizes) == 0 || len(s.Sizes) > 100:
-		return fmt.Errorf("1 to 100 sizes, found %d", len(s.Sizes))
+		return field.New("bytes", "must be 1 to 100 sizes, found %d", len(s.Sizes))
 	}
 	for _, n := range s.Sizes {
 		if n < int64(k.size()) || n > MaxBytes || n%int64(k.size()) != 0 {
-			return fmt.Errorf("a size lies between %d and %d bytes and holds whole elements of %d bytes, "+
-				"found %d", k.size(), int64(MaxBytes), k.size(), n)
+			return field.New("bytes", "must lie between %d and %d and hold whole elements of %s, found %d",
+				k.size(), int64(MaxBytes), unit.Plural(k.size(), "byte"), n)
 		}
 	}
 	return nil

@@ -1,9 +1,10 @@
 package allreduce
 
 import (
-	"fmt"
 	"slices"
 	"unsafe"
+
+	"railyard/internal/field"
 )
 
 // Op is a reduction.
@@ -133,5 +134,6 @@ func ParseOp(s string) (Op, error) {
 	case Sum, Prod, Max, Min:
 		return o, nil
 	}
-	return "", fmt.Errorf("reduction %q: sum, prod, max or min", s)
+	return "", field.Choice("redop", s, []string{string(Sum), string(Prod), string(Max), string(Min)},
+		"%s is no reduction", field.Quote(s))
 }

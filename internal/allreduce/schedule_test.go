@@ -147,17 +147,17 @@ func TestSpecsThatCannotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(s *Spec){
-		"ranks must lie between 1 and 1024": func(s *Spec) { s.World = 1025 },
-		"rank must lie between 0 and 3":     func(s *Spec) { s.Rank = 4 },
-		`type "float16": one of [float32`:   func(s *Spec) { s.Type = "float16" },
-		"iterations must lie":               func(s *Spec) { s.Iters = 0 },
-		"for warm-up":                       func(s *Spec) { s.Warmup = -1 },
-		"queue pairs per neighbour":         func(s *Spec) { s.QPs = 65 },
-		"patience lies between":             func(s *Spec) { s.Patience = time.Millisecond },
-		"1 to 100 sizes, found 0":           func(s *Spec) { s.Sizes = nil },
-		"whole elements of 4 bytes":         func(s *Spec) { s.Sizes = []int64{6} },
-		"found 3":                           func(s *Spec) { s.Sizes = []int64{4, 3} },
-		"4294967296 bytes":                  func(s *Spec) { s.Sizes = []int64{1 << 33} },
+		"ranks: must lie between 1 and 1024":               func(s *Spec) { s.World = 1025 },
+		"rank: must lie between 0 and 3":                   func(s *Spec) { s.Rank = 4 },
+		`dtype: "float16" is no type of elements`:          func(s *Spec) { s.Type = "float16" },
+		"iters: must lie between 1 and 1000000, found 0":   func(s *Spec) { s.Iters = 0 },
+		"warmup: must lie between 0 and 1000000, found -1": func(s *Spec) { s.Warmup = -1 },
+		"qps: must lie between 1 and 64, found 65":         func(s *Spec) { s.QPs = 65 },
+		"patience: must lie between 100ms and 1h":          func(s *Spec) { s.Patience = time.Millisecond },
+		"1 to 100 sizes, found 0":                          func(s *Spec) { s.Sizes = nil },
+		"whole elements of 4 bytes":                        func(s *Spec) { s.Sizes = []int64{6} },
+		"found 3":                                          func(s *Spec) { s.Sizes = []int64{4, 3} },
+		"bytes: must lie between 4 and 4294967296":         func(s *Spec) { s.Sizes = []int64{1 << 33} },
 	} {
 		s := good()
 		change(s)
@@ -170,7 +170,8 @@ func TestSpecsThatCannotRun(t *testing.T) {
 			t.Errorf("%s: %v, %v", op, got, err)
 		}
 	}
-	if _, err := ParseOp("avg"); err == nil || !strings.Contains(err.Error(), "sum, prod, max or min") {
+	if _, err := ParseOp("avg"); err == nil ||
+		!strings.Contains(err.Error(), "accepted: sum, prod, max, min") {
 		t.Error(err)
 	}
 }

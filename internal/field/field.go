@@ -36,6 +36,11 @@ func Choice(path, found string, accepted []string, format string, args ...any) *
 	return e
 }
 
+// Outside says that a value does not lie where it must.
+func Outside(path string, least, most, found any) *Error {
+	return New(path, "must lie between %v and %v, found %v", least, most, found)
+}
+
 // Text is the error without its place and path.
 func (e *Error) Text() string {
 	s := e.Msg
