@@ -39,23 +39,27 @@ type Needs struct {
 
 // Missing says what an algorithm lacks where only some features are, and why that does not do; nothing
 // where it runs.
-func (a *Algorithm) Missing(there Feature) string {
-	for _, set := range a.Needs.OneOf {
+func (a *Algorithm) Missing(there Feature) string { return a.Needs.Missing(a.Name, there) }
+
+// Missing is Algorithm.Missing for whoever else has needs, by its name.
+func (n *Needs) Missing(name string, there Feature) string {
+	for _, set := range n.OneOf {
 		if there&set != 0 {
 			continue
 		}
 		if set&Lossless != 0 && set != Lossless {
-			return a.Name + " without PFC needs " + set.without(Lossless).words(false)
+			return name + " without PFC needs " + set.without(Lossless).words(false)
 		}
-		return a.Name + " needs " + set.words(true)
+		return name + " needs " + set.words(true)
 	}
 	return ""
 }
 
 // Deaf says what an algorithm listens to and will not hear; nothing where it hears.
-func (a *Algorithm) Deaf(there Feature) string {
-	return (a.Needs.Hears &^ there).words(true)
-}
+func (a *Algorithm) Deaf(there Feature) string { return a.Needs.Deaf(there) }
+
+// Deaf is Algorithm.Deaf for whoever else has needs.
+func (n *Needs) Deaf(there Feature) string { return (n.Hears &^ there).words(true) }
 
 func (f Feature) without(g Feature) Feature { return f &^ g }
 

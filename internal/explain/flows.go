@@ -14,6 +14,10 @@ import (
 func (r *reading) wireBytes(b unit.Bytes) unit.Bytes {
 	mtu := r.seen.Rules.MTU
 	n := max(1, (b+mtu-1)/mtu)
+	if frame := r.seen.Rules.Frame; frame != nil {
+		last := frame(int(b - (n-1)*mtu))
+		return (n-1)*unit.Bytes(frame(int(mtu))+roce.PreambleIFG) + unit.Bytes(last+roce.PreambleIFG)
+	}
 	pad := (4 - b%4) % 4
 	if r.seen.Rules.WriteOnly {
 		return b + pad + n*(62+16+20) + 4 // the last one's immediate
@@ -28,6 +32,9 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	rate := unit.Rate(0)
 	latency := unit.Time(0)
 	packet := r.seen.Rules.MTU + 62 + 20
+	if frame := r.seen.Rules.Frame; frame != nil {
+		packet = unit.Bytes(frame(int(r.seen.Rules.MTU)) + roce.PreambleIFG)
+	}
 	var inside []stage // of a scheduled fabric
 	visit := func(l, from, side int) {
 		best := r.best(l)

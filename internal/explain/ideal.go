@@ -237,11 +237,18 @@ func (x *idealizer) detours(nodes, links []int) []int {
 // packets calls f for the packets of a message in runs of equal ones.
 func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n int)) {
 	mtu := int64(x.r.seen.Rules.MTU)
-	for left, first := int64(bytes), true; left > 0 || first; left, first = left-rc.MaxMessage, false {
-		piece := min(left, rc.MaxMessage)
+	most := int64(rc.MaxMessage)
+	if x.r.seen.Rules.Frame != nil {
+		most = max(most, int64(bytes))
+	}
+	for left, first := int64(bytes), true; left > 0 || first; left, first = left-most, false {
+		piece := min(left, most)
 		n := max(1, int((piece+mtu-1)/mtu))
 		last := int(piece - int64(n-1)*mtu)
 		switch {
+		case x.r.seen.Rules.Frame != nil:
+			f(roce.WriteOnly, int(mtu), n-1)
+			f(roce.WriteOnly, last, 1)
 		case x.r.seen.Rules.WriteOnly:
 			f(roce.WriteOnly, int(mtu), n-1)
 			f(roce.WriteOnlyImm, last, 1)
@@ -259,8 +266,8 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 // the last one is in the receiver's memory.
 func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.Time {
 	path, over := x.crosses(path)
-	w := &way{path: path, over: over, cut: x.r.seen.Rules.CutThrough, pcie: x.pcie(src), into: x.pcie(dst),
-		one: true}
+	w := &way{frame: x.r.seen.Rules.Frame, path: path, over: over, cut: x.r.seen.Rules.CutThrough,
+		pcie: x.pcie(src), into: x.pcie(dst), one: true}
 	for _, s := range path {
 		w.free = append(w.free, make([]unit.Time, s.ports))
 		w.one = w.one && s.ports == 1
@@ -291,6 +298,7 @@ func (x *idealizer) pcie(nic int32) unit.Rate {
 
 // way is a path with packets on it.
 type way struct {
+	frame   func(payload int) int // nil: RC's
 	path    []stage
 	over    func(frame unit.Bytes) unit.Time // behind the first stage; nil: nothing
 	cut     bool
@@ -308,7 +316,7 @@ type way struct {
 // run sends n equal packets. Once each stage falls behind the one before it at a
 // constant pace, that of the slowest stage so far, the rest need not be looked at.
 func (w *way) run(op roce.Opcode, payload, n int) {
-	size := unit.Bytes(roce.DataLen(op, payload))
+	size := w.size(op, payload)
 	before := make([]unit.Time, len(w.last))
 	for i := 0; i < n; i++ {
 		copy(before, w.last)
@@ -320,6 +328,14 @@ func (w *way) run(op roce.Opcode, payload, n int) {
 			return
 		}
 	}
+}
+
+// size is a packet's frame.
+func (w *way) size(op roce.Opcode, payload int) unit.Bytes {
+	if w.frame != nil {
+		return unit.Bytes(w.frame(payload))
+	}
+	return unit.Bytes(roce.DataLen(op, payload))
 }
 
 // send lets one packet through.

@@ -36,7 +36,7 @@ func (w *way) spread(runs []packetRun) unit.Time {
 	size := unit.Bytes(0)
 	for _, r := range runs {
 		for range r.n {
-			size = unit.Bytes(roce.DataLen(r.op, r.payload))
+			size = w.size(r.op, r.payload)
 			w.send(size, unit.Bytes(r.payload))
 			if before == nil {
 				before, busy = slices.Clone(w.last), make([]unit.Time, len(w.path))
@@ -54,7 +54,7 @@ func (w *way) spread(runs []packetRun) unit.Time {
 	for h := range short.free[1:] {
 		short.free[h+1] = make([]unit.Time, w.path[h+1].ports)
 	}
-	end := unit.Bytes(roce.DataLen(tail.op, tail.payload))
+	end := w.size(tail.op, tail.payload)
 	short.send(end, unit.Bytes(tail.payload))
 	short.rest(least, end)
 	done := max(w.done, short.done)

@@ -33,8 +33,10 @@ type Observation struct {
 
 // Rules are how bytes become time, the same for all connections.
 type Rules struct {
-	MTU        unit.Bytes // payload of a full packet
-	WriteOnly  bool       // each packet has an address of its own
+	MTU       unit.Bytes // payload of a full packet
+	WriteOnly bool       // each packet has an address of its own
+	// Frame is how long frames are, by their payload, where they are not RC's; nil.
+	Frame      func(payload int) int
 	CutThrough bool
 	NICLatency unit.Time   // at either end
 	PCIe       unit.Rate   // between NIC and memory; 0 when it does not count

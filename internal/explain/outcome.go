@@ -23,6 +23,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	s, t, limits = &counted, &recorded, o.Limits
 	s.Name, s.Version, s.Seed, s.Fidelity = p.Name, version, p.Seed, o.Fidelity
 	s.LB, s.Congestion = p.LB.Name, p.Services[0].Words
+	if c := p.Services[0].Carried; c != nil {
+		s.Transport = c.Words
+	}
 	s.Complete, s.GPUs, s.NVLinkBytes = x.Done(), r.graph.TotalGPUs(), int64(x.NVBytes)
 	t.Topology = r.topology()
 	r.queuePairs(t)

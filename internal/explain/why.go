@@ -165,7 +165,7 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 	}
 	if n := b.r.seen.Conns[conn].Cuts; n > 0 {
 		service := &b.r.plan.Services[b.r.seen.Conns[conn].Service]
-		s += fmt.Sprintf("; %s cut its rate %s", service.CC.Title, unit.Plural(n, "time"))
+		s += fmt.Sprintf("; %s cut its rate %s", service.Titled(), unit.Plural(n, "time"))
 	}
 	if n := b.r.sharingNIC(conn); n > 1 {
 		s += fmt.Sprintf("; its NIC serves %s", unit.Plural(n, "queue pair"))

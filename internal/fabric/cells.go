@@ -73,6 +73,7 @@ func (n *Net) spray(now unit.Time, pi int32, links []int32, turn *uint32) {
 	for i := range last {
 		burst := n.Alloc() // moves the slab
 		n.Packets[burst] = n.Packets[pi]
+		n.beside(burst, pi) // whichever comes first becomes the packet again
 		size := each
 		if i < more {
 			size++

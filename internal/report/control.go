@@ -13,7 +13,7 @@ import (
 func control(w io.Writer, all []result.Control) {
 	for i := range all {
 		c := &all[i]
-		if c.Algorithm == "none" || c.QueuePairs == 0 {
+		if c.Algorithm == "none" && c.Transport == "" || c.QueuePairs == 0 {
 			continue
 		}
 		text := Acted(c)

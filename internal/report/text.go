@@ -30,6 +30,9 @@ func Text(w io.Writer, s *result.Summary) {
 	} else {
 		Wrap(w, "", head)
 	}
+	if s.Transport != "" {
+		Wrap(w, "", "Transport: "+s.Transport)
+	}
 	if s.Congestion != "" { // a run of an older version does not say
 		Wrap(w, "", "Congestion control: "+s.Congestion)
 	}

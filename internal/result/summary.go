@@ -12,8 +12,9 @@ package result
 // Control is what one service's congestion control did, summed over its queue pairs.
 type Control struct {
 	Service    string    `json:"service"`
-	Algorithm  string    `json:"algorithm"` // as in a scenario
-	Title      string    `json:"title"`     // in sentences
+	Algorithm  string    `json:"algorithm"`           // as in a scenario
+	Transport  string    `json:"transport,omitempty"` // likewise, where it is not RC
+	Title      string    `json:"title"`               // in sentences
 	QueuePairs int64     `json:"queue_pairs"`
 	Acted      int64     `json:"queue_pairs_cut"` // those that it allowed less than before, at least once
 	Held       int64     `json:"held_ps"`         // kept packets back while their port was free
@@ -64,6 +65,7 @@ type Summary struct {
 	Complete bool   `json:"complete"` // false: interrupted
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
+	Transport  string `json:"transport,omitempty"` // in words, where it is not RC
 
 	Step
 	GPUs int `json:"gpus"`

@@ -71,10 +71,12 @@ func paramBounds(below string, params []param.Param) (rows []bound) {
 var madeTypes = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[CC]():        ccType,
 	reflect.TypeFor[LBOptions](): lbType,
+	reflect.TypeFor[Protocols](): protocolsType,
 }
 
 // lists are the names that a tag such as enum:"@lb" stands for.
-var lists = map[string]string{"@lb": strings.Join(route.Names(), ",")}
+var lists = map[string]string{"@lb": strings.Join(route.Names(), ","),
+	"@transport": strings.Join(transports(), ",")}
 
 // enumOf returns what a field's tag accepts, separated by commas; none: anything.
 func enumOf(f reflect.StructField) string {

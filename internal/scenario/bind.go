@@ -111,7 +111,7 @@ func (b *binder) bindStruct(n ast.Node, v reflect.Value, key string) {
 			b.fault(e.Key, field.Choice(at, name, keys, "unknown key%s", foreign(at)))
 			continue
 		}
-		b.bind(e.Value, v.FieldByIndex(f.Index), at, enumOf(f))
+		b.bind(e.Value, member(v, name), at, enumOf(f))
 		b.where[at] = position(e.Key.GetToken())
 	}
 }

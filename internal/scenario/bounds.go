@@ -29,7 +29,7 @@ const (
 
 // bounds has a row for every number of a scenario but the seed; a test holds it to that.
 // Those of congestion control and load balancing stand with the algorithms and policies.
-var bounds = append(append(ccBounds(), lbBounds()...), fixed...)
+var bounds = append(append(append(ccBounds(), lbBounds()...), protocolBounds()...), fixed...)
 
 var fixed = []bound{
 	{key: "fabric.hosts", min: "1", max: "131072", zero: true},
@@ -264,7 +264,7 @@ func numbers(v reflect.Value, key, row string, visit func(v reflect.Value, key, 
 		}
 	case reflect.Struct:
 		for _, f := range keys(v.Type()) {
-			numbers(v.FieldByIndex(f.Index), field.Join(key, name(f)), field.Join(row, name(f)), visit)
+			numbers(at(v, f), field.Join(key, name(f)), field.Join(row, name(f)), visit)
 		}
 	case reflect.Map:
 		for _, k := range mapKeys(v) {

@@ -12,6 +12,7 @@ import (
 	"railyard/internal/route"
 	"railyard/internal/site"
 	"railyard/internal/workload"
+	"railyard/transport/protocols"
 	"railyard/unit"
 )
 
@@ -92,6 +93,13 @@ func TestOutsideTheBounds(t *testing.T) {
 	for _, name := range route.Names() {
 		for param, value := range route.Lookup(name).Defaults {
 			f.setLB(param, value)
+		}
+	}
+	for _, p := range protocols.All {
+		for param, value := range p.Defaults {
+			v := reflect.New(reflect.TypeOf(value))
+			v.Elem().Set(reflect.ValueOf(value))
+			member(member(reflect.ValueOf(f.Transport.Protocols).Elem(), p.Name), param).Set(v)
 		}
 	}
 	d := &Document{File: f, b: binder{file: "x.yaml", where: map[string]place{}}}

@@ -69,6 +69,9 @@ func key(n int, t reflect.Type, name, doc string, enum []string) reflect.StructF
 
 // foreign says whose parameter an unknown key below cc.ALGORITHM is, if it is that of another algorithm.
 func foreign(key string) string {
+	if of := ownerOf(key); of != "" {
+		return of
+	}
 	below, ok := strings.CutPrefix(key, "cc.")
 	algorithm, name, deep := strings.Cut(below, ".")
 	if !deep {
@@ -109,6 +112,8 @@ type Service struct {
 	// At is the same at another line rate; nil where the algorithm's values do not depend on it.
 	At    func(line unit.Rate) cc.Values
 	Words string // what it is, for the report's head
+
+	*Carried // nil: its connections are RC's
 }
 
 // service is the file's one; congestion settles the parameters.
@@ -124,6 +129,9 @@ func (p *resolver) congestion() error {
 	line := p.Line(0)
 	if len(s.CC.Profiles) == 0 {
 		s.Words = s.CC.Words
+		if s.Carried != nil && s.Carried.Own {
+			s.Words = "that of " + s.Carried.Title
+		}
 		return nil
 	}
 	block := member(p.File.cc(), s.CC.Name)
@@ -185,11 +193,11 @@ func (p *resolver) lines() (low, high unit.Rate) {
 }
 
 // Line is what a NIC's queue pair may send at: a port's rate, or that of all where packets are
-// sprayed over them.
+// sprayed over them, as those of protocols beside RC are.
 func (p *Plan) Line(nic int) (line unit.Rate) {
 	links := p.Graph.NICs[nic].Links
 	line = p.Graph.Links[links[0]].Rate
-	if p.NICs.Bond == "spray" {
+	if p.NICs.Bond == "spray" || p.Services[0].Carried != nil {
 		line *= unit.Rate(len(links))
 	}
 	return line

@@ -168,18 +168,20 @@ type Watchdog struct {
 
 // Transport configures the queue pairs.
 type Transport struct {
-	MTU      int    `yaml:"mtu" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
-	Write    string `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
-	Recovery string `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`
-	AckEvery int    `yaml:"ack_every" doc:"packets per acknowledgement"`
-	Timeout  int    `yaml:"timeout" doc:"local ACK timeout is 4.096 us x 2^n; 0: never"`
-	Retries  int    `yaml:"retries" doc:"timeouts in a row before the queue pair fails, 0 to 7"`
-	Window   int    `yaml:"window" doc:"selective: packets kept ahead of a gap"`
-	NakAfter int    `yaml:"nak_after" doc:"selective: packets that must overtake a gap before it counts as loss; twice what a path was seen to reorder, if that is more"`
-	QPs      int    `yaml:"qps" doc:"queue pairs per pair of GPUs that share each transfer"`
-	DataDSCP int    `yaml:"data_dscp" doc:"DSCP of data and ACKs"`
-	CNPDSCP  int    `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`
-	Acks     string `yaml:"acks" enum:"data,cnp" doc:"whose DSCP acknowledgements have, and so whose queue: data's, or that of congestion notifications, which goes first"`
+	Kind     *string `yaml:"kind" enum:"@transport" doc:"what carries connections: roce is RC's queue pairs, others have a block of their name here"`
+	MTU      int     `yaml:"mtu" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
+	Write    string  `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
+	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`
+	AckEvery int     `yaml:"ack_every" doc:"packets per acknowledgement"`
+	Timeout  int     `yaml:"timeout" doc:"local ACK timeout is 4.096 us x 2^n; 0: never"`
+	Retries  int     `yaml:"retries" doc:"timeouts in a row before the queue pair fails, 0 to 7"`
+	Window   int     `yaml:"window" doc:"selective: packets kept ahead of a gap"`
+	NakAfter int     `yaml:"nak_after" doc:"selective: packets that must overtake a gap before it counts as loss; twice what a path was seen to reorder, if that is more"`
+	QPs      int     `yaml:"qps" doc:"queue pairs per pair of GPUs that share each transfer"`
+	DataDSCP int     `yaml:"data_dscp" doc:"DSCP of data and ACKs"`
+	CNPDSCP  int     `yaml:"cnp_dscp" doc:"DSCP of congestion notifications"`
+	Acks     string  `yaml:"acks" enum:"data,cnp" doc:"whose DSCP acknowledgements have, and so whose queue: data's, or that of congestion notifications, which goes first"`
+	Protocols
 }
 
 // Workload is what runs.
@@ -292,7 +294,7 @@ func Default() File {
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n",
 			AckEvery: 64, Timeout: 14, Retries: 7,
 			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48,
-			Acks: "data"},
+			Acks: "data", Protocols: newProtocols()},
 		CC:     newCC("dcqcn"),
 		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
 	}

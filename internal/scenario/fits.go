@@ -14,6 +14,15 @@ func (p *resolver) fits() error {
 	for i := range p.Services {
 		s := &p.Services[i]
 		there := p.features(s)
+		if s.Carried != nil {
+			if fault := s.Carried.Needs.Missing(s.Carried.Name, there); fault != "" {
+				return field.New("transport.kind", "%s", fault)
+			}
+			if deaf := s.Carried.Needs.Deaf(there); deaf != "" {
+				p.note("%s listens to %s, and not all switches have that in queue %d", s.Carried.Title, deaf,
+					p.Spec.DSCP[s.DSCP])
+			}
+		}
 		if fault := s.CC.Missing(there); fault != "" {
 			return field.New("cc.algorithm", "%s", fault)
 		}
@@ -40,6 +49,9 @@ func (p *resolver) features(s *Service) cc.Feature {
 	}
 	if p.RC.WriteOnly {
 		there |= cc.OwnOrder
+	}
+	if s.Carried != nil { // all of them are of that kind
+		there |= cc.Selective | cc.OwnOrder
 	}
 	return there
 }

@@ -8,6 +8,7 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/topo"
 	"railyard/param"
+	"railyard/transport/protocols"
 )
 
 // idle notes what somebody gave for something that is not chosen. It may stand there to be compared
@@ -38,6 +39,15 @@ func (p *resolver) idle() error {
 		}
 		if chosen := p.Services[0].CC.Name; name != chosen && !p.setBy("cc.algorithm") {
 			p.noteIdle(&def, "cc.algorithm is "+chosen, keys...)
+		}
+	}
+	for _, of := range protocols.All {
+		var keys []string
+		for _, par := range of.Params {
+			keys = append(keys, field.Join("transport."+of.Name, par.Name))
+		}
+		if c := p.Services[0].Carried; (c == nil || c.Name != of.Name) && !p.setBy("transport.kind") {
+			p.noteIdle(&def, "transport.kind is not "+of.Name, keys...)
 		}
 	}
 	return nil

@@ -13,7 +13,11 @@ func keys(t reflect.Type) (all []reflect.StructField) {
 		f := t.Field(i)
 		switch name := f.Tag.Get("yaml"); {
 		case f.Anonymous && name == "":
-			for _, inner := range keys(f.Type) {
+			block := f.Type
+			if made := madeTypes[block]; made != nil {
+				block = made
+			}
+			for _, inner := range keys(block) {
 				inner.Index = append([]int{i}, inner.Index...)
 				all = append(all, inner)
 			}
@@ -48,5 +52,16 @@ func find(t reflect.Type, key string) (f reflect.StructField, ok bool) {
 // member is the value of a key of a block that has it.
 func member(v reflect.Value, key string) reflect.Value {
 	f, _ := find(v.Type(), key)
-	return v.FieldByIndex(f.Index)
+	return at(v, f)
+}
+
+// at is the value of a field of a block. An embedded block may be one that is made from a registry.
+func at(v reflect.Value, f reflect.StructField) reflect.Value {
+	for _, i := range f.Index {
+		for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		v = v.Field(i)
+	}
+	return v
 }

@@ -40,17 +40,17 @@ func (d *Document) put(key, value string) error {
 		}
 		switch v.Kind() {
 		case reflect.Struct:
-			name, at, listed := strings.Cut(p, "[")
+			name, place, listed := strings.Cut(p, "[")
 			f, ok := find(v.Type(), name)
 			if !ok {
 				return unknownKey(key, p, v.Type())
 			}
 			enum = enumOf(f)
-			if v = v.FieldByIndex(f.Index); !listed {
+			if v = at(v, f); !listed {
 				continue
 			}
-			k, err := strconv.Atoi(strings.TrimSuffix(at, "]"))
-			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(at, "]") || k < 0 ||
+			k, err := strconv.Atoi(strings.TrimSuffix(place, "]"))
+			if v.Kind() != reflect.Slice || err != nil || !strings.HasSuffix(place, "]") || k < 0 ||
 				k >= v.Len() {
 				return field.New(key, "there is no %s; entries of lists are named like flows[0] and have to "+
 					"be in the file", field.Clip(p))
@@ -107,7 +107,7 @@ func putInMap(m reflect.Value, key, name string, rest []string, value string) er
 		if !ok {
 			return unknownKey(key, rest[0], item.Type())
 		}
-		leaf, enum = item.FieldByIndex(f.Index), enumOf(f)
+		leaf, enum = at(item, f), enumOf(f)
 	} else if len(rest) > 0 {
 		return field.New(key, "%s has no such key", field.Clip(name))
 	}

@@ -23,10 +23,10 @@ func (f *File) Values() (paths []string, values map[string]string) {
 			}
 		case reflect.Struct:
 			for _, f := range keys(v.Type()) {
-				if ofSite(v.Type()) && v.FieldByIndex(f.Index).IsZero() {
+				if ofSite(v.Type()) && at(v, f).IsZero() {
 					continue // not said, and 0 is no value of it
 				}
-				walk(v.FieldByIndex(f.Index), field.Join(key, name(f)))
+				walk(at(v, f), field.Join(key, name(f)))
 			}
 		case reflect.Map:
 			for _, k := range mapKeys(v) {

@@ -9,10 +9,13 @@ import (
 func (r *Run) control() (all []result.Control) {
 	for _, s := range r.Plan.Services {
 		c := result.Control{Service: s.Name, Algorithm: s.CC.Name, Title: s.CC.Title}
-		for _, k := range s.CC.Counters {
+		if s.Carried != nil {
+			c.Transport, c.Title = s.Carried.Name, s.Titled()
+		}
+		for _, k := range s.Counted() {
 			c.Counters = append(c.Counters, result.Counter{Name: k.Name, Doc: k.Doc})
 		}
-		for _, x := range s.CC.Signals {
+		for _, x := range s.Signalled() {
 			c.Signals = append(c.Signals, result.Signal{Name: x.Name, Unit: x.Unit, Doc: x.Doc})
 		}
 		all = append(all, c)

@@ -8,6 +8,7 @@ import (
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/result"
+	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -27,6 +28,13 @@ func (r *Run) Observe() *explain.Observation {
 		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
 		Spreads:    r.Setup.LB.Reorders(r.Setup.LBValues),
 		SpreadsNIC: r.Setup.Host.Bond == host.BondSpray, Detours: r.Setup.LB.Detours}
+	if of := &r.Setup.Host.Services[0]; of.Protocol != nil {
+		o.Rules.Frame = func(payload int) int {
+			return of.Protocol.Wire(&transport.Packet{Kind: transport.Data, Payload: uint32(payload),
+				Bytes: uint64(payload)})
+		}
+		o.Rules.Hashed, o.Rules.Spreads, o.Rules.SpreadsNIC = false, true, true
+	}
 	for _, b := range r.Setup.Buses {
 		if o.Rules.Buses == nil {
 			o.Rules.Buses = make([]unit.Rate, len(r.Graph.NICs))

@@ -103,10 +103,11 @@ func setup(p *scenario.Plan) *Setup {
 			s.Host.Strict |= 1 << c
 		}
 	}
-	switch p.NICs.Bond {
-	case "affinity":
+	switch {
+	case p.Services[0].Carried != nil: // ports are planes
+	case p.NICs.Bond == "affinity":
 		s.Host.Bond = host.BondAffinity
-	case "spray":
+	case p.NICs.Bond == "spray":
 		s.Host.Bond = host.BondSpray
 	}
 	s.Host.SourcePorts = p.LB.Ports(p.LBValues)
@@ -139,8 +140,13 @@ func services(p *scenario.Plan) (all []host.Service) {
 	for _, of := range p.Services {
 		s := host.Service{Name: of.Name, DSCP: uint8(of.DSCP), CNPDSCP: uint8(of.CNPDSCP),
 			AcksFirst: of.AcksFirst}
-		s.CC = controllers(p, &of)
 		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
+		if of.Carried != nil {
+			s.Protocol = of.Maker(controllers(p, &of))
+			all = append(all, s)
+			continue
+		}
+		s.CC = controllers(p, &of)
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
 		}

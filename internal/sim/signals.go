@@ -32,11 +32,11 @@ const signalsEvery = 50 * unit.Microsecond
 func newSignals(services []scenario.Service) (x signals) {
 	for _, s := range services {
 		var names []string
-		for _, term := range s.CC.Signals {
+		for _, term := range s.Signalled() {
 			names = append(names, term.Name)
 		}
 		x.names = append(x.names, append(names, cc.CounterCuts))
-		x.cuts = append(x.cuts, slices.ContainsFunc(s.CC.Counters,
+		x.cuts = append(x.cuts, slices.ContainsFunc(s.Counted(),
 			func(t cc.Term) bool { return t.Name == cc.CounterCuts }))
 	}
 	return x

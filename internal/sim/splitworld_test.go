@@ -11,6 +11,8 @@ import (
 	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/rc"
+	"railyard/transport"
+	"railyard/transport/protocols"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
@@ -155,6 +157,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	s.Host.Latency = unit.Time(rapid.SampledFrom([]int{0, 300}).Draw(t, "NIC latency, ns")) * unit.Nanosecond
 	bonds := []host.Bond{host.BondHash, host.BondAffinity, host.BondSpray}
 	s.Host.Bond = rapid.SampledFrom(bonds).Draw(t, "bond")
+	drawProtocolOf(t, s)
 	if rapid.Bool().Draw(t, "selective") {
 		s.Host.RC.Recovery, s.Host.RC.WriteOnly = rc.Selective, true
 	}
@@ -170,4 +173,20 @@ func drawScheduled(t *rapid.T) *queue.Scheduled {
 	return &queue.Scheduled{Cell: size("cell", 128, 256), Header: 16, Message: 16, Speedup: 1.02,
 		Credit: size("credit", 1024, 4096), Egress: size("egress", 8192, 50_000),
 		Timeout: 30 * unit.Microsecond}
+}
+
+// drawProtocolOf has a protocol carry the connections, in some worlds.
+func drawProtocolOf(t *rapid.T, s *Setup) {
+	name := rapid.SampledFrom(append([]string{"", ""}, protocols.All.Names()...)).Draw(t, "protocol")
+	of := protocols.All.Lookup(name)
+	if of == nil {
+		return
+	}
+	common := transport.Common{MTU: 4096, Planes: len(s.Graph.NICs[0].Links)}
+	if of.CC != "" {
+		common.CC = cc.Lookup(of.CC).Use("", 100*unit.Gbps)
+	}
+	s.Host.Services[0] = host.Service{DSCP: 24, Class: 3, CNPDSCP: 48, CNPClass: 7,
+		AcksFirst: rapid.Bool().Draw(t, "ACKs first"), Protocol: of.New(of.Defaults, common)}
+	s.Host.SourcePorts, s.Host.Choose, s.Host.Bond = 1, nil, host.BondHash
 }

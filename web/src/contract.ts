@@ -47,6 +47,7 @@ export interface Signal {
 export interface Control {
   service: string;
   algorithm: string;
+  transport?: string;
   title: string;
   queue_pairs: number;
   queue_pairs_cut: number;
@@ -162,6 +163,7 @@ export interface Summary {
   lb: string;
   complete: boolean;
   congestion_control: string;
+  transport?: string;
   step_time_ps: number;
   compute_ps: number;
   exposed_comm_ps: number;

@@ -1,0 +1,111 @@
+package scenario_test
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/transport/protocols"
+)
+
+// A transport's parameters are written down where it runs, with what the file says of them, and only there.
+func TestParametersOfTheTransport(t *testing.T) {
+	for kind, want := range map[string]string{"roce": "", "srd": "16", "falcon": ""} {
+		p, err := resolveLB(dragonfly, "transport.kind="+kind, "transport.srd.paths=16")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, v := p.Resolved()
+		if said := v["transport.srd.paths"]; said != "16" {
+			t.Errorf("%s: what was said of srd's paths has become %q", kind, said)
+		}
+		for _, of := range protocols.All {
+			for _, par := range of.Params {
+				key := "transport." + of.Name + "." + par.Name
+				if _, there := v[key]; there != (of.Name == kind) && par.Name != "paths" {
+					t.Errorf("%s: %s is written down: %v", kind, key, there)
+				}
+			}
+		}
+		if kind == "srd" && p.Services[0].Carried.Values["paths"] != 16 || want == "" && kind == "roce" &&
+			p.Services[0].Carried != nil {
+			t.Errorf("%s runs with %+v", kind, p.Services[0].Carried)
+		}
+	}
+	p, err := resolveLB(dragonfly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, v := p.Resolved()
+	for key := range v {
+		if strings.HasPrefix(key, "transport.srd") || key == "transport.kind" {
+			t.Errorf("a scenario of RC has a value for %s", key)
+		}
+	}
+}
+
+// What cannot be together is refused with the key, what was found and what would do.
+func TestTransportRefused(t *testing.T) {
+	for sets, want := range map[string]string{
+		"transport.kind=tcp":                  `found "tcp"; accepted: roce, `,
+		"transport.srd.path=3":                `did you mean "paths"?`,
+		"transport.paths=3":                   "(transport.srd.paths)",
+		"transport.srd.paths=0":               "transport.srd.paths=0: must lie between 1 and 256, found 0",
+		"transport.srd.paths=many":            "expected a whole number",
+		"transport.srd=3":                     "the key holds several values",
+		"transport.srd.window=100":            "transport.srd.window=100: 100 is not a power of two",
+		"cc.algorithm=dcqcn":                  "SRD has a congestion control of its own and does not run",
+		"lb=reps":                             "SRD chooses its paths itself",
+		"transport.mtu=4096 switch.mtu=4150B": "of SRD's headers do not fit the switches' mtu of",
+	} {
+		_, err := resolveLB(dragonfly, append([]string{"transport.kind=srd"}, strings.Fields(sets)...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sets, err)
+		}
+	}
+	for sets, want := range map[string]string{
+		"cc.algorithm=hpcc": "Falcon does not run hpcc; accepted: swift",
+		"switch.pfc=false switch.queues.3.trim=true " +
+			"switch.queues.3.limit=1MB": "switch.trim.size: 128B is less than",
+	} {
+		_, err := resolveLB(dragonfly, append([]string{"transport.kind=falcon"}, strings.Fields(sets)...)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", sets, err)
+		}
+	}
+}
+
+// The congestion control is the transport's unless one is named that it can run, and RC's switches for
+// reordering are none of its business.
+func TestControlOfTheTransport(t *testing.T) {
+	for sets, want := range map[string]string{
+		"transport.kind=srd":                        "SRD",
+		"transport.kind=srd cc.algorithm=none":      "SRD",
+		"transport.kind=falcon":                     "Falcon with Swift",
+		"transport.kind=falcon cc.algorithm=timely": "Falcon with TIMELY",
+		"transport.kind=falcon lb=spray":            "Falcon with Swift",
+	} {
+		p, err := resolveLB(dragonfly, strings.Fields(sets)...)
+		if err != nil {
+			t.Fatal(sets, err)
+		}
+		notes := strings.Join(p.Notes, "")
+		if got := p.Services[0].Titled(); got != want || strings.Contains(notes, "go-back-N") {
+			t.Errorf("%s: %s, %q", sets, got, p.Notes)
+		}
+		if n := len(p.Services[0].Counted()); n < 4 {
+			t.Errorf("%s: %d counters", sets, n)
+		}
+	}
+}
+
+// Parameters of a transport that does not run have no effect, and a note says so.
+func TestIdleTransport(t *testing.T) {
+	p, err := resolveLB(strings.Replace(dragonfly, "workload", "transport: {srd: {paths: 3}}\nworkload", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "transport.srd.paths has no effect: transport.kind is not srd"; !strings.Contains(
+		strings.Join(p.Notes, "\n"), want) {
+		t.Errorf("%q", p.Notes)
+	}
+}

@@ -1,0 +1,12 @@
+// Package protocols lists the ways to carry connections that this program has besides RC.
+package protocols
+
+import (
+	"railyard/falcon"
+	"railyard/mrc"
+	"railyard/srd"
+	"railyard/transport"
+)
+
+// All are they, in the order in which programs list them. A new one is a package and a line here.
+var All = transport.List{&mrc.Protocol, &srd.Protocol, &falcon.Protocol}
