@@ -83,6 +83,34 @@ func (o *OnCredit) Counter(name string) (int64, bool) {
 	return o.Controller.Counter(name)
 }
 
+// onCreditAlone is the registry's place of an algorithm that is credit and nothing else, with so many
+// packets to a grant; first is its profile for switches that trim, where 1.5 times what the path holds
+// goes unasked.
+func onCreditAlone(name, title string, grant int, first Profile) Algorithm {
+	of := func(unasked float64, grant int, rtt unit.Time) func(unit.Rate) Values {
+		return func(unit.Rate) Values { return creditValues(unasked, grant, rtt) }
+	}
+	first.Of, first.For = of(1.5, grant, 0), Trimming
+	return Algorithm{Name: name, Title: title, Params: creditParams, Sockets: "sockets",
+		Profiles: []Profile{first,
+			{Name: "request", Doc: "every packet waits for its credit: for switches that do not trim",
+				Words: title + ", everything on credit at %v", Of: of(0, grant, 0)},
+			{Name: "sockets", Doc: "as request, for ends that are processes and wait for their turn",
+				Words: title + ", everything on credit at %v, for processes",
+				Of:    of(0, 16, unit.Millisecond)},
+		},
+		Signals: creditSignals, Counters: creditCounters, Needs: creditNeeds,
+		Credit: creditTerms,
+		New: func(v Values) Make {
+			return func(path Path) Controller { return onCredit(None{path.Line}, v, path) }
+		},
+	}
+}
+
+// creditNeeds: what comes unasked, or from many sides, must not be lost for good.
+var creditNeeds = Needs{OneOf: []Feature{Lossless | Trimming | Selective}, Switch: "trimming, or nothing",
+	NIC: "pacer of credit"}
+
 // creditParams describes what algorithms with credit have in common. The path's content is its line rate
 // times its round trip.
 var creditParams = []Param{

@@ -95,8 +95,8 @@ func TestBitmapSkips(t *testing.T) {
 	}
 }
 
-// REPS uses a good port once more and no bad one; it draws where it knows none. Frozen by a time-out it uses
-// what it knows again and again, and nothing else, until the freeze ends; then it explores.
+// REPS uses a good port once more and no bad one; it draws where it knows none. Frozen by a time-out it
+// uses what it knows again and again, and nothing else, until the freeze ends; then it explores.
 func TestREPS(t *testing.T) {
 	r := newREPS(200, unit.Millisecond, 3)
 	for i := range 8 {
@@ -164,22 +164,53 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// What became of a packet is told of the port it left from last.
+// said is an answer: about a packet, or that so many are missing from it on.
+type said struct {
+	psn     uint32
+	missing int
+}
+
+func (s said) About() (uint32, bool)  { return s.psn, s.missing == 0 }
+func (s said) Missing() (uint32, int) { return s.psn, s.missing }
+
+// What became of a packet is told of the port it left from last, across the end of all PSNs.
 func TestPathsRememberPorts(t *testing.T) {
 	b := newBitmap(8, 1)
 	p := NewPaths(b)
 	left := map[uint32]int{}
 	for i := range uint32(20) {
-		left[1<<24-10+i] = p.Next(0, (1<<24-10+i)&(1<<24-1))
+		left[1<<24-10+i] = p.Next(0, (1<<24-10+i)&(1<<24-1), nil, 8)
 	}
-	p.Answered(0, 3, true)
-	p.Answered(0, 4, false)
+	p.Answered(0, said{psn: 3}, true)
+	p.Answered(0, said{psn: 4}, false)
+	p.Answered(0, said{psn: 5, missing: 1}, true)
 	for port, n := range b.penalty {
 		if want := port == left[1<<24+3]; (n == 1) != want {
 			t.Errorf("port %d has penalty %d", port, n)
 		}
 	}
-	(*Paths)(nil).Heard(0, 3, Missing)
+	before := slices.Clone(b.penalty)
+	p.Lost(0, said{1<<24 - 2, 3}, Missing) // the last two and the first
+	for port, n := range b.penalty {
+		lost := uint8(0)
+		for _, psn := range []uint32{1<<24 - 2, 1<<24 - 1, 1 << 24} {
+			if port == left[psn] {
+				lost++
+			}
+		}
+		if (n > before[port]) != (lost > 0) {
+			t.Errorf("port %d has penalty %d, before %d; %d lost", port, n, before[port], lost)
+		}
+	}
+	none, turn, beside := (*Paths)(nil), Turn{}, Turn{}
+	none.Heard(0, 3, Missing)
+	none.Answered(0, said{psn: 3}, true)
+	none.Lost(0, said{3, 2}, Missing)
+	for i := range uint32(20) {
+		if got, want := none.Next(0, i, &turn, 8), beside.Next(8); got != want {
+			t.Errorf("without a chooser packet %d leaves from %d, want %d", i, got, want)
+		}
+	}
 	if NewPaths(nil) != nil {
 		t.Error("no chooser has a memory")
 	}

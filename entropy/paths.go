@@ -41,8 +41,11 @@ func NewPaths(c Chooser) *Paths {
 	return &Paths{chooser: c, by: make([]uint8, remembered)}
 }
 
-// Next returns which port packet psn leaves from.
-func (p *Paths) Next(now unit.Time, psn uint32) int {
+// Next returns which of so many ports packet psn leaves from; without a chooser they are taken in turn.
+func (p *Paths) Next(now unit.Time, psn uint32, turn *Turn, ports int) int {
+	if p == nil {
+		return turn.Next(ports)
+	}
 	i := p.chooser.Next(now)
 	p.by[psn%remembered] = uint8(i)
 	return i
@@ -55,11 +58,34 @@ func (p *Paths) Heard(now unit.Time, psn uint32, f Feedback) {
 	}
 }
 
-// Answered tells of an acknowledgement of packet psn.
-func (p *Paths) Answered(now unit.Time, psn uint32, marked bool) {
+// Answer is an acknowledgement or a NAK, as package rc reads it: which packet it is about, and which it
+// says are missing, so many from one on.
+type Answer interface {
+	About() (psn uint32, ok bool)
+	Missing() (first uint32, n int)
+}
+
+// Answered tells of the packet that an acknowledgement is about.
+func (p *Paths) Answered(now unit.Time, a Answer, marked bool) {
+	if p == nil {
+		return
+	}
 	f := Arrived
 	if marked {
 		f = Marked
 	}
-	p.Heard(now, psn, f)
+	if psn, ok := a.About(); ok {
+		p.Heard(now, psn, f)
+	}
+}
+
+// Lost tells what became of the packets that a NAK says are missing.
+func (p *Paths) Lost(now unit.Time, a Answer, f Feedback) {
+	if p == nil {
+		return
+	}
+	first, n := a.Missing()
+	for i := range n {
+		p.Heard(now, first+uint32(i), f) // remembered divides all PSNs: none needs to be cut to its bits
+	}
 }

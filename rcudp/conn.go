@@ -34,8 +34,9 @@ type Conn struct {
 	// its step to ERR, with the NAK by which the responder ended it, if it was that.
 	OnEstablished func()
 	OnError       func(why roce.Syndrome)
-	// OnRate sees every change of the rate; nil when nobody cares. Of a controller with a window that is what
-	// its window lets go in a round trip, and changes below a hundredth are left out: each answer makes one.
+	// OnRate sees every change of the rate; nil when nobody cares. Of a controller with a window that is
+	// what its window lets go in a round trip, and changes below a hundredth are left out: each answer
+	// makes one.
 	OnRate func(now unit.Time, r unit.Rate)
 
 	// FarEnd: our acknowledgements say how long we have kept what they answer (farend.go).
@@ -118,36 +119,13 @@ func (c *Conn) port(now unit.Time, p *rc.Packet) uint16 {
 	switch {
 	case len(c.Ports) == 1:
 		return c.Ports[0]
-	case c.Choose != nil && p.Opcode <= maxRC && !p.Opcode.IsResponse():
-		if c.paths == nil {
+	case p.Opcode <= maxRC && !p.Opcode.IsResponse():
+		if c.Choose != nil && c.paths == nil {
 			c.paths = entropy.NewPaths(c.Choose(len(c.Ports), c.QPN))
 		}
-		if c.paths != nil {
-			return c.Ports[c.paths.Next(now, p.PSN)]
-		}
+		return c.Ports[c.paths.Next(now, p.PSN, &c.turn, len(c.Ports))]
 	}
 	return c.Ports[c.turn.Next(len(c.Ports))]
-}
-
-// answered tells the chooser of source ports which packet an acknowledgement is about.
-func (c *Conn) answered(now unit.Time, p *rc.Packet) {
-	if c.paths == nil {
-		return
-	}
-	if psn, ok := p.About(); ok {
-		c.paths.Answered(now, psn, p.Marked)
-	}
-}
-
-// lost tells the chooser of source ports what a NAK says is missing.
-func (c *Conn) lost(now unit.Time, p *rc.Packet, f entropy.Feedback) {
-	if c.paths == nil {
-		return
-	}
-	first, n := p.Missing()
-	for i := range n {
-		c.paths.Heard(now, (first+uint32(i))&roce.PSNMask, f)
-	}
 }
 
 // ready reports whether there is something to send, pacing aside.

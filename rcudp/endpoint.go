@@ -297,7 +297,7 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 		e.Count.NaksIn++
 	}
 	n := c.QP.Acknowledged(now, p)
-	c.answered(now, p)
+	c.paths.Answered(now, p, p.Marked)
 	if n > 0 {
 		ack := cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(c.cfg.MTU)}
 		e.far(p, &ack)
@@ -308,11 +308,11 @@ func (e *Endpoint) response(now unit.Time, c *Conn, p *rc.Packet) {
 	switch {
 	case p.Opcode != roce.Acknowledge:
 	case p.Syndrome == roce.NakSequence, p.Syndrome == roce.NakMissing:
-		c.lost(now, p, entropy.Missing)
+		c.paths.Lost(now, p, entropy.Missing)
 		c.pace.Ctl.OnLoss(now, cc.LossNak)
 		c.decide()
 	case p.Syndrome == roce.NakTrimmed:
-		c.lost(now, p, entropy.Trimmed)
+		c.paths.Lost(now, p, entropy.Trimmed)
 		c.pace.Ctl.OnLoss(now, cc.LossTrimmed)
 		c.decide()
 	case p.Syndrome == roce.NakTrimmedLast: // every way to the receiver ends in that queue

@@ -154,7 +154,7 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 		h.failed(c)
 		return
 	}
-	s.answered(now, in)
+	s.paths.Answered(now, in, in.Marked)
 	ack := cc.Ack{Bytes: unit.Bytes(n) * unit.Bytes(h.cfg.RC.MTU), Telemetry: h.heard(p)}
 	if n > 0 && h.Service(c).FarEnd {
 		ack.Far, ack.Hops = unit.Time(p.VA)*unit.Nanosecond, int(p.Hops)
@@ -164,11 +164,11 @@ func (h *Hosts) rxAck(_ int32, p *fabric.Packet) {
 	}
 	switch p.Synd {
 	case roce.NakSequence, roce.NakMissing:
-		s.lost(now, in, entropy.Missing)
+		s.paths.Lost(now, in, entropy.Missing)
 		s.pace.Ctl.OnLoss(now, cc.LossNak)
 		h.decide(c)
 	case roce.NakTrimmed:
-		s.lost(now, in, entropy.Trimmed)
+		s.paths.Lost(now, in, entropy.Trimmed)
 		s.pace.Ctl.OnLoss(now, cc.LossTrimmed)
 		h.decide(c)
 	case roce.NakTrimmedLast: // every way to the receiver ends in that queue
