@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml clusters/*.yaml
+//go:embed *.yaml clusters/*.yaml clusters/*.txt
 var files embed.FS
 
 // Texts returns the shipped scenarios that run as they are, by file name.
@@ -15,6 +15,9 @@ func Texts() map[string]string { return texts("*.yaml") }
 // Clusters returns the published clusters by file name, clusters/hpn.yaml. Many are too large to
 // be run in whole; their about says what makes them small.
 func Clusters() map[string]string { return texts("clusters/*.yaml") }
+
+// File reads a file that a published cluster names: what is inside its servers.
+func File(name string) ([]byte, error) { return files.ReadFile("clusters/" + name) }
 
 func texts(pattern string) map[string]string {
 	out := map[string]string{}

@@ -42,7 +42,8 @@ func (c *serveCmd) Run(e *env) error {
 	}
 	texts := shipped.Texts()
 	maps.Copy(texts, shipped.Clusters())
-	cfg := web.Config{Root: c.Runs, Version: version(), Scenarios: texts, Schema: scenario.Schema()}
+	cfg := web.Config{Root: c.Runs, Version: version(), Scenarios: texts,
+		Files: shipped.File, Schema: scenario.Schema()}
 	address := fmt.Sprintf("127.0.0.1:%d", c.Port)
 	if c.Listen != "" {
 		address = c.Listen

@@ -63,6 +63,8 @@ var clusters = []struct {
 		"AMD 63916, figure 5.3: 128 nodes, 64-port switches"},
 	{"gaudi3", 512, 4096, "leaf 96, spine 48", "host-leaf 12288x200Gbps, leaf-spine 3072x800Gbps", 64,
 		"Next Platform, 9 April 2024: 32 x 16 servers, 3 leaves of 64x800G each; Habana: 3 ports out"},
+	{"crossed-h100", 16, 128, "leaf 8, spine 2", "host-leaf 128x400Gbps, leaf-spine 128x400Gbps", 0,
+		"NVIDIA/nccl issue 1453: 8 H100, the 8 of 9 NICs that are nearest to one"},
 	{"campus", 12, 48, "leaf 1", "host-leaf 4x100Gbps, host-leaf 10x200Gbps, host-leaf 12x400Gbps", 0,
 		"invented"},
 	{"converged", 24, 128, "leaf 4, spine 4",
@@ -247,5 +249,23 @@ func TestCollectivesOverMixedServers(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "hierarchical needs servers with as many GPUs each: "+
 		"new-1 has 8, older-1 has 4") {
 		t.Error(err)
+	}
+}
+
+// A GPU sends by the NIC that nvidia-smi calls nearest to it: GPU 1 is on rail 8 and GPU 8 on rail 1, and the
+// NIC that is near none is left out and told.
+func TestCrossedServers(t *testing.T) {
+	p, err := resolved(t, scenarios.Clusters()["clusters/crossed-h100.yaml"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := p.Graph
+	for gpu := range g.TotalGPUs() {
+		if rail := g.NICs[g.NICOf[gpu]].Rail; rail != 7-g.LocalOf(gpu) || g.Ways(gpu) != 1 {
+			t.Fatalf("%s is on rail %d by %d NICs", g.GPUName(gpu), rail+1, g.Ways(gpu))
+		}
+	}
+	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "left out: NIC0") {
+		t.Error(notes)
 	}
 }

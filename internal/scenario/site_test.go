@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"railyard/scenarios"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func resolved(t testing.TB, text string, sets ...string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Resolve(func(string) ([]byte, error) { panic("no file is named") })
+	return d.Resolve(scenarios.File)
 }
 
 // A fabric reads the same however its lists are written, and its cables are what the rules say.

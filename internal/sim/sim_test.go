@@ -11,6 +11,7 @@ import (
 	"railyard/internal/exec"
 	"railyard/internal/result"
 	"railyard/internal/scenario"
+	"railyard/scenarios"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
@@ -25,7 +26,7 @@ func load(t testing.TB, text string, sets ...string) *Run {
 	}
 	p, err := d.Resolve(func(name string) ([]byte, error) {
 		if name != "small.json" {
-			return nil, fmt.Errorf("there is no %s", name)
+			return scenarios.File(name)
 		}
 		return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
 	})
@@ -182,7 +183,7 @@ func TestLosslessInRandomFabrics(t *testing.T) {
 		}
 		p, err := d.Resolve(func(name string) ([]byte, error) {
 			if name != "small.json" {
-				return nil, fmt.Errorf("there is no %s", name)
+				return scenarios.File(name)
 			}
 			return []byte(`{"model_type":"llama","hidden_size":1024,"num_hidden_layers":16,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":1000}`), nil
 		})
@@ -261,7 +262,8 @@ func randomScenario(rt *rapid.T) (string, []string) {
 func TestRecoveryFromLoss(t *testing.T) {
 	base := `
 name: loss
-fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+fabric: {kind: rail, hosts: 4, spines: 2, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+	fabric_link: {rate: 100Gbps, cable: 30m}}
 server: {gpus: 2, nics: 2}
 transport: {timeout: 10, ack_every: 8}
 workload: {traffic: {alltoall: {bytes: 8MB}}}

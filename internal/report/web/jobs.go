@@ -78,7 +78,7 @@ func newJobs(root, version string) *jobs {
 	return &jobs{root: root, version: version, byID: map[string]*Simulation{}}
 }
 
-// resolve builds the plan of a scenario's text. Files that it names are not read:
+// resolve builds the plan of a scenario's text. Files that it names are not read, but for shipped ones:
 // a page must not be able to reach what lies beside the runs.
 func resolve(r request) (*scenario.Plan, error) {
 	if len(r.Text) > scenario.MaxSize {
@@ -90,6 +90,11 @@ func resolve(r request) (*scenario.Plan, error) {
 		return nil, err
 	}
 	return d.Resolve(func(name string) ([]byte, error) {
+		if r.files != nil {
+			if text, err := r.files(name); err == nil {
+				return text, nil
+			}
+		}
 		return nil, fmt.Errorf("the page reads no files: run a scenario that names %s from the shell", name)
 	})
 }

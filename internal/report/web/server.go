@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"railyard/internal/field"
+	"railyard/internal/scenario"
 )
 
 // bundle is the page, built by Vite from the folder web of the repository.
@@ -34,6 +35,7 @@ type Config struct {
 	Version   string            // of Railyard
 	Token     string            // every request must carry it; "" on loopback
 	Scenarios map[string]string // shipped scenarios by file name
+	Files     scenario.ReadFile // files that shipped scenarios name; nil: none
 	Schema    []byte            // JSON Schema of scenarios
 }
 
@@ -309,10 +311,12 @@ func plain(dir string) error {
 type request struct {
 	Text string   `json:"text"`
 	Sets []string `json:"sets"`
+
+	files scenario.ReadFile
 }
 
-func readRequest(q *http.Request) (request, error) {
-	var r request
+func (s *Server) readRequest(q *http.Request) (request, error) {
+	r := request{files: s.Files}
 	b, err := io.ReadAll(q.Body)
 	if err != nil {
 		return r, &InputError{"the request is too large"}
@@ -324,7 +328,7 @@ func readRequest(q *http.Request) (request, error) {
 }
 
 func (s *Server) checkScenario(w http.ResponseWriter, q *http.Request) {
-	r, err := readRequest(q)
+	r, err := s.readRequest(q)
 	if err == nil {
 		err = s.check(q.Context(), r)
 	}
@@ -351,7 +355,7 @@ func (s *Server) check(ctx context.Context, r request) error {
 }
 
 func (s *Server) startJob(w http.ResponseWriter, q *http.Request) {
-	r, err := readRequest(q)
+	r, err := s.readRequest(q)
 	if err != nil {
 		send(w, nil, err)
 		return
