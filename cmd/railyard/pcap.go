@@ -126,6 +126,9 @@ func printStory(w io.Writer, s *capture.Story) {
 		name := fmt.Sprintf("%s > %s QP %#06x", f.Src, f.Dst, f.QP)
 		fmt.Fprintf(w, "%-49s %8d %8d %6d %6d %5d %5d\n", name, f.Packets, f.Messages, f.Again, f.Naks,
 			f.CNPs, f.CE)
+		if len(f.Also) > 0 {
+			fmt.Fprintf(w, "    also by %s\n", strings.Join(f.Also, ", "))
+		}
 		if f.Grants+f.Requests > 0 {
 			fmt.Fprintf(w, "    %s of credit and %s for it, %s of wire in all\n",
 				unit.Plural(f.Grants, "grant"), unit.Plural(f.Requests, "request"),

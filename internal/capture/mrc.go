@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"math/bits"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -40,7 +41,7 @@ type NackCount struct {
 // Path is what became of the packets with one entropy value.
 type Path struct {
 	EV         string `json:"ev"`
-	Port       string `json:"port,omitempty"`     // where it was captured, where there are several
+	Port       string `json:"port,omitempty"`     // where it was captured, or its address, where there are several
 	Segments   string `json:"segments,omitempty"` // SRv6: the switches ahead
 	Packets    int64  `json:"packets"`
 	Again      int64  `json:"packets_again,omitempty"`
@@ -51,6 +52,7 @@ type Path struct {
 	AlwaysSkip int64  `json:"always_skip,omitempty"`
 	State      string `json:"state"` // as far as it can be seen from here
 	ev         roce.EV
+	src        netip.Addr
 }
 
 // States of paths as the verdicts and what is sent show them.
@@ -60,10 +62,12 @@ const (
 	pathBad  = "ASSUMED_BAD"
 )
 
-// maxPaths and maxSent bound what is remembered of one direction: its paths, and its packets under way.
+// Bounds of what is remembered of one direction, its paths and its packets under way, and of how many queue
+// pairs of one number are looked at.
 const (
-	maxPaths = 4096
-	maxSent  = 8192
+	maxPaths  = 4096
+	maxSent   = 8192
+	maxSameQP = 256
 )
 
 // mrcStream is what a stream remembers for MRC.
@@ -78,17 +82,26 @@ type mrcStream struct {
 	sent     map[uint64]sent // the last maxSent PSNs
 	open     map[uint16]*mrcMessage
 	order    []*mrcMessage // as they began
-	paths    map[roce.EV]*Path
-	ends     bool // the penalty has begun
+	paths    map[pathKey]*Path
+	rkey     uint32 // of the last WRITE,
+	msn      uint16 // and its message
+	ends     bool   // the penalty has begun
 	asked    map[uint16]asked
 
 	trims, agains, skips, answers run
 	nacks                         [256]*run
 }
 
+// pathKey names a path: planes may have the same entropy values, and addresses of their own.
+type pathKey struct {
+	ev  roce.EV
+	src netip.Addr
+}
+
 // sent is a packet under way.
 type sent struct {
 	ev     roce.EV
+	path   *Path
 	at     float64
 	nacked bool
 }
@@ -96,6 +109,7 @@ type sent struct {
 // asked is a probe under way.
 type asked struct {
 	ev     roce.EV
+	path   *Path
 	at     float64
 	number int64
 }
@@ -118,7 +132,10 @@ func (s *stream) mrc() *mrcStream {
 	if s.more == nil {
 		s.flow.MRC = &MRCFlow{}
 		s.more = &mrcStream{stream: s, flow: s.flow.MRC, sent: map[uint64]sent{},
-			open: map[uint16]*mrcMessage{}, paths: map[roce.EV]*Path{}, asked: map[uint16]asked{}}
+			open: map[uint16]*mrcMessage{}, paths: map[pathKey]*Path{}, asked: map[uint16]asked{}}
+		if same := s.t.mrcs[uint16(s.key.qp)]; len(same) < maxSameQP {
+			s.t.mrcs[uint16(s.key.qp)] = append(same, s)
+		}
 	}
 	return s.more
 }
@@ -131,9 +148,9 @@ func (m *mrcStream) take(us float64, p *Packet, f *roce.Frame) {
 	}
 	switch h := &f.BTH; h.Opcode {
 	case roce.MRCSack:
-		m.sack(us, p.Number, &f.MRC.SETH)
+		m.sack(us, p.Number, &f.MRC.SETH, f.IP.Dst)
 	case roce.MRCNack:
-		m.nack(us, p.Number, &f.MRC.NETH)
+		m.nack(us, p.Number, &f.MRC.NETH, f.IP.Dst)
 	case roce.MRCAck:
 		m.ack(us, p.Number, h)
 	case roce.MRCProbe:
@@ -156,21 +173,48 @@ func (m *mrcStream) take(us float64, p *Packet, f *roce.Frame) {
 
 // path returns what is known of an entropy value's path; nil beyond the most that are remembered.
 func (m *mrcStream) path(ev roce.EV, p *Packet, f *roce.Frame) *Path {
-	x := m.paths[ev]
+	k := pathKey{ev, f.IP.Src}
+	x := m.paths[k]
 	if x == nil {
 		if len(m.paths) >= maxPaths {
 			m.flow.MorePaths++
 			return nil
 		}
-		x = &Path{EV: fmt.Sprintf("%#x", uint32(ev)), State: pathGood, Port: p.Port, ev: ev}
+		x = &Path{EV: fmt.Sprintf("%#x", uint32(ev)), State: pathGood, Port: p.Port, ev: ev, src: f.IP.Src}
 		if f.Tunnel {
 			_, path := roce.AppendSegments(nil, f.Outer.Dst)
 			x.Segments = fmt.Sprintf("%x", path)
 		}
-		m.paths[ev] = x
+		m.paths[k] = x
 		m.flow.Paths = append(m.flow.Paths, x)
 	}
 	return x
+}
+
+// by finds the path of an entropy value that an answer to an address names: its plane's, or any that has it.
+func (m *mrcStream) by(ev roce.EV, to netip.Addr) *Path {
+	if x := m.paths[pathKey{ev, to}]; x != nil || len(m.also) == 0 {
+		return x
+	}
+	for _, x := range m.flow.Paths {
+		if x.ev == ev {
+			return x
+		}
+	}
+	return nil
+}
+
+// continues reports whether a WRITE by other addresses is of this connection: by another plane. Numbers of
+// queue pairs repeat from host to host, but hardly with keys, PSNs and messages that go on.
+func (m *mrcStream) continues(f *roce.Frame) bool {
+	h, ahead := &f.BTH, roce.PSNDiff(f.BTH.PSN, uint32(m.next))
+	newer := int16(f.MRC.METH.MSN - m.msn)
+	if !m.begun || h.RKey != m.rkey || ahead < -maxSent/2 || ahead > maxSent/2 ||
+		newer < -256 || newer > 256 {
+		return false
+	}
+	_, seen := m.sent[roce.Extend(h.PSN, m.next)]
+	return !seen || f.MRC.Again
 }
 
 // number extends a WRITE's PSN, and notes whether it is the highest so far.
@@ -194,6 +238,7 @@ func (m *mrcStream) write(us float64, p *Packet, f *roce.Frame) {
 	m.flow.Writes++
 	w.Payload += n
 	m.t.whole |= 1 << f.IP.DSCP()
+	m.rkey, m.msn = f.BTH.RKey, f.MRC.METH.MSN
 	psn, late := m.number(f.BTH.PSN)
 	ev := roce.EVOf(&f.IP, &f.UDP)
 	path := m.path(ev, p, f)
@@ -212,7 +257,7 @@ func (m *mrcStream) write(us float64, p *Packet, f *roce.Frame) {
 	case late:
 		m.flow.OutOfOrder++
 	}
-	m.sent[psn] = sent{ev: ev, at: us}
+	m.sent[psn] = sent{ev: ev, path: path, at: us}
 	if len(m.sent) > maxSent {
 		m.forget()
 	}
@@ -248,8 +293,8 @@ func (m *mrcStream) again(us float64, number int64, psn uint64, ev roce.EV, path
 	if r.known++; before.ev != ev {
 		r.moved++
 	}
-	if old := m.paths[before.ev]; old != nil && !before.nacked {
-		old.Lost++
+	if before.path != nil && !before.nacked {
+		before.path.Lost++
 	}
 }
 
@@ -322,10 +367,12 @@ func (m *mrcStream) acknowledged(us float64, psn uint32) {
 		return
 	}
 	n := roce.Extend(psn, m.next)
-	for _, x := range slices.Clone(m.order) {
-		if x.ended && x.last <= n {
+	for i := 0; i < len(m.order); {
+		if x := m.order[i]; x.ended && x.last <= n {
 			m.close(x, us, fmt.Sprintf("acknowledged %s later", unit.Time(max(0, us-x.end)*1e6)))
+			continue
 		}
+		i++
 	}
 }
 
@@ -382,6 +429,11 @@ func (m *mrcStream) finish(us float64) {
 	for _, id := range sortedKeys(m.asked) {
 		a := m.asked[id]
 		m.say(a.at, a.number, "probe %d by EV %#x has no answer in the capture", id, uint32(a.ev))
+	}
+	for _, x := range m.flow.Paths {
+		if len(m.also) > 0 && x.Port == "" {
+			x.Port = x.src.String()
+		}
 	}
 	if m.begun {
 		m.stream.flow.Missing += max(0, int64(m.next-m.first)-m.distinct)

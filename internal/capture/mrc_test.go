@@ -27,6 +27,7 @@ type script struct {
 	w        *Writer
 	at       time.Duration
 	v4, srv6 bool
+	planes   bool // each has addresses of its own
 	acked    uint32
 	tos      uint8
 	spoil    func(b []byte) []byte
@@ -57,6 +58,9 @@ func (s *script) put(after time.Duration, ev roce.EV, back bool, h roce.Header, 
 		netip.MustParseAddr("2001:db8::2"), 64, s.tos
 	if s.v4 {
 		f.IP.Src, f.IP.Dst = netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	}
+	if plane := ev >> 20 & 1; s.planes && plane == 1 {
+		f.IP.Src, f.IP.Dst = netip.MustParseAddr("10.1.0.1"), netip.MustParseAddr("10.1.0.2")
 	}
 	if back {
 		f.IP.Src, f.IP.Dst, f.IP.TOS = f.IP.Dst, f.IP.Src, 46<<2|2
@@ -265,6 +269,38 @@ func TestMRCTrimmed(t *testing.T) {
 		f.Packets != 5 || f.Missing != 4 || f.MRC.Paths[4].Trimmed != 1 ||
 		!strings.Contains(all, "trimmed by a switch: 4 packets, PSN 101…104, on 4 paths") {
 		t.Errorf("%s\n%+v\n%+v", all, st, f.MRC)
+	}
+}
+
+// A connection whose planes have addresses of their own is one, with the paths by which it runs.
+func TestMRCPlanesByAddress(t *testing.T) {
+	s := newScript(t)
+	s.v4, s.planes = true, true
+	s.exchange()
+	events, st := s.told()
+	one := newScript(t)
+	one.v4 = true
+	one.exchange()
+	_, whole := one.told()
+	var f, w *Flow
+	for _, x := range st.Flows {
+		if x.QP == tellQP {
+			f = x
+		}
+	}
+	for _, x := range whole.Flows {
+		if x.QP == tellQP {
+			w = x
+		}
+	}
+	if len(f.Also) != 1 || f.Also[0] != "10.1.0.1 > 10.1.0.2" || f.Packets != w.Packets ||
+		f.Messages != w.Messages || f.Again != w.Again || f.Missing != 0 || f.MRC.Paths[0].Port != "plane0" {
+		t.Errorf("%+v, %+v\n%s", f, f.MRC, strings.Join(events, "\n"))
+	}
+	for _, x := range st.Flows { // endpoint operations have no connection; all else is these two
+		if x.QP != roce.MRCEndpointQP && x != f && x.QP != askQP {
+			t.Errorf("%+v", x)
+		}
 	}
 }
 

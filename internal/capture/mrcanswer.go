@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"net/netip"
 
 	"railyard/roce"
 	"railyard/unit"
@@ -64,20 +65,25 @@ func (r *run) paths() string {
 	return fmt.Sprintf("%d paths", len(r.evs))
 }
 
+// writes finds WRITEs from one address to another, to a queue pair of which 16 bits are known, that nobody
+// has answered yet.
+func (t *Teller) writes(qp uint16, src, dst netip.Addr) *stream {
+	for _, c := range t.mrcs[qp] {
+		if c.more.begun && c.peer == nil && c.runs(src, dst) {
+			return c
+		}
+	}
+	return nil
+}
+
 // data finds the WRITEs that an answer is about: those to the queue pair that one of its contexts names.
 func (m *mrcStream) data(source, dest uint16) *mrcStream {
 	if m.peer != nil {
 		return m.peer.more
 	}
-	var found *stream
-	for _, c := range m.t.order {
-		if c.more == nil || !c.more.begun || c.peer != nil || c.key.src != m.key.dst ||
-			c.key.dst != m.key.src {
-			continue
-		}
-		if qp := uint16(c.key.qp); qp == source || found == nil && qp == dest {
-			found = c
-		}
+	found := m.t.writes(source, m.key.dst, m.key.src)
+	if found == nil {
+		found = m.t.writes(dest, m.key.dst, m.key.src)
 	}
 	if found == nil {
 		return nil
@@ -88,7 +94,7 @@ func (m *mrcStream) data(source, dest uint16) *mrcStream {
 }
 
 // sack takes a SACK: what has come, and a verdict on a path.
-func (m *mrcStream) sack(us float64, number int64, k *roce.SETH) {
+func (m *mrcStream) sack(us float64, number int64, k *roce.SETH, to netip.Addr) {
 	w := m.flow
 	w.Sacks++
 	w.Cumulative = k.Cumulative
@@ -114,7 +120,7 @@ func (m *mrcStream) sack(us float64, number int64, k *roce.SETH) {
 		d.answered(us, number, uint16(k.AckOffset), k.Verdict)
 		return
 	}
-	path := d.paths[k.EV]
+	path := d.by(k.EV, to)
 	switch {
 	case path == nil:
 	case k.Verdict == roce.VerdictSkipOnce:
@@ -146,7 +152,7 @@ func (m *mrcStream) used(us float64, number int64, path *Path) {
 }
 
 // nack takes a NACK.
-func (m *mrcStream) nack(us float64, number int64, k *roce.NETH) {
+func (m *mrcStream) nack(us float64, number int64, k *roce.NETH, to netip.Addr) {
 	m.stream.flow.Naks++
 	d, reason, psn := m.data(k.Source, k.Dest), k.Reason, uint64(k.PSN)
 	if d != nil && d.begun {
@@ -155,7 +161,7 @@ func (m *mrcStream) nack(us float64, number int64, k *roce.NETH) {
 			s.nacked = true
 			d.sent[psn] = s
 		}
-		if path := d.paths[k.EV]; path != nil {
+		if path := d.by(k.EV, to); path != nil {
 			if reason == roce.NackTrimmed || reason == roce.NackTrimmedLastHop {
 				path.Trimmed++
 			} else {
@@ -230,7 +236,8 @@ const leastMTU = 256
 // probe takes a question about a path.
 func (m *mrcStream) probe(us float64, p *Packet, f *roce.Frame, id uint16) {
 	m.flow.Probes++
-	m.asked[id] = asked{roce.EVOf(&f.IP, &f.UDP), us, p.Number}
+	ev := roce.EVOf(&f.IP, &f.UDP)
+	m.asked[id] = asked{ev, m.paths[pathKey{ev, f.IP.Src}], us, p.Number}
 }
 
 // answered takes the answer to a probe of this direction.
@@ -241,7 +248,7 @@ func (m *mrcStream) answered(us float64, number int64, id uint16, v roce.Verdict
 	}
 	delete(m.asked, id)
 	m.flow.Answered++
-	path, took := m.paths[a.ev], us-a.at
+	path, took := a.path, us-a.at
 	if path != nil && path.State == pathBad && v != roce.VerdictAlwaysSkip {
 		path.State = map[roce.Verdict]string{roce.VerdictSkipOnce: pathSkip}[v]
 		if path.State == "" {

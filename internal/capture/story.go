@@ -44,7 +44,8 @@ type Flow struct {
 	FarDelay     int64    `json:"far_delay_ns,omitempty"`         // longest that acknowledgements tell of
 	BadICRC      int64    `json:"bad_icrc"`
 	SourcePorts  []uint16 `json:"source_ports"`
-	Gbps         float64  `json:"payload_gbps"` // from its first to its last packet
+	Gbps         float64  `json:"payload_gbps"`   // from its first to its last packet
+	Also         []string `json:"also,omitempty"` // other addresses by which it runs
 	MRC          *MRCFlow `json:"mrc,omitempty"`
 	first, last  float64
 	sourcePorts  map[uint16]bool
@@ -82,7 +83,8 @@ type Teller struct {
 	held   Event // the last event, as long as it may repeat
 	holds  bool
 	frames [1]roce.Frame
-	whole  uint64 // DSCPs of MRC's WRITEs that came whole
+	whole  uint64               // DSCPs of MRC's WRITEs that came whole
+	mrcs   map[uint16][]*stream // those of MRC by the low bits of their queue pair's number
 }
 
 // flowKey names one direction of a queue pair.
@@ -96,7 +98,7 @@ const maxFlows = 1 << 16
 
 // NewTeller returns a teller that passes on up to limit events.
 func NewTeller(limit int, emit func(Event)) *Teller {
-	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}}
+	return &Teller{limit: limit, emit: emit, flows: map[flowKey]*stream{}, mrcs: map[uint16][]*stream{}}
 }
 
 // Tell reads a whole capture. progress may be nil.
@@ -178,6 +180,13 @@ func (t *Teller) take(p *Packet) {
 func (t *Teller) stream(us float64, f *roce.Frame) *stream {
 	k := flowKey{f.IP.Src, f.IP.Dst, f.BTH.DestQP}
 	st := t.flows[k]
+	if st == nil && f.BTH.Opcode.IsMRC() {
+		if st = t.otherPlane(k, f); st != nil {
+			st.also = append(st.also, k)
+			st.flow.Also = append(st.flow.Also, fmt.Sprintf("%v > %v", k.src, k.dst))
+			t.flows[k] = st
+		}
+	}
 	if st == nil {
 		if len(t.flows) >= maxFlows {
 			t.Story.Untracked++

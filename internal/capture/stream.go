@@ -29,6 +29,7 @@ type stream struct {
 		number     int64
 	}
 	more *mrcStream // where the packets are MRC's
+	also []flowKey  // other addresses by which it runs: planes of MRC
 	msg  *message   // being sent
 	open []*message // sent, or waiting for data, and not acknowledged; oldest first
 }
