@@ -155,6 +155,19 @@ func (r *Routes) Row(node int, row []int32) {
 	}
 }
 
+// Kinds returns a locator of each class: switches with the same neighbours have one, and the ways to one of
+// them are those to any other with the two changed places.
+func (r *Routes) Kinds() (locators []int) {
+	seen := map[int32]bool{}
+	for loc, c := range r.class {
+		if !seen[c] {
+			seen[c] = true
+			locators = append(locators, loc)
+		}
+	}
+	return locators
+}
+
 // Links returns the next links of a set of a switch, in order.
 func (r *Routes) Links(node int, set int32) []int { return r.sets[node][set] }
 

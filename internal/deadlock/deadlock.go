@@ -1,0 +1,308 @@
+// Package deadlock finds out beforehand whether pauses in a fabric can wait for one another in a ring.
+//
+// A lossless packet holds buffer behind the cable that it came by until it has buffer behind the next
+// one. Who may wait for whom so is the buffer dependency graph: its nodes are the directions of cables
+// between switches, with the class in which packets cross them, its edges the turns that some routed
+// packet takes. Where it has no cycle there is no deadlock by PFC, whatever the load; with one there can
+// be (Dally and Seitz 1987; Guo et al., SIGCOMM 2016; Hu et al., HotNets 2016; HANDBOOK.md 23). NICs end
+// every chain: what they take waits for nobody.
+package deadlock
+
+import (
+	"math/bits"
+	"slices"
+
+	"railyard/internal/topo"
+)
+
+// Routing is how packets find their way.
+type Routing struct {
+	Graph  *topo.Graph
+	Routes *topo.Routes
+	// Levels is in how many classes a packet may travel one after the other, Rises whether it goes on in
+	// the next behind a cable that it came by from a node. One level, or none: its class stays.
+	Levels int
+	Rises  func(link, from int) bool
+	// Legs: packets may go to any of Routes.Regions first, and from there to where they want.
+	Legs bool
+}
+
+// Buffer is what a packet holds: the memory behind a cable, in the class of a level.
+type Buffer struct {
+	Link, From int // the cable, and the switch that sent
+	Level      int
+}
+
+// most is how many steps a search may take: locators times cables. About 10 s of one core.
+const most = 2e9
+
+// some is how many locators are tried before all.
+const some = 32
+
+// Find returns buffers each of which may wait for the next, and the last for the first: a short ring, nil
+// when there is none. unknown: there may be one, and the fabric is too large to tell.
+func Find(r *Routing) (ring []Buffer, unknown bool) {
+	if r.tiered() {
+		return nil, false
+	}
+	if float64(len(r.Routes.Sets))*float64(len(r.Graph.Links)) > most {
+		return nil, true
+	}
+	all := make([]int, len(r.Routes.Sets))
+	for loc := range all {
+		all[loc] = loc
+	}
+	if len(all) > 4*some && !r.Legs { // a ring among some is one, and mostly there are many
+		few := make([]int, some)
+		for i := range few {
+			few[i] = i * len(all) / some
+		}
+		f := newFinder(r, few)
+		f.trace(few)
+		if ring := f.ring(); ring != nil {
+			return ring, false
+		}
+	}
+	f := newFinder(r, all)
+	f.trace(all)
+	return f.ring(), false
+}
+
+// finder is the search. A directed cable between switches is 2 link + 1 when it leaves from B; a buffer is
+// a directed cable and a level.
+type finder struct {
+	*Routing
+	levels int
+	out    [][]int32  // by node: directed cables to other switches
+	place  []int32    // by directed cable: its place in out
+	turns  [][]uint64 // by buffer: bits of the places that it may wait for; nil: packets end there
+	hosts  []bool     // by node: packets begin there
+
+	at       []int32 // by node: its number among switches
+	switches int
+	row      []int32 // by locator: its row in ways, -1 for one that is not looked at
+	ways     []int32 // by row and switch: its set of next links, -1 for none
+	sets     [][]way // by node
+
+	queue []place // room to work in
+	seen  []bool
+}
+
+// way is a set of next links of a switch.
+type way struct {
+	cables []int32  // directed
+	bits   []uint64 // of their places
+}
+
+// newFinder prepares to look at some locators.
+func newFinder(r *Routing, locators []int) *finder {
+	g := r.Graph
+	f := &finder{Routing: r, levels: max(1, r.Levels), out: make([][]int32, len(g.Nodes)),
+		place: make([]int32, 2*len(g.Links)), hosts: make([]bool, len(g.Nodes)),
+		at: make([]int32, len(g.Nodes)), sets: make([][]way, len(g.Nodes)),
+		row: make([]int32, len(r.Routes.Sets))}
+	f.turns = make([][]uint64, 2*len(g.Links)*f.levels)
+	f.seen = make([]bool, len(g.Nodes)*f.levels)
+	for l := range g.Links {
+		a, b := g.Links[l].A, g.Links[l].B
+		switch {
+		case !r.Routes.Up(l):
+		case g.Nodes[a].Role == topo.Host:
+			f.hosts[b] = true
+		case g.Nodes[b].Role == topo.Host:
+			f.hosts[a] = true
+		default:
+			f.join(int32(2*l), a)
+			f.join(int32(2*l+1), b)
+		}
+	}
+	f.fill(locators)
+	return f
+}
+
+// fill reads the routes.
+func (f *finder) fill(locators []int) {
+	for n := range f.Graph.Nodes {
+		if f.Graph.Nodes[n].Role != topo.Host {
+			f.at[n] = int32(f.switches)
+			f.switches++
+		}
+	}
+	for loc := range f.row {
+		f.row[loc] = -1
+	}
+	for i, loc := range locators {
+		f.row[loc] = int32(i)
+	}
+	f.ways = make([]int32, len(locators)*f.switches)
+	row := make([]int32, len(f.row))
+	for n := range f.Graph.Nodes {
+		if f.Graph.Nodes[n].Role == topo.Host {
+			continue
+		}
+		for i := range row {
+			row[i] = -1
+		}
+		f.Routes.Row(n, row)
+		for i, loc := range locators {
+			f.ways[i*f.switches+int(f.at[n])] = row[loc]
+			f.know(n, row[loc])
+		}
+	}
+}
+
+// set is a switch's set of next links to a locator.
+func (f *finder) set(node, loc int) int32 { return f.ways[int(f.row[loc])*f.switches+int(f.at[node])] }
+
+// know notes what a set of a switch is, the first time that it is met.
+func (f *finder) know(n int, set int32) {
+	for int(set) >= len(f.sets[n]) {
+		f.sets[n] = append(f.sets[n], way{})
+	}
+	if set < 0 || f.sets[n][set].cables != nil {
+		return
+	}
+	w := way{bits: make([]uint64, (len(f.out[n])+63)/64)}
+	for _, l := range f.Routes.Links(n, set) {
+		d := f.directed(l, n)
+		w.cables = append(w.cables, d)
+		w.bits[f.place[d]>>6] |= 1 << (f.place[d] & 63)
+	}
+	f.sets[n][set] = w
+}
+
+func (f *finder) join(d int32, from int) {
+	f.place[d] = int32(len(f.out[from]))
+	f.out[from] = append(f.out[from], d)
+}
+
+// from and to are the ends of a directed cable.
+func (f *finder) from(d int32) int {
+	if l := &f.Graph.Links[d/2]; d&1 == 0 {
+		return l.A
+	}
+	return f.Graph.Links[d/2].B
+}
+
+func (f *finder) to(d int32) int { return f.from(d ^ 1) }
+
+// directed is a link as it leaves a node.
+func (f *finder) directed(link, from int) int32 {
+	if f.Graph.Links[link].A == from {
+		return int32(2 * link)
+	}
+	return int32(2*link + 1)
+}
+
+// after is the level of packets behind a cable that they crossed at another.
+func (f *finder) after(d int32, level int) int {
+	if f.levels > 1 && level < f.levels-1 && f.Rises(int(d/2), f.from(d)) {
+		return level + 1
+	}
+	return level
+}
+
+// buffer numbers them.
+func (f *finder) buffer(d int32, level int) int32 { return d*int32(f.levels) + int32(level) }
+
+// may notes that a buffer waits for what leads on to a locator.
+func (f *finder) may(b int32, node, loc int) {
+	set := f.set(node, loc)
+	if set < 0 {
+		return
+	}
+	more := f.sets[node][set].bits
+	if f.turns[b] == nil {
+		f.turns[b] = make([]uint64, len(more))
+	}
+	turns := f.turns[b]
+	for i, w := range more {
+		turns[i] |= w
+	}
+}
+
+// place is where a packet may be: at a switch, on a level.
+type place struct{ node, level int }
+
+// trace follows packets to locators, from all switches where some begin.
+func (f *finder) trace(locators []int) {
+	begin := f.begin()
+	if !f.Legs {
+		for _, loc := range locators {
+			f.follow(loc, begin, nil)
+		}
+		return
+	}
+	ended := map[place][]int32{} // where first legs end, by which buffers
+	for _, region := range f.Routes.Regions {
+		f.follow(region, begin, func(b int32, p place) { ended[p] = append(ended[p], b) })
+	}
+	for p := range ended {
+		if !f.hosts[p.node] || p.level > 0 {
+			begin = append(begin, p)
+		}
+	}
+	slices.SortFunc(begin, func(a, b place) int { return (a.node-b.node)*f.levels + a.level - b.level })
+	final := make([]bool, len(f.Routes.Sets))
+	for _, loc := range f.Routes.Locator {
+		if loc >= 0 {
+			final[loc] = true
+		}
+	}
+	for loc, yes := range final {
+		if !yes {
+			continue
+		}
+		for p, buffers := range ended {
+			for _, b := range buffers {
+				f.may(b, p.node, loc)
+			}
+		}
+		f.follow(loc, begin, nil)
+	}
+}
+
+// follow walks all ways to a locator. end hears of the buffers that packets hold where they are there.
+func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
+	seen := f.seen
+	clear(seen)
+	queue := f.queue[:0]
+	visit := func(p place) {
+		if i := p.node*f.levels + p.level; !seen[i] {
+			seen[i] = true
+			queue = append(queue, p)
+		}
+	}
+	for _, p := range begin {
+		visit(p)
+	}
+	for len(queue) > 0 {
+		p := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		set := f.set(p.node, loc)
+		if set < 0 {
+			continue
+		}
+		for _, d := range f.sets[p.node][set].cables {
+			next := place{f.to(d), f.after(d, p.level)}
+			b := f.buffer(d, p.level)
+			f.may(b, next.node, loc)
+			if end != nil && f.set(next.node, loc) < 0 {
+				end(b, next)
+			}
+			visit(next)
+		}
+	}
+	f.queue, f.seen = queue, seen
+}
+
+// each calls a function with all that a buffer may wait for.
+func (f *finder) each(b int32, do func(next int32)) {
+	d := b / int32(f.levels)
+	node, level := f.to(d), f.after(d, int(b)%f.levels)
+	for w, word := range f.turns[b] {
+		for ; word != 0; word &= word - 1 {
+			do(f.buffer(f.out[node][w<<6+bits.TrailingZeros64(word)], level))
+		}
+	}
+}

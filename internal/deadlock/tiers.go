@@ -1,0 +1,82 @@
+package deadlock
+
+import "railyard/internal/topo"
+
+// tiered reports that no ring can be because tiers order all buffers: what packets cross up comes before
+// what they cross down, and nobody turns up again. It looks at tiers alone, and at the ways to one
+// locator of each class: those to others of the class are the same with two switches of one tier changed
+// places. That takes no time in a Clos of any size. False says nothing.
+func (r *Routing) tiered() bool {
+	kinds := r.Routes.Kinds()
+	if r.Legs || r.level() || !r.alike() || float64(len(kinds))*float64(len(r.Graph.Links)) > most {
+		return false
+	}
+	f := newFinder(r, kinds)
+	for _, loc := range kinds {
+		f.follow(loc, f.begin(), nil)
+	}
+	type step struct{ from, to, level int } // of tiers
+	of := func(b int32) step {
+		d := b / int32(f.levels)
+		g := f.Graph
+		return step{g.Nodes[f.from(d)].Tier, g.Nodes[f.to(d)].Tier, int(b) % f.levels}
+	}
+	turns := map[[2]step]bool{}
+	for b := range f.turns {
+		if f.turns[b] != nil {
+			f.each(int32(b), func(next int32) { turns[[2]step{of(int32(b)), of(next)}] = true })
+		}
+	}
+	for { // steps that lead nowhere cannot be on a ring
+		begins := map[step]bool{}
+		for t := range turns {
+			begins[t[0]] = true
+		}
+		was := len(turns)
+		for t := range turns {
+			if !begins[t[1]] {
+				delete(turns, t)
+			}
+		}
+		if len(turns) == was {
+			return was == 0
+		}
+	}
+}
+
+// level reports whether a cable joins two switches of a tier: tiers then order nothing.
+func (r *Routing) level() bool {
+	g := r.Graph
+	for l := range g.Links {
+		a, b := &g.Nodes[g.Links[l].A], &g.Nodes[g.Links[l].B]
+		if a.Role != topo.Host && b.Role != topo.Host && a.Tier == b.Tier && r.Routes.Up(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether all switches that NICs hang off are of one tier, so that any two may change places.
+func (r *Routing) alike() bool {
+	tier := -1
+	for loc := range r.Routes.Sets {
+		for _, n := range r.Routes.Sets[loc] {
+			if t := r.Graph.Nodes[n].Tier; tier < 0 {
+				tier = t
+			} else if t != tier {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// begin is where packets begin.
+func (f *finder) begin() (begin []place) {
+	for n, begins := range f.hosts {
+		if begins && f.Graph.Nodes[n].Role != topo.Host {
+			begin = append(begin, place{n, 0})
+		}
+	}
+	return begin
+}
