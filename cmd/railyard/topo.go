@@ -51,11 +51,17 @@ func (c *topoCmd) Run(e *env) error {
 		_, err := io.WriteString(e.stdout, plan.Graph.Dot())
 		return err
 	}
-	inv := plan.Graph.Inventory()
+	inv, ring := plan.Graph.Inventory(), plan.Ring()
 	if c.JSON {
-		return printJSON(e.stdout, inv)
+		return printJSON(e.stdout, struct {
+			*topo.Inventory
+			Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
+		}{inv, ring})
 	}
 	inventory(e.stdout, inv)
+	if ring != "" {
+		report.Labelled(e.stdout, "Deadlock by pauses: ", ring)
+	}
 	return nil
 }
 

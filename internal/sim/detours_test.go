@@ -20,7 +20,8 @@ import (
 const dragonflyText = `
 name: dragonfly
 fabric:
-  {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+  {kind: dragonfly, k: 2, allow_deadlock: true,
+    host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 cc: {algorithm: none}
 transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb_options: {per_packet: true}

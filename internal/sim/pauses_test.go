@@ -94,6 +94,7 @@ fabric:
   kind: graph
   host_link: {rate: 400Gbps, cable: 3m}
   fabric_link: {rate: 100Gbps, cable: 3m}
+  allow_deadlock: true
   graph:
     hosts: [h1, h2, h3, h4, h5]
     switches: [{name: s1, role: leaf}, {name: s2, role: leaf}, {name: s3, role: leaf},

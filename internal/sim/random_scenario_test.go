@@ -95,9 +95,9 @@ func (d *drawn) fabric() (block string, ports int) {
 	case 3:
 		block = "kind: rail-only, hosts: 5"
 	case 4:
-		block, d.gpus = "kind: dragonfly, k: 1, groups: 3, group_size: 2", 1
+		block, d.gpus = "kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2", 1
 	case 5:
-		block, d.gpus = "kind: graph, graph: "+d.graph(), 1
+		block, d.gpus = "kind: graph, allow_deadlock: true, graph: "+d.graph(), 1
 	}
 	return fmt.Sprintf("{%s, %s, cut_through: %v, pipeline: %s}", block, links, d.chance(0.3),
 		d.of("0ns", "400ns", "1us")), ports

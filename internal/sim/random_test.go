@@ -208,7 +208,7 @@ func TestOneMoreBrokenLinkIsNeverFaster(t *testing.T) {
 			"fabric.host_link.cable=" + cable, "fabric.fabric_link.cable=" + cable,
 			"lb=" + d.of("ecmp", "flowlet")}
 		d.text = fmt.Sprintf("name: alone\nseed: %d\nfabric: {kind: dragonfly, k: 1, groups: %d, "+
-			"group_size: 3}\n"+
+			"allow_deadlock: true, group_size: 3}\n"+
 			"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, bytes: %s}]}}\nfailures:\n",
 			seed, d.between(2, 4), d.between(2, 6), d.of("1B", "4097B", "300KB"))
 		links := betweenSwitches(&drawn{text: strings.TrimSuffix(d.text, "failures:\n"), sets: d.sets})

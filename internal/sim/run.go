@@ -52,6 +52,9 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 			return nil, fmt.Errorf("job %q uses service %d; there are %d", j.Name, j.Service, len(p.Services))
 		}
 	}
+	if err := p.Deadlock(cost.routes); err != nil {
+		return nil, err
+	}
 	s := setup(p)
 	s.Routes = cost.routes
 	n, err := NewNetwork(s)

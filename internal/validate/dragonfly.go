@@ -64,7 +64,8 @@ func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
 	r, err := finish(fmt.Sprintf(`
 name: dragonfly
 fabric:
-  {kind: dragonfly, k: %d, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
+  {kind: dragonfly, k: %d, allow_deadlock: true,
+    host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m}}
 cc: {algorithm: none}
 transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb: %s

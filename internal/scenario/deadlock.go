@@ -1,0 +1,158 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/deadlock"
+	"railyard/internal/topo"
+)
+
+// Deadlock looks whether pauses can wait for one another in a ring (package deadlock), with routes over all
+// links and over those that are left after each event. It is an error in a fabric that is whole, unless the
+// scenario allows it, and a note where a broken cable makes it so. Routes are those over all links.
+func (p *Plan) Deadlock(r *topo.Routes) error {
+	if !p.protected() || len(r.Sets) < 2 {
+		return nil
+	}
+	ring, unknown := deadlock.Find(p.routing(r))
+	allowed := p.doc != nil && p.doc.File.Fabric.AllowDeadlock
+	switch {
+	case unknown:
+		p.note("whether pauses can deadlock was not looked at: the fabric is too large and too irregular")
+		return nil
+	case ring == nil:
+		p.deadlocksLater(r)
+		return nil
+	case allowed:
+		p.note("pauses can deadlock, which fabric.allow_deadlock allows: a ring of %d buffers each of "+
+			"which may wait for the next: %s", len(ring), p.ringOf(ring))
+		return nil
+	}
+	return p.Refuse("fabric", "pauses can deadlock: packets on their routes close a ring of %d buffers, "+
+		"each of which may wait for the next: %s; accepted: %s", len(ring), p.ringOf(ring), p.ways())
+}
+
+// Ring is that of the fabric when it is whole, in words; nothing where there is none, or no traffic that
+// pauses protect.
+func (p *Plan) Ring() string {
+	if !p.protected() {
+		return ""
+	}
+	r := p.Graph.Reroute(nil, nil, p.LB.Detours)
+	ring, unknown := deadlock.Find(p.routing(r))
+	if unknown {
+		return "not looked at: the fabric is too large and too irregular"
+	}
+	if ring == nil {
+		return ""
+	}
+	return p.ringOf(ring)
+}
+
+// ways are what would do instead.
+func (p *Plan) ways() string {
+	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
+	if len(p.Graph.Regions) > 2 && !p.LB.Detours {
+		ways = "lb: valiant, " + ways
+	}
+	return ways
+}
+
+// protected reports that some traffic is in a class that pauses keep from being lost.
+func (p *Plan) protected() bool {
+	if p.Scheduled != nil {
+		return false
+	}
+	for i := range p.Services {
+		for n, spec := range p.specs {
+			if p.Graph.Nodes[n].Role != topo.Host && spec != nil &&
+				spec.Queues[spec.DSCP[p.Services[i].DSCP]].Lossless {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// routing is how this plan's packets travel.
+func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
+	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Levels: 1}
+	if p.LB.Detours {
+		of := p.Graph.RegionOf()
+		d.Legs = true
+		for _, row := range p.Rise {
+			d.Levels = max(d.Levels, len(row))
+		}
+		d.Rises = func(l, _ int) bool { return of[p.Graph.Links[l].A] != of[p.Graph.Links[l].B] }
+	}
+	return d
+}
+
+// mostStates bounds how many sets of broken cables are looked at, mostLater how large a fabric may be for
+// it.
+const (
+	mostStates = 16
+	mostLater  = 50_000_000
+)
+
+// deadlocksLater notes the first event behind which routes close a ring.
+func (p *Plan) deadlocksLater(r *topo.Routes) {
+	if len(r.Sets)*len(p.Graph.Links) > mostLater {
+		return
+	}
+	down := map[int]bool{}
+	states := 0
+	for i := range p.Events {
+		e := &p.Events[i]
+		if !e.Toggles || !e.Heard {
+			continue
+		}
+		if e.Up {
+			delete(down, e.Link)
+			continue
+		}
+		down[e.Link] = true
+		if states++; states > mostStates {
+			return
+		}
+		ring, _ := deadlock.Find(p.routing(p.Graph.Reroute(down, nil, p.LB.Detours)))
+		if ring != nil {
+			p.note("from %v on pauses can deadlock: without %s packets on their routes close a ring of %d "+
+				"buffers, each of which may wait for the next: %s", e.At+e.Converge, p.cablesOf(down),
+				len(ring), p.ringOf(ring))
+			return
+		}
+	}
+}
+
+// ringOf names a ring's ports.
+func (p *Plan) ringOf(ring []deadlock.Buffer) string {
+	const most = 8
+	var ports []string
+	for i, b := range ring {
+		if i == most {
+			ports = append(ports, fmt.Sprintf("and %d more", len(ring)-i))
+			break
+		}
+		port := p.Graph.End(b.Link, b.From)
+		if b.Level > 0 {
+			port += fmt.Sprintf(" (class %d of its kind)", b.Level+1)
+		}
+		ports = append(ports, port)
+	}
+	return strings.Join(ports, ", ")
+}
+
+func (p *Plan) cablesOf(links map[int]bool) string {
+	var names []string
+	for l := range links {
+		names = append(names, p.Graph.End(l, p.Graph.Links[l].A))
+	}
+	slices.Sort(names)
+	if len(names) > 4 {
+		names = append(names[:4], fmt.Sprintf("%d more", len(links)-4))
+	}
+	return "the cables at " + strings.Join(names, ", ")
+}
