@@ -24,6 +24,7 @@ type profile struct {
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
 	wanted  int // active ones of a plane
+	burst   int // packets in a row by one value
 	resorts int // next of bad that data take where nothing else is left
 
 	rounds, skips, replaced, condemned, restored int64
@@ -33,6 +34,8 @@ type profile struct {
 type planeEVs struct {
 	active, reserve []uint16
 	turn            int
+	last            uint16 // whose turn it was, and for how many packets more it is
+	left            int
 }
 
 // firstPort is the lowest source port, the low half of a value, that ordinary programs may send from.
@@ -47,16 +50,21 @@ func anyEV(r *rng.Stream, ipv6 bool) uint32 {
 	return v
 }
 
-func newProfile(values, active, planes int, ipv6 bool, r rng.Stream) profile {
-	each := values / planes
-	p := profile{planes: make([]planeEVs, planes), random: r, wanted: max(1, min(active/planes, each))}
+func newProfile(m *maker, r rng.Stream) profile {
+	planes := m.common.Planes
+	each := m.evs / planes
+	p := profile{planes: make([]planeEVs, planes), random: r, wanted: max(1, min(m.active/planes, each)),
+		burst: m.burst}
 	slots := 4
 	for slots < 4*each*planes {
 		slots *= 2
 	}
 	p.index = make([]uint16, slots)
-	for len(p.values) < each*planes {
-		v := anyEV(&p.random, ipv6)
+	for given := m.common.EVs; len(p.values) < each*planes; {
+		v := anyEV(&p.random, m.common.IPv6)
+		if len(given) > 0 {
+			v, given = given[0], given[1:]
+		}
 		if _, taken := p.find(v); taken {
 			continue
 		}
@@ -103,6 +111,10 @@ func (p *profile) plane(i uint16) int { return int(i) % len(p.planes) }
 // next is the value whose turn it is on a plane; false where none is active.
 func (p *profile) next(plane int) (i uint16, ok bool) {
 	of := &p.planes[plane]
+	if of.left > 0 && p.states[of.last] == good {
+		of.left--
+		return of.last, true
+	}
 	if len(of.active) == 0 {
 		return 0, false
 	}
@@ -112,6 +124,7 @@ func (p *profile) next(plane int) (i uint16, ok bool) {
 		}
 		i = of.active[of.turn]
 		if of.turn++; p.states[i] == good {
+			of.last, of.left = i, p.burst-1
 			return i, true
 		}
 	}

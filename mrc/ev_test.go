@@ -5,19 +5,22 @@ import (
 	"testing"
 
 	"railyard/internal/rng"
+	"railyard/transport"
 
 	"pgregory.net/rapid"
 )
 
 func testProfile(values, active, planes int) *profile {
-	p := newProfile(values, active, planes, false, rng.New(1, "test"))
+	m := maker{common: transport.Common{Planes: planes}, evs: values, active: active, burst: 1}
+	p := newProfile(&m, rng.New(1, "test"))
 	return &p
 }
 
 // Values are distinct, are ports that programs may send from, and equally many per plane.
 func TestProfile(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
-		p := newProfile(256, 128, 4, ipv6, rng.New(1, "test"))
+		m := maker{common: transport.Common{Planes: 4, IPv6: ipv6}, evs: 256, active: 128, burst: 1}
+		p := newProfile(&m, rng.New(1, "test"))
 		seen := map[uint32]bool{}
 		for i, v := range p.values {
 			if seen[v] || v&0xffff < firstPort || !ipv6 && v>>16 != 0 {
@@ -170,5 +173,28 @@ func checkAccount(rt *rapid.T, p *profile) {
 		if denied := p.states[i] == denied; n != 1 && !denied || denied && n != 0 {
 			rt.Fatalf("value %d in state %d is in %d places", i, p.states[i], n)
 		}
+	}
+}
+
+// A burst stays on one value; values that are given are taken, planes in turn.
+func TestGivenValuesInBursts(t *testing.T) {
+	m := maker{common: transport.Common{Planes: 2, EVs: []uint32{7001, 7002, 7003, 7004}}, evs: 4, active: 4,
+		burst: 3}
+	p := newProfile(&m, rng.New(1, "test"))
+	for range 4 {
+		first, _ := p.next(1)
+		second, _ := p.next(1)
+		third, _ := p.next(1)
+		if first != second || second != third || p.values[first]%2 != 0 {
+			t.Errorf("a burst on plane 1 goes by %d, %d and %d", p.values[first], p.values[second],
+				p.values[third])
+		}
+	}
+	i, _ := p.next(1)
+	if p.condemn(i); p.states[i] != assumedBad {
+		t.Fatal("it is not bad")
+	}
+	if j, _ := p.next(1); j == i {
+		t.Error("a burst goes on by a value that is bad")
 	}
 }

@@ -19,7 +19,6 @@ type Peer struct {
 	rtt      estimate
 	own, far uint32 // planes whose port works here, and there as far as we were told
 	busy     int    // connections that have something under way or to send
-	sameSeed uint64
 
 	penalty uint8 // of the window, in 128
 	until   unit.Time
@@ -45,8 +44,8 @@ func (e *estimate) sample(t unit.Time) {
 
 func newPeer(m *maker, path cc.Path, seed uint64) *Peer {
 	all := uint32(1)<<m.common.Planes - 1
-	p := &Peer{m: m, path: path, own: all, far: all, probeAt: unit.Never, sameSeed: seed,
-		evs: newProfile(m.evs, m.active, m.common.Planes, m.common.IPv6, rng.New(seed, "entropy values"))}
+	p := &Peer{m: m, path: path, own: all, far: all, probeAt: unit.Never,
+		evs: newProfile(m, rng.New(seed, "entropy values"))}
 	p.pace.Line, p.pace.MTU = path.Line, path.MTU
 	p.pace.Start(m.control(path))
 	p.pace.Decide(0)

@@ -18,6 +18,8 @@ var Protocol = transport.Protocol{
 			Doc: "entropy values of the profile, equally many per plane"},
 		{Name: "active_evs", Kind: param.Count, Min: "1", Max: "4096",
 			Doc: "of them that take turns; the others are the reserve"},
+		{Name: "ev_burst", Kind: param.Count, Min: "1", Max: "64",
+			Doc: "packets in a row by one value, as sockets send them in one call"},
 		{Name: "psn_range", Kind: param.Count, Min: "128", Max: "32640",
 			Doc: "packets that the receiver tracks from the first that is missing, in steps of 128"},
 		{Name: "dynamic_range", Kind: param.Flag,
@@ -41,7 +43,7 @@ var Protocol = transport.Protocol{
 		{Name: "penalty", Kind: param.Count, Min: "1", Max: "127", Zero: true,
 			Doc: "what a receiver takes off windows, in 128, for a round trip after a last-hop trim"},
 	},
-	Defaults: param.Values{"evs": 256, "active_evs": 128, "psn_range": 4096, "dynamic_range": false,
+	Defaults: param.Values{"evs": 256, "active_evs": 128, "ev_burst": 1, "psn_range": 4096, "dynamic_range": false,
 		"ack_every": 4, "ack_delay": unit.Time(0), "timeout": unit.Time(0),
 		"timeout_floor": 10 * unit.Microsecond, "exponential": true, "retries": 7,
 		"probe_every": unit.Time(0), "immediates": 256, "penalty": 0},
@@ -70,6 +72,8 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 		return "evs", fmt.Sprintf("are for at most %d planes, found %d", maxPlanes, planes)
 	case evs%planes != 0:
 		return "evs", fmt.Sprintf("must be equally many on each of %d planes, found %d", planes, evs)
+	case len(c.EVs) > 0 && len(c.EVs) != evs:
+		return "evs", fmt.Sprintf("must be the %d that are given, found %d", len(c.EVs), evs)
 	case active > evs:
 		return "active_evs", fmt.Sprintf("must be at most the %d of the profile, found %d", evs, active)
 	case active < planes:
@@ -91,7 +95,7 @@ const (
 type maker struct {
 	common                       transport.Common
 	evs, active, window, every   int
-	retries, immediates          int
+	burst, retries, immediates   int
 	dynamic, exponential         bool
 	delay, timeout, floor, probe unit.Time
 	penalty                      uint8
@@ -103,7 +107,7 @@ func newMaker(v param.Values, c transport.Common) *maker {
 	span := func(name string) unit.Time { return param.Value[unit.Time](v, name) }
 	c.Planes = max(1, c.Planes)
 	m := &maker{common: c, evs: count("evs"), active: count("active_evs"), window: count("psn_range"),
-		every: count("ack_every"), retries: count("retries"), immediates: count("immediates"),
+		burst: count("ev_burst"), every: count("ack_every"), retries: count("retries"), immediates: count("immediates"),
 		dynamic: param.Value[bool](v, "dynamic_range"), exponential: param.Value[bool](v, "exponential"),
 		delay: span("ack_delay"), timeout: span("timeout"), floor: span("timeout_floor"),
 		probe: span("probe_every"), penalty: uint8(count("penalty")), control: c.CC}

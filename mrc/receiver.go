@@ -165,6 +165,13 @@ func (r *Receiver) refuse(p *transport.Packet, why roce.NackReason) {
 	r.sacks.push(reply{psn: p.PSN, ev: p.EV, sent: p.Sent, plane: p.Plane, code: uint8(why)})
 }
 
+// Refuse answers a packet of data that the receiver's NIC cannot take, before Take would: for want of
+// something, or, with NackUnexpected, because it may not be, which ends the connection.
+func (r *Receiver) Refuse(p *transport.Packet, why roce.NackReason) {
+	r.dead = r.dead || why == roce.NackUnexpected
+	r.refuse(p, why)
+}
+
 // verdict is what there is to say of the path by which a packet came: its mark, or, by a plane that our port
 // does not want, that there is none.
 func (r *Receiver) verdict(p *transport.Packet) roce.Verdict {

@@ -91,6 +91,16 @@ func (m *Memory) find(rkey uint32, va uint64, length uint32, need Access) *regio
 	return r
 }
 
+// Target is where a WRITE of so many bytes at va goes; false where the key, the range or the right is not
+// there.
+func (m *Memory) Target(rkey uint32, va uint64, length uint32) (b []byte, ok bool) {
+	r := m.find(rkey, va, length, RemoteWrite)
+	if r == nil {
+		return nil, false
+	}
+	return r.bytes(va, int(length)), true
+}
+
 // bytes returns the n bytes at va, which lie inside; nil without a buffer.
 func (r *region) bytes(va uint64, n int) []byte {
 	if r.buf == nil {

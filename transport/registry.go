@@ -45,6 +45,8 @@ type Common struct {
 	Planes int        // ports of a NIC, each to its own plane of switches; 1 where there is one way in
 	IPv6   bool
 	CC     cc.Make // nil: the protocol's own
+	// EVs are the entropy values to take, their planes in turn; nil: a protocol that has such draws its own.
+	EVs []uint32
 }
 
 // Maker makes ends.
