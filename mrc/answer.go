@@ -112,7 +112,7 @@ func (s *sacking) sack(now unit.Time, p *transport.Packet, q *reply, r *Receiver
 	about := q.psn
 	p.Kind, p.PSN, p.Plane = transport.Ack, q.psn&roce.PSNMask, q.plane
 	if q.probe {
-		p.Kind, p.Code, p.PSN = transport.Answer, aboutConnection, q.psn
+		p.Kind, p.Code, p.PSN = transport.Answer, AboutConnection, q.psn
 		about = r.expect
 	}
 	p.EchoEV, p.Verdict = q.ev, q.verdict

@@ -47,7 +47,7 @@ func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 // take takes what the far end says of ports, and reports whether that changes them.
 func (s *ports) take(now unit.Time, p *transport.Packet, rtt unit.Time) (changed bool) {
 	switch {
-	case p.Kind == transport.Answer && p.Code == aboutPorts:
+	case p.Kind == transport.Answer && p.Code == AboutPorts:
 		if p.PSN&0xffff == s.id {
 			s.due, s.at = false, unit.Never
 		}
@@ -79,7 +79,7 @@ func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
 	if s.answers {
 		s.answers = false
 		if plane, ok := s.back(s.answer.plane); ok {
-			p.Kind, p.Code, p.PSN, p.Sent = transport.Answer, aboutPorts, s.answer.id, s.answer.sent
+			p.Kind, p.Code, p.PSN, p.Sent = transport.Answer, AboutPorts, s.answer.id, s.answer.sent
 			p.Plane, p.Flags = plane, transport.Stamped
 			return true
 		}
@@ -94,7 +94,7 @@ func (s *ports) say(now unit.Time, p *transport.Packet, rtt unit.Time) bool {
 		return false
 	}
 	s.updates++
-	p.Kind, p.Code, p.PSN, p.Plane, p.Bits[0] = transport.Control, aboutPorts, s.id, plane, uint64(s.own)
+	p.Kind, p.Code, p.PSN, p.Plane, p.Bits[0] = transport.Control, AboutPorts, s.id, plane, uint64(s.own)
 	p.Sent, p.Flags = now, transport.Stamped
 	return true
 }

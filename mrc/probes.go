@@ -90,7 +90,7 @@ func (s *Sender) Say(now unit.Time, p *transport.Packet) bool {
 func (s *Sender) ask(now unit.Time, p *transport.Packet, plane int, ev uint32) {
 	s.probes.id = (s.probes.id + 1) & 0xffff
 	s.probes.said++
-	p.Kind, p.Code, p.Plane, p.EV, p.PSN = transport.Probe, aboutConnection, uint8(plane), ev, s.probes.id
+	p.Kind, p.Code, p.Plane, p.EV, p.PSN = transport.Probe, AboutConnection, uint8(plane), ev, s.probes.id
 	p.Sent, p.Flags = now, transport.Stamped
 }
 
@@ -122,7 +122,7 @@ func (a *answers) say(p *transport.Packet, own uint32) bool {
 		if a.list = a.list[:last]; own>>q.plane&1 == 0 || q.plane >= maxPlanes {
 			continue
 		}
-		p.Kind, p.Code, p.PSN, p.Sent, p.Plane = transport.Answer, aboutEV, q.id, q.sent, q.plane
+		p.Kind, p.Code, p.PSN, p.Sent, p.Plane = transport.Answer, AboutEV, q.id, q.sent, q.plane
 		p.Flags = transport.Stamped
 		return true
 	}

@@ -60,12 +60,12 @@ func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	case p.Kind == transport.Data:
 		r.reverse.data(now, r.path.RTT)
 		return r.data(now, p)
-	case p.Kind == transport.Probe && p.Code == aboutConnection:
+	case p.Kind == transport.Probe && p.Code == AboutConnection:
 		r.reverse.data(now, r.path.RTT)
 		r.sacks.probed(p, r.verdict(p))
-	case p.Kind == transport.Probe && p.Code == aboutEV:
+	case p.Kind == transport.Probe && p.Code == AboutEV:
 		r.answers.add(p)
-	case p.Kind == transport.Answer && p.Code == aboutEV:
+	case p.Kind == transport.Answer && p.Code == AboutEV:
 		r.reverse.answered(p)
 	}
 	return false

@@ -88,7 +88,7 @@ func (v *reverse) say(now unit.Time, p *transport.Packet) bool {
 			v.changed++
 		}
 		e.id = (e.id + maxPlanes) & 0xffff
-		p.Kind, p.Code, p.PSN, p.EV, p.Plane = transport.Probe, aboutEV, e.id, e.ev, uint8(v.turn)
+		p.Kind, p.Code, p.PSN, p.EV, p.Plane = transport.Probe, AboutEV, e.id, e.ev, uint8(v.turn)
 		p.Sent, p.Flags = now, transport.Stamped
 		v.asked++
 		return true

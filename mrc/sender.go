@@ -283,11 +283,11 @@ func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	switch {
 	case s.ports.take(now, p, s.peer.roundTrip()):
 		s.farPorts(now)
-	case p.Kind == transport.Ack, p.Kind == transport.Answer && p.Code == aboutConnection:
+	case p.Kind == transport.Ack, p.Kind == transport.Answer && p.Code == AboutConnection:
 		s.sack(now, p)
 	case p.Kind == transport.Nack:
 		s.nack(now, p)
-	case p.Kind == transport.Probe && p.Code == aboutEV:
+	case p.Kind == transport.Probe && p.Code == AboutEV:
 		s.probes.answer(p)
 	}
 	s.mind(now)

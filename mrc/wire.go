@@ -5,11 +5,11 @@ import (
 	"railyard/transport"
 )
 
-// What probes and their answers are about: Code of the packet.
+// What probes, their answers and control packets are about: Code of the packet.
 const (
-	aboutConnection = iota // PETH, answered by a SACK
-	aboutEV                // ERTH: does this path work
-	aboutPorts             // ERTH: Port Status Update
+	AboutConnection = iota // PETH, answered by a SACK
+	AboutEV                // ERTH: does this path work
+	AboutPorts             // ERTH: Port Status Update
 )
 
 const (
@@ -38,12 +38,12 @@ func Opcode(p *transport.Packet) roce.Opcode {
 	case transport.Nack:
 		return roce.MRCNack
 	case transport.Probe:
-		if p.Code == aboutConnection {
+		if p.Code == AboutConnection {
 			return roce.MRCProbe
 		}
 		return roce.MRCEndpointRequest
 	case transport.Answer:
-		if p.Code == aboutConnection {
+		if p.Code == AboutConnection {
 			return roce.MRCSack
 		}
 		return roce.MRCEndpointResponse

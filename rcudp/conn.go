@@ -19,7 +19,8 @@ type Conn struct {
 	QPN     uint32
 	DestQPN uint32
 	Peer    netip.Addr
-	Ports   []uint16 // UDP source ports; more than one are taken in turn, packet by packet
+	Peers   []netip.Addr // of the peer on each plane, for MRC, Peer first; nil: Peer alone
+	Ports   []uint16     // UDP source ports; more than one are taken in turn, packet by packet
 	// Choose makes the chooser among several ports for requests; nil, or where it makes none: in turn.
 	Choose entropy.Make
 
@@ -49,6 +50,8 @@ type Conn struct {
 	CNPs, CE, Timeouts int64
 
 	cfg         *rc.Config
+	mem         *rc.Memory
+	mrc         *mrcEnds // nil: the connection is RC's
 	pace        cc.Pacer
 	maxInFlight unit.Bytes
 
@@ -63,8 +66,8 @@ type Conn struct {
 	paths   *entropy.Paths
 	burst   unit.Time
 	now     unit.Time
-	told    unit.Rate // to OnRate
-	udp     *net.UDPAddr
+	told    unit.Rate      // to OnRate
+	udp     []*net.UDPAddr // by plane
 	lastCNP unit.Time
 }
 
@@ -73,7 +76,7 @@ type Conn struct {
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
 	maxInFlight unit.Bytes) *Conn {
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight,
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight,
 		flow: -1}
 	c.SetController(0, ctl)
 	return c
@@ -98,13 +101,21 @@ func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
 // SetPeer says where packets go and where they come from.
 func (c *Conn) SetPeer(a netip.Addr) { c.Peer, c.udp = a.Unmap(), nil }
 
+// remote is the peer's address on a plane.
+func (c *Conn) remote(plane uint8) netip.Addr {
+	if int(plane) < len(c.Peers) {
+		return c.Peers[plane]
+	}
+	return c.Peer
+}
+
 // Restart forgets what the connection has learned and counted, as a queue pair
 // in RESET does: pace, rate and the limit of what is under way are new.
 func (c *Conn) Restart(now unit.Time, ctl cc.Controller, maxInFlight unit.Bytes) {
 	c.maxInFlight, c.lastCNP, c.turn, c.paths = maxInFlight, 0, entropy.Turn{}, nil
 	c.CNPs, c.CE, c.Timeouts, c.greeted, c.failed, c.echo = 0, 0, 0, false, false, false
 	c.told, c.FarEnd = 0, false
-	c.DestQPN, c.Peer, c.udp = 0, netip.Addr{}, nil
+	c.DestQPN, c.Peer, c.Peers, c.udp = 0, netip.Addr{}, nil, nil
 	if c.posted, c.begins = false, false; c.end != nil {
 		c.end.forget(c)
 	}
@@ -238,6 +249,9 @@ func (c *Conn) tell(changed bool) {
 
 // drain hands over what finished and returns how much that was.
 func (c *Conn) drain() (n int64) {
+	if c.mrc != nil {
+		return c.drainMRC()
+	}
 	for {
 		d, ok := c.QP.PopCompletion()
 		if !ok {
@@ -272,6 +286,9 @@ func (c *Conn) Post(r *rc.Request) error {
 	if r.Verb < rc.Read && r.Len > 0 && r.Data == nil {
 		return fmt.Errorf("%v of %d bytes without a buffer", r.Verb, r.Len)
 	}
+	if c.mrc != nil {
+		return c.postMRC(c.now, r)
+	}
 	if c.pace.Credited() && c.end != nil {
 		c.begins = c.begins || c.QP.Idle()
 		c.posted, c.end.posted = true, true
@@ -286,6 +303,9 @@ func (c *Conn) Post(r *rc.Request) error {
 // Modify changes the state; what it flushes is handed over.
 func (c *Conn) Modify(to rc.State, psn uint32) error {
 	err := c.QP.Modify(to, psn)
+	if err == nil {
+		c.modifiedMRC(to)
+	}
 	c.drain()
 	return err
 }

@@ -6,9 +6,11 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
+	"railyard/entropy"
 	"railyard/roce"
 	"railyard/unit"
 
@@ -18,6 +20,7 @@ import (
 // Options says how a Device uses its sockets.
 type Options struct {
 	Config
+	NoLabels   bool // entropy values of MRC over IPv6 in the source port alone
 	NoOffload  bool // no UDP segmentation and receive offload: one datagram, one packet
 	SocketSize int  // receive buffer to ask for, bytes [8 MiB]
 	// Tap sees every datagram sent and received, with the device locked: its
@@ -44,8 +47,9 @@ type Device struct {
 	ep      *Endpoint
 	opt     Options
 	start   time.Time
-	recv    *socket
-	out     map[uint16]*socket
+	recv    []*socket // by plane
+	out     map[outgoing]*socket
+	entropy []uint16 // source ports of MRC's entropy values, planes in turn
 	gso     bool
 	msgs    []ipv4.Message
 	batches [sendBatches]batch
@@ -74,21 +78,76 @@ func Open(opt Options) (*Device, error) {
 	if opt.Burst == 0 {
 		opt.Burst = 100 * unit.Microsecond
 	}
-	recv, err := listen(netip.AddrPortFrom(opt.Addr, roce.Port), opt, true)
+	recv, err := listenAll(&opt)
 	if err != nil {
 		return nil, err
 	}
 	d := &Device{Addr: opt.Addr, ep: NewEndpoint(opt.Config), opt: opt, start: time.Now(), recv: recv,
-		out: map[uint16]*socket{},
+		out: map[outgoing]*socket{},
 		gso: !opt.NoOffload, wake: make(chan struct{}, 1), closed: make(chan struct{}),
 		spill: make([]byte, 0, maxDatagram)}
 	for i := range d.batches {
 		d.batches[i].heads = make([]byte, 0, maxHeads)
 	}
-	d.done.Add(2)
-	go d.reader()
+	d.done.Add(1 + len(recv))
+	for plane := range recv {
+		go d.reader(uint8(plane))
+	}
 	go d.pacer()
 	return d, nil
+}
+
+// listenAll binds the port of RoCE on each plane's address, and finds out whether packets can have a flow
+// label.
+func listenAll(opt *Options) (all []*socket, err error) {
+	addrs := opt.Planes
+	if len(addrs) == 0 {
+		addrs = []netip.Addr{opt.Addr}
+	}
+	for i := range addrs {
+		addrs[i] = addrs[i].Unmap()
+		s, err := listen(netip.AddrPortFrom(addrs[i], roce.Port), *opt, true)
+		if err != nil {
+			for _, s := range all {
+				s.conn.Close()
+			}
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	opt.Labels = !opt.NoLabels && addrs[0].Is6() && labelled(addrs[0])
+	return all, nil
+}
+
+func (d *Device) stampAll() {
+	for _, s := range d.recv {
+		s.stampArrivals()
+	}
+}
+
+// Labels reports whether entropy values of MRC go out with a flow label besides the source port.
+func (d *Device) Labels() bool { return d.opt.Labels }
+
+// Entropy opens source ports for the entropy values of MRC, at least one on each plane, planes in turn: those
+// that were opened first are everybody's until the device is closed.
+func (d *Device) Entropy(n int) ([]uint16, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	planes := len(d.recv)
+	for len(d.entropy) < max(1, n/planes)*planes {
+		i := len(d.entropy)
+		port, err := d.source(uint8(i%planes), entropy.Port(uint32(d.start.UnixNano()), i))
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(d.entropy, port) { // on another plane: a value has one
+			if port, err = d.source(uint8(i%planes), 0); err != nil {
+				return nil, err
+			}
+		}
+		d.entropy = append(d.entropy, port)
+	}
+	return d.entropy, nil
 }
 
 // Close stops the device. Queue pairs stay as they are.
@@ -101,7 +160,10 @@ func (d *Device) Close() error {
 	default:
 	}
 	close(d.closed)
-	err := d.recv.conn.Close()
+	var err error
+	for _, s := range d.recv {
+		err = errors.Join(err, s.conn.Close())
+	}
 	for _, s := range d.out {
 		s.conn.Close()
 	}
@@ -135,12 +197,12 @@ func (d *Device) Counters() (c Counters, kernelDrops int64, unsent int64, why er
 
 // ReceiveBuffer returns how many bytes the kernel keeps for us, as it counts
 // them: with its own overhead, about twice the payload.
-func (d *Device) ReceiveBuffer() int { return d.recv.size }
+func (d *Device) ReceiveBuffer() int { return d.recv[0].size }
 
 // StampArrivals makes the kernel say when datagrams came and with what TTL: for connections with FarEnd. One
 // that cannot leaves only the time that they spend in this process.
 func (d *Device) StampArrivals() {
-	d.stamps.Do(func() { d.recv.stampArrivals() })
+	d.stamps.Do(func() { d.stampAll() })
 }
 
 // Forget lets go of the memory that was sent last, which may be a gigabyte.
@@ -161,19 +223,31 @@ func (d *Device) Forget() {
 func (d *Device) Source(port uint16) (uint16, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.out[port]; s != nil {
+	return d.source(0, port)
+}
+
+// source is Source on a plane, with the device locked.
+func (d *Device) source(plane uint8, port uint16) (uint16, error) {
+	if s := d.out[outgoing{plane, port}]; s != nil {
 		s.users++
 		return port, nil
 	}
-	s, err := listen(netip.AddrPortFrom(d.Addr, port), d.opt, false)
+	addr := d.ep.local(plane)
+	s, err := listen(netip.AddrPortFrom(addr, port), d.opt, false)
 	if err != nil {
-		if s, err = listen(netip.AddrPortFrom(d.Addr, 0), d.opt, false); err != nil {
+		if s, err = listen(netip.AddrPortFrom(addr, 0), d.opt, false); err != nil {
 			return 0, err
 		}
 	}
 	s.users = 1
-	d.out[s.port] = s
+	d.out[outgoing{plane, s.port}] = s
 	return s.port, nil
+}
+
+// outgoing is what a socket to send by is found by.
+type outgoing struct {
+	plane uint8
+	port  uint16
 }
 
 // Release closes source ports that nobody sends from any more.
@@ -181,19 +255,19 @@ func (d *Device) Release(ports []uint16) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range ports {
-		s := d.out[p]
+		s := d.out[outgoing{0, p}]
 		if s == nil {
 			continue
 		}
 		if s.users--; s.users == 0 {
-			delete(d.out, p)
+			delete(d.out, outgoing{0, p})
 			s.conn.Close()
 		}
 	}
 }
 
 // reader takes what arrives.
-func (d *Device) reader() {
+func (d *Device) reader(plane uint8) {
 	defer d.done.Done()
 	ms := make([]ipv4.Message, recvBatches)
 	size := 1 << 16
@@ -206,7 +280,7 @@ func (d *Device) reader() {
 	}
 	var busy unit.Time // when something came last
 	for {
-		n, err := d.recv.readBatch(ms, d.now()-busy < spin)
+		n, err := d.recv[plane].readBatch(ms, d.now()-busy < spin)
 		if err != nil {
 			switch {
 			case errors.Is(err, net.ErrClosed):
@@ -221,7 +295,7 @@ func (d *Device) reader() {
 		busy = now
 		finished := d.ep.finished
 		for i := range ms[:n] {
-			d.take(now, &ms[i])
+			d.take(now, plane, &ms[i])
 		}
 		if d.ep.finished != finished {
 			// Whoever waits for this will likely answer: let that go out in one
@@ -238,7 +312,7 @@ func (d *Device) reader() {
 }
 
 // take splits a received batch into its datagrams.
-func (d *Device) take(now unit.Time, m *ipv4.Message) {
+func (d *Device) take(now unit.Time, plane uint8, m *ipv4.Message) {
 	ua, ok := m.Addr.(*net.UDPAddr)
 	if !ok {
 		return
@@ -263,12 +337,13 @@ func (d *Device) take(now unit.Time, m *ipv4.Message) {
 		if d.opt.Tap != nil {
 			id := uint16(0)
 			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() == d.Addr.Is4() {
-				id, _ = d.ep.identify(src, seg, b[:n]) // the kernel does not say
+				id, _ = d.ep.identifyBy(plane, src, seg, b[:n]) // the kernel does not say
 			}
-			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.Addr, roce.Port), info.tos, id, b[:n])
+			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.ep.local(plane), roce.Port), info.tos, id,
+				b[:n])
 		}
 		d.ep.Met(waited, info.ttl)
-		d.ep.Input(now, src, info.tos, seg, b[:n])
+		d.ep.InputBy(now, src, plane, uint16(info.label), info.tos, seg, b[:n])
 		b = b[n:]
 	}
 }
@@ -282,14 +357,14 @@ func (d *Device) flush(now unit.Time) {
 	have := d.ep.Next(now, d.spill[:0], 0, dg)
 	for have {
 		msgs := d.msgs[:0]
-		port := dg.Port
-		for len(msgs) < sendBatches && have && dg.Port == port {
+		by := outgoing{dg.Plane, dg.Port}
+		for len(msgs) < sendBatches && have && dg.Port == by.port && dg.Plane == by.plane {
 			b := &d.batches[len(msgs)]
 			have = d.fill(now, b)
-			msgs = append(msgs, ipv4.Message{Buffers: b.parts, Addr: b.conn.addr(),
+			msgs = append(msgs, ipv4.Message{Buffers: b.parts, Addr: b.conn.addr(by.plane),
 				OOB: b.control(d.Addr.Is4())})
 		}
-		d.send(port, msgs)
+		d.send(by, msgs)
 		d.msgs = msgs
 	}
 }
@@ -298,13 +373,18 @@ func (d *Device) flush(now unit.Time) {
 type batch struct {
 	conn  *Conn
 	tos   uint8
+	plane uint8
+	label uint16
 	seg   int // bytes of each segment but the last
 	segs  int
 	heads []byte // headers and trailers of all segments
 	open  int    // where the part of heads begins that is not in parts yet
 	parts [][]byte
-	oob   [64]byte
+	oob   [96]byte
 }
+
+// same reports whether a datagram goes the way of the batch.
+func (b *batch) same(dg *Datagram) bool { return dg.Plane == b.plane && dg.Label == b.label }
 
 // add appends a datagram whose head and tail lie at the end of heads already.
 func (b *batch) add(dg *Datagram) {
@@ -317,13 +397,15 @@ func (b *batch) add(dg *Datagram) {
 	b.segs++
 }
 
-func (b *batch) control(is4 bool) []byte { return controlOf(b.oob[:], b.tos, b.seg, b.segs, is4) }
+func (b *batch) control(is4 bool) []byte {
+	return controlOf(b.oob[:], b.tos, b.label, b.seg, b.segs, is4)
+}
 
 // fill puts d.next and what may follow it into a batch. On return d.next is the
 // first datagram that does not fit, if there is one.
 func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 	dg := &d.next
-	*b = batch{conn: dg.Conn, tos: dg.TOS, seg: dg.Len(),
+	*b = batch{conn: dg.Conn, tos: dg.TOS, plane: dg.Plane, label: dg.Label, seg: dg.Len(),
 		heads: append(append(b.heads[:0], dg.Head...), dg.Tail...)[:0], parts: b.parts[:0]}
 	b.add(dg)
 	d.tap(dg, 0)
@@ -337,7 +419,7 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 		if have = d.ep.Next(now, room, uint16(b.segs), dg); !have {
 			break
 		}
-		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || dg.Len() > b.seg {
+		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) || dg.Len() > b.seg {
 			if joinable { // it lies in this batch's buffer, which goes away
 				n := len(dg.Head)
 				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)
@@ -358,15 +440,15 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 
 func (d *Device) tap(dg *Datagram, id uint16) {
 	if d.opt.Tap != nil {
-		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.Addr, dg.Port),
-			netip.AddrPortFrom(dg.Conn.Peer, roce.Port), dg.TOS, id, dg.Append(nil))
+		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.ep.local(dg.Plane), dg.Port),
+			netip.AddrPortFrom(dg.Conn.remote(dg.Plane), roce.Port), dg.TOS, id, dg.Append(nil))
 	}
 }
 
 // send hands messages to the kernel. What it refuses is lost, and recovered
 // like any loss.
-func (d *Device) send(port uint16, msgs []ipv4.Message) {
-	s := d.out[port]
+func (d *Device) send(by outgoing, msgs []ipv4.Message) {
+	s := d.out[by]
 	for len(msgs) > 0 && s != nil {
 		n, err := s.writeBatch(msgs)
 		if err != nil && n <= 0 {
@@ -441,10 +523,11 @@ func (d *Device) sleep(t unit.Time) bool {
 	return true
 }
 
-// addr returns the peer as the socket package wants it.
-func (c *Conn) addr() *net.UDPAddr {
-	if c.udp == nil {
-		c.udp = net.UDPAddrFromAddrPort(netip.AddrPortFrom(c.Peer, roce.Port))
+// addr returns the peer on a plane as the socket package wants it.
+func (c *Conn) addr(plane uint8) *net.UDPAddr {
+	for len(c.udp) <= int(plane) {
+		to := netip.AddrPortFrom(c.remote(uint8(len(c.udp))), roce.Port)
+		c.udp = append(c.udp, net.UDPAddrFromAddrPort(to))
 	}
-	return c.udp
+	return c.udp[plane]
 }

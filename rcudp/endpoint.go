@@ -10,19 +10,22 @@ import (
 	"railyard/entropy"
 	"railyard/rc"
 	"railyard/roce"
+	"railyard/transport"
 	"railyard/unit"
 )
 
 // Config is what all connections of an endpoint share. Zero values take the
 // defaults in brackets. A connection may have DSCPs and a gap of its own: Conn.Service.
 type Config struct {
-	Addr     netip.Addr // ours
-	DataDSCP *uint8     // data and acknowledgements [24]; 0 is a DSCP, too
-	CNPDSCP  *uint8     // congestion notifications [48]
-	CNPGap   unit.Time  // at most one CNP per connection in so long [50 us]
-	Trim     *TrimDSCP  // that switches give to what they cut to its headers; nil: no switch does
-	Burst    unit.Time  // how far pacing may fall behind and still catch up
-	Credit   cc.Terms   // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
+	Addr     netip.Addr   // ours
+	DataDSCP *uint8       // data and acknowledgements [24]; 0 is a DSCP, too
+	CNPDSCP  *uint8       // congestion notifications [48]
+	CNPGap   unit.Time    // at most one CNP per connection in so long [50 us]
+	Planes   []netip.Addr // ours on each plane, for MRC, Addr first [Addr alone]
+	Labels   bool         // entropy values of MRC have a high half, in the flow label (IPv6)
+	Trim     *TrimDSCP    // that switches give to what they cut to its headers; nil: no switch does
+	Burst    unit.Time    // how far pacing may fall behind and still catch up
+	Credit   cc.Terms     // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
 }
 
 func (c *Config) fill() {
@@ -77,7 +80,9 @@ type Counters struct {
 // payload where the application has it.
 type Datagram struct {
 	Conn    *Conn
+	Plane   uint8
 	Port    uint16 // UDP source port
+	Label   uint16 // low bits of the flow label, for MRC over IPv6
 	TOS     uint8
 	Head    []byte // BTH and extension headers
 	Payload []byte
@@ -118,6 +123,13 @@ type Endpoint struct {
 	trims     uint64    // DSCPs that trimmed datagrams have, a bit each
 	in        roce.Header
 	out       roce.Header
+	plane     uint8  // of what Input takes
+	label     uint32 // and low bits of its flow label
+	mrcPeers  map[peerKey]*mrcPeer
+	mrcHead   roce.MRC
+	mrcIn     transport.Packet
+	mrcOut    transport.Packet
+	asked     questions
 	packet    rc.Packet
 	answer    rc.Answer
 	ip        [roce.IPv6Len]byte
@@ -152,6 +164,8 @@ func (e *Endpoint) Add(c *Conn) error {
 // counts as unknown.
 func (e *Endpoint) Remove(c *Conn) {
 	e.forget(c)
+	e.dropMRC(c)
+	e.asked.forget(c)
 	c.end = nil
 	delete(e.conns, c.QPN)
 	e.packet, e.answer = rc.Packet{}, rc.Answer{} // which may point to what was sent
@@ -167,6 +181,22 @@ func (e *Endpoint) Remove(c *Conn) {
 	}
 }
 
+// InputBy is Input for what came by a plane, with the low 16 bits of its flow label.
+func (e *Endpoint) InputBy(now unit.Time, src netip.AddrPort, plane uint8, label uint16, tos uint8, seg int,
+	b []byte) {
+	e.plane, e.label = plane, uint32(label)
+	e.Input(now, src, tos, seg, b)
+	e.plane, e.label = 0, 0
+}
+
+// local is our address on a plane.
+func (e *Endpoint) local(plane uint8) netip.Addr {
+	if int(plane) < len(e.cfg.Planes) {
+		return e.cfg.Planes[plane]
+	}
+	return e.cfg.Addr
+}
+
 // Input takes one datagram that came from src with type of service tos. seg is
 // its place in its batch, the first guess at its IPv4 identification. The bytes
 // are not kept.
@@ -178,8 +208,21 @@ func (e *Endpoint) Input(now unit.Time, src netip.AddrPort, tos uint8, seg int, 
 		return
 	}
 	h := &e.in
+	isMRC := roce.Opcode(b[0]).IsMRC()
 	if e.trims>>(tos>>2)&1 != 0 && !e.icrcHolds(src, seg, b) {
+		if isMRC {
+			e.inputMRC(now, src, tos, e.plane, b, true)
+			return
+		}
 		e.trimmed(now, src, tos, b)
+		return
+	}
+	if isMRC {
+		if !e.icrcHolds(src, seg, b) {
+			e.Count.BadICRC++
+			return
+		}
+		e.inputMRC(now, src, tos, e.plane, b[:len(b)-roce.ICRCLen], false)
 		return
 	}
 	n, err := h.Decode(b[:len(b)-roce.ICRCLen])
@@ -226,7 +269,7 @@ func (e *Endpoint) addressed(src netip.AddrPort) *Conn {
 	switch {
 	case c == nil:
 		e.Count.UnknownQP++
-	case c.Peer != src.Addr().Unmap():
+	case !c.hears(src.Addr()):
 		e.Count.WrongPeer++
 	case h.PKey&0x7fff != roce.DefaultPKey&0x7fff:
 		e.Count.BadPKey++
@@ -247,16 +290,24 @@ func (e *Endpoint) icrcHolds(src netip.AddrPort, seg int, b []byte) bool {
 // in, and where the kernel cut the batch up or joined others, any other place.
 func (e *Endpoint) identify(src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
 	want, ib := roce.WireICRC(b), b[:len(b)-roce.ICRCLen]
-	from := src.Addr().Unmap()
-	if e.icrc(from, e.cfg.Addr, src.Port(), uint16(seg), len(ib), ib) == want {
+	from, to := src.Addr().Unmap(), e.local(e.plane)
+	if e.icrc(from, to, src.Port(), uint16(seg), len(ib), ib) == want {
 		return uint16(seg), true
 	}
 	for id := uint16(0); id < maxIdentification && from.Is4(); id++ {
-		if int(id) != seg && e.icrc(from, e.cfg.Addr, src.Port(), id, len(ib), ib) == want {
+		if int(id) != seg && e.icrc(from, to, src.Port(), id, len(ib), ib) == want {
 			return id, true
 		}
 	}
 	return uint16(seg), false
+}
+
+// identifyBy is identify for what came by a plane.
+func (e *Endpoint) identifyBy(plane uint8, src netip.AddrPort, seg int, b []byte) (id uint16, ok bool) {
+	e.plane = plane
+	id, ok = e.identify(src, seg, b)
+	e.plane = 0
+	return id, ok
 }
 
 // maxIdentification is how many identifications are tried: more than a batch has
@@ -376,6 +427,14 @@ func (e *Endpoint) nextData(now unit.Time, buf []byte, id uint16, d *Datagram) (
 			e.turn, e.stay = 0, 0
 		}
 		c := e.ring[e.turn]
+		if c.mrc != nil {
+			if e.stay < maxStay && e.nextMRC(now, buf, c, id, d) {
+				e.stay++
+				return true
+			}
+			e.turn, e.stay = e.turn+1, 0
+			continue
+		}
 		if e.stay < maxStay && c.take(now, &e.packet) {
 			e.stay++
 			e.launch(now, buf, c, id, d)
@@ -440,7 +499,7 @@ func (e *Endpoint) encode(buf []byte, c *Conn, p *rc.Packet, tos uint8, id uint1
 func (e *Endpoint) Reseal(d *Datagram, id uint16) {
 	pad := d.Tail[:len(d.Tail)-roce.ICRCLen]
 	n := len(d.Head) + len(d.Payload) + len(pad)
-	sum := e.icrc(e.cfg.Addr, d.Conn.Peer, d.Port, id, n, d.Head)
+	sum := e.icrc(e.local(d.Plane), d.Conn.remote(d.Plane), d.Port, id, n, d.Head)
 	sum = roce.MoreICRC(roce.MoreICRC(sum, d.Payload), pad)
 	roce.AppendICRC(pad, sum)
 }
@@ -450,6 +509,10 @@ func (e *Endpoint) Reseal(d *Datagram, id uint16) {
 func (e *Endpoint) Wake(now unit.Time) unit.Time {
 	at := e.granter.NextAt()
 	for _, c := range e.ring {
+		if c.mrc != nil {
+			at = min(at, c.mrc.send.At(), c.mrc.recv.At())
+			continue
+		}
 		at = min(at, c.QP.TimeoutAt(), c.pace.Timer)
 		if c.pace.NextAt > now && c.ready() {
 			at = min(at, c.pace.NextAt)
@@ -461,6 +524,10 @@ func (e *Endpoint) Wake(now unit.Time) unit.Time {
 // Tick runs the timers that are due.
 func (e *Endpoint) Tick(now unit.Time) {
 	for _, c := range e.ring {
+		if c.mrc != nil {
+			e.tickMRC(now, c)
+			continue
+		}
 		c.tick(now)
 		before := c.QP.Timeouts
 		if c.QP.TimeoutAt() <= now && c.QP.Timeout(now) {

@@ -75,7 +75,7 @@ func TestRestart(t *testing.T) {
 	cfg := &rc.Config{MTU: 1024, AckEvery: 1}
 	c := NewConn(cfg, rc.NewMemory(1), dcqcn(), line, 4096)
 	c.SetPeer(netip.MustParseAddr("10.0.0.1"))
-	if first := c.addr().String(); first != "10.0.0.1:4791" {
+	if first := c.addr(0).String(); first != "10.0.0.1:4791" {
 		t.Fatal(first)
 	}
 	var seen []unit.Rate
@@ -93,7 +93,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("after a restart %v, next at %v, timer %v, %d under way", c.Rate(), c.pace.NextAt,
 			c.pace.Timer, c.maxInFlight)
 	}
-	if a := c.addr().String(); a != "10.0.0.2:4791" {
+	if a := c.addr(0).String(); a != "10.0.0.2:4791" {
 		t.Errorf("it still sends to %s", a)
 	}
 	if len(seen) != 2 || seen[1] != line {

@@ -94,6 +94,9 @@ func (s *socket) configure(fd int, is4 bool, opt Options, receive bool) error {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, opt.SocketSize)
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
+	if !is4 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, flowInfo, 1)
+	}
 	if !opt.NoOffload {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_GRO, 1)
 	}
@@ -149,6 +152,7 @@ func (s *socket) writeBatch(ms []ipv4.Message) (int, error) {
 type received struct {
 	tos     uint8
 	segment int
+	label   uint32 // low bits of the flow label
 	drops   uint32
 	ttl     uint8
 	stamp   time.Time // when the kernel took it; zero: not said
@@ -165,6 +169,8 @@ func parseControl(oob []byte) (r received) {
 			r.tos = data[0]
 		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_TCLASS && len(data) >= 4:
 			r.tos = uint8(binary.NativeEndian.Uint32(data))
+		case h.Level == unix.IPPROTO_IPV6 && h.Type == flowInfo && len(data) >= 4:
+			r.label = binary.BigEndian.Uint32(data) & 0xffff
 		case h.Level == unix.IPPROTO_UDP && h.Type == unix.UDP_GRO && len(data) >= 2:
 			r.segment = int(binary.NativeEndian.Uint16(data))
 		case h.Level == unix.SOL_SOCKET && h.Type == unix.SO_RXQ_OVFL && len(data) >= 4:
@@ -183,7 +189,7 @@ func parseControl(oob []byte) (r received) {
 
 // controlOf builds in b the control messages of a batch: its type of service and,
 // for more than one segment, their size.
-func controlOf(b []byte, tos uint8, seg, segs int, is4 bool) []byte {
+func controlOf(b []byte, tos uint8, label uint16, seg, segs int, is4 bool) []byte {
 	level, typ := unix.IPPROTO_IP, unix.IP_TOS
 	if !is4 {
 		level, typ = unix.IPPROTO_IPV6, unix.IPV6_TCLASS
@@ -191,12 +197,46 @@ func controlOf(b []byte, tos uint8, seg, segs int, is4 bool) []byte {
 	putHeader(b, unix.CmsgLen(4), level, typ)
 	binary.NativeEndian.PutUint32(b[unix.CmsgLen(0):], uint32(tos))
 	n := unix.CmsgSpace(4)
+	if label != 0 && !is4 {
+		putHeader(b[n:], unix.CmsgLen(4), unix.IPPROTO_IPV6, flowInfo)
+		binary.BigEndian.PutUint32(b[n+unix.CmsgLen(0):], uint32(label))
+		n += unix.CmsgSpace(4)
+	}
 	if segs > 1 {
 		putHeader(b[n:], unix.CmsgLen(2), unix.IPPROTO_UDP, unix.UDP_SEGMENT)
 		binary.NativeEndian.PutUint16(b[n+unix.CmsgLen(0):], uint16(seg))
 		n += unix.CmsgSpace(2)
 	}
 	return b[:n]
+}
+
+// flowInfo is IPV6_FLOWINFO (linux/in6.h): as an option whether to be told of flow labels, as a control
+// message the one of a datagram.
+const flowInfo = 11
+
+// labelled finds out whether the kernel lets a datagram have the flow label that we want: it may keep labels
+// to those that were leased, and then refuses.
+func labelled(addr netip.Addr) bool {
+	to, err := listen(netip.AddrPortFrom(addr, 0), Options{SocketSize: 1 << 16, NoOffload: true}, true)
+	if err != nil {
+		return false
+	}
+	defer to.conn.Close()
+	const label = 0x1234
+	var oob [128]byte
+	dst := net.UDPAddrFromAddrPort(netip.AddrPortFrom(addr, to.port))
+	m := []ipv4.Message{{Buffers: [][]byte{{0}}, Addr: dst, OOB: controlOf(oob[:], 0, label, 1, 1, false)}}
+	if _, err := to.writeBatch(m); err != nil {
+		return false
+	}
+	if to.conn.SetReadDeadline(time.Now().Add(100*time.Millisecond)) != nil {
+		return false
+	}
+	m = []ipv4.Message{{Buffers: [][]byte{make([]byte, 16)}, OOB: oob[:]}}
+	if n, err := to.readBatch(m, false); err != nil || n != 1 {
+		return false
+	}
+	return parseControl(oob[:m[0].NN]).label == label
 }
 
 // putHeader writes a control message header: a length as wide as a pointer,

@@ -30,7 +30,8 @@ func listen(netip.AddrPort, Options, bool) (*socket, error)   { return nil, errL
 func (s *socket) readBatch([]ipv4.Message, bool) (int, error) { return 0, net.ErrClosed }
 func (s *socket) writeBatch([]ipv4.Message) (int, error)      { return 0, net.ErrClosed }
 func parseControl([]byte) (r received)                        { return r }
-func controlOf([]byte, uint8, int, int, bool) []byte          { return nil }
+func controlOf([]byte, uint8, uint16, int, int, bool) []byte  { return nil }
+func labelled(netip.Addr) bool                                { return false }
 func offloadRefused(error) bool                               { return false }
 func wouldBlock(error) bool                                   { return false }
 func yield()                                                  {}
@@ -40,6 +41,7 @@ func nap(d time.Duration)                                     { time.Sleep(d) }
 type received struct {
 	tos     uint8
 	segment int
+	label   uint32
 	drops   uint32
 	ttl     uint8
 	stamp   time.Time

@@ -32,6 +32,8 @@ type Info struct {
 	VA     uint64 `json:"va,omitempty"`
 	RKey   uint32 `json:"rkey,omitempty"`
 	Length uint64 `json:"len,omitempty"`
+	// MRC is what an end of MRC announces; nil for one of RC.
+	MRC *MRCInfo `json:"mrc,omitempty"`
 }
 
 // defaultReads is max_qp_rd_atom of most NICs.
@@ -44,7 +46,7 @@ func (qp *QP) Info(mr *MR) Info {
 	qp.do(func(*rcudp.Endpoint) { psn = qp.psn })
 	i := Info{QPN: qp.QPN, PSN: psn, Addr: d.Addr(), MTU: d.PortMTU(), Reads: defaultReads,
 		Room: int64(d.cfg.InFlight)}
-	i.FarEnd = d.far
+	i.FarEnd, i.MRC = d.far, qp.announce()
 	if d.cfg.Selective {
 		i.Window, i.Named = selectiveWindow, d.named
 	}
@@ -142,6 +144,9 @@ func DefaultConnect() ConnectOptions {
 // the peer that sent r.
 func (qp *QP) Connect(r Info, o ConnectOptions) error {
 	local := qp.Info(nil)
+	if err := local.MRC.agrees(r.MRC); err != nil {
+		return err
+	}
 	mtu := min(local.MTU, r.MTU)
 	if o.MTU > 0 {
 		mtu = min(mtu, o.MTU)
@@ -176,6 +181,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
 				qp.cfg.Named = window > 0 && (local.Named || r.Named)
 				qp.conn.FarEnd = r.FarEnd
+				qp.mrc.learn(r.MRC)
 			})
 			if local.FarEnd || r.FarEnd { // of requests the time, of acknowledgements the TTL
 				qp.pd.dev.dev.StampArrivals()

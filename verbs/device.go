@@ -25,14 +25,16 @@ type DeviceConfig struct {
 	Addr      netip.Addr
 	Line      unit.Rate // rate of the port, for congestion control [100 Gbit/s]
 	Paced     bool      // never send faster than Line
-	CC        string    // congestion control, as cc.Parse reads it [dcqcn]
+	CC        string    // congestion control, as cc.Parse reads it [dcqcn; nscc for MRC]
 	DataDSCP  *uint8    // of data and acknowledgements [24]
 	CNPDSCP   *uint8    // of congestion notifications [48]
 	NoOffload bool      // no UDP segmentation offload: each packet is its own datagram
 	// keep packets that arrive out of order, as IRN does; Connect agrees on it with the peer
 	Selective bool
-	WriteOnly bool   // an address in every WRITE packet, for spraying
-	LB        string // with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
+	Planes    []netip.Addr // ours on each plane, for queue pairs of MRC, Addr first [Addr alone]
+	NoLabels  bool         // entropy values of MRC over IPv6 in the source port alone
+	WriteOnly bool         // an address in every WRITE packet, for spraying
+	LB        string       // with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
 	InFlight  unit.Bytes
 	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 	// OnRate sees every change of a queue pair's sending rate, at a time since
@@ -104,8 +106,8 @@ func OpenDevice(cfg DeviceConfig) (*Device, error) {
 		return nil, err
 	}
 	dev, err := rcudp.Open(rcudp.Options{Config: rcudp.Config{Addr: cfg.Addr, DataDSCP: cfg.DataDSCP,
-		CNPDSCP: cfg.CNPDSCP},
-		NoOffload: cfg.NoOffload, Tap: cfg.Tap})
+		CNPDSCP: cfg.CNPDSCP, Planes: cfg.Planes},
+		NoLabels: cfg.NoLabels, NoOffload: cfg.NoOffload, Tap: cfg.Tap})
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (qp *QP) postRecv(wr *RecvWR) error {
 		qp.push(qp.init.RecvCQ, WC{WRID: wr.WRID, Status: StatusWRFlushErr, Opcode: WCRecv, QP: qp}, false)
 		return nil
 	}
-	if err := qp.conn.QP.PostReceive(rc.Receive{ID: wr.WRID, Data: parts, Unprotected: !mine}); err != nil {
+	if err := qp.conn.PostReceive(rc.Receive{ID: wr.WRID, Data: parts, Unprotected: !mine}); err != nil {
 		return err
 	}
 	qp.recvs++

@@ -15,13 +15,14 @@ import (
 // QPInitAttr creates a queue pair. Zero caps take the defaults in brackets.
 type QPInitAttr struct {
 	SendCQ, RecvCQ *CQ
-	MaxSendWR      int  // [128]
-	MaxRecvWR      int  // [128]
-	MaxSGE         int  // [16]
-	SignalAll      bool // every send request completes in the CQ, asked for or not
+	MaxSendWR      int    // [128]
+	MaxRecvWR      int    // [128]
+	MaxSGE         int    // [16]
+	Transport      string // RC or MRC [RC]
+	SignalAll      bool   // every send request completes in the CQ, asked for or not
 }
 
-// QP is a reliable connection queue pair.
+// QP is a queue pair: a reliable connection, or one of MRC.
 type QP struct {
 	QPN uint32
 
@@ -34,6 +35,8 @@ type QP struct {
 	recvs int
 	psn   uint32
 	piece int // longest READ on the wire
+
+	mrc *mrcAttr // nil: RC
 
 	drain     bool // to be told when the send queue has drained
 	told      bool // a completion has said why the responder gave up
@@ -91,8 +94,12 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	if err := d.alive(); err != nil {
 		return nil, err
 	}
+	m, err := d.multipath(a.Transport)
+	if err != nil {
+		return nil, err
+	}
 	d.mu.Lock()
-	qp := &QP{pd: pd, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask),
+	qp := &QP{pd: pd, mrc: m, init: a, QPN: random(d.qpns, roce.PSNMask), psn: random(nil, roce.PSNMask),
 		piece: readPiece}
 	d.qpns[qp.QPN] = true
 	d.mu.Unlock()
@@ -104,7 +111,6 @@ func (pd *PD) CreateQP(a QPInitAttr) (*QP, error) {
 	if d.cfg.OnRate != nil {
 		qp.conn.OnRate = func(now unit.Time, r unit.Rate) { d.cfg.OnRate(qp.QPN, now, r) }
 	}
-	var err error
 	d.dev.Do(func(e *rcudp.Endpoint, _ unit.Time) { err = e.Add(qp.conn) })
 	return qp, err
 }
@@ -121,7 +127,7 @@ func (qp *QP) Destroy() {
 		}
 		qp.destroyed = true
 		e.Remove(qp.conn)
-		ports, qp.conn.Ports = qp.conn.Ports, nil
+		ports, qp.conn.Ports = qp.owned(qp.conn.Ports), nil
 		qp.sends, qp.recvs = nil, 0
 	})
 	if again {
@@ -175,13 +181,20 @@ func (qp *QP) Stats() (s Stats) {
 	qp.do(func(*rcudp.Endpoint) {
 		c := qp.conn
 		cuts, _ := c.Controller().Counter(cc.CounterCuts)
-		s = Stats{int64(c.QP.Retransmitted), c.Timeouts, c.CNPs, c.CE, cuts, c.Rate()}
+		again := int64(c.QP.Retransmitted)
+		if n, ok := c.Counter("retransmissions"); ok {
+			again = n
+		}
+		s = Stats{again, c.Timeouts, c.CNPs, c.CE, cuts, c.Rate()}
 	})
 	return s
 }
 
 // ports opens the source ports of the queue pair, from its number.
 func (qp *QP) ports(n int) ([]uint16, error) {
+	if qp.mrc != nil {
+		return qp.pd.dev.dev.Entropy(mrcPorts)
+	}
 	var out []uint16
 	h := qp.QPN * 2654435761
 	for i := range max(1, n) {

@@ -93,8 +93,13 @@ func (qp *QP) modify(a *QPAttr, m Attr, open bool) (err error) {
 		case to == Reset:
 			old, qp.conn.Ports = qp.conn.Ports, nil
 		}
+		if err == nil && qp.mrc != nil && (a.State == RTR || a.State == RTS) {
+			if err = qp.multipath(e, a); err != nil {
+				_ = qp.conn.Modify(Err, 0)
+			}
+		}
 	})
-	d.Release(old)
+	d.Release(qp.owned(old))
 	return err
 }
 
@@ -174,7 +179,7 @@ func (qp *QP) take(now unit.Time, a *QPAttr, m Attr) error {
 		c.SetInFlight(attr.InFlight)
 	}
 	switch {
-	case a.State == RTR: // its path is known
+	case a.State == RTR && qp.mrc == nil: // its path is known
 		c.SetController(now, qp.pd.dev.controller(qp.cfg))
 	case a.State == SQD && from == RTS:
 		qp.drain = m&AttrSQDNotify != 0 && a.SQDNotify

@@ -1,0 +1,397 @@
+package rcudp
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"railyard/cc"
+	"railyard/mrc"
+	"railyard/param"
+	"railyard/rc"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// A connection is carried by MRC instead of by its rc.QP where CarryMRC has made it so: package mrc has both
+// of its ends, one for each direction, and what follows does for them what conn.go does for RC. The rc.QP
+// stays for its states.
+
+// mrcEnds are a connection's.
+type mrcEnds struct {
+	peer *mrcPeer
+	send transport.Sender
+	recv *mrc.Receiver
+
+	ours, theirs uint32 // first PSNs
+
+	posted   []posted // WRITEs that are not complete, from
+	oldest   uint32   // this message on
+	told     map[uint16]immediate
+	receives []uint64
+	plane    int // whose turn it is
+	left     int // of its burst
+}
+
+// posted is a WRITE of ours.
+type posted struct {
+	rc.Request
+}
+
+// immediate is a WRITE with immediate of the peer's that is not complete.
+type immediate struct {
+	imm uint32
+	len int64
+}
+
+// mrcPeer is what all connections to an address share.
+type mrcPeer struct {
+	transport.Peer
+	maker transport.Maker
+	users int
+}
+
+// peerKey is by what they are found: ends of different MTU share nothing.
+type peerKey struct {
+	addr netip.Addr
+	mtu  int
+}
+
+// MRCOptions are what the two ends of a connection by MRC have agreed on, and how ours paces.
+type MRCOptions struct {
+	Values param.Values // of mrc.Protocol
+	CC     cc.Make
+	MTU    int
+	Theirs uint32 // first PSN of the peer's WRITEs
+	Seed   uint64
+}
+
+// MRCValues are the values of parameters by which sockets differ from NICs: as many entropy values as there
+// are source ports, one for all segments of a system call, fewer SACKs, and timeouts for processes that wait
+// for their turn.
+func MRCValues(ports, planes, mtu, immediates int) param.Values {
+	v := param.Values{}
+	for name, x := range mrc.Protocol.Defaults {
+		v[name] = x
+	}
+	v["evs"], v["active_evs"] = ports, max(planes, ports/2)
+	v["ev_burst"] = min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
+	v["ack_every"], v["immediates"] = 16, immediates
+	v["timeout_floor"], v["ack_delay"] = 5*unit.Millisecond, 100*unit.Microsecond
+	return v
+}
+
+// CarryMRC makes a connection one of MRC, from its beginning. Its Ports are the entropy values.
+func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
+	planes := max(1, len(e.cfg.Planes))
+	common := transport.Common{MTU: unit.Bytes(o.MTU), Planes: planes, IPv6: e.cfg.Labels, CC: o.CC}
+	for _, p := range c.Ports {
+		ev := uint32(p)
+		if e.cfg.Labels {
+			ev |= (ev*0x9e37 | 1) << 16 // any label but none
+		}
+		common.EVs = append(common.EVs, ev)
+	}
+	if name, fault := mrc.Protocol.Check(o.Values, common); fault != "" {
+		return fmt.Errorf("%s %s", name, fault)
+	}
+	key := peerKey{c.Peer, o.MTU}
+	path := cc.Path{Line: c.pace.Line, MTU: common.MTU}
+	p := e.mrcPeers[key]
+	if p == nil {
+		maker := mrc.Protocol.New(o.Values, common)
+		p = &mrcPeer{maker: maker, Peer: maker.Peer(path, o.Seed)}
+		if e.mrcPeers == nil {
+			e.mrcPeers = map[peerKey]*mrcPeer{}
+		}
+		e.mrcPeers[key] = p
+	}
+	p.users++
+	c.mrc = &mrcEnds{peer: p, send: p.Sender(o.Seed), theirs: o.Theirs,
+		recv: p.maker.Receiver(path, o.Seed).(*mrc.Receiver), told: map[uint16]immediate{}}
+	return nil
+}
+
+// dropMRC ends what carries a connection.
+func (e *Endpoint) dropMRC(c *Conn) {
+	if c.mrc == nil {
+		return
+	}
+	if c.mrc.peer.users--; c.mrc.peer.users == 0 {
+		for key, p := range e.mrcPeers {
+			if p == c.mrc.peer {
+				delete(e.mrcPeers, key)
+			}
+		}
+	}
+	c.mrc = nil
+}
+
+// MRC reports whether the connection is carried by MRC.
+func (c *Conn) MRC() bool { return c.mrc != nil }
+
+// ErrMRCVerb is what MRC says to verbs that it does not have.
+var ErrMRCVerb = errors.New("an MRC queue pair carries WRITE and WRITE with immediate only")
+
+// post hands a WRITE to the sender.
+func (c *Conn) postMRC(now unit.Time, r *rc.Request) error {
+	m := c.mrc
+	switch state := c.QP.State(); {
+	case state != rc.ReadyToSend && state != rc.SendQueueDrain:
+		return fmt.Errorf("posting in state %v", state)
+	case r.Verb != rc.Write && r.Verb != rc.WriteImm:
+		return fmt.Errorf("%v: %w", r.Verb, ErrMRCVerb)
+	case r.Unprotected:
+		return errors.New("a local key or range is wrong")
+	}
+	t := transport.Request{ID: 1, Bytes: r.Len, Tells: r.Verb == rc.WriteImm}
+	if err := m.send.Post(now, t); err != nil {
+		return err
+	}
+	m.posted = append(m.posted, posted{*r})
+	return nil
+}
+
+// nextMRC encodes the next datagram of a connection by MRC: what its ends say, then data, by planes in turn.
+func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
+	m, p := c.mrc, &e.mrcOut
+	c.now = now
+	for *p = (transport.Packet{}); m.recv.Say(now, p) || m.send.Say(now, p); *p = (transport.Packet{}) {
+		if p.Kind == transport.Ack || p.Kind == transport.Nack {
+			e.Count.Acks++
+		}
+		if p.Kind == transport.Nack {
+			e.Count.Naks++
+		}
+		if e.sealMRC(buf, c, p, nil, id, d) {
+			return true
+		}
+	}
+	if m.send.InFlight() > 0 && m.send.InFlight() >= c.maxInFlight {
+		return false
+	}
+	planes := max(1, len(e.cfg.Planes))
+	for range planes {
+		if m.left == 0 {
+			m.plane, m.left = (m.plane+1)%planes, mostStay(planes)
+		}
+		if *p = (transport.Packet{}); m.send.Next(now, m.plane, p) {
+			m.left--
+			return e.dataMRC(buf, c, id, d)
+		}
+		m.left = 0
+	}
+	return false
+}
+
+// mostStay is how many packets in a row a plane gets: what fits one batch of segments.
+func mostStay(planes int) int {
+	if planes == 1 {
+		return maxStay
+	}
+	return 15
+}
+
+// dataMRC encodes the packet of data in e.mrcOut.
+func (e *Endpoint) dataMRC(buf []byte, c *Conn, id uint16, d *Datagram) bool {
+	m, p := c.mrc, &e.mrcOut
+	if m.send.InFlight() >= c.maxInFlight {
+		p.Flags |= transport.Asks
+	}
+	r := &m.posted[p.Message-m.oldest].Request
+	e.Count.SentBytes += int64(p.Payload)
+	if p.Flags&transport.Again != 0 {
+		e.Count.Again++
+	}
+	h, x := &e.out, &e.mrcHead
+	*h = roce.Header{VA: r.VA + p.Offset, RKey: r.RKey, Len: uint32(p.Bytes), Imm: r.Imm}
+	*x = roce.MRC{}
+	return e.sealMRC(buf, c, p, r.Data[p.Offset:p.Offset+uint64(p.Payload)], id, d)
+}
+
+// sealMRC writes a packet as a datagram; false for one that there is no way to.
+func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, body []byte, id uint16,
+	d *Datagram) bool {
+	h, x := &e.out, &e.mrcHead
+	if p.Kind != transport.Data {
+		*h, *x = roce.Header{}, roce.MRC{}
+	}
+	e.headMRC(c, p, h, x)
+	tos := c.Service.tos()
+	b := x.Append(h, buf[:0])
+	*d = Datagram{Conn: c, TOS: tos, Head: b, Payload: body, Plane: p.Plane}
+	if d.Port, d.Label = e.portMRC(c, p.EV, p.Plane); d.Port == 0 {
+		return false
+	}
+	d.Tail = append(b, zeros[:int(h.Pad)+roce.ICRCLen]...)[len(b):]
+	e.Reseal(d, id)
+	e.Count.Sent++
+	return true
+}
+
+// portMRC is the source port, and over IPv6 the flow label, by which a packet with an entropy value leaves: the
+// value's own if a socket is bound to it, or, for the receiver's answers, one of its plane's.
+func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16) {
+	planes := max(1, len(e.cfg.Planes))
+	n := len(c.Ports) / planes
+	if n == 0 || int(plane) >= planes {
+		return 0, 0
+	}
+	if e.cfg.Labels {
+		label = uint16(ev >> 16)
+	}
+	if i := slices.Index(c.Ports, uint16(ev)); i >= 0 && i%planes == int(plane) {
+		return c.Ports[i], label
+	}
+	return c.Ports[int(ev%uint32(n))*planes+int(plane)], label
+}
+
+// tickMRC does what is due.
+func (e *Endpoint) tickMRC(now unit.Time, c *Conn) {
+	m := c.mrc
+	if m.send.At() <= now {
+		m.send.Tick(now)
+		late, _ := m.send.Counter(transport.CounterTimeouts)
+		e.Count.Timeouts, c.Timeouts = e.Count.Timeouts+late-c.Timeouts, late
+	}
+	if m.recv.At() <= now {
+		m.recv.Tick(now)
+	}
+	c.drain()
+}
+
+// BeginMRC says with which PSN our WRITEs begin.
+func (c *Conn) BeginMRC(psn uint32) {
+	if c.mrc != nil {
+		c.mrc.ours = psn
+	}
+}
+
+// kill ends the queue pair for what its peer has done; the ends stay to say so.
+func (c *Conn) kill(why roce.Syndrome) {
+	if c.QP.State() == rc.Error {
+		return
+	}
+	_ = c.QP.Modify(rc.Error, 0)
+	c.flushPosted()
+	c.flushReceives()
+	if c.OnError != nil {
+		c.OnError(why)
+	}
+}
+
+// PlaneIs says that our port to a plane works, or does not.
+func (e *Endpoint) PlaneIs(now unit.Time, plane int, up bool) {
+	for _, c := range e.ring {
+		if c.mrc != nil {
+			c.mrc.send.PlaneIs(now, plane, up)
+			c.mrc.recv.PlaneIs(now, plane, up)
+		}
+	}
+}
+
+// Counters of a connection by MRC, by the names that package mrc lists; false for any other connection.
+func (c *Conn) Counter(name string) (n int64, ok bool) {
+	if c.mrc == nil {
+		return 0, false
+	}
+	n, ok = c.mrc.send.Counter(name)
+	if more, also := c.mrc.recv.Counter(name); also {
+		n, ok = n+more, true
+	}
+	return n, ok
+}
+
+// drainMRC hands over what finished.
+func (c *Conn) drainMRC() (n int64) {
+	m := c.mrc
+	for c.mrc == m {
+		message, ok := m.recv.Arrived()
+		if !ok {
+			break
+		}
+		n++
+		if im, ok := m.told[uint16(message)]; ok {
+			delete(m.told, uint16(message))
+			c.receive(rc.Received{Status: rc.Success, Len: im.len, Imm: im.imm, HasImm: true, Write: true})
+		}
+	}
+	for c.mrc == m {
+		done, ok := m.send.Completed()
+		if !ok || len(m.posted) == 0 {
+			break
+		}
+		n++
+		r := &m.posted[0].Request
+		x := rc.Completion{ID: r.ID, Status: done.Status, Verb: r.Verb, Len: r.Len}
+		m.posted = slices.Delete(m.posted, 0, 1)
+		m.oldest++
+		if c.OnComplete != nil {
+			c.OnComplete(x)
+		}
+		if done.Status != rc.Success && c.QP.State() != rc.Error {
+			_ = c.QP.Modify(rc.Error, 0)
+			c.flushReceives()
+		}
+	}
+	return n
+}
+
+// receive ends a receive of ours.
+func (c *Conn) receive(r rc.Received) {
+	m := c.mrc
+	if len(m.receives) == 0 {
+		return
+	}
+	r.ID = m.receives[0]
+	m.receives = slices.Delete(m.receives, 0, 1)
+	if c.OnReceive != nil {
+		c.OnReceive(r)
+	}
+}
+
+// flushPosted ends all WRITEs of ours.
+func (c *Conn) flushPosted() {
+	for m := c.mrc; m != nil && len(m.posted) > 0; {
+		r := &m.posted[0].Request
+		x := rc.Completion{ID: r.ID, Status: rc.Flushed, Verb: r.Verb, Len: r.Len}
+		m.posted = slices.Delete(m.posted, 0, 1)
+		if c.OnComplete != nil {
+			c.OnComplete(x)
+		}
+	}
+}
+
+// flushReceives ends all of them: the queue pair is in ERR.
+func (c *Conn) flushReceives() {
+	for c.mrc != nil && len(c.mrc.receives) > 0 {
+		c.receive(rc.Received{Status: rc.Flushed})
+	}
+}
+
+// modifiedMRC does what a step of the queue pair means for what carries it.
+func (c *Conn) modifiedMRC(to rc.State) {
+	m := c.mrc
+	if m == nil || to != rc.Error && to != rc.Reset {
+		return
+	}
+	if to == rc.Error {
+		c.flushPosted()
+		c.flushReceives()
+	}
+	if c.end != nil {
+		c.end.dropMRC(c)
+	}
+	c.mrc = nil
+}
+
+// PostReceive appends a receive, for SEND or for a WRITE with immediate.
+func (c *Conn) PostReceive(r rc.Receive) error {
+	if c.mrc == nil {
+		return c.QP.PostReceive(r)
+	}
+	c.mrc.receives = append(c.mrc.receives, r.ID)
+	return nil
+}

@@ -1,0 +1,115 @@
+package rcudp
+
+import (
+	"net/netip"
+
+	"railyard/mrc"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Endpoint operations of MRC go beside all connections, to queue pair 2: a question has an identifier of 16
+// bits and no queue pair, so an endpoint numbers those of all its connections in one row, and remembers whose
+// each was. What a peer says of its ports is for all connections to it.
+
+// questions are those that were asked last.
+type questions struct {
+	next  uint16
+	asked [mostQuestions]question
+}
+
+// mostQuestions is how many wait for an answer: what was asked before has none any more.
+const mostQuestions = 1024
+
+type question struct {
+	conn *Conn
+	wire uint16
+	id   uint32 // as the connection numbers it
+	kind transport.Kind
+}
+
+// note gives a question of a connection the number that it goes by.
+func (q *questions) note(c *Conn, p *transport.Packet) uint32 {
+	q.next++
+	q.asked[q.next%mostQuestions] = question{c, q.next, p.PSN, p.Kind}
+	return uint32(q.next)
+}
+
+// of finds a question by the number of its answer.
+func (q *questions) of(wire uint16) *question {
+	if x := &q.asked[wire%mostQuestions]; x.conn != nil && x.wire == wire {
+		return x
+	}
+	return nil
+}
+
+// forget forgets those of a connection.
+func (q *questions) forget(c *Conn) {
+	for i := range q.asked {
+		if q.asked[i].conn == c {
+			q.asked[i] = question{}
+		}
+	}
+}
+
+// endpointMRC takes a question to this endpoint, or an answer to one of its own.
+func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
+	h, x, p := &e.in, &e.mrcHead, &e.mrcIn
+	*p = transport.Packet{Plane: plane, PSN: h.PSN & 0xffff, Flags: transport.Stamped}
+	switch h.Opcode {
+	case roce.MRCEndpointResponse:
+		q := e.asked.of(uint16(h.PSN))
+		if q == nil || q.conn.mrc == nil || !q.conn.hears(src.Addr()) {
+			return
+		}
+		p.Kind, p.Code, p.PSN = transport.Answer, mrc.AboutEV, q.id
+		if x.EETH.Op == roce.PortStatusUpdate {
+			p.Code = mrc.AboutPorts
+		}
+		q.conn.mrc.send.Take(now, p)
+		q.conn.mrc.recv.Take(now, p)
+	case roce.MRCEndpointRequest:
+		p.Sent = stamped(x.ERTH.TSETH.Stamp)
+		p.Kind, p.Code, p.Bits[0] = transport.Control, mrc.AboutPorts, uint64(x.ERTH.Ports)
+		if x.ERTH.Op == roce.EVProbe {
+			p.Kind, p.Code = transport.Probe, mrc.AboutEV
+		}
+		e.tellMRC(now, src, p)
+	default:
+		e.Count.Malformed++
+	}
+}
+
+// tellMRC hands a peer's question to its connections: of its ports to all, of a path to the first, which
+// answers.
+func (e *Endpoint) tellMRC(now unit.Time, src netip.AddrPort, p *transport.Packet) {
+	known := false
+	for _, c := range e.ring {
+		if c.mrc == nil || !c.hears(src.Addr()) {
+			continue
+		}
+		known = true
+		if c.mrc.send.Take(now, p); p.Kind == transport.Probe {
+			return
+		}
+		c.mrc.recv.Take(now, p)
+	}
+	if !known {
+		e.Count.WrongPeer++
+	}
+}
+
+// hears reports whether an address is the peer's, on any plane.
+func (c *Conn) hears(a netip.Addr) bool {
+	a = a.Unmap()
+	if c.Peer == a {
+		return true
+	}
+	for _, p := range c.Peers {
+		if p == a {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,137 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"railyard/cc"
+	"railyard/mrc"
+	"railyard/rcudp"
+)
+
+// Transports of queue pairs.
+const (
+	RC  = "rc"
+	MRC = "mrc"
+)
+
+// Transports lists them.
+func Transports() []string { return []string{RC, MRC} }
+
+// mrcPorts is how many source ports, entropy values, a device opens for its queue pairs of MRC.
+const mrcPorts = 64
+
+// MRCInfo is what an end of MRC announces to its peer.
+type MRCInfo struct {
+	Range      int          `json:"psn_range"`  // packets that it tracks beyond the first that is missing
+	Immediates int          `json:"immediates"` // WRITEs with immediate that may be in flight to it
+	Planes     []netip.Addr `json:"planes,omitempty"`
+}
+
+// mrcAttr is what a queue pair of MRC has beside RC's attributes.
+type mrcAttr struct {
+	make cc.Make
+	peer MRCInfo
+}
+
+// multipath checks the transport of a new queue pair: nil for RC.
+func (d *Device) multipath(transport string) (*mrcAttr, error) {
+	switch transport {
+	case "", RC:
+		return nil, nil
+	case MRC:
+	default:
+		return nil, fmt.Errorf("a queue pair is %s, found %q", strings.Join(Transports(), " or "), transport)
+	}
+	control := d.cfg.CC
+	if control == "" {
+		control = mrc.Protocol.CC
+	}
+	c, err := cc.Parse(control)
+	if err != nil {
+		return nil, err
+	}
+	if name := c.Name; !slices.Contains(mrc.Protocol.Controls, name) {
+		return nil, fmt.Errorf("MRC runs under %s, not under %s", strings.Join(mrc.Protocol.Controls, ", "),
+			name)
+	}
+	m := &mrcAttr{}
+	m.make, err = c.Make(d.cfg.Line)
+	return m, err
+}
+
+// announce is what we tell the peer; nil for RC.
+func (qp *QP) announce() *MRCInfo {
+	if qp.mrc == nil {
+		return nil
+	}
+	return &MRCInfo{Range: mrc.Protocol.Defaults["psn_range"].(int), Immediates: qp.init.MaxRecvWR,
+		Planes: qp.pd.dev.cfg.Planes}
+}
+
+// learn takes what the peer has announced.
+func (m *mrcAttr) learn(r *MRCInfo) {
+	if m != nil && r != nil {
+		m.peer = *r
+	}
+}
+
+// agrees finds what two ends cannot do together.
+func (m *MRCInfo) agrees(r *MRCInfo) error {
+	switch {
+	case m == nil && r == nil:
+		return nil
+	case r == nil:
+		return errors.New("the peer's queue pair is RC, ours is MRC")
+	case m == nil:
+		return errors.New("the peer's queue pair is MRC, ours is RC")
+	case m.Range != r.Range:
+		return fmt.Errorf("the peer tracks %d packets, we track %d: MRC needs the same at both ends", r.Range,
+			m.Range)
+	case max(1, len(m.Planes)) != max(1, len(r.Planes)):
+		return fmt.Errorf("the peer has %d planes, we have %d", max(1, len(r.Planes)), max(1, len(m.Planes)))
+	case r.Immediates < 1 || r.Immediates > 65535:
+		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be", r.Immediates)
+	}
+	return nil
+}
+
+// owned are the source ports that are a queue pair's own: those of MRC are the device's.
+func (qp *QP) owned(ports []uint16) []uint16 {
+	if qp.mrc != nil {
+		return nil
+	}
+	return ports
+}
+
+// multipath makes MRC carry the queue pair, which has just stepped to RTR or RTS; the device is locked.
+func (qp *QP) multipath(e *rcudp.Endpoint, a *QPAttr) error {
+	if a.State == RTS {
+		qp.conn.BeginMRC(a.SQPSN)
+		return nil
+	}
+	d, c := qp.pd.dev, qp.conn
+	if c.Peers = slices.Clone(qp.mrc.peer.Planes); len(c.Peers) > 0 && c.Peers[0] != c.Peer {
+		return fmt.Errorf("the peer's first plane is %v, its address %v", c.Peers[0], c.Peer)
+	}
+	o := rcudp.MRCOptions{CC: qp.mrc.make, MTU: qp.cfg.MTU, Theirs: a.RQPSN,
+		Seed: uint64(qp.QPN)<<24 | uint64(c.DestQPN)}
+	o.Values = rcudp.MRCValues(len(c.Ports), max(1, len(d.cfg.Planes)), o.MTU,
+		max(1, min(qp.mrc.peer.Immediates, qp.init.MaxRecvWR)))
+	if err := e.CarryMRC(c, &o); err != nil {
+		return fmt.Errorf("mrc: %w", err)
+	}
+	return nil
+}
+
+// Labels reports whether entropy values go out with a flow label besides the source port.
+func (d *Device) Labels() bool { return d.dev.Labels() }
+
+// Counter is what a queue pair of MRC counts, by the names that package mrc lists.
+func (qp *QP) Counter(name string) (n int64, ok bool) {
+	qp.do(func(*rcudp.Endpoint) { n, ok = qp.conn.Counter(name) })
+	return n, ok
+}

@@ -1,0 +1,170 @@
+package verbs
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"railyard/rcudp"
+)
+
+// mrcNode is a node whose queue pair is one of MRC.
+func mrcNode(t testing.TB, change func(*DeviceConfig)) *node {
+	t.Helper()
+	n := newNode(t, change)
+	n.qp.Destroy()
+	var err error
+	if n.qp, err = n.pd.CreateQP(QPInitAttr{SendCQ: n.cq, RecvCQ: n.cq, SignalAll: true, Transport: MRC}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// WRITEs by MRC put every byte where it belongs, by many source ports, and the last one's immediate comes when
+// all is there.
+func TestMRCWrites(t *testing.T) {
+	a, b := mrcNode(t, nil), mrcNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	if err := b.qp.PostRecv(&RecvWR{WRID: 77}); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range a.buf {
+		a.buf[i] = byte(r.Uint32())
+	}
+	at := 0
+	for i := 0; at < len(a.buf); i++ {
+		n := min(len(a.buf)-at, r.IntN(100_000))
+		wr := SendWR{WRID: uint64(i), SGList: []SGE{a.mr.SGE(at, n)}, RemoteAddr: b.mr.Addr + uint64(at),
+			RKey: b.mr.RKey}
+		if at += n; at == len(a.buf) {
+			wr.Opcode, wr.ImmData = WriteWithImm, 4711
+		}
+		if err := a.qp.PostSend(&wr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := b.wait(t, 1)[0]
+	if in.WRID != 77 || in.ImmData != 4711 || in.Opcode != WCRecvRDMAWithImm {
+		t.Errorf("received %+v", in)
+	}
+	if !bytes.Equal(a.buf, b.buf) {
+		t.Error("the memories differ")
+	}
+	for i, w := range a.wait(t, len(a.qp.sends)) {
+		if w.Status != StatusSuccess || w.WRID != uint64(i) {
+			t.Errorf("completion %d is %+v", i, w)
+		}
+	}
+	c, _, _, _ := a.dev.Counters()
+	if c.Timeouts > 0 || c.Malformed > 0 {
+		t.Errorf("counted %+v", c)
+	}
+}
+
+// What MRC does not have is refused by name, and so are peers that do not agree.
+func TestMRCRefuses(t *testing.T) {
+	a, b := mrcNode(t, nil), mrcNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	err := a.qp.PostSend(&SendWR{Opcode: Read, SGList: a.mr.All(), RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
+	if !errors.Is(err, rcudp.ErrMRCVerb) || !strings.Contains(err.Error(), "READ") {
+		t.Errorf("a READ on a queue pair of MRC: %v", err)
+	}
+	rc := newNode(t, nil)
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{a.qp.Connect(rc.qp.Info(rc.mr), DefaultConnect()), "the peer's queue pair is RC, ours is MRC"},
+		{rc.qp.Connect(a.qp.Info(a.mr), DefaultConnect()), "the peer's queue pair is MRC, ours is RC"},
+		{(&MRCInfo{Range: 4096, Immediates: 1}).agrees(&MRCInfo{Range: 128, Immediates: 1}),
+			"the peer tracks 128 packets, we track 4096"},
+		{(&MRCInfo{Immediates: 1}).agrees(&MRCInfo{Immediates: 1, Planes: make([]netip.Addr, 2)}),
+			"the peer has 2 planes, we have 1"},
+		{(&MRCInfo{Immediates: 1}).agrees(&MRCInfo{}), "takes 0 WRITEs with immediate"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("%v, want %q", c.err, c.says)
+		}
+	}
+	dcqcn := newNode(t, func(c *DeviceConfig) { c.CC = "dcqcn" })
+	_, err = dcqcn.pd.CreateQP(QPInitAttr{SendCQ: dcqcn.cq, RecvCQ: dcqcn.cq, Transport: MRC})
+	if err == nil || !strings.Contains(err.Error(), "MRC runs under nscc, dctcp, none, not under dcqcn") {
+		t.Errorf("MRC under DCQCN: %v", err)
+	}
+	_, err = a.pd.CreateQP(QPInitAttr{SendCQ: a.cq, RecvCQ: a.cq, Transport: "srd"})
+	if err == nil || !strings.Contains(err.Error(), `rc or mrc, found "srd"`) {
+		t.Errorf("a queue pair of another transport: %v", err)
+	}
+}
+
+// A WRITE to memory that is not the peer's to write ends both queue pairs; the memory stays as it was.
+func TestMRCForbidden(t *testing.T) {
+	a, b := mrcNode(t, nil), mrcNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	a.buf[0] = 1
+	if err := a.qp.PostSend(&SendWR{WRID: 1, SGList: []SGE{a.mr.SGE(0, 100)}, RKey: b.mr.RKey,
+		RemoteAddr: b.mr.Addr + uint64(b.mr.Length) - 99}); err != nil {
+		t.Fatal(err)
+	}
+	if w := a.wait(t, 1)[0]; w.Status != StatusRemOpErr {
+		t.Errorf("it completed with %v", w.Status)
+	}
+	if a.qp.State() != Err || b.qp.State() != Err {
+		t.Errorf("the queue pairs are in %v and %v", a.qp.State(), b.qp.State())
+	}
+	if b.buf[len(b.buf)-99] != 0 {
+		t.Error("it was written")
+	}
+	if e := <-b.dev.Events(); e.Type != EventCommEst && e.Type != EventQPAccessErr {
+		t.Errorf("event %v", e.Type)
+	}
+}
+
+// Over IPv6 entropy values have a flow label where the kernel lets packets have one.
+func TestMRCOverIPv6(t *testing.T) {
+	for _, none := range []bool{false, true} {
+		labels := 0
+		node6 := func(addr string) *node {
+			n := newNode(t, func(c *DeviceConfig) { c.Addr, c.NoLabels = netip.MustParseAddr(addr), none })
+			n.qp.Destroy()
+			var err error
+			if n.qp, err = n.pd.CreateQP(QPInitAttr{SendCQ: n.cq, RecvCQ: n.cq, SignalAll: true,
+				Transport: MRC}); err != nil {
+				t.Fatal(err)
+			}
+			if n.dev.Labels() {
+				labels++
+			}
+			return n
+		}
+		a := node6("::1")
+		pairUpSelf(t, a)
+		if err := a.qp.PostSend(&SendWR{SGList: []SGE{a.mr.SGE(0, 500_000)}, RKey: a.mr.RKey,
+			RemoteAddr: a.mr.Addr + 500_000}); err != nil {
+			t.Fatal(err)
+		}
+		if w := a.wait(t, 1)[0]; w.Status != StatusSuccess {
+			t.Errorf("it completed with %v", w.Status)
+		}
+		if none && labels > 0 {
+			t.Error("labels are used that were not wanted")
+		}
+		t.Logf("%d devices with flow labels", labels)
+		if n, ok := a.qp.Counter("ev_bad"); !ok || n > 0 {
+			t.Errorf("%d paths are bad, %v", n, ok)
+		}
+		a.dev.Close()
+	}
+}
+
+// pairUpSelf connects a queue pair to itself.
+func pairUpSelf(t *testing.T, a *node) {
+	t.Helper()
+	if err := a.qp.Connect(a.qp.Info(a.mr), DefaultConnect()); err != nil {
+		t.Fatal(err)
+	}
+}
