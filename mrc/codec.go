@@ -57,7 +57,7 @@ func Encode(p *transport.Packet, h *roce.Header, m *roce.MRC, from, to uint16) {
 		m.Stamped, h.DestQP = false, roce.MRCEndpointQP
 	case roce.MRCEndpointResponse:
 		m.EETH = roce.EETH{Op: roce.EVProbe, Stamp: stamp.Stamp}
-		if p.Code == aboutPorts {
+		if p.Code == AboutPorts {
 			m.EETH.Op = roce.PortStatusUpdate
 		}
 		m.Stamped, h.DestQP = false, roce.MRCEndpointQP
@@ -116,23 +116,23 @@ func Decode(now unit.Time, h *roce.Header, m *roce.MRC, payload int, p *transpor
 			sent(k.Stamp)
 		}
 	case roce.MRCProbe:
-		p.Kind, p.Code, p.PSN = transport.Probe, aboutConnection, uint32(m.PETH.ID)
+		p.Kind, p.Code, p.PSN = transport.Probe, AboutConnection, uint32(m.PETH.ID)
 		sent(m.PETH.TSETH.Stamp)
 	case roce.MRCEndpointRequest:
 		p.PSN &= 0xffff
 		switch sent(m.ERTH.TSETH.Stamp); m.ERTH.Op {
 		case roce.EVProbe:
-			p.Kind, p.Code = transport.Probe, aboutEV
+			p.Kind, p.Code = transport.Probe, AboutEV
 		case roce.PortStatusUpdate:
-			p.Kind, p.Code, p.Bits[0] = transport.Control, aboutPorts, uint64(m.ERTH.Ports)
+			p.Kind, p.Code, p.Bits[0] = transport.Control, AboutPorts, uint64(m.ERTH.Ports)
 		default:
 			return false
 		}
 	case roce.MRCEndpointResponse:
 		p.PSN &= 0xffff
-		p.Kind, p.Code = transport.Answer, aboutEV
+		p.Kind, p.Code = transport.Answer, AboutEV
 		if sent(m.EETH.Stamp); m.EETH.Op == roce.PortStatusUpdate {
-			p.Code = aboutPorts
+			p.Code = AboutPorts
 		}
 		return m.EETH.Op <= roce.EVProbe
 	default:
@@ -163,7 +163,7 @@ func decodeSack(p *transport.Packet, k *roce.SETH, sent func(uint16)) bool {
 	p.Expect, p.Base = (k.Cumulative+1)&roce.PSNMask, k.Base()
 	p.Bits = [2]uint64{k.Bitmap, uint64(k.Range) * roce.MRCRangeUnit}
 	if p.PSN = k.AckPSN(); k.Probed {
-		p.Kind, p.Code, p.PSN = transport.Answer, aboutConnection, uint32(uint16(k.AckOffset))
+		p.Kind, p.Code, p.PSN = transport.Answer, AboutConnection, uint32(uint16(k.AckOffset))
 	}
 	if k.CCType != 0 { // another vendor's, which we cannot read
 		return true

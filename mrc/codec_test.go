@@ -72,7 +72,7 @@ func TestCodecRoundTrip(t *testing.T) {
 		case 3:
 			p.Kind, p.Code, p.PSN = transport.Probe, uint8(u("about", 1)), p.PSN&0xffff
 		case 4:
-			p.Kind, p.Code, p.PSN = transport.Control, aboutPorts, p.PSN&0xffff
+			p.Kind, p.Code, p.PSN = transport.Control, AboutPorts, p.PSN&0xffff
 			p.Bits[0] = u("planes", 1<<32-1)
 		}
 		if p.Flags |= transport.Stamped; p.Kind == transport.Data || p.Kind == transport.Nack {

@@ -43,8 +43,8 @@ var Protocol = transport.Protocol{
 		{Name: "penalty", Kind: param.Count, Min: "1", Max: "127", Zero: true,
 			Doc: "what a receiver takes off windows, in 128, for a round trip after a last-hop trim"},
 	},
-	Defaults: param.Values{"evs": 256, "active_evs": 128, "ev_burst": 1, "psn_range": 4096, "dynamic_range": false,
-		"ack_every": 4, "ack_delay": unit.Time(0), "timeout": unit.Time(0),
+	Defaults: param.Values{"evs": 256, "active_evs": 128, "ev_burst": 1, "psn_range": 4096,
+		"dynamic_range": false, "ack_every": 4, "ack_delay": unit.Time(0), "timeout": unit.Time(0),
 		"timeout_floor": 10 * unit.Microsecond, "exponential": true, "retries": 7,
 		"probe_every": unit.Time(0), "immediates": 256, "penalty": 0},
 	Signals: []cc.Term{
@@ -107,8 +107,9 @@ func newMaker(v param.Values, c transport.Common) *maker {
 	span := func(name string) unit.Time { return param.Value[unit.Time](v, name) }
 	c.Planes = max(1, c.Planes)
 	m := &maker{common: c, evs: count("evs"), active: count("active_evs"), window: count("psn_range"),
-		burst: count("ev_burst"), every: count("ack_every"), retries: count("retries"), immediates: count("immediates"),
-		dynamic: param.Value[bool](v, "dynamic_range"), exponential: param.Value[bool](v, "exponential"),
+		burst: count("ev_burst"), every: count("ack_every"), retries: count("retries"),
+		immediates: count("immediates"),
+		dynamic:    param.Value[bool](v, "dynamic_range"), exponential: param.Value[bool](v, "exponential"),
 		delay: span("ack_delay"), timeout: span("timeout"), floor: span("timeout_floor"),
 		probe: span("probe_every"), penalty: uint8(count("penalty")), control: c.CC}
 	if m.control == nil {

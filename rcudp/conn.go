@@ -76,8 +76,9 @@ type Conn struct {
 // may be under way at a time: what the peer's socket buffer holds.
 func NewConn(cfg *rc.Config, mem *rc.Memory, ctl cc.Controller, line unit.Rate,
 	maxInFlight unit.Bytes) *Conn {
-	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line}, maxInFlight: maxInFlight,
-		flow: -1}
+	c := &Conn{QP: rc.NewQP(cfg, mem), cfg: cfg, mem: mem, pace: cc.Pacer{Line: line},
+		maxInFlight: maxInFlight,
+		flow:        -1}
 	c.SetController(0, ctl)
 	return c
 }

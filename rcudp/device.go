@@ -6,11 +6,9 @@ import (
 	"net"
 	"net/netip"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
-	"railyard/entropy"
 	"railyard/roce"
 	"railyard/unit"
 
@@ -128,28 +126,6 @@ func (d *Device) stampAll() {
 // Labels reports whether entropy values of MRC go out with a flow label besides the source port.
 func (d *Device) Labels() bool { return d.opt.Labels }
 
-// Entropy opens source ports for the entropy values of MRC, at least one on each plane, planes in turn: those
-// that were opened first are everybody's until the device is closed.
-func (d *Device) Entropy(n int) ([]uint16, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	planes := len(d.recv)
-	for len(d.entropy) < max(1, n/planes)*planes {
-		i := len(d.entropy)
-		port, err := d.source(uint8(i%planes), entropy.Port(uint32(d.start.UnixNano()), i))
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(d.entropy, port) { // on another plane: a value has one
-			if port, err = d.source(uint8(i%planes), 0); err != nil {
-				return nil, err
-			}
-		}
-		d.entropy = append(d.entropy, port)
-	}
-	return d.entropy, nil
-}
-
 // Close stops the device. Queue pairs stay as they are.
 func (d *Device) Close() error {
 	d.mu.Lock()
@@ -216,54 +192,6 @@ func (d *Device) Forget() {
 	}
 	clear(d.msgs[:cap(d.msgs)])
 	d.next = Datagram{}
-}
-
-// Source makes a UDP source port usable for sending; one in use by somebody
-// else is replaced by a free one. Release gives it back.
-func (d *Device) Source(port uint16) (uint16, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.source(0, port)
-}
-
-// source is Source on a plane, with the device locked.
-func (d *Device) source(plane uint8, port uint16) (uint16, error) {
-	if s := d.out[outgoing{plane, port}]; s != nil {
-		s.users++
-		return port, nil
-	}
-	addr := d.ep.local(plane)
-	s, err := listen(netip.AddrPortFrom(addr, port), d.opt, false)
-	if err != nil {
-		if s, err = listen(netip.AddrPortFrom(addr, 0), d.opt, false); err != nil {
-			return 0, err
-		}
-	}
-	s.users = 1
-	d.out[outgoing{plane, s.port}] = s
-	return s.port, nil
-}
-
-// outgoing is what a socket to send by is found by.
-type outgoing struct {
-	plane uint8
-	port  uint16
-}
-
-// Release closes source ports that nobody sends from any more.
-func (d *Device) Release(ports []uint16) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range ports {
-		s := d.out[outgoing{0, p}]
-		if s == nil {
-			continue
-		}
-		if s.users--; s.users == 0 {
-			delete(d.out, outgoing{0, p})
-			s.conn.Close()
-		}
-	}
 }
 
 // reader takes what arrives.
@@ -369,38 +297,6 @@ func (d *Device) flush(now unit.Time) {
 	}
 }
 
-// batch is what one message of a system call carries.
-type batch struct {
-	conn  *Conn
-	tos   uint8
-	plane uint8
-	label uint16
-	seg   int // bytes of each segment but the last
-	segs  int
-	heads []byte // headers and trailers of all segments
-	open  int    // where the part of heads begins that is not in parts yet
-	parts [][]byte
-	oob   [96]byte
-}
-
-// same reports whether a datagram goes the way of the batch.
-func (b *batch) same(dg *Datagram) bool { return dg.Plane == b.plane && dg.Label == b.label }
-
-// add appends a datagram whose head and tail lie at the end of heads already.
-func (b *batch) add(dg *Datagram) {
-	b.heads = b.heads[:len(b.heads)+len(dg.Head)]
-	if len(dg.Payload) > 0 {
-		b.parts = append(b.parts, b.heads[b.open:], dg.Payload)
-		b.open = len(b.heads)
-	}
-	b.heads = b.heads[:len(b.heads)+len(dg.Tail)]
-	b.segs++
-}
-
-func (b *batch) control(is4 bool) []byte {
-	return controlOf(b.oob[:], b.tos, b.label, b.seg, b.segs, is4)
-}
-
 // fill puts d.next and what may follow it into a batch. On return d.next is the
 // first datagram that does not fit, if there is one.
 func (d *Device) fill(now unit.Time, b *batch) (have bool) {
@@ -419,7 +315,8 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 		if have = d.ep.Next(now, room, uint16(b.segs), dg); !have {
 			break
 		}
-		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) || dg.Len() > b.seg {
+		if !joinable || dg.Conn != b.conn || dg.Port != port || dg.TOS != b.tos || !b.same(dg) ||
+			dg.Len() > b.seg {
 			if joinable { // it lies in this batch's buffer, which goes away
 				n := len(dg.Head)
 				d.spill = append(append(d.spill[:0], dg.Head...), dg.Tail...)

@@ -70,8 +70,8 @@ type MRCOptions struct {
 
 // MRCValues are the values of parameters by which sockets differ from NICs: as many entropy values as there
 // are source ports, one for all segments of a system call, fewer SACKs, and timeouts for processes that wait
-// for their turn.
-func MRCValues(ports, planes, mtu, immediates int) param.Values {
+// for their turn: a measured one is at least a quarter of the fixed one that RC would have.
+func MRCValues(ports, planes, mtu, immediates int, timeout unit.Time) param.Values {
 	v := param.Values{}
 	for name, x := range mrc.Protocol.Defaults {
 		v[name] = x
@@ -79,7 +79,7 @@ func MRCValues(ports, planes, mtu, immediates int) param.Values {
 	v["evs"], v["active_evs"] = ports, max(planes, ports/2)
 	v["ev_burst"] = min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
 	v["ack_every"], v["immediates"] = 16, immediates
-	v["timeout_floor"], v["ack_delay"] = 5*unit.Millisecond, 100*unit.Microsecond
+	v["timeout_floor"], v["ack_delay"] = max(timeout/4, unit.Millisecond), 100*unit.Microsecond
 	return v
 }
 
@@ -205,20 +205,18 @@ func (e *Endpoint) dataMRC(buf []byte, c *Conn, id uint16, d *Datagram) bool {
 	if p.Flags&transport.Again != 0 {
 		e.Count.Again++
 	}
-	h, x := &e.out, &e.mrcHead
-	*h = roce.Header{VA: r.VA + p.Offset, RKey: r.RKey, Len: uint32(p.Bytes), Imm: r.Imm}
-	*x = roce.MRC{}
-	return e.sealMRC(buf, c, p, r.Data[p.Offset:p.Offset+uint64(p.Payload)], id, d)
+	return e.sealMRC(buf, c, p, r, id, d)
 }
 
 // sealMRC writes a packet as a datagram; false for one that there is no way to.
-func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, body []byte, id uint16,
+func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, r *rc.Request, id uint16,
 	d *Datagram) bool {
 	h, x := &e.out, &e.mrcHead
-	if p.Kind != transport.Data {
-		*h, *x = roce.Header{}, roce.MRC{}
+	e.headMRC(c, p, r, h, x)
+	var body []byte
+	if p.Kind == transport.Data {
+		body = r.Data[p.Offset : p.Offset+uint64(p.Payload)]
 	}
-	e.headMRC(c, p, h, x)
 	tos := c.Service.tos()
 	b := x.Append(h, buf[:0])
 	*d = Datagram{Conn: c, TOS: tos, Head: b, Payload: body, Plane: p.Plane}
@@ -231,8 +229,8 @@ func (e *Endpoint) sealMRC(buf []byte, c *Conn, p *transport.Packet, body []byte
 	return true
 }
 
-// portMRC is the source port, and over IPv6 the flow label, by which a packet with an entropy value leaves: the
-// value's own if a socket is bound to it, or, for the receiver's answers, one of its plane's.
+// portMRC is the source port, and over IPv6 the flow label, by which a packet with an entropy value leaves:
+// the value's own if a socket is bound to it, or, for the receiver's answers, one of its plane's.
 func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16) {
 	planes := max(1, len(e.cfg.Planes))
 	n := len(c.Ports) / planes

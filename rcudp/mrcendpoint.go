@@ -4,7 +4,6 @@ import (
 	"net/netip"
 
 	"railyard/mrc"
-	"railyard/roce"
 	"railyard/transport"
 	"railyard/unit"
 )
@@ -26,13 +25,12 @@ type question struct {
 	conn *Conn
 	wire uint16
 	id   uint32 // as the connection numbers it
-	kind transport.Kind
 }
 
 // note gives a question of a connection the number that it goes by.
 func (q *questions) note(c *Conn, p *transport.Packet) uint32 {
 	q.next++
-	q.asked[q.next%mostQuestions] = question{c, q.next, p.PSN, p.Kind}
+	q.asked[q.next%mostQuestions] = question{c, q.next, p.PSN}
 	return uint32(q.next)
 }
 
@@ -55,30 +53,22 @@ func (q *questions) forget(c *Conn) {
 
 // endpointMRC takes a question to this endpoint, or an answer to one of its own.
 func (e *Endpoint) endpointMRC(now unit.Time, src netip.AddrPort, plane uint8) {
-	h, x, p := &e.in, &e.mrcHead, &e.mrcIn
-	*p = transport.Packet{Plane: plane, PSN: h.PSN & 0xffff, Flags: transport.Stamped}
-	switch h.Opcode {
-	case roce.MRCEndpointResponse:
-		q := e.asked.of(uint16(h.PSN))
-		if q == nil || q.conn.mrc == nil || !q.conn.hears(src.Addr()) {
-			return
-		}
-		p.Kind, p.Code, p.PSN = transport.Answer, mrc.AboutEV, q.id
-		if x.EETH.Op == roce.PortStatusUpdate {
-			p.Code = mrc.AboutPorts
-		}
-		q.conn.mrc.send.Take(now, p)
-		q.conn.mrc.recv.Take(now, p)
-	case roce.MRCEndpointRequest:
-		p.Sent = stamped(x.ERTH.TSETH.Stamp)
-		p.Kind, p.Code, p.Bits[0] = transport.Control, mrc.AboutPorts, uint64(x.ERTH.Ports)
-		if x.ERTH.Op == roce.EVProbe {
-			p.Kind, p.Code = transport.Probe, mrc.AboutEV
-		}
-		e.tellMRC(now, src, p)
-	default:
+	h, p := &e.in, &e.mrcIn
+	if !mrc.Decode(now, h, &e.mrcHead, 0, p) {
 		e.Count.Malformed++
+		return
 	}
+	if p.Plane = plane; p.Kind != transport.Answer {
+		e.tellMRC(now, src, p)
+		return
+	}
+	q := e.asked.of(uint16(p.PSN))
+	if q == nil || q.conn.mrc == nil || !q.conn.hears(src.Addr()) {
+		return
+	}
+	p.PSN = q.id
+	q.conn.mrc.send.Take(now, p)
+	q.conn.mrc.recv.Take(now, p)
 }
 
 // tellMRC hands a peer's question to its connections: of its ports to all, of a path to the first, which

@@ -4,69 +4,36 @@ import (
 	"net/netip"
 
 	"railyard/mrc"
+	"railyard/rc"
 	"railyard/roce"
 	"railyard/transport"
 	"railyard/unit"
 )
 
-// The headers of MRC's packets (package roce) and the packets of its ends (package transport), from one to
-// the other. PSNs on the wire begin where the ends have agreed, those of the ends at 0.
+// The headers of MRC's packets are what mrc.Encode makes of them; what follows adds what sockets know: PSNs
+// on the wire begin where the ends have agreed, those of the ends at 0, and regions have addresses and keys.
 
-// headMRC fills in the headers of a packet; address, key, length and immediate of data are there already.
-func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, h *roce.Header, x *roce.MRC) {
-	m := c.mrc
-	h.Opcode, h.Migrated, h.PKey, h.DestQP = mrc.Opcode(p), true, roce.DefaultPKey, c.DestQPN
-	switch h.Opcode {
-	case roce.MRCSack:
-		x.SETH = m.seth(c, p)
-		h.PSN = x.SETH.Cumulative
-	case roce.MRCNack:
-		h.PSN = (p.PSN + m.theirs) & roce.PSNMask
-		x.NETH = roce.NETH{Reason: roce.NackReason(p.Code), EV: roce.EV(p.EchoEV), Source: uint16(c.QPN),
-			Dest: uint16(c.DestQPN), PSN: h.PSN, CCType: roce.NackCCType, Stamp: roce.StampAt(p.Sent)}
-	case roce.MRCProbe:
-		h.AckReq = true
-		x.PETH = roce.PETH{ID: uint16(p.PSN), Source: uint16(c.QPN), Dest: uint16(c.DestQPN),
-			TSETH: roce.NewTSETH(p.Sent)}
-	case roce.MRCEndpointRequest:
-		h.DestQP, h.PSN = roce.MRCEndpointQP, e.asked.note(c, p)
-		x.ERTH = roce.ERTH{Op: roce.EVProbe, TSETH: roce.NewTSETH(p.Sent)}
-		if p.Kind == transport.Control {
-			x.ERTH.Op, x.ERTH.Ports = roce.PortStatusUpdate, uint32(p.Bits[0])
+// headMRC fills in the headers of a packet; r is the WRITE whose data it carries.
+func (e *Endpoint) headMRC(c *Conn, p *transport.Packet, r *rc.Request, h *roce.Header, x *roce.MRC) {
+	m, q := c.mrc, *p
+	switch p.Kind {
+	case transport.Data:
+		q.PSN += m.ours
+	case transport.Ack, transport.Nack:
+		q.PSN += m.theirs
+		q.Expect, q.Base = q.Expect+m.theirs, q.Base+m.theirs
+	case transport.Answer:
+		q.Expect, q.Base = q.Expect+m.theirs, q.Base+m.theirs
+	case transport.Probe, transport.Control:
+		if p.Code != mrc.AboutConnection {
+			q.PSN = e.asked.note(c, p)
 		}
-	case roce.MRCEndpointResponse:
-		h.DestQP, h.PSN = roce.MRCEndpointQP, p.PSN
-		x.EETH = roce.EETH{Op: roce.EVProbe, Stamp: roce.StampAt(p.Sent)}
-		if p.Code == mrc.AboutPorts {
-			x.EETH.Op = roce.PortStatusUpdate
-		}
-	default:
-		h.PSN, h.AckReq = (p.PSN+m.ours)&roce.PSNMask, p.Flags&transport.Asks != 0
-		h.Pad = uint8(-p.Payload & 3)
-		x.Again, x.Stamped = p.Flags&transport.Again != 0, true
-		x.TSETH = roce.NewTSETH(p.Sent)
-		x.METH.MSN = uint16(p.Message)
 	}
-}
-
-// seth is the header of a SACK.
-func (m *mrcEnds) seth(c *Conn, p *transport.Packet) roce.SETH {
-	cumulative := p.Expect + m.theirs - 1
-	s := roce.SETH{Verdict: roce.Verdict(p.Verdict), EV: roce.EV(p.EchoEV), Source: uint16(c.QPN),
-		Dest: uint16(c.DestQPN), Cumulative: cumulative & roce.PSNMask, Range: uint8(p.Bits[1] / roce.MRCRangeUnit),
-		Bitmap: p.Bits[0], Probed: p.Kind == transport.Answer, AckOffset: int16(p.PSN),
-		CC: roce.CCState{Stamp: roce.StampAt(p.Sent), OutOfOrder: uint16(min(p.Late, 0x7fff)),
-			Penalty: p.Penalty & 0x7f, Received: uint32(p.Bytes / roce.MRCReceivedUnit & 0xffffff)}}
-	s.Offset = near(p.Base - p.Expect + 1)
-	if !s.Probed {
-		s.AckOffset = near(p.PSN - p.Expect + 1)
+	*h = roce.Header{Migrated: true, PKey: roce.DefaultPKey, DestQP: c.DestQPN}
+	mrc.Encode(&q, h, x, uint16(c.QPN), uint16(c.DestQPN))
+	if p.Kind == transport.Data {
+		h.VA, h.RKey, h.Imm, h.Pad = r.VA+p.Offset, r.RKey, r.Imm, uint8(-p.Payload&3)
 	}
-	return s
-}
-
-// near is a distance between PSNs as the 16 bits that a SACK has for it.
-func near(d uint32) int16 {
-	return int16(min(max(int32(d<<8)>>8, -1<<15), 1<<15-1))
 }
 
 // inputMRC takes a datagram of MRC whose ICRC holds, or one that a switch has cut.
@@ -94,7 +61,11 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 		return
 	}
 	p := &e.mrcIn
-	if e.packetMRC(now, c.mrc, p, src, tos, plane); p.Flags&transport.Marked != 0 {
+	if !e.packetMRC(now, c.mrc, p, src, tos, plane) {
+		e.Count.Malformed++
+		return
+	}
+	if p.Flags&transport.Marked != 0 {
 		e.Count.CE++
 		c.CE++
 	}
@@ -106,7 +77,7 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 			if t := e.cfg.Trim; t.LastHop != t.DSCP && tos>>2 == t.LastHop {
 				p.Flags |= transport.LastHop
 			}
-			p.Payload = min(uint32(c.cfg.MTU), h.Len)
+			p.Payload, p.Offset = 0, 0
 			c.mrc.recv.Take(now, p)
 			break
 		}
@@ -124,71 +95,38 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 	e.finished += c.drain()
 }
 
-// packetMRC is what the headers in e.in and e.mrcHead say.
+// packetMRC is what the headers in e.in and e.mrcHead say; false: nothing that MRC does.
 func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src netip.AddrPort, tos,
-	plane uint8) {
-	h, x := &e.in, &e.mrcHead
-	*p = transport.Packet{Plane: plane, EV: uint32(src.Port()) | e.label<<16}
-	if tos&3 == ce {
+	plane uint8) bool {
+	if !mrc.Decode(now, &e.in, &e.mrcHead, 0, p) {
+		return false
+	}
+	switch p.Kind {
+	case transport.Data:
+		p.PSN = (p.PSN - m.theirs) & roce.PSNMask
+	case transport.Ack, transport.Nack:
+		p.PSN = (p.PSN - m.ours) & roce.PSNMask
+	}
+	p.Expect, p.Base = (p.Expect-m.ours)&roce.PSNMask, (p.Base-m.ours)&roce.PSNMask
+	if !e.cfg.Labels {
+		p.EchoEV &= 1<<roce.EVBits4 - 1 // the kernel may have given packets a label of its own
+	}
+	if p.Plane, p.EV = plane, uint32(src.Port())|e.label<<16; tos&3 == ce {
 		p.Flags |= transport.Marked
 	}
-	echoed := ^uint32(0)
-	if !e.cfg.Labels {
-		echoed = 1<<roce.EVBits4 - 1 // the kernel may have given packets a label of its own
-	}
-	switch h.Opcode {
-	case roce.MRCSack:
-		s := &x.SETH
-		p.Kind, p.Verdict, p.EchoEV, p.Penalty = transport.Ack, uint8(s.Verdict), uint32(s.EV)&echoed, s.CC.Penalty
-		p.Expect = (s.Cumulative + 1 - m.ours) & roce.PSNMask
-		p.Base, p.PSN = s.Base()-m.ours, s.AckPSN()-m.ours
-		p.Bits = [2]uint64{s.Bitmap, uint64(s.Range) * roce.MRCRangeUnit}
-		p.Late, p.Bytes = uint32(s.CC.OutOfOrder), uint64(s.CC.Received)*roce.MRCReceivedUnit
-		if p.Sent = now - roce.SinceStamp(now, s.CC.Stamp); s.Probed {
-			p.Kind, p.PSN = transport.Answer, uint32(uint16(s.AckOffset))
-		}
-	case roce.MRCNack:
-		k := &x.NETH
-		p.Kind, p.Code, p.EchoEV = transport.Nack, uint8(k.Reason), uint32(k.EV)&echoed
-		p.PSN, p.Sent = k.PSN-m.ours, now-roce.SinceStamp(now, k.Stamp)
-	case roce.MRCProbe:
-		p.Kind, p.PSN, p.Sent = transport.Probe, uint32(x.PETH.ID), stamped(x.PETH.TSETH.Stamp)
-	default:
-		p.Kind, p.PSN, p.Message = transport.Data, (h.PSN-m.theirs)&roce.PSNMask, uint32(x.METH.MSN)
-		p.Bytes = uint64(h.Len)
-		if x.Stamped {
-			p.Sent = stamped(x.TSETH.Stamp)
-		}
-		if x.Again {
-			p.Flags |= transport.Again
-		}
-		if h.AckReq {
-			p.Flags |= transport.Asks
-		}
-	}
-}
-
-// stamped is a stamp of the peer's clock as a time above zero, to be echoed.
-func stamped(s uint16) unit.Time {
-	return (1<<16 + unit.Time(s)) * roce.MRCStampUnit * unit.Nanosecond
+	return true
 }
 
 // writeMRC takes a packet of data: its address must be one that the peer may write to, and a WRITE with
 // immediate needs a receive.
 func (e *Endpoint) writeMRC(now unit.Time, c *Conn, p *transport.Packet, body []byte) {
 	h, m := &e.in, c.mrc
-	p.Payload = uint32(len(body))
-	switch op := h.Opcode; op {
+	p.Payload, p.Offset = uint32(len(body)), 0
+	switch h.Opcode { // the ends want to know where in its message it belongs
 	case roce.MRCWriteMiddle:
 		p.Offset = uint64(c.cfg.MTU) // somewhere within
 	case roce.MRCWriteLast, roce.MRCWriteLastImm:
 		p.Offset = p.Bytes - uint64(len(body))
-	}
-	if op := h.Opcode; op != roce.MRCWriteFirst && op != roce.MRCWriteMiddle {
-		p.Flags |= transport.Last
-		if op.HasMRCImm() {
-			p.Flags |= transport.Tells
-		}
 	}
 	target, ok := c.mem.Target(h.RKey, h.VA, p.Payload)
 	switch {

@@ -181,7 +181,7 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 				qp.piece, qp.cfg.Recovery, qp.cfg.Window = piece, recovery, window
 				qp.cfg.Named = window > 0 && (local.Named || r.Named)
 				qp.conn.FarEnd = r.FarEnd
-				qp.mrc.learn(r.MRC)
+				qp.mrc.learn(r.MRC, &o)
 			})
 			if local.FarEnd || r.FarEnd { // of requests the time, of acknowledgements the TTL
 				qp.pd.dev.dev.StampArrivals()

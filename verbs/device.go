@@ -34,9 +34,10 @@ type DeviceConfig struct {
 	Planes    []netip.Addr // ours on each plane, for queue pairs of MRC, Addr first [Addr alone]
 	NoLabels  bool         // entropy values of MRC over IPv6 in the source port alone
 	WriteOnly bool         // an address in every WRITE packet, for spraying
-	LB        string       // with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
-	InFlight  unit.Bytes
-	Tap       func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
+	// with several source ports: how one is chosen, as entropy.Parse reads it [in turn]
+	LB       string
+	InFlight unit.Bytes
+	Tap      func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 	// OnRate sees every change of a queue pair's sending rate, at a time since
 	// the device was opened.
 	OnRate func(qpn uint32, now unit.Time, r unit.Rate)

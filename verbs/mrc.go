@@ -9,6 +9,7 @@ import (
 
 	"railyard/cc"
 	"railyard/mrc"
+	"railyard/rc"
 	"railyard/rcudp"
 )
 
@@ -33,8 +34,9 @@ type MRCInfo struct {
 
 // mrcAttr is what a queue pair of MRC has beside RC's attributes.
 type mrcAttr struct {
-	make cc.Make
-	peer MRCInfo
+	make    cc.Make
+	peer    MRCInfo
+	timeout int // as RC's attribute, known when the path is
 }
 
 // multipath checks the transport of a new queue pair: nil for RC.
@@ -72,10 +74,10 @@ func (qp *QP) announce() *MRCInfo {
 		Planes: qp.pd.dev.cfg.Planes}
 }
 
-// learn takes what the peer has announced.
-func (m *mrcAttr) learn(r *MRCInfo) {
+// learn takes what the peer has announced, and what both ends are told besides.
+func (m *mrcAttr) learn(r *MRCInfo, o *ConnectOptions) {
 	if m != nil && r != nil {
-		m.peer = *r
+		m.peer, m.timeout = *r, o.Timeout
 	}
 }
 
@@ -94,7 +96,8 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 	case max(1, len(m.Planes)) != max(1, len(r.Planes)):
 		return fmt.Errorf("the peer has %d planes, we have %d", max(1, len(r.Planes)), max(1, len(m.Planes)))
 	case r.Immediates < 1 || r.Immediates > 65535:
-		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be", r.Immediates)
+		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be",
+			r.Immediates)
 	}
 	return nil
 }
@@ -120,7 +123,7 @@ func (qp *QP) multipath(e *rcudp.Endpoint, a *QPAttr) error {
 	o := rcudp.MRCOptions{CC: qp.mrc.make, MTU: qp.cfg.MTU, Theirs: a.RQPSN,
 		Seed: uint64(qp.QPN)<<24 | uint64(c.DestQPN)}
 	o.Values = rcudp.MRCValues(len(c.Ports), max(1, len(d.cfg.Planes)), o.MTU,
-		max(1, min(qp.mrc.peer.Immediates, qp.init.MaxRecvWR)))
+		max(1, min(qp.mrc.peer.Immediates, qp.init.MaxRecvWR)), rc.LocalAckTimeout(qp.mrc.timeout))
 	if err := e.CarryMRC(c, &o); err != nil {
 		return fmt.Errorf("mrc: %w", err)
 	}

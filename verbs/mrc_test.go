@@ -17,14 +17,15 @@ func mrcNode(t testing.TB, change func(*DeviceConfig)) *node {
 	n := newNode(t, change)
 	n.qp.Destroy()
 	var err error
-	if n.qp, err = n.pd.CreateQP(QPInitAttr{SendCQ: n.cq, RecvCQ: n.cq, SignalAll: true, Transport: MRC}); err != nil {
+	init := QPInitAttr{SendCQ: n.cq, RecvCQ: n.cq, SignalAll: true, Transport: MRC}
+	if n.qp, err = n.pd.CreateQP(init); err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
-// WRITEs by MRC put every byte where it belongs, by many source ports, and the last one's immediate comes when
-// all is there.
+// WRITEs by MRC put every byte where it belongs, by many source ports, and the last one's immediate comes
+// when all is there.
 func TestMRCWrites(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
 	pairUp(t, a, b, DefaultConnect())

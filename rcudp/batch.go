@@ -1,0 +1,33 @@
+package rcudp
+
+// batch is what one message of a system call carries.
+type batch struct {
+	conn  *Conn
+	tos   uint8
+	plane uint8
+	label uint16
+	seg   int // bytes of each segment but the last
+	segs  int
+	heads []byte // headers and trailers of all segments
+	open  int    // where the part of heads begins that is not in parts yet
+	parts [][]byte
+	oob   [96]byte
+}
+
+// same reports whether a datagram goes the way of the batch.
+func (b *batch) same(dg *Datagram) bool { return dg.Plane == b.plane && dg.Label == b.label }
+
+// add appends a datagram whose head and tail lie at the end of heads already.
+func (b *batch) add(dg *Datagram) {
+	b.heads = b.heads[:len(b.heads)+len(dg.Head)]
+	if len(dg.Payload) > 0 {
+		b.parts = append(b.parts, b.heads[b.open:], dg.Payload)
+		b.open = len(b.heads)
+	}
+	b.heads = b.heads[:len(b.heads)+len(dg.Tail)]
+	b.segs++
+}
+
+func (b *batch) control(is4 bool) []byte {
+	return controlOf(b.oob[:], b.tos, b.label, b.seg, b.segs, is4)
+}
