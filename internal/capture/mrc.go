@@ -351,7 +351,7 @@ func (m *mrcStream) close(x *mrcMessage, us float64, end string) {
 	text += fmt.Sprintf(", PSN %d", low(x.first))
 	if x.last > x.first {
 		text += fmt.Sprintf("…%d, %d packets by %d paths in %v", low(x.last), x.packets, len(x.paths),
-			unit.Time((x.end-x.start)*1e6))
+			span(x.end-x.start))
 		if x.end > x.start {
 			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(x.size)*8/(x.end-x.start)/1e3)
 		}
@@ -369,7 +369,7 @@ func (m *mrcStream) acknowledged(us float64, psn uint32) {
 	n := roce.Extend(psn, m.next)
 	for i := 0; i < len(m.order); {
 		if x := m.order[i]; x.ended && x.last <= n {
-			m.close(x, us, fmt.Sprintf("acknowledged %s later", unit.Time(max(0, us-x.end)*1e6)))
+			m.close(x, us, fmt.Sprintf("acknowledged %s later", span(max(0, us-x.end))))
 			continue
 		}
 		i++

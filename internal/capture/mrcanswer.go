@@ -2,11 +2,15 @@ package capture
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 
 	"railyard/roce"
 	"railyard/unit"
 )
+
+// span is a time between two packets, which captures have in nanoseconds.
+func span(us float64) unit.Time { return unit.Time(math.Round(us*1e3)) * unit.Nanosecond }
 
 // lull ends a run of equal events: what comes later is told anew.
 const lull = 20.0 // us
@@ -254,17 +258,17 @@ func (m *mrcStream) answered(us float64, number int64, id uint16, v roce.Verdict
 		if path.State == "" {
 			path.State = pathGood
 		}
-		m.say(us, number, "probe %d answered %v after %v: EV %#x is good again", id, v, unit.Time(took*1e6),
+		m.say(us, number, "probe %d answered %v after %v: EV %#x is good again", id, v, span(took),
 			uint32(a.ev))
 		return
 	}
 	r := &m.answers
 	r.add(m.stream, us, number, 0, a.ev, func(r *run) string {
 		if r.n == 1 {
-			return fmt.Sprintf("probe by EV %#x answered after %v", uint32(r.ev), unit.Time(r.most*1e6))
+			return fmt.Sprintf("probe by EV %#x answered after %v", uint32(r.ev), span(r.most))
 		}
-		return fmt.Sprintf("%d probes by %s answered after %v to %v", r.n, r.paths(), unit.Time(r.least*1e6),
-			unit.Time(r.most*1e6))
+		return fmt.Sprintf("%d probes by %s answered after %v to %v", r.n, r.paths(), span(r.least),
+			span(r.most))
 	})
 	if r.n == 1 {
 		r.least, r.most = took, took

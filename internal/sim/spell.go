@@ -36,6 +36,9 @@ func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame,
 	if f.IP.Version == 6 {
 		f.IP.Frag, f.IP.Src, f.IP.Dst = 0, addr6Of(src), addr6Of(dst)
 	}
+	if f.BTH.Opcode.IsMRCWrite() {
+		f.BTH.RKey = n.Hosts.RKey()
+	}
 	roce.EV(head.EV).Put(&f.IP, &f.UDP)
 	f.BTH.Pad = uint8(-payload & 3)
 	f.Body = zeros[:payload+int(f.BTH.Pad)]
