@@ -16,6 +16,7 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/workload"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 
 	"pgregory.net/rapid"
@@ -211,6 +212,7 @@ type events struct {
 	fabric.Totals
 	host.Counters
 	Letters, Operations int64 // that crossed; that ended, at the end
+	Reported            int64 // worlds in which switches write into packets
 }
 
 // run runs the world in parts, by the owner of each node, and returns all that was said of it.
@@ -296,6 +298,9 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 		add(&all.Totals, &sum.Totals)
 		add(&all.Counters, &sum.Counters)
 		all.Operations += sum.Operations
+		if w.setup.Host.Services[0].Telemetry != roce.NoTelemetry {
+			all.Reported++
+		}
 		for _, parts := range []int{2, 3, 4} {
 			owners := rapid.SliceOfN(rapid.IntRange(0, parts-1), nodes, nodes)
 			owner := owners.Draw(t, fmt.Sprintf("owners among %d", parts))
@@ -308,7 +313,7 @@ func TestPartsGiveTheSameBytes(t *testing.T) {
 	})
 	t.Logf("%+v", all)
 	if min(all.Letters, all.Marks, all.Pauses, all.CorruptDrops, all.Retransmissions, all.OutOfOrder,
-		all.Operations, all.Grants) == 0 {
+		all.Operations, all.Grants, all.Reported) == 0 {
 		t.Errorf("too little has happened to compare: %+v", all)
 	}
 }

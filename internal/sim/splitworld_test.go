@@ -11,6 +11,7 @@ import (
 	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/transport"
 	"railyard/transport/protocols"
 	"railyard/unit"
@@ -52,7 +53,8 @@ func drawWorld(t *rapid.T) *world {
 		t.Fatal(kind, err)
 	}
 	setup := drawSetup(t, g)
-	if p.Server.Ports == 1 && (kind == "fat-tree" || kind == "rail") && flip("scheduled") {
+	told := setup.Host.Services[0].Telemetry != roce.NoTelemetry // which chassis of cells do not write
+	if p.Server.Ports == 1 && (kind == "fat-tree" || kind == "rail") && flip("scheduled") && !told {
 		setup.Scheduled = drawScheduled(t)
 		setup.LB, setup.LBValues, setup.CutThrough = &route.Cells, nil, false
 	}
@@ -139,6 +141,13 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	lb := route.Lookup(rapid.SampledFrom(route.Names()).Draw(t, "lb"))
 	algorithm := cc.Lookup(rapid.SampledFrom(cc.Names()).Draw(t, "congestion control"))
 	values := algorithm.Profile("").Values(100 * unit.Gbps)
+	if _, tags := values["csig"]; tags {
+		values["csig"] = rapid.SampledFrom([]int{0, 0, 4, 8}).Draw(t, "bytes of a tag; 0: INT, or none")
+	}
+	kind := roce.Telemetry(algorithm.Reports(values))
+	if kind == roce.TelemetryINT && lb.Reorders(lb.Defaults) {
+		lb = &route.ECMP // as scenarios have it
+	}
 	s := &Setup{Graph: g, Spec: func(int) *queue.Spec { return &spec }, LB: lb, LBValues: lb.Defaults, QPs: 1,
 		Seed: uint64(rapid.IntRange(1, 1000).Draw(t, "seed"))}
 	s.CutThrough = rapid.Bool().Draw(t, "cut-through")
@@ -146,6 +155,7 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	service := host.Service{DSCP: 24, Class: 3, CC: algorithm.New(values), Marks: algorithm.Marks,
 		FarEnd:  algorithm.FarEnd,
 		CNPDSCP: 48, CNPClass: 7}
+	service.Telemetry, service.Tags = kind, algorithm.Tags
 	if gap := algorithm.CNPGap; gap != nil {
 		service.CNPs, service.CNPGap = true, gap(values)
 	}
@@ -154,6 +164,9 @@ func drawSetup(t *rapid.T, g *topo.Graph) *Setup {
 	}
 	s.Host = host.Config{Services: []host.Service{service}, SourcePorts: lb.Ports(lb.Defaults),
 		RC: rc.Config{MTU: 4096, AckEvery: 4, Timeout: rc.LocalAckTimeout(4), Retries: 3, AlwaysReady: true}}
+	if every := algorithm.Interval; every != nil {
+		s.Host.Interval = every(values)
+	}
 	s.Host.Latency = unit.Time(rapid.SampledFrom([]int{0, 300}).Draw(t, "NIC latency, ns")) * unit.Nanosecond
 	bonds := []host.Bond{host.BondHash, host.BondAffinity, host.BondSpray}
 	s.Host.Bond = rapid.SampledFrom(bonds).Draw(t, "bond")
