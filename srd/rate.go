@@ -3,9 +3,10 @@ package srd
 import "railyard/unit"
 
 // rate is the congestion control to one far NIC, over all paths and connections: a pace, and a limit in
-// flight. Once per round trip it compares how long packets took with the least: above `slow` times that, on
-// the mean of all paths, the rate is cut in proportion to the excess, towards what was acknowledged; else it
-// grows by a fixed step. A path that is slow alone is a matter of shares, not of the rate.
+// flight. A round ends when packets of a whole round trip have come back, and begins with those that
+// leave then. Where they took above `slow` times the least round trip, on the mean of all paths, the rate
+// is cut in proportion to the excess; else it grows by a fixed step. A path that is slow alone is a
+// matter of shares, not of the rate.
 type rate struct {
 	s         *settings
 	line, now unit.Rate
@@ -15,10 +16,11 @@ type rate struct {
 	nextAt    unit.Time // pace
 	flying    unit.Bytes
 
-	began unit.Time  // of the round that is on
-	acked unit.Bytes // in it
-	full  bool       // in it the rate or the limit held something back
-	cuts  int64
+	began   unit.Time // of the round that is on
+	sum     unit.Time // of its packets' round trips
+	samples int
+	full    bool // in it the rate or the limit held something back
+	cuts    int64
 }
 
 // round trips where nobody knows the path and nothing is measured.
@@ -54,27 +56,31 @@ func (r *rate) sent(now unit.Time, payload uint32) {
 // gone takes what is acknowledged or lost from what is in flight.
 func (r *rate) gone(payload uint32) { r.flying = max(0, r.flying-unit.Bytes(payload)) }
 
-// heard takes what came in, and the mean of the paths' round trips.
-func (r *rate) heard(now unit.Time, acked unit.Bytes, rtt, mean unit.Time) {
-	if rtt > 0 && !r.told && (r.base == 0 || rtt < r.base) {
+// heard takes the round trip of a packet that left at some moment. Those that left before the last cut say
+// nothing of the rate since: what they met is what it was for.
+func (r *rate) heard(now, left, rtt unit.Time) {
+	if !r.told && (r.base == 0 || rtt < r.base) {
 		r.base = rtt
 	}
-	r.acked += acked
-	gone := now - r.began
-	if gone < max(r.least(), mean) {
+	if left < r.began {
 		return
 	}
-	came := unit.Rate(float64(r.acked) * 8 / gone.Seconds())
+	r.sum += rtt
+	r.samples++
+	mean := r.sum / unit.Time(r.samples)
+	if now-r.began < 2*mean { // packets of a whole round trip have come back
+		return
+	}
 	switch excess := float64(mean) - r.s.slow*float64(r.least()); {
-	case mean > 0 && excess > 0:
-		r.less(min(r.now, max(came, r.now/2)), min(r.s.cut, excess/float64(mean)))
+	case excess > 0:
+		r.less(min(r.s.cut, excess/float64(mean)))
 	case r.full:
 		r.now = min(r.line, r.now+unit.Rate(r.s.increase*float64(r.line)))
 	}
-	r.began, r.acked, r.full = now, 0, false
+	r.began, r.sum, r.samples, r.full = now, 0, 0, false
 }
 
-func (r *rate) less(from unit.Rate, by float64) {
+func (r *rate) less(by float64) {
 	r.cuts++
-	r.now = max(r.line/1000, unit.Rate(float64(from)*(1-by)))
+	r.now = max(r.line/1000, unit.Rate(float64(r.now)*(1-by)))
 }

@@ -166,13 +166,12 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
-	acked := s.acknowledge(p)
-	rtt := unit.Time(0)
+	s.acknowledge(p)
 	if i := int(p.EchoEV); i < len(s.paths.all) && p.Sent > 0 && p.Delay >= 0 && now-p.Sent > p.Delay {
-		rtt = now - p.Sent - p.Delay
+		rtt := now - p.Sent - p.Delay
 		s.paths.heard(now, s.s, i, rtt, s.rate.least())
+		s.rate.heard(now, p.Sent, rtt)
 	}
-	s.rate.heard(now, acked, rtt, s.paths.mean)
 	if p.Bits != [2]uint64{} {
 		s.overtaken(now)
 	}
@@ -182,30 +181,29 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 }
 
 // acknowledge marks what has come.
-func (s *sender) acknowledge(p *transport.Packet) (acked unit.Bytes) {
+func (s *sender) acknowledge(p *transport.Packet) {
 	una, next := s.out.Range()
 	expect := min(s.out.Full(p.Expect), next)
 	if expect < una {
 		expect = una
 	}
 	for psn := una; psn < expect; psn++ {
-		acked += s.came(psn)
+		s.came(psn)
 	}
 	base := s.out.Full(p.Base)
 	for i := range uint64(128) {
 		if p.Bits[i>>6]>>(i&63)&1 != 0 && base+i >= una {
-			acked += s.came(base + i)
+			s.came(base + i)
 		}
 	}
-	return acked
 }
 
-func (s *sender) came(psn uint64) unit.Bytes {
+func (s *sender) came(psn uint64) {
 	slot := s.out.At(psn)
 	flying := slot != nil && slot.State == window.Flying
 	slot, news := s.out.Ack(psn)
 	if !news {
-		return 0
+		return
 	}
 	if flying {
 		s.rate.gone(slot.Payload)
@@ -213,7 +211,6 @@ func (s *sender) came(psn uint64) unit.Bytes {
 	if x := &s.paths.all[slot.Path]; slot.Tries == 0 {
 		x.newest = max(x.newest, slot.Sent)
 	}
-	return unit.Bytes(slot.Payload)
 }
 
 // overtaken loses packets that left well before others of their own path that have come: a path keeps order,

@@ -53,8 +53,9 @@ var Protocol = transport.Protocol{
 		{Name: "retries", Kind: param.Count, Min: "1", Max: "255",
 			Doc: "how often one packet goes again before its message fails"},
 	},
+	// Queues of one round trip, as NSCC aims at without trimming (HANDBOOK.md 6.3).
 	Defaults: param.Values{"paths": 64, "window": 4096, "ack_every": 4, "ack_delay": 2 * unit.Microsecond,
-		"slow": 1.5, "step": 0.25, "increase": 0.02, "cut": 0.5, "gain": 2.0,
+		"slow": 2.0, "step": 0.25, "increase": 0.02, "cut": 0.5, "gain": 2.0,
 		"timeout": 50 * unit.Microsecond, "retries": 100},
 	Signals: []cc.Term{
 		{Name: cc.SignalRate, Unit: "bit/s", Doc: "the rate to the far NIC, of all connections together"},

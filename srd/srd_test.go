@@ -161,19 +161,25 @@ func TestRateFollowsDelay(t *testing.T) {
 	set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
 	r := newRate(&set, 400*unit.Gbps, 10*us)
 	now := unit.Time(0)
-	step := func(rtt unit.Time, rounds int) {
+	step := func(rtt unit.Time, rounds int) { // two packets, a round trip apart
 		for range rounds {
-			now += rtt
 			r.full = true
-			r.heard(now, unit.InTime(r.now, rtt), rtt, rtt)
+			left := now
+			r.heard(left+rtt, left, rtt)
+			now = left + 2*rtt
+			r.heard(now, left+rtt, rtt)
 		}
 	}
-	step(30*us, 1)
+	step(40*us, 1)
 	if r.now != 200*unit.Gbps { // half is the most that a cut takes: the excess is half of the delay
-		t.Errorf("at three times the least round trip the rate is %v, want half the line", r.now)
+		t.Errorf("at four times the least round trip the rate is %v, want half the line", r.now)
 	}
-	step(16*us, 1)
-	if got := float64(r.now) / 1e9; got < 180 || got > 195 { // 1/16 of the delay is above 15 us
+	r.heard(now+us, now-us, 300*us) // left before the cut
+	if r.cuts != 1 || r.samples != 0 {
+		t.Errorf("what left before a cut counts: %d cuts, %d samples", r.cuts, r.samples)
+	}
+	step(21*us, 1)
+	if got := float64(r.now) / 1e9; got < 180 || got > 195 { // 1/21 of the delay is above 20 us
 		t.Errorf("just above the threshold it is %.1f Gbit/s", got)
 	}
 	step(12*us, 60)
