@@ -88,13 +88,14 @@ func hpccOf(v Values) hpccSettings {
 // trip all decisions start from one reference window: bytes that were under way before must not be
 // reacted to twice. Products and sums are rounded one by one, so that no platform fuses them.
 type HPCC struct {
-	s     *hpccSettings
-	line  unit.Rate
-	mtu   unit.Bytes
-	base  unit.Time
-	most  float64 // window that the line fills, bytes; all of it to begin with
-	floor float64
-	step  float64 // additive increase
+	s       *hpccSettings
+	line    unit.Rate
+	mtu     unit.Bytes
+	base    unit.Time
+	seconds float64 // of base
+	most    float64 // window that the line fills, bytes; all of it to begin with
+	floor   float64
+	step    float64 // additive increase
 
 	reference float64 // Wc
 	window    float64 // W
@@ -124,6 +125,7 @@ func newHPCC(s *hpccSettings, path Path) *HPCC {
 			h.base = unknownBase
 		}
 	}
+	h.seconds = h.base.Seconds()
 	h.fit(path.Line)
 	h.reference, h.window = h.most, h.most
 	h.settle()
@@ -137,7 +139,7 @@ func (h *HPCC) fit(line unit.Rate) {
 }
 
 // bytes are what a rate sends in a base round trip.
-func (h *HPCC) bytes(r unit.Rate) float64 { return float64(r) / 8 * h.base.Seconds() }
+func (h *HPCC) bytes(r unit.Rate) float64 { return float64(r) / 8 * h.seconds }
 
 // OnAck moves the window by what the switches said.
 func (h *HPCC) OnAck(now unit.Time, a *Ack) {
@@ -210,7 +212,7 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 		load := float64(float64(sent)/gone.Seconds()) / rate
 		queue := float64(min(is.Queue, was.Queue))
 		h.more.queue = max(h.more.queue, queue)
-		load += queue / float64(rate*h.base.Seconds())
+		load += queue / float64(rate*h.seconds)
 		if *was = *is; load > busiest {
 			busiest, since = load, gone
 		}
@@ -218,7 +220,7 @@ func (h *HPCC) measure(known []Hop, wraps unit.Time) bool {
 	if busiest < 0 {
 		return false
 	}
-	share := min(since, h.base).Seconds() / h.base.Seconds()
+	share := min(since, h.base).Seconds() / h.seconds
 	h.load = float64((1-share)*h.load) + float64(share*busiest)
 	return true
 }
@@ -229,10 +231,10 @@ func (h *HPCC) signalled(now unit.Time, t *Telemetry) {
 	if t.Signal == SignalledShare {
 		h.used = 1 - t.Share
 	} else {
-		h.waited = t.Delay.Seconds() / h.base.Seconds()
+		h.waited = t.Delay.Seconds() / h.seconds
 		h.more.queue = max(h.more.queue, float64(h.waited*h.most))
 	}
-	share := min(now-h.heard, h.base).Seconds() / h.base.Seconds()
+	share := min(now-h.heard, h.base).Seconds() / h.seconds
 	h.heard = now
 	h.load = float64((1-share)*h.load) + float64(share*(h.used+h.waited))
 }
@@ -252,7 +254,7 @@ func (h *HPCC) react(over bool) {
 
 // settle decides: a window of whole packets at least, and the pace of the window in a base round trip.
 func (h *HPCC) settle() {
-	rate := min(max(1, unit.Rate(h.window*8/h.base.Seconds())), h.line)
+	rate := min(max(1, unit.Rate(h.window*8/h.seconds)), h.line)
 	h.now = Decision{Rate: rate, Window: max(unit.Bytes(h.window), h.mtu), TimerAt: unit.Never}
 }
 

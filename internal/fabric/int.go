@@ -30,11 +30,20 @@ type usage struct {
 func (n *Net) StampAll(interval unit.Time) {
 	n.told = make([]Told, len(n.Packets), cap(n.Packets))
 	n.usage, n.interval = make([]usage, len(n.Ports)), interval
+	n.codes = make([]uint8, len(n.Ports))
 	for i := range n.Ports {
 		n.usage[i].free = 1
+		n.encode(int32(i))
 		if n.Sw[n.Ports[i].Node].Spec != nil {
 			n.Ports[i].Flags |= flagStamp
 		}
+	}
+}
+
+// encode keeps the code of a port's rate, which each of its stamps says.
+func (n *Net) encode(port int32) {
+	if n.codes != nil {
+		n.codes[port], _ = roce.StampRate(n.Ports[port].Rate)
 	}
 }
 
@@ -62,18 +71,17 @@ func (n *Net) Carried() *Told {
 	return &n.told[n.tapped]
 }
 
+// told reports that switches write into a packet: it has telemetry, and payload.
+func (p *Packet) told() bool { return p.Flags&FlagINT != 0 && p.Payload != 0 }
+
 // stamp fills a packet's next place, or replaces its tag, as its frame starts. What the port has sent is
 // counted without this frame, and what waits without it, as HPCC's switches do (switch-node.cc 220 to 226);
 // bytes sent are those of the wire, preamble and gap included, so that a busy port's are its rate.
 func (n *Net) stamp(port int32, tx *route.Port, pi int32, p *Packet) {
-	if p.Flags&FlagINT == 0 || p.Payload == 0 {
-		return
-	}
 	now, t := n.Q.Now(), &n.told[pi]
 	sent := tx.TxBytes - int64(p.Size) - roce.PreambleIFG
 	if t.Kind == roce.TelemetryINT {
-		code, _ := roce.StampRate(tx.Rate)
-		t.Add(uint32(port), roce.NewStamp(code, now, sent, int64(tx.Queued)))
+		t.Add(uint32(port), roce.NewStamp(n.codes[port], now, sent, int64(tx.Queued)))
 		return
 	}
 	switch t.Tag.Type {

@@ -140,6 +140,7 @@ func (n *Net) retrain(ends [2]int32, r unit.Rate) {
 		n.pastOf(p).out = spans
 		n.pastOf(tx.Peer).in = append(n.pastOf(tx.Peer).in[:0], spans...)
 		setRate(tx, r)
+		n.encode(p)
 	}
 }
 

@@ -131,6 +131,7 @@ type Net struct {
 	ing      []ingress
 	usage    []usage    // by port; nil without telemetry
 	interval unit.Time  // over which it is measured
+	codes    []uint8    // by port, of rates in stamps; nil likewise
 	causes   []int32    // by (port, priority): who had it paused last, as PauseCause says
 	hrLimit  []int32    // headroom
 	averages []average  // by (port, class); nil without WRED weights above 0
@@ -363,12 +364,20 @@ func (n *Net) Transmit(now unit.Time, port int32, tx *route.Port, pi int32, p *P
 	tx.TxBytes += int64(p.Size) + roce.PreambleIFG
 	tx.TxFrames++
 	n.PacketHops++
+	data := int64(0) // added without a branch: data and answers come as they please
 	if p.Payload != 0 {
-		n.DataPacketHops++
+		data = 1
 	}
+	n.DataPacketHops += data
 	delay := ser + tx.Flight
-	if tx.Flags != 0 && !n.special(port, tx, pi, p, &delay) {
-		return
+	if tx.Flags != 0 {
+		if tx.Flags != flagStamp {
+			if !n.special(port, tx, pi, p, &delay) {
+				return
+			}
+		} else if p.told() { // the only flag where there is telemetry and nothing the matter
+			n.stamp(port, tx, pi, p)
+		}
 	}
 	n.Q.PushAfter(engine.Node(tx.Node), delay, engine.Kind(tx.Arrive), tx.Peer, pi)
 }
@@ -417,10 +426,8 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 		n.lose(port, pi, p)
 		return false
 	}
-	if tx.Flags&flagStamp != 0 {
-		if n.stamp(port, tx, pi, p); tx.Flags == flagStamp {
-			return true
-		}
+	if tx.Flags&flagStamp != 0 && p.told() {
+		n.stamp(port, tx, pi, p)
 	}
 	n.tapped = pi
 	if tx.Flags&flagTapOut != 0 {

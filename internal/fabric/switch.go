@@ -63,10 +63,10 @@ func (n *Net) route(now unit.Time, f *forward, node int32, p *Packet) int32 {
 	}
 	g := n.tables.groups[f.groups+int32(code)]
 	switch {
+	case f.hashed: // a choice of one, too: whether a packet goes up or down is nothing to be foreseen
+		return n.tables.members[int(g.start)+route.Hashed(p.Hash, f.seed, int(g.n))]
 	case g.n == 1:
 		return n.tables.members[g.start]
-	case f.hashed:
-		return n.tables.members[int(g.start)+route.Hashed(p.Hash, f.seed, int(g.n))]
 	}
 	return n.Sw[node].Chooser.Pick(now, n.tables.members[g.start:g.start+g.n], int(code), p.Hash, n.Ports)
 }

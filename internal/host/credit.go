@@ -81,11 +81,8 @@ func (h *Hosts) Needs(c, port int32, wire int64) {
 func (h *Hosts) grant(nic int32) {
 	n := &h.nics[nic]
 	g, now := n.granter, h.Net.Q.Now()
-	for {
-		flow, total, ok := g.Next(now, h.intake(n))
-		if !ok {
-			break
-		}
+	for g.NextAt() <= now {
+		flow, total, _ := g.Next(now, h.intake(n))
 		c := g.conns[flow]
 		h.creditPacket(g.ports[flow], h.ToSender(c), c, roce.CreditGrant, total)
 	}

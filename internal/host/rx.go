@@ -104,15 +104,15 @@ func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	if told != 0 {
 		size += uint16(h.Net.Told(h.inHand).Kind.Len())
 	}
-	far := uint64(0)
-	if h.Service(c).FarEnd {
+	service, far := &h.cfg.Services[r.service], uint64(0)
+	if service.FarEnd {
 		far = h.farDelay(h.senders[c].dst)
 		size += roce.FarDelayLen
 	}
 	if r.marked {
 		r.marked, flags = false, flags|fabric.FlagEcho
 	}
-	class, tos := h.cfg.Services[r.service].acks()
+	class, tos := service.acks()
 	h.Control(port, h.ToSender(c), class,
 		&fabric.Packet{Opcode: a.Packet.Opcode, Size: size, TOS: tos, Flags: flags,
 			PSN: a.Packet.PSN, Synd: a.Packet.Syndrome, Len: a.Packet.MSN, VA: far})
