@@ -58,3 +58,25 @@ func ExamplePSNDiff() {
 	// 7
 	// 0x2000005
 }
+
+// A WRITE of MRC: its headers, in the frame that carries them by an entropy value's path.
+func ExampleMRC() {
+	f := roce.Frame{Kind: roce.KindRoCEv2,
+		BTH: roce.Header{Opcode: roce.MRCWriteOnly, PKey: roce.DefaultPKey, DestQP: 0x2a, PSN: 7,
+			VA: 0x1000, RKey: 0x5678, Len: 4},
+		MRC:  roce.MRC{METH: roce.METH{MSN: 3}, Stamped: true, TSETH: roce.NewTSETH(2560 * unit.Nanosecond)},
+		Body: []byte("four")}
+	f.IP = roce.IP{TTL: 64, Src: netip.MustParseAddr("2001:db8::1"), Dst: netip.MustParseAddr("2001:db8::2")}
+	roce.EV(0x0015_0c07).Put(&f.IP, &f.UDP)
+	f.Complete()
+
+	var g roce.Frame
+	if err := g.Decode(f.Append(nil)); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(g.MRC.Text(&g.BTH))
+	fmt.Printf("EV %#x, ICRC holds: %v\n", roce.EVOf(&g.IP, &g.UDP), g.ComputeICRC() == g.ICRC)
+	// Output:
+	// MRC WRITE Only QP 0x00002a PSN 7 message 3 stamp 20 va 0x1000 rkey 0x5678 len 4
+	// EV 0x150c07, ICRC holds: true
+}

@@ -1,16 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/unit"
 )
 
-// pathsShown is how many paths of a flow are listed: those that something has become of.
-const pathsShown = 12
+// pathsShown is how many paths of a flow are listed: those on which most went wrong.
+const pathsShown = 8
 
 // printMRC adds to a flow of MRC what became of its paths, or what answers say.
 func printMRC(w io.Writer, m *capture.MRCFlow) {
@@ -18,7 +20,8 @@ func printMRC(w io.Writer, m *capture.MRCFlow) {
 		printPaths(w, m)
 	}
 	if m.Sacks > 0 {
-		fmt.Fprintf(w, "    %d SACKs up to PSN %d, widest gap %d", m.Sacks, m.Cumulative, m.WidestGap)
+		fmt.Fprintf(w, "    %s up to PSN %d, widest gap %d", unit.Plural(m.Sacks, "SACK"), m.Cumulative,
+			m.WidestGap)
 		if m.FarLate > 0 {
 			fmt.Fprintf(w, ", %d out of order there", m.FarLate)
 		}
@@ -34,12 +37,12 @@ func printMRC(w io.Writer, m *capture.MRCFlow) {
 		}
 	}
 	if m.Probes > 0 {
-		fmt.Fprintf(w, "    %d probes, %d answered\n", m.Probes, m.Answered)
+		fmt.Fprintf(w, "    %s, %d answered\n", unit.Plural(m.Probes, "probe"), m.Answered)
 	}
 }
 
 func printPaths(w io.Writer, m *capture.MRCFlow) {
-	least, most := int64(1<<62), int64(0)
+	least, most, skips, skipped := int64(1<<62), int64(0), int64(0), 0
 	var ports []string
 	by := map[string]int64{}
 	for _, p := range m.Paths {
@@ -48,8 +51,19 @@ func printPaths(w io.Writer, m *capture.MRCFlow) {
 			ports = append(ports, p.Port)
 		}
 		by[p.Port] += p.Packets
+		if p.SkipOnce > 0 {
+			skips, skipped = skips+p.SkipOnce, skipped+1
+		}
 	}
-	fmt.Fprintf(w, "    %d paths (entropy values) of %d to %d packets each", len(m.Paths), least, most)
+	fmt.Fprintf(w, "    %s (entropy values) of ", unit.Plural(len(m.Paths), "path"))
+	if least == most {
+		fmt.Fprint(w, unit.Plural(most, "packet"))
+	} else {
+		fmt.Fprintf(w, "%d to %d packets", least, most)
+	}
+	if len(m.Paths) > 1 {
+		fmt.Fprint(w, " each")
+	}
 	slices.Sort(ports)
 	for _, p := range ports {
 		fmt.Fprintf(w, ", %d by %s", by[p], p)
@@ -64,29 +78,34 @@ func printPaths(w io.Writer, m *capture.MRCFlow) {
 		}
 	}
 	fmt.Fprintln(w)
+	if skips > 0 {
+		fmt.Fprintf(w, "    %s of SKIP_ONCE, on %d of them\n", unit.Plural(skips, "verdict"), skipped)
+	}
 	if m.Block != "" {
 		fmt.Fprintf(w, "    segments behind block %s\n", m.Block)
 	}
-	shown, more := 0, 0
+	var bad []*capture.Path
 	for _, p := range m.Paths {
-		told := p.Again + p.Lost + p.Trimmed + p.Nacked + p.SkipOnce + p.AlwaysSkip
-		if p.Segments == "" && p.State == "GOOD" && told == 0 {
-			continue
+		if p.Segments != "" || trouble(p) > 0 || p.State == "ASSUMED_BAD" {
+			bad = append(bad, p)
 		}
-		if shown++; shown > pathsShown {
-			more++
-			continue
+	}
+	slices.SortStableFunc(bad, func(a, b *capture.Path) int { return cmp.Compare(trouble(b), trouble(a)) })
+	for i, p := range bad {
+		if i == pathsShown {
+			fmt.Fprintf(w, "      ... and %d more paths (--json lists all)\n", len(bad)-i)
+			break
 		}
 		fmt.Fprintf(w, "      %s\n", pathLine(p))
 	}
-	if more > 0 {
-		fmt.Fprintf(w, "      ... and %d more paths (--json lists all)\n", more)
-	}
 }
+
+// trouble is how much has become of a path's packets, marks aside: congestion comes and goes on any.
+func trouble(p *capture.Path) int64 { return p.Again + p.Lost + p.Trimmed + p.Nacked + p.AlwaysSkip }
 
 // pathLine says what became of a path.
 func pathLine(p *capture.Path) string {
-	parts := []string{fmt.Sprintf("%d packets", p.Packets)}
+	parts := []string{unit.Plural(p.Packets, "packet")}
 	for _, c := range []struct {
 		n    int64
 		what string

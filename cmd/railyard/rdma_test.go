@@ -195,7 +195,7 @@ func TestPcapMRC(t *testing.T) {
 	}
 	for _, want := range []string{"NACK TRIMMED: PSN 0, EV 0xa0c02", "33 good, 0 wrong",
 		"8 paths (entropy values) of 1 to 3 packets each, 7 by plane0, 8 by plane1",
-		"EV 0xa0c02 by plane0: 1 packets, 1 trimmed, SKIP", "7 SACKs up to PSN 6, widest gap 4",
+		"EV 0xa0c02 by plane0: 1 packet, 1 trimmed, SKIP", "7 SACKs up to PSN 6, widest gap 4",
 		"NACKs: 1 TRIMMED", "2 probes, 1 answered", "Port Status Update without plane 1"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

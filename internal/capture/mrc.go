@@ -350,7 +350,8 @@ func (m *mrcStream) close(x *mrcMessage, us float64, end string) {
 	}
 	text += fmt.Sprintf(", PSN %d", low(x.first))
 	if x.last > x.first {
-		text += fmt.Sprintf("…%d, %d packets by %d paths in %v", low(x.last), x.packets, len(x.paths),
+		text += fmt.Sprintf("…%d, %d packets by %s in %v", low(x.last), x.packets,
+			unit.Plural(len(x.paths), "path"),
 			span(x.end-x.start))
 		if x.end > x.start {
 			text += fmt.Sprintf(" (%.2f Gbit/s)", float64(x.size)*8/(x.end-x.start)/1e3)

@@ -58,7 +58,8 @@ func (r *run) packets() string {
 	if r.n == 1 {
 		return fmt.Sprintf("PSN %d, EV %#x", low(r.from), uint32(r.ev))
 	}
-	return fmt.Sprintf("%d packets, PSN %d…%d, on %d paths", r.n, low(r.from), low(r.upto), len(r.evs))
+	return fmt.Sprintf("%d packets, PSN %d…%d, on %s", r.n, low(r.from), low(r.upto),
+		unit.Plural(len(r.evs), "path"))
 }
 
 // paths says which paths it is about.
