@@ -72,11 +72,19 @@ func AllToAllBy(name string, on Servers) (Algorithm, error) {
 // goes through them: NCCL's rings enter and leave a server on the channel's rail.
 // Servers are walked through forwards and backwards in turn, so that the GPU that
 // leaves and the one that enters next have the same place, for every hop but, with an
-// odd number of servers, the last.
+// odd number of servers, the last. Where GPUs are joined in pairs, n channels go through the n GPUs of a
+// server by cables of their own, and enter and leave by NICs of their own.
 func ChannelOrder(ranks []int, on Servers, c int) []int {
 	order := make([]int, 0, len(ranks))
-	for server, g := range on.groups(ranks) {
+	groups := on.groups(ranks)
+	for server, g := range groups {
 		n := len(g)
+		if on.mesh && len(groups) > 1 && n%2 == 0 {
+			for _, at := range zigzag(n, c, server%2 == 1) {
+				order = append(order, g[at])
+			}
+			continue
+		}
 		round := on.round(n, c)
 		start := slices.Index(round, c%n)
 		for k := range n {

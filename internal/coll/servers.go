@@ -1,5 +1,7 @@
 package coll
 
+import "slices"
+
 // Servers says where ranks are: in which server, all that share NVLink being one, and at which place
 // in it.
 type Servers struct {
@@ -52,6 +54,26 @@ func (s Servers) groups(ranks []int) (groups [][]int) {
 		i = j
 	}
 	return groups
+}
+
+// zigzag is the way of a channel through the n places of a server, n even: c, c+1, c-1, c+2 and so on to
+// c+n/2. The n ways use each cable between two places once in each direction (Walecki's paths), and each
+// begins and ends at a place of its own. Back is the other way round.
+func zigzag(n, c int, back bool) []int {
+	way := make([]int, n)
+	at := c % n
+	for k := range way {
+		way[k] = at
+		if k%2 == 0 {
+			at = (at + k + 1) % n
+		} else {
+			at = (at - k - 1 + n) % n
+		}
+	}
+	if back {
+		slices.Reverse(way)
+	}
+	return way
 }
 
 // round returns the order in which the n ranks of a server are gone round on a channel.

@@ -100,3 +100,28 @@ func TestPlaced(t *testing.T) {
 		t.Error("unknown servers")
 	}
 }
+
+// The channels between servers whose GPUs are joined in pairs use every cable of a server once each way, and
+// each enters and leaves by places of its own, also where servers are gone through backwards.
+func TestZigzag(t *testing.T) {
+	for _, n := range []int{2, 4, 8, 16} {
+		for _, back := range []bool{false, true} {
+			arcs, first, last := map[[2]int]int{}, map[int]bool{}, map[int]bool{}
+			for c := range n {
+				way := zigzag(n, c, back)
+				first[way[0]], last[way[n-1]] = true, true
+				for k := 1; k < n; k++ {
+					arcs[[2]int{way[k-1], way[k]}]++
+				}
+			}
+			if len(arcs) != n*(n-1) || len(first) != n || len(last) != n {
+				t.Errorf("%d, %v: %d cables, %d places to enter, %d to leave", n, back, len(arcs), len(first),
+					len(last))
+			}
+		}
+	}
+	order := ChannelOrder(seq(16), Even(8).Meshed(true), 3) // leaves by the place at which it enters next
+	if order[7]%8 != order[8]%8 || order[15]%8 != order[0]%8 {
+		t.Errorf("%v", order)
+	}
+}

@@ -269,3 +269,37 @@ func TestCrossedServers(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// A ring among GPUs that are joined in pairs runs as many rings as use all their cables, unless told
+// otherwise;
+// behind a switch it is one.
+func TestRingsOfAMesh(t *testing.T) {
+	const text = `
+name: mesh
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}
+server: {gpus: 8, nics: 8, gpu: mi300x}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring}}}
+`
+	plain := strings.Replace(text, "collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring}",
+		"ring-allreduce: {bytes: 1MiB}", 1)
+	ring := 2 * 15 * 16 // operations
+	for _, c := range []struct {
+		text  string
+		sets  string
+		rings int
+	}{{text, "fabric.hosts=2", 8}, {plain, "fabric.hosts=2", 8}, {text, "server.gpu=h100", 1},
+		{text, "workload.traffic.collective.channels=1", 1}, {text,
+			"workload.traffic.collective.channels=3", 3}} {
+		p, err := resolved(t, c.text, c.sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Ops() < c.rings*ring || p.Ops() >= (c.rings+1)*ring {
+			t.Errorf("%s: %d operations, a ring has %d", c.sets, p.Ops(), ring)
+		}
+		told := strings.Contains(strings.Join(p.Notes, "\n"), "joined in pairs")
+		if told != (c.rings == 8) {
+			t.Errorf("%s: %v", c.sets, p.Notes)
+		}
+	}
+}

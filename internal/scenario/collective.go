@@ -67,9 +67,31 @@ func (p *resolver) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 		run.Protocol = ""
 	}
 	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
+		p.meshed(s.Groups, &run)
 		return run, nil
 	}
 	return run, p.tuned(s, &run)
+}
+
+// meshed gives a ring in servers whose GPUs are joined in pairs as many channels as it takes to use all their
+// cables, as RCCL does (AMD, Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven
+// links of a MI300X): one less than there are GPUs inside a server, one for each NIC beyond.
+func (p *resolver) meshed(groups string, run *workload.CollectiveRun) {
+	n := p.Graph.PerDomain()
+	if run.Channels > 0 || run.Algorithm != coll.ByRing && run.Algorithm != "" || groups == "rail" || n < 3 ||
+		run.Kind == coll.ToAll || run.Kind == coll.Bcast || run.Chunk > 0 {
+		return
+	}
+	for host, k := range p.Kinds {
+		if first, last := p.Graph.GPUsOf(host); last > first && !k.Mesh() {
+			return
+		}
+	}
+	if run.Channels = n; p.Graph.Domains() == 1 {
+		run.Channels = n - 1
+	}
+	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own, as RCCL's do "+
+		"(channels: 1 is one ring)", run.Kind, run.Channels)
 }
 
 // tuned asks the tuning model, which knows some collectives; others run the usual way.

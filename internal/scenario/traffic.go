@@ -25,6 +25,7 @@ func (p *resolver) traffic(t *Traffic) error {
 		}
 		n++
 		run := workload.CollectiveRun{Kind: c.kind, Algorithm: c.algorithm, Bytes: c.s.Bytes}
+		p.meshed(c.s.Groups, &run)
 		build = func() (*workload.DAG, error) { return p.collective(c.s.Groups, run) }
 	}
 	if s := t.Collective; s != nil {

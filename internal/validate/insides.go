@@ -51,6 +51,7 @@ func insides() ([]Row, error) {
 		want, tol           float64
 	}{
 		{"mi300x: all-reduce of 1 GiB, one ring", amd, "", "channels: 1", 64, 0.01},
+		{"mi300x: as it runs unless told otherwise, on all seven links", rccl, "", "channels: 0", 448, 0.01},
 		{"mi300x: the same as seven rings on cables of their own", amd, "", "channels: 7", 448, 0.01},
 		{"mi300x: the same at what of a link is usable", rccl, "server.nvlink=336GB/s", "channels: 7", 336,
 			0.01},
@@ -61,7 +62,28 @@ func insides() ([]Row, error) {
 		}
 		rows = append(rows, within(c.claim, c.source, c.want, r, c.tol, "%.0f GB/s"))
 	}
-	return rows, nil
+	apart, err := meshesApart()
+	return append(rows, apart), err
+}
+
+// meshesApart is an all-reduce of two servers whose GPUs are joined in pairs: rings that enter and leave by
+// NICs of
+// their own reach what the NICs do together.
+func meshesApart() (Row, error) {
+	const text = `
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps}}
+server: {gpus: 8, nics: 8, gpu: mi300x}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 64MiB, algorithm: ring}}}
+`
+	r, err := finish(text)
+	if err != nil {
+		return Row{}, err
+	}
+	bus := float64(64*unit.MiB) * 2 * 15 / 16 / slices.Max(r.Exec.End).Seconds() / 1e9
+	return within("mi300x: all-reduce of 64 MiB on two servers of eight NICs of 400G",
+		"AMD, MI300X reference guide 63916: a NIC of 400G for each GPU, 400 GB/s of a server",
+		400*4096.0/4178, bus,
+		0.03, "%.0f GB/s"), nil
 }
 
 // fromFirst is what the first GPU of a server gets rid of together, in GB/s, to so many others at once.
