@@ -13,11 +13,12 @@ import (
 // 21 March 2026 (OCP-MRC-1.0). Its text was not at hand. What it says of the wire is taken from programs
 // that restate its tables and agree with one another (as of November 2026); facts were taken, no code:
 //
-//	[K] Keysight's ixnetwork_restpy, mrc*Header: order, names and values of all fields, opcodes
+//	[K] OpenIxia/ixnetwork_restpy (Keysight), mrc*Header: order, names and values of all fields, opcodes
 //	[C] anichol67/MRC-Client, core/mrc_headers.py: widths, with the numbers of the tables
 //	[N] HanGuTalker/uet-simulator, src/mrc/model/mrc-header.h: sizes, reason codes, the bitmap's order
 //	[P] exergy-connect/pcap-view, dissectors/mrc.js: widths, units, both UDP ports
-//	[H] a testbench of receiving hardware that builds control packets field by field from the tables
+//	[H] a testbench of an FPGA's receiver (ib_transport_protocol, mrc_headers.hpp; its repository was not
+//	    named) that builds control packets field by field from the tables
 //	[D] digests of the text, of which HANDBOOK.md section 19 has one
 //	[O] OCP's own interface of the same revision, opencomputeproject/OCP-Multipath-Reliable-Connection,
 //	    mrc.h and mrc_ctl.h: what values count in and may be, no layout
