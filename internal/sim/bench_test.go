@@ -14,6 +14,8 @@ import (
 	"railyard/internal/topo"
 	"railyard/rc"
 	"railyard/scenarios"
+	"railyard/transport"
+	"railyard/transport/protocols"
 	"railyard/unit"
 )
 
@@ -34,6 +36,22 @@ func permutationSetup(tb testing.TB, k int) *Setup {
 			Services: []host.Service{{DSCP: 24, Class: 3,
 				CNPs: true, CNPGap: p.CNPInterval, CNPDSCP: 48, CNPClass: 7,
 				CC: func(path cc.Path) cc.Controller { return cc.NewDCQCN(&p, path.Line) }}}}}
+}
+
+// carriedSetup is permutationSetup with a protocol instead of RC and DCQCN, in a class without PFC.
+func carriedSetup(tb testing.TB, k int, of *transport.Protocol) *Setup {
+	s := permutationSetup(tb, k)
+	spec := queue.Default()
+	c := &spec.Queues[3]
+	c.Lossless, c.XOff, c.XOn, c.Alpha = false, 0, 0, 1
+	s.Spec = func(int) *queue.Spec { return &spec }
+	common := transport.Common{MTU: 4096, Planes: 1}
+	if of.CC != "" {
+		common.CC = cc.Lookup(of.CC).Use("", 400*unit.Gbps)
+	}
+	s.Host.Services[0] = host.Service{DSCP: 24, Class: 3, CNPDSCP: 48, CNPClass: 7, AcksFirst: true,
+		Protocol: of.New(of.Defaults, common)}
+	return s
 }
 
 // permutation sends bytes from every host to the next of a random cycle, so
@@ -67,6 +85,13 @@ func BenchmarkPacketHops(b *testing.B) {
 		b.Run(fmt.Sprintf("hosts=%d", k*k*k/4), func(b *testing.B) {
 			packetHops(b, func() *Setup { return permutationSetup(b, k) })
 		})
+	}
+	for _, of := range protocols.All {
+		for _, k := range []int{8, 16} {
+			b.Run(fmt.Sprintf("transport=%s/hosts=%d", of.Name, k*k*k/4), func(b *testing.B) {
+				packetHops(b, func() *Setup { return carriedSetup(b, k, of) })
+			})
+		}
 	}
 	for _, name := range cc.Names() { // the shipped permutation of 128 hosts, under each congestion control
 		b.Run("cc="+name, func(b *testing.B) {
