@@ -16,7 +16,7 @@ import (
 
 type compareCmd struct {
 	Scenarios []string `arg:"" help:"Scenario files, or run directories with a summary.json." placeholder:"SCENARIO"`
-	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. cc.algorithm=all: every one that fits. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
+	Set       []string `help:"Values to compare: lb=ecmp,flowlet,spray. cc.algorithm=all: every one that fits; transport=all: every way to build the network. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
 	Config    []string `help:"Switch configurations to compare: old.cfg,new.cfg, instead of the scenario's switches.config." placeholder:"FILE,FILE"`
 	Seeds     int      `help:"Run each variant with so many seeds, from the scenario's on." default:"1" range:"1,1000"`
 	JSON      bool     `help:"Print the summaries as JSON."`
@@ -32,6 +32,7 @@ func (c *compareCmd) Help() string {
   railyard compare scenarios/three-flows.yaml --set lb=ecmp,spray --set cc.algorithm=dcqcn,none
   railyard compare scenarios/pod64-alltoall.yaml --set lb=ecmp,spray --seeds 8
   railyard compare scenarios/fattree128-incast32.yaml --set cc.algorithm=all --png plots
+  railyard compare scenarios/victim.yaml --set transport=roce,srd,uec,mrc,scheduled --png plots
   railyard compare scenarios/three-flows.yaml --config old.cfg,new.cfg
   railyard compare runs/a runs/b`
 }
@@ -65,7 +66,7 @@ func (c *compareCmd) Run(e *env) error {
 		}
 		for _, sets := range combos {
 			v := report.Variant{Label: c.label(path, sets), Failed: "not simulated"}
-			v.Switch, v.NIC = needs(sets)
+			v.Switch, v.NIC = c.needs(path, sets)
 			if stopped == nil {
 				e.doing = v.Label
 				var err error
@@ -119,7 +120,7 @@ func (c *compareCmd) print(e *env, variants []report.Variant, unfit []report.Unf
 			}
 		}
 	}
-	if c.everyAlgorithm() {
+	if c.leavesOut() {
 		report.Algorithms(e.stdout, title, variants, unfit)
 		return nil
 	}
@@ -165,7 +166,7 @@ func (c *compareCmd) check(combos [][]string) (fit [][]string, unfit []report.Un
 				i++
 				continue
 			}
-			if !c.everyAlgorithm() || !c.runsWithout(path, fit[i]) {
+			if !c.leavesOut() || !c.runsWithout(path, fit[i]) {
 				return nil, nil, err
 			}
 			unfit = append(unfit, report.Unfit{Label: c.label(path, fit[i]), Why: reason(err)})
@@ -246,7 +247,7 @@ func (c *compareCmd) label(path string, sets []string) string {
 		switch {
 		case i >= len(c.Set):
 			parts = append(parts, c.configLabel(v))
-		case strings.Contains(c.Set[i], ",") || c.Set[i] == everyAlgorithm:
+		case strings.Contains(c.Set[i], ",") || c.Set[i] == everyAlgorithm, c.Set[i] == everyTransport:
 			parts = append(parts, v)
 		}
 	}
@@ -303,6 +304,9 @@ func combinations(sets []string) ([][]string, error) {
 		}
 		if s == everyAlgorithm {
 			list = strings.Join(cc.Names(), ",")
+		}
+		if s == everyTransport {
+			list = strings.Join(scenario.Presets(), ",")
 		}
 		var next [][]string
 		for _, c := range combos {

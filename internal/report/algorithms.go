@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"railyard/internal/result"
 )
@@ -113,7 +114,9 @@ func takes(w io.Writer, names []string, left int, variants []Variant, unfit []Un
 	fmt.Fprintf(w, "\n%-*s%-26s%s\n", left, "", "needs of switches", "of NICs")
 	for i, v := range variants {
 		if v.Switch+v.NIC != "" {
-			fmt.Fprintf(w, "%-*s%-26s%s\n", left, names[i], v.Switch, v.NIC)
+			var b strings.Builder
+			Wrap(&b, strings.Repeat(" ", left+26), v.NIC)
+			fmt.Fprintf(w, "%-*s%-26s%s", left, names[i], v.Switch, b.String()[left+26:])
 		}
 	}
 	if len(unfit) > 0 {

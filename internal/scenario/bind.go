@@ -20,6 +20,7 @@ import (
 type binder struct {
 	file   string
 	where  map[string]place
+	preset string // what stands for the transport block, if that is one word
 	faults field.List
 }
 
@@ -53,6 +54,10 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 	}
 	if n.GetToken() != nil {
 		b.where[key] = position(n.GetToken())
+	}
+	if word, ok := n.(*ast.StringNode); ok && key == "transport" {
+		b.preset = word.Value
+		return
 	}
 	if v.Kind() == reflect.Interface { // a block whose type is made from a registry
 		v = v.Elem()

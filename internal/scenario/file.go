@@ -21,7 +21,7 @@ type File struct {
 	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
 	LB        string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
 	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
-	Transport Transport         `yaml:"transport" doc:"RoCEv2 queue pairs"`
+	Transport Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`
 	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`

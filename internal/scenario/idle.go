@@ -81,6 +81,7 @@ func (p *resolver) watched() bool {
 }
 
 // setBy reports whether --set gave a key.
-func (p *resolver) setBy(key string) bool {
-	return slices.ContainsFunc(p.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
+func (d *Document) setBy(key string) bool {
+	return slices.Contains(d.given, key) ||
+		slices.ContainsFunc(d.Sets, func(s string) bool { return strings.HasPrefix(s, key+"=") })
 }

@@ -31,6 +31,11 @@ func Parse(name string, text []byte, sets []string) (*Document, error) {
 	if err := d.b.faults.Err(); err != nil {
 		return nil, err
 	}
+	if d.b.preset != "" {
+		if err := d.preset(d.b.preset, true); err != nil {
+			return nil, d.placed(err)
+		}
+	}
 	if len(sets) > maxSets {
 		return nil, field.New("--set", "%d overrides, at most %d are accepted: write them into the scenario",
 			len(sets), maxSets)
@@ -45,10 +50,14 @@ func Parse(name string, text []byte, sets []string) (*Document, error) {
 
 // Document is a bound scenario with the places of its keys.
 type Document struct {
-	File File
-	Text string
-	Sets []string
-	b    binder
+	File   File
+	Text   string
+	Sets   []string
+	Preset string // that the transport is; none
+	b      binder
+
+	presetSet bool     // by --set
+	given     []string // keys that it took from the file
 }
 
 func (d *Document) tree(name string, text []byte) (root ast.Node, err error) {

@@ -141,8 +141,7 @@ func (p *resolver) framed() error {
 	}
 	m := s.Maker(s.CC.New(s.Values))
 	t := &p.File.Transport
-	full := transport.Packet{Kind: transport.Data, Payload: uint32(t.MTU), Bytes: uint64(t.MTU)}
-	frame := unit.Bytes(m.Wire(&full))
+	frame := s.frame(m, t.MTU)
 	if most := p.smallestMTU(); frame > most {
 		return field.New("transport.mtu", "%d bytes and %d of %s's headers do not fit the switches' mtu of "+
 			"%v", t.MTU, frame-unit.Bytes(t.MTU), s.Carried.Title, most)
@@ -155,6 +154,12 @@ func (p *resolver) framed() error {
 		}
 	}
 	return nil
+}
+
+// frame is how long a full packet's frame is.
+func (s *Service) frame(m transport.Maker, mtu int) unit.Bytes {
+	full := transport.Packet{Kind: transport.Data, Payload: uint32(mtu), Bytes: uint64(mtu)}
+	return unit.Bytes(m.Wire(&full))
 }
 
 // Titled is what slows a service's senders down, in sentences, with what carries them where that is not RC.

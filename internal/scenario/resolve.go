@@ -36,7 +36,8 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
-	steps := []func() error{p.inBounds, p.named, p.network, p.switches, p.scheduled, p.carried, p.transport,
+	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
+		p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
 		steps = append(steps, p.work, p.starving)

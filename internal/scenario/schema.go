@@ -84,6 +84,8 @@ func kindSchema(t reflect.Type, row string) schema {
 		return object(made, row)
 	}
 	switch t {
+	case reflect.TypeFor[Transport]():
+		return schema{"oneOf": []schema{object(t, row), {"type": "string", "enum": Presets()}}}
 	case reflect.TypeFor[unit.Time]():
 		return quantity("ps|ns|us|µs|ms|s", "600ns")
 	case reflect.TypeFor[unit.Rate]():

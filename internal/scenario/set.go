@@ -19,7 +19,13 @@ func (d *Document) set(s string) error {
 	if !ok || key == "" {
 		return &field.Error{File: field.Set(s), Msg: "expected key=value, as in lb=spray or transport.qps=4"}
 	}
-	err := d.put(key, value)
+	var err error
+	if key == "transport" {
+		d.presetSet = true
+		err = d.preset(value, false)
+	} else {
+		err = d.put(key, value)
+	}
 	for _, e := range field.All(err) {
 		e.File = field.Set(s)
 	}
