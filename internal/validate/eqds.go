@@ -17,7 +17,7 @@ func creditRows() ([]Row, error) {
 		eqds = "csg-htsim, 4000 B packets; HANDBOOK 6.5"
 		rccc = "uet-htsim, validate_uec_rcv.out; HANDBOOK 6.5"
 		both = "uet-htsim, validate_uec_both.out; HANDBOOK 6.5"
-		all  = "permutation: {bytes: 2MB}"
+		all  = sameMatrix
 	)
 	var rows []Row
 	for _, c := range []struct {
@@ -124,9 +124,10 @@ workload: {traffic: {%s}}
 	return creditRun{us(int64(s.Flows.Max)), us(int64(s.Flows.Mean)), int(r.Net.Drops)}, nil
 }
 
-// seedIncasts are the two places of the seed's incast without trimming, everything on credit: four senders to
-// one NIC, where no more waits than what each was granted last; and twice what a spine's link to a leaf
-// carries, for four receivers, who do not see it: there senders' windows alone bound what waits.
+// seedIncasts are the two places of the seed's incast without trimming, everything on credit: four
+// senders to one NIC, where no more waits than what each was granted last; and twice what a spine's link
+// to a leaf carries, for four receivers, who do not see it: there senders' windows alone bound what
+// waits.
 func seedIncasts() ([]Row, error) {
 	const fabric = `
 name: incast
@@ -185,8 +186,9 @@ func flowsOf(pairs string) string {
 	return b.String()
 }
 
-// pausedPermutation is csg-htsim's RoCE: no congestion control, PFC from 15 packets on an ingress down to 12,
-// and one path for each flow by its hash. Runs there, each with another hash, came out between 518 and 553.
+// pausedPermutation is csg-htsim's RoCE: no congestion control, PFC from 15 packets on an ingress down to
+// 12, and one path for each flow by its hash. Runs there, each with another hash, came out between 518
+// and 553.
 func pausedPermutation() (Row, error) {
 	r, err := finish(`
 name: roce
@@ -195,7 +197,7 @@ server: {gpus: 1, nics: 1, nic_latency: 0s}
 switch: {queues: {3: {xoff: 60KB, xon: 48KB}}}
 cc: {algorithm: none}
 lb: ecmp
-workload: {traffic: {permutation: {bytes: 2MB}}}
+workload: {traffic: {matrix: perm1024.cm}}
 `)
 	if err != nil {
 		return Row{}, err

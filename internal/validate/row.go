@@ -91,7 +91,9 @@ func Checks() []Check {
 }
 
 // start builds the run of a scenario text.
-func start(text string, sets ...string) (*sim.Run, error) { return startWith(text, nil, sets...) }
+func start(text string, sets ...string) (*sim.Run, error) {
+	return startWith(text, connections, sets...)
+}
 
 // startWith is start for texts that name files.
 func startWith(text string, read scenario.ReadFile, sets ...string) (*sim.Run, error) {

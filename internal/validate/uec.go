@@ -8,8 +8,8 @@ import (
 
 // uecScenario is uet-htsim's validation network (HANDBOOK 6.5): three tiers without oversubscription at
 // 100 Gbit/s and 1 us per cable, queues of one bandwidth-delay product that trim and mark from a fifth to
-// four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload, of
-// ours 4,096 of 4,178.
+// four fifths of it (6.1), acknowledgements before data. Of its packets 4,086 of 4,150 bytes are payload,
+// of ours 4,096 of 4,178.
 func uecScenario(k int, lb, traffic string) string {
 	return fmt.Sprintf(`
 name: uec
@@ -36,8 +36,8 @@ const (
 	uecMixed  = "lb: mixed"
 )
 
-// uecAck is what the last acknowledgement takes back over six cables: htsim's flows end when it arrives, ours
-// at the receiver.
+// uecAck is what the last acknowledgement takes back over six cables: htsim's flows end when it arrives,
+// ours at the receiver.
 const uecAck = 6 * (1 + (62+20)*8e6/100e9)
 
 // uecTail runs a scenario, with a connection matrix where it names one, and returns when its slowest flow
@@ -145,8 +145,8 @@ func span(all []float64) (least, most float64) {
 	return least, most
 }
 
-// uecPaths holds the ways to choose source ports to uet-htsim, on 1,024 hosts of which each sends to another,
-// and their order to its order.
+// uecPaths holds the ways to choose source ports to uet-htsim, on 1,024 hosts of which each sends to
+// another, and their order to its order.
 func uecPaths() ([]Row, error) {
 	var rows []Row
 	last, order := 0.0, true
@@ -164,7 +164,11 @@ func uecPaths() ([]Row, error) {
 		{"oblivious", "lb: oblivious", 212.8, 0.08, true},
 		{"one path", "lb: ecmp", 889.9, 0.2, true},
 	} {
-		t, err := uecTail(uecScenario(16, c.lb, fmt.Sprintf("{permutation: {bytes: %dB}}", uecBytes)), "")
+		matrix, err := connections("perm1024.cm")
+		if err != nil {
+			return nil, err
+		}
+		t, err := uecTail(uecScenario(16, c.lb, "{"+sameMatrix+"}"), string(matrix))
 		if err != nil {
 			return nil, err
 		}
