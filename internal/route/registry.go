@@ -84,7 +84,8 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant},
+var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant,
+	&Minimal, &UGAL},
 	ofNICs()...)
 
 // Names lists the policies.

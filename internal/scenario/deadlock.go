@@ -55,7 +55,7 @@ func (p *Plan) Ring() string {
 func (p *Plan) ways() string {
 	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
 	if len(p.Graph.Regions) > 2 && !p.LB.Detours {
-		ways = "lb: valiant, " + ways
+		ways = "lb: minimal, ugal or valiant, " + ways
 	}
 	return ways
 }

@@ -73,6 +73,7 @@ func Checks() []Check {
 		{"load balancing", loadBalancing},
 		{"spraying", spraying},
 		{"dragonflies", dragonflies},
+		{"adaptive dragonflies", adaptiveDragonflies},
 		{"blame", counterfactuals},
 		{"recovery", recoveryRows},
 		{"shared NICs", sharedNICs},

@@ -1,0 +1,64 @@
+package route
+
+import (
+	"testing"
+
+	"railyard/internal/rng"
+	"railyard/unit"
+)
+
+// Minimal routing takes no detour, whatever waits.
+func TestMinimalGoesStraight(t *testing.T) {
+	c := Minimal.Make(nil, Site{Stream: rng.New(1, "minimal")}).(Steerer)
+	c.Renew(regions(0, 5, func(int) bool { return true }))
+	ports := make([]Port, 5)
+	ports[3].Queued = 1 << 20
+	for flow := range uint32(100) {
+		if via := c.Via(0, 8, flow, ports); via != -1 {
+			t.Fatalf("by way of %d", via)
+		}
+	}
+	if vias := c.Vias(nil, 8); len(vias) != 1 || vias[0] != -1 {
+		t.Errorf("ways by %v", vias)
+	}
+}
+
+// UGAL leaves the straight way when more than twice what waits on a detour waits there, and a bias.
+func TestUGALComparesQueues(t *testing.T) {
+	for _, c := range []struct {
+		straight, detour int32
+		goes             bool // straight
+	}{
+		{0, 0, true}, {8192, 0, true}, {8193, 0, false}, {20_000, 5_000, false}, {20_000, 6_000, true},
+		{1 << 20, 1 << 20, true}, {1 << 20, 1 << 18, false},
+	} {
+		u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
+		table := regions(0, 5, func(int) bool { return true })
+		table.SetGroup(5+3, []int32{3}) // a switch in region 3, behind port 3
+		u.Renew(table)
+		ports := make([]Port, 5)
+		for i := range ports {
+			ports[i].Queued = c.detour
+		}
+		ports[3].Queued = c.straight
+		for flow := range uint32(50) {
+			via := u.Via(unit.Time(flow), 5+3, flow, ports)
+			if (via == -1) != c.goes || via == 0 || via == 3 {
+				t.Fatalf("%d B wait straight on, %d B on detours: by way of %d", c.straight, c.detour, via)
+			}
+		}
+	}
+}
+
+// Within a region, and where a failure has left no detour, packets go straight; all ways are listed.
+func TestUGALWithoutDetours(t *testing.T) {
+	u := UGAL.Make(nil, Site{Stream: rng.New(1, "ugal")}).(Steerer)
+	u.Renew(regions(0, 2, func(int) bool { return true }))
+	if via := u.Via(0, 3, 1, make([]Port, 2)); via != -1 {
+		t.Errorf("of two regions by way of %d", via)
+	}
+	u.Renew(regions(0, 4, func(int) bool { return true }))
+	if vias := u.Vias(nil, 6); len(vias) != 3 || vias[2] != -1 {
+		t.Errorf("ways by %v, want the two other regions and straight on", vias)
+	}
+}
