@@ -62,6 +62,7 @@ func (c *topoCmd) Run(e *env) error {
 	if ring != "" {
 		report.Labelled(e.stdout, "Deadlock by pauses: ", ring)
 	}
+	report.ScheduledFabric(e.stdout, plan.ScheduledFigures())
 	return nil
 }
 

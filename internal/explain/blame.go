@@ -119,6 +119,8 @@ func (b *blamer) rest(a *account, row *result.CollectiveRow, conn int32, met Tro
 		a.book(&row.Latency, a.lost, b.r.nicPort(conn), 0)
 	case b.r.peer(top).Role == topo.Host && len(b.senders[top]) > 1:
 		a.book(&row.Incast, a.lost, top, b.flows[top])
+	case b.r.plan.Scheduled != nil:
+		a.book(&row.Credit, a.lost, top, b.flows[top])
 	default:
 		a.book(&row.Collision, a.lost, top, b.flows[top])
 	}
@@ -183,11 +185,15 @@ func (b *blamer) parts(row *result.CollectiveRow) []cause {
 	if b.r.seen.Rules.Detours { // and where the shortest ways lead is no reason for room nearby
 		picked = fmt.Sprintf("detours: %s the link %s, each on its way round", share, port)
 	}
+	latency, credit := "propagation, switches, NICs and NVLink", "receiver"
+	if b.r.plan.Scheduled != nil {
+		latency, credit = "propagation, switches, the round trip of credit, NICs and NVLink", "egress port"
+	}
 	return []cause{
-		{unit.Time(row.Latency), "latency of its chain of transfers: propagation, switches, NICs and NVLink"},
+		{unit.Time(row.Latency), "latency of its chain of transfers: " + latency},
 		{unit.Time(row.Held), "congestion control has not given back the rate" + queue},
 		{unit.Time(row.Window), "the window was too small to keep its path busy"},
-		{unit.Time(row.Credit), "it waited for credit that the receiver had not granted yet"},
+		{unit.Time(row.Credit), "it waited for credit that the " + credit + " had not granted yet"},
 		{unit.Time(row.Collision), picked},
 		{unit.Time(row.Oversub), fmt.Sprintf("oversubscription: %s the links beside %s, "+
 			"which have less capacity together", share, port)},

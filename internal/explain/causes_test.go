@@ -102,6 +102,26 @@ server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 2MB, start: 1ms},
   {from: host-3/gpu-1, to: host-4/gpu-1, bytes: 2MB, start: 3ms}]}}`,
 			func(c result.CollectiveRow) int64 { return c.Late }, "came later"},
+		"incast over a scheduled fabric": {`fabric: {kind: rail, hosts: 5, segments: 2, spines: 2, uplinks: 4,
+  host_link: {rate: 100Gbps, cable: 3m}, scheduled: {}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {incast: {bytes: 2MB, fan_in: 8}}}`,
+			func(c result.CollectiveRow) int64 { return c.Incast }, "incast: 8 flows"},
+		"cells on links without a speed-up": {`fabric: {kind: rail, hosts: 4, segments: 2, spines: 2,
+  uplinks: 2, host_link: {rate: 100Gbps, cable: 3m}, scheduled: {}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-5/gpu-1, bytes: 8MB}, {from: host-2/gpu-1,
+  to: host-6/gpu-1, bytes: 8MB}, {from: host-3/gpu-1, to: host-7/gpu-1, bytes: 8MB}, {from: host-4/gpu-1,
+  to: host-8/gpu-1, bytes: 8MB}]}}`,
+			func(c result.CollectiveRow) int64 { return c.Oversub }, "oversubscription"},
+		"the round trip of credit": {`fabric: {kind: rail, hosts: 1, segments: 2, spines: 2, uplinks: 4,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {cable: 300m}, scheduled: {}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {ring-allreduce: {bytes: 64KiB}}}`,
+			func(c result.CollectiveRow) int64 { return c.Latency }, "the round trip of credit"},
 		"a training step": {`fabric: {kind: rail, hosts: 4, spines: 1, host_link: {rate: 100Gbps,
   cable: 3m}}
 server: {gpus: 2, nics: 2}

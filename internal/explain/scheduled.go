@@ -2,6 +2,7 @@ package explain
 
 import (
 	"railyard/internal/queue"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -36,4 +37,14 @@ func (x *idealizer) crosses(path []stage) (ends []stage, cross func(unit.Bytes) 
 	return []stage{path[0], path[last]}, func(size unit.Bytes) unit.Time {
 		return crossing(s, path[1:last], size)
 	}
+}
+
+// carries is what is left of a link inside a scheduled fabric for full packets, once they are cells.
+func (r *reading) carries(rate unit.Rate) unit.Rate {
+	s := r.plan.Scheduled
+	if s == nil {
+		return rate
+	}
+	frame := unit.Bytes(roce.DataLen(roce.WriteMiddle, int(r.seen.Rules.MTU)))
+	return unit.Rate(float64(rate) * (float64(frame+roce.PreambleIFG) / s.Load(frame)))
 }

@@ -156,7 +156,7 @@ func (s *sharing) set(ports []int32, user int32) int32 {
 	rate := unit.Rate(0)
 	for _, p := range ports {
 		key = append(key, byte(p), byte(p>>8), byte(p>>16), byte(p>>24))
-		rate += s.r.rate(p)
+		rate += s.r.carries(s.r.rate(p))
 	}
 	at, ok := s.setOf[string(key)]
 	if !ok {

@@ -171,7 +171,6 @@ func (n *Net) pass(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32) 
 // lostOnLink reports that a broken link, or a bit error, takes what is sent.
 func (n *Net) lostOnLink(port int32, tx *route.Port, bytes int64) bool {
 	if tx.Flags&flagDown != 0 {
-		n.DownDrops++
 		return true
 	}
 	if tx.Flags&flagErrors == 0 {
@@ -182,7 +181,6 @@ func (n *Net) lostOnLink(port int32, tx *route.Port, bytes int64) bool {
 		return false
 	}
 	c.bitsLeft = exponential(&c.stream) / c.ber
-	n.CorruptDrops++
 	return true
 }
 

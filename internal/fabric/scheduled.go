@@ -81,16 +81,16 @@ type iface struct {
 
 // InterfaceStats is what an interface node holds, and held at most.
 type InterfaceStats struct {
-	VOQs                        int   // that were ever used
-	Held, HeldPeak              int64 // bytes in all VOQs
-	VOQPeak                     int64 // bytes in one of them
-	Egress, EgressPeak          int64 // bytes that wait for cells, for their turn, or to be sent to their NIC
-	PortPeak                    int64 // of those, at one egress port and class; in packets that are whole
-	Requests, Grants, Repeats   int64
-	Granted                     int64 // bytes
-	GaveUp                      int64 // packets, or gaps, that never became whole
-	WaitedForCredit, WaitedMost unit.Time
-	Waited                      int64 // packets
+	VOQs                      int   // that were ever used
+	Held, HeldPeak            int64 // bytes in all VOQs
+	VOQPeak                   int64 // bytes in one of them
+	Egress, EgressPeak        int64 // bytes that wait for cells, for their turn, or to be sent to their NIC
+	PortPeak                  int64 // of those, at one egress port and class; in packets that are whole
+	Requests, Grants, Repeats int64
+	Granted                   int64 // bytes
+	GaveUp                    int64 // packets, or gaps, that never became whole
+	Left                      int64 // packets that have left VOQs, and what they waited there
+	Waited, WaitMost          unit.Time
 }
 
 // ring is a list in which entries take turns: VOQs, flows or granters of one node.

@@ -124,9 +124,9 @@ func (n *Net) take(now unit.Time, node int32, f *iface, v *voq) (int32, *Packet)
 	}
 	n.release(sw, p)
 	if waited := unit.Time(uint32(now>>10)-p.enq) << 10; waited >= 0 {
-		f.WaitedForCredit += waited
-		f.WaitedMost = max(f.WaitedMost, waited)
-		f.Waited++
+		f.Waited += waited
+		f.WaitMost = max(f.WaitMost, waited)
+		f.Left++
 	}
 	v.sent += int64(p.Size)
 	return pi, p

@@ -218,6 +218,7 @@ func network(w io.Writer, s *result.Summary) {
 	}
 	Labelled(w, "Congestion ", met)
 	dropped(w, s)
+	scheduled(w, s.Scheduled)
 	control(w, s.Control)
 	transport := fmt.Sprintf("%s retransmissions, %s out of order, %s NAKs, %s timeouts",
 		count(s.Retransmissions), count(s.OutOfOrder), count(s.Naks), count(s.Timeouts))
@@ -245,6 +246,7 @@ func dropped(w io.Writer, s *result.Summary) {
 		{s.DropsDown, "on broken links"},
 		{s.DropsNoRoute, "where no route led on"},
 		{s.DropsCorrupt, "corrupted on links"},
+		{lacking(s), "that lacked cells"},
 	} {
 		if d.n > 0 {
 			parts = append(parts, count(d.n)+" "+d.why)

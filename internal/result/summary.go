@@ -109,6 +109,8 @@ type Summary struct {
 	TrimmedBytes int64 `json:"trimmed_bytes,omitempty"` // and the payload that these lost
 	DropsTrimmed int64 `json:"drops_trimmed,omitempty"` // of the drops: trimmed packets
 
+	Scheduled *Scheduled `json:"scheduled,omitempty"` // of a scheduled fabric
+
 	Control []Control `json:"cc"` // what congestion control did, by service
 
 	Jobs        []Job        `json:"jobs"` // by start, then name

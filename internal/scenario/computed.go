@@ -57,6 +57,9 @@ func (p *Plan) Computed() map[string]string {
 		}
 	}
 	say("computed.transport.timeout", p.RC.Timeout)
+	for key, value := range p.ScheduledFigures() {
+		put(said, "computed.scheduled."+key, value)
+	}
 	out := map[string]string{}
 	for key, values := range said {
 		out[key] = strings.Join(slices.Sorted(maps.Keys(values)), ", ")

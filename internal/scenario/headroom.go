@@ -43,10 +43,14 @@ func (p *resolver) portHeadroom(node int, c *swconf.Config) {
 
 // reserve is the headroom that a port keeps for a class.
 func (p *Plan) reserve(link, node, class int) unit.Bytes {
+	l := &p.Graph.Links[link]
+	if p.Scheduled != nil && p.Graph.Nodes[l.A].Role != topo.Host && p.Graph.Nodes[l.B].Role != topo.Host {
+		return 0 // there is no PFC inside
+	}
 	if own := p.Headroom[topo.LinkEnd{Link: link, Node: node}][class]; own > 0 {
 		return own
 	}
-	l, response := &p.Graph.Links[link], p.Switching.Response
+	response := p.Switching.Response
 	if response == 0 {
 		response = queue.Response(l.Rate)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/queue"
 	"railyard/internal/topo"
 )
 
@@ -47,6 +48,9 @@ func (p *resolver) network() error {
 		return err
 	}
 	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
+	if p.scheduledOn() {
+		p.Scheduled = new(queue.Scheduled) // see scheduled
+	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
 }
 

@@ -198,3 +198,38 @@ func (p *resolver) noteScheduled(packet unit.Bytes) {
 		}
 	}
 }
+
+// ScheduledFigures are what follows from a scheduled fabric's values, by name; none of other fabrics.
+func (p *Plan) ScheduledFigures() map[string]string {
+	s := p.Scheduled
+	if s == nil {
+		return nil
+	}
+	packet := unit.Bytes(p.RC.MTU) + swconf.Headers
+	classes := map[uint8]bool{}
+	for _, c := range p.Spec.DSCP {
+		classes[c] = true
+	}
+	ports, g := map[int]int{}, p.Graph // by interface node
+	for _, nic := range g.NICs {
+		l := &g.Links[nic.Links[0]]
+		ports[l.A+l.B-g.Hosts[nic.Host]]++
+	}
+	most := 0
+	for _, n := range ports {
+		most = max(most, n)
+	}
+	queues := len(ports) * len(g.NICs) * len(classes)
+	room := unit.Bytes(len(g.NICs)*len(classes)) * s.Egress
+	return map[string]string{
+		"cells_of_a_packet":       fmt.Sprint(s.Cells(packet)),
+		"efficiency":              fmt.Sprintf("%.4f", s.Efficiency(packet)),
+		"interface_nodes":         fmt.Sprint(len(ports)),
+		"fabric_nodes":            fmt.Sprint(len(g.Nodes) - len(g.Hosts) - len(ports)),
+		"egress_ports":            fmt.Sprint(most),
+		"voqs_of_a_node":          fmt.Sprint(len(g.NICs) * len(classes)),
+		"voqs":                    fmt.Sprint(queues),
+		"egress_buffer_of_a_node": (unit.Bytes(most*len(classes)) * s.Egress).String(),
+		"egress_buffer":           room.String(),
+	}
+}

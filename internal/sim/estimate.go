@@ -110,7 +110,12 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
 	c.Messages += parts
 	c.Packets += packets
-	c.PacketHops += packets * e.distance(g.NICOf[src], g.NICOf[dst])
+	hops := e.distance(g.NICOf[src], g.NICOf[dst])
+	if s := e.plan.Scheduled; s != nil && hops > 2 {
+		c.PacketHops += e.crossings(s, data, packets-data, hops-2, g.NICOf[src], g.NICOf[dst])
+		hops = 2
+	}
+	c.PacketHops += packets * hops
 	if !e.again(src*g.TotalGPUs() + dst) {
 		c.QPs += parts
 	}

@@ -19,6 +19,9 @@ func TestEstimate(t *testing.T) {
 			"4}\nworkload: {traffic: {alltoall: {bytes: 16MB}}}\n",
 		"ring": "fabric: {kind: rail-only, hosts: 8, host_link: {rate: 400Gbps, cable: " +
 			"3m}}\nserver: {gpus: 4, nics: 4}\nworkload: {traffic: {ring-allreduce: {bytes: 16MB}}}\n",
+		"scheduled": "fabric: {kind: rail, hosts: 4, segments: 2, spines: 2, uplinks: 4, host_link: {rate: " +
+			"400Gbps, cable: 3m}, scheduled: {}}\nserver: {gpus: 2, nics: 2}\n" +
+			"workload: {traffic: {alltoall: {bytes: 16MB}}}\n",
 		"detours": "fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m}}\nlb: valiant\n" +
 			"workload: {traffic: {alltoall: {bytes: 2MB}}}\n",
 	} {

@@ -75,6 +75,7 @@ func (r *Run) totals() (s result.Summary) {
 	s.Retransmissions, s.OutOfOrder, s.Naks, s.Timeouts = c.Retransmissions, c.OutOfOrder, c.Naks, c.Timeouts
 	s.FailedQPs, s.ReorderPeak, s.PFCStorms = c.Failed, c.HeldPeak, n.Storms
 	s.Control = r.control()
+	s.Scheduled = r.scheduled()
 	for i := range n.Sw {
 		if c := n.Sw[i].Chooser; c != nil {
 			s.FlowletMoves += c.Moved()

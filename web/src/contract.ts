@@ -32,6 +32,33 @@ export interface Causes {
   pcie_ps: number;
 }
 
+export interface InterfaceNode {
+  name: string;
+  voqs: number;
+  held_peak_bytes: number;
+  voq_peak_bytes: number;
+  egress_peak_bytes: number;
+  port_peak_bytes: number;
+  granted_bytes: number;
+  packets: number;
+  wait_mean_ps: number;
+  wait_most_ps: number;
+}
+
+export interface Scheduled {
+  cells: number;
+  cells_lost: number;
+  packets_given_up: number;
+  requests: number;
+  requests_repeated: number;
+  grants: number;
+  egress_room_bytes: number;
+  link_least_bytes: number;
+  link_most_bytes: number;
+  links: number;
+  interface_nodes: InterfaceNode[];
+}
+
 export interface Counter {
   name: string;
   doc: string;
@@ -214,6 +241,7 @@ export interface Summary {
   trims?: number;
   trimmed_bytes?: number;
   drops_trimmed?: number;
+  scheduled?: Scheduled;
   cc: Control[];
   jobs: Job[];
   collectives: Collective[];

@@ -1,0 +1,59 @@
+package sim
+
+import (
+	"railyard/internal/fabric"
+	"railyard/internal/queue"
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/unit"
+)
+
+// scheduled is what a scheduled fabric did; nil where there is none.
+func (n *Network) scheduled() *result.Scheduled {
+	if n.Setup.Scheduled == nil {
+		return nil
+	}
+	net := n.Net
+	s := &result.Scheduled{Cells: net.Cells, CellsLost: net.CellsLost, Requests: net.Requests,
+		Grants: net.Grants, Egress: int64(n.Setup.Scheduled.Egress)}
+	for i := range net.Ports {
+		link := &n.Graph.Links[n.linkOf[i]]
+		if n.Graph.Nodes[link.A].Role == topo.Host || n.Graph.Nodes[link.B].Role == topo.Host {
+			continue
+		}
+		bytes := net.Sent(int32(i))
+		if s.Links++; s.Links == 1 || bytes < s.LinkLeast {
+			s.LinkLeast = bytes
+		}
+		s.LinkMost = max(s.LinkMost, bytes)
+	}
+	for i, node := range n.Graph.Nodes {
+		if f, ok := net.Interface(int32(i)); ok && f.VOQs > 0 {
+			s.Repeats, s.GaveUp = s.Repeats+f.Repeats, s.GaveUp+f.GaveUp
+			s.Nodes = append(s.Nodes, interfaceNode(node.Name, &f))
+		}
+	}
+	return s
+}
+
+func interfaceNode(name string, f *fabric.InterfaceStats) result.InterfaceNode {
+	x := result.InterfaceNode{Name: name, VOQs: f.VOQs, HeldPeak: f.HeldPeak, VOQPeak: f.VOQPeak,
+		EgressPeak: f.EgressPeak, PortPeak: f.PortPeak, Granted: f.Granted, Packets: f.Left,
+		WaitMost: int64(f.WaitMost)}
+	if f.Left > 0 {
+		x.WaitMean = int64(f.Waited) / f.Left
+	}
+	return x
+}
+
+// crossings is how many hops packets and control packets take inside a scheduled fabric, over so many cables
+// each: their bursts, and a request and a grant.
+func (e *estimator) crossings(s *queue.Scheduled, data, others, cables int64, src, dst int) int64 {
+	g := e.plan.Graph
+	first := g.NICs[src].Links[0]
+	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
+	links := int64(len(e.routes.Next(node, e.routes.Locator[dst])))
+	bursts := min(links, s.Cells(unit.Bytes(roce.DataLen(roce.WriteMiddle, e.plan.RC.MTU))))
+	return cables * (data*(bursts+2) + others*3)
+}
