@@ -97,8 +97,8 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 		multihome = dialect.Multihome(os)
 	}
 	if p.Scheduled != nil {
-		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which no " +
-			"switch configuration says; --set fabric.scheduled.on=false renders the switches without")
+		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which " +
+			"no switch configuration says; --set fabric.scheduled.on=false renders the switches without")
 	}
 	if p.LB.Detours {
 		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
