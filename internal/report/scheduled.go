@@ -13,9 +13,11 @@ func scheduled(w io.Writer, s *result.Scheduled) {
 	if s == nil {
 		return
 	}
-	said := fmt.Sprintf("%s cells, %s requests, %s grants", count(s.Cells), count(s.Requests), count(s.Grants))
+	said := fmt.Sprintf("%s cells, %s requests, %s grants", count(s.Cells), count(s.Requests),
+		count(s.Grants))
 	if s.LinkLeast > 0 {
-		said += fmt.Sprintf("; the busiest of %d fabric links carried %.1f %% more than the least busy", s.Links,
+		said += fmt.Sprintf("; the busiest of %d fabric links carried %.1f %% more than the least busy",
+			s.Links,
 			100*(float64(s.LinkMost)/float64(s.LinkLeast)-1))
 	}
 	if s.CellsLost > 0 {
@@ -34,10 +36,10 @@ func scheduled(w io.Writer, s *result.Scheduled) {
 		packets += x.Packets
 		most, port = max(most, x.WaitMost), max(port, x.PortPeak)
 	}
-	Labelled(w, "VOQs       ", fmt.Sprintf("packets waited %v there, at most %v; %s held %s in %s, %s in one; an "+
-		"egress port may be granted %s ahead and held %s at most", unit.Time(wait/float64(max(1, packets))),
-		unit.Time(most), n.Name, size(n.HeldPeak), unit.Plural(n.VOQs, "VOQ"), size(n.VOQPeak), size(s.Egress),
-		size(port)))
+	Labelled(w, "VOQs       ", fmt.Sprintf("packets waited %v there, at most %v; %s held %s in %s, %s in "+
+		"one; an egress port may be granted %s ahead and held %s at most",
+		unit.Time(wait/float64(max(1, packets))), unit.Time(most), n.Name, size(n.HeldPeak),
+		unit.Plural(n.VOQs, "VOQ"), size(n.VOQPeak), size(s.Egress), size(port)))
 }
 
 // lacking is how many packets were given up for want of cells.
@@ -54,10 +56,10 @@ func ScheduledFabric(w io.Writer, f map[string]string) {
 		return
 	}
 	fmt.Fprintln(w)
-	Labelled(w, "Scheduled  ", fmt.Sprintf("interface nodes %s, with up to %s egress ports each, and fabric nodes %s; "+
-		"a packet is %s cells, which with credit leaves %s of fabric links to packets", f["interface_nodes"],
-		f["egress_ports"], f["fabric_nodes"], f["cells_of_a_packet"], f["efficiency"]))
-	Labelled(w, "           ", fmt.Sprintf("VOQs %s, %s in each interface node; egress buffers %s for what is granted "+
-		"ahead, %s in the largest node", f["voqs"], f["voqs_of_a_node"], f["egress_buffer"],
+	Labelled(w, "Scheduled  ", fmt.Sprintf("interface nodes %s, with up to %s egress ports each, and "+
+		"fabric nodes %s; a packet is %s cells, which with credit leaves %s of fabric links to packets",
+		f["interface_nodes"], f["egress_ports"], f["fabric_nodes"], f["cells_of_a_packet"], f["efficiency"]))
+	Labelled(w, "           ", fmt.Sprintf("VOQs %s, %s in each interface node; egress buffers %s for "+
+		"what is granted ahead, %s in the largest node", f["voqs"], f["voqs_of_a_node"], f["egress_buffer"],
 		f["egress_buffer_of_a_node"]))
 }
