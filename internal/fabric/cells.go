@@ -26,12 +26,12 @@ func (n *Net) linksTo(node int32, loc uint16) (links []int32, at int32) {
 // sendCells has VOQs with credit send in turn, a packet at a time, as long as the link whose turn it is has
 // less than that packet before it: so no link is idle where some get more cells than others.
 func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
-	s := n.sched
 	for f.ready.head >= 0 {
 		v := &f.voqs[f.ready.head]
-		links, at := n.linksTo(node, v.loc)
+		links, _ := n.linksTo(node, v.loc)
+		turn := f.turnTo(v.loc)
 		if len(links) > 0 {
-			if due := n.due(&n.Ports[links[s.turn[at]%uint32(len(links))]], v.q.head); due > now {
+			if due := n.due(&n.Ports[links[*turn%uint32(len(links))]], v.q.head); due > now {
 				f.sends = true
 				n.clock(node, due, turnCells, 0)
 				return
@@ -52,8 +52,17 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 			continue
 		}
 		p.next, p.In = f.number, int32(uint32(from))
-		n.spray(now, pi, links, &s.turn[at])
+		n.spray(now, pi, links, turn)
 	}
+}
+
+// turnTo is whose turn it is of the links to a locator: a turn for each, so that cells from many nodes to
+// one come evenly too. Nodes begin at places of their own.
+func (f *iface) turnTo(loc uint16) *uint32 {
+	for i := len(f.turns); i <= int(loc); i++ {
+		f.turns = append(f.turns, route.Hash(uint32(i), uint32(f.number)))
+	}
+	return &f.turns[loc]
 }
 
 // due is when a packet may follow what is on its way over a link.

@@ -63,6 +63,7 @@ type iface struct {
 	loop   unit.Time // as long as its fastest port has credit for: what it lags behind may be made good
 	InterfaceStats
 
+	turns  []uint32 // by locator
 	voqs   []voq
 	voqAt  []int32 // by NIC: its first VOQ + 1
 	ready  ring    // VOQs with credit and packets

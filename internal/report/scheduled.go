@@ -16,8 +16,7 @@ func scheduled(w io.Writer, s *result.Scheduled) {
 	said := fmt.Sprintf("%s cells, %s requests, %s grants", count(s.Cells), count(s.Requests),
 		count(s.Grants))
 	if s.LinkLeast > 0 {
-		said += fmt.Sprintf("; the busiest of %d fabric links carried %.1f %% more than the least busy",
-			s.Links,
+		said += fmt.Sprintf("; fabric links of one interface node differ by %.1f %% at most",
 			100*(float64(s.LinkMost)/float64(s.LinkLeast)-1))
 	}
 	if s.CellsLost > 0 {

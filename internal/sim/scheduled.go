@@ -17,17 +17,7 @@ func (n *Network) scheduled() *result.Scheduled {
 	net := n.Net
 	s := &result.Scheduled{Cells: net.Cells, CellsLost: net.CellsLost, Requests: net.Requests,
 		Grants: net.Grants, Egress: int64(n.Setup.Scheduled.Egress)}
-	for i := range net.Ports {
-		link := &n.Graph.Links[n.linkOf[i]]
-		if n.Graph.Nodes[link.A].Role == topo.Host || n.Graph.Nodes[link.B].Role == topo.Host {
-			continue
-		}
-		bytes := net.Sent(int32(i))
-		if s.Links++; s.Links == 1 || bytes < s.LinkLeast {
-			s.LinkLeast = bytes
-		}
-		s.LinkMost = max(s.LinkMost, bytes)
-	}
+	n.evenness(s)
 	for i, node := range n.Graph.Nodes {
 		if f, ok := net.Interface(int32(i)); ok && f.VOQs > 0 {
 			s.Repeats, s.GaveUp = s.Repeats+f.Repeats, s.GaveUp+f.GaveUp
@@ -35,6 +25,39 @@ func (n *Network) scheduled() *result.Scheduled {
 		}
 	}
 	return s
+}
+
+// evenness finds the interface node whose fabric links differ most, in one direction: cells go over all
+// of them in turn, whoever they are for.
+func (n *Network) evenness(s *result.Scheduled) {
+	type side struct{ least, most int64 }
+	sides := make([][2]side, len(n.Graph.Nodes)) // by node: what it sends, and what it is sent
+	for i := range n.Net.Ports {
+		p := &n.Net.Ports[i]
+		ends := [2]int32{p.Node, n.Net.Ports[p.Peer].Node}
+		if n.Graph.Nodes[ends[0]].Role == topo.Host || n.Graph.Nodes[ends[1]].Role == topo.Host {
+			continue
+		}
+		s.Links++
+		bytes := n.Net.Sent(int32(i))
+		for k, node := range ends {
+			x := &sides[node][k]
+			if x.most == 0 || bytes < x.least {
+				x.least = bytes
+			}
+			x.most = max(x.most, bytes)
+		}
+	}
+	for node := range sides {
+		if _, ok := n.Net.Interface(int32(node)); !ok {
+			continue
+		}
+		for _, x := range sides[node] {
+			if float64(x.most)*float64(s.LinkLeast) > float64(s.LinkMost)*float64(x.least) || s.LinkMost == 0 {
+				s.LinkLeast, s.LinkMost = x.least, x.most
+			}
+		}
+	}
 }
 
 func interfaceNode(name string, f *fabric.InterfaceStats) result.InterfaceNode {
@@ -47,8 +70,8 @@ func interfaceNode(name string, f *fabric.InterfaceStats) result.InterfaceNode {
 	return x
 }
 
-// crossings is how many hops packets and control packets take inside a scheduled fabric, over so many cables
-// each: their bursts, and a request and a grant.
+// crossings is how many hops packets and control packets take inside a scheduled fabric, over so many
+// cables each: their bursts, and a request and a grant.
 func (e *estimator) crossings(s *queue.Scheduled, data, others, cables int64, src, dst int) int64 {
 	g := e.plan.Graph
 	first := g.NICs[src].Links[0]
