@@ -10,8 +10,8 @@ type Scheduled struct {
 	Grants    int64 `json:"grants"`
 
 	Egress int64 `json:"egress_room_bytes"` // per egress port and class: what may be granted ahead
-	// bytes on the wire of the least and the most busy fabric link of the interface node where they differ most,
-	// one direction; and how many directions of links there are
+	// bytes on the wire of the least and the most busy fabric link of the interface node where they
+	// differ most, one direction; and how many directions of links there are
 	LinkLeast int64           `json:"link_least_bytes"`
 	LinkMost  int64           `json:"link_most_bytes"`
 	Links     int             `json:"links"`
