@@ -6,8 +6,9 @@ import "railyard/unit"
 // pushed for it earlier stale, and Live tells a stale event from the armed one.
 // Nothing is searched for or removed, so cancelling costs one increment.
 type Timers struct {
-	q   *Queue
-	gen []int32
+	q     *Queue
+	gen   []int32
+	habit Habit
 }
 
 // NewTimers returns n disarmed timer slots on queue q.
@@ -24,7 +25,7 @@ func (t *Timers) Grow(n int) {
 // earlier one.
 func (t *Timers) Arm(from Element, slot int32, kind Kind, at unit.Time) {
 	t.gen[slot]++
-	t.q.Push(from, at, kind, slot, t.gen[slot])
+	t.habit.Push(t.q, from, at, kind, slot, t.gen[slot])
 }
 
 // Disarm cancels the slot's event, if any.
@@ -32,3 +33,18 @@ func (t *Timers) Disarm(slot int32) { t.gen[slot]++ }
 
 // Live reports whether e is the event its slot is armed for.
 func (t *Timers) Live(e *Event) bool { return t.gen[e.A] == e.B }
+
+// Habit pushes events most of which have the delay of the one before. Those take a lane; one that comes
+// but once waits in the wheel, so that no lane is made for it.
+type Habit struct{ delay unit.Time }
+
+// Push is the queue's.
+func (h *Habit) Push(q *Queue, from Element, at unit.Time, kind Kind, a, b int32) {
+	delay := at - q.now
+	if delay == h.delay {
+		q.PushAfter(from, delay, kind, a, b)
+		return
+	}
+	h.delay = delay
+	q.Push(from, at, kind, a, b)
+}

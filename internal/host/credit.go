@@ -2,6 +2,7 @@ package host
 
 import (
 	"railyard/cc"
+	"railyard/internal/engine"
 	"railyard/internal/fabric"
 	"railyard/roce"
 	"railyard/unit"
@@ -15,9 +16,10 @@ import (
 // granter is a NIC's.
 type granter struct {
 	cc.Granter
-	conns []int32 // by flow
-	ports []int32 // by flow: where it was heard last
-	armed bool    // an event comes
+	conns []int32      // by flow
+	ports []int32      // by flow: where it was heard last
+	armed bool         // an event comes,
+	habit engine.Habit // as late as the one before
 }
 
 // join makes a connection known to the granter of its receiver's NIC, if its service needs one. Flows of a
@@ -88,7 +90,7 @@ func (h *Hosts) grant(nic int32) {
 	}
 	if at := g.NextAt(); at != unit.Never && !g.armed {
 		g.armed = true
-		h.Net.Q.Push(n.element, at, KindGrant, nic, 0)
+		g.habit.Push(h.Net.Q, n.element, at, KindGrant, nic, 0)
 	}
 }
 
