@@ -51,7 +51,7 @@ func (c *pcapCmd) Run(e *env) error {
 	var events []capture.Event
 	t := capture.NewTeller(c.Limit, func(ev capture.Event) { events = append(events, ev) })
 	m := newMeter(e)
-	err = t.Tell(r, func(n int64) { m.show(r.Share(), fmt.Sprintf("%s", unit.Plural(n, "packet"))) })
+	err = t.Tell(r, func(n int64) { m.show(r.Share(), unit.Plural(n, "packet")) })
 	m.finish()
 	if err != nil {
 		return &inputError{fmt.Errorf("%s: %w", c.File, err)}

@@ -28,7 +28,6 @@ type script struct {
 	at       time.Duration
 	v4, srv6 bool
 	planes   bool // each has addresses of its own
-	acked    uint32
 	tos      uint8
 	spoil    func(b []byte) []byte
 }

@@ -16,7 +16,6 @@ type plain struct {
 	mtu, window int
 	timeout     unit.Time
 	retries     int
-	line        unit.Rate
 	peers       int
 	path        cc.Path
 }
