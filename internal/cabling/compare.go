@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"railyard/unit"
 )
 
 // Naming is how a language names a port of a number, from 1.
@@ -43,26 +45,20 @@ type Difference struct {
 
 // diff is a comparison under way. A cable is known by its number on either side.
 type diff struct {
-	d, c  *Cabling
-	node  []int             // of the design, by node of c; -1
-	port  map[endKey]string // of the design, by port of c; none where it is not known which
-	used  []bool            // design's cables that are accounted for
-	done  []bool            // and those cabled
-	byEnd map[endKey]int    // design's cables
-	out   *Difference
+	d, c *Cabling
+	node []int             // of the design, by node of c; -1
+	port map[endKey]string // of the design, by port of c; none where it is not known which
+	used []bool            // design's cables that are accounted for
+	done []bool            // and those cabled
+	out  *Difference
 }
 
 // Compare holds what is cabled against a design. Ports are compared where the cabled names can be
 // told to be the design's: in one of the namings, or in order where there are as many.
 func Compare(design, cabled *Cabling, namings []Naming) *Difference {
-	x := &diff{d: design, c: cabled, port: map[endKey]string{}, byEnd: map[endKey]int{},
+	x := &diff{d: design, c: cabled, port: map[endKey]string{},
 		used: make([]bool, len(design.Cables)), done: make([]bool, len(cabled.Cables)),
 		out: &Difference{Design: len(design.Cables), Cabled: len(cabled.Cables), Findings: []Finding{}}}
-	for i, k := range design.Cables {
-		for _, e := range []End{k.A, k.B} {
-			x.byEnd[endKey{e.Node, e.Port}] = i
-		}
-	}
 	x.nodes()
 	x.ports(namings)
 	for _, k := range cabled.Conflicts {
@@ -363,8 +359,8 @@ func (x *diff) rest() {
 	}
 	for n := range x.d.Nodes {
 		if absent[n] > 0 {
-			x.tell("missing", "", fmt.Sprintf("%s is in no file: all of its %d cables that are left",
-				x.d.Nodes[n].Name, absent[n]), -1)
+			x.tell("missing", "", fmt.Sprintf("%s is in no file: all of its %s that are left",
+				x.d.Nodes[n].Name, unit.Plural(absent[n], "cable")), -1)
 		}
 	}
 	for i, k := range x.c.Cables {
