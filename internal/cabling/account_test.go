@@ -98,7 +98,8 @@ func TestEveryCableCountsOnce(t *testing.T) {
 			lost, extra := accounted(d)
 			if d.Same+lost != len(a.Cables) || d.Same+extra != len(b.Cables) || d.Ports > d.Same {
 				t.Fatalf("%d of %d and %d cables are right, %d and %d are told of:\n%s\nthe design:\n%s\n"+
-					"cabled:\n%s", d.Same, len(a.Cables), len(b.Cables), lost, extra, findings(d), show(a), show(b))
+					"cabled:\n%s", d.Same, len(a.Cables), len(b.Cables), lost, extra, findings(d), show(a),
+					show(b))
 			}
 			if (len(d.Findings) == 0) != (show(a) == show(b) || d.Same == max(len(a.Cables), len(b.Cables))) {
 				t.Fatalf("%d right: %s", d.Same, findings(d))
