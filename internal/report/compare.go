@@ -220,10 +220,11 @@ func verdict(w io.Writer, all []Variant) {
 	}
 	for _, v := range variants {
 		s := v.Runs[len(v.Runs)/2]
-		if s.Retransmissions > 0 && s.Drops == 0 {
-			Wrap(w, "",
-				fmt.Sprintf("%s: %s packets were sent again although none was lost: reordering was taken "+
-					"for loss.", v.Label, count(s.Retransmissions)))
+		if more := s.Retransmissions - s.Trims; more > 0 && s.Drops == 0 {
+			Wrap(w, "", fmt.Sprintf("%s: %s packets were sent again although %s: %s.", v.Label, count(more),
+				map[bool]string{false: "none was lost", true: "they were neither lost nor cut"}[s.Trims > 0],
+				map[bool]string{false: "reordering was taken for loss",
+					true: "their time-out was shorter than their wait in queues"}[2*s.Timeouts > more]))
 		}
 		if lb := route.Lookup(s.LB); lb != nil && lb.Unmoved != "" && s.FlowletMoves == 0 {
 			Wrap(w, "", fmt.Sprintf("%s: %s", v.Label, lb.Unmoved))

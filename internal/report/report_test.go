@@ -153,6 +153,18 @@ func TestCompare(t *testing.T) {
 				s.Retransmissions = 5000
 			})}},
 		}, []string{"spray: 5,000 packets were sent again although none was lost"}},
+		"what was cut is sent again": {[]report.Variant{
+			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
+			{Label: "mrc", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
+				s.Retransmissions, s.Trims = 90, 90
+			})}},
+		}, []string{"mrc ends first"}},
+		"time-outs are too short": {[]report.Variant{
+			{Label: "srd", Runs: []*result.Summary{with(unit.Millisecond, func(s *result.Summary) {
+				s.Retransmissions, s.Timeouts, s.Trims = 90, 70, 10
+			})}},
+			{Label: "roce", Runs: []*result.Summary{with(2*unit.Millisecond, same)}},
+		}, []string{"srd: 80 packets were sent again although they were neither lost nor cut: their "}},
 		"one failed": {[]report.Variant{
 			{Label: "ecmp", Runs: []*result.Summary{with(unit.Millisecond, same)}},
 			{Label: "spray", Failed: "it got stuck"},
@@ -165,6 +177,9 @@ func TestCompare(t *testing.T) {
 				if !strings.Contains(b.String(), want) {
 					t.Errorf("%q is missing in\n%s", want, b.String())
 				}
+			}
+			if !strings.Contains(strings.Join(c.says, ""), "again") && strings.Contains(b.String(), "again") {
+				t.Errorf("packets are said to be sent again in\n%s", b.String())
 			}
 		})
 	}
