@@ -2,6 +2,7 @@ package sonic_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,13 +33,17 @@ type yangList struct {
 	keys  []string
 	inner *yangList // a map is a list of pairs within the row
 	value string    // the other leaf of a pair
+
+	numbers map[string]bool // its leaves that are plain numbers of up to 32 bits
 }
 
 var (
 	moduleLine = regexp.MustCompile(`(?m)^\s*module\s+([\w-]+)`)
-	listBlock  = regexp.MustCompile(`(?s)list\s+([\w-]+)\s*\{`)
+	listBlock  = regexp.MustCompile(`(?s)(?:^|\s)list\s+([\w-]+)\s*\{`)
 	keyLine    = regexp.MustCompile(`key\s+"([^"]+)"`)
 	leafName   = regexp.MustCompile(`leaf\s+([\w-]+)`)
+	leafType   = regexp.MustCompile(`leaf\s+([\w-]+)\s*\{[^}]*?type\s+(?:[\w-]+:)?([\w-]+)`)
+	typedefs   = regexp.MustCompile(`typedef\s+([\w-]+)\s*\{[^}]*?type\s+(u?int(?:8|16|32))\b`)
 	container  = regexp.MustCompile(`container\s+([A-Z0-9_]+)\s*\{`)
 	comment    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
 )
@@ -65,6 +70,17 @@ func loadModels(t *testing.T, dir string) *models {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no YANG modules in %s", dir)
 	}
+	plain := map[string]bool{"int8": true, "int16": true, "int32": true, "uint8": true, "uint16": true,
+		"uint32": true}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range typedefs.FindAllStringSubmatch(comment.ReplaceAllString(string(b), ""), -1) {
+			plain[n[1]] = true
+		}
+	}
 	m := &models{files: files, module: map[string]string{}, lists: map[string][]yangList{}}
 	for _, f := range files {
 		b, err := os.ReadFile(f)
@@ -79,7 +95,7 @@ func loadModels(t *testing.T, dir string) *models {
 		for _, c := range container.FindAllStringSubmatchIndex(text, -1) {
 			table := text[c[2]:c[3]]
 			body := block(text, c[1]-1)
-			if lists := listsOf(body); len(lists) > 0 || table == "DEVICE_METADATA" {
+			if lists := listsOf(body, plain); len(lists) > 0 || slices.Contains(rowwise, table) {
 				m.module[table], m.lists[table] = name[1], lists
 			}
 		}
@@ -87,8 +103,11 @@ func loadModels(t *testing.T, dir string) *models {
 	return m
 }
 
+// rowwise are tables with a container per row, and no list.
+var rowwise = []string{"DEVICE_METADATA", "SWITCH_TRIMMING"}
+
 // listsOf finds the lists directly in a body.
-func listsOf(body string) (out []yangList) {
+func listsOf(body string, plain map[string]bool) (out []yangList) {
 	for {
 		at := listBlock.FindStringSubmatchIndex(body)
 		if at == nil {
@@ -99,8 +118,12 @@ func listsOf(body string) (out []yangList) {
 		if k := keyLine.FindStringSubmatch(inside); k != nil {
 			l.keys = strings.Fields(k[1])
 		}
-		if in := listsOf(inside); len(in) == 1 {
+		if in := listsOf(inside, plain); len(in) == 1 {
 			l.inner = &in[0]
+		}
+		l.numbers = map[string]bool{}
+		for _, n := range leafType.FindAllStringSubmatch(inside, -1) {
+			l.numbers[n[1]] = plain[n[2]]
 		}
 		for _, n := range leafName.FindAllStringSubmatch(inside, -1) {
 			if !slices.Contains(l.keys, n[1]) {
@@ -154,8 +177,12 @@ func (m *models) table(t *testing.T, table string, rows map[string]map[string]st
 	}
 	sort.Strings(keys)
 	for _, key := range keys {
-		if len(m.lists[table]) == 0 { // DEVICE_METADATA: a container per row
-			out[key] = typed(rows[key])
+		if len(m.lists[table]) == 0 { // rowwise
+			row := typed(rows[key])
+			if size, ok := row["size"]; ok { // of 32 bits, where buffers' have 64
+				row["size"] = json.Number(fmt.Sprint(size))
+			}
+			out[key] = row
 			continue
 		}
 		parts := strings.Split(key, "|")
@@ -166,16 +193,19 @@ func (m *models) table(t *testing.T, table string, rows map[string]map[string]st
 		l := m.lists[table][i]
 		entry := map[string]any{}
 		if l.inner == nil {
-			entry = typed(rows[key])
+			for leaf, v := range rows[key] {
+				entry[leaf] = l.typed(leaf, v)
+			}
 		} else {
 			var pairs []any
 			for k, v := range rows[key] {
-				pairs = append(pairs, map[string]any{l.inner.keys[0]: k, l.inner.value: v})
+				pairs = append(pairs, map[string]any{l.inner.keys[0]: l.inner.typed(l.inner.keys[0], k),
+					l.inner.value: l.inner.typed(l.inner.value, v)})
 			}
 			entry[l.inner.name] = pairs
 		}
 		for j, p := range parts {
-			entry[l.keys[j]] = typedValue(l.keys[j], p)
+			entry[l.keys[j]] = l.typed(l.keys[j], p)
 		}
 		list, _ := out[l.name].([]any)
 		out[l.name] = append(list, entry)
@@ -186,7 +216,8 @@ func (m *models) table(t *testing.T, table string, rows map[string]map[string]st
 // numbers are the leaves that YANG's JSON writes as numbers; 64-bit ones are
 // strings there, as in config_db.json.
 var numbers = []string{"index", "speed", "mtu", "weight", "dynamic_th", "vlanid", "min_links", "domain_id",
-	"detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn"}
+	"detection_time", "restoration_time", "POLL_INTERVAL", "bgp_asn", "dscp_value", "tc_value",
+	"queue_index"}
 
 func typed(row map[string]string) map[string]any {
 	out := map[string]any{}
@@ -196,9 +227,17 @@ func typed(row map[string]string) map[string]any {
 	return out
 }
 
+// typed is a value as the list's own type has it, where that is plain.
+func (l *yangList) typed(leaf, v string) any {
+	if l.numbers[leaf] {
+		return json.Number(v)
+	}
+	return typedValue(leaf, v)
+}
+
 func typedValue(leaf, v string) any {
 	switch {
-	case slices.Contains(numbers, leaf):
+	case slices.Contains(numbers, leaf) && strings.Trim(v, "-0123456789") == "":
 		return json.Number(v)
 	case strings.HasPrefix(leaf, "wred_") && strings.HasSuffix(leaf, "_enable"):
 		return v == "true"
@@ -230,15 +269,31 @@ func TestYanglint(t *testing.T) {
 			}
 		}
 		// The check can fail.
-		text := render(t, "rail", queue.Default())[0]
-		for _, wrong := range [][2]string{
-			{`"weight": "50"`, `"weight": "500"`},
-			{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`},
-			{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`},
-			{`"mode": "static"`, `"mode": "dynamic"`},
+		all := specs()
+		texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0]}
+		for _, wrong := range []struct {
+			what, with string
+			of         int
+			ours       bool // the published models take it
+		}{
+			{`"weight": "50"`, `"weight": "500"`, 0, false},
+			{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`, 0, false},
+			{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`, 0, true},
+			{`"mode": "static"`, `"mode": "dynamic"`, 0, true},
+			{`"packet_discard_action": "trim"`, `"packet_discard_action": "cut"`, 1, false},
+			{`"dscp_value": "from-tc"`, `"dscp_value": "64"`, 1, false},
+			{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
+			{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
+			{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class for nothing
 		} {
-			if _, err := m.lint(t, strings.Replace(text, wrong[0], wrong[1], 1)); err == nil {
-				t.Errorf("%s: %s passes", dir, wrong[1])
+			if wrong.ours && dir != dirs[0] {
+				continue
+			}
+			text := texts[wrong.of]
+			if !strings.Contains(text, wrong.what) {
+				t.Errorf("no %s in\n%s", wrong.what, text)
+			} else if _, err := m.lint(t, strings.Replace(text, wrong.what, wrong.with, 1)); err == nil {
+				t.Errorf("%s: %s passes", dir, wrong.with)
 			}
 		}
 	}
@@ -255,7 +310,14 @@ func specs() []queue.Spec {
 		WRED: plain.Queues[3].WRED}
 	computed := dynamic // headroom of each port's own cable
 	computed.Queues[4].Headroom = 0
-	return []queue.Spec{plain, limited, dynamic, computed}
+	trims := plain // another DSCP at ports to servers is a map of its own
+	trims.Watchdog.On = false
+	trims.Queues[3] = queue.Class{Weight: 50, Trim: true, Limit: 200 * unit.KB, WRED: plain.Queues[3].WRED}
+	trims.Trim = queue.Trim{Size: 128, DSCP: 48, LastHop: 48}
+	last := trims
+	last.Trim.LastHop = 56
+	last.DSCP[56] = last.DSCP[48]
+	return []queue.Spec{plain, limited, dynamic, computed, trims, last}
 }
 
 func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
