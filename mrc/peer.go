@@ -20,7 +20,8 @@ type Peer struct {
 	own, far uint32 // planes whose port works here, and there as far as we were told
 	busy     int    // connections that have something under way or to send
 
-	penalty uint8 // of the window, in 128
+	arrived unit.Time // when the last packet went that is known to have come
+	penalty uint8     // of the window, in 128
 	until   unit.Time
 	probeAt unit.Time // when the next bad values are probed
 }

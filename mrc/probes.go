@@ -11,9 +11,10 @@ type probing struct {
 	silent  unit.Time // when it has heard nothing for too long; Never: nothing is under way
 	inRow   int       // questions about that without an answer
 	id      uint32
+	askedAt unit.Time
 	asks    [mostProbes]uint16 // values to be probed
 	n       int
-	doubt   bool // a question about the connection is to be said
+	doubts  int // questions about the connection that are to be said
 	answers answers
 	said    int64
 }
@@ -21,8 +22,25 @@ type probing struct {
 // mostProbes is how many bad values are probed at a time.
 const mostProbes = 4
 
-// heard takes note that the far end is there.
-func (s *Sender) heard(now unit.Time) {
+// heard takes note that the far end is there, and that it has got what it answers; it returns when that went,
+// 0 where it went more than once and the answer may be to an earlier copy.
+func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
+	s.listen(now)
+	if p.Kind == transport.Answer {
+		if g := &s.probes; p.PSN == g.id {
+			sent = g.askedAt
+		}
+	} else if psn := psn24(s.una, p.PSN); psn-s.una < s.next-s.una {
+		if x := s.slots.at(psn); x.tries == 0 || now-x.sent >= s.peer.rtt.least {
+			sent = x.sent
+		}
+	}
+	s.peer.arrived = max(s.peer.arrived, sent)
+	return sent
+}
+
+// listen begins to wait for something to be heard.
+func (s *Sender) listen(now unit.Time) {
 	s.probes.silent, s.probes.inRow = now+s.peer.timeout()/2, 0
 }
 
@@ -50,7 +68,7 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 	}
 	if g.due(s) <= now {
 		g.inRow = min(g.inRow+1, 12)
-		g.doubt, g.silent = true, now+p.timeout()<<g.inRow
+		g.doubts, g.silent = max(g.doubts, 1), now+p.timeout()<<g.inRow
 	}
 }
 
@@ -76,8 +94,8 @@ func (s *Sender) Say(now unit.Time, p *transport.Packet) bool {
 			return true
 		}
 	}
-	if g.doubt {
-		g.doubt = false
+	if g.doubts > 0 {
+		g.doubts--
 		if plane, ok := anyPlane(&s.random, s.peer.planes()); ok && !s.dead {
 			s.ask(now, p, plane, s.peer.evs.any(plane))
 			return true
@@ -91,7 +109,7 @@ func (s *Sender) ask(now unit.Time, p *transport.Packet, plane int, ev uint32) {
 	s.probes.id = (s.probes.id + 1) & 0xffff
 	s.probes.said++
 	p.Kind, p.Code, p.Plane, p.EV, p.PSN = transport.Probe, AboutConnection, uint8(plane), ev, s.probes.id
-	p.Sent, p.Flags = now, transport.Stamped
+	s.probes.askedAt, p.Sent, p.Flags = now, now, transport.Stamped
 }
 
 // answers are questions about paths that wait to be answered.

@@ -20,18 +20,14 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		s.n.malformed++
 		return
 	}
+	rtt := s.roundTrip(now, p)
 	bytes := s.cumulative(expect) + s.selective(p)
 	s.advance()
 	if r := uint32(p.Bits[1]); s.m.dynamic && r > 0 {
 		s.span = min(r, uint32(s.m.window))
 	}
 	s.verdict(now, p)
-	rtt := unit.Time(0)
-	if p.Sent > 0 && p.Sent < now {
-		rtt = now - p.Sent
-		s.peer.rtt.sample(rtt)
-	}
-	if s.heard(now); bytes >= 0 {
+	if bytes >= 0 {
 		s.retry.news()
 	}
 	if bytes = max(bytes, 0); bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
@@ -43,6 +39,23 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 	}
 	s.complete()
 }
+
+// roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. On the wire
+// stamps come round every 8.39 ms; when the packet went tells how often.
+func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt unit.Time) {
+	sent := s.heard(now, p)
+	if p.Sent <= 0 || p.Sent >= now {
+		return 0
+	}
+	if rtt = now - p.Sent; sent > 0 && now-sent > rtt {
+		rtt += (now - sent - rtt) / stampWrap * stampWrap
+	}
+	s.peer.rtt.sample(rtt)
+	return rtt
+}
+
+// stampWrap is after how long stamps come round: 16 bits of them.
+const stampWrap = stampSlack << 16
 
 // cumulative takes all packets before a PSN as come, and returns their bytes that are news.
 func (s *Sender) cumulative(expect uint32) (news unit.Bytes) {
@@ -125,7 +138,7 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 		return
 	}
 	s.n.nacks[reason]++
-	s.heard(now)
+	s.heard(now, p)
 	x := s.slots.at(psn)
 	if !x.underWay() || p.Sent > 0 && x.sent-p.Sent > stampSlack {
 		return // it is known to have come, to be lost, or it is another copy that was refused

@@ -112,7 +112,7 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 		}
 	}
 	if s.inFlight == 0 && s.una == s.next {
-		s.heard(now)
+		s.listen(now)
 	}
 	psn := s.next
 	if s.slots.list[lost].n > 0 {

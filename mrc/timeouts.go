@@ -53,17 +53,45 @@ func (m *maker) stretched(t unit.Time, tries int) unit.Time {
 // retrying is the counter that all packets share: timeouts without news in between.
 type retrying struct {
 	n  int
-	at unit.Time // before it the next one does not count
+	at unit.Time // before it the next one does not count, and silence is waited through
 }
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
+
+// silent reports that nothing which went after a packet is known to have come. Then its timeout says nothing
+// of its path: nothing goes again, and no value is withdrawn, until a probe comes through.
+func (s *Sender) silent(x *slot) bool { return x.sent >= s.peer.arrived }
+
+// wait counts a timeout in silence, and probes.
+func (s *Sender) wait(now, t unit.Time) {
+	if now >= s.retry.at {
+		s.probes.doubts = mostProbes
+		s.count(now, t)
+	}
+}
+
+// count counts a retry; too many in a row end the connection.
+func (s *Sender) count(now, t unit.Time) {
+	if now < s.retry.at {
+		return
+	}
+	if s.retry.n++; s.retry.n > s.m.retries {
+		s.die(now, rc.RetryExceeded)
+		return
+	}
+	s.retry.at = now + s.m.stretched(t, s.retry.n)
+}
 
 // firstOut is when the first packet times out.
 func (s *Sender) firstOut() unit.Time {
 	at, t := unit.Time(unit.Never), s.peer.timeout()
 	for w := s.slots.waiting; w != 0; w &= w - 1 {
-		i := bits.TrailingZeros8(w)
-		at = min(at, s.deadline(s.slots.list[i].head, t))
+		psn := s.slots.list[bits.TrailingZeros8(w)].head
+		d := s.deadline(psn, t)
+		if s.silent(s.slots.at(psn)) {
+			d = max(d, s.retry.at)
+		}
+		at = min(at, d)
 	}
 	return at
 }
@@ -79,6 +107,10 @@ func (s *Sender) timeOut(now unit.Time) {
 	for w := s.slots.waiting; w != 0; w &= w - 1 {
 		i := bits.TrailingZeros8(w)
 		for l := &s.slots.list[i]; l.n > 0 && s.deadline(l.head, t) <= now && !s.dead; {
+			if s.silent(s.slots.at(l.head)) {
+				s.wait(now, t)
+				break
+			}
 			s.timedOut(now, l.head, t)
 		}
 	}
@@ -92,14 +124,7 @@ func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 	}
 	s.lose(psn)
 	s.peer.lost(now, cc.LossTimeout)
-	if now < s.retry.at {
-		return
-	}
-	if s.retry.n++; s.retry.n > s.m.retries {
-		s.die(now, rc.RetryExceeded)
-		return
-	}
-	s.retry.at = now + s.m.stretched(t, s.retry.n)
+	s.count(now, t)
 }
 
 // At is when the sender wants to be called.

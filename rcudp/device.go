@@ -379,6 +379,12 @@ func (d *Device) pacer() {
 	for {
 		d.mu.Lock()
 		now := d.now()
+		for i := 0; i < mostDrains && d.ep.MRCDue(now) && d.pending(); i++ {
+			d.mu.Unlock()
+			time.Sleep(time.Duration(spin / unit.Nanosecond))
+			d.mu.Lock()
+			now = d.now()
+		}
 		d.ep.Tick(now)
 		d.flush(now)
 		at := d.ep.Wake(now)
@@ -388,6 +394,20 @@ func (d *Device) pacer() {
 			return
 		}
 	}
+}
+
+// mostDrains is for how many naps a timer of MRC lets the reader take what has come: after this process has
+// waited for its turn the answers lie in the socket, and what they answer has not timed out.
+const mostDrains = 100
+
+// pending reports whether a datagram waits to be read.
+func (d *Device) pending() bool {
+	for _, s := range d.recv {
+		if s.pending() {
+			return true
+		}
+	}
+	return false
 }
 
 // sleep waits for a time, a wake-up or the end (false). Waits below a

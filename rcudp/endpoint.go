@@ -438,7 +438,7 @@ func (e *Endpoint) Wake(now unit.Time) unit.Time {
 	at := e.granter.NextAt()
 	for _, c := range e.ring {
 		if c.mrc != nil {
-			at = min(at, c.mrc.send.At(), c.mrc.recv.At())
+			at = min(at, c.mrc.wake(now))
 			continue
 		}
 		at = min(at, c.QP.TimeoutAt(), c.pace.Timer)

@@ -79,7 +79,8 @@ func MRCValues(ports, planes, mtu, immediates int, timeout unit.Time) param.Valu
 	v["evs"], v["active_evs"] = ports, max(planes, ports/2)
 	v["ev_burst"] = min(maxSegments, max(1, batchBytes/(mtu+maxHeads/(maxSegments+1))))
 	v["ack_every"], v["immediates"] = 16, immediates
-	v["timeout_floor"], v["ack_delay"] = max(timeout/4, unit.Millisecond), 100*unit.Microsecond
+	v["timeout_floor"], v["ack_delay"] = max(timeout/4, unit.Millisecond), unit.Millisecond
+	v["probe_every"] = 10 * unit.Millisecond
 	return v
 }
 
@@ -244,6 +245,26 @@ func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16)
 		return c.Ports[i], label
 	}
 	return c.Ports[int(ev%uint32(n))*planes+int(plane)], label
+}
+
+// wake is when the ends want to be called: not within less than a millisecond, because a thread that sleeps
+// so shortly keeps others of its process from running, and none of their timers is that precise.
+func (m *mrcEnds) wake(now unit.Time) unit.Time {
+	at := min(m.send.At(), m.recv.At())
+	if at > now {
+		at = max(at, now+unit.Millisecond)
+	}
+	return at
+}
+
+// MRCDue reports that a connection by MRC has a timer that is due.
+func (e *Endpoint) MRCDue(now unit.Time) bool {
+	for _, c := range e.ring {
+		if c.mrc != nil && c.mrc.send.At() <= now {
+			return true
+		}
+	}
+	return false
 }
 
 // tickMRC does what is due.

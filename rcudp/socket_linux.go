@@ -133,6 +133,20 @@ func (s *socket) readBatch(ms []ipv4.Message, look bool) (int, error) {
 	return s.v6.ReadBatch(ms, flags)
 }
 
+// pending reports whether a datagram waits to be read.
+func (s *socket) pending() (some bool) {
+	c, err := s.conn.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = c.Control(func(fd uintptr) {
+		var b [1]byte
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		some = err == nil
+	})
+	return some
+}
+
 func wouldBlock(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
 // yield lets others run, goroutines and processes, and comes back.

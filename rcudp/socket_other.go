@@ -35,6 +35,7 @@ func labelled(netip.Addr) bool                                { return false }
 func offloadRefused(error) bool                               { return false }
 func wouldBlock(error) bool                                   { return false }
 func yield()                                                  {}
+func (s *socket) pending() bool                               { return false }
 func (s *socket) stampArrivals()                              {}
 func nap(d time.Duration)                                     { time.Sleep(d) }
 
