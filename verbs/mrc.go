@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"railyard/mrc"
 	"railyard/rc"
 	"railyard/rcudp"
+	"railyard/unit"
 )
 
 // Transports of queue pairs.
@@ -41,7 +43,7 @@ type mrcAttr struct {
 
 // multipath checks the transport of a new queue pair: nil for RC.
 func (d *Device) multipath(transport string) (*mrcAttr, error) {
-	switch transport {
+	switch transport = cmp.Or(transport, d.cfg.Transport); transport {
 	case "", RC:
 		return nil, nil
 	case MRC:
@@ -94,7 +96,8 @@ func (m *MRCInfo) agrees(r *MRCInfo) error {
 		return fmt.Errorf("the peer tracks %d packets, we track %d: MRC needs the same at both ends", r.Range,
 			m.Range)
 	case max(1, len(m.Planes)) != max(1, len(r.Planes)):
-		return fmt.Errorf("the peer has %d planes, we have %d", max(1, len(r.Planes)), max(1, len(m.Planes)))
+		return fmt.Errorf("the peer has %s, we have %d", unit.Plural(max(1, len(r.Planes)), "plane"),
+			max(1, len(m.Planes)))
 	case r.Immediates < 1 || r.Immediates > 65535:
 		return fmt.Errorf("the peer takes %d WRITEs with immediate at a time; 1 to 65535 can be",
 			r.Immediates)

@@ -18,7 +18,7 @@ type QPInitAttr struct {
 	MaxSendWR      int    // [128]
 	MaxRecvWR      int    // [128]
 	MaxSGE         int    // [16]
-	Transport      string // RC or MRC [RC]
+	Transport      string // RC or MRC [the device's]
 	SignalAll      bool   // every send request completes in the CQ, asked for or not
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,7 +52,9 @@ Examples:
 type rdmaDevice struct {
 	Addr      string `help:"Our own address; by default the one that reaches the peer." placeholder:"ADDRESS"`
 	LineRate  string `help:"Rate of the port: the ceiling of congestion control. With it we never send faster." placeholder:"RATE"`
-	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]." default:"dcqcn" name:"cc"`
+	Transport string `help:"rc, or mrc: WRITEs sprayed over source ports and planes; a server serves both unless told otherwise." placeholder:"NAME"`
+	Planes    string `help:"Our addresses on each plane, for mrc." placeholder:"ADDRESS,..."`
+	CC        string `help:"Congestion control, one of ${congestion}: NAME[:PROFILE][,PARAMETER=VALUE]; dcqcn unless given, for mrc nscc." name:"cc"`
 	NoOffload bool   `help:"One packet, one datagram: no UDP segmentation and receive offload."`
 	DSCP      uint8  `help:"DSCP of data and acknowledgements." default:"24" name:"dscp" range:"0,63"`
 	CNPDSCP   uint8  `help:"DSCP of congestion notifications." default:"48" name:"cnp-dscp" range:"0,63"`
@@ -67,11 +70,14 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 	if d.Force && d.Pcap+strings.Join(others, "") == "" {
 		return cfg, done, field.New("--force", "means nothing without a file to write")
 	}
-	cfg.DataDSCP, cfg.CNPDSCP, cfg.CC, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.CC, d.NoOffload
+	cfg.DataDSCP, cfg.CNPDSCP, cfg.NoOffload = &d.DSCP, &d.CNPDSCP, d.NoOffload
 	if d.Addr != "" {
 		if cfg.Addr, err = lookup("--addr", d.Addr); err != nil {
 			return cfg, done, err
 		}
+	}
+	if err := d.carried(&cfg); err != nil {
+		return cfg, done, err
 	}
 	if d.LineRate != "" {
 		if cfg.Line, err = unit.ParseRate(d.LineRate); err != nil {
@@ -82,12 +88,14 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 		}
 		cfg.Paced = true
 	}
-	choice, err := cc.Parse(d.CC)
-	if err == nil {
-		_, err = choice.Make(cmp.Or(cfg.Line, verbs.DefaultLine))
-	}
-	if err != nil {
-		return cfg, done, field.Under("--cc", err)
+	if d.CC != "" {
+		choice, err := cc.Parse(d.CC)
+		if err == nil {
+			_, err = choice.Make(cmp.Or(cfg.Line, verbs.DefaultLine))
+		}
+		if err != nil {
+			return cfg, done, field.Under("--cc", err)
+		}
 	}
 	if cfg.InFlight, err = parseSize("--in-flight", d.InFlight, 4096, 1<<30); err != nil {
 		return cfg, done, err
@@ -109,6 +117,33 @@ func (d *rdmaDevice) config(e *env, others ...string) (cfg verbs.DeviceConfig, d
 		}
 		return err
 	}, nil
+}
+
+// carried reads what carries queue pairs, and by which planes.
+func (d *rdmaDevice) carried(cfg *verbs.DeviceConfig) error {
+	if d.Transport != "" && !slices.Contains(verbs.Transports(), d.Transport) {
+		return field.Choice("--transport", d.Transport, verbs.Transports(), "there is no transport %s on sockets",
+			field.Quote(d.Transport))
+	}
+	cfg.Transport, cfg.CC = d.Transport, d.CC
+	if d.Planes == "" {
+		return nil
+	}
+	if d.Transport == verbs.RC {
+		return field.New("--planes", "is for --transport mrc: RC has one way in")
+	}
+	for _, w := range strings.Split(d.Planes, ",") {
+		a, err := lookup("--planes", strings.TrimSpace(w))
+		if err != nil {
+			return err
+		}
+		cfg.Planes = append(cfg.Planes, a)
+	}
+	if cfg.Addr.IsValid() && cfg.Addr != cfg.Planes[0] {
+		return field.New("--planes", "begins with %v, and --addr is %v", cfg.Planes[0], cfg.Addr)
+	}
+	cfg.Addr = cfg.Planes[0]
+	return nil
 }
 
 func parseSize(flag, s string, least, most unit.Bytes) (unit.Bytes, error) {
@@ -208,7 +243,7 @@ Examples:
 
 // Run is the rdma serve command.
 func (c *rdmaServeCmd) Run(e *env) error {
-	if c.Addr == "" {
+	if c.Addr == "" && c.Planes == "" {
 		c.Addr = "127.0.0.1"
 	}
 	if err := within("--duration", c.Duration, 0, 365*24*time.Hour); err != nil {
@@ -223,7 +258,7 @@ func (c *rdmaServeCmd) Run(e *env) error {
 	if err != nil {
 		return deviceError(errors.Join(err, done()))
 	}
-	s := perftest.Server{Dev: dev, Log: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }}
+	s := perftest.Server{Dev: dev, Transport: c.Transport, Log: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }}
 	if err := s.Listen(c.Port); err != nil {
 		dev.Close()
 		return deviceError(errors.Join(err, done()))
@@ -281,7 +316,8 @@ func (c *rdmaMany) Help() string {
 Examples:
   railyard rdma write --to 10.1.0.7 --size all
   railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json
-  railyard rdma write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc`
+  railyard rdma write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc
+  railyard rdma write --to 10.1.0.7 --transport mrc --planes 10.1.0.8,10.2.0.8`
 }
 
 // Run is the rdma write command.
@@ -314,7 +350,14 @@ func (c *rdmaMany) spec(op perftest.Op) (*perftest.Spec, error) {
 	s := &perftest.Spec{Op: op, QPs: c.QPs, Depth: c.Depth, Iters: c.Iters, Time: c.Duration,
 		Warmup: min(100, c.Iters/10),
 		Connect: perftest.ConnectParams{MTU: c.MTU, Timeout: ackTimeout(c.Timeout, c.QPs),
-			RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1}}
+			RetryCount: c.Retry, RNRRetry: c.RNRRetry, Entropy: 1, Transport: c.Transport}}
+	if c.Transport == verbs.MRC && (c.Spray || op == perftest.OpSend || op == perftest.OpRead) {
+		what := "an MRC queue pair carries WRITE and WRITE with immediate only"
+		if c.Spray {
+			what = "MRC sprays by itself: --spray is RC's"
+		}
+		return nil, field.New("--transport", "%s", what)
+	}
 	if c.Spray {
 		s.Connect.Entropy = 16
 	}

@@ -84,7 +84,24 @@ func TestRdmaCommands(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", how, code, out, errs)
 		}
 	}
+	for _, args := range [][]string{{"write", "--size", "3000B,1MiB", "--qps", "3"}, {"lat", "--size", "4KiB,8B"}} {
+		args = append([]string{"rdma", args[0], "--to", to, "--transport", "mrc", "--iters", "50", "--json"},
+			args[1:]...)
+		code, out, errs := call(t, args...)
+		var r struct {
+			Results []perftest.Result `json:"results"`
+		}
+		if code != 0 || json.Unmarshal([]byte(out), &r) != nil || len(r.Results) != 2 ||
+			args[1] == "write" && !r.Results[1].Verified {
+			t.Errorf("%v: exit %d, %s%s", args, code, out, errs)
+		}
+	}
 	for how, want := range map[string]string{
+		"--transport mrc --spray":                        "MRC sprays by itself",
+		"--transport mrc --cc dcqcn":                     "MRC runs under nscc, dctcp, none, not under dcqcn",
+		"--transport iwarp":                              `there is no transport "iwarp" on sockets; accepted: rc, mrc`,
+		"--transport rc --planes ::1":                    "RC has one way in",
+		"--transport mrc --planes 127.0.0.77,127.0.0.78": "the peer has 2 planes, we have 1",
 		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
 		"--spray --lb reps,source_ports=1": "1 is nothing to choose from",
 		"--spray --lb rep":                 "there are entropy, oblivious, bitmap, reps, mixed",
@@ -132,6 +149,17 @@ func TestAllreduceCommand(t *testing.T) {
 	}
 }
 
+// Four processes reduce real data by MRC.
+func TestAllreduceByMRC(t *testing.T) {
+	code, out, errs := call(t, "rdma", "allreduce", "--ranks", "4", "--bytes", "1KiB,300000B", "--iters", "2",
+		"--json", "--transport", "mrc")
+	var rows []allreduce.Row
+	if code != 0 || json.Unmarshal([]byte(out), &rows) != nil || len(rows) != 2 ||
+		rows[0].Wrong+rows[1].Wrong != 0 {
+		t.Fatalf("exit %d, %s%s", code, out, errs)
+	}
+}
+
 // What cannot be had is one line and exit code 2.
 func TestRdmaBadInput(t *testing.T) {
 	dir := t.TempDir()
@@ -155,6 +183,9 @@ func TestRdmaBadInput(t *testing.T) {
 			"--duration: must lie between 0s and 24h0m0s, found -500ms"},
 		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: means nothing beside --duration"},
 		{"rdma read --to " + to + " --force", "--force: means nothing"},
+		{"rdma read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
+		{"rdma allreduce --transport mrc --spray", "MRC sprays by itself"},
+		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2", "--planes: names addresses of one rank"},
 		{"rdma serve --duration=-1s", "--duration: must lie between 0s and 8760h0m0s, found -1s"},
 		{"rdma allreduce --mtu 1500", "--mtu: must be 256, 512, 1024, 2048 or 4096, found 1500"},
 		{"rdma allreduce --wait=-1s", "--wait: must lie between 1ms and 24h0m0s, found -1s"},

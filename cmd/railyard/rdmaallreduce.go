@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,7 @@ any rank.
 Examples:
   railyard rdma allreduce --ranks 8 --bytes 64MiB --dtype float32
   railyard rdma allreduce --ranks 4 --bytes 1KiB,1MiB,16MiB --json
+  railyard rdma allreduce --ranks 4 --bytes 16MiB --transport mrc
   railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
   MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce`
 }
@@ -103,6 +105,12 @@ func (c *rdmaAllreduceCmd) spec() (*allreduce.Spec, error) {
 	if err := errors.Join(within("--wait", c.Wait, time.Millisecond, 24*time.Hour),
 		within("--patience", c.Patience, 100*time.Millisecond, time.Hour), pathMTU(c.MTU)); err != nil {
 		return nil, err
+	}
+	if c.Transport == verbs.MRC && c.Spray {
+		return nil, field.New("--transport", "MRC sprays by itself: --spray is RC's")
+	}
+	if c.Planes != "" && c.Rank < 0 {
+		return nil, field.New("--planes", "names addresses of one rank: it needs --rank")
 	}
 	if c.Spray {
 		s.Connect.Entropy = 16
@@ -158,7 +166,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if c.RateLog != "" || c.RatePlot != "" {
-		log, err := newRateLog(c.RateLog, c.RatePlot, c.CC, c.Force)
+		log, err := newRateLog(c.RateLog, c.RatePlot, cmp.Or(c.CC, "dcqcn"), c.Force)
 		if err != nil {
 			return &inputError{err}
 		}
@@ -263,7 +271,7 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 		"--warmup", fmt.Sprint(c.Warmup), "--qps", fmt.Sprint(c.QPs), "--timeout", fmt.Sprint(c.Timeout),
 		"--mtu", fmt.Sprint(c.MTU),
 		"--wait", c.Wait.String(), "--patience", c.Patience.String(), "--dscp", fmt.Sprint(c.DSCP),
-		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--cc", c.CC, "--in-flight", c.InFlight}
+		"--cnp-dscp", fmt.Sprint(c.CNPDSCP), "--in-flight", c.InFlight}
 	for flag, on := range map[string]bool{
 		"--spray":      c.Spray,
 		"--no-offload": c.NoOffload,
@@ -278,6 +286,8 @@ func (c *rdmaAllreduceCmd) flags(s *allreduce.Spec) []string {
 	}
 	for flag, file := range map[string]string{
 		"--pcap":      c.Pcap,
+		"--cc":        c.CC,
+		"--transport": c.Transport,
 		"--rate-log":  c.RateLog,
 		"--rate-plot": c.RatePlot,
 	} {

@@ -3,7 +3,9 @@ package perftest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
@@ -26,6 +28,7 @@ type Client struct {
 	mrs   []*verbs.MR
 	bufs  [][]byte
 	peers []verbs.Info
+	sums  bool // the server's memory cannot be read
 }
 
 // latDepth is how many requests of the latency test may be open: one is under
@@ -48,11 +51,11 @@ type Spec struct {
 func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec) (c *Client, err error) {
 	size := slices.Max(s.Sizes)
 	// Before anything is allocated.
-	if err := (&Request{Version: version, Op: s.Op, Size: size,
+	if err := (&Request{Version: version, Op: s.Op, Size: size, Connect: s.Connect,
 		QPs: make([]verbs.Info, s.QPs)}).check(); err != nil {
 		return nil, err
 	}
-	c = &Client{dev: dev, op: s.Op}
+	c = &Client{dev: dev, op: s.Op, sums: s.Connect.Transport == verbs.MRC}
 	depth := s.Depth
 	if s.Op == OpLat {
 		depth = latDepth
@@ -77,7 +80,7 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 			return c, err
 		}
 		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: depth,
-			MaxRecvWR: recvDepth, SignalAll: true})
+			MaxRecvWR: recvDepth, SignalAll: true, Transport: cmp.Or(s.Connect.Transport, verbs.RC)})
 		if err != nil {
 			return c, err
 		}
@@ -132,7 +135,7 @@ func (c *Client) Close() {
 
 // Finish says goodbye and returns what the server counted.
 func (c *Client) Finish() (f Final, err error) {
-	err = c.exchange(struct{}{}, &f)
+	err = c.exchange(last{}, &f)
 	return f, err
 }
 
@@ -279,8 +282,28 @@ func (c *Client) bandwidth(ctx context.Context, s *Spec, size int64, progress Pr
 	return r, nil
 }
 
+// compare asks the server for the sums of its memory: MRC has no READ.
+func (c *Client) compare(size int64) error {
+	var got sums
+	if err := c.exchange(last{Sum: size}, &got); err != nil {
+		return err
+	}
+	if len(got.Memory) != len(c.qps) {
+		return fmt.Errorf("the server sums up %d memories of %d", len(got.Memory), len(c.qps))
+	}
+	for i, qp := range c.qps {
+		if want := sha256.Sum256(c.bufs[i][:size]); !bytes.Equal(got.Memory[i], want[:]) {
+			return fmt.Errorf("queue pair %#x: the server's memory differs from what was written", qp.QPN)
+		}
+	}
+	return nil
+}
+
 // verify reads back what was written.
 func (c *Client) verify(ctx context.Context, size int64) error {
+	if c.sums {
+		return c.compare(size)
+	}
 	got := make([]byte, size)
 	mr, err := c.mrs[0].PD().RegMR(got, verbs.LocalWrite)
 	if err != nil {

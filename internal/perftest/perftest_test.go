@@ -86,6 +86,37 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// By MRC messages arrive as they do by RC; the memory is compared by its sums.
+func TestSessionsByMRC(t *testing.T) {
+	for _, op := range []Op{OpWrite, OpLat} {
+		s := &Spec{Op: op, Sizes: []int64{1, 100_000}, QPs: 3, Depth: 8, Iters: 50, Warmup: 5,
+			Connect: plainConnect}
+		if s.Connect.Transport = verbs.MRC; op == OpLat {
+			s.QPs, s.Depth = 1, 1
+		}
+		c := session(t, s, nil)
+		for _, size := range s.Sizes {
+			r, err := c.Run(context.Background(), s, size, nil)
+			if err != nil || op == OpWrite && !r.Verified {
+				t.Fatalf("%s of %d: %v, %+v", op, size, err, r)
+			}
+		}
+		if op == OpWrite { // the sums are of what is there
+			c.bufs[1][7]++
+			if err := c.compare(100); err == nil {
+				t.Error("other bytes than the server has are taken for the same")
+			}
+		}
+		if _, err := c.Finish(); err != nil {
+			t.Error(err)
+		}
+	}
+	if (&Request{Version: version, Op: OpRead, Size: 1, QPs: make([]verbs.Info, 1),
+		Connect: ConnectParams{Transport: verbs.MRC}}).check() == nil {
+		t.Error("READ by MRC is taken")
+	}
+}
+
 // A server refuses what would eat the machine.
 func TestServerRefuses(t *testing.T) {
 	for what, r := range map[string]Request{

@@ -1,7 +1,9 @@
 package perftest
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,8 @@ const recvDepth = 256
 type Server struct {
 	Dev *verbs.Device
 	Log func(format string, args ...any) // nil for silence
+	// Transport is the only one that is served, verbs.RC or verbs.MRC; "": what clients ask for.
+	Transport string
 
 	listener net.Listener
 	mu       sync.Mutex
@@ -87,7 +91,8 @@ func (s *Server) reserve(n int64) error {
 func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	req := &g.Say
-	reply, run, done, err := s.prepare(ctx, req)
+	var memory [][]byte
+	reply, run, done, err := s.prepare(ctx, req, &memory)
 	var answering sync.WaitGroup
 	defer func() {
 		cancel()
@@ -113,9 +118,25 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 	// A line from the client ends the session, and so does its end.
 	stop := context.AfterFunc(ctx, func() { g.Close() })
 	defer stop()
-	var bye struct{}
-	if err := verbs.ReadLine(g.In, &bye); err != nil {
-		return fmt.Errorf("session ended early: %w", err)
+	for {
+		var say last
+		if err := verbs.ReadLine(g.In, &say); err != nil {
+			return fmt.Errorf("session ended early: %w", err)
+		}
+		if say.Sum == 0 {
+			break
+		}
+		if say.Sum < 0 || say.Sum > req.Size {
+			return fmt.Errorf("the client wants %d bytes of %d summed up", say.Sum, req.Size)
+		}
+		var out sums
+		for _, m := range memory {
+			sum := sha256.Sum256(m[:say.Sum])
+			out.Memory = append(out.Memory, sum[:])
+		}
+		if err := writeSoon(g, &out); err != nil {
+			return err
+		}
 	}
 	var f Final
 	f.Counters, f.Drops, _, _ = s.Dev.Counters()
@@ -135,9 +156,13 @@ func writeSoon(c net.Conn, v any) error {
 const large = 16 << 20
 
 // prepare builds the server's side of a session. done undoes it.
-func (s *Server) prepare(ctx context.Context, req *Request) (reply Reply, run, done func(), err error) {
+func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (reply Reply, run, done func(), err error) {
 	if err := req.check(); err != nil {
 		return reply, nil, nil, err
+	}
+	transport := cmp.Or(req.Connect.Transport, verbs.RC)
+	if s.Transport != "" && s.Transport != transport {
+		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport, transport)
 	}
 	n := len(req.QPs)
 	if err := s.reserve(req.Size * int64(n)); err != nil {
@@ -166,12 +191,15 @@ func (s *Server) prepare(ctx context.Context, req *Request) (reply Reply, run, d
 		}
 	}
 	for _, info := range req.QPs {
-		mr, err := pd.RegMR(make([]byte, req.Size), verbs.LocalWrite|verbs.RemoteWrite|verbs.RemoteRead)
+		buf := make([]byte, req.Size)
+		*memory = append(*memory, buf)
+		mr, err := pd.RegMR(buf, verbs.LocalWrite|verbs.RemoteWrite|verbs.RemoteRead)
 		if err != nil {
 			return reply, nil, done, err
 		}
 		mrs = append(mrs, mr)
-		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth})
+		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: cq, RecvCQ: cq, MaxRecvWR: recvDepth,
+			Transport: transport})
 		if err != nil {
 			return reply, nil, done, err
 		}

@@ -55,12 +55,24 @@ type Request struct {
 type ConnectParams struct {
 	MTU, Timeout, RetryCount, RNRRetry, Entropy int
 	Selective, WriteOnly                        bool
+	Transport                                   string // verbs.RC or verbs.MRC [RC]
 }
 
 // Reply is the server's answer.
 type Reply struct {
 	Error string       `json:"error,omitempty"`
 	QPs   []verbs.Info `json:"qps"`
+}
+
+// last is what a client says when a test is over: that the server's memory is to be summed up, or that it is
+// done.
+type last struct {
+	Sum int64 `json:"sum,omitempty"` // bytes of each queue pair's memory
+}
+
+// sums is the answer to the former: SHA-256 of each.
+type sums struct {
+	Memory [][]byte `json:"memory"`
 }
 
 // Final is what the server counted, sent when the client is done.
@@ -81,6 +93,8 @@ func (r *Request) check() error {
 		return fmt.Errorf("unknown test %q", r.Op)
 	case r.Size < 1 || r.Size > MaxSize:
 		return fmt.Errorf("message size must lie between 1 and %d bytes, found %d", MaxSize, r.Size)
+	case r.Connect.Transport == verbs.MRC && r.Op != OpWrite && r.Op != OpLat:
+		return fmt.Errorf("an MRC queue pair carries WRITE and WRITE with immediate only, not %s", r.Op)
 	case len(r.QPs) < 1 || len(r.QPs) > MaxQPs:
 		return fmt.Errorf("1 to %d queue pairs, found %d", MaxQPs, len(r.QPs))
 	case r.Size*int64(len(r.QPs)) > MaxMemory:
