@@ -28,11 +28,12 @@ func FuzzPeer(f *testing.F) {
 				at = 0
 			}
 			a, c, d := next(), next(), next()
-			*p = transport.Packet{Kind: transport.Kind(a % 7), Flags: transport.Flags(a >> 8), Plane: uint8(a >> 16 & 3),
-				Verdict: uint8(a >> 24), Code: uint8(a >> 32), Penalty: uint8(a >> 40), EV: uint32(c),
-				PSN: uint32(c >> 32), Expect: uint32(d), Base: uint32(d >> 32), Payload: uint32(d >> 8 & 0x7ff),
-				Message: uint32(a >> 48), Offset: c, Bytes: d, Bits: [2]uint64{c ^ d, a}, EchoEV: uint32(d),
-				Sent: unit.Time(c >> 1), Late: uint32(a)}
+			*p = transport.Packet{Kind: transport.Kind(a % 7), Flags: transport.Flags(a >> 8),
+				Plane: uint8(a >> 16 & 3), Verdict: uint8(a >> 24), Code: uint8(a >> 32),
+				Penalty: uint8(a >> 40), Message: uint32(a >> 48), Late: uint32(a)}
+			p.EV, p.PSN, p.Offset, p.Sent = uint32(c), uint32(c>>32), c, unit.Time(c>>1)
+			p.Expect, p.Base, p.EchoEV = uint32(d), uint32(d>>32), uint32(d)
+			p.Payload, p.Bytes, p.Bits = uint32(d>>8&0x7ff), d, [2]uint64{c ^ d, a}
 		}); fault != "" {
 			t.Fatal(fault)
 		}

@@ -84,7 +84,8 @@ func TestRdmaCommands(t *testing.T) {
 			t.Errorf("%s: exit %d, %s%s", how, code, out, errs)
 		}
 	}
-	for _, args := range [][]string{{"write", "--size", "3000B,1MiB", "--qps", "3"}, {"lat", "--size", "4KiB,8B"}} {
+	for _, args := range [][]string{{"write", "--size", "3000B,1MiB", "--qps", "3"},
+		{"lat", "--size", "4KiB,8B"}} {
 		args = append([]string{"rdma", args[0], "--to", to, "--transport", "mrc", "--iters", "50", "--json"},
 			args[1:]...)
 		code, out, errs := call(t, args...)
@@ -99,7 +100,7 @@ func TestRdmaCommands(t *testing.T) {
 	for how, want := range map[string]string{
 		"--transport mrc --spray":                        "MRC sprays by itself",
 		"--transport mrc --cc dcqcn":                     "MRC runs under nscc, dctcp, none, not under dcqcn",
-		"--transport iwarp":                              `there is no transport "iwarp" on sockets; accepted: rc, mrc`,
+		"--transport iwarp":                              `no transport "iwarp" on sockets; accepted: rc, mrc`,
 		"--transport rc --planes ::1":                    "RC has one way in",
 		"--transport mrc --planes 127.0.0.77,127.0.0.78": "the peer has 2 planes, we have 1",
 		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
@@ -185,7 +186,8 @@ func TestRdmaBadInput(t *testing.T) {
 		{"rdma read --to " + to + " --force", "--force: means nothing"},
 		{"rdma read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
 		{"rdma allreduce --transport mrc --spray", "MRC sprays by itself"},
-		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2", "--planes: names addresses of one rank"},
+		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2",
+			"--planes: names addresses of one rank"},
 		{"rdma serve --duration=-1s", "--duration: must lie between 0s and 8760h0m0s, found -1s"},
 		{"rdma allreduce --mtu 1500", "--mtu: must be 256, 512, 1024, 2048 or 4096, found 1500"},
 		{"rdma allreduce --wait=-1s", "--wait: must lie between 1ms and 24h0m0s, found -1s"},

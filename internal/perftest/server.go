@@ -156,13 +156,15 @@ func writeSoon(c net.Conn, v any) error {
 const large = 16 << 20
 
 // prepare builds the server's side of a session. done undoes it.
-func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (reply Reply, run, done func(), err error) {
+func (s *Server) prepare(ctx context.Context, req *Request, memory *[][]byte) (reply Reply, run, done func(),
+	err error) {
 	if err := req.check(); err != nil {
 		return reply, nil, nil, err
 	}
 	transport := cmp.Or(req.Connect.Transport, verbs.RC)
 	if s.Transport != "" && s.Transport != transport {
-		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport, transport)
+		return reply, nil, nil, fmt.Errorf("the server serves %s, the client asks for %s", s.Transport,
+			transport)
 	}
 	n := len(req.QPs)
 	if err := s.reserve(req.Size * int64(n)); err != nil {

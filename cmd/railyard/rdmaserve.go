@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"railyard/internal/perftest"
+	"railyard/verbs"
+)
+
+type rdmaServeCmd struct {
+	rdmaDevice
+	Port     uint16        `help:"TCP port that clients connect to." default:"18515"`
+	Duration time.Duration `help:"Stop after so long; 0 serves until interrupted." default:"0s"`
+	JSON     bool          `help:"Say as JSON where it serves."`
+}
+
+func (c *rdmaServeCmd) Help() string {
+	return `Serves on 127.0.0.1 unless --addr names another address of this machine.
+
+Examples:
+  railyard rdma serve
+  railyard rdma serve --addr 10.1.0.7 --pcap served.pcapng`
+}
+
+// Run is the rdma serve command.
+func (c *rdmaServeCmd) Run(e *env) error {
+	if c.Addr == "" && c.Planes == "" {
+		c.Addr = "127.0.0.1"
+	}
+	if err := within("--duration", c.Duration, 0, 365*24*time.Hour); err != nil {
+		return err
+	}
+	cfg, done, err := c.config(e)
+	if err != nil {
+		return err
+	}
+	oneThread()
+	dev, err := verbs.OpenDevice(cfg)
+	if err != nil {
+		return deviceError(errors.Join(err, done()))
+	}
+	s := perftest.Server{Dev: dev, Transport: c.Transport,
+		Log: func(f string, a ...any) { fmt.Fprintf(e.stderr, f+"\n", a...) }}
+	if err := s.Listen(c.Port); err != nil {
+		dev.Close()
+		return deviceError(errors.Join(err, done()))
+	}
+	if c.JSON {
+		if err := printJSON(e.stdout, map[string]any{"rdma": dev.Addr(), "tcp": s.Addr()}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(e.stdout, "serving RDMA on %v, clients connect to TCP %v\n", dev.Addr(), s.Addr())
+	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	if c.Duration > 0 {
+		ctx, cancel = context.WithTimeout(ctx, c.Duration)
+		defer cancel()
+	}
+	err = s.Serve(ctx)
+	dev.Close()
+	return errors.Join(err, done())
+}
