@@ -98,11 +98,11 @@ func TestRdmaCommands(t *testing.T) {
 		}
 	}
 	for how, want := range map[string]string{
-		"--transport mrc --spray":                        "MRC sprays by itself",
-		"--transport mrc --cc dcqcn":                     "MRC runs under nscc, dctcp, none, not under dcqcn",
-		"--transport iwarp":                              `no transport "iwarp" on sockets; accepted: rc, mrc`,
-		"--transport rc --planes ::1":                    "RC has one way in",
-		"--transport mrc --planes 127.0.0.77,127.0.0.78": "the peer has 2 planes, we have 1",
+		"--transport mrc --spray":                       "MRC sprays by itself",
+		"--transport mrc --cc dcqcn":                    "MRC runs under nscc, dctcp, none",
+		"--transport iwarp":                             `no transport "iwarp" on sockets; accepted: rc, mrc`,
+		"--transport rc --planes ::1":                   "RC has one way in",
+		"--transport mrc --planes 127.0.0.77,127.0.0.8": "the peer has 2 planes, we have 1",
 		"--lb reps":                        "--lb chooses among several source ports: it needs --spray",
 		"--spray --lb reps,source_ports=1": "1 is nothing to choose from",
 		"--spray --lb rep":                 "there are entropy, oblivious, bitmap, reps, mixed",
