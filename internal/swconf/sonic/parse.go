@@ -173,6 +173,14 @@ func (p *parser) number(row *node, field string, max int64) (int64, bool) {
 	return v, true
 }
 
+// either reports whether a field has the one value and not the other; a third is told.
+func (p *parser) either(n *node, field, yes, no string) bool {
+	if n.text != yes && n.text != no {
+		p.bad(n, "%s %q: %s or %s are accepted", field, n.text, no, yes)
+	}
+	return n.text == yes
+}
+
 const maxBytes = 1 << 40
 
 func (p *parser) metadata() {
@@ -186,11 +194,16 @@ func (p *parser) metadata() {
 		c.LLDP = swconf.Say(strings.HasSuffix(f.text, "enabled"), f.at)
 	}
 	neighbors := p.table("BGP_NEIGHBOR")
-	asn, err := strconv.ParseUint(host.str("bgp_asn"), 10, 32)
-	if err != nil || neighbors == nil {
+	own := host.get("bgp_asn")
+	if neighbors == nil || own == nil || own.text == "None" {
 		return
 	}
-	c.BGP = &swconf.BGP{ASN: swconf.Say(uint32(asn), host.get("bgp_asn").at),
+	asn, ok := swconf.ASN(own.text)
+	if !ok {
+		p.bad(own, "bgp_asn %q is no AS number from 1 to 4294967295", own.text)
+		return
+	}
+	c.BGP = &swconf.BGP{ASN: swconf.Say(asn, own.at),
 		Connected: swconf.Said[bool]{V: true},
 		// as bgpcfgd's templates have it
 		MaxPaths: swconf.Said[int]{V: 64}, Relax: swconf.Said[bool]{V: true}}
@@ -204,6 +217,9 @@ func (p *parser) metadata() {
 			n.Port = name
 		}
 		if as := row.get("asn"); as != nil {
+			if _, ok := swconf.ASN(as.text); !ok {
+				p.bad(as, "asn %q is no AS number from 1 to 4294967295", as.text)
+			}
 			n.Remote = swconf.Say(as.text, as.at)
 		}
 		c.BGP.Neighbors = append(c.BGP.Neighbors, n)
@@ -235,7 +251,7 @@ func (p *parser) readPorts() {
 			port.Desc = swconf.Say(d.text, d.at)
 		}
 		if a := row.get("admin_status"); a != nil {
-			port.Down = swconf.Say(a.text != "up", a.at)
+			port.Down = swconf.Say(p.either(a, "admin_status", "down", "up"), a.at)
 		}
 		p.ports[name] = port
 		p.c.Ports = append(p.c.Ports, port)
@@ -260,7 +276,7 @@ func (p *parser) readPorts() {
 			p.bad(row, "INTERFACE names %s, which PORT does not have", name)
 		case !numbered:
 			if f := row.get("ipv6_use_link_local_only"); f != nil {
-				port.LinkOnly = swconf.Say(f.text == "enable", f.at)
+				port.LinkOnly = swconf.Say(p.either(f, "ipv6_use_link_local_only", "enable", "disable"), f.at)
 			}
 		default:
 			pre, err := netip.ParsePrefix(prefix)
