@@ -15,16 +15,19 @@ import (
 // chassis is a scheduled fabric with servers that send what they are told, as fast as they may.
 type chassis struct {
 	*Net
-	spec   queue.Spec
-	hosts  []int32 // their ports
-	leafs  []int32
-	spines []int32
-	links  [][]int32 // by leaf: its ports to fabric nodes
-	got    []int64   // payload by NIC
-	last   []unit.Time
-	first  []unit.Time
-	seen   map[[2]int32]uint32 // PSN that comes next, by sender and receiver
-	broken int                 // packets that came out of order
+	spec    queue.Spec
+	hosts   []int32 // their ports
+	leafs   []int32
+	spines  []int32
+	links   [][]int32 // by leaf: its ports to fabric nodes
+	got     []int64   // payload by NIC
+	last    []unit.Time
+	first   []unit.Time
+	seen    map[[2]int32]uint32    // PSN that comes next, by sender and receiver
+	broken  int                    // packets that came out of order
+	gaps    bool                   // some are lost
+	done    map[[2]int32]unit.Time // when a flow's last packet came
+	packets int64                  // that came
 }
 
 // scheduledDefaults are those of a scenario, with room for 2 us at 100 Gbit/s.
@@ -41,7 +44,7 @@ type chassisSize struct {
 
 func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.Spec)) *chassis {
 	t.Helper()
-	c := &chassis{spec: queue.Default(), seen: map[[2]int32]uint32{}}
+	c := &chassis{spec: queue.Default(), seen: map[[2]int32]uint32{}, done: map[[2]int32]unit.Time{}}
 	c.spec.Queues[3].WRED = queue.WRED{}
 	if tune != nil {
 		tune(&c.spec)
@@ -154,7 +157,9 @@ func (c *chassis) run(until unit.Time) {
 func (c *chassis) arrived(pi int32) {
 	p := &c.Packets[pi]
 	flow := [2]int32{p.QP<<3 | int32(p.Class), p.Dst}
-	if next, known := c.seen[flow]; known && p.PSN != next {
+	c.packets++
+	c.done[flow] = c.Q.Now()
+	if next, known := c.seen[flow]; known && p.PSN != next && !(c.gaps && p.PSN > next) {
 		c.broken++
 	}
 	c.seen[flow] = p.PSN + 1

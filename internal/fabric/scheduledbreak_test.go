@@ -1,0 +1,108 @@
+package fabric
+
+import (
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// breakAt breaks a cable inside for a while; bits go wrong on it before that.
+func (c *chassis) breakAt(port int32, from, until unit.Time) {
+	c.run(from)
+	s := c.Link(port)
+	s.Up = false
+	c.SetLink(port, s)
+	c.run(until)
+	s.Up, s.BER = true, 1e-7
+	c.SetLink(port, s)
+}
+
+// Cables inside break and come back, and bits go wrong, whatever is under way: cells, requests, grants. Packets are
+// lost as a whole and never come in another order; what was promised for them is given up, so that in the end nothing
+// is held, owed or leaked, nobody waits, and whoever sends then is served.
+func TestScheduledOverBrokenCables(t *testing.T) {
+	var lost, gaveUp, repeats int64
+	rapid.Check(t, func(t *rapid.T) {
+		d := chassisSize{leafs: rapid.IntRange(2, 4).Draw(t, "leafs"), hosts: rapid.IntRange(1, 3).Draw(t, "hosts"),
+			spines: rapid.IntRange(1, 3).Draw(t, "spines"), cables: rapid.IntRange(1, 2).Draw(t, "cables"),
+			host: 100 * unit.Gbps, fabric: 100 * unit.Gbps, prop: 150 * unit.Nanosecond}
+		s := scheduledDefaults()
+		s.Timeout = 20 * unit.Microsecond
+		s.Egress = s.Credit + rapid.SampledFrom([]unit.Bytes{0, 20_000}).Draw(t, "egress")
+		c := newChassis(t, d, s, func(spec *queue.Spec) { spec.Watchdog.On = false })
+		c.gaps = true
+		nics := d.leafs * d.hosts
+		psn := map[[2]int]uint32{}
+		send := func(at unit.Time, bytes int64) {
+			for range 8 {
+				from, to := rapid.IntRange(0, nics-1).Draw(t, "from"), rapid.IntRange(0, nics-1).Draw(t, "to")
+				if from != to {
+					c.send(at, from, to, d.hosts, 24, bytes, 4096, psn[[2]int{from, to}])
+					psn[[2]int{from, to}] += uint32((bytes + 4095) / 4096)
+				}
+			}
+		}
+		send(0, 200_000)
+		leaf := rapid.IntRange(0, d.leafs-1).Draw(t, "leaf")
+		port := c.links[leaf][rapid.IntRange(0, len(c.links[leaf])-1).Draw(t, "cable")]
+		from := unit.Time(rapid.IntRange(0, 60_000).Draw(t, "breaks, ns")) * unit.Nanosecond
+		c.breakAt(port, from, from+unit.Time(rapid.IntRange(1, 60_000).Draw(t, "for, ns"))*unit.Nanosecond)
+		if err := c.Audit(); err != nil {
+			t.Fatal(err)
+		}
+		c.run(20 * unit.Millisecond)
+		whole := c.Link(port)
+		whole.BER = 0
+		c.SetLink(port, whole)
+		before, was := c.Injected, c.packets
+		send(c.Q.Now(), 20_000)
+		c.run(40 * unit.Millisecond)
+		if got := c.packets - was; got != c.Injected-before {
+			t.Fatalf("after the cable was mended %d of %d packets came", got, c.Injected-before)
+		}
+		if err := c.Audit(); err != nil || c.InUse() != 0 || c.broken > 0 {
+			t.Fatalf("%v, %d packets in use, %d out of order", err, c.InUse(), c.broken)
+		}
+		for _, leaf := range c.leafs {
+			f := c.sched.at[leaf]
+			for i := range f.granters {
+				if f.granters[i].due != [queue.Classes]int64{} || f.granters[i].wanted != 0 {
+					t.Fatalf("in the end an egress port has %+v", f.granters[i])
+				}
+			}
+			for i := range f.voqs {
+				if v := &f.voqs[i]; v.granted != v.enqueued || v.sent != v.enqueued {
+					t.Fatalf("in the end a VOQ has %+v", *v)
+				}
+			}
+			gaveUp, repeats = gaveUp+f.GaveUp, repeats+f.Repeats
+		}
+		lost += c.CellsLost
+	})
+	if lost == 0 || gaveUp == 0 || repeats == 0 {
+		t.Errorf("%d cells lost, %d given up, %d requests repeated: too little has happened", lost, gaveUp, repeats)
+	}
+}
+
+// A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep room for
+// what it cannot send: a flow to the same receiver from another node goes on at its share.
+func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
+	d := chassisSize{3, 2, 2, 1, 100 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond}
+	c := newChassis(t, d, scheduledDefaults(), nil)
+	for _, port := range c.links[1] {
+		s := c.Link(port)
+		s.Rate = 10 * unit.Gbps
+		c.SetLink(port, s)
+	}
+	const each = 1 << 20
+	c.send(0, 2, 0, d.hosts, 24, each, 4096, 1) // by 20 Gbit/s
+	c.send(0, 4, 0, d.hosts, 24, each, 4096, 1) // has 80 of the receiver's 100 for itself
+	c.run(unit.Second)
+	fast := c.done[[2]int32{4<<3 | 3, 0}]
+	if least := unit.Serialize(each, 80*unit.Gbps); fast > least*11/10 {
+		t.Errorf("beside a node with slow links a flow took %v, want about %v", fast, least)
+	}
+}
