@@ -14,14 +14,14 @@ func crossing(s *queue.Scheduled, inside []stage, size unit.Bytes) (t unit.Time)
 		return 0 // the egress port is on the same switch
 	}
 	side := int64(max(1, inside[0].side))
-	burst := unit.Time((s.Cells(size) + side - 1) / side)
+	burst := unit.Bytes((s.Cells(size)+side-1)/side) * s.Cell
 	first, last := unit.Time(0), unit.Time(0) // of its cells
 	for i := range inside {
 		l := &inside[i]
-		cell := unit.Serialize(s.Cell, l.rate)
+		cell, all := unit.Serialize(s.Cell, l.rate), unit.Serialize(burst, l.rate)
 		t += 2*unit.Serialize(s.Message, l.rate) + l.hop + l.back
-		start := max(first, last+cell-burst*cell)
-		first, last = start+cell+l.hop, start+burst*cell+l.hop
+		start := max(first, last+cell-all)
+		first, last = start+cell+l.hop, start+all+l.hop
 	}
 	return t + last
 }

@@ -40,7 +40,11 @@ func (n *Net) sendCells(now unit.Time, node int32, f *iface) {
 		next := func(i int32) *int32 { return &f.voqs[i].nextReady }
 		i := f.ready.pop(next)
 		from := v.sent
-		pi, p := n.take(now, node, f, v)
+		out := n.Sw[node].ports[0] // no matter which, where there is no way
+		if len(links) > 0 {
+			out = links[*turn%uint32(len(links))]
+		}
+		pi, p := n.take(now, node, out, f, v)
 		if v.q.bytes > 0 && v.granted > v.sent {
 			f.ready.push(i, next)
 		} else {
@@ -235,6 +239,7 @@ func (n *Net) message(in, pi int32) {
 	switch {
 	case f == nil:
 		n.sendMessage(now, node, m)
+	case m.Loc != f.loc: // broken links have left no other way: interface nodes pass nothing on
 	case m.Flags&FlagGrant != 0:
 		n.granted(now, node, f, &m)
 	default:

@@ -13,7 +13,7 @@ func (n *Net) gather(now unit.Time, node int32, f *iface, pi int32) {
 	port := n.nearPort(node, p.Dst)
 	if port < 0 {
 		n.NoRoute++
-		n.lose(n.Sw[node].ports[0], pi, p)
+		n.loseBurst(n.Sw[node].ports[0], pi, p)
 		return
 	}
 	at := f.flow(p.next, n.sched.grants[port], p.Class)

@@ -20,13 +20,14 @@ func (c *chassis) breakAt(port int32, from, until unit.Time) {
 	c.SetLink(port, s)
 }
 
-// Cables inside break and come back, and bits go wrong, whatever is under way: cells, requests, grants. Packets are
-// lost as a whole and never come in another order; what was promised for them is given up, so that in the end nothing
-// is held, owed or leaked, nobody waits, and whoever sends then is served.
+// Cables inside break and come back, and bits go wrong, whatever is under way: cells, requests, grants.
+// Packets are lost as a whole and never come in another order; what was promised for them is given up, so
+// that in the end nothing is held, owed or leaked, nobody waits, and whoever sends then is served.
 func TestScheduledOverBrokenCables(t *testing.T) {
 	var lost, gaveUp, repeats int64
 	rapid.Check(t, func(t *rapid.T) {
-		d := chassisSize{leafs: rapid.IntRange(2, 4).Draw(t, "leafs"), hosts: rapid.IntRange(1, 3).Draw(t, "hosts"),
+		d := chassisSize{leafs: rapid.IntRange(2, 4).Draw(t, "leafs"),
+			hosts:  rapid.IntRange(1, 3).Draw(t, "hosts"),
 			spines: rapid.IntRange(1, 3).Draw(t, "spines"), cables: rapid.IntRange(1, 2).Draw(t, "cables"),
 			host: 100 * unit.Gbps, fabric: 100 * unit.Gbps, prop: 150 * unit.Nanosecond}
 		s := scheduledDefaults()
@@ -83,12 +84,13 @@ func TestScheduledOverBrokenCables(t *testing.T) {
 		lost += c.CellsLost
 	})
 	if lost == 0 || gaveUp == 0 || repeats == 0 {
-		t.Errorf("%d cells lost, %d given up, %d requests repeated: too little has happened", lost, gaveUp, repeats)
+		t.Errorf("%d cells lost, %d given up, %d requests repeated: too little has happened", lost, gaveUp,
+			repeats)
 	}
 }
 
-// A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep room for
-// what it cannot send: a flow to the same receiver from another node goes on at its share.
+// A node that has lost links asks for no more than the others take, so that ports elsewhere do not keep
+// room for what it cannot send: a flow to the same receiver from another node goes on at its share.
 func TestScheduledSlowNodeHoldsNobodyUp(t *testing.T) {
 	d := chassisSize{3, 2, 2, 1, 100 * unit.Gbps, 100 * unit.Gbps, 150 * unit.Nanosecond}
 	c := newChassis(t, d, scheduledDefaults(), nil)

@@ -111,8 +111,8 @@ func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	return true
 }
 
-// take removes a VOQ's first packet, whose cells begin to leave: marked by what it leaves behind.
-func (n *Net) take(now unit.Time, node int32, f *iface, v *voq) (int32, *Packet) {
+// take removes a VOQ's first packet, whose cells begin to leave by a port: marked by what it leaves behind.
+func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Packet) {
 	sw, pi := &n.Sw[node], v.q.head
 	p := &n.Packets[pi]
 	v.q.head = p.next
@@ -120,7 +120,7 @@ func (n *Net) take(now unit.Time, node int32, f *iface, v *voq) (int32, *Packet)
 	f.Held -= int64(p.Size)
 	w := &sw.Spec.Queues[p.Class].WRED
 	if w.ECN && p.TOS&3 != 0 && unit.Bytes(v.q.bytes) > w.Min {
-		n.markAbove(sw, w, unit.Bytes(v.q.bytes), p.In, p)
+		n.markAbove(sw, w, unit.Bytes(v.q.bytes), out, p)
 	}
 	n.release(sw, p)
 	if waited := unit.Time(uint32(now>>10)-p.enq) << 10; waited >= 0 {
@@ -236,7 +236,7 @@ func (n *Net) spend(now unit.Time, node int32, f *iface, at int32) {
 	if v.local {
 		for v.q.bytes > 0 && v.granted > v.sent {
 			from := v.sent
-			pi, p := n.take(now, node, f, v)
+			pi, p := n.take(now, node, n.nearPort(node, v.dst), f, v)
 			p.next, p.In, p.Final = f.number, int32(uint32(from)), uint16(n.sched.Cells(unit.Bytes(p.Size)))
 			n.gather(now, node, f, pi)
 			v = &f.voqs[at]
