@@ -22,7 +22,8 @@ type Options struct {
 	NoOffload  bool // no UDP segmentation and receive offload: one datagram, one packet
 	SocketSize int  // receive buffer to ask for, bytes [8 MiB]
 	// Tap sees every datagram sent and received, with the device locked: its
-	// time, direction, addresses, type of service, IPv4 identification and bytes.
+	// time, direction, addresses, type of service, IPv4 identification (over IPv6
+	// the low half of the flow label) and bytes.
 	Tap func(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16, data []byte)
 }
 
@@ -263,8 +264,8 @@ func (d *Device) take(now unit.Time, plane uint8, m *ipv4.Message) {
 	for seg := 0; len(b) > 0; seg++ {
 		n := min(size, len(b))
 		if d.opt.Tap != nil {
-			id := uint16(0)
-			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() == d.Addr.Is4() {
+			id := uint16(info.label)
+			if n >= roce.BTHLen+roce.ICRCLen && src.Addr().Is4() && d.Addr.Is4() {
 				id, _ = d.ep.identifyBy(plane, src, seg, b[:n]) // the kernel does not say
 			}
 			d.opt.Tap(time.Now(), false, src, netip.AddrPortFrom(d.ep.local(plane), roce.Port), info.tos, id,
@@ -337,6 +338,9 @@ func (d *Device) fill(now unit.Time, b *batch) (have bool) {
 
 func (d *Device) tap(dg *Datagram, id uint16) {
 	if d.opt.Tap != nil {
+		if d.Addr.Is6() {
+			id = dg.Label
+		}
 		d.opt.Tap(time.Now(), true, netip.AddrPortFrom(d.ep.local(dg.Plane), dg.Port),
 			netip.AddrPortFrom(dg.Conn.remote(dg.Plane), roce.Port), dg.TOS, id, dg.Append(nil))
 	}

@@ -75,13 +75,14 @@ func (w *Writer) write(at time.Time, iface int, out bool, frame []byte, comment 
 }
 
 // Datagram writes a UDP datagram of a socket in the headers that the kernel
-// puts around it: MAC addresses are made up from the IP addresses.
+// puts around it: MAC addresses are made up from the IP addresses. id is IPv4's
+// identification, over IPv6 the low half of the flow label.
 func (w *Writer) Datagram(at time.Time, out bool, src, dst netip.AddrPort, tos uint8, id uint16,
 	data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	eth := roce.Ethernet{Src: macOf(src.Addr()), Dst: macOf(dst.Addr())}
-	ip := roce.IP{TOS: tos, ID: id, Frag: 0x4000, TTL: 64, Src: src.Addr(), Dst: dst.Addr()}
+	ip := roce.IP{TOS: tos, ID: id, Flow: uint32(id), Frag: 0x4000, TTL: 64, Src: src.Addr(), Dst: dst.Addr()}
 	w.buf = roce.AppendUDP(w.buf[:0], &eth, &ip, src.Port(), dst.Port(), data)
 	w.write(at, 0, out, w.buf, "")
 }
