@@ -178,22 +178,25 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	}
 	var fastest unit.Rate
 	for _, nic := range g.NICs {
-		fastest = max(fastest, g.Links[nic.Links[0]].Rate)
+		for _, l := range nic.Links {
+			fastest = max(fastest, g.Links[l].Rate)
+		}
 	}
-	for i, l := range g.Links {
+	for _, l := range g.Links {
 		link := Link{A: l.A, B: l.B, APort: linuxName(l.APort), BPort: linuxName(l.BPort),
 			Rate: unit.Rate(float64(l.Rate) / float64(fastest) * float64(o.Rate))}
-		if p := ports[linuxName(g.End(i, l.A))]; p != nil {
+		if p := ports[g.Nodes[l.A].Name+":"+linuxName(l.APort)]; p != nil {
 			link.AddrA, link.AddrB = p.Addr.Addr(), p.FarAddr
-		} else if p := ports[linuxName(g.End(i, l.B))]; p != nil {
+		} else if p := ports[g.Nodes[l.B].Name+":"+linuxName(l.BPort)]; p != nil {
 			link.AddrB, link.AddrA = p.Addr.Addr(), p.FarAddr
 		}
 		s.Links = append(s.Links, link)
 	}
 	for _, nic := range g.NICs {
-		l := &s.Links[nic.Links[0]]
-		_, addr, _ := l.end(g.Hosts[nic.Host])
-		s.NICs = append(s.NICs, NIC{Node: g.Hosts[nic.Host], Link: nic.Links[0], Rail: nic.Rail, Addr: addr})
+		for _, link := range nic.Links {
+			_, addr, _ := s.Links[link].end(g.Hosts[nic.Host])
+			s.NICs = append(s.NICs, NIC{Node: g.Hosts[nic.Host], Link: link, Rail: nic.Rail, Addr: addr})
+		}
 	}
 	return s, nil
 }
@@ -206,18 +209,15 @@ func portName(p *panel.Panel, j panel.Jack) string {
 	return linuxName(p.Own(j))
 }
 
-// linuxName is a port's name without the slash, which Linux keeps to itself.
-func linuxName(port string) string { return strings.ReplaceAll(port, "/", "_") }
+// linuxName is a port's name without what Linux and nftables keep to themselves.
+func linuxName(port string) string { return notInNames.Replace(port) }
+
+var notInNames = strings.NewReplacer("/", "_", ":", "_")
 
 // decide gives the fabric the addresses and AS numbers that config render gives
-// it. A lab has no VLANs: rails that are VLANs become routed ports.
+// it. A lab has no VLANs and no bundles: rails that are VLANs become routed ports, and so does each port of a
+// NIC that has several.
 func decide(g *topo.Graph, o Options) (*design.Design, error) {
-	for _, nic := range g.NICs {
-		if len(nic.Links) != 1 {
-			return nil, refuse("a lab has no bundles of two ports; use a fabric with one port per NIC " +
-				"(kind rail, single-rail, fat-tree)")
-		}
-	}
 	routed := *g
 	routed.Isolated = false
 	addressing := design.Unnumbered
@@ -226,7 +226,8 @@ func decide(g *topo.Graph, o Options) (*design.Design, error) {
 	}
 	d, err := design.Make(design.Fabric{Name: "lab " + o.Name, Graph: &routed, Spec: func(int) queue.Spec {
 		return queue.Default()
-	}, OS: swconf.FRR, Addressing: addressing, Naming: portName})
+	}, OS: swconf.FRR, Addressing: addressing, Naming: portName,
+		Apart: true})
 	if err != nil {
 		return nil, &InputError{err}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/internal/site"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -69,9 +70,6 @@ func TestPlanRefuses(t *testing.T) {
 		"rate":    func(o *Options) *topo.Graph { o.Rate = 1; return fabric(t, "rail", nil) },
 		"size": func(o *Options) *topo.Graph {
 			return fabric(t, "rail", func(p *topo.Params) { p.Hosts = 40 })
-		},
-		"bundles": func(o *Options) *topo.Graph {
-			return fabric(t, "pod", func(p *topo.Params) { p.Server.Ports = 2 })
 		},
 	} {
 		o := options
@@ -167,5 +165,52 @@ func TestOneLabOfAName(t *testing.T) {
 	os.MkdirAll(s.dir(), 0o755) // killed before it had noted anything
 	if _, err := Down(t.Context(), s.Name); err != nil || exists(s.dir()) {
 		t.Error(err)
+	}
+}
+
+// Every port of a NIC is there, with an address of its own that no other has and a route of its own, where two
+// make a bundle elsewhere and where each is in a plane.
+func TestNICsOfSeveralPorts(t *testing.T) {
+	planes, err := (&site.Site{
+		Types: []site.Type{{Name: "host", GPUs: 2, NICs: 2, NICPorts: 2, NICRate: 200 * unit.Gbps},
+			{Name: "leaf", OS: "sonic"}, {Name: "spine", OS: "nxos", Role: "spine"}},
+		Nodes: []site.Group{{Name: "host", Type: "host", Count: 2},
+			{Name: "leaf", Type: "leaf", Per: site.Pairs{{Key: "plane", Value: "2"}}},
+			{Name: "spine", Type: "spine", Per: site.Pairs{{Key: "plane", Value: "2"}}}},
+		Cables: []site.Rule{{From: "host", To: "leaf", Match: site.Pairs{{Key: "plane", Value: "port"}}},
+			{From: "leaf", To: "spine", Same: []string{"plane"}}},
+	}).Build(site.Defaults{Host: topo.Cable{Rate: 200 * unit.Gbps}, Fabric: topo.Cable{Rate: 400 * unit.Gbps}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := fabric(t, "pod", func(p *topo.Params) { p.Server.Ports = 2 })
+	for name, g := range map[string]*topo.Graph{"planes": planes, "pods": pods} {
+		s, err := plan(g, options)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		ports := 0
+		for _, nic := range g.NICs {
+			ports += len(nic.Links)
+		}
+		seen := map[netip.Addr]bool{}
+		for _, nic := range s.NICs {
+			l := &s.Links[nic.Link]
+			_, addr, gw := l.end(nic.Node)
+			if seen[addr] || !addr.IsValid() || addr != nic.Addr || gw != addr.Prev() && gw != addr.Next() ||
+				l.Rate != 100*unit.Mbps {
+				t.Errorf("%s: %+v at %+v", name, nic, l)
+			}
+			seen[addr] = true
+		}
+		if len(s.NICs) != ports || ports != 2*len(g.NICs) {
+			t.Errorf("%s: %d ports of NICs, the fabric has %d", name, len(s.NICs), ports)
+		}
+		for _, l := range s.Links { // as on the device, but for what Linux does not take
+			if name == "planes" && s.Nodes[l.A].Switch && (!strings.HasPrefix(l.APort, "Ethernet") ||
+				!strings.HasPrefix(l.BPort, "Ethernet1_") || !strings.Contains(s.frr[l.B], "interface "+l.BPort+"\n")) {
+				t.Errorf("%+v", l)
+			}
+		}
 	}
 }

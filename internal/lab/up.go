@@ -269,7 +269,7 @@ func (s *State) mark(ctx context.Context) error {
 // staticRoutes installs the shortest paths over the cables that are up.
 func (s *State) staticRoutes(ctx context.Context) error {
 	for _, nic := range s.NICs {
-		home := s.Links[nic.Link].A + s.Links[nic.Link].B - nic.Node
+		home := s.home(nic)
 		dist := s.distances(home)
 		for node, n := range s.Nodes {
 			if !n.Switch || node == home {
@@ -340,9 +340,19 @@ func (s *State) converged(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// missing names a route that is not there.
+// home is the switch that a NIC hangs off.
+func (s *State) home(nic NIC) int { return s.Links[nic.Link].A + s.Links[nic.Link].B - nic.Node }
+
+// missing names a route that is not there, to a NIC's port that cables between switches lead to: those of
+// another plane are none.
 func (s *State) missing(ctx context.Context) (string, error) {
-	for _, n := range s.Nodes {
+	away := map[int][]int{} // by a NIC's switch: how far the others are
+	for _, nic := range s.NICs {
+		if home := s.home(nic); away[home] == nil {
+			away[home] = s.distances(home)
+		}
+	}
+	for i, n := range s.Nodes {
 		if !n.Switch {
 			continue
 		}
@@ -352,6 +362,9 @@ func (s *State) missing(ctx context.Context) (string, error) {
 		}
 		for _, nic := range s.NICs {
 			p := netip.PrefixFrom(nic.Addr, 31).Masked().String()
+			if away[s.home(nic)][i] < 0 {
+				continue
+			}
 			if !strings.Contains(string(out), p+" ") {
 				return fmt.Sprintf("%s has no route to %s (%s)", n.Name, s.Nodes[nic.Node].Name, p), nil
 			}

@@ -107,6 +107,9 @@ func (h *Host) add(n HostNIC, ports ...nicPort) {
 // inPlanes reports whether a NIC's switches are in planes of their own: its ports are routed by themselves
 // then, and what the switches do not share above they need not share by cables between them.
 func (d *Design) inPlanes(nic *topo.NIC) bool {
+	if d.Apart {
+		return len(nic.Links) > 1
+	}
 	var seen []int
 	for _, i := range nic.Links {
 		l := &d.Graph.Links[i]

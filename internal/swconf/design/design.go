@@ -45,6 +45,7 @@ type Fabric struct {
 	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
 	Addressing string
 	Multihome  string
+	Apart      bool // each port of a NIC is routed by itself, also where two make a bundle elsewhere
 	// Naming is what ports are called; nil: as the language calls them.
 	Naming func(*panel.Panel, panel.Jack) string
 }
