@@ -4,24 +4,70 @@ import "slices"
 
 // usePorts binds a sender to the NIC ports that reach its peer: all of them
 // with packet spraying, one of them by hash or in turn otherwise. A bundle that
-// lost a port for some peer no longer sprays: its flows stay on single ports.
+// lost a port for some peer sprays over the others, to all peers. One of which a single port is
+// left no longer sprays: its flows stay on single ports.
 func (h *Hosts) usePorts(c int32, ports []int32) {
 	s := &h.senders[c]
 	n := &h.nics[s.nic]
 	if len(ports) == 0 {
 		ports = n.ports // nothing reaches the peer; the network will say so
 	}
-	if h.cfg.Bond == BondSpray && len(ports) == len(n.ports) && len(ports) > 1 && !n.split {
-		for _, p := range ports {
-			h.rings.owner[p] = ports[0]
-		}
-		s.sprayed, s.port = true, ports[0]
-		return
-	}
 	if h.cfg.Bond == BondSpray && len(n.ports) > 1 && !n.split {
+		over := both(n.over, ports)
+		if len(over) > 1 {
+			waits := s.inRing
+			if waits {
+				h.unring(c, s)
+			}
+			s.sprayed, s.port = true, over[0]
+			if h.spread(s.nic, over, c); waits {
+				h.ready(c, s)
+			}
+			return
+		}
 		h.split(s.nic)
 	}
 	h.bind(c, ports)
+}
+
+// both are the ports of a that are in b.
+func both(a, b []int32) (out []int32) {
+	for _, p := range a {
+		if slices.Contains(b, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// spread has a NIC's bundle spray over some of its ports; one sender, who asks for it, is bound already.
+func (h *Hosts) spread(nic int32, over []int32, who int32) {
+	n := &h.nics[nic]
+	same := slices.Equal(n.over, over)
+	n.over = over
+	for _, p := range n.ports {
+		h.rings.owner[p] = p
+	}
+	for _, p := range over {
+		h.rings.owner[p] = over[0]
+	}
+	if same {
+		return
+	}
+	for c := range h.senders {
+		s := &h.senders[c]
+		if s.nic != nic || !s.sprayed || int32(c) == who {
+			continue
+		}
+		if s.port != over[0] {
+			if s.inRing {
+				h.unring(int32(c), s)
+			}
+			s.port = over[0]
+		}
+		h.ready(int32(c), s)
+		h.reline(int32(c))
+	}
 }
 
 // bind puts a sender on one of the ports.
@@ -59,13 +105,16 @@ func (h *Hosts) split(nic int32) {
 // Rebond binds all senders anew after the routes have changed; usable names
 // the ports of a NIC that reach a peer.
 func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
+	if h.cfg.Bond == BondSpray {
+		h.respread(usable)
+	}
 	for c := range h.senders {
 		if h.endsOf(int32(c)) != nil {
 			continue // it finds out what its planes can do
 		}
 		s := &h.senders[c]
 		ports := usable(s.nic, s.dst)
-		if s.sprayed && len(ports) == len(h.nics[s.nic].ports) {
+		if over := h.nics[s.nic].over; s.sprayed && len(both(over, ports)) == len(over) {
 			continue
 		}
 		if !s.sprayed && slices.Contains(ports, s.port) {
@@ -73,6 +122,28 @@ func (h *Hosts) Rebond(usable func(src, dst int32) []int32) {
 		}
 		h.usePorts(int32(c), ports)
 		h.reline(int32(c))
+	}
+}
+
+// respread has every bundle that sprays do so over all ports that reach all of its peers, if they are
+// several.
+func (h *Hosts) respread(usable func(src, dst int32) []int32) {
+	reach := map[int32][]int32{}
+	for c := range h.senders {
+		s := &h.senders[c]
+		if h.endsOf(int32(c)) != nil || !s.sprayed {
+			continue
+		}
+		all, seen := reach[s.nic]
+		if !seen {
+			all = h.nics[s.nic].ports
+		}
+		reach[s.nic] = both(all, usable(s.nic, s.dst))
+	}
+	for nic := range h.nics {
+		if over := reach[int32(nic)]; len(over) > 1 {
+			h.spread(int32(nic), over, -1)
+		}
 	}
 }
 
@@ -96,7 +167,7 @@ func (h *Hosts) reline(c int32) {
 	line := min(h.Net.Link(s.port).Rate, n.line)
 	if s.sprayed {
 		line = 0
-		for _, p := range n.ports {
+		for _, p := range n.over {
 			line += min(h.Net.Link(p).Rate, n.line)
 		}
 	}

@@ -73,6 +73,7 @@ type nic struct {
 	slow    bool // there are buses
 	pausing bool
 	split   bool      // the bundle no longer sprays
+	over    []int32   // ports that it sprays over
 	line    unit.Rate // of one port
 	granter *granter  // nil while nobody needs its credit
 }
@@ -218,7 +219,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 // AddNIC adds a NIC with one or more ports; loc is its locator in the routing
 // tables. Its number is also its address.
 func (h *Hosts) AddNIC(ports []int32, loc uint16) int32 {
-	n := nic{ports: ports, loc: loc, line: h.Net.Rate(ports[0])}
+	n := nic{ports: ports, over: ports, loc: loc, line: h.Net.Rate(ports[0])}
 	n.element = engine.Node(h.Net.Ports[ports[0]].Node)
 	h.nics = append(h.nics, n)
 	id := int32(len(h.nics) - 1)

@@ -77,6 +77,48 @@ func failures() ([]Row, error) {
 	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it",
 		"IEEE 802.1Q 36: a congested port pauses its peer",
 		int64(0), flap.Net.Drops-flap.Net.DownDrops))
+	ports, err := portsLost()
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, ports...)
 	return append(rows, exact("a flow alone, a broken cable on its way: another one breaks elsewhere", source,
 		unit.Time(alone.StepTime).String(), unit.Time(other.StepTime).String())), nil
+}
+
+// portsLost is what a NIC of several ports, each in a plane, still carries when one of them breaks at either
+// end.
+func portsLost() (rows []Row, err error) {
+	const (
+		source = "MRC, published results (HANDBOOK 19): a port of 4 lost leaves 75 %, of 8 lost 87.5 %"
+		text   = `
+fabric:
+  types: {host: {gpus: 1, nics: 1, nic_ports: %[1]d, nic_rate: 100Gbps}, leaf: {ports: 64x100Gbps}}
+  nodes: {host: {type: host, count: 2}, leaf: {type: leaf, per: {plane: %[1]d}}}
+  cables: [{from: host, to: leaf, match: {plane: port}, length: 5m}]
+server: {bond: spray}
+transport: {write: only, recovery: selective}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 16MiB}]}}
+`
+	)
+	for _, n := range []int{4, 8} {
+		whole, err := finish(fmt.Sprintf(text, n))
+		if err != nil {
+			return nil, err
+		}
+		for _, end := range []string{"host-1:nic1p1", "host-2:nic1p2"} {
+			r, err := finish(fmt.Sprintf(text, n) + "failures: [{link: '" + end + "', at: 0ns, converge: " +
+				"0ns}]\n")
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, within(fmt.Sprintf("a NIC of %d ports that sprays, %s is down: percent "+
+				"of its rate",
+				n, end), source, 100-100/float64(n), 100*float64(whole.Exec.End[0])/float64(r.Exec.End[0]),
+				0.005,
+				"%.1f"))
+		}
+	}
+	return rows, nil
 }
