@@ -68,6 +68,11 @@ func (h *Hosts) spread(nic int32, over []int32, who int32) {
 		h.ready(int32(c), s)
 		h.reline(int32(c))
 	}
+	for _, p := range over { // one that is new serves who waited for the others
+		if h.rings.waiting[over[0]] != 0 {
+			h.Net.Kick(p, &h.Net.Ports[p])
+		}
+	}
 }
 
 // bind puts a sender on one of the ports.

@@ -168,7 +168,8 @@ func TestOneLabOfAName(t *testing.T) {
 	}
 }
 
-// Every port of a NIC is there, with an address of its own that no other has and a route of its own, where two
+// Every port of a NIC is there, with an address of its own that no other has and a route of its own, where
+// two
 // make a bundle elsewhere and where each is in a plane.
 func TestNICsOfSeveralPorts(t *testing.T) {
 	planes, err := (&site.Site{
@@ -179,7 +180,8 @@ func TestNICsOfSeveralPorts(t *testing.T) {
 			{Name: "spine", Type: "spine", Per: site.Pairs{{Key: "plane", Value: "2"}}}},
 		Cables: []site.Rule{{From: "host", To: "leaf", Match: site.Pairs{{Key: "plane", Value: "port"}}},
 			{From: "leaf", To: "spine", Same: []string{"plane"}}},
-	}).Build(site.Defaults{Host: topo.Cable{Rate: 200 * unit.Gbps}, Fabric: topo.Cable{Rate: 400 * unit.Gbps}})
+	}).Build(site.Defaults{Host: topo.Cable{Rate: 200 * unit.Gbps},
+		Fabric: topo.Cable{Rate: 400 * unit.Gbps}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +210,8 @@ func TestNICsOfSeveralPorts(t *testing.T) {
 		}
 		for _, l := range s.Links { // as on the device, but for what Linux does not take
 			if name == "planes" && s.Nodes[l.A].Switch && (!strings.HasPrefix(l.APort, "Ethernet") ||
-				!strings.HasPrefix(l.BPort, "Ethernet1_") || !strings.Contains(s.frr[l.B], "interface "+l.BPort+"\n")) {
+				!strings.HasPrefix(l.BPort, "Ethernet1_") || !strings.Contains(s.frr[l.B], "interface "+
+				""+l.BPort+"\n")) {
 				t.Errorf("%+v", l)
 			}
 		}
