@@ -86,8 +86,8 @@ func (b *blamer) split(row *result.CollectiveRow, p piece, own alone, lost unit.
 	}
 	a.book(resent(row, &met), again, nic.port, 0)
 	before := a.lost
-	a.book(resent(row, &met), met.Late, b.r.nicPort(msg.Conn), 0)
-	b.late += before - a.lost
+	a.book(&row.Retrans, met.Late, b.r.nicPort(msg.Conn), 0)
+	b.late, b.timeouts = b.late+before-a.lost, b.timeouts+met.Timeouts
 	a.book(levels[top].to, levels[top].real-reached, levels[top].port, levels[top].flows)
 	paused, at := b.paused(msg.Conn, w)
 	a.book(&row.Pause, paused, at, 0)
@@ -224,8 +224,8 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 	return fmt.Sprintf("%v of the %v beyond line rate: %s", top.lost, gap, top.text)
 }
 
-// resending says why packets went again, of which a time is blamed: after what, and, where nothing was lost,
-// what was taken for a loss.
+// resending says why packets went again, of which a time is blamed: after what, and, where nothing was
+// lost, what was taken for a loss.
 func (b *blamer) resending(all unit.Time) string {
 	p, drops := b.r.plan, int64(0)
 	for i := range b.r.seen.Ports {
@@ -233,6 +233,8 @@ func (b *blamer) resending(all unit.Time) string {
 	}
 	mixes := drops == 0 && p.Mixes()
 	switch late := 2*b.late > all; {
+	case late && b.timeouts == 0:
+		return "packets that were sent again after silence: nothing came behind what was lost that told of it"
 	case late && mixes:
 		return fmt.Sprintf("retransmission time-outs, %v each: its packets overtook one another, go-back-N "+
 			"takes that for loss and throws them away, and behind the last of them nothing told of it",

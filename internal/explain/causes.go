@@ -14,19 +14,20 @@ const maxCollectiveRows = 100_000
 
 // blamer splits what operations took beyond line rate into causes.
 type blamer struct {
-	r       *reading
-	share   *sharing
-	pauses  pauseIndex
-	flows   map[int32]int // queue pairs that waited at a port
-	senders map[int32]map[int32]bool
-	ops     [][2]int  // by collective: its first operation and the one behind its last
-	first   []int32   // by operation: its first message, -1 for none
-	next    []int32   // by message: the operation's next one
-	late    unit.Time // what time-outs took of what is blamed on packets sent again
-	earlier bool      // the transfer that lost most was slow because of what its queue pair met before
-	shared  int       // flows at the port where it lost most
-	loads   *collLoads
-	spare   unit.Time // what of its time at line rate the chain's own bytes do not take
+	r        *reading
+	share    *sharing
+	pauses   pauseIndex
+	flows    map[int32]int // queue pairs that waited at a port
+	senders  map[int32]map[int32]bool
+	ops      [][2]int  // by collective: its first operation and the one behind its last
+	first    []int32   // by operation: its first message, -1 for none
+	next     []int32   // by message: the operation's next one
+	late     unit.Time // what the wait for answers took of what is blamed on packets sent again
+	timeouts int32     // and how many of those ended in the local ACK timeout
+	earlier  bool      // the transfer that lost most was slow because of what its queue pair met before
+	shared   int       // flows at the port where it lost most
+	loads    *collLoads
+	spare    unit.Time // what of its time at line rate the chain's own bytes do not take
 }
 
 func (r *reading) newBlamer() *blamer {
@@ -177,7 +178,7 @@ func (b *blamer) collective(c int32, from unit.Time, last int32) result.Collecti
 		Start: int64(from), End: int64(b.r.exec.End[last]), Port: -1, At: int64(from),
 		Job: b.r.jobName(b.r.exec.Work.OfCollective(c))}
 	chain := b.chain(last, from, c)
-	b.earlier, b.shared, b.late, b.spare = false, 0, 0, b.bound(c)
+	b.earlier, b.shared, b.late, b.timeouts, b.spare = false, 0, 0, 0, b.bound(c)
 	for _, p := range chain {
 		if b.r.dag.Ops[p.op].Coll == c {
 			b.spare -= b.measure(p).line

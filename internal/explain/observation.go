@@ -107,12 +107,14 @@ type Trouble struct {
 	Held    unit.Time // how long congestion control's pace kept its packets back,
 	Window  unit.Time // its window,
 	Credit  unit.Time // and the credit that it needed; one at a time
-	Late    unit.Time // and how long it waited for local ACK timeouts that ran out
+	Late    unit.Time // and how long it waited until the want of answers told it of losses
 	Port    int32     // where its packets waited longest, or its queue pair's before; -1 for nowhere
 	Again   int32     // packets that its queue pair sent again meanwhile,
 	Trimmed int32     // and how many a switch had cut to their headers
-	Sampled bool      // packets of it were looked at
-	Earlier bool      // Port is where an earlier message waited
+	// Timeouts is how often the local ACK timeout ran out.
+	Timeouts int32
+	Sampled  bool // packets of it were looked at
+	Earlier  bool // Port is where an earlier message waited
 }
 
 // Wait is how long the sampled packets of one connection waited at one port: every

@@ -54,7 +54,7 @@ func (b *blamer) message(m int32) *result.CollectiveRow {
 	row := &result.CollectiveRow{Start: int64(posted), End: int64(b.r.seen.Messages[m].Done), Port: -1}
 	worst := unit.Time(0)
 	own := b.measure(piece{op: b.r.seen.Messages[m].Op, message: m, from: posted, to: b.share.done(m)})
-	b.earlier, b.shared, b.late = false, 0, 0
+	b.earlier, b.shared, b.late, b.timeouts = false, 0, 0, 0
 	b.spare = b.bound(b.r.dag.Ops[b.r.seen.Messages[m].Op].Coll) - own.line
 	for x := m; x >= 0; {
 		p := piece{op: b.r.seen.Messages[x].Op, message: x, from: posted, to: b.share.done(x)}

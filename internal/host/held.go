@@ -34,21 +34,34 @@ func (h *Hosts) Held(c int32) (all Held) {
 	return all
 }
 
-// waitedOut notes that a local ACK timeout has run out: for so long nothing was acknowledged. That a window
-// was full meanwhile did not keep anything back, what was lost did.
-func (h *Hosts) waitedOut(now unit.Time, c int32, s *sender) {
-	if h.silences == nil {
-		h.silences = map[int32]unit.Time{}
-	}
-	h.silences[c] += h.cfg.RC.Timeout
-	if s.stuck && s.stuckAt < now {
-		s.windowed += max(0, now-h.cfg.RC.Timeout-s.stuckAt)
-		s.stuckAt = now
-	}
+// Silence is how long a connection has waited until the want of answers told it that packets were lost,
+// and how often that was the local ACK timeout.
+type Silence struct {
+	Long     unit.Time
+	Timeouts int32
 }
 
-// TimedOut returns how long a connection has waited for local ACK timeouts that ran out.
-func (h *Hosts) TimedOut(c int32) unit.Time { return h.silences[c] }
+// silent notes that a packet goes for want of answers, after the local ACK timeout or before. That a
+// window was full meanwhile did not keep anything back, what was lost did.
+func (h *Hosts) silent(now unit.Time, c int32, s *sender, timedOut bool) {
+	if h.silences == nil {
+		h.silences = map[int32]Silence{}
+	}
+	x, long := h.silences[c], h.cfg.RC.Timeout
+	if timedOut {
+		x.Timeouts++
+	} else if long = 0; s.stuck {
+		long = max(0, now-s.stuckAt)
+	}
+	if x.Long += long; s.stuck && s.stuckAt < now {
+		s.windowed += max(0, now-long-s.stuckAt)
+		s.stuckAt = now
+	}
+	h.silences[c] = x
+}
+
+// Silent returns how a connection has waited for answers that did not come.
+func (h *Hosts) Silent(c int32) Silence { return h.silences[c] }
 
 // stick notes that a sender with something to send has its window full; from is when its port is free.
 func (s *sender) stick(from unit.Time) {

@@ -86,8 +86,9 @@ func TestTimedOut(t *testing.T) {
 		}
 		m := l.Send(c, 2*4096, 0)
 		l.run(10 * unit.Millisecond)
-		done, late := l.Messages[m].Done, l.TimedOut(c)
-		if late != l.cfg.RC.Timeout || done < late || done > late+20*unit.Microsecond {
+		done, late := l.Messages[m].Done, l.Silent(c).Long
+		if l.Silent(c).Timeouts != 1 || late != l.cfg.RC.Timeout || done < late ||
+			done > late+20*unit.Microsecond {
 			t.Errorf("a window of %d: done at %v, waited %v for time-outs, want %v", window, done, late,
 				l.cfg.RC.Timeout)
 		}

@@ -184,8 +184,8 @@ type Hosts struct {
 	carried   []ends // by connection, of those that a protocol carries; no longer than the last of them
 	lanes     *lanes // nil: no service names a protocol
 	peers     map[peerKey]*peer
-	summed    Counters            // what ends had counted when they were summed up last
-	silences  map[int32]unit.Time // by connection: how long it waited for timeouts that ran out
+	summed    Counters          // what ends had counted when they were summed up last
+	silences  map[int32]Silence // by connection that there was one on
 	ccTimers  *engine.Timers
 	memory    *rc.Memory
 	rkey      uint32

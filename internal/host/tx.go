@@ -321,8 +321,7 @@ func (h *Hosts) timeout(c int32) {
 			una, _, _ := s.qp.Sequence()
 			s.paths.Heard(now, una, entropy.TimedOut)
 		}
-		if late > 0 {
-			h.waitedOut(now, c, s)
+		if h.silent(now, c, s, late > 0); late > 0 {
 			s.pace.Ctl.OnLoss(now, cc.LossTimeout)
 			h.decide(c)
 		}

@@ -3,7 +3,6 @@ package sim
 import (
 	"railyard/internal/explain"
 	"railyard/internal/host"
-	"railyard/unit"
 )
 
 // troubles records them while messages come and go.
@@ -17,7 +16,7 @@ type troubles struct {
 type soFar struct {
 	held  host.Held
 	again int64
-	late  unit.Time
+	late  host.Silence
 	cut   int64 // packets of it that came as headers
 	port  int32 // port+1 where its packets waited last
 }
@@ -38,8 +37,8 @@ func (t *troubles) delivered(m int32) {
 	held, again := h.Held(conn), h.Retransmitted(conn)
 	since := held.Minus(q.held)
 	x.Held, x.Window, x.Credit = since.Pace, since.Window, since.Credit
-	late := h.TimedOut(conn)
-	x.Late, q.late = late-q.late, late
+	late := h.Silent(conn)
+	x.Late, x.Timeouts, q.late = late.Long-q.late.Long, late.Timeouts-q.late.Timeouts, late
 	x.Again = int32(min(again-q.again, 1<<30))
 	cut := h.Trimmed(conn)
 	x.Trimmed = int32(min(cut-q.cut, 1<<30))

@@ -1,0 +1,35 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Where a link breaks, a sender with a full window whose packets are gone does not wait for its window,
+// but for the answer that will not come: selective recovery ends that before any time-out, and the run
+// says so. Where go-back-N's time-outs pass beside packets that were trimmed, most of the time is the
+// time-outs'.
+func TestSilenceIsNoWindow(t *testing.T) {
+	const text = `name: x
+fabric: {kind: fat-tree, k: 4, host_link: {rate: 100Gbps, delay: 1us}}
+cc: {algorithm: swift}
+failures: [{link: "leaf-1-1:Eth3", at: 30us, until: 200us}]
+switch: {pfc: false, queues: {3: {limit: 300KB}}}
+transport: {recovery: selective, write: only}
+workload: {traffic: {incast: {bytes: 300KB, fan_in: 7}}}
+`
+	_, s, _ := runAll(t, text)
+	if s.Timeouts > 0 || s.Drops == 0 || 2*s.Chain.Retrans < s.StepTime || 10*s.Chain.Window > s.StepTime ||
+		!strings.Contains(s.Slowest.Why, "sent again after silence") {
+		t.Errorf("%d time-outs, %d drops; of %d ps %d for packets sent again, %d for the window: %s",
+			s.Timeouts, s.Drops, s.StepTime, s.Chain.Retrans, s.Chain.Window, s.Slowest.Why)
+	}
+	_, s, _ = runAll(t, text, "transport.recovery=go-back-n", "transport.write=first-middle-last",
+		"switch.queues.3.lossless=false", "switch.queues.3.trim=true", "switch.queues.3.limit=100KB",
+		"cc.algorithm=dcqcn")
+	if s.Timeouts == 0 || 2*s.Chain.Retrans < s.StepTime ||
+		!strings.Contains(s.Slowest.Why, "time-outs, 67") {
+		t.Errorf("%d time-outs; of %d ps %d for packets sent again, %d for trimmed ones: %s", s.Timeouts,
+			s.StepTime, s.Chain.Retrans, s.Chain.Trimmed, s.Slowest.Why)
+	}
+}
