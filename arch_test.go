@@ -90,7 +90,7 @@ var allowed = map[string][]string{
 		"internal/topo", "rc", "cc", "param", "roce", "transport"},
 	"internal/fidelity": {"internal/exec", "internal/result", "internal/scenario", "internal/sim"},
 	"internal/validate": {"internal/exec", "internal/fidelity",
-		"internal/engine", "internal/coll", "internal/workload",
+		"internal/engine", "internal/fabric", "internal/coll", "internal/workload",
 		"internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result",
 		"internal/model", "internal/queue", "internal/rng", "internal/route", "rc", "cc", "roce"},
 	"internal/tune": {"internal/rng"},

@@ -25,10 +25,14 @@ func (x *planes) build(d *Design) bool {
 		*d = refuse(*d, "%v has too few ports for %g:1", in.Leaf, in.Ratio)
 		return false
 	}
-	x.cable = min(in.Leaf.Rate, in.Top.Rate)
-	x.down, x.up = down*(in.Leaf.Rate/x.port), up*(in.Leaf.Rate/x.cable)
+	x.down = down * (in.Leaf.Rate / x.port)
 	x.segments = ceilInt(in.servers(), x.down)
 	x.hosts, x.leaves = ceilInt(in.servers(), x.segments), x.segments*x.rails
+	x.cable = min(in.Leaf.Rate, in.Top.Rate)
+	if x.leaves > in.Top.Ports*(in.Top.Rate/x.cable) && x.cable%x.port == 0 {
+		x.cable = x.port // broken out, as those of NICs are: to more spines, each with more leaves
+	}
+	x.up = up * (in.Leaf.Rate / x.cable)
 	top := in.Top.Ports * (in.Top.Rate / x.cable)
 	if x.leaves > top {
 		*d = refuse(*d, "%d leaves of a plane are more than the %d ports of a spine %v; at most %d GPUs",

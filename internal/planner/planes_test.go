@@ -46,3 +46,19 @@ func TestPortPlanes(t *testing.T) {
 		}
 	}
 }
+
+// 131,072 NICs of 800G in eight planes are 512 leaves of 256 ports down to a plane, whose cables to spines
+// are broken out as those of the NICs are (OCP MRC; HANDBOOK 19); fewer, whose leaves fit the spines' whole
+// ports, are cabled by whole ports.
+func TestPlanesBrokenOut(t *testing.T) {
+	for _, c := range []struct{ gpus, leaves, up, spines int }{{131_072, 4096, 256, 2048},
+		{8192, 256, 32, 128}} {
+		in := input(t, c.gpus, "64x800G", "64x800G", "1:1")
+		in.NICRate, in.NICPorts = 800, 8
+		d := find(t, in, "port-planes")
+		if !d.Fits() || d.Tiers[0].Count != c.leaves || d.Tiers[0].Up != c.up || d.Tiers[0].Down != 256 ||
+			d.Tiers[1].Count != c.spines || d.GPUs != c.gpus {
+			t.Errorf("%d GPUs: %s %+v", c.gpus, d.Reason, d.Tiers)
+		}
+	}
+}

@@ -67,6 +67,7 @@ func Checks() []Check {
 		{"trimming", trimRows},
 		{"NSCC", uecRows},
 		{"UEC paths", uecPaths},
+		{"mrc", mrcRows},
 		{"HPCC", hpccRows},
 		{"CSIG", csigRows},
 		{"ECMP", ballsInBins},

@@ -1,0 +1,293 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/fabric"
+	"railyard/internal/planner"
+	"railyard/unit"
+)
+
+// mrcRows holds MRC to what was published of it (HANDBOOK 19), on fabrics of our own size: at most 64 NICs.
+func mrcRows() (rows []Row, err error) {
+	all := []func() ([]Row, error){mrcVictim, mrcRing, mrcLoss, mrcPorts, mrcFailover, mrcPlanes}
+	for _, of := range all {
+		more, err := of()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+const mrcSource = "OCP MRC 1.0 and arXiv 2605.04333; HANDBOOK 19"
+
+// slowestOf runs a scenario to its end and returns how long its slowest message took.
+func slowestOf(text string, sets ...string) (unit.Time, error) {
+	r, err := start(text, sets...)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Go(nil); err != nil {
+		return 0, err
+	}
+	if err := r.Failed(); err != nil {
+		return 0, err
+	}
+	var slowest unit.Time
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		slowest = max(slowest, m.Done-m.Posted)
+	}
+	return slowest, nil
+}
+
+// mrcVictim is seven senders to one NIC across the upper tier, and a flow to its neighbour.
+func mrcVictim() (rows []Row, err error) {
+	const victim = 8 * unit.MB
+	run := func(incast bool, sets ...string) (float64, error) {
+		var flows []string
+		for i := 1; incast && i <= 7; i++ {
+			flows = append(flows, fmt.Sprintf("{from: host-%d/gpu-1, to: host-9/gpu-1, bytes: 8MB}", i))
+		}
+		flows = append(flows, fmt.Sprintf("{from: host-8/gpu-1, to: host-10/gpu-1, bytes: %dB}", victim))
+		r, err := start(fmt.Sprintf(`
+name: victim
+fabric: {kind: rail, segments: 2, hosts: 8, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 1600Gbps, cable: 30m}, pipeline: 500ns}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [%s]}}
+`, strings.Join(flows, ", ")), sets...)
+		if err != nil {
+			return 0, err
+		}
+		if err := r.Go(nil); err != nil {
+			return 0, err
+		}
+		m := &r.Hosts.Messages[len(flows)-1]
+		return float64(victim) * 8 / (m.Done - m.Posted).Seconds() / 1e9, r.Failed()
+	}
+	var got [4]float64
+	for i, c := range []struct {
+		incast bool
+		sets   []string
+	}{{false, []string{"transport=mrc"}}, {true, []string{"transport=mrc"}},
+		{true, []string{"transport=roce"}},
+		{true, []string{"transport=roce", "cc.algorithm=none"}}} {
+		if got[i], err = run(c.incast, c.sets...); err != nil {
+			return nil, err
+		}
+	}
+	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of what it has alone", mrcSource, 0.75,
+		got[2]/got[0], 0.1, "%.3f")
+	dcqcn.Note = "how many marks and pauses a victim meets is a matter of the switches' thresholds, " +
+		"which are not published"
+	alone := Row{Claim: "7:1 incast, PFC alone: victim, Gbit/s of 400", Source: mrcSource,
+		Expected: "30 to 100", Ours: fmt.Sprintf("%.0f", got[3]), Diff: "-",
+		OK: got[3] >= 30 && got[3] <= 100}
+	alone.Note = "which of the uplinks that are paused a victim takes, and for how long they are, " +
+		"is a matter of fabric and message"
+	return []Row{
+		atLeast("7:1 incast, MRC: victim's share of what it has alone", mrcSource, 0.97, got[1]/got[0]),
+		dcqcn, alone}, nil
+}
+
+// mrcRing is a step of a ring of 64 NICs in random order.
+func mrcRing() ([]Row, error) {
+	step := func(sets ...string) (float64, error) {
+		t, err := slowestOf(`
+name: ring
+fabric: {kind: rail, segments: 4, hosts: 16, spines: 8, uplinks: 2, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 400Gbps, cable: 30m}, pipeline: 500ns}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {permutation: {bytes: 4MB}}}
+`, sets...)
+		return t.Micros(), err
+	}
+	mrc, err := step("transport=mrc")
+	if err != nil {
+		return nil, err
+	}
+	var roce [3]float64
+	for i, qps := range []int{1, 8, 16} {
+		if roce[i], err = step("transport=roce", fmt.Sprint("transport.qps=", qps)); err != nil {
+			return nil, err
+		}
+	}
+	return []Row{
+		atMost("a ring's step over 64 NICs: one MRC queue pair over 16 of RoCE, time", mrcSource, 1,
+			mrc/roce[2], "%.3f"),
+		atMost("the same over one of RoCE", mrcSource, 1, mrc/roce[0], "%.3f"),
+		atLeast("RoCE: what 8 queue pairs gain, of what 16 do", mrcSource+", little beyond 8", 0.9,
+			(roce[0]-roce[1])/(roce[0]-roce[2]))}, nil
+}
+
+// mrcLoss is a ring all-reduce of 64 NICs some of whose packets are lost, whose steps wait for one another.
+func mrcLoss() ([]Row, error) {
+	took := func(loss float64, preset string) (float64, error) {
+		r, err := start(fmt.Sprintf(`
+name: loss
+fabric: {kind: rail, segments: 4, hosts: 16, spines: 8, uplinks: 2,
+  host_link: {rate: 400Gbps, cable: 3m, bit_error_rate: %.4g}, fabric_link: {rate: 400Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
+`, loss/2/8/(4096+82)), "transport="+preset)
+		if err != nil {
+			return 0, err
+		}
+		if err := r.Go(nil); err != nil {
+			return 0, err
+		}
+		return r.Net.Q.Now().Micros(), r.Failed()
+	}
+	var mrc, roce [3]float64
+	for i, loss := range []float64{0, 0.001, 0.01} {
+		var err error
+		if mrc[i], err = took(loss, "mrc"); err != nil {
+			return nil, err
+		}
+		if roce[i], err = took(min(loss, 0.001), "roce"); err != nil {
+			return nil, err
+		}
+	}
+	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, mrc[0]/mrc[2], 0.3, "%.3f")
+	worse.Note = "how soon a packet counts as lost is the implementation's; the digests give no time-out"
+	back := atMost("RoCE with go-back-N at 0.1 %, collapses: the same", mrcSource, 0.5,
+		roce[0]/roce[1], "%.3f")
+	back.Note = "a gap costs go-back-N one round trip here, 3 us of 37 packets, and the next step's " +
+		"chunk shows one at a message's end; what a NIC's firmware takes to go back is not in the model"
+	return []Row{
+		atLeast("ring all-reduce of 64 NICs, MRC, 0.1 % of packets lost: rate over that without loss",
+			mrcSource+", near line rate", 0.7, mrc[0]/mrc[1]),
+		back, worse}, nil
+}
+
+// planed is two servers whose NIC has so many ports of 100G in planes of their own, and what they send.
+func planed(ports, messages int, bytes unit.Bytes, more string) string {
+	flow := fmt.Sprintf("{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}", bytes)
+	return fmt.Sprintf(`
+name: planes
+fabric:
+  types:
+    host: {gpus: 1, nics: 1, nic_ports: %d, nic_rate: 100Gbps}
+    leaf: {ports: 64x100Gbps}
+    spine: {like: leaf, role: spine}
+  nodes:
+    host: {type: host, count: 2}
+    leaf: {type: leaf, per: {plane: %d, leaf: 2}}
+    spine: {type: spine, per: {plane: %d}, count: 2}
+  cables:
+    - {from: host, to: leaf, match: {plane: port, leaf: n}, length: 5m}
+    - {from: leaf, to: spine, same: plane, count: 4, length: 30m}
+  fabric_link: {rate: 100Gbps}
+transport: mrc
+%sworkload: {traffic: {flows: [%s]}}
+`, ports, ports, ports, more, strings.TrimSuffix(strings.Repeat(flow+", ", messages), ", "))
+}
+
+// mrcPorts are NICs of 800G and 400G with and without one of their ports.
+func mrcPorts() (rows []Row, err error) {
+	const bytes = 32 * unit.KiB
+	const messages = 2000
+	for _, c := range []struct {
+		ports int
+		want  float64
+	}{{8, 0.875}, {4, 0.75}} {
+		var rate [2]float64
+		for i, more := range []string{"", "failures: [{link: 'leaf-1-1:Eth1', at: 0s}]\n"} {
+			r, err := start(planed(c.ports, messages, bytes, more))
+			if err != nil {
+				return nil, err
+			}
+			if err := r.Go(nil); err != nil {
+				return nil, err
+			}
+			var end unit.Time
+			for m := range r.Hosts.Messages {
+				end = max(end, r.Hosts.Messages[m].Done)
+			}
+			rate[i] = float64(messages*bytes) * 8 / end.Seconds() / float64(c.ports) / 100e9
+		}
+		if c.ports == 8 {
+			rows = append(rows, atLeast("32 KB messages, 8 x 100G: share of 800G", mrcSource, 0.94, rate[0]))
+		}
+		rows = append(rows, within(fmt.Sprintf("one port of %d lost: share of what is left", c.ports),
+			mrcSource, c.want, rate[1]/rate[0], 0.02, "%.3f"))
+	}
+	return rows, nil
+}
+
+// mrcFailover is a cable between switches that breaks under load, which no route ever avoids.
+func mrcFailover() ([]Row, error) {
+	whole, err := slowestOf(planed(8, 1, 20*unit.MB, ""))
+	if err != nil {
+		return nil, err
+	}
+	const breaks = 50 * unit.Microsecond
+	r, err := start(planed(8, 1, 20*unit.MB, fmt.Sprintf(
+		"failures: [{link: 'leaf-1-1:Eth2', at: %v, converge: 1s}]\n", breaks)))
+	if err != nil {
+		return nil, err
+	}
+	var last unit.Time // something went into the cable
+	r.Net.OnDrop = func(p *fabric.Packet, _ int32) {
+		if p.Payload > 0 {
+			last = r.Net.Q.Now()
+		}
+	}
+	if err := r.Go(nil); err != nil {
+		return nil, err
+	}
+	if r.Hosts.Finish(); last == 0 || r.Hosts.Count.Retransmissions == 0 {
+		return nil, fmt.Errorf("nobody used the cable that broke")
+	}
+	broken := r.Hosts.Messages[0].Done - r.Hosts.Messages[0].Posted
+	under := func(claim string, t unit.Time) Row {
+		return Row{Claim: claim, Source: mrcSource + ", tens of us", Expected: "< 100", Diff: "-",
+			Ours: fmt.Sprintf("%.1f", t.Micros()), OK: t < 100*unit.Microsecond}
+	}
+	return []Row{
+		under("a cable of many breaks, no route avoids it: until the last data go into it, us", last-breaks),
+		under("the same: time lost by a message of 20 MB, us", broken-whole)}, nil
+}
+
+// mrcPlanes counts switches of eight planes.
+func mrcPlanes() ([]Row, error) {
+	prices, err := planner.ParsePrices("", nil)
+	if err != nil {
+		return nil, err
+	}
+	s := planner.SwitchModel{Ports: 64, Rate: 800} // of 512 ports of 100G, broken out
+	designs := map[string]planner.Design{}
+	for _, gpus := range []int{65_536, 131_072} {
+		all, err := planner.Fabrics(planner.FabricInput{GPUs: gpus, PerServer: 8, NICRate: 800, NICPorts: 8,
+			Leaf: s, Top: s, Ratio: 1, Prices: prices})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range all {
+			designs[fmt.Sprint(d.Name, gpus)] = d
+		}
+	}
+	optics := func(d planner.Design) (gbps int) { // two per cable, by what it carries
+		for _, c := range d.Cables {
+			gbps += 2 * c.Count * 800
+		}
+		return gbps
+	}
+	whole, half, tree := designs["port-planes131072"], designs["port-planes65536"], designs["fat-tree65536"]
+	if len(whole.Tiers) < 2 || len(half.Tiers) < 2 || len(tree.Tiers) < 3 {
+		return nil, fmt.Errorf("a design of eight planes is missing")
+	}
+	return []Row{
+		exact("131,072 GPUs on 512-port switches, eight planes: T0 of a plane", mrcSource, 512,
+			whole.Tiers[0].Count/8),
+		exact("ports of each to GPUs", mrcSource, 256, whole.Tiers[0].Down),
+		within("switches of eight planes over those of three tiers, 65,536 GPUs", mrcSource, 0.6,
+			float64(half.Switches())/float64(tree.Switches()), 0.01, "%.3f"),
+		within("optics, by what they carry", mrcSource, 0.67, float64(optics(half))/8/float64(optics(tree)),
+			0.01, "%.3f"),
+	}, nil
+}
