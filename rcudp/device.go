@@ -48,6 +48,7 @@ type Device struct {
 	start   time.Time
 	recv    []*socket // by plane
 	out     map[outgoing]*socket
+	links   *links   // of our ports, where there are several planes
 	entropy []uint16 // source ports of MRC's entropy values, planes in turn
 	gso     bool
 	msgs    []ipv4.Message
@@ -93,6 +94,12 @@ func Open(opt Options) (*Device, error) {
 		go d.reader(uint8(plane))
 	}
 	go d.pacer()
+	if len(opt.Planes) > 1 {
+		if d.links = watch(opt.Planes); d.links != nil {
+			d.done.Add(1)
+			go d.monitor()
+		}
+	}
 	return d, nil
 }
 
@@ -143,6 +150,9 @@ func (d *Device) Close() error {
 	}
 	for _, s := range d.out {
 		s.conn.Close()
+	}
+	if d.links != nil {
+		d.links.close()
 	}
 	d.mu.Unlock()
 	d.done.Wait()

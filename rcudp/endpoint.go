@@ -129,6 +129,7 @@ type Endpoint struct {
 	mrcIn     transport.Packet
 	mrcOut    transport.Packet
 	asked     questions
+	down      uint32 // planes whose port of ours does not work
 	packet    rc.Packet
 	answer    rc.Answer
 	ip        [roce.IPv6Len]byte

@@ -112,6 +112,12 @@ func (e *Endpoint) CarryMRC(c *Conn, o *MRCOptions) error {
 	p.users++
 	c.mrc = &mrcEnds{peer: p, send: p.Sender(o.Seed), theirs: o.Theirs,
 		recv: p.maker.Receiver(path, o.Seed).(*mrc.Receiver), told: map[uint16]immediate{}}
+	for plane := range planes {
+		if e.down>>plane&1 != 0 {
+			c.mrc.send.PlaneIs(c.now, plane, false)
+			c.mrc.recv.PlaneIs(c.now, plane, false)
+		}
+	}
 	return nil
 }
 
@@ -303,6 +309,12 @@ func (c *Conn) kill(why roce.Syndrome) {
 
 // PlaneIs says that our port to a plane works, or does not.
 func (e *Endpoint) PlaneIs(now unit.Time, plane int, up bool) {
+	if plane >= 32 {
+		return
+	}
+	if e.down &^= 1 << plane; !up {
+		e.down |= 1 << plane
+	}
 	for _, c := range e.ring {
 		if c.mrc != nil {
 			c.mrc.send.PlaneIs(now, plane, up)

@@ -39,6 +39,13 @@ func (s *socket) pending() bool                               { return false }
 func (s *socket) stampArrivals()                              {}
 func nap(d time.Duration)                                     { time.Sleep(d) }
 
+type links struct{}
+
+func watch([]netip.Addr) *links { return nil }
+func (l *links) next() bool     { return false }
+func (l *links) up(int) bool    { return true }
+func (l *links) close()         {}
+
 type received struct {
 	tos     uint8
 	segment int
