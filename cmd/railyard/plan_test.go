@@ -344,7 +344,7 @@ func TestPlanCollective(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	for want, args := range map[string][]string{
-		"is not a collective": {"--kind", "gossip"}, "does not run an all-gather": {"--kind", "all-gather",
+		"is not a collective": {"--kind", "gossip"}, "runs no all-gather": {"--kind", "all-gather",
 			"--algorithms", "tree"}, "--sizes": {"--sizes", "-1MB"}, "must be one of": {"--groups", "some"},
 	} {
 		if code, _, err := call(t, append([]string{"plan", "collective", pod},

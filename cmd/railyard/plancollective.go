@@ -67,7 +67,7 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	algorithms := workload.Algorithms(kind)
 	for _, a := range c.Algorithms {
 		if !slices.Contains(algorithms, a) {
-			return field.Choice("--algorithms", a, algorithms, "%q does not run an %v", a, kind)
+			return field.Choice("--algorithms", a, algorithms, "%q runs no %v", a, kind)
 		}
 	}
 	if len(c.Algorithms) > 0 {

@@ -208,7 +208,7 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 				"schedule nothing"},
 		"a collective's wrong algorithm": {replace("permutation: {bytes: 1MB}",
 			"collective: {kind: all-gather, bytes: 1MB, algorithm: tree}"),
-			"workload.traffic.collective.algorithm: \"tree\" does not run an all-gather; accepted: " +
+			"workload.traffic.collective.algorithm: \"tree\" runs no all-gather; accepted: " +
 				"auto, ring"},
 		"channels of a tree": {replace("permutation: {bytes: 1MB}",
 			"collective: {bytes: 1MB, algorithm: tree, channels: 4}"),

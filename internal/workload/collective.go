@@ -94,8 +94,11 @@ func (c CollectiveRun) size(n int) float64 {
 	case c.Algorithm == coll.ByHalving:
 		return 2 * ranks * 20
 	case c.Algorithm == coll.ByRails:
-		per := float64(max(1, c.PerServer))
-		return 2 * ranks * (per + ranks/per)
+		per := max(1, c.PerServer)
+		if n%per != 0 { // which runs as a ring
+			return 2 * ranks * ranks
+		}
+		return 2 * ranks * float64(per+n/per)
 	}
 	return 2 * ranks * ranks * float64(max(1, c.Channels)) * pieces
 }
@@ -105,7 +108,7 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	all := Algorithms(c.Kind)
 	if c.Algorithm != "" && !slices.Contains(all, c.Algorithm) {
 		return nil, field.Choice("algorithm", c.Algorithm, append([]string{"auto"}, all...),
-			"%q does not run an %v", c.Algorithm, c.Kind)
+			"%q runs no %v", c.Algorithm, c.Kind)
 	}
 	ring := false
 	switch c.Kind {
@@ -130,7 +133,8 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 		run = coll.Ring(c.Kind)
 	}
 	if !ring && (c.Channels > 1 || c.Chunk > 0) {
-		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q", c.Algorithm)
+		return nil, field.New("algorithm", "channels and chunks are a ring's; found %q",
+			usual(c.Kind, c.Algorithm))
 	}
 	if c.Chunk > 0 {
 		run = coll.Sliced(run, c.Chunk, 8)

@@ -1,0 +1,155 @@
+package workload
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// drawCollective makes up a way to run a collective over n ranks, which may be one that there is not.
+func drawCollective(t *rapid.T, n int) CollectiveRun {
+	kinds := []coll.Kind{coll.AllReduce, coll.AllGather, coll.ReduceScatter, coll.ToAll, coll.Bcast}
+	c := CollectiveRun{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
+		Bytes:     unit.Bytes(rapid.IntRange(1, 40_000_000).Draw(t, "bytes")),
+		Protocol:  rapid.SampledFrom([]string{"", coll.LL, coll.LL128, "simple"}).Draw(t, "protocol"),
+		PerServer: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "per server")}
+	c.Algorithm = rapid.SampledFrom(append([]string{""}, Algorithms(c.Kind)...)).Draw(t, "algorithm")
+	if usual(c.Kind, c.Algorithm) == coll.ByRing {
+		c.Channels = rapid.IntRange(0, 3).Draw(t, "channels")
+		if rapid.Bool().Draw(t, "chunks") {
+			c.Chunk = unit.Bytes(rapid.IntRange(100_000, 2_000_000).Draw(t, "chunk"))
+		}
+	}
+	return c
+}
+
+// heard is by rank the ranks whose data has reached it: what a transfer carries is its sender's own and
+// what has come to the sender before, as far as the transfer waits for it.
+func heard(d *DAG) [][]bool {
+	carries := make([][]bool, len(d.Ops))
+	out := make([][]bool, d.Ranks)
+	for r := range out {
+		out[r] = make([]bool, d.Ranks)
+		out[r][r] = true
+	}
+	for i := range d.Ops { // built in an order in which all that is waited for comes first
+		o := &d.Ops[i]
+		if carries[i] == nil {
+			carries[i] = make([]bool, d.Ranks)
+		}
+		carries[i][o.Rank] = true
+		to := o.Rank
+		if !o.Compute() {
+			to = o.Peer
+		}
+		for r, has := range carries[i] {
+			out[to][r] = out[to][r] || has
+		}
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			if carries[s] == nil {
+				carries[s] = make([]bool, d.Ranks)
+			}
+			if d.Ops[s].Rank != to && d.Ops[s].Rank != o.Rank {
+				continue // it waits for somebody else, and has nothing of theirs
+			}
+			for r, has := range carries[i] {
+				carries[s][r] = carries[s][r] || has && d.Ops[s].Rank == to
+			}
+		}
+	}
+	return out
+}
+
+// Of every collective, in every way to run it: whose data must reach whom does, nobody sends or receives less
+// than the least that there is, by a ring exactly that, and the transfers are no more than were
+// estimated before.
+func TestCollectivesReachEverybody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(2, 12).Draw(t, "ranks")
+		c := drawCollective(t, n)
+		d, err := RunCollective(n, c, All(n))
+		if err != nil {
+			if strings.Contains(err.Error(), "power of two") {
+				return
+			}
+			t.Fatalf("%+v over %d: %v", c, n, err)
+		}
+		if most := c.size(n); float64(len(d.Ops)) > 2*most { // a protocol waits before each
+			t.Fatalf("%+v over %d: %d operations, %.0f transfers were estimated", c, n, len(d.Ops), most)
+		}
+		for r, from := range heard(d) {
+			for k, has := range from {
+				if want := c.Kind != coll.Bcast || k == 0; want && !has {
+					t.Fatalf("%+v over %d: nothing of rank %d reaches rank %d", c, n, k, r)
+				}
+			}
+		}
+		sent, got := make([]float64, n), make([]float64, n)
+		for i := range d.Ops {
+			if o := &d.Ops[i]; !o.Compute() {
+				_, wire := 0.0, 1.0
+				if c.Protocol != "" {
+					_, wire = coll.ProtocolCost(c.Protocol, c.on().Of(int(o.Rank)) == c.on().Of(int(o.Peer)))
+				}
+				sent[o.Rank] += float64(o.Bytes) / wire
+				got[o.Peer] += float64(o.Bytes) / wire
+			}
+		}
+		share := float64(n-1) / float64(n) * float64(c.Bytes)
+		least := map[coll.Kind]float64{coll.AllReduce: float64(c.Bytes), coll.AllGather: share,
+			coll.ReduceScatter: float64(c.Bytes) / float64(n), coll.ToAll: share,
+			coll.Bcast: float64(c.Bytes)}[c.Kind]
+		ring := usual(c.Kind, c.Algorithm) == coll.ByRing
+		exact := map[coll.Kind]float64{coll.AllReduce: 2 * share}[c.Kind]
+		if exact == 0 {
+			exact = share
+		}
+		slack := float64(len(d.Ops)) + 0.001*float64(c.Bytes) // each is rounded to bytes
+		for r := range n {
+			if c.Kind == coll.Bcast && r == 0 || least == 0 {
+				continue
+			}
+			if got[r] < least-slack {
+				t.Fatalf("%+v over %d: rank %d receives %.0f bytes, at least %.0f must", c, n, r,
+					got[r], least)
+			}
+			if ring && (math.Abs(got[r]-exact) > slack || math.Abs(sent[r]-exact) > slack) {
+				t.Fatalf("%+v over %d: rank %d of a ring sends %.0f and receives %.0f bytes, not %.0f", c, n,
+					r, sent[r], got[r], exact)
+			}
+		}
+	})
+}
+
+// What cannot run a collective is refused by name, with what can.
+func TestCollectivesThatCannotRun(t *testing.T) {
+	for want, c := range map[string]CollectiveRun{
+		`algorithm: "tree" runs no all-gather; accepted: auto, ring`: {Kind: coll.AllGather,
+			Algorithm: "tree"},
+		`algorithm: "ring" runs no all-to-all; accepted: auto, direct, pairwise, pxn`: {Kind: coll.ToAll,
+			Algorithm: "ring"},
+		`algorithm: "rings" runs no broadcast; accepted: auto, chain, tree`: {Kind: coll.Bcast,
+			Algorithm: "rings"},
+		`algorithm: channels and chunks are a ring's; found "tree"`: {Kind: coll.AllReduce, Algorithm: "tree",
+			Channels: 2},
+		`algorithm: channels and chunks are a ring's; found "chain"`: {Kind: coll.Bcast, Channels: 2},
+		`algorithm: channels and chunks are a ring's; found "pxn"`: {Kind: coll.ToAll, Algorithm: "pxn",
+			Chunk: unit.MB},
+		"bytes: about 1.31e+08 transfers are more than the 20000000 that are taken; use larger chunks": {
+			Kind: coll.AllReduce, Chunk: 1000, Channels: 1000, PerServer: 1},
+	} {
+		c.Bytes = unit.GB
+		if _, err := RunCollective(8, c, All(8)); err == nil || err.Error() != want {
+			t.Errorf("%+v: %v\nwant %s", c, err, want)
+		}
+	}
+	if _, err := RunCollective(8, CollectiveRun{Bytes: 1}, [][]int{{3}}); err == nil ||
+		err.Error() != "a collective needs two ranks, found 1" {
+		t.Error(err)
+	}
+}
