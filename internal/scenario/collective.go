@@ -90,8 +90,9 @@ func (p *resolver) meshed(groups string, run *workload.CollectiveRun) {
 	if run.Channels = n; p.Graph.Domains() == 1 {
 		run.Channels = n - 1
 	}
-	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own, as RCCL's do "+
-		"(channels: 1 is one ring)", run.Kind, run.Channels)
+	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; "+
+		"channels: 1 "+
+		"is one ring)", run.Kind, run.Channels)
 }
 
 // tuned asks the tuning model, which knows some collectives; others run the usual way.
