@@ -2,6 +2,7 @@ import type { CollectiveRow, Collectives, Info } from "./api";
 import { view } from "./api";
 import { causes } from "./colour";
 import * as f from "./format";
+import { VOQs } from "./scheduled";
 import { address, useData } from "./state";
 
 /** Split is a bar of a collective's time by cause. */
@@ -42,6 +43,7 @@ export function Why({ info }: { info: Info }) {
           </p>
         </div>
       )}
+      {s.scheduled && <VOQs s={s.scheduled} />}
       {(s.link_events ?? []).length > 0 && (
         <div class="panel">
           <h3>What happened to cables</h3>
