@@ -6,6 +6,7 @@ import (
 
 	"railyard/internal/sim"
 	"railyard/roce"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
@@ -81,7 +82,7 @@ func lineTime(bytes int64) unit.Time {
 func scheduledRows() ([]Row, error) {
 	var rows []Row
 	parts := []func() ([]Row, error){scheduledShares, scheduledIncast, scheduledVictim, scheduledFirst,
-		scheduledFailures, scheduledBuffer}
+		scheduledFailures, scheduledBuffer, scheduledChassis}
 	for _, part := range parts {
 		more, err := part()
 		if err != nil {
@@ -347,4 +348,27 @@ func egressRow(cable string, share float64, source string) (Row, error) {
 		row.Expected, row.OK = "< 0.9, half as much", got < 0.9
 	}
 	return row, nil
+}
+
+// scheduledChassis is the seed's chassis whole: every GPU sends to another one.
+func scheduledChassis() ([]Row, error) {
+	text := scenarios.Clusters()["clusters/chassis-1152.yaml"]
+	r, err := finish(text)
+	if err != nil {
+		return nil, err
+	}
+	s, _, _ := r.Outcome("")
+	x := s.Scheduled
+	const source = "seed on large clusters, figure 13: 1,152 GPUs on a modular system"
+	even := float64(x.LinkMost) / float64(x.LinkLeast)
+	slow := float64(s.Slowest.Time) / float64(s.Slowest.Ideal)
+	return []Row{
+		{Claim: "chassis of 1,152 GPUs, permutation of 256 KiB: busiest over least busy link of a line card",
+			Source: "HANDBOOK 8: 1-2 %", Expected: "<= 1.02", Ours: fmt.Sprintf("%.4f", even), Diff: "-",
+			OK: even <= 1.02},
+		{Claim: "the same: slowest message over its time alone", Source: source, Expected: "<= 1.02",
+			Ours: fmt.Sprintf("%.4f", slow), Diff: "-", OK: slow <= 1.02},
+		{Claim: "the same: packets lost, pauses inside", Source: source, Expected: "0, 0",
+			Ours: fmt.Sprintf("%d, %d", s.Drops, s.PFCPauses), Diff: "-", OK: s.Drops+s.PFCPauses == 0},
+	}, nil
 }
