@@ -227,11 +227,11 @@ func (b *blamer) explain(row *result.CollectiveRow) string {
 // resending says why packets went again, of which a time is blamed: after what, and, where nothing was
 // lost, what was taken for a loss.
 func (b *blamer) resending(all unit.Time) string {
-	p, drops := b.r.plan, int64(0)
+	p, lost := b.r.plan, int64(0)
 	for i := range b.r.seen.Ports {
-		drops += b.r.seen.Ports[i].Packets.Drops
+		lost += b.r.seen.Ports[i].Packets.Drops + b.r.seen.Ports[i].Packets.Trims
 	}
-	mixes := drops == 0 && p.Mixes()
+	mixes := lost == 0 && p.Mixes()
 	switch late := 2*b.late > all; {
 	case late && b.timeouts == 0:
 		return "packets that were sent again after silence: nothing came behind what was lost that told of it"

@@ -52,3 +52,26 @@ workload: {traffic: {ring-allreduce: {bytes: 1MB}}}
 		}
 	}
 }
+
+// Trimming tells go-back-N of a gap once, and of what is trimmed again nothing: that is said beforehand.
+func TestNoteOnTrimmingUnderGoBackN(t *testing.T) {
+	const text = `
+name: x
+fabric: {kind: rail-only, hosts: 3, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+switch: {pfc: false, queues: {3: {lossless: false, trim: true, limit: 100KB}}}
+cc: {algorithm: none}
+workload: {traffic: {incast: {bytes: 1MB, fan_in: 2}}}
+`
+	for sets, want := range map[string]bool{"": true, "transport.recovery=selective": false,
+		"switch.queues.3.trim=false": false} {
+		p, err := resolveLB(text, strings.Fields(sets)...)
+		if err != nil {
+			t.Fatal(sets, err)
+		}
+		notes := strings.Join(p.Notes, "\n")
+		if got := strings.Contains(notes, "waits for the time-out of 67.109ms"); got != want {
+			t.Errorf("%q: the note is there: %v\n%s", sets, got, notes)
+		}
+	}
+}
