@@ -64,13 +64,53 @@ func (p *parser) pools() {
 	}
 }
 
+// systemPort cuts a key of a chassis with virtual output queues: line card, ASIC, port and index, as in
+// lc8-1|asic0|Ethernet0|3-4. Each card queues for the ports of all.
+func systemPort(key string) (card, rest string, ok bool) {
+	if strings.Count(key, "|") != 3 {
+		return "", "", false
+	}
+	card, rest, _ = strings.Cut(key, "|")
+	_, rest, _ = strings.Cut(rest, "|")
+	return card, rest, true
+}
+
+// card is which line card a table of system ports is of: the one that has the text's hostname, or the only
+// one that there is.
+func (p *parser) card(t *node) (card string) {
+	only := true
+	for i := range values(t) {
+		host, _, ok := systemPort(t.keys[i])
+		switch {
+		case !ok:
+		case host == p.c.Hostname.V:
+			return host
+		case card == "":
+			card = host
+		case card != host:
+			only = false
+		}
+	}
+	if !only {
+		return ""
+	}
+	return card
+}
+
 // perPort sorts the rows of a table keyed by port and index, as
 // "Ethernet0,Ethernet4|3-4", by port and index.
 func (p *parser) perPort(table string) map[string]map[int]*node {
 	out := map[string]map[int]*node{}
 	t := p.table(table)
+	card := p.card(t)
 	for i, row := range values(t) {
 		names, index, ok := strings.Cut(t.keys[i], "|")
+		if host, rest, voq := systemPort(t.keys[i]); voq {
+			if host != card {
+				continue // of another line card, which has a text of its own
+			}
+			names, index, ok = strings.Cut(rest, "|")
+		}
 		lo, hi, ranged := strings.Cut(index, "-")
 		a, err1 := strconv.Atoi(lo)
 		b, err2 := a, error(nil)
