@@ -170,6 +170,7 @@ type Watchdog struct {
 // Transport configures the queue pairs.
 type Transport struct {
 	Kind     *string `yaml:"kind" enum:"@transport" doc:"what carries connections: roce is RC's queue pairs, others have a block of their name here"`
+	Forwards *string `yaml:"forwarding" enum:"hash,srv6" doc:"of protocols beside RC: how switches find a packet's path; hash: by its entropy value, srv6: by segments in an outer IPv6 header (uSID), 40 B more, along static routes that no failure changes"`
 	MTU      int     `yaml:"mtu" doc:"path MTU in payload bytes: 256, 512, 1024, 2048 or 4096"`
 	Write    string  `yaml:"write" enum:"first-middle-last,only" doc:"only: a RETH in every packet, so any order can be placed"`
 	Recovery string  `yaml:"recovery" enum:"go-back-n,selective" doc:"what becomes of packets ahead of a gap"`

@@ -68,6 +68,8 @@ type Carried struct {
 	Values param.Values
 	Common transport.Common // less the congestion control
 	Own    bool             // its congestion control is its own
+
+	Segments bool // its packets say which way they take (SRv6), and routes are static
 }
 
 // Maker makes the ends of a service's connections; control makes its senders' congestion control.
@@ -75,6 +77,9 @@ func (c *Carried) Maker(control cc.Make) transport.Maker {
 	common := c.Common
 	if !c.Own {
 		common.CC = control
+	}
+	if c.Segments {
+		return tunnelled{c.New(c.Values, common)}
 	}
 	return c.New(c.Values, common)
 }

@@ -109,3 +109,30 @@ func TestIdleTransport(t *testing.T) {
 		t.Errorf("%q", p.Notes)
 	}
 }
+
+// Segments take 40 bytes of each frame, need ways that a packet can say, and no more of them than fit.
+func TestSegments(t *testing.T) {
+	p, err := resolveLB(twoTiers+load, "transport=mrc", "transport.forwarding=srv6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := resolveLB(twoTiers+load, "transport=mrc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, _ := p.Costs()
+	if without, _ := plain.Costs(); with.Headers != without.Headers+40 {
+		t.Errorf("%d bytes of headers with segments, %d without", with.Headers, without.Headers)
+	}
+	for text, want := range map[string]string{
+		twoTiers: "RC queue pairs have no entropy values",
+		"name: x\ntransport: mrc\nfabric: {kind: torus, k: 8, host_link: {rate: 100Gbps, cable: 3m}}\n" +
+			"server: {gpus: 1, nics: 1}\n": "switches, and an IPv6 address has room for 6 uSIDs",
+		twoTiers + "transport: mrc\nlb: spray\n": "lb spray has switches choose",
+	} {
+		if _, err := resolveLB(text+load, "transport.forwarding=srv6"); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -39,6 +39,7 @@ type Setup struct {
 	// Links that are not as the graph says from the start.
 	Links  map[int]fabric.LinkState
 	Routes *topo.Routes // over all links, where they are known already
+	Static bool         // no failure changes them
 }
 
 // Network is a built network: the simulator's state and what its indices mean.
@@ -306,7 +307,7 @@ func (n *Network) SetLink(link int, s fabric.LinkState) {
 // avoided; those that have moved stay where they are. Other links that are broken keep their routes
 // until their own convergence.
 func (n *Network) Converge(link int, up bool) {
-	if n.routed[link] == !up {
+	if n.routed[link] == !up || n.Setup.Static {
 		return
 	}
 	if up {

@@ -117,6 +117,7 @@ func setup(p *scenario.Plan) *Setup {
 	if of := p.LB.NIC; of != nil {
 		s.Host.Choose = of.New(p.LBValues)
 	}
+	s.Static = p.Services[0].Carried != nil && p.Services[0].Carried.Segments
 	for _, e := range p.Events {
 		if e.FromStart() {
 			s.Links[e.Link] = stateBehind(&e)
