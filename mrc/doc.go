@@ -19,8 +19,9 @@
 // the packet that it answers, that packet's EV and time stamp, and the verdict on its path. Each packet has a
 // timeout of its own, linear or exponential in how often it was lost; a lost packet goes again by the next
 // EV in turn. All packets share one counter of retries. Ours: the counter starts over with any news; the
-// timeout follows measured round trips where none is configured; a probe asks what has come after half a
-// timeout of silence, before anything goes again; a receiver never refuses for want of a bitmap or buffer.
+// timeout follows measured round trips where none is configured; it counts only when something that went
+// later is known to have come, because silence says nothing of a path: until then probes ask, the first after
+// half a timeout; a receiver never refuses for want of a bitmap or buffer.
 //
 // Answers go back by the plane by which their packet came, with an EV per plane that the receiver asks after
 // once per round trip while data come, and changes when two questions stay without an answer (reverse.go).

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"railyard/cc"
 	"railyard/param"
 	"railyard/transport"
 	"railyard/transport/transporttest"
+	"railyard/unit"
 )
 
 // with are the defaults with other values for some parameters.
@@ -67,3 +69,6 @@ func TestWire(t *testing.T) {
 		}
 	}
 }
+
+// testPath is a path of 100 Gbit/s and 10 us.
+var testPath = cc.Path{Line: 100 * unit.Gbps, MTU: 4096, RTT: 10 * unit.Microsecond, Hops: 1}

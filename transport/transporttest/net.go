@@ -302,6 +302,11 @@ func (n *Net) sequence() uint64 { n.seq++; return n.seq }
 
 func (n *Net) chance(share float64) bool { return share > 0 && n.random.Float64() < share }
 
+// PathOf is which path of its plane a packet takes.
+func (n *Net) PathOf(p *transport.Packet) int {
+	return int(rng.Mix64(uint64(p.EV)<<8|uint64(p.Plane)) % uint64(n.set.Paths))
+}
+
 // send puts a packet on the wire.
 func (n *Net) send(dir int, c *conn, p *transport.Packet) {
 	plane, wire := int(p.Plane), n.maker.Wire(p)
@@ -316,7 +321,7 @@ func (n *Net) send(dir int, c *conn, p *transport.Packet) {
 	}
 	leaves := max(n.Now, n.free[dir][plane]) + n.takes(wire)
 	n.free[dir][plane] = leaves
-	way := &n.Paths[dir][plane][int(rng.Mix64(uint64(p.EV)<<8|uint64(plane))%uint64(n.set.Paths))]
+	way := &n.Paths[dir][plane][n.PathOf(p)]
 	if way.Dead || !n.up[There][plane] || !n.up[Back][plane] || n.chance(way.Loss) {
 		return
 	}
