@@ -1,6 +1,7 @@
 package mrc
 
 import (
+	"strings"
 	"testing"
 
 	"railyard/param"
@@ -133,5 +134,22 @@ func TestCodecAllocatesNothing(t *testing.T) {
 		Sent: 1e9}
 	if n := testing.AllocsPerRun(100, func() { carry(&p) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// Entropy values that are given have to fit the packet, and come from ports that programs may send from.
+func TestGivenEVs(t *testing.T) {
+	for _, c := range []struct {
+		ev   uint32
+		ipv6 bool
+		says string
+	}{{0xc000, false, ""}, {0x1c000, true, ""}, {0x1c000, false, "does not fit the 16 bits"},
+		{80, true, "those below 1024 are the system's"}} {
+		common := transport.Common{MTU: 4096, Planes: 1, IPv6: c.ipv6, EVs: []uint32{49152, c.ev}}
+		name, fault := Protocol.Check(with(param.Values{"evs": 2, "active_evs": 2}), common)
+		if c.says == "" && fault != "" || c.says != "" && (name != "evs" ||
+			!strings.Contains(fault, c.says)) {
+			t.Errorf("%#x: %s %s", c.ev, name, fault)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"railyard/cc"
 	"railyard/param"
+	"railyard/roce"
 	"railyard/transport"
 	"railyard/unit"
 )
@@ -82,6 +83,15 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	case param.Value[int](v, "psn_range")%rangeUnit != 0:
 		return "psn_range", fmt.Sprintf("must be a multiple of %d, found %d", rangeUnit,
 			param.Value[int](v, "psn_range"))
+	}
+	bits := roce.EVBits4
+	if c.IPv6 {
+		bits = roce.EVBits6
+	}
+	for _, ev := range c.EVs {
+		if err := roce.CheckEV(roce.EV(ev), bits); err != nil {
+			return "evs", "cannot be those given: " + err.Error()
+		}
 	}
 	return "", ""
 }
