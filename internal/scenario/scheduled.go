@@ -67,6 +67,9 @@ func (p *resolver) scheduled() error {
 			"packet travel: it will not always be busy", q.Egress, need)
 	}
 	p.Scheduled = &q
+	if err := p.egressFits(); err != nil {
+		return err
+	}
 	p.LB, p.LBValues, p.File.LB = &route.Cells, nil, route.Cells.Name
 	p.noteScheduled(packet)
 	return nil
@@ -232,4 +235,32 @@ func (p *Plan) ScheduledFigures() map[string]string {
 		"egress_buffer_of_a_node": (unit.Bytes(most*len(classes)) * s.Egress).String(),
 		"egress_buffer":           room.String(),
 	}
+}
+
+// egressFits checks that an interface node's memory holds what its egress ports may grant ahead, beside
+// headroom.
+func (p *resolver) egressFits() error {
+	g := p.Graph
+	reserved, ports := make([]unit.Bytes, len(g.Nodes)), make([]int, len(g.Nodes))
+	for _, nic := range g.NICs {
+		l := nic.Links[0]
+		n := g.Links[l].A + g.Links[l].B - g.Hosts[nic.Host]
+		classes := map[uint8]bool{}
+		for _, c := range p.specs[n].DSCP {
+			classes[c] = true
+		}
+		for c := range queue.Classes {
+			reserved[n] += p.reserve(l, n, c)
+		}
+		reserved[n] += unit.Bytes(len(classes)) * p.Scheduled.Egress
+		ports[n]++
+	}
+	for n, all := range reserved {
+		if all > 0 && all >= p.specs[n].Buffer {
+			return field.New("fabric.scheduled.egress", "%v for each class of %s of %s takes %v with "+
+				"headroom, and its buffer is %v (switch.buffer): VOQs have nothing left", p.Scheduled.Egress,
+				unit.Plural(ports[n], "egress port"), g.Nodes[n].Name, all, p.specs[n].Buffer)
+		}
+	}
+	return nil
 }

@@ -102,6 +102,8 @@ func TestBadScheduled(t *testing.T) {
 			"must lie between 1 and 4"},
 		{"egress below a credit", chassis, []string{"fabric.scheduled.egress=1KiB"},
 			"has no room for a credit of"},
+		{"egress above the memory", chassis, []string{"fabric.scheduled.egress=20MB"},
+			"--set fabric.scheduled.egress=20MB: 20MB for each class of 2 egress ports"},
 		{"message above a cell", chassis, []string{"fabric.scheduled.message=1KiB"},
 			"not above the cell of 512B"},
 		{"unknown key", strings.Replace(chassis, "cell:", "cel:", 1), nil, "cel"},
