@@ -111,7 +111,9 @@ func (n *Net) admit(node int32, f *iface, v *voq, pi int32, p *Packet) bool {
 	return true
 }
 
-// take removes a VOQ's first packet, whose cells begin to leave by a port: marked by what it leaves behind.
+// take removes a VOQ's first packet, whose cells begin to leave by a port: marked by what it leaves
+// behind. out is below zero where the server's cable has gone meanwhile: what becomes of the packet is
+// the caller's.
 func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Packet) {
 	sw, pi := &n.Sw[node], v.q.head
 	p := &n.Packets[pi]
@@ -119,7 +121,7 @@ func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Pa
 	v.q.bytes -= int32(p.Size)
 	f.Held -= int64(p.Size)
 	w := &sw.Spec.Queues[p.Class].WRED
-	if w.ECN && p.TOS&3 != 0 && unit.Bytes(v.q.bytes) > w.Min {
+	if out >= 0 && w.ECN && p.TOS&3 != 0 && unit.Bytes(v.q.bytes) > w.Min {
 		n.markAbove(sw, w, unit.Bytes(v.q.bytes), out, p)
 	}
 	n.release(sw, p)
