@@ -130,6 +130,7 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			return fmt.Errorf("the client wants %d bytes of %d summed up", say.Sum, req.Size)
 		}
 		var out sums
+		s.Dev.Counters() // takes the device's lock: what it has written is ours to read
 		for _, m := range memory {
 			sum := sha256.Sum256(m[:say.Sum])
 			out.Memory = append(out.Memory, sum[:])
