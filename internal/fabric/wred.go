@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"railyard/internal/engine"
 	"railyard/internal/queue"
 	"railyard/roce"
 	"railyard/unit"
@@ -55,6 +56,9 @@ func (n *Net) mark(now unit.Time, sw *Switch, out int32, p *Packet) {
 }
 
 func (n *Net) markAbove(sw *Switch, w *queue.WRED, q unit.Bytes, out int32, p *Packet) {
+	if sw.Spec.CoreMarks && engine.Kind(n.Ports[out].Arrive) == KindHost {
+		return
+	}
 	if w.Hit(q, &sw.stream) {
 		p.TOS |= CE
 		n.Marks++

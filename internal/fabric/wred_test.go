@@ -118,3 +118,21 @@ func TestWeightWithoutThresholds(t *testing.T) {
 		t.Errorf("%d marks, %d drops, %d bytes", b.Marks, b.Drops, b.got[1][3])
 	}
 }
+
+// A switch that marks in the core only leaves what goes to a server alone, however long the queue.
+func TestCoreMarks(t *testing.T) {
+	for _, core := range []bool{false, true} {
+		b := newBench(t, 3, func(s *queue.Spec) {
+			s.CoreMarks = core
+			s.Queues[3].WRED = queue.WRED{Min: 1, Max: 2, Probability: 1, ECN: true}
+		})
+		for range 20 {
+			b.put(0, 1, 0, 24, 4000)
+			b.put(2, 1, 0, 24, 4000)
+		}
+		b.run(unit.Millisecond)
+		if (b.Marks == 0) != core {
+			t.Errorf("marks in the core only: %v, and %d packets to a server are marked", core, b.Marks)
+		}
+	}
+}

@@ -23,7 +23,8 @@ type Spec struct {
 	MTU       unit.Bytes     `json:"mtu_bytes"`    // largest frame, Ethernet header to FCS
 	PFCQuanta int            `json:"pfc_quanta"`   // pause time of one PFC frame, 512 bit times each
 	Watchdog  Watchdog       `json:"watchdog"`
-	Trim      Trim           `json:"trim,omitzero"` // counts where a queue trims
+	Trim      Trim           `json:"trim,omitzero"`       // counts where a queue trims
+	CoreMarks bool           `json:"core_marks,omitzero"` // ports to servers mark nothing
 }
 
 // Class is one queue of every port, and the PFC priority of the same number.

@@ -128,6 +128,7 @@ type Switch struct {
 	Queues    map[string]Queue `yaml:"queues" doc:"queues 0 to 7, each also the PFC priority of its number"`
 	Watchdog  Watchdog         `yaml:"watchdog" doc:"PFC storm watchdog"`
 	Trim      Trim             `yaml:"trim" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
+	CoreMarks *bool            `yaml:"mark_core_only" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
 	HashSeed  string           `yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
 }
 

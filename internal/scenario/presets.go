@@ -83,6 +83,9 @@ func (s *preset) sets(f *File, q string) (keys, values []string) {
 	}
 	give("switch.pfc", strconv.FormatBool(s.pfc))
 	give("switch.queues."+q+".trim", strconv.FormatBool(s.trims))
+	if s.lastHop || f.Switch.CoreMarks != nil {
+		give("switch.mark_core_only", strconv.FormatBool(s.lastHop))
+	}
 	if s.scheduled || f.Fabric.Scheduled != (Scheduled{}) {
 		give("fabric.scheduled.on", strconv.FormatBool(s.scheduled))
 	}

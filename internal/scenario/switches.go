@@ -82,6 +82,7 @@ func (p *resolver) largestFrame() unit.Bytes {
 func (p *resolver) platform() error {
 	s := &p.File.Switch
 	spec := queue.Spec{Buffer: s.Buffer, MTU: s.MTU, PFCQuanta: s.PFCQuanta,
+		CoreMarks: s.CoreMarks != nil && *s.CoreMarks,
 		Watchdog: queue.Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
 			Restore: s.Watchdog.Restore, Forward: s.Watchdog.Action == "forward"}}
 	for k, q := range s.DSCP {
@@ -391,7 +392,7 @@ func (p *resolver) balance(configs map[string]*swconf.Config) {
 // written is a Spec as the switch block would say it.
 func written(s *queue.Spec, base *Switch) Switch {
 	w := Switch{Buffer: s.Buffer, MTU: s.MTU, PFC: base.PFC, PFCQuanta: s.PFCQuanta, DSCP: map[string]int{},
-		Queues: map[string]Queue{}, HashSeed: base.HashSeed,
+		Queues: map[string]Queue{}, HashSeed: base.HashSeed, CoreMarks: base.CoreMarks,
 		Watchdog: Watchdog{On: s.Watchdog.On, Poll: s.Watchdog.Poll, Detect: s.Watchdog.Detect,
 			Restore: s.Watchdog.Restore, Action: "drop"}}
 	if s.Watchdog.Forward {
