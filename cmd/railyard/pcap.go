@@ -29,7 +29,7 @@ NACKs, probes and planes; Wireshark knows MRC with the plugin that --wireshark-p
 Examples:
   railyard pcap write.pcapng
   railyard pcap switch-port.pcap --limit 10000 --json | jq '.flows[] | select(.packets_again > 0)'
-  railyard pcap --wireshark-plugin > mrc.lua && tshark -X lua_script:mrc.lua -r mrc.pcapng -Y mrc.neth`
+  railyard pcap --wireshark-plugin > mrc.lua  (tshark -X lua_script:mrc.lua -r mrc.pcapng)`
 }
 
 // Run is the pcap command.

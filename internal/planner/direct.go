@@ -112,15 +112,15 @@ func dragonfly(in FabricInput) Design {
 	// Half the groups to the other half, over the global cables between them.
 	half := x.Groups / 2
 	d.Bisection = min(1, float64(half*(x.Groups-half)*x.Between())/(float64(n)/2))
-	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; shortest paths only in the "+
-		"simulator, which is hard on it",
+	d.Note = fmt.Sprintf("p = %d, h = %d, a = %d, %d groups, %s between two; minimal routing, in classes "+
+		"that rise between groups (lb: ugal and valiant take detours)",
 		x.K, x.Global, a, x.Groups, unit.Plural(x.Between(), "cable"))
 	if n <= topo.MaxGPUs {
 		one := in
 		one.PerServer = 1
 		d.Scenario = one.flat("dragonfly",
 			fmt.Sprintf("k: %d\n  group_size: %d\n  local_links: %d\n  global_links: %d\n  groups: %d",
-				x.K, a, x.Local, x.Global, x.Groups))
+				x.K, a, x.Local, x.Global, x.Groups)) + "lb: minimal\n"
 	}
 	return d
 }
@@ -170,10 +170,13 @@ func torus(in FabricInput) Design {
 		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
-	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction",
+	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; without PFC, whose pauses "+
+		"could deadlock on its rings",
 		n, n, n, unit.Plural(hosts, "server"), unit.Plural(per, "cable"))
 	if d.GPUs <= topo.MaxGPUs && n <= 21 {
-		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per))
+		text := in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per))
+		const lossy = "transport: {recovery: selective}\nswitch: {pfc: false, "
+		d.Scenario = strings.Replace(text, "switch: {", lossy, 1)
 	}
 	return d
 }
