@@ -14,12 +14,13 @@ import (
 var nscc = Algorithm{
 	Name: "nscc", Title: "NSCC", Params: nsccParams, Sockets: "sockets", Marks: true,
 	Profiles: []Profile{
+		{Name: "trim", Doc: "a target of three quarters of a round trip, for switches that trim",
+			Words: "NSCC, a target of three quarters of a round trip, at %v",
+			Of:    func(unit.Rate) Values { return nsccValues(0.75, 0) },
+			For:   Trimming},
 		{Name: "path", Doc: "a target of one round trip, for switches that do not trim",
 			Words: "NSCC, a target of one round trip, at %v",
 			Of:    func(unit.Rate) Values { return nsccValues(1, 0) }},
-		{Name: "trim", Doc: "a target of three quarters of a round trip, for switches that trim",
-			Words: "NSCC, a target of three quarters of a round trip, at %v",
-			Of:    func(unit.Rate) Values { return nsccValues(0.75, 0) }},
 		{Name: "sockets", Doc: "a target of 1 ms, for ends that are processes and wait for their turn",
 			Words: "NSCC with a target for processes, at %v",
 			Of:    func(unit.Rate) Values { return nsccValues(1, unit.Millisecond) }},
