@@ -135,6 +135,7 @@ func (s *Server) session(ctx context.Context, g *lobby.Guest[Request]) error {
 			sum := sha256.Sum256(m[:say.Sum])
 			out.Memory = append(out.Memory, sum[:])
 		}
+		s.Dev.Counters() // and what is read is its own to write again
 		if err := writeSoon(g, &out); err != nil {
 			return err
 		}
