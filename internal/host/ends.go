@@ -284,19 +284,11 @@ func (h *Hosts) says(c, nic int32, opcode roce.Opcode, to Address) {
 	if int(what.Plane) >= len(ports) {
 		panic(fmt.Sprintf("host: %v packet for plane %d of %d", what.Kind, what.Plane, len(ports)))
 	}
-	to.hash = service.digest(to.hash, what.EV)
+	to.hash ^= what.EV
 	pi := h.Net.Alloc()
 	*h.Net.Headers(pi) = *what
 	h.depart(ports[what.Plane], to, class, pi, &fabric.Packet{Opcode: opcode, TOS: tos, PSN: what.PSN,
 		Size: uint16(h.carried[c].maker.Wire(what))})
-}
-
-// digest is the 5-tuple's with an entropy value in it: what switches hash.
-func (s *Service) digest(hash, ev uint32) uint32 {
-	if s.PlainEV {
-		return ev
-	}
-	return hash ^ ev
 }
 
 // broke takes note of a connection that gave up, once.

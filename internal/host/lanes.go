@@ -169,7 +169,7 @@ func (h *Hosts) launchCarried(now unit.Time, port int32, tx *route.Port, c int32
 	p := &h.Net.Packets[pi]
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(out.Payload)
 	p.Opcode, p.TOS, p.QP, p.PSN = toReceiver, s.tos, c, out.PSN
-	p.Hash = h.cfg.Services[s.service].digest(s.hash, out.EV)
+	p.Hash = s.hash ^ out.EV // the 5-tuple with the entropy value in it, which switches hash
 	if out.Flags&transport.Again != 0 {
 		p.Flags |= fabric.FlagAgain
 		e.again++
