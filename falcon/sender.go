@@ -231,20 +231,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 
 // acknowledge marks what has come: all before Expect, and what the bits say.
 func (s *sender) acknowledge(now unit.Time, p *transport.Packet) (news bool) {
-	una, next := s.out.Range()
-	expect := min(s.out.Full(p.Expect), next)
-	if expect < una || expect-una > uint64(s.set.window) {
-		expect = una
-	}
-	for psn := una; psn < expect; psn++ {
-		news = s.came(now, psn) || news
-	}
-	base := s.out.Full(p.Base)
-	for i := range uint64(128) {
-		if p.Bits[i>>6]>>(i&63)&1 != 0 && base+i >= una {
-			news = s.came(now, base+i) || news
-		}
-	}
+	s.out.Told(p, func(psn uint64) { news = s.came(now, psn) || news })
 	s.out.Advance()
 	return news
 }

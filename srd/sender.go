@@ -166,7 +166,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
-	s.acknowledge(p)
+	s.out.Told(p, s.came)
 	if i := int(p.EchoEV); i < len(s.paths.all) && p.Sent > 0 && p.Delay >= 0 && now-p.Sent > p.Delay {
 		rtt := now - p.Sent - p.Delay
 		s.paths.heard(now, s.s, i, rtt, s.rate.least())
@@ -180,24 +180,7 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	return false
 }
 
-// acknowledge marks what has come.
-func (s *sender) acknowledge(p *transport.Packet) {
-	una, next := s.out.Range()
-	expect := min(s.out.Full(p.Expect), next)
-	if expect < una {
-		expect = una
-	}
-	for psn := una; psn < expect; psn++ {
-		s.came(psn)
-	}
-	base := s.out.Full(p.Base)
-	for i := range uint64(128) {
-		if p.Bits[i>>6]>>(i&63)&1 != 0 && base+i >= una {
-			s.came(base + i)
-		}
-	}
-}
-
+// came notes one packet that has come.
 func (s *sender) came(psn uint64) {
 	slot := s.out.At(psn)
 	flying := slot != nil && slot.State == window.Flying

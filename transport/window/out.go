@@ -7,6 +7,7 @@ package window
 
 import (
 	"errors"
+	"math/bits"
 
 	"railyard/rc"
 	"railyard/transport"
@@ -227,6 +228,23 @@ func (o *Out) Ack(psn uint64) (s *Slot, news bool) {
 	}
 	s.State = Done
 	return s, true
+}
+
+// Told calls a function with each packet that an answer says has come, of those that are not forgotten: all
+// before Expect, and what its bits say.
+func (o *Out) Told(p *transport.Packet, came func(psn uint64)) {
+	una := o.una
+	for psn := una; psn < min(o.Full(p.Expect), o.next); psn++ {
+		came(psn)
+	}
+	base := o.Full(p.Base)
+	for w, word := range p.Bits {
+		for ; word != 0; word &= word - 1 {
+			if psn := base + uint64(w<<6+bits.TrailingZeros64(word)); psn-una < o.next-una {
+				came(psn)
+			}
+		}
+	}
 }
 
 // Advance forgets the oldest packets that have come and completes their messages.
