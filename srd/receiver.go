@@ -83,5 +83,5 @@ func (r *receiver) PlaneIs(unit.Time, int, bool) {}
 // Arrived pops a message.
 func (r *receiver) Arrived() (uint32, bool) { return r.in.Arrived() }
 
-// Counter knows none.
-func (r *receiver) Counter(string) (int64, bool) { return 0, false }
+// Counter reports what receivers count.
+func (r *receiver) Counter(name string) (int64, bool) { return r.in.Counter(name) }

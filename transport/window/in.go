@@ -17,6 +17,8 @@ type In struct {
 	Late     uint32 // packets that came out of order
 	Twice    int64  // packets that had come before
 	Beyond   int64  // packets too far ahead to be remembered
+	Peak     int    // most packets that waited for one before them
+	held     int
 }
 
 // entry is one packet that has come, ahead of others.
@@ -77,8 +79,25 @@ func (in *In) Take(p *transport.Packet) Verdict {
 	if !in.ordered {
 		in.count(p)
 	}
+	in.held++
 	in.advance()
+	in.Peak = max(in.Peak, in.held)
 	return Fresh
+}
+
+// Counter reports what every receiver of these counts, by its name in package transport.
+func (in *In) Counter(name string) (n int64, ok bool) {
+	switch name {
+	case transport.CounterReordered:
+		return int64(in.Late), true
+	case transport.CounterDuplicates:
+		return in.Twice, true
+	case transport.CounterHeldPeak:
+		return int64(in.Peak), true
+	case transport.CounterPlaced:
+		return int64(in.Received), true
+	}
+	return 0, false
 }
 
 // count notes a packet of a message that needs no order.
@@ -102,6 +121,7 @@ func (in *In) advance() {
 		}
 		e.here = false
 		in.expect++
+		in.held--
 	}
 }
 

@@ -171,6 +171,12 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("packet %d again is %d", psn, v)
 		}
 	}
+	for name, want := range map[string]int64{transport.CounterReordered: 2, transport.CounterDuplicates: 3,
+		transport.CounterHeldPeak: 1, transport.CounterPlaced: 200} {
+		if n, ok := in.Counter(name); !ok || n != want {
+			t.Errorf("%s is %d, %v, want %d", name, n, ok, want)
+		}
+	}
 	if in.Received != 200 || in.Expect() != 2 || in.Holes() {
 		t.Errorf("%d bytes, next %d, holes %v", in.Received, in.Expect(), in.Holes())
 	}
