@@ -287,4 +287,15 @@ func TestDot(t *testing.T) {
 	if err != nil || strings.Count(string(plain), "node ") != 16 {
 		t.Errorf("%v: %s", err, plain)
 	}
+	// Servers that share NVLink are in a frame with its name.
+	_, out, _ = call(t, "topo", filepath.Join(scenarios(t), "clusters", "nvl72.yaml"), "--dot",
+		"--set", "fabric.nodes.tray.per.rack=2", "--set", "fabric.nodes.tray.per.tray=3")
+	cmd = exec.Command("dot", "-Tsvg")
+	cmd.Stdin = strings.NewReader(out)
+	svg, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(svg), `class="cluster"`) != 2 ||
+		!strings.Contains(string(svg), "rack 2: 12 GPUs share NVLink") ||
+		strings.Contains(string(svg), "Warning") {
+		t.Errorf("%v: %s", err, svg)
+	}
 }

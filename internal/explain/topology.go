@@ -40,9 +40,38 @@ func (r *reading) topology() *result.Topology {
 		t.Links = append(t.Links, result.TopologyLink{A: l.A, B: l.B, APort: l.APort, BPort: l.BPort,
 			FromA: r.port(i, l.A), FromB: r.port(i, l.B), Rate: int64(l.Rate), LengthMM: l.LengthMM})
 	}
+	users := make([][]int, len(g.NICs))
+	for gpu := range g.TotalGPUs() {
+		t.Nodes[g.Hosts[g.HostOf(gpu)]].GPUs++
+		for k := range g.Ways(gpu) {
+			nic := g.WayOf(gpu, k)
+			users[nic] = append(users[nic], g.LocalOf(gpu)+1)
+		}
+	}
 	for i, nic := range g.NICs {
 		t.NICs = append(t.NICs, result.TopologyNIC{Name: g.NICName(i), Host: g.Hosts[nic.Host],
-			Rail: nic.Rail, Links: nic.Links})
+			Rail: nic.Rail, Links: nic.Links, GPUs: users[i]})
 	}
+	t.Domains = r.domains()
 	return t
+}
+
+// domains lists what joins GPUs without the network.
+func (r *reading) domains() (out []result.TopologyDomain) {
+	g := r.graph
+	for d := range g.Domains() {
+		first, last := g.GPUsIn(d)
+		if last-first < 2 {
+			continue
+		}
+		row := result.TopologyDomain{Name: g.DomainName(d), By: "NVLink", Rate: int64(r.plan.NVLink),
+			GPUs: last - first}
+		if d < len(r.plan.Inside) && r.plan.Inside[d] != nil {
+			row.By, row.Rate = r.plan.Inside[d].Kind(), int64(r.plan.Inside[d].Slowest())
+		}
+		a, b := g.ServersIn(d)
+		row.Nodes = append(row.Nodes, g.Hosts[a:b]...)
+		out = append(out, row)
+	}
+	return out
 }

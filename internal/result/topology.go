@@ -9,6 +9,8 @@ type Topology struct {
 	Links   []TopologyLink `json:"links"`
 	NICs    []TopologyNIC  `json:"nics"`
 	Configs []QueueConfig  `json:"configs"`
+	// Domains are the GPUs that NVLink joins, or what else is inside servers, two or more each.
+	Domains []TopologyDomain `json:"domains,omitempty"`
 }
 
 // TopologyNode is a server or a switch.
@@ -17,6 +19,7 @@ type TopologyNode struct {
 	Role   string `json:"role"`
 	Tier   int    `json:"tier"`
 	Config int    `json:"config"` // of its data queue; -1: a server
+	GPUs   int    `json:"gpus,omitempty"`
 	// Of a fabric that is described by places: its group, and where it stands, the widest place first.
 	Group  string          `json:"group,omitempty"`
 	Places []TopologyPlace `json:"places,omitempty"`
@@ -46,6 +49,17 @@ type TopologyNIC struct {
 	Host  int    `json:"host"` // a node
 	Rail  int    `json:"rail"`
 	Links []int  `json:"links"`
+	GPUs  []int  `json:"gpus,omitempty"` // those of its server that send by it, from 1
+}
+
+// TopologyDomain is GPUs that reach each other without the network: those of a server, or of trays of a
+// rack.
+type TopologyDomain struct {
+	Name  string `json:"name"`     // the server's, or of the place that trays share
+	By    string `json:"by"`       // NVLink, or pair link where GPUs are joined directly
+	Rate  int64  `json:"rate_bps"` // of a GPU to all others, each way; by pair links to the one that has least
+	GPUs  int    `json:"gpus"`
+	Nodes []int  `json:"nodes"`
 }
 
 // QueueConfig is how a switch treats the queue that data packets are in.

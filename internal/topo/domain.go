@@ -1,6 +1,10 @@
 package topo
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // domains are which servers share NVLink, where that is more than one: the trays of a rack. Servers
 // of one follow one another, so that its GPUs do.
@@ -32,6 +36,51 @@ func (g *Graph) ServerIn(domain int) int {
 		return domain
 	}
 	return g.domains.host[domain]
+}
+
+// ServersIn returns the servers of a domain: from the first to before the last.
+func (g *Graph) ServersIn(domain int) (first, last int) {
+	if first = g.ServerIn(domain); g.domains == nil {
+		return first, first + 1
+	}
+	if domain+1 < len(g.domains.host) {
+		return first, g.domains.host[domain+1]
+	}
+	return first, len(g.Hosts)
+}
+
+// DomainName is what a domain is called: its server, the place that its servers have in common, or, where
+// nobody says where they stand, the first and the last of them.
+func (g *Graph) DomainName(domain int) string {
+	first, last := g.ServersIn(domain)
+	a, b := g.Hosts[first], g.Hosts[last-1]
+	if last-first == 1 {
+		return g.Nodes[a].Name
+	}
+	var same []string
+	for i := 0; a < len(g.Stands) && i < len(g.Stands[a].Words); i++ {
+		if word, at := g.Stands[a].Words[i], g.Stands[a].At[i]; g.allStand(first, last, word, at) {
+			same = append(same, fmt.Sprintf("%s %d", word, at))
+		}
+	}
+	if len(same) > 0 {
+		return strings.Join(same, ", ")
+	}
+	return g.Nodes[a].Name + " to " + g.Nodes[b].Name
+}
+
+// allStand reports whether all servers of a range stand at a place.
+func (g *Graph) allStand(first, last int, word string, at int) bool {
+	for _, node := range g.Hosts[first:last] {
+		if node >= len(g.Stands) {
+			return false
+		}
+		s := &g.Stands[node]
+		if i := slices.Index(s.Words, word); i < 0 || s.At[i] != at {
+			return false
+		}
+	}
+	return true
 }
 
 // GPUsIn returns the GPUs of a domain: from the first to before the last.

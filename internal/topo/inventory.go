@@ -122,6 +122,7 @@ func (g *Graph) Dot() string {
 	var b strings.Builder
 	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, " +
 		"fontname=\"sans-serif\"];\n")
+	g.dotDomains(&b)
 	byTier := map[int][]string{}
 	top := 0
 	for _, n := range g.Nodes {
@@ -159,4 +160,25 @@ func (g *Graph) Dot() string {
 	}
 	b.WriteString("}\n")
 	return b.String()
+}
+
+// dotDomains frames servers that share NVLink. Ranks have to hold across frames, which older rules forbid.
+func (g *Graph) dotDomains(b *strings.Builder) {
+	if g.domains == nil {
+		return
+	}
+	b.WriteString("  newrank=true;\n")
+	for d := range g.Domains() {
+		first, last := g.ServersIn(d)
+		if last-first < 2 {
+			continue
+		}
+		from, to := g.GPUsIn(d)
+		fmt.Fprintf(b, "  subgraph %q { label=%q; style=rounded;", fmt.Sprintf("cluster_%d", d+1),
+			fmt.Sprintf("%s: %s share NVLink", g.DomainName(d), unit.Plural(to-from, "GPU")))
+		for _, node := range g.Hosts[first:last] {
+			fmt.Fprintf(b, " %q;", g.Nodes[node].Name)
+		}
+		b.WriteString(" }\n")
+	}
 }

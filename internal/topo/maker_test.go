@@ -84,6 +84,11 @@ func TestServersThatDiffer(t *testing.T) {
 				gpu, place = gpu+1, place+1
 				most = max(most, place)
 			}
+			a, b := g.ServersIn(domain[h])
+			if h < a || h >= b || b-a == 1 && g.DomainName(domain[h]) != g.Nodes[g.Hosts[h]].Name {
+				t.Fatalf("server %d is in domain %d of servers %d to %d, %s", h, domain[h], a, b,
+					g.DomainName(domain[h]))
+			}
 		}
 		if g.PerDomain() != most || g.TotalGPUs() != gpu {
 			t.Fatalf("%d GPUs in a domain, want %d", g.PerDomain(), most)

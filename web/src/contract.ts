@@ -264,6 +264,7 @@ export interface TopologyNode {
   role: string;
   tier: number;
   config: number;
+  gpus?: number;
   group?: string;
   places?: TopologyPlace[];
 }
@@ -284,6 +285,7 @@ export interface TopologyNIC {
   host: number;
   rail: number;
   links: number[];
+  gpus?: number[];
 }
 
 export interface QueueConfig {
@@ -297,6 +299,14 @@ export interface QueueConfig {
   buffer_bytes: number;
 }
 
+export interface TopologyDomain {
+  name: string;
+  by: string;
+  rate_bps: number;
+  gpus: number;
+  nodes: number[];
+}
+
 export interface Topology {
   kind: string;
   gpus_per_host: number;
@@ -304,6 +314,7 @@ export interface Topology {
   links: TopologyLink[];
   nics: TopologyNIC[];
   configs: QueueConfig[];
+  domains?: TopologyDomain[];
 }
 
 export interface PortRow {

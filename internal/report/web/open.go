@@ -78,6 +78,14 @@ func (r *Directory) check() error {
 			}
 		}
 	}
+	for _, d := range r.Topology.Domains {
+		for _, n := range d.Nodes {
+			if n < 0 || n >= nodes {
+				return r.broken("topology.json", fmt.Errorf("domain %q refers to a server that does not "+
+					"exist", d.Name))
+			}
+		}
+	}
 	return nil
 }
 

@@ -237,6 +237,8 @@ func TestBrokenRuns(t *testing.T) {
 	copyOf("half-json", write("summary.json", `{"name": "x"`))
 	copyOf("foreign-ports", write("ports.parquet", "PAR1 not at all PAR1"))
 	copyOf("wrong-links", write("topology.json", `{"nodes":[{"name":"a"}],"links":[{"a":0,"b":7}]}`))
+	copyOf("wrong-domain", write("topology.json",
+		`{"nodes":[{"name":"a","config":-1}],"domains":[{"name":"rack","nodes":[1]}]}`))
 	copyOf("cut-links", func(dir string) { os.Truncate(filepath.Join(dir, "links.parquet"), 100) })
 	copyOf("wrong-capture", write("capture.pcapng", "hello"))
 	os.MkdirAll(filepath.Join(s.Root, "empty"), 0o755)
@@ -244,6 +246,7 @@ func TestBrokenRuns(t *testing.T) {
 		"no-topology": {"info", "older Railyard"}, "half-json": {"info", "cannot be read"},
 		"foreign-ports": {"info", "ports.parquet cannot be read"},
 		"wrong-links":   {"info", "do not exist"},
+		"wrong-domain":  {"info", `rack\" refers to a server that does not exist`},
 		"cut-links":     {"grid", "links.parquet cannot be read"},
 		"wrong-capture": {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
 	} {
@@ -253,7 +256,7 @@ func TestBrokenRuns(t *testing.T) {
 		}
 	}
 	list, err := List(s.Root)
-	if err != nil || len(list) != 8 {
+	if err != nil || len(list) != 9 {
 		t.Fatalf("%v: %d runs", err, len(list))
 	}
 	for _, e := range list {
