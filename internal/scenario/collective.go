@@ -10,25 +10,29 @@ import (
 )
 
 // groups are the ranks that are among themselves: all, or those at one place in their servers.
-func (p *resolver) groups(by string) [][]int {
+func (p *resolver) groups(c crew, by string) [][]int {
 	g := p.Graph
 	if by != "rail" {
-		return workload.All(g.TotalGPUs())
+		return workload.All(p.ranks(c))
 	}
 	out := make([][]int, g.PerDomain())
-	for gpu := range g.TotalGPUs() {
-		out[g.PlaceOf(gpu)] = append(out[g.PlaceOf(gpu)], gpu)
+	for rank := range p.ranks(c) {
+		place := g.PlaceOf(c.gpu(rank))
+		out[place] = append(out[place], rank)
+	}
+	if c != nil { // the job need not be at every place
+		out = slices.DeleteFunc(out, func(group []int) bool { return len(group) == 0 })
 	}
 	return out
 }
 
 // collective builds a collective over all ranks or over the rails.
-func (p *resolver) collective(groups string, run workload.CollectiveRun) (*workload.DAG, error) {
-	ranks := p.Graph.TotalGPUs()
-	run.PerServer, run.Servers = p.Graph.PerDomain(), p.servers(nil)
-	who := p.groups(groups)
+func (p *resolver) collective(c crew, groups string, run workload.CollectiveRun) (*workload.DAG, error) {
+	ranks := p.ranks(c)
+	run.PerServer, run.Servers = p.perServer(c), p.servers(c)
+	who := p.groups(c, groups)
 	if run.Algorithm == coll.ByRails {
-		if err := p.alike(); err != nil {
+		if err := p.alike(c); err != nil {
 			return nil, err
 		}
 	}
@@ -53,8 +57,8 @@ func ParseKind(s string) (coll.Kind, error) {
 }
 
 // choose fills in what a collective leaves to NCCL's tuning model.
-func (p *resolver) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
-	key := "workload.traffic.collective"
+func (p *resolver) choose(at task, s *CollSpec) (run workload.CollectiveRun, err error) {
+	key := at.key + ".traffic.collective"
 	if s.Kind == "" {
 		s.Kind = coll.AllReduce.String()
 	}
@@ -67,27 +71,27 @@ func (p *resolver) choose(s *CollSpec) (run workload.CollectiveRun, err error) {
 		run.Protocol = ""
 	}
 	if s.Algorithm != "auto" && s.Algorithm != "" && s.Protocol != "auto" {
-		p.meshed(s.Groups, &run)
+		p.meshed(at.crew, s.Groups, &run)
 		return run, nil
 	}
-	return run, p.tuned(s, &run)
+	return run, p.tuned(at, s, &run)
 }
 
 // meshed gives a ring in servers whose GPUs are joined in pairs as many channels as it takes to use all their
 // cables, as RCCL does (AMD, Understanding RCCL bandwidth and xGMI performance, 2 March 2025: all seven
 // links of a MI300X): one less than there are GPUs inside a server, one for each NIC beyond.
-func (p *resolver) meshed(groups string, run *workload.CollectiveRun) {
-	n := p.Graph.PerDomain()
+func (p *resolver) meshed(c crew, groups string, run *workload.CollectiveRun) {
+	n := p.perServer(c)
 	if run.Channels > 0 || run.Algorithm != coll.ByRing && run.Algorithm != "" || groups == "rail" || n < 3 ||
 		run.Kind == coll.ToAll || run.Kind == coll.Bcast || run.Chunk > 0 {
 		return
 	}
-	for host, k := range p.Kinds {
-		if first, last := p.Graph.GPUsOf(host); last > first && !k.Mesh() {
+	for rank := range p.ranks(c) {
+		if !p.KindOf(c.gpu(rank)).Mesh() {
 			return
 		}
 	}
-	if run.Channels = n; p.Graph.Domains() == 1 {
+	if run.Channels = n; len(p.domains(c)) == 1 {
 		run.Channels = n - 1
 	}
 	p.note("GPUs are joined in pairs: the %v runs as %d rings on cables of their own (RCCL's way; "+
@@ -96,8 +100,8 @@ func (p *resolver) meshed(groups string, run *workload.CollectiveRun) {
 }
 
 // tuned asks the tuning model, which knows some collectives; others run the usual way.
-func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
-	key := "workload.traffic.collective"
+func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) error {
+	key := at.key + ".traffic.collective"
 	if s.Algorithm == "" || s.Algorithm == "auto" {
 		run.Algorithm = ""
 	}
@@ -107,7 +111,7 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 		}
 		return nil
 	}
-	m, err := p.Machine(s.Groups == "rail")
+	m, err := p.machine(at.crew, s.Groups == "rail")
 	if err != nil {
 		return field.Under(key+".algorithm", err)
 	}
@@ -127,7 +131,7 @@ func (p *resolver) tuned(s *CollSpec, run *workload.CollectiveRun) error {
 		break
 	}
 	if run.Channels == 0 && run.Algorithm == coll.ByRing && s.Groups != "rail" {
-		run.Channels = p.Graph.PerDomain()
+		run.Channels = p.perServer(at.crew)
 	}
 	with := ""
 	if run.Protocol != "" {
@@ -142,13 +146,13 @@ var nvidia = []string{"a100", "b200", "gb200", "gb300", "h100", "h200"}
 
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
 // NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; HANDBOOK.md 9.3).
-func (p *Plan) Machine(rail bool) (coll.Machine, error) {
-	g := p.Graph
+func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }
+
+// machine is what a job's collectives run on.
+func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 	hopper, nvlink := true, unit.Rate(0)
-	for host, k := range p.Kinds {
-		if first, last := g.GPUsOf(host); first == last {
-			continue
-		}
+	for rank := range p.ranks(c) {
+		k := p.KindOf(c.gpu(rank))
 		if !slices.Contains(nvidia, k.GPU.Name) {
 			return coll.Machine{}, field.New("",
 				"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
@@ -158,8 +162,8 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 			nvlink = reach
 		}
 	}
-	servers, nics, rate := p.slowest()
-	m := coll.Machine{Nodes: servers, PerNode: g.PerDomain(), Channels: min(64, 2*nics),
+	servers, nics, rate := p.slowest(c)
+	m := coll.Machine{Nodes: servers, PerNode: p.perServer(c), Channels: min(64, 2*nics),
 		Hopper: hopper, NVLS: hopper}
 	share := 20.6 / 25
 	if !m.Hopper {
@@ -167,51 +171,57 @@ func (p *Plan) Machine(rail bool) (coll.Machine, error) {
 	}
 	m.NVLink, m.NIC = share*float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {
-		m.NIC /= float64(g.PerDomain())
+		m.NIC /= float64(m.PerNode)
 		m.PerNode, m.Channels = 1, 2
 	}
 	return m, m.Check()
 }
 
-// slowest counts the servers that have GPUs, trays that share NVLink as one, and says how many NICs the
+// slowest counts the servers that a job is on, trays that share NVLink as one, and says how many NICs the
 // slowest of them has and what they reach together: a ring is as fast as the slowest server on it.
-func (p *Plan) slowest() (servers, nics int, rate unit.Rate) {
+func (p *Plan) slowest(c crew) (servers, nics int, rate unit.Rate) {
 	g := p.Graph
 	cards, rates := make([]int, g.Domains()), make([]unit.Rate, g.Domains())
-	for _, n := range g.NICs {
+	var mine []bool // by NIC, of a job that may not have a whole server
+	if c != nil {
+		mine = make([]bool, len(g.NICs))
+		for _, gpu := range c {
+			for way := range g.Ways(gpu) {
+				mine[g.WayOf(gpu, way)] = true
+			}
+		}
+	}
+	for i, n := range g.NICs {
+		if mine != nil && !mine[i] {
+			continue
+		}
 		d := g.DomainOf(n.Host)
 		cards[d]++
 		for _, l := range n.Links {
 			rates[d] += g.Links[l].Rate
 		}
 	}
-	for h := range cards {
-		if first, last := g.GPUsIn(h); first == last {
-			continue
-		}
-		if servers++; servers == 1 || rates[h] < rate {
-			nics, rate = cards[h], rates[h]
+	for _, d := range p.domains(c) {
+		if servers++; servers == 1 || rates[d] < rate {
+			nics, rate = cards[d], rates[d]
 		}
 	}
 	return servers, nics, rate
 }
 
-// alike says which two servers have different numbers of GPUs, if any have.
-func (p *resolver) alike() error {
+// alike says which two servers hold different numbers of a job's GPUs, if any do.
+func (p *resolver) alike(c crew) error {
 	g := p.Graph
-	one := -1
+	count := make([]int, g.Domains())
+	for rank := range p.ranks(c) {
+		count[g.DomainOf(g.HostOf(c.gpu(rank)))]++
+	}
 	name := func(domain int) string { return g.Nodes[g.Hosts[g.ServerIn(domain)]].Name }
-	for d := range g.Domains() {
-		first, last := g.GPUsIn(d)
-		if first == last {
-			continue
-		}
-		if one < 0 {
-			one = d
-		}
-		if a, b := g.GPUsIn(one); b-a != last-first {
+	all := p.domains(c)
+	for _, d := range all {
+		if one := all[0]; count[d] != count[one] {
 			return field.New("algorithm", "%s needs servers with as many GPUs each: %s has %d, %s has %d",
-				coll.ByRails, name(one), b-a, name(d), last-first)
+				coll.ByRails, name(one), count[one], name(d), count[d])
 		}
 	}
 	return nil

@@ -27,23 +27,16 @@ func (p *resolver) even() bool {
 	return true
 }
 
-// servers says where ranks are that are at some GPUs, nil for one after the other.
-func (p *resolver) servers(place []int) coll.Servers {
+// servers says where the ranks of a job are.
+func (p *resolver) servers(c crew) coll.Servers {
 	g := p.Graph
 	mesh := slices.ContainsFunc(p.Kinds, (*Kind).Mesh)
-	if place == nil && p.even() {
+	if c == nil && p.even() {
 		return coll.Even(g.PerDomain()).Meshed(mesh)
 	}
-	n := len(place)
-	if place == nil {
-		n = g.TotalGPUs()
-	}
-	of, at := make([]int32, n), make([]int32, n)
-	for rank := range n {
-		gpu := rank
-		if place != nil {
-			gpu = place[rank]
-		}
+	of, at := make([]int32, p.ranks(c)), make([]int32, p.ranks(c))
+	for rank := range of {
+		gpu := c.gpu(rank)
 		of[rank], at[rank] = int32(g.DomainOf(g.HostOf(gpu))), int32(g.PlaceOf(gpu))
 	}
 	return coll.Placed(of, at).Meshed(mesh)
@@ -51,25 +44,26 @@ func (p *resolver) servers(place []int) coll.Servers {
 
 // seat finds GPUs for the ranks of a step, where servers differ: a tensor parallel group is in one
 // server, as it is everywhere else, so that what a server has beyond whole groups stays idle.
-func (p *resolver) seat(t *workload.Training) (place []int, err error) {
-	g, key := p.Graph, "workload.training"
-	if p.even() {
+func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
+	key := at.key + ".training"
+	if at.crew == nil && p.even() {
 		return nil, nil
+	}
+	if t.Fold && at.crew != nil {
+		return nil, field.New(key+".fold", "needs the whole fabric, and jobs share this one")
 	}
 	if t.Fold {
 		return nil, field.New(key+".fold", "needs servers with as many GPUs each, and these differ: %s",
 			p.sizes())
 	}
 	idle, need := 0, t.Ranks()
-	for d := range g.Domains() {
-		first, last := g.GPUsIn(d)
-		for ; last-first >= t.TP && len(place) < need; first += t.TP {
-			for gpu := first; gpu < first+t.TP; gpu++ {
-				place = append(place, gpu)
-			}
+	for rest := p.runs(at.crew); len(rest) > 0; rest = rest[1:] {
+		mine := rest[0]
+		for ; len(mine) >= t.TP && len(place) < need; mine = mine[t.TP:] {
+			place = append(place, mine[:t.TP]...)
 		}
 		if len(place) < need {
-			idle += last - first
+			idle += len(mine)
 		}
 	}
 	if len(place) < need {
@@ -81,7 +75,7 @@ func (p *resolver) seat(t *workload.Training) (place []int, err error) {
 		p.note("%s stay idle in servers that hold no further tensor parallel group of %d (%s)",
 			unit.Plural(idle, "GPU"), t.TP, p.sizes())
 	}
-	if last := place[len(place)-1]; last == len(place)-1 {
+	if last := place[len(place)-1]; at.crew == nil && last == len(place)-1 {
 		return nil, nil // one after the other
 	}
 	return place, nil
@@ -108,16 +102,12 @@ func (p *resolver) sizes() string {
 }
 
 // equip says what GPUs the ranks of a step have.
-func (p *resolver) equip(t *workload.Training, place []int) {
-	n := min(t.Ranks(), p.Graph.TotalGPUs())
+func (p *resolver) equip(t *workload.Training, place crew) {
+	n := min(t.Ranks(), p.ranks(place))
 	t.NVLink, t.Mesh = 0, true
 	each := make([]model.GPU, n)
 	for rank := range n {
-		gpu := rank
-		if place != nil {
-			gpu = place[rank]
-		}
-		k := p.KindOf(gpu)
+		k := p.KindOf(place.gpu(rank))
 		each[rank] = k.GPU
 		t.Mesh = t.Mesh && k.Mesh()
 		if reach := k.Reach(); t.NVLink == 0 || reach < t.NVLink {

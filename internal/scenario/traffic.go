@@ -1,16 +1,15 @@
 package scenario
 
 import (
-	"fmt"
-
 	"railyard/internal/coll"
 	"railyard/internal/field"
 	"railyard/internal/workload"
 )
 
-func (p *resolver) traffic(t *Traffic) error {
-	ranks := p.Graph.TotalGPUs()
-	key := "workload.traffic"
+// traffic makes a job of a pattern.
+func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
+	ranks, key := p.ranks(at.crew), at.key+".traffic"
+	job := workload.Job{Name: at.name, Place: at.crew}
 	n := 0
 	var build func() (*workload.DAG, error)
 	for _, c := range []struct {
@@ -25,21 +24,21 @@ func (p *resolver) traffic(t *Traffic) error {
 		}
 		n++
 		run := workload.CollectiveRun{Kind: c.kind, Algorithm: c.algorithm, Bytes: c.s.Bytes}
-		p.meshed(c.s.Groups, &run)
-		build = func() (*workload.DAG, error) { return p.collective(c.s.Groups, run) }
+		p.meshed(at.crew, c.s.Groups, &run)
+		build = func() (*workload.DAG, error) { return p.collective(at.crew, c.s.Groups, run) }
 	}
 	if s := t.Collective; s != nil {
 		n++
-		run, err := p.choose(s)
+		run, err := p.choose(at, s)
 		if err != nil {
-			return err
+			return job, err
 		}
-		build = func() (*workload.DAG, error) { return p.collective(s.Groups, run) }
+		build = func() (*workload.DAG, error) { return p.collective(at.crew, s.Groups, run) }
 	}
 	if s := t.Permutation; s != nil {
 		n++
 		build = func() (*workload.DAG, error) {
-			return workload.Permutation(ranks, p.groups(s.Groups), s.Bytes, p.Seed)
+			return workload.Permutation(ranks, p.groups(at.crew, s.Groups), s.Bytes, p.Seed)
 		}
 	}
 	if s := t.Incast; s != nil {
@@ -47,43 +46,42 @@ func (p *resolver) traffic(t *Traffic) error {
 		target := 0
 		if s.Target != "" {
 			var err error
-			if target, err = p.Graph.FindGPU(s.Target); err != nil {
-				return field.Under(key+".incast.target", err)
+			if target, err = p.rankOf(at, s.Target); err != nil {
+				return job, field.Under(key+".incast.target", err)
 			}
 		}
 		build = func() (*workload.DAG, error) { return workload.Incast(ranks, s.FanIn, target, s.Bytes) }
 	}
 	if len(t.Flows) > 0 {
 		n++
-		flows, err := p.flows(t.Flows)
+		flows, err := p.flows(key, t.Flows)
 		if err != nil {
-			return err
+			return job, err
 		}
 		build = func() (*workload.DAG, error) { return workload.Flows(ranks, flows) }
 	}
 	if t.Matrix != "" {
 		n++
-		build = func() (*workload.DAG, error) { return p.matrix(t.Matrix) }
+		build = func() (*workload.DAG, error) { return p.matrix(ranks, t.Matrix) }
 	}
 	if n != 1 {
-		return field.New(key, "holds %d patterns, expected exactly one", n)
+		return job, field.New(key, "holds %d patterns, expected exactly one", n)
 	}
-	dag, err := build()
-	if err != nil {
+	var err error
+	if job.DAG, err = build(); err != nil {
 		if t.Collective != nil {
 			key += ".collective"
 		}
 		if t.Matrix != "" {
 			key += ".matrix"
 		}
-		return field.Under(key, err)
+		return job, field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag}}
-	return nil
+	return job, nil
 }
 
 // matrix reads the connections of a file.
-func (p *resolver) matrix(file string) (*workload.DAG, error) {
+func (p *resolver) matrix(ranks int, file string) (*workload.DAG, error) {
 	if p.read == nil {
 		return nil, field.New("", "files cannot be read here")
 	}
@@ -95,13 +93,13 @@ func (p *resolver) matrix(file string) (*workload.DAG, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.DAG(p.Graph.TotalGPUs())
+	return m.DAG(ranks)
 }
 
-func (p *resolver) flows(specs []FlowSpec) ([]workload.Flow, error) {
+func (p *resolver) flows(above string, specs []FlowSpec) ([]workload.Flow, error) {
 	flows := make([]workload.Flow, len(specs))
 	for i, s := range specs {
-		key := fmt.Sprintf("workload.traffic.flows[%d]", i)
+		key := field.At(above+".flows", i)
 		src, err := p.Graph.FindGPU(s.From)
 		if err != nil {
 			return nil, field.Under(key+".from", err)

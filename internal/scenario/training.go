@@ -9,31 +9,32 @@ import (
 	"railyard/unit"
 )
 
-func (p *resolver) training(t *workload.Training) error {
-	key := "workload.training"
+// training makes a job of a step of a model.
+func (p *resolver) training(at task, t *workload.Training) (job workload.Job, err error) {
+	key := at.key + ".training"
 	m, err := p.model(key+".model", t.Name)
 	if err != nil {
-		return err
+		return job, err
 	}
 	if err := t.Divide(); err != nil {
-		return field.Under(key, err)
+		return job, field.Under(key, err)
 	}
 	step := *t
 	step.Model, step.GPU, step.NVLink, step.NVLatency = m, p.GPU, p.NVLink, p.NVLatency
-	step.PerServer = p.Graph.PerDomain()
+	step.PerServer = p.perServer(at.crew)
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
 	if err := step.Validate(); err != nil {
-		return field.Under(key, err)
+		return job, field.Under(key, err)
 	}
-	if need, have := step.Ranks(), p.Graph.TotalGPUs(); need > have {
-		return field.New(key, "tp %d x pp %d x dp %d x cp %d needs %s, the fabric has %d", t.TP, t.PP,
-			t.DP, t.CP, unit.Plural(need, "GPU"), have)
+	if need, have := step.Ranks(), p.ranks(at.crew); need > have {
+		return job, field.New(key, "tp %d x pp %d x dp %d x cp %d needs %s, %s has %d", t.TP, t.PP,
+			t.DP, t.CP, unit.Plural(need, "GPU"), at.whose(), have)
 	}
-	place, err := p.seat(&step)
+	place, err := p.seat(at, &step)
 	if err != nil {
-		return err
+		return job, err
 	}
 	p.equip(&step, place)
 	if !t.Fold {
@@ -45,7 +46,7 @@ func (p *resolver) training(t *workload.Training) error {
 	}
 	mem, err := step.Worst(m)
 	if err != nil {
-		return field.Under(key, err)
+		return job, field.Under(key, err)
 	}
 	if small := step.Smallest(); mem.Total() > small.Memory {
 		p.note("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
@@ -53,10 +54,9 @@ func (p *resolver) training(t *workload.Training) error {
 	}
 	dag, err := step.Build()
 	if err != nil {
-		return field.Under(key, err)
+		return job, field.Under(key, err)
 	}
-	p.Jobs = []workload.Job{{Name: p.Name, DAG: dag, Place: place, Training: &step}}
-	return nil
+	return workload.Job{Name: at.name, DAG: dag, Place: place, Training: &step}, nil
 }
 
 // model finds what a training block names.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"railyard/internal/field"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -15,29 +16,46 @@ func (p *resolver) work() error {
 		return err
 	}
 	p.NVLatency, p.PXN = p.File.Server.NVLatency, p.File.Server.PXN
-	w := &p.File.Workload
+	job, err := p.job(task{key: "workload", name: p.Name}, &p.File.Workload)
+	if err != nil {
+		return err
+	}
+	p.Jobs = []workload.Job{job}
+	return p.bound()
+}
+
+// task is a workload that a job is made of.
+type task struct {
+	key, name string
+	crew      crew
+}
+
+// whose says who has the GPUs that a task may use.
+func (t task) whose() string {
+	if t.crew == nil {
+		return "the fabric"
+	}
+	return "the job"
+}
+
+// job builds one workload.
+func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 	n := 0
 	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0} {
 		if set {
 			n++
 		}
 	}
-	if n != 1 {
-		return field.New("workload", "holds %d workloads, expected exactly one of training, traffic, ops", n)
-	}
-	var err error
 	switch {
+	case n != 1:
+		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, "+
+			"traffic, ops", n)
 	case w.Training != nil:
-		err = p.training(w.Training)
+		return p.training(at, w.Training)
 	case w.Traffic != nil:
-		err = p.traffic(w.Traffic)
-	default:
-		err = p.ops(w.Ops)
+		return p.traffic(at, w.Traffic)
 	}
-	if err != nil {
-		return err
-	}
-	return p.bound()
+	return p.ops(at, w.Ops)
 }
 
 // endOfTime is half of what a clock of picoseconds can count, 53 days.

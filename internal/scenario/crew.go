@@ -1,0 +1,81 @@
+package scenario
+
+import (
+	"slices"
+
+	"railyard/internal/field"
+)
+
+// crew are the GPUs of a job, by rank; nil is all GPUs of the fabric in their order.
+type crew []int
+
+// gpu is where a rank works.
+func (c crew) gpu(rank int) int {
+	if c == nil {
+		return rank
+	}
+	return c[rank]
+}
+
+// ranks is how many GPUs a job has.
+func (p *Plan) ranks(c crew) int {
+	if c == nil {
+		return p.Graph.TotalGPUs()
+	}
+	return len(c)
+}
+
+// domains are the servers that a job is on, trays that share NVLink as one, in their order.
+func (p *Plan) domains(c crew) (all []int) {
+	g := p.Graph
+	there := make([]bool, g.Domains())
+	for rank := range p.ranks(c) {
+		there[g.DomainOf(g.HostOf(c.gpu(rank)))] = true
+	}
+	for d, is := range there {
+		if is {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// perServer is how many GPUs of a job NVLink joins, the most of any server where they differ.
+func (p *Plan) perServer(c crew) (most int) {
+	if c == nil {
+		return p.Graph.PerDomain()
+	}
+	count := make([]int, p.Graph.Domains())
+	for _, gpu := range c {
+		d := p.Graph.DomainOf(p.Graph.HostOf(gpu))
+		count[d]++
+		most = max(most, count[d])
+	}
+	return most
+}
+
+// runs are a job's GPUs by server: ranks that follow one another on one server are together.
+func (p *Plan) runs(c crew) (all []crew) {
+	g, last := p.Graph, -1
+	for rank := range p.ranks(c) {
+		gpu := c.gpu(rank)
+		if d := g.DomainOf(g.HostOf(gpu)); d != last {
+			all, last = append(all, nil), d
+		}
+		all[len(all)-1] = append(all[len(all)-1], gpu)
+	}
+	return all
+}
+
+// rankOf finds the rank of a job that is on a GPU, by the GPU's name.
+func (p *resolver) rankOf(at task, name string) (int, error) {
+	gpu, err := p.Graph.FindGPU(name)
+	if err != nil || at.crew == nil {
+		return gpu, err
+	}
+	rank := slices.Index(at.crew, gpu)
+	if rank < 0 {
+		return 0, field.New("", "%s is not one of the job's GPUs", name)
+	}
+	return rank, nil
+}
