@@ -93,7 +93,7 @@ var allowed = map[string][]string{
 		"internal/engine", "internal/fabric", "internal/coll", "internal/workload",
 		"internal/partition", "internal/planner", "internal/sim", "internal/scenario", "internal/result",
 		"internal/model", "internal/queue", "internal/rng", "internal/route", "rc", "cc", "roce",
-		"scenarios"},
+		"internal/topo", "scenarios"},
 	"internal/tune": {"internal/rng"},
 	"internal/runner": {"internal/exec", "internal/fidelity", "internal/scenario", "internal/result",
 		"internal/capture"},

@@ -57,8 +57,8 @@ var Protocol = transport.Protocol{
 	Counters: counters,
 	Needs: cc.Needs{Hears: cc.Marking, Switch: "ECN, trimming at best",
 		NIC: "bitmap, EV profile per peer"},
-	Ordered: true,
-	CC:      "nscc", Controls: []string{"nscc", "dctcp", "none"},
+	Ordered: true, Profile: "evs",
+	CC: "nscc", Controls: []string{"nscc", "dctcp", "none"},
 	Check: check,
 	New: func(v param.Values, c transport.Common) transport.Maker {
 		return newMaker(v, c)

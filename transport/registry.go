@@ -22,6 +22,10 @@ type Protocol struct {
 	CC       string   // the congestion control that it runs where none is named; "" for one of its own
 	Controls []string // those that it can run; nil: none but its own
 
+	// Profile is the parameter that says how many entropy values a NIC has, which can be given
+	// (Common.EVs); "": none can.
+	Profile string
+
 	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
 	// where any can.
 	Check func(v param.Values, c Common) (param, fault string)

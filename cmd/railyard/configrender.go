@@ -104,6 +104,13 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
 			"--set lb=ecmp renders shortest ways", p.LB.Name)
 	}
+	if p.LB.ReadsEVs {
+		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
+			"flow "+
+			"label; --set lb=ecmp renders switches that hash them, --set transport.forwarding=srv6 ways "+
+			"in the "+
+			"packet", p.LB.Name)
+	}
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },

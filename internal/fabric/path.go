@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"railyard/internal/engine"
+	"railyard/internal/route"
 	"railyard/roce"
 	"railyard/unit"
 )
@@ -53,7 +54,8 @@ func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 // pathPort is a switch's port on such a path, -1 for none. To look changes no chooser's state.
 func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	f := &n.forward[node]
-	if code := n.tables.fwd[f.fwd+int32(loc)]; code >= 0 && !f.hashed {
+	_, steady := n.Sw[node].Chooser.(route.Steady)
+	if code := n.tables.fwd[f.fwd+int32(loc)]; code >= 0 && !f.hashed && !steady {
 		return n.tables.members[n.tables.groups[f.groups+int32(code)].start]
 	}
 	return n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash})

@@ -85,6 +85,10 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	h.rings.use(sv.Class)
 	h.lanes.use(h, sv.Class, n)
 	h.lanes.use(h, sv.Class, &h.nics[dst])
+	seed := uint64(hash)<<32 | uint64(psn)
+	if sv.PlainEV {
+		hash = 0 // a packet's digest is its entropy value
+	}
 	h.senders = append(h.senders, sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
 		next: -1, first: -1, last: -1, nic: src, dst: dst, hash: hash, loc: h.nics[dst].loc,
 		port: n.ports[0], sprayed: len(n.ports) > 1, timerAt: unit.Never, paceAt: unit.Never})
@@ -94,7 +98,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 	for len(h.carried) < len(h.senders) {
 		h.carried = append(h.carried, ends{})
 	}
-	path, seed := h.pathOf(c, sv.Protocol), uint64(hash)<<32|uint64(psn)
+	path := h.pathOf(c, sv.Protocol)
 	key := peerKey{int32(service), src, dst}
 	to, next := h.peers[key], c
 	if to == nil {

@@ -31,6 +31,7 @@ type Service struct {
 	AcksFirst bool // ACKs travel as CNPs do, before data
 
 	Protocol transport.Maker // carries its connections, with CC, credit and answers of its own; nil: RC
+	PlainEV  bool            // switches read its packets' entropy values as they are, and hash nothing
 }
 
 // tos is the type of service of data and ACKs.

@@ -20,6 +20,8 @@ type Policy struct {
 
 	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
 	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
+	// ReadsEVs: switches read the entropy values of packets as they are, so NICs must lay them out.
+	ReadsEVs bool
 	// Sprays: packets of one flow may take several paths at once, and overtake each other.
 	Sprays func(v param.Values) bool
 	// SourcePorts is how many UDP source ports the NICs take in turn for a queue pair; nil: one.
@@ -38,6 +40,7 @@ type Policy struct {
 // Site is what a chooser is told of its switch when it is made.
 type Site struct {
 	Seed   uint32     // of its hash
+	Tier   int        // 1 for leaves
 	Stream rng.Stream // for what is random
 }
 
@@ -77,6 +80,10 @@ const Levels = 3
 // in place.
 type Hasher interface{ HashSeed() uint32 }
 
+// Steady is a Chooser that is no Hasher, and whose Pick depends on nothing but the packet's digest and the
+// group.
+type Steady interface{ Steady() }
+
 // memoryless is the part of choosers that know nothing of groups and flows.
 type memoryless struct{}
 
@@ -85,7 +92,7 @@ func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
 var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant,
-	&Minimal, &UGAL},
+	&Minimal, &UGAL, &Structured},
 	ofNICs()...)
 
 // Names lists the policies.

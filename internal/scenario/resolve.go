@@ -37,7 +37,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
 	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
-		p.segments,
+		p.structured, p.segments,
 		p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {

@@ -245,7 +245,7 @@ func (n *Network) install() {
 		if chooser == nil {
 			seed := rng.New(n.Setup.Seed, "ecmp/"+name)
 			chooser = n.Setup.LB.Make(n.Setup.LBValues, route.Site{Seed: uint32(seed.Uint64()),
-				Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
+				Tier: g.Nodes[node].Tier, Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
 		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser asks for locators
 			room = t.Forget()

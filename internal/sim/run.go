@@ -146,7 +146,7 @@ func services(p *scenario.Plan) (all []host.Service) {
 			AcksFirst: of.AcksFirst}
 		s.Class, s.CNPClass = p.Spec.DSCP[s.DSCP], p.Spec.DSCP[s.CNPDSCP]
 		if of.Carried != nil {
-			s.Protocol = of.Maker(controllers(p, &of))
+			s.Protocol, s.PlainEV = of.Maker(controllers(p, &of)), p.LB.ReadsEVs
 			all = append(all, s)
 			continue
 		}

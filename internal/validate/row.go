@@ -68,6 +68,7 @@ func Checks() []Check {
 		{"NSCC", uecRows},
 		{"UEC paths", uecPaths},
 		{"mrc", mrcRows},
+		{"structured EVs", structuredRows},
 		{"HPCC", hpccRows},
 		{"CSIG", csigRows},
 		{"ECMP", ballsInBins},

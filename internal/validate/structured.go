@@ -1,0 +1,83 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"railyard/internal/topo"
+)
+
+// manyWays is a connection between two pods of a fat tree, with as many entropy values as ways.
+const manyWays = `
+name: ways
+fabric: {kind: fat-tree, k: 8, host_link: {rate: 100Gbps, cable: 3m}}
+transport: {kind: mrc, mrc: {evs: 16, active_evs: 16}}
+cc: {algorithm: none}
+switch: {pfc: false}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-128/gpu-1, bytes: 2MB}]}}
+`
+
+// structuredRows holds entropy values that switches read to what those that they hash must do: n values at
+// random take n(1-(1-1/n)^n) of n ways (HANDBOOK 7.1), n that are laid out take all of them alike.
+func structuredRows() ([]Row, error) {
+	const ways, seeds = 16, 40
+	used := map[string]int{}
+	var most, all int64
+	for seed := 1; seed <= seeds; seed++ {
+		for _, lb := range []string{"ecmp", "structured"} {
+			bytes, err := upward(fmt.Sprintf("seed=%d", seed), "lb="+lb)
+			if err != nil {
+				return nil, err
+			}
+			used[lb] += len(bytes)
+			for _, n := range bytes {
+				if lb == "structured" {
+					most, all = max(most, n), all+n
+				}
+			}
+		}
+	}
+	const source = "MRC 1.0, structured EV; HANDBOOK 19, 7.1"
+	hashed := ways * (1 - math.Pow(1-1./ways, ways))
+	return []Row{
+		within("16 entropy values, hashed: ways taken of 16, mean of 40 seeds", source+", balls in bins",
+			hashed,
+			float64(used["ecmp"])/seeds, 0.06, "%.2f"),
+		exact("16 entropy values that switches read: ways taken of 16, by 40 seeds", source, ways*seeds,
+			used["structured"]),
+		// a packet more of 31
+		within("the same: busiest way over the mean", source, 1, float64(most)*ways*seeds/float64(all), 0.03,
+			"%.3f"),
+	}, nil
+}
+
+// upward runs the flow and returns how many bytes each cable carried from its pod up to the cores, of
+// those that it used.
+func upward(sets ...string) (bytes []int64, err error) {
+	r, err := start(manyWays, sets...)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Go(nil); err != nil {
+		return nil, err
+	}
+	if err := r.Failed(); err != nil {
+		return nil, err
+	}
+	for l, link := range r.Graph.Links {
+		low, high := link.A, link.B
+		if r.Graph.Nodes[low].Tier > r.Graph.Nodes[high].Tier {
+			low, high = high, low
+		}
+		node := &r.Graph.Nodes[low]
+		// data go up in the first pod alone; answers, from the last one, are left out
+		if node.Role == topo.Host || node.Tier != 2 || !strings.HasPrefix(node.Name, "agg-1-") {
+			continue
+		}
+		if n := r.Net.Ports[r.Port(l, low)].TxBytes; n > 0 {
+			bytes = append(bytes, n)
+		}
+	}
+	return bytes, nil
+}
