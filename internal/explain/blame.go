@@ -254,6 +254,9 @@ func (b *blamer) root(port int32) string {
 	if port < 0 {
 		return ""
 	}
+	if closed := b.r.closedChain(port); closed != "" {
+		return ", by " + closed
+	}
 	if chain := b.r.pauseChain(port); len(chain) > 0 {
 		return ", root " + chain[len(chain)-1]
 	}

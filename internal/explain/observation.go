@@ -28,6 +28,7 @@ type Observation struct {
 	Counted  result.Summary // counters that the fidelity has
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
 	Limits   []string       // what it did not record, in words
+	Chains   Chains         // closed chains of pauses that were met
 	Packets  *Packets       // nil: the fidelity knows no packets
 }
 

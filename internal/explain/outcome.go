@@ -49,7 +49,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 			maxRankRows))
 	}
 	s.Jobs = b.jobs(s)
-	s.LinkEvents = r.linkEvents()
+	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	if len(p.Jobs) == 1 {
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}

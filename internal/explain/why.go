@@ -159,7 +159,14 @@ func (b *blamer) sentence(w *result.Slowest, conn int32, top *Wait, row *result.
 			s += fmt.Sprintf(", a queue shared with %d other %s", w.SharedN, flows)
 		}
 	}
-	if len(w.PausedBy) > 0 && w.Paused > 0 {
+	closed := ""
+	if top != nil {
+		closed = b.r.closedChain(top.Port)
+	}
+	switch {
+	case closed != "" && w.Paused > 0:
+		s += fmt.Sprintf("; that port was paused for %v, by %s", unit.Time(w.Paused), closed)
+	case len(w.PausedBy) > 0 && w.Paused > 0:
 		s += fmt.Sprintf("; that port was paused for %v, root %s", unit.Time(w.Paused),
 			w.PausedBy[len(w.PausedBy)-1])
 	}

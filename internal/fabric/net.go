@@ -142,6 +142,8 @@ type Net struct {
 
 	Trace  func(at unit.Time, what string, port int32, prio int) // PFC and mark events; nil: off
 	OnDrop func(pkt *Packet, port int32)
+	// Repaused hears of pauses that keep a port paused; nil: nobody does.
+	Repaused func(port int32, prio int)
 
 	// Tap sees what crosses tapped ports, TapPFC the pause frames among it: out
 	// when the first bit leaves, in when the last bit arrives. p must not be kept.

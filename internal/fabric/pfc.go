@@ -125,6 +125,8 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 		}
 		tx.Paused |= 1 << prio
 		n.trace("pause", port, prio)
+	} else if n.Repaused != nil {
+		n.Repaused(port, prio)
 	}
 }
 

@@ -217,6 +217,7 @@ func network(w io.Writer, s *result.Summary) {
 		met += fmt.Sprintf(", %s packets trimmed (%s of payload)", count(s.Trims), size(s.TrimmedBytes))
 	}
 	Labelled(w, "Congestion ", met)
+	chains(w, s.Deadlock)
 	dropped(w, s)
 	scheduled(w, s.Scheduled)
 	control(w, s.Control)

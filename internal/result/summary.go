@@ -118,7 +118,8 @@ type Summary struct {
 	Flows       FlowTimes    `json:"flow_completion_ps"`
 	Links       LinkUse      `json:"links"`
 	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
-	LinkEvents  []LinkEvent  `json:"link_events,omitempty"` // that were asked for, until the end
+	LinkEvents  []LinkEvent  `json:"link_events,omitempty"`   // that were asked for, until the end
+	Deadlock    *Chains      `json:"closed_chains,omitempty"` // of pauses that waited for one another
 
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`

@@ -17,6 +17,7 @@ func (p *Plan) Deadlock(r *topo.Routes) error {
 		return nil
 	}
 	ring, unknown := deadlock.Find(p.routing(r))
+	p.Watched = unknown || ring != nil || len(p.Events) > 0 // these may change routes
 	allowed := p.doc != nil && p.doc.File.Fabric.AllowDeadlock
 	switch {
 	case unknown:

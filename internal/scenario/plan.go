@@ -35,6 +35,7 @@ type Plan struct {
 	LB       *route.Policy
 	LBValues param.Values // its parameters
 	Rise     queue.Rising // classes of packets on detours; none without
+	Watched  bool         // pauses may come to wait for one another in a ring; as Deadlock found
 	// what the switches are together, where they are a scheduled fabric
 	Scheduled *queue.Scheduled
 

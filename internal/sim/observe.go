@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/cc"
 	"railyard/internal/explain"
@@ -50,6 +51,9 @@ func (r *Run) Observe() *explain.Observation {
 	}
 	if r.sampler.signals.missed > 0 {
 		o.Limits = append(o.Limits, fmt.Sprintf("signals.parquet holds the first %d changes", maxSignalRows))
+	}
+	if r.chains != nil {
+		o.Chains = explain.Chains{Count: r.chains.seen.Count, All: slices.Clone(r.chains.seen.All)}
 	}
 	r.carried(o)
 	r.ports(o)

@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"railyard/internal/exec"
+	"railyard/internal/result"
 	"railyard/unit"
 )
 
@@ -119,11 +121,17 @@ workload:
 	if err == nil || !strings.Contains(err.Error(), "stuck") || r.Net.Drops != 0 {
 		t.Fatalf("%v, %d drops: a ring of pauses should deadlock", err, r.Net.Drops)
 	}
+	s, _, _ := r.Outcome("")
+	if !strings.Contains(err.Error(), ": 5 paused ports wait for one another since ") ||
+		s.Deadlock == nil || s.Deadlock.Standing == 0 {
+		t.Fatalf("%v, chains %+v", err, s.Deadlock)
+	}
+	standing(t, r, s.Deadlock.Worst(), 5)
 	// Dropping breaks the deadlock, and the senders, who all try again at once, make the next one:
 	// a few packets get through each time. Acknowledged one by one, they are progress.
 	few := strings.ReplaceAll(text, "20MB", "400KB")
 	for action, text := range map[string]string{"drop": few, "forward": text} {
-		_, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms",
+		r, s, _ := runAll(t, text, "switch.watchdog.on=true", "switch.watchdog.poll=1ms",
 			"switch.watchdog.detect=2ms", "switch.watchdog.restore=2ms",
 			"transport.timeout=12", "cc.algorithm=dcqcn", "transport.ack_every=1",
 			"switch.watchdog.action="+action)
@@ -131,5 +139,108 @@ workload:
 			t.Errorf("action %s: complete %v, %d storms, %d packets dropped in them", action, s.Complete,
 				s.PFCStorms, s.DropsStorm)
 		}
+		if d := s.Deadlock; d == nil || d.Watchdog == 0 || d.Standing > 0 || len(r.chains.in) > 0 ||
+			!strings.Contains(d.Worst().Told, "; the PFC watchdog broke it at ") {
+			t.Errorf("action %s: chains %+v", action, d)
+		}
 	}
+}
+
+// standing looks whether what is told of a chain that stands is what the network shows: so many ports, each
+// paused, each the next one's way in, and all of them since it closed.
+func standing(t *testing.T, r *Run, c *result.Chain, ports int) {
+	t.Helper()
+	if c.How != result.Stands || len(c.Ports) != ports {
+		t.Fatalf("chain %+v, want one of %d ports that stands", c, ports)
+	}
+	first := c.Ports[0]
+	for i, p := range c.Ports {
+		tx, next := &r.Net.Ports[p.Port], &r.Net.Ports[c.Ports[(i+1)%len(c.Ports)].Port]
+		if tx.Paused&(1<<p.Priority) == 0 || r.Net.Ports[tx.Peer].Node != next.Node || p.Bytes == 0 ||
+			p.Paused > c.Closed {
+			t.Errorf("port %d of the chain: %+v", i, p)
+		}
+		if p.Paused < first.Paused {
+			first = p
+		}
+	}
+	if first.Name != c.First {
+		t.Errorf("%s was paused first, not %s", first.Name, c.First)
+	}
+}
+
+// A torus without classes that rise locks up under a permutation, and one with a queue pair's way through
+// it for every chain that stands says so.
+func TestTorusLocks(t *testing.T) {
+	r := load(t, `
+name: torus
+fabric: {kind: torus, k: 4, uplinks: 1, allow_deadlock: true, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 10m}}
+server: {gpus: 4, nics: 4}
+cc: {algorithm: none}
+transport: {timeout: 0}
+switch: {buffer: 8MB, watchdog: {on: false},
+  queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 0B, wred_min: 0B}}}
+workload: {traffic: {permutation: {bytes: 4MB, groups: all}}}
+`)
+	r.Go(func(p exec.Progress) bool { return p.Now < 3*unit.Millisecond })
+	s, _, _ := r.Outcome("")
+	d := s.Deadlock
+	if d == nil || d.Standing == 0 || d.ByItself == 0 || d.Count != d.Standing+d.ByItself ||
+		d.Watchdog+d.Cable > 0 {
+		t.Fatalf("chains %+v", d)
+	}
+	for i := range d.Chains {
+		if c := &d.Chains[i]; c.How == result.Stands {
+			standing(t, r, c, len(c.Ports))
+		} else if c.Ended <= c.Closed || c.By == "" {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// TestClosThatLocks: two cables of a Clos break, and packets between the two leaves that are left with one
+// spine each bounce off others, up again behind a way down (Guo et al., SIGCOMM 2016). The note beforehand
+// says that this can lock up, and the run names the chain of ports that does.
+func TestClosThatLocks(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`
+name: clos
+fabric:
+  kind: graph
+  host_link: {rate: 100Gbps, cable: 3m}
+  fabric_link: {rate: 100Gbps, cable: 10m}
+  graph:
+    hosts: [a0, a1, b0, b1, c0, c1, d0, d1]
+    switches: [{name: l0, role: leaf}, {name: l1, role: leaf}, {name: l2, role: leaf},
+      {name: l3, role: leaf}, {name: s0, role: spine}, {name: s1, role: spine}]
+    links: [{from: a0, to: l0}, {from: a1, to: l0}, {from: b0, to: l1}, {from: b1, to: l1},
+      {from: c0, to: l2}, {from: c1, to: l2}, {from: d0, to: l3}, {from: d1, to: l3},
+      {from: l0, to: s0}, {from: l0, to: s1}, {from: l1, to: s0}, {from: l1, to: s1},
+      {from: l2, to: s0}, {from: l2, to: s1}, {from: l3, to: s0}, {from: l3, to: s1}]
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+lb: spray-random
+transport: {timeout: 0, recovery: selective, write: only, nak_after: 65535, window: 65536}
+switch: {buffer: 4MB, watchdog: {on: false},
+  queues: {"3": {xoff: 60KB, xon: 30KB, wred_max: 0B, wred_min: 0B}}}
+failures: [{link: "l0:Eth4", at: 1us, converge: 1us}, {link: "l3:Eth3", at: 1us, converge: 1us}]
+workload:
+  traffic:
+    flows:
+`)
+	for _, f := range []string{"a0 d0", "a1 d1", "d0 a0", "d1 a1", "b0 c0", "b1 c1", "c0 b0", "c1 b1"} {
+		fmt.Fprintf(&b, "      - {from: %s/gpu-1, to: %s/gpu-1, bytes: 4MB, start: 10us}\n", f[:2], f[3:])
+	}
+	r := load(t, b.String())
+	notes := strings.Join(r.Plan.Notes, "\n")
+	if !strings.Contains(notes, "from 2us on pauses can deadlock") {
+		t.Errorf("notes: %s", notes)
+	}
+	err := r.Go(nil)
+	s, _, _ := r.Outcome("")
+	if err == nil || s.Deadlock == nil || s.Deadlock.Standing == 0 {
+		t.Fatalf("%v, chains %+v", err, s.Deadlock)
+	}
+	standing(t, r, s.Deadlock.Worst(), len(s.Deadlock.Worst().Ports))
 }

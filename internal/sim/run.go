@@ -28,6 +28,7 @@ type Run struct {
 	carrier *carrier
 	Cost    Cost // as estimated
 	sampler *sampler
+	chains  *chains // nil: no pauses can close one
 	pauses  []result.PauseRow
 	missed  int64        // PFC events beyond the table
 	seen    progressMark // at the last look for a stall
@@ -73,6 +74,10 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r.sampler.signals = newSignals(p.Services)
 	n.Net.Waits = fabric.NewWaitTable()
 	n.Net.Trace = r.trace
+	if p.Watched {
+		r.chains = newChains(n)
+		n.Net.Repaused = r.chains.repaused
+	}
 	return r, nil
 }
 
@@ -191,6 +196,9 @@ func controllers(p *scenario.Plan, of *scenario.Service) cc.Make {
 func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
 	if what == "mark" {
 		return
+	}
+	if r.chains != nil {
+		r.chains.hear(at, what, port, prio)
 	}
 	if len(r.pauses) >= maxPauseRows {
 		r.missed++
@@ -346,9 +354,9 @@ func (r *Run) stuck() error {
 	if i := r.Exec.Waiting(); i >= 0 {
 		o := &r.Exec.DAG.Ops[i]
 		return fmt.Errorf("the network is stuck at %v: the transfer from %s to %s never finishes (%d "+
-			"packets in flight, %s left)",
+			"packets in flight, %s left)%s",
 			r.Net.Q.Now(), r.Graph.GPUName(int(o.Rank)), r.Graph.GPUName(int(o.Peer)), r.Net.InUse(),
-			unit.Plural(r.Exec.Left, "operation"))
+			unit.Plural(r.Exec.Left, "operation"), r.locked())
 	}
 	return fmt.Errorf("the workload is stuck at %v with %s left", r.Net.Q.Now(),
 		unit.Plural(r.Exec.Left, "operation"))

@@ -182,6 +182,36 @@ export interface LinkEvent {
   routes_ps?: number;
 }
 
+export interface ChainPort {
+  port: number;
+  name: string;
+  priority: number;
+  paused_since_ps: number;
+  waiting_bytes: number;
+  flow: string;
+}
+
+export interface Chain {
+  closed_ps: number;
+  ended_ps?: number;
+  how: string;
+  by?: string;
+  ports: ChainPort[];
+  first_paused: string;
+  first_paused_for?: string;
+  filled_by: string;
+  told: string;
+}
+
+export interface Chains {
+  count: number;
+  ended_by_themselves: number;
+  broken_by_watchdog: number;
+  broken_by_cable: number;
+  standing: number;
+  chains: Chain[];
+}
+
 export interface Summary {
   name: string;
   version: string;
@@ -249,6 +279,7 @@ export interface Summary {
   links: LinkUse;
   slowest_flow?: Slowest;
   link_events?: LinkEvent[];
+  closed_chains?: Chains;
   wall_seconds: number;
   sim_seconds: number;
   peak_memory_bytes: number;
