@@ -1,0 +1,277 @@
+package goodput
+
+import (
+	"errors"
+	"math"
+
+	"railyard/internal/field"
+)
+
+// Input is a training and what can happen to it.
+type Input struct {
+	GPUs      int
+	PerServer int
+	Days      float64
+	Rates     *Rates
+
+	Detect   Span // until a failure is noticed
+	Restart  Span // from there to the first step, reading the checkpoint included
+	Stall    Span // everybody stands still for each checkpoint
+	Write    Span // a checkpoint counts so much later than its stall ends; 0: at once
+	Interval Span // of work between checkpoints; 0: Daly's
+	Step     Span // checkpoints are made between steps; 0: at any time
+
+	Spares  int // servers beside those of the job; -1: as many as it takes
+	Repair  Span
+	Replica int // GPUs of one, of which a job that runs short leaves some out; 0: it waits
+
+	Seed  uint64
+	Seeds int
+}
+
+// Bounds of an input, and of what is drawn.
+const (
+	maxGPUs  = 10_000_000
+	maxDays  = 3650
+	maxSeeds = 1000
+	maxDrawn = 20_000_000
+)
+
+func (in *Input) servers() int { return (in.GPUs + in.PerServer - 1) / in.PerServer }
+
+func (in *Input) length() Span { return Seconds(in.Days * 86400) }
+
+// Check refuses what cannot be; the names are those of the flags.
+func (in *Input) Check() error {
+	switch {
+	case in.GPUs < 1 || in.GPUs > maxGPUs:
+		return field.Outside("gpus", 1, maxGPUs, in.GPUs)
+	case in.PerServer < 1 || in.PerServer > in.GPUs:
+		return field.Outside("per_server", 1, in.GPUs, in.PerServer)
+	case in.GPUs%in.PerServer != 0:
+		return field.New("gpus", "%d are no whole number of servers of %d", in.GPUs, in.PerServer)
+	case !(in.Days > 0) || in.Days > maxDays:
+		return field.New("days", "must be more than 0 and at most %d, found %g", maxDays, in.Days)
+	case in.Seeds < 1 || in.Seeds > maxSeeds:
+		return field.Outside("seeds", 1, maxSeeds, in.Seeds)
+	case in.Spares < -1 || in.Spares > maxGPUs:
+		return field.Outside("spares", 0, maxGPUs, in.Spares)
+	case in.Replica < 0 || in.Replica > in.GPUs || in.Replica > 0 && in.GPUs%in.Replica != 0:
+		return field.New("replica", "%d GPUs do not divide the %d of the job", in.Replica, in.GPUs)
+	}
+	for _, x := range []struct {
+		key string
+		v   Span
+	}{{"detect", in.Detect}, {"restart", in.Restart}, {"stall", in.Stall}, {"write", in.Write},
+		{"interval", in.Interval}, {"step", in.Step}, {"repair", in.Repair}} {
+		if x.v < 0 || x.v > maxDays*Day {
+			return field.New(x.key, "must lie between 0 and %d days, found %g s", maxDays, x.v.Seconds())
+		}
+	}
+	return nil
+}
+
+// Share is a share of the time over seeds.
+type Share struct {
+	Mean float64 `json:"mean"`
+	SD   float64 `json:"standard_deviation"`
+	Min  float64 `json:"min"`
+	Max  float64 `json:"max"`
+}
+
+// Point is one interval between checkpoints.
+type Point struct {
+	Interval  float64 `json:"interval_seconds"`
+	Effective Share   `json:"effective"`
+	Expected  float64 `json:"closed_form,omitempty"` // Daly's, where it holds
+	Where     Where   `json:"where"`
+}
+
+// Where is where the time went, as shares of it, mean over seeds.
+type Where struct {
+	Checkpoint float64 `json:"checkpoints"`
+	Lost       float64 `json:"work_lost"`
+	Detect     float64 `json:"detection"`
+	Restart    float64 `json:"restart"`
+	Wait       float64 `json:"waiting_for_servers"`
+	Short      float64 `json:"running_short"`
+}
+
+// Part is how often a component failed.
+type Part struct {
+	Component string  `json:"component"`
+	PerDay    float64 `json:"per_day"`    // expected
+	Drawn     float64 `json:"drawn_mean"` // in all days, mean over seeds
+}
+
+// Result is what became of a training.
+type Result struct {
+	GPUs     int     `json:"gpus"`
+	Servers  int     `json:"servers"`
+	Days     float64 `json:"days"`
+	Seeds    int     `json:"seeds"`
+	Source   string  `json:"rates_source"`
+	PerDay   float64 `json:"failures_per_day"`
+	MTBF     float64 `json:"mtbf_seconds"` // 0: nothing fails
+	Parts    []Part  `json:"components"`
+	Young    float64 `json:"young_seconds"`
+	Daly     float64 `json:"daly_seconds"`
+	Chosen   Point   `json:"chosen"`
+	Best     float64 `json:"best_simulated_seconds"` // of the intervals below
+	Points   []Point `json:"intervals"`
+	Steps    float64 `json:"steps_mean,omitempty"`
+	Restarts float64 `json:"restarts_mean"`
+	Out      int     `json:"servers_in_repair_most"`
+}
+
+// around are the intervals that are simulated, as shares of the best by formula.
+var around = []float64{1.0 / 8, 1.0 / 4, 1.0 / 2, math.Sqrt2 / 2, 1, math.Sqrt2, 2, 4, 8}
+
+// ErrStopped is what Run returns when told to stop.
+var ErrStopped = errors.New("stopped")
+
+// Run simulates a training with every interval and seed. go on is asked between jobs, with the share that
+// is done.
+func Run(in Input, goOn func(done float64) bool) (*Result, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	parts, err := in.Rates.parts(in.GPUs, in.PerServer)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{GPUs: in.GPUs, Servers: in.servers(), Days: in.Days, Seeds: in.Seeds,
+		Source: in.Rates.Source}
+	for _, p := range parts {
+		r.PerDay += p.second * 86400
+		r.Parts = append(r.Parts, Part{Component: p.name, PerDay: p.second * 86400})
+	}
+	mtbf := math.Inf(1)
+	if r.PerDay > 0 {
+		mtbf = 86400 / r.PerDay
+		r.MTBF = mtbf
+		r.Young, r.Daly = Young(in.Stall.Seconds(), mtbf), Daly(in.Stall.Seconds(), mtbf)
+	}
+	if n := r.PerDay * in.Days * float64(in.Seeds*(len(around)+1)); n > maxDrawn {
+		return nil, field.New("days",
+			"%.3g failures would be drawn in all, of at most %.3g: fewer days or seeds", n,
+			float64(maxDrawn))
+	}
+	chosen := in.chosen(r.Daly, r.PerDay > 0)
+	intervals := in.intervals(chosen)
+	for i, tau := range intervals {
+		p, all, err := in.point(parts, tau, mtbf, func(seed float64) bool {
+			return goOn == nil || goOn((float64(i)+seed)/float64(len(intervals)))
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(r.Points) == 0 || p.Effective.Mean > r.at(r.Best).Effective.Mean {
+			r.Best = p.Interval
+		}
+		r.Points = append(r.Points, p)
+		if tau == chosen {
+			r.choose(in, p, all)
+		}
+	}
+	return r, nil
+}
+
+func (r *Result) at(interval float64) Point {
+	for _, p := range r.Points {
+		if p.Interval == interval {
+			return p
+		}
+	}
+	return Point{}
+}
+
+// choose keeps what only the chosen interval tells.
+func (r *Result) choose(in Input, p Point, all []Account) {
+	r.Chosen = p
+	n := float64(len(all))
+	for _, a := range all {
+		for i, k := range a.Failures {
+			r.Parts[i].Drawn += float64(k) / n
+		}
+		r.Restarts += float64(a.Restarts) / n
+		r.Out = max(r.Out, a.Out)
+		if in.Step > 0 {
+			r.Steps += float64(a.Useful) / float64(in.Step) / n
+		}
+	}
+}
+
+// chosen is the interval that was given, or the best by formula: no shorter than a checkpoint
+// takes to be written; an hour where nothing fails.
+func (in *Input) chosen(daly float64, fails bool) Span {
+	tau := in.Interval
+	if tau == 0 {
+		if tau = max(Seconds(daly), in.Write, Second); !fails {
+			tau = max(tau, Hour)
+		}
+	}
+	return in.steps(tau)
+}
+
+// steps is an interval as a whole number of steps, at least one.
+func (in *Input) steps(tau Span) Span {
+	if in.Step > 0 {
+		tau = max(1, (tau+in.Step/2)/in.Step) * in.Step
+	}
+	return max(tau, Second/1000)
+}
+
+// intervals are those around the chosen one, shorter than the training, in order and once each.
+func (in *Input) intervals(chosen Span) (out []Span) {
+	for _, f := range around {
+		tau := in.steps(Span(math.Round(float64(chosen) * f)))
+		if f == 1 {
+			tau = chosen
+		}
+		if (tau == chosen || tau < in.length()) && (len(out) == 0 || tau > out[len(out)-1]) {
+			out = append(out, tau)
+		}
+	}
+	return out
+}
+
+// point simulates one interval with every seed.
+func (in *Input) point(parts []part, tau Span, mtbf float64, goOn func(float64) bool) (Point, []Account,
+	error) {
+	p := Point{Interval: tau.Seconds()}
+	if in.Write == 0 && in.Spares < 0 {
+		p.Expected = Expected(tau.Seconds(), in.Stall.Seconds(), mtbf, in.Detect.Seconds(),
+			in.Restart.Seconds())
+	}
+	all := make([]Account, in.Seeds)
+	sum, square := 0.0, 0.0
+	p.Effective.Min = 1
+	n := float64(in.Seeds)
+	for i := range all {
+		if !goOn(float64(i) / n) {
+			return p, nil, ErrStopped
+		}
+		all[i] = simulate(in, parts, tau, in.Seed+uint64(i))
+		a, whole := &all[i], float64(in.length())
+		e := float64(a.Useful) / whole
+		sum += e
+		p.Effective.Min, p.Effective.Max = min(p.Effective.Min, e), max(p.Effective.Max, e)
+		for _, s := range []struct {
+			to *float64
+			v  Span
+		}{{&p.Where.Checkpoint, a.Checkpoint}, {&p.Where.Lost, a.Lost}, {&p.Where.Detect, a.Detect},
+			{&p.Where.Restart, a.Restart}, {&p.Where.Wait, a.Wait}, {&p.Where.Short, a.Short}} {
+			*s.to += float64(s.v) / whole / n
+		}
+	}
+	p.Effective.Mean = sum / n
+	for i := range all {
+		d := float64(all[i].Useful)/float64(in.length()) - p.Effective.Mean
+		square += float64(d * d)
+	}
+	if in.Seeds > 1 {
+		p.Effective.SD = math.Sqrt(square / (n - 1))
+	}
+	return p, all, nil
+}

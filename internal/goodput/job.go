@@ -1,0 +1,277 @@
+package goodput
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"railyard/internal/rng"
+)
+
+// Span is a time in microseconds: the clock counts in whole ones, so that it runs alike everywhere.
+type Span int64
+
+// Units of time.
+const (
+	Second Span = 1_000_000
+	Minute      = 60 * Second
+	Hour        = 60 * Minute
+	Day         = 24 * Hour
+)
+
+// Seconds is a span as a number.
+func (s Span) Seconds() float64 { return float64(s) / float64(Second) }
+
+// Seconds is so many of them.
+func Seconds(s float64) Span {
+	if s >= float64(forever/Second) {
+		return forever
+	}
+	return Span(math.Round(s * float64(Second)))
+}
+
+// forever is longer than anything lasts.
+const forever = Span(1) << 60
+
+// Account is where the time of a job went. Its spans add up to all of it.
+type Account struct {
+	Useful     Span // work that counts
+	Checkpoint Span // standing still for checkpoints
+	Lost       Span // work that had to be done again
+	Detect     Span // failures that nobody had noticed yet
+	Restart    Span // starting again
+	Wait       Span // for a server to come back from repair
+	Short      Span // of useful time, what missing replicas would have done
+
+	Failures []int // by part
+	Restarts int   // begun
+	Out      int   // most servers in repair at once
+}
+
+func (a *Account) total() Span {
+	return a.Useful + a.Checkpoint + a.Lost + a.Detect + a.Restart + a.Wait + a.Short
+}
+
+// cycle is the rhythm of work and checkpoints: a checkpoint begins after interval of work, keeps
+// everybody for stall, and counts when another write has passed. The next one does not begin before that.
+type cycle struct{ interval, stall, write Span }
+
+// run is what of a time x of running was work, and what of that a failure at its end would leave.
+func (c cycle) run(x Span) (work, kept Span) {
+	first, length := c.interval+c.stall, max(c.interval, c.write)+c.stall
+	n := Span(0) // checkpoints behind us
+	in := x      // into the cycle
+	if x >= first {
+		n = 1 + (x-first)/length
+		in = (x - first) % length
+	}
+	work = n*c.interval + min(in, c.interval)
+	if x >= first+c.write {
+		kept = (1 + (x-first-c.write)/length) * c.interval
+	}
+	return work, kept
+}
+
+// after is when the first checkpoint that ends at or after x counts.
+func (c cycle) after(x Span) Span {
+	first, length := c.interval+c.stall+c.write, max(c.interval, c.write)+c.stall
+	if x <= first {
+		return first
+	}
+	return first + (x-first+length-1)/length*length
+}
+
+// job is a training on its way.
+type job struct {
+	in      *Input
+	parts   []part
+	cycle   cycle
+	rng     rng.Stream
+	now     Span
+	back    []Span // when servers in repair come back, in order
+	servers int    // that the whole job takes
+	used    int    // that it has
+	Account
+}
+
+// simulate is a job from its first step to the end of its days.
+func simulate(in *Input, parts []part, interval Span, seed uint64) Account {
+	j := &job{in: in, parts: parts, cycle: cycle{interval, in.Stall, in.Write},
+		rng: rng.New(seed, "goodput"), servers: in.servers()}
+	j.used = j.servers
+	j.Failures = make([]int, len(parts))
+	end := in.length()
+	for j.now < end {
+		j.work(end)
+	}
+	return j.Account
+}
+
+// work runs until a failure, the end, or a checkpoint at which servers that are back are taken in.
+func (j *job) work(end Span) {
+	fails, which := j.draw()
+	left := end - j.now
+	stop := j.grow()
+	switch at := min(fails, left, stop); {
+	case at == left: // what is not yet in a checkpoint counts
+		done, _ := j.cycle.run(left)
+		j.book(left, done, done)
+	case at == stop:
+		// the last checkpoint's write is waited for
+		_, kept := j.cycle.run(stop)
+		j.book(stop, kept, kept)
+		j.begin(end)
+	default:
+		done, kept := j.cycle.run(fails)
+		j.book(fails, done, kept)
+		j.fail(which)
+		j.unnoticed(end)
+		j.begin(end)
+	}
+}
+
+// book accounts for a time of running with so much work, of which so much counts.
+func (j *job) book(x, done, kept Span) {
+	j.now += x
+	n, of := j.speed(j.used)
+	hi, lo := bits.Mul64(uint64(kept), uint64(n))
+	q, _ := bits.Div64(hi, lo, uint64(of))
+	j.Useful += Span(q)
+	j.Short += kept - Span(q)
+	j.Lost += done - kept
+	j.Checkpoint += x - done
+}
+
+// speed is how many replicas so many servers run, of how many.
+func (j *job) speed(servers int) (n, of int) {
+	if j.in.Replica == 0 || servers == j.servers {
+		return 1, 1
+	}
+	return servers * j.in.PerServer / j.in.Replica, j.in.GPUs / j.in.Replica
+}
+
+// draw is when the next failure comes, and which.
+func (j *job) draw() (Span, int) {
+	sum := 0.0
+	for i := range j.parts {
+		sum += j.rate(i)
+	}
+	if sum == 0 {
+		return forever, 0
+	}
+	at := Seconds(-math.Log1p(-j.rng.Float64()) / sum)
+	u := j.rng.Float64() * sum
+	for i := range j.parts {
+		if u -= j.rate(i); u < 0 {
+			return at, i
+		}
+	}
+	return at, len(j.parts) - 1
+}
+
+// rate is how often a part fails, of the servers that are in use.
+func (j *job) rate(i int) float64 {
+	if p := &j.parts[i]; p.job || j.used == j.servers {
+		return p.second
+	}
+	return j.parts[i].second * float64(j.used) / float64(j.servers)
+}
+
+// fail takes note of a failure, and sends a server to repair.
+func (j *job) fail(which int) {
+	j.Failures[which]++
+	if j.in.Spares < 0 || !j.parts[which].takes {
+		return
+	}
+	j.returned()
+	at, _ := slices.BinarySearch(j.back, j.now+j.in.Repair)
+	j.back = slices.Insert(j.back, at, j.now+j.in.Repair)
+	j.Out = max(j.Out, len(j.back))
+}
+
+// returned forgets servers that are back.
+func (j *job) returned() {
+	n := 0
+	for n < len(j.back) && j.back[n] <= j.now {
+		n++
+	}
+	j.back = slices.Delete(j.back, 0, n)
+}
+
+// spend lets time pass, up to the end.
+func (j *job) spend(on *Span, x, end Span) {
+	x = min(x, end-j.now)
+	j.now += x
+	*on += x
+}
+
+// unnoticed is the time until a failure is noticed. Others in it are noticed with it.
+func (j *job) unnoticed(end Span) {
+	for left := j.in.Detect; left > 0 && j.now < end; {
+		x, which := j.draw()
+		j.spend(&j.Detect, min(x, left), end)
+		if left -= min(x, left); left > 0 && j.now < end {
+			j.fail(which)
+		}
+	}
+}
+
+// begin starts the job again, as often as it takes, on the servers that there are.
+func (j *job) begin(end Span) {
+	for j.now < end {
+		j.seat(end)
+		if j.now >= end {
+			return
+		}
+		j.Restarts++
+		x, which := j.draw()
+		if x >= j.in.Restart {
+			j.spend(&j.Restart, j.in.Restart, end)
+			return
+		}
+		j.spend(&j.Restart, x, end)
+		if j.now < end {
+			j.fail(which)
+			j.unnoticed(end)
+		}
+	}
+}
+
+// seat takes servers: all that it needs, or, where it may run short, as many as there are. Without any it
+// waits.
+func (j *job) seat(end Span) {
+	for j.now < end {
+		j.returned()
+		free := j.servers
+		if j.in.Spares >= 0 {
+			free = min(free, j.servers+j.in.Spares-len(j.back))
+		}
+		if n, _ := j.speed(free); free == j.servers || j.in.Replica > 0 && n > 0 {
+			j.used = free
+			return
+		}
+		j.spend(&j.Wait, j.back[0]-j.now, end)
+	}
+}
+
+// grow is when a job that runs short begins again with more servers: at the first checkpoint by which it
+// has lost, since one came back, as much as starting again costs.
+func (j *job) grow() Span {
+	if j.used == j.servers {
+		return forever
+	}
+	have, of := j.speed(j.used)
+	for i, at := range j.back {
+		// servers beyond those still out when this one is back
+		free := min(j.servers, j.servers+j.in.Spares-len(j.back)+i+1)
+		more := of
+		if free < j.servers {
+			more, _ = j.speed(free)
+		}
+		if more > have {
+			worth := Span(float64(j.in.Restart) * float64(of) / float64(more-have))
+			return j.cycle.after(max(0, at-j.now) + worth)
+		}
+	}
+	return forever
+}

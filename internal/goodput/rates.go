@@ -1,0 +1,207 @@
+// Package goodput simulates days of a training whose parts fail: what is left of the time once
+// failures are noticed, servers replaced, the job started again, lost work repeated and checkpoints
+// written. Nothing of the network is in it; a step takes as long as it is told.
+package goodput
+
+import (
+	"math"
+
+	"railyard/internal/field"
+)
+
+// Component is a part of a job that can fail.
+type Component struct {
+	Name  string
+	Per   string // what there are as many of
+	Takes bool   // its server, until it is repaired
+	About string
+}
+
+// What there can be as many of as there are of a component.
+const (
+	PerGPU    = "gpu"
+	PerServer = "server"
+	PerJob    = "job"
+)
+
+// Components are the parts that Llama 3's table has (arXiv 2407.21783, table 5). How many there are of
+// each, and whether a failure takes the server, is our reading of it: parts of a GPU and its network grow
+// with the GPUs, parts of a server with the servers, and software fails as often in a small job as in a
+// large one.
+var Components = []Component{
+	{"gpu", PerGPU, true, "a faulty GPU, NVLink included"},
+	{"hbm", PerGPU, true, "a GPU's HBM3"},
+	{"software", PerJob, false, "a bug in software"},
+	{"network", PerGPU, true, "a switch or cable of the network"},
+	{"maintenance", PerServer, true, "unplanned maintenance of a host"},
+	{"sram", PerGPU, true, "a GPU's SRAM"},
+	{"gpu-processor", PerGPU, true, "a GPU's system processor"},
+	{"nic", PerGPU, true, "a NIC"},
+	{"nccl-timeout", PerGPU, false, "a time-out of NCCL's watchdog, cause unknown"},
+	{"silent-corruption", PerGPU, true, "a GPU that computes wrong values"},
+	{"thermal", PerGPU, true, "a GPU's thermal interface and sensor"},
+	{"ssd", PerServer, true, "a disk"},
+	{"power", PerServer, true, "a power supply"},
+	{"chassis", PerServer, true, "a server's chassis"},
+	{"io-board", PerServer, true, "an expansion board"},
+	{"dependency", PerJob, false, "a service that the job needs"},
+	{"cpu", PerServer, true, "a CPU"},
+	{"memory", PerServer, true, "a server's memory"},
+}
+
+// Rates are how often components fail.
+type Rates struct {
+	Source string `yaml:"source" json:"source"`
+	Rates  []Rate `yaml:"rates" json:"rates"`
+}
+
+// Rate is how often one component fails: what was observed, or the time between failures of one of them,
+// or a number per second.
+type Rate struct {
+	Component string  `yaml:"component" json:"component"`
+	Events    float64 `yaml:"events" json:"events,omitempty"` // in so many days
+	Days      float64 `yaml:"days" json:"days,omitempty"`
+	Units     int     `yaml:"units" json:"units,omitempty"` // GPUs, servers or jobs that were observed
+	MTBF      float64 `yaml:"mtbf_hours" json:"mtbf_hours,omitempty"`
+	Second    float64 `yaml:"per_second" json:"per_second,omitempty"`
+	Per       string  `yaml:"per" json:"per,omitempty" enum:"gpu,server,job"`
+	Takes     string  `yaml:"takes" json:"takes,omitempty" enum:"server,nothing"`
+}
+
+// Llama3 is what Meta observed in 54 days of training Llama 3 405B on 16,384 GPUs.
+func Llama3() *Rates {
+	const gpus, servers = 16_384, 2_048
+	r := &Rates{Source: "Grattafiori et al., The Llama 3 Herd of Models, arXiv 2407.21783, table 5: " +
+		"419 unexpected interruptions in 54 days on 16,384 GPUs"}
+	counts := []float64{148, 72, 54, 35, 32, 19, 17, 7, 7, 6, 6, 3, 3, 2, 2, 2, 2, 2}
+	for i, n := range counts {
+		units := map[string]int{PerGPU: gpus, PerServer: servers, PerJob: 1}[Components[i].Per]
+		r.Rates = append(r.Rates, Rate{Component: Components[i].Name, Events: n, Days: 54, Units: units})
+	}
+	return r
+}
+
+// names are the components' names.
+func names() (all []string) {
+	for _, c := range Components {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+// part is a component as a job has it.
+type part struct {
+	name   string
+	second float64 // failures per second of all of them together
+	takes  bool
+	job    bool // as often however many servers there are
+}
+
+// mostPerSecond is the most often that anything may fail.
+const mostPerSecond = 1
+
+// of is the rate of one unit per second, with its key.
+func (r *Rate) of() (perSecond float64, key string, err error) {
+	said := 0
+	for _, f := range []struct {
+		key string
+		v   float64
+	}{{"events", r.Events}, {"days", r.Days}, {"units", float64(r.Units)}, {"mtbf_hours", r.MTBF},
+		{"per_second", r.Second}} {
+		if f.v < 0 {
+			return 0, "", field.New(f.key, "is negative: %g", f.v)
+		}
+	}
+	for _, v := range []float64{r.Events, r.MTBF, r.Second} {
+		if v > 0 {
+			said++
+		}
+	}
+	switch {
+	case said > 1:
+		return 0, "", field.New("", "give one of events, mtbf_hours and per_second")
+	case r.MTBF > 0:
+		return 1 / (r.MTBF * 3600), "mtbf_hours", nil
+	case r.Events > 0 && (r.Days == 0 || r.Units == 0):
+		return 0, "", field.New("events", "needs days and units: so many in how many days, on how many")
+	case r.Events > 0:
+		return r.Events / (r.Days * 86400 * float64(r.Units)), "events", nil
+	case r.Days > 0 || r.Units > 0:
+		return 0, "", field.New("", "days and units mean nothing without events")
+	}
+	return r.Second, "per_second", nil
+}
+
+// Check refuses rates that cannot be, of a job of so many GPUs. Errors have their paths.
+func (r *Rates) Check(gpus, perServer int) error {
+	_, err := r.parts(gpus, perServer)
+	return err
+}
+
+// parts are the components of a job of so many GPUs. Errors have the paths of the rates.
+func (r *Rates) parts(gpus, perServer int) ([]part, error) {
+	var out []part
+	var faults field.List
+	fault := func(i int, err error) {
+		faults = append(faults, field.All(field.Under(field.At("rates", i), err))...)
+	}
+	seen := map[string]bool{}
+	sum := 0.0
+	for i := range r.Rates {
+		x := &r.Rates[i]
+		c := find(x.Component)
+		if c == nil {
+			fault(i, field.Choice("component", x.Component, names(), "there is no component %s",
+				field.Quote(x.Component)))
+			continue
+		}
+		if seen[x.Component] {
+			fault(i, field.New("component", "%s stands twice", x.Component))
+			continue
+		}
+		seen[x.Component] = true
+		one, key, err := x.of()
+		if err == nil && one > mostPerSecond {
+			err = field.New(key, "%.4g failures a second of one %s; at most %d are simulated", one,
+				x.Component, mostPerSecond)
+		}
+		if err != nil {
+			fault(i, err)
+			continue
+		}
+		p := part{name: x.Component, takes: c.Takes && x.Takes == "" || x.Takes == "server"}
+		per := c.Per
+		if x.Per != "" {
+			per = x.Per
+		}
+		switch per {
+		case PerGPU:
+			p.second = one * float64(gpus)
+		case PerServer:
+			p.second = one * float64((gpus+perServer-1)/perServer)
+		case PerJob:
+			p.second, p.job = one, true
+		}
+		if p.second > 0 {
+			out = append(out, p)
+		}
+		sum += p.second
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if sum > mostPerSecond || math.IsNaN(sum) {
+		return nil, field.New("rates", "together %.4g failures a second of the whole job; at most %d are "+
+			"simulated", sum, mostPerSecond)
+	}
+	return out, nil
+}
+
+func find(name string) *Component {
+	for i := range Components {
+		if Components[i].Name == name {
+			return &Components[i]
+		}
+	}
+	return nil
+}
