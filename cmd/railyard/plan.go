@@ -19,6 +19,7 @@ type planCmd struct {
 	Search     planSearchCmd     `cmd:"" help:"The best partitioning of a model on a fabric."`
 	Fabric     planFabricCmd     `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
 	Collective planCollectiveCmd `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
+	Goodput    planGoodputCmd    `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
 	Traffic    planTrafficCmd    `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 
@@ -29,7 +30,8 @@ Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --gpu h100 --utilisation 40 --days 54
   railyard plan size --params 175B --tokens 300B --gpus 1024 --gpu a100
   railyard plan size --table 1
-  railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1 --recompute selective`
+  railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1 --recompute selective
+  railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s`
 }
 
 // amount reads a count with K, M, B, T: 175B, 15.6T.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"railyard/internal/field"
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/unit"
@@ -57,8 +56,8 @@ type trafficRow struct {
 
 // Run is the plan traffic command.
 func (c *planTrafficCmd) Run(e *env) error {
-	if ext := strings.ToLower(filepath.Ext(c.Plot)); c.Plot != "" && ext != ".png" && ext != ".svg" {
-		return field.New("--plot", "writes .png or .svg, found %q", c.Plot)
+	if err := isPicture(c.Plot); err != nil {
+		return err
 	}
 	plan, err := loadPlan(c.Scenario, c.Set, nil)
 	if err != nil {

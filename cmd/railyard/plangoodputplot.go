@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/field"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// isPicture refuses a plot's name that says no format.
+func isPicture(path string) error {
+	if ext := strings.ToLower(filepath.Ext(path)); path != "" && ext != ".png" && ext != ".svg" {
+		return field.New("--plot", "writes .png or .svg, found %q", path)
+	}
+	return nil
+}
+
+// spread is a mean over seeds with its least and most.
+type spread struct {
+	plotter.XYs
+	plotter.YErrors
+}
+
+// draw writes the effective time over the interval between checkpoints, with its spread and the closed form.
+func (c *planGoodputCmd) draw(r goodputReport) error {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%d GPUs, %g days: effective training time over the checkpoint interval",
+		r.GPUs, r.Days)
+	p.X.Label.Text, p.Y.Label.Text = "training between checkpoints, s", "effective, %"
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Legend.XOffs = -6 * vg.Centimeter
+	var s spread
+	var daly plotter.XYs
+	for _, x := range r.Points {
+		m := 100 * x.Effective.Mean
+		s.XYs = append(s.XYs, plotter.XY{X: x.Interval, Y: m})
+		s.YErrors = append(s.YErrors, struct{ Low, High float64 }{m - 100*x.Effective.Min,
+			100*x.Effective.Max - m})
+		if x.Expected > 0 {
+			daly = append(daly, plotter.XY{X: x.Interval, Y: 100 * x.Expected})
+		}
+	}
+	if err := addLine(p, fmt.Sprintf("simulated, mean and spread of %d seeds", r.Seeds), s.XYs,
+		0); err != nil {
+		return err
+	}
+	bars, err := plotter.NewYErrorBars(s)
+	if err != nil {
+		return err
+	}
+	bars.Color, bars.Width = tints[0], vg.Points(1)
+	p.Add(bars)
+	if err := addLine(p, "Daly's formula", daly, 1); err != nil {
+		return err
+	}
+	at := plotter.XYs{{X: r.Chosen.Interval, Y: p.Y.Min}, {X: r.Chosen.Interval, Y: p.Y.Max}}
+	if err := addLine(p, "the interval taken", at, 6); err != nil {
+		return err
+	}
+	if p.X.Max <= p.X.Min*1.01 || math.IsInf(p.X.Max, 0) { // one interval only
+		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
+	}
+	to, err := p.WriterTo(24*vg.Centimeter, 12*vg.Centimeter, strings.ToLower(filepath.Ext(c.Plot))[1:])
+	if err != nil {
+		return err
+	}
+	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+}
