@@ -90,6 +90,7 @@ func Checks() []Check {
 		{"estimates", estimates},
 		{"Megatron", throughput},
 		{"Llama 3", llama3},
+		{"goodput", goodputs},
 	}
 }
 
