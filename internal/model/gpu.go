@@ -3,10 +3,12 @@ package model
 import (
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"sort"
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/sheet"
 	"railyard/unit"
 )
 
@@ -28,12 +30,16 @@ type GPU struct {
 	Source          string
 }
 
+// Sheets are the data sheets of gpus.json. Makers' own pages were not all at hand: a figure names the
+// document that it was read in, which may be one that repeats the maker's; what names none is from memory.
+var Sheets, sheetsErr = sheet.Read(gpuData)
+
 // GPUs are the accelerators of gpus.json, the vendors' published figures.
 var GPUs = loadGPUs()
 
 func loadGPUs() map[string]GPU {
 	var rows []struct {
-		Name   string  `json:"name"`
+		Name   string  `json:"key"`
 		TF32   float64 `json:"tf32_tflops"`
 		BF16   float64 `json:"bf16_tflops"`
 		FP8    float64 `json:"fp8_tflops"`
@@ -45,17 +51,17 @@ func loadGPUs() map[string]GPU {
 		Links  int     `json:"nvlinks"`
 		SM     int     `json:"sm"`
 		Watts  float64 `json:"watts"`
-		Source string  `json:"source"`
 	}
-	if err := json.Unmarshal(gpuData, &rows); err != nil {
-		panic(err) // the embedded table is wrong: our bug
+	if err := json.Unmarshal(gpuData, &rows); err != nil || sheetsErr != nil {
+		panic(errors.Join(err, sheetsErr)) // the embedded table is wrong: our bug
 	}
 	m := map[string]GPU{}
-	for _, r := range rows {
+	for i, r := range rows {
 		m[r.Name] = GPU{r.Name, r.TF32 * 1e12, r.BF16 * 1e12, r.FP8 * 1e12, unit.Rate(r.HBM*8) * unit.Gbps,
 			unit.Bytes(r.Memory) * unit.GB,
 			unit.Rate(r.NVLink*8) * unit.Gbps, unit.Rate(r.Pair*8) * unit.Gbps,
-			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts, r.Source}
+			unit.Rate(r.NIC) * unit.Gbps, r.Links, r.SM, r.Watts,
+			Sheets[i].Summary()}
 	}
 	return m
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"strings"
 	"testing"
+
+	"railyard/internal/sheet"
 )
 
 // The published parameter counts. The Llama figures are the exact sizes of the
@@ -54,5 +56,25 @@ func TestBadConfigs(t *testing.T) {
 		if _, err := Parse("x", []byte(in)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
+	}
+}
+
+// Every GPU has been read of somewhere, and most of its figures; GPUs joined by pairs share out
+// what they have.
+func TestGPUsHaveSources(t *testing.T) {
+	for i, s := range Sheets {
+		g := GPUs[s.Key]
+		if s.Sourced() == 0 || g.Source != Sheets[i].Summary() {
+			t.Errorf("%s: %q", s.Key, g.Source)
+		}
+		if g.BF16 <= 0 || g.HBM <= 0 || g.Memory <= 0 || g.NVLink <= 0 || g.Watts <= 0 {
+			t.Errorf("%s lacks a figure: %+v", s.Key, g)
+		}
+		if g.Pair > 0 && g.NVLink != 7*g.Pair {
+			t.Errorf("%s: %v to each of seven are no %v", s.Key, g.Pair, g.NVLink)
+		}
+	}
+	if sourced, all := sheet.Count(Sheets); 10*sourced < 8*all {
+		t.Errorf("%d of %d figures have a source, want four fifths", sourced, all)
 	}
 }

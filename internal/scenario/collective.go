@@ -142,7 +142,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 }
 
 // nvidia are the GPUs that NCCL's tuning model has constants for.
-var nvidia = []string{"a100", "b200", "gb200", "gb300", "h100", "h200"}
+var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h200"}
 
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
 // NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; HANDBOOK.md 9.3).

@@ -1,0 +1,159 @@
+// Package sheet reads data sheets: products with their figures, each with the document that it was read in. A
+// figure that no source names is from memory, and is said to be.
+package sheet
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Sheet is what is known of one product.
+type Sheet struct {
+	Key     string   `json:"key"`
+	Name    string   `json:"name"`
+	Figures []Figure `json:"figures"` // as the file has them
+	Sources []Source `json:"-"`
+}
+
+// Figure is one value, as its file writes it.
+type Figure struct {
+	Key    string  `json:"key"`
+	Value  string  `json:"value"`
+	Source *Source `json:"source,omitempty"` // where it was read; nil: from memory
+}
+
+// Source is a document, and the figures that were read there.
+type Source struct {
+	Of   []string `json:"of"`             // keys
+	In   string   `json:"in"`             // names of documents, which anybody can find
+	Says string   `json:"says,omitempty"` // what stands there, where that takes a word
+}
+
+func (s *Source) String() string {
+	switch {
+	case s == nil:
+		return "from memory"
+	case s.Says == "":
+		return s.In
+	}
+	return s.In + ": " + s.Says
+}
+
+// Read reads a list of products: objects with key, name, sources, and figures under any other name.
+func Read(data []byte) ([]Sheet, error) {
+	var rows []json.RawMessage
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return nil, err
+	}
+	var sheets []Sheet
+	for i, row := range rows {
+		s, err := read(row)
+		if err == nil && slices.ContainsFunc(sheets, func(o Sheet) bool { return o.Key == s.Key }) {
+			err = fmt.Errorf("the key stands twice")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%d (%s): %w", i, s.Key, err)
+		}
+		sheets = append(sheets, s)
+	}
+	return sheets, nil
+}
+
+func read(row []byte) (s Sheet, err error) {
+	d := json.NewDecoder(bytes.NewReader(row))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return s, fmt.Errorf("is no product")
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return s, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return s, err
+		}
+		switch key := t.(string); key { // of an object
+		case "key":
+			err = json.Unmarshal(value, &s.Key)
+		case "name":
+			err = json.Unmarshal(value, &s.Name)
+		case "sources":
+			err = json.Unmarshal(value, &s.Sources)
+		default:
+			s.Figures = append(s.Figures, Figure{Key: key, Value: strings.Trim(string(value), `"`)})
+		}
+		if err != nil {
+			return s, err
+		}
+	}
+	return s, s.match()
+}
+
+// match gives figures their sources.
+func (s *Sheet) match() error {
+	if s.Key == "" || s.Name == "" || len(s.Figures) == 0 {
+		return fmt.Errorf("a product has a key, a name and figures")
+	}
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		if src.In == "" || len(src.Of) == 0 {
+			return fmt.Errorf("sources[%d] needs of and in", i)
+		}
+		for _, key := range src.Of {
+			f := slices.IndexFunc(s.Figures, func(f Figure) bool { return f.Key == key })
+			switch {
+			case f < 0:
+				return fmt.Errorf("sources[%d]: there is no figure %q", i, key)
+			case s.Figures[f].Source != nil:
+				return fmt.Errorf("sources[%d]: %s has a source already: say both in one", i, key)
+			}
+			s.Figures[f].Source = src
+		}
+	}
+	return nil
+}
+
+// Sourced says how many figures have a source.
+func (s *Sheet) Sourced() (n int) {
+	for _, f := range s.Figures {
+		if f.Source != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Memory lists the figures that have none.
+func (s *Sheet) Memory() (keys []string) {
+	for _, f := range s.Figures {
+		if f.Source == nil {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// Summary names the documents in one line, and what is from memory.
+func (s *Sheet) Summary() string {
+	var parts []string
+	for i := range s.Sources {
+		parts = append(parts, s.Sources[i].In)
+	}
+	if m := s.Memory(); len(m) > 0 {
+		parts = append(parts, "from memory: "+strings.Join(m, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Count says of a list how many figures it has, and how many of them with a source.
+func Count(sheets []Sheet) (sourced, figures int) {
+	for i := range sheets {
+		sourced += sheets[i].Sourced()
+		figures += len(sheets[i].Figures)
+	}
+	return sourced, figures
+}
