@@ -47,14 +47,16 @@ var allowed = map[string][]string{
 		"transport"},
 	"internal/host": {"internal/engine", "internal/fabric", "internal/route",
 		"rc", "cc", "entropy", "roce", "transport"},
-	"internal/machine":     {"internal/inside"},
-	"internal/site":        {"internal/inside", "internal/machine", "internal/topo", "internal/panel"},
+	"internal/machine": {"internal/inside"},
+	"internal/site": {"internal/inside", "internal/machine", "internal/topo", "internal/panel",
+		"internal/sheet"},
 	"internal/topo":        {"internal/panel"},
 	"internal/deadlock":    {"internal/topo"},
 	"internal/panel":       {},
 	"internal/cabling":     {"internal/topo"},
 	"internal/coll":        {},
-	"internal/model":       {},
+	"internal/sheet":       {},
+	"internal/model":       {"internal/sheet"},
 	"internal/partition":   {"internal/model"},
 	"internal/workload":    {"internal/coll", "internal/model", "internal/partition", "internal/rng"},
 	"internal/swconf":      {"internal/topo", "internal/queue", "internal/swconf/cli", "internal/panel"},
@@ -113,7 +115,7 @@ var allowed = map[string][]string{
 		"internal/dcbx", "internal/tune", "internal/partition", "internal/planner", "internal/model",
 		"internal/goodput",
 		"internal/capture", "internal/perftest", "internal/allreduce", "internal/lab", "verbs", "roce",
-		"entropy", "internal/panel"},
+		"entropy", "internal/panel", "internal/sheet", "internal/site"},
 }
 
 // edge packages may touch the outside world; all others are cores.

@@ -104,7 +104,7 @@ type GraphLink struct {
 
 // Server describes the GPU servers.
 type Server struct {
-	GPU        string     `yaml:"gpu" doc:"accelerator: a100, b200, gaudi3, gb200, gb300, h100, h200, mi300x, mi325x, or one of gpus"`
+	GPU        string     `yaml:"gpu" doc:"accelerator: a100, b200, b300, gaudi3, gb200, gb300, h100, h200, mi300x, mi325x, or one of gpus"`
 	GPUs       int        `yaml:"gpus" doc:"per server"`
 	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
 	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`

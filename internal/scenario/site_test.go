@@ -201,7 +201,7 @@ func TestPacketMemoryOfTypes(t *testing.T) {
 	}{
 		{nil, 0, 0}, // the platform's
 		{[]string{"fabric.types.leaf.buffer=20MB"}, 20 * unit.MB, 20 * unit.MB}, // it is like leaf
-		{[]string{model}, 0, 114 * unit.MB},
+		{[]string{model}, 0, 113620296},
 		{[]string{model, "switch.buffer=50MB"}, 50 * unit.MB, 50 * unit.MB},
 		{[]string{model, "switch.buffer=50MB", "fabric.types.spine.buffer=30MB"}, 50 * unit.MB, 30 * unit.MB},
 	} {

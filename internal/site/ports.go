@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -18,6 +19,7 @@ type budget struct {
 	open  []map[unit.Rate]panel.Jack // by kind: the last cable of a rate in a port that is broken out
 	by    map[int]int                // cables by rule
 	any   int32                      // ports used, where there is no limit
+	ends  int                        // cables
 }
 
 func newBudget(t *Type) budget {
@@ -34,6 +36,7 @@ func newBudget(t *Type) budget {
 // for this rate already first. It says where it is, and whether there was one.
 func (b *budget) take(rule int, rate unit.Rate) (panel.Jack, bool) {
 	b.by[rule]++
+	b.ends++
 	if len(b.kinds) == 0 {
 		b.any++
 		return panel.Jack{Port: b.any}, true
@@ -113,6 +116,10 @@ func (b *builder) account() error {
 		if rule, bad := over[n]; bad {
 			return field.New(fmt.Sprintf("cables[%d]", rule), "%s", b.sum(n))
 		}
+		if n.ports.ends > n.typ.Radix && n.typ.Radix > 0 {
+			return field.New(fmt.Sprintf("types[%d]", b.typeAt(n.typ)), "%s has %d cables, and a %s has "+
+				"%d ports at most, broken out or not", n.name, n.ports.ends, n.typ.Model, n.typ.Radix)
+		}
 	}
 	for _, n := range b.nodes {
 		if !n.typ.server() && len(n.ports.by) == 0 {
@@ -128,6 +135,9 @@ func (b *builder) account() error {
 	}
 	return nil
 }
+
+// typeAt is where a type is written.
+func (b *builder) typeAt(t *Type) int { return slices.Index(b.typeNames, t.Name) }
 
 // sum shows what a switch's ports are used for.
 func (b *builder) sum(n *node) string {

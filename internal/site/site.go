@@ -26,7 +26,7 @@ type Site struct {
 type Type struct {
 	Name  string `yaml:"name" doc:"what nodes call it"`
 	Like  string `yaml:"like" doc:"another type, whose values count where this one has none"`
-	Model string `yaml:"model" doc:"a switch that Railyard knows; its ports count unless given"`
+	Model string `yaml:"model" doc:"a switch or a server that Railyard knows (railyard models); its ports, or its GPUs and NICs, count unless given"`
 
 	GPUs     int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
 	NoGPUs   bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
@@ -49,6 +49,7 @@ type Type struct {
 	Buffer   unit.Bytes `yaml:"buffer" doc:"switch: packet memory; the model's, else switch.buffer, unless given"`
 	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency; fabric.pipeline unless given"`
 	Known    unit.Bytes `yaml:"-"` // its model has so much
+	Radix    int        `yaml:"-"` // ports that its model can have at once
 	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr or junos; its model's, or Eth1, Eth2, unless given"`
 }
 

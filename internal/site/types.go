@@ -38,7 +38,11 @@ func (b *builder) resolveTypes() error {
 		}
 	}
 	for i, name := range b.typeNames {
-		if err := b.types[name].check(fmt.Sprintf("types[%d]", i)); err != nil {
+		key, t := fmt.Sprintf("types[%d]", i), b.types[name]
+		if err := t.equip(key); err != nil {
+			return err
+		}
+		if err := t.check(key); err != nil {
 			return err
 		}
 	}
@@ -117,8 +121,8 @@ func (t *Type) check(key string) error {
 			return err
 		}
 		switch {
-		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" || t.Buffer != 0 ||
-			t.Pipeline != 0 || t.OS != "":
+		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && serverOf(t.Model) == nil ||
+			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "":
 			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, buffer, "+
 				"pipeline or model of a switch, and no os")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
@@ -148,12 +152,17 @@ func (t *Type) check(key string) error {
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))
 		if m == nil {
-			return field.Choice(key+".model", t.Model, ModelNames(), "%s is not known", field.Quote(t.Model))
+			return field.Choice(key+".model", t.Model, append(ModelNames(), ServerNames()...),
+				"%s is not known", field.Quote(t.Model))
+		}
+		if err := t.within(key, m); err != nil {
+			return err
 		}
 		fill(&t.Ports, m.Ports)
 		fill(&t.Split, m.Split)
 		fill(&t.Known, m.Buffer)
-		fill(&t.OS, m.System)
+		fill(&t.Radix, m.Radix)
+		fill(&t.OS, m.OS)
 	}
 	if t.OS != "" && !slices.Contains(panel.Systems(), t.OS) {
 		return field.Choice(key+".os", t.OS, panel.Systems(), "%s is no system whose ports are known",
@@ -171,6 +180,15 @@ func (t *Type) check(key string) error {
 	_, err := parsePorts(t.Ports)
 	if err != nil {
 		return field.New(key+".ports", "%s", err.Error())
+	}
+	return nil
+}
+
+// within refuses a front panel that the model does not have.
+func (t *Type) within(key string, m *Model) error {
+	if t.Ports == "" && t.Split > m.Split {
+		return field.New(key+".split", "a port of a %s splits into %d at most, found %d", m.Name,
+			m.Split, t.Split)
 	}
 	return nil
 }
