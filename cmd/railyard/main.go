@@ -45,6 +45,7 @@ type commands struct {
 	Plan     planCmd     `cmd:"" help:"From a model and a deadline to GPUs and memory."`
 	Config   configCmd   `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
 	Lab      labCmd      `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
+	Models   modelsCmd   `cmd:"" help:"List the switches, servers and GPUs that scenarios can name, with sources."`
 	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
