@@ -28,6 +28,7 @@ const (
 	exitOK       = 0
 	exitFailed   = 1 // the run or a check failed
 	exitInput    = 2 // what was given cannot be used
+	exitLost     = 3 // the simulated job lost a rank: an outcome, written as any run
 	exitInterupt = 130
 )
 
@@ -65,7 +66,8 @@ Examples:
   railyard rdma allreduce --ranks 8 --bytes 64MiB
   railyard pcap capture.pcapng
 
-Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 130 interrupted.`
+Exit codes: 0 done, 1 the run or a check failed, 2 the input cannot be used, 3 the simulated job
+lost a rank (the run is whole, its summary says how), 130 interrupted.`
 
 func main() {
 	followParent()

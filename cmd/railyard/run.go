@@ -97,6 +97,9 @@ func (c *runCmd) Run(e *env) error {
 		fmt.Fprintf(e.stderr, "railyard: %v\n", lost)
 		return goErr
 	}
+	if goErr == nil && lost == nil && s.Outcome != nil {
+		return &exitError{exitLost} // the report has said why
+	}
 	return errors.Join(goErr, lost)
 }
 

@@ -238,6 +238,11 @@ func (x *Execution) finish(i int32) {
 	}
 }
 
+// Begun reports whether an operation's inputs were there and its job had begun.
+func (x *Execution) Begun(i int32) bool {
+	return x.deps[i] == 0 && x.Work.Jobs[x.Work.Of(i)].Start <= x.carrier.Now()
+}
+
 // Waiting returns the first transfer that has started and not ended, -1 for none: what a
 // network that does nothing more is stuck on.
 func (x *Execution) Waiting() int32 {

@@ -24,6 +24,7 @@ type Observation struct {
 	Conns    []Conn
 	Ports    []Port // a link's at A and at B, link by link
 	Ways     Ways
+	Lost     []Lost // connections that gave up, in the order of time
 
 	Counted  result.Summary // counters that the fidelity has
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
@@ -65,6 +66,13 @@ type Conn struct {
 	Cuts     int64 // of its rate
 	Marked   int64 // packets that came marked
 	Again    int64 // packets sent once more
+}
+
+// Lost is a connection that gave up for good: its retries were exhausted.
+type Lost struct {
+	Conn int32
+	At   unit.Time
+	Why  string // as its completion says
 }
 
 // Port is one end of a link; what it sends.

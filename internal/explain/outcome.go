@@ -50,6 +50,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	s.Jobs = b.jobs(s)
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
+	s.Outcome = r.outcome()
 	if len(p.Jobs) == 1 {
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}

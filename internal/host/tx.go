@@ -57,7 +57,9 @@ func (h *Hosts) post(m int32) {
 			r.Verb = rc.WriteImm
 		}
 		if err := s.qp.Post(&r); err != nil {
-			h.failed(msg.Conn)
+			if s.qp.State() != rc.Error { // else that is known
+				h.failed(msg.Conn)
+			}
 			return
 		}
 	}

@@ -76,9 +76,17 @@ func TestPages(t *testing.T) {
 	}
 	half := spray(1, 20, 0)
 	half.Complete = false
+	lost := training()
+	lost.Name, lost.Complete, lost.Outcome = "lost", false, &result.Outcome{Ended: result.RankLost,
+		At: ms(536), Last: ms(90), Limit: ms(600_000), Job: ms(600_090), Waited: 60, Failed: 12,
+		Why:    "the queue pair from host-3/nic-1 to host-4/nic-1 gave up (transport retry counter exceeded)",
+		Broken: []string{"a", "b", "c", "d", "e"}, LostMost: ms(1_800_000), LostMean: ms(900_000),
+		Done: result.Finished{Operations: 123, OfOperations: 4567, Bytes: 1e9, OfBytes: 2e10, Collectives: 3,
+			OfColls: 17}}
 	for name, tell := range map[string]func(b *strings.Builder){
 		"training": func(b *strings.Builder) { report.Text(b, training()) },
 		"stuck":    func(b *strings.Builder) { report.Text(b, stuck) },
+		"lost":     func(b *strings.Builder) { report.Text(b, lost) },
 		"faulty":   func(b *strings.Builder) { report.Text(b, faulty) },
 		"compared": func(b *strings.Builder) {
 			report.Compare(b, "pod64-llama2-7b by load balancing", []report.Variant{

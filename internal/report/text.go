@@ -22,7 +22,10 @@ func Text(w io.Writer, s *result.Summary) {
 		how = "fidelity " + s.Fidelity
 	}
 	head := fmt.Sprintf("%s   %s, %s, seed %d", s.Name, unit.Plural(s.GPUs, "GPU"), how, s.Seed)
-	if !s.Complete {
+	switch {
+	case s.Outcome != nil:
+		head += "   " + strings.ToUpper(s.Outcome.Ended)
+	case !s.Complete:
 		head += "   INCOMPLETE"
 	}
 	if len([]rune(head)) <= width {
@@ -36,7 +39,9 @@ func Text(w io.Writer, s *result.Summary) {
 	if s.Congestion != "" { // a run of an older version does not say
 		Wrap(w, "", "Congestion control: "+s.Congestion)
 	}
-	steps(w, s)
+	if outcome(w, s.Outcome); s.Outcome == nil { // else there is no step time
+		steps(w, s)
+	}
 	jobs(w, s.Jobs)
 	lost(w, s)
 	linkEvents(w, s.LinkEvents)

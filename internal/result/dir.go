@@ -25,7 +25,7 @@ type Manifest struct {
 	Scenario    string            `json:"scenario"`          // the file's text
 	Configs     map[string]string `json:"configs,omitempty"` // texts of switch configurations, by file
 	Resolved    map[string]string `json:"resolved"`          // every value the run used
-	Complete    bool              `json:"complete"`
+	Complete    bool              `json:"complete"`          // the run ended, also by an outcome without result
 	WallSeconds float64           `json:"wall_seconds"`
 	Tables      []string          `json:"tables"`
 	// of this directory; no others are removed with it

@@ -62,7 +62,7 @@ type Summary struct {
 	Seed     uint64 `json:"seed"`
 	Fidelity string `json:"fidelity"`
 	LB       string `json:"lb"`
-	Complete bool   `json:"complete"` // false: interrupted
+	Complete bool   `json:"complete"` // false: interrupted, or the outcome says why
 	// congestion control and whose parameters it has, in words
 	Congestion string `json:"congestion_control"`
 	Transport  string `json:"transport,omitempty"` // in words, where it is not RC
@@ -120,6 +120,7 @@ type Summary struct {
 	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
 	LinkEvents  []LinkEvent  `json:"link_events,omitempty"`   // that were asked for, until the end
 	Deadlock    *Chains      `json:"closed_chains,omitempty"` // of pauses that waited for one another
+	Outcome     *Outcome     `json:"outcome,omitempty"`       // how a job ended that did not finish
 
 	WallSeconds float64 `json:"wall_seconds"`
 	SimSeconds  float64 `json:"sim_seconds"`

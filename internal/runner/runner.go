@@ -97,7 +97,7 @@ func (r *Runner) Go(watch exec.Observer) (s *result.Summary, goErr, err error) {
 	if err != nil {
 		err = r.elsewhere(err, goErr == nil, time.Since(began))
 	}
-	if f := r.Run.Failed(); f != nil && goErr == nil {
+	if f := r.Run.Failed(); f != nil && goErr == nil && s.Outcome == nil {
 		goErr = fmt.Errorf("%w; the step did not finish", f)
 	}
 	return s, goErr, err
@@ -159,8 +159,12 @@ func (r *Runner) name() string {
 func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result.Summary, error) {
 	s, t, limits := r.Run.Outcome(r.Version)
 	s.Complete = s.Complete && ended
+	if !ended || r.Run.Interrupted() {
+		s.Outcome = nil // it has not come to that
+	}
+	whole := s.Complete || s.Outcome != nil
 	s.SimSeconds, s.WallSeconds, s.PeakMemory = took.Seconds(), time.Since(r.Began).Seconds(), peakMemory()
-	if err := r.claim(s.Complete); err != nil {
+	if err := r.claim(whole); err != nil {
 		return s, err
 	}
 	files := []result.File{{Name: "trace.json", Write: func(w io.Writer) error { return result.Trace(w, t) }}}
@@ -174,7 +178,7 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 	_, values := r.Plan.Resolved()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(),
 		Configs: texts(r.Plan), Resolved: values,
-		Complete: s.Complete, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
+		Complete: whole, WallSeconds: s.WallSeconds, Limits: append(limits, notes...)}
 	return s, r.place.Write(m, s, t, files...)
 }
 

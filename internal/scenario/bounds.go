@@ -178,6 +178,8 @@ var fixed = []bound{
 	{key: "events[].rate", min: slowest, max: fastest},
 	{key: "events[].bit_error_rate", min: "0", max: "0.01"},
 	{key: "events[].converge", min: "0s", max: longest},
+	{key: "on_failure.collective_timeout", min: "1ms", max: "86400s"},
+	{key: "on_failure.checkpoint_every", min: "0s", max: "864000s"},
 	{key: "output.sample", min: "100ns", max: longest},
 	{key: "output.rows", min: "1", max: "10000000"},
 }

@@ -53,7 +53,8 @@ func (p *resolver) linkEvents() error {
 	changes = append(changes, more...)
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	p.inTime(changes)
-	return p.stayConnected()
+	p.parted()
+	return nil
 }
 
 // cables is which cable a port's name means.
@@ -177,8 +178,9 @@ func (p *resolver) inTime(changes []change) {
 // maxCuts is how many sets of cables are looked at one by one.
 const maxCuts = 64
 
-// stayConnected refuses a fabric whose routes would be cut in two at some time.
-func (p *resolver) stayConnected() error {
+// parted notes that routes are cut in two at some time: who is cut off long enough is lost, which ends
+// the job (result.Outcome).
+func (p *resolver) parted() {
 	heard := slices.DeleteFunc(slices.Clone(p.Events), func(e LinkEvent) bool { return !e.Heard })
 	down := map[int]bool{}
 	for _, e := range heard {
@@ -187,11 +189,11 @@ func (p *resolver) stayConnected() error {
 		}
 	}
 	if len(down) == 0 {
-		return nil
+		return
 	}
 	err := p.Graph.CheckConnected(down)
 	if err == nil {
-		return nil // not even with all of them down
+		return // not even with all of them down
 	}
 	slices.SortStableFunc(heard, func(a, b LinkEvent) int {
 		return cmp.Compare(a.At+a.Converge, b.At+b.Converge)
@@ -210,17 +212,10 @@ func (p *resolver) stayConnected() error {
 				err = p.Graph.CheckConnected(down)
 			} // else by all of them together
 			if err != nil {
-				return field.New(p.eventsKey(), "with these links down %v", err)
+				p.note("from %v on, as far as routes know, %v: who waits for those longer than the "+
+					"transport's retries take ends the job", e.At+e.Converge, err)
+				return
 			}
 		}
 	}
-	return nil
-}
-
-// eventsKey is where events stand in the file.
-func (p *resolver) eventsKey() string {
-	if len(p.File.Events) > 0 {
-		return "events"
-	}
-	return "failures"
 }

@@ -26,6 +26,7 @@ type File struct {
 	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
 	Events    []Event           `yaml:"events" doc:"moments at which links break, come back, change their rate or their bit error rate"`
+	OnFailure OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output    Output            `yaml:"output" doc:"what is recorded"`
 }
 
@@ -270,6 +271,12 @@ type Event struct {
 	Converge unit.Time  `yaml:"converge" doc:"how long until routes avoid it or use it again, where up changes; they do not look at rates"`
 }
 
+// OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.
+type OnFailure struct {
+	Patience   unit.Time `yaml:"collective_timeout" doc:"how long a collective may take before it ends the job (NCCL's watchdog in PyTorch: 10 minutes); computed, not simulated"`
+	Checkpoint unit.Time `yaml:"checkpoint_every" doc:"how often a training saves itself, for what is lost with a rank; 0s: nobody says"`
+}
+
 // Output says what is recorded.
 type Output struct {
 	Sample unit.Time `yaml:"sample" doc:"first sampling interval; it doubles when the table grows too long"`
@@ -298,8 +305,9 @@ func Default() File {
 			AckEvery: 64, Timeout: 14, Retries: 7,
 			Window: 4096, NakAfter: 256, QPs: 1, DataDSCP: 24, CNPDSCP: 48,
 			Acks: "data", Protocols: newProtocols()},
-		CC:     newCC("dcqcn"),
-		Output: Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
+		CC:        newCC("dcqcn"),
+		OnFailure: OnFailure{Patience: 600 * unit.Second},
+		Output:    Output{Sample: 10 * unit.Microsecond, Rows: 400_000},
 	}
 }
 

@@ -55,6 +55,9 @@ type Plan struct {
 	Jobs   []workload.Job // at least one
 	Events []LinkEvent    // in the order of time
 
+	Patience   unit.Time // of collectives, before they end the job
+	Checkpoint unit.Time // how often a training saves itself; 0: nobody says
+
 	Sample unit.Time // first sampling interval
 	Rows   int       // most rows of the link table
 	Notes  []string  // what a careful reader should know

@@ -34,6 +34,7 @@ func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read
 func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	f := &d.File
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
+		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
 	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,

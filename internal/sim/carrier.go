@@ -3,6 +3,7 @@ package sim
 import (
 	"railyard/internal/engine"
 	"railyard/internal/exec"
+	"railyard/internal/explain"
 	"railyard/internal/host"
 	"railyard/rc"
 	"railyard/unit"
@@ -21,28 +22,21 @@ const (
 type carrier struct {
 	net       *Network
 	exec      *exec.Execution
-	parts     []uint8    // by operation: queue pairs that still carry some of it
-	flying    int        // messages that are not delivered yet
-	delivered unit.Bytes // so far
-	onSend    func()     // something is about to be sent
-	stop      bool       // all is done, or nothing more can be
-	failure   *failed
+	parts     []uint8        // by operation: queue pairs that still carry some of it
+	flying    int            // messages that are not delivered yet
+	delivered unit.Bytes     // so far
+	onSend    func()         // something is about to be sent
+	stop      bool           // all is done, or nothing more can be
+	lost      []explain.Lost // queue pairs that gave up, in the order of time
+	gone      map[int32]bool // the same
 	troubles  *troubles
 }
 
-// failed is a queue pair that gave up.
-type failed struct {
-	conn   int32
-	status rc.Status
-}
-
 func newCarrier(n *Network, ops int) *carrier {
-	c := &carrier{net: n, parts: make([]uint8, ops), troubles: newTroubles(n)}
+	c := &carrier{net: n, parts: make([]uint8, ops), troubles: newTroubles(n), gone: map[int32]bool{}}
 	n.Hosts.OnDeliver = c.arrived
 	n.Hosts.OnFail = func(conn int32, s rc.Status) {
-		if c.failure == nil {
-			c.failure = &failed{conn, s}
-		}
+		c.gaveUp(explain.Lost{Conn: conn, At: c.Now(), Why: s.String()})
 	}
 	return c
 }

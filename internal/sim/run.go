@@ -66,7 +66,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
 	r.Exec = exec.New(r.carrier, machine(p), jobs)
 	r.carrier.exec = r.Exec
-	if from, to, cut := r.Exec.Unreachable(); cut {
+	if from, to, cut := r.Exec.Unreachable(); cut && !r.joinedBefore(from, to) {
 		return nil, fmt.Errorf("%s cannot reach %s: no path in the fabric, not even over NVLink",
 			p.Graph.GPUName(from), p.Graph.GPUName(to))
 	}
@@ -79,6 +79,24 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		n.Net.Repaused = r.chains.repaused
 	}
 	return r, nil
+}
+
+// joinedBefore reports whether the fabric connects two GPUs where events have not broken it: a run then
+// shows what becomes of it, beginning with links that are down.
+func (r *Run) joinedBefore(from, to int) bool {
+	if len(r.routed) == 0 {
+		return false
+	}
+	whole := r.Setup.Routes
+	if whole == nil {
+		whole = r.Graph.Reroute(nil, nil, r.Setup.LB.Detours)
+	}
+	relay := from
+	if g := r.Graph; g.NICs[g.NICOf[from]].Rail != g.NICs[g.NICOf[to]].Rail && !g.Reachable(whole,
+		g.NICOf[from], g.NICOf[to]) {
+		relay = r.Exec.Machine.OnRail(from, to)
+	}
+	return r.Graph.Reachable(whole, r.Graph.WayOf(relay, 0), r.Graph.WayOf(to, 0))
 }
 
 // machine is what the execution is told of a plan's GPUs.
@@ -226,11 +244,14 @@ func (r *Run) Go(watch exec.Observer) error {
 		if *stop {
 			break
 		}
-		if !ran {
-			return r.stuck()
-		}
 		next = q.Popped() + observeEvery
-		if r.stalled() {
+		if !ran || r.stalled() {
+			if !r.lost() {
+				r.strand()
+			}
+			if r.lost() {
+				break // the others wait for somebody who is gone: that is how the job ends
+			}
 			return r.stuck()
 		}
 		if watch != nil && !watch(r.progress()) {
@@ -288,7 +309,7 @@ func (r *Run) progress() exec.Progress {
 func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
-		r.sampler.due(e.A, r.carrier.flying == 0 && r.Net.InUse() == 0)
+		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
 	case kindLink:
 		x := &r.Plan.Events[e.A]
 		r.SetLink(x.Link, stateBehind(x))
@@ -297,9 +318,6 @@ func (r *Run) Event(e engine.Event) {
 		r.Converge(x.Link, x.Up)
 	case kindRing:
 		r.carrier.ring(e)
-	}
-	if r.carrier.failure != nil {
-		r.carrier.stop = true
 	}
 }
 
@@ -367,8 +385,11 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 
 // Failed says which queue pair gave up first, nil when none did.
 func (r *Run) Failed() error {
-	if f := r.carrier.failure; f != nil {
-		return fmt.Errorf("queue pair %d failed: %v", f.conn, f.status)
+	if r.Exec.Done() || !r.lost() {
+		return nil
 	}
-	return nil
+	f := &r.carrier.lost[0]
+	src, dst := r.Hosts.Peers(f.Conn)
+	return fmt.Errorf("the job lost a rank at %v: the queue pair from %s to %s gave up (%s)", f.At,
+		r.Graph.NICName(int(src)), r.Graph.NICName(int(dst)), f.Why)
 }

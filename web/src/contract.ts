@@ -212,6 +212,47 @@ export interface Chains {
   chains: Chain[];
 }
 
+export interface LostRank {
+  gpu: string;
+  since_ps: number;
+  why: string;
+}
+
+export interface GaveUp {
+  from: string;
+  to: string;
+  at_ps: number;
+  why: string;
+}
+
+export interface Finished {
+  operations: number;
+  of_operations: number;
+  computed_ps: number;
+  of_computed_ps: number;
+  network_bytes: number;
+  of_network_bytes: number;
+  collectives: number;
+  of_collectives: number;
+}
+
+export interface Outcome {
+  ended: string;
+  at_ps: number;
+  last_ps: number;
+  job_ps: number;
+  limit_ps: number;
+  why: string;
+  broken: string[];
+  cut_off: LostRank[];
+  errors: GaveUp[];
+  failed: number;
+  waiting_ranks: number;
+  finished: Finished;
+  lost_since_checkpoint_most_ps: number;
+  lost_since_checkpoint_mean_ps: number;
+}
+
 export interface Summary {
   name: string;
   version: string;
@@ -280,6 +321,7 @@ export interface Summary {
   slowest_flow?: Slowest;
   link_events?: LinkEvent[];
   closed_chains?: Chains;
+  outcome?: Outcome;
   wall_seconds: number;
   sim_seconds: number;
   peak_memory_bytes: number;

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// maxNamed is how many broken things a report of one screen names.
+const maxNamed = 4
+
+// outcome says how a job ended that did not finish.
+func outcome(w io.Writer, o *result.Outcome) {
+	if o == nil {
+		return
+	}
+	fmt.Fprintln(w)
+	Labelled(w, "Outcome    ", fmt.Sprintf("%s at %v: %s", strings.ToUpper(o.Ended), unit.Time(o.At), o.Why))
+	say := func(format string, args ...any) { Labelled(w, "           ", fmt.Sprintf(format, args...)) }
+	if n := len(o.Broken); n > 0 {
+		named := o.Broken[:min(n, maxNamed)]
+		more := ""
+		if n > maxNamed {
+			more = fmt.Sprintf(" and %d more, in summary.json", n-maxNamed)
+		}
+		say("broken then: %s%s", strings.Join(named, "; "), more)
+	}
+	d := &o.Done
+	say("finished: %s of %s operations, %s of %s over the network, %s of %s collectives; the last at %v",
+		count(int64(d.Operations)), count(int64(d.OfOperations)), size(d.Bytes), size(d.OfBytes),
+		count(int64(d.Collectives)), count(int64(d.OfColls)), unit.Time(o.Last))
+	say("%s with work left hang until the collectives' time-out (%v) ends the job, at %v",
+		unit.Plural(o.Waited, "GPU"), unit.Time(o.Limit), unit.Time(o.Job))
+	if o.LostMost > 0 {
+		say("lost with it: this step, and what was trained since the last checkpoint: up to %v, %v in the "+
+			"mean", unit.Time(o.LostMost), unit.Time(o.LostMean))
+	}
+}

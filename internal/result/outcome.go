@@ -1,0 +1,54 @@
+package result
+
+// Outcome is how a job ended that lost a rank: in order, as far as the simulation is concerned, and
+// without its result. A run whose workload has finished has none.
+type Outcome struct {
+	Ended string `json:"ended"`    // RankLost
+	At    int64  `json:"at_ps"`    // the first rank was lost: a queue pair had exhausted its retries, or a server died
+	Last  int64  `json:"last_ps"`  // the last operation that still ended did so then: the others hang
+	Job   int64  `json:"job_ps"`   // the time-out of the collectives that hang ends the job
+	Limit int64  `json:"limit_ps"` // that time-out
+	Why   string `json:"why"`      // in a sentence
+
+	Broken []string   `json:"broken"`  // what was down at that moment, and since when
+	CutOff []LostRank `json:"cut_off"` // GPUs that nobody reached any more
+	Errors []GaveUp   `json:"errors"`  // queue pairs that gave up, the first of them
+	Failed int        `json:"failed"`  // how many did
+	Waited int        `json:"waiting_ranks"`
+
+	Done Finished `json:"finished"`
+	// Of training since the last checkpoint, beside the step itself: at most, and in the mean over
+	// moments at which it may happen. Zero where the scenario does not say how often there is one.
+	LostMost int64 `json:"lost_since_checkpoint_most_ps"`
+	LostMean int64 `json:"lost_since_checkpoint_mean_ps"`
+}
+
+// RankLost is what Outcome.Ended says.
+const RankLost = "rank lost"
+
+// LostRank is a GPU that the others had lost.
+type LostRank struct {
+	GPU   string `json:"gpu"`
+	Since int64  `json:"since_ps"`
+	Why   string `json:"why"`
+}
+
+// GaveUp is a queue pair that gave up, between the NICs of two GPUs.
+type GaveUp struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	At   int64  `json:"at_ps"`
+	Why  string `json:"why"`
+}
+
+// Finished is what a step had done when it ended early.
+type Finished struct {
+	Operations   int   `json:"operations"`
+	OfOperations int   `json:"of_operations"`
+	Computed     int64 `json:"computed_ps"` // summed over GPUs
+	OfComputed   int64 `json:"of_computed_ps"`
+	Bytes        int64 `json:"network_bytes"`
+	OfBytes      int64 `json:"of_network_bytes"`
+	Collectives  int   `json:"collectives"`
+	OfColls      int   `json:"of_collectives"`
+}

@@ -1,0 +1,46 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/explain"
+	"railyard/unit"
+)
+
+// lost reports that connections have given up for good: whoever waits for what they carry waits in vain.
+func (r *Run) lost() bool { return len(r.carrier.lost) > 0 }
+
+// strand finds, in a network that does nothing more, the connections that wait for a way that is gone
+// without ever giving up: a protocol whose NIC has no port left has nothing to count retries by.
+func (r *Run) strand() {
+	down := map[int]bool{}
+	var since unit.Time
+	for i := range r.Plan.Events {
+		if e := &r.Plan.Events[i]; e.At <= r.Net.Q.Now() && e.Toggles {
+			if down[e.Link] = !e.Up; !e.Up {
+				since = e.At
+			}
+		}
+	}
+	off := map[int]bool{}
+	for _, nic := range r.Graph.CutOff(down) {
+		off[nic] = true
+	}
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		if src, dst := r.Hosts.Peers(m.Conn); m.Done == 0 && (off[int(src)] || off[int(dst)]) {
+			r.carrier.gaveUp(explain.Lost{Conn: m.Conn, At: max(since, m.Posted),
+				Why: "no way is left, and its transport waits for one"})
+		}
+	}
+	slices.SortStableFunc(r.carrier.lost, func(a, b explain.Lost) int { return cmp.Compare(a.At, b.At) })
+}
+
+// gaveUp takes down a connection that gave up, once.
+func (c *carrier) gaveUp(l explain.Lost) {
+	if !c.gone[l.Conn] {
+		c.gone[l.Conn] = true
+		c.lost = append(c.lost, l)
+	}
+}

@@ -1,0 +1,96 @@
+package sim
+
+import (
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+	"railyard/rc"
+	"railyard/unit"
+)
+
+// railOnly is two rails without spines. Rail 1 is in the hands of its switch.
+const railOnly = `
+name: rail only
+fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 2, nics: 2}
+transport: {timeout: 12}
+workload: {traffic: {alltoall: {bytes: 16MB}}}
+on_failure: {collective_timeout: 60s, checkpoint_every: 1800s}
+events:
+`
+
+// cutRail breaks all cables of rail 1.
+func cutRail(at string, up string) (s string) {
+	for _, port := range []string{"1", "2", "3", "4"} {
+		s += "  - {link: 'rail-1:Eth" + port + "', at: " + at + ", up: " + up + ", converge: 1ms}\n"
+	}
+	return s
+}
+
+// A job that loses a rank ends, as on real NICs, when retries are exhausted: who is cut off, since when,
+// what had been done, and that the others hang until their time-out. It is no refusal and no error.
+func TestARankIsLost(t *testing.T) {
+	for name, at := range map[string]unit.Time{"0s": 0, "100us": 100 * unit.Microsecond} {
+		r, s, _ := runAll(t, railOnly+cutRail(name, "false"))
+		o := s.Outcome
+		if s.Complete || o == nil || o.Ended != result.RankLost || r.Failed() == nil {
+			t.Fatalf("at %s: complete %v, %+v", name, s.Complete, o)
+		}
+		if len(o.CutOff) != 4 || o.CutOff[2].GPU != "host-3/gpu-1" || o.CutOff[0].Since != int64(at) {
+			t.Errorf("at %s: cut off %+v", name, o.CutOff)
+		}
+		// The last answer came at the break or before; seven retries and the first try follow it.
+		tries := 8 * rc.LocalAckTimeout(12)
+		if lost := unit.Time(o.At); lost < tries || lost > at+tries+unit.Millisecond {
+			t.Errorf("at %s: lost at %v, %v of tries behind the break", name, lost, tries)
+		}
+		if hung := unit.Time(o.Job) - 60*unit.Second; hung < 0 || hung > unit.Time(o.At) {
+			t.Errorf("at %s: the job ends at %v", name, unit.Time(o.Job))
+		}
+		if o.LostMean*2 != o.LostMost || o.LostMost != int64(1800*unit.Second) {
+			t.Errorf("lost %v", o)
+		}
+		d := o.Done
+		if d.Operations <= 0 || d.Operations >= d.OfOperations || d.Bytes >= d.OfBytes || d.Bytes <= 0 {
+			t.Errorf("at %s: finished %+v", name, d) // rail 2 goes on
+		}
+		if unit.Time(s.StepTime) > 2*unit.Second {
+			t.Errorf("idle time was simulated: %v", unit.Time(s.StepTime))
+		}
+	}
+}
+
+// A rail that is back before the retries are exhausted costs time and no rank.
+func TestNoRankIsLostInTime(t *testing.T) {
+	_, s, _ := runAll(t, railOnly+cutRail("100us", "false")+cutRail("50ms", "true"))
+	if !s.Complete || s.Outcome != nil || s.FailedQPs != 0 {
+		t.Errorf("complete %v, %+v", s.Complete, s.Outcome)
+	}
+	if step := unit.Time(s.StepTime); step < 50*unit.Millisecond || step > 110*unit.Millisecond {
+		t.Errorf("step %v", step)
+	}
+}
+
+// Other ways to carry connections lose ranks too.
+func TestEveryTransportLosesARank(t *testing.T) {
+	for _, kind := range []string{"mrc", "srd", "falcon"} {
+		_, s, _ := runAll(t, strings.Replace(railOnly, "transport: {timeout: 12}", "transport: "+kind, 1)+
+			cutRail("100us", "false"))
+		if s.Complete || s.Outcome == nil || len(s.Outcome.CutOff) != 4 {
+			t.Errorf("%s: complete %v, %+v", kind, s.Complete, s.Outcome)
+		}
+	}
+}
+
+// A fabric that never joined two ranks is no job's failure: it is refused as before.
+func TestNoWayIsRefused(t *testing.T) {
+	text := strings.Replace(railOnly, "events:", "", 1)
+	p, err := parsed(text, []string{"fabric.segments=2", "server.pxn=false"})
+	if err == nil {
+		_, err = New(p)
+	}
+	if err == nil || !strings.Contains(err.Error(), "cannot reach") {
+		t.Errorf("%v", err)
+	}
+}

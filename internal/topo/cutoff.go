@@ -1,0 +1,85 @@
+package topo
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CutOff lists the NICs that reach no other any more, or fewer than half of those that they reached, with
+// themselves: those behind what is down, or on the smaller side of a fabric that has fallen apart.
+func (g *Graph) CutOff(down map[int]bool) (nics []int) {
+	before, after := g.reach(nil), g.reach(down)
+	for i := range g.NICs {
+		if before[i] > 1 && (2*after[i] < before[i] || after[i] < 2) {
+			nics = append(nics, i)
+		}
+	}
+	return nics
+}
+
+// reach counts by NIC how many it reaches with these links down, itself among them. A NIC with several
+// ports is in several parts of the fabric, and joins none of them.
+func (g *Graph) reach(down map[int]bool) []int {
+	switches := g.joined(down)
+	type kind struct {
+		parts []int
+		nics  int
+	}
+	var kinds []*kind
+	index := map[string]*kind{}
+	of := make([]*kind, len(g.NICs))
+	for i := range g.NICs {
+		parts := g.partsOf(i, down, switches)
+		key := fmt.Sprint(parts)
+		k := index[key]
+		if k == nil {
+			k = &kind{parts: parts}
+			index[key] = k
+			kinds = append(kinds, k)
+		}
+		k.nics++
+		of[i] = k
+	}
+	in := map[int][]*kind{} // by part
+	for _, k := range kinds {
+		for _, p := range k.parts {
+			in[p] = append(in[p], k)
+		}
+	}
+	reached := make(map[*kind]int, len(kinds))
+	for _, k := range kinds {
+		seen := map[*kind]bool{}
+		for _, p := range k.parts {
+			for _, other := range in[p] {
+				if !seen[other] {
+					seen[other] = true
+					reached[k] += other.nics
+				}
+			}
+		}
+	}
+	out := make([]int, len(g.NICs))
+	for i, k := range of {
+		out[i] = reached[k]
+	}
+	return out
+}
+
+// partsOf lists the parts of the fabric that a NIC's cables lead to. Rails in VLANs of their own are parts.
+func (g *Graph) partsOf(nic int, down map[int]bool, switches parts) (all []int) {
+	n := g.NICs[nic]
+	for _, l := range n.Links {
+		if down[l] {
+			continue
+		}
+		part := switches.of(g.Links[l].A + g.Links[l].B - g.Hosts[n.Host])
+		if g.Isolated {
+			part += (n.Rail + 1) * len(g.Nodes)
+		}
+		if !slices.Contains(all, part) {
+			all = append(all, part)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

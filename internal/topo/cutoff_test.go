@@ -1,0 +1,80 @@
+package topo
+
+import (
+	"slices"
+	"testing"
+
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// A rail switch takes all NICs of its rail with it, a leaf those behind it, a spine none of them, and
+// one of two switches of a pair none either. (The only spine parts two rails, half and half.)
+func TestCutOff(t *testing.T) {
+	one := Server{GPUs: 2, NICs: 2, Ports: 1}
+	two := Server{GPUs: 2, NICs: 2, Ports: 2}
+	for _, c := range []struct {
+		kind string
+		p    Params
+		node string
+		want int
+	}{
+		{"rail-only", Params{Hosts: 4, Segments: 1, Server: one}, "rail-1", 4},
+		{"rail", Params{Hosts: 4, Segments: 1, Server: one, Spines: 2, Uplinks: 1}, "rail-1", 4},
+		{"rail", Params{Hosts: 4, Segments: 1, Server: one, Spines: 2, Uplinks: 1}, "spine-1", 0},
+		{"rail", Params{Hosts: 4, Segments: 1, Server: one, Spines: 1, Uplinks: 1}, "spine-1", 0},
+		{"dual-rail", Params{Hosts: 4, Segments: 1, Server: two}, "rail-1", 0},
+	} {
+		c.p.HostCable, c.p.Fabric = cable(unit.Gbps), cable(unit.Gbps)
+		g, err := Build(c.kind, c.p)
+		if err != nil {
+			t.Fatal(c.kind, err)
+		}
+		down := map[int]bool{}
+		for i, l := range g.Links {
+			if sw := g.Node(c.node); l.A == sw || l.B == sw {
+				down[i] = true
+			}
+		}
+		if len(down) == 0 {
+			t.Fatalf("%s has no %s", c.kind, c.node)
+		}
+		if got := g.CutOff(down); len(got) != c.want {
+			t.Errorf("%s without %s: %d NICs cut off, want %d", c.kind, c.node, len(got), c.want)
+		}
+	}
+}
+
+// Pair by pair it comes to the same.
+func TestCutOffPairByPair(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		g, down := tangled(rt), map[int]bool{}
+		g.Isolated = rapid.Bool().Draw(rt, "VLANs")
+		for range rapid.IntRange(0, 4).Draw(rt, "broken") {
+			down[rapid.IntRange(0, len(g.Links)-1).Draw(rt, "cable")] = true
+		}
+		whole, broken := g.Route(nil), g.Route(down)
+		var want []int
+		for a := range g.NICs {
+			before, after := 0, 0
+			for b := range g.NICs {
+				if a == b {
+					continue
+				}
+				if g.Reachable(whole, a, b) {
+					before++
+				}
+				if g.Reachable(broken, a, b) {
+					after++
+				}
+			}
+			if before > 0 && (2*(after+1) < before+1 || after == 0) {
+				want = append(want, a)
+			}
+		}
+		if got := g.CutOff(down); !slices.Equal(got, want) {
+			rt.Fatalf("without %v: %v, want %v", down, got, want)
+		}
+	})
+}
