@@ -122,7 +122,7 @@ const whole = (on) =>
   });
 const steps = Array.from({ length: cols }, (_, t) => t).find((t) => whole(causes(t)));
 assert.ok(steps > 0, "the incast reaches the other segment's servers");
-await open(`#/run/${cascade}/fabric?metric=pause`);
+await open(`#/run/${cascade}/fabric?metric=pause&t=0`);
 const slider = page.getByRole("slider", { name: "time" });
 await slider.focus();
 for (let i = 1; i <= steps; i++) {
@@ -341,14 +341,61 @@ const boxAt = async (x, y) => {
   await drawing.hover({ position: { x: x * width, y: y * height } });
   return drawing.getAttribute("title");
 };
-await eventually(async () => (await boxAt(0.25, 0.93)) === "pod 1: 48 host; click to open", "pod 1 of servers");
+// The servers of a pod share NVLink: who they are, how many and how fast is said of the box.
+const { topology } = await json(`api/runs/${placed}/info`);
+assert.deepEqual(
+  topology.domains.map((d) => [d.name, d.gpus, d.nodes.length]),
+  [
+    ["pod 1", 48, 48],
+    ["pod 2", 48, 48],
+  ],
+);
+const each = `${topology.domains[0].rate_bps / 8e9} GB/s each way per GPU`;
+const ofPod = `pod 1: 48 host; click to open; pod 1: 48 GPUs by NVLink, ${each}`;
+await eventually(async () => (await boxAt(0.25, 0.93)) === ofPod, "pod 1 of servers");
 assert.equal(await boxAt(0.25, 0.467), "pod 1: 48 rtsw; click to open");
 assert.match(await boxAt(0.25, 0.04), /^ctsw-1, spine, n 1$/);
 await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 515 } });
 await eventually(() => /open=pod(%3D|=)1/.test(page.url()), "pod 1 is open");
-await eventually(async () => (await boxAt(0.02, 0.93)).startsWith("pod 1, rack 1-2: 2 host"), "racks of pod 1");
+await eventually(
+  async () => (await boxAt(0.02, 0.93)).startsWith("pod 1, rack 1-2: 2 host"),
+  "racks of pod 1",
+);
 assert.match(await boxAt(0.02, 0.467), /^pod 1, rack 1-2: 2 rtsw/);
 await check("places");
+
+// What a failure cuts off: by keyboard from the list, by a click, a place and a switch together.
+await open(`#/run/${placed}/fabric`);
+await page.getByLabel("show").selectOption("lost");
+await page.getByRole("combobox", { name: "what fails" }).selectOption("rtsw-1-3");
+const lost = page.getByTestId("lost-says");
+await shows(lost, "1 NIC of 96, in 1 server, is cut off: they hang on this alone.");
+await shows(lost, "1 GPU has no NIC left; it could still send by a neighbour's over NVLink.");
+await eventually(() => /gone=rtsw-1-3/.test(page.url()), "the address carries what failed");
+await check("lost");
+await page.getByRole("button", { name: "rtsw-1-3 works again" }).press("Enter");
+await eventually(async () => (await lost.innerText()).trim() === "", "nothing fails");
+await page.getByRole("combobox", { name: "what fails" }).selectOption("ctsw-1");
+await shows(lost, "Nobody is cut off");
+await shows(lost, "at worst with 50.0 % of what they had");
+await drawing.waitFor();
+await drawing.click({ position: { x: 0.25 * (await drawing.boundingBox()).width, y: 505 } });
+await shows(lost, "48 servers with 48 GPUs and 48 NICs are gone.");
+await eventually(() => /gone=ctsw-1%7Cpod%3D1/.test(page.url()), "a switch and a place");
+await check("lost-place");
+const { topology: rails } = await json(`api/runs/${cascade}/info`);
+await open(`#/run/${cascade}/fabric?metric=lost`);
+const single = page.getByTestId("points");
+await single.waitFor();
+const alone = rails.nodes.map((n, i) => [
+  n.name,
+  n.role === "host"
+    ? 0
+    : rails.nics.filter((c) => c.links.every((l) => [rails.links[l].a, rails.links[l].b].includes(i))).length,
+]);
+for (const [name, nics] of alone)
+  if (nics > 0 && name.includes("rail"))
+    await shows(single, `${name}\t${nics}\t${((100 * nics) / rails.nics.length).toFixed(1)} %`);
 
 // Start a run: an error at its line, then a change of one value.
 await open("#/new");

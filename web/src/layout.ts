@@ -117,7 +117,7 @@ export function arrange(info: Info, width: number, height: number, open: Set<str
       b.w = Math.max(2, Math.min(gap - (gap > 12 ? 6 : 1), b.group ? 150 : 120));
       b.h = h;
       b.x = (k + 0.5) * gap - b.w / 2;
-      b.y = tiers.length === 1 ? height / 2 : 14 + (row * (height - 90)) / (tiers.length - 1);
+      b.y = tiers.length === 1 ? height / 2 : 14 + (row * (height - 104)) / (tiers.length - 1);
     });
     boxes.push(...made);
   });

@@ -21,10 +21,10 @@ server: {gpus: 2, nics: 2}
 workload: {training: {model: llama-2-7b, tp: 2, pp: 8, sequence: 256, global_batch: 16}}
 `
 
-// pods stand at places: a pod and a rack.
+// pods stand at places: a pod and a rack. The servers of a pod share NVLink.
 const pods = `name: pods
 fabric:
-  types: {host: {gpus: 1, nics: 1, nic_rate: 100Gbps}, rtsw: {role: leaf}, ctsw: {role: spine}}
+  types: {host: {gpus: 1, nics: 1, nic_rate: 100Gbps, domain: pod}, rtsw: {role: leaf}, ctsw: {role: spine}}
   nodes:
     host: {type: host, per: {pod: 2, rack: 48}}
     rtsw: {type: rtsw, per: {pod: 2, rack: 48}}
@@ -76,6 +76,24 @@ func captured(t *testing.T, dir string) {
 	}
 	if _, goErr, err := run.Go(nil); goErr != nil || err != nil {
 		t.Fatal(goErr, err)
+	}
+}
+
+// What the page says of failures, on random fabrics, against looking at every pair of NICs
+// (web/e2e/failures.mjs).
+func TestFailures(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("node is not installed")
+	}
+	if _, err := os.Stat("../../../web/node_modules/vite"); err != nil {
+		t.Skip("vite is not installed: npm install --no-save in the folder web")
+	}
+	cmd := exec.Command(node, "e2e/failures.mjs")
+	cmd.Dir = "../../../web"
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "single points of failure found") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -1,0 +1,358 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Info, QPView } from "./api";
+import { heat, ink } from "./colour";
+import { caption, frames, owners, says, within } from "./domains";
+import { gpusOf, type Loss } from "./failures";
+import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
+import { standing } from "./places";
+import { set } from "./state";
+
+/** Values are a grid's: a byte per port and column of time, port by port. */
+export interface Values {
+  cols: number;
+  bytes: Uint8Array;
+}
+
+/** Canvas draws the fabric: what goes on at a moment, or what a failure leaves. */
+export function Canvas(props: {
+  info: Info;
+  data?: Values;
+  t: number;
+  open: Set<string>;
+  port?: number;
+  path?: QPView;
+  on: Map<number, number>;
+  loss?: Loss;
+  fail: (name: string) => void;
+}) {
+  const box = useRef<HTMLCanvasElement>(null);
+  const [size, resize] = useState({ w: 800, h: 460 });
+  const layout = useMemo(
+    () => arrange(props.info, size.w, size.h, props.open),
+    [props.info, size, props.open],
+  );
+  useEffect(() => {
+    const el = box.current?.parentElement;
+    if (!el) return;
+    const watch = new ResizeObserver(() =>
+      resize({
+        w: Math.max(280, el.clientWidth - 2),
+        h: Math.max(320, Math.min(560, window.innerHeight - 260)),
+      }),
+    );
+    watch.observe(el);
+    return () => watch.disconnect();
+  }, []);
+  const path = useMemo(() => new Set(props.path?.path.map((p) => p.port)), [props.path]);
+  const parts = useMemo(() => partsOf(props.info), [props.info]);
+  useEffect(() => {
+    const c = box.current;
+    if (c) draw(c, size, layout, props, path, parts);
+  });
+  const under = (e: MouseEvent): { hit?: Box; best?: Cable } => {
+    const r = box.current!.getBoundingClientRect();
+    const [x, y] = [e.clientX - r.left, e.clientY - r.top];
+    const hit = layout.boxes.find((b) => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h);
+    if (hit) return { hit };
+    let best: Cable | undefined;
+    let least = 8;
+    layout.cables.forEach((cable, i) => {
+      const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
+      const k = Math.max(
+        0,
+        Math.min(1, ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2 || 1)),
+      );
+      const d = Math.hypot(x - ax - k * (bx - ax), y - ay - k * (by - ay));
+      if (d < least) [best, least] = [cable, d];
+    });
+    return { best };
+  };
+  const failing = (b: Box) => (b.group ? (b.opens.includes("=") ? b.opens : undefined) : b.label);
+  const pick = (e: MouseEvent) => {
+    const { hit, best } = under(e);
+    const name = props.loss && hit && failing(hit);
+    if (name) props.fail(name);
+    else if (hit?.group) set({ open: [...props.open, hit.opens].join("|") }, false);
+    else if (best && !props.loss) set({ port: hottest(best, props.data, props.t), qp: undefined }, false);
+  };
+  const name = (e: MouseEvent) => {
+    const { hit, best } = under(e);
+    const { topology, ports } = props.info;
+    const port = best && ports[hottest(best, props.data, props.t)];
+    const said = hit && within(hit, parts.owner).map((d) => topology.domains![d]);
+    const joined = said?.length === 1 ? `; ${said[0].name}: ${says(said[0])}` : "";
+    const more = props.loss && hit && failing(hit) ? "; click to let it fail" : "";
+    box.current!.title = hit
+      ? (hit.group
+          ? `${hit.label}: ${hit.nodes.length} ${hit.noun}${more ? "" : "; click to open"}`
+          : [hit.label, hit.role, standing(topology.nodes[hit.nodes[0]])].filter(Boolean).join(", ")) +
+        joined +
+        more
+      : port
+        ? port.name + (best.links.length > 1 ? `, the busiest of ${best.links.length} cables` : "")
+        : "";
+  };
+  return (
+    <div class="canvas">
+      <canvas
+        ref={box}
+        onClick={pick}
+        onMouseMove={name}
+        role="img"
+        aria-label={
+          `the fabric: ${props.info.topology.nodes.length} nodes, ${props.info.topology.links.length} links; ` +
+          (props.loss
+            ? "what fails can be chosen in the list beside it"
+            : "links can be chosen in the list beside it")
+        }
+      />
+      {props.open.size > 0 && <button onClick={() => set({ open: undefined })}>close all groups</button>}
+    </div>
+  );
+}
+
+const at = (data: Values | undefined, port: number, t: number) => data?.bytes[port * data.cols + t] ?? 0;
+
+/** hottest is the direction with the larger value among a cable's. */
+function hottest(c: Cable, data: Values | undefined, t: number): number {
+  let best = c.links[0].from_a;
+  let top = -1;
+  for (const l of c.links)
+    for (const p of [l.from_a, l.from_b]) if (at(data, p, t) > top) [best, top] = [p, at(data, p, t)];
+  return best;
+}
+
+/** Inside is what the drawing says of servers: their NICs, and the domain that they are in. */
+interface Inside {
+  nics: Map<number, number[]>;
+  owner: Map<number, number>;
+}
+
+function partsOf(info: Info): Inside {
+  const nics = new Map<number, number[]>();
+  info.topology.nics.forEach((n, i) => {
+    const list = nics.get(n.host);
+    if (list) list.push(i);
+    else nics.set(n.host, [i]);
+  });
+  return { nics, owner: owners(info.topology) };
+}
+
+interface Drawn {
+  info: Info;
+  data?: Values;
+  t: number;
+  port?: number;
+  on: Map<number, number>;
+  loss?: Loss;
+}
+
+function draw(
+  c: HTMLCanvasElement,
+  size: { w: number; h: number },
+  layout: Layout,
+  props: Drawn,
+  path: Set<number>,
+  parts: Inside,
+) {
+  const scale = devicePixelRatio || 1;
+  if (c.width !== size.w * scale || c.height !== size.h * scale) {
+    c.width = size.w * scale;
+    c.height = size.h * scale;
+    c.style.width = `${size.w}px`;
+    c.style.height = `${size.h}px`;
+  }
+  const g = c.getContext("2d")!;
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  g.clearRect(0, 0, size.w, size.h);
+  g.font = "11px system-ui, sans-serif";
+  g.textAlign = "center";
+  g.textBaseline = "middle";
+  if (props.loss) cut(g, layout, props.loss);
+  else cables(g, layout, props, path);
+  const framed = frame(g, props.info, layout.boxes, parts.owner);
+  for (const b of layout.boxes) {
+    g.fillStyle = ink("--panel");
+    g.strokeStyle = ink("--text");
+    g.lineWidth = 1;
+    g.setLineDash(b.group ? [4, 3] : []);
+    g.beginPath();
+    if (b.w > 8) g.roundRect(b.x, b.y, b.w, b.h, 4);
+    else g.rect(b.x, b.y, b.w, b.h);
+    g.fill();
+    const dead = props.loss ? harm(g, b, props.loss) : false;
+    g.stroke();
+    g.setLineDash([]);
+    g.fillStyle = ink(dead ? "--back" : "--text");
+    if (b.role === "host" && !b.group && b.w > 40 && b.h > 40) server(g, props, b, parts, dead);
+    else write(g, b);
+  }
+  captions(
+    g,
+    layout.boxes.filter((b) => !framed.has(b)),
+  );
+}
+
+/** cables draws what goes over each at a moment. */
+function cables(g: CanvasRenderingContext2D, layout: Layout, props: Drawn, path: Set<number>) {
+  const calm = ink("--calm");
+  const strokes = layout.cables.map((cable, i) => {
+    const s = { cable, i, value: 0, chosen: false, onPath: false, paused: false };
+    for (const l of cable.links)
+      for (const p of [l.from_a, l.from_b]) {
+        s.value = Math.max(s.value, at(props.data, p, props.t));
+        s.chosen ||= p === props.port;
+        s.onPath ||= path.has(p);
+        s.paused ||= props.on.has(p);
+      }
+    return s;
+  });
+  strokes.sort((a, b) => a.value - b.value); // the busy ones on top
+  strokes.forEach(({ cable, i, value, chosen, onPath, paused }) => {
+    const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
+    g.strokeStyle = value === 0 ? calm : heat(value / 255);
+    g.lineWidth = value === 0 ? 0.7 : 1 + (value / 255) * 3;
+    if (path.size > 0 && !onPath) g.globalAlpha = 0.15;
+    g.beginPath();
+    g.moveTo(ax, ay);
+    g.lineTo(bx, by);
+    g.stroke();
+    if (paused || chosen || onPath) {
+      g.strokeStyle = paused ? ink("--bad") : ink("--accent");
+      g.lineWidth = paused ? 3 : 1.5;
+      g.setLineDash(paused ? [4, 3] : onPath ? [] : [8, 3]);
+      g.stroke();
+      g.setLineDash([]);
+    }
+    g.globalAlpha = 1;
+  });
+}
+
+/** cut draws which cables a failure leaves: those to what failed are dashed. */
+function cut(g: CanvasRenderingContext2D, layout: Layout, loss: Loss) {
+  const [calm, bad] = [ink("--calm"), ink("--bad")];
+  layout.cables.forEach((cable, i) => {
+    const dead = cable.links.filter((l) => loss.gone.has(l.a) || loss.gone.has(l.b)).length;
+    const [ax, ay, bx, by] = ends(cable, (i % 5) - 2);
+    g.strokeStyle = dead > 0 ? bad : calm;
+    g.lineWidth = dead > 0 ? 1.2 : 0.7;
+    g.globalAlpha = dead > 0 ? 0.3 + (0.7 * dead) / cable.links.length : 1;
+    g.setLineDash(dead > 0 ? [3, 4] : []);
+    g.beginPath();
+    g.moveTo(ax, ay);
+    g.lineTo(bx, by);
+    g.stroke();
+  });
+  g.setLineDash([]);
+  g.globalAlpha = 1;
+}
+
+/** harm colours a box by what a failure does to it, and says whether all of it has failed. */
+function harm(g: CanvasRenderingContext2D, b: Box, loss: Loss): boolean {
+  const share = (of: (n: number) => number) => b.nodes.reduce((sum, n) => sum + of(n), 0) / b.nodes.length;
+  const fill = (part: number, colour: string, alpha: number) => {
+    if (part <= 0) return;
+    g.save();
+    g.clip();
+    g.globalAlpha = alpha;
+    g.fillStyle = colour;
+    g.fillRect(b.x, b.y + b.h * (1 - part), b.w, b.h * part);
+    g.restore();
+  };
+  const gone = share((n) => (loss.gone.has(n) ? 1 : 0));
+  const shown = b.role === "host" && !b.group && b.w > 40 && b.h > 40; // its NICs and GPUs say it
+  fill(
+    shown
+      ? 0
+      : Math.min(
+          1,
+          share((n) => loss.thin.get(n) ?? 0),
+        ),
+    "#e69f00",
+    0.5,
+  );
+  fill(shown ? 0 : share((n) => loss.hosts.get(n) ?? 0), ink("--bad"), 0.45);
+  fill(gone, ink("--text"), 1);
+  return gone > 0.5;
+}
+
+/** frame draws one around servers that share NVLink, with its name and rate, and says which boxes have one. */
+function frame(g: CanvasRenderingContext2D, info: Info, boxes: Box[], owner: Map<number, number>): Set<Box> {
+  const framed = new Set<Box>();
+  for (const fr of frames(info.topology, boxes, owner)) {
+    g.beginPath();
+    g.roundRect(fr.x - 3, fr.y - 5, fr.w + 6, fr.h + 25, 6);
+    g.fillStyle = "rgba(230,159,0,.14)";
+    g.strokeStyle = "#b87700";
+    g.lineWidth = 1.5;
+    g.fill();
+    g.stroke();
+    g.fillStyle = ink("--text");
+    const words = caption(fr.domain, (t) => g.measureText(t).width <= fr.w);
+    g.fillText(words, fr.x + fr.w / 2, fr.y + fr.h + 10);
+    for (const b of boxes) if (fr.domain.nodes.includes(b.nodes[0])) framed.add(b);
+  }
+  return framed;
+}
+
+/** captions says beside boxes that an open place has been spread into which place that is. */
+function captions(g: CanvasRenderingContext2D, boxes: Box[]) {
+  g.fillStyle = ink("--text");
+  g.strokeStyle = ink("--back");
+  g.lineWidth = 3;
+  for (let i = 0, k = 0; i < boxes.length; i = k) {
+    const { within, tier, y, h, x } = boxes[i];
+    for (k = i; k < boxes.length && boxes[k].within === within && boxes[k].tier === tier; k++);
+    const width = boxes[k - 1].x + boxes[k - 1].w - x;
+    if (!within || g.measureText(within).width >= width) continue;
+    g.strokeText(within, x + width / 2, y + h + 7);
+    g.fillText(within, x + width / 2, y + h + 7);
+  }
+}
+
+/** write puts a box's words into it: upright where they fit better, and otherwise what tells it from others. */
+function write(g: CanvasRenderingContext2D, b: Box) {
+  const wide = (t: string) => g.measureText(t).width;
+  if (b.w > 11 && b.h > 40 && (b.w < 30 || (!b.group && wide(b.short) > b.w - 4))) {
+    g.save();
+    g.translate(b.x + b.w / 2, b.y + b.h / 2);
+    g.rotate(-Math.PI / 2);
+    g.fillText(b.short, 0, 0, b.h - 4);
+    g.restore();
+    return;
+  }
+  const tail = b.short.replace(/^[a-z-]*(?=\d)/i, "");
+  if (b.w > 30) g.fillText(text(g, b), b.x + b.w / 2, b.y + b.h / 2, b.w - 4);
+  else if (wide(tail) <= b.w - 2) g.fillText(tail, b.x + b.w / 2, b.y + b.h / 2);
+}
+
+/** text is a box's, as much of it as there is room for. */
+function text(g: CanvasRenderingContext2D, b: Box): string {
+  if (!b.group) return b.label;
+  const all = [`${b.label}: ${b.nodes.length} ${b.noun}`, `${b.short}: ${b.nodes.length} ${b.noun}`, b.short];
+  return all.find((t) => g.measureText(t).width <= b.w - 4) ?? b.short;
+}
+
+/** server draws NICs, NVLink and GPUs of a server; of a failure, which of them are cut off. */
+function server(g: CanvasRenderingContext2D, props: Drawn, b: Box, parts: Inside, dead: boolean) {
+  const { topology } = props.info;
+  const node = b.nodes[0];
+  const { loss } = props;
+  const fine = ink("--fine");
+  const row = (n: number, y: number, h: number, colour: (i: number) => string) => {
+    for (let i = 0; i < n; i++) {
+      g.fillStyle = colour(i);
+      g.fillRect(b.x + 4 + (i * (b.w - 8)) / n, y, Math.max(1, (b.w - 8) / n - 2), h);
+    }
+  };
+  const nics = parts.nics.get(node) ?? [];
+  const gpus = gpusOf(topology, node);
+  const cut = new Set(loss?.cut.get(node));
+  row(nics.length, b.y + 4, 7, (i) =>
+    !loss ? "#009e73" : !dead && loss.nics.has(nics[i]) ? ink("--bad") : fine,
+  );
+  if (topology.domains ? parts.owner.has(node) : gpus > 1) row(1, b.y + b.h - 32, 4, () => "#e69f00");
+  row(gpus, b.y + b.h - 25, 9, (i) => (!loss ? "#0072b2" : !dead && cut.has(i + 1) ? ink("--bad") : fine));
+  g.fillStyle = ink(dead ? "--back" : "--text");
+  g.fillText(b.label, b.x + b.w / 2, b.y + b.h - 8, b.w - 4);
+}

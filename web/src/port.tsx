@@ -1,0 +1,164 @@
+import { useMemo } from "preact/hooks";
+import { type Info, type PortView, type QPView, view } from "./api";
+import { Chart } from "./chart";
+import { lines } from "./colour";
+import * as f from "./format";
+import { set, useData } from "./state";
+
+export function PortPanel({
+  info,
+  port,
+  cursor,
+  qp,
+}: {
+  info: Info;
+  port: number;
+  cursor: number;
+  qp?: number;
+}) {
+  const { data, error } = useData(() => view<PortView>(info.name, `port?id=${port}`), [info.name, port]);
+  const shown = useMemo(() => {
+    if (!data) return undefined;
+    const x: number[] = [];
+    const value: number[][] = [[], [], [], []];
+    for (const s of data.series) {
+      x.push(s[0] + s[1] / 2);
+      for (let i = 0; i < 4; i++) value[i].push(s[i + 2]);
+    }
+    return { x, value };
+  }, [data]);
+  const curves = useMemo(() => {
+    if (!shown) return undefined;
+    const node = info.topology.nodes.find((n) => n.name === data!.port.node);
+    const q = node && node.config >= 0 ? info.topology.configs?.[node.config] : undefined;
+    const flat = (v: number) => shown.x.map(() => v);
+    const queue = [{ label: "queue", values: shown.value[1], colour: lines[0], fill: "rgba(0,114,178,.15)" }];
+    const limits = !q
+      ? []
+      : ([
+          ["WRED min", q.wred_min_bytes, lines[4]],
+          ["WRED max", q.wred_max_bytes, lines[1]],
+          ["xOFF", q.xoff_bytes, lines[3]],
+          ["xON", q.xon_bytes, lines[5]],
+        ] as [string, number, string][]);
+    const peak = Math.max(...shown.value[1], 1);
+    return {
+      queue: [
+        ...queue,
+        ...limits
+          .filter((l) => l[1] > 0 && l[1] < 20 * peak)
+          .map((l) => ({ label: l[0], values: flat(l[1]), colour: l[2], dash: [6, 4] })),
+      ],
+      far: limits.filter((l) => l[1] >= 20 * peak).map((l) => `${l[0]} ${f.bytes(l[1])}`),
+      use: [
+        { label: "utilisation", values: shown.value[0], colour: lines[2] },
+        { label: "paused", values: shown.value[3], colour: lines[3] },
+      ],
+      marks: [{ label: "marks", values: shown.value[2], colour: lines[1] }],
+    };
+  }, [shown]);
+  if (error)
+    return (
+      <p class="error" role="alert">
+        {error}
+      </p>
+    );
+  if (!data || !curves || !shown) return <p class="hint">loading…</p>;
+  if (shown.x.length === 0) return <p class="hint">Nothing went through {data.port.name}.</p>;
+  return (
+    <div class="panel" data-testid="port-panel">
+      <h3>{data.port.name}</h3>
+      <p>
+        {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire,{" "}
+        {f.count(data.port.ecn_marks)} packets marked, longest queue {f.bytes(data.port.queue_peak_bytes)},
+        paused {f.time(data.port.paused_ps)}
+      </p>
+      <Chart title="queue" unit="bytes" x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
+      {curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
+      <Chart
+        title="share of line rate, and of time paused"
+        unit="share"
+        x={shown.x}
+        curves={curves.use}
+        format={f.percent}
+        cursor={cursor}
+        max={1}
+        height={140}
+      />
+      {data.port.ecn_marks > 0 && (
+        <Chart
+          title="packets marked per sample"
+          unit="packets"
+          x={shown.x}
+          curves={curves.marks}
+          format={(v) => f.count(Math.round(v))}
+          cursor={cursor}
+          height={130}
+        />
+      )}
+      <h4>{data.flow_count} queue pairs went through, by the time their packets waited here</h4>
+      <ul class="flows">
+        {data.flows.slice(0, 30).map((x) => (
+          <li>
+            <button aria-pressed={x.qp === qp} onClick={() => set({ qp: x.qp === qp ? undefined : x.qp })}>
+              {x.from} → {x.to}
+            </button>{" "}
+            waited {f.time(x.wait_ps / Math.max(1, x.packets))} per packet
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** inUnit writes a signal's values. */
+function inUnit(unit: string): (v: number) => string {
+  switch (unit) {
+    case "bit/s":
+      return f.rate;
+    case "B":
+      return f.bytes;
+    case "s":
+      return (v) => f.time(1e12 * v);
+  }
+  return (v) => v.toFixed(2);
+}
+
+export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; cursor: number }) {
+  const control = info.summary.cc?.find((c) => c.service === data.qp.service);
+  const charts = useMemo(
+    () =>
+      data.signals.flatMap((s, i) => {
+        const signal = control?.signals?.find((x) => x.name === s.signal);
+        if (!signal || s.at_ps.length < 2) return [];
+        const colour = lines[i % lines.length];
+        return [{ ...s, signal, curves: [{ label: s.signal, values: s.values, colour }] }];
+      }),
+    [data],
+  );
+  return (
+    <div class="panel" data-testid="qp-panel">
+      <h3>
+        {data.qp.from} → {data.qp.to}
+      </h3>
+      <p>
+        {f.count(data.qp.ce_marked_packets)} of its packets were marked, congestion control cut it{" "}
+        {f.count(data.qp.rate_cuts)} times, {f.count(data.qp.retransmitted_packets)} packets were sent again.
+        Path: {data.path.map((p) => info.ports[p.port].name).join(", ") || "not sampled"}
+      </p>
+      {charts.map((c) => (
+        <Chart
+          key={c.signal.name}
+          title={`${control?.title}: ${c.signal.doc}`}
+          unit={c.signal.unit || c.signal.name}
+          x={c.at_ps}
+          curves={c.curves}
+          format={inUnit(c.signal.unit)}
+          cursor={cursor}
+          max={c.signal.name === "rate" ? data.qp.line_bps : undefined}
+          height={140}
+        />
+      ))}
+    </div>
+  );
+}
