@@ -126,7 +126,7 @@ func TestValiant(t *testing.T) {
 		p.Groups = rapid.IntRange(3, p.GroupSize*p.Global+1).Draw(rt, "groups")
 		g := build(t, "dragonfly", p)
 		of := g.RegionOf()
-		r := &Routing{Graph: g, Routes: g.Reroute(nil, nil, true), Legs: true, Levels: 3,
+		r := &Routing{Graph: g, Routes: g.Reroute(nil, nil, topo.ToRegions), Legs: true, Levels: 3,
 			Rises: func(l, _ int) bool { return of[g.Links[l].A] != of[g.Links[l].B] }}
 		if ring, _ := Find(r); ring != nil {
 			rt.Fatalf("three classes and a ring: %v", ring)

@@ -34,6 +34,8 @@ type SwitchConfig struct {
 type nodeInfo struct {
 	pipeline  unit.Time
 	host, cut bool
+	seed      uint64 // of a switch, with its name
+	name      string
 }
 
 // Builder puts a Net together; Finish checks and seals it.
@@ -57,7 +59,8 @@ func (b *Builder) AddHost() int32 {
 
 // AddSwitch adds a switch.
 func (b *Builder) AddSwitch(c SwitchConfig) int32 {
-	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough})
+	b.nodes = append(b.nodes, nodeInfo{pipeline: c.Pipeline, cut: c.CutThrough, seed: c.Seed,
+		name: c.Name})
 	b.net.switches++
 	b.net.Sw = append(b.net.Sw, Switch{Spec: c.Spec, lossless: c.Spec.LosslessMask(), wred: c.Spec.WREDMask(),
 		trims: c.Spec.TrimMask(), stream: rng.New(c.Seed, "wred/"+c.Name)})
@@ -236,7 +239,7 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	}
 	all.fwd = append(all.fwd, t.Codes()...)
 	if n.sched != nil {
-		n.sched.routed(n, node, t)
+		n.sched.routed(n, node)
 	}
 }
 

@@ -219,8 +219,8 @@ func (w *flow) due() int64 { return max(0, w.granted-w.settled) }
 // tell sends a flow's VOQ what it was granted in all.
 func (n *Net) tell(now unit.Time, node int32, f *iface, at int32) {
 	w := &f.flows[at]
-	m := Packet{Dst: f.granters[w.granter].nic, Loc: w.loc, Class: w.class, VA: uint64(w.granted),
-		Flags: FlagGrant}
+	m := Packet{Dst: f.granters[w.granter].nic, Loc: w.loc, Final: f.loc, Class: w.class,
+		VA: uint64(w.granted), Flags: FlagGrant}
 	if w.src == f.number {
 		n.granted(now, node, f, &m)
 		return

@@ -43,6 +43,9 @@ func (n *Net) Path(port, dst int32, loc uint16, hash uint32) (ports []int32) {
 		if n.Sw[node].Spec == nil { // the host
 			break
 		}
+		if n.sched != nil && n.sched.at[node] != nil && len(ports) == 0 {
+			loc, _ = n.home(node, n.sched.at[node], &Packet{Dst: dst, Loc: loc, Hash: hash})
+		}
 		if port = n.pathPort(node, dst, loc, hash); port < 0 {
 			break
 		}

@@ -53,12 +53,14 @@ type scheduled struct {
 	load   []int64  // by place in tables.members: cells put on the link as one of a group, by a fabric node
 	share  []int64  // by node: the most that may wait at a port of a fabric node
 	grants []int32  // by port to a NIC: its granter's number at its node
+	edges
 }
 
 // iface is an interface node.
 type iface struct {
 	number int32     // among interface nodes
-	loc    uint16    // the locator that leads to it
+	loc    uint16    // the locator that leads to it alone
+	seed   uint32    // of the hash that picks egress ports of NICs that have several
 	up     unit.Rate // of its fabric links that are whole
 	loop   unit.Time // as long as its fastest port has credit for: what it lags behind may be made good
 	InterfaceStats
@@ -136,6 +138,7 @@ func (b *Builder) schedule() {
 			s.share[node] = int64(sw.Spec.Buffer) / int64(max(1, len(sw.ports)))
 		}
 		if f := s.at[node]; f != nil {
+			b.bundled(int32(node), f)
 			n.uplinks(int32(node), f)
 		}
 	}
@@ -184,9 +187,9 @@ func (b *Builder) reserved(node int32) (bytes int64) {
 	return bytes
 }
 
-// routed takes note of a switch's new table: its groups begin their turns at places of their own, and an
-// interface node learns its locator.
-func (s *scheduled) routed(n *Net, node int32, t *route.Table) {
+// routed takes note of a switch's new table: its groups begin their turns at places of their own, and what
+// waits for a cable that is gone waits no longer.
+func (s *scheduled) routed(n *Net, node int32) {
 	for len(s.turn) < len(n.tables.groups) {
 		from := route.Hash(uint32(len(s.turn)), uint32(node))
 		s.turn, s.talk = append(s.turn, from), append(s.talk, from)
@@ -194,15 +197,8 @@ func (s *scheduled) routed(n *Net, node int32, t *route.Table) {
 	for len(s.load) < len(n.tables.members) {
 		s.load = append(s.load, 0)
 	}
-	f := s.at[node]
-	if f == nil {
-		return
-	}
-	for loc, code := range t.Codes() {
-		if code == fwdAttached {
-			f.loc = uint16(loc)
-			return
-		}
+	if f := s.at[node]; f != nil {
+		n.strandOwn(node, f)
 	}
 }
 

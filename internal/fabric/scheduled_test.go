@@ -89,6 +89,13 @@ func newChassis(t rapid.TB, d chassisSize, s queue.Scheduled, tune func(*queue.S
 		t.Fatal(err)
 	}
 	c.Net = net
+	sets, own := make([][]int, d.leafs), make([]int, d.leafs+d.spines)
+	for i := range own {
+		if own[i] = -1; i < d.leafs {
+			sets[i], own[i] = []int{i}, i
+		}
+	}
+	net.SetEdges(sets, own)
 	for l, leaf := range c.leafs {
 		table := route.NewTable(d.leafs)
 		for to := range c.leafs {

@@ -4,12 +4,13 @@ import (
 	"railyard/unit"
 )
 
-// voq is the queue of an interface node's packets to one egress port, in one class. Bytes are counted
+// voq is the queue of an interface node's packets to one egress port, in one class. The port is that of the
+// NIC at the node that the locator leads to. Bytes are counted
 // since the beginning, as in an account: a request or a grant that is lost is made good by the next one.
 type voq struct {
 	q         classQ
 	dst       int32 // NIC
-	more      int32 // of the same NIC, in another class: + 1
+	more      int32 // of the same NIC, in another class or by another of its ports: + 1
 	nextAsk   int32 // in the ring of those that may ask,
 	nextReady int32 // and of those that may send
 	enqueued  int64
@@ -35,12 +36,11 @@ func (n *Net) fromNIC(in, pi int32) {
 	p.Hops++
 	p.Class = n.tables.dscp[fw.dscp+int32(p.TOS>>2)]
 	p.Came = p.Class
-	code := n.tables.fwd[fw.fwd+int32(p.Loc)]
-	nowhere := code == fwdUnreachable || code == fwdAttached && n.nearPort(node, p.Dst) < 0
-	if nowhere {
+	loc, ok := n.home(node, f, p)
+	if !ok {
 		n.NoRoute++
 	}
-	if nowhere || int32(p.Size) > fw.mtu {
+	if p.Loc = loc; !ok || int32(p.Size) > fw.mtu {
 		n.lose(in, pi, p)
 		return
 	}
@@ -49,7 +49,7 @@ func (n *Net) fromNIC(in, pi int32) {
 		n.drop(in, pi, p)
 		return
 	}
-	at := f.voq(p, code == fwdAttached)
+	at := f.voq(p)
 	if v := &f.voqs[at]; n.admit(node, f, v, pi, p) {
 		v.enqueued += int64(p.Size)
 		v.wire += int64(n.sched.Wire(unit.Bytes(p.Size)))
@@ -67,17 +67,17 @@ func (n *Net) nearPort(node, nic int32) int32 {
 }
 
 // voq finds a packet's VOQ, and makes it where there was none.
-func (f *iface) voq(p *Packet, local bool) int32 {
+func (f *iface) voq(p *Packet) int32 {
 	for int(p.Dst) >= len(f.voqAt) {
 		f.voqAt = append(f.voqAt, 0)
 	}
 	for i := f.voqAt[p.Dst]; i > 0; i = f.voqs[i-1].more {
-		if v := &f.voqs[i-1]; v.class == p.Class {
-			v.loc, v.local = p.Loc, local // which routes may have changed
+		if v := &f.voqs[i-1]; v.class == p.Class && v.loc == p.Loc {
 			return i - 1
 		}
 	}
-	f.voqs = append(f.voqs, voq{dst: p.Dst, class: p.Class, loc: p.Loc, local: local, more: f.voqAt[p.Dst]})
+	f.voqs = append(f.voqs, voq{dst: p.Dst, class: p.Class, loc: p.Loc, local: p.Loc == f.loc,
+		more: f.voqAt[p.Dst]})
 	f.voqAt[p.Dst] = int32(len(f.voqs))
 	return int32(len(f.voqs) - 1)
 }
@@ -207,6 +207,10 @@ func (n *Net) retry(now unit.Time, node int32, f *iface, at int32) {
 		n.clock(node, due, turnRetry, at)
 		return
 	}
+	if !n.hangs(v.dst, v.loc) {
+		n.strand(node, f, v)
+		return
+	}
 	v.heard = now
 	f.Repeats++
 	n.request(now, node, f, at)
@@ -217,7 +221,7 @@ func (n *Net) granted(now unit.Time, node int32, f *iface, m *Packet) {
 	at := noone
 	if int(m.Dst) < len(f.voqAt) {
 		for i := f.voqAt[m.Dst]; i > 0; i = f.voqs[i-1].more {
-			if f.voqs[i-1].class == m.Class {
+			if v := &f.voqs[i-1]; v.class == m.Class && v.loc == m.Final {
 				at = i - 1
 			}
 		}

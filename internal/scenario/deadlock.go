@@ -41,7 +41,7 @@ func (p *Plan) Ring() string {
 	if !p.protected() {
 		return ""
 	}
-	r := p.Graph.Reroute(nil, nil, p.LB.Detours)
+	r := p.Graph.Reroute(nil, nil, Besides(p.LB, p.Scheduled))
 	ring, unknown := deadlock.Find(p.routing(r))
 	if unknown {
 		return "not looked at: the fabric is too large and too irregular"
@@ -118,7 +118,7 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 		if states++; states > mostStates {
 			return
 		}
-		ring, _ := deadlock.Find(p.routing(p.Graph.Reroute(down, nil, p.LB.Detours)))
+		ring, _ := deadlock.Find(p.routing(p.Graph.Reroute(down, nil, Besides(p.LB, p.Scheduled))))
 		if ring != nil {
 			p.note("from %v on pauses can deadlock: without %s packets on their routes close a ring of %d "+
 				"buffers, each of which may wait for the next: %s", e.At+e.Converge, p.cablesOf(down),

@@ -45,7 +45,7 @@ func TestDeadlockIsTold(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.sets, err)
 		}
-		err = p.Deadlock(p.Graph.Reroute(nil, nil, p.LB.Detours))
+		err = p.Deadlock(p.Graph.Reroute(nil, nil, Besides(p.LB, p.Scheduled)))
 		if (err == nil) != (c.fail == "") || err != nil && !strings.Contains(err.Error(), c.fail) {
 			t.Errorf("%q: %v, want %q", c.sets, err, c.fail)
 		}

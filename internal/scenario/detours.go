@@ -59,3 +59,15 @@ func (p *Plan) detours() error {
 	}
 	return nil
 }
+
+// Besides is what has locators besides NICs: regions where packets go by way of them, and interface nodes of
+// a scheduled fabric, where each is the end of its cells' ways.
+func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
+	switch {
+	case s != nil:
+		return topo.ToEdges
+	case lb.Detours:
+		return topo.ToRegions
+	}
+	return topo.Nothing
+}

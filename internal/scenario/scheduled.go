@@ -93,18 +93,11 @@ func (p *resolver) schedulable() error {
 		return field.New("fabric.cut_through", "a scheduled fabric (fabric.scheduled) has whole packets "+
 			"wait for credit; it cannot cut through")
 	}
-	if f.Server.NICPorts > 1 {
-		return field.New("server.nic_ports", "a VOQ of a scheduled fabric (fabric.scheduled) leads to one "+
-			"egress port, and a NIC with %d ports has several; accepted: 1", f.Server.NICPorts)
-	}
 	g, edge := p.Graph, make([]bool, len(p.Graph.Nodes))
 	for _, nic := range g.NICs {
-		if len(nic.Links) > 1 {
-			return field.New("fabric.scheduled", "a VOQ leads to one egress port, and the NICs of %s have "+
-				"%d cables", g.Nodes[g.Hosts[nic.Host]].Name, len(nic.Links))
+		for _, l := range nic.Links {
+			edge[p.nodeOf(nic, l)] = true
 		}
-		l := &g.Links[nic.Links[0]]
-		edge[l.A+l.B-g.Hosts[nic.Host]] = true
 	}
 	for i := range g.Links {
 		if l := &g.Links[i]; edge[l.A] && edge[l.B] {
@@ -215,26 +208,33 @@ func (p *Plan) ScheduledFigures() map[string]string {
 	}
 	ports, g := map[int]int{}, p.Graph // by interface node
 	for _, nic := range g.NICs {
-		l := &g.Links[nic.Links[0]]
-		ports[l.A+l.B-g.Hosts[nic.Host]]++
+		for _, l := range nic.Links {
+			ports[p.nodeOf(nic, l)]++
+		}
 	}
-	most := 0
+	most, all := 0, 0
 	for _, n := range ports {
-		most = max(most, n)
+		most, all = max(most, n), all+n
 	}
-	queues := len(ports) * len(g.NICs) * len(classes)
-	room := unit.Bytes(len(g.NICs)*len(classes)) * s.Egress
+	queues := len(ports) * all * len(classes)
+	room := unit.Bytes(all*len(classes)) * s.Egress
 	return map[string]string{
 		"cells_of_a_packet":       fmt.Sprint(s.Cells(packet)),
 		"efficiency":              fmt.Sprintf("%.4f", s.Efficiency(packet)),
 		"interface_nodes":         fmt.Sprint(len(ports)),
 		"fabric_nodes":            fmt.Sprint(len(g.Nodes) - len(g.Hosts) - len(ports)),
 		"egress_ports":            fmt.Sprint(most),
-		"voqs_of_a_node":          fmt.Sprint(len(g.NICs) * len(classes)),
+		"voqs_of_a_node":          fmt.Sprint(all * len(classes)),
 		"voqs":                    fmt.Sprint(queues),
 		"egress_buffer_of_a_node": (unit.Bytes(most*len(classes)) * s.Egress).String(),
 		"egress_buffer":           room.String(),
 	}
+}
+
+// nodeOf is the switch at the other end of a NIC's cable.
+func (p *Plan) nodeOf(nic topo.NIC, link int) int {
+	l := &p.Graph.Links[link]
+	return l.A + l.B - p.Graph.Hosts[nic.Host]
 }
 
 // egressFits checks that an interface node's memory holds what its egress ports may grant ahead, beside
@@ -243,17 +243,18 @@ func (p *resolver) egressFits() error {
 	g := p.Graph
 	reserved, ports := make([]unit.Bytes, len(g.Nodes)), make([]int, len(g.Nodes))
 	for _, nic := range g.NICs {
-		l := nic.Links[0]
-		n := g.Links[l].A + g.Links[l].B - g.Hosts[nic.Host]
-		classes := map[uint8]bool{}
-		for _, c := range p.specs[n].DSCP {
-			classes[c] = true
+		for _, l := range nic.Links {
+			n := p.nodeOf(nic, l)
+			classes := map[uint8]bool{}
+			for _, c := range p.specs[n].DSCP {
+				classes[c] = true
+			}
+			for c := range queue.Classes {
+				reserved[n] += p.reserve(l, n, c)
+			}
+			reserved[n] += unit.Bytes(len(classes)) * p.Scheduled.Egress
+			ports[n]++
 		}
-		for c := range queue.Classes {
-			reserved[n] += p.reserve(l, n, c)
-		}
-		reserved[n] += unit.Bytes(len(classes)) * p.Scheduled.Egress
-		ports[n]++
 	}
 	for n, all := range reserved {
 		if all > 0 && all >= p.specs[n].Buffer {

@@ -109,8 +109,6 @@ func TestBadScheduled(t *testing.T) {
 		{"unknown key", strings.Replace(chassis, "cell:", "cel:", 1), nil, "cel"},
 		{"path choice", chassis, []string{"lb=ecmp"}, "--set lb=ecmp: ecmp picks paths"},
 		{"cut-through", chassis, []string{"fabric.cut_through=true"}, "cut_through"},
-		{"bundles", strings.Replace(chassis, "kind: rail", "kind: pod", 1), []string{"server.nic_ports=2"},
-			"server.nic_ports"},
 		{"trimming", chassis, trims, "packets wait at the ingress for credit"},
 		{"telemetry", chassis, []string{"cc.algorithm=hpcc"}, "hpcc needs telemetry of every switch"},
 		{"torus", `name: t

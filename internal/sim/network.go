@@ -109,7 +109,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 	}
 	n.Hosts = host.New(n.Net, &s.Host)
 	if n.Paths = s.Routes; len(n.routed) > 0 || n.Paths == nil {
-		n.Paths = g.Reroute(n.routed, nil, s.LB.Detours)
+		n.Paths = g.Reroute(n.routed, nil, scenario.Besides(s.LB, s.Scheduled))
 	}
 	if err := n.addressable(); err != nil {
 		return nil, err
@@ -197,6 +197,9 @@ func (n *Network) hanging() []hanging {
 // install gives the routes over the live links to the switches.
 func (n *Network) install() {
 	g, off := n.Graph, n.hanging()
+	if n.Setup.Scheduled != nil {
+		n.Net.SetEdges(n.Paths.Sets, n.Paths.Edges)
+	}
 	of, regions := n.regions()
 	row := make([]int32, len(n.Paths.Sets))
 	var room []int16
@@ -315,7 +318,7 @@ func (n *Network) Converge(link int, up bool) {
 	} else {
 		n.routed[link] = true
 	}
-	n.Paths = n.Graph.Reroute(n.routed, n.Paths, n.Setup.LB.Detours)
+	n.Paths = n.Graph.Reroute(n.routed, n.Paths, scenario.Besides(n.Setup.LB, n.Setup.Scheduled))
 	n.install()
 	n.Hosts.Rebond(n.usable)
 }

@@ -89,7 +89,7 @@ func (r *Run) joinedBefore(from, to int) bool {
 	}
 	whole := r.Setup.Routes
 	if whole == nil {
-		whole = r.Graph.Reroute(nil, nil, r.Setup.LB.Detours)
+		whole = r.Graph.Reroute(nil, nil, scenario.Besides(r.Setup.LB, r.Setup.Scheduled))
 	}
 	relay := from
 	if g := r.Graph; g.NICs[g.NICOf[from]].Rail != g.NICs[g.NICOf[to]].Rail && !g.Reachable(whole,

@@ -28,7 +28,7 @@ func Tables(p *scenario.Plan) (c Cost, e topo.Effort) {
 	if switches*min(switches, int64(len(p.Graph.NICs))) < fewEntries { // sets of switches: hardly more
 		return Cost{}, topo.Effort{}
 	}
-	e = p.Graph.Effort(p.LB.Detours)
+	e = p.Graph.Effort(scenario.Besides(p.LB, p.Scheduled))
 	c.Memory = memoryBase + memoryEntry*unit.Bytes(e.Entries()) + memoryRun*unit.Bytes(e.Runs) +
 		memorySet*unit.Bytes(e.Sets)
 	c.Seconds = secondsVisit*float64(e.Visits) + secondsSet*float64(e.Sets) +

@@ -286,14 +286,14 @@ func TestLocatorsKeepTheirMeaning(t *testing.T) {
 				down[l] = true
 			}
 			before := r
-			r = g.Reroute(down, r, false)
+			r = g.Reroute(down, r, Nothing)
 			for loc, set := range before.Sets {
 				if !slices.Equal(r.Sets[loc], set) {
 					t.Fatalf("%s: locator %d was %v and is %v", kind, loc, set, r.Sets[loc])
 				}
 			}
 		}
-		r = g.Reroute(nil, r, false)
+		r = g.Reroute(nil, r, Nothing)
 		for nic := range g.NICs {
 			if r.Locator[nic] != first.Locator[nic] {
 				t.Fatalf("%s: %s is %d, it was %d", kind, g.NICName(nic), r.Locator[nic], first.Locator[nic])

@@ -16,8 +16,8 @@ type Effort struct {
 func (e *Effort) Entries() int64 { return int64(e.Switches) * int64(e.Locators) }
 
 // Effort looks at routes over all links.
-func (g *Graph) Effort(detours bool) Effort {
-	r := g.locate(nil, nil, detours)
+func (g *Graph) Effort(to Besides) Effort {
+	r, detours := g.locate(nil, nil, to), to == ToRegions
 	net := g.mesh(nil, detours)
 	classes := r.classify(net, detours)
 	e := Effort{Switches: len(net.switches), Locators: len(r.Sets), Classes: len(classes)}

@@ -41,7 +41,7 @@ func TestEffortIsWhatRoutesTake(t *testing.T) {
 	}
 	for name, g := range map[string]*Graph{"pods": pods, "ring": ringOf(t, 300),
 		"chords": ringOf(t, 300, 7, 41, 77)} {
-		e, r := g.Effort(false), g.Route(nil)
+		e, r := g.Effort(Nothing), g.Route(nil)
 		runs, sets := 0, 0
 		for n := range g.Nodes {
 			runs += len(r.ways[n])
@@ -60,7 +60,7 @@ func TestEffortIsWhatRoutesTake(t *testing.T) {
 			t.Errorf("%s: %+v, but there are %d runs and %d sets", name, e, runs, sets)
 		}
 	}
-	few, many := ringOf(t, 300).Effort(false), ringOf(t, 300, 7, 41, 77).Effort(false)
+	few, many := ringOf(t, 300).Effort(Nothing), ringOf(t, 300, 7, 41, 77).Effort(Nothing)
 	if many.Sets < 20*few.Sets {
 		t.Errorf("a ring has %d sets, with chords %d", few.Sets, many.Sets)
 	}

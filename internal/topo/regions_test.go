@@ -30,7 +30,7 @@ func TestWaysOfADragonfly(t *testing.T) {
 	toRegion, toSwitch := regexp.MustCompile(`^(l?g)?$`), regexp.MustCompile(`^l?(gl?)?$`)
 	rapid.Check(t, func(rt *rapid.T) {
 		g := random(rt)
-		r := g.Reroute(nil, nil, true)
+		r := g.Reroute(nil, nil, ToRegions)
 		of := g.RegionOf()
 		var walk func(n, loc int, so string, want *regexp.Regexp)
 		walk = func(n, loc int, so string, want *regexp.Regexp) {
@@ -75,7 +75,7 @@ func TestWaysOfADragonfly(t *testing.T) {
 func TestNoDetoursNoRegions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		g := random(rt)
-		plain, detours := g.Route(nil), g.Reroute(nil, nil, true)
+		plain, detours := g.Route(nil), g.Reroute(nil, nil, ToRegions)
 		if plain.Regions != nil || len(detours.Regions) != len(g.Regions) {
 			rt.Fatalf("%d and %d regions of %d", len(plain.Regions), len(detours.Regions), len(g.Regions))
 		}

@@ -11,6 +11,7 @@ import (
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
 	Regions []int // by region of the graph: the locator of all its switches; none unless asked for
+	Edges   []int // by node with NICs: the locator of that switch alone, -1 of others; none unless asked for
 	Sets    [][]int
 
 	graph *Graph
@@ -29,17 +30,27 @@ type run struct{ end, set int32 }
 // special is where a switch does not go by a locator's class.
 type special struct{ loc, set int32 }
 
+// Besides is what has locators besides NICs.
+type Besides uint8
+
+// Nothing, a graph's regions with ways that leave few of them, or each switch with NICs by itself.
+const (
+	Nothing Besides = iota
+	ToRegions
+	ToEdges
+)
+
 // Route computes shortest paths; down lists broken links.
-func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, false) }
+func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, Nothing) }
 
 // Reroute is Route after other routes, whose locators keep their meaning: packets that carry
 // them are under way. before may be nil.
 //
-// With detours there are ways to the nearest switch of each region too, and the shortest way is the
+// With regions there are ways to the nearest switch of each of them too, and the shortest way is the
 // one that leaves as few regions as can be: on a dragonfly local, global, local at most (Kim et
 // al. 2008), and not over two global cables by way of a third group where that saves a hop.
-func (g *Graph) Reroute(down map[int]bool, before *Routes, detours bool) *Routes {
-	r := g.locate(down, before, detours)
+func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
+	r, detours := g.locate(down, before, to), to == ToRegions
 	net := g.mesh(down, detours)
 	classes := r.classify(net, detours)
 	r.ways, r.sets = make([][]run, len(g.Nodes)), make([][][]int, len(g.Nodes))
@@ -68,8 +79,8 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes, detours bool) *Routes
 	return r
 }
 
-// locate numbers the sets of switches that NICs hang off, and those of regions.
-func (g *Graph) locate(down map[int]bool, before *Routes, detours bool) *Routes {
+// locate numbers the sets of switches that NICs hang off, and those of what has locators besides.
+func (g *Graph) locate(down map[int]bool, before *Routes, to Besides) *Routes {
 	r := &Routes{Locator: make([]int, len(g.NICs)), graph: g, down: maps.Clone(down)}
 	index := map[string]int{}
 	if before != nil {
@@ -101,9 +112,18 @@ func (g *Graph) locate(down map[int]bool, before *Routes, detours bool) *Routes 
 			r.Locator[i] = number(set)
 		}
 	}
-	if detours {
+	switch to {
+	case ToRegions:
 		for _, region := range g.Regions {
 			r.Regions = append(r.Regions, number(slices.Sorted(slices.Values(region))))
+		}
+	case ToEdges:
+		r.Edges = slices.Repeat([]int{-1}, len(g.Nodes))
+		for _, nic := range g.NICs {
+			for _, l := range nic.Links {
+				n := g.Links[l].A + g.Links[l].B - g.Hosts[nic.Host]
+				r.Edges[n] = number([]int{n})
+			}
 		}
 	}
 	return r

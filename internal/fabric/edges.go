@@ -1,0 +1,88 @@
+package fabric
+
+import (
+	"railyard/internal/rng"
+	"railyard/internal/route"
+)
+
+// A NIC with cables to several interface nodes hangs off all of them, and each of its ports is an egress
+// port of its own, with VOQs of its own at every node. Where a packet comes in it is decided by which port
+// it goes out, as a chassis does with the ports of a bundle: by the flow's hash, or by this node's own where
+// it has one. From there on the packet's locator is the egress node's.
+
+// edges says which interface nodes locators stand for.
+type edges struct {
+	homes [][]uint16 // by locator: its interface nodes', each by itself
+	node  []int32    // by locator of one interface node: it
+}
+
+// SetEdges tells which switches each locator is of, and by node the locator that is its own alone, below
+// zero for none. It comes before routes.
+func (n *Net) SetEdges(sets [][]int, own []int) {
+	e := &n.sched.edges
+	e.homes, e.node = make([][]uint16, len(sets)), make([]int32, len(sets))
+	for loc, set := range sets {
+		for i, node := range set {
+			if own[node] >= 0 && (i == 0 || set[i-1] != node) { // a NIC may have two cables to it
+				e.homes[loc] = append(e.homes[loc], uint16(own[node]))
+			}
+		}
+	}
+	for node, loc := range own {
+		if f := n.sched.at[node]; f != nil && loc >= 0 {
+			f.loc, e.node[loc] = uint16(loc), int32(node)
+		}
+	}
+}
+
+// bundled gives interface nodes the seeds of their hashes.
+func (b *Builder) bundled(node int32, f *iface) {
+	s := rng.New(b.nodes[node].seed, "bundle/"+b.nodes[node].name)
+	f.seed = uint32(s.Uint64())
+}
+
+// home is the locator of the interface node by which a packet leaves; ok is false where there is no way.
+func (n *Net) home(node int32, f *iface, p *Packet) (loc uint16, ok bool) {
+	fwd := n.tables.fwd[n.forward[node].fwd:]
+	if fwd[p.Loc] == fwdAttached {
+		return f.loc, n.nearPort(node, p.Dst) >= 0
+	}
+	homes := n.sched.edges.homes[p.Loc]
+	if len(homes) == 1 {
+		return homes[0], fwd[homes[0]] >= 0
+	}
+	k := route.Hashed(p.Hash, f.seed, len(homes))
+	for range homes {
+		if loc = homes[k]; fwd[loc] >= 0 && n.hangs(p.Dst, loc) {
+			return loc, true
+		}
+		if k++; k == len(homes) {
+			k = 0
+		}
+	}
+	return 0, false
+}
+
+// hangs reports whether routes lead from an interface node to a NIC.
+func (n *Net) hangs(nic int32, loc uint16) bool {
+	return n.nearPort(n.sched.edges.node[loc], nic) >= 0
+}
+
+// strand drops what waits for an egress port whose cable is gone, as routes know by now: it would wait until
+// the cable comes back.
+func (n *Net) strand(node int32, f *iface, v *voq) {
+	for v.q.bytes > 0 {
+		pi, p := n.take(n.Q.Now(), node, -1, f, v)
+		n.NoRoute++
+		n.lose(p.In, pi, p)
+	}
+}
+
+// strandOwn does so for a node's own egress ports; requests to those of others go unheard (retry).
+func (n *Net) strandOwn(node int32, f *iface) {
+	for i := range f.voqs {
+		if v := &f.voqs[i]; v.local && n.nearPort(node, v.dst) < 0 {
+			n.strand(node, f, v)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package sim
+
+import (
+	"fmt"
+	"testing"
+
+	"railyard/unit"
+)
+
+// pairs is a scheduled fabric of switch pairs, whose NICs have a port at each of the two.
+func pairs(flows, more string) string {
+	return fmt.Sprintf(`
+name: pairs
+seed: 3
+fabric: {kind: pod, segments: 2, hosts: 4, spines: 2, uplinks: 4, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}, scheduled: {}}
+server: {gpus: 1, nics: 1, nic_ports: 2, bond: affinity}
+cc: {algorithm: none}
+transport: {qps: 16}
+workload: {traffic: {flows: [%s]}}
+%s`, flows, more)
+}
+
+// A NIC's ports are egress ports of their own: the flows of one sender are hashed over both, its own
+// segment's switches pass on to their own, and no flow's packets come out of order.
+func TestScheduledOverBothPorts(t *testing.T) {
+	for _, c := range []struct {
+		from, hops int
+	}{{5, 4}, {2, 2}} { // another segment's, and a neighbour
+		flow := fmt.Sprintf("{from: host-%d/gpu-1, to: host-1/gpu-1, bytes: 32MB}", c.from)
+		r, _, _ := runAll(t, pairs(flow, ""))
+		flows := map[int32]int64{} // by the port at which a queue pair's path ends
+		for conn := range r.Hosts.Conns() {
+			path := r.Hosts.Path(int32(conn))
+			if len(path) != c.hops {
+				t.Fatalf("from host %d: a path of %d ports, want %d", c.from, len(path), c.hops)
+			}
+			flows[path[len(path)-1]]++
+		}
+		for _, l := range r.Graph.NICs[0].Links {
+			port := r.Port(l, r.Graph.Links[l].A+r.Graph.Links[l].B-r.Graph.Hosts[0])
+			got, want := r.Net.Ports[port].TxBytes, 2e6*flows[port]
+			if flows[port] < 4 || float64(got) < 1.01*float64(want) || float64(got) > 1.04*float64(want) {
+				t.Errorf("from host %d: a port sent %d bytes for %d flows of 2 MB", c.from, got, flows[port])
+			}
+		}
+		if r.Hosts.Count.OutOfOrder > 0 || r.Net.Drops+r.Net.NoRoute > 0 {
+			t.Errorf("from host %d: %+v", c.from, r.Hosts.Count)
+		}
+		if inside := r.Net.Cells > 0; inside != (c.hops == 4) {
+			t.Errorf("from host %d: %d cells", c.from, r.Net.Cells)
+		}
+	}
+}
+
+// The cable of one port breaks under load: what waits for it is given up, flows go out of the other one, and
+// once it is back they take both again.
+func TestScheduledLosesAPort(t *testing.T) {
+	const flows = "{from: host-5/gpu-1, to: host-1/gpu-1, bytes: 16MB}, " +
+		"{from: host-2/gpu-1, to: host-1/gpu-1, bytes: 16MB}"
+	for _, until := range []string{"", ", until: 900us"} {
+		r, s, _ := runAll(t, pairs(flows, "failures: [{link: 'host-1:nic1', at: 200us, converge: 50us"+
+			until+"}]\n"))
+		if r.Hosts.Count.Retransmissions == 0 {
+			t.Errorf("%q: nobody noticed", until)
+		}
+		held := 0
+		for node := range r.Graph.Nodes {
+			f, _ := r.Net.Interface(int32(node))
+			held += int(f.Held + f.Egress)
+		}
+		if held > 0 {
+			t.Errorf("%q: %d bytes still wait", until, held)
+		}
+		// 32 MB, half of it at 100 Gbit/s from 250 us on
+		if took := unit.Time(s.StepTime); until == "" && took < 2300*unit.Microsecond {
+			t.Errorf("%v is faster than one port can be", took)
+		}
+		if err := r.Net.Audit(); err != nil {
+			t.Error(err)
+		}
+	}
+}
