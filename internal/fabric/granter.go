@@ -17,7 +17,9 @@ type granter struct {
 	due    [queue.Classes]int64 // granted, and not here
 	turns  [queue.Classes]int32 // of smooth weighted round robin
 	wanted uint8                // classes whose ring has somebody
-	armed  bool                 // turnGrant is under way, or it is in the ring
+	armed  bool                 // turnGrant is under way
+	waits  bool                 // it is in the ring
+	turn   bool                 // the ring let it out: one grant may go over fabric links
 	free   unit.Time            // when it may grant again
 }
 
@@ -125,18 +127,51 @@ func (n *Net) grant(now unit.Time, node int32, f *iface, gi int32) {
 		n.clock(node, g.free, turnGrant, gi)
 		return
 	}
-	if f.sharedAt > now || f.shared.head >= 0 {
-		g.armed = true
-		f.shared.push(gi, func(i int32) *int32 { return &f.granters[i].next })
-		if !f.shares {
-			f.shares = true
-			n.clock(node, max(now, f.sharedAt), turnShared, 0)
+	if !g.turn && (f.sharedAt > now || f.shared.head >= 0) {
+		n.wait(now, node, f, gi)
+		if elig &= f.own(gi); elig == 0 {
+			return
 		}
-		return
+		c := n.pickGrant(g, elig) // fabric links have no part in it
+		n.grantTo(now, node, f, gi, g.rings[c].remove(f.ownFlow(gi, uint8(c)), f.after))
+	} else {
+		n.grantTo(now, node, f, gi, g.rings[n.pickGrant(g, elig)].pop(f.after))
 	}
-	n.grantTo(now, node, f, gi, n.pickGrant(g, elig))
 	n.grant(now, node, f, gi) // at its time
 }
+
+// wait puts a granter into the ring of those that wait for the node's fabric links.
+func (n *Net) wait(now unit.Time, node int32, f *iface, gi int32) {
+	g := &f.granters[gi]
+	if g.waits {
+		return
+	}
+	g.waits = true
+	f.shared.push(gi, func(i int32) *int32 { return &f.granters[i].next })
+	if !f.shares {
+		f.shares = true
+		n.clock(node, max(now, f.sharedAt), turnShared, 0)
+	}
+}
+
+// after is what follows a flow in its ring.
+func (f *iface) after(i int32) *int32 { return &f.flows[i].next }
+
+// own are the classes in which the node's own NICs want credit of an egress port.
+func (f *iface) own(gi int32) (classes uint8) {
+	if int(f.number) >= len(f.flowAt) || f.flowAt[f.number] == nil {
+		return 0
+	}
+	for i := f.flowAt[f.number][gi]; i > 0; i = f.flows[i-1].more {
+		if w := &f.flows[i-1]; w.wants {
+			classes |= 1 << w.class
+		}
+	}
+	return classes
+}
+
+// ownFlow is their flow of a class, which there is.
+func (f *iface) ownFlow(gi int32, class uint8) int32 { return f.flow(f.number, gi, class) }
 
 // shareGrants lets granters grant in turn that wait for the node's fabric links.
 func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
@@ -147,10 +182,7 @@ func (n *Net) shareGrants(now unit.Time, node int32, f *iface) {
 		}
 		gi := f.shared.pop(func(i int32) *int32 { return &f.granters[i].next })
 		g := &f.granters[gi]
-		g.armed = false
-		if elig := n.eligible(g); elig != 0 && g.free <= now {
-			n.grantTo(now, node, f, gi, n.pickGrant(g, elig))
-		}
+		g.waits, g.turn = false, n.eligible(g) != 0
 		n.grant(now, node, f, gi)
 	}
 	f.shares = false
@@ -179,12 +211,11 @@ func (n *Net) pickGrant(g *granter, elig uint8) int {
 	return best
 }
 
-// grantTo grants a credit to the flow whose turn it is.
-func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi int32, c int) {
+// grantTo grants a credit to the flow whose turn it is, which has left its ring.
+func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi, at int32) {
 	g := &f.granters[gi]
-	next := func(i int32) *int32 { return &f.flows[i].next }
-	at := g.rings[c].pop(next)
 	w := &f.flows[at]
+	c := w.class
 	if w.wants = false; g.rings[c].head < 0 {
 		g.wanted &^= 1 << c
 	}
@@ -200,6 +231,7 @@ func (n *Net) grantTo(now unit.Time, node int32, f *iface, gi int32, c int) {
 	tx := &n.Ports[g.port]
 	g.free = max(g.free, now) + unit.Time(float64(unit.Serialize(unit.Bytes(bytes), tx.Rate))/n.sched.Speedup)
 	if w.src != f.number && f.up > 0 {
+		g.turn = false
 		wire := unit.Bytes(float64(w.wire) / float64(w.requested) * float64(bytes))
 		f.sharedAt = max(f.sharedAt, now-f.loop) + unit.Serialize(wire+2*n.sched.Message, f.up)
 	}

@@ -137,6 +137,11 @@ func (n *Net) take(now unit.Time, node, out int32, f *iface, v *voq) (int32, *Pa
 // ask has a VOQ request what has come.
 func (n *Net) ask(now unit.Time, node int32, f *iface, at int32) {
 	v := &f.voqs[at]
+	if v.local { // fabric links have no part in it
+		v.requested, v.asked, v.heard = v.enqueued, v.wire, now
+		n.request(now, node, f, at)
+		return
+	}
 	if v.waits {
 		return
 	}
@@ -167,7 +172,7 @@ func (n *Net) askInTurn(now unit.Time, node int32, f *iface) {
 			wire = int64(float64(wire) * (float64(most) / float64(bytes)))
 			bytes = most
 		}
-		if cost := wire + 2*int64(n.sched.Message); !v.local && f.up > 0 {
+		if cost := wire + 2*int64(n.sched.Message); f.up > 0 {
 			f.askAt = max(f.askAt, now-f.loop) + unit.Serialize(unit.Bytes(cost), f.up)
 		}
 		v.requested, v.asked, v.heard = v.requested+bytes, v.asked+wire, now
@@ -268,6 +273,21 @@ func (r *ring) push(i int32, next func(int32) *int32) {
 		*next(r.tail) = i
 	}
 	r.tail = i
+}
+
+// remove takes an entry out that is in it.
+func (r *ring) remove(i int32, next func(int32) *int32) int32 {
+	before := noone
+	for k := r.head; k != i; k = *next(k) {
+		before = k
+	}
+	if before < 0 {
+		return r.pop(next)
+	}
+	if *next(before) = *next(i); r.tail == i {
+		r.tail = before
+	}
+	return i
 }
 
 func (r *ring) pop(next func(int32) *int32) int32 {

@@ -81,3 +81,42 @@ func TestScheduledLosesAPort(t *testing.T) {
 		}
 	}
 }
+
+// What stays at one switch needs no fabric link: it is granted credit at its port's rate however long others
+// wait for the links, and those who come from there have all that the links carry.
+func TestScheduledLocalNeedsNoFabric(t *testing.T) {
+	const text = `
+name: local
+fabric: {kind: rail, segments: 2, hosts: 6, spines: 1, uplinks: 1, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}, scheduled: {}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {flows: [{from: host-8/gpu-1, to: host-7/gpu-1, bytes: 8MB},
+  {from: host-9/gpu-1, to: host-7/gpu-1, bytes: 8MB}%s]}}
+`
+	took := func(more string) (local, others unit.Time) {
+		r, _, _ := runAll(t, fmt.Sprintf(text, more))
+		for i := range r.Hosts.Messages {
+			if m := &r.Hosts.Messages[i]; i < 2 {
+				local = max(local, m.Done)
+			} else {
+				others = max(others, m.Done)
+			}
+		}
+		return local, others
+	}
+	alone, _ := took("")
+	local, others := took(`, {from: host-1/gpu-1, to: host-10/gpu-1, bytes: 4MB},
+  {from: host-2/gpu-1, to: host-11/gpu-1, bytes: 4MB}, {from: host-3/gpu-1, to: host-12/gpu-1, bytes: 4MB}`)
+	if local > alone+alone/100 {
+		t.Errorf("beside three flows over the fabric's only link: %v, alone %v", local, alone)
+	}
+	if want := unit.Serialize(12*unit.MB, 90*unit.Gbps); others > want+want/25 {
+		t.Errorf("12 MB over the link take %v, want %v", others, want)
+	}
+	// who shares an egress port with local flows has its part of it: a third, until it is done
+	_, others = took(", {from: host-1/gpu-1, to: host-7/gpu-1, bytes: 4MB}")
+	if want := unit.Serialize(12*unit.MB, 100*unit.Gbps); others > want+want/10 {
+		t.Errorf("4 MB beside two local flows take %v, want %v", others, want)
+	}
+}
