@@ -76,7 +76,7 @@ var allowed = map[string][]string{
 	"internal/scenario": {"internal/inside", "internal/machine", "internal/site", "internal/topo",
 		"internal/deadlock",
 		"internal/queue", "internal/swconf", "internal/swconf/dialect", "internal/route", "internal/workload",
-		"internal/coll", "internal/model", "internal/partition", "cc", "param", "rc",
+		"internal/coll", "internal/model", "internal/partition", "internal/rng", "cc", "param", "rc",
 		"roce", "transport", "transport/protocols"},
 	"internal/dcbx":      {"internal/swconf", "roce"},
 	"internal/planner":   {"internal/model", "internal/partition", "internal/topo", "internal/workload"},

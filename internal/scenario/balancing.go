@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 
+	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/route"
 	"railyard/param"
@@ -76,7 +77,8 @@ var madeTypes = map[reflect.Type]reflect.Type{
 
 // lists are the names that a tag such as enum:"@lb" stands for.
 var lists = map[string]string{"@lb": strings.Join(route.Names(), ","),
-	"@transport": strings.Join(transports(), ",")}
+	"@transport": strings.Join(transports(), ","), "@cc": strings.Join(cc.Names(), ","),
+	"@place": strings.Join(placements.names(), ",")}
 
 // enumOf returns what a field's tag accepts, separated by commas; none: anything.
 func enumOf(f reflect.StructField) string {

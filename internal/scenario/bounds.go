@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"railyard/internal/field"
@@ -29,7 +30,23 @@ const (
 
 // bounds has a row for every number of a scenario but the seed; a test holds it to that.
 // Those of congestion control and load balancing stand with the algorithms and policies.
-var bounds = append(append(append(ccBounds(), lbBounds()...), protocolBounds()...), fixed...)
+var bounds = slices.Concat(ccBounds(), lbBounds(), protocolBounds(), fixed, jobBounds())
+
+// jobBounds are the rows of jobs, whose workloads may be what the one workload may be.
+func jobBounds() []bound {
+	rows := []bound{
+		{key: "jobs[].gpus", min: "1", max: "1048576", zero: true},
+		{key: "jobs[].start", min: "0s", max: longest},
+		{key: "jobs[].dscp", min: "0", max: "63"},
+	}
+	for _, row := range fixed {
+		if rest, ok := strings.CutPrefix(row.key, "workload."); ok {
+			row.key = "jobs[]." + rest
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
 
 var fixed = []bound{
 	{key: "fabric.hosts", min: "1", max: "131072", zero: true},

@@ -73,6 +73,15 @@ func TestOutsideTheBounds(t *testing.T) {
 			TreeAllReduce: &Pattern{Bytes: 1},
 			Halving:       &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
+	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, which are set in turn
+	for _, p := range []**Pattern{&sent.Permutation, &sent.AllToAll, &sent.RingAllReduce, &sent.TreeAllReduce,
+		&sent.Halving, &sent.AllGather, &sent.ReduceScatter, &sent.Broadcast} {
+		*p = &Pattern{Bytes: 1}
+	}
+	sent.Collective, sent.Incast = &CollSpec{Bytes: 1}, &IncastSpec{Bytes: 1, FanIn: 1}
+	sent.Flows = []FlowSpec{{Bytes: 1}}
+	step := workload.NewTraining()
+	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}

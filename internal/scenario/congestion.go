@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -113,19 +114,47 @@ type Service struct {
 	At    func(line unit.Rate) cc.Values
 	Words string // what it is, for the report's head
 
+	Follows bool // a job's own, with the file's congestion control
+
 	*Carried // nil: its connections are RC's
 }
 
-// service is the file's one; congestion settles the parameters.
-func (f *File) service() Service {
-	return Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
+// services are the file's own and those that its jobs ask for beside it; congestion settles the parameters.
+func (f *File) services() []Service {
+	own := Service{Name: "default", DSCP: f.Transport.DataDSCP, CNPDSCP: f.Transport.CNPDSCP,
 		AcksFirst: f.Transport.Acks == "cnp",
 		CC:        cc.Lookup(member(f.cc(), "algorithm").String())}
+	all := []Service{own}
+	for i := range f.Jobs {
+		s := own
+		s.Name = f.Jobs[i].service()
+		if slices.ContainsFunc(all, func(o Service) bool { return o.Name == s.Name }) {
+			continue
+		}
+		if d := f.Jobs[i].DSCP; d != nil {
+			s.DSCP = *d
+		}
+		s.Follows = f.Jobs[i].CC == ""
+		if !s.Follows {
+			s.CC = cc.Lookup(f.Jobs[i].CC)
+		}
+		all = append(all, s)
+	}
+	return all
 }
 
-// congestion resolves the block.
+// congestion resolves the block, for every service.
 func (p *resolver) congestion() error {
-	s := &p.Services[0]
+	for i := range p.Services {
+		if err := p.control(&p.Services[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control finds the values of a service's algorithm.
+func (p *resolver) control(s *Service) error {
 	line := p.Line(0)
 	if len(s.CC.Profiles) == 0 {
 		s.Words = s.CC.Words

@@ -24,6 +24,8 @@ type File struct {
 	Transport Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`
 	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
+	Jobs      []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
+	Placement string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
 	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
 	Events    []Event           `yaml:"events" doc:"moments at which links break, come back, change their rate or their bit error rate"`
 	OnFailure OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
@@ -300,6 +302,7 @@ func Default() File {
 				Restore: 200 * unit.Millisecond, Action: "drop"},
 			HashSeed: "per-switch"},
 		LB:        "ecmp",
+		Placement: placements[0].name,
 		LBOptions: newLBOptions(),
 		Transport: Transport{MTU: 4096, Write: "first-middle-last", Recovery: "go-back-n",
 			AckEvery: 64, Timeout: 14, Retries: 7,

@@ -37,7 +37,9 @@ func (p *resolver) idle() error {
 		for _, par := range cc.Lookup(name).Params {
 			keys = append(keys, field.Join("cc."+name, par.Name))
 		}
-		if chosen := p.Services[0].CC.Name; name != chosen && !p.setBy("cc.algorithm") {
+		chosen := p.Services[0].CC.Name
+		used := func(s Service) bool { return s.CC.Name == name }
+		if !slices.ContainsFunc(p.Services, used) && !p.setBy("cc.algorithm") {
 			p.noteIdle(&def, "cc.algorithm is "+chosen, keys...)
 		}
 	}
@@ -49,6 +51,9 @@ func (p *resolver) idle() error {
 		if c := p.Services[0].Carried; (c == nil || c.Name != of.Name) && !p.setBy("transport.kind") {
 			p.noteIdle(&def, "transport.kind is not "+of.Name, keys...)
 		}
+	}
+	if len(p.File.Jobs) == 0 && !p.setBy("placement") {
+		p.noteIdle(&def, "there are no jobs: a workload takes GPUs in their order", "placement")
 	}
 	return nil
 }

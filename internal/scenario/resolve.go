@@ -33,13 +33,12 @@ func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read
 
 func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	f := &d.File
-	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: []Service{f.service()},
+	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}}
 	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
-		p.structured, p.segments,
-		p.transport,
+		p.followed, p.structured, p.segments, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
 		steps = append(steps, p.work, p.starving)

@@ -49,9 +49,6 @@ func (p *resolver) seat(at task, t *workload.Training) (place crew, err error) {
 	if at.crew == nil && p.even() {
 		return nil, nil
 	}
-	if t.Fold && at.crew != nil {
-		return nil, field.New(key+".fold", "needs the whole fabric, and jobs share this one")
-	}
 	if t.Fold {
 		return nil, field.New(key+".fold", "needs servers with as many GPUs each, and these differ: %s",
 			p.sizes())

@@ -31,7 +31,7 @@ func (p *resolver) described() (*topo.Graph, error) {
 	return g, field.Under("fabric", err)
 }
 
-var numbered = regexp.MustCompile(`^(fabric\.types|fabric\.nodes|gpus)\[(\d+)\]`)
+var numbered = regexp.MustCompile(`^(fabric\.types|fabric\.nodes|gpus|jobs)\[(\d+)\]`)
 
 // byName is the path of a type, a group or a GPU that was written in a mapping: by its name there.
 func (d *Document) byName(path string) string {
@@ -48,8 +48,10 @@ func (d *Document) byName(path string) string {
 		name = f.Nodes[i].Name
 	case m[1] == "gpus" && i < len(d.File.GPUs):
 		name = d.File.GPUs[i].Name
+	case m[1] == "jobs" && i < len(d.File.Jobs):
+		name = d.File.Jobs[i].Name
 	}
-	if key := field.Join(m[1], name); d.says(key) {
+	if key := field.Join(m[1], name); name != "" && d.says(key) {
 		return key + path[len(m[0]):]
 	}
 	return path
@@ -59,7 +61,7 @@ func (d *Document) byName(path string) string {
 // be written as a mapping from these.
 func named(t reflect.Type) bool {
 	return t == reflect.TypeFor[site.Type]() || t == reflect.TypeFor[site.Group]() ||
-		t == reflect.TypeFor[Accelerator]()
+		t == reflect.TypeFor[Accelerator]() || t == reflect.TypeFor[Job]()
 }
 
 // ofSite reports whether a block is one of a described fabric, where what is not said is nothing.

@@ -12,7 +12,16 @@ import (
 // telemetry holds the fabric to what the algorithm wants switches to write: the header has room for a
 // path's switches and for its own bytes, and a stamp can name every port's rate.
 func (p *resolver) telemetry() error {
-	s := &p.Services[0]
+	for i := range p.Services {
+		if err := p.reported(&p.Services[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reported does so for the algorithm of one service.
+func (p *resolver) reported(s *Service) error {
 	kind := roce.Telemetry(s.CC.Reports(s.Values))
 	if kind == roce.NoTelemetry {
 		return nil

@@ -16,6 +16,12 @@ func (p *resolver) work() error {
 		return err
 	}
 	p.NVLatency, p.PXN = p.File.Server.NVLatency, p.File.Server.PXN
+	if len(p.File.Jobs) > 0 {
+		if err := p.jobs(); err != nil {
+			return err
+		}
+		return p.bound()
+	}
 	job, err := p.job(task{key: "workload", name: p.Name}, &p.File.Workload)
 	if err != nil {
 		return err
@@ -46,10 +52,14 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 			n++
 		}
 	}
+	beside := ""
+	if at.key == "workload" {
+		beside = ", or jobs"
+	}
 	switch {
 	case n != 1:
 		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, "+
-			"traffic, ops", n)
+			"traffic, ops%s", n, beside)
 	case w.Training != nil:
 		return p.training(at, w.Training)
 	case w.Traffic != nil:
