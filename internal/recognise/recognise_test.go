@@ -2,6 +2,7 @@ package recognise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,15 @@ func TestFabrics(t *testing.T) {
 			continue
 		}
 		text := got.YAML("x", "")
+		groups := func(regions [][]int) (sizes []int) {
+			for _, r := range regions {
+				sizes = append(sizes, len(r))
+			}
+			return sizes
+		}
+		if built, found := groups(g.Regions), groups(got.Graph.Regions); !slices.Equal(built, found) {
+			t.Errorf("%s: groups of %v switches, want %v", f.name, found, built)
+		}
 		if n := len(got.Site.Nodes) + len(got.Site.Cables); n > f.lines {
 			t.Errorf("%s: %d lines of nodes and cables, want %d\n%s", f.name, n, f.lines, text)
 		}

@@ -1,6 +1,7 @@
 package scenario_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +12,17 @@ import (
 const dragonfly = `name: x
 fabric: {kind: dragonfly, k: 2, groups: 5, host_link: {rate: 100Gbps, cable: 3m}}
 workload: {traffic: {alltoall: {bytes: 1MB}}}
+`
+
+// describedFly is a dragonfly whose groups have a spine each.
+const describedFly = `name: x
+fabric: {types: {host: {gpus: 1, nics: 1}, leaf: {}, spine: {role: spine}}, regions: group,
+  host_link: {rate: 100Gbps}, fabric_link: {rate: 100Gbps},
+  nodes: {host: {type: host, per: {group: 4}, count: 3}, leaf: {type: leaf, per: {group: 4, leaf: 3}},
+    spine: {type: spine, per: {group: 4}}},
+  cables: [{from: host, to: leaf, same: group, match: {leaf: n}}, {from: leaf, to: spine, same: group},
+    {from: spine, to: spine, between: group}]}
+workload: {traffic: {permutation: {bytes: 1MB}}}
 `
 
 func resolveLB(text string, sets ...string) (*scenario.Plan, error) {
@@ -95,6 +107,20 @@ func TestDetoursRefused(t *testing.T) {
 		_, err := resolveLB(dragonfly, append([]string{"lb=valiant"}, strings.Fields(sets)...)...)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", sets, err)
+		}
+	}
+	above := strings.Replace(describedFly, "regions: group", "regions: leaf", 1)
+	for text, want := range map[string]string{
+		describedFly: "",
+		above:        "in a group, and spine-1 is in none: it does not stand at the place",
+		strings.Replace(describedFly, "regions: group", "regions: grup", 1): "2:77: fabric.regions: no " +
+			`switch stands at a "grup" (did you mean "group"?)`,
+		strings.Replace(dragonfly, "k: 2,", "k: 2, regions: group,", 1): "fabric.regions: has no effect " +
+			"on a dragonfly fabric",
+	} {
+		_, err := resolveLB(text, "lb=valiant")
+		if want == "" && err != nil || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, lb := range []string{"reps", "bitmap", "mixed"} {

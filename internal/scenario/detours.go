@@ -19,9 +19,14 @@ func (p *Plan) detours() error {
 	if len(p.Graph.Regions) < 3 {
 		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
 			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
-			"dragonfly with "+
-			"three or more",
-			p.LB.Name, len(p.Graph.Regions))
+			"dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, "+
+			"names the place of its groups", p.LB.Name, len(p.Graph.Regions))
+	}
+	for i, region := range p.Graph.RegionOf() {
+		if n := p.Graph.Nodes[i]; region < 0 && n.Role != topo.Host {
+			return field.New("lb", "%s needs every switch to be in a group, and %s is in none: it does not "+
+				"stand at the place that fabric.regions, or a rule's between, names", p.LB.Name, n.Name)
+		}
 	}
 	raised := map[*queue.Spec]*queue.Spec{}
 	for i, node := range p.Graph.Nodes {

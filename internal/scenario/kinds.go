@@ -20,7 +20,7 @@ var kinds = map[string]string{
 	"torus":       "k hosts uplinks",
 	"dragonfly":   "k groups group_size local_links global_links",
 	"graph":       "graph",
-	"":            "types nodes cables", // no kind
+	"":            "types nodes cables regions", // no kind
 }
 
 const ofPods = "super_spines super_uplinks planes"
@@ -38,7 +38,7 @@ func (p *resolver) effective() error {
 		faults = append(faults, field.New(key, format, args...))
 	}
 	for _, key := range strings.Fields("hosts segments spines uplinks pods k tiers leaves groups " +
-		"group_size local_links global_links graph types nodes cables " + ofPods) {
+		"group_size local_links global_links graph types nodes cables regions " + ofPods) {
 		at := field.Join("fabric", key)
 		same := reflect.DeepEqual(member(reflect.ValueOf(f).Elem(), key).Interface(),
 			member(reflect.ValueOf(&def.Fabric).Elem(), key).Interface())

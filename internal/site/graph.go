@@ -62,6 +62,9 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	if err != nil {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
+	if g.Regions, err = b.regions(); err != nil {
+		return nil, err
+	}
 	for _, n := range b.nodes {
 		at := &g.Nodes[n.id]
 		at.Buffer, at.ModelBuffer, at.Pipeline = n.typ.Buffer, n.typ.Known, n.typ.Pipeline

@@ -20,6 +20,8 @@ type Site struct {
 	Types  []Type  `yaml:"types" doc:"kinds of servers and switches"`
 	Nodes  []Group `yaml:"nodes" doc:"groups of servers and switches, and where they stand"`
 	Cables []Rule  `yaml:"cables" doc:"rules that join two groups where their places agree"`
+
+	Regions string `yaml:"regions" doc:"a place: switches that agree there are one of a dragonfly's groups"`
 }
 
 // Type is a kind of server or of switch.
