@@ -184,6 +184,7 @@ func lintAgainst(in *swconf.Input, p *scenario.Plan) {
 	in.Graph, in.Base = p.Graph, p.Spec
 	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
 	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
+	in.Lossy = p.Spec.LosslessMask() == 0
 }
 
 type configShowCmd struct {
@@ -208,6 +209,7 @@ type shown struct {
 	OS    swconf.OS     `json:"os"`
 	Spec  *queue.Spec   `json:"spec,omitempty"`
 	Notes []string      `json:"notes,omitempty"`
+	SRv6  string        `json:"srv6,omitempty"`
 	Views []swconf.View `json:"views"`
 }
 
@@ -223,7 +225,8 @@ func (c *configShowCmd) Run(e *env) error {
 		if errors.Is(err, swconf.ErrNoQoS) {
 			return &inputError{err}
 		}
-		s := shown{File: f, Name: cfg.Name(), OS: cfg.OS, Notes: notes, Views: cfg.Views()}
+		s := shown{File: f, Name: cfg.Name(), OS: cfg.OS, Notes: notes, SRv6: cfg.Segments(),
+			Views: cfg.Views()}
 		if err == nil {
 			s.Spec = &spec
 		} else {

@@ -33,7 +33,8 @@ type configRenderCmd struct {
 func (c *configRenderCmd) Help() string {
 	return `Writes the configuration of every switch (QoS, PFC, watchdog, load balancing, MTU, LLDP, BGP,
 VLANs and bundles), cabling.csv, addressing.csv, fabric.clab.yml (containerlab), topology.conf (Slurm) and
-fabric.dot (Graphviz).
+fabric.dot (Graphviz). Where packets say their ways (transport.forwarding srv6), SONiC and FRR get uSIDs
+and static routes to the neighbours' instead of BGP.
 
 Examples:
   railyard config render scenarios/pod64-llama2-7b.yaml --os nxos --out configs/pod64
@@ -111,11 +112,14 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 			"in the "+
 			"packet", p.LB.Name)
 	}
+	carried := p.Services[0].Carried
 	gap, _ := p.LBValues["flowlet_gap"].(unit.Time)
 	return design.Make(design.Fabric{Name: slug(p.Name, file), Graph: p.Graph,
 		Spec: func(n int) queue.Spec { return *p.SpecOf(n) },
 		LB:   p.LB.Name, DLB: p.LB.DLB, FlowletGap: gap, SameSeed: p.Switching.SameSeed,
 		DataDSCP: p.Services[0].DSCP, CNPDSCP: p.Services[0].CNPDSCP, Response: p.Switching.Response,
+		// ports are a protocol's planes, and no bundles
+		Apart: carried != nil, Segments: carried != nil && carried.Segments,
 		Pipeline: p.Switching.Pipeline, OS: os, ASIC: asic, Addressing: addressing, Multihome: multihome})
 }
 

@@ -69,6 +69,9 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		}
 		fmt.Fprintf(w, "dynamic load balancing: %s, MAC %s\n", d.Mode.V, mac)
 	}
+	if s := c.Segments(); s != "" {
+		Wrap(w, "", "SRv6: "+s)
+	}
 	for _, v := range c.Views() {
 		fmt.Fprintln(w)
 		ports := swconf.Compress(v.Ports)

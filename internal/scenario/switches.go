@@ -185,6 +185,7 @@ func (p *resolver) configured() error {
 		p.specs[i] = specs[on]
 		p.portPFC(i, configs[file])
 		p.portHeadroom(i, configs[file])
+		p.portMarks(i, configs[file])
 	}
 	p.classify()
 	if p.everywhere() { // then what the text decided is part of the resolved values
@@ -279,6 +280,28 @@ func (p *resolver) portPFC(node int, c *swconf.Config) {
 	if len(names) > 0 {
 		p.note("%s: %s neither pause nor obey all lossless classes, and are simulated so",
 			p.Graph.Nodes[node].Name, swconf.Compress(names))
+	}
+}
+
+// portMarks tells of ports that a text has mark nothing, or mark, in another way than is simulated: by what
+// they lead to.
+func (p *resolver) portMarks(node int, c *swconf.Config) {
+	unmarked := c.Unmarked()
+	if unmarked == nil {
+		return
+	}
+	var names []string
+	for end, port := range p.portsIn(node, c) {
+		l := &p.Graph.Links[end.Link]
+		if server := p.Graph.Nodes[l.A+l.B-node].Role == topo.Host; server != unmarked[port] {
+			names = append(names, port.Name)
+		}
+	}
+	if len(names) > 0 {
+		p.note("%s: %s: the text has some ports mark nothing that lead to switches, or others mark; in "+
+			"the run "+
+			"ports to servers mark nothing, and all others do", p.Graph.Nodes[node].Name,
+			swconf.Compress(names))
 	}
 }
 
@@ -397,6 +420,9 @@ func written(s *queue.Spec, base *Switch) Switch {
 			Restore: s.Watchdog.Restore, Action: "drop"}}
 	if s.Watchdog.Forward {
 		w.Watchdog.Action = "forward"
+	}
+	if s.CoreMarks {
+		w.CoreMarks = &s.CoreMarks
 	}
 	for d, q := range s.DSCP {
 		if q != 0 {

@@ -19,6 +19,7 @@ type Input struct {
 	PathMTU  int        // payload bytes
 	Response unit.Time  // of a port to a pause; 0: the IEEE budget of its speed
 	Pipeline unit.Time  // of a switch
+	Lossy    bool       // data need no PFC: what carries them sends again what is lost
 	Base     queue.Spec // the platform: what configurations do not say
 }
 

@@ -26,7 +26,8 @@ func (l *linter) pfcClass() {
 			}
 		}
 		data := l.data(v.q)
-		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() {
+		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() && !l.Lossy &&
+			!q.Trim.V {
 			l.say(first(q.Net, v.q.DSCP[l.DataDSCP].At),
 				fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)

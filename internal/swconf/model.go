@@ -58,7 +58,9 @@ type Config struct {
 	DLB      *DLB
 	Ports    []*Port
 	BGP      *BGP
-	QoS      *QoS // of a port without policies of its own
+	SRv6     SRv6
+	Routes   []Route // static ones of the default VRF, IPv6
+	QoS      *QoS    // of a port without policies of its own
 	Objects  []Object
 	Refs     []Ref
 	Faults   []Finding // what the dialect itself found

@@ -57,6 +57,12 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	}
 	q, port := c.Typical()
 	spec = queue.Spec{Buffer: base.Buffer, MTU: base.MTU, PFCQuanta: base.PFCQuanta}
+	alike := (*QoS).plain
+	if marks, at, without := c.marking(q); marks != nil {
+		q, port, spec.CoreMarks, alike = marks, at, true, (*QoS).unmarked
+		note("%s mark nothing while others do: simulated as ports to servers that mark nothing",
+			Compress(namesOf(without)))
+	}
 	if c.Buffer.Is() {
 		spec.Buffer = c.Buffer.V
 	}
@@ -83,8 +89,8 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	w := c.Watchdog
 	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
 		Forward: w.Forward.V}
-	c.headrooms(q, &spec)
-	if off := c.unlike(q); len(off) > 0 {
+	c.headrooms(q, alike, &spec)
+	if off := c.unlike(q, alike); len(off) > 0 {
 		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
 			port.Name)
 	}
@@ -159,8 +165,8 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 
 // headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Who
 // knows the cables asks each port (scenario.PortHeadroom).
-func (c *Config) headrooms(q *QoS, spec *queue.Spec) {
-	for _, o := range c.others(q, true) {
+func (c *Config) headrooms(q *QoS, by func(*QoS) string, spec *queue.Spec) {
+	for _, o := range c.others(q, by, true) {
 		for i := range spec.Queues {
 			if k := &spec.Queues[i]; k.Lossless {
 				k.Headroom = max(k.Headroom, o.Queues[i].PG.V.Headroom)
@@ -169,14 +175,14 @@ func (c *Config) headrooms(q *QoS, spec *queue.Spec) {
 	}
 }
 
-// others are the QoS of ports that are up, besides q: those that differ from it in headroom alone, or all
+// others are the QoS of ports that are up, besides q: those that are alike by what differences count, or all
 // the rest.
-func (c *Config) others(q *QoS, alike bool) (out []*QoS) {
-	plain, seen := q.plain(), map[*QoS]bool{q: true, nil: true}
+func (c *Config) others(q *QoS, by func(*QoS) string, alike bool) (out []*QoS) {
+	plain, seen := by(q), map[*QoS]bool{q: true, nil: true}
 	for _, p := range c.Ports {
 		if !p.Down.V && !seen[p.QoS] {
 			seen[p.QoS] = true
-			if (p.QoS.plain() == plain) == alike {
+			if (by(p.QoS) == plain) == alike {
 				out = append(out, p.QoS)
 			}
 		}
@@ -195,8 +201,8 @@ func (q *QoS) plain() string {
 }
 
 // unlike names the cabled ports that treat packets differently from q.
-func (c *Config) unlike(q *QoS) (names []string) {
-	any, others := false, c.others(q, false)
+func (c *Config) unlike(q *QoS, by func(*QoS) string) (names []string) {
+	any, others := false, c.others(q, by, false)
 	for _, p := range c.Ports {
 		any = any || p.QoS == q
 	}
@@ -204,6 +210,13 @@ func (c *Config) unlike(q *QoS) (names []string) {
 		if any && !p.Down.V && slices.Contains(others, p.QoS) {
 			names = append(names, p.Name)
 		}
+	}
+	return names
+}
+
+func namesOf(ports []*Port) (names []string) {
+	for _, p := range ports {
+		names = append(names, p.Name)
 	}
 	return names
 }

@@ -45,6 +45,7 @@ type Fabric struct {
 	ASIC       string // of SONiC's headroom calculation; "": by each switch's fastest port
 	Addressing string
 	Multihome  string
+	Segments   bool // ways stand in packets (SRv6), and routes are static
 	Apart      bool // each port of a NIC is routed by itself, also where two make a bundle elsewhere
 	// Naming is what ports are called; nil: as the language calls them.
 	Naming func(*panel.Panel, panel.Jack) string
@@ -80,6 +81,8 @@ type Switch struct {
 	Peer     *Switch // of an MLAG or ESI pair
 	PairID   int     // from 1
 	First    bool    // of the pair
+	SIDs     []SID   // of Segments: those of its own,
+	Ways     []Way   // and routes to its neighbours'
 }
 
 // Kind is what a port leads to.
@@ -109,6 +112,8 @@ type Port struct {
 	far      int          // Number at a switch, 0 at a server
 	Addr     netip.Prefix // a /31; invalid when unnumbered or switched
 	FarAddr  netip.Addr
+	Addr6    netip.Prefix // a /127 between switches, of Segments
+	FarAddr6 netip.Addr
 	VLAN     *VLAN // switched
 	Channel  int   // member of a port channel
 	Rail     int
@@ -188,6 +193,9 @@ func Make(f Fabric) (*Design, error) {
 	d.numberASes()
 	d.cable()
 	if err := d.attach(); err != nil {
+		return nil, err
+	}
+	if err := d.segments(); err != nil {
 		return nil, err
 	}
 	for _, s := range d.Switches {
@@ -400,7 +408,7 @@ func (s *Switch) Neighbors() (out []*Port) {
 }
 
 // Routed reports whether a switch takes part in BGP.
-func (s *Switch) Routed() bool { return len(s.Neighbors()) > 0 }
+func (s *Switch) Routed() bool { return len(s.Neighbors()) > 0 && len(s.SIDs) == 0 }
 
 // Channels are the numbers of its port channels towards hosts, in order, with
 // one of their ports.

@@ -72,6 +72,9 @@ func (d *Design) addressing() string {
 			asn = fmt.Sprint(s.ASN)
 		}
 		add(s.Name, "loopback0", s.RouterID.String()+"/32", asn, "", "", "")
+		for _, sid := range s.SIDs {
+			add(s.Name, "uSID "+sid.Name, sid.Prefix.String(), "", "", "", "")
+		}
 		for _, v := range s.VLANs {
 			if a, ok := v.Own[s]; ok {
 				add(s.Name, fmt.Sprintf("vlan %d", v.ID), fmt.Sprintf("%v/%d", a, v.Subnet.Bits()), "",
@@ -79,11 +82,15 @@ func (d *Design) addressing() string {
 			}
 		}
 		for _, p := range s.Ports {
+			if p.Addr6.IsValid() {
+				add(s.Name, p.Name, p.Addr6.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
+					p.FarAddr6.String())
+			}
 			switch {
 			case p.Addr.IsValid():
 				add(s.Name, p.Name, p.Addr.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
 					p.FarAddr.String())
-			case p.Kind == ToSwitch:
+			case p.Kind == ToSwitch && !p.Addr6.IsValid():
 				add(s.Name, p.Name, "unnumbered", "", "", "", p.FarName+" "+p.FarLabel)
 			}
 		}

@@ -67,6 +67,11 @@ func Unsaid(d *design.Design) (notes []string) {
 	if d.OS == swconf.EOS {
 		notes = append(notes, oneProfile(d)...)
 	}
+	if d.Segments && d.OS == swconf.FRR {
+		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older "+
+			"ones refuse "+
+			"these lines")
+	}
 	return notes
 }
 

@@ -22,6 +22,9 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		return nil, design.Refuse(swconf.EOS, s, "packet trimming (switch.queues.*.trim), for which EOS has "+
 			"no command that is known here; SONiC has")
 	}
+	if err := s.Unsayable(swconf.EOS); err != nil {
+		return nil, err
+	}
 	for i := range s.Spec.Queues {
 		if p := s.Spec.Queues[i].WRED.Probability * 100; math.Abs(p-math.Round(p)) > 1e-9 {
 			return nil, design.Refuse(swconf.EOS, s,

@@ -4,7 +4,7 @@ package frr
 var portFamilies = map[string]string{
 	"ip": "access-group|eigrp|forwarding|igmp|mroute|msdp|multicast|nhrp|ospf|pim|policy|rip|router|" +
 		"summary-address",
-	"ipv6": "access-group|address|eigrp|forwarding|mld|mroute|multicast|nd|nhrp|ospf6|pim|policy|rip|ripng|" +
+	"ipv6": "access-group|eigrp|forwarding|mld|mroute|multicast|nd|nhrp|ospf6|pim|policy|rip|ripng|" +
 		"router",
 	"evpn":      "mh",
 	"bandwidth": "", "link-detect": "", "multicast": "", "link-params": "", "vrf": "", "mpls": "",

@@ -86,12 +86,13 @@ func (p *parser) root() *cli.Mode {
 	}
 	r.Set("[no] <afi:ip|ipv6> prefix-list <name> description <text...>", func(*cli.Match) {})
 	r.Set("no <afi:ip|ipv6> prefix-list <name>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
+	p.segmentRouting(r)
 	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner",
-		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "ipv6 route", "vrf", "debug",
+		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "vrf", "debug",
 		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path",
 		"bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list",
 		"ip community-list",
-		"segment-routing", "mpls", "domainname", "username", "key", "allow-external-route-update",
+		"mpls", "domainname", "username", "key", "allow-external-route-update",
 		"nexthop-group", "ip ssmpingd", "ip multicast", "end")
 	return r
 }
@@ -149,7 +150,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text"))
 	})
 	r.Set("[no] shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
-	r.Set("[no] ip address <prefix> [ label <l> ]", func(m *cli.Match) {
+	address := func(m *cli.Match) {
 		if m.No && !m.Has("prefix") {
 			port.Addrs = nil
 			return
@@ -162,7 +163,9 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		if port.Addrs = swconf.Without(port.Addrs, pre, true); !m.No {
 			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
-	})
+	}
+	r.Set("[no] ip address <prefix> [ label <l> ]", address)
+	r.Set("[no] ipv6 address <prefix>", address)
 	return r.Families(p.pass, portFamilies)
 }
 

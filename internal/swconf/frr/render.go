@@ -14,7 +14,15 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		return nil, design.Refuse(swconf.FRR, s, "MLAG is not FRR's; use --multihoming esi")
 	}
 	return []design.File{{Path: s.Name + "/frr.conf", Text: Config(d, s, true)},
-		{Path: s.Name + "/daemons", Text: "zebra=yes\nbgpd=yes\nvtysh_enable=yes\n"}}, nil
+		{Path: s.Name + "/daemons", Text: "zebra=yes\n" + routing(s) + "=yes\nvtysh_enable=yes\n"}}, nil
+}
+
+// routing is the daemon that knows the routes.
+func routing(s *design.Switch) string {
+	if len(s.SIDs) > 0 {
+		return "staticd"
+	}
+	return "bgpd"
 }
 
 // Config is the text of frr.conf. interfaces adds addresses and descriptions,
@@ -29,6 +37,7 @@ func Config(d *design.Design, s *design.Switch, interfaces bool) string {
 	if interfaces {
 		w.interfaces()
 	}
+	w.segments()
 	w.bgp()
 	w.Line(0, "line vty")
 	w.Line(0, "!")
@@ -45,6 +54,9 @@ func (w *writer) interfaces() {
 		w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
 		if p.Addr.IsValid() {
 			w.Line(1, "ip address %v", p.Addr)
+		}
+		if p.Addr6.IsValid() {
+			w.Line(1, "ipv6 address %v", p.Addr6)
 		}
 		w.Line(0, "exit")
 		w.Line(0, "!")

@@ -43,6 +43,9 @@ func (w *writer) fits() error {
 		return no("packet trimming (switch.queues.*.trim), for which NX-OS has no command that is known " +
 			"here; SONiC has")
 	}
+	if err := w.S.Unsayable(swconf.NXOS); err != nil {
+		return err
+	}
 	if spec.MTU > 9216 || spec.MTU < 576 {
 		return no("an MTU of %d; 576 to 9216 are accepted", spec.MTU)
 	}

@@ -46,6 +46,7 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 		ports(d, s, p, put)
 	}
 	put("CABLE_LENGTH", "AZURE", cables(s))
+	segments(s, put)
 	vlans(d, s, put)
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -151,6 +152,11 @@ func system(d *design.Design, s *design.Switch, put putter) {
 	}
 	meta := row{"hostname": s.Name, "type": role, "default_bgp_status": "up",
 		"docker_routing_config_mode": "split-unified"}
+	if len(s.SIDs) > 0 {
+		// bgpcfgd writes FRR's locators, SIDs and static routes from these tables, which it leaves alone
+		// where FRR has a file of its own
+		meta["docker_routing_config_mode"] = "separated"
+	}
 	if s.Routed() {
 		meta["bgp_asn"] = fmt.Sprint(s.ASN)
 	}
@@ -231,10 +237,7 @@ func pools(spec *queue.Spec) map[string]unit.Bytes {
 			out[poolOf(k)] = spec.Buffer
 		}
 	}
-	switch len(out) {
-	case 0:
-		out[ingressPool] = spec.Buffer
-	case 2:
+	if len(out) == 2 {
 		out[ingressPool] = spec.Buffer / 2
 		out[ingressDynamic] = spec.Buffer - spec.Buffer/2
 	}
@@ -331,7 +334,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 		if k.Strict || k.Weight > 0 {
 			r["scheduler"] = fmt.Sprintf("scheduler.%d", i)
 		}
-		if k.WRED.Max > 0 {
+		if k.WRED.Max > 0 && !(s.Spec.CoreMarks && k.WRED.ECN && p.Kind == design.ToHost) {
 			r["wred_profile"] = fmt.Sprintf("WRED_Q%d", i)
 		}
 		if len(r) > 0 {
@@ -356,7 +359,14 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	case p.Addr.IsValid():
 		put("INTERFACE", name, row{})
 		put("INTERFACE", fmt.Sprintf("%s|%v", name, p.Addr), row{})
-	case p.VLAN == nil && p.Kind == design.ToSwitch:
+	case p.VLAN == nil && p.Kind == design.ToSwitch && !p.Addr6.IsValid():
+		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
+	}
+	if p.Addr6.IsValid() {
+		put("INTERFACE", name, row{})
+		put("INTERFACE", fmt.Sprintf("%s|%v", name, p.Addr6), row{})
+	}
+	if len(s.SIDs) > 0 && p.Kind == design.ToHost { // whose outer header is IPv6
 		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
 	}
 }

@@ -268,9 +268,17 @@ func TestYanglint(t *testing.T) {
 				}
 			}
 		}
+		for _, kind := range []string{"rail", "fat-tree"} {
+			for _, text := range renderAs(t, kind, segmented(), true) {
+				if out, err := m.lint(t, text); err != nil {
+					t.Errorf("%s, %s with segments: %v\n%s", dir, kind, err, out)
+				}
+			}
+		}
 		// The check can fail.
 		all := specs()
-		texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0]}
+		texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0],
+			renderAs(t, "rail", segmented(), true)[0]}
 		for _, wrong := range []struct {
 			what, with string
 			of         int
@@ -285,6 +293,12 @@ func TestYanglint(t *testing.T) {
 			{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
 			{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
 			{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class for nothing
+			{`"action": "uN"`, `"action": "uX"`, 2, false},
+			{`"RAILYARD1|fcbb`, `"NOBODY|fcbb`, 2, false},
+			{`"decap_dscp_mode": "uniform"`, `"decap_dscp_mode": "keep"`, 2, false},
+			{`"func_len": "16"`, `"func_len": "90"`, 2, false},
+			{`"default|fcbb`, `"blue|fcbb`, 2, false},
+			{`"ifname": "Ethernet16"`, `"ifname": "Ethernet999"`, 2, true},
 		} {
 			if wrong.ours && dir != dirs[0] {
 				continue
@@ -320,7 +334,20 @@ func specs() []queue.Spec {
 	return []queue.Spec{plain, limited, dynamic, computed, trims, last}
 }
 
+// segmented is a switch for packets that say their ways: it trims, and marks in the core.
+func segmented() queue.Spec {
+	all := specs()
+	s := all[len(all)-1]
+	s.CoreMarks = true
+	return s
+}
+
 func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
+	t.Helper()
+	return renderAs(t, kind, s, false)
+}
+
+func renderAs(t *testing.T, kind string, s queue.Spec, segments bool) (texts []string) {
 	t.Helper()
 	ports := 1
 	if kind == "dual-rail" || kind == "pod" {
@@ -336,7 +363,7 @@ func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
 	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec {
 		return s
 	}, DataDSCP: 24, CNPDSCP: 48,
-		OS: swconf.SONiC, Addressing: design.Numbered, Multihome: design.MLAG})
+		OS: swconf.SONiC, Addressing: design.Numbered, Multihome: design.MLAG, Segments: segments})
 	if err != nil {
 		t.Fatal(err)
 	}

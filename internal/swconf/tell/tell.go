@@ -82,6 +82,15 @@ func Facts(c *swconf.Config) string {
 		s = append(s, treated(p.QoS)...)
 	}
 	s = append(s, routes(c.BGP)...)
+	for _, l := range c.SRv6.Locators {
+		add("locator %s is %v, %d + %d + %d bits", l.Name, l.Prefix, l.Block, l.Node, l.Func)
+	}
+	for _, sid := range c.SRv6.SIDs {
+		add("SID %v of %s: %s, pipe %v", sid.Prefix, sid.Locator, sid.Action, sid.Pipe.V)
+	}
+	for _, r := range c.Routes {
+		add("%v by %s to %v", r.Prefix, r.Port, r.Next)
+	}
 	for _, u := range c.Unknown {
 		add("line %d is unknown: %s", u.At.Line, u.Why)
 	}

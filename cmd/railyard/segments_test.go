@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// segmentsYAML is MRC whose packets say their ways, over two planes and parallel cables.
+const segmentsYAML = `name: ways
+fabric: {kind: graph, host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 30m},
+  graph: {hosts: [host-1, host-2, host-3, host-4],
+    switches: [{name: leaf-1, role: leaf, tier: 1}, {name: leaf-2, role: leaf, tier: 1},
+      {name: spine-1, role: spine, tier: 2}, {name: leaf-3, role: leaf, tier: 1},
+      {name: leaf-4, role: leaf, tier: 1}, {name: spine-2, role: spine, tier: 2}],
+    links: [{from: host-1, to: leaf-1}, {from: host-1, to: leaf-3}, {from: host-2, to: leaf-1},
+      {from: host-2, to: leaf-3}, {from: host-3, to: leaf-2}, {from: host-3, to: leaf-4},
+      {from: host-4, to: leaf-2}, {from: host-4, to: leaf-4},
+      {from: leaf-1, to: spine-1, count: 2}, {from: leaf-2, to: spine-1, count: 2},
+      {from: leaf-3, to: spine-2}, {from: leaf-4, to: spine-2}]}}
+server: {gpus: 1, nics: 1, nic_ports: 2}
+transport: {kind: mrc, forwarding: srv6, acks: cnp}
+cc: {algorithm: nscc}
+switch:
+  pfc: false
+  mark_core_only: true
+  dscp: {24: 3, 48: 7, 49: 7}
+  trim: {dscp: 48, last_hop_dscp: 49}
+  queues: {3: {weight: 50, trim: true, limit: 60KB, wred_min: 10KB, wred_max: 40KB, probability: 100,
+	ecn: true},
+    7: {strict: true}}
+workload: {traffic: {incast: {fan_in: 3, bytes: 2MB}}}
+`
+
+// withSegments writes the scenario and returns its path.
+func withSegments(t *testing.T, more string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ways.yaml")
+	if err := os.WriteFile(file, []byte(segmentsYAML+more), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// since85 are the words of FRR's locators that Debian's 8.4 does not know yet, since103 the lines of uSIDs.
+var (
+	since85  = regexp.MustCompile(`(?m) block-len \d+ node-len \d+|^ +behavior usid\n`)
+	since103 = regexp.MustCompile(`(?ms)^  static-sids\n.*?^  exit\n`)
+)
+
+// FRR takes what is rendered of segments, as far as the version here knows them.
+func TestVtyshSegments(t *testing.T) {
+	if _, err := exec.LookPath("vtysh"); err != nil {
+		t.Skip("vtysh is not installed")
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	if code, _, errs := call(t, "config", "render", withSegments(t, ""), "--os", "frr", "--out",
+		dir); code != 0 {
+		t.Fatal(errs)
+	}
+	files, _ := filepath.Glob(dir + "/*/frr.conf")
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := since103.ReplaceAll(since85.ReplaceAll(b, nil), nil)
+		for _, c := range []struct {
+			text []byte
+			ok   bool
+		}{{cut, true}, {[]byte(strings.Replace(string(cut), "func-bits 16", "func-bits x", 1)), false},
+			{[]byte(strings.Replace(string(cut), "ipv6 route fcbb", "ipv6 route fcxx", 1)), false}} {
+			if err := os.WriteFile(f, c.text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("vtysh", "-C", "-f", f).CombinedOutput()
+			said := ownSettings.ReplaceAllString(string(out), "")
+			if ok := err == nil && said == ""; ok != c.ok {
+				t.Errorf("%s: %v: %s", f, err, said)
+			}
+		}
+	}
+	if len(files) != 6 {
+		t.Errorf("%d files", len(files))
+	}
+}
+
+// Switches that are read from what was rendered run as the scenario's do: trimming by hop, marks in the core,
+// and planes with their own networks. Lint finds nothing, show tells of the segments.
+func TestSegmentsThroughTexts(t *testing.T) {
+	dir := t.TempDir()
+	plain := withSegments(t, "")
+	out := filepath.Join(dir, "texts")
+	if code, _, errs := call(t, "config", "render", plain, "--os", "sonic", "--out", out); code != 0 {
+		t.Fatal(errs)
+	}
+	if code, said, errs := call(t, "config", "lint", out, "--fabric", plain); code != 0 ||
+		!strings.Contains(said, "0 errors, 0 warnings, 0 hints") {
+		t.Error(said, errs)
+	}
+	code, said, errs := call(t, "config", "show", filepath.Join(out, "spine-1", "config_db.json"))
+	if code != 0 || !strings.Contains(said, "SRv6: fcbb:bb00:5::/48 uN; fcbb:bb00:6::/48 uN; 4 static "+
+		"routes") {
+		t.Error(said, errs)
+	}
+	more := "switches:\n"
+	for _, name := range []string{"leaf-1", "leaf-2", "leaf-3", "leaf-4", "spine-1", "spine-2"} {
+		more += fmt.Sprintf("  %s: %s\n", name, filepath.Join(out, name, "config_db.json"))
+	}
+	figures := func(file string) (s map[string]any) {
+		run := filepath.Join(dir, filepath.Base(filepath.Dir(file)))
+		if code, _, errs := call(t, "run", file, "--out", run); code != 0 {
+			t.Fatal(errs)
+		}
+		b, err := os.ReadFile(filepath.Join(run, "summary.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(b, &s); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	a, b := figures(plain), figures(withSegments(t, more))
+	for _, key := range []string{"step_time_ps", "ecn_marks", "trims", "drops", "retransmissions",
+		"packet_hops"} {
+		if x, ok := a[key]; !ok || fmt.Sprint(x) != fmt.Sprint(b[key]) {
+			t.Errorf("%s: %v by the scenario, %v by texts", key, x, b[key])
+		}
+	}
+	if marks, _ := a["ecn_marks"].(float64); marks == 0 {
+		t.Error("nothing was marked: the comparison says nothing")
+	}
+}

@@ -1,0 +1,59 @@
+package swconf
+
+// Marks in the core only (queue.Spec.CoreMarks) are in a text what its ports say: those to servers have a
+// queue's ECN left out and are alike otherwise.
+
+// unmarked is equal for two that differ in headroom and ECN alone.
+func (q *QoS) unmarked() string {
+	o := *q
+	for i := range o.Queues {
+		if o.Queues[i].WRED.V.ECN {
+			o.Queues[i].WRED = Said[WRED]{}
+		}
+	}
+	return o.plain()
+}
+
+// marks reports whether some queue does.
+func (q *QoS) marks() bool {
+	for i := range q.Queues {
+		if q.Queues[i].WRED.V.ECN {
+			return true
+		}
+	}
+	return false
+}
+
+// marking returns the QoS of ports that mark, and one of these, where others like q do not, and which these
+// are; nil where all mark, or none.
+func (c *Config) marking(q *QoS) (marks *QoS, at *Port, without []*Port) {
+	same := q.unmarked()
+	for _, p := range c.Ports {
+		switch {
+		case p.QoS == nil || p.Down.V || p.QoS.unmarked() != same:
+		case !p.QoS.marks():
+			without = append(without, p)
+		case marks == nil:
+			marks, at = p.QoS, p
+		}
+	}
+	if len(without) == 0 {
+		return nil, nil, nil
+	}
+	return marks, at, without
+}
+
+// Unmarked are the ports whose ECN is left out while others' is not.
+func (c *Config) Unmarked() (ports map[*Port]bool) {
+	q, _ := c.Typical()
+	if q == nil {
+		return nil
+	}
+	if marks, _, without := c.marking(q); marks != nil {
+		ports = map[*Port]bool{}
+		for _, p := range without {
+			ports[p] = true
+		}
+	}
+	return ports
+}
