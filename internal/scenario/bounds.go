@@ -104,14 +104,15 @@ var fixed = []bound{
 	{key: "fabric.cables[].fec", min: "0s", max: "1ms"},
 	{key: "fabric.cables[].bit_error_rate", min: "0", max: "0.01"},
 
-	{key: "server.gpus", min: "1", max: "64"},
-	{key: "server.nics", min: "1", max: "64"},
+	{key: "server.gpus", min: "1", max: "576"},
+	{key: "server.nics", min: "1", max: "576"},
 	{key: "server.nic_ports", of: "1, 2"},
 	{key: "server.nic_latency", min: "0s", max: "1s"},
 	{key: "server.pcie", min: slowest, max: fastest, zero: true},
 	{key: "server.rx_xoff", min: "1B", max: memory},
 	{key: "server.rx_xon", min: "0B", max: memory},
 	{key: "server.nvlink", min: slowest, max: fastest, zero: true},
+	{key: "server.nvlink_domain", min: "1", max: "576", zero: true},
 	{key: "server.nvlink_latency", min: "0s", max: "1s"},
 
 	{key: "gpus[].bf16_tflops", min: "0.001", max: "1000000"},

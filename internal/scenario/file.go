@@ -118,6 +118,7 @@ type Server struct {
 	RxXOff     unit.Bytes `yaml:"rx_xoff" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`
 	RxXOn      unit.Bytes `yaml:"rx_xon" doc:"level that resumes it"`
 	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction; 0bps: the GPU's"`
+	Domain     int        `yaml:"nvlink_domain" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
 	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network joins rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
 }

@@ -44,6 +44,9 @@ func (p *resolver) network() error {
 	default:
 		p.Graph, err = build(p.Shape)
 	}
+	if err == nil {
+		err = p.shareNVLink(s)
+	}
 	if err != nil {
 		return err
 	}
@@ -52,6 +55,26 @@ func (p *resolver) network() error {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
 	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
+}
+
+// shareNVLink joins servers that follow one another to domains of as many GPUs each.
+func (p *resolver) shareNVLink(s *Server) error {
+	const key = "server.nvlink_domain"
+	all := p.Graph.TotalGPUs()
+	switch {
+	case s.Domain == 0:
+		return nil
+	case p.types != nil:
+		return field.New(key,
+			"has no effect on a fabric of types, nodes and cables: a type says by its domain "+
+				"which servers share NVLink")
+	case s.Domain%s.GPUs != 0:
+		return field.New(key, "%d GPUs are no whole number of servers, which have %d each", s.Domain, s.GPUs)
+	case all%s.Domain != 0:
+		return field.New(key, "%d GPUs do not divide the %d of the fabric: its last domain would have %d",
+			s.Domain, all, all%s.Domain)
+	}
+	return p.Graph.ShareNVLink(s.Domain / s.GPUs)
 }
 
 // decide fills in what a fabric leaves open and its other values say.

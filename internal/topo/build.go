@@ -95,8 +95,8 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 func (p Params) check(kind string) error {
 	s := p.Server
 	switch {
-	case s.GPUs < 1 || s.GPUs > 64:
-		return field.New("server.gpus", "a server has 1 to 64 GPUs, found %d", s.GPUs)
+	case s.GPUs < 1 || s.GPUs > MaxPerServer:
+		return field.New("server.gpus", "a server has 1 to %d GPUs, found %d", MaxPerServer, s.GPUs)
 	case s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0:
 		return field.New("server.nics", "%s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
 			unit.Plural(s.GPUs, "GPU"))

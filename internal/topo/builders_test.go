@@ -396,7 +396,7 @@ func TestBuildRefuses(t *testing.T) {
 		SuperUp: 1, Planes: 1, HostCable: cable(unit.Gbps), Fabric: cable(unit.Gbps), K: 4, Tiers: 3}
 	build(t, "rail", good)
 	for name, change := range map[string]func(p *Params){
-		"server.gpus":      func(p *Params) { p.Server.GPUs = 65 },
+		"server.gpus":      func(p *Params) { p.Server.GPUs = 577 },
 		"server.nics":      func(p *Params) { p.Server.NICs = 3 },
 		"hosts":            func(p *Params) { p.Hosts = 0 },
 		"segments":         func(p *Params) { p.Segments = 0 },

@@ -109,10 +109,21 @@ func (g *Graph) PerDomain() (most int) {
 	return most
 }
 
+// ShareNVLink makes so many servers at a time, in their order, share NVLink.
+func (g *Graph) ShareNVLink(servers int) error {
+	domain := make([]int, len(g.Hosts))
+	for host := range domain {
+		domain[host] = host / servers
+	}
+	return g.share(domain)
+}
+
 // Share makes servers, by the numbers of the domains that they are in, share NVLink. Those of a domain
 // have to follow one another.
-func (m *Maker) Share(domain []int) error {
-	g, d := m.g, &domains{}
+func (m *Maker) Share(domain []int) error { return m.g.share(domain) }
+
+func (g *Graph) share(domain []int) error {
+	d := &domains{}
 	seen := map[int]bool{}
 	for host, x := range domain {
 		if host == 0 || x != domain[host-1] {

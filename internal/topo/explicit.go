@@ -102,8 +102,8 @@ func (e *Explicit) Link(a, b string, c Cable) (err error) {
 // Finish deals the servers' cables out to their NICs, in order.
 func (e *Explicit) Finish() (*Graph, error) {
 	g, s := e.g, e.server
-	if s.GPUs < 1 || s.GPUs > 64 || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 || s.Ports < 1 ||
-		s.Ports > 2 {
+	if s.GPUs < 1 || s.GPUs > MaxPerServer || s.NICs < 1 || s.NICs > s.GPUs || s.GPUs%s.NICs != 0 ||
+		s.Ports < 1 || s.Ports > 2 {
 		return nil, fmt.Errorf("%s of %s cannot serve %s evenly", unit.Plural(s.NICs, "NIC"),
 			unit.Plural(s.Ports, "port"), unit.Plural(s.GPUs, "GPU"))
 	}

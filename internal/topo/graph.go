@@ -142,6 +142,8 @@ const (
 	MaxNodes = 200_000
 	MaxLinks = 1_000_000
 	MaxGPUs  = 131_072
+	// of a server, which is all that shares NVLink in most: 576 in NVIDIA's largest plan
+	MaxPerServer = 576
 )
 
 // tooLarge ends the building of a graph that grows beyond them.

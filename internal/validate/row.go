@@ -49,6 +49,7 @@ func Checks() []Check {
 		{"sharing", sharing},
 		{"collectives", collectives},
 		{"inside servers", insides},
+		{"NVLink domains", domainRows},
 		{"trees", trees},
 		{"transport", transportRows},
 		{"PFC cascade", cascade},
