@@ -14,13 +14,14 @@ import (
 )
 
 type planCmd struct {
-	Size       planSizeCmd       `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
-	Memory     planMemoryCmd     `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
-	Search     planSearchCmd     `cmd:"" help:"The best partitioning of a model on a fabric."`
-	Fabric     planFabricCmd     `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
-	Collective planCollectiveCmd `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
-	Goodput    planGoodputCmd    `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
-	Traffic    planTrafficCmd    `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
+	Size         planSizeCmd         `cmd:"" help:"How many GPUs a training takes, or how long on given ones."`
+	Memory       planMemoryCmd       `cmd:"" help:"What each rank holds: parameters, gradients, optimizer states, activations."`
+	Search       planSearchCmd       `cmd:"" help:"The best partitioning of a model on a fabric."`
+	Fabric       planFabricCmd       `cmd:"" help:"Fabrics that can be built for so many GPUs: switches, cables, power, cost."`
+	Collective   planCollectiveCmd   `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
+	Goodput      planGoodputCmd      `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
+	Interference planInterferenceCmd `cmd:"" help:"What jobs that run side by side cost each other, and where they met."`
+	Traffic      planTrafficCmd      `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 
 func (c *planCmd) Help() string {
@@ -31,6 +32,7 @@ Examples:
   railyard plan size --params 175B --tokens 300B --gpus 1024 --gpu a100
   railyard plan size --table 1
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1 --recompute selective
+  railyard plan interference scenarios/two-jobs.yaml
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s`
 }
 

@@ -153,3 +153,35 @@ func TestJobsMeet(t *testing.T) {
 		t.Errorf("collectives by job: %v", rows)
 	}
 }
+
+// Where jobs met is the cables that carried both, when both had something under way, and as many bytes as
+// each sent meanwhile: all of them, where it was as long as they ran. Jobs apart met nowhere, nor do
+// jobs that follow one another.
+func TestWhereJobsMeet(t *testing.T) {
+	x, y := ringOn("x", 0, 0, 1, 4, 5), ringOn("y", 0, 2, 3, 6, 7)
+	_, s, _ := sideBySide(t, x, y)
+	// one edge of either ring goes up at each leaf and down at the other
+	if len(s.Meetings) != 4 {
+		t.Fatalf("%+v", s.Meetings)
+	}
+	for _, m := range s.Meetings {
+		if m.From < int64(100*unit.Microsecond) || m.To > s.StepTime || m.Together > m.To-m.From ||
+			len(m.Jobs) != 2 || m.Jobs[0].Job != "x" || m.Load < 0.5 || m.Load > 1.05 {
+			t.Errorf("%+v", m)
+		}
+		for _, j := range m.Jobs { // six transfers of 1 MB, and headers
+			if j.Bytes < int64(5*unit.MB) || j.Bytes > int64(6300*unit.KB) {
+				t.Errorf("%s: %s sent %d bytes", m.Port, j.Job, j.Bytes)
+			}
+		}
+	}
+	for name, jobs := range map[string][]workload.Job{
+		"apart":           {ringOn("a", 0, 0, 1, 2, 3), ringOn("b", 0, 4, 5, 6, 7)},
+		"one after other": {x, ringOn("y", 20*unit.Millisecond, 2, 3, 6, 7)},
+		"one":             {x},
+	} {
+		if _, s, _ := sideBySide(t, jobs...); len(s.Meetings) != 0 {
+			t.Errorf("%s: %+v", name, s.Meetings)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
 			maxRankRows))
 	}
-	s.Jobs = b.jobs(s)
+	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	s.Outcome = r.outcome()
 	if len(p.Jobs) == 1 {

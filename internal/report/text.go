@@ -43,6 +43,7 @@ func Text(w io.Writer, s *result.Summary) {
 		steps(w, s)
 	}
 	jobs(w, s.Jobs)
+	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s)
 	linkEvents(w, s.LinkEvents)
 	colls(w, s.Collectives)

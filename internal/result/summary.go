@@ -113,7 +113,8 @@ type Summary struct {
 
 	Control []Control `json:"cc"` // what congestion control did, by service
 
-	Jobs        []Job        `json:"jobs"` // by start, then name
+	Jobs        []Job        `json:"jobs"`               // by start, then name
+	Meetings    []Meeting    `json:"meetings,omitempty"` // of several jobs at ports, the most of the second first
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`
 	Links       LinkUse      `json:"links"`

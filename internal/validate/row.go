@@ -48,6 +48,7 @@ func Checks() []Check {
 		{"closed forms", closedForms},
 		{"sharing", sharing},
 		{"collectives", collectives},
+		{"jobs", jobRows},
 		{"inside servers", insides},
 		{"NVLink domains", domainRows},
 		{"trees", trees},
