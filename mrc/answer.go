@@ -10,13 +10,12 @@ import (
 // 64 PSNs, one SACK each, with the entropy value of the last packet; what has a verdict gets a SACK of its
 // own, because it has room for one value only.
 type sacking struct {
-	blocks []reply // gathered
-	since  int     // packets in them
-	due    bool    // they go now
-	at     unit.Time
-	queue  []reply // SACKs with a verdict, answers to probes, NACKs
-
+	at      unit.Time // when they go at last
+	since   int32     // packets in blocks
+	due     bool      // they go now
 	penalty uint8
+	blocks  []reply // gathered
+	queue   []reply // SACKs with a verdict, answers to probes, NACKs
 	until   unit.Time
 }
 

@@ -40,7 +40,8 @@ type senderCounts struct {
 }
 
 type receiverCounts struct {
-	reordered, duplicates, held, placed, sacks, refused, trimmed, malformed int64
+	reordered, held, placed                        int64 // by every packet
+	duplicates, sacks, refused, trimmed, malformed int64
 }
 
 // nackCounters are the counters of NACKs in the order of reasons.

@@ -17,9 +17,9 @@ const (
 // in each round; one that is withdrawn is replaced from the reserve of its plane, so that planes stay equally
 // loaded.
 type profile struct {
+	planes  []planeEVs
 	values  []uint32
 	states  []evState
-	planes  []planeEVs
 	bad     []uint16 // in the order in which they are probed
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
@@ -30,12 +30,21 @@ type profile struct {
 	rounds, skips, replaced, condemned, restored int64
 }
 
-// planeEVs is one plane's share, as numbers of values.
+// planeEVs is one plane's share. It is a cache line, and who takes turns lies in order, with what a packet
+// needs of it, so that taking the next one reads no table at random.
 type planeEVs struct {
-	active, reserve []uint16
-	turn            int
-	last            uint16 // whose turn it was, and for how many packets more it is
-	left            int
+	active  []choice
+	reserve []uint16 // numbers
+	turn    int32
+	last    choice // whose turn it was, and for how many packets more it is
+	left    uint8
+	skips   bool // one of the active may be skipped
+}
+
+// choice is a value with its number.
+type choice struct {
+	value  uint32
+	number uint16
 }
 
 // firstPort is the lowest source port, the low half of a value, that ordinary programs may send from.
@@ -72,7 +81,7 @@ func newProfile(m *maker, r rng.Stream) profile {
 		p.values = append(p.values, v)
 		p.enter(v, i)
 		if of := &p.planes[i%planes]; len(of.active) < p.wanted {
-			of.active = append(of.active, uint16(i))
+			of.active = append(of.active, choice{v, uint16(i)})
 		} else {
 			of.reserve = append(of.reserve, uint16(i))
 		}
@@ -81,7 +90,7 @@ func newProfile(m *maker, r rng.Stream) profile {
 	p.bad = make([]uint16, 0, len(p.values))
 	for i := range p.planes {
 		of := &p.planes[i]
-		of.active = append(make([]uint16, 0, each), of.active...)
+		of.active = append(make([]choice, 0, each), of.active...)
 		of.reserve = append(make([]uint16, 0, each), of.reserve...)
 	}
 	return p
@@ -109,23 +118,23 @@ func (p *profile) find(v uint32) (i uint16, ok bool) {
 func (p *profile) plane(i uint16) int { return int(i) % len(p.planes) }
 
 // next is the value whose turn it is on a plane; false where none is active.
-func (p *profile) next(plane int) (i uint16, ok bool) {
+func (p *profile) next(plane int) (v choice, ok bool) {
 	of := &p.planes[plane]
-	if of.left > 0 && p.states[of.last] == good {
+	if of.left > 0 && p.states[of.last.number] == good {
 		of.left--
 		return of.last, true
 	}
 	if len(of.active) == 0 {
-		return 0, false
+		return v, false
 	}
 	for {
-		if of.turn >= len(of.active) {
+		if int(of.turn) >= len(of.active) {
 			p.shuffle(of)
 		}
-		i = of.active[of.turn]
-		if of.turn++; p.states[i] == good {
-			of.last, of.left = i, p.burst-1
-			return i, true
+		v = of.active[of.turn]
+		if of.turn++; !of.skips || p.states[v.number] == good {
+			of.last, of.left = v, uint8(p.burst-1)
+			return v, true
 		}
 	}
 }
@@ -136,32 +145,34 @@ func (p *profile) shuffle(of *planeEVs) {
 		k := p.random.Intn(j + 1)
 		of.active[j], of.active[k] = of.active[k], of.active[j]
 	}
-	for _, i := range of.active {
-		p.states[i] = good
+	if of.skips {
+		for _, v := range of.active {
+			p.states[v.number] = good
+		}
 	}
-	of.turn = 0
+	of.turn, of.skips = 0, false
 	p.rounds++
 }
 
 // resort is a value that is assumed bad, for when a plane has no other.
-func (p *profile) resort(plane int) (i uint16, ok bool) {
+func (p *profile) resort(plane int) (v choice, ok bool) {
 	for range p.bad {
 		p.resorts++
-		if i = p.bad[p.resorts%len(p.bad)]; p.plane(i) == plane {
-			return i, true
+		if i := p.bad[p.resorts%len(p.bad)]; p.plane(i) == plane {
+			return choice{p.values[i], i}, true
 		}
 	}
-	return 0, false
+	return v, false
 }
 
 // any is a value of a plane for a packet that is not data, good if there is one.
 func (p *profile) any(plane int) uint32 {
 	of := &p.planes[plane]
 	if n := len(of.active); n > 0 {
-		return p.values[of.active[p.random.Intn(n)]]
+		return of.active[p.random.Intn(n)].value
 	}
-	if i, ok := p.resort(plane); ok {
-		return p.values[i]
+	if v, ok := p.resort(plane); ok {
+		return v.value
 	}
 	return p.values[plane]
 }
@@ -170,6 +181,7 @@ func (p *profile) any(plane int) uint32 {
 func (p *profile) skip(i uint16) {
 	if p.states[i] == good {
 		p.states[i] = skipped
+		p.planes[p.plane(i)].skips = true
 		p.skips++
 	}
 }
@@ -194,18 +206,20 @@ func (p *profile) withdraw(i uint16) {
 			return
 		}
 	}
-	for at, x := range of.active {
-		if x != i {
+	for at, v := range of.active {
+		if v.number != i {
 			continue
 		}
 		if last := len(of.reserve) - 1; last >= 0 {
-			of.active[at] = of.reserve[last]
+			j := of.reserve[last]
+			of.active[at] = choice{p.values[j], j}
+			of.skips = of.skips || p.states[j] == skipped
 			of.reserve = of.reserve[:last]
 			p.replaced++
 			return
 		}
 		of.active = append(of.active[:at], of.active[at+1:]...)
-		if of.turn > at {
+		if int(of.turn) > at {
 			of.turn--
 		}
 		return
@@ -239,7 +253,7 @@ func (p *profile) comeBack(i uint16) {
 	p.states[i] = good
 	of := &p.planes[p.plane(i)]
 	if len(of.active) < p.wanted {
-		of.active = append(of.active, i)
+		of.active = append(of.active, choice{p.values[i], i})
 	} else {
 		of.reserve = append(of.reserve, i)
 	}

@@ -16,6 +16,14 @@ func testProfile(values, active, planes int) *profile {
 	return &p
 }
 
+// taking is who takes turns on a plane.
+func (p *profile) taking(plane int) (numbers []uint16) {
+	for _, v := range p.planes[plane].active {
+		numbers = append(numbers, v.number)
+	}
+	return numbers
+}
+
 // Values are distinct, are ports that programs may send from, and equally many per plane.
 func TestProfile(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
@@ -45,8 +53,8 @@ func TestRounds(t *testing.T) {
 	p := testProfile(64, 32, 2)
 	round := func(n int) (all []uint16) {
 		for range n {
-			i, _ := p.next(1)
-			all = append(all, i)
+			v, _ := p.next(1)
+			all = append(all, v.number)
 		}
 		return all
 	}
@@ -76,13 +84,13 @@ func TestRounds(t *testing.T) {
 // A value is assumed bad until a probe is answered; a reserve of its plane takes its place.
 func TestReserve(t *testing.T) {
 	p := testProfile(12, 6, 2)
-	active := slices.Clone(p.planes[0].active)
+	active := p.taking(0)
 	reserve := slices.Clone(p.planes[0].reserve)
 	for _, i := range active {
 		p.condemn(i)
 		p.condemn(i) // once is enough
 	}
-	got := slices.Sorted(slices.Values(p.planes[0].active))
+	got := slices.Sorted(slices.Values(p.taking(0)))
 	slices.Sort(reserve)
 	if !slices.Equal(got, reserve) || p.replaced != 3 || len(p.planes[0].reserve) != 0 {
 		t.Errorf("%v are active, %v were the reserve, %d replaced", got, reserve, p.replaced)
@@ -107,13 +115,13 @@ func TestReserve(t *testing.T) {
 // What a controller denies comes back only when it is allowed, whatever probes say.
 func TestDeny(t *testing.T) {
 	p := testProfile(8, 4, 1)
-	i := p.planes[0].active[0]
+	i := p.planes[0].active[0].number
 	p.deny(i, true)
 	p.restore(i, false)
 	p.condemn(i)
 	for range 100 {
-		if j, ok := p.next(0); !ok || j == i {
-			t.Fatalf("%d has its turn, %v", j, ok)
+		if v, ok := p.next(0); !ok || v.number == i {
+			t.Fatalf("%d has its turn, %v", v.number, ok)
 		}
 	}
 	p.deny(i, false)
@@ -141,8 +149,8 @@ func TestProfileAccount(t *testing.T) {
 			case 4:
 				p.deny(i, false)
 			case 5:
-				if j, ok := p.next(p.plane(i)); ok && p.states[j] != good {
-					rt.Fatalf("a value in state %d has its turn", p.states[j])
+				if v, ok := p.next(p.plane(i)); ok && (p.states[v.number] != good || v.value != p.values[v.number]) {
+					rt.Fatalf("%v in state %d has its turn", v, p.states[v.number])
 				}
 			case 6:
 				p.probed()
@@ -155,7 +163,7 @@ func TestProfileAccount(t *testing.T) {
 func checkAccount(rt *rapid.T, p *profile) {
 	places := make([]int, len(p.values))
 	for plane := range p.planes {
-		for _, i := range append(slices.Clone(p.planes[plane].active), p.planes[plane].reserve...) {
+		for _, i := range append(p.taking(plane), p.planes[plane].reserve...) {
 			if places[i]++; p.plane(i) != plane || p.states[i] != good && p.states[i] != skipped {
 				rt.Fatalf("value %d in state %d is used on plane %d", i, p.states[i], plane)
 			}
@@ -185,16 +193,16 @@ func TestGivenValuesInBursts(t *testing.T) {
 		first, _ := p.next(1)
 		second, _ := p.next(1)
 		third, _ := p.next(1)
-		if first != second || second != third || p.values[first]%2 != 0 {
-			t.Errorf("a burst on plane 1 goes by %d, %d and %d", p.values[first], p.values[second],
-				p.values[third])
+		if first != second || second != third || first.value%2 != 0 {
+			t.Errorf("a burst on plane 1 goes by %v, %v and %v", first, second, third)
 		}
 	}
-	i, _ := p.next(1)
+	v, _ := p.next(1)
+	i := v.number
 	if p.condemn(i); p.states[i] != assumedBad {
 		t.Fatal("it is not bad")
 	}
-	if j, _ := p.next(1); j == i {
+	if v, _ := p.next(1); v.number == i {
 		t.Error("a burst goes on by a value that is bad")
 	}
 }

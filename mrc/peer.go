@@ -11,19 +11,21 @@ import (
 // values, one estimate of round trips, and which planes lead there.
 type Peer struct {
 	m        *maker
-	path     cc.Path
-	pace     cc.Pacer
-	ack      cc.Ack // for the controller, so that none is allocated
-	inFlight unit.Bytes
-	evs      profile
-	rtt      estimate
 	own, far uint32 // planes whose port works here, and there as far as we were told
-	busy     int    // connections that have something under way or to send
+	inFlight unit.Bytes
+	patience unit.Time // timeout of a packet that goes for the first time
+	arrived  unit.Time // when the last packet went that is known to have come
+	probeAt  unit.Time // when the next bad values are probed
+	until    unit.Time // for which there is
+	penalty  uint8     // of the window, in 128
 
-	arrived unit.Time // when the last packet went that is known to have come
-	penalty uint8     // of the window, in 128
-	until   unit.Time
-	probeAt unit.Time // when the next bad values are probed
+	pace cc.Pacer
+	busy int // connections that have something under way or to send
+
+	evs  profile
+	rtt  estimate
+	path cc.Path
+	ack  cc.Ack // for the controller, so that none is allocated
 }
 
 // estimate follows round trips as RFC 6298 does.
@@ -50,7 +52,14 @@ func newPeer(m *maker, path cc.Path, seed uint64) *Peer {
 	p.pace.Line, p.pace.MTU = path.Line, path.MTU
 	p.pace.Start(m.control(path))
 	p.pace.Decide(0)
+	p.patience = p.timeout()
 	return p
+}
+
+// measured takes a round trip.
+func (p *Peer) measured(t unit.Time) {
+	p.rtt.sample(t)
+	p.patience = p.timeout()
 }
 
 // Sender makes a connection's sender.

@@ -12,17 +12,17 @@ import (
 // when one of them changes, and again until it is answered, so that the far end drops the plane before it
 // misses anything. An update has a number: an older one that comes later says nothing.
 type ports struct {
-	own, far, all uint32 // planes whose port works
+	answer  question // to be said
+	updates int64
 
-	id       uint32 // of our last update
-	due      bool
-	at       unit.Time // when it goes again; Never: it was answered
-	tries    int
-	heard    uint32 // number of the far end's last one
-	hasHeard bool
-	answer   question // to be said
-	answers  bool
-	updates  int64
+	own, far, all uint32 // planes whose port works
+	id            uint32 // of our last update
+	heard         uint32 // number of the far end's last one
+	tries         int32
+	at            unit.Time // when the update goes again; Never: it was answered
+	due           bool
+	hasHeard      bool
+	answers       bool
 }
 
 // mostUpdates is how often one goes without an answer: by then the far end has been out of reach for long.
@@ -45,7 +45,7 @@ func (s *ports) planeIs(now unit.Time, plane int, up bool) bool {
 }
 
 // take takes what the far end says of ports, and reports whether that changes them.
-func (s *ports) take(now unit.Time, p *transport.Packet, rtt unit.Time) (changed bool) {
+func (s *ports) take(p *transport.Packet) (changed bool) {
 	switch {
 	case p.Kind == transport.Answer && p.Code == AboutPorts:
 		if p.PSN&0xffff == s.id {
@@ -116,7 +116,7 @@ func (s *ports) turn() (uint8, bool) {
 	if up == 0 {
 		return 0, false
 	}
-	n := s.tries % bits.OnesCount32(up)
+	n := int(s.tries) % bits.OnesCount32(up)
 	for range n {
 		up &= up - 1
 	}

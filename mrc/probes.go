@@ -9,13 +9,13 @@ import (
 // heard; and what it answers.
 type probing struct {
 	silent  unit.Time // when it has heard nothing for too long; Never: nothing is under way
-	inRow   int       // questions about that without an answer
+	n       int32     // of asks
+	doubts  int32     // questions about the connection that are to be said
+	answers answers
+	inRow   int32 // questions about silence without an answer
 	id      uint32
 	askedAt unit.Time
 	asks    [mostProbes]uint16 // values to be probed
-	n       int
-	doubts  int // questions about the connection that are to be said
-	answers answers
 	said    int64
 }
 
@@ -41,7 +41,7 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 
 // listen begins to wait for something to be heard.
 func (s *Sender) listen(now unit.Time) {
-	s.probes.silent, s.probes.inRow = now+s.peer.timeout()/2, 0
+	s.probes.silent, s.probes.inRow = now+s.peer.patience/2, 0
 }
 
 // due is when silence has lasted too long.
@@ -60,7 +60,7 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 		p.probeAt = unit.Never
 		if n := len(p.evs.bad); n > 0 {
 			p.probeAt = now + p.probeEvery()
-			for range min(n, mostProbes-g.n) {
+			for range min(n, mostProbes-int(g.n)) {
 				g.asks[g.n], _ = p.evs.probed()
 				g.n++
 			}
@@ -68,7 +68,7 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 	}
 	if g.due(s) <= now {
 		g.inRow = min(g.inRow+1, 12)
-		g.doubts, g.silent = max(g.doubts, 1), now+p.timeout()<<g.inRow
+		g.doubts, g.silent = max(g.doubts, 1), now+p.patience<<g.inRow
 	}
 }
 

@@ -9,45 +9,49 @@ import (
 )
 
 // Receiver is the end of a connection that has the memory. It places packets in whatever order they come,
-// and remembers of each only that it has come, and whether it ended a message.
+// and remembers of each only that it has come, and whether it ended a message. What every packet reads of it
+// is six cache lines, besides the one of its bits (TestLines).
 type Receiver struct {
-	m    *maker
-	path cc.Path
+	m       *maker
+	expect  uint32  // all before it have come
+	top     uint32  // one beyond the highest that has
+	came    []trace // by PSN, 64 to a trace
+	held    int32   // that have come beyond expect
+	ahead   int32   // of them that tell
+	message uint32  // that is in memory next
+	dead    bool
+	rtt     unit.Time // unloaded; 0: nobody knows
 
-	expect            uint32   // all before it have come
-	top               uint32   // one beyond the highest that has
-	have, last, tells []uint64 // bitmaps by PSN
-	held              int      // that have come beyond expect
-	tellsAhead        int      // of them that tell
-	dead              bool
-
-	message  uint32   // that is in memory next
 	arrivals []uint32 // not popped yet
-
-	sacks   sacking
-	reverse reverse
-	ports   ports
-	answers answers
-	n       receiverCounts
+	sacks    sacking
+	ports    ports
+	answers  answers
+	_        [8]byte
+	reverse  reverse
+	n        receiverCounts
+	tells    []uint64 // a bit for each that has come and tells
+	_        [8]byte
+	blocks   [2]reply // of sacks, so that two need no memory of their own
 }
+
+// trace is what is known of 64 packets: that they have come, and that they end a message.
+type trace struct{ have, last uint64 }
 
 func newReceiver(m *maker, path cc.Path, seed uint64) *Receiver {
 	ring := 64
 	for ring < m.window+64 {
 		ring *= 2
 	}
-	words := make([]uint64, 3*ring/64)
-	n := ring / 64
-	r := &Receiver{m: m, path: path, have: words[:n:n], last: words[n : 2*n : 2*n], tells: words[2*n:]}
+	r := &Receiver{m: m, rtt: path.RTT, came: make([]trace, ring/64), tells: make([]uint64, ring/64)}
 	r.ports.start(m.common.Planes)
-	r.sacks.at = unit.Never
+	r.sacks.at, r.sacks.blocks = unit.Never, r.blocks[:0]
 	r.reverse.start(m, rng.New(seed, "reverse paths"))
 	return r
 }
 
-func (r *Receiver) bit(psn uint32) (word int, mask uint64) {
-	i := psn & uint32(len(r.have)*64-1)
-	return int(i / 64), 1 << (i % 64)
+// at is where the bits of a packet are.
+func (r *Receiver) at(psn uint32) (word uint32, mask uint64) {
+	return psn / 64 & uint32(len(r.came)-1), 1 << (psn % 64)
 }
 
 // Take takes data, or what the far NIC asks and answers.
@@ -56,12 +60,12 @@ func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 		r.n.malformed++
 		return false
 	}
-	switch r.ports.take(now, p, r.path.RTT); {
+	switch r.ports.take(p); {
 	case p.Kind == transport.Data:
-		r.reverse.data(now, r.path.RTT)
+		r.reverse.data(now, r.rtt)
 		return r.data(now, p)
 	case p.Kind == transport.Probe && p.Code == AboutConnection:
-		r.reverse.data(now, r.path.RTT)
+		r.reverse.data(now, r.rtt)
 		r.sacks.probed(p, r.verdict(p))
 	case p.Kind == transport.Probe && p.Code == AboutEV:
 		r.answers.add(p)
@@ -75,8 +79,8 @@ func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 	psn := psn24(r.expect, p.PSN)
 	ahead := int32(psn - r.expect)
-	word, mask := r.bit(psn)
-	has := ahead < 0 || ahead < int32(r.m.window) && r.have[word]&mask != 0
+	word, mask := r.at(psn)
+	has := ahead < 0 || ahead < int32(r.m.window) && r.came[word].have&mask != 0
 	switch {
 	case r.dead:
 		r.refuse(p, roce.NackUnexpected)
@@ -102,20 +106,21 @@ func (r *Receiver) data(now unit.Time, p *transport.Packet) (place bool) {
 
 // place takes a packet that has not come before.
 func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
-	word, mask := r.bit(psn)
+	word, mask := r.at(psn)
 	tells := p.Flags&transport.Last != 0 && p.Flags&transport.Tells != 0
-	if tells && r.tellsAhead >= r.m.immediates { // more than was announced
+	if tells && int(r.ahead) >= r.m.immediates { // more than was announced
 		r.dead = true
 		r.refuse(p, roce.NackUnexpected)
 		return false
 	}
-	r.have[word] |= mask
+	x := &r.came[word]
+	x.have |= mask
 	if p.Flags&transport.Last != 0 {
-		r.last[word] |= mask
+		x.last |= mask
 	}
 	if tells {
 		r.tells[word] |= mask
-		r.tellsAhead++
+		r.ahead++
 	}
 	if r.held++; psn != r.expect {
 		r.n.reordered++
@@ -132,19 +137,28 @@ func (r *Receiver) place(now unit.Time, psn uint32, p *transport.Packet) bool {
 
 // advance moves expect over what has come: messages that end there are in memory.
 func (r *Receiver) advance() {
-	for word, mask := r.bit(r.expect); r.have[word]&mask != 0; word, mask = r.bit(r.expect) {
-		if r.last[word]&mask != 0 {
-			r.arrivals = append(r.arrivals, r.message)
-			r.message++
+	for {
+		word, mask := r.at(r.expect)
+		x := &r.came[word]
+		if x.have&mask == 0 {
+			return
 		}
-		if r.tells[word]&mask != 0 {
-			r.tellsAhead--
+		if x.last&mask != 0 {
+			r.ended(word, mask)
 		}
-		r.have[word] &^= mask
-		r.last[word] &^= mask
-		r.tells[word] &^= mask
+		x.have &^= mask
+		x.last &^= mask
 		r.held--
 		r.expect++
+	}
+}
+
+// ended takes the last packet of a message, before which nothing is missing.
+func (r *Receiver) ended(word uint32, mask uint64) {
+	r.arrivals = append(r.arrivals, r.message)
+	if r.message++; r.tells[word]&mask != 0 {
+		r.tells[word] &^= mask
+		r.ahead--
 	}
 }
 
@@ -153,7 +167,7 @@ func (r *Receiver) trimmed(now unit.Time, p *transport.Packet) {
 	why := roce.NackTrimmed
 	if p.Flags&transport.LastHop != 0 {
 		why = roce.NackTrimmedLastHop
-		r.sacks.penalise(now, r.m.penalty, max(r.path.RTT, unit.Microsecond))
+		r.sacks.penalise(now, r.m.penalty, max(r.rtt, unit.Microsecond))
 	}
 	r.n.trimmed++
 	r.refuse(p, why)
@@ -190,10 +204,10 @@ func (r *Receiver) acknowledge(now unit.Time, psn uint32, p *transport.Packet) {
 	s := &r.sacks
 	v := r.verdict(p)
 	s.note(now, psn, p, uint8(v))
-	if s.since++; s.since >= r.m.every || p.Flags&transport.Asks != 0 || v != roce.VerdictNone {
+	if s.since++; int(s.since) >= r.m.every || p.Flags&transport.Asks != 0 || v != roce.VerdictNone {
 		s.due = true
 	} else if s.at == unit.Never {
-		s.at = now + r.m.ackDelay(r.path.RTT)
+		s.at = now + r.m.ackDelay(r.rtt)
 	}
 }
 
@@ -213,14 +227,14 @@ const leastSpan = 1024
 
 // bitmap is what has come of the 64 PSNs from base on, which is a multiple of 64.
 func (r *Receiver) bitmap(base uint32) uint64 {
-	word, _ := r.bit(base)
+	word, _ := r.at(base)
 	switch before := int32(r.expect - base); {
 	case before >= 64:
 		return ^uint64(0)
 	case before > 0:
-		return r.have[word] | 1<<before - 1
+		return r.came[word].have | 1<<before - 1
 	}
-	return r.have[word]
+	return r.came[word].have
 }
 
 // Arrived pops the number of a message that is in memory as a whole.
@@ -244,14 +258,14 @@ func (r *Receiver) Tick(now unit.Time) {
 	if r.sacks.at <= now {
 		r.sacks.due = true
 	}
-	r.reverse.tick(now, r.ports.own&r.ports.far, r.path.RTT)
+	r.reverse.tick(now, r.ports.own&r.ports.far, r.rtt)
 	r.ports.tick(now)
 }
 
 // Say makes the next answer or question.
 func (r *Receiver) Say(now unit.Time, p *transport.Packet) bool {
 	switch {
-	case r.ports.say(now, p, r.path.RTT), r.answers.say(p, r.ports.own):
+	case r.ports.say(now, p, r.rtt), r.answers.say(p, r.ports.own):
 		p.EV = r.reverse.ev(p.Plane)
 		return true
 	case r.reverse.say(now, p):

@@ -10,16 +10,16 @@ import (
 // data come each is asked after once per round trip; where two questions in a row stay without an answer the
 // value gives way to another one.
 type reverse struct {
-	evs    []reverseEV
-	random rng.Stream
-	ipv6   bool
-	every  unit.Time
-	at     unit.Time
-	until  unit.Time // after it nothing is asked: no data have come
-	turn   int       // planes that are still to be asked after
-	up     uint32
-
+	evs            []reverseEV
+	random         rng.Stream
 	asked, changed int64
+	ipv6           bool
+
+	at    unit.Time
+	until unit.Time // after it nothing is asked: no data have come
+	every unit.Time
+	turn  int32 // planes that are still to be asked after
+	up    uint32
 }
 
 type reverseEV struct {
@@ -72,7 +72,7 @@ func (v *reverse) tick(now unit.Time, up uint32, rtt unit.Time) {
 		v.at = unit.Never
 		return
 	}
-	v.turn, v.up = len(v.evs), up
+	v.turn, v.up = int32(len(v.evs)), up
 }
 
 // say makes the next question.

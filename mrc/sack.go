@@ -50,7 +50,7 @@ func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt unit.Time) {
 	if rtt = now - p.Sent; sent > 0 && now-sent > rtt {
 		rtt += (now - sent - rtt) / stampWrap * stampWrap
 	}
-	s.peer.rtt.sample(rtt)
+	s.peer.measured(rtt)
 	return rtt
 }
 
@@ -60,8 +60,14 @@ const stampWrap = stampSlack << 16
 // cumulative takes all packets before a PSN as come, and returns their bytes that are news.
 func (s *Sender) cumulative(expect uint32) (news unit.Bytes) {
 	news = nothing
-	for psn := s.una; int32(expect-psn) > 0; psn++ {
-		news = add(news, s.came(psn))
+	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
+		word := s.slots.opens(psn)
+		if n := expect - psn; n < 64 {
+			word &= 1<<n - 1
+		}
+		for ; word != 0; word &= word - 1 {
+			news = max(news, 0) + s.came(psn+uint32(bits.TrailingZeros64(word)))
+		}
 	}
 	return news
 }
@@ -69,45 +75,42 @@ func (s *Sender) cumulative(expect uint32) (news unit.Bytes) {
 // nothing is no packet, which is less than a packet without payload.
 const nothing = unit.Bytes(-1)
 
-func add(sum, n unit.Bytes) unit.Bytes {
-	if n == nothing {
-		return sum
-	}
-	return max(sum, 0) + n
-}
-
 // selective takes the bitmap.
 func (s *Sender) selective(p *transport.Packet) (news unit.Bytes) {
-	news = nothing
+	if news = nothing; s.una == s.next {
+		return news
+	}
 	base := psn24(s.una, p.Base)
-	for word := p.Bits[0]; word != 0; word &= word - 1 {
+	for word := p.Bits[0] & s.slots.opens(base); word != 0; word &= word - 1 {
 		if psn := base + uint32(bits.TrailingZeros64(word)); psn-s.una < s.next-s.una {
-			news = add(news, s.came(psn))
+			news = max(news, 0) + s.came(psn)
 		}
 	}
 	return news
 }
 
-// came takes note that a packet is there, and returns its payload, or nothing where that was known.
+// came takes note that a packet is there that was not known to be, and returns its payload.
 func (s *Sender) came(psn uint32) unit.Bytes {
 	x := s.slots.at(psn)
-	if x.in == noList {
-		return nothing
-	}
-	n := s.size(psn, x)
 	s.leave(psn, x)
-	return n
+	return unit.Bytes(x.payload)
 }
 
 // advance moves una over what has come.
 func (s *Sender) advance() {
-	for s.una != s.next && s.slots.at(s.una).in == noList {
-		s.una++
+	for s.una != s.next {
+		n := uint32(bits.TrailingZeros64(s.slots.opens(s.una)))
+		if s.una += min(n, s.next-s.una); n < 64 {
+			return
+		}
 	}
 }
 
 // verdict takes what the receiver says of a path, and what a probe has shown.
 func (s *Sender) verdict(now unit.Time, p *transport.Packet) {
+	if p.Verdict == uint8(roce.VerdictNone) && p.Kind != transport.Answer {
+		return // nothing
+	}
 	i, ok := s.peer.evs.find(p.EchoEV)
 	if !ok {
 		return

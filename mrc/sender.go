@@ -12,33 +12,34 @@ import (
 	"railyard/unit"
 )
 
-// Sender is the end of a connection that writes.
+// Sender is the end of a connection that writes. What every packet and answer reads of it is five cache
+// lines (TestLines).
 type Sender struct {
-	peer   *Peer
-	m      *maker
-	random rng.Stream
+	peer *Peer
+	m    *maker
 
 	una, next uint32 // all before una have come, all before next have gone
-	slots     slots
-	inFlight  unit.Bytes
 	span      uint32 // packets that the receiver tracks
+	cutting   uint32 // the message that is being sent, and its next packet
+	cut       uint32
+	posted    uint32
+	oldest    uint32 // the first message that is not complete
+	tells     int32  // WRITEs with immediate that have begun and are not complete
+	dead      bool
+	busy      bool
 
-	messages []message // those not complete, from
-	oldest   uint32    // this number on
-	cutting  uint32    // the message that is being sent, and its next packet
-	cut      uint32
-	posted   uint32
-	tells    int // WRITEs with immediate that have begun and are not complete
+	slots    slots
+	messages []message // those not complete, from oldest on
+	inFlight unit.Bytes
+	retry    retrying
+	probes   probing
 
+	done   []transport.Completion
+	random rng.Stream
+	_      [8]byte
 	ports  ports
-	probes probing
-	retry  retrying
-
-	done []transport.Completion
-	dead bool
-	busy bool
-	held holding
-	n    senderCounts
+	held   holding
+	n      senderCounts
 }
 
 // message is a WRITE that is not complete.
@@ -86,11 +87,11 @@ func (s *Sender) mayCut() bool {
 	if s.cutting == s.posted || s.next-s.una >= s.span {
 		return false
 	}
-	return s.cut > 0 || !s.message(s.cutting).tells || s.tells < s.m.immediates
+	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.m.immediates
 }
 
 // has reports that there is something to send, but for the window and the pace.
-func (s *Sender) has() bool { return !s.dead && (s.slots.list[lost].n > 0 || s.mayCut()) }
+func (s *Sender) has() bool { return !s.dead && (s.slots.anyLost() || s.mayCut()) }
 
 // Ready reports whether Next would make a packet for a plane.
 func (s *Sender) Ready(now unit.Time, plane int) bool {
@@ -105,9 +106,9 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	if !s.Ready(now, plane) {
 		return false
 	}
-	i, ok := s.peer.evs.next(plane)
+	ev, ok := s.peer.evs.next(plane)
 	if !ok {
-		if i, ok = s.peer.evs.resort(plane); !ok {
+		if ev, ok = s.peer.evs.resort(plane); !ok {
 			return false
 		}
 	}
@@ -115,15 +116,16 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 		s.listen(now)
 	}
 	psn := s.next
-	if s.slots.list[lost].n > 0 {
+	if s.slots.anyLost() {
 		psn = s.again(p)
 	} else {
 		s.cutNext()
 	}
 	x := s.slots.at(psn)
-	x.sent, x.ev, x.plane, x.refused = now, i, uint8(plane), false
+	x.sent, x.ev, x.plane, x.refused = now, ev.number, uint8(plane), false
 	s.fill(p, psn, x)
-	s.slots.push(min(x.tries, waits-1), psn)
+	p.EV = ev.value
+	s.slots.push(first+min(x.tries, waits-1), psn)
 	s.inFlight += unit.Bytes(p.Payload)
 	s.peer.inFlight += unit.Bytes(p.Payload)
 	if p.Flags&transport.Again != 0 || !s.has() || !s.peer.room(now) {
@@ -158,27 +160,21 @@ func (s *Sender) cutNext() {
 	}
 }
 
-// fill writes a packet's headers.
+// fill writes a packet's headers, but for its entropy value.
 func (s *Sender) fill(p *transport.Packet, psn uint32, x *slot) {
 	m := s.message(x.message)
 	mtu := int64(s.m.common.MTU)
 	at := int64(psn-m.first) * mtu
-	p.Kind, p.Plane, p.EV = transport.Data, x.plane, s.peer.evs.values[x.ev]
+	p.Kind, p.Plane = transport.Data, x.plane
 	p.PSN, p.Message = psn&roce.PSNMask, x.message
-	p.Offset, p.Payload, p.Bytes = uint64(at), uint32(min(mtu, m.bytes-at)), uint64(m.bytes)
+	x.payload = uint32(min(mtu, m.bytes-at))
+	p.Offset, p.Payload, p.Bytes = uint64(at), x.payload, uint64(m.bytes)
 	p.Sent = x.sent
 	if p.Flags |= transport.Stamped; psn-m.first == m.packets-1 {
 		if p.Flags |= transport.Last; m.tells {
 			p.Flags |= transport.Tells
 		}
 	}
-}
-
-// size is the payload of a packet that has gone.
-func (s *Sender) size(psn uint32, x *slot) unit.Bytes {
-	m := s.message(x.message)
-	mtu := int64(s.m.common.MTU)
-	return unit.Bytes(min(mtu, m.bytes-int64(psn-m.first)*mtu))
 }
 
 // pace charges a packet to the congestion control's budget and rate.
@@ -195,7 +191,7 @@ func (s *Sender) pace(now unit.Time, p *transport.Packet) {
 // leave takes a packet out of what is under way.
 func (s *Sender) leave(psn uint32, x *slot) {
 	if x.underWay() {
-		n := s.size(psn, x)
+		n := unit.Bytes(x.payload)
 		s.inFlight -= n
 		s.peer.inFlight -= n
 	}
@@ -281,7 +277,7 @@ func (s *Sender) Held(now unit.Time) transport.Held { return s.held.upto(now) }
 // Take takes an answer, or what the far NIC asks.
 func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	switch {
-	case s.ports.take(now, p, s.peer.roundTrip()):
+	case s.ports.take(p):
 		s.farPorts(now)
 	case p.Kind == transport.Ack, p.Kind == transport.Answer && p.Code == AboutConnection:
 		s.sack(now, p)
@@ -326,9 +322,9 @@ func (s *Sender) OnLine(now unit.Time, line unit.Rate) {
 
 // holding is the account of what kept a sender back.
 type holding struct {
-	held          transport.Held
 	since         unit.Time
 	window, paced bool
+	held          transport.Held
 }
 
 // note takes whether window and pace let a packet go now, and reports whether both do.

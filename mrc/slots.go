@@ -7,6 +7,7 @@ type slot struct {
 	sent       unit.Time
 	prev, next uint32 // PSNs in the list that it is in
 	message    uint32
+	payload    uint32
 	ev         uint16 // number in the profile
 	plane      uint8
 	in         uint8 // number of that list; noList: it has come
@@ -14,29 +15,36 @@ type slot struct {
 	refused    bool  // the receiver had no room: its path is not to blame
 }
 
-// Lists of packets. Those that are under way wait for an answer in one list per number of tries, each in the
-// order in which they went: the head of a list is the first that may time out.
+// Lists of packets: those that are lost, and those that are under way, which wait for an answer in one list
+// per number of tries, each in the order in which they went: the head of a list is the first that may time
+// out.
 const (
-	waits  = 8 // lists of those that wait
-	lost   = waits
-	lists  = waits + 1
+	lost   = 0
+	first  = 1 // of those that wait
+	waits  = 8
+	lists  = first + waits
 	noList = lists
 )
 
 // list is one of them, linked by PSN.
-type list struct {
-	head, tail uint32
-	n          int
-}
+type list struct{ head, tail uint32 }
 
 // slots is a ring of packets by PSN that grows to what is under way.
 type slots struct {
-	ring    []slot
-	list    [lists]list
-	waiting uint8 // a bit for each list that somebody waits in
+	ring     []slot
+	open     []uint64 // a bit for each packet of the ring that is in a list: it is not known to have come
+	nonEmpty uint16   // a bit for each list
+	list     [lists]list
 }
 
 func (s *slots) at(psn uint32) *slot { return &s.ring[psn&uint32(len(s.ring)-1)] }
+
+// opens are the bits of 64 packets from one on, those beyond the ring's size from its beginning again.
+func (s *slots) opens(psn uint32) uint64 {
+	i, shift := psn/64, psn%64
+	mask := uint32(len(s.open) - 1)
+	return s.open[i&mask]>>shift | s.open[(i+1)&mask]<<(64-shift)
+}
 
 // hold makes room for n packets from una on.
 func (s *slots) hold(una uint32, n int) {
@@ -45,24 +53,31 @@ func (s *slots) hold(una uint32, n int) {
 	}
 	old := *s
 	s.ring = make([]slot, max(64, 2*len(old.ring)))
+	s.open = make([]uint64, len(s.ring)/64)
 	for i := range uint32(len(old.ring)) {
-		*s.at(una + i) = *old.at(una + i)
+		if *s.at(una + i) = *old.at(una + i); s.at(una+i).in != noList {
+			s.flip(una + i)
+		}
 	}
+}
+
+// flip notes that a packet has got into a list, or out.
+func (s *slots) flip(psn uint32) {
+	s.open[psn/64&uint32(len(s.open)-1)] ^= 1 << (psn % 64)
 }
 
 // push puts a packet at the end of a list.
 func (s *slots) push(to uint8, psn uint32) {
 	l, x := &s.list[to], s.at(psn)
-	if x.in = to; l.n == 0 {
+	if x.in = to; s.nonEmpty>>to&1 == 0 {
+		s.nonEmpty |= 1 << to
 		l.head = psn
 	} else {
 		s.at(l.tail).next = psn
 		x.prev = l.tail
 	}
 	l.tail = psn
-	if l.n++; to < waits {
-		s.waiting |= 1 << to
-	}
+	s.flip(psn)
 }
 
 // take takes a packet out of its list.
@@ -70,7 +85,8 @@ func (s *slots) take(psn uint32) {
 	x := s.at(psn)
 	l := &s.list[x.in]
 	switch {
-	case l.n == 1:
+	case l.head == l.tail:
+		s.nonEmpty &^= 1 << x.in
 	case psn == l.head:
 		l.head = x.next
 	case psn == l.tail:
@@ -78,11 +94,15 @@ func (s *slots) take(psn uint32) {
 	default:
 		s.at(x.prev).next, s.at(x.next).prev = x.next, x.prev
 	}
-	if l.n--; l.n == 0 && x.in < waits {
-		s.waiting &^= 1 << x.in
-	}
 	x.in = noList
+	s.flip(psn)
 }
 
+// anyLost reports that a packet waits to go again.
+func (s *slots) anyLost() bool { return s.nonEmpty&(1<<lost) != 0 }
+
+// waiting has a bit for each list in which somebody waits, by its number.
+func (s *slots) waiting() uint16 { return s.nonEmpty &^ (1 << lost) }
+
 // underWay reports that a packet waits for its answer.
-func (x *slot) underWay() bool { return x.in < waits }
+func (x *slot) underWay() bool { return x.in-first < waits }

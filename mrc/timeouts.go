@@ -52,8 +52,8 @@ func (m *maker) stretched(t unit.Time, tries int) unit.Time {
 
 // retrying is the counter that all packets share: timeouts without news in between.
 type retrying struct {
-	n  int
 	at unit.Time // before it the next one does not count, and silence is waited through
+	n  int
 }
 
 func (r *retrying) news() { r.n, r.at = 0, 0 }
@@ -84,9 +84,9 @@ func (s *Sender) count(now, t unit.Time) {
 
 // firstOut is when the first packet times out.
 func (s *Sender) firstOut() unit.Time {
-	at, t := unit.Time(unit.Never), s.peer.timeout()
-	for w := s.slots.waiting; w != 0; w &= w - 1 {
-		psn := s.slots.list[bits.TrailingZeros8(w)].head
+	at, t := unit.Time(unit.Never), s.peer.patience
+	for w := s.slots.waiting(); w != 0; w &= w - 1 {
+		psn := s.slots.list[bits.TrailingZeros16(w)].head
 		d := s.deadline(psn, t)
 		if s.silent(s.slots.at(psn)) {
 			d = max(d, s.retry.at)
@@ -103,10 +103,10 @@ func (s *Sender) deadline(psn uint32, t unit.Time) unit.Time {
 
 // timeOut gives up the packets that have waited for too long.
 func (s *Sender) timeOut(now unit.Time) {
-	t := s.peer.timeout()
-	for w := s.slots.waiting; w != 0; w &= w - 1 {
-		i := bits.TrailingZeros8(w)
-		for l := &s.slots.list[i]; l.n > 0 && s.deadline(l.head, t) <= now && !s.dead; {
+	t := s.peer.patience
+	for w := s.slots.waiting(); w != 0; w &= w - 1 {
+		i := bits.TrailingZeros16(w)
+		for l := &s.slots.list[i]; s.slots.nonEmpty>>i&1 != 0 && s.deadline(l.head, t) <= now && !s.dead; {
 			if s.silent(s.slots.at(l.head)) {
 				s.wait(now, t)
 				break

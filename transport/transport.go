@@ -67,7 +67,7 @@ type Packet struct {
 	Sent    unit.Time
 	Delay   unit.Time // of an answer: how long the receiver kept it
 
-	// Of answers.
+	// Of answers, and of control packets; data leave them zero.
 	Expect uint32    // all PSNs before it have come
 	Base   uint32    // PSN of the lowest bit of
 	Bits   [2]uint64 // what has come besides

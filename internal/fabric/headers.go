@@ -5,15 +5,34 @@ import "railyard/transport"
 // Headers of transports other than RC (package transport) lie beside the packets as telemetry does: in a slab
 // with the same indices, which only networks have whose connections need it.
 
+// headers are two cache lines, of which data need the first.
+type headers struct {
+	transport.Packet
+	_ [40]byte
+}
+
 // KeepHeaders gives each packet a place for them.
-func (n *Net) KeepHeaders() { n.headers = make([]transport.Packet, len(n.Packets), cap(n.Packets)) }
+func (n *Net) KeepHeaders() { n.headers = make([]headers, len(n.Packets), cap(n.Packets)) }
 
 // Headers returns a packet's, as they were when its place in the slab was used last. As with Packets, Alloc
 // may move them.
-func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi] }
+func (n *Net) Headers(pi int32) *transport.Packet { return &n.headers[pi].Packet }
+
+// Blank returns a packet's with all fields zero. What answers alone have is zero where the last packet was
+// data, as transports promise, and is left alone then.
+func (n *Net) Blank(pi int32) *transport.Packet {
+	p := &n.headers[pi].Packet
+	if p.Kind != transport.Data {
+		*p = transport.Packet{}
+		return p
+	}
+	p.Flags, p.Plane, p.Verdict, p.Code, p.Penalty, p.EV, p.PSN, p.Message = 0, 0, 0, 0, 0, 0, 0, 0
+	p.Payload, p.Offset, p.Bytes, p.Sent, p.Delay = 0, 0, 0, 0, 0
+	return p
+}
 
 // CarriedHeaders are those of the packet that Tap is called for.
-func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped] }
+func (n *Net) CarriedHeaders() *transport.Packet { return &n.headers[n.tapped].Packet }
 
 // beside copies what lies beside a packet to another one's place.
 func (n *Net) beside(to, from int32) {

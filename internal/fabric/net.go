@@ -12,7 +12,6 @@ import (
 	"railyard/internal/rng"
 	"railyard/internal/route"
 	"railyard/roce"
-	"railyard/transport"
 	"railyard/unit"
 )
 
@@ -163,9 +162,9 @@ type Partition struct {
 	Waits   *WaitTable // queueing delay by flow and port; nil: off
 	Totals
 
-	told    []Told             // by packet; nil: no packet carries telemetry
-	headers []transport.Packet // by packet; nil: no connection needs them
-	free    int32              // packets
+	told    []Told    // by packet; nil: no packet carries telemetry
+	headers []headers // by packet; nil: no connection needs them
+	free    int32     // packets
 	inUse   int
 	tapped  int32 // the packet that Tap sees
 	pollers int   // switches whose watchdog runs
@@ -289,7 +288,7 @@ func (n *Net) Alloc() int32 {
 		n.told = append(n.told, Told{})
 	}
 	if n.headers != nil {
-		n.headers = append(n.headers, transport.Packet{})
+		n.headers = append(n.headers, headers{})
 	}
 	return int32(len(n.Packets) - 1)
 }

@@ -62,7 +62,7 @@ func (n *Net) leave(tx *route.Port, kind engine.Kind, delay unit.Time, pi int32)
 		l.told = n.told[pi]
 	}
 	if n.headers != nil {
-		l.header = n.headers[pi]
+		l.header = n.headers[pi].Packet
 	}
 	n.send(l)
 	n.Free(pi)
@@ -89,7 +89,7 @@ func (n *Net) Receive(l *Letter) {
 			n.told[e.B] = l.told
 		}
 		if n.headers != nil {
-			n.headers[e.B] = l.header
+			n.headers[e.B].Packet = l.header
 		}
 	}
 	n.Q.Insert(e)

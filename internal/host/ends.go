@@ -29,21 +29,23 @@ func Ends(opcode roce.Opcode) (toReceivers, ok bool) {
 }
 
 // ends are those of one connection, by its number; both nil for one of RC's. What is the sender's belongs to
-// its NIC's node, what is the receiver's to that one's.
+// its NIC's node, what is the receiver's to that one's. They are two cache lines, of which packets read the
+// first (TestLines).
 type ends struct {
 	send   transport.Sender
 	recv   transport.Receiver
-	maker  transport.Maker
-	next   int32        // connection of the same peer: the last one's is the first
-	posted []int32      // messages by number, written as they are posted
 	ticks  [2]unit.Time // when an event comes for the sender and for the receiver; unit.Never
+	next   int32        // connection of the same peer: the last one's is the first
 	lined  uint32       // planes in whose lanes it waits
 	turn   uint8        // plane to be looked at first
 	broken bool
+
+	posted []int32    // messages by number, written as they are posted
 	again  int64      // packets sent again
 	ce     int64      // that came marked,
 	cut    int64      // and as headers
 	done   unit.Bytes // of messages that are in memory as a whole
+	_      int64
 }
 
 // peerKey is whom a NIC keeps a transport.Peer for: another one, by service.
@@ -108,7 +110,7 @@ func (h *Hosts) carry(service int, src, dst, tag int32, hash, psn uint32) int32 
 		next, h.carried[to.last].next = h.carried[to.last].next, c
 	}
 	to.last = c
-	h.carried[c] = ends{maker: sv.Protocol, send: to.Sender(seed), next: next,
+	h.carried[c] = ends{send: to.Sender(seed), next: next,
 		recv: sv.Protocol.Receiver(path, seed), ticks: [2]unit.Time{unit.Never, unit.Never}}
 	h.lanes.join(c)
 	h.tellPlanes(c)
@@ -292,7 +294,7 @@ func (h *Hosts) says(c, nic int32, opcode roce.Opcode, to Address) {
 	pi := h.Net.Alloc()
 	*h.Net.Headers(pi) = *what
 	h.depart(ports[what.Plane], to, class, pi, &fabric.Packet{Opcode: opcode, TOS: tos, PSN: what.PSN,
-		Size: uint16(h.carried[c].maker.Wire(what))})
+		Size: uint16(service.Protocol.Wire(what))})
 }
 
 // broke takes note of a connection that gave up, once.

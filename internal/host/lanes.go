@@ -157,15 +157,14 @@ func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int
 // launchCarried sends a sender's next packet, and returns the bytes of its frame; 0: it has none.
 func (h *Hosts) launchCarried(now unit.Time, port int32, tx *route.Port, c int32, e *ends, s *sender) int {
 	pi := h.Net.Alloc()
-	out := h.Net.Headers(pi)
-	*out = transport.Packet{}
+	out := h.Net.Blank(pi)
 	plane := h.lanes.plane[port]
 	if !e.send.Next(now, int(plane), out) {
 		h.Net.Free(pi)
 		return 0
 	}
 	out.Plane = plane
-	size := e.maker.Wire(out)
+	size := h.cfg.Services[s.service].Protocol.Wire(out)
 	p := &h.Net.Packets[pi]
 	p.Dst, p.Loc, p.Size, p.Payload = s.dst, s.loc, uint16(size), uint16(out.Payload)
 	p.Opcode, p.TOS, p.QP, p.PSN = toReceiver, s.tos, c, out.PSN

@@ -14,6 +14,7 @@ func TestLines(t *testing.T) {
 		n    uintptr
 	}{
 		{"a sender", unsafe.Sizeof(s)}, {"a receiver", unsafe.Sizeof(receiver{})},
+		{"a connection's ends", unsafe.Sizeof(ends{})}, {"their second half", unsafe.Offsetof(ends{}.posted)},
 		{"the pacer's place", unsafe.Offsetof(s.pace)}, {"the queue pair's place", unsafe.Offsetof(s.qp)},
 	} {
 		if f.n%64 != 0 {

@@ -61,6 +61,8 @@ func (c *conn) checkData(p *transport.Packet, plane int) {
 			c.messages[p.Message].bytes)
 	case unit.Bytes(p.Payload) > n.set.MTU:
 		n.fail("a packet of %d bytes with an MTU of %v", p.Payload, n.set.MTU)
+	case p.Expect != 0 || p.Base != 0 || p.Bits != [2]uint64{} || p.EchoEV != 0 || p.Late != 0:
+		n.fail("a packet of data answers: %+v", *p)
 	default:
 		last := int64(p.Offset)+int64(p.Payload) == c.messages[p.Message].bytes
 		if flag := p.Flags&transport.Last != 0; flag != last {

@@ -1,0 +1,68 @@
+package mrc
+
+import (
+	"testing"
+	"unsafe"
+
+	"railyard/cc"
+	"railyard/transport"
+)
+
+// TestLines holds what every packet reads of the two ends and of their peer to as few cache lines as there
+// are: with a thousand connections nothing of them is in a cache when their next packet comes, so each line
+// is a wait for memory. Whatever the allocator puts before an object counts.
+func TestLines(t *testing.T) {
+	m := newMaker(Protocol.Defaults, transport.Common{MTU: 4096})
+	p := newPeer(m, testPath, 1)
+	s, r := newSender(p, 1), newReceiver(m, testPath, 1)
+	type field struct {
+		name     string
+		at, size uintptr
+	}
+	for _, of := range []struct {
+		what   string
+		base   unsafe.Pointer
+		lines  int
+		fields []field
+	}{
+		{"a sender", unsafe.Pointer(s), 5, []field{
+			{"peer", unsafe.Offsetof(s.peer), 8}, {"busy", unsafe.Offsetof(s.busy), 1},
+			{"slots", unsafe.Offsetof(s.slots), unsafe.Sizeof(s.slots)},
+			{"messages", unsafe.Offsetof(s.messages), 24}, {"inFlight", unsafe.Offsetof(s.inFlight), 8},
+			{"retry", unsafe.Offsetof(s.retry), unsafe.Sizeof(s.retry)},
+			{"probes", unsafe.Offsetof(s.probes), 16},
+			{"ports", unsafe.Offsetof(s.ports) + unsafe.Offsetof(s.ports.own), 40},
+			{"held", unsafe.Offsetof(s.held), 10},
+		}},
+		{"a receiver", unsafe.Pointer(r), 6, []field{
+			{"m", unsafe.Offsetof(r.m), 8}, {"dead", unsafe.Offsetof(r.dead), 1},
+			{"arrivals", unsafe.Offsetof(r.arrivals), 24},
+			{"sacks", unsafe.Offsetof(r.sacks), unsafe.Sizeof(r.sacks)},
+			{"ports", unsafe.Offsetof(r.ports) + unsafe.Offsetof(r.ports.own), 40},
+			{"answers", unsafe.Offsetof(r.answers), 24},
+			{"reverse", unsafe.Offsetof(r.reverse) + unsafe.Offsetof(r.reverse.at), 32},
+			{"n", unsafe.Offsetof(r.n), 24},
+			{"blocks", unsafe.Offsetof(r.blocks), unsafe.Sizeof(r.blocks)},
+		}},
+		{"a peer", unsafe.Pointer(p), 4, []field{
+			{"m", unsafe.Offsetof(p.m), 8}, {"penalty", unsafe.Offsetof(p.penalty), 1},
+			{"pace", unsafe.Offsetof(p.pace), unsafe.Sizeof(cc.Pacer{})},
+			{"planes", unsafe.Offsetof(p.evs), 24},
+		}},
+		{"a plane's values", unsafe.Pointer(&p.evs.planes[0]), 1, []field{
+			{"all", 0, unsafe.Sizeof(planeEVs{})}}},
+	} {
+		lines := map[uintptr]bool{}
+		for _, f := range of.fields {
+			for at := f.at; at < f.at+f.size; at++ {
+				lines[(uintptr(of.base)+at)/64] = true
+			}
+		}
+		if len(lines) != of.lines {
+			t.Errorf("%s has what packets read in %d lines, want %d", of.what, len(lines), of.lines)
+			for _, f := range of.fields {
+				t.Logf("%s from %d to %d", f.name, uintptr(of.base)%64+f.at, uintptr(of.base)%64+f.at+f.size)
+			}
+		}
+	}
+}
