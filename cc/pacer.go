@@ -100,6 +100,9 @@ func (p *Pacer) Spent(now unit.Time, wire int64) bool {
 	return true
 }
 
+// Charged reports that packets count: towards a budget, or by their pace.
+func (p *Pacer) Charged() bool { return p.budget > 0 || p.Rate < p.Line }
+
 // Delay puts the next packet behind one of so many wire bytes; burst is how far
 // the pace may have fallen behind and still catch up.
 func (p *Pacer) Delay(now unit.Time, wire int64, burst unit.Time) {

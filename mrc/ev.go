@@ -1,6 +1,10 @@
 package mrc
 
-import "railyard/internal/rng"
+import (
+	"slices"
+
+	"railyard/internal/rng"
+)
 
 // evState is what a sender thinks of the path that an entropy value stands for.
 type evState uint8
@@ -18,27 +22,28 @@ const (
 // loaded.
 type profile struct {
 	planes  []planeEVs
+	one     [1]planeEVs // of them, where there is one (near)
+	reserve [][]uint16  // numbers, by plane
 	values  []uint32
 	states  []evState
 	bad     []uint16 // in the order in which they are probed
 	index   []uint16 // hash table of values: number + 1
 	random  rng.Stream
 	wanted  int // active ones of a plane
-	burst   int // packets in a row by one value
 	resorts int // next of bad that data take where nothing else is left
 
 	rounds, skips, replaced, condemned, restored int64
 }
 
-// planeEVs is one plane's share. It is a cache line, and who takes turns lies in order, with what a packet
-// needs of it, so that taking the next one reads no table at random.
+// planeEVs is who takes turns on one plane. They lie in order, with what a packet needs of them, so that
+// taking the next one reads no table at random.
 type planeEVs struct {
-	active  []choice
-	reserve []uint16 // numbers
-	turn    int32
-	last    choice // whose turn it was, and for how many packets more it is
-	left    uint8
-	skips   bool // one of the active may be skipped
+	active []choice
+	last   choice // whose turn it was, and for how many packets more it is
+	turn   uint16
+	left   uint8
+	burst  uint8 // packets in a row by one value
+	skips  bool  // one of the active may be skipped
 }
 
 // choice is a value with its number.
@@ -62,8 +67,8 @@ func anyEV(r *rng.Stream, ipv6 bool) uint32 {
 func newProfile(m *maker, r rng.Stream) profile {
 	planes := m.common.Planes
 	each := m.evs / planes
-	p := profile{planes: make([]planeEVs, planes), random: r, wanted: max(1, min(m.active/planes, each)),
-		burst: m.burst}
+	p := profile{planes: make([]planeEVs, planes), reserve: make([][]uint16, planes), random: r,
+		wanted: max(1, min(m.active/planes, each))}
 	slots := 4
 	for slots < 4*each*planes {
 		slots *= 2
@@ -83,17 +88,26 @@ func newProfile(m *maker, r rng.Stream) profile {
 		if of := &p.planes[i%planes]; len(of.active) < p.wanted {
 			of.active = append(of.active, choice{v, uint16(i)})
 		} else {
-			of.reserve = append(of.reserve, uint16(i))
+			p.reserve[i%planes] = append(p.reserve[i%planes], uint16(i))
 		}
 	}
 	p.states = make([]evState, len(p.values))
 	p.bad = make([]uint16, 0, len(p.values))
 	for i := range p.planes {
 		of := &p.planes[i]
-		of.active = append(make([]choice, 0, each), of.active...)
-		of.reserve = append(make([]uint16, 0, each), of.reserve...)
+		of.active, of.burst = append(make([]choice, 0, each), of.active...), uint8(m.burst)
+		p.reserve[i] = append(make([]uint16, 0, each), p.reserve[i]...)
 	}
 	return p
+}
+
+// near puts the only plane's beside what leads there, which packets read as well. The profile stays where it
+// is from now on.
+func (p *profile) near() {
+	if len(p.planes) == 1 {
+		p.one[0] = p.planes[0]
+		p.planes = p.one[:]
+	}
 }
 
 func (p *profile) home(v uint32) int { return int(rng.Mix64(uint64(v)) & uint64(len(p.index)-1)) }
@@ -133,7 +147,7 @@ func (p *profile) next(plane int) (v choice, ok bool) {
 		}
 		v = of.active[of.turn]
 		if of.turn++; !of.skips || p.states[v.number] == good {
-			of.last, of.left = v, uint8(p.burst-1)
+			of.last, of.left = v, of.burst-1
 			return v, true
 		}
 	}
@@ -199,30 +213,27 @@ func (p *profile) condemn(i uint16) {
 
 // withdraw takes a value out of its plane's, and puts one of the reserve in its place.
 func (p *profile) withdraw(i uint16) {
-	of := &p.planes[p.plane(i)]
-	for at, x := range of.reserve {
-		if x == i {
-			of.reserve = append(of.reserve[:at], of.reserve[at+1:]...)
-			return
-		}
-	}
-	for at, v := range of.active {
-		if v.number != i {
-			continue
-		}
-		if last := len(of.reserve) - 1; last >= 0 {
-			j := of.reserve[last]
-			of.active[at] = choice{p.values[j], j}
-			of.skips = of.skips || p.states[j] == skipped
-			of.reserve = of.reserve[:last]
-			p.replaced++
-			return
-		}
-		of.active = append(of.active[:at], of.active[at+1:]...)
-		if int(of.turn) > at {
-			of.turn--
-		}
+	plane := p.plane(i)
+	of, reserve := &p.planes[plane], p.reserve[plane]
+	if at := slices.Index(reserve, i); at >= 0 {
+		p.reserve[plane] = slices.Delete(reserve, at, at+1)
 		return
+	}
+	at := slices.IndexFunc(of.active, func(v choice) bool { return v.number == i })
+	if at < 0 {
+		return
+	}
+	if last := len(reserve) - 1; last >= 0 {
+		j := reserve[last]
+		of.active[at] = choice{p.values[j], j}
+		of.skips = of.skips || p.states[j] == skipped
+		p.reserve[plane] = reserve[:last]
+		p.replaced++
+		return
+	}
+	of.active = slices.Delete(of.active, at, at+1)
+	if int(of.turn) > at {
+		of.turn--
 	}
 }
 
@@ -251,11 +262,11 @@ func (p *profile) forgive(i uint16) {
 
 func (p *profile) comeBack(i uint16) {
 	p.states[i] = good
-	of := &p.planes[p.plane(i)]
-	if len(of.active) < p.wanted {
+	plane := p.plane(i)
+	if of := &p.planes[plane]; len(of.active) < p.wanted {
 		of.active = append(of.active, choice{p.values[i], i})
 	} else {
-		of.reserve = append(of.reserve, i)
+		p.reserve[plane] = append(p.reserve[plane], i)
 	}
 }
 

@@ -40,7 +40,7 @@ func TestProfile(t *testing.T) {
 			}
 		}
 		for plane := range p.planes {
-			if a, r := len(p.planes[plane].active), len(p.planes[plane].reserve); a != 32 || r != 32 {
+			if a, r := len(p.planes[plane].active), len(p.reserve[plane]); a != 32 || r != 32 {
 				t.Errorf("plane %d has %d active and %d in reserve", plane, a, r)
 			}
 		}
@@ -85,14 +85,14 @@ func TestRounds(t *testing.T) {
 func TestReserve(t *testing.T) {
 	p := testProfile(12, 6, 2)
 	active := p.taking(0)
-	reserve := slices.Clone(p.planes[0].reserve)
+	reserve := slices.Clone(p.reserve[0])
 	for _, i := range active {
 		p.condemn(i)
 		p.condemn(i) // once is enough
 	}
 	got := slices.Sorted(slices.Values(p.taking(0)))
 	slices.Sort(reserve)
-	if !slices.Equal(got, reserve) || p.replaced != 3 || len(p.planes[0].reserve) != 0 {
+	if !slices.Equal(got, reserve) || p.replaced != 3 || len(p.reserve[0]) != 0 {
 		t.Errorf("%v are active, %v were the reserve, %d replaced", got, reserve, p.replaced)
 	}
 	if got := len(p.planes[1].active); got != 3 {
@@ -106,9 +106,9 @@ func TestReserve(t *testing.T) {
 	if p.restore(active[0], false); p.states[active[0]] != good || len(p.planes[0].active) != 3 {
 		t.Errorf("restored, it is %d, and %d are active", p.states[active[0]], len(p.planes[0].active))
 	}
-	if p.restore(active[1], true); p.states[active[1]] != skipped || len(p.planes[0].reserve) != 1 {
+	if p.restore(active[1], true); p.states[active[1]] != skipped || len(p.reserve[0]) != 1 {
 		t.Errorf("restored by a marked probe it is %d, %d in reserve", p.states[active[1]],
-			len(p.planes[0].reserve))
+			len(p.reserve[0]))
 	}
 }
 
@@ -125,7 +125,7 @@ func TestDeny(t *testing.T) {
 		}
 	}
 	p.deny(i, false)
-	if p.states[i] != good || !slices.Contains(p.planes[0].reserve, i) {
+	if p.states[i] != good || !slices.Contains(p.reserve[0], i) {
 		t.Error("it is allowed and not in reserve")
 	}
 }
@@ -149,8 +149,9 @@ func TestProfileAccount(t *testing.T) {
 			case 4:
 				p.deny(i, false)
 			case 5:
-				if v, ok := p.next(p.plane(i)); ok && (p.states[v.number] != good || v.value != p.values[v.number]) {
-					rt.Fatalf("%v in state %d has its turn", v, p.states[v.number])
+				v, ok := p.next(p.plane(i))
+				if s := p.states[v.number]; ok && (s != good || v.value != p.values[v.number]) {
+					rt.Fatalf("%v in state %d has its turn", v, s)
 				}
 			case 6:
 				p.probed()
@@ -163,7 +164,7 @@ func TestProfileAccount(t *testing.T) {
 func checkAccount(rt *rapid.T, p *profile) {
 	places := make([]int, len(p.values))
 	for plane := range p.planes {
-		for _, i := range append(p.taking(plane), p.planes[plane].reserve...) {
+		for _, i := range append(p.taking(plane), p.reserve[plane]...) {
 			if places[i]++; p.plane(i) != plane || p.states[i] != good && p.states[i] != skipped {
 				rt.Fatalf("value %d in state %d is used on plane %d", i, p.states[i], plane)
 			}

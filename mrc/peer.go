@@ -16,16 +16,17 @@ type Peer struct {
 	patience unit.Time // timeout of a packet that goes for the first time
 	arrived  unit.Time // when the last packet went that is known to have come
 	probeAt  unit.Time // when the next bad values are probed
-	until    unit.Time // for which there is
+	timer    unit.Time // the pacer's
 	penalty  uint8     // of the window, in 128
 
 	pace cc.Pacer
 	busy int // connections that have something under way or to send
 
-	evs  profile
-	rtt  estimate
-	path cc.Path
-	ack  cc.Ack // for the controller, so that none is allocated
+	evs   profile
+	rtt   estimate
+	base  unit.Time // round trip without queues; 0: nobody knows
+	until unit.Time // there is a penalty
+	ack   *cc.Ack   // for the controller, so that none is allocated
 }
 
 // estimate follows round trips as RFC 6298 does.
@@ -47,13 +48,20 @@ func (e *estimate) sample(t unit.Time) {
 
 func newPeer(m *maker, path cc.Path, seed uint64) *Peer {
 	all := uint32(1)<<m.common.Planes - 1
-	p := &Peer{m: m, path: path, own: all, far: all, probeAt: unit.Never,
+	p := &Peer{m: m, base: path.RTT, own: all, far: all, probeAt: unit.Never, ack: new(cc.Ack),
 		evs: newProfile(m, rng.New(seed, "entropy values"))}
 	p.pace.Line, p.pace.MTU = path.Line, path.MTU
 	p.pace.Start(m.control(path))
-	p.pace.Decide(0)
+	p.evs.near()
+	p.decide(0)
 	p.patience = p.timeout()
 	return p
+}
+
+// decide reads the congestion control's decision.
+func (p *Peer) decide(now unit.Time) {
+	p.pace.Decide(now)
+	p.timer = p.pace.Timer
 }
 
 // measured takes a round trip.
@@ -82,7 +90,7 @@ func (p *Peer) Values() []uint32 { return p.evs.values }
 func (p *Peer) window(now unit.Time) unit.Bytes {
 	w := p.pace.Window
 	if p.penalty > 0 && now < p.until && w > 0 {
-		w = max(w*unit.Bytes(128-p.penalty)/128, p.path.MTU)
+		w = max(w*unit.Bytes(128-p.penalty)/128, p.pace.MTU)
 	}
 	return w
 }
@@ -128,8 +136,8 @@ func (p *Peer) roundTrip() unit.Time {
 	switch {
 	case p.rtt.mean > 0:
 		return p.rtt.mean
-	case p.path.RTT > 0:
-		return p.path.RTT
+	case p.base > 0:
+		return p.base
 	}
 	return unknownRTT
 }
@@ -139,14 +147,14 @@ const unknownRTT = unit.Millisecond
 
 // acknowledged tells the congestion control what an answer says.
 func (p *Peer) acknowledged(now unit.Time, bytes unit.Bytes, rtt unit.Time, marked bool) {
-	p.ack = cc.Ack{Bytes: bytes, InFlight: p.inFlight, RTT: rtt, Marked: marked}
-	p.pace.Ctl.OnAck(now, &p.ack)
-	p.pace.Decide(now)
+	*p.ack = cc.Ack{Bytes: bytes, InFlight: p.inFlight, RTT: rtt, Marked: marked}
+	p.pace.Ctl.OnAck(now, p.ack)
+	p.decide(now)
 }
 
 func (p *Peer) lost(now unit.Time, l cc.Loss) {
 	p.pace.Ctl.OnLoss(now, l)
-	p.pace.Decide(now)
+	p.decide(now)
 }
 
 // condemn withdraws an entropy value, which will be probed.

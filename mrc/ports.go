@@ -12,17 +12,16 @@ import (
 // when one of them changes, and again until it is answered, so that the far end drops the plane before it
 // misses anything. An update has a number: an older one that comes later says nothing.
 type ports struct {
-	answer  question // to be said
-	updates int64
-
-	own, far, all uint32 // planes whose port works
-	id            uint32 // of our last update
-	heard         uint32 // number of the far end's last one
-	tries         int32
 	at            unit.Time // when the update goes again; Never: it was answered
+	own, far, all uint32    // planes whose port works
+	id            uint32    // of our last update
+	heard         uint32    // number of the far end's last one
+	tries         int32
 	due           bool
 	hasHeard      bool
 	answers       bool
+	answer        question // to be said
+	updates       int64
 }
 
 // mostUpdates is how often one goes without an answer: by then the far end has been out of reach for long.
@@ -52,7 +51,7 @@ func (s *ports) take(p *transport.Packet) (changed bool) {
 			s.due, s.at = false, unit.Never
 		}
 	case p.Kind == transport.Control:
-		s.answer, s.answers = question{p.PSN & 0xffff, p.Sent, p.Plane}, true
+		s.answer, s.answers = question{p.Sent, p.PSN & 0xffff, p.Plane}, true
 		up := uint32(p.Bits[0]) & s.all
 		if old := s.hasHeard && int16(p.PSN-s.heard) <= 0; old || up == 0 {
 			return false

@@ -8,9 +8,8 @@ import (
 // probing is what a sender asks: whether paths that are assumed bad work, and what has come where nothing is
 // heard; and what it answers.
 type probing struct {
-	silent  unit.Time // when it has heard nothing for too long; Never: nothing is under way
-	n       int32     // of asks
-	doubts  int32     // questions about the connection that are to be said
+	n       int32 // of asks
+	doubts  int32 // questions about the connection that are to be said
 	answers answers
 	inRow   int32 // questions about silence without an answer
 	id      uint32
@@ -41,15 +40,15 @@ func (s *Sender) heard(now unit.Time, p *transport.Packet) (sent unit.Time) {
 
 // listen begins to wait for something to be heard.
 func (s *Sender) listen(now unit.Time) {
-	s.probes.silent, s.probes.inRow = now+s.peer.patience/2, 0
+	s.silence, s.probes.inRow = now+s.peer.patience/2, 0
 }
 
 // due is when silence has lasted too long.
-func (g *probing) due(s *Sender) unit.Time {
+func (s *Sender) due() unit.Time {
 	if s.inFlight == 0 {
 		return unit.Never
 	}
-	return g.silent
+	return s.silence
 }
 
 // tick asks what is due: some of the bad values once per round trip, about the connection after half a
@@ -66,9 +65,9 @@ func (g *probing) tick(now unit.Time, s *Sender) {
 			}
 		}
 	}
-	if g.due(s) <= now {
+	if s.due() <= now {
 		g.inRow = min(g.inRow+1, 12)
-		g.doubts, g.silent = max(g.doubts, 1), now+p.patience<<g.inRow
+		g.doubts, s.silence = max(g.doubts, 1), now+p.patience<<g.inRow
 	}
 }
 
@@ -118,8 +117,8 @@ type answers struct {
 }
 
 type question struct {
-	id    uint32
 	sent  unit.Time
+	id    uint32
 	plane uint8
 }
 
@@ -128,7 +127,7 @@ const mostAnswers = 64
 
 func (a *answers) add(p *transport.Packet) {
 	if len(a.list) < mostAnswers {
-		a.list = append(a.list, question{p.PSN & 0xffff, p.Sent, p.Plane})
+		a.list = append(a.list, question{p.Sent, p.PSN & 0xffff, p.Plane})
 	}
 }
 

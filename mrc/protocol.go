@@ -141,5 +141,5 @@ func (m *maker) Receiver(path cc.Path, seed uint64) transport.Receiver {
 func (m *maker) State() (connection, peer int) {
 	connection = int(unsafe.Sizeof(Sender{})+unsafe.Sizeof(Receiver{})) +
 		m.window*int(unsafe.Sizeof(slot{})) + 3*m.window/8
-	return connection, int(unsafe.Sizeof(Peer{})) + m.evs*(4+1+2+2*4)
+	return connection, int(unsafe.Sizeof(Peer{})) + m.evs*(4+1+2+2+8+2*4)
 }

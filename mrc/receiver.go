@@ -24,8 +24,9 @@ type Receiver struct {
 
 	arrivals []uint32 // not popped yet
 	sacks    sacking
-	ports    ports
 	answers  answers
+	_        [8]byte
+	ports    ports
 	_        [8]byte
 	reverse  reverse
 	n        receiverCounts

@@ -12,12 +12,10 @@ import (
 	"railyard/unit"
 )
 
-// Sender is the end of a connection that writes. What every packet and answer reads of it is five cache
-// lines (TestLines).
+// Sender is the end of a connection that writes. What every packet reads of it is four cache lines, a fifth
+// every answer (TestLines).
 type Sender struct {
-	peer *Peer
-	m    *maker
-
+	peer      *Peer
 	una, next uint32 // all before una have come, all before next have gone
 	span      uint32 // packets that the receiver tracks
 	cutting   uint32 // the message that is being sent, and its next packet
@@ -27,18 +25,24 @@ type Sender struct {
 	tells     int32  // WRITEs with immediate that have begun and are not complete
 	dead      bool
 	busy      bool
+	windowed  bool      // the window keeps back what there is to send,
+	paced     bool      // or the pace,
+	since     unit.Time // from then on
 
 	slots    slots
-	messages []message // those not complete, from oldest on
+	open     [4]uint64  // of slots, and
+	first    [1]message // of messages, so that few need no memory of their own
+	messages []message  // those not complete, from oldest on
 	inFlight unit.Bytes
 	retry    retrying
-	probes   probing
+	silence  unit.Time // when it has heard nothing for too long; Never: nothing is under way
+	ports    ports
 
+	probes probing
+	m      *maker
 	done   []transport.Completion
 	random rng.Stream
-	_      [8]byte
-	ports  ports
-	held   holding
+	held   transport.Held // until since
 	n      senderCounts
 }
 
@@ -57,7 +61,7 @@ const maxMessage = 1 << 31
 func newSender(p *Peer, seed uint64) *Sender {
 	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.window)}
 	s.ports.start(p.m.common.Planes)
-	s.probes.silent = unit.Never
+	s.silence, s.slots.open, s.messages = unit.Never, s.open[:0], s.first[:0]
 	return s
 }
 
@@ -87,7 +91,7 @@ func (s *Sender) mayCut() bool {
 	if s.cutting == s.posted || s.next-s.una >= s.span {
 		return false
 	}
-	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.m.immediates
+	return s.cut > 0 || !s.message(s.cutting).tells || int(s.tells) < s.peer.m.immediates
 }
 
 // has reports that there is something to send, but for the window and the pace.
@@ -98,7 +102,7 @@ func (s *Sender) Ready(now unit.Time, plane int) bool {
 	if !s.has() || !s.peer.usable(plane) {
 		return false
 	}
-	return s.held.note(now, s.peer.room(now), s.peer.pace.NextAt <= now)
+	return s.note(now, s.peer.room(now), s.peer.pace.NextAt <= now)
 }
 
 // Next makes the next data packet for a plane.
@@ -125,7 +129,7 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	x.sent, x.ev, x.plane, x.refused = now, ev.number, uint8(plane), false
 	s.fill(p, psn, x)
 	p.EV = ev.value
-	s.slots.push(first+min(x.tries, waits-1), psn)
+	s.slots.push(min(x.tries, waits-1), psn)
 	s.inFlight += unit.Bytes(p.Payload)
 	s.peer.inFlight += unit.Bytes(p.Payload)
 	if p.Flags&transport.Again != 0 || !s.has() || !s.peer.room(now) {
@@ -163,7 +167,7 @@ func (s *Sender) cutNext() {
 // fill writes a packet's headers, but for its entropy value.
 func (s *Sender) fill(p *transport.Packet, psn uint32, x *slot) {
 	m := s.message(x.message)
-	mtu := int64(s.m.common.MTU)
+	mtu := int64(s.peer.m.common.MTU)
 	at := int64(psn-m.first) * mtu
 	p.Kind, p.Plane = transport.Data, x.plane
 	p.PSN, p.Message = psn&roce.PSNMask, x.message
@@ -179,9 +183,13 @@ func (s *Sender) fill(p *transport.Packet, psn uint32, x *slot) {
 
 // pace charges a packet to the congestion control's budget and rate.
 func (s *Sender) pace(now unit.Time, p *transport.Packet) {
-	pace, wire := &s.peer.pace, int64(s.m.Wire(p))
+	pace := &s.peer.pace
+	if !pace.Charged() {
+		return
+	}
+	wire := int64(s.peer.m.Wire(p))
 	if pace.Spent(now, wire) {
-		pace.Decide(now)
+		s.peer.decide(now)
 	}
 	if pace.Rate < pace.Line {
 		pace.Delay(now, wire, 0)
@@ -253,7 +261,7 @@ func (s *Sender) mind(now unit.Time) {
 			s.peer.busy++
 		} else {
 			s.peer.busy--
-			s.held.rest(now)
+			s.rest(now)
 		}
 	}
 }
@@ -272,7 +280,7 @@ func (s *Sender) Completed() (c transport.Completion, ok bool) {
 func (s *Sender) InFlight() unit.Bytes { return s.inFlight }
 
 // Held is for how long the window or the pace kept back what there was to send.
-func (s *Sender) Held(now unit.Time) transport.Held { return s.held.upto(now) }
+func (s *Sender) Held(now unit.Time) transport.Held { return s.heldUpTo(now) }
 
 // Take takes an answer, or what the far NIC asks.
 func (s *Sender) Take(now unit.Time, p *transport.Packet) (place bool) {
@@ -317,39 +325,32 @@ func (s *Sender) PlaneIs(now unit.Time, plane int, up bool) {
 // OnLine changes the rate of the line below the congestion control.
 func (s *Sender) OnLine(now unit.Time, line unit.Rate) {
 	s.peer.pace.SetLine(now, line)
-	s.peer.pace.Decide(now)
-}
-
-// holding is the account of what kept a sender back.
-type holding struct {
-	since         unit.Time
-	window, paced bool
-	held          transport.Held
+	s.peer.decide(now)
 }
 
 // note takes whether window and pace let a packet go now, and reports whether both do.
-func (h *holding) note(now unit.Time, room, pace bool) bool {
-	if h.window == !room && h.paced == (room && !pace) {
+func (s *Sender) note(now unit.Time, room, pace bool) bool {
+	if s.windowed == !room && s.paced == (room && !pace) {
 		return room && pace
 	}
-	h.rest(now)
-	h.window, h.paced, h.since = !room, room && !pace, now
+	s.rest(now)
+	s.windowed, s.paced, s.since = !room, room && !pace, now
 	return room && pace
 }
 
 // rest closes the account: nothing is kept back.
-func (h *holding) rest(now unit.Time) {
-	h.held = h.upto(now)
-	h.window, h.paced = false, false
+func (s *Sender) rest(now unit.Time) {
+	s.held = s.heldUpTo(now)
+	s.windowed, s.paced = false, false
 }
 
-func (h *holding) upto(now unit.Time) transport.Held {
-	t := h.held
+func (s *Sender) heldUpTo(now unit.Time) transport.Held {
+	t := s.held
 	switch {
-	case h.window:
-		t.Window += now - h.since
-	case h.paced:
-		t.Pace += now - h.since
+	case s.windowed:
+		t.Window += now - s.since
+	case s.paced:
+		t.Pace += now - s.since
 	}
 	return t
 }

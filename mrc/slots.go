@@ -15,14 +15,12 @@ type slot struct {
 	refused    bool  // the receiver had no room: its path is not to blame
 }
 
-// Lists of packets: those that are lost, and those that are under way, which wait for an answer in one list
-// per number of tries, each in the order in which they went: the head of a list is the first that may time
-// out.
+// Lists of packets. Those that are under way wait for an answer in one list per number of tries, each in the
+// order in which they went: the head of a list is the first that may time out.
 const (
-	lost   = 0
-	first  = 1 // of those that wait
-	waits  = 8
-	lists  = first + waits
+	waits  = 8 // lists of those that wait
+	lost   = waits
+	lists  = waits + 1
 	noList = lists
 )
 
@@ -53,7 +51,12 @@ func (s *slots) hold(una uint32, n int) {
 	}
 	old := *s
 	s.ring = make([]slot, max(64, 2*len(old.ring)))
-	s.open = make([]uint64, len(s.ring)/64)
+	if words := len(s.ring) / 64; words <= cap(s.open) {
+		s.open = s.open[:words]
+		clear(s.open)
+	} else {
+		s.open = make([]uint64, words)
+	}
 	for i := range uint32(len(old.ring)) {
 		if *s.at(una + i) = *old.at(una + i); s.at(una+i).in != noList {
 			s.flip(una + i)
@@ -105,4 +108,4 @@ func (s *slots) anyLost() bool { return s.nonEmpty&(1<<lost) != 0 }
 func (s *slots) waiting() uint16 { return s.nonEmpty &^ (1 << lost) }
 
 // underWay reports that a packet waits for its answer.
-func (x *slot) underWay() bool { return x.in-first < waits }
+func (x *slot) underWay() bool { return x.in < waits }

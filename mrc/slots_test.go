@@ -10,7 +10,8 @@ import (
 // after the ring has grown and where it begins again.
 func TestOpens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var s slots
+		var room [4]uint64
+		s := slots{open: room[:0]}
 		una := uint32(rapid.IntRange(0, 300).Draw(rt, "first"))
 		next := una
 		for range rapid.IntRange(1, 400).Draw(rt, "steps") {
@@ -19,7 +20,7 @@ func TestOpens(t *testing.T) {
 			case psn-una >= next-una: // a new one
 				s.hold(una, int(next-una)+1)
 				*s.at(next) = slot{in: noList}
-				s.push(first+uint8(rapid.IntRange(0, waits-1).Draw(rt, "tries")), next)
+				s.push(uint8(rapid.IntRange(0, waits-1).Draw(rt, "tries")), next)
 				next++
 			case s.at(psn).in == noList:
 			default:

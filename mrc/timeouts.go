@@ -17,10 +17,10 @@ func (p *Peer) timeout() unit.Time {
 	switch {
 	case p.m.timeout > 0:
 		return p.m.timeout
-	case p.rtt.mean == 0 && p.path.RTT == 0:
+	case p.rtt.mean == 0 && p.base == 0:
 		return firstTimeout
 	}
-	base := p.path.RTT
+	base := p.base
 	if base == 0 {
 		base = p.rtt.least
 	}
@@ -129,16 +129,16 @@ func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 
 // At is when the sender wants to be called.
 func (s *Sender) At() unit.Time {
-	at := min(s.ports.at, s.probes.due(s))
+	at := min(s.ports.at, s.due())
 	if len(s.messages) == 0 {
 		return at
 	}
 	p := s.peer
-	at = min(at, s.firstOut(), p.probeAt, p.pace.Timer)
-	if s.held.paced {
+	at = min(at, s.firstOut(), p.probeAt, p.timer)
+	if s.paced {
 		at = min(at, p.pace.NextAt)
 	}
-	if s.held.window && p.penalty > 0 {
+	if s.windowed && p.penalty > 0 {
 		at = min(at, p.until)
 	}
 	return at
@@ -149,9 +149,9 @@ func (s *Sender) Tick(now unit.Time) {
 	p := s.peer
 	s.ports.tick(now)
 	if len(s.messages) > 0 {
-		for i := 0; p.pace.Timer <= now && i < mostLate; i++ {
-			p.pace.OnTimer(min(now, p.pace.Timer))
-			p.pace.Decide(now)
+		for i := 0; p.timer <= now && i < mostLate; i++ {
+			p.pace.OnTimer(min(now, p.timer))
+			p.decide(now)
 		}
 		s.probes.tick(now, s)
 		s.timeOut(now)
@@ -159,8 +159,8 @@ func (s *Sender) Tick(now unit.Time) {
 	if p.penalty > 0 && p.until <= now {
 		p.penalty = 0
 	}
-	if s.held.paced && p.pace.NextAt <= now || s.held.window && p.room(now) {
-		s.held.rest(now)
+	if s.paced && p.pace.NextAt <= now || s.windowed && p.room(now) {
+		s.rest(now)
 	}
 	s.mind(now)
 }

@@ -53,3 +53,6 @@ func (n *Net) swapBeside(a, b int32) {
 		n.headers[a], n.headers[b] = n.headers[b], n.headers[a]
 	}
 }
+
+// TouchHeaders asks the caches for the headers of a packet that is coming.
+func (n *Net) TouchHeaders(pi int32) { prefetchHeaders(&n.headers[pi]) }

@@ -10,7 +10,8 @@ import (
 // Headers are two lines, of which a packet of data has its in the first; whatever used a place before, what
 // Blank gives is empty.
 func TestHeaders(t *testing.T) {
-	if size, rest := unsafe.Sizeof(headers{}), unsafe.Offsetof(transport.Packet{}.Expect); size != 128 || rest > 64 {
+	size, rest := unsafe.Sizeof(headers{}), unsafe.Offsetof(transport.Packet{}.Expect)
+	if size != 128 || rest > 64 {
 		t.Errorf("headers have %d bytes, those of data %d", size, rest)
 	}
 	n := &Net{Partition: Partition{Packets: make([]Packet, 1)}}

@@ -6,3 +6,8 @@ package fabric
 //
 //go:noescape
 func prefetch(p *Packet)
+
+// prefetchHeaders asks for the first line of a packet's headers.
+//
+//go:noescape
+func prefetchHeaders(h *headers)

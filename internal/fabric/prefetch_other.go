@@ -4,3 +4,5 @@ package fabric
 
 // prefetch does nothing where no instruction is at hand.
 func prefetch(*Packet) {}
+
+func prefetchHeaders(*headers) {}

@@ -16,10 +16,32 @@ func (h *Hosts) Touch(e *engine.Event) {
 		return
 	}
 	h.Net.Touch(e)
-	next := &h.coming.packets[h.coming.at%uint8(len(h.coming.packets))]
-	h.coming.at++
-	if c := h.Net.Packets[*next].QP; uint32(c) < uint32(len(h.receivers)) {
+	k := &h.coming
+	next := &k.packets[k.at%uint8(len(k.packets))]
+	if h.lanes != nil {
+		h.touchEnds(k.packets[(k.at+uint8(len(k.packets)/2))%uint8(len(k.packets))], *next)
+	} else if c := h.Net.Packets[*next].QP; uint32(c) < uint32(len(h.receivers)) {
 		prefetch(&h.receivers[c])
 	}
+	k.at++
 	*next = e.B
+}
+
+// touchEnds asks for a packet's headers and the ends that it names, and for the end itself of one that comes
+// sooner.
+func (h *Hosts) touchEnds(later, sooner int32) {
+	if c := h.Net.Packets[later].QP; uint32(c) < uint32(len(h.carried)) {
+		h.Net.TouchHeaders(later)
+		prefetchEnds(&h.carried[c])
+	}
+	p := &h.Net.Packets[sooner]
+	if uint32(p.QP) >= uint32(len(h.carried)) {
+		return
+	}
+	switch e := &h.carried[p.QP]; p.Opcode {
+	case toReceiver:
+		prefetchReceiver(e.recv)
+	case toSender:
+		prefetchSender(e.send)
+	}
 }

@@ -67,15 +67,15 @@ type nic struct {
 	ports   []int32
 	element engine.Element // its host
 	loc     uint16
-	rxFree  unit.Time // when everything received is written to GPU memory
-	pcie    unit.Rate // of the slowest of its buses
-	buses   []int32
 	slow    bool // there are buses
 	pausing bool
 	split   bool      // the bundle no longer sprays
-	over    []int32   // ports that it sprays over
+	rxFree  unit.Time // when everything received is written to GPU memory
+	pcie    unit.Rate // of the slowest of its buses
 	line    unit.Rate // of one port
-	granter *granter  // nil while nobody needs its credit
+	buses   []int32
+	over    []int32  // ports that it sprays over
+	granter *granter // nil while nobody needs its credit
 }
 
 // sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four

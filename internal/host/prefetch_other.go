@@ -2,4 +2,12 @@
 
 package host
 
+import "railyard/transport"
+
 func prefetch(*receiver) {}
+
+func prefetchEnds(*ends) {}
+
+func prefetchReceiver(transport.Receiver) {}
+
+func prefetchSender(transport.Sender) {}
