@@ -19,12 +19,23 @@ import (
 type Routing struct {
 	Graph  *topo.Graph
 	Routes *topo.Routes
-	// Levels is in how many classes a packet may travel one after the other, Rises whether it goes on in
-	// the next behind a cable that it came by from a node. One level, or none: its class stays.
-	Levels int
-	Rises  func(link, from int) bool
+	// Classes says in which a packet travels one after the other; nil: its class stays.
+	Classes Classes
 	// Legs: packets may go to any of Routes.Regions first, and from there to where they want.
 	Legs bool
+	// Anywhere: packets may begin at any switch, where they leave a class in which nobody waits for them.
+	Anywhere bool
+}
+
+// Classes says in which of some classes, levels, packets cross cables. What a switch has to know of how one
+// came to say so is the packet's state: it begins with 0.
+type Classes interface {
+	Levels() int
+	States() int
+	// Behind is the state of a packet that came by a cable from a node, on a level.
+	Behind(link, from, level int) (state int)
+	// Level is that on which a packet of a state leaves by a cable.
+	Level(state, link int) int
 }
 
 // Buffer is what a packet holds: the memory behind a cable, in the class of a level.
@@ -73,6 +84,7 @@ func Find(r *Routing) (ring []Buffer, unknown bool) {
 type finder struct {
 	*Routing
 	levels int
+	states int
 	out    [][]int32  // by node: directed cables to other switches
 	place  []int32    // by directed cable: its place in out
 	turns  [][]uint64 // by buffer: bits of the places that it may wait for; nil: packets end there
@@ -97,12 +109,15 @@ type way struct {
 // newFinder prepares to look at some locators.
 func newFinder(r *Routing, locators []int) *finder {
 	g := r.Graph
-	f := &finder{Routing: r, levels: max(1, r.Levels), out: make([][]int32, len(g.Nodes)),
+	f := &finder{Routing: r, levels: 1, states: 1, out: make([][]int32, len(g.Nodes)),
 		place: make([]int32, 2*len(g.Links)), hosts: make([]bool, len(g.Nodes)),
 		at: make([]int32, len(g.Nodes)), sets: make([][]way, len(g.Nodes)),
 		row: make([]int32, len(r.Routes.Sets))}
+	if r.Classes != nil {
+		f.levels, f.states = r.Classes.Levels(), r.Classes.States()
+	}
 	f.turns = make([][]uint64, 2*len(g.Links)*f.levels)
-	f.seen = make([]bool, len(g.Nodes)*f.levels)
+	f.seen = make([]bool, len(g.Nodes)*f.states)
 	for l := range g.Links {
 		a, b := g.Links[l].A, g.Links[l].B
 		switch {
@@ -194,12 +209,20 @@ func (f *finder) directed(link, from int) int32 {
 	return int32(2*link + 1)
 }
 
-// after is the level of packets behind a cable that they crossed at another.
+// after is the state of packets behind a cable that they crossed on a level.
 func (f *finder) after(d int32, level int) int {
-	if f.levels > 1 && level < f.levels-1 && f.Rises(int(d/2), f.from(d)) {
-		return level + 1
+	if f.Classes == nil {
+		return 0
 	}
-	return level
+	return f.Classes.Behind(int(d/2), f.from(d), level)
+}
+
+// level is that on which packets of a state leave by a cable.
+func (f *finder) level(state int, d int32) int {
+	if f.Classes == nil {
+		return 0
+	}
+	return f.Classes.Level(state, int(d/2))
 }
 
 // buffer numbers them.
@@ -221,8 +244,8 @@ func (f *finder) may(b int32, node, loc int) {
 	}
 }
 
-// place is where a packet may be: at a switch, on a level.
-type place struct{ node, level int }
+// place is where a packet may be: at a switch, in a state.
+type place struct{ node, state int }
 
 // trace follows packets to locators, from all switches where some begin.
 func (f *finder) trace(locators []int) {
@@ -238,11 +261,11 @@ func (f *finder) trace(locators []int) {
 		f.follow(region, begin, func(b int32, p place) { ended[p] = append(ended[p], b) })
 	}
 	for p := range ended {
-		if !f.hosts[p.node] || p.level > 0 {
+		if !f.hosts[p.node] || p.state > 0 {
 			begin = append(begin, p)
 		}
 	}
-	slices.SortFunc(begin, func(a, b place) int { return (a.node-b.node)*f.levels + a.level - b.level })
+	slices.SortFunc(begin, func(a, b place) int { return (a.node-b.node)*f.states + a.state - b.state })
 	final := make([]bool, len(f.Routes.Sets))
 	for _, loc := range f.Routes.Locator {
 		if loc >= 0 {
@@ -268,7 +291,7 @@ func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
 	clear(seen)
 	queue := f.queue[:0]
 	visit := func(p place) {
-		if i := p.node*f.levels + p.level; !seen[i] {
+		if i := p.node*f.states + p.state; !seen[i] {
 			seen[i] = true
 			queue = append(queue, p)
 		}
@@ -284,8 +307,9 @@ func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
 			continue
 		}
 		for _, d := range f.sets[p.node][set].cables {
-			next := place{f.to(d), f.after(d, p.level)}
-			b := f.buffer(d, p.level)
+			level := f.level(p.state, d)
+			next := place{f.to(d), f.after(d, level)}
+			b := f.buffer(d, level)
 			f.may(b, next.node, loc)
 			if end != nil && f.set(next.node, loc) < 0 {
 				end(b, next)
@@ -299,10 +323,11 @@ func (f *finder) follow(loc int, begin []place, end func(b int32, p place)) {
 // each calls a function with all that a buffer may wait for.
 func (f *finder) each(b int32, do func(next int32)) {
 	d := b / int32(f.levels)
-	node, level := f.to(d), f.after(d, int(b)%f.levels)
+	node, state := f.to(d), f.after(d, int(b)%f.levels)
 	for w, word := range f.turns[b] {
 		for ; word != 0; word &= word - 1 {
-			do(f.buffer(f.out[node][w<<6+bits.TrailingZeros64(word)], level))
+			next := f.out[node][w<<6+bits.TrailingZeros64(word)]
+			do(f.buffer(next, f.level(state, next)))
 		}
 	}
 }

@@ -125,13 +125,12 @@ func TestValiant(t *testing.T) {
 			GroupSize: rapid.IntRange(2, 4).Draw(rt, "size"), Global: rapid.IntRange(1, 2).Draw(rt, "global")}
 		p.Groups = rapid.IntRange(3, p.GroupSize*p.Global+1).Draw(rt, "groups")
 		g := build(t, "dragonfly", p)
-		of := g.RegionOf()
-		r := &Routing{Graph: g, Routes: g.Reroute(nil, nil, topo.ToRegions), Legs: true, Levels: 3,
-			Rises: func(l, _ int) bool { return of[g.Links[l].A] != of[g.Links[l].B] }}
+		r := &Routing{Graph: g, Routes: g.Reroute(nil, nil, topo.ToRegions), Legs: true,
+			Classes: NewRising(g, 3)}
 		if ring, _ := Find(r); ring != nil {
 			rt.Fatalf("three classes and a ring: %v", ring)
 		}
-		r.Levels = 1
+		r.Classes = nil
 		if ring, _ := Find(r); ring == nil {
 			rt.Fatal("one class and no ring")
 		}

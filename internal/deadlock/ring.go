@@ -87,7 +87,7 @@ func (f *finder) exact(buffers []int32, inside []bool) (next [][]int32) {
 // back is the buffer behind the same cable the other way.
 func (f *finder) back(b int32) int32 {
 	d := b / int32(f.levels)
-	return f.buffer(d^1, f.after(d, int(b)%f.levels))
+	return f.buffer(d^1, f.level(f.after(d, int(b)%f.levels), d^1))
 }
 
 // key is what a buffer waits for, with the way back or without.

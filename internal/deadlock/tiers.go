@@ -8,7 +8,8 @@ import "railyard/internal/topo"
 // places. That takes no time in a Clos of any size. False says nothing.
 func (r *Routing) tiered() bool {
 	kinds := r.Routes.Kinds()
-	if r.Legs || r.level() || !r.alike() || float64(len(kinds))*float64(len(r.Graph.Links)) > most {
+	if r.Legs || r.Anywhere || r.levelled() || !r.alike() ||
+		float64(len(kinds))*float64(len(r.Graph.Links)) > most {
 		return false
 	}
 	f := newFinder(r, kinds)
@@ -44,8 +45,8 @@ func (r *Routing) tiered() bool {
 	}
 }
 
-// level reports whether a cable joins two switches of a tier: tiers then order nothing.
-func (r *Routing) level() bool {
+// levelled reports whether a cable joins two switches of a tier: tiers then order nothing.
+func (r *Routing) levelled() bool {
 	g := r.Graph
 	for l := range g.Links {
 		a, b := &g.Nodes[g.Links[l].A], &g.Nodes[g.Links[l].B]
@@ -74,7 +75,7 @@ func (r *Routing) alike() bool {
 // begin is where packets begin.
 func (f *finder) begin() (begin []place) {
 	for n, begins := range f.hosts {
-		if begins && f.Graph.Nodes[n].Role != topo.Host {
+		if (begins || f.Anywhere) && f.Graph.Nodes[n].Role != topo.Host {
 			begin = append(begin, place{n, 0})
 		}
 	}

@@ -19,15 +19,7 @@ type detours struct {
 // SetDetours tells the region of each node and the classes that packets rise through. It comes before
 // SetRoutes with choosers that are Steerers.
 func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
-	n.detours = &detours{region: region}
-	for c, row := range rising {
-		for level := range n.detours.rise[c] {
-			n.detours.rise[c][level] = uint8(c)
-			if len(row) > 0 {
-				n.detours.rise[c][level] = row[min(level, len(row)-1)]
-			}
-		}
-	}
+	n.detours = &detours{region: region, rise: risen(rising)}
 }
 
 // steer is for switches whose chooser is a Steerer. A packet that comes from its NIC may be given a

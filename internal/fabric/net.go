@@ -135,6 +135,7 @@ type Net struct {
 	hrLimit  []int32    // headroom
 	averages []average  // by (port, class); nil without WRED weights above 0
 	detours  *detours   // nil: all packets take a shortest way
+	rings    *rings     // of a torus; nil: classes stay on its ways
 	sched    *scheduled // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
@@ -239,6 +240,7 @@ const (
 	slowStorm                     // its watchdog drops what goes to a stormed queue
 	slowSteer                     // its chooser sends packets on detours
 	slowAverage                   // WRED of some class has an average that packets passing by move
+	slowRing                      // classes change along the rings of a torus
 )
 
 // tables holds the forwarding tables of all switches.

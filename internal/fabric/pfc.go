@@ -124,6 +124,9 @@ func (n *Net) gotPFC(port int32, f pauseFrame) {
 			n.Stats[port].pausedSince = n.Q.Now()
 		}
 		tx.Paused |= 1 << prio
+		if n.rings != nil && n.Sw[tx.Node].Spec != nil {
+			n.giveWay(n.Q.Now(), port, prio)
+		}
 		n.trace("pause", port, prio)
 	} else if n.Repaused != nil {
 		n.Repaused(port, prio)

@@ -23,6 +23,9 @@ func (n *Net) Arrive(in, pi int32) {
 	if p.Flags&FlagTail != 0 {
 		out = p.next // chosen when the header came
 		p.Flags &^= FlagTail
+		if n.forward[node].slow&slowRing != 0 {
+			out = n.late(node, out, p)
+		}
 		if n.forward[node].slow&slowStorm != 0 && n.inStorm(in, out, pi, p) {
 			return
 		}
@@ -39,8 +42,13 @@ func (n *Net) Arrive(in, pi int32) {
 			n.refuse(in, pi, p, out)
 			return
 		}
-		if f.slow != 0 && n.setAside(now, f, in, out, pi, p) {
-			return
+		if f.slow != 0 {
+			if f.slow&slowRing != 0 {
+				out = n.ring(node, in, out, p)
+			}
+			if n.setAside(now, f, in, out, pi, p) {
+				return
+			}
 		}
 	}
 	tx := &n.Ports[out]

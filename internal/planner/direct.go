@@ -170,13 +170,12 @@ func torus(in FabricInput) Design {
 		{From: "leaf", To: "leaf", Count: links, Metres: spineMetres}}
 	d.Hops = 3*(n/2) + 1
 	d.Bisection = min(1, float64(cut)/(float64(d.GPUs)/2))
-	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; without PFC, whose pauses "+
-		"could deadlock on its rings",
+	d.Note = fmt.Sprintf("%d x %d x %d switches of %s, %s in each direction; in dimension order, in "+
+		"classes that change where a ring closes (lb: minimal-adaptive takes any shortest way)",
 		n, n, n, unit.Plural(hosts, "server"), unit.Plural(per, "cable"))
 	if d.GPUs <= topo.MaxGPUs && n <= 21 {
-		text := in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per))
-		const lossy = "transport: {recovery: selective}\nswitch: {pfc: false, "
-		d.Scenario = strings.Replace(text, "switch: {", lossy, 1)
+		d.Scenario = in.flat("torus", fmt.Sprintf("k: %d\n  hosts: %d\n  uplinks: %d", n, hosts, per)) +
+			"lb: dimension-order\n"
 	}
 	return d
 }

@@ -19,6 +19,8 @@ type Policy struct {
 	Shown bool
 
 	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
+	Ordered bool // they go in dimension order, on a torus
+	Escapes bool // they go any shortest way there, and escape to dimension order
 	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
 	// ReadsEVs: switches read the entropy values of packets as they are, so NICs must lay them out.
 	ReadsEVs bool
@@ -76,6 +78,20 @@ type Steerer interface {
 // global, local (Kim et al., ISCA 2008; HANDBOOK 23).
 const Levels = 3
 
+// Classes is how many classes a lossless packet may travel in one after the other, against deadlock: 1
+// where it stays in its own.
+func (p *Policy) Classes() int {
+	switch {
+	case p.Detours:
+		return Levels
+	case p.Ordered:
+		return 2
+	case p.Escapes:
+		return 3
+	}
+	return 1
+}
+
 // Hasher is a Chooser without state whose Pick is Hashed with a seed: the fabric then does that
 // in place.
 type Hasher interface{ HashSeed() uint32 }
@@ -92,7 +108,7 @@ func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
 var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant,
-	&Minimal, &UGAL, &Structured},
+	&Minimal, &UGAL, &DimensionOrder, &MinimalAdaptive, &Structured},
 	ofNICs()...)
 
 // Names lists the policies.

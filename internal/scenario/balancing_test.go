@@ -94,6 +94,12 @@ func TestDetoursRefused(t *testing.T) {
 	for sets, want := range map[string]string{
 		"fabric.kind=torus fabric.groups=0": "this fabric has 0 groups; accepted: fabric.kind dragonfly",
 
+		"lb=dimension-order":  "goes by the dimensions of a torus, and this fabric is none",
+		"lb=minimal-adaptive": "accepted: fabric.kind torus",
+		"fabric.kind=torus fabric.groups=0 fabric.k=4 lb=minimal-adaptive switch.queues.5.strict=true " +
+			"switch.queues.6.strict=true switch.queues.5.alpha=1 switch.queues.6.alpha=1 switch.dscp.1=4 " +
+			"switch.queues.4.alpha=1": "minimal-adaptive needs 3 classes for lossless traffic, " +
+			"against deadlock: leaf-1-1-1: lossless queue 3 needs 2 more above it",
 		"fabric.groups=2": "valiant sends packets by way of groups of switches that are neither",
 		"switch.dscp.1=4 switch.queues.5.strict=true switch.queues.6.strict=true switch.queues.5.alpha=1 " +
 			"switch.queues.6.alpha=1 switch.queues.4.alpha=1": "valiant needs 3 classes for lossless traffic",

@@ -55,8 +55,12 @@ func (p *Plan) Ring() string {
 // ways are what would do instead.
 func (p *Plan) ways() string {
 	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
-	if len(p.Graph.Regions) > 2 && !p.LB.Detours {
+	switch {
+	case p.LB.Classes() > 1:
+	case len(p.Graph.Regions) > 2:
 		ways = "lb: minimal, ugal or valiant, " + ways
+	case p.Graph.Grid != nil:
+		ways = "lb: dimension-order or minimal-adaptive, " + ways
 	}
 	return ways
 }
@@ -79,14 +83,20 @@ func (p *Plan) protected() bool {
 
 // routing is how this plan's packets travel.
 func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
-	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Levels: 1}
-	if p.LB.Detours {
-		of := p.Graph.RegionOf()
-		d.Legs = true
-		for _, row := range p.Rise {
-			d.Levels = max(d.Levels, len(row))
-		}
-		d.Rises = func(l, _ int) bool { return of[p.Graph.Links[l].A] != of[p.Graph.Links[l].B] }
+	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: p.LB.Detours}
+	levels := 1
+	for _, row := range p.Rise {
+		levels = max(levels, len(row))
+	}
+	switch {
+	case p.LB.Detours:
+		d.Classes = deadlock.NewRising(p.Graph, levels)
+	case p.LB.Ordered && p.Graph.Grid != nil:
+		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels}
+	case p.LB.Escapes && p.Graph.Grid != nil && levels > 2:
+		// In the class of all ways nobody waits: what would escapes, from any switch.
+		d.Routes, d.Anywhere = p.Graph.Ordered(r.Down(), nil), true
+		d.Classes = &deadlock.Dateline{Grid: p.Graph.Grid, Most: levels - 1}
 	}
 	return d
 }

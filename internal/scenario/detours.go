@@ -9,24 +9,38 @@ import (
 	"railyard/internal/topo"
 )
 
-// detours gives switches the classes that packets on detours rise through, where the policy sends
-// them on any. All switches have the same, because a packet that one has put into a class must
-// be paused in it by the next.
-func (p *Plan) detours() error {
-	if !p.LB.Detours {
-		return nil
-	}
-	if len(p.Graph.Regions) < 3 {
+// fitted refuses policies for other fabrics.
+func (p *Plan) fitted() error {
+	switch lb := p.LB; {
+	case lb.Detours && len(p.Graph.Regions) < 3:
 		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
 			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
 			"dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, "+
-			"names the place of its groups", p.LB.Name, len(p.Graph.Regions))
+			"names the place of its groups", lb.Name, len(p.Graph.Regions))
+	case (lb.Ordered || lb.Escapes) && p.Graph.Grid == nil:
+		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: "+
+			"fabric.kind torus", lb.Name)
+	case !lb.Detours:
+		return nil
 	}
 	for i, region := range p.Graph.RegionOf() {
 		if n := p.Graph.Nodes[i]; region < 0 && n.Role != topo.Host {
 			return field.New("lb", "%s needs every switch to be in a group, and %s is in none: it does not "+
 				"stand at the place that fabric.regions, or a rule's between, names", p.LB.Name, n.Name)
 		}
+	}
+	return nil
+}
+
+// detours gives switches the classes that packets rise through, where the policy has them do so. All
+// switches have the same, because a packet that one has put into a class must be paused in it by the next.
+func (p *Plan) detours() error {
+	if err := p.fitted(); err != nil {
+		return err
+	}
+	levels := p.LB.Classes()
+	if levels == 1 {
+		return nil
 	}
 	raised := map[*queue.Spec]*queue.Spec{}
 	for i, node := range p.Graph.Nodes {
@@ -36,10 +50,10 @@ func (p *Plan) detours() error {
 		old := p.specs[i]
 		if raised[old] == nil {
 			spec := *old
-			rise, err := spec.Rise(route.Levels)
+			rise, err := spec.Rise(levels)
 			if err != nil {
 				return field.New("lb", "%s needs %d classes for lossless traffic, against deadlock: %s: %v",
-					p.LB.Name, route.Levels, node.Name, err)
+					p.LB.Name, levels, node.Name, err)
 			}
 			if len(raised) > 0 && !slices.EqualFunc(rise[:], p.Rise[:], slices.Equal) {
 				return field.New("lb", "%s needs the same classes at all switches, and those of %s "+
@@ -57,22 +71,30 @@ func (p *Plan) detours() error {
 	p.Spec = *p.specs[slices.IndexFunc(p.Graph.Nodes, leaf)]
 	for c, row := range p.Rise {
 		if len(row) > 1 {
-			p.note("lb %s: lossless packets of queue %d go on in queues %d "+
-				"after each cable between groups, against deadlock; these are copies of it and share its "+
-				"weight unless configured", p.LB.Name, c, row[1:])
+			where := "after each cable between groups"
+			switch {
+			case p.LB.Ordered:
+				where = "behind the cable that closes a ring"
+			case p.LB.Escapes:
+				where = "where they escape, the second behind the cable that closes a ring"
+			}
+			p.note("lb %s: lossless packets of queue %d go on in queues %d %s, against deadlock; these are "+
+				"copies of it and share its weight unless configured", p.LB.Name, c, row[1:], where)
 		}
 	}
 	return nil
 }
 
-// Besides is what has locators besides NICs: regions where packets go by way of them, and interface nodes of
-// a scheduled fabric, where each is the end of its cells' ways.
+// Besides is what has locators besides NICs, and which ways packets take: regions where packets go by way of
+// them, interface nodes of a scheduled fabric, where each is the end of its cells' ways, dimension order.
 func Besides(lb *route.Policy, s *queue.Scheduled) topo.Besides {
 	switch {
 	case s != nil:
 		return topo.ToEdges
 	case lb.Detours:
 		return topo.ToRegions
+	case lb.Ordered:
+		return topo.InOrder
 	}
 	return topo.Nothing
 }

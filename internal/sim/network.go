@@ -107,6 +107,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 	if s.LB.Detours {
 		n.Net.SetDetours(g.RegionOf(), &s.Rise)
 	}
+	if (s.LB.Ordered || s.LB.Escapes) && g.Grid != nil {
+		n.rings()
+	}
 	n.Hosts = host.New(n.Net, &s.Host)
 	if n.Paths = s.Routes; len(n.routed) > 0 || n.Paths == nil {
 		n.Paths = g.Reroute(n.routed, nil, scenario.Besides(s.LB, s.Scheduled))
@@ -253,6 +256,9 @@ func (n *Network) install() {
 		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser asks for locators
 			room = t.Forget()
 		}
+	}
+	if n.Setup.LB.Escapes && g.Grid != nil {
+		n.escapes()
 	}
 	for i := range g.NICs {
 		n.Hosts.SetLocator(int32(i), uint16(max(n.Paths.Locator[i], 0)))

@@ -47,6 +47,7 @@ func torus(p Params) (*Graph, error) {
 			}
 		}
 	})
+	g.Grid = newGrid(g, k, switches)
 	return g, nil
 }
 

@@ -19,7 +19,7 @@ func (e *Effort) Entries() int64 { return int64(e.Switches) * int64(e.Locators) 
 func (g *Graph) Effort(to Besides) Effort {
 	r, detours := g.locate(nil, nil, to), to == ToRegions
 	net := g.mesh(nil, detours)
-	classes := r.classify(net, detours)
+	classes := r.classify(net, detours || to == InOrder)
 	e := Effort{Switches: len(net.switches), Locators: len(r.Sets), Classes: len(classes)}
 	neighbours, most := int64(0), int64(0)
 	for _, n := range net.switches {

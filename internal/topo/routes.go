@@ -30,14 +30,16 @@ type run struct{ end, set int32 }
 // special is where a switch does not go by a locator's class.
 type special struct{ loc, set int32 }
 
-// Besides is what has locators besides NICs.
+// Besides is what has locators besides NICs, or which of the ways there are.
 type Besides uint8
 
-// Nothing, a graph's regions with ways that leave few of them, or each switch with NICs by itself.
+// Nothing, a graph's regions with ways that leave few of them, each switch with NICs by itself, or nothing
+// with ways in dimension order (Ordered).
 const (
 	Nothing Besides = iota
 	ToRegions
 	ToEdges
+	InOrder
 )
 
 // Route computes shortest paths; down lists broken links.
@@ -50,6 +52,9 @@ func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, N
 // one that leaves as few regions as can be: on a dragonfly local, global, local at most (Kim et
 // al. 2008), and not over two global cables by way of a third group where that saves a hop.
 func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
+	if to == InOrder {
+		return g.Ordered(down, before)
+	}
 	r, detours := g.locate(down, before, to), to == ToRegions
 	net := g.mesh(down, detours)
 	classes := r.classify(net, detours)
@@ -204,6 +209,9 @@ func (r *Routes) Near(node, nic int) (link int, ok bool) {
 
 // Up reports whether the routes use a link.
 func (r *Routes) Up(link int) bool { return !r.down[link] }
+
+// Down is the links that the routes do not use. It is not to be changed.
+func (r *Routes) Down() map[int]bool { return r.down }
 
 // leaving is how many hops inside regions a cable between two of them is as long as: more than the
 // two that a way by a third region could save.

@@ -1,0 +1,62 @@
+package deadlock
+
+import "railyard/internal/topo"
+
+// Rising is classes that rise behind each cable between regions of a fabric, as far as there are any.
+type Rising struct {
+	Graph *topo.Graph
+	Most  int // levels
+	of    []int32
+}
+
+// NewRising returns so many levels.
+func NewRising(g *topo.Graph, levels int) *Rising {
+	return &Rising{Graph: g, Most: max(1, levels), of: g.RegionOf()}
+}
+
+// Levels is how many there are.
+func (r *Rising) Levels() int { return r.Most }
+
+// States of a packet are its levels.
+func (r *Rising) States() int { return r.Most }
+
+// Behind is the next level where a cable joins two regions.
+func (r *Rising) Behind(link, _, level int) int {
+	l := &r.Graph.Links[link]
+	if level < r.Most-1 && r.of[l.A] != r.of[l.B] {
+		return level + 1
+	}
+	return level
+}
+
+// Level is the packet's.
+func (r *Rising) Level(state, _ int) int { return state }
+
+// Dateline is two classes on a torus: packets go on in the second behind the cable that closes a ring, for
+// as long as they stay in the ring (Dally and Seitz 1987).
+type Dateline struct {
+	*topo.Grid
+	Most int // 1: there is no second class
+}
+
+// Levels is how many classes there are.
+func (r *Dateline) Levels() int { return r.Most }
+
+// States are the dimension that a packet came along, and its level there; 0 where it begins.
+func (r *Dateline) States() int { return 1 + 3*2 }
+
+// Behind is a state.
+func (r *Dateline) Behind(link, _, level int) int {
+	if r.Wrap[link] {
+		level = r.Most - 1
+	}
+	return 1 + 2*int(r.Dim[link]) + level
+}
+
+// Level is that of before where a packet stays in its ring.
+func (r *Dateline) Level(state, link int) int {
+	if state == 0 || (state-1)/2 != int(r.Dim[link]) {
+		return 0
+	}
+	return (state - 1) % 2
+}

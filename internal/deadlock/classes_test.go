@@ -1,0 +1,76 @@
+package deadlock
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/internal/topo"
+)
+
+// TestDateline: on tori in dimension order two classes close no ring, also where cables are broken and
+// packets go around the other side, for as long as there is a way in dimension order at all; one class does
+// from side 4 on, where ways are two cables long. The same classes are what packets of the shortest ways may
+// escape to from anywhere, and with the shortest ways themselves they are of no use.
+func TestDateline(t *testing.T) {
+	broke, kept := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		g := build(t, "torus", topo.Params{K: rapid.IntRange(2, 5).Draw(rt, "side"),
+			Uplinks: rapid.IntRange(1, 2).Draw(rt, "uplinks"),
+			Server:  topo.Server{GPUs: 1, NICs: 1, Ports: 1}})
+		down := map[int]bool{}
+		for range rapid.SampledFrom([]int{0, 1, 3, 12}).Draw(rt, "broken") {
+			if l := rapid.IntRange(0, len(g.Links)-1).Draw(rt, "cable"); g.Grid.Dim[l] >= 0 {
+				down[l] = true
+			}
+		}
+		r := &Routing{Graph: g, Routes: g.Ordered(down, nil), Classes: &Dateline{Grid: g.Grid, Most: 2},
+			Anywhere: rapid.Bool().Draw(rt, "from anywhere")}
+		ring, _ := Find(r)
+		switch {
+		case inOrder(g, r.Routes):
+			if kept += len(down); ring != nil {
+				rt.Fatalf("two classes and a ring: %v", ring)
+			}
+		case len(down) < 2 && g.Grid.Side > 2:
+			rt.Fatal("one broken cable leaves no way in dimension order")
+		default:
+			broke++
+		}
+		if len(down) > 0 || g.Grid.Side < 4 {
+			return
+		}
+		r.Classes = &Dateline{Grid: g.Grid, Most: 1}
+		if ring, _ = Find(r); ring == nil {
+			rt.Fatal("one class and no ring")
+		}
+		r = &Routing{Graph: g, Routes: g.Route(nil), Classes: &Dateline{g.Grid, 2}}
+		if ring, _ = Find(r); ring == nil {
+			rt.Fatal("the shortest ways and no ring")
+		}
+	})
+	if broke == 0 || kept == 0 {
+		t.Errorf("%d tori without ways in dimension order, %d cables broken in others", broke, kept)
+	}
+}
+
+// inOrder reports whether all ways of routes lead where they should, with no dimension after a later one.
+func inOrder(g *topo.Graph, r *topo.Routes) bool {
+	for loc, set := range r.Sets {
+		for n := range g.Nodes {
+			if g.Nodes[n].Role == topo.Host {
+				continue
+			}
+			at, dim := n, int8(0)
+			for steps := 0; at != set[0]; steps++ {
+				next := r.Next(at, loc)
+				if len(next) == 0 || g.Grid.Dim[next[0]] < dim || steps > 3*g.Grid.Side {
+					return false
+				}
+				dim = g.Grid.Dim[next[0]]
+				at = g.Links[next[0]].A + g.Links[next[0]].B - at
+			}
+		}
+	}
+	return true
+}

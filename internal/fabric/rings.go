@@ -1,0 +1,152 @@
+package fabric
+
+import (
+	"railyard/internal/queue"
+	"railyard/internal/route"
+	"railyard/unit"
+)
+
+// rings says how packets travel on a torus: in which classes, and how they escape.
+//
+// In dimension order a packet's class rises behind the cable that closes a ring and falls back where the
+// packet leaves the ring: within one it then waits for no buffer that could wait for it, and rings of a
+// dimension wait for those of later ones only (Dally and Seitz 1987). Its ingress accounts it to the class
+// that the peer sent it in, as with detours.
+//
+// Where packets may take any shortest way they have a class of their own for that. A switch queues a packet
+// at one port, and does not look at it again; so what waits at a port when that is paused in the class goes
+// over to the port and class of dimension order. Nobody waits for a buffer of the class in the end, since
+// whoever does escapes, and the escape has no ring (Duato 1993).
+type rings struct {
+	dim    []int8 // by port: the dimension of its cable's ring, -1 for a server's
+	wrap   []bool // by port: its cable closes its ring
+	rise   [queue.Classes][route.Levels]uint8
+	first  uint8     // level of dimension order's first class: 1 where there is one for all ways before it
+	escape [][]int32 // by node and locator: the port in dimension order, -1 for none; nil: packets go in it
+}
+
+// SetRings tells the dimension of each port's cable, which ones close rings, and the classes that packets
+// rise through. With escapes ways are any, and SetEscape says where dimension order leads. It comes before
+// SetRoutes.
+func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes bool) {
+	r := &rings{dim: dim, wrap: wrap, rise: risen(rising)}
+	if n.rings = r; escapes {
+		r.first, r.escape = 1, make([][]int32, len(n.Sw))
+	}
+	for node := range n.forward {
+		if n.Sw[node].Spec != nil {
+			n.forward[node].slow |= slowRing
+		}
+	}
+}
+
+// SetEscape tells by locator which port of a switch dimension order takes, -1 for none.
+func (n *Net) SetEscape(node int32, ports []int32) { n.rings.escape[node] = ports }
+
+// risen lays out in which class packets of a class go on, by level.
+func risen(rising *queue.Rising) (rise [queue.Classes][route.Levels]uint8) {
+	for c, row := range rising {
+		for level := range rise[c] {
+			rise[c][level] = uint8(c)
+			if len(row) > 0 {
+				rise[c][level] = row[min(level, len(row)-1)]
+			}
+		}
+	}
+	return rise
+}
+
+// late looks again at a packet whose port was chosen when its header came.
+func (n *Net) late(node, out int32, p *Packet) int32 {
+	r := n.rings
+	if r.escape != nil && p.Level == 0 && r.dim[out] >= 0 && n.Ports[out].Paused&(1<<p.Class) != 0 {
+		return n.escape(node, out, p)
+	}
+	return out
+}
+
+// ring gives a packet the class in which it goes on by a port, or has it escape to another one.
+func (n *Net) ring(node, in, out int32, p *Packet) int32 {
+	r, base := n.rings, p.Class
+	level := p.Level
+	if r.dim[in] >= 0 {
+		p.Came = r.rise[base][level]
+		if r.wrap[in] && level >= r.first {
+			level = r.first + 1
+		}
+	}
+	switch {
+	case r.dim[out] < 0: // its NIC knows no other class
+		p.Level = 0
+		return out
+	case r.escape != nil:
+		p.Level = 0
+		if n.Ports[out].Paused&(1<<base) == 0 {
+			return out
+		}
+		return n.escape(node, out, p)
+	}
+	p.Level = r.onRing(in, out, level)
+	p.Class = r.rise[base][p.Level]
+	return out
+}
+
+// escape has a packet that would wait at a paused port take dimension order, where there is a way left. What
+// has come in it keeps to its side of the ring.
+func (n *Net) escape(node, out int32, p *Packet) int32 {
+	r := n.rings
+	to := r.escape[node][p.Loc]
+	if to < 0 || r.rise[p.Class][1] == p.Class {
+		return out
+	}
+	level := uint8(0)
+	if r.dim[p.In] >= 0 && p.Came != p.Class {
+		level = r.first
+		if r.wrap[p.In] || p.Came == r.rise[p.Class][r.first+1] {
+			level = r.first + 1
+		}
+	}
+	p.Level = r.onRing(p.In, to, level)
+	p.Class = r.rise[p.Class][p.Level]
+	return to
+}
+
+// onRing is the level of dimension order on which a packet leaves by a port that came by another.
+func (r *rings) onRing(in, out int32, level uint8) uint8 {
+	if r.dim[in] != r.dim[out] || level < r.first {
+		return r.first
+	}
+	return level
+}
+
+// giveWay has what waits at a port that is paused in a class escape.
+func (n *Net) giveWay(now unit.Time, port int32, class int) {
+	r, node := n.rings, n.node[port]
+	if r.escape == nil || r.dim[port] < 0 || r.rise[class][1] == uint8(class) {
+		return
+	}
+	tx, q := &n.Ports[port], &n.classes[n.slot(port, class)]
+	if q.bytes == 0 {
+		return
+	}
+	pi, last := q.head, q.tail
+	tx.Queued -= q.bytes
+	tx.NonEmpty &^= 1 << class
+	q.bytes = 0
+	for {
+		p := &n.Packets[pi]
+		next := p.next
+		out := n.escape(node, port, p)
+		n.Enqueue(out, pi, int(p.Class))
+		to := &n.classes[n.slot(out, int(p.Class))]
+		to.peak = max(to.peak, to.bytes)
+		if out != port {
+			n.Kick(out, &n.Ports[out])
+		}
+		if pi == last {
+			break
+		}
+		pi = next
+	}
+	n.Kick(port, tx) // of other classes, or what escapes by this port
+}

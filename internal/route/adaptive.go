@@ -1,0 +1,42 @@
+package route
+
+import (
+	"railyard/internal/rng"
+	"railyard/param"
+	"railyard/unit"
+)
+
+// MinimalAdaptive sends each packet of a torus by any of its shortest ways, out of the port that would send
+// it first. Against deadlock it escapes to dimension order, in classes of its own, where the port that it
+// would take or waits at is paused; behind the next cable it may take any way again (Duato 1993).
+var MinimalAdaptive = Policy{
+	Name: "minimal-adaptive", Title: "minimal adaptive routing",
+	Sprays:  always,
+	Escapes: true,
+	New:     func(_ param.Values, s Site) Chooser { return &adaptive{stream: s.Stream} },
+}
+
+type adaptive struct {
+	memoryless
+	stream rng.Stream
+}
+
+// Pick returns the port with the shortest wait, those that are not paused first; of equals one at random.
+func (c *adaptive) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) int32 {
+	best, least, equal := group[0], unit.Never, 0
+	for _, g := range group {
+		wait := ports[g].wait(now)
+		if ports[g].Paused != 0 {
+			wait += unit.Second // longer than any queue
+		}
+		switch {
+		case wait < least:
+			best, least, equal = g, wait, 1
+		case wait == least:
+			if equal++; c.stream.Intn(equal) == 0 {
+				best = g
+			}
+		}
+	}
+	return best
+}
