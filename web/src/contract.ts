@@ -117,6 +117,20 @@ export interface Job {
   flow_completion_ps: FlowTimes;
 }
 
+export interface MeetingJob {
+  job: string;
+  bytes: number;
+}
+
+export interface Meeting {
+  port: string;
+  from_ps: number;
+  to_ps: number;
+  together_ps: number;
+  load: number;
+  jobs: MeetingJob[];
+}
+
 export interface Collective {
   job?: string;
   name: string;
@@ -315,6 +329,7 @@ export interface Summary {
   scheduled?: Scheduled;
   cc: Control[];
   jobs: Job[];
+  meetings?: Meeting[];
   collectives: Collective[];
   flow_completion_ps: FlowTimes;
   links: LinkUse;
