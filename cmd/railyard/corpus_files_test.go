@@ -13,6 +13,9 @@ import (
 // head is a scenario without its workload.
 const head = "fabric: {kind: rail, hosts: 2, spines: 2}\nserver: {gpus: 2, nics: 2}\n"
 
+const twoLeaves = "fabric: {kind: rail, segments: 2, hosts: 4, spines: 4, uplinks: 2, " +
+	"host_link: {rate: 100Gbps, cable: 3m}}\n"
+
 const work = "workload: {traffic: {permutation: {bytes: 1MB}}}\n"
 
 // corpusScenarios are texts that are no scenario, or one that cannot be.
@@ -37,6 +40,15 @@ var corpusScenarios = map[string]string{
 	"two-workloads": head + "workload: {traffic: {permutation: {bytes: 1MB}}, ops: [{id: a, gpu: " +
 		"host-1/gpu-1, compute: 1us}]}\n",
 	"two-patterns": head + "workload: {traffic: {permutation: {bytes: 1MB}, alltoall: {bytes: 1MB}}}\n",
+	"paths":        twoLeaves + "server: {gpus: 1, nics: 1}\n" + work,
+	"three-planes": "fabric:\n  types: {a: {gpus: 1, nics: 1, nic_ports: 3, nic_rate: 100Gbps}, s: {role: " +
+		"leaf, " +
+		"ports: 64x100G}}\n  nodes: {a: {type: a, count: 2}, s: {type: s, per: {plane: 3}}}\n" +
+		"  cables: [{from: a, to: s, match: {plane: port}}]\ntransport: mrc\n" + work,
+	"far-segments": "fabric: {kind: torus, k: 8, host_link: {rate: 100Gbps, cable: 3m}}\nswitch: {pfc: " +
+		"false}\n" +
+		"server: {gpus: 1, nics: 1}\ncc: {algorithm: nscc}\ntransport: {kind: mrc, forwarding: " +
+		"srv6}\n" + work,
 	"cyclic": head + "workload: {ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [b]}, {id: " +
 		"b, gpu: host-1/gpu-1, compute: 1us, after: [a]}]}\n",
 	"unknown-op": head + "workload: {ops: [{id: a, gpu: host-1/gpu-1, compute: 1us, after: [z]}]}\n",
