@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"railyard/internal/input"
@@ -24,6 +25,8 @@ type Packet struct {
 	Err    error // why Frame is not whole; roce.ErrNotRoCE for other traffic
 	Raw    []byte
 	Port   string // the interface's name, in captures of several
+
+	Comment string // what who captured it wrote beside it; read where Reader.Comments asks for it
 }
 
 // source is what both readers of pcapgo offer.
@@ -33,6 +36,8 @@ type source interface {
 
 // Reader reads pcap and pcapng files of Ethernet, Linux cooked or raw IP.
 type Reader struct {
+	Comments bool // of packets are read too
+
 	src   source
 	links func(iface int) layers.LinkType
 	names func(iface int) string
@@ -141,7 +146,7 @@ func (r *Reader) Next(p *Packet) (err error) {
 			err = fmt.Errorf("damaged behind packet %d: %v", r.n, x)
 		}
 	}()
-	data, ci, err := r.src.ZeroCopyReadPacketData()
+	data, ci, comment, err := r.read()
 	if err != nil {
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return io.EOF
@@ -150,7 +155,7 @@ func (r *Reader) Next(p *Packet) (err error) {
 	}
 	r.n++
 	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data,
-		Port: r.names(ci.InterfaceIndex)}
+		Port: r.names(ci.InterfaceIndex), Comment: comment}
 	switch r.links(ci.InterfaceIndex) {
 	case layers.LinkTypeEthernet:
 		p.Err = p.Frame.Decode(data)
@@ -164,6 +169,17 @@ func (r *Reader) Next(p *Packet) (err error) {
 		p.Err = roce.ErrNotRoCE
 	}
 	return nil
+}
+
+// read reads a packet, and what is written beside it if that is wanted.
+func (r *Reader) read() (data []byte, ci gopacket.CaptureInfo, comment string, err error) {
+	ng, ok := r.src.(*pcapgo.NgReader)
+	if !r.Comments || !ok {
+		data, ci, err = r.src.ZeroCopyReadPacketData()
+		return data, ci, "", err
+	}
+	data, ci, options, err := ng.ZeroCopyReadPacketDataWithOptions()
+	return data, ci, strings.Join(options.Comments, "; "), err
 }
 
 // cooked reads an IP packet behind a Linux cooked header with its EtherType at

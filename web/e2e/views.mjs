@@ -267,6 +267,33 @@ await check("packets");
 await open(`#/run/${training}/packets`);
 await page.getByTestId("no-capture").waitFor();
 
+// Other transports: named with what they mean; MRC's packets by its own headers, SRD's by what the simulator
+// says of them.
+for (const [run, name, means] of [
+  [captured, "RoCEv2.", /one path and arrive in order.*pause their neighbours/],
+  ["mrc", "MRC.", /another path.*never pause/],
+  ["srd", "SRD.", /arrive in any order.*never pause/],
+]) {
+  await open(`#/run/${run}/packets`);
+  await shows(page.getByTestId("transport"), name);
+  assert.match(await text("transport"), means, run);
+  await page.locator("g.packet").first().focus();
+  await page.keyboard.press("Enter");
+  const layers = page.getByTestId("layers");
+  await layers.waitFor();
+  if (run === "mrc") {
+    await shows(layers, "METH");
+    await page.getByRole("button", { name: "psn", exact: true }).press("Enter");
+    await eventually(async () => (await page.locator(".hex .lit").count()) === 3, "a PSN has three bytes");
+  }
+  if (run === "srd") await shows(page.getByTestId("said"), "data from 10.0.0.");
+  await check(`packets-${run}`);
+  await open(`#/run/${run}/life?chapter=4`);
+  await page
+    .getByRole("img", { name: run === "mrc" ? /METH/ : run === "srd" ? /SRD/ : /BTH, then RETH/ })
+    .waitFor();
+}
+
 // Life: ten chapters by keyboard, figures of this run.
 await open(`#/run/${training}/life`);
 const info = (await json(`api/runs/${training}/info`)).summary;
@@ -397,6 +424,23 @@ for (const [name, nics] of alone)
   if (nics > 0 && name.includes("rail"))
     await shows(single, `${name}\t${nics}\t${((100 * nics) / rails.nics.length).toFixed(1)} %`);
 
+// On a telephone nothing makes the page itself scroll sideways, and it stays accessible.
+await page.setViewportSize({ width: 400, height: 800 });
+for (const [name, hash] of [
+  ["runs", ""],
+  ["compare", `#/compare?runs=${training},${captured}`],
+  ...["fabric", "timeline", "why", "life"].map((v) => [v, `#/run/${training}/${v}`]),
+  ["packets", `#/run/${captured}/packets?packet=1`],
+  ["lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
+]) {
+  await open(hash);
+  await page.waitForTimeout(300);
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(over <= 0, `${name} is ${over} pixels too wide`);
+  await check(`narrow-${name}`);
+}
+await page.setViewportSize({ width: 1280, height: 900 });
+
 // Start a run: an error at its line, then a change of one value.
 await open("#/new");
 await page.locator(".cm-content").waitFor();
@@ -420,6 +464,15 @@ await page.getByLabel("theme").selectOption("dark");
 await open(`#/run/${training}/why`);
 await page.getByTestId("sums").waitFor();
 await check("dark");
+for (const [name, hash] of [
+  ["dark-lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
+  ["dark-packets", `#/run/mrc/packets?packet=1`],
+  ["dark-runs", ""],
+]) {
+  await open(hash);
+  await page.waitForTimeout(300);
+  await check(name);
+}
 await page.getByLabel("theme").selectOption("");
 await page.goto("file://" + report);
 await page.getByTestId("figures").waitFor();

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { Info, PortRow } from "./api";
 import { acted, controls, cuts } from "./control";
 import * as f from "./format";
+import { headers, transportOf } from "./transport";
 import { Bars, Chain, Fig, Mesh, Ring } from "./pictures";
 
 export interface Chapter {
@@ -129,6 +130,7 @@ export function chapters(info: Info): Chapter[] {
   const collectives = s.collectives ?? [];
   const grad = collectives.find((c) => c.bound_by === "NIC") ?? collectives[0];
   const q = info.topology.configs?.[0];
+  const carried = transportOf(info);
   const mtu = Number(r["transport.mtu"] ?? 4096);
   const slow = s.slowest_flow;
   const switches = info.topology.nodes.filter((n) => n.role !== "host").length;
@@ -238,23 +240,22 @@ export function chapters(info: Info): Chapter[] {
     },
     {
       title: "The packet, layer by layer",
-      picture: (
-        <Chain
-          boxes={[
-            ["Ethernet", "14 bytes"],
-            ["IPv4", "20"],
-            ["UDP", "8, port 4791"],
-            ["BTH", "12"],
-            ["RETH", r["transport.write"] === "only" ? "16, in each" : "16, first only"],
-            ["payload", `up to ${mtu}`],
-            ["ICRC, FCS", "4 + 4"],
-          ]}
-        />
-      ),
+      picture: <Chain boxes={headers(carried, info)} />,
       lines: [
         <>
-          RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to
-          choose a path <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.
+          {["srd", "falcon"].includes(carried.key) ? (
+            <>
+              {carried.name}: {carried.means} Its packets' format is not public; here they have the bytes that
+              headers like it take.
+            </>
+          ) : (
+            <>
+              {carried.key === "mrc"
+                ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port is the entropy value: another one in each packet, so that switches hash each to another path"
+                : "RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to choose a path"}{" "}
+              <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.
+            </>
+          )}
         </>,
         <>
           Of <Fig v={f.count(s.packets)} from="summary.json, packets" /> packets, ACKs included, each crossed{" "}
@@ -262,13 +263,16 @@ export function chapters(info: Info): Chapter[] {
           links on average.
         </>,
         <>
-          The PSN counts packets. A gap in it is loss or reordering;{" "}
+          The PSN counts packets.{" "}
+          {carried.key === "roce" || carried.key === "scheduled"
+            ? "A gap in it is loss or reordering;"
+            : "Packets that overtake others are no loss here;"}{" "}
           {s.naks > 0 ? (
             <>
-              <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of one in this run.
+              <Fig v={f.count(s.naks)} from="summary.json, naks" /> NAKs told of a missing packet in this run.
             </>
           ) : (
-            <>no NAK told of one in this run.</>
+            <>no NAK told of a missing packet in this run.</>
           )}
         </>,
       ],
@@ -347,9 +351,18 @@ export function chapters(info: Info): Chapter[] {
           ordinary connection <Fig v="(IBTA 10.3)" from="states of a queue pair" cited />.
         </>,
         <>
-          Here: path MTU <Fig v={String(mtu)} from="run.json, transport.mtu" /> bytes,{" "}
-          <Fig v={r["transport.retries"] ?? "7"} from="run.json, transport.retries" /> retries, recovery by{" "}
-          <Fig v={r["transport.recovery"] ?? "go-back-n"} from="run.json, transport.recovery" />.
+          Here: path MTU <Fig v={String(mtu)} from="run.json, transport.mtu" /> bytes
+          {(r["transport.kind"] ?? "roce") === "roce" ? (
+            <>
+              , <Fig v={r["transport.retries"] ?? "7"} from="run.json, transport.retries" /> retries, recovery
+              by <Fig v={r["transport.recovery"] ?? "go-back-n"} from="run.json, transport.recovery" />
+            </>
+          ) : (
+            <>
+              , carried by <Fig v={carried.name} from="run.json, transport.kind" />
+            </>
+          )}
+          .
         </>,
         s.timeouts > 0 ? (
           <>
@@ -517,7 +530,7 @@ export function chapters(info: Info): Chapter[] {
               <td>queue pairs, congestion control</td>
               <td>NIC firmware</td>
               <td>
-                {s.congestion_control ?? r["cc.algorithm"] ?? "–"}, {r["transport.recovery"] ?? "–"}
+                {s.congestion_control ?? r["cc.algorithm"] ?? "–"}, {carried.name}
               </td>
             </tr>
             <tr>

@@ -19,8 +19,8 @@ export function Chart(props: {
   format: (v: number) => string;
   cursor?: number;
   height?: number;
-  unit: string;
   max?: number;
+  stepped?: boolean; // values hold from their time to the next
 }) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -47,7 +47,7 @@ export function Chart(props: {
         },
         axes: [
           { ...axis, label: `time, ${unit}`, labelSize: 18, size: 34 },
-          { ...axis, size: 72, label: props.unit, labelSize: 18, values: (_u, v) => v.map(props.format) },
+          { ...axis, size: 72, values: (_u, v) => v.map(props.format) },
         ],
         series: [
           { label: unit },
@@ -57,6 +57,7 @@ export function Chart(props: {
             width: 1.5,
             dash: c.dash,
             fill: c.fill,
+            paths: props.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
             points: { show: false },
             value: (_u: uPlot, v: number | null) => (v == null ? "–" : props.format(v)),
           })),

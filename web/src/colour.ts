@@ -34,7 +34,8 @@ const kinds: Record<string, string> = {
   "data-parallel": "#cc79a7",
   "context-parallel": "#b8a400",
   "expert-parallel": "#d55e00",
-  other: "#999999",
+  transfer: "#44aa99",
+  "computing or waiting": "#999999",
 };
 export const kindColour = (c: string) => kinds[c] ?? "#999999";
 

@@ -75,43 +75,45 @@ export function Compare() {
   return (
     <section aria-label="Compare">
       <h2>{names.length} runs on one clock</h2>
-      <table data-testid="compare">
-        <thead>
-          <tr>
-            <th>
-              <span class="hidden">figure</span>
-            </th>
-            {data.map((d) => (
+      <div class="scroll" tabIndex={0} role="region" aria-label="figures of the runs">
+        <table data-testid="compare">
+          <thead>
+            <tr>
               <th>
-                <a href={address(["run", d.info.name, "fabric"])}>{d.info.name}</a>
+                <span class="hidden">figure</span>
               </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([name, get, show]) => {
-            const v = data.map((d) => get(d.info) ?? 0);
-            if (v.every((x) => x === 0)) return null;
-            return (
-              <tr>
-                <th scope="row">{name}</th>
-                {v.map((x, i) => (
-                  <td class="n">
-                    {show(x)}
-                    {i > 0 && v[0] > 0 && x !== v[0] && (
-                      <small>
-                        {" "}
-                        {x > v[0] ? "+" : "−"}
-                        {Math.abs(100 * (x / v[0] - 1)).toFixed(0)} %
-                      </small>
-                    )}
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+              {data.map((d) => (
+                <th class="n">
+                  <a href={address(["run", d.info.name, "fabric"])}>{d.info.name}</a>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, get, show]) => {
+              const v = data.map((d) => get(d.info) ?? 0);
+              if (v.every((x) => x === 0)) return null;
+              return (
+                <tr>
+                  <th scope="row">{name}</th>
+                  {v.map((x, i) => (
+                    <td class="n">
+                      {show(x)}
+                      {i > 0 && v[0] > 0 && x !== v[0] && (
+                        <small>
+                          {" "}
+                          {x > v[0] ? "+" : "−"}
+                          {Math.abs(100 * (x / v[0] - 1)).toFixed(0)} %
+                        </small>
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
       {settings.length > 0 && (
         <details open={settings.length <= 12} data-testid="settings">
           <summary>{settings.length} settings differ</summary>
@@ -133,23 +135,14 @@ export function Compare() {
       )}
       <Chart
         title="what servers send into the network"
-        unit="bit/s"
         x={curves.x}
         curves={curves.sent}
         format={f.rate}
         height={200}
       />
-      <Chart
-        title="longest queue"
-        unit="bytes"
-        x={curves.x}
-        curves={curves.queue}
-        format={f.bytes}
-        height={180}
-      />
+      <Chart title="longest queue" x={curves.x} curves={curves.queue} format={f.bytes} height={180} />
       <Chart
         title="packets marked"
-        unit="packets"
         x={curves.x}
         curves={curves.marks}
         format={(v) => f.count(Math.round(v))}

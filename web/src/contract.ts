@@ -639,6 +639,7 @@ export interface Packet {
   ce: boolean;
   bytes: number;
   hex: string;
+  said?: string;
   fields: Field[];
 }
 

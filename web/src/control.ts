@@ -15,6 +15,6 @@ export function controls(s: Summary): Control[] {
 /** acted says what it did. */
 export function acted(c: Control): string {
   const n = cuts(c);
-  if (n === 0) return `${c.title} never acted`;
+  if (n === 0) return `${c.title} never slowed a sender down`;
   return `${c.title} cut ${n === 1 ? "once" : `${f.count(n)} times`}, on ${f.count(c.queue_pairs_cut)} of ${f.count(c.queue_pairs)} queue pairs`;
 }

@@ -221,11 +221,14 @@ export function Fabric({ info }: { info: Info }) {
             )}
             {port !== undefined && <PortPanel info={info} port={port} cursor={now} qp={qp} />}
             {qp !== undefined && path.data && <QPPanel info={info} data={path.data} cursor={now} />}
-            {port === undefined && on.size === 0 && (
-              <p class="hint">
-                Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed box
-                is a group: click it to open it.
-              </p>
+            {port === undefined && (
+              <>
+                <Busiest info={info} data={data} t={t} metric={metric} grid={grid.data} />
+                <p class="hint">
+                  Select a link to see its queue with the thresholds drawn in, and the flows in it. A dashed
+                  box is a group: click it to open it.
+                </p>
+              </>
             )}
           </aside>
         )}
@@ -285,6 +288,47 @@ function Key({ info, losing }: { info: Info; losing: boolean }) {
         </span>
       )}
     </p>
+  );
+}
+
+/** Busiest lists the ports with most of what is shown at a moment: where to look first, also by keyboard. */
+function Busiest(props: { info: Info; data?: Values; t: number; metric: string; grid?: Grid }) {
+  const { info, data, t, grid } = props;
+  if (!data || !grid) return null;
+  const at = (p: number) => data.bytes[p * data.cols + t] ?? 0;
+  const top = info.ports
+    .map((p) => p.port)
+    .filter((p) => at(p) > 0)
+    .sort((a, b) => at(b) - at(a))
+    .slice(0, 6);
+  const show = (v: number) =>
+    props.metric === "queue"
+      ? f.bytes((v / 255) * grid.scale)
+      : props.metric === "marks"
+        ? f.count(Math.round((v / 255) * grid.scale))
+        : f.percent((v / 255) * grid.scale);
+  return (
+    <div class="panel" data-testid="busiest">
+      <h3>Most {metrics[props.metric]} at this moment</h3>
+      {top.length === 0 ? (
+        <p>None anywhere.</p>
+      ) : (
+        <table class="tight">
+          <tbody>
+            {top.map((p) => (
+              <tr>
+                <td>
+                  <button class="plain" onClick={() => set({ port: p, qp: undefined }, false)}>
+                    {info.ports[p].name}
+                  </button>
+                </td>
+                <td class="n">{show(at(p))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ function scaled(v: number, step: number, units: string[]): string {
   return `${v.toFixed(digits)} ${units[i]}`;
 }
 
-export const time = (ps: number) => scaled(ps, 1000, ["ps", "ns", "µs", "ms", "s"]);
+export const time = (ps: number) => (ps === 0 ? "0 s" : scaled(ps, 1000, ["ps", "ns", "µs", "ms", "s"]));
 export const bytes = (b: number) => scaled(b, 1000, ["B", "KB", "MB", "GB", "TB", "PB"]);
 export const rate = (bps: number) => scaled(bps, 1000, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"]);
 export const count = (n: number) => n.toLocaleString("en-US");

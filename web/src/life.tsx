@@ -73,7 +73,9 @@ export function Life({ info }: { info: Info }) {
       <h2>
         {at + 1}. {c.title}
       </h2>
-      <div class={`picture ${playing ? "moves" : ""}`}>{c.picture}</div>
+      <div class={`picture ${playing ? "moves" : ""}`} tabIndex={0} role="region" aria-label={c.title}>
+        {c.picture}
+      </div>
       <div class="captions" aria-live="polite">
         {c.lines.map((l) => (
           <p>{l}</p>

@@ -11,6 +11,7 @@ import { Packets } from "./packets";
 import { address, useData, usePlace } from "./state";
 import "./style.css";
 import { TimeLine } from "./timeline";
+import { pathsBy, transportOf } from "./transport";
 import { Why } from "./why";
 
 const views: Record<string, [string, (p: { info: Info }) => preact.JSX.Element]> = {
@@ -91,6 +92,7 @@ function OneRun({ name, what }: { name: string; what: string }) {
     );
   if (!data) return <p class="hint">loading…</p>;
   const s = data.summary;
+  const carried = transportOf(data);
   const [, View] = views[what] ?? views.fabric;
   return (
     <>
@@ -102,24 +104,47 @@ function OneRun({ name, what }: { name: string; what: string }) {
           step <b data-testid="step-time">{f.time(s.step_time_ps)}</b>
         </span>
         {!!s.mfu && (
-          <span>
+          <span title="model flops utilisation: of what the GPUs could compute in that time">
             MFU <b>{f.percent(s.mfu)}</b>
           </span>
         )}
-        <span>{f.count(s.gpus)} GPUs</span>
-        <span>{s.lb}</span>
-        {s.congestion_control && <span>{s.congestion_control}</span>}
         <span>
+          <b>{f.count(s.gpus)}</b> GPUs
+        </span>
+        <span title="packets that a switch marked because its queue was long">
           <b data-testid="marks">{f.count(s.ecn_marks)}</b> ECN marks
         </span>
-        <span>
+        <span title="times that a switch or a NIC stopped a neighbour (PFC)">
           <b data-testid="pauses">{f.count(s.pfc_pauses)}</b> pauses
         </span>
-        <span>{f.count(s.drops)} drops</span>
-        {controls(s).map((c) => (
-          <span data-testid="control">{acted(c)}</span>
-        ))}
+        <span>
+          <b>{f.count(s.drops)}</b> drops
+        </span>
+        {s.retransmissions > 0 && (
+          <span>
+            <b>{f.count(s.retransmissions)}</b> sent again
+          </span>
+        )}
       </p>
+      <dl class="about" data-testid="about">
+        <dt>transport</dt>
+        <dd data-testid="transport">
+          <b>{carried.name}.</b> {carried.means}
+        </dd>
+        <dt>paths</dt>
+        <dd data-testid="paths">{pathsBy(s.lb)}</dd>
+        {s.congestion_control && (
+          <>
+            <dt>congestion control</dt>
+            <dd>
+              {s.congestion_control}
+              {controls(s).map((c) => (
+                <span data-testid="control">; {acted(c)}</span>
+              ))}
+            </dd>
+          </>
+        )}
+      </dl>
       <nav class="tabs" aria-label="views of the run">
         {Object.entries(views).map(([k, [title]]) => (
           <a

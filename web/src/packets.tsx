@@ -16,7 +16,7 @@ export function Packets({ info }: { info: Info }) {
     const names = [...new Set((data?.packets ?? []).flatMap(of).filter(Boolean))];
     const roles = new Map(info.topology.nodes.map((n) => [n.name, n.role === "host" ? 0 : n.tier]));
     const senders = new Set(
-      (data?.packets ?? []).filter((p) => /WRITE|SEND/.test(p.kind)).map((p) => p.from.split("/")[0]),
+      (data?.packets ?? []).filter((p) => /WRITE|SEND|^data/.test(p.kind)).map((p) => p.from.split("/")[0]),
     );
     // Senders, switches, receivers.
     const place = (n: string) => ((roles.get(n) ?? 0) > 0 ? 1 : senders.has(n) ? 0 : 2);
@@ -56,8 +56,18 @@ export function Packets({ info }: { info: Info }) {
             later
           </button>
           <span>
-            {shown.length} packets from {f.time(1000 * base)} on; orange: marked by a switch; red: NAK or
-            pause; dashed: sent again
+            {shown.length} packets from {f.time(1000 * base)} on
+          </span>
+          <span class="kinds">
+            <span>
+              <i class="line ce" /> marked by a switch
+            </span>
+            <span>
+              <i class="line bad" /> NAK or pause
+            </span>
+            <span>
+              <i class="line again" /> sent again
+            </span>
           </span>
         </div>
         <svg viewBox={`0 0 ${width} ${shown.length * 18 + 40}`} role="group" aria-label="ladder of packets">
@@ -146,8 +156,15 @@ function Layers({ p }: { p: Packet }) {
         ))}
         {p.bytes > pairs.length && `… ${p.bytes - pairs.length} more`}
       </p>
-      {!p.fields && <p class="hint">This packet is not spelled out: it is no RoCEv2 over IPv4.</p>}
-      <table>
+      {p.said && <p data-testid="said">{p.said}</p>}
+      {(p.fields ?? []).length === 0 && (
+        <p class="hint">
+          {p.said
+            ? "The capture has its length and not its bytes; above is what the simulator knows of it."
+            : "This packet is not spelled out: it is no RoCEv2 or MRC over IPv4 or IPv6."}
+        </p>
+      )}
+      <table class="tight" hidden={(p.fields ?? []).length === 0}>
         <thead>
           <tr>
             <th>layer</th>
@@ -160,7 +177,9 @@ function Layers({ p }: { p: Packet }) {
             <tr class={i === field ? "chosen" : ""} onMouseEnter={() => set({ field: i })}>
               <td>{x.layer}</td>
               <td>
-                <button onClick={() => set({ field: i })}>{x.name}</button>
+                <button class="plain" onClick={() => set({ field: i })}>
+                  {x.name}
+                </button>
               </td>
               <td>
                 <span class="mono">{x.value}</span> <small>{x.about}</small>

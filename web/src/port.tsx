@@ -22,8 +22,13 @@ export function PortPanel({
     const x: number[] = [];
     const value: number[][] = [[], [], [], []];
     for (const s of data.series) {
-      x.push(s[0] + s[1] / 2);
+      x.push(s[0]);
       for (let i = 0; i < 4; i++) value[i].push(s[i + 2]);
+    }
+    const last = data.series[data.series.length - 1];
+    if (last) {
+      x.push(last[0] + last[1]); // a sample holds to its end
+      for (let i = 0; i < 4; i++) value[i].push(last[i + 2]);
     }
     return { x, value };
   }, [data]);
@@ -65,19 +70,23 @@ export function PortPanel({
     );
   if (!data || !curves || !shown) return <p class="hint">loading…</p>;
   if (shown.x.length === 0) return <p class="hint">Nothing went through {data.port.name}.</p>;
+  const fromHost = data.port.role === "host";
   return (
     <div class="panel" data-testid="port-panel">
       <h3>{data.port.name}</h3>
       <p>
         {f.rate(data.port.rate_bps)}, {f.bytes(data.port.wire_bytes)} on the wire,{" "}
-        {f.count(data.port.ecn_marks)} packets marked, longest queue {f.bytes(data.port.queue_peak_bytes)},
+        {!fromHost &&
+          `${f.count(data.port.ecn_marks)} packets marked, longest queue ${f.bytes(data.port.queue_peak_bytes)}, `}
         paused {f.time(data.port.paused_ps)}
       </p>
-      <Chart title="queue" unit="bytes" x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
-      {curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
+      {!fromHost && (
+        <Chart title="queue" stepped x={shown.x} curves={curves.queue} format={f.bytes} cursor={cursor} />
+      )}
+      {!fromHost && curves.far.length > 0 && <p class="hint">beyond the picture: {curves.far.join(", ")}</p>}
       <Chart
         title="share of line rate, and of time paused"
-        unit="share"
+        stepped
         x={shown.x}
         curves={curves.use}
         format={f.percent}
@@ -88,7 +97,7 @@ export function PortPanel({
       {data.port.ecn_marks > 0 && (
         <Chart
           title="packets marked per sample"
-          unit="packets"
+          stepped
           x={shown.x}
           curves={curves.marks}
           format={(v) => f.count(Math.round(v))}
@@ -96,7 +105,11 @@ export function PortPanel({
           height={130}
         />
       )}
-      <h4>{data.flow_count} queue pairs went through, by the time their packets waited here</h4>
+      {fromHost ? (
+        <p class="hint">Waits are looked at in switches; this is a NIC's own port.</p>
+      ) : (
+        <h4>{f.count(data.flow_count)} queue pairs went through, by the time their packets waited here</h4>
+      )}
       <ul class="flows">
         {data.flows.slice(0, 30).map((x) => (
           <li>
@@ -149,8 +162,8 @@ export function QPPanel({ info, data, cursor }: { info: Info; data: QPView; curs
       {charts.map((c) => (
         <Chart
           key={c.signal.name}
+          stepped
           title={`${control?.title}: ${c.signal.doc}`}
-          unit={c.signal.unit || c.signal.name}
           x={c.at_ps}
           curves={c.curves}
           format={inUnit(c.signal.unit)}

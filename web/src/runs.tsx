@@ -6,14 +6,16 @@ import { address, set, useData, usePlace } from "./state";
 type Key = "title" | "at" | "step_time_ps" | "gpus" | "mfu" | "lb" | "ecn_marks" | "pfc_pauses";
 const heads: [Key, string][] = [
   ["title", "run"],
-  ["at", "written"],
   ["step_time_ps", "step time"],
   ["mfu", "MFU"],
   ["gpus", "GPUs"],
   ["lb", "load balancing"],
   ["ecn_marks", "ECN marks"],
   ["pfc_pauses", "pauses"],
+  ["at", "written"],
 ];
+
+const figures = new Set<Key>(["step_time_ps", "mfu", "gpus", "ecn_marks", "pfc_pauses"]);
 
 export function Runs() {
   const place = usePlace();
@@ -72,63 +74,74 @@ export function Runs() {
         </p>
       )}
       {last.current.length > 0 && (
-        <table data-testid="runs">
-          <thead>
-            <tr>
-              <th>
-                <span class="hidden">compare</span>
-              </th>
-              {heads.map(([k, name]) => (
-                <th aria-sort={k === sort ? (down ? "descending" : "ascending") : "none"}>
-                  <button onClick={() => set({ sort: k, down: k === sort && down ? "0" : undefined })}>
-                    {name}
-                    {k === sort ? (down ? " ▾" : " ▴") : ""}
-                  </button>
+        <div class="scroll" tabIndex={0} role="region" aria-label="list of runs">
+          <table data-testid="runs">
+            <thead>
+              <tr>
+                <th>
+                  <span class="hidden">compare</span>
                 </th>
-              ))}
-              <th>again</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((e) => (
-              <tr class={e.error ? "broken" : ""}>
-                <td>
-                  {!e.error && (
-                    <input
-                      type="checkbox"
-                      aria-label={`compare ${e.name}`}
-                      checked={chosen.includes(e.name)}
-                      onChange={(x) =>
-                        choose(
-                          x.currentTarget.checked ? [...chosen, e.name] : chosen.filter((n) => n !== e.name),
-                        )
-                      }
-                    />
-                  )}
-                </td>
-                <td>
-                  {e.error ? (
-                    <>
-                      {e.name}
-                      <p class="error">{e.error}</p>
-                    </>
-                  ) : (
-                    <a href={address(["run", e.name, "fabric"])}>{e.name}</a>
-                  )}
-                  {!e.error && !e.complete && <span class="tag">incomplete</span>}
-                </td>
-                <td>{f.when(e.at)}</td>
-                <td class="n">{e.error ? "" : f.time(e.step_time_ps)}</td>
-                <td class="n">{e.mfu ? f.percent(e.mfu) : ""}</td>
-                <td class="n">{e.gpus || ""}</td>
-                <td>{e.lb}</td>
-                <td class="n">{e.error ? "" : f.count(e.ecn_marks)}</td>
-                <td class="n">{e.error ? "" : f.count(e.pfc_pauses)}</td>
-                <td>{!e.error && <a href={address(["new"], { from: e.name })}>change and run</a>}</td>
+                {heads.map(([k, name]) => (
+                  <th
+                    class={figures.has(k) ? "n" : ""}
+                    aria-sort={k === sort ? (down ? "descending" : "ascending") : "none"}
+                  >
+                    <button onClick={() => set({ sort: k, down: k === sort && down ? "0" : undefined })}>
+                      {name}
+                      {k === sort ? (down ? " ▾" : " ▴") : ""}
+                    </button>
+                  </th>
+                ))}
+                <th>
+                  <span class="hidden">again</span>
+                </th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {rows.map((e) => (
+                <tr class={e.error ? "broken" : ""}>
+                  <td>
+                    {!e.error && (
+                      <input
+                        type="checkbox"
+                        aria-label={`compare ${e.name}`}
+                        checked={chosen.includes(e.name)}
+                        onChange={(x) =>
+                          choose(
+                            x.currentTarget.checked
+                              ? [...chosen, e.name]
+                              : chosen.filter((n) => n !== e.name),
+                          )
+                        }
+                      />
+                    )}
+                  </td>
+                  <td>
+                    {e.error ? (
+                      <>
+                        {e.name}
+                        <p class="error">{e.error}</p>
+                      </>
+                    ) : (
+                      <a href={address(["run", e.name, "fabric"])}>{e.name}</a>
+                    )}
+                    {!e.error && !e.complete && <span class="tag">incomplete</span>}
+                  </td>
+                  <td class="n">{e.error ? "" : f.time(e.step_time_ps)}</td>
+                  <td class="n">{e.mfu ? f.percent(e.mfu) : ""}</td>
+                  <td class="n">{e.gpus || ""}</td>
+                  <td>{e.lb}</td>
+                  <td class="n">{e.error ? "" : f.count(e.ecn_marks)}</td>
+                  <td class="n">{e.error ? "" : f.count(e.pfc_pauses)}</td>
+                  <td class="when">{f.when(e.at)}</td>
+                  <td class="when">
+                    {!e.error && <a href={address(["new"], { from: e.name })}>change and run</a>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
       )}
     </section>
   );

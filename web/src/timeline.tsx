@@ -25,6 +25,12 @@ export function bare(from: number, to: number, cover: [number, number][]): [numb
   return out;
 }
 
+/** kindOf is what a span is: flows of a traffic pattern belong to no part of a training step. */
+function kindOf(names: string[], s: number[]): string {
+  const kind = names[s[3]];
+  return kind !== "other" ? kind : s[3] !== s[4] ? "transfer" : "computing or waiting";
+}
+
 /** TimeLine draws ranks as tracks: computing above, communication below; red
  * outlines are the chain that the end of the step waited for. */
 export function TimeLine({ info }: { info: Info }) {
@@ -93,7 +99,7 @@ export function TimeLine({ info }: { info: Info }) {
     for (const s of data.spans) {
       const communicates = s[3] !== s[4];
       const y = (s[0] - first) * rowHeight + (communicates ? rowHeight / 2 : 1);
-      g.fillStyle = kindColour(data.names[s[3]]);
+      g.fillStyle = kindColour(kindOf(data.names, s));
       g.globalAlpha = communicates ? 0.35 : 1;
       g.fillRect(x(s[1]), y, Math.max(0.7, x(s[2]) - x(s[1])), rowHeight / 2 - 2);
       g.globalAlpha = 1;
@@ -171,11 +177,11 @@ export function TimeLine({ info }: { info: Info }) {
     const s = data?.spans.find((s) => s[0] === rank && s[1] <= t && s[2] >= t && (s[3] !== s[4]) === half);
     choose(
       s
-        ? `rank ${rank}: ${data!.names[s[4]]}, ${data!.names[s[3]]}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
+        ? `rank ${rank}: ${data!.names[s[4]]}, ${kindOf(data!.names, s)}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
         : `rank ${rank} at ${f.time(t)}: nothing`,
     );
   };
-  const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => data!.names[s[3]]))], [data]);
+  const kinds = useMemo(() => [...new Set((data?.spans ?? []).map((s) => kindOf(data!.names, s)))], [data]);
   return (
     <section aria-label="Time line" class="timeline">
       <div class="bar">

@@ -67,72 +67,76 @@ export function Why({ info }: { info: Info }) {
       </p>
       <h3>Where the time of collectives went, all instances together</h3>
       {(data.sums ?? []).length === 0 && <p class="hint">This run has no collectives that ended.</p>}
-      <table data-testid="sums">
-        <thead>
-          <tr>
-            <th>collective</th>
-            <th class="n">instances</th>
-            <th class="n">time together</th>
-            <th class="n">of it at line rate</th>
-            <th>by cause</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(data.sums ?? []).map((c) => (
+      <div class="scroll" tabIndex={0} role="region" aria-label="collectives, all instances together">
+        <table data-testid="sums">
+          <thead>
             <tr>
-              <td>{c.name}</td>
-              <td class="n">{f.count(c.count ?? 0)}</td>
-              <td class="n">{f.time(c.end_ps)}</td>
-              <td class="n">{f.percent(c.ideal_ps / Math.max(1, c.end_ps))}</td>
-              <td class="wide">
-                <Split c={c} />
-              </td>
+              <th>collective</th>
+              <th class="n">instances</th>
+              <th class="n">time together</th>
+              <th class="n">of it at line rate</th>
+              <th>by cause</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {(data.sums ?? []).map((c) => (
+              <tr>
+                <td>{c.name}</td>
+                <td class="n">{f.count(c.count ?? 0)}</td>
+                <td class="n">{f.time(c.end_ps)}</td>
+                <td class="n">{f.percent(c.ideal_ps / Math.max(1, c.end_ps))}</td>
+                <td class="wide">
+                  <Split c={c} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       <h3>The collectives that lost most</h3>
-      <table>
-        <thead>
-          <tr>
-            <th>collective</th>
-            <th class="n">began</th>
-            <th class="n">took</th>
-            <th class="n">line rate</th>
-            <th>by cause</th>
-            <th>largest cause</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(data.worst ?? []).map((c) => (
+      <div class="scroll" tabIndex={0} role="region" aria-label="collectives that lost most">
+        <table class="lost-most">
+          <thead>
             <tr>
-              <td>
-                {c.name} of {f.bytes(c.bytes)}, {c.ranks} ranks
-              </td>
-              <td class="n">{f.time(c.start_ps)}</td>
-              <td class="n">{f.time(c.end_ps - c.start_ps)}</td>
-              <td class="n">{f.time(c.ideal_ps)}</td>
-              <td class="wide">
-                <Split c={c} />
-              </td>
-              <td>
-                {c.why}{" "}
-                {c.port >= 0 && (
-                  <a
-                    href={address(["run", info.name, "fabric"], {
-                      metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue",
-                      t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols),
-                      port: c.port,
-                    })}
-                  >
-                    see it
-                  </a>
-                )}
-              </td>
+              <th>collective</th>
+              <th class="n">began</th>
+              <th class="n">took</th>
+              <th class="n">line rate</th>
+              <th>by cause</th>
+              <th>largest cause</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {(data.worst ?? []).map((c) => (
+              <tr>
+                <td>
+                  {c.name} of {f.bytes(c.bytes)}, {c.ranks} ranks
+                </td>
+                <td class="n">{f.time(c.start_ps)}</td>
+                <td class="n">{f.time(c.end_ps - c.start_ps)}</td>
+                <td class="n">{f.time(c.ideal_ps)}</td>
+                <td class="wide">
+                  <Split c={c} />
+                </td>
+                <td class="reason">
+                  {c.why}{" "}
+                  {c.port >= 0 && (
+                    <a
+                      href={address(["run", info.name, "fabric"], {
+                        metric: c.pause_ps > c.collision_ps + c.incast_ps ? "pause" : "queue",
+                        t: Math.floor((c.at_ps / Math.max(1, s.step_time_ps)) * info.cols),
+                        port: c.port,
+                      })}
+                    >
+                      see it
+                    </a>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       {data.count > (data.worst ?? []).length && (
         <p class="hint">
           {f.count(data.count)} instances in all; of each kind the eight that lost most are listed.

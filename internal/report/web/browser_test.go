@@ -54,7 +54,13 @@ workload: {traffic: {alltoall: {bytes: 4MB}}}
 // captured writes a run with a capture, as the run command does.
 func captured(t *testing.T, dir string) {
 	t.Helper()
-	d, err := scenario.Parse("x", []byte(flows), nil)
+	capturedAs(t, dir)
+}
+
+// capturedAs is the same with other values.
+func capturedAs(t *testing.T, dir string, sets ...string) {
+	t.Helper()
+	d, err := scenario.Parse("x", []byte(flows), sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +146,8 @@ func TestBrowser(t *testing.T) {
 		t.Fatalf("%+v", placed)
 	}
 	captured(t, filepath.Join(s.Root, "captured"))
+	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc")
+	capturedAs(t, filepath.Join(s.Root, "srd"), "transport=srd")
 	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
 	r, err := Open(filepath.Join(s.Root, name))
 	if err != nil {
