@@ -125,13 +125,16 @@ func (f *finder) typed(g *group, b box) site.Type {
 	n := g.nodes[0]
 	if g.kind == cabling.Server {
 		var t site.Type
-		fmt.Sscanf(b.typ, "%d %d", &t.GPUs, &t.NICs) // as typeOf wrote it
+		fmt.Sscanf(b.typ, "%d %d %s", &t.GPUs, &t.NICs, &t.GPU) // as typeOf wrote it
+		if t.GPUs == 0 {
+			t.GPU = ""
+		}
 		if g.ports > 1 {
 			t.NICPorts = g.ports
 		}
 		return t
 	}
-	t := site.Type{Role: f.role[n].String(), OS: f.system(g)}
+	t := site.Type{Model: b.typ, Role: f.role[n].String(), OS: f.system(g)}
 	if usual[f.role[n]] != f.tier[n] {
 		t.Tier = f.tier[n]
 	}
@@ -287,9 +290,14 @@ func (w words) String() string { return strings.Join(w, ", ") }
 
 func typeWords(t site.Type) words {
 	var w words
+	if t.Model != "" {
+		w.add("model", quote(t.Model))
+	}
 	if t.NICs > 0 {
+		w.add("gpu", t.GPU)
 		w = append(w, fmt.Sprintf("gpus: %d", t.GPUs))
 	}
+	w.add("split", t.Split)
 	w.add("nics", t.NICs)
 	w.add("nic_ports", t.NICPorts)
 	w.add("role", t.Role)

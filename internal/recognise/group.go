@@ -223,13 +223,17 @@ func boxes(tuples [][]int, d int) (out [][][]int) {
 	return out
 }
 
-// typeOf is what sets nodes of one group apart: a server's GPUs and NICs.
+// typeOf is what sets nodes of one group apart: a server's GPUs, how many and which, and NICs, a switch's
+// model.
 func (f *finder) typeOf(g *group, n int) string {
 	if f.kind[n] != cabling.Server {
-		return ""
+		return f.switchModel(n)
 	}
-	nics := len(f.at[n]) / g.ports
-	return fmt.Sprintf("%d %d", f.gpus(n, nics), nics)
+	nics, gpu := len(f.at[n])/g.ports, ""
+	if s := f.serverModel(n); s != nil {
+		gpu = s.GPU
+	}
+	return fmt.Sprintf("%d %d %s", f.gpus(n, nics), nics, gpu)
 }
 
 // gpus are a server's: as its source says, or the options, or as many as NICs.
@@ -239,6 +243,9 @@ func (f *finder) gpus(n, nics int) int {
 		return g
 	case f.o.GPUs > 0:
 		return f.o.GPUs
+	}
+	if s := f.serverModel(n); s != nil {
+		return s.GPUs
 	}
 	f.assumed = max(f.assumed, nics)
 	return nics

@@ -57,12 +57,14 @@ func Recognise(c *cabling.Cabling, o Options) (*Found, error) {
 	}
 	f.words()
 	f.describe()
+	f.modelled()
+	f.models()
 	g, err := f.build()
 	if err != nil {
 		return nil, fmt.Errorf("the description that was found cannot be built (a bug of Railyard): %w", err)
 	}
 	f.out.Graph = g
-	if named, same := f.kept(); same < named {
+	if named, same := f.keptIn(cabling.Of(g)); same < named {
 		f.note("ports are numbered anew on every switch, in the order of the rules: %d of %d are called "+
 			"as in "+
 			"the source", same, named)

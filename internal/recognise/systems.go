@@ -60,12 +60,11 @@ func (f *finder) system(g *group) string {
 	return ""
 }
 
-// kept counts the switches' ports that the source names, and those of them that are called the same in what
+// keptIn counts the switches' ports that the source names, and those of them that are called the same in what
 // was found.
-func (f *finder) kept() (named, same int) {
+func (f *finder) keptIn(here *cabling.Cabling) (named, same int) {
 	type end struct{ node, port string }
 	far := map[end]string{}
-	here := cabling.Of(f.out.Graph)
 	for _, x := range here.Cables {
 		a, b := end{here.Nodes[x.A.Node].Name, cabling.PortKey(x.A.Port)}, end{here.Nodes[x.B.Node].Name,
 			cabling.PortKey(x.B.Port)}
