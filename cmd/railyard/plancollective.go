@@ -28,11 +28,12 @@ type planCollectiveCmd struct {
 func (c *planCollectiveCmd) Help() string {
 	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the
 simulator, with the protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus
-bandwidth. NVLS is the model's alone.
+bandwidth. nvls takes GPUs that share an NVSwitch.
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB
   railyard plan collective scenarios/gpt13b-128.yaml --kind all-to-all --sizes 1MiB
+  railyard plan collective scenarios/gpt13b-128.yaml --set fabric.hosts=1 --algorithms ring,nvls
   railyard plan collective scenarios/gpt13b-128.yaml --groups rail --algorithms ring,tree`
 }
 
@@ -76,6 +77,9 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	plan, err := loadFabric(c.Fabric, c.Set)
 	if err != nil {
 		return err
+	}
+	if len(c.Algorithms) == 0 && (c.Groups == "rail" || plan.Graph.Domains() > 1) {
+		algorithms = slices.DeleteFunc(algorithms, func(a string) bool { return a == coll.ByNVLS })
 	}
 	rows, stopped := c.rows(e, plan, kind, sizes, algorithms)
 	if c.JSON {

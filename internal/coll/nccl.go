@@ -32,10 +32,14 @@ const (
 	Simple = "simple" // whole slices, with a synchronisation each
 )
 
+// NVLSLatency is what a reduction by NVSwitch takes before the first byte, in microseconds (hwLat of
+// nccl src/graph/tuning.cc).
+const NVLSLatency = 25.0
+
 // Protocols lists them in NCCL's order.
 var Protocols = []string{LL, LL128, Simple}
 
-// ByNVLS is the name of NVLink SHARP, which only the model knows.
+// ByNVLS is the name of NVLink SHARP.
 const ByNVLS = "nvls"
 
 // Constants of nccl src/graph/tuning.cc, in microseconds and by protocol where
@@ -68,7 +72,6 @@ var treeShare = [3][23]float64{
 
 const (
 	netOverhead = 1.0  // microseconds that a hop between nodes costs at least; three times that with Simple
-	nvlsLatency = 25.0 // microseconds, over NVLink
 	nvlsShare   = 0.85 // of the bandwidth, on Hopper
 )
 
@@ -111,7 +114,7 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	if kind == AllReduce && m.NVLS && m.Nodes == 1 {
 		// Every byte goes up and comes down once, the switch adds: 552 GB/s of bus
 		// bandwidth on eight H100, of which 476 are measured (HANDBOOK.md 9.4).
-		add(ByNVLS, 2, nvlsLatency, m.NVLink*nvlsShare)
+		add(ByNVLS, 2, NVLSLatency, m.NVLink*nvlsShare)
 	}
 	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Micros, b.Micros) })
 	return out, nil

@@ -29,7 +29,7 @@ func (p *resolver) groups(c crew, by string) [][]int {
 // collective builds a collective over all ranks or over the rails.
 func (p *resolver) collective(c crew, groups string, run workload.CollectiveRun) (*workload.DAG, error) {
 	ranks := p.ranks(c)
-	run.PerServer, run.Servers = p.perServer(c), p.servers(c)
+	run.PerServer, run.Servers, run.Switch = p.perServer(c), p.servers(c), p.adding(c)
 	who := p.groups(c, groups)
 	if run.Algorithm == coll.ByRails {
 		if err := p.alike(c); err != nil {
@@ -139,6 +139,26 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	}
 	p.note("NCCL's tuning model runs an %v of %v here as %s%s", run.Kind, s.Bytes, run.Algorithm, with)
 	return nil
+}
+
+// adding is the share of NVLink's rate at which the switches that join a job's GPUs add up (NVLS): those of
+// Hopper and Blackwell do, other makers' and pairs do not.
+func (p *resolver) adding(c crew) (share float64) {
+	for rank := range p.ranks(c) {
+		k := p.KindOf(c.gpu(rank))
+		of := 0.0
+		switch {
+		case k.Pair > 0 || k.told.Paired():
+		case slices.Contains([]string{"h100", "h200"}, k.GPU.Name):
+			of = coll.NVLSShare(false)
+		case slices.Contains([]string{"b200", "b300", "gb200", "gb300"}, k.GPU.Name):
+			of = coll.NVLSShare(true)
+		}
+		if rank == 0 || of < share {
+			share = of
+		}
+	}
+	return share
 }
 
 // nvidia are the GPUs that NCCL's tuning model has constants for.

@@ -51,6 +51,7 @@ func Checks() []Check {
 		{"jobs", jobRows},
 		{"inside servers", insides},
 		{"NVLink domains", domainRows},
+		{"NVSwitch", nvlsRows},
 		{"trees", trees},
 		{"transport", transportRows},
 		{"PFC cascade", cascade},

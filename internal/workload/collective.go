@@ -19,6 +19,7 @@ type CollectiveRun struct {
 	Chunk     unit.Bytes // 0: a ring's steps are whole; else at most so much per rank at once
 	PerServer int
 	Servers   coll.Servers // where ranks are; unless known, PerServer in each
+	Switch    float64      // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 }
 
 // on says where ranks are.
@@ -33,7 +34,7 @@ func (c CollectiveRun) on() coll.Servers {
 func Algorithms(k coll.Kind) []string {
 	switch k {
 	case coll.AllReduce:
-		return []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails}
+		return []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails, coll.ByNVLS}
 	case coll.ToAll:
 		return []string{"direct", "pairwise", "pxn"}
 	case coll.Bcast:
@@ -57,6 +58,9 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 		if len(g) < 2 {
 			return nil, fmt.Errorf("a collective needs two ranks, found %d", len(g))
 		}
+		if err := c.switched(g); err != nil {
+			return nil, err
+		}
 		run, err := c.algorithm(len(g))
 		if err != nil {
 			return nil, err
@@ -79,6 +83,28 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 	return b.Seal()
 }
 
+// switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.
+func (c CollectiveRun) switched(ranks []int) error {
+	if c.Algorithm != coll.ByNVLS || c.Kind != coll.AllReduce {
+		return nil
+	}
+	on := c.on()
+	for _, r := range ranks {
+		if on.Of(r) != on.Of(ranks[0]) {
+			return field.New("algorithm",
+				"nvls takes GPUs that share NVLink, and these are in several servers or "+
+					"domains: with groups or NVLink domains (server.nvlink_domain) it has them")
+		}
+	}
+	switch {
+	case c.Switch == 0:
+		return field.New("algorithm", "nvls takes an NVSwitch that adds up: GPUs from H100 on, joined by it")
+	case c.Protocol != "" && c.Protocol != coll.Simple:
+		return field.New("protocol", "nvls runs with protocol simple or none, found %s", c.Protocol)
+	}
+	return nil
+}
+
 // size estimates the transfers of one group, from above.
 func (c CollectiveRun) size(n int) float64 {
 	pieces := 1.0
@@ -91,6 +117,8 @@ func (c CollectiveRun) size(n int) float64 {
 		return ranks * max(64, tree)
 	case c.Algorithm == coll.ByTree:
 		return 4 * ranks * (tree + 2*float64(max(1, c.PerServer)))
+	case c.Algorithm == coll.ByNVLS:
+		return ranks
 	case c.Algorithm == coll.ByHalving:
 		return 2 * ranks * 20
 	case c.Algorithm == coll.ByRails:
@@ -113,6 +141,10 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	ring := false
 	switch c.Kind {
 	case coll.AllReduce:
+		if c.Algorithm == coll.ByNVLS {
+			run = coll.NVLS(c.Switch)
+			break
+		}
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
 		if run, err = coll.AllReduceBy(c.Algorithm, n, c.on()); err != nil {
 			return nil, field.Under("algorithm", err)
@@ -151,7 +183,7 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 	if c.Protocol == "" {
 		return b
 	}
-	return &protocol{b, c.Protocol, c.on()}
+	return &protocol{b, c.Protocol, c.Algorithm == coll.ByNVLS, c.on()}
 }
 
 // protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
@@ -160,12 +192,16 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 type protocol struct {
 	*Builder
 	name string
+	nvls bool
 	on   coll.Servers
 }
 
 // Transfer makes protocol a coll.Sink.
 func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
 	wait, wire := coll.ProtocolCost(p.name, p.on.Of(src) == p.on.Of(dst))
+	if p.nvls {
+		wait = coll.NVLSLatency
+	}
 	d := unit.Time(wait * float64(unit.Microsecond))
 	if d > 0 {
 		after = []int32{p.Compute(src, d, Other, after...)}

@@ -19,6 +19,9 @@ func drawCollective(t *rapid.T, n int) CollectiveRun {
 		Protocol:  rapid.SampledFrom([]string{"", coll.LL, coll.LL128, "simple"}).Draw(t, "protocol"),
 		PerServer: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "per server")}
 	c.Algorithm = rapid.SampledFrom(append([]string{""}, Algorithms(c.Kind)...)).Draw(t, "algorithm")
+	if c.Algorithm == coll.ByNVLS { // whose data meet in a switch: TestBySwitch
+		c.Algorithm = coll.ByTree
+	}
 	if usual(c.Kind, c.Algorithm) == coll.ByRing {
 		c.Channels = rapid.IntRange(0, 3).Draw(t, "channels")
 		if rapid.Bool().Draw(t, "chunks") {
@@ -63,6 +66,29 @@ func heard(d *DAG) [][]bool {
 		}
 	}
 	return out
+}
+
+// NVSwitch adds up for ranks of one server, if it can, with protocol simple or none.
+func TestBySwitch(t *testing.T) {
+	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 8 * unit.MiB, Algorithm: coll.ByNVLS, PerServer: 4,
+		Switch: 0.85}
+	if d, err := RunCollective(8, c, [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}); err != nil || len(d.Ops) != 8 {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*CollectiveRun){
+		"algorithm: nvls takes GPUs that share": func(c *CollectiveRun) { c.PerServer = 2 },
+		"algorithm: nvls takes an NVSwitch":     func(c *CollectiveRun) { c.Switch = 0 },
+		"protocol: nvls runs with protocol":     func(c *CollectiveRun) { c.Protocol = coll.LL },
+		"algorithm: channels and chunks are a":  func(c *CollectiveRun) { c.Channels = 2 },
+		`algorithm: "nvls" runs no all-gather`:  func(c *CollectiveRun) { c.Kind = coll.AllGather },
+	} {
+		run := c
+		change(&run)
+		if _, err := RunCollective(8, run, [][]int{{0, 1, 2, 3}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
 
 // Of every collective, in every way to run it: whose data must reach whom does, nobody sends or receives less

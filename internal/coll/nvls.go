@@ -1,0 +1,46 @@
+package coll
+
+import "railyard/unit"
+
+// NVLS returns the all-reduce that NVSwitch does (NVLink SHARP), of GPUs that share one. Each rank has an
+// n-th of the bytes for its own: it reads it from all at once, added up by the switch, and writes the sum
+// to all at once. So a GPU sends all of its bytes once, because others read them, and its n-th of the
+// sums; and it receives the sums once, and its n-th added up: (n+1)/n of the bytes each way (NVIDIA,
+// nccl-tests pull request 239: the bandwidth of the algorithm is n/(n+1) of NVLink's). Reading and
+// writing follow each other piece by piece, and all take part from the first piece on.
+//
+// The switch adds up and copies at a share of NVLink's rate; what it does not reach is counted as bytes, as
+// flags of LL are. A transfer to the neighbour stands for what a rank sends to the switch and what the
+// neighbour gets from it: in a fabric of one pipe out and one in per GPU, all pipes are as busy as they are.
+func NVLS(share float64) Algorithm {
+	return func(s Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		n := len(ranks)
+		if n < 2 {
+			return ready
+		}
+		var all []int32
+		for _, r := range ready {
+			all = append(all, r...)
+		}
+		through := unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share + 0.5)
+		through = max(through, bytes)
+		var moved []int32
+		for i := range n {
+			moved = append(moved, s.Transfer(ranks[i], ranks[(i+1)%n], through, all...))
+		}
+		done := make([][]int32, n)
+		for i := range done {
+			done[i] = moved
+		}
+		return done
+	}
+}
+
+// NVLSShare is what NCCL reckons that NVSwitch's reductions reach of NVLink's bandwidth (nccl
+// src/graph/tuning.cc: 0.85 for Hopper, 0.74 for Blackwell).
+func NVLSShare(blackwell bool) float64 {
+	if blackwell {
+		return 0.74
+	}
+	return nvlsShare
+}
