@@ -74,6 +74,7 @@ type Execution struct {
 	NVBytes  unit.Bytes // delivered by NVLink so far
 
 	carrier Carrier
+	dead    []bool  // by GPU; nil: none is
 	deps    []int32 // operations that each waits for
 	pipes   pipes
 }
@@ -180,6 +181,9 @@ func (x *Execution) Done() bool { return x.Left == 0 }
 // launch starts an operation whose inputs are there.
 func (x *Execution) launch(i int32) {
 	o := &x.DAG.Ops[i]
+	if x.Dead(int(o.Rank)) {
+		return
+	}
 	x.Start[i] = x.carrier.Now()
 	if o.Compute() {
 		x.after(o.Dur, i, computed)
@@ -211,6 +215,9 @@ func (x *Execution) Ring(b Bell) {
 		return
 	}
 	o := &x.DAG.Ops[b.Op]
+	if x.Dead(int(o.Rank)) {
+		return
+	}
 	if b.Stage != computed {
 		x.NVBytes += o.Bytes
 	}
@@ -223,7 +230,22 @@ func (x *Execution) Ring(b Bell) {
 }
 
 // Delivered ends an operation whose bytes have crossed the network.
-func (x *Execution) Delivered(op int32) { x.finish(op) }
+func (x *Execution) Delivered(op int32) {
+	if !x.Dead(int(x.DAG.Ops[op].Peer)) {
+		x.finish(op)
+	}
+}
+
+// Kill ends all that a GPU does: what it computes, sends or is sent never ends.
+func (x *Execution) Kill(gpu int) {
+	if x.dead == nil {
+		x.dead = make([]bool, len(x.Machine.Server))
+	}
+	x.dead[gpu] = true
+}
+
+// Dead reports whether a GPU was killed.
+func (x *Execution) Dead(gpu int) bool { return x.dead != nil && x.dead[gpu] }
 
 // finish ends an operation and launches what waited for it alone.
 func (x *Execution) finish(i int32) {

@@ -37,7 +37,7 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	}
 	var inside []stage // of a scheduled fabric
 	visit := func(l, from, side int) {
-		best := r.best(l)
+		best := r.rate(r.port(l, from))
 		if side > 0 && r.plan.Scheduled != nil {
 			link := r.graph.Links[l]
 			inside = append(inside, stage{rate: best, side: side, hop: r.seen.Ports[r.port(l, from)].Flight,

@@ -197,8 +197,8 @@ func (x *idealizer) stage(nodes, links []int, path []stage) stage {
 		}
 		hop := x.r.seen.Ports[x.r.port(l, node)].Flight
 		s.back = min(s.back, x.r.seen.Ports[x.r.port(l, link.A+link.B-node)].Flight)
-		rate := x.r.best(l)
-		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(l)
+		rate := x.r.rate(x.r.port(l, node))
+		s.alike = s.alike && (i == 0 || hop == s.hop && rate == s.rate) && !x.r.varies(x.r.port(l, node))
 		s.rate, s.hop = max(s.rate, rate), min(s.hop, hop)
 	}
 	slower := x.moves && slices.ContainsFunc(path, func(p stage) bool { return p.rate > s.rate })

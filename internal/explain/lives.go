@@ -19,26 +19,36 @@ func newLives(p *scenario.Plan) lives {
 	return l
 }
 
-// best returns the highest rate that a link has at any time.
-func (r *reading) best(link int) (rate unit.Rate) {
-	events := r.lives[link]
-	if len(events) == 0 || !events[0].FromStart() {
-		rate = r.graph.Links[link].Rate
+// sends is the rate of a port behind an event of its link: a link's first port is that of its A.
+func sends(port int32, e *scenario.LinkEvent) unit.Rate {
+	if port%2 == 0 {
+		return e.Rate
 	}
-	for _, e := range events {
-		rate = max(rate, e.Rate)
+	return e.Back
+}
+
+// rate returns the highest rate that a port has at any time.
+func (r *reading) rate(port int32) (rate unit.Rate) {
+	events := r.lives[int(port/2)]
+	if len(events) == 0 || !events[0].FromStart() {
+		rate = r.graph.Links[port/2].Rate
+	}
+	for i := range events {
+		rate = max(rate, sends(port, &events[i]))
 	}
 	return rate
 }
 
-// rate returns that of a port's link.
-func (r *reading) rate(port int32) unit.Rate { return r.best(int(r.seen.Ports[port].Link)) }
+// best is the higher rate of a link's two directions.
+func (r *reading) best(link int) unit.Rate {
+	return max(r.rate(int32(2*link)), r.rate(int32(2*link+1)))
+}
 
-// varies reports that a link has another rate at some time.
-func (r *reading) varies(link int) bool {
-	best := r.best(link)
-	for _, e := range r.lives[link] {
-		if e.Rate != best {
+// varies reports that a port has another rate at some time.
+func (r *reading) varies(port int32) bool {
+	best, events := r.rate(port), r.lives[int(port/2)]
+	for i := range events {
+		if sends(port, &events[i]) != best {
 			return true
 		}
 	}
@@ -64,12 +74,12 @@ func (l lives) gone() (gone map[int]bool, others bool) {
 	return gone, others
 }
 
-// rateAt returns the rate of a link, and whether routes avoid it.
-func (r *reading) rateAt(link int, at unit.Time) (rate unit.Rate, avoided bool) {
-	rate = r.graph.Links[link].Rate
-	for _, e := range r.lives[link] {
+// rateAt returns the rate of a port, and whether routes avoid its link.
+func (r *reading) rateAt(port int32, at unit.Time) (rate unit.Rate, avoided bool) {
+	rate = r.graph.Links[port/2].Rate
+	for _, e := range r.lives[int(port/2)] {
 		if e.At <= at {
-			rate = e.Rate
+			rate = sends(port, &e)
 		}
 		if e.Heard && e.At+e.Converge <= at {
 			avoided = !e.Up
@@ -78,11 +88,11 @@ func (r *reading) rateAt(link int, at unit.Time) (rate unit.Rate, avoided bool) 
 	return rate, avoided
 }
 
-// stretches calls f for the stretches between two times in which a link was one thing.
-func (r *reading) stretches(link int, from, to unit.Time,
+// stretches calls f for the stretches between two times in which a port was one thing.
+func (r *reading) stretches(port int32, from, to unit.Time,
 	f func(long unit.Time, rate unit.Rate, avoided bool)) {
 	times := []unit.Time{from, to}
-	for _, e := range r.lives[link] {
+	for _, e := range r.lives[int(port/2)] {
 		for _, t := range []unit.Time{e.At, e.At + e.Converge} {
 			if t > from && t < to {
 				times = append(times, t)
@@ -91,19 +101,19 @@ func (r *reading) stretches(link int, from, to unit.Time,
 	}
 	slices.Sort(times)
 	for i, t := range times[1:] {
-		rate, avoided := r.rateAt(link, times[i])
+		rate, avoided := r.rateAt(port, times[i])
 		f(t-times[i], rate, avoided)
 	}
 }
 
-// share is how much of its best rate a link had between two times for those on it. While routes
-// avoided it, a set in which it was had nothing of it, and who uses no other was elsewhere.
-func (r *reading) share(link int, from, to unit.Time, balanced bool) float64 {
-	if len(r.lives[link]) == 0 || from >= to {
+// share is how much of its best rate a port had between two times for those on it. While routes
+// avoided its link, a set in which it was had nothing of it, and who uses no other was elsewhere.
+func (r *reading) share(port int32, from, to unit.Time, balanced bool) float64 {
+	if len(r.lives[int(port/2)]) == 0 || from >= to {
 		return 1
 	}
-	sum, best := 0.0, r.best(link)
-	r.stretches(link, from, to, func(long unit.Time, rate unit.Rate, avoided bool) {
+	sum, best := 0.0, r.rate(port)
+	r.stretches(port, from, to, func(long unit.Time, rate unit.Rate, avoided bool) {
 		switch {
 		case !avoided:
 			sum += float64(rate) * float64(long)
@@ -122,8 +132,7 @@ func (s *sharing) slowed(d demand, ports []int32, balanced bool, w *window) dema
 	}
 	have, best, least := 0.0, 0.0, 1.0
 	for _, p := range ports {
-		link := int(s.r.seen.Ports[p].Link)
-		share, rate := s.r.share(link, w.from, w.to, balanced), float64(s.r.best(link))
+		share, rate := s.r.share(p, w.from, w.to, balanced), float64(s.r.rate(p))
 		if have, best = have+share*rate, best+rate; share < least {
 			least, d.slowest = share, p
 		}
@@ -152,9 +161,8 @@ func (r *reading) slowness(port int32, from, to unit.Time) string {
 	if port < 0 {
 		return "a link ran below its rate"
 	}
-	link := int(r.seen.Ports[port].Link)
-	best, least, long := r.best(link), r.best(link), unit.Time(0)
-	r.stretches(link, from, to, func(d unit.Time, rate unit.Rate, avoided bool) {
+	best, least, long := r.rate(port), r.rate(port), unit.Time(0)
+	r.stretches(port, from, to, func(d unit.Time, rate unit.Rate, avoided bool) {
 		if rate < best && !avoided {
 			least, long = min(least, rate), long+d
 		}

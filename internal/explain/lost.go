@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"railyard/internal/result"
+	"railyard/internal/scenario"
 	"railyard/unit"
 )
 
@@ -19,15 +20,21 @@ const (
 // well. Transports decide when a rank is lost, by their retries; its peers then hang until the time-out
 // of their collectives (NCCL's watchdog) ends the job, which is computed and not simulated.
 func (r *reading) outcome() *result.Outcome {
-	if r.exec.Done() || len(r.seen.Lost) == 0 {
+	if r.exec.Done() || len(r.seen.Lost)+len(r.seen.Dead) == 0 {
 		return nil
 	}
 	o := &result.Outcome{Ended: result.RankLost, Failed: len(r.seen.Lost), Limit: int64(r.plan.Patience)}
-	at := r.seen.Lost[0].At
+	at := unit.Never
+	if len(r.seen.Dead) > 0 {
+		at = r.seen.Dead[0].At
+	}
+	if len(r.seen.Lost) > 0 {
+		at = min(at, r.seen.Lost[0].At)
+	}
 	o.At = int64(at)
 	down := r.downAt(at)
 	o.Broken = r.brokenAt(at)
-	o.CutOff = r.cutOff(down)
+	o.CutOff = r.cutOff(down, at)
 	for _, l := range r.seen.Lost[:min(len(r.seen.Lost), maxGaveUp)] {
 		from, to := r.seen.peers(l.Conn)
 		o.Errors = append(o.Errors, result.GaveUp{From: r.graph.NICName(int(from)),
@@ -55,25 +62,40 @@ func (r *reading) downAt(at unit.Time) map[int]bool {
 	return down
 }
 
-// brokenAt names what is broken at a moment, and since when.
-func (r *reading) brokenAt(at unit.Time) []string {
-	since := map[int]unit.Time{}
-	var order []int
+// brokenAt names what is broken at a moment, and since when: a switch, not all of its cables.
+func (r *reading) brokenAt(at unit.Time) (all []string) {
+	var last []scenario.LinkEvent // of each link that is down, in the order of time
 	for _, e := range r.plan.Events {
 		if e.At > at || !e.Toggles {
 			continue
 		}
-		order = slices.DeleteFunc(order, func(l int) bool { return l == e.Link })
-		if since[e.Link] = e.At; !e.Up {
-			order = append(order, e.Link)
+		last = slices.DeleteFunc(last, func(o scenario.LinkEvent) bool { return o.Link == e.Link })
+		if !e.Up {
+			last = append(last, e)
 		}
 	}
-	var all []string
-	for i, l := range order {
-		if i == maxBroken {
-			return append(all, fmt.Sprintf("and %d more cables", len(order)-i))
+	for i, s := range r.plan.Storms {
+		ended := slices.ContainsFunc(r.plan.Storms[i+1:], func(o scenario.Storm) bool {
+			return o.NIC == s.NIC && o.At <= at
+		})
+		if s.On && s.At <= at && !ended {
+			all = append(all, fmt.Sprintf("NIC %s pauses for ever since %v", r.graph.NICName(s.NIC), s.At))
 		}
-		all = append(all, fmt.Sprintf("%s since %v", r.cable(l), since[l]))
+	}
+	seen := map[string]bool{}
+	for i, e := range last {
+		name := e.By
+		if name == "" {
+			name = r.cable(e.Link)
+		}
+		told := fmt.Sprintf("%s since %v", name, e.At)
+		if seen[told] {
+			continue
+		}
+		if seen[told] = true; len(all) == maxBroken {
+			return append(all, fmt.Sprintf("and up to %s more", unit.Plural(len(last)-i, "cable")))
+		}
+		all = append(all, told)
 	}
 	return all
 }
@@ -85,12 +107,19 @@ func (r *reading) cable(link int) string {
 }
 
 // cutOff lists the GPUs none of whose NICs is where most others are.
-func (r *reading) cutOff(down map[int]bool) (all []result.LostRank) {
+func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank) {
 	off := map[int]bool{}
 	for _, nic := range r.graph.CutOff(down) {
 		off[nic] = true
 	}
 	for gpu := range r.graph.TotalGPUs() {
+		if i := slices.IndexFunc(r.seen.Dead, func(d scenario.Death) bool {
+			return d.Host == r.graph.HostOf(gpu)
+		}); i >= 0 {
+			all = append(all, result.LostRank{GPU: r.graph.GPUName(gpu), Since: int64(r.seen.Dead[i].At),
+				Why: "its server is down"})
+			continue
+		}
 		lost := true
 		for way := range r.graph.Ways(gpu) {
 			lost = lost && off[r.graph.WayOf(gpu, way)]
@@ -98,14 +127,14 @@ func (r *reading) cutOff(down map[int]bool) (all []result.LostRank) {
 		if !lost {
 			continue
 		}
-		since, why := r.lastCut(r.graph.WayOf(gpu, 0), down)
+		since, why := r.lastCut(r.graph.WayOf(gpu, 0), down, at)
 		all = append(all, result.LostRank{GPU: r.graph.GPUName(gpu), Since: int64(since), Why: why})
 	}
 	return all
 }
 
 // lastCut is when the last of a NIC's cables broke, or, where they work, the last of all.
-func (r *reading) lastCut(nic int, down map[int]bool) (since unit.Time, why string) {
+func (r *reading) lastCut(nic int, down map[int]bool, at unit.Time) (since unit.Time, why string) {
 	own, broken := r.graph.NICs[nic].Links, 0
 	for _, l := range own {
 		if down[l] {
@@ -114,7 +143,7 @@ func (r *reading) lastCut(nic int, down map[int]bool) (since unit.Time, why stri
 	}
 	for _, e := range r.plan.Events {
 		if e.Toggles && !e.Up && down[e.Link] && (broken < len(own) || slices.Contains(own, e.Link)) &&
-			e.At >= since {
+			e.At >= since && e.At <= at {
 			since, why = e.At, r.cable(e.Link)
 		}
 	}
@@ -174,8 +203,11 @@ func (r *reading) hangs(o *result.Outcome) (since unit.Time) {
 
 // whyLost is the outcome in a sentence.
 func (r *reading) whyLost(o *result.Outcome) string {
-	first := o.Errors[0]
-	s := fmt.Sprintf("the queue pair from %s to %s gave up (%s)", first.From, first.To, first.Why)
+	s := "a server went down"
+	if len(o.Errors) > 0 && (len(r.seen.Dead) == 0 || o.Errors[0].At < int64(r.seen.Dead[0].At)) {
+		first := o.Errors[0]
+		s = fmt.Sprintf("the queue pair from %s to %s gave up (%s)", first.From, first.To, first.Why)
+	}
 	if n := len(o.CutOff); n > 0 {
 		var names []string
 		for _, c := range o.CutOff[:min(n, 4)] {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"railyard/internal/result"
+	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -24,7 +25,8 @@ type Observation struct {
 	Conns    []Conn
 	Ports    []Port // a link's at A and at B, link by link
 	Ways     Ways
-	Lost     []Lost // connections that gave up, in the order of time
+	Lost     []Lost           // connections that gave up, in the order of time
+	Dead     []scenario.Death // servers whose processes have ended
 
 	Counted  result.Summary // counters that the fidelity has
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals

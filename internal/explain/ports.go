@@ -22,7 +22,7 @@ func (r *reading) ports(s *result.Summary, t *result.Tables) {
 	for i := range r.seen.Ports {
 		p := &r.seen.Ports[i]
 		st := &p.Packets
-		link, rate := g.Links[p.Link], r.best(int(p.Link))
+		link, rate := g.Links[p.Link], r.rate(int32(i))
 		node, peer := int(p.Node), link.A+link.B-int(p.Node)
 		row := result.PortRow{Port: int32(i), Name: r.portName(int32(i)), Node: g.Nodes[node].Name,
 			Peer: g.Nodes[peer].Name,

@@ -10,19 +10,34 @@ import (
 	"railyard/unit"
 )
 
-// LinkState is what a cable is at a moment, the same in both directions.
+// LinkState is what a cable is at a moment, as one of its ports sees it.
 type LinkState struct {
 	Up   bool
-	Rate unit.Rate
-	BER  float64 // bit error rate
+	Rate unit.Rate // at which the port sends
+	Back unit.Rate // and the other one, where that differs; 0: at the same
+	BER  float64   // bit error rate
+}
+
+// In is the rate at which the port receives.
+func (s *LinkState) In() unit.Rate {
+	if s.Back > 0 {
+		return s.Back
+	}
+	return s.Rate
 }
 
 // Link returns the state of the cable at a port.
 func (n *Net) Link(port int32) LinkState {
-	return LinkState{Up: !n.Ports[port].Down, Rate: n.Ports[port].Rate, BER: n.cfg[port].ber}
+	tx := &n.Ports[port]
+	s := LinkState{Up: !tx.Down, Rate: tx.Rate, BER: n.cfg[port].ber}
+	if back := n.Ports[tx.Peer].Rate; back != tx.Rate {
+		s.Back = back
+	}
+	return s
 }
 
-// SetLink makes the cable at port what it is from now on, in both directions.
+// SetLink makes the cable at port what it is from now on; one rate alone may change, all else is of both
+// directions.
 //
 // A broken cable loses what is sent into it, and both ends forget that they were paused; once it
 // is whole again, an ingress that is still congested pauses its peer anew. A new rate is that of
@@ -34,15 +49,16 @@ func (n *Net) Link(port int32) LinkState {
 func (n *Net) SetLink(port int32, s LinkState) {
 	ends := [2]int32{port, n.Ports[port].Peer}
 	was := n.Link(port)
-	if s.Rate != was.Rate {
-		n.retrain(ends, s.Rate)
+	rates, had := [2]unit.Rate{s.Rate, s.In()}, [2]unit.Rate{was.Rate, was.In()}
+	if rates != had {
+		n.retrain(ends, rates)
 	}
 	for _, p := range ends {
 		n.setErrors(p, s.BER)
 		if s.Up != was.Up {
 			n.setUp(p, s.Up)
 		}
-		if s.Up && (!was.Up || s.Rate > was.Rate) {
+		if s.Up && (!was.Up || rates[0] > had[0] || rates[1] > had[1]) {
 			n.pauseAgain(p)
 		}
 		if node := n.node[p]; n.sched != nil && n.sched.at[node] != nil {
@@ -123,11 +139,11 @@ type past struct {
 	out, in []span // of what it sends, and of what it receives
 }
 
-// retrain changes the rate of a cable.
-func (n *Net) retrain(ends [2]int32, r unit.Rate) {
+// retrain changes the rates of a cable's ends.
+func (n *Net) retrain(ends [2]int32, rates [2]unit.Rate) {
 	now := n.Q.Now()
 	quiet := max(now, n.Ports[ends[0]].BusyUntil, n.Ports[ends[1]].BusyUntil)
-	for _, p := range ends {
+	for i, p := range ends {
 		tx := &n.Ports[p]
 		spans := append(n.pastOf(p).out, span{max(now, tx.BusyUntil), tx.Rate, tx.TxBytes})
 		if quiet > tx.BusyUntil {
@@ -139,7 +155,7 @@ func (n *Net) retrain(ends [2]int32, r unit.Rate) {
 		}
 		n.pastOf(p).out = spans
 		n.pastOf(tx.Peer).in = append(n.pastOf(tx.Peer).in[:0], spans...)
-		setRate(tx, r)
+		setRate(tx, rates[i])
 		n.encode(p)
 	}
 }
@@ -161,6 +177,7 @@ func (n *Net) rateOf(in int32) unit.Rate {
 				return s.rate
 			}
 		}
+		return n.Ports[n.Ports[in].Peer].Rate // which has changed, perhaps alone
 	}
 	return n.Ports[in].Rate
 }

@@ -48,8 +48,8 @@ func (n *Net) sendPause(slot int32) {
 		quanta = int(sw.Spec.PFCQuanta)
 	}
 	n.sendPFC(port, n.pauseFor(port, prio, quanta))
-	// Half the pause time leaves room for the frame to reach the peer. It comes after the last one.
-	again := n.Q.Now() + roce.PauseTime(quanta, n.Ports[port].Rate)/2
+	// Half the peer's pause time leaves room for the frame to reach it. It comes after the last one.
+	again := n.Q.Now() + roce.PauseTime(quanta, n.Ports[n.Ports[port].Peer].Rate)/2
 	n.refresh.Arm(engine.Node(n.node[port]), slot, KindRefresh, max(again, n.Ports[port].BusyUntil))
 }
 
@@ -93,6 +93,18 @@ func (n *Net) SendPause(port int32, prio int) { n.sendPause(n.slot(port, prio)) 
 
 // SendResume ends a pause of SendPause.
 func (n *Net) SendResume(port int32, prio int) { n.resume(n.slot(port, prio)) }
+
+// Storm lets the receiver behind a port pause its peer for ever, as a NIC does whose firmware or PCIe
+// hangs, or ends that.
+func (n *Net) Storm(port int32, prio int, on bool) {
+	slot := n.slot(port, prio)
+	if !on {
+		n.resume(slot)
+		return
+	}
+	n.ing[slot].pausing, n.ing[slot].cause = true, -1
+	n.sendPause(slot)
+}
 
 // gotPFC applies a pause frame to the transmit side of port: quanta 0 resumes,
 // anything else pauses for so long from now (IEEE 802.1Q 36.1.3).

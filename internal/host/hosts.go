@@ -64,18 +64,19 @@ type Config struct {
 
 // nic is one network card.
 type nic struct {
-	ports   []int32
-	element engine.Element // its host
-	loc     uint16
-	slow    bool // there are buses
-	pausing bool
-	split   bool      // the bundle no longer sprays
-	rxFree  unit.Time // when everything received is written to GPU memory
-	pcie    unit.Rate // of the slowest of its buses
-	line    unit.Rate // of one port
-	buses   []int32
-	over    []int32  // ports that it sprays over
-	granter *granter // nil while nobody needs its credit
+	ports    []int32
+	element  engine.Element // its host
+	loc      uint16
+	slow     bool // there are buses
+	pausing  bool
+	storming bool      // it pauses its switch whatever its buffer holds
+	split    bool      // the bundle no longer sprays
+	rxFree   unit.Time // when everything received is written to GPU memory
+	pcie     unit.Rate // of the slowest of its buses
+	line     unit.Rate // of one port
+	buses    []int32
+	over     []int32  // ports that it sprays over
+	granter  *granter // nil while nobody needs its credit
 }
 
 // sender is the requester end of a queue pair, with its pacing. What each packet reads of it is four

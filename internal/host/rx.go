@@ -209,7 +209,7 @@ func (h *Hosts) rxCNP(_ int32, p *fabric.Packet) {
 // they have waiting there counts as its own: it pauses a little early.
 func (h *Hosts) drain(now unit.Time, port int32, n *nic, id int32, payload int) {
 	h.write(now, n, unit.Bytes(payload))
-	if !n.pausing && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
+	if !n.pausing && !n.storming && unit.InTime(n.pcie, n.rxFree-now) > h.cfg.RxXOff {
 		n.pausing = true
 		h.each(n, (*fabric.Net).SendPause)
 		h.Net.Q.Push(n.element, n.rxFree-unit.Serialize(h.cfg.RxXOn, n.pcie), KindDrain, id, 0)
@@ -225,7 +225,18 @@ func (h *Hosts) drained(id int32) {
 		return
 	}
 	n.pausing = false
-	h.each(n, (*fabric.Net).SendResume)
+	if !n.storming {
+		h.each(n, (*fabric.Net).SendResume)
+	}
+}
+
+// Storm lets a NIC pause its switch for ever in all classes of data, full or not, or ends that.
+func (h *Hosts) Storm(nic int32, on bool) {
+	n := &h.nics[nic]
+	if n.storming = on; n.pausing && !on {
+		return // its buffer is full: it resumes when that has drained
+	}
+	h.each(n, func(net *fabric.Net, port int32, class int) { net.Storm(port, class, on) })
 }
 
 // each pauses or resumes a NIC's ports. What waits for PCIe is one queue, whatever its service,

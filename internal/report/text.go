@@ -95,6 +95,12 @@ func linkEvents(w io.Writer, all []result.LinkEvent) {
 			label = "Events     "
 		}
 		line := fmt.Sprintf("%v %s: %s", unit.Time(e.At), e.Link, e.Change)
+		if e.Cables > 0 {
+			line += fmt.Sprintf(" (%s)", unit.Plural(e.Cables, "cable"))
+		}
+		if e.Ends > 0 {
+			line += fmt.Sprintf(", its ends know from %v on", unit.Time(e.Ends))
+		}
 		if e.Routes > 0 {
 			line += fmt.Sprintf(", routes know from %v on", unit.Time(e.Routes))
 		}

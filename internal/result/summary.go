@@ -222,7 +222,9 @@ type LinkEvent struct {
 	At     int64  `json:"at_ps"`
 	Link   string `json:"link"`
 	Change string `json:"change"`
-	Routes int64  `json:"routes_ps,omitempty"` // when they knew that it breaks or works again
+	Cables int    `json:"cables,omitempty"`    // of a switch, a card, a NIC or a server
+	Ends   int64  `json:"ends_ps,omitempty"`   // when both ends knew that it broke, before
+	Routes int64  `json:"routes_ps,omitempty"` // all routes knew that it breaks or works again
 }
 
 // FlowTimes are completion times of messages between hosts.

@@ -85,15 +85,18 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
-	f.Failures = []Failure{{}}
+	soon := unit.Microsecond
+	f.Failures = []Failure{{Converge: &soon}}
+	f.Fabric.Routing.Detect = &soon
 	f.Switch.Trim = trimOf(&queue.Spec{Queues: [queue.Classes]queue.Class{{Trim: true}},
 		Trim: queue.Trim{Size: 128, DSCP: 48, LastHop: 48}})
 	settle := queue.Scheduled{Cell: 256, Header: 16, Message: 16, Credit: 4096, Speedup: 1.02,
 		Egress: 1 << 20, Timeout: unit.Millisecond}
 	f.Fabric.Scheduled = Scheduled{nil, &settle.Cell, &settle.Header, &settle.Message, &settle.Credit,
 		&settle.Speedup, &settle.Egress, &settle.Timeout}
-	slow, clean := unit.Gbps, 0.
-	f.Events = []Event{{Rate: &slow, BER: &clean}}
+	slow, clean, half := unit.Gbps, 0., 0.5
+	f.Events = []Event{{Rate: &slow, BER: &clean, Share: &half, Boot: &soon, Detect: &soon, Converge: &soon,
+		Flap: &Flap{Period: soon, Count: 1}}}
 	for _, name := range cc.Names() {
 		for param, value := range cc.Lookup(name).Profile("").Values(100 * unit.Gbps) {
 			f.SetCC(name, param, value)

@@ -125,6 +125,10 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 			continue
 		}
 		down[e.Link] = true
+		if next := i + 1; next < len(p.Events) && p.Events[next].At == e.At && p.Events[next].By == e.By &&
+			e.By != "" {
+			continue // a switch and all of its cables
+		}
 		if states++; states > mostStates {
 			return
 		}

@@ -27,7 +27,7 @@ type File struct {
 	Jobs      []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
 	Placement string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
 	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
-	Events    []Event           `yaml:"events" doc:"moments at which links break, come back, change their rate or their bit error rate"`
+	Events    []Event           `yaml:"events" doc:"moments at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause for ever"`
 	OnFailure OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
 	Output    Output            `yaml:"output" doc:"what is recorded"`
 }
@@ -60,6 +60,7 @@ type Fabric struct {
 	Nodes         []site.Group `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
 	Cables        []site.Rule  `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
 	Regions       string       `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
+	Routing       Routing      `yaml:"routing" doc:"how fast routes follow what breaks"`
 	Scheduled     Scheduled    `yaml:"scheduled" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`
 	Graph         *Graph       `yaml:"graph" doc:"explicit nodes and links, for kind graph"`
 }
@@ -255,24 +256,6 @@ type Op struct {
 	Send    unit.Bytes `yaml:"send" doc:"size of a transfer"`
 	To      string     `yaml:"to" doc:"receiver of a transfer"`
 	After   []string   `yaml:"after" doc:"operations that come first"`
-}
-
-// Failure is a link that breaks.
-type Failure struct {
-	Link     string    `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
-	At       unit.Time `yaml:"at" doc:"when; 0s: from the start"`
-	Converge unit.Time `yaml:"converge" doc:"how long until routes avoid it, and until they use it again"`
-	Until    unit.Time `yaml:"until" doc:"when it works again; 0s: never. A link that is back before routes avoid it has flapped"`
-}
-
-// Event is a moment at which a cable changes, in both directions. What is not said stays as it was.
-type Event struct {
-	Link     string     `yaml:"link" doc:"a port at either end, as rail-1:Eth3"`
-	At       unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
-	Up       *bool      `yaml:"up" doc:"false: it breaks and loses what is sent into it; true: it works again"`
-	Rate     *unit.Rate `yaml:"rate" doc:"its rate from then on, at most the cable's own; a frame on the wire finishes at the old one"`
-	BER      *float64   `yaml:"bit_error_rate" doc:"its bit error rate from then on; 0: none"`
-	Converge unit.Time  `yaml:"converge" doc:"how long until routes avoid it or use it again, where up changes; they do not look at rates"`
 }
 
 // OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.

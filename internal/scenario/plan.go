@@ -54,6 +54,8 @@ type Plan struct {
 
 	Jobs   []workload.Job // at least one
 	Events []LinkEvent    // in the order of time
+	Storms []Storm        // likewise
+	Deaths []Death
 
 	Patience   unit.Time // of collectives, before they end the job
 	Checkpoint unit.Time // how often a training saves itself; 0: nobody says

@@ -77,8 +77,10 @@ func (p *resolver) stamped(a *cc.Algorithm) error {
 		}
 	}
 	for _, e := range p.Events {
-		if _, ok := roce.StampRate(e.Rate); !ok {
-			return refuse(p.Graph.End(e.Link, p.Graph.Links[e.Link].B)+" from "+e.At.String()+" on", e.Rate)
+		for _, rate := range []unit.Rate{e.Rate, e.Back} {
+			if _, ok := roce.StampRate(rate); !ok {
+				return refuse(p.Graph.End(e.Link, p.Graph.Links[e.Link].B)+" from "+e.At.String()+" on", rate)
+			}
 		}
 	}
 	return nil

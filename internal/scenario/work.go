@@ -100,7 +100,7 @@ func (p *resolver) bound() error {
 		slowest = min(slowest, l.Rate)
 	}
 	for i := range p.Events {
-		slowest = min(slowest, p.Events[i].Rate)
+		slowest = min(slowest, p.Events[i].Rate, p.Events[i].Back)
 	}
 	if end := computing + bytes*8/float64(slowest)*float64(unit.Second); end > endOfTime {
 		return field.New("workload",

@@ -14,7 +14,10 @@ const (
 	kindRing engine.Kind = host.KindUser + iota // A operation, B stage: see exec.Bell
 	kindSample
 	kindLink     // A event of the plan: a cable changes
-	kindConverge // A event of the plan: routes follow it
+	kindNotice   // A event of the plan: the ends of a cable know that it broke
+	kindConverge // A event of the plan: routes follow it, and all others of that moment
+	kindStorm    // A storm of the plan
+	kindDeath    // A death of the plan
 )
 
 // carrier carries an execution's transfers as packets: each is split into messages on the

@@ -8,8 +8,9 @@ import (
 	"railyard/unit"
 )
 
-// lost reports that connections have given up for good: whoever waits for what they carry waits in vain.
-func (r *Run) lost() bool { return len(r.carrier.lost) > 0 }
+// lost reports that connections have given up for good, or that servers are gone: whoever waits for them
+// waits in vain.
+func (r *Run) lost() bool { return len(r.carrier.lost)+len(r.dead) > 0 }
 
 // strand finds, in a network that does nothing more, the connections that wait for a way that is gone
 // without ever giving up: a protocol whose NIC has no port left has nothing to count retries by.

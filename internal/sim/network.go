@@ -53,6 +53,7 @@ type Network struct {
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
 	routed       map[int]bool   // broken links that the routes avoid; others still lose what they are given
+	noticed      map[int]bool   // those of which their ends alone know: they hash past them where they can
 	tables       []*route.Table // by node
 	conns        map[connKey]int32
 }
@@ -62,7 +63,8 @@ type connKey struct{ service, src, dst, tag int32 }
 // NewNetwork builds a network.
 func NewNetwork(s *Setup) (*Network, error) {
 	g := s.Graph
-	n := &Network{Setup: s, Graph: s.Graph, conns: map[connKey]int32{}, routed: map[int]bool{}}
+	n := &Network{Setup: s, Graph: s.Graph, conns: map[connKey]int32{}, routed: map[int]bool{},
+		noticed: map[int]bool{}}
 	for l, state := range s.Links {
 		if !state.Up {
 			n.routed[l] = true
@@ -230,7 +232,7 @@ func (n *Network) install() {
 				groups = append(groups, -1)
 			}
 			if groups[set] < 0 {
-				groups[set] = t.Add(n.weighted(n.Paths.Links(node, set), node))
+				groups[set] = t.Add(n.weighted(n.remaining(n.Paths.Links(node, set)), node))
 			}
 			t.Set(loc, groups[set])
 		}
@@ -310,39 +312,6 @@ func (n *Network) SetLink(link int, s fabric.LinkState) {
 		n.Hosts.PortIs(n.portA[link], s.Up)
 		n.Hosts.PortIs(n.portB[link], s.Up)
 	}
-}
-
-// Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is
-// avoided; those that have moved stay where they are. Other links that are broken keep their routes
-// until their own convergence.
-func (n *Network) Converge(link int, up bool) {
-	if n.routed[link] == !up || n.Setup.Static {
-		return
-	}
-	if up {
-		delete(n.routed, link)
-	} else {
-		n.routed[link] = true
-	}
-	n.Paths = n.Graph.Reroute(n.routed, n.Paths, scenario.Besides(n.Setup.LB, n.Setup.Scheduled))
-	n.install()
-	n.Hosts.Rebond(n.usable)
-}
-
-// usable returns the ports of a NIC whose cable is up, as far as routing knows, and whose
-// switch has a path to the other NIC: the two switches of a pair need not both have one.
-func (n *Network) usable(src, dst int32) (ports []int32) {
-	nic := n.Graph.NICs[src]
-	host := n.Graph.Hosts[nic.Host]
-	for _, l := range nic.Links {
-		sw := n.Graph.Links[l].A + n.Graph.Links[l].B - host
-		_, near := n.Paths.Near(sw, int(dst))
-		loc := n.Paths.Locator[dst]
-		if !n.routed[l] && (near || len(n.Paths.Next(sw, loc)) > 0) {
-			ports = append(ports, n.Port(l, host))
-		}
-	}
-	return ports
 }
 
 // Conn returns the queue pair number tag of a service from one GPU's NIC to another's,

@@ -35,6 +35,9 @@ type Run struct {
 
 	interrupted bool // by the observer
 
+	due  [][]int32        // events of the plan that are due at one moment
+	dead []scenario.Death // so far
+
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then
 }
@@ -151,7 +154,7 @@ func setup(p *scenario.Plan) *Setup {
 
 // stateBehind is what a cable is from an event on.
 func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
-	return fabric.LinkState{Up: e.Up, Rate: e.Rate, BER: e.BER}
+	return fabric.LinkState{Up: e.Up, Rate: e.Rate, Back: e.Back, BER: e.BER}
 }
 
 // buses are the plan's links of PCIe that limit.
@@ -284,22 +287,6 @@ func (r *Run) placed() unit.Bytes {
 	return min(max(r.counted, r.carrier.delivered), r.Exec.NetBytes)
 }
 
-// schedule sets the clock for the events of links. What is so from the start has been done (setup).
-// At one moment links change before routes follow.
-func (r *Run) schedule() {
-	q := r.Net.Q
-	for i := range r.Plan.Events {
-		if e := &r.Plan.Events[i]; !e.FromStart() {
-			q.Push(engine.OfRun, e.At, kindLink, int32(i), 0)
-		}
-	}
-	for i := range r.Plan.Events {
-		if e := &r.Plan.Events[i]; e.Heard && !e.FromStart() {
-			q.Push(engine.OfRun, e.At+e.Converge, kindConverge, int32(i), 0)
-		}
-	}
-}
-
 func (r *Run) progress() exec.Progress {
 	return exec.Progress{Now: r.Net.Q.Now(), PacketHops: r.Net.PacketHops, Delivered: r.placed(),
 		Total: r.Exec.NetBytes, OpsLeft: r.Exec.Left, Ops: len(r.Exec.DAG.Ops)}
@@ -310,12 +297,8 @@ func (r *Run) Event(e engine.Event) {
 	switch e.Kind() {
 	case kindSample:
 		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
-	case kindLink:
-		x := &r.Plan.Events[e.A]
-		r.SetLink(x.Link, stateBehind(x))
-	case kindConverge:
-		x := &r.Plan.Events[e.A]
-		r.Converge(x.Link, x.Up)
+	case kindLink, kindNotice, kindConverge, kindStorm, kindDeath:
+		r.happens(e.Kind(), int(e.A))
 	case kindRing:
 		r.carrier.ring(e)
 	}
@@ -387,6 +370,11 @@ func (r *Run) Interrupted() bool { return r.interrupted }
 func (r *Run) Failed() error {
 	if r.Exec.Done() || !r.lost() {
 		return nil
+	}
+	if len(r.carrier.lost) == 0 {
+		d := &r.dead[0]
+		return fmt.Errorf("the job lost its ranks on %s at %v", r.Graph.Nodes[r.Graph.Hosts[d.Host]].Name,
+			d.At)
 	}
 	f := &r.carrier.lost[0]
 	src, dst := r.Hosts.Peers(f.Conn)

@@ -193,6 +193,8 @@ export interface LinkEvent {
   at_ps: number;
   link: string;
   change: string;
+  cables?: number;
+  ends_ps?: number;
   routes_ps?: number;
 }
 

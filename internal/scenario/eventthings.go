@@ -1,0 +1,210 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/topo"
+)
+
+// thing is what an event is about: some cables, and who they are together.
+type thing struct {
+	kind  string // link, switch, card, nic, server
+	name  string
+	cards string // of a card: its ports
+	node  int    // a switch, or the server that it is in
+	nic   int    // -1: no NIC
+	links []int
+	near  []int // by link: the node whose end is meant
+}
+
+// key tells things apart.
+func (t *thing) key() string { return t.kind + " " + t.name + " " + t.cards }
+
+// String names a thing in notes: a cable by its port.
+func (t *thing) String() string {
+	switch t.kind {
+	case "link":
+		return t.name
+	case "card":
+		return "line card " + t.cards + " of " + t.name
+	case "nic":
+		return "NIC " + t.name
+	}
+	return t.kind + " " + t.name
+}
+
+// by is what events of cables say that they are part of: nothing, of a cable alone.
+func (t *thing) by() string {
+	if t.kind == "link" {
+		return ""
+	}
+	return t.String()
+}
+
+// things finds what events name.
+type things struct {
+	g     *topo.Graph
+	ports map[string]topo.LinkEnd
+	nics  map[string]int
+	of    [][]int // by node: its links, in the order of its ports
+}
+
+func newThings(g *topo.Graph) *things {
+	t := &things{g: g, ports: make(map[string]topo.LinkEnd, 2*len(g.Links)), nics: map[string]int{},
+		of: make([][]int, len(g.Nodes))}
+	for i, l := range g.Links {
+		for _, node := range []int{l.A, l.B} {
+			t.ports[g.End(i, node)] = topo.LinkEnd{Link: i, Node: node}
+			t.of[node] = append(t.of[node], i)
+		}
+	}
+	for node, links := range t.of {
+		slices.SortStableFunc(links, func(a, b int) int {
+			x, y := g.Jack(a, node), g.Jack(b, node)
+			return cmp.Or(cmp.Compare(x.Port, y.Port), cmp.Compare(x.Part, y.Part))
+		})
+	}
+	for i := range g.NICs {
+		t.nics[g.NICName(i)] = i
+	}
+	return t
+}
+
+// find is what an event is about. key is where the event stands.
+func (t *things) find(key string, e *Event) (*thing, error) {
+	var named []string
+	for _, n := range [][2]string{{"link", e.Link}, {"switch", e.Switch}, {"nic", e.NIC},
+		{"server", e.Server}} {
+		if n[1] != "" {
+			named = append(named, n[0])
+		}
+	}
+	if len(named) != 1 {
+		found := "names nothing"
+		if len(named) > 1 {
+			found = "names " + strings.Join(named, " and ")
+		}
+		return nil, field.New(key, "%s; accepted: one of link, switch, nic and server", found)
+	}
+	if len(e.Ports) > 0 && e.Switch == "" {
+		return nil, field.New(key+".ports", "are those of a switch, and none is named")
+	}
+	switch named[0] {
+	case "link":
+		return t.link(key+".link", e.Link)
+	case "switch":
+		return t.atSwitch(key, e)
+	case "nic":
+		return t.nic(key+".nic", e.NIC)
+	}
+	return t.server(key+".server", e.Server)
+}
+
+// link finds the cable at a port that a key names.
+func (t *things) link(key, name string) (*thing, error) {
+	end, ok := t.ports[name]
+	if !ok {
+		return nil, field.New(key, "there is no port %q; ports are named like %s", name,
+			t.g.End(0, t.g.Links[0].B))
+	}
+	return &thing{kind: "link", name: name, node: end.Node, nic: -1, links: []int{end.Link},
+		near: []int{end.Node}}, nil
+}
+
+// node finds a switch or a server.
+func (t *things) node(key, name string, host bool) (int, error) {
+	node := t.g.Node(name)
+	if node >= 0 && (t.g.Nodes[node].Role == topo.Host) == host {
+		return node, nil
+	}
+	var some []string
+	for _, n := range t.g.Nodes {
+		if (n.Role == topo.Host) == host && len(some) < 3 {
+			some = append(some, n.Name)
+		}
+	}
+	what := "switch"
+	if host {
+		what = "server"
+	}
+	if len(some) == 0 {
+		return 0, field.New(key, "there is no %s %q, nor any other", what, name)
+	}
+	return 0, field.New(key, "there is no %s %q; they are named like %s", what, name,
+		strings.Join(some, ", "))
+}
+
+// atSwitch finds a switch, or a line card of it.
+func (t *things) atSwitch(key string, e *Event) (*thing, error) {
+	node, err := t.node(key+".switch", e.Switch, false)
+	if err != nil {
+		return nil, err
+	}
+	th := &thing{kind: "switch", name: e.Switch, node: node, nic: -1, links: t.of[node]}
+	if len(e.Ports) > 0 {
+		th.kind, th.cards = "card", strings.Join(e.Ports, ",")
+		if th.links, err = t.card(key, node, e.Ports); err != nil {
+			return nil, err
+		}
+	}
+	if len(th.links) == 0 {
+		return nil, field.New(key+".switch", "%s has no cable", e.Switch)
+	}
+	th.near = slices.Repeat([]int{node}, len(th.links))
+	return th, nil
+}
+
+// card lists the cables of a line card: ports, and stretches of them in the switch's order.
+func (t *things) card(key string, node int, ports []string) (links []int, err error) {
+	at := func(port string) int {
+		return slices.IndexFunc(t.of[node], func(l int) bool {
+			return t.g.End(l, node) == t.g.Nodes[node].Name+":"+port
+		})
+	}
+	for i, p := range ports {
+		from, to := at(p), at(p)
+		for k := range len(p) {
+			if from < 0 && p[k] == '-' {
+				from, to = at(p[:k]), at(p[k+1:])
+			}
+		}
+		if from < 0 || to < from {
+			first, last := t.of[node][0], t.of[node][len(t.of[node])-1]
+			return nil, field.New(fmt.Sprintf("%s.ports[%d]", key, i), "%s has no cable at %q; its ports "+
+				"with cables are %s to %s, and a stretch is written Eth1-Eth4", t.g.Nodes[node].Name, p,
+				t.g.End(first, node), t.g.End(last, node))
+		}
+		for _, l := range t.of[node][from : to+1] {
+			if !slices.Contains(links, l) {
+				links = append(links, l)
+			}
+		}
+	}
+	return links, nil
+}
+
+// nic finds a NIC.
+func (t *things) nic(key, name string) (*thing, error) {
+	i, ok := t.nics[name]
+	if !ok {
+		return nil, field.New(key, "there is no NIC %q; they are named like %s", name, t.g.NICName(0))
+	}
+	n := &t.g.NICs[i]
+	node := t.g.Hosts[n.Host]
+	return &thing{kind: "nic", name: name, node: node, nic: i, links: n.Links,
+		near: slices.Repeat([]int{node}, len(n.Links))}, nil
+}
+
+// server finds a server.
+func (t *things) server(key, name string) (*thing, error) {
+	node, err := t.node(key, name, true)
+	if err != nil {
+		return nil, err
+	}
+	return &thing{kind: "server", name: name, node: node, nic: -1, links: t.of[node],
+		near: slices.Repeat([]int{node}, len(t.of[node]))}, nil
+}

@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/engine"
+	"railyard/unit"
+)
+
+// schedule sets the clock for what the plan says that breaks and comes back. What is so from the start has
+// been done (setup). At one moment links change before their ends know, and these before routes follow.
+func (r *Run) schedule() {
+	q, events := r.Net.Q, r.Plan.Events
+	for i := range events {
+		if e := &events[i]; !e.FromStart() {
+			q.Push(engine.OfRun, e.At, kindLink, int32(i), 0)
+		}
+	}
+	r.clock(kindNotice, func(i int) (unit.Time, bool) {
+		return events[i].At + events[i].Detect, events[i].Noticed && !events[i].FromStart()
+	})
+	r.clock(kindConverge, func(i int) (unit.Time, bool) {
+		return r.known(i), events[i].Heard && !events[i].FromStart()
+	})
+	for i := range r.Plan.Storms {
+		q.Push(engine.OfRun, r.Plan.Storms[i].At, kindStorm, int32(i), 0)
+	}
+	for i := range r.Plan.Deaths {
+		q.Push(engine.OfRun, r.Plan.Deaths[i].At, kindDeath, int32(i), 0)
+	}
+}
+
+// known is when all routes know of an event.
+func (r *Run) known(i int) unit.Time { return r.Plan.Events[i].At + r.Plan.Events[i].Converge }
+
+// clock schedules one event for all of the plan's that are due at a moment: routes are computed once when a
+// switch goes with all of its cables. Its operand is the place of the first of them in r.due.
+func (r *Run) clock(kind engine.Kind, due func(i int) (unit.Time, bool)) {
+	type moment struct {
+		at    unit.Time
+		event int32
+	}
+	var all []moment
+	for i := range r.Plan.Events {
+		if at, is := due(i); is {
+			all = append(all, moment{at, int32(i)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
+	for i, m := range all {
+		if i == 0 || all[i-1].at != m.at {
+			r.Net.Q.Push(engine.OfRun, m.at, kind, int32(len(r.due)), 0)
+			r.due = append(r.due, nil)
+		}
+		last := len(r.due) - 1
+		r.due[last] = append(r.due[last], m.event)
+	}
+}
+
+// happens does what an event of the plan says.
+func (r *Run) happens(kind engine.Kind, a int) {
+	p := r.Plan
+	switch kind {
+	case kindLink:
+		r.SetLink(p.Events[a].Link, stateBehind(&p.Events[a]))
+	case kindNotice:
+		links := make([]int, 0, len(r.due[a]))
+		for _, i := range r.due[a] {
+			links = append(links, p.Events[i].Link)
+		}
+		r.Notice(links)
+	case kindConverge:
+		r.converge(r.due[a])
+	case kindStorm:
+		r.Hosts.Storm(int32(p.Storms[a].NIC), p.Storms[a].On)
+	case kindDeath:
+		r.die(a)
+	}
+}
+
+// converge makes routes follow events of one moment.
+func (r *Run) converge(events []int32) {
+	change := map[int]bool{}
+	for _, i := range events {
+		e := &r.Plan.Events[i]
+		change[e.Link] = e.Up
+	}
+	r.ConvergeAll(change)
+}
+
+// die ends all processes of a server.
+func (r *Run) die(i int) {
+	d := &r.Plan.Deaths[i]
+	first, last := r.Graph.GPUsOf(d.Host)
+	for gpu := first; gpu < last; gpu++ {
+		r.Exec.Kill(gpu)
+	}
+	r.dead = append(r.dead, *d)
+}
