@@ -19,6 +19,7 @@ type Policy struct {
 	Shown bool
 
 	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
+	Oracle  bool // its choosers look at ports of other switches than their own
 	Ordered bool // they go in dimension order, on a torus
 	Escapes bool // they go any shortest way there, and escape to dimension order
 	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
@@ -108,7 +109,7 @@ func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
 var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant,
-	&Minimal, &UGAL, &DimensionOrder, &MinimalAdaptive, &Structured},
+	&Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
 	ofNICs()...)
 
 // Names lists the policies.

@@ -21,7 +21,12 @@ type attached struct{ nic, port int32 }
 type Regions struct {
 	Loc []int // the locator that leads to any switch of a region
 	Of  []int // by locator: the region where it is, -1 for none or several
+	// Gates are a switch's ports whose cables lead into a region that it is not in; of oracles, else nil.
+	Gates map[Gate][]int32
 }
+
+// Gate is a switch at which cables lead into a region.
+type Gate struct{ Node, Region int32 }
 
 // What stands in for a group.
 const (

@@ -62,3 +62,39 @@ func TestUGALWithoutDetours(t *testing.T) {
 		t.Errorf("ways by %v, want the two other regions and straight on", vias)
 	}
 }
+
+// UGAL by global queues counts what waits at the switch behind its port, where the cable to the other region
+// is; UGAL by local ones does not see it.
+func TestUGALGLooksFurther(t *testing.T) {
+	for _, c := range []struct {
+		local, gate, detour int32
+		goes                bool // straight
+	}{
+		{0, 0, 0, true}, {0, 8193, 0, false}, {8193, 0, 0, false}, {5000, 5000, 0, false},
+		{5000, 5000, 1000, true}, {0, 20_000, 5_000, false},
+	} {
+		for _, p := range []*Policy{&UGALG, &UGAL} {
+			u := p.Make(nil, Site{Stream: rng.New(1, "ugal-g")}).(Steerer)
+			table := regions(0, 5, func(int) bool { return true })
+			table.SetGroup(5+3, []int32{3})
+			table.Regions.Gates = map[Gate][]int32{{Node: 7, Region: 3}: {5, 6}}
+			u.Renew(table)
+			ports := make([]Port, 8)
+			for i := range ports {
+				ports[i].Queued, ports[i].Peer = c.detour, 4 // at a switch that has no cable elsewhere
+			}
+			ports[3] = Port{Queued: c.local, Peer: 7}
+			ports[7].Node = 7
+			ports[5].Queued, ports[6].Queued = 0, 2*c.gate
+			want := c.goes
+			if p == &UGAL {
+				want = int64(c.local) <= 2*int64(c.detour)+8192
+			}
+			for flow := range uint32(50) {
+				if via := u.Via(unit.Time(flow), 5+3, flow, ports); (via == -1) != want {
+					t.Fatalf("%s, %+v: by way of %d", p.Name, c, via)
+				}
+			}
+		}
+	}
+}

@@ -58,7 +58,7 @@ func (p *Plan) ways() string {
 	switch {
 	case p.LB.Classes() > 1:
 	case len(p.Graph.Regions) > 2:
-		ways = "lb: minimal, ugal or valiant, " + ways
+		ways = "lb: minimal, ugal, ugal-g or valiant, " + ways
 	case p.Graph.Grid != nil:
 		ways = "lb: dimension-order or minimal-adaptive, " + ways
 	}

@@ -282,7 +282,26 @@ func (n *Network) regions() (of []int32, r *route.Regions) {
 			}
 		}
 	}
+	if n.Setup.LB.Oracle {
+		r.Gates = n.gates(of)
+	}
 	return of, r
+}
+
+// gates are the ports of switches whose cables lead into other regions, as far as routes use them.
+func (n *Network) gates(of []int32) map[route.Gate][]int32 {
+	gates := map[route.Gate][]int32{}
+	for l := range n.Graph.Links {
+		a, b := n.Graph.Links[l].A, n.Graph.Links[l].B
+		if of[a] < 0 || of[b] < 0 || of[a] == of[b] || !n.Paths.Up(l) {
+			continue
+		}
+		for _, ends := range [][2]int{{a, b}, {b, a}} {
+			g := route.Gate{Node: int32(ends[0]), Region: of[ends[1]]}
+			gates[g] = append(gates[g], n.Port(l, ends[0]))
+		}
+	}
+	return gates
 }
 
 // weighted lists the ports of equal-cost links, each as often as its share of their rates says.

@@ -61,6 +61,12 @@ func toNeighbours(hosts, perGroup int, bytes unit.Bytes) string {
 // carried is which share of line rate a balanced dragonfly carries of a load that has every NIC send so
 // many bytes.
 func carried(p int, lb, workload string, bytes unit.Bytes) (float64, error) {
+	last, _, err := shares(p, lb, workload, bytes)
+	return last, err
+}
+
+// shares is that, by when the last flow ends, and by when flows end on average.
+func shares(p int, lb, workload string, bytes unit.Bytes) (last, mean float64, err error) {
 	r, err := finish(fmt.Sprintf(`
 name: dragonfly
 fabric:
@@ -71,12 +77,12 @@ transport: {recovery: selective, write: only, nak_after: 65535, window: 65536}
 lb: %s
 %s`, p, lb, workload), map[bool][]string{true: {"lb_options.per_packet=true"}}[lb == "valiant"]...)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	s, _, _ := r.Outcome("")
 	if s.Drops > 0 {
-		return 0, fmt.Errorf("%s on a dragonfly lost %d packets", lb, s.Drops)
+		return 0, 0, fmt.Errorf("%s on a dragonfly lost %d packets", lb, s.Drops)
 	}
 	line := unit.Serialize(bytes*4178/4096, 100*unit.Gbps) // headers of WRITE Only included
-	return float64(line) / float64(s.StepTime), nil
+	return float64(line) / float64(s.StepTime), float64(line) / float64(s.Flows.Mean), nil
 }

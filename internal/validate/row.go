@@ -79,6 +79,7 @@ func Checks() []Check {
 		{"spraying", spraying},
 		{"dragonflies", dragonflies},
 		{"adaptive dragonflies", adaptiveDragonflies},
+		{"tori", tori},
 		{"blame", counterfactuals},
 		{"recovery", recoveryRows},
 		{"shared NICs", sharedNICs},

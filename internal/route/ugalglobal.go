@@ -1,0 +1,57 @@
+package route
+
+import (
+	"railyard/param"
+	"railyard/unit"
+)
+
+// UGALG is UGAL by the queues of the whole group: before a packet leaves its region it is known what waits
+// at the cables that leave it, at whatever switch (Kim et al., ISCA 2008, UGAL-G). No switch knows that at
+// once: it is an ideal to hold others to, as it is there.
+var UGALG = Policy{
+	Name: "ugal-g", Title: "UGAL by global queues",
+	Params:   UGAL.Params,
+	Defaults: UGAL.Defaults,
+	Detours:  true,
+	Oracle:   true,
+	Sprays:   always,
+	New: func(v param.Values, s Site) Chooser {
+		c := &ugalGlobal{*UGAL.New(v, s).(*ugal)}
+		return c
+	},
+}
+
+// ugalGlobal looks one switch further than ugal.
+type ugalGlobal struct{ ugal }
+
+func (c *ugalGlobal) Via(now unit.Time, loc int, flow uint32, ports []Port) int {
+	r := c.valiant.Via(now, loc, flow, ports)
+	if r < 0 {
+		return -1
+	}
+	straight := c.waiting(now, c.table.Group(loc), c.table.Regions.Of[loc], flow, ports)
+	way := c.waiting(now, c.table.Group(c.table.Regions.Loc[r]), r, flow, ports)
+	if straight < 0 || way >= 0 && straight <= 2*way+c.bias {
+		return -1
+	}
+	return r
+}
+
+// waiting is what waits on the way out of this region to another one: at the port that a packet would take
+// here, and at the cables to there of the switch behind it, -1 where there is no way.
+func (c *ugalGlobal) waiting(now unit.Time, group int32, region int, flow uint32, ports []Port) int64 {
+	if group < 0 {
+		return -1
+	}
+	out := c.Pick(now, c.table.Ports(group), int(group), flow, ports)
+	bytes := int64(ports[out].Queued)
+	gates := c.table.Regions.Gates[Gate{ports[ports[out].Peer].Node, int32(region)}]
+	if len(gates) == 0 { // the port leaves the region itself
+		return bytes
+	}
+	sum := int64(0)
+	for _, g := range gates {
+		sum += int64(ports[g].Queued)
+	}
+	return bytes + sum/int64(len(gates))
+}
