@@ -177,6 +177,8 @@ var fixed = []bound{
 	{key: "workload.traffic.permutation.bytes", min: "1B", max: most},
 	{key: "workload.traffic.incast.bytes", min: "1B", max: most},
 	{key: "workload.traffic.incast.fan_in", min: "1", max: "32767"},
+	{key: "workload.traffic.background.load", min: "0.01", max: "1000"},
+	{key: "workload.traffic.background.for", min: "1ns", max: longest},
 	{key: "workload.traffic.alltoall.bytes", min: "1B", max: most},
 	{key: "workload.traffic.ring-allreduce.bytes", min: "1B", max: most},
 	{key: "workload.traffic.tree-allreduce.bytes", min: "1B", max: most},

@@ -72,14 +72,15 @@ func TestOutsideTheBounds(t *testing.T) {
 			AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1},
 			TreeAllReduce: &Pattern{Bytes: 1},
 			Halving:       &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
-			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}}}}
+			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}},
+			Background: &Background{Load: 1, For: unit.Second}}}
 	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, which are set in turn
 	for _, p := range []**Pattern{&sent.Permutation, &sent.AllToAll, &sent.RingAllReduce, &sent.TreeAllReduce,
 		&sent.Halving, &sent.AllGather, &sent.ReduceScatter, &sent.Broadcast} {
 		*p = &Pattern{Bytes: 1}
 	}
 	sent.Collective, sent.Incast = &CollSpec{Bytes: 1}, &IncastSpec{Bytes: 1, FanIn: 1}
-	sent.Flows = []FlowSpec{{Bytes: 1}}
+	sent.Flows, sent.Background = []FlowSpec{{Bytes: 1}}, &Background{Load: 1, For: unit.Second}
 	step := workload.NewTraining()
 	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}

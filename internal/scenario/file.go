@@ -213,6 +213,7 @@ type Traffic struct {
 	ReduceScatter *Pattern    `yaml:"reduce-scatter" doc:"ring reduce-scatter"`
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
+	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution"`
 	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
 
@@ -238,6 +239,13 @@ type IncastSpec struct {
 	Bytes  unit.Bytes `yaml:"bytes" doc:"per sender"`
 	FanIn  int        `yaml:"fan_in" doc:"senders"`
 	Target string     `yaml:"target" doc:"receiving GPU, host-1/gpu-1 unless given"`
+}
+
+// Background is messages at random times between random ranks.
+type Background struct {
+	Load  float64   `yaml:"load" doc:"percent of each GPU's share of its NIC that its messages take in the mean"`
+	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
+	For   unit.Time `yaml:"for" doc:"how long messages come"`
 }
 
 // FlowSpec is one transfer.

@@ -16,7 +16,8 @@ func Schema() []byte {
 	root := object(reflect.TypeFor[File](), "")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "Railyard scenario"
-	root["required"] = []string{"fabric", "workload"}
+	root["required"] = []string{"fabric"}
+	root["oneOf"] = []schema{{"required": []string{"workload"}}, {"required": []string{"jobs"}}}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

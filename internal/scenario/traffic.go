@@ -3,7 +3,9 @@ package scenario
 import (
 	"railyard/internal/coll"
 	"railyard/internal/field"
+	"railyard/internal/rng"
 	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 // traffic makes a job of a pattern.
@@ -60,6 +62,10 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 		}
 		build = func() (*workload.DAG, error) { return workload.Flows(ranks, flows) }
 	}
+	if t.Background != nil {
+		n++
+		build = func() (*workload.DAG, error) { return p.background(at, t.Background) }
+	}
 	if t.Matrix != "" {
 		n++
 		build = func() (*workload.DAG, error) { return p.matrix(ranks, t.Matrix) }
@@ -75,9 +81,54 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 		if t.Matrix != "" {
 			key += ".matrix"
 		}
+		if t.Background != nil {
+			key += ".background"
+		}
 		return job, field.Under(key, err)
 	}
 	return job, nil
+}
+
+// background draws messages for all ranks; GPUs that share a NIC share its rate.
+func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
+	g := p.Graph
+	sizes, err := p.sizesOf(b.Sizes)
+	if err != nil {
+		return nil, field.Under("sizes", err)
+	}
+	users := make([]int, len(g.NICs))
+	for rank := range p.ranks(at.crew) {
+		users[g.WayOf(at.crew.gpu(rank), 0)]++
+	}
+	x := workload.Background{Sizes: sizes, Load: b.Load / 100, For: b.For,
+		Beside: func(a, b int) bool { return g.Together(at.crew.gpu(a), at.crew.gpu(b)) }}
+	for rank := range p.ranks(at.crew) {
+		nic := g.WayOf(at.crew.gpu(rank), 0)
+		x.Rates = append(x.Rates, p.lineOf(nic)/unit.Rate(users[nic]))
+	}
+	flows, err := x.Flows(rng.New(p.Seed, "background/"+at.name))
+	if err != nil {
+		return nil, err
+	}
+	return workload.Flows(len(x.Rates), flows)
+}
+
+// sizesOf reads a size or a file of them.
+func (p *resolver) sizesOf(word string) (*workload.Sizes, error) {
+	if word == "" {
+		return nil, field.New("", "is missing: one size, as 64KB, or a file with a cumulative distribution")
+	}
+	if size, err := unit.ParseBytes(word); err == nil && size > 0 {
+		return workload.Always(size), nil
+	}
+	if p.read == nil {
+		return nil, field.New("", "files cannot be read here")
+	}
+	text, err := p.read(word)
+	if err != nil {
+		return nil, err
+	}
+	return workload.ParseSizes(word, text)
 }
 
 // matrix reads the connections of a file.

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -81,4 +82,53 @@ func stepsOf(jobs string) (map[string]unit.Time, error) {
 		out[s.Jobs[i].Name] = unit.Time(s.Jobs[i].StepTime)
 	}
 	return out, nil
+}
+
+// byChance is two servers behind one switch that send each other single packets at random times.
+const byChance = `
+name: chance
+fabric: {kind: single-rail, hosts: 2, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 1, nics: 1}
+cc: {algorithm: none}
+workload: {traffic: {background: {load: 1, sizes: 4096B, for: 10ms}}}
+`
+
+// queueRows holds messages at random times to Pollaczek and Khinchine's mean wait, of data and of the other
+// direction's acknowledgements in one queue: both come as often, and each is as long as it is.
+func queueRows() ([]Row, error) {
+	const rate = 100 * unit.Gbps
+	data := unit.Serialize(unit.Bytes(roce.DataLen(roce.WriteOnly, 4096)+roce.PreambleIFG), rate).Seconds()
+	ack := unit.Serialize(unit.Bytes(roce.AckLen+roce.PreambleIFG), rate).Seconds()
+	var rows []Row
+	idle, err := meanFlow("workload.traffic.background.load=0.05", "workload.traffic.background.for=100ms")
+	if err != nil {
+		return nil, err
+	}
+	for _, percent := range []float64{30, 60, 80} {
+		mean, err := meanFlow(fmt.Sprintf("workload.traffic.background.load=%v", percent),
+			"workload.traffic.background.for=15ms")
+		if err != nil {
+			return nil, err
+		}
+		each := percent / 100 * float64(rate) / 8 / 4096 // messages a second
+		wait := each * (data*data + ack*ack) / 2 / (1 - each*(data+ack))
+		rows = append(rows, within(fmt.Sprintf("single packets at random times, %v %% load: mean "+
+			"wait, ns", percent),
+			"M/G/1, Pollaczek and Khinchine", wait*1e9, (mean-idle).Seconds()*1e9, 0.06, "%.1f"))
+	}
+	return rows, nil
+}
+
+// meanFlow is how long messages take in the mean.
+func meanFlow(sets ...string) (unit.Time, error) {
+	r, err := finish(byChance, sets...)
+	if err != nil {
+		return 0, err
+	}
+	sum := unit.Time(0)
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		sum += m.Done - m.Posted
+	}
+	return sum / unit.Time(len(r.Hosts.Messages)), nil
 }

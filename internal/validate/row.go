@@ -49,6 +49,7 @@ func Checks() []Check {
 		{"sharing", sharing},
 		{"collectives", collectives},
 		{"jobs", jobRows},
+		{"messages by chance", queueRows},
 		{"inside servers", insides},
 		{"NVLink domains", domainRows},
 		{"NVSwitch", nvlsRows},
