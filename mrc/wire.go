@@ -21,7 +21,7 @@ const (
 func (m *maker) Wire(p *transport.Packet) int {
 	n := etherLen + roce.IPv4Len + roce.UDPLen + roce.ICRCLen
 	if m.common.IPv6 {
-		n += roce.IPv6Len - roce.IPv4Len
+		n += roce.IPv6More
 	}
 	n += Opcode(p).MRCLen(p.Flags&transport.Stamped != 0)
 	if p.Kind == transport.Data && p.Flags&transport.Trimmed == 0 {

@@ -249,6 +249,8 @@ const (
 
 	PFCLen = 64 // a MAC control frame is a minimum frame
 
+	IPv6More = IPv6Len - IPv4Len // what a frame over IPv6 has more than these
+
 	Port = 4791 // UDP destination port of RoCEv2
 )
 

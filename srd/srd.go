@@ -115,13 +115,17 @@ func (m *maker) Receiver(cc.Path, uint64) transport.Receiver {
 // Wire is a frame's length: RoCEv2's headers with a RETH in every packet; an acknowledgement's AETH and,
 // where something is missing, 16 bytes of bitmap.
 func (m *maker) Wire(p *transport.Packet) int {
+	ip := 0
+	if m.IPv6 {
+		ip = roce.IPv6More
+	}
 	if p.Kind == transport.Data {
-		return roce.DataLen(roce.WriteOnly, int(p.Payload))
+		return roce.DataLen(roce.WriteOnly, int(p.Payload)) + ip
 	}
 	if p.Bits != [2]uint64{} {
-		return roce.AckLen + 16
+		return roce.AckLen + 16 + ip
 	}
-	return roce.AckLen
+	return roce.AckLen + ip
 }
 
 // State is what a NIC keeps: 24 bytes for a packet that is out, and 16 for a path.

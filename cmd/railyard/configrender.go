@@ -105,6 +105,11 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
 			"--set lb=ecmp renders shortest ways", p.LB.Name)
 	}
+	if p.IPv6 {
+		return nil, fmt.Errorf("fabric.ip 6: servers are given IPv4 addresses here; --set fabric.ip=4 " +
+			"renders " +
+			"the same switches for them")
+	}
 	if p.LB.ReadsEVs {
 		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
 			"flow "+

@@ -70,6 +70,9 @@ func (c *labUpCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if plan.IPv6 {
+		return plan.Refuse("fabric.ip", "6, and labs give hosts IPv4 addresses; accepted: 4")
+	}
 	rate, err := unit.ParseRate(c.Rate)
 	if err != nil {
 		return field.Under("--rate", err)

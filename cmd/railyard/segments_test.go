@@ -37,6 +37,54 @@ switch:
 workload: {traffic: {incast: {fan_in: 3, bytes: 2MB}}}
 `
 
+// Captures of a fabric with IPv6 are told by pcap and read by tshark: flow labels of 20 bits, and MRC's
+// entropy values in them and in source ports.
+func TestIPv6Captures(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ipv6.yaml")
+	text := "name: six\nfabric: {ip: 6, kind: rail, segments: 2, hosts: 2, spines: 2, uplinks: 1, " +
+		"host_link: {rate: 100Gbps, cable: 3m}}\nserver: {gpus: 1, nics: 1}\n" +
+		"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 1MB}]}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ transport, story string }{
+		{"roce", "fd00::a00:1 > fd00::a00:3 QP"}, {"mrc", "packets by "},
+	} {
+		out := filepath.Join(t.TempDir(), c.transport)
+		if code, _, errs := call(t, "run", file, "--set", "transport="+c.transport, "--out", out, "--capture",
+			"seg-1-rail-1:Eth1", "--capture-window", "0us..30us"); code != 0 {
+			t.Fatal(errs)
+		}
+		taken := filepath.Join(out, "capture.pcapng")
+		code, said, errs := call(t, "pcap", taken)
+		if code != 0 || !strings.Contains(said, c.story) || !strings.Contains(said, " 0 wrong") {
+			t.Errorf("%s: exit %d: %s%s", c.transport, code, said, errs)
+		}
+		if _, err := exec.LookPath("tshark"); err != nil {
+			continue
+		}
+		b, err := exec.Command("tshark", "-r", taken, "-T", "fields", "-e", "ipv6.flow", "-e",
+			"_ws.malformed",
+			"-Y", "ipv6 && udp.dstport == 4791").Output()
+		labels := map[string]bool{}
+		for line := range strings.Lines(string(b)) {
+			labels[strings.TrimSpace(line)] = true
+		}
+		// one label for a queue pair, one per path for MRC
+		n := len(labels)
+		if err != nil || c.transport == "roce" && n != 1 || c.transport == "mrc" && n < 20 ||
+			strings.Contains(string(b), "Malformed") {
+			t.Errorf("%s: %v: %d labels\n%.300s", c.transport, err, n, b)
+		}
+	}
+	for _, args := range [][]string{{"config", "render", file, "--os", "sonic", "--out", t.TempDir()},
+		{"lab", "up", file, "--name", "six"}} {
+		if code, _, errs := call(t, args...); code != 2 || !strings.Contains(errs, "fabric.ip") {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+}
+
 // withSegments writes the scenario and returns its path.
 func withSegments(t *testing.T, more string) string {
 	t.Helper()

@@ -19,6 +19,7 @@ func (r *reading) wireBytes(b unit.Bytes) unit.Bytes {
 		return (n-1)*unit.Bytes(frame(int(mtu))+roce.PreambleIFG) + unit.Bytes(last+roce.PreambleIFG)
 	}
 	pad := (4 - b%4) % 4
+	pad += n * unit.Bytes(r.seen.Rules.More)
 	if r.seen.Rules.WriteOnly {
 		return b + pad + n*(62+16+20) + 4 // the last one's immediate
 	}
@@ -31,7 +32,7 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 	g := r.graph
 	rate := unit.Rate(0)
 	latency := unit.Time(0)
-	packet := r.seen.Rules.MTU + 62 + 20
+	packet := r.seen.Rules.MTU + 62 + 20 + unit.Bytes(r.seen.Rules.More)
 	if frame := r.seen.Rules.Frame; frame != nil {
 		packet = unit.Bytes(frame(int(r.seen.Rules.MTU)) + roce.PreambleIFG)
 	}

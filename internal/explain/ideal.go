@@ -266,7 +266,8 @@ func (x *idealizer) packets(bytes unit.Bytes, f func(op roce.Opcode, payload, n 
 // the last one is in the receiver's memory.
 func (x *idealizer) cross(path []stage, bytes unit.Bytes, src, dst int32) unit.Time {
 	path, over := x.crosses(path)
-	w := &way{frame: x.r.seen.Rules.Frame, path: path, over: over, cut: x.r.seen.Rules.CutThrough,
+	w := &way{frame: x.r.seen.Rules.Frame, more: x.r.seen.Rules.More, path: path, over: over,
+		cut:  x.r.seen.Rules.CutThrough,
 		pcie: x.pcie(src), into: x.pcie(dst), one: true}
 	for _, s := range path {
 		w.free = append(w.free, make([]unit.Time, s.ports))
@@ -299,6 +300,7 @@ func (x *idealizer) pcie(nic int32) unit.Rate {
 // way is a path with packets on it.
 type way struct {
 	frame   func(payload int) int // nil: RC's
+	more    int                   // bytes of those beyond IPv4's
 	path    []stage
 	over    func(frame unit.Bytes) unit.Time // behind the first stage; nil: nothing
 	cut     bool
@@ -335,7 +337,7 @@ func (w *way) size(op roce.Opcode, payload int) unit.Bytes {
 	if w.frame != nil {
 		return unit.Bytes(w.frame(payload))
 	}
-	return unit.Bytes(roce.DataLen(op, payload))
+	return unit.Bytes(roce.DataLen(op, payload) + w.more)
 }
 
 // send lets one packet through.
@@ -363,8 +365,8 @@ func (w *way) send(size, payload unit.Bytes) {
 			tail += w.over(size)
 		}
 		at = tail
-		if w.cut && h < len(w.path)-1 && size > headerLen {
-			at -= unit.Serialize(size-headerLen, s.rate)
+		if w.cut && h < len(w.path)-1 && size > w.header() {
+			at -= unit.Serialize(size-w.header(), s.rate)
 		}
 	}
 	w.arrived, w.done = tail, max(w.done, tail)
@@ -374,8 +376,10 @@ func (w *way) send(size, payload unit.Bytes) {
 	}
 }
 
-// headerLen is what a cut-through switch reads before it forwards (package fabric).
-const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
+// header is what a cut-through switch reads before it forwards (package fabric).
+func (w *way) header() unit.Bytes {
+	return unit.Bytes(roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen + w.more)
+}
 
 // steady reports that the last packet followed the one before at the pace at which
 // all equal ones will: at each stage that of the slowest stage so far.

@@ -50,6 +50,9 @@ workload: {traffic: {flows: [{from: host-1/gpu-1, to: %s, bytes: %dB}]}}
 			rapid.SampledFrom([]string{"ecmp", "flowlet"}).Draw(rt, "lb"),
 			rapid.SampledFrom([]string{"only", "first-middle-last"}).Draw(rt, "write"),
 			rapid.SampledFrom([]int{256, 1024, 4096}).Draw(rt, "mtu"), to, bytes)
+		if rapid.Bool().Draw(rt, "IPv6") {
+			text = strings.Replace(text, "fabric: {", "fabric: {ip: 6, ", 1)
+		}
 		_, _, tab := runAll(t, text)
 		if f := tab.Flows[0]; f.Done-f.Posted != f.Ideal {
 			rt.Fatalf("took %d ps alone, ideal is %d (%+d)\n%s", f.Done-f.Posted, f.Ideal,

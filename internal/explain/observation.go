@@ -41,6 +41,7 @@ type Rules struct {
 	WriteOnly bool       // each packet has an address of its own
 	// Frame is how long frames are, by their payload, where they are not RC's; nil.
 	Frame      func(payload int) int
+	More       int // bytes of RC's frames beyond those over IPv4
 	CutThrough bool
 	NICLatency unit.Time   // at either end
 	PCIe       unit.Rate   // between NIC and memory; 0 when it does not count

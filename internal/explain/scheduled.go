@@ -45,6 +45,6 @@ func (r *reading) carries(rate unit.Rate) unit.Rate {
 	if s == nil {
 		return rate
 	}
-	frame := unit.Bytes(roce.DataLen(roce.WriteMiddle, int(r.seen.Rules.MTU)))
+	frame := unit.Bytes(roce.DataLen(roce.WriteMiddle, int(r.seen.Rules.MTU)) + r.seen.Rules.More)
 	return unit.Rate(float64(rate) * (float64(frame+roce.PreambleIFG) / s.Load(frame)))
 }

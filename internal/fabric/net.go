@@ -119,6 +119,7 @@ type Net struct {
 	Stats     []PortStats
 	Sw        []Switch // by node; hosts have a zero Switch
 
+	header   int // bytes that a cut-through switch reads
 	switches int
 	node     []int32      // owner of each port
 	forward  []forward    // by node
@@ -263,7 +264,7 @@ const (
 
 // New returns an empty network; shift is the wheel's granularity (engine.New).
 func New(shift uint) *Net {
-	n := &Net{Partition: Partition{Q: engine.New(shift), free: -1}}
+	n := &Net{Partition: Partition{Q: engine.New(shift), free: -1}, header: headerLen}
 	n.refresh = engine.NewTimers(n.Q, 0)
 	n.expire = engine.NewTimers(n.Q, 0)
 	return n
@@ -417,8 +418,11 @@ func (n *Net) TapPort(port int32, on bool) {
 func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }
 
 // headerLen is what a cut-through switch reads before it forwards: Ethernet to
-// BTH.
+// BTH, over IPv4.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
+
+// OverIPv6 says that packets have the longer header.
+func (n *Net) OverIPv6() { n.header = headerLen + roce.IPv6More }
 
 // special handles broken, lossy and cut-through links, and those to other parts;
 // false means that the packet is gone.
@@ -476,8 +480,8 @@ func (n *Net) special(port int32, tx *route.Port, pi int32, p *Packet, delay *un
 	if tx.Flags&flagTapIn != 0 {
 		n.Tap(tx.BusyUntil+c.prop, tx.Peer, false, p)
 	}
-	if tx.Flags&flagCut != 0 && p.Size > headerLen {
-		*delay -= unit.Serialize(unit.Bytes(p.Size)-headerLen, tx.Rate)
+	if tx.Flags&flagCut != 0 && int(p.Size) > n.header {
+		*delay -= unit.Serialize(unit.Bytes(int(p.Size)-n.header), tx.Rate)
 	}
 	if tx.Flags&flagLeaves != 0 {
 		n.leave(tx, engine.Kind(tx.Arrive), *delay, pi)

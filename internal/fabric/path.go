@@ -26,9 +26,9 @@ func (n *Net) Alone(ports []int32, size int) (t unit.Time) {
 			continue
 		}
 		t += unit.Serialize(unit.Bytes(size)+roce.PreambleIFG, n.cfg[port].rate) + tx.Flight
-		cut := tx.Flags&flagCut != 0 && size > headerLen && i+1 < len(ports)
+		cut := tx.Flags&flagCut != 0 && size > n.header && i+1 < len(ports)
 		if cut && n.cfg[ports[i+1]].rate <= n.cfg[port].rate { // see waitForTail
-			t -= unit.Serialize(unit.Bytes(size)-headerLen, n.cfg[port].rate)
+			t -= unit.Serialize(unit.Bytes(size-n.header), n.cfg[port].rate)
 		}
 	}
 	return t

@@ -102,12 +102,12 @@ func (n *Net) setAside(now unit.Time, f *forward, in, out, pi int32, p *Packet) 
 // ingress one until its tail is in, so that no gap can open in the frame.
 func (n *Net) waitForTail(now unit.Time, in, out, pi int32, p *Packet) bool {
 	rate := n.rateOf(in)
-	if n.Ports[out].Rate <= rate || p.Size <= headerLen {
+	if n.Ports[out].Rate <= rate || int(p.Size) <= n.header {
 		return false
 	}
 	p.Flags |= FlagTail
 	p.next = out
-	tail := now + unit.Serialize(unit.Bytes(p.Size)-headerLen, rate)
+	tail := now + unit.Serialize(unit.Bytes(int(p.Size)-n.header), rate)
 	n.Q.Push(engine.Node(n.node[in]), tail, KindArrive, in, pi)
 	return true
 }

@@ -56,8 +56,8 @@ func (h *Hosts) ask(c int32, s *sender) {
 
 func (h *Hosts) creditPacket(port int32, to Address, c int32, opcode roce.Opcode, total int64) {
 	service := h.Service(c)
-	h.Control(port, to, service.CNPClass, &fabric.Packet{Opcode: opcode, Size: roce.CreditFrameLen,
-		TOS: service.CNPDSCP << 2, VA: uint64(total)})
+	h.Control(port, to, service.CNPClass, &fabric.Packet{Opcode: opcode,
+		Size: uint16(roce.CreditFrameLen + h.ip), TOS: service.CNPDSCP << 2, VA: uint64(total)})
 }
 
 // rxRequest is the receiver: somebody asks for credit.

@@ -55,6 +55,8 @@ type Config struct {
 	SourcePorts int
 	// Choose makes senders' choosers among them; nil, or where it makes none: they are taken in turn.
 	Choose entropy.Make
+	// IPv6: RC's frames have 20 bytes more. Ends of protocols know their own.
+	IPv6 bool
 	// Interval is over how long switches measure available bandwidth, for congestion signaling.
 	Interval unit.Time
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
@@ -176,6 +178,7 @@ type Hosts struct {
 	OnRate func(conn int32, r unit.Rate)
 
 	cfg       *Config
+	ip        int // bytes of RC's frames beyond those over IPv4
 	nics      []nic
 	buses     []bus
 	senders   []sender
@@ -208,6 +211,9 @@ type partition struct {
 func New(net *fabric.Net, cfg *Config) *Hosts {
 	h := &Hosts{Net: net, cfg: cfg, take: takers(), rings: newRings(len(net.Ports)),
 		memory: rc.NewMemory(0x1000)}
+	if cfg.IPv6 {
+		h.ip = roce.IPv6More
+	}
 	h.rkey = h.memory.Register(0, 1<<62, rc.LocalWrite|rc.RemoteWrite)
 	h.ccTimers = engine.NewTimers(net.Q, 0)
 	if slices.ContainsFunc(cfg.Services, func(s Service) bool { return s.Telemetry != roce.NoTelemetry }) {
@@ -215,6 +221,11 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 	}
 	h.protocols()
 	return h
+}
+
+// frame is the length of RC's frame.
+func (h *Hosts) frame(opcode roce.Opcode, payload int) int {
+	return roce.DataLen(opcode, payload) + h.ip
 }
 
 // AddNIC adds a NIC with one or more ports; loc is its locator in the routing
@@ -300,7 +311,7 @@ func (h *Hosts) unloaded(c int32) (rtt unit.Time, hops int) {
 		opcode = roce.WriteOnly
 	}
 	extra := int(h.senders[c].extra)
-	return h.roundTrip(c, roce.DataLen(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+extra)
+	return h.roundTrip(c, h.frame(opcode, h.cfg.RC.MTU)+extra, roce.AckLen+h.ip+extra)
 }
 
 // roundTrip is unloaded for frames of so many bytes there and back. Where packets choose among ports, it is

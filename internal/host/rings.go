@@ -2,8 +2,6 @@ package host
 
 import (
 	"math/bits"
-
-	"railyard/roce"
 )
 
 // Senders that have something to send wait in rings, one per class and port, and take turns packet
@@ -132,7 +130,7 @@ func (h *Hosts) pick(port int32, ready uint8) int {
 // pay charges the packet in scratch to a class that pick chose by its weight.
 func (h *Hosts) pay(port int32, class int) {
 	if h.cfg.Strict&(1<<class) == 0 && h.cfg.Weights[class] > 0 {
-		size := roce.DataLen(h.scratch.Opcode, int(h.scratch.Payload))
+		size := h.frame(h.scratch.Opcode, int(h.scratch.Payload))
 		h.rings.deficit[h.rings.base[class]+port] -= int32(size)
 	}
 }

@@ -88,7 +88,7 @@ func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
 		r.lastCNP = now
 		h.Count.CNPs++
 		h.Control(port, h.ToSender(c), s.CNPClass,
-			&fabric.Packet{Opcode: roce.CNP, Size: roce.CNPLen, TOS: s.CNPDSCP << 2})
+			&fabric.Packet{Opcode: roce.CNP, Size: uint16(roce.CNPLen + h.ip), TOS: s.CNPDSCP << 2})
 	}
 }
 
@@ -100,7 +100,7 @@ func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {
 	if a.Packet.Syndrome.IsNak() && !a.Packet.Syndrome.IsGood() {
 		h.Count.Naks++
 	}
-	flags, size := told, uint16(roce.AckLen)
+	flags, size := told, uint16(roce.AckLen+h.ip)
 	if told != 0 {
 		size += uint16(h.Net.Told(h.inHand).Kind.Len())
 	}

@@ -191,7 +191,7 @@ func (h *Hosts) launch(now unit.Time, port int32, tx *route.Port, c int32, s *se
 	rp := &h.scratch
 	pi := h.Net.Alloc()
 	p := &h.Net.Packets[pi]
-	size := roce.DataLen(rp.Opcode, int(rp.Payload))
+	size := h.frame(rp.Opcode, int(rp.Payload))
 	if s.extra > 0 {
 		size += h.launches(s, pi, rp.PSN)
 	}

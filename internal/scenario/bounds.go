@@ -59,6 +59,7 @@ var fixed = []bound{
 	{key: "fabric.planes", min: "1", max: "1024"},
 	{key: "fabric.k", min: "1", max: "2048", zero: true},
 	{key: "fabric.tiers", of: "2, 3"},
+	{key: "fabric.ip", of: "4, 6"},
 	{key: "fabric.leaves", min: "1", max: "2048", zero: true},
 	{key: "fabric.groups", min: "1", max: "131072", zero: true},
 	{key: "fabric.group_size", min: "1", max: "512", zero: true},

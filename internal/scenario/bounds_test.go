@@ -95,6 +95,8 @@ func TestOutsideTheBounds(t *testing.T) {
 		Egress: 1 << 20, Timeout: unit.Millisecond}
 	f.Fabric.Scheduled = Scheduled{nil, &settle.Cell, &settle.Header, &settle.Message, &settle.Credit,
 		&settle.Speedup, &settle.Egress, &settle.Timeout}
+	four := 4
+	f.Fabric.IP = &four
 	slow, clean, half := unit.Gbps, 0., 0.5
 	f.Events = []Event{{Rate: &slow, BER: &clean, Share: &half, Boot: &soon, Detect: &soon, Converge: &soon,
 		Flap: &Flap{Period: soon, Count: 1}}}

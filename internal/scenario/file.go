@@ -52,6 +52,7 @@ type Fabric struct {
 	Global        int          `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
 	HostLink      Link         `yaml:"host_link" doc:"cables between servers and leaves"`
 	FabricLink    Link         `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	IP            *int         `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`
 	AllowDeadlock bool         `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
 	CutThrough    bool         `yaml:"cut_through" doc:"switches forward once the header is in"`
 	Pipeline      unit.Time    `yaml:"pipeline" doc:"latency of a switch's ingress pipeline"`

@@ -30,6 +30,7 @@ func (p *resolver) network() error {
 		return err
 	}
 	f.decide(s)
+	p.IPv6 = f.IP != nil && *f.IP == 6
 	p.Shape = f.shape(s)
 	p.Switching = Switching{CutThrough: f.CutThrough, Pipeline: f.Pipeline, Response: f.PauseDelay,
 		SameSeed: p.File.Switch.HashSeed == "same"}

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/workload"
 	"railyard/param"
 	"railyard/rc"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -39,6 +40,7 @@ type Plan struct {
 	// what the switches are together, where they are a scheduled fabric
 	Scheduled *queue.Scheduled
 
+	IPv6     bool // packets have its header
 	NICs     NICs
 	RC       rc.Config
 	QPs      int       // queue pairs per pair of GPUs, that share each transfer
@@ -93,6 +95,14 @@ type NICs struct {
 
 // Mix puts the jobs side by side on the fabric's GPUs.
 func (p *Plan) Mix() (*workload.Mix, error) { return workload.NewMix(p.Graph.TotalGPUs(), p.Jobs...) }
+
+// MoreIP is what frames have beyond those over IPv4.
+func (p *Plan) MoreIP() unit.Bytes {
+	if p.IPv6 {
+		return roce.IPv6More
+	}
+	return 0
+}
 
 // Ops is the number of operations of all jobs.
 func (p *Plan) Ops() (n int) {

@@ -183,7 +183,8 @@ func (p *resolver) product() unit.Bytes {
 	node, rtt := g.Hosts[g.NICs[src].Host], unit.Time(0)
 	for hop := 0; hop < len(g.Nodes); hop++ {
 		l := &g.Links[link]
-		rtt += 2*l.Propagation() + unit.Serialize(frame, l.Rate) + unit.Serialize(roce.AckLen, l.Rate)
+		rtt += 2*l.Propagation() + unit.Serialize(frame, l.Rate) + unit.Serialize(roce.AckLen+p.MoreIP(),
+			l.Rate)
 		if node = l.A + l.B - node; node == g.Hosts[g.NICs[dst].Host] {
 			break
 		}
@@ -220,7 +221,7 @@ func (p *Plan) Costs() (c Costs, ok bool) {
 		if p.RC.WriteOnly {
 			op = roce.WriteOnly
 		}
-		c.Headers = unit.Bytes(roce.DataLen(op, p.RC.MTU) - p.RC.MTU)
+		c.Headers = unit.Bytes(roce.DataLen(op, p.RC.MTU)-p.RC.MTU) + p.MoreIP()
 		return c, true
 	}
 	m := of.Maker(of.CC.New(of.Values))

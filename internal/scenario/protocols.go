@@ -95,7 +95,7 @@ func (p *resolver) carried() error {
 	for _, par := range c.Params {
 		c.Values[par.Name], _ = settle(c.Defaults[par.Name], member(block, par.Name))
 	}
-	c.Common = transport.Common{MTU: unit.Bytes(t.MTU), Planes: p.planes()}
+	c.Common = transport.Common{MTU: unit.Bytes(t.MTU), Planes: p.planes(), IPv6: p.IPv6}
 	if c.Check != nil {
 		if param, fault := c.Check(c.Values, c.Common); fault != "" {
 			return field.New(field.Join("transport."+c.Name, param), "%s", fault)

@@ -6,7 +6,6 @@ import (
 	"railyard/internal/field"
 	"railyard/internal/queue"
 	"railyard/internal/route"
-	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/unit"
@@ -53,7 +52,7 @@ func (p *resolver) scheduled() error {
 	settleAs(&s.Credit, 4*unit.KiB)
 	settleAs(&s.Speedup, 1.02)
 	settleAs(&s.Timeout, 100*unit.Microsecond)
-	packet := unit.Bytes(p.File.Transport.MTU) + swconf.Headers
+	packet := unit.Bytes(p.File.Transport.MTU) + p.headers()
 	q := queue.Scheduled{Cell: *s.Cell, Header: *s.Header, Message: *s.Message, Credit: *s.Credit,
 		Speedup: *s.Speedup, Timeout: *s.Timeout}
 	need := p.egressNeeds(&q, packet)
@@ -201,7 +200,7 @@ func (p *Plan) ScheduledFigures() map[string]string {
 	if s == nil {
 		return nil
 	}
-	packet := unit.Bytes(p.RC.MTU) + swconf.Headers
+	packet := unit.Bytes(p.RC.MTU) + p.headers()
 	classes := map[uint8]bool{}
 	for _, c := range p.Spec.DSCP {
 		classes[c] = true

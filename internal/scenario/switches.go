@@ -75,7 +75,7 @@ func (p *resolver) warnQueues() {
 // largestFrame is the largest that the workload sends, and the pause behind it, on the wire: headers
 // of 82 bytes, a pause of 64, and 20 of preamble and gap each.
 func (p *resolver) largestFrame() unit.Bytes {
-	return unit.Bytes(p.File.Transport.MTU) + 82 + 64 + 2*20
+	return unit.Bytes(p.File.Transport.MTU) + p.headers() + 64 + 2*20
 }
 
 // platform resolves the switch block.

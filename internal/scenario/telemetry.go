@@ -3,7 +3,6 @@ package scenario
 import (
 	"railyard/cc"
 	"railyard/internal/field"
-	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/roce"
 	"railyard/unit"
@@ -27,9 +26,9 @@ func (p *resolver) reported(s *Service) error {
 		return nil
 	}
 	t := &p.File.Transport
-	if all := unit.Bytes(t.MTU) + swconf.Headers + unit.Bytes(kind.Len()); all > p.smallestMTU() {
+	if all := unit.Bytes(t.MTU) + p.headers() + unit.Bytes(kind.Len()); all > p.smallestMTU() {
 		return field.New("transport.mtu", "%d bytes, up to %d of headers and %d of telemetry for %s do not "+
-			"fit the switches' mtu of %v", t.MTU, swconf.Headers, kind.Len(), s.CC.Name, p.smallestMTU())
+			"fit the switches' mtu of %v", t.MTU, p.headers(), kind.Len(), s.CC.Name, p.smallestMTU())
 	}
 	if kind != roce.TelemetryINT {
 		return nil

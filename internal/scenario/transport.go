@@ -29,10 +29,10 @@ func (p *resolver) transport() error {
 	if err := p.RC.Validate(); err != nil {
 		return field.Under("transport", err)
 	}
-	if p.Services[0].Carried == nil && unit.Bytes(t.MTU)+swconf.Headers > p.smallestMTU() {
+	if p.Services[0].Carried == nil && unit.Bytes(t.MTU)+p.headers() > p.smallestMTU() {
 		return field.New("transport.mtu",
 			"%d bytes and up to %d of headers (WRITE Only with immediate) do not fit the switches' mtu of %v",
-			t.MTU, swconf.Headers, p.smallestMTU())
+			t.MTU, p.headers(), p.smallestMTU())
 	}
 	if p.Mixes() {
 		p.note("spraying reorders packets and go-back-N treats every gap as loss, which at a message's end "+
@@ -41,6 +41,9 @@ func (p *resolver) transport() error {
 	}
 	return nil
 }
+
+// headers is what RoCEv2 adds at most to a path MTU of payload.
+func (p *Plan) headers() unit.Bytes { return swconf.Headers + p.MoreIP() }
 
 // Mixes reports that packets of one flow may overtake one another, and that whoever receives them then takes
 // that for a loss.

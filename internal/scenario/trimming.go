@@ -5,7 +5,6 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/queue"
-	"railyard/internal/swconf"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -55,7 +54,7 @@ func trimOf(s *queue.Spec) Trim {
 // trimRoom holds what trims to what the packets of the run need, room for two of them, and notes where other
 // switches put trimmed packets behind data.
 func (p *resolver) trimRoom() error {
-	frame := unit.Bytes(p.File.Transport.MTU) + swconf.Headers
+	frame := unit.Bytes(p.File.Transport.MTU) + p.headers()
 	var first []int // switch with each distinct Spec
 	seen := map[*queue.Spec]bool{}
 	for n, node := range p.Graph.Nodes {

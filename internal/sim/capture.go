@@ -167,7 +167,7 @@ func (c *Capture) Frames(emit func(at unit.Time, iface int, out bool, frame []by
 func cutShort(b []byte, f *roce.Frame, p *fabric.Packet) []byte {
 	left := int(p.Size) - roce.EthernetLen - roce.IPv4Len - roce.UDPLen - roce.FCSLen
 	if f.IP.Version == 6 {
-		left -= roce.IPv6Len - roce.IPv4Len
+		left -= roce.IPv6More
 	}
 	data := append(f.AppendHead(nil), zeros[:left]...)[:left]
 	return roce.AppendUDP(b, &f.Ethernet, &f.IP, f.UDP.SrcPort, roce.Port, data)
@@ -222,7 +222,7 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	case p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest:
 		h.Credit = p.VA
 	case p.Payload == 0 && p.Opcode > roce.AtomicWrite: // another control packet: its headers, then zeros
-		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)]
+		f.Body = zeros[:int(p.Size)-roce.DataLen(p.Opcode, 0)-n.Setup.more()]
 	default:
 		h.VA, h.RKey, h.Len, h.Pad = p.VA, n.Hosts.RKey(), p.Len, uint8(-int(p.Payload)&3)
 		h.BECN = p.Flags&fabric.FlagEcho != 0
@@ -234,6 +234,12 @@ func (n *Network) frame(p *fabric.Packet) *roce.Frame {
 	}
 	f.IP = roce.IP{TOS: p.TOS, Frag: 0x4000, TTL: 64 - p.Hops, Src: addrOf(src), Dst: addrOf(p.Dst)}
 	f.UDP.SrcPort = host.SourcePort(p.Hash)
+	if n.Setup.Host.IPv6 {
+		// a label of 20 bits and a port from the same digest, as Linux makes them for RoCEv2
+		// (rdma_calc_flow_label, rdma_flow_label_to_udp_sport)
+		overIPv6(f, src, p.Dst)
+		f.IP.Flow = p.Hash & 0xfffff
+	}
 	return f
 }
 

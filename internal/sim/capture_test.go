@@ -17,10 +17,11 @@ func TestCaptureFrames(t *testing.T) {
 	for _, set := range []string{"cc.algorithm=none", "cc.algorithm=hpcc", "cc.hpcc.csig=4",
 		"cc.hpcc.csig=8", "cc.swift.csig=4", "cc.swift.csig=8"} {
 		t.Run(set, func(t *testing.T) { captureFrames(t, set) })
+		t.Run("IPv6 "+set, func(t *testing.T) { captureFrames(t, set, "fabric.ip=6") })
 	}
 }
 
-func captureFrames(t *testing.T, set string) {
+func captureFrames(t *testing.T, set string, more ...string) {
 	algorithm := "hpcc"
 	switch {
 	case set == "cc.algorithm=none":
@@ -32,7 +33,7 @@ func captureFrames(t *testing.T, set string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := load(t, string(text), "cc.algorithm="+algorithm, set)
+	run := load(t, string(text), append(more, "cc.algorithm="+algorithm, set)...)
 	host := run.Graph.Links[run.Graph.NICs[0].Links[0]]
 	leaf := run.Graph.End(run.Graph.NICs[0].Links[0], host.A+host.B-run.Graph.Hosts[run.Graph.NICs[0].Host])
 	up := uplinkOf(t, run, leaf)
@@ -63,6 +64,9 @@ func captureFrames(t *testing.T, set string) {
 		if len(b)+roce.FCSLen != int(s.p.Size) || f.ComputeICRC() != f.ICRC || f.IP.TOS != s.p.TOS ||
 			f.BTH.PSN != s.p.PSN {
 			t.Errorf("%v: %d bytes, the simulator charged %d", &f, len(b), s.p.Size)
+		}
+		if (f.IP.Version == 6) != run.Plan.IPv6 || f.IP.Flow>>20 != 0 || (f.IP.Flow != 0) != run.Plan.IPv6 {
+			t.Errorf("%v: flow label %#x", &f, f.IP.Flow)
 		}
 		if (f.BTH.Telemetry != roce.NoTelemetry || f.Tagged) != (algorithm != "none") {
 			t.Errorf("telemetry of %v", &f)

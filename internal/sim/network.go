@@ -17,6 +17,7 @@ import (
 	"railyard/internal/scenario"
 	"railyard/internal/topo"
 	"railyard/param"
+	"railyard/roce"
 	"railyard/unit"
 )
 
@@ -112,6 +113,9 @@ func NewNetwork(s *Setup) (*Network, error) {
 	if (s.LB.Ordered || s.LB.Escapes) && g.Grid != nil {
 		n.rings()
 	}
+	if s.Host.IPv6 {
+		n.Net.OverIPv6()
+	}
 	n.Hosts = host.New(n.Net, &s.Host)
 	if n.Paths = s.Routes; len(n.routed) > 0 || n.Paths == nil {
 		n.Paths = g.Reroute(n.routed, nil, scenario.Besides(s.LB, s.Scheduled))
@@ -137,6 +141,14 @@ func NewNetwork(s *Setup) (*Network, error) {
 		n.SetLink(l, state)
 	}
 	return n, nil
+}
+
+// more is what frames have beyond those over IPv4.
+func (s *Setup) more() int {
+	if s.Host.IPv6 {
+		return roce.IPv6More
+	}
+	return 0
 }
 
 // wheelShift picks the event wheel's granularity: about a handful of events per

@@ -28,6 +28,7 @@ func (r *Run) Observe() *explain.Observation {
 		CutThrough: r.Setup.CutThrough,
 		NICLatency: r.Setup.Host.Latency, PCIe: r.Setup.Host.PCIe, Hashed: r.Setup.LB.Fixed,
 		Spreads:    r.Setup.LB.Reorders(r.Setup.LBValues),
+		More:       r.Setup.more(),
 		SpreadsNIC: r.Setup.Host.Bond == host.BondSpray, Detours: r.Setup.LB.Detours}
 	if of := &r.Setup.Host.Services[0]; of.Protocol != nil {
 		o.Rules.Frame = func(payload int) int {

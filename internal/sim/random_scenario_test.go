@@ -69,6 +69,9 @@ func draw(seed uint64) *drawn {
 	if d.chance(0.25) {
 		d.breaks = d.between(1, 4)
 	}
+	if d.chance(0.2) {
+		d.set("fabric.ip=6")
+	}
 	return d
 }
 

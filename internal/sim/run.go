@@ -120,7 +120,7 @@ func setup(p *scenario.Plan) *Setup {
 		Rise: p.Rise, Scheduled: p.Scheduled, Switching: p.Switching, QPs: p.QPs, Seed: p.Seed,
 		Links: map[int]fabric.LinkState{}}
 	s.Host = host.Config{RC: p.RC, Services: services(p), Latency: p.NICs.Latency,
-		PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
+		IPv6: p.IPv6, PCIe: p.NICs.PCIe, RxXOff: p.NICs.RxXOff, RxXOn: p.NICs.RxXOn}
 	for _, of := range p.Services {
 		if every := of.CC.Interval; every != nil {
 			s.Host.Interval = every(of.Values)

@@ -77,6 +77,6 @@ func (e *estimator) crossings(s *queue.Scheduled, data, others, cables int64, sr
 	first := g.NICs[src].Links[0]
 	node := g.Links[first].A + g.Links[first].B - g.Hosts[g.NICs[src].Host]
 	links := int64(len(e.routes.Next(node, e.routes.Locator[dst])))
-	bursts := min(links, s.Cells(unit.Bytes(roce.DataLen(roce.WriteMiddle, e.plan.RC.MTU))))
+	bursts := min(links, s.Cells(unit.Bytes(roce.DataLen(roce.WriteMiddle, e.plan.RC.MTU))+e.plan.MoreIP()))
 	return cables * (data*(bursts+2) + others*3)
 }

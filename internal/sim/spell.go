@@ -34,7 +34,7 @@ func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame,
 	}
 	payload := speller.Spell(head, f, from, to)
 	if f.IP.Version == 6 {
-		f.IP.Frag, f.IP.Src, f.IP.Dst = 0, addr6Of(src), addr6Of(dst)
+		overIPv6(f, src, dst)
 	}
 	if f.BTH.Opcode.IsMRCWrite() {
 		f.BTH.RKey = n.Hosts.RKey()
@@ -43,6 +43,11 @@ func (n *Network) spelled(s *captured, heads []transport.Packet) (f *roce.Frame,
 	f.BTH.Pad = uint8(-payload & 3)
 	f.Body = zeros[:payload+int(f.BTH.Pad)]
 	return f, true
+}
+
+// overIPv6 gives a frame such a header, from one NIC to another.
+func overIPv6(f *roce.Frame, src, dst int32) {
+	f.IP.Version, f.IP.Frag, f.IP.Src, f.IP.Dst = 6, 0, addr6Of(src), addr6Of(dst)
 }
 
 // addr6Of is a NIC's address over IPv6: a unique local one.
