@@ -56,7 +56,8 @@ func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
 	n := unit.Bytes(max(b.r.plan.QPs, ways))
 	n = max(1, min(n, bytes/unit.Bytes(b.r.seen.Rules.MTU)))
 	for q := range n {
-		b.add(g.WayOf(src, int(q)), g.WayOf(dst, int(q)), bytes*(q+1)/n-bytes*q/n)
+		from, to := g.Pair(src, dst, int(q))
+		b.add(from, to, bytes*(q+1)/n-bytes*q/n)
 	}
 }
 

@@ -121,6 +121,7 @@ type Server struct {
 	RxXOn      unit.Bytes `yaml:"rx_xon" doc:"level that resumes it"`
 	NVLink     unit.Rate  `yaml:"nvlink" doc:"per GPU and direction; 0bps: the GPU's"`
 	Domain     int        `yaml:"nvlink_domain" doc:"GPUs that share NVLink, of servers that follow one another, as the trays of a rack do; 0: those of a server"`
+	Choice     string     `yaml:"nic_choice" enum:"own,any,same-rail-first" doc:"by which NIC a GPU sends to another server. own: its own, or those nearest to it; any: all of its server in turn, queue pair by queue pair, to the one at the same place; same-rail-first: the one on the receiver's rail, over NVLink, as pxn does"`
 	PXN        bool       `yaml:"pxn" doc:"transfers to another rail go over NVLink to the GPU on that rail first, also where the network joins rails"`
 	NVLatency  unit.Time  `yaml:"nvlink_latency" doc:"GPU to GPU through the NVSwitch"`
 }
@@ -288,7 +289,8 @@ func Default() File {
 			HostLink: Link{Rate: 400 * unit.Gbps, Cable: 3000}, FabricLink: Link{Cable: 30_000}},
 		Server: Server{GPU: "h100", GPUs: 8, NICs: 8, NICPorts: 1, Bond: "affinity",
 			NICLatency: 500 * unit.Nanosecond,
-			RxXOff:     512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond},
+			RxXOff:     512 * unit.KiB, RxXOn: 256 * unit.KiB, NVLatency: 500 * unit.Nanosecond,
+			Choice: OwnNIC},
 		Switch: Switch{Buffer: 64 * unit.MiB, MTU: 9216, PFC: true, PFCQuanta: 0xffff,
 			DSCP:   map[string]int{"24": 3, "48": 7},
 			Queues: defaultQueues(),

@@ -48,6 +48,9 @@ func (p *resolver) network() error {
 	if err == nil {
 		err = p.shareNVLink(s)
 	}
+	if err == nil {
+		err = p.chooseNICs(s)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,6 +59,35 @@ func (p *resolver) network() error {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
 	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
+}
+
+// Ways to choose the NIC that a GPU sends by.
+const (
+	OwnNIC   = "own"
+	AnyNIC   = "any"
+	RailNICs = "same-rail-first"
+)
+
+// chooseNICs applies server.nic_choice.
+func (p *resolver) chooseNICs(s *Server) error {
+	const key = "server.nic_choice"
+	if s.Choice != AnyNIC {
+		return nil
+	}
+	most := 0
+	for _, n := range p.Graph.NICs {
+		most = max(most, n.Index+1)
+	}
+	switch {
+	case s.PXN:
+		return field.New(key,
+			"any sends by all NICs, and server.pxn by the one on the receiver's rail: one of the two")
+	case most > topo.MostNICs:
+		return field.New(key, "any takes at most %d NICs of a server in turn, these have %d", topo.MostNICs,
+			most)
+	}
+	p.Graph.AnyNIC()
+	return nil
 }
 
 // shareNVLink joins servers that follow one another to domains of as many GPUs each.

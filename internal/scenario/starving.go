@@ -58,7 +58,8 @@ func (p *resolver) fullestReceiver(full func(*queue.Spec) float64) (name string,
 			for i := range job.DAG.Ops {
 				o := &job.DAG.Ops[i]
 				if !o.Compute() && !g.Together(job.GPU(o.Rank), job.GPU(o.Peer)) {
-					f(g.WayOf(job.GPU(o.Rank), 0), g.WayOf(job.GPU(o.Peer), 0), float64(o.Bytes))
+					from, to := g.Pair(job.GPU(o.Rank), job.GPU(o.Peer), 0)
+					f(from, to, float64(o.Bytes))
 				}
 			}
 		}

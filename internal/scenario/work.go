@@ -15,7 +15,8 @@ func (p *resolver) work() error {
 	if err := p.accelerators(); err != nil {
 		return err
 	}
-	p.NVLatency, p.PXN = p.File.Server.NVLatency, p.File.Server.PXN
+	own := &p.File.Server
+	p.NVLatency, p.PXN = own.NVLatency, own.PXN || own.Choice == RailNICs
 	if len(p.File.Jobs) > 0 {
 		if err := p.jobs(); err != nil {
 			return err

@@ -359,7 +359,8 @@ func (n *Network) Conn(service, srcGPU, dstGPU, tag int) int32 {
 	}
 	r := rng.New(n.Setup.Seed, flow)
 	hash, psn := uint32(r.Uint64()), uint32(r.Uint64())&0xffffff
-	src, dst := int32(g.WayOf(srcGPU, tag)), int32(g.WayOf(dstGPU, tag))
+	from, to := g.Pair(srcGPU, dstGPU, tag)
+	src, dst := int32(from), int32(to)
 	c := n.Hosts.Connect(service, src, dst, n.usable(src, dst), int32(tag), hash, psn)
 	n.conns[k] = c
 	return c

@@ -120,6 +120,7 @@ type Graph struct {
 	Hosts    []int   // nodes
 	NICOf    []int   // GPU -> NIC, the first where it has several
 	ways     []int   // by GPU: so many from there on; nil: one each
+	anyNIC   bool    // GPUs take all NICs of their servers
 	cards    [][]int // by GPU: its NICs, where they are not those from NICOf on; nil: nowhere
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
@@ -294,6 +295,32 @@ func (g *Graph) WayOf(gpu, pair int) int {
 		return g.cards[gpu][pair%len(g.cards[gpu])]
 	}
 	return g.NICOf[gpu] + pair%g.Ways(gpu)
+}
+
+// Pair returns the NICs that the queue pair of a number takes from one GPU to another: those of the two
+// in turn. Where GPUs use all NICs of their servers, the first queue pair takes the one at the sender's
+// own place, at both ends, so that short transfers do not all take the same one and long ones stay on
+// their rails.
+func (g *Graph) Pair(src, dst, pair int) (from, to int) {
+	if g.anyNIC {
+		pair += g.NICs[g.NICOf[src]].Index
+	}
+	return g.WayOf(src, pair), g.WayOf(dst, pair)
+}
+
+// MostNICs is how many NICs a GPU takes in turn at most.
+const MostNICs = 64
+
+// AnyNIC lets GPUs take all NICs of their servers in turn, instead of those that are nearest.
+func (g *Graph) AnyNIC() {
+	g.anyNIC, g.cards = true, make([][]int, len(g.gpuHost))
+	by := make([][]int, len(g.Hosts))
+	for i := range g.NICs {
+		by[g.NICs[i].Host] = append(by[g.NICs[i].Host], i)
+	}
+	for gpu, host := range g.gpuHost {
+		g.cards[gpu] = by[host]
+	}
 }
 
 // PerServer returns how many GPUs a server has, the most of any where they differ.

@@ -44,6 +44,9 @@ func (x *railing) name(n int) string { return x.g.Nodes[n].Name }
 // servers have as many GPUs each, every one with a NIC of one cable, all alike and on rails of their own.
 func (x *railing) servers() error {
 	g := x.g
+	if g.anyNIC {
+		return fmt.Errorf("GPUs send by all NICs of their servers, on every rail")
+	}
 	x.Count = g.PerServer()
 	nic := 0
 	for h, node := range g.Hosts {

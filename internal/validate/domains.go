@@ -41,7 +41,33 @@ func domainRows() ([]Row, error) {
 			d.gpu, d.of),
 			d.source, d.want, got, 0.002, "%.1f GB/s"))
 	}
+	for _, c := range []struct {
+		choice string
+		nics   float64
+	}{{"own", 1}, {"any", 8}} {
+		got, err := byNICs(c.choice)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows,
+			within(fmt.Sprintf("a GPU to one at its place in another server, 8 x 400G, nic_choice %s",
+				c.choice), "line rate less headers", c.nics*50*4096/4178, got, 0.005, "%.1f GB/s"))
+	}
 	return rows, nil
+}
+
+// byNICs is what a GPU gets to one in another server, by a choice of NICs, in GB/s.
+func byNICs(choice string) (float64, error) {
+	const bytes = 1 * unit.GiB
+	r, err := finish(fmt.Sprintf(`
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpu: h100, nic_choice: %s}
+workload: {traffic: {flows: [{from: host-1/gpu-3, to: host-2/gpu-3, bytes: %v}]}}
+`, choice, bytes))
+	if err != nil {
+		return 0, err
+	}
+	return float64(bytes) / r.Exec.End[0].Seconds() / 1e9, nil
 }
 
 // figure7Rows counts who sends what to whom. Tensor and pipeline traffic grow with the microbatches, data
