@@ -37,6 +37,10 @@ func TestPlanMemory(t *testing.T) {
 		!strings.Contains(out, "400 h100") {
 		t.Errorf("exit %d: %s", code, out)
 	}
+	if code, out, _ := call(t, "plan", "memory", "--weights", "405B"); code != exitOK ||
+		!strings.Contains(out, "= 810 GB of weights") || !strings.Contains(out, "11 h100 hold one copy") {
+		t.Errorf("exit %d: %s", code, out)
+	}
 	if code, out, _ := call(t, "plan", "memory", "gpt3-175b"); code != exitFailed ||
 		!strings.Contains(out, "does not fit") {
 		t.Errorf("exit %d: %s", code, out)

@@ -13,23 +13,24 @@ import (
 )
 
 type planMemoryCmd struct {
-	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL" without:"states"`
+	Model        string  `arg:"" optional:"" help:"A shipped model, or the path of a config.json." placeholder:"MODEL" without:"states,weights"`
 	GPU          string  `help:"Accelerator." default:"h100" name:"gpu"`
-	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp" range:"1,1048576" without:"states"`
-	PP           int     `help:"Pipeline stages." default:"1" name:"pp" range:"1,1048576" without:"states"`
-	DP           int     `help:"Data parallel replicas." default:"1" name:"dp" range:"1,1048576" without:"states"`
-	CP           int     `help:"Context parallel ranks." default:"1" name:"cp" range:"1,1048576" without:"states"`
-	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep" range:"1,1048576" without:"states"`
-	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp" range:"1,1048576" without:"states"`
-	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero" range:"0,3" without:"states"`
-	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel" without:"states"`
-	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective" without:"states"`
-	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME" without:"states"`
-	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch" range:"1,1048576" without:"states"`
-	Microbatches int     `help:"Microbatches per replica and step." default:"8" range:"1,1048576" without:"states"`
-	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216" without:"states"`
+	TP           int     `help:"Tensor parallel ranks." default:"1" name:"tp" range:"1,1048576" without:"states,weights"`
+	PP           int     `help:"Pipeline stages." default:"1" name:"pp" range:"1,1048576" without:"states,weights"`
+	DP           int     `help:"Data parallel replicas." default:"1" name:"dp" range:"1,1048576" without:"states,weights"`
+	CP           int     `help:"Context parallel ranks." default:"1" name:"cp" range:"1,1048576" without:"states,weights"`
+	EP           int     `help:"Expert parallel ranks, out of the data parallel ones." default:"1" name:"ep" range:"1,1048576" without:"states,weights"`
+	VPP          int     `help:"Model chunks per rank, for the interleaved schedule." default:"1" name:"vpp" range:"1,1048576" without:"states,weights"`
+	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero" range:"0,3" without:"states,weights"`
+	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel" without:"states,weights"`
+	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective" without:"states,weights"`
+	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME" without:"states,weights"`
+	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights"`
+	Microbatches int     `help:"Microbatches per replica and step." default:"8" range:"1,1048576" without:"states,weights"`
+	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216" without:"states,weights"`
 	States       string  `help:"Only: how many GPUs hold the states of so many parameters, 175B." placeholder:"N"`
-	Efficiency   float64 `help:"With --states: percent of the memory that states can use." default:"100" range:"0.1,100" with:"states"`
+	Weights      string  `help:"Only: how many GPUs hold the weights of so many parameters in bf16, 405B: to run a model, not to train it." placeholder:"N" without:"states"`
+	Efficiency   float64 `help:"With --states and --weights: percent of the memory that they can use." default:"100" range:"0.1,100" with:"states,weights"`
 	JSON         bool    `help:"Print as JSON."`
 }
 
@@ -40,7 +41,8 @@ Korthikanti et al. with sequence parallelism. Exits with 1 when a rank does not 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
   railyard plan memory llama-3.1-405b --tp 8 --pp 16 --dp 128 --zero 2 --sequence 8192
-  railyard plan memory --states 1.5T --gpu h100 --efficiency 75`
+  railyard plan memory --states 1.5T --gpu h100 --efficiency 75
+  railyard plan memory --weights 405B`
 }
 
 // Run is the plan memory command.
@@ -49,11 +51,14 @@ func (c *planMemoryCmd) Run(e *env) error {
 	if err != nil {
 		return field.Under("--gpu", err)
 	}
-	if c.States != "" {
-		return c.states(e, g)
+	switch {
+	case c.States != "":
+		return c.copies(e, g, "states", c.States, partition.StateBytes)
+	case c.Weights != "":
+		return c.copies(e, g, "weights", c.Weights, partition.WeightBytes)
 	}
 	if c.Model == "" {
-		return &inputError{errors.New("name a model, a config.json, or --states N")}
+		return &inputError{errors.New("name a model, a config.json, --states N or --weights N")}
 	}
 	m, err := findModel(c.Model)
 	if err != nil {
@@ -121,24 +126,28 @@ func (c *planMemoryCmd) print(e *env, m *model.Config, g model.GPU, l partition.
 		gb(worst.Total())+" GB", gb(g.Memory)+" GB", g.Name, verdict)
 }
 
-// states answers the seed's question: how many GPUs hold one copy.
-func (c *planMemoryCmd) states(e *env, g model.GPU) error {
-	p, err := amount("states", c.States)
+// copies answers the seeds' questions: how many GPUs hold one copy of the states, or of the weights.
+func (c *planMemoryCmd) copies(e *env, g model.GPU, what, count string, each float64) error {
+	p, err := amount(what, count)
 	if err != nil {
 		return err
 	}
-	n := partition.Fits(p, partition.StateBytes, g.Memory, c.Efficiency/100)
+	n := partition.Fits(p, each, g.Memory, c.Efficiency/100)
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{
 			"parameters":          p,
-			"bytes_per_parameter": partition.StateBytes,
+			"bytes_per_parameter": each,
 			"gpu":                 g.Name,
 			"gpus":                n,
 		})
 	}
+	size, in := p*each/1e9, "GB"
+	if size >= 1000 {
+		size, in = size/1000, "TB"
+	}
 	report.Wrap(e.stdout, "",
-		fmt.Sprintf("%s parameters x %d bytes = %.4g TB of states; at %g %% of %g GB each, %d %s hold one "+
-			"copy", short(p), partition.StateBytes, p*partition.StateBytes/1e12, c.Efficiency,
+		fmt.Sprintf("%s parameters x %g bytes = %.4g %s of %s; at %g %% of %g GB each, %d %s hold one "+
+			"copy", short(p), each, size, in, what, c.Efficiency,
 			float64(g.Memory)/1e9, n, g.Name))
 	return nil
 }
