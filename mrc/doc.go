@@ -24,7 +24,7 @@
 // half a timeout; a receiver never refuses for want of a bitmap or buffer.
 //
 // Answers go back by the plane by which their packet came, with an EV per plane that the receiver asks after
-// once per round trip while data come, and changes when two questions stay without an answer (reverse.go).
+// once per round trip in which it was used, and changes when two questions stay unanswered (reverse.go).
 //
 // Ports. When a port of its own goes down or up, an end sends a Port Status Update until it is answered; the
 // far end drops the plane at once, and what was under way on it counts as lost (ports.go). Ours: each

@@ -185,3 +185,24 @@ func TestImmediates(t *testing.T) {
 		t.Errorf("completion %+v, %v; the connection takes more", c, ok)
 	}
 }
+
+// Round trips that grow under load, to four times what the path alone takes, are no reason to give up ways
+// of answers, and no more is asked about these than goes by them.
+func TestAnswersUnderLoad(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Values: with(nil), Planes: 2, Paths: 8,
+		MTU: 4096, Seed: 3})
+	for dir := range n.Paths {
+		for plane := range 2 {
+			for i := range 8 {
+				n.Paths[dir][plane][i].Delay = 20 * unit.Microsecond
+			}
+		}
+	}
+	n.Post(0, 4<<20, false)
+	finish(t, n)
+	r := n.Receiver(0)
+	asked, sacks := count(r, "reverse_probes"), count(r, "sacks")
+	if changes := count(r, "reverse_changes"); changes > 0 || asked == 0 || asked > sacks+8 {
+		t.Errorf("%d ways of answers changed, %d questions beside %d SACKs", changes, asked, sacks)
+	}
+}

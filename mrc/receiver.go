@@ -63,15 +63,15 @@ func (r *Receiver) Take(now unit.Time, p *transport.Packet) (place bool) {
 	}
 	switch r.ports.take(p); {
 	case p.Kind == transport.Data:
-		r.reverse.data(now, r.rtt)
+		r.reverse.data(now, r.asks())
 		return r.data(now, p)
 	case p.Kind == transport.Probe && p.Code == AboutConnection:
-		r.reverse.data(now, r.rtt)
+		r.reverse.data(now, r.asks())
 		r.sacks.probed(p, r.verdict(p))
 	case p.Kind == transport.Probe && p.Code == AboutEV:
 		r.answers.add(p)
 	case p.Kind == transport.Answer && p.Code == AboutEV:
-		r.reverse.answered(p)
+		r.reverse.answered(now, p)
 	}
 	return false
 }
@@ -259,8 +259,16 @@ func (r *Receiver) Tick(now unit.Time) {
 	if r.sacks.at <= now {
 		r.sacks.due = true
 	}
-	r.reverse.tick(now, r.ports.own&r.ports.far, r.rtt)
+	r.reverse.tick(now, r.ports.own&r.ports.far, r.asks())
 	r.ports.tick(now)
+}
+
+// asks is how often ways of answers are asked after at most.
+func (r *Receiver) asks() unit.Time {
+	if r.m.probe > 0 {
+		return r.m.probe
+	}
+	return r.rtt
 }
 
 // Say makes the next answer or question.

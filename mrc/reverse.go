@@ -7,32 +7,35 @@ import (
 )
 
 // reverse is a receiver's way to the sender: an entropy value per plane, which nobody acknowledges. So while
-// data come each is asked after once per round trip; where two questions in a row stay without an answer the
-// value gives way to another one.
+// data come each is asked after once per round trip in which it was used; where two questions in a row stay
+// without an answer, the second one for four times as long, the value gives way to another one. Round trips are
+// what answers took: under load more than the path alone.
 type reverse struct {
 	evs            []reverseEV
 	random         rng.Stream
 	asked, changed int64
 	ipv6           bool
+	turn           int8 // planes that are still to be asked after
 
 	at    unit.Time
 	until unit.Time // after it nothing is asked: no data have come
-	every unit.Time
-	turn  int32 // planes that are still to be asked after
-	up    uint32
+	rtt   unit.Time // that the last answer took
+	up    uint32    // planes that are asked after
+	used  uint32    // planes by which something went since they were asked after
 }
 
 type reverseEV struct {
 	ev    uint32
-	id    uint32 // of the last question
-	fails uint8  // questions without an answer
+	id    uint32    // of the last question
+	asked unit.Time // the first that has no answer
+	fails uint8     // questions without an answer
 }
 
 // patience is for how many questions after the last data the paths are kept up to date.
 const patience = 4
 
 func (v *reverse) start(m *maker, random rng.Stream) {
-	v.random, v.ipv6, v.at, v.every = random, m.common.IPv6, unit.Never, m.probe
+	v.random, v.ipv6, v.at = random, m.common.IPv6, unit.Never
 	v.evs = make([]reverseEV, m.common.Planes)
 	for i := range v.evs {
 		v.evs[i] = reverseEV{ev: anyEV(&v.random, v.ipv6), id: uint32(i)}
@@ -41,16 +44,27 @@ func (v *reverse) start(m *maker, random rng.Stream) {
 
 // period is how often a path is asked after.
 func (v *reverse) period(rtt unit.Time) unit.Time {
-	switch {
-	case v.every > 0:
-		return v.every
-	case rtt > 0:
+	if rtt = max(rtt, v.rtt); rtt > 0 {
 		return rtt
 	}
 	return unknownRTT
 }
 
-func (v *reverse) ev(plane uint8) uint32 { return v.evs[plane].ev }
+// ev is the way by which something goes now.
+func (v *reverse) ev(plane uint8) uint32 {
+	v.used |= 1 << plane
+	return v.evs[plane].ev
+}
+
+// doubtful are the planes whose last question has no answer, and for how many it is so.
+func (v *reverse) doubtful() (planes uint32, fails uint8) {
+	for i := range v.evs {
+		if f := v.evs[i].fails; f > 0 {
+			planes, fails = planes|1<<i, max(fails, f)
+		}
+	}
+	return planes, fails
+}
 
 // data takes note that there is somebody to answer.
 func (v *reverse) data(now unit.Time, rtt unit.Time) {
@@ -63,16 +77,21 @@ func (v *reverse) data(now unit.Time, rtt unit.Time) {
 	}
 }
 
-// tick asks after all planes that work.
+// tick asks after planes that work, where there is something to be known.
 func (v *reverse) tick(now unit.Time, up uint32, rtt unit.Time) {
 	if v.at > now {
 		return
 	}
-	if v.at = now + v.period(rtt); now >= v.until {
+	if now >= v.until {
 		v.at = unit.Never
 		return
 	}
-	v.turn, v.up = int32(len(v.evs)), up
+	doubtful, fails := v.doubtful()
+	v.at = now + v.period(rtt)
+	if fails > 0 {
+		v.at += 3 * v.period(rtt) // answers may be on their way
+	}
+	v.turn, v.up = int8(len(v.evs)), up&(v.used|doubtful)
 }
 
 // say makes the next question.
@@ -87,18 +106,27 @@ func (v *reverse) say(now unit.Time, p *transport.Packet) bool {
 			e.ev, e.fails = anyEV(&v.random, v.ipv6), 1
 			v.changed++
 		}
+		if e.fails == 1 {
+			e.asked = now
+		}
 		e.id = (e.id + maxPlanes) & 0xffff
 		p.Kind, p.Code, p.PSN, p.EV, p.Plane = transport.Probe, AboutEV, e.id, e.ev, uint8(v.turn)
 		p.Sent, p.Flags = now, transport.Stamped
+		v.used &^= 1 << v.turn
 		v.asked++
 		return true
 	}
 	return false
 }
 
-// answered takes the answer to a question.
-func (v *reverse) answered(p *transport.Packet) {
-	if plane := int(p.PSN % maxPlanes); plane < len(v.evs) && v.evs[plane].id == p.PSN&0xffff {
-		v.evs[plane].fails = 0
+// answered takes the answer to a question, the last one about a way or those before it.
+func (v *reverse) answered(now unit.Time, p *transport.Packet) {
+	plane := int(p.PSN % maxPlanes)
+	if plane >= len(v.evs) {
+		return
+	}
+	e := &v.evs[plane]
+	if before := (e.id - p.PSN) & 0xffff / maxPlanes; before < uint32(e.fails) {
+		e.fails, v.rtt = 0, now-e.asked
 	}
 }
