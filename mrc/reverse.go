@@ -8,8 +8,8 @@ import (
 
 // reverse is a receiver's way to the sender: an entropy value per plane, which nobody acknowledges. So while
 // data come each is asked after once per round trip in which it was used; where two questions in a row stay
-// without an answer, the second one for four times as long, the value gives way to another one. Round trips are
-// what answers took: under load more than the path alone.
+// without an answer, the second one for four times as long, the value gives way to another one. Round trips
+// are what answers took: under load more than the path alone.
 type reverse struct {
 	evs            []reverseEV
 	random         rng.Stream

@@ -14,6 +14,11 @@ type peer struct {
 	paths paths
 	rate  rate
 	down  uint64 // planes whose port does not work
+
+	answered unit.Time // when the far NIC was last heard of
+	probeAt  unit.Time // before it a silent one is not asked again
+	quiet    unit.Time // when the first packet left that it was asked by
+	grace    unit.Time // before it nothing is lost that left while it was silent
 }
 
 // Peer makes it.
@@ -79,10 +84,10 @@ func (s *sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 	return true
 }
 
-// patience is after how long a packet of a path is lost: three of its round trips, but not before the
-// time-out, as long as that is none of congestion's making.
+// patience is after how long a packet of a path is lost: three of its round trips, or of the latest by any
+// path, because a queue at the receiver's port is on all of them; but not before the time-out.
 func (s *sender) patience(path int) unit.Time {
-	return max(s.s.timeout, 3*max(s.paths.all[path].rtt, s.rate.base))
+	return max(s.s.timeout, 3*max(s.paths.all[path].rtt, s.rate.latest, s.rate.base))
 }
 
 // At is when it wants to look, or may send again.
@@ -104,7 +109,9 @@ func (s *sender) Tick(now unit.Time) {
 	s.note(now)
 }
 
-// look loses what is out for too long, and finds out when to look again.
+// look loses what is out for too long, and finds out when to look again. While the far NIC says nothing at
+// all one packet at a time goes again, to ask (a tail loss probe, RFC 8985, 7): what others have queued
+// there delays all answers, and paths do not all fail at once.
 func (s *sender) look(now unit.Time) {
 	s.lookAt = unit.Never
 	una, next := s.out.Range()
@@ -114,6 +121,9 @@ func (s *sender) look(now unit.Time) {
 			continue
 		}
 		due := slot.Sent + s.patience(int(slot.Path))<<min(slot.Tries, 5)
+		if slot.Sent < s.answered {
+			due = max(due, s.grace)
+		}
 		if due > now {
 			s.lookAt = min(s.lookAt, due)
 			continue
@@ -121,6 +131,16 @@ func (s *sender) look(now unit.Time) {
 		if int(slot.Tries) >= s.s.retries {
 			s.fail()
 			return
+		}
+		if slot.Sent >= s.answered {
+			if now < s.probeAt {
+				s.lookAt = min(s.lookAt, s.probeAt)
+				continue
+			}
+			if s.probeAt == 0 {
+				s.quiet = slot.Sent
+			}
+			s.probeAt = now + s.patience(int(slot.Path))
 		}
 		s.paths.lost(now, s.s, int(slot.Path))
 		s.expired++
@@ -166,6 +186,11 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if p.Kind != transport.Ack || s.out.Failed() {
 		return false
 	}
+	if s.answered = now; s.probeAt > 0 {
+		if s.probeAt, s.lookAt = 0, now; p.Sent <= s.quiet { // an old one: round trips take so long now
+			s.grace = now + now - s.quiet
+		}
+	}
 	s.out.Told(p, s.came)
 	if i := int(p.EchoEV); i < len(s.paths.all) && p.Sent > 0 && p.Delay >= 0 && now-p.Sent > p.Delay {
 		rtt := now - p.Sent - p.Delay
@@ -188,6 +213,7 @@ func (s *sender) came(psn uint64) {
 	if !news {
 		return
 	}
+	s.rate.came(slot.Payload)
 	if flying {
 		s.rate.gone(slot.Payload)
 	}

@@ -102,8 +102,8 @@ func TestSharesShift(t *testing.T) {
 	}
 }
 
-// TestRetransmission: a lost packet is there again within the time-out and a round trip; a later one of its
-// own path finds it out sooner.
+// TestRetransmission: where all is lost, one packet asks after the time-out, and the others follow a round
+// trip later; a later one of its own path finds it out sooner.
 func TestRetransmission(t *testing.T) {
 	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4})
 	for i := range n.Paths[transporttest.There][0] {
@@ -115,7 +115,7 @@ func TestRetransmission(t *testing.T) {
 		n.Paths[transporttest.There][0][i].Loss = 0
 	}
 	finish(t, n)
-	if n.Now > 70*us || counter(t, n, "timeouts") != 4 {
+	if n.Now > 75*us || counter(t, n, "timeouts") != 4 {
 		t.Errorf("four lost packets are there after %v, %d time-outs", n.Now, counter(t, n, "timeouts"))
 	}
 	n = transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 4, Seed: 9,
@@ -185,6 +185,44 @@ func TestRateFollowsDelay(t *testing.T) {
 	step(12*us, 60)
 	if r.now != 400*unit.Gbps || r.cuts != 2 {
 		t.Errorf("without queues it is %v after %d cuts", r.now, r.cuts)
+	}
+}
+
+// TestRateFollowsArrivals: where round trips have grown and a sixteenth of the line arrives, that is the
+// rate, and what may be in flight follows it; a sender that had no more to send has learned nothing of it.
+func TestRateFollowsArrivals(t *testing.T) {
+	for _, full := range []bool{true, false} {
+		set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
+		r := newRate(&set, 400*unit.Gbps, 10*us)
+		if got := r.limit(); got != 500_000 {
+			t.Fatalf("before the first answer %v may be in flight, want a product of 500 KB", got)
+		}
+		packet := unit.Serialize(4096, 25*unit.Gbps)
+		for now := 12 * us; r.cuts == 0; now += packet {
+			r.full = full
+			r.came(4096)
+			r.heard(now, 1, now)
+		}
+		if full && (r.now < 24*unit.Gbps || r.now > 26*unit.Gbps || r.limit() > 70_000) {
+			t.Errorf("25 Gbit/s arrive: the rate is %v, %v in flight", r.now, r.limit())
+		}
+		if !full && r.now < 200*unit.Gbps {
+			t.Errorf("a sender that had no more goes down to %v", r.now)
+		}
+	}
+}
+
+// TestSlowAnswers: while answers take thirty times as long as the path alone, which one question and the
+// first of them show, packets that are out are not taken for lost.
+func TestSlowAnswers(t *testing.T) {
+	n := transporttest.New(transporttest.Setup{Protocol: &Protocol, Paths: 64})
+	for i := range n.Paths[transporttest.There][0] {
+		n.Paths[transporttest.There][0][i].Delay = 300 * us
+	}
+	n.Post(0, 1<<20, false)
+	finish(t, n)
+	if lost := counter(t, n, "timeouts") + counter(t, n, "early"); lost == 0 || lost > 8 {
+		t.Errorf("%d of 1024 packets were taken for lost", lost)
 	}
 }
 
