@@ -29,6 +29,7 @@ type planFabricCmd struct {
 	Ex     bool   `help:"Print the price file that is used unless another is given, and end." name:"prices-example"`
 	Out    string `help:"Write each design as a scenario into this directory." placeholder:"DIR" without:"prices-example"`
 	Force  bool   `help:"Replace files that exist." with:"out"`
+	Check  bool   `help:"Load each design and look whether pauses could deadlock in it." without:"prices-example"`
 	JSON   bool   `help:"Print as JSON." without:"prices-example"`
 }
 
@@ -41,6 +42,7 @@ Examples:
   railyard plan fabric --gpus 28672 --switch 128x400G --oversubscription 7:1 --out fabrics
   railyard plan fabric --gpus 32768 --switch 128x400G --top-switch 288x400G --oversubscription 7:1
   railyard plan fabric --gpus 1152 --switch 1152x400G
+  railyard plan fabric --gpus 32768 --check               (no deadlock in any kind, or where)
   railyard plan fabric --gpus 16384 --switch 64x400G      (rail-planes: DeepSeek's 768 switches)
   railyard plan fabric --gpus 15360 --nic-ports 2         (port-planes: as Alibaba's HPN)`
 }
@@ -72,10 +74,22 @@ func (c *planFabricCmd) Run(e *env) error {
 			return lost
 		}
 	}
-	if c.JSON {
-		return errors.Join(printJSON(e.stdout, designs), lost)
+	locks := map[string]*lockup{}
+	for i := range designs {
+		if d := &designs[i]; c.Check && d.Scenario != "" {
+			if locks[d.Name], err = check(d); err != nil {
+				return fmt.Errorf("%s: %w", d.Name, err)
+			}
+		}
 	}
-	c.print(e.stdout, in, designs)
+	if c.JSON {
+		var out any = designs
+		if c.Check {
+			out = map[string]any{"designs": designs, "deadlock": locks}
+		}
+		return errors.Join(printJSON(e.stdout, out), lost)
+	}
+	c.print(e.stdout, in, designs, locks)
 	return lost
 }
 
@@ -115,7 +129,8 @@ func (c *planFabricCmd) input() (in planner.FabricInput, err error) {
 	return in, nil
 }
 
-func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design) {
+func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []planner.Design,
+	locks map[string]*lockup) {
 	report.Wrap(w, "",
 		fmt.Sprintf("%s in servers of %d, NICs of %d Gbit/s, switches %v and %v, oversubscription %g:1",
 			unit.Plural(in.GPUs, "GPU"), in.PerServer, in.NICRate, in.Leaf, in.Top, in.Ratio))
@@ -150,6 +165,9 @@ func (c *planFabricCmd) print(w io.Writer, in planner.FabricInput, designs []pla
 		}
 		if d.Note != "" {
 			report.Wrap(w, "  ", d.Note)
+		}
+		if l := locks[d.Name]; l != nil {
+			report.Wrap(w, "  ", l.words())
 		}
 		switch {
 		case d.Scenario == "":

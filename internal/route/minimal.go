@@ -11,6 +11,7 @@ import (
 var Minimal = Policy{
 	Name: "minimal", Title: "minimal routing between groups",
 	Detours: true,
+	Direct:  true,
 	New: func(_ param.Values, s Site) Chooser {
 		return &minimal{valiant{ecmp: ecmp{seed: s.Seed}, stream: s.Stream}}
 	},

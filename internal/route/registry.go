@@ -19,6 +19,7 @@ type Policy struct {
 	Shown bool
 
 	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
+	Direct  bool // though these never do: they know regions for the sake of the ways alone
 	Oracle  bool // its choosers look at ports of other switches than their own
 	Ordered bool // they go in dimension order, on a torus
 	Escapes bool // they go any shortest way there, and escape to dimension order

@@ -83,7 +83,7 @@ func (p *Plan) protected() bool {
 
 // routing is how this plan's packets travel.
 func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
-	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: p.LB.Detours}
+	d := &deadlock.Routing{Graph: p.Graph, Routes: r, Legs: p.LB.Detours && !p.LB.Direct}
 	levels := 1
 	for _, row := range p.Rise {
 		levels = max(levels, len(row))
