@@ -21,6 +21,7 @@ type planCmd struct {
 	Collective   planCollectiveCmd   `cmd:"" help:"How long a collective takes by every algorithm: NCCL's model and the simulator."`
 	Goodput      planGoodputCmd      `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
 	Interference planInterferenceCmd `cmd:"" help:"What jobs that run side by side cost each other, and where they met."`
+	Failures     planFailuresCmd     `cmd:"" help:"What each single failure does to a step, ranked by harm; single points of failure."`
 	Traffic      planTrafficCmd      `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 
@@ -31,6 +32,7 @@ Examples:
   railyard plan size llama-3.1-405b --tokens 15.6T --gpu h100 --utilisation 40 --days 54
   railyard plan size --params 175B --tokens 300B --gpus 1024 --gpu a100
   railyard plan size --table 1
+  railyard plan failures scenarios/pod64-alltoall.yaml --plot failures.png
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1 --recompute selective
   railyard plan interference scenarios/two-jobs.yaml
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s`

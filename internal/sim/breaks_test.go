@@ -213,3 +213,42 @@ func TestNoticedCables(t *testing.T) {
 		}
 	})
 }
+
+// Where the paths that are left share evenly one more failure never makes a step faster: spines that fail
+// one after the other under spraying, and NICs' rates that halve.
+func TestOneMoreFailureIsNeverFaster(t *testing.T) {
+	const text = `
+name: fewer and fewer
+fabric:
+  kind: rail
+  hosts: 2
+  segments: 2
+  spines: 4
+  uplinks: 1
+  host_link: {rate: 100Gbps, cable: 3m}
+  fabric_link: {rate: 50Gbps, cable: 30m}
+server: {gpus: 1, nics: 1}
+lb: spray
+cc: {algorithm: none}
+transport: {recovery: selective, write: only}
+workload:
+  traffic:
+    flows:
+      - {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 8MB}
+      - {from: host-2/gpu-1, to: host-4/gpu-1, bytes: 8MB}
+events:
+  - {nic: host-1/nic-1, rate_share: 1}
+`
+	last, events := unit.Time(0), ""
+	for _, event := range []string{"{nic: host-2/nic-1, rate_share: 1}", "{switch: spine-1, up: false}",
+		"{switch: spine-2, up: false}", "{link: 'spine-3:Eth1', rate_share: 0.5}",
+		"{nic: host-3/nic-1, rate_share: 0.1}", "{switch: spine-3, up: false}"} {
+		events += "  - " + event + "\n"
+		_, s, _ := runAll(t, text+events)
+		if took := unit.Time(s.StepTime); !s.Complete || took < last*995/1000 {
+			t.Errorf("with %s on top %v, before %v", event, took, last)
+		} else {
+			last = took
+		}
+	}
+}

@@ -78,3 +78,21 @@ func TestCutOffPairByPair(t *testing.T) {
 		}
 	})
 }
+
+// One more failure never brings anybody back.
+func TestCutOffGrows(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		g, down := tangled(rt), map[int]bool{}
+		var before []int
+		for range 4 {
+			down[rapid.IntRange(0, len(g.Links)-1).Draw(rt, "cable")] = true
+			after := g.CutOff(down)
+			for _, nic := range before {
+				if !slices.Contains(after, nic) {
+					rt.Fatalf("without %v: %v, before %v", down, after, before)
+				}
+			}
+			before = after
+		}
+	})
+}

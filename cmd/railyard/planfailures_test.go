@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+const failuresText = `name: failures
+fabric:
+  kind: rail-only
+  hosts: 3
+  host_link: {rate: 100Gbps, cable: 3m}
+  fabric_link: {rate: 100Gbps, cable: 30m}
+server: {gpus: 2, nics: 2}
+lb: spray
+transport: {timeout: 6, recovery: selective, write: only}
+workload: {traffic: {alltoall: {bytes: 6MB}}}
+`
+
+// failuresOf runs the command and reads what it says as JSON.
+func failuresOf(t *testing.T, args ...string) []failureVariant {
+	t.Helper()
+	code, out, errs := call(t, append([]string{"plan", "failures", "s.yaml", "--json"}, args...)...)
+	var all []failureVariant
+	if err := json.Unmarshal([]byte(out), &all); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v, %s", code, err, errs)
+	}
+	return all
+}
+
+// Rails without spines hang on each of their switches, and pairs of switches take that from them: what
+// redundancy costs and brings, side by side. As many at a time as may be, it comes to the same.
+func TestPlanFailures(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("s.yaml", []byte(failuresText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := failuresOf(t)
+	only := all[0]
+	if got := strings.Join(only.Weak, " "); got != "rail-1 rail-2 host-1 host-2 host-3 host-1/nic-1 "+
+		"host-1/nic-2 host-2/nic-1 host-2/nic-2 host-3/nic-1 host-3/nic-2" {
+		t.Errorf("single points: %s", got)
+	}
+	if only.Rows[0].Isolated != 3 || only.Rows[0].Alike != 2 || only.Sums.Elements != 11 || only.Base <= 0 {
+		t.Errorf("%+v", only)
+	}
+	dual := failuresOf(t, "--set", "fabric.kind=dual-rail", "--set", "server.nic_ports=2", "--pairs",
+		"3")[0]
+	got := strings.Join(dual.Weak, " ")
+	if strings.Contains(got, "rail") || !strings.Contains(got, "host-2") {
+		t.Errorf("single points of pairs of switches: %s", got)
+	}
+	if len(dual.Pairs) != 3 || dual.Rows[len(dual.Rows)-1].Slower < 1 {
+		t.Errorf("%+v", dual.Rows)
+	}
+	one, _ := json.Marshal(failuresOf(t, "--jobs", "1", "--kinds", "switch,nic", "--per-class", "2"))
+	four, _ := json.Marshal(failuresOf(t, "--jobs", "4", "--kinds", "switch,nic", "--per-class", "2"))
+	if !bytes.Equal(one, four) {
+		t.Errorf("one at a time: %s\nfour: %s", one, four)
+	}
+}
+
+// The table names what is weak, and plots are pictures of both kinds.
+func TestPlanFailuresPrinted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("s.yaml", []byte(failuresText), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"f.png", "f.svg"} {
+		code, out, errs := call(t, "plan", "failures", "s.yaml", "--kinds", "switch", "--plot", file)
+		const weak = "Single points of failure, 2 of 2 elements: 2 × rail switch"
+		if code != 0 || !strings.Contains(out, weak) {
+			t.Errorf("exit %d, %s, %s", code, out, errs)
+		}
+		b, _ := os.ReadFile(file)
+		magic := map[string]string{"f.png": "\x89PNG", "f.svg": "<?xml"}[file]
+		if !strings.HasPrefix(string(b), magic) {
+			t.Errorf("%s: %d bytes", file, len(b))
+		}
+	}
+	for want, args := range map[string][]string{
+		"--plot: writes .png or .svg":        {"--plot", "f.pdf"},
+		"card needs --card-ports":            {"--kinds", "card"},
+		`must be one of "link","switch"`:     {"--kinds", "fan"},
+		"4 simulations of s would be needed": {"--kinds", "switch,nic", "--pairs", "2", "--runs", "3"},
+		"--at soon: expected a time":         {"--at", "soon", "--kinds", "switch"},
+		"the fabric has nothing of link":     {"--kinds", "link"},
+		"fabric.hosts":                       {"--set", "fabric.hosts=0,2"},
+		"--set gives":                        {"--set", "seed=" + strings.Repeat("1,", 80) + "1"},
+	} {
+		code, _, errs := call(t, append([]string{"plan", "failures", "s.yaml"}, args...)...)
+		if code != exitInput || !strings.Contains(errs, want) {
+			t.Errorf("%v: exit %d, %s", args, code, errs)
+		}
+	}
+}

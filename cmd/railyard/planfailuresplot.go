@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// maxPlotRows is how many failures of a variant a heat map shows: the worst.
+const maxPlotRows = 20
+
+// harmGrid is the cells of a heat map: rows from the top, between 0 and 1; what is not there is NaN.
+type harmGrid struct{ cells [][]float64 }
+
+func (g harmGrid) Dims() (cols, rows int) { return len(g.cells[0]), len(g.cells) }
+func (g harmGrid) X(c int) float64        { return float64(c) }
+func (g harmGrid) Y(r int) float64        { return float64(r) }
+func (g harmGrid) Z(c, r int) float64     { return g.cells[len(g.cells)-1-r][c] }
+
+// shades are the colours from no harm, white, to the most: dark letters can be read on all of them.
+type shades int
+
+func (n shades) Colors() (all []color.Color) {
+	for i := range int(n) {
+		fade := func(to uint8) uint8 { return uint8(255 - (255-int(to))*i/(int(n)-1)) }
+		all = append(all, color.RGBA{R: fade(235), G: fade(90), B: fade(70), A: 255})
+	}
+	return all
+}
+
+// harms are the columns.
+var harms = []string{"step time", "GPUs cut off", "sent again"}
+
+// drawFailures writes a heat map: a row per failure, worst first, variant by variant; each column has its
+// own scale, from 0 to its largest value.
+func drawFailures(f io.Writer, path string, all []*failureVariant) error {
+	var rows []failureRow
+	var names []string
+	for _, v := range all {
+		for _, r := range v.Rows[:min(len(v.Rows), maxPlotRows)] {
+			rows = append(rows, r)
+			name := fmt.Sprintf("%s (%d)", r.Name, r.Alike)
+			if len(all) > 1 {
+				name = v.Label + ": " + name
+			}
+			names = append(names, name)
+		}
+	}
+	g, labels := harmOf(rows)
+	p := plot.New()
+	p.Title.Text = "what single failures do, worst first (in brackets: how many are alike)"
+	h := plotter.NewHeatMap(g, shades(128))
+	h.Min, h.Max, h.NaN = 0, 1, color.Gray{Y: 40}
+	p.Add(h)
+	text, err := plotter.NewLabels(labels)
+	if err != nil {
+		return err
+	}
+	for i := range text.TextStyle {
+		text.TextStyle[i].XAlign, text.TextStyle[i].YAlign = draw.XCenter, draw.YCenter
+		if math.IsNaN(g.cells[i/len(harms)][i%len(harms)]) {
+			text.TextStyle[i].Color = color.White
+		}
+	}
+	p.Add(text)
+	var x, y []plot.Tick
+	for i, name := range harms {
+		x = append(x, plot.Tick{Value: float64(i), Label: name})
+	}
+	for i, name := range names {
+		y = append(y, plot.Tick{Value: float64(len(names) - 1 - i), Label: name})
+	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x), plot.ConstantTicks(y)
+	wide, high := 26*vg.Centimeter, vg.Length(3+0.7*float64(len(rows)))*vg.Centimeter
+	var w io.WriterTo
+	if strings.EqualFold(filepath.Ext(path), ".svg") {
+		svg := vgsvg.New(wide, high)
+		p.Draw(draw.New(svg))
+		w = svg
+	} else {
+		img := vgimg.New(wide, high)
+		p.Draw(draw.New(img))
+		w = vgimg.PngCanvas{Canvas: img}
+	}
+	_, err = w.WriteTo(f)
+	return err
+}
+
+// harmOf is the grid of some rows and what its cells say. A step that a lost rank has ended is dark.
+func harmOf(rows []failureRow) (g harmGrid, labels plotter.XYLabels) {
+	most := make([]float64, len(harms))
+	for _, r := range rows {
+		for i, v := range r.harm() {
+			if !math.IsNaN(v) {
+				most[i] = max(most[i], v)
+			}
+		}
+	}
+	for k, r := range rows {
+		cells := r.harm()
+		said := []string{seconds(r.Step), fmt.Sprint(r.Isolated), megabytes(r.Again)}
+		if r.Lost {
+			said[0] = "rank lost"
+		} else if r.Step == 0 {
+			said[0] = "no end"
+		}
+		for i := range cells {
+			cells[i] /= max(most[i], 1e-30)
+			labels.XYs = append(labels.XYs, plotter.XY{X: float64(i), Y: float64(len(rows) - 1 - k)})
+			labels.Labels = append(labels.Labels, said[i])
+		}
+		g.cells = append(g.cells, cells)
+	}
+	return g, labels
+}
+
+// harm is what the columns show of a failure.
+func (r *failureRow) harm() []float64 {
+	step := r.Step
+	if r.Lost || step == 0 {
+		step = math.NaN()
+	}
+	return []float64{step, float64(r.Isolated), float64(r.Again)}
+}

@@ -1,0 +1,258 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+)
+
+// FailureKinds are what of a fabric can fail by itself.
+var FailureKinds = []string{"link", "switch", "card", "nic", "server"}
+
+// Element is something of a fabric that can fail, named as in a scenario's events.
+type Element struct {
+	Kind  string
+	Name  string   // a cable's port, a switch, a NIC, a server
+	Ports []string // of a line card
+	Tier  string   // where it is: leaf–spine, spine, host
+	Class int      // those of one class are alike: see Alike
+}
+
+// String names an element in a table.
+func (e *Element) String() string {
+	if e.Kind == "card" {
+		return fmt.Sprintf("%s %s to %s", e.Name, e.Ports[0], e.Ports[len(e.Ports)-1])
+	}
+	return e.Name
+}
+
+// Elements lists what can fail, kind by kind: cables of servers only where their NIC has others, since
+// else they are its NIC; line cards of so many ports.
+func Elements(g *topo.Graph, alike *Alike, kinds []string, card int) (all []Element) {
+	classes := map[string]int{}
+	add := func(e Element, what ...any) {
+		key := fmt.Sprint(e.Kind, e.Tier, what)
+		if _, known := classes[key]; !known {
+			classes[key] = len(classes)
+		}
+		e.Class = classes[key]
+		all = append(all, e)
+	}
+	if slices.Contains(kinds, "link") {
+		links(g, alike, add)
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if n.Role == topo.Host {
+			continue
+		}
+		if slices.Contains(kinds, "switch") {
+			add(Element{Kind: "switch", Name: n.Name, Tier: n.Role.String()}, alike.nodes[i])
+		}
+		if slices.Contains(kinds, "card") && card > 0 {
+			cards(g, alike, i, card, add)
+		}
+	}
+	if slices.Contains(kinds, "nic") {
+		for i := range g.NICs {
+			add(Element{Kind: "nic", Name: g.NICName(i), Tier: "host"}, alike.nics[i])
+		}
+	}
+	if slices.Contains(kinds, "server") {
+		for _, h := range g.Hosts {
+			add(Element{Kind: "server", Name: g.Nodes[h].Name, Tier: "host"}, alike.nodes[h])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Element) int {
+		return cmp.Compare(slices.Index(FailureKinds, a.Kind), slices.Index(FailureKinds, b.Kind))
+	})
+	return all
+}
+
+// links lists the cables.
+func links(g *topo.Graph, alike *Alike, add func(Element, ...any)) {
+	single := map[int]bool{}
+	for i := range g.NICs {
+		if n := &g.NICs[i]; len(n.Links) == 1 {
+			single[n.Links[0]] = true
+		}
+	}
+	for i := range g.Links {
+		l := &g.Links[i]
+		low, high := l.A, l.B
+		if g.Nodes[low].Tier > g.Nodes[high].Tier {
+			low, high = high, low
+		}
+		if single[i] {
+			continue
+		}
+		a, b := alike.nodes[low], alike.nodes[high]
+		if g.Nodes[low].Role == topo.Host {
+			a = alike.nics[alike.nicOf[i]]
+		} else if g.Nodes[low].Tier == g.Nodes[high].Tier && a > b {
+			a, b = b, a
+		}
+		add(Element{Kind: "link", Name: g.End(i, high),
+			Tier: g.Nodes[low].Role.String() + "–" + g.Nodes[high].Role.String()}, a, b, alike.cables[i])
+	}
+}
+
+// cards lists a switch's line cards: its ports with cables, in their order, so many at a time.
+func cards(g *topo.Graph, alike *Alike, node, size int, add func(Element, ...any)) {
+	var of []int
+	for i, l := range g.Links {
+		if l.A == node || l.B == node {
+			of = append(of, i)
+		}
+	}
+	slices.SortStableFunc(of, func(a, b int) int {
+		return cmp.Compare(g.Jack(a, node).Port, g.Jack(b, node).Port)
+	})
+	for card := range slices.Chunk(of, size) {
+		e := Element{Kind: "card", Name: g.Nodes[node].Name, Tier: g.Nodes[node].Role.String()}
+		var far []uint64
+		for _, l := range card {
+			name := g.End(l, node)
+			e.Ports = append(e.Ports, name[len(e.Name)+1:])
+			far = append(far, alike.nodes[g.Links[l].A]^alike.nodes[g.Links[l].B]^alike.cables[l])
+		}
+		slices.Sort(far)
+		add(e, alike.nodes[node], far)
+	}
+}
+
+// Alike tells which parts of a fabric under a workload play the same part, as far as their cables, what is
+// beyond them, and what their GPUs compute and send to whom can tell (colour refinement): what tells two
+// apart gives them other colours, so that of one colour one stands for all. How flows hash is not looked
+// at: it differs between any two.
+type Alike struct {
+	nodes, nics, gpus []uint64 // colours
+	cables            []uint64
+	nicOf             map[int]int // by link of a server: the NIC
+}
+
+// edge joins two vertices; what counts for its end is the label and the other one's colour.
+type edge struct {
+	from, to int32
+	label    uint64
+}
+
+// mix is a step of a hash (SplitMix64's finalizer).
+func mix(h uint64, words ...uint64) uint64 {
+	for _, w := range words {
+		h ^= w + 0x9e3779b97f4a7c15 + h<<6 + h>>2
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
+}
+
+// maxRounds is how often colours are refined: as far as anything is away in any fabric that we build.
+const maxRounds = 64
+
+// NewAlike compares the parts of a fabric under a workload, whose ranks are GPUs; nil: under none.
+func NewAlike(g *topo.Graph, d *workload.DAG) *Alike {
+	n, nics, gpus := len(g.Nodes), len(g.NICs), g.TotalGPUs()
+	a := &Alike{cables: make([]uint64, len(g.Links)), nicOf: map[int]int{}}
+	colour := make([]uint64, n+nics+gpus)
+	for i := range g.Nodes {
+		x := &g.Nodes[i]
+		colour[i] = mix(1, uint64(x.Role), uint64(x.Tier), uint64(x.Buffer), uint64(x.Pipeline))
+	}
+	var edges []edge
+	both := func(a, b int, label uint64) {
+		edges = append(edges, edge{int32(a), int32(b), label}, edge{int32(b), int32(a), label})
+	}
+	for i := range g.Links {
+		l := &g.Links[i]
+		a.cables[i] = mix(2, uint64(l.Rate), uint64(l.Propagation()), math.Float64bits(l.BER))
+		both(l.A, l.B, a.cables[i])
+	}
+	for i := range g.NICs {
+		nic := &g.NICs[i]
+		colour[n+i] = 3
+		both(n+i, g.Hosts[nic.Host], 4)
+		for _, l := range nic.Links {
+			a.nicOf[l] = i
+			both(n+i, g.Links[l].A+g.Links[l].B-g.Hosts[nic.Host], a.cables[l])
+		}
+	}
+	for gpu := range gpus {
+		both(n+nics+gpu, g.Hosts[g.HostOf(gpu)], 5)
+		for way := range g.Ways(gpu) {
+			both(n+nics+gpu, n+g.WayOf(gpu, way), 6)
+		}
+	}
+	edges = append(edges, a.traffic(d, colour[n+nics:], n+nics)...)
+	refine(colour, edges)
+	a.nodes, a.nics, a.gpus = colour[:n], colour[n:n+nics], colour[n+nics:]
+	return a
+}
+
+// traffic colours GPUs by what they do and returns who sends to whom.
+func (a *Alike) traffic(d *workload.DAG, colour []uint64, base int) (edges []edge) {
+	for i := range colour {
+		colour[i] = 7
+	}
+	if d == nil {
+		return nil
+	}
+	type pair struct{ from, to int32 }
+	type load struct{ bytes, count uint64 }
+	sent := map[pair]*load{}
+	var order []pair
+	for i := range d.Ops {
+		o := &d.Ops[i]
+		if o.Compute() {
+			colour[o.Rank] += mix(8, uint64(o.Dur), uint64(o.Class))
+			continue
+		}
+		p := pair{o.Rank, o.Peer}
+		if sent[p] == nil {
+			sent[p] = &load{}
+			order = append(order, p)
+		}
+		sent[p].bytes += uint64(o.Bytes)
+		sent[p].count++
+	}
+	for _, p := range order {
+		l := sent[p]
+		from, to := int32(base)+p.from, int32(base)+p.to
+		edges = append(edges, edge{from, to, mix(9, l.bytes, l.count)},
+			edge{to, from, mix(10, l.bytes, l.count)})
+	}
+	return edges
+}
+
+// refine gives vertices that have other neighbours other colours, until no more can be told apart.
+func refine(colour []uint64, edges []edge) {
+	next := make([]uint64, len(colour))
+	kinds := distinct(colour)
+	for range maxRounds {
+		clear(next)
+		for _, e := range edges {
+			next[e.from] += mix(e.label, colour[e.to])
+		}
+		for v := range colour {
+			colour[v] = mix(colour[v], next[v])
+		}
+		now := distinct(colour)
+		if now == kinds {
+			return
+		}
+		kinds = now
+	}
+}
+
+func distinct(colour []uint64) int {
+	seen := make(map[uint64]bool, 64)
+	for _, c := range colour {
+		seen[c] = true
+	}
+	return len(seen)
+}
