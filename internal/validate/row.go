@@ -77,6 +77,7 @@ func Checks() []Check {
 		{"CSIG", csigRows},
 		{"ECMP", ballsInBins},
 		{"load balancing", loadBalancing},
+		{"Meta's RoCE", metaRows},
 		{"spraying", spraying},
 		{"dragonflies", dragonflies},
 		{"adaptive dragonflies", adaptiveDragonflies},
