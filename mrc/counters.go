@@ -7,6 +7,7 @@ import (
 )
 
 var counters = []cc.Term{
+	{Name: cc.CounterCuts, Doc: "cuts of the window to a destination, by the answers of each connection"},
 	{Name: "retransmissions", Doc: "packets sent again"},
 	{Name: transport.CounterTimeouts, Doc: "packets that no answer came for"},
 	{Name: "skip_once", Doc: "SACKs that say that the path was marked"},
@@ -35,8 +36,8 @@ var counters = []cc.Term{
 }
 
 type senderCounts struct {
-	again, timeouts, skipOnce, always, malformed, penalties int64
-	nacks                                                   [len(reasons)]int64
+	again, timeouts, skipOnce, always, malformed, penalties, cuts int64
+	nacks                                                         [len(reasons)]int64
 }
 
 type receiverCounts struct {
@@ -48,15 +49,17 @@ type receiverCounts struct {
 var nackCounters = [len(reasons)]string{"nack_trimmed", "nack_trimmed_lasthop", "nack_no_bitmap",
 	"nack_no_pkt_buffer", "nack_no_resource", "nack_psn_oor_window", "nack_unexp_event"}
 
-// Counter reports what a sender has counted. What is its peer's is that of all senders to it.
+// Counter reports what a sender has counted; the first one to a peer also what the peer has, for all, so that
+// sums over connections hold.
 func (s *Sender) Counter(name string) (n int64, ok bool) {
 	for i, x := range nackCounters {
 		if x == name {
 			return s.n.nacks[i], true
 		}
 	}
-	evs := &s.peer.evs
 	switch name {
+	case cc.CounterCuts:
+		return s.n.cuts, true
 	case "retransmissions":
 		return s.n.again, true
 	case transport.CounterTimeouts:
@@ -65,16 +68,6 @@ func (s *Sender) Counter(name string) (n int64, ok bool) {
 		return s.n.skipOnce, true
 	case "always_skip":
 		return s.n.always, true
-	case "ev_skips":
-		return evs.skips, true
-	case "ev_bad":
-		return evs.condemned, true
-	case "ev_replaced":
-		return evs.replaced, true
-	case "ev_restored":
-		return evs.restored, true
-	case "ev_rounds":
-		return evs.rounds, true
 	case "probes":
 		return s.probes.said, true
 	case "port_updates":
@@ -84,10 +77,31 @@ func (s *Sender) Counter(name string) (n int64, ok bool) {
 	case "malformed":
 		return s.n.malformed, true
 	}
-	return 0, false
+	if n, ok = s.peer.counter(name); ok && !s.first {
+		n = 0
+	}
+	return n, ok
 }
 
-// Signal reports the window, the round trip and the entropy values of the sender's peer.
+// counter reports what a peer has counted, or its congestion control.
+func (p *Peer) counter(name string) (n int64, ok bool) {
+	switch name {
+	case "ev_skips":
+		return p.evs.skips, true
+	case "ev_bad":
+		return p.evs.condemned, true
+	case "ev_replaced":
+		return p.evs.replaced, true
+	case "ev_restored":
+		return p.evs.restored, true
+	case "ev_rounds":
+		return p.evs.rounds, true
+	}
+	return p.pace.Ctl.Counter(name)
+}
+
+// Signal reports the window, the round trip and the entropy values of the sender's peer, and what its
+// congestion control says besides.
 func (s *Sender) Signal(now unit.Time, name string) (float64, bool) {
 	p := s.peer
 	switch name {
@@ -104,7 +118,7 @@ func (s *Sender) Signal(now unit.Time, name string) (float64, bool) {
 	case "active_evs":
 		return float64(p.evs.active()), true
 	}
-	return 0, false
+	return p.pace.Ctl.Signal(now, name)
 }
 
 // Counter reports what a receiver has counted.

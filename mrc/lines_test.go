@@ -29,7 +29,7 @@ func TestLines(t *testing.T) {
 			{"peer", unsafe.Offsetof(s.peer), 8}, {"since", unsafe.Offsetof(s.since), 8},
 			{"slots", unsafe.Offsetof(s.slots), 64},
 			{"open", unsafe.Offsetof(s.open), unsafe.Sizeof(s.open)},
-			{"first", unsafe.Offsetof(s.first), unsafe.Sizeof(s.first)},
+			{"one", unsafe.Offsetof(s.one), unsafe.Sizeof(s.one)},
 			{"messages", unsafe.Offsetof(s.messages), 24}, {"inFlight", unsafe.Offsetof(s.inFlight), 8},
 			{"retry", unsafe.Offsetof(s.retry), unsafe.Sizeof(s.retry)},
 			{"silence", unsafe.Offsetof(s.silence), 8},

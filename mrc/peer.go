@@ -18,6 +18,7 @@ type Peer struct {
 	probeAt  unit.Time // when the next bad values are probed
 	timer    unit.Time // the pacer's
 	penalty  uint8     // of the window, in 128
+	told     bool      // some sender reports its counters
 
 	pace cc.Pacer
 	busy int // connections that have something under way or to send
@@ -70,8 +71,12 @@ func (p *Peer) measured(t unit.Time) {
 	p.patience = p.timeout()
 }
 
-// Sender makes a connection's sender.
-func (p *Peer) Sender(seed uint64) transport.Sender { return newSender(p, seed) }
+// Sender makes a connection's sender. The first one reports what the peer has counted.
+func (p *Peer) Sender(seed uint64) transport.Sender {
+	s := newSender(p, seed)
+	s.first, p.told = !p.told, true
+	return s
+}
 
 // Deny takes an entropy value out of use, or allows it again, as a controller of the fabric may want; false
 // for a value that the profile does not have.
@@ -146,15 +151,25 @@ func (p *Peer) roundTrip() unit.Time {
 const unknownRTT = unit.Millisecond
 
 // acknowledged tells the congestion control what an answer says.
-func (p *Peer) acknowledged(now unit.Time, bytes unit.Bytes, rtt unit.Time, marked bool) {
+func (s *Sender) acknowledged(now unit.Time, bytes unit.Bytes, rtt unit.Time, marked bool) {
+	p := s.peer
 	*p.ack = cc.Ack{Bytes: bytes, InFlight: p.inFlight, RTT: rtt, Marked: marked}
 	p.pace.Ctl.OnAck(now, p.ack)
-	p.decide(now)
+	s.decided(now)
 }
 
-func (p *Peer) lost(now unit.Time, l cc.Loss) {
-	p.pace.Ctl.OnLoss(now, l)
-	p.decide(now)
+func (s *Sender) lossOf(now unit.Time, l cc.Loss) {
+	s.peer.pace.Ctl.OnLoss(now, l)
+	s.decided(now)
+}
+
+// decided reads the decision. A window that has shrunk is a cut, of the connection whose answer made it: so
+// those of all connections to a peer add up to the peer's.
+func (s *Sender) decided(now unit.Time) {
+	was := s.peer.pace.Window
+	if s.peer.decide(now); s.peer.pace.Window < was {
+		s.n.cuts++
+	}
 }
 
 // condemn withdraws an entropy value, which will be probed.

@@ -31,7 +31,7 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		s.retry.news()
 	}
 	if bytes = max(bytes, 0); bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
-		s.peer.acknowledged(now, bytes, rtt, p.Verdict == uint8(roce.VerdictSkipOnce))
+		s.acknowledged(now, bytes, rtt, p.Verdict == uint8(roce.VerdictSkipOnce))
 	}
 	if p.Penalty > 0 {
 		s.peer.penalty, s.peer.until = min(p.Penalty, 127), now+s.peer.roundTrip()
@@ -153,11 +153,11 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 		}
 		s.lose(psn)
 		s.retry.news()
-		s.peer.lost(now, cc.LossTrimmed)
+		s.lossOf(now, cc.LossTrimmed)
 	case roce.NackTrimmedLastHop:
 		s.lose(psn)
 		s.retry.news()
-		s.peer.lost(now, cc.LossTrimmedLast)
+		s.lossOf(now, cc.LossTrimmedLast)
 	default: // it goes again when it times out: by then there may be room
 		x.refused = true
 	}

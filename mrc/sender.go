@@ -31,7 +31,7 @@ type Sender struct {
 
 	slots    slots
 	open     [4]uint64  // of slots, and
-	first    [1]message // of messages, so that few need no memory of their own
+	one      [1]message // of messages, so that few need no memory of their own
 	messages []message  // those not complete, from oldest on
 	inFlight unit.Bytes
 	retry    retrying
@@ -43,6 +43,7 @@ type Sender struct {
 	done   []transport.Completion
 	random rng.Stream
 	held   transport.Held // until since
+	first  bool           // of its peer
 	n      senderCounts
 }
 
@@ -61,7 +62,7 @@ const maxMessage = 1 << 31
 func newSender(p *Peer, seed uint64) *Sender {
 	s := &Sender{peer: p, m: p.m, random: rng.New(seed, "mrc sender"), span: uint32(p.m.window)}
 	s.ports.start(p.m.common.Planes)
-	s.silence, s.slots.open, s.messages = unit.Never, s.open[:0], s.first[:0]
+	s.silence, s.slots.open, s.messages = unit.Never, s.open[:0], s.one[:0]
 	return s
 }
 

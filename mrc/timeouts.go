@@ -123,7 +123,7 @@ func (s *Sender) timedOut(now unit.Time, psn uint32, t unit.Time) {
 		s.peer.condemn(now, x.ev)
 	}
 	s.lose(psn)
-	s.peer.lost(now, cc.LossTimeout)
+	s.lossOf(now, cc.LossTimeout)
 	s.count(now, t)
 }
 

@@ -94,7 +94,12 @@ func (c *Conn) SetController(now unit.Time, ctl cc.Controller) {
 }
 
 // Rate returns the rate that congestion control currently allows.
-func (c *Conn) Rate() unit.Rate { return c.pace.Rate }
+func (c *Conn) Rate() unit.Rate {
+	if r, ok := c.rateMRC(); ok {
+		return r
+	}
+	return c.pace.Rate
+}
 
 // SetInFlight says how many payload bytes may be under way at a time.
 func (c *Conn) SetInFlight(b unit.Bytes) { c.maxInFlight = b }
@@ -238,11 +243,19 @@ func (c *Conn) tell(changed bool) {
 	r := c.pace.Rate
 	if c.pace.Window > 0 {
 		if x, ok := c.pace.Ctl.Signal(c.now, cc.SignalRate); ok {
-			r = min(r, unit.Rate(x))
-			changed = r > c.told+c.told/100 || r < c.told-c.told/100
+			c.tellRate(min(r, unit.Rate(x)))
+			return
 		}
 	}
 	if changed && r != c.told {
+		c.told = r
+		c.OnRate(c.now, r)
+	}
+}
+
+// tellRate says what a window lets go in a round trip, if that is another rate by a hundredth or more.
+func (c *Conn) tellRate(r unit.Rate) {
+	if r > c.told+c.told/100 || r < c.told-c.told/100 {
 		c.told = r
 		c.OnRate(c.now, r)
 	}

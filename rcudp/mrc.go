@@ -276,7 +276,7 @@ func (e *Endpoint) MRCDue(now unit.Time) bool {
 // tickMRC does what is due.
 func (e *Endpoint) tickMRC(now unit.Time, c *Conn) {
 	m := c.mrc
-	if m.send.At() <= now {
+	if c.now = now; m.send.At() <= now {
 		m.send.Tick(now)
 		late, _ := m.send.Counter(transport.CounterTimeouts)
 		e.Count.Timeouts, c.Timeouts = e.Count.Timeouts+late-c.Timeouts, late
@@ -335,9 +335,23 @@ func (c *Conn) Counter(name string) (n int64, ok bool) {
 	return n, ok
 }
 
-// drainMRC hands over what finished.
+// rateMRC is what the window to the peer lets go in a round trip; false for a connection of RC.
+func (c *Conn) rateMRC() (unit.Rate, bool) {
+	if c.mrc == nil {
+		return 0, false
+	}
+	r, ok := c.mrc.send.Signal(c.now, cc.SignalRate)
+	return unit.Rate(r), ok
+}
+
+// drainMRC hands over what finished, and says which rate the window to the peer allows while it is used.
 func (c *Conn) drainMRC() (n int64) {
 	m := c.mrc
+	if c.OnRate != nil && m.send.Pending() {
+		if r, ok := c.rateMRC(); ok {
+			c.tellRate(r)
+		}
+	}
 	for c.mrc == m {
 		message, ok := m.recv.Arrived()
 		if !ok {

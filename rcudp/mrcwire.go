@@ -56,7 +56,7 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 	if c == nil {
 		return
 	}
-	if c.mrc == nil {
+	if c.now = now; c.mrc == nil {
 		e.Count.Refused++
 		return
 	}

@@ -19,6 +19,7 @@ type peer struct {
 	probeAt  unit.Time // before it a silent one is not asked again
 	quiet    unit.Time // when the first packet left that it was asked by
 	grace    unit.Time // before it nothing is lost that left while it was silent
+	told     bool      // some sender reports its counters
 }
 
 // Peer makes it.
@@ -29,7 +30,9 @@ func (m *maker) Peer(path cc.Path, seed uint64) transport.Peer {
 
 // Sender makes a connection's sending end, which shares it.
 func (p *peer) Sender(uint64) transport.Sender {
-	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never}
+	first := !p.told
+	p.told = true
+	return &sender{peer: p, s: p.s, out: window.NewOut(p.s.window, p.s.MTU), lookAt: unit.Never, first: first}
 }
 
 // sender is a connection's sending end.
@@ -43,6 +46,8 @@ type sender struct {
 	stuckAt         unit.Time
 	stuck           bool
 	expired, earlys int64
+	cuts            int64 // of the peer's rate, by what this connection heard
+	first           bool  // of its peer
 }
 
 // Post adds a message.
@@ -195,7 +200,9 @@ func (s *sender) Take(now unit.Time, p *transport.Packet) (place bool) {
 	if i := int(p.EchoEV); i < len(s.paths.all) && p.Sent > 0 && p.Delay >= 0 && now-p.Sent > p.Delay {
 		rtt := now - p.Sent - p.Delay
 		s.paths.heard(now, s.s, i, rtt, s.rate.least())
+		cuts := s.rate.cuts
 		s.rate.heard(now, p.Sent, rtt)
+		s.cuts += s.rate.cuts - cuts
 	}
 	if p.Bits != [2]uint64{} {
 		s.overtaken(now)
@@ -282,7 +289,7 @@ func (s *sender) Signal(_ unit.Time, name string) (float64, bool) {
 	return 0, false
 }
 
-// Counter reports what Protocol lists. Shifts and cuts are the peer's.
+// Counter reports what Protocol lists. Shifts are the peer's, and its first sender's to report.
 func (s *sender) Counter(name string) (int64, bool) {
 	switch name {
 	case "timeouts":
@@ -290,9 +297,12 @@ func (s *sender) Counter(name string) (int64, bool) {
 	case "early":
 		return s.earlys, true
 	case "shifts":
+		if !s.first {
+			return 0, true
+		}
 		return s.paths.shifts, true
 	case cc.CounterCuts:
-		return s.rate.cuts, true
+		return s.cuts, true
 	}
 	return 0, false
 }

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"railyard/rcudp"
+	"railyard/unit"
 )
 
 // mrcNode is a node whose queue pair is one of MRC.
@@ -64,6 +67,35 @@ func TestMRCWrites(t *testing.T) {
 	c, _, _, _ := a.dev.Counters()
 	if c.Malformed > 0 || c.BadICRC > 0 || c.Refused > 0 { // time-outs there may be: the machine is shared
 		t.Errorf("counted %+v", c)
+	}
+}
+
+// A log of rates has those of queue pairs by MRC, and their statistics what the window to the peer did.
+func TestMRCRates(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[uint32][]unit.Rate{}
+	a := mrcNode(t, func(c *DeviceConfig) {
+		c.OnRate = func(qpn uint32, _ unit.Time, r unit.Rate) {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[qpn] = append(seen[qpn], r)
+		}
+	})
+	b := mrcNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	wr := SendWR{WRID: 1, SGList: []SGE{a.mr.SGE(0, len(a.buf))}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
+	if err := a.qp.PostSend(&wr); err != nil {
+		t.Fatal(err)
+	}
+	a.wait(t, 1)
+	s := a.qp.Stats()
+	mu.Lock()
+	defer mu.Unlock()
+	if rates := seen[a.qp.QPN]; len(rates) < 2 || len(seen) != 1 || slices.Min(rates) <= 0 {
+		t.Errorf("queue pair %#x: rates are %v", a.qp.QPN, seen)
+	}
+	if cuts, ok := a.qp.Counter("cuts"); !ok || cuts != s.Cuts || s.Rate <= 0 {
+		t.Errorf("%d cuts, %v; the statistics are %+v", cuts, ok, s)
 	}
 }
 

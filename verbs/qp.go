@@ -180,7 +180,10 @@ type Stats struct {
 func (qp *QP) Stats() (s Stats) {
 	qp.do(func(*rcudp.Endpoint) {
 		c := qp.conn
-		cuts, _ := c.Controller().Counter(cc.CounterCuts)
+		cuts, ok := c.Counter(cc.CounterCuts)
+		if !ok {
+			cuts, _ = c.Controller().Counter(cc.CounterCuts)
+		}
 		again := int64(c.QP.Retransmitted)
 		if n, ok := c.Counter("retransmissions"); ok {
 			again = n

@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"cmp"
+	"fmt"
 	"testing"
 
+	"railyard/cc"
 	"railyard/internal/exec"
 	"railyard/transport/protocols"
 )
@@ -85,5 +88,40 @@ func (d *drawn) runCarried(t *testing.T, r *Run) {
 	addsUp(t, r, s, tab)
 	if d.seed%5 == 0 {
 		d.again(t, s, tab)
+	}
+}
+
+// Whatever carries connections and slows senders down, the run says what it did: cuts of each queue pair, which
+// add up to the service's, and what the windows or rates became.
+func TestProtocolsTell(t *testing.T) {
+	for _, p := range protocols.All {
+		r := load(t, fmt.Sprintf(`
+fabric: {kind: rail, hosts: 9, spines: 2, uplinks: 2, host_link: {rate: 100Gbps}, fabric_link: {rate: 100Gbps}}
+server: {gpus: 1, nics: 1}
+transport: {kind: %s, qps: 2}
+cc: {algorithm: %s}
+switch: {pfc: false, queues: {3: {limit: 500KB, wred_min: 60KB, wred_max: 200KB, probability: 100}}}
+workload: {traffic: {incast: {fan_in: 8, bytes: 2MB}}}
+`, p.Name, cmp.Or(p.CC, "none")))
+		if err := r.Go(func(exec.Progress) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		s, tab, _ := r.Outcome("test")
+		all, cuts, acted := s.Control[0], int64(0), int64(0)
+		for _, q := range tab.QPs {
+			if cuts += q.Cuts; q.Cuts > 0 {
+				acted++
+			}
+		}
+		if cuts == 0 || cuts != all.Cuts() || acted != all.Acted || acted < 8 {
+			t.Errorf("%s: %d cuts on %d queue pairs, in all %d on %d", p.Name, cuts, acted, all.Cuts(), all.Acted)
+		}
+		rates := map[int32]bool{}
+		for _, x := range tab.Signals {
+			rates[x.QP] = rates[x.QP] || x.Signal == cc.SignalRate && x.Value > 0
+		}
+		if int64(len(rates)) < acted {
+			t.Errorf("%s: signals of %d queue pairs", p.Name, len(rates))
+		}
 	}
 }
