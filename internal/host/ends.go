@@ -267,6 +267,7 @@ func (h *Hosts) sent(now unit.Time, c int32, e *ends) {
 	}
 	h.tickAt(c, e, 0, e.send.At())
 	h.wake(now, c, e)
+	h.refused(now, c, e)
 	for c = e.next; &h.carried[c] != e; { // what it heard may let others of its peer send
 		other := &h.carried[c]
 		h.tickAt(c, other, 0, other.send.At())
@@ -318,6 +319,14 @@ func (h *Hosts) tickAt(c int32, e *ends, end int32, at unit.Time) {
 	e.ticks[end] = max(at, h.Net.Q.Now())
 	src, dst := h.Peers(c)
 	h.Net.Q.Push(h.nics[[2]int32{src, dst}[end]].element, e.ticks[end], KindTick, c, end)
+}
+
+// refused makes sure that a sender is called when it may send: one that was asked and may not now knows only
+// since then that it waits.
+func (h *Hosts) refused(now unit.Time, c int32, e *ends) {
+	if at := e.send.At(); at > now {
+		h.tickAt(c, e, 0, at)
+	}
 }
 
 // tick calls an end at the time that it wanted, unless that has moved.

@@ -136,6 +136,7 @@ func (h *Hosts) sendCarried(now unit.Time, port int32, tx *route.Port, class int
 		h.unline(e, s.class, port, plane)
 		size := h.launchCarried(now, port, tx, c, e, s)
 		if size == 0 {
+			h.refused(now, c, e)
 			continue
 		}
 		if h.cfg.Strict&(1<<class) == 0 && h.cfg.Weights[class] > 0 {
