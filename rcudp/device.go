@@ -78,6 +78,9 @@ func Open(opt Options) (*Device, error) {
 	if opt.Burst == 0 {
 		opt.Burst = 100 * unit.Microsecond
 	}
+	// A thread that sleeps for less keeps others of its process from running, and no timer of MRC's is that
+	// precise.
+	opt.Coarse = unit.Millisecond
 	recv, err := listenAll(&opt)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ type Config struct {
 	Labels   bool         // entropy values of MRC have a high half, in the flow label (IPv6)
 	Trim     *TrimDSCP    // that switches give to what they cut to its headers; nil: no switch does
 	Burst    unit.Time    // how far pacing may fall behind and still catch up
+	Coarse   unit.Time    // MRC's timers are served no sooner than so long from now [when they are due]
 	Credit   cc.Terms     // how we grant credit to who asks [0.99 of the line, 16 packets at a time]
 }
 
@@ -352,6 +353,17 @@ func (e *Endpoint) Next(now unit.Time, buf []byte, id uint16, d *Datagram) (ok b
 	return lead && e.nextData(now, buf, id, d) || e.nextControl(buf, id, d) || e.nextData(now, buf, id, d)
 }
 
+// NextControl is Next for what MRC's ends say besides data, as it is now: a NIC has a queue for that, and
+// says it at once.
+func (e *Endpoint) NextControl(now unit.Time, buf []byte, id uint16, d *Datagram) (ok bool) {
+	for _, c := range e.ring {
+		if c.mrc != nil && e.sayMRC(now, buf, c, id, d) {
+			return true
+		}
+	}
+	return false
+}
+
 // LetData lets one data datagram go before the acknowledgements that wait: an
 // application's answer is then not held up by them.
 func (e *Endpoint) LetData() { e.dataFirst = true }
@@ -439,7 +451,7 @@ func (e *Endpoint) Wake(now unit.Time) unit.Time {
 	at := e.granter.NextAt()
 	for _, c := range e.ring {
 		if c.mrc != nil {
-			at = min(at, c.mrc.wake(now))
+			at = min(at, c.mrc.wake(now, e.cfg.Coarse))
 			continue
 		}
 		at = min(at, c.QP.TimeoutAt(), c.pace.Timer)

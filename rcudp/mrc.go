@@ -161,10 +161,9 @@ func (c *Conn) postMRC(now unit.Time, r *rc.Request) error {
 	return nil
 }
 
-// nextMRC encodes the next datagram of a connection by MRC: what its ends say, then data, by planes in turn.
-func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
+// sayMRC encodes the next datagram that the ends of a connection by MRC have to say besides data.
+func (e *Endpoint) sayMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
 	m, p := c.mrc, &e.mrcOut
-	c.now = now
 	for *p = (transport.Packet{}); m.recv.Say(now, p) || m.send.Say(now, p); *p = (transport.Packet{}) {
 		if p.Kind == transport.Ack || p.Kind == transport.Nack {
 			e.Count.Acks++
@@ -176,6 +175,15 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 			return true
 		}
 	}
+	return false
+}
+
+// nextMRC encodes the next datagram of a connection by MRC: what its ends say, then data, by planes in turn.
+func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Datagram) bool {
+	if c.now = now; e.sayMRC(now, buf, c, id, d) {
+		return true
+	}
+	m, p := c.mrc, &e.mrcOut
 	if m.send.InFlight() > 0 && m.send.InFlight() >= c.maxInFlight {
 		return false
 	}
@@ -253,12 +261,11 @@ func (e *Endpoint) portMRC(c *Conn, ev uint32, plane uint8) (port, label uint16)
 	return c.Ports[int(ev%uint32(n))*planes+int(plane)], label
 }
 
-// wake is when the ends want to be called: not within less than a millisecond, because a thread that sleeps
-// so shortly keeps others of its process from running, and none of their timers is that precise.
-func (m *mrcEnds) wake(now unit.Time) unit.Time {
+// wake is when the ends want to be called, and no sooner than in a while, if at all later.
+func (m *mrcEnds) wake(now, coarse unit.Time) unit.Time {
 	at := min(m.send.At(), m.recv.At())
 	if at > now {
-		at = max(at, now+unit.Millisecond)
+		at = max(at, now+coarse)
 	}
 	return at
 }

@@ -1,6 +1,7 @@
 package verbs
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"railyard/cc"
 	"railyard/entropy"
+	"railyard/mrc"
 	"railyard/rc"
 	"railyard/rcudp"
 	"railyard/roce"
@@ -192,14 +194,19 @@ func random(taken map[uint32]bool, mask uint32) uint32 {
 // domains do not meet.
 func (d *Device) AllocPD() *PD { return &PD{dev: d, mem: rc.NewMemory(1), local: map[uint32]*MR{}} }
 
+// DefaultCC is the congestion control of a transport's queue pairs where none is named.
+func DefaultCC(transport string) string {
+	if transport == MRC {
+		return mrc.Protocol.CC
+	}
+	return "dcqcn"
+}
+
 // regulate reads what makes the queue pairs' congestion control and their choice of source ports, and with
 // them what acknowledgements are to say.
 func (d *Device) regulate() error {
-	control, lb := d.cfg.CC, d.cfg.LB
-	if control == "" {
-		control = "dcqcn"
-	}
-	c, err := cc.Parse(control)
+	lb := d.cfg.LB
+	c, err := cc.Parse(cmp.Or(d.cfg.CC, DefaultCC(RC)))
 	if err != nil {
 		return err
 	}

@@ -50,11 +50,7 @@ func (d *Device) multipath(transport string) (*mrcAttr, error) {
 	default:
 		return nil, fmt.Errorf("a queue pair is %s, found %q", strings.Join(Transports(), " or "), transport)
 	}
-	control := d.cfg.CC
-	if control == "" {
-		control = mrc.Protocol.CC
-	}
-	c, err := cc.Parse(control)
+	c, err := cc.Parse(cmp.Or(d.cfg.CC, DefaultCC(transport)))
 	if err != nil {
 		return nil, err
 	}

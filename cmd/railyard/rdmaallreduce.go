@@ -18,7 +18,6 @@ import (
 	"railyard/internal/allreduce"
 	"railyard/internal/field"
 	"railyard/internal/perftest"
-	"railyard/mrc"
 	"railyard/unit"
 	"railyard/verbs"
 )
@@ -150,14 +149,6 @@ func (c *rdmaAllreduceCmd) Run(e *env) error {
 	return c.launch(ctx, e, s)
 }
 
-// control is the congestion control that runs.
-func (c *rdmaAllreduceCmd) control() string {
-	if c.CC == "" && c.Transport == verbs.MRC {
-		return mrc.Protocol.CC
-	}
-	return cmp.Or(c.CC, "dcqcn")
-}
-
 // threads gives a rank its share of the processors.
 func threads(local int) { runtime.GOMAXPROCS(max(1, min(4, runtime.NumCPU()/local))) }
 
@@ -175,7 +166,7 @@ func (c *rdmaAllreduceCmd) take(ctx context.Context, e *env, s *allreduce.Spec) 
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	if c.RateLog != "" || c.RatePlot != "" {
-		log, err := newRateLog(c.RateLog, c.RatePlot, c.control(), c.Force)
+		log, err := newRateLog(c.RateLog, c.RatePlot, cmp.Or(c.CC, verbs.DefaultCC(c.Transport)), c.Force)
 		if err != nil {
 			return &inputError{err}
 		}

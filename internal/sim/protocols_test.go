@@ -91,12 +91,13 @@ func (d *drawn) runCarried(t *testing.T, r *Run) {
 	}
 }
 
-// Whatever carries connections and slows senders down, the run says what it did: cuts of each queue pair, which
-// add up to the service's, and what the windows or rates became.
+// Whatever carries connections and slows senders down, the run says what it did: cuts of each queue pair,
+// which add up to the service's, and what the windows or rates became.
 func TestProtocolsTell(t *testing.T) {
 	for _, p := range protocols.All {
 		r := load(t, fmt.Sprintf(`
-fabric: {kind: rail, hosts: 9, spines: 2, uplinks: 2, host_link: {rate: 100Gbps}, fabric_link: {rate: 100Gbps}}
+fabric: {kind: rail, hosts: 9, spines: 2, uplinks: 2,
+  host_link: {rate: 100Gbps}, fabric_link: {rate: 100Gbps}}
 server: {gpus: 1, nics: 1}
 transport: {kind: %s, qps: 2}
 cc: {algorithm: %s}
@@ -114,7 +115,8 @@ workload: {traffic: {incast: {fan_in: 8, bytes: 2MB}}}
 			}
 		}
 		if cuts == 0 || cuts != all.Cuts() || acted != all.Acted || acted < 8 {
-			t.Errorf("%s: %d cuts on %d queue pairs, in all %d on %d", p.Name, cuts, acted, all.Cuts(), all.Acted)
+			t.Errorf("%s: %d cuts on %d queue pairs, in all %d on %d", p.Name, cuts, acted, all.Cuts(),
+				all.Acted)
 		}
 		rates := map[int32]bool{}
 		for _, x := range tab.Signals {
