@@ -85,6 +85,9 @@ var fixed = []bound{
 	{key: "fabric.graph.switches[].tier", min: "0", max: "16"},
 	{key: "fabric.graph.links[].rate", min: slowest, max: fastest, zero: true},
 	{key: "fabric.graph.links[].cable", min: "0m", max: "100km"},
+	{key: "fabric.graph.ocs[].ports", min: "2", max: "4096"},
+	{key: "fabric.graph.ocs[].reconfigure", min: "0s", max: "10s"},
+	{key: "fabric.graph.ocs[].schedule[].at", min: "0s", max: "86400s"},
 	{key: "fabric.graph.links[].count", min: "0", max: "1024"},
 
 	{key: "fabric.types[].gpus", min: "1", max: "576", zero: true},

@@ -83,7 +83,8 @@ func TestOutsideTheBounds(t *testing.T) {
 	sent.Flows, sent.Background = []FlowSpec{{Bytes: 1}}, &Background{Load: 1, For: unit.Second}
 	step := workload.NewTraining()
 	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent}}}
-	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}}}
+	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}},
+		OCS: []OCS{{Ports: 2, Schedule: []Mapping{{}}}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	soon := unit.Microsecond

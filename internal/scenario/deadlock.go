@@ -16,6 +16,9 @@ func (p *Plan) Deadlock(r *topo.Routes) error {
 	if !p.protected() || len(r.Sets) < 2 {
 		return nil
 	}
+	if dark := p.dark(); dark != nil {
+		r = p.Graph.Reroute(dark, nil, Besides(p.LB, p.Scheduled))
+	}
 	ring, unknown := deadlock.Find(p.routing(r))
 	p.Watched = unknown || ring != nil || len(p.Events) > 0 // these may change routes
 	allowed := p.doc != nil && p.doc.File.Fabric.AllowDeadlock
@@ -41,7 +44,7 @@ func (p *Plan) Ring() string {
 	if !p.protected() {
 		return ""
 	}
-	r := p.Graph.Reroute(nil, nil, Besides(p.LB, p.Scheduled))
+	r := p.Graph.Reroute(p.dark(), nil, Besides(p.LB, p.Scheduled))
 	ring, unknown := deadlock.Find(p.routing(r))
 	if unknown {
 		return "not looked at: the fabric is too large and too irregular"
@@ -50,6 +53,17 @@ func (p *Plan) Ring() string {
 		return ""
 	}
 	return p.ringOf(ring)
+}
+
+// dark are circuits that no OCS has joined when the run begins; nil: there are none.
+func (p *Plan) dark() (links map[int]bool) {
+	for _, l := range p.Dark {
+		if links == nil {
+			links = map[int]bool{}
+		}
+		links[l] = true
+	}
+	return links
 }
 
 // ways are what would do instead.
@@ -121,10 +135,12 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 			continue
 		}
 		if e.Up {
-			delete(down, e.Link)
-			continue
+			if delete(down, e.Link); len(p.Dark) == 0 {
+				continue // it was so before
+			}
+		} else {
+			down[e.Link] = true
 		}
-		down[e.Link] = true
 		if next := i + 1; next < len(p.Events) && p.Events[next].At == e.At && p.Events[next].By == e.By &&
 			e.By != "" {
 			continue // a switch and all of its cables

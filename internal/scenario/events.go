@@ -44,7 +44,7 @@ func (e *LinkEvent) FromStart() bool { return e.At == 0 && (e.Converge == 0 || !
 // linkEvents resolves what things go through: failures, which are the short way to say that a cable
 // breaks and comes back, and events.
 func (p *resolver) linkEvents() error {
-	if len(p.File.Failures)+len(p.File.Events) == 0 {
+	if len(p.File.Failures)+len(p.File.Events)+len(p.ocs) == 0 {
 		return nil
 	}
 	t := newThings(p.Graph)
@@ -56,7 +56,7 @@ func (p *resolver) linkEvents() error {
 	if err != nil {
 		return err
 	}
-	changes = append(changes, more...)
+	changes = append(append(changes, more...), p.reconfigured()...)
 	if err := p.apart(changes); err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 
 // thing is what an event is about: some cables, and who they are together.
 type thing struct {
-	kind  string // link, switch, card, nic, server
+	kind  string // link, switch, card, nic, server, circuit
 	name  string
-	cards string // of a card: its ports
+	cards string // of a card: its ports; of a circuit its two
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
 	links []int
@@ -33,14 +33,19 @@ func (t *thing) String() string {
 		return "line card " + t.cards + " of " + t.name
 	case "nic":
 		return "NIC " + t.name
+	case "circuit":
+		return "circuit " + t.cards + " of " + t.name
 	}
 	return t.kind + " " + t.name
 }
 
 // by is what events of cables say that they are part of: nothing, of a cable alone.
 func (t *thing) by() string {
-	if t.kind == "link" {
+	switch t.kind {
+	case "link":
 		return ""
+	case "circuit":
+		return "circuits of " + t.name
 	}
 	return t.String()
 }

@@ -90,6 +90,7 @@ type Graph struct {
 	Hosts    []string    `yaml:"hosts" doc:"names of the servers"`
 	Switches []GraphNode `yaml:"switches" doc:"the switches"`
 	Links    []GraphLink `yaml:"links" doc:"cables; a server's NIC ports are used in this order"`
+	OCS      []OCS       `yaml:"ocs" doc:"optical circuit switches: links of switches end there, and circuits join them two by two"`
 }
 
 // GraphNode is one switch of an explicit topology.
@@ -102,7 +103,7 @@ type GraphNode struct {
 // GraphLink is one cable of an explicit topology.
 type GraphLink struct {
 	From  string    `yaml:"from" doc:"a server or switch"`
-	To    string    `yaml:"to" doc:"a server or switch"`
+	To    string    `yaml:"to" doc:"a server, switch or OCS"`
 	Rate  unit.Rate `yaml:"rate" doc:"line rate; fabric_link's or host_link's unless given"`
 	Cable Length    `yaml:"cable" doc:"length"`
 	Count int       `yaml:"count" doc:"so many parallel cables, 1 unless given"`

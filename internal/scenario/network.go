@@ -176,11 +176,15 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 			return nil, field.Under(field.At("fabric.graph.switches", i), err)
 		}
 	}
+	ocs, err := p.opticals(e, b.Has)
+	if err != nil {
+		return nil, err
+	}
 	f := p.File.Fabric
 	for i, l := range e.Links {
 		key := field.At("fabric.graph.links", i)
 		for _, end := range []string{l.From, l.To} {
-			if !b.Has(end) {
+			if !b.Has(end) && ocs[end] == nil {
 				return nil, field.New(key, "there is no host or switch %q", end)
 			}
 		}
@@ -195,9 +199,25 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 			c.Cable, c.Delay = l.Cable, 0
 		}
 		for range max(l.Count, 1) {
-			if err := b.Link(l.From, l.To, c.cable()); err != nil {
+			var err error
+			switch from, to := ocs[l.From], ocs[l.To]; {
+			case from != nil && to != nil:
+				err = field.New("", "joins two OCSes; a link of an OCS leads to a switch")
+			case to != nil:
+				err = to.plug("", l.From, b.IsHost(l.From), c.cable())
+			case from != nil:
+				err = from.plug("", l.To, b.IsHost(l.To), c.cable())
+			default:
+				err = b.Link(l.From, l.To, c.cable())
+			}
+			if err != nil {
 				return nil, field.Under(key, err)
 			}
+		}
+	}
+	for _, o := range p.ocs {
+		if err := o.join(b); err != nil {
+			return nil, err
 		}
 	}
 	g, err := b.Finish()

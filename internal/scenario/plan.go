@@ -52,6 +52,7 @@ type Plan struct {
 	Kinds     []*Kind          // by server
 	Buses     []Bus            // of PCIe that limit
 	Inside    []*inside.Fabric // by domain, what joins its GPUs; nil: a switch of NVLink's rate
+	Dark      []int            // cables that are circuits of an OCS and not joined at first
 	PXN       bool             // transfers to another rail go over NVLink first
 
 	Jobs   []workload.Job // at least one

@@ -21,6 +21,7 @@ type resolver struct {
 	read      ReadFile
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 	types     []*site.Type           // by server, of a described fabric
+	ocs       []*optics
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked

@@ -42,6 +42,9 @@ func (e *Explicit) fresh(name string) error {
 	return nil
 }
 
+// CheckName refuses what is no name of a node.
+func CheckName(name string) error { return checkName(name) }
+
 func checkName(name string) error {
 	if name == "" {
 		return fmt.Errorf("the name is missing")
@@ -83,20 +86,25 @@ func (e *Explicit) Switch(name string, r Role, tier int) error {
 }
 
 // Link runs a cable.
-func (e *Explicit) Link(a, b string, c Cable) (err error) {
+func (e *Explicit) Link(a, b string, c Cable) error {
+	_, err := e.Joined(a, b, c)
+	return err
+}
+
+// Joined runs a cable and returns its number.
+func (e *Explicit) Joined(a, b string, c Cable) (link int, err error) {
 	defer bounded(&err)
 	na, nb := e.g.Node(a), e.g.Node(b)
 	if na == nb {
-		return fmt.Errorf("%q is cabled to itself", a)
+		return 0, fmt.Errorf("%q is cabled to itself", a)
 	}
 	if e.g.Nodes[na].Role == Host && e.g.Nodes[nb].Role == Host {
-		return fmt.Errorf("%q and %q are both servers; a cable needs a switch", a, b)
+		return 0, fmt.Errorf("%q and %q are both servers; a cable needs a switch", a, b)
 	}
 	if c.Rate <= 0 {
-		return fmt.Errorf("the rate is missing")
+		return 0, fmt.Errorf("the rate is missing")
 	}
-	e.g.Connect(na, nb, c)
-	return nil
+	return e.g.Connect(na, nb, c), nil
 }
 
 // Finish deals the servers' cables out to their NICs, in order.
