@@ -188,6 +188,7 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 		return false
 	}
 	planes := max(1, len(e.cfg.Planes))
+	plane, left := m.plane, m.left
 	for range planes {
 		if m.left == 0 {
 			m.plane, m.left = (m.plane+1)%planes, mostStay(planes)
@@ -198,6 +199,8 @@ func (e *Endpoint) nextMRC(now unit.Time, buf []byte, c *Conn, id uint16, d *Dat
 		}
 		m.left = 0
 	}
+	// None may send now: it stays whose turn it was, or one that is paced sends by the same plane always.
+	m.plane, m.left = plane, left
 	return false
 }
 
