@@ -22,6 +22,7 @@ type labCmd struct {
 	Loss    labLossCmd    `cmd:"" help:"Let a port lose packets at random."`
 	Exec    labExecCmd    `cmd:"" help:"Run a command inside a node."`
 	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with a rank on every host."`
+	Run     labRunCmd     `cmd:"" help:"Build a scenario's fabric, load it by MRC, break something: the time to move."`
 	Compare labCompareCmd `cmd:"" help:"The same all-reduce under several congestion controls."`
 	Down    labDownCmd    `cmd:"" help:"Remove exactly what up has made, also after a crash."`
 }
@@ -36,6 +37,7 @@ Examples:
   railyard lab rdma allreduce --bytes 16MiB --qps 4 --rate-plot rate.png
   railyard lab compare --cc dcqcn,swift,nscc --rate-plot cc.png
   railyard lab link spine-1:Eth1 down
+  railyard lab run scenarios/lab-planes.yaml --plot move.png
   railyard lab status
   railyard lab down`
 }
