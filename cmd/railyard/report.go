@@ -11,12 +11,13 @@ import (
 )
 
 type reportCmd struct {
-	Dir   string `arg:"" help:"Run directory." placeholder:"RUN"`
-	HTML  string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
-	PNG   string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
-	SVG   string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
-	JSON  bool   `help:"Print the summary as JSON." without:"html,png,svg"`
-	Force bool   `help:"Replace files that exist." with:"html,png,svg"`
+	Dir    string `arg:"" help:"Run directory." placeholder:"RUN"`
+	HTML   string `help:"Write one file with the page and this run in it, which opens from disk." name:"html" placeholder:"FILE"`
+	PNG    string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
+	SVG    string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
+	Packet string `help:"Tell what became of a packet that the run followed (run --follow), hop by hop." placeholder:"QP/PSN" without:"html,png,svg"`
+	JSON   bool   `help:"Print the summary as JSON." without:"html,png,svg"`
+	Force  bool   `help:"Replace files that exist." with:"html,png,svg"`
 }
 
 func (c *reportCmd) Help() string {
@@ -25,11 +26,15 @@ func (c *reportCmd) Help() string {
 Examples:
   railyard report runs/three-flows-001
   railyard report runs/three-flows-001 --html three-flows.html
-  railyard report runs/three-flows-001 --png plots`
+  railyard report runs/three-flows-001 --png plots
+  railyard report runs/followed --packet 0/+400`
 }
 
 // Run is the report command.
 func (c *reportCmd) Run(e *env) error {
+	if c.Packet != "" {
+		return c.packet(e)
+	}
 	s, err := result.ReadSummary(c.Dir)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {

@@ -36,6 +36,10 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s: %v %v", name, err1, err2)
 		}
 	}
+	if code, _, errs := call(t, "report", run, "--packet", "0/+1"); code != exitInput ||
+		!strings.Contains(errs, "followed no packet: run its scenario again with --follow 0/+1") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
 	if code, _, errs := call(t, "report", run, "--html", page); code != exitInput ||
 		!strings.Contains(errs, "exists") {
 		t.Errorf("exit %d: %s", code, errs)
@@ -59,5 +63,33 @@ func TestReport(t *testing.T) {
 			!strings.Contains(errs, want) {
 			t.Errorf("serve: exit %d: %s, want %q", code, errs, want)
 		}
+	}
+}
+
+// A packet that a run follows is told hop by hop, by the name that it was asked for and by its own.
+func TestReportPacket(t *testing.T) {
+	run := filepath.Join(t.TempDir(), "run")
+	if code, out, errs := call(t, "run", "../../scenarios/three-flows.yaml", "--out", run, "--follow", "0/+3",
+		"--follow", "2/+40"); code != exitOK || !strings.Contains(out, "--packet 2/+40") {
+		t.Fatal(out, errs)
+	}
+	code, text, errs := call(t, "report", run, "--packet", "2/+40")
+	for _, want := range []string{"Packet 2/+40: PSN ", "host-3/nic-1 → host-4/nic-2",
+		"rail-1:Eth5 → spine-1", "arrived at host-4"} {
+		if code != exitOK || !strings.Contains(text, want) {
+			t.Fatalf("exit %d, no %q: %s%s", code, want, text, errs)
+		}
+	}
+	psn, _, _ := strings.Cut(strings.TrimPrefix(text, "Packet 2/+40: PSN "), " ")
+	if _, same, _ := call(t, "report", run, "--packet", "2/"+psn); same != text {
+		t.Errorf("by its PSN: %s", same)
+	}
+	if code, _, errs := call(t, "report", run, "--packet", "1/7"); code != exitInput ||
+		!strings.Contains(errs, "it followed 0/+3, 2/+40") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	_, hops, _ := call(t, "report", run, "--packet", "0/+3", "--json")
+	if !strings.Contains(hops, `"left_ps"`) {
+		t.Error(hops)
 	}
 }

@@ -31,6 +31,7 @@ type runCmd struct {
 	JSON     bool     `help:"Print the summary as JSON instead of the report."`
 	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
 	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
+	Follow   []string `help:"Write what becomes of a packet at every hop into the run directory: 0/+17 is the packet of queue pair 0 behind its first 17; 0/1614795 has that PSN. May be repeated." placeholder:"QP/PSN" sep:"none"`
 	Memory   string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
 	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
@@ -40,7 +41,9 @@ func (c *runCmd) Help() string {
   railyard run scenarios/pod64-llama2-7b.yaml
   railyard run scenarios/three-flows.yaml --set lb=spray --seed 7 --out runs/spray --force
   railyard run scenarios/fattree128-permutation.yaml --json | jq .step_time_ps
-  railyard run scenarios/three-flows.yaml --capture rail-1:Eth3 --capture-window 0us..200us`
+  railyard run scenarios/three-flows.yaml --capture rail-1:Eth3 --capture-window 0us..200us
+  railyard run scenarios/three-flows.yaml --follow 0/+400 --out runs/followed
+  railyard report runs/followed --packet 0/+400`
 }
 
 // Run is the run command.
@@ -62,7 +65,12 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Capture: tap}
+	follow, err := c.follow(run)
+	if err != nil {
+		return err
+	}
+	job := &runner.Runner{Plan: plan, Run: run, Version: version(), Began: began, Capture: tap,
+		Follow: follow}
 	if c.Out == "" {
 		err = job.Fresh("runs", slug(plan.Name, c.Scenario))
 	} else {
@@ -120,6 +128,9 @@ func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
 		fmt.Fprintf(e.stdout, "%s in %s (railyard pcap and Wireshark read it)\n",
 			unit.Plural(job.Capture.Len(), "packet"),
 			filepath.Join(job.Dir, "capture.pcapng"))
+	}
+	for _, p := range c.Follow {
+		fmt.Fprintf(e.stdout, "What became of packet %s: railyard report %s --packet %s\n", p, job.Dir, p)
 	}
 	return nil
 }
@@ -182,6 +193,30 @@ func (c *runCmd) capture(run *fidelity.Simulation) (*fidelity.Capture, error) {
 		return nil, field.Under("--capture", err)
 	}
 	return tap, nil
+}
+
+// follow starts to follow the packets that were named.
+func (c *runCmd) follow(run *fidelity.Simulation) (*fidelity.Follower, error) {
+	if len(c.Follow) == 0 {
+		return nil, nil
+	}
+	var all []fidelity.Named
+	for _, s := range c.Follow {
+		n, err := fidelity.ParseNamed(s)
+		if err != nil {
+			return nil, field.Under("--follow", err)
+		}
+		all = append(all, n)
+	}
+	packets, ok := run.Run.(fidelity.Tracker)
+	if !ok {
+		return nil, field.New("--follow", "only a simulation of packets has packets to follow")
+	}
+	f, err := packets.Follow(all)
+	if err != nil {
+		return nil, field.Under("--follow", err)
+	}
+	return f, nil
 }
 
 // simulate runs with a progress bar and ends early, in order, on Ctrl-C.

@@ -36,6 +36,20 @@ type Capturer interface {
 // Capture is the packets that were recorded.
 type Capture = sim.Capture
 
+// Tracker is a run that can follow packets hop by hop.
+type Tracker interface {
+	Follow(packets []Named) (*Follower, error)
+}
+
+// Follower is what became of them, Named how somebody names one.
+type (
+	Follower = sim.Follower
+	Named    = sim.Named
+)
+
+// ParseNamed reads QP/PSN.
+func ParseNamed(s string) (Named, error) { return sim.ParseNamed(s) }
+
 // Cost is what a run will need, known before it is built.
 type Cost struct {
 	Memory  unit.Bytes

@@ -151,7 +151,7 @@ func discard(folder, dir string) {
 // runFiles are the names that ours accepts, those of earlier versions too.
 func runFiles() []string {
 	names := []string{"rates.parquet",
-		"topology.json", "trace.json", "capture.pcapng", "summary.json", "run.json"}
+		"topology.json", "trace.json", "capture.pcapng", FollowedFile, "summary.json", "run.json"}
 	for _, f := range (&Tables{}).files() {
 		names = append(names, f.Name)
 	}

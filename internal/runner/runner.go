@@ -27,7 +27,8 @@ type Runner struct {
 	Dir     string // where the run is, or will be: see Reserve; empty: nowhere
 	Version string
 	Began   time.Time
-	Capture *fidelity.Capture // written as capture.pcapng; nil for none
+	Capture *fidelity.Capture  // written as capture.pcapng; nil for none
+	Follow  *fidelity.Follower // written as followed.json; nil for none
 
 	// Written says how often the unfinished run was written so far.
 	Written int
@@ -174,6 +175,9 @@ func (r *Runner) write(ended bool, took time.Duration, notes ...string) (*result
 			limits = append(limits, fmt.Sprintf("the capture holds %s; %d more were not recorded",
 				unit.Plural(r.Capture.Len(), "packet"), missed))
 		}
+	}
+	if r.Follow != nil {
+		files = append(files, result.Following(r.Follow.Packets()))
 	}
 	_, values := r.Plan.Resolved()
 	m := &result.Manifest{Name: s.Name, Version: s.Version, Seed: s.Seed, Scenario: r.Plan.Text(),

@@ -18,6 +18,7 @@ const (
 	kindConverge // A event of the plan: routes follow it, and all others of that moment
 	kindStorm    // A storm of the plan
 	kindDeath    // A death of the plan
+	kindFollow   // A look of the follower: a packet is about to be at a switch
 )
 
 // carrier carries an execution's transfers as packets: each is split into messages on the

@@ -23,15 +23,16 @@ const maxPauseRows = 200_000
 // Run is one run of a plan.
 type Run struct {
 	*Network
-	Plan    *scenario.Plan
-	Exec    *exec.Execution
-	carrier *carrier
-	Cost    Cost // as estimated
-	sampler *sampler
-	chains  *chains // nil: no pauses can close one
-	pauses  []result.PauseRow
-	missed  int64        // PFC events beyond the table
-	seen    progressMark // at the last look for a stall
+	Plan     *scenario.Plan
+	Exec     *exec.Execution
+	carrier  *carrier
+	Cost     Cost // as estimated
+	sampler  *sampler
+	follower *Follower // nil: no packet is followed
+	chains   *chains   // nil: no pauses can close one
+	pauses   []result.PauseRow
+	missed   int64        // PFC events beyond the table
+	seen     progressMark // at the last look for a stall
 
 	interrupted bool // by the observer
 
@@ -299,6 +300,8 @@ func (r *Run) Event(e engine.Event) {
 		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
 	case kindLink, kindNotice, kindConverge, kindStorm, kindDeath:
 		r.happens(e.Kind(), int(e.A))
+	case kindFollow:
+		r.follower.look(e.A)
 	case kindRing:
 		r.carrier.ring(e)
 	}

@@ -264,6 +264,16 @@ await page.getByTestId("layers").waitFor();
 await page.getByRole("button", { name: "PSN", exact: true }).press("Enter");
 await eventually(async () => (await page.locator(".hex .lit").count()) === 3, "a PSN has three bytes");
 await check("packets");
+// A packet that was followed: what it found and waited at each hop, and a way to the port.
+const [one] = (await json(`api/runs/${captured}/followed`)).packets;
+const ladder = page.getByTestId("followed");
+await shows(ladder, `packet 1/+30: PSN ${one.psn} of queue pair 1, ${one.from} → ${one.to}`);
+const [way] = one.copies;
+assert.ok(way.hops.length === 2 && way.hops[1].found_bytes > 0, "it waited for the other sender's");
+await shows(ladder, `arrived at ${way.ended_at} after ${time(way.end_ps - way.hops[0].left_ps)}`);
+await shows(ladder, time(way.hops[1].left_ps - way.hops[1].ready_ps));
+await ladder.getByRole("link", { name: way.hops[1].name }).first().press("Enter");
+await page.getByTestId("port-panel").waitFor();
 await open(`#/run/${training}/packets`);
 await page.getByTestId("no-capture").waitFor();
 

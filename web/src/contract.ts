@@ -651,6 +651,44 @@ export interface Packets {
   missing?: string;
 }
 
+export interface Hop {
+  port: number;
+  name: string;
+  came_ps: number;
+  ready_ps: number;
+  found_bytes: number;
+  paused: boolean;
+  left_ps: number;
+  behind_bytes: number;
+  marked: boolean;
+  trimmed: boolean;
+  rate_bps: number;
+}
+
+export interface Copy {
+  kind: string;
+  again?: boolean;
+  bytes: number;
+  hops: Hop[];
+  end: string;
+  end_ps: number;
+  ended_at: string;
+}
+
+export interface Followed {
+  asked: string;
+  qp: number;
+  psn: number;
+  from: string;
+  to: string;
+  copies: Copy[];
+  more?: number;
+}
+
+export interface Journeys {
+  packets: Followed[];
+}
+
 export interface Entry {
   name: string;
   title: string;

@@ -1,10 +1,21 @@
 import { useMemo } from "preact/hooks";
 import { type Info, type Packet, type Packets as Part, standalone, view } from "./api";
+import { FollowedPackets } from "./followed";
 import * as f from "./format";
 import { set, useData, usePlace } from "./state";
 
-/** Packets is the capture as a ladder: time downwards, sender left, receiver right. */
+/** Packets is what a run has of single packets: those that it followed, and its capture. */
 export function Packets({ info }: { info: Info }) {
+  return (
+    <>
+      <FollowedPackets info={info} />
+      <Ladder info={info} />
+    </>
+  );
+}
+
+/** Ladder is the capture: time downwards, sender left, receiver right. */
+function Ladder({ info }: { info: Info }) {
   const place = usePlace();
   const skip = Number(place.args.get("skip") ?? 0);
   const chosen = place.args.has("packet") ? Number(place.args.get("packet")) : undefined;

@@ -76,7 +76,11 @@ func capturedAs(t *testing.T, dir string, sets ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now(), Capture: tap}
+	follow, err := r.Follow([]sim.Named{{QP: 1, PSN: 30, Behind: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now(), Capture: tap, Follow: follow}
 	if err := run.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}

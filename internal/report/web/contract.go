@@ -118,6 +118,11 @@ type Packets struct {
 	Missing string   `json:"missing,omitempty"`
 }
 
+// Journeys are the packets that a run followed hop by hop, none where nobody asked for that.
+type Journeys struct {
+	Packets []result.Followed `json:"packets"`
+}
+
 // About is what the server says of itself.
 type About struct {
 	Version   string            `json:"version"`

@@ -20,7 +20,7 @@ func TestContract(t *testing.T) {
 	var g typescript
 	for _, v := range []any{Info{}, Grid{}, PortView{}, QPView{}, Flows{}, Collectives{}, Critical{},
 		Pauses{}, Ranks{}, Total{},
-		Packets{}, Entry{}, Simulation{}, About{}, Checked{}, Fault{}} {
+		Packets{}, Journeys{}, Entry{}, Simulation{}, About{}, Checked{}, Fault{}} {
 		g.name(reflect.TypeOf(v))
 	}
 	want := "// Written by `go test ./internal/report/web -run Contract -rewrite` from contract.go. Do " +

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"railyard/internal/capture"
+	"railyard/internal/result"
 	"railyard/roce"
 )
 
@@ -108,6 +109,28 @@ func (r *Directory) packets(q url.Values) (any, error) {
 		out = append(out, x)
 	}
 	return Packets{Packets: out, More: more}, nil
+}
+
+// followed are the packets that the run followed.
+func (r *Directory) followed() (any, error) {
+	all, err := result.ReadFollowed(r.Dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return Journeys{}, nil
+	}
+	if err != nil {
+		return nil, r.broken(result.FollowedFile, err)
+	}
+	for _, f := range all {
+		for _, c := range f.Copies {
+			for _, h := range c.Hops {
+				if h.Port < 0 || int(h.Port) >= len(r.ports) {
+					return nil, r.broken(result.FollowedFile, fmt.Errorf("packet %s was at port %d, which "+
+						"does not exist", f.Asked, h.Port))
+				}
+			}
+		}
+	}
+	return Journeys{all}, nil
 }
 
 // place names who sent a packet on the captured cable and whose NICs it goes between:

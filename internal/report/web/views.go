@@ -32,6 +32,7 @@ func (e *InputError) Error() string { return e.Msg }
 //	critical                    the chain of operations that the end waited for
 //	total?cols=240              all servers' sending, marks and pauses over time
 //	packets?from=&skip=         the capture, decoded
+//	followed                    packets that were followed, hop by hop
 func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 	var v any
 	var err error
@@ -58,6 +59,8 @@ func (r *Directory) View(name string, q url.Values) ([]byte, error) {
 		v, err = r.total(q)
 	case "packets":
 		v, err = r.packets(q)
+	case "followed":
+		v, err = r.followed()
 	default:
 		return nil, &InputError{fmt.Sprintf("there is no view %q", name)}
 	}

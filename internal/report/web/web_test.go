@@ -240,15 +240,18 @@ func TestBrokenRuns(t *testing.T) {
 	copyOf("wrong-domain", write("topology.json",
 		`{"nodes":[{"name":"a","config":-1}],"domains":[{"name":"rack","nodes":[1]}]}`))
 	copyOf("cut-links", func(dir string) { os.Truncate(filepath.Join(dir, "links.parquet"), 100) })
+	copyOf("wrong-followed", write("followed.json",
+		`[{"asked": "0/+1", "copies": [{"hops": [{"port": 99999}]}]}]`))
 	copyOf("wrong-capture", write("capture.pcapng", "hello"))
 	os.MkdirAll(filepath.Join(s.Root, "empty"), 0o755)
 	for run, c := range map[string]struct{ view, want string }{
 		"no-topology": {"info", "older Railyard"}, "half-json": {"info", "cannot be read"},
-		"foreign-ports": {"info", "ports.parquet cannot be read"},
-		"wrong-links":   {"info", "do not exist"},
-		"wrong-domain":  {"info", `rack\" refers to a server that does not exist`},
-		"cut-links":     {"grid", "links.parquet cannot be read"},
-		"wrong-capture": {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
+		"foreign-ports":  {"info", "ports.parquet cannot be read"},
+		"wrong-links":    {"info", "do not exist"},
+		"wrong-followed": {"followed", "port 99999, which does not"},
+		"wrong-domain":   {"info", `rack\" refers to a server that does not exist`},
+		"cut-links":      {"grid", "links.parquet cannot be read"},
+		"wrong-capture":  {"packets", "capture.pcapng"}, "empty": {"info", "no run directory"},
 	} {
 		if w := ask(s, "GET", "/api/runs/"+run+"/"+c.view, "", nil); w.Code == 200 ||
 			!strings.Contains(w.Body.String(), c.want) {
@@ -256,7 +259,7 @@ func TestBrokenRuns(t *testing.T) {
 		}
 	}
 	list, err := List(s.Root)
-	if err != nil || len(list) != 9 {
+	if err != nil || len(list) != 10 {
 		t.Fatalf("%v: %d runs", err, len(list))
 	}
 	for _, e := range list {

@@ -1,0 +1,295 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/internal/engine"
+	"railyard/internal/fabric"
+	"railyard/internal/field"
+	"railyard/internal/host"
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/roce"
+	"railyard/transport"
+	"railyard/unit"
+)
+
+// Bounds of what is followed: packets that are named, and copies that are kept of each.
+const (
+	MaxFollowed = 64
+	maxCopies   = 32
+)
+
+// Named is a packet that somebody names: its queue pair, as qps.parquet and the page number them, and its
+// PSN, or, which need not be known beforehand, how many packets of the queue pair went before it.
+type Named struct {
+	QP     int32
+	PSN    uint32
+	Behind bool // PSN counts from the queue pair's first packet on
+}
+
+// String is what ParseNamed reads.
+func (n Named) String() string {
+	if n.Behind {
+		return fmt.Sprintf("%d/+%d", n.QP, n.PSN)
+	}
+	return fmt.Sprintf("%d/%d", n.QP, n.PSN)
+}
+
+// Follower writes down where named packets are when: at each switch what waited at the port that they leave
+// by, when they came and when they left. It sees packets as a capture does and looks at queues by events of
+// the run's own, which come before anything else of their moment and change nothing.
+type Follower struct {
+	run    *Run
+	at     map[Named]int     // in out
+	behind map[int32][]Named // by queue pair that has sent nothing yet: those that count from its start
+	out    []result.Followed
+	under  []*journey // under way
+	looks  []*journey // by event: who is about to be at a switch
+	queues [][]int32  // by node: ports
+}
+
+// journey is one copy between two ports.
+type journey struct {
+	of    Named
+	copy  *result.Copy
+	kind  roce.Opcode
+	out   int32 // the port that it left by last; -1: it is at a node
+	node  int32
+	came  unit.Time
+	ready unit.Time
+	found []state
+}
+
+// state is one port's when somebody is about to come.
+type state struct {
+	queued int64
+	paused uint8
+}
+
+// Follow starts to follow packets. Call it before Go, and after Capture.
+func (r *Run) Follow(packets []Named) (*Follower, error) {
+	if r.Setup.Scheduled != nil {
+		return nil, field.New("", "inside a scheduled fabric there are cells and no packets to follow")
+	}
+	if len(packets) > MaxFollowed {
+		return nil, field.New("", "%d packets are named; at most %d are followed", len(packets), MaxFollowed)
+	}
+	f := &Follower{run: r, at: map[Named]int{}, behind: map[int32][]Named{},
+		queues: make([][]int32, len(r.Graph.Nodes))}
+	for _, p := range packets {
+		if _, twice := f.at[p]; twice {
+			return nil, field.New("", "%v is named twice", p)
+		}
+		if f.at[p] = len(f.out); p.Behind {
+			f.behind[p.QP] = append(f.behind[p.QP], p)
+		}
+		f.out = append(f.out, result.Followed{Asked: p.String(), QP: p.QP, PSN: p.PSN})
+	}
+	for i := range r.Net.Ports {
+		r.Net.TapPort(int32(i), true)
+	}
+	for l := range r.Graph.Links {
+		for _, node := range []int{r.Graph.Links[l].A, r.Graph.Links[l].B} {
+			f.queues[node] = append(f.queues[node], r.Port(l, node))
+		}
+	}
+	tap, pfc, drop := r.Net.Tap, r.Net.TapPFC, r.Net.OnDrop
+	r.Net.Tap = func(at unit.Time, port int32, out bool, p *fabric.Packet) {
+		if tap != nil {
+			tap(at, port, out, p)
+		}
+		f.tap(at, port, out, p)
+	}
+	if pfc == nil {
+		r.Net.TapPFC = func(unit.Time, int32, bool, int, int) {}
+	}
+	r.Net.OnDrop = func(p *fabric.Packet, port int32) {
+		if drop != nil {
+			drop(p, port)
+		}
+		f.dropped(p, port)
+	}
+	r.follower = f
+	return f, nil
+}
+
+// Packets are what became of them; names are filled in at the end of a run.
+func (f *Follower) Packets() []result.Followed {
+	for i := range f.out {
+		x := &f.out[i]
+		if int(x.QP) < f.run.Hosts.Conns() {
+			src, dst := f.run.Hosts.Peers(x.QP)
+			x.From, x.To = f.run.Graph.NICName(int(src)), f.run.Graph.NICName(int(dst))
+		}
+	}
+	return f.out
+}
+
+// named says which packet one is; false for one that nobody follows.
+func (f *Follower) named(p *fabric.Packet) (n Named, ok bool) {
+	if p.Opcode == roce.CNP || p.Opcode == roce.CreditGrant || p.Opcode == roce.CreditRequest {
+		return n, false // these have no number of their own
+	}
+	if len(f.behind) > 0 && p.Payload > 0 {
+		f.count(p)
+	}
+	n = Named{QP: p.QP, PSN: p.PSN}
+	_, ok = f.at[n]
+	return n, ok
+}
+
+// count gives those their PSN that count from a queue pair's first packet, which this one is.
+func (f *Follower) count(first *fabric.Packet) {
+	for _, n := range f.behind[first.QP] {
+		x := f.at[n]
+		f.out[x].PSN = (first.PSN + n.PSN) & roce.PSNMask
+		if n = (Named{QP: n.QP, PSN: f.out[x].PSN}); !f.has(n) {
+			f.at[n] = x
+		}
+	}
+	delete(f.behind, first.QP)
+}
+
+func (f *Follower) has(n Named) bool { _, ok := f.at[n]; return ok }
+
+// tap sees a packet whose first bit leaves a port, or whose last bit will be at one.
+func (f *Follower) tap(at unit.Time, port int32, out bool, p *fabric.Packet) {
+	n, ok := f.named(p)
+	if !ok {
+		return
+	}
+	if !out {
+		f.comes(at, port, n, p)
+		return
+	}
+	tx := &f.run.Net.Ports[port]
+	var j *journey
+	if f.run.Graph.Nodes[tx.Node].Role == topo.Host {
+		j = f.begin(n, p)
+	} else {
+		j = f.find(n, p, func(j *journey) bool { return j.out < 0 && j.node == tx.Node })
+	}
+	if j == nil {
+		return
+	}
+	j.out = port
+	hop := result.Hop{Port: port, Name: f.run.PortName(port), Came: int64(j.came), Ready: int64(j.ready),
+		Left: int64(at), Behind: int64(tx.Queued), Marked: p.TOS&3 == fabric.CE,
+		Trimmed: p.Flags&fabric.FlagTrimmed != 0, Rate: int64(tx.Rate)}
+	for i, q := range f.queues[tx.Node] {
+		if q == port && j.found != nil {
+			hop.Found, hop.Paused = j.found[i].queued, j.found[i].paused>>p.Class&1 != 0
+		}
+	}
+	j.copy.Hops = append(j.copy.Hops, hop)
+}
+
+// begin starts a copy that leaves a NIC.
+func (f *Follower) begin(n Named, p *fabric.Packet) *journey {
+	x := &f.out[f.at[n]]
+	if len(x.Copies) == maxCopies {
+		x.More++
+		return nil
+	}
+	if x.Copies == nil {
+		x.Copies = make([]result.Copy, 0, maxCopies) // pointers into it stay
+	}
+	kind, again := p.Opcode.String(), p.Flags&fabric.FlagAgain != 0
+	if _, protocol := host.Ends(p.Opcode); protocol {
+		h := f.run.Net.CarriedHeaders()
+		kind, again = h.Kind.String(), h.Flags&transport.Again != 0
+	}
+	x.Copies = append(x.Copies, result.Copy{Kind: kind, Again: again, Bytes: int(p.Size), End: "under way"})
+	j := &journey{of: n, kind: p.Opcode, copy: &x.Copies[len(x.Copies)-1]}
+	f.under = append(f.under, j)
+	return j
+}
+
+// find returns the copy of a packet that has been under way longest of those that fit.
+func (f *Follower) find(n Named, p *fabric.Packet, fits func(*journey) bool) *journey {
+	for _, j := range f.under {
+		if j.of == n && j.kind == p.Opcode && fits(j) {
+			return j
+		}
+	}
+	return nil
+}
+
+// comes is told when a packet will be at a port, and looks at its switch's queues in the moment in which it
+// gets a port.
+func (f *Follower) comes(at unit.Time, port int32, n Named, p *fabric.Packet) {
+	from := f.run.Net.Ports[port].Peer
+	j := f.find(n, p, func(j *journey) bool { return j.out == from })
+	if j == nil {
+		return
+	}
+	node := f.run.Net.Ports[port].Node
+	j.out, j.node, j.came, j.found = -1, node, at, nil
+	if f.run.Graph.Nodes[node].Role == topo.Host {
+		f.ends(j, "arrived", at, f.run.Graph.Nodes[node].Name)
+		return
+	}
+	tx := &f.run.Net.Ports[from]
+	j.ready = at + tx.Flight - (at - tx.BusyUntil)
+	if read := f.run.Net.Header(); f.run.Setup.CutThrough && int(p.Size) > read {
+		j.ready -= unit.Serialize(unit.Bytes(int(p.Size)-read), tx.Rate)
+	}
+	f.looks = append(f.looks, j)
+	f.run.Net.Q.Push(engine.OfRun, j.ready, kindFollow, int32(len(f.looks)-1), 0)
+}
+
+// look writes down what waits at a switch's ports.
+func (f *Follower) look(i int32) {
+	j := f.looks[i]
+	f.looks[i] = nil
+	if j.out >= 0 || j.ready != f.run.Net.Q.Now() {
+		return
+	}
+	for _, q := range f.queues[j.node] {
+		tx := &f.run.Net.Ports[q]
+		sending := unit.InTime(tx.Rate, max(0, tx.BusyUntil-j.ready)) // of a frame on the wire
+		ahead := int64(tx.Queued) + int64(sending)
+		j.found = append(j.found, state{ahead, tx.Paused})
+	}
+}
+
+// dropped is told of a packet that is lost at a port.
+func (f *Follower) dropped(p *fabric.Packet, port int32) {
+	n, ok := f.named(p)
+	if !ok {
+		return
+	}
+	node := f.run.Net.Ports[port].Node
+	j := f.find(n, p, func(j *journey) bool { return j.out == port || j.out < 0 && j.node == node })
+	if j != nil {
+		f.ends(j, "dropped", f.run.Net.Q.Now(), f.run.PortName(port))
+	}
+}
+
+// ends takes a copy off those under way.
+func (f *Follower) ends(j *journey, how string, at unit.Time, where string) {
+	j.copy.End, j.copy.EndAt, j.copy.EndedAt = how, int64(at), where
+	for i, x := range f.under {
+		if x == j {
+			f.under = append(f.under[:i], f.under[i+1:]...)
+			return
+		}
+	}
+}
+
+// ParseNamed reads QP/PSN, or QP/+N for the packet that N others of the queue pair went before.
+func ParseNamed(s string) (n Named, err error) {
+	qp, psn, ok := strings.Cut(s, "/")
+	psn, n.Behind = strings.CutPrefix(psn, "+")
+	q, err1 := strconv.ParseUint(qp, 10, 31)
+	p, err2 := strconv.ParseUint(psn, 10, 24)
+	if !ok || err1 != nil || err2 != nil {
+		return n, field.New("", "found %s, expected a queue pair and a PSN such as 0/1614795, or 0/+17 for "+
+			"the packet behind the first 17", field.Quote(s))
+	}
+	n.QP, n.PSN = int32(q), uint32(p)
+	return n, nil
+}
