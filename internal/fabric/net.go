@@ -421,9 +421,6 @@ func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }
 // BTH, over IPv4.
 const headerLen = roce.EthernetLen + roce.IPv4Len + roce.UDPLen + roce.BTHLen
 
-// Header is what a cut-through switch reads of a packet before it forwards.
-func (n *Net) Header() int { return n.header }
-
 // OverIPv6 says that packets have the longer header.
 func (n *Net) OverIPv6() { n.header = headerLen + roce.IPv6More }
 

@@ -13,6 +13,9 @@ import (
 // maxHops bounds a path that is followed.
 const maxHops = 16
 
+// Header is what a cut-through switch reads of a packet before it forwards.
+func (n *Net) Header() int { return n.header }
+
 // Alone returns how long one frame takes over some ports in turn, from its first bit out of the first
 // to its last bit at the far end of the last, where nothing else is on its way and all cables have their
 // own rates.

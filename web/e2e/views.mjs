@@ -292,7 +292,8 @@ for (const [run, name, means] of [
   const layers = page.getByTestId("layers");
   await layers.waitFor();
   if (run === "mrc") {
-    await shows(layers, "METH");
+    for (const words of ["METH", "flow label", "the high half of MRC's entropy value", "IPv6 follows"])
+      await shows(layers, words);
     await page.getByRole("button", { name: "psn", exact: true }).press("Enter");
     await eventually(async () => (await page.locator(".hex .lit").count()) === 3, "a PSN has three bytes");
   }

@@ -165,8 +165,11 @@ export function chapters(info: Info): Chapter[] {
         </>,
         <>
           A packet of {mtu} bytes lies{" "}
-          <Fig v={f.time(((mtu + 82) * 8e12) / line)} from="bytes on the wire over the line rate" /> on this
-          wire: no interrupt is that fast.
+          <Fig
+            v={f.time(((mtu + (r["fabric.ip"] === "6" ? 102 : 82)) * 8e12) / line)}
+            from="bytes on the wire over the line rate"
+          />{" "}
+          on this wire: no interrupt is that fast.
         </>,
       ],
     },
@@ -251,7 +254,7 @@ export function chapters(info: Info): Chapter[] {
           ) : (
             <>
               {carried.key === "mrc"
-                ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port is the entropy value: another one in each packet, so that switches hash each to another path"
+                ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port (over IPv6 the flow label, too) is the entropy value: another one in each packet, so that switches hash each to another path"
                 : "RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to choose a path"}{" "}
               <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.
             </>

@@ -91,7 +91,7 @@ export function headers(t: Transport, info: Info): [string, string][] {
   return [
     ["Ethernet", "14 bytes"],
     ...outer,
-    ["IPv4", "20"],
+    r["fabric.ip"] === "6" ? ["IPv6", "40"] : ["IPv4", "20"],
     ["UDP", "8, port 4791"],
     ["BTH", "12"],
     ...rdma,

@@ -150,7 +150,7 @@ func TestBrowser(t *testing.T) {
 		t.Fatalf("%+v", placed)
 	}
 	captured(t, filepath.Join(s.Root, "captured"))
-	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc")
+	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc", "fabric.ip=6")
 	capturedAs(t, filepath.Join(s.Root, "srd"), "transport=srd")
 	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
 	r, err := Open(filepath.Join(s.Root, name))
