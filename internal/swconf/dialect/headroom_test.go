@@ -3,6 +3,7 @@ package dialect_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,36 +77,48 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 	t.Error("no such file")
 }
 
-// EOS gets one headroom for all ports of a switch: a note says for which and what that takes, and there is
-// none where all cables of a switch are alike, nor for languages that say it by port.
-func TestEOSHasOneHeadroom(t *testing.T) {
-	for _, c := range []struct {
-		os   swconf.OS
-		up   int64 // mm
-		want bool
-	}{{swconf.EOS, 2_000_000, true}, {swconf.EOS, 3000, false}, {swconf.NXOS, 2_000_000, false}} {
+// A port of EOS or NX-OS keeps the headroom of its own cable, too, in a profile that it shares with ports on
+// cables alike; what is written says the same when it is read.
+func TestHeadroomOfEveryPort(t *testing.T) {
+	for _, os := range []swconf.OS{swconf.EOS, swconf.NXOS} {
 		g, err := topo.Build("rail", topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: 1}, Hosts: 4,
-			Segments: 1, Spines: 1, Uplinks: 1, Pods: 1,
+			Segments: 1, Spines: 2, Uplinks: 1, Pods: 1,
 			HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
-			Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: c.up}})
+			Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 2_000_000}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := design.Make(design.Fabric{Name: "x", Graph: g, OS: c.os, DataDSCP: 24, CNPDSCP: 48,
+		d, err := design.Make(design.Fabric{Name: "x", Graph: g, OS: os, DataDSCP: 24, CNPDSCP: 48,
 			Spec: func(int) queue.Spec { return queue.Default() }, Addressing: design.Numbered,
 			Multihome: design.MLAG})
 		if err != nil {
 			t.Fatal(err)
 		}
-		over := unit.Bytes(0) // of a leaf: four short cables, as long as the longest
-		for _, p := range d.Switches[0].Ports {
-			over += d.Switches[0].Spec.Queues[3].Headroom - p.Headroom[3]
+		files, err := dialect.Render(d)
+		if err != nil {
+			t.Fatal(err)
 		}
-		said := strings.Join(dialect.Unsaid(d), "\n")
-		if got := strings.Contains(said, "rail-1: EOS gets one mmu profile"); got != c.want ||
-			c.want != strings.Contains(said, over.String()+" of packet memory more") ||
-			c.os == swconf.EOS && c.want != (over > 0) {
-			t.Errorf("%s, %d mm: %v more than needed: %q", c.os, c.up, over, said)
+		leaf, seen := d.Switches[0], map[unit.Bytes]int{}
+		own := func(f design.File) bool { return strings.HasPrefix(f.Path, leaf.Name+"/") }
+		i := slices.IndexFunc(files, own)
+		_, c, _, err := dialect.Spec(files[i].Path, []byte(files[i].Text), queue.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range leaf.Ports {
+			read := c.Port(p.Name).QoS.Queues[3].PG.V
+			seen[read.Headroom]++
+			if read.Headroom != p.Headroom[3] || read.XOff != leaf.Spec.Queues[3].XOff {
+				t.Errorf("%s: port %s keeps %v above %v, its cable needs %v", os, p.Name, read.Headroom,
+					read.XOff, p.Headroom[3])
+			}
+		}
+		if len(seen) != 2 {
+			t.Errorf("%s: headrooms %v, want those of two lengths", os, seen)
+		}
+		profiles := strings.Count(files[i].Text, "mmu queue profile FABRIC-3-")
+		if os == swconf.EOS && profiles != 1 {
+			t.Errorf("%d profiles besides the usual one:\n%s", profiles, files[i].Text)
 		}
 	}
 }

@@ -64,51 +64,12 @@ func Unsaid(d *design.Design) (notes []string) {
 		notes = append(notes, fmt.Sprintf("lb %s: %s says no more than %s; switches pick the least loaded "+
 			"port, as lb %s does", d.LB, Title(d.OS), mode, leastLoaded))
 	}
-	if d.OS == swconf.EOS {
-		notes = append(notes, oneProfile(d)...)
-	}
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older "+
 			"ones refuse "+
 			"these lines")
 	}
 	return notes
-}
-
-// oneProfile tells that a switch's ports keep the headroom of its longest cable, all of them: one MMU profile
-// is
-// applied to a switch, with one headroom for a priority group. EOS has profiles for single ports too, but
-// by a command that nothing public shows (Habana's and Arista's published texts apply one to the switch).
-func oneProfile(d *design.Design) []string {
-	worst, spare, switches := (*design.Switch)(nil), unit.Bytes(0), 0
-	for _, s := range d.Switches {
-		over := unit.Bytes(0)
-		for _, p := range s.Ports {
-			for i, own := range p.Headroom {
-				if s.Spec.Queues[i].Lossless {
-					over += s.Spec.Queues[i].Headroom - own
-				}
-			}
-		}
-		if over*100 < s.Spec.Buffer { // no percent of its packet memory
-			continue
-		}
-		switches++
-		if over > spare {
-			worst, spare = s, over
-		}
-	}
-	if switches == 0 {
-		return nil
-	}
-	more := ""
-	if switches > 1 {
-		more = fmt.Sprintf(" (the most of %d such switches)", switches)
-	}
-	return []string{fmt.Sprintf("%s: EOS gets one mmu profile for all ports of a switch, so that every "+
-		"port keeps "+
-		"the headroom of its longest cable: %v of packet memory more than the cables need%s; in a "+
-		"run without these texts each port keeps its own", worst.Name, spare, more)}
 }
 
 // leastLoaded is the policy that dynamic load balancing per packet is.

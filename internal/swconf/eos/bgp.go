@@ -229,8 +229,8 @@ func (p *parser) qos(port *swconf.Port) *swconf.QoS {
 		if drop.V {
 			k.Pause = swconf.Say(i, drop.At)
 		}
-		if mmu := p.mmu[p.mmuApply]; mmu != nil {
-			k.PG, k.Limit, k.Alpha = mmu[i].PG, mmu[i].Limit, mmu[i].Alpha
+		if x := p.profileOf(port); x != nil {
+			x.give(k, i)
 		}
 	}
 	return q

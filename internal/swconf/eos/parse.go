@@ -30,8 +30,9 @@ type parser struct {
 	ports    map[*swconf.Port]*profile // what an interface says itself
 	uses     map[*swconf.Port]swconf.Said[string]
 	peers    *swconf.Peers
-	mmu      map[string]*[queue.Classes]swconf.Queue
+	mmu      map[string]*mmu
 	mmuApply string
+	mmuOwn   map[*swconf.Port]swconf.Said[string]
 }
 
 // profile is a qos profile, or the same commands under an interface.
@@ -50,7 +51,7 @@ func newParser(file string) *parser {
 	p := &parser{c: &swconf.Config{OS: swconf.EOS, File: file}, profiles: map[string]*profile{},
 		ports: map[*swconf.Port]*profile{},
 		uses:  map[*swconf.Port]swconf.Said[string]{}, peers: swconf.NewPeers(),
-		mmu: map[string]*[queue.Classes]swconf.Queue{}}
+		mmu: map[string]*mmu{}, mmuOwn: map[*swconf.Port]swconf.Said[string]{}}
 	p.c.LLDP.V = true
 	for i := range p.toQueue {
 		p.toQueue[i] = i

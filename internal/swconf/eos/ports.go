@@ -41,6 +41,7 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 				*q = swconf.Port{Name: n, At: q.At, Number: q.Number}
 				p.ports[q] = &profile{}
 				delete(p.uses, q)
+				delete(p.mmuOwn, q)
 			}
 		}
 		return nil
@@ -111,6 +112,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			}
 		}
 	}
+	p.ofPort(r, ports)
 	r.Set("[no] description <text...>", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.Desc, "text", m.Word("text"))
 	}))

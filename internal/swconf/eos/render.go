@@ -67,24 +67,7 @@ func (w *writer) qos() {
 		w.Line(0, "qos map traffic-class %d to tx-queue %d", i, i)
 	}
 	w.Line(0, "!")
-	w.Line(0, "platform trident mmu queue profile FABRIC")
-	for i := range spec.Queues {
-		k := &spec.Queues[i]
-		switch {
-		case k.Lossless && k.XOff > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i,
-				k.Headroom, k.XOff, k.Resume(k.XOff, spec.MTU))
-		case k.Lossless && k.Headroom > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, k.Headroom,
-				share(k.Alpha))
-		case k.Lossless:
-			w.Line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
-		case k.Limit > 0:
-			w.Line(1, "egress unicast queue %d threshold %d bytes", i, k.Limit)
-		default:
-			w.Line(1, "egress unicast queue %d threshold %s", i, share(k.Alpha))
-		}
-	}
+	w.buffers()
 	w.Line(0, "platform trident mmu queue profile FABRIC apply")
 	w.Line(0, "!")
 	w.Line(0, "qos profile FABRIC")
@@ -248,6 +231,9 @@ func (w *writer) port(p *design.Port) {
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %dg", p.Rate/unit.Gbps)
 	w.Line(1, "service-profile FABRIC")
+	if name := w.profileOf(p); name != fabric {
+		w.Line(1, "platform trident mmu queue interface-profile %s", name)
+	}
 	w.Line(1, "dcbx mode ieee")
 	channel := p.Channel
 	if p.Kind == design.ToPeer {
