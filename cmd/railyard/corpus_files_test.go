@@ -95,10 +95,12 @@ var corpusScenarios = map[string]string{
 	"event-fast":    head + work + "events: [{link: 'rail-1:Eth3', at: 1us, rate: 90Tbps}]\n",
 	"event-twice": head + work +
 		"events: [{link: 'rail-1:Eth3', up: false}, {link: 'spine-1:Eth1', rate: 1Gbps}]\n",
-	"event-cut":       head + work + "events: [{link: 'rail-1:Eth1', at: 1us, up: false}]\n",
+	"event-switch": head + work + "events: [{switch: spine-99, at: 1us, up: false}]\n",
+	"event-gone": head + work + "events: [{server: host-1, up: false}, {nic: host-1/nic-1, at: 1us, " +
+		"up: false}]\n",
 	"failure-nowhere": head + work + "failures: [{link: 'rail-9:Eth1'}]\n",
 	"failure-twice":   head + work + "failures: [{link: 'rail-1:Eth3'}, {link: 'rail-1:Eth3'}]\n",
-	"failure-all":     head + work + "failures: [{link: 'rail-1:Eth1'}]\n", "failure-late": head + work +
+	"failure-late": head + work +
 		"failures: [{link: 'rail-1:Eth3', at: 1000000s}]\n",
 	"k-odd": "fabric: {kind: fat-tree, k: 5}\n" + work, "k-missing": "fabric: {kind: fat-tree}\n" + work,
 	"torus-one":   "fabric: {kind: torus, k: 1}\nserver: {gpus: 1, nics: 1}\n" + work,

@@ -27,6 +27,7 @@ type Observation struct {
 	Ways     Ways
 	Lost     []Lost           // connections that gave up, in the order of time
 	Dead     []scenario.Death // servers whose processes have ended
+	Moves    []Move           // of connections that have one way each, when routes changed
 
 	Counted  result.Summary // counters that the fidelity has
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
@@ -76,6 +77,14 @@ type Lost struct {
 	Conn int32
 	At   unit.Time
 	Why  string // as its completion says
+}
+
+// Move is what a change of routes made of connections' ways.
+type Move struct {
+	At       unit.Time
+	Of       int // connections
+	Moved    int // that take other ways since
+	Needless int // of them: nothing on their old way was broken
 }
 
 // Port is one end of a link; what it sends.

@@ -39,3 +39,18 @@ func outcome(w io.Writer, o *result.Outcome) {
 			"mean", unit.Time(o.LostMost), unit.Time(o.LostMean))
 	}
 }
+
+// moves says how many queue pairs took other ways when routes changed.
+func moves(w io.Writer, all []result.Move) {
+	for i, m := range all[:min(len(all), maxNamed)] {
+		label := "           "
+		if i == 0 {
+			label = "Ways       "
+		}
+		Labelled(w, label, fmt.Sprintf("at %v %d of %s took another, %d of them off one that works",
+			unit.Time(m.At), m.Moved, unit.Plural(m.Of, "queue pair"), m.Needless))
+	}
+	if more := len(all) - maxNamed; more > 0 {
+		fmt.Fprintf(w, "           and %d more changes of routes, in summary.json\n", more)
+	}
+}

@@ -46,6 +46,7 @@ func Text(w io.Writer, s *result.Summary) {
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s)
 	linkEvents(w, s.LinkEvents)
+	moves(w, s.Moves)
 	colls(w, s.Collectives)
 	network(w, s)
 	slowest(w, s.Slowest)

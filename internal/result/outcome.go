@@ -26,6 +26,14 @@ type Outcome struct {
 // RankLost is what Outcome.Ended says.
 const RankLost = "rank lost"
 
+// Move is what a change of routes made of the ways of queue pairs that have one each.
+type Move struct {
+	At       int64 `json:"at_ps"`
+	Of       int   `json:"of_queue_pairs"`
+	Moved    int   `json:"moved"`
+	Needless int   `json:"moved_off_working_ways"` // nothing on the old one was broken
+}
+
 // LostRank is a GPU that the others had lost.
 type LostRank struct {
 	GPU   string `json:"gpu"`

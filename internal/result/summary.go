@@ -121,6 +121,7 @@ type Summary struct {
 	Slowest     *Slowest     `json:"slowest_flow,omitempty"`
 	LinkEvents  []LinkEvent  `json:"link_events,omitempty"`   // that were asked for, until the end
 	Deadlock    *Chains      `json:"closed_chains,omitempty"` // of pauses that waited for one another
+	Moves       []Move       `json:"route_changes,omitempty"` // and who took other ways then
 	Outcome     *Outcome     `json:"outcome,omitempty"`       // how a job ended that did not finish
 
 	WallSeconds float64 `json:"wall_seconds"`

@@ -24,6 +24,9 @@ type Policy struct {
 	Ordered bool // they go in dimension order, on a torus
 	Escapes bool // they go any shortest way there, and escape to dimension order
 	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
+	// Buckets is how many a group has that keeps flows on ports that work (Refill); nil: groups are as long
+	// as they have ports.
+	Buckets func(v param.Values) int
 	// ReadsEVs: switches read the entropy values of packets as they are, so NICs must lay them out.
 	ReadsEVs bool
 	// Sprays: packets of one flow may take several paths at once, and overtake each other.
@@ -109,8 +112,8 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = append([]*Policy{&ECMP, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy, &Valiant,
-	&Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
+var policies = append([]*Policy{&ECMP, &Resilient, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy,
+	&Valiant, &Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
 	ofNICs()...)
 
 // Names lists the policies.

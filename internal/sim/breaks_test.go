@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -249,6 +250,38 @@ events:
 			t.Errorf("with %s on top %v, before %v", event, took, last)
 		} else {
 			last = took
+		}
+	}
+}
+
+// When a group shrinks, resilient hashing moves the flows of the cable that broke and no other, and they
+// return when it is back; ECMP moves others too.
+func TestWhichFlowsMove(t *testing.T) {
+	const event = "link: 'seg-1-rail-1:Eth5', at: 100us, flap: {period: 1ms, duty: 80, count: 1}"
+	needless := func(lb string) (moved, off int) {
+		_, s := broken(t, event, "lb="+lb, "fabric.routing.converge=50us")
+		if !s.Complete || len(s.Moves) == 0 {
+			t.Fatalf("%s: complete %v, %+v", lb, s.Complete, s.Moves)
+		}
+		for _, m := range s.Moves {
+			if unit.Time(m.At) < 500*unit.Microsecond { // not when it is back
+				moved, off = moved+m.Moved, off+m.Needless
+			}
+		}
+		return moved, off
+	}
+	if moved, off := needless("ecmp-resilient"); moved == 0 || off != 0 {
+		t.Errorf("resilient: %d moved, %d of them off working cables", moved, off)
+	}
+	if moved, off := needless("ecmp"); off == 0 {
+		t.Errorf("ECMP: %d moved, %d of them off working cables", moved, off)
+	}
+	r, _ := broken(t, event, "lb=ecmp-resilient", "fabric.routing.converge=50us")
+	whole := load(t, breaking+"  - {switch: spine-1, at: 80s, up: false}\n", "lb=ecmp-resilient").Network
+	for k := range r.conns {
+		c := whole.Conn(int(k.service), int(k.src), int(k.dst), int(k.tag))
+		if !slices.Equal(whole.Hosts.Path(c), r.Hosts.Path(r.conns[k])) {
+			t.Errorf("%v: %v when it is back, %v before", k, r.Hosts.Path(r.conns[k]), whole.Hosts.Path(c))
 		}
 	}
 }

@@ -3,8 +3,38 @@ package sim
 import (
 	"slices"
 
+	"railyard/internal/route"
 	"railyard/internal/scenario"
 )
+
+// firstRoutes are those over all links but the ones that are broken from the start. A fabric whose groups
+// keep flows where they are needs those of the whole fabric as well, with the same locators.
+func (n *Network) firstRoutes() {
+	s := n.Setup
+	besides := scenario.Besides(s.LB, s.Scheduled)
+	if n.Paths = s.Routes; n.Paths == nil && (s.LB.Buckets != nil || len(n.routed) == 0) {
+		n.Paths = n.Graph.Reroute(nil, nil, besides)
+	}
+	if s.LB.Buckets == nil {
+		if len(n.routed) > 0 {
+			n.Paths = n.Graph.Reroute(n.routed, nil, besides)
+		}
+		return
+	}
+	if n.whole = n.Paths; len(n.routed) > 0 {
+		n.Paths = n.Graph.Reroute(n.routed, n.whole, besides)
+	}
+}
+
+// buckets is a switch's group to a locator as a table of buckets.
+func (n *Network) buckets(node, loc int, links []int) []int32 {
+	live := n.weighted(n.remaining(links), node)
+	if len(live) == 0 || loc >= len(n.whole.Sets) {
+		return live
+	}
+	whole := n.weighted(n.whole.Next(node, loc), node)
+	return route.Refill(whole, live, n.Setup.LB.Buckets(n.Setup.LBValues))
+}
 
 // Converge makes the routes avoid one link, or use it again, and moves flows off a NIC's port that is
 // avoided; those that have moved stay where they are. Other links that are broken keep their routes

@@ -69,7 +69,7 @@ func (r *Run) happens(kind engine.Kind, a int) {
 		for _, i := range r.due[a] {
 			links = append(links, p.Events[i].Link)
 		}
-		r.Notice(links)
+		r.moved(func() { r.Notice(links) })
 	case kindConverge:
 		r.converge(r.due[a])
 	case kindStorm:
@@ -86,7 +86,7 @@ func (r *Run) converge(events []int32) {
 		e := &r.Plan.Events[i]
 		change[e.Link] = e.Up
 	}
-	r.ConvergeAll(change)
+	r.moved(func() { r.ConvergeAll(change) })
 }
 
 // die ends all processes of a server.

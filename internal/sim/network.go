@@ -50,6 +50,7 @@ type Network struct {
 	Net   *fabric.Net
 	Hosts *host.Hosts
 	Paths *topo.Routes
+	whole *topo.Routes // where nothing is broken, for groups of buckets; nil without
 
 	portA, portB []int32        // by link: the port at its A and B end
 	linkOf       []int32        // by port
@@ -117,9 +118,7 @@ func NewNetwork(s *Setup) (*Network, error) {
 		n.Net.OverIPv6()
 	}
 	n.Hosts = host.New(n.Net, &s.Host)
-	if n.Paths = s.Routes; len(n.routed) > 0 || n.Paths == nil {
-		n.Paths = g.Reroute(n.routed, nil, scenario.Besides(s.LB, s.Scheduled))
-	}
+	n.firstRoutes()
 	if err := n.addressable(); err != nil {
 		return nil, err
 	}
@@ -242,6 +241,10 @@ func (n *Network) install() {
 			}
 			for int(set) >= len(groups) {
 				groups = append(groups, -1)
+			}
+			if n.whole != nil {
+				t.Set(loc, t.Add(n.buckets(node, loc, n.Paths.Links(node, set))))
+				continue
 			}
 			if groups[set] < 0 {
 				groups[set] = t.Add(n.weighted(n.remaining(n.Paths.Links(node, set)), node))

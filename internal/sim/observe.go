@@ -56,7 +56,7 @@ func (r *Run) Observe() *explain.Observation {
 	if r.chains != nil {
 		o.Chains = explain.Chains{Count: r.chains.seen.Count, All: slices.Clone(r.chains.seen.All)}
 	}
-	o.Lost, o.Dead = r.carrier.lost, r.dead
+	o.Lost, o.Dead, o.Moves = r.carrier.lost, r.dead, r.moves
 	r.carried(o)
 	r.ports(o)
 	p := &explain.Packets{Troubles: r.carrier.troubles.all}

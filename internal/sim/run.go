@@ -6,6 +6,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/engine"
 	"railyard/internal/exec"
+	"railyard/internal/explain"
 	"railyard/internal/fabric"
 	"railyard/internal/host"
 	"railyard/internal/result"
@@ -38,6 +39,8 @@ type Run struct {
 
 	due  [][]int32        // events of the plan that are due at one moment
 	dead []scenario.Death // so far
+
+	moves []explain.Move // of connections, when routes changed
 
 	counted   unit.Bytes // arrived when they were counted last, for progress
 	countedAt uint64     // events until then

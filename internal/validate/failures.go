@@ -77,6 +77,11 @@ func failures() ([]Row, error) {
 	rows = append(rows, exact("the cable of a paused sender flaps for 50 ns: lossless packets lost behind it",
 		"IEEE 802.1Q 36: a congested port pauses its peer",
 		int64(0), flap.Net.Drops-flap.Net.DownDrops))
+	broken, err := breaks()
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, broken...)
 	ports, err := portsLost()
 	if err != nil {
 		return nil, err

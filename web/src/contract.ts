@@ -228,6 +228,13 @@ export interface Chains {
   chains: Chain[];
 }
 
+export interface Move {
+  at_ps: number;
+  of_queue_pairs: number;
+  moved: number;
+  moved_off_working_ways: number;
+}
+
 export interface LostRank {
   gpu: string;
   since_ps: number;
@@ -338,6 +345,7 @@ export interface Summary {
   slowest_flow?: Slowest;
   link_events?: LinkEvent[];
   closed_chains?: Chains;
+  route_changes?: Move[];
   outcome?: Outcome;
   wall_seconds: number;
   sim_seconds: number;

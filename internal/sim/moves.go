@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"slices"
+
+	"railyard/internal/explain"
+)
+
+// maxMoves is how many connections are followed when routes change.
+const maxMoves = 100_000
+
+// paths are those of all connections whose packets take one each, nil where they do not.
+func (r *Run) paths() (all [][]int32) {
+	if conns := r.Hosts.Conns(); r.Setup.LB.Fixed && r.Setup.Host.Services[0].Protocol == nil && conns > 0 &&
+		conns <= maxMoves {
+		all = make([][]int32, conns)
+		for c := range all {
+			all[c] = r.Hosts.Path(int32(c))
+		}
+	}
+	return all
+}
+
+// moved does what changes routes, and counts the connections that take other ways since: those whose way
+// was broken, and those whose way was not, which a table of buckets keeps where they are.
+func (r *Run) moved(change func()) {
+	before := r.paths()
+	change()
+	if before == nil {
+		return
+	}
+	m := explain.Move{At: r.Net.Q.Now(), Of: len(before)}
+	for c, now := range r.paths() {
+		if slices.Equal(before[c], now) {
+			continue
+		}
+		m.Moved++
+		if !slices.ContainsFunc(before[c], func(p int32) bool { return r.Net.Ports[p].Down }) {
+			m.Needless++
+		}
+	}
+	r.moves = append(r.moves, m)
+}
