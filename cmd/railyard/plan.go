@@ -22,6 +22,7 @@ type planCmd struct {
 	Goodput      planGoodputCmd      `cmd:"" help:"Days of training with failures: what is left, and how often to write checkpoints."`
 	Interference planInterferenceCmd `cmd:"" help:"What jobs that run side by side cost each other, and where they met."`
 	Failures     planFailuresCmd     `cmd:"" help:"What each single failure does to a step, ranked by harm; single points of failure."`
+	Circuits     planCircuitsCmd     `cmd:"" help:"What an optical circuit switch joins between groups, and what moves when one comes or fails."`
 	Traffic      planTrafficCmd      `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 

@@ -59,6 +59,7 @@ func Checks() []Check {
 		{"DCQCN sequence", dcqcnSequence},
 		{"scheduled", scheduledRows},
 		{"failures", failures},
+		{"circuits", circuitRows},
 		{"PFC watchdog", watchdog},
 		{"WRED without marks", wredDrops},
 		{"headroom", headroom},

@@ -1,0 +1,278 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/internal/field"
+)
+
+// Patterns of circuits between groups.
+const (
+	EvenPattern = "even" // as many between any two groups, as a dragonfly has them
+	RingPattern = "ring" // each to the next: half of the fibres either way, as cubes of a torus have them
+)
+
+// CircuitInput is groups whose fibres all end at an optical circuit switch: dragonfly groups, or cubes of
+// a torus in one dimension. What happens to them is one of growing and losing one.
+type CircuitInput struct {
+	Groups  int
+	Fibres  int // of a group
+	Pattern string
+	Grow    int // to so many groups; 0: not at all
+	Without int // this one, from 1, fails; 0: none
+}
+
+// Circuits is what an OCS joins, and what of it moves.
+type Circuits struct {
+	Before []Circuit `json:"before"`
+	After  []Circuit `json:"after,omitempty"`
+	Dark   int       `json:"circuits_that_end"`
+	New    int       `json:"circuits_that_begin"`
+	Stay   int       `json:"circuits_that_stay"`
+	From   Spread    `json:"pairs_before"`
+	To     Spread    `json:"pairs_after,omitempty"`
+	Ports  int       `json:"ports"`
+	Free   int       `json:"ports_left_dark"` // behind the change
+}
+
+// Circuit is two joined ports, from 1, the lower first. A group's fibres take ports side by side.
+type Circuit [2]int
+
+func (c Circuit) String() string { return fmt.Sprintf("%d-%d", c[0], c[1]) }
+
+// Spread is how many circuits pairs of groups have.
+type Spread struct {
+	Pairs int `json:"joined_pairs"`
+	Least int `json:"least"`
+	Most  int `json:"most"`
+}
+
+const maxFibres = 4096 // ports of an OCS
+
+// Check refuses what no OCS can join.
+func (in CircuitInput) Check() error {
+	n := max(in.Groups, in.Grow)
+	switch {
+	case in.Groups < 2:
+		return field.New("groups", "takes two and more, found %d", in.Groups)
+	case in.Fibres < 1 || n*in.Fibres > maxFibres:
+		return field.New("fibres", "%d groups of %d fibres are no 1 to %d ports of an OCS", n, in.Fibres,
+			maxFibres)
+	case in.Grow != 0 && in.Grow <= in.Groups:
+		return field.New("to", "%d groups are no more than there are, %d", in.Grow, in.Groups)
+	case in.Without < 0 || in.Without > in.Groups:
+		return field.New("without", "there is no group %d of %d", in.Without, in.Groups)
+	case in.Grow > 0 && in.Without > 0:
+		return field.New("without", "is another change than growing: one of the two")
+	case in.Pattern == RingPattern && (in.Fibres%2 != 0 || in.Groups < 3):
+		return field.New("fibres",
+			"a ring takes three groups with as many fibres either way, found %d groups of %d",
+			in.Groups, in.Fibres)
+	case in.Pattern == RingPattern && in.Without > 0 && in.Groups < 4:
+		return field.New("groups", "a ring of %d is none without one", in.Groups)
+	}
+	return nil
+}
+
+// joints is circuits by their ends.
+type joints struct {
+	fibres int
+	to     []int // by port, from 0: the other end; -1: dark
+}
+
+func newJoints(groups, fibres int) *joints {
+	return &joints{fibres, slices.Repeat([]int{-1}, groups*fibres)}
+}
+
+func (j *joints) group(port int) int { return port / j.fibres }
+
+func (j *joints) join(a, b int) { j.to[a], j.to[b] = b, a }
+
+// free is a group's first dark port, -1: none.
+func (j *joints) free(group int) int {
+	for p := group * j.fibres; p < (group+1)*j.fibres; p++ {
+		if j.to[p] < 0 {
+			return p
+		}
+	}
+	return -1
+}
+
+// between counts the circuits of pairs of groups.
+func (j *joints) between() map[[2]int]int {
+	n := map[[2]int]int{}
+	for a, b := range j.to {
+		if b > a {
+			n[[2]int{j.group(a), j.group(b)}]++
+		}
+	}
+	return n
+}
+
+func (j *joints) circuits() (all []Circuit) {
+	for a, b := range j.to {
+		if b > a {
+			all = append(all, Circuit{a + 1, b + 1})
+		}
+	}
+	return all
+}
+
+func (j *joints) spread() (s Spread) {
+	for _, n := range j.between() {
+		if s.Pairs++; s.Pairs == 1 || n < s.Least {
+			s.Least = n
+		}
+		s.Most = max(s.Most, n)
+	}
+	return s
+}
+
+// even joins dark fibres of groups, each time of the two groups that have least circuits in common, of
+// those the two with most dark fibres.
+func (j *joints) even(groups []int) {
+	have, dark := j.between(), map[int]int{}
+	for p, to := range j.to {
+		if to < 0 {
+			dark[j.group(p)]++
+		}
+	}
+	for {
+		var best [2]int
+		least, most := -1, 0
+		for i, a := range groups {
+			for _, b := range groups[i+1:] {
+				if dark[a] == 0 || dark[b] == 0 {
+					continue
+				}
+				n, d := have[[2]int{a, b}], dark[a]+dark[b]
+				if least < 0 || n < least || n == least && d > most {
+					best, least, most = [2]int{a, b}, n, d
+				}
+			}
+		}
+		if least < 0 {
+			return
+		}
+		j.join(j.free(best[0]), j.free(best[1]))
+		have[best]++
+		dark[best[0]]--
+		dark[best[1]]--
+	}
+}
+
+// ring joins each group's second half of fibres to the next one's first half, as far as they are dark.
+func (j *joints) ring(groups []int) {
+	half := j.fibres / 2
+	for i, a := range groups {
+		b := groups[(i+1)%len(groups)]
+		for k := range half {
+			out, in := a*j.fibres+half+k, b*j.fibres+k
+			if j.to[out] < 0 && j.to[in] < 0 {
+				j.join(out, in)
+			}
+		}
+	}
+}
+
+// Plan joins groups and, when they grow or one fails, moves as few circuits as that takes.
+func (in CircuitInput) Plan() (*Circuits, error) {
+	if err := in.Check(); err != nil {
+		return nil, err
+	}
+	all := max(in.Groups, in.Grow)
+	j := newJoints(all, in.Fibres)
+	join := j.even
+	if in.Pattern == RingPattern {
+		join = j.ring
+	}
+	join(upTo(in.Groups))
+	c := &Circuits{Before: j.circuits(), From: j.spread(), Ports: len(j.to)}
+	if all == in.Groups && in.Without == 0 {
+		c.Stay = len(c.Before)
+		return c, nil
+	}
+	was := slices.Clone(j.to)
+	left := upTo(all)
+	switch {
+	case in.Without > 0:
+		left = slices.Delete(left, in.Without-1, in.Without)
+		for p, to := range j.to {
+			if to >= 0 && j.group(p) == in.Without-1 {
+				j.to[p], j.to[to] = -1, -1
+			}
+		}
+	case in.Pattern == RingPattern: // the last one's way to the first goes by the new ones
+		for p := (in.Groups - 1) * in.Fibres; p < in.Groups*in.Fibres; p++ {
+			if to := j.to[p]; to >= 0 && to < in.Fibres && p%in.Fibres >= in.Fibres/2 {
+				j.to[p], j.to[to] = -1, -1
+			}
+		}
+	default:
+		for g := in.Groups; g < all; g++ {
+			j.admit(g)
+		}
+	}
+	join(left)
+	c.After, c.To = j.circuits(), j.spread()
+	for a, b := range was {
+		switch {
+		case b > a && j.to[a] == b:
+			c.Stay++
+		case b > a:
+			c.Dark++
+		}
+	}
+	c.New = len(c.After) - c.Stay
+	for p, to := range j.to {
+		if to < 0 && j.group(p) != in.Without-1 {
+			c.Free++
+		}
+	}
+	return c, nil
+}
+
+// admit gives a new group circuits to those before it: it takes one apart for each two fibres, of the two
+// groups with most in common, of those the two that have least with the new one, and joins both ends to it.
+func (j *joints) admit(g int) {
+	have := j.between()
+	for range j.fibres / 2 {
+		pairs := make([][2]int, 0, len(have))
+		for pair, n := range have {
+			if n > 0 && pair[1] < g {
+				pairs = append(pairs, pair)
+			}
+		}
+		if len(pairs) == 0 {
+			return
+		}
+		mine := func(p [2]int) int { return have[[2]int{p[0], g}] + have[[2]int{p[1], g}] }
+		pair := slices.MinFunc(pairs, func(a, b [2]int) int {
+			return cmp.Or(cmp.Compare(have[b], have[a]), cmp.Compare(mine(a), mine(b)), cmp.Compare(a[0],
+				b[0]),
+				cmp.Compare(a[1], b[1]))
+		})
+		for a := pair[0] * j.fibres; a < (pair[0]+1)*j.fibres; a++ {
+			b := j.to[a]
+			if b < 0 || j.group(b) != pair[1] {
+				continue
+			}
+			j.to[a], j.to[b] = -1, -1
+			j.join(a, j.free(g))
+			j.join(b, j.free(g))
+			break
+		}
+		have[pair]--
+		have[[2]int{pair[0], g}]++
+		have[[2]int{pair[1], g}]++
+	}
+}
+
+func upTo(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
