@@ -21,7 +21,9 @@
 // EV in turn. All packets share one counter of retries. Ours: the counter starts over with any news; the
 // timeout follows measured round trips where none is configured; it counts only when something that went
 // later is known to have come, because silence says nothing of a path: until then probes ask, the first after
-// half a timeout; a receiver never refuses for want of a bitmap or buffer.
+// half a timeout. What is refused for want of a buffer or a receive goes again after a round trip, twice as
+// long each time up to 0.64 ms, as often as it takes. A receiver never refuses for want of a bitmap or a
+// buffer.
 //
 // Answers go back by the plane by which their packet came, with an EV per plane that the receiver asks after
 // once per round trip in which it was used, and changes when two questions stay unanswered (reverse.go).

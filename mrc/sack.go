@@ -158,10 +158,36 @@ func (s *Sender) nack(now unit.Time, p *transport.Packet) {
 		s.lose(psn)
 		s.retry.news()
 		s.lossOf(now, cc.LossTrimmedLast)
-	default: // it goes again when it times out: by then there may be room
+	case roce.NackOutOfWindow: // it goes again when it times out, and the counter of retries counts that
 		x.refused = true
+	default:
+		s.turnedAway(now, psn, x)
 	}
 }
+
+// turnedAway makes a packet for which the receiver has no room, or no receive, wait. There is no RNR NAK that
+// says how long: a round trip, twice as long each time up to what RNR timers usually are. A peer that says so
+// is alive, so nothing counts these, as with an RNR retry of 7.
+func (s *Sender) turnedAway(now unit.Time, psn uint32, x *slot) {
+	if s.away.psn != psn {
+		s.away.n = 0
+	}
+	if s.away.psn = psn; s.away.until == 0 {
+		rtt := max(s.peer.roundTrip(), leastPause)
+		s.away.until = now + min(rtt<<min(s.away.n, 20), max(rtt, usualPause))
+		s.away.n++
+	}
+	tries := max(x.tries, 1)
+	s.lose(psn)
+	x.tries = tries
+	s.retry.news()
+}
+
+// Of IBTA's RNR timers (table 45) the shortest, and the one of code 12, which programs usually set.
+const (
+	leastPause = 10 * unit.Microsecond
+	usualPause = 640 * unit.Microsecond
+)
 
 // stampSlack is how far apart two readings of one stamp may be: a unit of the wire's.
 const stampSlack = roce.MRCStampUnit * unit.Nanosecond

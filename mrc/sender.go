@@ -44,7 +44,15 @@ type Sender struct {
 	random rng.Stream
 	held   transport.Held // until since
 	first  bool           // of its peer
+	away   turned
 	n      senderCounts
+}
+
+// turned is when packets that were turned away may go again, and with them others that are lost; 0: now.
+type turned struct {
+	until unit.Time
+	psn   uint32 // the last one, and how often in a row
+	n     int
 }
 
 // message is a WRITE that is not complete.
@@ -96,7 +104,7 @@ func (s *Sender) mayCut() bool {
 }
 
 // has reports that there is something to send, but for the window and the pace.
-func (s *Sender) has() bool { return !s.dead && (s.slots.anyLost() || s.mayCut()) }
+func (s *Sender) has() bool { return !s.dead && (s.slots.anyLost() && s.away.until == 0 || s.mayCut()) }
 
 // Ready reports whether Next would make a packet for a plane.
 func (s *Sender) Ready(now unit.Time, plane int) bool {
@@ -121,7 +129,7 @@ func (s *Sender) Next(now unit.Time, plane int, p *transport.Packet) bool {
 		s.listen(now)
 	}
 	psn := s.next
-	if s.slots.anyLost() {
+	if s.slots.anyLost() && s.away.until == 0 {
 		psn = s.again(p)
 	} else {
 		s.cutNext()
@@ -248,7 +256,7 @@ func (s *Sender) die(now unit.Time, why rc.Status) {
 	}
 	s.peer.inFlight -= s.inFlight
 	s.dead, s.inFlight, s.messages, s.slots = true, 0, nil, slots{}
-	s.una, s.oldest, s.cutting = s.next, s.posted, s.posted
+	s.una, s.oldest, s.cutting, s.away = s.next, s.posted, s.posted, turned{}
 	s.mind(now)
 }
 

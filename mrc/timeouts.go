@@ -138,6 +138,9 @@ func (s *Sender) At() unit.Time {
 	if s.paced {
 		at = min(at, p.pace.NextAt)
 	}
+	if s.away.until > 0 {
+		at = min(at, s.away.until)
+	}
 	if s.windowed && p.penalty > 0 {
 		at = min(at, p.until)
 	}
@@ -155,6 +158,9 @@ func (s *Sender) Tick(now unit.Time) {
 		}
 		s.probes.tick(now, s)
 		s.timeOut(now)
+	}
+	if s.away.until <= now {
+		s.away.until = 0
 	}
 	if p.penalty > 0 && p.until <= now {
 		p.penalty = 0

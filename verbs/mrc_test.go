@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"railyard/rcudp"
 	"railyard/unit"
@@ -67,6 +68,36 @@ func TestMRCWrites(t *testing.T) {
 	c, _, _, _ := a.dev.Counters()
 	if c.Malformed > 0 || c.BadICRC > 0 || c.Refused > 0 { // time-outs there may be: the machine is shared
 		t.Errorf("counted %+v", c)
+	}
+}
+
+// A WRITE with immediate waits for its receive without missing a timeout, which over sockets is tens of
+// milliseconds, however late the receive is posted.
+func TestMRCLateReceive(t *testing.T) {
+	a, b := mrcNode(t, nil), mrcNode(t, nil)
+	pairUp(t, a, b, DefaultConnect())
+	for i := range 3 {
+		wr := SendWR{WRID: uint64(i), SGList: []SGE{a.mr.SGE(0, 3000)}, RemoteAddr: b.mr.Addr,
+			RKey: b.mr.RKey, Opcode: WriteWithImm, ImmData: uint32(i)}
+		if err := a.qp.PostSend(&wr); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+		if err := b.qp.PostRecv(&RecvWR{WRID: 70}); err != nil {
+			t.Fatal(err)
+		}
+		posted := time.Now()
+		if in := b.wait(t, 1)[0]; in.WRID != 70 || in.ImmData != uint32(i) {
+			t.Errorf("received %+v", in)
+		}
+		t.Logf("%v after the receive was posted", time.Since(posted))
+		if w := a.wait(t, 1)[0]; w.Status != StatusSuccess {
+			t.Errorf("completion %+v", w)
+		}
+	}
+	late, _ := a.qp.Counter("timeouts")
+	if away, _ := a.qp.Counter("nack_no_resource"); away < 3 || late > 0 {
+		t.Errorf("%d refusals, %d timeouts", away, late)
 	}
 }
 
