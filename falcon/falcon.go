@@ -99,6 +99,11 @@ func check(v param.Values, c transport.Common) (name, fault string) {
 	if n := param.Value[int](v, "window"); n&(n-1) != 0 {
 		return "window", fmt.Sprintf("%d is not a power of two", n)
 	}
+	if c.Planes > 1<<flowBits {
+		return "paths", fmt.Sprintf("are at most %d, told apart by %d bits of the flow label (Isekai, "+
+			"host/falcon/rue/bits.h), and do not reach the %d planes of the NICs, as srd and mrc do",
+			1<<flowBits, flowBits, c.Planes)
+	}
 	if n := param.Value[int](v, "paths"); n < c.Planes {
 		return "paths", fmt.Sprintf("%d do not reach the %d planes of the NICs: at least one for each", n,
 			c.Planes)

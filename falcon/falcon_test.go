@@ -2,6 +2,7 @@ package falcon
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"railyard/cc"
@@ -173,13 +174,15 @@ func TestBadValues(t *testing.T) {
 		change param.Values
 		planes int
 		name   string
+		says   string
 	}{
-		{param.Values{"window": 100}, 1, "window"},
-		{param.Values{"paths": 2}, 4, "paths"},
-		{nil, 4, ""},
+		{param.Values{"window": 100}, 1, "window", "not a power of two"},
+		{param.Values{"paths": 2}, 4, "paths", "2 do not reach the 4 planes"},
+		{nil, 4, "", ""},
+		{nil, 8, "paths", "at most 4, told apart by 2 bits of the flow label (Isekai"},
 	} {
 		name, fault := Protocol.Check(with(c.change), transport.Common{Planes: c.planes})
-		if name != c.name || (name == "") != (fault == "") {
+		if name != c.name || (name == "") != (fault == "") || !strings.Contains(fault, c.says) {
 			t.Errorf("%v with %d planes: %q %q", c.change, c.planes, name, fault)
 		}
 	}
