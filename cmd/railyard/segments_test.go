@@ -174,7 +174,31 @@ func TestSegmentsThroughTexts(t *testing.T) {
 		}
 		return s
 	}
-	a, b := figures(plain), figures(withSegments(t, more))
+	with := withSegments(t, more)
+	a, b := figures(plain), figures(with)
+	if _, _, errs := call(t, "check", with); strings.Contains(errs, "srv6: ") {
+		t.Error(errs)
+	}
+	leaf := filepath.Join(out, "leaf-1", "config_db.json")
+	for old, want := range map[string]string{`"default|fcbb:bb00:5::`: "no route to a SID of it leaves there",
+		`"SRV6_MY_SIDS"`: "the text of 1 switch says nothing of segments"} {
+		b, err := os.ReadFile(leaf)
+		if err != nil || !strings.Contains(string(b), old) {
+			t.Fatal(err, old)
+		}
+		less := strings.Replace(string(b), old, strings.Replace(old, `"`, `"X`, 1), 1)
+		if err := os.WriteFile(leaf, []byte(less), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, said, errs := call(t, "check", with); !strings.Contains(strings.Join(strings.Fields(said+errs),
+			" "),
+			want) {
+			t.Errorf("%s: %s%s", old, said, errs)
+		}
+		if err := os.WriteFile(leaf, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, key := range []string{"step_time_ps", "ecn_marks", "trims", "drops", "retransmissions",
 		"packet_hops"} {
 		if x, ok := a[key]; !ok || fmt.Sprint(x) != fmt.Sprint(b[key]) {

@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/site"
+	"railyard/internal/swconf"
 	"railyard/internal/topo"
 )
 
@@ -21,6 +22,7 @@ type resolver struct {
 	read      ReadFile
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 	types     []*site.Type           // by server, of a described fabric
+	configs   []*swconf.Config       // of switches that have texts, under their names
 	ocs       []*optics
 }
 

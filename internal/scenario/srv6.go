@@ -1,9 +1,13 @@
 package scenario
 
 import (
+	"strings"
+
 	"railyard/internal/field"
+	"railyard/internal/swconf"
 	"railyard/roce"
 	"railyard/transport"
+	"railyard/unit"
 )
 
 // Segments: the sender writes the switches of a packet's way into the destination of an outer IPv6 header,
@@ -41,5 +45,35 @@ func (p *resolver) segments() error {
 			"IPv6 address has room for %d uSIDs of 16 bits behind a locator of 32", n, srv6SIDs)
 	}
 	c.Segments = true
+	p.noteSegments()
 	return nil
+}
+
+// noteSegments tells where the switches' texts do not have the segments that packets name: what is simulated
+// is the sender's ways over all cables.
+func (p *resolver) noteSegments() {
+	silent := 0
+	for _, c := range p.configs {
+		if c.HasQoS() && len(c.SRv6.SIDs) == 0 {
+			silent++
+		}
+	}
+	if silent > 0 {
+		p.note("transport.forwarding srv6: the text of %s says nothing of segments; they are simulated as "+
+			"if it "+
+			"had those of all ways (railyard config render writes them)", unit.Plural(silent, "switch"))
+		return
+	}
+	var found []swconf.Finding
+	for _, f := range swconf.Lint(swconf.Input{Configs: p.configs, Graph: p.Graph, Base: p.Base}) {
+		if strings.HasPrefix(f.Rule, "srv6-") {
+			found = append(found, f)
+		}
+	}
+	if len(found) > 0 {
+		p.note("transport.forwarding srv6: %s:%d: %s (%s in all); ways are simulated over all cables, as "+
+			"if the "+
+			"texts had them", found[0].File, found[0].Line, found[0].Message, unit.Plural(len(found),
+			"finding"))
+	}
 }

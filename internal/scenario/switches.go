@@ -186,6 +186,9 @@ func (p *resolver) configured() error {
 		p.portPFC(i, configs[file])
 		p.portHeadroom(i, configs[file])
 		p.portMarks(i, configs[file])
+		named := *configs[file]
+		named.Hostname.V = node.Name // one text may be that of many
+		p.configs = append(p.configs, &named)
 	}
 	p.classify()
 	if p.everywhere() { // then what the text decided is part of the resolved values

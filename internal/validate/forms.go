@@ -36,6 +36,11 @@ func closedForms() ([]Row, error) {
 			"closed form: wire bytes / rate + path latency", int64(want), s.StepTime),
 			exact("its ideal_ps in flows.parquet", "the same closed form", int64(want), t.Flows[0].Ideal))
 	}
+	longer, err := overIPv6()
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, longer...)
 	big, err := finish(fmt.Sprintf(line, 2) +
 		"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: 8GB}]}}")
 	if err != nil {
@@ -47,6 +52,32 @@ func closedForms() ([]Row, error) {
 		Expected: ">= 160ms", Ours: unit.Time(s.StepTime).String(),
 		Diff: fmt.Sprintf("%+.2f %% (headers)", 100*(float64(s.StepTime)/160e9-1)),
 		OK:   s.StepTime >= int64(160*unit.Millisecond) && s.StepTime < int64(166*unit.Millisecond)})
+	return rows, nil
+}
+
+// overIPv6 is what 20 bytes more of each packet take, of a message over two links and of its ideal time.
+func overIPv6() (rows []Row, err error) {
+	const bytes, mtu, hops = 24 << 20, 4096, 2
+	for _, kind := range []string{"roce", "mrc"} {
+		var ideal [2]int64
+		for i, ip := range []int{4, 6} {
+			r, err := finish(fmt.Sprintf(line, 2)+fmt.Sprintf("switch: {pfc: false}\ntransport: {kind: %s}\n"+
+				"workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-2/gpu-1, bytes: %dB}]}}", kind,
+				bytes), fmt.Sprintf("fabric.ip=%d", ip))
+			if err != nil {
+				return nil, err
+			}
+			s, t, _ := r.Outcome("")
+			ideal[i] = t.Flows[0].Ideal
+			if kind == "roce" && s.StepTime != ideal[i] {
+				return nil, fmt.Errorf("alone over IPv%d: %d ps, ideal %d", ip, s.StepTime, ideal[i])
+			}
+		}
+		want := unit.Serialize(roce.IPv6More*(bytes/mtu+hops-1), 400*unit.Gbps)
+		rows = append(rows, exact("24 MiB alone by "+kind+", IPv6 beyond IPv4, ps",
+			"closed form: 20 bytes per packet, and once more per further "+
+				"link", int64(want), ideal[1]-ideal[0]))
+	}
 	return rows, nil
 }
 
