@@ -37,7 +37,7 @@ export function Canvas(props: {
     const watch = new ResizeObserver(() =>
       resize({
         w: Math.max(280, el.clientWidth - 2),
-        h: Math.max(320, Math.min(560, window.innerHeight - 260)),
+        h: Math.max(320, Math.min(560, window.innerHeight - 350)),
       }),
     );
     watch.observe(el);

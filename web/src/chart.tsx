@@ -47,7 +47,7 @@ export function Chart(props: {
         },
         axes: [
           { ...axis, label: `time, ${unit}`, labelSize: 18, size: 34 },
-          { ...axis, size: 72, values: (_u, v) => v.map(props.format) },
+          { ...axis, size: 88, values: (_u, v) => v.map(props.format) },
         ],
         series: [
           { label: unit },

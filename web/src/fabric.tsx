@@ -16,6 +16,13 @@ const metrics: Record<string, string> = {
   pause: "PFC pause",
 };
 
+const most: Record<string, string> = {
+  util: "Busiest ports",
+  queue: "Longest queues",
+  marks: "Where most is marked",
+  pause: "Ports paused longest",
+};
+
 const decode = (g: Grid): Values => ({
   cols: g.cols,
   bytes: Uint8Array.from(atob(g.data), (c) => c.charCodeAt(0)),
@@ -78,8 +85,8 @@ export function Fabric({ info }: { info: Info }) {
   const [speed, faster] = useState(12);
   const grid = useData(() => view<Grid>(info.name, `grid?metric=${metric}`), [info.name, metric]);
   const data = useMemo(() => (grid.data ? decode(grid.data) : undefined), [grid.data]);
-  const most = useMemo(() => busiest(data), [data]);
-  const t = Math.min(cols - 1, place.args.has("t") ? Number(place.args.get("t")) || 0 : most);
+  const peak = useMemo(() => busiest(data), [data]);
+  const t = Math.min(cols - 1, place.args.has("t") ? Number(place.args.get("t")) || 0 : peak);
   const whole = useMemo(() => fabric(info.topology), [info.topology]);
   const gone = losing ? (place.args.get("gone") ?? "") : "";
   const loss = useMemo(() => (losing ? lossOf(whole, gone) : undefined), [whole, gone, losing]);
@@ -129,7 +136,7 @@ export function Fabric({ info }: { info: Info }) {
             <button onClick={() => set({ t: Math.min(cols - 1, t + 1) })} aria-label="one step on">
               ▶︎
             </button>
-            <button onClick={() => set({ t: undefined })} disabled={t === most}>
+            <button onClick={() => set({ t: undefined })} disabled={t === peak}>
               busiest moment
             </button>
             <label>
@@ -309,9 +316,9 @@ function Busiest(props: { info: Info; data?: Values; t: number; metric: string; 
         : f.percent((v / 255) * grid.scale);
   return (
     <div class="panel" data-testid="busiest">
-      <h3>Most {metrics[props.metric]} at this moment</h3>
+      <h3>{most[props.metric]} at this moment</h3>
       {top.length === 0 ? (
-        <p>None anywhere.</p>
+        <p>None. The busiest moment is where most goes on.</p>
       ) : (
         <table class="tight">
           <tbody>
