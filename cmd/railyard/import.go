@@ -16,11 +16,12 @@ import (
 	"railyard/internal/recognise"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/trace"
 	"railyard/unit"
 )
 
 type importCmd struct {
-	Files        []string `arg:"" optional:"" help:"Files that say what is cabled, or folders of them." placeholder:"FILE"`
+	Files        []string `arg:"" optional:"" help:"Files that say what is cabled, or folders of them; files that say what ranks do." placeholder:"FILE"`
 	Format       string   `help:"Format of the files; recognised unless given." placeholder:"FORMAT"`
 	Out          string   `help:"Scenario to write; standard output unless given." placeholder:"FILE.yaml"`
 	Force        bool     `help:"Replace the file." with:"out"`
@@ -46,6 +47,8 @@ Examples:
   railyard import lldp/ --gpus 8 --rate 400Gbps --out site.yaml   (one file per device)
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
+  railyard import llama.goal --out llama.yaml && railyard run llama.yaml
+  railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)
 
 Formats:
@@ -53,22 +56,27 @@ Formats:
 	for _, f := range cabling.Formats() {
 		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
 	}
+	b.WriteString("\nWhat ranks do, which becomes the workload:\n")
+	for _, f := range trace.Formats() {
+		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
+	}
 	return strings.TrimRight(b.String(), "\n")
 }
 
 // Imported is what import says with --json.
 type imported struct {
-	Formats   []string `json:"formats"`
-	Files     int      `json:"files"`
-	Servers   int      `json:"servers"`
-	GPUs      int      `json:"gpus"`
-	Switches  int      `json:"switches"`
-	Cables    int      `json:"cables"`
-	Rules     int      `json:"rules"`        // that stand for a pattern
-	Single    int      `json:"single_rules"` // between named nodes
-	Notes     []string `json:"notes"`
-	Scenario  string   `json:"scenario"`
-	WrittenTo string   `json:"written_to,omitempty"`
+	Formats   []string       `json:"formats"`
+	Files     int            `json:"files"`
+	Servers   int            `json:"servers"`
+	GPUs      int            `json:"gpus"`
+	Switches  int            `json:"switches"`
+	Cables    int            `json:"cables"`
+	Rules     int            `json:"rules"`        // that stand for a pattern
+	Single    int            `json:"single_rules"` // between named nodes
+	Notes     []string       `json:"notes"`
+	Trace     *importedTrace `json:"trace,omitempty"`
+	Scenario  string         `json:"scenario"`
+	WrittenTo string         `json:"written_to,omitempty"`
 }
 
 // Run is the import command.
@@ -81,20 +89,39 @@ func (c *importCmd) Run(e *env) error {
 	case len(c.Files) == 0:
 		return field.New("FILE", "is missing: it says what is cabled; or --server, what is inside a server")
 	}
-	o, err := c.options()
+	traces, cablings, err := c.splitTraces()
 	if err != nil {
 		return err
+	}
+	if len(traces) > 0 {
+		return c.importTraces(e, traces, cablings)
+	}
+	out, err := c.recognised()
+	if err != nil {
+		return err
+	}
+	if err := loads(out.Scenario, nil); err != nil {
+		return fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
+	}
+	return c.print(e, out)
+}
+
+// recognised makes a scenario of what files say is cabled.
+func (c *importCmd) recognised() (*imported, error) {
+	o, err := c.options()
+	if err != nil {
+		return nil, err
 	}
 	read, passed, err := readCabling(c.Files, c.Format)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := read.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	found, err := recognise.Recognise(read, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	out := &imported{Formats: read.Formats, Files: len(c.Files), Cables: len(found.Graph.Links),
 		Servers: len(found.Graph.Hosts), GPUs: found.Graph.TotalGPUs(),
@@ -111,10 +138,15 @@ func (c *importCmd) Run(e *env) error {
 	out.Notes = append(out.Notes, found.Notes...)
 	name := slug("", c.Files[0])
 	out.Scenario = found.YAML(name, "What "+strings.Join(c.Files, ", ")+" says is cabled.")
-	if err := loads(out.Scenario); err != nil {
-		return fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
+	return out, nil
+}
+
+// besideOut reads files as the scenario that is written will.
+func (c *importCmd) besideOut() scenario.ReadFile {
+	if c.Out == "" {
+		return beside("here.yaml")
 	}
-	return c.print(e, out)
+	return beside(c.Out)
 }
 
 // options reads what the files do not say.
@@ -149,12 +181,15 @@ func noted(n cabling.Note) string {
 }
 
 // loads reports why a scenario would not load.
-func loads(text string) error {
+func loads(text string, read scenario.ReadFile) error {
 	doc, err := scenario.Parse("the scenario", []byte(text), nil)
 	if err != nil {
 		return err
 	}
-	_, err = doc.Resolve(func(string) ([]byte, error) { return nil, errors.New("no file is named") })
+	if read == nil {
+		read = func(string) ([]byte, error) { return nil, errors.New("no file is named") }
+	}
+	_, err = doc.Resolve(read)
 	return err
 }
 
@@ -182,6 +217,16 @@ func (c *importCmd) print(e *env, out *imported) error {
 // text is the report.
 func (out *imported) text() string {
 	var b strings.Builder
+	if out.Trace != nil {
+		b.WriteString(out.Trace.words())
+	}
+	if out.Cables == 0 {
+		if out.WrittenTo != "" {
+			fmt.Fprintf(&b, "written to %s\n", out.WrittenTo)
+		}
+		out.noted(&b)
+		return b.String()
+	}
 	report.Wrap(&b, "", fmt.Sprintf("%s: %s with %s, %s, %s",
 		strings.Join(out.Formats, ", "), unit.Plural(out.Servers, "server"), unit.Plural(out.GPUs, "GPU"),
 		unit.Plural(out.Switches, "switch"), unit.Plural(out.Cables, "cable")))
@@ -193,17 +238,22 @@ func (out *imported) text() string {
 		s += ": " + out.WrittenTo
 	}
 	report.Wrap(&b, "", s)
+	out.noted(&b)
+	return b.String()
+}
+
+// noted adds what did not fit.
+func (out *imported) noted(b *strings.Builder) {
 	if len(out.Notes) > 0 {
 		b.WriteString("\nWhat did not fit, and what was assumed:\n")
 	}
 	for i, n := range out.Notes {
 		if i == 40 {
-			report.Wrap(&b, "  ", fmt.Sprintf("and %d more like these (--json has all)", len(out.Notes)-i))
+			report.Wrap(b, "  ", fmt.Sprintf("and %d more like these (--json has all)", len(out.Notes)-i))
 			break
 		}
-		report.Wrap(&b, "  ", n)
+		report.Wrap(b, "  ", n)
 	}
-	return b.String()
 }
 
 // maxFiles bounds a folder of tables, one for each device.

@@ -38,7 +38,7 @@ type commands struct {
 	Report   reportCmd   `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
 	Serve    serveCmd    `cmd:"" help:"Open a page that lists, starts and explains runs."`
 	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
-	Import   importCmd   `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists, other simulators) into a scenario."`
+	Import   importCmd   `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
 	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
@@ -252,9 +252,12 @@ func resolve(path string, doc *scenario.Document) (*scenario.Plan, error) {
 	return plan, nil
 }
 
+// maxNamed bounds files that a scenario names: traces are large. Others bound theirs where they read them.
+const maxNamed = 512 << 20
+
 // beside reads files that a scenario names: relative to it.
 func beside(path string) scenario.ReadFile {
-	return func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), cli.MaxSize) }
+	return func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), maxNamed) }
 }
 
 // loadNetwork builds the plan of a scenario that may have no workload, and has none in it.

@@ -7,6 +7,7 @@ import (
 	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/route"
+	"railyard/internal/trace"
 	"railyard/param"
 )
 
@@ -78,7 +79,8 @@ var madeTypes = map[reflect.Type]reflect.Type{
 // lists are the names that a tag such as enum:"@lb" stands for.
 var lists = map[string]string{"@lb": strings.Join(route.Names(), ","),
 	"@transport": strings.Join(transports(), ","), "@cc": strings.Join(cc.Names(), ","),
-	"@place": strings.Join(placements.names(), ",")}
+	"@place": strings.Join(placements.names(), ","),
+	"@trace": "auto," + strings.Join(trace.Names(), ",")}
 
 // enumOf returns what a field's tag accepts, separated by commas; none: anything.
 func enumOf(f reflect.StructField) string {

@@ -201,6 +201,14 @@ type Workload struct {
 	Training *workload.Training `yaml:"training" doc:"one training step of a model"`
 	Traffic  *Traffic           `yaml:"traffic" doc:"a traffic pattern"`
 	Ops      []Op               `yaml:"ops" doc:"an explicit graph of operations"`
+	Trace    *Trace             `yaml:"trace" doc:"what another tool says that ranks do"`
+}
+
+// Trace names files of another tool.
+type Trace struct {
+	Files  []string `yaml:"files" doc:"the files, relative to the scenario"`
+	Format string   `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
+	Nodes  string   `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
 }
 
 // Traffic is one pattern.

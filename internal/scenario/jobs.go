@@ -26,7 +26,8 @@ const maxJobs = 1024
 
 // named reports whether a job's workload says itself which GPUs it is on.
 func (j *Job) named() bool {
-	return len(j.Ops) > 0 || j.Traffic != nil && len(j.Traffic.Flows) > 0
+	return len(j.Ops) > 0 || j.Traffic != nil && len(j.Traffic.Flows) > 0 ||
+		j.Trace != nil && j.Trace.Nodes != ""
 }
 
 // service names what its connections use.

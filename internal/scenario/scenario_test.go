@@ -219,6 +219,10 @@ workload: {traffic: {permutation: {bytes: 1MB}}}
 		"too many channels": {replace("permutation: {bytes: 1MB}",
 			"collective: {bytes: 1MB, channels: 65}"),
 			"workload.traffic.collective.channels: must lie between 0 and 64, found 65"},
+		"a trace of nothing": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: goal}"),
+			"x.yaml:9:3: workload.trace.files: is missing"},
+		"a trace of what": {replace("traffic:\n    permutation: {bytes: 1MB}", "trace: {format: gaol}"),
+			`workload.trace.format: found "gaol" (did you mean "goal"?)`},
 		"twice the same key": {good + "name: again\n", "x.yaml:"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func (t task) whose() string {
 // job builds one workload.
 func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 	n := 0
-	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0} {
+	for _, set := range []bool{w.Training != nil, w.Traffic != nil, len(w.Ops) > 0, w.Trace != nil} {
 		if set {
 			n++
 		}
@@ -60,11 +60,13 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 	switch {
 	case n != 1:
 		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, "+
-			"traffic, ops%s", n, beside)
+			"traffic, ops, trace%s", n, beside)
 	case w.Training != nil:
 		return p.training(at, w.Training)
 	case w.Traffic != nil:
 		return p.traffic(at, w.Traffic)
+	case w.Trace != nil:
+		return p.trace(at, w.Trace)
 	}
 	return p.ops(at, w.Ops)
 }

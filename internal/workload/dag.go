@@ -5,6 +5,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/coll"
 	"railyard/unit"
@@ -176,6 +177,44 @@ func (d *DAG) checkAcyclic() error {
 		}
 	}
 	return nil
+}
+
+// Used lists the ranks that operations are on, in order.
+func (d *DAG) Used() (all []int32) {
+	is := make([]bool, d.Ranks)
+	for i := range d.Ops {
+		is[d.Ops[i].Rank] = true
+		if peer := d.Ops[i].Peer; peer >= 0 {
+			is[peer] = true
+		}
+	}
+	for rank, used := range is {
+		if used {
+			all = append(all, int32(rank))
+		}
+	}
+	return all
+}
+
+// Renumber gives ranks other numbers, from 0 on; it has one for every rank that is used.
+func (d *DAG) Renumber(to map[int32]int32) {
+	for i := range d.Ops {
+		o := &d.Ops[i]
+		if o.Rank = to[o.Rank]; o.Peer >= 0 {
+			o.Peer = to[o.Peer]
+		}
+	}
+	for i := range d.Colls {
+		ranks := d.Colls[i].Ranks[:0:0]
+		for _, r := range d.Colls[i].Ranks {
+			if n, ok := to[int32(r)]; ok {
+				ranks = append(ranks, int(n))
+			}
+		}
+		slices.Sort(ranks)
+		d.Colls[i].Ranks = ranks
+	}
+	d.Ranks = len(to)
 }
 
 // Critical returns the longest chain of computations: the time the work would take

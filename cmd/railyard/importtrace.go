@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/field"
+	"railyard/internal/report"
+	"railyard/internal/trace"
+	"railyard/unit"
+)
+
+// importedTrace is what import says of a trace with --json.
+type importedTrace struct {
+	Format string   `json:"format"`
+	Files  []string `json:"files"`
+	Ranks  int      `json:"ranks"`
+	trace.Report
+}
+
+// splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
+// files begin.
+func (c *importCmd) splitTraces() (traces, cablings []string, err error) {
+	if err := c.known(); err != nil {
+		return nil, nil, err
+	}
+	for _, path := range c.Files {
+		st, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return nil, nil, &inputError{err}
+		case st.IsDir() || c.Format != "" && !slices.Contains(trace.Names(), c.Format):
+			cablings = append(cablings, path)
+			continue
+		case c.Format != "":
+			traces = append(traces, path)
+			continue
+		}
+		text, err := readBounded(path, maxNamed)
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		if _, ok := trace.Detect(trace.File{Name: path, Text: text}); ok {
+			traces = append(traces, path)
+		} else {
+			cablings = append(cablings, path)
+		}
+	}
+	return traces, cablings, nil
+}
+
+// known refuses a format that neither cablings nor traces come in.
+func (c *importCmd) known() error {
+	names := trace.Names()
+	for _, f := range cabling.Formats() {
+		names = append(names, f.Name)
+	}
+	if c.Format != "" && !slices.Contains(names, c.Format) {
+		slices.Sort(names)
+		return field.Choice("--format", c.Format, names, "there is no format %s", field.Quote(c.Format))
+	}
+	return nil
+}
+
+// assumed is a fabric for ranks of whose fabric nothing is said.
+func assumed(ranks int) (text, note string) {
+	per := 8
+	if ranks < per {
+		per = 1
+	}
+	hosts := max(2, (ranks+per-1)/per)
+	return fmt.Sprintf("fabric: {kind: rail, hosts: %d, spines: 1}\nserver: {gpus: %d, nics: %d}\n",
+			hosts, per,
+			per), fmt.Sprintf("no file says what is cabled: %s of %s on one segment of rails is assumed",
+			unit.Plural(hosts, "server"), unit.Plural(per, "GPU"))
+}
+
+// workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
+func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
+	out := &importedTrace{Files: paths}
+	var files []trace.File
+	for _, path := range paths {
+		text, err := readBounded(path, maxNamed)
+		if err != nil {
+			return "", nil, &inputError{err}
+		}
+		files = append(files, trace.File{Name: path, Text: text})
+	}
+	x, err := trace.Read(c.Format, files...)
+	if err != nil {
+		return "", nil, &inputError{err}
+	}
+	out.Format, out.Ranks, out.Report = x.Format, x.Ranks, x.Report
+	var b strings.Builder
+	fmt.Fprintf(&b, "workload:\n  trace:\n    format: %s\n    files:\n", x.Format)
+	for _, path := range paths {
+		if rel, err := filepath.Rel(filepath.Dir(c.Out),
+			path); err == nil && c.Out != "" && !filepath.IsAbs(path) {
+			path = rel
+		}
+		fmt.Fprintf(&b, "      - %q\n", filepath.ToSlash(path))
+	}
+	return b.String(), out, nil
+}
+
+// importTraces writes a scenario of traces on the fabric that other files describe, or on an assumed one.
+func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
+	work, found, err := c.workloadOf(traces)
+	if err != nil {
+		return err
+	}
+	out := &imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
+	name := slug("", traces[0])
+	if len(cablings) == 0 {
+		text, note := assumed(found.Ranks)
+		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
+		out.Notes = append(out.Notes, note)
+	} else {
+		fabric := *c
+		fabric.Files, fabric.Format = cablings, ""
+		cabled, err := fabric.recognised()
+		if err != nil {
+			return err
+		}
+		cabled.Trace, cabled.Files = found, out.Files
+		cabled.Formats = append(cabled.Formats, out.Formats...)
+		out = cabled
+		if i := strings.Index(out.Scenario, "\nworkload:"); i >= 0 {
+			out.Scenario = out.Scenario[:i+1]
+		}
+	}
+	if found.Format == "hpcc-flows" && slices.Contains(out.Formats, "hpcc") {
+		work += "    nodes: host-{n}\n" // flows and topology number the same nodes
+	}
+	out.Scenario += work
+	if err := loads(out.Scenario, c.besideOut()); err != nil {
+		return err
+	}
+	return c.print(e, out)
+}
+
+// words is the report of a trace, line by line.
+func (t *importedTrace) words() string {
+	var b strings.Builder
+	report.Wrap(&b, "", fmt.Sprintf("%s: %s", t.Format, unit.Plural(t.Ranks, "rank")))
+	for _, part := range []struct {
+		name string
+		all  []trace.Count
+	}{{"mapped", t.Mapped}, {"assumed", t.Guessed}, {"left out", t.Left}} {
+		for _, x := range part.all {
+			report.Labelled(&b, fmt.Sprintf("  %-9s ", part.name), x.Words())
+		}
+	}
+	return b.String()
+}

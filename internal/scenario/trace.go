@@ -1,0 +1,73 @@
+package scenario
+
+import (
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/trace"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// trace makes a job of what another tool's files say; what was guessed and left out becomes notes.
+func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
+	key := at.key + ".trace"
+	if len(t.Files) == 0 {
+		return job, field.New(key+".files", "is missing")
+	}
+	if p.read == nil {
+		return job, field.New(key+".files", "files cannot be read here")
+	}
+	var files []trace.File
+	for i, name := range t.Files {
+		text, err := p.read(name)
+		if err != nil {
+			return job, field.Under(field.At(key+".files", i), err)
+		}
+		files = append(files, trace.File{Name: name, Text: text})
+	}
+	x, err := trace.Read(t.Format, files...)
+	if err != nil {
+		return job, field.Under(key, err)
+	}
+	for _, c := range x.Report.Guessed {
+		p.note("trace %s: assumed: %s", t.Files[0], c.Words())
+	}
+	for _, c := range x.Report.Left {
+		p.note("trace %s: left out: %s", t.Files[0], c.Words())
+	}
+	job = workload.Job{Name: at.name, DAG: x.DAG, Place: at.crew}
+	if t.Nodes != "" {
+		job.Place, err = p.numbered(at, t.Nodes, x.DAG)
+		return job, field.Under(key+".nodes", err)
+	}
+	if have := p.ranks(at.crew); x.Ranks > have {
+		return job, field.New(key+".files", "has %s, %s has %s", unit.Plural(x.Ranks, "rank"), at.whose(),
+			unit.Plural(have, "GPU"))
+	}
+	return job, nil
+}
+
+// numbered finds the GPUs of the numbers that a graph's operations are on, and makes these numbers ranks.
+func (p *resolver) numbered(at task, pattern string, d *workload.DAG) (crew, error) {
+	if at.crew != nil {
+		return nil, field.New("", "says which GPUs the job is on: leave the job's gpus, placement and on out")
+	}
+	if !strings.Contains(pattern, "{n}") {
+		return nil, field.New("", "found %s, expected a name with {n}, as host-{n}", field.Quote(pattern))
+	}
+	rank := map[int32]int32{}
+	var place crew
+	for _, n := range d.Used() {
+		name := strings.ReplaceAll(pattern, "{n}", strconv.Itoa(int(n)))
+		gpu, err := p.Graph.FindGPU(name + "/gpu-1")
+		if err != nil {
+			return nil, err
+		}
+		rank[n] = int32(len(place))
+		place = append(place, gpu)
+	}
+	d.Renumber(rank)
+	return place, nil
+}

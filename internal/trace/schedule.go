@@ -1,0 +1,234 @@
+package trace
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// kind is what an operation of a schedule does.
+type kind uint8
+
+const (
+	send kind = iota + 1
+	recv
+	calc
+)
+
+func (k kind) String() string { return [...]string{"", "send", "recv", "calc"}[k] }
+
+// anybody and anything are what a receive may name instead of a rank and a tag.
+const anybody, anything = -1, -1
+
+// step is one operation of a rank.
+type step struct {
+	bytes unit.Bytes
+	dur   unit.Time
+	rank  int32
+	peer  int32 // anybody: of a receive
+	tag   int64
+	line  int32 // where it stands; 0: nowhere
+	kind  kind
+}
+
+// edge lets an operation wait for another: until it has ended, or begun.
+type edge struct {
+	from, to int32
+	begun    bool
+}
+
+// schedule is what ranks do, before sends have met their receives.
+type schedule struct {
+	file  string
+	ranks int
+	steps []step
+	edges []edge
+}
+
+// eager is the largest message whose sender goes on at once; LogGOPSim's default S.
+const eager = 65_535
+
+// trace makes transfers of sends and receives that belong together: the same two ranks and the same tag, in
+// the order in which they stand. A send that is larger than eager ends when its bytes have arrived and were
+// wanted, a smaller one at once; a receive ends when both it was asked for and the bytes are there. What
+// ranks compute takes its time; that one core computes one thing at a time is left to the
+// schedule's own dependencies.
+func (s *schedule) trace() (*Trace, error) {
+	t := &Trace{Ranks: s.ranks}
+	met, err := s.match()
+	if err != nil {
+		return nil, err
+	}
+	// An operation is up to three nodes: it may begin; its bytes move, if it is a send; it has ended.
+	begin, end := make([]int32, len(s.steps)), make([]int32, len(s.steps))
+	wire, begun := make([]int32, len(s.steps)), s.begun()
+	next := int32(0)
+	number := func(to *int32) { *to = next; next++ }
+	for i := range s.steps {
+		number(&begin[i])
+		switch k := s.steps[i].kind; {
+		case k == send:
+			number(&wire[i])
+			number(&end[i])
+		case k == recv || begun[i]:
+			number(&end[i])
+		default:
+			end[i] = begin[i]
+		}
+	}
+	if int64(next) > workload.MaxOps {
+		return nil, at(s.file, 0, "has %d operations, which take %d of the %d that a workload may have",
+			len(s.steps), next, workload.MaxOps)
+	}
+	first := s.waits(begin, end)
+	b := workload.NewBuilder(s.ranks)
+	all := make([]int, s.ranks)
+	for r := range all {
+		all[r] = r
+	}
+	var most unit.Bytes
+	for i := range s.steps {
+		if s.steps[i].kind == send {
+			most = max(most, s.steps[i].bytes)
+		}
+	}
+	b.Collective(workload.Collective{Name: "trace", Kind: coll.SendRecv, Ranks: all, Bytes: most}, func() {
+		for i := range s.steps {
+			x := &s.steps[i]
+			rank := int(x.rank)
+			switch x.kind {
+			case calc:
+				if before := first[i]; begun[i] {
+					b.Compute(rank, 0, workload.Other, before...)
+					b.Compute(rank, x.dur, workload.Other, begin[i])
+				} else {
+					b.Compute(rank, x.dur, workload.Other, before...)
+				}
+				note(&t.Report.Mapped, "computations", s.file, int(x.line))
+			case send:
+				b.Compute(rank, 0, workload.Other, first[i]...)
+				b.Transfer(rank, int(x.peer), max(1, x.bytes), begin[i])
+				if x.bytes > eager {
+					b.Compute(rank, 0, workload.Other, wire[i], begin[met[i]])
+				} else {
+					b.Compute(rank, 0, workload.Other, begin[i])
+				}
+				note(&t.Report.Mapped, "sends with their receives, as transfers", s.file, int(x.line))
+				if x.bytes == 0 {
+					note(&t.Report.Guessed, "messages without bytes, sent as one byte", s.file, int(x.line))
+				}
+			case recv:
+				b.Compute(rank, 0, workload.Other, first[i]...)
+				b.Compute(rank, 0, workload.Other, begin[i], wire[met[i]])
+			}
+		}
+	})
+	if t.DAG, err = b.Seal(); err != nil {
+		return nil, at(s.file, 0, "%v", err)
+	}
+	return t, nil
+}
+
+// begun says of each operation whether others wait for its beginning.
+func (s *schedule) begun() []bool {
+	all := make([]bool, len(s.steps))
+	for _, e := range s.edges {
+		if e.begun {
+			all[e.from] = true
+		}
+	}
+	return all
+}
+
+// waits are the nodes that operations wait for before they begin.
+func (s *schedule) waits(begin, end []int32) [][]int32 {
+	first := make([][]int32, len(s.steps))
+	for _, e := range s.edges {
+		on := end[e.from]
+		if e.begun {
+			on = begin[e.from]
+		}
+		first[e.to] = append(first[e.to], on)
+	}
+	return first
+}
+
+// pair is what a message goes by.
+type pair struct {
+	from, to int32
+	tag      int64
+}
+
+// match says of every send which receive takes it, and the other way round.
+func (s *schedule) match() ([]int32, error) {
+	met := make([]int32, len(s.steps))
+	waiting, to := map[pair][]int32{}, make([][]int32, s.ranks)
+	for i := range s.steps {
+		met[i] = -1
+		if x := &s.steps[i]; x.kind == send {
+			key := pair{x.rank, x.peer, x.tag}
+			waiting[key] = append(waiting[key], int32(i))
+			to[x.peer] = append(to[x.peer], int32(i))
+		}
+	}
+	// receives that name both first: the others take what is left
+	for _, open := range []bool{false, true} {
+		for i := range s.steps {
+			x := &s.steps[i]
+			if x.kind != recv || (x.peer == anybody || x.tag == anything) != open {
+				continue
+			}
+			from := int32(-1)
+			if list := waiting[pair{x.peer, x.rank, x.tag}]; !open && len(list) > 0 {
+				from, waiting[pair{x.peer, x.rank, x.tag}] = list[0], list[1:]
+			} else if open {
+				from = s.first(x, to, met)
+			}
+			if from < 0 {
+				return nil, at(s.file, int(x.line), "rank %d receives %s and nobody sends it", x.rank,
+					s.message(x))
+			}
+			met[i], met[from] = from, int32(i)
+		}
+	}
+	for i := range s.steps {
+		if x := &s.steps[i]; x.kind == send && met[i] < 0 {
+			return nil, at(s.file, int(x.line), "rank %d sends %s and nobody receives it", x.rank,
+				s.message(x))
+		}
+	}
+	return met, nil
+}
+
+// first finds the first send for a receive that leaves the sender or the tag open, -1 for none.
+func (s *schedule) first(x *step, to [][]int32, met []int32) int32 {
+	list := to[x.rank]
+	for len(list) > 0 && met[list[0]] >= 0 {
+		list = list[1:]
+	}
+	to[x.rank] = list
+	for _, i := range list {
+		y := &s.steps[i]
+		if met[i] < 0 && (x.peer == anybody || y.rank == x.peer) && (x.tag == anything || y.tag == x.tag) {
+			return i
+		}
+	}
+	return -1
+}
+
+// message says what a step sends or receives.
+func (s *schedule) message(x *step) string {
+	word := func(n int64) string {
+		if n < 0 {
+			return "any"
+		}
+		return fmt.Sprint(n)
+	}
+	way := "from"
+	if x.kind == send {
+		way = "to"
+	}
+	return fmt.Sprintf("%d bytes %s rank %s with tag %s", x.bytes, way, word(int64(x.peer)), word(x.tag))
+}

@@ -1,0 +1,142 @@
+// Package trace reads what other tools say that ranks do: GOAL schedules, lists of flows. One file a format,
+// behind one registry; each says what it mapped, what it had to guess and what it left out.
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/workload"
+)
+
+// File is a file with its name.
+type File struct {
+	Name string
+	Text []byte
+}
+
+// Trace is what files say.
+type Trace struct {
+	Format string
+	Ranks  int
+	DAG    *workload.DAG
+	Report Report
+}
+
+// Report says what became of a trace's parts, in the order in which they came up.
+type Report struct {
+	Mapped  []Count `json:"mapped"`
+	Guessed []Count `json:"guessed"`
+	Left    []Count `json:"left_out"`
+}
+
+// Count is how often something came up, and where first.
+type Count struct {
+	What string `json:"what"`
+	N    int    `json:"count"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"` // 0: the format has no lines
+}
+
+// note counts one more of something.
+func note(list *[]Count, what, file string, line int) {
+	i := slices.IndexFunc(*list, func(c Count) bool { return c.What == what })
+	if i < 0 {
+		*list = append(*list, Count{What: what, File: file, Line: line})
+		i = len(*list) - 1
+	}
+	(*list)[i].N++
+}
+
+// Words says a count in a line.
+func (c Count) Words() string {
+	at := ""
+	switch {
+	case c.Line > 0:
+		at = fmt.Sprintf(" (first %s:%d)", c.File, c.Line)
+	case c.File != "":
+		at = fmt.Sprintf(" (first in %s)", c.File)
+	}
+	return fmt.Sprintf("%s: %d%s", c.What, c.N, at)
+}
+
+// Format is one that traces come in.
+type Format struct {
+	Name, About string
+	// Is reports whether a file looks like one, by its name and its first bytes.
+	Is   func(name string, head []byte) bool
+	read func(files []File) (*Trace, error)
+}
+
+// formats are those that are known, the more particular first.
+var formats = []Format{
+	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
+		readGoalBinary},
+	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
+	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
+}
+
+// Formats lists them.
+func Formats() []Format { return slices.Clone(formats) }
+
+// Names are those of the formats.
+func Names() (all []string) {
+	for _, f := range formats {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// head is how much of a file tells its format.
+const head = 4096
+
+// Detect tells the format of a file; false: none is known.
+func Detect(f File) (*Format, bool) {
+	for i := range formats {
+		if formats[i].Is(f.Name, f.Text[:min(len(f.Text), head)]) {
+			return &formats[i], true
+		}
+	}
+	return nil, false
+}
+
+// Read reads files of one format, which is recognised unless it is named.
+func Read(format string, files ...File) (*Trace, error) {
+	if len(files) == 0 {
+		return nil, field.New("", "no file is named")
+	}
+	var f *Format
+	if format == "" || format == "auto" {
+		var ok bool
+		if f, ok = Detect(files[0]); !ok {
+			return nil, at(files[0].Name, 0, "is no trace that is known: %s", strings.Join(Names(), ", "))
+		}
+	} else {
+		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == format })
+		if i < 0 {
+			return nil, field.Choice("format", format, Names(), "there is no format %s", field.Quote(format))
+		}
+		f = &formats[i]
+	}
+	t, err := f.read(files)
+	if err != nil {
+		return nil, err
+	}
+	t.Format = f.Name
+	return t, nil
+}
+
+// at is an error at a line of a file; 0: of the file.
+func at(file string, line int, format string, args ...any) *field.Error {
+	e := field.New("", format, args...)
+	e.File, e.Line = file, line
+	if line > 0 {
+		e.Col = 1
+	}
+	return e
+}
+
+// maxRanks is how many a trace may have.
+const maxRanks = 1 << 17

@@ -1,0 +1,435 @@
+package trace
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"railyard/internal/workload"
+	"railyard/unit"
+
+	"pgregory.net/rapid"
+)
+
+// twoRanks computes, sends and computes again at the far end, with every word that a schedule has.
+const twoRanks = `num_ranks 2
+// both ways
+rank 0 {
+l1: calc 500 cpu 0
+l2: send 100000b to 1 tag 7 cpu 0 nic 0
+l2 requires l1
+l3: recv 8b from 1 tag 9
+l4: calc 10
+l4 irequires l2
+}
+rank 1 { # the far end
+l9 requires l1
+l1: recv 100000b from 0 tag 7
+l9: calc 250
+l2: send 8b to 0 tag 9 cpu 1
+l2 requires l9
+}
+`
+
+// ends plays a graph whose transfers take so long and returns when everything has ended, and each node.
+func ends(t testing.TB, d *workload.DAG, latency unit.Time) (last unit.Time, at []unit.Time) {
+	t.Helper()
+	at = make([]unit.Time, len(d.Ops))
+	deps := make([]int32, len(d.Ops))
+	var ready []int32
+	for i := range d.Ops {
+		if deps[i] = d.Ops[i].Deps; deps[i] == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	done := 0
+	for ; len(ready) > 0; done++ {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		if at[i] += d.Ops[i].Dur; !d.Ops[i].Compute() {
+			at[i] += latency
+		}
+		last = max(last, at[i])
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			at[s] = max(at[s], at[i])
+			if deps[s]--; deps[s] == 0 {
+				ready = append(ready, s)
+			}
+		}
+	}
+	if done != len(d.Ops) {
+		t.Fatalf("%d of %d operations run", done, len(d.Ops))
+	}
+	return last, at
+}
+
+func TestGoal(t *testing.T) {
+	x, err := Read("", File{"two.goal", []byte(twoRanks)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	transfers := 0
+	for i := range x.DAG.Ops {
+		if !x.DAG.Ops[i].Compute() {
+			transfers++
+		}
+	}
+	// 500 ns, over there, 250 ns, and back
+	if last, _ := ends(t, x.DAG, unit.Microsecond); last != 2750*unit.Nanosecond || transfers != 2 ||
+		x.Ranks != 2 || x.Format != "goal" {
+		t.Errorf("%v, %d transfers, %+v", last, transfers, x)
+	}
+	want := "mapped [computations: 3 (first two.goal:4) sends with their receives, as transfers: 2 (first " +
+		"two.goal:5)], guessed [], left out [operations on a core beside the first: cores are not told " +
+		"apart: 1 (first two.goal:15)]"
+	if got := words(x.Report); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+func words(r Report) string {
+	list := func(all []Count) (out []string) {
+		for _, c := range all {
+			out = append(out, c.Words())
+		}
+		return out
+	}
+	return fmt.Sprintf("mapped %v, guessed %v, left out %v", list(r.Mapped), list(r.Guessed), list(r.Left))
+}
+
+// A large send ends when the receiver wanted it; a small one at once. What waits for a beginning does not
+// wait for the end.
+func TestGoalSends(t *testing.T) {
+	for _, c := range []struct {
+		bytes int
+		want  unit.Time // of rank 0's last computation
+	}{{65_535, 100 * unit.Nanosecond}, {65_536, 5100 * unit.Nanosecond}} {
+		text := fmt.Sprintf("num_ranks 2\nrank 0 {\na: send %db to 1\nb: calc 100\nb requires a\nc: "+
+			"calc 7000\n"+
+			"d: calc 40\nd irequires c\n}\nrank 1 {\nw: calc 5000\nr: recv %db from 0\nr requires w\n}\n",
+			c.bytes, c.bytes)
+		x, err := Read("goal", File{"s.goal", []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, at := ends(t, x.DAG, unit.Microsecond)
+		for i := range x.DAG.Ops {
+			switch o := &x.DAG.Ops[i]; o.Dur {
+			case 100 * unit.Nanosecond:
+				if at[i] != c.want {
+					t.Errorf("%d bytes: goes on until %v, want %v", c.bytes, at[i], c.want)
+				}
+			case 40 * unit.Nanosecond:
+				if at[i] != 40*unit.Nanosecond {
+					t.Errorf("waits until %v for what had begun", at[i])
+				}
+			}
+		}
+	}
+}
+
+// Receives that leave sender or tag open take what those that name both leave, in the order of the schedule.
+func TestGoalWildcards(t *testing.T) {
+	text := "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: recv 8b from -1 tag 5\nc: recv 8b " +
+		"from 2 tag 5\n}\n" +
+		"rank 1 {\nsend 8b to 0 tag 5\nsend 8b to 0 tag 6\n}\nrank 2 {\nsend 8b to 0 tag 5\n}\n"
+	x, err := Read("", File{"w.goal", []byte(text)})
+	if err != nil || len(x.Report.Mapped) != 1 || x.Report.Mapped[0].N != 3 {
+		// a takes rank 1's tag 5, and nothing with tag 5 is left for b: order counts
+		if err == nil || !strings.Contains(err.Error(), "w.goal:4:1: rank 0 receives 8 bytes from rank "+
+			"any with "+
+			"tag 5 and nobody sends it") {
+			t.Errorf("%+v %v", x, err)
+		}
+	}
+	swapped := strings.Replace(text, "send 8b to 0 tag 5\nsend 8b to 0 tag 6", "send 8b to 0 tag "+
+		"6\nsend 8b to 0 tag 5", 1)
+	if x, err = Read("", File{"w.goal", []byte(swapped)}); err != nil || x.Report.Mapped[0].N != 3 {
+		t.Errorf("%+v %v", x, err)
+	}
+}
+
+func TestBadGoal(t *testing.T) {
+	within := func(s string) string { return "num_ranks 2\nrank 0 {\n" + s + "\n}\n" }
+	for text, want := range map[string]string{
+		"num_ranks 0\n": "b.goal:1:1: found \"num_ranks 0\", expected " +
+			"num_ranks once, with 1 to",
+		"num_ranks 999999999\n": "expected num_ranks once, with 1 to 131072",
+		"num_ranks 2\nnum_ranks 2\n": "b.goal:2:1: found \"num_ranks 2\", expected " +
+			"num_ranks once",
+		"num_ranks 2\n":                           "b.goal:1:1: no rank does anything",
+		"num_ranks 2\nrank 0 {\n":                 "b.goal:2:1: ends within rank 0: a closing } is missing",
+		"num_ranks 2\nrank 2 {\n}\n":              "b.goal:2:1: rank 2: num_ranks says 2",
+		"num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n": "b.goal:4:1: rank 0 stands twice",
+		"num_ranks 2\nrank 0 {\nrank 1 {\n":       "b.goal:3:1: rank 0 is not closed by }",
+		"num_ranks 2\nrank x {\n":                 "expected rank N {",
+		"num_ranks 2\nsend 1b to 1\n":             "b.goal:2:1: found \"send 1b to 1\", expected rank N {",
+		within("send 1b to 2"): "rank 0 exchanges bytes with rank 2; there are 0 to " +
+			"1, and not itself",
+		within("send 1b to 0"):           "and not itself",
+		within("send 1b to -1"):          "expected send N b to R",
+		within("send 1b from 1"):         "expected send N b to R",
+		within("send -5b to 1"):          "expected send N b to R",
+		within("send 1b to 1 tag x"):     "expected send N b to R",
+		within("send 1b to 1 colour 3"):  "expected send N b to R",
+		within("send 1b to 1 tag"):       "expected send N b to R",
+		within("calc -1"):                "expected send N b to R",
+		within("calc 99999999999999999"): "expected send N b to R",
+		within("calc 5 tag 3"):           "expected send N b to R",
+		within("think 5"):                "expected send N b to R",
+		within("a: calc 5\na: calc 6"): "b.goal:4:1: the label \"a\" stands " +
+			"on line 3 already",
+		within("a: calc 5\na requires b"): "b.goal:4:1: rank 0 has no " +
+			"operation \"b\"",
+		within("a: calc 5\nb: calc 5\na requires b\nb requires a"): "b.goal: the workload is cyclic",
+		within("a: calc 5\na requires a"):                          "b.goal: the workload is cyclic",
+		within("send 1b to 1"): "b.goal:3:1: rank 0 sends 1 bytes " +
+			"to rank 1 with tag 0 and nobody receives it",
+		within("recv 1b from 1 tag 4"): "b.goal:3:1: rank 0 receives 1 " +
+			"bytes from rank 1 with tag 4 and nobody sends it",
+	} {
+		if _, err := Read("goal", File{"b.goal",
+			[]byte(text)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// packed writes a schedule as LogGOPSim's compiler does.
+func packed(s *schedule) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint64(nil, goalMagic)
+	b = append(le.AppendUint32(b, uint32(s.ranks)), 1, 1)
+	table := len(b)
+	b = append(b, make([]byte, 16*s.ranks)...)
+	for rank := range s.ranks {
+		start := len(b)
+		var mine []int32
+		local := map[int32]uint32{}
+		for i := range s.steps {
+			if s.steps[i].rank == int32(rank) {
+				local[int32(i)] = uint32(len(mine))
+				mine = append(mine, int32(i))
+			}
+		}
+		waits, after := map[int32]uint32{}, map[int32][2][]uint32{}
+		for _, e := range s.edges {
+			if _, ok := local[e.to]; !ok {
+				continue
+			}
+			k := 0
+			if e.begun {
+				k = 1
+			}
+			waits[e.to]++
+			lists := after[e.from]
+			lists[k] = append(lists[k], local[e.to])
+			after[e.from] = lists
+		}
+		var roots []uint32
+		for _, i := range mine {
+			if waits[i] == 0 {
+				roots = append(roots, local[i])
+			}
+		}
+		b = le.AppendUint32(le.AppendUint32(b, uint32(len(mine))), uint32(len(roots)))
+		for _, r := range roots {
+			b = le.AppendUint32(b, r)
+		}
+		var appendix []uint32
+		for _, i := range mine {
+			x := &s.steps[i]
+			size, peer := uint64(x.bytes), uint32(x.peer)
+			if x.kind == calc {
+				size, peer = uint64(x.dur/unit.Nanosecond), 0
+			}
+			b = append(le.AppendUint32(b, waits[i]), byte(x.kind))
+			b = le.AppendUint32(le.AppendUint64(le.AppendUint32(b, peer), size), uint32(x.tag))
+			b = append(b, 0, 0)
+			for k := range 2 {
+				b = le.AppendUint32(le.AppendUint32(b, uint32(len(after[i][k]))), uint32(len(appendix)))
+				appendix = append(appendix, after[i][k]...)
+			}
+		}
+		for _, a := range appendix {
+			b = le.AppendUint32(b, a)
+		}
+		le.PutUint64(b[table+16*rank:], uint64(start-8))
+		le.PutUint64(b[table+16*rank+8:], uint64(len(b)-8))
+	}
+	return b
+}
+
+// written is a schedule as text.
+func written(s *schedule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "num_ranks %d\n", s.ranks)
+	for rank := range s.ranks {
+		fmt.Fprintf(&b, "rank %d {\n", rank)
+		for i := range s.steps {
+			switch x := &s.steps[i]; {
+			case x.rank != int32(rank):
+			case x.kind == calc:
+				fmt.Fprintf(&b, "l%d: calc %d\n", i, x.dur/unit.Nanosecond)
+			case x.kind == send:
+				fmt.Fprintf(&b, "l%d: send %db to %d tag %d\n", i, x.bytes, x.peer, x.tag)
+			default:
+				fmt.Fprintf(&b, "l%d: recv %db from %d tag %d\n", i, x.bytes, x.peer, x.tag)
+			}
+		}
+		for _, e := range s.edges {
+			if s.steps[e.to].rank == int32(rank) {
+				word := map[bool]string{false: "requires", true: "irequires"}[e.begun]
+				fmt.Fprintf(&b, "l%d %s l%d\n", e.to, word, e.from)
+			}
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// drawn is a schedule that can run: receives and what waits come after what they wait for.
+func drawn(rt *rapid.T) *schedule {
+	s := &schedule{ranks: rapid.IntRange(2, 6).Draw(rt, "ranks")}
+	for range rapid.IntRange(1, 25).Draw(rt, "operations") {
+		rank := int32(rapid.IntRange(0, s.ranks-1).Draw(rt, "rank"))
+		peer := int32(rapid.IntRange(0, s.ranks-1).Draw(rt, "peer"))
+		add := func(x step) {
+			for i := range s.steps {
+				if s.steps[i].rank == x.rank && rapid.IntRange(0, 5).Draw(rt, "waits") == 0 {
+					s.edges = append(s.edges, edge{int32(i), int32(len(s.steps)), rapid.Bool().Draw(rt,
+						"begun")})
+				}
+			}
+			s.steps = append(s.steps, x)
+		}
+		if rank == peer {
+			add(step{kind: calc, rank: rank, peer: anybody,
+				dur: unit.Time(rapid.IntRange(0, 5000).Draw(rt, "ns")) * unit.Nanosecond})
+			continue
+		}
+		n := unit.Bytes(rapid.SampledFrom([]int{1, 4096, 65_535, 65_536, 1 << 20}).Draw(rt, "bytes"))
+		tag := int64(rapid.IntRange(0, 2).Draw(rt, "tag"))
+		add(step{kind: send, rank: rank, peer: peer, bytes: n, tag: tag})
+		add(step{kind: recv, rank: peer, peer: rank, bytes: n, tag: tag})
+	}
+	return s
+}
+
+// A schedule says the same as text and packed: as many transfers, each node as late.
+func TestTextAndBinaryAgree(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := drawn(rt)
+		a, err1 := Read("", File{"a.goal", []byte(written(s))})
+		b, err2 := Read("", File{"b.bin", packed(s)})
+		if err1 != nil || err2 != nil {
+			if err1 == nil || err2 == nil || !strings.Contains(err1.Error(), "cyclic") {
+				rt.Fatalf("%v; %v\n%s", err1, err2, written(s))
+			}
+			return // large sends that wait for one another
+		}
+		last1, _ := ends(t, a.DAG, unit.Microsecond)
+		last2, _ := ends(t, b.DAG, unit.Microsecond)
+		if last1 != last2 || len(a.DAG.Ops) != len(b.DAG.Ops) || b.Format != "goal-binary" {
+			rt.Errorf("%v with %d, packed %v with %d\n%s", last1, len(a.DAG.Ops), last2,
+				len(b.DAG.Ops), written(s))
+		}
+	})
+}
+
+// Whatever a file holds, reading it ends with a graph or an error that names the file.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(twoRanks))
+	f.Add([]byte("1\n0 1 3 100 4096 0.5\n"))
+	x := &schedule{ranks: 2, steps: []step{{kind: send, rank: 0, peer: 1, bytes: 9}, {kind: recv,
+		rank: 1, peer: 0,
+		bytes: 9}, {kind: calc, rank: 1, peer: anybody, dur: unit.Microsecond}}, edges: []edge{{1, 2, false}}}
+	f.Add(packed(x))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<16 {
+			return
+		}
+		for _, format := range append(Names(), "auto") {
+			y, err := Read(format, File{"fuzz", b})
+			if err != nil {
+				if !strings.HasPrefix(err.Error(), "fuzz") {
+					t.Errorf("%s: %v", format, err)
+				}
+				continue
+			}
+			ends(t, y.DAG, unit.Nanosecond)
+		}
+	})
+}
+
+func TestFlows(t *testing.T) {
+	x, err := Read("", File{"flow.txt", []byte("2\n0 3 3 100 4096 2.000001\n1 3 2 100 1000 2\n\nsome " +
+		"words\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, _ := ends(t, x.DAG, unit.Microsecond)
+	if x.Ranks != 4 || last != 2*unit.Microsecond || x.Format != "hpcc-flows" {
+		t.Errorf("%v %+v", last, x)
+	}
+	want := "mapped [flows, as transfers: 2 (first flow.txt:2)], guessed [flows that start before the one " +
+		"above, which HPCC would not: 1 (first flow.txt:3) start of the first flow, 2s, taken for the " +
+		"run's: 1 " +
+		"(first in flow.txt)], left out [flows of another priority group than 3: the scenario's DSCP " +
+		"holds: 1 " +
+		"(first flow.txt:3) lines behind the last flow: 1 (first flow.txt:5)]"
+	if got := words(x.Report); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	for text, want := range map[string]string{
+		"":                         "f.txt: is empty",
+		"two\n":                    `f.txt:1:1: found "two", expected how many flows follow`,
+		"-1\n":                     "expected how many flows follow",
+		"0\n":                      "has no flow",
+		"2\n0 1 3 100 10 0\n":      "f.txt:2:1: ends after 1 flows of 2",
+		"1\n0 0 3 100 10 0\n":      "expected two different nodes",
+		"1\n0 -1 3 100 10 0\n":     "expected two different nodes",
+		"1\n0 1 3 100 0 0\n":       "expected bytes",
+		"1\n0 1 3 100 10 -1\n":     "expected a start in seconds",
+		"1\n0 1 3 100 10 NaN\n":    "expected a start in seconds",
+		"1\n0 1 3 100 10\n":        "expected src dst priority port bytes seconds",
+		"1\n0 999999 3 100 10 0\n": "expected two different nodes",
+	} {
+		if _, err := Read("hpcc-flows", File{"f.txt", []byte(text)}); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What is read is asked for by name, or known; the tools' own files are.
+func TestFormats(t *testing.T) {
+	if _, err := Read("gaol", File{"x", nil}); err == nil || !strings.Contains(err.Error(),
+		`there is no format "gaol" (did you mean "goal"?)`) {
+		t.Error(err)
+	}
+	if _, err := Read("", File{"x.txt", []byte("hello\n")}); err == nil || !strings.Contains(err.Error(),
+		"x.txt: is no trace that is known: goal-binary, goal, hpcc-flows") {
+		t.Error(err)
+	}
+	if _, err := Read("goal", File{"a", []byte(twoRanks)}, File{"b", nil}); err == nil ||
+		!strings.Contains(err.Error(), "b: a GOAL schedule is one file with all ranks; found 2") {
+		t.Error(err)
+	}
+	for path, want := range map[string]struct {
+		format       string
+		ranks, parts int
+	}{"goal/binary_tree_32.goal": {"goal", 32, 31}, "hpcc/flow.txt": {"hpcc-flows", 4, 2}} {
+		b, err := os.ReadFile("../../../shared/data/" + path)
+		if err != nil {
+			t.Skip("published samples are not here: ", err)
+		}
+		x, err := Read("", File{path, b})
+		if err != nil || x.Format != want.format || x.Ranks != want.ranks ||
+			x.Report.Mapped[0].N != want.parts {
+			t.Errorf("%s: %v %+v", path, err, x)
+		}
+	}
+}
