@@ -110,6 +110,10 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 			"renders " +
 			"the same switches for them")
 	}
+	if p.LB.Ordered || p.LB.Escapes || p.LB.Informed {
+		return nil, fmt.Errorf("lb %s: no public syntax has switches route so; --set lb=ecmp renders "+
+			"shortest ways by hash, --set lb=dlb the least loaded of their ports", p.LB.Name)
+	}
 	if p.LB.ReadsEVs {
 		return nil, fmt.Errorf("lb %s: no public syntax has switches take a port by bits of a UDP port or "+
 			"flow "+

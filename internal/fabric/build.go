@@ -227,7 +227,7 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 	near, base := t.Near()
 	f.near, f.nearBase, f.nearLen = int32(len(all.near)), base, int32(len(near))
 	all.near = append(all.near, near...)
-	f.groups = int32(len(all.groups))
+	f.groups, f.groupsOf = int32(len(all.groups)), int32(t.Groups())
 	for g := range t.Groups() {
 		ports := t.Ports(int32(g))
 		all.groups = append(all.groups, group{int32(len(all.members)), int32(len(ports))})
@@ -238,6 +238,9 @@ func (n *Net) SetRoutes(node int32, t *route.Table, c route.Chooser) {
 		all.fwd = make([]int16, 0, n.switches*t.Locators())
 	}
 	all.fwd = append(all.fwd, t.Codes()...)
+	if i, ok := c.(route.Informed); ok {
+		n.inform(node, i)
+	}
 	if n.sched != nil {
 		n.sched.routed(n, node)
 	}

@@ -129,15 +129,17 @@ type Net struct {
 	errors   []errorSource // by cable: port / 2
 	classes  []classQ
 	ing      []ingress
-	usage    []usage    // by port; nil without telemetry
-	interval unit.Time  // over which it is measured
-	codes    []uint8    // by port, of rates in stamps; nil likewise
-	causes   []int32    // by (port, priority): who had it paused last, as PauseCause says
-	hrLimit  []int32    // headroom
-	averages []average  // by (port, class); nil without WRED weights above 0
-	detours  *detours   // nil: all packets take a shortest way
-	rings    *rings     // of a torus; nil: classes stay on its ways
-	sched    *scheduled // nil: no scheduled fabric
+	usage    []usage     // by port; nil without telemetry
+	interval unit.Time   // over which it is measured
+	codes    []uint8     // by port, of rates in stamps; nil likewise
+	causes   []int32     // by (port, priority): who had it paused last, as PauseCause says
+	hrLimit  []int32     // headroom
+	averages []average   // by (port, class); nil without WRED weights above 0
+	detours  *detours    // nil: all packets take a shortest way
+	informed []*informed // by node; nil: no chooser hears of others' ports
+	beyond   []*beyond   // by port: what is known of the switch behind it
+	rings    *rings      // of a torus; nil: classes stay on its ways
+	sched    *scheduled  // nil: no scheduled fabric
 	refresh  *engine.Timers
 	expire   *engine.Timers
 
@@ -231,17 +233,19 @@ type forward struct {
 	mtu      int32
 	seed     uint32
 	dscp     int32 // in tables.dscp
+	groupsOf int32 // how many groups there are
 	hashed   bool  // the chooser is a route.Hasher, with this seed
 	slow     uint8 // reasons to look twice at every packet
 }
 
 // Bits of forward.slow.
 const (
-	slowCut     uint8 = 1 << iota // it cuts through
-	slowStorm                     // its watchdog drops what goes to a stormed queue
-	slowSteer                     // its chooser sends packets on detours
-	slowAverage                   // WRED of some class has an average that packets passing by move
-	slowRing                      // classes change along the rings of a torus
+	slowCut      uint8 = 1 << iota // it cuts through
+	slowStorm                      // its watchdog drops what goes to a stormed queue
+	slowSteer                      // its chooser sends packets on detours
+	slowAverage                    // WRED of some class has an average that packets passing by move
+	slowInformed                   // its chooser hears how neighbours grade their ports
+	slowRing                       // classes change along the rings of a torus
 )
 
 // tables holds the forwarding tables of all switches.
@@ -343,6 +347,10 @@ func (n *Net) Handle(e *engine.Event) {
 		n.message(e.A, e.B)
 	case KindTurn:
 		n.turned(e.A, e.B)
+	case KindGrade:
+		n.grade(e.A)
+	case KindTold:
+		n.hear(e.A, e.B)
 	}
 }
 
@@ -397,25 +405,6 @@ const (
 	flagLeaves                   // the peer is in another part
 	flagStamp                    // it writes into packets that carry telemetry
 )
-
-// LimitPFC leaves a port only some priorities to pause its neighbour for and to
-// obey pauses of. What arrives there in a lossless class beyond xOFF and headroom
-// is lost, because nothing stops the sender.
-func (n *Net) LimitPFC(port int32, priorities uint8) { n.cfg[port].noPFC = ^priorities }
-
-// TapPort captures both directions at a port, or stops doing so.
-func (n *Net) TapPort(port int32, on bool) {
-	peer := n.Ports[port].Peer
-	n.Ports[port].Flags &^= flagTapOut
-	n.Ports[peer].Flags &^= flagTapIn
-	if on {
-		n.Ports[port].Flags |= flagTapOut
-		n.Ports[peer].Flags |= flagTapIn
-	}
-}
-
-// FaultPort lets Fault decide about what leaves a port.
-func (n *Net) FaultPort(port int32) { n.Ports[port].Flags |= flagFault }
 
 // headerLen is what a cut-through switch reads before it forwards: Ethernet to
 // BTH, over IPv4.

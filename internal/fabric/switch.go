@@ -43,6 +43,9 @@ func (n *Net) Arrive(in, pi int32) {
 			return
 		}
 		if f.slow != 0 {
+			if f.slow&slowInformed != 0 {
+				out = n.consider(now, f, node, out, p)
+			}
 			if f.slow&slowRing != 0 {
 				out = n.ring(node, in, out, p)
 			}

@@ -14,8 +14,7 @@ var Flowlet = Policy{
 			Kind: param.Duration, Min: "1ns", Max: "1s"},
 		{Name: "utilisation", Doc: "percent of line rate above which it does",
 			Kind: param.Number, Min: "0", Max: "100"},
-		{Name: "interval", Doc: "utilisation is measured over this",
-			Kind: param.Duration, Min: "100ns", Max: "1s"},
+		interval,
 	},
 	Defaults: param.Values{"flowlet_gap": 50 * unit.Microsecond, "utilisation": 50.,
 		"interval": 20 * unit.Microsecond},
@@ -26,8 +25,8 @@ var Flowlet = Policy{
 	New: func(v param.Values, s Site) Chooser {
 		c := &flowlet{seed: s.Seed, gap: param.Value[unit.Time](v, "flowlet_gap"),
 			utilisation: param.Value[float64](v, "utilisation") / 100,
-			interval:    param.Value[unit.Time](v, "interval"),
-			table:       make([]flowletEntry, FlowletEntries), meters: map[int32]*meter{}}
+			meters:      newMeters(param.Value[unit.Time](v, "interval")),
+			table:       make([]flowletEntry, FlowletEntries)}
 		for i := range c.table {
 			c.table[i].port = -1
 		}
@@ -42,22 +41,15 @@ type flowlet struct {
 	seed        uint32
 	gap         unit.Time // idle time that ends a flowlet
 	utilisation float64   // a flowlet may move when its port's load is above this share
-	interval    unit.Time // over which utilisation is measured
-	table       []flowletEntry
-	meters      map[int32]*meter
-	moved       int64
+	meters
+	table []flowletEntry
+	moved int64
 }
 
 type flowletEntry struct {
 	last unit.Time
 	port int32
 	key  uint32
-}
-
-type meter struct {
-	at    unit.Time
-	seen  int64   // TxBytes at that time
-	bytes float64 // discounted
 }
 
 func (c *flowlet) Renew(*Table) {}
@@ -85,22 +77,10 @@ func (c *flowlet) Pick(now unit.Time, group []int32, _ int, flow uint32, ports [
 	return e.port
 }
 
-// load is a port's share of line rate, a discounting rate estimator over
-// an interval (CONGA's DRE with a continuous decay), plus one when packets wait. What
-// was sent since the last look is discounted like the rest, so that it does not
-// matter how often one looks: at a steady rate R the sum stays at R times the interval.
+// load is a port's share of line rate, plus one when packets wait.
 func (c *flowlet) load(now unit.Time, port int32, ports []Port) float64 {
-	m := c.meters[port]
-	if m == nil {
-		m = &meter{}
-		c.meters[port] = m
-	}
-	p := &ports[port]
-	tau := float64(c.interval)
-	m.bytes = (m.bytes + float64(p.TxBytes-m.seen)) * (tau / (tau + float64(now-m.at)))
-	m.at, m.seen = now, p.TxBytes
-	util := m.bytes * 8 * float64(unit.Second) / (float64(p.Rate) * tau)
-	if p.Queued > 0 {
+	util := c.meters.load(now, port, ports)
+	if ports[port].Queued > 0 {
 		util++
 	}
 	return util

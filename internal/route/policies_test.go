@@ -34,6 +34,9 @@ func TestPolicies(t *testing.T) {
 		if steers != p.Detours || p.Fixed && p.Reorders(p.Defaults) {
 			t.Errorf("%s: steers %v, says %v; fixed %v", name, steers, p.Detours, p.Fixed)
 		}
+		if _, informed := p.Make(nil, Site{}).(Informed); informed != p.Informed {
+			t.Errorf("%s: informed %v, says %v", name, informed, p.Informed)
+		}
 		if d := OfDLB(p.DLB); p.DLB != "" && d.DLB != p.DLB {
 			t.Errorf("configurations call %s %q, and that is %s", name, p.DLB, d.Name)
 		}

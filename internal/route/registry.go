@@ -18,12 +18,13 @@ type Policy struct {
 	// Shown: a resolved scenario has the parameters whatever policy it names, as it always had.
 	Shown bool
 
-	Detours bool // its choosers are Steerers: they send packets by way of regions of the fabric
-	Direct  bool // though these never do: they know regions for the sake of the ways alone
-	Oracle  bool // its choosers look at ports of other switches than their own
-	Ordered bool // they go in dimension order, on a torus
-	Escapes bool // they go any shortest way there, and escape to dimension order
-	Fixed   bool // a flow's packets take one path, which its hash and the tables decide
+	Detours  bool // its choosers are Steerers: they send packets by way of regions of the fabric
+	Direct   bool // though these never do: they know regions for the sake of the ways alone
+	Oracle   bool // its choosers look at ports of other switches than their own
+	Informed bool // its choosers are Informed: switches tell one another of their ports
+	Ordered  bool // they go in dimension order, on a torus
+	Escapes  bool // they go any shortest way there, and escape to dimension order
+	Fixed    bool // a flow's packets take one path, which its hash and the tables decide
 	// Buckets is how many a group has that keeps flows on ports that work (Refill); nil: groups are as long
 	// as they have ports.
 	Buckets func(v param.Values) int
@@ -112,8 +113,8 @@ func (memoryless) Renew(*Table) {}
 func (memoryless) Moved() int64 { return 0 }
 
 // policies is the registry. A new policy is a file and a line here.
-var policies = append([]*Policy{&ECMP, &Resilient, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &Entropy,
-	&Valiant, &Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
+var policies = append([]*Policy{&ECMP, &Resilient, &Flowlet, &Spray, &SprayRandom, &SprayLeast, &DLB, &GLB,
+	&Entropy, &Valiant, &Minimal, &UGAL, &UGALG, &DimensionOrder, &MinimalAdaptive, &Structured},
 	ofNICs()...)
 
 // Names lists the policies.

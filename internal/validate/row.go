@@ -83,6 +83,7 @@ func Checks() []Check {
 		{"dragonflies", dragonflies},
 		{"adaptive dragonflies", adaptiveDragonflies},
 		{"tori", tori},
+		{"slow links", slowLinks},
 		{"blame", counterfactuals},
 		{"recovery", recoveryRows},
 		{"shared NICs", sharedNICs},

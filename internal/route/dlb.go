@@ -1,0 +1,89 @@
+package route
+
+import (
+	"railyard/internal/rng"
+	"railyard/param"
+	"railyard/unit"
+)
+
+// DLB sends each packet out of one of the ports of the best quality, as switches grade them: by how much a
+// port has sent of late, and by what waits there (Broadcom's dynamic load balancing; SAI's ARS profile).
+// It sees its own ports alone.
+var DLB = Policy{
+	Name: "dlb", Title: "dynamic load balancing",
+	Params:   []param.Param{interval},
+	Defaults: param.Values{"interval": 10 * unit.Microsecond},
+	Sprays:   always,
+	DLB:      "per-packet",
+	New:      func(v param.Values, s Site) Chooser { return newDLB(v, s) },
+}
+
+// Bands is how many grades ports have, from 0, the best. The first four are quarters of line rate where less
+// waits than a first band of what spray-least compares, the others are twice as long each; a port that
+// is paused is in the last.
+const Bands = 8
+
+const loadBands = 4
+
+type dlb struct {
+	memoryless
+	meters
+	stream rng.Stream
+	graded []uint8 // room to work in
+}
+
+func newDLB(v param.Values, s Site) *dlb {
+	return &dlb{stream: s.Stream, meters: newMeters(param.Value[unit.Time](v, "interval"))}
+}
+
+// Band grades a port.
+func (c *dlb) Band(now unit.Time, port int32, ports []Port) uint8 {
+	p := &ports[port]
+	load := c.load(now, port, ports)
+	if waits := p.band(now, p.drain(int32(bandSize))); waits > 0 {
+		return uint8(min(loadBands-1+waits, Bands-1))
+	}
+	return uint8(min(int(load*loadBands), loadBands-1))
+}
+
+func (c *dlb) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) int32 {
+	return c.best(now, group, nil, ports)
+}
+
+// best returns of the ports of the best grade, each no better than what is known beyond it, the one of two
+// drawn at random that would send first (see least).
+func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) int32 {
+	c.graded = c.graded[:0]
+	best, count := uint8(Bands), 0
+	for i, g := range group {
+		b := c.Band(now, g, ports)
+		if beyond != nil {
+			b = max(b, beyond[i])
+		}
+		c.graded = append(c.graded, b)
+		if b < best {
+			best, count = b, 0
+		}
+		if b == best {
+			count++
+		}
+	}
+	x, y := c.stream.Intn(count), c.stream.Intn(count)
+	px, py := group[0], group[0]
+	for i, g := range group {
+		if c.graded[i] != best {
+			continue
+		}
+		if x == 0 {
+			px = g
+		}
+		if y == 0 {
+			py = g
+		}
+		x, y = x-1, y-1
+	}
+	if ports[py].wait(now) < ports[px].wait(now) {
+		return py
+	}
+	return px
+}
