@@ -95,13 +95,12 @@ func refused(t *testing.T, name string, args []string, short *strings.Replacer) 
 		}
 		text, _, _ := strings.Cut(errs.String(), "\n(railyard --help")
 		text = strings.TrimSuffix(short.Replace(text), "\n")
-		lines := 1 + strings.Count(text, "\n") // one, or one for each fault
+		text = manyWords.ReplaceAllString(text, "$1...") // registries grow
+		lines := 1 + strings.Count(text, "\n")           // one, or one for each fault
 		if c == 0 || lines > 11 || text == "" || len(text) > 600*lines ||
 			strings.Contains(text, "goroutine") {
 			t.Errorf("%s: exit %d, stdout %.200q, stderr %.600q", name, c, out.String(), text)
 		}
-		// registries grow
-		text = manyWords.ReplaceAllString(text, "$1...")
 		if len(text) > 100 { // the place and what is wrong; how it is put may change
 			text = text[:100] + "..."
 		}

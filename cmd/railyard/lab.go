@@ -19,6 +19,7 @@ type labCmd struct {
 	Up      labUpCmd      `cmd:"" help:"Build a fabric of network namespaces from a scenario's topology."`
 	Status  labStatusCmd  `cmd:"" help:"Show nodes, ports, counters and BGP sessions."`
 	Link    labLinkCmd    `cmd:"" help:"Take a cable down or bring it up again."`
+	Fail    labFailCmd    `cmd:"" help:"Break a switch, line card, NIC, server or cable, or slow it down."`
 	Loss    labLossCmd    `cmd:"" help:"Let a port lose packets at random."`
 	Exec    labExecCmd    `cmd:"" help:"Run a command inside a node."`
 	Rdma    labRdmaCmd    `cmd:"" help:"Run rdma allreduce with a rank on every host."`
@@ -37,6 +38,7 @@ Examples:
   railyard lab rdma allreduce --bytes 16MiB --qps 4 --rate-plot rate.png
   railyard lab compare --cc dcqcn,swift,nscc --rate-plot cc.png
   railyard lab link spine-1:Eth1 down
+  railyard lab fail switch spine-2
   railyard lab run scenarios/lab-planes.yaml --plot move.png
   railyard lab status
   railyard lab down`

@@ -40,7 +40,7 @@ func (s *State) remove(ctx context.Context) error {
 		}
 		// Whatever still runs in there ends first: daemons, ranks, captures.
 		if out, err := command(ctx, "ip", "netns", "pids", ns); err == nil {
-			end(strings.Fields(string(out)))
+			terminate(strings.Fields(string(out)))
 		}
 		if _, err := command(ctx, "ip", "netns", "delete", ns); err != nil {
 			problems = append(problems, err)
@@ -55,8 +55,8 @@ func (s *State) remove(ctx context.Context) error {
 	return os.RemoveAll(s.dir())
 }
 
-// end terminates processes, and kills those that do not listen.
-func end(pids []string) {
+// terminate ends processes, and kills those that do not listen.
+func terminate(pids []string) {
 	alive := map[int]bool{}
 	for _, p := range pids {
 		if n, err := strconv.Atoi(p); err == nil && n > 1 {

@@ -79,15 +79,19 @@ type Link struct {
 	Rate  unit.Rate  `json:"rate_bps"`
 	AddrA netip.Addr `json:"a_addr,omitzero"`
 	AddrB netip.Addr `json:"b_addr,omitzero"`
-	Down  bool       `json:"down,omitempty"` // by Link
+	Down  bool       `json:"down,omitempty"` // one of its ports is
+	// DownBy is what holds its ports down: the port's node, and what is down there.
+	DownBy []string `json:"down_by,omitempty"`
 }
 
 // NIC is a host's port with its RDMA address.
 type NIC struct {
-	Node int        `json:"node"`
-	Link int        `json:"link"`
-	Rail int        `json:"rail"`
-	Addr netip.Addr `json:"addr"`
+	Node int `json:"node"`
+	Link int `json:"link"`
+	Rail int `json:"rail"`
+	// Index is its place in its server, from 1: host-1/nic-2.
+	Index int        `json:"index"`
+	Addr  netip.Addr `json:"addr"`
 }
 
 // Options says how to build a lab.
@@ -195,7 +199,9 @@ func plan(g *topo.Graph, o Options) (*State, error) {
 	for _, nic := range g.NICs {
 		for _, link := range nic.Links {
 			_, addr, _ := s.Links[link].end(g.Hosts[nic.Host])
-			s.NICs = append(s.NICs, NIC{Node: g.Hosts[nic.Host], Link: link, Rail: nic.Rail, Addr: addr})
+			s.NICs = append(s.NICs, NIC{Node: g.Hosts[nic.Host], Link: link, Rail: nic.Rail,
+				Index: nic.Index + 1,
+				Addr:  addr})
 		}
 	}
 	return s, nil

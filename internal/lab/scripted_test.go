@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -113,7 +113,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	note("a cable of " + spine + " out")
-	if again, err := Load(o.Name); err != nil || !again.Ready || !slices.Equal(again.Links, s.Links) {
+	if again, err := Load(o.Name); err != nil || !again.Ready || !reflect.DeepEqual(again.Links, s.Links) {
 		t.Errorf("what is written down is another lab: %v %+v", err, again)
 	}
 	if err := SetLoss(ctx, s, spine+":Eth2", 0.01); err != nil {
@@ -124,6 +124,35 @@ func TestWhatALabAsksFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	note("none lost")
+	fail := func(what string, f Failure) {
+		if err := Fail(ctx, s, f); err != nil {
+			t.Fatal(what, err)
+		}
+		note(what)
+	}
+	fail("all of "+spine+" down, a cable is already", Failure{Kind: "switch", Name: spine})
+	fail(spine+" back, but for that cable", Failure{Kind: "switch", Name: spine, Up: true})
+	fail("the cable back", Failure{Kind: "link", Name: spine + ":Eth1", Up: true})
+	fail("a line card of "+spine+" down", Failure{Kind: "switch", Name: spine, Ports: []string{"Eth2-Eth2"}})
+	fail("it is back", Failure{Kind: "switch", Name: spine, Ports: []string{"Eth2-Eth2"}, Up: true})
+	fail("what a NIC sends slowed to a tenth", Failure{Kind: "nic", Name: "host-1/nic-1", Share: 0.1,
+		Direction: "out"})
+	fail("a NIC down", Failure{Kind: "nic", Name: "host-1/nic-1"})
+	fail("it is back, with its way out", Failure{Kind: "nic", Name: "host-1/nic-1", Up: true})
+	fail("a server down", Failure{Kind: "server", Name: "host-1"})
+	for what, f := range map[string]Failure{
+		`no switch "host-1" in this lab; there are `: {Kind: "switch", Name: "host-1"},
+		`no NIC "host-1/nic-9" in this lab`:          {Kind: "nic", Name: "host-1/nic-9"},
+		`no server "x" in this lab`:                  {Kind: "server", Name: "x"},
+		`no port "Eth9"; a stretch`:                  {Kind: "switch", Name: spine, Ports: []string{"Eth9"}},
+		"ports are those of a switch":                {Kind: "nic", Name: "x", Ports: []string{"x"}},
+		`a "fan" cannot fail; accepted: link`:        {Kind: "fan"},
+		"a share of a cable's rate lies":             {Kind: "switch", Name: spine, Share: 2},
+	} {
+		if err := Fail(ctx, s, f); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%v, want %q", err, what)
+		}
+	}
 	for what, err := range map[string]error{
 		"no port": SetLink(ctx, s, "spine-9:Eth1", true), "is up already": s.claim(),
 		"lies between 0 and 100": SetLoss(ctx, s, spine+":Eth2", 1.5)} {

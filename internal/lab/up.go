@@ -13,6 +13,7 @@ import (
 
 	"railyard/internal/topo"
 	"railyard/roce"
+	"railyard/unit"
 )
 
 // mtu lets path MTU 4096 through.
@@ -178,24 +179,41 @@ func (s *State) raise(ctx context.Context, l *Link, node int) error {
 // hostRoutes sends what a NIC's address sends out of that NIC, so that every
 // rail keeps to itself.
 func (s *State) hostRoutes(ctx context.Context) error {
-	seen := map[int]int{}
-	for _, nic := range s.NICs {
-		ns := s.Nodes[nic.Node].Namespace
-		port, _, gw := s.Links[nic.Link].end(nic.Node)
-		seen[nic.Node]++
-		table := fmt.Sprint(100 + seen[nic.Node])
-		cmds := [][]string{{"route", "replace", "default", "via", gw.String(), "dev", port, "table", table},
-			{"rule", "add", "from", nic.Addr.String(), "table", table}}
-		if seen[nic.Node] == 1 {
-			cmds = append(cmds, []string{"route", "replace", "default", "via", gw.String(), "dev", port})
+	for i, nic := range s.NICs {
+		if err := s.hostRoute(ctx, i); err != nil {
+			return err
 		}
-		for _, c := range cmds {
-			if _, err := command(ctx, "ip", append([]string{"-n", ns}, c...)...); err != nil {
-				return err
-			}
+		if _, err := command(ctx, "ip", "-n", s.Nodes[nic.Node].Namespace, "rule", "add", "from",
+			nic.Addr.String(), "table", s.tableOf(i)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// tableOf is the routing table of a NIC's port: they are numbered host by host.
+func (s *State) tableOf(nic int) string {
+	n := 101
+	for _, other := range s.NICs[:nic] {
+		if other.Node == s.NICs[nic].Node {
+			n++
+		}
+	}
+	return fmt.Sprint(n)
+}
+
+// hostRoute gives a NIC's port its way out; a host's first one is that of all that names no other. The
+// kernel forgets it when the port goes down.
+func (s *State) hostRoute(ctx context.Context, i int) error {
+	nic, table := s.NICs[i], s.tableOf(i)
+	port, _, gw := s.Links[nic.Link].end(nic.Node)
+	way := []string{"-n", s.Nodes[nic.Node].Namespace, "route", "replace", "default", "via", gw.String(),
+		"dev", port}
+	_, err := command(ctx, "ip", append(way[:len(way):len(way)], "table", table)...)
+	if err == nil && table == "101" {
+		_, err = command(ctx, "ip", way...)
+	}
+	return err
 }
 
 // Queue of a shaped port: long enough that a paced sender with ECN loses
@@ -210,16 +228,21 @@ func (s *State) shape(ctx context.Context) error {
 	for i := range s.Links {
 		l := &s.Links[i]
 		for _, node := range []int{l.A, l.B} {
-			port, _, _ := l.end(node)
-			if _, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port,
-				"root", "tbf",
-				"rate", fmt.Sprintf("%dbit", int64(l.Rate)), "burst", fmt.Sprint(shapeBurst), "limit",
-				fmt.Sprint(shapeQueue)); err != nil {
+			if err := s.shapePort(ctx, i, node, l.Rate); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// shapePort limits what a port sends.
+func (s *State) shapePort(ctx context.Context, link, node int, rate unit.Rate) error {
+	port, _, _ := s.Links[link].end(node)
+	_, err := command(ctx, "tc", "-n", s.Nodes[node].Namespace, "qdisc", "replace", "dev", port, "root",
+		"tbf", "rate", fmt.Sprintf("%dbit", int64(rate)), "burst", fmt.Sprint(shapeBurst), "limit",
+		fmt.Sprint(shapeQueue))
+	return err
 }
 
 // Marking starts when a port's packets come faster than this share of its rate:
@@ -376,23 +399,7 @@ func (s *State) missing(ctx context.Context) (string, error) {
 // SetLink takes a cable down or brings it up again. With static routes the
 // remaining paths are installed; BGP finds them itself.
 func SetLink(ctx context.Context, s *State, port string, up bool) error {
-	if err := ready("ip"); err != nil {
-		return err
-	}
-	l, node, err := s.FindPort(port)
-	if err != nil {
-		return err
-	}
-	name, _, _ := s.Links[l].end(node)
-	if s.Links[l].Down = !up; up {
-		err = s.raise(ctx, &s.Links[l], node)
-	} else {
-		_, err = command(ctx, "ip", "-n", s.Nodes[node].Namespace, "link", "set", name, "down")
-	}
-	if err == nil && s.Routing == RoutingStatic {
-		err = s.staticRoutes(ctx)
-	}
-	return errors.Join(err, s.save())
+	return Fail(ctx, s, Failure{Kind: "link", Name: port, Up: up})
 }
 
 // SetLoss lets a port lose a share of the RoCE packets that leave it, at

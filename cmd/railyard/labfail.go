@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"railyard/internal/field"
+	"railyard/internal/lab"
+)
+
+type labFailCmd struct {
+	labName
+	Kind      string        `arg:"" help:"link, switch, nic or server." enum:"link,switch,nic,server" placeholder:"KIND"`
+	Thing     string        `arg:"" help:"Its name, as in a scenario's events: spine-1:Eth2, spine-1, host-1/nic-2, host-1." placeholder:"NAME"`
+	Up        bool          `help:"It works again."`
+	Ports     []string      `help:"Of a switch: a line card, Eth1-Eth4." placeholder:"PORT,PORT"`
+	Share     float64       `help:"It does not break: its cables get this share of their rate, 1 for all of it." placeholder:"SHARE" range:"0.0001,1" name:"rate-share" without:"up,flap"`
+	Direction string        `help:"Of the rate: out (what the named end sends), in, or both." enum:"out,in,both" default:"both" with:"rate-share"`
+	Boot      time.Duration `help:"It is down for so long, and back then." placeholder:"TIME" without:"up,flap,rate-share"`
+	Flap      time.Duration `help:"It goes down and comes back: from one time down to the next." placeholder:"TIME" without:"up"`
+	Duty      float64       `help:"Per cent of that in which it is down." default:"50" range:"0.1,99.9" with:"flap"`
+	Count     int           `help:"How often." default:"5" range:"1,10000" with:"flap"`
+	JSON      bool          `help:"Print as JSON."`
+}
+
+func (c *labFailCmd) Help() string {
+	return `Breaks a thing of the lab, with all of its cables, under the names of a scenario's events. The
+processes of a server that goes down end; NICs' storms need PFC, which a lab does not have.
+
+Examples:
+  railyard lab fail switch spine-1
+  railyard lab fail switch spine-1 --up
+  railyard lab fail switch rail-1 --ports Eth1-Eth2
+  railyard lab fail nic host-1/nic-1 --flap 2s --count 3
+  railyard lab fail link spine-1:Eth1 --rate-share 0.1 --direction in`
+}
+
+// Run is the lab fail command.
+func (c *labFailCmd) Run(e *env) error {
+	if c.Kind == "server" && (c.Boot > 0 || c.Flap > 0) {
+		return field.New("KIND", "a server's processes end with it and do not come back; name its nic")
+	}
+	s, err := lab.Load(c.Name)
+	if err != nil {
+		return labError(err)
+	}
+	ctx, cancel := interruptible()
+	defer cancel()
+	f := lab.Failure{Kind: c.Kind, Name: c.Thing, Ports: c.Ports, Up: c.Up, Share: c.Share,
+		Direction: c.Direction}
+	set := func(up bool) error {
+		f.Up = up
+		return labError(lab.Fail(ctx, s, f))
+	}
+	down, period, count := c.Boot, c.Boot, 1
+	if c.Flap > 0 {
+		down, period, count = time.Duration(float64(c.Flap)*c.Duty/100), c.Flap, c.Count
+	}
+	if period == 0 {
+		if err := set(c.Up); err != nil {
+			return err
+		}
+		return c.print(e, c.state())
+	}
+	for k := 0; k < count && ctx.Err() == nil; k++ {
+		if err := set(false); err != nil {
+			return err
+		}
+		rest(ctx, down)
+		if err := lab.Fail(context.WithoutCancel(ctx), s, lab.Failure{Kind: c.Kind, Name: c.Thing,
+			Ports: c.Ports, Up: true}); err != nil {
+			return labError(err)
+		}
+		rest(ctx, period-down)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w; %s is up", errStopped, c.Thing)
+	}
+	return c.print(e, fmt.Sprintf("was down %d × %v and is up", count, down))
+}
+
+// rest waits, unless interrupted.
+func rest(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// state is what the thing is now.
+func (c *labFailCmd) state() string {
+	switch {
+	case c.Share != 0 && c.Direction != "both":
+		return fmt.Sprintf("has %g of its rate, %s", c.Share, c.Direction)
+	case c.Share != 0:
+		return fmt.Sprintf("has %g of its rate", c.Share)
+	case c.Up:
+		return "is up"
+	}
+	return "is down"
+}
+
+func (c *labFailCmd) print(e *env, state string) error {
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"kind": c.Kind, "name": c.Thing, "ports": c.Ports,
+			"state": state})
+	}
+	name := c.Kind + " " + c.Thing
+	if len(c.Ports) > 0 {
+		name += " " + strings.Join(c.Ports, ",")
+	}
+	fmt.Fprintf(e.stdout, "%s %s\n", name, state)
+	return nil
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A switch of a real lab goes down with all of its cables and comes back but for one that is out by itself; a
+// NIC that flaps is reachable behind it; what cannot be is refused.
+func TestLabFail(t *testing.T) {
+	needsLab(t)
+	raise(t, "t9", "--rate", "200Mbps", "--routing", "static")
+	do := func(want int, args ...string) string {
+		t.Helper()
+		code, out, errs := call(t, append(append([]string{"lab", "fail"}, args...), "--name", "t9")...)
+		if code != want {
+			t.Fatalf("%v: exit %d, %s%s", args, code, out, errs)
+		}
+		return out + errs
+	}
+	down := func() (ports string) {
+		for _, p := range []string{"spine-1:Eth1", "spine-1:Eth2", "spine-2:Eth1"} {
+			if !portsOf(t, "t9")[p].Up {
+				ports += p + " "
+			}
+		}
+		return strings.TrimSpace(ports)
+	}
+	do(0, "link", "spine-1:Eth1")
+	said := do(0, "switch", "spine-1")
+	if said != "switch spine-1 is down\n" || down() != "spine-1:Eth1 spine-1:Eth2" {
+		t.Errorf("%s, down: %s", said, down())
+	}
+	if r := reduce(t, "t9", "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 {
+		t.Errorf("around the spine: %+v", r)
+	}
+	if do(0, "switch", "spine-1", "--up"); down() != "spine-1:Eth1" {
+		t.Errorf("back, but for a cable: down: %s", down())
+	}
+	do(0, "link", "spine-1:Eth1", "--up")
+	do(0, "nic", "host-2/nic-1", "--flap", "200ms", "--count", "2")
+	do(0, "link", "spine-1:Eth1", "--rate-share", "0.5", "--direction", "in")
+	if r := reduce(t, "t9", "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 || down() != "" {
+		t.Errorf("behind a flap: %+v, down: %s", r, down())
+	}
+	for want, args := range map[string][]string{
+		`no switch "spine-9" in this lab; there are seg-1-rail-1`: {"switch", "spine-9"},
+		"a server's processes end with it":                        {"server", "host-1", "--flap", "1s"},
+		"must be one of":                                          {"fan", "x"},
+		"--rate-share":                                            {"link", "x", "--rate-share", "2"},
+	} {
+		if said := do(exitInput, args...); !strings.Contains(said, want) {
+			t.Errorf("%v: %s", args, said)
+		}
+	}
+}

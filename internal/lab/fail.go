@@ -1,0 +1,181 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/unit"
+)
+
+// Failure is what happens to a thing of a lab, named as in a scenario's events.
+type Failure struct {
+	Kind  string   // link, switch, nic, server
+	Name  string   // a cable's port, a switch, a NIC, a server
+	Ports []string // of a switch: a line card
+	Up    bool     // it works again, or keeps working
+	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
+	Share     float64
+	Direction string // of the rate: out, in; both otherwise
+}
+
+// key is by whom a port is held down.
+func (f *Failure) key() string {
+	return strings.TrimSpace(f.Kind + " " + f.Name + " " + strings.Join(f.Ports, ","))
+}
+
+// end is a cable's end that a failure is about.
+type end struct{ link, node int }
+
+// FailureKinds are what can fail.
+var FailureKinds = []string{"link", "switch", "nic", "server"}
+
+// Fail lets a thing fail, or work again, or gives its cables another rate. A port works when nothing that it
+// is part of is down; what is sent into a cable whose other end is down is lost. The processes of a server
+// that goes down end. Static routes follow at once, BGP's in its own time.
+func Fail(ctx context.Context, s *State, f Failure) error {
+	if err := ready("ip", "tc"); err != nil {
+		return err
+	}
+	ends, err := s.ends(&f)
+	if err != nil {
+		return err
+	}
+	if f.Share != 0 {
+		return s.slow(ctx, &f, ends)
+	}
+	if f.Kind == "server" && !f.Up {
+		if out, err := command(ctx, "ip", "netns", "pids", s.Nodes[ends[0].node].Namespace); err == nil {
+			terminate(strings.Fields(string(out)))
+		}
+	}
+	for _, e := range ends {
+		err = errors.Join(err, s.hold(ctx, e, f.key(), f.Up))
+	}
+	if s.Routing == RoutingStatic {
+		err = errors.Join(err, s.staticRoutes(ctx))
+	}
+	return errors.Join(err, s.save())
+}
+
+// hold lets something hold a port down, or no more, and sets the port accordingly.
+func (s *State) hold(ctx context.Context, e end, by string, up bool) (err error) {
+	l := &s.Links[e.link]
+	by = s.Nodes[e.node].Name + ": " + by
+	was := l.heldAt(s.Nodes[e.node].Name)
+	if l.DownBy = slices.DeleteFunc(l.DownBy, func(k string) bool { return k == by }); !up {
+		l.DownBy = append(l.DownBy, by)
+	}
+	l.Down = len(l.DownBy) > 0
+	switch now := l.heldAt(s.Nodes[e.node].Name); {
+	case now && !was:
+		port, _, _ := l.end(e.node)
+		_, err = command(ctx, "ip", "-n", s.Nodes[e.node].Namespace, "link", "set", port, "down")
+	case !now && up:
+		err = s.raise(ctx, l, e.node)
+		for i, nic := range s.NICs {
+			if err == nil && nic.Node == e.node && nic.Link == e.link {
+				err = s.hostRoute(ctx, i)
+			}
+		}
+	}
+	return err
+}
+
+// heldAt reports whether something holds a cable's port at a node down.
+func (l *Link) heldAt(node string) bool {
+	return slices.ContainsFunc(l.DownBy, func(k string) bool { return strings.HasPrefix(k, node+": ") })
+}
+
+// slow gives cables another rate, in one direction or both: a port shapes what it sends.
+func (s *State) slow(ctx context.Context, f *Failure, ends []end) error {
+	if f.Share < 0.0001 || f.Share > 1 {
+		return refuse("a share of a cable's rate lies between 0.0001 and 1, found %g", f.Share)
+	}
+	for _, e := range ends {
+		l := &s.Links[e.link]
+		rate := max(unit.Mbps/100, unit.Rate(float64(l.Rate)*f.Share))
+		for _, node := range []int{l.A, l.B} {
+			if f.Direction == "out" && node != e.node || f.Direction == "in" && node == e.node {
+				continue
+			}
+			if err := s.shapePort(ctx, e.link, node, rate); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ends finds the ends of cables that a failure is about.
+func (s *State) ends(f *Failure) (all []end, err error) {
+	if len(f.Ports) > 0 && f.Kind != "switch" {
+		return nil, refuse("ports are those of a switch, found a %s", f.Kind)
+	}
+	switch f.Kind {
+	case "link":
+		l, node, err := s.FindPort(f.Name)
+		return []end{{l, node}}, err
+	case "nic":
+		for _, n := range s.NICs {
+			if fmt.Sprintf("%s/nic-%d", s.Nodes[n.Node].Name, n.Index) == f.Name {
+				all = append(all, end{n.Link, n.Node})
+			}
+		}
+		if len(all) == 0 {
+			return nil, refuse("no NIC %q in this lab; NICs are called like %s/nic-1", f.Name,
+				s.Nodes[s.NICs[0].Node].Name)
+		}
+		return all, nil
+	case "switch", "server":
+		return s.ofNode(f)
+	}
+	return nil, refuse("a %q cannot fail; accepted: %s", f.Kind, strings.Join(FailureKinds, ", "))
+}
+
+// ofNode are the ends at a switch, or at a line card of it, or at a server.
+func (s *State) ofNode(f *Failure) (all []end, err error) {
+	var some []string
+	for i, n := range s.Nodes {
+		if n.Switch != (f.Kind == "switch") {
+			continue
+		}
+		if some = append(some, n.Name); n.Name != f.Name {
+			continue
+		}
+		for l := range s.Links {
+			if s.Links[l].A == i || s.Links[l].B == i {
+				all = append(all, end{l, i})
+			}
+		}
+		if len(f.Ports) > 0 {
+			return s.card(all, f)
+		}
+		return all, nil
+	}
+	return nil, refuse("no %s %q in this lab; there are %s", f.Kind, f.Name,
+		strings.Join(some[:min(len(some), 8)], ", "))
+}
+
+// card picks a line card's ports, each or from one to another, of a switch's.
+func (s *State) card(of []end, f *Failure) (all []end, err error) {
+	at := func(port string) int {
+		return slices.IndexFunc(of, func(e end) bool {
+			name, _, _ := s.Links[e.link].end(e.node)
+			return name == port
+		})
+	}
+	for _, p := range f.Ports {
+		from, to := at(p), at(p)
+		if first, last, ok := strings.Cut(p, "-"); from < 0 && ok {
+			from, to = at(first), at(last)
+		}
+		if from < 0 || to < from {
+			return nil, refuse("%s has no port %q; a stretch is written Eth1-Eth4", f.Name, p)
+		}
+		all = append(all, of[from:to+1]...)
+	}
+	return all, nil
+}
