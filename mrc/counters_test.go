@@ -4,7 +4,10 @@ import (
 	"testing"
 
 	"railyard/cc"
+	"railyard/internal/rng"
+	"railyard/transport"
 	"railyard/transport/transporttest"
+	"railyard/unit"
 )
 
 // Cuts of the window to a destination are the connections' whose answers made them: over all connections they
@@ -37,5 +40,53 @@ func TestCutsAddUp(t *testing.T) {
 	}
 	if _, ok := n.Sender(0).Signal(n.Now, "queue_delay"); !ok {
 		t.Error("a signal of the congestion control is not reported")
+	}
+}
+
+// hears is a congestion control that counts what is acknowledged.
+type hears struct {
+	cc.None
+	bytes *unit.Bytes
+}
+
+func (h hears) OnAck(_ unit.Time, a *cc.Ack) { *h.bytes += a.Bytes }
+
+// Congestion control hears of each byte once, whether SACKs say it by their cumulative PSN, their bitmap or
+// both, in whatever order packets come and go again.
+func TestAcknowledgedBytes(t *testing.T) {
+	bytes := unit.Bytes(0)
+	m := newMaker(Protocol.Defaults, transport.Common{MTU: 1000, Planes: 1,
+		CC: func(p cc.Path) cc.Controller { return hears{cc.None{Line: p.Line}, &bytes} }})
+	s, r := newSender(newPeer(m, testPath, 1), 1), newReceiver(m, testPath, 1)
+	const total = 200_500
+	if err := s.Post(0, transport.Request{Bytes: total}); err != nil {
+		t.Fatal(err)
+	}
+	random, way := rng.New(1, "acknowledged"), []transport.Packet(nil)
+	for now := unit.Time(1); s.Pending(); now += unit.Microsecond {
+		if now > unit.Second {
+			t.Fatal("no end")
+		}
+		for s.At() <= now {
+			s.Tick(now)
+		}
+		var p transport.Packet
+		if s.Next(now, 0, &p) && random.Intn(10) > 0 {
+			way = append(way, p)
+		}
+		if len(way) > 8 || len(way) > 0 && p.Kind != transport.Data || random.Intn(4) == 0 && len(way) > 0 {
+			i := random.Intn(len(way))
+			r.Take(now, &way[i])
+			way = append(way[:i], way[i+1:]...)
+		}
+		for s.Say(now, &p) { // probes
+			r.Take(now, &p)
+		}
+		for p = (transport.Packet{}); r.Say(now, &p); p = (transport.Packet{}) {
+			s.Take(now, &p)
+		}
+	}
+	if bytes != total {
+		t.Errorf("%d bytes are acknowledged of %d", bytes, total)
 	}
 }

@@ -21,16 +21,18 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		return
 	}
 	rtt := s.roundTrip(now, p)
-	bytes := s.cumulative(expect) + s.selective(p)
+	bytes, news := s.cumulative(expect)
+	more, also := s.selective(p)
+	bytes += more
 	s.advance()
 	if r := uint32(p.Bits[1]); s.m.dynamic && r > 0 {
 		s.span = min(r, uint32(s.m.window))
 	}
 	s.verdict(now, p)
-	if bytes >= 0 {
+	if news || also {
 		s.retry.news()
 	}
-	if bytes = max(bytes, 0); bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
+	if bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
 		s.acknowledged(now, bytes, rtt, p.Verdict == uint8(roce.VerdictSkipOnce))
 	}
 	if p.Penalty > 0 {
@@ -57,36 +59,33 @@ func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt unit.Time) {
 // stampWrap is after how long stamps come round: 16 bits of them.
 const stampWrap = stampSlack << 16
 
-// cumulative takes all packets before a PSN as come, and returns their bytes that are news.
-func (s *Sender) cumulative(expect uint32) (news unit.Bytes) {
-	news = nothing
+// cumulative takes all packets before a PSN as come, and returns their bytes that are news, if any packet is:
+// it may have none.
+func (s *Sender) cumulative(expect uint32) (bytes unit.Bytes, news bool) {
 	for psn := s.una; int32(expect-psn) > 0; psn += 64 {
 		word := s.slots.opens(psn)
 		if n := expect - psn; n < 64 {
 			word &= 1<<n - 1
 		}
 		for ; word != 0; word &= word - 1 {
-			news = max(news, 0) + s.came(psn+uint32(bits.TrailingZeros64(word)))
+			bytes, news = bytes+s.came(psn+uint32(bits.TrailingZeros64(word))), true
 		}
 	}
-	return news
+	return bytes, news
 }
 
-// nothing is no packet, which is less than a packet without payload.
-const nothing = unit.Bytes(-1)
-
 // selective takes the bitmap.
-func (s *Sender) selective(p *transport.Packet) (news unit.Bytes) {
-	if news = nothing; s.una == s.next {
-		return news
+func (s *Sender) selective(p *transport.Packet) (bytes unit.Bytes, news bool) {
+	if s.una == s.next {
+		return 0, false
 	}
 	base := psn24(s.una, p.Base)
 	for word := p.Bits[0] & s.slots.opens(base); word != 0; word &= word - 1 {
 		if psn := base + uint32(bits.TrailingZeros64(word)); psn-s.una < s.next-s.una {
-			news = max(news, 0) + s.came(psn)
+			bytes, news = bytes+s.came(psn), true
 		}
 	}
-	return news
+	return bytes, news
 }
 
 // came takes note that a packet is there that was not known to be, and returns its payload.
