@@ -44,54 +44,74 @@ func slowestOf(text string, sets ...string) (unit.Time, error) {
 	return slowest, nil
 }
 
-// mrcVictim is seven senders to one NIC across the upper tier, and a flow to its neighbour.
+// mrcVictim is seven senders to one NIC across the upper tier, and a flow to its neighbour. Whether that flow
+// shares a paused cable is hashing's doing, so that RoCE's is the mean over eight seeds.
 func mrcVictim() (rows []Row, err error) {
-	const victim = 8 * unit.MB
-	run := func(incast bool, sets ...string) (float64, error) {
-		var flows []string
-		for i := 1; incast && i <= 7; i++ {
-			flows = append(flows, fmt.Sprintf("{from: host-%d/gpu-1, to: host-9/gpu-1, bytes: 8MB}", i))
+	var got []float64 // of 400 Gbit/s
+	for _, c := range []struct {
+		senders, seeds, qps int
+		bytes               string
+		sets                []string
+	}{
+		{0, 1, 1, "8MB", []string{"transport=mrc"}},
+		{7, 1, 1, "8MB", []string{"transport=mrc"}},
+		{0, 1, 1, "8MB", []string{"transport=roce"}},
+		{7, 8, 1, "8MB", []string{"transport=roce"}},
+		{7, 8, 10, "16MB", []string{"transport=roce"}},
+		{7, 8, 1, "8MB", []string{"transport=roce", "cc.algorithm=none"}},
+	} {
+		sum := 0.0
+		for seed := range c.seeds {
+			rate, err := victimRate(c.senders, c.bytes, append(c.sets, fmt.Sprint("transport.qps=", c.qps),
+				fmt.Sprint("seed=", seed+1))...)
+			if err != nil {
+				return nil, err
+			}
+			sum += rate
 		}
-		flows = append(flows, fmt.Sprintf("{from: host-8/gpu-1, to: host-10/gpu-1, bytes: %dB}", victim))
-		r, err := start(fmt.Sprintf(`
+		got = append(got, sum/float64(c.seeds))
+	}
+	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of what it has alone, mean of 8 seeds",
+		mrcSource, 0.75, got[3]/got[2], 0.15, "%.3f")
+	dcqcn.Note = "0.98 where hashing gives the victim another uplink than those that are paused, 0.2 to " +
+		"0.5 where not: a standard error of 0.13; the switches' thresholds are not published"
+	ten := within("the same, ten queue pairs each: victim, Gbit/s of 400", mrcSource, 100, got[4], 0.3,
+		"%.0f")
+	ten.Note = dcqcn.Note
+	alone := Row{Claim: "7:1 incast, PFC alone: victim, Gbit/s of 400, mean of 8 seeds", Source: mrcSource,
+		Expected: "30 to 100", Ours: fmt.Sprintf("%.0f", got[5]), Diff: "-",
+		OK: got[5] >= 30 && got[5] <= 100}
+	return []Row{
+		atLeast("7:1 incast, MRC: victim's share of what it has alone", mrcSource, 0.97, got[1]/got[0]),
+		dcqcn, ten, alone}, nil
+}
+
+// victimRate is the goodput of a flow beside an incast.
+func victimRate(senders int, bytes string, sets ...string) (gbps float64, err error) {
+	const text = `
 name: victim
 fabric: {kind: rail, segments: 2, hosts: 8, spines: 2, uplinks: 1, host_link: {rate: 400Gbps, cable: 3m},
   fabric_link: {rate: 1600Gbps, cable: 30m}, pipeline: 500ns}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {flows: [%s]}}
-`, strings.Join(flows, ", ")), sets...)
-		if err != nil {
-			return 0, err
-		}
-		if err := r.Go(nil); err != nil {
-			return 0, err
-		}
-		m := &r.Hosts.Messages[len(flows)-1]
-		return float64(victim) * 8 / (m.Done - m.Posted).Seconds() / 1e9, r.Failed()
+`
+	var pairs [][2]int
+	for i := range senders {
+		pairs = append(pairs, [2]int{i + 1, 9})
 	}
-	var got [4]float64
-	for i, c := range []struct {
-		incast bool
-		sets   []string
-	}{{false, []string{"transport=mrc"}}, {true, []string{"transport=mrc"}},
-		{true, []string{"transport=roce"}},
-		{true, []string{"transport=roce", "cc.algorithm=none"}}} {
-		if got[i], err = run(c.incast, c.sets...); err != nil {
-			return nil, err
+	r, err := finish(fmt.Sprintf(text, transfers(bytes, append(pairs, [2]int{8, 10})...)), sets...)
+	if err != nil {
+		return 0, err
+	}
+	var sum unit.Bytes
+	end := unit.Time(0)
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		if _, dst := r.Hosts.Peers(m.Conn); dst == 9 {
+			sum, end = sum+m.Bytes, max(end, m.Done-m.Posted)
 		}
 	}
-	dcqcn := within("7:1 incast, DCQCN, one queue pair: victim's share of what it has alone", mrcSource, 0.75,
-		got[2]/got[0], 0.1, "%.3f")
-	dcqcn.Note = "how many marks and pauses a victim meets is a matter of the switches' thresholds, " +
-		"which are not published"
-	alone := Row{Claim: "7:1 incast, PFC alone: victim, Gbit/s of 400", Source: mrcSource,
-		Expected: "30 to 100", Ours: fmt.Sprintf("%.0f", got[3]), Diff: "-",
-		OK: got[3] >= 30 && got[3] <= 100}
-	alone.Note = "which of the uplinks that are paused a victim takes, and for how long they are, " +
-		"is a matter of fabric and message"
-	return []Row{
-		atLeast("7:1 incast, MRC: victim's share of what it has alone", mrcSource, 0.97, got[1]/got[0]),
-		dcqcn, alone}, nil
+	return float64(sum) * 8 / end.Seconds() / 1e9, r.Failed()
 }
 
 // mrcRing is a step of a ring of 64 NICs in random order.
@@ -125,42 +145,48 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 }
 
 // mrcLoss is a ring all-reduce of 64 NICs some of whose packets are lost, whose steps wait for one another.
+// What go-back-N loses at a message's end, with nothing behind it, waits for a timeout: few runs have one,
+// and the mean over several is what a benchmark's iterations show.
 func mrcLoss() ([]Row, error) {
-	took := func(loss float64, preset string) (float64, error) {
-		r, err := start(fmt.Sprintf(`
+	took := func(loss float64, preset string, runs int) (us float64, err error) {
+		for seed := range runs {
+			r, err := finish(fmt.Sprintf(`
 name: loss
 fabric: {kind: rail, segments: 4, hosts: 16, spines: 8, uplinks: 2,
   host_link: {rate: 400Gbps, cable: 3m, bit_error_rate: %.4g}, fabric_link: {rate: 400Gbps, cable: 30m}}
 server: {gpus: 1, nics: 1}
 workload: {traffic: {ring-allreduce: {bytes: 16MB}}}
-`, loss/2/8/(4096+82)), "transport="+preset)
-		if err != nil {
-			return 0, err
+`, loss/2/8/(4096+82)), "transport="+preset, fmt.Sprint("seed=", seed+1))
+			if err != nil {
+				return 0, err
+			}
+			if err := r.Failed(); err != nil {
+				return 0, err
+			}
+			us += r.Net.Q.Now().Micros() / float64(runs)
 		}
-		if err := r.Go(nil); err != nil {
-			return 0, err
-		}
-		return r.Net.Q.Now().Micros(), r.Failed()
+		return us, nil
 	}
-	var mrc, roce [3]float64
-	for i, loss := range []float64{0, 0.001, 0.01} {
+	var got [5]float64
+	for i, c := range []struct {
+		loss   float64
+		preset string
+		runs   int
+	}{{0, "mrc", 1}, {0.001, "mrc", 1}, {0.01, "mrc", 1}, {0, "roce", 1}, {0.001, "roce", 12}} {
 		var err error
-		if mrc[i], err = took(loss, "mrc"); err != nil {
-			return nil, err
-		}
-		if roce[i], err = took(min(loss, 0.001), "roce"); err != nil {
+		if got[i], err = took(c.loss, c.preset, c.runs); err != nil {
 			return nil, err
 		}
 	}
-	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, mrc[0]/mrc[2], 0.3, "%.3f")
+	worse := within("MRC, 1 % lost: the same", mrcSource, 1./3, got[0]/got[2], 0.3, "%.3f")
 	worse.Note = "how soon a packet counts as lost is the implementation's; the digests give no time-out"
-	back := atMost("RoCE with go-back-N at 0.1 %, collapses: the same", mrcSource, 0.5,
-		roce[0]/roce[1], "%.3f")
-	back.Note = "a gap costs go-back-N one round trip here, 3 us of 37 packets, and the next step's " +
-		"chunk shows one at a message's end; what a NIC's firmware takes to go back is not in the model"
+	back := atMost("RoCE with go-back-N at 0.1 %, collapses: the same, mean of 12 seeds", mrcSource, 0.5,
+		got[3]/got[4], "%.3f")
+	back.Note = "a gap costs go-back-N a round trip of 37 packets, 1 %; the collapse is a timeout of 67 ms " +
+		"where the last packet is lost, which some runs have"
 	return []Row{
 		atLeast("ring all-reduce of 64 NICs, MRC, 0.1 % of packets lost: rate over that without loss",
-			mrcSource+", near line rate", 0.7, mrc[0]/mrc[1]),
+			mrcSource+", near line rate", 0.7, got[0]/got[1]),
 		back, worse}, nil
 }
 

@@ -1,0 +1,94 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/unit"
+)
+
+const srdSource = "AWS News Blog on ENA Express, November 2022; EC2 User Guide"
+
+// srdRows holds SRD to what AWS says of it beside one-path TCP: a single flow from 5 to 25 Gbit/s, P99 down
+// by up to 50 %, P99.9 by up to 85 %. A path's rate stands for EC2's limit of a flow that takes one.
+func srdRows() ([]Row, error) {
+	var rate [2]float64
+	for i, preset := range []string{"roce-selective", "srd"} {
+		t, err := slowestOf(`
+name: flow
+fabric: {kind: rail, segments: 2, hosts: 2, spines: 16, uplinks: 1, host_link: {rate: 25Gbps, cable: 3m},
+  fabric_link: {rate: 5Gbps, cable: 50m}, pipeline: 500ns}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}]}}
+`, "transport="+preset)
+		if err != nil {
+			return nil, err
+		}
+		rate[i] = 40e6 * 8 / t.Seconds() / 1e9
+	}
+	rows := []Row{
+		within("one flow over one of 16 paths of 5 Gbit/s, NICs of 25: Gbit/s", srdSource, 5, rate[0], 0.05,
+			"%.2f"),
+		within("the same under SRD", srdSource, 25, rate[1], 0.05, "%.2f")}
+	for _, load := range []struct{ claim, traffic, note string }{
+		{"64 KB every 30 us between fixed pairs", "flows: [" + steadyPairs(60) + "]",
+			"AWS says up to how much, beside TCP, of a load that it does not describe"},
+		{"64 KB to random receivers at half load", "background: {load: 50, sizes: 64KB, for: 8ms}",
+			"no path is congested: receivers' ports are, where several messages meet, and a queue in their " +
+				"order without any congestion control, as DCQCN's are here (3 CNPs), is what ends soonest"},
+	} {
+		var tails [2][2]unit.Time
+		for i, preset := range []string{"roce-selective", "srd"} {
+			var err error
+			if tails[i], err = tailsOf(preset, load.traffic); err != nil {
+				return nil, err
+			}
+		}
+		for k, name := range []string{"P99", "P99.9"} {
+			claim := fmt.Sprintf("%s, %s: SRD's %v over that of one path", load.claim, name, tails[1][k])
+			row := atMost(claim, srdSource+[]string{": down by up to 50 %", ": down by up to 85 %"}[k], 1,
+				float64(tails[1][k])/float64(tails[0][k]), "%.3f")
+			row.Note = load.note
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// steadyPairs has 32 hosts send so many messages each to one of the next segment, at 0.7 of their rate: no
+// receiver has two senders, so what queues do is the paths'.
+func steadyPairs(messages int) string {
+	var all []string
+	for k := range messages {
+		for i := range 32 {
+			all = append(all, fmt.Sprintf("{from: host-%d/gpu-1, to: host-%d/gpu-1, bytes: 64KB, "+
+				"start: %dus}", i+1, (i+8)%32+1, 30*k))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// tailsOf are how long the 99th and the 99.9th percent of messages take.
+func tailsOf(preset, traffic string) (tails [2]unit.Time, err error) {
+	r, err := finish(`
+name: tails
+fabric: {kind: rail, segments: 4, hosts: 8, spines: 8, uplinks: 1, host_link: {rate: 25Gbps, cable: 3m},
+  fabric_link: {rate: 25Gbps, cable: 50m}, pipeline: 500ns}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {`+traffic+`}}
+`, "transport="+preset)
+	if err != nil {
+		return tails, err
+	}
+	var times []unit.Time
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		times = append(times, m.Done-m.Posted)
+	}
+	slices.Sort(times)
+	for k, of := range []int{990, 999} {
+		tails[k] = times[len(times)*of/1000]
+	}
+	return tails, r.Failed()
+}

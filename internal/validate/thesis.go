@@ -1,0 +1,233 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+
+	"railyard/internal/queue"
+	"railyard/internal/sim"
+	"railyard/unit"
+)
+
+// The seed on large clusters argues that a scheduled fabric is an over-design: packets that are sprayed, and
+// receivers that hand out credit (EQDS), do as well with less. Both on the same 64 NICs and the same cables,
+// and on others that are as much faster as cells need.
+const (
+	thesisSource = "seed on large clusters: a scheduled fabric is an over-design"
+
+	thesisFabric = `
+name: thesis
+fabric: {kind: rail, segments: 4, hosts: 16, spines: 8, uplinks: 2, host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: %s, cable: 30m}, pipeline: 500ns}
+server: {gpus: 1, nics: 1}
+workload: {traffic: {%s}}
+`
+	thesisRoomy = "448Gbps" // 400 over 0.90 of efficiency
+
+	thesisPays = "receivers hand out credit at 99 % of their line, as EQDS has it, and each packet has 16 " +
+		"bytes more; uec's windows cost a little besides"
+)
+
+// thesisRun runs traffic under a preset.
+func thesisRun(preset, rate, traffic string) (*sim.Run, error) {
+	r, err := finish(fmt.Sprintf(thesisFabric, rate, traffic), "transport="+preset)
+	if err == nil {
+		err = r.Failed()
+	}
+	return r, err
+}
+
+// lasted is how long the slowest message took, and the last of those listed.
+func lasted(r *sim.Run) (slowest, last unit.Time) {
+	for i := range r.Hosts.Messages {
+		m := &r.Hosts.Messages[i]
+		last = m.Done - m.Posted
+		slowest = max(slowest, last)
+	}
+	return slowest, last
+}
+
+// heldBySwitches is the most that queues, VOQs and egress buffers held, summed over the cluster.
+func heldBySwitches(r *sim.Run) (bytes int64) {
+	for port := range r.Net.Ports {
+		if node := r.Net.Ports[port].Node; r.Net.Sw[node].Spec != nil {
+			for c := range queue.Classes {
+				bytes += int64(r.Net.QueuePeak(int32(port), c))
+			}
+		}
+	}
+	for node := range r.Net.Sw {
+		if s, ok := r.Net.Interface(int32(node)); ok {
+			bytes += s.HeldPeak
+		}
+	}
+	return bytes
+}
+
+func thesisRows() (rows []Row, err error) {
+	for _, part := range []func() ([]Row, error){thesisTimes, thesisFirst, thesisBuffers, thesisCosts} {
+		more, err := part()
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+// thesisFlows are hosts that send to one, and a flow from the first of their switch to its neighbour last.
+func thesisFlows(senders int, bytes string, victim bool) string {
+	pairs := make([][2]int, 0, senders+1)
+	for i := range senders {
+		pairs = append(pairs, [2]int{18 + i, 1})
+	}
+	text := transfers(bytes, pairs...)
+	if victim {
+		text += ", " + transfers("8MB", [2]int{17, 2})
+	}
+	return "flows: [" + text + "]"
+}
+
+// thesisCross has every host send to the one of the next segment that has its place: all cables are needed.
+func thesisCross() string {
+	var pairs [][2]int
+	for i := range 64 {
+		pairs = append(pairs, [2]int{i + 1, (i+16)%64 + 1})
+	}
+	return "flows: [" + transfers("4MB", pairs...) + "]"
+}
+
+// thesisTimes compares completion: spraying with receivers' credit over a scheduled fabric.
+func thesisTimes() (rows []Row, err error) {
+	for _, c := range []struct {
+		claim, traffic, rate, note string
+		last                       bool
+	}{
+		{"every NIC to one of the next segment, 4 MB", thesisCross(), "400Gbps",
+			thesisPays, false},
+		{"the same on fabric links 12 % faster", thesisCross(), thesisRoomy,
+			thesisPays, false},
+		{"all to all of 64, 64 KiB a pair", "alltoall: {bytes: 4MiB}", "400Gbps", "", false},
+		{"the same on fabric links 12 % faster", "alltoall: {bytes: 4MiB}", thesisRoomy, "",
+			false},
+		{"24:1 of 2 MB", thesisFlows(24, "2MB", false), "400Gbps", thesisPays, false},
+		{"a flow of 8 MB beside a 15:1 incast from its own switch", thesisFlows(15, "2MB", true), "400Gbps",
+			"", true},
+	} {
+		scheduled, err := thesisRun("scheduled", c.rate, c.traffic)
+		if err != nil {
+			return nil, err
+		}
+		base, baseLast := lasted(scheduled)
+		for _, preset := range []string{"eqds", "uec"} {
+			r, err := thesisRun(preset, c.rate, c.traffic)
+			if err != nil {
+				return nil, err
+			}
+			got, last := lasted(r)
+			if c.last {
+				got, base = last, baseLast
+			}
+			row := atMost(c.claim+": "+preset+"'s time over a scheduled fabric's", thesisSource, 1,
+				float64(got)/float64(base), "%.3f")
+			row.Note = c.note
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// thesisFirst is one packet: nobody sprayed asks before it sends.
+func thesisFirst() ([]Row, error) {
+	one := "flows: [" + transfers("4096B", [2]int{1, 17}) + "]"
+	var t [2]unit.Time
+	for i, preset := range []string{"eqds", "scheduled"} {
+		r, err := thesisRun(preset, "400Gbps", one)
+		if err != nil {
+			return nil, err
+		}
+		t[i], _ = lasted(r)
+	}
+	return []Row{atMost("one packet: eqds's time over a scheduled fabric's",
+		thesisSource+"; a round trip for request and grant", 1, float64(t[0])/float64(t[1]), "%.3f")}, nil
+}
+
+// thesisBuffers is what switches must hold.
+func thesisBuffers() (rows []Row, err error) {
+	const source = thesisSource + "; switches with very small buffers"
+	for _, c := range []struct{ claim, traffic string }{
+		{"every NIC to one of the next segment, 4 MB", thesisCross()},
+		{"24:1 of 2 MB", thesisFlows(24, "2MB", false)},
+	} {
+		var held [2]int64
+		for i, preset := range []string{"eqds", "scheduled"} {
+			r, err := thesisRun(preset, "400Gbps", c.traffic)
+			if err != nil {
+				return nil, err
+			}
+			held[i] = heldBySwitches(r)
+		}
+		claim := fmt.Sprintf("%s: what the cluster's switches held under eqds, of %.1f MB of a scheduled "+
+			"fabric", c.claim, float64(held[1])/1e6)
+		rows = append(rows, atMost(claim, source, 1, float64(held[0])/float64(held[1]), "%.3f"))
+	}
+	return rows, nil
+}
+
+// thesisCosts are what a design takes: headers, state, cables, switches.
+func thesisCosts() ([]Row, error) {
+	var runs [2]*sim.Run
+	for i, preset := range []string{"eqds", "scheduled"} {
+		r, err := thesisRun(preset, "400Gbps", thesisCross())
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = r
+	}
+	var cost [2]unit.Bytes
+	var wire [2]int64
+	for i, r := range runs {
+		c, ok := r.Plan.Costs()
+		if !ok {
+			return nil, fmt.Errorf("a preset without costs")
+		}
+		cost[i] = c.Headers
+		for port := range r.Net.Ports {
+			p := &r.Net.Ports[port]
+			if r.Net.Sw[p.Node].Spec != nil && r.Net.Sw[r.Net.Ports[p.Peer].Node].Spec != nil {
+				wire[i] += p.TxBytes
+			}
+		}
+	}
+	s := runs[1].Plan.Scheduled
+	eff := s.Efficiency(4096 + cost[1])
+	const ports, gpus = 64, 1920
+	plain, cells := clos(ports, gpus, 1), clos(ports, gpus, eff)
+	voqs := int64(cells.leaves) * gpus
+	headers := atMost("headers of a full packet between NICs, bytes: eqds over a scheduled fabric",
+		thesisSource+"; less cost", 1, float64(cost[0])/float64(cost[1]), "%.3f")
+	headers.Note = "packets that come in any order say each where they belong; a scheduled fabric keeps " +
+		"order, and pays with cells"
+	return []Row{headers,
+		atMost("bytes on links between switches for the same permutation: eqds over cells and messages",
+			thesisSource+"; less cost", 1, float64(wire[0])/float64(wire[1]), "%.3f"),
+		atMost(fmt.Sprintf("%d GPUs on %d-port switches at line rate, switches: sprayed %d over scheduled %d",
+			gpus, ports, plain.leaves+plain.spines, cells.leaves+cells.spines), thesisSource+"; less cost", 1,
+			float64(plain.leaves+plain.spines)/float64(cells.leaves+cells.spines), "%.3f"),
+		atMost(fmt.Sprintf("the same, optics between switches: %d over %d", 2*plain.cables, 2*cells.cables),
+			thesisSource+"; less cost", 1, float64(plain.cables)/float64(cells.cables), "%.3f"),
+		atMost(fmt.Sprintf("state per end point, queues: a NIC's of eqds, one, over the %.0f VOQs of all "+
+			"interface nodes per GPU and class", float64(voqs)/gpus), thesisSource+
+			"; state of all output queues in each switch", 1, gpus/float64(voqs), "%.4f"),
+	}, nil
+}
+
+// clos counts a two-tier fabric that carries line rate where links between switches give packets a share of
+// theirs.
+func clos(ports, gpus int, share float64) (n struct{ leaves, spines, cables int }) {
+	down := int(math.Floor(float64(ports) * share / (1 + share)))
+	n.leaves = (gpus + down - 1) / down
+	n.cables = n.leaves * int(math.Ceil(float64(down)/share))
+	n.spines = (n.cables + ports - 1) / ports
+	return n
+}
