@@ -64,7 +64,7 @@ func (c *reportCmd) plots(e *env, r *web.Directory, dir, ext string) error {
 // tints are colours that people with any colour vision tell apart (Okabe and Ito).
 var tints = []color.RGBA{
 	{0, 114, 178, 255}, {230, 159, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {240, 228, 66, 255},
+	{213, 94, 0, 255}, {86, 180, 233, 255}, {120, 120, 120, 255}, {0, 0, 0, 255},
 }
 
 // causeTints are the page's colours of web.Causes.
