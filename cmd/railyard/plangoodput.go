@@ -91,6 +91,9 @@ func (c *planGoodputCmd) Run(e *env) error {
 	if err := isPicture(c.Plot); err != nil {
 		return err
 	}
+	if err := c.coarse(); err != nil {
+		return err
+	}
 	in, r, err := c.input(e)
 	if err != nil {
 		return err
@@ -211,6 +214,24 @@ func (c *planGoodputCmd) fromJob(in *goodput.Input, plan *scenario.Plan, size *s
 	}
 }
 
+// coarse refuses times that are finer than the clock of days.
+func (c *planGoodputCmd) coarse() error {
+	for _, x := range []struct {
+		flag string
+		d    time.Duration
+	}{{"detect", c.Detect}, {"restart", c.Restart}, {"snapshot", c.Snapshot}, {"interval", c.Interval},
+		{"step", c.Step}, {"repair", c.Repair}} {
+		if x.d%time.Microsecond != 0 {
+			return field.New("--"+x.flag,
+				"%v is finer than a microsecond, which is the least that is counted", x.d)
+		}
+	}
+	if days := c.Step.Hours() / 24; days >= c.Days {
+		return field.New("--step", "a step of %.4g days is not over in %g", days, c.Days)
+	}
+	return nil
+}
+
 // span is a time on the command line.
 func span(d time.Duration) goodput.Span { return goodput.Span(d.Microseconds()) }
 
@@ -242,6 +263,9 @@ func (c *planGoodputCmd) storage(in *goodput.Input, r *goodputReport, size strin
 	if r.Checkpoint, err = unit.ParseBytes(size); err != nil {
 		return field.Under("--checkpoint", err)
 	}
+	if r.Checkpoint <= 0 {
+		return field.New("--checkpoint", "must be more than nothing, found %v", r.Checkpoint)
+	}
 	rate, err := unit.ParseRate(c.Storage)
 	if err == nil && rate <= 0 {
 		err = errors.New("must be more than nothing")
@@ -251,6 +275,10 @@ func (c *planGoodputCmd) storage(in *goodput.Input, r *goodputReport, size strin
 	}
 	r.Storage, r.Async = float64(rate)/8, c.Async
 	write := goodput.Seconds(float64(r.Checkpoint) / r.Storage)
+	if write.Seconds() > c.Days*86400 {
+		return field.New("--storage", "takes %s for a checkpoint of %.4g GB: more than all %g days",
+			brief(write.Seconds()), float64(r.Checkpoint)/1e9, c.Days)
+	}
 	in.Restart += write // it is read as fast
 	if in.Stall = write; c.Async {
 		in.Stall, in.Write = span(c.Snapshot), write

@@ -40,6 +40,9 @@ func (c *validateCmd) earlier() bool {
 
 var errDisagree = errors.New("some rows disagree with their reference and no reason is known")
 
+// mostGroups is how many an error lists.
+const mostGroups = 24
+
 // checks are those asked for, in the report's order.
 func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	all := validate.Checks()
@@ -55,7 +58,12 @@ func (c *validateCmd) checks() (picked []validate.Check, err error) {
 	}
 	for _, name := range c.Only {
 		if !slices.Contains(names, name) {
-			return nil, field.Choice("GROUP", name, names, "there is no group %s", field.Quote(name))
+			e := field.Choice("GROUP", name, names, "there is no group %s", field.Quote(name))
+			if n := len(names) - mostGroups; n > 0 {
+				e.Accepted = append(slices.Clone(names[:mostGroups]),
+					fmt.Sprintf("and %d more, the headings of docs/validation.md", n))
+			}
+			return nil, e
 		}
 	}
 	return picked, nil
