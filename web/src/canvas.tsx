@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Info, QPView } from "./api";
 import { heat, ink } from "./colour";
-import { caption, frames, owners, says, within } from "./domains";
+import { caption, type Frame, frames, owners, says, within } from "./domains";
 import { gpusOf, type Loss } from "./failures";
 import { arrange, type Box, type Cable, ends, type Layout } from "./layout";
 import { standing } from "./places";
@@ -45,9 +45,13 @@ export function Canvas(props: {
   }, []);
   const path = useMemo(() => new Set(props.path?.path.map((p) => p.port)), [props.path]);
   const parts = useMemo(() => partsOf(props.info), [props.info]);
+  const around = useMemo(
+    () => frames(props.info.topology, layout.boxes, parts.owner),
+    [props.info, layout, parts],
+  );
   useEffect(() => {
     const c = box.current;
-    if (c) draw(c, size, layout, props, path, parts);
+    if (c) draw(c, size, layout, props, path, parts, around);
   });
   const under = (e: MouseEvent): { hit?: Box; best?: Cable } => {
     const r = box.current!.getBoundingClientRect();
@@ -154,6 +158,7 @@ function draw(
   props: Drawn,
   path: Set<number>,
   parts: Inside,
+  around: Frame[],
 ) {
   const scale = devicePixelRatio || 1;
   if (c.width !== size.w * scale || c.height !== size.h * scale) {
@@ -170,7 +175,7 @@ function draw(
   g.textBaseline = "middle";
   if (props.loss) cut(g, layout, props.loss);
   else cables(g, layout, props, path);
-  const framed = frame(g, props.info, layout.boxes, parts.owner);
+  const framed = frame(g, around, layout.boxes);
   for (const b of layout.boxes) {
     g.fillStyle = ink("--panel");
     g.strokeStyle = ink("--text");
@@ -277,9 +282,9 @@ function harm(g: CanvasRenderingContext2D, b: Box, loss: Loss): boolean {
 }
 
 /** frame draws one around servers that share NVLink, with its name and rate, and says which boxes have one. */
-function frame(g: CanvasRenderingContext2D, info: Info, boxes: Box[], owner: Map<number, number>): Set<Box> {
+function frame(g: CanvasRenderingContext2D, around: Frame[], boxes: Box[]): Set<Box> {
   const framed = new Set<Box>();
-  for (const fr of frames(info.topology, boxes, owner)) {
+  for (const fr of around) {
     g.beginPath();
     g.roundRect(fr.x - 3, fr.y - 5, fr.w + 6, fr.h + 25, 6);
     g.fillStyle = "rgba(230,159,0,.14)";
