@@ -219,30 +219,6 @@ func TestRdmaBadInput(t *testing.T) {
 	}
 }
 
-// Peers that disagree on what they can do end with one line that says who has what.
-func TestPeersDisagree(t *testing.T) {
-	for _, c := range []struct {
-		server, client []string
-		want           string
-	}{
-		{[]string{"--transport", "mrc"}, []string{"--transport", "rc"},
-			"the server serves mrc, the client asks for rc"},
-		{[]string{"--transport", "rc"}, []string{"--transport", "mrc"},
-			"the server serves rc, the client asks for mrc"},
-		{nil, []string{"--transport", "mrc", "--planes", "127.0.0.1,127.0.0.2"},
-			"the peer has 2 planes, we have 1"},
-		{nil, []string{"--addr", "::1"}, "family"},
-	} {
-		_, to := serving(t, c.server...)
-		code, _, errs := call(t, append([]string{"rdma", "write", "--to", to, "--iters", "1"},
-			c.client...)...)
-		if code != 2 && code != 1 || !strings.Contains(errs, c.want) ||
-			strings.Count(strings.TrimSpace(errs), "\n") > 0 {
-			t.Errorf("%q and %q: exit %d: %s", c.server, c.client, code, errs)
-		}
-	}
-}
-
 // A capture of MRC tells of its paths; Wireshark's plugin for it is printed, and reads no file.
 func TestPcapMRC(t *testing.T) {
 	sample := filepath.Join("..", "..", "internal", "capture", "testdata", "mrc.pcapng")
