@@ -15,18 +15,18 @@ import (
 )
 
 type planFailuresCmd struct {
-	Scenario string   `arg:"" help:"Scenario file (YAML)." placeholder:"SCENARIO"`
-	Set      []string `help:"Values to compare: fabric.kind=rail-only,rail. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
-	Kinds    []string `help:"What fails: link, switch, card, nic, server." default:"link,switch,nic,server" enum:"link,switch,card,nic,server" placeholder:"KIND,KIND"`
-	Card     int      `help:"Ports with cables of a line card, for kind card." placeholder:"N" range:"1,1024" name:"card-ports"`
-	At       string   `help:"When it fails; half of the step unless given." placeholder:"TIME"`
-	PerClass int      `help:"How many of each class of alike elements are simulated; 0: all of them." default:"1" range:"0,100000" name:"per-class"`
-	Pairs    int      `help:"Simulate so many pairs of failures besides, drawn with the scenario's seed." default:"0" range:"0,10000"`
-	Runs     int      `help:"Most simulations of a variant." default:"400" range:"1,100000"`
-	Jobs     int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
-	Plot     string   `help:"Write a heat map: .png or .svg." placeholder:"FILE"`
-	Force    bool     `help:"Replace a file that exists." with:"plot"`
-	JSON     bool     `help:"Print as JSON."`
+	Scenarios []string `arg:"" help:"Scenario files (YAML); several are compared." placeholder:"SCENARIO"`
+	Set       []string `help:"Values to compare: fabric.kind=rail-only,rail. Several --set give all combinations." placeholder:"KEY=A,B" sep:"none"`
+	Kinds     []string `help:"What fails: link, switch, card, nic, server." default:"link,switch,nic,server" enum:"link,switch,card,nic,server" placeholder:"KIND,KIND"`
+	Card      int      `help:"Ports with cables of a line card, for kind card." placeholder:"N" range:"1,1024" name:"card-ports"`
+	At        string   `help:"When it fails; half of the step unless given." placeholder:"TIME"`
+	PerClass  int      `help:"How many of each class of alike elements are simulated; 0: all of them." default:"1" range:"0,100000" name:"per-class"`
+	Pairs     int      `help:"Simulate so many pairs of failures besides, drawn with the scenario's seed." default:"0" range:"0,10000"`
+	Runs      int      `help:"Most simulations of a variant." default:"400" range:"1,100000"`
+	Jobs      int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
+	Plot      string   `help:"Write a heat map: .png or .svg." placeholder:"FILE"`
+	Force     bool     `help:"Replace a file that exists." with:"plot"`
+	JSON      bool     `help:"Print as JSON."`
 }
 
 func (c *planFailuresCmd) Help() string {
@@ -37,6 +37,7 @@ fabric.routing's.
 
 Examples:
   railyard plan failures scenarios/pod64-alltoall.yaml --plot failures.png
+  railyard plan failures rail-only.yaml dual-rail.yaml planes.yaml --kinds switch,nic
   railyard plan failures scenarios/lab-2x2.yaml --kinds link,switch --pairs 10 --json
   railyard plan failures scenarios/pod64-alltoall.yaml --set fabric.routing.converge=0s,100us,1ms`
 }
@@ -54,6 +55,7 @@ type failureVariant struct {
 	Sums  failureTotals `json:"totals"`
 
 	plan *scenario.Plan
+	path string
 }
 
 // failureTotals sum up a variant's single failures, each class as often as it has members.
@@ -97,19 +99,25 @@ func (c *planFailuresCmd) Run(e *env) error {
 	if err != nil {
 		return &inputError{err}
 	}
-	var plans []*scenario.Plan
-	for _, sets := range combos { // all are read before anything is simulated
-		plan, err := loadPlan(c.Scenario, sets, nil)
-		if err != nil {
-			return err
+	var variants []*failureVariant
+	for _, path := range c.Scenarios {
+		for _, sets := range combos { // all are read before anything is simulated
+			plan, err := loadPlan(path, sets, nil)
+			if err != nil {
+				return err
+			}
+			variants = append(variants, &failureVariant{Label: c.label(path, sets), Sets: sets, plan: plan,
+				path: path})
 		}
-		plans = append(plans, plan)
+	}
+	if len(variants) > maxVariants {
+		return field.New("--set", "gives %d variants with all scenarios, at most %d are compared",
+			len(variants), maxVariants)
 	}
 	ctx, cancel := interruptible()
 	defer cancel()
 	var all []*failureVariant
-	for i, sets := range combos {
-		v := &failureVariant{Label: c.label(sets), Sets: sets, plan: plans[i]}
+	for _, v := range variants {
 		e.doing = v.Label
 		if err = c.variant(ctx, e, v); err != nil {
 			break
@@ -134,8 +142,11 @@ func (c *planFailuresCmd) Run(e *env) error {
 }
 
 // label names a variant by what is compared.
-func (c *planFailuresCmd) label(sets []string) string {
+func (c *planFailuresCmd) label(path string, sets []string) string {
 	var parts []string
+	if len(c.Scenarios) > 1 {
+		parts = append(parts, slug("", path))
+	}
 	for i, s := range sets {
 		if strings.Contains(c.Set[i], ",") {
 			_, v, _ := strings.Cut(s, "=")
@@ -143,7 +154,7 @@ func (c *planFailuresCmd) label(sets []string) string {
 		}
 	}
 	if len(parts) == 0 {
-		return slug("", c.Scenario)
+		return slug("", path)
 	}
 	return strings.Join(parts, " ")
 }

@@ -81,6 +81,16 @@ func TestPlanFailuresPrinted(t *testing.T) {
 			t.Errorf("%s: %d bytes", file, len(b))
 		}
 	}
+	if err := os.WriteFile("dual.yaml", []byte(strings.NewReplacer("rail-only", "dual-rail", "nics: 2",
+		"nics: 2, nic_ports: 2").Replace(failuresText)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := call(t, "plan", "failures", "s.yaml", "dual.yaml", "--kinds", "switch")
+	if code != 0 || !strings.Contains(out, "No single point of failure among 2 elements.") ||
+		!strings.Contains(out, " -                   -          2 of 2") &&
+			!strings.Contains(out, "2 of 2                3  s") {
+		t.Errorf("exit %d, side by side: %s", code, out)
+	}
 	for want, args := range map[string][]string{
 		"--plot: writes .png or .svg":        {"--plot", "f.pdf"},
 		"card needs --card-ports":            {"--kinds", "card"},

@@ -66,8 +66,13 @@ func failureTable(w io.Writer, rows []failureRow, name string) {
 // megabytes is a size for a table.
 func megabytes(b int64) string { return fmt.Sprintf("%.1f MB", float64(b)/1e6) }
 
-// seconds is a time for a table.
-func seconds(s float64) string { return unit.Time(s * float64(unit.Second)).String() }
+// seconds is a time for a table, of which there may be none.
+func seconds(s float64) string {
+	if s == 0 {
+		return "-"
+	}
+	return unit.Time(s * float64(unit.Second)).String()
+}
 
 // weak names the single points of failure.
 func weak(w io.Writer, v *failureVariant) {

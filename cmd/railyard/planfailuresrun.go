@@ -165,7 +165,7 @@ var errTrial = errors.New("the scenario does not take the failure")
 
 // plan is the scenario with something that fails.
 func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
-	doc, err := loadDocument(f.c.Scenario, f.v.Sets)
+	doc, err := loadDocument(f.v.path, f.v.Sets)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (f *failing) plan(t *failureTrial) (*scenario.Plan, error) {
 		doc.File.Events = append(doc.File.Events, ev)
 	}
 	doc.File.Output.Sample = unit.Second // nobody looks at the links
-	plan, err := resolve(f.c.Scenario, doc)
+	plan, err := resolve(f.v.path, doc)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errTrial, err)
 	}
