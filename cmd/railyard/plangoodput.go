@@ -5,10 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
-	"sync/atomic"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -116,19 +112,8 @@ func (c *planGoodputCmd) Run(e *env) error {
 
 // simulate runs all seeds, with a bar, until Ctrl-C.
 func (c *planGoodputCmd) simulate(e *env, in goodput.Input) (*goodput.Result, error) {
-	var stop atomic.Bool
-	sig := make(chan os.Signal, 1)
-	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(sig)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case <-sig:
-			stop.Store(true)
-		case <-done:
-		}
-	}()
+	stop, release := endable()
+	defer release()
 	bar := newMeter(e)
 	r, err := goodput.Run(in, func(share float64) bool {
 		bar.show(share, "days of training")

@@ -226,20 +226,8 @@ func simulate(run *fidelity.Simulation, e *env) error { return watched(run, e, r
 // on Ctrl-C. Writing millions of flows takes a while: a second Ctrl-C does not wait for it,
 // and what it leaves half written is hidden and removed by the next run.
 func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) error) error {
-	var stop atomic.Bool
-	sig := make(chan os.Signal, 1)
-	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(sig)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case <-sig:
-			signal.Stop(sig) // the next one ends the process
-			stop.Store(true)
-		case <-done:
-		}
-	}()
+	stop, release := endable()
+	defer release()
 	bar, held := newMeter(e), newHoard(run.Limit)
 	said := false
 	err := simulate(func(p exec.Progress) bool {
@@ -258,6 +246,24 @@ func watched(run *fidelity.Simulation, e *env, simulate func(exec.Observer) erro
 		return errStopped
 	}
 	return err
+}
+
+// endable notes that somebody wants it to end in order, until it is released; the second Ctrl-C ends
+// the process.
+func endable() (stop *atomic.Bool, release func()) {
+	stop = new(atomic.Bool)
+	sig := make(chan os.Signal, 1)
+	signal.Notify(sig, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-sig:
+			signal.Stop(sig)
+			stop.Store(true)
+		case <-done:
+		}
+	}()
+	return stop, func() { signal.Stop(sig); close(done) }
 }
 
 // slug makes a directory name of a scenario's name.
