@@ -75,6 +75,7 @@ var formats = []Format{
 	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
+	{"simai", "SimAI's workloads, of AICB: layers with times and collectives", isSimAI, readSimAI},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
 

@@ -411,7 +411,7 @@ func TestFormats(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Read("", File{"x.txt", []byte("hello\n")}); err == nil || !strings.Contains(err.Error(),
-		"x.txt: is no trace that is known: goal-binary, goal, hpcc-flows") {
+		"x.txt: is no trace that is known: goal-binary, goal, simai, hpcc-flows") {
 		t.Error(err)
 	}
 	if _, err := Read("goal", File{"a", []byte(twoRanks)}, File{"b", nil}); err == nil ||
