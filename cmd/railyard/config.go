@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"railyard/internal/queue"
+	"railyard/internal/recognise"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf"
@@ -119,9 +120,10 @@ func configFiles(args []string) ([]string, error) {
 
 type configLintCmd struct {
 	readConfig
-	Files  []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
-	Fabric string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
-	Set    []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Files   []string `arg:"" help:"Configurations, or directories of them." placeholder:"FILE"`
+	Fabric  string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
+	Set     []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Cabling []string `help:"What is cabled, in files or folders that import reads, where there is no scenario." placeholder:"FILE" sep:"none" without:"fabric"`
 	roceDSCP
 	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu" range:"256,16384"`
 	JSON    bool `help:"Print the findings as JSON." without:"sarif"`
@@ -134,6 +136,7 @@ func (c *configLintCmd) Help() string {
 Examples:
   railyard config lint leaf.cfg
   railyard config lint rail-*.cfg spine-*.cfg --fabric scenarios/pod64-llama2-7b.yaml
+  railyard config lint configs/ --cabling cables.csv       (rings of pauses, PFC at one end alone)
   railyard config lint configs/ --fabric scenarios/lab-2x2.yaml --json | jq '.[].rule'
   railyard config lint leaf.cfg --sarif > leaf.sarif`
 }
@@ -147,6 +150,23 @@ func (c *configLintCmd) Run(e *env) error {
 			return err
 		}
 		lintAgainst(&in, plan)
+	}
+	if len(c.Cabling) > 0 {
+		read, _, err := readCabling(c.Cabling, "")
+		if err != nil {
+			return err
+		}
+		if err := read.Err(); err != nil {
+			return err
+		}
+		found, err := recognise.Recognise(read, recognise.Options{})
+		if err != nil {
+			return err
+		}
+		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
+			report.Labelled(e.stderr, "note: ", n)
+		}
+		in.Graph = found.Graph
 	}
 	files, err := configFiles(c.Files)
 	if err != nil {

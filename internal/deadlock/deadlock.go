@@ -25,6 +25,8 @@ type Routing struct {
 	Legs bool
 	// Anywhere: packets may begin at any switch, where they leave a class in which nobody waits for them.
 	Anywhere bool
+	// Pauses says over which cables, from a node on, packets can be held up by a pause; nil: over all.
+	Pauses func(link, from int) bool
 }
 
 // Classes says in which of some classes, levels, packets cross cables. What a switch has to know of how one
@@ -228,10 +230,13 @@ func (f *finder) level(state int, d int32) int {
 // buffer numbers them.
 func (f *finder) buffer(d int32, level int) int32 { return d*int32(f.levels) + int32(level) }
 
+// pauses reports whether the buffer behind a cable holds up who sends into it.
+func (f *finder) pauses(d int32) bool { return f.Pauses == nil || f.Pauses(int(d/2), f.from(d)) }
+
 // may notes that a buffer waits for what leads on to a locator.
 func (f *finder) may(b int32, node, loc int) {
 	set := f.set(node, loc)
-	if set < 0 {
+	if set < 0 || !f.pauses(b/int32(f.levels)) {
 		return
 	}
 	more := f.sets[node][set].bits
@@ -327,6 +332,9 @@ func (f *finder) each(b int32, do func(next int32)) {
 	for w, word := range f.turns[b] {
 		for ; word != 0; word &= word - 1 {
 			next := f.out[node][w<<6+bits.TrailingZeros64(word)]
+			if !f.pauses(next) {
+				continue
+			}
 			do(f.buffer(next, f.level(state, next)))
 		}
 	}

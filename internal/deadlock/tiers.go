@@ -8,7 +8,7 @@ import "railyard/internal/topo"
 // places. That takes no time in a Clos of any size. False says nothing.
 func (r *Routing) tiered() bool {
 	kinds := r.Routes.Kinds()
-	if r.Legs || r.Anywhere || r.levelled() || !r.alike() ||
+	if r.Legs || r.Anywhere || r.Pauses != nil || r.levelled() || !r.alike() ||
 		float64(len(kinds))*float64(len(r.Graph.Links)) > most {
 		return false
 	}

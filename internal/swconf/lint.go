@@ -219,6 +219,11 @@ func (l *linter) cables(visit func(a, b *end)) {
 		}
 		return
 	}
+	l.numbered(func(_ int, a, b *end) { visit(a, b) })
+}
+
+// numbered visits the cables of the fabric with their numbers.
+func (l *linter) numbered(visit func(i int, a, b *end)) {
 	of := map[int]*Config{}
 	for _, c := range l.Configs {
 		if n := l.nodes[c]; n >= 0 && of[n] == nil {
@@ -233,7 +238,7 @@ func (l *linter) cables(visit func(a, b *end)) {
 		}
 		a.find(l.Graph, i, k.A)
 		b.find(l.Graph, i, k.B)
-		visit(a, b)
+		visit(i, a, b)
 	}
 }
 

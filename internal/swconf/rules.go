@@ -33,6 +33,9 @@ var rules = []Rule{
 	{"pfc-mode-differs", Warning, "both ends of a cable negotiate PFC, or neither",
 		"an end in mode auto waits for DCBX from a neighbour that forces PFC on: what it does then depends " +
 			"on the release", (*linter).pfcModeDiffers},
+	{"pfc-deadlock", Error, "pauses cannot wait for one another in a ring",
+		"when each switch of a ring waits until the next one has room, none of them sends again: all " +
+			"traffic of the class stands still until a watchdog drops it", (*linter).pfcDeadlock},
 	{"pfc-all-classes", Warning, "PFC protects few classes",
 		"every lossless class needs headroom on every port, and a storm in one of them pauses everything: " +
 			"keep PFC to the RDMA class", (*linter).pfcAllClasses},
