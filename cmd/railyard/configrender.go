@@ -56,7 +56,7 @@ func (c *configRenderCmd) Run(e *env) error {
 		return field.New("--asic", "means nothing with --os %s: only the headroom of --os sonic depends on "+
 			"the chip", c.OS)
 	}
-	plan, err := loadNetwork(c.Scenario, c.Set)
+	plan, err := loadCabled(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}

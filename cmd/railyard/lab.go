@@ -70,7 +70,7 @@ type labUpCmd struct {
 
 // Run is the lab up command.
 func (c *labUpCmd) Run(e *env) error {
-	plan, err := loadNetwork(c.Scenario, c.Set)
+	plan, err := loadCabled(c.Scenario, c.Set)
 	if err != nil {
 		return err
 	}

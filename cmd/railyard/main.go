@@ -260,6 +260,17 @@ func beside(path string) scenario.ReadFile {
 	return func(p string) ([]byte, error) { return readBounded(relativeTo(path, p), maxNamed) }
 }
 
+// loadCabled is loadNetwork for those who take cables as they are: circuits that move are none.
+func loadCabled(path string, sets []string) (*scenario.Plan, error) {
+	plan, err := loadNetwork(path, sets)
+	if err == nil && len(plan.Dark) > 0 {
+		return nil, &inputError{plan.Refuse("fabric.graph.ocs",
+			"moves circuits (schedule), which only the simulator "+
+				"does; accepted here: an OCS that joins the same ports all the time")}
+	}
+	return plan, err
+}
+
 // loadNetwork builds the plan of a scenario that may have no workload, and has none in it.
 func loadNetwork(path string, sets []string) (*scenario.Plan, error) {
 	doc, err := loadDocument(path, sets)

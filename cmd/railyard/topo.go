@@ -56,9 +56,14 @@ func (c *topoCmd) Run(e *env) error {
 		return printJSON(e.stdout, struct {
 			*topo.Inventory
 			Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
-		}{inv, ring})
+			Dark     int    `json:"circuits_dark_at_first,omitempty"`
+		}{inv, ring, len(plan.Dark)})
 	}
 	inventory(e.stdout, inv)
+	if n := len(plan.Dark); n > 0 {
+		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("%d of the cables above are joined by an OCS "+
+			"later, and not at first; the bisection counts them", n))
+	}
 	if ring != "" {
 		report.Labelled(e.stdout, "Deadlock by pauses: ", ring)
 	}
