@@ -12,7 +12,8 @@ import (
 // breaks holds what happens when things break to closed forms.
 func breaks() (rows []Row, err error) {
 	rows = shrinking()
-	for _, of := range []func() ([]Row, error){halfNIC, blackHole, exhausted, stormBroken} {
+	for _, of := range []func() ([]Row, error){halfNIC, halfPlanes, blackHole, exhausted,
+		stormBroken} {
 		more, err := of()
 		if err != nil {
 			return nil, err
@@ -95,6 +96,40 @@ workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
 			"closed form: 2(n-1)/n of the bytes through each NIC", 2, half/whole, 0.02, "%.3f"))
 	}
 	return rows, nil
+}
+
+// halfPlanes is a ring all-reduce whose NICs have two planes, of which one goes when half of the time is
+// over: the other half takes twice as long over the plane that is left.
+func halfPlanes() ([]Row, error) {
+	const text = `
+name: planes
+fabric:
+  types: {host: {gpus: 1, nics: 1, nic_ports: 2, nic_rate: 100Gbps}, leaf: {ports: 64x100Gbps}}
+  nodes: {host: {type: host, count: 4}, leaf: {type: leaf, per: {plane: 2}}}
+  cables: [{from: host, to: leaf, match: {plane: port}, length: 3m}]
+server: {bond: spray}
+cc: {algorithm: none}
+transport: {write: only, recovery: selective, window: 16384}
+workload: {traffic: {ring-allreduce: {bytes: 64MB}}}
+`
+	step := func(more string) (unit.Time, error) {
+		r, err := finish(text + more)
+		if err != nil {
+			return 0, err
+		}
+		s, _, _ := r.Outcome("")
+		return unit.Time(s.StepTime), r.Failed()
+	}
+	whole, err := step("")
+	if err != nil {
+		return nil, err
+	}
+	half, err := step(fmt.Sprintf("events: [{switch: leaf-1, at: %dps, up: false}]\n", int64(whole/2)))
+	if err != nil {
+		return nil, err
+	}
+	return []Row{within("ring all-reduce over two planes, one goes half way: times as long",
+		"closed form: 1/2 + 2 x 1/2", 1.5, float64(half)/float64(whole), 0.02, "%.3f")}, nil
 }
 
 // blackHole is a flow at line rate whose spine goes. Its leaf sends into the hole until it detects that, no
