@@ -190,7 +190,7 @@ func printSize(w io.Writer, s *planner.Size, g model.GPU) {
 	if s.Cost > 0 {
 		fmt.Fprintf(w, "Cost         %s for %s\n", short(s.Cost), s.CostOf)
 	}
-	fmt.Fprintf(w, "Source       %s\n", g.Source)
+	report.Labelled(w, "Source       ", g.Source)
 }
 
 // short prints a count with K, M, B, T.

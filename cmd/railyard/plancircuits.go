@@ -28,7 +28,7 @@ joined anew. The maps are those that fabric.graph.ocs takes.
 
 Examples:
   railyard plan circuits --groups 4 --fibres 12 --to 5       (a dragonfly grows by a group)
-  railyard plan circuits --groups 4 --fibres 32 --pattern ring --without 3    (round a cube that fails)
+  railyard plan circuits --groups 4 --fibres 32 --pattern ring --without 3   (a cube fails)
   railyard plan circuits --groups 8 --fibres 56 --to 9 --json`
 }
 
