@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -104,7 +105,7 @@ func flowOf(words []string) (f workload.Flow, start float64, want string) {
 	start, err4 := strconv.ParseFloat(words[5], 64)
 	switch {
 	case err1 != nil || err2 != nil || src < 0 || dst < 0 || src >= maxRanks || dst >= maxRanks || src == dst:
-		return f, 0, "two different nodes"
+		return f, 0, fmt.Sprintf("two different nodes of 0 to %d", maxRanks-1)
 	case err3 != nil || size < 1 || size > 1<<50:
 		return f, 0, "bytes"
 	case err4 != nil || !(start >= 0 && start <= 86400):

@@ -120,6 +120,10 @@ func (s *schedule) trace() (*Trace, error) {
 					note(&t.Report.Guessed, "messages without bytes, sent as one byte", s.file, int(x.line))
 				}
 			case recv:
+				if s.steps[met[i]].bytes != x.bytes {
+					note(&t.Report.Guessed, "receives of another size than what is sent, which holds", s.file,
+						int(x.line))
+				}
 				b.Compute(rank, 0, workload.Other, first[i]...)
 				b.Compute(rank, 0, workload.Other, begin[i], wire[met[i]])
 			}
@@ -155,68 +159,83 @@ func (s *schedule) waits(begin, end []int32) [][]int32 {
 	return first
 }
 
-// pair is what a message goes by.
+// pair is what a message goes by; anybody and anything stand for whoever and whatever.
 type pair struct {
 	from, to int32
 	tag      int64
 }
 
+// inbox is the sends that no receive has taken, by what receives may ask for.
+type inbox struct {
+	of  map[pair][]int32 // sends in their order; those taken under another pair are dropped at the head
+	met []int32
+}
+
+// add lets receives that ask for any of these pairs find a send.
+func (b *inbox) add(i int32, keys ...pair) {
+	for _, k := range keys {
+		b.of[k] = append(b.of[k], i)
+	}
+}
+
+// take finds the first send for a receive, -1 for none.
+func (b *inbox) take(k pair) int32 {
+	list := b.of[k]
+	for len(list) > 0 && b.met[list[0]] >= 0 {
+		list = list[1:]
+	}
+	b.of[k] = list
+	if len(list) == 0 {
+		return -1
+	}
+	return list[0]
+}
+
 // match says of every send which receive takes it, and the other way round.
 func (s *schedule) match() ([]int32, error) {
-	met := make([]int32, len(s.steps))
-	waiting, to := map[pair][]int32{}, make([][]int32, s.ranks)
+	box, open := &inbox{of: map[pair][]int32{}, met: make([]int32, len(s.steps))}, false
 	for i := range s.steps {
-		met[i] = -1
-		if x := &s.steps[i]; x.kind == send {
-			key := pair{x.rank, x.peer, x.tag}
-			waiting[key] = append(waiting[key], int32(i))
-			to[x.peer] = append(to[x.peer], int32(i))
+		x := &s.steps[i]
+		open = open || x.kind == recv && x.open()
+		box.met[i] = -1
+	}
+	for i := range s.steps {
+		x := &s.steps[i]
+		if x.kind != send {
+			continue
+		}
+		box.add(int32(i), pair{x.rank, x.peer, x.tag})
+		if open {
+			box.add(int32(i), pair{anybody, x.peer, x.tag}, pair{x.rank, x.peer, anything},
+				pair{anybody, x.peer, anything})
 		}
 	}
 	// receives that name both first: the others take what is left
 	for _, open := range []bool{false, true} {
 		for i := range s.steps {
 			x := &s.steps[i]
-			if x.kind != recv || (x.peer == anybody || x.tag == anything) != open {
+			if x.kind != recv || x.open() != open {
 				continue
 			}
-			from := int32(-1)
-			if list := waiting[pair{x.peer, x.rank, x.tag}]; !open && len(list) > 0 {
-				from, waiting[pair{x.peer, x.rank, x.tag}] = list[0], list[1:]
-			} else if open {
-				from = s.first(x, to, met)
-			}
+			from := box.take(pair{x.peer, x.rank, x.tag})
 			if from < 0 {
 				return nil, at(s.file, int(x.line), "rank %d receives %s and nobody sends it", x.rank,
 					s.message(x))
 			}
-			met[i], met[from] = from, int32(i)
+			box.met[i], box.met[from] = from, int32(i)
 		}
 	}
 	for i := range s.steps {
-		if x := &s.steps[i]; x.kind == send && met[i] < 0 {
+		if x := &s.steps[i]; x.kind == send && box.met[i] < 0 {
 			return nil, at(s.file, int(x.line), "rank %d sends %s and nobody receives it", x.rank,
 				s.message(x))
 		}
 	}
-	return met, nil
+	return box.met, nil
 }
 
-// first finds the first send for a receive that leaves the sender or the tag open, -1 for none.
-func (s *schedule) first(x *step, to [][]int32, met []int32) int32 {
-	list := to[x.rank]
-	for len(list) > 0 && met[list[0]] >= 0 {
-		list = list[1:]
-	}
-	to[x.rank] = list
-	for _, i := range list {
-		y := &s.steps[i]
-		if met[i] < 0 && (x.peer == anybody || y.rank == x.peer) && (x.tag == anything || y.tag == x.tag) {
-			return i
-		}
-	}
-	return -1
-}
+// open reports whether a receive leaves the sender or the tag open.
+func (x *step) open() bool { return x.peer == anybody || x.tag == anything }
 
 // message says what a step sends or receives.
 func (s *schedule) message(x *step) string {

@@ -220,6 +220,14 @@ func (s *simai) trace() (*Trace, error) {
 	for _, name := range []string{"TP", "DP", "EP", "DP_EP"} {
 		x.have[name] = s.groups(name)
 	}
+	for i := range s.layers { // before anything is built
+		l := &s.layers[i]
+		for _, d := range []unit.Time{l.parts[0].dur, l.parts[1].dur, l.parts[2].dur, l.update} {
+			if err := x.grows(l, float64(min(d, 1))*float64(s.ranks)); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i := range s.layers {
 		if err := x.part(&s.layers[i], 0, workload.Forward, "TP"); err != nil {
 			return nil, err
@@ -231,16 +239,12 @@ func (s *simai) trace() (*Trace, error) {
 		if err := x.part(l, 1, workload.Backward, "TP"); err != nil {
 			return nil, err
 		}
-		if p := &l.parts[2]; p.dur > 0 {
-			x.compute(p.dur, workload.Backward)
-		}
+		x.compute(l.parts[2].dur, workload.Backward)
 		back := x.chain // nobody waits for weight gradients but the end
 		if err := x.exchange(l, 2, "DP"); err != nil {
 			return nil, err
 		}
-		if l.update > 0 {
-			x.compute(l.update, workload.Optimizer)
-		}
+		x.compute(l.update, workload.Optimizer)
 		x.chain = back
 	}
 	d, err := x.b.Seal()
@@ -252,6 +256,9 @@ func (s *simai) trace() (*Trace, error) {
 
 // compute lets every rank compute.
 func (x *simaiBuild) compute(d unit.Time, class workload.Class) {
+	if d == 0 {
+		return
+	}
 	next := make([][]int32, x.ranks)
 	for r := range next {
 		next[r] = []int32{x.b.Compute(r, d, class, x.chain[r]...)}
@@ -259,12 +266,18 @@ func (x *simaiBuild) compute(d unit.Time, class workload.Class) {
 	x.chain = next
 }
 
+// grows refuses a step that takes more operations than a workload may have, before they are built.
+func (x *simaiBuild) grows(l *simaiLayer, by float64) error {
+	if x.ops += by; x.ops > workload.MaxOps {
+		return at(x.file, l.line, "what stands up to here takes %.3g operations, more than the %d of a "+
+			"workload: fewer layers or GPUs", x.ops, workload.MaxOps)
+	}
+	return nil
+}
+
 // part adds what a layer computes in a pass, and the collective behind it.
 func (x *simaiBuild) part(l *simaiLayer, i int, class workload.Class, usual string) error {
-	p := &l.parts[i]
-	if p.dur > 0 {
-		x.compute(p.dur, class)
-	}
+	x.compute(l.parts[i].dur, class)
 	return x.exchange(l, i, usual)
 }
 
@@ -282,9 +295,8 @@ func (x *simaiBuild) exchange(l *simaiLayer, i int, usual string) error {
 		return nil
 	}
 	n := float64(len(groups[0]))
-	if x.ops += float64(len(groups)) * 2 * n * n; x.ops > workload.MaxOps {
-		return at(x.file, l.line, "the collectives up to here take %.3g transfers, more than the %d of a "+
-			"workload: fewer layers or GPUs", x.ops, workload.MaxOps)
+	if err := x.grows(l, float64(len(groups))*2*n*n); err != nil {
+		return err
 	}
 	run, how := coll.Ring(p.kind), "rings"
 	if p.kind == coll.ToAll {

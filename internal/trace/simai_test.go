@@ -94,7 +94,17 @@ func TestBadSimAI(t *testing.T) {
 	large := strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 131072", 1) + "1\n" +
 		strings.Replace(row, "4 NONE 0 0", "4 ALLREDUCE 9999999 0", 1)
 	if _, err := Read("simai", File{"w.txt", []byte(large)}); err == nil || !strings.Contains(err.Error(),
-		"w.txt:3:1: the collectives up to here take 1.72e+10 transfers, more than the 20000000") {
+		"w.txt:3:1: what stands up to here takes 1.72e+10 operations, more than the 20000000") {
+		t.Error(err)
+	}
+	// computations count too: a hostile file would otherwise be built for minutes
+	wide := strings.Replace(simaiHead, "all_gpus: 8", "all_gpus: 131072", 1)
+	if !strings.Contains(wide, "131072") {
+		t.Fatal(simaiHead)
+	}
+	tall := strings.TrimSpace(wide) + "\n1000\n" + strings.Repeat("a -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n", 1000)
+	if _, err := Read("simai", File{"w.txt", []byte(tall)}); err == nil || !strings.Contains(err.Error(),
+		"w.txt:41:1: what stands up to here takes 2.01e+07 operations, more than the 20000000") {
 		t.Error(err)
 	}
 }
