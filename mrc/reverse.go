@@ -31,8 +31,10 @@ type reverseEV struct {
 	fails uint8     // questions without an answer
 }
 
-// patience is for how many questions after the last data the paths are kept up to date.
-const patience = 4
+// patience is for how many round trips after the last data the ways are kept up to date: enough for two
+// questions, the wait for the second one's answer, and another value. A sender whose answers all go into a
+// broken cable sends a packet again per timeout, and gives up when the ways do not change in between.
+const patience = 8
 
 func (v *reverse) start(m *maker, random rng.Stream) {
 	v.random, v.ipv6, v.at = random, m.common.IPv6, unit.Never
