@@ -44,7 +44,10 @@ func TestIdealWhereCablesDiffer(t *testing.T) {
 		load := of("load", "permutation: {bytes: %s}", "alltoall: {bytes: %s}",
 			"incast: {bytes: %s, fan_in: 3}")
 		fmt.Fprintf(b, "workload: {traffic: {"+load+"}}\n", of("bytes", "1B", "4097B", "100KB", "1MB"))
-		policies := slices.DeleteFunc(route.Names(), func(n string) bool { return route.Lookup(n).Detours })
+		policies := slices.DeleteFunc(route.Names(), func(n string) bool { // those of other fabrics and NICs
+			p := route.Lookup(n)
+			return p.Detours || p.Ordered || p.Escapes || p.ReadsEVs
+		})
 		sets := []string{"lb=" + of("lb", policies...),
 			"server.bond=" + of("bond", "hash", "affinity", "spray"),
 			"transport.mtu=" + of("mtu", "256", "1024", "4096"), "transport.recovery=selective",
