@@ -28,6 +28,39 @@ func TestAckEveryAboveTheWindow(t *testing.T) {
 	}
 }
 
+// A long queue is not moved at every completion (a trace posts 100000 messages at once), and lets go of the
+// data of requests that are done all the same; completions come once each, in their order.
+func TestLongQueue(t *testing.T) {
+	const n = 3 * longQueue
+	e := connected(t, nil)
+	for i := range n {
+		e.post(Request{Verb: Write, VA: 0x1000 + uint64(i), RKey: 7, Data: pattern(8)})
+	}
+	all, moved, looked := e.a.wrs, 0, 0
+	e.run(func(p *Packet) bool {
+		if rest := len(e.a.wrs); rest >= longQueue && rest < n {
+			looked++
+			if &e.a.wrs[0] != &all[n-rest] {
+				moved++
+			}
+		}
+		return p.PSN%64 == 63 && e.now < unit.Millisecond/4
+	})
+	for done := range n {
+		if c, ok := e.a.PopCompletion(); !ok || c.Status != Success || c.ID != 0x1000+uint64(done) {
+			t.Fatalf("completion %d is %+v", done, c)
+		}
+	}
+	if moved != 0 || looked == 0 || len(e.a.wrs) != 0 {
+		t.Errorf("moved %d times of %d, %d requests left", moved, looked, len(e.a.wrs))
+	}
+	for i := range all {
+		if all[i].Data != nil {
+			t.Fatalf("request %d still holds its data", i)
+		}
+	}
+}
+
 // A NAK is no progress: a responder that says "sequence error" for one PSN for ever
 // uses the retries up as silence does (IBTA 9.9.2.1.1; rxe counts them together).
 func TestNaksUseRetriesUp(t *testing.T) {

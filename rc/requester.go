@@ -243,6 +243,10 @@ func (q *QP) Ask(now unit.Time, p *Packet) {
 	p.AckReq = true
 }
 
+// longQueue is from how many requests on a queue is not moved to the front at every completion, which takes
+// the square of its length; appending moves it, once in a while.
+const longQueue = 256
+
 // advance moves una to cum and completes the requests that end there.
 func (q *QP) advance(now unit.Time, cum uint64) {
 	q.una, q.progressAt, q.retries, q.rnrTries, q.answerGap = cum, now, 0, 0, false
@@ -253,9 +257,15 @@ func (q *QP) advance(now unit.Time, cum uint64) {
 		n++
 	}
 	if n > 0 {
-		rest := copy(q.wrs, q.wrs[n:])
-		clear(q.wrs[rest:]) // let go of the buffers
-		q.wrs = q.wrs[:rest]
+		rest := len(q.wrs) - n
+		if rest < longQueue {
+			copy(q.wrs, q.wrs[n:])
+			clear(q.wrs[rest:]) // let go of the buffers
+			q.wrs = q.wrs[:rest]
+		} else {
+			clear(q.wrs[:n])
+			q.wrs = q.wrs[n:]
+		}
 		q.cur = max(0, q.cur-int32(n))
 		if rest == 0 {
 			q.special &^= specialReads
