@@ -80,6 +80,28 @@ var tables = map[string][][3]string{
 		{"Eth1/4", "spine-2", "Ethernet1/4"}},
 }
 
+// What is assumed for ranks of whose fabric nothing is said loads and has room for them.
+func TestAssumedFabrics(t *testing.T) {
+	for _, ranks := range []int{1, 7, 8, 512, 513, 2056, 32768} {
+		text, note := assumed(ranks)
+		text += fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, "+
+			"bytes: 1KB}]}}\n", max(2, (ranks+7)/8))
+		if err := loads(text, nil); err != nil {
+			t.Errorf("%d ranks, %s: %v", ranks, note, err)
+		}
+	}
+	var out strings.Builder
+	c := importCmd{Files: []string{filepath.Join(t.TempDir(), "wide.goal")}}
+	text := []byte("num_ranks 100000\nrank 99999 {\ncalc 1\n}\n")
+	if err := os.WriteFile(c.Files[0], text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.importTraces(&env{stdout: &out}, c.Files, nil); err == nil || !strings.Contains(err.Error(),
+		"100000 ranks fit no fabric that can be assumed; name a file that says what is cabled, too") {
+		t.Error(err)
+	}
+}
+
 // The commands as somebody would use them: the neighbour tables of a fabric become a scenario, and
 // are held against the design, which they differ from.
 func TestImportStory(t *testing.T) {

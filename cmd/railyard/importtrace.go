@@ -66,6 +66,9 @@ func (c *importCmd) known() error {
 	return nil
 }
 
+// segment is how many servers an assumed fabric has on one leaf of a rail.
+const segment = 64
+
 // assumed is a fabric for ranks of whose fabric nothing is said.
 func assumed(ranks int) (text, note string) {
 	per := 8
@@ -73,10 +76,14 @@ func assumed(ranks int) (text, note string) {
 		per = 1
 	}
 	hosts := max(2, (ranks+per-1)/per)
-	return fmt.Sprintf("fabric: {kind: rail, hosts: %d, spines: 1}\nserver: {gpus: %d, nics: %d}\n",
-			hosts, per,
-			per), fmt.Sprintf("no file says what is cabled: %s of %s on one segment of rails is assumed",
-			unit.Plural(hosts, "server"), unit.Plural(per, "GPU"))
+	shape, where := fmt.Sprintf("hosts: %d, spines: 1", hosts), "one segment of rails"
+	if n := (hosts + segment - 1) / segment; n > 1 {
+		shape = fmt.Sprintf("hosts: %d, segments: %d, spines: %d", segment, n, segment)
+		where, hosts = fmt.Sprintf("%d segments of rails", n), n*segment
+	}
+	return fmt.Sprintf("fabric: {kind: rail, %s}\nserver: {gpus: %d, nics: %d}\n", shape, per, per),
+		fmt.Sprintf("no file says what is cabled: %s of %s on %s is assumed",
+			unit.Plural(hosts, "server"), unit.Plural(per, "GPU"), where)
 }
 
 // workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
@@ -138,6 +145,10 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 	}
 	out.Scenario += work
 	if err := loads(out.Scenario, c.besideOut()); err != nil {
+		if len(cablings) == 0 {
+			return &inputError{fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+
+				"what is cabled, too: %w", traces[0], unit.Plural(found.Ranks, "rank"), err)}
+		}
 		return err
 	}
 	return c.print(e, out)
