@@ -120,6 +120,8 @@ func (p *resolver) sizesOf(word string) (*workload.Sizes, error) {
 	}
 	if size, err := unit.ParseBytes(word); err == nil && size > 0 {
 		return workload.Always(size), nil
+	} else if err == nil {
+		return nil, field.New("", "messages have a byte or more, found %s", field.Quote(word))
 	}
 	if p.read == nil {
 		return nil, field.New("", "files cannot be read here")

@@ -59,12 +59,17 @@ func readGoalBinary(files []File) (*Trace, error) {
 		return nil, at(f.Name, 0, "says that it has %d ranks, expected 1 to %d", s.ranks, maxRanks)
 	}
 	var report Report
+	took := uint64(0)
 	for rank := range s.ranks {
 		start, end := r.u64(), r.u64()
 		if r.short || start > end || end > uint64(len(f.Text)-8) {
 			return nil, at(f.Name, 0, "ends early, or rank %d lies from byte %d to %d of its %d", rank,
 				start+8,
 				end+8, len(f.Text))
+		}
+		if took += end - start; took > uint64(len(f.Text)) {
+			return nil, at(f.Name, 0, "rank %d lies from byte %d to %d, where other ranks lie too", rank,
+				start+8, end+8)
 		}
 		if err := s.binaryRank(rank, f.Text[start+8:end+8], &report); err != nil {
 			return nil, err
@@ -117,10 +122,14 @@ func (s *schedule) binaryRank(rank int, b []byte, report *Report) error {
 	if r.short {
 		return at(s.file, 0, "rank %d ends early", rank)
 	}
+	var named uint64
 	for i := range after {
 		for k, l := range after[i] {
 			if uint64(l.at)+uint64(l.n) > uint64(entries) {
 				return at(s.file, 0, "rank %d, operation %d names dependents beyond its %d", rank, i, entries)
+			}
+			if named += uint64(l.n); named > uint64(entries) {
+				return at(s.file, 0, "rank %d, operation %d names dependents that another one names", rank, i)
 			}
 			for _, e := range chunks(appendix[4*l.at : 4*(l.at+l.n)]) {
 				if int(e) >= nodes {

@@ -220,6 +220,35 @@ func TestBadGoal(t *testing.T) {
 	}
 }
 
+// A small file whose ranks all name the same bytes, or whose operations all name the same dependents, would
+// become as many operations and edges as the product.
+func TestGoalBinaryOverlaps(t *testing.T) {
+	le := binary.LittleEndian
+	const ranks, nodes = 50, 10
+	one := &schedule{ranks: 1}
+	for range nodes {
+		one.steps = append(one.steps, step{kind: calc, peer: anybody, dur: unit.Nanosecond})
+	}
+	body := packed(one)[goalHead+16:]
+	b := append(le.AppendUint32(le.AppendUint64(nil, goalMagic), ranks), 1, 1)
+	for range ranks {
+		b = le.AppendUint64(b, goalHead+16*ranks-8)
+		b = le.AppendUint64(b, uint64(goalHead+16*ranks-8+len(body)))
+	}
+	if _, err := Read("", File{"o.bin", append(b, body...)}); err == nil || !strings.Contains(err.Error(),
+		"where other ranks lie too") {
+		t.Error(err)
+	}
+	one.edges = []edge{{0, 9, false}}
+	b = packed(one)
+	at := goalHead + 16 + 8 + 4*(nodes-1) // its first operation
+	copy(b[at+goalNode+23:], b[at+23:at+31])
+	if _, err := Read("", File{"o.bin", b}); err == nil || !strings.Contains(err.Error(),
+		"rank 0, operation 1 names dependents that another one names") {
+		t.Error(err)
+	}
+}
+
 // packed writes a schedule as LogGOPSim's compiler does.
 func packed(s *schedule) []byte {
 	le := binary.LittleEndian
