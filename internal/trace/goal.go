@@ -55,6 +55,9 @@ type pendingEdge struct {
 	line     int
 }
 
+// longest is how long a line may be.
+const longest = 1 << 20
+
 func readGoal(files []File) (*Trace, error) {
 	if len(files) != 1 {
 		return nil, at(files[1].Name, 0, "a GOAL schedule is one file with all ranks; found %d", len(files))
@@ -62,7 +65,7 @@ func readGoal(files []File) (*Trace, error) {
 	var report Report
 	g := &goalReader{schedule: schedule{file: files[0].Name}, rank: -1, report: &report}
 	lines := bufio.NewScanner(bytes.NewReader(files[0].Text))
-	lines.Buffer(nil, 1<<20)
+	lines.Buffer(nil, longest)
 	for lines.Scan() {
 		g.line++
 		if err := g.read(strings.Fields(uncommented(lines.Text()))); err != nil {
@@ -70,7 +73,7 @@ func readGoal(files []File) (*Trace, error) {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, at(g.file, g.line+1, "%v", err)
+		return nil, at(g.file, g.line+1, "the line is longer than the %d bytes that are read", longest)
 	}
 	switch {
 	case g.seen == nil:
