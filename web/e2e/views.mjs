@@ -435,6 +435,19 @@ for (const [name, nics] of alone)
   if (nics > 0 && name.includes("rail"))
     await shows(single, `${name}\t${nics}\t${((100 * nics) / rails.nics.length).toFixed(1)} %`);
 
+// How runs ended: jobs that met, a rank that was lost, a ring of pauses.
+for (const [name, id, words, tags] of [
+  ["met", "meetings", /spine-1.*experts.*replicas/s, []],
+  ["cut", "outcome", /rank lost.*Broken then: switch rail-1.*Cut off: host-1\/gpu-1.*Finished were \d+ of 112/s, ["rank lost"]],
+  ["locked", "chains", /closed chains of pauses: .*broken by the PFC watchdog.*paused first/s, []],
+]) {
+  await open(`#/run/${name}/why`);
+  await page.getByTestId(id).waitFor();
+  assert.match(await text(id), words);
+  for (const tag of tags) await page.locator("h1 .tag").filter({ hasText: tag }).waitFor();
+  await check(name);
+}
+
 // On a telephone nothing makes the page itself scroll sideways, and it stays accessible.
 await page.setViewportSize({ width: 400, height: 800 });
 for (const [name, hash] of [
@@ -443,6 +456,7 @@ for (const [name, hash] of [
   ...["fabric", "timeline", "why", "life"].map((v) => [v, `#/run/${training}/${v}`]),
   ["packets", `#/run/${captured}/packets?packet=1`],
   ["lost", `#/run/${placed}/fabric?metric=lost&gone=pod%3D1`],
+  ...["met", "cut", "locked"].map((r) => [r, `#/run/${r}/why`]),
 ]) {
   await open(hash);
   await page.waitForTimeout(300);

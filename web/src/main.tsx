@@ -98,6 +98,8 @@ function OneRun({ name, what }: { name: string; what: string }) {
     <>
       <h1>
         {data.name} {!s.complete && <span class="tag">incomplete: this is what there is of it</span>}
+        {s.outcome && <span class="tag">{s.outcome.ended}</span>}
+        {(s.closed_chains?.standing ?? 0) > 0 && <span class="tag">deadlock</span>}
       </h1>
       <p class="figures" data-testid="figures">
         <span>

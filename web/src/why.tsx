@@ -1,6 +1,7 @@
 import type { CollectiveRow, Collectives, Info } from "./api";
 import { view } from "./api";
 import { causes } from "./colour";
+import { Lost, Meetings, Rings } from "./ended";
 import * as f from "./format";
 import { VOQs } from "./scheduled";
 import { address, useData } from "./state";
@@ -34,6 +35,8 @@ export function Why({ info }: { info: Info }) {
   const s = info.summary;
   return (
     <section aria-label="Why" class="why">
+      {s.outcome && <Lost o={s.outcome} />}
+      {s.closed_chains && <Rings c={s.closed_chains} />}
       {s.slowest_flow && (
         <div class="panel">
           <h3>The slowest message</h3>
@@ -43,6 +46,7 @@ export function Why({ info }: { info: Info }) {
           </p>
         </div>
       )}
+      {(s.meetings ?? []).length > 0 && <Meetings all={s.meetings ?? []} />}
       {s.scheduled && <VOQs s={s.scheduled} />}
       {(s.link_events ?? []).length > 0 && (
         <div class="panel">

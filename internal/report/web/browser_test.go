@@ -51,6 +51,54 @@ switch: {buffer: 400KB, queues: {3: {lossless: false, xoff: 0B, limit: 40KB, wre
 workload: {traffic: {alltoall: {bytes: 4MB}}}
 `
 
+// Runs that end otherwise: two jobs that meet, a job whose rail's switch goes down, a torus whose pauses
+// wait for one another.
+var endings = map[string]string{
+	"met": `fabric: {kind: rail, hosts: 2, segments: 2, spines: 1, uplinks: 1}
+server: {gpus: 2, nics: 2}
+placement: spread
+jobs:
+  experts: {gpus: 4, traffic: {alltoall: {bytes: 4MB}}}
+  replicas: {gpus: 4, start: 20us, traffic: {ring-allreduce: {bytes: 4MB}}}
+`,
+	"cut": `fabric: {kind: rail, hosts: 4, spines: 2}
+server: {gpus: 2, nics: 2}
+events: [{switch: rail-1, at: 50us, up: false}]
+workload: {traffic: {ring-allreduce: {bytes: 8MB}}}
+`,
+	"locked": `fabric: {kind: torus, k: 4, uplinks: 1, allow_deadlock: true,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 10m}}
+server: {gpus: 4, nics: 4}
+cc: {algorithm: none}
+transport: {timeout: 0}
+switch: {buffer: 8MB, queues: {"3": {xoff: 100KB, xon: 50KB, wred_max: 0B, wred_min: 0B}}}
+workload: {traffic: {permutation: {bytes: 4MB}}}
+`}
+
+// ending writes the run of a scenario, however it ends.
+func ending(t *testing.T, dir, text string) {
+	t.Helper()
+	d, err := scenario.Parse("x", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := d.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := sim.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now()}
+	if err := run.Reserve(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // captured writes a run with a capture, as the run command does.
 func captured(t *testing.T, dir string) {
 	t.Helper()
@@ -152,6 +200,9 @@ func TestBrowser(t *testing.T) {
 	captured(t, filepath.Join(s.Root, "captured"))
 	capturedAs(t, filepath.Join(s.Root, "mrc"), "transport=mrc", "fabric.ip=6")
 	capturedAs(t, filepath.Join(s.Root, "srd"), "transport=srd")
+	for name, text := range endings {
+		ending(t, filepath.Join(s.Root, name), text)
+	}
 	os.MkdirAll(filepath.Join(s.Root, "broken"), 0o755)
 	r, err := Open(filepath.Join(s.Root, name))
 	if err != nil {
