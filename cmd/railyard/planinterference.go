@@ -74,7 +74,7 @@ func (c *planInterferenceCmd) Run(e *env) error {
 	e.doing = "together"
 	all, _, err := outcomeTables(e, plan)
 	if err != nil {
-		return err
+		return fmt.Errorf("together: %w", err)
 	}
 	out := interference{Meetings: all.Meetings}
 	for i := range all.Jobs {

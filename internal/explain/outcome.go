@@ -23,6 +23,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	s, t, limits = &counted, &recorded, o.Limits
 	s.Name, s.Version, s.Seed, s.Fidelity = p.Name, version, p.Seed, o.Fidelity
 	s.LB, s.Congestion = p.LB.Name, p.Services[0].Words
+	for _, of := range p.Services[1:] {
+		s.Congestion += "; of jobs with " + of.Name + ": " + of.Words
+	}
 	if c := p.Services[0].Carried; c != nil {
 		s.Transport = c.Words
 	}

@@ -174,8 +174,8 @@ func (f *floor) place(key string, j *Job, need, together int) (crew, error) {
 		return all, nil
 	}
 	if together > 1 {
-		return nil, field.New(key, "needs %d GPUs in groups of %d on one server; %d are free of %d, %d of "+
-			"them in such groups", need, together, f.free(), f.p.Graph.TotalGPUs(), len(all))
+		return nil, field.New(key, "needs %d GPUs in groups of %d that share NVLink; %d are free of %d, %d "+
+			"of them in such groups", need, together, f.free(), f.p.Graph.TotalGPUs(), len(all))
 	}
 	return nil, field.New(key, "needs %d GPUs; %d are free of %d", need, f.free(), f.p.Graph.TotalGPUs())
 }

@@ -12,7 +12,7 @@ import (
 // Job is one of several workloads that run side by side.
 type Job struct {
 	Name  string    `yaml:"name" doc:"what it is called"`
-	GPUs  int       `yaml:"gpus" doc:"how many it gets; 0: as many as its training layout needs, or the GPUs that on names"`
+	GPUs  int       `yaml:"gpus" doc:"how many it gets; 0: as many as its training layout or trace needs, or the GPUs that on names"`
 	Place string    `yaml:"placement" enum:"@place" doc:"which GPUs it gets of those that earlier jobs left; as the scenario's placement unless given"`
 	On    []string  `yaml:"on" doc:"its GPUs in the order of ranks, instead of a placement: host-1/gpu-1, host-1 for all of a server, ranges as host-[3-6]"`
 	Start unit.Time `yaml:"start" doc:"when it starts"`
@@ -136,7 +136,7 @@ func lossless(is bool) string {
 // crewOf finds a job's GPUs.
 func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	j, key := &p.File.Jobs[i], field.At("jobs", i)
-	need, unit, err := j.needs(key)
+	need, together, err := p.needs(j, key)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,18 @@ func (p *resolver) crewOf(f *floor, i int) (crew, error) {
 	if j.Place == "" {
 		j.Place = p.File.Placement
 	}
-	return f.place(key, j, need, unit)
+	return f.place(key, j, need, together)
 }
 
 // needs is how many GPUs a job is for, 0 if it does not say, and how many of them have to share a server.
-func (j *Job) needs(key string) (gpus, together int, err error) {
+func (p *resolver) needs(j *Job, key string) (gpus, together int, err error) {
+	if j.Trace != nil && j.GPUs == 0 && len(j.On) == 0 {
+		x, err := p.traced(key+".trace", j.Trace)
+		if err != nil {
+			return 0, 0, err
+		}
+		return x.Ranks, 1, nil
+	}
 	t := j.Training
 	if t == nil {
 		return j.GPUs, 1, nil

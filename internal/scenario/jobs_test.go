@@ -215,7 +215,8 @@ func TestBadJobs(t *testing.T) {
 		"no room for groups": {"a: {gpus: 16, placement: rail, traffic: X}, b: {training: {model: " +
 			"tiny.json, " +
 			"tp: 4, dp: 2, sequence: 64, global_batch: 2}}",
-			"jobs.b: needs 8 GPUs in groups of 4 on one server; 16 are free of 32, 0 of them in such groups"},
+			"jobs.b: needs 8 GPUs in groups of 4 that share NVLink; 16 are free of 32, 0 of " +
+				"them in such groups"},
 		"how many": {"a: {traffic: X}", "jobs.a.gpus: is missing: how many GPUs the job gets (32 of 32 " +
 			"are free)"},
 		"no work": {"a: {gpus: 3}", "jobs.a: holds 0 workloads, expected exactly one of training, " +

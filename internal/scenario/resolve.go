@@ -9,6 +9,7 @@ import (
 	"railyard/internal/site"
 	"railyard/internal/swconf"
 	"railyard/internal/topo"
+	"railyard/internal/trace"
 )
 
 // ReadFile fetches a file the scenario names, relative to the scenario.
@@ -22,7 +23,8 @@ type resolver struct {
 	read      ReadFile
 	roleKeys  map[topo.Role][]string // of switches, by the role that they say
 	types     []*site.Type           // by server, of a described fabric
-	configs   []*swconf.Config       // of switches that have texts, under their names
+	traces    map[*Trace]*trace.Trace
+	configs   []*swconf.Config // of switches that have texts, under their names
 	ocs       []*optics
 }
 
@@ -39,7 +41,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
-		roleKeys: map[topo.Role][]string{}}
+		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
 	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
 		p.followed, p.structured, p.segments, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,23 +14,9 @@ import (
 // trace makes a job of what another tool's files say; what was guessed and left out becomes notes.
 func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	key := at.key + ".trace"
-	if len(t.Files) == 0 {
-		return job, field.New(key+".files", "is missing")
-	}
-	if p.read == nil {
-		return job, field.New(key+".files", "files cannot be read here")
-	}
-	var files []trace.File
-	for i, name := range t.Files {
-		text, err := p.read(name)
-		if err != nil {
-			return job, field.Under(field.At(key+".files", i), err)
-		}
-		files = append(files, trace.File{Name: name, Text: text})
-	}
-	x, err := trace.Read(t.Format, files...)
+	x, err := p.traced(key, t)
 	if err != nil {
-		return job, field.Under(key, err)
+		return job, err
 	}
 	for _, c := range x.Report.Guessed {
 		p.note("trace %s: assumed: %s", t.Files[0], c.Words())
@@ -49,21 +36,54 @@ func (p *resolver) trace(at task, t *Trace) (job workload.Job, err error) {
 	return job, nil
 }
 
+// traced reads a trace's files, once.
+func (p *resolver) traced(key string, t *Trace) (*trace.Trace, error) {
+	if x := p.traces[t]; x != nil {
+		return x, nil
+	}
+	if len(t.Files) == 0 {
+		return nil, field.New(key+".files", "is missing")
+	}
+	if p.read == nil {
+		return nil, field.New(key+".files", "files cannot be read here")
+	}
+	var files []trace.File
+	for i, name := range t.Files {
+		text, err := p.read(name)
+		if err != nil {
+			return nil, field.Under(field.At(key+".files", i), err)
+		}
+		files = append(files, trace.File{Name: name, Text: text})
+	}
+	x, err := trace.Read(t.Format, files...)
+	if err != nil {
+		return nil, field.Under(key, err)
+	}
+	p.traces[t] = x
+	return x, nil
+}
+
+// counted is where a server's name has the number of a trace's rank, with what is added to it.
+var counted = regexp.MustCompile(`\{n([+-]\d{1,6})?\}`)
+
 // numbered finds the GPUs of the numbers that a graph's operations are on, and makes these numbers ranks.
 func (p *resolver) numbered(at task, pattern string, d *workload.DAG) (crew, error) {
 	if at.crew != nil {
 		return nil, field.New("", "says which GPUs the job is on: leave the job's gpus, placement and on out")
 	}
-	if !strings.Contains(pattern, "{n}") {
-		return nil, field.New("", "found %s, expected a name with {n}, as host-{n}", field.Quote(pattern))
+	where := counted.FindStringSubmatch(pattern)
+	if where == nil {
+		return nil, field.New("", "found %s, expected a name with {n}, as host-{n} or host-{n+1}",
+			field.Quote(pattern))
 	}
+	more, _ := strconv.Atoi(where[1]) // nothing is 0
 	rank := map[int32]int32{}
 	var place crew
 	for _, n := range d.Used() {
-		name := strings.ReplaceAll(pattern, "{n}", strconv.Itoa(int(n)))
+		name := strings.ReplaceAll(pattern, where[0], strconv.Itoa(int(n)+more))
 		gpu, err := p.Graph.FindGPU(name + "/gpu-1")
 		if err != nil {
-			return nil, err
+			return nil, field.New("", "the files' number %d: %v", n, err)
 		}
 		rank[n] = int32(len(place))
 		place = append(place, gpu)

@@ -14,6 +14,8 @@ func TestTraces(t *testing.T) {
 	for _, c := range []struct{ work, want string }{
 		{"workload: {trace: {files: [flow.txt]}}", "flow.txt: 2>1 5>1"},
 		{"workload: {trace: {files: [flow.txt], nodes: 'host-{n}'}}", "flow.txt: 4>0 16>0"},
+		{"workload: {trace: {files: [flow.txt], nodes: 'host-{n+1}'}}", "flow.txt: 8>4 20>4"},
+		{"jobs: {a: {trace: {files: [flow.txt]}}}", "a: 2>1 5>1"},
 		{"jobs: {a: {gpus: 6, trace: {files: [flow.txt]}}, b: {trace: {files: [flow.txt], nodes: " +
 			"'host-{n}'}}}",
 			"a: 3>2 7>2 b: 4>0 16>0"}, // b has GPUs 0, 4 and 16
@@ -46,13 +48,16 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	for work, want := range map[string]string{
+		"jobs: {a: {trace: {files: [none.txt]}}}": "jobs.a.trace.files[0]: ",
+		"jobs: {}": "x.yaml:3:1: jobs: is empty; give each a name and a " +
+			"workload",
 		"workload: {trace: {files: [none.txt]}}": "workload.trace.files[0]: ",
 		"workload: {trace: {files: [flow.txt], nodes: host}}": "workload.trace.nodes: found " +
 			`"host", expected a name with {n}`,
 		"jobs: {a: {gpus: 5, trace: {files: [flow.txt]}}}": "jobs.a.trace.files: has 6 ranks, the " +
 			"job has 5 GPUs",
 		"workload: {trace: {files: [flow.txt], nodes: " +
-			"'h-{n}'}}": `workload.trace.nodes: there is no GPU "h-1/gpu-1"`,
+			"'h-{n}'}}": `workload.trace.nodes: the files' number 1: there is no GPU`,
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(shared+work+"\n"), nil)
 		if err == nil {

@@ -17,6 +17,9 @@ func (p *resolver) work() error {
 	}
 	own := &p.File.Server
 	p.NVLatency, p.PXN = own.NVLatency, own.PXN || own.Choice == RailNICs
+	if p.says("jobs") && len(p.File.Jobs) == 0 {
+		return field.New("jobs", "is empty; give each a name and a workload")
+	}
 	if len(p.File.Jobs) > 0 {
 		if err := p.jobs(); err != nil {
 			return err
