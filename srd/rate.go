@@ -34,7 +34,8 @@ const unknownRTT = 100 * unit.Microsecond
 
 func newRate(s *settings, line unit.Rate, rtt unit.Time) rate {
 	r := rate{s: s, line: line, now: line, base: rtt, told: rtt > 0, mtu: s.MTU}
-	r.grown = unit.InTime(line, r.least())
+	// a round trip's bytes, and those that an acknowledgement waits for
+	r.grown = unit.InTime(line, r.least()) + unit.Bytes(s.ackEvery)*s.MTU
 	return r
 }
 

@@ -194,8 +194,9 @@ func TestRateFollowsArrivals(t *testing.T) {
 	for _, full := range []bool{true, false} {
 		set := settingsOf(Protocol.Defaults, transport.Common{MTU: 4096})
 		r := newRate(&set, 400*unit.Gbps, 10*us)
-		if got := r.limit(); got != 500_000 {
-			t.Fatalf("before the first answer %v may be in flight, want a product of 500 KB", got)
+		if got := r.limit(); got != 500_000+4*4096 {
+			t.Fatalf("before the first answer %v may be in flight, want a product of 500 KB and what an "+
+				"acknowledgement waits for", got)
 		}
 		packet := unit.Serialize(4096, 25*unit.Gbps)
 		for now := 12 * us; r.cuts == 0; now += packet {
