@@ -19,6 +19,7 @@ type drawn struct {
 	sets []string
 
 	gpus       int  // of a server
+	regions    bool // the fabric has groups, by way of which packets may go
 	lossless   bool // nothing is dropped for want of room
 	cnps       bool // CNPs, which no WRED can mark, are in the data's queue
 	errors     bool // bits flip
@@ -99,6 +100,7 @@ func (d *drawn) fabric() (block string, ports int) {
 		block = "kind: rail-only, hosts: 5"
 	case 4:
 		block, d.gpus = "kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2", 1
+		d.regions = true
 	case 5:
 		block, d.gpus = "kind: graph, allow_deadlock: true, graph: "+d.graph(), 1
 	}
@@ -164,7 +166,10 @@ func (d *drawn) queues() {
 
 // transport draws the queue pairs and how switches choose among paths.
 func (d *drawn) transport() {
-	lb := d.of(route.Names()...)
+	lb := d.of(slices.DeleteFunc(route.Names(), func(name string) bool { // of tori, of MRC, of dragonflies
+		p := route.Lookup(name)
+		return p.Ordered || p.Escapes || p.ReadsEVs || p.Detours && !d.regions
+	})...)
 	d.set("lb=%s", lb)
 	d.fixed = route.Lookup(lb).Fixed
 	if d.selective = d.chance(0.65); d.selective {
