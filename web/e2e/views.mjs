@@ -438,7 +438,12 @@ for (const [name, nics] of alone)
 // How runs ended: jobs that met, a rank that was lost, a ring of pauses.
 for (const [name, id, words, tags] of [
   ["met", "meetings", /spine-1.*experts.*replicas/s, []],
-  ["cut", "outcome", /rank lost.*Broken then: switch rail-1.*Cut off: host-1\/gpu-1.*Finished were \d+ of 112/s, ["rank lost"]],
+  [
+    "cut",
+    "outcome",
+    /rank lost.*Broken then: switch rail-1.*Cut off: host-1\/gpu-1.*Finished were \d+ of 112/s,
+    ["rank lost"],
+  ],
   ["locked", "chains", /closed chains of pauses: .*broken by the PFC watchdog.*paused first/s, []],
 ]) {
   await open(`#/run/${name}/why`);

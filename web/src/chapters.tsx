@@ -254,8 +254,10 @@ export function chapters(info: Info): Chapter[] {
           ) : (
             <>
               {carried.key === "mrc"
-                ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port (over IPv6 the flow label, too) is the entropy value: another one in each packet, so that switches hash each to another path"
-                : "RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash it to choose a path"}{" "}
+                ? "MRC keeps RoCEv2's headers and adds its own. The UDP source port (over IPv6 the flow label, too) " +
+                  "is the entropy value: another one in each packet, so that switches hash each to another path"
+                : "RoCEv2 is InfiniBand's transport in UDP. The UDP source port carries no service: switches hash " +
+                  "it to choose a path"}{" "}
               <Fig v="(IBTA annex A17)" from="RoCEv2, source port as entropy" cited />.
             </>
           )}

@@ -18,7 +18,8 @@ export function Lost({ o }: { o: Outcome }) {
       )}
       <p>
         Finished were {f.count(d.operations)} of {f.count(d.of_operations)} operations,{" "}
-        {f.bytes(d.network_bytes)} of {f.bytes(d.of_network_bytes)} over the network and {f.count(d.collectives)} of{" "}
+        {f.bytes(d.network_bytes)} of {f.bytes(d.of_network_bytes)} over the network and{" "}
+        {f.count(d.collectives)} of{" "}
         {f.count(d.of_collectives)} collectives. {f.count(o.waiting_ranks)} GPUs with work left hang until the
         collectives' time-out of {f.time(o.limit_ps)} ends the job, at {f.time(o.job_ps)}
         {o.lost_since_checkpoint_most_ps > 0 &&

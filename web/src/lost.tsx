@@ -43,11 +43,13 @@ export function told(whole: Fabric, loss: Loss): string[] {
         `${loss.nics.size === 1 ? "is" : "are"} cut off: they hang on this alone.`,
     );
   if (loss.apart) out.push("What is left falls apart; all but the largest part counts as cut off.");
+  const some = loss.gpus === 1 ? "it" : "all of them";
+  const lent = loss.lent === loss.gpus ? some : f.count(loss.lent);
   if (loss.gpus > 0)
     out.push(
       `${plural(loss.gpus, "GPU")} ${loss.gpus === 1 ? "has" : "have"} no NIC left` +
         (loss.lent > 0
-          ? `; ${loss.lent === loss.gpus ? (loss.gpus === 1 ? "it" : "all of them") : f.count(loss.lent)} could still send by a neighbour's over NVLink.`
+          ? `; ${lent} could still send by a neighbour's over NVLink.`
           : "."),
     );
   const worst = Math.max(0, ...loss.thin.values());

@@ -177,7 +177,8 @@ export function TimeLine({ info }: { info: Info }) {
     const s = data?.spans.find((s) => s[0] === rank && s[1] <= t && s[2] >= t && (s[3] !== s[4]) === half);
     choose(
       s
-        ? `rank ${rank}: ${data!.names[s[4]]}, ${kindOf(data!.names, s)}, from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
+        ? `rank ${rank}: ${data!.names[s[4]]}, ${kindOf(data!.names, s)}, ` +
+          `from ${f.time(s[1])} for ${f.time(s[2] - s[1])}`
         : `rank ${rank} at ${f.time(t)}: nothing`,
     );
   };

@@ -18,27 +18,33 @@ const known: Record<string, [name: string, means: string]> = {
   ],
   srd: [
     "SRD",
-    "Datagrams take whichever of many paths answers fastest and arrive in any order; the receiver puts messages together.",
+    "Datagrams take whichever of many paths answers fastest and arrive in any order; the receiver " +
+      "puts messages together.",
   ],
   falcon: [
     "Falcon",
-    "A few paths per connection, each with a window that its round trip sets; losses are found within a round trip, and a congested path is left.",
+    "A few paths per connection, each with a window that its round trip sets; losses are found within " +
+      "a round trip, and a congested path is left.",
   ],
   mrc: [
     "MRC",
-    "Every packet of a WRITE takes another path, by its entropy value, and is placed where it belongs as it comes; receivers say what is missing, and bad paths are left out.",
+    "Every packet of a WRITE takes another path, by its entropy value, and is placed where it belongs " +
+      "as it comes; receivers say what is missing, and bad paths are left out.",
   ],
   eqds: [
     "EQDS over RoCEv2",
-    "Receivers grant credit for what their link takes; packets are sprayed, and a full switch cuts them to their headers instead of losing them.",
+    "Receivers grant credit for what their link takes; packets are sprayed, and a full switch cuts " +
+      "them to their headers instead of losing them.",
   ],
   uec: [
     "UEC (Ultra Ethernet)",
-    "A window follows marks and round trips, receivers grant credit besides, packets are spread over paths that prove good, and full switches cut them to their headers.",
+    "A window follows marks and round trips, receivers grant credit besides, packets are spread over " +
+      "paths that prove good, and full switches cut them to their headers.",
   ],
   scheduled: [
     "RoCEv2 over a scheduled fabric",
-    "Packets wait where they enter until the port they leave by grants credit, then cross as cells over all links at once.",
+    "Packets wait where they enter until the port they leave by grants credit, then cross as cells " +
+      "over all links at once.",
   ],
 };
 

@@ -78,7 +78,20 @@ workload: {traffic: {permutation: {bytes: 4MB}}}
 // ending writes the run of a scenario, however it ends.
 func ending(t *testing.T, dir, text string) {
 	t.Helper()
-	d, err := scenario.Parse("x", []byte(text), nil)
+	r := built(t, text)
+	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test", Began: time.Now()}
+	if err := run.Reserve(dir, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := run.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// built is the run of a scenario before it begins.
+func built(t *testing.T, text string, sets ...string) *sim.Run {
+	t.Helper()
+	d, err := scenario.Parse("x", []byte(text), sets)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,13 +103,7 @@ func ending(t *testing.T, dir, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now()}
-	if err := run.Reserve(dir, false); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := run.Go(nil); err != nil {
-		t.Fatal(err)
-	}
+	return r
 }
 
 // captured writes a run with a capture, as the run command does.
@@ -108,18 +115,7 @@ func captured(t *testing.T, dir string) {
 // capturedAs is the same with other values.
 func capturedAs(t *testing.T, dir string, sets ...string) {
 	t.Helper()
-	d, err := scenario.Parse("x", []byte(flows), sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := d.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := sim.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := built(t, flows, sets...)
 	tap, err := r.Capture([]string{"rail-1:Eth3"}, 0, 200*unit.Microsecond)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +124,8 @@ func capturedAs(t *testing.T, dir string, sets ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &runner.Runner{Plan: p, Run: r, Version: "test", Began: time.Now(), Capture: tap, Follow: follow}
+	run := &runner.Runner{Plan: r.Plan, Run: r, Version: "test", Began: time.Now(), Capture: tap,
+		Follow: follow}
 	if err := run.Reserve(dir, false); err != nil {
 		t.Fatal(err)
 	}
