@@ -247,7 +247,8 @@ func (n *Network) ways(to map[int]bool, from, dst int) {
 func TestIdealWhereACableComesBack(t *testing.T) {
 	_, s, tables := runAll(t, `
 name: back
-fabric: {kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2, host_link: {rate: 10Gbps, cable: 1m}, fabric_link: {rate: 100Gbps, cable: 1m}, pipeline: 1us}
+fabric: {kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2,
+  host_link: {rate: 10Gbps, cable: 1m}, fabric_link: {rate: 100Gbps, cable: 1m}, pipeline: 1us}
 transport: {timeout: 8}
 workload: {traffic: {flows: [{from: host-6/gpu-1, to: host-2/gpu-1, bytes: 4KB, start: 2ms}, {from: host-5/gpu-1, to: host-6/gpu-1, bytes: 4KB, start: 2ms}]}}
 failures:
@@ -268,7 +269,8 @@ func TestQueuesBehindAnOutageAreNoLoss(t *testing.T) {
 	_, s, _ := runAll(t, `
 name: outage
 seed: 670486
-fabric: {kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2, host_link: {rate: 300Gbps, cable: 3m}, fabric_link: {rate: 10Gbps, cable: 3m}, cut_through: true, pipeline: 1us}
+fabric: {kind: dragonfly, allow_deadlock: true, k: 1, groups: 3, group_size: 2,
+  host_link: {rate: 300Gbps, cable: 3m}, fabric_link: {rate: 10Gbps, cable: 3m}, cut_through: true, pipeline: 1us}
 lb: spray-least
 transport: {recovery: selective, mtu: 256, timeout: 12, nak_after: 4000, qps: 3}
 switch: {queues: {3: {xoff: 0B, xon: 93KB, xon_offset: 43KB, alpha: 8, wred_min: 106KB, wred_max: 886KB, probability: 79, wred_weight: 7}}}
