@@ -24,7 +24,7 @@ type planMemoryCmd struct {
 	ZeRO         int     `help:"ZeRO stage, 0 to 3." default:"0" name:"zero" range:"0,3" without:"states,weights"`
 	NoSequence   bool    `help:"Without sequence parallelism." name:"no-sequence-parallel" without:"states,weights"`
 	Recompute    string  `help:"Activations made again: none, selective or full." enum:"none,selective,full" default:"selective" without:"states,weights"`
-	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble" default:"" placeholder:"NAME" without:"states,weights"`
+	Schedule     string  `help:"Pipeline schedule; interleaved with --vpp." enum:",gpipe,1f1b,interleaved,zero-bubble,2bw" default:"" placeholder:"NAME" without:"states,weights"`
 	Micro        int64   `help:"Sequences per microbatch." default:"1" name:"micro-batch" range:"1,1048576" without:"states,weights"`
 	Microbatches int     `help:"Microbatches per replica and step." default:"8" range:"1,1048576" without:"states,weights"`
 	Seq          int64   `help:"Tokens per sequence." default:"2048" name:"sequence" range:"1,16777216" without:"states,weights"`
@@ -36,11 +36,13 @@ type planMemoryCmd struct {
 
 func (c *planMemoryCmd) Help() string {
 	return `States are 16 bytes per parameter (Adam, mixed precision), spread by ZeRO; activations by
-Korthikanti et al. with sequence parallelism. Exits with 1 when a rank does not fit.
+Korthikanti et al. with sequence parallelism. The schedule 2bw, which never flushes, holds two
+versions of the weights. Exits with 1 when a rank does not fit.
 
 Examples:
   railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --zero 1
   railyard plan memory llama-3.1-405b --tp 8 --pp 16 --dp 128 --zero 2 --sequence 8192
+  railyard plan memory gpt3-175b --tp 8 --pp 8 --dp 16 --schedule 2bw
   railyard plan memory --states 1.5T --gpu h100 --efficiency 75
   railyard plan memory --weights 405B`
 }

@@ -70,7 +70,11 @@ func trained(m *workload.Training, took unit.Time, complete bool) (s result.Trai
 		return s
 	}
 	s.Params = m.Model.Params()
-	s.Tokens, s.TrainingGPUs = m.Global()*m.Seq, m.GPUs()
+	n := m.StepsInRow()
+	if n > 1 {
+		s.Steps = n
+	}
+	s.Tokens, s.TrainingGPUs = m.Global()*m.Seq*int64(n), m.GPUs()
 	s.FLOPs = m.Model.StepFLOPs(s.Tokens, m.Seq)
 	if took > 0 && complete {
 		s.MFU = s.FLOPs / took.Seconds() / m.Peak()

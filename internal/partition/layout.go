@@ -27,10 +27,13 @@ const (
 	OneFOneB    = "1f1b"        // one forward, one backward, once the pipeline is full
 	Interleaved = "interleaved" // 1f1b with several model chunks per rank (Narayanan et al., SC'21)
 	ZeroBubble  = "zero-bubble" // ZB-H1: weight gradients fill the bubble (Qi et al. 2023)
+	// 1f1b that goes on with the next batch where the last one ends, with two versions of the weights
+	// (PipeDream-2BW, Narayanan et al. 2021)
+	TwoVersions = "2bw"
 )
 
 // Schedules are all of them.
-var Schedules = []string{OneFOneB, GPipe, Interleaved, ZeroBubble}
+var Schedules = []string{OneFOneB, GPipe, Interleaved, ZeroBubble, TwoVersions}
 
 // Orders of ranks, fastest first.
 const (
@@ -50,12 +53,13 @@ type Layout struct {
 	ZeRO      int    `json:"zero" yaml:"zero" doc:"0: all-reduce; 1: shared optimizer; 2: and gradients; 3: and parameters (FSDP)"`
 	Sequence  bool   `json:"sequence_parallel" yaml:"sequence_parallel" doc:"tensor parallel ranks share the sequence between blocks: gather and scatter instead of all-reduce"`
 	Recompute string `json:"recompute" yaml:"recompute" enum:"none,selective,full" doc:"activations made again in the backward pass; selective: attention scores only"`
-	Schedule  string `json:"schedule" yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble" doc:"pipeline schedule; zero-bubble is ZB-H1"`
+	Schedule  string `json:"schedule" yaml:"schedule" enum:"1f1b,gpipe,interleaved,zero-bubble,2bw" doc:"pipeline schedule; zero-bubble is ZB-H1; 2bw (PipeDream-2BW) keeps two versions of the weights and never flushes, over steps of 2 and more"`
 	Order     string `json:"order" yaml:"order" enum:"tp-cp-dp-pp,tp-cp-pp-dp" doc:"order of ranks, fastest first: replicas of a stage side by side, or stages of a replica"`
 	// A token is 4 bytes when it is loaded, which is nothing beside activations: a
 	// batch of 512 sequences of 2,048 is 4 MiB. A seed makes that 4 GB.
 	Micro        int64 `json:"micro_batch" yaml:"micro_batch" doc:"sequences per microbatch and replica"`
 	Microbatches int   `json:"microbatches" yaml:"-"` // per replica and step
+	Steps        int   `json:"-" yaml:"steps" doc:"steps one after the other, each a batch"`
 	Seq          int64 `json:"sequence" yaml:"sequence" doc:"tokens per sequence"`
 }
 
@@ -114,6 +118,13 @@ func (l Layout) checkSchedule() error {
 	case l.Schedule == Interleaved && l.PP > 1 && l.Microbatches%l.PP != 0:
 		return field.New("schedule", "interleaving needs a multiple of pp %s, found %d",
 			unit.Plural(l.PP, "microbatch"), l.Microbatches)
+	case l.Schedule == TwoVersions && l.Microbatches < l.PP:
+		return field.New("schedule", "%s needs as many microbatches as stages, so that two versions of the "+
+			"weights are enough: pp is %d, found %s", TwoVersions, l.PP, unit.Plural(l.Microbatches,
+			"microbatch"))
+	case l.Schedule == TwoVersions && l.ZeRO > 0:
+		return field.New("zero", "stage %d shares out states that %s updates while the other version is in "+
+			"use; accepted: 0", l.ZeRO, TwoVersions)
 	case l.Schedule == ZeroBubble && l.Recompute == RecomputeFull:
 		return field.New("recompute",
 			"full recomputation leaves the zero-bubble schedule nothing to postpone; use none or selective")
@@ -178,6 +189,9 @@ func (l Layout) GPUs() int { return l.TP * l.PP * l.DP * l.CP }
 // Global is how many sequences a step takes.
 func (l Layout) Global() int64 { return l.Micro * int64(l.Microbatches) * int64(l.DP) }
 
+// StepsInRow is how many steps follow one another, at least one.
+func (l Layout) StepsInRow() int { return max(1, l.Steps) }
+
 // Rank numbers a rank.
 func (l Layout) Rank(tp, cp, dp, pp int) int {
 	if l.Order == PipelineInside {
@@ -201,7 +215,7 @@ func (l Layout) String() string {
 	if l.ZeRO > 0 {
 		s += fmt.Sprintf(" zero %d", l.ZeRO)
 	}
-	if l.Schedule == GPipe || l.Schedule == ZeroBubble {
+	if l.Schedule == GPipe || l.Schedule == ZeroBubble || l.Schedule == TwoVersions {
 		s += " " + l.Schedule
 	}
 	if l.Recompute != RecomputeSelective {

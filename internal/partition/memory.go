@@ -114,6 +114,9 @@ func (l Layout) Memory(m *model.Config) ([]RankMemory, error) {
 		}
 		r.Weights, r.Gradients, r.Optimizer = state(paramBytes, l.ZeRO >= 3), state(gradBytes, l.ZeRO >= 2),
 			state(optBytes, l.ZeRO >= 1)
+		if l.Schedule == TwoVersions { // the one in use and the one that is made
+			r.Weights *= 2
+		}
 		act := l.LayerActivations(m) * float64(layers) * r.InFlight
 		if stage == l.PP-1 { // logits in 32 bit, of one microbatch
 			act += 4 * float64(l.Seq/int64(l.CP)) * float64(l.Micro) * float64(m.Vocab) / float64(l.TP)

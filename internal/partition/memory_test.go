@@ -165,3 +165,33 @@ func TestExperts(t *testing.T) {
 		t.Errorf("%v: %d parameters with ep 8, %d without", err, eight[0].Params, one[0].Params)
 	}
 }
+
+// A pipeline that keeps two versions of the weights holds twice the bytes of them, and nothing else more
+// than 1F1B.
+func TestTwoVersions(t *testing.T) {
+	m := builtin(t, "gpt3-13b")
+	l := layout(8, 4, 2)
+	one, err := l.Memory(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Schedule = TwoVersions
+	two, err := l.Memory(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range one {
+		one[i].Weights *= 2
+		if one[i] != two[i] {
+			t.Errorf("stage %d: %+v, want %+v", i+1, two[i], one[i])
+		}
+	}
+	l.ZeRO = 1
+	if err := l.Check(m); err == nil || !strings.Contains(err.Error(), "zero") {
+		t.Error(err)
+	}
+	l.ZeRO, l.Microbatches = 0, 3
+	if err := l.Check(m); err == nil || !strings.Contains(err.Error(), "pp is 4, found 3 microbatches") {
+		t.Error(err)
+	}
+}

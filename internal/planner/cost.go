@@ -97,6 +97,9 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		w := layers * t.WeightTime().Seconds() // needs no wait, and those of earlier microbatches fill gaps
 		c.Bubble -= min((p-1)*(f+b+comm), (p-1+min(p-1, mb-1))*w)
 	}
+	if l.Schedule == partition.TwoVersions { // filled and emptied once in all steps
+		c.Bubble /= float64(l.StepsInRow())
+	}
 	if l.PP > 1 {
 		tokens := float64(l.Micro * in.Training.Seq / int64(l.CP))
 		act := tokens * float64(in.Training.Model.Hidden) * 2 / float64(l.TP)
@@ -104,6 +107,9 @@ func (in SearchInput) Estimate(l partition.Layout) Candidate {
 		// Filling and emptying the pipeline, a microbatch goes round all stages between two
 		// chunks; in between a chunk's transfers hide behind the other direction's passes.
 		c.Pipeline = 2 * (p - 1 + (v-1)*p) * hop
+		if l.Schedule == partition.TwoVersions {
+			c.Pipeline /= float64(l.StepsInRow())
+		}
 		in.book(&c, pipeline, 2*mb*v*act*(p*v-1)/(p*v))
 	}
 	in.data(&c, t, replicas(l, context, data), f+layers*tf.Seconds(), b+layers*tb.Seconds())

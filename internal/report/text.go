@@ -117,6 +117,9 @@ const maxJobs = 8
 
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
+	if s.Steps > 1 {
+		fmt.Fprintf(w, " for %d steps, %v each", s.Steps, unit.Time(s.StepTime/int64(s.Steps)))
+	}
 	if s.MFU > 0 && s.StepTime > 0 {
 		fmt.Fprintf(w, "   (MFU %.1f %%, %.0f tokens/s/GPU)", 100*s.MFU,
 			float64(s.Tokens)/unit.Time(s.StepTime).Seconds()/float64(max(s.TrainingGPUs, 1)))

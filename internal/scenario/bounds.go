@@ -172,6 +172,7 @@ var fixed = []bound{
 	{key: "workload.training.efficiency", min: "0.1", max: "100"},
 	{key: "workload.training.channels", min: "1", max: "64"},
 	{key: "workload.training.zero", of: "0, 1, 2, 3"},
+	{key: "workload.training.steps", min: "1", max: "1000"},
 	{key: "workload.training.prefetch", min: "0", max: "1000"},
 	{key: "workload.training.gathers", min: "1", max: "64", zero: true},
 

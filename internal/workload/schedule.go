@@ -13,6 +13,7 @@ const (
 	forwardPass  passKind = iota
 	backwardPass          // with weight gradients, unless the schedule postpones them
 	weightPass            // weight gradients alone
+	updatePass            // of the weights, by the gradients of the step with that number
 )
 
 // pass is one microbatch through one of a stage's model chunks.
@@ -30,6 +31,8 @@ func passes(l partition.Layout, stage int) []pass {
 		return interleaved(l, stage)
 	case partition.ZeroBubble:
 		return zeroBubble(l, stage)
+	case partition.TwoVersions:
+		return twoVersions(l, stage)
 	}
 	return oneFOneB(l, min(l.PP-stage-1, l.Microbatches))
 }
@@ -98,6 +101,25 @@ func zeroBubble(l partition.Layout, stage int) (list []pass) {
 	return list
 }
 
+// twoVersions is 1F1B whose microbatches are those of all steps: the next step's come where the last one's
+// end. A step works with the weights of the one before the last, so that those are there before it begins,
+// and one version more is all that has to be kept (PipeDream-2BW, Narayanan et al. 2021, section 3.1).
+func twoVersions(l partition.Layout, stage int) (list []pass) {
+	once := l.Microbatches
+	steps := l.StepsInRow()
+	l.Microbatches *= steps
+	for _, x := range oneFOneB(l, min(l.PP-stage-1, l.Microbatches)) {
+		if step := x.micro/once - 2; x.kind == forwardPass && x.micro%once == 0 && step >= 0 {
+			list = append(list, pass{updatePass, step, 0})
+		}
+		list = append(list, x)
+	}
+	for step := max(0, steps-2); step < steps; step++ {
+		list = append(list, pass{updatePass, step, 0})
+	}
+	return list
+}
+
 // schedule emits the passes of every stage in an order in which each one's inputs
 // exist already: stages take turns, each following its own list.
 func (s *step) schedule() error {
@@ -147,7 +169,12 @@ func (s *step) run(p int, x pass) {
 		s.forward(p, part, x.micro)
 	case backwardPass:
 		s.backward(p, part, x.micro)
+		if s.Schedule == partition.TwoVersions && s.lastMicro(x.micro) {
+			s.keep(p)
+		}
 	case weightPass:
 		s.weights(p, part, x.micro)
+	case updatePass:
+		s.updateBy(p, x.micro)
 	}
 }

@@ -398,3 +398,89 @@ func TestChannelOrder(t *testing.T) {
 		t.Errorf("one rank per server: %s", got)
 	}
 }
+
+// Two versions of the weights: over n steps the pipeline fills and empties once, so the bubble is (p-1)/m of
+// one step's work and (p-1)/(n m) of all; what computes is n times a step.
+func TestTwoVersions(t *testing.T) {
+	for _, c := range []struct{ p, m, n int }{{4, 4, 2}, {4, 8, 3}, {8, 8, 4}, {2, 16, 2}, {1, 1, 2}} {
+		tr := pipeline(t, partition.TwoVersions, c.p, c.m, 1)
+		tr.Steps = c.n
+		d, err := tr.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		updates := 0
+		for i := range d.Ops {
+			if d.Ops[i].Class == Optimizer && d.Ops[i].Rank == 0 {
+				updates++
+			}
+		}
+		// the last stage's updates stand between its passes too, so each costs the pipeline its time once
+		works := unit.Time(0)
+		for i := range d.Ops {
+			if o := &d.Ops[i]; o.Rank == 0 && o.Compute() {
+				works += o.Dur
+			}
+		}
+		if updates != c.n {
+			t.Errorf("%+v: %d updates", c, updates)
+		}
+		flushed := pipeline(t, partition.OneFOneB, c.p, c.m, 1)
+		flushed.Steps = c.n
+		f, err := flushed.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := tr.kernels()
+		layers := unit.Time(48 / c.p)
+		pass := layers * (k.proj.forward + k.core.forward + k.mlp.forward + k.proj.backward() +
+			k.core.backward() + k.mlp.backward())
+		fill := unit.Time(c.p-1) * pass
+		got, want := f.Critical()-works, unit.Time(c.n)*fill
+		if math.Abs(float64(got-want)) > 1e-3*float64(want) {
+			t.Errorf("%+v: steps that flush wait %v, want %v", c, got, want)
+		}
+		// an update in the middle may lie on the way of others: no more than one each
+		update := tr.OptimizerTime(func() float64 { d, s := tr.StageParams(0); return d + s }())
+		if got := d.Critical() - works; got < fill-unit.Microsecond ||
+			got > fill+unit.Time(c.n*c.p)*update+unit.Microsecond {
+			t.Errorf("%+v: steps that do not wait %v, want %v", c, got, fill)
+		}
+	}
+}
+
+// A step's first forward pass on a stage comes behind the update by the step before the last, and before the
+// update by the last: that is what the second version is for.
+func TestTwoVersionsOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.IntRange(1, 8).Draw(t, "p")
+		l := partition.Layout{PP: p, VPP: 1, Microbatches: p + rapid.IntRange(0, 8).Draw(t, "more"),
+			Steps: rapid.IntRange(2, 6).Draw(t, "steps"), Schedule: partition.TwoVersions}
+		for stage := range p {
+			updated, held, back := 0, 0, 0
+			for _, x := range passes(l, stage) {
+				switch x.kind {
+				case updatePass:
+					if x.micro != updated || back < (x.micro+1)*l.Microbatches {
+						t.Fatalf("%+v stage %d: update %d comes behind %d others and %d backward passes", l,
+							stage, x.micro, updated, back)
+					}
+					updated++
+				case forwardPass:
+					if held++; updated != max(0, x.micro/l.Microbatches-1) {
+						t.Fatalf("%+v stage %d: microbatch %d finds %d updates", l, stage, x.micro, updated)
+					}
+				case backwardPass:
+					held--
+					back++
+				}
+				if float64(held) > l.InFlight(stage) {
+					t.Fatalf("%+v stage %d keeps %d microbatches", l, stage, held)
+				}
+			}
+			if updated != l.Steps || back != l.Steps*l.Microbatches {
+				t.Fatalf("%+v stage %d: %d updates, %d backward passes", l, stage, updated, back)
+			}
+		}
+	})
+}

@@ -178,7 +178,7 @@ func (s *step) first(part, l int) {
 // reduced in buckets after the last microbatch; with ZeRO 2, where a rank keeps
 // but its share, after each; with ZeRO 3 layer by layer.
 func (s *step) written(p, part, l, k int, postponed bool) {
-	if postponed || s.ZeRO < 2 && k != s.Microbatches-1 {
+	if postponed || s.ZeRO < 2 && !s.lastMicro(k) {
 		return
 	}
 	dense, sparse := s.params(part, l)
@@ -188,6 +188,9 @@ func (s *step) written(p, part, l, k int, postponed bool) {
 	s.reduce(p, s.dense[p], &w.dense, l == 0)
 	s.reduce(p, s.sparse[p], &w.sparse, l == 0)
 }
+
+// lastMicro reports whether a microbatch is its step's last.
+func (s *step) lastMicro(k int) bool { return k%s.Microbatches == s.Microbatches-1 }
 
 // reduce takes full buckets out of a stage's gradients, or everything.
 func (s *step) reduce(p int, groups [][]int, pending *unit.Bytes, all bool) {
@@ -211,25 +214,45 @@ func (s *step) reduce(p int, groups [][]int, pending *unit.Bytes, all bool) {
 // and with ZeRO 1 and 2 the shares are gathered, here or in the next step.
 func (s *step) optimizer() {
 	for p := range s.PP {
-		dense, sparse := s.StageParams(p)
-		for _, ranks := range s.seats[p] {
-			for _, r := range ranks {
-				s.wait[r] = append(s.wait[r], s.chain[r]...)
-				s.op(r, s.updateTime(dense+sparse, s.GPUOf(r)), Optimizer)
-			}
-		}
-		if (s.ZeRO == 1 || s.ZeRO == 2) && !s.GatherAhead {
+		s.update(p, s.chain)
+		if dense, sparse := s.StageParams(p); (s.ZeRO == 1 || s.ZeRO == 2) && !s.GatherAhead {
 			s.spread(s.dense[p], unit.Bytes(2*dense))
 			s.spread(s.sparse[p], unit.Bytes(2*sparse))
 		}
 	}
 }
 
-// spread gathers updated parameters in buckets.
+// update makes the ranks of a stage wait for reduced gradients and update their parameters.
+func (s *step) update(p int, reduced [][]int32) {
+	dense, sparse := s.StageParams(p)
+	for _, ranks := range s.seats[p] {
+		for _, r := range ranks {
+			s.wait[r] = append(s.wait[r], reduced[r]...)
+			s.op(r, s.updateTime(dense+sparse, s.GPUOf(r)), Optimizer)
+		}
+	}
+}
+
+// keep remembers by which reductions a stage has the gradients of the step whose last microbatch has been
+// emitted: later ones are not waited for.
+func (s *step) keep(p int) {
+	of := make([][]int32, len(s.chain))
+	for _, ranks := range s.seats[p] {
+		for _, r := range ranks {
+			of[r] = s.chain[r]
+		}
+	}
+	s.kept[p] = append(s.kept[p], of)
+}
+
+// updateBy updates a stage's parameters by the gradients of a step.
+func (s *step) updateBy(p, step int) { s.update(p, s.kept[p][step]) }
+
+// spread gathers updated parameters in buckets; the next step waits for them.
 func (s *step) spread(groups [][]int, left unit.Bytes) {
 	for left > 0 {
 		b := min(left, s.Bucket)
-		s.collect(groups, s.gather, coll.AllGather, "dp all-gather", b)
+		s.await(s.collect(groups, s.gather, coll.AllGather, "dp all-gather", b))
 		left -= b
 	}
 }

@@ -61,6 +61,10 @@ func (t *Training) Validate() error {
 		return field.Choice("kernels", t.Kernels, []string{Flat, Fused, Unfused}, "%q is not known",
 			t.Kernels)
 	}
+	if t.Schedule == partition.TwoVersions && t.Steps < 2 {
+		return field.New("schedule", "%s goes on where another step would flush, and steps is %d; accepted: "+
+			"2 and more", partition.TwoVersions, t.StepsInRow())
+	}
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
@@ -93,6 +97,7 @@ type step struct {
 	ahead  []*fetched           // by stage
 	early  map[[2]int][]arrival // by part and layer: parameters gathered at the beginning
 	pool   []pool               // by stage: gradients not yet reduced
+	kept   [][][][]int32        // by stage and step: chain when the step's last gradients were there
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
 }
@@ -118,18 +123,33 @@ func (t *Training) Build() (*DAG, error) {
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
 		gather: make([][]int32, n),
 		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
+		kept:  make([][][][]int32, t.PP),
 		fwdIn: map[port][]arrival{}, bwdIn: map[port][]arrival{}}
 	for i := range s.last {
 		s.last[i] = -1
 	}
 	s.kinds, s.kind = t.allKernels()
 	s.group()
-	s.begin()
-	if err := s.schedule(); err != nil {
+	if err := s.steps(); err != nil {
 		return nil, err
 	}
-	s.optimizer()
 	return s.b.Seal()
+}
+
+// steps builds them one after the other: a rank begins the next with its optimizer done. A schedule that
+// does not flush has them in one.
+func (s *step) steps() error {
+	if s.Schedule == partition.TwoVersions {
+		return s.schedule()
+	}
+	for range s.StepsInRow() {
+		s.begin()
+		if err := s.schedule(); err != nil {
+			return err
+		}
+		s.optimizer()
+	}
+	return nil
 }
 
 // TooBig says whether the step has more operations than a DAG takes.
@@ -161,7 +181,7 @@ func (t *Training) size() float64 {
 	if d > 1 {
 		ops += ranks * buckets * 2 * d * float64(t.Channels)
 	}
-	return ops
+	return ops * float64(t.StepsInRow())
 }
 
 // group lists who works with whom.

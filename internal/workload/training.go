@@ -52,7 +52,7 @@ type Training struct {
 func NewTraining() Training {
 	return Training{Layout: partition.Layout{TP: 1, PP: 1, DP: 1, CP: 1, EP: 1, VPP: 1,
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
-		Micro: 1, Seq: 2048},
+		Micro: 1, Steps: 1, Seq: 2048},
 		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
 		Kernels: Flat, Channels: 1, Algorithm: "ring", Experts: "direct", Prefetch: 1, Gathers: 1}
 }

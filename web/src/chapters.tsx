@@ -517,6 +517,7 @@ export function chapters(info: Info): Chapter[] {
             <tr>
               <th>layer</th>
               <th>who sets it</th>
+              <th>does not own</th>
               <th>in this run</th>
             </tr>
           </thead>
@@ -524,16 +525,19 @@ export function chapters(info: Info): Chapter[] {
             <tr>
               <td>partitioning</td>
               <td>model engineers</td>
+              <td>how bytes travel</td>
               <td>{training ? `tp ${tp}, pp ${pp}, dp ${dp}` : "a traffic pattern"}</td>
             </tr>
             <tr>
               <td>collectives</td>
               <td>NCCL</td>
+              <td>packets: it never sees one</td>
               <td>{grad ? `${grad.kind}${grad.algorithm ? `, ${grad.algorithm}` : ""}` : "none"}</td>
             </tr>
             <tr>
               <td>queue pairs, congestion control</td>
               <td>NIC firmware</td>
+              <td>collectives: it never hears of an all-reduce</td>
               <td>
                 {s.congestion_control ?? r["cc.algorithm"] ?? "–"}, {carried.name}
               </td>
@@ -541,11 +545,13 @@ export function chapters(info: Info): Chapter[] {
             <tr>
               <td>paths</td>
               <td>switches</td>
+              <td>gradients: they see headers</td>
               <td>{s.lb}</td>
             </tr>
             <tr>
               <td>ECN and PFC thresholds</td>
               <td>network engineers</td>
+              <td>who sends, and when</td>
               <td>
                 {q
                   ? `${f.bytes(q.wred_min_bytes)} to ${f.bytes(q.wred_max_bytes)}, xOFF ${f.bytes(q.xoff_bytes)}`
@@ -555,6 +561,7 @@ export function chapters(info: Info): Chapter[] {
             <tr>
               <td>cables and rails</td>
               <td>architects</td>
+              <td>what runs on them</td>
               <td>{info.topology.kind}</td>
             </tr>
           </tbody>

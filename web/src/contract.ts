@@ -111,6 +111,7 @@ export interface Job {
   parameters?: number;
   tokens?: number;
   training_gpus?: number;
+  steps?: number;
   step_flops?: number;
   mfu?: number;
   network_bytes: number;
@@ -300,6 +301,7 @@ export interface Summary {
   parameters?: number;
   tokens?: number;
   training_gpus?: number;
+  steps?: number;
   step_flops?: number;
   mfu?: number;
   packets: number;
