@@ -132,6 +132,8 @@ type ConnectOptions struct {
 	Entropy    int // UDP source ports
 	Share      int // how many queue pairs share the peer's room [1]
 	Access     Access
+	// OnModify, unless nil, hears of each step once it is taken, with the attributes it was given.
+	OnModify func(QPAttr)
 }
 
 // DefaultConnect returns the attributes that perftest uses.
@@ -175,6 +177,9 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 				_ = qp.Modify(QPAttr{State: Reset})
 			}
 			return err
+		}
+		if o.OnModify != nil {
+			o.OnModify(a)
 		}
 		if a.State == Init { // what READs bring back must fit our own buffer; recovery is agreed on
 			qp.do(func(*rcudp.Endpoint) {

@@ -33,7 +33,7 @@ type rdmaCmd struct {
 	Read      rdmaReadCmd      `cmd:"" help:"Bandwidth of RDMA READ from a server."`
 	Lat       rdmaLatCmd       `cmd:"" help:"Latency of RDMA WRITE, half of a ping-pong."`
 	Allreduce rdmaAllreduceCmd `cmd:"" help:"Ring all-reduce between real processes, every element verified."`
-	Bench     rdmaBenchCmd     `cmd:"" help:"Our throughput and latency beside iperf3's and bare UDP's, in one run."`
+	Bench     rdmaBenchCmd     `cmd:"" help:"Our throughput, latency and CPU time beside iperf3's, bare UDP's and TCP's, in one run."`
 }
 
 func (c *rdmaCmd) Help() string {
@@ -209,6 +209,7 @@ type rdmaTest struct {
 	Timeout  int           `help:"Local ACK timeout: 4.096 us x 2^n; 0 is 14, and one more each time the queue pairs above 64 double." default:"0"`
 	Retry    int           `help:"Retries after a timeout, 0 to 7." default:"7"`
 	RNRRetry int           `help:"Retries while the receiver is not ready; 7 is endless." default:"7" name:"rnr-retry"`
+	Explain  bool          `help:"Tell first how the queue pair was set up: each call, what went by TCP, what each end knows."`
 	JSON     bool          `help:"Print the results as JSON."`
 }
 
@@ -234,7 +235,8 @@ Examples:
   railyard rdma write --to 10.1.0.7 --size all
   railyard rdma write --to 127.0.0.1 --size 4KiB,1MiB --qps 8 --duration 5s --json
   railyard rdma write --to 10.1.0.7 --size 1MiB --spray --lb reps,source_ports=32 --cc nscc
-  railyard rdma write --to 10.1.0.7 --transport mrc --planes 10.1.0.8,10.2.0.8`
+  railyard rdma write --to 10.1.0.7 --transport mrc --planes 10.1.0.8,10.2.0.8
+  railyard rdma write --to 127.0.0.1 --iters 100 --explain`
 }
 
 // Run is the rdma write command.
@@ -369,11 +371,17 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 	defer dev.Close()
 	ctx, cancel := interruptible()
 	defer cancel()
+	if c.Explain {
+		s.Setup = new(perftest.Setup)
+	}
 	cl, err := perftest.Connect(ctx, dev, to, s)
 	if err != nil {
 		return deviceError(err)
 	}
 	defer cl.Close()
+	if c.Explain && !c.JSON {
+		explainSetup(e.stdout, s.Setup)
+	}
 	var results []perftest.Result
 	for _, size := range s.Sizes {
 		m := newMeter(e)
@@ -397,7 +405,11 @@ func (c *rdmaMany) run(e *env, op perftest.Op) (err error) {
 		return err
 	}
 	if c.JSON {
-		return printJSON(e.stdout, map[string]any{"results": results, "server": final})
+		out := map[string]any{"results": results, "server": final}
+		if c.Explain {
+			out["setup"] = s.Setup
+		}
+		return printJSON(e.stdout, out)
 	}
 	if n := final.Drops + results[len(results)-1].Drops; n > 0 {
 		fmt.Fprintf(e.stdout,

@@ -184,6 +184,8 @@ func TestRdmaBadInput(t *testing.T) {
 			"--duration: must lie between 0s and 24h0m0s, found -500ms"},
 		{"rdma lat --to " + to + " --duration 1s --iters 7", "--iters: means nothing beside --duration"},
 		{"rdma read --to " + to + " --force", "--force: means nothing"},
+		{"rdma bench --force", "--force: means nothing without --plot"},
+		{"rdma bench --plot x.gif", "--plot: writes .png or .svg"},
 		{"rdma read --transport mrc --to " + to, "carries WRITE and WRITE with immediate only"},
 		{"rdma allreduce --transport mrc --spray", "MRC sprays by itself"},
 		{"rdma allreduce --transport mrc --planes 127.0.0.1,127.0.0.2",

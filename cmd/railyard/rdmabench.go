@@ -1,42 +1,39 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math"
-	"net"
-	"net/netip"
-	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"time"
 
+	"railyard/internal/field"
 	"railyard/internal/perftest"
-	"railyard/roce"
-	"railyard/unit"
-	"railyard/verbs"
+	"railyard/internal/report"
 )
 
 type rdmaBenchCmd struct {
 	Rounds   int           `help:"Measure everything so many times, in turn; medians count." default:"5" range:"1,100"`
 	Duration time.Duration `help:"Time per measurement." default:"1500ms"`
 	JSON     bool          `help:"Print as JSON."`
-	Echo     bool          `hidden:""`
+	Plot     string        `help:"Draw the comparison as bars." placeholder:"FILE.png"`
+	Force    bool          `help:"Replace an existing plot."`
+	Peer     string        `hidden:""`
 }
 
 func (c *rdmaBenchCmd) Help() string {
 	return `Over loopback between two processes, in one run, so that the machine's mood is the same for
 all: RDMA WRITE of 1 MiB with path MTU 4096 and the ICRC verified, iperf3 UDP with datagrams of the same
-size, iperf3 TCP; and the latency of a 4 KiB WRITE beside a bare UDP ping-pong in Go. iperf3 is left out,
-with a note, where it is not installed.
+size, iperf3 TCP; the latency of a 4 KiB WRITE beside a bare UDP and a TCP ping-pong in Go; and the CPU
+time that a byte costs both processes by WRITE and by a TCP stream in Go, beside one copy in memory.
+iperf3 is left out, with a note, where it is not installed.
 
-Example:
-  railyard rdma bench --rounds 5`
+Here the CPU plays the NIC: what WRITE costs it is what a NIC would do instead, and what TCP costs stays.
+
+Examples:
+  railyard rdma bench --rounds 5
+  railyard rdma bench --rounds 3 --plot bench.png`
 }
 
 // benchRow is one measured thing: its value in each round.
@@ -45,39 +42,115 @@ type benchRow struct {
 	Unit   string    `json:"unit"`
 	Values []float64 `json:"values"`
 	Median float64   `json:"median"`
+	// Kernel is how much of CPU time the kernel took, 0 to 1, in the median.
+	Kernel float64 `json:"kernel_share,omitempty"`
+
+	kernel []float64
+}
+
+// Rows of the bench.
+const (
+	benchWrite = iota
+	benchUDP
+	benchTCP
+	benchLat
+	benchUDPLat
+	benchTCPLat
+	benchWriteCPU
+	benchTCPCPU
+	benchCopy
+)
+
+func benchRows() []benchRow {
+	return []benchRow{
+		benchWrite:    {Name: "RDMA WRITE 1 MiB", Unit: "Gbit/s"},
+		benchUDP:      {Name: "iperf3 UDP, equal datagrams", Unit: "Gbit/s"},
+		benchTCP:      {Name: "iperf3 TCP", Unit: "Gbit/s"},
+		benchLat:      {Name: "RDMA WRITE 4 KiB p50", Unit: "us"},
+		benchUDPLat:   {Name: "bare UDP 4 KiB p50", Unit: "us"},
+		benchTCPLat:   {Name: "bare TCP 4 KiB p50", Unit: "us"},
+		benchWriteCPU: {Name: "RDMA WRITE, CPU", Unit: "ns/KiB"},
+		benchTCPCPU:   {Name: "bare TCP, CPU", Unit: "ns/KiB"},
+		benchCopy:     {Name: "one copy in memory, CPU", Unit: "ns/KiB"},
+	}
+}
+
+// measuring takes one value of a row.
+type measuring func(context.Context) (float64, error)
+
+// measure is how each row is measured; one that is another's by-product is nil.
+func (c *rdmaBenchCmd) measure(iperf string, rows []benchRow) []measuring {
+	cpu := func(row int, used cpuTime, bytes float64) {
+		r := &rows[row]
+		r.Values = append(r.Values, used.total()/bytes*1024)
+		r.kernel = append(r.kernel, used.system/used.total())
+	}
+	return []measuring{
+		benchWrite: func(ctx context.Context) (float64, error) {
+			r, used, err := c.ours(ctx, perftest.OpWrite, 1<<20)
+			if err == nil {
+				cpu(benchWriteCPU, used, float64(r.Iters*r.Size))
+			}
+			return r.Gbps, err
+		},
+		benchUDP: func(ctx context.Context) (float64, error) { return c.iperf(ctx, iperf, true) },
+		benchTCP: func(ctx context.Context) (float64, error) { return c.iperf(ctx, iperf, false) },
+		benchLat: func(ctx context.Context) (float64, error) {
+			r, _, err := c.ours(ctx, perftest.OpLat, 4096)
+			return r.P50, err
+		},
+		benchUDPLat: func(ctx context.Context) (float64, error) {
+			return barePingPong(ctx, "udp4",
+				c.Duration)
+		},
+		benchTCPLat: func(ctx context.Context) (float64, error) {
+			return barePingPong(ctx, "tcp4",
+				c.Duration)
+		},
+		benchTCPCPU: func(ctx context.Context) (float64, error) {
+			bytes, used, err := bareStream(ctx, c.Duration)
+			if err == nil {
+				cpu(benchTCPCPU, used, bytes)
+			}
+			return 0, err
+		},
+		benchCopy: func(context.Context) (float64, error) { return bareCopy(c.Duration / 10), nil },
+	}
 }
 
 // Run is the rdma bench command.
 func (c *rdmaBenchCmd) Run(e *env) error {
-	if c.Echo {
-		return echo(e.stdout)
+	if c.Peer != "" {
+		return bareServe(e.stdout, c.Peer)
 	}
-	if err := within("--duration", c.Duration, 100*time.Millisecond, time.Minute); err != nil {
+	if c.Force && c.Plot == "" {
+		return field.New("--force", "means nothing without --plot")
+	}
+	if err := errors.Join(within("--duration", c.Duration, 100*time.Millisecond, time.Minute),
+		isPicture(c.Plot)); err != nil {
 		return err
+	}
+	if c.Plot != "" { // what cannot be written is said before the minutes that measuring takes
+		f, err := create(c.Plot, c.Force)
+		if err != nil {
+			return err
+		}
+		f.drop()
 	}
 	oneThread()
 	ctx, cancel := interruptible()
 	defer cancel()
 	iperf, err := exec.LookPath("iperf3")
 	if err != nil {
-		fmt.Fprintln(e.stderr, "note: iperf3 is not installed; only the latency is compared")
+		fmt.Fprintln(e.stderr, "note: iperf3 is not installed; its rows are left out")
 	}
-	rows := []benchRow{{Name: "RDMA WRITE 1 MiB", Unit: "Gbit/s"},
-		{Name: "iperf3 UDP, equal datagrams", Unit: "Gbit/s"},
-		{Name: "iperf3 TCP", Unit: "Gbit/s"}, {Name: "RDMA WRITE 4 KiB p50", Unit: "us"},
-		{Name: "bare UDP 4 KiB p50", Unit: "us"}}
-	measure := []func(context.Context) (float64, error){
-		func(ctx context.Context) (float64, error) { return c.ours(ctx, e, perftest.OpWrite, 1<<20) },
-		func(ctx context.Context) (float64, error) { return c.iperf(ctx, iperf, true) },
-		func(ctx context.Context) (float64, error) { return c.iperf(ctx, iperf, false) },
-		func(ctx context.Context) (float64, error) { return c.ours(ctx, e, perftest.OpLat, 4096) },
-		func(ctx context.Context) (float64, error) { return c.pingpong(ctx) },
-	}
+	rows := benchRows()
+	measure := c.measure(iperf, rows)
 	m := newMeter(e)
 	for round := range c.Rounds {
 		for i, f := range measure {
 			m.show(float64(round*len(measure)+i)/float64(c.Rounds*len(measure)), rows[i].Name)
-			if iperf == "" && (i == 1 || i == 2) {
+			if f == nil || iperf == "" && (i == benchUDP || i == benchTCP) {
 				continue
 			}
 			v, err := f(ctx)
@@ -85,14 +158,19 @@ func (c *rdmaBenchCmd) Run(e *env) error {
 				m.finish()
 				return fmt.Errorf("%s: %w", rows[i].Name, err)
 			}
-			rows[i].Values = append(rows[i].Values, v)
+			if i != benchTCPCPU {
+				rows[i].Values = append(rows[i].Values, v)
+			}
 		}
 	}
 	m.finish()
 	for i := range rows {
-		rows[i].Median = medianOf(rows[i].Values)
+		rows[i].Median, rows[i].Kernel = medianOf(rows[i].Values), medianOf(rows[i].kernel)
 	}
-	return c.print(e, rows)
+	if err := c.print(e, rows); err != nil || c.Plot == "" {
+		return err
+	}
+	return c.draw(rows)
 }
 
 func medianOf(v []float64) float64 {
@@ -103,6 +181,7 @@ func medianOf(v []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
+// print shows what was measured as bars, each kind to its own scale.
 func (c *rdmaBenchCmd) print(e *env, rows []benchRow) error {
 	ratio := func(a, b int) float64 {
 		if rows[b].Median == 0 {
@@ -111,205 +190,39 @@ func (c *rdmaBenchCmd) print(e *env, rows []benchRow) error {
 		return rows[a].Median / rows[b].Median
 	}
 	ratios := map[string]float64{
-		"write_over_iperf3_udp": ratio(0, 1),
-		"write_over_iperf3_tcp": ratio(0, 2),
-		"latency_over_bare_udp": ratio(3, 4),
+		"write_over_iperf3_udp": ratio(benchWrite, benchUDP),
+		"write_over_iperf3_tcp": ratio(benchWrite, benchTCP),
+		"latency_over_bare_udp": ratio(benchLat, benchUDPLat),
+		"latency_over_bare_tcp": ratio(benchLat, benchTCPLat),
+		"cpu_over_bare_tcp":     ratio(benchWriteCPU, benchTCPCPU),
 	}
 	if c.JSON {
 		return printJSON(e.stdout, map[string]any{"rows": rows, "ratios": ratios})
 	}
+	most := map[string]float64{}
 	for _, r := range rows {
-		if len(r.Values) > 0 {
-			fmt.Fprintf(e.stdout, "%-29s %8.2f %-6s  (%.2f to %.2f in %d rounds)\n", r.Name, r.Median, r.Unit,
-				slices.Min(r.Values), slices.Max(r.Values), len(r.Values))
+		most[r.Unit] = max(most[r.Unit], r.Median)
+	}
+	for i, r := range rows {
+		if len(r.Values) == 0 {
+			continue
 		}
+		if i > 0 && rows[i-1].Unit != r.Unit {
+			fmt.Fprintln(e.stdout)
+		}
+		fmt.Fprintf(e.stdout, "%-28s %8.2f %-6s %-21s (%.2f to %.2f in %d)\n", r.Name, r.Median, r.Unit,
+			report.Bar(r.Median/most[r.Unit], 20), slices.Min(r.Values), slices.Max(r.Values), len(r.Values))
 	}
-	if ratio(0, 1) > 0 {
-		fmt.Fprintf(e.stdout, "\nWRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n",
-			ratio(0, 1), ratio(0, 2))
+	fmt.Fprintln(e.stdout)
+	if ratio(benchWrite, benchUDP) > 0 {
+		fmt.Fprintf(e.stdout, "WRITE over iperf3 UDP %.2fx (aim: at least 1), over TCP %.2fx\n",
+			ratio(benchWrite, benchUDP), ratio(benchWrite, benchTCP))
 	}
-	fmt.Fprintf(e.stdout, "latency over bare UDP %.2fx (aim: at most 2)\n", ratio(3, 4))
+	fmt.Fprintf(e.stdout, "latency over bare UDP %.2fx (aim: at most 2), over TCP %.2fx\n",
+		ratio(benchLat, benchUDPLat), ratio(benchLat, benchTCPLat))
+	fmt.Fprintf(e.stdout, "of TCP's CPU time the kernel takes %.0f %%; four copies through memory would be "+
+		"%.2fx of it\n", 100*rows[benchTCPCPU].Kernel, 4*ratio(benchCopy, benchTCPCPU))
+	fmt.Fprintf(e.stdout, "WRITE's CPU time is %.2fx TCP's, %.0f %% of it the kernel's: here a process is "+
+		"the NIC\n", ratio(benchWriteCPU, benchTCPCPU), 100*rows[benchWriteCPU].Kernel)
 	return nil
-}
-
-// child starts this program again and returns the first line it prints.
-func child(ctx context.Context, args ...string) (cmd *exec.Cmd, line string, err error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, "", err
-	}
-	cmd = exec.CommandContext(ctx, self, args...)
-	cmd.Env = append(os.Environ(), "RAILYARD_CHILD=1")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, "", err
-	}
-	var problems strings.Builder
-	cmd.Stderr = &problems
-	if _, err := cmd.StdinPipe(); err != nil { // its end tells the child that we are gone
-		return nil, "", err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, "", err
-	}
-	line, err = bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		_ = cmd.Wait()
-		return nil, "", fmt.Errorf("%s did not start: %s", strings.Join(args, " "),
-			strings.TrimSpace(problems.String()))
-	}
-	return cmd, strings.TrimSpace(line), nil
-}
-
-// followParent ends a child process when its parent is gone.
-func followParent() {
-	if s := os.Getenv("RAILYARD_CHILD"); s == "" || s == "stdin" {
-		return
-	}
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		os.Exit(exitInterupt)
-	}()
-}
-
-// stop ends a child process.
-func stop(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-}
-
-// ours runs one perftest session against a server in another process.
-func (c *rdmaBenchCmd) ours(ctx context.Context, e *env, op perftest.Op, size int64) (float64, error) {
-	server, line, err := child(ctx, "rdma", "serve", "--addr", "127.65.0.1", "--port", "0")
-	if err != nil {
-		return 0, err
-	}
-	defer stop(server)
-	words := strings.Fields(line)
-	to, err := netip.ParseAddrPort(words[len(words)-1])
-	if err != nil {
-		return 0, fmt.Errorf("the server said %q", line)
-	}
-	dev, err := perftest.OpenNear(verbs.DeviceConfig{Line: 100 * unit.Gbps}, to.Addr())
-	if err != nil {
-		return 0, err
-	}
-	defer dev.Close()
-	s := &perftest.Spec{Op: op, Sizes: []int64{size}, QPs: 1, Depth: 16, Time: c.Duration, Warmup: 100,
-		Connect: perftest.ConnectParams{Timeout: 14, RetryCount: 7, RNRRetry: 7}}
-	cl, err := perftest.Connect(ctx, dev, to, s)
-	if err != nil {
-		return 0, err
-	}
-	defer cl.Close()
-	r, err := cl.Run(ctx, s, size, nil)
-	if err != nil {
-		return 0, err
-	}
-	f, err := cl.Finish()
-	if f.Counters.BadICRC > 0 {
-		return 0, fmt.Errorf("%d datagrams with a wrong ICRC", f.Counters.BadICRC)
-	}
-	if op == perftest.OpLat {
-		return r.P50, err
-	}
-	return r.Gbps, err
-}
-
-// iperf runs iperf3 between two processes and returns what the receiver got.
-func (c *rdmaBenchCmd) iperf(ctx context.Context, iperf string, udp bool) (float64, error) {
-	const port = "5299"
-	server := exec.CommandContext(ctx, iperf, "-s", "-1", "-p", port, "-B", "127.0.0.1")
-	if err := server.Start(); err != nil {
-		return 0, err
-	}
-	defer stop(server)
-	args := []string{"-c", "127.0.0.1", "-p", port, "-J", "-t",
-		fmt.Sprint(int(math.Ceil(c.Duration.Seconds())))}
-	if udp {
-		args = append(args, "-u", "-b", "0", "-l", fmt.Sprint(4096+roce.BTHLen+roce.ICRCLen))
-	}
-	var r struct {
-		Error string `json:"error"`
-		End   struct {
-			Sum struct {
-				Bps  float64 `json:"bits_per_second"`
-				Lost float64 `json:"lost_percent"`
-			} `json:"sum"`
-			Received struct {
-				Bps float64 `json:"bits_per_second"`
-			} `json:"sum_received"`
-		} `json:"end"`
-	}
-	for try := 0; ; try++ { // the server needs a moment to listen
-		out, err := exec.CommandContext(ctx, iperf, args...).Output()
-		r.Error = ""
-		if jerr := json.Unmarshal(out, &r); err == nil {
-			err = jerr
-		}
-		if err == nil && r.Error == "" {
-			break
-		}
-		if try == 50 || ctx.Err() != nil {
-			return 0, fmt.Errorf("iperf3 failed: %s %w", r.Error, err)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if udp && r.End.Received.Bps == 0 { // older versions report only one sum for UDP
-		return r.End.Sum.Bps * (1 - r.End.Sum.Lost/100) / 1e9, nil
-	}
-	return r.End.Received.Bps / 1e9, nil
-}
-
-// echo sends every datagram back; the other end of the bare ping-pong.
-func echo(w io.Writer) error {
-	oneThread()
-	c, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w, c.LocalAddr())
-	b := make([]byte, 1<<16)
-	for {
-		n, from, err := c.ReadFromUDPAddrPort(b)
-		if err != nil {
-			return err
-		}
-		if _, err := c.WriteToUDPAddrPort(b[:n], from); err != nil {
-			return err
-		}
-	}
-}
-
-// pingpong is the bare comparison: 4 KiB there and back, half of it in us.
-func (c *rdmaBenchCmd) pingpong(ctx context.Context) (float64, error) {
-	server, line, err := child(ctx, "rdma", "bench", "--echo")
-	if err != nil {
-		return 0, err
-	}
-	defer stop(server)
-	conn, err := net.Dial("udp4", line)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	b := make([]byte, 4096)
-	var us []float64
-	for began := time.Now(); time.Since(began) < c.Duration; {
-		start := time.Now()
-		if err := conn.SetReadDeadline(start.Add(time.Second)); err != nil {
-			return 0, err
-		}
-		if _, err := conn.Write(b); err != nil {
-			return 0, err
-		}
-		if _, err := conn.Read(b); err != nil {
-			if errors.Is(err, os.ErrDeadlineExceeded) {
-				continue
-			}
-			return 0, err
-		}
-		us = append(us, float64(time.Since(start).Nanoseconds())/2e3)
-	}
-	return medianOf(us), nil
 }

@@ -45,6 +45,7 @@ type Spec struct {
 	Time    time.Duration
 	Warmup  int64
 	Connect ConnectParams
+	Setup   *Setup // unless nil, hears how the session's first queue pair is set up
 }
 
 // Connect opens a session with the server at to.
@@ -65,28 +66,36 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 			c.Close()
 		}
 	}()
-	if c.cq, err = dev.CreateCQ(min(verbs.MaxCQ, s.QPs*(s.Depth+recvDepth)), nil); err != nil {
+	s.Setup.begin()
+	pd := dev.AllocPD()
+	s.Setup.domain()
+	entries := min(verbs.MaxCQ, s.QPs*(s.Depth+recvDepth))
+	if c.cq, err = dev.CreateCQ(entries, nil); err != nil {
 		return c, err
 	}
-	pd := dev.AllocPD()
+	s.Setup.completions(entries)
 	req := Request{Version: version, Op: s.Op, Size: size, Connect: s.Connect}
 	for range s.QPs {
 		buf := make([]byte, size)
 		for i := range buf {
 			buf[i] = byte(i) ^ byte(i>>8)
 		}
+		s.Setup.begin()
 		mr, err := pd.RegMR(buf, verbs.LocalWrite|verbs.RemoteWrite)
 		if err != nil {
 			return c, err
 		}
+		s.Setup.region(mr)
 		qp, err := pd.CreateQP(verbs.QPInitAttr{SendCQ: c.cq, RecvCQ: c.cq, MaxSendWR: depth,
 			MaxRecvWR: recvDepth, SignalAll: true, Transport: cmp.Or(s.Connect.Transport, verbs.RC)})
 		if err != nil {
 			return c, err
 		}
+		s.Setup.pair(qp, depth)
 		c.bufs, c.mrs, c.qps = append(c.bufs, buf), append(c.mrs, mr), append(c.qps, qp)
 		req.QPs = append(req.QPs, qp.Info(mr))
 	}
+	s.Setup.begin()
 	d := net.Dialer{Timeout: 10 * time.Second}
 	if c.tcp, err = d.DialContext(ctx, "tcp", to.String()); err != nil {
 		return c, fmt.Errorf("no server at %v (start one there with: railyard rdma serve): %w", to,
@@ -105,8 +114,13 @@ func Connect(ctx context.Context, dev *verbs.Device, to netip.AddrPort, s *Spec)
 			s.QPs)
 	}
 	c.peers = reply.QPs
+	s.Setup.exchanged(to, req.QPs, reply.QPs)
 	for i, qp := range c.qps {
-		if err := qp.Connect(reply.QPs[i], s.Connect.options(s.QPs)); err != nil {
+		o := s.Connect.options(s.QPs)
+		if s.Setup != nil {
+			o.OnModify = s.Setup.modified
+		}
+		if err := qp.Connect(reply.QPs[i], o); err != nil {
 			return c, err
 		}
 		if s.Op == OpLat {

@@ -183,6 +183,9 @@ func (p ConnectParams) options(share int) verbs.ConnectOptions {
 		o.Timeout = p.Timeout
 	}
 	o.RetryCount, o.RNRRetry = p.RetryCount, p.RNRRetry
+	if p.Transport == verbs.MRC { // it carries nothing else
+		o.Access = verbs.RemoteWrite
+	}
 	return o
 }
 

@@ -140,7 +140,7 @@ func steps(w io.Writer, s *result.Summary) {
 			continue
 		}
 		share := float64(p.v) / total
-		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, bar(share, 40))
+		fmt.Fprintf(w, "  %-26s %10v %5.1f %%  %s\n", p.name, unit.Time(p.v), 100*share, Bar(share, 40))
 	}
 }
 
@@ -175,7 +175,8 @@ func lost(w io.Writer, s *result.Summary) {
 	}
 }
 
-func bar(share float64, n int) string {
+// Bar is a share of n blocks.
+func Bar(share float64, n int) string {
 	k := int(share*float64(n) + 0.5)
 	return strings.Repeat("█", min(max(k, 0), n))
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// draw has a panel of bars for each unit.
+func (c *rdmaBenchCmd) draw(rows []benchRow) error {
+	var panels []*plot.Plot
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Unit == rows[0].Unit {
+			n++
+		}
+		p, err := benchPanel(rows[:n])
+		if err != nil {
+			return err
+		}
+		panels, rows = append(panels, p), rows[n:]
+	}
+	const wide, high = 30 * vg.Centimeter, 10 * vg.Centimeter
+	var to interface {
+		vg.CanvasSizer
+		io.WriterTo
+	} = vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
+	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
+		to = vgsvg.New(wide, high)
+	}
+	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Millimeter * 6, PadTop: vg.Millimeter * 2,
+		PadLeft: vg.Millimeter * 2, PadRight: vg.Millimeter * 2, PadBottom: vg.Millimeter * 2}
+	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(to))[0] {
+		panels[i].Draw(canvas)
+	}
+	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+}
+
+// benchTitles say what a unit measures.
+var benchTitles = map[string]string{"Gbit/s": "throughput", "us": "latency of 4 KiB, half a ping-pong",
+	"ns/KiB": "CPU time of both ends"}
+
+// shortName is a row's name as bars beside each other have room for it.
+var shortName = strings.NewReplacer("RDMA ", "RDMA\n", "bare ", "bare\n", "iperf3 ", "iperf3\n", "one copy ",
+	"one copy\n", " 1 MiB", "", " 4 KiB p50", "", ", equal datagrams", "", ", CPU", "")
+
+// benchPanel draws medians, each with its spread over rounds.
+func benchPanel(rows []benchRow) (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = benchTitles[rows[0].Unit]
+	p.Y.Label.Text, p.Y.Min = rows[0].Unit, 0
+	var names []string
+	var spans spread
+	for _, r := range rows {
+		if len(r.Values) == 0 {
+			continue
+		}
+		x := float64(len(names))
+		names = append(names, shortName.Replace(r.Name))
+		bars, err := plotter.NewBarChart(plotter.Values{r.Median}, vg.Points(40))
+		if err != nil {
+			return nil, err
+		}
+		bars.XMin, bars.LineStyle.Width = x, 0
+		bars.Color = tints[len(names)-1]
+		p.Add(bars)
+		spans.XYs = append(spans.XYs, plotter.XY{X: x, Y: r.Median})
+		spans.YErrors = append(spans.YErrors, struct{ Low, High float64 }{r.Median - slices.Min(r.Values),
+			slices.Max(r.Values) - r.Median})
+	}
+	ends, err := plotter.NewYErrorBars(spans)
+	if err != nil {
+		return nil, err
+	}
+	p.Add(ends)
+	p.NominalX(names...)
+	p.X.Min, p.X.Max = -0.6, float64(len(names))-0.4
+	return p, nil
+}
