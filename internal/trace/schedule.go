@@ -1,7 +1,10 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"railyard/internal/coll"
 	"railyard/internal/workload"
@@ -130,9 +133,52 @@ func (s *schedule) trace() (*Trace, error) {
 		}
 	})
 	if t.DAG, err = b.Seal(); err != nil {
-		return nil, at(s.file, 0, "%v", err)
+		return nil, s.cyclic(err, begin)
 	}
 	return t, nil
+}
+
+// cyclic says of operations that wait for one another where they stand; begin are their first nodes.
+func (s *schedule) cyclic(err error, begin []int32) error {
+	var ring *workload.CycleError
+	if !errors.As(err, &ring) {
+		return at(s.file, 0, "%v", err)
+	}
+	var steps []int
+	for _, node := range ring.Ops {
+		i, found := slices.BinarySearch(begin, node)
+		if !found {
+			i-- // a later node of the operation before
+		}
+		if len(steps) == 0 || steps[len(steps)-1] != i {
+			steps = append(steps, i)
+		}
+	}
+	if len(steps) > 1 && steps[0] == steps[len(steps)-1] {
+		steps = steps[1:]
+	}
+	const most = 8
+	x, names := &s.steps[steps[0]], []string{}
+	for _, i := range steps[1:min(most, len(steps))] {
+		names = append(names, s.place(i)+", which waits for ")
+	}
+	if more := len(steps) - most; more > 0 {
+		names = append(names, fmt.Sprintf("%d more, the last of which waits for ", more))
+	}
+	return at(s.file, int(x.line), "the schedule is cyclic: the %s here (%s) waits for %s%s", x.kind,
+		s.place(steps[0]), strings.Join(names, ""), s.place(steps[0]))
+}
+
+// place is where an operation stands: its line, or its number among its rank's in a file without lines.
+func (s *schedule) place(i int) string {
+	if line := s.steps[i].line; line > 0 {
+		return fmt.Sprintf("line %d", line)
+	}
+	first := i
+	for first > 0 && s.steps[first-1].rank == s.steps[i].rank {
+		first--
+	}
+	return fmt.Sprintf("rank %d's operation %d", s.steps[i].rank, i-first)
 }
 
 // begun says of each operation whether others wait for its beginning.

@@ -3,6 +3,7 @@
 package trace
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,13 +91,32 @@ func Names() (all []string) {
 	return all
 }
 
-// head is how much of a file tells its format.
+// head is how much of a file tells its format, behind the comments that it begins with.
 const head = 4096
+
+// beginning is as much of a file as tells its format.
+func beginning(text []byte) []byte {
+	end := 0
+	for end < len(text) {
+		line, _, _ := bytes.Cut(text[end:min(len(text), end+head)], []byte("\n"))
+		if words := bytes.TrimSpace(line); len(words) > 0 && words[0] != '#' &&
+			!bytes.HasPrefix(words, []byte("//")) {
+			break
+		}
+		n := bytes.IndexByte(text[end:], '\n')
+		if n < 0 {
+			break
+		}
+		end += n + 1
+	}
+	return text[:min(len(text), end+head)]
+}
 
 // Detect tells the format of a file; false: none is known.
 func Detect(f File) (*Format, bool) {
+	start := beginning(f.Text)
 	for i := range formats {
-		if formats[i].Is(f.Name, f.Text[:min(len(f.Text), head)]) {
+		if formats[i].Is(f.Name, start) {
 			return &formats[i], true
 		}
 	}

@@ -174,6 +174,29 @@ func TestManyWildcards(t *testing.T) {
 	}
 }
 
+// A schedule is known by its first word however much is said before it.
+func TestGoalBehindComments(t *testing.T) {
+	text := strings.Repeat("// what made this, and with which flags\n\n", 2000) + twoRanks
+	if f, ok := Detect(File{"two.txt", []byte(text)}); !ok || f.Name != "goal" {
+		t.Error(f, ok)
+	}
+	if f, ok := Detect(File{"none.txt", []byte(strings.Repeat("# nothing\n", 9999))}); ok {
+		t.Error(f.Name)
+	}
+}
+
+// Operations of several ranks that wait for one another, and one that only waits for those.
+func TestGoalCycleOverRanks(t *testing.T) {
+	text := "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n" +
+		"rank 1 {\nc: calc 5\na: recv 8b from 0\nb: send 8b to 0\nb requires a\nc requires b\n}\n"
+	_, err := Read("", File{"r.goal", []byte(text)})
+	want := "r.goal:3:1: the schedule is cyclic: the recv here (line 3) waits for line 10, which waits for " +
+		"line 9, which waits for line 4, which waits for line 3"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
 func TestBadGoal(t *testing.T) {
 	within := func(s string) string { return "num_ranks 2\nrank 0 {\n" + s + "\n}\n" }
 	for text, want := range map[string]string{
@@ -207,8 +230,10 @@ func TestBadGoal(t *testing.T) {
 			"on line 3 already",
 		within("a: calc 5\na requires b"): "b.goal:4:1: rank 0 has no " +
 			"operation \"b\"",
-		within("a: calc 5\nb: calc 5\na requires b\nb requires a"): "b.goal: the workload is cyclic",
-		within("a: calc 5\na requires a"):                          "b.goal: the workload is cyclic",
+		within("a: calc 5\nb: calc 5\na requires b\nb requires a"): "b.goal:3:1: the schedule is cyclic: the calc " +
+			"here (line 3) waits for line 4, which waits for line 3",
+		within("a: calc 5\nb: calc 6\nb requires a\na requires a"): "b.goal:3:1: the schedule is cyclic: the calc " +
+			"here (line 3) waits for line 3",
 		within("send 1b to 1"): "b.goal:3:1: rank 0 sends 1 bytes " +
 			"to rank 1 with tag 0 and nobody receives it",
 		within("recv 1b from 1 tag 4"): "b.goal:3:1: rank 0 receives 1 " +

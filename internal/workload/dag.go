@@ -170,13 +170,41 @@ func (d *DAG) checkAcyclic() error {
 	if done == len(d.Ops) {
 		return nil
 	}
+	return &CycleError{Ops: d.ring(deps), name: d.name}
+}
+
+// CycleError is a graph whose operations wait for one another in a ring.
+type CycleError struct {
+	Ops  []int32 // each waits for the one behind it, the last for the first
+	name func(int32) string
+}
+
+func (e *CycleError) Error() string {
+	return fmt.Sprintf("the workload is cyclic: %s waits, directly or not, for itself", e.name(e.Ops[0]))
+}
+
+// ring finds one among the operations that still wait for some; what only waits for a ring is none of it.
+func (d *DAG) ring(deps []int32) (ring []int32) {
+	before := make([]int32, len(d.Ops)) // one that waits too, of those that an operation waits for
+	last := int32(-1)
 	for i := range d.Ops {
-		if deps[i] > 0 {
-			return fmt.Errorf("the workload is cyclic: %s waits, directly or not, for itself",
-				d.name(int32(i)))
+		if deps[i] == 0 {
+			continue
+		}
+		last = int32(i)
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			before[s] = int32(i)
 		}
 	}
-	return nil
+	seen := make([]bool, len(d.Ops))
+	for ; !seen[last]; last = before[last] {
+		seen[last] = true
+	}
+	for ring = append(ring, last); before[ring[len(ring)-1]] != last; {
+		ring = append(ring, before[ring[len(ring)-1]])
+	}
+	first := slices.Index(ring, slices.Min(ring))
+	return slices.Concat(ring[first:], ring[:first])
 }
 
 // Used lists the ranks that operations are on, in order.
