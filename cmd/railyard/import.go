@@ -49,6 +49,7 @@ Examples:
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
+  railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
   nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)
 
 Formats:

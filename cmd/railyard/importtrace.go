@@ -69,10 +69,13 @@ func (c *importCmd) known() error {
 // segment is how many servers an assumed fabric has on one leaf of a rail.
 const segment = 64
 
+// ofHosts are traces whose nodes are servers with one NIC, not GPUs.
+var ofHosts = []string{"hpcc-flows", "htsim-cm"}
+
 // assumed is a fabric for ranks of whose fabric nothing is said.
-func assumed(ranks int) (text, note string) {
+func assumed(ranks int, format string) (text, note string) {
 	per := 8
-	if ranks < per {
+	if ranks < per || slices.Contains(ofHosts, format) {
 		per = 1
 	}
 	hosts := max(2, (ranks+per-1)/per)
@@ -105,13 +108,28 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "workload:\n  trace:\n    format: %s\n    files:\n", x.Format)
 	for _, path := range paths {
-		if rel, err := filepath.Rel(filepath.Dir(c.Out),
-			path); err == nil && c.Out != "" && !filepath.IsAbs(path) {
-			path = rel
-		}
-		fmt.Fprintf(&b, "      - %q\n", filepath.ToSlash(path))
+		fmt.Fprintf(&b, "      - %q\n", c.fromOut(path))
 	}
 	return b.String(), out, nil
+}
+
+// fromOut is a file's path as the scenario that is written says it: from its own folder, or absolute.
+func (c *importCmd) fromOut(path string) string {
+	if c.Out == "" || filepath.IsAbs(path) {
+		return filepath.ToSlash(path)
+	}
+	to, err1 := filepath.Abs(filepath.Dir(c.Out))
+	from, err2 := filepath.Abs(path)
+	if rel, err := filepath.Rel(to, from); err == nil && err1 == nil && err2 == nil {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}
+
+// sameNumbers are traces and cablings of one tool, which number the same nodes, and what ours are called.
+var sameNumbers = []struct{ trace, cabling, nodes string }{
+	{"hpcc-flows", "hpcc", "host-{n}"},
+	{"htsim-cm", "htsim", "host-{n+1}"},
 }
 
 // importTraces writes a scenario of traces on the fabric that other files describe, or on an assumed one.
@@ -123,7 +141,7 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 	out := &imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
 	name := slug("", traces[0])
 	if len(cablings) == 0 {
-		text, note := assumed(found.Ranks)
+		text, note := assumed(found.Ranks, found.Format)
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
 		out.Notes = append(out.Notes, note)
 	} else {
@@ -140,8 +158,10 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 			out.Scenario = out.Scenario[:i+1]
 		}
 	}
-	if found.Format == "hpcc-flows" && slices.Contains(out.Formats, "hpcc") {
-		work += "    nodes: host-{n}\n" // flows and topology number the same nodes
+	for _, x := range sameNumbers {
+		if found.Format == x.trace && slices.Contains(out.Formats, x.cabling) {
+			work += "    nodes: " + x.nodes + "\n"
+		}
 	}
 	out.Scenario += work
 	if err := loads(out.Scenario, c.besideOut()); err != nil {

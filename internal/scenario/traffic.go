@@ -142,7 +142,7 @@ func (p *resolver) matrix(ranks int, file string) (*workload.DAG, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := workload.ParseMatrix(file, text)
+	m, err := workload.ParseMatrix(file, text, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -77,6 +77,8 @@ var formats = []Format{
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
 	{"simai", "SimAI's workloads, of AICB: layers with times and collectives", isSimAI, readSimAI},
+	{"htsim-cm", "htsim's connection matrices (.cm): from, to, start or trigger, bytes", isMatrix,
+		readMatrix},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
 

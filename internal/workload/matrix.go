@@ -26,6 +26,7 @@ type Matrix struct {
 	Nodes    int
 	flows    []matrixFlow
 	triggers map[int]*matrixTrigger
+	left     func(what string, line int) // nil: what is not taken is an error
 }
 
 type matrixFlow struct {
@@ -47,9 +48,10 @@ const (
 	mostFlows = 1 << 22
 )
 
-// ParseMatrix reads a matrix; errors have the place in the file.
-func ParseMatrix(file string, text []byte) (*Matrix, error) {
-	m := &Matrix{triggers: map[int]*matrixTrigger{}}
+// ParseMatrix reads a matrix; errors have the place in the file. What is of no use here, but does not change
+// who sends what when, is an error, or left out and told of, where left is given.
+func ParseMatrix(file string, text []byte, left func(what string, line int)) (*Matrix, error) {
+	m := &Matrix{triggers: map[int]*matrixTrigger{}, left: left}
 	said := 0
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		w := &matrixLine{file: file, line: n + 1, text: string(line)}
@@ -64,9 +66,12 @@ func ParseMatrix(file string, text []byte) (*Matrix, error) {
 		case word == "Triggers":
 			w.number(0, mostFlows)
 		case word == "Failures":
-			if w.number(0, mostFlows) > 0 {
+			if w.number(0, mostFlows) > 0 && left == nil {
 				w.fail(col, "cables that break stand in a scenario's failures, not in its matrix")
 			}
+		case word == "failure" && left != nil:
+			left("cables that break, which stand in a scenario's events", w.line)
+			w.at = len(w.text)
 		case word == "trigger":
 			m.trigger(w)
 		case strings.Contains(word, "->"):
@@ -123,7 +128,9 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 		case "start":
 			start, f.Start = true, unit.Time(w.number(0, int(1000*unit.Second)))
 		case "id", "prio":
-			w.number(0, 1<<31)
+			if w.number(0, 1<<31); key == "prio" && m.left != nil {
+				m.left("priorities of connections: the scenario's class holds", w.line)
+			}
 		case "trigger":
 			f.waits = w.number(1, 1<<31)
 		case "send_done_trigger", "recv_done_trigger":
@@ -133,6 +140,13 @@ func (m *Matrix) flow(w *matrixLine, word string, col int) {
 			f.pulls = w.number(1, 1<<31)
 			m.named(f.pulls).by = append(m.named(f.pulls).by, len(m.flows))
 		case "msg":
+			if m.left != nil {
+				m.left("which connection a message shares (msg): each is one of its own", w.line)
+				if before := *w; !isNumber(w) {
+					*w = before
+				}
+				continue
+			}
 			w.fail(at, "messages of one connection (msg) are not taken: leave the word out")
 		default:
 			w.fail(at, "unknown word %q, expected id, start, size, prio, trigger, send_done_trigger or "+
@@ -222,6 +236,9 @@ func (m *Matrix) check(file string) error {
 	return nil
 }
 
+// Flows is how many connections there are.
+func (m *Matrix) Flows() int { return len(m.flows) }
+
 // DAG has node n's transfers sent by rank n, one connection per line.
 func (m *Matrix) DAG(ranks int) (*DAG, error) {
 	if m.Nodes > ranks {
@@ -305,6 +322,13 @@ func (w *matrixLine) number(least, most int) int {
 		return least
 	}
 	return n
+}
+
+// isNumber passes over a word and reports whether it is a whole number.
+func isNumber(w *matrixLine) bool {
+	word, _ := w.next()
+	_, err := strconv.Atoi(word)
+	return err == nil
 }
 
 // node reads the number of a node.

@@ -22,7 +22,7 @@ Triggers 2
 3->0 start 5000000 size 40
 trigger id 1 oneshot
 trigger id 2 barrier count 1
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,11 +72,12 @@ func TestMatrixFaults(t *testing.T) {
 		head + "0->1 trigger 1 size 5 send_done_trigger 2\n1->2 trigger 2 size 5 send_done_trigger 1\n" +
 			"trigger id 1 oneshot\ntrigger id 2 oneshot": "waits for what waits for it",
 	} {
-		if _, err := ParseMatrix("a.cm", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ParseMatrix("a.cm", []byte(text), nil); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	m, err := ParseMatrix("a.cm", []byte(head+"0->1 start 0 size 5"))
+	m, err := ParseMatrix("a.cm", []byte(head+"0->1 start 0 size 5"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestAnyMatrix(t *testing.T) {
 		for id, count := range pulled {
 			fmt.Fprintf(&b, "trigger id %d barrier count %d\n", id, count)
 		}
-		m, err := ParseMatrix("a.cm", []byte(b.String()))
+		m, err := ParseMatrix("a.cm", []byte(b.String()), nil)
 		if err != nil {
 			return // a ring, or a trigger that nobody pulls
 		}
