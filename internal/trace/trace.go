@@ -4,11 +4,11 @@ package trace
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/tally"
 	"railyard/internal/workload"
 )
 
@@ -26,42 +26,14 @@ type Trace struct {
 	Report Report
 }
 
-// Report says what became of a trace's parts, in the order in which they came up.
-type Report struct {
-	Mapped  []Count `json:"mapped"`
-	Guessed []Count `json:"guessed"`
-	Left    []Count `json:"left_out"`
-}
-
-// Count is how often something came up, and where first.
-type Count struct {
-	What string `json:"what"`
-	N    int    `json:"count"`
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"` // 0: the format has no lines
-}
+// Report and Count say what became of a trace's parts.
+type (
+	Report = tally.Report
+	Count  = tally.Count
+)
 
 // note counts one more of something.
-func note(list *[]Count, what, file string, line int) {
-	i := slices.IndexFunc(*list, func(c Count) bool { return c.What == what })
-	if i < 0 {
-		*list = append(*list, Count{What: what, File: file, Line: line})
-		i = len(*list) - 1
-	}
-	(*list)[i].N++
-}
-
-// Words says a count in a line.
-func (c Count) Words() string {
-	at := ""
-	switch {
-	case c.Line > 0:
-		at = fmt.Sprintf(" (first %s:%d)", c.File, c.Line)
-	case c.File != "":
-		at = fmt.Sprintf(" (first in %s)", c.File)
-	}
-	return fmt.Sprintf("%s: %d%s", c.What, c.N, at)
-}
+func note(list *[]Count, what, file string, line int) { tally.Note(list, what, file, line) }
 
 // Format is one that traces come in.
 type Format struct {

@@ -1,0 +1,243 @@
+// Package measured reads what was measured on real machines, for those who compare or calibrate with it:
+// the output of nccl-tests (text and JSON), of perftest (ib_write_bw, ib_write_lat and their kin; text and
+// JSON), and the JSON of NCCL's profiler plugin Inspector.
+//
+//	set, err := measured.Read(measured.File{Name: "out.txt", Text: f}, ...)
+//	for _, c := range set.Collectives { c.Kind, c.Bytes, c.Ranks, c.Nodes, c.Time, c.BusBW() ... }
+//	for _, p := range set.Pairs       { p.Verb, p.Latency, p.Bytes, p.Time, p.Rate ... }
+//	set.Report // what was mapped, assumed and left out, with counts and places
+//
+// Set.Table merges what was measured several times into medians. Files are read as streams, gzipped or not,
+// in bounded memory.
+package measured
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/internal/stream"
+	"railyard/internal/tally"
+	"railyard/unit"
+)
+
+// File is a text with its name.
+type File struct {
+	Name string
+	Text io.Reader
+}
+
+// Collective is how long a collective took.
+type Collective struct {
+	Source string // nccl-tests, inspector
+	Kind   coll.Kind
+	// Bytes are nccl-tests' size: of a rank's buffer; in all-gathers, reduce-scatters and all-to-alls of
+	// the larger one, which holds the parts of all ranks.
+	Bytes   unit.Bytes
+	Ranks   int // 0: not said
+	Nodes   int // 0: not said
+	Time    unit.Time
+	InPlace bool
+	Samples int // how many were measured that Time stands for: iterations, or merged instances; 0: not said
+	// Low and High are the quartiles where several instances were merged, else 0.
+	Low, High unit.Time
+	Type      string // of data, as the source calls it; "" where it does not
+	GPU       string // "NVIDIA H100 80GB HBM3"; "" where the source does not say
+	Command   string // all_reduce_perf, or the communicator's name
+	File      string
+	Line      int
+}
+
+// BusBW is the bus bandwidth in GB/s (10^9 bytes), 0 where the ranks are not known.
+func (c *Collective) BusBW() float64 {
+	if c.Ranks < 2 || c.Time <= 0 {
+		return 0
+	}
+	return c.AlgBW() * c.Kind.BusFactor(c.Ranks)
+}
+
+// AlgBW is bytes over time in GB/s.
+func (c *Collective) AlgBW() float64 {
+	if c.Time <= 0 {
+		return 0
+	}
+	return float64(c.Bytes) / c.Time.Seconds() / 1e9
+}
+
+// Pair is what two hosts measured of each other.
+type Pair struct {
+	Verb    string // write, read, send, atomic
+	Latency bool   // one message at a time; else many, for bandwidth
+	Bytes   unit.Bytes
+
+	// Of latency: Time is the typical one, one way (of reads and atomics there and back), then the mean,
+	// least and largest, and percentiles; 0 where the source does not say.
+	Time, Mean, Least, Most, P99, P999 unit.Time
+	// Of bandwidth: payload per second on average and at its peak, of both directions together where
+	// Both; messages per second.
+	Rate, Peak unit.Rate
+	Messages   float64
+	Both       bool
+
+	QPs        int // 0: not said
+	MTU        unit.Bytes
+	Transport  string // RC, UC, UD, XRC, DC
+	Link       string // Ethernet, IB
+	Device     string // mlx5_0
+	Iterations int64
+	File       string
+	Line       int
+}
+
+// Set is what files say.
+type Set struct {
+	Collectives []Collective
+	Pairs       []Pair
+	Report      tally.Report
+}
+
+// Bounds of what is kept.
+const (
+	maxPoints = 1 << 20 // of collectives and of pairs
+	maxRanks  = 1 << 20
+)
+
+// longestTime bounds what a row may say: an hour for one collective.
+const longestTime = 3600 * unit.Second
+
+// Read reads files in any of the formats, each recognised by itself. Files without a measurement are an
+// error that names them.
+func Read(files ...File) (*Set, error) {
+	if len(files) == 0 {
+		return nil, field.New("", "no file is named")
+	}
+	set := &Set{}
+	x := newInspector(set)
+	for _, f := range files {
+		src, err := stream.New(f.Name, f.Text)
+		if err != nil {
+			return nil, err
+		}
+		had := len(set.Collectives) + len(set.Pairs) + x.seen
+		head := bytes.TrimLeft(src.Head(1<<12), " \t\r\n[")
+		switch {
+		case bytes.HasPrefix(head, []byte("{")):
+			err = set.json(f.Name, src, x)
+		default:
+			err = set.text(f.Name, src)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if had == len(set.Collectives)+len(set.Pairs)+x.seen {
+			return nil, set.nothing(f.Name)
+		}
+	}
+	x.finish()
+	return set, nil
+}
+
+// nothing is the error for a file of which nothing could be used.
+func (s *Set) nothing(file string) error {
+	for _, c := range s.Report.Left {
+		if c.File == file {
+			return &field.Error{File: file,
+				Msg: "has no measurement that can be used; left out: " + c.Words()}
+		}
+	}
+	return &field.Error{File: file, Msg: "has no row of a measurement: the text or JSON of nccl-tests or " +
+		"of perftest, or the JSON of NCCL's Inspector, is read"}
+}
+
+// full refuses what would fill memory.
+func (s *Set) full() bool { return len(s.Collectives)+len(s.Pairs) >= maxPoints }
+
+// micros is a time in microseconds as a source says it.
+func micros(us float64) (unit.Time, bool) {
+	t := us * float64(unit.Microsecond)
+	if !(t > 0 && t <= float64(longestTime)) {
+		return 0, false
+	}
+	return unit.Time(math.Round(t)), true
+}
+
+// kinds are the collectives that have a bus bandwidth here, by NCCL's names without case and marks.
+var kinds = map[string]coll.Kind{"allreduce": coll.AllReduce, "allgather": coll.AllGather,
+	"reducescatter": coll.ReduceScatter, "alltoall": coll.ToAll, "broadcast": coll.Bcast,
+	"sendrecv": coll.SendRecv}
+
+// Table merges points that differ in nothing but when they were measured, and in place or not, into their
+// medians with quartiles, sorted by kind, ranks, nodes and bytes.
+func (s *Set) Table() []Collective {
+	type key struct {
+		kind         coll.Kind
+		bytes        unit.Bytes
+		ranks, nodes int
+	}
+	all := map[key][]*Collective{}
+	var keys []key
+	for i := range s.Collectives {
+		c := &s.Collectives[i]
+		k := key{c.Kind, c.Bytes, c.Ranks, c.Nodes}
+		if all[k] == nil {
+			keys = append(keys, k)
+		}
+		all[k] = append(all[k], c)
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.ranks, b.ranks),
+			cmp.Compare(a.nodes, b.nodes), cmp.Compare(a.bytes, b.bytes))
+	})
+	var out []Collective
+	for _, k := range keys {
+		c := *all[k][0]
+		if many := all[k]; len(many) > 1 {
+			var times []unit.Time
+			c.Samples = 0
+			for _, x := range many {
+				times = append(times, x.Time)
+				c.Samples += max(1, x.Samples)
+			}
+			c.Low, c.Time, c.High = quartiles(times)
+			c.InPlace = false
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// quartiles of times, which are sorted on the way.
+func quartiles(t []unit.Time) (low, mid, high unit.Time) {
+	slices.Sort(t)
+	n := len(t)
+	mid = t[n/2]
+	if n%2 == 0 {
+		mid = t[n/2-1] + (mid-t[n/2-1])/2
+	}
+	return t[(n-1)/4], mid, t[(3*n-1)/4]
+}
+
+// String says a point in a line.
+func (c *Collective) String() string {
+	where := fmt.Sprintf("%d ranks", c.Ranks)
+	if c.Ranks == 0 {
+		where = "? ranks"
+	}
+	if c.Nodes > 0 {
+		where += " on " + unit.Plural(c.Nodes, "node")
+	}
+	return fmt.Sprintf("%v %v, %s: %v, %.2f GB/s of bus bandwidth", c.Kind, c.Bytes, where, c.Time, c.BusBW())
+}
+
+// String says a point in a line.
+func (p *Pair) String() string {
+	if p.Latency {
+		return fmt.Sprintf("%s latency %v: %v", p.Verb, p.Bytes, p.Time)
+	}
+	return fmt.Sprintf("%s bandwidth %v: %v", p.Verb, p.Bytes, p.Rate)
+}
