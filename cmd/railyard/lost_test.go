@@ -17,6 +17,45 @@ workload: {traffic: {alltoall: {bytes: 16MB}}}
 events: [{link: 'rail-1:Eth1', at: 100us, up: false}]
 `
 
+const lostJob = `name: rail-lost
+fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 2, nics: 2}
+transport: {timeout: 8}
+jobs:
+  cut: {gpus: 4, traffic: {alltoall: {bytes: 16MB}}}
+  whole: {gpus: 4, traffic: {incast: {fan_in: 2, bytes: 1MB}}}
+events: [{link: 'rail-1:Eth1', at: 100us, up: false}]
+`
+
+// Interference with a job that loses a rank is told of the others, and of that one that it did; the exit
+// code is that of run. A job with GPUs that its work leaves out is said to have them.
+func TestInterferenceOfALostRank(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("s.yaml", []byte(lostJob), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "plan", "interference", "s.yaml", "--json")
+	x := interference{}
+	if err := json.Unmarshal([]byte(out), &x); err != nil || code != exitLost || len(x.Jobs) != 2 {
+		t.Fatalf("exit %d, %v, %s", code, err, errs)
+	}
+	if cut := x.Jobs[0]; !cut.Lost.Alone || !cut.Lost.Together || cut.Slowdown != 0 || x.Outcome == nil {
+		t.Errorf("%+v", cut)
+	}
+	if whole := x.Jobs[1]; whole.Lost.any() || whole.Slowdown < 0.99 || whole.Messages.Count != 1 {
+		t.Errorf("%+v", whole)
+	}
+	if code, out, errs := call(t, "plan", "interference", "s.yaml"); code != exitLost ||
+		!strings.Contains(out, "rank lost") {
+		t.Errorf("exit %d, %s %s", code, out, errs)
+	}
+	_, out, errs = call(t, "check", "s.yaml")
+	if said := strings.Join(strings.Fields(out+errs), " "); !strings.Contains(said,
+		"job whole has 4 GPUs, and its work is for 3 of them") {
+		t.Error(said)
+	}
+}
+
 // A run that loses a rank has an exit code of its own, and its directory is whole: nothing replaces it
 // without --force.
 func TestExitOfALostRank(t *testing.T) {

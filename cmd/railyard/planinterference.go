@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"railyard/internal/field"
 	"railyard/internal/report"
 	"railyard/internal/result"
-	"railyard/internal/workload"
 	"railyard/unit"
 
 	"gonum.org/v1/plot"
@@ -29,7 +28,9 @@ type planInterferenceCmd struct {
 
 func (c *planInterferenceCmd) Help() string {
 	return `Simulates all jobs of a scenario together, and each alone on the GPUs that it has there: how much
-each is slowed down, and at which ports and when it had to share.
+each is slowed down, and at which ports and when it had to share. A message's slowdown is its time beside
+the same message's of the job alone; background traffic, whose messages begin at times of their own, has no
+other. Exit code 3: a job lost a rank, as with run.
 
 Examples:
   railyard plan interference scenarios/two-jobs.yaml
@@ -37,20 +38,11 @@ Examples:
   railyard compare scenarios/two-jobs.yaml --set placement=packed,rack,spread,random`
 }
 
-// slowdown is what the others cost a job.
-type slowdown struct {
-	Job      string  `json:"job"`
-	GPUs     int     `json:"gpus"`
-	Start    int64   `json:"start_ps"`
-	Alone    int64   `json:"alone_ps"`
-	Together int64   `json:"together_ps"`
-	Slowdown float64 `json:"slowdown"`
-}
-
 // interference is what the command says.
 type interference struct {
 	Jobs     []slowdown       `json:"jobs"`
 	Meetings []result.Meeting `json:"meetings"`
+	Outcome  *result.Outcome  `json:"outcome,omitempty"` // together, where a rank was lost
 }
 
 // maxAlone bounds how many jobs are simulated alone.
@@ -72,11 +64,11 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		return err
 	}
 	e.doing = "together"
-	all, _, err := outcomeTables(e, plan)
+	all, flows, err := ran(e, plan)
 	if err != nil {
 		return fmt.Errorf("together: %w", err)
 	}
-	out := interference{Meetings: all.Meetings}
+	out := interference{Meetings: all.Meetings, Outcome: all.Outcome}
 	for i := range all.Jobs {
 		j := &all.Jobs[i]
 		alone, err := loadPlan(c.Scenario, c.Set, nil)
@@ -85,13 +77,13 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		}
 		alone.Jobs = onlyJob(alone.Jobs, j.Name)
 		e.doing = j.Name + " alone"
-		s, _, err := outcomeTables(e, alone)
+		s, own, err := ran(e, alone)
 		if err != nil {
 			return fmt.Errorf("%s alone: %w", j.Name, err)
 		}
-		out.Jobs = append(out.Jobs, slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start,
-			Alone: s.Jobs[0].StepTime, Together: j.StepTime,
-			Slowdown: float64(j.StepTime) / float64(max(1, s.Jobs[0].StepTime))})
+		row := slowdown{Job: j.Name, GPUs: j.GPUs, Start: j.Start, Open: alone.Jobs[0].Open}
+		row.against(j, &s.Jobs[0], flows, own)
+		out.Jobs = append(out.Jobs, row)
 	}
 	if c.Plot != "" {
 		if err := c.draw(&out); err != nil {
@@ -99,32 +91,36 @@ func (c *planInterferenceCmd) Run(e *env) error {
 		}
 	}
 	if c.JSON {
-		return printJSON(e.stdout, out)
+		if err := printJSON(e.stdout, out); err != nil {
+			return err
+		}
+	} else {
+		out.print(e.stdout, all.Name, c.Top)
 	}
-	out.print(e.stdout, all.Name, c.Top)
+	if out.lost() {
+		return &exitError{exitLost} // the table has said so
+	}
 	return nil
 }
 
-// onlyJob is the job of a name, alone.
-func onlyJob(jobs []workload.Job, name string) []workload.Job {
-	for i := range jobs {
-		if jobs[i].Name == name {
-			return jobs[i : i+1]
-		}
-	}
-	panic("railyard: no job " + field.Quote(name)) // the name comes from a run of the same jobs
+// lost reports that a job lost a rank, together or alone.
+func (x *interference) lost() bool {
+	return slices.ContainsFunc(x.Jobs, func(j slowdown) bool { return j.Lost.any() })
 }
 
 func (x *interference) print(w io.Writer, name string, top int) {
 	fmt.Fprintf(w, "%s: %s, together and each alone on the same GPUs\n\n", name,
 		unit.Plural(len(x.Jobs), "job"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown")
+	fmt.Fprintln(t, "job\tGPUs\tstarts\talone\ttogether\tslowdown\tmessages: p50\tp99")
 	for _, j := range x.Jobs {
-		fmt.Fprintf(t, "%s\t%d\t%v\t%v\t%v\t%.3fx\n", j.Job, j.GPUs, unit.Time(j.Start), unit.Time(j.Alone),
-			unit.Time(j.Together), j.Slowdown)
+		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%s\t%s\t%s\n", j.Job, j.GPUs, unit.Time(j.Start),
+			took(j.Alone, j.Lost.Alone), took(j.Together, j.Lost.Together), j.ratio(), j.Messages.words())
 	}
 	t.Flush()
+	if x.Outcome != nil {
+		report.Labelled(w, "rank lost  ", x.Outcome.Why)
+	}
 	if len(x.Meetings) == 0 {
 		fmt.Fprintln(w, "\nThey never had bytes under way at one port at a time.")
 	}
@@ -152,7 +148,7 @@ func (x *interference) plot() (*plot.Plot, error) {
 	var ticks []plot.Tick
 	for i, j := range x.Jobs {
 		y := float64(len(x.Jobs) - i)
-		ticks = append(ticks, plot.Tick{Value: y, Label: fmt.Sprintf("%s %.2fx", j.Job, j.Slowdown)})
+		ticks = append(ticks, plot.Tick{Value: y, Label: j.Job + " " + j.label()})
 		for k, took := range []int64{j.Alone, j.Together} {
 			from, to := float64(j.Start)/1e9, float64(j.Start+took)/1e9
 			top := y + 0.3 - 0.32*float64(k)

@@ -39,9 +39,13 @@ func (b *blamer) jobs(s *result.Summary) []result.Job {
 		} else {
 			j.Step = b.stepOf(p)
 		}
-		_, done := r.lastOf(p.Ops)
+		last, done := r.lastOf(p.Ops)
 		j.Complete = done || p.Ops[0] == p.Ops[1]
-		j.End = j.Start + j.StepTime
+		if j.End = j.Start + j.StepTime; !j.Complete && s.Outcome != nil { // the rest hangs
+			if j.End = j.Start; last >= 0 {
+				j.End = int64(r.exec.End[last])
+			}
+		}
 		j.Trained = trained(p.Training, unit.Time(j.StepTime), j.Complete)
 		out = append(out, j)
 	}

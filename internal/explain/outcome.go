@@ -51,13 +51,13 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 		limits = append(limits, fmt.Sprintf("ranks.parquet holds the first %d operations of ranks",
 			maxRankRows))
 	}
+	s.Outcome = r.outcome()
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	for _, m := range r.seen.Moves {
 		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved,
 			Needless: m.Needless})
 	}
-	s.Outcome = r.outcome()
 	if len(p.Jobs) == 1 {
 		s.Trained = trained(p.Jobs[0].Training, unit.Time(s.StepTime), s.Complete)
 	}

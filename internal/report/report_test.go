@@ -83,6 +83,11 @@ func TestTextSaysWhatHappened(t *testing.T) {
 			s.Jobs = []result.Job{{Name: "one", Complete: true, Step: step}, {Name: "other", GPUs: 16,
 				Start: int64(unit.Microsecond), Step: step}}
 		}, "other, 16 GPUs: from 1us, step 1ms so far, 25.0 % computing"},
+		"a job that lost a rank": {func(s *result.Summary) {
+			s.Outcome = &result.Outcome{Ended: result.RankLost}
+			s.Jobs = []result.Job{{Name: "one", Complete: true}, {Name: "other", GPUs: 16,
+				End: int64(unit.Millisecond)}}
+		}, "other, 16 GPUs: from 0ps, lost: its last operation that ended did so at 1ms"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calm, upset strings.Builder

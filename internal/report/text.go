@@ -42,7 +42,7 @@ func Text(w io.Writer, s *result.Summary) {
 	if outcome(w, s.Outcome); s.Outcome == nil { // else there is no step time
 		steps(w, s)
 	}
-	jobs(w, s.Jobs)
+	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s)
 	linkEvents(w, s.LinkEvents)
@@ -59,17 +59,22 @@ func Text(w io.Writer, s *result.Summary) {
 }
 
 // jobs prints when each of several jobs ran and what it waited for.
-func jobs(w io.Writer, all []result.Job) {
+func jobs(w io.Writer, all []result.Job, ended *result.Outcome) {
 	if len(all) < 2 {
 		return
 	}
 	fmt.Fprintf(w, "\nJobs side by side\n")
 	for _, j := range all[:min(len(all), maxJobs)] {
-		line := fmt.Sprintf("%s, %s: from %v, step %v", j.Name, unit.Plural(j.GPUs, "GPU"),
-			unit.Time(j.Start),
-			unit.Time(j.StepTime))
-		if !j.Complete {
-			line += " so far"
+		line := fmt.Sprintf("%s, %s: from %v, ", j.Name, unit.Plural(j.GPUs, "GPU"), unit.Time(j.Start))
+		switch {
+		case j.Complete:
+			line += fmt.Sprintf("step %v", unit.Time(j.StepTime))
+		case ended != nil: // what is left of it hangs: there will be no step
+			Wrap(w, "  ", line+fmt.Sprintf("lost: its last operation that ended did so at %v",
+				unit.Time(j.End)))
+			continue
+		default:
+			line += fmt.Sprintf("step %v so far", unit.Time(j.StepTime))
 		}
 		total := float64(max(j.StepTime, 1)) / 100
 		line += fmt.Sprintf(", %.1f %% computing, %.1f %% exposed communication, %.1f %% bubble",

@@ -134,7 +134,7 @@ type Job struct {
 	Name     string `json:"name"`
 	Complete bool   `json:"complete"`
 	Start    int64  `json:"start_ps"`
-	End      int64  `json:"end_ps"` // or how far the run is
+	End      int64  `json:"end_ps"` // or how far the run is; when its last operation ended, if the rest hangs
 	Step
 	GPUs int `json:"gpus"`
 	Trained

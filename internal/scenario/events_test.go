@@ -123,7 +123,8 @@ func TestBadEvents(t *testing.T) {
 		"events[0.rate=8Gbps":    `there is no events[0`,
 		"fabric[0].hosts=8":      `there is no fabric[0]`,
 		"events[0]=8":            `the key holds several values; name one of them`,
-		"events.rate=8Gbps":      `events has no keys below it`,
+		"events.rate=8Gbps":      `events is a list: its entries are events[0] and so on`,
+		"events=8":               `the key is a list of`,
 	} {
 		if _, err := eventful(t, one, set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("--set %s: %v\nwant %s", set, err, want)

@@ -121,8 +121,24 @@ func (p *resolver) seated(f *floor, i int) error {
 	}
 	job.Start = j.Start
 	job.Service = slices.IndexFunc(p.Services, func(s Service) bool { return s.Name == j.service() })
+	p.unused(&job, at.crew)
 	p.Jobs[i] = job
 	return f.take(key, &p.Jobs[i])
+}
+
+// unused notes that a job has GPUs for which its work has nothing to do: reports count those with work.
+func (p *resolver) unused(job *workload.Job, has crew) {
+	works := map[int32]bool{}
+	for i := range job.DAG.Ops {
+		works[job.DAG.Ops[i].Rank] = true
+		if to := job.DAG.Ops[i].Peer; to >= 0 {
+			works[to] = true
+		}
+	}
+	if len(works) < len(has) {
+		p.note("job %s has %s, and its work is for %d of them: the rest is taken and idle, and reports "+
+			"count those that work", job.Name, unit.Plural(len(has), "GPU"), len(works))
+	}
 }
 
 // lossless says what becomes of a queue that is full.

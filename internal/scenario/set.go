@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"railyard/internal/field"
 	"railyard/internal/site"
+	"railyard/unit"
 )
 
 // maxSets bounds overrides: each looks through what it changes.
@@ -68,8 +70,8 @@ func (d *Document) put(key, value string) error {
 			if pairs, ok := v.Addr().Interface().(*site.Pairs); ok {
 				return putInPairs(pairs, key, p, parts[i+1:], value)
 			}
-			if !named(v.Type().Elem()) {
-				return field.New(key, "%s has no keys below it", strings.Join(parts[:i], "."))
+			if list := strings.Join(parts[:i], "."); !named(v.Type().Elem()) {
+				return field.New(key, "%s is a list: its entries are %[1]s[0] and so on", list)
 			}
 			var err error
 			if v, err = element(v, key, p); err != nil {
@@ -95,10 +97,28 @@ func putLeaf(v reflect.Value, key, value, enum string) error {
 		return field.New(key, "the key holds several values (%s); name one of them", p)
 	}
 	switch v.Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Pointer, reflect.Interface:
+	case reflect.Slice:
+		return field.New(key, "%s", listed(key, v))
+	case reflect.Struct, reflect.Map, reflect.Pointer, reflect.Interface:
 		return field.New(key, "the key holds several values; name one of them")
 	}
 	return field.Under(key, setAt(key, v, value, enum))
+}
+
+// listed says how values of a list are named.
+func listed(key string, v reflect.Value) string {
+	if v.Len() == 0 {
+		return "the key is a list, which stands in the file: --set changes what is there, and it has no entry"
+	}
+	first := key + "[0]"
+	switch e := v.Index(0); {
+	case named(e.Type()):
+		first = key + "." + e.FieldByName("Name").String() + ".KEY"
+	case e.Kind() == reflect.Struct:
+		first += ".KEY"
+	}
+	return fmt.Sprintf("the key is a list of %s; name a value in it, as %s=VALUE, or change the list in the "+
+		"file", unit.Plural(v.Len(), "entry"), first)
 }
 
 // putInMap changes a map's entry, or a value of it: switch.queues.3.xoff.

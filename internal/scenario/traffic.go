@@ -64,6 +64,7 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 	}
 	if t.Background != nil {
 		n++
+		job.Open = true
 		build = func() (*workload.DAG, error) { return p.background(at, t.Background) }
 	}
 	if t.Matrix != "" {

@@ -16,6 +16,7 @@ type Job struct {
 	Start    unit.Time
 	Service  int       // of the plan's, that its transfers use
 	Training *Training // what the graph is a step of; nil for other work
+	Open     bool      // its messages begin at times of their own, whatever became of those before
 }
 
 // GPU returns where a rank is.

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"railyard/internal/result"
+)
+
+// Messages are compared with the same ones of the job alone, in whatever order tables have them; one that
+// did not end in both runs counts in neither.
+func TestSlowerBy(t *testing.T) {
+	row := func(msg int64, from string, posted, took int64) result.FlowRow {
+		return result.FlowRow{Message: msg, From: from, To: "z", Bytes: 1, Posted: posted,
+			Done: posted + took}
+	}
+	alone := []result.FlowRow{row(1, "a", 0, 10), row(2, "a", 5, 100), row(3, "b", 0, 10),
+		row(4, "c", 0, 10)}
+	alone[3].Done = -1
+	together := []result.FlowRow{row(7, "b", 0, 30), row(8, "a", 0, 10), row(9, "a", 5, 200),
+		row(10, "c", 0, 9)}
+	m := slowerBy(together, alone)
+	if m != (slowMsgs{Count: 3, Mean: 2, Median: 2, P99: 3}) {
+		t.Errorf("%+v", m)
+	}
+	if m := slowerBy(together[:3], alone); m.Count != 0 {
+		t.Errorf("tables of different lengths: %+v", m)
+	}
+}
+
+// Background traffic beside a job that takes the same cable: the last message ends when it would, and the
+// others say what the job cost them.
+func TestInterferenceOfBackground(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("s.yaml", []byte(`name: background
+fabric: {kind: rail, hosts: 2, segments: 2, spines: 1, uplinks: 1,
+  host_link: {rate: 100Gbps, cable: 3m}, fabric_link: {rate: 100Gbps, cable: 3m}}
+server: {gpus: 2, nics: 2}
+jobs:
+  noise: {on: [host-1/gpu-1, host-3/gpu-1], traffic: {background: {load: 20, for: 2ms, sizes: 64KB}}}
+  bulk: {on: [host-2/gpu-1, host-4/gpu-1], traffic: {permutation: {bytes: 8MB}}}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "plan", "interference", "s.yaml", "--json")
+	x := interference{}
+	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 {
+		t.Fatalf("exit %d, %v, %s", code, err, errs)
+	}
+	for _, j := range x.Jobs {
+		if j.Open != (j.Job == "noise") {
+			t.Errorf("%+v", j)
+		}
+		if m := j.Messages; j.Open && (m.Count < 50 || m.P99 < 1.5 || m.Median < 1 || j.ratio() != "-") {
+			t.Errorf("%+v", j)
+		}
+	}
+}
