@@ -166,7 +166,7 @@ func (c *configLintCmd) Run(e *env) error {
 		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
 			report.Labelled(e.stderr, "note: ", n)
 		}
-		in.Graph = found.Graph
+		in.Graph, in.Plugged, in.Sockets = found.Graph, plugged(read), sockets(found.Graph, read)
 	}
 	files, err := configFiles(c.Files)
 	if err != nil {

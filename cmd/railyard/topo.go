@@ -17,6 +17,7 @@ type topoCmd struct {
 	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
+	Ports    string   `help:"Print which port of a switch is which rail's, server's, NIC's and GPU's: a switch, or all." placeholder:"SWITCH" without:"dot,cables,against"`
 	Cables   bool     `help:"Print every cable as CSV, with the ports as the switches call them." without:"dot,against,json"`
 	Against  []string `help:"Compare with what is cabled: files or folders that import reads." placeholder:"FILE" without:"dot" sep:"none"`
 	Format   string   `help:"Format of these files; recognised unless given." placeholder:"FORMAT" with:"against"`
@@ -29,6 +30,7 @@ func (c *topoCmd) Help() string {
 Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
+  railyard topo site.yaml --ports all                 (port-to-rail maps, switches that are alike once)
   railyard topo site.yaml --cables > cables.csv       (import reads it)
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
   railyard topo site.yaml --against as-built.csv --json`
@@ -42,6 +44,9 @@ func (c *topoCmd) Run(e *env) error {
 	}
 	if len(c.Against) > 0 {
 		return c.compare(e, plan.Graph)
+	}
+	if c.Ports != "" {
+		return c.ports(e, plan.Graph)
 	}
 	if c.Cables {
 		cables(e, plan.Graph)

@@ -18,6 +18,7 @@ type Model struct {
 	Buffer    unit.Bytes `json:"buffer_bytes"` // what packets can have of its memory; 0: not known
 	Cell      unit.Bytes `json:"cell_bytes"`   // that memory is given out in; 0: not known
 
+	Rows  int    // of its front panel, whose ports are numbered down the columns; 0: not known
 	Lanes int    // serial lanes of a port of the highest rate, 0: not known
 	First int    `json:"first_lane"` // how SONiC numbers the first lane
 	OS    string // that it runs, where there is one only

@@ -14,18 +14,23 @@ import (
 // budget is what a switch's ports have been used for.
 type budget struct {
 	kinds []portKind // smallest rate first
+	panel []portKind // as they stand
 	split int
 	used  []int                      // by kind
 	open  []map[unit.Rate]panel.Jack // by kind: the last cable of a rate in a port that is broken out
 	by    map[int]int                // cables by rule
 	any   int32                      // ports used, where there is no limit
 	ends  int                        // cables
+
+	reserved map[int32]bool // for rails, by a map
 }
 
 func newBudget(t *Type) budget {
 	kinds, _ := parsePorts(t.Ports) // checked with the type
+	front := slices.Clone(kinds)
 	sort.SliceStable(kinds, func(i, k int) bool { return kinds[i].rate < kinds[k].rate })
-	b := budget{kinds: kinds, split: max(t.Split, 1), used: make([]int, len(kinds)), by: map[int]int{}}
+	b := budget{kinds: kinds, panel: front, split: max(t.Split, 1), used: make([]int, len(kinds)),
+		by: map[int]int{}}
 	for range kinds {
 		b.open = append(b.open, map[unit.Rate]panel.Jack{})
 	}
@@ -49,6 +54,9 @@ func (b *budget) take(rule int, rate unit.Rate) (panel.Jack, bool) {
 			j.Part++
 			b.open[i][rate] = j
 			return j, true
+		}
+		for b.used[i] < k.count && b.reserved[int32(k.before+b.used[i]+1)] {
+			b.used[i]++
 		}
 		if b.used[i] < k.count {
 			b.used[i]++
@@ -78,6 +86,9 @@ func (b *builder) account() error {
 			n.ports = newBudget(n.typ)
 		}
 	}
+	if err := b.railed(); err != nil {
+		return err
+	}
 	over := map[*node]int{} // the rule that found no port
 	type end struct {
 		n         *node
@@ -105,6 +116,9 @@ func (b *builder) account() error {
 					n.name, n.typ.Ports)
 			}
 			var ok bool
+			if c.jacks[k].Port > 0 {
+				continue // by a map
+			}
 			if c.jacks[k], ok = n.ports.take(c.rule, c.rate); !ok {
 				if _, seen := over[n]; !seen {
 					over[n] = c.rule
@@ -155,6 +169,13 @@ func (b *builder) sum(n *node) string {
 	if n.ports.split > 1 {
 		split = fmt.Sprintf(", each broken out into up to %d,", n.ports.split)
 	}
-	return fmt.Sprintf("%s has more cables than ports: %s; its type %s has %s%s and no more",
-		n.name, strings.Join(parts, " + "), n.typ.Name, n.typ.Ports, split)
+	kept := ""
+	if len(n.ports.reserved) > 0 {
+		split = strings.TrimSuffix(split, ",")
+	}
+	if len(n.ports.reserved) > 0 {
+		kept = fmt.Sprintf(", of which %d are rails' by its map,", len(n.ports.reserved))
+	}
+	return fmt.Sprintf("%s has more cables than ports: %s; its type %s has %s%s%s and no more",
+		n.name, strings.Join(parts, " + "), n.typ.Name, n.typ.Ports, split, kept)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"railyard/internal/machine"
+	"railyard/internal/panel"
 	"railyard/unit"
 )
 
@@ -47,6 +48,11 @@ type Type struct {
 	Tier  int    `yaml:"tier" doc:"switch: 1 next to servers, 2 above; the role's unless given"`
 	Ports string `yaml:"ports" doc:"switch: 64x800Gbps, or 48x100Gbps+8x400Gbps; no limit unless given"`
 	Split int    `yaml:"split" doc:"switch: cables that a port may be broken out into, 1 unless given"`
+
+	RailMap   string               `yaml:"rail_map" enum:"order,panel,blocks" doc:"switch: which ports go to servers' rails. order: in the order of the cables, server by server; panel: the rows of the model's front panel from the top, rail by rail; blocks: ports that follow one another, rail by rail; order unless given"`
+	RailPorts Pairs                `yaml:"rail_ports" doc:"switch: by rail its ports, in the order of the servers: {1: '1,4,7,10', 2: '13,16,19,22'}; also 1-4 and, broken out, 5/2; other switches get the ports that are left"`
+	RailJacks map[int][]panel.Jack `yaml:"-"`
+	Rows      int                  `yaml:"-"` // of ports on its panel
 
 	Buffer   unit.Bytes `yaml:"buffer" doc:"switch: packet memory; the model's, else switch.buffer, unless given"`
 	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency; fabric.pipeline unless given"`

@@ -96,6 +96,9 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	fill(&t.Tier, from.Tier)
 	fill(&t.Ports, from.Ports)
 	fill(&t.Split, from.Split)
+	if t.RailMap == "" && t.RailPorts == nil {
+		t.RailMap, t.RailPorts = from.RailMap, from.RailPorts
+	}
 	fill(&t.Buffer, from.Buffer)
 	fill(&t.Pipeline, from.Pipeline)
 	return nil
@@ -122,9 +125,9 @@ func (t *Type) check(key string) error {
 		}
 		switch {
 		case t.Role != "" || t.Tier != 0 || t.Ports != "" || t.Model != "" && serverOf(t.Model) == nil ||
-			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "":
-			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, buffer, "+
-				"pipeline or model of a switch, and no os")
+			t.Buffer != 0 || t.Pipeline != 0 || t.OS != "" || t.RailMap != "" || t.RailPorts != nil:
+			return field.New(key, "a server (it has gpus or nics) has no role, tier, ports, rail_map, "+
+				"rail_ports, buffer, pipeline or model of a switch, and no os")
 		case t.GPUs < 0 || t.GPUs > MaxGPUs:
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
@@ -181,7 +184,7 @@ func (t *Type) check(key string) error {
 	if err != nil {
 		return field.New(key+".ports", "%s", err.Error())
 	}
-	return nil
+	return t.checkRails(key)
 }
 
 // within refuses a front panel that the model does not have.

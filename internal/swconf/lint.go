@@ -21,6 +21,9 @@ type Input struct {
 	Pipeline unit.Time  // of a switch
 	Lossy    bool       // data need no PFC: what carries them sends again what is lost
 	Base     queue.Spec // the platform: what configurations do not say
+	Plugged  []Plugged  // what is cabled between switches and servers, where somebody knows
+	// Sockets says what a cable's end at a node is plugged into, where that is told by name; nil: nowhere
+	Sockets func(link, node int) string
 }
 
 // UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among
@@ -58,6 +61,7 @@ type linter struct {
 	nodes     map[*Config]int  // switch of the fabric, -1 for none
 	plugged   map[*Port]bool   // cabled in the fabric, once somebody asked
 	companion map[*Config]bool // FRR files of switches that have another one
+	named     map[*Config]bool // its ports are called in Sockets as in its text
 	findings  []Finding
 }
 
@@ -197,12 +201,34 @@ type end struct {
 
 	panel *panel.Panel // of the switch in the fabric
 	jack  panel.Jack
+	name  string // of the port, where what is cabled says it as the text does
 }
 
 // find looks for the port in the text.
-func (e *end) find(g *topo.Graph, link, node int) {
-	if e.panel, e.jack = g.Nodes[node].Panel, g.Jack(link, node); e.c != nil {
+func (l *linter) find(e *end, link, node int) {
+	e.panel, e.jack = l.Graph.Nodes[node].Panel, l.Graph.Jack(link, node)
+	switch {
+	case e.c == nil:
+	case l.named[e.c]:
+		e.name = l.Sockets(link, node)
+		e.port = e.c.Port(e.name)
+	default:
 		e.port = e.c.Plugged(e.panel, e.jack)
+	}
+}
+
+// name finds out whose ports are called alike in what is cabled and in the texts.
+func (l *linter) name(of map[int]*Config) {
+	if l.Sockets == nil || l.named != nil {
+		return
+	}
+	l.named = map[*Config]bool{}
+	for i, k := range l.Graph.Links {
+		for _, node := range []int{k.A, k.B} {
+			if c := of[node]; c != nil && c.Port(l.Sockets(i, node)) != nil {
+				l.named[c] = true
+			}
+		}
 	}
 }
 
@@ -230,14 +256,15 @@ func (l *linter) numbered(visit func(i int, a, b *end)) {
 			of[n] = c
 		}
 	}
+	l.name(of)
 	for i, k := range l.Graph.Links {
 		a, b := &end{c: of[k.A], link: k}, &end{c: of[k.B], link: k}
 		a.peer, b.peer = b, a
 		if a.c == nil && b.c == nil {
 			continue
 		}
-		a.find(l.Graph, i, k.A)
-		b.find(l.Graph, i, k.B)
+		l.find(a, i, k.A)
+		l.find(b, i, k.B)
 		visit(i, a, b)
 	}
 }

@@ -86,6 +86,8 @@ func (l *linter) portMissing() {
 		for _, e := range []*end{a, b} {
 			switch {
 			case e.c == nil || e.port != nil:
+			case e.name != "":
+				named[e.c] = append(named[e.c], e.name)
 			case e.panel != nil:
 				named[e.c] = append(named[e.c], e.panel.Name(string(e.c.OS), e.jack))
 			default:

@@ -124,6 +124,9 @@ var rules = []Rule{
 		"the ends cannot reach each other, the BGP session stays down", (*linter).linkSubnet},
 	{"speed-differs", Error, "a port has its cable's speed",
 		"the link stays down, or runs at a rate the plan does not have", (*linter).speed},
+	{"rail-port", Error, "NICs are in the ports of their rails",
+		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives wait " +
+			"for the slowest", (*linter).railPort},
 	{"port-down", Error, "cabled ports are not shut down", "the cable is there and carries nothing",
 		(*linter).portDown},
 	{"port-missing", Error, "every cabled port is configured",

@@ -63,7 +63,8 @@ type Node struct {
 
 	Pipeline unit.Time // latency of a switch's ingress pipeline; 0: every switch's
 
-	Panel *panel.Panel // a switch's ports, where its type says what it is
+	Panel   *panel.Panel // a switch's ports, where its type says what it is
+	RailMap bool         // a map says which of them go to which rail
 }
 
 // Through is the latency of a switch's ingress pipeline, where every switch's is given.

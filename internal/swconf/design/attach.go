@@ -134,6 +134,7 @@ func (d *Design) nicPorts(nic *topo.NIC) (out []nicPort) {
 		s := d.byNode[sw]
 		p := d.port(s, i)
 		p.Kind, p.FarName, p.FarPort = ToHost, g.Nodes[g.Hosts[nic.Host]].Name, far
+		p.Mapped = g.Nodes[sw].RailMap
 		s.Ports = append(s.Ports, p)
 		out = append(out, nicPort{s, p})
 	}

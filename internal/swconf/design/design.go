@@ -117,6 +117,7 @@ type Port struct {
 	VLAN     *VLAN // switched
 	Channel  int   // member of a port channel
 	Rail     int
+	Mapped   bool                      // a map says which rail's the port is
 	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
 }
 

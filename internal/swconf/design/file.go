@@ -25,3 +25,13 @@ func (w *Writer) Line(level int, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 	w.WriteByte('\n')
 }
+
+// Description is what a port's text says of it, in words that lint reads back (swconf.Described): whose it
+// is, and whose rail's where a map decides that.
+func (p *Port) Description() string {
+	to := "to " + p.FarName + " " + p.FarLabel
+	if p.Mapped {
+		return fmt.Sprintf("rail-%d %s", p.Rail+1, to)
+	}
+	return to
+}

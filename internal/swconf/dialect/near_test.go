@@ -192,7 +192,9 @@ func TestEdgesOfRules(t *testing.T) {
 		}
 	}
 	// SONiC's: TestTrimmingFindings; of designs with segments: TestSegmentFindings
-	covered := map[string]bool{"pfc-deadlock": true, "trimming": true, "srv6-sid": true, "srv6-way": true}
+	// of what is cabled: TestNICsInPortsOfRails
+	covered := map[string]bool{"pfc-deadlock": true, "trimming": true, "srv6-sid": true, "srv6-way": true,
+		"rail-port": true}
 	for _, e := range edges {
 		covered[e.rule] = true
 		told := func(change []string) []string {

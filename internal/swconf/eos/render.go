@@ -227,7 +227,7 @@ func (w *writer) interfaces() {
 
 func (w *writer) port(p *design.Port) {
 	w.Line(0, "interface %s", p.Name)
-	w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
+	w.Line(1, "description %s", p.Description())
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "speed %dg", p.Rate/unit.Gbps)
 	w.Line(1, "service-profile FABRIC")

@@ -51,7 +51,7 @@ func (w *writer) interfaces() {
 	w.Line(0, "!")
 	for _, p := range w.S.Ports {
 		w.Line(0, "interface %s", p.Name)
-		w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
+		w.Line(1, "description %s", p.Description())
 		if p.Addr.IsValid() {
 			w.Line(1, "ip address %v", p.Addr)
 		}

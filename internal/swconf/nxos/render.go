@@ -380,7 +380,7 @@ func (w *writer) interface_(p *design.Port) {
 		w.Line(0, "interface breakout module 1 port %d map %dg-%dx", j.Port, p.Rate/unit.Gbps, j.Parts)
 	}
 	w.Line(0, "interface %s", p.Name)
-	w.Line(1, "description to %s %s", p.FarName, p.FarLabel)
+	w.Line(1, "description %s", p.Description())
 	switch {
 	case p.Kind == design.ToPeer:
 		w.Line(1, "switchport")

@@ -314,7 +314,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	put("PORT", name, row{"alias": p.Jack.Alias(), "index": fmt.Sprint(p.Jack.Port),
 		"lanes": s.Panel.Numbers(p.Jack), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
 		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs",
-		"description": fmt.Sprintf("to %s %s", p.FarName, p.FarLabel)})
+		"description": p.Description()})
 	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName,
 		"pfc_to_queue_map": mapName}
 	if m := lossless(&s.Spec); m != "" {
