@@ -333,7 +333,7 @@ func TestPlanCollective(t *testing.T) {
 		t.Fatalf("exit %d, %v %s", code, err, errs)
 	}
 	for _, r := range rows {
-		if len(r.Model) != 6 || len(r.Runs) != 4 {
+		if len(r.Model) != 7 || len(r.Runs) != 5 {
 			t.Errorf("%+v", r)
 		}
 		for _, x := range r.Runs {

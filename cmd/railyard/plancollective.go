@@ -28,7 +28,7 @@ type planCollectiveCmd struct {
 func (c *planCollectiveCmd) Help() string {
 	return `For every size what NCCL's tuning model would choose, and how long each algorithm takes in the
 simulator, with the protocol that the model chooses for it where it knows one. busbw is nccl-tests' bus
-bandwidth. nvls takes GPUs that share an NVSwitch.
+bandwidth. nvls takes GPUs that share an NVSwitch; nvls-tree several servers of such.
 
 Examples:
   railyard plan collective scenarios/gpt13b-128.yaml --sizes 64KiB,1MiB,64MiB
@@ -80,6 +80,9 @@ func (c *planCollectiveCmd) Run(e *env) error {
 	}
 	if len(c.Algorithms) == 0 && (c.Groups == "rail" || plan.Graph.Domains() > 1) {
 		algorithms = slices.DeleteFunc(algorithms, func(a string) bool { return a == coll.ByNVLS })
+	}
+	if len(c.Algorithms) == 0 && (c.Groups == "rail" || plan.Graph.Domains() == 1) {
+		algorithms = slices.DeleteFunc(algorithms, func(a string) bool { return a == coll.ByNVLSTree })
 	}
 	rows, stopped := c.rows(e, plan, kind, sizes, algorithms)
 	if c.JSON {

@@ -124,7 +124,7 @@ func (c *planSearchCmd) input(m *model.Config, plan *scenario.Plan) (planner.Sea
 func siteOf(plan *scenario.Plan, gpus int) planner.Site {
 	slow := plan.Slowest()
 	s := planner.SiteOf(plan.Graph, slow.GPU, gpus, slow.Reach())
-	s.Mesh = slow.Mesh()
+	s.Mesh, s.Switch = slow.Mesh(), plan.Adding()
 	s.NVLatency, s.Latency = plan.NVLatency, 2*plan.NICs.Latency+2*unit.Microsecond
 	if plan.Shape.Pods > 1 {
 		s.Pod = plan.Shape.Hosts * plan.Shape.Segments

@@ -14,6 +14,7 @@ type Machine struct {
 	NIC            float64 // GB/s of all channels between nodes
 	Channels       int
 	Hopper         bool // per-channel limits of H100 and newer, else of A100
+	Blackwell      bool // those of B200 and newer
 	NVLS           bool // NVLink SHARP
 }
 
@@ -32,9 +33,12 @@ const (
 	Simple = "simple" // whole slices, with a synchronisation each
 )
 
-// NVLSLatency is what a reduction by NVSwitch takes before the first byte, in microseconds (hwLat of
-// nccl src/graph/tuning.cc).
-const NVLSLatency = 25.0
+// NVLSLatency is what a reduction by NVSwitch takes before the first byte, in microseconds, and nvlsNet what
+// a hop of NVLSTree does between servers (hwLat of nccl src/graph/tuning.cc).
+const (
+	NVLSLatency = 25.0
+	nvlsNet     = 20.9
+)
 
 // Protocols lists them in NCCL's order.
 var Protocols = []string{LL, LL128, Simple}
@@ -50,14 +54,19 @@ var (
 	netTree, netRing   = [3]float64{5, 8.5, 14}, [3]float64{2.7, 4, 14}        // over the network
 )
 
-// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s,
-// for one, two, and more nodes. Those of H100 but ll are HANDBOOK.md's; ll, and the
-// A100's trees, are from memory of the same file.
-type limits struct{ tree, ll [3]float64 }
+// limits are per-channel and total bandwidths that a GPU's kernels reach, in GB/s, for one, two, and more
+// nodes; nvls are those of NVLSTree.
+type limits struct {
+	tree, ll, nvls [3]float64
+	ll128          float64
+}
 
 var (
-	hopper = limits{tree: [3]float64{38.7, 41.4, 36.0}, ll: [3]float64{141, 45, 35}}
-	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}}
+	blackwell = limits{tree: [3]float64{70, 42.8, 24}, ll: [3]float64{282, 90, 70},
+		nvls: [3]float64{0, 96, 80}, ll128: 40}
+	hopper = limits{tree: [3]float64{38.7, 41.4, 36}, ll: [3]float64{141, 45, 35},
+		nvls: [3]float64{0, 57.7, 45.5}, ll128: 36.7}
+	ampere = limits{tree: [3]float64{24, 23.6, 17.8}, ll: [3]float64{87.7, 22.5, 19}, ll128: 20}
 )
 
 // treeShare is what a tree of an all-reduce reaches of its bandwidth by size: by
@@ -70,10 +79,8 @@ var treeShare = [3][23]float64{
 	{.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
 }
 
-const (
-	netOverhead = 1.0  // microseconds that a hop between nodes costs at least; three times that with Simple
-	nvlsShare   = 0.85 // of the bandwidth, on Hopper
-)
+// netOverhead is what a hop between nodes costs at least, in microseconds; three times that with Simple.
+const netOverhead = 1.0
 
 // Check refuses machines that cannot be.
 func (m Machine) Check() error {
@@ -87,7 +94,8 @@ func (m Machine) Check() error {
 // Tune returns every algorithm and protocol that NCCL would consider for a
 // collective of so many bytes (in all-gathers and reduce-scatters, of all ranks
 // together), the fastest first: latency plus bytes over bandwidth. All-reduces know
-// rings, trees and NVLS; all-gathers and reduce-scatters are rings.
+// rings, trees and, where NVSwitches add up, NVLS in one node and NVLSTree in several;
+// all-gathers and reduce-scatters are rings.
 func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -111,10 +119,12 @@ func (m Machine) Tune(kind Kind, bytes float64) ([]Choice, error) {
 			add(ByTree, p, m.treeLatency(p), m.treeBandwidth(p, bytes))
 		}
 	}
-	if kind == AllReduce && m.NVLS && m.Nodes == 1 {
-		// Every byte goes up and comes down once, the switch adds: 552 GB/s of bus
-		// bandwidth on eight H100, of which 476 are measured (HANDBOOK.md 9.4).
-		add(ByNVLS, 2, NVLSLatency, m.NVLink*nvlsShare)
+	if algbw := m.nvlsBandwidth(); kind == AllReduce && algbw > 0 {
+		by, latency := ByNVLS, NVLSLatency
+		if m.Nodes > 1 {
+			by, latency = ByNVLSTree, NVLSLatency+2*math.Floor(math.Log2(float64(m.Nodes)))*nvlsNet
+		}
+		add(by, 2, latency, algbw)
 	}
 	slices.SortStableFunc(out, func(a, b Choice) int { return cmp.Compare(a.Micros, b.Micros) })
 	return out, nil
@@ -160,14 +170,46 @@ func (m Machine) bus() float64 {
 	return m.NIC
 }
 
+// limits are those of the GPUs.
+func (m Machine) limits() limits {
+	switch {
+	case m.Blackwell:
+		return blackwell
+	case m.Hopper:
+		return hopper
+	}
+	return ampere
+}
+
 // limit picks a limit by the number of nodes.
 func (m Machine) limit() (tree, ll, ll128 float64) {
-	l, ll128 := ampere, 20.0
-	if m.Hopper {
-		l, ll128 = hopper, 36.7
+	l, i := m.limits(), min(m.Nodes, 3)-1
+	return l.tree[i], l.ll[i], l.ll128
+}
+
+// nvlsBandwidth is what NVSwitches move an all-reduce's bytes with, in GB/s, as NCCL reckons to choose: a
+// channel per GPU that NVSwitch's sums begin at, each no faster than NVLink or NICs take it. It does not
+// count that sums cross NVLink once; what is measured is more (NVLS). 0: there are none.
+func (m Machine) nvlsBandwidth() float64 {
+	heads := min(m.PerNode, 32) // NCCL_MAX_NVLS_ARITY
+	if m.Nodes > 1 {
+		heads = min(heads, m.Channels/2) // a NIC each
 	}
-	i := min(m.Nodes, 3) - 1
-	return l.tree[i], l.ll[i], ll128
+	if !m.NVLS || heads < 2 {
+		return 0
+	}
+	n := float64(heads)
+	intra := m.NVLink / n
+	each := min(2*intra*NVLSShare(m.Blackwell)*(n-1)/n, intra)
+	if m.Nodes > 1 {
+		inter := m.NIC / n
+		if m.Nodes == 2 {
+			inter *= 2
+		}
+		each = min(2*intra*NVLSShare(m.Blackwell)*(n-1)/n, inter, m.limits().nvls[min(m.Nodes, 3)-1])
+	}
+	all, _ := m.steps(AllReduce)
+	return n * each * float64(m.Nodes*m.PerNode) / all
 }
 
 // ringBandwidth is what a ring moves a collective's bytes with, in GB/s.
@@ -214,4 +256,16 @@ func ProtocolCost(protocol string, local bool) (wait, wire float64) {
 		return hop[1] - hop[0], 128.0 / 120
 	}
 	return hop[2] - hop[0], 1
+}
+
+// NVLSCost is ProtocolCost's wait where NVSwitch adds up: of NVLSTree half of it before the trees and half
+// behind them.
+func NVLSCost(by string, local bool) (wait float64) {
+	switch {
+	case !local:
+		return nvlsNet - netRing[0]
+	case by == ByNVLSTree:
+		return NVLSLatency / 2
+	}
+	return NVLSLatency
 }

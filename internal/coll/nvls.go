@@ -22,8 +22,7 @@ func NVLS(share float64) Algorithm {
 		for _, r := range ready {
 			all = append(all, r...)
 		}
-		through := unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share + 0.5)
-		through = max(through, bytes)
+		through := NVLSBytes(share, n, bytes)
 		var moved []int32
 		for i := range n {
 			moved = append(moved, s.Transfer(ranks[i], ranks[(i+1)%n], through, all...))
@@ -36,11 +35,16 @@ func NVLS(share float64) Algorithm {
 	}
 }
 
+// NVLSBytes is what a GPU sends, and receives, as bytes at NVLink's full rate.
+func NVLSBytes(share float64, n int, bytes unit.Bytes) unit.Bytes {
+	return max(bytes, unit.Bytes(float64(bytes)*float64(n+1)/float64(n)/share+0.5))
+}
+
 // NVLSShare is what NCCL reckons that NVSwitch's reductions reach of NVLink's bandwidth (nccl
 // src/graph/tuning.cc: 0.85 for Hopper, 0.74 for Blackwell).
 func NVLSShare(blackwell bool) float64 {
 	if blackwell {
 		return 0.74
 	}
-	return nvlsShare
+	return 0.85
 }

@@ -47,7 +47,7 @@ func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
 	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink,
 		in.Site.NVLatency
-	t.Mesh = in.Site.Mesh
+	t.Mesh, t.Switch = in.Site.Mesh, in.Site.Switch
 	return &t
 }
 

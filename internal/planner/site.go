@@ -17,6 +17,7 @@ type Site struct {
 	PerServer int       // GPUs that NVLink joins
 	NVLink    unit.Rate // per GPU and direction; in a mesh to each other GPU
 	Mesh      bool      // GPUs of a server are joined in pairs
+	Switch    float64   // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 	NIC       unit.Rate // per GPU
 	Latency   unit.Time // of a message between servers
 	NVLatency unit.Time // inside one

@@ -119,8 +119,11 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 	if err != nil {
 		return field.Under(key, err)
 	}
+	uneven, rings := p.alike(at.crew) != nil, run.Channels > 0 || run.Chunk > 0
 	for _, c := range all {
-		if c.Algorithm == coll.ByNVLS || run.Algorithm != "" && c.Algorithm != run.Algorithm ||
+		if uneven && c.Algorithm == coll.ByNVLSTree ||
+			rings && (c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree) ||
+			run.Algorithm != "" && c.Algorithm != run.Algorithm ||
 			s.Protocol != "auto" && run.Protocol != "" && c.Protocol != run.Protocol {
 			continue
 		}
@@ -143,7 +146,7 @@ func (p *resolver) tuned(at task, s *CollSpec, run *workload.CollectiveRun) erro
 
 // adding is the share of NVLink's rate at which the switches that join a job's GPUs add up (NVLS): those of
 // Hopper and Blackwell do, other makers' and pairs do not.
-func (p *resolver) adding(c crew) (share float64) {
+func (p *Plan) adding(c crew) (share float64) {
 	for rank := range p.ranks(c) {
 		k := p.KindOf(c.gpu(rank))
 		of := 0.0
@@ -151,7 +154,7 @@ func (p *resolver) adding(c crew) (share float64) {
 		case k.Pair > 0 || k.told.Paired():
 		case slices.Contains([]string{"h100", "h200"}, k.GPU.Name):
 			of = coll.NVLSShare(false)
-		case slices.Contains([]string{"b200", "b300", "gb200", "gb300"}, k.GPU.Name):
+		case slices.Contains(blackwells, k.GPU.Name):
 			of = coll.NVLSShare(true)
 		}
 		if rank == 0 || of < share {
@@ -161,16 +164,22 @@ func (p *resolver) adding(c crew) (share float64) {
 	return share
 }
 
+// Adding is that of all GPUs of the fabric.
+func (p *Plan) Adding() float64 { return p.adding(nil) }
+
+// blackwells are the GPUs of that generation.
+var blackwells = []string{"b200", "b300", "gb200", "gb300"}
+
 // nvidia are the GPUs that NCCL's tuning model has constants for.
 var nvidia = []string{"a100", "b200", "b300", "gb200", "gb300", "h100", "h200"}
 
 // Machine is the fabric as NCCL's tuning model sees it: two channels per NIC, and of
-// NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; HANDBOOK.md 9.3).
+// NVLink what its kernels reach, 20.6 of 25 GB/s per link (A100 20; Blackwell 40.1 of 50; HANDBOOK.md 9.3).
 func (p *Plan) Machine(rail bool) (coll.Machine, error) { return p.machine(nil, rail) }
 
 // machine is what a job's collectives run on.
 func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
-	hopper, nvlink := true, unit.Rate(0)
+	hopper, blackwell, nvlink := true, true, unit.Rate(0)
 	for rank := range p.ranks(c) {
 		k := p.KindOf(c.gpu(rank))
 		if !slices.Contains(nvidia, k.GPU.Name) {
@@ -178,21 +187,25 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 				"NCCL's tuning model knows NVIDIA's GPUs, not %s; name an algorithm", k.GPU.Name)
 		}
 		hopper = hopper && k.GPU.Name != "a100"
+		blackwell = blackwell && slices.Contains(blackwells, k.GPU.Name)
 		if reach := k.Reach(); nvlink == 0 || reach < nvlink {
 			nvlink = reach
 		}
 	}
 	servers, nics, rate := p.slowest(c)
 	m := coll.Machine{Nodes: servers, PerNode: p.perServer(c), Channels: min(64, 2*nics),
-		Hopper: hopper, NVLS: hopper}
+		Hopper: hopper, Blackwell: blackwell, NVLS: p.adding(c) > 0}
 	share := 20.6 / 25
-	if !m.Hopper {
+	switch {
+	case m.Blackwell:
+		share = 40.1 / 50
+	case !m.Hopper:
 		share = 20.0 / 25
 	}
 	m.NVLink, m.NIC = share*float64(nvlink)/8e9, float64(rate)/8e9
 	if rail {
 		m.NIC /= float64(m.PerNode)
-		m.PerNode, m.Channels = 1, 2
+		m.PerNode, m.Channels, m.NVLS = 1, 2, false
 	}
 	return m, m.Check()
 }

@@ -239,7 +239,7 @@ type CollSpec struct {
 	Kind      string     `yaml:"kind" enum:"all-reduce,all-gather,reduce-scatter,all-to-all,broadcast" doc:"which collective"`
 	Bytes     unit.Bytes `yaml:"bytes" doc:"of a rank's buffer; in all-gathers and reduce-scatters of the whole one"`
 	Groups    string     `yaml:"groups" enum:"all,rail" doc:"rail: one group per place in the server"`
-	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,halving-doubling,hierarchical,nvls,chain,direct,pairwise,pxn" doc:"auto: what NCCL's tuning model picks; all-reduce: ring, tree, halving-doubling, hierarchical, nvls (by NVSwitch); all-to-all: direct, pairwise, pxn; broadcast: chain, tree"`
+	Algorithm string     `yaml:"algorithm" enum:"auto,ring,tree,halving-doubling,hierarchical,nvls,nvls-tree,chain,direct,pairwise,pxn" doc:"auto: what NCCL's tuning model picks; all-reduce: ring, tree, halving-doubling, hierarchical, nvls (by NVSwitch), nvls-tree (by NVSwitches, and trees between servers); all-to-all: direct, pairwise, pxn; broadcast: chain, tree"`
 	Protocol  string     `yaml:"protocol" enum:"none,auto,ll,ll128,simple" doc:"flags and synchronisation of NCCL's protocols; none: bare transfers"`
 	Channels  int        `yaml:"channels" doc:"rings side by side, crossing servers on different rails; 0: one, or with auto one per GPU of a server; where GPUs are joined in pairs (XGMI) as many as use all cables"`
 	Chunk     unit.Bytes `yaml:"chunk" doc:"rings: bytes per rank and piece, pieces follow each other; 0B: whole steps"`

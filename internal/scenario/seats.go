@@ -101,7 +101,7 @@ func (p *resolver) sizes() string {
 // equip says what GPUs the ranks of a step have.
 func (p *resolver) equip(t *workload.Training, place crew) {
 	n := min(t.Ranks(), p.ranks(place))
-	t.NVLink, t.Mesh = 0, true
+	t.NVLink, t.Mesh, t.Switch = 0, true, p.adding(place)
 	each := make([]model.GPU, n)
 	for rank := range n {
 		k := p.KindOf(place.gpu(rank))

@@ -27,7 +27,7 @@ workload: {training: {model: small.json, tp: 8, dp: %d, pp: %d, cp: %d, bucket: 
 		{8, 1, 1, 8, "zero: 1"}, {2, 4, 1, 8, "sequence_parallel: true, zero: 1"},
 		{2, 4, 1, 16, "schedule: interleaved, vpp: 2, tp_overlap: true"},
 		{4, 1, 2, 4, "zero: 3, prefetch: 2"}, {4, 2, 1, 8, "schedule: zero-bubble, order: tp-cp-pp-dp"},
-		{2, 4, 1, 8, "recompute: full, kernels: fused"},
+		{2, 4, 1, 8, "recompute: full, kernels: fused"}, {4, 2, 1, 8, "tp_algorithm: nvls"},
 	} {
 		var times [2]float64
 		for i, gpus := range []int{8, 1} {

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/coll"
 	"railyard/unit"
@@ -47,23 +48,90 @@ func nvlsRows() ([]Row, error) {
 		r.Note = c.note
 		rows = append(rows, r)
 	}
+	more, err := nvlsTreeRows()
+	if err != nil {
+		return nil, err
+	}
+	simai, err := simaiRows()
+	return slices.Concat(rows, more, simai), err
+}
+
+// nvlsTreeRows hold all-reduces by NVSwitches and trees between them to what is measured of two servers,
+// whose NICs a ring could not pass at that rate.
+func nvlsTreeRows() ([]Row, error) {
+	const issue = "nccl issue 2409 citing nccl-tests issue 309 (HANDBOOK 9.4): 2 servers of 8 H100 and " +
+		"8 NICs of 400G; NVLink at 20.6 of 25 GB/s a link (nccl tuning.cc)"
+	got, err := nvlsRate(`
+fabric: {kind: rail-only, hosts: 2, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpu: h100, gpus: 8, nics: 8, nvlink: 370.8GB/s}
+transport: {recovery: selective, write: only}
+cc: {algorithm: none}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 512MiB, algorithm: nvls-tree, protocol: simple}}}
+`, 16, 512*unit.MiB)
+	r := within("2 x 8 h100: NVLSTree all-reduce of 512MiB, bus bandwidth", issue, 470, got, 0.05,
+		"%.0f GB/s")
+	r.Note = "NCCL's own table ends at 57.7 GB/s for each of 8 channels of two servers, 462 GB/s, which is " +
+		"its kernels'; here NVLink's share and NICs alone bound it"
+	return []Row{r}, err
+}
+
+// simaiRows are SimAI's published all-reduces of eight GPUs by ring and by NVLS, with the latencies that its
+// runs were given per message (AS_SEND_LAT: 2 us and 12 us).
+func simaiRows() (rows []Row, err error) {
+	const source = "SimAI, docs/Tutorial.md, RING VS NVLS: 8 of 32 GPUs, "
+	for _, c := range []struct {
+		mib        int64
+		ring, nvls float64
+	}{{16, 141.84, 148.88}, {32, 153.68, 178.04}, {64, 160.60, 197.38}, {128, 163.85, 208.70},
+		{256, 165.72, 214.87}, {512, 166.68, 218.09}} {
+		for _, by := range []struct {
+			name, protocol, nvlink, latency, note string
+			want                                  float64
+		}{
+			{coll.ByRing, "none", "1440Gbps", "2us", "SimAI's ring ends at 167.6 of 180 GB/s for any size " +
+				"(its rows on a line of bytes), ours at all of NVLink's",
+				c.ring},
+			{coll.ByNVLS, "simple", "1360Gbps", "12us", "SimAI's times lie on a line of 65 us and 221 " +
+				"GB/s, ours on one of 25 us of NCCL's table and 225 GB/s", c.nvls},
+		} {
+			got, err := nvlsRate(fmt.Sprintf(`
+fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpu: h100, gpus: 8, nics: 8, nvlink: %s, nvlink_latency: %s}
+workload: {traffic: {collective: {kind: all-reduce, bytes: %dMiB, algorithm: %s, protocol: %s}}}
+`, by.nvlink, by.latency, c.mib, by.name, by.protocol), 8, unit.Bytes(c.mib)*unit.MiB)
+			if err != nil {
+				return nil, err
+			}
+			r := within(fmt.Sprintf("SimAI's 8 GPUs: all-reduce of %dMiB by %s, bus bandwidth", c.mib,
+				by.name), source+"NVLink of "+by.nvlink, by.want, got, 0.05, "%.1f GB/s")
+			if !r.OK {
+				r.Note = by.note
+			}
+			rows = append(rows, r)
+		}
+	}
 	return rows, nil
 }
 
 // nvls is the bus bandwidth of an all-reduce by NVSwitch, as NCCL's protocol simple runs it, in GB/s.
 func nvls(gpu string, gpus int, nvlink float64, bytes string) (float64, error) {
-	r, err := finish(fmt.Sprintf(`
-fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
-server: {gpu: %s, gpus: %d, nics: %[2]d, nvlink: %.1fGB/s}
-workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: nvls, protocol: simple}}}
-`, gpu, gpus, nvlink, bytes))
-	if err != nil {
-		return 0, err
-	}
 	b, err := unit.ParseBytes(bytes)
 	if err != nil {
 		return 0, err
 	}
+	return nvlsRate(fmt.Sprintf(`
+fabric: {kind: rail-only, hosts: 1, host_link: {rate: 400Gbps, cable: 3m}}
+server: {gpu: %s, gpus: %d, nics: %[2]d, nvlink: %.1fGB/s}
+workload: {traffic: {collective: {kind: all-reduce, bytes: %s, algorithm: nvls, protocol: simple}}}
+`, gpu, gpus, nvlink, bytes), gpus, b)
+}
+
+// nvlsRate is the bus bandwidth of a scenario's all-reduce, in GB/s.
+func nvlsRate(text string, gpus int, bytes unit.Bytes) (float64, error) {
+	r, err := finish(text)
+	if err != nil {
+		return 0, err
+	}
 	s, _, _ := r.Outcome("")
-	return float64(b) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(gpus) / 1e9, nil
+	return float64(bytes) / unit.Time(s.StepTime).Seconds() * coll.AllReduce.BusFactor(gpus) / 1e9, nil
 }

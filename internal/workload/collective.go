@@ -34,7 +34,7 @@ func (c CollectiveRun) on() coll.Servers {
 func Algorithms(k coll.Kind) []string {
 	switch k {
 	case coll.AllReduce:
-		return []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails, coll.ByNVLS}
+		return []string{coll.ByRing, coll.ByTree, coll.ByHalving, coll.ByRails, coll.ByNVLS, coll.ByNVLSTree}
 	case coll.ToAll:
 		return []string{"direct", "pairwise", "pxn"}
 	case coll.Bcast:
@@ -85,22 +85,24 @@ func RunCollective(ranks int, c CollectiveRun, groups [][]int) (*DAG, error) {
 
 // switched refuses reductions by NVSwitch where there is none that can, or not one that joins all ranks.
 func (c CollectiveRun) switched(ranks []int) error {
-	if c.Algorithm != coll.ByNVLS || c.Kind != coll.AllReduce {
+	if c.Algorithm != coll.ByNVLS && c.Algorithm != coll.ByNVLSTree || c.Kind != coll.AllReduce {
 		return nil
 	}
 	on := c.on()
-	for _, r := range ranks {
-		if on.Of(r) != on.Of(ranks[0]) {
-			return field.New("algorithm",
-				"nvls takes GPUs that share NVLink, and these are in several servers or "+
-					"domains: with groups or NVLink domains (server.nvlink_domain) it has them")
-		}
-	}
+	far := slices.IndexFunc(ranks, func(r int) bool { return on.Of(r) != on.Of(ranks[0]) })
 	switch {
+	case far >= 0 && c.Algorithm == coll.ByNVLS:
+		return field.New("algorithm",
+			"nvls takes GPUs that share NVLink, and these are in several servers or domains: with groups, "+
+				"NVLink domains (server.nvlink_domain) or algorithm nvls-tree it has them")
 	case c.Switch == 0:
-		return field.New("algorithm", "nvls takes an NVSwitch that adds up: GPUs from H100 on, joined by it")
+		return field.New("algorithm", "%s takes an NVSwitch that adds up: GPUs from H100 on, joined by it",
+			c.Algorithm)
+	case c.Algorithm == coll.ByNVLSTree && !on.AsMany(ranks):
+		return field.New("algorithm", "nvls-tree needs servers with as many GPUs each")
 	case c.Protocol != "" && c.Protocol != coll.Simple:
-		return field.New("protocol", "nvls runs with protocol simple or none, found %s", c.Protocol)
+		return field.New("protocol", "%s runs with protocol simple or none, found %s", c.Algorithm,
+			c.Protocol)
 	}
 	return nil
 }
@@ -119,6 +121,8 @@ func (c CollectiveRun) size(n int) float64 {
 		return 4 * ranks * (tree + 2*float64(max(1, c.PerServer)))
 	case c.Algorithm == coll.ByNVLS:
 		return ranks
+	case c.Algorithm == coll.ByNVLSTree: // as nvls twice and two trees, piece by piece
+		return 6 * ranks * min(1024, tree/float64(2*max(1, c.PerServer))+1)
 	case c.Algorithm == coll.ByHalving:
 		return 2 * ranks * 20
 	case c.Algorithm == coll.ByRails:
@@ -141,8 +145,8 @@ func (c CollectiveRun) algorithm(n int) (run coll.Algorithm, err error) {
 	ring := false
 	switch c.Kind {
 	case coll.AllReduce:
-		if c.Algorithm == coll.ByNVLS {
-			run = coll.NVLS(c.Switch)
+		if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree {
+			run = coll.NVLSTree(c.Switch, c.on()) // of one server it is nvls
 			break
 		}
 		ring = c.Algorithm == "" || c.Algorithm == coll.ByRing
@@ -183,7 +187,7 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 	if c.Protocol == "" {
 		return b
 	}
-	return &protocol{b, c.Protocol, c.Algorithm == coll.ByNVLS, c.on()}
+	return &protocol{b, c.Protocol, c.Algorithm, c.on()}
 }
 
 // protocol adds what NCCL's protocols cost: LL sends a flag with every word, LL128
@@ -192,15 +196,16 @@ func (c CollectiveRun) sink(b *Builder) coll.Sink {
 type protocol struct {
 	*Builder
 	name string
-	nvls bool
+	by   string
 	on   coll.Servers
 }
 
 // Transfer makes protocol a coll.Sink.
 func (p *protocol) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
-	wait, wire := coll.ProtocolCost(p.name, p.on.Of(src) == p.on.Of(dst))
-	if p.nvls {
-		wait = coll.NVLSLatency
+	local := p.on.Of(src) == p.on.Of(dst)
+	wait, wire := coll.ProtocolCost(p.name, local)
+	if p.by == coll.ByNVLS || p.by == coll.ByNVLSTree {
+		wait = coll.NVLSCost(p.by, local)
 	}
 	d := unit.Time(wait * float64(unit.Microsecond))
 	if d > 0 {

@@ -19,7 +19,7 @@ func drawCollective(t *rapid.T, n int) CollectiveRun {
 		Protocol:  rapid.SampledFrom([]string{"", coll.LL, coll.LL128, "simple"}).Draw(t, "protocol"),
 		PerServer: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "per server")}
 	c.Algorithm = rapid.SampledFrom(append([]string{""}, Algorithms(c.Kind)...)).Draw(t, "algorithm")
-	if c.Algorithm == coll.ByNVLS { // whose data meet in a switch: TestBySwitch
+	if c.Algorithm == coll.ByNVLS || c.Algorithm == coll.ByNVLSTree { // data meet in a switch: TestBySwitch
 		c.Algorithm = coll.ByTree
 	}
 	if usual(c.Kind, c.Algorithm) == coll.ByRing {
@@ -88,6 +88,43 @@ func TestBySwitch(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// NVLSTree sends nothing between servers but sums of one, takes servers alike, and in one server is NVLS.
+func TestByTreeOfSwitches(t *testing.T) {
+	c := CollectiveRun{Kind: coll.AllReduce, Bytes: 8 * unit.MiB, Algorithm: coll.ByNVLSTree, PerServer: 4,
+		Switch: 0.85}
+	d, err := RunCollective(16, c, All(16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]unit.Bytes, 16)
+	for i := range d.Ops {
+		if o := &d.Ops[i]; o.Rank/4 != o.Peer/4 {
+			if out[o.Rank] += o.Bytes; o.Rank%4 != o.Peer%4 {
+				t.Fatalf("rank %d sends to rank %d, which has another share", o.Rank, o.Peer)
+			}
+		}
+	}
+	var all unit.Bytes
+	for _, b := range out {
+		all += b
+	}
+	if want := c.Bytes * 2 * 3; all != want { // up and down each of the trees of four servers
+		t.Errorf("%v cross between servers, want %v", all, want)
+	}
+	if one, err := RunCollective(4, c, All(4)); err != nil || len(one.Ops) != 4 {
+		t.Errorf("in one server: %v, %v", one, err)
+	}
+	c.Protocol = coll.LL
+	_, err = RunCollective(16, c, All(16))
+	if err == nil || !strings.Contains(err.Error(), "nvls-tree runs") {
+		t.Error(err)
+	}
+	c.Protocol, c.Servers = "", coll.Placed([]int32{0, 0, 1}, []int32{0, 1, 0})
+	if _, err := RunCollective(3, c, All(3)); err == nil || !strings.Contains(err.Error(), "as many GPUs") {
+		t.Error(err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (s *step) tensor(p int, kind coll.Kind, b unit.Bytes) (out []arrival) {
 		for i, r := range ranks {
 			ready[i] = s.pending(r)
 		}
-		run, by := s.on().Within(kind, ranks)
+		run, by := s.within(kind, b, ranks)
 		s.b.Collective(Collective{tensorNames[kind], kind, TensorParallel, b, ranks, by}, func() {
 			for i, d := range run(s.b, ranks, b, ready) {
 				if by == coll.ByRing {

@@ -15,7 +15,9 @@ func (s *step) collect(groups [][]int, chain [][]int32, kind coll.Kind, name str
 	run := coll.Ring(kind)
 	by, channels := coll.ByRing, s.Channels
 	if kind == coll.AllReduce {
-		run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.on())
+		if run, _ = coll.AllReduceBy(s.Algorithm, s.DP*s.CP, s.on()); s.Algorithm == coll.ByNVLSTree {
+			run = coll.NVLSTree(s.Switch, s.on())
+		}
 		by = usual(kind, s.Algorithm)
 		if s.Algorithm != "" && s.Algorithm != coll.ByRing {
 			channels = 1

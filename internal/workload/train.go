@@ -68,8 +68,10 @@ func (t *Training) Validate() error {
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
-	if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, t.on()); err != nil {
-		return field.Under("dp_algorithm", err)
+	if t.Algorithm != coll.ByNVLSTree {
+		if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, t.on()); err != nil {
+			return field.Under("dp_algorithm", err)
+		}
 	}
 	if _, err := coll.AllToAllBy(t.Experts, t.on()); err != nil {
 		return field.Under("ep_algorithm", err)
@@ -130,6 +132,9 @@ func (t *Training) Build() (*DAG, error) {
 	}
 	s.kinds, s.kind = t.allKernels()
 	s.group()
+	if err := s.checkSwitched(); err != nil {
+		return nil, err
+	}
 	if err := s.steps(); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ type Training struct {
 	Efficiency    float64    `yaml:"efficiency" doc:"percent of the GPU's dense peak that kernels reach"`
 	Kernels       string     `yaml:"kernels" enum:"flat,fused,unfused" doc:"flat: efficiency covers everything; fused: norms and activations also stream through memory; unfused: attention scores too"`
 	Channels      int        `yaml:"channels" doc:"parallel rings per bucket; they cross servers on different rails"`
-	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical" doc:"all-reduce of gradients"`
+	TensorBy      string     `yaml:"tp_algorithm" enum:"auto,ring,nvls" doc:"all-reduce of tensor parallel groups: nvls (by NVSwitch), ring, or auto: the one of both that NCCL's tuning model picks; gathering and scattering are rings"`
+	Algorithm     string     `yaml:"dp_algorithm" enum:"ring,tree,halving-doubling,hierarchical,nvls-tree" doc:"all-reduce of gradients"`
 	Experts       string     `yaml:"ep_algorithm" enum:"direct,pairwise,pxn" doc:"all-to-all of tokens to their experts"`
 	Prefetch      int        `yaml:"prefetch" doc:"zero 3: layers gathered ahead of the one at work"`
 	Gathers       int        `yaml:"gathers" doc:"zero 3: collectives that gather a layer, one after the other; DeepSpeed has one per weight matrix"`
@@ -44,7 +45,8 @@ type Training struct {
 	PerServer int           `yaml:"-"` // GPUs of a server: channels cross servers on different rails
 	Servers   coll.Servers  `yaml:"-"` // where built ranks are; unless known, PerServer in each
 	Mesh      bool          `yaml:"-"` // with Fold: GPUs of a server are joined in pairs, at NVLink each
-	NVLink    unit.Rate     `yaml:"-"` // with Fold
+	Switch    float64       `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
+	NVLink    unit.Rate     `yaml:"-"`
 	NVLatency unit.Time     `yaml:"-"` // with Fold
 }
 
@@ -54,7 +56,8 @@ func NewTraining() Training {
 		Recompute: partition.RecomputeSelective, Schedule: partition.OneFOneB, Order: partition.DataInside,
 		Micro: 1, Steps: 1, Seq: 2048},
 		GradBytes: 2, Bucket: 100 * unit.MB, Overlap: true, ScatterGather: true, Efficiency: 50,
-		Kernels: Flat, Channels: 1, Algorithm: "ring", Experts: "direct", Prefetch: 1, Gathers: 1}
+		Kernels: Flat, Channels: 1, TensorBy: coll.ByRing, Algorithm: "ring",
+		Experts: "direct", Prefetch: 1, Gathers: 1}
 }
 
 // Divide cuts the global batch into replicas and microbatches; one that is not said is a

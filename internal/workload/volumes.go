@@ -29,6 +29,9 @@ func (t *Training) Keys() unit.Bytes {
 // ringTime is how long a tensor parallel group's ring takes over NVLink alone; in a mesh all send to all
 // at once.
 func (t *Training) ringTime(kind coll.Kind, b unit.Bytes) unit.Time {
+	if t.switched(kind, b) {
+		return unit.Serialize(coll.NVLSBytes(t.Switch, t.TP, b), t.NVLink) + t.NVLatency
+	}
 	rounds := t.TP - 1
 	if t.Mesh && t.TP > 2 {
 		rounds = 1

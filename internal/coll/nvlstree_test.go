@@ -1,0 +1,68 @@
+package coll
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"railyard/unit"
+)
+
+// Inside each server GPUs send and receive what NVLS does, (n+1)/n of the bytes over the share; between
+// servers every n-th goes up and down trees of the GPUs that have it; and nobody has the sums before a
+// transfer that waits, in the end, for every rank.
+func TestNVLSTreeMoves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, servers := rapid.IntRange(2, 9).Draw(t, "per server"), rapid.IntRange(2, 9).Draw(t, "servers")
+		bytes := unit.Bytes(rapid.Int64Range(1<<16, 1<<27).Draw(t, "bytes"))
+		share := rapid.SampledFrom([]float64{1, NVLSShare(false), NVLSShare(true)}).Draw(t, "share")
+		ready := make([][]int32, n*servers)
+		for i := range ready {
+			ready[i] = []int32{int32(i)}
+		}
+		w := &watched{n: n, in: map[int]unit.Bytes{}, all: len(ready)}
+		done := NVLSTree(share, Even(n))(w, seq(n*servers), bytes, ready)
+		want := float64(bytes) * float64(n+1) / float64(n) / share
+		for r := range ready {
+			if d := float64(w.in[r]) - want; d > want/100+4096 || d < -want/100-4096 {
+				t.Fatalf("rank %d receives %v in its server, want %g", r, w.in[r], want)
+			}
+			for _, id := range done[r] {
+				if id >= 1000 && len(w.from[id-1000]) != w.all {
+					t.Fatalf("rank %d is done after %d of %d ranks", r, len(w.from[id-1000]), w.all)
+				}
+			}
+		}
+		if want := 2 * bytes * unit.Bytes(servers-1); w.across != want {
+			t.Fatalf("%v cross between servers, want %v", w.across, want)
+		}
+	})
+}
+
+// watched remembers which ranks each transfer waits for.
+type watched struct {
+	n, all int
+	in     map[int]unit.Bytes
+	across unit.Bytes
+	from   []map[int32]bool
+}
+
+func (w *watched) Transfer(src, dst int, bytes unit.Bytes, after ...int32) int32 {
+	all := map[int32]bool{}
+	for _, a := range after {
+		if a < 1000 {
+			all[a] = true
+			continue
+		}
+		for r := range w.from[a-1000] {
+			all[r] = true
+		}
+	}
+	w.from = append(w.from, all)
+	if src/w.n == dst/w.n {
+		w.in[dst] += bytes
+	} else {
+		w.across += bytes
+	}
+	return int32(999 + len(w.from))
+}
