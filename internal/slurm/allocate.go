@@ -1,0 +1,282 @@
+package slurm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Share is what a job gets of a node.
+type Share struct {
+	Node int   // of the cluster
+	CPUs int   // 0: nobody says how many there are
+	Most int   // tasks that fit
+	GPUs []int // which
+}
+
+// Allocation is what a job gets, in the order of nodes, which is that of Slurm's node IDs.
+type Allocation struct {
+	Cluster *Cluster
+	Shares  []Share
+	Whole   bool
+	Asked   bool // for GPUs: Slurm sets CUDA_VISIBLE_DEVICES
+	Notes   []Note
+}
+
+// hall is what nodes are chosen from.
+type hall struct {
+	c    *Cluster
+	r    *Request
+	room []int // by node, tasks; 0: it cannot be had
+	tree [][]int
+	a    *Allocation
+}
+
+// Allocate chooses nodes for a request that Check has accepted: those that are idle if they suffice, below
+// the lowest switch with room enough, leaves that fit best.
+func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
+	h := &hall{c: c, r: r, a: &Allocation{Cluster: c, Whole: c.whole(r),
+		Asked: r.GPUs+r.GPUsPerNode+r.GPUsPerTask > 0}}
+	if err := h.names(); err != nil {
+		return nil, err
+	}
+	h.parts()
+	chosen, why := h.choose(false)
+	if chosen == nil {
+		if chosen, why = h.choose(true); chosen == nil {
+			return nil, why
+		}
+		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job waits for nodes that others have "+
+			"(%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
+	}
+	slices.Sort(chosen)
+	h.share(chosen)
+	return h.a, nil
+}
+
+// whole reports whether jobs get whole nodes.
+func (c *Cluster) whole(r *Request) bool {
+	of := r.Partitions
+	if len(of) == 0 && c.Default != "" {
+		of = []string{c.Default}
+	}
+	return r.Exclusive || c.Whole || slices.ContainsFunc(of, func(p string) bool {
+		return slices.Contains(c.Exclusive, p)
+	})
+}
+
+// names refuses nodes, partitions and features that there are not.
+func (h *hall) names() error {
+	for _, list := range []struct {
+		option string
+		names  []string
+	}{{"nodelist", h.r.NodeList}, {"exclude", h.r.Exclude}} {
+		for _, n := range list.names {
+			if _, ok := h.c.Node(n); !ok {
+				return h.r.fail([]string{list.option}, "the cluster has no node %s; it has %s",
+					field.Quote(n), field.Clip(h.c.all()))
+			}
+		}
+	}
+	var known []string
+	for i := range h.c.Nodes {
+		for _, p := range h.c.Nodes[i].Partitions {
+			if !slices.Contains(known, p) {
+				known = append(known, p)
+			}
+		}
+	}
+	for _, p := range h.r.Partitions {
+		if len(known) > 0 && !slices.Contains(known, p) {
+			at, name := h.r.at("partition")
+			return at.choice(name, p, known, "the cluster has no partition %s", field.Quote(p))
+		}
+	}
+	return nil
+}
+
+// all is the names of all nodes.
+func (c *Cluster) all() string {
+	var names []string
+	for i := range c.Nodes {
+		names = append(names, c.Nodes[i].Name)
+	}
+	return Fold(names)
+}
+
+// parts finds which nodes share a leaf, and which leaves a switch above them, from the leaves up.
+func (h *hall) parts() {
+	if len(h.c.Switches) == 0 {
+		var all []int
+		for i := range h.c.Nodes {
+			all = append(all, i)
+		}
+		h.tree = [][]int{all}
+		return
+	}
+	index := map[string]int{}
+	for i := range h.c.Switches {
+		index[h.c.Switches[i].Name] = i
+	}
+	done := map[int][]int{}
+	var below func(i int) []int
+	below = func(i int) []int {
+		if all, ok := done[i]; ok {
+			return all
+		}
+		done[i] = nil // a switch below itself has nothing there
+		var all []int
+		for _, n := range h.c.Switches[i].Nodes {
+			all = append(all, h.c.byName[n])
+		}
+		for _, s := range h.c.Switches[i].Switches {
+			all = append(all, below(index[s])...)
+		}
+		slices.Sort(all)
+		done[i] = slices.Compact(all)
+		return done[i]
+	}
+	for i := range h.c.Switches {
+		h.tree = append(h.tree, below(i))
+	}
+}
+
+// why a node cannot be had; "": it can.
+func (h *hall) refuse(n *Node, busy bool) string {
+	r := h.r
+	switch {
+	case n.Down != "":
+		return n.Down
+	case n.Busy != "" && !busy:
+		return n.Busy
+	case slices.Contains(r.Exclude, n.Name):
+		return "excluded"
+	case len(n.Partitions) > 0 && len(r.Partitions) > 0 && !slices.ContainsFunc(r.Partitions,
+		func(p string) bool { return slices.Contains(n.Partitions, p) }):
+		return "in no such partition"
+	case len(n.Partitions) > 0 && len(r.Partitions) == 0 && h.c.Default != "" &&
+		!slices.Contains(n.Partitions, h.c.Default):
+		return "not in the default partition"
+	case r.Constraint != "" && !suits(r.Constraint, n.Features):
+		return "without the feature " + r.Constraint
+	case r.GPUType != "" && n.GPUType != "" && r.GPUType != n.GPUType:
+		return "without GPUs of that type"
+	case n.GPUs < r.GPUsPerNode || n.GPUs < r.GPUsPerTask || n.GPUs == 0 && r.GPUs > 0:
+		return fmt.Sprintf("with %s", unit.Plural(n.GPUs, "GPU"))
+	}
+	return ""
+}
+
+// suits reports whether a node has features: a&b, a|b; a count behind * is not looked at.
+func suits(constraint string, features []string) bool {
+	for _, any := range strings.FieldsFunc(constraint, func(r rune) bool { return r == '|' }) {
+		all := true
+		for _, f := range strings.FieldsFunc(any, func(r rune) bool {
+			return strings.ContainsRune("&,[]()", r)
+		}) {
+			f, _, _ = strings.Cut(f, "*")
+			all = all && slices.Contains(features, f)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// fit is how many tasks a node has room for; without a number of CPUs there is no bound but GPUs.
+func (h *hall) fit(n *Node) int {
+	most := maxCount
+	if n.CPUs > 0 {
+		most = n.CPUs / max(1, h.r.CPUs)
+	}
+	if h.r.PerNode > 0 {
+		if most < h.r.PerNode {
+			return 0
+		}
+		most = h.r.PerNode
+	}
+	gpus := n.GPUs
+	if h.r.GPUsPerNode > 0 {
+		gpus = h.r.GPUsPerNode
+	}
+	if h.r.GPUsPerTask > 0 {
+		most = min(most, gpus/h.r.GPUsPerTask)
+	}
+	return most
+}
+
+// choose finds nodes; busy ones too if that is so.
+func (h *hall) choose(busy bool) ([]int, error) {
+	h.room = make([]int, len(h.c.Nodes))
+	why := map[string]int{}
+	var order []string
+	for i := range h.c.Nodes {
+		n := &h.c.Nodes[i]
+		no := h.refuse(n, busy)
+		if no == "" {
+			if h.room[i] = h.fit(n); h.room[i] == 0 {
+				no = "too small for its tasks"
+			}
+		}
+		if no == "" {
+			continue
+		}
+		if slices.Contains(h.r.NodeList, n.Name) {
+			return nil, h.r.fail([]string{"nodelist"}, "node %s cannot be had: it is %s", n.Name, no)
+		}
+		if why[no]++; why[no] == 1 {
+			order = append(order, no)
+		}
+	}
+	if most := h.r.MaxNodes; most < maxCount && h.r.GPUs+h.r.GPUsPerTask == 0 {
+		if part := h.lowest(most); part != nil { // as many as may be
+			return h.best(part, most), nil
+		}
+	}
+	if part := h.lowest(h.r.MinNodes); part != nil {
+		return h.best(part, h.r.MinNodes), nil
+	}
+	return nil, h.short(why, order)
+}
+
+// short says what a job needs and the cluster has not, and of what nodes are why they cannot be had.
+func (h *hall) short(why map[string]int, order []string) error {
+	lo, tasks := h.r.MinNodes, h.r.Tasks
+	free := len(h.c.Nodes)
+	var reasons []string
+	for _, no := range order {
+		free -= why[no]
+		reasons = append(reasons, fmt.Sprintf("%d are %s", why[no], no))
+	}
+	s := fmt.Sprintf("%s of the cluster's %d can be had", unit.Plural(free, "node"), len(h.c.Nodes))
+	if len(h.c.Switches) > 0 && len(reasons) == 0 && free >= lo {
+		s += ", below one switch"
+	}
+	if len(reasons) > 0 {
+		s += " (" + strings.Join(reasons, ", ") + ")"
+	}
+	names := []string{"nodes", "ntasks", "gpus", "gpus-per-node", "gres", "gpus-per-task", "ntasks-per-node",
+		"constraint", "switches"}
+	want := nodesWord(lo, lo)
+	if tasks > 0 {
+		want += fmt.Sprintf(" with room for %s", unit.Plural(tasks, "task"))
+	}
+	if h.r.GPUs > 0 {
+		want += fmt.Sprintf(" and %s", unit.Plural(h.r.GPUs, "GPU"))
+	}
+	return h.r.fail(names, "the job needs %s; %s", want, s)
+}
+
+// idle is how many nodes can be had now.
+func (h *hall) idle() (n int) {
+	for i := range h.c.Nodes {
+		if h.refuse(&h.c.Nodes[i], false) == "" {
+			n++
+		}
+	}
+	return n
+}

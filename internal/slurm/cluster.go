@@ -1,0 +1,246 @@
+package slurm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Node is a server as Slurm knows it.
+type Node struct {
+	Name       string
+	CPUs, GPUs int // 0: nobody says
+	GPUType    string
+	Features   []string
+	Partitions []string
+	Down, Busy string // the state for which it cannot be had, or not now
+	At         Place
+}
+
+// Switch is a switch of a tree: leaves have nodes, others switches below them.
+type Switch struct {
+	Name            string
+	Nodes, Switches []string
+	At              Place
+}
+
+// Cluster is what jobs are given nodes of.
+type Cluster struct {
+	Nodes     []Node
+	Switches  []Switch // none: no node is nearer to another than to the rest
+	Default   string   // partition
+	Exclusive []string // partitions that give whole nodes
+	Whole     bool     // all give whole nodes (select/linear)
+	Notes     []Note
+
+	byName map[string]int
+}
+
+// maxText bounds a description of a cluster.
+const maxText = 32 << 20
+
+// line is a line of key=value words, continuations joined.
+type line struct {
+	keys, vals []string
+	at         Place
+}
+
+// get is a key's value, with any case.
+func (l *line) get(key string) (string, bool) {
+	for i, k := range l.keys {
+		if strings.EqualFold(k, key) {
+			return l.vals[i], true
+		}
+	}
+	return "", false
+}
+
+// lines reads a text of key=value words. A word without = belongs to the value before it; what scontrol
+// prints of one thing goes on in indented lines.
+func lines(file, text string, indented bool) (all []line, err error) {
+	if len(text) > maxText {
+		return nil, Place{File: file}.Fail("", "is longer than the %d MiB that are read", maxText>>20)
+	}
+	more := false
+	for i, s := range strings.Split(text, "\n") {
+		s = strings.TrimSuffix(s, "\r")
+		if strings.IndexByte(s, 0) >= 0 {
+			return nil, Place{file, i + 1, 1}.Fail("", "is no text")
+		}
+		if !indented { // a comment
+			s, _, _ = strings.Cut(s, "#")
+		}
+		goes := more || indented && (strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\t"))
+		s, more = strings.CutSuffix(strings.TrimRight(s, " \t"), "\\")
+		more = more && !indented
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		if !goes || len(all) == 0 {
+			all = append(all, line{at: Place{file, i + 1, 1}})
+		}
+		l := &all[len(all)-1]
+		for _, w := range strings.Fields(s) {
+			k, v, ok := strings.Cut(w, "=")
+			switch {
+			case ok:
+				l.keys, l.vals = append(l.keys, k), append(l.vals, strings.Trim(v, `"`))
+			case strings.EqualFold(w, "include") && len(l.keys) == 0:
+				l.keys, l.vals = append(l.keys, w), append(l.vals, "")
+			case !indented && !(len(l.keys) == 1 && strings.EqualFold(l.keys[0], "include")):
+				return nil, Place{file, i + 1, 1}.Fail("", "%s is no key=value", field.Quote(w))
+			case len(l.vals) > 0:
+				l.vals[len(l.vals)-1] = strings.TrimSpace(l.vals[len(l.vals)-1] + " " + w)
+			}
+		}
+	}
+	return all, nil
+}
+
+// add takes a node, or adds to one that is known.
+func (c *Cluster) add(n Node) {
+	if c.byName == nil {
+		c.byName = map[string]int{}
+	}
+	i, ok := c.byName[n.Name]
+	if !ok {
+		c.byName[n.Name] = len(c.Nodes)
+		n.Features, n.Partitions = slices.Clone(n.Features), slices.Clone(n.Partitions)
+		c.Nodes = append(c.Nodes, n)
+		return
+	}
+	old := &c.Nodes[i]
+	old.CPUs, old.GPUs = max(old.CPUs, n.CPUs), max(old.GPUs, n.GPUs)
+	if old.GPUType == "" {
+		old.GPUType = n.GPUType
+	}
+	for _, p := range n.Partitions {
+		if !slices.Contains(old.Partitions, p) {
+			old.Partitions = append(old.Partitions, p)
+		}
+	}
+	for _, f := range n.Features {
+		if !slices.Contains(old.Features, f) {
+			old.Features = append(old.Features, f)
+		}
+	}
+	if n.Down != "" {
+		old.Down = n.Down
+	}
+	if n.Busy != "" {
+		old.Busy = n.Busy
+	}
+}
+
+// Add takes a node of a cluster that is known otherwise.
+func (c *Cluster) Add(n Node) { c.add(n) }
+
+// Node finds a node.
+func (c *Cluster) Node(name string) (*Node, bool) {
+	i, ok := c.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return &c.Nodes[i], true
+}
+
+// state says whether a node with such a state can be had (sinfo(1), node state codes).
+func state(s string) (down, busy string) {
+	s = strings.ToUpper(strings.TrimRight(s, "*~#!%$@^-+"))
+	for _, part := range strings.Split(s, "+") {
+		for _, bad := range []string{"DOWN", "DRAIN", "DRNG", "FAIL", "MAINT", "ERROR", "INVAL", "UNK",
+			"NOT_RESPONDING", "NO_RESPOND", "POWERED_DOWN", "POWERING_DOWN", "POWER_DOWN", "PLANNED",
+			"FUTURE", "BLOCKED"} {
+			if strings.HasPrefix(part, bad) && bad != "PLANNED" && part != "UNKNOWN" {
+				return strings.ToLower(s), ""
+			}
+		}
+		for _, taken := range []string{"ALLOC", "MIX", "COMP", "RESV", "RESERVED", "PLND", "PLANNED"} {
+			if strings.HasPrefix(part, taken) {
+				busy = strings.ToLower(s)
+			}
+		}
+	}
+	return "", busy
+}
+
+// generic reads how many GPUs a node has: gpu:h100:8(S:0-1), of all types together.
+func generic(v string) (n int, kind string) {
+	for depth, start, i := 0, 0, 0; i <= len(v); i++ {
+		switch {
+		case i < len(v) && v[i] == '(':
+			depth++
+		case i < len(v) && v[i] == ')':
+			depth--
+		case i == len(v) || v[i] == ',' && depth == 0:
+			part, _, _ := strings.Cut(v[start:i], "(")
+			start = i + 1
+			words := strings.Split(part, ":")
+			if words[0] != "gpu" {
+				continue
+			}
+			count := 1
+			if len(words) > 1 {
+				if c, err := strconv.Atoi(words[len(words)-1]); err == nil {
+					count, words = c, words[:len(words)-1]
+				}
+			}
+			n += max(0, min(count, 4096))
+			if len(words) > 1 {
+				kind = words[1]
+			}
+		}
+	}
+	return n, kind
+}
+
+// split reads a list with commas; "(null)" is none.
+func split(v string) []string {
+	if v == "" || v == "(null)" {
+		return nil
+	}
+	return strings.Split(v, ",")
+}
+
+// Check refuses a tree that names what is not there.
+func (c *Cluster) Check() error {
+	if len(c.Nodes) == 0 {
+		return field.New("", "no node is described")
+	}
+	below := map[string]Place{}
+	for i := range c.Switches {
+		s := &c.Switches[i]
+		for _, n := range s.Nodes {
+			if _, ok := c.byName[n]; !ok {
+				return s.At.Fail("Nodes", "switch %s has node %s, which no other line describes", s.Name, n)
+			}
+			if at, ok := below[n]; ok {
+				return s.At.Fail("Nodes", "node %s is on a switch of line %d already", n, at.Line)
+			}
+			below[n] = s.At
+		}
+		for _, b := range s.Switches {
+			if !slices.ContainsFunc(c.Switches, func(o Switch) bool { return o.Name == b }) {
+				return s.At.Fail("Switches", "switch %s has switch %s below it, which no line describes",
+					s.Name, b)
+			}
+		}
+	}
+	if len(c.Switches) > 0 {
+		var alone []string
+		for i := range c.Nodes {
+			if _, ok := below[c.Nodes[i].Name]; !ok {
+				alone = append(alone, c.Nodes[i].Name)
+			}
+		}
+		if len(alone) > 0 {
+			c.Notes = append(c.Notes, Note{c.Switches[0].At, fmt.Sprintf("%s on no switch, which no job "+
+				"with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
+		}
+	}
+	return nil
+}

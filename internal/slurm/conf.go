@@ -1,0 +1,265 @@
+package slurm
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+)
+
+// form is a way in which clusters are written down.
+type form struct {
+	name  string
+	looks *regexp.Regexp
+	read  func(c *Cluster, file, text string) error
+}
+
+// forms in the order in which a text is tried.
+var forms = []form{
+	{"topology.conf, scontrol show topology", regexp.MustCompile(`(?im)^\s*SwitchName=`),
+		(*Cluster).topology},
+	{"scontrol show node", regexp.MustCompile(`(?m)^NodeName=\S+ (Arch|CoresPerSocket)=|^NodeName=\S+\s*$`),
+		(*Cluster).shown},
+	{"slurm.conf", regexp.MustCompile(`(?im)^\s*(NodeName|ClusterName|PartitionName|NodeSet)=`),
+		(*Cluster).conf},
+	{"sinfo", regexp.MustCompile(`(?m)^.*\bNODELIST\b`), (*Cluster).sinfo},
+}
+
+// Read adds what a file says to a cluster; its kind is recognised.
+func (c *Cluster) Read(file string, text []byte) error {
+	s := string(text)
+	for _, f := range forms {
+		if f.looks.MatchString(s[:min(len(s), 1<<20)]) {
+			return f.read(c, file, s)
+		}
+	}
+	return Place{File: file}.Fail("", "says nothing of a cluster; accepted: slurm.conf, topology.conf, what "+
+		"scontrol show node, scontrol show topology and sinfo print")
+}
+
+// topology reads topology.conf, and what scontrol shows of it.
+func (c *Cluster) topology(file, text string) error {
+	all, err := lines(file, text, false)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		l := &all[i]
+		name, ok := l.get("SwitchName")
+		if !ok {
+			c.Notes = append(c.Notes, Note{l.at, "a line without SwitchName is left out"})
+			continue
+		}
+		s := Switch{Name: name, At: l.at}
+		for _, part := range []struct {
+			key string
+			to  *[]string
+		}{{"Nodes", &s.Nodes}, {"Switches", &s.Switches}} {
+			v, _ := l.get(part.key)
+			if v == "(null)" {
+				continue
+			}
+			if *part.to, err = Hosts(v); err != nil {
+				return l.at.Fail(part.key, "%v", err)
+			}
+		}
+		if len(s.Switches) > 0 {
+			s.Nodes = nil // those below it, as scontrol shows
+		}
+		if slices.ContainsFunc(c.Switches, func(o Switch) bool { return o.Name == name }) {
+			return l.at.Fail("SwitchName", "switch %s stands twice", name)
+		}
+		c.Switches = append(c.Switches, s)
+	}
+	return nil
+}
+
+// conf reads the lines of slurm.conf that say what there is.
+func (c *Cluster) conf(file, text string) error {
+	all, err := lines(file, text, false)
+	if err != nil {
+		return err
+	}
+	var nodes, parts line // DEFAULT
+	for i := range all {
+		l := &all[i]
+		switch name, kind := l.vals[0], strings.ToLower(l.keys[0]); {
+		case kind == "nodename" && strings.EqualFold(name, "DEFAULT"):
+			nodes = *l
+		case kind == "nodename":
+			err = c.confNode(l, &nodes)
+		case kind == "partitionname" && strings.EqualFold(name, "DEFAULT"):
+			parts = *l
+		case kind == "partitionname":
+			err = c.partition(l, &parts)
+		case kind == "selecttype":
+			c.Whole = strings.EqualFold(name, "select/linear")
+		case kind == "include":
+			c.Notes = append(c.Notes, Note{l.at, "the file that is included, " + field.Quote(name) +
+				", is not read: name it too"})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// or is a key's value in a line, or in that of the defaults.
+func (l *line) or(defaults *line, key string) string {
+	if v, ok := l.get(key); ok {
+		return v
+	}
+	v, _ := defaults.get(key)
+	return v
+}
+
+// count is a number, 0 where there is none.
+func (l *line) count(defaults *line, key string) (int, error) {
+	v := l.or(defaults, key)
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 || n > 1<<20 {
+		return 0, l.at.Fail(key, "found %s, expected a whole number", field.Quote(v))
+	}
+	return n, nil
+}
+
+// confNode takes a line of nodes.
+func (c *Cluster) confNode(l, defaults *line) error {
+	names, err := Hosts(l.vals[0])
+	if err != nil {
+		return l.at.Fail("NodeName", "%v", err)
+	}
+	n := Node{At: l.at, Features: split(strings.ReplaceAll(l.or(defaults, "Feature")+l.or(defaults,
+		"Features"), "&", ","))}
+	if n.CPUs, err = l.count(defaults, "CPUs"); err != nil {
+		return err
+	}
+	if n.CPUs == 0 {
+		cores := 1
+		for _, key := range []string{"Boards", "Sockets", "SocketsPerBoard", "CoresPerSocket",
+			"ThreadsPerCore"} {
+			k, err := l.count(defaults, key)
+			if err != nil {
+				return err
+			}
+			cores = min(cores*max(1, k), 1<<20)
+		}
+		n.CPUs = cores
+	}
+	n.GPUs, n.GPUType = generic(l.or(defaults, "Gres"))
+	n.Down, n.Busy = state(l.or(defaults, "State"))
+	for _, n.Name = range names {
+		c.add(n)
+	}
+	return nil
+}
+
+// partition takes a line of a partition.
+func (c *Cluster) partition(l, defaults *line) error {
+	name := l.vals[0]
+	if v := l.or(defaults, "OverSubscribe") + l.or(defaults, "Shared"); strings.HasPrefix(
+		strings.ToUpper(v), "EXCLUSIVE") {
+		c.Exclusive = append(c.Exclusive, name)
+	}
+	if strings.EqualFold(l.or(defaults, "Default"), "YES") {
+		c.Default = name
+	}
+	v := l.or(defaults, "Nodes")
+	if strings.EqualFold(v, "ALL") {
+		for i := range c.Nodes {
+			c.Nodes[i].Partitions = append(c.Nodes[i].Partitions, name)
+		}
+		return nil
+	}
+	names, err := Hosts(v)
+	if err != nil {
+		return l.at.Fail("Nodes", "%v", err)
+	}
+	for _, n := range names {
+		x, ok := c.Node(n)
+		if !ok {
+			return l.at.Fail("Nodes", "partition %s has node %s, which no line before describes", name, n)
+		}
+		x.Partitions = append(x.Partitions, name)
+	}
+	return nil
+}
+
+// shown reads what scontrol show node prints.
+func (c *Cluster) shown(file, text string) error {
+	all, err := lines(file, text, true)
+	if err != nil {
+		return err
+	}
+	var none line
+	for i := range all {
+		l := &all[i]
+		name, ok := l.get("NodeName")
+		if !ok {
+			continue
+		}
+		n := Node{Name: name, At: l.at, Partitions: split(l.or(&none, "Partitions")),
+			Features: split(l.or(&none, "ActiveFeatures"))}
+		if n.CPUs, err = l.count(&none, "CPUTot"); err != nil {
+			return err
+		}
+		n.GPUs, n.GPUType = generic(l.or(&none, "Gres"))
+		word, _, _ := strings.Cut(l.or(&none, "State"), " ")
+		n.Down, n.Busy = state(word)
+		c.add(n)
+	}
+	return nil
+}
+
+// sinfo reads a table of sinfo's, whose columns its header names: nodes at least.
+func (c *Cluster) sinfo(file, text string) error {
+	if len(text) > maxText {
+		return Place{File: file}.Fail("", "is longer than the %d MiB that are read", maxText>>20)
+	}
+	var head []string
+	for i, s := range strings.Split(text, "\n") {
+		at := Place{file, i + 1, 1}
+		words := strings.Fields(strings.ReplaceAll(s, "|", " "))
+		if slices.Contains(words, "NODELIST") {
+			head = words
+			continue
+		}
+		if head == nil || len(words) == 0 {
+			continue // a date, a title
+		}
+		col := func(names ...string) string {
+			for _, n := range names {
+				if i := slices.Index(head, n); i >= 0 && i < len(words) {
+					return words[i]
+				}
+			}
+			return ""
+		}
+		names, err := Hosts(col("NODELIST"))
+		if err != nil {
+			return at.Fail("NODELIST", "%v", err)
+		}
+		n := Node{At: at, Features: split(col("AVAIL_FEATURES", "AVAIL_FE", "ACTIVE_FEATURES"))}
+		if p, isDefault := strings.CutSuffix(col("PARTITION"), "*"); p != "" {
+			n.Partitions = []string{p}
+			if isDefault {
+				c.Default = p
+			}
+		}
+		n.GPUs, n.GPUType = generic(col("GRES"))
+		cpus, _, _ := strings.Cut(strings.TrimRight(col("CPUS"), "+"), "/") // a+ is the least of several
+		n.CPUs, _ = strconv.Atoi(cpus)
+		n.CPUs = max(0, min(n.CPUs, 1<<20))
+		n.Down, n.Busy = state(col("STATE"))
+		for _, n.Name = range names {
+			c.add(n)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,252 @@
+package slurm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/unit"
+)
+
+// enough reports whether so many nodes of a part, and where nobody says how many, all that it takes, have
+// room for the tasks and GPUs of a job.
+func (h *hall) enough(part []int, nodes int) bool {
+	var usable []int
+	for _, i := range part {
+		if h.room[i] > 0 {
+			usable = append(usable, i)
+		}
+	}
+	if len(usable) < nodes {
+		return false
+	}
+	if h.r.MaxNodes < maxCount { // the roomiest
+		slices.SortStableFunc(usable, func(a, b int) int {
+			return cmp.Or(cmp.Compare(h.room[b], h.room[a]), cmp.Compare(h.gpus(b), h.gpus(a)))
+		})
+		usable = usable[:nodes]
+	}
+	tasks, gpus := 0, 0
+	for _, i := range usable {
+		tasks = min(tasks+h.room[i], maxCount)
+		gpus += h.gpus(i)
+	}
+	return tasks >= h.r.Tasks && gpus >= h.r.GPUs
+}
+
+// gpus is how many a node can give.
+func (h *hall) gpus(i int) int {
+	if h.r.GPUsPerNode > 0 {
+		return h.r.GPUsPerNode
+	}
+	return h.c.Nodes[i].GPUs
+}
+
+// count is how many nodes of a part can be had.
+func (h *hall) count(part []int) (n int) {
+	for _, i := range part {
+		if h.room[i] > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// holds reports whether a part has all nodes that are named.
+func (h *hall) holds(part []int) bool {
+	for _, name := range h.r.NodeList {
+		if _, in := slices.BinarySearch(part, h.c.byName[name]); !in {
+			return false
+		}
+	}
+	return true
+}
+
+// lowest is the nodes below the lowest switch that has so many, the one with fewest of those. Room for tasks
+// and GPUs is not looked at: a switch above it may have what is missing.
+func (h *hall) lowest(nodes int) (best []int) {
+	for _, part := range h.tree {
+		n := h.count(part)
+		if n >= nodes && h.holds(part) && h.below(part, nodes) && (best == nil || n < h.count(best) ||
+			n == h.count(best) && len(part) < len(best)) {
+			best = part
+		}
+	}
+	return best
+}
+
+// below reports whether a part is below a switch that has enough of everything.
+func (h *hall) below(part []int, nodes int) bool {
+	return slices.ContainsFunc(h.tree, func(p []int) bool {
+		return within(part, p) && h.enough(p, nodes)
+	})
+}
+
+// within reports whether a part is part of another one.
+func within(part, of []int) bool {
+	return len(part) <= len(of) && !slices.ContainsFunc(part, func(i int) bool {
+		_, in := slices.BinarySearch(of, i)
+		return !in
+	})
+}
+
+// wider is the nodes below the next switch above a part, that has others to give.
+func (h *hall) wider(part []int) (best []int) {
+	for _, p := range h.tree {
+		if len(p) > len(part) && within(part, p) && h.count(p) > 0 && (best == nil || len(p) < len(best)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// missing is what a job still needs.
+type missing struct{ nodes, tasks, gpus int }
+
+func (m missing) none() bool { return m.nodes <= 0 && m.tasks <= 0 && m.gpus <= 0 }
+
+// take counts a node that is chosen.
+func (h *hall) take(m *missing, i int) {
+	m.nodes--
+	m.tasks -= h.room[i]
+	m.gpus -= h.gpus(i)
+	h.room[i] = 0
+}
+
+// best picks nodes leaf after leaf (Slurm's topology guide: the lowest switch that can satisfy the request,
+// and of its leaves those on a best-fit basis): named nodes and others of their leaves first, then the leaf
+// that fits tightest, or, while none has as many as are missing, the one with most.
+func (h *hall) best(part []int, nodes int) (chosen []int) {
+	left := missing{nodes, h.r.Tasks, h.r.GPUs}
+	near := map[int]bool{} // leaves
+	for _, name := range h.r.NodeList {
+		i := h.c.byName[name]
+		chosen = append(chosen, i)
+		h.take(&left, i)
+		near[h.leafOf(i)] = true
+	}
+	used := map[int]bool{}
+	for part != nil && !left.none() {
+		leaf, nodes := h.leaf(part, left.nodes, near)
+		if leaf < 0 {
+			part = h.wider(part)
+			continue
+		}
+		for _, i := range nodes {
+			if !left.none() && len(chosen) < h.r.MaxNodes {
+				chosen = append(chosen, i)
+				used[leaf] = true
+			}
+			h.take(&left, i)
+		}
+	}
+	for leaf := range near {
+		used[leaf] = true
+	}
+	h.scattered(len(used))
+	return chosen
+}
+
+// scattered says when more leaves are taken than were asked for.
+func (h *hall) scattered(leaves int) {
+	if s := h.r.Switches; s > 0 && leaves > s && len(h.c.Switches) > 0 {
+		p, _ := h.r.at("switches")
+		h.a.Notes = append(h.a.Notes, Note{p, fmt.Sprintf("--switches asks for %s, and the nodes are on "+
+			"%d: Slurm waits for better ones, then takes these", unit.Plural(s, "leaf"), leaves)})
+	}
+}
+
+// leafOf is the leaf of a node.
+func (h *hall) leafOf(node int) int {
+	for s := range h.tree {
+		if _, in := slices.BinarySearch(h.tree[s], node); in && h.isLeaf(s) {
+			return s
+		}
+	}
+	return -1
+}
+
+// isLeaf reports whether a switch has nodes itself; without a tree all nodes are on one.
+func (h *hall) isLeaf(s int) bool { return len(h.c.Switches) == 0 || len(h.c.Switches[s].Nodes) > 0 }
+
+// leaf is the one to pick from next, and what it has within a part; -1: there is nothing left.
+func (h *hall) leaf(part []int, nodes int, near map[int]bool) (best int, mine []int) {
+	best = -1
+	for s, below := range h.tree {
+		if !h.isLeaf(s) {
+			continue
+		}
+		var has []int
+		for _, i := range below {
+			if _, in := slices.BinarySearch(part, i); in && h.room[i] > 0 {
+				has = append(has, i)
+			}
+		}
+		fits, fitted := len(has) >= nodes, len(mine) >= nodes
+		switch {
+		case len(has) == 0:
+		case best < 0, near[s] && !near[best]:
+			best, mine = s, has
+		case near[best] && !near[s]:
+		case fits && !fitted, fits && len(has) < len(mine), !fits && !fitted && len(has) > len(mine):
+			best, mine = s, has
+		}
+	}
+	return best, mine
+}
+
+// spread deals out a number over nodes: as many as a node takes, one at least to each of the rest, as
+// cons_tres does.
+func spread(total int, most []int) []int {
+	out := make([]int, len(most))
+	for i := range most {
+		rest := len(most) - i - 1
+		out[i] = max(1, min(most[i], total-rest))
+		total -= out[i]
+	}
+	return out
+}
+
+// share says what the job gets of each node.
+func (h *hall) share(chosen []int) {
+	r := h.r
+	n := len(chosen)
+	fits, has := make([]int, n), make([]int, n)
+	for k, i := range chosen {
+		fits[k], has[k] = h.fit(&h.c.Nodes[i]), h.c.Nodes[i].GPUs
+	}
+	counts := spread(max(r.Tasks, n), fits)
+	gpus := spread(max(r.GPUs, n), has)
+	for k, i := range chosen {
+		node := &h.c.Nodes[i]
+		s := Share{Node: i, Most: fits[k], CPUs: node.CPUs}
+		if !h.a.Whole && (r.PerNode > 0 || r.Tasks > 0 || node.CPUs > 0) {
+			s.Most = counts[k]
+			if r.PerNode > 0 {
+				s.Most = r.PerNode
+			}
+			s.CPUs = s.Most * max(1, r.CPUs)
+		}
+		get := node.GPUs
+		switch {
+		case r.GPUsPerNode > 0:
+			get = r.GPUsPerNode
+		case r.GPUs > 0:
+			get = gpus[k]
+		case r.GPUsPerTask > 0:
+			get = min(get, r.GPUsPerTask*min(s.Most, counts[k]))
+		}
+		for g := range get {
+			s.GPUs = append(s.GPUs, g)
+		}
+		h.a.Shares = append(h.a.Shares, s)
+	}
+}
+
+// Names are the nodes of an allocation.
+func (a *Allocation) Names() (all []string) {
+	for _, s := range a.Shares {
+		all = append(all, a.Cluster.Nodes[s.Node].Name)
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+// Package slurm is what Slurm does with a job: it reads what a job asks for and what a cluster has, chooses
+// nodes as the plugins select/cons_tres and topology/tree do, lays tasks out over them, and says what
+// environment each gets. Nothing is executed; TestSlurmAgrees of cmd/railyard compares it with a real one.
+package slurm
+
+import (
+	"strings"
+
+	"railyard/internal/field"
+)
+
+// Place is where something was said.
+type Place struct {
+	File      string
+	Line, Col int
+}
+
+// Fail is an error at a place.
+func (p Place) Fail(path, format string, args ...any) *field.Error {
+	e := field.New(path, format, args...)
+	e.File, e.Line, e.Col = p.File, p.Line, p.Col
+	return e
+}
+
+// choice is an error about a word that is none of those that are accepted.
+func (p Place) choice(path, found string, accepted []string, format string, args ...any) *field.Error {
+	e := field.Choice(path, found, accepted, format, args...)
+	e.File, e.Line, e.Col = p.File, p.Line, p.Col
+	return e
+}
+
+// Word is a word of a command line, and where it stands.
+type Word struct {
+	Text string
+	At   Place
+}
+
+// Note is what a careful reader should know, at its place.
+type Note struct {
+	At   Place
+	Text string
+}
+
+// Unknown and Known stand around the name of what nobody knows in a text: a variable that is set nowhere,
+// what a command would print. What a shell would take for its own is lifted out of ASCII in such a name.
+const (
+	Unknown = '\uE000'
+	Known   = '\uE001'
+	lifted  = '\uE100'
+)
+
+// Closed is a text for what is not known, by its name.
+func Closed(name string) string {
+	return string(Unknown) + strings.Map(func(r rune) rune {
+		if r < 0x80 && !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '_') {
+			return lifted + r
+		}
+		return r
+	}, name) + string(Known)
+}
+
+// Open is a text in which the names of what is unknown are to be read.
+func Open(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == Unknown:
+			b.WriteByte('$')
+		case r == Known:
+		case r >= lifted && r < lifted+0x80:
+			b.WriteRune(r - lifted)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
