@@ -48,6 +48,7 @@ Examples:
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
+  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file per rank, groups)
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
   nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)

@@ -7,31 +7,6 @@ import (
 	"railyard/unit"
 )
 
-// Whatever a file holds, reading it ends with a graph or an error that names the file.
-func FuzzRead(f *testing.F) {
-	f.Add([]byte(twoRanks))
-	f.Add([]byte("1\n0 1 3 100 4096 0.5\n"))
-	x := &schedule{ranks: 2, steps: []step{{kind: send, rank: 0, peer: 1, bytes: 9}, {kind: recv,
-		rank: 1, peer: 0,
-		bytes: 9}, {kind: calc, rank: 1, peer: anybody, dur: unit.Microsecond}}, edges: []edge{{1, 2, false}}}
-	f.Add(packed(x))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) > 1<<16 {
-			return
-		}
-		for _, format := range append(Names(), "auto") {
-			y, err := Read(format, File{"fuzz", b})
-			if err != nil {
-				if !strings.HasPrefix(err.Error(), "fuzz") {
-					t.Errorf("%s: %v", format, err)
-				}
-				continue
-			}
-			ends(t, y.DAG, unit.Nanosecond)
-		}
-	})
-}
-
 func TestFlows(t *testing.T) {
 	x, err := Read("", File{"flow.txt", []byte("2\n0 3 3 100 4096 2.000001\n1 3 2 100 1000 2\n\nsome " +
 		"words\n")})

@@ -4,7 +4,38 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"railyard/unit"
 )
+
+// Whatever a file holds, reading it ends with a graph or an error that names the file.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(twoRanks))
+	f.Add([]byte("1\n0 1 3 100 4096 0.5\n"))
+	x := &schedule{ranks: 2, steps: []step{{kind: send, rank: 0, peer: 1, bytes: 9}, {kind: recv,
+		rank: 1, peer: 0,
+		bytes: 9}, {kind: calc, rank: 1, peer: anybody, dur: unit.Microsecond}}, edges: []edge{{1, 2, false}}}
+	f.Add(packed(x))
+	f.Add(et(chakraStep()...)[0].Text)
+	f.Add(et([]etNode{{id: 1, kind: 4, dur: 9}, {id: 2, kind: 4, dur: 9, data: []int{1}}})[0].Text)
+	f.Add([]byte(`{"workload_graph": [{"Id": 1, "NodeType": 4, "runtime": 5, "is_cpu_op": true}]}`))
+	f.Add([]byte("Nodes 2\nConnections 1\n0->1 id 1 start 0 size 9 recv_done_trigger 1\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<16 {
+			return
+		}
+		for _, format := range append(Names(), "auto") {
+			y, err := Read(format, File{"fuzz", b})
+			if err != nil {
+				if !strings.HasPrefix(err.Error(), "fuzz") {
+					t.Errorf("%s: %v", format, err)
+				}
+				continue
+			}
+			ends(t, y.DAG, unit.Nanosecond)
+		}
+	})
+}
 
 // What is read is asked for by name, or known; the tools' own files are.
 func TestFormats(t *testing.T) {

@@ -33,7 +33,10 @@ l2 requires l9
 `
 
 // ends plays a graph whose transfers take so long and returns when everything has ended, and each node.
-func ends(t testing.TB, d *workload.DAG, latency unit.Time) (last unit.Time, at []unit.Time) {
+func ends(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, d *workload.DAG, latency unit.Time) (last unit.Time, at []unit.Time) {
 	t.Helper()
 	at = make([]unit.Time, len(d.Ops))
 	deps := make([]int32, len(d.Ops))

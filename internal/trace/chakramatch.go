@@ -1,0 +1,293 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// pair lets receives wait for the sends that they are for: of the same two ranks and tag, in their order.
+func (x *chakraBuild) pair() error {
+	sends, next := map[pair][]int32{}, map[pair]int{}
+	visit := func(kind chakraKind, take func(i int32, k pair) error) error {
+		for i := range int32(len(x.rankOf)) {
+			n, r := x.node(i), int64(x.rankOf[i])
+			if n.kind != kind {
+				continue
+			}
+			from, to := r, n.dst
+			if kind == chakraRecv {
+				from, to = n.src, r
+			}
+			other := from + to - r
+			switch {
+			case other == r:
+				return at(x.files[r], 0, "%s exchanges bytes with its own rank", x.say(i))
+			case other >= int64(len(x.ranks)):
+				return at(x.files[r], 0, "%s exchanges bytes with rank %d, which has no file (there are "+
+					"ranks 0 "+
+					"to %d)", x.say(i), other, len(x.ranks)-1)
+			}
+			if err := take(i, pair{int32(from), int32(to), n.tag}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := visit(chakraSend, func(i int32, k pair) error {
+		sends[k] = append(sends[k], i)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := visit(chakraRecv, func(i int32, k pair) error {
+		if next[k] == len(sends[k]) {
+			return at(x.files[k.to], 0, "%s receives from rank %d with tag %d, and nobody sends it", x.say(i),
+				k.from, k.tag)
+		}
+		from := sends[k][next[k]]
+		next[k]++
+		if a, b := x.node(from).bytes, x.node(i).bytes; a != b && b >= 0 {
+			note(&x.report.Guessed, "receives of another size than what is sent, which holds", x.files[k.to],
+				0)
+		}
+		x.edge(from, i)
+		return nil
+	}); err != nil {
+		return err
+	}
+	return visit(chakraSend, func(i int32, k pair) error {
+		if next[k] < len(sends[k]) && i == sends[k][next[k]] {
+			return at(x.files[k.from], 0, "%s sends to rank %d with tag %d, and nobody receives it", x.say(i),
+				k.to, k.tag)
+		}
+		return nil
+	})
+}
+
+// meeting is what a rank's collective goes by: the k-th of a kind in its group.
+type meeting struct {
+	group string
+	op    int16
+	k     int
+}
+
+// meet finds for every collective the nodes of its ranks.
+func (x *chakraBuild) meet() error {
+	all := map[meeting]*chakraMeeting{}
+	var order []*chakraMeeting
+	users := x.users()
+	for r := range x.ranks {
+		known, count := map[string]chakraGroup{}, map[meeting]int{}
+		for i := range x.ranks[r] {
+			n := &x.ranks[r][i]
+			if !n.together() {
+				continue
+			}
+			g, err := x.groupOf(r, n, known, users)
+			if err != nil {
+				return err
+			}
+			if len(g.ranks) < 2 {
+				continue
+			}
+			key := meeting{group: g.key, op: n.op}
+			key.k = count[key]
+			count[meeting{group: g.key, op: n.op}]++
+			m := all[key]
+			if m == nil {
+				m = &chakraMeeting{op: n.op, group: g.key, ranks: g.ranks, nodes: make([]int32, len(g.ranks)),
+					bytes: n.bytes}
+				for k := range m.nodes {
+					m.nodes[k] = -1
+				}
+				all[key], order = m, append(order, m)
+			}
+			if m.bytes != n.bytes {
+				note(&x.report.Guessed, "collectives of which ranks say different sizes, the largest holds",
+					x.files[r], 0)
+				m.bytes = max(m.bytes, n.bytes)
+			}
+			if n.some {
+				note(&x.report.Guessed, "collectives over some of the network's dimensions (involved_dim), "+
+					"taken "+
+					"for their whole group", x.files[r], 0)
+			}
+			m.nodes[slices.Index(g.ranks, r)] = x.first[r] + int32(i)
+			x.meets[x.first[r]+int32(i)] = m
+		}
+	}
+	for _, m := range order {
+		if k := slices.Index(m.nodes, -1); k >= 0 {
+			is := m.nodes[slices.IndexFunc(m.nodes, func(i int32) bool { return i >= 0 })]
+			return at(x.files[m.ranks[k]], 0, "rank %d does not take part in the %s of %s that %s is: it "+
+				"has "+
+				"fewer of them", m.ranks[k], chakraOps[m.op], groupWords(m.ranks), x.say(is))
+		}
+	}
+	return nil
+}
+
+// together reports whether a node is a collective that can be run.
+func (n *chakraNode) together() bool {
+	return n.kind == chakraCollective && !n.cpu &&
+		(n.op == chakraBarrier || n.op != chakraUnknown && n.bytes >= 0)
+}
+
+// chakraGroup is a process group as a rank means it.
+type chakraGroup struct {
+	ranks []int
+	key   string
+}
+
+// users are the ranks that name a group in a collective.
+func (x *chakraBuild) users() map[string][]int {
+	all := map[string][]int{}
+	for r := range x.ranks {
+		for i := range x.ranks[r] {
+			n := &x.ranks[r][i]
+			if list := all[n.group]; n.kind == chakraCollective && (len(list) == 0 ||
+				list[len(list)-1] != r) {
+				all[n.group] = append(list, r)
+			}
+		}
+	}
+	return all
+}
+
+// groupOf finds the ranks of a node's group: the rank's own nodes say, or a file, or it is all ranks.
+func (x *chakraBuild) groupOf(r int, n *chakraNode, known map[string]chakraGroup,
+	users map[string][]int) (chakraGroup,
+	error) {
+	if g, has := known[n.group]; has {
+		return g, nil
+	}
+	ranks, said := x.own[r][n.group]
+	if !said {
+		ranks, said = x.shared[n.group]
+	}
+	switch {
+	case said:
+	case n.group == "" || n.group == "0":
+		ranks = seqOf(len(x.ranks))
+	default:
+		note(&x.report.Guessed, "process groups that nothing describes, taken for the ranks that name them",
+			x.files[r], 0)
+		ranks = users[n.group]
+	}
+	sorted := slices.Sorted(slices.Values(ranks))
+	for k, rank := range sorted {
+		if rank < 0 || rank >= len(x.ranks) {
+			return chakraGroup{}, at(x.files[r], 0, "process group %s has rank %d, which has no file "+
+				"(there are "+
+				"ranks 0 to %d)", field.Quote(n.group), rank, len(x.ranks)-1)
+		}
+		if k > 0 && sorted[k-1] == rank {
+			return chakraGroup{}, at(x.files[r], 0, "process group %s has rank %d twice",
+				field.Quote(n.group),
+				rank)
+		}
+	}
+	if !slices.Contains(ranks, r) {
+		return chakraGroup{}, at(x.files[r], 0, "rank %d's node %d is in a collective of process group %s, "+
+			"which "+
+			"is %s", r, n.id, field.Quote(n.group), groupWords(ranks))
+	}
+	known[n.group] = chakraGroup{ranks: ranks, key: fmt.Sprint(ranks)}
+	return known[n.group], nil
+}
+
+// seqOf are the numbers from 0 to n-1.
+func seqOf(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// groupWords says which ranks there are in a group.
+func groupWords(ranks []int) string {
+	n := len(ranks)
+	switch {
+	case n == 0:
+		return "no ranks"
+	case n > 1 && ranks[n-1]-ranks[0] == n-1 && slices.IsSorted(ranks):
+		return fmt.Sprintf("ranks %d to %d", ranks[0], ranks[n-1])
+	case n > 8:
+		return fmt.Sprintf("ranks %v and %d more", ranks[:8], n-8)
+	}
+	return fmt.Sprintf("ranks %v", ranks)
+}
+
+// chakraRuns are how collectives run, by their kind in the schema.
+var chakraRuns = [...]struct {
+	run       coll.Algorithm
+	kind      coll.Kind
+	by, words string
+}{
+	chakraAllReduce:          {coll.RingAllReduce, coll.AllReduce, coll.ByRing, "rings"},
+	chakraReduce:             {reduceChain, coll.Bcast, "chain", "chains to the group's first rank"},
+	chakraAllGather:          {coll.RingAllGather, coll.AllGather, coll.ByRing, "rings"},
+	chakraGather:             {gather, coll.SendRecv, "", "transfers to the group's first rank"},
+	chakraScatter:            {scatter, coll.SendRecv, "", "transfers from the group's first rank"},
+	chakraBroadcast:          {broadcast, coll.Bcast, "chain", "chains from the group's first rank"},
+	chakraAllToAll:           {coll.AllToAll, coll.ToAll, "direct", "direct exchanges"},
+	chakraReduceScatter:      {coll.RingReduceScatter, coll.ReduceScatter, coll.ByRing, "rings"},
+	chakraReduceScatterBlock: {coll.RingReduceScatter, coll.ReduceScatter, coll.ByRing, "rings"},
+	chakraBarrier:            {barrier, coll.ToAll, "direct", "exchanges of a byte"},
+}
+
+// pieces of a chain are a megabyte or more, at most 64.
+func pieces(b unit.Bytes) int { return max(1, int(min(b/unit.MiB, 64))) }
+
+func broadcast(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+	return coll.Broadcast(s, ranks, b, pieces(b), ready)
+}
+
+// reduceChain adds up along a chain that ends at the first rank.
+func reduceChain(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+	done := slices.Clone(ready)
+	n := unit.Bytes(pieces(b))
+	for p := range n {
+		last := int32(-1)
+		for i := len(ranks) - 1; i > 0; i-- {
+			after := slices.Clone(ready[i])
+			if last >= 0 {
+				after = append(after, last)
+			}
+			last = s.Transfer(ranks[i], ranks[i-1], b*(p+1)/n-b*p/n, after...)
+			done[i-1] = append(slices.Clone(done[i-1]), last)
+		}
+	}
+	return done
+}
+
+// gather brings everybody's share to the first rank.
+func gather(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+	done := slices.Clone(ready)
+	done[0] = slices.Clone(ready[0])
+	for i := 1; i < len(ranks); i++ {
+		done[0] = append(done[0], s.Transfer(ranks[i], ranks[0], max(1, b/unit.Bytes(len(ranks))),
+			ready[i]...))
+	}
+	return done
+}
+
+// scatter sends everybody's share from the first rank.
+func scatter(s coll.Sink, ranks []int, b unit.Bytes, ready [][]int32) [][]int32 {
+	done := slices.Clone(ready)
+	for i := 1; i < len(ranks); i++ {
+		op := s.Transfer(ranks[0], ranks[i], max(1, b/unit.Bytes(len(ranks))), ready[0]...)
+		done[i] = append(slices.Clone(ready[i]), op)
+	}
+	return done
+}
+
+// barrier lets everybody hear of everybody.
+func barrier(s coll.Sink, ranks []int, _ unit.Bytes, ready [][]int32) [][]int32 {
+	return coll.AllToAll(s, ranks, unit.Bytes(len(ranks)), ready)
+}
