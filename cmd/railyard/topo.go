@@ -150,5 +150,12 @@ func inventory(w io.Writer, inv *topo.Inventory) {
 	for _, c := range inv.Cables {
 		fmt.Fprintf(w, "%-30s %8d %10v %7gm\n", c.From+" to "+c.To, c.Count, c.Rate, float64(c.LengthMM)/1000)
 	}
+	for i, c := range inv.Channels {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%-30s %8s %10s %8s %8s\n", "Layer 3 port channels", "count", "rate", "members",
+				"least")
+		}
+		fmt.Fprintf(w, "%-30s %8d %10v %8d %8d\n", c.From+" to "+c.To, c.Count, c.Rate, c.Members, c.Min)
+	}
 	fmt.Fprintf(w, "\nBisection bandwidth %v per direction\n", inv.Bisection)
 }

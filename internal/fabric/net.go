@@ -137,6 +137,7 @@ type Net struct {
 	averages []average   // by (port, class); nil without WRED weights above 0
 	detours  *detours    // nil: all packets take a shortest way
 	informed []*informed // by node; nil: no chooser hears of others' ports
+	lags     *channels   // nil: every next hop is one cable
 	beyond   []*beyond   // by port: what is known of the switch behind it
 	rings    *rings      // of a torus; nil: classes stay on its ways
 	sched    *scheduled  // nil: no scheduled fabric
@@ -246,6 +247,7 @@ const (
 	slowAverage                    // WRED of some class has an average that packets passing by move
 	slowInformed                   // its chooser hears how neighbours grade their ports
 	slowRing                       // classes change along the rings of a torus
+	slowChannel                    // some next hops are several cables
 )
 
 // tables holds the forwarding tables of all switches.

@@ -64,7 +64,11 @@ func (n *Net) pathPort(node, dst int32, loc uint16, hash uint32) int32 {
 	if code := n.tables.fwd[f.fwd+int32(loc)]; code >= 0 && !f.hashed && !steady {
 		return n.tables.members[n.tables.groups[f.groups+int32(code)].start]
 	}
-	return n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash})
+	out := n.route(0, f, node, &Packet{Dst: dst, Loc: loc, Hash: hash})
+	if f.slow&slowChannel != 0 && out >= 0 {
+		out = n.member(node, out, hash)
+	}
+	return out
 }
 
 // Choices returns hop by hop all ports of switches by which packets may go to a NIC, from the switch
@@ -104,7 +108,7 @@ func (n *Net) toward(out []int32, node, dst int32, loc uint16) []int32 {
 	code := n.tables.fwd[f.fwd+int32(loc)]
 	if code >= 0 {
 		g := n.tables.groups[f.groups+int32(code)]
-		return append(out, n.tables.members[g.start:g.start+g.n]...)
+		return n.allMembers(out, n.tables.members[g.start:g.start+g.n])
 	}
 	if i := dst - f.nearBase; code == fwdAttached && uint32(i) < uint32(f.nearLen) &&
 		n.tables.near[f.near+i] >= 0 {

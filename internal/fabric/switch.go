@@ -43,6 +43,9 @@ func (n *Net) Arrive(in, pi int32) {
 			return
 		}
 		if f.slow != 0 {
+			if f.slow&slowChannel != 0 {
+				out = n.member(node, out, p.Hash)
+			}
 			if f.slow&slowInformed != 0 {
 				out = n.consider(now, f, node, out, p)
 			}

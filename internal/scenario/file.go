@@ -52,6 +52,8 @@ type Fabric struct {
 	Global        int          `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
 	HostLink      Link         `yaml:"host_link" doc:"cables between servers and leaves"`
 	FabricLink    Link         `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
+	Lag           *int         `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`
+	MinLinks      *int         `yaml:"min_links" doc:"with lag: a channel with fewer working members is down; 1 unless given"`
 	IP            *int         `yaml:"ip" doc:"4 or 6: which IP packets have; IPv6's header has 20 bytes more, and entropy values, and with them flow labels, more bits; 4 unless given"`
 	AllowDeadlock bool         `yaml:"allow_deadlock" doc:"run although pauses can wait for one another in a ring"`
 	CutThrough    bool         `yaml:"cut_through" doc:"switches forward once the header is in"`
@@ -138,6 +140,7 @@ type Switch struct {
 	Watchdog  Watchdog         `yaml:"watchdog" doc:"PFC storm watchdog"`
 	Trim      Trim             `yaml:"trim" doc:"packet trimming: what queues with trim make of packets that they have no room for"`
 	CoreMarks *bool            `yaml:"mark_core_only" doc:"ports to servers mark nothing: a mark then means that paths are loaded unevenly, and no incast; false unless given"`
+	LagSeed   *string          `yaml:"lag_seed" enum:"own,ecmp" doc:"how a layer 3 port channel hashes its members: with a seed of its own, or with that of ECMP, which polarises; own unless given"`
 	HashSeed  string           `yaml:"hash_seed" enum:"per-switch,same" doc:"same: every switch hashes alike, which polarises"`
 }
 

@@ -46,6 +46,9 @@ func (p *resolver) network() error {
 		p.Graph, err = build(p.Shape)
 	}
 	if err == nil {
+		err = p.channels(f, described)
+	}
+	if err == nil {
 		err = p.shareNVLink(s)
 	}
 	if err == nil {

@@ -43,7 +43,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
 	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
-		p.followed, p.structured, p.segments, p.transport,
+		p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
 		steps = append(steps, p.work, p.starving)

@@ -92,7 +92,7 @@ func (n *Network) remaining(links []int) []int {
 	if len(n.noticed) == 0 {
 		return links
 	}
-	left := slices.DeleteFunc(slices.Clone(links), func(l int) bool { return n.noticed[l] })
+	left := slices.DeleteFunc(slices.Clone(links), func(l int) bool { return n.unfit(l) })
 	if len(left) == 0 {
 		return links
 	}

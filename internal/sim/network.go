@@ -212,7 +212,7 @@ func (n *Network) hanging() []hanging {
 
 // install gives the routes over the live links to the switches.
 func (n *Network) install() {
-	g, off := n.Graph, n.hanging()
+	g, off, bundled := n.Graph, n.hanging(), n.bundled()
 	if n.Setup.Scheduled != nil {
 		n.Net.SetEdges(n.Paths.Sets, n.Paths.Edges)
 	}
@@ -270,6 +270,9 @@ func (n *Network) install() {
 			chooser = n.Setup.LB.Make(n.Setup.LBValues, route.Site{Seed: uint32(seed.Uint64()),
 				Tier: g.Nodes[node].Tier, Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
+		if bundled != nil {
+			n.bundle(node, name, chooser, bundled[node])
+		}
 		if n.Net.SetRoutes(int32(node), t, chooser); regions == nil { // no chooser asks for locators
 			room = t.Forget()
 		}
@@ -321,9 +324,13 @@ func (n *Network) gates(of []int32) map[route.Gate][]int32 {
 
 // weighted lists the ports of equal-cost links, each as often as its share of their rates says.
 func (n *Network) weighted(links []int, node int) (ports []int32) {
+	links = n.Graph.Whole(links)
 	rates := make([]unit.Rate, len(links))
 	for i, l := range links {
 		rates[i] = n.Graph.Links[l].Rate
+		if c := n.Graph.Links[l].Channel; c > 0 { // as it was built: routing does not hear of its members
+			rates[i] *= unit.Rate(len(n.Graph.Channels[c-1].Links))
+		}
 	}
 	for i, shares := range route.Shares(rates) {
 		for range shares {

@@ -59,7 +59,7 @@ func (j *joiner) between() error {
 	if len(order) < 2 {
 		return field.New(key, "%s is at one %s only: there is nothing to join", r.To, r.Between)
 	}
-	count := max(r.Count, 1)
+	count := max(r.Count, r.Lag, 1)
 	var of [][]int
 	for _, v := range order {
 		of = append(of, values[v])

@@ -45,13 +45,14 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	if err := m.Share(b.domain); err != nil {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
+	links := make([]int, len(b.cables))
 	for i := range b.cables {
 		c := &b.cables[i]
 		var err error
 		if spec := b.cable(c, d); c.nic > 0 {
 			err = m.CableNIC(first[c.from]+c.nic-1, c.port-1, c.from.typ.NICPorts, c.to.id, c.rail-1, spec)
 		} else {
-			_, err = m.Cable(c.from.id, c.to.id, spec)
+			links[i], err = m.Cable(c.from.id, c.to.id, spec)
 		}
 		if err != nil {
 			return nil, field.New(fmt.Sprintf("cables[%d]", c.rule), "%s", err.Error())
@@ -63,6 +64,9 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 		return nil, field.New("nodes", "%s", err.Error())
 	}
 	if g.Regions, err = b.regions(); err != nil {
+		return nil, err
+	}
+	if err := b.channels(g, links); err != nil {
 		return nil, err
 	}
 	for _, n := range b.nodes {

@@ -87,6 +87,9 @@ func (j *joiner) run() (err error) {
 	case r.NICs != "" && !j.from.server:
 		return field.New(j.key+".nics", "%s is switches", r.From)
 	}
+	if err := j.lag(); err != nil {
+		return err
+	}
 	switch {
 	case r.Between != "":
 		return j.between()
@@ -342,7 +345,8 @@ func (j *joiner) end(n *node, nic, port int) error {
 		j.turn[k]++
 		all = all[i%len(all):][:1]
 	}
-	if nic > 0 && len(all)*max(j.rule.Count, 1) > 1 {
+	count := max(j.rule.Count, j.rule.Lag, 1)
+	if nic > 0 && len(all)*count > 1 {
 		return field.New(j.key, "%s has one cable for port %d of NIC %d, and %d switches (%s, %s) match: "+
 			"say more in same or match, or share: true", n.name, port, nic, len(all), all[0].name,
 			all[len(all)-1].name)
@@ -351,7 +355,7 @@ func (j *joiner) end(n *node, nic, port int) error {
 		if to == n || !j.stepped && to.id < n.id && j.reaches(to, n) {
 			continue // itself, or seen from the other end
 		}
-		for range max(j.rule.Count, 1) {
+		for range count {
 			if len(j.b.cables) >= topo.MaxLinks {
 				return field.New(j.key, "more than %d cables in all", topo.MaxLinks)
 			}

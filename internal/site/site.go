@@ -78,6 +78,8 @@ type Rule struct {
 	Match   Pairs     `yaml:"match" doc:"a place of to: what it is at from: {rail: nic, plane: port, x: x+1}"`
 	Wrap    bool      `yaml:"wrap" doc:"places go round: behind the last comes the first, as in a torus"`
 	Count   int       `yaml:"count" doc:"cables between any two that match, 1 unless given"`
+	Lag     int       `yaml:"lag" doc:"between switches: so many of the cables that join two are one layer 3 port channel, one next hop with a hash of its own inside; count is lag unless given"`
+	Min     int       `yaml:"min_links" doc:"with lag: a channel with fewer working members is down, 1 unless given"`
 	Share   bool      `yaml:"share" doc:"ends of from take turns among those that match: one cable each"`
 	Between string    `yaml:"between" doc:"a place of one group: each two values of it are joined by count cables, which its nodes take in turn, as a dragonfly's groups are"`
 	Each    int       `yaml:"each" doc:"with between: cables that a node takes before the next one does, an even share unless given"`

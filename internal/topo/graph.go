@@ -84,6 +84,7 @@ type Link struct {
 	LengthMM     int64
 	Delay        unit.Time // propagation; from the length unless given
 	BER          float64
+	Channel      int // which of the graph's it is a member of, from 1; 0: it is a link of its own
 }
 
 // LinkEnd is one end of a link: the port at a node.
@@ -117,6 +118,7 @@ type Graph struct {
 	Kind     string
 	Nodes    []Node
 	Links    []Link
+	Channels []Channel // cables between switches that are one link to routing
 	NICs     []NIC
 	Hosts    []int   // nodes
 	NICOf    []int   // GPU -> NIC, the first where it has several

@@ -27,6 +27,16 @@ type CableCount struct {
 	Count    int       `json:"count"`
 }
 
+// ChannelCount is one kind of layer 3 port channel.
+type ChannelCount struct {
+	From    string    `json:"from"`
+	To      string    `json:"to"`
+	Members int       `json:"members"`
+	Rate    unit.Rate `json:"rate_bps"` // of all members
+	Min     int       `json:"min_links"`
+	Count   int       `json:"count"`
+}
+
 // Inventory is what a fabric consists of.
 type Inventory struct {
 	Kind      string         `json:"kind"`
@@ -37,6 +47,7 @@ type Inventory struct {
 	PerDomain int            `json:"gpus_per_nvlink_domain,omitempty"`
 	Switches  map[string]int `json:"switches"`
 	Cables    []CableCount   `json:"cables"`
+	Channels  []ChannelCount `json:"port_channels,omitempty"`
 	Tiers     []Tier         `json:"tiers"`
 	Bisection unit.Rate      `json:"bisection_bps"` // one direction, half the hosts to the other half
 }
@@ -82,6 +93,7 @@ func (g *Graph) Inventory() *Inventory {
 		a, b := inv.Cables[i], inv.Cables[j]
 		return fmt.Sprint(a.From, a.To, a.Rate, a.LengthMM) < fmt.Sprint(b.From, b.To, b.Rate, b.LengthMM)
 	})
+	inv.Channels = g.countChannels()
 	for _, t := range tiers {
 		if t.Up > 0 {
 			t.Oversubscription = float64(t.Down) / float64(t.Up)
@@ -142,6 +154,7 @@ func (g *Graph) Dot() string {
 	type edge struct{ a, b string }
 	count := map[edge]int{}
 	rate := map[edge]unit.Rate{}
+	bundles := map[edge]map[int]bool{}
 	var order []edge
 	for _, l := range g.Links {
 		e := edge{g.Nodes[l.A].Name, g.Nodes[l.B].Name}
@@ -150,11 +163,21 @@ func (g *Graph) Dot() string {
 		}
 		count[e]++
 		rate[e] += l.Rate
+		if l.Channel > 0 {
+			if bundles[e] == nil {
+				bundles[e] = map[int]bool{}
+			}
+			bundles[e][l.Channel] = true
+		}
 	}
 	for _, e := range order {
 		label := rate[e].String()
 		if count[e] > 1 {
 			label = fmt.Sprintf("%s, %v", unit.Plural(count[e], "cable"), rate[e])
+		}
+		if n := len(bundles[e]); n > 0 && count[e] > 1 {
+			label = fmt.Sprintf("%s in %s, %v", unit.Plural(count[e], "cable"), unit.Plural(n, "channel"),
+				rate[e])
 		}
 		fmt.Fprintf(&b, "  %q -- %q [label=%q];\n", e.a, e.b, label)
 	}

@@ -55,6 +55,7 @@ func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
 	if to == InOrder {
 		return g.Ordered(down, before)
 	}
+	down = g.Short(down)
 	r, detours := g.locate(down, before, to), to == ToRegions
 	net := g.mesh(down, detours)
 	classes := r.classify(net, detours)

@@ -76,6 +76,7 @@ func Checks() []Check {
 		{"mrc", mrcRows},
 		{"srd", srdRows},
 		{"structured EVs", structuredRows},
+		{"port channels", channelRows},
 		{"HPCC", hpccRows},
 		{"CSIG", csigRows},
 		{"ECMP", ballsInBins},

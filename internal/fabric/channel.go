@@ -1,0 +1,52 @@
+package fabric
+
+import "railyard/internal/route"
+
+// channels are cables between two switches that are one next hop. A group has the port of each channel's
+// first cable, whether that works or not; which member a packet takes, a second hash says, with a seed of its
+// own. Where both seeds are equal the second says what the first has said already: polarisation.
+type channels struct {
+	at      []group // by port that stands for a channel: its members in ports; n is 0 for others
+	members []int32
+	seed    []uint32 // by switch
+}
+
+// SetChannels gives a switch the channels of its cables: by each the ports of those that are used, which the
+// port that stands for it leads. Earlier ones stay behind unused, as tables do.
+func (n *Net) SetChannels(node int32, seed uint32, lead []int32, members [][]int32) {
+	if n.lags == nil {
+		n.lags = &channels{at: make([]group, len(n.Ports)), seed: make([]uint32, len(n.forward))}
+	}
+	c := n.lags
+	c.seed[node] = seed
+	for i, port := range lead {
+		c.at[port] = group{int32(len(c.members)), int32(len(members[i]))}
+		c.members = append(c.members, members[i]...)
+	}
+	if len(lead) > 0 {
+		n.forward[node].slow |= slowChannel
+	}
+}
+
+// member is the port by which a packet leaves that a switch sends to a next hop.
+func (n *Net) member(node, out int32, hash uint32) int32 {
+	if g := n.lags.at[out]; g.n > 0 {
+		return n.lags.members[int(g.start)+route.Hashed(hash, n.lags.seed[node], int(g.n))]
+	}
+	return out
+}
+
+// allMembers lists the ports that next hops stand for.
+func (n *Net) allMembers(out, hops []int32) []int32 {
+	if n.lags == nil {
+		return append(out, hops...)
+	}
+	for _, p := range hops {
+		if g := n.lags.at[p]; g.n > 0 {
+			out = append(out, n.lags.members[g.start:g.start+g.n]...)
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package sim
+
+import (
+	"railyard/internal/rng"
+	"railyard/internal/route"
+)
+
+// bundled lists by node the channels of its cables; nil where there are none at all.
+func (n *Network) bundled() [][]int {
+	if len(n.Graph.Channels) == 0 {
+		return nil
+	}
+	of := make([][]int, len(n.Graph.Nodes))
+	for i, c := range n.Graph.Channels {
+		l := &n.Graph.Links[c.Links[0]]
+		of[l.A], of[l.B] = append(of[l.A], i), append(of[l.B], i)
+	}
+	return of
+}
+
+// bundle gives a switch its channels: of each the members that it uses, all while it knows of none that
+// works. The seed of the hash among members is a switch's own, or that of its ECMP.
+func (n *Network) bundle(node int, name string, chooser route.Chooser, of []int) {
+	var lead []int32
+	var members [][]int32
+	for _, i := range of {
+		c := &n.Graph.Channels[i]
+		var up, all []int32
+		for _, l := range c.Links {
+			p := n.Port(l, node)
+			if all = append(all, p); n.Paths.Up(l) && !n.noticed[l] {
+				up = append(up, p)
+			}
+		}
+		if len(up) == 0 {
+			up = all
+		}
+		lead, members = append(lead, all[0]), append(members, up)
+	}
+	r := rng.New(n.Setup.Seed, "channels/"+name)
+	seed := uint32(r.Uint64())
+	if h, ok := chooser.(route.Hasher); ok && n.Setup.SameLagSeed {
+		seed = h.HashSeed()
+	}
+	n.Net.SetChannels(int32(node), seed, lead, members)
+}
+
+// unfit reports whether a switch knows that a next hop does not work: a cable that has broken, where a
+// channel is left with too few.
+func (n *Network) unfit(link int) bool {
+	c := n.Graph.Links[link].Channel
+	if c == 0 {
+		return n.noticed[link]
+	}
+	up := 0
+	for _, l := range n.Graph.Channels[c-1].Links {
+		if n.Paths.Up(l) && !n.noticed[l] {
+			up++
+		}
+	}
+	return up < n.Graph.Channels[c-1].Min
+}
