@@ -10,14 +10,14 @@ import (
 
 // detours says how packets travel that need not take a shortest way.
 type detours struct {
-	region []int32 // of each node, -1 where it is in none
+	region []int32 // of each node, -1 where it is in none; nil on a torus, which has classes of its own
 	// rise is the class in which a packet of a class goes on, by how many cables between regions it
 	// has crossed. Classes that nothing protects may lose packets and need not rise.
 	rise [queue.Classes][route.Levels]uint8
 }
 
-// SetDetours tells the region of each node and the classes that packets rise through. It comes before
-// SetRoutes with choosers that are Steerers.
+// SetDetours tells the region of each node and the classes that packets rise through; no regions on a torus,
+// where SetRings has said both. It comes before SetRoutes with choosers that are Steerers.
 func (n *Net) SetDetours(region []int32, rising *queue.Rising) {
 	n.detours = &detours{region: region, rise: risen(rising)}
 }
@@ -39,7 +39,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 			p.Final, p.Loc = p.Loc, uint16(n.Sw[node].regions.Loc[r])
 			p.Flags |= FlagLeg
 		}
-	} else {
+	} else if d.region != nil {
 		p.Came = d.rise[base][p.Level]
 		if d.region[from] != d.region[node] && p.Level < route.Levels-1 {
 			p.Level++
@@ -51,7 +51,7 @@ func (n *Net) steer(now unit.Time, f *forward, node, in int32, p *Packet) {
 		p.Flags &^= FlagLeg
 		code = n.tables.fwd[f.fwd+int32(p.Loc)]
 	}
-	if code >= 0 {
+	if code >= 0 && d.region != nil {
 		p.Class = d.rise[base][p.Level]
 	}
 }

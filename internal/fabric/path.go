@@ -10,8 +10,8 @@ import (
 	"railyard/unit"
 )
 
-// maxHops bounds a path that is followed.
-const maxHops = 16
+// maxHops bounds a path that is followed: detours of a torus with sides of 20 have no more cables.
+const maxHops = 64
 
 // Header is what a cut-through switch reads of a packet before it forwards.
 func (n *Net) Header() int { return n.header }

@@ -17,19 +17,23 @@ import (
 // at one port, and does not look at it again; so what waits at a port when that is paused in the class goes
 // over to the port and class of dimension order. Nobody waits for a buffer of the class in the end, since
 // whoever does escapes, and the escape has no ring (Duato 1993).
+//
+// On a detour both legs are in dimension order, the second in two classes further up: buffers of a leg wait
+// for those of the same leg and of the next, and no leg has a ring.
 type rings struct {
 	dim    []int8 // by port: the dimension of its cable's ring, -1 for a server's
 	wrap   []bool // by port: its cable closes its ring
 	rise   [queue.Classes][route.Levels]uint8
 	first  uint8     // level of dimension order's first class: 1 where there is one for all ways before it
+	legs   bool      // packets take detours: two such classes for each leg
 	escape [][]int32 // by node and locator: the port in dimension order, -1 for none; nil: packets go in it
 }
 
 // SetRings tells the dimension of each port's cable, which ones close rings, and the classes that packets
-// rise through. With escapes ways are any, and SetEscape says where dimension order leads. It comes before
-// SetRoutes.
-func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes bool) {
-	r := &rings{dim: dim, wrap: wrap, rise: risen(rising)}
+// rise through. With escapes ways are any, and SetEscape says where dimension order leads; with legs packets
+// may take detours. It comes before SetRoutes.
+func (n *Net) SetRings(dim []int8, wrap []bool, rising *queue.Rising, escapes, legs bool) {
+	r := &rings{dim: dim, wrap: wrap, rise: risen(rising), legs: legs}
 	if n.rings = r; escapes {
 		r.first, r.escape = 1, make([][]int32, len(n.Sw))
 	}
@@ -68,11 +72,14 @@ func (n *Net) late(node, out int32, p *Packet) int32 {
 // ring gives a packet the class in which it goes on by a port, or has it escape to another one.
 func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 	r, base := n.rings, p.Class
-	level := p.Level
+	level, first := p.Level, r.first
+	if r.legs && p.Flags&FlagLeg == 0 {
+		first = 2
+	}
 	if r.dim[in] >= 0 {
 		p.Came = r.rise[base][level]
-		if r.wrap[in] && level >= r.first {
-			level = r.first + 1
+		if r.wrap[in] && level >= first {
+			level = first + 1
 		}
 	}
 	switch {
@@ -86,7 +93,7 @@ func (n *Net) ring(node, in, out int32, p *Packet) int32 {
 		}
 		return n.escape(node, out, p)
 	}
-	p.Level = r.onRing(in, out, level)
+	p.Level = r.onRing(in, out, level, first)
 	p.Class = r.rise[base][p.Level]
 	return out
 }
@@ -106,15 +113,16 @@ func (n *Net) escape(node, out int32, p *Packet) int32 {
 			level = r.first + 1
 		}
 	}
-	p.Level = r.onRing(p.In, to, level)
+	p.Level = r.onRing(p.In, to, level, r.first)
 	p.Class = r.rise[p.Class][p.Level]
 	return to
 }
 
-// onRing is the level of dimension order on which a packet leaves by a port that came by another.
-func (r *rings) onRing(in, out int32, level uint8) uint8 {
-	if r.dim[in] != r.dim[out] || level < r.first {
-		return r.first
+// onRing is the level of dimension order on which a packet leaves by a port that came by another; first is
+// the lower one of its leg.
+func (r *rings) onRing(in, out int32, level, first uint8) uint8 {
+	if r.dim[in] != r.dim[out] || level < first {
+		return first
 	}
 	return level
 }

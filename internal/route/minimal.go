@@ -13,7 +13,7 @@ var Minimal = Policy{
 	Detours: true,
 	Direct:  true,
 	New: func(_ param.Values, s Site) Chooser {
-		return &minimal{valiant{ecmp: ecmp{seed: s.Seed}, stream: s.Stream}}
+		return &minimal{valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream}}}
 	},
 }
 

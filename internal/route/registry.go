@@ -20,6 +20,7 @@ type Policy struct {
 
 	Detours  bool // its choosers are Steerers: they send packets by way of regions of the fabric
 	Direct   bool // though these never do: they know regions for the sake of the ways alone
+	Around   bool // on a torus they send by way of any switch
 	Oracle   bool // its choosers look at ports of other switches than their own
 	Informed bool // its choosers are Informed: switches tell one another of their ports
 	Ordered  bool // they go in dimension order, on a torus
@@ -49,6 +50,7 @@ type Policy struct {
 type Site struct {
 	Seed   uint32     // of its hash
 	Tier   int        // 1 for leaves
+	Torus  bool       // it stands in one
 	Stream rng.Stream // for what is random
 }
 
@@ -69,7 +71,8 @@ type Chooser interface {
 // which regions there are, and has ways to them.
 //
 // Against deadlock a packet's class rises on each cable between regions, so a way may cross two of
-// them at most: one to its region, one to its receiver's (Levels).
+// them at most: one to its region, one to its receiver's. On a torus each leg has the two classes of
+// dimension order.
 type Steerer interface {
 	Chooser
 	// Via returns the region by way of which a packet goes that enters the fabric here, with the
@@ -80,16 +83,17 @@ type Steerer interface {
 	Vias(out []int, loc int) []int
 }
 
-// Levels is how many classes a packet may travel in one after the other: local and global, local and
-// global, local (Kim et al., ISCA 2008; HANDBOOK 23).
-const Levels = 3
+// Levels is how many classes a packet may travel in one after the other, at most.
+const Levels = 4
 
 // Classes is how many classes a lossless packet may travel in one after the other, against deadlock: 1
 // where it stays in its own.
-func (p *Policy) Classes() int {
+func (p *Policy) Classes(torus bool) int {
 	switch {
-	case p.Detours:
-		return Levels
+	case p.Detours && torus: // twice dimension order
+		return 4
+	case p.Detours: // local and global, local and global, local (Kim et al., ISCA 2008; HANDBOOK 23)
+		return 3
 	case p.Ordered:
 		return 2
 	case p.Escapes:

@@ -20,7 +20,7 @@ var UGAL = Policy{
 	Detours:  true,
 	Sprays:   always,
 	New: func(v param.Values, s Site) Chooser {
-		c := &ugal{valiant: valiant{ecmp: ecmp{seed: s.Seed}, stream: s.Stream, perPacket: true}}
+		c := &ugal{valiant: valiant{ecmp{seed: s.Seed}, detour{stream: s.Stream, perPacket: true}}}
 		c.bias = int64(param.Value[unit.Bytes](v, "bias"))
 		return c
 	},

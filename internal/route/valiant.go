@@ -11,6 +11,10 @@ import (
 // 1981; Kim et al., ISCA 2008, for groups of a dragonfly). Whatever the traffic, every cable then
 // carries what it would carry under uniform traffic: at most half of it is the sender's own. Traffic
 // within a region goes straight, as it crosses none of the cables that could be overloaded.
+//
+// On a torus each switch is a region, and both legs go in dimension order, in classes of their own. Where
+// each packet has its own detour there, it also takes at random one of the two sides of a ring that are as
+// long: one flow may be all that a switch sends.
 var Valiant = Policy{
 	Name: "valiant", Title: "Valiant's detours",
 	Params: []param.Param{
@@ -19,26 +23,46 @@ var Valiant = Policy{
 	},
 	Defaults: param.Values{"per_packet": false},
 	Detours:  true,
+	Around:   true,
 	Sprays:   func(v param.Values) bool { return param.Value[bool](v, "per_packet") },
 	New: func(v param.Values, s Site) Chooser {
-		c := &valiant{ecmp: ecmp{seed: s.Seed}, stream: s.Stream}
-		c.perPacket, c.viaSeed = param.Value[bool](v, "per_packet"), uint32(c.stream.Uint64())
-		return c
+		d := detour{stream: s.Stream}
+		d.perPacket, d.viaSeed = param.Value[bool](v, "per_packet"), uint32(d.stream.Uint64())
+		if d.perPacket && s.Torus {
+			return &strewn{d}
+		}
+		return &valiant{ecmp{seed: s.Seed}, d}
 	},
 }
 
 // valiant hashes among ports of equal cost, on each leg.
 type valiant struct {
 	ecmp
+	detour
+}
+
+func (c *valiant) Renew(t *Table) { c.table = t }
+
+// strewn draws one of them.
+type strewn struct{ detour }
+
+func (c *strewn) Renew(t *Table) { c.table = t }
+
+func (c *strewn) Moved() int64 { return 0 }
+
+func (c *strewn) Pick(_ unit.Time, group []int32, _ int, _ uint32, _ []Port) int32 {
+	return group[c.stream.Intn(len(group))]
+}
+
+// detour draws by way of which region packets go.
+type detour struct {
 	stream    rng.Stream
 	viaSeed   uint32 // of the hash among regions, apart from that among ports
 	perPacket bool
 	table     *Table
 }
 
-func (c *valiant) Renew(t *Table) { c.table = t }
-
-func (c *valiant) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
+func (c *detour) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
 	vias := c.eligible(loc)
 	if vias < 1 {
 		return -1
@@ -58,7 +82,7 @@ func (c *valiant) Via(_ unit.Time, loc int, flow uint32, _ []Port) int {
 	return -1
 }
 
-func (c *valiant) Vias(out []int, loc int) []int {
+func (c *detour) Vias(out []int, loc int) []int {
 	vias := c.eligible(loc)
 	for at := range vias {
 		if r := c.region(loc, at); c.table.Group(c.table.Regions.Loc[r]) != Unreachable {
@@ -72,7 +96,7 @@ func (c *valiant) Vias(out []int, loc int) []int {
 }
 
 // eligible is how many regions are neither the sender's nor the receiver's, 0 when those are one.
-func (c *valiant) eligible(loc int) int {
+func (c *detour) eligible(loc int) int {
 	to := c.table.Regions.Of[loc]
 	if to < 0 || to == c.table.Home {
 		return 0
@@ -81,7 +105,7 @@ func (c *valiant) eligible(loc int) int {
 }
 
 // region is the one of these with number at.
-func (c *valiant) region(loc, at int) int {
+func (c *detour) region(loc, at int) int {
 	low, high := c.table.Home, c.table.Regions.Of[loc]
 	if low > high {
 		low, high = high, low

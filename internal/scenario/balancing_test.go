@@ -92,7 +92,10 @@ func TestNoteOnReordering(t *testing.T) {
 // Detours need groups to go by and classes to rise through.
 func TestDetoursRefused(t *testing.T) {
 	for sets, want := range map[string]string{
-		"fabric.kind=torus fabric.groups=0": "this fabric has 0 groups; accepted: fabric.kind dragonfly",
+		"fabric.kind=fat-tree fabric.groups=0 fabric.k=4": "has 0 groups; accepted: fabric.kind dragonfly",
+		"fabric.kind=torus fabric.groups=0 lb=ugal":       "ugal compares ways between groups of switches",
+		"fabric.kind=torus fabric.groups=0 fabric.k=4 switch.dscp.1=4": "valiant needs 4 classes for " +
+			"lossless traffic, against deadlock: leaf-1-1-1: lossless queue 3 needs 3 more above it",
 
 		"lb=dimension-order":  "goes by the dimensions of a torus, and this fabric is none",
 		"lb=minimal-adaptive": "accepted: fabric.kind torus",

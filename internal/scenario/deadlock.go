@@ -70,11 +70,11 @@ func (p *Plan) dark() (links map[int]bool) {
 func (p *Plan) ways() string {
 	ways := "switch.pfc: false with a transport that needs none, or fabric.allow_deadlock: true"
 	switch {
-	case p.LB.Classes() > 1:
+	case p.LB.Classes(p.Graph.Grid != nil) > 1:
 	case len(p.Graph.Regions) > 2:
 		ways = "lb: minimal, ugal, ugal-g or valiant, " + ways
 	case p.Graph.Grid != nil:
-		ways = "lb: dimension-order or minimal-adaptive, " + ways
+		ways = "lb: dimension-order, minimal-adaptive or valiant, " + ways
 	}
 	return ways
 }
@@ -103,6 +103,10 @@ func (p *Plan) routing(r *topo.Routes) *deadlock.Routing {
 		levels = max(levels, len(row))
 	}
 	switch {
+	case p.LB.Detours && p.Graph.Grid != nil:
+		// Buffers of the first leg wait for those of both, of the second for no others, and the legs are
+		// alike: what one of them cannot close, both cannot.
+		d.Legs, d.Classes = false, &deadlock.Dateline{Grid: p.Graph.Grid, Most: max(1, levels/2)}
 	case p.LB.Detours:
 		d.Classes = deadlock.NewRising(p.Graph, levels)
 	case p.LB.Ordered && p.Graph.Grid != nil:

@@ -40,9 +40,10 @@ func TestDeadlockIsTold(t *testing.T) {
 			"4 buffers, each of which may wait for the next: s1:Eth2, s2:Eth3, s3:Eth3, s4:Eth3", ""},
 		{ringText, []string{"fabric.allow_deadlock=true"}, "", "which fabric.allow_deadlock allows"},
 		{ringText, []string{"switch.pfc=false", "transport.recovery=selective"}, "", ""},
-		{torus, nil, "leaf-4-1-1:Eth3; accepted: lb: dimension-order or minimal-adaptive, switch.pfc", ""},
+		{torus, nil, "accepted: lb: dimension-order, minimal-adaptive or valiant, switch.pfc", ""},
 		{torus, []string{"lb=dimension-order"}, "", ""},
 		{torus, []string{"lb=minimal-adaptive"}, "", ""},
+		{torus, []string{"lb=valiant"}, "", ""},
 		{tree, nil, "", ""},
 		{tree + broken, nil, "", "from 3ms on pauses can deadlock"},
 	} {

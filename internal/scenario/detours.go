@@ -12,11 +12,15 @@ import (
 // fitted refuses policies for other fabrics.
 func (p *Plan) fitted() error {
 	switch lb := p.LB; {
-	case lb.Detours && len(p.Graph.Regions) < 3:
+	case lb.Detours && p.Graph.Grid != nil && !lb.Around:
+		return field.New("lb", "%s compares ways between groups of switches, and a torus has none; "+
+			"accepted: valiant, dimension-order, minimal-adaptive, or a policy without regard to deadlock",
+			lb.Name)
+	case lb.Detours && len(p.Graph.Stations()) < 3:
 		return field.New("lb", "%s sends packets by way of groups of switches that are neither the "+
 			"sender's nor the receiver's, and this fabric has %d groups; accepted: fabric.kind "+
 			"dragonfly with three or more, or nodes and cables where fabric.regions, or a rule's between, "+
-			"names the place of its groups", lb.Name, len(p.Graph.Regions))
+			"names the place of its groups", lb.Name, len(p.Graph.Stations()))
 	case (lb.Ordered || lb.Escapes) && p.Graph.Grid == nil:
 		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: "+
 			"fabric.kind torus", lb.Name)
@@ -38,7 +42,7 @@ func (p *Plan) detours() error {
 	if err := p.fitted(); err != nil {
 		return err
 	}
-	levels := p.LB.Classes()
+	levels := p.LB.Classes(p.Graph.Grid != nil)
 	if levels == 1 {
 		return nil
 	}
@@ -73,6 +77,9 @@ func (p *Plan) detours() error {
 		if len(row) > 1 {
 			where := "after each cable between groups"
 			switch {
+			case p.LB.Detours && p.Graph.Grid != nil:
+				where = "behind the cable that closes a ring, on the second leg, and behind such a cable " +
+					"there"
 			case p.LB.Ordered:
 				where = "behind the cable that closes a ring"
 			case p.LB.Escapes:

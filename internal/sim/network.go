@@ -108,10 +108,14 @@ func NewNetwork(s *Setup) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.LB.Detours {
+	torus := g.Grid != nil
+	switch {
+	case s.LB.Detours && torus:
+		n.Net.SetDetours(nil, &s.Rise)
+	case s.LB.Detours:
 		n.Net.SetDetours(g.RegionOf(), &s.Rise)
 	}
-	if (s.LB.Ordered || s.LB.Escapes) && g.Grid != nil {
+	if (s.LB.Ordered || s.LB.Escapes || s.LB.Detours) && torus {
 		n.rings()
 	}
 	if s.Host.IPv6 {
@@ -268,7 +272,8 @@ func (n *Network) install() {
 		if chooser == nil {
 			seed := rng.New(n.Setup.Seed, "ecmp/"+name)
 			chooser = n.Setup.LB.Make(n.Setup.LBValues, route.Site{Seed: uint32(seed.Uint64()),
-				Tier: g.Nodes[node].Tier, Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
+				Tier: g.Nodes[node].Tier, Torus: g.Grid != nil,
+				Stream: rng.New(n.Setup.Seed, "spray/"+g.Nodes[node].Name)})
 		}
 		if bundled != nil {
 			n.bundle(node, name, chooser, bundled[node])

@@ -9,7 +9,7 @@ func (n *Network) rings() {
 	for port, link := range n.linkOf {
 		dim[port], wrap[port] = grid.Dim[link], grid.Wrap[link]
 	}
-	n.Net.SetRings(dim, wrap, &n.Setup.Rise, n.Setup.LB.Escapes)
+	n.Net.SetRings(dim, wrap, &n.Setup.Rise, n.Setup.LB.Escapes, n.Setup.LB.Detours)
 }
 
 // escapes tells switches where packets escape to: in dimension order by the first of the cables there.

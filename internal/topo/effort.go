@@ -17,9 +17,9 @@ func (e *Effort) Entries() int64 { return int64(e.Switches) * int64(e.Locators) 
 
 // Effort looks at routes over all links.
 func (g *Graph) Effort(to Besides) Effort {
-	r, detours := g.locate(nil, nil, to), to == ToRegions
+	r, detours := g.locate(nil, nil, to), to == ToRegions && g.Grid == nil
 	net := g.mesh(nil, detours)
-	classes := r.classify(net, detours || to == InOrder)
+	classes := r.classify(net, detours || to == InOrder || to == ToRegions)
 	e := Effort{Switches: len(net.switches), Locators: len(r.Sets), Classes: len(classes)}
 	neighbours, most := int64(0), int64(0)
 	for _, n := range net.switches {

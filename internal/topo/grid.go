@@ -37,10 +37,14 @@ func newGrid(g *Graph, side int, switches []int) *Grid {
 // they are as long) or the one that is whole (Dally and Seitz 1987). Where that leaves no way packets go the
 // shortest one. A fabric without a grid has the shortest everywhere. Locators are those of Reroute.
 func (g *Graph) Ordered(down map[int]bool, before *Routes) *Routes {
+	return g.ordered(down, before, InOrder)
+}
+
+func (g *Graph) ordered(down map[int]bool, before *Routes, to Besides) *Routes {
 	if g.Grid == nil {
 		return g.Reroute(down, before, Nothing)
 	}
-	r := g.locate(down, before, Nothing)
+	r := g.locate(down, before, to)
 	r.class = make([]int32, len(r.Sets))
 	for loc := range r.class {
 		r.class[loc] = int32(loc)

@@ -91,7 +91,7 @@ func (g *Graph) Farthest() (most int) {
 	first, next := g.exits()
 	near := g.doors()
 	dist := make([]int, len(g.Nodes))
-	for _, region := range g.Regions {
+	for _, region := range g.Stations() {
 		for i := range dist {
 			dist[i] = -1
 		}

@@ -10,7 +10,7 @@ import (
 // off the same live switches share a locator.
 type Routes struct {
 	Locator []int // by NIC, -1 when it has no live cable
-	Regions []int // by region of the graph: the locator of all its switches; none unless asked for
+	Regions []int // by station of the graph: the locator of all its switches; none unless asked for
 	Edges   []int // by node with NICs: the locator of that switch alone, -1 of others; none unless asked for
 	Sets    [][]int
 
@@ -33,8 +33,8 @@ type special struct{ loc, set int32 }
 // Besides is what has locators besides NICs, or which of the ways there are.
 type Besides uint8
 
-// Nothing, a graph's regions with ways that leave few of them, each switch with NICs by itself, or nothing
-// with ways in dimension order (Ordered).
+// Nothing, a graph's stations with ways that leave few regions (in dimension order, on a torus), each switch
+// with NICs by itself, or nothing with ways in dimension order (Ordered).
 const (
 	Nothing Besides = iota
 	ToRegions
@@ -52,8 +52,8 @@ func (g *Graph) Route(down map[int]bool) *Routes { return g.Reroute(down, nil, N
 // one that leaves as few regions as can be: on a dragonfly local, global, local at most (Kim et
 // al. 2008), and not over two global cables by way of a third group where that saves a hop.
 func (g *Graph) Reroute(down map[int]bool, before *Routes, to Besides) *Routes {
-	if to == InOrder {
-		return g.Ordered(down, before)
+	if to == InOrder || to == ToRegions && g.Grid != nil {
+		return g.ordered(down, before, to)
 	}
 	down = g.Short(down)
 	r, detours := g.locate(down, before, to), to == ToRegions
@@ -120,7 +120,7 @@ func (g *Graph) locate(down map[int]bool, before *Routes, to Besides) *Routes {
 	}
 	switch to {
 	case ToRegions:
-		for _, region := range g.Regions {
+		for _, region := range g.Stations() {
 			r.Regions = append(r.Regions, number(slices.Sorted(slices.Values(region))))
 		}
 	case ToEdges:
@@ -218,13 +218,27 @@ func (r *Routes) Down() map[int]bool { return r.down }
 // two that a way by a third region could save.
 const leaving = 3
 
-// RegionOf returns the region of each node, -1 where it is in none.
+// Stations are what packets can be sent by way of: regions, and on a torus, which has none, each switch.
+func (g *Graph) Stations() [][]int {
+	if g.Grid == nil {
+		return g.Regions
+	}
+	var all [][]int
+	for n := range g.Nodes {
+		if g.Nodes[n].Role != Host {
+			all = append(all, []int{n})
+		}
+	}
+	return all
+}
+
+// RegionOf returns the station of each node, -1 where it is in none.
 func (g *Graph) RegionOf() []int32 {
 	of := make([]int32, len(g.Nodes))
 	for i := range of {
 		of[i] = -1
 	}
-	for i, region := range g.Regions {
+	for i, region := range g.Stations() {
 		for _, n := range region {
 			of[n] = int32(i)
 		}
