@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"internal/tally":     {},
 	"internal/stream":    {},
 	"internal/measured":  {"internal/coll", "internal/stream", "internal/tally"},
-	"internal/trace":     {"internal/workload", "internal/coll", "internal/tally"},
+	"internal/trace":     {"internal/workload", "internal/coll", "internal/stream", "internal/tally"},
 	"internal/dcbx":      {"internal/swconf", "roce"},
 	"internal/planner":   {"internal/model", "internal/partition", "internal/topo", "internal/workload"},
 	"internal/goodput":   {"internal/rng"},

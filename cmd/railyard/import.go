@@ -33,6 +33,7 @@ type importCmd struct {
 	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
 	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`
+	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler), by their number; the last that all have unless given." placeholder:"N"`
 	JSON         bool     `help:"Print what was found as JSON."`
 }
 
@@ -49,6 +50,7 @@ Examples:
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
   railyard import et/*.et groups.json --out step.yaml             (Chakra: a file per rank, groups)
+  railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
   nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)

@@ -40,7 +40,7 @@ func (c *importCmd) splitTraces() (traces, cablings []string, err error) {
 			traces = append(traces, path)
 			continue
 		}
-		text, err := readBounded(path, maxNamed)
+		text, err := beginning(path)
 		if err != nil {
 			return nil, nil, &inputError{err}
 		}
@@ -92,15 +92,7 @@ func assumed(ranks int, format string) (text, note string) {
 // workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
 func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 	out := &importedTrace{Files: paths}
-	var files []trace.File
-	for _, path := range paths {
-		text, err := readBounded(path, maxNamed)
-		if err != nil {
-			return "", nil, &inputError{err}
-		}
-		files = append(files, trace.File{Name: path, Text: text})
-	}
-	x, err := trace.Read(c.Format, files...)
+	x, paths, err := c.readTraces(paths)
 	if err != nil {
 		return "", nil, &inputError{err}
 	}
@@ -109,6 +101,9 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 	fmt.Fprintf(&b, "workload:\n  trace:\n    format: %s\n    files:\n", x.Format)
 	for _, path := range paths {
 		fmt.Fprintf(&b, "      - %q\n", c.fromOut(path))
+	}
+	if c.Step != 0 {
+		fmt.Fprintf(&b, "    step: %d\n", c.Step)
 	}
 	return b.String(), out, nil
 }

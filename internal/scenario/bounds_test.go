@@ -66,7 +66,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 func TestOutsideTheBounds(t *testing.T) {
 	f := Default()
 	training := workload.NewTraining()
-	f.Workload = Workload{Training: &training, Ops: []Op{{}},
+	f.Workload = Workload{Training: &training, Ops: []Op{{}}, Trace: &Trace{},
 		Traffic: &Traffic{Collective: &CollSpec{Bytes: 1}, Permutation: &Pattern{Bytes: 1},
 			Incast:   &IncastSpec{Bytes: 1, FanIn: 1},
 			AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1},
@@ -82,7 +82,8 @@ func TestOutsideTheBounds(t *testing.T) {
 	sent.Collective, sent.Incast = &CollSpec{Bytes: 1}, &IncastSpec{Bytes: 1, FanIn: 1}
 	sent.Flows, sent.Background = []FlowSpec{{Bytes: 1}}, &Background{Load: 1, For: unit.Second}
 	step := workload.NewTraining()
-	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent}}}
+	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent,
+		Trace: &Trace{}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}},
 		OCS: []OCS{{Ports: 2, Schedule: []Mapping{{}}}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}

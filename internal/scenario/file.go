@@ -211,6 +211,7 @@ type Workload struct {
 type Trace struct {
 	Files  []string `yaml:"files" doc:"the files, relative to the scenario"`
 	Format string   `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
+	Step   int      `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
 	Nodes  string   `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
 }
 

@@ -4,12 +4,15 @@ package trace
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 
 	"railyard/internal/field"
+	"railyard/internal/stream"
 	"railyard/internal/tally"
 	"railyard/internal/workload"
+	"railyard/unit"
 )
 
 // File is a file with its name.
@@ -18,12 +21,60 @@ type File struct {
 	Text []byte
 }
 
+// Options say more about what is read.
+type Options struct {
+	Format string // "" or auto: recognised
+	Step   int    // of files that hold several steps of a training, by their own numbers; 0: the last of all
+	// Open reads a file that is too large to be held, as often as it is asked; its Text is the beginning.
+	// Nil: Text is all.
+	Open func(name string) (io.ReadCloser, error)
+	// Keep takes the parts of a streamed file that were of use, as a smaller one of the same format; nil:
+	// nobody wants them.
+	Keep func(name string) io.Writer
+}
+
+// kept writes a part of a file that was of use.
+func (o *Options) kept(name string, parts ...string) {
+	if o.Keep == nil {
+		return
+	}
+	w := o.Keep(name)
+	for _, p := range parts {
+		io.WriteString(w, p) // whoever keeps it looks at its errors
+	}
+}
+
+// stream reads a file from its beginning, unpacked where it is gzipped.
+func (o *Options) stream(f File, read func(*stream.Source) error) error {
+	from := io.NopCloser(bytes.NewReader(f.Text))
+	if o.Open != nil {
+		var err error
+		if from, err = o.Open(f.Name); err != nil {
+			return err
+		}
+	}
+	defer from.Close()
+	src, err := stream.New(f.Name, from)
+	if err != nil {
+		return err
+	}
+	return read(src)
+}
+
 // Trace is what files say.
 type Trace struct {
 	Format string
 	Ranks  int
 	DAG    *workload.DAG
 	Report Report
+	Site   Site
+}
+
+// Site is what a trace says of the machines that it ran on, where it does.
+type Site struct {
+	GPUs int       // of a server; 0: not said
+	NICs int       // of a server; 0: not said
+	Rate unit.Rate // of a NIC; 0: not said
 }
 
 // Report and Count say what became of a trace's parts.
@@ -54,6 +105,8 @@ var formats = []Format{
 	{"simai", "SimAI's workloads, of AICB: layers with times and collectives", isSimAI, readSimAI},
 	{"htsim-cm", "htsim's connection matrices (.cm): from, to, start or trigger, bytes", isMatrix,
 		readMatrix},
+	{"kineto", "PyTorch's profiler (Kineto): JSON, gzipped or not, a file of each rank or of some", isKineto,
+		nil},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
 
@@ -91,7 +144,7 @@ func beginning(text []byte) []byte {
 
 // Detect tells the format of a file; false: none is known.
 func Detect(f File) (*Format, bool) {
-	start := beginning(f.Text)
+	start := beginning(unpacked(f))
 	for i := range formats {
 		if formats[i].Is(f.Name, start) {
 			return &formats[i], true
@@ -100,25 +153,59 @@ func Detect(f File) (*Format, bool) {
 	return nil, false
 }
 
+// unpacked is the beginning of a file, out of its gzip.
+func unpacked(f File) []byte {
+	if !bytes.HasPrefix(f.Text, []byte("\x1f\x8b")) {
+		return f.Text
+	}
+	src, err := stream.New(f.Name, bytes.NewReader(f.Text))
+	if err != nil {
+		return f.Text
+	}
+	return src.Head(1 << 16)
+}
+
+// streamed are the formats whose files are read as streams, and may hold several steps.
+var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto}
+
+// Streamed reports whether files of a format may be larger than what is held, and hold steps.
+func Streamed(format string) bool { return streamed[format] != nil }
+
 // Read reads files of one format, which is recognised unless it is named.
 func Read(format string, files ...File) (*Trace, error) {
-	if len(files) == 0 {
+	return Options{Format: format}.Read(files...)
+}
+
+// Read reads files of one format.
+func (o Options) Read(files ...File) (*Trace, error) {
+	switch {
+	case len(files) == 0:
 		return nil, field.New("", "no file is named")
+	case o.Step < 0:
+		return nil, field.New("step", "is %d, expected the number of a step, or 0", o.Step)
 	}
 	var f *Format
-	if format == "" || format == "auto" {
+	if o.Format == "" || o.Format == "auto" {
 		var ok bool
 		if f, ok = Detect(files[0]); !ok {
 			return nil, at(files[0].Name, 0, "is no trace that is known: %s", strings.Join(Names(), ", "))
 		}
 	} else {
-		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == format })
+		i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == o.Format })
 		if i < 0 {
-			return nil, field.Choice("format", format, Names(), "there is no format %s", field.Quote(format))
+			return nil, field.Choice("format", o.Format, Names(), "there is no format %s",
+				field.Quote(o.Format))
 		}
 		f = &formats[i]
 	}
-	t, err := f.read(files)
+	read := streamed[f.Name]
+	if read == nil {
+		if o.Step != 0 {
+			return nil, field.New("step", "files of the format %s hold no steps to choose from", f.Name)
+		}
+		read = func(_ *Options, files []File) (*Trace, error) { return f.read(files) }
+	}
+	t, err := read(&o, files)
 	if err != nil {
 		return nil, err
 	}

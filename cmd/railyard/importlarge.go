@@ -1,0 +1,118 @@
+package main
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/input"
+	"railyard/internal/trace"
+)
+
+// largeTrace is from how many bytes on files are read as streams and a scenario names what was of use of
+// them; tests make it less.
+var largeTrace = int64(maxNamed)
+
+// beginning is as much of a file as tells its format, behind a long comment too.
+func beginning(path string) ([]byte, error) {
+	f, err := input.Open(path, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 1<<20))
+}
+
+// readTraces reads traces of one format, whole or as streams, and says which files a scenario names for
+// them.
+func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
+	options := trace.Options{Format: c.Format, Step: c.Step}
+	var files []trace.File
+	large := int64(0)
+	for _, path := range paths {
+		text, err := beginning(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		f := trace.File{Name: path, Text: text}
+		if options.Format == "" {
+			if found, ok := trace.Detect(f); ok {
+				options.Format = found.Name
+			}
+		}
+		files = append(files, f)
+		if st, err := os.Stat(path); err == nil {
+			large = max(large, st.Size())
+		}
+	}
+	if large > largeTrace && trace.Streamed(options.Format) {
+		return c.readLarge(options, files)
+	}
+	for i, path := range paths {
+		var err error
+		if files[i].Text, err = readBounded(path, maxNamed); err != nil {
+			return nil, nil, err
+		}
+	}
+	x, err := options.Read(files...)
+	return x, paths, err
+}
+
+// keeper writes what was of use of a large file.
+type keeper struct {
+	*output
+	zip *gzip.Writer
+	err error
+}
+
+// Write keeps the first error for the end.
+func (k *keeper) Write(b []byte) (int, error) {
+	if k.err == nil {
+		_, k.err = k.zip.Write(b)
+	}
+	return len(b), nil
+}
+
+// readLarge reads files as streams, and writes beside the scenario what was of use of them.
+func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace.Trace, []string, error) {
+	if c.Out == "" {
+		return nil, nil, fmt.Errorf("%s has more than the %d bytes that a scenario's files may have: with "+
+			"--out, what is of use of it is written beside the scenario", files[0].Name, largeTrace)
+	}
+	keep := map[string]*keeper{}
+	var names []string
+	var err error
+	for i, f := range files {
+		name := fmt.Sprintf("%s-%d.json.gz", strings.TrimSuffix(c.Out, filepath.Ext(c.Out)), i)
+		var to *output
+		if to, err = create(name, c.Force); err != nil {
+			break
+		}
+		keep[f.Name], names = &keeper{output: to, zip: gzip.NewWriter(to)}, append(names, name)
+	}
+	var x *trace.Trace
+	if err == nil {
+		options.Open = func(name string) (io.ReadCloser, error) { return input.Open(name, 0) }
+		options.Keep = func(name string) io.Writer { return keep[name] }
+		x, err = options.Read(files...)
+	}
+	for _, f := range files {
+		k := keep[f.Name]
+		switch {
+		case k == nil:
+			continue
+		case err == nil:
+			err = errors.Join(k.err, k.zip.Close())
+		}
+		if err != nil {
+			k.drop()
+			continue
+		}
+		err = k.keep()
+	}
+	return x, names, err
+}

@@ -1,0 +1,250 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// op is what an act does.
+type op uint8
+
+const (
+	opCompute op = iota
+	opAllReduce
+	opAllGather
+	opReduceScatter
+	opAllToAll
+	opBroadcast
+	opReduce
+	opGather
+	opScatter
+	opSend
+	opRecv
+	opNothing // of a call that is left out: what it waits for holds
+)
+
+var opNames = [...]string{"computing", "all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+	"broadcast", "reduce", "gather", "scatter", "send", "receive", "nothing"}
+
+func (o op) String() string { return opNames[o] }
+
+// opsByName are NCCL's and PyTorch's names, in lower case without marks (plain).
+var opsByName = map[string]op{
+	"allreduce": opAllReduce, "allreducesparse": opAllReduce, "allreducecoalesced": opAllReduce,
+	"barrier": opAllReduce, "allreducebarrier": opAllReduce,
+	"allgather": opAllGather, "allgatherbase": opAllGather, "allgatherv": opAllGather,
+	"allgatherintotensor": opAllGather, "allgatherintotensorcoalesced": opAllGather,
+	"allgathercoalesced": opAllGather, "allgathertensorcoalesced": opAllGather,
+	"reducescatter": opReduceScatter, "reducescatterbase": opReduceScatter,
+	"reducescattertensor": opReduceScatter, "reducescattertensorcoalesced": opReduceScatter,
+	"alltoall": opAllToAll, "alltoallv": opAllToAll, "alltoallbase": opAllToAll,
+	"broadcast": opBroadcast, "bcast": opBroadcast, "broadcastoop": opBroadcast, "reduce": opReduce,
+	"reduceoop": opReduce,
+	"gather":    opGather, "scatter": opScatter, "send": opSend, "recv": opRecv, "receive": opRecv,
+}
+
+// plain is a collective's name without what libraries put around it: _reduce_scatter_base, nccl:all_reduce.
+func plain(name string) string {
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	name, _, _ = strings.Cut(name, " ") // nccl:send 0->1
+	return strings.ReplaceAll(strings.ToLower(name), "_", "")
+}
+
+// act is one thing that a rank does: it computes, or takes part in a call.
+type act struct {
+	bytes unit.Bytes // of calls, as nccl-tests count them: the larger buffer of the two
+	dur   unit.Time  // how long it computes; of a call, what passes between what it waits for and the call
+	seq   int64      // of a call, its number in the group; below 0: in the order in which they stand
+	first int32      // of what it waits for, in its member's list
+	group int32
+	peer  int32 // place in the group: whom it sends to or receives from, or the root
+	line  int32
+	what  op
+	tree  bool // an all-reduce that runs as a tree
+}
+
+// member is what one rank did, in an order in which nothing waits for what stands behind it.
+type member struct {
+	rank  int
+	file  string
+	acts  []act
+	after []int32 // acts that acts wait for: those of act i from first up to the next one's
+	of    []int32 // groups by the number in acts, where the rank was made after another; nil: as they are
+}
+
+// add appends an act and says its place.
+func (m *member) add(a act, after ...int32) int32 {
+	a.first = int32(len(m.after))
+	m.after = append(m.after, after...)
+	m.acts = append(m.acts, a)
+	return int32(len(m.acts) - 1)
+}
+
+// waits are the acts that act i waits for.
+func (m *member) waits(i int32) []int32 {
+	end := int32(len(m.after))
+	if int(i)+1 < len(m.acts) {
+		end = m.acts[i+1].first
+	}
+	return m.after[m.acts[i].first:end]
+}
+
+// group are ranks that communicate.
+type group struct {
+	name  string // as the source calls it
+	ranks []int
+	class workload.Class
+}
+
+// calls is what ranks did, before the calls of one have met those of others.
+type calls struct {
+	file    string
+	ranks   int // of the world
+	per     int // GPUs of a server; 0: not known
+	groups  []group
+	members []member
+	byKey   map[string]int32
+	report  Report
+}
+
+// maxActs bounds what files may say; in memory they take 60 bytes each.
+const maxActs = 4 << 20
+
+// classes are parallelisms by words in the names of groups: Megatron's, DeviceMesh's.
+var classes = []struct {
+	words []string
+	class workload.Class
+}{
+	{[]string{"data", "dp", "fsdp", "ddp", "zero", "replicate", "shard"}, workload.DataParallel},
+	{[]string{"expert", "ep", "moe"}, workload.ExpertParallel},
+	{[]string{"tensor", "tp", "mp"}, workload.TensorParallel},
+	{[]string{"pipeline", "pp"}, workload.PipelineParallel},
+	{[]string{"context", "cp", "sequence", "sp"}, workload.ContextParallel},
+}
+
+// classOf tells what a group is for by its name.
+func classOf(name string) workload.Class {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r < 'a' || r > 'z' })
+	for _, c := range classes {
+		for _, w := range c.words {
+			if slices.Contains(words, w) {
+				return c.class
+			}
+		}
+	}
+	return workload.Other
+}
+
+// grouped is the number of a group, which is known by its name and its ranks.
+func (c *calls) grouped(name string, ranks []int) int32 {
+	key := fmt.Sprint(name, ranks)
+	if n, ok := c.byKey[key]; ok {
+		return n
+	}
+	if c.byKey == nil {
+		c.byKey = map[string]int32{}
+	}
+	n := int32(len(c.groups))
+	c.byKey[key] = n
+	c.groups = append(c.groups, group{name: name, ranks: slices.Clone(ranks), class: classOf(name)})
+	return n
+}
+
+// group is that of a member's act.
+func (c *calls) group(m *member, a *act) *group {
+	if m.of != nil {
+		return &c.groups[m.of[a.group]]
+	}
+	return &c.groups[a.group]
+}
+
+// id is the number of that group.
+func (m *member) id(a *act) int32 {
+	if m.of != nil {
+		return m.of[a.group]
+	}
+	return a.group
+}
+
+// trace makes the graph of all ranks.
+func (c *calls) trace() (*Trace, error) {
+	slices.SortStableFunc(c.members, func(a, b member) int { return a.rank - b.rank })
+	for i := 1; i < len(c.members); i++ {
+		if c.members[i].rank == c.members[i-1].rank {
+			return nil, at(c.members[i].file, 0, "is of rank %d, and so is %s", c.members[i].rank,
+				c.members[i-1].file)
+		}
+	}
+	if len(c.members) == 0 {
+		return nil, at(c.file, 0, "no rank does anything")
+	}
+	for _, g := range c.groups {
+		for _, r := range g.ranks {
+			c.ranks = max(c.ranks, r+1)
+		}
+	}
+	c.ranks = max(c.ranks, c.members[len(c.members)-1].rank+1)
+	if c.ranks > maxRanks {
+		return nil, at(c.file, 0, "has %d ranks, at most %d are read", c.ranks, maxRanks)
+	}
+	if err := c.fill(); err != nil {
+		return nil, err
+	}
+	b, err := c.join()
+	if err != nil {
+		return nil, err
+	}
+	d, err := b.build()
+	if err != nil {
+		return nil, err
+	}
+	return &Trace{Ranks: c.ranks, DAG: d, Report: c.report}, nil
+}
+
+// runs is the algorithm of a call among n ranks, and the name that results give it; nil: plain transfers.
+func (o op) runs(tree bool, on coll.Servers, root int) (coll.Kind, coll.Algorithm, string) {
+	switch o {
+	case opAllReduce:
+		if tree {
+			return coll.AllReduce, coll.NodeTrees(on), coll.ByTree
+		}
+		return coll.AllReduce, coll.Ring(coll.AllReduce), coll.ByRing
+	case opAllGather:
+		return coll.AllGather, coll.Ring(coll.AllGather), coll.ByRing
+	case opReduceScatter:
+		return coll.ReduceScatter, coll.Ring(coll.ReduceScatter), coll.ByRing
+	case opAllToAll:
+		return coll.ToAll, coll.AllToAll, "direct"
+	case opBroadcast:
+		return coll.Bcast, from(root, broadcast), "chain"
+	case opReduce:
+		return coll.Bcast, from(root, reduceChain), "chain"
+	case opGather:
+		return coll.SendRecv, from(root, gather), ""
+	case opScatter:
+		return coll.SendRecv, from(root, scatter), ""
+	}
+	return coll.SendRecv, nil, ""
+}
+
+// from is an algorithm whose root is another than the first rank.
+func from(root int, run coll.Algorithm) coll.Algorithm {
+	return func(s coll.Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		n := len(ranks)
+		order, waits, done := make([]int, n), make([][]int32, n), make([][]int32, n)
+		for i := range n {
+			order[i], waits[i] = ranks[(root+i)%n], ready[(root+i)%n]
+		}
+		for i, ids := range run(s, order, bytes, waits) {
+			done[(root+i)%n] = ids
+		}
+		return done
+	}
+}

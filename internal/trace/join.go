@@ -1,0 +1,345 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"railyard/internal/coll"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// call is a collective, or a message, with the acts of all who take part.
+type call struct {
+	group int32
+	what  op
+	bytes unit.Bytes
+	root  int32
+	tree  bool
+	acts  []int32 // by place in the group; of a message the send and the receive; -1: nobody
+	open  int     // how many of them still wait for something
+	file  string
+	line  int32
+}
+
+// callKey is what calls of different ranks have in common.
+type callKey struct {
+	group    int32
+	from, to int32 // of messages, places in the group; else -1
+	seq      int64
+}
+
+// joined is all ranks' acts as one list, and the calls between them.
+type joined struct {
+	*calls
+	base []int32 // by member, the first of its acts
+	who  []int32 // by act, the member
+	in   []int32 // by act, the call that it takes part in; -1
+	all  []call
+}
+
+// join lets the calls of ranks meet: by group and number, messages by sender, receiver and order.
+func (c *calls) join() (*joined, error) {
+	j := &joined{calls: c}
+	total := 0
+	for i := range c.members {
+		j.base = append(j.base, int32(total))
+		if total += len(c.members[i].acts); total > workload.MaxOps {
+			return nil, at(c.members[i].file, 0, "what ranks do up to here takes %d operations, more than "+
+				"the %d of a workload", total, workload.MaxOps)
+		}
+	}
+	j.who, j.in = make([]int32, total), make([]int32, total)
+	found := map[callKey]int32{}
+	for i := range c.members {
+		m := &c.members[i]
+		next := map[callKey]int64{}
+		for k := range m.acts {
+			n := j.base[i] + int32(k)
+			j.who[n], j.in[n] = int32(i), -1
+			if m.acts[k].what != opCompute && m.acts[k].what != opNothing {
+				j.meet(n, m, &m.acts[k], next, found)
+			}
+		}
+	}
+	if err := j.missing(float64(total)); err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+// meet puts an act into its call.
+func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found map[callKey]int32) {
+	g := j.group(m, a)
+	place := slices.Index(g.ranks, m.rank)
+	if place < 0 || len(g.ranks) < 2 || (a.what == opSend || a.what == opRecv) &&
+		(int(a.peer) == place || a.peer < 0 || int(a.peer) >= len(g.ranks)) {
+		what := "calls of one rank alone"
+		if place < 0 {
+			what = "calls of groups that the rank is not in"
+		}
+		note(&j.report.Left, what, m.file, int(a.line))
+		return
+	}
+	key := callKey{group: m.id(a), from: -1, to: -1}
+	seats := len(g.ranks)
+	if a.what == opSend || a.what == opRecv {
+		key.from, key.to, seats = int32(place), a.peer, 2
+		if place = 0; a.what == opRecv {
+			key.from, key.to, place = key.to, key.from, 1
+		}
+	}
+	if key.seq = a.seq; a.seq < 0 || seats == 2 && key.from >= 0 {
+		key.seq = next[callKey{key.group, key.from, key.to, 0}]
+		next[callKey{key.group, key.from, key.to, 0}]++
+	}
+	i, ok := found[key]
+	if !ok {
+		i = int32(len(j.all))
+		found[key] = i
+		x := call{group: key.group, what: a.what, bytes: a.bytes, root: a.peer, tree: a.tree, file: m.file,
+			line: a.line, acts: make([]int32, seats)}
+		for k := range x.acts {
+			x.acts[k] = -1
+		}
+		if key.from >= 0 {
+			x.what, x.root = opSend, -1
+		}
+		j.all = append(j.all, x)
+	}
+	x := &j.all[i]
+	if x.acts[place] >= 0 {
+		note(&j.report.Left, "calls that stand twice", m.file, int(a.line))
+		return
+	}
+	if a.bytes != x.bytes || key.from < 0 && a.what != x.what {
+		note(&j.report.Guessed, "calls on which ranks disagree: what the lowest rank says holds", m.file,
+			int(a.line))
+	}
+	x.acts[place] = n
+	j.in[n] = i
+}
+
+// missing leaves out calls that a rank is missing from, and refuses the rest if it is too much; acts is how
+// many operations there are without them.
+func (j *joined) missing(acts float64) error {
+	for i := range j.all {
+		x := &j.all[i]
+		if !slices.Contains(x.acts, -1) {
+			note(&j.report.Mapped, j.mapped(x), x.file, int(x.line))
+			if acts += x.size(len(j.groups[x.group].ranks)); acts > workload.MaxOps {
+				return at(x.file, int(x.line), "with this %v of %s, the %s of all, the workload takes more "+
+					"than the %d operations that there may be: take a step with fewer", x.what,
+					unit.Plural(len(j.groups[x.group].ranks), "rank"), ordinal(i+1), workload.MaxOps)
+			}
+			continue
+		}
+		what := "calls that not all ranks of their group make"
+		if x.what == opSend {
+			what = "sends without a receive, and receives without a send"
+		}
+		note(&j.report.Left, what, x.file, int(x.line))
+		for _, n := range x.acts {
+			if n >= 0 {
+				j.in[n] = -1
+			}
+		}
+		x.acts = nil
+	}
+	return nil
+}
+
+// size is how many operations a call takes among n ranks, from above.
+func (x *call) size(n int) float64 {
+	ranks := float64(n)
+	switch x.what {
+	case opSend:
+		return 3
+	case opBroadcast, opReduce:
+		return ranks * float64(pieces(x.bytes)+1)
+	case opGather, opScatter:
+		return 2 * ranks
+	case opAllReduce:
+		if x.tree {
+			return 4*ranks*min(1024, float64(x.bytes)/float64(512*unit.KiB)+1) + 64*ranks
+		}
+		return 2*ranks*(ranks-1) + ranks
+	}
+	return ranks * ranks
+}
+
+// ordinal is 1st, 2nd, 3rd, 4th.
+func ordinal(n int) string {
+	end := "th"
+	if n%100/10 != 1 && n%10 > 0 && n%10 < 4 {
+		end = []string{"", "st", "nd", "rd"}[n%10]
+	}
+	return fmt.Sprintf("%d%s", n, end)
+}
+
+// mapped says how a call is run.
+func (j *joined) mapped(x *call) string {
+	if x.what == opSend {
+		return "messages, as transfers"
+	}
+	_, _, by := x.what.runs(x.tree, coll.Even(max(1, j.per)), 0)
+	how := map[string]string{"ring": "rings", "tree": "trees", "direct": "direct exchanges",
+		"chain": "chains", "": "direct transfers"}[by]
+	name := j.groups[x.group].class.String() + " "
+	if name == "other " {
+		name = ""
+	}
+	s := x.what.String() + "s"
+	if strings.HasSuffix(s, "chs") {
+		s = x.what.String() + "es"
+	}
+	return name + s + " of " + unit.Plural(len(j.groups[x.group].ranks), "rank") + ", as " + how
+}
+
+// build emits acts as soon as all that they wait for has been, and calls as soon as all ranks may.
+func (j *joined) build() (*workload.DAG, error) {
+	b := workload.NewBuilder(j.ranks)
+	next, first := j.followers()
+	open := make([]int32, len(j.who))
+	id := make([]int32, len(j.who)) // of the operation that ends an act
+	var ready []int32
+	for i := range j.members {
+		m := &j.members[i]
+		for k := range m.acts {
+			n := j.base[i] + int32(k)
+			if open[n] = int32(len(m.waits(int32(k)))); open[n] == 0 {
+				ready = append(ready, n)
+			}
+		}
+	}
+	for i := range j.all {
+		j.all[i].open = len(j.all[i].acts)
+	}
+	emitted := 0
+	done := func(n int32) {
+		emitted++
+		for _, s := range next[first[n]:first[n+1]] {
+			if open[s]--; open[s] == 0 {
+				ready = append(ready, s)
+			}
+		}
+	}
+	for at := 0; at < len(ready); at++ {
+		n := ready[at]
+		m := &j.members[j.who[n]]
+		k := n - j.base[j.who[n]]
+		a := &m.acts[k]
+		var after []int32
+		for _, w := range m.waits(k) {
+			after = append(after, id[j.base[j.who[n]]+w])
+		}
+		id[n] = b.Compute(m.rank, a.dur, workload.Other, after...)
+		if a.what == opCompute {
+			note(&j.report.Mapped, "computations", m.file, int(a.line))
+		}
+		if j.in[n] < 0 {
+			done(n)
+			continue
+		}
+		if x := &j.all[j.in[n]]; x.open > 1 {
+			x.open--
+		} else {
+			x.open = 0
+			j.emit(b, x, id)
+			for _, n := range x.acts {
+				done(n)
+			}
+		}
+	}
+	if emitted < len(j.who) {
+		return nil, j.stuck(open)
+	}
+	d, err := b.Seal()
+	if err != nil {
+		return nil, at(j.file, 0, "%v", err)
+	}
+	return d, nil
+}
+
+// followers are the acts that wait for each, from first of it up to first of the next one.
+func (j *joined) followers() (next, first []int32) {
+	first = make([]int32, len(j.who)+1)
+	for pass := range 2 {
+		for i := range j.members {
+			m := &j.members[i]
+			for k := range m.acts {
+				for _, w := range m.waits(int32(k)) {
+					on := j.base[i] + w
+					if pass == 0 {
+						first[on+1]++
+						continue
+					}
+					next[first[on]] = j.base[i] + int32(k)
+					first[on]++
+				}
+			}
+		}
+		if pass == 0 {
+			for i := 1; i < len(first); i++ {
+				first[i] += first[i-1]
+			}
+			next = make([]int32, first[len(first)-1])
+		}
+	}
+	copy(first[1:], first[:len(first)-1]) // the second pass moved each to its end
+	first[0] = 0
+	return next, first
+}
+
+// emit adds a call's operations. id holds for each act what it waited for, and then what ends it.
+func (j *joined) emit(b *workload.Builder, x *call, id []int32) {
+	g := &j.groups[x.group]
+	bytes := max(1, x.bytes)
+	kind, run, by := x.what.runs(x.tree, coll.Even(max(1, j.per)), max(0, int(x.root))%len(g.ranks))
+	name := x.what.String()
+	if g.name != "" {
+		name = g.name + " " + name
+	}
+	c := workload.Collective{Name: name, Kind: kind, Class: g.class, Bytes: bytes, Ranks: g.ranks, By: by}
+	if run == nil {
+		from, to := j.members[j.who[x.acts[0]]].rank, j.members[j.who[x.acts[1]]].rank
+		c.Ranks = []int{min(from, to), max(from, to)}
+		b.Collective(c, func() {
+			sent := b.Transfer(from, to, bytes, id[x.acts[0]])
+			if x.bytes > eager {
+				id[x.acts[0]] = b.Compute(from, 0, workload.Other, sent, id[x.acts[1]])
+			}
+			id[x.acts[1]] = b.Compute(to, 0, workload.Other, sent, id[x.acts[1]])
+		})
+		return
+	}
+	ready := make([][]int32, len(g.ranks))
+	for i, n := range x.acts {
+		ready[i] = []int32{id[n]}
+	}
+	b.Collective(c, func() {
+		for i, ids := range run(b, g.ranks, bytes, ready) {
+			id[x.acts[i]] = b.Compute(g.ranks[i], 0, workload.Other, ids...)
+		}
+	})
+}
+
+// stuck names the first call that waits for ever, and whom for.
+func (j *joined) stuck(open []int32) error {
+	for i := range j.all {
+		x := &j.all[i]
+		if x.open <= 0 || x.open == len(x.acts) {
+			continue
+		}
+		for _, n := range x.acts {
+			if open[n] > 0 {
+				m := &j.members[j.who[n]]
+				return at(x.file, int(x.line), "this %v of ranks %s waits for rank %d for ever: ranks make "+
+					"their calls in orders that contradict one another", x.what,
+					few(j.groups[x.group].ranks), m.rank)
+			}
+		}
+	}
+	return at(j.file, 0, "ranks make their calls in orders that contradict one another")
+}

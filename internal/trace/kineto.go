@@ -1,0 +1,419 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/stream"
+	"railyard/internal/tally"
+)
+
+// isKineto knows a profile by its keys; Chrome traces of others have traceEvents too.
+func isKineto(_ string, head []byte) bool {
+	head = bytes.TrimSpace(head)
+	if !bytes.HasPrefix(head, []byte("{")) {
+		return false
+	}
+	for _, key := range []string{`"traceEvents"`, `"schemaVersion"`, `"deviceProperties"`,
+		`"distributedInfo"`} {
+		if bytes.Contains(head, []byte(key)) {
+			return !bytes.Contains(head, []byte(`"pg_status"`)) // the Flight Recorder's
+		}
+	}
+	return false
+}
+
+// kineto is what is known of one rank's profile.
+type kineto struct {
+	File
+	o      *Options
+	report *Report
+	info   struct {
+		Rank  *int `json:"rank,omitempty"`
+		World int  `json:"world_size,omitempty"`
+		Names []struct {
+			Name  string `json:"pg_name"`
+			Desc  string `json:"pg_desc,omitempty"`
+			Ranks []int  `json:"ranks"`
+		} `json:"pg_config,omitempty"`
+	}
+	steps map[int]span // by their numbers, as the CPU went through them
+
+	launched map[int64]int64      // by correlation, when the CPU launched it; within the step
+	comms    map[int64]kinetoArgs // by external id, what record_param_comms says
+	kernels  []kernel             // of the step
+	calls    []kinetoArgs         // of kernels that communicate
+}
+
+// span is a time in ns.
+type span struct{ from, to int64 }
+
+// kernel is what a GPU ran.
+type kernel struct {
+	from, to int64 // ns
+	launch   int64 // ns, on the CPU; 0: not known
+	link     int64 // correlation
+	stream   int64
+	call     int32 // of calls; -1: it computes
+	line     int32
+}
+
+// maxKernels is how many a step may have.
+const maxKernels = 2 << 20
+
+// kinetoEvent is what is read of an event.
+type kinetoEvent struct {
+	Name string      `json:"name"`
+	TS   json.Number `json:"ts"`
+	Dur  json.Number `json:"dur"`
+	Args kinetoArgs  `json:"args"`
+}
+
+// kinetoArgs are those of kernels and of record_param_comms.
+type kinetoArgs struct {
+	Link     json.Number `json:"correlation"`
+	External json.Number `json:"External id"`
+	Stream   json.Number `json:"stream"`
+	Coll     string      `json:"Collective name"`
+	In       json.Number `json:"In msg nelems"`
+	Out      json.Number `json:"Out msg nelems"`
+	Type     string      `json:"dtype"`
+	Size     json.Number `json:"Group size"`
+	Group    any         `json:"Process Group Name"`
+	Desc     string      `json:"Process Group Description"`
+	Ranks    string      `json:"Process Group Ranks"`
+	Start    json.Number `json:"Global rank start"`
+	Stride   json.Number `json:"Global rank stride"`
+	Src      json.Number `json:"Src Rank"`
+	Dst      json.Number `json:"Dst Rank"`
+	kernel   string
+	line     int32
+}
+
+// readKineto reads the profiles of ranks: kernels that communicate become calls, those between them
+// computing.
+func readKineto(o *Options, files []File) (*Trace, error) {
+	c := &calls{file: files[0].Name}
+	all := make([]*kineto, len(files))
+	for i, f := range files {
+		k := &kineto{File: f, o: o, report: &c.report, steps: map[int]span{}}
+		if err := k.survey(); err != nil {
+			return nil, err
+		}
+		all[i] = k
+	}
+	step, err := chosen(all, o.Step, &c.report)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range all {
+		within := span{-1 << 62, 1 << 62}
+		if step >= 0 {
+			within = k.steps[step]
+		}
+		if err := k.collect(step, within); err != nil {
+			return nil, err
+		}
+		if err := k.member(c, k.rank(i, len(all))); err != nil {
+			return nil, err
+		}
+		k.kernels, k.launched, k.calls, k.comms = nil, nil, nil, nil
+	}
+	return c.trace()
+}
+
+// chosen is the step that is read: the one that is asked for, or the last that all have; -1: there are none.
+func chosen(all []*kineto, step int, report *Report) (int, error) {
+	have := map[int]int{}
+	var numbers []int
+	for _, k := range all {
+		for n := range k.steps {
+			if have[n]++; have[n] == 1 {
+				numbers = append(numbers, n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	var common []int
+	for _, n := range numbers {
+		if have[n] == len(all) {
+			common = append(common, n)
+		}
+	}
+	file := all[0].Name
+	switch {
+	case step > 0 && !slices.Contains(common, step):
+		return 0, at(file, 0, "there is no step %d in all files; they have %s", step, few(common))
+	case step > 0:
+		return step, nil
+	case len(numbers) == 0:
+		note(&report.Guessed, "files without ProfilerStep: all that they hold is one step", file, 0)
+		return -1, nil
+	case len(common) == 0:
+		return 0, at(file, 0, "the files have no step in common: profile the same steps on all ranks")
+	}
+	last := common[len(common)-1]
+	tally.Add(&report.Left, len(numbers)-1, "steps beside the last that all files have, "+strconv.Itoa(last)+
+		" (step takes another)", file, 0)
+	return last, nil
+}
+
+// events walks through a file's events. A file that is cut off ends there.
+func (k *kineto) events(f stream.Object, other func(string, []byte) error) error {
+	err := k.o.stream(k.File, func(s *stream.Source) error { return s.Under("traceEvents", f, other) })
+	var cut *stream.CutError
+	if errors.As(err, &cut) && len(k.steps)+len(k.kernels) > 0 {
+		note(&k.report.Left, "events that the end of the file cuts off", k.Name, cut.At.Line)
+		return nil
+	}
+	return err
+}
+
+// survey finds the steps, and what the file says of its rank.
+func (k *kineto) survey() error {
+	found := false
+	return k.eventsOrNone(&found, func(raw []byte, line int) error {
+		found = true
+		if raw == nil {
+			note(&k.report.Left, "events too large to be read", k.Name, line)
+			return nil
+		}
+		if !bytes.Contains(raw, []byte("ProfilerStep#")) {
+			return nil
+		}
+		var e kinetoEvent
+		category := category(raw)
+		if category == "gpu_user_annotation" || json.Unmarshal(raw, &e) != nil {
+			return nil
+		}
+		_, number, _ := strings.Cut(e.Name, "ProfilerStep#")
+		n, err := strconv.Atoi(strings.TrimRight(number, " "))
+		from, to, ok := e.span()
+		if err != nil || n < 0 || n > 1<<40 || !ok {
+			return nil
+		}
+		if len(k.steps) < 1<<16 {
+			k.steps[n] = span{from, to}
+		}
+		return nil
+	})
+}
+
+// eventsOrNone walks through all, and refuses a file without any.
+func (k *kineto) eventsOrNone(found *bool, f stream.Object) error {
+	err := k.events(f, func(key string, raw []byte) error {
+		if key == "distributedInfo" && raw != nil && json.Unmarshal(raw, &k.info) != nil {
+			note(&k.report.Left, "distributedInfo that cannot be read", k.Name, 0)
+		}
+		return nil
+	})
+	if err == nil && !*found {
+		return at(k.Name, 0, "has no list of events (traceEvents)")
+	}
+	return err
+}
+
+// category is an event's, in lower case; "" for one without.
+func category(raw []byte) string {
+	i := bytes.Index(raw, []byte(`"cat"`))
+	if i < 0 {
+		return ""
+	}
+	rest := bytes.TrimLeft(raw[i+5:], " \t\r\n:")
+	if len(rest) == 0 || rest[0] != '"' {
+		return ""
+	}
+	end := bytes.IndexByte(rest[1:], '"')
+	if end < 0 || end > 40 {
+		return ""
+	}
+	return strings.ToLower(string(rest[1 : 1+end]))
+}
+
+// collect keeps what belongs to a step: what the CPU launched in it, and the kernels that came of it.
+func (k *kineto) collect(step int, within span) error {
+	k.launched, k.comms, k.kernels = map[int64]int64{}, map[int64]kinetoArgs{}, nil
+	k.heading(step, within)
+	defer k.o.kept(k.Name, "\n]}\n")
+	latest := int64(1 << 62) // the GPU may lag behind
+	if within.to < 1<<61 {
+		latest = within.to + 10*(within.to-within.from)
+	}
+	err := k.events(func(raw []byte, line int) error {
+		if raw == nil {
+			return nil
+		}
+		category := category(raw)
+		kind := strings.TrimPrefix(category, "gpu_")
+		cpu := category == "cuda_runtime" || category == "cuda_driver" || category == "runtime" ||
+			category == "cpu_op" && bytes.Contains(raw, []byte("record_param_comms"))
+		if !cpu && kind != "kernel" && kind != "memcpy" && kind != "memset" {
+			return nil
+		}
+		var e kinetoEvent
+		if json.Unmarshal(raw, &e) != nil {
+			note(&k.report.Left, "events that are not as Kineto writes them", k.Name, line)
+			return nil
+		}
+		from, to, ok := e.span()
+		if !ok {
+			note(&k.report.Left, "events with a time that cannot be", k.Name, line)
+			return nil
+		}
+		if cpu {
+			if k.launch(&e, from, within) {
+				k.o.kept(k.Name, ",\n", string(raw))
+			}
+			return nil
+		}
+		if from < within.from || from > latest {
+			return nil
+		}
+		if len(k.kernels) >= maxKernels {
+			return at(k.Name, line, "the step has more than the %d kernels that are read", maxKernels)
+		}
+		k.keep(&e, from, to, line)
+		k.o.kept(k.Name, ",\n", string(raw))
+		return nil
+	}, func(string, []byte) error { return nil })
+	if err != nil {
+		return err
+	}
+	if k.settle(within); len(k.kernels) > 0 {
+		return nil
+	}
+	where := "it"
+	if step >= 0 {
+		where = "step " + strconv.Itoa(step)
+	}
+	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
+}
+
+// heading begins what is kept of the file: what it says of ranks, and the step.
+func (k *kineto) heading(step int, within span) {
+	if k.o.Keep == nil {
+		return
+	}
+	said, err := json.Marshal(k.info)
+	if err != nil {
+		said = []byte("{}")
+	}
+	k.o.kept(k.Name, `{"schemaVersion": 1, "distributedInfo": `, string(said), `, "traceEvents": [`+"\n{}")
+	if step >= 0 {
+		micros := func(ns int64) string { return fmt.Sprintf("%d.%03d", ns/1000, ns%1000) }
+		k.o.kept(k.Name, fmt.Sprintf(",\n"+`{"ph": "X", "cat": "user_annotation", `+
+			`"name": "ProfilerStep#%d", "ts": %s, "dur": %s}`, step, micros(within.from),
+			micros(within.to-within.from)))
+	}
+}
+
+// launch remembers what the CPU did in the step; false: it was nothing that counts.
+func (k *kineto) launch(e *kinetoEvent, at int64, within span) bool {
+	if at < within.from || at >= within.to || len(k.launched)+len(k.comms) >= 2*maxKernels {
+		return false
+	}
+	if e.Args.Coll != "" {
+		if id, err := e.Args.External.Int64(); err == nil {
+			k.comms[id] = e.Args
+		}
+		return true
+	}
+	id, err := e.Args.Link.Int64()
+	if err == nil {
+		k.launched[id] = at
+	}
+	return err == nil
+}
+
+// keep adds a kernel.
+func (k *kineto) keep(e *kinetoEvent, from, to int64, line int) {
+	x := kernel{from: from, to: to, call: -1, line: int32(min(line, 1<<31-1))}
+	x.link, _ = e.Args.Link.Int64()
+	x.stream, _ = e.Args.Stream.Int64()
+	if name := strings.ToLower(e.Name); strings.Contains(name, "nccl") {
+		e.Args.kernel, e.Args.line = name, x.line
+		x.call = int32(len(k.calls))
+		k.calls = append(k.calls, e.Args)
+	}
+	k.kernels = append(k.kernels, x)
+}
+
+// settle drops kernels of other steps and sorts the rest.
+func (k *kineto) settle(within span) {
+	known := len(k.launched) > 0
+	if !known {
+		note(&k.report.Guessed, "files that do not say when kernels were launched: the GPU's time tells the "+
+			"step", k.Name, 0)
+	}
+	var kept []kernel
+	for _, x := range k.kernels {
+		at, ok := k.launched[x.link]
+		if known && !ok || !known && x.from >= within.to {
+			continue
+		}
+		x.launch = at
+		kept = append(kept, x)
+	}
+	k.kernels = kept
+	slices.SortStableFunc(k.kernels, func(a, b kernel) int {
+		if a.from != b.from {
+			return int(min(1, max(-1, a.from-b.from)))
+		}
+		return int(min(1, max(-1, a.to-b.to)))
+	})
+}
+
+// span is when an event began and ended, in ns.
+func (e *kinetoEvent) span() (from, to int64, ok bool) {
+	from, ok1 := nanos(string(e.TS))
+	dur, ok2 := nanos(string(e.Dur))
+	if e.Dur == "" {
+		dur, ok2 = 0, true
+	}
+	return from, from + dur, ok1 && ok2 && dur >= 0 && dur < 1e15 && from < 1<<61
+}
+
+// nanos reads microseconds with a fraction as whole nanoseconds: as floats, times since 1970 have none.
+func nanos(us string) (int64, bool) {
+	whole, part, _ := strings.Cut(us, ".")
+	if strings.ContainsAny(us, "eE") {
+		f, err := strconv.ParseFloat(us, 64)
+		return int64(f * 1000), err == nil && f > -1e15 && f < 1e15
+	}
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || n < -1<<52 || n > 1<<52 {
+		return 0, false
+	}
+	part = (part + "000")[:3]
+	f, err := strconv.ParseInt(part, 10, 64)
+	if strings.HasPrefix(whole, "-") {
+		f = -f
+	}
+	return n*1000 + f, err == nil
+}
+
+// numbered finds a rank in a file's name: rank-3.json, trace_rank3.pt.trace.json.gz.
+var numbered = regexp.MustCompile(`(?i)rank[-_]?(\d{1,6})`)
+
+// rank is that of a file.
+func (k *kineto) rank(place, of int) int {
+	if k.info.Rank != nil && *k.info.Rank >= 0 {
+		return *k.info.Rank
+	}
+	name := k.Name[strings.LastIndexByte(k.Name, '/')+1:]
+	if m := numbered.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		note(&k.report.Guessed, "ranks that the file's name tells", k.Name, 0)
+		return n
+	}
+	if of > 1 {
+		note(&k.report.Guessed, "ranks that the order of the files tells", k.Name, 0)
+	}
+	return place
+}
