@@ -42,12 +42,16 @@ const (
 // server is all that shares NVLink: also the trays of a rack, if they do.
 type Machine struct {
 	Server []int // by GPU: the server it is in
-	Rail   []int // by GPU: of its NIC
+	Rail   []int // by GPU: of its NIC; AnyRail: it needs no relay
 	NVLink NVLink
 	// Inside is by server what joins its GPUs, where that is not a pipe in and one out per GPU at
 	// NVLink's rate; nil: it is nowhere else.
 	Inside []*inside.Fabric
 }
+
+// AnyRail is the rail of what sends and receives by itself whatever rail others are on: servers that keep
+// data.
+const AnyRail = -1
 
 // NVLink is the fabric inside a server.
 type NVLink struct {
@@ -106,7 +110,8 @@ func (x *Execution) Local(a, b int) bool { return x.Machine.Server[a] == x.Machi
 // figure 8 and the cross-rail steps of figure 13-6).
 func (x *Execution) Relay(from, to int) int {
 	m := &x.Machine
-	if m.Rail[from] == m.Rail[to] || !m.NVLink.PXN && x.carrier.Reaches(from, to) {
+	if m.Rail[from] == m.Rail[to] || m.Rail[from] == AnyRail || m.Rail[to] == AnyRail ||
+		!m.NVLink.PXN && x.carrier.Reaches(from, to) {
 		return from
 	}
 	return m.OnRail(from, to)

@@ -50,16 +50,17 @@ func (x *Execution) inside(i int32, from, to int, stage int32) {
 	var buf [2]int32
 	way := x.Way(from, to, buf[:])
 	begin, end := now, now
+	latency := p.of[x.Machine.Server[from]].Delay(x.Machine.NVLink.Latency)
 	for k, pipe := range way {
 		if k == 1 {
-			begin, end = begin+x.Machine.NVLink.Latency, end+x.Machine.NVLink.Latency
+			begin, end = begin+latency, end+latency
 		}
 		begin = max(begin, p.free[pipe])
 		end = max(begin+unit.Serialize(bytes, p.rate[pipe]), end)
 		p.free[pipe] = end
 	}
 	if len(way) == 1 {
-		end += x.Machine.NVLink.Latency
+		end += latency
 	}
 	x.after(end-now, i, stage)
 }
@@ -94,5 +95,5 @@ func (x *Execution) Alone(from, to int, bytes unit.Bytes) (line, latency unit.Ti
 	if rate := p.of[server].Rate(from-start, to-start); rate > 0 {
 		line = unit.Serialize(bytes, rate)
 	}
-	return line, x.Machine.NVLink.Latency
+	return line, p.of[server].Delay(x.Machine.NVLink.Latency)
 }

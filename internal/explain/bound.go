@@ -49,7 +49,7 @@ func (b *bounds) bound(c *workload.Collective, ops []int32) (float64, string) {
 func (b *bounds) overNICs(src, dst int, bytes unit.Bytes) {
 	g := b.r.graph
 	ways := max(g.Ways(src), g.Ways(dst))
-	if ways == 1 {
+	if ways == 1 && !g.Stored(src, dst) {
 		b.add(g.NICOf[src], g.NICOf[dst], bytes)
 		return
 	}

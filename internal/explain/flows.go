@@ -75,7 +75,7 @@ func (r *reading) pathOf(src, dst int) (unit.Rate, unit.Time) {
 // flows fills the flow table and the completion times.
 func (r *reading) flows(s *result.Summary, t *result.Tables) {
 	var times []int64
-	names := make([]string, r.graph.TotalGPUs())
+	names := make([]string, r.graph.Ends())
 	for i := range names {
 		names[i] = r.graph.GPUName(i)
 	}

@@ -23,8 +23,13 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	s, t, limits = &counted, &recorded, o.Limits
 	s.Name, s.Version, s.Seed, s.Fidelity = p.Name, version, p.Seed, o.Fidelity
 	s.LB, s.Congestion = p.LB.Name, p.Services[0].Words
-	for _, of := range p.Services[1:] {
-		s.Congestion += "; of jobs with " + of.Name + ": " + of.Words
+	for i := range p.Services[1:] {
+		of := &p.Services[1+i]
+		whose := "jobs with " + of.Name
+		if p.Storage != nil && &p.Services[p.Storage.Service] == of {
+			whose = of.Name
+		}
+		s.Congestion += "; of " + whose + ": " + of.Words
 	}
 	if c := p.Services[0].Carried; c != nil {
 		s.Transport = c.Words
@@ -53,6 +58,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	}
 	s.Outcome = r.outcome()
 	s.Jobs, s.Meetings = b.jobs(s), b.meetings()
+	if p.Storage != nil {
+		s.Storage, s.Stalls = r.storage(), r.stalls()
+	}
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	for _, m := range r.seen.Moves {
 		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved,

@@ -39,8 +39,11 @@ func (r *reading) ranks(t *result.Tables) (cut bool) {
 				End: int64(r.exec.End[i]), Class: o.Class.String(), Name: o.Class.String(),
 				Job: r.jobOf(int32(i))})
 		} else if o.Coll >= 0 {
-			add(o.Coll, o.Rank, r.exec.Start[i], r.exec.End[i])
-			add(o.Coll, o.Peer, r.exec.Start[i], r.exec.End[i])
+			for _, end := range []int32{o.Rank, o.Peer} {
+				if r.graph.StoreOf(int(end)) < 0 {
+					add(o.Coll, end, r.exec.Start[i], r.exec.End[i])
+				}
+			}
 		}
 	}
 	for c, m := range spans {

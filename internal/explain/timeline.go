@@ -20,6 +20,9 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 		return s
 	}
 	rank := r.dag.Ops[last].Rank
+	if r.graph.StoreOf(int(rank)) >= 0 { // its answer to a rank
+		rank = r.dag.Ops[last].Peer
+	}
 	at := start // accounted up to here
 	for i := ops[0]; i < ops[1]; i++ {
 		o := &r.dag.Ops[i]
@@ -31,17 +34,21 @@ func (r *reading) timeline(ops [2]int32, start unit.Time) (s result.Step) {
 			r.blame(&s, r.exec.Cause[i], at, gap)
 		}
 		from := max(r.exec.Start[i], at)
-		if o.Class == workload.Other {
-			s.ExposedOther += int64(max(r.exec.End[i]-from, 0))
-		} else {
-			s.Compute += int64(max(r.exec.End[i]-from, 0))
+		switch took := int64(max(r.exec.End[i]-from, 0)); o.Class {
+		case workload.Other:
+			s.ExposedOther += took
+		case workload.Saving: // a copy to the server's memory
+			s.ExposedSave += took
+		default:
+			s.Compute += took
 		}
 		at = max(at, r.exec.End[i])
 	}
 	if tail := end - at; tail > 0 {
 		r.blame(&s, last, at, tail)
 	}
-	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther
+	s.ExposedComm = s.ExposedTP + s.ExposedPP + s.ExposedDP + s.ExposedCP + s.ExposedEP + s.ExposedOther +
+		s.ExposedLoad + s.ExposedSave
 	return s
 }
 
@@ -93,6 +100,10 @@ func bookOf(s *result.Step, o *workload.Op) *int64 {
 		return &s.ExposedEP
 	case workload.Other:
 		return &s.ExposedOther
+	case workload.DataLoading:
+		return &s.ExposedLoad
+	case workload.Saving:
+		return &s.ExposedSave
 	}
 	return &s.Bubble
 }

@@ -19,6 +19,7 @@ type Fabric struct {
 	Rates []unit.Rate // by pipe
 	ways  [][]int32   // by from*GPUs+to: the pipes in order; nil: each GPU has one out and one in
 	kind  string
+	delay *unit.Time // from end to end; nil: NVLink's
 }
 
 // Switched joins GPUs by a switch that is no bottleneck, such as NVSwitch: each has a pipe out, then
@@ -58,6 +59,22 @@ func Pairs(rates [][]unit.Rate) *Fabric {
 		}
 	}
 	return f
+}
+
+// Media is what lies inside a server that keeps data: from its memory, end 0, to its media, end 1, and
+// back, each at a rate and with the media's latency.
+func Media(read, write unit.Rate, latency unit.Time) *Fabric {
+	f := Pairs([][]unit.Rate{{0, write}, {read, 0}})
+	f.kind, f.delay = "storage media", &latency
+	return f
+}
+
+// Delay is how long it takes from end to end, where NVLink takes so long.
+func (f *Fabric) Delay(nvlink unit.Time) unit.Time {
+	if f.delay != nil {
+		return *f.delay
+	}
+	return nvlink
 }
 
 // Way returns the pipes that a transfer takes, in order; none where two GPUs are not joined. The

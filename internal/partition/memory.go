@@ -18,6 +18,9 @@ const (
 	StateBytes = paramBytes + gradBytes + optBytes
 )
 
+// SavedBytes are those of a parameter that a checkpoint keeps: all but the gradients.
+const SavedBytes = paramBytes + optBytes
+
 // WeightBytes are those of a parameter in bf16, which is all that running a model needs of it: 16, 140 and
 // 810 GB for 8, 70 and 405 billion (a seed's figure 13-3, which says at least 10 GPUs of 80 GB for the
 // last; they would lack 10 GB).

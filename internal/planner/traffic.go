@@ -57,9 +57,9 @@ type Traffic struct {
 	ByTier [Tiers][Kinds]int64
 }
 
-// Matrix adds up the transfers of a workload. Rank i runs on GPU i.
+// Matrix adds up the transfers of a workload. Rank i runs on GPU i, or is what the graph has behind them.
 func Matrix(d *workload.DAG, g *topo.Graph) (*Traffic, error) {
-	if d.Ranks > g.TotalGPUs() {
+	if d.Ranks > g.Ends() {
 		return nil, fmt.Errorf("%s do not fit %s", unit.Plural(d.Ranks, "rank"),
 			unit.Plural(g.TotalGPUs(), "GPU"))
 	}
@@ -115,6 +115,9 @@ func kindOf(c workload.Class) int {
 
 func tierOf(g *topo.Graph, r *topo.Routes, src, dst int) int {
 	a, b := g.NICOf[src], g.NICOf[dst]
+	if g.Stored(src, dst) {
+		a, b = g.Pair(src, dst, 0)
+	}
 	switch {
 	case g.Together(src, dst):
 		return InServer

@@ -36,6 +36,9 @@ var metrics = []metric{
 	{"completion time", func(s *result.Summary) float64 { return float64(s.StepTime) }, times, false},
 	{"slowest flow", func(s *result.Summary) float64 { return float64(s.Flows.Max) }, times, false},
 	{"mean flow", func(s *result.Summary) float64 { return float64(s.Flows.Mean) }, times, false},
+	{"exposed pipeline", ofStorage(func(s *result.Summary) int64 { return s.ExposedPP }), times, true},
+	{"waiting for data", ofStorage(func(s *result.Summary) int64 { return s.ExposedLoad }), times, true},
+	{"saving checkpoints", ofStorage(func(s *result.Summary) int64 { return s.ExposedSave }), times, true},
 	{"rate not given back", chain(func(c *result.Causes) int64 { return c.Held }), times, false},
 	{"window too small", chain(func(c *result.Causes) int64 { return c.Window }), times, true},
 	{"waiting for credit", chain(func(c *result.Causes) int64 { return c.Credit }), times, true},
@@ -56,6 +59,16 @@ var metrics = []metric{
 	{"retransmissions", func(s *result.Summary) float64 { return float64(s.Retransmissions) }, plain, false},
 	{"flowlets moved", func(s *result.Summary) float64 { return float64(s.FlowletMoves) }, plain, false},
 	{"drops", func(s *result.Summary) float64 { return float64(s.Drops) }, plain, false},
+}
+
+// ofStorage is a part of the step where there is storage.
+func ofStorage(of func(*result.Summary) int64) func(*result.Summary) float64 {
+	return func(s *result.Summary) float64 {
+		if s.Storage == nil {
+			return 0
+		}
+		return float64(of(s))
+	}
 }
 
 // cuts is how often congestion control allowed less than before.

@@ -45,6 +45,7 @@ func Text(w io.Writer, s *result.Summary) {
 	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s)
+	storage(w, s)
 	linkEvents(w, s.LinkEvents)
 	moves(w, s.Moves)
 	colls(w, s.Collectives)
@@ -120,6 +121,10 @@ func linkEvents(w io.Writer, all []result.LinkEvent) {
 // maxJobs is how many jobs a report of one screen shows.
 const maxJobs = 8
 
+// rareParts are those of a step that are not named where there are none.
+var rareParts = []string{"exposed context parallel", "exposed expert parallel", "waiting for data",
+	"saving checkpoints"}
+
 func steps(w io.Writer, s *result.Summary) {
 	fmt.Fprintf(w, "\nStep time  %v", unit.Time(s.StepTime))
 	if s.Steps > 1 {
@@ -138,9 +143,8 @@ func steps(w io.Writer, s *result.Summary) {
 		{"exposed pipeline parallel", s.ExposedPP},
 		{"exposed data parallel", s.ExposedDP}, {"exposed context parallel", s.ExposedCP},
 		{"exposed expert parallel", s.ExposedEP}, {"transfers and waits", s.ExposedOther},
-		{"bubble", s.Bubble}} {
-		if rare := strings.HasSuffix(p.name, "context parallel") ||
-			strings.HasSuffix(p.name, "expert parallel"); p.v == 0 &&
+		{"waiting for data", s.ExposedLoad}, {"saving checkpoints", s.ExposedSave}, {"bubble", s.Bubble}} {
+		if rare := slices.Contains(rareParts, p.name); p.v == 0 &&
 			(p.name == "transfers and waits" || rare || s.Params == 0) {
 			continue
 		}
@@ -165,7 +169,7 @@ func lost(w io.Writer, s *result.Summary) {
 		{"oversubscription", c.Oversub}, {"links below their rate", c.SlowLink}, {"incast", c.Incast},
 		{"PFC pauses", c.Pause}, {"packets sent again", c.Retrans},
 		{"packets trimmed and sent again", c.Trimmed},
-		{"other transfers of the NIC or NVLink port", c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
+		{others(s), c.SharedNIC}, {"PCIe", c.PCIe}, {"latency", c.Latency}}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.v, a.v) })
 	var said []string
 	for _, p := range parts {
@@ -178,6 +182,14 @@ func lost(w io.Writer, s *result.Summary) {
 		Wrap(w, "", "Lost beyond line rate, along the operations that the end waited for: "+
 			strings.Join(said, ", "))
 	}
+}
+
+// others names what transfers wait for that go by the same pipe.
+func others(s *result.Summary) string {
+	if s.Storage != nil {
+		return "other transfers of the NIC, NVLink port or storage media"
+	}
+	return "other transfers of the NIC or NVLink port"
 }
 
 // Bar is a share of n blocks.

@@ -114,6 +114,8 @@ type Summary struct {
 	Control []Control `json:"cc"` // what congestion control did, by service
 
 	Jobs        []Job        `json:"jobs"`               // by start, then name
+	Storage     *Storage     `json:"storage,omitempty"`  // servers that keep data
+	Stalls      []Stall      `json:"stalls,omitempty"`   // waits for them, by step
 	Meetings    []Meeting    `json:"meetings,omitempty"` // of several jobs at ports, the most of the second first
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`
@@ -153,6 +155,8 @@ type Step struct {
 	ExposedCP    int64 `json:"exposed_cp_ps"`
 	ExposedEP    int64 `json:"exposed_ep_ps"`
 	ExposedOther int64 `json:"exposed_other_ps"`
+	ExposedLoad  int64 `json:"exposed_data_loading_ps,omitempty"` // data that storage had not brought
+	ExposedSave  int64 `json:"exposed_checkpoint_ps,omitempty"`   // checkpoints that were not written
 	Bubble       int64 `json:"bubble_ps"`
 
 	// Chain is the step once more, along the operations that its end waited for.
@@ -167,6 +171,32 @@ type Trained struct {
 	Steps        int     `json:"steps,omitempty"`         // one after the other, where there are several: tokens and FLOPs are those of all
 	FLOPs        float64 `json:"step_flops,omitempty"`
 	MFU          float64 `json:"mfu,omitempty"`
+}
+
+// Storage is what servers that keep data did.
+type Storage struct {
+	Servers int     `json:"servers"`
+	Network string  `json:"network"` // shared, separate
+	Read    int64   `json:"read_bytes"`
+	Written int64   `json:"written_bytes"`
+	Busiest string  `json:"busiest"` // the server whose media were busy longest
+	Busy    float64 `json:"media_busy"`
+}
+
+// Stall is a step's wait for storage servers, of the rank that waited longest.
+type Stall struct {
+	Job     string `json:"job,omitempty"`
+	Step    int    `json:"step"` // the one that could not begin, or, of a checkpoint, go on
+	Kind    string `json:"kind"` // data, checkpoint
+	Ranks   int    `json:"gpus"` // that waited
+	Rank    string `json:"gpu"`
+	Waited  int64  `json:"waited_ps"`
+	From    string `json:"from"` // the server whose part came last
+	Bytes   int64  `json:"bytes"`
+	Asked   int64  `json:"asked_ps"`
+	Came    int64  `json:"came_ps"`
+	Media   int64  `json:"media_ps"`   // along what came last: in the servers
+	Network int64  `json:"network_ps"` // and on the way
 }
 
 // Causes is where a chain of operations, each of which waited for the one before, spent

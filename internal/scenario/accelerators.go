@@ -89,7 +89,11 @@ func (p *resolver) accelerators() error {
 	}
 	p.settle()
 	p.buses()
-	return p.insides()
+	if err := p.insides(); err != nil {
+		return err
+	}
+	p.kept()
+	return nil
 }
 
 // settle makes the GPU of all servers that have any the plan's, where they are of one kind.

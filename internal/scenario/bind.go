@@ -65,8 +65,11 @@ func (b *binder) bind(n ast.Node, v reflect.Value, key, enum string) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
-			if t, ok := v.Interface().(*workload.Training); ok {
+			switch t := v.Interface().(type) {
+			case *workload.Training:
 				*t = workload.NewTraining()
+			case interface{ Silent() }:
+				t.Silent()
 			}
 		}
 		b.bind(n, v.Elem(), key, enum)

@@ -73,7 +73,17 @@ func TestOutsideTheBounds(t *testing.T) {
 			TreeAllReduce: &Pattern{Bytes: 1},
 			Halving:       &Pattern{Bytes: 1}, AllGather: &Pattern{Bytes: 1},
 			ReduceScatter: &Pattern{Bytes: 1}, Broadcast: &Pattern{Bytes: 1}, Flows: []FlowSpec{{Bytes: 1}},
-			Background: &Background{Load: 1, For: unit.Second}}}
+			Background: &Background{Load: 1, For: unit.Second}, Storage: &Access{}}}
+	keeps := func(t *workload.Training) {
+		t.Data, t.Checkpoint = new(workload.Data), new(workload.Checkpoint)
+		t.Data.Silent()
+		t.Checkpoint.Silent()
+	}
+	keeps(&training)
+	one := 1
+	f.Storage = new(Storage)
+	f.Storage.Silent()
+	f.Storage.DSCP = &one
 	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, which are set in turn
 	for _, p := range []**Pattern{&sent.Permutation, &sent.AllToAll, &sent.RingAllReduce, &sent.TreeAllReduce,
 		&sent.Halving, &sent.AllGather, &sent.ReduceScatter, &sent.Broadcast} {
@@ -81,7 +91,9 @@ func TestOutsideTheBounds(t *testing.T) {
 	}
 	sent.Collective, sent.Incast = &CollSpec{Bytes: 1}, &IncastSpec{Bytes: 1, FanIn: 1}
 	sent.Flows, sent.Background = []FlowSpec{{Bytes: 1}}, &Background{Load: 1, For: unit.Second}
+	sent.Storage = &Access{}
 	step := workload.NewTraining()
+	keeps(&step)
 	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent,
 		Trace: &Trace{}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}},

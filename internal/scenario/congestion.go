@@ -140,6 +140,11 @@ func (f *File) services() []Service {
 		}
 		all = append(all, s)
 	}
+	if f.Storage != nil && f.Storage.DSCP != nil && *f.Storage.DSCP != own.DSCP {
+		s := own
+		s.Name, s.DSCP, s.Follows = storageService, *f.Storage.DSCP, true
+		all = append(all, s)
+	}
 	return all
 }
 

@@ -23,6 +23,7 @@ type File struct {
 	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
 	Transport Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
 	CC        CC                `yaml:"cc" doc:"congestion control"`
+	Storage   *Storage          `yaml:"storage" doc:"servers that keep data sets and checkpoints"`
 	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Jobs      []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
 	Placement string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
@@ -229,6 +230,7 @@ type Traffic struct {
 	Broadcast     *Pattern    `yaml:"broadcast" doc:"chain broadcast from the first rank"`
 	Flows         []FlowSpec  `yaml:"flows" doc:"single transfers"`
 	Background    *Background `yaml:"background" doc:"messages that come by chance, of sizes of a distribution"`
+	Storage       *Access     `yaml:"storage" doc:"every GPU reads from the storage servers, then writes to them"`
 	Matrix        string      `yaml:"matrix" doc:"a file with a connection matrix of htsim, whose node 0 is the first GPU"`
 }
 
@@ -261,6 +263,12 @@ type Background struct {
 	Load  float64   `yaml:"load" doc:"percent of each GPU's share of its NIC that its messages take in the mean"`
 	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
 	For   unit.Time `yaml:"for" doc:"how long messages come"`
+}
+
+// Access is reads and writes of storage.
+type Access struct {
+	Read  unit.Bytes `yaml:"read" doc:"by each GPU"`
+	Write unit.Bytes `yaml:"write" doc:"by each GPU, once it has read"`
 }
 
 // FlowSpec is one transfer.

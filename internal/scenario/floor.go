@@ -63,6 +63,9 @@ func (f *floor) free() (n int) {
 func (f *floor) take(key string, job *workload.Job) error {
 	g := f.p.Graph
 	mine := func(gpu int) error {
+		if g.StoreOf(gpu) >= 0 { // all jobs'
+			return nil
+		}
 		if was := f.owner[gpu]; was != "" && was != job.Name {
 			return field.New(key, "job %s is on %s, which job %s has", field.Quote(job.Name), g.GPUName(gpu),
 				field.Quote(was))

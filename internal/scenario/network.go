@@ -57,6 +57,9 @@ func (p *resolver) network() error {
 	if err != nil {
 		return err
 	}
+	if err := p.storage(); err != nil {
+		return err
+	}
 	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
 	if p.scheduledOn() {
 		p.Scheduled = new(queue.Scheduled) // see scheduled

@@ -55,6 +55,8 @@ type Plan struct {
 	Dark      []int            // cables that are circuits of an OCS and not joined at first
 	PXN       bool             // transfers to another rail go over NVLink first
 
+	Storage *StoragePlan // nil: no server keeps data
+
 	Jobs   []workload.Job // at least one
 	Events []LinkEvent    // in the order of time
 	Storms []Storm        // likewise
@@ -97,7 +99,10 @@ type NICs struct {
 }
 
 // Mix puts the jobs side by side on the fabric's GPUs.
-func (p *Plan) Mix() (*workload.Mix, error) { return workload.NewMix(p.Graph.TotalGPUs(), p.Jobs...) }
+func (p *Plan) Mix() (*workload.Mix, error) {
+	gpus := p.Graph.TotalGPUs()
+	return workload.NewMixOf(gpus, p.Graph.Ends()-gpus, p.Jobs...)
+}
 
 // MoreIP is what frames have beyond those over IPv4.
 func (p *Plan) MoreIP() unit.Bytes {

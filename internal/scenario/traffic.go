@@ -67,12 +67,22 @@ func (p *resolver) traffic(at task, t *Traffic) (workload.Job, error) {
 		job.Open = true
 		build = func() (*workload.DAG, error) { return p.background(at, t.Background) }
 	}
+	if t.Storage != nil {
+		n++
+	}
 	if t.Matrix != "" {
 		n++
 		build = func() (*workload.DAG, error) { return p.matrix(ranks, t.Matrix) }
 	}
 	if n != 1 {
 		return job, field.New(key, "holds %d patterns, expected exactly one", n)
+	}
+	if t.Storage != nil {
+		job, err := p.accessed(at, t.Storage)
+		if e := field.All(err); len(e) > 0 && e[0].Path == "storage.capacity" {
+			return job, err
+		}
+		return job, field.Under(key+".storage", err)
 	}
 	var err error
 	if job.DAG, err = build(); err != nil {

@@ -25,6 +25,13 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}
+	if t.Checkpoint != nil {
+		c := *t.Checkpoint
+		c.Copy, step.Checkpoint = p.NICs.PCIe, &c
+	}
+	if p.Storage != nil && (t.Data != nil || t.Checkpoint != nil) {
+		step.Storage, _ = p.stored(at.crew, step.Ranks())
+	}
 	if err := step.Validate(); err != nil {
 		return job, field.Under(key, err)
 	}
@@ -37,6 +44,14 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		return job, err
 	}
 	p.equip(&step, place)
+	var ends crew // of what the step sends to and from, where there is storage
+	if step.Storage != nil {
+		all := place
+		if all == nil {
+			all = at.crew
+		}
+		_, ends = p.stored(all, step.Ranks())
+	}
 	if !t.Fold {
 		step.Servers = p.servers(place)
 	}
@@ -52,11 +67,21 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 		p.note("stage %d needs %.0f GB per GPU with zero %d; a %s has %.0f GB",
 			mem.Stage, float64(mem.Total())/1e9, t.ZeRO, small.Name, float64(small.Memory)/1e9)
 	}
+	if step.Storage != nil && t.Checkpoint != nil {
+		all := float64(m.Params()) * float64(t.Checkpoint.Bytes)
+		if err := p.roomy(all, "a checkpoint"); err != nil {
+			return job, err
+		}
+	}
 	dag, err := step.Build()
 	if err != nil {
 		return job, field.Under(key, err)
 	}
-	return workload.Job{Name: at.name, DAG: dag, Place: place, Training: &step}, nil
+	job = workload.Job{Name: at.name, DAG: dag, Place: place, Training: &step}
+	if ends != nil {
+		job.Place, job.Storage = ends, p.Storage.Service
+	}
+	return job, nil
 }
 
 // model finds what a training block names.

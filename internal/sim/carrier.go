@@ -55,6 +55,12 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 func (c *carrier) Reaches(from, to int) bool {
 	g := c.net.Graph
 	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
+		if g.Stored(from, to) {
+			if a, b := g.Pair(from, to, pair); !c.net.Reaches(a, b) {
+				return false
+			}
+			continue
+		}
 		if !c.net.Reaches(g.WayOf(from, pair), g.WayOf(to, pair)) {
 			return false
 		}
@@ -69,8 +75,7 @@ func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
 	if c.onSend != nil {
 		c.onSend()
 	}
-	jobs := c.exec.Work
-	service := jobs.Jobs[jobs.Of(op)].Service
+	service := c.exec.Work.Service(op)
 	for q := range n {
 		c.troubles.posted()
 		b := bytes*unit.Bytes(q+1)/unit.Bytes(n) - bytes*unit.Bytes(q)/unit.Bytes(n)

@@ -42,7 +42,7 @@ func Estimate(p *scenario.Plan) Cost {
 	if p.LB.Detours {
 		e.regions = p.Graph.RegionOf()
 	}
-	gpus := p.Graph.TotalGPUs()
+	gpus := p.Graph.Ends()
 	if gpus <= manyGPUs {
 		e.seen = make([]uint64, (gpus*gpus+63)/64)
 	}
@@ -101,7 +101,7 @@ func (e *estimator) again(pair int) bool {
 // transfer adds one transfer between servers.
 func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	g := e.plan.Graph
-	if e.plan.PXN && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
+	if e.plan.PXN && !g.Stored(src, dst) && g.NICs[g.NICOf[src]].Rail != g.NICs[g.NICOf[dst]].Rail {
 		src = e.gpus.OnRail(src, dst)
 	}
 	mtu := unit.Bytes(e.plan.RC.MTU)
@@ -110,13 +110,17 @@ func (e *estimator) transfer(c *Cost, src, dst int, bytes unit.Bytes) {
 	packets := data + parts + data/int64(max(e.plan.RC.AckEvery, 1)) // and ACKs
 	c.Messages += parts
 	c.Packets += packets
-	hops := e.distance(g.NICOf[src], g.NICOf[dst])
+	from, to := g.NICOf[src], g.NICOf[dst]
+	if g.Stored(src, dst) {
+		from, to = g.Pair(src, dst, 0)
+	}
+	hops := e.distance(from, to)
 	if s := e.plan.Scheduled; s != nil && hops > 2 {
-		c.PacketHops += e.crossings(s, data, packets-data, hops-2, g.NICOf[src], g.NICOf[dst])
+		c.PacketHops += e.crossings(s, data, packets-data, hops-2, from, to)
 		hops = 2
 	}
 	c.PacketHops += packets * hops
-	if !e.again(src*g.TotalGPUs() + dst) {
+	if !e.again(src*g.Ends() + dst) {
 		c.QPs += parts
 	}
 }

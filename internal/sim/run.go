@@ -56,7 +56,7 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 		return nil, err
 	}
 	for _, j := range jobs.Jobs {
-		if j.Service < 0 || j.Service >= len(p.Services) {
+		if min(j.Service, j.Storage) < 0 || max(j.Service, j.Storage) >= len(p.Services) {
 			return nil, fmt.Errorf("job %q uses service %d; there are %d", j.Name, j.Service, len(p.Services))
 		}
 	}
@@ -98,6 +98,10 @@ func (r *Run) joinedBefore(from, to int) bool {
 	if whole == nil {
 		whole = r.Graph.Reroute(nil, nil, scenario.Besides(r.Setup.LB, r.Setup.Scheduled))
 	}
+	if r.Graph.Stored(from, to) {
+		a, b := r.Graph.Pair(from, to, 0)
+		return r.Graph.Reachable(whole, a, b)
+	}
 	relay := from
 	if g := r.Graph; g.NICs[g.NICOf[from]].Rail != g.NICs[g.NICOf[to]].Rail && !g.Reachable(whole,
 		g.NICOf[from], g.NICOf[to]) {
@@ -112,7 +116,11 @@ func machine(p *scenario.Plan) exec.Machine {
 	m := exec.Machine{Inside: p.Inside, NVLink: exec.NVLink{Rate: p.NVLink, Latency: p.NVLatency, PXN: p.PXN}}
 	for gpu, nic := range g.NICOf {
 		m.Server = append(m.Server, g.DomainOf(g.HostOf(gpu)))
-		m.Rail = append(m.Rail, g.NICs[nic].Rail)
+		if g.StoreOf(gpu) >= 0 {
+			m.Rail = append(m.Rail, exec.AnyRail)
+		} else {
+			m.Rail = append(m.Rail, g.NICs[nic].Rail)
+		}
 	}
 	return m
 }

@@ -25,7 +25,10 @@ func (b *builder) graph(d Defaults) (*topo.Graph, error) {
 	for _, n := range b.nodes {
 		var err error
 		if n.typ.server() {
-			n.id, first[n], err = m.Server(n.name, n.typ.GPUs, n.typ.NICs)
+			n.id, first[n], err = m.Server(n.name, n.typ.GPUs, n.typ.NICs-n.typ.StorageNICs)
+			if err == nil {
+				m.MoreNICs(n.typ.StorageNICs)
+			}
 			if err == nil && n.typ.Machine != nil {
 				err = m.Uses(n.typ.Machine.Uses)
 			}

@@ -31,11 +31,12 @@ type Type struct {
 	Like  string `yaml:"like" doc:"another type, whose values count where this one has none"`
 	Model string `yaml:"model" doc:"a switch or a server that Railyard knows (railyard models); its ports, or its GPUs and NICs, count unless given"`
 
-	GPUs     int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
-	NoGPUs   bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
-	NICs     int       `yaml:"nics" doc:"server: network cards"`
-	NICPorts int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
-	NICRate  unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`
+	GPUs        int       `yaml:"gpus" doc:"server: GPUs, 0 for storage and other servers"`
+	NoGPUs      bool      `yaml:"-"` // gpus is said to be 0, whatever the type that this one is like has
+	NICs        int       `yaml:"nics" doc:"server: network cards"`
+	StorageNICs int       `yaml:"storage_nics" doc:"server: how many of nics, the last ones, are for storage alone (storage.network: separate)"`
+	NICPorts    int       `yaml:"nic_ports" doc:"server: ports of a card, 1 unless given"`
+	NICRate     unit.Rate `yaml:"nic_rate" doc:"server: rate of a port; cables take it unless they say otherwise"`
 
 	GPU      string          `yaml:"gpu" doc:"server: which GPU, as in server.gpu, which counts where this says none"`
 	NVLink   unit.Rate       `yaml:"nvlink" doc:"server: per GPU and direction; server's, or the GPU's, unless given"`

@@ -81,6 +81,7 @@ func (b *builder) inherit(key string, t *Type, chain []string) error {
 	}
 	fill(&t.NICs, from.NICs)
 	fill(&t.NICPorts, from.NICPorts)
+	fill(&t.StorageNICs, from.StorageNICs)
 	fill(&t.NICRate, from.NICRate)
 	fill(&t.GPU, from.GPU)
 	fill(&t.NVLink, from.NVLink)
@@ -132,6 +133,12 @@ func (t *Type) check(key string) error {
 			return field.New(key+".gpus", "a server has 0 to %d GPUs, found %d", MaxGPUs, t.GPUs)
 		case t.NICs < 1 || t.NICs > MaxNICs:
 			return field.New(key+".nics", "a server has 1 to %d NICs, found %d", MaxNICs, t.NICs)
+		case t.StorageNICs < 0 || t.StorageNICs > 0 && t.StorageNICs >= t.NICs:
+			return field.New(key+".storage_nics", "%d of %s are for storage: at least one has to be left "+
+				"for the GPUs", t.StorageNICs, unit.Plural(t.NICs, "NIC"))
+		case t.StorageNICs > 0 && t.GPUs == 0:
+			return field.New(key+".storage_nics", "are of servers with GPUs; %s has none, and all its NICs "+
+				"are for storage", t.Name)
 		case t.NICPorts < 0 || t.NICPorts > MaxNICPorts:
 			return field.New(key+".nic_ports", "a NIC has 1 to %d ports, found %d", MaxNICPorts, t.NICPorts)
 		}
@@ -147,10 +154,10 @@ func (t *Type) check(key string) error {
 		t.NICPorts = max(t.NICPorts, 1)
 		return nil
 	}
-	if t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 || t.Pair != 0 ||
-		t.Domain != nil {
-		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, gpu, "+
-			"nvlink, nvlink_pair and domain")
+	if t.StorageNICs != 0 || t.NICPorts != 0 || t.NICRate != 0 || t.GPU != "" || t.NVLink != 0 ||
+		t.Pair != 0 || t.Domain != nil {
+		return field.New(key, "a switch (it has neither gpus nor nics) has no nic_ports, nic_rate, "+
+			"storage_nics, gpu, nvlink, nvlink_pair and domain")
 	}
 	if t.Model != "" {
 		m := modelOf(strings.ToLower(t.Model))
@@ -233,7 +240,7 @@ func (t *Type) told(key string) error {
 		return nil
 	}
 	fill(&t.GPUs, len(m.GPUs))
-	fill(&t.NICs, len(m.NICs))
+	fill(&t.NICs, len(m.NICs)+t.StorageNICs)
 	rate := m.NICs[0].Rate
 	for _, n := range m.NICs {
 		if n.Rate != rate {
@@ -244,9 +251,9 @@ func (t *Type) told(key string) error {
 	switch {
 	case t.GPUs != len(m.GPUs):
 		return field.New(key+".gpus", "%d, and %s has %d", t.GPUs, t.Topology, len(m.GPUs))
-	case t.NICs != len(m.NICs):
-		return field.New(key+".nics", "%d, and %s has %d that are the nearest of some GPU", t.NICs,
-			t.Topology, len(m.NICs))
+	case t.NICs-t.StorageNICs != len(m.NICs):
+		return field.New(key+".nics", "%d, and %s has %d that are the nearest of some GPU",
+			t.NICs-t.StorageNICs, t.Topology, len(m.NICs))
 	}
 	return nil
 }

@@ -127,6 +127,7 @@ type Graph struct {
 	cards    [][]int // by GPU: its NICs, where they are not those from NICOf on; nil: nowhere
 	gpuHost  []int32
 	domains  *domains // nil: no two servers share NVLink
+	stores   *stores  // nil: no server keeps data
 	firstGPU []int    // by host, and the number of all GPUs behind
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
@@ -270,13 +271,23 @@ func (g *Graph) FindPort(name string) (link, node int, ok bool) {
 }
 
 // TotalGPUs returns the number of GPUs.
-func (g *Graph) TotalGPUs() int { return len(g.gpuHost) }
+func (g *Graph) TotalGPUs() int {
+	if g.stores != nil {
+		return g.stores.gpus
+	}
+	return len(g.gpuHost)
+}
 
 // HostOf returns the server number of a GPU, LocalOf its place in the server.
 func (g *Graph) HostOf(gpu int) int { return int(g.gpuHost[gpu]) }
 
 // LocalOf returns a GPU's place within its server.
-func (g *Graph) LocalOf(gpu int) int { return gpu - g.firstGPU[g.gpuHost[gpu]] }
+func (g *Graph) LocalOf(gpu int) int {
+	if g.StoreOf(gpu) >= 0 {
+		return (gpu - g.stores.gpus) % 2
+	}
+	return gpu - g.firstGPU[g.gpuHost[gpu]]
+}
 
 // GPUsOf returns the GPUs of a server: from the first to before the last.
 func (g *Graph) GPUsOf(host int) (first, last int) { return g.firstGPU[host], g.firstGPU[host+1] }
@@ -305,6 +316,13 @@ func (g *Graph) WayOf(gpu, pair int) int {
 // own place, at both ends, so that short transfers do not all take the same one and long ones stay on
 // their rails.
 func (g *Graph) Pair(src, dst, pair int) (from, to int) {
+	if g.Stored(src, dst) {
+		if store := g.StoreOf(dst); store >= 0 {
+			return g.toStore(src, store, pair)
+		}
+		to, from = g.toStore(dst, g.StoreOf(src), pair)
+		return from, to
+	}
 	if g.anyNIC {
 		pair += g.NICs[g.NICOf[src]].Index
 	}
@@ -321,7 +339,7 @@ func (g *Graph) AnyNIC() {
 	for i := range g.NICs {
 		by[g.NICs[i].Host] = append(by[g.NICs[i].Host], i)
 	}
-	for gpu, host := range g.gpuHost {
+	for gpu, host := range g.gpuHost[:g.TotalGPUs()] {
 		g.cards[gpu] = by[host]
 	}
 }
@@ -346,8 +364,15 @@ func (g *Graph) equip(nicOf ...int) {
 	g.firstGPU = append(g.firstGPU, len(g.gpuHost))
 }
 
-// GPUName names a GPU as people count them: "host-1/gpu-1".
+// GPUName names a GPU as people count them: "host-1/gpu-1"; a store's ends are the server and its media.
 func (g *Graph) GPUName(gpu int) string {
+	if store := g.StoreOf(gpu); store >= 0 {
+		name := g.Nodes[g.Hosts[g.StoreHost(store)]].Name
+		if gpu == g.Media(store) {
+			name += "/media"
+		}
+		return name
+	}
 	return fmt.Sprintf("%s/gpu-%d", g.Nodes[g.Hosts[g.HostOf(gpu)]].Name, g.LocalOf(gpu)+1)
 }
 

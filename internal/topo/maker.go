@@ -59,6 +59,15 @@ func (m *Maker) Server(name string, gpus, nics int) (node, first int, err error)
 	return node, first, nil
 }
 
+// MoreNICs gives the server added last NICs that none of its GPUs sends by of itself: those for storage.
+func (m *Maker) MoreNICs(n int) {
+	g := m.g
+	for range n {
+		last := &g.NICs[len(g.NICs)-1]
+		g.NICs = append(g.NICs, NIC{Host: last.Host, Index: last.Index + 1, Rail: last.Index + 1})
+	}
+}
+
 // Stand says where a node stands.
 func (m *Maker) Stand(node int, s Stand) {
 	for len(m.g.Stands) <= node {

@@ -25,13 +25,19 @@ const (
 	DataParallel
 	ContextParallel
 	ExpertParallel
+	DataLoading // a batch, from where it is kept
+	Saving      // a model's states, to where they are kept
 	nClasses
 )
 
 var classNames = [nClasses]string{"other", "forward", "backward", "optimizer", "tensor-parallel",
-	"pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel"}
+	"pipeline-parallel", "data-parallel", "context-parallel", "expert-parallel",
+	"data-loading", "checkpoint"}
 
 func (c Class) String() string { return classNames[c] }
+
+// Stored reports whether operations of the class go to, or come from, servers that keep data.
+func (c Class) Stored() bool { return c == DataLoading || c == Saving }
 
 // Op is one operation: a compute op on Rank for Dur, or a transfer of Bytes
 // from Rank to Peer.

@@ -15,6 +15,7 @@ type Job struct {
 	Place    []int // by rank: its GPU; nil: ranks are GPUs in order
 	Start    unit.Time
 	Service  int       // of the plan's, that its transfers use
+	Storage  int       // the same for transfers from and to servers that keep data
 	Training *Training // what the graph is a step of; nil for other work
 	Open     bool      // its messages begin at times of their own, whatever became of those before
 }
@@ -61,8 +62,20 @@ func (m *Mix) find(i int32, end func(*Part) int32) int {
 	return at
 }
 
+// Service is that of the plan's services which an operation's transfer uses.
+func (m *Mix) Service(op int32) int {
+	j := &m.Jobs[m.Of(op)]
+	if m.DAG.Ops[op].Class.Stored() {
+		return j.Storage
+	}
+	return j.Service
+}
+
 // NewMix puts jobs side by side on so many GPUs. Each has GPUs of its own.
-func NewMix(gpus int, jobs ...Job) (*Mix, error) {
+func NewMix(gpus int, jobs ...Job) (*Mix, error) { return NewMixOf(gpus, 0, jobs...) }
+
+// NewMixOf is NewMix with ends behind the GPUs that jobs have in common: those of servers that keep data.
+func NewMixOf(gpus, common int, jobs ...Job) (*Mix, error) {
 	m := &Mix{}
 	for _, j := range jobs {
 		m.Jobs = append(m.Jobs, Part{Job: j})
@@ -70,7 +83,7 @@ func NewMix(gpus int, jobs ...Job) (*Mix, error) {
 	slices.SortStableFunc(m.Jobs, func(a, b Part) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Name, b.Name))
 	})
-	if err := m.place(gpus); err != nil {
+	if err := m.place(gpus, common); err != nil {
 		return nil, err
 	}
 	if len(m.Jobs) == 1 && m.Jobs[0].Place == nil {
@@ -85,7 +98,7 @@ func NewMix(gpus int, jobs ...Job) (*Mix, error) {
 	if ops > MaxOps {
 		return nil, fmt.Errorf("%d jobs have %d operations, more than %d", len(m.Jobs), ops, MaxOps)
 	}
-	m.DAG = &DAG{Ranks: gpus, First: []int32{0}}
+	m.DAG = &DAG{Ranks: gpus + common, First: []int32{0}}
 	for i := range m.Jobs {
 		m.DAG.append(&m.Jobs[i])
 	}
@@ -93,7 +106,7 @@ func NewMix(gpus int, jobs ...Job) (*Mix, error) {
 }
 
 // place checks where jobs are.
-func (m *Mix) place(gpus int) error {
+func (m *Mix) place(gpus, common int) error {
 	owner := make([]int, gpus) // job+1
 	names := map[string]bool{}
 	if len(m.Jobs) == 0 {
@@ -114,15 +127,15 @@ func (m *Mix) place(gpus int) error {
 				places)
 		}
 		names[p.Name] = true
-		if err := p.own(owner, i+1, m.Jobs); err != nil {
+		if err := p.own(owner, common, i+1, m.Jobs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own enters a job at the GPUs of its operations.
-func (p *Part) own(owner []int, me int, jobs []Part) error {
+// own enters a job at the GPUs of its operations; what lies behind them is common.
+func (p *Part) own(owner []int, common, me int, jobs []Part) error {
 	rankOn := map[int]int32{}
 	for i := range p.DAG.Ops {
 		o := &p.DAG.Ops[i]
@@ -131,6 +144,9 @@ func (p *Part) own(owner []int, me int, jobs []Part) error {
 				continue
 			}
 			gpu := p.GPU(rank)
+			if gpu >= len(owner) && gpu < len(owner)+common {
+				continue
+			}
 			if gpu < 0 || gpu >= len(owner) {
 				return fmt.Errorf("rank %d of job %q is on GPU %d; there are %d",
 					rank, p.Name, gpu, len(owner))

@@ -68,6 +68,9 @@ func (t *Training) Validate() error {
 	if err := t.checkTimes(); err != nil {
 		return err
 	}
+	if err := t.checkStored(); err != nil {
+		return err
+	}
 	if t.Algorithm != coll.ByNVLSTree {
 		if _, err := coll.AllReduceBy(t.Algorithm, t.DP*t.CP, t.on()); err != nil {
 			return field.Under("dp_algorithm", err)
@@ -102,6 +105,7 @@ type step struct {
 	kept   [][][][]int32        // by stage and step: chain when the step's last gradients were there
 	fwdIn  map[port][]arrival
 	bwdIn  map[port][]arrival
+	saved  saved
 }
 
 // arrival is a delivery at a rank.
@@ -121,7 +125,7 @@ func (t *Training) Build() (*DAG, error) {
 		return nil, err
 	}
 	n := t.Ranks()
-	s := &step{Training: t, b: NewBuilder(n),
+	s := &step{Training: t, b: NewBuilder(n + t.Storage.Ends()),
 		last: make([]int32, n), wait: make([][]int32, n), chain: make([][]int32, n),
 		gather: make([][]int32, n),
 		ahead:  make([]*fetched, t.PP), early: map[[2]int][]arrival{}, pool: make([]pool, t.PP),
@@ -147,12 +151,14 @@ func (s *step) steps() error {
 	if s.Schedule == partition.TwoVersions {
 		return s.schedule()
 	}
-	for range s.StepsInRow() {
+	for i := range s.StepsInRow() {
+		s.load(i)
 		s.begin()
 		if err := s.schedule(); err != nil {
 			return err
 		}
 		s.optimizer()
+		s.save(i)
 	}
 	return nil
 }
@@ -186,7 +192,7 @@ func (t *Training) size() float64 {
 	if d > 1 {
 		ops += ranks * buckets * 2 * d * float64(t.Channels)
 	}
-	return ops * float64(t.StepsInRow())
+	return (ops + t.storedOps()) * float64(t.StepsInRow())
 }
 
 // group lists who works with whom.

@@ -38,6 +38,9 @@ type Training struct {
 	// meet, with a tensor parallel group per server.
 	Fold bool `yaml:"fold" doc:"one rank per tensor parallel group, whose NVLink rings become waits: one rail of a fabric of separate rails"`
 
+	Data       *Data       `yaml:"data" doc:"batches come from storage servers, while earlier ones are worked on"`
+	Checkpoint *Checkpoint `yaml:"checkpoint" doc:"weights and optimizer states are written to storage servers"`
+
 	// What it is a step of and runs on, which is not the block's to say.
 	Model     *model.Config `yaml:"-"`
 	GPU       model.GPU     `yaml:"-"`
@@ -48,6 +51,7 @@ type Training struct {
 	Switch    float64       `yaml:"-"` // the share of NVLink's rate at which NVSwitch adds up; 0: it does not
 	NVLink    unit.Rate     `yaml:"-"`
 	NVLatency unit.Time     `yaml:"-"` // with Fold
+	Storage   *Storage      `yaml:"-"` // nil: there is none
 }
 
 // NewTraining is a training where nothing is said.

@@ -112,6 +112,12 @@ function pausing(info: Info): JSX.Element {
   return <>PFC, the last resort, was not needed: no port was paused, nothing was dropped.</>;
 }
 
+/** exposed is communication that nothing hid, storage aside. */
+const exposed = (s: Info["summary"]) =>
+  s.exposed_comm_ps - (s.exposed_data_loading_ps ?? 0) - (s.exposed_checkpoint_ps ?? 0);
+
+const bar = (name: string, ps: number): [string, number, string] => [name, ps, f.time(ps)];
+
 /** chapters tells the ten chapters with the figures of a run. */
 export function chapters(info: Info): Chapter[] {
   const s = info.summary;
@@ -445,23 +451,11 @@ export function chapters(info: Info): Chapter[] {
         <Bars
           rows={[
             ["computing", s.compute_ps, f.time(s.compute_ps)],
-            [
-              "exposed communication",
-              s.exposed_tp_ps +
-                s.exposed_pp_ps +
-                s.exposed_dp_ps +
-                s.exposed_cp_ps +
-                s.exposed_ep_ps +
-                s.exposed_other_ps,
-              f.time(
-                s.exposed_tp_ps +
-                  s.exposed_pp_ps +
-                  s.exposed_dp_ps +
-                  s.exposed_cp_ps +
-                  s.exposed_ep_ps +
-                  s.exposed_other_ps,
-              ),
-            ],
+            ["exposed communication", exposed(s), f.time(exposed(s))],
+            ...(s.exposed_data_loading_ps
+              ? [bar("waiting for data", s.exposed_data_loading_ps)]
+              : []),
+            ...(s.exposed_checkpoint_ps ? [bar("saving checkpoints", s.exposed_checkpoint_ps)] : []),
             ["bubble", s.bubble_ps, f.time(s.bubble_ps)],
           ]}
         />

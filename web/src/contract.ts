@@ -105,6 +105,8 @@ export interface Job {
   exposed_cp_ps: number;
   exposed_ep_ps: number;
   exposed_other_ps: number;
+  exposed_data_loading_ps?: number;
+  exposed_checkpoint_ps?: number;
   bubble_ps: number;
   chain?: Causes;
   gpus: number;
@@ -116,6 +118,30 @@ export interface Job {
   mfu?: number;
   network_bytes: number;
   flow_completion_ps: FlowTimes;
+}
+
+export interface Storage {
+  servers: number;
+  network: string;
+  read_bytes: number;
+  written_bytes: number;
+  busiest: string;
+  media_busy: number;
+}
+
+export interface Stall {
+  job?: string;
+  step: number;
+  kind: string;
+  gpus: number;
+  gpu: string;
+  waited_ps: number;
+  from: string;
+  bytes: number;
+  asked_ps: number;
+  came_ps: number;
+  media_ps: number;
+  network_ps: number;
 }
 
 export interface MeetingJob {
@@ -295,6 +321,8 @@ export interface Summary {
   exposed_cp_ps: number;
   exposed_ep_ps: number;
   exposed_other_ps: number;
+  exposed_data_loading_ps?: number;
+  exposed_checkpoint_ps?: number;
   bubble_ps: number;
   chain?: Causes;
   gpus: number;
@@ -340,6 +368,8 @@ export interface Summary {
   scheduled?: Scheduled;
   cc: Control[];
   jobs: Job[];
+  storage?: Storage;
+  stalls?: Stall[];
   meetings?: Meeting[];
   collectives: Collective[];
   flow_completion_ps: FlowTimes;

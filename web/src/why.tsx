@@ -5,6 +5,7 @@ import { Lost, Meetings, Rings } from "./ended";
 import * as f from "./format";
 import { VOQs } from "./scheduled";
 import { address, useData } from "./state";
+import { Stored } from "./storage";
 
 /** Split is a bar of a collective's time by cause. */
 export function Split({ c }: { c: CollectiveRow }) {
@@ -47,6 +48,7 @@ export function Why({ info }: { info: Info }) {
         </div>
       )}
       {(s.meetings ?? []).length > 0 && <Meetings all={s.meetings ?? []} />}
+      {s.storage && <Stored s={s.storage} stalls={s.stalls ?? []} />}
       {s.scheduled && <VOQs s={s.scheduled} />}
       {(s.link_events ?? []).length > 0 && (
         <div class="panel">

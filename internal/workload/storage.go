@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"slices"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Storage is how ranks read and write what servers keep. Each server has two ends among the ranks: its
+// memory, where packets come and go, and its media behind that.
+type Storage struct {
+	First   int        // the memory of the first server; its media follow, then the next server
+	Servers int        //
+	Request unit.Bytes // of one read or write
+	Command unit.Bytes // what asks for it, and what says that it is written
+	Depth   int        // requests of a rank that are under way at once
+	Stripe  int        // servers that a rank's requests go to in turn; 0: all
+	Media   bool       // a request waits for the media; else a server has everything in memory
+}
+
+// Ends is how many ranks the servers are.
+func (s *Storage) Ends() int {
+	if s == nil {
+		return 0
+	}
+	return 2 * s.Servers
+}
+
+// requests is how many a transfer takes.
+func (s *Storage) requests(bytes unit.Bytes) int { return int((bytes + s.Request - 1) / s.Request) }
+
+// Ops is how many operations reading or writing so much takes.
+func (s *Storage) Ops(bytes unit.Bytes) float64 {
+	return 3 * float64((bytes+s.Request-1)/s.Request)
+}
+
+// server is where the i-th request of a rank goes: neighbours begin at different ones.
+func (s *Storage) server(rank, i int) int {
+	if s.Stripe == 0 || s.Stripe >= s.Servers {
+		return (rank + i) % s.Servers
+	}
+	return (rank*s.Stripe + i%s.Stripe) % s.Servers
+}
+
+// ends are a rank and those of the servers that its requests go to.
+func (s *Storage) ends(rank, requests int) []int {
+	all := []int{rank}
+	for i := range min(requests, s.Servers) {
+		if end := s.First + 2*s.server(rank, i); !slices.Contains(all, end) {
+			all = append(all, end)
+		}
+	}
+	return all
+}
+
+// access makes a rank read or write, request by request: depth of them are under way, and one that is
+// done lets the next begin. It returns what the last ones of each turn are done with.
+func (s *Storage) access(b *Builder, rank int, bytes unit.Bytes, after []int32,
+	one func(end int, size unit.Bytes, after []int32) int32) (done []int32) {
+	n := s.requests(bytes)
+	done = make([]int32, min(n, s.Depth))
+	for i := range n {
+		size := bytes*unit.Bytes(i+1)/unit.Bytes(n) - bytes*unit.Bytes(i)/unit.Bytes(n)
+		before := after
+		if i >= s.Depth {
+			before = done[i%s.Depth : i%s.Depth+1]
+		}
+		done[i%s.Depth] = one(s.First+2*s.server(rank, i), size, before)
+	}
+	return done
+}
+
+// read fetches bytes: a command goes out, the media give the data to the server's memory, and that sends
+// them. (NVMe over Fabrics, and object stores over RDMA: the server writes into the reader's memory.)
+func (s *Storage) read(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
+	c := Collective{name, coll.SendRecv, DataLoading, bytes, s.ends(rank, s.requests(bytes)), ""}
+	b.Collective(c, func() {
+		done = s.access(b, rank, bytes, after, func(end int, size unit.Bytes, after []int32) int32 {
+			id := b.Transfer(rank, end, s.Command, after...)
+			if s.Media {
+				id = b.Transfer(end+1, end, size, id)
+			}
+			return b.Transfer(end, rank, size, id)
+		})
+	})
+	return done
+}
+
+// write stores bytes: the command goes with the data, and the server answers once the media have them.
+func (s *Storage) write(b *Builder, name string, rank int, bytes unit.Bytes, after ...int32) (done []int32) {
+	c := Collective{name, coll.SendRecv, Saving, bytes, s.ends(rank, s.requests(bytes)), ""}
+	b.Collective(c, func() {
+		done = s.access(b, rank, bytes, after, func(end int, size unit.Bytes, after []int32) int32 {
+			id := b.Transfer(rank, end, size+s.Command, after...)
+			if s.Media {
+				id = b.Transfer(end, end+1, size, id)
+			}
+			return b.Transfer(end, rank, s.Command, id)
+		})
+	})
+	return done
+}
+
+// Access is a pattern: each rank reads, then writes, so many bytes.
+func (s *Storage) Access(ranks int, reads, writes unit.Bytes) (*DAG, error) {
+	if ops := float64(ranks) * (s.Ops(reads) + s.Ops(writes)); ops > MaxOps {
+		return nil, field.New("request", "%v each make about %.3g operations, at most %d are taken",
+			s.Request, ops, MaxOps)
+	}
+	b := NewBuilder(ranks + s.Ends())
+	for rank := range ranks {
+		var after []int32
+		if reads > 0 {
+			after = s.read(b, "storage read", rank, reads)
+		}
+		if writes > 0 {
+			s.write(b, "storage write", rank, writes, after...)
+		}
+	}
+	return b.Seal()
+}

@@ -1,0 +1,195 @@
+package workload
+
+import (
+	"railyard/internal/field"
+	"railyard/internal/partition"
+	"railyard/unit"
+)
+
+// Data is how batches get to the ranks that work on them first: those of the first pipeline stage, where the
+// first rank of each tensor parallel group loads for the group.
+type Data struct {
+	Sample   unit.Bytes `yaml:"sample" doc:"bytes of a sequence as it is loaded; 0B: 4 for each token"`
+	Prefetch int        `yaml:"prefetch" doc:"batches that are loaded ahead of the one at work; 0: each when its step begins. The first is there when the run begins, unless this is 0"`
+}
+
+// Silent is what counts where nothing is said.
+func (d *Data) Silent() { d.Prefetch = 1 }
+
+// Checkpoint is how a training saves itself.
+type Checkpoint struct {
+	Every int       `yaml:"every" doc:"steps from one to the next"`
+	Mode  string    `yaml:"mode" enum:"blocking,async" doc:"blocking: a rank goes on when its share is written; async: when it is copied to the server's memory, at server.pcie, and the next checkpoint waits for the writing"`
+	By    string    `yaml:"by" enum:"all,replica" doc:"who writes. all: the ranks that share parameters write a share of them each; replica: one of them writes all"`
+	Bytes int       `yaml:"bytes" doc:"per parameter: 14 are weights in 16 bit, and Adam's master copy, momentum and variance in 32"`
+	Copy  unit.Rate `yaml:"-"` // from a GPU to its server's memory; 0: in no time
+}
+
+// Ways to save, and who does.
+const (
+	Blocking    = "blocking"
+	Async       = "async"
+	ByAll       = "all"
+	ByOneOfThem = "replica"
+)
+
+// Silent is what counts where nothing is said.
+func (c *Checkpoint) Silent() {
+	*c = Checkpoint{Every: 1, Mode: Blocking, By: ByAll, Bytes: partition.SavedBytes}
+}
+
+// checkStored refuses what storage and a step cannot be together.
+func (t *Training) checkStored() error {
+	for _, x := range []struct {
+		key string
+		is  bool
+	}{{"data", t.Data != nil}, {"checkpoint", t.Checkpoint != nil}} {
+		switch {
+		case !x.is:
+		case t.Storage == nil:
+			return field.New(x.key, "there is no storage: say in the block storage which servers keep it")
+		case t.Fold:
+			return field.New("fold", "builds one GPU of a server, and storage is shared by all: leave out "+
+				"one")
+		case t.Schedule == partition.TwoVersions:
+			return field.New(x.key, "needs an end of each step, which the schedule %s does not have",
+				partition.TwoVersions)
+		}
+	}
+	if c := t.Checkpoint; c != nil && c.Every > t.StepsInRow() {
+		return field.New("checkpoint.every", "%d steps, and the training has %d: none would be written",
+			c.Every, t.StepsInRow())
+	}
+	return nil
+}
+
+// BatchBytes is what one rank loads for a step: its replica's samples, or its part of each where several
+// ranks share a sequence.
+func (t *Training) BatchBytes() unit.Bytes {
+	if t.Data == nil {
+		return 0
+	}
+	sample := t.Data.Sample
+	if sample == 0 {
+		sample = unit.Bytes(4 * t.Seq)
+	}
+	samples := unit.Bytes(t.Micro) * unit.Bytes(t.Microbatches)
+	return (sample*samples + unit.Bytes(t.CP) - 1) / unit.Bytes(t.CP)
+}
+
+// SavedBytes is what a rank of a stage writes of its n parameters' states, where so many ranks have the same
+// ones; first says that it is the first of them.
+func (t *Training) SavedBytes(params float64, sharing int, first bool) unit.Bytes {
+	whole := unit.Bytes(params) * unit.Bytes(t.Checkpoint.Bytes)
+	switch {
+	case t.Checkpoint.By == ByAll:
+		return (whole + unit.Bytes(sharing) - 1) / unit.Bytes(sharing)
+	case first:
+		return whole
+	}
+	return 0
+}
+
+// storedOps estimates the operations of a step that load and save.
+func (t *Training) storedOps() (ops float64) {
+	if t.Storage == nil {
+		return 0
+	}
+	if t.Data != nil {
+		ops += float64(t.DP*t.CP) * t.Storage.Ops(t.BatchBytes())
+	}
+	if t.Checkpoint != nil {
+		all := float64(t.Model.Params()) * float64(t.Checkpoint.Bytes)
+		ops += 3*all/float64(t.Storage.Request) + 3*float64(t.Ranks())
+	}
+	return ops
+}
+
+// saved is what is known of batches and checkpoints while steps are built.
+type saved struct {
+	loads  map[int][][]int32 // by loading rank and batch: when it is there
+	begins map[int][]int32   // by loading rank and step: what the step began behind
+	writes [][]int32         // by rank: the end of its last checkpoint, of those that are written beside
+}
+
+// load makes the ranks of the first stage wait for a step's batch, and lets later ones be loaded: the next
+// batch when the one before has come, and the step has begun that is as many before its own as are loaded
+// ahead.
+func (s *step) load(i int) {
+	if s.Data == nil {
+		return
+	}
+	if s.saved.loads == nil {
+		s.saved.loads, s.saved.begins = map[int][][]int32{}, map[int][]int32{}
+	}
+	bytes, ahead := s.BatchBytes(), s.Data.Prefetch
+	for _, ranks := range s.seats[0] {
+		r := ranks[0]
+		s.saved.begins[r] = append(s.saved.begins[r], s.last[r])
+		for k := len(s.saved.loads[r]); k <= min(i+ahead, s.StepsInRow()-1); k++ {
+			s.saved.loads[r] = append(s.saved.loads[r], s.batch(r, k, i, bytes))
+		}
+		for _, peer := range ranks {
+			s.wait[peer] = append(s.wait[peer], s.saved.loads[r][i]...)
+		}
+	}
+}
+
+// batch loads the k-th batch, which step i is the first to have room for.
+func (s *step) batch(r, k, i int, bytes unit.Bytes) []int32 {
+	if k == 0 && s.Data.Prefetch > 0 {
+		return nil // there from the start
+	}
+	var after []int32
+	if began := s.saved.begins[r][i]; began >= 0 {
+		after = append(after, began)
+	}
+	if k > 0 {
+		after = append(after, s.saved.loads[r][k-1]...)
+	}
+	return s.Storage.read(s.b, "data loading", r, bytes, after...)
+}
+
+// save writes a checkpoint behind a step's optimizer, if one is due.
+func (s *step) save(i int) {
+	c := s.Checkpoint
+	if c == nil || (i+1)%c.Every != 0 {
+		return
+	}
+	if s.saved.writes == nil {
+		s.saved.writes = make([][]int32, len(s.last))
+	}
+	for p := range s.PP {
+		dense, sparse := s.StageParams(p)
+		for e, ranks := range s.seats[p] {
+			for _, r := range ranks {
+				n := s.DP * s.CP
+				bytes := s.SavedBytes(dense, n, e == 0) + s.SavedBytes(sparse, n/s.EP, e < s.EP)
+				if bytes > 0 {
+					s.write(r, bytes)
+				}
+			}
+		}
+	}
+}
+
+// write saves a rank's share.
+func (s *step) write(r int, bytes unit.Bytes) {
+	c := s.Checkpoint
+	if c.Mode == Async {
+		s.wait[r] = append(s.wait[r], s.saved.writes[r]...) // room for one copy
+		s.op(r, copying(bytes, c.Copy), Saving)
+		s.saved.writes[r] = s.Storage.write(s.b, "checkpoint", r, bytes, s.last[r])
+		return
+	}
+	after := s.pending(r)
+	s.wait[r] = append([]int32(nil), s.Storage.write(s.b, "checkpoint", r, bytes, after...)...)
+}
+
+// copying is how long a GPU's share takes to its server's memory.
+func copying(bytes unit.Bytes, rate unit.Rate) unit.Time {
+	if rate == 0 {
+		return 0
+	}
+	return unit.Serialize(bytes, rate)
+}
