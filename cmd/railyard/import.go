@@ -49,6 +49,7 @@ Examples:
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
+  railyard import allreduce.xml --out msccl.yaml                  (MSCCL: workload.trace.bytes is its size)
   railyard import et/*.et groups.json --out step.yaml             (Chakra: a file per rank, groups)
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)

@@ -66,7 +66,7 @@ func TestEveryNumberHasABound(t *testing.T) {
 func TestOutsideTheBounds(t *testing.T) {
 	f := Default()
 	training := workload.NewTraining()
-	f.Workload = Workload{Training: &training, Ops: []Op{{}}, Trace: &Trace{},
+	f.Workload = Workload{Training: &training, Ops: []Op{{}}, Trace: &Trace{Bytes: 1},
 		Traffic: &Traffic{Collective: &CollSpec{Bytes: 1}, Permutation: &Pattern{Bytes: 1},
 			Incast:   &IncastSpec{Bytes: 1, FanIn: 1},
 			AllToAll: &Pattern{Bytes: 1}, RingAllReduce: &Pattern{Bytes: 1},
@@ -95,7 +95,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	step := workload.NewTraining()
 	keeps(&step)
 	f.Jobs = []Job{{DSCP: &dscp, Workload: Workload{Training: &step, Ops: []Op{{}}, Traffic: &sent,
-		Trace: &Trace{}}}}
+		Trace: &Trace{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}},
 		OCS: []OCS{{Ports: 2, Schedule: []Mapping{{}}}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}

@@ -210,10 +210,11 @@ type Workload struct {
 
 // Trace names files of another tool.
 type Trace struct {
-	Files  []string `yaml:"files" doc:"the files, relative to the scenario"`
-	Format string   `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
-	Step   int      `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
-	Nodes  string   `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
+	Files  []string   `yaml:"files" doc:"the files, relative to the scenario"`
+	Format string     `yaml:"format" enum:"@trace" doc:"what they are; auto: recognised"`
+	Step   int        `yaml:"step" doc:"of files that hold several steps of a training (kineto), by their number; 0: the last that all have"`
+	Bytes  unit.Bytes `yaml:"bytes" doc:"buffer of the collective that an algorithm of MSCCL's is run with, which its file leaves open; 8 MiB unless given"`
+	Nodes  string     `yaml:"nodes" doc:"the server of number {n}, as host-{n}, whose first GPU does what the files say of it; without, number 0 is the job's first GPU"`
 }
 
 // Traffic is one pattern.

@@ -55,7 +55,7 @@ func (p *resolver) traced(key string, t *Trace) (*trace.Trace, error) {
 		}
 		files = append(files, trace.File{Name: name, Text: text})
 	}
-	x, err := trace.Options{Format: t.Format, Step: t.Step}.Read(files...)
+	x, err := trace.Options{Format: t.Format, Step: t.Step, Bytes: t.Bytes}.Read(files...)
 	if err != nil {
 		return nil, field.Under(key, err)
 	}

@@ -18,6 +18,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(packed(x))
 	f.Add(et(chakraStep()...)[0].Text)
 	f.Add(et([]etNode{{id: 1, kind: 4, dur: 9}, {id: 2, kind: 4, dur: 9, data: []int{1}}})[0].Text)
+	f.Add([]byte(mscclRing(3)))
 	f.Add([]byte(`{"workload_graph": [{"Id": 1, "NodeType": 4, "runtime": 5, "is_cpu_op": true}]}`))
 	f.Add([]byte("Nodes 2\nConnections 1\n0->1 id 1 start 0 size 9 recv_done_trigger 1\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {

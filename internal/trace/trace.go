@@ -23,8 +23,9 @@ type File struct {
 
 // Options say more about what is read.
 type Options struct {
-	Format string // "" or auto: recognised
-	Step   int    // of files that hold several steps of a training, by their own numbers; 0: the last of all
+	Format string     // "" or auto: recognised
+	Step   int        // of files that hold several steps, by their own numbers; 0: the last of all
+	Bytes  unit.Bytes // of a collective whose file leaves them open; 0: nobody knows
 	// Open reads a file that is too large to be held, as often as it is asked; its Text is the beginning.
 	// Nil: Text is all.
 	Open func(name string) (io.ReadCloser, error)
@@ -102,6 +103,7 @@ var formats = []Format{
 	{"chakra", "Chakra's execution traces, one per rank (name.0.et): protobuf, gzipped too, or JSON",
 		isChakra,
 		readChakra},
+	{"msccl", "MSCCL's algorithms (XML): what thread blocks of GPUs do with chunks", isMSCCL, nil},
 	{"simai", "SimAI's workloads, of AICB: layers with times and collectives", isSimAI, readSimAI},
 	{"htsim-cm", "htsim's connection matrices (.cm): from, to, start or trigger, bytes", isMatrix,
 		readMatrix},
@@ -168,6 +170,9 @@ func unpacked(f File) []byte {
 // streamed are the formats whose files are read as streams, and may hold several steps.
 var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto}
 
+// sized are the formats whose files leave the bytes of a collective open.
+var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
+
 // Streamed reports whether files of a format may be larger than what is held, and hold steps.
 func Streamed(format string) bool { return streamed[format] != nil }
 
@@ -200,10 +205,16 @@ func (o Options) Read(files ...File) (*Trace, error) {
 	}
 	read := streamed[f.Name]
 	if read == nil {
+		if o.Bytes != 0 && sized[f.Name] == nil {
+			return nil, field.New("bytes", "files of the format %s say how many bytes they move", f.Name)
+		}
 		if o.Step != 0 {
 			return nil, field.New("step", "files of the format %s hold no steps to choose from", f.Name)
 		}
 		read = func(_ *Options, files []File) (*Trace, error) { return f.read(files) }
+		if sized[f.Name] != nil {
+			read = sized[f.Name]
+		}
 	}
 	t, err := read(&o, files)
 	if err != nil {
