@@ -111,6 +111,8 @@ func TestOutsideTheBounds(t *testing.T) {
 		&settle.Speedup, &settle.Egress, &settle.Timeout}
 	four := 4
 	f.Fabric.IP = &four
+	lag, least := 4, 4 // are set in turn
+	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5
 	f.Events = []Event{{Rate: &slow, BER: &clean, Share: &half, Boot: &soon, Detect: &soon, Converge: &soon,
 		Flap: &Flap{Period: soon, Count: 1}}}
