@@ -101,9 +101,6 @@ func designOf(p *scenario.Plan, file string, os swconf.OS, addressing, multihome
 		return nil, fmt.Errorf("fabric.scheduled: VOQs, credits and cells are the chips' own matter, which " +
 			"no switch configuration says; --set fabric.scheduled.on=false renders the switches without")
 	}
-	if len(p.Graph.Channels) > 0 {
-		return nil, fmt.Errorf("lag: layer 3 port channels are simulated and not rendered yet")
-	}
 	if p.LB.Detours {
 		return nil, fmt.Errorf("lb %s: no switch configuration can say by way of which group packets go; "+
 			"--set lb=ecmp renders shortest ways", p.LB.Name)

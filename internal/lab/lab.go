@@ -224,6 +224,10 @@ var notInNames = strings.NewReplacer("/", "_", ":", "_")
 // it. A lab has no VLANs and no bundles: rails that are VLANs become routed ports, and so does each port of a
 // NIC that has several.
 func decide(g *topo.Graph, o Options) (*design.Design, error) {
+	if len(g.Channels) > 0 {
+		return nil, refuse("cables are layer 3 port channels here (lag), and a lab's switches have no " +
+			"bonds: without lag each cable is a next hop")
+	}
 	routed := *g
 	routed.Isolated = false
 	addressing := design.Unnumbered

@@ -3,6 +3,7 @@ package swconf
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // routed visits the configurations with BGP.
@@ -71,7 +72,7 @@ func (l *linter) bgpSilent() {
 func (l *linter) bgpUnnumbered() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if p := c.Port(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V &&
+			if p := c.named(n.Port); n.Port != "" && p != nil && c.OS != FRR && !p.LinkOnly.V &&
 				len(p.Addrs) == 0 {
 				l.say(first(p.LinkOnly.At, p.At), "give the port an IPv6 link-local address",
 					"%s has an unnumbered neighbour and no IPv6 address", p.Name)
@@ -134,13 +135,13 @@ func (l *linter) bgpAS() {
 	}
 	l.ends(func(e, far *end) {
 		if e.c.BGP != nil {
-			check(e.c, e.c.BGP.neighbour(e.port, far.port), far.c)
+			check(e.c, e.c.BGP.neighbour(l.routing(e), l.routing(far)), far.c)
 		}
 	})
 	// Without a fabric the addresses tell who is who.
 	owner := map[netip.Addr]*Config{}
 	for _, c := range l.Configs {
-		for _, p := range c.Ports {
+		for _, p := range slices.Concat(c.Ports, c.Bundles) {
 			for _, a := range p.Addrs {
 				owner[a.V.Addr()] = c
 			}
@@ -163,13 +164,16 @@ func or(s, otherwise string) string {
 }
 
 func (l *linter) bgpMissing() {
+	said := map[*Port]bool{}
 	l.ends(func(e, far *end) {
-		if e.c.BGP == nil || far.c.BGP == nil || e.port.VLAN.Is() || e.port.Channel.Is() || e.port.Down.V {
+		p := l.routing(e)
+		if e.c.BGP == nil || far.c.BGP == nil || p.VLAN.Is() || p.Channel.Is() || p.Down.V || said[p] {
 			return
 		}
-		if e.c.BGP.neighbour(e.port, far.port) == nil {
-			l.say(first(e.port.At), "add a neighbour for the port",
-				"%s is cabled to %s and has no BGP session", e.port.Name, e.far())
+		if e.c.BGP.neighbour(p, l.routing(far)) == nil {
+			said[p] = true // of a channel once
+			l.say(first(p.At), "add a neighbour for the port",
+				"%s is cabled to %s and has no BGP session", p.Name, e.far())
 		}
 	})
 }
@@ -201,7 +205,7 @@ func (l *linter) addressDuplicate() {
 	}
 	seen := map[netip.Addr]use{}
 	for _, c := range l.Configs {
-		for _, p := range c.Ports {
+		for _, p := range slices.Concat(c.Ports, c.Bundles) {
 			for _, a := range p.Addrs {
 				if u, ok := seen[a.V.Addr()]; ok {
 					l.say(a.At, "an address of its own", "%s %s has the address %v of %s %s", c.Name(),
@@ -214,18 +218,21 @@ func (l *linter) addressDuplicate() {
 }
 
 func (l *linter) linkSubnet() {
+	said := map[*Port]bool{}
 	l.ends(func(e, far *end) {
-		if len(e.port.Addrs) == 0 || len(far.port.Addrs) == 0 {
+		own, other := l.routing(e), l.routing(far)
+		if len(own.Addrs) == 0 || len(other.Addrs) == 0 || said[own] {
 			return
 		}
-		for _, a := range e.port.Addrs {
-			for _, b := range far.port.Addrs {
+		for _, a := range own.Addrs {
+			for _, b := range other.Addrs {
 				if a.V.Masked() == b.V.Masked() {
 					return
 				}
 			}
 		}
-		l.say(e.port.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", e.port.Name,
-			e.port.Addrs[0].V, e.far(), far.port.Addrs[0].V)
+		said[own] = true
+		l.say(own.Addrs[0].At, "one /31 per cable", "%s has %v, its neighbour %s has %v", own.Name,
+			own.Addrs[0].V, far.c.Name()+" "+other.Name, other.Addrs[0].V)
 	})
 }

@@ -57,6 +57,7 @@ type Config struct {
 	HashSeed Said[string] // of ECMP
 	DLB      *DLB
 	Ports    []*Port
+	Bundles  []*Port // port channels, by their Number
 	BGP      *BGP
 	SRv6     SRv6
 	Routes   []Route // static ones of the default VRF, IPv6
@@ -174,6 +175,7 @@ type Port struct {
 	Addrs    []Said[netip.Prefix]
 	LinkOnly Said[bool] // IPv6 link-local address only: unnumbered
 	Channel  Said[int]  // member of a port channel
+	Least    Said[int]  // of a port channel: members below which it is down
 	VLAN     Said[int]
 	PFC      Said[PFCMode]
 	Watchdog Said[bool]
@@ -265,6 +267,37 @@ func (c *Config) Numbered(n int) *Port {
 	c.index()
 	return c.byNumber[n]
 }
+
+// Bundle returns the port channel of a number, or nil.
+func (c *Config) Bundle(n int) *Port {
+	for _, b := range c.Bundles {
+		if b.Number == n {
+			return b
+		}
+	}
+	return nil
+}
+
+// routing is the interface that routes for a port: its channel, where that has addresses or IPv6, or itself.
+func (c *Config) routing(p *Port) *Port {
+	if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil && b.routed() {
+		return b
+	}
+	return p
+}
+
+// named is the interface of a name, port channels among them, or nil.
+func (c *Config) named(name string) *Port {
+	for _, b := range c.Bundles {
+		if b.Name == name {
+			return b
+		}
+	}
+	return c.Port(name)
+}
+
+// routed reports whether an interface has an address of its own.
+func (p *Port) routed() bool { return len(p.Addrs) > 0 || p.LinkOnly.V }
 
 // Plugged returns the interface of a jack, or nil.
 func (c *Config) Plugged(p *panel.Panel, j panel.Jack) *Port {

@@ -124,6 +124,9 @@ var rules = []Rule{
 		"the ends cannot reach each other, the BGP session stays down", (*linter).linkSubnet},
 	{"speed-differs", Error, "a port has its cable's speed",
 		"the link stays down, or runs at a rate the plan does not have", (*linter).speed},
+	{"channel-ends", Error, "a layer 3 port channel has the same cables at both ends",
+		"LACP takes the odd cable out, or brings nothing up: less bandwidth than planned, or a hole",
+		(*linter).channels},
 	{"rail-port", Error, "NICs are in the ports of their rails",
 		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives wait " +
 			"for the slowest", (*linter).railPort},

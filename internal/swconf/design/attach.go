@@ -55,8 +55,12 @@ func (d *Design) attach() error {
 					first = first.Peer
 				}
 				channel[first]++
-				if number = channel[first]; number >= PeerChannel {
-					return refuse("%s bundles more than %d NICs", first.Name, PeerChannel-1)
+				most := PeerChannel
+				if len(first.Trunks) > 0 {
+					most = firstTrunk
+				}
+				if number = channel[first]; number >= most {
+					return refuse("%s bundles more than %d NICs", first.Name, most-1)
 				}
 			}
 			for _, p := range ports {
@@ -293,8 +297,15 @@ func (d *Design) joinPairs() error {
 // free is the next port that is not cabled, for a cable to the other switch of a pair.
 func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
 	p := &Port{Kind: ToPeer, Rate: rate, LengthMM: peerCable, Prop: topo.CableDelay(peerCable)}
+	used := map[int32]bool{}
 	for _, q := range s.Ports {
 		p.Number, p.Jack.Port = max(p.Number, q.Number+1), max(p.Jack.Port, q.Jack.Port+1)
+		used[q.Jack.Port] = true
+	}
+	for i := range int32(s.Panel.Ports()) { // a map of rails may leave ports in the middle
+		if int(p.Jack.Port) > s.Panel.Ports() && !used[i+1] {
+			p.Jack.Port = i + 1
+		}
 	}
 	if n := s.Panel.Ports(); n > 0 && int(p.Jack.Port) > n {
 		return nil, refuse("%s and %s share NICs and need %d cables to each other; %s has no port left of %d",

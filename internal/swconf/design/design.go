@@ -81,8 +81,9 @@ type Switch struct {
 	Peer     *Switch // of an MLAG or ESI pair
 	PairID   int     // from 1
 	First    bool    // of the pair
-	SIDs     []SID   // of Segments: those of its own,
-	Ways     []Way   // and routes to its neighbours'
+	Trunks   []*Trunk
+	SIDs     []SID // of Segments: those of its own,
+	Ways     []Way // and routes to its neighbours'
 }
 
 // Kind is what a port leads to.
@@ -114,8 +115,9 @@ type Port struct {
 	FarAddr  netip.Addr
 	Addr6    netip.Prefix // a /127 between switches, of Segments
 	FarAddr6 netip.Addr
-	VLAN     *VLAN // switched
-	Channel  int   // member of a port channel
+	VLAN     *VLAN  // switched
+	Channel  int    // member of a port channel
+	Trunk    *Trunk // to a switch, that it is of
 	Rail     int
 	Mapped   bool                      // a map says which rail's the port is
 	Headroom [queue.Classes]unit.Bytes // of its lossless classes, for its own cable
@@ -193,6 +195,9 @@ func Make(f Fabric) (*Design, error) {
 	}
 	d.numberASes()
 	d.cable()
+	if err := d.trunks(); err != nil {
+		return nil, err
+	}
 	if err := d.attach(); err != nil {
 		return nil, err
 	}
@@ -303,7 +308,9 @@ func (d *Design) cable() {
 		pa, pb := d.port(a, i), d.port(b, i)
 		pa.Far, pa.FarName, pa.FarPort, pa.FarJack, pa.far = b, b.Name, l.BPort, pb.Jack, pb.Number
 		pb.Far, pb.FarName, pb.FarPort, pb.FarJack, pb.far = a, a.Name, l.APort, pa.Jack, pa.Number
-		d.number(pa, pb)
+		if l.Channel == 0 || len(d.Graph.Channels[l.Channel-1].Links) < 2 {
+			d.number(pa, pb)
+		}
 		a.Ports, b.Ports = append(a.Ports, pa), append(b.Ports, pb)
 	}
 }

@@ -52,6 +52,8 @@ func (d *Design) cabling() string {
 				continue // listed from the other end
 			case p.Kind == ToPeer:
 				purpose = "peer link"
+			case p.Trunk != nil:
+				purpose = fmt.Sprintf("channel %d to %d", p.Trunk.ID, p.Trunk.FarEnd.ID)
 			}
 			n++
 			rows = append(rows, []string{fmt.Sprint(n), s.Name, p.Name, p.FarName, p.FarLabel,
@@ -81,6 +83,13 @@ func (d *Design) addressing() string {
 					fmt.Sprint(v.ID), v.Gateway.String(), "")
 			}
 		}
+		for _, t := range s.Trunks {
+			own, peer := "unnumbered", t.Far.Name+" "+t.FarEnd.Name(d.OS)
+			if t.Addr.IsValid() {
+				own, peer = t.Addr.String(), peer+" "+t.FarAddr.String()
+			}
+			add(s.Name, t.Name(d.OS), own, "", "", "", peer)
+		}
 		for _, p := range s.Ports {
 			if p.Addr6.IsValid() {
 				add(s.Name, p.Name, p.Addr6.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
@@ -90,6 +99,7 @@ func (d *Design) addressing() string {
 			case p.Addr.IsValid():
 				add(s.Name, p.Name, p.Addr.String(), "", "", "", p.FarName+" "+p.FarLabel+" "+
 					p.FarAddr.String())
+			case p.Trunk != nil:
 			case p.Kind == ToSwitch && !p.Addr6.IsValid():
 				add(s.Name, p.Name, "unnumbered", "", "", "", p.FarName+" "+p.FarLabel)
 			}

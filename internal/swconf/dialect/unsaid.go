@@ -64,6 +64,12 @@ func Unsaid(d *design.Design) (notes []string) {
 		notes = append(notes, fmt.Sprintf("lb %s: %s says no more than %s; switches pick the least loaded "+
 			"port, as lb %s does", d.LB, Title(d.OS), mode, leastLoaded))
 	}
+	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
+		return len(s.Trunks) > 0
+	}) {
+		notes = append(notes, "bonds themselves, their members and how many must work are the system's "+
+			"(/etc/network/interfaces); FRR's text routes over them")
+	}
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older "+
 			"ones refuse "+

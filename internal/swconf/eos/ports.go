@@ -23,6 +23,9 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 		if m.No {
 			return nil
 		}
+		if n, err := strconv.Atoi(f[2]); err == nil && strings.HasPrefix(strings.ToLower(f[1]), "po") {
+			return p.interfaceMode(p.bundle(m, n))
+		}
 		return p.interfaceMode(nil)
 	}
 	if !p.c.Room(p.c.At(m, "names"), 1) {
@@ -53,6 +56,20 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	return p.interfaceMode(ports)
 }
 
+// bundle is the port channel of a number.
+func (p *parser) bundle(m *cli.Match, n int) []*swconf.Port {
+	q := p.c.Bundle(n)
+	if q == nil && p.c.Room(p.c.At(m, "names"), 1) {
+		q = &swconf.Port{Name: fmt.Sprintf("Port-Channel%d", n), Number: n, At: p.c.At(m, "interface")}
+		p.ports[q] = &profile{}
+		p.c.Bundles = append(p.c.Bundles, q)
+	}
+	if q == nil {
+		return nil
+	}
+	return []*swconf.Port{q}
+}
+
 // maxRange bounds a range of interfaces.
 const maxRange = 4096
 
@@ -62,10 +79,11 @@ func portRange(s string) (names []string, ok bool) {
 	if f == nil {
 		return nil, false
 	}
+	kind := kindOf(f[1])
 	for _, part := range strings.Split(f[2], ",") {
 		part = strings.TrimSpace(part)
 		if m := portForm.FindStringSubmatch(part); m != nil { // Et1-4,Et7
-			part = m[2]
+			kind, part = kindOf(m[1]), m[2]
 		}
 		lo, hi, ranged := strings.Cut(part, "-")
 		head := ""
@@ -73,7 +91,7 @@ func portRange(s string) (names []string, ok bool) {
 			head, lo = lo[:i+1], lo[i+1:]
 		}
 		if !ranged {
-			names = append(names, "Ethernet"+lo)
+			names = append(names, kind+lo)
 			continue
 		}
 		a, err1 := strconv.Atoi(lo)
@@ -82,10 +100,18 @@ func portRange(s string) (names []string, ok bool) {
 			return nil, false
 		}
 		for ; a <= b; a++ {
-			names = append(names, fmt.Sprintf("Ethernet%s%d", head, a))
+			names = append(names, fmt.Sprintf("%s%s%d", kind, head, a))
 		}
 	}
 	return names, true
+}
+
+// kindOf is a port's kind in full: of those that have neighbours.
+func kindOf(word string) string {
+	if strings.HasPrefix(strings.ToLower(word), "po") {
+		return "Port-Channel"
+	}
+	return "Ethernet"
 }
 
 func (p *parser) port(m *cli.Match, name string) *swconf.Port {
@@ -161,6 +187,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		each(func(q *swconf.Port, m *cli.Match) {
 			swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6)))
 		}))
+	r.Set("[no] port-channel min-links <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.Least, "n", int(min(m.Int("n"), 1e6)))
+	}))
 	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) {
 		q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No && !m.Default)
 	}))

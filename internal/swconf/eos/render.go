@@ -219,10 +219,30 @@ func (w *writer) interfaces() {
 			w.Line(1, "mlag %d", c.Channel)
 		}
 	}
+	for _, t := range s.Trunks {
+		w.trunk(t)
+	}
 	for _, p := range s.Ports {
 		w.port(p)
 	}
 	w.Line(0, "!")
+}
+
+// trunk writes a layer 3 port channel.
+func (w *writer) trunk(t *design.Trunk) {
+	w.Line(0, "interface %s", t.Name(swconf.EOS))
+	w.Line(1, "description %s", t.Description(swconf.EOS))
+	w.Line(1, "mtu %d", w.S.Spec.MTU)
+	w.Line(1, "no switchport")
+	if t.Least > 1 {
+		w.Line(1, "port-channel min-links %d", t.Least)
+	}
+	if t.Addr.IsValid() {
+		w.Line(1, "ip address %v", t.Addr)
+	} else {
+		w.Line(1, "ipv6 enable")
+	}
+	w.Line(1, "no shutdown")
 }
 
 func (w *writer) port(p *design.Port) {
@@ -237,7 +257,7 @@ func (w *writer) port(p *design.Port) {
 	w.Line(1, "dcbx mode ieee")
 	channel := p.Channel
 	if p.Kind == design.ToPeer {
-		channel = design.PeerChannel%1000 + 999
+		channel = design.PeerChannel
 	}
 	switch {
 	case channel > 0:
@@ -250,7 +270,7 @@ func (w *writer) port(p *design.Port) {
 	switch {
 	case p.Addr.IsValid():
 		w.Line(1, "ip address %v", p.Addr)
-	case p.VLAN == nil && p.Kind == design.ToSwitch:
+	case p.VLAN == nil && p.Kind == design.ToSwitch && p.Trunk == nil:
 		w.Line(1, "ipv6 enable")
 	}
 	w.Line(1, "no shutdown")
@@ -268,12 +288,12 @@ func (w *writer) bgp() {
 	if evpn {
 		w.Line(1, "neighbor FABRIC send-community extended")
 	}
-	for _, p := range s.Neighbors() {
+	for _, p := range s.Sessions(swconf.EOS) {
 		if p.Addr.IsValid() {
 			w.Line(1, "neighbor %v peer group FABRIC", p.FarAddr)
 			w.Line(1, "neighbor %v remote-as %d", p.FarAddr, p.Far.ASN)
 		} else {
-			w.Line(1, "neighbor interface %s peer-group FABRIC remote-as %d", p.Name, p.Far.ASN)
+			w.Line(1, "neighbor interface %s peer-group FABRIC remote-as %d", p.Port, p.Far.ASN)
 		}
 	}
 	w.Line(1, "redistribute connected")

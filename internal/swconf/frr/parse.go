@@ -130,9 +130,20 @@ func panel(name string) int {
 	return 0
 }
 
+// bond is the number of a bundle's name.
+func bond(name string) (n int, ok bool) {
+	tail, ok := strings.CutPrefix(name, "bond")
+	n, err := strconv.Atoi(tail)
+	return n, ok && err == nil
+}
+
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	c := p.c
 	port := c.Port(m.Word("name"))
+	number, bundle := bond(m.Word("name"))
+	if bundle {
+		port = c.Bundle(number)
+	}
 	if m.No { // as a port without any configuration
 		if port != nil {
 			*port = swconf.Port{Name: port.Name, At: port.At, Number: port.Number}
@@ -141,7 +152,11 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	}
 	if port == nil {
 		port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "interface"), Number: panel(m.Word("name"))}
-		if port.Number > 0 && c.Room(port.At, 1) {
+		switch {
+		case bundle && c.Room(port.At, 1):
+			port.Number = number
+			c.Bundles = append(c.Bundles, port)
+		case port.Number > 0 && c.Room(port.At, 1):
 			c.Ports = append(c.Ports, port)
 		}
 	}

@@ -61,6 +61,15 @@ func (w *writer) interfaces() {
 		w.Line(0, "exit")
 		w.Line(0, "!")
 	}
+	for _, t := range w.S.Trunks {
+		w.Line(0, "interface %s", t.Name(swconf.FRR))
+		w.Line(1, "description %s", t.Description(swconf.FRR))
+		if t.Addr.IsValid() {
+			w.Line(1, "ip address %v", t.Addr)
+		}
+		w.Line(0, "exit")
+		w.Line(0, "!")
+	}
 	if !w.D.EVPN() || w.S.Peer == nil {
 		return
 	}
@@ -87,11 +96,11 @@ func (w *writer) bgp() {
 	w.Line(1, "neighbor FABRIC remote-as external")
 	w.Line(1, "neighbor FABRIC timers 1 3")
 	w.Line(1, "neighbor FABRIC advertisement-interval 0")
-	for _, p := range s.Neighbors() {
+	for _, p := range s.Sessions(w.D.OS) {
 		if p.Addr.IsValid() {
 			w.Line(1, "neighbor %v peer-group FABRIC", p.FarAddr)
 		} else {
-			w.Line(1, "neighbor %s interface peer-group FABRIC", p.Name)
+			w.Line(1, "neighbor %s interface peer-group FABRIC", p.Port)
 		}
 	}
 	w.Line(1, "!")

@@ -101,6 +101,7 @@ func (p *parser) root() *cli.Mode {
 	r.On("[no] hardware profile dlb", p.openDLB)
 	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
 	r.On("[no] router bgp <asn>", p.openBGP)
+	r.Set("[no] port-channel load-balance <how...>", p.pass)
 	r.Set("[no] ip load-sharing address <of:destination|source|source-destination> "+
 		"[ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] [ universal-id <seed> ] "+
 		"[ rotate <bits:int> ] [ concatenation ]", func(m *cli.Match) {

@@ -83,6 +83,13 @@ func portRange(s string) ([]string, error) {
 	return out, nil
 }
 
+// channelNumber is the number of a port channel's name.
+func channelNumber(name string) (n int, ok bool) {
+	tail, ok := strings.CutPrefix(name, "port-channel")
+	n, err := strconv.Atoi(tail)
+	return n, ok && err == nil
+}
+
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // frontPanel is the port number of a fixed switch: Ethernet1/3 is 3.
@@ -127,11 +134,19 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	}
 	var ports []*swconf.Port
 	for _, n := range names {
+		number, bundle := channelNumber(n)
 		port := p.c.Port(n)
+		if bundle {
+			port = p.c.Bundle(number)
+		}
 		if port == nil {
 			port = &swconf.Port{Name: n, At: p.c.At(m, "interface"), Number: frontPanel(n)}
 			p.ports[port] = &applied{}
-			if strings.HasPrefix(n, "Ethernet") {
+			switch {
+			case bundle:
+				port.Number = number
+				p.c.Bundles = append(p.c.Bundles, port)
+			case strings.HasPrefix(n, "Ethernet"):
 				p.c.Ports = append(p.c.Ports, port)
 			}
 		}
@@ -200,6 +215,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		each(func(q *swconf.Port, m *cli.Match) {
 			swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6)))
 		}))
+	r.Set("[no] lacp min-links <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.Least, "n", int(min(m.Int("n"), 1e6)))
+	}))
 	r.Set("[no] priority-flow-control mode <mode:auto|on|off> [ send-tlv ]",
 		each(func(q *swconf.Port, m *cli.Match) {
 			mode := map[string]swconf.PFCMode{

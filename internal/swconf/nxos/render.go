@@ -96,7 +96,7 @@ func (w *writer) features() {
 	feature(len(w.S.VLANs) > 0, "interface-vlan")
 	feature(evpn && pair, "vn-segment-vlan-based")
 	feature(pair && !evpn && len(w.S.VLANs) > 0 && w.S.Routed(), "hsrp")
-	feature(len(w.S.Channels()) > 0, "lacp")
+	feature(len(w.S.Channels())+len(w.S.Trunks) > 0, "lacp")
 	feature(pair && !evpn, "vpc")
 	feature(true, "lldp")
 	if evpn {
@@ -272,6 +272,9 @@ func (w *writer) balancing() {
 		return
 	}
 	w.Line(0, "ip load-sharing address source-destination port source-destination universal-id %d", w.S.Seed)
+	if len(w.S.Trunks) > 0 {
+		w.Line(0, "port-channel load-balance src-dst ip-l4port")
+	}
 	mode, ok := w.D.Balanced()
 	if !ok {
 		w.Line(0, "!")
@@ -368,10 +371,35 @@ func (w *writer) interfaces() {
 			w.Line(1, "vpc %d", c.Channel)
 		}
 	}
+	for _, t := range s.Trunks {
+		w.trunk(t)
+	}
 	for _, p := range s.Ports {
 		w.interface_(p)
 	}
 	w.Line(0, "!")
+}
+
+// trunk writes a layer 3 port channel. Policies stand on the channel: those of its members do nothing.
+func (w *writer) trunk(t *design.Trunk) {
+	w.Line(0, "interface %s", t.Name(swconf.NXOS))
+	w.Line(1, "description %s", t.Description(swconf.NXOS))
+	w.Line(1, "no switchport")
+	w.Line(1, "mtu %d", w.S.Spec.MTU)
+	w.Line(1, "service-policy type qos input CLASSIFY")
+	if name := w.ingressName(t.Ports[0]); name != ingressAll {
+		w.Line(1, "service-policy type queuing input %s", name)
+	}
+	if t.Least > 1 {
+		w.Line(1, "lacp min-links %d", t.Least)
+	}
+	if t.Addr.IsValid() {
+		w.Line(1, "ip address %v", t.Addr)
+	} else {
+		w.Line(1, "ip forward")
+		w.Line(1, "ipv6 address use-link-local-only")
+	}
+	w.Line(1, "no shutdown")
 }
 
 func (w *writer) interface_(p *design.Port) {
@@ -398,11 +426,13 @@ func (w *writer) interface_(p *design.Port) {
 		w.Line(1, "priority-flow-control watch-dog")
 	}
 	w.Line(1, "lldp dcbx version ieee")
-	w.Line(1, "service-policy type qos input CLASSIFY")
+	if p.Trunk == nil {
+		w.Line(1, "service-policy type qos input CLASSIFY")
+	}
 	switch {
 	case p.Addr.IsValid():
 		w.Line(1, "ip address %v", p.Addr)
-	case p.Kind == design.ToSwitch:
+	case p.Kind == design.ToSwitch && p.Trunk == nil:
 		w.Line(1, "ip forward")
 		w.Line(1, "ipv6 address use-link-local-only")
 	}
@@ -410,7 +440,7 @@ func (w *writer) interface_(p *design.Port) {
 		w.Line(1, "channel-group %d mode active", p.Channel)
 	}
 	w.Line(1, "no shutdown")
-	if name := w.ingressName(p); name != ingressAll {
+	if name := w.ingressName(p); name != ingressAll && p.Trunk == nil {
 		w.Line(1, "service-policy type queuing input %s", name)
 	}
 }
@@ -434,14 +464,14 @@ func (w *writer) bgp() {
 			w.Line(2, "retain route-target all")
 		}
 	}
-	for _, p := range s.Neighbors() {
+	for _, p := range s.Sessions(swconf.NXOS) {
 		if p.Addr.IsValid() {
 			w.Line(1, "neighbor %v", p.FarAddr)
 		} else {
-			w.Line(1, "neighbor %s", p.Name)
+			w.Line(1, "neighbor %s", p.Port)
 		}
 		w.Line(2, "remote-as %d", p.Far.ASN)
-		w.Line(2, "description %s", p.FarName)
+		w.Line(2, "description %s", p.Far.Name)
 		w.Line(2, "address-family ipv4 unicast")
 		if evpn {
 			w.Line(2, "address-family l2vpn evpn")

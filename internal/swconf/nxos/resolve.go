@@ -47,7 +47,11 @@ func (p *parser) resolve() {
 	}
 	c.QoS = build(&applied{})
 	for _, port := range c.Ports {
-		port.QoS = build(p.ports[port])
+		a := p.ports[port]
+		if b := c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
+			a = p.ports[b].over(a)
+		}
+		port.QoS = build(a)
 		if !port.PFC.Is() {
 			port.PFC.V = swconf.PFCAuto
 		}
@@ -63,6 +67,14 @@ func (p *parser) resolve() {
 		}
 	}
 	p.dlb()
+}
+
+// over is what holds at a member of a port channel: the channel's policies, and its own where that has none.
+func (a *applied) over(member *applied) *applied {
+	both := *member
+	both.qosIn, both.queueOut, both.queueIn = or(a.qosIn, member.qosIn), or(a.queueOut, member.queueOut),
+		or(a.queueIn, member.queueIn)
+	return &both
 }
 
 // later is what holds after a line: an empty name takes the earlier one away.

@@ -37,6 +37,7 @@ var known = []string{"DEVICE_METADATA", "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP"
 	"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "SCHEDULER", "QUEUE", "WRED_PROFILE", "BUFFER_POOL",
 	"BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "CABLE_LENGTH", "PFC_WD",
 	"INTERFACE", "BGP_NEIGHBOR", "FEATURE",
+	"PORTCHANNEL", "PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE",
 	"SWITCH_TRIMMING", locatorTable, sidTable, routeTable}
 
 // named are the tables of profiles and maps that must be used and must exist.
@@ -45,9 +46,10 @@ var named = []string{"DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_
 	"SCHEDULER", "WRED_PROFILE", "BUFFER_POOL", "BUFFER_PROFILE", locatorTable}
 
 // passed are tables without bearing on queues and paths.
-var passed = []string{"LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE", "PORTCHANNEL",
-	"PORTCHANNEL_MEMBER", "PORTCHANNEL_INTERFACE", "MCLAG_DOMAIN", "MCLAG_INTERFACE",
-	"MCLAG_UNIQUE_IP", "MGMT_INTERFACE", "MGMT_PORT", "MGMT_VRF_CONFIG", "NTP", "NTP_SERVER", "SYSLOG_SERVER",
+var passed = []string{"LOOPBACK_INTERFACE", "VLAN", "VLAN_MEMBER", "VLAN_INTERFACE", "MCLAG_DOMAIN",
+	"MCLAG_INTERFACE", "MCLAG_UNIQUE_IP", "MGMT_INTERFACE", "MGMT_PORT", "MGMT_VRF_CONFIG", "NTP",
+	"NTP_SERVER",
+	"SYSLOG_SERVER",
 	"SNMP", "SNMP_COMMUNITY", "TACPLUS", "TACPLUS_SERVER", "AAA", "RADIUS",
 	"DEVICE_NEIGHBOR", "DEVICE_NEIGHBOR_METADATA", "VERSIONS", "FLEX_COUNTER_TABLE", "CRM", "COPP_GROUP",
 	"COPP_TRAP", "ACL_TABLE", "ACL_RULE", "ACL_TABLE_TYPE", "BREAKOUT_CFG", "KDUMP",
@@ -80,6 +82,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	}
 	p.metadata()
 	p.readPorts()
+	p.bundles()
 	p.watchdog()
 	p.resolve()
 	p.trimming()

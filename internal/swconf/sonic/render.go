@@ -359,7 +359,7 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	case p.Addr.IsValid():
 		put("INTERFACE", name, row{})
 		put("INTERFACE", fmt.Sprintf("%s|%v", name, p.Addr), row{})
-	case p.VLAN == nil && p.Kind == design.ToSwitch && !p.Addr6.IsValid():
+	case p.VLAN == nil && p.Kind == design.ToSwitch && !p.Addr6.IsValid() && p.Trunk == nil:
 		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
 	}
 	if p.Addr6.IsValid() {
@@ -412,6 +412,17 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", c.VLAN.ID, name), row{"tagging_mode": "untagged"})
 		if s.Peer != nil {
 			put("MCLAG_INTERFACE", fmt.Sprintf("%d|%s", s.PairID, name), row{"if_type": "PortChannel"})
+		}
+	}
+	for _, t := range s.Trunks {
+		name := t.Name(swconf.SONiC)
+		put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
+			"min_links": fmt.Sprint(max(t.Least, 1)), "description": t.Description(swconf.SONiC)})
+		put("PORTCHANNEL_INTERFACE", name, row{})
+		if t.Addr.IsValid() {
+			put("PORTCHANNEL_INTERFACE", fmt.Sprintf("%s|%v", name, t.Addr), row{})
+		} else {
+			put("PORTCHANNEL_INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
 		}
 	}
 	for _, p := range s.Ports {

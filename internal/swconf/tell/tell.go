@@ -4,6 +4,7 @@ package tell
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -47,8 +48,11 @@ func Facts(c *swconf.Config) string {
 		add("%s", f)
 	}
 	seen := map[*swconf.QoS]string{}
-	for _, p := range c.Ports {
+	for i, p := range slices.Concat(c.Ports, c.Bundles) {
 		f := fmt.Sprintf("%s is port %d", p.Name, p.Number)
+		if i >= len(c.Ports) {
+			f = fmt.Sprintf("%s is channel %d", p.Name, p.Number)
+		}
 		for _, x := range []struct {
 			said bool
 			what string
@@ -57,6 +61,7 @@ func Facts(c *swconf.Config) string {
 			{p.Speed.Is(), p.Speed.V.String()}, {p.LinkOnly.V, "unnumbered"},
 			{p.VLAN.Is(), fmt.Sprintf("VLAN %d", p.VLAN.V)},
 			{p.Channel.Is(), fmt.Sprintf("of channel %d", p.Channel.V)},
+			{p.Least.Is(), fmt.Sprintf("at least %d members", p.Least.V)},
 			{p.PFC.Is(), "PFC " + p.PFC.V.String()},
 			{p.Watchdog.Is(), fmt.Sprintf("watchdog %v", p.Watchdog.V)},
 			{p.CableMM.Is(), fmt.Sprintf("%d mm of cable", p.CableMM.V)},
