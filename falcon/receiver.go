@@ -104,3 +104,6 @@ func (r *receiver) Arrived() (uint32, bool) { return r.in.Arrived() }
 
 // Counter reports what receivers count.
 func (r *receiver) Counter(name string) (int64, bool) { return r.in.Counter(name) }
+
+// Touch asks for nothing.
+func (*receiver) Touch(*transport.Packet, bool) {}

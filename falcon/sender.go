@@ -352,3 +352,6 @@ func (s *sender) fail() {
 	}
 	s.rtoAt, s.probeAt, s.rackAt = unit.Never, unit.Never, unit.Never
 }
+
+// Touch asks for nothing.
+func (*sender) Touch(*transport.Packet, bool) {}

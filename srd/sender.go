@@ -306,3 +306,6 @@ func (s *sender) Counter(name string) (int64, bool) {
 	}
 	return 0, false
 }
+
+// Touch asks for nothing.
+func (*sender) Touch(*transport.Packet, bool) {}

@@ -105,6 +105,10 @@ type End interface {
 	Tick(now unit.Time)
 	// PlaneIs says that the NIC's own port to a plane works, or does not: its link is up or down.
 	PlaneIs(now unit.Time, plane int, up bool)
+	// Touch asks the caches for what Take of a packet that is coming will read beyond the end itself or, of
+	// nil, what Next will (package cache). It is asked twice: soon, what the first time asked for can be
+	// read. Nothing changes, and the packet may be anything.
+	Touch(p *Packet, soon bool)
 	// Counter reports what the Protocol lists, by name; false for any other name.
 	Counter(name string) (n int64, ok bool)
 }

@@ -1,6 +1,11 @@
 package fabric
 
-import "railyard/transport"
+import (
+	"unsafe"
+
+	"railyard/internal/cache"
+	"railyard/transport"
+)
 
 // Headers of transports other than RC (package transport) lie beside the packets as telemetry does: in a slab
 // with the same indices, which only networks have whose connections need it.
@@ -55,4 +60,4 @@ func (n *Net) swapBeside(a, b int32) {
 }
 
 // TouchHeaders asks the caches for the headers of a packet that is coming.
-func (n *Net) TouchHeaders(pi int32) { prefetchHeaders(&n.headers[pi]) }
+func (n *Net) TouchHeaders(pi int32) { cache.Line(unsafe.Pointer(&n.headers[pi])) }

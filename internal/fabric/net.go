@@ -312,14 +312,6 @@ func (n *Net) Free(i int32) {
 // InUse returns how many packets exist.
 func (n *Net) InUse() int { return n.inUse }
 
-// Touch asks the caches for what a coming event will need: the packet of an
-// arrival, at a switch or a host.
-func (n *Net) Touch(e *engine.Event) {
-	if e.Kind()&^KindHost == KindArrive {
-		prefetch(&n.Packets[e.B])
-	}
-}
-
 // Handle runs one fabric event.
 func (n *Net) Handle(e *engine.Event) {
 	switch e.Kind() {

@@ -15,11 +15,11 @@ func TestTouch(t *testing.T) {
 		l.Net.Packets[pi].QP = qp
 		l.Net.Q.PushAfter(engine.Node(0), 10, KindRx, 0, pi)
 		e := l.Net.Q.Next()
-		for range 2 * len(l.coming.packets) {
+		for range 2 * len(l.arriving.ring) {
 			l.Touch(e)
 		}
-		if l.coming.packets[0] != pi || l.Net.Packets[pi].QP != qp {
-			t.Errorf("packet %d for %d: coming %v", pi, qp, l.coming.packets)
+		if l.arriving.ring[0] != pi || l.Net.Packets[pi].QP != qp {
+			t.Errorf("packet %d for %d: arriving %v", pi, qp, l.arriving.ring)
 		}
 	}
 }

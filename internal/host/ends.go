@@ -74,7 +74,7 @@ func (h *Hosts) protocols() {
 
 // endsOf returns a connection's ends, nil for one of RC's.
 func (h *Hosts) endsOf(c int32) *ends {
-	if int(c) >= len(h.carried) || h.carried[c].send == nil {
+	if uint32(c) >= uint32(len(h.carried)) || h.carried[c].send == nil {
 		return nil
 	}
 	return &h.carried[c]

@@ -186,6 +186,7 @@ type Hosts struct {
 	take      [256]Taker // of what arrives, by opcode
 	rings     rings
 	carried   []ends // by connection, of those that a protocol carries; no longer than the last of them
+	wide      bool   // there are widePorts
 	lanes     *lanes // nil: no service names a protocol
 	peers     map[peerKey]*peer
 	summed    Counters          // what ends had counted when they were summed up last
@@ -203,8 +204,10 @@ type partition struct {
 	answer  rc.Answer
 	inHand  int32        // the packet that is taken
 	told    cc.Telemetry // what it says, decoded
-	coming  coming
 	saying  transport.Packet
+
+	arriving coming // packets
+	leaving  coming // connections whose packet leaves; below zero: none
 }
 
 // New returns the hosts of a network; NICs and connections are added next.
@@ -219,6 +222,7 @@ func New(net *fabric.Net, cfg *Config) *Hosts {
 	if slices.ContainsFunc(cfg.Services, func(s Service) bool { return s.Telemetry != roce.NoTelemetry }) {
 		net.StampAll(cfg.Interval)
 	}
+	h.wide = len(net.Ports) >= widePorts
 	h.protocols()
 	return h
 }

@@ -63,6 +63,14 @@ func (l *lanes) waits(port int32, class int) bool {
 	return l.base[class] >= 0 && l.all[l.base[class]+port].head >= 0
 }
 
+// firstOf is who is first in a class's lane at a port, below zero where nobody is.
+func (l *lanes) firstOf(port int32, class int) int32 {
+	if l.base[class] < 0 {
+		return -1
+	}
+	return l.all[l.base[class]+port].head
+}
+
 // line puts a sender at the end of a port's lane.
 func (h *Hosts) line(c int32, e *ends, class uint8, port int32, plane uint8) {
 	l := h.lanes

@@ -394,11 +394,12 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
 	for !*stop && q.Popped() < limit {
 		e := q.Next()
-		switch {
-		case e == nil:
+		if e == nil {
 			return false
+		}
+		hosts.Touch(q.Ahead())
+		switch {
 		case e.Kind() == fabric.KindArrive: // more than half of all events
-			net.Touch(q.Ahead())
 			net.Arrive(e.A, e.B)
 		case e.Kind() < fabric.KindHost:
 			poll := e.Kind() == fabric.KindPoll
@@ -406,7 +407,6 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 				return false
 			}
 		case e.Kind() == host.KindRx:
-			hosts.Touch(q.Ahead())
 			hosts.Rx(e.A, e.B)
 		case e.Kind() < host.KindUser:
 			hosts.Handle(e)

@@ -1,0 +1,27 @@
+package cache
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// TestLines: whatever address is asked for, nothing happens but that it may be in a cache: not beyond the end
+// of memory that is ours, and not at nil.
+func TestLines(t *testing.T) {
+	b := make([]byte, 100)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	for _, n := range []int{1, 2, 8, 1 << 10, 0, -1} {
+		Lines(unsafe.Pointer(&b[0]), n)
+		Lines(unsafe.Pointer(&b[99]), n)
+		Lines(nil, n)
+	}
+	Line(unsafe.Pointer(&b[50]))
+	Line(nil)
+	for i := range b {
+		if b[i] != byte(i) {
+			t.Fatalf("byte %d is %d", i, b[i])
+		}
+	}
+}
