@@ -163,7 +163,7 @@ var fixed = []bound{
 	{key: "transport.data_dscp", min: "0", max: "63"},
 	{key: "transport.cnp_dscp", min: "0", max: "63"},
 
-	{key: "workload.trace.step", min: "0", max: "1099511627776"},
+	{key: "workload.trace.step", min: "0", max: "1000000000"},
 	{key: "workload.training.tp", min: "1", max: "1048576"},
 	{key: "workload.training.pp", min: "1", max: "1048576"},
 	{key: "workload.training.dp", min: "1", max: "1048576"},

@@ -195,7 +195,7 @@ func (k *kineto) survey() error {
 		_, number, _ := strings.Cut(e.Name, "ProfilerStep#")
 		n, err := strconv.Atoi(strings.TrimRight(number, " "))
 		from, to, ok := e.span()
-		if err != nil || n < 0 || n > 1<<40 || !ok {
+		if err != nil || n < 0 || n > 1_000_000_000 || !ok {
 			return nil
 		}
 		if len(k.steps) < 1<<16 {
