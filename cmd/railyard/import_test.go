@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"railyard/internal/cabling"
+	"railyard/internal/trace"
 )
 
 // What we export of every shipped scenario comes back as the same graph in few lines, and is as
@@ -83,7 +84,7 @@ var tables = map[string][][3]string{
 // What is assumed for ranks of whose fabric nothing is said loads and has room for them.
 func TestAssumedFabrics(t *testing.T) {
 	for _, ranks := range []int{1, 7, 8, 512, 513, 2056, 32768} {
-		text, note := assumed(ranks, "goal")
+		text, note := assumed(ranks, "goal", trace.Site{})
 		text += fmt.Sprintf("workload: {traffic: {flows: [{from: host-1/gpu-1, to: host-%d/gpu-1, "+
 			"bytes: 1KB}]}}\n", max(2, (ranks+7)/8))
 		if err := loads(text, nil); err != nil {

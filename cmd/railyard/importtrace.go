@@ -20,6 +20,7 @@ type importedTrace struct {
 	Files  []string `json:"files"`
 	Ranks  int      `json:"ranks"`
 	trace.Report
+	site trace.Site
 }
 
 // splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
@@ -72,11 +73,18 @@ const segment = 64
 // ofHosts are traces whose nodes are servers with one NIC, not GPUs.
 var ofHosts = []string{"hpcc-flows", "htsim-cm"}
 
-// assumed is a fabric for ranks of whose fabric nothing is said.
-func assumed(ranks int, format string) (text, note string) {
+// assumed is a fabric for ranks of whose fabric nothing is said, but perhaps of their servers.
+func assumed(ranks int, format string, site trace.Site) (text, note string) {
 	per := 8
 	if ranks < per || slices.Contains(ofHosts, format) {
 		per = 1
+	}
+	if site.GPUs > 0 {
+		per = site.GPUs
+	}
+	nics := per
+	if site.NICs > 0 && per%site.NICs == 0 {
+		nics = site.NICs
 	}
 	hosts := max(2, (ranks+per-1)/per)
 	shape, where := fmt.Sprintf("hosts: %d, spines: 1", hosts), "one segment of rails"
@@ -84,9 +92,27 @@ func assumed(ranks int, format string) (text, note string) {
 		shape = fmt.Sprintf("hosts: %d, segments: %d, spines: %d", segment, n, segment)
 		where, hosts = fmt.Sprintf("%d segments of rails", n), n*segment
 	}
-	return fmt.Sprintf("fabric: {kind: rail, %s}\nserver: {gpus: %d, nics: %d}\n", shape, per, per),
+	server := unit.Plural(per, "GPU")
+	if nics != per {
+		server += " and " + unit.Plural(nics, "NIC")
+	}
+	return fmt.Sprintf("fabric: {kind: rail, %s}\nserver: {gpus: %d, nics: %d}\n", shape, per, nics),
 		fmt.Sprintf("no file says what is cabled: %s of %s on %s is assumed",
-			unit.Plural(hosts, "server"), unit.Plural(per, "GPU"), where)
+			unit.Plural(hosts, "server"), server, where)
+}
+
+// settings are blocks of a scenario that a trace's own settings say.
+func settings(all []trace.Setting) string {
+	var b strings.Builder
+	block := ""
+	for _, s := range all {
+		if s.Block != block {
+			block = s.Block
+			fmt.Fprintf(&b, "%s:\n", block)
+		}
+		fmt.Fprintf(&b, "  %s: %s # %s\n", s.Key, s.Value, s.From)
+	}
+	return b.String()
 }
 
 // workloadOf reads traces and returns the workload of a scenario that names them from its own folder.
@@ -96,8 +122,9 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 	if err != nil {
 		return "", nil, &inputError{err}
 	}
-	out.Format, out.Ranks, out.Report = x.Format, x.Ranks, x.Report
+	out.Format, out.Ranks, out.Report, out.site = x.Format, x.Ranks, x.Report, x.Site
 	var b strings.Builder
+	b.WriteString(settings(x.Settings))
 	fmt.Fprintf(&b, "workload:\n  trace:\n    format: %s\n    files:\n", x.Format)
 	for _, path := range paths {
 		fmt.Fprintf(&b, "      - %q\n", c.fromOut(path))
@@ -136,7 +163,7 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 	out := &imported{Formats: []string{found.Format}, Files: len(traces) + len(cablings), Trace: found}
 	name := slug("", traces[0])
 	if len(cablings) == 0 {
-		text, note := assumed(found.Ranks, found.Format)
+		text, note := assumed(found.Ranks, found.Format, found.site)
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
 		out.Notes = append(out.Notes, note)
 	} else {

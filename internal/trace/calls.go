@@ -101,6 +101,7 @@ type group struct {
 	name  string // as the source calls it
 	ranks []int
 	class workload.Class
+	ring  []int // places in ranks in the order of its rings; nil: as they stand
 }
 
 // calls is what ranks did, before the calls of one have met those of others.
@@ -234,17 +235,28 @@ func (o op) runs(tree bool, on coll.Servers, root int) (coll.Kind, coll.Algorith
 	return coll.SendRecv, nil, ""
 }
 
+// along is an algorithm that goes through ranks in another order.
+func along(order []int, run coll.Algorithm) coll.Algorithm {
+	return func(s coll.Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
+		n := len(ranks)
+		other, waits, done := make([]int, n), make([][]int32, n), make([][]int32, n)
+		for i, at := range order {
+			other[i], waits[i] = ranks[at], ready[at]
+		}
+		for i, ids := range run(s, other, bytes, waits) {
+			done[order[i]] = ids
+		}
+		return done
+	}
+}
+
 // from is an algorithm whose root is another than the first rank.
 func from(root int, run coll.Algorithm) coll.Algorithm {
 	return func(s coll.Sink, ranks []int, bytes unit.Bytes, ready [][]int32) [][]int32 {
-		n := len(ranks)
-		order, waits, done := make([]int, n), make([][]int32, n), make([][]int32, n)
-		for i := range n {
-			order[i], waits[i] = ranks[(root+i)%n], ready[(root+i)%n]
+		order := make([]int, len(ranks))
+		for i := range order {
+			order[i] = (root + i) % len(ranks)
 		}
-		for i, ids := range run(s, order, bytes, waits) {
-			done[(root+i)%n] = ids
-		}
-		return done
+		return along(order, run)(s, ranks, bytes, ready)
 	}
 }

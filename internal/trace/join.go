@@ -297,6 +297,9 @@ func (j *joined) emit(b *workload.Builder, x *call, id []int32) {
 	g := &j.groups[x.group]
 	bytes := max(1, x.bytes)
 	kind, run, by := x.what.runs(x.tree, coll.Even(max(1, j.per)), max(0, int(x.root))%len(g.ranks))
+	if g.ring != nil && by == coll.ByRing {
+		run = along(g.ring, run)
+	}
 	name := x.what.String()
 	if g.name != "" {
 		name = g.name + " " + name

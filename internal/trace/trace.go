@@ -69,7 +69,12 @@ type Trace struct {
 	DAG    *workload.DAG
 	Report Report
 	Site   Site
+	// Settings are keys of a scenario that say what the trace's own settings do.
+	Settings []Setting
 }
+
+// Setting is a key of a scenario, its value, and what says so.
+type Setting struct{ Block, Key, Value, From string }
 
 // Site is what a trace says of the machines that it ran on, where it does.
 type Site struct {
@@ -109,6 +114,7 @@ var formats = []Format{
 		readMatrix},
 	{"kineto", "PyTorch's profiler (Kineto): JSON, gzipped or not, a file of each rank or of some", isKineto,
 		nil},
+	{"nccl-log", "NCCL's log of NCCL_DEBUG=INFO with INIT, COLL, GRAPH, TUNING, NET, ENV", isNCCLLog, nil},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
 
@@ -168,7 +174,8 @@ func unpacked(f File) []byte {
 }
 
 // streamed are the formats whose files are read as streams, and may hold several steps.
-var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto}
+var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto,
+	"nccl-log": readNCCLLog}
 
 // sized are the formats whose files leave the bytes of a collective open.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
