@@ -6,11 +6,14 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml clusters/*.yaml clusters/*.txt
+//go:embed *.yaml *.sbatch clusters/*.yaml clusters/*.txt
 var files embed.FS
 
 // Texts returns the shipped scenarios that run as they are, by file name.
 func Texts() map[string]string { return texts("*.yaml") }
+
+// Scripts returns the shipped job scripts, for railyard submit, by file name.
+func Scripts() map[string]string { return texts("*.sbatch") }
 
 // Clusters returns the published clusters by file name, clusters/hpn.yaml. Many are too large to
 // be run in whole; their about says what makes them small.

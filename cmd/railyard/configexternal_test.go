@@ -175,7 +175,7 @@ func TestSlurmTopology(t *testing.T) {
 		"gpt13b-128.yaml":             16,
 		"fattree128-permutation.yaml": 128,
 	} {
-		out := slurm(t, rendered(t, scenario, "--os", "frr"), hosts)
+		out := slurmShows(t, rendered(t, scenario, "--os", "frr"), hosts)
 		leaves, all := 0, regexp.MustCompile(`Level=[0-2] .*Nodes=host-\[1-`+fmt.Sprint(hosts)+`\]`)
 		for _, l := range strings.Split(out, "\n") {
 			if strings.Contains(l, "Level=0") {
@@ -188,8 +188,8 @@ func TestSlurmTopology(t *testing.T) {
 	}
 }
 
-// slurm starts slurmctld on a topology and returns what scontrol shows.
-func slurm(t *testing.T, dir string, hosts int) string {
+// slurmShows starts slurmctld on a topology and returns what scontrol shows.
+func slurmShows(t *testing.T, dir string, hosts int) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

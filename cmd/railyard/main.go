@@ -39,6 +39,7 @@ type commands struct {
 	Serve    serveCmd    `cmd:"" help:"Open a page that lists, starts and explains runs."`
 	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
 	Import   importCmd   `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
+	Submit   submitCmd   `cmd:"" help:"Read a Slurm batch script: who gets which rank, GPU and NIC, and run it."`
 	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
 	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`

@@ -19,6 +19,7 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
+	"railyard/internal/scenario"
 	"railyard/unit"
 )
 
@@ -33,6 +34,7 @@ type runCmd struct {
 	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
 	Follow   []string `help:"Write what becomes of a packet at every hop into the run directory: 0/+17 is the packet of queue pair 0 behind its first 17; 0/1614795 has that PSN. May be repeated." placeholder:"QP/PSN" sep:"none"`
 	Memory   string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
+	Beside   any      `kong:"-"` // printed with the summary as JSON
 	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
 
@@ -49,11 +51,16 @@ func (c *runCmd) Help() string {
 // Run is the run command.
 func (c *runCmd) Run(e *env) error {
 	began := time.Now()
-	limit, err := parseMemory(c.Memory)
+	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
 	}
-	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
+	return c.simulated(e, plan, began)
+}
+
+// simulated runs a plan, writes what came out and prints it.
+func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
+	limit, err := parseMemory(c.Memory)
 	if err != nil {
 		return err
 	}
@@ -113,6 +120,9 @@ func (c *runCmd) Run(e *env) error {
 
 // print shows the report, whether or not the run could be written.
 func (c *runCmd) print(e *env, job *runner.Runner, s *result.Summary) error {
+	if c.JSON && c.Beside != nil {
+		return printJSON(e.stdout, map[string]any{"submitted": c.Beside, "run": job.Dir, "summary": s})
+	}
 	if c.JSON {
 		return printJSON(e.stdout, s)
 	}

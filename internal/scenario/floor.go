@@ -29,7 +29,7 @@ type seats struct {
 
 func newFloor(p *resolver) *floor {
 	f := &floor{p: p, owner: make([]string, p.Graph.TotalGPUs())}
-	racks, pods := p.racks()
+	racks, pods := p.Graph.Racks()
 	for d := range p.Graph.Domains() {
 		f.servers = append(f.servers, seats{domain: d, rack: racks[d], pod: pods[d]})
 	}
@@ -181,53 +181,4 @@ func (f *floor) place(key string, j *Job, need, together int) (crew, error) {
 			"of them in such groups", need, together, f.free(), f.p.Graph.TotalGPUs(), len(all))
 	}
 	return nil, field.New(key, "needs %d GPUs; %d are free of %d", need, f.free(), f.p.Graph.TotalGPUs())
-}
-
-// racks says of each server behind which leaf its first NIC is, and which leaves are joined by one tier.
-func (p *resolver) racks() (rack, pod []int) {
-	g := p.Graph
-	rack, pod = make([]int, g.Domains()), make([]int, g.Domains())
-	leaf := make([]int, g.Domains())
-	for d := range leaf {
-		leaf[d] = -1
-	}
-	for i := range g.NICs {
-		n := &g.NICs[i]
-		if d := g.DomainOf(n.Host); leaf[d] < 0 {
-			l := &g.Links[n.Links[0]]
-			leaf[d] = l.A + l.B - g.Hosts[n.Host]
-		}
-	}
-	above := map[int]int{} // by switch: the first that leaves were seen below, as union
-	var root func(int) int
-	root = func(n int) int {
-		if up, ok := above[n]; ok && up != n {
-			above[n] = root(up)
-			return above[n]
-		}
-		return n
-	}
-	isLeaf := map[int]bool{}
-	for _, l := range leaf {
-		isLeaf[l] = true
-	}
-	for i := range g.Links {
-		l := &g.Links[i]
-		for _, end := range [][2]int{{l.A, l.B}, {l.B, l.A}} {
-			if isLeaf[end[0]] && g.Nodes[end[1]].Role != topo.Host {
-				above[root(end[0])] = root(end[1])
-			}
-		}
-	}
-	number := func(of map[int]int, key int) int {
-		if _, ok := of[key]; !ok {
-			of[key] = len(of)
-		}
-		return of[key]
-	}
-	racks, pods := map[int]int{}, map[int]int{}
-	for d, l := range leaf {
-		rack[d], pod[d] = number(racks, l), number(pods, root(l))
-	}
-	return rack, pod
 }

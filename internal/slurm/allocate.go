@@ -43,6 +43,7 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 	if err := h.names(); err != nil {
 		return nil, err
 	}
+	h.features()
 	h.parts()
 	chosen, why := h.choose(false)
 	if chosen == nil {
@@ -96,6 +97,21 @@ func (h *hall) names() error {
 		}
 	}
 	return nil
+}
+
+// features leaves out a constraint where nobody says what features nodes have.
+func (h *hall) features() {
+	if h.r.Constraint == "" || slices.ContainsFunc(h.c.Nodes,
+		func(n Node) bool { return len(n.Features) > 0 }) {
+		return
+	}
+	p, _ := h.r.at("constraint")
+	h.a.Notes = append(h.a.Notes, Note{p, "--constraint=" + h.r.Constraint + ": nobody says what features " +
+		"the " +
+		"nodes have: left out"})
+	r := *h.r
+	r.Constraint = ""
+	h.r = &r
 }
 
 // all is the names of all nodes.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -138,6 +139,42 @@ func (c *Cluster) add(n Node) {
 
 // Add takes a node of a cluster that is known otherwise.
 func (c *Cluster) Add(n Node) { c.add(n) }
+
+// Sort brings nodes in the order of their names, numbers as such.
+func (c *Cluster) Sort() {
+	slices.SortStableFunc(c.Nodes, func(a, b Node) int { return natural(a.Name, b.Name) })
+	for i := range c.Nodes {
+		c.byName[c.Nodes[i].Name] = i
+	}
+}
+
+// natural compares names, runs of digits as numbers.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x > 0 && y > 0 {
+			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if d := cmp.Or(cmp.Compare(len(m), len(n)), strings.Compare(m, n)); d != 0 {
+				return d
+			}
+			a, b = a[x:], b[y:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is with how many a text begins.
+func digits(s string) (n int) {
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 // Node finds a node.
 func (c *Cluster) Node(name string) (*Node, bool) {

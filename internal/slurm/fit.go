@@ -234,7 +234,11 @@ func (h *hall) share(chosen []int) {
 		case r.GPUs > 0:
 			get = gpus[k]
 		case r.GPUsPerTask > 0:
-			get = min(get, r.GPUsPerTask*min(s.Most, counts[k]))
+			tasks := counts[k]
+			if r.PerNode > 0 {
+				tasks = r.PerNode
+			}
+			get = min(get, r.GPUsPerTask*min(s.Most, tasks))
 		}
 		for g := range get {
 			s.GPUs = append(s.GPUs, g)

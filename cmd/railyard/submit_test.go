@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"railyard/internal/result"
+)
+
+// tinyJob trains a small model on two servers of two GPUs, as its flags say.
+const tinyJob = `#!/bin/bash
+#SBATCH --nodes=2 --ntasks-per-node=2 --gpus-per-node=2
+export NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_TC=96
+srun python pretrain_gpt.py --num-layers 2 --hidden-size 512 --num-attention-heads 8 --vocab-size 32000 \
+  --seq-length 512 --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 4
+`
+
+const tinySite = "name: site\nfabric: {kind: rail, hosts: 2, segments: 2, spines: 2}\n" +
+	"server: {gpus: 2, nics: 2}\nseed: 7\nworkload: {traffic: {alltoall: {bytes: 1MB}}}\n"
+
+// What submit runs is the scenario that it writes: both take as long.
+func TestSubmitRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"job.sbatch": tinyJob, "site.yaml": tinySite} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "submit", "job.sbatch", "--cluster", "site.yaml", "--out", "a", "--scenario",
+		"job.yaml", "--json")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	var got struct {
+		Submitted submitted
+		Run       string
+		Summary   result.Summary
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	s := got.Submitted
+	if s.World != 4 || len(s.Ranks) != 4 || s.Ranks[3].Host != "host-2" || s.Ranks[3].GPU != 1 ||
+		s.Ranks[3].NIC != "nic-2" || s.Ranks[3].Environ["SLURM_PROCID"] != "3" || got.Run != "a" {
+		t.Errorf("%+v", s.Ranks[3])
+	}
+	code, out, errs = call(t, "run", "job.yaml", "--json", "--out", "b")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	var again result.Summary
+	if err := json.Unmarshal([]byte(out), &again); err != nil {
+		t.Fatal(err)
+	}
+	if again.StepTime != got.Summary.StepTime || again.Packets != got.Summary.Packets || again.Packets == 0 {
+		t.Errorf("%v and %v, %d and %d packets", got.Summary.StepTime, again.StepTime, got.Summary.Packets,
+			again.Packets)
+	}
+	plan, err := loadPlan("job.yaml", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.QPs != 2 || plan.Seed != 7 || plan.Services[plan.Jobs[0].Service].DSCP != 24 {
+		t.Errorf("%d queue pairs, seed %d, %+v", plan.QPs, plan.Seed, plan.Services)
+	}
+}
+
+// A number of queue pairs gets into a scenario wherever its transport stands.
+func TestWithQPs(t *testing.T) {
+	for text, want := range map[string]string{
+		"seed: 1\n":                                    "seed: 1\ntransport: {qps: 4}\n",
+		"transport: {mtu: 4096}\nseed: 1\n":            "transport: {qps: 4, mtu: 4096}\nseed: 1\n",
+		"transport: {mtu: 4096, qps: 2}\nseed: 1\n":    "transport: {mtu: 4096, qps: 4}\nseed: 1\n",
+		"transport: # ours\n  mtu: 4096\nseed: 1\n":    "transport: # ours\n  qps: 4\n  mtu: 4096\nseed: 1\n",
+		"transport:\n  mtu: 4096\n  qps: 2\nseed: 1\n": "transport:\n  mtu: 4096\n  qps: 4\nseed: 1\n",
+		"transport: mrc\n":                             "transport: mrc\n",
+	} {
+		if got := withQPs(text, 4); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Every line that submit prints fits 100 columns, for a large job and long names too, and is bounded.
+func TestSubmitFits(t *testing.T) {
+	t.Chdir(t.TempDir())
+	long := strings.Repeat("very-long-", 5)
+	var b strings.Builder
+	b.WriteString("ClusterName=x\nNodeName=" + long + "[001-128] CPUs=64 Gres=gpu:h100:8\n")
+	script := "#!/bin/bash\n#SBATCH -N32 --ntasks-per-node=8 --gpus-per-node=8\nexport NCCL_SOCKET_IFNAME=" +
+		strings.Repeat("eth,", 100) + "\nsrun python train.py --model_name_or_path gpt3-125m " +
+		strings.Repeat("--some-flag-that-nobody-knows 1 ", 300) + "\n"
+	for name, text := range map[string]string{"slurm.conf": b.String(), "job": script} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "submit", "job", "--slurm-conf", "slurm.conf", "--dry-run")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	rows := strings.Split(out, "\n")
+	if len(rows) > 100 {
+		t.Errorf("%d lines", len(rows))
+	}
+	for _, l := range rows {
+		if n := len([]rune(l)); n > 100 {
+			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+}
+
+// Whatever somebody submits that cannot be is one line with its place, and exit code 2.
+func TestSubmitRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	with := func(old, now string) string { return strings.Replace(tinyJob, old, now, 1) }
+	files := map[string]string{"site.yaml": tinySite, "job": tinyJob, "many": with("--nodes=2", "--nodes=9"),
+		"divide": with("parallel-size 2", "parallel-size 3"), "heads": with("heads 8", "heads 1"),
+		"binary": "\x7fELF\x00", "quote": "#!/bin/sh\necho '", "bare": "srun x\n",
+		"contradiction": with("--gpus", "--ntasks=8 --gpus"), "nothing": "#!/bin/sh\nls\n",
+		"unknown": "#!/bin/sh\nsrun ./solver --cells 100\n", "notes.txt": "hello\n",
+		"flag": with("--num-layers", "--num-layer")}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if f, err := os.Create("large"); err != nil || f.Truncate(100<<20) != nil || f.Close() != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"many --cluster site.yaml", "many:2:9: --nodes: the job needs 9 nodes; 4 nodes"},
+		{"divide --cluster site.yaml", "divide:5:20: --tensor-model-parallel-size: tp 3 x pp 1 x cp 1 is 3"},
+		{"heads --cluster site.yaml", "heads:5:20: --tensor-model-parallel-size: 2 does not divide the 1 " +
+			"att"},
+		{"binary --cluster site.yaml", "binary:1:1: is no text"},
+		{"large --cluster site.yaml", "large"},
+		{"quote --cluster site.yaml", "quote:2:6: is no shell script"},
+		{"contradiction --cluster site.yaml", "contradiction:2:39: --ntasks: 8 tasks do not fit on 2 nodes"},
+		{"bare --cluster site.yaml", "bare:1:1: sbatch takes scripts whose first line"},
+		{"unknown --cluster site.yaml", "unknown:2:6: ./solver: what it computes is not said"},
+		{"nothing --cluster site.yaml", "nothing: starts no program"},
+		{"flag --cluster site.yaml", "flag:4:29: --num-layer: is no flag that is known"},
+		{"job --cluster missing.yaml", "stat missing.yaml"},
+		{"job --sinfo notes.txt", "notes.txt: says nothing of a cluster"},
+		{"job --cluster site.yaml --sinfo notes.txt", "--cluster: a scenario says all of a cluster"},
+		{"job --cluster site.yaml --env X", "--env: found \"X\", expected NAME=VALUE"},
+		{"job --cluster site.yaml --model gpt5", "--model: there is no model \"gpt5\""},
+		{"job --cluster site.yaml --rank 4", "--rank: must lie between 0 and 3"},
+		{"job --cluster site.yaml --option=--gpus=3", "--option --gpus=3: --gpus: 3 GPUs, and 2 per node"},
+		{"job", "--cluster: is missing"},
+	} {
+		code, _, errs := call(t, append([]string{"submit", "--dry-run"}, strings.Fields(c.args)...)...)
+		if code != exitInput || !strings.HasPrefix(errs, "railyard: "+c.want) ||
+			strings.Count(errs, "\n") > 5 {
+			t.Errorf("%s: exit code %d, %s", c.args, code, errs)
+		}
+	}
+	if left, _ := filepath.Glob("runs/*"); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/model"
+	"railyard/internal/scenario"
+	"railyard/internal/slurm"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// cluster is what a job is given nodes of, and the fabric that they are on.
+type cluster struct {
+	slurm *slurm.Cluster
+	from  []string    // files
+	graph *topo.Graph // of a scenario; nil: only Slurm describes it
+	text  string      // of that scenario, without workload
+	notes []string
+}
+
+// cluster reads the one that the flags name.
+func (c *submitCmd) cluster() (*cluster, error) {
+	files := slices.Concat(one(c.SlurmConf), one(c.Topology), one(c.Sinfo), c.Scontrol)
+	switch {
+	case c.Cluster != "" && len(files) > 0:
+		return nil, field.New("--cluster", "a scenario says all of a cluster: %s says it again", files[0])
+	case c.Cluster != "":
+		return simulatedCluster(c.Cluster)
+	case len(files) == 0:
+		return nil, field.New("--cluster", "is missing: a scenario whose servers the job gets; or what "+
+			"Slurm "+
+			"says of a cluster, by --slurm-conf, --topology, --sinfo, --scontrol")
+	}
+	k := &cluster{slurm: &slurm.Cluster{}, from: files}
+	for _, f := range files {
+		b, err := readBounded(f, scenario.MaxSize*32)
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if err := k.slurm.Read(f, b); err != nil {
+			return nil, err
+		}
+	}
+	if len(k.slurm.Nodes) == 0 && len(k.slurm.Switches) > 0 { // topology.conf alone
+		for _, s := range k.slurm.Switches {
+			for _, n := range s.Nodes {
+				k.slurm.Add(slurm.Node{Name: n, At: s.At})
+			}
+		}
+	}
+	if c.SlurmConf == "" {
+		k.slurm.Sort() // sinfo groups nodes by their state
+	}
+	if err := k.slurm.Check(); err != nil {
+		return nil, err
+	}
+	if none := slices.IndexFunc(k.slurm.Nodes, func(n slurm.Node) bool { return n.GPUs > 0 }) < 0; none {
+		per := c.GPUs
+		if per == 0 {
+			per = 8
+			k.notes = append(k.notes, "no file says how many GPUs a node has: 8 are assumed (--gpus)")
+		}
+		for i := range k.slurm.Nodes {
+			k.slurm.Nodes[i].GPUs = per
+		}
+	}
+	return k, nil
+}
+
+// one is a list of a file, if it is named.
+func one(file string) []string {
+	if file == "" {
+		return nil
+	}
+	return []string{file}
+}
+
+// topKey is a key of a scenario's outermost mapping, written as a block.
+var topKey = regexp.MustCompile(`^([a-z_]+) *:`)
+
+// simulatedCluster is a scenario's servers.
+func simulatedCluster(path string) (*cluster, error) {
+	plan, err := loadNetwork(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := plan.Graph
+	k := &cluster{slurm: &slurm.Cluster{}, from: []string{path}, graph: g}
+	for h := range g.Hosts {
+		first, last := g.GPUsOf(h)
+		n := slurm.Node{Name: g.Nodes[g.Hosts[h]].Name, GPUs: last - first}
+		k.slurm.Add(n)
+	}
+	k.tree()
+	if err := k.slurm.Check(); err != nil {
+		return nil, err
+	}
+	var keep []string
+	drop := false
+	for _, l := range strings.Split(plan.Text(), "\n") {
+		if m := topKey.FindStringSubmatch(l); m != nil {
+			drop = slices.Contains([]string{"name", "about", "workload", "jobs", "placement"}, m[1])
+		}
+		if !drop && !strings.HasPrefix(l, "#") {
+			keep = append(keep, l)
+		}
+	}
+	k.text = strings.Join(keep, "\n")
+	return k, nil
+}
+
+// tree is the switches as Slurm would be told of them: servers behind a leaf, leaves that a tier joins, all.
+func (k *cluster) tree() {
+	racks, pods := k.graph.Racks()
+	var leaves, above []slurm.Switch
+	at, up := map[int]int{}, map[int]int{}
+	for h := range k.graph.Hosts {
+		d := k.graph.DomainOf(h)
+		i, ok := at[racks[d]]
+		if !ok {
+			i = len(leaves)
+			at[racks[d]] = i
+			leaves = append(leaves, slurm.Switch{Name: fmt.Sprintf("leaf-%d", i+1)})
+			p, ok := up[pods[d]]
+			if !ok {
+				p = len(above)
+				up[pods[d]] = p
+				above = append(above, slurm.Switch{Name: fmt.Sprintf("pod-%d", p+1)})
+			}
+			above[p].Switches = append(above[p].Switches, leaves[i].Name)
+		}
+		leaves[i].Nodes = append(leaves[i].Nodes, k.graph.Nodes[k.graph.Hosts[h]].Name)
+	}
+	k.slurm.Switches = append(leaves, above...)
+	if len(above) > 1 {
+		root := slurm.Switch{Name: "fabric"}
+		for _, s := range above {
+			root.Switches = append(root.Switches, s.Name)
+		}
+		k.slurm.Switches = append(k.slurm.Switches, root)
+	}
+}
+
+// leafOf is the leaf of a node, and how many nodes that has; without a tree all are on one.
+func (k *cluster) leafOf(node string) (name string, nodes int) {
+	for _, s := range k.slurm.Switches {
+		if slices.Contains(s.Nodes, node) {
+			return s.Name, len(s.Nodes)
+		}
+	}
+	return "leaf", len(k.slurm.Nodes)
+}
+
+// plainNode is a name that a scenario takes for a server.
+func plainNode(name string) string {
+	return strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
+			return r
+		}
+		return '-'
+	}, name), "-")
+}
+
+// scenarioOf is the fabric that is assumed where only Slurm describes a cluster: the job's nodes, a NIC for
+// each GPU, a switch for each rail and leaf of the topology, with as many cables up as down.
+func (k *cluster) scenarioOf(a *slurm.Allocation, rate unit.Rate) (string, error) {
+	gpus, kind := 0, ""
+	for _, s := range a.Shares {
+		n := &k.slurm.Nodes[s.Node]
+		if gpus != 0 && n.GPUs != gpus {
+			return "", field.New("--cluster", "%s has %s and others of the job have %d: a scenario "+
+				"describes "+
+				"such a cluster", n.Name, unit.Plural(n.GPUs, "GPU"), gpus)
+		}
+		gpus = n.GPUs
+		if kind == "" {
+			kind = gpuNamed(append([]string{n.GPUType}, n.Features...))
+		}
+	}
+	if gpus == 0 {
+		return "", field.New("--gpus", "%s has no GPU; --gpus says how many a node has",
+			k.slurm.Nodes[a.Shares[0].Node].Name)
+	}
+	if kind == "" {
+		kind = "h100"
+		k.notes = append(k.notes, "no file says which GPUs the nodes have: h100 are assumed (--set "+
+			"server.gpu=a100 changes it)")
+	}
+	var leaves, hosts []string
+	size, most := map[string]int{}, 0
+	of := map[string]string{}
+	for _, name := range a.Names() {
+		leaf, n := k.leafOf(name)
+		if leaf = plainNode(leaf); !slices.Contains(leaves, leaf) {
+			leaves = append(leaves, leaf)
+		}
+		size[leaf], most, of[name] = n, max(most, n), leaf
+		hosts = append(hosts, plainNode(name))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "fabric:\n  kind: graph\n  host_link: {rate: %v}\n  fabric_link: {rate: %v}\n  graph:\n",
+		rate, rate)
+	fmt.Fprintf(&b, "    hosts: [%s]\n    switches:\n", strings.Join(hosts, ", "))
+	for _, leaf := range leaves {
+		for r := range gpus {
+			fmt.Fprintf(&b, "      - {name: %s-rail-%d, role: rail, tier: 1}\n", leaf, r+1)
+		}
+	}
+	spines := 0
+	if len(leaves) > 1 {
+		spines = min(16, most)
+	}
+	for s := range spines {
+		fmt.Fprintf(&b, "      - {name: spine-%d, role: spine, tier: 2}\n", s+1)
+	}
+	b.WriteString("    links:\n")
+	for _, name := range a.Names() {
+		for r := range gpus {
+			fmt.Fprintf(&b, "      - {from: %s, to: %s-rail-%d}\n", plainNode(name), of[name], r+1)
+		}
+	}
+	for _, leaf := range leaves {
+		for r := range gpus {
+			for s := range spines {
+				fmt.Fprintf(&b, "      - {from: %s-rail-%d, to: spine-%d, count: %d}\n", leaf, r+1, s+1,
+					(size[leaf]+spines-1)/spines)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "server: {gpu: %s, gpus: %d, nics: %d}\n", kind, gpus, gpus)
+	above := ""
+	if spines > 0 {
+		above = fmt.Sprintf(", %s above with as many cables up as down", unit.Plural(spines, "spine"))
+	}
+	k.notes = append(k.notes, fmt.Sprintf("Slurm knows no NICs and no cables: a NIC of %v for each GPU "+
+		"and a "+
+		"switch for each rail of %s%s are assumed", rate, unit.Plural(len(leaves), "leaf"), above))
+	return b.String(), nil
+}
+
+// gpuNamed is the GPU that one of some words names.
+func gpuNamed(words []string) string {
+	for _, w := range words {
+		for _, name := range model.GPUNames() {
+			if strings.Contains(strings.ToLower(w), name) {
+				return name
+			}
+		}
+	}
+	return ""
+}

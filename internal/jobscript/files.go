@@ -1,0 +1,178 @@
+package jobscript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"railyard/internal/slurm"
+)
+
+// maxFile bounds a file of arguments.
+const maxFile = 1 << 20
+
+// File reads a file of arguments: DeepSpeed's JSON, a model's config.json or another program's JSON, YAML
+// with a key a line. What was said before it counts before it.
+func (s *Said) File(name string, text []byte) error {
+	if len(text) > maxFile {
+		return slurm.Place{File: name}.Fail("", "is longer than the %d KiB that are read", maxFile>>10)
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		return slurm.Place{File: name}.Fail("", "is no text")
+	}
+	var vals []Value
+	var err error
+	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '{' {
+		vals, err = flatJSON(name, text)
+	} else {
+		vals = flatYAML(name, string(text))
+	}
+	if err != nil {
+		return err
+	}
+	deepspeed := isDeepSpeed(vals)
+	before := map[string]Value{}
+	for k, v := range s.vals {
+		before[k] = v
+	}
+	for _, v := range vals {
+		f := s.fileFlag(v, deepspeed)
+		if f == nil {
+			s.Left = append(s.Left, v)
+			continue
+		}
+		if err := s.set(f, v); err != nil {
+			return err
+		}
+	}
+	for k, v := range before {
+		if is := s.vals[k]; deepspeed && is.Text != v.Text && (k == "micro" || k == "global" || k == "zero") {
+			return is.At.Fail(is.Name, "is %s, and %s says %s (line %d)", is.Text, v.Name, v.Text, v.At.Line)
+		}
+		s.vals[k] = v
+	}
+	return nil
+}
+
+// deepSpeedKeys are what a DeepSpeed configuration says by whole paths, beside names that all have.
+var deepSpeedKeys = map[string]string{"train_batch_size": "global", "zero_optimization.stage": "zero",
+	"bf16.enabled": "bf16", "fp16.enabled": "fp16", "bfloat16.enabled": "bf16",
+	"tensor_parallel.autotp_size": "tp"}
+
+// fileFlag finds what a value in a file is about; nil: nothing that counts.
+func (s *Said) fileFlag(v Value, deepspeed bool) *flag {
+	if key, ok := deepSpeedKeys[v.Name]; ok && deepspeed {
+		for i := range flags {
+			if flags[i].key == key {
+				return &flags[i]
+			}
+		}
+	}
+	f, ok := byName[plainName(v.Name)]
+	if !ok || deepspeed && (f.key == "zero" || f.key == "local" || f.key == "type") ||
+		f.key == "config" || f.key == "deepspeed" {
+		return nil
+	}
+	return f
+}
+
+// isDeepSpeed reports whether values are those of a DeepSpeed configuration.
+func isDeepSpeed(vals []Value) bool {
+	for _, v := range vals {
+		if strings.HasPrefix(v.Name, "zero_optimization") || v.Name == "train_micro_batch_size_per_gpu" {
+			return true
+		}
+	}
+	return false
+}
+
+// flatJSON is the values of an object with their paths.
+func flatJSON(name string, text []byte) (out []Value, err error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var path []string
+	var lists []bool // by level: a list
+	key := ""        // that a value is next for
+	line := func() int { return 1 + bytes.Count(text[:min(int(d.InputOffset()), len(text))], []byte("\n")) }
+	for {
+		t, err := d.Token()
+		if err != nil {
+			if len(lists) == 0 && len(out) > 0 {
+				return out, nil
+			}
+			return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is no JSON: %v", err)
+		}
+		in := len(lists) > 0 && lists[len(lists)-1]
+		switch x := t.(type) {
+		case json.Delim:
+			switch x {
+			case '{', '[':
+				if len(lists) >= 64 {
+					return nil, slurm.Place{File: name, Line: line(), Col: 1}.Fail("", "is nested deeper "+
+						"than 64")
+				}
+				lists = append(lists, x == '[')
+				path = append(path, key)
+				key = ""
+			default:
+				lists, path = lists[:len(lists)-1], path[:len(path)-1]
+				if len(lists) == 0 {
+					return out, nil
+				}
+			}
+			continue
+		case string:
+			if !in && key == "" {
+				if key = x; key == "" {
+					key = "-"
+				}
+				continue
+			}
+		}
+		if in {
+			continue // elements of lists have no names
+		}
+		full := strings.TrimLeft(strings.Join(append(path[:len(path):len(path)], key), "."), ".")
+		out = append(out, Value{Text: fmt.Sprint(t), Name: full, At: slurm.Place{File: name, Line: line(),
+			Col: 1}})
+		key = ""
+	}
+}
+
+// pair is a line of YAML with a key and a value.
+var pair = regexp.MustCompile(`^( *)(?:- )?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?\s*:\s*(.*?)\s*$`)
+
+// flatYAML is the values of a file with a key a line, with their paths; lists and braces are not read.
+func flatYAML(name, text string) (out []Value) {
+	type level struct {
+		indent int
+		key    string
+	}
+	var path []level
+	for i, l := range strings.Split(text, "\n") {
+		m := pair.FindStringSubmatch(strings.TrimSuffix(l, "\r"))
+		if m == nil {
+			continue
+		}
+		for len(path) > 0 && path[len(path)-1].indent >= len(m[1]) {
+			path = path[:len(path)-1]
+		}
+		v, _, _ := strings.Cut(m[3], " #")
+		v = strings.Trim(strings.TrimSpace(v), `"'`)
+		if v == "" || strings.HasPrefix(v, "#") {
+			if len(path) < 64 {
+				path = append(path, level{len(m[1]), m[2]})
+			}
+			continue
+		}
+		full := ""
+		for _, p := range path {
+			full += p.key + "."
+		}
+		out = append(out, Value{Text: v, Name: full + m[2], At: slurm.Place{File: name, Line: i + 1,
+			Col: len(m[1]) + 1}})
+	}
+	return out
+}

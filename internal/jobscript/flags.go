@@ -1,0 +1,274 @@
+package jobscript
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/slurm"
+)
+
+// kind is what stands behind a flag.
+type kind uint8
+
+const (
+	number kind = iota // a whole number
+	word
+	toggle // nothing, or true and false
+)
+
+// flag is something that programs are told of a training, under the names that Megatron-LM, NeMo, DeepSpeed,
+// Hugging Face's Trainer and others have for it: without hyphens in front, _ for - inside, and behind the
+// last dot.
+type flag struct {
+	key   string
+	kind  kind
+	names string
+}
+
+var flags = []flag{
+	{"layers", number, "num_layers num_hidden_layers n_layers n_layer"},
+	{"hidden", number, "hidden_size hidden_width n_embd d_model"},
+	{"heads", number, "num_attention_heads num_heads n_heads n_head"},
+	{"kv", number, "num_query_groups num_key_value_heads n_kv_heads"},
+	{"gqa", toggle, "group_query_attention"},
+	{"ffn", number, "ffn_hidden_size intermediate_size"},
+	{"head dim", number, "kv_channels head_dim"},
+	{"vocab", number, "vocab_size padded_vocab_size pad_vocab_size_to"},
+	{"divisible", number, "make_vocab_size_divisible_by"},
+	{"swiglu", toggle, "swiglu"},
+	{"norm", word, "normalization"},
+	{"untied", toggle, "untie_embeddings_and_output_weights"},
+	{"rope", word, "position_embedding_type"},
+	{"experts", number, "num_experts num_local_experts num_moe_experts"},
+	{"top k", number, "moe_router_topk num_experts_per_tok moe_top_k"},
+	{"model", word, "model_name_or_path model_name pretrained_model_name_or_path model_id model model_path"},
+	{"type", word, "model_type"},
+	{"name", word, "name"},
+	{"sequence", number, "seq_length encoder_seq_length seq_len max_seq_length max_seq_len max_length " +
+		"block_size max_context_width sequence_length model_max_length cutoff_len"},
+	{"positions", number, "max_position_embeddings"},
+	{"micro", number, "micro_batch_size per_device_train_batch_size train_micro_batch_size_per_gpu mbs " +
+		"local_batch_size"},
+	{"local", number, "train_batch_size batch_size per_gpu_train_batch_size"},
+	{"global", number, "global_batch_size gbs total_batch_size"},
+	{"accumulation", number, "gradient_accumulation_steps accumulate_grad_batches grad_accum " +
+		"batch_accumulation_per_replica"},
+	{"tp", number, "tensor_model_parallel_size tensor_parallel_size tensor_parallel_degree tp_size tp"},
+	{"pp", number, "pipeline_model_parallel_size pipeline_parallel_size pipeline_parallel_degree " +
+		"pipe_parallel_size pp_size pp"},
+	{"cp", number, "context_parallel_size context_parallel_degree cp_size cp"},
+	{"ep", number, "expert_model_parallel_size expert_parallel_size expert_parallel_degree ep_size ep"},
+	{"dp", number, "data_parallel_size data_parallel_replicate_degree dp_size dp"},
+	{"vpp", number, "virtual_pipeline_model_parallel_size num_virtual_stages_per_pipeline_rank"},
+	{"chunk", number, "num_layers_per_virtual_pipeline_stage"},
+	{"sp", toggle, "sequence_parallel"},
+	{"order", toggle, "use_tp_pp_dp_mapping"},
+	{"zero", number, "zero_stage zero_optimization_stage stage"},
+	{"distributed optimizer", toggle, "use_distributed_optimizer"},
+	{"optimizer", word, "optim_name"},
+	{"fsdp", word, "fsdp fsdp_sharding_strategy sharding_strategy data_parallel_sharding_strategy"},
+	{"fsdp2", toggle, "use_torch_fsdp2 use_megatron_fsdp use_custom_fsdp use_fsdp"},
+	{"overlap", toggle, "overlap_grad_reduce overlap_grad_sync overlap_comm"},
+	{"gather ahead", toggle, "overlap_param_gather overlap_param_sync"},
+	{"bucket", number, "ddp_bucket_size reduce_bucket_size"},
+	{"no tp overlap", toggle, "no_async_tensor_model_parallel_allreduce"},
+	{"grads 16", toggle, "grad_reduce_in_bf16"},
+	{"grads 32", toggle, "accumulate_allreduce_grads_in_fp32"},
+	{"bf16", toggle, "bf16"},
+	{"fp16", toggle, "fp16"},
+	{"recompute selective", toggle, "recompute_activations"},
+	{"recompute", word, "recompute_granularity activations_checkpoint_granularity"},
+	{"recompute full", toggle, "checkpoint_activations gradient_checkpointing activation_checkpointing " +
+		"deepspeed_activation_checkpointing"},
+	{"recompute method", word, "activations_checkpoint_method recompute_method"},
+	{"deepspeed", word, "deepspeed_config deepspeed_config_file deepspeed"},
+	{"config", word, "config config_file yaml_cfg config_name config_name_or_path conf"},
+	{"nodes", number, "num_nodes"},
+}
+
+// byName finds a flag.
+var byName = func() map[string]*flag {
+	m := map[string]*flag{}
+	for i := range flags {
+		for _, n := range strings.Fields(flags[i].names) {
+			m[n] = &flags[i]
+		}
+	}
+	return m
+}()
+
+// Value is what a flag or a file says.
+type Value struct {
+	Text string
+	Name string // as it was written
+	At   slurm.Place
+}
+
+// Said is what is said of a training, and what of that is not used.
+type Said struct {
+	vals  map[string]Value
+	given *Shape
+	Left  []Value // that have no bearing here, or are not known
+	Notes []slurm.Note
+}
+
+func newSaid() *Said { return &Said{vals: map[string]Value{}} }
+
+func (s *Said) note(at slurm.Place, text string) {
+	if len(s.Notes) < maxNotes {
+		s.Notes = append(s.Notes, slurm.Note{At: at, Text: text})
+	}
+}
+
+// off are ways to say no.
+func off(v string) bool {
+	return slices.Contains([]string{"false", "False", "FALSE", "0", "no", "null", "None", "none", "off"}, v)
+}
+
+// boolean reports whether a word is an answer to yes or no.
+func boolean(v string) bool {
+	return off(v) || slices.Contains([]string{"true", "True", "TRUE", "1", "yes", "on"}, v)
+}
+
+// set takes a value, the last one said of each key; vague ones are told and left out.
+func (s *Said) set(f *flag, v Value) error {
+	if vague(v.Text) || strings.Contains(v.Text, each) {
+		s.note(v.At, v.Name+" is "+slurm.Open(v.Text)+", which is not known here: left out (--env "+
+			"NAME=VALUE says a variable's value)")
+		return nil
+	}
+	switch f.kind {
+	case number:
+		text := strings.ReplaceAll(v.Text, "_", "")
+		if x, err := strconv.ParseFloat(text, 64); err == nil && x == float64(int64(x)) && x < 1e15 {
+			text = strconv.FormatInt(int64(x), 10) // 5e8
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			if off(v.Text) || v.Text == "auto" {
+				return nil
+			}
+			return v.At.Fail(v.Name, "found %s, expected a whole number", field.Quote(v.Text))
+		}
+		v.Text = strconv.FormatInt(n, 10)
+	case toggle:
+		if off(v.Text) {
+			delete(s.vals, f.key)
+			return nil
+		}
+	}
+	s.vals[f.key] = v
+	return nil
+}
+
+// num is a number that was said, or 0.
+func (s *Said) num(key string) int64 {
+	n, _ := strconv.ParseInt(s.vals[key].Text, 10, 64)
+	return n
+}
+
+// has reports whether something was said.
+func (s *Said) has(key string) bool { _, ok := s.vals[key]; return ok }
+
+// Flags reads the words behind a program: --name value, --name=value, name=value with dots. The place of a
+// word is where place finds it in the script, else that of its command.
+func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		dashed := strings.HasPrefix(a.Text, "-")
+		written, v, joined := strings.Cut(a.Text, "=")
+		if !dashed && (!joined || strings.ContainsAny(written, "/ ")) {
+			continue // a file, a command's name
+		}
+		name := plainName(written)
+		next := ""
+		if i+1 < len(args) {
+			next = args[i+1].Text
+		}
+		free := next != "" && (!strings.HasPrefix(next, "-") || negative(next)) &&
+			!(strings.Contains(next, "=") && !dashed)
+		f, ok := byName[name]
+		if strings.HasSuffix(written, "optim.name") {
+			f, ok = &flag{key: "optimizer", kind: word}, true
+		}
+		switch {
+		case !ok && !joined && free:
+			v = next
+			i++
+		case ok && !joined && f.kind != toggle && free:
+			v = next
+			i++
+		case ok && !joined && f.kind == toggle && boolean(next):
+			v = next
+			i++
+		}
+		x := Value{Text: v, Name: written, At: place(a)}
+		if !ok {
+			if err := misspelt(x, name); err != nil {
+				return err
+			}
+			s.Left = append(s.Left, x)
+			continue
+		}
+		if f.kind == number && v == "" {
+			return x.At.Fail(written, "has no number behind it")
+		}
+		if err := s.set(f, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainName is a flag's name as the table has it.
+func plainName(written string) string {
+	name := strings.TrimLeft(written, "-+~")
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return strings.ReplaceAll(name, "-", "_")
+}
+
+// negative reports whether a word is a number with a sign.
+func negative(w string) bool {
+	_, err := strconv.ParseFloat(w, 64)
+	return err == nil
+}
+
+// misspelt refuses a flag that is nearly one that counts.
+func misspelt(v Value, name string) error {
+	for _, f := range flags {
+		for _, n := range strings.Fields(f.names) {
+			if edits := 1 + min(len(n)/20, 1); len(n) >= 8 && name != n && apart(name, n, edits) {
+				e := v.At.Fail(v.Name, "is no flag that is known, and nearly one that counts; accepted: "+
+					"--%s", strings.ReplaceAll(n, "_", "-"))
+				return e
+			}
+		}
+	}
+	return nil
+}
+
+// apart reports whether two words are at most so many letters apart.
+func apart(a, b string, most int) bool {
+	if len(a) > len(b)+most || len(b) > len(a)+most {
+		return false
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		prev := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := prev
+			if a[i] != b[j] {
+				cost++
+			}
+			prev = row[j+1]
+			row[j+1] = min(cost, row[j]+1, prev+1)
+		}
+	}
+	return row[len(b)] <= most
+}

@@ -1,0 +1,32 @@
+package jobscript
+
+import "strings"
+
+// Main is the launch that is the job: one that tells its work, else one under a launcher, the one with most
+// words of those; nil: the script starts nothing.
+func (f *Found) Main() *Launch {
+	var best *Launch
+	most := 0
+	for i := range f.Launches {
+		l := &f.Launches[i]
+		score := min(len(l.Args), 999)
+		if l.Step != nil || l.Elastic != nil {
+			score += 1000
+		}
+		if l.Elastic != nil || l.Python && l.Program != "python -c" {
+			score += 1000
+		}
+		if benchmark(l.Program) || strings.HasSuffix(l.Program, "railyard") {
+			score += 4000
+		}
+		for _, a := range l.Args {
+			if f, ok := byName[plainName(strings.SplitN(a.Text, "=", 2)[0])]; ok && f.key != "config" {
+				score += 1000
+			}
+		}
+		if score > most || best == nil { // the first of several alike
+			best, most = l, score
+		}
+	}
+	return best
+}

@@ -1,0 +1,398 @@
+package jobscript
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/internal/slurm"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds of what a script may make of itself.
+const (
+	maxSteps = 20_000 // commands, in loops and functions each time
+	maxCalls = 16     // functions, scripts and substitutions in one another
+	maxWords = 200_000
+	maxNotes = 200
+)
+
+// answer is whether a command succeeds.
+type answer int
+
+const (
+	maybe answer = iota
+	yes
+	no
+)
+
+// shell goes through a script as bash would, without running anything.
+type shell struct {
+	file   string
+	vars   map[string]expand.Variable
+	params []string
+	funcs  map[string]*syntax.Stmt
+	files  map[string]string // that the script has written
+	read   ReadFile
+	first  string // the first node, where the script runs
+	nodes  []string
+	found  *Found
+	within launcher // what has started this shell
+
+	open         map[string]bool // names in the word under way that are set nowhere
+	room         int             // bytes that it may still grow to
+	steps, calls *int
+	words        int
+	told         map[string]bool
+	gone         bool // it has come to exit
+	left         bool // a function has come to return
+	looked       bool // a test asks for a file
+}
+
+// Environment is what a script finds when it starts.
+type Environment struct {
+	Variables []slurm.Variable
+	Nodes     []string
+	Args      []string
+	Read      ReadFile // files beside the script; none are read without
+}
+
+// Walk goes through a script and finds what it starts.
+func (s *Script) Walk(e Environment) *Found {
+	sh := &shell{file: s.Name, vars: map[string]expand.Variable{}, params: e.Args,
+		funcs: map[string]*syntax.Stmt{}, files: map[string]string{}, read: e.Read, nodes: e.Nodes,
+		found: &Found{texts: map[string]string{s.Name: s.text}}, steps: new(int), calls: new(int),
+		told: map[string]bool{}}
+	sh.found.written, sh.found.read = sh.files, e.Read
+	if len(e.Nodes) > 0 {
+		sh.first = e.Nodes[0]
+	}
+	for _, v := range e.Variables {
+		sh.vars[v.Name] = expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: v.Value}
+	}
+	sh.vars["PWD"] = expand.Variable{Set: true, Exported: true, Kind: expand.String, Str: "."}
+	if sh.first != "" {
+		sh.vars["HOSTNAME"] = expand.Variable{Set: true, Kind: expand.String, Str: sh.first}
+	}
+	sh.all(s.file.Stmts)
+	sh.found.Exports = sh.exports()
+	if *sh.steps > maxSteps {
+		sh.found.Notes = append(sh.found.Notes, slurm.Note{At: slurm.Place{File: s.Name},
+			Text: fmt.Sprintf("more than %d commands: the rest is not read", maxSteps)})
+	}
+	return sh.found
+}
+
+// note tells something once for each place.
+func (sh *shell) note(p syntax.Pos, format string, args ...any) {
+	n := slurm.Note{At: at(sh.file, p), Text: fmt.Sprintf(format, args...)}
+	key := fmt.Sprint(n)
+	if !sh.told[key] && len(sh.found.Notes) < maxNotes {
+		sh.told[key] = true
+		sh.found.Notes = append(sh.found.Notes, n)
+	}
+}
+
+// all runs commands one after the other.
+func (sh *shell) all(list []*syntax.Stmt) (last answer) {
+	last = yes
+	for _, s := range list {
+		if sh.gone || sh.left || *sh.steps > maxSteps {
+			return last
+		}
+		last = sh.stmt(s)
+	}
+	return last
+}
+
+// stmt runs a command with its redirections.
+func (sh *shell) stmt(s *syntax.Stmt) answer {
+	if *sh.steps++; *sh.steps > maxSteps || sh.words > maxWords {
+		return maybe
+	}
+	a := sh.command(s)
+	if s.Negated {
+		switch a {
+		case yes:
+			return no
+		case no:
+			return yes
+		}
+	}
+	return a
+}
+
+// command runs what a command is made of.
+func (sh *shell) command(s *syntax.Stmt) answer {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return sh.call(c, s)
+	case *syntax.DeclClause:
+		return sh.declare(c)
+	case *syntax.BinaryCmd:
+		return sh.binary(c)
+	case *syntax.Block:
+		return sh.all(c.Stmts)
+	case *syntax.Subshell:
+		return sh.child().all(c.Stmts)
+	case *syntax.IfClause:
+		return sh.branch(c)
+	case *syntax.ForClause:
+		return sh.loop(c)
+	case *syntax.WhileClause:
+		return sh.all(c.Do)
+	case *syntax.CaseClause:
+		return sh.choose(c)
+	case *syntax.FuncDecl:
+		sh.funcs[c.Name.Value] = c.Body
+		return yes
+	case *syntax.TestClause:
+		return sh.test(c.X)
+	case *syntax.ArithmCmd:
+		return sh.arithmetic(c.X)
+	case *syntax.LetClause:
+		for _, x := range c.Exprs {
+			sh.arithmetic(x)
+		}
+		return maybe
+	case *syntax.TimeClause:
+		if c.Stmt != nil {
+			return sh.stmt(c.Stmt)
+		}
+	case *syntax.CoprocClause:
+		return sh.stmt(c.Stmt)
+	}
+	return maybe
+}
+
+// child is a shell with a copy of everything, for subshells and what is started.
+func (sh *shell) child() *shell {
+	c := *sh
+	c.vars = map[string]expand.Variable{}
+	for k, v := range sh.vars {
+		c.vars[k] = v
+	}
+	c.funcs = map[string]*syntax.Stmt{}
+	for k, v := range sh.funcs {
+		c.funcs[k] = v
+	}
+	return &c
+}
+
+// binary runs a && b, a || b, a | b.
+func (sh *shell) binary(c *syntax.BinaryCmd) answer {
+	left := sh.stmt(c.X)
+	switch c.Op {
+	case syntax.AndStmt:
+		if left == no {
+			return no
+		}
+		return sh.stmt(c.Y)
+	case syntax.OrStmt:
+		if left != no { // a command that is not run is taken to have worked
+			return left
+		}
+		return sh.stmt(c.Y)
+	}
+	return sh.stmt(c.Y)
+}
+
+// branch runs the part of an if that its tests lead to.
+func (sh *shell) branch(c *syntax.IfClause) answer {
+	for ; c != nil; c = c.Else {
+		if len(c.Cond) == 0 { // else
+			return sh.all(c.Then)
+		}
+		sh.looked = false
+		a := sh.all(c.Cond)
+		if a == maybe {
+			if sh.looked {
+				sh.note(c.Pos(), "whether a file is there is not looked at: taken as if it were not "+
+					"tested for")
+				continue
+			}
+			if ends(c.Then) {
+				sh.note(c.Pos(), "what is tested is not known here: taken as false, because the script ends "+
+					"otherwise")
+				continue
+			}
+			sh.note(c.Pos(), "what is tested is not known here: taken as true")
+		}
+		if a != no {
+			return sh.all(c.Then)
+		}
+	}
+	return yes
+}
+
+// ends reports whether commands come to an exit.
+func ends(list []*syntax.Stmt) bool {
+	for _, s := range list {
+		if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
+			if w := c.Args[0].Lit(); w == "exit" || w == "return" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loop runs a loop for each of its words, where they are known.
+func (sh *shell) loop(c *syntax.ForClause) (last answer) {
+	x, ok := c.Loop.(*syntax.WordIter)
+	if !ok { // for ((i=0; i<n; i++)): once, as it begins
+		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
+			sh.arithmetic(l.Init)
+			sh.note(c.Pos(), "a loop that counts is gone through once")
+		}
+		return sh.all(c.Do)
+	}
+	items := sh.fields(x.Items)
+	if !x.InPos.IsValid() {
+		for _, p := range sh.params {
+			items = append(items, Arg{Text: p})
+		}
+	}
+	for i, a := range items {
+		if sh.gone || sh.left || *sh.steps > maxSteps {
+			break
+		}
+		if i == 1024 {
+			sh.note(c.Pos(), "a loop goes through %d words: the first %d are read", len(items), i)
+			break
+		}
+		sh.assign(x.Name.Value, a.Text)
+		last = sh.all(c.Do)
+	}
+	return last
+}
+
+// choose runs the branch of a case that fits.
+func (sh *shell) choose(c *syntax.CaseClause) answer {
+	word := sh.literal(c.Word)
+	if vague(word) {
+		sh.note(c.Pos(), "%s is not known here: no branch of the case is taken", slurm.Open(word))
+		return maybe
+	}
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			if sh.matches(p, word) {
+				return sh.all(item.Stmts)
+			}
+		}
+	}
+	return yes
+}
+
+// assign sets a variable.
+func (sh *shell) assign(name, value string) {
+	v := sh.vars[name]
+	v.Set, v.Kind, v.Str, v.List = true, expand.String, value, nil
+	if len(value) > maxText {
+		v.Str = unknown(name)
+	}
+	sh.vars[name] = v
+}
+
+// set makes an assignment: NAME=, NAME+=, NAME=(...), NAME[i]=.
+func (sh *shell) set(a *syntax.Assign) {
+	if a.Name == nil || a.Naked && a.Array == nil {
+		return
+	}
+	name := a.Name.Value
+	v := sh.vars[name]
+	switch {
+	case a.Array != nil:
+		var words []*syntax.Word
+		for _, e := range a.Array.Elems {
+			words = append(words, e.Value)
+		}
+		var list []string
+		if a.Append {
+			if list = v.List; v.Kind == expand.String {
+				list = []string{v.Str}
+			}
+		}
+		list = append([]string(nil), list...)
+		for _, f := range sh.fields(words) {
+			list = append(list, f.Text)
+		}
+		v.Set, v.Kind, v.Str, v.List = true, expand.Indexed, "", list
+		sh.vars[name] = v
+	case a.Index != nil:
+		sh.element(a, v)
+	case a.Append:
+		s := sh.literal(a.Value)
+		if v.Kind == expand.Indexed && len(v.List) > 0 {
+			v.List = append([]string(nil), v.List...)
+			v.List[0] += s
+			sh.vars[name] = v
+			return
+		}
+		sh.assign(name, v.Str+s)
+	default:
+		sh.assign(name, sh.literal(a.Value))
+	}
+}
+
+// element sets one element of an array.
+func (sh *shell) element(a *syntax.Assign, v expand.Variable) {
+	w, ok := a.Index.(*syntax.Word)
+	if !ok {
+		return
+	}
+	i, err := strconv.Atoi(sh.literal(w))
+	if err != nil || i < 0 || i > 4096 {
+		sh.note(a.Pos(), "an element of an array is not read")
+		return
+	}
+	list := append([]string(nil), v.List...)
+	for len(list) <= i {
+		list = append(list, "")
+	}
+	list[i] = sh.literal(a.Value)
+	v.Set, v.Kind, v.List = true, expand.Indexed, list
+	sh.vars[a.Name.Value] = v
+}
+
+// declare runs export, declare, local, readonly.
+func (sh *shell) declare(c *syntax.DeclClause) answer {
+	for _, a := range c.Args {
+		if a.Name == nil {
+			continue
+		}
+		sh.set(a)
+		if c.Variant.Value == "export" || c.Variant.Value == "declare" && hasFlag(c, "x") {
+			v := sh.vars[a.Name.Value]
+			v.Exported = true
+			if v.Set || !a.Naked {
+				sh.vars[a.Name.Value] = v
+			}
+		}
+	}
+	return yes
+}
+
+// hasFlag reports whether a declaration has a letter among its options.
+func hasFlag(c *syntax.DeclClause, letter string) bool {
+	for _, a := range c.Args {
+		if a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") &&
+			strings.Contains(a.Value.Lit(), letter) {
+			return true
+		}
+	}
+	return false
+}
+
+// exports are the variables that processes inherit, which say something of how they find each other.
+func (sh *shell) exports() (all []slurm.Variable) {
+	for name, v := range sh.vars {
+		if v.Exported && v.Kind == expand.String && telling(name) {
+			all = append(all, slurm.Variable{Name: name, Value: v.Str})
+		}
+	}
+	sortVariables(all)
+	return all
+}

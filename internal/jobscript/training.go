@@ -1,0 +1,303 @@
+package jobscript
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/internal/slurm"
+	"railyard/unit"
+)
+
+// Entry is a key of a scenario's training block with its value, and who says it.
+type Entry struct {
+	Key   string      `json:"key"`
+	Value string      `json:"value"`
+	Name  string      `json:"from"` // the flag or key that says it; a reason where none does
+	At    slurm.Place `json:"-"`
+	Said  bool        `json:"said"`
+}
+
+// Training is a training block.
+type Training struct {
+	Shape   *Shape
+	Entries []Entry
+	Ranks   int
+}
+
+// builder collects the entries.
+type builder struct {
+	*Said
+	out Training
+}
+
+// say adds what a flag says, or what follows where none does.
+func (b *builder) say(key string, value any, from string, why string) {
+	e := Entry{Key: key, Value: fmt.Sprint(value), Name: why}
+	if v, ok := b.vals[from]; ok && from != "" {
+		e.Name, e.At, e.Said = v.Name, v.At, true
+	}
+	b.out.Entries = append(b.out.Entries, e)
+}
+
+// Training makes a training block of what is said, for so many processes, 0: as many as it takes. Without a
+// model there is none, which is no error.
+func (s *Said) Training(world int) (*Training, error) {
+	shape, err := s.shape()
+	if err != nil || shape == nil {
+		return nil, err
+	}
+	b := &builder{Said: s}
+	b.out.Shape = shape
+	degree := map[string]int64{}
+	product := int64(1)
+	for _, key := range []string{"tp", "pp", "cp"} {
+		degree[key] = max(1, s.num(key))
+		if degree[key] > 1<<20 || product > 1<<20 {
+			v := s.vals[key]
+			return nil, v.At.Fail(v.Name, "%d is more than a training has", degree[key])
+		}
+		product *= degree[key]
+		b.say(key, degree[key], key, "not said")
+	}
+	dp, err := b.replicas(int64(world), product)
+	if err != nil {
+		return nil, err
+	}
+	b.out.Ranks = int(product * dp)
+	if ep := max(1, s.num("ep")); ep > 1 || s.has("ep") {
+		b.say("ep", ep, "ep", "")
+	}
+	if err := b.pipeline(degree["pp"]); err != nil {
+		return nil, err
+	}
+	if err := b.batch(dp); err != nil {
+		return nil, err
+	}
+	b.memory(degree["tp"])
+	b.gradients(dp)
+	if degree["tp"] > 1 && s.megatron() && !s.has("no tp overlap") {
+		b.say("tp_overlap", true, "", "Megatron-LM's default")
+	}
+	return &b.out, nil
+}
+
+// megatron reports whether flags are Megatron-LM's, whose defaults hold then.
+func (s *Said) megatron() bool {
+	for _, key := range []string{"tp", "pp", "layers", "micro"} {
+		if n := plainName(s.vals[key].Name); strings.HasSuffix(n, "model_parallel_size") ||
+			n == "num_layers" && s.has("micro") {
+			return true
+		}
+	}
+	return false
+}
+
+// replicas is how many of them there are: what processes are left when a model is cut up.
+func (b *builder) replicas(world, product int64) (int64, error) {
+	said := b.num("dp")
+	if world == 0 {
+		world = product * max(1, said)
+	}
+	if world%product != 0 {
+		v := b.vals["tp"]
+		for _, key := range []string{"tp", "pp", "cp"} {
+			if b.num(key) > 1 {
+				v = b.vals[key]
+			}
+		}
+		return 0, v.At.Fail(v.Name, "tp %d x pp %d x cp %d is %d, which does not divide the job's %s",
+			max(1, b.num("tp")), max(1, b.num("pp")), max(1, b.num("cp")), product,
+			unit.Plural(world, "process"))
+	}
+	dp := world / product
+	if said > 0 && said != dp {
+		v := b.vals["dp"]
+		return 0, v.At.Fail(v.Name, "is %d, and the job's %s leave %d for replicas of %d", said,
+			unit.Plural(world, "process"), dp, product)
+	}
+	b.say("dp", dp, "dp", fmt.Sprintf("%s / %d", unit.Plural(world, "process"), product))
+	return dp, nil
+}
+
+// pipeline says how stages take turns.
+func (b *builder) pipeline(pp int64) error {
+	vpp := b.num("vpp")
+	from := "vpp"
+	if per := b.num("chunk"); per > 0 && vpp == 0 {
+		layers := b.out.Shape.Parsed.Layers
+		if v := b.vals["chunk"]; layers%(pp*per) != 0 {
+			return v.At.Fail(v.Name, "chunks of %d layers on %s do not divide the model's %d layers", per,
+				unit.Plural(pp, "stage"), layers)
+		}
+		vpp, from = layers/pp/per, "chunk"
+	}
+	if vpp > 1 && pp > 1 {
+		b.say("vpp", vpp, from, "")
+		b.say("schedule", "interleaved", from, "")
+	}
+	if b.has("order") {
+		b.say("order", "tp-cp-pp-dp", "order", "")
+	}
+	return nil
+}
+
+// batch says how many sequences of what length a step takes.
+func (b *builder) batch(dp int64) error {
+	micro, from := b.num("micro"), "micro"
+	if micro == 0 && b.num("local") > 0 {
+		micro, from = b.num("local"), "local"
+		b.note(b.vals["local"].At, b.vals["local"].Name+" is taken for the sequences of one GPU")
+	}
+	global, accumulation := b.num("global"), b.num("accumulation")
+	switch {
+	case micro == 0 && global > 0 && accumulation > 0 && global%(dp*accumulation) == 0:
+		micro, from = global/dp/accumulation, "global"
+	case micro == 0:
+		micro, from = 1, ""
+	}
+	b.say("micro_batch", micro, from, "not said: 1 is assumed")
+	if global > 0 && accumulation > 0 && micro*accumulation*dp != global {
+		v := b.vals["global"]
+		return v.At.Fail(v.Name, "is %d, and %d sequences x %d accumulated x %d replicas make %d",
+			global, micro,
+			accumulation, dp, micro*accumulation*dp)
+	}
+	switch {
+	case global > 0:
+		if v := b.vals["global"]; global%(micro*dp) != 0 {
+			return v.At.Fail(v.Name, "%d sequences do not divide into %s of %d", global,
+				unit.Plural(dp, "replica"), micro)
+		}
+		b.say("global_batch", global, "global", "")
+	case accumulation > 0:
+		b.say("global_batch", micro*accumulation*dp, "accumulation", "")
+	default:
+		b.say("global_batch", micro*dp, "", "not said: a microbatch for each replica")
+	}
+	if b.has("sequence") {
+		b.say("sequence", b.num("sequence"), "sequence", "")
+	} else if n := b.num("positions"); n > 0 {
+		b.say("sequence", n, "positions", "")
+	} else {
+		n := min(2048, max(1, b.out.Shape.Parsed.Context))
+		b.say("sequence", n, "", "not said: assumed")
+	}
+	return nil
+}
+
+// memory says what is shared and what is made again.
+func (b *builder) memory(tp int64) {
+	if b.has("sp") && tp > 1 {
+		b.say("sequence_parallel", true, "sp", "")
+	}
+	zero, from := 0, ""
+	fsdp := strings.ToLower(b.vals["fsdp"].Text)
+	switch {
+	case b.has("zero"):
+		zero, from = int(min(3, b.num("zero"))), "zero"
+	case b.has("distributed optimizer"):
+		zero, from = 1, "distributed optimizer"
+	case strings.Contains(b.vals["optimizer"].Text, "distributed"):
+		zero, from = 1, "optimizer"
+	case strings.Contains(fsdp, "shard_grad_op") || fsdp == "optim_grads" || fsdp == "2":
+		zero, from = 2, "fsdp"
+	case strings.Contains(fsdp, "optim") && fsdp != "optim_grads_params":
+		zero, from = 1, "fsdp"
+	case strings.Contains(fsdp, "no_shard") || fsdp == "3" || fsdp == "ddp" || off(fsdp):
+	case fsdp != "":
+		zero, from = 3, "fsdp"
+		if strings.Contains(fsdp, "hybrid") || fsdp == "4" {
+			b.note(b.vals["fsdp"].At, "hybrid sharding within servers is not known here: taken as full")
+		}
+	case b.has("fsdp2"):
+		zero, from = 3, "fsdp2"
+	}
+	if zero > 0 {
+		b.say("zero", zero, from, "")
+	}
+	if zero > 0 && zero < 3 && b.has("gather ahead") {
+		b.say("gather_ahead", true, "gather ahead", "")
+	}
+	how := strings.ToLower(b.vals["recompute"].Text)
+	switch {
+	case how == "full" || how == "selective":
+		b.say("recompute", how, "recompute", "")
+	case b.has("recompute selective"):
+		b.say("recompute", "selective", "recompute selective", "")
+	case b.has("recompute full"):
+		b.say("recompute", "full", "recompute full", "")
+	case b.has("recompute method"):
+		b.say("recompute", "full", "recompute method", "")
+	default:
+		b.say("recompute", "none", "", "no flag asks for it")
+	}
+}
+
+// gradients says how they are reduced.
+func (b *builder) gradients(dp int64) {
+	if dp == 1 {
+		return
+	}
+	bytes, from, why := int64(2), "", "as weights"
+	if b.megatron() && !b.deepspeed() && b.has("bf16") && !b.has("grads 16") || b.has("grads 32") {
+		bytes, why = 4, "Megatron-LM's default with bf16"
+		if from = ""; b.has("grads 32") {
+			from = "grads 32"
+		}
+	} else if b.has("grads 16") {
+		from = "grads 16"
+	}
+	b.say("grad_bytes", bytes, from, why)
+	switch {
+	case b.has("overlap"):
+		b.say("overlap", true, "overlap", "")
+	case b.deepspeed() && b.num("zero") < 3:
+		b.say("overlap", false, "", "DeepSpeed's default below stage 3 (overlap_comm)")
+	case b.megatron() && !b.deepspeed():
+		b.say("overlap", false, "", "Megatron-LM's default")
+	}
+	switch {
+	case b.num("bucket") > 0:
+		b.say("bucket", strconv.FormatInt(b.num("bucket")*bytes, 10)+"B", "bucket", "")
+	case b.megatron() && !b.deepspeed() && b.has("overlap"):
+		// distributed_data_parallel.py: max(40,000,000, 1,000,000 x replicas) elements
+		b.say("bucket", strconv.FormatInt(max(40_000_000, 1_000_000*dp)*bytes, 10)+"B", "",
+			"Megatron-LM's default")
+	}
+}
+
+// deepspeed reports whether a DeepSpeed configuration takes part.
+func (s *Said) deepspeed() bool {
+	for _, key := range []string{"zero", "deepspeed", "bucket"} {
+		if n := s.vals[key].Name; strings.Contains(n, "zero_optimization") || strings.Contains(n,
+			"zero-stage") ||
+			key == "deepspeed" && s.has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// YAML is the block's lines, behind an indentation; the model is named model where it is no shipped one.
+func (t *Training) YAML(indent, model string) string {
+	var b strings.Builder
+	if t.Shape.Name != "" {
+		model = t.Shape.Name
+	}
+	fmt.Fprintf(&b, "%smodel: %s\n", indent, model)
+	for _, e := range t.Entries {
+		fmt.Fprintf(&b, "%s%s: %s\n", indent, e.Key, e.Value)
+	}
+	return b.String()
+}
+
+// Find is the entry of a key.
+func (t *Training) Find(key string) (Entry, bool) {
+	for _, e := range t.Entries {
+		if e.Key == key {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
