@@ -32,12 +32,12 @@ func TestDateline(t *testing.T) {
 			if kept += len(down); ring != nil {
 				rt.Fatalf("two classes and a ring: %v", ring)
 			}
-		case len(down) < 2 && g.Grid.Side > 2:
+		case len(down) < 2 && g.Grid.Sides[0] > 2:
 			rt.Fatal("one broken cable leaves no way in dimension order")
 		default:
 			broke++
 		}
-		if len(down) > 0 || g.Grid.Side < 4 {
+		if len(down) > 0 || g.Grid.Sides[0] < 4 {
 			return
 		}
 		r.Classes = &Dateline{Grid: g.Grid, Most: 1}
@@ -64,7 +64,7 @@ func inOrder(g *topo.Graph, r *topo.Routes) bool {
 			at, dim := n, int8(0)
 			for steps := 0; at != set[0]; steps++ {
 				next := r.Next(at, loc)
-				if len(next) == 0 || g.Grid.Dim[next[0]] < dim || steps > 3*g.Grid.Side {
+				if len(next) == 0 || g.Grid.Dim[next[0]] < dim || steps > 3*g.Grid.Sides[0] {
 					return false
 				}
 				dim = g.Grid.Dim[next[0]]

@@ -98,6 +98,7 @@ func TestOutsideTheBounds(t *testing.T) {
 		Trace: &Trace{Bytes: 1}}}}
 	f.Fabric.Graph = &Graph{Switches: []GraphNode{{}}, Links: []GraphLink{{}},
 		OCS: []OCS{{Ports: 2, Schedule: []Mapping{{}}}}}
+	f.Fabric.Cubes, f.Fabric.Optics = []int{1}, &Optics{Swaps: []Swap{{}}}
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	soon := unit.Microsecond

@@ -41,9 +41,25 @@ type optics struct {
 	*OCS
 	key   string // of its block
 	ends  []fibre
-	maps  [][][2]int // by moment: pairs of ports
-	ever  []circuit  // that are joined at some time, in order
+	maps  []moment
+	ever  []circuit // that are joined at some time, in order
 	place map[[2]int]int
+	stuck []jam
+	group string // "": its circuits are told by its name
+}
+
+// moment is a map from then on: pairs of ports.
+type moment struct {
+	at    unit.Time
+	key   string
+	pairs [][2]int
+}
+
+// jam is mirrors that do not move any more.
+type jam struct {
+	at   unit.Time
+	pair [2]int
+	key  string
 }
 
 // fibre is a cable from a switch to a port of an OCS.
@@ -81,8 +97,19 @@ func (o *optics) plug(key, node string, host bool, c topo.Cable) error {
 	return nil
 }
 
+// runner runs a cable between two nodes and returns its number.
+type runner func(a, b string, c topo.Cable) (link int, err error)
+
 // join reads the maps of an OCS and runs a cable for each circuit that there is at some time.
-func (o *optics) join(b *topo.Explicit) error {
+func (o *optics) join(run runner) error {
+	if err := o.read(); err != nil {
+		return err
+	}
+	return o.cable(run)
+}
+
+// read reads the maps.
+func (o *optics) read() error {
 	at := unit.Time(0)
 	for i := -1; i < len(o.Schedule); i++ {
 		key, pairs := o.key+".circuits", o.Circuits
@@ -99,10 +126,15 @@ func (o *optics) join(b *topo.Explicit) error {
 		if err != nil {
 			return err
 		}
-		o.maps = append(o.maps, one)
+		o.maps = append(o.maps, moment{at, key, one})
 	}
+	return nil
+}
+
+// cable runs the cables.
+func (o *optics) cable(run runner) error {
 	for _, one := range o.maps {
-		for _, pair := range one {
+		for _, pair := range one.pairs {
 			if _, known := o.place[pair]; known {
 				continue
 			}
@@ -111,7 +143,7 @@ func (o *optics) join(b *topo.Explicit) error {
 			c.LengthMM += y.c.LengthMM
 			c.Delay += y.c.Delay
 			c.BER += y.c.BER
-			link, err := b.Joined(x.node, y.node, c)
+			link, err := run(x.node, y.node, c)
 			if err != nil {
 				return field.Under(o.key+".circuits", err)
 			}
@@ -127,12 +159,11 @@ func (o *optics) match(key string, pairs []string) (all [][2]int, err error) {
 	used := map[int]string{}
 	for i, text := range pairs {
 		at := field.At(key, i)
-		x, y, ok := strings.Cut(text, "-")
-		a, err1 := strconv.Atoi(strings.TrimSpace(x))
-		b, err2 := strconv.Atoi(strings.TrimSpace(y))
-		if !ok || err1 != nil || err2 != nil {
-			return nil, field.New(at, "%s is no pair of ports; write for example 1-5", field.Quote(text))
+		pair, err := ports(at, text)
+		if err != nil {
+			return nil, err
 		}
+		a, b := pair[0], pair[1]
 		for _, port := range []int{a, b} {
 			switch {
 			case port < 1 || port > o.Ports:
@@ -158,62 +189,108 @@ func (o *optics) match(key string, pairs []string) (all [][2]int, err error) {
 			return nil, field.New(at, "joins %v of %s to %v of %s: light has one rate", m.c.Rate, m.node,
 				n.c.Rate, n.node)
 		}
-		all = append(all, [2]int{min(a, b), max(a, b)})
+		all = append(all, pair)
 	}
 	return all, nil
+}
+
+// ports reads a circuit, the lower port first.
+func ports(key, text string) (pair [2]int, err error) {
+	x, y, ok := strings.Cut(text, "-")
+	a, err1 := strconv.Atoi(strings.TrimSpace(x))
+	b, err2 := strconv.Atoi(strings.TrimSpace(y))
+	if !ok || err1 != nil || err2 != nil {
+		return pair, field.New(key, "%s is no pair of ports; write for example 1-5", field.Quote(text))
+	}
+	return [2]int{min(a, b), max(a, b)}, nil
 }
 
 // reconfigured is what circuits go through: those that are not in the first map are dark from the start,
 // others go dark when a map without them begins, and shine when one with them is set.
 func (p *resolver) reconfigured() (changes []change) {
 	for _, o := range p.ocs {
-		on := make([]bool, len(o.ever))
-		for _, pair := range o.maps[0] {
-			on[o.place[pair]] = true
-		}
-		moment := func(i int, at unit.Time, up *bool, key string) {
-			c := o.ever[i]
-			l := &p.Graph.Links[c.link]
-			w := &thing{kind: "circuit", name: o.Name, cards: c.String(), node: l.A, nic: -1,
-				links: []int{c.link}, near: []int{l.A}}
-			m := change{what: w, at: at, until: at, up: up, key: key}
-			if at > 0 {
-				p.timing(&m, nil, nil)
-			}
-			changes = append(changes, m)
-		}
-		for i := range o.ever {
-			if !on[i] {
-				p.Dark = append(p.Dark, o.ever[i].link)
-				moment(i, 0, &no, o.key+".circuits")
-			}
-		}
-		moved := 0
-		for k, one := range o.maps[1:] {
-			s := &o.Schedule[k]
-			key := field.At(o.key+".schedule", k)
-			next := make([]bool, len(o.ever))
-			for _, pair := range one {
-				next[o.place[pair]] = true
-			}
-			for i := range o.ever {
-				switch {
-				case on[i] && !next[i]:
-					moment(i, s.At, &no, key)
-				case !on[i] && next[i]:
-					moment(i, s.At+o.Reconfigure, &yes, key)
-					moved++
-				}
-			}
-			on = next
-		}
-		if len(o.Schedule) > 0 {
-			p.note("%s joins %s at first; later maps move %s, each dark for %v. Tables of the fabric count "+
-				"every circuit that there is at some time, %d, as a cable with ports of its own", o.Name,
-				unit.Plural(len(o.maps[0]), "circuit"), unit.Plural(moved, "circuit"), o.Reconfigure,
-				len(o.ever))
-		}
+		changes = append(changes, p.mirrors(o)...)
 	}
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
 	return changes
+}
+
+// mirrors is what those of one OCS go through.
+func (p *resolver) mirrors(o *optics) (changes []change) {
+	turn := func(i int, at unit.Time, up *bool, key string) {
+		m := change{what: p.circuit(o, i), at: at, until: at, up: up, key: key}
+		if at > 0 {
+			p.timing(&m, nil, nil)
+		}
+		changes = append(changes, m)
+	}
+	on := o.lit(o.maps[0].pairs)
+	for i, lit := range on {
+		if !lit {
+			p.Dark = append(p.Dark, o.ever[i].link)
+			turn(i, 0, &no, o.key+".circuits")
+		}
+	}
+	moved := 0
+	for _, m := range o.maps[1:] {
+		next := o.held(m, on)
+		for i := range o.ever {
+			switch {
+			case on[i] && !next[i]:
+				turn(i, m.at, &no, m.key)
+			case !on[i] && next[i]:
+				turn(i, m.at+o.Reconfigure, &yes, m.key)
+				moved++
+			}
+		}
+		for _, j := range o.stuck {
+			if j.at <= m.at && on[o.place[j.pair]] && !slices.Contains(m.pairs, j.pair) {
+				p.note("%s: circuit %d-%d is stuck since %v and stays joined at %v; what the map has "+
+					"for its ports stays dark", o.Name, j.pair[0], j.pair[1], j.at, m.at)
+			}
+		}
+		on = next
+	}
+	if len(o.Schedule) > 0 {
+		p.note("%s joins %s at first; later maps move %s, each dark for %v. Tables of the fabric count "+
+			"every circuit that there is at some time, %d, as a cable with ports of its own", o.Name,
+			unit.Plural(len(o.maps[0].pairs), "circuit"), unit.Plural(moved, "circuit"), o.Reconfigure,
+			len(o.ever))
+	}
+	return changes
+}
+
+// lit says by circuit whether it is one of some pairs.
+func (o *optics) lit(pairs [][2]int) []bool {
+	on := make([]bool, len(o.ever))
+	for _, pair := range pairs {
+		on[o.place[pair]] = true
+	}
+	return on
+}
+
+// held is what a map joins where some mirrors do not move: their circuits stay, and what wants their ports
+// is dark.
+func (o *optics) held(m moment, on []bool) []bool {
+	next := o.lit(m.pairs)
+	for _, j := range o.stuck {
+		stays := o.place[j.pair]
+		if j.at > m.at || !on[stays] {
+			continue
+		}
+		for i, c := range o.ever {
+			if slices.Contains(j.pair[:], c.a) || slices.Contains(j.pair[:], c.b) {
+				next[i] = i == stays
+			}
+		}
+	}
+	return next
+}
+
+// circuit is one of an OCS as a thing that maps change.
+func (p *resolver) circuit(o *optics, i int) *thing {
+	c := o.ever[i]
+	l := &p.Graph.Links[c.link]
+	return &thing{kind: "circuit", name: o.Name, cards: c.String(), group: o.group, node: l.A, nic: -1,
+		links: []int{c.link}, near: []int{l.A}}
 }

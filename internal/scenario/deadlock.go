@@ -145,8 +145,8 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 		} else {
 			down[e.Link] = true
 		}
-		if next := i + 1; next < len(p.Events) && p.Events[next].At == e.At && p.Events[next].By == e.By &&
-			e.By != "" {
+		if next := i + 1; next < len(p.Events) && p.Events[next].At == e.At &&
+			together(e.By, p.Events[next].By) {
 			continue // a switch and all of its cables
 		}
 		if states++; states > mostStates {
@@ -160,6 +160,11 @@ func (p *Plan) deadlocksLater(r *topo.Routes) {
 			return
 		}
 	}
+}
+
+// together reports whether what two events are part of changes at once.
+func together(a, b string) bool {
+	return a != "" && a == b || strings.HasPrefix(a, circuitsOf) && strings.HasPrefix(b, circuitsOf)
 }
 
 // ringOf names a ring's ports.

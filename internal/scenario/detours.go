@@ -23,7 +23,7 @@ func (p *Plan) fitted() error {
 			"names the place of its groups", lb.Name, len(p.Graph.Stations()))
 	case (lb.Ordered || lb.Escapes) && p.Graph.Grid == nil:
 		return field.New("lb", "%s goes by the dimensions of a torus, and this fabric is none; accepted: "+
-			"fabric.kind torus", lb.Name)
+			"fabric.kind torus or cubes", lb.Name)
 	case !lb.Detours:
 		return nil
 	}

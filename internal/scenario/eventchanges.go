@@ -83,6 +83,12 @@ func (p *resolver) changes(t *things) (changes []change, err error) {
 	moments := 0
 	for i := range p.File.Events {
 		e, name := &p.File.Events[i], fmt.Sprintf("events[%d]", i)
+		if e.Stuck != nil {
+			if err := p.jammed(name, e); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		th, err := t.find(name, e)
 		if err != nil {
 			return nil, err
@@ -161,7 +167,7 @@ func (p *resolver) accepts(name string, e *Event, th *thing) error {
 		return field.New(name+".direction", "is that of a new rate, and there is none")
 	case e.Direction != "" && e.Direction != "both" && p.Scheduled != nil:
 		return field.New(name+".direction", "cables of a scheduled fabric have one rate in both directions")
-	case e.Boot != nil && th.kind != "switch":
+	case e.Boot != nil && th.kind != "switch" && th.kind != "ocs":
 		return field.New(name+".boot", "only switches boot, not %s", th)
 	case e.Storm != nil && th.kind != "nic":
 		return field.New(name+".storm", "only a NIC pauses for ever, not %s; name a nic", th)
@@ -294,6 +300,9 @@ func (p *resolver) inTime(changes []change) error {
 			}
 			state[link], changed = s, true
 			p.Events = append(p.Events, s)
+		}
+		if !changed && c.what.kind == "circuit" {
+			continue // of what is down as a whole
 		}
 		if !changed && c.what.kind == "link" {
 			p.note("%s changes nothing: its cable is so at %v already", c.key, c.at)

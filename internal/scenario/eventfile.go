@@ -24,6 +24,11 @@ type Event struct {
 	NIC    string   `yaml:"nic" doc:"a NIC, with all of its cables: host-1/nic-2"`
 	Server string   `yaml:"server" doc:"a server, whose processes end: up can only be false"`
 
+	OCS     string `yaml:"ocs" doc:"an optical circuit switch, with all that it joins"`
+	Circuit string `yaml:"circuit" doc:"of an OCS: one of its circuits: 1-5"`
+	Stuck   *bool  `yaml:"stuck" doc:"a circuit: true: its mirrors do not move any more, whatever later maps say"`
+	Cube    string `yaml:"cube" doc:"of a torus of cubes: all switches of one, cube-2"`
+
 	At        unit.Time  `yaml:"at" doc:"when; 0s: from the start"`
 	Up        *bool      `yaml:"up" doc:"false: it breaks, and its cables lose what is sent into them; true: it works again"`
 	Boot      *unit.Time `yaml:"boot" doc:"a switch reboots: it is down for so long"`

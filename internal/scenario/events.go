@@ -48,6 +48,7 @@ func (p *resolver) linkEvents() error {
 		return nil
 	}
 	t := newThings(p.Graph)
+	t.optic = p.optic
 	changes, err := p.failures(t)
 	if err != nil {
 		return err
@@ -74,6 +75,9 @@ const maxCuts = 64
 // parted notes that routes are cut in two at some time: who is cut off long enough is lost, which ends
 // the job (result.Outcome).
 func (p *resolver) parted() {
+	if p.hasSpares() {
+		return // cubes that no circuit joins are apart on purpose
+	}
 	heard := slices.DeleteFunc(slices.Clone(p.Events), func(e LinkEvent) bool { return !e.Heard })
 	down := map[int]bool{}
 	for _, e := range heard {

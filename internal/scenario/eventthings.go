@@ -12,9 +12,10 @@ import (
 
 // thing is what an event is about: some cables, and who they are together.
 type thing struct {
-	kind  string // link, switch, card, nic, server, circuit
+	kind  string // link, switch, card, nic, server, circuit, ocs, mirrors, cube
 	name  string
 	cards string // of a card: its ports; of a circuit its two
+	group string // what moves at the same moments, of circuits of many OCSes
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
 	links []int
@@ -33,11 +34,18 @@ func (t *thing) String() string {
 		return "line card " + t.cards + " of " + t.name
 	case "nic":
 		return "NIC " + t.name
-	case "circuit":
+	case "circuit", "mirrors":
 		return "circuit " + t.cards + " of " + t.name
+	case "ocs":
+		return "OCS " + t.name
+	case "cube":
+		return t.name
 	}
 	return t.kind + " " + t.name
 }
+
+// circuitsOf begins the word for circuits that move together.
+const circuitsOf = "circuits of "
 
 // by is what events of cables say that they are part of: nothing, of a cable alone.
 func (t *thing) by() string {
@@ -45,7 +53,10 @@ func (t *thing) by() string {
 	case "link":
 		return ""
 	case "circuit":
-		return "circuits of " + t.name
+		if t.group != "" {
+			return t.group
+		}
+		return circuitsOf + t.name
 	}
 	return t.String()
 }
@@ -55,6 +66,7 @@ type things struct {
 	g     *topo.Graph
 	ports map[string]topo.LinkEnd
 	nics  map[string]int
+	optic func(key string, e *Event) (*thing, error)
 	of    [][]int // by node: its links, in the order of its ports
 }
 
@@ -83,7 +95,7 @@ func newThings(g *topo.Graph) *things {
 func (t *things) find(key string, e *Event) (*thing, error) {
 	var named []string
 	for _, n := range [][2]string{{"link", e.Link}, {"switch", e.Switch}, {"nic", e.NIC},
-		{"server", e.Server}} {
+		{"server", e.Server}, {"ocs", e.OCS}, {"cube", e.Cube}} {
 		if n[1] != "" {
 			named = append(named, n[0])
 		}
@@ -93,7 +105,11 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 		if len(named) > 1 {
 			found = "names " + strings.Join(named, " and ")
 		}
-		return nil, field.New(key, "%s; accepted: one of link, switch, nic and server", found)
+		return nil, field.New(key, "%s; accepted: one of link, switch, nic, server, ocs and cube",
+			found)
+	}
+	if e.Circuit != "" && e.OCS == "" {
+		return nil, field.New(key+".circuit", "is one of an OCS, and none is named")
 	}
 	if len(e.Ports) > 0 && e.Switch == "" {
 		return nil, field.New(key+".ports", "are those of a switch, and none is named")
@@ -103,6 +119,10 @@ func (t *things) find(key string, e *Event) (*thing, error) {
 		return t.link(key+".link", e.Link)
 	case "switch":
 		return t.atSwitch(key, e)
+	case "ocs":
+		return t.optic(key, e)
+	case "cube":
+		return t.cube(key+".cube", e.Cube)
 	case "nic":
 		return t.nic(key+".nic", e.NIC)
 	}
@@ -212,4 +232,33 @@ func (t *things) server(key, name string) (*thing, error) {
 	}
 	return &thing{kind: "server", name: name, node: node, nic: -1, links: t.of[node],
 		near: slices.Repeat([]int{node}, len(t.of[node]))}, nil
+}
+
+// cube finds a cube of a torus of them: all of its switches.
+func (t *things) cube(key, name string) (*thing, error) {
+	c := t.g.Cubes
+	if c == nil {
+		return nil, field.New(key, "the fabric is no torus of cubes (kind: cubes)")
+	}
+	for cube := range c.Place {
+		if c.Name(cube) != name {
+			continue
+		}
+		th := &thing{kind: "cube", name: name, node: -1, nic: -1}
+		seen := map[int]bool{}
+		for n, of := range c.Of {
+			if int(of) != cube || t.g.Nodes[n].Role == topo.Host {
+				continue
+			}
+			for _, l := range t.of[n] {
+				if !seen[l] {
+					seen[l] = true
+					th.links, th.near = append(th.links, l), append(th.near, n)
+				}
+			}
+		}
+		return th, nil
+	}
+	return nil, field.New(key, "there is no cube %q; they are %s to %s", name, c.Name(0),
+		c.Name(len(c.Place)-1))
 }

@@ -35,8 +35,8 @@ type File struct {
 
 // Fabric describes the topology.
 type Fabric struct {
-	Kind          string       `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,dragonfly,graph" doc:"which builder"`
-	Hosts         int          `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus: per switch, 0 is 1"`
+	Kind          string       `yaml:"kind" enum:"single-rail,dual-rail,rail-only,rail,pod,fat-tree,torus,cubes,dragonfly,graph" doc:"which builder"`
+	Hosts         int          `yaml:"hosts" doc:"GPU servers, per segment where there are several; torus, cubes: per switch, 0 is 1"`
 	Segments      int          `yaml:"segments" doc:"host segments (rail, pod)"`
 	Spines        int          `yaml:"spines" doc:"spine switches (rail, pod)"`
 	Uplinks       int          `yaml:"uplinks" doc:"cables from each leaf to each spine; 0: enough for 1:1; torus: to each neighbour"`
@@ -44,13 +44,15 @@ type Fabric struct {
 	Supers        int          `yaml:"super_spines" doc:"super-spine switches above several pods"`
 	SuperUp       int          `yaml:"super_uplinks" doc:"cables from each spine to each super-spine of its plane"`
 	Planes        int          `yaml:"planes" doc:"groups of super-spines; spine i of a pod is cabled to group i mod planes"`
-	K             int          `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus; NICs per switch of a dragonfly"`
+	K             int          `yaml:"k" doc:"arity of a fat tree; switches along a side of a torus or a cube; NICs per switch of a dragonfly"`
 	Tiers         int          `yaml:"tiers" doc:"tiers of a fat tree, 2 or 3"`
 	Leaves        int          `yaml:"leaves" doc:"fat tree: leaves per pod, with two tiers in all; 0: as many as k allows"`
 	Groups        int          `yaml:"groups" doc:"dragonfly: groups; 0: one cable between any two"`
 	GroupSize     int          `yaml:"group_size" doc:"dragonfly: switches of a group; 0: 2k"`
 	Local         int          `yaml:"local_links" doc:"dragonfly: cables between any two switches of a group; 0: one"`
 	Global        int          `yaml:"global_links" doc:"dragonfly: cables of a switch to other groups; 0: k"`
+	Cubes         []int        `yaml:"cubes" doc:"torus of cubes: how many lie along x, y and z, each of k switches along a side"`
+	Optics        *Optics      `yaml:"optics" doc:"the optical circuit switches that join the cubes of a torus, one for each fibre of a face"`
 	HostLink      Link         `yaml:"host_link" doc:"cables between servers and leaves"`
 	FabricLink    Link         `yaml:"fabric_link" doc:"cables between switches; fat-tree: like host_link unless given"`
 	Lag           *int         `yaml:"lag" doc:"of a kind: so many of the cables that join two switches are one layer 3 port channel, one next hop with a hash of its own inside; a rule of cables says it itself; 1 unless given"`

@@ -18,6 +18,7 @@ var kinds = map[string]string{
 	"pod":         "hosts segments spines uplinks pods " + ofPods,
 	"fat-tree":    "k tiers pods leaves",
 	"torus":       "k hosts uplinks",
+	"cubes":       "k hosts cubes optics",
 	"dragonfly":   "k groups group_size local_links global_links",
 	"graph":       "graph",
 	"":            "types nodes cables regions", // no kind
@@ -38,7 +39,7 @@ func (p *resolver) effective() error {
 		faults = append(faults, field.New(key, format, args...))
 	}
 	for _, key := range strings.Fields("hosts segments spines uplinks pods k tiers leaves groups " +
-		"group_size local_links global_links graph types nodes cables regions " + ofPods) {
+		"group_size local_links global_links graph types nodes cables regions cubes optics " + ofPods) {
 		at := field.Join("fabric", key)
 		same := reflect.DeepEqual(member(reflect.ValueOf(f).Elem(), key).Interface(),
 			member(reflect.ValueOf(&def.Fabric).Elem(), key).Interface())

@@ -43,7 +43,7 @@ func (p *resolver) network() error {
 	case f.Kind == "graph":
 		p.Graph, err = p.explicit()
 	default:
-		p.Graph, err = build(p.Shape)
+		p.Graph, err = p.kind()
 	}
 	if err == nil {
 		err = p.channels(f, described)
@@ -63,6 +63,9 @@ func (p *resolver) network() error {
 	p.NICs.Rate = p.Graph.Links[p.Graph.NICs[0].Links[0]].Rate
 	if p.scheduledOn() {
 		p.Scheduled = new(queue.Scheduled) // see scheduled
+	}
+	if p.hasSpares() { // which nothing may ever join
+		return nil
 	}
 	return field.Under("fabric", p.Graph.CheckConnected(nil))
 }
@@ -145,11 +148,39 @@ func (f *Fabric) shape(s *Server) Shape {
 		Fabric: f.FabricLink.cable(), Hosts: f.Hosts, Segments: f.Segments, Spines: f.Spines,
 		Uplinks: f.Uplinks, Pods: f.Pods, Supers: f.Supers, SuperUp: f.SuperUp, Planes: f.Planes,
 		K: f.K, Tiers: f.Tiers, Leaves: f.Leaves, Groups: f.Groups, GroupSize: f.GroupSize,
-		Local: f.Local, Global: f.Global}}
+		Local: f.Local, Global: f.Global, Cubes: f.along(), Spares: f.spares()}}
+}
+
+// along is how many cubes lie in each dimension.
+func (f *Fabric) along() (n [3]int) {
+	copy(n[:], f.Cubes)
+	return n
+}
+
+// spares is how many cubes there are beside them.
+func (f *Fabric) spares() int {
+	if f.Optics == nil {
+		return 0
+	}
+	return f.Optics.Spares
 }
 
 // of is one server as topo builds it.
 func (s *Server) of() topo.Server { return topo.Server{GPUs: s.GPUs, NICs: s.NICs, Ports: s.NICPorts} }
+
+// kind builds one of topo's fabrics, and joins what it leaves to circuits.
+func (p *resolver) kind() (*topo.Graph, error) {
+	f := &p.File.Fabric
+	if f.Kind == "cubes" && len(f.Cubes) != 3 {
+		return nil, field.New("fabric.cubes", "takes how many lie along x, y and z: [2, 1, 1], found %d "+
+			"numbers", len(f.Cubes))
+	}
+	g, err := build(p.Shape)
+	if err != nil {
+		return nil, err
+	}
+	return g, p.optical(g)
+}
 
 // build is topo's, with paths of errors as a scenario has them: those of servers are not
 // below the fabric.
@@ -222,7 +253,7 @@ func (p *resolver) explicit() (*topo.Graph, error) {
 		}
 	}
 	for _, o := range p.ocs {
-		if err := o.join(b); err != nil {
+		if err := o.join(b.Joined); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,11 @@ func (p *resolver) work() error {
 		}
 		return p.bound()
 	}
-	job, err := p.job(task{key: "workload", name: p.Name}, &p.File.Workload)
+	at := task{key: "workload", name: p.Name}
+	if w := &p.File.Workload; w.Traffic == nil || len(w.Traffic.Flows) == 0 {
+		at.crew = p.spared()
+	}
+	job, err := p.job(at, &p.File.Workload)
 	if err != nil {
 		return err
 	}

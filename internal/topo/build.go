@@ -27,19 +27,21 @@ type Params struct {
 	Planes    int // groups of super-spines; spine i of a pod is cabled to plane i mod Planes
 	HostCable Cable
 	Fabric    Cable
-	K         int // fat tree arity, side of a torus, NICs per switch of a dragonfly
-	Tiers     int // fat tree: 2 or 3
-	Leaves    int // fat tree: per pod, with two tiers in all; 0: as many as K allows
-	Groups    int // dragonfly: how many; 0: GroupSize*Global+1, one cable between any two
-	GroupSize int // dragonfly: switches of a group; 0: 2K
-	Local     int // dragonfly: cables between two switches of a group; 0: one
-	Global    int // dragonfly: cables of a switch to other groups; 0: K
+	K         int    // fat tree arity, side of a torus, NICs per switch of a dragonfly
+	Tiers     int    // fat tree: 2 or 3
+	Leaves    int    // fat tree: per pod, with two tiers in all; 0: as many as K allows
+	Groups    int    // dragonfly: how many; 0: GroupSize*Global+1, one cable between any two
+	GroupSize int    // dragonfly: switches of a group; 0: 2K
+	Local     int    // dragonfly: cables between two switches of a group; 0: one
+	Global    int    // dragonfly: cables of a switch to other groups; 0: K
+	Cubes     [3]int // torus of cubes: so many along each dimension
+	Spares    int    // and so many beside them
 }
 
 // Kinds lists the fabrics Build knows.
 func Kinds() []string {
 	return []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree", "torus",
-		"dragonfly", "graph"}
+		"cubes", "dragonfly", "graph"}
 }
 
 // Build constructs a fabric of a kind:
@@ -52,6 +54,7 @@ func Kinds() []string {
 //	             rail and pod: several of it, super-spines; seed figures 11, 13-9
 //	fat-tree     k-ary, two or three tiers, whole or some pods of it, one GPU per host
 //	torus        a cube of k^3 switches with a server each, or several
+//	cubes        a torus of such cubes, whose faces end at optical circuit switches
 //	dragonfly    k NICs per switch, balanced unless told otherwise, one GPU per host
 func Build(kind string, p Params) (_ *Graph, err error) {
 	defer bounded(&err)
@@ -60,6 +63,8 @@ func Build(kind string, p Params) (_ *Graph, err error) {
 		return fatTree(p)
 	case "torus":
 		return torus(p)
+	case "cubes":
+		return cubes(p)
 	case "dragonfly":
 		return dragonfly(p)
 	}

@@ -132,6 +132,7 @@ type Graph struct {
 	Isolated bool     // NICs of different rails cannot reach each other (VLAN rails)
 	Regions  [][]int  // parts that are cabled to one another and crossed as a whole: a dragonfly's groups
 	Grid     *Grid    // of a torus; nil: there is none
+	Cubes    *Cubes   // of a torus of them; nil: it is none
 	Stands   []Stand  // by node: where it stands, of a fabric that is described by places; nil: nobody says
 	byName   map[string]int
 }

@@ -2,21 +2,31 @@ package topo
 
 import "slices"
 
-// Grid is how the switches of a torus lie: rings of Side switches in each of three dimensions.
+// Grid is how the switches of a torus lie: rings of so many switches in each of three dimensions.
 type Grid struct {
-	Side int
-	At   [][3]int16 // by node: a switch's place; nothing of a server
-	Dim  []int8     // by link: the dimension along which it runs, -1 for a server's
-	Wrap []bool     // by link: it closes its ring, between the last switch and the first
+	Sides [3]int
+	At    [][3]int16 // by node: a switch's place; nothing of a server
+	Dim   []int8     // by link: the dimension along which it runs, -1 for a server's
+	Wrap  []bool     // by link: it closes its ring, between the last switch and the first
+
+	// Of a torus of cubes, which may have one place in turn: the cube that circuits join has it.
+	Cube    []int32 // by node: its cube, -1 of a server; nil: there are none
+	Optical []bool  // by link: it is a circuit
 }
 
 // newGrid is the grid of a torus whose cables are run: switches[x*side*side+y*side+z] lies at x, y, z.
 func newGrid(g *Graph, side int, switches []int) *Grid {
-	t := &Grid{Side: side, At: make([][3]int16, len(g.Nodes)), Dim: make([]int8, len(g.Links)),
-		Wrap: make([]bool, len(g.Links))}
+	t := &Grid{Sides: [3]int{side, side, side}, At: make([][3]int16, len(g.Nodes))}
 	for i, n := range switches {
 		t.At[n] = [3]int16{int16(i / side / side), int16(i / side % side), int16(i % side)}
 	}
+	t.measure(g)
+	return t
+}
+
+// measure finds the dimensions of cables, and which ones close rings.
+func (t *Grid) measure(g *Graph) {
+	t.Dim, t.Wrap = make([]int8, len(g.Links)), make([]bool, len(g.Links))
 	for l := range g.Links {
 		a, b := g.Links[l].A, g.Links[l].B
 		t.Dim[l] = -1
@@ -25,11 +35,22 @@ func newGrid(g *Graph, side int, switches []int) *Grid {
 		}
 		for d := range 3 {
 			if from, to := t.At[a][d], t.At[b][d]; from != to {
-				t.Dim[l], t.Wrap[l] = int8(d), side > 2 && to != from+1 && to != from-1
+				t.Dim[l], t.Wrap[l] = int8(d), t.Sides[d] > 2 && to != from+1 && to != from-1
 			}
 		}
 	}
-	return t
+}
+
+// joined is by cube how many of its circuits are up.
+func (t *Grid) joined(g *Graph, down map[int]bool) map[int32]int {
+	n := map[int32]int{}
+	for l, is := range t.Optical {
+		if is && !down[l] {
+			n[t.Cube[g.Links[l].A]]++
+			n[t.Cube[g.Links[l].B]]++
+		}
+	}
+	return n
 }
 
 // Ordered computes ways in dimension order over the links that are up: along the first dimension until the
@@ -73,10 +94,21 @@ type way []int
 
 func newOrderer(g *Graph, r *Routes) *orderer {
 	o := &orderer{Grid: g.Grid, r: r, to: make([][6]way, len(g.Nodes))}
-	o.node = make([]int32, o.Side*o.Side*o.Side)
+	o.node = make([]int32, o.Sides[0]*o.Sides[1]*o.Sides[2])
+	var joined map[int32]int
+	if o.Cube != nil {
+		joined = o.joined(g, r.down)
+	}
+	for i := range o.node {
+		o.node[i] = -1
+	}
 	for n := range g.Nodes {
-		if g.Nodes[n].Role != Host {
-			o.node[o.place(o.At[n])] = int32(n)
+		if g.Nodes[n].Role == Host {
+			continue
+		}
+		has := &o.node[o.place(o.At[n])]
+		if *has < 0 || joined[o.Cube[n]] > joined[o.Cube[*has]] {
+			*has = int32(n)
 		}
 	}
 	cut := false
@@ -93,7 +125,7 @@ func newOrderer(g *Graph, r *Routes) *orderer {
 			from, to := ends[0], ends[1]
 			up := o.At[to][d] == o.At[from][d]+1
 			if o.Wrap[l] {
-				up = !up && o.At[to][d] == 0
+				up = o.At[to][d] == 0
 			}
 			if side := 2*d + 1; up {
 				o.to[from][side-1] = append(o.to[from][side-1], l)
@@ -102,14 +134,14 @@ func newOrderer(g *Graph, r *Routes) *orderer {
 			}
 		}
 	}
-	if cut {
+	if cut || o.Cube != nil {
 		o.rest = g.Reroute(r.down, r, Nothing)
 	}
 	return o
 }
 
 func (o *orderer) place(at [3]int16) int {
-	return (int(at[0])*o.Side+int(at[1]))*o.Side + int(at[2])
+	return (int(at[0])*o.Sides[1]+int(at[1]))*o.Sides[2] + int(at[2])
 }
 
 // ways fills in a switch's ways to all locators.
@@ -131,6 +163,9 @@ func (o *orderer) ways(n int) {
 func (o *orderer) set(n, loc, to int, known map[[2]int]int32) int32 {
 	if n == to {
 		return -1
+	}
+	if o.Cube != nil && (!o.has(n) || !o.has(to)) { // another cube has the place
+		return o.add(n, o.inside(n, to, loc))
 	}
 	at, dim := o.At[n], 0
 	for at[dim] == o.At[to][dim] {
@@ -156,6 +191,29 @@ func (o *orderer) set(n, loc, to int, known map[[2]int]int32) int32 {
 	return known[key]
 }
 
+// inside is the next link of a switch whose cube no circuit joins: in the cube it is dimension order too.
+func (o *orderer) inside(n, to, loc int) []int {
+	if o.Cube[n] == o.Cube[to] && !o.has(n) && !o.has(to) {
+		for dim := range 3 {
+			side := 2 * dim
+			switch from, there := o.At[n][dim], o.At[to][dim]; {
+			case from == there:
+				continue
+			case from > there:
+				side++
+			}
+			if links := o.to[n][side]; len(links) > 0 {
+				return links
+			}
+			break
+		}
+	}
+	return o.rest.Next(n, loc)
+}
+
+// has reports whether a switch has its place, which another cube's may have as well.
+func (o *orderer) has(n int) bool { return int(o.node[o.place(o.At[n])]) == n }
+
 // add gives a switch a set of next links.
 func (o *orderer) add(n int, links []int) int32 {
 	if len(links) == 0 {
@@ -169,8 +227,9 @@ func (o *orderer) add(n int, links []int) int32 {
 func (o *orderer) around(n, dim, to int) (up, down int) {
 	for side, far := range []*int{&up, &down} {
 		at := o.At[n]
-		for steps := 1; len(o.to[o.node[o.place(at)]][2*dim+side]) > 0 && steps < o.Side; steps++ {
-			if at[dim] = int16((int(at[dim]) + 1 - 2*side + o.Side) % o.Side); int(at[dim]) == to {
+		for steps := 1; len(o.to[o.node[o.place(at)]][2*dim+side]) > 0 && steps < o.Sides[dim]; steps++ {
+			next := int(at[dim]) + 1 - 2*side + o.Sides[dim]
+			if at[dim] = int16(next % o.Sides[dim]); int(at[dim]) == to {
 				*far = steps
 				break
 			}
