@@ -51,7 +51,7 @@ func (c *dlb) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) 
 }
 
 // best returns of the ports of the best grade, each no better than what is known beyond it, the one of two
-// drawn at random that would send first (see least).
+// drawn at random that would send first (see sooner).
 func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) int32 {
 	c.graded = c.graded[:0]
 	best, count := uint8(Bands), 0
@@ -69,21 +69,5 @@ func (c *dlb) best(now unit.Time, group []int32, beyond []uint8, ports []Port) i
 		}
 	}
 	x, y := c.stream.Intn(count), c.stream.Intn(count)
-	px, py := group[0], group[0]
-	for i, g := range group {
-		if c.graded[i] != best {
-			continue
-		}
-		if x == 0 {
-			px = g
-		}
-		if y == 0 {
-			py = g
-		}
-		x, y = x-1, y-1
-	}
-	if ports[py].wait(now) < ports[px].wait(now) {
-		return py
-	}
-	return px
+	return sooner(now, group, c.graded, best, x, y, ports)
 }

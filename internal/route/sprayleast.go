@@ -21,6 +21,7 @@ var SprayLeast = Policy{
 type least struct {
 	memoryless
 	stream rng.Stream
+	graded []uint8 // room to work in
 }
 
 const (
@@ -28,26 +29,32 @@ const (
 	bandSize = 64 * unit.KiB
 )
 
-// Pick chooses two ports of the lowest band at random and returns the one
-// that would send first. The best port of all is a trap: the switches' choices fall
-// into step, and queues build up where they meet, at switches that have no choice.
-// The better of two keeps the randomness and most of the gain (Mitzenmacher 2001;
-// Ghorbani et al., DRILL, SIGCOMM 2017, section 3).
 func (c *least) Pick(now unit.Time, group []int32, _ int, _ uint32, ports []Port) int32 {
 	first := ports[group[0]].drain(int32(bandSize)) // cables of several rates are compared in time
-	best, count := bands, 0
+	c.graded = c.graded[:0]
+	best, count := uint8(bands), 0
 	for _, g := range group {
-		switch b := ports[g].band(now, first); {
-		case b < best:
-			best, count = b, 1
-		case b == best:
+		b := uint8(ports[g].band(now, first))
+		c.graded = append(c.graded, b)
+		if b < best {
+			best, count = b, 0
+		}
+		if b == best {
 			count++
 		}
 	}
 	x, y := c.stream.Intn(count), c.stream.Intn(count)
+	return sooner(now, group, c.graded, best, x, y, ports)
+}
+
+// sooner returns, of the ports with number x and y among those of the best grade, the one that would send
+// first. The best port of all is a trap: the switches' choices fall into step, and queues build up where
+// they meet, at switches that have no choice. The better of two at random keeps the randomness and most of
+// the gain (Mitzenmacher 2001; Ghorbani et al., DRILL, SIGCOMM 2017, section 3).
+func sooner(now unit.Time, group []int32, grades []uint8, best uint8, x, y int, ports []Port) int32 {
 	px, py := group[0], group[0]
-	for _, g := range group {
-		if count < len(group) && ports[g].band(now, first) != best {
+	for i, g := range group {
+		if grades[i] != best {
 			continue
 		}
 		if x == 0 {
