@@ -23,6 +23,7 @@ type planCmd struct {
 	Interference planInterferenceCmd `cmd:"" help:"What jobs that run side by side cost each other, and where they met."`
 	Failures     planFailuresCmd     `cmd:"" help:"What each single failure does to a step, ranked by harm; single points of failure."`
 	Circuits     planCircuitsCmd     `cmd:"" help:"What an optical circuit switch joins between groups, and what moves when one comes or fails."`
+	Load         planLoadCmd         `cmd:"" help:"Latency over offered load, and where a network is saturated, by way of load balancing."`
 	Traffic      planTrafficCmd      `cmd:"" help:"Who sends how much to whom in a step, by kind of parallelism; heat maps."`
 }
 

@@ -265,6 +265,7 @@ type IncastSpec struct {
 type Background struct {
 	Load  float64   `yaml:"load" doc:"percent of each GPU's share of its NIC that its messages take in the mean"`
 	Sizes string    `yaml:"sizes" doc:"one size, as 64KB; or a file with a cumulative distribution as HPCC's: bytes and percent per line"`
+	To    string    `yaml:"to" enum:"all,next-group" doc:"whom a GPU sends to at random: all others, or those of the next group of a dragonfly, the worst for the shortest ways; all unless given"`
 	For   unit.Time `yaml:"for" doc:"how long messages come"`
 }
 

@@ -113,6 +113,11 @@ func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
 	}
 	x := workload.Background{Sizes: sizes, Load: b.Load / 100, For: b.For,
 		Beside: func(a, b int) bool { return g.Together(at.crew.gpu(a), at.crew.gpu(b)) }}
+	if b.To == "next-group" {
+		if x.To, err = p.nextGroup(at.crew); err != nil {
+			return nil, err
+		}
+	}
 	for rank := range p.ranks(at.crew) {
 		nic := g.WayOf(at.crew.gpu(rank), 0)
 		x.Rates = append(x.Rates, p.lineOf(nic)/unit.Rate(users[nic]))
@@ -122,6 +127,27 @@ func (p *resolver) background(at task, b *Background) (*workload.DAG, error) {
 		return nil, err
 	}
 	return workload.Flows(len(x.Rates), flows)
+}
+
+// nextGroup is by rank whom it sends to: the job's ranks in the dragonfly's group behind its own, the first
+// behind the last.
+func (p *resolver) nextGroup(c crew) (func(rank int) []int, error) {
+	g := p.Graph
+	if len(g.Regions) < 2 {
+		return nil, field.New("to", "next-group needs groups of switches, and this fabric has %d; accepted: "+
+			"all, or fabric.kind dragonfly", len(g.Regions))
+	}
+	of, members := g.RegionOf(), make([][]int, len(g.Regions))
+	at := make([]int, p.ranks(c))
+	for rank := range at {
+		nic := &g.NICs[g.WayOf(c.gpu(rank), 0)]
+		l := &g.Links[nic.Links[0]]
+		if at[rank] = int(of[l.A+l.B-g.Hosts[nic.Host]]); at[rank] < 0 {
+			return nil, field.New("to", "next-group: %s is in no group", g.GPUName(c.gpu(rank)))
+		}
+		members[at[rank]] = append(members[at[rank]], rank)
+	}
+	return func(rank int) []int { return members[(at[rank]+1)%len(members)] }, nil
 }
 
 // sizesOf reads a size or a file of them.

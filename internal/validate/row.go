@@ -85,6 +85,7 @@ func Checks() []Check {
 		{"spraying", spraying},
 		{"dragonflies", dragonflies},
 		{"adaptive dragonflies", adaptiveDragonflies},
+		{"latency over load", offeredRows},
 		{"tori", tori},
 		{"slow links", slowLinks},
 		{"blame", counterfactuals},

@@ -102,6 +102,7 @@ type Background struct {
 	For    unit.Time
 	Rates  []unit.Rate         // by rank: its line rate
 	Beside func(a, b int) bool // ranks that do not use the network among themselves
+	To     func(src int) []int // to which ranks one sends; nil: to all others
 }
 
 // Flows draws the messages, in the order of ranks and times.
@@ -114,9 +115,14 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 		return nil, field.New("for", "%v of such messages would be about %.3g, at most %d are taken", b.For,
 			expected, MaxOps/2)
 	}
+	all, to := seq(len(b.Rates)), b.To
+	if to == nil {
+		to = func(int) []int { return all }
+	}
 	var flows []Flow
 	for src, rate := range b.Rates {
-		if !b.others(src) {
+		among := to(src)
+		if !b.others(src, among) {
 			return nil, field.New("", "rank %d has nobody to send to over the network", src)
 		}
 		gap := b.Sizes.Mean() * 8 / (b.Load * float64(rate)) * float64(unit.Second)
@@ -125,9 +131,9 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 			if at >= float64(b.For) {
 				break
 			}
-			dst := r.Intn(len(b.Rates))
+			dst := among[r.Intn(len(among))]
 			for dst == src || b.Beside(src, dst) {
-				dst = r.Intn(len(b.Rates))
+				dst = among[r.Intn(len(among))]
 			}
 			flows = append(flows, Flow{Src: src, Dst: dst, Bytes: b.Sizes.At(r.Float64()),
 				Start: unit.Time(at)})
@@ -141,8 +147,8 @@ func (b *Background) Flows(r rng.Stream) ([]Flow, error) {
 }
 
 // others reports whether a rank has somebody to send to.
-func (b *Background) others(src int) bool {
-	for dst := range b.Rates {
+func (b *Background) others(src int, to []int) bool {
+	for _, dst := range to {
 		if dst != src && !b.Beside(src, dst) {
 			return true
 		}

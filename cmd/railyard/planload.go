@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"railyard/internal/field"
+	"railyard/internal/report"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+type planLoadCmd struct {
+	Scenario string   `arg:"" help:"Scenario file whose workload is background traffic, - for stdin." placeholder:"SCENARIO"`
+	Set      []string `help:"Change a value: workload.traffic.background.to=next-group." placeholder:"KEY=VALUE" sep:"none"`
+	Loads    string   `help:"Offered loads in percent of NICs' rate, in rising order." default:"5,10,20,30,40,50,60,70,80,90" placeholder:"P,P"`
+	LB       string   `help:"Ways of load balancing to compare; the scenario's unless given." name:"lb" placeholder:"NAME,NAME"`
+	Plot     string   `help:"Plot latency over offered load: .png or .svg." placeholder:"FILE"`
+	Force    bool     `help:"Replace a plot that exists." with:"plot"`
+	JSON     bool     `help:"Print as JSON."`
+}
+
+func (c *planLoadCmd) Help() string {
+	return `Latency over offered load, as papers on networks draw it: messages come at each GPU by chance (a
+Poisson process, whatever became of those before), the load rises, and at some load the network takes no
+more. Messages of the first third are left out, as it fills. A network is called saturated where it delivers
+less than 95 % of what is offered meanwhile, or takes more than ten times as long as at the least load; a way
+of load balancing is not tried at loads behind that.
+
+Examples:
+  railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal,ugal-g --plot uniform.png
+  railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal,ugal-g \
+      --set workload.traffic.background.to=next-group --loads 5,10,15,20,30,40,45,50 --plot worst.png`
+}
+
+// loadPoint is a network at one load.
+type loadPoint struct {
+	LB      string  `json:"lb"`
+	Offered float64 `json:"offered"` // share of NICs' rate
+	result.Load
+	Pauses    int64 `json:"pfc_pauses"`
+	Saturated bool  `json:"saturated"`
+}
+
+// loadCurve is what one way of load balancing makes of it.
+type loadCurve struct {
+	LB     string      `json:"lb"`
+	Most   float64     `json:"most_delivered"` // at any of the loads
+	Points []loadPoint `json:"points"`
+}
+
+// slowAt is how many times longer than at the least load messages take where a network is saturated.
+const slowAt = 10
+
+// maxLoads bounds a curve, and how many there are.
+const maxLoads = 100
+
+// Run is the plan load command.
+func (c *planLoadCmd) Run(e *env) error {
+	loads, err := parseLoads(c.Loads)
+	if err != nil {
+		return err
+	}
+	if err := isPicture(c.Plot); err != nil {
+		return err
+	}
+	plan, err := loadPlan(c.Scenario, c.Set, nil)
+	if err != nil {
+		return err
+	}
+	if len(plan.Jobs) != 1 || !plan.Jobs[0].Open {
+		return &inputError{plan.Refuse("workload", "load is offered by traffic.background: messages that "+
+			"come whatever became of those before")}
+	}
+	names := []string{plan.LB.Name}
+	if c.LB != "" {
+		names = strings.Split(c.LB, ",")
+	}
+	if len(names) > maxLoads {
+		return field.New("--lb", "names %d, at most %d are taken", len(names), maxLoads)
+	}
+	var curves []loadCurve
+	for _, lb := range names {
+		curve, err := c.curve(e, lb, loads)
+		if err != nil {
+			return err
+		}
+		curves = append(curves, curve)
+	}
+	if c.Plot != "" {
+		if err := c.draw(plan, curves); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, curves)
+	}
+	printLoads(e.stdout, plan, curves)
+	return nil
+}
+
+// parseLoads reads percents.
+func parseLoads(text string) (loads []float64, err error) {
+	for _, word := range strings.Split(text, ",") {
+		p, err := strconv.ParseFloat(word, 64)
+		if err != nil || !(p >= 0.1 && p <= 200) || len(loads) > 0 && p <= loads[len(loads)-1] {
+			return nil, field.New("--loads", "found %s, expected rising percents between 0.1 and 200, as "+
+				"10,20,30", field.Quote(word))
+		}
+		loads = append(loads, p)
+	}
+	if len(loads) > maxLoads {
+		return nil, field.New("--loads", "are %d, at most %d are taken", len(loads), maxLoads)
+	}
+	return loads, nil
+}
+
+// curve simulates one way of load balancing at each load, up to where it is saturated.
+func (c *planLoadCmd) curve(e *env, lb string, loads []float64) (loadCurve, error) {
+	curve, least := loadCurve{LB: lb}, int64(0)
+	for _, percent := range loads {
+		sets := append(slices.Clone(c.Set), "lb="+lb,
+			fmt.Sprintf("workload.traffic.background.load=%g", percent))
+		plan, err := loadPlan(c.Scenario, sets, nil)
+		if err != nil {
+			return curve, err
+		}
+		e.doing = fmt.Sprintf("%s at %g %%", lb, percent)
+		s, t, err := outcomeTables(e, plan)
+		if err != nil {
+			return curve, fmt.Errorf("%s: %w", e.doing, err)
+		}
+		if int64(len(t.Flows)) < s.Flows.Count {
+			return curve, fmt.Errorf("%s: of %d messages the table holds %d: raise output.rows, or shorten "+
+				"workload.traffic.background.for", e.doing, s.Flows.Count, len(t.Flows))
+		}
+		point := loadPoint{LB: lb, Offered: percent / 100, Pauses: s.PFCPauses,
+			Load: result.NewLoad(t.Flows, offeredRate(plan), least)}
+		if least == 0 {
+			least = point.Mean
+		}
+		point.Saturated = point.Delivered < 0.95*point.Drawn || point.Mean > slowAt*least
+		curve.Points = append(curve.Points, point)
+		if curve.Most = max(curve.Most, point.Delivered); point.Saturated {
+			break
+		}
+	}
+	return curve, nil
+}
+
+// offeredRate is what all ranks could send together.
+func offeredRate(plan *scenario.Plan) (sum float64) {
+	seen := map[int]bool{}
+	for rank := range plan.Jobs[0].DAG.Ranks {
+		if nic := plan.Graph.WayOf(plan.Jobs[0].GPU(int32(rank)), 0); !seen[nic] {
+			seen[nic] = true
+			for _, l := range plan.Graph.NICs[nic].Links {
+				sum += float64(plan.Graph.Links[l].Rate)
+			}
+		}
+	}
+	return sum
+}
+
+func printLoads(w io.Writer, plan *scenario.Plan, curves []loadCurve) {
+	fmt.Fprintf(w, "%s: %s, messages by chance\n\n", plan.Name, unit.Plural(plan.Graph.TotalGPUs(), "GPU"))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "lb\toffered\tdelivered\tmean\tp99\tpauses\t\t")
+	for _, c := range curves {
+		for _, p := range c.Points {
+			note := ""
+			if p.Saturated {
+				note = "saturated"
+			}
+			fmt.Fprintf(t, "%s\t%.1f %%\t%.1f %%\t%v\t%v\t%d\t%s\t\n", p.LB, 100*p.Offered, 100*p.Delivered,
+				unit.Time(p.Mean), unit.Time(p.P99), p.Pauses, note)
+		}
+	}
+	t.Flush()
+	var most []string
+	for _, c := range curves {
+		most = append(most, fmt.Sprintf("%s %.1f %%", c.LB, 100*c.Most))
+	}
+	report.Labelled(w, "\nmost that was delivered: ", strings.Join(most, ", "))
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/scenario"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+)
+
+// draw writes the mean latency over the offered load, a line for each way of load balancing. Where one is
+// saturated its line leaves the plot.
+func (c *planLoadCmd) draw(plan *scenario.Plan, curves []loadCurve) error {
+	p := plot.New()
+	p.Title.Text = plan.Name + ": mean latency of messages over offered load"
+	p.X.Label.Text, p.Y.Label.Text = "offered, % of NICs' rate", "latency, us"
+	p.X.Min, p.Y.Min, p.Legend.Top, p.Legend.Left = 0, 0, true, true
+	top := 0.0
+	for i, curve := range curves {
+		var points plotter.XYs
+		for _, x := range curve.Points {
+			points = append(points, plotter.XY{X: 100 * x.Offered, Y: float64(x.Mean) / 1e6})
+			if !x.Saturated {
+				top = max(top, float64(x.Mean)/1e6)
+			}
+		}
+		if err := addLine(p, curve.LB, points, i); err != nil {
+			return err
+		}
+	}
+	if top > 0 {
+		p.Y.Max = 1.3 * top
+	}
+	to, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, strings.ToLower(filepath.Ext(c.Plot))[1:])
+	if err != nil {
+		return err
+	}
+	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
+}

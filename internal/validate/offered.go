@@ -1,0 +1,108 @@
+package validate
+
+import (
+	"fmt"
+
+	"railyard/internal/result"
+	"railyard/unit"
+)
+
+// Kim et al.'s balanced dragonfly (ISCA 2008, section 4.2) with p 2, a 4, h 2 and 9 groups: messages of one
+// packet that come by chance, and switches that pause behind 16 packets, as their buffers hold. Theirs has
+// p 4 and 1,056 terminals, their routers take a cycle and their clock is not ours, so that loads are
+// compared, and latencies with one another.
+const offeredLoad = `
+name: load
+fabric: {kind: dragonfly, k: 2, host_link: {rate: 100Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, cable: 30m}}
+server: {gpus: 1, nics: 1}
+switch: {queues: {"3": {xoff: 67KB, xon: 33KB, wred_min: 0B, wred_max: 0B}}}
+cc: {algorithm: none}
+transport: {recovery: selective, write: only, nak_after: 32767, window: 32768}
+workload: {traffic: {background: {load: 1, sizes: 4096B, for: 200us}}}
+`
+
+// offeredPoint is what came of it, and over how many cables packets went.
+type offeredPoint struct {
+	result.Load
+	cables float64
+}
+
+// offered runs a way of routing at a load of so many percent.
+func offered(lb, to string, percent float64, sets ...string) (offeredPoint, error) {
+	if lb == "valiant" {
+		sets = append(sets, "lb_options.per_packet=true")
+	}
+	r, err := finish(offeredLoad, append([]string{"lb=" + lb, "workload.traffic.background.to=" + to,
+		fmt.Sprintf("workload.traffic.background.load=%g", percent)}, sets...)...)
+	if err != nil {
+		return offeredPoint{}, err
+	}
+	s, t, _ := r.Outcome("")
+	if s.Drops > 0 || s.Deadlock != nil {
+		return offeredPoint{}, fmt.Errorf("%s at %g %% lost %d packets, chains %+v", lb, percent, s.Drops,
+			s.Deadlock)
+	}
+	return offeredPoint{result.NewLoad(t.Flows, float64(s.GPUs)*1e11, int64(3*unit.Microsecond)),
+		float64(s.PacketHops) / float64(s.Packets)}, nil
+}
+
+// offeredRows are their figures 8 and 14 as statements: what each way of routing carries of both loads, and
+// how long messages take meanwhile.
+func offeredRows() (rows []Row, err error) {
+	const worst = "next-group"
+	points := map[string]offeredPoint{}
+	for _, p := range []struct {
+		lb, to  string
+		percent float64
+		sets    []string
+		as      string
+	}{
+		{"minimal", "all", 80, nil, "minimal 80"}, {"valiant", "all", 45, nil, "valiant 45"},
+		{"valiant", "all", 70, nil, "valiant 70"}, {"ugal", "all", 80, nil, "ugal 80"},
+		{"minimal", worst, 30, nil, "minimal worst"}, {"valiant", worst, 38, nil, "valiant worst"},
+		{"ugal", worst, 45, nil, "ugal worst"}, {"ugal-g", worst, 45, nil, "ugal-g worst"},
+		{"ugal", worst, 30, nil, "ugal 30"}, {"ugal-g", worst, 30, nil, "ugal-g 30"},
+		{"ugal", worst, 30, []string{"switch.queues.3.xoff=268KB", "switch.queues.3.xon=134KB"}, "ugal long"},
+		{"minimal", worst, 0.5, long, "minimal idle"}, {"valiant", worst, 0.5, long, "valiant idle"},
+	} {
+		if points[p.as], err = offered(p.lb, p.to, p.percent, p.sets...); err != nil {
+			return nil, err
+		}
+	}
+	carries := func(as, what string) Row {
+		p := points[as]
+		return within(what+": share delivered", "Kim et al. 2008, figure 8", p.Drawn, p.Delivered, 0.04,
+			"%.3f")
+	}
+	// Of 71 others 64 are in other groups: detours cross two cables between groups for each, of one per host.
+	most := 0.5 / (64. / 71)
+	cable := (unit.Serialize(4198, 100*unit.Gbps) + unit.Time(30*5050)).Seconds() // 5.05 ns a metre
+	more := points["valiant idle"].cables - points["minimal idle"].cables
+	rows = []Row{
+		carries("minimal 80", "minimal routing takes uniform load to near capacity: 80 %"),
+		carries("ugal 80", "UGAL by local queues does"),
+		carries("valiant 45", "Valiant's detours take half of that: 45 %"),
+		atMost("and no more: at 70 % they deliver", "two cables between groups, of one per host", most,
+			points["valiant 70"].Delivered, "%.3f"),
+		within("minimal routing delivers of the worst load", "1/ap", 1./8, points["minimal worst"].Delivered,
+			0.03, "%.4f"),
+		carries("valiant worst", "Valiant's detours take 38 % of the worst load, of a bound of 7/16"),
+		carries("ugal-g worst", "UGAL by global queues takes 45 %"),
+		carries("ugal worst", "UGAL by local queues takes 45 %"),
+		atLeast("and is slow at loads between, as its own queues fill first: at 30 %, of what it takes by "+
+			"global queues", "Kim et al. 2008, figure 8(b)", 1.5,
+			ratio(points["ugal 30"], points["ugal-g 30"])),
+		atLeast("the more so the longer these are: with 64 packets, of what it takes with 16",
+			"Kim et al. 2008, figure 14", 1.5, ratio(points["ugal long"], points["ugal 30"])),
+		within(fmt.Sprintf("with no load detours, of %.2f cables more, take longer by, ns", more),
+			"a packet's time on a cable of 30 m, for each", more*cable*1e9,
+			float64(points["valiant idle"].Mean-points["minimal idle"].Mean)/1e3, 0.03, "%.0f"),
+	}
+	return rows, nil
+}
+
+// long is long enough for figures of a network without load.
+var long = []string{"workload.traffic.background.for=2ms"}
+
+func ratio(a, b offeredPoint) float64 { return float64(a.Mean) / float64(b.Mean) }
