@@ -18,6 +18,7 @@ import (
 	"railyard/internal/allreduce"
 	"railyard/internal/field"
 	"railyard/internal/perftest"
+	"railyard/internal/slurm"
 	"railyard/unit"
 	"railyard/verbs"
 )
@@ -53,7 +54,8 @@ Examples:
   railyard rdma allreduce --ranks 4 --bytes 1KiB,1MiB,16MiB --json
   railyard rdma allreduce --ranks 4 --bytes 16MiB --transport mrc
   railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
-  MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce`
+  MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce
+  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (ranks and the first node are Slurm's)`
 }
 
 // environment fills what the flags leave open from a launcher's variables.
@@ -72,11 +74,20 @@ func (c *rdmaAllreduceCmd) environment() error {
 	}
 	launched := c.Rendezvous == "" && c.Rank < 0 && c.Ranks == 0
 	if launched {
-		if err := errors.Join(number(&c.Ranks, 0, "WORLD_SIZE"), number(&c.Rank, -1, "RANK")); err != nil {
+		ranks, rank := "WORLD_SIZE", "RANK"
+		if os.Getenv(rank) == "" && os.Getenv("SLURM_STEP_ID") != "" { // a task of srun's
+			ranks, rank = "SLURM_NTASKS", "SLURM_PROCID"
+		}
+		if err := errors.Join(number(&c.Ranks, 0, ranks), number(&c.Rank, -1, rank)); err != nil {
 			return err
 		}
 	}
-	if host := os.Getenv("MASTER_ADDR"); c.Rendezvous == "" && c.Rank >= 0 && host != "" {
+	host := os.Getenv("MASTER_ADDR")
+	if nodes, err := slurm.Hosts(os.Getenv("SLURM_STEP_NODELIST")); host == "" && launched && err == nil &&
+		len(nodes) > 0 {
+		host = nodes[0]
+	}
+	if c.Rendezvous == "" && c.Rank >= 0 && host != "" {
 		port := os.Getenv("MASTER_PORT")
 		if port == "" {
 			port = "29500" // PyTorch's default
