@@ -209,6 +209,16 @@ func TestTuning(t *testing.T) {
 		math.Abs(c[0].Micros-want) > 1 {
 		t.Errorf("two nodes: %+v, %v, want %.0f us", c, err, want)
 	}
+	// Where the NICs are slow (nccl issue 527: 57 GB/s of bus bandwidth on two p4d, whose NICs have 50), a
+	// tree moves each byte over the network once where a ring moves it nearly twice.
+	slow := Machine{Nodes: 2, PerNode: 8, NVLink: 240, NIC: 50, Channels: 8}
+	if c, err := slow.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByTree || c[0].BusBW < 57 {
+		t.Errorf("two nodes with slow NICs: %+v, %v", c, err)
+	}
+	slow.NIC = 200 // a DGX A100: NVIDIA measures 192 GB/s of ring (nccl issue 1576)
+	if c, err := slow.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByRing {
+		t.Errorf("two nodes with fast NICs: %+v, %v", c, err)
+	}
 	pair := Machine{Nodes: 1, PerNode: 2, NVLink: 371, NIC: 400, Channels: 16, Hopper: true, NVLS: true}
 	if c, err := pair.Tune(AllReduce, 1<<30); err != nil || c[0].Algorithm != ByRing {
 		t.Errorf("two GPUs: %+v, %v", c, err)

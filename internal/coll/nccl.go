@@ -161,13 +161,25 @@ func (m Machine) treeLatency(p int) float64 {
 		2*(float64(m.PerNode-1)*linkTree[p]+math.Floor(math.Log2(float64(m.Nodes)))*netTree[p])
 }
 
-// bus is the bandwidth of all channels, in GB/s: NCCL counts on NVLink's up to two
-// nodes, on the NICs' beyond.
+// bus is what all channels of a ring reach together. NCCL looks for a ring with one rate inside nodes and
+// between them; trees may be faster inside, up to twice, which on two nodes is what counts (nccl
+// src/graph/search.cc, ncclTopoCompute; HANDBOOK.md 9.3).
 func (m Machine) bus() float64 {
-	if m.Nodes <= 2 {
+	switch m.Nodes {
+	case 1:
 		return m.NVLink
+	case 2:
+		return min(m.NVLink, m.NIC)
 	}
 	return m.NIC
+}
+
+// treeBus is what all channels of a tree reach together.
+func (m Machine) treeBus() float64 {
+	if m.Nodes == 2 {
+		return min(m.NVLink, 2*m.NIC)
+	}
+	return m.bus()
 }
 
 // limits are those of the GPUs.
@@ -229,7 +241,7 @@ func (m Machine) ringBandwidth(kind Kind, p int) float64 {
 // treeBandwidth likewise for trees, which move every byte up and down.
 func (m Machine) treeBandwidth(p int, bytes float64) float64 {
 	tree, ll, _ := m.limit()
-	bus := min(m.bus()*0.92, float64(m.Channels)*tree)
+	bus := min(m.treeBus()*0.92, float64(m.Channels)*tree)
 	switch Protocols[p] {
 	case LL:
 		bus = min(bus/3.8, ll)
