@@ -20,6 +20,7 @@ type Kind struct {
 
 	Machine *machine.Server // what a file says of it; nil: there is none
 	told    *inside.Fabric  // how that joins its GPUs; nil: it does not say
+	share   float64         // of NVLink's rate that a calibration leaves; 0: it says nothing
 }
 
 // Mesh reports whether GPUs are joined in pairs, all alike.
@@ -34,6 +35,14 @@ func (k *Kind) Reach() unit.Rate {
 		return k.Pair
 	}
 	return k.NVLink
+}
+
+// nominal is Reach before any calibration, which NCCL's tuning model knows nothing of.
+func (k *Kind) nominal() unit.Rate {
+	if k.share == 0 {
+		return k.Reach()
+	}
+	return unit.Rate(float64(k.Reach())/k.share + 0.5)
 }
 
 // KindOf is what the server of a GPU has inside.
@@ -60,7 +69,9 @@ func (p *resolver) accelerators() error {
 		return err
 	}
 	usual := kindOf(p.GPU, s.NVLink, 0)
-	p.NVLink, s.NVLink = usual.NVLink, usual.NVLink
+	s.NVLink = usual.NVLink
+	p.File.Calibration.kernels(usual)
+	p.NVLink = usual.NVLink
 	p.Kinds = slices.Repeat([]*Kind{usual}, len(p.Graph.Hosts))
 	kinds := map[*site.Type]*Kind{}
 	for host, t := range p.types {
@@ -74,12 +85,13 @@ func (p *resolver) accelerators() error {
 					return err
 				}
 			} else if nvlink == 0 {
-				nvlink = p.NVLink
+				nvlink = s.NVLink
 			}
 			if err := fits(where, t, gpu); err != nil {
 				return err
 			}
 			kinds[t] = kindOf(gpu, nvlink, t.Pair)
+			p.File.Calibration.kernels(kinds[t])
 			kinds[t].Machine = t.Machine
 			if err := p.joined(kinds[t]); err != nil {
 				return err

@@ -244,6 +244,13 @@ var fixed = []bound{
 	{key: "fabric.routing.converge", min: "0s", max: longest},
 	{key: "on_failure.collective_timeout", min: "1ms", max: "86400s"},
 	{key: "on_failure.checkpoint_every", min: "0s", max: "864000s"},
+	{key: "calibration.message", min: "0s", max: "1ms"},
+	{key: "calibration.nic_share", min: "1", max: "100", zero: true},
+	{key: "calibration.nvlink_share", min: "1", max: "200", zero: true},
+	{key: "calibration.launch", min: "0s", max: "100ms"},
+	{key: "calibration.step", min: "0s", max: "10ms"},
+	{key: "calibration.network_step", min: "0s", max: "10ms"},
+	{key: "calibration.compute_share", min: "1", max: "500", zero: true},
 	{key: "output.sample", min: "100ns", max: longest},
 	{key: "output.rows", min: "1", max: "10000000"},
 }

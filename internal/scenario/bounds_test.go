@@ -102,6 +102,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	f.Fabric.Types, f.Fabric.Nodes, f.Fabric.Cables = []site.Type{{}}, []site.Group{{}}, []site.Rule{{}}
 	f.GPUs = []Accelerator{{BF16: 1, Memory: unit.GB, HBM: unit.Tbps, NVLink: unit.Tbps}}
 	soon := unit.Microsecond
+	f.Calibration = new(Calibration)
 	f.Failures = []Failure{{Converge: &soon}}
 	f.Fabric.Routing.Detect = &soon
 	f.Switch.Trim = trimOf(&queue.Spec{Queues: [queue.Classes]queue.Class{{Trim: true}},

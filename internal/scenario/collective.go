@@ -188,7 +188,7 @@ func (p *Plan) machine(c crew, rail bool) (coll.Machine, error) {
 		}
 		hopper = hopper && k.GPU.Name != "a100"
 		blackwell = blackwell && slices.Contains(blackwells, k.GPU.Name)
-		if reach := k.Reach(); nvlink == 0 || reach < nvlink {
+		if reach := k.nominal(); nvlink == 0 || reach < nvlink {
 			nvlink = reach
 		}
 	}

@@ -11,26 +11,27 @@ type Length = site.Length
 
 // File is a scenario.
 type File struct {
-	Name      string            `yaml:"name" doc:"what the run is called"`
-	About     string            `yaml:"about" doc:"what the scenario shows, in a sentence or two"`
-	Seed      uint64            `yaml:"seed" doc:"seed of every random choice"`
-	Fabric    Fabric            `yaml:"fabric" doc:"topology and cables"`
-	Server    Server            `yaml:"server" doc:"the GPU servers"`
-	GPUs      []Accelerator     `yaml:"gpus" doc:"GPUs that Railyard does not know, each with its figures; also a mapping by name"`
-	Switch    Switch            `yaml:"switch" doc:"configuration of all switches"`
-	Switches  map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
-	LB        string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
-	LBOptions LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
-	Transport Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
-	CC        CC                `yaml:"cc" doc:"congestion control"`
-	Storage   *Storage          `yaml:"storage" doc:"servers that keep data sets and checkpoints"`
-	Workload  Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
-	Jobs      []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
-	Placement string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
-	Failures  []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
-	Events    []Event           `yaml:"events" doc:"moments at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause for ever"`
-	OnFailure OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
-	Output    Output            `yaml:"output" doc:"what is recorded"`
+	Name        string            `yaml:"name" doc:"what the run is called"`
+	About       string            `yaml:"about" doc:"what the scenario shows, in a sentence or two"`
+	Seed        uint64            `yaml:"seed" doc:"seed of every random choice"`
+	Fabric      Fabric            `yaml:"fabric" doc:"topology and cables"`
+	Server      Server            `yaml:"server" doc:"the GPU servers"`
+	GPUs        []Accelerator     `yaml:"gpus" doc:"GPUs that Railyard does not know, each with its figures; also a mapping by name"`
+	Switch      Switch            `yaml:"switch" doc:"configuration of all switches"`
+	Switches    map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
+	LB          string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
+	LBOptions   LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
+	Transport   Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
+	CC          CC                `yaml:"cc" doc:"congestion control"`
+	Storage     *Storage          `yaml:"storage" doc:"servers that keep data sets and checkpoints"`
+	Workload    Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
+	Jobs        []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
+	Placement   string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
+	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
+	Events      []Event           `yaml:"events" doc:"moments at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause for ever"`
+	Calibration *Calibration      `yaml:"calibration" doc:"what measurements say of the cluster that no data sheet does"`
+	OnFailure   OnFailure         `yaml:"on_failure" doc:"what becomes of a job that loses a rank"`
+	Output      Output            `yaml:"output" doc:"what is recorded"`
 }
 
 // Fabric describes the topology.

@@ -42,8 +42,8 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
-	steps := []func() error{p.inBounds, p.named, p.network, p.presets, p.switches, p.scheduled, p.carried,
-		p.followed, p.structured, p.segments, p.twoStages, p.transport,
+	steps := []func() error{p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches, p.scheduled,
+		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
 		steps = append(steps, p.work, p.starving)

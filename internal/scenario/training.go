@@ -22,6 +22,9 @@ func (p *resolver) training(at task, t *workload.Training) (job workload.Job, er
 	step := *t
 	step.Model, step.GPU, step.NVLink, step.NVLatency = m, p.GPU, p.NVLink, p.NVLatency
 	step.PerServer = p.perServer(at.crew)
+	if c := p.File.Calibration; c != nil {
+		step.Efficiency *= percent(c.Compute)
+	}
 	if t.Fold {
 		step.PerServer *= t.TP // a server's GPUs are tensor parallel groups
 	}

@@ -69,11 +69,11 @@ func (p *resolver) job(at task, w *Workload) (workload.Job, error) {
 		return workload.Job{}, field.New(at.key, "holds %d workloads, expected exactly one of training, "+
 			"traffic, ops, trace%s", n, beside)
 	case w.Training != nil:
-		return p.training(at, w.Training)
+		return p.delayed(p.training(at, w.Training))
 	case w.Traffic != nil:
-		return p.traffic(at, w.Traffic)
+		return p.delayed(p.traffic(at, w.Traffic))
 	case w.Trace != nil:
-		return p.trace(at, w.Trace)
+		return p.delayed(p.trace(at, w.Trace))
 	}
 	return p.ops(at, w.Ops)
 }

@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Calibration is what measurements say of a cluster that no data sheet does (railyard calibrate writes it).
+// Its values are shares of what the file says and times on top of it, so that what-ifs keep them.
+type Calibration struct {
+	Message unit.Time `yaml:"message" doc:"what a message between servers takes beyond the nic_latency of both ends"`
+	NICs    float64   `yaml:"nic_share" doc:"percent of a NIC's line rate that GPUs get through it; 0: all that headers leave"`
+	NVLink  float64   `yaml:"nvlink_share" doc:"percent of NVLink's rate that kernels reach; 0: all of it"`
+	Launch  unit.Time `yaml:"launch" doc:"what a collective takes at each rank before its first transfer"`
+	Step    unit.Time `yaml:"step" doc:"what each transfer of a collective inside a server takes before it starts, beyond its protocol's"`
+	Remote  unit.Time `yaml:"network_step" doc:"what each transfer of a collective between servers takes before it starts, beyond its protocol's"`
+	Compute float64   `yaml:"compute_share" doc:"percent of workload.training.efficiency that kernels reach; 0: all of it"`
+}
+
+// percent is a share as a factor.
+func percent(share float64) float64 {
+	if share == 0 {
+		return 1
+	}
+	return share / 100
+}
+
+// calibrated applies what measurements say of the NICs.
+func (p *resolver) calibrated() error {
+	c := p.File.Calibration
+	if c == nil {
+		return nil
+	}
+	p.NICs.Latency += c.Message / 2
+	if c.NICs == 0 {
+		return nil
+	}
+	g := p.Graph
+	var rate unit.Rate
+	for i, n := range g.NICs {
+		all := unit.Rate(0)
+		for _, l := range n.Links {
+			all += g.Links[l].Rate
+		}
+		if i > 0 && all != rate {
+			return field.New("calibration.nic_share", "is one share for all NICs, and these differ: %v "+
+				"and %v",
+				rate, all)
+		}
+		rate = all
+	}
+	if most := unit.Rate(float64(rate)*percent(c.NICs) + 0.5); p.NICs.PCIe == 0 || most < p.NICs.PCIe {
+		p.NICs.PCIe = most
+	}
+	return nil
+}
+
+// kernels applies what they say of NVLink.
+func (c *Calibration) kernels(k *Kind) {
+	if c == nil || c.NVLink == 0 {
+		return
+	}
+	k.share = percent(c.NVLink)
+	k.NVLink = unit.Rate(float64(k.NVLink)*k.share + 0.5)
+	k.Pair = unit.Rate(float64(k.Pair)*k.share + 0.5)
+}
+
+// delayed gives a job's collectives the time that the library takes for them.
+func (p *resolver) delayed(job workload.Job, err error) (workload.Job, error) {
+	c := p.File.Calibration
+	if c == nil || err != nil {
+		return job, err
+	}
+	job.DAG, err = job.DAG.Delayed(workload.Overhead{Launch: c.Launch, Local: c.Step, Remote: c.Remote},
+		func(a, b int) bool { return p.Graph.Together(job.GPU(int32(a)), job.GPU(int32(b))) })
+	return job, field.Under("calibration", err)
+}
+
+// Instead gives a document other work than it has: one job, on the GPUs that it names.
+func (d *Document) Instead(w Workload, on []string) {
+	d.File.Workload, d.File.Jobs = Workload{}, nil
+	for key := range d.b.where {
+		if key == "workload" || key == "jobs" {
+			delete(d.b.where, key)
+		}
+	}
+	d.Sets = slices.DeleteFunc(slices.Clone(d.Sets), func(s string) bool {
+		return strings.HasPrefix(s, "workload") || strings.HasPrefix(s, "jobs")
+	})
+	d.File.Jobs = []Job{{Name: "measured", On: on, Workload: w}}
+}

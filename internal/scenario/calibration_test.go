@@ -1,0 +1,89 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+const measuredPod = `
+fabric: {kind: %s, hosts: 2, spines: 2}
+server: {gpu: h100, gpus: 4, nics: 4, nic_ports: %d}
+workload: {traffic: {collective: {kind: all-reduce, bytes: 1MiB, algorithm: ring}}}
+calibration: {%s}
+`
+
+// Shares are of what the file says, in whatever unit it says it; what NCCL's tuning model sees stays nominal.
+func TestCalibrationIsOfTheFile(t *testing.T) {
+	for ports, kind := range []string{"rail", "pod"} {
+		plain := planOf(t, fmt.Sprintf(measuredPod, kind, ports+1, ""))
+		p := planOf(t, fmt.Sprintf(measuredPod, kind, ports+1, "nvlink_share: 75, nic_share: 90, "+
+			"message: 3us, launch: 20us"))
+		if want := unit.Rate(float64(plain.NVLink)*0.75 + 0.5); p.NVLink != want || p.Kinds[0].NVLink != want {
+			t.Errorf("NVLink of %v and %v, expected %v", p.NVLink, p.Kinds[0].NVLink, want)
+		}
+		if want := plain.NICs.Rate * unit.Rate(ports+1) / 10 * 9; p.NICs.PCIe != want {
+			t.Errorf("NICs take %v, expected %v", p.NICs.PCIe, want)
+		}
+		if p.NICs.Latency != plain.NICs.Latency+1500*unit.Nanosecond {
+			t.Errorf("latency %v", p.NICs.Latency)
+		}
+		a, err1 := plain.Machine(false)
+		b, err2 := p.Machine(false)
+		if err1 != nil || err2 != nil || a != b {
+			t.Errorf("the tuning model sees %+v and %+v, %v %v", a, b, err1, err2)
+		}
+		if n, m := len(plain.Jobs[0].DAG.Ops), len(p.Jobs[0].DAG.Ops); m <= n || m > 2*n {
+			t.Errorf("%d operations, %d with launches", n, m)
+		}
+		if c := p.Jobs[0].DAG.Colls[0]; c.Kind != coll.AllReduce {
+			t.Errorf("the collective is a %v", c.Kind)
+		}
+	}
+}
+
+// Compute slows down as kernels do.
+func TestCalibratedCompute(t *testing.T) {
+	text := `
+fabric: {kind: rail, hosts: 2, spines: 2}
+server: {gpu: h100, gpus: 8, nics: 8}
+workload: {training: {model: llama-2-7b, tp: 8, dp: 2, efficiency: 40}}
+`
+	plain, p := planOf(t, text), planOf(t, text+"calibration: {compute_share: 50}\n")
+	a, b := plain.Jobs[0].DAG.Computing(1e18), p.Jobs[0].DAG.Computing(1e18)
+	if r := b / a; r < 1.7 || r > 2 { // the optimizer is bound by memory
+		t.Errorf("half of the efficiency takes %.3f times as long", r)
+	}
+}
+
+func TestCalibrationRefusals(t *testing.T) {
+	for in, want := range map[string]string{
+		"nic_share: 101":             "calibration.nic_share: must be 0 or lie between 1 and 100, found 101",
+		"launch: 1s":                 "calibration.launch: must lie between 0s and 100ms, found 1s",
+		"step: -1us":                 "calibration.step",
+		"nvlnk_share: 3":             "nvlink_share",
+		"step: 3":                    "unit",
+		"nic_share: .nan":            "calibration.nic_share",
+		"message: 3us, message: 4us": "message",
+	} {
+		doc, err := Parse("s.yaml", []byte(fmt.Sprintf(measuredPod, "rail", 1, in)), nil)
+		if err == nil {
+			_, err = doc.Resolve(nil)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", in, err, want)
+		}
+	}
+}
+
+func planOf(t *testing.T, text string) *Plan {
+	t.Helper()
+	p, err := resolved(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

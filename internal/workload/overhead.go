@@ -1,0 +1,106 @@
+package workload
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/unit"
+)
+
+// Overhead is what a collective library takes where a graph of transfers has nothing: the launch of its
+// kernel, and at each transfer what a rank does before the next piece leaves it.
+type Overhead struct {
+	Launch unit.Time // before a rank's first transfer of a collective
+	Local  unit.Time // before each transfer inside a server
+	Remote unit.Time // before each transfer between servers
+}
+
+// Delayed returns a graph whose transfers of collectives wait so much longer, as computations of class Other
+// before them; local says whether two ranks share a server. Flows that are part of no collective, as traffic
+// has them, are left as they are, and so is a graph without overhead.
+func (d *DAG) Delayed(o Overhead, local func(a, b int) bool) (*DAG, error) {
+	if o == (Overhead{}) {
+		return d, nil
+	}
+	follows := d.follows()
+	waits := make([]unit.Time, len(d.Ops))
+	total := len(d.Ops)
+	for i := range d.Ops {
+		if waits[i] = d.waits(int32(i), o, follows[i], local); waits[i] > 0 {
+			total++
+		}
+	}
+	if total > MaxOps {
+		return nil, fmt.Errorf("with their overheads the workload has %d operations, at most %d are taken",
+			total, MaxOps)
+	}
+	return d.insert(waits, total), nil
+}
+
+// follows marks operations that wait for one of their own collective.
+func (d *DAG) follows() []bool {
+	out := make([]bool, len(d.Ops))
+	for i := range d.Ops {
+		c := d.Ops[i].Coll
+		if c < 0 {
+			continue
+		}
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			out[s] = out[s] || d.Ops[s].Coll == c
+		}
+	}
+	return out
+}
+
+// waits is what an operation has to wait for beside its inputs.
+func (d *DAG) waits(i int32, o Overhead, follows bool, local func(a, b int) bool) unit.Time {
+	x := &d.Ops[i]
+	if x.Compute() || x.Coll < 0 {
+		return 0
+	}
+	if c := &d.Colls[x.Coll]; c.Kind == coll.SendRecv && c.Class == Other {
+		return 0
+	}
+	t := o.Remote
+	if local(int(x.Rank), int(x.Peer)) {
+		t = o.Local
+	}
+	if !follows {
+		t += o.Launch
+	}
+	return t
+}
+
+// insert puts a computation before each operation that has to wait, which takes over what that waits for.
+func (d *DAG) insert(waits []unit.Time, total int) *DAG {
+	n := &DAG{Ranks: d.Ranks, Colls: d.Colls, Ops: make([]Op, 0, total), First: make([]int32, 1, total+1),
+		Succ: make([]int32, 0, len(d.Succ)+total-len(d.Ops))}
+	entry := make([]int32, len(d.Ops)) // where an operation's inputs go
+	for i, at := 0, int32(0); i < len(d.Ops); i++ {
+		entry[i] = at
+		if at++; waits[i] > 0 {
+			at++
+		}
+	}
+	if d.Names != nil {
+		n.Names = make(map[int32]string, len(d.Names))
+	}
+	for i := range d.Ops {
+		x := d.Ops[i]
+		if waits[i] > 0 {
+			n.Ops = append(n.Ops, Op{Dur: waits[i], Rank: x.Rank, Peer: -1, Coll: -1, Deps: x.Deps})
+			n.Succ = append(n.Succ, int32(len(n.Ops)))
+			n.First = append(n.First, int32(len(n.Succ)))
+			x.Deps = 1
+		}
+		if name, ok := d.Names[int32(i)]; ok {
+			n.Names[int32(len(n.Ops))] = name
+		}
+		n.Ops = append(n.Ops, x)
+		for _, s := range d.Succ[d.First[i]:d.First[i+1]] {
+			n.Succ = append(n.Succ, entry[s])
+		}
+		n.First = append(n.First, int32(len(n.Succ)))
+	}
+	return n
+}
