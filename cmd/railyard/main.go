@@ -33,23 +33,24 @@ const (
 )
 
 type commands struct {
-	Run      runCmd      `cmd:"" help:"Simulate a scenario and report where the time went."`
-	Compare  compareCmd  `cmd:"" help:"Run variants of a scenario and put them side by side."`
-	Report   reportCmd   `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
-	Serve    serveCmd    `cmd:"" help:"Open a page that lists, starts and explains runs."`
-	Topo     topoCmd     `cmd:"" help:"Print what a scenario's fabric consists of."`
-	Import   importCmd   `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
-	Submit   submitCmd   `cmd:"" help:"Read a Slurm batch script: who gets which rank, GPU and NIC, and run it."`
-	Check    checkCmd    `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
-	Validate validateCmd `cmd:"" help:"Check the simulator against closed forms and published figures."`
-	Rdma     rdmaCmd     `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
-	Pcap     pcapCmd     `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
-	Plan     planCmd     `cmd:"" help:"From a model and a deadline to GPUs and memory."`
-	Config   configCmd   `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
-	Lab      labCmd      `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
-	Models   modelsCmd   `cmd:"" help:"List the switches, servers and GPUs that scenarios can name, with sources."`
-	Schema   schemaCmd   `cmd:"" help:"Print the JSON Schema of scenario files."`
-	Version  versionCmd  `cmd:"" help:"Print the version."`
+	Run       runCmd       `cmd:"" help:"Simulate a scenario and report where the time went."`
+	Compare   compareCmd   `cmd:"" help:"Run variants of a scenario and put them side by side."`
+	Report    reportCmd    `cmd:"" help:"Show a run that is on disk: text, one HTML file, plots."`
+	Serve     serveCmd     `cmd:"" help:"Open a page that lists, starts and explains runs."`
+	Topo      topoCmd      `cmd:"" help:"Print what a scenario's fabric consists of."`
+	Import    importCmd    `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
+	Submit    submitCmd    `cmd:"" help:"Read a Slurm batch script: who gets which rank, GPU and NIC, and run it."`
+	Check     checkCmd     `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
+	Calibrate calibrateCmd `cmd:"" help:"Fit what no data sheet says to what nccl-tests, perftest or Inspector measured."`
+	Validate  validateCmd  `cmd:"" help:"Check the simulator against closed forms and published figures."`
+	Rdma      rdmaCmd      `cmd:"" help:"Real RoCEv2 between real processes: bandwidth, latency, all-reduce."`
+	Pcap      pcapCmd      `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
+	Plan      planCmd      `cmd:"" help:"From a model and a deadline to GPUs and memory."`
+	Config    configCmd    `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
+	Lab       labCmd       `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
+	Models    modelsCmd    `cmd:"" help:"List the switches, servers and GPUs that scenarios can name, with sources."`
+	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 const about = `Railyard simulates RoCEv2 fabrics packet by packet: how long does a training step take,

@@ -22,7 +22,8 @@ func TestCalibrationIsOfTheFile(t *testing.T) {
 		plain := planOf(t, fmt.Sprintf(measuredPod, kind, ports+1, ""))
 		p := planOf(t, fmt.Sprintf(measuredPod, kind, ports+1, "nvlink_share: 75, nic_share: 90, "+
 			"message: 3us, launch: 20us"))
-		if want := unit.Rate(float64(plain.NVLink)*0.75 + 0.5); p.NVLink != want || p.Kinds[0].NVLink != want {
+		want := unit.Rate(float64(plain.NVLink)*0.75 + 0.5)
+		if p.NVLink != want || p.Kinds[0].NVLink != want {
 			t.Errorf("NVLink of %v and %v, expected %v", p.NVLink, p.Kinds[0].NVLink, want)
 		}
 		if want := plain.NICs.Rate * unit.Rate(ports+1) / 10 * 9; p.NICs.PCIe != want {

@@ -53,6 +53,7 @@ func Checks() []Check {
 		{"inside servers", insides},
 		{"NVLink domains", domainRows},
 		{"NVSwitch", nvlsRows},
+		{"calibration", calibrations},
 		{"trees", trees},
 		{"transport", transportRows},
 		{"PFC cascade", cascade},

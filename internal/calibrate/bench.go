@@ -1,0 +1,300 @@
+package calibrate
+
+import (
+	"fmt"
+
+	"railyard/internal/coll"
+	"railyard/internal/field"
+	"railyard/internal/measured"
+	"railyard/internal/scenario"
+	"railyard/internal/tally"
+	"railyard/unit"
+)
+
+// Bench simulates what was measured.
+type Bench struct {
+	Setup
+	Start  scenario.Calibration // that the scenario has already
+	Points []Measurement
+	Read   tally.Report // what became of the measurements
+
+	hosts []string // names of servers with GPUs
+	gpus  []int    // how many each has
+	done  int      // points
+	known map[run]float64
+	due   int // about how many there will be
+}
+
+// run is a simulation that several points may need: they go on from the largest that is simulated.
+type run struct {
+	group string
+	bytes unit.Bytes
+	cal   scenario.Calibration
+}
+
+// Setup is what a bench is given.
+type Setup struct {
+	Load     func() (*scenario.Document, error) // the scenario, anew each time
+	Files    scenario.ReadFile                  // that it names
+	Simulate func(*scenario.Plan) (seconds float64, err error)
+	Progress func(share float64, point string) // may be nil
+
+	Aside     int        // every so manieth point is kept aside; 0: none
+	Largest   unit.Bytes // of collectives; what is larger is drawn on from there in a straight line
+	Algorithm string     // of all-reduces; auto: as NCCL's tuning model has it
+	Step      float64    // how long a step of the scenario's training took, seconds; 0: nobody says
+}
+
+// Measurement is one point, and the work that does the same.
+type Measurement struct {
+	Point
+	Group string // of what kind it is
+	Bytes unit.Bytes
+
+	work    func(unit.Bytes) scenario.Workload // nil: the scenario's own
+	on      []string
+	largest unit.Bytes // what is simulated; beyond it a straight line
+}
+
+// maxPoints bounds how many points are fitted.
+const maxPoints = 400
+
+// NewBench reads the scenario and finds out what of the measurements it can simulate.
+func NewBench(s Setup, set *measured.Set) (*Bench, error) {
+	doc, err := s.Load()
+	if err != nil {
+		return nil, err
+	}
+	plan, err := doc.Network(s.Files)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{Setup: s, Read: set.Report, known: map[run]float64{}}
+	if doc.File.Calibration != nil {
+		b.Start = *doc.File.Calibration
+	}
+	for h, host := range plan.Graph.Hosts {
+		if first, last := plan.Graph.GPUsOf(h); last > first {
+			b.hosts, b.gpus = append(b.hosts, plan.Graph.Nodes[host].Name), append(b.gpus, last-first)
+		}
+	}
+	for _, x := range set.Table() {
+		b.collective(&x)
+	}
+	for i := range set.Pairs {
+		b.pair(&set.Pairs[i])
+	}
+	if s.Step > 0 {
+		if doc.File.Workload.Training == nil {
+			return nil, field.New("--step", "is how long a training step took, and the scenario has none")
+		}
+		b.Points = append(b.Points, Measurement{Point: Point{Name: "step", Measured: s.Step}, Group: "step"})
+	}
+	switch n := len(b.Points); {
+	case n == 0:
+		return nil, fmt.Errorf("nothing that was measured can be simulated on this scenario: %s", b.why())
+	case n > maxPoints:
+		return nil, fmt.Errorf("%d points are measured, at most %d are fitted; name fewer files", n,
+			maxPoints)
+	}
+	b.keepAside()
+	b.due = len(b.Points) * (3 + 3*len(Knobs))
+	return b, nil
+}
+
+// Fit fits parameters, all that the points carry or, with must, those that are named.
+func (b *Bench) Fit(names []string) (*Fit, error) {
+	params, err := Params(&b.Start, names)
+	if err != nil {
+		return nil, err
+	}
+	points := make([]Point, len(b.Points))
+	for i := range b.Points {
+		points[i] = b.Points[i].Point
+	}
+	return Run(params, points, len(names) > 0, b.model(params))
+}
+
+// why is the first reason for which a point was left out.
+func (b *Bench) why() string {
+	if len(b.Read.Left) == 0 {
+		return "there is no row"
+	}
+	return b.Read.Left[len(b.Read.Left)-1].Words()
+}
+
+// keepAside keeps every so manieth point, but neither end of several of one kind: those in between can be
+// known from them.
+func (b *Bench) keepAside() {
+	if b.Aside == 0 {
+		return
+	}
+	for i := range b.Points {
+		g := b.Points[i].Group
+		first := i == 0 || b.Points[i-1].Group != g
+		last := i+1 == len(b.Points) || b.Points[i+1].Group != g
+		end := first != last || i+1 == len(b.Points)
+		b.Points[i].Held = (i+1)%b.Aside == 0 && !end
+	}
+}
+
+func (b *Bench) leave(what, file string, line int) { tally.Note(&b.Read.Left, what, file, line) }
+
+// seats are the GPUs of so many ranks on so many servers, packed where nobody says how many.
+func (b *Bench) seats(ranks, nodes int) (on []string, why string) {
+	if nodes == 0 {
+		for got := 0; got < ranks && nodes < len(b.gpus); nodes++ {
+			got += b.gpus[nodes]
+		}
+	}
+	if nodes > len(b.hosts) {
+		return nil, fmt.Sprintf("points of %d servers, and the scenario has %d", nodes, len(b.hosts))
+	}
+	for k := range nodes {
+		n := b.gpus[k]
+		if ranks%nodes == 0 && ranks/nodes < n {
+			n = ranks / nodes
+		}
+		for g := range min(n, ranks-len(on)) {
+			on = append(on, fmt.Sprintf("%s/gpu-%d", b.hosts[k], g+1))
+		}
+	}
+	if len(on) < ranks {
+		return nil, fmt.Sprintf("points of %d ranks on %s, and the scenario's have %d", ranks,
+			unit.Plural(nodes, "server"), len(on))
+	}
+	return on, ""
+}
+
+func (b *Bench) collective(x *measured.Collective) {
+	if x.Ranks < 2 || x.Kind == coll.SendRecv {
+		b.leave(fmt.Sprintf("points of %v whose ranks are not known or that is no collective", x.Kind),
+			x.File, x.Line)
+		return
+	}
+	on, why := b.seats(x.Ranks, x.Nodes)
+	if why != "" {
+		b.leave(why, x.File, x.Line)
+		return
+	}
+	kind := x.Kind.String()
+	group := fmt.Sprintf("%s, %s", kind, unit.Plural(x.Ranks, "rank"))
+	if x.Nodes > 0 {
+		group += fmt.Sprintf(" on %d", x.Nodes)
+	}
+	algorithm, protocol := "auto", "auto"
+	if x.Kind == coll.AllReduce {
+		algorithm = b.Algorithm
+	}
+	if algorithm == coll.ByNVLS { // which knows one
+		protocol = coll.Simple
+	}
+	b.Points = append(b.Points, Measurement{Group: group, Bytes: x.Bytes, on: on, largest: b.Largest,
+		Point: Point{Name: fmt.Sprintf("%s, %v", group, x.Bytes), Measured: x.Time.Seconds()},
+		work: func(n unit.Bytes) scenario.Workload {
+			return scenario.Workload{Traffic: &scenario.Traffic{Collective: &scenario.CollSpec{Kind: kind,
+				Bytes: n, Algorithm: algorithm, Protocol: protocol, Groups: "all"}}}
+		}})
+}
+
+// Messages that say what a path carries.
+const (
+	stream   = 8 * unit.MiB  // is sent at once where bandwidth was measured
+	leastBig = 64 * unit.KiB // smaller ones measure how many messages a second a NIC takes
+)
+
+func (b *Bench) pair(x *measured.Pair) {
+	switch {
+	case len(b.hosts) < 2:
+		b.leave("messages between servers, of which the scenario has one", x.File, x.Line)
+		return
+	case x.Verb != "write" && x.Verb != "send":
+		b.leave("latencies and rates of "+x.Verb, x.File, x.Line)
+		return
+	case x.Both:
+		b.leave("rates of both directions together", x.File, x.Line)
+		return
+	case !x.Latency && x.Bytes < leastBig:
+		b.leave("rates of messages below 64KiB, which messages per second limit", x.File, x.Line)
+		return
+	}
+	n, t := x.Bytes, x.Time.Seconds()
+	group := x.Verb + " latency"
+	if !x.Latency {
+		group = x.Verb + " bandwidth"
+		n = max(n, stream)
+		t = float64(n) * 8 / float64(x.Rate)
+	}
+	if n < 1 || !(t > 0) {
+		b.leave("rows without a time or a rate", x.File, x.Line)
+		return
+	}
+	from, to := b.hosts[0]+"/gpu-1", b.hosts[1]+"/gpu-1"
+	b.Points = append(b.Points, Measurement{Group: group, Bytes: n, largest: unit.GiB,
+		Point: Point{Name: fmt.Sprintf("%s, %v", group, x.Bytes), Measured: t},
+		work: func(n unit.Bytes) scenario.Workload {
+			return scenario.Workload{Ops: []scenario.Op{{ID: "message", GPU: from, Send: n, To: to}}}
+		}})
+}
+
+// model simulates points with values of the parameters.
+func (b *Bench) model(params []Param) Model {
+	return func(values []float64, want func(int) bool) ([]float64, error) {
+		cal := b.Start
+		for i, v := range values {
+			Find(params[i].Name).Put(&cal, v)
+		}
+		out := make([]float64, len(b.Points))
+		for i := range b.Points {
+			if want != nil && !want(i) {
+				continue
+			}
+			var err error
+			if out[i], err = b.time(&b.Points[i], cal); err != nil {
+				return nil, fmt.Errorf("%s: %w", b.Points[i].Name, err)
+			}
+			b.done++
+			if b.Progress != nil {
+				b.Progress(min(0.99, float64(b.done)/float64(b.due)), b.Points[i].Name)
+			}
+		}
+		return out, nil
+	}
+}
+
+// time is how long a point takes, in seconds: beyond the largest that is simulated as bytes go on.
+func (b *Bench) time(p *Measurement, cal scenario.Calibration) (float64, error) {
+	if p.work == nil || p.Bytes <= p.largest {
+		return b.once(p, p.Bytes, cal)
+	}
+	half, err := b.once(p, p.largest/2, cal)
+	if err != nil {
+		return 0, err
+	}
+	whole, err := b.once(p, p.largest, cal)
+	return whole + float64(p.Bytes-p.largest)*(whole-half)/float64(p.largest/2), err
+}
+
+// once simulates a point with so many bytes, if nobody has.
+func (b *Bench) once(p *Measurement, n unit.Bytes, cal scenario.Calibration) (t float64, err error) {
+	key := run{p.Group, n, cal}
+	if t, ok := b.known[key]; ok {
+		return t, nil
+	}
+	doc, err := b.Load()
+	if err != nil {
+		return 0, err
+	}
+	doc.File.Calibration = &cal
+	if p.work != nil {
+		doc.Instead(p.work(n), p.on)
+	}
+	plan, err := doc.Resolve(b.Files)
+	if err != nil {
+		return 0, err
+	}
+	if t, err = b.Simulate(plan); err == nil {
+		b.known[key] = t
+	}
+	return t, err
+}
