@@ -52,6 +52,8 @@ Examples:
   railyard import allreduce.xml --out msccl.yaml                  (MSCCL: workload.trace.bytes is its size)
   railyard import et/*.et groups.json --out step.yaml             (Chakra: a file per rank, groups)
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
+  railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder: who hangs)
+  railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
   nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)

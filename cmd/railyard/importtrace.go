@@ -20,7 +20,8 @@ type importedTrace struct {
 	Files  []string `json:"files"`
 	Ranks  int      `json:"ranks"`
 	trace.Report
-	site trace.Site
+	Findings []string `json:"findings,omitempty"`
+	site     trace.Site
 }
 
 // splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
@@ -123,6 +124,7 @@ func (c *importCmd) workloadOf(paths []string) (string, *importedTrace, error) {
 		return "", nil, &inputError{err}
 	}
 	out.Format, out.Ranks, out.Report, out.site = x.Format, x.Ranks, x.Report, x.Site
+	out.Findings = x.Findings
 	var b strings.Builder
 	b.WriteString(settings(x.Settings))
 	fmt.Fprintf(&b, "workload:\n  trace:\n    format: %s\n    files:\n", x.Format)
@@ -200,6 +202,9 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 func (t *importedTrace) words() string {
 	var b strings.Builder
 	report.Wrap(&b, "", fmt.Sprintf("%s: %s", t.Format, unit.Plural(t.Ranks, "rank")))
+	for _, f := range t.Findings {
+		report.Labelled(&b, "  found     ", f)
+	}
 	for _, part := range []struct {
 		name string
 		all  []trace.Count

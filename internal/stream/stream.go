@@ -53,6 +53,18 @@ func (s *Source) Head(n int) []byte {
 	return head
 }
 
+// All is the rest of the text, of at most so many bytes.
+func (s *Source) All(most int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(s.in, int64(most)+1))
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	if len(b) > most {
+		return nil, s.fail("has more than the %d bytes that are read of it", most)
+	}
+	return b, nil
+}
+
 // Line is that of what is read next, or of what was read last while its callback runs.
 func (s *Source) Line() int { return s.line }
 

@@ -183,8 +183,12 @@ func (c *calls) trace() (*Trace, error) {
 				c.members[i-1].file)
 		}
 	}
-	if len(c.members) == 0 {
-		return nil, at(c.file, 0, "no rank does anything")
+	if !slices.ContainsFunc(c.members, func(m member) bool { return len(m.acts) > 0 }) {
+		why := "no rank does anything"
+		if len(c.report.Left) > 0 {
+			why += " that is known; left out: " + c.report.Left[0].Words()
+		}
+		return nil, at(c.file, 0, "%s", why)
 	}
 	for _, g := range c.groups {
 		for _, r := range g.ranks {

@@ -71,6 +71,8 @@ type Trace struct {
 	Site   Site
 	// Settings are keys of a scenario that say what the trace's own settings do.
 	Settings []Setting
+	// Findings are what somebody who looks for a fault in the traced job wants to know first.
+	Findings []string
 }
 
 // Setting is a key of a scenario, its value, and what says so.
@@ -114,6 +116,8 @@ var formats = []Format{
 		readMatrix},
 	{"kineto", "PyTorch's profiler (Kineto): JSON, gzipped or not, a file of each rank or of some", isKineto,
 		nil},
+	{"flight-recorder", "PyTorch's Flight Recorder: dumps of ranks, pickles or JSON; where they disagree",
+		isRecorder, nil},
 	{"nccl-log", "NCCL's log of NCCL_DEBUG=INFO with INIT, COLL, GRAPH, TUNING, NET, ENV", isNCCLLog, nil},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
@@ -175,7 +179,7 @@ func unpacked(f File) []byte {
 
 // streamed are the formats whose files are read as streams, and may hold several steps.
 var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto,
-	"nccl-log": readNCCLLog}
+	"nccl-log": readNCCLLog, "flight-recorder": readRecorder}
 
 // sized are the formats whose files leave the bytes of a collective open.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
