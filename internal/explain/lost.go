@@ -106,7 +106,8 @@ func (r *reading) cable(link int) string {
 	return r.graph.End(link, l.A) + " – " + r.graph.End(link, l.B)
 }
 
-// cutOff lists the GPUs none of whose NICs is where most others are.
+// cutOff lists the GPUs none of whose NICs is where most others are, or one of whose ports is not, where
+// these make no bundle.
 func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank) {
 	off := map[int]bool{}
 	for _, nic := range r.graph.CutOff(down) {
@@ -120,14 +121,20 @@ func (r *reading) cutOff(down map[int]bool, at unit.Time) (all []result.LostRank
 				Why: "its server is down"})
 			continue
 		}
-		lost := true
+		lost, first := true, r.graph.WayOf(gpu, 0)
 		for way := range r.graph.Ways(gpu) {
 			lost = lost && off[r.graph.WayOf(gpu, way)]
+		}
+		for way := 0; way < r.graph.Ways(gpu) && !lost; way++ {
+			nic := r.graph.WayOf(gpu, way) // without a bundle no other port takes over
+			if lost = off[nic] && r.graph.NICs[nic].Port > 0; lost {
+				first = nic
+			}
 		}
 		if !lost {
 			continue
 		}
-		since, why := r.lastCut(r.graph.WayOf(gpu, 0), down, at)
+		since, why := r.lastCut(first, down, at)
 		all = append(all, result.LostRank{GPU: r.graph.GPUName(gpu), Since: int64(since), Why: why})
 	}
 	return all

@@ -314,21 +314,28 @@ func (p *resolver) inTime(changes []change) error {
 	return nil
 }
 
+// storm takes down that a NIC begins to pause for ever, or ends, if it does not already.
+func (p *resolver) storm(nic int, c *change) bool {
+	was := false
+	for _, s := range p.Storms {
+		if s.NIC == nic {
+			was = s.On
+		}
+	}
+	if was != *c.storm {
+		p.Storms = append(p.Storms, Storm{NIC: nic, At: c.at, On: *c.storm})
+	}
+	return was != *c.storm
+}
+
 // others takes down what a change is to others than cables.
 func (p *resolver) others(c *change) (some bool) {
-	if c.storm != nil {
-		n := len(p.Storms)
-		was := slices.ContainsFunc(p.Storms, func(s Storm) bool { return s.NIC == c.what.nic })
-		for i := n - 1; i >= 0 && was; i-- {
-			if p.Storms[i].NIC == c.what.nic {
-				was = p.Storms[i].On
-				break
-			}
+	for i := 0; c.storm != nil && i < max(len(c.what.ports), 1); i++ {
+		nic := c.what.nic
+		if len(c.what.ports) > 0 {
+			nic = c.what.ports[i]
 		}
-		if was != *c.storm {
-			p.Storms = append(p.Storms, Storm{NIC: c.what.nic, At: c.at, On: *c.storm})
-			some = true
-		}
+		some = p.storm(nic, c) || some
 	}
 	if c.what.kind == "server" {
 		p.Deaths = append(p.Deaths, Death{Host: slices.Index(p.Graph.Hosts, c.what.node), At: c.at})

@@ -18,6 +18,7 @@ type thing struct {
 	group string // what moves at the same moments, of circuits of many OCSes
 	node  int    // a switch, or the server that it is in
 	nic   int    // -1: no NIC
+	ports []int  // of a card whose ports are NICs of their own
 	links []int
 	near  []int // by link: the node whose end is meant
 }
@@ -66,13 +67,15 @@ type things struct {
 	g     *topo.Graph
 	ports map[string]topo.LinkEnd
 	nics  map[string]int
+	cards map[string][]int // whose ports are NICs of their own
 	optic func(key string, e *Event) (*thing, error)
 	of    [][]int // by node: its links, in the order of its ports
 }
 
 func newThings(g *topo.Graph) *things {
 	t := &things{g: g, ports: make(map[string]topo.LinkEnd, 2*len(g.Links)), nics: map[string]int{},
-		of: make([][]int, len(g.Nodes))}
+		cards: map[string][]int{},
+		of:    make([][]int, len(g.Nodes))}
 	for i, l := range g.Links {
 		for _, node := range []int{l.A, l.B} {
 			t.ports[g.End(i, node)] = topo.LinkEnd{Link: i, Node: node}
@@ -87,6 +90,9 @@ func newThings(g *topo.Graph) *things {
 	}
 	for i := range g.NICs {
 		t.nics[g.NICName(i)] = i
+		if g.NICs[i].Port > 0 {
+			t.cards[g.CardName(i)] = append(t.cards[g.CardName(i)], i)
+		}
 	}
 	return t
 }
@@ -215,6 +221,15 @@ func (t *things) card(key string, node int, ports []string) (links []int, err er
 // nic finds a NIC.
 func (t *things) nic(key, name string) (*thing, error) {
 	i, ok := t.nics[name]
+	if ports := t.cards[name]; ports != nil {
+		card := &thing{kind: "nic", name: name, node: t.g.Hosts[t.g.NICs[ports[0]].Host], nic: ports[0],
+			ports: ports}
+		for _, port := range ports {
+			card.links = append(card.links, t.g.NICs[port].Links...)
+		}
+		card.near = slices.Repeat([]int{card.node}, len(card.links))
+		return card, nil
+	}
 	if !ok {
 		return nil, field.New(key, "there is no NIC %q; they are named like %s", name, t.g.NICName(0))
 	}

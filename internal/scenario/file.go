@@ -121,7 +121,7 @@ type Server struct {
 	GPUs       int        `yaml:"gpus" doc:"per server"`
 	NICs       int        `yaml:"nics" doc:"per server; fewer than GPUs are shared"`
 	NICPorts   int        `yaml:"nic_ports" doc:"1, or 2 bundled to a switch pair"`
-	Bond       string     `yaml:"bond" enum:"hash,affinity,spray" doc:"how two ports share the load: flow hash, queue pairs in turn, packets in turn"`
+	Bond       string     `yaml:"bond" enum:"hash,affinity,spray,apart" doc:"how two ports share the load, of a bundle: flow hash, queue pairs in turn, packets in turn; apart: no bundle, each port has an address and a VLAN of its own, queue pairs are on one or the other and stay there"`
 	NICLatency unit.Time  `yaml:"nic_latency" doc:"GPU to NIC and NIC to GPU, each"`
 	PCIe       unit.Rate  `yaml:"pcie" doc:"payload rate between GPU and NIC, each way; 0bps: no limit"`
 	RxXOff     unit.Bytes `yaml:"rx_xoff" doc:"NIC receive buffer level that pauses the switch, when PCIe is slower"`

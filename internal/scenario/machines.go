@@ -74,10 +74,12 @@ func fits(key string, t *site.Type, gpu model.GPU) error {
 // buses are the links of PCIe that limit the NICs behind them.
 func (p *resolver) buses() {
 	g := p.Graph
-	first := make([]int, len(g.Hosts))
-	for n := len(g.NICs) - 1; n >= 0; n-- {
-		first[g.NICs[n].Host] = n
+	type card struct{ host, index int }
+	of := map[card][]int{}
+	for i, n := range g.NICs {
+		of[card{n.Host, n.Index}] = append(of[card{n.Host, n.Index}], i)
 	}
+	p.sharedPorts()
 	for host, t := range p.types {
 		if t.Machine == nil {
 			continue
@@ -85,9 +87,11 @@ func (p *resolver) buses() {
 		for _, b := range t.Machine.Buses {
 			out, lines := Bus{Rate: b.Rate}, unit.Rate(0)
 			for _, n := range b.NICs {
-				out.NICs = append(out.NICs, int32(first[host]+n))
-				for _, l := range g.NICs[first[host]+n].Links {
-					lines += g.Links[l].Rate
+				for _, nic := range of[card{host, n}] {
+					out.NICs = append(out.NICs, int32(nic))
+					for _, l := range g.NICs[nic].Links {
+						lines += g.Links[l].Rate
+					}
 				}
 			}
 			if b.Rate < lines {

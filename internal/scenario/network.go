@@ -49,6 +49,9 @@ func (p *resolver) network() error {
 		err = p.channels(f, described)
 	}
 	if err == nil {
+		err = p.separate(s)
+	}
+	if err == nil {
 		err = p.shareNVLink(s)
 	}
 	if err == nil {

@@ -127,6 +127,9 @@ var rules = []Rule{
 	{"channel-ends", Error, "a layer 3 port channel has the same cables at both ends",
 		"LACP takes the odd cable out, or brings nothing up: less bandwidth than planned, or a hole",
 		(*linter).channels},
+	{"nic-vlans", Error, "ports of a NIC without a bundle are in VLANs of their own",
+		"two switches that share nothing answer for one subnet, or LACP waits for a partner that is none: " +
+			"half of the NIC's addresses are not reached", (*linter).portsApart},
 	{"rail-port", Error, "NICs are in the ports of their rails",
 		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives wait " +
 			"for the slowest", (*linter).railPort},

@@ -76,8 +76,16 @@ func (g *Graph) CheckConnected(down map[int]bool) error {
 	return nil
 }
 
-// NICName names a NIC: "host-1/nic-2".
+// NICName names a NIC: "host-1/nic-2", or "host-1/nic-2p1" where its ports are apart.
 func (g *Graph) NICName(i int) string {
+	if n := g.NICs[i]; n.Port > 0 {
+		return fmt.Sprintf("%sp%d", g.CardName(i), n.Port)
+	}
+	return g.CardName(i)
+}
+
+// CardName names the card that a NIC is, or a port of: "host-1/nic-2".
+func (g *Graph) CardName(i int) string {
 	n := g.NICs[i]
 	return fmt.Sprintf("%s/nic-%d", g.Nodes[g.Hosts[n.Host]].Name, n.Index+1)
 }

@@ -111,6 +111,7 @@ type NIC struct {
 	Index int // within the server
 	Rail  int // which rail it is on
 	Links []int
+	Port  int // which port of the card this is, from 1, where each has its own address (Apart); 0: the card
 }
 
 // Graph is a fabric.

@@ -54,7 +54,7 @@ type Inventory struct {
 
 // Inventory counts a fabric.
 func (g *Graph) Inventory() *Inventory {
-	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: len(g.NICs),
+	inv := &Inventory{Kind: g.Kind, Hosts: len(g.Hosts), GPUs: g.TotalGPUs(), NICs: g.Cards(),
 		Switches: map[string]int{}}
 	if g.domains != nil {
 		inv.Domains, inv.PerDomain = g.Domains(), g.PerDomain()

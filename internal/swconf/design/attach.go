@@ -17,6 +17,8 @@ const (
 	peerCable   = 3000 // mm
 	PeerChannel = 4000
 	firstVLAN   = 101
+	lastVLAN    = 3999 // MLAG has 4094 for itself
+	portVLANs   = 600  // between the VLANs of a NIC's first port and of its second: more than there are rails
 	vniBase     = 10_000
 )
 
@@ -41,7 +43,7 @@ func (d *Design) attach() error {
 	used := map[*VLAN]int{}
 	for i := range g.NICs {
 		nic := &g.NICs[i]
-		h := HostNIC{Index: nic.Index + 1}
+		h := HostNIC{Index: nic.Index + 1, Port: nic.Port}
 		ports := d.nicPorts(nic)
 		if v := vlans[i]; v != nil {
 			used[v]++
@@ -70,7 +72,8 @@ func (d *Design) attach() error {
 			for k, p := range ports { // one, or one in each plane
 				p.port.Addr, p.port.FarAddr = netip.PrefixFrom(next, 31), add(next, 1)
 				p.port.Rail = nic.Rail
-				own := HostNIC{Index: h.Index, Addr: netip.PrefixFrom(p.port.FarAddr, 31), Gateway: next}
+				own := h
+				own.Addr, own.Gateway = netip.PrefixFrom(p.port.FarAddr, 31), next
 				if len(ports) > 1 {
 					own.Port = k + 1
 				}
@@ -197,6 +200,7 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	type key struct {
 		sw   *Switch
 		rail int
+		port int // of NICs whose ports make no bundle
 	}
 	of := map[key]*VLAN{}
 	count := map[*VLAN]int{}
@@ -205,18 +209,28 @@ func (d *Design) vlans() ([]*VLAN, error) {
 	for i := range g.NICs {
 		nic := &g.NICs[i]
 		sw := d.switchesOf(nic)
-		if !g.Isolated && (len(nic.Links) < 2 || d.inPlanes(nic)) {
+		apart := nic.Port > 0 && !d.Apart
+		if !g.Isolated && (len(nic.Links) < 2 || d.inPlanes(nic)) && !apart {
 			continue
 		}
 		first := sw[0]
 		if first.Peer != nil && !first.First {
 			first = first.Peer
 		}
-		k := key{first, nic.Rail}
+		k := key{first, nic.Rail, nic.Port}
 		v := of[k]
 		if v == nil {
 			v = &VLAN{ID: firstVLAN + nic.Rail, VNI: vniBase + (first.PairID)*100 + nic.Rail + 1,
 				Name: fmt.Sprintf("rail-%d", nic.Rail+1), Own: map[*Switch]netip.Addr{}}
+			if apart {
+				v.ID += (nic.Port - 1) * portVLANs
+				v.VNI += (nic.Port - 1) * portVLANs
+				v.Name += fmt.Sprintf("-port-%d", nic.Port)
+			}
+			if v.ID > lastVLAN {
+				return nil, refuse("rail %d, port %d would be VLAN %d; they go to %d", nic.Rail+1, nic.Port,
+					v.ID, lastVLAN)
+			}
 			of[k] = v
 			order = append(order, v)
 			for _, s := range []*Switch{first, first.Peer} {

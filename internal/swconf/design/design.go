@@ -145,7 +145,7 @@ type Host struct {
 // HostNIC is one NIC.
 type HostNIC struct {
 	Index   int
-	Port    int      // of a NIC whose ports are in planes, each with its address; 0: all of it
+	Port    int      // of a NIC whose ports have addresses of their own; 0: all of it
 	Ports   []string // at the switch: rail-1:Eth3
 	Own     []string // at the server: nic1
 	Addr    netip.Prefix

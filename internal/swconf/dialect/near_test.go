@@ -194,7 +194,7 @@ func TestEdgesOfRules(t *testing.T) {
 	// SONiC's: TestTrimmingFindings; of designs with segments: TestSegmentFindings
 	// of what is cabled: TestNICsInPortsOfRails; of channels: TestChannelFindings
 	covered := map[string]bool{"pfc-deadlock": true, "trimming": true, "srv6-sid": true, "srv6-way": true,
-		"rail-port": true, "channel-ends": true}
+		"rail-port": true, "channel-ends": true, "nic-vlans": true} // TestPortsApartFindings
 	for _, e := range edges {
 		covered[e.rule] = true
 		told := func(change []string) []string {

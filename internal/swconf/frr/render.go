@@ -61,6 +61,15 @@ func (w *writer) interfaces() {
 		w.Line(0, "exit")
 		w.Line(0, "!")
 	}
+	for _, v := range w.S.VLANs { // a pair's are the anycast gateways of whatever switches
+		if v.Gateway.IsValid() && w.S.Peer == nil {
+			w.Line(0, "interface vlan%d", v.ID)
+			w.Line(1, "description %s", v.Name)
+			w.Line(1, "ip address %v/%d", v.Gateway, v.Subnet.Bits())
+			w.Line(0, "exit")
+			w.Line(0, "!")
+		}
+	}
 	for _, t := range w.S.Trunks {
 		w.Line(0, "interface %s", t.Name(swconf.FRR))
 		w.Line(1, "description %s", t.Description(swconf.FRR))
