@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Critical, type Info, type Ranks, standalone, view } from "./api";
 import { ink, kindColour } from "./colour";
 import * as f from "./format";
+import { Happened, type Happening, happenings } from "./happened";
 import { address, here, set, useData, usePlace } from "./state";
 
 const rowHeight = 18;
@@ -61,6 +62,7 @@ export function TimeLine({ info }: { info: Info }) {
     return () => watch.disconnect();
   }, []);
 
+  const happened = useMemo(() => happenings(info.summary), [info.summary]);
   // When each rank computed, in order: what it sends meanwhile is hidden.
   const work = useMemo(() => {
     const by = new Map<number, [number, number][]>();
@@ -119,6 +121,16 @@ export function TimeLine({ info }: { info: Info }) {
       );
     }
     const base = ranks * rowHeight + 4;
+    for (const h of happened) {
+      if (h.at < from || h.at > to) continue;
+      g.strokeStyle = ink(h.routes ? "--accent" : "--bad");
+      g.setLineDash(h.routes ? [2, 3] : [6, 3]);
+      g.beginPath();
+      g.moveTo(x(h.at), 0);
+      g.lineTo(x(h.at), base);
+      g.stroke();
+    }
+    g.setLineDash([]);
     g.fillStyle = ink("--bad");
     for (const [a, b] of data.paused) g.fillRect(x(a), base, Math.max(0.7, x(b) - x(a)), 8);
     g.restore();
@@ -154,6 +166,11 @@ export function TimeLine({ info }: { info: Info }) {
     const d = (to - from) * share;
     const a = Math.max(0, Math.min(step - (to - from), from + d));
     set({ from: Math.round(a), to: Math.round(a + (to - from)) });
+  };
+  /** at shows the surroundings of a moment: a twentieth of the step. */
+  const at = (h: Happening) => {
+    const a = Math.max(0, Math.min(step * 0.95, h.at - step / 40));
+    set({ from: Math.round(a), to: Math.round(a + step / 20) });
   };
   const keys = (e: KeyboardEvent) => {
     const act: Record<string, () => void> = {
@@ -225,6 +242,12 @@ export function TimeLine({ info }: { info: Info }) {
             <i class="critical" />
             critical path
           </span>
+          {[...new Set(happened.map((h) => h.routes))].map((routes) => (
+            <span>
+              <i class={routes ? "ways" : "cable"} />
+              {routes ? "routes" : "cable"}
+            </span>
+          ))}
         </span>
       </div>
       {spans.error && (
@@ -259,6 +282,12 @@ export function TimeLine({ info }: { info: Info }) {
           "Click a span to read it. Keys: + and − zoom, arrows move, 0 shows the whole step. Above: computing; " +
             "below: communication, pale where computing hides it, full where the rank waits."}
       </p>
+      {happened.length > 0 && (
+        <div class="panel">
+          <h3>What happened meanwhile</h3>
+          <Happened all={happened} choose={at} />
+        </div>
+      )}
       {(data?.left_out ?? 0) > 0 && (
         <p class="hint" data-testid="left-out">
           {f.count(data!.left_out)} spans of at most {f.time(data!.shorter_ps)} are not drawn: zoom in.

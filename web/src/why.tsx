@@ -3,6 +3,7 @@ import { view } from "./api";
 import { causes } from "./colour";
 import { Lost, Meetings, Rings } from "./ended";
 import * as f from "./format";
+import { Happened, happenings } from "./happened";
 import { VOQs } from "./scheduled";
 import { address, useData } from "./state";
 import { Stored } from "./storage";
@@ -50,17 +51,10 @@ export function Why({ info }: { info: Info }) {
       {(s.meetings ?? []).length > 0 && <Meetings all={s.meetings ?? []} />}
       {s.storage && <Stored s={s.storage} stalls={s.stalls ?? []} />}
       {s.scheduled && <VOQs s={s.scheduled} />}
-      {(s.link_events ?? []).length > 0 && (
+      {happenings(s).length > 0 && (
         <div class="panel">
-          <h3>What happened to cables</h3>
-          <ul data-testid="link-events">
-            {(s.link_events ?? []).slice(0, 50).map((e) => (
-              <li>
-                {f.time(e.at_ps)} {e.link}: {e.change}
-                {e.routes_ps ? `, routes know from ${f.time(e.routes_ps)} on` : ""}
-              </li>
-            ))}
-          </ul>
+          <h3>What happened to cables and routes</h3>
+          <Happened all={happenings(s)} />
         </div>
       )}
       <p class="kinds">
