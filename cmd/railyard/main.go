@@ -40,6 +40,7 @@ type commands struct {
 	Topo      topoCmd      `cmd:"" help:"Print what a scenario's fabric consists of."`
 	Import    importCmd    `cmd:"" help:"Turn what is cabled (LLDP, containerlab, lists) and what other tools run into a scenario."`
 	Submit    submitCmd    `cmd:"" help:"Read a Slurm batch script: who gets which rank, GPU and NIC, and run it."`
+	Export    exportCmd    `cmd:"" help:"Write what a scenario's ranks do as GOAL, Chakra, htsim's or SimAI's files."`
 	Check     checkCmd     `cmd:"" help:"Parse and resolve a scenario, print every value, run nothing."`
 	Calibrate calibrateCmd `cmd:"" help:"Fit what no data sheet says to what nccl-tests, perftest or Inspector measured."`
 	Validate  validateCmd  `cmd:"" help:"Check the simulator against closed forms and published figures."`

@@ -134,6 +134,9 @@ func ReadSummary(dir string) (*Summary, error) {
 	return s, nil
 }
 
+// ReadManifest reads what a run was of.
+func ReadManifest(dir string) (*Manifest, error) { return readManifest(dir) }
+
 // ReadTable reads one table of a run.
 func ReadTable[T any](dir, name string) (rows []T, err error) {
 	err = open(dir, name, func(f *input.File, _ *parquet.File) (err error) {

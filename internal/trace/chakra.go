@@ -130,9 +130,9 @@ func readChakra(files []File) (*Trace, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(c.ranks[rank]) == 0 {
-			return nil, at(f.Name, 0, "has no node")
-		}
+	}
+	if c.nodes == 0 {
+		return nil, at(traces[0].Name, 0, "has no node, and no other file has one")
 	}
 	return c.trace()
 }

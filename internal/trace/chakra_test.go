@@ -242,7 +242,7 @@ func TestBadChakra(t *testing.T) {
 		"step.0.et: ends within message 7, which begins at byte": cut,
 		"step.1.et: is one of 2 files for ranks 0 to 3: 0, 2 are missing": {
 			whole[1], {"step.3.et", whole[1].Text}},
-		"e.et: has no node": {{"e.et", nil}},
+		"e.et: has no node, and no other file has one":                   {{"e.et", nil}},
 		"step.0.et: node 1 stands twice: the 1. and the 2. of the file":  one(send(0), send(0)),
 		"rank 0's node 1 exchanges bytes with its own rank":              one(send(0)),
 		"rank 0's node 1 exchanges bytes with rank 5, which has no file": one(send(5)),

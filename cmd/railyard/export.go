@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/result"
+	"railyard/internal/scenario"
+	"railyard/internal/trace"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+type exportCmd struct {
+	From  string   `arg:"" help:"Scenario file (YAML), or the directory of a run." placeholder:"SCENARIO|RUN"`
+	As    string   `help:"Format: goal, goal-binary, chakra, htsim-cm or simai." required:"" placeholder:"FORMAT"`
+	Job   string   `help:"Which of several jobs." placeholder:"NAME"`
+	Out   string   `help:"File to write; of formats with a file per rank what comes before .0.et. Standard output unless given." placeholder:"FILE"`
+	Force bool     `help:"Replace files." with:"out"`
+	Set   []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
+	JSON  bool     `help:"Print what was written as JSON." with:"out"`
+}
+
+func (c *exportCmd) Help() string {
+	var b strings.Builder
+	b.WriteString(`Writes what a scenario's ranks do, as other simulators read it, so that they can check us:
+the same computations, transfers and dependencies,
+	whatever the fabric. A report says what the format cannot say.
+
+Examples:
+  railyard export scenarios/gpt13b-128.yaml --as goal --out gpt13b.goal
+  railyard export scenarios/pod64-alltoall.yaml --as htsim-cm --out a2a.cm
+  railyard export runs/pod64-001 --as chakra --out et/pod64              (et/pod64.0.et, et/pod64.1.et, ...)
+
+Formats:
+`)
+	for _, w := range trace.Writers() {
+		fmt.Fprintf(&b, "  %-14s %s\n", w.Name, w.About)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// exported is what export says with --json.
+type exported struct {
+	Format string   `json:"format"`
+	Ranks  int      `json:"ranks"`
+	Files  []string `json:"files"`
+	Bytes  int64    `json:"bytes"`
+	trace.Report
+}
+
+// Run is the export command.
+func (c *exportCmd) Run(e *env) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	dag, err := c.job(plan)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSuffix(c.Out, ".et")
+	if name == "" {
+		name = slug(plan.Name, c.From)
+	}
+	files, said, err := trace.Export(c.As, name, dag)
+	if err != nil {
+		if c.known() {
+			return &inputError{fmt.Errorf("%s %w", c.From, err)}
+		}
+		return field.Under("--as", err)
+	}
+	if c.Out == "" {
+		if len(files) > 1 {
+			return field.New("--out", "is missing: %s has %s", c.As, unit.Plural(len(files), "file"))
+		}
+		_, err := e.stdout.Write(files[0].Text)
+		return err
+	}
+	if len(files) == 1 && c.As != "chakra" {
+		files[0].Name = c.Out
+	}
+	return c.write(e, files, &exported{Format: c.As, Ranks: dag.Ranks, Report: said})
+}
+
+// known reports whether the format is written.
+func (c *exportCmd) known() bool {
+	for _, w := range trace.Writers() {
+		if w.Name == c.As {
+			return true
+		}
+	}
+	return false
+}
+
+// plan reads the scenario, or that of a run.
+func (c *exportCmd) plan() (*scenario.Plan, error) {
+	st, err := os.Stat(c.From)
+	if err != nil || !st.IsDir() {
+		return loadPlan(c.From, c.Set, nil)
+	}
+	m, err := result.ReadManifest(c.From)
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("%s is no run: %w", c.From, err)}
+	}
+	doc, err := scenario.Parse(filepath.Join(c.From, "scenario"), []byte(m.Scenario), c.Set)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	doc.File.Seed = m.Seed
+	plan, err := doc.Resolve(func(name string) ([]byte, error) {
+		if text, has := m.Configs[name]; has {
+			return []byte(text), nil
+		}
+		return readBounded(name, maxNamed)
+	})
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return plan, nil
+}
+
+// job finds the work that is written.
+func (c *exportCmd) job(plan *scenario.Plan) (*workload.DAG, error) {
+	var names []string
+	for i := range plan.Jobs {
+		if j := &plan.Jobs[i]; j.Name == c.Job || c.Job == "" && len(plan.Jobs) == 1 {
+			return j.DAG, nil
+		}
+		names = append(names, plan.Jobs[i].Name)
+	}
+	if c.Job == "" {
+		return nil, field.New("--job", "is missing: there are %s", strings.Join(names, ", "))
+	}
+	return nil, field.Choice("--job", c.Job, names, "there is no job %s", field.Quote(c.Job))
+}
+
+// write writes the files and says what they are.
+func (c *exportCmd) write(e *env, files []trace.File, out *exported) error {
+	for _, f := range files {
+		if dir := filepath.Dir(f.Name); len(files) > 1 {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := writeBytes(f.Name, c.Force, f.Text); err != nil {
+			return err
+		}
+		out.Files = append(out.Files, f.Name)
+		out.Bytes += int64(len(f.Text))
+	}
+	if c.JSON {
+		return printJSON(e.stdout, out)
+	}
+	first := out.Files[0]
+	if n := len(out.Files); n > 1 {
+		first += " to " + filepath.Base(out.Files[n-1])
+	}
+	t := &importedTrace{Format: c.As, Ranks: out.Ranks, Report: out.Report}
+	_, err := fmt.Fprintf(e.stdout, "%swritten to %s, %v\n", t.words(), first, unit.Bytes(out.Bytes))
+	return err
+}
