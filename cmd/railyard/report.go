@@ -16,6 +16,7 @@ type reportCmd struct {
 	PNG    string `help:"Write the plots as PNG into a folder." name:"png" placeholder:"DIR"`
 	SVG    string `help:"Write the plots as SVG into a folder." name:"svg" placeholder:"DIR"`
 	Packet string `help:"Tell what became of a packet that the run followed (run --follow), hop by hop." placeholder:"QP/PSN" without:"html,png,svg"`
+	Steps  bool   `help:"Print only what happened, in order, of a run whose scenario has output.steps." without:"html,png,svg,packet,json"`
 	JSON   bool   `help:"Print the summary as JSON." without:"html,png,svg"`
 	Force  bool   `help:"Replace files that exist." with:"html,png,svg"`
 }
@@ -27,6 +28,7 @@ Examples:
   railyard report runs/three-flows-001
   railyard report runs/three-flows-001 --html three-flows.html
   railyard report runs/three-flows-001 --png plots
+  railyard report runs/pfc-cascade-001 --steps
   railyard report runs/followed --packet 0/+400`
 }
 
@@ -41,6 +43,14 @@ func (c *reportCmd) Run(e *env) error {
 			err = fmt.Errorf("%s has no summary.json: it is no run directory", c.Dir)
 		}
 		return &inputError{err}
+	}
+	if c.Steps {
+		if len(s.Story) == 0 {
+			return &inputError{fmt.Errorf("%s has no steps: run its scenario with --set output.steps=40",
+				c.Dir)}
+		}
+		report.Story(e.stdout, s.Story)
+		return nil
 	}
 	if c.HTML == "" && c.PNG == "" && c.SVG == "" {
 		if c.JSON {

@@ -31,6 +31,7 @@ type Observation struct {
 
 	Counted  result.Summary // counters that the fidelity has
 	Recorded result.Tables  // series that it recorded: Links, Pauses, Signals
+	Story    []Happening    // what queues and rates did, in order; none unless asked for
 	Limits   []string       // what it did not record, in words
 	Chains   Chains         // closed chains of pauses that were met
 	Packets  *Packets       // nil: the fidelity knows no packets

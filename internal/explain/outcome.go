@@ -61,6 +61,9 @@ func Outcome(p *scenario.Plan, x *exec.Execution, o *Observation, version string
 	if p.Storage != nil {
 		s.Storage, s.Stalls = r.storage(), r.stalls()
 	}
+	if p.Steps > 0 {
+		s.Story = r.story()
+	}
 	s.LinkEvents, s.Deadlock = r.linkEvents(), r.chains()
 	for _, m := range r.seen.Moves {
 		s.Moves = append(s.Moves, result.Move{At: int64(m.At), Of: m.Of, Moved: m.Moved,

@@ -37,7 +37,7 @@ func copied(w io.Writer, c *result.Copy) {
 			found, wait = unit.Bytes(h.Found).String(), unit.Time(h.Left-h.Ready).String()
 			waited += h.Left - h.Ready
 		}
-		fmt.Fprintf(w, "  %12v  %-34s %12s %12s%s\n", unit.Time(h.Left), h.Name, found, wait,
+		fmt.Fprintf(w, "  %12s  %-34s %12s %12s%s\n", since(c, h.Left), h.Name, found, wait,
 			notable(&h, marked, trimmed))
 		marked, trimmed = marked || h.Marked, trimmed || h.Trimmed
 	}
@@ -45,13 +45,21 @@ func copied(w io.Writer, c *result.Copy) {
 	case "under way":
 		fmt.Fprintln(w, "  The run ended while it was under way.")
 	default:
-		fmt.Fprintf(w, "  %12v  %s at %s", unit.Time(c.EndAt), c.End, c.EndedAt)
+		fmt.Fprintf(w, "  %12s  %s at %s", since(c, c.EndAt), c.End, c.EndedAt)
 		if len(c.Hops) > 0 {
 			fmt.Fprintf(w, ", %v after it left, %v of them in queues", unit.Time(c.EndAt-c.Hops[0].Left),
 				unit.Time(waited))
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// since is a moment of a packet's way: late in a run, what has passed since it left.
+func since(c *result.Copy, at int64) string {
+	if len(c.Hops) == 0 || at == c.Hops[0].Left || c.Hops[0].Left < int64(unit.Millisecond) {
+		return unit.Time(at).String()
+	}
+	return "+" + unit.Time(at-c.Hops[0].Left).String()
 }
 
 // notable says what happened to a packet at a hop that had not happened before.

@@ -45,6 +45,10 @@ func Text(w io.Writer, s *result.Summary) {
 	jobs(w, s.Jobs, s.Outcome)
 	Meetings(w, s.Meetings, 4, "in summary.json")
 	lost(w, s)
+	if len(s.Story) > 0 {
+		fmt.Fprintln(w)
+		Story(w, s.Story)
+	}
 	storage(w, s)
 	linkEvents(w, s.LinkEvents)
 	moves(w, s.Moves)

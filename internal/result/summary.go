@@ -113,10 +113,11 @@ type Summary struct {
 
 	Control []Control `json:"cc"` // what congestion control did, by service
 
-	Jobs        []Job        `json:"jobs"`               // by start, then name
-	Storage     *Storage     `json:"storage,omitempty"`  // servers that keep data
-	Stalls      []Stall      `json:"stalls,omitempty"`   // waits for them, by step
-	Meetings    []Meeting    `json:"meetings,omitempty"` // of several jobs at ports, the most of the second first
+	Jobs        []Job        `json:"jobs"`                     // by start, then name
+	Story       []Happened   `json:"steps_in_order,omitempty"` // what happened, where output.steps asks for it
+	Storage     *Storage     `json:"storage,omitempty"`        // servers that keep data
+	Stalls      []Stall      `json:"stalls,omitempty"`         // waits for them, by step
+	Meetings    []Meeting    `json:"meetings,omitempty"`       // of several jobs at ports, the most of the second first
 	Collectives []Collective `json:"collectives"`
 	Flows       FlowTimes    `json:"flow_completion_ps"`
 	Links       LinkUse      `json:"links"`
@@ -171,6 +172,14 @@ type Trained struct {
 	Steps        int     `json:"steps,omitempty"`         // one after the other, where there are several: tokens and FLOPs are those of all
 	FLOPs        float64 `json:"step_flops,omitempty"`
 	MFU          float64 `json:"mfu,omitempty"`
+}
+
+// Happened is a numbered step of a run: something that happened for the first time.
+type Happened struct {
+	At    int64  `json:"at_ps"`
+	What  string `json:"what"`
+	Times int64  `json:"times"` // in all
+	Last  int64  `json:"last_ps"`
 }
 
 // Storage is what servers that keep data did.

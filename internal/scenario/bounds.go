@@ -202,6 +202,7 @@ var fixed = []bound{
 	{key: "workload.training.data.prefetch", min: "0", max: "1000"},
 	{key: "workload.training.checkpoint.every", min: "1", max: "1000"},
 	{key: "workload.training.checkpoint.bytes", min: "1", max: "64"},
+	{key: "output.steps", min: "0", max: "1000"},
 	{key: "workload.training.steps", min: "1", max: "1000"},
 	{key: "workload.training.prefetch", min: "0", max: "1000"},
 	{key: "workload.training.gathers", min: "1", max: "64", zero: true},

@@ -83,7 +83,7 @@ func TestOutsideTheBounds(t *testing.T) {
 	one := 1
 	f.Storage = new(Storage)
 	f.Storage.Silent()
-	f.Storage.DSCP = &one
+	f.Storage.DSCP, f.Output.Steps = &one, &one
 	dscp, sent := 26, *f.Workload.Traffic // jobs share no values, which are set in turn
 	for _, p := range []**Pattern{&sent.Permutation, &sent.AllToAll, &sent.RingAllReduce, &sent.TreeAllReduce,
 		&sent.Halving, &sent.AllGather, &sent.ReduceScatter, &sent.Broadcast} {

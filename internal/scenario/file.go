@@ -304,6 +304,7 @@ type OnFailure struct {
 type Output struct {
 	Sample unit.Time `yaml:"sample" doc:"first sampling interval; it doubles when the table grows too long"`
 	Rows   int       `yaml:"rows" doc:"most rows of the link table"`
+	Steps  *int      `yaml:"steps" doc:"so many kinds of things that happen to queues, pauses and rates, each when it happens first, become numbered steps of the report; none unless given"`
 }
 
 // Default returns the values that hold where a file is silent. Every one of

@@ -67,6 +67,7 @@ type Plan struct {
 
 	Sample unit.Time // first sampling interval
 	Rows   int       // most rows of the link table
+	Steps  int       // kinds of things that happen, to be told in order
 	Notes  []string  // what a careful reader should know
 
 	doc *Document

@@ -42,6 +42,9 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
+	if f.Output.Steps != nil {
+		p.Steps = *f.Output.Steps
+	}
 	steps := []func() error{p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches, p.scheduled,
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}

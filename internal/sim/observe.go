@@ -56,6 +56,9 @@ func (r *Run) Observe() *explain.Observation {
 	if r.chains != nil {
 		o.Chains = explain.Chains{Count: r.chains.seen.Count, All: slices.Clone(r.chains.seen.All)}
 	}
+	if r.teller != nil {
+		o.Story = slices.Clone(r.teller.rows)
+	}
 	o.Lost, o.Dead, o.Moves = r.carrier.lost, r.dead, r.moves
 	r.carried(o)
 	r.ports(o)

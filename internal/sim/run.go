@@ -37,6 +37,8 @@ type Run struct {
 
 	interrupted bool // by the observer
 
+	teller *teller // nil: nobody asked for what happened, step by step
+
 	due  [][]int32        // events of the plan that are due at one moment
 	dead []scenario.Death // so far
 
@@ -81,6 +83,9 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	r.sampler.signals = newSignals(p.Services)
 	n.Net.Waits = fabric.NewWaitTable()
 	n.Net.Trace = r.trace
+	if p.Steps > 0 {
+		r.teller = newTeller(r, p.Steps)
+	}
 	if p.Watched {
 		r.chains = newChains(n)
 		n.Net.Repaused = r.chains.repaused
@@ -227,6 +232,9 @@ func controllers(p *scenario.Plan, of *scenario.Service) cc.Make {
 }
 
 func (r *Run) trace(at unit.Time, what string, port int32, prio int) {
+	if r.teller != nil {
+		r.teller.hear(what, port, prio)
+	}
 	if what == "mark" {
 		return
 	}

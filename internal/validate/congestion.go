@@ -8,109 +8,24 @@ import (
 	"railyard/cc"
 	"railyard/internal/exec"
 	"railyard/internal/sim"
+	"railyard/scenarios"
 	"railyard/unit"
 )
 
-// CascadeScenario is the seed's PFC example (figures 11-4 to 11-6): GPUs behind
-// rails A and B send to GPU-3 behind rail C through spine 1. Links to the spine
-// are twice as fast as the servers', so rail C is where it begins.
-const CascadeScenario = `
-name: pfc-cascade
-fabric:
-  kind: graph
-  host_link: {rate: 400Gbps, cable: 3m}
-  fabric_link: {rate: 800Gbps, cable: 30m}
-  graph:
-    hosts: [host-1, host-2, host-3]
-    switches: [{name: rail-A, role: rail}, {name: rail-B, role: rail}, {name: rail-C, role: rail},
-      {name: spine-1, role: spine}]
-    links:
-      - {from: host-1, to: rail-A}
-      - {from: host-2, to: rail-B}
-      - {from: host-3, to: rail-C}
-      - {from: rail-A, to: spine-1}
-      - {from: rail-B, to: spine-1}
-      - {from: rail-C, to: spine-1}
-server: {gpus: 1, nics: 1}
-cc: {algorithm: none}
-switch: {queues: {"3": {xoff: 200KB, xon: 10KB, wred_min: 100KB, wred_max: 190KB}}}
-workload:
-  traffic:
-    flows:
-      - {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 2MB}
-      - {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 2MB}
-`
-
-// DCQCNScenario is the seed's DCQCN example (figure 11-7): traffic from hosts
-// 1 and 2 passes spine-A to a GPU of host 3 behind rail-1. The seed tells the
-// paper's algorithm, so it runs with the paper's parameters.
-const DCQCNScenario = `
-name: dcqcn-sequence
-fabric:
-  kind: graph
-  host_link: {rate: 400Gbps, cable: 3m}
-  fabric_link: {rate: 800Gbps, cable: 30m}
-  graph:
-    hosts: [host-1, host-2, host-3]
-    switches: [{name: rail-2, role: rail}, {name: rail-1, role: rail}, {name: spine-A, role: spine}]
-    links:
-      - {from: host-3, to: rail-1}
-      - {from: host-1, to: rail-2}
-      - {from: host-2, to: rail-2}
-      - {from: rail-1, to: spine-A}
-      - {from: rail-2, to: spine-A, count: 2}
-server: {gpus: 1, nics: 1}
-cc: {dcqcn: {profile: paper}}
-switch: {queues: {"3": {xoff: 400KB, xon: 60KB, wred_min: 100KB, wred_max: 380KB}}}
-workload:
-  traffic:
-    flows:
-      - {from: host-1/gpu-1, to: host-3/gpu-1, bytes: 40MB}
-      - {from: host-2/gpu-1, to: host-3/gpu-1, bytes: 40MB}
-`
-
-// Story runs a scenario and returns its congestion events, each the first time
-// it happens: marks, CNP-driven rate changes, xOFF, pauses and resumes.
-func Story(text string) (lines []string, r *sim.Run, err error) {
-	if r, err = start(text); err != nil {
+// Story runs one of the seed's two sequences, which are shipped scenarios, and returns what its report tells
+// in order: what happened to queues, pauses and rates, each when it happened first.
+func Story(name string) (lines []string, r *sim.Run, err error) {
+	if r, err = start(scenarios.Texts()[name+".yaml"]); err != nil {
 		return nil, nil, err
 	}
-	seen := map[string]bool{}
-	tell := func(at unit.Time, what string) {
-		if !seen[what] {
-			seen[what] = true
-			lines = append(lines, fmt.Sprintf("%12v  %s", at, what))
-		}
+	if err = r.Go(nil); err != nil {
+		return nil, nil, err
 	}
-	record := r.Net.Trace
-	r.Net.Trace = func(at unit.Time, what string, port int32, prio int) {
-		record(at, what, port, prio)
-		end, far := r.PortEnds(port)
-		switch what {
-		case "mark":
-			tell(at, end+" marks packets CE")
-		case "xoff":
-			tell(at, end+" ingress crosses xOFF, pauses "+far)
-		case "xon":
-			tell(at, end+" ingress falls to xON, resumes "+far)
-		case "pause":
-			tell(at, end+" stops sending priority "+fmt.Sprint(prio))
-		case "resume":
-			tell(at, end+" sends priority "+fmt.Sprint(prio)+" again")
-		}
+	s, _, _ := r.Outcome("validate")
+	for _, h := range s.Story {
+		lines = append(lines, fmt.Sprintf("%12v  %s", unit.Time(h.At), h.What))
 	}
-	last := map[int32]unit.Rate{}
-	r.Hosts.OnRate = func(conn int32, rate unit.Rate) {
-		name := r.SenderName(conn)
-		if old, ok := last[conn]; !ok || rate < old {
-			tell(r.Net.Q.Now(), name+" gets a CNP and cuts its rate")
-		} else if rate > old {
-			tell(r.Net.Q.Now(), name+" raises its rate again")
-		}
-		last[conn] = rate
-	}
-	err = r.Go(nil)
-	return lines, r, err
+	return lines, r, nil
 }
 
 // order reports which of the wanted phrases appear in the story in order.
@@ -123,8 +38,8 @@ func order(lines, want []string) (reached int) {
 	return reached
 }
 
-func sequence(claim, source, text string, want []string) ([]Row, error) {
-	lines, r, err := Story(text)
+func sequence(claim, source, name string, want []string) ([]Row, error) {
+	lines, r, err := Story(name)
 	if err != nil {
 		return nil, err
 	}
@@ -139,21 +54,22 @@ func sequence(claim, source, text string, want []string) ([]Row, error) {
 
 func cascade() ([]Row, error) {
 	return sequence("PFC spreads rail C, spine 1, rails A and B, senders, and resumes in that order",
-		"seed, PFC steps 1-14", CascadeScenario, []string{
-			"rail-C:Eth2 ingress crosses xOFF", "spine-1:Eth3 stops sending",
-			"spine-1:Eth1 ingress crosses xOFF",
-			"rail-A:Eth2 stops sending",
-			"rail-C:Eth2 ingress falls to xON", "spine-1:Eth3 sends priority 3 again",
-			"spine-1:Eth1 ingress falls to xON", "rail-A:Eth2 sends priority 3 again"})
+		"seed, PFC steps 1-14", "pfc-cascade", []string{
+			"rail-C:Eth2: what came in there in class 3 reaches xOFF", "spine-1:Eth3 stops sending",
+			"spine-1:Eth1: what came in there in class 3 reaches xOFF", "rail-A:Eth2 stops sending",
+			"rail-C:Eth2: what came in there in class 3 has fallen to xON",
+			"spine-1:Eth3 sends priority 3 to rail-C again",
+			"spine-1:Eth1: what came in there in class 3 has fallen to xON",
+			"rail-A:Eth2 sends priority 3 to spine-1 again"})
 }
 
 func dcqcnSequence() ([]Row, error) {
 	return sequence("DCQCN: WRED min, marks, CNP, rate cut, xOFF, pause, drain, xON, resume, recovery",
-		"seed, DCQCN t1-t8", DCQCNScenario, []string{
-			"rail-1:Eth1 marks packets", "cuts its rate", "rail-1:Eth2 ingress crosses xOFF",
-			"spine-A:Eth1 stops sending",
-			"rail-1:Eth2 ingress falls to xON", "spine-A:Eth1 sends priority 3 again",
-			"raises its rate again"})
+		"seed, DCQCN t1-t8", "dcqcn-sequence", []string{
+			"packets leave for host-3 marked CE", "hears a CNP from host-3/nic-1",
+			"rail-1:Eth2: what came in there in class 3 reaches xOFF", "spine-A:Eth1 stops sending",
+			"rail-1:Eth2: what came in there in class 3 has fallen to xON",
+			"spine-A:Eth1 sends priority 3 to rail-1 again", "raises queue pair 0 again"})
 }
 
 // headroom pauses a line-rate sender in the worst case and looks for loss: the

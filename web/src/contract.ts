@@ -120,6 +120,13 @@ export interface Job {
   flow_completion_ps: FlowTimes;
 }
 
+export interface Happened {
+  at_ps: number;
+  what: string;
+  times: number;
+  last_ps: number;
+}
+
 export interface Storage {
   servers: number;
   network: string;
@@ -368,6 +375,7 @@ export interface Summary {
   scheduled?: Scheduled;
   cc: Control[];
   jobs: Job[];
+  steps_in_order?: Happened[];
   storage?: Storage;
   stalls?: Stall[];
   meetings?: Meeting[];

@@ -6,6 +6,7 @@ import * as f from "./format";
 import { Happened, happenings } from "./happened";
 import { VOQs } from "./scheduled";
 import { address, useData } from "./state";
+import { Steps } from "./steps";
 import { Stored } from "./storage";
 
 /** Split is a bar of a collective's time by cause. */
@@ -49,6 +50,7 @@ export function Why({ info }: { info: Info }) {
         </div>
       )}
       {(s.meetings ?? []).length > 0 && <Meetings all={s.meetings ?? []} />}
+      {(s.steps_in_order ?? []).length > 0 && <Steps all={s.steps_in_order ?? []} />}
       {s.storage && <Stored s={s.storage} stalls={s.stalls ?? []} />}
       {s.scheduled && <VOQs s={s.scheduled} />}
       {happenings(s).length > 0 && (

@@ -1,0 +1,171 @@
+package explain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/internal/result"
+	"railyard/internal/topo"
+	"railyard/internal/workload"
+	"railyard/unit"
+)
+
+// Happening is something that a fidelity saw happen to a queue or a rate for the first time.
+type Happening struct {
+	At, Last unit.Time
+	Times    int64
+	What     string // mark, xoff, xon, pause, resume, storm, restore; cut, raise, recovered
+	Port     int32  // -1: none
+	Priority int
+	Cause    int32 // of a pause: the port whose congestion it began with, -1 for none
+	Conn     int32 // -1: none
+	Bytes    unit.Bytes
+	From, To unit.Rate
+}
+
+// story is what happened in the run's order: what was asked for and when it was there, and in between what
+// queues, pauses and rates did.
+func (r *reading) story() (out []result.Happened) {
+	for i := range r.seen.Story {
+		h := &r.seen.Story[i]
+		out = append(out, result.Happened{At: int64(h.At), Times: h.Times, Last: int64(h.Last),
+			What: r.words(h)})
+	}
+	out = append(out, r.phases()...)
+	slices.SortStableFunc(out, func(a, b result.Happened) int { return cmp.Compare(a.At, b.At) })
+	return out
+}
+
+// words says what happened in a sentence.
+func (r *reading) words(h *Happening) string {
+	if h.Conn >= 0 {
+		return r.paced(h)
+	}
+	link := int(r.seen.Ports[h.Port].Link)
+	node := int(r.seen.Ports[h.Port].Node)
+	end, far := r.graph.End(link, node), r.peer(h.Port).Name
+	here, class := r.graph.Nodes[node].Name, queue.Class{}
+	if spec := r.plan.SpecOf(node); spec != nil {
+		class = spec.Queues[h.Priority]
+	}
+	nic := r.graph.Nodes[node].Role == topo.Host
+	switch h.What {
+	case "mark":
+		return fmt.Sprintf("%s: %v wait in queue %d, more than WRED's minimum of %v: packets leave for %s "+
+			"marked CE", end, h.Bytes, h.Priority, class.WRED.Min, far)
+	case "xoff":
+		level := "xOFF"
+		if class.XOff > 0 {
+			level = fmt.Sprintf("xOFF (%v)", class.XOff)
+		}
+		if nic {
+			return fmt.Sprintf("%s: its receive buffer reaches rx_xoff; it sends %s a pause for priority %d",
+				end, far, h.Priority)
+		}
+		return fmt.Sprintf("%s: what came in there in class %d reaches %s; %s sends %s a pause", end,
+			h.Priority, level, here, far)
+	case "xon":
+		return fmt.Sprintf("%s: what came in there in class %d has fallen to xON (%v); %s lets %s go on", end,
+			h.Priority, class.XOn, here, far)
+	case "pause":
+		s := fmt.Sprintf("%s stops sending priority %d: %s has paused it", end, h.Priority, far)
+		if h.Cause >= 0 {
+			s += ", for " + r.portName(h.Cause)
+		}
+		return s
+	case "resume":
+		return fmt.Sprintf("%s sends priority %d to %s again", end, h.Priority, far)
+	}
+	return fmt.Sprintf("%s: %s of priority %d", end, h.What, h.Priority)
+}
+
+// paced says what became of a queue pair's rate.
+func (r *reading) paced(h *Happening) string {
+	from, to := r.seen.peers(h.Conn)
+	nic, far := r.graph.NICName(int(from)), r.graph.NICName(int(to))
+	control := r.plan.Services[r.seen.Conns[h.Conn].Service].CC
+	switch {
+	case h.What == "cut" && control.Name == "dcqcn":
+		return fmt.Sprintf("%s hears a CNP from %s, where marked packets arrived, and cuts queue pair %d "+
+			"from %v to %v", nic, far, h.Conn, h.From, h.To)
+	case h.What == "cut":
+		return fmt.Sprintf("%s slows queue pair %d to %s down from %v to %v", nic, h.Conn, far, h.From, h.To)
+	case h.What == "raise":
+		return fmt.Sprintf("%s raises queue pair %d again, from %v to %v", nic, h.Conn, h.From, h.To)
+	}
+	return fmt.Sprintf("%s has queue pair %d back at %v, within 1 %% of its line rate", nic, h.Conn, h.To)
+}
+
+// fewTransfers is up to how many transfers are told one by one.
+const fewTransfers = 8
+
+// phases are when what was asked for began, and when it was done.
+func (r *reading) phases() (out []result.Happened) {
+	for j := range r.exec.Work.Jobs {
+		part := &r.exec.Work.Jobs[j]
+		whose := ""
+		if name := r.jobName(j); name != "" {
+			whose = name + ": "
+		}
+		var spans []*span
+		named := map[string]*span{}
+		for i := part.Ops[0]; i < part.Ops[1]; i++ {
+			name, first, last := r.named(i)
+			s := named[name]
+			if name == "" || r.exec.End[i] == unit.Never {
+				continue
+			}
+			if s == nil {
+				s = &span{first: first, last: last, from: r.exec.Start[i]}
+				named[name], spans = s, append(spans, s)
+			}
+			s.from, s.to = min(s.from, r.exec.Start[i]), max(s.to, r.exec.End[i])
+		}
+		for _, s := range spans {
+			out = append(out, result.Happened{At: int64(s.from), Last: int64(s.from), Times: 1,
+				What: whose + s.first},
+				result.Happened{At: int64(s.to), Last: int64(s.to), Times: 1,
+					What: fmt.Sprintf("%s%s, %v later", whose, s.last, s.to-s.from)})
+		}
+	}
+	return out
+}
+
+// span is when operations of one name went on.
+type span struct {
+	first, last string
+	from, to    unit.Time
+}
+
+// named is what an operation is told as: by itself where there are few, else as part of what.
+func (r *reading) named(i int32) (name, first, last string) {
+	o := &r.dag.Ops[i]
+	switch {
+	case o.Compute() && o.Class == workload.Other:
+		return "", "", ""
+	case o.Compute():
+		c := o.Class.String()
+		words := map[workload.Class][2]string{
+			workload.Forward:   {"the forward pass begins", "all ranks have done their forward passes"},
+			workload.Backward:  {"the backward pass begins", "all gradients are in GPU memory"},
+			workload.Optimizer: {"the optimizer updates the weights", "all ranks have new weights"}}[o.Class]
+		if words[0] == "" {
+			words = [2]string{c + " begins", c + " is done"}
+		}
+		return c, words[0], words[1]
+	case o.Coll < 0 || r.few(o.Coll):
+		a, b := r.graph.GPUName(int(o.Rank)), r.graph.GPUName(int(o.Peer))
+		return fmt.Sprint(i), fmt.Sprintf("%s posts %v for %s", a, o.Bytes, b),
+			fmt.Sprintf("all %v from %s are in the memory of %s", o.Bytes, a, b)
+	}
+	c := &r.dag.Colls[o.Coll]
+	return c.Name, fmt.Sprintf("the first ranks post %s, %v each among %d", c.Name, c.Bytes, len(c.Ranks)),
+		fmt.Sprintf("%s is complete on all ranks", c.Name)
+}
+
+// few reports whether a collective is nothing but some transfers.
+func (r *reading) few(coll int32) bool {
+	return r.dag.Colls[coll].By == "" && len(r.dag.Ops) <= fewTransfers
+}
