@@ -56,7 +56,7 @@ Examples:
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
-  nvidia-smi topo -m > topo.txt && railyard import --server topo.txt  (or NCCL's topology XML)
+  nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's topology or graph XML)
 
 Formats:
 `)
@@ -95,6 +95,9 @@ func (c *importCmd) Run(e *env) error {
 		return c.importServer(e)
 	case len(c.Files) == 0:
 		return field.New("FILE", "is missing: it says what is cabled; or --server, what is inside a server")
+	}
+	if done, err := c.importMachine(e); done {
+		return err
 	}
 	traces, cablings, err := c.splitTraces()
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"unicode"
 
@@ -80,6 +81,75 @@ func (c *importCmd) importServer(e *env) error {
 	return err
 }
 
+// importMachine takes a single file that is about the inside of a server, which needs no flag to be known:
+// its topology, or the graphs that NCCL found in it.
+func (c *importCmd) importMachine(e *env) (done bool, err error) {
+	if len(c.Files) != 1 || c.Format != "" {
+		return false, nil
+	}
+	if st, err := os.Stat(c.Files[0]); err != nil || !st.Mode().IsRegular() {
+		return false, nil // told by whoever reads it
+	}
+	text, err := beginning(c.Files[0])
+	if err != nil {
+		return true, &inputError{err}
+	}
+	switch {
+	case machine.IsGraphs(text):
+		return true, c.importGraphs(e)
+	case machine.IsServer(text):
+		c.Server, c.Files = c.Files[0], nil
+		return true, c.importServer(e)
+	}
+	return false, nil
+}
+
+// importGraphs says what NCCL's graphs say, and makes a type of as many GPUs and NICs.
+func (c *importCmd) importGraphs(e *env) error {
+	name := c.Files[0]
+	text, err := readBounded(name, machine.MaxSize)
+	if err != nil {
+		return &inputError{err}
+	}
+	graphs, err := machine.ReadGraphs(name, text)
+	if err != nil {
+		return err
+	}
+	gpus, nics := machine.Size(graphs)
+	if gpus == 0 {
+		return &inputError{&field.Error{File: name, Msg: "has no channel through any GPU"}}
+	}
+	kind := fmt.Sprintf("fabric:\n  types:\n    %s: {gpus: %d, nics: %d} # who is near whom it does not "+
+		"say: NCCL_TOPO_DUMP_FILE does\n", typeName(name), gpus, max(1, nics))
+	if c.Out != "" {
+		if err := writeBytes(c.Out, c.Force, []byte(kind)); err != nil {
+			return err
+		}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, map[string]any{"format": "nccl-graphs", "gpus": gpus, "nics": nics,
+			"graphs": graphs, "type": kind, "written_to": c.Out})
+	}
+	for i := range graphs {
+		for _, l := range graphs[i].Words() {
+			fmt.Fprintln(e.stdout, "# "+l)
+		}
+	}
+	if c.Out == "" {
+		_, err = io.WriteString(e.stdout, kind)
+	}
+	return err
+}
+
+// typeName is a type's name after a file.
+func typeName(file string) string {
+	name := strings.ReplaceAll(slug("", file), ".", "-")
+	if name == "" || !unicode.IsLetter(rune(name[0])) {
+		name = "server-" + name
+	}
+	return name[:min(len(name), 31)]
+}
+
 // plainPath is what a path may have without quotes in YAML.
 const plainPath = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-"
 
@@ -95,14 +165,11 @@ func serverType(file string, s *machine.Server) string {
 	if rate > 0 {
 		keys, why = keys+fmt.Sprintf(", nic_rate: %v", rate), ""
 	}
-	name := strings.ReplaceAll(slug("", file), ".", "-")
-	if name == "" || !unicode.IsLetter(rune(name[0])) {
-		name = "server-" + name
-	}
+	name := typeName(file)
 	if strings.IndexFunc(file, func(r rune) bool { return !strings.ContainsRune(plainPath, r) }) >= 0 {
 		file = fmt.Sprintf("%q", file)
 	}
-	out := "fabric:\n  types:\n    " + name[:min(len(name), 31)] + ": {" + keys + ", topology: " + file + "}"
+	out := "fabric:\n  types:\n    " + name + ": {" + keys + ", topology: " + file + "}"
 	if why != "" {
 		out += " # nic_rate: " + why
 	}

@@ -118,6 +118,8 @@ var formats = []Format{
 		nil},
 	{"flight-recorder", "PyTorch's Flight Recorder: dumps of ranks, pickles or JSON; where they disagree",
 		isRecorder, nil},
+	{"inspector", "NCCL's profiler plugin Inspector: JSON of processes; calibrate reads it too", isInspector,
+		nil},
 	{"nccl-log", "NCCL's log of NCCL_DEBUG=INFO with INIT, COLL, GRAPH, TUNING, NET, ENV", isNCCLLog, nil},
 	{"hpcc-flows", "HPCC's flow.txt: a count, then src dst priority port bytes seconds", isFlows, readFlows},
 }
@@ -179,7 +181,7 @@ func unpacked(f File) []byte {
 
 // streamed are the formats whose files are read as streams, and may hold several steps.
 var streamed = map[string]func(o *Options, files []File) (*Trace, error){"kineto": readKineto,
-	"nccl-log": readNCCLLog, "flight-recorder": readRecorder}
+	"nccl-log": readNCCLLog, "flight-recorder": readRecorder, "inspector": readInspector}
 
 // sized are the formats whose files leave the bytes of a collective open.
 var sized = map[string]func(o *Options, files []File) (*Trace, error){"msccl": readMSCCL}
