@@ -60,7 +60,7 @@ func writeGoalBinary(x *export) error {
 func packed(s *schedule) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint64(nil, goalMagic)
-	b = append(le.AppendUint32(b, uint32(s.ranks)), 1, 1)
+	b = append(le.AppendUint32(b, uint32(s.ranks)), 0, 0) // the highest core and NIC that are named
 	table := len(b)
 	b = append(b, make([]byte, 16*s.ranks)...)
 	mine, local := make([][]int32, s.ranks), make([]uint32, len(s.steps))

@@ -48,6 +48,7 @@ func Checks() []Check {
 		{"closed forms", closedForms},
 		{"sharing", sharing},
 		{"collectives", collectives},
+		{"GOAL", logRows},
 		{"jobs", jobRows},
 		{"messages by chance", queueRows},
 		{"inside servers", insides},
