@@ -6,8 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"railyard/internal/queue"
 	"railyard/internal/recognise"
@@ -51,6 +54,27 @@ func (r readConfig) parse(path string) (*swconf.Config, error) {
 		return nil, &inputError{err}
 	}
 	return c, nil
+}
+
+// parseAll reads configurations side by side; the error is that of the first that has one.
+func (r readConfig) parseAll(files []string) ([]*swconf.Config, error) {
+	out, errs := make([]*swconf.Config, len(files)), make([]error, len(files))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				out[i], errs[i] = r.parse(files[i])
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // roceDSCP says how RoCE traffic is marked.
@@ -172,12 +196,8 @@ func (c *configLintCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		cfg, err := c.parse(f)
-		if err != nil {
-			return err
-		}
-		in.Configs = append(in.Configs, cfg)
+	if in.Configs, err = c.parseAll(files); err != nil {
+		return err
 	}
 	if in.DataDSCP, in.CNPDSCP, err = c.dscps(in.Configs, in.DataDSCP, in.CNPDSCP); err != nil {
 		return err

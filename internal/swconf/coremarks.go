@@ -4,7 +4,7 @@ package swconf
 // queue's ECN left out and are alike otherwise.
 
 // unmarked is equal for two that differ in headroom and ECN alone.
-func (q *QoS) unmarked() string {
+func (q *QoS) unmarked() Print {
 	o := *q
 	for i := range o.Queues {
 		if o.Queues[i].WRED.V.ECN {

@@ -7,7 +7,6 @@
 package swconf
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -341,25 +340,43 @@ func (c *Config) Use(kind, name string, at Place) {
 // HasQoS reports whether the language says anything about queues.
 func (c *Config) HasQoS() bool { return c.OS != FRR }
 
-// Fingerprint is equal for two descriptions that treat packets alike, wherever
-// they stand in the text.
-func (q *QoS) Fingerprint() string {
-	var b []byte
-	for i := range q.DSCP {
-		b = append(b, q.DSCP[i].V, boolByte(q.DSCP[i].Is()))
-	}
-	b = fmt.Append(b, q.Input.V, q.Output.V, q.Network.V)
-	for i := range q.Queues {
-		k := &q.Queues[i]
-		b = fmt.Append(b, k.Name, k.Strict.V, k.Share.V, k.Share.Is(), k.WRED.V, k.WRED.Is(), k.Pause.V,
-			k.Pause.Is(), k.PG.V, k.PG.Is(), k.Limit.V, k.Alpha.V, k.Alpha.Is(), k.MTU.V, k.Trim.V)
-	}
-	return string(b)
+// Print is what a description does with packets, whatever its text and wherever it stands in it: equal for
+// two that treat packets alike.
+type Print struct {
+	input, output, network string
+	dscp                   [64]dscpPrint
+	queues                 [queue.Classes]queuePrint
 }
 
-func boolByte(b bool) byte {
-	if b {
-		return 1
+type dscpPrint struct {
+	queue uint8
+	said  bool
+}
+
+type queuePrint struct {
+	name                                            string
+	strict, share, wred, pause, pg, trim, alphaSaid bool
+	percent, priority                               int
+	red                                             WRED
+	group                                           Pause
+	limit, mtu                                      unit.Bytes
+	alpha                                           float64
+}
+
+// Fingerprint is what a description does.
+func (q *QoS) Fingerprint() (p Print) {
+	p.input, p.output, p.network = q.Input.V, q.Output.V, q.Network.V
+	for i := range q.DSCP {
+		p.dscp[i] = dscpPrint{q.DSCP[i].V, q.DSCP[i].Is()}
 	}
-	return 0
+	for i := range q.Queues {
+		k := &q.Queues[i]
+		group := k.PG.V
+		group.XOffAt, group.XOnAt, group.HeadAt = Place{}, Place{}, Place{}
+		p.queues[i] = queuePrint{name: k.Name, strict: k.Strict.V, share: k.Share.Is(), wred: k.WRED.Is(),
+			pause: k.Pause.Is(), pg: k.PG.Is(), trim: k.Trim.V, percent: k.Share.V, priority: k.Pause.V,
+			red: k.WRED.V, group: group, limit: k.Limit.V, mtu: k.MTU.V, alpha: k.Alpha.V,
+			alphaSaid: k.Alpha.Is()}
+	}
+	return p
 }

@@ -165,7 +165,7 @@ func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
 
 // headrooms gives a Spec, which has one headroom for all ports, the most that any port like q has. Who
 // knows the cables asks each port (scenario.PortHeadroom).
-func (c *Config) headrooms(q *QoS, by func(*QoS) string, spec *queue.Spec) {
+func (c *Config) headrooms(q *QoS, by func(*QoS) Print, spec *queue.Spec) {
 	for _, o := range c.others(q, by, true) {
 		for i := range spec.Queues {
 			if k := &spec.Queues[i]; k.Lossless {
@@ -177,7 +177,7 @@ func (c *Config) headrooms(q *QoS, by func(*QoS) string, spec *queue.Spec) {
 
 // others are the QoS of ports that are up, besides q: those that are alike by what differences count, or all
 // the rest.
-func (c *Config) others(q *QoS, by func(*QoS) string, alike bool) (out []*QoS) {
+func (c *Config) others(q *QoS, by func(*QoS) Print, alike bool) (out []*QoS) {
 	plain, seen := by(q), map[*QoS]bool{q: true, nil: true}
 	for _, p := range c.Ports {
 		if !p.Down.V && !seen[p.QoS] {
@@ -191,7 +191,7 @@ func (c *Config) others(q *QoS, by func(*QoS) string, alike bool) (out []*QoS) {
 }
 
 // plain is equal for two that differ in headroom alone.
-func (q *QoS) plain() string {
+func (q *QoS) plain() Print {
 	o := *q
 	for i := range o.Queues {
 		g := &o.Queues[i].PG.V
@@ -201,7 +201,7 @@ func (q *QoS) plain() string {
 }
 
 // unlike names the cabled ports that treat packets differently from q.
-func (c *Config) unlike(q *QoS, by func(*QoS) string) (names []string) {
+func (c *Config) unlike(q *QoS, by func(*QoS) Print) (names []string) {
 	any, others := false, c.others(q, by, false)
 	for _, p := range c.Ports {
 		any = any || p.QoS == q

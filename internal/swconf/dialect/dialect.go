@@ -90,6 +90,9 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 // detect names the language whose phrases a text has most of.
 func detect(file, text string) (swconf.OS, error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if n := sonic.Looks(text); n > 1 { // JSON, which no other is: large, and searched once
+		return swconf.SONiC, nil
+	}
 	best, most := -1, 0
 	for i, l := range languages {
 		if n := l.looks(text); n > most {

@@ -166,7 +166,7 @@ func (p *parser) resolve() {
 		}
 	}
 	c.QoS = &swconf.QoS{}
-	seen := map[string]*swconf.QoS{}
+	seen := map[swconf.Print]*swconf.QoS{}
 	for _, port := range c.Ports {
 		q := p.qos(port)
 		key := q.Fingerprint()

@@ -17,7 +17,7 @@ func (p *parser) resolve() {
 	c := p.c
 	p.watchdog()
 	cache := map[[4]swconf.Said[string]]*swconf.QoS{}
-	alike := map[string]*swconf.QoS{} // ports that do the same share one description
+	alike := map[swconf.Print]*swconf.QoS{} // ports that do the same share one description
 	build := func(a *applied) *swconf.QoS {
 		key := [4]swconf.Said[string]{or(a.qosIn, p.system.qosIn), or(a.queueOut, p.system.queueOut),
 			or(a.queueIn, p.system.queueIn), p.system.network}

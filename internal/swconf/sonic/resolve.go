@@ -29,7 +29,7 @@ func (p *parser) resolve() {
 	queues := p.perPort("QUEUE")
 	pgs := p.perPort("BUFFER_PG")
 	bufq := p.perPort("BUFFER_QUEUE")
-	seen := map[string]*swconf.QoS{}
+	seen := map[swconf.Print]*swconf.QoS{}
 	for _, port := range p.c.Ports {
 		row := rows[port.Name]
 		q := p.qos(port, row, queues[port.Name], pgs[port.Name], bufq[port.Name])
