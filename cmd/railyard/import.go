@@ -12,6 +12,7 @@ import (
 
 	"railyard/internal/cabling"
 	"railyard/internal/field"
+	"railyard/internal/jobscript"
 	"railyard/internal/model"
 	"railyard/internal/recognise"
 	"railyard/internal/report"
@@ -54,6 +55,8 @@ Examples:
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
   railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder: who hangs)
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
+  railyard import train.sh config.json --out train.yaml           (a training as it is started)
+  railyard import ds_config.json args.yaml cables.csv --out site.yaml
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
   nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's topology or graph XML)
@@ -66,6 +69,10 @@ Formats:
 	b.WriteString("\nWhat ranks do, which becomes the workload:\n")
 	for _, f := range trace.Formats() {
 		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.About)
+	}
+	b.WriteString("\nWhat is trained, which becomes a training step:\n")
+	for _, k := range jobscript.Kinds {
+		fmt.Fprintf(&b, "  %-14s %s\n", k.Name, k.About)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -99,9 +106,23 @@ func (c *importCmd) Run(e *env) error {
 	if done, err := c.importMachine(e); done {
 		return err
 	}
-	traces, cablings, err := c.splitTraces()
+	if err := c.known(); err != nil {
+		return err
+	}
+	args, others, err := c.splitArguments()
 	if err != nil {
 		return err
+	}
+	traces, cablings, err := c.splitTraces(others)
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 && len(traces) > 0 {
+		return &inputError{fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
+			args[0].Name, traces[0])}
+	}
+	if len(args) > 0 {
+		return c.importArguments(e, args, cablings)
 	}
 	if len(traces) > 0 {
 		return c.importTraces(e, traces, cablings)

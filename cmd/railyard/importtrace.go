@@ -26,11 +26,8 @@ type importedTrace struct {
 
 // splitTraces tells traces from what says what is cabled: by the format that is asked for, or by how
 // files begin.
-func (c *importCmd) splitTraces() (traces, cablings []string, err error) {
-	if err := c.known(); err != nil {
-		return nil, nil, err
-	}
-	for _, path := range c.Files {
+func (c *importCmd) splitTraces(files []string) (traces, cablings []string, err error) {
+	for _, path := range files {
 		st, err := os.Stat(path)
 		switch {
 		case err != nil:
@@ -57,7 +54,7 @@ func (c *importCmd) splitTraces() (traces, cablings []string, err error) {
 
 // known refuses a format that neither cablings nor traces come in.
 func (c *importCmd) known() error {
-	names := trace.Names()
+	names := append(trace.Names(), kindNames()...)
 	for _, f := range cabling.Formats() {
 		names = append(names, f.Name)
 	}
@@ -169,17 +166,8 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
 		out.Notes = append(out.Notes, note)
 	} else {
-		fabric := *c
-		fabric.Files, fabric.Format = cablings, ""
-		cabled, err := fabric.recognised()
-		if err != nil {
+		if out, err = c.cabledWith(out, cablings); err != nil {
 			return err
-		}
-		cabled.Trace, cabled.Files = found, out.Files
-		cabled.Formats = append(cabled.Formats, out.Formats...)
-		out = cabled
-		if i := strings.Index(out.Scenario, "\nworkload:"); i >= 0 {
-			out.Scenario = out.Scenario[:i+1]
 		}
 	}
 	for _, x := range sameNumbers {

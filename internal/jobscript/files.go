@@ -142,7 +142,7 @@ func flatJSON(name string, text []byte) (out []Value, err error) {
 }
 
 // pair is a line of YAML with a key and a value.
-var pair = regexp.MustCompile(`^( *)(?:- )?["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?\s*:\s*(.*?)\s*$`)
+var pair = regexp.MustCompile(`^( *)(?:- )?["']?((?:--)?[A-Za-z_][A-Za-z0-9_.-]*)["']?\s*:\s*(.*?)\s*$`)
 
 // flatYAML is the values of a file with a key a line, with their paths; lists and braces are not read.
 func flatYAML(name, text string) (out []Value) {

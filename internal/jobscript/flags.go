@@ -224,8 +224,7 @@ func (s *Said) Flags(args []Arg, place func(Arg) slurm.Place) error {
 
 // plainName is a flag's name as the table has it.
 func plainName(written string) string {
-	name := strings.TrimLeft(written, "-+~")
-	name = name[strings.LastIndexByte(name, '.')+1:]
+	name := strings.TrimLeft(written[strings.LastIndexByte(written, '.')+1:], "-+~")
 	return strings.ReplaceAll(name, "-", "_")
 }
 

@@ -229,3 +229,49 @@ func FuzzScript(f *testing.F) {
 		}
 	})
 }
+
+// Files that say what is trained are told from others, and cut anywhere they are read or refused.
+func TestArguments(t *testing.T) {
+	for name, text := range map[string]string{
+		"a.sh": "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py --model_name_or_path llama-2-7b " +
+			"--tp 2\n",
+		"ds.json":    beside["ds.json"],
+		"model.json": `{"model_type": "llama", "num_attention_heads": 32}`,
+		"args.yaml": "num_layers: 4\nhidden_size: 512\nnum_attention_heads: " +
+			"8\ntensor_model_parallel_size: 2\n",
+		"test.yaml": "MODEL_ARGS:\n  --num-layers: 4\n  --micro-batch-size: 1\n",
+		"pico.json": `{"distributed": {"tp_size": 2, "pp_size": 1},
+			"model": {"name": "meta-llama/Llama-2-7b"}}`,
+	} {
+		kind := KindOf(name, []byte(text))
+		if kind == "" {
+			t.Errorf("%s is of no kind", name)
+			continue
+		}
+		for cut := range len(text) {
+			a, err := ReadArguments([]File{{Name: name, Kind: kind, Text: []byte(text[:cut])}}, 8, readBeside)
+			if err == nil && a.Ranks < 1 {
+				t.Errorf("%s up to %d: %d ranks", name, cut, a.Ranks)
+			}
+		}
+	}
+	for name, text := range map[string]string{"x.json": `{"traceEvents": []}`, "x.yaml": "name: " +
+		"x\nfabric: {}\n",
+		"x.txt": "num_layers: 4\ntp_size: 2\n", "x.sh": "#!/bin/sh\nls\n"} {
+		if kind := KindOf(name, []byte(text)); kind != "" {
+			t.Errorf("%s is taken for %s", name, kind)
+		}
+	}
+	a, err := ReadArguments([]File{
+		{Name: "cfg", Kind: "model-config", Text: []byte(`{"model_type": "gpt2", "n_embd": 512, "n_layer": 4,
+			"n_head": 8, "vocab_size": 50257, "n_positions": 1024}`)},
+		{Name: "ds", Kind: "deepspeed", Text: []byte(`{"train_batch_size": 64,
+			"gradient_accumulation_steps": 2, "train_micro_batch_size_per_gpu": 4,
+			"zero_optimization": {"stage": 1}}`)}}, 8, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if zero, _ := a.Find("zero"); a.Ranks != 8 || zero.Value != "1" || zero.At.Line != 3 {
+		t.Errorf("%d ranks, %+v", a.Ranks, zero)
+	}
+}

@@ -32,7 +32,7 @@ func (s *Said) Model(name string, config []byte) error {
 		if err != nil {
 			return err
 		}
-		s.given = &Shape{Config: config, Parsed: m, At: at, Gated: m.Gated()}
+		s.given = &Shape{Config: config, Parsed: m, At: slurm.Place{File: name}, Gated: m.Gated()}
 		return nil
 	}
 	m, err := model.Builtin(name)

@@ -71,7 +71,7 @@ func (s *Said) Training(world int) (*Training, error) {
 	if err := b.pipeline(degree["pp"]); err != nil {
 		return nil, err
 	}
-	if err := b.batch(dp); err != nil {
+	if err := b.batch(dp, degree["pp"]); err != nil {
 		return nil, err
 	}
 	b.memory(degree["tp"])
@@ -95,7 +95,13 @@ func (s *Said) megatron() bool {
 
 // replicas is how many of them there are: what processes are left when a model is cut up.
 func (b *builder) replicas(world, product int64) (int64, error) {
-	said := b.num("dp")
+	said, open := b.num("dp"), world == 0
+	if once := b.num("micro") * b.num("accumulation"); world == 0 && said == 0 && once > 0 {
+		world = product * max(1, b.num("global")/once) // as DeepSpeed divides its batch
+	}
+	if cp := max(1, b.num("cp")); world == 0 && said == 0 && b.num("ep")%cp == 0 {
+		world = product * max(1, b.num("ep")/cp)
+	}
 	if world == 0 {
 		world = product * max(1, said)
 	}
@@ -116,7 +122,14 @@ func (b *builder) replicas(world, product int64) (int64, error) {
 		return 0, v.At.Fail(v.Name, "is %d, and the job's %s leave %d for replicas of %d", said,
 			unit.Plural(world, "process"), dp, product)
 	}
-	b.say("dp", dp, "dp", fmt.Sprintf("%s / %d", unit.Plural(world, "process"), product))
+	why := fmt.Sprintf("%s / %d", unit.Plural(world, "process"), product)
+	if open {
+		why = "how many replicas is not said"
+		if dp > 1 {
+			why = "as many as batch or experts take"
+		}
+	}
+	b.say("dp", dp, "dp", why)
 	return dp, nil
 }
 
@@ -143,7 +156,7 @@ func (b *builder) pipeline(pp int64) error {
 }
 
 // batch says how many sequences of what length a step takes.
-func (b *builder) batch(dp int64) error {
+func (b *builder) batch(dp, pp int64) error {
 	micro, from := b.num("micro"), "micro"
 	if micro == 0 && b.num("local") > 0 {
 		micro, from = b.num("local"), "local"
@@ -172,6 +185,8 @@ func (b *builder) batch(dp int64) error {
 		b.say("global_batch", global, "global", "")
 	case accumulation > 0:
 		b.say("global_batch", micro*accumulation*dp, "accumulation", "")
+	case pp > 1:
+		b.say("global_batch", micro*dp*pp, "", "not said: as many microbatches as stages")
 	default:
 		b.say("global_batch", micro*dp, "", "not said: a microbatch for each replica")
 	}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/jobscript"
+	"railyard/internal/slurm"
+	"railyard/internal/trace"
+	"railyard/unit"
+)
+
+// kindNames are the names of the kinds of files that say what is trained.
+func kindNames() (all []string) {
+	for _, k := range jobscript.Kinds {
+		all = append(all, k.Name)
+	}
+	return all
+}
+
+// splitArguments takes the files that say what is trained out of those that are named.
+func (c *importCmd) splitArguments() (args []jobscript.File, rest []string, err error) {
+	for _, path := range c.Files {
+		st, err := os.Stat(path)
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		kind := ""
+		switch {
+		case st.IsDir():
+		case c.Format == "":
+			head, err := beginning(path)
+			if err != nil {
+				return nil, nil, &inputError{err}
+			}
+			kind = jobscript.KindOf(path, head)
+		case slices.Contains(kindNames(), c.Format):
+			kind = c.Format
+		}
+		if kind == "" {
+			rest = append(rest, path)
+			continue
+		}
+		text, err := readBounded(path, 1<<20)
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		args = append(args, jobscript.File{Name: path, Kind: kind, Text: text})
+	}
+	return args, rest, nil
+}
+
+// importArguments writes a scenario that trains what files say, on the fabric that others describe, or on an
+// assumed one.
+func (c *importCmd) importArguments(e *env, args []jobscript.File, cablings []string) error {
+	per := c.GPUs
+	if per == 0 {
+		per = 8
+	}
+	a, err := jobscript.ReadArguments(args, per, jobscript.ReadFile(beside(args[0].Name)))
+	if err != nil {
+		return err
+	}
+	found := &importedTrace{Format: args[0].Kind, Ranks: a.Ranks, Report: argumentsReport(a)}
+	out := &imported{Trace: found}
+	model := ""
+	for _, f := range args {
+		found.Files = append(found.Files, f.Name)
+		if f.Kind == "model-config" {
+			model = c.fromOut(f.Name)
+		} else {
+			out.Formats = append(out.Formats, f.Kind)
+		}
+	}
+	out.Files = len(args) + len(cablings)
+	name := slug("", args[0].Name)
+	if len(cablings) == 0 {
+		text, note := assumed(a.Ranks, found.Format, trace.Site{GPUs: c.GPUs})
+		out.Scenario = fmt.Sprintf("name: %s\n%s", name, text)
+		out.Notes = append(out.Notes, note)
+	} else if out, err = c.cabledWith(out, cablings); err != nil {
+		return err
+	}
+	read := c.besideOut()
+	if own := a.Shape.Config; own != nil && model == "" {
+		model = name + "-model.json"
+		was := read
+		read = func(file string) ([]byte, error) {
+			if file == model {
+				return own, nil
+			}
+			return was(file)
+		}
+		if c.Out == "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("the model is none that ships: with --out it is "+
+				"written "+
+				"beside the scenario, as %s", model))
+		} else if err := writeBytes(filepath.Join(filepath.Dir(c.Out), model), c.Force, own); err != nil {
+			return err
+		}
+	}
+	out.Scenario += "workload:\n  training:\n" + a.YAML("    ", model)
+	if err := loads(out.Scenario, read); err != nil {
+		return blamedOn(a, err)
+	}
+	return c.print(e, out)
+}
+
+// blamedOn puts the words and places of arguments where a resolver refuses what came of them.
+func blamedOn(a *jobscript.Arguments, err error) error {
+	for _, e := range field.All(err) {
+		_, key, _ := strings.Cut(e.Path, "training.")
+		if said, ok := a.Find(key); ok && said.Said {
+			e.Path, e.File, e.Line, e.Col = said.Name, said.At.File, said.At.Line, said.At.Col
+		}
+	}
+	return &inputError{err}
+}
+
+// cabledWith is what is imported on a fabric that files describe.
+func (c *importCmd) cabledWith(out *imported, cablings []string) (*imported, error) {
+	fabric := *c
+	fabric.Files, fabric.Format = cablings, ""
+	cabled, err := fabric.recognised()
+	if err != nil {
+		return nil, err
+	}
+	cabled.Trace, cabled.Files = out.Trace, out.Files
+	cabled.Formats = append(cabled.Formats, out.Formats...)
+	if i := strings.Index(cabled.Scenario, "\nworkload:"); i >= 0 {
+		cabled.Scenario = cabled.Scenario[:i+1]
+	}
+	return cabled, nil
+}
+
+// argumentsReport says what became of arguments: mapped, assumed, left out.
+func argumentsReport(a *jobscript.Arguments) (r trace.Report) {
+	add := func(list *[]trace.Count, what string, at slurm.Place) {
+		*list = append(*list, trace.Count{What: what, N: 1, File: at.File, Line: at.Line})
+	}
+	shape := a.Shape.Name
+	if shape == "" {
+		m := a.Shape.Parsed
+		shape = fmt.Sprintf("of %d layers of %d, %d heads", m.Layers, m.Hidden, m.Heads)
+	}
+	add(&r.Mapped, "model "+shape, a.Shape.At)
+	for _, x := range a.Entries {
+		if x.Said {
+			add(&r.Mapped, fmt.Sprintf("%s %s from %s", x.Key, x.Value, x.Name), x.At)
+		} else {
+			add(&r.Guessed, fmt.Sprintf("%s %s: %s", x.Key, x.Value, x.Name), slurm.Place{})
+		}
+	}
+	for _, n := range append(slices.Clone(a.Notes), a.Said.Notes...) {
+		add(&r.Guessed, n.Text, n.At)
+	}
+	if left := a.Said.Left; len(left) > 0 {
+		var names []string
+		for _, v := range left {
+			names = append(names, slurm.Open(v.Name))
+		}
+		r.Left = append(r.Left, trace.Count{What: unit.Plural(len(left), "value") + " without bearing: " +
+			listed(names, 12), N: len(left), File: left[0].At.File, Line: left[0].At.Line})
+	}
+	return r
+}
