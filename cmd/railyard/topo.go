@@ -18,6 +18,8 @@ type topoCmd struct {
 	Set      []string `help:"Override a value." placeholder:"KEY=VALUE" sep:"none"`
 	Dot      bool     `help:"Print a Graphviz graph instead."`
 	Ports    string   `help:"Print which port of a switch is which rail's, server's, NIC's and GPU's: a switch, or all." placeholder:"SWITCH" without:"dot,cables,against"`
+	Failures bool     `help:"Print failure domains: switches and racks with the GPUs that each cuts off; with --dot drawn." without:"cables,against,ports"`
+	Prices   string   `help:"Price file of cables, for a fabric on a floor; plan fabric --prices-example prints one." placeholder:"FILE"`
 	Cables   bool     `help:"Print every cable as CSV, with the ports as the switches call them." without:"dot,against,json"`
 	Against  []string `help:"Compare with what is cabled: files or folders that import reads." placeholder:"FILE" without:"dot" sep:"none"`
 	Format   string   `help:"Format of these files; recognised unless given." placeholder:"FORMAT" with:"against"`
@@ -30,6 +32,7 @@ func (c *topoCmd) Help() string {
 Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
+  railyard topo pod.yaml --dot --failures | dot -Tpng > domains.png
   railyard topo site.yaml --ports all                 (port-to-rail maps, switches that are alike once)
   railyard topo site.yaml --cables > cables.csv       (import reads it)
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
@@ -48,6 +51,9 @@ func (c *topoCmd) Run(e *env) error {
 	if c.Ports != "" {
 		return c.ports(e, plan.Graph)
 	}
+	if c.Failures {
+		return c.failures(e, plan.Graph)
+	}
 	if c.Cables {
 		cables(e, plan.Graph)
 		return nil
@@ -57,14 +63,27 @@ func (c *topoCmd) Run(e *env) error {
 		return err
 	}
 	inv, ring := plan.Graph.Inventory(), plan.Ring()
+	prices, err := c.prices()
+	if err != nil {
+		return err
+	}
+	var kinds []cableKind
+	if inv.Racks > 0 {
+		kinds = cableKinds(plan.Graph, prices)
+	}
 	if c.JSON {
 		return printJSON(e.stdout, struct {
 			*topo.Inventory
 			Deadlock string `json:"deadlock,omitempty"` // a ring of buffers that may wait for one another
 			Dark     int    `json:"circuits_dark_at_first,omitempty"`
-		}{inv, ring, len(plan.Dark)})
+
+			Kinds []cableKind `json:"kinds_of_cables,omitempty"`
+		}{inv, ring, len(plan.Dark), kinds})
 	}
 	inventory(e.stdout, inv)
+	if inv.Racks > 0 {
+		printCables(e.stdout, plan.Graph, inv, prices)
+	}
 	if n := len(plan.Dark); n > 0 {
 		report.Labelled(e.stdout, "Circuits: ", fmt.Sprintf("%d of the cables above are joined by an OCS "+
 			"later, and not at first; the bisection counts them", n))

@@ -107,3 +107,6 @@ func (p *Prices) cablePart(metres float64) CablePrice {
 	}
 	return p.Cables[len(p.Cables)-1]
 }
+
+// CablePart is the cable of a list for a length in metres.
+func (p *Prices) CablePart(metres float64) CablePrice { return p.cablePart(metres) }

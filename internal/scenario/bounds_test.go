@@ -113,6 +113,7 @@ func TestOutsideTheBounds(t *testing.T) {
 		&settle.Speedup, &settle.Egress, &settle.Timeout}
 	four := 4
 	f.Fabric.IP = &four
+	f.Fabric.Floor = &site.Floor{}
 	lag, least := 4, 4 // are set in turn
 	f.Fabric.Lag, f.Fabric.MinLinks = &lag, &least
 	slow, clean, half := unit.Gbps, 0., 0.5

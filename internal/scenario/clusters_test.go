@@ -74,6 +74,9 @@ var clusters = []struct {
 	{"two-halls", 16, 128, "leaf 4, spine 4, super-spine 4",
 		"host-leaf 128x400Gbps, leaf-spine 128x400Gbps, spine-super-spine 16x400Gbps, " +
 			"super-spine-super-spine 4x400Gbps", 0, "invented"},
+	{"multi-pod", 16, 128, "rail 8, spine 8, super-spine 4",
+		"host-rail 256x100Gbps, rail-spine 64x400Gbps, spine-super-spine 64x400Gbps", 0,
+		"seed on back-end topologies, figures 13-6 to 13-9"},
 	{"clos-1600g", 64, 512, "leaf 16, spine 8", "host-leaf 512x1.6Tbps, leaf-spine 512x1.6Tbps", 128,
 		"BCM78910 product brief: 64x1.6T"},
 }

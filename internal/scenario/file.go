@@ -66,6 +66,7 @@ type Fabric struct {
 	Types         []site.Type  `yaml:"types" doc:"kinds of servers and switches, of a fabric that is described by nodes and cables; also a mapping by name"`
 	Nodes         []site.Group `yaml:"nodes" doc:"groups of servers and switches at places, instead of a kind; also a mapping by name"`
 	Cables        []site.Rule  `yaml:"cables" doc:"rules that join two groups of nodes where their places agree"`
+	Floor         *site.Floor  `yaml:"floor" doc:"of nodes and cables: the plan of a hall, by which cables between racks (at, of nodes) get their lengths"`
 	Regions       string       `yaml:"regions" doc:"a place, of nodes and cables: switches that agree there are one of a dragonfly's groups, by way of which lb valiant, minimal and ugal send; that of a rule's between unless given"`
 	Routing       Routing      `yaml:"routing" doc:"how fast routes follow what breaks"`
 	Scheduled     Scheduled    `yaml:"scheduled" doc:"a scheduled fabric: VOQs per egress port, credits, cells over all links, no PFC inside"`

@@ -18,7 +18,8 @@ import (
 // described builds the graph of a fabric of types, nodes and cables.
 func (p *resolver) described() (*topo.Graph, error) {
 	f := &p.File.Fabric
-	s := site.Site{Types: slices.Clone(f.Types), Nodes: f.Nodes, Cables: f.Cables, Regions: f.Regions}
+	s := site.Site{Types: slices.Clone(f.Types), Nodes: f.Nodes, Cables: f.Cables, Regions: f.Regions,
+		Floor: f.Floor}
 	for i := range s.Types {
 		key := p.byName(fmt.Sprintf("fabric.types[%d]", i)) + ".gpus"
 		s.Types[i].NoGPUs = s.Types[i].GPUs == 0 && p.says(key)

@@ -27,6 +27,7 @@ type builder struct {
 	cables     []cable
 	ports      int   // of servers' cards
 	domain     []int // by server: which share NVLink
+	floor      Floor
 }
 
 // Build makes the graph. Errors are *field.Error.
@@ -38,7 +39,8 @@ func (s *Site) Build(d Defaults) (*topo.Graph, error) {
 // Make makes the graph, and says of each server, as the graph numbers them, of which type it is, with
 // all that the type has from others.
 func (s *Site) Make(d Defaults) (*topo.Graph, []*Type, error) {
-	b := &builder{site: s, types: map[string]*Type{}, groups: map[string]*group{}, byName: map[string]*node{}}
+	b := &builder{site: s, floor: s.plan(), types: map[string]*Type{}, groups: map[string]*group{},
+		byName: map[string]*node{}}
 	rates := func() error { return b.rates(d) }
 	steps := []func() error{b.resolveTypes, b.expand, b.join, rates, b.domains, b.order, b.account}
 	for _, step := range steps {

@@ -87,7 +87,8 @@ func (b *builder) stand(n *node) topo.Stand {
 	if g.size[words-1] == 1 {
 		words--
 	}
-	return topo.Stand{Group: n.group, Words: g.places[:words], At: n.at[:words]}
+	return topo.Stand{Group: n.group, Words: g.places[:words], At: n.at[:words], Row: n.rack.Row,
+		Rack: n.rack.Rack}
 }
 
 // cable is what a cable is made of: its rule's words, then the defaults.
@@ -95,8 +96,11 @@ func (b *builder) cable(c *cable, d Defaults) topo.Cable {
 	r := &b.site.Cables[c.rule]
 	out := d.of(c)
 	out.Rate = c.rate
-	if r.Cable != 0 {
+	switch none := (Rack{}); {
+	case r.Cable != 0:
 		out.LengthMM, out.Delay = int64(r.Cable), 0
+	case c.from.rack != none && c.to.rack != none:
+		out.LengthMM, out.Delay = int64(b.floor.Between(c.from.rack, c.to.rack)), 0
 	}
 	if r.BER != 0 {
 		out.BER = r.BER

@@ -20,6 +20,7 @@ type node struct {
 	at    []int // by the group's places
 	id    int   // in the graph
 	ports budget
+	rack  Rack
 }
 
 // group is all nodes of one name; its places are those of its first entry.
@@ -83,6 +84,10 @@ func (b *builder) block(key string, e *Group) error {
 	if b.ports += total * t.NICs * t.NICPorts; b.ports > topo.MaxLinks {
 		return field.New(key, "more than %d ports of cards in all", topo.MaxLinks)
 	}
+	rack, err := b.racks(key, e, g)
+	if err != nil {
+		return err
+	}
 	at := make([]int, len(vals))
 	return b.each(vals, at, 0, func() error {
 		n := &node{group: e.Name, typ: t, at: slices.Clone(at), id: len(b.nodes)}
@@ -92,6 +97,11 @@ func (b *builder) block(key string, e *Group) error {
 		}
 		if other, twice := b.byName[n.name]; twice {
 			return field.New(key, "%s is also a node of %s: name them apart with named", n.name, other.group)
+		}
+		if rack != nil {
+			if n.rack, err = rack(at); err != nil {
+				return field.New(key+".at", "%s would stand in %v", n.name, err)
+			}
 		}
 		b.byName[n.name] = n
 		b.nodes = append(b.nodes, n)

@@ -22,6 +22,8 @@ type Site struct {
 	Nodes  []Group `yaml:"nodes" doc:"groups of servers and switches, and where they stand"`
 	Cables []Rule  `yaml:"cables" doc:"rules that join two groups where their places agree"`
 
+	Floor *Floor `yaml:"floor" doc:"where racks stand"`
+
 	Regions string `yaml:"regions" doc:"a place: switches that agree there are one of a dragonfly's groups"`
 }
 
@@ -68,6 +70,7 @@ type Group struct {
 	Type  string `yaml:"type" doc:"a type"`
 	Per   Pairs  `yaml:"per" doc:"places: {segment: 15, rail: 8}, also 1-3 or 1,4-6"`
 	Count int    `yaml:"count" doc:"so many at each place, 1 unless given; their place n"`
+	At    Pairs  `yaml:"at" doc:"the rack they stand in: {row: pod, rack: n/4}, numbers or places with steps; cables between racks are as long as the floor says, where no length is given"`
 	Named string `yaml:"named" doc:"pattern of their names: rack{rack}-tor{n}; from 0 {n-1}, with zeros {n:02}"`
 }
 

@@ -143,6 +143,8 @@ type Stand struct {
 	Group string
 	Words []string
 	At    []int // by word
+
+	Row, Rack int // on the floor, from 1; 0: nobody says
 }
 
 // MaxNodes, MaxLinks and MaxGPUs bound what packet fidelity will build.

@@ -49,6 +49,8 @@ type Inventory struct {
 	Cables    []CableCount   `json:"cables"`
 	Channels  []ChannelCount `json:"port_channels,omitempty"`
 	Tiers     []Tier         `json:"tiers"`
+	Racks     int            `json:"racks,omitempty"` // on the floor
+	Metres    float64        `json:"cable_metres,omitempty"`
 	Bisection unit.Rate      `json:"bisection_bps"` // one direction, half the hosts to the other half
 }
 
@@ -93,6 +95,7 @@ func (g *Graph) Inventory() *Inventory {
 		a, b := inv.Cables[i], inv.Cables[j]
 		return fmt.Sprint(a.From, a.To, a.Rate, a.LengthMM) < fmt.Sprint(b.From, b.To, b.Rate, b.LengthMM)
 	})
+	inv.Racks, inv.Metres = g.floor()
 	inv.Channels = g.countChannels()
 	for _, t := range tiers {
 		if t.Up > 0 {
@@ -135,6 +138,7 @@ func (g *Graph) Dot() string {
 	b.WriteString("graph fabric {\n  rankdir=BT; ranksep=1.5; splines=line; node [shape=box, " +
 		"fontname=\"sans-serif\"];\n")
 	g.dotDomains(&b)
+	g.dotRacks(&b)
 	byTier := map[int][]string{}
 	top := 0
 	for _, n := range g.Nodes {
@@ -187,7 +191,7 @@ func (g *Graph) Dot() string {
 
 // dotDomains frames servers that share NVLink. Ranks have to hold across frames, which older rules forbid.
 func (g *Graph) dotDomains(b *strings.Builder) {
-	if g.domains == nil {
+	if racks, _ := g.floor(); g.domains == nil || racks > 0 { // frames overlap
 		return
 	}
 	b.WriteString("  newrank=true;\n")

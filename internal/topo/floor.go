@@ -1,0 +1,142 @@
+package topo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Spot is a rack on the floor.
+type Spot struct{ Row, Rack int }
+
+// Spots lists the racks of a floor, row by row, and what stands in each; none where nobody says.
+func (g *Graph) Spots() (spots []Spot, nodes map[Spot][]int) {
+	nodes = map[Spot][]int{}
+	for n, s := range g.Stands {
+		if s.Row == 0 {
+			continue
+		}
+		at := Spot{s.Row, s.Rack}
+		if nodes[at] == nil {
+			spots = append(spots, at)
+		}
+		nodes[at] = append(nodes[at], n)
+	}
+	slices.SortFunc(spots, func(a, b Spot) int { return cmp.Or(a.Row-b.Row, a.Rack-b.Rack) })
+	return spots, nodes
+}
+
+// floor counts racks, and the metres of all cables where there are any.
+func (g *Graph) floor() (racks int, metres float64) {
+	spots, _ := g.Spots()
+	if len(spots) == 0 {
+		return 0, 0
+	}
+	all := int64(0)
+	for _, l := range g.Links {
+		all += l.LengthMM
+	}
+	return len(spots), float64(all) / 1000
+}
+
+// dotRacks frames what stands in one rack, which loses power and cooling together.
+func (g *Graph) dotRacks(b *strings.Builder) {
+	spots, nodes := g.Spots()
+	if len(spots) == 0 {
+		return
+	}
+	b.WriteString("  newrank=true;\n")
+	for _, at := range spots {
+		fmt.Fprintf(b, "  subgraph %q { label=%q; style=rounded;",
+			fmt.Sprintf("cluster_%d_%d", at.Row, at.Rack), fmt.Sprintf("row %d, rack %d", at.Row, at.Rack))
+		for _, n := range nodes[at] {
+			fmt.Fprintf(b, " %q;", g.Nodes[n].Name)
+		}
+		b.WriteString(" }\n")
+	}
+}
+
+// Domain is what one failure takes away: a switch, or all that stands in a rack.
+type Domain struct {
+	Kind  string `json:"kind"` // switch, rack
+	Name  string `json:"name"`
+	Nodes []int  `json:"-"`
+	Own   int    `json:"gpus_inside"` // in the servers that it takes away
+	Off   int    `json:"gpus_cut_off"`
+}
+
+// FailureDomains lists switches and racks with the GPUs that each would cut off, the worst first.
+func (g *Graph) FailureDomains() (out []Domain) {
+	of := make([][]int, len(g.Nodes))
+	for i, l := range g.Links {
+		of[l.A], of[l.B] = append(of[l.A], i), append(of[l.B], i)
+	}
+	spots, nodes := g.Spots()
+	for _, at := range spots {
+		out = append(out, Domain{Kind: "rack", Name: fmt.Sprintf("row %d, rack %d", at.Row, at.Rack),
+			Nodes: nodes[at]})
+	}
+	for i, n := range g.Nodes {
+		if n.Role != Host {
+			out = append(out, Domain{Kind: "switch", Name: n.Name, Nodes: []int{i}})
+		}
+	}
+	for i := range out {
+		d, down := &out[i], map[int]bool{}
+		gone := map[int]bool{}
+		for _, n := range d.Nodes {
+			gone[n] = true
+			for _, l := range of[n] {
+				down[l] = true
+			}
+		}
+		off := map[int]bool{}
+		for _, nic := range g.CutOff(down) {
+			off[nic] = true
+		}
+		for gpu := range g.TotalGPUs() {
+			lost := true
+			for w := range g.Ways(gpu) {
+				nic := g.WayOf(gpu, w)
+				lost = lost && off[nic]
+				if off[nic] && g.NICs[nic].Port > 0 {
+					lost = true // its queue pairs are lost with that port
+					break
+				}
+			}
+			switch {
+			case gone[g.Hosts[g.HostOf(gpu)]]:
+				d.Own++
+			case lost:
+				d.Off++
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Domain) int {
+		return cmp.Or((b.Own+b.Off)-(a.Own+a.Off), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+// DotFailures is Dot with switches in the colour of what goes with them: red where GPUs are cut off, the more
+// the darker, and a note how many; racks say it in their frames' labels.
+func (g *Graph) DotFailures(list []Domain) string {
+	text := g.Dot()
+	var b strings.Builder
+	for _, d := range list {
+		if d.Kind == "rack" {
+			old := fmt.Sprintf("{ label=%q;", d.Name)
+			text = strings.Replace(text, old, fmt.Sprintf("{ label=%q;",
+				fmt.Sprintf("%s: %d GPUs, %d more cut off", d.Name, d.Own, d.Off)), 1)
+			continue
+		}
+		if d.Off == 0 {
+			continue
+		}
+		shade := 1 + min(8, 8*d.Off/max(g.TotalGPUs(), 1)) // of Brewer's reds
+		fmt.Fprintf(&b, "  %q [style=filled, colorscheme=reds9, fillcolor=%d, label=%q];\n", d.Name, shade,
+			fmt.Sprintf("%s\ncuts off %d GPUs", d.Name, d.Off))
+	}
+	return strings.TrimSuffix(text, "}\n") + b.String() + "}\n"
+}
