@@ -51,8 +51,9 @@ type Ack struct {
 	Marked bool
 
 	// Far is how long the far NIC keeps a packet that arrives now from its memory, or on sockets how long the
-	// far process has kept this one, which is then part of the RTT: FarWithin. Hops is how many switches the
-	// acknowledgement has passed, by its TTL. All are zero for an Algorithm without FarEnd.
+	// far process has kept this one, by MRC also ours the answer, which is then part of the RTT: FarWithin.
+	// Hops is how many switches the acknowledgement has passed, by its TTL. All are zero for an Algorithm
+	// without FarEnd.
 	Far       unit.Time
 	FarWithin bool
 	Hops      int

@@ -16,15 +16,17 @@ import "railyard/unit"
 // Sums and products are rounded one by one, by explicit conversions, so that no platform fuses them
 // differently.
 type NSCC struct {
-	s      *nsccSettings
-	path   Path
-	window float64   // bytes
-	most   float64   // largest window, bytes
-	base   unit.Time // unloaded round trip; 0: not known yet
-	target unit.Time // of the delay beyond it
-	rtt    unit.Time // last measured
-	mean   float64   // of delays, ps
-	now    Decision
+	s       *nsccSettings
+	path    Path
+	window  float64   // bytes
+	most    float64   // largest window, bytes
+	base    unit.Time // unloaded round trip; 0: not known yet
+	target  unit.Time // of the delay beyond it
+	rtt     unit.Time // last measured
+	hosts   float64   // mean of what hosts take of round trips, ps,
+	slowest float64   // and the most that this was
+	mean    float64   // of delays, ps
+	now     Decision
 
 	alpha, fair, eta, fast float64 // steps for this network: bytes², or bytes, per byte and ps as they say
 	raise                  float64 // increases that have not taken effect, times the window
@@ -79,7 +81,7 @@ func (n *NSCC) scale() {
 	a := n.holds(network) / float64(unit.InTime(nsccRate, nsccRTT))
 	n.alpha = float64(n.s.alpha*mtu) * a / float64(nsccRTT)
 	n.fair, n.eta, n.fast = float64(n.s.fair*mtu)*a, float64(n.s.eta*mtu)*a, n.s.fast*a
-	n.most = max(float64(n.s.most*n.holds(base)), mtu)
+	n.cap()
 }
 
 // measure takes a round trip and returns its delay beyond the unloaded one; without one, the mean stands in.
@@ -88,16 +90,43 @@ func (n *NSCC) measure(a *Ack) unit.Time {
 		return unit.Time(n.mean)
 	}
 	n.rtt = a.RTT
-	if n.path.RTT == 0 && (n.base == 0 || a.RTT < n.base) {
-		n.base = a.RTT
+	network := a.RTT
+	if a.FarWithin {
+		network -= a.Far
+		n.host(a.Far)
+	}
+	if n.path.RTT == 0 && (n.base == 0 || network < n.base) {
+		n.base = network
 		n.scale()
 	}
-	if a.RTT < n.base { // a shorter packet's
+	if network < n.base { // a shorter packet's
 		return unit.Time(n.mean)
 	}
-	delay := a.RTT - n.base
+	delay := network - n.base
 	n.average(delay, a.Marked)
 	return delay
+}
+
+// host takes what hosts took of a round trip. It is no queue of the network, so it is no delay; but what is
+// under way meanwhile has to fill the line, so the largest window covers what they take at most.
+func (n *NSCC) host(t unit.Time) {
+	if n.hosts == 0 {
+		n.hosts = float64(t)
+	}
+	n.hosts = float64(n.s.ewma*float64(t)) + float64((1-n.s.ewma)*n.hosts)
+	if n.hosts > n.slowest {
+		n.slowest = n.hosts
+		n.cap()
+	}
+}
+
+// cap works out the largest window.
+func (n *NSCC) cap() {
+	base := n.base
+	if base == 0 {
+		base = max(n.s.networkRTT, unknownRTT)
+	}
+	n.most = max(float64(n.s.most*n.holds(base+unit.Time(n.slowest))), float64(n.path.MTU))
 }
 
 // average takes a delay into the mean. One above the target without a mark counts as a quarter of a round

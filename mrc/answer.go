@@ -42,7 +42,7 @@ func (s *sacking) push(r reply) {
 
 // note gathers a packet.
 func (s *sacking) note(now unit.Time, psn uint32, p *transport.Packet, verdict uint8) {
-	one := reply{psn: psn, ev: p.EV, sent: p.Sent, came: now, plane: p.Plane, verdict: verdict}
+	one := reply{psn: psn, ev: p.EV, sent: p.Sent, came: now - p.Waited, plane: p.Plane, verdict: verdict}
 	if verdict != uint8(roce.VerdictNone) {
 		s.push(one)
 		return

@@ -151,9 +151,10 @@ func (p *Peer) roundTrip() unit.Time {
 const unknownRTT = unit.Millisecond
 
 // acknowledged tells the congestion control what an answer says.
-func (s *Sender) acknowledged(now unit.Time, bytes unit.Bytes, rtt unit.Time, marked bool) {
+func (s *Sender) acknowledged(now unit.Time, a cc.Ack) {
 	p := s.peer
-	*p.ack = cc.Ack{Bytes: bytes, InFlight: p.inFlight, RTT: rtt, Marked: marked}
+	*p.ack = a
+	p.ack.InFlight = p.inFlight
 	p.pace.Ctl.OnAck(now, p.ack)
 	s.decided(now)
 }

@@ -20,7 +20,7 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		s.n.malformed++
 		return
 	}
-	rtt := s.roundTrip(now, p)
+	rtt, hosts := s.roundTrip(now, p)
 	bytes, news := s.cumulative(expect)
 	more, also := s.selective(p)
 	bytes += more
@@ -33,7 +33,8 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 		s.retry.news()
 	}
 	if bytes > 0 || p.Verdict == uint8(roce.VerdictSkipOnce) {
-		s.acknowledged(now, bytes, rtt, p.Verdict == uint8(roce.VerdictSkipOnce))
+		s.acknowledged(now, cc.Ack{Bytes: bytes, RTT: rtt, Far: hosts, FarWithin: hosts > 0,
+			Marked: p.Verdict == uint8(roce.VerdictSkipOnce)})
 	}
 	if p.Penalty > 0 {
 		s.peer.penalty, s.peer.until = min(p.Penalty, 127), now+s.peer.roundTrip()
@@ -44,16 +45,43 @@ func (s *Sender) sack(now unit.Time, p *transport.Packet) {
 
 // roundTrip takes the time of the packet that an answer echoes the stamp of; 0: it has none. On the wire
 // stamps come round every 8.39 ms; when the packet went tells how often.
-func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt unit.Time) {
+func (s *Sender) roundTrip(now unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
 	sent := s.heard(now, p)
+	if p.Waited > 0 {
+		return s.withHosts(now, sent, p)
+	}
 	if p.Sent <= 0 || p.Sent >= now {
-		return 0
+		return 0, 0
 	}
 	if rtt = now - p.Sent; sent > 0 && now-sent > rtt {
 		rtt += (now - sent - rtt) / stampWrap * stampWrap
 	}
 	s.peer.measured(rtt)
-	return rtt
+	return rtt, 0
+}
+
+// withHosts is roundTrip where NICs are processes, which keep packets until it is their turn: that is part of
+// the round trip, and timeouts and windows have to cover it, but no queue of the network. The far one leaves
+// it out of the stamp that it echoes, as it does with what it waits for more packets. So the stamp says how
+// long the network took, as near to the shortest round trip as can be: what comes round more often is theirs.
+func (s *Sender) withHosts(now, sent unit.Time, p *transport.Packet) (rtt, hosts unit.Time) {
+	came := now - p.Waited
+	if p.Sent <= 0 || p.Sent >= came {
+		return 0, 0
+	}
+	network, least := came-p.Sent, s.peer.rtt.least
+	if sent > 0 && (least == 0 || now-sent < least) {
+		least = now - sent
+	}
+	for network+stampWrap/2 < least {
+		network += stampWrap
+	}
+	rtt = network + p.Waited
+	if sent > 0 {
+		rtt = max(rtt, now-sent)
+	}
+	s.peer.measured(rtt)
+	return rtt, rtt - network
 }
 
 // stampWrap is after how long stamps come round: 16 bits of them.

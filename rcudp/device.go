@@ -233,11 +233,11 @@ func (d *Device) reader(plane uint8) {
 			continue // else an ICMP error of somebody else's datagram
 		}
 		d.mu.Lock()
-		now := d.now()
+		now, wall := d.now(), time.Now()
 		busy = now
 		finished := d.ep.finished
 		for i := range ms[:n] {
-			d.take(now, plane, &ms[i])
+			d.take(now, wall, plane, &ms[i])
 		}
 		if d.ep.finished != finished {
 			// Whoever waits for this will likely answer: let that go out in one
@@ -253,8 +253,8 @@ func (d *Device) reader(plane uint8) {
 	}
 }
 
-// take splits a received batch into its datagrams.
-func (d *Device) take(now unit.Time, plane uint8, m *ipv4.Message) {
+// take splits a received batch into its datagrams. It is now by our clock and by the one on the wall.
+func (d *Device) take(now unit.Time, wall time.Time, plane uint8, m *ipv4.Message) {
 	ua, ok := m.Addr.(*net.UDPAddr)
 	if !ok {
 		return
@@ -267,7 +267,7 @@ func (d *Device) take(now unit.Time, plane uint8, m *ipv4.Message) {
 	}
 	waited := unit.Time(0)
 	if !info.stamp.IsZero() { // by the clock on the wall, which may be set
-		waited = unit.Time(min(max(0, time.Since(info.stamp)), time.Second)) * unit.Nanosecond
+		waited = unit.Time(min(max(0, wall.Sub(info.stamp)), time.Second)) * unit.Nanosecond
 	}
 	b := m.Buffers[0][:m.N]
 	size := info.segment
@@ -307,7 +307,7 @@ func (d *Device) flush(now unit.Time) {
 				OOB: b.control(d.Addr.Is4())})
 		}
 		d.send(by, msgs)
-		d.msgs = msgs
+		d.msgs, now = msgs, d.now()
 	}
 }
 

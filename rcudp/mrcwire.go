@@ -98,9 +98,10 @@ func (e *Endpoint) inputMRC(now unit.Time, src netip.AddrPort, tos uint8, plane 
 // packetMRC is what the headers in e.in and e.mrcHead say; false: nothing that MRC does.
 func (e *Endpoint) packetMRC(now unit.Time, m *mrcEnds, p *transport.Packet, src netip.AddrPort, tos,
 	plane uint8) bool {
-	if !mrc.Decode(now, &e.in, &e.mrcHead, 0, p) {
+	if !mrc.Decode(e.came, &e.in, &e.mrcHead, 0, p) {
 		return false
 	}
+	p.Waited = now - e.came
 	switch p.Kind {
 	case transport.Data:
 		p.PSN = (p.PSN - m.theirs) & roce.PSNMask

@@ -73,6 +73,10 @@ type Packet struct {
 	Bits   [2]uint64 // what has come besides
 	EchoEV uint32    // of the packet that it is about
 	Late   uint32    // packets out of order so far
+
+	// How long it has been at its NIC before Take, where that is a process that waits for its turn and a
+	// kernel that says so; zero: no time, or nobody knows.
+	Waited unit.Time
 }
 
 // Request asks a Sender to carry one message.

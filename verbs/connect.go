@@ -188,7 +188,8 @@ func (qp *QP) Connect(r Info, o ConnectOptions) error {
 				qp.conn.FarEnd = r.FarEnd
 				qp.mrc.learn(r.MRC, &o)
 			})
-			if local.FarEnd || r.FarEnd { // of requests the time, of acknowledgements the TTL
+			// Of requests the time, of acknowledgements the TTL; of all that MRC says the time.
+			if local.FarEnd || r.FarEnd || qp.mrc != nil {
 				qp.pd.dev.dev.StampArrivals()
 			}
 		}

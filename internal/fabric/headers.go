@@ -13,7 +13,7 @@ import (
 // headers are two cache lines, of which data need the first.
 type headers struct {
 	transport.Packet
-	_ [40]byte
+	_ [32]byte
 }
 
 // KeepHeaders gives each packet a place for them.

@@ -1,0 +1,49 @@
+package cc_test
+
+import (
+	"testing"
+
+	"railyard/cc"
+	"railyard/unit"
+)
+
+// What hosts take of a round trip is no queue of the network. Over sockets a process that has waited 10 ms
+// for its turn leaves the window as large as it was, and the largest one covers what they usually take at
+// line rate; the same round trip, unexplained, is a very long delay in which next to nothing arrived.
+func TestNSCCHosts(t *testing.T) {
+	const us, ms = unit.Microsecond, unit.Millisecond
+	grown := func() (c cc.Controller, now unit.Time) {
+		c = nsccOn(t, "nscc:sockets", 0)
+		for range 2000 {
+			now += 20 * us
+			c.OnAck(now, &cc.Ack{Bytes: nsccMTU, RTT: 210 * us, Far: 200 * us, FarWithin: true})
+		}
+		return c, now
+	}
+	c, now := grown()
+	before := signal(t, c, cc.SignalWindow)
+	if least := 1.5 * 200e-6 * 100e9 / 8; before < least {
+		t.Errorf("hosts take 200 us: the window is %v, less than the %v that fill the line", before, least)
+	}
+	if got := signal(t, c, "queue_delay"); got != 0 {
+		t.Errorf("a queue of %v s is seen in a network without any", got)
+	}
+	c.OnAck(now+10*ms, &cc.Ack{Bytes: nsccMTU, RTT: 10 * ms, Far: 10*ms - 10*us, FarWithin: true})
+	if got := signal(t, c, cc.SignalWindow); got < before {
+		t.Errorf("hosts took 10 ms: the window went from %v to %v", before, got)
+	}
+	c, now = grown()
+	c.OnAck(now+10*ms, &cc.Ack{Bytes: nsccMTU, RTT: 10 * ms})
+	if got := signal(t, c, cc.SignalWindow); got > before/2 {
+		t.Errorf("the network took 10 ms: the window went from %v to %v only", before, got)
+	}
+}
+
+// A round trip that does grow in the network is one, whatever hosts take besides.
+func TestNSCCHostsAndQueue(t *testing.T) {
+	const us, ms = unit.Microsecond, unit.Millisecond
+	c := nsccOn(t, "nscc:sockets", 0)
+	c.OnAck(0, &cc.Ack{Bytes: nsccMTU, RTT: 110 * us, Far: 100 * us, FarWithin: true})
+	c.OnAck(ms, &cc.Ack{Bytes: nsccMTU, RTT: 2110 * us, Far: 100 * us, FarWithin: true, Marked: true})
+	comesTo(t, "mean delay", signal(t, c, "queue_delay"), 0.0125*2000e-6)
+}
