@@ -17,43 +17,45 @@ import (
 )
 
 type planGoodputCmd struct {
-	Scenario   string        `arg:"" optional:"" help:"Scenario with the job: its GPUs, its step and its replicas. Without one, --gpus." placeholder:"SCENARIO"`
-	Set        []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
-	GPUs       int           `help:"GPUs of the job; the scenario's unless given." name:"gpus" placeholder:"N" range:"1,10000000"`
-	PerServer  int           `help:"GPUs of a server; the scenario's, or 8." name:"per-server" placeholder:"N" range:"1,576"`
-	Days       float64       `help:"How long the training goes on." default:"30" range:"0.001,3650"`
-	Rates      string        `help:"How often components fail (YAML); Llama 3's table unless given." placeholder:"FILE"`
-	Example    bool          `help:"Print the rates that are used unless others are given, and end." name:"rates-example"`
-	Detect     time.Duration `help:"Until a failure is noticed." default:"1m" placeholder:"TIME"`
-	Restart    time.Duration `help:"From there to the first step, without reading the checkpoint." default:"10m" placeholder:"TIME"`
-	Checkpoint string        `help:"Size of a checkpoint; 14 bytes per parameter of the scenario's model unless given." placeholder:"SIZE"`
-	Storage    string        `help:"Rate at which storage takes a checkpoint from all GPUs together, and gives it back." default:"100GB/s" placeholder:"RATE"`
-	Async      bool          `help:"Write checkpoints behind training, which stands still for --snapshot only."`
-	Snapshot   time.Duration `help:"Until GPUs have copied their states to their servers." default:"5s" placeholder:"TIME" with:"async"`
-	Interval   time.Duration `help:"Training between checkpoints; Daly's optimum unless given." placeholder:"TIME"`
-	Step       time.Duration `help:"Time of a step, which is not simulated then." placeholder:"TIME" without:"estimate"`
-	Estimate   bool          `help:"Take the step from the cost model instead of simulating it."`
-	Spares     int           `help:"Servers that stand by; as many as it takes unless given." default:"-1" placeholder:"N" range:"-1,10000000"`
-	Repair     time.Duration `help:"Until a server that failed stands by again." default:"24h" placeholder:"TIME" with:"spares"`
-	Short      bool          `help:"Go on with fewer replicas while no server stands by." with:"spares"`
-	Replica    int           `help:"GPUs of a replica; tp x pp x cp of the scenario's unless given." placeholder:"N" range:"1,10000000" with:"short"`
-	Seeds      int           `help:"Times the days are simulated, with other failures each." default:"20" range:"1,1000"`
-	Seed       uint64        `help:"The first of the seeds." default:"1"`
-	Plot       string        `help:"Plot the effective time over the interval: .png or .svg." placeholder:"FILE"`
-	Force      bool          `help:"Replace a plot that exists." with:"plot"`
-	JSON       bool          `help:"Print as JSON."`
+	Scenario   string         `arg:"" optional:"" help:"Scenario with the job: its GPUs, its step and its replicas. Without one, --gpus." placeholder:"SCENARIO"`
+	Set        []string       `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
+	GPUs       int            `help:"GPUs of the job; the scenario's unless given." name:"gpus" placeholder:"N" range:"1,10000000"`
+	PerServer  int            `help:"GPUs of a server; the scenario's, or 8." name:"per-server" placeholder:"N" range:"1,576"`
+	Days       float64        `help:"How long the training goes on." default:"30" range:"0.001,3650"`
+	Rates      string         `help:"How often components fail (YAML); Llama 3's table unless given." placeholder:"FILE"`
+	Example    bool           `help:"Print the rates that are used unless others are given, and end." name:"rates-example"`
+	Detect     *time.Duration `help:"Until a failure is noticed; 1m, or the scenario's on_failure.collective_timeout, unless given." placeholder:"TIME"`
+	Restart    *time.Duration `help:"From there to the first step, without reading the checkpoint; 10m, or on_failure.restart, unless given." placeholder:"TIME"`
+	Checkpoint string         `help:"Size of a checkpoint; 14 bytes per parameter of the scenario's model unless given." placeholder:"SIZE"`
+	Storage    string         `help:"Rate at which storage takes a checkpoint from all GPUs together, and gives it back." default:"100GB/s" placeholder:"RATE"`
+	Async      bool           `help:"Write checkpoints behind training, which stands still for --snapshot only."`
+	Snapshot   time.Duration  `help:"Until GPUs have copied their states to their servers." default:"5s" placeholder:"TIME" with:"async"`
+	Interval   time.Duration  `help:"Training between checkpoints; on_failure.checkpoint_every, or Daly's optimum, unless given." placeholder:"TIME"`
+	Step       time.Duration  `help:"Time of a step, which is not simulated then." placeholder:"TIME" without:"estimate"`
+	Estimate   bool           `help:"Take the step from the cost model instead of simulating it."`
+	Spares     int            `help:"Servers that stand by; as many as it takes unless given." default:"-1" placeholder:"N" range:"-1,10000000"`
+	Repair     time.Duration  `help:"Until a server that failed stands by again." default:"24h" placeholder:"TIME" with:"spares"`
+	Short      bool           `help:"Go on with fewer replicas while no server stands by." with:"spares"`
+	Replica    int            `help:"GPUs of a replica; tp x pp x cp of the scenario's unless given." placeholder:"N" range:"1,10000000" with:"short"`
+	Seeds      int            `help:"Times the days are simulated, with other failures each." default:"20" range:"1,1000"`
+	Seed       uint64         `help:"The first of the seeds." default:"1"`
+	Plot       string         `help:"Plot the effective time over the interval: .png or .svg." placeholder:"FILE"`
+	Force      bool           `help:"Replace a plot that exists." with:"plot"`
+	JSON       bool           `help:"Print as JSON."`
 }
 
 func (c *planGoodputCmd) Help() string {
 	return `What is left of days of training when parts fail: time neither spent on checkpoints, nor lost with
 what they did not keep, nor spent until a failure is noticed, a server replaced, the job started. Failures
 come at random with constant rates; the interval between checkpoints is Daly's optimum, and others are
-simulated beside it.
+simulated beside it. What the scenario's on_failure says (collective_timeout, checkpoint_every, restart) is
+taken where no flag says otherwise.
 
 Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s
   railyard plan goodput scenarios/gpt13b-128.yaml --estimate --gpus 4096 --spares 8 --repair 12h
   railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --spares 0 --short --plot goodput.png
+  railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --set on_failure.checkpoint_every=1800s
   railyard plan goodput --gpus 2048 --checkpoint 1TB --async --step 5s --rates our.yaml
   railyard plan goodput --rates-example > our.yaml`
 }
@@ -128,8 +130,8 @@ func (c *planGoodputCmd) simulate(e *env, in goodput.Input) (*goodput.Result, er
 
 // input puts together what the scenario and the flags say.
 func (c *planGoodputCmd) input(e *env) (in goodput.Input, r goodputReport, err error) {
-	in = goodput.Input{GPUs: c.GPUs, PerServer: 8, Days: c.Days, Detect: span(c.Detect),
-		Restart:  span(c.Restart),
+	in = goodput.Input{GPUs: c.GPUs, PerServer: 8, Days: c.Days,
+		Detect: orElse(c.Detect, time.Minute), Restart: orElse(c.Restart, 10*time.Minute),
 		Interval: span(c.Interval), Step: span(c.Step), Spares: c.Spares, Repair: span(c.Repair),
 		Replica: c.Replica,
 		Seed:    c.Seed, Seeds: c.Seeds}
@@ -177,8 +179,43 @@ func (c *planGoodputCmd) input(e *env) (in goodput.Input, r goodputReport, err e
 	return in, r, nil
 }
 
+// or is a flag's value, 0 where it is not given.
+func or(flag *time.Duration) time.Duration {
+	if flag == nil {
+		return 0
+	}
+	return *flag
+}
+
+// orElse is a flag's value where it is given.
+func orElse(flag *time.Duration, d time.Duration) goodput.Span {
+	if flag != nil {
+		d = *flag
+	}
+	return span(d)
+}
+
+// fromFailure fills in what the scenario says of jobs that fail, and no flag: collectives that hang are how a
+// failure is noticed.
+func (c *planGoodputCmd) fromFailure(in *goodput.Input, plan *scenario.Plan) {
+	if !plan.OnFailure {
+		return
+	}
+	for _, x := range []struct {
+		given bool
+		says  unit.Time
+		to    *goodput.Span
+	}{{c.Detect != nil, plan.Patience, &in.Detect}, {c.Restart != nil, plan.Restart, &in.Restart},
+		{c.Interval > 0, plan.Checkpoint, &in.Interval}} {
+		if !x.given && x.says > 0 {
+			*x.to = goodput.Span(x.says / unit.Microsecond)
+		}
+	}
+}
+
 // fromJob fills in what no flag gives.
 func (c *planGoodputCmd) fromJob(in *goodput.Input, plan *scenario.Plan, size *string) {
+	c.fromFailure(in, plan)
 	first, last := plan.Graph.GPUsOf(0)
 	in.PerServer = max(1, last-first)
 	gpus := plan.Graph.TotalGPUs()
@@ -204,7 +241,8 @@ func (c *planGoodputCmd) coarse() error {
 	for _, x := range []struct {
 		flag string
 		d    time.Duration
-	}{{"detect", c.Detect}, {"restart", c.Restart}, {"snapshot", c.Snapshot}, {"interval", c.Interval},
+	}{{"detect", or(c.Detect)}, {"restart", or(c.Restart)}, {"snapshot", c.Snapshot},
+		{"interval", c.Interval},
 		{"step", c.Step}, {"repair", c.Repair}} {
 		if x.d%time.Microsecond != 0 {
 			return field.New("--"+x.flag,

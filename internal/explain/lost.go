@@ -44,6 +44,9 @@ func (r *reading) outcome() *result.Outcome {
 	hangs := r.hangs(o)
 	o.Job = int64(max(at, hangs+r.plan.Patience))
 	o.LostMost, o.LostMean = int64(r.plan.Checkpoint), int64(r.plan.Checkpoint/2)
+	if o.Restart = int64(r.plan.Restart); o.Restart > 0 && o.LostMost > 0 {
+		o.Cost = o.Job + o.LostMean + o.Restart
+	}
 	o.Why = r.whyLost(o)
 	return o
 }

@@ -13,7 +13,7 @@ import (
 const maxNamed = 4
 
 // outcome says how a job ended that did not finish.
-func outcome(w io.Writer, o *result.Outcome) {
+func outcome(w io.Writer, o *result.Outcome, gpus int) {
 	if o == nil {
 		return
 	}
@@ -37,6 +37,10 @@ func outcome(w io.Writer, o *result.Outcome) {
 	if o.LostMost > 0 {
 		say("lost with it: this step, and what was trained since the last checkpoint: up to %v, %v in the "+
 			"mean", unit.Time(o.LostMost), unit.Time(o.LostMean))
+	}
+	if o.Cost > 0 {
+		say("back at work %v later: it costs %v in the mean, %.4g GPU hours", unit.Time(o.Restart),
+			unit.Time(o.Cost), unit.Time(o.Cost).Seconds()/3600*float64(gpus))
 	}
 }
 

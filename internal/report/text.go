@@ -39,7 +39,7 @@ func Text(w io.Writer, s *result.Summary) {
 	if s.Congestion != "" { // a run of an older version does not say
 		Wrap(w, "", "Congestion control: "+s.Congestion)
 	}
-	if outcome(w, s.Outcome); s.Outcome == nil { // else there is no step time
+	if outcome(w, s.Outcome, s.GPUs); s.Outcome == nil { // else there is no step time
 		steps(w, s)
 	}
 	jobs(w, s.Jobs, s.Outcome)

@@ -21,6 +21,11 @@ type Outcome struct {
 	// moments at which it may happen. Zero where the scenario does not say how often there is one.
 	LostMost int64 `json:"lost_since_checkpoint_most_ps"`
 	LostMean int64 `json:"lost_since_checkpoint_mean_ps"`
+	// Restart is from the job's end to the first step after it, 0 where the scenario does not say. Cost is
+	// what the loss costs every GPU in the mean, where it says both: the step up to the job's end, the
+	// training since the last checkpoint, the restart.
+	Restart int64 `json:"restart_ps"`
+	Cost    int64 `json:"cost_mean_ps"`
 }
 
 // RankLost is what Outcome.Ended says.

@@ -249,6 +249,7 @@ var fixed = []bound{
 	{key: "fabric.routing.detect", min: "0s", max: longest},
 	{key: "fabric.routing.converge", min: "0s", max: longest},
 	{key: "on_failure.collective_timeout", min: "1ms", max: "86400s"},
+	{key: "on_failure.restart", min: "0s", max: "864000s"},
 	{key: "on_failure.checkpoint_every", min: "0s", max: "864000s"},
 	{key: "calibration.message", min: "0s", max: "1ms"},
 	{key: "calibration.nic_share", min: "1", max: "100", zero: true},

@@ -298,7 +298,8 @@ type Op struct {
 // OnFailure is what becomes of a job that loses a rank: its collectives hang until a time-out.
 type OnFailure struct {
 	Patience   unit.Time `yaml:"collective_timeout" doc:"how long a collective may take before it ends the job (NCCL's watchdog in PyTorch: 10 minutes); computed, not simulated"`
-	Checkpoint unit.Time `yaml:"checkpoint_every" doc:"how often a training saves itself, for what is lost with a rank; 0s: nobody says"`
+	Checkpoint unit.Time `yaml:"checkpoint_every" doc:"how often a training saves itself, for what is lost with a rank, and for plan goodput; 0s: nobody says"`
+	Restart    unit.Time `yaml:"restart" doc:"from the end of the job to the first step after it, without reading the checkpoint, for the same; 0s: nobody says"`
 }
 
 // Output says what is recorded.

@@ -38,8 +38,10 @@ func (d *Document) Network(read ReadFile) (*Plan, error) { return d.resolve(read
 
 func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	f := &d.File
+	_, overridden := d.override("on_failure")
 	p := &resolver{Document: d, Plan: &Plan{Name: f.Name, Seed: f.Seed, Services: f.services(),
 		Patience: f.OnFailure.Patience, Checkpoint: f.OnFailure.Checkpoint,
+		Restart: f.OnFailure.Restart, OnFailure: d.says("on_failure") || overridden,
 		Sample: f.Output.Sample, Rows: f.Output.Rows, doc: d}, read: read,
 		roleKeys: map[topo.Role][]string{}, traces: map[*Trace]*trace.Trace{}}
 	if f.Output.Steps != nil {

@@ -16,7 +16,7 @@ fabric: {kind: rail-only, hosts: 4, host_link: {rate: 100Gbps, cable: 3m}}
 server: {gpus: 2, nics: 2}
 transport: {timeout: 12}
 workload: {traffic: {alltoall: {bytes: 16MB}}}
-on_failure: {collective_timeout: 60s, checkpoint_every: 1800s}
+on_failure: {collective_timeout: 60s, checkpoint_every: 1800s, restart: 300s}
 events:
 `
 
@@ -47,6 +47,9 @@ func TestARankIsLost(t *testing.T) {
 		}
 		if hung := unit.Time(o.Job) - 60*unit.Second; hung < 0 || hung > unit.Time(o.At) {
 			t.Errorf("at %s: the job ends at %v", name, unit.Time(o.Job))
+		}
+		if o.Restart != int64(300*unit.Second) || o.Cost != o.Job+o.LostMean+o.Restart {
+			t.Errorf("at %s: back after %d, costs %d", name, o.Restart, o.Cost)
 		}
 		if o.LostMean*2 != o.LostMost || o.LostMost != int64(1800*unit.Second) {
 			t.Errorf("lost %v", o)

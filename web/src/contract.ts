@@ -308,6 +308,8 @@ export interface Outcome {
   finished: Finished;
   lost_since_checkpoint_most_ps: number;
   lost_since_checkpoint_mean_ps: number;
+  restart_ps: number;
+  cost_mean_ps: number;
 }
 
 export interface Summary {

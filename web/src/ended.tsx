@@ -24,6 +24,8 @@ export function Lost({ o }: { o: Outcome }) {
         collectives' time-out of {f.time(o.limit_ps)} ends the job, at {f.time(o.job_ps)}
         {o.lost_since_checkpoint_most_ps > 0 &&
           `; what was trained since the last checkpoint is lost too, up to ${f.time(o.lost_since_checkpoint_most_ps)}`}
+        {o.cost_mean_ps > 0 &&
+          `; back at work ${f.time(o.restart_ps)} later, it costs ${f.time(o.cost_mean_ps)} in the mean`}
         .
       </p>
     </div>
