@@ -50,16 +50,16 @@ Examples:
   railyard import fabric.clab.yml | railyard topo -
   railyard import topology.txt --format hpcc --json
   railyard import llama.goal --out llama.yaml && railyard run llama.yaml
-  railyard import allreduce.xml --out msccl.yaml                  (MSCCL: workload.trace.bytes is its size)
-  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file per rank, groups)
+  railyard import allreduce.xml --out msccl.yaml                  (MSCCL)
+  railyard import et/*.et groups.json --out step.yaml             (Chakra: a file a rank)
   railyard import rank*.pt.trace.json.gz --step 12 --out step.yaml  (PyTorch's profiler; any size)
-  railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder: who hangs)
+  railyard import nccl_trace_rank_*                               (PyTorch's Flight Recorder)
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
   railyard import train.sh config.json --out train.yaml           (a training as it is started)
   railyard import ds_config.json args.yaml cables.csv --out site.yaml
   railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
-  railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric and connections)
-  nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's topology or graph XML)
+  railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric, flows)
+  nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's XML)
 
 Formats:
 `)

@@ -59,6 +59,7 @@ func commandsShown(t *testing.T) (list [][]string) {
 		{"plan", "memory", "gpt3-175b", "--tp", "8", "--pp", "8", "--dp", "16", "--zero", "1"},
 		{"plan", "memory", "llama-3.1-405b", "--tp", "8", "--pp", "16", "--dp", "128"},
 		{"plan", "memory", "--states", "1T"},
+		{"submit", at("llama2-7b.sbatch"), "--cluster", at("pod64-llama2-7b.yaml"), "--dry-run"},
 		{"plan", "size", "llama-3.1-405b", "--tokens", "15.6T", "--days", "54"},
 		{"plan", "size", "--table", "all"},
 		{"plan", "fabric", "--gpus", "1024"}, {"plan", "traffic", at("gpt13b-128.yaml")},

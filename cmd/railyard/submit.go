@@ -23,28 +23,28 @@ type submitCmd struct {
 	Topology  string   `help:"Its topology.conf." placeholder:"FILE"`
 	Sinfo     string   `help:"What sinfo prints there, with columns for nodes and GPUs: sinfo -o '%P %N %G %c %t'." placeholder:"FILE"`
 	Scontrol  []string `help:"What scontrol show node, or show topology, prints there." placeholder:"FILE,..."`
-	GPUs      int      `help:"GPUs of a node, where no file says it." name:"gpus" range:"1,576"`
-	Rate      string   `help:"Rate of a NIC, where only Slurm describes the cluster." default:"400Gbps" placeholder:"RATE"`
+	GPUs      int      `help:"GPUs of a node, where no file says it." name:"gpus" range:"1,576" without:"cluster"`
+	Rate      string   `help:"Rate of a NIC, where only Slurm describes the cluster." default:"400Gbps" placeholder:"RATE" without:"cluster"`
 	Option    []string `help:"An option as on sbatch's command line, before those of the script: --option=--nodes=4. May be repeated." placeholder:"OPTION" sep:"none"`
 	Env       []string `help:"A variable that the script finds in its environment. May be repeated." placeholder:"NAME=VALUE" sep:"none"`
 	Model     string   `help:"What is trained, where the script does not tell: a shipped model, or the path of a config.json." placeholder:"MODEL"`
 	Set       []string `help:"Override a value of the scenario that comes of it." placeholder:"KEY=VALUE" sep:"none"`
 	Scenario  string   `help:"Write the scenario that comes of it." placeholder:"FILE.yaml"`
-	Ranks     int      `help:"How many ranks to show." default:"16" range:"1,1048576"`
-	Rank      int      `help:"The rank whose environment is shown." default:"0" range:"0,1048575"`
+	Ranks     int      `help:"How many ranks to show." default:"16" range:"1,1048576" without:"json"`
+	Rank      int      `help:"The rank whose environment is shown." default:"0" range:"0,1048575" without:"json"`
 	DryRun    bool     `help:"Show who gets what, and run nothing."`
-	Out       string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR"`
-	Force     bool     `help:"Replace an existing run directory, or scenario."`
+	Out       string   `help:"Run directory; a new one under runs/ unless given." placeholder:"DIR" without:"dry-run"`
+	Force     bool     `help:"Replace an existing run directory, or scenario." with:"out,scenario"`
 	Memory    string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
 	JSON      bool     `help:"Print all of it as JSON, and the run's summary."`
 }
 
 func (c *submitCmd) Help() string {
 	return `Reads a batch script without running anything of it: #SBATCH lines, variables, arrays, srun,
-torchrun, mpirun, DeepSpeed, Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging Face.
-Chooses nodes as Slurm does (select/cons_tres, topology/tree), says who gets which rank, host, GPU, NIC and
-rail and what each process finds in its environment, makes a scenario of it and runs it. What is not read is
-named with its line.
+torchrun, mpirun, DeepSpeed, Accelerate, and the flags of Megatron-LM, DeepSpeed, NeMo and Hugging
+Face. Chooses nodes as Slurm does (select/cons_tres, topology/tree), says who gets which rank, host,
+GPU, NIC and rail and what each process finds in its environment, makes a scenario of it and runs it.
+What is not read is named with its line.
 
 Examples:
   railyard submit scenarios/llama2-7b.sbatch --cluster scenarios/pod64-llama2-7b.yaml --dry-run

@@ -36,15 +36,14 @@ type submitted struct {
 
 // submittedRank is who gets what.
 type submittedRank struct {
-	Rank    int               `json:"rank"`
-	Host    string            `json:"host"`
-	Local   int               `json:"local_rank"`
-	GPU     int               `json:"gpu"`
-	NIC     string            `json:"nic,omitempty"`
-	Rail    int               `json:"rail,omitempty"`
-	Port    string            `json:"switch_port,omitempty"`
-	Environ map[string]string `json:"environment"`
-	order   []slurm.Variable
+	Rank    int      `json:"rank"`
+	Host    string   `json:"host"`
+	Local   int      `json:"local_rank"`
+	GPU     int      `json:"gpu"`
+	NIC     string   `json:"nic,omitempty"`
+	Rail    int      `json:"rail,omitempty"`
+	Port    string   `json:"switch_port,omitempty"`
+	Environ []string `json:"environment"` // NAME=value
 }
 
 // placed writes a place.
@@ -63,7 +62,10 @@ func (s *submission) shown(c *submitCmd) *submitted {
 	l := s.crew.Launch
 	out := &submitted{Script: c.Script, Name: s.name, Cluster: s.cluster.from, Nodes: s.alloc.Names(),
 		Of: len(s.cluster.slurm.Nodes), Program: slurm.Open(l.Program), Launched: l.By, At: placed(l.At),
-		World: len(s.crew.Processes), Scenario: s.text}
+		World: len(s.crew.Processes), Scenario: s.text, Notes: []string{}, Left: []string{}}
+	if out.Launched == nil {
+		out.Launched = []string{}
+	}
 	for i := range s.crew.Processes {
 		out.Ranks = append(out.Ranks, s.rank(&s.crew.Processes[i]))
 	}
@@ -100,11 +102,9 @@ func (s *submission) shown(c *submitCmd) *submitted {
 
 // rank is who a process is.
 func (s *submission) rank(p *jobscript.Process) submittedRank {
-	r := submittedRank{Rank: p.Rank, Host: s.crew.Host(p), Local: p.Local, GPU: p.GPU,
-		Environ: map[string]string{}}
-	r.order = s.crew.Environment(p)
-	for _, v := range r.order {
-		r.Environ[v.Name] = v.Value
+	r := submittedRank{Rank: p.Rank, Host: s.crew.Host(p), Local: p.Local, GPU: p.GPU}
+	for _, v := range s.crew.Environment(p) {
+		r.Environ = append(r.Environ, v.Name+"="+v.Value)
 	}
 	if s.plan == nil || p.GPU < 0 {
 		return r
@@ -253,14 +253,20 @@ func cut(s string, n int) string {
 func (o *submitted) environment(w io.Writer, c *submitCmd) {
 	r := &o.Ranks[c.Rank]
 	fmt.Fprintf(w, "\nEnvironment of rank %d", c.Rank)
+	count := map[string]int{}
+	for k := range o.Ranks {
+		for _, v := range o.Ranks[k].Environ {
+			count[v]++
+		}
+	}
 	same := 0
-	for _, v := range r.order {
-		if !slices.ContainsFunc(o.Ranks, func(x submittedRank) bool { return x.Environ[v.Name] != v.Value }) {
+	for _, v := range r.Environ {
+		if count[v] == len(o.Ranks) {
 			same++
 		}
 	}
-	fmt.Fprintf(w, " (%d of %d are the same for all):\n", same, len(r.order))
-	for _, v := range r.order {
-		fmt.Fprintln(w, cut("  "+v.Name+"="+v.Value, 100))
+	fmt.Fprintf(w, " (%d of %d are the same for all):\n", same, len(r.Environ))
+	for _, v := range r.Environ {
+		fmt.Fprintln(w, cut("  "+v, 100))
 	}
 }

@@ -15,8 +15,7 @@ type Kind struct{ Name, About string }
 
 // Kinds are those that are read: the launch with its flags, or what it names.
 var Kinds = []Kind{
-	{"job-script", "a script that starts a training: srun, torchrun, mpirun, deepspeed, accelerate; never " +
-		"run"},
+	{"job-script", "a script that starts a training (srun, torchrun, mpirun and others), never run"},
 	{"deepspeed", "DeepSpeed's configuration: ZeRO stage, batch, buckets"},
 	{"arguments", "arguments as YAML or JSON: Megatron-LM's, NeMo's, picotron's"},
 	{"model-config", "config.json of a model, beside one of these"},

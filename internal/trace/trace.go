@@ -107,7 +107,7 @@ var formats = []Format{
 	{"goal-binary", "GOAL schedules of LogGOPSim and ATLAHS, as their compiler writes them", isGoalBinary,
 		readGoalBinary},
 	{"goal", "GOAL schedules as text: send, recv, calc, requires", isGoal, readGoal},
-	{"chakra", "Chakra's execution traces, one per rank (name.0.et): protobuf, gzipped too, or JSON",
+	{"chakra", "Chakra's execution traces, one a rank (name.0.et): protobuf, gzipped, JSON",
 		isChakra,
 		readChakra},
 	{"msccl", "MSCCL's algorithms (XML): what thread blocks of GPUs do with chunks", isMSCCL, nil},
