@@ -27,7 +27,7 @@ type calibrateCmd struct {
 	Inspector []string      `help:"Files of NCCL's Inspector, or folders of them." placeholder:"PATH,..."`
 	Step      time.Duration `help:"How long a step of the scenario's own training took." default:"0s"`
 	Fit       []string      `help:"Fit these and no others: message, nic_share, nvlink_share, launch, step, network_step, compute_share." placeholder:"NAME,..."`
-	Aside     int           `help:"Keep every so manieth point aside, to compare with; 0: none." default:"3"`
+	Aside     int           `help:"Keep every so manieth point aside, to compare with; 0: none." default:"3" range:"0,1000000"`
 	Largest   string        `help:"Larger collectives are drawn on in a straight line from this size." default:"64MiB" placeholder:"SIZE"`
 	Algorithm string        `help:"Of the all-reduces that were measured, as NCCL_ALGO names it; auto: NCCL's tuning model's." default:"auto" enum:"auto,ring,tree,nvls"`
 	Set       []string      `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`

@@ -34,7 +34,7 @@ type importCmd struct {
 	Servers      string   `help:"Names of servers, where neither source nor name nor cables tell: gpu-*." placeholder:"NAMES"`
 	Switches     string   `help:"Names of switches." placeholder:"NAMES"`
 	Server       string   `help:"What nvidia-smi topo -m prints, or NCCL's topology XML: a type of servers comes of it." placeholder:"FILE"`
-	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler), by their number; the last that all have unless given." placeholder:"N"`
+	Step         int      `help:"Step of a training, where the files hold several (PyTorch's profiler), by their number; the last that all have unless given." placeholder:"N" range:"0,1000000000"`
 	JSON         bool     `help:"Print what was found as JSON."`
 }
 
