@@ -102,6 +102,7 @@ type group struct {
 	ranks []int
 	class workload.Class
 	ring  []int // places in ranks in the order of its rings; nil: as they stand
+	even  bool  // ranks lie in even steps
 }
 
 // calls is what ranks did, before the calls of one have met those of others.
@@ -154,7 +155,12 @@ func (c *calls) grouped(name string, ranks []int) int32 {
 	}
 	n := int32(len(c.groups))
 	c.byKey[key] = n
-	c.groups = append(c.groups, group{name: name, ranks: slices.Clone(ranks), class: classOf(name)})
+	even := true
+	for i := 2; i < len(ranks); i++ {
+		even = even && ranks[i]-ranks[i-1] == ranks[1]-ranks[0]
+	}
+	c.groups = append(c.groups, group{name: name, ranks: slices.Clone(ranks), class: classOf(name),
+		even: even})
 	return n
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"railyard/internal/tally"
 	"railyard/internal/workload"
 )
 
@@ -12,24 +13,33 @@ import (
 // them as the other's from it. Layouts of ranks are regular, so that of all ranks one of each kind tells
 // the others.
 func (c *calls) fill() error {
-	if len(c.members) == c.ranks {
+	present := len(c.members)
+	if present == c.ranks {
 		return nil
 	}
-	present := len(c.members)
-	byRank := map[int]int{}
-	for i := range c.members {
-		byRank[c.members[i].rank] = i
-	}
-	if total := float64(c.ranks) * float64(len(c.members[0].acts)); total > workload.MaxOps {
+	if total := float64(c.ranks) * float64(max(1, len(c.members[0].acts))); total > workload.MaxOps {
 		return at(c.file, 0, "%d ranks that do as rank %d does take %.3g operations, more than the %d of a "+
 			"workload", c.ranks, c.members[0].rank, total, workload.MaxOps)
 	}
+	f := &filler{calls: c, said: len(c.groups), byRank: map[int]int{}, in: map[int][]int32{},
+		used: make([][]int32, present), made: map[[2]int]int32{}}
+	for i := range c.members {
+		f.byRank[c.members[i].rank] = i
+	}
+	for g := range c.groups {
+		if ranks := c.groups[g].ranks; len(ranks) < c.ranks {
+			for _, r := range ranks {
+				f.in[r] = append(f.in[r], int32(g))
+			}
+		}
+	}
 	for r := range c.ranks {
-		if _, ok := byRank[r]; ok {
+		if _, ok := f.byRank[r]; ok {
 			continue
 		}
-		like := &c.members[c.like(r, present, byRank)]
-		of, ok := c.shifted(like, r)
+		i := f.like(r, present)
+		like := &c.members[i]
+		of, ok := f.shifted(i, r)
 		if !ok {
 			return at(like.file, 0, "no file is of rank %d, and the groups of rank %d follow no pattern "+
 				"that would say what it does: name a file of each rank", r, like.rank)
@@ -38,24 +48,32 @@ func (c *calls) fill() error {
 			of: of})
 	}
 	slices.SortStableFunc(c.members, func(a, b member) int { return a.rank - b.rank })
-	for range c.ranks - present {
-		note(&c.report.Guessed, "ranks without a file, which do as another one does", c.file, 0)
-	}
+	tally.Add(&c.report.Guessed, c.ranks-present, "ranks without a file, which do as another one does",
+		c.file, 0)
 	return nil
+}
+
+// filler makes members of ranks that no file is of.
+type filler struct {
+	*calls
+	said   int             // groups that files say
+	byRank map[int]int     // members of files
+	in     map[int][]int32 // by rank, the groups of files that it is in, but not those of all
+	used   [][]int32       // by member, the groups of its calls
+	made   map[[2]int]int32
 }
 
 // like is the member that a rank without a file is taken to be like: one that shares a group in which all do
 // the same, the smallest such group; else any.
-func (c *calls) like(r, present int, byRank map[int]int) int {
-	best, size := r%present, c.ranks+1
-	for g := range c.groups {
-		ranks := c.groups[g].ranks
-		if len(ranks) >= size || len(ranks) == c.ranks || !slices.Contains(ranks, r) ||
-			c.groups[g].class == workload.PipelineParallel {
+func (f *filler) like(r, present int) int {
+	best, size := r%present, f.ranks+1
+	for _, g := range f.in[r] {
+		ranks := f.groups[g].ranks
+		if len(ranks) >= size || f.groups[g].class == workload.PipelineParallel {
 			continue
 		}
 		for _, other := range ranks {
-			if i, ok := byRank[other]; ok {
+			if i, ok := f.byRank[other]; ok {
 				best, size = i, len(ranks)
 				break
 			}
@@ -64,55 +82,78 @@ func (c *calls) like(r, present int, byRank map[int]int) int {
 	return best
 }
 
-// shifted are the groups of a rank that does as another one does.
-func (c *calls) shifted(like *member, r int) ([]int32, bool) {
-	of := make([]int32, len(c.groups))
-	for g := range of {
-		of[g] = int32(g)
-	}
-	used := map[int32]bool{}
-	for i := range like.acts {
-		if like.acts[i].what != opCompute && like.acts[i].what != opNothing {
-			used[like.acts[i].group] = true
+// shifted are the groups of a rank that does as a member does.
+func (f *filler) shifted(member, r int) ([]int32, bool) {
+	like := &f.members[member]
+	if f.used[member] == nil {
+		f.used[member] = []int32{}
+		seen := map[int32]bool{}
+		for i := range like.acts {
+			a := &like.acts[i]
+			if a.what != opCompute && a.what != opNothing && !seen[a.group] {
+				seen[a.group] = true
+				f.used[member] = append(f.used[member], a.group)
+			}
 		}
 	}
-	for g := range len(of) {
-		if !used[int32(g)] {
+	of := make([]int32, f.said)
+	for _, g := range f.used[member] {
+		of[g] = g
+		x := &f.groups[g]
+		if len(x.ranks) == f.ranks || x.place(r) >= 0 {
 			continue
 		}
-		x := c.groups[g]
-		if slices.Contains(x.ranks, r) {
-			continue
-		}
-		ranks, ok := translated(x.ranks, r, c.ranks)
+		first, ok := translated(x.ranks, r, f.ranks)
 		if !ok {
 			return nil, false
 		}
-		of[g] = c.grouped(x.name, ranks)
+		key := [2]int{int(g), first}
+		n, ok := f.made[key]
+		if !ok {
+			ranks := make([]int, len(x.ranks))
+			for i := range ranks {
+				ranks[i] = first + x.ranks[i] - x.ranks[0]
+			}
+			n = f.grouped(x.name, ranks)
+			f.made[key] = n
+		}
+		of[g] = n
 	}
 	return of, true
 }
 
-// translated is the group that a rank is in where another group lies in even steps: ranks s, s+d, ... of n
-// fill blocks of n*d ranks d times over.
-func translated(ranks []int, r, world int) ([]int, bool) {
+// translated is the first rank of the group that a rank is in where another group lies in even steps: ranks
+// s, s+d, ... of n fill blocks of n*d ranks d times over.
+func translated(ranks []int, r, world int) (int, bool) {
 	n := len(ranks)
 	if n < 2 {
-		return []int{r}, n == 1
+		return r, n == 1
 	}
 	d := ranks[1] - ranks[0]
 	if d < 1 || world%(n*d) != 0 || ranks[0]%(n*d) >= d {
-		return nil, false
+		return 0, false
 	}
-	first := r/(n*d)*(n*d) + r%d
-	out := make([]int, n)
-	for i := range out {
+	for i := range ranks {
 		if ranks[i] != ranks[0]+i*d {
-			return nil, false
+			return 0, false
 		}
-		out[i] = first + i*d
 	}
-	return out, true
+	return r/(n*d)*(n*d) + r%d, true
+}
+
+// place is where a rank stands in a group, below 0: nowhere. Most groups lie in even steps.
+func (g *group) place(r int) int {
+	if len(g.ranks) > 1 {
+		if d := g.ranks[1] - g.ranks[0]; d != 0 {
+			if i := (r - g.ranks[0]) / d; i >= 0 && i < len(g.ranks) && g.ranks[i] == r {
+				return i
+			}
+		}
+		if g.even {
+			return -1
+		}
+	}
+	return slices.Index(g.ranks, r)
 }
 
 // few says ranks in a few words.

@@ -72,7 +72,7 @@ func (c *calls) join() (*joined, error) {
 // meet puts an act into its call.
 func (j *joined) meet(n int32, m *member, a *act, next map[callKey]int64, found map[callKey]int32) {
 	g := j.group(m, a)
-	place := slices.Index(g.ranks, m.rank)
+	place := g.place(m.rank)
 	if place < 0 || len(g.ranks) < 2 || (a.what == opSend || a.what == opRecv) &&
 		(int(a.peer) == place || a.peer < 0 || int(a.peer) >= len(g.ranks)) {
 		what := "calls of one rank alone"

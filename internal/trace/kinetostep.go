@@ -212,6 +212,9 @@ func (k *kineto) act(c *calls, rank int, x *kinetoArgs) (a act, ok bool) {
 	if ranks == nil {
 		return keep("a kernel of NCCL of a group whose ranks are not said")
 	}
+	if k.info.World > 0 && slices.Max(ranks) >= k.info.World {
+		return keep("a kernel of NCCL of a group with ranks beyond the file's world_size")
+	}
 	a = act{what: what, bytes: unit.Bytes(n * size), seq: -1, line: x.line, group: c.grouped(name, ranks)}
 	if what == opSend || what == opRecv {
 		if a.peer = peerOf(x, ranks, rank, what); a.peer < 0 {
