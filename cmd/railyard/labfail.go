@@ -22,18 +22,22 @@ type labFailCmd struct {
 	Flap      time.Duration `help:"It goes down and comes back: from one time down to the next." placeholder:"TIME" without:"up"`
 	Duty      float64       `help:"Per cent of that in which it is down." default:"50" range:"0.1,99.9" with:"flap"`
 	Count     int           `help:"How often." default:"5" range:"1,10000" with:"flap"`
+	Storm     bool          `help:"Of a nic: it pauses for ever, until --up." without:"flap,boot,rate-share"`
 	JSON      bool          `help:"Print as JSON."`
 }
 
 func (c *labFailCmd) Help() string {
 	return `Breaks a thing of the lab, with all of its cables, under the names of a scenario's events. The
-processes of a server that goes down end; NICs' storms need PFC, which a lab does not have.
+processes of a server that goes down end. A lab's cables obey no PFC: with --storm the switch in front of
+the NIC sends it nothing, as if paused for ever, and loses what its queue does not hold; nothing is paused
+behind it.
 
 Examples:
   railyard lab fail switch spine-1
   railyard lab fail switch spine-1 --up
   railyard lab fail switch rail-1 --ports Eth1-Eth2
   railyard lab fail nic host-1/nic-1 --flap 2s --count 3
+  railyard lab fail nic host-1/nic-1 --storm
   railyard lab fail link spine-1:Eth1 --rate-share 0.1 --direction in`
 }
 
@@ -49,7 +53,7 @@ func (c *labFailCmd) Run(e *env) error {
 	ctx, cancel := interruptible()
 	defer cancel()
 	f := lab.Failure{Kind: c.Kind, Name: c.Thing, Ports: c.Ports, Up: c.Up, Share: c.Share,
-		Direction: c.Direction}
+		Direction: c.Direction, Storm: c.Storm}
 	set := func(up bool) error {
 		f.Up = up
 		return labError(lab.Fail(ctx, s, f))
@@ -92,6 +96,10 @@ func rest(ctx context.Context, d time.Duration) {
 // state is what the thing is now.
 func (c *labFailCmd) state() string {
 	switch {
+	case c.Storm && c.Up:
+		return "pauses no more"
+	case c.Storm:
+		return "pauses for ever"
 	case c.Share != 0 && c.Direction != "both":
 		return fmt.Sprintf("has %g of its rate, %s", c.Share, c.Direction)
 	case c.Share != 0:

@@ -39,6 +39,12 @@ func TestLabFail(t *testing.T) {
 	}
 	do(0, "link", "spine-1:Eth1", "--up")
 	do(0, "nic", "host-2/nic-1", "--flap", "200ms", "--count", "2")
+	if said := do(0, "nic", "host-2/nic-1", "--storm"); said != "nic host-2/nic-1 pauses for ever\n" {
+		t.Error(said)
+	}
+	if said := do(0, "nic", "host-2/nic-1", "--storm", "--up"); said != "nic host-2/nic-1 pauses no more\n" {
+		t.Error(said)
+	}
 	do(0, "link", "spine-1:Eth1", "--rate-share", "0.5", "--direction", "in")
 	if r := reduce(t, "t9", "--bytes", "64KiB", "--iters", "1"); r[0].Wrong != 0 || down() != "" {
 		t.Errorf("behind a flap: %+v, down: %s", r, down())
@@ -46,6 +52,7 @@ func TestLabFail(t *testing.T) {
 	for want, args := range map[string][]string{
 		`no switch "spine-9" in this lab; there are seg-1-rail-1`: {"switch", "spine-9"},
 		"a server's processes end with it":                        {"server", "host-1", "--flap", "1s"},
+		"a NIC pauses for ever, found a switch":                   {"switch", "spine-1", "--storm"},
 		"must be one of":                                          {"fan", "x"},
 		"--rate-share":                                            {"link", "x", "--rate-share", "2"},
 	} {

@@ -19,7 +19,14 @@ type Failure struct {
 	// Share is the rate of its cables from now on, as a share of their own; 0: as it is.
 	Share     float64
 	Direction string // of the rate: out, in; both otherwise
+	// Storm: a NIC pauses for ever, until Up. Kernels' veth pairs obey no PFC, so the switch in front of it
+	// is held as a pause would: it sends nothing, its queue fills, and what comes then is lost. Nothing is
+	// paused further up.
+	Storm bool
 }
+
+// stormRate is what is left of a paused port: a byte a second.
+const stormRate unit.Rate = 8 * unit.BitPerSecond
 
 // key is by whom a port is held down.
 func (f *Failure) key() string {
@@ -42,6 +49,9 @@ func Fail(ctx context.Context, s *State, f Failure) error {
 	ends, err := s.ends(&f)
 	if err != nil {
 		return err
+	}
+	if f.Storm {
+		return s.storm(ctx, &f, ends)
 	}
 	if f.Share != 0 {
 		return s.slow(ctx, &f, ends)
@@ -87,6 +97,23 @@ func (s *State) hold(ctx context.Context, e end, by string, up bool) (err error)
 // heldAt reports whether something holds a cable's port at a node down.
 func (l *Link) heldAt(node string) bool {
 	return slices.ContainsFunc(l.DownBy, func(k string) bool { return strings.HasPrefix(k, node+": ") })
+}
+
+// storm holds the ports of switches towards a NIC, or lets go of them.
+func (s *State) storm(ctx context.Context, f *Failure, ends []end) error {
+	if f.Kind != "nic" {
+		return refuse("a NIC pauses for ever, found a %s", f.Kind)
+	}
+	for _, e := range ends {
+		l, rate := &s.Links[e.link], stormRate
+		if f.Up {
+			rate = l.Rate
+		}
+		if err := s.shapePort(ctx, e.link, l.A+l.B-e.node, rate); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // slow gives cables another rate, in one direction or both: a port shapes what it sends.

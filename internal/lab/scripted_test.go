@@ -137,6 +137,8 @@ func TestWhatALabAsksFor(t *testing.T) {
 	fail("it is back", Failure{Kind: "switch", Name: spine, Ports: []string{"Eth2-Eth2"}, Up: true})
 	fail("what a NIC sends slowed to a tenth", Failure{Kind: "nic", Name: "host-1/nic-1", Share: 0.1,
 		Direction: "out"})
+	fail("a NIC that pauses for ever", Failure{Kind: "nic", Name: "host-1/nic-1", Storm: true})
+	fail("it pauses no more", Failure{Kind: "nic", Name: "host-1/nic-1", Storm: true, Up: true})
 	fail("a NIC down", Failure{Kind: "nic", Name: "host-1/nic-1"})
 	fail("it is back, with its way out", Failure{Kind: "nic", Name: "host-1/nic-1", Up: true})
 	fail("a server down", Failure{Kind: "server", Name: "host-1"})
@@ -147,6 +149,7 @@ func TestWhatALabAsksFor(t *testing.T) {
 		`no port "Eth9"; a stretch`:                  {Kind: "switch", Name: spine, Ports: []string{"Eth9"}},
 		"ports are those of a switch":                {Kind: "nic", Name: "x", Ports: []string{"x"}},
 		`a "fan" cannot fail; accepted: link`:        {Kind: "fan"},
+		"a NIC pauses for ever, found a switch":      {Kind: "switch", Name: spine, Storm: true},
 		"a share of a cable's rate lies":             {Kind: "switch", Name: spine, Share: 2},
 	} {
 		if err := Fail(ctx, s, f); err == nil || !strings.Contains(err.Error(), what) {
