@@ -13,6 +13,7 @@ import (
 	"railyard/internal/planner"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
+	"railyard/internal/workload"
 	"railyard/unit"
 )
 
@@ -26,8 +27,8 @@ type planGoodputCmd struct {
 	Example    bool           `help:"Print the rates that are used unless others are given, and end." name:"rates-example"`
 	Detect     *time.Duration `help:"Until a failure is noticed; 1m, or the scenario's on_failure.collective_timeout, unless given." placeholder:"TIME"`
 	Restart    *time.Duration `help:"From there to the first step, without reading the checkpoint; 10m, or on_failure.restart, unless given." placeholder:"TIME"`
-	Checkpoint string         `help:"Size of a checkpoint; 14 bytes per parameter of the scenario's model unless given." placeholder:"SIZE"`
-	Storage    string         `help:"Rate at which storage takes a checkpoint from all GPUs together, and gives it back." default:"100GB/s" placeholder:"RATE"`
+	Checkpoint string         `help:"Size of a checkpoint; 14 bytes, or what its checkpoint block says, per parameter of the scenario's model unless given." placeholder:"SIZE"`
+	Storage    string         `help:"Rate at which storage takes a checkpoint from all GPUs together, and gives it back; that of the scenario's storage, or 100GB/s, unless given." placeholder:"RATE"`
 	Async      bool           `help:"Write checkpoints behind training, which stands still for --snapshot only."`
 	Snapshot   time.Duration  `help:"Until GPUs have copied their states to their servers." default:"5s" placeholder:"TIME" with:"async"`
 	Interval   time.Duration  `help:"Training between checkpoints; on_failure.checkpoint_every, or Daly's optimum, unless given." placeholder:"TIME"`
@@ -56,6 +57,7 @@ Examples:
   railyard plan goodput scenarios/gpt13b-128.yaml --estimate --gpus 4096 --spares 8 --repair 12h
   railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --spares 0 --short --plot goodput.png
   railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --set on_failure.checkpoint_every=1800s
+  railyard plan goodput scenarios/storage.yaml --set storage.network=separate
   railyard plan goodput --gpus 2048 --checkpoint 1TB --async --step 5s --rates our.yaml
   railyard plan goodput --rates-example > our.yaml`
 }
@@ -227,9 +229,16 @@ func (c *planGoodputCmd) fromJob(in *goodput.Input, plan *scenario.Plan, size *s
 		if in.Replica == 0 {
 			in.Replica = t.TP * t.PP * t.CP
 		}
-		if *size == "" {
-			*size = fmt.Sprintf("%dB", t.Model.Params()*checkpointBytes)
+		each := int64(checkpointBytes)
+		if k := t.Checkpoint; k != nil {
+			each, c.Async = int64(k.Bytes), c.Async || k.Mode == workload.Async
 		}
+		if *size == "" {
+			*size = fmt.Sprintf("%dB", t.Model.Params()*each)
+		}
+	}
+	if rate := plan.Takes(); rate > 0 && c.Storage == "" {
+		c.Storage = fmt.Sprintf("%dbps", int64(rate))
 	}
 	if in.GPUs == 0 {
 		in.GPUs = gpus
@@ -289,6 +298,9 @@ func (c *planGoodputCmd) storage(in *goodput.Input, r *goodputReport, size strin
 	if r.Checkpoint <= 0 {
 		return field.New("--checkpoint", "must be more than nothing, found %v", r.Checkpoint)
 	}
+	if c.Storage == "" {
+		c.Storage = "100GB/s"
+	}
 	rate, err := unit.ParseRate(c.Storage)
 	if err == nil && rate <= 0 {
 		err = errors.New("must be more than nothing")
@@ -325,7 +337,9 @@ func (c *planGoodputCmd) step(e *env, plan *scenario.Plan) (goodput.Span, string
 	if err != nil {
 		return 0, "", err
 	}
-	return goodput.Seconds(unit.Time(s.StepTime).Seconds()), "simulated", nil
+	// checkpoints count by their own interval
+	each := (s.StepTime - s.ExposedSave) / int64(plan.Jobs[0].Training.StepsInRow())
+	return goodput.Seconds(unit.Time(each).Seconds()), "simulated", nil
 }
 
 func (c *planGoodputCmd) print(w io.Writer, r goodputReport) {

@@ -258,3 +258,37 @@ func (p *resolver) accessed(at task, a *Access) (workload.Job, error) {
 	dag, err := s.Access(ranks, a.Read, a.Write)
 	return workload.Job{Name: at.name, DAG: dag, Place: place, Storage: p.Storage.Service}, err
 }
+
+// Takes is how fast storage takes a checkpoint that all servers with GPUs write: by its media, its NICs, or
+// theirs; 0 where there is none.
+func (p *Plan) Takes() (rate unit.Rate) {
+	if p.Storage == nil {
+		return 0
+	}
+	g := p.Graph
+	lines := func(nics []int) (sum unit.Rate) {
+		for _, n := range nics {
+			for _, l := range g.NICs[n].Links {
+				sum += g.Links[l].Rate
+			}
+		}
+		return sum
+	}
+	for i := range g.Stores() {
+		one := lines(g.StoreNICs(i))
+		if p.Storage.Write > 0 {
+			one = min(one, p.Storage.Write)
+		}
+		rate += one
+	}
+	of := map[int]bool{} // NICs that GPUs write by
+	for gpu := range g.TotalGPUs() {
+		nic, _ := g.Pair(gpu, g.Memory(0), 0)
+		of[nic] = true
+	}
+	senders := unit.Rate(0)
+	for nic := range of {
+		senders += lines([]int{nic})
+	}
+	return min(rate, senders)
+}

@@ -155,3 +155,23 @@ jobs:
 		t.Errorf("%d ranks", mix.DAG.Ranks)
 	}
 }
+
+// How fast storage takes a checkpoint: media, its own NICs, or those that GPUs write by.
+func TestTakes(t *testing.T) {
+	for _, c := range []struct {
+		storage string
+		want    unit.Rate
+	}{{"write: 10GB/s", 160 * unit.Gbps}, {"nic_rate: 100Gbps", 400 * unit.Gbps},
+		{"write: 100GB/s", 1600 * unit.Gbps}, {"network: separate, nic_rate: 200Gbps", 400 * unit.Gbps},
+		{"network: separate, nic_rate: 200Gbps, server_nics: 4", 800 * unit.Gbps}} {
+		text := strings.NewReplacer("STORAGE", c.storage, "WORK", "traffic: {storage: {read: 1MB}}").Replace(
+			withStorage)
+		p, err := planOf(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Takes(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.storage, got, c.want)
+		}
+	}
+}
