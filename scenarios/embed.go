@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml *.sbatch clusters/*.yaml clusters/*.txt
+//go:embed *.yaml *.sbatch clusters/*.yaml clusters/*.txt traces/*.txt
 var files embed.FS
 
 // Texts returns the shipped scenarios that run as they are, by file name.
@@ -19,8 +19,14 @@ func Scripts() map[string]string { return texts("*.sbatch") }
 // be run in whole; their about says what makes them small.
 func Clusters() map[string]string { return texts("clusters/*.yaml") }
 
-// File reads a file that a published cluster names: what is inside its servers.
-func File(name string) ([]byte, error) { return files.ReadFile("clusters/" + name) }
+// File reads a file that a shipped scenario names: what ranks do, or what is inside a published cluster's
+// servers.
+func File(name string) ([]byte, error) {
+	if b, err := files.ReadFile("clusters/" + name); err == nil {
+		return b, nil
+	}
+	return files.ReadFile(name)
+}
 
 func texts(pattern string) map[string]string {
 	out := map[string]string{}

@@ -51,6 +51,8 @@ func Checks() []Check {
 		{"GOAL", logRows},
 		{"jobs", jobRows},
 		{"messages by chance", queueRows},
+		{"storage", storageRows},
+		{"the seed's job", seedRows},
 		{"inside servers", insides},
 		{"NVLink domains", domainRows},
 		{"NVSwitch", nvlsRows},
