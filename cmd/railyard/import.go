@@ -22,6 +22,9 @@ import (
 )
 
 type importCmd struct {
+	settings string   // YAML, of a file that says how a network behaves
+	notes    []string // what became of that file
+
 	Files        []string `arg:"" optional:"" help:"Files that say what is cabled, or folders of them; files that say what ranks do." placeholder:"FILE"`
 	Format       string   `help:"Format of the files; recognised unless given." placeholder:"FORMAT"`
 	Out          string   `help:"Scenario to write; standard output unless given." placeholder:"FILE.yaml"`
@@ -57,7 +60,7 @@ Examples:
   railyard import nccl.*.log --out job.yaml                       (NCCL_DEBUG=INFO)
   railyard import train.sh config.json --out train.yaml           (a training as it is started)
   railyard import ds_config.json args.yaml cables.csv --out site.yaml
-  railyard import topology.txt flow.txt --out hpcc.yaml           (HPCC's: fabric and flows)
+  railyard import topology.txt flow.txt config.txt --out h.yaml   (HPCC's: and its settings)
   railyard import fat_tree_1024.topo perm.cm --out htsim.yaml     (htsim's: fabric, flows)
   nvidia-smi topo -m > topo.txt && railyard import topo.txt       (or NCCL's XML)
 
@@ -109,6 +112,9 @@ func (c *importCmd) Run(e *env) error {
 	if err := c.known(); err != nil {
 		return err
 	}
+	if err := c.takeSettings(); err != nil {
+		return err
+	}
 	args, others, err := c.splitArguments()
 	if err != nil {
 		return err
@@ -121,6 +127,9 @@ func (c *importCmd) Run(e *env) error {
 		return &inputError{fmt.Errorf("%s says what is trained, and %s what ranks do: name one of the two",
 			args[0].Name, traces[0])}
 	}
+	if len(args) > 0 && c.settings != "" {
+		return field.New("FILE", "HPCC's settings go with its topology and flows, not with %s", args[0].Name)
+	}
 	if len(args) > 0 {
 		return c.importArguments(e, args, cablings)
 	}
@@ -131,6 +140,7 @@ func (c *importCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	out.Scenario, out.Notes = out.Scenario+c.settings, append(out.Notes, c.notes...)
 	if err := loads(out.Scenario, nil); err != nil {
 		return fmt.Errorf("what is cabled cannot be simulated as it is: %w", err)
 	}

@@ -175,7 +175,7 @@ func (c *importCmd) importTraces(e *env, traces, cablings []string) error {
 			work += "    nodes: " + x.nodes + "\n"
 		}
 	}
-	out.Scenario += work
+	out.Scenario, out.Notes = out.Scenario+work+c.settings, append(out.Notes, c.notes...)
 	if err := loads(out.Scenario, c.besideOut()); err != nil {
 		if len(cablings) == 0 {
 			return &inputError{fmt.Errorf("%s: %s fit no fabric that can be assumed; name a file that says "+

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"os"
+
+	"railyard/internal/field"
+	"railyard/internal/trace"
+)
+
+// takeSettings takes a file of settings, HPCC's config.txt, from those that are imported: what a scenario has
+// of it goes behind what the others say, its report into the notes.
+func (c *importCmd) takeSettings() error {
+	var rest []string
+	for _, path := range c.Files {
+		if st, err := os.Stat(path); err != nil || st.IsDir() || c.Format != "" {
+			rest = append(rest, path)
+			continue
+		}
+		text, err := beginning(path)
+		if err != nil {
+			return &inputError{err}
+		}
+		if !trace.IsSettings(text) {
+			rest = append(rest, path)
+			continue
+		}
+		if c.settings != "" {
+			return field.New("FILE", "%s is a second file of settings; name one", path)
+		}
+		if text, err = readBounded(path, 1<<20); err != nil {
+			return &inputError{err}
+		}
+		said, what, err := trace.Settings(trace.File{Name: path, Text: text})
+		if err != nil {
+			return &inputError{err}
+		}
+		c.settings = said
+		for _, part := range []struct {
+			name string
+			all  []trace.Count
+		}{{"mapped", what.Mapped}, {"assumed", what.Guessed}, {"left out", what.Left}} {
+			for _, x := range part.all {
+				c.notes = append(c.notes, part.name+": "+x.Words())
+			}
+		}
+	}
+	if c.settings != "" && len(rest) == 0 {
+		return field.New("FILE", "%s says how a network behaves; name what is cabled and what is sent as "+
+			"well, as "+
+			"topology.txt and flow.txt", c.Files[0])
+	}
+	c.Files = rest
+	return nil
+}
