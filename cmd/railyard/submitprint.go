@@ -94,6 +94,9 @@ func (s *submission) shown(c *submitCmd) *submitted {
 		}
 	}
 	s.notes(out)
+	for _, set := range c.Set {
+		out.Notes = append(out.Notes, "--set "+set+" counts before what the script says")
+	}
 	if c.DryRun && s.plan != nil { // a run prints them itself
 		out.Notes = append(out.Notes, s.plan.Notes...)
 	}
