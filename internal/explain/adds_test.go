@@ -7,6 +7,7 @@ import (
 
 	"railyard/internal/exec"
 	"railyard/internal/result"
+	"railyard/internal/topo"
 	"railyard/internal/workload"
 	"railyard/unit"
 )
@@ -49,7 +50,7 @@ func observed(t *rapid.T, unfinished bool) *reading {
 		d.Ops = append(d.Ops, o)
 		x.Start, x.End, x.Cause = append(x.Start, from), append(x.End, to), append(x.Cause, cause)
 	}
-	return &reading{dag: d, exec: x, seen: &Observation{At: 30_000}}
+	return &reading{dag: d, exec: x, graph: &topo.Graph{}, seen: &Observation{At: 30_000}}
 }
 
 // Whatever was executed, the parts of a step add up to its time, none is below nothing, and what is exposed
