@@ -12,11 +12,14 @@ import (
 )
 
 type planCircuitsCmd struct {
-	Groups  int    `help:"Dragonfly groups, or cubes of a torus, whose fibres all end at the OCS." required:"" placeholder:"N" range:"2,4096"`
-	Fibres  int    `help:"Fibres of a group; they take ports side by side." required:"" placeholder:"N" range:"1,4096"`
+	Groups  int    `help:"Dragonfly groups, or cubes of a torus, whose fibres all end at the OCS." placeholder:"N" range:"2,4096" without:"cubes"`
+	Fibres  int    `help:"Fibres of a group; they take ports side by side." placeholder:"N" range:"1,4096"`
 	Pattern string `help:"even: as many circuits between any two groups (dragonfly); ring: each to the next (a torus of cubes)." enum:"even,ring" default:"even" placeholder:"even|ring"`
 	To      int    `help:"Grow to so many groups." placeholder:"N" range:"2,4096" without:"without"`
-	Without int    `help:"A group that fails, by its number: circuits go round it." placeholder:"GROUP" range:"1,4096"`
+	Cubes   string `help:"Instead of groups: cubes of a torus along x, y and z, whose faces end at an OCS for each fibre." placeholder:"XxYxZ"`
+	Side    int    `help:"Switches along a side of a cube." default:"4" placeholder:"N" range:"2,18"`
+	Spares  int    `help:"Cubes beside those, of which the first takes the place of one that fails." placeholder:"N" range:"0,2048"`
+	Without int    `help:"A group or cube that fails, by its number: circuits go round it." placeholder:"GROUP" range:"1,4096"`
 	Rate    string `help:"Rate of a fibre." default:"400Gbps" placeholder:"RATE"`
 	JSON    bool   `help:"Print as JSON."`
 }
@@ -24,11 +27,13 @@ type planCircuitsCmd struct {
 func (c *planCircuitsCmd) Help() string {
 	return `What an optical circuit switch joins between groups, and what of it moves when a group comes or
 fails. No cable is moved: a new group's fibres are plugged in, and circuits are
-joined anew. The maps are those that fabric.graph.ocs takes.
+joined anew. The maps are those that fabric.graph.ocs takes; of a torus of cubes
+(fabric.kind cubes) they are what its fabric.optics.swaps come to.
 
 Examples:
   railyard plan circuits --groups 4 --fibres 12 --to 5       (a dragonfly grows by a group)
   railyard plan circuits --groups 4 --fibres 32 --pattern ring --without 3   (a cube fails)
+  railyard plan circuits --cubes 4x4x4 --spares 1 --without 7       (TPU v4's 48 switches)
   railyard plan circuits --groups 8 --fibres 56 --to 9 --json`
 }
 
@@ -37,6 +42,12 @@ func (c *planCircuitsCmd) Run(e *env) error {
 	rate, err := unit.ParseRate(c.Rate)
 	if err != nil {
 		return field.Under("--rate", err)
+	}
+	if c.Cubes != "" {
+		return c.cubes(e, rate)
+	}
+	if c.Groups == 0 || c.Fibres == 0 {
+		return &inputError{field.New("--groups", "is missing, or --fibres; or give --cubes, as 4x4x4")}
 	}
 	in := planner.CircuitInput{Groups: c.Groups, Fibres: c.Fibres, Pattern: c.Pattern, Grow: c.To,
 		Without: c.Without}
@@ -49,6 +60,54 @@ func (c *planCircuitsCmd) Run(e *env) error {
 	}
 	printCircuits(e.stdout, r, rate)
 	return nil
+}
+
+// cubes is plan circuits of a torus of cubes.
+func (c *planCircuitsCmd) cubes(e *env, rate unit.Rate) error {
+	in := planner.CubeInput{Side: c.Side, Spares: c.Spares, Without: c.Without}
+	var rest string
+	at := &in.Along
+	if n, _ := fmt.Sscanf(c.Cubes+" ", "%dx%dx%d%s", &at[0], &at[1], &at[2], &rest); n != 3 {
+		return &inputError{field.New("--cubes", "%s is no three numbers, as 4x4x4", field.Quote(c.Cubes))}
+	}
+	r, err := in.Plan()
+	if err != nil {
+		return &inputError{flagged(err)}
+	}
+	if c.JSON {
+		return printJSON(e.stdout, r)
+	}
+	w := e.stdout
+	fmt.Fprintf(w, "%s of %d ports, one for each fibre of a face; %s\n",
+		fmt.Sprintf("%d OCSes", r.Switches), r.Ports, unit.Plural(r.Circuits, "circuit"))
+	across := rate * unit.Rate(in.Side*in.Side)
+	report.Labelled(w, "Faces   ", fmt.Sprintf("%d fibres of %v: %v each way from a cube to the next",
+		in.Side*in.Side, rate, across))
+	if r.Swap != "" {
+		report.Labelled(w, "Moved   ", fmt.Sprintf("%s of %d, for fabric.optics.swaps: %s; no cable is "+
+			"moved, and all bandwidths stay", unit.Plural(r.Moved, "circuit"), r.Circuits, r.Swap))
+	}
+	for d, m := range r.Maps {
+		for _, x := range []struct {
+			when string
+			list []planner.Circuit
+		}{{"", m.Before}, {", after", m.After}} {
+			if x.list != nil {
+				fmt.Fprintf(w, "\nalong %c, %d alike%s:\n", "xyz"[d], m.Switches, x.when)
+				report.Wrap(w, "  ", circuitList(x.list))
+			}
+		}
+	}
+	return nil
+}
+
+// circuitList is circuits as scenarios take them.
+func circuitList(list []planner.Circuit) string {
+	words := make([]string, len(list))
+	for i, x := range list {
+		words[i] = x.String()
+	}
+	return "[" + strings.Join(words, ", ") + "]"
 }
 
 func printCircuits(w io.Writer, r *planner.Circuits, rate unit.Rate) {
@@ -78,11 +137,7 @@ func printCircuits(w io.Writer, r *planner.Circuits, rate unit.Rate) {
 		if m.list == nil {
 			continue
 		}
-		words := make([]string, len(m.list))
-		for i, x := range m.list {
-			words[i] = x.String()
-		}
 		fmt.Fprintf(w, "\n%s:\n", m.label)
-		report.Wrap(w, "  ", "["+strings.Join(words, ", ")+"]")
+		report.Wrap(w, "  ", circuitList(m.list))
 	}
 }

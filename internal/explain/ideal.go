@@ -21,7 +21,8 @@ type idealizer struct {
 	middles map[middleKey]middle
 	paths   map[[2]int32][][]stage
 	known   map[idealKey]unit.Time
-	cables  [][]int // by node: to other switches; only with detours
+	cables  [][]int      // by node: to other switches; only with detours
+	maps    []*idealizer // of each map that circuits had: ways of another one may be longer and wider
 }
 
 type idealKey struct {
@@ -52,7 +53,22 @@ func (r *reading) newIdealizer() *idealizer {
 	if x.routes == nil {
 		x.routes = r.graph.Route(gone)
 	}
+	for _, routes := range r.seen.Maps {
+		one := *x
+		one.routes, one.maps, one.middles, one.paths = routes, nil, map[middleKey]middle{},
+			map[[2]int32][][]stage{}
+		x.maps = append(x.maps, &one)
+	}
 	return x
+}
+
+// least is the shortest time over the ways that there are, unit.Never without one.
+func (x *idealizer) least(src, dst int32, bytes unit.Bytes) unit.Time {
+	least := unit.Never
+	for _, path := range x.between(src, dst) {
+		least = min(least, x.cross(path, bytes, src, dst))
+	}
+	return least
 }
 
 // of returns how long a message would take alone, from being posted to being
@@ -64,9 +80,9 @@ func (x *idealizer) of(m int32) unit.Time {
 	if t, ok := x.known[k]; ok {
 		return t
 	}
-	least := unit.Never
-	for _, path := range x.between(src, dst) {
-		least = min(least, x.cross(path, msg.Bytes, src, dst))
+	least := x.least(src, dst, msg.Bytes)
+	for _, one := range x.maps {
+		least = min(least, one.least(src, dst, msg.Bytes))
 	}
 	if least == unit.Never {
 		least = 0 // no path is left to say

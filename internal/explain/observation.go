@@ -20,6 +20,7 @@ type Observation struct {
 	Fidelity string
 	At       unit.Time // when it was made
 	Routes   *topo.Routes
+	Maps     []*topo.Routes // of each map that circuits had; nil: none moved
 	Rules    Rules
 	Messages []Message // in the order in which they were posted
 	Conns    []Conn

@@ -66,6 +66,10 @@ func (p *resolver) jammed(key string, e *Event) error {
 		return err
 	}
 	o := p.ocs[slices.IndexFunc(p.ocs, func(o *optics) bool { return o.Name == e.OCS })]
+	if len(o.Phases) > 0 {
+		return field.New(key+".stuck", "%s moves by phases of the job, in which mirrors do not get stuck",
+			o.Name)
+	}
 	pair, _ := ports(key+".circuit", e.Circuit)
 	on := o.lit(o.maps[0].pairs)
 	for _, m := range o.maps[1:] {

@@ -15,11 +15,12 @@ import (
 // OCS is an optical circuit switch: it joins fibres two by two and looks at no packet. What is plugged
 // into two joined ports has one cable.
 type OCS struct {
-	Name        string    `yaml:"name" doc:"unique name, for links"`
-	Ports       int       `yaml:"ports" doc:"how many; links take them in their order, from 1"`
-	Reconfigure unit.Time `yaml:"reconfigure" doc:"how long a circuit that moves is dark: mirrors take about 10ms"`
-	Circuits    []string  `yaml:"circuits" doc:"pairs of ports that are joined at first, as 1-5; each port once"`
-	Schedule    []Mapping `yaml:"schedule" doc:"other circuits later, in the order of time"`
+	Name        string     `yaml:"name" doc:"unique name, for links"`
+	Ports       int        `yaml:"ports" doc:"how many; links take them in their order, from 1"`
+	Reconfigure unit.Time  `yaml:"reconfigure" doc:"how long a circuit that moves is dark: mirrors take about 10ms"`
+	Circuits    []string   `yaml:"circuits" doc:"pairs of ports that are joined at first, as 1-5; each port once"`
+	Phases      []PhaseMap `yaml:"phases" doc:"maps for phases of the job instead: mirrors move when transfers wait that need another one"`
+	Schedule    []Mapping  `yaml:"schedule" doc:"other circuits later, in the order of time"`
 }
 
 // Mapping is what an OCS joins from a moment on.
@@ -39,13 +40,14 @@ func (c circuit) String() string { return fmt.Sprintf("%d-%d", c.a, c.b) }
 // optics is an OCS with what is plugged into it.
 type optics struct {
 	*OCS
-	key   string // of its block
-	ends  []fibre
-	maps  []moment
-	ever  []circuit // that are joined at some time, in order
-	place map[[2]int]int
-	stuck []jam
-	group string // "": its circuits are told by its name
+	key     string // of its block
+	ends    []fibre
+	maps    []moment
+	ever    []circuit // that are joined at some time, in order
+	place   map[[2]int]int
+	stuck   []jam
+	byPhase [][][2]int
+	group   string // "": its circuits are told by its name
 }
 
 // moment is a map from then on: pairs of ports.
@@ -128,13 +130,17 @@ func (o *optics) read() error {
 		}
 		o.maps = append(o.maps, moment{at, key, one})
 	}
-	return nil
+	return o.readPhases()
 }
 
 // cable runs the cables.
 func (o *optics) cable(run runner) error {
-	for _, one := range o.maps {
-		for _, pair := range one.pairs {
+	all := make([][][2]int, 0, len(o.maps)+len(o.byPhase))
+	for _, m := range o.maps {
+		all = append(all, m.pairs)
+	}
+	for _, pairs := range append(all, o.byPhase...) {
+		for _, pair := range pairs {
 			if _, known := o.place[pair]; known {
 				continue
 			}

@@ -140,7 +140,10 @@ func (w *swapping) cube(key, name string) (int, error) {
 		}
 	}
 	spares := "none is spare"
-	if n := c.Spares(); n > 0 {
+	switch n := c.Spares(); {
+	case n == 1:
+		spares = "the last is spare"
+	case n > 1:
 		spares = fmt.Sprintf("the last %d are spare", n)
 	}
 	return 0, field.New(key, "there is no cube %q; they are %s to %s, of which %s", name, c.Name(0),

@@ -20,7 +20,10 @@ func (p *Plan) Deadlock(r *topo.Routes) error {
 		r = p.Graph.Reroute(dark, nil, Besides(p.LB, p.Scheduled))
 	}
 	ring, unknown := deadlock.Find(p.routing(r))
-	p.Watched = unknown || ring != nil || len(p.Events) > 0 // these may change routes
+	if ring == nil && !unknown {
+		ring = p.ringByPhase()
+	}
+	p.Watched = unknown || ring != nil || len(p.Events)+len(p.Phases) > 0 // these may change routes
 	allowed := p.doc != nil && p.doc.File.Fabric.AllowDeadlock
 	switch {
 	case unknown:

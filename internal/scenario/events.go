@@ -58,6 +58,9 @@ func (p *resolver) linkEvents() error {
 		return err
 	}
 	changes = append(append(changes, more...), p.reconfigured()...)
+	if err := p.phases(changes); err != nil {
+		return err
+	}
 	if err := p.apart(changes); err != nil {
 		return err
 	}

@@ -53,6 +53,8 @@ type Plan struct {
 	Buses     []Bus            // of PCIe that limit
 	Inside    []*inside.Fabric // by domain, what joins its GPUs; nil: a switch of NVLink's rate
 	Dark      []int            // cables that are circuits of an OCS and not joined at first
+	Phases    []Phase          // maps of OCSes by phases of the jobs
+	Mirrors   unit.Time        // how long these take to move
 	PXN       bool             // transfers to another rail go over NVLink first
 
 	Storage *StoragePlan // nil: no server keeps data

@@ -51,7 +51,7 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {
-		steps = append(steps, p.work, p.starving)
+		steps = append(steps, p.work, p.phased, p.starving)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

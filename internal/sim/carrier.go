@@ -18,6 +18,7 @@ const (
 	kindConverge // A event of the plan: routes follow it, and all others of that moment
 	kindStorm    // A storm of the plan
 	kindDeath    // A death of the plan
+	kindMirrors  // A 1: mirrors have moved, 0: whether they can is looked at again
 	kindFollow   // A look of the follower: a packet is about to be at a switch
 )
 
@@ -34,6 +35,7 @@ type carrier struct {
 	lost      []explain.Lost // queue pairs that gave up, in the order of time
 	gone      map[int32]bool // the same
 	troubles  *troubles
+	mirrors   *mirrors // nil: circuits do not move by phases
 }
 
 func newCarrier(n *Network, ops int) *carrier {
@@ -53,15 +55,18 @@ func (c *carrier) After(d unit.Time, b exec.Bell) {
 }
 
 func (c *carrier) Reaches(from, to int) bool {
-	g := c.net.Graph
+	g, paths := c.net.Graph, c.net.Paths
+	if c.mirrors != nil { // which move before it is sent
+		paths = c.mirrors.whole
+	}
 	for pair := range max(g.Ways(from), g.Ways(to)) { // each NIC that one has for itself
 		if g.Stored(from, to) {
-			if a, b := g.Pair(from, to, pair); !c.net.Reaches(a, b) {
+			if a, b := g.Pair(from, to, pair); !g.Reachable(paths, a, b) {
 				return false
 			}
 			continue
 		}
-		if !c.net.Reaches(g.WayOf(from, pair), g.WayOf(to, pair)) {
+		if !g.Reachable(paths, g.WayOf(from, pair), g.WayOf(to, pair)) {
 			return false
 		}
 	}
@@ -69,6 +74,13 @@ func (c *carrier) Reaches(from, to int) bool {
 }
 
 func (c *carrier) Send(op int32, from, to int, bytes unit.Bytes) {
+	if c.mirrors == nil || !c.mirrors.holds(op, from, to, bytes) {
+		c.send(op, from, to, bytes)
+	}
+}
+
+// send takes bytes from one GPU to another.
+func (c *carrier) send(op int32, from, to int, bytes unit.Bytes) {
 	n := max(1, min(c.net.pairs(from, to), int(bytes/unit.Bytes(c.net.Setup.Host.RC.MTU))))
 	c.parts[op] = uint8(n)
 	c.flying += n
@@ -93,6 +105,9 @@ func (c *carrier) arrived(m int32) {
 	if c.parts[op]--; c.parts[op] == 0 {
 		c.exec.Delivered(op)
 		c.stop = c.stop || c.exec.Done()
+	}
+	if c.flying == 0 && c.mirrors != nil {
+		c.mirrors.look()
 	}
 }
 

@@ -416,6 +416,3 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 	}
 	return true
 }
-
-// Reaches reports whether packets of one NIC find a way to another.
-func (n *Network) Reaches(a, b int) bool { return n.Graph.Reachable(n.Paths, a, b) }

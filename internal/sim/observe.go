@@ -21,7 +21,8 @@ func (r *Run) Outcome(version string) (*result.Summary, *result.Tables, []string
 
 // Observe says what the network was seen doing until now.
 func (r *Run) Observe() *explain.Observation {
-	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths, Ways: r.Hosts,
+	o := &explain.Observation{Fidelity: "packet", At: r.Net.Q.Now(), Routes: r.Paths,
+		Maps: r.maps(), Ways: r.Hosts,
 		Counted:  r.totals(),
 		Recorded: result.Tables{Links: r.sampler.rows, Pauses: r.pauses, Signals: r.sampler.signals.rows}}
 	o.Rules = explain.Rules{MTU: unit.Bytes(r.Setup.Host.RC.MTU), WriteOnly: r.Setup.Host.RC.WriteOnly,

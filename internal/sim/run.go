@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/cc"
 	"railyard/internal/engine"
@@ -73,6 +74,11 @@ func Build(p *scenario.Plan, cost Cost) (*Run, error) {
 	}
 	n.Hosts.Reserve(int(cost.QPs), int(cost.Messages))
 	r := &Run{Network: n, Plan: p, Cost: cost, carrier: newCarrier(n, len(jobs.DAG.Ops))}
+	if len(p.Phases) > 0 { // whose events the run adds
+		own := *p
+		own.Events, r.Plan = slices.Clone(p.Events), &own
+	}
+	r.carrier.mirrors = newMirrors(r)
 	r.Exec = exec.New(r.carrier, machine(p), jobs)
 	r.carrier.exec = r.Exec
 	if from, to, cut := r.Exec.Unreachable(); cut && !r.joinedBefore(from, to) {
@@ -319,6 +325,8 @@ func (r *Run) Event(e engine.Event) {
 		r.sampler.due(e.A, (r.carrier.flying == 0 || r.lost()) && r.Net.InUse() == 0)
 	case kindLink, kindNotice, kindConverge, kindStorm, kindDeath:
 		r.happens(e.Kind(), int(e.A))
+	case kindMirrors:
+		r.carrier.mirrors.due(e.A == 1)
 	case kindFollow:
 		r.follower.look(e.A)
 	case kindRing:

@@ -64,7 +64,51 @@ func circuitRows() ([]Row, error) {
 		}
 		rows = append(rows, within(x.claim+", Gbit/s", tpu, 400*4096.0/4178, got, 0.02, "%.1f"))
 	}
-	return rows, nil
+	more, err := cubeRows(tpu)
+	return append(rows, more...), err
+}
+
+// cubeRows are a torus of cubes whose spare one takes the place of one that fails: the same traffic among the
+// cubes that are joined takes as long before as behind, and as long as on a torus of cables.
+func cubeRows(tpu string) ([]Row, error) {
+	four, err := (planner.CubeInput{Along: [3]int{4, 4, 4}, Side: 4, Spares: 1, Without: 7}).Plan()
+	if err != nil {
+		return nil, err
+	}
+	rows := []Row{
+		exact("circuit switches of 64 cubes of 4 x 4 x 4", "TPU v4 has 48 (HANDBOOK 23)", 48, four.Switches),
+		exact("circuits that move round a failed cube, of 3,072", "a cube's 96 fibres",
+			96, four.Moved)}
+	const text = `
+fabric: {kind: cubes, k: 2, %s host_link: {rate: 400Gbps, cable: 3m},
+  fabric_link: {rate: 100Gbps, delay: 100ns}}
+server: {gpus: 1, nics: 1}
+lb: dimension-order
+cc: {algorithm: none}
+transport: {recovery: selective, write: only}
+jobs:
+  - {name: all, on: [%s], start: %s, traffic: {alltoall: {bytes: 1MB}}}
+events: [%s]
+`
+	took := func(hosts, start, events string) (unit.Time, error) {
+		r, err := finish(fmt.Sprintf(text, "cubes: [3, 1, 1], optics: {spares: 1, swaps: [{at: 2ms, "+
+			"out: cube-2, in: cube-4}]},", hosts, start, events))
+		if err != nil {
+			return 0, err
+		}
+		return r.Exec.End[len(r.Exec.End)-1] - r.Plan.Jobs[0].Start, nil
+	}
+	before, err := took("\"host-[1-24]\"", "0s", "")
+	if err != nil {
+		return nil, err
+	}
+	after, err := took(`"host-[1-8]", "host-[25-32]", "host-[17-24]"`, "20ms",
+		"{cube: cube-2, at: 1ms, up: false}")
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, within("all-to-all of 24 switches in 3 cubes, with a spare one for the second, us",
+		tpu+"; as with all three whole", float64(before)/1e6, float64(after)/1e6, 0.001, "%.2f")), nil
 }
 
 // optical is a scenario of groups, each a switch with a server and its fibres, whose circuits move at 5 ms.
