@@ -64,13 +64,15 @@ func (c *importCmd) readTraces(paths []string) (*trace.Trace, []string, error) {
 
 // keeper writes what was of use of a large file.
 type keeper struct {
-	*output
+	to  *output // not embedded: its WriteString would write past zip
 	zip *gzip.Writer
+	n   int
 	err error
 }
 
 // Write keeps the first error for the end.
 func (k *keeper) Write(b []byte) (int, error) {
+	k.n += len(b)
 	if k.err == nil {
 		_, k.err = k.zip.Write(b)
 	}
@@ -92,7 +94,7 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 		if to, err = create(name, c.Force); err != nil {
 			break
 		}
-		keep[f.Name], names = &keeper{output: to, zip: gzip.NewWriter(to)}, append(names, name)
+		keep[f.Name], names = &keeper{to: to, zip: gzip.NewWriter(to)}, append(names, name)
 	}
 	var x *trace.Trace
 	if err == nil {
@@ -105,14 +107,19 @@ func (c *importCmd) readLarge(options trace.Options, files []trace.File) (*trace
 		switch {
 		case k == nil:
 			continue
+		case err == nil && k.n == 0:
+			err = &inputError{fmt.Errorf("%s has more than the %d bytes that a scenario's files may "+
+				"have, and "+
+				"of %s no smaller file can be made: cut it to the steps that matter", f.Name,
+				largeTrace, x.Format)}
 		case err == nil:
 			err = errors.Join(k.err, k.zip.Close())
 		}
 		if err != nil {
-			k.drop()
+			k.to.drop()
 			continue
 		}
-		err = k.keep()
+		err = k.to.keep()
 	}
 	return x, names, err
 }

@@ -46,6 +46,10 @@ func TestImportLarge(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `- "small-0.json.gz"`) {
 		t.Fatal(string(text), err)
 	}
+	if kept, err := os.ReadFile("small-0.json.gz"); err != nil || !strings.HasPrefix(string(kept),
+		"\x1f\x8b") {
+		t.Errorf("what is kept is not packed: %.20q, %v", kept, err)
+	}
 	for _, s := range []string{"whole.yaml", "small.yaml"} {
 		plan, err := loadPlan(s, nil, nil)
 		if err != nil {
@@ -67,6 +71,27 @@ func TestImportLarge(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	if left, _ := os.ReadDir("."); len(left) != 5 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Of which formats nothing smaller can be made, that is said, and no empty file is left.
+func TestImportTooLarge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const head = `{"header":{"id":"0x7","comm_name":"unknown","rank":0,"n_ranks":2,"nnodes":2},` +
+		`"metadata":{"hostname":"a","pid":7},"coll_perf":{"coll":"AllReduce","coll_sn":1,` +
+		`"coll_msg_size_bytes":4096,"coll_exec_time_us":90}}` + "\n"
+	if err := os.WriteFile("pid-1.log", []byte(head), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	was := largeTrace
+	largeTrace = 100
+	defer func() { largeTrace = was }()
+	code, _, errs := call(t, "import", "pid-1.log", "--out", "s.yaml")
+	if code != 2 || !strings.Contains(errs, "of inspector no smaller file can be made") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	if left, _ := os.ReadDir("."); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -67,7 +67,6 @@ type swapping struct {
 	place [][3]int16 // by cube, now
 	ever  [][3]int16 // the one place that a cube has at some time
 	at    unit.Time
-	moved [3]int // circuits of one face that move, by dimension
 }
 
 // face is a face's circuit switch: cube i is plugged into ports 2i+1, with its far face, and 2i+2.

@@ -45,8 +45,9 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 	}
 	h.features()
 	h.parts()
-	chosen, why := h.choose(false)
+	chosen, _ := h.choose(false)
 	if chosen == nil {
+		var why error
 		if chosen, why = h.choose(true); chosen == nil {
 			return nil, why
 		}
