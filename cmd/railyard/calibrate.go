@@ -45,7 +45,7 @@ not; some points are kept aside, and the error on those is the one to believe. T
 of the scenario, of shares and additions, so that what-ifs keep it.
 
 Examples:
-  railyard calibrate --fabric pod.yaml --nccl-tests all_reduce.txt --plot fit.png --out calibrated.yaml
+  railyard calibrate --fabric pod.yaml --nccl-tests out.txt --plot fit.png --out calibrated.yaml
   railyard calibrate --fabric pod.yaml --nccl-tests out.txt --perftest lat.txt,bw.txt --json
   railyard calibrate --fabric scenarios/pod64-llama2-7b.yaml --step 610ms`
 }

@@ -56,7 +56,8 @@ Examples:
   railyard plan goodput --gpus 16384 --days 54 --checkpoint 5.67TB --storage 2TB/s --step 6s
   railyard plan goodput scenarios/gpt13b-128.yaml --estimate --gpus 4096 --spares 8 --repair 12h
   railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --spares 0 --short --plot goodput.png
-  railyard plan goodput scenarios/gpt13b-128.yaml --step 2s --set on_failure.checkpoint_every=1800s
+  railyard plan goodput scenarios/gpt13b-128.yaml --step 2s \
+      --set on_failure.checkpoint_every=1800s
   railyard plan goodput scenarios/storage.yaml --set storage.network=separate
   railyard plan goodput --gpus 2048 --checkpoint 1TB --async --step 5s --rates our.yaml
   railyard plan goodput --rates-example > our.yaml`

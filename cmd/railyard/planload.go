@@ -33,9 +33,9 @@ less than 95 % of what is offered meanwhile, or takes more than ten times as lon
 of load balancing is not tried at loads behind that.
 
 Examples:
-  railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal,ugal-g --plot uniform.png
+  railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal --plot uniform.png
   railyard plan load scenarios/dragonfly-load.yaml --lb minimal,valiant,ugal,ugal-g \
-      --set workload.traffic.background.to=next-group --loads 5,10,15,20,30,40,45,50 --plot worst.png`
+      --set workload.traffic.background.to=next-group --loads 5,10,20,30,40,50 --plot worst.png`
 }
 
 // loadPoint is a network at one load.

@@ -55,7 +55,7 @@ Examples:
   railyard rdma allreduce --ranks 4 --bytes 16MiB --transport mrc
   railyard rdma allreduce --ranks 2 --rank 1 --rendezvous 10.1.0.7:29500
   MASTER_ADDR=node01 MASTER_PORT=29500 WORLD_SIZE=2 RANK=1 railyard rdma allreduce
-  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (ranks and the first node are Slurm's)`
+  srun --nodes 2 --ntasks-per-node 1 railyard rdma allreduce   (ranks are Slurm's)`
 }
 
 // environment fills what the flags leave open from a launcher's variables.

@@ -236,6 +236,20 @@ var choices = []string{
 	"-N2 -w node6 -x node5 --gpus-per-node=8", "-N3 -w node2", "-N4 -x node3", "-G33",
 }
 
+// idle waits until nodes have given back what the job before had, without which Slurm takes others.
+func idle(t *testing.T) {
+	t.Helper()
+	var last string
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		b, err := exec.CommandContext(t.Context(), "sinfo", "-h", "-N", "-o", "%T").Output()
+		last = string(b)
+		if err == nil && strings.Trim(strings.ReplaceAll(last, "idle", ""), " \n") == "" {
+			return
+		}
+	}
+	t.Fatalf("nodes are not idle: %s", last)
+}
+
 // agreeChoices compares the nodes and the tasks on each.
 func agreeChoices(t *testing.T, dir, conf, tree string) {
 	probe := filepath.Join(dir, "probe")
@@ -244,6 +258,7 @@ func agreeChoices(t *testing.T, dir, conf, tree string) {
 		t.Fatal(err)
 	}
 	for _, options := range choices {
+		idle(t)
 		b, err := exec.CommandContext(t.Context(), "salloc", append(append([]string{"-Q"},
 			strings.Fields(options)...), probe)...).Output()
 		if err != nil {

@@ -33,7 +33,7 @@ Examples:
   railyard topo scenarios/pod64-llama2-7b.yaml
   railyard topo scenarios/pod64-llama2-7b.yaml --dot | dot -Tpng > pod.png
   railyard topo pod.yaml --dot --failures | dot -Tpng > domains.png
-  railyard topo site.yaml --ports all                 (port-to-rail maps, switches that are alike once)
+  railyard topo site.yaml --ports all           (port-to-rail maps, switches that are alike once)
   railyard topo site.yaml --cables > cables.csv       (import reads it)
   railyard topo site.yaml --against lldp/            (exit code 1 where they differ)
   railyard topo site.yaml --against as-built.csv --json`

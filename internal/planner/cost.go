@@ -44,6 +44,7 @@ func (c *Candidate) sum(in SearchInput) {
 func (in SearchInput) Step(l partition.Layout) *workload.Training {
 	t := in.Training
 	t.Layout, t.GlobalBatch, t.Channels = l, l.Global(), in.Channels(l)
+	t.Steps = l.StepsInRow()
 	t.GatherAhead = t.GatherAhead && (l.ZeRO == 1 || l.ZeRO == 2)
 	t.GPU, t.PerServer, t.NVLink, t.NVLatency = in.Site.GPU, in.Site.PerServer, in.Site.NVLink,
 		in.Site.NVLatency
