@@ -89,8 +89,8 @@ func TestNearest(t *testing.T) {
 	word := rapid.StringMatching(`[a-z_]{3,12}`)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := word.Draw(t, "a"), word.Draw(t, "b"), word.Draw(t, "c")
-		ab := distance(a, b)
-		if ab != distance(b, a) || (ab == 0) != (a == b) || ab > distance(a, c)+distance(c, b) {
+		ab := Distance(a, b)
+		if ab != Distance(b, a) || (ab == 0) != (a == b) || ab > Distance(a, c)+Distance(c, b) {
 			t.Fatalf("%q to %q: %d", a, b, ab)
 		}
 		i := rapid.IntRange(0, len(a)-1).Draw(t, "slip")

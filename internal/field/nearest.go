@@ -7,15 +7,15 @@ func nearest(s string, words []string) string {
 	}
 	best, least := "", 2+len(s)/4
 	for _, w := range words {
-		if d := distance(s, w); d < least {
+		if d := Distance(s, w); d < least {
 			best, least = w, d
 		}
 	}
 	return best
 }
 
-// distance is Levenshtein's: how many letters are added, taken away or changed.
-func distance(a, b string) int {
+// Distance is Levenshtein's: how many letters are added, taken away or changed.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -253,21 +253,5 @@ func apart(a, b string, most int) bool {
 	if len(a) > len(b)+most || len(b) > len(a)+most {
 		return false
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost++
-			}
-			prev = row[j+1]
-			row[j+1] = min(cost, row[j]+1, prev+1)
-		}
-	}
-	return row[len(b)] <= most
+	return field.Distance(a, b) <= most
 }

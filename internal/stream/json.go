@@ -57,21 +57,9 @@ func (s *Source) Under(name string, f Object, other func(key string, raw []byte)
 		return err
 	}
 	for first := true; ; first = false {
-		c, err := s.peek()
-		if err != nil {
+		c, end, err := s.member('}', first)
+		if end || err != nil {
 			return err
-		}
-		if c == '}' {
-			s.in.ReadByte()
-			return nil
-		}
-		if !first {
-			if err := s.expect(','); err != nil {
-				return err
-			}
-			if c, err = s.peek(); err != nil {
-				return err
-			}
 		}
 		if c != '"' {
 			return s.syntax(c, "a key")
@@ -105,27 +93,32 @@ func (s *Source) Under(name string, f Object, other func(key string, raw []byte)
 	}
 }
 
+// member is how the next member of an object or list begins; end: there is none, and what ends it is taken.
+func (s *Source) member(last byte, first bool) (c byte, end bool, err error) {
+	if c, err = s.peek(); err != nil {
+		return c, false, err
+	}
+	if c == last {
+		s.in.ReadByte()
+		return c, true, nil
+	}
+	if !first {
+		if err = s.expect(','); err == nil {
+			c, err = s.peek()
+		}
+	}
+	return c, false, err
+}
+
 // list walks through a list; what is no object in it is skipped.
 func (s *Source) list(f Object) error {
 	if err := s.expect('['); err != nil {
 		return err
 	}
 	for first := true; ; first = false {
-		c, err := s.peek()
-		if err != nil {
+		c, end, err := s.member(']', first)
+		if end || err != nil {
 			return err
-		}
-		if c == ']' {
-			s.in.ReadByte()
-			return nil
-		}
-		if !first {
-			if err := s.expect(','); err != nil {
-				return err
-			}
-			if c, err = s.peek(); err != nil {
-				return err
-			}
 		}
 		switch c {
 		case '{':
