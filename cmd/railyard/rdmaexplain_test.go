@@ -90,10 +90,6 @@ func TestBenchMeasures(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, r)
 		}
 	}
-	// A copy by the processor runs at 1 to 1,000 GB/s.
-	if c := got.Rows[benchCopy].Median; c < 1 || c > 1024 {
-		t.Errorf("a copy of 1 KiB takes %v ns", c)
-	}
 	if k := got.Rows[benchTCPCPU].Kernel; k <= 0 || k > 1 {
 		t.Errorf("the kernel takes %v of TCP's time", k)
 	}
