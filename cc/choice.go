@@ -52,6 +52,10 @@ func Parse(text string) (Choice, error) {
 		if _, twice := c.own[key]; twice {
 			return Choice{}, fmt.Errorf("%s of %s stands twice", key, name)
 		}
+		if a.Params[i].Simulated {
+			return Choice{}, fmt.Errorf("%s of %s is the receiver's, and only simulated ones read it",
+				key, name)
+		}
 		x, err := a.Params[i].Parse(value)
 		if err != nil {
 			return Choice{}, fmt.Errorf("%s of %s: %w", key, name, err)

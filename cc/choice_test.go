@@ -51,6 +51,8 @@ func TestWrongChoices(t *testing.T) {
 		"dcqcn,g":                   "g of dcqcn: ",
 		"dcqcn,g=x":                 "g of dcqcn: \"x\" is no number",
 		"swift,reset_after=1.5":     "reset_after of swift: \"1.5\" is no whole number",
+		"dcqcn,cnp_delay=1us":       "cnp_delay of dcqcn is the receiver's, and only simulated ones read it",
+		"dcqcn,cnp_interval=1us":    "cnp_interval of dcqcn is the receiver's, ",
 		"dcqcn,g=0.1,g=0.2":         "g of dcqcn stands twice",
 		"dcqcn,g=NaN":               "g of dcqcn: must lie between 0.000001 and 0.999999, found NaN",
 		"dcqcn,rate_timer=2s":       "rate_timer of dcqcn: must lie between 100ns and 1s, found 2s",

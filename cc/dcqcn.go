@@ -28,7 +28,8 @@ var dcqcn = Algorithm{
 		p := dcqcnOf(v)
 		return func(path Path) Controller { return NewDCQCN(&p, path.Line) }
 	},
-	CNPGap: func(v Values) unit.Time { return Value[unit.Time](v, "cnp_interval") },
+	CNPGap:   func(v Values) unit.Time { return Value[unit.Time](v, "cnp_interval") },
+	CNPDelay: func(v Values) unit.Time { return Value[unit.Time](v, "cnp_delay") },
 }
 
 // DCQCN is the reaction point: the rate of one sending queue pair.

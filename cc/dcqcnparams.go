@@ -26,6 +26,7 @@ type DCQCNParams struct {
 	// when the timer has raised the rate since the last cut (NIC clamp_tgt_rate 0,
 	// clamp_tgt_rate_after_time_inc 1)
 	CNPInterval unit.Time // N: receiver sends one CNP per flow and interval, 50 us (min_time_between_cnps)
+	CNPDelay    unit.Time // the receiver takes from a marked packet to its CNP; no source says, so 0
 }
 
 // DCQCNPaper returns the paper's deployment values, with the increase steps
@@ -90,7 +91,9 @@ var dcqcnParams = []Param{
 	{Name: "clamp_target", Doc: "every cut lowers the target rate too; false: only when the timer has " +
 		"raised the rate since the last", Kind: Flag},
 	{Name: "cnp_interval", Doc: "at most one CNP per flow in so long; 0s: one per marked packet",
-		Kind: Duration, Min: "1ns", Max: "1s", Zero: true},
+		Kind: Duration, Min: "1ns", Max: "1s", Zero: true, Simulated: true},
+	{Name: "cnp_delay", Doc: "a receiving NIC takes so long from a marked packet to the CNP that it sends " +
+		"for it", Kind: Duration, Min: "1ns", Max: "1ms", Zero: true, Simulated: true},
 }
 
 // values writes the parameters under their names.
@@ -98,7 +101,8 @@ func (p DCQCNParams) values() Values {
 	return Values{"g": p.G, "alpha_init": p.AlphaInit, "alpha_timer": p.AlphaTimer, "rate_timer": p.RateTimer,
 		"byte_counter": p.ByteCounter, "f": p.F, "ai": p.AI, "hai": p.HAI, "min_rate": p.MinRate,
 		"cut_interval": p.CutInterval,
-		"max_cut":      p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval}
+		"max_cut":      p.MaxCut, "clamp_target": p.ClampTarget, "cnp_interval": p.CNPInterval,
+		"cnp_delay": p.CNPDelay}
 }
 
 // dcqcnOf reads them back.
@@ -110,5 +114,6 @@ func dcqcnOf(v Values) DCQCNParams {
 		HAI: Value[unit.Rate](v, "hai"), MinRate: Value[unit.Rate](v, "min_rate"),
 		CutInterval: Value[unit.Time](v, "cut_interval"),
 		MaxCut:      Value[float64](v, "max_cut"), ClampTarget: Value[bool](v, "clamp_target"),
-		CNPInterval: Value[unit.Time](v, "cnp_interval")}
+		CNPInterval: Value[unit.Time](v, "cnp_interval"),
+		CNPDelay:    Value[unit.Time](v, "cnp_delay")}
 }

@@ -27,6 +27,9 @@ type Algorithm struct {
 	// CNPGap is how far apart a flow's CNPs must be; nil: the algorithm wants none, and
 	// receivers send none.
 	CNPGap func(v Values) unit.Time
+	// CNPDelay is what a receiver takes from a marked packet to its CNP; nil: nothing. Real ones take their
+	// own time.
+	CNPDelay func(v Values) unit.Time
 	// Credit says how receivers grant credit; nil: senders need none.
 	Credit func(v Values) Terms
 	// FarEnd: receivers say in their acknowledgements how long the far end keeps a packet (Ack.Far), and

@@ -18,6 +18,7 @@ type Param struct {
 	Zero      bool   // also 0
 	Of        string // instead of Min and Max, all that is accepted: 0, 4, 8
 	Line      bool   // at most the line rate
+	Simulated bool   // only simulated NICs read it
 }
 
 // Kind is the type of a parameter's value and with it its unit.

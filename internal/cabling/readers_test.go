@@ -345,3 +345,12 @@ func TestOthersFiles(t *testing.T) {
 		})
 	}
 }
+
+// A byte order mark before a list of cables is no part of it.
+func TestByteOrderMark(t *testing.T) {
+	for _, text := range []string{"from,to\na,b\n", "\ufefffrom,to\r\na,b\r\n"} {
+		if c, err := Read([]File{{"x.csv", []byte(text)}}, ""); err != nil || len(c.Cables) != 1 {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package cabling
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,6 +79,7 @@ func Read(files []File, format string) (c *Cabling, err error) {
 		if total += len(f.Text); total > MaxTotal {
 			return nil, &field.Error{File: f.Name, Msg: "with this file there are more than 256 MiB to read"}
 		}
+		f.Text = bytes.TrimPrefix(f.Text, []byte("\ufeff")) // some editors put it there
 		fm, err := pick(f, format)
 		if err == nil {
 			if b.file = f.Name; !slices.Contains(b.c.Formats, fm.Name) {

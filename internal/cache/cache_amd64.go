@@ -13,3 +13,8 @@ func Line(p unsafe.Pointer)
 //
 //go:noescape
 func Lines(p unsafe.Pointer, n int)
+
+// Apart asks for the line in which an address lies and for the one after the next.
+//
+//go:noescape
+func Apart(p unsafe.Pointer)

@@ -16,3 +16,10 @@ more:
 	DECQ CX
 	JGT  more
 	RET
+
+// func Apart(p unsafe.Pointer)
+TEXT ·Apart(SB), NOSPLIT|NOFRAME, $0-8
+	MOVQ p+0(FP), AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 128(AX)
+	RET

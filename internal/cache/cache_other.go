@@ -9,3 +9,6 @@ func Line(unsafe.Pointer) {}
 
 // Lines does nothing either.
 func Lines(unsafe.Pointer, int) {}
+
+// Apart does nothing either.
+func Apart(unsafe.Pointer) {}

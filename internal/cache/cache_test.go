@@ -19,6 +19,8 @@ func TestLines(t *testing.T) {
 	}
 	Line(unsafe.Pointer(&b[50]))
 	Line(nil)
+	Apart(unsafe.Pointer(&b[0]))
+	Apart(nil)
 	for i := range b {
 		if b[i] != byte(i) {
 			t.Fatalf("byte %d is %d", i, b[i])

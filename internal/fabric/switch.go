@@ -3,7 +3,9 @@ package fabric
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 
+	"railyard/internal/cache"
 	"railyard/internal/engine"
 	"railyard/internal/queue"
 	"railyard/internal/rng"
@@ -283,6 +285,8 @@ func (n *Net) Dequeue(now unit.Time, out int32, tx *route.Port, c int) (int32, *
 	tx.Queued -= int32(p.Size)
 	if q.bytes == 0 {
 		tx.NonEmpty &^= 1 << c
+	} else {
+		cache.Line(unsafe.Pointer(&n.Packets[q.head])) // its turn comes soon; far fabrics ask again then
 	}
 	if n.Waits != nil && p.PSN&15 == 0 && p.Payload != 0 {
 		n.Waits.add(p.QP, out, unit.Time(uint32(now>>10)-p.enq)<<10, q.bytes)

@@ -5,7 +5,15 @@ import (
 	"unsafe"
 
 	"railyard/internal/cache"
+	"railyard/internal/engine"
 )
+
+// Touch asks the caches for the packet of a coming arrival, at a switch or a host.
+func (n *Net) Touch(e *engine.Event) {
+	if e.Kind()&^KindHost == KindArrive {
+		cache.Line(unsafe.Pointer(&n.Packets[e.B]))
+	}
+}
 
 // TouchPacket asks the caches for a packet, if there ever was one of that number.
 func (n *Net) TouchPacket(pi int32) {

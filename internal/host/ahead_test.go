@@ -17,6 +17,7 @@ func TestTouch(t *testing.T) {
 		e := l.Net.Q.Next()
 		for range 2 * len(l.arriving.ring) {
 			l.Touch(e)
+			l.TouchNear(e)
 		}
 		if l.arriving.ring[0] != pi || l.Net.Packets[pi].QP != qp {
 			t.Errorf("packet %d for %d: arriving %v", pi, qp, l.arriving.ring)

@@ -101,3 +101,12 @@ func (h *Hosts) Retransmitted(c int32) int64 {
 	}
 	return int64(h.senders[c].qp.Retransmitted)
 }
+
+// Timeouts returns how often a connection's sender waited for an acknowledgement in vain.
+func (h *Hosts) Timeouts(c int32) int64 {
+	if e := h.endsOf(c); e != nil {
+		n, _ := e.send.Counter(transport.CounterTimeouts)
+		return n
+	}
+	return int64(h.senders[c].qp.Timeouts)
+}

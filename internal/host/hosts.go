@@ -29,6 +29,7 @@ const (
 	KindDrain                                        // A NIC: its receive buffer has drained to xON
 	KindGrant                                        // A NIC: its next grant of credit is due
 	KindTick                                         // A connection, B end: a protocol's wants to be called
+	KindCNP                                          // A receiver, B its port: it answers a mark
 	KindUser    engine.Kind = 32
 )
 
@@ -62,6 +63,8 @@ type Config struct {
 	PCIe     unit.Rate // payload rate between GPU and NIC, each way; 0: no limit
 	RxXOff   unit.Bytes
 	RxXOn    unit.Bytes
+	// Markings are by NIC, of those that mark RC's packets otherwise than their services say.
+	Markings map[int32]Marking
 }
 
 // nic is one network card.
@@ -264,8 +267,9 @@ func (h *Hosts) Connect(service int, src, dst int32, ports []int32, tag int32, h
 	if sv.Protocol != nil {
 		return h.carry(service, src, dst, tag, hash, psn)
 	}
-	h.rings.use(sv.Class)
-	s := sender{service: uint8(service), class: sv.Class, tos: sv.tos(), tag: tag,
+	class, tos := h.marks(src, sv)
+	h.rings.use(class)
+	s := sender{service: uint8(service), class: class, tos: tos, tag: tag,
 		paths: h.chooser(hash),
 		extra: uint8(sv.Telemetry.Len()), pulled: sv.Credit.Pulls,
 		next: -1, first: -1, last: -1, qp: rc.NewQP(&h.cfg.RC, nil), nic: src, dst: dst, hash: hash,
@@ -392,6 +396,8 @@ func (h *Hosts) Handle(e *engine.Event) {
 		h.grant(e.A)
 	case KindTick:
 		h.tick(e.A, e.B)
+	case KindCNP:
+		h.notify(e.A, e.B)
 	}
 }
 

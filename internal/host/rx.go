@@ -79,19 +79,6 @@ func (h *Hosts) rxTrimmed(port int32, p *fabric.Packet) {
 	}
 }
 
-// marked takes note of congestion experienced, and answers with a CNP when one is due.
-func (h *Hosts) marked(now unit.Time, port, c int32, r *receiver) {
-	r.ce++
-	s := &h.cfg.Services[r.service]
-	r.marked = s.Marks
-	if s.CNPs && now-r.lastCNP >= s.CNPGap {
-		r.lastCNP = now
-		h.Count.CNPs++
-		h.Control(port, h.ToSender(c), s.CNPClass,
-			&fabric.Packet{Opcode: roce.CNP, Size: uint16(roce.CNPLen + h.ip), TOS: s.CNPDSCP << 2})
-	}
-}
-
 // answers sends what the responder has to say; told is fabric.FlagINT where it goes with the telemetry of
 // the packet in hand.
 func (h *Hosts) answers(port, c int32, r *receiver, told uint8) {

@@ -25,6 +25,7 @@ type Service struct {
 
 	CNPs     bool      // receivers answer marks with CNPs,
 	CNPGap   unit.Time // at most one per connection in so long
+	CNPDelay unit.Time // what a NIC takes from a marked packet to its CNP
 	CNPDSCP  uint8
 	CNPClass uint8
 

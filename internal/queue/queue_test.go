@@ -57,7 +57,7 @@ func TestDefaultIsValidAndFaultsAreNamed(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*Spec){
 		"queues.3.xon":           func(s *Spec) { s.Queues[3].XOn = s.Queues[3].XOff },
-		"queues.3.wred_min":      func(s *Spec) { s.Queues[3].WRED.Min = s.Queues[3].WRED.Max },
+		"queues.3.wred_min":      func(s *Spec) { s.Queues[3].WRED.Min = s.Queues[3].WRED.Max + 1 },
 		"queues.3.wred_max":      func(s *Spec) { s.Queues[3].WRED.Max = s.Buffer + 1 },
 		"buffer":                 func(s *Spec) { s.Buffer = 0 },
 		"mtu":                    func(s *Spec) { s.MTU = 100 },
@@ -70,6 +70,17 @@ func TestDefaultIsValidAndFaultsAreNamed(t *testing.T) {
 		spoil(&s)
 		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// One value for both thresholds is a step: nothing is marked up to it, everything above, and no number is
+// drawn, which a probability would need.
+func TestStepMarksAll(t *testing.T) {
+	w := WRED{Min: 320 * unit.KB, Max: 320 * unit.KB, Probability: 0.1, ECN: true}
+	for q, want := range map[unit.Bytes]bool{0: false, 320 * unit.KB: false, 320*unit.KB + 1: true} {
+		if got := w.Hit(q, nil); got != want {
+			t.Errorf("at %v: %v", q, got)
 		}
 	}
 }

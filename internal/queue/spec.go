@@ -117,8 +117,8 @@ func (c *Class) validate(buffer unit.Bytes) error {
 		return field.New("weight", "must lie between 0 and 100, found %d", c.Weight)
 	case w.Max < 0 || w.Min < 0:
 		return field.New("wred_min", "must not be negative")
-	case w.Max > 0 && w.Min >= w.Max:
-		return field.New("wred_min", "%v is not below wred_max %v", w.Min, w.Max)
+	case w.Max > 0 && w.Min > w.Max: // where they are one, marking is a step
+		return field.New("wred_min", "%v is above wred_max %v", w.Min, w.Max)
 	case w.Max > buffer:
 		return field.New("wred_max", "%v is above the buffer of %v: no queue can reach it", w.Max, buffer)
 	case w.Probability < 0 || w.Probability > 1:

@@ -146,8 +146,8 @@ func TestSpecsAreRefusedAtTheirPath(t *testing.T) {
 		"queues.3.weight": {func(s *Spec) {
 			s.Queues[3].Weight = -1
 		}, func(s *Spec) { s.Queues[3].Weight = 0 }},
-		"queues.3.wred_min": {func(s *Spec) { s.Queues[3].WRED.Min = 3000 * unit.KB },
-			func(s *Spec) { s.Queues[3].WRED.Min = 3000*unit.KB - 1 }},
+		"queues.3.wred_min": {func(s *Spec) { s.Queues[3].WRED.Min = 3000*unit.KB + 1 },
+			func(s *Spec) { s.Queues[3].WRED.Min = 3000 * unit.KB }},
 		"queues.3.wred_max": {func(s *Spec) { s.Queues[3].WRED.Max = s.Buffer + 1 },
 			func(s *Spec) { s.Queues[3].WRED.Max = s.Buffer }},
 		"queues.3.probability": {func(s *Spec) { s.Queues[3].WRED.Probability = 1.01 },

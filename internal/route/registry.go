@@ -39,8 +39,10 @@ type Policy struct {
 	NIC *entropy.Policy
 	// Check finds values that cannot be together: one of them and what is wrong with it, or nothing; nil
 	// where any can.
-	Check   func(v param.Values) (param, fault string)
-	DLB     string // what configurations call it: the mode of dynamic load balancing; none for hashing
+	Check func(v param.Values) (param, fault string)
+	// DLB is what switches are told beyond hashing: flowlet and per-packet, as texts call the modes of
+	// dynamic load balancing, or what no text says; "" where they hash.
+	DLB     string
 	Unmoved string // what to say of a run in which no flow changed its port, if that is remarkable
 
 	New func(v param.Values, s Site) Chooser

@@ -17,6 +17,7 @@ var Resilient = Policy{
 		Doc: "resilient hashing: buckets of a group, at least as many as it has ports"}},
 	Defaults: param.Values{"buckets": 128},
 	Fixed:    true,
+	DLB:      "resilient",
 	Buckets:  func(v param.Values) int { return param.Value[int](v, "buckets") },
 	New:      func(_ param.Values, s Site) Chooser { return &ecmp{seed: s.Seed} },
 }

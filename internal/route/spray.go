@@ -9,7 +9,7 @@ import (
 var Spray = Policy{
 	Name: "spray", Title: "spraying in turn",
 	Sprays: always,
-	DLB:    "per-packet",
+	DLB:    "in turn",
 	New:    func(_ param.Values, s Site) Chooser { return &turns{seed: s.Seed} },
 }
 

@@ -10,7 +10,7 @@ import (
 var SprayRandom = Policy{
 	Name: "spray-random", Title: "spraying at random",
 	Sprays: always,
-	DLB:    "per-packet",
+	DLB:    "at random",
 	New:    func(_ param.Values, s Site) Chooser { return &random{stream: s.Stream} },
 }
 
