@@ -1,0 +1,165 @@
+// Package counters is what a switch or a host says of itself while it runs: frames by
+// class, drops, marks, pauses, losses, who is at the other end of a cable. One file a
+// format reads what operators paste (show commands, databases, ethtool) and writes the
+// same from a Snapshot, behind one registry.
+package counters
+
+import (
+	"railyard/unit"
+)
+
+// Priorities of 802.1p, and with them queues and buffers by class that are kept.
+const Priorities = 8
+
+// Kind is what a device is.
+type Kind string
+
+// Kinds.
+const (
+	Switch Kind = "switch"
+	Host   Kind = "host"
+)
+
+// Count is a counter and the line where it stands. Is is false where the output does
+// not show it.
+type Count struct {
+	V    uint64
+	Line int
+	Is   bool
+	Bits uint8 // 32 where the source wraps there; 0: it does not wrap
+}
+
+// Of makes a counter of no text.
+func Of(v uint64) Count { return Count{V: v, Is: true} }
+
+// Said is a value that is no counter and the line where it stands.
+type Said[T any] struct {
+	V    T
+	Line int
+	Is   bool
+}
+
+// Say makes a value of no text.
+func Say[T any](v T) Said[T] { return Said[T]{V: v, Is: true} }
+
+// Snapshot is what one device's counters said at one time. Read makes one of each
+// command's output; Join puts those of one device and moment together.
+type Snapshot struct {
+	Device string // hostname; the file's name where the output gives none
+	Kind   Kind
+	Format string // registry name; of joined ones all of them with + between
+	At     Moment
+	Ports  []Port // in the order of the output
+	Pools  Pools  // of the device as a whole
+	File   string
+	Line   int
+}
+
+// Moment is when a snapshot was taken: since 1970, or since midnight where no date is said.
+type Moment struct {
+	Seconds, Nanos int64
+	Line           int
+	Is             bool
+}
+
+// Sub is how much later one moment is than another.
+func (m Moment) Sub(o Moment) unit.Time {
+	const most = int64(unit.Never/unit.Second) - 1
+	sec := max(min(m.Seconds-o.Seconds, most), -most)
+	return unit.Time(sec)*unit.Second + unit.Time(m.Nanos-o.Nanos)*unit.Nanosecond
+}
+
+// Add is a moment so much later, to the nanosecond.
+func (m Moment) Add(t unit.Time) Moment {
+	ns := m.Nanos + int64(t/unit.Nanosecond)
+	m.Seconds, m.Nanos = m.Seconds+ns/1_000_000_000, ns%1_000_000_000
+	return m
+}
+
+// Pools is what is counted for a device as a whole.
+type Pools struct {
+	Shared, SharedPeak Count // bytes of the shared buffer
+	Size               Count // bytes that it has
+}
+
+// Port is what is said of one interface.
+type Port struct {
+	Name   string // full form of the language: Ethernet1/3, Ethernet16, eth2, mlx5_0/1
+	Line   int
+	NetDev string // of an RDMA device: the interface that it belongs to
+
+	Up       Said[bool]
+	Speed    Said[unit.Rate]
+	MTU      Said[unit.Bytes]
+	PFC      Said[bool]  // PFC runs, whatever was configured
+	Lossless Said[uint8] // bitmap of the priorities that it runs for
+
+	RxPFC, TxPFC       [Priorities]Count // pause frames got and sent
+	RxPFCAll, TxPFCAll Count             // of all priorities, where only their sum is said
+	RxDur, TxDur       [Priorities]Count // microseconds: how long it was paused, and how long its peer
+	RxPause, TxPause   Count             // 802.3x pauses, of all classes
+	Queues             [Priorities]Queue // egress
+	Groups             [Priorities]Group // ingress
+
+	RxPackets, RxBytes, TxPackets, TxBytes Count
+	InErrors, CRC, OutErrors               Count
+	InDiscards, OutDiscards                Count
+	Giants                                 Count // longer than the MTU
+	NoRoute                                Count
+	Flaps                                  Count // times that the link went down
+	RoCE                                   RoCE
+	Peer                                   Peer
+}
+
+// Queue is what one egress queue has counted.
+type Queue struct {
+	TxPackets, TxBytes     Count
+	DropPackets, DropBytes Count
+	Marked                 Count // packets with ECN's CE
+	Depth, Peak            Count // bytes now, and at most
+	Detected, Restored     Count // storms that the watchdog saw and that ended
+	Flushed                Count // packets that the watchdog dropped
+}
+
+// Group is what one priority has counted at the ingress.
+type Group struct {
+	RxPackets, RxBytes     Count
+	Shared, SharedPeak     Count // bytes of the shared buffer
+	Headroom, HeadroomPeak Count // bytes of headroom
+	DropPackets            Count
+}
+
+// RoCE is what a NIC counts of its queue pairs, by the names that mlx5 gives them.
+type RoCE struct {
+	MarkedGot     Count // np_ecn_marked_roce_packets
+	CNPSent       Count // np_cnp_sent
+	CNPHandled    Count // rp_cnp_handled
+	CNPIgnored    Count // rp_cnp_ignored
+	OutOfSequence Count // out_of_sequence: the receiver missed packets
+	SeqErr        Count // packet_seq_err: the sender was told so
+	Timeouts      Count // local_ack_timeout_err
+	RNR           Count // rnr_nak_retry_err
+	Duplicates    Count // duplicate_request
+	ImpliedNAK    Count // implied_nak_seq_err
+	OutOfBuffer   Count // out_of_buffer
+	Retransmitted Count // packets sent again, where the NIC counts them
+}
+
+// Peer is who LLDP says is at the other end.
+type Peer struct {
+	Device, Port string
+	Line         int
+}
+
+// Is reports whether there is one.
+func (p Peer) Is() bool { return p.Device != "" }
+
+// Find returns a port by its name.
+func (s *Snapshot) Find(name string) *Port {
+	for i := range s.Ports {
+		if s.Ports[i].Name == name {
+			return &s.Ports[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package counters
+
+import (
+	"fmt"
+
+	"railyard/internal/field"
+	"railyard/unit"
+)
+
+// Note is something to know about what was read or compared.
+type Note struct {
+	File string
+	Line int
+	Text string
+}
+
+// Diff is what happened between two snapshots of one device: its Snapshot holds the
+// differences, with the lines of the later one; gauges are the later ones.
+type Diff struct {
+	Snapshot
+	Took  Said[unit.Time] // where both say when they were taken
+	Notes []Note
+}
+
+// Delta is what a device counted between two snapshots. A counter that wraps at its
+// source's width went on; another that runs backwards was cleared in between, and what it
+// says since is noted as all that is known.
+func Delta(before, after Snapshot) (Diff, error) {
+	if before.Device != after.Device {
+		return Diff{}, &field.Error{File: after.File, Line: after.Line, Msg: fmt.Sprintf("is of %s, and %s "+
+			"is of %s: what one device counted is the difference of two snapshots of its own", after.Device,
+			before.File, before.Device)}
+	}
+	d := Diff{Snapshot: after}
+	d.Ports = append([]Port(nil), after.Ports...)
+	d.took(&before, &after)
+	earlier := make(map[string]*Port, len(before.Ports))
+	for i := range before.Ports {
+		earlier[before.Ports[i].Name] = &before.Ports[i]
+	}
+	for i := range d.Ports {
+		p := &d.Ports[i]
+		was := earlier[p.Name]
+		if was == nil {
+			was = &Port{}
+			d.note(p.Line, "%s %s is not in the first snapshot: its counters are since it was there",
+				d.Device, p.Name)
+		}
+		delete(earlier, p.Name)
+		d.less(p, was)
+	}
+	for i := range before.Ports {
+		if p := &before.Ports[i]; earlier[p.Name] == p {
+			d.Notes = append(d.Notes, Note{before.File, p.Line, fmt.Sprintf("%s %s is not in the second "+
+				"snapshot", d.Device, p.Name)})
+		}
+	}
+	return d, nil
+}
+
+func (d *Diff) note(line int, format string, args ...any) {
+	d.Notes = append(d.Notes, Note{d.File, line, fmt.Sprintf(format, args...)})
+}
+
+// took is how long it was between the two.
+func (d *Diff) took(before, after *Snapshot) {
+	switch took := after.At.Sub(before.At); {
+	case !before.At.Is || !after.At.Is:
+	case took < 0:
+		d.note(after.At.Line, "%s: the second snapshot was taken before the first: are they the wrong way "+
+			"round?", d.Device)
+	default:
+		d.Took = Said[unit.Time]{V: took, Line: after.At.Line, Is: true}
+	}
+}
+
+// less subtracts what a port's counters were.
+func (d *Diff) less(p, was *Port) {
+	var old []*Count
+	was.Each(func(_ string, c *Count, _ bool) { old = append(old, c) })
+	i, cleared := 0, 0
+	first := ""
+	p.Each(func(name string, c *Count, gauge bool) {
+		o := old[i]
+		i++
+		if gauge || !c.Is || !o.Is {
+			return
+		}
+		switch {
+		case c.V >= o.V:
+			c.V -= o.V
+		case c.Bits == 32 && wrapped(o.V, c.V):
+			c.V += 1<<32 - o.V
+		case o.V>>63 == 1 && c.V>>63 == 0: // 64 bits are full: none counts so much again
+			c.V -= o.V
+		default: // what it counted since it was cleared
+			if cleared++; cleared == 1 {
+				first = fmt.Sprintf("%s ran back from %d to %d", name, o.V, c.V)
+			}
+		}
+	})
+	if cleared > 0 {
+		more := ""
+		if cleared > 1 {
+			more = fmt.Sprintf(", and %d more", cleared-1)
+		}
+		d.note(p.Line, "%s %s was cleared or restarted in between: %s%s; what these count since then is "+
+			"taken", d.Device, p.Name, first, more)
+	}
+}
+
+// wrapped reports that a counter of 32 bits went over its top rather than being cleared:
+// it was in its upper half and is in its lower one.
+func wrapped(was, is uint64) bool { return was < 1<<32 && was >= 1<<31 && is < 1<<31 }

@@ -1,0 +1,201 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// rdmaName is a counter of queue pairs. Those of mlx5's queue counters have 32 bits
+// (query_q_counter), those of its congestion counters 64.
+type rdmaName struct {
+	name string
+	bits uint8
+	at   func(r *RoCE) *Count
+}
+
+var mlx5RDMA = []rdmaName{
+	{"out_of_buffer", 32, func(r *RoCE) *Count { return &r.OutOfBuffer }},
+	{"out_of_sequence", 32, func(r *RoCE) *Count { return &r.OutOfSequence }},
+	{"duplicate_request", 32, func(r *RoCE) *Count { return &r.Duplicates }},
+	{"rnr_nak_retry_err", 32, func(r *RoCE) *Count { return &r.RNR }},
+	{"packet_seq_err", 32, func(r *RoCE) *Count { return &r.SeqErr }},
+	{"implied_nak_seq_err", 32, func(r *RoCE) *Count { return &r.ImpliedNAK }},
+	{"local_ack_timeout_err", 32, func(r *RoCE) *Count { return &r.Timeouts }},
+	{"rp_cnp_ignored", 0, func(r *RoCE) *Count { return &r.CNPIgnored }},
+	{"rp_cnp_handled", 0, func(r *RoCE) *Count { return &r.CNPHandled }},
+	{"np_ecn_marked_roce_packets", 0, func(r *RoCE) *Count { return &r.MarkedGot }},
+	{"np_cnp_sent", 0, func(r *RoCE) *Count { return &r.CNPSent }},
+}
+
+// otherRDMA are the names of bnxt_re and ionic for the same.
+var otherRDMA = []rdmaName{
+	{"rx_cnp_pkts", 0, func(r *RoCE) *Count { return &r.CNPHandled }},
+	{"tx_cnp_pkts", 0, func(r *RoCE) *Count { return &r.CNPSent }},
+	{"rx_ecn_marked_pkts", 0, func(r *RoCE) *Count { return &r.MarkedGot }},
+	{"oos_drop_count", 0, func(r *RoCE) *Count { return &r.OutOfSequence }},
+	{"seq_err_naks_rcvd", 0, func(r *RoCE) *Count { return &r.SeqErr }},
+	{"to_retransmits", 0, func(r *RoCE) *Count { return &r.Timeouts }},
+	{"rnr_naks_rcvd", 0, func(r *RoCE) *Count { return &r.RNR }},
+	{"dup_req", 0, func(r *RoCE) *Count { return &r.Duplicates }},
+	{"rx_rdma_cnp_pkts", 0, func(r *RoCE) *Count { return &r.CNPHandled }},
+	{"tx_rdma_cnp_pkts", 0, func(r *RoCE) *Count { return &r.CNPSent }},
+	{"rx_rdma_ecn_pkts", 0, func(r *RoCE) *Count { return &r.MarkedGot }},
+	{"req_rx_pkt_seq_err", 0, func(r *RoCE) *Count { return &r.SeqErr }},
+	{"resp_rx_outouf_seq", 0, func(r *RoCE) *Count { return &r.OutOfSequence }},
+	{"tx_rdma_ack_timeout", 0, func(r *RoCE) *Count { return &r.Timeouts }},
+	{"resp_rx_dup_request", 0, func(r *RoCE) *Count { return &r.Duplicates }},
+	{"resp_rx_outof_buf", 0, func(r *RoCE) *Count { return &r.OutOfBuffer }},
+}
+
+// Wraps reports whether a counter of that name, as Each gives it, has 32 bits.
+func Wraps(name string) bool {
+	for _, n := range mlx5RDMA {
+		if n.name == name {
+			return n.bits == 32
+		}
+	}
+	return false
+}
+
+// count takes a counter by its name; one that is not kept is passed over.
+func (r *RoCE) count(name string, c Count) {
+	for _, list := range [][]rdmaName{mlx5RDMA, otherRDMA} {
+		for _, n := range list {
+			if n.name == name {
+				c.Bits = n.bits
+				*n.at(r) = c
+				return
+			}
+		}
+	}
+}
+
+// readRDMA reads link DEVICE/PORT and then names and values, in one line or, with -p, in
+// one each.
+func readRDMA(r *reading) {
+	name, half := "", ""
+	for _, l := range r.lines {
+		cells := strings.Fields(l.text)
+		if len(cells) >= 2 && cells[0] == "link" {
+			name, half = cells[1], ""
+			r.port(name, l)
+			cells = cells[2:]
+		}
+		if len(cells) == 0 {
+			continue
+		}
+		if name == "" {
+			r.not(l, "stands before a link is named")
+			continue
+		}
+		for _, c := range cells {
+			if half == "" {
+				half = c
+				continue
+			}
+			n, ok := number(c, l)
+			if !ok {
+				r.not(l, "has %s where a counter of %s is expected", quote(c), half)
+				half = ""
+				break
+			}
+			r.port(name, l).RoCE.count(half, n)
+			half = ""
+		}
+	}
+	if half != "" {
+		r.not(r.lines[len(r.lines)-1], "the value of %s is missing", half)
+	}
+}
+
+func writeRDMA(w *bytes.Buffer, s *Snapshot) {
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		var all []string
+		for _, n := range mlx5RDMA {
+			if c := n.at(&p.RoCE); c.Is {
+				all = append(all, n.name+" "+c.wrapped(n.bits))
+			}
+		}
+		if len(all) > 0 {
+			fmt.Fprintf(w, "link %s %s\n", p.Name, strings.Join(all, " "))
+		}
+	}
+}
+
+// wrapped is a counter as a register of so many bits has it.
+func (c Count) wrapped(bits uint8) string {
+	if bits == 32 {
+		c.V &= 1<<32 - 1
+	}
+	return c.String()
+}
+
+var hwCounter = regexp.MustCompile(`^(?:/sys/class/infiniband/)?([\w.-]+)/ports/(\d+)/` +
+	`(?:hw_)?counters/(\w+):(\S+)$`)
+
+// readHWCounters reads what grep . prints of sysfs' files: path:value.
+func readHWCounters(r *reading) {
+	for _, l := range r.lines {
+		s := strings.TrimSpace(l.text)
+		if s == "" {
+			continue
+		}
+		m := hwCounter.FindStringSubmatch(s)
+		if m == nil {
+			r.not(l, "is no path of a counter with its value")
+			continue
+		}
+		c, ok := number(m[4], l)
+		if !ok {
+			r.not(l, "has %s where a counter is expected", quote(m[4]))
+			continue
+		}
+		r.port(m[1]+"/"+m[2], l).RoCE.count(m[3], c)
+	}
+}
+
+func writeHWCounters(w *bytes.Buffer, s *Snapshot) {
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		device, port, ok := strings.Cut(p.Name, "/")
+		if !ok {
+			continue
+		}
+		for _, n := range mlx5RDMA {
+			if c := n.at(&p.RoCE); c.Is {
+				fmt.Fprintf(w, "/sys/class/infiniband/%s/ports/%s/hw_counters/%s:%s\n", device, port, n.name,
+					c.wrapped(n.bits))
+			}
+		}
+	}
+}
+
+var rdmaLink = regexp.MustCompile(`^link (\S+/\d+) state (\S+) physical_state \S+(?: netdev (\S+))?`)
+
+func readRDMALink(r *reading) {
+	for _, l := range r.lines {
+		s := strings.TrimSpace(l.text)
+		if s == "" {
+			continue
+		}
+		m := rdmaLink.FindStringSubmatch(s)
+		if m == nil {
+			r.not(l, "is no link with its state")
+			continue
+		}
+		p := r.port(m[1], l)
+		p.Up, p.NetDev = Said[bool]{m[2] == "ACTIVE", l.n, true}, m[3]
+	}
+}
+
+func writeRDMALink(w *bytes.Buffer, s *Snapshot) {
+	for i := range s.Ports {
+		if p := &s.Ports[i]; p.NetDev != "" {
+			fmt.Fprintf(w, "link %s state %s physical_state LINK_UP netdev %s\n", p.Name,
+				p.state("ACTIVE", "DOWN"), p.NetDev)
+		}
+	}
+}

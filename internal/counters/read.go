@@ -1,0 +1,320 @@
+package counters
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"railyard/internal/field"
+)
+
+// Bounds of one text: its bytes, interfaces in all of its outputs, and lines that are
+// told as not understood.
+const (
+	MaxSize    = 64 << 20
+	maxPorts   = 20_000
+	maxUnknown = 10_000
+	maxLine    = 1 << 20
+)
+
+// Unknown is a line that was not understood.
+type Unknown struct {
+	File string
+	Line int
+	Text string
+	Why  string
+}
+
+// line is a line of a section and its number from 1.
+type line struct {
+	n    int
+	text string
+}
+
+// section is the output of one command.
+type section struct {
+	format  *Format // nil: none that is read
+	device  string
+	command string
+	port    string // that the command names
+	at      int    // line of the command, or the output's first
+	begun   bool   // its heading has come
+	lines   []line
+}
+
+// reading is a section on its way into a snapshot.
+type reading struct {
+	section
+	Snapshot
+	byName map[string]int
+	all    *text
+}
+
+// text is one file.
+type text struct {
+	name    string
+	lines   int
+	whole   bool // it ends with the end of a line
+	ports   int
+	unknown []Unknown
+	fault   *field.Error
+}
+
+// Read finds the outputs of commands in a text and reads each. Names of devices come from
+// prompts, or from the file's name.
+func Read(name string, data []byte) ([]Snapshot, []Unknown, error) {
+	t := &text{name: name}
+	sections, err := t.split(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []Snapshot
+	for _, s := range sections {
+		if s.format == nil {
+			t.pass(&s)
+			continue
+		}
+		if len(s.lines) == 0 {
+			t.unknown = append(t.unknown, Unknown{name, s.at, s.command, "printed nothing"})
+			continue
+		}
+		r := &reading{section: s, byName: map[string]int{}, all: t}
+		r.Snapshot = Snapshot{Device: s.device, Kind: Switch, Format: s.format.Name, File: name, Line: s.at}
+		if s.format.System == "host" {
+			r.Kind = Host
+		}
+		s.format.read(r)
+		if t.fault != nil {
+			return nil, nil, t.fault
+		}
+		out = append(out, r.Snapshot)
+	}
+	if len(out) == 0 {
+		return nil, t.unknown, &field.Error{File: name, Msg: "holds no output that is read: expected what " +
+			"show commands of NX-OS, EOS or SONiC print, or ethtool, rdma and lldpcli on a host; prompts " +
+			"with " +
+			"the commands help"}
+	}
+	return out, t.unknown, nil
+}
+
+// pass notes a command whose output is not read.
+func (t *text) pass(s *section) {
+	for _, l := range s.lines {
+		if strings.TrimSpace(l.text) != "" && !rule(l.text) {
+			what := "stands before the first output that is known"
+			if s.command != "" {
+				what = fmt.Sprintf("the output of %s is not read", field.Quote(s.command))
+			}
+			t.not(l, what)
+			return
+		}
+	}
+}
+
+func (t *text) not(l line, why string) {
+	if len(t.unknown) < maxUnknown {
+		t.unknown = append(t.unknown, Unknown{t.name, l.n, strings.TrimSpace(l.text), why})
+	}
+	if l.n == t.lines && !t.whole {
+		t.fail(l.n, "the file ends within this line (%s): is it cut off?", why)
+	}
+}
+
+// fail keeps the first error.
+func (t *text) fail(n int, format string, args ...any) {
+	if t.fault == nil {
+		t.fault = &field.Error{File: t.name, Line: n, Col: 1, Msg: fmt.Sprintf(format, args...)}
+	}
+}
+
+// prompt is a device's, with a command behind it.
+var prompt = regexp.MustCompile(`^\[?(?:[\w.-]+@)?([A-Za-z0-9][\w.-]*)(?:\([^)]*\))?` +
+	`(?:[: ][~/][^\s#$>]*| ~)?\]?[#$>]\s*(\S.*)$`)
+
+// idle is a prompt at which nothing was typed.
+var idle = regexp.MustCompile(`^[A-Za-z0-9][\w.@-]*(?:\([^)]*\))?(?::[~/]\S*)?[#>$]\s*$`)
+
+// bare is a command without a device before it.
+var bare = regexp.MustCompile(`^[#$>]?\s*((?:sudo\s+)?(?:show|ethtool|rdma|grep|redis-dump|sonic-db-dump|` +
+	`ip|` +
+	`sonic-db-cli|pfcstat|queuestat|portstat|lldpcli|lldpctl)\s.*)$`)
+
+// split cuts a text into the outputs of commands.
+func (t *text) split(data []byte) ([]section, error) {
+	switch {
+	case len(data) > MaxSize:
+		return nil, &field.Error{File: t.name, Msg: "is larger than 64 MiB: that is no output of commands"}
+	case len(strings.TrimSpace(string(data[:min(len(data), 1<<16)]))) == 0 && len(data) < 1<<16:
+		return nil, &field.Error{File: t.name, Msg: "is empty"}
+	}
+	all := string(data)
+	if i := strings.IndexByte(all, 0); i >= 0 || !utf8.ValidString(all) {
+		return nil, &field.Error{File: t.name, Msg: "is a binary file, expected text"}
+	}
+	t.whole = strings.HasSuffix(all, "\n")
+	var out []section
+	device := deviceOf(t.name)
+	cur := section{device: device, at: 1}
+	flush := func() {
+		if len(cur.lines) > 0 || cur.format != nil {
+			out = append(out, cur)
+		}
+	}
+	for len(all) > 0 {
+		s, rest, _ := strings.Cut(all, "\n")
+		all = rest
+		t.lines++
+		s = strings.TrimSuffix(s, "\r")
+		if len(s) > maxLine {
+			return nil, &field.Error{File: t.name, Line: t.lines, Col: 1, Msg: "a line of more than 1 MiB: " +
+				"that is no output of commands"}
+		}
+		l := line{t.lines, s}
+		if who, command, ok := typed(s); ok {
+			flush()
+			if who != "" {
+				device = who
+			}
+			cur = section{device: device, command: command, at: l.n}
+			cur.format, cur.port = byCommand(command)
+			continue
+		}
+		if s != "" && strings.IndexByte("#$> ", s[len(s)-1]) >= 0 && idle.MatchString(s) {
+			flush()
+			cur = section{device: device, at: l.n}
+			continue
+		}
+		if f := begins(s, all); f != nil && f != cur.format && !cur.format.is(s) {
+			if cur.format != nil && cur.begun || cur.command == "" {
+				flush()
+				cur = section{device: device, at: l.n, format: f}
+			}
+			cur.format = f // whatever was typed, this is what came of it
+		}
+		cur.begun = cur.begun || cur.format.is(s)
+		cur.lines = append(cur.lines, l)
+	}
+	flush()
+	return out, nil
+}
+
+// typed reports a line at which somebody typed a command, and on which device.
+func typed(s string) (device, command string, ok bool) {
+	if len(s) > 4096 {
+		return "", "", false
+	}
+	if strings.IndexAny(s[:min(len(s), 200)], "#$>") > 0 { // most lines have none
+		if m := prompt.FindStringSubmatch(s); m != nil {
+			return m[1], m[2], true
+		}
+	}
+	if s != "" && strings.IndexByte("#$>serlgip", s[0]) >= 0 {
+		if m := bare.FindStringSubmatch(s); m != nil {
+			return "", m[1], true
+		}
+	}
+	return "", "", false
+}
+
+// byCommand finds what a command prints.
+func byCommand(command string) (*Format, string) {
+	command = strings.TrimSpace(strings.TrimPrefix(command, "sudo "))
+	for i := range formats {
+		if m := formats[i].command.FindStringSubmatch(command); m != nil {
+			if len(m) > 1 {
+				return &formats[i], m[1]
+			}
+			return &formats[i], ""
+		}
+	}
+	return nil, ""
+}
+
+// is reports whether a line begins a format.
+func (f *Format) is(s string) bool {
+	if f == nil || f.head == nil {
+		return false
+	}
+	// NX-OS says of some interfaces what EOS says of all.
+	return f.head.MatchString(s) || strings.HasSuffix(f.Name, "-interface") && ifHead.MatchString(s)
+}
+
+// begins finds the format that a line begins; for JSON, what comes behind it says which.
+func begins(s, rest string) *Format {
+	object := strings.TrimSpace(s) == "{"
+	for i := range formats {
+		if t := formats[i].tell; t != "" && object && strings.Contains(rest[:min(len(rest), 4096)], t) {
+			return &formats[i]
+		}
+	}
+	for i := range formats {
+		if h := formats[i].head; h != nil && strings.Contains(s, literals[i]) && h.MatchString(s) {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// literals are by format what a heading must hold: looking for that is faster than
+// matching it.
+var literals = func() (all []string) {
+	for i := range formats {
+		all = append(all, "")
+		if h := formats[i].head; h != nil {
+			re, err := syntax.Parse(h.String(), syntax.Perl)
+			if err == nil {
+				all[i] = literal(re)
+			}
+		}
+	}
+	return all
+}()
+
+// literal is the longest text that an expression cannot do without.
+func literal(re *syntax.Regexp) (longest string) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			return string(re.Rune)
+		}
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+		for _, sub := range re.Sub {
+			if l := literal(sub); len(l) > len(longest) {
+				longest = l
+			}
+		}
+	}
+	return longest
+}
+
+// deviceOf is the device that a file is named after.
+func deviceOf(file string) string {
+	base := path.Base(strings.ReplaceAll(file, "\\", "/"))
+	if ext := path.Ext(base); len(ext) > 1 && strings.Trim(ext[1:], "0123456789") != "" {
+		base = strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
+// port returns a port by its name, a new one where it is said first here. The pointer
+// holds until the next call.
+func (r *reading) port(name string, at line) *Port {
+	i, ok := r.byName[name]
+	if !ok {
+		if r.all.ports++; r.all.ports > maxPorts {
+			r.all.fail(at.n, "counters of more than %d interfaces in one file", maxPorts)
+			return &Port{}
+		}
+		i = len(r.Ports)
+		r.byName[name] = i
+		r.Ports = append(r.Ports, Port{Name: name, Line: at.n})
+	}
+	return &r.Ports[i]
+}
+
+// not notes a line that was not understood.
+func (r *reading) not(l line, why string, args ...any) { r.all.not(l, fmt.Sprintf(why, args...)) }

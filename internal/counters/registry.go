@@ -1,0 +1,124 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+)
+
+// Format is the output of one command.
+type Format struct {
+	Name   string
+	System string // who prints it: nxos, eos, sonic, host
+	About  string
+	// Command prints it; PORT stands for a port, for each of which it is typed; empty where Show
+	// uses another that says the same.
+	Command string
+
+	command *regexp.Regexp // how it is typed, shortened or not; a first group is the port
+	head    *regexp.Regexp // a line that begins it and nothing else, for texts without prompts
+	tell    string         // of JSON: a key that no other output has
+	read    func(r *reading)
+	write   func(w *bytes.Buffer, s *Snapshot)
+}
+
+// formats in the order in which a system's are written. A command line is tried against
+// them in this order, too.
+var formats = slices.Concat(always, nxosFormats, eosFormats, sonicFormats, hostFormats)
+
+// Formats lists them.
+func Formats() []Format { return formats }
+
+// Systems are those whose outputs are read and written.
+var Systems = []string{"nxos", "eos", "sonic", "host"}
+
+// Find returns a format by its name.
+func Find(name string) *Format {
+	for i := range formats {
+		if formats[i].Name == name {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// Names are the formats' names.
+func Names() (names []string) {
+	for _, f := range formats {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Write is a snapshot as a format has it, as far as it shows what is there.
+func Write(format string, s Snapshot) ([]byte, error) {
+	f := Find(format)
+	if f == nil {
+		return nil, field.Choice("format", format, Names(), "%s is no format of counters",
+			field.Quote(format))
+	}
+	var b bytes.Buffer
+	f.write(&b, &s)
+	return b.Bytes(), nil
+}
+
+// Show is a session on a device: each command of its system with what it prints.
+func Show(system string, s Snapshot) []byte {
+	var b bytes.Buffer
+	for i := range formats {
+		f := &formats[i]
+		if f.System != system && f.System != "" || f.Command == "" {
+			continue // one of two commands that say the same is enough
+		}
+		command := f.Command
+		if f.System == "" && (system == "nxos" || system == "eos") {
+			command = map[string]string{"nxos": "run ", "eos": ""}[system] + "bash " + command
+		}
+		if !strings.Contains(command, "PORT") {
+			f.session(&b, system, command, &s)
+			continue
+		}
+		for p := range s.Ports {
+			one := s
+			one.Ports = s.Ports[p : p+1]
+			if name := f.names(&s.Ports[p]); name != "" {
+				f.session(&b, system, strings.Replace(command, "PORT", name, 1), &one)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// names is what a command calls a port, "" where it is not for it: ethtool knows
+// interfaces, sysfs RDMA devices.
+func (f *Format) names(p *Port) string {
+	device, _, rdma := strings.Cut(p.Name, "/")
+	if rdma != (f.Name == "hw-counters") {
+		return ""
+	}
+	return device
+}
+
+// session is one command and what it prints, unless that is nothing.
+func (f *Format) session(b *bytes.Buffer, system, command string, s *Snapshot) {
+	var out bytes.Buffer
+	f.write(&out, s)
+	if out.Len() == 0 {
+		return
+	}
+	switch system {
+	case "sonic":
+		fmt.Fprintf(b, "admin@%s:~$ ", s.Device)
+	case "host":
+		fmt.Fprintf(b, "root@%s:~# ", s.Device)
+	default:
+		fmt.Fprintf(b, "%s# ", s.Device)
+	}
+	b.WriteString(command + "\n")
+	b.Write(out.Bytes())
+	b.WriteByte('\n')
+}

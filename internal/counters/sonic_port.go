@@ -1,0 +1,151 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"railyard/unit"
+)
+
+// rowInterface reads an interface's packets, errors and drops.
+func rowInterface(r *reading, t *table, cells []string, l line) string {
+	p := r.port(cells[0], l)
+	for i, h := range t.heads {
+		var to *Count
+		switch h {
+		case "STATE":
+			if cells[i] == "U" || cells[i] == "D" || cells[i] == "X" {
+				p.Up = Said[bool]{cells[i] == "U", l.n, true}
+			}
+			continue
+		case "RX_OK":
+			to = &p.RxPackets
+		case "TX_OK":
+			to = &p.TxPackets
+		case "RX_ERR":
+			to = &p.InErrors
+		case "RX_DRP":
+			to = &p.InDiscards
+		case "TX_ERR":
+			to = &p.OutErrors
+		case "TX_DRP":
+			to = &p.OutDiscards
+		default:
+			continue
+		}
+		if wrong := take(cells[i:], l, to); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+func writeSonicInterfaces(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"IFACE", "STATE", "RX_OK", "RX_BPS", "RX_UTIL", "RX_ERR", "RX_DRP", "RX_OVR",
+		"TX_OK", "TX_BPS", "TX_UTIL", "TX_ERR", "TX_DRP", "TX_OVR"}}
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		if !anyOf(p.RxPackets, p.TxPackets, p.InErrors, p.InDiscards, p.OutErrors, p.OutDiscards) {
+			continue
+		}
+		g.add(p.Name, p.state("U", "D"), p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
+			p.InDiscards.grouped(), "N/A", p.TxPackets.grouped(), "N/A", "N/A", p.OutErrors.grouped(),
+			p.OutDiscards.grouped(), "N/A")
+	}
+	g.write(w)
+}
+
+// state is a word for a port that is up or down.
+func (p *Port) state(up, down string) string {
+	switch {
+	case !p.Up.Is:
+		return "N/A"
+	case p.Up.V:
+		return up
+	}
+	return down
+}
+
+// rowStatus reads an interface's speed, MTU and state.
+func rowStatus(r *reading, t *table, cells []string, l line) string {
+	p := r.port(cells[0], l)
+	for i, h := range t.heads {
+		switch c := cells[i]; h {
+		case "Speed":
+			if rate, err := unit.ParseRate(c + "bps"); err == nil && c != "" {
+				p.Speed = Said[unit.Rate]{rate, l.n, true}
+			} else if c != "N/A" {
+				return quote(c) + " is no speed"
+			}
+		case "MTU":
+			n, err := strconv.ParseInt(c, 10, 32)
+			if err == nil {
+				p.MTU = Said[unit.Bytes]{unit.Bytes(n), l.n, true}
+			} else if c != "N/A" {
+				return quote(c) + " is no MTU"
+			}
+		case "Oper":
+			if c == "up" || c == "down" {
+				p.Up = Said[bool]{c == "up", l.n, true}
+			}
+		}
+	}
+	return ""
+}
+
+func writeSonicStatus(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin",
+		"Type", "Asym PFC"}}
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		if !p.Speed.Is && !p.MTU.Is && !p.Up.Is {
+			continue
+		}
+		speed, mtu := "N/A", "N/A"
+		if p.Speed.Is {
+			speed = fmt.Sprintf("%dM", p.Speed.V/unit.Mbps)
+			if p.Speed.V%unit.Gbps == 0 {
+				speed = fmt.Sprintf("%dG", p.Speed.V/unit.Gbps)
+			}
+		}
+		if p.MTU.Is {
+			mtu = fmt.Sprint(int64(p.MTU.V))
+		}
+		g.add(p.Name, "N/A", speed, mtu, "N/A", p.Name, "routed", p.state("up", "down"), "up", "N/A", "off")
+	}
+	g.write(w)
+}
+
+// rowLLDP reads a neighbour. A port that announces a MAC address is named by its
+// description, where that is one word.
+func rowLLDP(r *reading, t *table, cells []string, l line) string {
+	if len(cells) < 3 || cells[1] == "" {
+		return "names no neighbour"
+	}
+	port := cells[2]
+	if mac.MatchString(port) && len(cells) > 4 && cells[4] != "" && !strings.Contains(cells[4], " ") {
+		port = cells[4]
+	}
+	r.port(cells[0], l).Peer = Peer{Device: cells[1], Port: port, Line: l.n}
+	return ""
+}
+
+func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"},
+		left: 5}
+	for i := range s.Ports {
+		if p := &s.Ports[i]; p.Peer.Is() {
+			g.add(p.Name, p.Peer.Device, p.Peer.Port, "BR", p.Peer.Port)
+		}
+	}
+	if len(g.rows) == 0 {
+		return
+	}
+	w.WriteString("Capability codes: (R) Router, (B) Bridge, (O) Other\n")
+	g.write(w)
+	w.Truncate(w.Len() - 1)
+	fmt.Fprintf(w, "--------------------------------------------------\nTotal entries displayed:  %d\n",
+		len(g.rows))
+}

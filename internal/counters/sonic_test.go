@@ -1,0 +1,64 @@
+package counters
+
+import (
+	"strings"
+	"testing"
+)
+
+const pfcText = `admin@leaf1:~$ show pfc counters
+  Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
+---------  ------  ------  ------  ------  ------  ------  ------  ------
+Ethernet0       0       1       2   1,203       4       5       6       7
+Ethernet4     N/A     N/A     N/A     N/A     N/A     N/A     N/A     N/A
+
+  Port Tx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
+---------  ------  ------  ------  ------  ------  ------  ------  ------
+Ethernet0      10      11      12  13,123,456      14      15      16      17
+Ethernet4       0       0       0       0       0       0       0       0
+`
+
+func TestSonicPFC(t *testing.T) {
+	text := strings.ReplaceAll(pfcText, "  13,123,456", "      13")
+	all, unknown, err := Read("x.txt", []byte(text))
+	if err != nil || len(unknown) > 0 || len(all) != 1 {
+		t.Fatal(all, unknown, err)
+	}
+	s := all[0]
+	p := s.Find("Ethernet0")
+	if s.Device != "leaf1" || s.Format != "sonic-pfc" || p.RxPFC[3] != (Count{V: 1203, Line: 4, Is: true}) ||
+		p.TxPFC[7].V != 17 || s.Find("Ethernet4").RxPFC[0].Is || !s.Find("Ethernet4").TxPFC[0].Is {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDelta(t *testing.T) {
+	port := func(v uint64, bits uint8) Port {
+		p := Port{Name: "Ethernet0", Line: 3}
+		p.RxPFC[3] = Count{V: v, Is: true, Bits: bits}
+		return p
+	}
+	snap := func(v uint64, bits uint8) Snapshot {
+		return Snapshot{Device: "leaf1", File: "f", Ports: []Port{port(v, bits)}}
+	}
+	for _, c := range []struct {
+		before, after uint64
+		bits          uint8
+		want          uint64
+		notes         int
+	}{
+		{10, 25, 0, 15, 0},
+		{1<<32 - 5, 7, 32, 12, 0}, // wrapped
+		{1<<32 - 5, 7, 0, 7, 1},   // cleared: it does not wrap there
+		{100, 7, 32, 7, 1},        // cleared: it was far from its top
+	} {
+		d, err := Delta(snap(c.before, c.bits), snap(c.after, c.bits))
+		if err != nil || d.Ports[0].RxPFC[3].V != c.want || len(d.Notes) != c.notes {
+			t.Errorf("%+v: %d, %v, %v", c, d.Ports[0].RxPFC[3].V, d.Notes, err)
+		}
+	}
+	other := snap(1, 0)
+	other.Device = "leaf2"
+	if _, err := Delta(snap(1, 0), other); err == nil || !strings.Contains(err.Error(), "leaf2") {
+		t.Error("a difference of two devices:", err)
+	}
+}

@@ -1,0 +1,108 @@
+package counters
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// table reads what Python's tabulate prints: headings, a line of dashes that says where
+// columns are, rows. A heading begins another table.
+type table struct {
+	heads []string
+	spans [][2]int
+	last  line // the one before: a heading, if dashes follow
+}
+
+// next takes a line and returns the cells of a row, nil where it is none. A line before
+// dashes is a heading; dashes without a gap end the table.
+func (t *table) next(l line, following string) (cells []string) {
+	s := strings.TrimRight(l.text, " \t")
+	defer func() { t.last = l }()
+	switch {
+	case s == "":
+		t.spans, t.heads = nil, nil
+		return nil
+	case rule(s) && strings.Contains(s, "--"):
+		if spans := dashes(s); len(spans) > 1 || t.spans == nil {
+			t.spans = spans
+			t.heads = t.cut(t.last.text)
+		} else {
+			t.spans = nil
+		}
+		return nil
+	case t.spans == nil || rule(following) && strings.Contains(following, "--  --"):
+		return nil
+	}
+	return t.cut(s)
+}
+
+// dashes are where columns begin and end.
+func dashes(s string) (out [][2]int) {
+	start := -1
+	for i := 0; i <= len(s); i++ {
+		switch is := i < len(s) && s[i] == '-'; {
+		case is && start < 0:
+			start = i
+		case !is && start >= 0:
+			out = append(out, [2]int{start, i})
+			start = -1
+		}
+	}
+	return out
+}
+
+// cut is the cells of a line.
+func (t *table) cut(s string) []string {
+	var cells []string
+	for _, at := range t.spans {
+		if at[0] >= len(s) {
+			cells = append(cells, "")
+			continue
+		}
+		cells = append(cells, strings.TrimSpace(s[at[0]:min(at[1], len(s))]))
+	}
+	return cells
+}
+
+// grid writes such a table: all cells to the right, except those of columns that stand left.
+type grid struct {
+	heads []string
+	left  int // how many columns stand to the left
+	rows  [][]string
+}
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+func (g *grid) write(w *bytes.Buffer) {
+	if len(g.rows) == 0 {
+		return
+	}
+	wide := make([]int, len(g.heads))
+	all := append([][]string{g.heads}, g.rows...)
+	for i := range g.heads {
+		for k := range all {
+			wide[i] = max(wide[i], len(all[k][i]))
+		}
+	}
+	dash := make([]string, len(wide))
+	for i := range dash {
+		dash[i] = strings.Repeat("-", wide[i])
+	}
+	all = append([][]string{g.heads, dash}, g.rows...)
+	for _, cells := range all {
+		var b strings.Builder
+		for i, c := range cells {
+			if i > 0 {
+				b.WriteString("  ")
+			}
+			if i < g.left {
+				fmt.Fprintf(&b, "%-*s", wide[i], c)
+			} else {
+				fmt.Fprintf(&b, "%*s", wide[i], c)
+			}
+		}
+		w.WriteString(strings.TrimRight(b.String(), " ") + "\n")
+	}
+	w.WriteByte('\n')
+}

@@ -1,0 +1,76 @@
+package counters
+
+import (
+	"strconv"
+	"strings"
+
+	"railyard/internal/field"
+)
+
+// number reads a counter as tables print it: 1234, 1,234; N/A and - are no answer.
+func number(s string, at line) (c Count, ok bool) {
+	if s == "N/A" || s == "n/a" || s == "-" || s == "--" {
+		return Count{}, true
+	}
+	if strings.IndexByte(s, ',') >= 0 {
+		s = strings.ReplaceAll(s, ",", "")
+	}
+	v, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return Count{}, false
+	}
+	return Count{V: v, Line: at.n, Is: true}, true
+}
+
+// tooLarge reports a number that is one, and has more than 64 bits.
+func tooLarge(s string) bool {
+	s = strings.ReplaceAll(s, ",", "")
+	return len(s) > 19 && strings.Trim(s, "0123456789") == ""
+}
+
+// text of a counter in a table, with N/A where there is none.
+func (c Count) String() string {
+	if !c.Is {
+		return "N/A"
+	}
+	return strconv.FormatUint(c.V, 10)
+}
+
+// zero is the counter with 0 for what is not known, for outputs that have no word for that.
+func (c Count) zero() string { return strconv.FormatUint(c.V, 10) }
+
+// grouped is a number with commas, as SONiC prints.
+func (c Count) grouped() string {
+	s := c.String()
+	if !c.Is {
+		return s
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// rule reports a line that only draws: dashes, plus signs, equals signs.
+func rule(s string) bool { return strings.Trim(s, "-=+| \t") == "" }
+
+// anyOf reports whether one of counters is said.
+func anyOf(cs ...Count) bool {
+	for _, c := range cs {
+		if c.Is {
+			return true
+		}
+	}
+	return false
+}
+
+// said reports whether one of eight is.
+func said(cs *[Priorities]Count) bool { return anyOf(cs[:]...) }
+
+// quote is a word of a text in a message, of a bounded length.
+func quote(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return field.Quote(s)
+}
