@@ -1,0 +1,265 @@
+// Package gnmi reads live counters from devices over gNMI: interfaces, queues, PFC and
+// LLDP, as OpenConfig and some vendors name them (leaves.go), into the same snapshots that
+// pasted outputs become. It asks for the state once (Subscribe ONCE, or Get) and changes
+// nothing on a device.
+package gnmi
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+
+	"railyard/internal/counters"
+
+	pb "github.com/openconfig/gnmi/proto/gnmi"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// DefaultPort is gNMI's, registered with IANA.
+const DefaultPort = "9339"
+
+// What one device may answer: messages and leaves beyond are refused.
+const (
+	maxMessage = 64 << 20
+	maxLeaves  = 4_000_000
+)
+
+// Options is how devices are talked to.
+type Options struct {
+	User, Password string
+	TLS            *tls.Config // nil: plain text
+}
+
+// Client is a connection to one device.
+type Client struct {
+	target   string
+	conn     *grpc.ClientConn
+	gnmi     pb.GNMIClient
+	opts     Options
+	encoding pb.Encoding
+	named    string // what a prefix has to call it; "" where none has to
+	origin   string // of paths; "" as most have it
+	whole    bool   // it knows no wildcards: lists are asked for as wholes
+	untyped  bool   // it knows no types of data in Get
+}
+
+// Dial prepares a connection; the first question opens it.
+func Dial(target string, o Options) (*Client, error) {
+	if _, _, err := net.SplitHostPort(target); err != nil {
+		target = net.JoinHostPort(target, DefaultPort)
+	}
+	cred := insecure.NewCredentials()
+	if o.TLS != nil {
+		cred = credentials.NewTLS(o.TLS)
+	}
+	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(cred),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", target, err)
+	}
+	return &Client{target: target, conn: conn, gnmi: pb.NewGNMIClient(conn), opts: o}, nil
+}
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// with adds who asks.
+func (c *Client) with(ctx context.Context) context.Context {
+	if c.opts.User == "" {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "username", c.opts.User, "password", c.opts.Password)
+}
+
+// Snapshot asks for everything that diagnosing reads. What a device does not have is a
+// note; one that has nothing of it is an error.
+func (c *Client) Snapshot(ctx context.Context) (*counters.Snapshot, []string, error) {
+	ctx = c.with(ctx)
+	caps, err := c.gnmi.Capabilities(ctx, &pb.CapabilityRequest{})
+	if err != nil && status.Code(err) != codes.Unimplemented { // collectors that serve others' have none
+		return nil, nil, c.fail("does not answer", err)
+	}
+	c.encoding = pick(caps.GetSupportedEncodings())
+	t := newTree(c.target)
+	notes, err := c.all(ctx, t)
+	if err == nil && len(t.ports) == 0 { // none means this one by the specification; caches tell them apart
+		c.origin = "openconfig"
+		notes, err = c.all(ctx, t)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(t.ports) == 0 {
+		said := ""
+		if len(notes) > 0 {
+			said = " (" + notes[0] + ")"
+		}
+		return nil, notes, fmt.Errorf("%s: answers, and has no counters of interfaces, queues or PFC "+
+			"under any path that is asked for%s", c.target, said)
+	}
+	return t.snapshot(), notes, nil
+}
+
+// all asks all questions; a device that lacks one answers the others.
+func (c *Client) all(ctx context.Context, t *tree) (notes []string, err error) {
+	for _, q := range questions {
+		err := c.once(ctx, q, t)
+		if err != nil && slices.Contains(final, status.Code(err)) {
+			return nil, c.fail("refuses "+q.name(), err)
+		}
+		if err != nil {
+			notes = append(notes, fmt.Sprintf("%s has no %s: %s", c.target, q.name(),
+				status.Convert(err).Message()))
+		}
+	}
+	return notes, nil
+}
+
+// final are answers after which no other question is worth asking.
+var final = []codes.Code{codes.Unauthenticated, codes.PermissionDenied, codes.Unavailable,
+	codes.DeadlineExceeded, codes.ResourceExhausted, codes.Canceled}
+
+// fail says in the device's words what went wrong.
+func (c *Client) fail(what string, err error) error {
+	st := status.Convert(err)
+	return fmt.Errorf("%s %s: %s (%v)", c.target, what, st.Message(), st.Code())
+}
+
+// pick prefers the encodings that say most with least.
+func pick(has []pb.Encoding) pb.Encoding {
+	for _, e := range []pb.Encoding{pb.Encoding_JSON_IETF, pb.Encoding_PROTO, pb.Encoding_JSON} {
+		for _, h := range has {
+			if h == e {
+				return e
+			}
+		}
+	}
+	return pb.Encoding_JSON
+}
+
+// once asks one question. What a device wants otherwise it says in words only: a prefix with its name
+// (NVIDIA's
+// switches take any; collectors know those that they serve, and * for all), or another encoding than those
+// that it
+// lists (Junos). What it took once it is asked with from then on.
+func (c *Client) once(ctx context.Context, q question, t *tree) error {
+	names := []string{c.host(), "*"}
+	encodings := []pb.Encoding{pb.Encoding_PROTO, pb.Encoding_JSON, pb.Encoding_JSON_IETF}
+	for {
+		n := t.leaves
+		err := c.ask(ctx, q, t)
+		code, says := status.Code(err), strings.ToLower(status.Convert(err).Message())
+		refused := err != nil && t.leaves == n && slices.Contains(otherwise, code)
+		switch {
+		case refused && strings.Contains(says, "encoding") && len(encodings) > 0:
+			c.encoding, encodings = encodings[0], encodings[1:]
+		case refused && q.target == "" && len(names) > 0 &&
+			(strings.Contains(says, "prefix") || strings.Contains(says, "target")):
+			c.named, names = names[0], names[1:]
+		case refused && strings.Contains(says, "request type") && !c.untyped:
+			c.untyped = true
+		case refused && q.wild() && !c.whole:
+			c.whole = true
+			if c.ask(ctx, q, t) != nil {
+				c.whole = false
+				return err
+			}
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// otherwise are answers after which the same may be asked in another way.
+var otherwise = []codes.Code{codes.InvalidArgument, codes.Unimplemented, codes.NotFound, codes.Unknown,
+	codes.FailedPrecondition}
+
+// host is the device as it was named, without its port.
+func (c *Client) host() string { return c.target[:strings.LastIndexByte(c.target, ':')] }
+
+// prefix is that of a question: its own, or the name that a device wants to hear.
+func (c *Client) prefix(q question) *pb.Path {
+	if p := q.prefix(); p != nil || c.named == "" {
+		return p
+	}
+	return &pb.Path{Target: c.named}
+}
+
+// path is that of a question.
+func (c *Client) path(q question) *pb.Path {
+	if c.whole {
+		q = q.parent()
+	}
+	p := q.path()
+	if q.target == "" {
+		p.Origin = c.origin
+	}
+	return p
+}
+
+// ask asks by Subscribe ONCE, or by Get where a device does not know that.
+func (c *Client) ask(ctx context.Context, q question, t *tree) error {
+	err := c.subscribe(ctx, q, t)
+	if status.Code(err) != codes.Unimplemented || strings.Contains(err.Error(), "ncoding") {
+		return err
+	}
+	kind := pb.GetRequest_STATE
+	if c.untyped {
+		kind = pb.GetRequest_ALL
+	}
+	r, err := c.gnmi.Get(ctx, &pb.GetRequest{Prefix: c.prefix(q), Path: []*pb.Path{c.path(q)},
+		Type: kind, Encoding: c.encoding})
+	if err != nil {
+		return err
+	}
+	for _, n := range r.Notification {
+		if err := t.add(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) subscribe(ctx context.Context, q question, t *tree) error {
+	stream, err := c.gnmi.Subscribe(ctx)
+	if err != nil {
+		return err
+	}
+	list := &pb.SubscriptionList{Prefix: c.prefix(q), Mode: pb.SubscriptionList_ONCE, Encoding: c.encoding,
+		Subscription: []*pb.Subscription{{Path: c.path(q)}}}
+	err = stream.Send(&pb.SubscribeRequest{Request: &pb.SubscribeRequest_Subscribe{Subscribe: list}})
+	if err != nil && !errors.Is(err, io.EOF) { // EOF: the status comes with the next message
+		return err
+	}
+	if err := stream.CloseSend(); err != nil {
+		return err
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if m.GetSyncResponse() {
+			return nil
+		}
+		if n := m.GetUpdate(); n != nil {
+			if err := t.add(n); err != nil {
+				return err
+			}
+		}
+	}
+}
