@@ -29,6 +29,7 @@ func (sh *shell) call(c *syntax.CallExpr, s *syntax.Stmt) answer {
 	if len(args) == 0 { // a variable that holds nothing
 		return yes
 	}
+	heard := sh.hear != nil && sh.hear(Command{Words: sh.placed(args), To: sh.target(s)})
 	if sh.keep(args, s) {
 		return yes
 	}
@@ -47,11 +48,36 @@ func (sh *shell) call(c *syntax.CallExpr, s *syntax.Stmt) answer {
 	if body, ok := sh.funcs[args[0].Text]; ok {
 		return inner.function(body, args, sh)
 	}
+	if heard {
+		return yes
+	}
 	if a, ok := sh.builtin(args, c); ok {
 		return a
 	}
 	inner.start(args)
 	return maybe
+}
+
+// placed are words with the places of the text that somebody wrote: behind -c, that of the whole.
+func (sh *shell) placed(args []Arg) (out []Arg) {
+	for _, a := range args {
+		if sh.quoted.Line > 0 {
+			a.At = sh.quoted
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// target is the file that a command's output is written to.
+func (sh *shell) target(s *syntax.Stmt) (to string) {
+	for _, r := range s.Redirs {
+		if (r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob) &&
+			(r.N == nil || r.N.Value == "1") {
+			to = sh.literal(r.Word)
+		}
+	}
+	return to
 }
 
 // keep notes what a command writes into a file that the script may name later.
@@ -102,10 +128,10 @@ func (sh *shell) function(body *syntax.Stmt, args []Arg, outer *shell) answer {
 		return maybe
 	}
 	*sh.calls++
-	params := sh.params
-	sh.params = texts(args[1:])
+	params, inside := sh.params, sh.inside
+	sh.params, sh.inside = texts(args[1:]), true
 	a := sh.stmt(body)
-	sh.params, sh.left = params, false
+	sh.params, sh.left, sh.inside = params, false, inside
 	*sh.calls--
 	outer.gone = outer.gone || sh.gone
 	return a
@@ -130,6 +156,10 @@ func (sh *shell) builtin(args []Arg, c *syntax.CallExpr) (answer, bool) {
 		sh.gone = true
 	case "return":
 		sh.left = true
+	case "continue":
+		sh.jump = nextTurn
+	case "break":
+		sh.jump = breaks
 	case "unset":
 		for _, n := range rest {
 			delete(sh.vars, n)
@@ -143,7 +173,12 @@ func (sh *shell) builtin(args []Arg, c *syntax.CallExpr) (answer, bool) {
 			}
 		}
 	case "eval":
+		was := sh.quoted
+		if was.Line == 0 {
+			sh.quoted = args[0].At
+		}
 		sh.text(args[0].At.File, strings.Join(rest, " "), c.Pos())
+		sh.quoted = was
 	case "source", ".":
 		if len(rest) > 0 {
 			sh.include(rest[0], c.Pos())

@@ -3,6 +3,7 @@ package jobscript
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -164,7 +165,8 @@ func TestHostile(t *testing.T) {
 		"doubling": doubling + "srun python $a\n", "sequence": "srun echo {1..1000000000}\n",
 		"replace": doubling + "b=${a//x/$a}\nb=${b//x/$b}\nsrun python $b\n", "itself": "f() { f; f; }\nf\n",
 		"loops": "for a in " + strings.Repeat("x ", 2000) + "; do for b in " + strings.Repeat("y ", 2000) +
-			"; do for c in $b $b; do srun $a; done; done; done\n", "forever": "while true; do srun x; done\n",
+			"; do for c in $b $b; do srun $a; done; done; done\n", "forever": "while true; do srun x; " +
+			"done\n",
 		"eval": "a='eval \"$a\"'\neval \"$a\"\n", "script": "bash loop.sh\n",
 		"substitution": strings.Repeat("a=$(echo $a$a)\n", 50), "array": "a[999999999]=1\nsrun ${a[@]}\n",
 		"arithmetic": "srun $((1/0)) $((2**63)) $((x=1)) $(( 08 ))\n", "home": "srun ~nobody/x\n",
@@ -187,7 +189,8 @@ func TestHostile(t *testing.T) {
 func TestAnyScript(t *testing.T) {
 	pieces := []string{"srun ", "torchrun ", "python ", "$A", "${A:-b}", "${A[@]}", "$(hostname)", "`x`",
 		"'", "\"",
-		"\n", " ", "if [ -z $A ]; then ", "fi\n", "else ", "for i in a b; do ", "done\n", "A=(x y)\n", "A=1 ",
+		"\n", " ", "if [ -z $A ]; then ", "fi\n", "else ", "for i in a b; do ", "done\n", "A=(x y)\n",
+		"A=1 ",
 		"&& ", "|| ", "| ", "f() { ", "}\n", "f ", "case $A in x) ", ";; esac\n", "cat <<EOF > f\n", "EOF\n",
 		"--nproc_per_node 8 ", "--num-layers 4 ", "train.py ", "bash -c ", "$((A+1)) ", "((A=2))\n",
 		"\\\n", "# ",
@@ -249,7 +252,8 @@ func TestArguments(t *testing.T) {
 			continue
 		}
 		for cut := range len(text) {
-			a, err := ReadArguments([]File{{Name: name, Kind: kind, Text: []byte(text[:cut])}}, 8, readBeside)
+			a, err := ReadArguments([]File{{Name: name, Kind: kind, Text: []byte(text[:cut])}}, 8,
+				readBeside)
 			if err == nil && a.Ranks < 1 {
 				t.Errorf("%s up to %d: %d ranks", name, cut, a.Ranks)
 			}
@@ -273,5 +277,46 @@ func TestArguments(t *testing.T) {
 	}
 	if zero, _ := a.Find("zero"); a.Ranks != 8 || zero.Value != "1" || zero.At.Line != 3 {
 		t.Errorf("%d ranks, %+v", a.Ranks, zero)
+	}
+}
+
+// Who asks hears of every command with its words as it gets them, through loops, functions, ranges and sh
+// -c,
+// and of variables; what he knows counts as run, and files that tests ask for are there.
+func TestCommandsAreTold(t *testing.T) {
+	s, err := ReadShell("x.sh", []byte(`N=2
+set_one() { tool -i "$1" --pfc 1 > /sys/"$1"; }
+for i in {0..1}; do set_one eth$i; done
+for i in $(seq 2 3); do sudo sh -c "tool eth$i"; done
+if [ -d /sys/x ]; then tool there; fi
+if ! tool a || ! tool b; then tool failed; fi
+for i in {0..9999}; do tool $i; done
+echo $(seq 1 100000) | tool
+eval "tool evaluated"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var heard []string
+	s.Walk(Environment{There: true, Sets: func(name, value string, at slurm.Place) {
+		heard = append(heard, fmt.Sprintf("%d %s=%s", at.Line, name, value))
+	}, Command: func(c Command) bool {
+		var words []string
+		for _, a := range c.Words {
+			words = append(words, slurm.Open(a.Text))
+		}
+		if words[0] == "tool" {
+			heard = append(heard, strings.TrimSpace(fmt.Sprintf("%d %s %s", c.Words[0].At.Line,
+				strings.Join(words, " "),
+				c.To)))
+		}
+		return words[0] == "tool"
+	}})
+	want := []string{"1 N=2", "2 tool -i eth0 --pfc 1 /sys/eth0", "2 tool -i eth1 --pfc 1 /sys/eth1",
+		"4 tool eth2",
+		"4 tool eth3", "5 tool there", "6 tool a", "6 tool b", "7 tool {0..9999}", "8 tool",
+		"9 tool evaluated"}
+	if !slices.Equal(heard, want) {
+		t.Errorf("heard\n%s\nwant\n%s", strings.Join(heard, "\n"), strings.Join(want, "\n"))
 	}
 }

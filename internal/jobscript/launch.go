@@ -269,6 +269,9 @@ func (sh *shell) inline(a Arg) {
 	}
 	text := sh.found.texts[a.At.File]
 	sh.found.texts[a.At.File] = a.Text // for what is quoted of it
+	if sh.quoted.Line == 0 {
+		sh.quoted = a.At
+	}
 	sh.all(f.Stmts)
 	sh.found.texts[a.At.File] = text
 	for i := n; i < len(sh.found.Launches); i++ {

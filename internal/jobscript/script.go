@@ -52,6 +52,11 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 			"line "+
 			"says by what they are run, as #!/bin/bash")
 	}
+	if i := strings.IndexByte(s.text, '\r'); i >= 0 && i+1 < len(s.text) && s.text[i+1] == '\n' {
+		line := 1 + strings.Count(s.text[:i], "\n")
+		return nil, slurm.Place{File: name, Line: line, Col: 1}.Fail("", "ends its lines as DOS does "+
+			"(CR LF), and sbatch takes no such script: dos2unix helps")
+	}
 	s.Job = &slurm.Request{}
 	if err := s.directives(); err != nil {
 		return nil, err
@@ -73,6 +78,9 @@ func Read(name string, text []byte, more []string) (*Script, error) {
 	}
 	return s, nil
 }
+
+// ReadShell reads a script that is not for sbatch: no first line is asked for, and none of #SBATCH read.
+func ReadShell(name string, text []byte) (*Script, error) { return read(name, text) }
 
 // read parses a script in shell's language.
 func read(name string, text []byte) (s *Script, err error) {

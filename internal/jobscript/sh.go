@@ -2,7 +2,6 @@ package jobscript
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"railyard/internal/slurm"
@@ -41,6 +40,11 @@ type shell struct {
 	found  *Found
 	within launcher // what has started this shell
 
+	hear   func(Command) bool
+	sets   func(name, value string, at slurm.Place)
+	there  bool
+	quoted slurm.Place // of the text that is read behind -c or eval
+
 	open         map[string]bool // names in the word under way that are set nowhere
 	room         int             // bytes that it may still grow to
 	steps, calls *int
@@ -48,6 +52,8 @@ type shell struct {
 	told         map[string]bool
 	gone         bool // it has come to exit
 	left         bool // a function has come to return
+	jump         jump // a loop has come to continue or break
+	inside       bool // of a function
 	looked       bool // a test asks for a file
 }
 
@@ -57,12 +63,25 @@ type Environment struct {
 	Nodes     []string
 	Args      []string
 	Read      ReadFile // files beside the script; none are read without
+
+	// Command hears of every simple command before it is followed, and says whether it knows it: then it
+	// counts as run. Sets hears of variables. Files that tests ask for are there where There is set.
+	Command func(Command) bool
+	Sets    func(name, value string, at slurm.Place)
+	There   bool
+}
+
+// Command is a simple command, its words as it gets them, and the file that it writes to; "": none.
+type Command struct {
+	Words []Arg
+	To    string
 }
 
 // Walk goes through a script and finds what it starts.
 func (s *Script) Walk(e Environment) *Found {
 	sh := &shell{file: s.Name, vars: map[string]expand.Variable{}, params: e.Args,
 		funcs: map[string]*syntax.Stmt{}, files: map[string]string{}, read: e.Read, nodes: e.Nodes,
+		hear: e.Command, sets: e.Sets, there: e.There,
 		found: &Found{texts: map[string]string{s.Name: s.text}}, steps: new(int), calls: new(int),
 		told: map[string]bool{}}
 	sh.found.written, sh.found.read = sh.files, e.Read
@@ -99,7 +118,7 @@ func (sh *shell) note(p syntax.Pos, format string, args ...any) {
 func (sh *shell) all(list []*syntax.Stmt) (last answer) {
 	last = yes
 	for _, s := range list {
-		if sh.gone || sh.left || *sh.steps > maxSteps {
+		if sh.stopped() {
 			return last
 		}
 		last = sh.stmt(s)
@@ -142,7 +161,7 @@ func (sh *shell) command(s *syntax.Stmt) answer {
 	case *syntax.ForClause:
 		return sh.loop(c)
 	case *syntax.WhileClause:
-		return sh.all(c.Do)
+		return sh.while(c)
 	case *syntax.CaseClause:
 		return sh.choose(c)
 	case *syntax.FuncDecl:
@@ -181,111 +200,6 @@ func (sh *shell) child() *shell {
 	return &c
 }
 
-// binary runs a && b, a || b, a | b.
-func (sh *shell) binary(c *syntax.BinaryCmd) answer {
-	left := sh.stmt(c.X)
-	switch c.Op {
-	case syntax.AndStmt:
-		if left == no {
-			return no
-		}
-		return sh.stmt(c.Y)
-	case syntax.OrStmt:
-		if left != no { // a command that is not run is taken to have worked
-			return left
-		}
-		return sh.stmt(c.Y)
-	}
-	return sh.stmt(c.Y)
-}
-
-// branch runs the part of an if that its tests lead to.
-func (sh *shell) branch(c *syntax.IfClause) answer {
-	for ; c != nil; c = c.Else {
-		if len(c.Cond) == 0 { // else
-			return sh.all(c.Then)
-		}
-		sh.looked = false
-		a := sh.all(c.Cond)
-		if a == maybe {
-			if sh.looked {
-				sh.note(c.Pos(), "whether a file is there is not looked at: taken as if it were not "+
-					"tested for")
-				continue
-			}
-			if ends(c.Then) {
-				sh.note(c.Pos(), "what is tested is not known here: taken as false, because the script ends "+
-					"otherwise")
-				continue
-			}
-			sh.note(c.Pos(), "what is tested is not known here: taken as true")
-		}
-		if a != no {
-			return sh.all(c.Then)
-		}
-	}
-	return yes
-}
-
-// ends reports whether commands come to an exit.
-func ends(list []*syntax.Stmt) bool {
-	for _, s := range list {
-		if c, ok := s.Cmd.(*syntax.CallExpr); ok && len(c.Args) > 0 {
-			if w := c.Args[0].Lit(); w == "exit" || w == "return" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// loop runs a loop for each of its words, where they are known.
-func (sh *shell) loop(c *syntax.ForClause) (last answer) {
-	x, ok := c.Loop.(*syntax.WordIter)
-	if !ok { // for ((i=0; i<n; i++)): once, as it begins
-		if l, ok := c.Loop.(*syntax.CStyleLoop); ok {
-			sh.arithmetic(l.Init)
-			sh.note(c.Pos(), "a loop that counts is gone through once")
-		}
-		return sh.all(c.Do)
-	}
-	items := sh.fields(x.Items)
-	if !x.InPos.IsValid() {
-		for _, p := range sh.params {
-			items = append(items, Arg{Text: p})
-		}
-	}
-	for i, a := range items {
-		if sh.gone || sh.left || *sh.steps > maxSteps {
-			break
-		}
-		if i == 1024 {
-			sh.note(c.Pos(), "a loop goes through %d words: the first %d are read", len(items), i)
-			break
-		}
-		sh.assign(x.Name.Value, a.Text)
-		last = sh.all(c.Do)
-	}
-	return last
-}
-
-// choose runs the branch of a case that fits.
-func (sh *shell) choose(c *syntax.CaseClause) answer {
-	word := sh.literal(c.Word)
-	if vague(word) {
-		sh.note(c.Pos(), "%s is not known here: no branch of the case is taken", slurm.Open(word))
-		return maybe
-	}
-	for _, item := range c.Items {
-		for _, p := range item.Patterns {
-			if sh.matches(p, word) {
-				return sh.all(item.Stmts)
-			}
-		}
-	}
-	return yes
-}
-
 // assign sets a variable.
 func (sh *shell) assign(name, value string) {
 	v := sh.vars[name]
@@ -305,22 +219,7 @@ func (sh *shell) set(a *syntax.Assign) {
 	v := sh.vars[name]
 	switch {
 	case a.Array != nil:
-		var words []*syntax.Word
-		for _, e := range a.Array.Elems {
-			words = append(words, e.Value)
-		}
-		var list []string
-		if a.Append {
-			if list = v.List; v.Kind == expand.String {
-				list = []string{v.Str}
-			}
-		}
-		list = append([]string(nil), list...)
-		for _, f := range sh.fields(words) {
-			list = append(list, f.Text)
-		}
-		v.Set, v.Kind, v.Str, v.List = true, expand.Indexed, "", list
-		sh.vars[name] = v
+		sh.array(a, v)
 	case a.Index != nil:
 		sh.element(a, v)
 	case a.Append:
@@ -334,27 +233,10 @@ func (sh *shell) set(a *syntax.Assign) {
 		sh.assign(name, v.Str+s)
 	default:
 		sh.assign(name, sh.literal(a.Value))
+		if sh.sets != nil {
+			sh.sets(name, sh.vars[name].Str, sh.placed([]Arg{{At: at(sh.file, a.Pos())}})[0].At)
+		}
 	}
-}
-
-// element sets one element of an array.
-func (sh *shell) element(a *syntax.Assign, v expand.Variable) {
-	w, ok := a.Index.(*syntax.Word)
-	if !ok {
-		return
-	}
-	i, err := strconv.Atoi(sh.literal(w))
-	if err != nil || i < 0 || i > 4096 {
-		sh.note(a.Pos(), "an element of an array is not read")
-		return
-	}
-	list := append([]string(nil), v.List...)
-	for len(list) <= i {
-		list = append(list, "")
-	}
-	list[i] = sh.literal(a.Value)
-	v.Set, v.Kind, v.List = true, expand.Indexed, list
-	sh.vars[a.Name.Value] = v
 }
 
 // declare runs export, declare, local, readonly.
@@ -362,6 +244,10 @@ func (sh *shell) declare(c *syntax.DeclClause) answer {
 	for _, a := range c.Args {
 		if a.Name == nil {
 			continue
+		}
+		if c.Variant.Value != "export" && hasFlag(c, "A") {
+			sh.vars[a.Name.Value] = expand.Variable{Set: true, Kind: expand.Associative,
+				Map: map[string]string{}}
 		}
 		sh.set(a)
 		if c.Variant.Value == "export" || c.Variant.Value == "declare" && hasFlag(c, "x") {

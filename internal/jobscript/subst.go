@@ -128,6 +128,8 @@ func (sh *shell) answer(words []string, in string) (string, bool) {
 		}
 	case "echo", "printf":
 		return strings.Join(args, " ") + "\n", words[0] == "echo" || len(args) == 1
+	case "seq":
+		return sequence(args)
 	case "nproc":
 		v := sh.Get("SLURM_CPUS_ON_NODE")
 		return v.Str + "\n", v.IsSet()
@@ -144,6 +146,31 @@ func (sh *shell) answer(words []string, in string) (string, bool) {
 		return in, len(args) == 0
 	}
 	return filter(words, in)
+}
+
+// sequence is what seq prints of up to a thousand numbers.
+func sequence(args []string) (string, bool) {
+	n := []int{1, 1, 0}
+	for i, a := range args {
+		x, err := strconv.Atoi(a)
+		if err != nil || len(args) > 3 || x > 1<<20 || x < -1<<20 {
+			return "", false
+		}
+		switch {
+		case i == len(args)-1:
+			n[2] = x
+		default:
+			n[i] = x
+		}
+	}
+	if len(args) == 0 || n[1] < 1 || (n[2]-n[0])/n[1] >= 1000 {
+		return "", false
+	}
+	var out []string
+	for i := n[0]; i <= n[2]; i += n[1] {
+		out = append(out, strconv.Itoa(i))
+	}
+	return lined(out), true
 }
 
 // host is where this shell runs.
@@ -198,9 +225,16 @@ func filter(words []string, in string) (string, bool) {
 	case "sort", "uniq":
 		return in, len(args) == 0 && len(rows) < 2
 	case "tr":
+		if len(args) == 2 && args[0] == "-d" && len(args[1]) == 1 {
+			return strings.ReplaceAll(in, args[1], ""), true
+		}
 		if len(args) == 2 && (args[0] == `\n` || args[0] == " " || args[0] == ",") && len(args[1]) <= 2 {
 			un := strings.NewReplacer(`\n`, "\n")
 			return strings.ReplaceAll(in, un.Replace(args[0]), un.Replace(args[1])), true
+		}
+	case "sed":
+		if len(args) == 1 {
+			return replaced(args[0], in)
 		}
 	case "paste":
 		if s := strings.Join(args, ""); s == "-sd," || s == "-s-d," {
@@ -208,4 +242,17 @@ func filter(words []string, in string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// replaced is what sed makes of a text with s/from/to/g, where from is no more than letters.
+func replaced(program, in string) (string, bool) {
+	if len(program) < 2 || program[0] != 's' {
+		return "", false
+	}
+	parts := strings.Split(program[1:], program[1:2])
+	if len(parts) != 4 || parts[3] != "g" || parts[1] == "" ||
+		strings.ContainsAny(parts[1], `\.*[]^$+?(){}|`) || strings.ContainsAny(parts[2], `\&`) {
+		return "", false
+	}
+	return strings.ReplaceAll(in, parts[1], parts[2]), true
 }

@@ -125,6 +125,9 @@ func (sh *shell) unary(op, s string) answer {
 		if _, ok := sh.files[s]; ok {
 			return yes
 		}
+		if sh.there {
+			return yes
+		}
 		sh.looked = true
 	}
 	return maybe

@@ -2,6 +2,7 @@ package jobscript
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,9 @@ func (sh *shell) Get(name string) expand.Variable {
 	case "@", "*":
 		return expand.Variable{Set: true, Kind: expand.Indexed, List: sh.params}
 	case "#":
+		if sh.there && !sh.inside && len(sh.params) == 0 {
+			return text(unknown("#"))
+		}
 		return text(strconv.Itoa(len(sh.params)))
 	case "?":
 		return text("0")
@@ -105,7 +109,8 @@ func (sh *shell) settled(parts []syntax.WordPart) (out []syntax.WordPart) {
 		case *syntax.ProcSubst:
 			out = append(out, &syntax.SglQuoted{Value: unknown("<(...)")})
 		case *syntax.Lit:
-			if strings.Contains(p.Value, "..") && strings.Contains(p.Value, "{") { // {1..1000000000}
+			if strings.Contains(p.Value, "..") && strings.Contains(p.Value, "{") &&
+				!short.MatchString(p.Value) { // {1..1000000000}
 				out = append(out, &syntax.SglQuoted{Value: p.Value})
 			} else {
 				out = append(out, p)
@@ -117,6 +122,9 @@ func (sh *shell) settled(parts []syntax.WordPart) (out []syntax.WordPart) {
 	return out
 }
 
+// short is a word with one range of at most a thousand numbers, as eth{0..7}.
+var short = regexp.MustCompile(`^[^{}]*\{[0-9]{1,3}\.\.[0-9]{1,3}\}[^{}]*$`)
+
 // parameter is a parameter expansion that can be made, or its name.
 func (sh *shell) parameter(p *syntax.ParamExp) syntax.WordPart {
 	if p.Param == nil {
@@ -127,6 +135,12 @@ func (sh *shell) parameter(p *syntax.ParamExp) syntax.WordPart {
 	size := len(v.Str)
 	for _, s := range v.List {
 		size += len(s)
+	}
+	for k, s := range v.Map {
+		size += len(k) + len(s)
+	}
+	if sh.there && !sh.inside && !v.IsSet() && (p.Repl != nil || p.Slice != nil) { // ${1/p/}
+		return &syntax.SglQuoted{Value: unknown(name)}
 	}
 	if sh.room -= size; sh.room < 0 || p.Excl && !v.IsSet() || p.Repl != nil && size > 4096 {
 		return &syntax.SglQuoted{Value: unknown(name)}
@@ -148,7 +162,7 @@ func (sh *shell) parameter(p *syntax.ParamExp) syntax.WordPart {
 		x.Word = &syntax.Word{Parts: sh.settled(p.Exp.Word.Parts)}
 		c.Exp = &x
 	}
-	if p.Index != nil {
+	if p.Index != nil && v.Kind != expand.Associative {
 		if n, unsure := sh.unsure(p.Index); unsure && n != "@" && n != "*" {
 			return &syntax.SglQuoted{Value: unknown(name + "[" + n + "]")}
 		}

@@ -54,7 +54,6 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 		h.a.Notes = append(h.a.Notes, Note{Text: fmt.Sprintf("the job waits for nodes that others have "+
 			"(%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
 	}
-	slices.Sort(chosen)
 	h.share(chosen)
 	return h.a, nil
 }
@@ -204,8 +203,32 @@ func suits(constraint string, features []string) bool {
 	return false
 }
 
-// fit is how many tasks a node has room for; without a number of CPUs there is no bound but GPUs.
+// byCPU reports whether room is counted in CPUs and not in tasks: those of all tasks together are what a job
+// asks for, and what a node has beyond whole tasks counts, too.
+func (h *hall) byCPU() bool {
+	r := h.r
+	return r.CPUs > 1 && r.PerNode == 0 && r.GPUsPerTask == 0 && r.PerGPU == 0 && !r.Over && !h.a.Whole
+}
+
+// need is what the job's tasks take of the nodes' room.
+func (h *hall) need() int {
+	if h.byCPU() {
+		return min(h.r.Tasks, maxCount/h.r.CPUs) * h.r.CPUs
+	}
+	return h.r.Tasks
+}
+
+// fit is how many tasks (or their CPUs) a node has room for; without a number of CPUs there is no bound but
+// GPUs.
 func (h *hall) fit(n *Node) int {
+	switch {
+	case h.r.Over && h.r.PerNode == 0 && h.r.GPUsPerTask == 0:
+		return maxCount
+	case h.byCPU() && n.CPUs < h.r.CPUs && n.CPUs > 0:
+		return 0
+	case h.byCPU() && n.CPUs > 0:
+		return n.CPUs
+	}
 	most := maxCount
 	if n.CPUs > 0 {
 		most = n.CPUs / max(1, h.r.CPUs)
@@ -249,7 +272,11 @@ func (h *hall) choose(busy bool) ([]int, error) {
 			order = append(order, no)
 		}
 	}
-	if most := h.r.MaxNodes; most < maxCount && h.r.GPUs+h.r.GPUsPerTask == 0 {
+	most := h.r.MaxNodes
+	if h.r.Tasks > 0 {
+		most = min(most, max(h.r.Tasks, h.r.MinNodes)) // none is left without a task
+	}
+	if most < maxCount && h.r.MaxNodes < maxCount && h.r.GPUs+h.r.GPUsPerTask == 0 {
 		if part := h.lowest(most); part != nil { // as many as may be
 			return h.best(part, most), nil
 		}

@@ -107,3 +107,50 @@ func TestAllocations(t *testing.T) {
 	c := cluster(t, six, sixTree)
 	story.Cases(t, "allocations", func(in string) string { return tell(c, strings.TrimSpace(in)) })
 }
+
+// A range of nodes gets its least first and one CPU of each of the others; tasks are dealt out in turn, and
+// nodes beyond the tasks are not taken. What stands here a real Slurm 22.05 said.
+func TestRanges(t *testing.T) {
+	c := cluster(t, six, sixTree)
+	for options, want := range map[string]string{
+		"-N1-6 -n100":             "node[1-6] 1(x2),32,31(x2),4",
+		"-N6 -n100":               "node[1-6] 1(x2),32(x3),2",
+		"-N1-6 -n40":              "node[1-6] 1(x2),28,8,1(x2)",
+		"-N1-6 -n7":               "node[1-6] 1(x2),2,1(x3)",
+		"-N1-3 -n50":              "node[3-5] 31,18,1",
+		"-N2-4 -n3":               "node[3-5] 1(x3)",
+		"-N2-3 -n70 -w node6":     "node[3-4,6] 32,6,32",
+		"-N2-5 -n90 -x node3":     "node[1-2,4-6] 1(x2),31(x2),26",
+		"-N2-4 --gpus-per-node=8": "node[3-6] 1(x4)",
+	} {
+		r, err := request(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := c.Allocate(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := a.Step(r, &Request{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Fold(a.Names()) + " " + Repeats(s.Counts); got != want {
+			t.Errorf("%s: %s, a real one has %s", options, got, want)
+		}
+	}
+	// GPUs are dealt out in the order of nodes, whichever were chosen first.
+	r, err := request("-N6 -G20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := c.Allocate(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range a.Shares {
+		if want := []int{8, 8, 1, 1, 1, 1}[i]; len(s.GPUs) != want {
+			t.Errorf("-N6 -G20: node%d has %d GPUs, a real Slurm gives %d", i+1, len(s.GPUs), want)
+		}
+	}
+}

@@ -267,6 +267,9 @@ func (c *Cluster) Check() error {
 			}
 		}
 	}
+	if err := c.noLoop(); err != nil {
+		return err
+	}
 	if len(c.Switches) > 0 {
 		var alone []string
 		for i := range c.Nodes {
@@ -277,6 +280,43 @@ func (c *Cluster) Check() error {
 		if len(alone) > 0 {
 			c.Notes = append(c.Notes, Note{c.Switches[0].At, fmt.Sprintf("%s on no switch, which no job "+
 				"with others gets: %s", unit.Plural(len(alone), "node"), field.Clip(Fold(alone)))})
+		}
+	}
+	return nil
+}
+
+// noLoop refuses a switch that lies below itself.
+func (c *Cluster) noLoop() error {
+	index := map[string]int{}
+	for i := range c.Switches {
+		index[c.Switches[i].Name] = i
+	}
+	const under, done = 1, 2
+	state := make([]int8, len(c.Switches))
+	var down func(i int) error
+	down = func(i int) error {
+		s := &c.Switches[i]
+		state[i] = under
+		for _, b := range s.Switches {
+			switch k := index[b]; state[k] {
+			case under:
+				return s.At.Fail("Switches", "switch %s has switch %s below it, below which it lies itself",
+					s.Name, b)
+			case done:
+			default:
+				if err := down(k); err != nil {
+					return err
+				}
+			}
+		}
+		state[i] = done
+		return nil
+	}
+	for i := range c.Switches {
+		if state[i] == 0 {
+			if err := down(i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

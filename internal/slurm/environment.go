@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,7 +57,10 @@ func (a *Allocation) Batch(r *Request, name string) []Variable {
 		all = append(all, Variable{"SLURM_NTASKS", strconv.Itoa(tasks)},
 			Variable{"SLURM_NPROCS", strconv.Itoa(tasks)})
 	}
-	if step, err := a.Step(r, &Request{}); err == nil {
+	if r.PerNode > 0 { // of the job, whatever a step starts
+		counts := slices.Repeat([]int{r.PerNode}, len(a.Shares))
+		all = append(all, Variable{"SLURM_TASKS_PER_NODE", Repeats(counts)})
+	} else if step, err := a.Step(r, &Request{}); err == nil {
 		all = append(all, Variable{"SLURM_TASKS_PER_NODE", Repeats(step.Counts)})
 	}
 	if n := len(a.Shares[0].GPUs); n > 0 {

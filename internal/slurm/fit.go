@@ -31,7 +31,7 @@ func (h *hall) enough(part []int, nodes int) bool {
 		tasks = min(tasks+h.room[i], maxCount)
 		gpus += h.gpus(i)
 	}
-	return tasks >= h.r.Tasks && gpus >= h.r.GPUs
+	return tasks >= h.need() && gpus >= h.r.GPUs
 }
 
 // gpus is how many a node can give.
@@ -117,7 +117,7 @@ func (h *hall) take(m *missing, i int) {
 // and of its leaves those on a best-fit basis): named nodes and others of their leaves first, then the leaf
 // that fits tightest, or, while none has as many as are missing, the one with most.
 func (h *hall) best(part []int, nodes int) (chosen []int) {
-	left := missing{nodes, h.r.Tasks, h.r.GPUs}
+	left := missing{nodes, h.need(), h.r.GPUs}
 	near := map[int]bool{} // leaves
 	for _, name := range h.r.NodeList {
 		i := h.c.byName[name]
@@ -195,37 +195,60 @@ func (h *hall) leaf(part []int, nodes int, near map[int]bool) (best int, mine []
 	return best, mine
 }
 
-// spread deals out a number over nodes: as many as a node takes, one at least to each of the rest, as
-// cons_tres does.
-func spread(total int, most []int) []int {
+// spread deals out a number over nodes, in their order: as many as a node takes, but one at least for each of
+// the nodes that a job needs, and one for what it gets beyond these, as cons_tres does.
+func spread(total, nodes int, most []int) []int {
 	out := make([]int, len(most))
 	for i := range most {
-		rest := len(most) - i - 1
-		out[i] = max(1, min(most[i], total-rest))
-		total -= out[i]
+		out[i] = max(1, min(most[i], total-max(0, nodes-i-1)))
+		total = max(0, total-out[i])
 	}
 	return out
 }
 
-// share says what the job gets of each node.
+// tasks is how many tasks the job may have on each node, in the order in which they were chosen; a range of
+// nodes needs its least, and gets the others after that.
+func (h *hall) tasks(chosen []int) map[int]int {
+	n := len(chosen)
+	fits, of := make([]int, n), map[int]int{}
+	for k, i := range chosen {
+		fits[k] = h.fit(&h.c.Nodes[i])
+	}
+	needs := n
+	if h.r.MaxNodes < maxCount && h.r.MinNodes < h.r.MaxNodes {
+		needs = h.r.MinNodes
+	}
+	for k, most := range spread(max(h.need(), n), needs, fits) {
+		of[chosen[k]] = most
+	}
+	return of
+}
+
+// share says what the job gets of each node; GPUs are dealt out in the order of nodes.
 func (h *hall) share(chosen []int) {
 	r := h.r
 	n := len(chosen)
-	fits, has := make([]int, n), make([]int, n)
+	counts := h.tasks(chosen)
+	slices.Sort(chosen)
+	has := make([]int, n)
 	for k, i := range chosen {
-		fits[k], has[k] = h.fit(&h.c.Nodes[i]), h.c.Nodes[i].GPUs
+		has[k] = h.c.Nodes[i].GPUs
 	}
-	counts := spread(max(r.Tasks, n), fits)
-	gpus := spread(max(r.GPUs, n), has)
+	gpus := spread(max(r.GPUs, n), n, has)
 	for k, i := range chosen {
 		node := &h.c.Nodes[i]
-		s := Share{Node: i, Most: fits[k], CPUs: node.CPUs}
+		s := Share{Node: i, Most: h.fit(node), CPUs: node.CPUs}
 		if !h.a.Whole && (r.PerNode > 0 || r.Tasks > 0 || node.CPUs > 0) {
-			s.Most = counts[k]
+			s.Most = counts[i]
 			if r.PerNode > 0 {
 				s.Most = r.PerNode
 			}
 			s.CPUs = s.Most * max(1, r.CPUs)
+			if h.byCPU() {
+				s.CPUs, s.Most = s.Most, max(1, s.Most/r.CPUs)
+			} else if r.Over && r.PerNode == 0 {
+				s.CPUs = 1
+			}
 		}
 		get := node.GPUs
 		switch {
@@ -234,7 +257,7 @@ func (h *hall) share(chosen []int) {
 		case r.GPUs > 0:
 			get = gpus[k]
 		case r.GPUsPerTask > 0:
-			tasks := counts[k]
+			tasks := counts[i]
 			if r.PerNode > 0 {
 				tasks = r.PerNode
 			}

@@ -40,6 +40,7 @@ var bearing = []option{
 	{"gpus-per-node", 0, value, gpus(func(r *Request) *int { return &r.GPUsPerNode })},
 	{"gpus-per-task", 0, value, gpus(func(r *Request) *int { return &r.GPUsPerTask })},
 	{"gres", 0, value, func(r *Request, v string) error { return r.gres(v) }},
+	{"overcommit", 'O', nothing, func(r *Request, _ string) error { r.Over = true; return nil }},
 	{"exclusive", 0, perhaps, func(r *Request, _ string) error { r.Exclusive = true; return nil }},
 	{"switches", 0, value, func(r *Request, v string) error {
 		n, _, _ := strings.Cut(v, "@")
@@ -90,7 +91,7 @@ var idle = []option{
 	{"mem-per-gpu", 0, value, nil}, {"mincpus", 0, value, nil}, {"mpi", 0, value, nil},
 	{"network", 0, value, nil}, {"nice", 0, perhaps, nil}, {"no-kill", 'k', perhaps, nil},
 	{"no-requeue", 0, nothing, nil}, {"ntasks-per-core", 0, value, nil}, {"open-mode", 0, value, nil},
-	{"output", 'o', value, nil}, {"overcommit", 'O', nothing, nil}, {"overlap", 0, nothing, nil},
+	{"output", 'o', value, nil}, {"overlap", 0, nothing, nil},
 	{"oversubscribe", 's', nothing, nil}, {"parsable", 0, nothing, nil}, {"power", 0, value, nil},
 	{"preserve-env", 'E', nothing, nil}, {"priority", 0, value, nil}, {"prefer", 0, value, nil},
 	{"profile", 0, value, nil},
@@ -276,7 +277,7 @@ func gpus(at func(*Request) *int) func(*Request, string) error {
 	return func(r *Request, v string) (err error) {
 		kind, n, typed := strings.Cut(v, ":")
 		if !typed {
-			if _, err := strconv.Atoi(v); err == nil {
+			if v == "" || v[0] >= '0' && v[0] <= '9' || v[0] == '-' { // a type begins otherwise
 				kind, n = "", v
 			} else {
 				n = "1"

@@ -23,7 +23,8 @@ type Request struct {
 	GPUType            string
 	GPUBind            string
 	Exclusive          bool
-	Switches           int // at most so many leaves
+	Over               bool // more tasks than CPUs
+	Switches           int  // at most so many leaves
 	NodeList, Exclude  []string
 	Constraint         string
 	Partitions         []string
@@ -51,8 +52,8 @@ func (r *Request) nodes(v string) (err error) {
 		z, err = number(hi)
 	}
 	if err != nil || z < a {
-		return field.New("", "found %s, expected a number of nodes or a range such as 4 or 2-4",
-			field.Quote(v))
+		return field.New("", "found %s, expected a number of nodes, up to %d, or a range such as 4 or 2-4",
+			field.Quote(v), maxCount)
 	}
 	r.MinNodes, r.MaxNodes = a, z
 	return nil

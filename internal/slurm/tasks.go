@@ -53,12 +53,16 @@ func (a *Allocation) Step(job, own *Request) (*Step, error) {
 		if r.PerNode > 0 {
 			room[i] = min(room[i], r.PerNode)
 		}
+		if r.Over && r.PerNode == 0 {
+			room[i] = total
+		}
 		if r.GPUsPerTask > 0 && len(sh.GPUs) > 0 {
 			room[i] = min(room[i], len(sh.GPUs)/r.GPUsPerTask)
 		}
 		all = min(all+room[i], maxCount)
 	}
-	if total > all {
+	over := r.Over || own.Tasks == 0 && own.CPUs == 0 && r.CPUs > 1 && all < maxCount
+	if total > all && !over {
 		return nil, own.fail([]string{"ntasks", "ntasks-per-node", "nodes", "gpus-per-task"},
 			"the step is for %s, and the job has room for %d on %s", unit.Plural(total, "task"), all,
 			unit.Plural(len(s.Nodes), "node"))
@@ -90,6 +94,7 @@ func inherit(job, own *Request) *Request {
 			*x.to = x.from
 		}
 	}
+	r.Over = own.Over || job.Over
 	if r.GPUBind == "" {
 		r.GPUBind = job.GPUBind
 	}
@@ -144,6 +149,7 @@ func (s *Step) deal(total int, room []int) {
 		size = s.Request.Plane
 	}
 	var turns []int // nodes, by rank, in turn
+	full := 0
 	for len(turns) < total {
 		for i := range room {
 			for k := 0; k < size && s.Counts[i] < room[i] && len(turns) < total; k++ {
@@ -151,6 +157,12 @@ func (s *Step) deal(total int, room []int) {
 				turns = append(turns, i)
 			}
 		}
+		if len(turns) == full { // CPUs are short: in turn, beyond them
+			for i := range room {
+				room[i]++
+			}
+		}
+		full = len(turns)
 	}
 	if d := s.Request.Distribution; d != "cyclic" && d != "plane" {
 		slices.Sort(turns)
