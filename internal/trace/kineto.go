@@ -292,6 +292,10 @@ func (k *kineto) collect(step int, within span) error {
 	if step >= 0 {
 		where = "step " + strconv.Itoa(step)
 	}
+	if left := k.report.Left; len(left) > 0 {
+		return at(k.Name, 0, "has no kernel in %s that can be read; left out: %s", where,
+			left[len(left)-1].Words())
+	}
 	return at(k.Name, 0, "has no kernel in %s: was the GPU profiled then (ProfilerActivity.CUDA)?", where)
 }
 

@@ -170,6 +170,8 @@ func TestKinetoFiles(t *testing.T) {
 	}{
 		{9, whole, "there is no step 9 in all files; they have 3, 4"},
 		{0, cut, "has no kernel in step 4"},
+		{3, other(`"dur": 100`, `"dur": -100`), "has no kernel in step 3 that can be read; left out: " +
+			"events with a time that cannot be"},
 		{0, whole[:20], "ends within a value of JSON"},
 		{0, []byte(`{"schemaVersion": 1, "deviceProperties": []}`), "has no list of events"},
 		{0, other(`"rank": 0`, `"rank": 999999`), "is of rank 999999 of 2, at most 131072 are read"},

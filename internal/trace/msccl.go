@@ -108,12 +108,14 @@ func (w *mscclWords) number(key string, usual, least, most int) int {
 		return usual
 	}
 	x, err := strconv.Atoi(word)
-	if (err != nil || x < least || x > most) && w.err == nil {
-		w.err = at(w.m.file, w.line, "%s of <%s> is %s, expected %d to %d", key, w.name, field.Quote(word),
-			least,
-			most)
+	if err == nil && x >= least && x <= most {
+		return x
 	}
-	return x
+	if w.err == nil {
+		w.err = at(w.m.file, w.line, "%s of <%s> is %s, expected %d to %d", key, w.name, field.Quote(word),
+			least, most)
+	}
+	return usual // nothing is made of a number that is refused
 }
 
 // readMSCCL reads an algorithm. Its file says of how many chunks a buffer is made, not of how many bytes:

@@ -3,6 +3,7 @@ package trace
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -143,12 +144,13 @@ func TestBadMSCCL(t *testing.T) {
 	}
 	hang := edit(`dstoff="0" cnt="1" depid="-1" deps="-1"`, `dstoff="0" cnt="1" depid="0" deps="3"`)
 	for text, want := range map[string]string{
-		"":                    "b.xml: has no <algo>",
-		"<system/>":           "b.xml:1:1: found <system>, expected <algo> once",
-		"<algo name='x'/>":    "b.xml:1:1: <algo> does not say ngpus",
-		"<algo ngpus='0'/>":   `b.xml:1:1: ngpus of <algo> is "0", expected 1 to 4096`,
-		"<algo ngpus='1e9'/>": `b.xml:1:1: ngpus of <algo> is "1e9", expected 1 to 4096`,
-		"<algo ngpus='2'/>":   "b.xml: no thread block does anything",
+		"":                           "b.xml: has no <algo>",
+		"<system/>":                  "b.xml:1:1: found <system>, expected <algo> once",
+		"<algo name='x'/>":           "b.xml:1:1: <algo> does not say ngpus",
+		"<algo ngpus='0'/>":          `b.xml:1:1: ngpus of <algo> is "0", expected 1 to 4096`,
+		"<algo ngpus='1e9'/>":        `b.xml:1:1: ngpus of <algo> is "1e9", expected 1 to 4096`,
+		"<algo ngpus='1000000000'/>": `b.xml:1:1: ngpus of <algo> is "1000000000", expected 1 to 4096`,
+		"<algo ngpus='2'/>":          "b.xml: no thread block does anything",
 		"<algo ngpus='2'><gpu id='0'/><gpu id='0'/></algo>": `found <gpu> "0", expected each of 0 to 1 once`,
 		"<algo ngpus='2'><tb id='0'/></algo>":               "a <tb> stands in a <gpu>",
 		"<algo ngpus='2'><gpu id='0'><tb id='0' send='0'/></gpu></algo>": "GPU 0 exchanges chunks with " +
@@ -209,4 +211,17 @@ func TestMSCCLChecks(t *testing.T) {
 			t.Fatalf("%s\n%s\n%v", was, lines[i], err)
 		}
 	})
+}
+
+// A number that is refused costs nothing before it is.
+func TestMSCCLRefusedForNothing(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Read("msccl", File{"b.xml", []byte("<algo ngpus='1000000000'/>")}); err == nil {
+		t.Error("a billion GPUs are taken")
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("it took %d bytes", took)
+	}
 }

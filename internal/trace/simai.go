@@ -104,6 +104,9 @@ func (s *simai) head(n int, words []string) error {
 			return at(s.file, n, "%s is %s, expected a whole number", key, field.Quote(words[i+1]))
 		}
 		value[key] = x
+		if x == 0 && (key == "model_parallel_NPU_group" || key == "ep" || key == "pp") {
+			note(&s.report.Guessed, key+" of 0 is taken for 1", s.file, n)
+		}
 	}
 	s.tp, s.ep, s.pp, s.ranks = max(1, value["model_parallel_NPU_group"]), max(1, value["ep"]),
 		max(1, value["pp"]), value["all_gpus"]

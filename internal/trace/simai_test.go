@@ -144,3 +144,13 @@ func TestSimAISample(t *testing.T) {
 		t.Errorf("%v %+v", err, x)
 	}
 }
+
+// A group size of 0 is no size: what it is taken for is said.
+func TestSimAIZero(t *testing.T) {
+	head := strings.Replace(simaiHead, "NPU_group: 2", "NPU_group: 0", 1)
+	x, err := Read("", File{"w.txt", []byte(head + "1\na -1 1 ALLREDUCE 8 2 NONE 0 4 NONE 0 0\n")})
+	if err != nil || head == simaiHead ||
+		!strings.Contains(reported(x.Report), "model_parallel_NPU_group of 0 is taken for 1") {
+		t.Errorf("%v", err)
+	}
+}

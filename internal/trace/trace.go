@@ -158,13 +158,18 @@ func beginning(text []byte) []byte {
 
 // Detect tells the format of a file; false: none is known.
 func Detect(f File) (*Format, bool) {
-	start := beginning(unpacked(f))
+	start := beginning(unpacked(f.unmarked()))
 	for i := range formats {
 		if formats[i].Is(f.Name, start) {
 			return &formats[i], true
 		}
 	}
 	return nil, false
+}
+
+// unmarked is a file without the byte order mark that some editors put before a text.
+func (f File) unmarked() File {
+	return File{f.Name, bytes.TrimPrefix(f.Text, []byte("\ufeff"))}
 }
 
 // unpacked is the beginning of a file, out of its gzip.
@@ -215,6 +220,9 @@ func (o Options) Read(files ...File) (*Trace, error) {
 				field.Quote(o.Format))
 		}
 		f = &formats[i]
+	}
+	for i := range files {
+		files[i] = files[i].unmarked()
 	}
 	read := streamed[f.Name]
 	if read == nil {

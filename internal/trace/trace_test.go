@@ -204,7 +204,8 @@ func TestBadGoal(t *testing.T) {
 	for text, want := range map[string]string{
 		"num_ranks 0\n": "b.goal:1:1: found \"num_ranks 0\", expected " +
 			"num_ranks once, with 1 to",
-		"num_ranks 999999999\n": "expected num_ranks once, with 1 to 131072",
+		within("send 99999999999999999999b to 1"): "N up to 2^50, NS up to 26 days",
+		"num_ranks 999999999\n":                   "expected num_ranks once, with 1 to 131072",
 		"num_ranks 2\nnum_ranks 2\n": "b.goal:2:1: found \"num_ranks 2\", expected " +
 			"num_ranks once",
 		"num_ranks 2\n":                           "b.goal:1:1: no rank does anything",
@@ -352,4 +353,15 @@ func TestTextAndBinaryAgree(t *testing.T) {
 				len(b.DAG.Ops), written(s))
 		}
 	})
+}
+
+// Editors of Windows put a byte order mark before a text, and carriage returns behind its lines.
+func TestWindowsTexts(t *testing.T) {
+	x, err := Read("", File{"a.goal", []byte("\ufeff" + strings.ReplaceAll(twoRanks, "\n", "\r\n"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if y, err := Read("", File{"a.goal", []byte(twoRanks)}); err != nil || len(x.DAG.Ops) != len(y.DAG.Ops) {
+		t.Errorf("%d operations, %v", len(x.DAG.Ops), err)
+	}
 }
