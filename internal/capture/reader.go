@@ -37,6 +37,7 @@ type source interface {
 // Reader reads pcap and pcapng files of Ethernet, Linux cooked or raw IP.
 type Reader struct {
 	Comments bool // of packets are read too
+	Heads    bool // packets that were cut short are taken for whole where their headers are
 
 	src   source
 	links func(iface int) layers.LinkType
@@ -45,6 +46,8 @@ type Reader struct {
 	file  io.Closer
 	size  int64
 	taken *counter
+	room  []byte // to make them whole in,
+	used  int    // so much of it by the last
 }
 
 // counter counts the bytes of a file as they are read.
@@ -156,7 +159,40 @@ func (r *Reader) Next(p *Packet) (err error) {
 	r.n++
 	*p = Packet{Number: r.n, At: ci.Timestamp, Cut: ci.CaptureLength < ci.Length, Raw: data,
 		Port: r.names(ci.InterfaceIndex), Comment: comment}
-	switch r.links(ci.InterfaceIndex) {
+	if p.Cut && r.Heads {
+		r.whole(p, r.links(ci.InterfaceIndex))
+		return nil
+	}
+	p.decode(data, r.links(ci.InterfaceIndex))
+	return nil
+}
+
+// largest is the largest IP packet.
+const largest = 1 << 16
+
+// whole decodes a packet that was cut short, with zeros for what is missing; it is taken for whole where
+// nothing of its BTH is.
+func (r *Reader) whole(p *Packet, link layers.LinkType) {
+	if r.room == nil {
+		r.room = make([]byte, largest+256)
+	}
+	n := copy(r.room, p.Raw)
+	clear(r.room[n:max(n, r.used)])
+	r.used = n
+	p.decode(r.room, link)
+	f := &p.Frame
+	if p.Err != nil {
+		return
+	}
+	end := len(r.room) - len(f.Trail) - roce.ICRCLen - len(f.Body) // of the headers
+	if bth := end - f.HeadLen() + roce.BTHLen; n < bth {
+		p.Err = roce.ErrTruncated
+	}
+}
+
+// decode reads a packet behind a header of its link's kind.
+func (p *Packet) decode(data []byte, link layers.LinkType) {
+	switch link {
 	case layers.LinkTypeEthernet:
 		p.Err = p.Frame.Decode(data)
 	case layers.LinkTypeRaw, layers.LinkTypeIPv4, layers.LinkTypeIPv6, 12, 14:
@@ -168,7 +204,6 @@ func (r *Reader) Next(p *Packet) (err error) {
 	default:
 		p.Err = roce.ErrNotRoCE
 	}
-	return nil
 }
 
 // read reads a packet, and what is written beside it if that is wanted.
