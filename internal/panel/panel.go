@@ -5,7 +5,6 @@ package panel
 import (
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // Systems whose names of ports are known, as configurations call them; frr is Linux with Cumulus' names.
@@ -15,10 +14,12 @@ const (
 	SONiC = "sonic"
 	FRR   = "frr"
 	Junos = "junos"
+	NVUE  = "nvue"
+	Dell  = "dell"
 )
 
 // Systems lists them.
-func Systems() []string { return []string{NXOS, EOS, SONiC, FRR, Junos} }
+func Systems() []string { return []string{NXOS, EOS, SONiC, FRR, Junos, NVUE, Dell} }
 
 // Jack is where a cable is plugged in: a port from 1, and where that is broken out, which part of how many.
 type Jack struct {
@@ -32,8 +33,10 @@ type Run struct{ Ports, Lanes int }
 // Panel is a switch's ports. A nil one is of a switch of which nobody said what it is.
 type Panel struct {
 	System string // one of Systems, "" where nobody said
+	Model  string // the key of the model, "" where nobody said
 	Runs   []Run  // in order; none, or no lanes: nobody said
-	First  int    // what the system calls the first lane: 0 or 1
+
+	Device *Device // what SONiC's files say of it; nil: nobody has them
 }
 
 // usual is how many lanes a port has where nobody said: QSFP-DD and OSFP have eight.
@@ -60,6 +63,9 @@ func (p *Panel) Ports() (n int) {
 	if p == nil {
 		return 0
 	}
+	if p.Device != nil {
+		return p.Device.Ports
+	}
 	for _, r := range p.Runs {
 		n += r.Ports
 	}
@@ -85,27 +91,13 @@ func (p *Panel) Lanes(j Jack) (first, lanes int) {
 	return first, lanes
 }
 
-// Numbers are a jack's lanes as the system counts them.
-func (p *Panel) Numbers(j Jack) string {
-	first, lanes := p.Lanes(j)
-	if p == nil || p.System == "" {
-		first++
-	} else {
-		first += p.First
-	}
-	var words []string
-	for i := range lanes {
-		words = append(words, strconv.Itoa(first+i))
-	}
-	return strings.Join(words, ",")
-}
-
 // Name is what a system calls a jack:
 //
 //	nxos   Ethernet1/3   Ethernet1/3/2   interface breakout module 1 port 3
 //	eos    Ethernet3/1   Ethernet3/5     by the first of its lanes; Ethernet3 where it has one
-//	sonic  Ethernet16    Ethernet20      by its first lane among all
-//	frr    swp3          swp3s1
+//	sonic  Ethernet16    Ethernet20      as its device's files say, else by its first lane among all
+//	frr    swp3          swp3s1          and nvue
+//	dell   Eth1/3        Eth1/3/2        interface-naming standard
 //	junos  et-0/0/2      et-0/0/2:1
 func (p *Panel) Name(system string, j Jack) string {
 	port, part := int(j.Port), int(j.Part)
@@ -127,13 +119,21 @@ func (p *Panel) Name(system string, j Jack) string {
 		}
 		return fmt.Sprintf("Ethernet%d/%d", port, own-first+1)
 	case SONiC:
+		if s, ok := p.Socket(j); ok {
+			return s.Name
+		}
 		first, _ := p.Lanes(j)
 		return "Ethernet" + strconv.Itoa(first)
-	case FRR:
+	case FRR, NVUE:
 		if split {
 			return fmt.Sprintf("swp%ds%d", port, part-1)
 		}
 		return fmt.Sprintf("swp%d", port)
+	case Dell:
+		if split {
+			return fmt.Sprintf("Eth1/%d/%d", port, part)
+		}
+		return fmt.Sprintf("Eth1/%d", port)
 	case Junos:
 		if split {
 			return fmt.Sprintf("et-0/0/%d:%d", port-1, part-1)
@@ -148,11 +148,3 @@ func (p *Panel) Name(system string, j Jack) string {
 
 // Own is what the switch's own system calls a jack.
 func (p *Panel) Own(j Jack) string { return p.Name(p.System, j) }
-
-// Alias is what is printed beside a port, as SONiC gives it: etp3, etp3b.
-func (j Jack) Alias() string {
-	if j.Parts > 1 {
-		return fmt.Sprintf("etp%d%c", j.Port, 'a'+rune(j.Part-1))
-	}
-	return fmt.Sprintf("etp%d", j.Port)
-}

@@ -12,7 +12,7 @@ import (
 func TestNames(t *testing.T) {
 	sn5600 := &Panel{System: SONiC, Runs: []Run{{64, 8}, {1, 1}}}
 	sn3700 := &Panel{System: SONiC, Runs: []Run{{32, 4}}}
-	arista := &Panel{System: EOS, Runs: []Run{{64, 8}, {2, 1}}, First: 1}
+	arista := &Panel{System: EOS, Runs: []Run{{64, 8}, {2, 1}}}
 	var nobody *Panel
 	for _, c := range []struct {
 		p      *Panel
@@ -44,39 +44,48 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s, %+v: %s, want %s", c.system, c.j, got, c.want)
 		}
 	}
-	if got := sn5600.Numbers(Jack{Port: 2, Part: 2, Parts: 2}); got != "12,13,14,15" {
-		t.Errorf("etp2b has lanes %s", got)
+}
+
+// A device's files say what a jack is called, which broken out part of it has which lanes.
+func TestDevice(t *testing.T) {
+	p := &Panel{Runs: []Run{{64, 8}}, Device: &Device{Ports: 66, Sockets: map[Jack]Socket{
+		{Port: 2, Part: 2, Parts: 2}: {Name: "Ethernet12", Lanes: "13,14,15,16", Speeds: []int64{200000}}}}}
+	if got := p.Name(SONiC, Jack{Port: 2, Part: 2, Parts: 2}); got != "Ethernet12" || p.Ports() != 66 {
+		t.Errorf("%s of %d", got, p.Ports())
 	}
-	if got := nobody.Numbers(Jack{Port: 2}); got != "9,10,11,12,13,14,15,16" {
-		t.Errorf("port 2 of any switch has lanes %s", got)
+	if got := p.Name(EOS, Jack{Port: 2, Part: 2, Parts: 2}); got != "Ethernet2/5" {
+		t.Errorf("in EOS %s", got)
 	}
-	if a, b := (Jack{Port: 2, Part: 2, Parts: 2}).Alias(), (Jack{Port: 7}).Alias(); a+b != "etp2betp7" {
-		t.Errorf("%s, %s", a, b)
+	s, ok := p.Socket(Jack{Port: 2, Part: 2, Parts: 2})
+	if _, none := p.Socket(Jack{Port: 2}); !ok || none || !s.Can(200000) || s.Can(400000) {
+		t.Errorf("%+v, %v, %v", s, ok, none)
 	}
 }
 
 // No two jacks of a panel have one name, or one lane, in any system.
 func TestNoTwoAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := &Panel{First: rapid.IntRange(0, 1).Draw(t, "first")}
+		p := &Panel{}
 		for range rapid.IntRange(0, 3).Draw(t, "runs") {
 			p.Runs = append(p.Runs, Run{rapid.IntRange(1, 9).Draw(t, "ports"),
 				rapid.SampledFrom([]int{1, 4, 8}).Draw(t, "lanes")})
 		}
 		for _, system := range append(Systems(), "") {
 			p.System = system
-			names, lanes := map[string]Jack{}, map[string]Jack{}
+			names, lanes := map[string]Jack{}, map[int]Jack{}
 			for port := 1; port <= max(p.Ports(), 5); port++ {
 				_, width := p.Lanes(Jack{Port: int32(port)})
 				parts := rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "parts")
 				for part := 1; part <= min(parts, width); part++ {
 					j := Jack{Port: int32(port), Part: uint8(part), Parts: uint8(min(parts, width))}
-					for key, seen := range map[string]map[string]Jack{p.Own(j): names, p.Numbers(j): lanes} {
-						if old, twice := seen[key]; twice {
-							t.Fatalf("%s: %v and %v are both %s", system, old, j, key)
-						}
-						seen[key] = j
+					first, _ := p.Lanes(j)
+					if old, twice := names[p.Own(j)]; twice {
+						t.Fatalf("%s: %v and %v are both %s", system, old, j, p.Own(j))
 					}
+					if old, twice := lanes[first]; twice {
+						t.Fatalf("%s: %v and %v both have lane %d", system, old, j, first)
+					}
+					names[p.Own(j)], lanes[first] = j, j
 				}
 			}
 			if len(names) == 0 || len(names) != len(lanes) {

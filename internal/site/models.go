@@ -20,7 +20,6 @@ type Model struct {
 
 	Rows  int    // of its front panel, whose ports are numbered down the columns; 0: not known
 	Lanes int    // serial lanes of a port of the highest rate, 0: not known
-	First int    `json:"first_lane"` // how SONiC numbers the first lane
 	OS    string // that it runs, where there is one only
 }
 

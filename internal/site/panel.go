@@ -16,10 +16,9 @@ func (t *Type) panel() *panel.Panel {
 		return nil
 	}
 	kinds, _ := parsePorts(t.Ports) // checked with the type
-	p := &panel.Panel{System: t.OS, First: 1}
+	p := &panel.Panel{System: t.OS, Model: strings.ToLower(t.Model)}
 	lane := unit.Rate(0)
 	if model != nil {
-		p.First = model.First
 		own, _ := parsePorts(model.Ports)
 		sort.Slice(own, func(i, k int) bool { return own[i].rate > own[k].rate })
 		if model.Lanes > 0 {

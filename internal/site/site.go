@@ -61,7 +61,7 @@ type Type struct {
 	Pipeline unit.Time  `yaml:"pipeline" doc:"switch: its latency; fabric.pipeline unless given"`
 	Known    unit.Bytes `yaml:"-"` // its model has so much
 	Radix    int        `yaml:"-"` // ports that its model can have at once
-	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr or junos; its model's, or Eth1, Eth2, unless given"`
+	OS       string     `yaml:"os" doc:"switch: whose names its ports have: nxos, eos, sonic, frr, nvue, dell or junos; its model's, or Eth1, Eth2, unless given"`
 }
 
 // Group is nodes of one type at places.

@@ -58,6 +58,12 @@ func Check(t testing.TB, name, text string) {
 	compare(t, filepath.Join("testdata", name+".txt"), text)
 }
 
+// CheckFile does so with a file of any name.
+func CheckFile(t testing.TB, path, text string) {
+	t.Helper()
+	compare(t, path, text)
+}
+
 func compare(t testing.TB, path, text string) {
 	t.Helper()
 	if *rewrite {

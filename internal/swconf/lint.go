@@ -15,31 +15,70 @@ type Input struct {
 	Configs  []*Config
 	Graph    *topo.Graph // nil: no fabric is known
 	DataDSCP int         // of RoCE data
-	CNPDSCP  int
-	PathMTU  int        // payload bytes
-	Response unit.Time  // of a port to a pause; 0: the IEEE budget of its speed
-	Pipeline unit.Time  // of a switch
-	Lossy    bool       // data need no PFC: what carries them sends again what is lost
-	Base     queue.Spec // the platform: what configurations do not say
-	Plugged  []Plugged  // what is cabled between switches and servers, where somebody knows
+	CNPDSCP  int         // Unsaid: nobody knows
+	PathMTU  int         // payload bytes
+	Response unit.Time   // of a port to a pause; 0: the IEEE budget of its speed
+	Pipeline unit.Time   // of a switch
+	Lossy    bool        // data need no PFC: what carries them sends again what is lost
+	Base     queue.Spec  // the platform: what configurations do not say
+	Hosts    []*Host     // servers, checked against their switches
+	Plugged  []Plugged   // what is cabled between switches and servers, where somebody knows
 	// Sockets says what a cable's end at a node is plugged into, where that is told by name; nil: nowhere
 	Sockets func(link, node int) string
 }
 
 // UsualDSCPs returns the DSCPs that these switches give RoCE data and CNPs, among
-// those in use in the field: 24 or 26, and 48 (HANDBOOK.md 15).
+// those in use in the field: 24 or 26, and 48 (HANDBOOK.md 15). Maps that SONiC's images bring have 3 and 4
+// lossless, AMD's guides 10: where neither of the two is, what most ports pause is data's, the lowest of
+// these, and what CNPs have is not known.
 func UsualDSCPs(configs []*Config) (data, cnp int) {
-	said := func(d int) bool {
-		return slices.ContainsFunc(configs, func(c *Config) bool {
+	said := func(d int) (n int) {
+		for _, c := range configs {
+			lossless := func(q *QoS) bool {
+				return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is()
+			}
 			q, _ := c.Typical()
-			return q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is()
-		})
+			if lossless(q) || (c.OS == SONiC || c.OS == EOS) && slices.ContainsFunc(c.Ports,
+				func(p *Port) bool {
+					return lossless(p.QoS) // maps of the whole switch reach ports that nobody uses
+				}) {
+				n++
+			}
+		}
+		return n
 	}
-	if !said(24) && said(26) {
+	switch usual, other := said(24), said(26); {
+	case usual > 0 && usual >= other: // some systems' maps have both: what most switches mean counts
+		return 24, 48
+	case other > 0:
 		return 26, 48
 	}
-	return 24, 48
+	data, most := 24, 0
+	for d := range 64 { // what is lossless at most ports: uplinks of dual ToRs have DSCPs of their own
+		if n := losslessPorts(configs, d); n > most {
+			data, most = d, n
+		}
+	}
+	if most == 0 {
+		return 24, 48
+	}
+	return data, Unsaid
 }
+
+// losslessPorts is how many ports pause the queue of a DSCP.
+func losslessPorts(configs []*Config, d int) (n int) {
+	for _, c := range configs {
+		for _, p := range c.Ports {
+			if q := p.QoS; q != nil && q.DSCP[d].Is() && q.Queues[q.DSCP[d].V&7].Pause.Is() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Unsaid is a DSCP that nobody knows.
+const Unsaid = -1
 
 // Headers is what RoCEv2 adds at most to a path MTU of payload: Ethernet, IPv4,
 // UDP, BTH, RETH with immediate data, ICRC and FCS.
@@ -63,6 +102,14 @@ type linter struct {
 	companion map[*Config]bool // FRR files of switches that have another one
 	named     map[*Config]bool // its ports are called in Sockets as in its text
 	findings  []Finding
+	wired     []cable  // what there is, once somebody asked
+	hostSides []hosted // hosts with their switches, once somebody asked
+}
+
+// cable is one of the fabric, or one that descriptions tell of, between two ends.
+type cable struct {
+	i    int // its number in the fabric
+	a, b end
 }
 
 // Lint checks configurations against the rules and returns what it finds, in
@@ -77,11 +124,15 @@ func Lint(in Input) []Finding {
 		}
 		l.findings = append(l.findings, c.Faults...)
 	}
+	for _, h := range l.Hosts {
+		l.findings = append(l.findings, h.Faults...)
+	}
 	for i := range rules {
 		if l.rule = &rules[i]; l.rule.check != nil {
 			l.rule.check(l)
 		}
 	}
+	l.soften()
 	return Sort(l.findings)
 }
 
@@ -158,7 +209,14 @@ func (l *linter) queues(visit func(v variant, i int, q *Queue)) {
 
 // data and cnp return the queues of RoCE data and of CNPs.
 func (l *linter) data(q *QoS) int { return int(q.DSCP[l.DataDSCP].V & 7) }
-func (l *linter) cnp(q *QoS) int  { return int(q.DSCP[l.CNPDSCP].V & 7) }
+
+// cnp returns the queue of CNPs, and whether the text sends them there.
+func (l *linter) cnp(q *QoS) (queue int, said bool) {
+	if l.CNPDSCP == Unsaid {
+		return 0, false
+	}
+	return int(q.DSCP[l.CNPDSCP].V & 7), q.DSCP[l.CNPDSCP].Is()
+}
 
 // roce reports whether a variant is meant for RoCE at all: it classifies, or
 // pauses something.
@@ -235,21 +293,37 @@ func (l *linter) name(of map[int]*Config) {
 // cables visits the cables of the fabric, each once. An end without a
 // configuration, or a server's, has a nil c. Without a fabric the descriptions
 // of the interfaces tell the cables.
-func (l *linter) cables(visit func(a, b *end)) {
-	if l.Graph == nil {
-		for _, c := range Described(l.Configs) {
-			k := topo.Link{Rate: max(c.A.Speed.V, c.B.Speed.V), LengthMM: max(c.A.CableMM.V, c.B.CableMM.V)}
-			a, b := &end{c: c.From, port: c.A, link: k}, &end{c: c.To, port: c.B, link: k}
-			a.peer, b.peer = b, a
-			visit(a, b)
+func (l *linter) cables(visit func(a, b *end)) { l.numbered(func(_ int, a, b *end) { visit(a, b) }) }
+
+// numbered visits the cables with their numbers in the fabric.
+func (l *linter) numbered(visit func(i int, a, b *end)) {
+	if l.wired == nil {
+		if l.Graph == nil {
+			l.wired = l.told()
+		} else {
+			l.wired = l.plugs()
 		}
-		return
 	}
-	l.numbered(func(_ int, a, b *end) { visit(a, b) })
+	for i := range l.wired {
+		k := &l.wired[i]
+		visit(k.i, &k.a, &k.b)
+	}
 }
 
-// numbered visits the cables of the fabric with their numbers.
-func (l *linter) numbered(visit func(i int, a, b *end)) {
+// told are the cables that descriptions tell of.
+func (l *linter) told() []cable {
+	list := Described(l.Configs)
+	out := make([]cable, len(list))
+	for i, c := range list {
+		k := topo.Link{Rate: max(c.A.Speed.V, c.B.Speed.V), LengthMM: max(c.A.CableMM.V, c.B.CableMM.V)}
+		a, b := &out[i].a, &out[i].b
+		*a, *b = end{c: c.From, port: c.A, link: k, peer: b}, end{c: c.To, port: c.B, link: k, peer: a}
+	}
+	return out
+}
+
+// plugs are the fabric's cables with an end that is configured.
+func (l *linter) plugs() []cable {
 	of := map[int]*Config{}
 	for _, c := range l.Configs {
 		if n := l.nodes[c]; n >= 0 && of[n] == nil {
@@ -257,16 +331,18 @@ func (l *linter) numbered(visit func(i int, a, b *end)) {
 		}
 	}
 	l.name(of)
+	out := make([]cable, 0, len(l.Graph.Links)) // never grows: ends point at one another
 	for i, k := range l.Graph.Links {
-		a, b := &end{c: of[k.A], link: k}, &end{c: of[k.B], link: k}
-		a.peer, b.peer = b, a
-		if a.c == nil && b.c == nil {
+		if of[k.A] == nil && of[k.B] == nil {
 			continue
 		}
+		out = append(out, cable{i: i})
+		a, b := &out[len(out)-1].a, &out[len(out)-1].b
+		*a, *b = end{c: of[k.A], link: k, peer: b}, end{c: of[k.B], link: k, peer: a}
 		l.find(a, i, k.A)
 		l.find(b, i, k.B)
-		visit(i, a, b)
 	}
+	return out
 }
 
 // majority returns the value that most configurations have; of equally common

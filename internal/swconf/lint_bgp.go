@@ -3,7 +3,7 @@ package swconf
 import (
 	"fmt"
 	"net/netip"
-	"slices"
+	"strings"
 )
 
 // routed visits the configurations with BGP.
@@ -17,9 +17,9 @@ func (l *linter) routed(visit func(c *Config, b *BGP)) {
 
 func (l *linter) bgpMultipath() {
 	l.routed(func(c *Config, b *BGP) {
-		if len(b.Neighbors) > 1 && b.MaxPaths.V < 2 {
+		if peers := b.Main(); len(peers) > 1 && b.MaxPaths.V < 2 {
 			l.say(first(b.MaxPaths.At, b.ASN.At), "maximum-paths 64",
-				"%s has %d neighbours and uses one path", c.Name(), len(b.Neighbors))
+				"%s has %d neighbours and uses one path", c.Name(), len(peers))
 		}
 	})
 }
@@ -28,7 +28,7 @@ func (l *linter) bgpRelax() {
 	l.routed(func(c *Config, b *BGP) {
 		as := map[string]bool{}
 		external := 0
-		for _, n := range b.Neighbors {
+		for _, n := range b.Main() {
 			if n.Remote.V == "external" {
 				external++
 			}
@@ -48,7 +48,7 @@ func (l *linter) bgpRelax() {
 func (l *linter) bgpInactive() {
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if !n.Active {
+			if !n.Active && !n.Down.V && !c.Part { // of a part: families may stand elsewhere
 				l.say(n.At, "activate address-family ipv4 unicast for it",
 					"neighbour %s is in no address family", n.Name())
 			}
@@ -59,7 +59,7 @@ func (l *linter) bgpInactive() {
 // bgpSilent finds switches that announce nothing of their own.
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
-		if len(b.Neighbors) > 0 && !b.Connected.V && len(b.Networks) == 0 {
+		if len(b.Main()) > 0 && !b.Connected.V && len(b.Networks) == 0 && !b.Others.V {
 			l.say(first(b.Connected.At, b.ASN.At),
 				"redistribute the connected networks, or name them with network",
 				"%s announces no network", c.Name())
@@ -81,12 +81,37 @@ func (l *linter) bgpUnnumbered() {
 	})
 }
 
+// bgpPolicy looks at neighbours in other ASes, as far as they have no policies.
 func (l *linter) bgpPolicy() {
 	l.routed(func(c *Config, b *BGP) {
-		if b.NeedsPolicy && !b.NoPolicy.V {
+		if !b.NeedsPolicy || b.NoPolicy.V {
+			return
+		}
+		external, bare := 0, []string{}
+		for _, n := range b.Neighbors {
+			as, numbered := ASN(n.Remote.V)
+			if n.Remote.V == "internal" || numbered && as == b.own(n) || n.Down.V {
+				continue
+			}
+			if external++; n.Policed != Directions {
+				bare = append(bare, n.Name())
+			}
+		}
+		switch {
+		case len(bare) == 0 && len(b.Neighbors) > 0:
+		case len(b.Neighbors) == 0: // who is to be met stands elsewhere, or nobody
+			l.advise(first(b.NoPolicy.At, b.ASN.At),
+				"no bgp ebgp-requires-policy where there are eBGP neighbours",
+				"%s would filter every eBGP route", c.Name())
+		case len(bare) == external:
 			l.say(first(b.NoPolicy.At, b.ASN.At),
 				"no bgp ebgp-requires-policy, or route-maps for every neighbour",
 				"%s filters every eBGP route", c.Name())
+		default:
+			l.say(first(b.NoPolicy.At, b.ASN.At),
+				"no bgp ebgp-requires-policy, or route-maps in and out for these neighbours too",
+				"%s filters every route of %s, which have no policies", c.Name(),
+				strings.Join(shorten(bare, 4), ", "))
 		}
 	})
 }
@@ -110,7 +135,7 @@ func (b *BGP) neighbour(p, far *Port) *Neighbor {
 			continue
 		}
 		for _, a := range far.Addrs {
-			if n.Port == "" && a.V.Addr() == n.Addr {
+			if n.Port == "" && a.V.Addr() == n.Addr && far.VRF.V == n.VRF {
 				return n
 			}
 		}
@@ -126,8 +151,8 @@ func (l *linter) bgpAS() {
 			return
 		}
 		seen[n] = true
-		want := far.BGP.ASN.V
-		if !takes(n.Remote.V, c.BGP.ASN.V, want) {
+		want := c.asOf(far, n)
+		if !takes(n.Remote.V, c.BGP.own(n), want) {
 			l.say(first(n.Remote.At, n.At), fmt.Sprintf("remote-as %d", want),
 				"neighbour %s has remote-as %s, %s is in AS %d", n.Name(), or(n.Remote.V, "none"),
 				far.Name(), want)
@@ -135,21 +160,21 @@ func (l *linter) bgpAS() {
 	}
 	l.ends(func(e, far *end) {
 		if e.c.BGP != nil {
-			check(e.c, e.c.BGP.neighbour(l.routing(e), l.routing(far)), far.c)
+			check(e.c, session(e.c, l.routing(e), far.c, l.routing(far)), far.c)
 		}
 	})
 	// Without a fabric the addresses tell who is who.
-	owner := map[netip.Addr]*Config{}
+	owner := map[held]*Config{}
 	for _, c := range l.Configs {
-		for _, p := range slices.Concat(c.Ports, c.Bundles) {
+		for _, p := range c.interfaces() {
 			for _, a := range p.Addrs {
-				owner[a.V.Addr()] = c
+				owner[held{p.VRF.V, a.V.Addr()}] = c
 			}
 		}
 	}
 	l.routed(func(c *Config, b *BGP) {
 		for _, n := range b.Neighbors {
-			if far := owner[n.Addr]; n.Port == "" && far != nil {
+			if far := owner[held{n.VRF, n.Addr}]; n.Port == "" && far != nil {
 				check(c, n, far)
 			}
 		}
@@ -170,12 +195,23 @@ func (l *linter) bgpMissing() {
 		if e.c.BGP == nil || far.c.BGP == nil || p.VLAN.Is() || p.Channel.Is() || p.Down.V || said[p] {
 			return
 		}
-		if e.c.BGP.neighbour(p, l.routing(far)) == nil {
+		if session(e.c, p, far.c, l.routing(far)) == nil {
 			said[p] = true // of a channel once
 			l.say(first(p.At), "add a neighbour for the port",
 				"%s is cabled to %s and has no BGP session", p.Name, e.far())
 		}
 	})
+}
+
+// shares reports whether a switch may have the AS number of another on purpose: one of its neighbours is in
+// its own AS, as in a pair, or it takes routes with that in them.
+func (b *BGP) shares() bool {
+	for _, n := range b.Neighbors {
+		if as, ok := ASN(n.Remote.V); n.Loops || n.Remote.V == "internal" || ok && as == b.own(n) {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *linter) bgpDuplicate() {
@@ -189,7 +225,7 @@ func (l *linter) bgpDuplicate() {
 		if l.tier(c) != 1 {
 			return
 		}
-		if o := leaves[b.ASN.V]; o != nil {
+		if o := leaves[b.ASN.V]; o != nil && !b.shares() {
 			l.say(b.ASN.At, "an AS number of its own for every leaf",
 				"%s has the AS number %d of %s: it drops the other's routes as a loop", c.Name(),
 				b.ASN.V, o.Name())
@@ -203,15 +239,16 @@ func (l *linter) addressDuplicate() {
 		c *Config
 		p *Port
 	}
-	seen := map[netip.Addr]use{}
+	seen := map[held]use{}
 	for _, c := range l.Configs {
-		for _, p := range slices.Concat(c.Ports, c.Bundles) {
+		for _, p := range c.interfaces() {
 			for _, a := range p.Addrs {
-				if u, ok := seen[a.V.Addr()]; ok {
+				// ports of one switch may borrow its loopback's
+				if u, ok := seen[held{p.VRF.V, a.V.Addr()}]; ok && (u.c != c || !a.V.IsSingleIP()) {
 					l.say(a.At, "an address of its own", "%s %s has the address %v of %s %s", c.Name(),
 						p.Name, a.V.Addr(), u.c.Name(), u.p.Name)
 				}
-				seen[a.V.Addr()] = use{c, p}
+				seen[held{p.VRF.V, a.V.Addr()}] = use{c, p}
 			}
 		}
 	}

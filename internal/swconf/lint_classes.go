@@ -15,7 +15,9 @@ func (l *linter) pfcClass() {
 	l.variants(func(v variant) {
 		for i := range v.q.Queues {
 			q := &v.q.Queues[i]
-			if q.Pause.Is() && q.Pause.V != i {
+			cos, stops := v.q.COS[q.Pause.V&7], v.q.Stops[q.Pause.V&7] // that priority is this queue's
+			if q.Pause.Is() && q.Pause.V != i && !(cos.Is() && int(cos.V) == i) &&
+				!(stops.Is() && int(stops.V) == i) {
 				l.say(q.Pause.At, fmt.Sprintf("pause priority %d for the class of queue %d", i, i),
 					"queue %d is paused by PFC priority %d: packets of priority %d would stop another queue",
 					i, q.Pause.V, q.Pause.V)
@@ -27,13 +29,20 @@ func (l *linter) pfcClass() {
 		}
 		data := l.data(v.q)
 		if q := &v.q.Queues[data]; v.roce() && v.q.DSCP[l.DataDSCP].Is() && !q.Pause.Is() && !l.Lossy &&
-			!q.Trim.V {
-			l.say(first(q.Net, v.q.DSCP[l.DataDSCP].At),
+			!v.q.Lossy.V && !q.Trim.V {
+			say := l.meant(v)
+			if v.q.paused() == 0 && l.pauses(v.c, l.DataDSCP) {
+				say = l.advise // a port of another kind: others of the switch have it lossless
+			}
+			say(first(q.Net, v.q.DSCP[l.DataDSCP].At),
 				fmt.Sprintf("pause priority %d for the class of queue %d", data, data),
 				"RoCE data (DSCP %d) goes to queue %d, which no PFC priority pauses", l.DataDSCP, data)
 		}
 	})
 }
+
+// pauses reports whether a port of a switch has a DSCP lossless.
+func (l *linter) pauses(c *Config, dscp int) bool { return losslessPorts([]*Config{c}, dscp) > 0 }
 
 // pfcInterface finds ports that do no PFC while the switch has lossless classes.
 func (l *linter) pfcInterface() {
@@ -137,31 +146,36 @@ func (l *linter) pfcShared() {
 
 func (l *linter) cnpStrict() {
 	l.variants(func(v variant) {
-		i := l.cnp(v.q)
+		i, said := l.cnp(v.q)
 		q := &v.q.Queues[i]
-		if !v.q.DSCP[l.CNPDSCP].Is() || i == l.data(v.q) || q.Strict.V || !v.q.Output.Is() {
+		if !said || i == l.data(v.q) || q.Strict.V || !v.q.Output.Is() {
 			return
 		}
-		l.say(first(q.Strict.At, q.Share.At, q.At, v.q.Output.At),
-			"give the queue strict priority (priority level 1)",
+		at := first(q.Strict.At, q.Share.At, q.At, v.q.Output.At)
+		if v.c.OS == EOS && !q.Strict.Is() && !q.Share.Is() {
+			l.say(at, "write priority strict below the queue",
+				"CNPs (DSCP %d) go to queue %d, and the text does not say how it is scheduled", l.CNPDSCP, i)
+			l.findings[len(l.findings)-1].Severity = Warning // strict on most platforms unless said
+			return
+		}
+		l.say(at, "give the queue strict priority (priority level 1)",
 			"CNPs (DSCP %d) go to queue %d, which has no strict priority", l.CNPDSCP, i)
 	})
 }
 
 func (l *linter) cnpQueue() {
 	l.variants(func(v variant) {
-		d := &v.q.DSCP[l.CNPDSCP]
-		if d.Is() && v.q.DSCP[l.DataDSCP].Is() && l.cnp(v.q) == l.data(v.q) {
-			l.say(d.At, "send CNPs to a queue with strict priority, 6 or 7",
-				"CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, d.V)
+		if i, said := l.cnp(v.q); said && v.q.DSCP[l.DataDSCP].Is() && i == l.data(v.q) {
+			l.meant(v)(v.q.DSCP[l.CNPDSCP].At, "send CNPs to a queue with strict priority, 6 or 7",
+				"CNPs (DSCP %d) share queue %d with RoCE data", l.CNPDSCP, i)
 		}
 	})
 }
 
 func (l *linter) cnpLossless() {
 	l.variants(func(v variant) {
-		i := l.cnp(v.q)
-		if q := &v.q.Queues[i]; v.q.DSCP[l.CNPDSCP].Is() && q.Pause.Is() && i != l.data(v.q) {
+		i, said := l.cnp(v.q)
+		if q := &v.q.Queues[i]; said && q.Pause.Is() && i != l.data(v.q) {
 			l.say(q.Pause.At, "take the pause off the queue of CNPs",
 				"queue %d carries CNPs and is paused by PFC", i)
 		}
@@ -171,7 +185,9 @@ func (l *linter) cnpLossless() {
 func (l *linter) dataStrict() {
 	l.variants(func(v variant) {
 		i := l.data(v.q)
-		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && i != l.cnp(v.q) {
+		cnp, _ := l.cnp(v.q)
+		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V &&
+			(l.CNPDSCP == Unsaid || i != cnp) {
 			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only",
 				"queue %d carries RoCE data with strict priority", i)
 		}
@@ -181,24 +197,33 @@ func (l *linter) dataStrict() {
 // dscpUnmapped points at the line that feeds the queue where the DSCP belongs.
 func (l *linter) dscpUnmapped() {
 	l.variants(func(v variant) {
-		if !v.roce() || !v.q.Input.Is() {
-			return
+		if !v.roce() || !v.q.Input.Is() || v.q.Trust.V == TrustCOS || v.q.Default && v.q.paused() == 0 {
+			return // tags decide, or nothing is lossless and the platform's map holds
+		}
+		pauses := func(_ int, q *Queue) bool { return q.Pause.Is() }
+		if v.q.byCOS(pauses) {
+			return // of CNPs too, which have the data's tag
 		}
 		check := func(dscp int, what string, belongs func(i int, q *Queue) bool) {
 			m := &v.q.DSCP[dscp]
-			if m.Is() || belongs(int(m.V), &v.q.Queues[m.V&7]) {
+			if m.Is() || v.q.Default && dscp == l.CNPDSCP || belongs(int(m.V), &v.q.Queues[m.V&7]) {
 				return
 			}
-			at := v.q.Input.At
+			at, say := v.q.Input.At, l.advise // nothing is there for them at all
 			for i := range v.q.Queues {
-				if belongs(i, &v.q.Queues[i]) && v.q.Feeds[i].Line > 0 {
-					at = v.q.Feeds[i]
+				if belongs(i, &v.q.Queues[i]) {
+					if say = l.say; v.q.Feeds[i].Line > 0 {
+						at = v.q.Feeds[i]
+					}
 				}
 			}
-			l.say(at, fmt.Sprintf("classify DSCP %d", dscp),
+			say(at, fmt.Sprintf("classify DSCP %d", dscp),
 				"%s (DSCP %d) is not classified and goes to queue %d with everything else", what, dscp, m.V)
 		}
-		check(l.DataDSCP, "RoCE data", func(_ int, q *Queue) bool { return q.Pause.Is() })
+		check(l.DataDSCP, "RoCE data", pauses)
+		if l.CNPDSCP == Unsaid {
+			return
+		}
 		check(l.CNPDSCP, "CNP traffic", func(_ int, q *Queue) bool { return q.Strict.V })
 	})
 }
@@ -207,13 +232,14 @@ func (l *linter) dscpUnmapped() {
 func (l *linter) dscpDiffers() {
 	var all []variant
 	l.variants(func(v variant) {
-		if v.q.Input.Is() {
+		if v.q.Input.Is() && v.q.Trust.V != TrustCOS {
 			all = append(all, v)
 		}
 	})
 	type fault struct {
 		at       Place
 		from, to uint8
+		apart    bool // not RoCE's, and by another map of the same text, or lossless nowhere
 	}
 	bad := map[fault][]int{}
 	var order []fault
@@ -226,6 +252,9 @@ func (l *linter) dscpDiffers() {
 				silent = append(silent, m.V)
 			}
 		}
+		paused := slices.ContainsFunc(all, func(v variant) bool {
+			return v.q.DSCP[d].Is() && v.q.Queues[v.q.DSCP[d].V&7].Pause.Is()
+		})
 		most := majority(append(said, silent...)) // where it is a tie, those that map it are right
 		for _, v := range all {
 			m := v.q.DSCP[d]
@@ -236,7 +265,11 @@ func (l *linter) dscpDiffers() {
 			if !m.Is() { // unmapped here, mapped elsewhere
 				at = first(v.q.Feeds[most], v.q.Input.At)
 			}
-			f := fault{at, m.V, most}
+			apart := d != l.DataDSCP && d != l.CNPDSCP && (!paused || slices.ContainsFunc(all,
+				func(o variant) bool {
+					return o.c == v.c && o.q.DSCP[d].V == most && o.q.Input.V != v.q.Input.V
+				}))
+			f := fault{at, m.V, most, apart}
 			if bad[f] == nil {
 				order = append(order, f)
 			}
@@ -246,7 +279,11 @@ func (l *linter) dscpDiffers() {
 	for _, f := range order {
 		d := bad[f]
 		sort.Ints(d)
-		l.say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
+		say := l.say
+		if f.apart {
+			say = l.advise
+		}
+		say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
 			"DSCP %s goes to queue %d here and to queue %d on most switches", ranges(slices.Compact(d)),
 			f.from, f.to)
 	}
@@ -283,22 +320,53 @@ func (l *linter) noClassification() {
 			continue
 		}
 		for _, p := range c.Ports {
-			if p.QoS == nil || p.QoS.Input.Is() || p.Down.V || !l.cabled(c, p) && len(p.Addrs) == 0 &&
-				!p.PFC.Is() {
+			if p.QoS == nil || p.QoS.Input.Is() || p.QoS.mapped() || p.QoS.Trust.V == TrustDSCP || p.Down.V ||
+				!l.cabled(c, p) && len(p.Addrs) == 0 && !p.PFC.Is() {
 				continue
 			}
-			l.say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)
+			say := l.say
+			if with > 0 { // there may be none for RoCE on it: a keepalive's, an uplink
+				say = l.advise
+			}
+			say(p.At, "apply the classification to the port", "%s applies no classification", p.Name)
 		}
 		if with == 0 && len(c.Ports) == 0 {
-			l.say(c.top(), "apply the classification to the ports", "no port applies a classification")
+			say := l.say
+			if c.Part {
+				say = l.advise
+			}
+			say(c.top(), "apply the classification to the ports", "no port applies a classification")
 		}
 	}
 }
 
+// mapped reports whether DSCPs are given queues, be it by the switch for all of its ports.
+func (q *QoS) mapped() bool {
+	return slices.ContainsFunc(q.DSCP[:], func(s Said[uint8]) bool { return s.Is() })
+}
+
 func (l *linter) anyPaused(c *Config) bool { return c.QoS != nil && c.QoS.paused() != 0 }
+
+// rdma reports whether a port treats packets as RoCE's want it: something is paused there, or marked.
+func (q *QoS) rdma() bool {
+	for i := range q.Queues {
+		if k := &q.Queues[i]; k.Pause.Is() || k.WRED.Is() && k.WRED.V.ECN || k.Trim.V {
+			return true
+		}
+	}
+	return false
+}
 
 // defaultMTU is what a routed port has where nothing is said.
 const defaultMTU = 1500
+
+// jumbo is the line that sets the largest MTU which switches of a language take.
+func jumbo(os OS) string {
+	if os == EOS {
+		return "mtu 9214"
+	}
+	return "mtu 9216"
+}
 
 func (l *linter) mtuSmall() {
 	need := int64(l.PathMTU + Headers)
@@ -308,12 +376,15 @@ func (l *linter) mtuSmall() {
 		}
 		seen := map[Place]bool{}
 		for _, p := range c.Ports {
-			if p.QoS == nil || p.Down.V || !p.QoS.Input.Is() && !l.cabled(c, p) {
+			if p.QoS == nil || p.Down.V || !p.QoS.rdma() && !l.cabled(c, p) {
 				continue
 			}
 			at, mtu := p.At, int64(defaultMTU)
-			if p.MTU.Is() {
-				at, mtu = p.MTU.At, int64(p.MTU.V)
+			if !p.MTU.Is() && (p.Switched || c.OS == Junos && c.Part) {
+				mtu = need // frames of any size that the chip takes, or interfaces stand elsewhere
+			}
+			if p.MTU.V > 0 {
+				at, mtu = first(p.MTU.At, p.At), int64(p.MTU.V)
 			} else if m, ok := p.QoS.mtu(p); ok {
 				at, mtu = p.At, int64(m)
 				for i := range p.QoS.Queues {
@@ -322,16 +393,21 @@ func (l *linter) mtuSmall() {
 					}
 				}
 			}
+			say := l.say
+			if mtu >= 2048+Headers || p.QoS.paused() == 0 || c.Part && !p.MTU.Is() {
+				// enough for the next smaller path MTU, or said elsewhere
+				say = l.advise
+			}
 			if mtu < need && !seen[at] {
 				seen[at] = true
-				l.say(at, "mtu 9216", "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu,
+				say(at, jumbo(c.OS), "%s takes %d bytes; path MTU %d with its headers needs %d", p.Name, mtu,
 					l.PathMTU, need)
 			}
 			for i := range p.QoS.Queues {
 				if q := &p.QoS.Queues[i]; i == l.data(p.QoS) && q.MTU.Is() && int64(q.MTU.V) < need &&
 					!seen[q.MTU.At] {
 					seen[q.MTU.At] = true
-					l.say(q.MTU.At, "mtu 9216",
+					say(q.MTU.At, jumbo(c.OS),
 						"the class of queue %d takes %v; path MTU %d with its headers needs %d", i, q.MTU.V,
 						l.PathMTU, need)
 				}

@@ -128,7 +128,7 @@ func (l *linter) lldpOff() {
 			case p.LLDPOff.V:
 				l.say(first(p.LLDPOff.At, p.PFC.At, p.At), "lldp transmit and lldp receive on the port",
 					"%s negotiates PFC with LLDP turned off", p.Name)
-			case !c.LLDP.V && !reported:
+			case !c.LLDP.V && !reported && (!c.Part || c.LLDP.Is() || p.PFC.Is()):
 				reported = true
 				l.say(first(c.LLDP.At, p.PFC.At, p.At), "turn LLDP on (feature lldp)",
 					"%s negotiates PFC and LLDP does not run on the switch", p.Name)
@@ -252,6 +252,11 @@ func (l *linter) dlbPorts() {
 func (l *linter) unknownLines() {
 	for _, c := range l.Configs {
 		for _, u := range c.Unknown {
+			l.say(u.At, "check the spelling; report the line if it is right", "%q: %s", u.Text, u.Why)
+		}
+	}
+	for _, h := range l.Hosts {
+		for _, u := range h.Unknown {
 			l.say(u.At, "check the spelling; report the line if it is right", "%q: %s", u.Text, u.Why)
 		}
 	}

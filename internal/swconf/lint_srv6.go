@@ -15,8 +15,8 @@ func (l *linter) srv6() {
 			}
 			owner[s.Prefix] = c
 			for _, loc := range c.SRv6.Locators {
-				if loc.Name == s.Locator && (loc.Prefix.Bits() > s.Prefix.Bits() ||
-					!loc.Prefix.Contains(s.Prefix.Addr())) {
+				inside := loc.Prefix.Bits() <= s.Prefix.Bits() && loc.Prefix.Contains(s.Prefix.Addr())
+				if loc.Name == s.Locator && !inside && !local(loc.Prefix, s.Prefix) {
 					l.say(s.At, "a SID below its locator's prefix", "the SID %v is not in its locator %s, %v",
 						s.Prefix, loc.Name, loc.Prefix)
 				}
@@ -95,4 +95,15 @@ func (l *linter) srv6Route(c *Config, r Route) {
 			"to %s, "+
 			"which has no such SID", r.Prefix, r.Port, e.far())
 	})
+}
+
+// local reports whether a SID is one of the locator's block that every switch has for itself: RFC 9800
+// leaves
+// the uSIDs from 0xe000 on to them, where locators are of 32 + 16 bits.
+func local(locator, sid netip.Prefix) bool {
+	if locator.Bits() != 48 || sid.Bits() < 48 {
+		return false
+	}
+	block, own := locator.Addr().As16(), sid.Addr().As16()
+	return [4]byte(block[:4]) == [4]byte(own[:4]) && own[4] >= 0xe0
 }

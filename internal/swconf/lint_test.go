@@ -60,7 +60,7 @@ func TestRulesAtTheirEdges(t *testing.T) {
 	}{
 		{"threshold-order", 34, 3_500_000, 3_499_999,
 			edge(func(q *Queue, x int64) { q.WRED.V.Max = unit.Bytes(x) })},
-		{"threshold-order", 34, 3_000_000, 2_999_999,
+		{"threshold-order", 34, 3_000_001, 3_000_000,
 			edge(func(q *Queue, x int64) { q.WRED.V.Min = unit.Bytes(x) })},
 		{"threshold-order", 34, 100_000, 100_001,
 			edge(func(q *Queue, x int64) { q.WRED.V.Min = unit.Bytes(x) })},

@@ -21,8 +21,8 @@ func (l *linter) thresholdOrder() {
 			}
 			return
 		}
-		if w.V.Min >= w.V.Max {
-			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is not below its maximum %v", i,
+		if w.V.Min > w.V.Max { // one value for both is a step
+			l.say(first(w.V.MinAt, w.At), fix, "queue %d: WRED minimum %v is above its maximum %v", i,
 				w.V.Min, w.V.Max)
 			return
 		}
@@ -34,7 +34,7 @@ func (l *linter) thresholdOrder() {
 		if g.Is() {
 			xoff, xon, whose = g.V.XOff, g.V.XOn, ""
 		}
-		if xoff == 0 {
+		if xoff == 0 || whose != "" && l.Base.Buffer == 0 { // nobody said which platform
 			return
 		}
 		both := func(wred, pause Place, format string, args ...any) {
@@ -61,6 +61,9 @@ func (l *linter) thresholdBuffer() {
 		buffer := l.Base.Buffer
 		if v.c.Buffer.Is() {
 			buffer = v.c.Buffer.V
+		}
+		if buffer == 0 {
+			return // nobody said how large it is
 		}
 		const fix = "lower the threshold, or check the size of the buffer"
 		if w := q.WRED; w.Is() && w.V.Max > buffer {
@@ -129,6 +132,13 @@ func (l *linter) headroom() {
 				l.say(first(g.V.HeadAt, g.At), fmt.Sprintf("give it at least %d bytes", need),
 					"queue %d: %v of headroom; %s at %v with %.3g m of cable and MTU %v needs %v",
 					i, g.V.Headroom, p.Name, r, float64(mm)/1000, mtu, need)
+				// The standard's time for a port to obey is the most that one may take: who is quicker needs
+				// less, and what images bring is made for chips that their makers know. RoCE's packets are no
+				// longer than its path MTU, whatever the port takes (SONiC reckons with 1024 bytes).
+				frame := min(mtu, max(unit.Bytes(l.PathMTU), 256)+Headers)
+				if l.Response == 0 && g.V.Headroom >= queue.Headroom(r, topo.CableDelay(mm), 0, 0, frame) {
+					l.findings[len(l.findings)-1].Severity = Warning
+				}
 			}
 		}
 	}
@@ -136,26 +146,34 @@ func (l *linter) headroom() {
 
 // ecnMissing wants ECN on every queue that PFC touches.
 func (l *linter) ecnMissing() {
+	silent := map[*Config]bool{}
+	for _, c := range l.Configs {
+		silent[c] = c.nothingMarks()
+	}
 	l.queues(func(v variant, i int, q *Queue) {
-		if !q.Pause.Is() {
-			return
+		if !q.Pause.Is() || v.q.Trust.V == TrustCOS && !v.q.Output.Is() {
+			return // or a part of a text, of storage that goes by tags: its queues stand elsewhere
 		}
 		const fix = "random-detect with thresholds below xOFF and ecn on this queue"
+		say := l.say
+		if silent[v.c] {
+			say = l.advise
+		}
 		switch {
 		case q.WRED.Is() && !q.WRED.V.ECN:
 			l.say(first(q.WRED.V.ECNAt, q.WRED.At), "add ecn to the line",
 				"queue %d is lossless and its WRED drops instead of marking: ecn is missing", i)
 		case !q.WRED.Is() && i == l.data(v.q):
-			l.say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
-		case !q.WRED.Is():
-			l.say(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
+			say(first(q.At, q.Pause.At), fix, "queue %d is lossless and has no ECN", i)
+		case !q.WRED.Is(): // which RoCE's data do not take
+			l.advise(first(q.At, q.Pause.At), fix, "queue %d has PFC and no ECN", i)
 		}
 	})
 }
 
 func (l *linter) ecnNever() {
 	l.queues(func(v variant, i int, q *Queue) {
-		if w := q.WRED; w.Is() && w.V.ECN && w.V.Max > 0 && w.V.Percent == 0 {
+		if w := q.WRED; w.Is() && w.V.ECN && w.V.Max > 0 && w.V.Percent == 0 && !w.V.Open {
 			l.say(w.At, "use a probability of 5 to 20 percent", "queue %d marks with probability 0", i)
 		}
 	})
@@ -171,7 +189,7 @@ func (l *linter) wredAverage() {
 
 func (l *linter) bandwidthSum() {
 	l.shares(func(v variant, sum, small, big int) {
-		if sum > 100 && v.c.OS != SONiC { // SONiC's weights are relative
+		if sum > 100 && !v.q.Ratio {
 			l.say(v.q.Queues[big].Share.At, "lower shares until they add up to 100",
 				"bandwidth shares add up to %d %%, queue %d takes most", sum, big)
 		}
@@ -180,7 +198,7 @@ func (l *linter) bandwidthSum() {
 
 func (l *linter) bandwidthLeft() {
 	l.shares(func(v variant, sum, small, big int) {
-		if sum > 0 && sum < 100 && v.c.OS != SONiC {
+		if sum > 0 && sum < 100 && !v.q.Ratio {
 			l.say(v.q.Queues[small].Share.At, "let the shares of all queues add up to 100",
 				"bandwidth shares add up to %d %%", sum)
 		}

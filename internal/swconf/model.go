@@ -7,11 +7,13 @@
 package swconf
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 
 	"railyard/internal/panel"
 	"railyard/internal/queue"
+	"railyard/internal/swconf/cli"
 	"railyard/unit"
 )
 
@@ -24,6 +26,9 @@ const (
 	SONiC OS = "sonic"
 	FRR   OS = "frr"
 	EOS   OS = "eos"
+	NVUE  OS = "nvue"
+	Dell  OS = "dell"
+	Junos OS = "junos"
 )
 
 // Place is where something stands in a file. Line 0 is nowhere: a default.
@@ -49,21 +54,34 @@ type Config struct {
 	OS       OS
 	File     string
 	Hostname Said[string]
-	LLDP     Said[bool] // LLDP runs; each language's default unless said
+	HwSKU    Said[string] // which switch it is, as SONiC says it
+	LLDP     Said[bool]   // LLDP runs; each language's default unless said
+	Part     bool         // of a text: what runs at all is said elsewhere
 	Watchdog Watchdog
+	Floors   bool             // the watchdog looks at queues with guaranteed bandwidth alone
+	Strict   bool             // queues are strict where the text says nothing of their priority
 	Buffer   Said[unit.Bytes] // packet memory; the text of most switches does not say
 	Trim     Trim
 	HashSeed Said[string] // of ECMP
+	Hash     Said[string] // fields that ECMP hashes, as the language names them
 	DLB      *DLB
 	Ports    []*Port
 	Bundles  []*Port // port channels, by their Number
+	Subs     []*Port // subinterfaces of both
 	BGP      *BGP
+	VTEP     Said[bool] // ends VXLAN tunnels
+	Shares   Said[bool] // EVPN multihoming is on
 	SRv6     SRv6
 	Routes   []Route // static ones of the default VRF, IPv6
 	QoS      *QoS    // of a port without policies of its own
+	MLAG     *MLAG
 	Objects  []Object
 	Refs     []Ref
-	Faults   []Finding // what the dialect itself found
+	Bundling Bundling       // what counts at members of port channels
+	Idle     []Idle         // what stands at members and does not
+	Apart    []Said[string] // lines that bear on packets and that no simulated switch does
+	ByPort   []Said[string] // classes that take RoCE's packets by their UDP port, in words
+	Faults   []Finding      // what the dialect itself found
 	Unknown  []Unknown
 	Read     int // lines that were understood
 	Passed   int // lines that are known and do not matter here
@@ -91,6 +109,16 @@ func (c *Config) Room(at Place, ports int) bool {
 		c.over = at
 	}
 	return c.over.Line == 0
+}
+
+// Over refuses a text that asked for more than it may.
+func (c *Config) Over() error {
+	if c.over.Line == 0 {
+		return nil
+	}
+	return &cli.SyntaxError{File: c.over.File, Line: c.over.Line, Col: c.over.Col,
+		Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many",
+			MaxPorts)}
 }
 
 // index finds the ports that were added since it was asked last.
@@ -168,6 +196,7 @@ type Port struct {
 	At       Place
 	Desc     Said[string]
 	Speed    Said[unit.Rate]
+	FEC      Said[string] // as the language names it
 	CableMM  Said[int64]
 	MTU      Said[unit.Bytes]
 	Down     Said[bool]
@@ -179,8 +208,26 @@ type Port struct {
 	PFC      Said[PFCMode]
 	Watchdog Said[bool]
 	LLDPOff  Said[bool]
-	DCBX     Said[string] // ieee, cee, auto
+	DCBX     Said[string]   // ieee, cee, auto
+	Policies []Said[string] // that stand at the interface itself: "qos input NAME"
 	QoS      *QoS
+	VRF      Said[string] // "" and unsaid: the default one
+	Parent   string       // of a subinterface: the interface that it is a part of
+	Tag      Said[int]    // of a subinterface: the VLAN of its packets
+	Segment  Said[bool]   // an Ethernet segment of EVPN, which a server shares with another switch
+	Core     Said[bool]   // EVPN watches the port: without such ones segments go down
+	MLAG     Said[int]    // of a port channel: the bundle that it makes with the other switch's
+	Floors   uint8        // its queues with guaranteed bandwidth, a bit each
+	Switched bool         // known to be a layer 2 port, whose frames no MTU of packets bounds
+}
+
+// MLAG joins a switch and another into one for bundles.
+type MLAG struct {
+	At     Place
+	Domain Said[string]
+	Local  Said[string] // interface by which the two speak
+	Peer   Said[netip.Addr]
+	Link   Said[string] // interface of the peer link
 }
 
 // QoS is what happens to the packets of a port, policies applied.
@@ -189,8 +236,14 @@ type QoS struct {
 	Output  Said[string] // queueing policy
 	Network Said[string] // NX-OS network-qos
 	DSCP    [64]Said[uint8]
+	COS     [8]Said[uint8]       // 802.1p priority of tagged packets
+	Trust   Said[Trust]          // what decides where Input does not
 	Feeds   [queue.Classes]Place // the line that sends DSCPs to a queue
+	Ratio   bool                 // shares count among themselves, whatever they add up to
+	Stops   [8]Said[uint8]       // the queue that a PFC priority stops, where the text maps it
+	Lossy   Said[bool]           // RoCE is lossy on purpose: the text says so
 	Queues  [queue.Classes]Queue
+	Default bool // DSCPs that no line maps have the platform's queues, not a default class's
 }
 
 // Queue is one queue of a port and the PFC priority of its number.
@@ -200,9 +253,11 @@ type Queue struct {
 	Strict Said[bool]
 	Share  Said[int] // percent
 	WRED   Said[WRED]
-	Pause  Said[int]   // lossless: the PFC priority that is paused
-	PG     Said[Pause] // thresholds of the lossless priority group
+	Pause  Said[int]    // lossless: the PFC priority that is paused
+	PG     Said[Pause]  // thresholds of the lossless priority group
+	Sized  Said[string] // the switch works them out itself, in a way of this name
 	Limit  Said[unit.Bytes]
+	Floor  Said[string] // bandwidth that is guaranteed: "100 kbps"
 	Alpha  Said[float64]
 	Trim   Said[bool] // cuts what it has no room for to its headers, as Config.Trim says
 	MTU    Said[unit.Bytes]
@@ -213,8 +268,11 @@ type Queue struct {
 type WRED struct {
 	Min, Max unit.Bytes
 	Percent  float64
+	Open     bool // the text says no probability
 	Weight   int
 	ECN      bool
+	MinText  string // thresholds that are no bytes here, as said: "20 segments"; Min and Max are then 0
+	MaxText  string
 	MinAt    Place // where they stand on lines of their own
 	MaxAt    Place
 	ECNAt    Place
@@ -242,18 +300,51 @@ type BGP struct {
 	Connected   Said[bool] // announces connected networks
 	NoPolicy    Said[bool] // FRR: eBGP works without policies
 	NeedsPolicy bool       // the language drops eBGP routes without policies
+	NoDefault   Said[bool] // neighbours are in no address family unless said (no bgp default ipv4-unicast)
+	Others      Said[bool] // announces what other protocols know, or an aggregate
 }
 
 // Neighbor is a BGP neighbour.
 type Neighbor struct {
-	At     Place
-	Addr   netip.Addr   // numbered
-	Port   string       // unnumbered
-	Remote Said[string] // AS number, or "external"
-	Group  Said[string]
-	Active bool // in an address family
-	Off    bool // taken out of IPv4 unicast by name
+	At      Place
+	Addr    netip.Addr   // numbered
+	Port    string       // unnumbered
+	Remote  Said[string] // AS number, or "external"
+	Group   Said[string]
+	Active  bool         // in an address family
+	Off     bool         // taken out of IPv4 unicast by name
+	On      Family       // address families that it is put in by name
+	VRF     string       // "" is the default one: addresses and AS numbers may come again in another
+	Local   Said[string] // AS number that it is told of instead of the switch's (local-as)
+	Down    Said[bool]   // shut down
+	Loops   bool         // takes routes with the switch's own AS in them (allowas-in)
+	Maps    []Ref        // route-maps for EVPN routes that it is told
+	Keeps   Said[bool]   // is told EVPN routes with the next hop that they came with
+	Overlay bool         // active in families that carry no underlay's routes only, as EVPN
+
+	Policed Direction // where policies filter it, by itself or by its group
 }
+
+// Direction is where routes go: from a neighbour, or to it.
+type Direction uint8
+
+// Directions.
+const (
+	Inbound Direction = 1 << iota
+	Outbound
+	Directions = Inbound | Outbound
+)
+
+// Family is a set of address families.
+type Family uint8
+
+// Families.
+const (
+	IPv4 Family = 1 << iota
+	IPv6
+	EVPN
+	OtherFamily
+)
 
 // Port returns the interface of a name, or nil.
 func (c *Config) Port(name string) *Port {
@@ -291,6 +382,9 @@ func (c *Config) named(name string) *Port {
 		if b.Name == name {
 			return b
 		}
+	}
+	if s := c.Sub(name); s != nil {
+		return s
 	}
 	return c.Port(name)
 }
@@ -345,6 +439,8 @@ func (c *Config) HasQoS() bool { return c.OS != FRR }
 type Print struct {
 	input, output, network string
 	dscp                   [64]dscpPrint
+	cos                    [8]dscpPrint
+	trust                  dscpPrint
 	queues                 [queue.Classes]queuePrint
 }
 
@@ -355,6 +451,7 @@ type dscpPrint struct {
 
 type queuePrint struct {
 	name                                            string
+	sized                                           string
 	strict, share, wred, pause, pg, trim, alphaSaid bool
 	percent, priority                               int
 	red                                             WRED
@@ -369,13 +466,19 @@ func (q *QoS) Fingerprint() (p Print) {
 	for i := range q.DSCP {
 		p.dscp[i] = dscpPrint{q.DSCP[i].V, q.DSCP[i].Is()}
 	}
+	for i := range q.COS {
+		p.cos[i] = dscpPrint{q.COS[i].V, q.COS[i].Is()}
+	}
+	p.trust = dscpPrint{uint8(q.Trust.V), q.Trust.Is()}
 	for i := range q.Queues {
 		k := &q.Queues[i]
-		group := k.PG.V
+		group, red := k.PG.V, k.WRED.V
+		red.MinAt, red.MaxAt, red.ECNAt = Place{}, Place{}, Place{}
 		group.XOffAt, group.XOnAt, group.HeadAt = Place{}, Place{}, Place{}
-		p.queues[i] = queuePrint{name: k.Name, strict: k.Strict.V, share: k.Share.Is(), wred: k.WRED.Is(),
+		p.queues[i] = queuePrint{name: k.Name, sized: k.Sized.V, strict: k.Strict.V, share: k.Share.Is(),
+			wred:  k.WRED.Is(),
 			pause: k.Pause.Is(), pg: k.PG.Is(), trim: k.Trim.V, percent: k.Share.V, priority: k.Pause.V,
-			red: k.WRED.V, group: group, limit: k.Limit.V, mtu: k.MTU.V, alpha: k.Alpha.V,
+			red: red, group: group, limit: k.Limit.V, mtu: k.MTU.V, alpha: k.Alpha.V,
 			alphaSaid: k.Alpha.Is()}
 	}
 	return p

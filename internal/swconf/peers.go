@@ -8,8 +8,14 @@ import (
 // Peers collects the neighbours of languages that speak of one in many lines and
 // make it on first mention, as FRR and EOS do.
 type Peers struct {
-	peers, groups map[string]*Neighbor
+	peers, groups map[string]*Neighbor // peers by VRF and name
+	vrf           string
 }
+
+// In is the same collection for what is said of a VRF, whose neighbours are its own. Groups are the switch's.
+func (p *Peers) In(vrf string) *Peers { return &Peers{p.peers, p.groups, vrf} }
+
+func (p *Peers) key(name string) string { return p.vrf + "\x00" + name }
 
 // NewPeers starts an empty collection.
 func NewPeers() *Peers {
@@ -21,15 +27,17 @@ func (p *Peers) Group(name string, at Place) { p.groups[name] = &Neighbor{At: at
 
 // Remove forgets a neighbour or a group.
 func (p *Peers) Remove(b *BGP, name string) {
-	n := p.peers[name]
-	delete(p.peers, name)
+	n := p.peers[p.key(name)]
+	delete(p.peers, p.key(name))
 	delete(p.groups, name)
 	b.Neighbors = slices.DeleteFunc(b.Neighbors, func(x *Neighbor) bool { return x == n })
 }
 
 // Prune forgets a neighbour of which nothing is said any more.
 func (p *Peers) Prune(b *BGP, name string) {
-	if n := p.peers[name]; n != nil && !n.Remote.Is() && !n.Group.Is() && !n.Off && !n.Active {
+	n := p.peers[p.key(name)]
+	if n != nil && !n.Remote.Is() && !n.Group.Is() && !n.Off && !n.Active && n.On == 0 && !n.Down.Is() &&
+		!n.Local.Is() && !n.Loops && n.Policed == 0 && !n.Keeps.Is() {
 		p.Remove(b, name)
 	}
 }
@@ -37,7 +45,7 @@ func (p *Peers) Prune(b *BGP, name string) {
 // Known returns the neighbour or group of a name, or one that nobody looks at: what is
 // taken from an unknown neighbour makes none.
 func (p *Peers) Known(name string) *Neighbor {
-	if n := p.peers[name]; n != nil {
+	if n := p.peers[p.key(name)]; n != nil {
 		return n
 	}
 	if n := p.groups[name]; n != nil {
@@ -48,34 +56,53 @@ func (p *Peers) Known(name string) *Neighbor {
 
 // Get returns the neighbour or group of a name; a new neighbour joins b.
 func (p *Peers) Get(b *BGP, name string, at Place) *Neighbor {
-	if n := p.peers[name]; n != nil {
+	if n := p.peers[p.key(name)]; n != nil {
 		return n
 	}
 	if n := p.groups[name]; n != nil {
 		return n
 	}
-	n := &Neighbor{At: at}
+	n := &Neighbor{At: at, VRF: p.vrf}
 	if a, err := netip.ParseAddr(name); err == nil {
 		n.Addr = a
 	} else {
 		n.Port = name
 	}
-	p.peers[name] = n
+	p.peers[p.key(name)] = n
 	b.Neighbors = append(b.Neighbors, n)
 	return n
 }
 
-// Resolve gives members what their groups have. IPv4 unicast is active for every
-// neighbour that is not taken out of it.
+// Resolve gives members what their groups have. IPv4 unicast is active for every neighbour that is not taken
+// out of it, unless the switch puts none in by itself; other families are for those that are put in.
 func (p *Peers) Resolve(b *BGP) {
 	if b == nil {
 		return
 	}
 	for _, n := range b.Neighbors {
 		g := p.groups[n.Group.V]
-		if g != nil && !n.Remote.Is() {
-			n.Remote = g.Remote
+		ipv4, on := !b.NoDefault.V, n.On
+		if g != nil {
+			if !n.Remote.Is() {
+				n.Remote = g.Remote
+			}
+			if !n.Local.Is() {
+				n.Local = g.Local
+			}
+			if !n.Down.Is() {
+				n.Down = g.Down
+			}
+			n.Loops = n.Loops || g.Loops
+			n.Policed |= g.Policed
+			if !n.Keeps.Is() {
+				n.Keeps = g.Keeps
+			}
+			on |= g.On
+			ipv4 = !g.Off && (ipv4 || g.On&IPv4 != 0)
 		}
-		n.Active = !n.Off && (g == nil || !g.Off)
+		ipv4 = !n.Off && (ipv4 || n.On&IPv4 != 0)
+		n.Active = ipv4 || on&^IPv4 != 0
+		n.Overlay = n.Active && !ipv4 && on&IPv6 == 0
+		n.On = on
 	}
 }

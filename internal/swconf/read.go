@@ -8,43 +8,31 @@ import (
 	"railyard/internal/swconf/cli"
 )
 
-// Score counts how many of a language's tell-tale phrases a text has.
-func Score(text string, phrases ...string) (n int) {
-	for _, p := range phrases {
-		if strings.Contains(text, p) {
-			n++
-		}
-	}
-	return n
+// pulls reports whether a command would pull in another file. A switch has commands of that name in some
+// modes, which its table knows.
+func pulls(word string) bool {
+	return slices.ContainsFunc([]string{"include", "#include", "source-file", ".include"},
+		func(inc string) bool { return strings.EqualFold(word, inc) })
 }
-
-// includes are commands that would pull in another file.
-var includes = []string{"include", "#include", "source-file", ".include"}
 
 // ReadLines feeds lines to a dialect's table, counts them, and notes those that
 // were not understood. A last line that stops in the middle of a command is an
 // error: the file was cut off.
 func ReadLines(c *Config, lines []cli.Line, root *cli.Mode) error {
-	for i := range lines {
-		for _, inc := range includes {
-			if strings.EqualFold(lines[i].Words[0].Text, inc) {
-				return &cli.SyntaxError{File: c.File, Line: lines[i].Num, Col: lines[i].Words[0].Col,
-					Msg: "includes are not followed: put the included lines in their place, one file is " +
-						"one switch"}
-			}
-		}
-	}
 	unknown, over := cli.Read(lines, root)
 	if over != nil {
 		return &cli.SyntaxError{File: c.File, Line: over.Num, Col: over.Words[0].Col,
 			Msg: "opens more sections than a switch's configuration has (10000, 200 in one another)"}
 	}
-	if at := c.over; at.Line > 0 {
-		return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col,
-			Msg: fmt.Sprintf("names more interfaces than a switch has (%d), or says too much of too many",
-				MaxPorts)}
+	if err := c.Over(); err != nil {
+		return err
 	}
 	for _, u := range unknown {
+		if first := u.Line.Words[0]; u.Line.Indent <= 0 && pulls(first.Text) {
+			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: first.Col,
+				Msg: "includes are not followed: put the included lines in their place, one file is " +
+					"one switch"}
+		}
 		if u.Cut && u.Line.Num == lines[len(lines)-1].Num {
 			return &cli.SyntaxError{File: c.File, Line: u.Line.Num, Col: u.Col,
 				Msg: u.Why + "; the file ends here: is it cut off?"}
@@ -99,4 +87,13 @@ func Duplicate(c *Config, kind, name string, at, first Place) {
 		"the two are merged or the last wins, depending on the system: what runs is not what either text "+
 			"says",
 		"keep one definition")
+}
+
+// Contrary reports a class that is opened again, which goes on with it, and is to match otherwise now.
+func Contrary(c *Config, kind, name string, at, first Place) {
+	Report(c, at, Info, "duplicate-definition",
+		fmt.Sprintf("%s %s is opened again on other terms than on line %d", kind, name, first.Line),
+		"it goes on with the first: one of match-any and match-all is not what the writer meant, and the "+
+			"first is taken here",
+		"say the same both times")
 }

@@ -4,7 +4,8 @@ package swconf
 // without a check are reported by the dialects while they read.
 var rules = []Rule{
 	{"threshold-order", Error, "xON < WRED minimum < WRED maximum < xOFF",
-		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and block " +
+		"ECN must slow the senders before PFC stops them: with PFC first, pauses spread upstream and " +
+			"block " +
 			"other flows behind them", (*linter).thresholdOrder},
 	{"threshold-buffer", Error, "thresholds lie within the packet buffer",
 		"a threshold the buffer cannot reach never acts: packets are dropped first",
@@ -31,7 +32,8 @@ var rules = []Rule{
 		"one end keeps sending while the other believes it has stopped it: packets are lost on this cable " +
 			"only, which is hard to find", (*linter).pfcOneEnd},
 	{"pfc-mode-differs", Warning, "both ends of a cable negotiate PFC, or neither",
-		"an end in mode auto waits for DCBX from a neighbour that forces PFC on: what it does then depends " +
+		"an end in mode auto waits for DCBX from a neighbour that forces PFC on: what it does then " +
+			"depends " +
 			"on the release", (*linter).pfcModeDiffers},
 	{"pfc-deadlock", Error, "pauses cannot wait for one another in a ring",
 		"when each switch of a ring waits until the next one has room, none of them sends again: all " +
@@ -45,7 +47,8 @@ var rules = []Rule{
 		"congestion notifications wait in the congestion they report: senders slow down too late",
 		(*linter).cnpStrict},
 	{"cnp-in-roce-queue", Error, "CNPs have a queue of their own",
-		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late; and where " +
+		"a CNP behind a full RoCE queue, or stopped by PFC with it, arrives when it is too late; and " +
+			"where " +
 			"WRED marks data it drops CNPs, which are not ECN-capable", (*linter).cnpQueue},
 	{"cnp-lossless", Warning, "the queue of CNPs is not paused",
 		"a pause stops the notifications that would end the congestion", (*linter).cnpLossless},
@@ -60,6 +63,10 @@ var rules = []Rule{
 	{"no-classification", Error, "every cabled port classifies what it receives",
 		"what comes in on this port lands in the default class, whatever its DSCP",
 		(*linter).noClassification},
+	{"member-idle", Warning, "what port channels' members say counts",
+		"the line looks like configuration and changes nothing: the channel's policies and MTU hold, or " +
+			"none",
+		(*linter).memberIdle},
 	{"mtu-small", Error, "the MTU holds the RoCE path MTU and its headers",
 		"full-size RoCE packets are dropped: small messages work, large ones hang", (*linter).mtuSmall},
 	{"mtu-differs", Error, "both ends of a cable have one MTU",
@@ -78,6 +85,9 @@ var rules = []Rule{
 	{"watchdog-missing", Warning, "the PFC watchdog runs",
 		"a port that is paused for good, by a faulty NIC for example, blocks its class through the whole " +
 			"fabric until somebody finds it", (*linter).watchdogMissing},
+	{"watchdog-floor", Warning, "queues under EOS's watchdog have guaranteed bandwidth",
+		"by Arista's guide the watchdog looks at no other queue: one that strict queues starve would look " +
+			"stuck", (*linter).watchdogFloor},
 	{"policy-unused", Warning, "what is defined is applied",
 		"the text looks configured and does nothing", (*linter).unused},
 	{"policy-undefined", Error, "what is applied is defined",
@@ -86,12 +96,14 @@ var rules = []Rule{
 		"a switch drops what a neighbour sends to a next hop MAC that it does not own", (*linter).dlbMAC},
 	{"dlb-mode-differs", Warning, "all switches balance in one mode",
 		"packets that one tier keeps in order are reordered by the other", (*linter).dlbMode},
-	{"dlb-ports", Error, "DLB covers ports that exist", "the port balances by static hash as if DLB were off",
+	{"dlb-ports", Error, "DLB covers ports that exist", "the port balances by static hash as if DLB were " +
+		"off",
 		(*linter).dlbPorts},
 	{"lldp-off", Error, "LLDP runs where PFC is negotiated",
 		"mode auto waits for DCBX, which travels in LLDP: without it PFC never comes up", (*linter).lldpOff},
 	{"ecmp-polarisation", Warning, "tiers hash with different seeds",
-		"the second tier makes the same choice as the first: part of its links stays empty and the rest is " +
+		"the second tier makes the same choice as the first: part of its links stays empty and the rest " +
+			"is " +
 			"overloaded", (*linter).polarisation},
 	{"bgp-no-multipath", Error, "BGP uses equal-cost paths",
 		"all traffic to a prefix takes one spine, the others idle", (*linter).bgpMultipath},
@@ -103,7 +115,8 @@ var rules = []Rule{
 	{"bgp-as-mismatch", Error, "remote-as is the neighbour's AS number",
 		"the session never comes up: the links to this neighbour carry nothing", (*linter).bgpAS},
 	{"bgp-neighbor-missing", Error, "every cable between switches has a BGP session",
-		"the cable carries no traffic: less bandwidth, and one failure nearer to none", (*linter).bgpMissing},
+		"the cable carries no traffic: less bandwidth, and one failure nearer to none",
+		(*linter).bgpMissing},
 	{"bgp-silent", Error, "BGP announces the networks of its servers",
 		"no other switch learns where the servers are: traffic between switches has no route",
 		(*linter).bgpSilent},
@@ -112,11 +125,20 @@ var rules = []Rule{
 	{"bgp-duplicate", Error, "router IDs are unique, and AS numbers of leaves",
 		"BGP refuses the session, or drops the other's routes as a loop", (*linter).bgpDuplicate},
 	{"bgp-policy", Error, "FRR's eBGP is allowed without policies",
-		"since RFC 8212 FRR neither announces nor accepts eBGP routes without a policy", (*linter).bgpPolicy},
+		"since RFC 8212 FRR neither announces nor accepts eBGP routes without a policy",
+		(*linter).bgpPolicy},
+	{"evpn-next-hop", Error, "who passes EVPN routes on over eBGP leaves their next hop",
+		"routes of other leaves lead to the switch in between, which ends no tunnel: VXLAN traffic is lost " +
+			"there",
+		(*linter).evpnNextHop},
+	{"evpn-segment", Error, "Ethernet segments have multihoming on, and uplinks that are watched",
+		"without multihoming both switches flood to the server; a switch whose uplinks are all down keeps " +
+			"its segment up and draws the server's traffic into a hole", (*linter).evpnSegment},
 	{"srv6-sid", Error, "SRv6 SIDs are in their locator and block, and unique",
 		"a list of segments names another switch, or none: its packets are lost", (*linter).srv6},
 	{"srv6-way", Error, "static routes lead to the SIDs of each neighbour by its cable",
-		"ways over the cable cannot be said, or end elsewhere: nothing converges where ways stand in packets",
+		"ways over the cable cannot be said, or end elsewhere: nothing converges where ways stand in " +
+			"packets",
 		(*linter).srv6Ways},
 	{"address-duplicate", Error, "no address stands twice",
 		"two interfaces answer for one address: traffic goes to either", (*linter).addressDuplicate},
@@ -127,11 +149,15 @@ var rules = []Rule{
 	{"channel-ends", Error, "a layer 3 port channel has the same cables at both ends",
 		"LACP takes the odd cable out, or brings nothing up: less bandwidth than planned, or a hole",
 		(*linter).channels},
+	{"mlag", Error, "an MLAG has all that it needs, and its peer link members",
+		"the pair never forms: each switch answers LACP with its own identity, and servers take down the " +
+			"cables to one of the two", (*linter).mlag},
 	{"nic-vlans", Error, "ports of a NIC without a bundle are in VLANs of their own",
 		"two switches that share nothing answer for one subnet, or LACP waits for a partner that is none: " +
 			"half of the NIC's addresses are not reached", (*linter).portsApart},
 	{"rail-port", Error, "NICs are in the ports of their rails",
-		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives wait " +
+		"what the GPU sends to its rail takes another way, or none where rails are apart: collectives " +
+			"wait " +
 			"for the slowest", (*linter).railPort},
 	{"port-down", Error, "cabled ports are not shut down", "the cable is there and carries nothing",
 		(*linter).portDown},
@@ -139,11 +165,57 @@ var rules = []Rule{
 		"the port runs with defaults: no PFC, no classification, no routing", (*linter).portMissing},
 	{"switch-missing", Warning, "every configuration belongs to a switch of the fabric",
 		"rules about cables and neighbours cannot be checked", (*linter).switchMissing},
+	{"host-trust", Error, "NICs take priorities from DSCPs as switches do",
+		"the NIC puts RoCE into the default class and obeys no pause for it, whatever the packets' DSCP",
+		(*linter).hostTrust},
+	{"host-data-class", Error, "the DSCP of a host's data goes to a lossless queue",
+		"the switch treats the data as any other: no PFC, drops under load, and go-back-N sends whole " +
+			"windows " +
+			"again", (*linter).hostDataClass},
+	{"host-pfc", Error, "NICs pause the priority that their data have",
+		"the NIC goes on sending while the switch asks it to stop, and loses what it cannot take itself",
+		(*linter).hostPFC},
+	{"host-pfc-differs", Error, "NIC and switch pause the same priorities",
+		"one end pauses a class that the other does not know as lossless: packets are lost on this cable " +
+			"only",
+		(*linter).hostPFCDiffers},
+	{"host-priority", Error, "NIC and switch give data the same priority",
+		"a pause for data stops another class, and the data go on", (*linter).hostPriority},
+	{"host-cnp-class", Error, "CNPs leave a host for a strict queue",
+		"congestion notifications wait in the congestion they report: senders slow down too late",
+		(*linter).hostCNPClass},
+	{"host-ecn", Error, "ECN is on for data at both halves of the NIC",
+		"marks are not answered, or answers slow nothing down: pauses become the only congestion control",
+		(*linter).hostECN},
+	{"host-mtu", Error, "the NIC's MTU fits the switch's",
+		"the switch drops the NIC's largest frames: small messages work, large ones hang",
+		(*linter).hostMTU},
+	{"host-path-mtu", Warning, "the NIC's MTU holds full RoCE packets",
+		"packets are smaller than planned: more headers, and more packets per second than the NIC may do",
+		(*linter).hostPathMTU},
+	{"host-class-differs", Warning, "what sets the DSCP of RoCE agrees",
+		"tests by rdma_cm measure another class than NCCL uses", (*linter).hostClassDiffers},
+	{"host-class-unset", Warning, "NCCL's packets are given a DSCP",
+		"PFC and ECN are set up for a class that nothing uses", (*linter).hostClassUnset},
+	{"host-differs", Error, "all hosts mark data and CNPs alike",
+		"what one host sends is lossless and what another answers is not", (*linter).hostDiffers},
+	{"host-gid", Error, "NCCL's address is one of RoCE v2",
+		"packets without an IP header have no DSCP and are not routed; link-local ones stay in their subnet",
+		(*linter).hostGID},
+	{"host-gid-even", Warning, "NCCL's address is probably one of RoCE v2",
+		"packets without an IP header have no DSCP and are not routed", (*linter).hostGIDEven},
+	{"host-qps", Info, "flows are enough for switches that hash them",
+		"flows of a hash collide: some links are full while others idle", (*linter).hostQPs},
+	{"host-pause", Warning, "pauses are PFC's alone",
+		"link-level pause stops every class, CNPs among them, and NICs that do both refuse one",
+		(*linter).hostPause},
 	{"unknown-line", Info, "every line is understood", "what the line does is not considered here",
 		(*linter).unknownLines},
 	{"duplicate-definition", Error, "nothing is defined twice", "", nil},
 	{"bad-value", Error, "values are of the kind that the command takes", "", nil},
 	{"watchdog-range", Error, "watchdog times are in the range the system takes", "", nil},
+	{"ecmp-fields", Warning, "ECMP hashes the UDP source port", "", nil},
+	{"queue-default", Warning, "traffic classes are given queues", "", nil},
 	{"dlb-egress-policy", Warning, "no egress policy on ports with DLB", "", nil},
 	{"dlb-span", Warning, "no transmit SPAN on ports with DLB", "", nil},
 }

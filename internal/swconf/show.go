@@ -2,6 +2,7 @@ package swconf
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 // of some DSCPs.
 type Row struct {
 	DSCP     string `json:"dscp"`
+	COS      string `json:"cos,omitempty"` // 802.1p priorities of tagged packets
 	Group    int    `json:"group"`
 	Queue    string `json:"queue"`
 	Schedule string `json:"scheduling"`
@@ -25,6 +27,7 @@ type Row struct {
 type View struct {
 	Ports    []string `json:"ports"`
 	Input    string   `json:"classification,omitempty"`
+	Trust    string   `json:"trust,omitempty"`
 	Output   string   `json:"queueing,omitempty"`
 	PFC      string   `json:"pfc_mode"`
 	Watchdog bool     `json:"watchdog"`
@@ -53,6 +56,9 @@ func (c *Config) Views() []View {
 			index[k] = i
 			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog &&
 				c.Watchdog.On.V, Rows: c.rows(q, p)}
+			if q.Trust.Is() {
+				v.Trust = q.Trust.V.String()
+			}
 			if mtu, ok := q.mtu(p); ok {
 				v.MTU = int64(mtu)
 			}
@@ -70,6 +76,11 @@ func (c *Config) Views() []View {
 			add(p.QoS, p)
 		}
 	}
+	for _, p := range c.Subs {
+		if p.QoS != nil { // that classify by themselves
+			add(p.QoS, p)
+		}
+	}
 	if len(out) == 0 && c.QoS != nil {
 		add(c.QoS, nil)
 	}
@@ -84,11 +95,12 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 	var rows []Row
 	for i := len(q.Queues) - 1; i >= 0; i-- {
 		k := &q.Queues[i]
-		if len(dscps[i]) == 0 && k.At.Line == 0 && !k.Pause.Is() && !k.WRED.Is() {
+		cos := q.COSOf(i)
+		if len(dscps[i]) == 0 && cos == "" && k.At.Line == 0 && !k.Pause.Is() && !k.WRED.Is() {
 			continue
 		}
-		r := Row{DSCP: ranges(dscps[i]), Group: i, Queue: k.Name, Schedule: k.schedule(), ECN: k.ecn(),
-			PFC: k.pfc(p), Line: k.At.Line}
+		r := Row{DSCP: ranges(dscps[i]), COS: cos, Group: i, Queue: k.Name, Schedule: q.schedule(i),
+			ECN: k.ecn(), PFC: k.pfc(p), Line: k.At.Line}
 		if k.Trim.V {
 			r.PFC += ", " + c.Trim.says()
 		}
@@ -100,12 +112,23 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 	return rows
 }
 
-func (k *Queue) schedule() string {
-	switch {
+// schedule is how a queue is served. Shares that are ratios are percents of what all of them add up to.
+func (q *QoS) schedule(i int) string {
+	k := &q.Queues[i]
+	switch sum := 0; {
 	case k.Strict.V:
 		return "strict"
+	case k.Share.Is() && q.Ratio:
+		for j := range q.Queues {
+			if o := &q.Queues[j]; !o.Strict.V {
+				sum += o.Share.V
+			}
+		}
+		return fmt.Sprintf("%.3g %%", 100*float64(k.Share.V)/float64(max(sum, 1)))
 	case k.Share.Is():
 		return strconv.Itoa(k.Share.V) + " %"
+	case !slices.ContainsFunc(q.Queues[:], func(k Queue) bool { return k.Share.Is() || k.Strict.V }):
+		return "not said"
 	}
 	return "leftover"
 }
@@ -119,14 +142,37 @@ func (k *Queue) ecn() string {
 	if !w.ECN {
 		what = "drops"
 	}
+	if w.MinText != "" || w.MaxText != "" {
+		return what + " " + w.span() + w.percent()
+	}
 	if w.Max == 0 {
 		return what + ", platform's thresholds"
 	}
-	s := fmt.Sprintf("%s %v..%v %s%%", what, w.Min, w.Max, strconv.FormatFloat(w.Percent, 'g', 4, 64))
+	s := fmt.Sprintf("%s %v..%v%s", what, w.Min, w.Max, w.percent())
 	if w.Weight > 0 {
 		s += fmt.Sprintf(" weight %d", w.Weight)
 	}
 	return s
+}
+
+// percent is the probability as the text says it.
+func (w *WRED) percent() string {
+	if w.Open {
+		return ", platform's probability"
+	}
+	return " " + strconv.FormatFloat(w.Percent, 'g', 4, 64) + "%"
+}
+
+// span is from where to where random detection works, in bytes or as the text says it.
+func (w *WRED) span() string {
+	low, high := w.MinText, w.MaxText
+	if low == "" {
+		low = w.Min.String()
+	}
+	if high == "" {
+		high = w.Max.String()
+	}
+	return low + ".." + high
 }
 
 func (k *Queue) pfc(p *Port) string {
@@ -137,9 +183,12 @@ func (k *Queue) pfc(p *Port) string {
 		return fmt.Sprintf("priority %d, off on the port", k.Pause.V)
 	}
 	s := fmt.Sprintf("priority %d", k.Pause.V)
+	if k.Sized.Is() {
+		s += ", " + k.Sized.V
+	}
 	if g := k.PG.V; k.PG.Is() && g.XOff > 0 {
 		s += fmt.Sprintf(", xoff %v xon %v", g.XOff, g.XOn)
-	} else if k.PG.Is() {
+	} else if k.paces() {
 		s += fmt.Sprintf(", alpha %g", g.Alpha)
 		if g.XOn > 0 {
 			s += fmt.Sprintf(" xon %v", g.XOn)

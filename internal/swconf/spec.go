@@ -72,10 +72,29 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	var silent []string
 	for i := range q.Queues {
 		spec.Queues[i] = q.Queues[i].class(q.Lossless(i, port), platform(&base, i))
-		if k := &spec.Queues[i]; k.Lossless && !q.Queues[i].PG.Is() {
+		if k := &spec.Queues[i]; k.Lossless && !q.Queues[i].paces() {
 			silent = append(silent, fmt.Sprintf("queue %d pauses at the platform's %v and resumes at %v", i,
 				k.XOff, k.XOn))
 		}
+	}
+	for i := range q.Queues {
+		if w := &q.Queues[i].WRED; w.Is() && w.V.MaxText+w.V.MinText != "" {
+			note("queue %d marks at %s, which are no bytes here; simulated with the platform's thresholds", i,
+				w.V.span())
+		}
+	}
+	for _, b := range c.ByPort {
+		note("%s: the DSCPs are those of such packets (line %d)", b.V, b.At.Line)
+	}
+	for _, a := range c.Apart {
+		note("not simulated: %s (line %d)", a.V, a.At.Line)
+	}
+	if open := q.openPriority(); c.Strict && open != "" {
+		note("queues %s have no line of their priority, by which they are strict here; simulated as sharing",
+			open)
+	}
+	if q.Ratio {
+		percent(&spec)
 	}
 	if len(silent) > 0 {
 		note("no xOFF and xON in the text; %s", strings.Join(silent, ", "))
@@ -86,9 +105,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		note("no MTU in the text; the platform's %v", base.MTU)
 	}
 	c.trim(&spec, note)
-	w := c.Watchdog
-	spec.Watchdog = queue.Watchdog{On: w.On.V, Poll: w.Poll.V, Detect: w.Detect.V, Restore: w.Restore.V,
-		Forward: w.Forward.V}
+	spec.Watchdog = c.watchdog(base.Watchdog, note)
 	c.headrooms(q, alike, &spec)
 	if off := c.unlike(q, alike); len(off) > 0 {
 		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
@@ -101,6 +118,33 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		return spec, notes, c.locate(q, err)
 	}
 	return Normal(spec), notes, nil
+}
+
+// watchdog is the switch's, with the platform's times for those that neither the text nor its language says.
+func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.Watchdog {
+	w := queue.Watchdog{On: c.Watchdog.On.V, Poll: c.Watchdog.Poll.V, Detect: c.Watchdog.Detect.V,
+		Restore: c.Watchdog.Restore.V, Forward: c.Watchdog.Forward.V}
+	if !w.On {
+		return w
+	}
+	if base.Poll == 0 || base.Detect == 0 || base.Restore == 0 {
+		base = queue.Default().Watchdog
+	}
+	var silent []string
+	fill := func(t *unit.Time, by unit.Time, what string) {
+		if *t == 0 {
+			*t = by
+			silent = append(silent, fmt.Sprintf("%s %v", what, by))
+		}
+	}
+	fill(&w.Detect, max(base.Detect, w.Poll), "timeout")
+	fill(&w.Restore, max(base.Restore, w.Poll), "recovery time")
+	fill(&w.Poll, min(base.Poll, w.Detect, w.Restore), "polling every")
+	if len(silent) > 0 {
+		note("not in the text of the watchdog, and simulated with the platform's: %s",
+			strings.Join(silent, ", "))
+	}
+	return w
 }
 
 // platform is the class whose thresholds hold where the text has none: the
@@ -127,6 +171,9 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 	if w := q.WRED.V; q.WRED.Is() {
 		k.WRED = queue.WRED{Min: w.Min, Max: w.Max, Probability: w.Percent / 100,
 			Weight: uint(max(w.Weight, 0)), ECN: w.ECN}
+		if w.Open {
+			k.WRED.Probability = platform.WRED.Probability
+		}
 		if w.Max == 0 { // thresholds of the platform's choosing
 			k.WRED = platform.WRED
 			k.WRED.ECN = w.ECN
@@ -139,17 +186,38 @@ func (q *Queue) class(lossless bool, platform *queue.Class) queue.Class {
 		k.Limit, k.Trim = q.Limit.V, q.Trim.V
 		return k
 	}
-	if g := q.PG.V; q.PG.Is() {
+	if g := q.PG.V; q.paces() {
 		k.XOff, k.XOn, k.XOnOffset, k.Alpha, k.Headroom = g.XOff, g.XOn, g.XOnOffset, g.Alpha, g.Headroom
 	} else {
+		k.Headroom = g.Headroom
 		k.XOff, k.XOn, k.XOnOffset, k.Alpha = platform.XOff, platform.XOn, platform.XOnOffset, platform.Alpha
 	}
 	return k
 }
 
+// openPriority lists the queues that get packets and of which the text says neither priority nor share, and
+// above which none shares: that would make them share too.
+func (q *QoS) openPriority() string {
+	var open []int
+	for i := len(q.Queues) - 1; i >= 0; i-- {
+		k := &q.Queues[i]
+		if k.Share.Is() || k.Strict.Is() && !k.Strict.V {
+			break
+		}
+		if !k.Strict.Is() && (k.WRED.Is() || k.Pause.Is()) {
+			open = append(open, i)
+		}
+	}
+	slices.Sort(open)
+	return ranges(open)
+}
+
+// paces reports whether the text says when a lossless queue pauses, not its headroom alone.
+func (q *Queue) paces() bool { return q.PG.Is() && (q.PG.V.XOff > 0 || q.PG.V.Alpha > 0) }
+
 // mtu is the largest frame of a port: its own, else its lossless class's.
 func (q *QoS) mtu(p *Port) (mtu unit.Bytes, ok bool) {
-	if p != nil && p.MTU.Is() {
+	if p != nil && p.MTU.V > 0 { // said, or the language's own
 		return p.MTU.V, true
 	}
 	for i := range q.Queues {
@@ -286,4 +354,20 @@ func Normal(s queue.Spec) queue.Spec {
 		s.Watchdog = queue.Watchdog{}
 	}
 	return s
+}
+
+// percent makes percents of weights that count among themselves and add up to more than 100.
+func percent(s *queue.Spec) {
+	sum := 0
+	for i := range s.Queues {
+		sum += s.Queues[i].Weight
+	}
+	if sum <= 100 {
+		return
+	}
+	for i := range s.Queues {
+		if w := &s.Queues[i].Weight; *w > 0 {
+			*w = max(*w*100/sum, 1)
+		}
+	}
 }

@@ -116,6 +116,8 @@ func TestRead(t *testing.T) {
 			"interface e1; mtu 9216 at column 5; name a"},
 		"a session": {"leaf(config)# int e1\nleaf(config-if)# mtu 9216\n",
 			"interface e1; mtu 9216 at column 22"},
+		"asked for in a session": {"leaf# logging x\n  of it\nhostname b\nleaf# sh run | no\n" +
+			"interface e1\n  mtu 9216\nhostname a\nleaf#\n", "interface e1; mtu 9216 at column 7; name a"},
 		"comments and blanks":     {"! x\n\n# y\nhostname a\n", "name a"},
 		"carriage returns":        {"interface e1\r\n  mtu 9216\r\n", "interface e1; mtu 9216 at column 7"},
 		"passed over, with below": {"logging server a\n  level 7\nhostname a\n", "name a"},
@@ -133,6 +135,33 @@ func TestRead(t *testing.T) {
 				t.Errorf("%s, want %s", said, c.want)
 			}
 		})
+	}
+}
+
+// A table is made once: its commands speak of what the line above opened it for.
+func TestModeOf(t *testing.T) {
+	var said []string
+	say := func(m *cli.Match) { said = append(said, fmt.Sprint(m.Of, " ", m.Line.Text)) }
+	family := cli.NewMode("family").Set("map <name>", say)
+	peer := cli.NewMode("peer").Set("as <n:int>", say)
+	peer.On("family", func(m *cli.Match) *cli.Mode { return family.Of(m.Of.(string) + "'s family") })
+	root := cli.NewMode("global").Set("as <n:int> <name>", say)
+	root.On("peer <name>", func(m *cli.Match) *cli.Mode { return peer.Of(m.Word("name")) })
+	for _, c := range root.Commands() { // which a test enters by themselves
+		of := c.Enter(&cli.Line{Text: "peer z", Words: []cli.Word{{Text: "peer"}, {Text: "z"}}})
+		if of != nil {
+			of.Commands()[0].Enter(&cli.Line{Text: "as 3", Words: []cli.Word{{Text: "as"}, {Text: "3"}}})
+		}
+	}
+	lines, err := cli.Scan("x",
+		[]byte("peer a\n as 1\n family\n  map x\n as 2\npeer b\n family\n  map y\nas 4 g\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown, _ := cli.Read(lines, root)
+	if got := strings.Join(said, "; "); len(unknown) > 0 ||
+		got != "z as 3; a as 1; a's family map x; a as 2; b's family map y; <nil> as 4 g" {
+		t.Errorf("%s, %d unknown", got, len(unknown))
 	}
 }
 
@@ -185,7 +214,7 @@ func TestRefusedTexts(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {" \n", "x.cfg: is empty"},
 		"zero bytes":     {"hostname a\nb\x00", "x.cfg:2:2: is a binary file"},
-		"no text":        {"a\xff", "x.cfg:1:2: is a binary file"},
+		"no text":        {"a\xff\x01", "x.cfg:1:2: is a binary file"},
 		"one long line":  {"hostname " + strings.Repeat("a", 9000), "x.cfg:1:8192: the line is longer than"},
 		"endless banner": {"banner motd #\nhello\n", "the banner never ends"},
 		"too large":      {strings.Repeat("\n", cli.MaxSize+1), "at most 16777216 are read"},
@@ -279,6 +308,92 @@ func TestNoWithoutItsValue(t *testing.T) {
 		}
 		if unknown, _ := cli.Read(lines, root); len(unknown) > 0 || len(said) != 1 || said[0] != want {
 			t.Errorf("%q is taken by %q, %v; want %q", line, said, unknown, want)
+		}
+	}
+}
+
+// A text is read in whatever letters editors write it, and so are its places.
+func TestLetters(t *testing.T) {
+	const plain = "interface e1\n  description Büro\n  mtu 9216\n"
+	const want = `interface e1; text "Büro"; mtu 9216 at column 7`
+	wide := func(high, low func(r rune) byte) string {
+		var b strings.Builder
+		for _, r := range "\ufeff" + plain {
+			b.WriteByte(high(r))
+			b.WriteByte(low(r))
+		}
+		return b.String()
+	}
+	hi, lo := func(r rune) byte { return byte(r >> 8) }, func(r rune) byte { return byte(r) }
+	for name, text := range map[string]string{"UTF-8": plain, "with a mark": "\ufeff" + plain,
+		"Latin-1":                 strings.ReplaceAll(plain, "ü", "\xfc"),
+		"UTF-16":                  wide(lo, hi),
+		"UTF-16, high byte first": wide(hi, lo)} {
+		if said, unknown := read(t, text); said != want || len(unknown) > 0 {
+			t.Errorf("%s: %s, %d lines unknown", name, said, len(unknown))
+		}
+	}
+	got := string(cli.Decode([]byte("a text of \x93b\x94 \x96 \x80")))
+	if got != "a text of “b” – €" {
+		t.Errorf("Windows-1252: %s", got)
+	}
+}
+
+// Modes follow commands: a section whose lines stand beside its command is the same as one whose lines stand
+// below it, also in one text, and a line that both know is the inner one's where nothing says otherwise.
+func TestModesFollowCommands(t *testing.T) {
+	router := func(said *[]string) *cli.Mode {
+		say := func(s string) { *said = append(*said, s) }
+		class := cli.NewMode("class")
+		class.Set("mtu <n:int>", func(m *cli.Match) { say("class mtu " + m.Word("n")) })
+		policy := cli.NewMode("policy").On("class <name>", func(m *cli.Match) *cli.Mode {
+			say("class " + m.Word("name"))
+			return class
+		})
+		port := cli.NewMode("port")
+		port.Set("mtu <n:int>", func(m *cli.Match) { say("port mtu " + m.Word("n")) })
+		port.Set("<what:policy-id|zone> <id>", func(m *cli.Match) {
+			say(m.Word("what") + " " + m.Word("id"))
+		})
+		port.Set("down", func(*cli.Match) { say("down") })
+		port.Skip(func(*cli.Match) { say("port tree") }, "tree")
+		root := cli.NewMode("root")
+		root.On("policy <name>", func(m *cli.Match) *cli.Mode { say("policy"); return policy })
+		root.On("interface <name>", func(m *cli.Match) *cli.Mode { say(m.Word("name")); return port })
+		root.Set("configure [ terminal ]", func(*cli.Match) { say("conf") })
+		return root.Skip(func(*cli.Match) { say("tree") }, "tree")
+	}
+	for text, want := range map[string]string{
+		"policy p\n  class a\n    mtu 1\n  class b\n    mtu 2\ninterface e1\n  tree x\n  mtu 3\n" +
+			"tree y\n": "policy; class a; class mtu 1; class b; class mtu 2; e1; port tree; port mtu 3; tree",
+		"policy p\nclass a\nmtu 1\nclass b\nmtu 2\ninterface e1\ntree x\nmtu 3\n": "policy; class a; " +
+			"class mtu 1; class b; class mtu 2; e1; port tree; port mtu 3",
+		// one section is indented, the others are not
+		"policy p\n class a\n  mtu 1\ninterface e1\nmtu 3\ntree x\ndown\ninterface e2\n" +
+			"tree x\nmtu 4\n": "policy; class a; class mtu 1; e1; port mtu 3; " +
+			"port tree; down; e2; port tree; port mtu 4",
+		"policy p\nclass a\n  mtu 1\nclass b\n  mtu 2\ninterface e1\n  mtu 3\n": "policy; class a; " +
+			"class mtu 1; class b; class mtu 2; e1; port mtu 3",
+		// exits leave what was opened, and nothing that was not
+		"conf\ninterface e1\ntree x\nmtu 3\nexit\npolicy p\nclass a\nmtu 1\nexit\nclass b\nexit\nexit\n" +
+			"tree y\nend\nconf t\ntree z\n": "conf; e1; port tree; port mtu 3; policy; class a; " +
+			"class mtu 1; class b; tree; conf; tree",
+		// empty sections of an indented text hold nothing of what follows
+		"interface e1\n  mtu 3\ninterface e2\ntree y\n": "e1; port mtu 3; e2; tree",
+		// in full outside goes before an abbreviation inside, which counts elsewhere
+		"interface e1\nmtu 3\npolicy p\nclass a\nmtu 1\ninterface e2\n" +
+			"policy-i 7\n": "e1; port mtu 3; policy; class a; class mtu 1; e2; policy-id 7",
+		// behind a line that is not known
+		"policy p\nclass a\nfrob\nmtu 1\ninterface e1\n down\n": "policy; class a; class mtu 1; e1; down",
+	} {
+		lines, err := cli.Scan("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		cli.Read(lines, router(&said))
+		if got := strings.Join(said, "; "); got != want {
+			t.Errorf("%q:\n%s, want\n%s", text, got, want)
 		}
 	}
 }

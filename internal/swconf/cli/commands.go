@@ -7,6 +7,7 @@ type Command struct {
 	Only    bool   // has no other form
 	do      func(*Match) *Mode
 	nodes   []node
+	of      any
 }
 
 // Commands lists a mode's rules in the order in which they were added.
@@ -16,7 +17,7 @@ func (m *Mode) Commands() (out []Command) {
 		if r.no && !r.only {
 			p = p[len("[no] "):]
 		}
-		out = append(out, Command{p, r.no, r.only, r.do, r.nodes})
+		out = append(out, Command{p, r.no, r.only, r.do, r.nodes, m.of})
 	}
 	return out
 }
@@ -60,9 +61,9 @@ func sample(nodes []node, word func(string) string, pick int) (out string) {
 
 // Enter does what a line that fits the command does, and returns the mode it opens.
 func (c Command) Enter(l *Line) *Mode {
-	x := &Match{Line: l, args: map[string]Word{}}
+	x := &Match{Line: l, Of: c.of}
 	m := matcher{words: l.Words, line: l}
-	if !m.run(c.nodes, 0, x, func(j int) bool { return j == len(l.Words) }) {
+	if !m.run(c.nodes, 0, x, nil) {
 		return nil
 	}
 	return c.do(x)

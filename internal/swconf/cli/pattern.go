@@ -105,21 +105,47 @@ type Match struct {
 	Line    *Line
 	No      bool // the line began with "no" or "default"
 	Default bool // with "default"
-	args    map[string]Word
+	Of      any  // what the command's mode was opened for
+	args    []capture
+	space   [6]capture
 	// exact counts keywords written out in full, loose the abbreviated ones.
 	exact, loose int
 	early        bool // a "no" form that stops before the pattern ends
+	whole        bool // its first word is not abbreviated
+}
+
+// capture is a word of a line by the name that its pattern gives it.
+type capture struct {
+	name string
+	Word
+}
+
+// get finds a capture: the last of a name counts.
+func (m *Match) get(name string) (Word, bool) {
+	for i := len(m.args) - 1; i >= 0; i-- {
+		if m.args[i].name == name {
+			return m.args[i].Word, true
+		}
+	}
+	return Word{}, false
+}
+
+func (m *Match) set(name string, w Word) { m.args = append(m.args, capture{name, w}) }
+
+// forget makes a match ready for another rule.
+func (m *Match) forget() {
+	m.args, m.exact, m.loose, m.early, m.whole = m.space[:0], 0, 0, false, false
 }
 
 // Has reports whether a capture or an optional keyword was given.
-func (m *Match) Has(name string) bool { _, ok := m.args[name]; return ok }
+func (m *Match) Has(name string) bool { _, ok := m.get(name); return ok }
 
 // Word returns a captured word, or "".
-func (m *Match) Word(name string) string { return m.args[name].Text }
+func (m *Match) Word(name string) string { w, _ := m.get(name); return w.Text }
 
 // Col returns the column of a capture, or of the line's first word.
 func (m *Match) Col(name string) int {
-	if w, ok := m.args[name]; ok {
+	if w, ok := m.get(name); ok {
 		return w.Col
 	}
 	return m.Line.Words[0].Col
@@ -127,20 +153,20 @@ func (m *Match) Col(name string) int {
 
 // Int returns a captured whole number; patterns make sure that it is one.
 func (m *Match) Int(name string) int64 {
-	n, _ := strconv.ParseInt(m.args[name].Text, 10, 64)
+	n, _ := strconv.ParseInt(m.Word(name), 10, 64)
 	return n
 }
 
 // Num returns a captured number.
 func (m *Match) Num(name string) float64 {
-	n, _ := strconv.ParseFloat(m.args[name].Text, 64)
+	n, _ := strconv.ParseFloat(m.Word(name), 64)
 	return n
 }
 
 // miss says how far a pattern came and what it wanted there.
 type miss struct {
 	at   int // index of the word that did not fit; number of words: the line ended
-	want []node
+	want []*node
 }
 
 // most is how many accepted words are told; of more than these the nearest is.
@@ -175,35 +201,49 @@ type matcher struct {
 	words    []Word
 	line     *Line
 	lenient  bool // a "no" form may stop early
+	why      bool // somebody wants to know how far a pattern came
 	furthest miss
 }
 
-func (m *matcher) fail(at int, want node) bool {
-	if at > m.furthest.at || m.furthest.want == nil {
+// lineEnd is what a pattern that has come to its end wants.
+var lineEnd = &node{kind: end}
+
+func (m *matcher) fail(at int, want *node) bool {
+	switch {
+	case !m.why:
+	case at > m.furthest.at || m.furthest.want == nil:
 		m.furthest = miss{at, append(m.furthest.want[:0], want)}
-	} else if at == m.furthest.at && len(m.furthest.want) < 20 {
+	case at == m.furthest.at && len(m.furthest.want) < 20:
 		m.furthest.want = append(m.furthest.want, want)
 	}
 	return false
 }
 
-// run matches nodes from word i on; done is called when they all fit.
-func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool {
-	if len(nodes) == 0 {
-		return done(i)
+// after is what follows an optional part of a pattern.
+type after struct {
+	nodes []node
+	then  *after
+}
+
+// run matches nodes from word i on, then what comes after them, to the end of the line.
+func (m *matcher) run(nodes []node, i int, x *Match, then *after) bool {
+	for len(nodes) == 0 {
+		if then == nil {
+			return i == len(m.words) || m.fail(i, lineEnd)
+		}
+		nodes, then = then.nodes, then.then
 	}
-	n := nodes[0]
+	n := &nodes[0]
 	if n.kind == optional && i >= len(m.words) {
-		return m.run(nodes[1:], i, x, done)
+		return m.run(nodes[1:], i, x, then)
 	}
 	if n.kind == optional {
-		saved := *x
-		saved.args = copyArgs(x.args)
-		if m.run(n.inner, i, x, func(j int) bool { return m.run(nodes[1:], j, x, done) }) {
+		args, exact, loose, early := x.args, x.exact, x.loose, x.early
+		if m.run(n.inner, i, x, &after{nodes[1:], then}) {
 			return true
 		}
-		*x = saved
-		return m.run(nodes[1:], i, x, done)
+		x.args, x.exact, x.loose, x.early = args, exact, loose, early
+		return m.run(nodes[1:], i, x, then)
 	}
 	if i >= len(m.words) {
 		if m.lenient && i > 0 {
@@ -220,32 +260,32 @@ func (m *matcher) run(nodes []node, i int, x *Match, done func(i int) bool) bool
 			return m.fail(i, n)
 		}
 		m.count(x, exact)
-		x.args[n.text] = w
+		x.set(n.text, w)
 	case word:
-		x.args[n.text] = w
+		x.set(n.text, w)
 	case integer:
 		if _, err := strconv.ParseInt(w.Text, 10, 63); err != nil {
 			return m.fail(i, n)
 		}
-		x.args[n.text] = w
+		x.set(n.text, w)
 	case number:
 		if v, err := strconv.ParseFloat(w.Text, 64); err != nil || v < 0 || v > 1e15 || v != v {
 			return m.fail(i, n)
 		}
-		x.args[n.text] = w
+		x.set(n.text, w)
 	case choice:
 		full, exact, ok := pick(w.Text, n.among)
 		if !ok {
 			return m.fail(i, n)
 		}
 		m.count(x, exact)
-		x.args[n.text] = Word{full, w.Col}
+		x.set(n.text, Word{full, w.Col})
 	case rest:
 		at := w.Col - m.line.Words[0].Col
-		x.args[n.text] = Word{m.line.Text[at:], w.Col}
+		x.set(n.text, Word{m.line.Text[at:], w.Col})
 		i = len(m.words) - 1
 	}
-	return m.run(nodes[1:], i+1, x, done)
+	return m.run(nodes[1:], i+1, x, then)
 }
 
 func (m *matcher) count(x *Match, exact bool) {
@@ -254,14 +294,6 @@ func (m *matcher) count(x *Match, exact bool) {
 	} else {
 		x.loose++
 	}
-}
-
-func copyArgs(a map[string]Word) map[string]Word {
-	c := make(map[string]Word, len(a))
-	for k, v := range a {
-		c[k] = v
-	}
-	return c
 }
 
 // abbreviates reports whether s is a keyword or a beginning of it. Case does

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -9,9 +10,16 @@ import (
 
 // Mode is one level of a command line: its rules, and what may be typed in it.
 type Mode struct {
-	Name  string
+	Name string
+	*table
+	of any
+}
+
+// table is the rules of a mode, and those that lines with a first word can mean.
+type table struct {
 	rules []rule
 	heads map[string][]int // by first letter of the first keyword; "" for captures
+	fits  map[string][]int
 }
 
 type rule struct {
@@ -22,7 +30,11 @@ type rule struct {
 }
 
 // NewMode makes an empty mode.
-func NewMode(name string) *Mode { return &Mode{Name: name, heads: map[string][]int{}} }
+func NewMode(name string) *Mode { return &Mode{Name: name, table: &table{heads: map[string][]int{}}} }
+
+// Of is the mode opened for something, which its commands find in Match.Of: a table is made once and not for
+// each of sixty thousand interfaces.
+func (m *Mode) Of(v any) *Mode { return &Mode{m.Name, m.table, v} }
 
 // On adds a command. do is called for each line that fits and returns the mode
 // that the command opens, or nil.
@@ -33,13 +45,13 @@ func (m *Mode) On(pattern string, do func(*Match) *Mode) *Mode {
 	} else if rest, ok := strings.CutPrefix(pattern, "no "); ok {
 		r.no, r.only, pattern = true, true, rest
 	}
-	r.nodes = compile(pattern)
+	r.nodes = meaningOf(pattern)
 	head := ""
 	if n := r.nodes[0]; n.kind == keyword {
 		head = strings.ToLower(n.text[:1])
 	}
 	m.heads[head] = append(m.heads[head], len(m.rules))
-	m.rules = append(m.rules, r)
+	m.rules, m.fits = append(m.rules, r), nil
 	return m
 }
 
@@ -86,10 +98,20 @@ type Unknown struct {
 	Cut  bool // the line ends where a command goes on
 }
 
+// frame is an open mode. What stands in it so far says how its text is written: below its command, or beside.
 type frame struct {
 	mode   *Mode
 	indent int
+	body   body
 }
+
+type body uint8
+
+const (
+	empty  body = iota
+	below       // indented deeper than its command
+	beside      // not deeper: modes follow commands alone, as on the switch
+)
 
 // maxSections bounds the sub-modes that a text opens, maxIndent the columns before a
 // command: what has more of them is no switch's configuration.
@@ -99,47 +121,48 @@ const (
 )
 
 // Read feeds lines to the rules, beginning in the root mode, and returns those
-// that none of them takes. Where the text is indented, indentation says which
-// mode a line belongs to; without it a line belongs to the innermost mode that
-// knows it. A word that could mean two commands is not guessed. The line is nil unless
-// it opens more sections than a text may have.
+// that none of them takes. On the switch a line belongs to the innermost mode
+// that knows it, whatever its indentation. Tables know less than switches, so
+// that indentation decides where a section uses it; where one does not, or
+// behind a prompt, commands alone do. A word that could mean two commands is
+// not guessed. The line is nil unless it opens more sections than a text may have.
 func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	var unknown []Unknown
+	r := reader{stack: []frame{{mode: root, indent: -1, body: below}}}
 	indented := false
 	for _, l := range lines {
 		indented = indented || l.Indent > 0
 	}
-	stack, sections := []frame{{root, -1}}, 0
+	r.flat = !indented
+	sections := 0
 	for i := range lines {
 		l := &lines[i]
-		if len(stack) > 1 && (strings.EqualFold(l.Text, "exit") ||
-			strings.HasPrefix(strings.ToLower(l.Text), "exit-")) {
-			stack = stack[:len(stack)-1]
+		if strings.EqualFold(l.Text, "end") || l.Indent < 0 && asked.MatchString(l.Text) {
+			r.stack = r.stack[:1]
 			continue
 		}
-		if strings.EqualFold(l.Text, "end") || strings.EqualFold(l.Text, "exit") {
-			stack = stack[:1]
+		if strings.EqualFold(l.Text, "exit") || len(r.stack) > 1 && len(l.Words) == 1 &&
+			strings.HasPrefix(strings.ToLower(l.Text), "exit-") {
+			r.exit()
 			continue
 		}
-		depth := len(stack)
-		if indented && l.Indent >= 0 {
-			for depth > 1 && stack[depth-1].indent >= l.Indent {
-				depth--
-			}
-		}
-		next, at, bad := dispatch(l, stack, depth)
+		depth := r.depth(l)
+		next, at, bad := r.dispatch(l, depth)
 		if bad != nil {
 			unknown = append(unknown, *bad)
-			stack = stack[:depth]
-			if indented { // what stands indented below an unknown line is unknown with it
-				stack = append(stack, frame{NewMode("unknown"), l.Indent})
+			r.stack = r.stack[:r.open(depth)]
+			if !r.flat { // what stands indented below an unknown line is unknown with it
+				r.stack = append(r.stack, frame{mode: NewMode("unknown"), indent: l.Indent})
 			}
 			continue
 		}
-		stack = stack[:at+1]
+		r.took(l, at, depth)
 		if next != nil {
-			stack = append(stack, frame{next, l.Indent})
-			if sections++; sections > maxSections || len(stack) > maxIndent {
+			r.stack = append(r.stack, frame{mode: next, indent: l.Indent})
+			if next != skipped {
+				sections++
+			}
+			if sections > maxSections || len(r.stack) > maxIndent {
 				return unknown, l
 			}
 		}
@@ -147,37 +170,101 @@ func Read(lines []Line, root *Mode) (list []Unknown, tooMany *Line) {
 	return unknown, nil
 }
 
-// dispatch finds the mode that knows a line: by indentation first, then its
-// parents, then the deeper modes that were open before.
-func dispatch(l *Line, stack []frame, depth int) (next *Mode, at int, bad *Unknown) {
-	try := func(i int) (done bool) {
-		if stack[i].mode == skipped && l.Indent <= stack[i].indent {
-			return false
+// reader is the modes that are open, and whether the text has shown that its sections are not indented.
+type reader struct {
+	stack []frame
+	flat  bool
+}
+
+// exit leaves the innermost mode. A line that was passed over may have opened one or not: where nothing
+// stands below it, it has not.
+func (r *reader) exit() {
+	n := len(r.stack)
+	for n > 1 && r.stack[n-1].body == empty && (r.stack[n-1].mode == skipped ||
+		r.stack[n-1].mode.rules == nil) {
+		n--
+	}
+	r.stack = r.stack[:max(n-1, 1)]
+}
+
+// depth is how many of the open modes a line belongs below by its indentation.
+func (r *reader) depth(l *Line) int {
+	depth := len(r.stack)
+	for l.Indent >= 0 && depth > 1 && r.stack[depth-1].indent >= l.Indent {
+		depth--
+	}
+	return depth
+}
+
+// open is how many modes stay open at a line that stands below depth of them: those, and further ones
+// whose commands stand beside one another.
+func (r *reader) open(depth int) int {
+	n := depth
+	for n < len(r.stack) && (r.stack[n].body == beside || r.stack[n].body == empty && r.flat) {
+		n++
+	}
+	return n
+}
+
+// took notes how the mode that knew a line is written, and leaves the modes in it.
+func (r *reader) took(l *Line, at, depth int) {
+	f := &r.stack[at]
+	switch {
+	case l.Indent < 0 || at == 0:
+	case at < depth && f.body == empty:
+		f.body = below
+	case at >= depth && f.body != below:
+		f.body, r.flat = beside, true
+	}
+	r.stack = r.stack[:at+1]
+}
+
+// dispatch finds the mode that knows a line: those that are open, from the innermost, then deeper ones
+// whose text has been left by its indentation. A command in full anywhere goes before an abbreviation:
+// class, of a policy, is no class-map, and router, below a protocol, no router-id.
+func (r *reader) dispatch(l *Line, depth int) (next *Mode, at int, bad *Unknown) {
+	open := r.open(depth)
+	var found *Match
+	var by *rule
+	for i := range r.order(l, depth, open) {
+		if x, rule, _ := r.stack[i].mode.match(l, false); x != nil && (found == nil || x.whole) {
+			found, by, at = x, rule, i
+			if x.whole {
+				break
+			}
 		}
-		x, r, u := stack[i].mode.match(l)
-		if x != nil {
-			next, at, bad = r.do(x), i, nil
-			return true
-		}
-		if bad == nil || better(u, bad) {
+	}
+	if found != nil {
+		return by.do(found), at, nil
+	}
+	for i := range r.order(l, depth, open) {
+		if _, _, u := r.stack[i].mode.match(l, true); bad == nil || better(u, bad) {
 			bad = u
 		}
-		return false
 	}
-	for i := depth - 1; i >= 0; i-- {
-		if i == 0 && depth > 1 && l.Indent > 0 {
-			break // what is indented below a command is no global one
+	return nil, 0, bad
+}
+
+// order are the modes that may know a line, each by its place in the stack.
+func (r *reader) order(l *Line, depth, open int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		try := func(i int) bool {
+			return r.stack[i].mode == skipped && l.Indent <= r.stack[i].indent || yield(i)
 		}
-		if try(i) {
-			return
+		for i := open - 1; i >= 0; i-- {
+			if i == 0 && depth > 1 && l.Indent > 0 {
+				break // what is indented below a command is no global one
+			}
+			if !try(i) {
+				return
+			}
+		}
+		for i := len(r.stack) - 1; i >= open; i-- {
+			if !try(i) {
+				return
+			}
 		}
 	}
-	for i := len(stack) - 1; i >= depth; i-- {
-		if try(i) {
-			return
-		}
-	}
-	return
 }
 
 // better prefers the complaint that got further into the line.
@@ -185,7 +272,8 @@ func better(a, b *Unknown) bool { return a != nil && a.Col > b.Col }
 
 // match finds the rule for a line: most keywords written out in full wins; two
 // rules that fit equally well through different abbreviations are ambiguous.
-func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
+// What keeps all rules from fitting is worked out where somebody asks why.
+func (m *Mode) match(l *Line, why bool) (*Match, *rule, *Unknown) {
 	words, no, reset := l.Words, false, false
 	if len(words) > 1 {
 		no, reset = strings.EqualFold(words[0].Text, "no"), strings.EqualFold(words[0].Text, "default")
@@ -202,41 +290,36 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 	said := 0
 	var hit, rival *rule
 	furthest := miss{at: -1}
-	head := strings.ToLower(words[0].Text[:1])
-	whole := false // the first word is a command's: it abbreviates no longer one, as ip would ipv6
-	for _, i := range m.heads[head] {
-		whole = whole || strings.EqualFold(m.rules[i].nodes[0].text, words[0].Text)
-	}
-	for _, list := range [2][]int{m.heads[head], m.heads[""]} {
-		for _, i := range list {
-			r := &m.rules[i]
-			if r.only && !no || whole && r.nodes[0].kind == keyword &&
-				!strings.EqualFold(r.nodes[0].text, words[0].Text) {
-				continue
+	mm := matcher{words: words, line: l, lenient: no, why: why}
+	var x *Match
+	for _, i := range m.fitting(words[0].Text) {
+		r := &m.rules[i]
+		if r.only && !no {
+			continue
+		}
+		if x == nil {
+			x = &Match{Line: l, No: no, Default: reset, Of: m.of}
+		}
+		x.forget()
+		mm.furthest = miss{}
+		if !mm.run(r.nodes, 0, x, nil) {
+			if mm.furthest.at > furthest.at {
+				furthest = mm.furthest
+			} else if mm.furthest.at == furthest.at && furthest.at > 0 && len(furthest.want) < 100 {
+				furthest.want = append(furthest.want, mm.furthest.want...)
 			}
-			x := &Match{Line: l, No: no, Default: reset, args: map[string]Word{}}
-			mm := matcher{words: words, line: l, lenient: no}
-			if !mm.run(r.nodes, 0, x, func(j int) bool {
-				return j == len(words) || mm.fail(j, node{kind: end})
-			}) {
-				if mm.furthest.at > furthest.at {
-					furthest = mm.furthest
-				} else if mm.furthest.at == furthest.at && furthest.at > 0 && len(furthest.want) < 100 {
-					furthest.want = append(furthest.want, mm.furthest.want...)
-				}
-				continue
+			continue
+		}
+		switch {
+		case no && !r.no:
+			if deaf == nil || x.exact > said {
+				deaf, said = r, x.exact
 			}
-			switch {
-			case no && !r.no:
-				if deaf == nil || x.exact > said {
-					deaf, said = r, x.exact
-				}
-			case best == nil || x.exact > best.exact || x.exact == best.exact && best.early && !x.early:
-				best, hit, rival = x, r, nil
-			case x.exact < best.exact || x.early != best.early: // of two that say as much the whole one
-			case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
-				rival = r
-			}
+		case best == nil || x.exact > best.exact || x.exact == best.exact && best.early && !x.early:
+			best, hit, rival, x = x, r, nil, best
+		case x.exact < best.exact || x.early != best.early: // of two that say as much the whole one
+		case x.exact == best.exact && x.loose > 0 && best.loose > 0 && first(hit) != first(r):
+			rival = r
 		}
 	}
 	if rival != nil {
@@ -248,7 +331,11 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 			Why: fmt.Sprintf("%q is not understood before %s", l.Words[0].Text, deaf.nodes[0])}
 	}
 	if best != nil {
+		best.whole = hit.nodes[0].inFull(words[0].Text)
 		return best, hit, nil
+	}
+	if !why {
+		return nil, nil, nil
 	}
 	u := &Unknown{Line: l, Col: words[0].Col, Why: "unknown command"}
 	if furthest.at > 0 {
@@ -263,6 +350,46 @@ func (m *Mode) match(l *Line) (*Match, *rule, *Unknown) {
 		}
 	}
 	return nil, nil, u
+}
+
+// maxFits bounds the first words that are remembered of a text.
+const maxFits = 4096
+
+// fitting are the rules that a line with a first word can mean. Where the word is a command's it abbreviates
+// no longer one, as ip would ipv6.
+func (t *table) fitting(word string) []int {
+	if list, known := t.fits[word]; known {
+		return list
+	}
+	head := t.heads[strings.ToLower(word[:1])]
+	whole := slices.ContainsFunc(head, func(i int) bool {
+		return strings.EqualFold(t.rules[i].nodes[0].text, word)
+	})
+	var list []int
+	for _, i := range head {
+		if ok, exact := abbreviates(word, t.rules[i].nodes[0].text); ok && (exact || !whole) {
+			list = append(list, i)
+		}
+	}
+	list = append(list, t.heads[""]...)
+	if t.fits == nil {
+		t.fits = map[string][]int{}
+	}
+	if len(t.fits) < maxFits {
+		t.fits[word] = list
+	}
+	return list
+}
+
+// inFull reports whether a word is a pattern's first one, not abbreviated.
+func (n *node) inFull(word string) bool {
+	switch n.kind {
+	case keyword:
+		return strings.EqualFold(n.text, word)
+	case choice:
+		return slices.ContainsFunc(n.among, func(a string) bool { return strings.EqualFold(a, word) })
+	}
+	return true
 }
 
 func first(r *rule) string { return r.nodes[0].text }

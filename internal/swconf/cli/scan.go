@@ -48,7 +48,10 @@ type Line struct {
 }
 
 // prompt is what a session's transcript has in front of its commands.
-var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/. -]+\))?[#>] ?`)
+var prompt = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*(\([\w/.,:+*\[\] -]+\))?[#>] ?`)
+
+// asked is what somebody types for the configuration that follows.
+var asked = regexp.MustCompile(`(?i)^(?:do )?sho?w? (?:run|start)[a-z-]*( |$)`)
 
 // Check refuses what is no configuration text: too large, empty, binary.
 func Check(file string, text []byte) error {
@@ -93,6 +96,17 @@ func invalid(b []byte) int {
 	return len(b)
 }
 
+// Text is what may be configuration text, in UTF-8 and with line feeds, or why it cannot be.
+func Text(file string, text []byte) ([]byte, error) {
+	if len(text) <= MaxSize {
+		text = Decode(text)
+	}
+	if err := Check(file, text); err != nil {
+		return nil, err
+	}
+	return LineEnds(text), nil
+}
+
 // LineEnds is a text whose lines end in line feeds: where there is none at all, carriage
 // returns alone end them, as some terminals record a session. The mark with which some
 // editors begin a text is left out.
@@ -107,19 +121,21 @@ func LineEnds(text []byte) []byte {
 // Scan cuts text into commands: comments (! and #), blank lines and the bodies
 // of banners are left out, prompts and carriage returns taken off.
 func Scan(file string, text []byte) ([]Line, error) {
-	if err := Check(file, text); err != nil {
+	text, err := Text(file, text)
+	if err != nil {
 		return nil, err
 	}
-	var out []Line
-	raw := strings.Split(string(LineEnds(text)), "\n")
+	raw := strings.Split(string(text), "\n")
+	out := make([]Line, 0, len(raw))
+	var words []Word
 	for i := 0; i < len(raw); i++ {
-		l := scanLine(strings.TrimRight(raw[i], " \t\r"), i+1)
-		if l == nil {
+		l, ok := scanLine(strings.TrimRight(raw[i], " \t\r"), i+1, &words)
+		if !ok {
 			continue
 		}
-		out = append(out, *l)
-		if strings.HasPrefix(strings.ToLower(l.Text), "banner ") {
-			end, err := banner(file, raw, i, l)
+		out = append(out, l)
+		if strings.EqualFold(l.Words[0].Text, "banner") {
+			end, err := banner(file, raw, i, &l)
 			if err != nil {
 				return nil, err
 			}
@@ -129,22 +145,31 @@ func Scan(file string, text []byte) ([]Line, error) {
 	return out, nil
 }
 
-func scanLine(s string, num int) *Line {
+// wordRoom is how many words are given room at once.
+const wordRoom = 1024
+
+// scanLine is a line without what is around its command; its words stand in words, behind those of earlier
+// lines. It is no line where it is blank or a comment.
+func scanLine(s string, num int, words *[]Word) (l Line, ok bool) {
 	start := 0
 	for start < len(s) && (s[start] == ' ' || s[start] == '\t') {
 		start++
 	}
-	l := &Line{Num: num, Indent: start}
+	l = Line{Num: num, Indent: start}
 	rest := s[start:]
-	if start == 0 {
+	if start == 0 && strings.ContainsAny(rest, "#>") {
 		if p := prompt.FindString(rest); p != "" {
 			start, rest, l.Indent = len(p), rest[len(p):], -1
 		}
 	}
 	if rest == "" || rest[0] == '!' || rest[0] == '#' {
-		return nil
+		return l, false
 	}
 	l.Text = rest
+	if cap(*words)-len(*words) < len(rest)/2+1 { // letters and blanks by turns
+		*words = make([]Word, 0, max(wordRoom, len(rest)))
+	}
+	from := len(*words)
 	for i := 0; i < len(rest); {
 		if rest[i] == ' ' || rest[i] == '\t' {
 			i++
@@ -159,10 +184,11 @@ func scanLine(s string, num int) *Line {
 		for j < len(rest) && rest[j] != ' ' && rest[j] != '\t' {
 			j++
 		}
-		l.Words = append(l.Words, Word{rest[i:j], start + i + 1})
+		*words = append(*words, Word{rest[i:j], start + i + 1})
 		i = j
 	}
-	return l
+	l.Words = (*words)[from:len(*words):len(*words)]
+	return l, true
 }
 
 // banner returns the last line of a banner: up to the delimiter that follows

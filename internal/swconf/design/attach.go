@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"railyard/internal/panel"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -15,7 +16,7 @@ import (
 const (
 	peerLinks   = 2
 	peerCable   = 3000 // mm
-	PeerChannel = 4000
+	PeerChannel = 2000
 	firstVLAN   = 101
 	lastVLAN    = 3999 // MLAG has 4094 for itself
 	portVLANs   = 600  // between the VLANs of a NIC's first port and of its second: more than there are rails
@@ -316,8 +317,15 @@ func (d *Design) free(s *Switch, rate unit.Rate) (*Port, error) {
 		p.Number, p.Jack.Port = max(p.Number, q.Number+1), max(p.Jack.Port, q.Jack.Port+1)
 		used[q.Jack.Port] = true
 	}
+	fits := func(n int32) bool {
+		k, ok := s.Panel.Socket(panel.Jack{Port: n})
+		return !used[n] && (s.Panel == nil || s.Panel.Device == nil || ok && k.Can(int64(rate/unit.Mbps)))
+	}
+	if !fits(p.Jack.Port) {
+		p.Jack.Port = int32(s.Panel.Ports()) + 1
+	}
 	for i := range int32(s.Panel.Ports()) { // a map of rails may leave ports in the middle
-		if int(p.Jack.Port) > s.Panel.Ports() && !used[i+1] {
+		if int(p.Jack.Port) > s.Panel.Ports() && fits(i+1) {
 			p.Jack.Port = i + 1
 		}
 	}

@@ -86,6 +86,9 @@ type Switch struct {
 	Ways     []Way // and routes to its neighbours'
 }
 
+// told reports whether SONiC's names of a switch's ports, which are its device's, are known.
+func (s *Switch) told() bool { return s.Panel != nil && s.Panel.Device != nil }
+
 // Kind is what a port leads to.
 type Kind uint8
 
@@ -207,7 +210,7 @@ func Make(f Fabric) (*Design, error) {
 	for _, s := range d.Switches {
 		s.Spec = d.spec(s)
 		for _, p := range s.Ports {
-			if p.Far == nil {
+			if p.Far == nil || d.OS == swconf.SONiC && !p.Far.told() {
 				p.FarLabel = p.FarPort
 			} else {
 				p.FarLabel = d.Naming(p.Far.Panel, p.FarJack)

@@ -131,6 +131,7 @@ var images = map[swconf.OS]struct{ kind, image string }{
 	swconf.SONiC: {"sonic-vs", "docker-sonic-vs:latest"},
 	swconf.FRR:   {"linux", "frrouting/frr:latest"},
 	swconf.EOS:   {"arista_ceos", "ceos:4.32.0F"},
+	swconf.NVUE:  {"cumulus_cvx", "networkop/cx:5.3.0"},
 }
 
 type clabNode struct {
@@ -168,7 +169,7 @@ func (d *Design) containerlab() (string, error) {
 	ethernet := func(number int, name string) string {
 		tail, eos := strings.CutPrefix(name, "Ethernet")
 		switch {
-		case d.OS == swconf.FRR:
+		case d.OS == swconf.FRR || d.OS == swconf.NVUE:
 			return name
 		case d.OS == swconf.EOS && eos: // eth3_1 is cEOS's Ethernet3/1
 			return "eth" + strings.ReplaceAll(tail, "/", "_")
@@ -185,6 +186,8 @@ func (d *Design) containerlab() (string, error) {
 			if s.Routed() {
 				n.Binds = []string{s.Name + "/frr.conf:/etc/frr/frr.conf"}
 			}
+		case swconf.NVUE: // commands that somebody runs there
+			n.Binds = []string{s.Name + "/nvue.txt:/etc/nvue.d/railyard.txt"}
 		default:
 			n.StartupConfig = s.Name + "/" + string(d.OS) + ".cfg"
 		}

@@ -22,7 +22,7 @@ type Trunk struct {
 }
 
 // firstTrunk is the number of a switch's first channel to a switch; those of bundles of servers are below.
-const firstTrunk = 3001
+const firstTrunk = 1001
 
 // trunks makes the channels of the graph.
 func (d *Design) trunks() error {
@@ -84,7 +84,7 @@ func (s *Switch) portOf(number int) *Port {
 // ChannelName is what a language calls a port channel.
 func ChannelName(os swconf.OS, id int) string {
 	return fmt.Sprintf(map[swconf.OS]string{swconf.NXOS: "port-channel%d", swconf.EOS: "Port-Channel%d",
-		swconf.SONiC: "PortChannel%d", swconf.FRR: "bond%d"}[os], id)
+		swconf.SONiC: "PortChannel%d", swconf.FRR: "bond%d", swconf.NVUE: "bond%d"}[os], id)
 }
 
 // Name is what a language calls it.

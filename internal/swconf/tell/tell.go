@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"railyard/internal/swconf"
+	"railyard/unit"
 )
 
 // Facts is what a configuration says, a fact a line, ports in the order of the text: whoever compares
@@ -21,9 +22,15 @@ func Facts(c *swconf.Config) string {
 	if c.LLDP.Is() {
 		add("LLDP %v", c.LLDP.V)
 	}
+	for _, b := range c.ByPort {
+		add("%s", b.V)
+	}
+	for _, a := range c.Apart {
+		add("not simulated: %s", a.V)
+	}
 	if w := c.Watchdog; w.On.V {
-		add("watchdog: polls every %v, detects in %v, restores after %v, forwards %v", w.Poll.V, w.Detect.V,
-			w.Restore.V, w.Forward.V)
+		add("watchdog: polls every %s, detects in %s, restores after %s, forwards %v", Span(w.Poll.V),
+			Span(w.Detect.V), Span(w.Restore.V), w.Forward.V)
 	}
 	if c.Buffer.Is() {
 		add("packet memory of %d", c.Buffer.V)
@@ -31,8 +38,17 @@ func Facts(c *swconf.Config) string {
 	if t := c.Trim; t != (swconf.Trim{}) {
 		add("trims to %d, DSCP %d, to servers %d, queue %d", t.Size.V, t.DSCP.V, t.LastHop.V, t.Queue.V)
 	}
+	if c.Shares.V {
+		add("shares Ethernet segments")
+	}
+	if c.VTEP.V {
+		add("ends tunnels")
+	}
 	if c.HashSeed.Is() {
 		add("hashes with %s", c.HashSeed.V)
+	}
+	if c.Hash.Is() {
+		add("ECMP hashes %s", c.Hash.V)
 	}
 	if d := c.DLB; d != nil {
 		f := fmt.Sprintf("balances by %s, %v", d.Mode.V, d.Aging.V)
@@ -47,11 +63,20 @@ func Facts(c *swconf.Config) string {
 		}
 		add("%s", f)
 	}
+	if c.HwSKU.Is() {
+		add("is a %s", c.HwSKU.V)
+	}
+	if g := c.MLAG; g != nil {
+		add("MLAG domain %s, by %s to %v, link %s", g.Domain.V, g.Local.V, g.Peer.V, g.Link.V)
+	}
 	seen := map[*swconf.QoS]string{}
-	for i, p := range slices.Concat(c.Ports, c.Bundles) {
+	for i, p := range slices.Concat(c.Ports, c.Bundles, c.Subs) {
 		f := fmt.Sprintf("%s is port %d", p.Name, p.Number)
 		if i >= len(c.Ports) {
 			f = fmt.Sprintf("%s is channel %d", p.Name, p.Number)
+		}
+		if p.Parent != "" {
+			f = fmt.Sprintf("%s is part of %s", p.Name, p.Parent)
 		}
 		for _, x := range []struct {
 			said bool
@@ -59,13 +84,17 @@ func Facts(c *swconf.Config) string {
 		}{{p.Desc.Is(), fmt.Sprintf("%q", p.Desc.V)}, {p.Down.V, "down"},
 			{p.MTU.Is(), fmt.Sprintf("MTU %d", p.MTU.V)},
 			{p.Speed.Is(), p.Speed.V.String()}, {p.LinkOnly.V, "unnumbered"},
+			{p.FEC.Is(), "FEC " + p.FEC.V},
 			{p.VLAN.Is(), fmt.Sprintf("VLAN %d", p.VLAN.V)},
 			{p.Channel.Is(), fmt.Sprintf("of channel %d", p.Channel.V)},
 			{p.Least.Is(), fmt.Sprintf("at least %d members", p.Least.V)},
 			{p.PFC.Is(), "PFC " + p.PFC.V.String()},
 			{p.Watchdog.Is(), fmt.Sprintf("watchdog %v", p.Watchdog.V)},
 			{p.CableMM.Is(), fmt.Sprintf("%d mm of cable", p.CableMM.V)},
-			{p.LLDPOff.V, "without LLDP"}, {p.DCBX.Is(), "DCBX " + p.DCBX.V}} {
+			{p.LLDPOff.V, "without LLDP"}, {p.DCBX.Is(), "DCBX " + p.DCBX.V},
+			{p.MLAG.Is(), fmt.Sprintf("MLAG %d", p.MLAG.V)},
+			{p.VRF.Is(), "VRF " + p.VRF.V}, {p.Tag.Is(), fmt.Sprintf("tag %d", p.Tag.V)},
+			{p.Segment.V, "Ethernet segment"}, {p.Core.V, "watched by EVPN"}} {
 			if x.said {
 				f += ", " + x.what
 			}
@@ -96,6 +125,9 @@ func Facts(c *swconf.Config) string {
 	for _, r := range c.Routes {
 		add("%v by %s to %v", r.Prefix, r.Port, r.Next)
 	}
+	for _, i := range c.Idle {
+		add("line %d: %s of %s does nothing, %s counts", i.At.Line, i.Text, i.Port.Name, i.By.Name)
+	}
 	for _, u := range c.Unknown {
 		add("line %d is unknown: %s", u.At.Line, u.Why)
 	}
@@ -114,6 +146,17 @@ func treated(q *swconf.QoS) (s []string) {
 		if p.name.V != "" {
 			s = append(s, "  "+p.how+" by "+p.name.V)
 		}
+	}
+	if q.Lossy.Is() {
+		s = append(s, "  lossy on purpose")
+	}
+	for p, to := range q.Stops {
+		if to.Is() && int(to.V) != p {
+			s = append(s, fmt.Sprintf("  priority %d stops queue %d", p, to.V))
+		}
+	}
+	if q.Trust.Is() {
+		s = append(s, "  trusts "+q.Trust.V.String())
 	}
 	for i := range q.Queues {
 		var dscps [64]uint8
@@ -140,8 +183,12 @@ func treated(q *swconf.QoS) (s []string) {
 				k.PG.V.XOn, k.PG.V.XOnOffset, k.PG.V.Alpha, k.PG.V.Headroom)},
 			{k.Limit.Is(), fmt.Sprintf("limit %d", k.Limit.V)},
 			{k.Alpha.Is(), fmt.Sprintf("alpha %g", k.Alpha.V)},
-			{k.Trim.V, "trims"},
-			{k.MTU.Is(), fmt.Sprintf("MTU %d", k.MTU.V)}} {
+			{k.Trim.V, "trims"}, {k.Sized.Is(), k.Sized.V},
+			{k.MTU.Is(), fmt.Sprintf("MTU %d", k.MTU.V)},
+			{k.Floor.Is(), "at least " + k.Floor.V},
+			{k.WRED.V.MinText+k.WRED.V.MaxText != "", fmt.Sprintf("thresholds %q and %q", k.WRED.V.MinText,
+				k.WRED.V.MaxText)},
+			{q.COSOf(i) != "", "CoS " + q.COSOf(i)}} {
 			if x.said {
 				f += ", " + x.what
 			}
@@ -173,6 +220,12 @@ func routes(b *swconf.BGP) (s []string) {
 	for _, n := range b.Networks {
 		f += ", announces " + n.V.String()
 	}
+	if b.NoDefault.V {
+		f += ", puts nobody into IPv4 by itself"
+	}
+	if b.Others.V {
+		f += ", announces what others know"
+	}
 	s = append(s, f)
 	for _, n := range b.Neighbors {
 		f := fmt.Sprintf("neighbour %s in AS %s", n.Name(), n.Remote.V)
@@ -182,7 +235,47 @@ func routes(b *swconf.BGP) (s []string) {
 		if !n.Active {
 			f += " inactive"
 		}
+		if n.Keeps.V {
+			f += ", told next hops as they came"
+		}
+		if n.Overlay {
+			f += " for overlays"
+		}
+		if n.VRF != "" {
+			f += " in VRF " + n.VRF
+		}
+		if n.Local.Is() {
+			f += ", told of AS " + n.Local.V
+		}
+		if n.Down.V {
+			f += ", shut down"
+		}
 		s = append(s, f)
 	}
 	return s
+}
+
+// Table is what becomes of packets, as show has it: ports that are alike, their queues from the highest one
+// down. Those that get nothing, and have nothing, are left out.
+func Table(c *swconf.Config) string {
+	var s []string
+	for _, v := range c.Views() {
+		s = append(s, fmt.Sprintf("%d ports, MTU %d, PFC %s", len(v.Ports), v.MTU, v.PFC))
+		for _, r := range v.Rows {
+			l := fmt.Sprintf("  %d: DSCP %s, %s, ECN %s, PFC %s", r.Group, r.DSCP, r.Schedule, r.ECN, r.PFC)
+			if r.COS != "" {
+				l += ", CoS " + r.COS
+			}
+			s = append(s, l)
+		}
+	}
+	return strings.Join(s, "\n")
+}
+
+// Span is a time, or that neither text nor language says it.
+func Span(t unit.Time) string {
+	if t == 0 {
+		return "a time not in the text"
+	}
+	return t.String()
 }

@@ -1,0 +1,253 @@
+package swconf
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/swconf/cli"
+)
+
+// rocePort is the UDP port that RoCEv2 goes to (IBTA annex A17).
+const rocePort = 4791
+
+// AccessLists are those of a text, by family and name: "ip ROCE".
+type AccessLists struct {
+	by      map[string]*AccessList
+	entries *cli.Mode
+}
+
+// NewAccessLists makes none yet; pass is called for each of their lines.
+func NewAccessLists(pass func(*cli.Match)) *AccessLists {
+	r := cli.NewMode("access-list")
+	r.Set("[no] [ <seq:int> ] <what:permit|deny> <entry...>", func(m *cli.Match) {
+		pass(m)
+		l := m.Of.(*AccessList)
+		to := l.Add
+		if m.No {
+			to = l.Remove
+		}
+		to(m.Int("seq"), m.Word("what") == "permit", m.Word("entry"))
+	})
+	r.Set("[no] <seq:int>", func(m *cli.Match) {
+		if pass(m); m.No {
+			m.Of.(*AccessList).Remove(m.Int("seq"), false, "")
+		}
+	})
+	return &AccessLists{map[string]*AccessList{}, r.Skip(pass, "remark", "counters", "statistics",
+		"fragment-rules", "fragments", "ignore", "description", "<seq:int> remark")}
+}
+
+// Open goes on with a list, or takes it away.
+func (a *AccessLists) Open(name string, no bool) *cli.Mode {
+	if no {
+		delete(a.by, name)
+		return nil
+	}
+	if a.by[name] == nil {
+		a.by[name] = &AccessList{}
+	}
+	return a.entries.Of(a.by[name])
+}
+
+// Takes says what a list permits of RoCE's packets, and whether there is one.
+func (a *AccessLists) Takes(name string) (*Taken, bool) {
+	l := a.by[name]
+	if l == nil {
+		return nil, false
+	}
+	return l.Takes(), true
+}
+
+// AccessList is what an access list says of RoCE's packets, which are UDP to port 4791, by their DSCP. The
+// first entry that takes a packet decides; what none takes is denied.
+type AccessList struct {
+	entries map[int64]aclLine // by their numbers
+	numbers map[aclLine]int64
+	last    int64
+	taken   *Taken // what they come to, if that has been worked out
+}
+
+type aclLine struct {
+	permit bool
+	text   string
+}
+
+// Taken is which of RoCE's packets an access list permits.
+type Taken struct {
+	DSCP, decided [64]bool
+	// Partly: entries ask for more than a DSCP and a port (an address, say), so that packets of one DSCP may
+	// be permitted or not. Such an entry decides nothing here.
+	Partly bool
+	ByPort bool // an entry takes RoCE's packets by their port
+}
+
+// Add takes an entry behind its permit or deny: "udp any any eq 4791 dscp 26". It stands by its number, or
+// behind all others where it has none (seq 0); a number that is there is written over.
+func (l *AccessList) Add(seq int64, permit bool, entry string) {
+	if l.entries == nil {
+		l.entries, l.numbers = map[int64]aclLine{}, map[aclLine]int64{}
+	}
+	if seq == 0 {
+		seq = min(l.last, math.MaxInt64-10) + 10
+	}
+	l.Remove(seq, false, "")
+	line := aclLine{permit, strings.ToLower(entry)}
+	l.entries[seq], l.numbers[line], l.last = line, seq, max(l.last, seq)
+}
+
+// Remove takes out an entry by its number, or by what it says (seq 0).
+func (l *AccessList) Remove(seq int64, permit bool, entry string) {
+	l.taken = nil
+	if seq == 0 {
+		seq = l.numbers[aclLine{permit, strings.ToLower(entry)}]
+	}
+	if line, is := l.entries[seq]; is {
+		delete(l.entries, seq)
+		if l.numbers[line] == seq {
+			delete(l.numbers, line)
+		}
+	}
+}
+
+// Takes says which of RoCE's packets are permitted, whoever sends them to whomever.
+func (l *AccessList) Takes() *Taken {
+	if l.taken == nil {
+		l.taken = &Taken{}
+		for _, seq := range slices.Sorted(maps.Keys(l.entries)) {
+			l.taken.add(l.entries[seq].permit, l.entries[seq].text)
+		}
+	}
+	return l.taken
+}
+
+// add goes one entry on. Entries of other packets than RoCE's say nothing.
+func (l *Taken) add(permit bool, entry string) {
+	w := strings.Fields(entry)
+	if len(w) == 0 || !slices.Contains([]string{"ip", "ipv4", "ipv6", "udp", "17"}, w[0]) {
+		return
+	}
+	e := aclEntry{words: w[1:]}
+	anybody := e.address()
+	anyPort := e.port(nil) // which source port a queue pair has is nobody's choice
+	anywhere := e.address()
+	read := e.port(&l.ByPort)
+	marks, all := e.marks()
+	if e.none { // other ports
+		return
+	}
+	if !anybody || !anyPort || !anywhere || !read || !all {
+		l.Partly = true
+		return
+	}
+	for d := range marks {
+		if marks[d] && !l.decided[d] {
+			l.decided[d], l.DSCP[d] = true, permit
+		}
+	}
+}
+
+// ByList notes that a class takes packets by an access list: by their port, which tables of DSCPs do not
+// show, or by more than is simulated.
+func (c *Config) ByList(class string, name Said[string], l *Taken) {
+	say := func(to *[]Said[string], format string) {
+		s := Say(fmt.Sprintf(format, class, name.V), name.At)
+		if !slices.Contains(*to, s) {
+			*to = append(*to, s)
+		}
+	}
+	if l.ByPort {
+		say(&c.ByPort, "%s takes RoCE's packets by their UDP port (access list %s)")
+	}
+	if l.Partly {
+		say(&c.Apart, "%s asks for more than DSCPs and RoCE's port (access list %s)")
+	}
+}
+
+// aclEntry is an entry that is being read.
+type aclEntry struct {
+	words []string
+	none  bool // it takes none of RoCE's packets
+}
+
+// address reads who sends, or to whom, and reports whether that is anybody.
+func (e *aclEntry) address() bool {
+	if len(e.words) == 0 {
+		return false
+	}
+	first := e.words[0]
+	e.words = e.words[1:]
+	switch {
+	case first == "any" || first == "0.0.0.0/0" || first == "::/0":
+		return true
+	case first == "host" || first == "addrgroup" || first == "object-group" ||
+		!strings.Contains(first, "/") && len(e.words) > 0 && strings.Contains(e.words[0], "."): // a wildcard
+		e.words = e.words[min(1, len(e.words)):]
+	}
+	return false
+}
+
+// port reads a condition on a port, if one follows, and reports whether it is understood. Of the port that
+// packets go to it is known whether RoCE's is among them.
+func (e *aclEntry) port(by *bool) bool {
+	counts := map[string]int{"eq": 1, "neq": 1, "gt": 1, "lt": 1, "range": 2}
+	if len(e.words) == 0 || counts[e.words[0]] == 0 {
+		return true
+	}
+	op, n := e.words[0], counts[e.words[0]]
+	if len(e.words) <= n {
+		return false
+	}
+	var v [2]int
+	for i := range n {
+		x, err := strconv.Atoi(e.words[1+i])
+		if err != nil {
+			x = -1 // a name of another service
+		}
+		v[i] = x
+	}
+	e.words = e.words[1+n:]
+	if by == nil {
+		return false
+	}
+	takes := op == "eq" && v[0] == rocePort || op == "neq" && v[0] != rocePort ||
+		op == "gt" && rocePort > v[0] || op == "lt" && rocePort < v[0] ||
+		op == "range" && v[0] <= rocePort && rocePort <= v[1]
+	e.none = e.none || !takes
+	*by = *by || takes
+	return true
+}
+
+// marks reads what follows: DSCPs or a precedence, all of them where it asks for none, and whether that is
+// all that is asked for.
+func (e *aclEntry) marks() (set [64]bool, all bool) {
+	for d := range set {
+		set[d] = true
+	}
+	for len(e.words) > 0 {
+		word, value := e.words[0], ""
+		if len(e.words) > 1 {
+			value = e.words[1]
+		}
+		var err error
+		switch word {
+		case "dscp":
+			set, err = DSCPs(value)
+		case "precedence":
+			set, err = Precedences(value)
+		case "log", "count":
+			e.words = e.words[1:]
+			continue
+		default:
+			return set, false
+		}
+		if err != nil || value == "" {
+			return set, false
+		}
+		e.words = e.words[2:]
+	}
+	return set, true
+}

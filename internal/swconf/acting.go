@@ -1,0 +1,136 @@
+package swconf
+
+import "fmt"
+
+// Trust is the mark of a packet that decides its queue where no policy does.
+type Trust uint8
+
+// Trusts. Without one everything goes to the default queue.
+const (
+	TrustNone Trust = iota
+	TrustDSCP
+	TrustCOS // 802.1p priority of the VLAN tag
+)
+
+func (t Trust) String() string { return [...]string{"none", "dscp", "cos"}[t] }
+
+// Rank says whose word counts at a member of a port channel.
+type Rank uint8
+
+// Ranks. A language whose channels say nothing of the kind has the first.
+const (
+	MembersOwn   Rank = iota // what the member says, the channel's does not reach it
+	ChannelFirst             // the channel's where it says it, else the member's
+	ChannelOnly              // the channel's; what a member says does nothing
+)
+
+// Bundling is how a language's port channels and their members share what decides the treatment of packets.
+type Bundling struct {
+	QoS, MTU, PFC Rank
+}
+
+// Acting names the interfaces whose words count at a physical port.
+type Acting struct {
+	QoS, MTU, PFC *Port
+}
+
+// Acting returns whose QoS, MTU and PFC count at a physical port: its own, or those of its port channel. A
+// channel that the text names and never opens says nothing, so that its members speak for themselves.
+func (c *Config) Acting(p *Port) Acting {
+	a := Acting{p, p, p}
+	b := c.Bundle(p.Channel.V)
+	if !p.Channel.Is() || b == nil {
+		return a
+	}
+	if r := c.Bundling.QoS; r == ChannelOnly || r == ChannelFirst && len(b.Policies) > 0 {
+		a.QoS = b
+	}
+	if r := c.Bundling.MTU; r == ChannelOnly || r == ChannelFirst && b.MTU.Is() {
+		a.MTU = b
+	}
+	if r := c.Bundling.PFC; r == ChannelOnly || r == ChannelFirst && b.PFC.Is() {
+		a.PFC = b
+	}
+	return a
+}
+
+// Idle is a line of an interface that does nothing there, because another one counts.
+type Idle struct {
+	At   Place
+	Text string
+	Port *Port // which
+	By   *Port // what counts in its place
+}
+
+// Settle gives every member of a port channel what counts there, and notes what its own lines do in vain.
+// Dialects call it once all is read: who looks at a port afterwards sees what it does.
+func (c *Config) Settle() {
+	for _, p := range c.Ports {
+		a := c.Acting(p)
+		if a.QoS != p {
+			for _, own := range p.Policies {
+				if !has(a.QoS.Policies, own.V) {
+					c.Idle = append(c.Idle, Idle{own.At, own.V, p, a.QoS})
+				}
+			}
+			p.QoS = a.QoS.QoS
+		}
+		if a.MTU != p {
+			if p.MTU.Is() && p.MTU.V != a.MTU.MTU.V {
+				c.Idle = append(c.Idle, Idle{p.MTU.At, fmt.Sprintf("MTU %d", p.MTU.V), p, a.MTU})
+			}
+			p.MTU = a.MTU.MTU
+		}
+		if b := c.Bundle(p.Channel.V); p.Channel.Is() && b != nil && b.Watchdog.Is() &&
+			c.Bundling.PFC != MembersOwn {
+			p.Watchdog = b.Watchdog
+		}
+		if a.PFC != p {
+			if p.PFC.Is() && p.PFC.V != a.PFC.PFC.V {
+				c.Idle = append(c.Idle, Idle{p.PFC.At, "PFC mode " + p.PFC.V.String(), p, a.PFC})
+			}
+			p.PFC = a.PFC.PFC
+		}
+	}
+}
+
+func has(list []Said[string], v string) bool {
+	for _, s := range list {
+		if s.V == v {
+			return true
+		}
+	}
+	return false
+}
+
+// memberIdle reports what stands on a member of a port channel and counts for nothing.
+func (l *linter) memberIdle() {
+	for _, c := range l.Configs {
+		for _, i := range c.Idle {
+			l.say(i.At, fmt.Sprintf("write it below interface %s, and take it off its members", i.By.Name),
+				"%s of %s does nothing: the port is a member of %s, which says otherwise or nothing", i.Text,
+				i.Port.Name, i.By.Name)
+		}
+	}
+}
+
+// COSOf writes the 802.1p priorities that are sent to a queue: 3,5-6; "" where the text maps none.
+func (q *QoS) COSOf(queue int) string {
+	var list []int
+	for p := range q.COS {
+		if q.COS[p].Is() && int(q.COS[p].V) == queue {
+			list = append(list, p)
+		}
+	}
+	return ranges(list)
+}
+
+// SaysCOS reports whether 802.1p priorities are classified.
+func (q *QoS) SaysCOS() bool {
+	for p := range q.COS {
+		if q.COS[p].Is() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Decode is a text in UTF-8: editors write UTF-16 with a mark in front, and older ones a byte a letter
+// (Latin-1, with the quotes and dashes of Windows-1252). What has control characters in it is left as it is,
+// for Check to refuse.
+func Decode(text []byte) []byte {
+	switch {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+		return wide(text[2:], 0)
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		return wide(text[2:], 1)
+	case utf8.Valid(text) || !narrow(text):
+		return text
+	}
+	out := make([]byte, 0, len(text)+len(text)/8)
+	for _, b := range text {
+		r := rune(b)
+		if b >= 0x80 && b < 0xa0 {
+			r = windows[b-0x80]
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+// wide reads 16-bit units, whose high byte stands first or second.
+func wide(text []byte, high int) []byte {
+	units := make([]uint16, 0, len(text)/2)
+	for i := 0; i+1 < len(text); i += 2 {
+		a, b := uint16(text[i]), uint16(text[i+1])
+		if high == 1 {
+			a, b = b, a
+		}
+		units = append(units, b<<8|a)
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
+// narrow reports whether bytes can be a text of a byte a letter: nothing in them controls a terminal, and
+// most are ASCII.
+func narrow(text []byte) bool {
+	high := 0
+	for _, b := range text {
+		switch {
+		case b >= 0x80:
+			high++
+		case b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != '\f' || b == 0x7f:
+			return false
+		}
+	}
+	return high <= len(text)/4
+}
+
+// windows are the letters that Windows-1252 has where Latin-1 has controls.
+var windows = [32]rune{0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+	0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+	0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178}

@@ -1,0 +1,120 @@
+package swconf
+
+import (
+	"net/netip"
+	"testing"
+
+	"railyard/unit"
+)
+
+// severity is the worst that is said by a rule of a configuration alone.
+func severity(c *Config, rule string) (worst Severity) {
+	for _, f := range linted(c) {
+		if f.Rule == rule && (worst == "" || f.Severity == Error) {
+			worst = f.Severity
+		}
+	}
+	return worst
+}
+
+// What only a RoCE fabric needs is an error where a text pauses or marks, and advice elsewhere.
+func TestMeantForRoCE(t *testing.T) {
+	bgp := &BGP{ASN: Say(uint32(65000), at(50)), Neighbors: []*Neighbor{{At: at(51), Active: true,
+		Remote: Say("65001", at(51))}, {At: at(52), Active: true, Remote: Say("65001", at(52)), Port: "x"}}}
+	roce := leaf()
+	roce.BGP = bgp
+	if s := severity(roce, "bgp-no-multipath"); s != Error {
+		t.Errorf("a lossless leaf without multipath: %q", s)
+	}
+	plain := leaf()
+	plain.BGP = bgp
+	for i := range plain.QoS.Queues {
+		plain.QoS.Queues[i] = Queue{}
+	}
+	for _, rule := range []string{"bgp-no-multipath", "bgp-silent", "dscp-unmapped"} {
+		plain.QoS.DSCP[24] = Said[uint8]{}
+		if s := severity(plain, rule); s != Warning {
+			t.Errorf("%s for a switch that neither pauses nor marks: %q", rule, s)
+		}
+	}
+}
+
+// Packets that are classified by their tag need no DSCP; a priority that leads to the queue may pause it.
+func TestByCOS(t *testing.T) {
+	c := leaf()
+	c.QoS.DSCP[24], c.QoS.DSCP[48] = Said[uint8]{}, Said[uint8]{}
+	if s := severity(c, "dscp-unmapped"); s != Error {
+		t.Errorf("data that nothing classifies: %q", s)
+	}
+	c.QoS.COS[4] = Say(uint8(3), at(24))
+	if s := severity(c, "dscp-unmapped"); s != "" {
+		t.Errorf("data by its tag: %q", s)
+	}
+	c.QoS.Queues[3].Pause = Say(4, at(33))
+	if s := severity(c, "pfc-class"); s != "" {
+		t.Errorf("priority 4 of queue 3, where CoS 4 goes: %q", s)
+	}
+	c.QoS.COS[4] = Say(uint8(2), at(24))
+	if s := severity(c, "pfc-class"); s != Error {
+		t.Errorf("priority 4 of queue 3, where CoS 4 does not go: %q", s)
+	}
+	if v := c.Views()[0]; v.Rows[len(v.Rows)-2].COS != "4" && v.Rows[len(v.Rows)-1].COS != "4" &&
+		v.Rows[1].COS != "4" && v.Rows[2].COS != "4" {
+		t.Errorf("the table does not show CoS 4: %+v", v.Rows)
+	}
+}
+
+// A design of pauses alone, no queue for CNPs, frames of the next smaller path MTU: advice without a fabric.
+func TestAdvice(t *testing.T) {
+	c := leaf()
+	c.QoS.Queues[3].WRED = Said[WRED]{}
+	if s := severity(c, "ecn-missing"); s != Warning {
+		t.Errorf("nothing marks: %q", s)
+	}
+	c.QoS.Queues[0].WRED = Say(WRED{Min: 1, Max: 2, Percent: 1}, at(61))
+	if s := severity(c, "ecn-missing"); s != Error {
+		t.Errorf("another queue drops early, the lossless one does not mark: %q", s)
+	}
+	c = leaf()
+	c.QoS.DSCP[48], c.QoS.Queues[7] = Said[uint8]{}, Queue{}
+	if s := severity(c, "dscp-unmapped"); s != Warning {
+		t.Errorf("no queue is for CNPs: %q", s)
+	}
+	for mtu, want := range map[unit.Bytes]Severity{1500: Error, 2240: Warning, 4200: ""} {
+		c = leaf()
+		c.Ports[0].MTU.V = mtu
+		if s := severity(c, "mtu-small"); s != want {
+			t.Errorf("MTU %d: %q, want %q", mtu, s, want)
+		}
+	}
+	c = leaf()
+	c.Ports = append(c.Ports, &Port{Name: "Ethernet1/2", At: at(200), QoS: &QoS{},
+		Addrs: []Said[netip.Prefix]{Say(netip.MustParsePrefix("192.0.2.1/30"), at(201))}})
+	if s := severity(c, "no-classification"); s != Warning {
+		t.Errorf("a keepalive's port beside those of RoCE: %q", s)
+	}
+	c.Ports[0].QoS.Input = Said[string]{}
+	if s := severity(c, "no-classification"); s != Error {
+		t.Errorf("no port classifies: %q", s)
+	}
+	c = &Config{OS: NXOS, File: "x.cfg", Part: true, QoS: leaf().QoS}
+	if s := severity(c, "no-classification"); s != Warning {
+		t.Errorf("a part without interfaces: %q", s)
+	}
+}
+
+// A part of a text says nothing of what runs: LLDP is missed where a port asks for it by name.
+func TestLLDPOfParts(t *testing.T) {
+	for _, c := range []struct {
+		part bool
+		pfc  Said[PFCMode]
+		want Severity
+	}{{false, Said[PFCMode]{V: PFCAuto}, Error}, {true, Said[PFCMode]{V: PFCAuto}, ""},
+		{true, Say(PFCAuto, at(91)), Error}} {
+		x := leaf()
+		x.LLDP, x.Part, x.Ports[0].PFC = Said[bool]{}, c.part, c.pfc
+		if got := severity(x, "lldp-off"); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package swconf
+
+import "testing"
+
+// Maps that have 24 and 26 lossless do not decide: what the other switches have does. Where neither is, what
+// is lossless is data's.
+func TestUsualDSCPsOfMost(t *testing.T) {
+	of := func(dscps ...int) *Config {
+		q := &QoS{}
+		for _, d := range dscps {
+			q.DSCP[d] = Say(uint8(3), at(1))
+		}
+		q.Queues[3].Pause = Say(3, at(2))
+		return &Config{OS: EOS, Ports: []*Port{{Name: "Ethernet1/1", QoS: q}}}
+	}
+	for _, x := range []struct {
+		of        []*Config
+		data, cnp int
+	}{
+		{[]*Config{of(24, 26)}, 24, 48},
+		{[]*Config{of(24, 26), of(26)}, 26, 48},
+		{[]*Config{of(24, 26), of(26), of(24)}, 24, 48},
+		{[]*Config{of(26), of(24), of(26)}, 26, 48},
+		{[]*Config{of(26)}, 26, 48},
+		{[]*Config{of(40)}, 40, Unsaid},
+	} {
+		if data, cnp := UsualDSCPs(x.of); data != x.data || cnp != x.cnp {
+			t.Errorf("%d switches: %d and %d, expected %d", len(x.of), data, cnp, x.data)
+		}
+	}
+}
+
+// EOS schedules most queues strictly unless a text says otherwise: silence is no error there.
+func TestCNPQueueOfWhichEOSSaysNothing(t *testing.T) {
+	for _, x := range []struct {
+		os   OS
+		q    Queue
+		want Severity
+	}{
+		{NXOS, Queue{}, Error},
+		{EOS, Queue{}, Warning},
+		{EOS, Queue{Strict: Say(false, at(72))}, Error}, // no priority
+		{EOS, Queue{Share: Say(10, at(73))}, Error},
+		{EOS, Queue{Strict: Say(true, at(72))}, ""},
+	} {
+		c := leaf()
+		c.OS, c.QoS.Queues[7] = x.os, x.q
+		if s := severity(c, "cnp-not-strict"); s != x.want {
+			t.Errorf("%s %+v: %q, expected %q", x.os, x.q, s, x.want)
+		}
+	}
+}
+
+// Two maps of classes that nobody pauses are no error: packets are dropped at either hop.
+func TestMapsOfLossyClassesDiffer(t *testing.T) {
+	for _, x := range []struct {
+		dscp int
+		to   uint8
+		want Severity
+	}{{8, 1, Warning}, {8, 3, Error}, {24, 1, Error}} {
+		a, b, c := leaf(), leaf(), leaf()
+		for _, o := range []*Config{a, b, c} {
+			o.QoS.DSCP[8] = Say(uint8(0), at(25))
+		}
+		a.QoS.DSCP[x.dscp] = Say(x.to, at(26))
+		got := Severity("")
+		for _, f := range linted(a, b, c) {
+			if f.Rule == "dscp-differs" {
+				got = f.Severity
+			}
+		}
+		if got != x.want {
+			t.Errorf("DSCP %d to %d: %q, expected %q", x.dscp, x.to, got, x.want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+// Package tree reads languages whose configuration is a tree: each statement is a path from the root to a
+// value (NVUE's commands and YAML, Junos' braces and set commands). A language turns its text into
+// statements and gives a table of paths; this package knows no statement of any vendor.
+package tree
+
+import (
+	"cmp"
+	"slices"
+
+	"railyard/internal/swconf"
+)
+
+// Word is one word of a path, with its place.
+type Word struct {
+	Text      string
+	Line, Col int
+}
+
+// Statement is one path.
+type Statement struct {
+	Words []Word
+	gone  bool
+}
+
+// Tree is what a text sets, in its order.
+type Tree struct {
+	list []*Statement
+	top  *node // once something is deleted
+	seen int   // statements that it has
+}
+
+type node struct {
+	kids map[string]*node
+	own  []*Statement
+}
+
+// Set adds a statement.
+func (t *Tree) Set(words []Word) { t.list = append(t.list, &Statement{Words: words}) }
+
+// Delete takes away what stands at a path and below it, and reports how many statements that were.
+func (t *Tree) Delete(path []Word) (n int) {
+	if t.top == nil {
+		t.top = &node{kids: map[string]*node{}}
+	}
+	for ; t.seen < len(t.list); t.seen++ {
+		s, at := t.list[t.seen], t.top
+		for _, w := range s.Words {
+			next := at.kids[w.Text]
+			if next == nil {
+				next = &node{kids: map[string]*node{}}
+				at.kids[w.Text] = next
+			}
+			at = next
+		}
+		at.own = append(at.own, s)
+	}
+	if len(path) == 0 {
+		n, t.top = t.top.fell(), nil
+		t.seen = len(t.list)
+		t.top = &node{kids: map[string]*node{}}
+		return n
+	}
+	at := t.top
+	for _, w := range path[:len(path)-1] {
+		if at = at.kids[w.Text]; at == nil {
+			return 0
+		}
+	}
+	last := path[len(path)-1].Text
+	if below := at.kids[last]; below != nil {
+		n = below.fell()
+		delete(at.kids, last)
+	}
+	return n
+}
+
+// fell takes away all statements below a node, each once: the node is cut off.
+func (d *node) fell() (n int) {
+	for _, s := range d.own {
+		s.gone = true
+		n++
+	}
+	for _, k := range d.kids {
+		n += k.fell()
+	}
+	return n
+}
+
+// Statements are those that stand.
+func (t *Tree) Statements() (out []*Statement) {
+	for _, s := range t.list {
+		if !s.gone {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Texts are the words without their places.
+func Texts(words []Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
+	}
+	return out
+}
+
+// Count tells what became of the lines of a text.
+type Count struct {
+	c    *swconf.Config
+	what map[int]fate
+}
+
+type fate uint8
+
+const (
+	structure fate = iota // a brace, or a key above others
+	passed
+	read
+	unknown
+)
+
+// NewCount starts counting; lines are those with content.
+func NewCount(c *swconf.Config, lines int) *Count {
+	c.Total = lines
+	return &Count{c, map[int]fate{}}
+}
+
+func (k *Count) note(words []Word, f fate) {
+	for _, w := range words {
+		if k.what[w.Line] < f {
+			k.what[w.Line] = f
+		}
+	}
+}
+
+// Read notes a statement that was understood.
+func (k *Count) Read(words []Word) { k.note(words, read) }
+
+// Passed notes a statement that is known and does not matter here.
+func (k *Count) Passed(words []Word) { k.note(words, passed) }
+
+// Unknown notes a line that was not understood, once.
+func (k *Count) Unknown(at Word, text, why string) {
+	if k.what[at.Line] == unknown {
+		return
+	}
+	k.what[at.Line] = unknown
+	k.c.Unknown = append(k.c.Unknown, swconf.Unknown{At: swconf.Place{File: k.c.File, Line: at.Line,
+		Col: at.Col}, Text: text, Why: why})
+}
+
+// Close adds the lines up: what only holds others together is understood.
+func (k *Count) Close() {
+	k.c.Passed = 0
+	for _, f := range k.what {
+		if f == passed {
+			k.c.Passed++
+		}
+	}
+	slices.SortStableFunc(k.c.Unknown, func(a, b swconf.Unknown) int {
+		return cmp.Compare(a.At.Line, b.At.Line)
+	})
+	k.c.Read = k.c.Total - k.c.Passed - len(k.c.Unknown)
+}
