@@ -2,10 +2,10 @@ package nxos
 
 // features can be turned on; only LLDP's matters here.
 const features = "analytics|bash-shell|bfd|bgp|cable-management|catena|container-tracker|cts|dhcp|dot1x|" +
-	"eigrp|evmed|evpn|fabric|fcoe|fcoe-npv|fex|grpc|guestshell|hardware-telemetry|hsrp|icam|imp|" +
-	"interface-vlan|isis|itd|lacp|ldap|lldp|macsec|mpls|msdp|mvpn|mvrp|nat|nbm|netconf|netflow|ngmvpn|" +
-	"ngoam|npv|ntp|nv|nxapi|nxsdk|openconfig|openflow|ospf|ospfv3|password|pbr|pim|pim6|plb|poe|" +
-	"port-security|private-vlan|ptp|radius|restconf|rip|scheduler|scp-server|segment-routing|" +
+	"eigrp|evmed|evpn|fabric|fcoe|fcoe-npv|fex|grpc|guestshell|hardware-telemetry|hsrp|http-server|icam|" +
+	"imp|interface-vlan|isis|itd|lacp|ldap|lldp|macsec|mpls|msdp|mvpn|mvrp|nat|nbm|netconf|netflow|ngmvpn|" +
+	"ngoam|npiv|npv|ntp|nv|nxapi|nxsdk|openconfig|openflow|ospf|ospfv3|password|pbr|pim|pim6|plb|poe|" +
+	"port-security|private-vlan|privilege|ptp|radius|restconf|rip|scheduler|scp-server|segment-routing|" +
 	"sftp-server|signature-verification|sla|smart-channel|srv6|ssh|sflow|tacacs+|telemetry|telnet|" +
 	"tunnel|tunnel-encryption|udld|vdp|vmtracker|vn-segment-vlan-based|vpc|vrrp|vrrpv3|vtp|wccp"
 
@@ -14,7 +14,8 @@ var portFamilies = map[string]string{
 	"switchport": "autostate|block|dot1q|host|isolated|monitor|port-security|priority|private-vlan|trunk|" +
 		"vlan|voice",
 	"switchport mode": "access|dot1q-tunnel|fex-fabric|monitor|private-vlan|trunk",
-	"ip": "arp|authentication|bandwidth|delay|dhcp|directed-broadcast|drop-glean|eigrp|flow|forward|" +
+	"ip": "arp|authentication|bandwidth|delay|dhcp|directed-broadcast|distribute-list|drop-glean|eigrp|" +
+		"flow|forward|offset-list|passive-interface|summary-address|split-horizon|" +
 		"hello-interval|hold-time|igmp|local-proxy-arp|mtu|multicast|nat|ospf|pim|policy|port|" +
 		"port-unreachable|proxy-arp|redirects|rip|route|router|sticky-arp|tcp|ttl|udp|unnumbered|" +
 		"unreachables|verify",
@@ -27,14 +28,22 @@ var portFamilies = map[string]string{
 	"flowcontrol": "receive|send",
 	"lacp": "fast-select-hot-standby|graceful-convergence|max-bundle|min-links|mode|port-priority|rate|" +
 		"suspend-individual|vpc-convergence",
-	"ethernet-segment": "", "vrf": "", "no-shutdown": "", "load-interval": "", "logging": "", "cdp": "",
+	"vrf": "", "no-shutdown": "", "load-interval": "", "logging": "", "cdp": "",
 	"fec":       "",
 	"negotiate": "", "medium": "", "beacon": "", "spanning-tree": "", "storm-control": "", "mac-address": "",
 	"udld": "", "hsrp": "", "bfd": "", "link": "", "duplex": "", "delay": "", "bandwidth": "", "fabric": "",
-	"host-reachability": "", "source-interface": "", "member": "", "carrier-delay": "", "snmp": "",
+	"source-interface": "", "member": "", "carrier-delay": "", "snmp": "",
 	"hardware": "", "qos": "", "sflow": "", "dampening": "", "management": "", "mac": "", "macsec": "",
 	"port-channel": "", "suppress-arp": "", "ingress-replication": "", "mcast-group": "", "global": "",
-	"evpn": "", "esi": "", "system-mac": "", "plane": "", "itu": "", "media-type": "", "autonomous": "",
+	"isis": "", "ospfv3": "", "autostate": "", "mdix": "", "packet": "", "vtp": "", "private-vlan": "",
+	"fex": "", "mpls": "", "ptp": "", "cts": "", "dot1x": "", "ip6": "", "power": "", "poe": "",
+	"multisite": "", "advertise": "", "tunnel": "", "keepalive": "", "vmtracker": "", "l2protocol": "",
+	"nat":     "",
+	"no-drop": "", "ttag": "", "ttag-strip": "", "telemetry": "", "rate-mode": "", "service": "",
+	"port-type": "", "track": "", "debounce": "", "default": "", "overlay-encapsulation": "", "vrrp": "",
+	"vrrpv3": "", "monitor": "", "phy": "", "errdisable": "", "flow": "", "transceiver": "", "ospf": "",
+	"urpf": "", "untagged": "", "linkdebounce": "", "bind": "", "fcoe": "",
+	"esi": "", "system-mac": "", "plane": "", "itu": "", "media-type": "", "autonomous": "",
 }
 
 // bgpFamilies stand below router bgp.
@@ -44,16 +53,28 @@ var bgpFamilies = map[string]string{
 	"bestpath as-path":     "ignore",
 	"log-neighbor-changes": "", "graceful-restart": "", "graceful-restart-helper": "", "timers": "",
 	"reconnect-interval": "", "cluster-id": "", "confederation": "", "fast-external-fallover": "",
-	"maxas-limit": "", "enhanced-error": "", "event-history": "", "shutdown": "",
+	"maxas-limit": "", "enhanced-error": "", "event-history": "", "shutdown": "", "enforce-first-as": "",
+	"flush-routes": "", "isolate": "", "suppress-fib-pending": "", "neighbor-down": "", "nsr": "",
+	"dynamic-med-interval": "",
+	"prefix-peer-timeout":  "", "disable-policy-batching": "", "advertise-map": "", "affinity-group": "",
 }
 
 // familyFamilies stand in its address families.
 var familyFamilies = map[string]string{
-	"redistribute": "am|amt|dhcp|eigrp|hmm|icmpv6|isis|lisp|maximum-prefix|ospf|ospfv3|rip|static",
-	"advertise":    "", "aggregate-address": "", "dampening": "", "nexthop": "", "retain": "",
+	"redistribute": "maximum-prefix",
+	"advertise":    "", "dampen-igp-metric": "", "nexthop": "", "retain": "", "client-to-client": "",
 	"default-metric": "", "default-information": "", "advertise-pip": "", "additional-paths": "",
 	"table-map": "", "export-gateway-ip": "", "wait-igp-convergence": "", "suppress-inactive": "",
+	"distance": "", "inject-map": "", "dampening": "", "maximum-prefix": "", "vni": "", "import": "",
+	"advertise-system-mac": "", "dscp": "", "label-allocation-mode": "", "nexthop-load-balance": "",
 }
+
+// peerFamilies stand in a peer-policy.
+var peerFamilies = map[string]string{"send-community": "", "maximum-prefix": "", "next-hop-self": "",
+	"soft-reconfiguration": "", "route-map": "", "prefix-list": "", "allowas-in": "", "weight": "",
+	"default-originate": "", "filter-list": "", "route-reflector-client": "", "as-override": "",
+	"advertisement-interval": "", "disable-peer-as-check": "", "unsuppress-map": "", "soo": "",
+	"suppress-inactive": "", "rewrite-evpn-rt-asn": "", "next-hop-third-party": "", "default": ""}
 
 // routeMapFamilies stand in a route-map.
 var routeMapFamilies = map[string]string{

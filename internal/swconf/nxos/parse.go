@@ -21,11 +21,29 @@ type parser struct {
 	c        *swconf.Config
 	classes  map[string]*classMap
 	policies map[string]*policy
+	lists    *swconf.AccessLists
+	given    map[string]swconf.Place // applied policies that switches have by themselves
 	system   applied
 	ports    map[*swconf.Port]*applied
 	spans    []span
 	blocks   []ifBlock
-	inherit  map[string]*swconf.Neighbor
+	peers    map[string]*swconf.Neighbor // templates
+	subs     map[string]*swconf.Port
+	profiles map[string]*profile
+	inherits map[*swconf.Port][]swconf.Said[string]
+	keeps    map[string]bool // route-maps that leave next hops as they are
+	vlans    []*vlanPolicy
+	trunks   map[*swconf.Port]*vlanSet
+	pfcOff   swconf.Said[bool] // on all interfaces, whatever they say
+	queues   string            // how they are called that no policy names
+	features bool              // the text says which there are: it is whole
+	modes    modes
+}
+
+// modes are the tables of what stands below interfaces and neighbours: there are tens of thousands of these,
+// and a table is made once.
+type modes struct {
+	port, profile, peer, template, family, evpn, vlan *cli.Mode
 }
 
 // span is a mirrored interface.
@@ -42,8 +60,8 @@ type applied struct {
 }
 
 // Looks reports whether text looks like NX-OS rather than another language.
-func Looks(text string) int {
-	return swconf.Score(text, "feature ", "class-map type ", "policy-map type ", "hardware profile dlb",
+func Looks(text swconf.Text) int {
+	return text.Score("feature ", "class-map type ", "policy-map type ", "hardware profile dlb",
 		"system qos", "service-policy type ",
 		"priority-flow-control mode", "priority-flow-control watch-dog", "interface Ethernet1/",
 		"pause pfc-cos", "vdc ", "boot nxos", "inherit peer", "template peer ",
@@ -60,6 +78,9 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range lines {
+		remark(&lines[i])
+	}
 	p := newParser(file)
 	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
@@ -69,9 +90,35 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	return p.c, nil
 }
 
+// bundling by Cisco's "Configuring Port Channels" for the Nexus 9000: a channel's service policies replace
+// those of who joins it, the MTU must agree or is overwritten (force), PFC may be set on either.
+var bundling = swconf.Bundling{QoS: swconf.ChannelOnly, MTU: swconf.ChannelFirst,
+	PFC: swconf.ChannelFirst}
+
+// remark cuts off what follows an exclamation mark that stands alone behind a command.
+func remark(l *cli.Line) {
+	i := slices.IndexFunc(l.Words, func(w cli.Word) bool { return w.Text == "!" })
+	if i <= 0 || len(l.Words) > 1 && slices.Contains([]string{"description", "name"}, l.Words[0].Text) {
+		return
+	}
+	l.Text = strings.TrimRight(l.Text[:l.Words[i].Col-l.Words[0].Col], " \t")
+	l.Words = l.Words[:i]
+}
+
 func newParser(file string) *parser {
-	return &parser{c: &swconf.Config{OS: swconf.NXOS, File: file}, classes: map[string]*classMap{},
-		policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{}}
+	p := &parser{c: &swconf.Config{OS: swconf.NXOS, File: file, Bundling: bundling},
+		classes: map[string]*classMap{}, policies: map[string]*policy{}, ports: map[*swconf.Port]*applied{},
+		given: map[string]swconf.Place{},
+		peers: map[string]*swconf.Neighbor{}, subs: map[string]*swconf.Port{},
+		profiles: map[string]*profile{}, keeps: map[string]bool{},
+		trunks:   map[*swconf.Port]*vlanSet{},
+		inherits: map[*swconf.Port][]swconf.Said[string]{}}
+	p.lists = swconf.NewAccessLists(p.pass)
+	p.modes = modes{port: p.portRules(), profile: p.profileRules(), family: p.peerFamily(false),
+		evpn: p.peerFamily(true), vlan: p.vlanRules()}
+	// a peer-policy, which is a template, has what stands in address families
+	p.modes.peer, p.modes.template = p.neighborRules(), p.neighborRules().Families(p.pass, peerFamilies)
+	return p
 }
 
 func (p *parser) fault(m *cli.Match, name string, severity swconf.Severity, rule, msg, why, fix string) {
@@ -91,6 +138,7 @@ func (p *parser) root() *cli.Mode {
 		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
 	})
 	r.Set("[no] feature <name:"+features+"> [ <more...> ]", func(m *cli.Match) {
+		p.features = p.features || !m.No
 		if m.Word("name") == "lldp" { // which does not run unless it is said
 			swconf.Switch(c, m, &c.LLDP, "name", true)
 		}
@@ -98,6 +146,8 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] nv overlay evpn", func(*cli.Match) {})
 	p.qosRules(r)
 	r.On("[no] interface <name...>", p.openInterface)
+	r.On("[no] port-profile [ type <what:ethernet|interface-vlan|port-channel> ] <name>", p.openProfile)
+	r.Set("configure [ <what:terminal|replace|profile|session> ] [ <more...> ]", func(*cli.Match) {})
 	r.On("[no] hardware profile dlb", p.openDLB)
 	r.On("[no] monitor session <n:int> [ type <type> ] [ shut ] [ all ]", p.openSpan)
 	r.On("[no] router bgp <asn>", p.openBGP)
@@ -109,23 +159,28 @@ func (p *parser) root() *cli.Mode {
 			swconf.Assign(c, m, &c.HashSeed, "seed", m.Word("seed"))
 		}
 	})
+	r.On("[no] route-map <name> pbr-statistics", func(*cli.Match) *cli.Mode { p.c.Passed++; return nil })
 	r.On("[no] route-map <name> [ <action:permit|deny> ] [ <seq:int> ]", func(m *cli.Match) *cli.Mode {
 		p.define(m, "route-map", m.Word("name"))
-		return p.routeMap()
+		return p.routeMap(m.Word("name"))
 	})
 	r.Set("[no] ip prefix-list <name> <entry...>", func(m *cli.Match) {
 		p.define(m, "prefix-list", m.Word("name"))
 	})
-	r.On("[no] vlan <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
-	r.On("[no] vlan configuration <ids>", func(m *cli.Match) *cli.Mode { return p.vlan() })
+	r.On("[no] vlan <ids>", p.openVLAN)
+	r.On("[no] vlan configuration <ids>", p.openVLAN)
 	r.On("[no] vpc domain <id:int>", func(*cli.Match) *cli.Mode {
 		return p.block("vpc", "role", "peer-keepalive", "peer-gateway", "peer-switch", "auto-recovery",
 			"layer3", "ip arp synchronize", "ipv6 nd synchronize", "system-priority", "system-mac",
 			"delay restore", "virtual peer-link", "fast-convergence", "dual-active")
 	})
-	r.On("[no] evpn esi multihoming", func(*cli.Match) *cli.Mode {
-		return p.block("evpn-mh", "ethernet-segment", "core-tracking", "es-delay-restore")
-	})
+	shares := func(m *cli.Match) *cli.Mode {
+		swconf.Switch(c, m, &c.Shares, "evpn", true)
+		return p.block("evpn-mh", "ethernet-segment", "core-tracking", "es-delay-restore", "df-election",
+			"system-mac")
+	}
+	r.On("[no] evpn esi multihoming", shares)
+	r.On("[no] evpn multihoming", shares)
 	r.On("[no] evpn", func(*cli.Match) *cli.Mode {
 		vni := p.block("evpn-vni", "rd", "route-target")
 		return cli.NewMode("[no] evpn").On("vni <id:int> l2", func(*cli.Match) *cli.Mode { return vni })
@@ -152,6 +207,11 @@ func (p *parser) root() *cli.Mode {
 	multiple := func(to *swconf.Said[unit.Time]) func(*cli.Match) {
 		return func(m *cli.Match) { swconf.Assign(c, m, to, "n", unit.Time(min(m.Int("n"), 1000))) }
 	}
+	r.Set("[no] priority-flow-control override-interface mode off", func(m *cli.Match) {
+		swconf.Switch(c, m, &p.pfcOff, "mode", true)
+	})
+	r.Set("[no] priority-flow-control watch-dog internal-interface-multiplier <n:int>", p.pass)
+	r.Set("priority-flow-control recover <more...>", p.pass)
 	// Multiples of the interval; resolve turns them into times.
 	r.Set("[no] priority-flow-control watch-dog shutdown-multiplier <n:int>", multiple(&c.Watchdog.Detect))
 	r.Set("[no] priority-flow-control auto-restore multiplier <n:int>", multiple(&c.Watchdog.Restore))
@@ -159,6 +219,7 @@ func (p *parser) root() *cli.Mode {
 	r.Set(
 		"[no] lldp <what:holdtime|reinit|timer|tlv-select|dcbx|"+
 			"multi-peer|chassis-id|portid-subtype|port-channel> [ <more...> ]", func(*cli.Match) {})
+	p.sections(r)
 	r.Skip(p.pass, passed...)
 	return r
 }
@@ -167,12 +228,39 @@ func (p *parser) root() *cli.Mode {
 var passed = []string{"version", "vdc", "username", "password", "snmp-server", "ntp", "clock", "logging",
 	"aaa", "tacacs-server", "radius-server", "tacacs+", "ssh",
 	"telnet", "line", "boot", "banner", "copp", "control-plane", "rmon", "role", "crypto", "spanning-tree",
-	"vrf", "ip domain-lookup", "ip domain-name", "ip name-server",
+	"vrf", "ip domain-lookup", "ip domain-list", "ip dns", "ip sla", "ip as-path", "ip tacacs", "ip radius",
+	"ip adjacency", "ip adjmgr", "ip internal", "ip routing", "ip source-route", "ip telnet", "ip tftp",
+	"ip mroute",
+	"ip auto-discard", "ip amt", "ip dscp-lop", "ip mfwd", "ip ftp", "ip http", "ip sticky-arp",
+	"ip source", "ip verify", "ipv6 dhcp", "ipv6 neighbor", "ipv6 icmp", "ipv6 switch-packets", "ipv6 pim",
+	"xml",
+	"userpassphrase", "mac address-table", "mac access-list", "consistency-checker", "hw-module",
+	"virtual-service",
+	"clear", "feature-set", "switchto", "system vlan", "system interface", "system mode",
+	"system routing",
+	"system nve", "system inactive", "system cores", "system watchdog", "system hap-reset",
+	"system admin-vdc",
+	"system trace", "hardware profile portmode", "hardware profile tcam", "hardware profile forwarding-mode",
+	"hardware profile front",
+	"hardware profile ecmp", "hardware profile multicast", "hardware profile openflow",
+	"hardware profile ipv6",
+	"hardware forwarding", "hardware rate-limiter", "hardware ip", "hardware ejector",
+	"hardware ecmp", "hardware internal", "hardware flow", "hardware vxlan", "hardware ipv6", "port-security",
+	"tunnel-encryption",
+	"tacacs", "radius", "ldap-server", "logout", "write", "diagnostic",
+	"port-channel hash-distribution", "port-channel limit", "port-channel scale-fanout", "ethanalyzer",
+	"reload",
+	"evmed", "nve", "analytics", "archive", "secure", "fips", "user", "login", "switching-mode", "vsan",
+	"zone", "zoneset", "fcdomain", "fcalias", "device-alias", "npv", "wwn", "fcns", "system urpf", "commit",
+	"verify", "abort", "ip icmp-errors", "ip msdp", "hardware profile buffer", "hardware profile unicast",
+	"hardware profile parser", "hardware profile acl", "hardware profile latency",
+	"ip domain-name", "ip name-server",
 	"ip route", "ip host", "ip access-list", "ip tcp", "ip ssh", "ipv6 route", "ipv6 access-list",
-	"errdisable", "power", "icam", "nxapi", "key", "cli", "terminal", "configure",
+	"errdisable", "power", "icam", "nxapi", "key", "cli", "terminal",
 	"copy", "show", "system jumbomtu", "system default", "system memory-thresholds", "cfs", "callhome", "cdp",
 	"udld", "vtp", "bfd", "fabric", "slot", "poap", "limit-resource", "no-more",
-	"hardware access-list", "hardware qos", "mac address-table", "ip igmp", "license", "flow", "telemetry",
+	"hardware access-list", "hardware qos",
+	"qos statistics", "qos qos-policies", "qos shared-policer", "ip igmp", "license", "flow", "telemetry",
 	"install", "event", "track", "object-group", "ip community-list",
 	"arp", "ip arp", "ipv6 nd", "lacp", "ptp", "sflow", "scheduler", "alias", "exec-timeout", "debug", "cts",
 	"dot1x", "ip dhcp", "fex", "ethernet-oam", "nv", "ngoam", "service",
@@ -184,12 +272,9 @@ func (p *parser) block(name string, commands ...string) *cli.Mode {
 	return cli.NewMode(name).Skip(p.pass, commands...)
 }
 
-func (p *parser) vlan() *cli.Mode {
-	return p.block("vlan", "name", "vn-segment", "state", "shutdown", "ip", "service-policy")
-}
-
-func (p *parser) routeMap() *cli.Mode {
+func (p *parser) routeMap(name string) *cli.Mode {
 	r := cli.NewMode("route-map").Families(p.pass, routeMapFamilies)
+	r.Set("[no] set ip next-hop unchanged", func(m *cli.Match) { p.keeps[name] = !m.No })
 	r.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) { p.use(m, "prefix-list", "name") })
 	return r
 }

@@ -14,7 +14,8 @@ import (
 	"railyard/unit"
 )
 
-var kinds = []string{"Ethernet", "port-channel", "loopback", "Vlan", "mgmt", "nve"}
+var kinds = []string{"Ethernet", "port-channel", "loopback", "Vlan", "mgmt", "nve", "vfc", "fc",
+	"san-port-channel", "tunnel", "sup-eth"}
 
 // portName writes a name in full: "e1/3" and "Ethernet 1/3" are Ethernet1/3.
 func portName(s string) (string, error) {
@@ -32,12 +33,18 @@ func portName(s string) (string, error) {
 			if k == "Ethernet" && !strings.Contains(tail, "/") {
 				break
 			}
+			if of, sub, is := strings.Cut(tail, "."); is { // a subinterface
+				if n, err := strconv.Atoi(sub); err != nil || n < 1 {
+					break
+				}
+				tail = of
+			}
 			for _, part := range strings.Split(tail, "/") {
-				if n, err := strconv.Atoi(strings.TrimSuffix(part, ".")); err != nil || n < 0 {
+				if n, err := strconv.Atoi(part); err != nil || n < 0 {
 					return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
 				}
 			}
-			return k + tail, nil
+			return k + s[i:], nil
 		}
 	}
 	return "", fmt.Errorf("%q is no interface; they are named like Ethernet1/3", s)
@@ -69,10 +76,12 @@ func portRange(s string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		cut := strings.LastIndexAny(first, "/lkn") + 1
+		cut := strings.LastIndexFunc(first, func(r rune) bool { return r < '0' || r > '9' }) + 1
 		from, err1 := strconv.Atoi(first[cut:])
 		last := part[dash+1:]
-		to, err2 := strconv.Atoi(last[strings.LastIndexByte(last, '/')+1:])
+		to, err2 := strconv.Atoi(last[strings.LastIndexFunc(last, func(r rune) bool {
+			return r < '0' || r > '9'
+		})+1:])
 		if err1 != nil || err2 != nil || to < from || to-from > maxRange {
 			return nil, fmt.Errorf("%q is no range of interfaces; write Ethernet1/1-4", part)
 		}
@@ -110,6 +119,17 @@ func (p *parser) badPort(m *cli.Match, name string, err error) {
 		"name an interface such as Ethernet1/3")
 }
 
+// fits reports an MTU that is not taken; a no takes its number back, whatever it is.
+func (p *parser) fits(m *cli.Match) bool {
+	if m.No || m.Int("n") <= jumbo {
+		return true
+	}
+	p.fault(m, "n", swconf.Error, "bad-value",
+		fmt.Sprintf("%q is no MTU of at most %d bytes", m.Word("n"), jumbo),
+		"the switch refuses the line", "mtu 9216")
+	return false
+}
+
 func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	if !p.c.Room(p.c.At(m, "name"), 1) {
 		return nil
@@ -124,9 +144,10 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	}
 	if m.No { // as a port without any configuration
 		for _, n := range names {
-			if port := p.c.Port(n); port != nil {
-				*port = swconf.Port{Name: n, At: port.At, Number: port.Number}
+			if port := p.named(n); port != nil {
+				*port = swconf.Port{Name: n, At: port.At, Number: port.Number, Parent: port.Parent}
 				p.ports[port] = &applied{}
+				delete(p.inherits, port)
 				p.blocks = slices.DeleteFunc(p.blocks, func(b ifBlock) bool { return b.port == port })
 			}
 		}
@@ -134,31 +155,69 @@ func (p *parser) openInterface(m *cli.Match) *cli.Mode {
 	}
 	var ports []*swconf.Port
 	for _, n := range names {
-		number, bundle := channelNumber(n)
-		port := p.c.Port(n)
-		if bundle {
-			port = p.c.Bundle(number)
-		}
+		port := p.named(n)
 		if port == nil {
-			port = &swconf.Port{Name: n, At: p.c.At(m, "interface"), Number: frontPanel(n)}
-			p.ports[port] = &applied{}
-			switch {
-			case bundle:
-				port.Number = number
-				p.c.Bundles = append(p.c.Bundles, port)
-			case strings.HasPrefix(n, "Ethernet"):
-				p.c.Ports = append(p.c.Ports, port)
-			}
+			port = p.newPort(n, p.c.At(m, "interface"))
 		}
 		ports = append(ports, port)
 	}
 	return p.interfaceMode(ports)
 }
 
+// named is the interface that the text has opened before, or nil.
+func (p *parser) named(name string) *swconf.Port {
+	if strings.Contains(name, ".") {
+		return p.subs[name]
+	}
+	if number, bundle := channelNumber(name); bundle {
+		return p.c.Bundle(number)
+	}
+	return p.c.Port(name)
+}
+
+// newPort is an interface of which nothing is said yet.
+func (p *parser) newPort(name string, at swconf.Place) *swconf.Port {
+	port := &swconf.Port{Name: name, At: at, Number: frontPanel(name)}
+	p.ports[port] = &applied{}
+	number, bundle := channelNumber(name)
+	of, _, sub := strings.Cut(name, ".")
+	switch {
+	case sub:
+		port.Parent, p.subs[name] = of, port
+		p.c.Subs = append(p.c.Subs, port)
+	case bundle:
+		port.Number = number
+		p.c.Bundles = append(p.c.Bundles, port)
+	case strings.HasPrefix(name, "Ethernet"):
+		p.c.Ports = append(p.c.Ports, port)
+	}
+	return port
+}
+
+// opened are the interfaces that a line opens, and what is applied to them below it; of a profile, that one.
+type opened struct {
+	ports   []*swconf.Port
+	profile *profile
+	applied
+}
+
+// below is what a line below an interface's speaks of.
+func below(m *cli.Match) *opened { return m.Of.(*opened) }
+
 func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
+	o := &opened{ports: ports}
+	for _, q := range ports {
+		p.blocks = append(p.blocks, ifBlock{q, &o.applied})
+	}
+	return p.modes.port.Of(o)
+}
+
+// portRules is the table of what stands below interfaces.
+func (p *parser) portRules() *cli.Mode {
 	r := cli.NewMode("config-if")
 	each := func(f func(*swconf.Port, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {
+			ports := below(m).ports
 			if !p.c.Room(p.c.At(m, "interface"), len(ports)) {
 				return
 			}
@@ -171,12 +230,16 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		swconf.Assign(p.c, m, &q.Desc, "text", m.Word("text"))
 	}))
 	r.Set("[no] mtu <n:int>", each(func(q *swconf.Port, m *cli.Match) {
-		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+		if p.fits(m) {
+			swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(m.Int("n")))
+		}
 	}))
 	r.Set("[no] speed <mbps:int>", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.Speed, "mbps", unit.Rate(min(m.Int("mbps"), 1e8))*unit.Mbps)
 	}))
-	r.Set("speed auto", each(func(q *swconf.Port, _ *cli.Match) { q.Speed = swconf.Said[unit.Rate]{} }))
+	r.Set("speed auto [ <speeds...> ]", each(func(q *swconf.Port, _ *cli.Match) {
+		q.Speed = swconf.Said[unit.Rate]{}
+	}))
 	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) {
 		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	}))
@@ -200,8 +263,9 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			q.Addrs = append(q.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
 		}
 	})
-	r.Set("[no] ip address <prefix> [ secondary ] [ tag <tag:int> ]", address)
-	r.Set("[no] ip address <prefix> <mask> [ secondary ] [ tag <tag:int> ]", address)
+	const more = "[ secondary ] [ route-preference <pref:int> ] [ tag <tag:int> ]"
+	r.Set("[no] ip address <prefix> "+more, address)
+	r.Set("[no] ip address <prefix> <mask> "+more, address)
 	r.Set("[no] ipv6 address use-link-local-only", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.LinkOnly, "ipv6", true)
 	}))
@@ -211,6 +275,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	r.Set("[no] switchport access vlan <n:int>", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.VLAN, "n", int(min(m.Int("n"), 1e6)))
 	}))
+	r.Set("[no] switchport trunk allowed vlan <list...>", each(p.trunk))
 	r.Set("[no] channel-group <n:int> [ force ] [ mode <mode:active|on|passive> ]",
 		each(func(q *swconf.Port, m *cli.Match) {
 			swconf.Assign(p.c, m, &q.Channel, "n", int(min(m.Int("n"), 1e6)))
@@ -230,18 +295,31 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 	r.Set("[no] priority-flow-control watch-dog", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.Watchdog, "watch-dog", true)
 	}))
-	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ]",
-		each(func(q *swconf.Port, m *cli.Match) {
-			swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
-		}))
+	r.Set("[no] priority-flow-control watch-dog-interval <state:on|off> [ disable-action ] "+
+		"[ interface-multiplier <n:int> ]", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.Watchdog, "state", m.Word("state") == "on")
+	}))
 	r.Set("[no] lldp <what:transmit|receive>", each(func(q *swconf.Port, m *cli.Match) {
 		q.LLDPOff = swconf.SaidAt(p.c, m, "what", m.No && !m.Default)
 	}))
 	r.Set("[no] lldp dcbx version <v:ieee|cee|auto>", each(func(q *swconf.Port, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.DCBX, "v", m.Word("v"))
 	}))
-	a := &applied{}
-	p.servicePolicy(r, a)
+	r.Set("[no] encapsulation dot1q <n:int>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.Tag, "n", int(min(m.Int("n"), 1e6)))
+	}))
+	r.Set("[no] vrf member <name>", each(func(q *swconf.Port, m *cli.Match) {
+		if swconf.Assign(p.c, m, &q.VRF, "name", m.Word("name")); !m.No { // which takes addresses away
+			q.Addrs = nil
+		}
+	}))
+	r.Set("[no] inherit port-profile <name>", func(m *cli.Match) {
+		for _, q := range below(m).ports {
+			p.inherit(q, m)
+		}
+		p.use(m, "port-profile", "name")
+	})
+	p.servicePolicy(r, func(m *cli.Match) *applied { return &below(m).applied })
 	r.Set("[no] ip access-group <name> <dir:in|out>", each(func(q *swconf.Port, m *cli.Match) {
 		if m.Word("dir") == "out" && !m.No {
 			p.ports[q].egress = append(p.ports[q].egress, p.c.At(m, "name"))
@@ -249,11 +327,27 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			p.ports[q].egress = nil
 		}
 	}))
-	for _, q := range ports {
-		p.blocks = append(p.blocks, ifBlock{q, a})
-	}
 	r.Set("[no] switchport", p.pass)
 	r.Set("[no] vpc <id:int>", p.pass)
+	p.open(r, "hsrp <group:int> [ ipv4 ] [ ipv6 ]", "authentication", "bfd", "follow", "ip", "mac-address",
+		"name", "preempt", "priority", "timers", "track")
+	p.open(r, "member vni <id> [ associate-vrf ]", "ingress-replication", "mcast-group", "multisite",
+		"peer-ip", "peer-vtep", "spine-anycast-gateway", "suppress-arp")
+	segment := p.block("evpn-es", "esi", "system-mac")
+	r.On("[no] ethernet-segment [ <id> ]", func(m *cli.Match) *cli.Mode {
+		for _, q := range below(m).ports {
+			swconf.Switch(p.c, m, &q.Segment, "ethernet-segment", true)
+		}
+		return segment
+	})
+	r.Set("[no] evpn multisite <what:fabric-tracking|dci-tracking>", p.pass)
+	r.Set("[no] evpn multihoming core-tracking", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.Core, "core-tracking", true)
+	}))
+	r.Set("[no] host-reachability protocol bgp", func(m *cli.Match) {
+		swconf.Switch(p.c, m, &p.c.VTEP, "host-reachability", true)
+	})
+	p.interfaceLines(r)
 	r.Families(p.pass, portFamilies)
 	return r
 }

@@ -12,14 +12,17 @@ import (
 	"railyard/unit"
 )
 
-// classMap is a class-map: which DSCPs it takes.
+// classMap is a class-map: which DSCPs and CoS values it takes, or which group's packets.
 type classMap struct {
 	name    string
 	at      swconf.Place
 	all     bool // match-all
 	matches [][64]bool
-	other   bool // matches on something else than DSCP
+	cos     [][64]bool            // of 802.1p priorities, the first eight count
+	lists   []swconf.Said[string] // access lists whose packets it takes: "ip NAME"
+	other   bool                  // matches on something else
 	matchAt swconf.Place
+	group   swconf.Said[int] // of types queuing and network-qos
 }
 
 // policy is a policy-map of one of the three types.
@@ -27,129 +30,224 @@ type policy struct {
 	typ, name string
 	at        swconf.Place
 	classes   []*policyClass
+	given     bool // the switch has it by itself
 }
 
 type policyClass struct {
 	name  string
-	queue int // of queuing and network-qos classes: what their fixed names say
+	queue int // of queuing and network-qos classes: what their fixed names say, or their class-maps
 	in    bool
-	at    swconf.Place
-	group swconf.Said[int] // set qos-group
+	// by the 802.1p priorities of its class-map, not of one queue
+	tagged bool
+	at     swconf.Place
+	group  swconf.Said[int] // set qos-group
 	swconf.Queue
+	drops    swconf.Said[bool] // pauses without a priority: the class's own
+	cos      swconf.Said[int]  // set cos of network-qos
+	congests swconf.Said[bool] // congestion-control random-detect of network-qos, with ECN
 }
+
+const mapTypes = "<type:qos|queuing|network-qos|control-plane>"
 
 // qosRules adds steps 1 to 5 of the seed.
 func (p *parser) qosRules(r *cli.Mode) {
-	match := func(*cli.Match) *cli.Mode { return nil }
-	r.On("[no] class-map [ type <type:qos|queuing|network-qos|control-plane> ] [ <how:match-any|match-all> "+
-		"] <name>", func(m *cli.Match) *cli.Mode {
-		name, typ := m.Word("name"), m.Word("type")
-		if typ == "queuing" || typ == "network-qos" || typ == "control-plane" {
-			return cli.NewMode("cmap").On("[no] match <what...>", match).On("[no] description <text...>",
-				match)
+	r.On("[no] class-map [ type "+mapTypes+" ] [ <how:match-any|match-all> ] <name>", p.openClass)
+	r.On("[no] policy-map [ type "+mapTypes+" ] <name>", p.openPolicy)
+	// of the Nexus 7000: the policy is of one of the switch's sets of classes
+	r.On("[no] policy-map type <type:network-qos> <name> template <set>", p.openPolicy)
+	const copied = "qos copy policy-map type <type:queuing|network-qos> <name> "
+	r.Set(copied+"prefix <prefix>", p.copyPolicy)
+	r.Set(copied+"suffix <suffix>", p.copyPolicy)
+	s := cli.NewMode("sys-qos")
+	p.servicePolicy(s, func(*cli.Match) *applied { return &p.system })
+	s.Skip(p.pass, "fex")
+	r.On("system qos", func(*cli.Match) *cli.Mode { return s })
+}
+
+// kindOf is what a class-map or policy-map of a type is called where it is defined and used.
+func kindOf(what, typ string) string {
+	if what == "class-map" && typ == "qos" {
+		return what
+	}
+	return what + " type " + typ
+}
+
+func (p *parser) openClass(m *cli.Match) *cli.Mode {
+	name, typ := m.Word("name"), m.Word("type")
+	switch typ {
+	case "":
+		typ = "qos"
+	case "control-plane":
+		return p.block("cmap", "match", "description")
+	}
+	key, kind := typ+"/"+name, kindOf("class-map", typ)
+	if m.No {
+		delete(p.classes, key)
+		p.c.Undefine(kind, name)
+		return nil
+	}
+	c := p.classes[key]
+	if c != nil { // the same again goes on
+		if m.Has("how") && c.all != (m.Word("how") == "match-all") {
+			swconf.Contrary(p.c, kind, name, p.c.At(m, "how"), c.at)
 		}
-		if m.No {
-			delete(p.classes, name)
-			p.c.Undefine("class-map", name)
-			return nil
-		}
-		c := p.classes[name]
-		if c != nil {
-			swconf.Duplicate(p.c, "class-map", name, p.c.At(m, "name"), c.at)
-		} else {
-			c = &classMap{name: name, at: p.c.At(m, "name"), all: m.Word("how") == "match-all" ||
-				!m.Has("how")}
-			p.classes[name] = c
-			p.define(m, "class-map", name)
-		}
+	} else {
+		c = &classMap{name: name, at: p.c.At(m, "name"), all: m.Word("how") == "match-all" ||
+			!m.Has("how") && typ == "qos"}
+		p.classes[key] = c
+		p.c.Define(kind, name, c.at, fixed(typ, name))
+	}
+	if typ == "qos" {
 		return p.classMode(c)
-	})
-	r.On("[no] policy-map [ type <type:qos|queuing|network-qos|control-plane> ] <name>",
-		func(m *cli.Match) *cli.Mode {
-			typ, name := m.Word("type"), m.Word("name")
-			if typ == "" {
-				typ = "qos"
-			}
-			if typ == "control-plane" {
-				return p.block("pmap", "class", "police", "set")
-			}
-			if m.No {
-				delete(p.policies, typ+"/"+name)
-				p.c.Undefine("policy-map type "+typ, name)
-				return nil
-			}
-			pm := p.policies[typ+"/"+name]
-			if pm != nil {
-				swconf.Duplicate(p.c, "policy-map type "+typ, name, p.c.At(m, "name"), pm.at)
-			} else {
-				pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
-				p.policies[typ+"/"+name] = pm
-				p.define(m, "policy-map type "+typ, name)
-			}
-			return p.policyMode(pm)
-		})
-	r.On("system qos", func(*cli.Match) *cli.Mode {
-		s := cli.NewMode("sys-qos")
-		p.servicePolicy(s, &p.system)
-		return s
-	})
+	}
+	return p.groupMode(c)
+}
+
+func (p *parser) openPolicy(m *cli.Match) *cli.Mode {
+	typ, name := m.Word("type"), m.Word("name")
+	switch typ {
+	case "":
+		typ = "qos"
+	case "control-plane":
+		return p.block("pmap", "class", "police", "set", "logging", "description")
+	}
+	key, kind := typ+"/"+name, kindOf("policy-map", typ)
+	if m.No {
+		delete(p.policies, key)
+		p.c.Undefine(kind, name)
+		return nil
+	}
+	pm := p.policies[key]
+	if pm == nil { // the same again goes on
+		pm = &policy{typ: typ, name: name, at: p.c.At(m, "name")}
+		p.policies[key] = pm
+		p.c.Define(kind, name, pm.at, given.MatchString(name))
+	}
+	return p.policyMode(pm)
 }
 
 func (p *parser) classMode(c *classMap) *cli.Mode {
 	r := cli.NewMode("cmap-qos")
-	r.Set("[no] match [ not ] [ ip ] dscp <list...>", func(m *cli.Match) {
-		set, err := swconf.DSCPs(m.Word("list"))
-		if err != nil {
-			p.fault(m, "list", swconf.Error, "bad-value", err.Error(), "the class matches nothing",
-				"write DSCPs as 24, 24-31 or 24,26, or their names such as cs3")
-			return
+	set := func(numbers func(string) ([64]bool, error), fix string, to *[][64]bool) func(*cli.Match) {
+		return func(m *cli.Match) {
+			set, err := numbers(m.Word("list"))
+			if err != nil {
+				p.fault(m, "list", swconf.Error, "bad-value", err.Error(), "the class matches nothing", fix)
+				return
+			}
+			c.match(p.c.At(m, "list"), to, set, m.Has("not"), m.No)
 		}
-		c.match(p.c.At(m, "list"), set, m.Has("not"), m.No)
-	})
-	r.Set("[no] match [ ip ] precedence <list...>", func(m *cli.Match) {
-		set, err := swconf.Precedences(m.Word("list"))
-		if err != nil {
-			p.fault(m, "list", swconf.Error, "bad-value", err.Error(), "the class matches nothing",
-				"write precedences as 3, 3-5 or 3,5, or their names such as flash")
-			return
+	}
+	r.Set("[no] match [ not ] [ ip ] dscp <list...>", set(swconf.DSCPs,
+		"write DSCPs as 24, 24-31 or 24,26, or their names such as cs3", &c.matches))
+	r.Set("[no] match [ not ] [ ip ] precedence <list...>", set(swconf.Precedences,
+		"write precedences as 3, 3-5 or 3,5, or their names such as flash", &c.matches))
+	r.Set("[no] match [ not ] cos <list...>", set(priorities,
+		"write 802.1p priorities as 3, 3-5 or 3,5", &c.cos))
+	r.Set("[no] match access-group name <name>", func(m *cli.Match) {
+		list := swconf.Say(m.Word("name"), p.c.At(m, "name"))
+		c.lists = slices.DeleteFunc(c.lists, func(l swconf.Said[string]) bool { return l.V == list.V })
+		if !m.No {
+			c.lists = append(c.lists, list)
 		}
-		c.match(p.c.At(m, "list"), set, false, m.No)
 	})
-	r.Set("[no] match <what:cos|access-group|protocol|qos-group|ip|packet|discard-class> [ <more...> ]",
-		func(m *cli.Match) {
-			c.other = !m.No
-		})
+	r.Set("[no] match [ not ] <what:access-group|protocol|qos-group|ip|packet|discard-class|mpls|vlan|"+
+		"class-map> "+
+		"[ <more...> ]", func(m *cli.Match) {
+		c.other = !m.No
+	})
 	r.Set("[no] description <text...>", func(*cli.Match) {})
 	return r
 }
 
+// groupMode is a class-map of what the qos policy has put into a group.
+func (p *parser) groupMode(c *classMap) *cli.Mode {
+	r := cli.NewMode("cmap-group")
+	r.Set("[no] match qos-group <n:int>", func(m *cli.Match) {
+		if m.Int("n") > 7 && !m.No {
+			p.fault(m, "n", swconf.Error, "bad-value",
+				fmt.Sprintf("qos-group %d does not exist, they are 0 to 7", m.Int("n")),
+				"the switch refuses the line and the class takes nothing", "use a group from 0 to 7")
+			return
+		}
+		swconf.Assign(p.c, m, &c.group, "n", int(m.Int("n")&7))
+	})
+	r.Set("[no] match cos <list...>", func(m *cli.Match) {
+		if set, err := priorities(m.Word("list")); err == nil {
+			c.match(p.c.At(m, "list"), &c.cos, set, false, m.No)
+			return
+		}
+		p.fault(m, "list", swconf.Error, "bad-value",
+			fmt.Sprintf("%q are no 802.1p priorities", m.Word("list")), "the class takes nothing",
+			"write 802.1p priorities as 3, 3-5 or 3,5")
+	})
+	r.Set("[no] match <what:protocol|ip> [ <more...> ]", func(m *cli.Match) { c.other = !m.No })
+	return r.Skip(p.pass, "description")
+}
+
 // match adds what a line matches, or takes it away again.
-func (c *classMap) match(at swconf.Place, set [64]bool, not, no bool) {
+func (c *classMap) match(at swconf.Place, list *[][64]bool, set [64]bool, not, no bool) {
 	if not {
 		for i := range set {
 			set[i] = !set[i]
 		}
 	}
 	if !no {
-		c.matches, c.matchAt = append(c.matches, set), at
+		*list, c.matchAt = append(*list, set), at
 		return
 	}
-	c.matches = slices.DeleteFunc(c.matches, func(have [64]bool) bool { return have == set })
+	*list = slices.DeleteFunc(*list, func(have [64]bool) bool { return have == set })
 	if not {
 		return
 	}
-	for i := range c.matches { // of a longer list
+	for i := range *list { // of a longer list
 		for d := range set {
-			c.matches[i][d] = c.matches[i][d] && !set[d]
+			(*list)[i][d] = (*list)[i][d] && !set[d]
 		}
 	}
-	c.matches = slices.DeleteFunc(c.matches, func(have [64]bool) bool { return have == [64]bool{} })
+	*list = slices.DeleteFunc(*list, func(have [64]bool) bool { return have == [64]bool{} })
 }
 
-var queueName = regexp.MustCompile(`^c-(?:(in|out)-)?(?:[48]q-)?n?q(?:-default|([0-7]))$`)
+// takes reports whether a class takes packets by their DSCP alone, takesCOS by their 802.1p priority alone.
+// One that wants all of several kinds takes none by one of them.
+func (c *classMap) takes(d int) bool    { return c.among(c.matches, c.cos, d) }
+func (c *classMap) takesCOS(p int) bool { return c.among(c.cos, c.matches, p) }
+
+func (c *classMap) among(list, others [][64]bool, n int) bool {
+	if len(list) == 0 || c.all && (c.other || len(others) > 0) {
+		return false
+	}
+	for _, m := range list {
+		if m[n] != c.all {
+			return !c.all
+		}
+	}
+	return c.all
+}
+
+// priorities reads 802.1p priorities: 3, 3-5, 3,5.
+func priorities(list string) (set [64]bool, err error) {
+	for _, part := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		from, to, ranged := strings.Cut(part, "-")
+		if !ranged {
+			to = from
+		}
+		lo, err1 := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err1 != nil || err2 != nil || lo < 0 || hi > 7 || hi < lo {
+			return set, fmt.Errorf("%q is no 802.1p priority, they are 0 to 7", part)
+		}
+		for ; lo <= hi; lo++ {
+			set[lo] = true
+		}
+	}
+	return set, nil
+}
+
+var queueName = regexp.MustCompile(`^(?:c-(?:(in|out)-)?(?:[48]q-)?n?q(?:-default|([0-7]))|class-default)$`)
 
 // queueOf reads the fixed names of queues: c-out-8q-q3, c-in-q3, c-8q-nq3 and
-// the defaults.
+// the defaults, class-default among them.
 func queueOf(name string) (n int, in, ok bool) {
 	f := queueName.FindStringSubmatch(strings.ToLower(name))
 	if f == nil {
@@ -159,148 +257,96 @@ func queueOf(name string) (n int, in, ok bool) {
 	return n, f[1] == "in", true
 }
 
+// seven are the names of queues on the Nexus 7000: 1p7q4t-out-pq1, -q2 to -q7, -q-default.
+var seven = regexp.MustCompile(`^(?:\dp)?\dq\dt(?:-\de)?-(in|out)-(?:pq|q)(?:([0-7])|-default)$`)
+
+// fcoe is the class of Fibre Channel over Ethernet, which Nexus 5000 have by themselves.
+const fcoe = "class-fcoe"
+
+// fcoeCOS and fcoeMTU are its 802.1p priority, and what its largest frames have.
+const (
+	fcoeCOS = 3
+	fcoeMTU = unit.Bytes(2158)
+)
+
+// other are the names of queues on platforms whose queues are not numbered alike (Nexus 7000), and
+// classes that these have by themselves.
+var other = regexp.MustCompile(`^(\d\S*q\d*t?(-\de)?-(in|out)-\S+|c-\dq-\S+-(in|out)|c-dflt-\S+|` +
+	`c-nq-\d+e\S*|class-(fcoe|all-flood|ip-multicast))$`)
+
+// fixed reports whether a class needs no class-map: it is the platform's own.
+func fixed(typ, name string) bool {
+	if name == "class-default" {
+		return true
+	}
+	_, _, ok := queueOf(name)
+	return ok && typ != "qos" || other.MatchString(strings.ToLower(name))
+}
+
 func (p *parser) policyMode(pm *policy) *cli.Mode {
 	r := cli.NewMode("pmap-" + pm.typ)
+	kind := kindOf("class-map", pm.typ)
 	open := func(m *cli.Match) *cli.Mode {
+		name := m.Word("name")
 		if m.No {
-			pm.classes = slices.DeleteFunc(pm.classes, func(c *policyClass) bool {
-				return c.name == m.Word("name")
-			})
-			p.c.Unuse("class-map", m.Word("name"))
+			pm.classes = slices.DeleteFunc(pm.classes, func(c *policyClass) bool { return c.name == name })
+			p.c.Unuse(kind, name)
 			return nil
 		}
-		pc := &policyClass{name: m.Word("name"), at: p.c.At(m, "name")}
+		pc := &policyClass{name: name, at: p.c.At(m, "name")}
 		pc.Name, pc.At = pc.name, pc.at
-		if pm.typ == "qos" {
-			if pc.name != "class-default" {
-				p.c.Use("class-map", pc.name, pc.at)
-			}
-		} else {
-			n, in, ok := queueOf(pc.name)
-			if !ok {
-				p.fault(m, "name", swconf.Error, "policy-undefined",
-					fmt.Sprintf("%q is not a %s class", pc.name, pm.typ),
-					"the switch refuses it; the queues keep their defaults",
-					"use the fixed names, such as c-out-8q-q3 or c-8q-nq3")
-				return p.policyClassMode(pm, pc) // what it says goes nowhere
-			}
-			pc.queue, pc.in = n, in
+		if !fixed(pm.typ, name) {
+			p.c.Use(kind, name, pc.at)
 		}
 		for _, old := range pm.classes {
-			if old.name == pc.name {
-				swconf.Duplicate(p.c, "class", pc.name, pc.at, old.at)
+			if old.name == name {
+				return p.policyClassMode(pm, old) // the same again goes on
 			}
 		}
-		pm.classes = append(pm.classes, pc)
+		at := slices.IndexFunc(pm.classes, func(c *policyClass) bool { return c.name == m.Word("next") })
+		if at < 0 {
+			at = len(pm.classes)
+		}
+		pm.classes = slices.Insert(pm.classes, at, pc)
 		return p.policyClassMode(pm, pc)
 	}
 	r.On("[no] class [ type <type:qos|queuing|network-qos> ] <name>", open)
+	r.On("[no] class [ type <type:qos|queuing|network-qos> ] <name> insert-before <next>", open)
 	r.Set("[no] description <text...>", func(*cli.Match) {})
 	return r
 }
 
-const bytesUnits = "<unit:bytes|kbytes|mbytes>"
-
-// size reads a number with a unit of bytes, kbytes or mbytes, in powers of ten.
-func size(m *cli.Match, n, u string) unit.Bytes {
-	scale := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6, "": 1}[m.Word(u)]
-	return unit.Bytes(min(m.Num(n)*scale, 1e15))
+// numberQueues gives the classes of queuing and network-qos policies their queues, now that all class-maps
+// are known: by fixed names, or by the groups that they match. It drops those that have none.
+func (p *parser) numberQueues() {
+	for _, pm := range p.policies {
+		if pm.typ == "qos" {
+			continue
+		}
+		pm.classes = slices.DeleteFunc(pm.classes, func(pc *policyClass) bool {
+			n, in, ok := queueOf(pc.name)
+			if f := seven.FindStringSubmatch(strings.ToLower(pc.name)); f != nil && pm.typ == "queuing" {
+				n, _ = strconv.Atoi(f[2])
+				in, ok = f[1] == "in", true
+			}
+			if pc.name == fcoe { // the group that it has on a Nexus 5000
+				n, ok = 1, true
+			}
+			if c := p.classes[pm.typ+"/"+pc.name]; c != nil && (!ok || c.group.Is()) {
+				n, in, ok = c.group.V, false, c.group.Is()
+			}
+			pc.queue, pc.in = n, in
+			return !ok && !p.byPriority(pm, pc)
+		})
+	}
 }
 
-func (p *parser) policyClassMode(pm *policy, q *policyClass) *cli.Mode {
-	r := cli.NewMode("pmap-c-" + pm.typ)
-	switch pm.typ {
-	case "qos":
-		r.Set("[no] set qos-group <n:int>", func(m *cli.Match) {
-			if m.No {
-				q.group = swconf.Said[int]{}
-				return
-			}
-			q.group = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1000)))
-			if m.Int("n") > 7 {
-				p.fault(m, "n", swconf.Error, "bad-value",
-					fmt.Sprintf("qos-group %d does not exist, they are 0 to 7", m.Int("n")),
-					"the switch refuses the line and the class stays in group 0", "use a group from 0 to 7")
-				q.group.V = 0
-			}
-		})
-		r.Set("[no] set <what:dscp|cos|precedence> <v>", func(*cli.Match) {})
-		r.Set("[no] police <more...>", func(*cli.Match) {})
-	case "queuing":
-		r.Set("[no] bandwidth [ remaining ] percent <n:int>", func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.Share, "n", int(min(m.Int("n"), 1000)))
-		})
-		r.Set("[no] priority [ level <n:int> ]", func(m *cli.Match) {
-			swconf.Switch(p.c, m, &q.Strict, "priority", true)
-		})
-		r.Set("[no] random-detect minimum-threshold <min:num> "+bytesUnits+" maximum-threshold <max:num> "+
-			"<unit2:bytes|kbytes|mbytes> drop-probability <p:num> [ weight <w:int> ] [ cap-average ] [ "+
-			"<mark:ecn|non-ecn> ]",
-			func(m *cli.Match) {
-				swconf.Assign(p.c, m, &q.WRED, "random-detect", swconf.WRED{Min: size(m, "min", "unit"),
-					Max: size(m, "max", "unit2"), Percent: m.Num("p"),
-					Weight: int(min(m.Int("w"), 1000)), ECN: m.Word("mark") == "ecn"})
-			})
-		r.Set("[no] random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]",
-			func(m *cli.Match) {
-				swconf.Assign(p.c, m, &q.WRED, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
-			})
-		r.Set("no queue-limit", func(*cli.Match) {
-			q.Alpha, q.Limit = swconf.Said[float64]{}, swconf.Said[unit.Bytes]{}
-		})
-		r.Set("[no] queue-limit dynamic <n:int>", func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.Alpha, "n", alphaOf(m.Int("n")))
-		})
-		r.Set("[no] queue-limit <n:num> "+bytesUnits, func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.Limit, "n", size(m, "n", "unit"))
-		})
-		r.Set("[no] pause buffer-size <size:int> pause-threshold <xoff:int> resume-threshold <xon:int> [ "+
-			"pfc-cos <cos:int> ]", func(m *cli.Match) {
-			if m.No {
-				q.PG = swconf.Said[swconf.Pause]{}
-				return
-			}
-			g := swconf.Pause{XOff: unit.Bytes(m.Int("xoff")), XOn: unit.Bytes(m.Int("xon"))}
-			g.Headroom = unit.Bytes(m.Int("size")) - g.XOff
-			q.PG = swconf.SaidAt(p.c, m, "pause", g)
-			if m.Has("cos") && m.Int("cos") != int64(q.queue) {
-				p.fault(m, "cos", swconf.Error, "pfc-class",
-					fmt.Sprintf("thresholds of queue %d pause PFC priority %d", q.queue, m.Int("cos")),
-					"a full queue stops another class, and its own packets are lost",
-					fmt.Sprintf("pfc-cos %d", q.queue))
-			}
-			if g.Headroom <= 0 {
-				p.fault(m, "size", swconf.Error, "headroom",
-					fmt.Sprintf("buffer-size %v is not above pause-threshold %v: no headroom",
-						unit.Bytes(m.Int("size")), g.XOff),
-					"what is under way when the pause is sent finds no room and is lost",
-					"make buffer-size the pause-threshold plus the headroom of rate, cable and MTU")
-			}
-		})
-		r.Set("[no] shape <more...>", func(*cli.Match) {})
-		r.Set("[no] set <more...>", func(*cli.Match) {})
-	case "network-qos":
-		r.Set("[no] mtu <n:int>", func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
-		})
-		r.Set("[no] pause [ no-drop ] pfc-cos <list> [ receive ]", func(m *cli.Match) {
-			if m.No {
-				q.Pause = swconf.Said[int]{}
-				return
-			}
-			n, err := strconv.Atoi(m.Word("list"))
-			if err != nil || n < 0 || n > 7 {
-				p.fault(m, "list", swconf.Error, "bad-value",
-					fmt.Sprintf("pfc-cos %q is not one priority of 0 to 7", m.Word("list")),
-					"the class is not paused", "write the one priority that is paused")
-				return
-			}
-			q.Pause = swconf.SaidAt(p.c, m, "pause", n)
-		})
-		r.Set("[no] <what:congestion-control|set|match|queue-limit|multicast-optimize> <more...>",
-			func(*cli.Match) {})
-	}
-	return r
+// byPriority reports whether a class of network-qos takes 802.1p priorities, as on the Nexus 7000: what has
+// been classified by them says which queues it speaks of.
+func (p *parser) byPriority(pm *policy, pc *policyClass) bool {
+	c := p.classes["network-qos/"+pc.name]
+	pc.tagged = pm.typ == "network-qos" && c != nil && !c.group.Is() && len(c.cos) > 0
+	return pc.tagged
 }
 
 // alphaOf turns "queue-limit dynamic n" into alpha: 7 is 1, each step a factor
@@ -313,21 +359,24 @@ func alphaOf(n int64) float64 {
 	return a
 }
 
-func (p *parser) servicePolicy(r *cli.Mode, a *applied) {
+// servicePolicy is what is applied to whom a line speaks of.
+func (p *parser) servicePolicy(r *cli.Mode, to func(*cli.Match) *applied) {
 	r.Set("[no] service-policy [ type <type:qos|queuing|network-qos> ] [ <dir:input|output> ] <name> [ "+
 		"no-stats ]", func(m *cli.Match) {
-		typ, dir, name := m.Word("type"), m.Word("dir"), m.Word("name")
+		a, typ, dir, name := to(m), m.Word("type"), m.Word("dir"), m.Word("name")
 		if typ == "" {
 			typ = "qos"
 		}
-		if strings.HasPrefix(name, "default-") {
-			return // predefined
-		}
+		predefined, key := given.MatchString(name), typ+"/"+name
 		ref := swconf.SaidAt(p.c, m, "name", name)
 		if m.No { // which takes away what an earlier block has said
 			ref.V = ""
 			a.egress = nil
 			p.c.Unuse("policy-map type "+typ, name)
+		} else if predefined {
+			if _, known := p.given[key]; !known {
+				p.given[key] = ref.At
+			}
 		} else {
 			p.c.Use("policy-map type "+typ, name, ref.At)
 		}
@@ -338,18 +387,18 @@ func (p *parser) servicePolicy(r *cli.Mode, a *applied) {
 			a.queueIn = ref
 		case typ == "queuing":
 			a.queueOut = ref
-			a.egressPolicy(ref)
+			a.egressPolicy(ref, predefined)
 		case dir == "output":
-			a.egressPolicy(ref)
+			a.egressPolicy(ref, predefined)
 		default:
 			a.qosIn = ref
 		}
 	})
 }
 
-// egressPolicy notes one where it applies.
-func (a *applied) egressPolicy(ref swconf.Said[string]) {
-	if ref.V != "" {
+// egressPolicy notes one where it applies. What the switch has by itself is none.
+func (a *applied) egressPolicy(ref swconf.Said[string], predefined bool) {
+	if ref.V != "" && !predefined {
 		a.egress = append(a.egress, ref.At)
 	}
 }

@@ -82,6 +82,9 @@ func exponent(a float64) (int, bool) {
 	return 0, false
 }
 
+// jumbo is the system's jumbo MTU unless it is said, and the largest.
+const jumbo = 9216
+
 func (w *writer) features() {
 	feature := func(on bool, name string) {
 		if on {
@@ -99,8 +102,15 @@ func (w *writer) features() {
 	feature(len(w.S.Channels())+len(w.S.Trunks) > 0, "lacp")
 	feature(pair && !evpn, "vpc")
 	feature(true, "lldp")
+	if evpn && pair {
+		w.Line(0, "feature fabric forwarding")
+	}
 	if evpn {
 		w.Line(0, "feature nv overlay")
+	}
+	// ports of VLANs take 1500 bytes or this
+	if mtu := w.S.Spec.MTU; len(w.S.VLANs) > 0 && mtu > 1500 && mtu < jumbo {
+		w.Line(0, "system jumbomtu %d", mtu)
 	}
 	w.Line(0, "!")
 }
@@ -188,54 +198,6 @@ func (w *writer) qos() {
 	w.Line(0, "!")
 }
 
-// ingress writes what pauses: the policy of most ports, and one for each other headroom that ports need.
-func (w *writer) ingress() {
-	spec, seen := &w.S.Spec, map[string]bool{}
-	if spec.LosslessMask() == 0 {
-		return
-	}
-	w.ingressPolicy(ingressAll, w.S.Most())
-	for _, p := range w.S.Ports {
-		if name := w.ingressName(p); !seen[name] && name != ingressAll {
-			seen[name] = true
-			w.ingressPolicy(name, p.Headroom)
-		}
-	}
-}
-
-// ingressAll is the policy that system qos names.
-const ingressAll = "INGRESS"
-
-// ingressName is a port's policy: by its headroom where that is not most ports'.
-func (w *writer) ingressName(p *design.Port) string {
-	name, most := ingressAll, w.S.Most()
-	for i, h := range p.Headroom {
-		if h != most[i] {
-			name += fmt.Sprintf("-%d-%d", i, h)
-		}
-	}
-	return name
-}
-
-func (w *writer) ingressPolicy(name string, headroom [queue.Classes]unit.Bytes) {
-	spec := &w.S.Spec
-	w.Line(0, "policy-map type queuing %s", name)
-	for i := range spec.Queues {
-		k := &spec.Queues[i]
-		if !k.Lossless {
-			continue
-		}
-		w.Line(1, "class type queuing c-in-q%s", suffix(i))
-		if k.XOff > 0 {
-			w.Line(2, "pause buffer-size %d pause-threshold %d resume-threshold %d pfc-cos %d",
-				k.XOff+headroom[i], k.XOff, k.Resume(k.XOff, spec.MTU), i)
-		} else {
-			n, _ := exponent(k.Alpha)
-			w.Line(2, "queue-limit dynamic %d", n)
-		}
-	}
-}
-
 func suffix(i int) string {
 	if i == 0 {
 		return "-default"
@@ -306,7 +268,7 @@ func (w *writer) pair() {
 		return
 	}
 	if w.D.EVPN() {
-		w.Line(0, "evpn esi multihoming")
+		w.Line(0, "evpn multihoming")
 		w.Line(0, "fabric forwarding anycast-gateway-mac 0200.0000.00ff")
 		return
 	}
@@ -321,6 +283,7 @@ func (w *writer) pair() {
 	w.Line(1, "description peer link to %s", s.Peer.Name)
 	w.Line(1, "switchport")
 	w.Line(1, "switchport mode trunk")
+	w.bundled(s.PeerPorts())
 	w.Line(1, "vpc peer-link")
 }
 
@@ -362,11 +325,11 @@ func (w *writer) interfaces() {
 		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
 		w.Line(1, "switchport")
 		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
-		w.Line(1, "mtu %d", s.Spec.MTU)
+		w.bundled(w.members(c))
 		switch {
 		case evpn && s.Peer != nil:
-			w.Line(1, "ethernet-segment %d", c.Channel)
-			w.Line(2, "esi system-mac %s %d", strings.ToUpper(s.ESIMAC(c.Channel)), c.Channel)
+			w.Line(1, "ethernet-segment")
+			w.Line(2, "esi system-mac %s %d", dotted(s.ESIMAC(c.Channel)), c.Channel)
 		case s.Peer != nil:
 			w.Line(1, "vpc %d", c.Channel)
 		}
@@ -378,28 +341,6 @@ func (w *writer) interfaces() {
 		w.interface_(p)
 	}
 	w.Line(0, "!")
-}
-
-// trunk writes a layer 3 port channel. Policies stand on the channel: those of its members do nothing.
-func (w *writer) trunk(t *design.Trunk) {
-	w.Line(0, "interface %s", t.Name(swconf.NXOS))
-	w.Line(1, "description %s", t.Description(swconf.NXOS))
-	w.Line(1, "no switchport")
-	w.Line(1, "mtu %d", w.S.Spec.MTU)
-	w.Line(1, "service-policy type qos input CLASSIFY")
-	if name := w.ingressName(t.Ports[0]); name != ingressAll {
-		w.Line(1, "service-policy type queuing input %s", name)
-	}
-	if t.Least > 1 {
-		w.Line(1, "lacp min-links %d", t.Least)
-	}
-	if t.Addr.IsValid() {
-		w.Line(1, "ip address %v", t.Addr)
-	} else {
-		w.Line(1, "ip forward")
-		w.Line(1, "ipv6 address use-link-local-only")
-	}
-	w.Line(1, "no shutdown")
 }
 
 func (w *writer) interface_(p *design.Port) {
@@ -423,10 +364,10 @@ func (w *writer) interface_(p *design.Port) {
 	w.Line(1, "speed %d", p.Rate/unit.Mbps)
 	w.Line(1, "priority-flow-control mode auto")
 	if w.S.Spec.Watchdog.On {
-		w.Line(1, "priority-flow-control watch-dog")
+		w.Line(1, "priority-flow-control watch-dog-interval on")
 	}
 	w.Line(1, "lldp dcbx version ieee")
-	if p.Trunk == nil {
+	if p.Channel == 0 {
 		w.Line(1, "service-policy type qos input CLASSIFY")
 	}
 	switch {
@@ -436,11 +377,14 @@ func (w *writer) interface_(p *design.Port) {
 		w.Line(1, "ip forward")
 		w.Line(1, "ipv6 address use-link-local-only")
 	}
+	if p.Kind == design.ToSwitch && p.Trunk == nil {
+		w.watched()
+	}
 	if p.Channel > 0 {
 		w.Line(1, "channel-group %d mode active", p.Channel)
 	}
 	w.Line(1, "no shutdown")
-	if name := w.ingressName(p); name != ingressAll && p.Trunk == nil {
+	if name := w.ingressName(p.Headroom); name != ingressAll && p.Channel == 0 {
 		w.Line(1, "service-policy type queuing input %s", name)
 	}
 }
@@ -451,6 +395,11 @@ func (w *writer) bgp() {
 		return
 	}
 	w.Line(0, "route-map CONNECTED permit 10")
+	transit := evpn && s.Peer == nil
+	if transit {
+		w.Line(0, "route-map UNCHANGED permit 10")
+		w.Line(1, "set ip next-hop unchanged")
+	}
 	w.Line(0, "router bgp %d", s.ASN)
 	w.Line(1, "router-id %v", s.RouterID)
 	w.Line(1, "bestpath as-path multipath-relax")
@@ -460,7 +409,8 @@ func (w *writer) bgp() {
 	if evpn {
 		w.Line(1, "address-family l2vpn evpn")
 		w.Line(2, "maximum-paths 64")
-		if s.Peer == nil {
+		if transit {
+			w.Line(2, "nexthop route-map UNCHANGED")
 			w.Line(2, "retain route-target all")
 		}
 	}
@@ -475,8 +425,12 @@ func (w *writer) bgp() {
 		w.Line(2, "address-family ipv4 unicast")
 		if evpn {
 			w.Line(2, "address-family l2vpn evpn")
+			w.Line(3, "send-community")
 			w.Line(3, "send-community extended")
 			w.Line(3, "rewrite-evpn-rt-asn")
+			if transit {
+				w.Line(3, "route-map UNCHANGED out")
+			}
 		}
 	}
 	if evpn && s.Peer != nil {

@@ -1,7 +1,10 @@
 package nxos
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
@@ -16,13 +19,21 @@ const defaultPoll = 100 * unit.Millisecond
 func (p *parser) resolve() {
 	c := p.c
 	p.watchdog()
-	cache := map[[4]swconf.Said[string]]*swconf.QoS{}
+	p.listed()
+	p.predefine()
+	p.numberQueues()
+	p.queues = p.called()
+	cache := map[[4]string]*swconf.QoS{}
 	alike := map[swconf.Print]*swconf.QoS{} // ports that do the same share one description
-	build := func(a *applied) *swconf.QoS {
-		key := [4]swconf.Said[string]{or(a.qosIn, p.system.qosIn), or(a.queueOut, p.system.queueOut),
-			or(a.queueIn, p.system.queueIn), p.system.network}
+	build := func(a *applied, vlan swconf.Said[string]) *swconf.QoS {
+		in, out := or(or(a.qosIn, vlan), p.system.qosIn), or(a.queueOut, p.system.queueOut)
+		queueIn, network := or(a.queueIn, p.system.queueIn), p.system.network
+		if p.idle("qos/" + in.V) { // nothing is classified, whatever the system's does
+			in = swconf.Said[string]{}
+		}
+		key := [4]string{in.V, out.V, queueIn.V, network.V} // of what is said: later leaves no empty names
 		if cache[key] == nil {
-			q := p.qos(key[0], key[1], key[2], key[3])
+			q := p.qos(in, out, queueIn, network)
 			if print := q.Fingerprint(); alike[print] == nil {
 				alike[print] = q
 			} else {
@@ -41,27 +52,37 @@ func (p *parser) resolve() {
 		}
 		to.egress = append(to.egress, b.a.egress...)
 	}
+	p.inheritAll()
+	c.Part = !p.features
 	for _, s := range []*swconf.Said[string]{&p.system.qosIn, &p.system.queueOut, &p.system.queueIn,
 		&p.system.network} {
 		*s = later(*s, swconf.Said[string]{})
 	}
-	c.QoS = build(&applied{})
+	c.QoS = build(&applied{}, swconf.Said[string]{})
+	for _, port := range slices.Concat(c.Ports, c.Bundles, c.Subs) {
+		port.QoS, port.Policies = build(p.ports[port], p.byVLAN(port)), p.ports[port].said()
+	}
+	c.Settle()
 	for _, port := range c.Ports {
-		a := p.ports[port]
-		if b := c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
-			a = p.ports[b].over(a)
-		}
-		port.QoS = build(a)
-		if !port.PFC.Is() {
+		if p.pfcOff.V {
+			port.PFC = swconf.Say(swconf.PFCOff, p.pfcOff.At)
+		} else if !port.PFC.Is() {
 			port.PFC.V = swconf.PFCAuto
 		}
 	}
 	if c.BGP != nil {
 		for _, n := range c.BGP.Neighbors {
-			if t := p.inherit[n.Group.V]; t != nil {
-				n.Active = n.Active || t.Active
-				if !n.Remote.Is() {
-					n.Remote = t.Remote
+			if t := p.peers[n.Group.V]; t != nil {
+				n.On |= t.On
+				n.Active, n.Loops = n.On != 0, n.Loops || t.Loops
+				fillOne(&n.Remote, t.Remote)
+				fillOne(&n.Local, t.Local)
+				fillOne(&n.Down, t.Down)
+				n.Maps = append(n.Maps, t.Maps...)
+			}
+			for _, m := range n.Maps {
+				if p.keeps[m.Name] {
+					n.Keeps = swconf.Say(true, m.At)
 				}
 			}
 		}
@@ -69,12 +90,30 @@ func (p *parser) resolve() {
 	p.dlb()
 }
 
-// over is what holds at a member of a port channel: the channel's policies, and its own where that has none.
-func (a *applied) over(member *applied) *applied {
-	both := *member
-	both.qosIn, both.queueOut, both.queueIn = or(a.qosIn, member.qosIn), or(a.queueOut, member.queueOut),
-		or(a.queueIn, member.queueIn)
-	return &both
+// called is how queues are called that no class of a policy names: as in the text's own policies, on switches
+// of four queues without a number of them.
+func (p *parser) called() string {
+	for _, pm := range p.policies {
+		for _, pc := range pm.classes {
+			if strings.HasPrefix(pc.name, "c-out-q") || strings.HasPrefix(pc.name, "c-nq") {
+				return "c-out-q"
+			}
+		}
+	}
+	return "c-out-8q-q"
+}
+
+// said is what stands at the interface itself.
+func (a *applied) said() (list []swconf.Said[string]) {
+	for _, x := range []struct {
+		what string
+		name swconf.Said[string]
+	}{{"qos input ", a.qosIn}, {"queuing output ", a.queueOut}, {"queuing input ", a.queueIn}} {
+		if x.name.Is() {
+			list = append(list, swconf.Say(x.what+x.name.V, x.name.At))
+		}
+	}
+	return list
 }
 
 // later is what holds after a line: an empty name takes the earlier one away.
@@ -110,9 +149,9 @@ func (p *parser) watchdog() {
 func (p *parser) qos(in, out, queueIn, network swconf.Said[string]) *swconf.QoS {
 	q := &swconf.QoS{Input: in, Output: out, Network: network}
 	for i := range q.Queues {
-		q.Queues[i].Name = fmt.Sprintf("c-out-8q-q%d", i)
+		q.Queues[i].Name = fmt.Sprintf("%s%d", p.queues, i)
 	}
-	q.Queues[0].Name = "c-out-8q-q-default"
+	q.Queues[0].Name = p.queues + "-default"
 	if pm := p.policies["qos/"+in.V]; in.Is() && pm != nil {
 		p.classify(q, pm)
 	}
@@ -121,6 +160,7 @@ func (p *parser) qos(in, out, queueIn, network swconf.Said[string]) *swconf.QoS 
 			if pc.in {
 				continue
 			}
+			p.byCOS(q, pc)
 			to := &q.Queues[pc.queue]
 			to.Name, to.At, to.Strict, to.Share, to.WRED, to.Limit, to.Alpha = pc.name, pc.at, pc.Strict,
 				pc.Share, pc.WRED, pc.Limit, pc.Alpha
@@ -141,17 +181,75 @@ func (p *parser) qos(in, out, queueIn, network swconf.Said[string]) *swconf.QoS 
 	}
 	if pm := p.policies["network-qos/"+network.V]; network.Is() && pm != nil {
 		for _, pc := range pm.classes {
-			to := &q.Queues[pc.queue]
-			to.MTU, to.Pause, to.Net = pc.MTU, pc.Pause, pc.at
+			if pc.tagged {
+				p.nettedByCOS(q, pc)
+				continue
+			}
+			if pm.given {
+				q.Stops[fcoeCOS] = swconf.Say(uint8(pc.queue), pc.at)
+			}
+			netted(q, pc, pc.queue, p.carried(q, pc))
 		}
 	}
 	return q
 }
 
+// netted gives a queue what a class of a network-qos policy says; pauses that name no priority are of prio.
+func netted(q *swconf.QoS, pc *policyClass, n, prio int) {
+	to := &q.Queues[n]
+	to.MTU, to.Pause, to.Net = pc.MTU, pc.Pause, pc.at
+	if pc.PG.Is() && !to.PG.Is() {
+		to.PG = pc.PG
+	}
+	if pc.drops.V {
+		to.Pause = swconf.Say(prio, pc.drops.At)
+		if prio != n && !q.COS[prio].Is() { // it is the class's own, whatever its number
+			q.Stops[prio] = swconf.Say(uint8(n), pc.drops.At)
+		}
+	}
+	if pc.congests.Is() && !to.WRED.Is() {
+		to.WRED = swconf.Say(swconf.WRED{ECN: pc.congests.V}, pc.congests.At)
+	}
+}
+
+// nettedByCOS does so for the queues of a class's 802.1p priorities, where the text says which these are.
+func (p *parser) nettedByCOS(q *swconf.QoS, pc *policyClass) {
+	c := p.classes["network-qos/"+pc.name]
+	for prio := range q.COS {
+		if c.takesCOS(prio) && q.COS[prio].Is() {
+			netted(q, pc, int(q.COS[prio].V), prio)
+		}
+	}
+}
+
+// carried is the PFC priority of a class that is paused without one being named: the 802.1p priority whose
+// packets it takes, or the one that it sets, or one that its packets have among other things, or its queue's
+// own number.
+func (p *parser) carried(q *swconf.QoS, pc *policyClass) int {
+	for prio := range q.COS {
+		if q.COS[prio].Is() && int(q.COS[prio].V) == pc.queue {
+			return prio
+		}
+	}
+	if pc.cos.Is() {
+		return pc.cos.V
+	}
+	if pm := p.policies["qos/"+q.Input.V]; pm != nil {
+		for _, fed := range pm.classes {
+			if c := p.classOf(fed.name); c != nil && fed.group.V == pc.queue && c.all && len(c.cos) == 1 {
+				if prio := slices.Index(c.cos[0][:], true); prio >= 0 {
+					return prio
+				}
+			}
+		}
+	}
+	return pc.queue
+}
+
 // classify gives every DSCP the group of the first class that takes it.
 func (p *parser) classify(q *swconf.QoS, pm *policy) {
 	for _, pc := range pm.classes {
-		if c := p.classes[pc.name]; c != nil && q.Feeds[pc.group.V&7].Line == 0 {
+		if c := p.classOf(pc.name); c != nil && q.Feeds[pc.group.V&7].Line == 0 {
 			q.Feeds[pc.group.V&7] = c.matchAt
 		}
 	}
@@ -163,30 +261,75 @@ func (p *parser) classify(q *swconf.QoS, pm *policy) {
 				}
 				continue
 			}
-			c := p.classes[pc.name]
-			if c == nil || !c.takes(d) {
-				continue
+			if c := p.classOf(pc.name); c != nil && c.takes(d) {
+				q.DSCP[d] = pc.feeds()
+				break
 			}
-			at := pc.group.At
-			if !pc.group.Is() {
-				at = pc.at
+		}
+	}
+	for cos := range q.COS {
+		for _, pc := range pm.classes {
+			if c := p.classOf(pc.name); c != nil && c.takesCOS(cos) {
+				q.COS[cos] = pc.feeds()
+				break
 			}
-			q.DSCP[d] = swconf.Say(uint8(min(pc.group.V, queue.Classes-1)), at)
-			break
 		}
 	}
 }
 
-func (c *classMap) takes(d int) bool {
-	if len(c.matches) == 0 || c.all && c.other {
-		return false
-	}
-	for _, m := range c.matches {
-		if m[d] != c.all {
-			return !c.all
+// byCOS gives a queue the 802.1p priorities that its class-map names, where nothing else classifies by them:
+// on the Nexus 7000 they choose the queue (Cisco, Nexus 7000 QoS guide, "Queuing and Scheduling").
+func (p *parser) byCOS(q *swconf.QoS, pc *policyClass) {
+	c := p.classes["queuing/"+pc.name]
+	for cos := range q.COS {
+		if c != nil && !c.group.Is() && !q.COS[cos].Is() && c.takesCOS(cos) {
+			q.COS[cos] = swconf.Say(uint8(pc.queue), c.matchAt)
 		}
 	}
-	return c.all
+}
+
+// classOf is the class-map of type qos of a name. class-fcoe takes 802.1p priority 3 unless it says otherwise
+// (Cisco, Nexus 5000 QoS guide, "Default System Classes").
+func (p *parser) classOf(name string) *classMap {
+	c := p.classes["qos/"+name]
+	if name == fcoe && (c == nil || len(c.matches)+len(c.cos) == 0 && !c.other) {
+		c = &classMap{name: name, cos: [][64]bool{{fcoeCOS: true}}}
+	}
+	return c
+}
+
+// listed gives classes the DSCPs that their access lists permit; the two families share their names.
+func (p *parser) listed() {
+	var all []*classMap
+	for _, c := range p.classes {
+		if len(c.lists) > 0 {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *classMap) int { return cmp.Compare(a.at.Line, b.at.Line) })
+	for _, c := range all {
+		for _, l := range c.lists {
+			taken, is := p.lists.Takes(l.V)
+			if !is {
+				c.other = true
+				continue
+			}
+			p.c.ByList("class-map "+c.name, l, taken)
+			c.matches = append(c.matches, taken.DSCP)
+			if c.matchAt.Line == 0 {
+				c.matchAt = l.At
+			}
+		}
+	}
+}
+
+// feeds is the queue of a class's packets.
+func (pc *policyClass) feeds() swconf.Said[uint8] {
+	at := pc.group.At
+	if !pc.group.Is() {
+		at = pc.at
+	}
+	return swconf.Say(uint8(min(pc.group.V, queue.Classes-1)), at)
 }
 
 // dlb reports what load-balanced flows pass by: egress policies and transmit
