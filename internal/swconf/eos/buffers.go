@@ -2,8 +2,10 @@ package eos
 
 import (
 	"fmt"
+	"slices"
 
 	"railyard/internal/queue"
+	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/unit"
 )
@@ -37,21 +39,91 @@ func (w *writer) profileOf(p *design.Port) string {
 func (w *writer) bufferProfile(name string, headroom [queue.Classes]unit.Bytes) {
 	spec := &w.S.Spec
 	w.Line(0, "platform trident mmu queue profile %s", name)
+	var most unit.Bytes // one for all priority groups
 	for i := range spec.Queues {
-		k := &spec.Queues[i]
+		if spec.Queues[i].Lossless {
+			most = max(most, headroom[i])
+		}
+	}
+	if most > 0 {
+		w.Line(1, "ingress headroom bytes %d", most)
+	}
+	for i := range spec.Queues {
+		if k := &spec.Queues[i]; k.Lossless {
+			w.Line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
+		}
+	}
+	for i := range spec.Queues {
+		if k := &spec.Queues[i]; !k.Lossless {
+			w.Line(1, "egress unicast queue %d threshold %s", i, share(k.Alpha))
+		}
+	}
+}
+
+// shares are what EOS gives a queue or a priority group of the free buffer (aristanetworks/avd, schema of
+// platform.trident.mmu).
+var shares = []float64{1. / 128, 1. / 64, 1. / 32, 1. / 16, 1. / 8, 1. / 4, 1. / 2, 1, 2, 4, 8}
+
+// fitBuffers holds the buffers of a switch to what EOS can say: shares of what is free, and one headroom
+// for all priority groups. An xOFF in bytes becomes the smallest share that lets one priority group alone
+// hold as much; the switch's Spec says so then.
+func fitBuffers(s *design.Switch) (notes []string, err error) {
+	for i := range s.Spec.Queues {
+		k := &s.Spec.Queues[i]
 		switch {
 		case k.Lossless && k.XOff > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %d bytes resume %d bytes", i,
-				headroom[i], k.XOff, k.Resume(k.XOff, spec.MTU))
-		case k.Lossless && headroom[i] > 0:
-			w.Line(1, "ingress priority-group %d headroom %d bytes threshold %s", i, headroom[i],
-				share(k.Alpha))
-		case k.Lossless:
-			w.Line(1, "ingress priority-group %d threshold %s", i, share(k.Alpha))
-		case k.Limit > 0:
-			w.Line(1, "egress unicast queue %d threshold %d bytes", i, k.Limit)
-		default:
-			w.Line(1, "egress unicast queue %d threshold %s", i, share(k.Alpha))
+			xoff := k.XOff
+			k.Alpha = shares[len(shares)-1]
+			for _, a := range shares {
+				if a/(1+a)*float64(s.Spec.Buffer) >= float64(xoff) {
+					k.Alpha = a
+					break
+				}
+			}
+			k.XOff, k.XOn, k.XOnOffset = 0, 0, 0
+			notes = append(notes, fmt.Sprintf("queue %d: EOS pauses at a share of what is free and resumes "+
+				"by itself; %s of %v lets it hold %v, as asked", i, share(k.Alpha), s.Spec.Buffer, xoff))
+		case k.Lossless && (k.XOn > 0 || k.XOnOffset > 0):
+			return nil, design.Refuse(swconf.EOS, s,
+				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
+					"(switch.queues.%d.xon=0B)", i, k.XOn, k.XOnOffset, i)
+		case !k.Lossless && k.Limit > 0:
+			return nil, design.Refuse(swconf.EOS, s, "queue %d: a limit of %v; shares of the free buffer "+
+				"are accepted (switch.queues.%d.limit=0B, alpha 1/128 to 8)", i, k.Limit, i)
+		}
+		if !slices.Contains(shares, k.Alpha) {
+			return nil, design.Refuse(swconf.EOS, s, "queue %d: alpha %g; 1/128, 1/64 and so on to 8 are "+
+				"accepted (switch.queues.%d.alpha)", i, k.Alpha, i)
+		}
+	}
+	oneHeadroom(s)
+	return notes, nil
+}
+
+// oneHeadroom gives all lossless queues of a port the most that one of them needs: EOS has one for all.
+func oneHeadroom(s *design.Switch) {
+	var spec unit.Bytes
+	for i := range s.Spec.Queues {
+		if k := &s.Spec.Queues[i]; k.Lossless {
+			spec = max(spec, k.Headroom)
+		}
+	}
+	for i := range s.Spec.Queues {
+		if k := &s.Spec.Queues[i]; k.Lossless {
+			k.Headroom = spec
+		}
+	}
+	for _, p := range s.Ports {
+		var most unit.Bytes
+		for i := range s.Spec.Queues {
+			if s.Spec.Queues[i].Lossless {
+				most = max(most, p.Headroom[i])
+			}
+		}
+		for i := range s.Spec.Queues {
+			if s.Spec.Queues[i].Lossless {
+				p.Headroom[i] = most
+			}
 		}
 	}
 }

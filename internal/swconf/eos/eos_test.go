@@ -20,7 +20,7 @@ import (
 // What EOS's lines say: of ports, of queues in profiles and under interfaces, of buffers, of BGP; and what is
 // told of malformed ones.
 func TestLines(t *testing.T) {
-	for _, page := range []string{"ports", "queues", "routing", "faults"} {
+	for _, page := range []string{"ports", "queues", "routing", "texts", "faults"} {
 		t.Run(page, func(t *testing.T) {
 			story.Cases(t, page, func(text string) string {
 				c, err := Parse("eos.cfg", []byte(text))
@@ -125,6 +125,36 @@ func TestRefusedSpecs(t *testing.T) {
 		}
 		if _, err := Render(d, d.Switches[0]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// What the text leaves open and the simulation fills in is told.
+func TestNotes(t *testing.T) {
+	const open = "hostname a\npriority-flow-control pause watchdog default timeout 0.2\n" +
+		"interface Ethernet1\n no switchport\n mtu 9214\n priority-flow-control on\n" +
+		" priority-flow-control priority 3 no-drop\n" +
+		" tx-queue 3\n  random-detect ecn minimum-threshold 100 kbytes maximum-threshold 200 kbytes\n"
+	for text, want := range map[string]string{
+		open:                                  "queues 3 have no line of their priority",
+		open + "  bandwidth percent 50\n":     "!no line of their priority",
+		open + " tx-queue 5\n  no priority\n": "!no line of their priority",
+		open + "  priority strict\n":          "!no line of their priority",
+		open + "qos profile P\n":              "recovery time 200ms",
+		open + "platform trident mmu headroom-pool limit cells 9\n": "not simulated: platform trident mmu " +
+			"headroom-pool limit cells 9 (line 10)",
+	} {
+		c, err := Parse("a.cfg", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, notes, err := c.Spec(queue.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Join(notes, "\n")
+		if what, never := strings.CutPrefix(want, "!"); never == strings.Contains(said, what) {
+			t.Errorf("%s\nwant %q", said, want)
 		}
 	}
 }

@@ -39,9 +39,9 @@ func (x *mmu) give(k *swconf.Queue, i int) {
 }
 
 // ofPort reads which profile an interface has (public templates for 7060DX5 and 7060X6).
-func (p *parser) ofPort(r *cli.Mode, ports []*swconf.Port) {
+func (p *parser) ofPort(r *cli.Mode) {
 	r.Set("[no] platform trident mmu queue interface-profile <name>", func(m *cli.Match) {
-		for _, port := range ports {
+		for _, port := range opened(m) {
 			own := p.mmuOwn[port]
 			swconf.Assign(p.c, m, &own, "name", m.Word("name"))
 			p.mmuOwn[port] = own
@@ -67,9 +67,12 @@ func (p *parser) mmuRules(r *cli.Mode) {
 			p.c.Undefine("mmu profile", m.Word("name"))
 			return nil
 		}
-		shared := &mmu{}
+		shared := p.mmu[m.Word("name")]
+		if shared == nil { // the same again goes on
+			shared = &mmu{}
+			p.mmu[m.Word("name")] = shared
+		}
 		q := &shared.queues
-		p.mmu[m.Word("name")] = shared
 		p.define(m, "mmu profile")
 		sub := cli.NewMode("mmu")
 		sub.Set("[no] ingress headroom [ <unit:bytes|cells> ] <h:int>", func(m *cli.Match) {
@@ -87,8 +90,10 @@ func (p *parser) mmuRules(r *cli.Mode) {
 			}
 			swconf.Assign(p.c, m, &shared.alpha, "alpha", a)
 		})
-		sub.Set("[no] ingress <what:reserved|resume> <more...>", func(*cli.Match) {})
-		sub.Set("[no] ingress priority-group <n:int> reserved <more...>", func(*cli.Match) {})
+		sub.Set("[no] ingress <what:reserved|resume> <more...>", p.unsimulated)
+		sub.Set("[no] egress unicast queue <n:int> <what:reserved|drop-precedence> <more...>", p.unsimulated)
+		sub.Skip(p.pass, "egress multicast")
+		sub.Set("[no] ingress priority-group <n:int> reserved <more...>", p.unsimulated)
 		sub.Set("[no] ingress priority-group <n:int> headroom <h:int> bytes threshold <xoff:int> bytes "+
 			"resume <xon:int> bytes", func(m *cli.Match) {
 			if m.Int("n") > 7 {
@@ -137,6 +142,7 @@ func (p *parser) mmuRules(r *cli.Mode) {
 		})
 		return sub
 	})
+	r.Set("[no] platform trident mmu headroom-pool limit <more...>", p.unsimulated)
 	r.Set("[no] platform trident mmu queue profile <name> apply", func(m *cli.Match) {
 		if p.mmuApply = m.Word("name"); m.No {
 			p.mmuApply = ""

@@ -6,58 +6,76 @@ package eos
 import (
 	"fmt"
 	"net/netip"
-	"strings"
+	"regexp"
+	"slices"
 
-	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/platform"
 	"railyard/unit"
 )
 
 // Looks reports whether text looks like EOS.
-func Looks(text string) int {
-	return swconf.Score(text, "! device:", "transceiver qsfp", "qos profile ", "qos map dscp", "tx-queue ",
+func Looks(text swconf.Text) int {
+	return text.Score("! device:", "transceiver qsfp", "qos profile ", "qos map dscp", "tx-queue ",
 		"service-profile ", "priority-flow-control on", "no-drop", "priority-flow-control pause watchdog",
 		"management api", "service routing protocols model", "random-detect ecn minimum-threshold",
-		"platform trident mmu", "interface Ethernet1\n", "maximum-paths 64 ecmp", "dcbx mode")
+		"platform trident mmu", "interface Ethernet1\n", "maximum-paths 64 ecmp", "dcbx mode",
+		"type quality-of-service", "priority-flow-control priority ", "mlag configuration", "vrf instance ",
+		"switchport trunk group ", "interface Port-Channel") +
+		2*text.Score("interface Management1\n", "type quality-of-service", "set traffic-class ") // EOS alone
 }
 
 type parser struct {
 	c        *swconf.Config
+	platform platform.Platform
 	toTC     [64]swconf.Said[int]
+	cosTC    [8]swconf.Said[int]
 	toQueue  [8]int
+
+	tcNames, queueNames map[string]int // of traffic classes and queues that the text calls something
+
 	profiles map[string]*profile
+	classes  map[string]*class
+	policies map[string]*policy
+	lists    *swconf.AccessLists
 	ports    map[*swconf.Port]*profile // what an interface says itself
+	routed   map[*swconf.Port]swconf.Said[bool]
 	uses     map[*swconf.Port]swconf.Said[string]
 	peers    *swconf.Peers
+	pfcOff   swconf.Said[bool]            // of the whole switch
+	stopped  map[string]swconf.Said[bool] // by VRF: BGP is shut down
+	keeps    swconf.Said[bool]            // EVPN routes are told with the next hop that they came with
 	mmu      map[string]*mmu
 	mmuApply string
 	mmuOwn   map[*swconf.Port]swconf.Said[string]
-}
-
-// profile is a qos profile, or the same commands under an interface.
-type profile struct {
-	at     swconf.Place
-	trust  swconf.Said[bool]
-	pfc    swconf.Said[bool]
-	noDrop [queue.Classes]swconf.Said[bool]
-	queues [queue.Classes]swconf.Queue
+	below    *cli.Mode // interfaces
 }
 
 // Commands is the table of global commands, for tests.
 func Commands() *cli.Mode { return newParser("").root() }
 
 func newParser(file string) *parser {
-	p := &parser{c: &swconf.Config{OS: swconf.EOS, File: file}, profiles: map[string]*profile{},
-		ports: map[*swconf.Port]*profile{},
-		uses:  map[*swconf.Port]swconf.Said[string]{}, peers: swconf.NewPeers(),
+	p := &parser{c: &swconf.Config{OS: swconf.EOS, File: file}, platform: platform.Of("eos", ""),
+		profiles: map[string]*profile{}, classes: map[string]*class{}, policies: map[string]*policy{},
+		ports:  map[*swconf.Port]*profile{},
+		routed: map[*swconf.Port]swconf.Said[bool]{},
+		uses:   map[*swconf.Port]swconf.Said[string]{}, peers: swconf.NewPeers(),
+		stopped: map[string]swconf.Said[bool]{}, tcNames: map[string]int{}, queueNames: map[string]int{},
 		mmu: map[string]*mmu{}, mmuOwn: map[*swconf.Port]swconf.Said[string]{}}
-	p.c.LLDP.V = true
+	p.lists = swconf.NewAccessLists(p.pass)
+	p.c.LLDP.V, p.c.Floors = true, true
+	p.c.Strict = p.platform.Word("tx_priority") == "strict"
+	// where a channel says something it holds, and else what its members say
+	p.c.Bundling = swconf.Bundling{MTU: swconf.ChannelFirst}
 	for i := range p.toQueue {
 		p.toQueue[i] = i
 	}
 	return p
 }
+
+// deviceForm is how a running configuration begins.
+var deviceForm = regexp.MustCompile(`(?m)^! device: \S+ \(([^,()]+), EOS-`)
 
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
@@ -66,12 +84,31 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 		return nil, err
 	}
 	p := newParser(file)
+	if m := deviceForm.FindSubmatch(text[:min(len(text), 4096)]); m != nil {
+		p.platform = platform.Of("eos", string(m[1]))
+	}
+	if lines, err = withoutTexts(file, lines); err != nil {
+		return nil, err
+	}
 	p.c.Total = len(lines)
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
 	p.resolve()
 	return p.c, nil
+}
+
+// oldGroup reads peer-group, as releases before 4.23 print it, as the two words that it is now.
+func oldGroup(l *cli.Line) {
+	for i, w := range l.Words {
+		if i >= 2 && i <= 3 && w.Text == "peer-group" && l.Words[i-2].Text == "neighbor" &&
+			l.Words[i-1].Text != "interface" {
+			l.Words = slices.Concat(l.Words[:i], []cli.Word{{Text: "peer", Col: w.Col}, {Text: "group",
+				Col: w.Col + 5}},
+				l.Words[i+1:])
+			return
+		}
+	}
 }
 
 func (p *parser) bad(m *cli.Match, name, what string) {
@@ -89,20 +126,8 @@ func (p *parser) root() *cli.Mode {
 	})
 	// it runs unless told not to
 	r.Set("[no] lldp run", func(m *cli.Match) { c.LLDP = swconf.SaidAt(p.c, m, "lldp", !m.No || m.Default) })
-	r.Set("[no] qos map dscp <list...>", p.dscpMap)
-	r.Set("[no] qos map traffic-class <tc:int> to <what:tx-queue|uc-tx-queue|priority-group|pfc> [ "+
-		"priority ] <q:int>", func(m *cli.Match) {
-		tc, q := m.Int("tc"), m.Int("q")
-		if tc > 7 {
-			p.bad(m, "tc", "a traffic class from 0 to 7")
-		} else if q > 7 {
-			p.bad(m, "q", "a queue from 0 to 7")
-		} else if m.No {
-			p.toQueue[tc] = int(tc)
-		} else if strings.HasSuffix(m.Word("what"), "tx-queue") {
-			p.toQueue[tc] = int(q)
-		}
-	})
+	p.mapRules(r)
+	p.classRules(r)
 	r.On("[no] qos profile <name>", func(m *cli.Match) *cli.Mode {
 		name := m.Word("name")
 		if m.No {
@@ -110,41 +135,16 @@ func (p *parser) root() *cli.Mode {
 			c.Undefine("qos profile", name)
 			return nil
 		}
-		if old := p.profiles[name]; old != nil {
-			swconf.Duplicate(c, "qos profile", name, p.c.At(m, "name"), old.at)
-		} else {
+		if p.profiles[name] == nil { // the same again goes on
 			p.profiles[name] = &profile{at: p.c.At(m, "name")}
 			c.Define("qos profile", name, p.c.At(m, "name"), false)
 		}
 		sub := cli.NewMode("qos-profile")
-		p.qosCommands(sub, func() []*profile { return []*profile{p.profiles[name]} })
+		p.qosCommands(sub, func(*cli.Match) []*profile { return []*profile{p.profiles[name]} })
 		return sub
 	})
 	r.On("[no] interface <names...>", p.openInterface)
-	seconds := func(to *swconf.Said[unit.Time], name string) func(*cli.Match) {
-		return func(m *cli.Match) {
-			swconf.Assign(p.c, m, to, name, unit.Time(min(m.Num(name), 1e6)*1000+0.5)*unit.Millisecond)
-			if w := &c.Watchdog; !m.No {
-				w.On = swconf.SaidAt(p.c, m, "watchdog", true)
-			} else if !w.Poll.Is() && !w.Detect.Is() && !w.Restore.Is() {
-				w.On = swconf.Said[bool]{}
-			}
-		}
-	}
-	r.Set("[no] priority-flow-control pause watchdog default timeout <s:num>",
-		seconds(&c.Watchdog.Detect, "s"))
-	r.Set("[no] priority-flow-control pause watchdog default recovery-time <s:num> [ forced ]",
-		seconds(&c.Watchdog.Restore, "s"))
-	r.Set("[no] priority-flow-control pause watchdog default polling-interval <s:num>",
-		seconds(&c.Watchdog.Poll, "s"))
-	r.Set("no priority-flow-control [ pause [ watchdog [ default ] ] ]", func(*cli.Match) {
-		c.Watchdog = swconf.Watchdog{}
-	})
-	r.Set("[no] priority-flow-control pause watchdog action <what:drop|no-drop|errdisable|notify-only>",
-		func(m *cli.Match) {
-			swconf.Assign(p.c, m, &c.Watchdog.Forward, "what", m.Word("what") == "no-drop" ||
-				m.Word("what") == "notify-only")
-		})
+	p.watchdogRules(r)
 	const chips = "[no] ip load-sharing <chip:arad|fm6000|petraA|sand|trident>"
 	r.Set(chips+" seed <n>", func(m *cli.Match) { swconf.Assign(c, m, &c.HashSeed, "n", m.Word("n")) })
 	r.Set(chips+" <hash:int>", func(*cli.Match) {})
@@ -157,18 +157,41 @@ func (p *parser) root() *cli.Mode {
 		return p.loadBalance()
 	})
 	p.mmuRules(r)
+	p.mlagRules(r)
 	r.On("[no] router bgp <asn>", p.openBGP)
-	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
-		if p.define(m, "route-map"); m.No {
+	p.routeRules(r)
+	p.generalRules(r)
+	r.Families(p.pass, rootFamilies)
+	r.Skip(p.pass, passed...)
+	return r
+}
+
+// generalRules open what holds functions of route control, whose text is taken out (withoutTexts).
+func (p *parser) generalRules(r *cli.Mode) {
+	r.On("[no] router general", func(m *cli.Match) *cli.Mode {
+		if p.pass(m); m.No {
 			return nil
 		}
-		sub := cli.NewMode("route-map")
-		sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) {
-			p.use(m, "prefix-list", "name")
+		sub := cli.NewMode("router-general")
+		sub.On("[no] control-functions", func(m *cli.Match) *cli.Mode {
+			p.pass(m)
+			return cli.NewMode("control-functions").Skip(p.pass, "code unit <name> source",
+				"compile", "commit", "abort")
 		})
-		sub.Families(p.pass, routeMapFamilies)
-		return sub
+		sub.On("[no] vrf <name>", func(m *cli.Match) *cli.Mode {
+			p.pass(m)
+			return cli.NewMode("router-general-vrf").Skip(p.pass, "leak", "routes", "rd", "router-id",
+				"next-hops", "route")
+		})
+		return sub.Skip(p.pass, "router-id", "hardware", "software", "fib", "next-hops", "route", "routes",
+			"resolution", "rib", "address-family", "metric", "forwarding", "tunnel")
 	})
+}
+
+// routeRules read what BGP's policies are made of.
+func (p *parser) routeRules(r *cli.Mode) {
+	r.On("[no] route-map <name> <action:permit|deny> [ <seq:int> ]", p.openRouteMap)
+	r.On("[no] route-map <name>", p.openRouteMap)
 	const entry = "<action:permit|deny> <prefix> [ eq <eq:int> ] [ ge <ge:int> ] [ le <le:int> ]"
 	prefixList := func(m *cli.Match) *cli.Mode {
 		if p.prefix(m); m.No && (m.Has("seq") || m.Has("action")) {
@@ -180,25 +203,43 @@ func (p *parser) root() *cli.Mode {
 		sub := cli.NewMode("prefix-list")
 		sub.Set("[no] [ seq <n:int> ] "+entry, p.prefix)
 		sub.Set("no seq <n:int>", func(*cli.Match) {})
-		return sub.Skip(p.pass, "remark")
+		return sub.Skip(p.pass, "remark", "seq <n:int> remark")
 	}
 	r.On("[no] ip prefix-list <name>", prefixList)
 	r.On("[no] ip prefix-list <name> [ seq <n:int> ] "+entry, prefixList)
 	r.On("no ip prefix-list <name> seq <n:int>", prefixList)
-	r.Skip(p.pass, passed...)
-	return r
+}
+
+func (p *parser) openRouteMap(m *cli.Match) *cli.Mode {
+	if p.define(m, "route-map"); m.No {
+		return nil
+	}
+	sub := cli.NewMode("route-map")
+	sub.Set("[no] match ip address prefix-list <name>", func(m *cli.Match) {
+		p.use(m, "prefix-list", "name")
+	})
+	sub.Set("[no] sub-route-map <name>", func(m *cli.Match) { p.use(m, "route-map", "name") })
+	sub.Families(p.pass, routeMapFamilies)
+	return sub
 }
 
 var passed = []string{"transceiver", "service", "spanning-tree", "username", "aaa", "management", "ntp",
-	"clock", "logging", "snmp-server", "banner", "vrf", "ip routing", "ipv6 unicast-routing", "ip route",
-	"ip name-server", "ip domain", "dns", "vlan", "mlag", "hardware", "queue-monitor", "daemon",
-	"event-handler", "enable", "boot", "alias", "terminal", "agent", "system", "ip virtual-router",
-	"ip access-list", "ipv6 access-list",
-	"lldp", "lacp", "errdisable", "platform <chip:arad|barefoot|fm6000|petraA|sand|sfe>",
-	"platform trident <what:fabric|forwarding-table|l2|l3|routing-table|tcam>", "port-channel",
-	"monitor", "sflow", "tacacs-server",
-	"radius-server", "trunk", "router multicast", "router general", "peer-filter", "interface defaults",
-	"qos rewrite", "dcbx", "switchport default", "end"}
+	"clock", "logging", "snmp-server", "banner", "vrf", "dns", "vlan", "queue-monitor", "daemon",
+	"event-handler", "event-monitor", "enable", "boot", "alias", "terminal", "agent", "system", "switch",
+	"lldp", "lacp", "errdisable", "port-channel", "monitor", "sflow", "tacacs-server", "match-list", "policy",
+	"radius-server", "radius", "tacacs", "trunk", "peer-filter", "interface defaults",
+	"interface profile", "role",
+	"dcbx", "switchport default", "end", "cvx", "dynamic prefix-list", "flow", "address", "application",
+	"as-path",
+	"identity", "ipsec", "l2-protocol", "link tracking", "maintenance", "metadata", "prompt",
+	"schedule", "sync",
+	"traffic-policies", "tunnel", "patch", "load-interval", "default load-interval", "config", "license",
+	"monitor session", "group", "domain", "hostname-alias", "kernel", "object-group", "object",
+	"virtual", "email",
+	"stun", "sfe", "section", "secret", "unsupported-transceiver", "ssl", "security", "zerotouch",
+	"mcs", "bgp", "tap",
+	"switchport port-security", "redundancy", "track", "exit-group", "vmtracer", "mac-address", "p4-runtime",
+	"show", "write", "copy", "configure", "ping", "clear"}
 
 func (p *parser) define(m *cli.Match, kind string) {
 	if m.No {
@@ -246,5 +287,51 @@ func (p *parser) loadBalance() *cli.Mode {
 		}
 	})
 	r.On("[no] load-balance dynamic", func(*cli.Match) *cli.Mode { return dynamic })
-	return r
+	return r.Families(p.pass, map[string]string{"load-balance": "factor|fm6000|sand|trident|udf",
+		"fields":       "",
+		"distribution": "", "packet-type": ""})
+}
+
+// mlagRules read how two switches are one for bundles.
+func (p *parser) mlagRules(r *cli.Mode) {
+	r.On("[no] mlag configuration", func(m *cli.Match) *cli.Mode {
+		if m.No {
+			p.c.MLAG = nil
+			return nil
+		}
+		if p.c.MLAG == nil {
+			p.c.MLAG = &swconf.MLAG{At: p.c.At(m, "mlag")}
+		}
+		g := p.c.MLAG
+		sub := cli.NewMode("mlag")
+		sub.Set("[no] domain-id <v>", func(m *cli.Match) {
+			swconf.Assign(p.c, m, &g.Domain, "v",
+				m.Word("v"))
+		})
+		sub.Set("[no] local-interface <v...>", func(m *cli.Match) {
+			swconf.Assign(p.c, m, &g.Local, "v", fullName(m.Word("v")))
+		})
+		sub.Set("[no] peer-address <v>", func(m *cli.Match) {
+			a, err := netip.ParseAddr(m.Word("v"))
+			if err != nil && !m.No {
+				p.bad(m, "v", "an address such as 169.254.0.1")
+				return
+			}
+			swconf.Assign(p.c, m, &g.Peer, "v", a)
+		})
+		sub.Set("[no] peer-link <v...>", func(m *cli.Match) {
+			swconf.Assign(p.c, m, &g.Link, "v", fullName(m.Word("v")))
+		})
+		return sub.Families(p.pass, map[string]string{"reload-delay": "", "dual-primary": "",
+			"heartbeat-interval": "",
+			"peer-address":       "heartbeat", "lacp": "", "primary-priority": "", "heartbeat": "",
+			"shutdown":  "",
+			"reconnect": ""})
+	})
+	r.On("[no] link tracking group <name>", func(m *cli.Match) *cli.Mode {
+		if p.define(m, "link tracking group"); m.No {
+			return nil
+		}
+		return cli.NewMode("link-tracking").Skip(p.pass, "recovery delay", "links minimum")
+	})
 }

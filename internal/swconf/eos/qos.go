@@ -2,6 +2,7 @@ package eos
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +12,33 @@ import (
 	"railyard/unit"
 )
 
-// dscpMap reads "24 26 to traffic-class 3".
+// profile is a qos profile, or the same commands under an interface.
+type profile struct {
+	at     swconf.Place
+	trust  swconf.Said[swconf.Trust]
+	cos    swconf.Said[int]    // of packets whose mark is not trusted, or that have none
+	policy swconf.Said[string] // policy-map of what comes in
+	output swconf.Said[string] // policy-map of what goes out
+	pfc    swconf.Said[bool]
+	watch  swconf.Said[bool] // the PFC watchdog
+	times  swconf.Watchdog
+	noDrop [queue.Classes]swconf.Said[bool]
+	queues [queue.Classes]swconf.Queue
+	marks  swconf.Said[swconf.WRED] // of queues that say nothing of their own
+}
+
+// mapRules read the maps from marks to traffic classes, and from these to queues.
+func (p *parser) mapRules(r *cli.Mode) {
+	r.Set("[no] qos map dscp <list...>", p.dscpMap)
+	r.Set("[no] qos map cos <list...>", p.cosMap)
+	r.Set("[no] qos map traffic-class <list...>", p.classMap)
+	r.Set("[no] qos traffic-class <n:int> name <name>", p.names(p.tcNames))
+	r.Set("[no] qos <what:tx-queue|uc-tx-queue> <n:int> name <name>", p.names(p.queueNames))
+	r.Set("[no] qos random-detect ecn global-buffer <more...>", p.unsimulated)
+	r.Skip(p.pass, "qos map exp", "qos rewrite", "qos random-detect ecn allow", "qos mc-tx-queue")
+}
+
+// dscpMap reads "24 26 to traffic-class 3 [drop-precedence 1]".
 func (p *parser) dscpMap(m *cli.Match) {
 	list, tail, ok := strings.Cut(m.Word("list"), " to ")
 	set, err := swconf.DSCPs(list)
@@ -28,15 +55,152 @@ func (p *parser) dscpMap(m *cli.Match) {
 		p.bad(m, "list", "a list of DSCPs and their class, as in 24 to traffic-class 3")
 		return
 	}
-	tc, err := strconv.Atoi(f[1])
-	if err != nil || tc < 0 || tc > 7 {
+	tc, ok := p.trafficClass(m, "list", f[1])
+	for d := range set {
+		if ok && set[d] {
+			p.toTC[d] = swconf.SaidAt(p.c, m, "list", tc)
+		}
+	}
+}
+
+// trafficClass is one by its number, or by the name that the text gives it.
+func (p *parser) trafficClass(m *cli.Match, at, word string) (int, bool) {
+	tc, err := strconv.Atoi(word)
+	if n, named := p.tcNames[word]; named {
+		tc, err = n, nil
+	}
+	if (err != nil || tc < 0 || tc > 7) && !m.No {
+		p.bad(m, at, "a traffic class from 0 to 7")
+		return 0, false
+	}
+	return tc, true
+}
+
+// queue is one by its number, or by the name that the text gives it.
+func (p *parser) queue(m *cli.Match) (int, bool) {
+	n, err := strconv.Atoi(m.Word("n"))
+	if q, named := p.queueNames[m.Word("n")]; named {
+		n, err = q, nil
+	}
+	if err != nil || n < 0 || n > 7 {
+		p.bad(m, "n", "a queue from 0 to 7")
+		return 0, false
+	}
+	return n, true
+}
+
+// names reads what a traffic class or a queue is called.
+func (p *parser) names(of map[string]int) func(*cli.Match) {
+	return func(m *cli.Match) {
+		if n := m.Int("n"); m.No {
+			delete(of, m.Word("name"))
+		} else if n > 7 {
+			p.bad(m, "n", "a number from 0 to 7")
+		} else {
+			of[m.Word("name")] = int(n)
+		}
+	}
+}
+
+// unsimulated notes a line that bears on packets and that no simulated switch does.
+func (p *parser) unsimulated(m *cli.Match) {
+	text := m.Line.Text
+	p.c.Apart = slices.DeleteFunc(p.c.Apart, func(s swconf.Said[string]) bool {
+		return "no "+s.V == text || s.V == text || m.No && strings.HasPrefix("no "+s.V, text)
+	})
+	if !m.No {
+		p.c.Apart = append(p.c.Apart, swconf.Say(text, swconf.Place{File: p.c.File, Line: m.Line.Num,
+			Col: m.Line.Words[0].Col}))
+	}
+}
+
+// eight reads a list of numbers from 0 to 7: "1 2 4-6".
+func eight(s string) (set [8]bool, ok bool) {
+	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {
+		lo, hi, ranged := strings.Cut(part, "-")
+		if !ranged {
+			hi = lo
+		}
+		a, err1 := strconv.Atoi(lo)
+		b, err2 := strconv.Atoi(hi)
+		if err1 != nil || err2 != nil || a < 0 || b > 7 || a > b {
+			return set, false
+		}
+		for ok = true; a <= b; a++ {
+			set[a] = true
+		}
+	}
+	return set, ok
+}
+
+// cosMap reads "3 4 to traffic-class 3".
+func (p *parser) cosMap(m *cli.Match) {
+	list, tail, ok := strings.Cut(m.Word("list"), " to ")
+	set, fine := eight(list)
+	if m.No && fine {
+		for c := range set {
+			if set[c] {
+				p.cosTC[c] = swconf.Said[int]{}
+			}
+		}
+		return
+	}
+	f := strings.Fields(tail)
+	if !ok || !fine || len(f) < 2 || !strings.HasPrefix("traffic-class", f[0]) {
+		p.bad(m, "list", "a list of CoS values and their class, as in 3 to traffic-class 3")
+		return
+	}
+	tc, ok := p.trafficClass(m, "list", f[1])
+	for c := range set {
+		if ok && set[c] {
+			p.cosTC[c] = swconf.SaidAt(p.c, m, "list", tc)
+		}
+	}
+}
+
+// classMap reads "3 4 to tx-queue 3"; what else a traffic class is written to, marks that leave the
+// switch and PFC priorities, queues no packet.
+func (p *parser) classMap(m *cli.Match) {
+	list, tail, ok := strings.Cut(m.Word("list"), " to ")
+	set, fine := eight(list)
+	if tc, named := p.tcNames[list]; named {
+		set[tc], fine = true, true
+	}
+	if !fine {
 		p.bad(m, "list", "a traffic class from 0 to 7")
 		return
 	}
-	for d := range set {
-		if set[d] {
-			p.toTC[d] = swconf.SaidAt(p.c, m, "list", tc)
+	if m.No {
+		for tc := range set {
+			if set[tc] {
+				p.toQueue[tc] = tc
+			}
 		}
+		return
+	}
+	f := strings.Fields(tail)
+	if !ok || len(f) < 2 {
+		p.bad(m, "list", "traffic classes and a queue, as in 3 to tx-queue 3")
+		return
+	}
+	switch f[0] {
+	case "tx-queue", "uc-tx-queue":
+		q, err := strconv.Atoi(f[1])
+		if n, named := p.queueNames[f[1]]; named {
+			q, err = n, nil
+		}
+		if err != nil || q < 0 || q > 7 {
+			p.bad(m, "list", "traffic classes and a queue from 0 to 7, as in 3 to tx-queue 3")
+			return
+		}
+		for tc := range set {
+			if set[tc] {
+				p.toQueue[tc] = q
+			}
+		}
+	case "mc-tx-queue", "cos", "dscp", "exp", "priority-group", "pfc", "pfc-priority", "network-qos":
+	default:
+		p.bad(m, "list", "traffic classes and a tx-queue, cos, dscp, exp or priority-group")
 	}
 }
 
@@ -49,16 +213,43 @@ func (p *parser) pfc(q *profile, m *cli.Match) {
 }
 
 // qosCommands are those a qos profile and an interface have in common.
-func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
+func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 	each := func(f func(*profile, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {
-			for _, q := range to() {
+			for _, q := range to(m) {
 				f(q, m)
 			}
 		}
 	}
 	r.Set("[no] qos trust <what:dscp|cos>", each(func(q *profile, m *cli.Match) {
-		swconf.Switch(p.c, m, &q.trust, "what", m.Word("what") == "dscp")
+		trust := map[string]swconf.Trust{"dscp": swconf.TrustDSCP, "cos": swconf.TrustCOS}[m.Word("what")]
+		switch {
+		case !m.Has("trust"): // no qos alone
+		case m.Default:
+			q.trust = swconf.Said[swconf.Trust]{}
+		case m.No:
+			q.trust = swconf.SaidAt(p.c, m, "trust", swconf.TrustNone)
+		default:
+			q.trust = swconf.SaidAt(p.c, m, "what", trust)
+		}
+	}))
+	r.Set("[no] qos cos <n:int>", each(func(q *profile, m *cli.Match) {
+		if m.Int("n") > 7 {
+			p.bad(m, "n", "a CoS from 0 to 7")
+			return
+		}
+		swconf.Assign(p.c, m, &q.cos, "n", int(m.Int("n")))
+	}))
+	r.Skip(p.pass, "qos dscp <n>", "mc-tx-queue <n:int>")
+	r.Set("[no] shape rate <n:num> [ <unit:percent|kbps|mbps|pps> ] [ adaptive ]", func(*cli.Match) {})
+	r.Set("[no] service-policy type <what:qos|quality-of-service> input <name>",
+		each(func(q *profile, m *cli.Match) {
+			swconf.Assign(p.c, m, &q.policy, "name", m.Word("name"))
+			p.use(m, "policy-map", "name")
+		}))
+	r.Set("[no] service-policy type tx-queue output <name>", each(func(q *profile, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.output, "name", m.Word("name"))
+		p.use(m, "policy-map", "name")
 	}))
 	r.Set("[no] priority-flow-control on", each(func(q *profile, m *cli.Match) { p.pfc(q, m) }))
 	r.Set("[no] priority-flow-control mode on", each(func(q *profile, m *cli.Match) { p.pfc(q, m) }))
@@ -70,36 +261,45 @@ func (p *parser) qosCommands(r *cli.Mode, to func() []*profile) {
 			}
 			swconf.Switch(p.c, m, &q.noDrop[m.Int("n")], "n", m.Word("what") == "no-drop")
 		}))
-	r.Set("[no] priority-flow-control pause watchdog", func(*cli.Match) {})
-	r.Set("[no] priority-flow-control pause watchdog <what:disable|port> [ <more...> ]",
-		func(*cli.Match) {})
+	p.portWatchdog(r, each)
+	below := p.txQueue()
 	txQueue := func(m *cli.Match) *cli.Mode {
-		n := m.Int("n")
-		if m.No && n <= 7 {
-			for _, q := range to() {
+		n, ok := p.queue(m)
+		if !ok {
+			return below.Of([]*swconf.Queue(nil))
+		}
+		if m.No {
+			for _, q := range to(m) {
 				q.queues[n] = swconf.Queue{}
 			}
 			return nil
 		}
-		if n > 7 {
-			p.bad(m, "n", "a queue from 0 to 7")
-			return p.txQueue(nil)
-		}
 		var qs []*swconf.Queue
-		for _, q := range to() {
-			q.queues[n].At, q.queues[n].Name = p.c.At(m, "n"), fmt.Sprintf("tx-queue %d", n)
+		for _, q := range to(m) {
+			if q.queues[n].At.Line == 0 || q.queues[n].Name == "" {
+				q.queues[n].At, q.queues[n].Name = p.c.At(m, "n"), fmt.Sprintf("tx-queue %d", n)
+			}
 			qs = append(qs, &q.queues[n])
 		}
-		return p.txQueue(qs)
+		return below.Of(qs)
 	}
-	r.On("[no] tx-queue <n:int>", txQueue)
-	r.On("[no] uc-tx-queue <n:int>", txQueue)
+	r.On("[no] tx-queue <n>", txQueue)
+	r.On("[no] uc-tx-queue <n>", txQueue)
+	// of all queues of the port, on chips with virtual output queues
+	r.Set("[no] random-detect ecn delay threshold <n:num> <u:milliseconds|microseconds>",
+		each(func(q *profile, m *cli.Match) { swconf.Assign(p.c, m, &q.marks, "random-detect", late(m)) }))
+	r.Set("[no] random-detect ecn count", func(*cli.Match) {})
 }
 
-func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
+const (
+	sizes  = "bytes|kbytes|mbytes|segments|packets|percent|milliseconds|microseconds"
+	range1 = "minimum-threshold <min:num> <u1:" + sizes + "> maximum-threshold <max:num> <u2:" + sizes + ">"
+)
+
+func (p *parser) txQueue() *cli.Mode {
 	each := func(f func(*swconf.Queue, *cli.Match)) func(*cli.Match) {
 		return func(m *cli.Match) {
-			for _, q := range qs {
+			for _, q := range m.Of.([]*swconf.Queue) {
 				f(q, m)
 			}
 		}
@@ -114,37 +314,82 @@ func (p *parser) txQueue(qs []*swconf.Queue) *cli.Mode {
 	r.Set("[no] priority", each(func(q *swconf.Queue, m *cli.Match) {
 		swconf.Switch(p.c, m, &q.Strict, "priority", true)
 	}))
-	r.Set("[no] random-detect ecn minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold "+
-		"<max:num> <u2:bytes|kbytes|mbytes> [ max-mark-probability <p:num> ] [ weight <w:int> ]",
+	r.Set("[no] random-detect ecn "+range1+" [ max-mark-probability <p:num> ] [ weight <w:int> ]",
 		each(func(q *swconf.Queue, m *cli.Match) {
-			w := swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: 100,
-				Weight: int(min(m.Int("w"), 1000)), ECN: true}
+			w := p.thresholds(m)
+			w.ECN, w.Percent = true, 100
 			if m.Has("p") {
 				w.Percent = m.Num("p")
 			}
+			if w.Percent > 100 && !m.No {
+				p.bad(m, "p", "a probability of at most 100 percent")
+				return
+			}
 			swconf.Assign(p.c, m, &q.WRED, "random-detect", w)
 		}))
-	r.Set("[no] random-detect drop minimum-threshold <min:num> <u1:bytes|kbytes|mbytes> maximum-threshold "+
-		"<max:num> <u2:bytes|kbytes|mbytes> [ drop-precedence <d> ] drop-probability <p:num> [ weight "+
-		"<w:int> ]",
+	// marks what has waited so long
+	r.Set("[no] random-detect ecn delay threshold <n:num> <u:milliseconds|microseconds>",
 		each(func(q *swconf.Queue, m *cli.Match) {
-			swconf.Assign(p.c, m, &q.WRED, "random-detect",
-				swconf.WRED{Min: size(m, "min", "u1"), Max: size(m, "max", "u2"), Percent: m.Num("p"),
-					Weight: int(min(m.Int("w"), 1000))})
+			swconf.Assign(p.c, m, &q.WRED, "random-detect", late(m))
 		}))
+	drop := each(func(q *swconf.Queue, m *cli.Match) {
+		if m.Has("d") && m.Word("d") != "0" { // packets that a policy lets go first, which RoCE's are not
+			return
+		}
+		w := p.thresholds(m)
+		w.Percent = m.Num("p")
+		swconf.Assign(p.c, m, &q.WRED, "random-detect", w)
+	})
+	const dropped = " drop-probability <p:num> [ weight <w:int> ]"
+	r.Set("[no] random-detect drop "+range1+" [ drop-precedence <d> ]"+dropped, drop)
+	r.Set("[no] random-detect drop drop-precedence <d> "+range1+dropped, drop)
 	r.Set("no random-detect <what:ecn|drop> [ <more...> ]", each(func(q *swconf.Queue, m *cli.Match) {
 		q.WRED = swconf.Said[swconf.WRED]{}
 	}))
 	r.Set("[no] random-detect ecn <what:count|delay> [ <more...> ]", func(*cli.Match) {})
-	r.Set("[no] bandwidth guaranteed [ <unit:percent|kbps|pps> ] <n:int>", func(*cli.Match) {})
+	r.Set("[no] bandwidth guaranteed [ <unit:percent|kbps|mbps|pps> ] <n:num> [ <u2:kbps|mbps|gbps|pps> ]",
+		each(func(q *swconf.Queue, m *cli.Match) {
+			u := m.Word("unit")
+			if m.Has("u2") {
+				u = m.Word("u2")
+			} else if u == "" {
+				u = "kbps"
+			}
+			swconf.Assign(p.c, m, &q.Floor, "n", m.Word("n")+" "+u)
+		}))
 	r.Set("[no] shape rate <n:num> [ <unit:percent|kbps|mbps|pps> ] [ adaptive ]", func(*cli.Match) {})
 	r.Set("[no] <what:scheduler|latency|lag> <more...>", func(*cli.Match) {})
 	return r
 }
 
-func size(m *cli.Match, n, u string) unit.Bytes {
-	scale := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[m.Word(u)]
-	return unit.Bytes(min(m.Num(n)*scale, 1e15))
+// late marks what has waited so long.
+func late(m *cli.Match) swconf.WRED {
+	text := m.Word("n") + " " + m.Word("u")
+	return swconf.WRED{MinText: text, MaxText: text, Percent: 100, ECN: true}
+}
+
+// thresholds are those of a line of random detection, in bytes where they are or can be made bytes.
+func (p *parser) thresholds(m *cli.Match) (w swconf.WRED) {
+	w.Weight = int(min(m.Int("w"), 1000))
+	low, ok1 := p.size(m.Num("min"), m.Word("u1"))
+	high, ok2 := p.size(m.Num("max"), m.Word("u2"))
+	if !ok1 || !ok2 {
+		w.MinText = m.Word("min") + " " + m.Word("u1")
+		w.MaxText = m.Word("max") + " " + m.Word("u2")
+		return w
+	}
+	w.Min, w.Max = low, high
+	return w
+}
+
+// size is an amount in bytes. A segment is what the chip hands out memory in, which a model tells; a time is
+// none, for how much leaves a queue in it depends on the others.
+func (p *parser) size(n float64, u string) (unit.Bytes, bool) {
+	scale, ok := map[string]float64{"bytes": 1, "kbytes": 1e3, "mbytes": 1e6}[u]
+	if u == "segments" {
+		scale, ok = p.platform.Number("segment_bytes")
+	}
+	return unit.Bytes(min(n*scale, 1e15)), ok
 }
 
 // fraction reads 1/8, 1 or 2.

@@ -9,6 +9,7 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/platform"
 	"railyard/unit"
 )
 
@@ -30,22 +31,28 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 			return nil, design.Refuse(swconf.EOS, s,
 				"queue %d: a mark probability of %g %%; whole percents are accepted", i, p)
 		}
-		if k := &s.Spec.Queues[i]; k.Lossless && k.XOff == 0 && (k.XOn > 0 || k.XOnOffset > 0) {
-			return nil, design.Refuse(swconf.EOS, s,
-				"queue %d: xON %v and offset %v below a dynamic threshold; none is accepted "+
-					"(switch.queues.%d.xon=0B)",
-				i, k.XOn, k.XOnOffset, i)
-		}
 	}
+	if err := fitWatchdog(s); err != nil {
+		return nil, err
+	}
+	notes, err := fitBuffers(s)
+	if err != nil {
+		return nil, err
+	}
+	notes = append(notes, fitMTU(s)...)
 	w.Line(0, "! %s, %s switch of %s; written by railyard config render", s.Name, s.Role, d.Name)
 	w.Line(0, "! the mmu profile and load-balance commands differ between releases and chips: check them "+
 		"against yours")
+	for _, n := range notes {
+		w.Line(0, "! %s", n)
+	}
 	w.Line(0, "hostname %s", s.Name)
 	w.Line(0, "service routing protocols model multi-agent")
 	w.Line(0, "lldp run")
 	w.Line(0, "ip routing")
 	if d.Addressing == design.Unnumbered {
 		w.Line(0, "ip routing ipv6 interfaces")
+		w.Line(0, "ipv6 unicast-routing")
 	}
 	w.Line(0, "!")
 	w.qos()
@@ -63,7 +70,7 @@ func (w *writer) qos() {
 			w.Line(0, "qos map dscp %s to traffic-class %d", strings.ReplaceAll(set, ",", " "), i)
 		}
 	}
-	for i := range queue.Classes {
+	for i := range queue.Classes - 1 { // EOS lets nobody say where the last one goes
 		w.Line(0, "qos map traffic-class %d to tx-queue %d", i, i)
 	}
 	w.Line(0, "!")
@@ -82,12 +89,17 @@ func (w *writer) qos() {
 	}
 	for i := range spec.Queues {
 		k := &spec.Queues[i]
-		w.Line(1, "tx-queue %d", i)
+		w.Line(1, "uc-tx-queue %d", i) // as chips with the memory of the profile above call them
 		if k.Strict {
 			w.Line(2, "priority strict")
 		} else {
 			w.Line(2, "no priority")
-			w.Line(2, "bandwidth percent %d", k.Weight)
+			if k.Weight > 0 { // EOS takes shares from 1 %
+				w.Line(2, "bandwidth percent %d", k.Weight)
+			}
+		}
+		if k.Lossless && spec.Watchdog.On { // without it the watchdog does not look at the queue
+			w.Line(2, "bandwidth guaranteed %d", floorKbps)
 		}
 		if r := k.WRED; r.Max > 0 && r.ECN {
 			w.Line(2, "random-detect ecn minimum-threshold %s maximum-threshold %s max-mark-probability "+
@@ -100,6 +112,7 @@ func (w *writer) qos() {
 	}
 	w.Line(0, "!")
 	if wd := spec.Watchdog; wd.On {
+		w.Line(0, "! polls at least twice in each of the other times, as EOS wants it")
 		w.Line(0, "priority-flow-control pause watchdog default timeout %s", seconds(wd.Detect))
 		w.Line(0, "priority-flow-control pause watchdog default recovery-time %s", seconds(wd.Restore))
 		w.Line(0, "priority-flow-control pause watchdog default polling-interval %s", seconds(wd.Poll))
@@ -110,6 +123,55 @@ func (w *writer) qos() {
 		w.Line(0, "priority-flow-control pause watchdog action %s", action)
 		w.Line(0, "!")
 	}
+}
+
+// floorKbps is the bandwidth that a watched queue is guaranteed: a queue that others starve would look
+// like one that is stuck, and EOS watches none without it. The least that guides give.
+const floorKbps = 100
+
+// fitWatchdog holds the watchdog of a switch to the times that EOS takes. Where it would poll too seldom
+// it polls as often as EOS wants; the switch's Spec says so then.
+func fitWatchdog(s *design.Switch) error {
+	w := &s.Spec.Watchdog
+	if !w.On {
+		return nil
+	}
+	eos := platform.Of(string(swconf.EOS), "")
+	for _, t := range []struct {
+		what, key string
+		v         unit.Time
+		step      unit.Time
+	}{{"timeout", "timeout", w.Detect, 10 * unit.Millisecond},
+		{"recovery time", "recovery", w.Restore, 10 * unit.Millisecond}} {
+		low, _ := eos.Number("watchdog_" + t.key + "_min_s")
+		high, _ := eos.Number("watchdog_" + t.key + "_max_s")
+		if v := t.v.Seconds(); v < low || v > high || t.v%t.step != 0 {
+			return design.Refuse(swconf.EOS, s,
+				"a watchdog %s of %v; %g to %g seconds in steps of %v are accepted",
+				t.what, t.v, low, high, t.step)
+		}
+	}
+	if most := min(w.Detect, w.Restore) / 2; w.Poll > most {
+		w.Poll = most
+	}
+	low, _ := eos.Number("watchdog_polling_min_s")
+	if w.Poll.Seconds() < low || w.Poll%unit.Millisecond != 0 {
+		return design.Refuse(swconf.EOS, s,
+			"a watchdog that polls every %v; %g seconds and more in steps of 1ms "+
+				"are accepted", w.Poll, low)
+	}
+	return nil
+}
+
+// fitMTU holds a switch's MTU to the largest that EOS takes, which counts no Ethernet header; the switch's
+// Spec says so then.
+func fitMTU(s *design.Switch) []string {
+	most, ok := platform.Of(string(swconf.EOS), "").Number("mtu_max")
+	if !ok || float64(s.Spec.MTU) <= most {
+		return nil
+	}
+	s.Spec.MTU = unit.Bytes(most)
+	return []string{fmt.Sprintf("EOS takes MTUs to %.0f: packets without their Ethernet header", most)}
 }
 
 // share writes alpha as EOS does: 1/8, 1, 2; others as a decimal.
@@ -148,17 +210,24 @@ func (w *writer) pair() {
 		w.Line(0, "vlan %d", v.ID)
 		w.Line(1, "name %s", v.Name)
 	}
+	if s.Peer != nil && w.D.EVPN() { // servers are let go when no way to the fabric is left
+		w.Line(0, "link tracking group %s", fabric)
+		w.Line(1, "links minimum 1")
+	}
 	if s.Peer == nil || w.D.EVPN() {
 		return
 	}
 	w.Line(0, "vlan 4094")
 	w.Line(1, "name mlag-peer")
 	w.Line(1, "trunk group mlag")
+	w.Line(0, "no spanning-tree vlan-id 4094")
 	w.Line(0, "interface Port-Channel%d", design.PeerChannel)
 	w.Line(1, "description peer link to %s", s.Peer.Name)
 	w.Line(1, "switchport mode trunk")
 	w.Line(1, "switchport trunk group mlag")
+	w.Line(1, "service-profile %s", fabric)
 	w.Line(0, "interface Vlan4094")
+	w.Line(1, "no autostate")
 	own, peer := "169.254.0.0", "169.254.0.1"
 	if !s.First {
 		own, peer = peer, own
@@ -207,8 +276,10 @@ func (w *writer) interfaces() {
 		w.Line(0, "interface Port-Channel%d", c.Channel)
 		w.Line(1, "description %s %s", c.FarName, c.VLAN.Name)
 		w.Line(1, "switchport access vlan %d", c.VLAN.ID)
+		w.Line(1, "service-profile %s", fabric) // as members have it, whichever counts
 		switch {
 		case evpn && s.Peer != nil:
+			w.Line(1, "link tracking group %s downstream", fabric)
 			mac := strings.Split(s.ESIMAC(c.Channel), ":")
 			id := strings.Join([]string{mac[0] + mac[1], mac[2] + mac[3], mac[4] + mac[5]}, ":")
 			w.Line(1, "evpn ethernet-segment")
@@ -234,6 +305,7 @@ func (w *writer) trunk(t *design.Trunk) {
 	w.Line(1, "description %s", t.Description(swconf.EOS))
 	w.Line(1, "mtu %d", w.S.Spec.MTU)
 	w.Line(1, "no switchport")
+	w.Line(1, "service-profile %s", fabric)
 	if t.Least > 1 {
 		w.Line(1, "port-channel min-links %d", t.Least)
 	}
@@ -255,6 +327,9 @@ func (w *writer) port(p *design.Port) {
 		w.Line(1, "platform trident mmu queue interface-profile %s", name)
 	}
 	w.Line(1, "dcbx mode ieee")
+	if w.D.EVPN() && w.S.Peer != nil && p.Kind == design.ToSwitch && p.Trunk == nil {
+		w.Line(1, "link tracking group %s upstream", fabric)
+	}
 	channel := p.Channel
 	if p.Kind == design.ToPeer {
 		channel = design.PeerChannel
@@ -307,6 +382,9 @@ func (w *writer) bgp() {
 	}
 	if evpn {
 		w.Line(1, "address-family evpn")
+		if s.Peer == nil { // ends no tunnel, and passes others' routes on
+			w.Line(2, "bgp next-hop-unchanged")
+		}
 		w.Line(2, "neighbor FABRIC activate")
 	}
 	w.Line(1, "address-family ipv4")

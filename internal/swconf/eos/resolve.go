@@ -1,0 +1,332 @@
+package eos
+
+import (
+	"slices"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+)
+
+// resolve applies profiles to ports, and peer groups to their members.
+func (p *parser) resolve() {
+	c := p.c
+	p.watched()
+	c.QoS = p.qos(new(swconf.QoS), nil, nil)
+	seen := map[swconf.Print]*swconf.QoS{}
+	c.Settle()
+	q := new(swconf.QoS)
+	for _, port := range c.Ports {
+		layers := p.layers(port)
+		key := p.qos(q, port, layers).Fingerprint()
+		if port.QoS = seen[key]; port.QoS == nil {
+			port.QoS, seen[key], q = q, q, new(swconf.QoS)
+		}
+		port.Watchdog = swconf.Said[bool]{V: c.Watchdog.On.V}
+		if c.Watchdog.On.V && p.perPort() {
+			port.Watchdog.V = false
+		}
+		for i := len(layers) - 1; i >= 0; i-- {
+			if w := layers[i].watch; w.Is() {
+				port.Watchdog = w
+			}
+		}
+	}
+	p.subs()
+	p.peers.Resolve(c.BGP)
+	if c.BGP != nil {
+		for _, n := range c.BGP.Neighbors {
+			take(&n.Down, p.stopped[n.VRF])
+		}
+	}
+	if p.keeps.Is() && c.BGP != nil {
+		for _, n := range c.BGP.Neighbors {
+			take(&n.Keeps, p.keeps)
+		}
+	}
+	c.Shares.V = true // where there are Ethernet segments
+	p.parts()
+}
+
+// subs gives subinterfaces that classify packets by themselves what becomes of these: what they leave open
+// their interface says.
+func (p *parser) subs() {
+	for _, s := range p.c.Subs {
+		own := p.ports[s]
+		if own.speaks().Line == 0 && !own.policy.Is() && !p.uses[s].Is() {
+			continue
+		}
+		layers := []*profile{own}
+		if use := p.profiles[p.uses[s].V]; use != nil {
+			layers = append(layers, use)
+		}
+		p.routed[s] = swconf.Said[bool]{V: true}
+		if parent := p.known(s.Parent); parent != nil {
+			layers = append(layers, p.layers(parent)...)
+		}
+		s.QoS = p.qos(new(swconf.QoS), s, layers)
+	}
+}
+
+// parts forgets what a text without a hostname refers to and has nothing of: it is a part of a configuration.
+func (p *parser) parts() {
+	c := p.c
+	if c.Part = !c.Hostname.Is(); !c.Part {
+		return
+	}
+	kinds := map[string]bool{}
+	for _, o := range c.Objects {
+		kinds[o.Kind] = true
+	}
+	c.Refs = slices.DeleteFunc(c.Refs, func(r swconf.Ref) bool { return !kinds[r.Kind] })
+}
+
+// perPort reports whether only profiles and interfaces turn the watchdog on, and nothing does for all ports.
+func (p *parser) perPort() bool {
+	for _, q := range p.profiles {
+		if q.watch.V && q.watch.At == p.c.Watchdog.On.At {
+			return true
+		}
+	}
+	for _, q := range p.ports {
+		if q.watch.V && q.watch.At == p.c.Watchdog.On.At {
+			return true
+		}
+	}
+	return false
+}
+
+// layers are what speaks of a port, who counts first: its channel, itself, the channel's profile or its own.
+// What one leaves open the next may say: lines of an interface add to a profile.
+func (p *parser) layers(port *swconf.Port) (out []*profile) {
+	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
+		out = append(out, p.ports[b])
+		if own, of := p.uses[port], p.uses[b]; own.Is() && of.Is() && own.V != of.V {
+			p.idle(swconf.Idle{At: own.At, Text: "service-profile " + own.V, Port: port, By: b})
+		}
+	}
+	if own := p.ports[port]; own != nil {
+		out = append(out, own)
+	}
+	if use := p.profileAt(port); p.profiles[use.V] != nil {
+		out = append(out, p.profiles[use.V])
+	}
+	return out
+}
+
+// profileAt names the profile that counts at a port: its channel's, or its own.
+func (p *parser) profileAt(port *swconf.Port) swconf.Said[string] {
+	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil && p.uses[b].Is() {
+		return p.uses[b]
+	}
+	return p.uses[port]
+}
+
+// idle notes a line that does nothing, once.
+func (p *parser) idle(i swconf.Idle) {
+	for _, o := range p.c.Idle {
+		if o.At == i.At && o.Port == i.Port {
+			return
+		}
+	}
+	p.c.Idle = append(p.c.Idle, i)
+}
+
+// trust is the mark that a port goes by: as it says, or as its kind has it.
+func (p *parser) trust(port *swconf.Port, layers []*profile) (t swconf.Said[swconf.Trust]) {
+	for _, x := range layers {
+		take(&t, x.trust)
+	}
+	if port == nil {
+		return swconf.Said[swconf.Trust]{V: swconf.TrustDSCP} // of no port: what the maps say
+	}
+	routed := p.routed[port]
+	if b := p.c.Bundle(port.Channel.V); port.Channel.Is() && b != nil {
+		routed = p.routed[b]
+	}
+	if port.Switched = !routed.V; t.Is() {
+		return t
+	}
+	words := map[string]swconf.Trust{"dscp": swconf.TrustDSCP, "cos": swconf.TrustCOS}
+	if routed.V {
+		return swconf.Said[swconf.Trust]{V: words[p.platform.Word("trust_routed")], At: routed.At}
+	}
+	return swconf.Said[swconf.Trust]{V: words[p.platform.Word("trust_switched")]}
+}
+
+// queueNames are what a port's queues are called.
+var queueNames = [queue.Classes]string{"tx-queue 0", "tx-queue 1", "tx-queue 2", "tx-queue 3", "tx-queue 4",
+	"tx-queue 5", "tx-queue 6", "tx-queue 7"}
+
+// qos writes what happens to the packets of a port.
+func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swconf.QoS {
+	*q = swconf.QoS{Trust: p.trust(port, layers), Default: true}
+	p.marks(q, layers)
+	var pfc swconf.Said[bool]
+	for _, x := range layers {
+		take(&pfc, x.pfc)
+	}
+	if port != nil {
+		port.PFC = swconf.Said[swconf.PFCMode]{At: pfc.At}
+		switch {
+		case p.pfcOff.V:
+			port.PFC.At = p.pfcOff.At
+		case pfc.V:
+			port.PFC.V = swconf.PFCOn
+		}
+	}
+	for i := range q.Queues {
+		k := &q.Queues[i]
+		k.Name = queueNames[i]
+		var drop swconf.Said[bool]
+		for _, x := range layers {
+			take(&drop, x.noDrop[i])
+			fill(k, &x.queues[i])
+			if out := p.policies[x.output.V]; x.output.Is() && out != nil && out.outs[i] != nil {
+				fill(k, out.outs[i])
+			}
+		}
+		if k.At.Line > 0 && port != nil {
+			q.Output = swconf.Say(p.profileAt(port).V, k.At)
+		}
+		for _, x := range layers {
+			take(&k.WRED, x.marks)
+		}
+		if k.Floor.Is() && port != nil {
+			port.Floors |= 1 << i
+		}
+		if drop.V {
+			k.Pause = swconf.Say(i, drop.At)
+		}
+		if port != nil {
+			if x := p.profileOf(port); x != nil {
+				x.give(k, i)
+			}
+		}
+	}
+	return q
+}
+
+// fill gives a queue what a layer says and those before it did not.
+func fill(k, from *swconf.Queue) {
+	if from.At.Line == 0 {
+		return
+	}
+	if k.At.Line == 0 {
+		k.At, k.Name = from.At, from.Name
+	}
+	take(&k.Strict, from.Strict)
+	take(&k.Share, from.Share)
+	take(&k.WRED, from.WRED)
+	take(&k.Floor, from.Floor)
+}
+
+// marks gives a port's packets their queues, by policy and by the mark that is trusted.
+func (p *parser) marks(q *swconf.QoS, layers []*profile) {
+	dscp, cos := p.maps()
+	var port swconf.Said[int]
+	var input swconf.Said[string]
+	for _, x := range layers {
+		take(&port, x.cos)
+		take(&input, x.policy)
+	}
+	def, _ := p.platform.Number("cos")
+	if port.Is() {
+		def = float64(port.V)
+	}
+	untagged := cos[int(def)&7]
+	switch q.Trust.V {
+	case swconf.TrustDSCP:
+	case swconf.TrustCOS:
+		for d := range dscp { // a packet without a tag has the port's CoS
+			dscp[d] = swconf.Said[int]{V: untagged.V}
+		}
+	default:
+		for d := range dscp {
+			dscp[d] = swconf.Said[int]{V: untagged.V}
+		}
+		for c := range cos {
+			cos[c] = swconf.Said[int]{V: untagged.V}
+		}
+	}
+	if x := p.policies[input.V]; input.Is() && x != nil {
+		p.classify(x, &dscp, &cos)
+	}
+	for d := range q.DSCP {
+		to := p.toQueue[dscp[d].V]
+		q.DSCP[d] = swconf.Said[uint8]{V: uint8(to), At: dscp[d].At}
+		if f := &q.Feeds[to]; f.Line == 0 {
+			*f = dscp[d].At
+		}
+	}
+	for c := range q.COS {
+		q.COS[c] = swconf.Said[uint8]{V: uint8(p.toQueue[cos[c].V]), At: cos[c].At}
+	}
+	if q.Input = input; !input.Is() && q.Trust.V != swconf.TrustNone {
+		q.Input = p.implied(q.Trust, layers)
+	}
+	for c := range q.COS {
+		if at := q.Input.At; q.Trust.V == swconf.TrustCOS && !q.COS[c].Is() {
+			for _, x := range layers { // by the platform's map, which the port goes by
+				if at.Line == 0 {
+					at = x.speaks()
+				}
+			}
+			q.COS[c].At = at
+		}
+	}
+}
+
+// implied is the classification of a port without a policy: the mark that it trusts, where the text says
+// so or says anything of queues there. A switched port that trusts tags only because nobody says
+// otherwise does not classify by the DSCPs that the text maps.
+func (p *parser) implied(t swconf.Said[swconf.Trust], layers []*profile) (in swconf.Said[string]) {
+	in.V = "trust " + t.V.String()
+	mapped := slices.ContainsFunc(p.toTC[:], swconf.Said[int].Is)
+	speaks := swconf.Place{}
+	for _, x := range layers {
+		if at := x.speaks(); at.Line > 0 && speaks.Line == 0 {
+			speaks = at
+		}
+	}
+	switch {
+	case t.Is() && (mapped || speaks.Line > 0):
+		in.At = t.At
+	case t.V == swconf.TrustCOS && !mapped:
+		in.At = speaks
+	}
+	return in
+}
+
+// speaks is where a profile or an interface says anything of how packets are queued.
+func (x *profile) speaks() (at swconf.Place) {
+	for _, s := range []swconf.Place{x.trust.At, x.pfc.At, x.output.At, x.at} {
+		if s.Line > 0 && at.Line == 0 {
+			at = s
+		}
+	}
+	for i := range x.queues {
+		for _, s := range []swconf.Place{x.queues[i].At, x.noDrop[i].At} {
+			if s.Line > 0 && at.Line == 0 {
+				at = s
+			}
+		}
+	}
+	return at
+}
+
+// maps are the switch's maps of DSCPs and CoS to traffic classes: the platform's, where the text says
+// nothing.
+func (p *parser) maps() (dscp [64]swconf.Said[int], cos [8]swconf.Said[int]) {
+	dscp, cos = p.toTC, p.cosTC
+	if m, ok := p.platform.Map("dscp_to_tc", 64); ok {
+		for d := range dscp {
+			take(&dscp[d], swconf.Said[int]{V: m[d]})
+		}
+	}
+	if m, ok := p.platform.Map("cos_to_tc", 8); ok {
+		for c := range cos {
+			take(&cos[c], swconf.Said[int]{V: m[c]})
+		}
+	}
+	return dscp, cos
+}

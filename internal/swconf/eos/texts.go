@@ -1,0 +1,57 @@
+package eos
+
+import (
+	"slices"
+
+	"railyard/internal/swconf/cli"
+)
+
+// withoutTexts leaves out what is no command: comments, functions of route control, certificates and scripts,
+// which stand between a command and EOF, in whatever mode.
+func withoutTexts(file string, lines []cli.Line) ([]cli.Line, error) {
+	out := lines[:0:0]
+	ends := 0 // lines behind this one have another EOF
+	for i, l := range slices.Backward(lines) {
+		if l.Text == "EOF" {
+			ends = i
+			break
+		}
+	}
+	for i := 0; i < len(lines); i++ {
+		l := &lines[i]
+		oldGroup(l)
+		texts := textsBehind(l)
+		if l.Text != "comment" && (texts == 0 || l.Words[0].Text != "code") {
+			out = append(out, *l)
+		}
+		for ; texts > 0; texts-- {
+			if i >= ends {
+				if l.Words[0].Text != "code" {
+					break
+				}
+				return nil, &cli.SyntaxError{File: file, Line: l.Num, Col: l.Words[0].Col,
+					Msg: "the code never ends: EOF is missing; is the file cut off?"}
+			}
+			for i++; lines[i].Text != "EOF"; i++ {
+			}
+		}
+	}
+	return out, nil
+}
+
+// textsBehind is how many texts with an EOF follow a line.
+func textsBehind(l *cli.Line) int {
+	said := func(words ...string) bool {
+		return len(l.Words) == len(words) && !slices.ContainsFunc(words, func(w string) bool {
+			return l.Words[slices.Index(words, w)].Text != w
+		})
+	}
+	switch {
+	case said("comment"), said("action", "bash"), said("code"),
+		len(l.Words) == 3 && l.Words[0].Text == "code" && l.Words[1].Text == "unit":
+		return 1
+	case said("protocol", "https", "certificate"): // and its key
+		return 2
+	}
+	return 0
+}
