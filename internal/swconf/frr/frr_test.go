@@ -95,7 +95,8 @@ func TestWrittenSwitchesReadBack(t *testing.T) {
 			if err != nil || len(c.Unknown)+len(c.Faults) > 0 {
 				t.Fatalf("%s: %v %v %v", s.Name, err, c.Unknown, c.Faults)
 			}
-			if c.Hostname.V != s.Name || len(c.Ports) != len(s.Ports) || Looks(files[0].Text) < 5 {
+			if c.Hostname.V != s.Name || len(c.Ports) != len(s.Ports) ||
+				Looks(swconf.Searched(files[0].Text)) < 5 {
 				t.Fatalf("%s has %d ports, the text of %s %d", s.Name, len(s.Ports), c.Hostname.V,
 					len(c.Ports))
 			}
@@ -155,4 +156,42 @@ func FuzzParse(f *testing.F) {
 				len(c.Unknown), c.Total)
 		}
 	})
+}
+
+// Neighbours in other ASes that have policies in and out need no more; those without are named, and a port
+// may borrow its switch's loopback address.
+func TestPolicies(t *testing.T) {
+	lint := func(text string) (all []string) {
+		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{read(t, text)}, DataDSCP: 24,
+			CNPDSCP: 48, PathMTU: 4096}) {
+			if f.Severity == swconf.Error {
+				all = append(all, f.Rule+": "+f.Message)
+			}
+		}
+		return all
+	}
+	two := "hostname leaf\nroute-map A permit 10\n" + bgp + " neighbor S peer-group\n" +
+		" neighbor S remote-as 65100\n neighbor 10.0.0.1 peer-group S\n" +
+		" neighbor 10.0.0.2 remote-as 65200\n neighbor 10.0.0.3 remote-as 65001\n" +
+		" bgp bestpath as-path multipath-relax\n redistribute connected\n"
+	for _, c := range []struct{ more, want string }{
+		{"", "[bgp-policy: leaf filters every eBGP route]"},
+		{" no bgp ebgp-requires-policy\n", "[]"},
+		{" neighbor S route-map A in\n neighbor S route-map A out\n",
+			"[bgp-policy: leaf filters every route of 10.0.0.2, which have no policies]"},
+		{" address-family ipv4\n  neighbor S route-map A in\n  neighbor S prefix-list P out\n" +
+			"  neighbor 10.0.0.2 route-map A in\n  neighbor 10.0.0.2 route-map A out\n" +
+			"ip prefix-list P permit any\n",
+			"[]"},
+		{" neighbor S route-map A in\n neighbor S route-map A out\n neighbor 10.0.0.2 shutdown\n", "[]"},
+		{" no bgp ebgp-requires-policy\ninterface swp1\n ip address 10.9.0.1/32\n" +
+			"interface swp2\n ip address 10.9.0.1/32\n", "[]"},
+		{" no bgp ebgp-requires-policy\ninterface swp1\n ip address 10.9.0.1/31\n" +
+			"interface swp2\n ip address 10.9.0.1/31\n",
+			"[address-duplicate: leaf swp2 has the address 10.9.0.1 of leaf swp1]"},
+	} {
+		if got := fmt.Sprint(lint(two + c.more)); got != c.want {
+			t.Errorf("%q: %s, want %s", c.more, got, c.want)
+		}
+	}
 }

@@ -12,23 +12,28 @@ import (
 )
 
 // Looks reports whether text looks like FRR.
-func Looks(text string) int {
-	return swconf.Score(text, "frr version", "frr defaults", "service integrated-vtysh-config",
+func Looks(text swconf.Text) int {
+	return text.Score("frr version", "frr defaults", "service integrated-vtysh-config",
 		"interface peer-group", " interface remote-as", "no bgp ebgp-requires-policy",
 		"exit-address-family", "line vty", "interface swp", "redistribute connected", "neighbor FABRIC",
 		"log syslog informational", "exit-vrf")
 }
 
 type parser struct {
-	c     *swconf.Config
-	peers *swconf.Peers
+	c      *swconf.Config
+	peers  *swconf.Peers
+	tables map[string]*swconf.BGP // of VRFs and views, by name
+	vrfs   []*swconf.BGP          // of VRFs, by whose neighbours the switch's are completed
+	free   bool                   // eBGP needs no policies unless said
+	seen   map[string]bool        // route-maps and prefix-lists, whose entries are many
 }
 
 // Commands is the table of global commands, for tests.
 func Commands() *cli.Mode { return newParser("").root() }
 
 func newParser(file string) *parser {
-	return &parser{c: &swconf.Config{OS: swconf.FRR, File: file}, peers: swconf.NewPeers()}
+	return &parser{c: &swconf.Config{OS: swconf.FRR, File: file}, peers: swconf.NewPeers(),
+		seen: map[string]bool{}, tables: map[string]*swconf.BGP{}}
 }
 
 // Parse reads a configuration.
@@ -42,8 +47,32 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
-	p.peers.Resolve(p.c.BGP)
+	p.finish()
 	return p.c, nil
+}
+
+// finish works out what holds once all is read: the profile of defaults may stand behind what it decides.
+func (p *parser) finish() {
+	p.peers.Resolve(p.c.BGP)
+	if p.c.BGP == nil {
+		return
+	}
+	if !p.c.BGP.NoPolicy.Is() {
+		p.c.BGP.NoPolicy.V = p.free
+	}
+	for _, b := range p.vrfs {
+		if p.peers.Resolve(b); b.NoPolicy.V || !b.NoPolicy.Is() && p.free {
+			for _, n := range b.Neighbors {
+				n.Policed = swconf.Directions
+			}
+		}
+		for _, n := range b.Neighbors {
+			if !n.Local.Is() && b.ASN.V != p.c.BGP.ASN.V {
+				n.Local = swconf.Say(fmt.Sprint(b.ASN.V), b.ASN.At)
+			}
+		}
+		p.c.BGP.Neighbors = append(p.c.BGP.Neighbors, b.Neighbors...)
+	}
 }
 
 func (p *parser) bad(m *cli.Match, name, what string) {
@@ -60,17 +89,17 @@ func (p *parser) root() *cli.Mode {
 		swconf.Assign(c, m, &c.Hostname, "name", m.Word("name"))
 	})
 	r.On("[no] interface <name> [ vrf <vrf> ]", p.openInterface)
-	r.On("[no] router bgp <asn> [ vrf <vrf> ]", p.openBGP)
+	r.On("[no] router bgp <asn> [ vrf <vrf> ] [ view <view> ] [ as-notation <n:plain|dot|dot+> ]",
+		p.openBGP)
 	r.Set("no router bgp", func(m *cli.Match) { p.openBGP(m) }) // the only one; not router-id abbreviated
-	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", func(m *cli.Match) *cli.Mode {
-		if p.define(m, "route-map", "name"); m.No {
-			return nil
-		}
-		sub := cli.NewMode("route-map")
-		sub.Set("[no] match <afi:ip|ipv6> address prefix-list <name>", func(m *cli.Match) {
-			p.use(m, "prefix-list", "name")
-		})
-		return sub.Families(p.pass, routeMapFamilies)
+	p.defaults(r)
+	p.applications(r)
+	p.ifupdown(r)
+	r.On("[no] route-map <name> <action:permit|deny> <seq:int>", p.routeMap)
+	r.On("[no] vrf <name>", func(*cli.Match) *cli.Mode {
+		p.c.Passed++
+		return cli.NewMode("config-vrf").Families(p.pass, map[string]string{"vni": "", "ip": "", "ipv6": "",
+			"netns": "", "rnh": "", "mpls": ""})
 	})
 	entry := func(m *cli.Match) {
 		if _, err := netip.ParsePrefix(m.Word("prefix")); m.Has("prefix") && err != nil &&
@@ -87,22 +116,31 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] <afi:ip|ipv6> prefix-list <name> description <text...>", func(*cli.Match) {})
 	r.Set("no <afi:ip|ipv6> prefix-list <name>", func(m *cli.Match) { p.define(m, "prefix-list", "name") })
 	p.segmentRouting(r)
-	r.Skip(p.pass, "Building", "Current", "frr", "service", "log", "password", "enable", "line", "banner",
-		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "vrf", "debug",
+	r.Skip(p.pass, "Building", "Current", "service", "log", "password", "enable", "line", "banner",
+		"ip forwarding", "ipv6 forwarding", "ip nht", "ipv6 nht", "ip route", "debug",
 		"ip router-id", "router-id", "bfd", "evpn", "agentx", "fpm", "zebra", "ip protocol", "ip as-path",
 		"bgp", "router ospf", "router ospf6", "router isis", "ip import-table", "access-list",
 		"ip community-list",
 		"mpls", "domainname", "username", "key", "allow-external-route-update",
-		"nexthop-group", "ip ssmpingd", "ip multicast", "end")
+		"nexthop-group", "ip ssmpingd", "ip multicast", "end", "router pim", "router pim6", "router rip",
+		"router ripng", "router babel", "router eigrp", "router openfabric", "pbr-map", "ipv6 access-list",
+		"ipv6 mld", "ip igmp", "ip pim", "ipv6 pim", "ip msdp", "vrrp", "nhrp", "allow-reserved-ranges",
+		"vni", "ipv6 import-table", "ip prefix", "large-community-list", "ip large-community-list",
+		"ip extcommunity-list", "rpki", "traffic-eng", "affinity-map", "affinity-mode", "dump", "ldp-sync",
+		"l2vpn", "pseudowire-class", "netns", "ip mroute", "mac", "rfp", "watchfrr", "pce", "exit-vni")
 	return r
 }
 
 func (p *parser) define(m *cli.Match, kind, name string) {
 	if m.No {
 		p.c.Undefine(kind, m.Word(name))
+		delete(p.seen, kind+" "+m.Word(name))
 		return
 	}
-	p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
+	if key := kind + " " + m.Word(name); !p.seen[key] || kind == "peer-group" || kind == "locator" {
+		p.seen[key] = true // by its first entry
+		p.c.Define(kind, m.Word(name), p.c.At(m, name), false)
+	}
 }
 
 // use notes a reference; under "no" nothing refers to that name.
@@ -137,223 +175,54 @@ func bond(name string) (n int, ok bool) {
 	return n, ok && err == nil
 }
 
-func (p *parser) openInterface(m *cli.Match) *cli.Mode {
+// port is the port or bond of a line's name: that of before, or a new one. What is neither a port of the
+// front panel nor a bond is read and does not count.
+func (p *parser) port(m *cli.Match) *swconf.Port {
 	c := p.c
 	port := c.Port(m.Word("name"))
 	number, bundle := bond(m.Word("name"))
 	if bundle {
 		port = c.Bundle(number)
 	}
-	if m.No { // as a port without any configuration
+	if port != nil || m.No {
+		return port
+	}
+	port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "name"), Number: panel(m.Word("name"))}
+	switch {
+	case bundle && c.Room(port.At, 1):
+		port.Number = number
+		c.Bundles = append(c.Bundles, port)
+	case port.Number > 0 && c.Room(port.At, 1):
+		c.Ports = append(c.Ports, port)
+	}
+	return port
+}
+
+func (p *parser) openInterface(m *cli.Match) *cli.Mode {
+	port := p.port(m)
+	if m.No { // as a port without any configuration; its VRF is the system's
 		if port != nil {
-			*port = swconf.Port{Name: port.Name, At: port.At, Number: port.Number}
+			*port = swconf.Port{Name: port.Name, At: port.At, Number: port.Number, VRF: port.VRF}
 		}
 		return nil
 	}
-	if port == nil {
-		port = &swconf.Port{Name: m.Word("name"), At: p.c.At(m, "interface"), Number: panel(m.Word("name"))}
-		switch {
-		case bundle && c.Room(port.At, 1):
-			port.Number = number
-			c.Bundles = append(c.Bundles, port)
-		case port.Number > 0 && c.Room(port.At, 1):
-			c.Ports = append(c.Ports, port)
-		}
+	if m.Has("vrf") {
+		port.VRF = swconf.SaidAt(p.c, m, "vrf", m.Word("vrf"))
 	}
 	r := cli.NewMode("config-if")
 	r.Set("[no] description <text...>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &port.Desc, "text", m.Word("text"))
 	})
 	r.Set("[no] shutdown", func(m *cli.Match) { port.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No) })
-	address := func(m *cli.Match) {
-		if m.No && !m.Has("prefix") {
-			port.Addrs = nil
-			return
-		}
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.bad(m, "prefix", "an address with a prefix length")
-			return
-		}
-		if port.Addrs = swconf.Without(port.Addrs, pre, true); !m.No {
-			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
-		}
-	}
-	r.Set("[no] ip address <prefix> [ label <l> ]", address)
-	r.Set("[no] ipv6 address <prefix>", address)
+	r.Set("[no] ip address <prefix> [ label <l> ]", p.address(port))
+	r.Set("[no] ipv6 address <prefix>", p.address(port))
+	r.On("[no] link-params", func(*cli.Match) *cli.Mode {
+		p.c.Passed++
+		return cli.NewMode("config-link-params").Families(p.pass, map[string]string{
+			"enable": "", "metric": "",
+			"max-bw": "", "max-rsv-bw": "", "unrsv-bw": "", "admin-grp": "", "affinity": "",
+			"affinity-mode": "", "neighbor": "", "delay": "", "delay-variation": "", "packet-loss": "",
+			"srlg": "", "res-bw": "", "ava-bw": "", "use-bw": "", "bandwidth": ""})
+	})
 	return r.Families(p.pass, portFamilies)
 }
-
-func (p *parser) openBGP(m *cli.Match) *cli.Mode {
-	if m.No {
-		if !m.Has("vrf") {
-			p.c.BGP, p.peers = nil, swconf.NewPeers()
-		}
-		return nil
-	}
-	asn, ok := swconf.ASN(m.Word("asn"))
-	if !ok {
-		p.bad(m, "asn", "an AS number from 1 to 4294967295")
-	}
-	b := &swconf.BGP{ASN: swconf.SaidAt(p.c, m, "asn", asn), NeedsPolicy: true,
-		MaxPaths: swconf.Said[int]{V: 64}}
-	if m.Has("vrf") {
-		b = &swconf.BGP{} // another routing table
-	} else if p.c.BGP != nil {
-		swconf.Duplicate(p.c, "router bgp", fmt.Sprint(asn), p.c.At(m, "asn"), p.c.BGP.ASN.At)
-	} else {
-		p.c.BGP = b
-	}
-	r := cli.NewMode("config-router")
-	r.Set("[no] bgp router-id <id>", func(m *cli.Match) {
-		if m.No {
-			b.RouterID = swconf.Said[netip.Addr]{}
-			return
-		}
-		id, err := netip.ParseAddr(m.Word("id"))
-		if err != nil {
-			p.bad(m, "id", "a router ID")
-			return
-		}
-		b.RouterID = swconf.SaidAt(p.c, m, "id", id)
-	})
-	r.Set("[no] bgp bestpath as-path multipath-relax [ <set:as-set|no-as-set> ]", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &b.Relax, "bestpath", true)
-	})
-	r.Set("[no] bgp ebgp-requires-policy", func(m *cli.Match) {
-		b.NoPolicy = swconf.SaidAt(p.c, m, "bgp", m.No && !m.Default)
-	})
-	p.neighborRules(r, b)
-	r.On("[no] address-family <afi:ipv4|ipv6|l2vpn> "+
-		"[ <safi:unicast|evpn|multicast|labeled-unicast|vpn|flowspec> ]",
-		func(m *cli.Match) *cli.Mode {
-			if m.No {
-				return nil
-			}
-			safi := m.Word("safi") // none: unicast
-			return p.family(b, m.Word("afi") == "ipv4" && (safi == "" || safi == "unicast"))
-		})
-	p.announced(r, b, true) // below router bgp they are IPv4's
-	return r.Families(p.pass, bgpFamilies)
-}
-
-// peer returns the neighbour that a line is about; no makes none.
-func (p *parser) peer(b *swconf.BGP, m *cli.Match) *swconf.Neighbor {
-	if m.No {
-		return p.peers.Known(m.Word("peer"))
-	}
-	return p.peers.Get(b, m.Word("peer"), p.c.At(m, "peer"))
-}
-
-func (p *parser) neighborRules(r *cli.Mode, b *swconf.BGP) {
-	r.Set("no neighbor <peer>", func(m *cli.Match) { p.drop(b, m) })
-	r.Set("[no] neighbor <peer> peer-group", func(m *cli.Match) {
-		if m.No {
-			p.drop(b, m)
-			return
-		}
-		p.peers.Group(m.Word("peer"), p.c.At(m, "peer"))
-		p.c.Define("peer-group", m.Word("peer"), p.c.At(m, "peer"), false)
-	})
-	r.Set("[no] neighbor <peer> peer-group <group>", func(m *cli.Match) {
-		if p.join(p.peer(b, m), m); m.No {
-			p.peers.Prune(b, m.Word("peer"))
-		}
-	})
-	r.Set("[no] neighbor <peer> interface [ v6only ] [ peer-group <group> ] [ remote-as <as> ]",
-		func(m *cli.Match) {
-			if m.No {
-				p.drop(b, m)
-				return
-			}
-			n := p.peer(b, m)
-			if m.Has("group") {
-				p.join(n, m)
-			}
-			if m.Has("as") {
-				n.Remote = p.remote(m)
-			}
-		})
-	r.Set("[no] neighbor <peer> remote-as <as>", func(m *cli.Match) {
-		if m.No { // FRR: which deletes the neighbour
-			p.drop(b, m)
-			return
-		}
-		p.peer(b, m).Remote = p.remote(m)
-	})
-	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
-}
-
-// remote reads the AS of a neighbour.
-func (p *parser) remote(m *cli.Match) swconf.Said[string] {
-	switch m.Word("as") {
-	case "external", "internal", "auto":
-	default:
-		if _, ok := swconf.ASN(m.Word("as")); !ok {
-			p.bad(m, "as", "an AS number from 1 to 4294967295, external, internal or auto")
-		}
-	}
-	return swconf.SaidAt(p.c, m, "as", m.Word("as"))
-}
-
-func (p *parser) join(n *swconf.Neighbor, m *cli.Match) {
-	swconf.Assign(p.c, m, &n.Group, "group", m.Word("group"))
-	p.use(m, "peer-group", "group")
-}
-
-// drop removes a neighbour or a peer group.
-func (p *parser) drop(b *swconf.BGP, m *cli.Match) {
-	p.peers.Remove(b, m.Word("peer"))
-	p.c.Undefine("peer-group", m.Word("peer"))
-}
-
-// announced reads what is announced and over how many ways, of IPv4; of other families nothing is kept.
-func (p *parser) announced(r *cli.Mode, b *swconf.BGP, ipv4 bool) {
-	if !ipv4 {
-		b = &swconf.BGP{}
-	}
-	r.Set("[no] maximum-paths <n:int>", func(m *cli.Match) {
-		if swconf.Assign(p.c, m, &b.MaxPaths, "n", int(min(m.Int("n"), 1e6))); m.No {
-			b.MaxPaths.V = 64
-		}
-	})
-	r.Set("[no] redistribute connected [ route-map <name> ] [ metric <n:int> ]", func(m *cli.Match) {
-		swconf.Switch(p.c, m, &b.Connected, "redistribute", true)
-		if m.Has("name") {
-			p.use(m, "route-map", "name")
-		}
-	})
-	r.Set("[no] network <prefix> [ <more...> ]", func(m *cli.Match) {
-		pre, err := netip.ParsePrefix(m.Word("prefix"))
-		if err != nil {
-			p.bad(m, "prefix", "a prefix")
-			return
-		}
-		if b.Networks = swconf.Without(b.Networks, pre, true); !m.No {
-			b.Networks = append(b.Networks, swconf.SaidAt(p.c, m, "prefix", pre))
-		}
-	})
-}
-
-func (p *parser) family(b *swconf.BGP, ipv4 bool) *cli.Mode {
-	r := cli.NewMode("config-router-af")
-	p.announced(r, b, ipv4)
-	r.Set("[no] neighbor <peer> activate", func(m *cli.Match) {
-		n := p.peer(b, m)
-		n.Active = n.Active || !m.No
-		if ipv4 && m.No {
-			p.passive(n)
-		}
-	})
-	r.Set("[no] neighbor <peer> route-map <name> <dir:in|out>", func(m *cli.Match) {
-		p.use(m, "route-map", "name")
-	})
-	r.Set("[no] neighbor <peer> prefix-list <name> <dir:in|out>", func(m *cli.Match) {
-		p.use(m, "prefix-list", "name")
-	})
-	r.Families(p.pass, map[string]string{"neighbor <peer>": neighborWords})
-	return r.Families(p.pass, familyFamilies)
-}
-
-// passive marks a neighbour that is taken out of IPv4 unicast by name.
-func (p *parser) passive(n *swconf.Neighbor) { n.Active = false; n.Off = true }

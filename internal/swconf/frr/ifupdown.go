@@ -1,0 +1,83 @@
+package frr
+
+import (
+	"net/netip"
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/unit"
+)
+
+// ifupdown reads /etc/network/interfaces, which stands beside frr.conf where Linux has the ports (ifupdown2's
+// manual), and in front of it where both were put into one text: addresses, MTU, bonds and their members.
+func (p *parser) ifupdown(r *cli.Mode) {
+	r.On("iface <name> [ <afi:inet|inet6> <method> ]", func(m *cli.Match) *cli.Mode {
+		port := p.port(m)
+		r := cli.NewMode("iface")
+		address := p.address(port)
+		r.Set("address <prefix>", func(m *cli.Match) {
+			if _, err := netip.ParseAddr(m.Word("prefix")); err != nil {
+				address(m) // else its netmask is on another line
+			}
+		})
+		r.Set("alias <text...>", func(m *cli.Match) {
+			port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text"))
+		})
+		r.Set("mtu <n:int>", func(m *cli.Match) {
+			port.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<16)))
+		})
+		r.Set("link-speed <n:int>", func(m *cli.Match) {
+			port.Speed = swconf.SaidAt(p.c, m, "n", unit.Rate(min(m.Int("n"), 10_000_000))*unit.Mbps)
+		})
+		r.Set("bond-slaves <ports...>", func(m *cli.Match) { p.enslave(m, port) })
+		r.Set("bond-min-links <n:int>", func(m *cli.Match) {
+			port.Least = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1024)))
+		})
+		r.Set("bridge-access <n:int>", func(m *cli.Match) {
+			port.VLAN = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 4095)))
+		})
+		r.Set("vrf <name>", func(m *cli.Match) { port.VRF = swconf.SaidAt(p.c, m, "name", m.Word("name")) })
+		return r.Skip(p.pass, "gateway", "up", "down", "pre-up", "post-up", "pre-down", "post-down",
+			"vrf-table", "bond-mode", "bond-miimon", "bond-lacp-rate", "bond-lacp-bypass-allow",
+			"bond-xmit-hash-policy",
+			"bridge-ports", "bridge-vids", "bridge-vlan-aware", "bridge-stp", "bridge-pvid",
+			"bridge-learning", "bridge-arp-nd-suppress", "mstpctl-bpduguard", "mstpctl-portadminedge",
+			"mstpctl-portbpdufilter",
+			"clag-id", "clagd-backup-ip", "clagd-peer-ip", "clagd-priority", "clagd-sys-mac",
+			"clagd-vxlan-anycast-ip", "vlan-id", "vlan-raw-device", "vxlan-id", "vxlan-local-tunnelip",
+			"vxlan-mcastgrp", "hwaddress", "address-virtual", "link-autoneg", "link-fec", "link-duplex",
+			"link-down", "es-sys-mac", "broadcast", "netmask", "dns-nameservers", "dns-search")
+	})
+	r.Skip(p.pass, "auto", "allow-hotplug")
+}
+
+// enslave puts ports into a bond.
+func (p *parser) enslave(m *cli.Match, bundle *swconf.Port) {
+	for _, name := range strings.Fields(m.Word("ports")) {
+		if port := p.c.Port(name); port != nil && bundle.Number > 0 {
+			port.Channel = swconf.SaidAt(p.c, m, "ports", bundle.Number)
+		} else if n := panel(name); n > 0 && bundle.Number > 0 && p.c.Room(p.c.At(m, "ports"), 1) {
+			p.c.Ports = append(p.c.Ports, &swconf.Port{Name: name, Number: n, At: p.c.At(m, "ports"),
+				Channel: swconf.SaidAt(p.c, m, "ports", bundle.Number)})
+		}
+	}
+}
+
+// address reads an address of an interface.
+func (p *parser) address(port *swconf.Port) func(*cli.Match) {
+	return func(m *cli.Match) {
+		if m.No && !m.Has("prefix") {
+			port.Addrs = nil
+			return
+		}
+		pre, err := netip.ParsePrefix(m.Word("prefix"))
+		if err != nil {
+			p.bad(m, "prefix", "an address with a prefix length")
+			return
+		}
+		if port.Addrs = swconf.Without(port.Addrs, pre, true); !m.No {
+			port.Addrs = append(port.Addrs, swconf.SaidAt(p.c, m, "prefix", pre))
+		}
+	}
+}
