@@ -1,12 +1,16 @@
 package sonic
 
 import (
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"railyard/internal/swconf"
+	"railyard/unit"
 )
+
+// bundling is what counts at members of a port channel: its MTU (teammgrd gives it to them), and queues, maps
+// and PFC of the ports themselves, for which port channels have no rows.
+var bundling = swconf.Bundling{QoS: swconf.MembersOwn, MTU: swconf.ChannelOnly, PFC: swconf.MembersOwn}
 
 // bundles reads port channels: their members, and the addresses of those that are routed.
 func (p *parser) bundles() {
@@ -20,12 +24,22 @@ func (p *parser) bundles() {
 		if d := row.get("description"); d != nil {
 			b.Desc = swconf.Say(d.text, d.at)
 		}
+		b.MTU.V = defaultMTU()
+		if v, ok := p.number(row, "mtu", 65535); ok {
+			b.MTU = swconf.Say(unit.Bytes(v), row.get("mtu").at)
+		}
+		p.admin(b, row)
 		if v, ok := p.number(row, "min_links", 1024); ok {
 			b.Least = swconf.Say(int(v), row.get("min_links").at)
 		}
 		p.c.Bundles = append(p.c.Bundles, b)
 	}
-	p.routedBundles()
+	p.addresses("PORTCHANNEL_INTERFACE", "PORTCHANNEL", func(name string) *swconf.Port {
+		if b := p.long(name); b != nil || t.get(name) == nil {
+			return b
+		}
+		return &swconf.Port{} // of a name without a number
+	})
 	t = p.table("PORTCHANNEL_MEMBER")
 	for i, row := range values(t) {
 		name, port, _ := strings.Cut(t.keys[i], "|")
@@ -38,31 +52,6 @@ func (p *parser) bundles() {
 		case ok:
 			q.Channel = swconf.Say(n, row.at)
 		}
-	}
-}
-
-// routedBundles reads PORTCHANNEL_INTERFACE.
-func (p *parser) routedBundles() {
-	t := p.table("PORTCHANNEL_INTERFACE")
-	for i, row := range values(t) {
-		name, prefix, addressed := strings.Cut(t.keys[i], "|")
-		n, ok := channelNumber(name)
-		b := p.c.Bundle(n)
-		if !ok || b == nil {
-			continue
-		}
-		if v := row.get("ipv6_use_link_local_only"); v != nil {
-			b.LinkOnly = swconf.Say(v.text == "enable", v.at)
-		}
-		if !addressed {
-			continue
-		}
-		a, err := netip.ParsePrefix(prefix)
-		if err != nil {
-			p.bad(row, "%q is no address with a prefix length", prefix)
-			continue
-		}
-		b.Addrs = append(b.Addrs, swconf.Say(a, row.at))
 	}
 }
 

@@ -2,34 +2,56 @@ package sonic
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"sort"
+	"slices"
 	"strings"
 
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // node is a JSON value with its place.
 type node struct {
 	at    swconf.Place
-	text  string // of a string, number or boolean
-	keys  []string
-	inner map[string]*node // of an object
-	list  []*node
+	kind  byte             // as the text begins it: { [ " t f n, 0 for a number
+	text  string           // of a string, number or boolean
+	keys  []string         // of an object
+	kids  []*node          // its members, or a list's
+	index map[string]*node // of an object with many
 }
 
-func (n *node) object() bool { return n.inner != nil }
+func (n *node) object() bool { return n != nil && n.kind == '{' }
+
+// few members are compared one by one, which is faster than a map and takes no memory.
+const few = 12
 
 // get returns a member, or nil.
 func (n *node) get(key string) *node {
-	if n == nil || n.inner == nil {
+	if n == nil {
 		return nil
 	}
-	return n.inner[key]
+	if n.index != nil {
+		return n.index[key]
+	}
+	for i, k := range n.keys {
+		if k == key {
+			return n.kids[i]
+		}
+	}
+	return nil
+}
+
+// names are an object's keys.
+func (n *node) names() []string {
+	if n == nil {
+		return nil
+	}
+	return n.keys
 }
 
 // place is where a member stands, nowhere when there is none.
@@ -51,65 +73,74 @@ func (n *node) str(key string) string {
 // maxDepth bounds nesting; config_db.json has three levels.
 const maxDepth = 16
 
-// reader builds nodes from JSON tokens and knows where each stands.
+// reader builds nodes from JSON tokens and knows where each stands. A fabric's texts are hundreds of
+// megabytes of small strings: nodes are made by the slab, strings are pieces of one, and lines are counted
+// between tokens, where alone line feeds may stand.
 type reader struct {
-	file  string
-	text  []byte
-	dec   *json.Decoder
-	lines []int // offsets of line beginnings
+	file    string
+	text    []byte
+	pieces  string // the text again, which strings are parts of
+	dec     jsontext.Decoder
+	at      int // offset of the next token
+	line    int // that it is on, from 1
+	begins  int // offset of that line
+	slab    []node
+	keys    []string // of objects that are open
+	kids    []*node
+	allKeys []string // room for those of closed ones
+	allKids []*node
 }
 
 func newReader(file string, text []byte) *reader {
-	r := &reader{file: file, text: text, dec: json.NewDecoder(bytes.NewReader(text)), lines: []int{0}}
-	r.dec.UseNumber()
-	for i, c := range text {
-		if c == '\n' {
-			r.lines = append(r.lines, i+1)
-		}
-	}
+	r := &reader{file: file, text: text, pieces: string(text), line: 1}
+	r.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	return r
 }
 
-// place turns an offset into line and column.
-func (r *reader) place(offset int) swconf.Place {
-	i := sort.SearchInts(r.lines, offset+1) - 1
-	return swconf.Place{File: r.file, Line: i + 1, Col: offset - r.lines[i] + 1}
+// place is where the next token stands.
+func (r *reader) place() swconf.Place {
+	return swconf.Place{File: r.file, Line: r.line, Col: r.at - r.begins + 1}
 }
 
 func (r *reader) fail(offset int, format string, args ...any) error {
-	p := r.place(min(max(offset, 0), len(r.text)))
-	return &cli.SyntaxError{File: r.file, Line: p.Line, Col: p.Col, Msg: fmt.Sprintf(format, args...)}
+	before := r.text[:min(max(offset, 0), len(r.text))]
+	return &cli.SyntaxError{File: r.file, Line: bytes.Count(before, []byte("\n")) + 1,
+		Col: len(before) - bytes.LastIndexByte(before, '\n'), Msg: fmt.Sprintf(format, args...)}
 }
 
-// token returns the next token and the offset of its beginning.
-func (r *reader) token() (json.Token, int, error) {
-	at := int(r.dec.InputOffset())
-	for at < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
-		at++
+// next goes to the next token and returns what it begins with, 0 at the end. What stands between tokens is
+// checked by the decoder.
+func (r *reader) next() byte {
+	r.at = int(r.dec.InputOffset())
+	for ; r.at < len(r.text); r.at++ {
+		switch c := r.text[r.at]; c {
+		case '\n':
+			r.line++
+			r.begins = r.at + 1
+		case ' ', '\t', '\r', ',', ':':
+		default:
+			return c
+		}
 	}
-	t, err := r.dec.Token()
-	if err == nil {
-		return t, at, nil
-	}
-	var se *json.SyntaxError
+	return 0
+}
+
+// bad is what the decoder says about a text that is no JSON.
+func (r *reader) bad(err error) error {
+	var se *jsontext.SyntacticError
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &se) &&
-		int(se.Offset) >= len(r.text):
-		return nil, at, r.fail(len(bytes.TrimRight(r.text, " \t\r\n")),
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return r.fail(len(bytes.TrimRight(r.text, " \t\r\n")),
 			"the JSON ends in the middle: is the file cut off?")
 	case errors.As(err, &se):
-		return nil, at, r.fail(int(se.Offset)-1, "is not JSON: %s", se)
+		return r.fail(int(se.ByteOffset), "is not JSON: %s", strings.TrimPrefix(se.Err.Error(), "jsontext: "))
 	}
-	return nil, at, r.fail(at, "is not JSON: %v", err)
+	return r.fail(r.at, "is not JSON: %v", err)
 }
 
 // document reads one value and nothing behind it.
 func (r *reader) document() (*node, error) {
-	t, at, err := r.token()
-	if err != nil {
-		return nil, err
-	}
-	n, err := r.value(t, at, 0)
+	n, err := r.value(r.next(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -120,62 +151,140 @@ func (r *reader) document() (*node, error) {
 	return n, nil
 }
 
-func (r *reader) value(t json.Token, at, depth int) (*node, error) {
-	n := &node{at: r.place(at)}
+// node makes one at the next token.
+func (r *reader) node(kind byte) *node {
+	if len(r.slab) == 0 {
+		r.slab = make([]node, 256)
+	}
+	n := &r.slab[0]
+	r.slab = r.slab[1:]
+	n.at, n.kind = r.place(), kind
+	return n
+}
+
+// value reads the value that begins with a letter.
+func (r *reader) value(kind byte, depth int) (*node, error) {
 	if depth > maxDepth {
-		return nil, r.fail(at, "nests deeper than %d levels: this is no config_db.json", maxDepth)
+		return nil, r.fail(r.at, "nests deeper than %d levels: this is no config_db.json", maxDepth)
 	}
-	switch v := t.(type) {
-	case json.Delim:
-		if v == '{' {
-			return n, r.members(n, depth)
+	n := r.node(kind)
+	var err error
+	switch kind {
+	case '{', '[':
+		if _, err = r.dec.ReadToken(); err != nil {
+			return nil, r.bad(err)
 		}
-		for r.dec.More() {
-			t, at, err := r.token()
-			if err != nil {
-				return nil, err
-			}
-			c, err := r.value(t, at, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			n.list = append(n.list, c)
-		}
-		_, _, err := r.token()
-		return n, err
-	case nil:
-		return n, nil
+		return n, r.members(n, depth)
+	case 'n':
+		_, err = r.dec.ReadToken()
+	default:
+		n.text, err = r.scalar()
 	}
-	n.text = fmt.Sprint(t)
+	if err != nil {
+		return nil, r.bad(err)
+	}
 	return n, nil
 }
 
-func (r *reader) members(n *node, depth int) error {
-	n.inner = map[string]*node{}
-	for r.dec.More() {
-		t, at, err := r.token()
-		if err != nil {
-			return err
-		}
-		key, _ := t.(string)
-		if old := n.inner[key]; old != nil {
-			return r.fail(at,
-				"the key %q stands twice, first on line %d: readers keep one of them and lose the other",
-				key, old.at.Line)
-		}
-		where := r.place(at)
-		t, at, err = r.token()
-		if err != nil {
-			return err
-		}
-		c, err := r.value(t, at, depth+1)
-		if err != nil {
-			return err
-		}
-		c.at = where // a member's place is its key's
-		n.keys = append(n.keys, key)
-		n.inner[key] = c
+// scalar reads a string, number or boolean.
+func (r *reader) scalar() (string, error) {
+	v, err := r.dec.ReadValue()
+	if err != nil {
+		return "", err
 	}
-	_, _, err := r.token()
-	return err
+	end := int(r.dec.InputOffset())
+	if v[0] != '"' {
+		return r.pieces[end-len(v) : end], nil
+	}
+	if bytes.IndexByte(v, '\\') < 0 {
+		return r.pieces[end-len(v)+1 : end-1], nil
+	}
+	plain, err := jsontext.AppendUnquote(nil, v)
+	if plain == nil {
+		return "", err
+	}
+	return string(plain), nil // halves of surrogates are replaced, as encoding/json does
+}
+
+// members reads what an object or a list has.
+func (r *reader) members(n *node, depth int) error {
+	keys, kids := len(r.keys), len(r.kids)
+	for {
+		c := r.next()
+		if c == '}' || c == ']' || c == 0 {
+			break
+		}
+		at := r.place()
+		if n.kind == '{' {
+			if err := r.key(n, keys, kids); err != nil {
+				return err
+			}
+			c = r.next()
+		}
+		m, err := r.value(c, depth+1)
+		if err != nil {
+			return err
+		}
+		m.at = at // a member's place is its key's
+		r.kids = append(r.kids, m)
+		if n.index != nil {
+			n.index[r.keys[len(r.keys)-1]] = m
+		}
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return r.bad(err)
+	}
+	n.keys, r.allKeys = keep(r.allKeys, r.keys[keys:])
+	n.kids, r.allKids = keep(r.allKids, r.kids[kids:])
+	r.keys, r.kids = r.keys[:keys], r.kids[:kids]
+	return nil
+}
+
+// key reads the next key of an object whose members begin at keys and kids among those of open ones.
+func (r *reader) key(n *node, keys, kids int) error {
+	at := r.at
+	if r.dec.PeekKind() != '"' { // the decoder tells what is wrong
+		_, err := r.dec.ReadToken()
+		return r.bad(cmp.Or(err, error(jsontext.ErrNonStringName)))
+	}
+	key, err := r.scalar()
+	if err != nil {
+		return r.bad(err)
+	}
+	mine := r.keys[keys:]
+	if n.index == nil && len(mine) == few {
+		n.index = make(map[string]*node, 4*few)
+		for i, k := range mine {
+			n.index[k] = r.kids[kids+i]
+		}
+	}
+	old := n.index[key]
+	if n.index == nil {
+		if i := slices.Index(mine, key); i >= 0 {
+			old = r.kids[kids+i]
+		}
+	}
+	if old != nil {
+		return r.fail(at, "%s", saidTwice(key, old))
+	}
+	r.keys = append(r.keys, key)
+	return nil
+}
+
+func saidTwice(key string, old *node) string {
+	return fmt.Sprintf("the key %q stands twice, first on line %d: readers keep one of them and lose "+
+		"the other", key, old.at.Line)
+}
+
+// keep copies what is kept into room that many share.
+func keep[T any](room, what []T) (kept, left []T) {
+	if len(what) == 0 {
+		return nil, room
+	}
+	if cap(room)-len(room) < len(what) {
+		room = make([]T, 0, max(1024, len(what)))
+	}
+	at := len(room)
+	room = append(room, what...)
+	return room[at:len(room):len(room)], room
 }

@@ -23,6 +23,11 @@ const (
 	ingressPool    = "ingress_lossless_pool"
 	ingressDynamic = "ingress_dynamic_pool"
 	egress         = "egress_lossy_pool"
+	egressLossless = "egress_lossless_pool"
+
+	// as images call them
+	lossyGroup    = "ingress_lossy_profile"
+	losslessQueue = "egress_lossless_profile"
 )
 
 // Render writes a switch's config_db.json, and its frr.conf: routing is in FRR's
@@ -66,6 +71,14 @@ func Render(d *design.Design, s *design.Switch) ([]design.File, error) {
 func fits(d *design.Design, s *design.Switch) error {
 	no := func(format string, args ...any) error { return design.Refuse(swconf.SONiC, s, format, args...) }
 	spec := &s.Spec
+	if s.Panel == nil || s.Panel.Device == nil {
+		return &NoProfile{s.Name}
+	}
+	for _, p := range s.Ports {
+		if _, ok := s.Panel.Socket(p.Jack); !ok {
+			return no("port %d, to %s, is none of %s", p.Jack.Port, p.FarName, s.Panel.Device.From)
+		}
+	}
 	if s.Peer != nil && d.Multihome == design.ESI {
 		return no("EVPN multihoming is not written for SONiC; use --multihoming mlag")
 	}
@@ -160,6 +173,12 @@ func system(d *design.Design, s *design.Switch, put putter) {
 	if s.Routed() {
 		meta["bgp_asn"] = fmt.Sprint(s.ASN)
 	}
+	if s.Panel.Device.HwSKU != "" {
+		meta["hwsku"] = s.Panel.Device.HwSKU
+	}
+	if s.Panel.Device.Platform != "" {
+		meta["platform"] = s.Panel.Device.Platform
+	}
 	put("DEVICE_METADATA", "localhost", meta)
 	put("FEATURE", "lldp", row{"state": "enabled", "auto_restart": "enabled"})
 	put("LOOPBACK_INTERFACE", "Loopback0", row{})
@@ -218,6 +237,23 @@ func profiles(s *design.Switch, put putter) {
 	}
 	put("BUFFER_POOL", egress, row{"type": "egress", "mode": "dynamic",
 		"size": fmt.Sprint(int64(spec.Buffer))})
+	stockProfiles(spec, put)
+}
+
+// stockProfiles are those that images have besides: of priority group 0, in which all lossy classes are, and
+// of lossless queues, which drop nothing because groups pause before them.
+func stockProfiles(spec *queue.Spec, put putter) {
+	size := fmt.Sprint(int64(spec.Buffer))
+	switch in := pools(spec); {
+	case in[ingressDynamic] > 0:
+		put("BUFFER_PROFILE", lossyGroup, row{"pool": ingressDynamic, "size": "0", "dynamic_th": "3"})
+	case in[ingressPool] > 0:
+		put("BUFFER_PROFILE", lossyGroup, row{"pool": ingressPool, "size": "0", "static_th": size})
+	default:
+		return
+	}
+	put("BUFFER_POOL", egressLossless, row{"type": "egress", "mode": "static", "size": size})
+	put("BUFFER_PROFILE", losslessQueue, row{"pool": egressLossless, "size": "0", "static_th": size})
 }
 
 // poolOf is the pool of a lossless class: one mode of threshold per pool, as the
@@ -311,10 +347,10 @@ func wredRow(w queue.WRED) row {
 
 func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	name := p.Name
-	put("PORT", name, row{"alias": p.Jack.Alias(), "index": fmt.Sprint(p.Jack.Port),
-		"lanes": s.Panel.Numbers(p.Jack), "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
-		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": "rs",
-		"description": p.Description()})
+	put("PORT", name, portRow(s, p))
+	if k, _ := s.Panel.Socket(p.Jack); k.Mode != "" {
+		put("BREAKOUT_CFG", k.Cage, row{"brkout_mode": k.Mode})
+	}
 	qos := row{"dscp_to_tc_map": mapName, "tc_to_queue_map": mapName, "tc_to_pg_map": mapName,
 		"pfc_to_queue_map": mapName}
 	if m := lossless(&s.Spec); m != "" {
@@ -342,9 +378,13 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 		}
 		if k.Lossless {
 			put("BUFFER_PG", key, row{"profile": groupProfile(s, p, i)})
+			put("BUFFER_QUEUE", key, row{"profile": losslessQueue})
 		} else {
 			put("BUFFER_QUEUE", key, row{"profile": fmt.Sprintf("egress_q%d", i)})
 		}
+	}
+	if lossless(&s.Spec) != "" && !s.Spec.Queues[0].Lossless {
+		put("BUFFER_PG", name+"|0", row{"profile": lossyGroup})
 	}
 	if w := s.Spec.Watchdog; w.On && lossless(&s.Spec) != "" {
 		action := "drop"
@@ -369,6 +409,24 @@ func ports(d *design.Design, s *design.Switch, p *design.Port, put putter) {
 	if len(s.SIDs) > 0 && p.Kind == design.ToHost { // whose outer header is IPv6
 		put("INTERFACE", name, row{"ipv6_use_link_local_only": "enable"})
 	}
+}
+
+// portRow is a port of the device: its lanes and names are the profile's.
+func portRow(s *design.Switch, p *design.Port) row {
+	k, _ := s.Panel.Socket(p.Jack) // fits has looked
+	r := row{"alias": k.Alias, "lanes": k.Lanes, "speed": fmt.Sprint(int64(p.Rate / unit.Mbps)),
+		"mtu": fmt.Sprint(int64(s.Spec.MTU)), "admin_status": "up", "fec": k.FEC,
+		"description": p.Description()}
+	if k.Index >= 0 {
+		r["index"] = fmt.Sprint(k.Index)
+	}
+	if k.Sub > 0 {
+		r["subport"] = fmt.Sprint(k.Sub)
+	}
+	for _, m := range k.More {
+		r[m[0]] = m[1]
+	}
+	return r
 }
 
 func millis(t unit.Time) string { return fmt.Sprint(int64(t / unit.Millisecond)) }
@@ -434,15 +492,7 @@ func vlans(d *design.Design, s *design.Switch, put putter) {
 				row{"tagging_mode": "untagged"})
 		}
 	}
-	if s.Peer == nil {
-		return
+	if s.Peer != nil {
+		pair(s, put)
 	}
-	name := fmt.Sprintf("PortChannel%d", design.PeerChannel)
-	put("PORTCHANNEL", name, row{"admin_status": "up", "mtu": fmt.Sprint(int64(s.Spec.MTU)),
-		"min_links": "1"})
-	for _, v := range s.VLANs {
-		put("VLAN_MEMBER", fmt.Sprintf("Vlan%d|%s", v.ID, name), row{"tagging_mode": "tagged"})
-	}
-	put("MCLAG_DOMAIN", fmt.Sprint(s.PairID), row{"source_ip": s.Mgmt.Addr().String(),
-		"peer_ip": s.Peer.Mgmt.Addr().String(), "peer_link": name})
 }

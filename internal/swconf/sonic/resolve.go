@@ -7,7 +7,6 @@ import (
 
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
-	"railyard/unit"
 )
 
 // resolve works out what each port does with packets. Ports that do the same
@@ -15,53 +14,67 @@ import (
 func (p *parser) resolve() {
 	p.pools()
 	p.c.QoS = &swconf.QoS{}
-	rows := map[string]*node{}
-	if t := p.table("PORT_QOS_MAP"); t != nil {
-		for i, row := range values(t) {
-			for _, name := range strings.Split(t.keys[i], ",") {
-				if name != "global" && p.ports[name] == nil {
-					p.bad(row, "PORT_QOS_MAP names %s, which PORT does not have", name)
-				}
-				rows[name] = row
-			}
-		}
-	}
+	rows := p.mapRows()
 	queues := p.perPort("QUEUE")
 	pgs := p.perPort("BUFFER_PG")
 	bufq := p.perPort("BUFFER_QUEUE")
 	seen := map[swconf.Print]*swconf.QoS{}
-	for _, port := range p.c.Ports {
+	alike := map[string]*swconf.QoS{}
+	var key []byte
+	for i, port := range p.c.Ports {
 		row := rows[port.Name]
-		q := p.qos(port, row, queues[port.Name], pgs[port.Name], bufq[port.Name])
-		key := q.Fingerprint()
-		if seen[key] == nil {
-			seen[key] = q
+		p.pfc(port, row)
+		key = strconv.AppendInt(key[:0], int64(port.Speed.V), 36)
+		key = words(strconv.AppendInt(append(key, 0), port.CableMM.V, 36), row)
+		for _, list := range []*indexed{&queues[i], &pgs[i], &bufq[i]} {
+			for _, r := range list {
+				key = words(key, r)
+			}
 		}
-		port.QoS = seen[key]
+		if q := alike[string(key)]; q != nil {
+			port.QoS = q
+			continue
+		}
+		faults, lost := len(p.c.Faults), p.lost
+		q := p.qos(port, row, &queues[i], &pgs[i], &bufq[i])
+		if print := q.Fingerprint(); seen[print] == nil {
+			seen[print] = q
+		} else {
+			q = seen[print]
+		}
+		if port.QoS = q; len(p.c.Faults) == faults && p.lost == lost { // else each port's rows are told of
+			alike[string(key)] = q
+		}
 	}
 }
 
-// pools reads the packet memory: the ingress pools together.
-func (p *parser) pools() {
-	table := p.table("BUFFER_POOL")
-	var sum unit.Bytes
-	var at swconf.Place
-	for _, row := range values(table) {
-		size, ok := p.number(row, "size", maxBytes)
-		if ok && row.str("type") == "ingress" {
-			xoff, _ := p.number(row, "xoff", maxBytes)
-			sum += unit.Bytes(size + xoff)
-			at = row.get("size").at
+// mapRows are the rows of PORT_QOS_MAP by port; global is the switch's own.
+func (p *parser) mapRows() map[string]*node {
+	rows := map[string]*node{}
+	t := p.table("PORT_QOS_MAP")
+	for i, row := range values(t) {
+		for name := range strings.SplitSeq(t.keys[i], ",") {
+			if name != global && p.ports[name] == nil {
+				p.bad(row, "PORT_QOS_MAP names %s, which PORT does not have", name)
+			}
+			rows[name] = row
 		}
 	}
-	for _, prof := range values(p.table("BUFFER_PROFILE")) {
-		if n := prof.get("pool"); n != nil {
-			p.ref("BUFFER_POOL", n)
+	p.switchMap = rows[global].get("dscp_to_tc_map")
+	return rows
+}
+
+// global is the row of PORT_QOS_MAP whose DSCP map ports have that name none.
+const global = "global"
+
+// words appends what a row says, so that two which say the same are found to do so.
+func words(to []byte, row *node) []byte {
+	if row != nil {
+		for i, k := range row.keys {
+			to = append(append(append(append(to, k...), 0), row.kids[i].text...), 1)
 		}
 	}
-	if sum > 0 {
-		p.c.Buffer = swconf.Say(sum, at)
-	}
+	return append(to, 2)
 }
 
 // systemPort cuts a key of a chassis with virtual output queues: line card, ASIC, port and index, as in
@@ -70,44 +83,69 @@ func systemPort(key string) (card, rest string, ok bool) {
 	if strings.Count(key, "|") != 3 {
 		return "", "", false
 	}
-	card, rest, _ = strings.Cut(key, "|")
-	_, rest, _ = strings.Cut(rest, "|")
-	return card, rest, true
+	at := strings.IndexByte(key, '|') + 1
+	at += strings.IndexByte(key[at:], '|')
+	return key[:at], key[at+1:], true
 }
 
-// card is which line card a table of system ports is of: the one that has the text's hostname, or the only
-// one that there is.
+// card is which line card and ASIC a table of system ports is of: the hostname's, or of those that there are
+// the one whose ports are most nearly those that the switch has maps for. Others have texts of their own.
 func (p *parser) card(t *node) (card string) {
-	only := true
-	for i := range values(t) {
-		host, _, ok := systemPort(t.keys[i])
-		switch {
-		case !ok:
-		case host == p.c.Hostname.V:
-			return host
-		case card == "":
-			card = host
-		case card != host:
-			only = false
-		}
+	mine := p.table("PORT_QOS_MAP")
+	if len(mine.names()) == 0 {
+		mine = p.table("PORT")
 	}
-	if !only {
-		return ""
+	type tally struct{ in, all int }
+	ports := map[string]map[string]bool{}
+	var cards []string
+	for i := range values(t) {
+		host, rest, ok := systemPort(t.keys[i])
+		if !ok {
+			continue
+		}
+		if ports[host] == nil {
+			ports[host] = map[string]bool{}
+			cards = append(cards, host)
+		}
+		name, _, _ := strings.Cut(rest, "|")
+		ports[host][name] = true
+	}
+	best := tally{0, 1}
+	for _, host := range cards {
+		if name, _, _ := strings.Cut(host, "|"); name == p.c.Hostname.V && len(cards) == 1 {
+			return host
+		}
+		k := tally{0, 1 + len(mine.names())}
+		if name, _, _ := strings.Cut(host, "|"); name == p.c.Hostname.V {
+			k.in += len(mine.names()) // before all others
+		}
+		for name := range ports[host] {
+			if k.all++; mine.get(name) != nil {
+				k.in++
+			}
+		}
+		if k.in*best.all > best.in*k.all {
+			best, card = k, host
+		}
 	}
 	return card
 }
 
+// indexed are rows of one port by queue or priority group.
+type indexed [64]*node
+
 // perPort sorts the rows of a table keyed by port and index, as
-// "Ethernet0,Ethernet4|3-4", by port and index.
-func (p *parser) perPort(table string) map[string]map[int]*node {
-	out := map[string]map[int]*node{}
+// "Ethernet0,Ethernet4|3-4", by port, in their order, and index.
+func (p *parser) perPort(table string) []indexed {
+	out := make([]indexed, len(p.c.Ports))
 	t := p.table(table)
 	card := p.card(t)
 	for i, row := range values(t) {
 		names, index, ok := strings.Cut(t.keys[i], "|")
 		if host, rest, voq := systemPort(t.keys[i]); voq {
 			if host != card {
-				continue // of another line card, which has a text of its own
+				p.uses(row)
+				continue // of another line card or ASIC, which has a text of its own
 			}
 			names, index, ok = strings.Cut(rest, "|")
 		}
@@ -121,86 +159,80 @@ func (p *parser) perPort(table string) map[string]map[int]*node {
 			p.bad(row, "%s|%s is not keyed by port and index", table, t.keys[i])
 			continue
 		}
-		for _, name := range strings.Split(names, ",") {
-			if p.ports[name] == nil {
+		for name := range strings.SplitSeq(names, ",") {
+			at, known := p.order[name]
+			if !known && p.c.Part {
+				continue // a system port that no other row names
+			}
+			if !known {
 				p.bad(row, "%s names %s, which PORT does not have", table, name)
 				continue
 			}
-			if out[name] == nil {
-				out[name] = map[int]*node{}
-			}
-			for ; a <= b; a++ {
-				if old := out[name][a]; old != nil {
-					swconf.Duplicate(p.c, table, fmt.Sprintf("%s|%d", name, a), row.at, old.at)
+			for n := a; n <= b; n++ {
+				if old := out[at][n]; old != nil {
+					swconf.Duplicate(p.c, table, fmt.Sprintf("%s|%d", name, n), row.at, old.at)
 				}
-				out[name][a] = row
+				out[at][n] = row
 			}
-			a, _ = strconv.Atoi(lo)
 		}
 	}
 	return out
 }
 
-// indexMap reads a map of small numbers, identity where there is none.
-func (p *parser) indexMap(table string, ref *node) (m [8]int, at [8]swconf.Place) {
+// classes is how many traffic classes there are (sonic-types.yang), of which eight have a queue by default.
+const classes = 16
+
+// indexMap reads a map of small numbers below bound. What it leaves out, and what there is where none is
+// named, is each number itself: SAI says of traffic classes alone that they go to queue 0.
+func (p *parser) indexMap(table string, ref *node, bound int) (m [classes]int) {
 	for i := range m {
-		m[i] = i
+		m[i] = i & 7
 	}
 	row := p.ref(table, ref)
+	if row != nil && table == "TC_TO_QUEUE_MAP" {
+		m = [classes]int{} // saiqosmap.h
+	}
 	for i, n := range values(row) {
 		k, err1 := strconv.Atoi(row.keys[i])
 		v, err2 := strconv.Atoi(n.text)
-		if err1 != nil || err2 != nil || k < 0 || k > 7 || v < 0 || v > 7 {
-			p.bad(n, "%s: %s to %s is not a pair of numbers from 0 to 7", table, row.keys[i], n.text)
+		if err1 != nil || err2 != nil || k < 0 || k >= bound || v < 0 || v > 7 {
+			p.bad(n, "%s: %s to %s is not a pair of numbers from 0 to %d and 0 to 7", table, row.keys[i],
+				n.text, bound-1)
 			continue
 		}
-		m[k], at[k] = v, n.at
+		m[k] = v
 	}
-	return m, at
+	return m
 }
 
-func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq map[int]*node) *swconf.QoS {
-	q := &swconf.QoS{}
+// pfc reads whether a port does PFC; which priorities it pauses is part of its queues.
+func (p *parser) pfc(port *swconf.Port, row *node) {
+	if n := row.get("pfc_enable"); n != nil {
+		port.PFC = swconf.Say(swconf.PFCOn, n.at)
+		if n.text == "" {
+			port.PFC.V = swconf.PFCOff
+		}
+	}
+}
+
+func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq *indexed) *swconf.QoS {
+	q := &swconf.QoS{Ratio: true}
 	for i := range q.Queues {
 		q.Queues[i].Name = fmt.Sprintf("UC%d", i)
 	}
-	tcToQueue, _ := p.indexMap("TC_TO_QUEUE_MAP", row.get("tc_to_queue_map"))
-	tcToPG, _ := p.indexMap("TC_TO_PRIORITY_GROUP_MAP", row.get("tc_to_pg_map"))
-	pfcToQueue, _ := p.indexMap("MAP_PFC_PRIORITY_TO_QUEUE", row.get("pfc_to_queue_map"))
-	if n := row.get("pfc_to_pg_map"); n != nil {
-		p.ref("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", n)
+	tcToQueue := p.indexMap("TC_TO_QUEUE_MAP", row.get("tc_to_queue_map"), classes)
+	tcToPG := p.indexMap("TC_TO_PRIORITY_GROUP_MAP", row.get("tc_to_pg_map"), classes)
+	pfcToQueue := p.indexMap("MAP_PFC_PRIORITY_TO_QUEUE", row.get("pfc_to_queue_map"), 8)
+	pfcToPG := p.indexMap("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", row.get("pfc_to_pg_map"), 8)
+	served := tcToQueue
+	if row.get("tc_to_queue_map") == nil {
+		served = [classes]int{} // saiport.h: "Default no map, i.e. all packets to queue 0"
 	}
-	if n := row.get("dscp_to_tc_map"); n != nil {
-		q.Input = swconf.Say(n.text, n.at)
-		table := p.ref("DSCP_TO_TC_MAP", n)
-		for i, e := range values(table) {
-			d, err1 := strconv.Atoi(table.keys[i])
-			tc, err2 := strconv.Atoi(e.text)
-			if err1 != nil || err2 != nil || d < 0 || d > 63 || tc < 0 || tc > 7 {
-				p.bad(e, "DSCP %s to TC %s: DSCPs are 0 to 63 and traffic classes 0 to 7",
-					table.keys[i], e.text)
-				continue
-			}
-			q.DSCP[d] = swconf.Say(uint8(tcToQueue[tc]), e.at)
-			if f := &q.Feeds[tcToQueue[tc]]; f.Line == 0 {
-				*f = e.at
-			}
-		}
-	}
+	used := p.classify(q, row, &served)
 	p.schedule(q, queues)
-	for i, r := range bufq {
-		if prof := p.ref("BUFFER_PROFILE", r.get("profile")); prof != nil && i < queue.Classes {
-			p.egressBuffer(&q.Queues[i], prof)
-		}
-	}
-	if n := row.get("pfc_enable"); n != nil {
-		port.PFC = swconf.Say(swconf.PFCOn, n.at)
-		for _, s := range strings.Split(n.text, ",") {
+	if n := row.get("pfc_enable"); n != nil && n.text != "" {
+		for s := range strings.SplitSeq(n.text, ",") {
 			prio, err := strconv.Atoi(strings.TrimSpace(s))
-			if n.text == "" {
-				port.PFC.V = swconf.PFCOff
-				break
-			}
 			if err != nil || prio < 0 || prio > 7 {
 				p.bad(n, "pfc_enable %q is no list of priorities such as 3,4", n.text)
 				continue
@@ -208,26 +240,81 @@ func (p *parser) qos(port *swconf.Port, row *node, queues, pgs, bufq map[int]*no
 			q.Queues[pfcToQueue[prio]].Pause = swconf.Say(prio, n.at)
 		}
 	}
-	for tc := range tcToPG { // a priority group's profile counts for the queue of its traffic class
-		r := pgs[tcToPG[tc]]
-		if r == nil {
-			continue
+	for i, r := range bufq {
+		if prof := p.ref("BUFFER_PROFILE", r.get("profile")); prof != nil && i < queue.Classes {
+			p.egressBuffer(&q.Queues[i], prof)
 		}
-		prof := p.ref("BUFFER_PROFILE", r.get("profile"))
-		if r.str("profile") == "NULL" || prof == nil {
-			continue
+	}
+	// A priority group's profile counts for the queue of its traffic classes, and before all for the queue of
+	// the priority that it pauses.
+	var of [queue.Classes]*node
+	for tc := range classes {
+		if row := pgs[tcToPG[tc]]; row != nil && (used == 0 && tc < queue.Classes || used>>tc&1 > 0) {
+			of[tcToQueue[tc]] = row
 		}
-		if g, ok := p.pause(prof); ok {
-			q.Queues[tcToQueue[tc]].PG = swconf.Say(g, prof.at)
+	}
+	for prio := range queue.Classes {
+		if i := pfcToQueue[prio]; q.Queues[i].Pause.Is() && q.Queues[i].Pause.V == prio {
+			of[i] = pgs[pfcToPG[prio]]
 		}
+	}
+	for i, row := range of {
+		p.group(port, &q.Queues[i], row)
 	}
 	return q
 }
 
-// schedule reads schedulers and WRED profiles of the queues. DWRR weights are
-// relative; they become percent where they add up to more than 100.
-func (p *parser) schedule(q *swconf.QoS, queues map[int]*node) {
-	total := 0
+// classify reads the maps from DSCPs and 802.1p priorities by traffic classes to queues, and returns which
+// classes there are packets of, a bit each.
+func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used uint) {
+	n := row.get("dscp_to_tc_map")
+	if n != nil && row.get("tc_to_queue_map") == nil {
+		swconf.Report(p.c, n.at, swconf.Warning, "queue-default",
+			"DSCPs get traffic classes, and no tc_to_queue_map gives these a queue",
+			"SAI sends all classes to queue 0 where a port has no map: what is paused, marked and scheduled "+
+				"is empty, and all traffic shares one queue",
+			"name a tc_to_queue_map beside the dscp_to_tc_map")
+	}
+	for _, own := range []*node{n, row.get("dot1p_to_tc_map")} {
+		if own != nil && !q.Input.Is() && !p.elsewhere("DSCP_TO_TC_MAP") {
+			q.Input = swconf.Say(plain("DSCP_TO_TC_MAP", plain("DOT1P_TO_TC_MAP", own.text)), own.at)
+		}
+	}
+	if n == nil { // the switch's, which is no word of the port's
+		n = p.switchMap
+	}
+	p.marks("DSCP", 63, "DSCP_TO_TC_MAP", n, func(d, tc int, at swconf.Place) {
+		q.DSCP[d], used = swconf.Say(uint8(queues[tc]), at), used|1<<tc
+		if f := &q.Feeds[queues[tc]]; f.Line == 0 {
+			*f = at
+		}
+	})
+	p.marks("802.1p priority", 7, "DOT1P_TO_TC_MAP", row.get("dot1p_to_tc_map"),
+		func(d, tc int, at swconf.Place) {
+			q.COS[d], used = swconf.Say(uint8(queues[tc]), at), used|1<<tc
+		})
+	return used
+}
+
+// marks reads a map of what packets are marked with.
+func (p *parser) marks(what string, most int, table string, n *node,
+	set func(mark, tc int, at swconf.Place)) {
+	m := p.ref(table, n)
+	for i, e := range values(m) {
+		d, err1 := strconv.Atoi(m.keys[i])
+		tc, err2 := strconv.Atoi(e.text)
+		if err1 != nil || err2 != nil || d < 0 || d > most || tc < 0 || tc >= classes {
+			p.bad(e, "%s %s to TC %s: %s are 0 to %d and traffic classes 0 to 15", what, m.keys[i], e.text,
+				strings.Replace(what+"s", "ys", "ies", 1), most)
+			continue
+		}
+		set(d, tc, e.at)
+	}
+}
+
+// schedule reads schedulers and WRED profiles of the queues. Weights are relative, of DWRR and WRR alike, and
+// 1 where a scheduler says none (saischeduler.h).
+func (p *parser) schedule(q *swconf.QoS, queues *indexed) {
 	for i := 0; i < queue.Classes; i++ {
 		row := queues[i]
 		if row == nil {
@@ -237,86 +324,27 @@ func (p *parser) schedule(q *swconf.QoS, queues map[int]*node) {
 		k.At = row.at
 		if s := p.ref("SCHEDULER", row.get("scheduler")); s != nil {
 			q.Output = swconf.Say("QUEUE", row.at)
-			if s.str("type") == "STRICT" {
-				k.Strict = swconf.Say(true, s.at)
-			} else if w, ok := p.number(s, "weight", 100); ok {
-				k.Share = swconf.Say(int(w), s.get("weight").at)
-				total += int(w)
-			}
+			p.scheduler(k, s)
 		}
 		if w := p.ref("WRED_PROFILE", row.get("wred_profile")); w != nil {
 			k.WRED = swconf.Say(p.wred(w), w.at)
 		}
 	}
-	if total > 100 {
-		for i := range q.Queues {
-			if s := &q.Queues[i].Share; s.Is() {
-				s.V = s.V * 100 / total
-			}
-		}
-	}
 }
 
-// wred reads the thresholds of green packets: RoCE traffic is not coloured.
-func (p *parser) wred(n *node) swconf.WRED {
-	lo, _ := p.number(n, "green_min_threshold", maxBytes)
-	hi, _ := p.number(n, "green_max_threshold", maxBytes)
-	w := swconf.WRED{Min: unit.Bytes(lo), Max: unit.Bytes(hi), ECN: strings.Contains(n.str("ecn"), "green") ||
-		n.str("ecn") == "ecn_all"}
-	if v, ok := p.number(n, "green_drop_probability", 100); ok {
-		w.Percent = float64(v)
+func (p *parser) scheduler(k *swconf.Queue, s *node) {
+	kind := s.get("type")
+	switch {
+	case kind != nil && kind.text == "STRICT":
+		k.Strict = swconf.Say(true, s.at)
+		return
+	case kind != nil && kind.text != "DWRR" && kind.text != "WRR":
+		p.bad(kind, "type %q: DWRR, WRR or STRICT are accepted", kind.text)
+		return
 	}
-	w.MinAt, w.MaxAt, w.ECNAt = n.place("green_min_threshold"), n.place("green_max_threshold"), n.place("ecn")
-	return w
-}
-
-// pause reads a lossless ingress profile: xoff is SONiC's word for headroom,
-// the static or dynamic threshold is where it begins. Lossy ones have no xoff.
-func (p *parser) pause(n *node) (g swconf.Pause, lossless bool) {
-	head, ok := p.number(n, "xoff", maxBytes)
-	if !ok {
-		return g, false
-	}
-	g.Headroom = unit.Bytes(head)
-	if v, ok := p.number(n, "xon", maxBytes); ok {
-		g.XOn = unit.Bytes(v)
-	}
-	g.HeadAt, g.XOffAt, g.XOnAt = n.place("xoff"), n.place("static_th"), n.place("xon")
-	if n.get("static_th") != nil {
-		v, _ := p.number(n, "static_th", maxBytes)
-		g.XOff = unit.Bytes(v)
-	} else if d := n.get("dynamic_th"); d != nil {
-		g.Alpha = p.dynamic(d)
-	}
-	// SAI resumes at max(xon, threshold - xon_offset); offset 0 is the threshold itself, and 0 in
-	// a Pause says that nothing was said.
-	if off, ok := p.number(n, "xon_offset", maxBytes); ok {
-		g.XOnOffset = max(unit.Bytes(off), 1)
-	}
-	return g, true
-}
-
-func (p *parser) dynamic(d *node) float64 {
-	v, err := strconv.ParseInt(d.text, 10, 64)
-	if err != nil || v < -8 || v > 8 {
-		p.bad(d, "dynamic_th %q is no exponent from -8 to 8", d.text)
-		return 1
-	}
-	return alpha(v)
-}
-
-func (p *parser) egressBuffer(k *swconf.Queue, prof *node) {
-	if a := prof.get("packet_discard_action"); a != nil {
-		if a.text != "drop" && a.text != "trim" {
-			p.bad(a, "packet_discard_action %q: drop or trim are accepted", a.text)
-		}
-		k.Trim = swconf.Say(a.text == "trim", a.at)
-	}
-	if d := prof.get("dynamic_th"); d != nil {
-		k.Alpha = swconf.Say(p.dynamic(d), d.at)
-	} else if s := prof.get("static_th"); s != nil {
-		if v, ok := p.number(prof, "static_th", maxBytes); ok {
-			k.Limit = swconf.Say(unit.Bytes(v), s.at)
-		}
+	if s.get("weight") == nil {
+		k.Share = swconf.Say(1, s.at)
+	} else if w, ok := p.number(s, "weight", 100); ok {
+		k.Share = swconf.Say(int(w), s.get("weight").at)
 	}
 }

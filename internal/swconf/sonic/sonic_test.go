@@ -11,7 +11,7 @@ import (
 // What SONiC's tables say: ports and the switch, maps and queues, buffers; and what is told of values that
 // its YANG models do not have.
 func TestTables(t *testing.T) {
-	for _, page := range []string{"switch", "queues", "buffers", "faults"} {
+	for _, page := range []string{"switch", "queues", "buffers", "parts", "faults"} {
 		t.Run(page, func(t *testing.T) {
 			story.Cases(t, page, func(text string) string {
 				c, err := Parse("config_db.json", []byte(text))

@@ -52,7 +52,12 @@ func (p *parser) srv6() {
 			p.bad(r, "locator %s without a prefix", l.Name)
 			continue
 		}
-		a, err := netip.ParseAddr(n.text)
+		text, bits, _ := strings.Cut(n.text, "/") // with or without a length
+		if bits != "" && bits != fmt.Sprint(l.Block+l.Node) {
+			p.bad(n, "prefix %q has not the %d + %d bits of its block and node", n.text, l.Block, l.Node)
+			continue
+		}
+		a, err := netip.ParseAddr(text)
 		if err != nil || !a.Is6() || l.Block+l.Node > 128 {
 			p.bad(n, "prefix %q with %d + %d bits is no locator: an IPv6 address such as "+
 				"fcbb:bb00:1::", n.text,

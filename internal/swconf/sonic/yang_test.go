@@ -35,6 +35,8 @@ type yangList struct {
 	value string    // the other leaf of a pair
 
 	numbers map[string]bool // its leaves that are plain numbers of up to 32 bits
+	unions  map[string]bool // those that may be one, or something else
+	many    map[string]bool // leaf-lists, which config_db.json has as one text with commas, or as a list
 }
 
 var (
@@ -42,6 +44,9 @@ var (
 	listBlock  = regexp.MustCompile(`(?s)(?:^|\s)list\s+([\w-]+)\s*\{`)
 	keyLine    = regexp.MustCompile(`key\s+"([^"]+)"`)
 	leafName   = regexp.MustCompile(`leaf\s+([\w-]+)`)
+	leafList   = regexp.MustCompile(`leaf-list\s+([\w-]+)\s*\{`)
+	leafHead   = regexp.MustCompile(`leaf(?:-list)?\s+([\w-]+)\s*\{`)
+	plainType  = regexp.MustCompile(`type\s+(?:[\w-]+:)?([\w-]+)`)
 	leafType   = regexp.MustCompile(`leaf\s+([\w-]+)\s*\{[^}]*?type\s+(?:[\w-]+:)?([\w-]+)`)
 	typedefs   = regexp.MustCompile(`typedef\s+([\w-]+)\s*\{[^}]*?type\s+(u?int(?:8|16|32))\b`)
 	container  = regexp.MustCompile(`container\s+([A-Z0-9_]+)\s*\{`)
@@ -121,7 +126,18 @@ func listsOf(body string, plain map[string]bool) (out []yangList) {
 		if in := listsOf(inside, plain); len(in) == 1 {
 			l.inner = &in[0]
 		}
-		l.numbers = map[string]bool{}
+		l.numbers, l.unions, l.many = map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for _, n := range leafList.FindAllStringSubmatch(inside, -1) {
+			l.many[n[1]] = true
+		}
+		for _, at := range leafHead.FindAllStringSubmatchIndex(inside, -1) {
+			types := plainType.FindAllStringSubmatch(block(inside, at[1]-1), -1)
+			for _, ty := range types {
+				if len(types) > 1 && plain[ty[1]] {
+					l.unions[inside[at[2]:at[3]]] = true
+				}
+			}
+		}
 		for _, n := range leafType.FindAllStringSubmatch(inside, -1) {
 			l.numbers[n[1]] = plain[n[2]]
 		}
@@ -229,6 +245,21 @@ func typed(row map[string]string) map[string]any {
 
 // typed is a value as the list's own type has it, where that is plain.
 func (l *yangList) typed(leaf, v string) any {
+	if l.many[leaf] {
+		list := []any{}
+		for s := range strings.SplitSeq(v, ",") {
+			list = append(list, l.one(leaf, s))
+		}
+		return list
+	}
+	return l.one(leaf, v)
+}
+
+// one is a value that is no list.
+func (l *yangList) one(leaf, v string) any {
+	if l.unions[leaf] && v != "" && strings.Trim(v, "0123456789") == "" {
+		return json.Number(v)
+	}
 	if l.numbers[leaf] {
 		return json.Number(v)
 	}
@@ -245,70 +276,95 @@ func typedValue(leaf, v string) any {
 	return v
 }
 
-// yanglint accepts what is rendered for every kind of fabric: by our own account
-// of the tables, and by SONiC's published models where RAILYARD_SONIC_YANG names
-// a directory with them (src/sonic-yang-models/yang-models of sonic-buildimage,
-// made from its templates).
-func TestYanglint(t *testing.T) {
+// yanglint accepts what is rendered for every kind of fabric, by our own account of the tables.
+func TestYanglint(t *testing.T) { yanglint(t, "testdata/yang", true) }
+
+// So it does by SONiC's published models, where RAILYARD_SONIC_YANG names a directory with them
+// (src/sonic-yang-models/yang-models of sonic-buildimage, made from its templates), or RAILYARD_SHARED one
+// that has them.
+func TestPublishedYang(t *testing.T) {
+	dir := os.Getenv("RAILYARD_SONIC_YANG")
+	if shared := os.Getenv("RAILYARD_SHARED"); dir == "" && shared != "" {
+		dir = filepath.Join(shared, "data", "sonic-yang")
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, "*.yang")); dir == "" || len(files) == 0 {
+		t.Skip("RAILYARD_SONIC_YANG names no folder with SONiC's published models")
+	}
+	yanglint(t, dir, false)
+}
+
+func yanglint(t *testing.T, dir string, ours bool) {
 	if _, err := exec.LookPath("yanglint"); err != nil {
 		t.Skip("yanglint is not installed (libyang2-tools)")
 	}
-	dirs := []string{"testdata/yang"}
-	if d := os.Getenv("RAILYARD_SONIC_YANG"); d != "" {
-		dirs = append(dirs, d)
-	}
-	for _, dir := range dirs {
-		m := loadModels(t, dir)
-		for _, kind := range []string{"single-rail", "dual-rail", "rail", "pod", "fat-tree"} {
-			for _, s := range specs() {
-				for _, text := range render(t, kind, s) {
-					if out, err := m.lint(t, text); err != nil {
-						t.Errorf("%s, %s: %v\n%s", dir, kind, err, out)
-					}
-				}
-			}
+	m := loadModels(t, dir)
+	for _, kind := range append(topo.Kinds(), "rail"+bundled) {
+		if kind == "graph" { // which has no shape of its own
+			continue
 		}
-		for _, kind := range []string{"rail", "fat-tree"} {
-			for _, text := range renderAs(t, kind, segmented(), true) {
-				if out, err := m.lint(t, text); err != nil {
-					t.Errorf("%s, %s with segments: %v\n%s", dir, kind, err, out)
-				}
-			}
-		}
-		// The check can fail.
 		all := specs()
-		texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0],
-			renderAs(t, "rail", segmented(), true)[0]}
-		for _, wrong := range []struct {
-			what, with string
-			of         int
-			ours       bool // the published models take it
-		}{
-			{`"weight": "50"`, `"weight": "500"`, 0, false},
-			{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`, 0, false},
-			{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`, 0, true},
-			{`"mode": "static"`, `"mode": "dynamic"`, 0, true},
-			{`"packet_discard_action": "trim"`, `"packet_discard_action": "cut"`, 1, false},
-			{`"dscp_value": "from-tc"`, `"dscp_value": "64"`, 1, false},
-			{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
-			{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
-			{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class for nothing
-			{`"action": "uN"`, `"action": "uX"`, 2, false},
-			{`"RAILYARD1|fcbb`, `"NOBODY|fcbb`, 2, false},
-			{`"decap_dscp_mode": "uniform"`, `"decap_dscp_mode": "keep"`, 2, false},
-			{`"func_len": "16"`, `"func_len": "90"`, 2, false},
-			{`"default|fcbb`, `"blue|fcbb`, 2, false},
-			{`"ifname": "Ethernet16"`, `"ifname": "Ethernet999"`, 2, true},
-		} {
-			if wrong.ours && dir != dirs[0] {
-				continue
+		if kind != "rail" { // each table is of one that all kinds have, or of the kind
+			all = []queue.Spec{all[0], all[len(all)-1]}
+		}
+		for _, s := range all {
+			for _, text := range render(t, kind, s) {
+				if out, err := m.lint(t, text); err != nil {
+					t.Errorf("%s, %s: %v\n%s", dir, kind, err, out)
+				}
 			}
-			text := texts[wrong.of]
-			if !strings.Contains(text, wrong.what) {
-				t.Errorf("no %s in\n%s", wrong.what, text)
-			} else if _, err := m.lint(t, strings.Replace(text, wrong.what, wrong.with, 1)); err == nil {
-				t.Errorf("%s: %s passes", dir, wrong.with)
+		}
+	}
+	for _, kind := range []string{"rail", "fat-tree"} {
+		for _, text := range renderAs(t, kind, segmented(), true) {
+			if out, err := m.lint(t, text); err != nil {
+				t.Errorf("%s, %s with segments: %v\n%s", dir, kind, err, out)
 			}
+		}
+	}
+	for _, name := range sonic.HwSKUs() { // those that have such ports: SN3700 is too slow
+		p := sonic.Known(name)
+		if name == "ACS-MSN3700" {
+			continue
+		}
+		for _, text := range renderOn(t, p, "rail", specs()[0], false) {
+			if out, err := m.lint(t, text); err != nil {
+				t.Errorf("%s, %s: %v\n%s", dir, name, err, out)
+			}
+		}
+	}
+	// The check can fail.
+	all := specs()
+	texts := []string{render(t, "rail", all[0])[0], render(t, "rail", all[len(all)-1])[0],
+		renderAs(t, "rail", segmented(), true)[0]}
+	for _, wrong := range []struct {
+		what, with string
+		of         int
+		ours       bool // the published models take it
+	}{
+		{`"weight": "50"`, `"weight": "500"`, 0, false},
+		{`"profile": "pg_lossless_3_400000_3m"`, `"profile": "nobody"`, 0, false},
+		{`"pfc_enable": "3"`, `"pfc_enable": "3,4,5"`, 0, true},
+		{`"mode": "static"`, `"mode": "dynamic"`, 0, true},
+		{`"packet_discard_action": "trim"`, `"packet_discard_action": "cut"`, 1, false},
+		{`"dscp_value": "from-tc"`, `"dscp_value": "64"`, 1, false},
+		{`"queue_index": "7"`, `"queue_index": "any"`, 1, false},
+		{`"tc_to_dscp_map": "TRIM_FABRIC"`, `"tc_to_dscp_map": "NOBODY"`, 1, false},
+		{`"dscp_value": "from-tc"`, `"dscp_value": "48"`, 1, true}, // and a traffic class for nothing
+		{`"action": "uN"`, `"action": "uX"`, 2, false},
+		{`"RAILYARD1|fcbb`, `"NOBODY|fcbb`, 2, false},
+		{`"decap_dscp_mode": "uniform"`, `"decap_dscp_mode": "keep"`, 2, false},
+		{`"func_len": "16"`, `"func_len": "90"`, 2, false},
+		{`"default|fcbb`, `"blue|fcbb`, 2, false},
+		{`"ifname": "Ethernet16"`, `"ifname": "Ethernet999"`, 2, true},
+	} {
+		if wrong.ours && !ours {
+			continue
+		}
+		text := texts[wrong.of]
+		if !strings.Contains(text, wrong.what) {
+			t.Errorf("no %s in\n%s", wrong.what, text)
+		} else if _, err := m.lint(t, strings.Replace(text, wrong.what, wrong.with, 1)); err == nil {
+			t.Errorf("%s: %s passes", dir, wrong.with)
 		}
 	}
 }
@@ -342,22 +398,38 @@ func segmented() queue.Spec {
 	return s
 }
 
+// bundled is behind a kind whose cables between switches are bundled.
+const bundled = " in bundles"
+
 func render(t *testing.T, kind string, s queue.Spec) (texts []string) {
 	t.Helper()
 	return renderAs(t, kind, s, false)
 }
 
-func renderAs(t *testing.T, kind string, s queue.Spec, segments bool) (texts []string) {
+func renderAs(t *testing.T, kind string, s queue.Spec, segments bool) []string {
+	return renderOn(t, sonic.Known("ACS-SN5600"), kind, s, segments)
+}
+
+func renderOn(t *testing.T, p *sonic.Profile, kind string, s queue.Spec, segments bool) (texts []string) {
 	t.Helper()
 	ports := 1
+	kind, bundles := strings.CutSuffix(kind, bundled)
 	if kind == "dual-rail" || kind == "pod" {
 		ports = 2
 	}
 	g, err := topo.Build(kind, topo.Params{Server: topo.Server{GPUs: 2, NICs: 2, Ports: ports}, Hosts: 2,
-		Segments: 2, Spines: 2, Uplinks: 1, K: 4, Tiers: 3,
+		Segments: 2, Spines: 2, Uplinks: 2, K: 4, Tiers: 3, Cubes: [3]int{2, 1, 1},
 		HostCable: topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 3000},
 		Fabric:    topo.Cable{Rate: 400 * unit.Gbps, LengthMM: 30_000}})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if bundles {
+		if err := g.BundleAll(2, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sonic.Fit(g, func(int) *sonic.Profile { return p }); err != nil {
 		t.Fatal(err)
 	}
 	d, err := design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec {

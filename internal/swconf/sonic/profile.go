@@ -1,0 +1,221 @@
+package sonic
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/unit"
+)
+
+// Profile is the ports of one model of switch, as SONiC's files for the device say them: which lanes of the
+// chip a port has, what it is called, what is printed beside it, how it can be broken out.
+type Profile struct {
+	HwSKU    string // "" where no folder and no table says it
+	Platform string
+	From     string // the file, or that it is built in
+	Cages    []Cage // in the order of the front
+}
+
+// Cage is a jack on the front, and what can be made of it: at first what it is unless somebody breaks it
+// out otherwise. One that is known from a list of ports alone can be that only.
+type Cage struct {
+	Name  string // of its first port
+	Index int    // below 0: not said
+	Modes []Mode
+}
+
+// Mode is a way to break a cage out.
+type Mode struct {
+	Text  string // as the device writes it: 2x400G[200G]; "" of a list of ports
+	Ports []Outlet
+}
+
+// Outlet is a port of SONiC's.
+type Outlet struct {
+	Name, Alias string
+	Lanes       []int
+	Index       int     // below 0: not said
+	Speed       int64   // Mbit/s, 0: not said
+	Speeds      []int64 // that it can be set to
+	FEC         string
+	More        [][2]string // other columns that PORT has
+
+	at swconf.Place
+}
+
+// NoProfile says that nobody knows a switch's lanes: they differ between models of the same number of
+// ports, and a port with another's lanes is another port, or none.
+type NoProfile struct{ Switch string }
+
+func (e *NoProfile) Error() string {
+	return e.Switch + " in sonic: nobody said what switch it is, and lanes and names of ports differ from " +
+		"model to model; accepted: --hwsku NAME (railyard models lists them), --profile with a device's " +
+		"port_config.ini, platform.json with hwsku.json, config_db.json or the folder that has them, or a " +
+		"model in fabric.types of the scenario that is one of theirs"
+}
+
+// Bounds of a profile: no chip that is sold has more lanes, and lanes are numbered from 0 with gaps.
+const (
+	mostOutlets  = 1024
+	mostLane     = 4095
+	mostSpeed    = 1_600_000
+	ProfileBytes = 4 << 20 // of a profile's file; platform.json, the longest, has a quarter of a megabyte
+)
+
+// kept are the columns of a list of ports that go into PORT as they are.
+var kept = []string{"role", "asic_port_name", "core_id", "core_port_id", "num_voq"}
+
+// laneRates are what a lane of a serial link runs at, in Mbit/s, Ethernet's own rates of 10 to 200 Gbit/s.
+var laneRates = []int64{10_000, 25_000, 50_000, 100_000, 200_000}
+
+// macRates are the speeds of a port that IEEE 802.3 has, in Mbit/s: 8 lanes of 10 Gbit/s are none.
+var macRates = []int64{10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000, 800_000, 1_600_000}
+
+// slower are the speeds of a port that says one: that, and those below it that the same lanes have at lower
+// rates; where it says none, all.
+func slower(lanes int, speed int64) (out []int64) {
+	for _, r := range laneRates {
+		if v := r * int64(lanes); slices.Contains(macRates, v) && (v < speed || speed == 0) {
+			out = append(out, v)
+		}
+	}
+	if speed > 0 {
+		out = append(out, speed)
+	}
+	return out
+}
+
+// fec is what a port's error correction is where the device leaves it open: RS from 25 Gbit/s a lane.
+func (o *Outlet) fec(speed int64) string {
+	switch {
+	case o.FEC != "" && speed == o.Speed:
+		return o.FEC
+	case speed/int64(len(o.Lanes)) >= 25_000:
+		return "rs"
+	}
+	return "none"
+}
+
+// numbers writes lanes.
+func numbers(lanes []int) string {
+	var words []string
+	for _, l := range lanes {
+		words = append(words, strconv.Itoa(l))
+	}
+	return strings.Join(words, ",")
+}
+
+// String names a profile in errors.
+func (p *Profile) String() string {
+	switch {
+	case p.HwSKU == "":
+		return p.From
+	case p.From == "":
+		return p.HwSKU
+	}
+	return fmt.Sprintf("%s (%s)", p.HwSKU, p.From)
+}
+
+// now are the ports that a device has unless somebody breaks them out otherwise.
+func (p *Profile) now() (out []*Outlet) {
+	for i := range p.Cages {
+		m := &p.Cages[i].Modes[0]
+		for k := range m.Ports {
+			out = append(out, &m.Ports[k])
+		}
+	}
+	return out
+}
+
+// modes are what a cage can be, in words.
+func (c *Cage) modes() string {
+	var words []string
+	for i := range c.Modes {
+		m := &c.Modes[i]
+		if m.Text != "" {
+			words = append(words, m.Text)
+			continue
+		}
+		words = append(words, fmt.Sprintf("%s, at %s", plainMode(m), speedWords(&m.Ports[0])))
+	}
+	return strings.Join(words, "; ")
+}
+
+func plainMode(m *Mode) string {
+	if len(m.Ports) == 1 {
+		return "whole"
+	}
+	return fmt.Sprintf("%d ports as it is", len(m.Ports))
+}
+
+func speedWords(o *Outlet) string {
+	if len(o.Speeds) == 0 {
+		return fmt.Sprintf("no speed of Ethernet, which has none of %s", unit.Plural(len(o.Lanes), "lane"))
+	}
+	var words []string
+	for _, s := range slices.Backward(o.Speeds) {
+		words = append(words, (unit.Rate(s) * unit.Mbps).String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// check finds names that two ports have. Lanes and aliases may stand twice as long as one of the two alone is
+// used: lists of ports that are shipped have such, of jacks that share lanes.
+func (p *Profile) check() error {
+	names := map[string]*Outlet{}
+	all := p.now()
+	if len(all) == 0 {
+		return &cli.SyntaxError{File: p.From, Line: 1, Col: 1, Msg: "has no port"}
+	}
+	for _, o := range all {
+		if old := names[o.Name]; old != nil {
+			return fault(o.at, "the name %s stands twice, first on line %d", o.Name, old.at.Line)
+		}
+		names[o.Name] = o
+	}
+	return nil
+}
+
+func fault(at swconf.Place, format string, args ...any) error {
+	return &cli.SyntaxError{File: at.File, Line: at.Line, Col: at.Col, Msg: fmt.Sprintf(format, args...)}
+}
+
+// lanesOf reads 1,2,3,4.
+func lanesOf(at swconf.Place, text string) (lanes []int, err error) {
+	for word := range strings.SplitSeq(strings.TrimSuffix(text, ","), ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 0 || n > mostLane {
+			return nil, fault(at, "lanes %q: %q is no lane; accepted: whole numbers from 0 to %d with "+
+				"commas "+
+				"between them", clip(text), clip(word), mostLane)
+		}
+		if slices.Contains(lanes, n) {
+			return nil, fault(at, "lanes %q: lane %d stands twice", clip(text), n)
+		}
+		if lanes = append(lanes, n); len(lanes) > 16 {
+			return nil, fault(at, "lanes %q: a port has 16 lanes at most", clip(text))
+		}
+	}
+	return lanes, nil
+}
+
+// clip keeps what is quoted short.
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
+
+// nameOf checks what a port is called.
+func nameOf(at swconf.Place, name string) error {
+	tail, ok := strings.CutPrefix(name, "Ethernet")
+	if n, err := strconv.Atoi(tail); !ok || err != nil || n < 0 || len(name) > 128 {
+		return fault(at, "%q is no name of a port; accepted: Ethernet with a number: Ethernet0", clip(name))
+	}
+	return nil
+}
