@@ -1,0 +1,125 @@
+package junos
+
+import (
+	"strings"
+
+	"railyard/internal/swconf"
+	"railyard/unit"
+)
+
+// resolve applies what class-of-service says to ports, and puts BGP together.
+func (p *parser) resolve() {
+	c, r := p.c, &p.bgp
+	if dog := &c.Watchdog; !dog.Poll.Is() {
+		dog.Poll.V = unit.Time(figure("watchdog_polling_ms")) * unit.Millisecond
+	}
+	c.Watchdog.Detect.V = c.Watchdog.Poll.V * unit.Time(figure("watchdog_detection"))
+	if dog := &c.Watchdog; !dog.Restore.Is() {
+		dog.Restore.V = unit.Time(figure("watchdog_recovery_ms")) * unit.Millisecond
+	}
+	if n := p.cos.polls; n.Is() {
+		c.Watchdog.Detect = swconf.Say(c.Watchdog.Poll.V*unit.Time(n.V), n.At)
+	}
+	p.treat()
+	for _, list := range [][]*swconf.Port{c.Ports, c.Bundles, c.Subs} {
+		for _, q := range list {
+			q.VRF = r.vrfs[q.Name]
+		}
+	}
+	if len(r.order) == 0 {
+		return
+	}
+	b := &swconf.BGP{ASN: r.asn, RouterID: r.id, MaxPaths: swconf.Said[int]{V: figure("bgp_paths")}}
+	for _, key := range r.order {
+		x := r.groups[key]
+		x.inherit(r.all[x.vrf])
+		if x.vrf == "" && x.multipath.V { // all equal ways
+			b.MaxPaths = swconf.Say(64, x.multipath.At)
+		}
+		if x.vrf == "" && x.relax.V {
+			b.Relax = x.relax
+		}
+		if x.export.Is() && x.vrf == "" {
+			b.Others = swconf.Say(true, x.export.At)
+		}
+		if x.local.Is() && !b.ASN.Is() {
+			if n, ok := swconf.ASN(x.local.V); ok {
+				b.ASN = swconf.Say(n, x.local.At)
+			}
+		}
+		for _, n := range x.list {
+			if !n.Remote.Is() {
+				n.Remote = x.remote
+			}
+			if !n.Local.Is() {
+				n.Local = x.local
+			}
+			if !n.Down.Is() {
+				n.Down = x.down
+			}
+			n.On |= x.families
+			n.Active = true // inet unicast unless another family is named
+			b.Neighbors = append(b.Neighbors, n)
+		}
+	}
+	c.BGP = b
+}
+
+// treat applies what class-of-service says to ports.
+func (p *parser) treat() {
+	c := p.c
+	whole := false
+	for _, carries := range p.units {
+		whole = whole || carries
+	}
+	if c.Part = !whole &&
+		len(c.Ports) == 0; !whole { // a part of a text: ports are those that it gives something
+		for _, u := range p.cos.uses {
+			p.named(u.pattern, u.at)
+		}
+	}
+	for _, port := range c.Ports { // what is broken out carries nothing itself
+		if whole, _, ok := strings.Cut(port.Name, ":"); ok && c.Port(whole) != nil {
+			c.Port(whole).Down = swconf.Say(true, port.At)
+		}
+	}
+	c.QoS = &swconf.QoS{}
+	for _, u := range p.cos.uses {
+		if len(c.Ports) == 0 && u.kind != "cnp" {
+			c.QoS, _ = p.build(u.pattern)
+			break
+		}
+	}
+	seen := map[swconf.Print]*swconf.QoS{}
+	for _, port := range c.Ports {
+		var b *swconf.Port
+		if port.Channel.Is() {
+			b = c.Bundle(port.Channel.V)
+		}
+		if b != nil && b.MTU.Is() {
+			port.MTU = b.MTU
+		}
+		if whole && !p.units[port.Name] && b == nil {
+			continue // without an address or a VLAN it carries nothing
+		}
+		names := []string{port.Name}
+		if b != nil {
+			names = []string{b.Name, port.Name}
+		}
+		q, x := p.build(names...)
+		key := q.Fingerprint()
+		if seen[key] == nil {
+			seen[key] = q
+		}
+		if port.QoS = seen[key]; x != nil {
+			port.PFC = swconf.Say(swconf.PFCOn, x.at)
+			if port.CableMM = x.cable; x.guards.V {
+				port.Watchdog = x.guards
+				c.Watchdog.On = x.guards
+			}
+		}
+		if !port.MTU.Is() && !c.Part {
+			port.MTU = swconf.Say(unit.Bytes(figure("mtu")), port.At)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package junos
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"railyard/internal/queue"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/tell"
+
+	"pgregory.net/rapid"
+)
+
+// roce is a switch's text in which data of a DSCP have a class; more adds to it.
+func roce(dscp, class int, more string) string {
+	return fmt.Sprintf(`set interfaces et-0/0/0 mtu 9216
+set interfaces et-0/0/0 unit 0 family inet address 10.0.0.0/31
+set class-of-service forwarding-classes class DATA queue-num %[2]d no-loss pfc-priority %[2]d
+set class-of-service forwarding-classes class CNP queue-num 6
+set class-of-service classifiers dscp C forwarding-class DATA loss-priority low code-points %06[1]b
+set class-of-service classifiers dscp C forwarding-class CNP loss-priority low code-points cs6
+set class-of-service congestion-notification-profile P input dscp code-point %06[1]b pfc
+%[4]s output ieee-802.1 code-point %03[2]b flow-control-queue %[2]d
+set class-of-service drop-profiles D interpolate fill-level [ 20 60 ]
+set class-of-service drop-profiles D interpolate drop-probability [ 0 100 ]
+set class-of-service schedulers S drop-profile-map loss-priority any protocol any drop-profile D
+set class-of-service schedulers S explicit-congestion-notification
+set class-of-service schedulers S transmit-rate percent 50
+set class-of-service schedulers T priority strict-high
+set class-of-service scheduler-maps M forwarding-class DATA scheduler S
+set class-of-service scheduler-maps M forwarding-class CNP scheduler T
+set class-of-service interfaces et-* scheduler-map M
+set class-of-service interfaces et-* congestion-notification-profile P
+set class-of-service interfaces et-* unit * classifiers dscp C
+%[3]s`, dscp, class, more, "set class-of-service congestion-notification-profile P")
+}
+
+// What runs is what the text says: the DSCP's queue is lossless and marks, CNPs go first, whatever the
+// numbers; without the profile nothing is paused, without the scheduler's word nothing is marked.
+func TestSpec(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		dscp := rapid.SampledFrom([]int{8, 18, 24, 26, 34, 40}).Draw(rt, "dscp")
+		class := rapid.IntRange(0, 5).Draw(rt, "queue")
+		pauses, marks := rapid.Bool().Draw(rt, "pauses"), rapid.Bool().Draw(rt, "marks")
+		more := ""
+		if !pauses {
+			more += "deactivate class-of-service interfaces et-* congestion-notification-profile\n"
+		}
+		if !marks {
+			more += "delete class-of-service schedulers S explicit-congestion-notification\n"
+		}
+		c, err := Parse("x", []byte(roce(dscp, class, more)))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		spec, _, err := c.Spec(queue.Default())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if got := int(spec.DSCP[dscp]); got != class {
+			rt.Fatalf("DSCP %d goes to queue %d, want %d", dscp, got, class)
+		}
+		for i, k := range spec.Queues {
+			if want := pauses && i == class; k.Lossless != want {
+				rt.Fatalf("queue %d is lossless: %v, want %v\n%s", i, k.Lossless, want, tell.Facts(c))
+			}
+			if want := marks && i == class; k.WRED.ECN != want {
+				rt.Fatalf("queue %d marks: %v, want %v\n%s", i, k.WRED.ECN, want, tell.Facts(c))
+			}
+			if k.Strict != (i == 6) {
+				rt.Fatalf("queue %d is strict: %v", i, k.Strict)
+			}
+		}
+	})
+}
+
+// What a group gives an interface is what the interface would say itself.
+func TestGroupsSayTheSame(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 6).Draw(rt, "ports")
+		var plain, grouped strings.Builder
+		leaf := rapid.SampledFrom([]string{"mtu 9000", "speed 100g", "unit 0 vlan-id 7", "disable",
+			"ether-options 802.3ad ae3"}).Draw(rt, "leaf")
+		fmt.Fprintf(&grouped, "set groups G interfaces <et-*> %s\nset apply-groups G\n",
+			strings.Replace(leaf, "unit 0", "unit <*>", 1))
+		for i := range n {
+			head := fmt.Sprintf("set interfaces et-0/0/%d unit 0 family inet address 10.0.%d.0/31\n", i, i)
+			plain.WriteString(head + fmt.Sprintf("set interfaces et-0/0/%d %s\n", i, leaf))
+			grouped.WriteString(head)
+		}
+		a, err := Parse("x", []byte(plain.String()))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		b, err := Parse("x", []byte(grouped.String()))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if x, y := tell.Facts(a), tell.Facts(b); x != y {
+			rt.Fatalf("interfaces say\n%s\na group says\n%s", x, y)
+		}
+	})
+}
+
+// A text that is cut anywhere is read or refused with its place; nothing panics, and all lines are counted.
+func TestCutAnywhere(t *testing.T) {
+	whole := roce(26, 3, "set groups G interfaces <*> mtu 9000\nset apply-groups G\n")
+	rapid.Check(t, func(rt *rapid.T) {
+		cut := rapid.IntRange(0, len(whole)).Draw(rt, "cut")
+		c, err := Parse("x", []byte(whole[:cut]))
+		if err == nil && c.Read+c.Passed+len(c.Unknown) != c.Total {
+			rt.Fatalf("%d read, %d passed over, %d unknown of %d", c.Read, c.Passed, len(c.Unknown), c.Total)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "x:") && !strings.Contains(err.Error(), "empty") {
+			rt.Fatalf("%v names no place", err)
+		}
+	})
+}
+
+// What pauses stop without an output part, and what it says with one.
+func TestStops(t *testing.T) {
+	for _, c := range []struct {
+		output string
+		want   swconf.Severity // of the finding about it; "" is none
+	}{{"", swconf.Warning}, {"flow-control-queue 4", ""}, {"flow-control-queue 5", swconf.Warning},
+		{"flow-control-queue [ 3 4 ]", ""}} {
+		text := strings.Replace(roce(26, 4, ""), "flow-control-queue 4", c.output, 1)
+		if c.output == "" {
+			text += "delete class-of-service congestion-notification-profile P output\n"
+		}
+		text = strings.Replace(text, "pfc-priority 4", "pfc-priority 3", 1)
+		text = strings.Replace(text, "code-point 100 flow", "code-point 011 flow", 1)
+		got, err := Parse("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found swconf.Severity
+		for _, f := range got.Faults {
+			found = f.Severity
+		}
+		if found != c.want && !(c.output == "flow-control-queue 5" && got.Ports[0].QoS.Stops[3].V == 5) {
+			t.Errorf("%q: %q, want %q: %v", c.output, found, c.want, got.Faults)
+		}
+	}
+}
