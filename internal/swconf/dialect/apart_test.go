@@ -15,7 +15,7 @@ func TestPortsApart(t *testing.T) {
 	for _, kind := range []string{"pod", "dual-rail"} {
 		g := fabric(t, kind)
 		g.Apart()
-		for _, os := range dialect.Names() {
+		for _, os := range dialect.Written() {
 			d, err := plan(g, spec(), swconf.OS(os), design.Unnumbered, design.MLAG, "")
 			if err != nil {
 				t.Fatal(err)

@@ -10,9 +10,12 @@ import (
 	"railyard/internal/queue"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/dell"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/eos"
 	"railyard/internal/swconf/frr"
+	"railyard/internal/swconf/junos"
+	"railyard/internal/swconf/nvue"
 	"railyard/internal/swconf/nxos"
 	"railyard/internal/swconf/sonic"
 )
@@ -21,31 +24,20 @@ import (
 type language struct {
 	os    swconf.OS
 	title string
-	looks func(string) int // how many of its tell-tale phrases a text has
+	looks func(swconf.Text) int // how many of its tell-tale phrases a text has; nil: JSON
 	parse func(file string, text []byte) (*swconf.Config, error)
-	// render writes one switch's files.
+	// render writes one switch's files; nil: the language is read only.
 	render func(*design.Design, *design.Switch) ([]design.File, error)
 }
 
 var languages = []language{
 	{swconf.NXOS, "Cisco NX-OS", nxos.Looks, nxos.Parse, nxos.Render},
-	{swconf.SONiC, "SONiC config_db.json", sonic.Looks, sonic.Parse, sonic.Render},
+	{swconf.SONiC, "SONiC config_db.json", nil, sonic.Parse, sonic.Render},
 	{swconf.FRR, "FRR", frr.Looks, frr.Parse, frr.Render},
 	{swconf.EOS, "Arista EOS", eos.Looks, eos.Parse, eos.Render},
-}
-
-// foreign are languages that are recognised and not read.
-var foreign = []struct {
-	name    string
-	phrases []string
-}{
-	{"Juniper Junos", []string{"set interfaces ", "class-of-service", "routing-options", "host-name ",
-		"family inet", "protocols {", "system {"}},
-	{"NVIDIA Cumulus NVUE", []string{"nv set ", "nv config"}},
-	{"Huawei or H3C VRP", []string{"sysname ", "undo ", "dcb pfc", "traffic classifier", "quit\n"}},
-	{"Nokia SR Linux", []string{"set / interface", "network-instance"}},
-	{"Dell OS10", []string{"trust dot1p-map", "qos-map traffic-class", "dcbx enable"}},
-	{"a Railyard scenario", []string{"fabric:\n", "workload:\n", "host_link:"}},
+	{swconf.NVUE, "NVIDIA Cumulus NVUE", nvue.Looks, nvue.Parse, nvue.Render},
+	{swconf.Dell, "Dell Enterprise SONiC", dell.Looks, dell.Parse, nil},
+	{swconf.Junos, "Juniper Junos", junos.Looks, junos.Parse, nil},
 }
 
 // Names lists the languages that can be given by hand.
@@ -56,6 +48,20 @@ func Names() []string {
 	}
 	return out
 }
+
+// Written lists those that are written, too.
+func Written() []string {
+	var out []string
+	for _, l := range languages {
+		if l.render != nil {
+			out = append(out, string(l.os))
+		}
+	}
+	return out
+}
+
+// NoLanguage is what is said of a text in none of the languages, before those that are accepted.
+const NoLanguage = "is in no language known here"
 
 // Title is a language's full name.
 func Title(os swconf.OS) string {
@@ -69,12 +75,11 @@ func Title(os swconf.OS) string {
 
 // Parse reads a configuration. os says its language; "" finds out.
 func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
-	if err := cli.Check(file, text); err != nil {
+	text, err := cli.Text(file, text)
+	if err != nil {
 		return nil, err
 	}
-	text = cli.LineEnds(text)
 	if os == "" {
-		var err error
 		if os, err = detect(file, string(text)); err != nil {
 			return nil, err
 		}
@@ -89,25 +94,30 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 
 // detect names the language whose phrases a text has most of.
 func detect(file, text string) (swconf.OS, error) {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if n := sonic.Looks(text); n > 1 { // JSON, which no other is: large, and searched once
+	const telling = 1 << 20 // of a text says what it is in
+	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
+	tables := sonic.Looks(text)
+	if tables > 1 { // JSON, which no other is: large, and searched once
 		return swconf.SONiC, nil
 	}
+	all := swconf.Searched("\n" + text)
 	best, most := -1, 0
 	for i, l := range languages {
-		if n := l.looks(text); n > most {
+		n := tables
+		if l.looks != nil {
+			n = l.looks(all.From(1))
+		}
+		if n > most {
 			best, most = i, n
 		}
 	}
-	for _, f := range foreign {
-		if n := swconf.Score(text, f.phrases...); n > most {
-			return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
-				Msg: fmt.Sprintf("looks like %s; accepted: %s", f.name, titles())}
-		}
+	if name := stranger(all, most); name != "" {
+		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
+			Msg: fmt.Sprintf("looks like %s; accepted: %s", name, titles())}
 	}
 	if best < 0 {
 		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1,
-			Msg: fmt.Sprintf("is in no language known here; accepted: %s (say which with --os)", titles())}
+			Msg: fmt.Sprintf("%s; accepted: %s (say which with --os)", NoLanguage, titles())}
 	}
 	return languages[best].os, nil
 }
@@ -123,12 +133,31 @@ func titles() string {
 // Render writes the configuration of every switch of a design in its language,
 // and the plans of the fabric.
 func Render(d *design.Design) (files []design.File, err error) {
+	if files, err = RenderOne(d, ""); err != nil {
+		return nil, err
+	}
+	plans, err := d.Plans()
+	return append(files, plans...), err
+}
+
+// RenderOne writes the configuration of one switch, "" of every one.
+func RenderOne(d *design.Design, name string) (files []design.File, err error) {
 	i := slices.IndexFunc(languages, func(l language) bool { return l.os == d.OS })
 	if i < 0 {
 		return nil, fmt.Errorf("%q is no configuration language; accepted: %s", d.OS,
 			strings.Join(Names(), ", "))
 	}
+	if languages[i].render == nil {
+		return nil, fmt.Errorf("%s is read and not written; written are: %s", languages[i].title,
+			strings.Join(Written(), ", "))
+	}
+	if err := balances(d); err != nil {
+		return nil, err
+	}
 	for _, s := range d.Switches {
+		if name != "" && s.Name != name {
+			continue
+		}
 		if err := ports(d, s); err != nil {
 			return nil, err
 		}
@@ -138,8 +167,7 @@ func Render(d *design.Design) (files []design.File, err error) {
 		}
 		files = append(files, f...)
 	}
-	plans, err := d.Plans()
-	return append(files, plans...), err
+	return files, nil
 }
 
 // Multihome is how a language joins two switches unless asked otherwise.

@@ -48,6 +48,10 @@ func plan(g *topo.Graph, s queue.Spec, os swconf.OS, addressing, multihome,
 	if multihome == "" {
 		multihome = dialect.Multihome(os)
 	}
+	g, err := onDevice(g, os)
+	if err != nil {
+		return nil, err
+	}
 	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec {
 		return s
 	}, DLB: dlb, FlowletGap: 50 * unit.Microsecond,
@@ -85,12 +89,23 @@ func lint(g *topo.Graph, cs []*swconf.Config) []swconf.Finding {
 		Base: spec()})
 }
 
+// balanced is a mode of dynamic load balancing if a language has it, or one that it has, or none.
+func balanced(os, mode string) string {
+	switch {
+	case os == "sonic" || os == "frr":
+		return ""
+	case os == "nvue":
+		return "per-packet"
+	}
+	return mode
+}
+
 // What is rendered for every kind of fabric, language, addressing and
 // multihoming is read back without a finding and as an equal Spec.
 func TestRoundTrip(t *testing.T) {
 	for _, kind := range []string{"single-rail", "dual-rail", "rail-only", "rail", "pod", "fat-tree"} {
 		g := fabric(t, kind)
-		for _, os := range dialect.Names() {
+		for _, os := range dialect.Written() {
 			for _, addressing := range []string{design.Unnumbered, design.Numbered} {
 				for _, multihome := range []string{design.MLAG, design.ESI} {
 					for _, dlb := range []string{"", "flowlet", "per-packet"} {
@@ -99,6 +114,9 @@ func TestRoundTrip(t *testing.T) {
 						if pair && (os == "frr" && multihome == design.MLAG || os == "sonic" &&
 							multihome == design.ESI) {
 							continue // refused, see TestRefused
+						}
+						if dlb != "" && dlb != balanced(os, dlb) {
+							continue // refused, see TestRefusedByNVUE, TestNoPolicyIsDropped
 						}
 						t.Run(name, func(t *testing.T) {
 							d, err := plan(g, spec(), swconf.OS(os), addressing, multihome, dlb)
@@ -152,11 +170,17 @@ func differs(a, b queue.Spec) string {
 func TestRoundTripRandomSpecs(t *testing.T) {
 	g := fabric(t, "rail")
 	rapid.Check(t, func(rt *rapid.T) {
-		os := swconf.OS(rapid.SampledFrom([]string{"nxos", "sonic", "eos"}).Draw(rt, "os"))
+		os := swconf.OS(rapid.SampledFrom([]string{"nxos", "sonic", "eos", "nvue"}).Draw(rt, "os"))
 		s := randomSpec(rt, os)
-		if os == swconf.SONiC {
-			for i := range s.Queues {
+		for i := range s.Queues {
+			if os == swconf.SONiC || os == swconf.NVUE {
 				s.Queues[i].WRED.Weight = 0
+			}
+			if w := &s.Queues[i].WRED; os == swconf.NVUE && w.Max > 0 {
+				w.Probability = max(w.Probability, 0.01)
+			}
+			if os == swconf.EOS {
+				shared(&s.Queues[i])
 			}
 		}
 		d, err := plan(g, s, os, design.Unnumbered, "", "")
@@ -187,8 +211,13 @@ func TestRoundTripOfPastFindings(t *testing.T) {
 	}
 	lossy.Queues[2] = queue.Class{Limit: 1}
 	strict.DSCP, lossy.DSCP = [64]uint8{}, [64]uint8{}
-	for _, os := range []swconf.OS{"nxos", "sonic", "eos"} {
+	for _, os := range []swconf.OS{"nxos", "sonic", "eos", "nvue"} {
 		for name, s := range map[string]queue.Spec{"strict": strict, "lossy": lossy} {
+			for i := range s.Queues {
+				if os == swconf.EOS {
+					shared(&s.Queues[i])
+				}
+			}
 			d, err := plan(fabric(t, "rail"), s, os, design.Unnumbered, "", "")
 			if err != nil {
 				t.Fatal(err)
@@ -208,7 +237,10 @@ func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 	s := spec()
 	s.MTU = unit.Bytes(rapid.IntRange(1500, 9216).Draw(rt, "mtu"))
 	left := 100
-	lossless := 0
+	lossless, most := 0, 2
+	if os == swconf.NVUE {
+		most = 1 // whose thresholds are one profile's
+	}
 	for i := range s.Queues {
 		n := func(what string, lo, hi int) int {
 			return rapid.IntRange(lo, hi).Draw(rt, fmt.Sprintf("q%d %s", i, what))
@@ -227,7 +259,7 @@ func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 			k.WRED.ECN = n("ecn", 0, 1) == 1
 		}
 		switch {
-		case lossless < 2 && n("lossless", 0, 3) == 0:
+		case lossless < most && n("lossless", 0, 3) == 0:
 			lossless++
 			k.Lossless = true
 			k.XOn = unit.Bytes(n("xon", 0, 1_000_000))
@@ -249,10 +281,11 @@ func randomSpec(rt *rapid.T, os swconf.OS) queue.Spec {
 
 // Two renderings of one design are the same bytes.
 func TestRenderIsDeterministic(t *testing.T) {
-	for _, os := range dialect.Names() {
+	for _, os := range dialect.Written() {
 		var texts []string
 		for range 3 {
-			d, err := plan(fabric(t, "pod"), spec(), swconf.OS(os), design.Numbered, "", "flowlet")
+			d, err := plan(fabric(t, "pod"), spec(), swconf.OS(os), design.Numbered, "",
+				balanced(os, "per-packet"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,6 +311,26 @@ func TestRefused(t *testing.T) {
 		spec      queue.Spec
 		want      string
 	}{
+		"NVUE restores when it polls": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Watchdog.Restore = unit.Second
+		}), "restores after 1s; it does after a polling interval, 200ms"},
+		"NVUE detects in whole intervals": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Watchdog.Detect = 300 * unit.Millisecond
+		}), "1 to 1000 times its polling interval"},
+		"NVUE's MTU": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) { s.MTU = 9300 }), "552 to 9216"},
+		"NVUE averages nothing": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Queues[3].WRED.Weight = 2
+		}), "no averaging weight"},
+		"NVUE's marks": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Queues[3].WRED.Probability = 0.005
+		}), "whole percents from 1"},
+		"NVUE's alpha": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Queues[0].Alpha = 3
+		}), "powers of two from 1/128 to 64"},
+		"NVUE's profile of PFC": {"rail", swconf.NVUE, "", change(func(s *queue.Spec) {
+			s.Queues[4] = s.Queues[3]
+			s.Queues[4].XOff, s.Queues[4].Weight = 3_600_000, 0
+		}), "queues 3 and 4 have other pause thresholds"},
 		"FRR has no MLAG": {"pod", swconf.FRR, design.MLAG, spec(), "use --multihoming esi"},
 		"SONiC and ESI":   {"dual-rail", swconf.SONiC, design.ESI, spec(), "use --multihoming mlag"},
 		"half a percent": {"rail", swconf.NXOS, "", change(func(s *queue.Spec) {
@@ -310,20 +363,38 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// Load balancing and channels that Cumulus Linux has no command for are refused, not left out.
+func TestRefusedByNVUE(t *testing.T) {
+	for want, c := range map[string]struct {
+		g   *topo.Graph
+		dlb string
+	}{"accepted: ecmp, spray-least, dlb": {fabric(t, "rail"), "flowlet"},
+		"adaptive routing over port channels": {channelledBy(t, 1), "per-packet"},
+		"fewer than 2 members":                {channelled(t), ""}} {
+		d, err := plan(c.g, spec(), swconf.NVUE, design.Numbered, "", c.dlb)
+		if err == nil {
+			_, err = dialect.Render(d)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 // Each bad input gets one error with its place.
 func TestBadInput(t *testing.T) {
 	good := "class-map type qos match-any A\n  match dscp 24\nfeature lldp\n"
 	for name, c := range map[string]struct{ text, want string }{
 		"binary":    {good + "\x00\x01", "x.cfg:4:1: is a binary file"},
-		"not UTF-8": {good + "  \xff\xfe", "x.cfg:4:3: is a binary file"},
+		"not UTF-8": {good + "  \xff\xfe\x02", "x.cfg:4:3: is a binary file"},
 		"empty":     {" \n\t\n", "x.cfg: is empty"},
 		"200 MB":    {strings.Repeat("! nothing\n", 20<<20), "at most 16777216 are read"},
 		"cut off": {good + "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n" +
 			"    random-detect minimum-threshold 150", "x.cfg:6:40: the command ends early"},
 		"cut-off banner": {good + "banner motd #\nwelcome",
 			`x.cfg:4:1: the banner never ends: "#" is missing`},
-		"Junos": {"system {\n    host-name a;\n}\nclass-of-service {\n}\n",
-			"x.cfg:1:1: looks like Juniper Junos; accepted: Cisco NX-OS"},
+		"IOS-XR": {"!! IOS XR Configuration 7.5.2\ninterface Bundle-Ether1\n!\nroute-policy A\nend-policy\n",
+			"x.cfg:1:1: looks like Cisco IOS-XR; accepted: Cisco NX-OS"},
 		"a scenario":    {"fabric:\n  kind: rail\nworkload:\n", "looks like a Railyard scenario"},
 		"prose":         {"Dear all,\nplease find attached\n", "x.cfg:1:1: is in no language known here"},
 		"include":       {good + "include other.cfg\n", "x.cfg:4:1: includes are not followed"},
@@ -333,7 +404,7 @@ func TestBadInput(t *testing.T) {
 		"duplicate key": {"{\"PORT\": {\n\"Ethernet0\": {},\n\"Ethernet0\": {}}}",
 			`x.cfg:3:1: the key "Ethernet0" stands twice, first on line 2`},
 		"JSON and more":   {"{\"PORT\": {}} {}", "more text behind"},
-		"bad JSON":        {"{\"PORT\": {]}", "x.cfg:1:10: is not JSON"},
+		"bad JSON":        {"{\"PORT\": {]}", "x.cfg:1:11: is not JSON"},
 		"table no object": {"{\"PORT\": 3}", "x.cfg:1:2: PORT is no table"},
 		"row no object":   {"{\"PORT\": {\"Ethernet0\": 3}}", "PORT|Ethernet0 is no row"},
 		"deep JSON":       {"{\"PORT\":" + strings.Repeat("[", 100_000), "nests deeper than 16"},
@@ -347,16 +418,17 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %T is no SyntaxError", name, err)
 		}
 	}
-	if _, err := dialect.Parse("x", []byte(good), "junos"); err == nil ||
-		!strings.Contains(err.Error(), "accepted: nxos, sonic, frr, eos") {
+	if _, err := dialect.Parse("x", []byte(good), "iosxr"); err == nil ||
+		!strings.Contains(err.Error(), "accepted: nxos, sonic, frr, eos, nvue, dell, junos") {
 		t.Error(err)
 	}
 }
 
 // Nothing a file holds may panic or hang the reader, the rules or the table.
 func FuzzConfig(f *testing.F) {
-	for _, os := range dialect.Names() {
-		d, err := plan(fabric(f, "rail"), spec(), swconf.OS(os), design.Numbered, "", "flowlet")
+	for _, os := range dialect.Written() {
+		d, err := plan(fabric(f, "rail"), spec(), swconf.OS(os), design.Numbered, "",
+			balanced(os, "per-packet"))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -398,7 +470,11 @@ func TestRewrittenConfigurationsKeepTheirMeaning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, lang := range []swconf.OS{swconf.NXOS, swconf.SONiC, swconf.EOS} {
+		for _, lang := range []swconf.OS{swconf.NXOS, swconf.SONiC, swconf.EOS, swconf.NVUE} {
+			want := want
+			if lang == swconf.NVUE { // which restores after a polling interval
+				want.Watchdog.Restore = want.Watchdog.Poll
+			}
 			d, err := plan(fabric(t, "rail"), want, lang, design.Unnumbered, "", "")
 			if err != nil {
 				t.Fatal(err)
@@ -410,6 +486,9 @@ func TestRewrittenConfigurationsKeepTheirMeaning(t *testing.T) {
 			}
 			if want.Queues[3].Headroom == 0 { // worked out for the fabric
 				got.Queues[3].Headroom = 0
+			}
+			if lang == swconf.EOS {
+				fitted(t, file, &got, &want)
 			}
 			if got != want {
 				t.Errorf("%s in %s: %s", file, lang, differs(got, want))

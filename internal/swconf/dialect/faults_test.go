@@ -40,7 +40,7 @@ var faults = []fault{
 	// Thresholds.
 	{"nxos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 4000 kbytes", "", "threshold-order"},
 	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 90 kbytes", "", "threshold-order"},
-	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 3 mbytes", "", "threshold-order"},
+	{"nxos", leaf, "minimum-threshold 150 kbytes", "minimum-threshold 3.1 mbytes", "", "threshold-order"},
 	{"nxos", spine, "resume-threshold 100000", "resume-threshold 200000", "", "threshold-order"},
 	{"nxos", spine, "pause-threshold 3500000", "pause-threshold 2000000", "", "threshold-order"},
 	{"nxos", leaf, "maximum-threshold 3000 kbytes", "maximum-threshold 90 mbytes", "", "threshold-buffer"},
@@ -67,7 +67,8 @@ var faults = []fault{
 		"pfc-priority-shared"},
 	{"nxos", leaf, "priority-flow-control watch-dog-interval on",
 		"no priority-flow-control watch-dog-interval on", "", "watchdog-missing"},
-	{"nxos", leaf, "  priority-flow-control watch-dog\n", "", "interface Ethernet1/1", "watchdog-missing"},
+	{"nxos", leaf, "  priority-flow-control watch-dog-interval on\n", "", "interface Ethernet1/1",
+		"watchdog-missing"},
 	{"nxos", leaf, "feature lldp\n", "", "priority-flow-control mode auto", "lldp-off"},
 	{"nxos", leaf, "  lldp dcbx version ieee\n", "  no lldp transmit\n", "", "lldp-off"},
 	// CNP and classification.
@@ -93,8 +94,8 @@ var faults = []fault{
 	{"nxos", leaf, "  class CNP\n    set qos-group 7\n", "", "class-map type qos match-any CNP",
 		"policy-unused"},
 	{"nxos", leaf, "policy-map type qos CLASSIFY\n",
-		"class-map type qos match-any CNP\n  match dscp 48\npolicy-map type qos CLASSIFY\n",
-		"CNP\n  match dscp 48\npolicy", "duplicate-definition"},
+		"class-map type qos match-all CNP\n  match dscp 48\npolicy-map type qos CLASSIFY\n",
+		"match-all CNP\n", "duplicate-definition"},
 	{"nxos", leaf, "  speed 400000", "  sped 400000", "", "unknown-line"},
 	// MTU, load balancing.
 	{"nxos", leaf, "no switchport\n  mtu 9216", "no switchport\n  mtu 1500", "mtu 1500", "mtu-small"},
@@ -137,7 +138,21 @@ var faults = []fault{
 	{"eos", leaf, "priority-flow-control priority 3 no-drop", "priority-flow-control priority 4 no-drop",
 		"traffic-class 3", "pfc-class"},
 	{"eos", leaf, "   service-profile FABRIC", "   service-profile FABRIK", "", "policy-undefined"},
-	{"frr", leaf, " no bgp ebgp-requires-policy\n", "", "router bgp", "bgp-policy"},
+	// NVUE.
+	{"nvue", leaf, "dscp 24 switch-priority 3", "dscp 25 switch-priority 3", "", "dscp-differs"},
+	{"nvue", leaf, "traffic-class 3 ecn enable", "traffic-class 3 ecn disable", "", "ecn-missing"},
+	{"nvue", leaf, "default-global switch-priority 3\n", "default-global switch-priority 4\n",
+		"dscp 24 switch-priority 3", "pfc-class"},
+	{"nvue", leaf, "xoff-threshold 3500000", "xoff-threshold 200000", "max-threshold", "threshold-order"},
+	{"nvue", leaf, "traffic-class 7 mode strict", "traffic-class 7 mode dwrr", "", "cnp-not-strict"},
+	{"nvue", leaf, "swp3 link mtu 9216", "swp3 link mtu 1500", "", "mtu-small"},
+	{"nvue", leaf, "swp3 qos pfc-watchdog state enable", "swp3 qos pfc-watchdog state disable", "",
+		"watchdog-missing"},
+	{"nvue", leaf, "peer-group FABRIC\n", "peer-group FABRIK\n", "", "policy-undefined"},
+	{"nvue", leaf, "multipaths ebgp 64", "multipaths ebgp 1", "", "bgp-no-multipath"},
+	{"nvue", leaf, "redistribute connected enable on", "redistribute connected enable off", "", "bgp-silent"},
+	{"frr", leaf, " no bgp ebgp-requires-policy\n", " bgp ebgp-requires-policy\n", "ebgp-requires-policy",
+		"bgp-policy"},
 	{"frr", leaf, " bgp bestpath as-path multipath-relax\n", "", "router bgp", "bgp-relax"},
 	{"frr", leaf, "neighbor 10.64.0.1 peer-group FABRIC", "neighbor 10.64.0.1 peer-group FABRIK", "",
 		"policy-undefined"},
@@ -148,8 +163,8 @@ var faults = []fault{
 func TestPlantedFaults(t *testing.T) {
 	g := fabric(t, "rail")
 	good := map[swconf.OS]map[string]string{}
-	for _, os := range dialect.Names() {
-		d, err := plan(g, spec(), swconf.OS(os), design.Numbered, "", "flowlet")
+	for _, os := range dialect.Written() {
+		d, err := plan(g, spec(), swconf.OS(os), design.Numbered, "", balanced(os, "flowlet"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,9 @@ func TestHeadroomOfEveryCable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if g, err = onDevice(g, swconf.SONiC); err != nil {
+		t.Fatal(err)
+	}
 	base := queue.Default()
 	base.Queues[4] = queue.Class{Lossless: true, Alpha: 0.125} // a dynamic threshold needs it as well
 	d, err := design.Make(design.Fabric{Name: "x", Graph: g, Spec: func(int) queue.Spec { return base },
@@ -88,6 +91,9 @@ func TestHeadroomOfEveryPort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if g, err = onDevice(g, os); err != nil {
+			t.Fatal(err)
+		}
 		d, err := design.Make(design.Fabric{Name: "x", Graph: g, OS: os, DataDSCP: 24, CNPDSCP: 48,
 			Spec: func(int) queue.Spec { return queue.Default() }, Addressing: design.Numbered,
 			Multihome: design.MLAG})
@@ -121,4 +127,32 @@ func TestHeadroomOfEveryPort(t *testing.T) {
 			t.Errorf("%d profiles besides the usual one:\n%s", profiles, files[i].Text)
 		}
 	}
+}
+
+// shared is a queue as EOS has it: by shares of what is free, which resume by themselves.
+func shared(k *queue.Class) {
+	k.XOn, k.XOnOffset, k.Limit = min(k.XOn, k.XOff), 0, 0
+	if k.XOff == 0 {
+		k.XOn = 0
+		if k.Alpha == 0 {
+			k.Alpha = 1
+		}
+	}
+}
+
+// fitted holds what EOS made of a Spec to it, and takes the differences out: it polls at least twice in its
+// other times, and pauses at a share that holds what xOFF did.
+func fitted(t *testing.T, file string, got, want *queue.Spec) {
+	t.Helper()
+	if got.Watchdog.Poll > want.Watchdog.Poll || 2*got.Watchdog.Poll > want.Watchdog.Detect {
+		t.Errorf("%s polls every %v", file, got.Watchdog.Poll)
+	}
+	got.Watchdog.Poll = want.Watchdog.Poll
+	want.MTU = min(want.MTU, 9214) // which is the most
+	k, old := &got.Queues[3], want.Queues[3]
+	if holds := k.Alpha / (1 + k.Alpha) * float64(got.Buffer); holds < float64(old.XOff) ||
+		holds > 2.1*float64(old.XOff) && k.Alpha > 1./128 {
+		t.Errorf("%s pauses at %g of %v", file, k.Alpha, got.Buffer)
+	}
+	k.XOff, k.XOn, k.Alpha = old.XOff, old.XOn, old.Alpha
 }

@@ -39,10 +39,10 @@ func TestPortsAsOnTheDevice(t *testing.T) {
 	want := map[string][]string{ // leaf-1: the second cable of its first port, and its first whole port
 		"nxos":  {"interface Ethernet1/1/2", "interface Ethernet1/9", "breakout module 1 port 1 map 200g-2x"},
 		"eos":   {"interface Ethernet1/5", "interface Ethernet9/1"},
-		"sonic": {`"Ethernet4"`, `"Ethernet64"`, `"etp1b"`, `"lanes": "5,6,7,8"`},
+		"sonic": {`"Ethernet4"`, `"Ethernet64"`, `"etp1b"`, `"lanes": "4,5,6,7"`},
 		"frr":   {"interface swp1s1", "interface swp9"},
 	}
-	for _, os := range dialect.Names() {
+	for _, os := range dialect.Written() {
 		for _, addressing := range []string{design.Unnumbered, design.Numbered} {
 			g := modelled(t, "tomahawk4", "", 2)
 			d, err := plan(g, spec(), swconf.OS(os), addressing, "", "")
@@ -76,6 +76,51 @@ func TestPortsAsOnTheDevice(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Parts that no switch has are refused, with what there is; SONiC asks its device.
+func TestPartsThatNoPortHas(t *testing.T) {
+	for _, c := range []struct {
+		os    swconf.OS
+		ports string
+		nic   unit.Rate
+		split int
+		want  string
+	}{
+		{swconf.NXOS, "64x800Gbps", 200, 4, ""},
+		{swconf.NXOS, "64x800Gbps", 100, 8, "would be broken out by map 100g-8x; accepted: 10g-4x, 25g-4x"},
+		{swconf.EOS, "64x800Gbps", 100, 8, ""},
+		{swconf.NVUE, "64x800Gbps", 100, 8, ""},
+		{swconf.EOS, "64x800Gbps", 200, 3, "is one of 3 that a port is broken out into (split); accepted: " +
+			"2, 4, 8"},
+		{swconf.NXOS, "64x800Gbps", 200, 3, "accepted: 2, 4, 8"},
+		{swconf.NVUE, "64x800Gbps", 200, 3, "accepted: 2, 4, 8"},
+		{swconf.FRR, "64x800Gbps", 200, 3, ""},
+		{swconf.SONiC, "64x800Gbps", 200, 3, "Ethernet0 of ACS-SN5600 cannot be broken out into 3 so"},
+		{swconf.SONiC, "64x800Gbps", 200, 4, ""},
+	} {
+		rack := site.Pairs{{Key: "rack", Value: "2"}}
+		cable := topo.Cable{Rate: 800 * unit.Gbps, LengthMM: 3000}
+		g, err := (&site.Site{
+			Types: []site.Type{{Name: "host", GPUs: 4, NICs: 4, NICRate: c.nic * unit.Gbps},
+				{Name: "leaf", Ports: c.ports, Split: c.split, Role: "leaf"},
+				{Name: "spine", Ports: c.ports, Role: "spine"}},
+			Nodes: []site.Group{{Name: "host", Type: "host", Per: rack, Count: 2},
+				{Name: "leaf", Type: "leaf", Per: rack}, {Name: "spine", Type: "spine", Count: 2}},
+			Cables: []site.Rule{{From: "host", To: "leaf", Same: []string{"rack"}},
+				{From: "leaf", To: "spine", Count: 1}},
+		}).Build(site.Defaults{Host: cable, Fabric: cable})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := plan(g, spec(), c.os, design.Numbered, "", "")
+		if err == nil {
+			_, err = dialect.Render(d)
+		}
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %s into %d: %v, want %s", c.os, c.ports, c.split, err, c.want)
 		}
 	}
 }

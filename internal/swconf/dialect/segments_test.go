@@ -18,6 +18,10 @@ import (
 
 // segmented is a design whose packets say their ways.
 func segmented(g *topo.Graph, s queue.Spec, os swconf.OS) (*design.Design, error) {
+	g, err := onDevice(g, os)
+	if err != nil {
+		return nil, err
+	}
 	return design.Make(design.Fabric{Name: "test", Graph: g, Spec: func(int) queue.Spec { return s },
 		DataDSCP: 24, CNPDSCP: 48, OS: os, Addressing: design.Unnumbered, Multihome: dialect.Multihome(os),
 		Apart: true, Segments: true})

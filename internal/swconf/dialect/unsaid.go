@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,23 +17,34 @@ var speeds = map[swconf.OS][]unit.Rate{
 	swconf.NXOS:  {1, 10, 25, 40, 50, 100, 200, 400, 800},
 	swconf.EOS:   {1, 10, 25, 40, 50, 100, 200, 400, 800},
 	swconf.SONiC: {1, 10, 25, 40, 50, 100, 200, 400, 800, 1600},
+	swconf.NVUE:  {1, 10, 25, 40, 50, 100, 200, 400, 800},
 }
 
-// SONiC's ports are written with eight lanes each, where no model says how many they have. 1,024 of
-// 100 Gbit/s is what the largest chip has that is sold (102.4 Tbit/s, 128 ports); the Spectrum chips that
-// --asic names have 512 at most.
-const (
-	mostLanes       = 1024
-	lanesOfSpectrum = 512
-)
+// maps are what NX-OS breaks ports out into (interface breakout module; batfish's grammar has these).
+var maps = []string{"10g-4x", "25g-4x", "50g-2x", "50g-4x", "100g-2x", "100g-4x", "200g-2x", "200g-4x",
+	"400g-2x"}
 
-// ports refuses rates and numbers that no port has.
+// brokenOut refuses parts of a port that cannot be: switches split lanes in halves, and SONiC's do as their
+// device says.
+func brokenOut(d *design.Design, s *design.Switch, p *design.Port) error {
+	n := p.Jack.Parts
+	as := fmt.Sprintf("%dg-%dx", p.Rate/unit.Gbps, n)
+	switch {
+	case n < 2 || d.OS == swconf.SONiC || d.OS == swconf.FRR:
+		return nil
+	case n != 2 && n != 4 && n != 8:
+		return design.Refuse(d.OS, s, "port %d, to %s, is one of %d that a port is broken out into (split); "+
+			"accepted: 2, 4, 8", p.Jack.Port, p.FarName, n)
+	case d.OS == swconf.NXOS && !slices.Contains(maps, as):
+		return design.Refuse(d.OS, s, "port %d, to %s, would be broken out by map %s; accepted: %s",
+			p.Jack.Port, p.FarName, as, strings.Join(maps, ", "))
+	}
+	return nil
+}
+
+// ports refuses rates and parts that no port has.
 func ports(d *design.Design, s *design.Switch) error {
 	accepted := speeds[d.OS]
-	lanes := mostLanes
-	if d.ASIC != "" {
-		lanes = lanesOfSpectrum
-	}
 	for _, p := range s.Ports {
 		if len(accepted) > 0 && (p.Rate%unit.Gbps != 0 || !slices.Contains(accepted, p.Rate/unit.Gbps)) {
 			var words []string
@@ -42,33 +54,70 @@ func ports(d *design.Design, s *design.Switch) error {
 			return design.Refuse(d.OS, s, "port %d, to %s, runs at %v, which no port can be set to; "+
 				"accepted: %s", p.Number, p.FarName, p.Rate, strings.Join(words, ", "))
 		}
-		if first, own := s.Panel.Lanes(p.Jack); d.OS == swconf.SONiC && first+own > lanes {
-			return design.Refuse(d.OS, s, "port %d, to %s, would have lanes %d to %d; no chip has more "+
-				"than %d, so a switch has %s of %d lanes at most", p.Jack.Port, p.FarName,
-				first+1, first+own, lanes, unit.Plural(lanes/own, "port"), own)
+		if err := brokenOut(d, s, p); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// balancing is what a language's switches are told of load balancing: modes, and the policies (lb) that are
+// those. Per packet, NX-OS and EOS send to the port that their dynamic rate estimate, or load and queue,
+// call best (Nexus 9000 Unicast Routing Configuration Guide, Dynamic Load Balancing: "the path with least
+// link utilization"; Arista's DLB on ECMP groups: "measuring the amount of data transmitted from a given
+// port and packets enqueued"), and Cumulus' adaptive routing to the port of the best grade; none sends
+// packets in turn or at random, and none of what is written has tables of buckets that keep flows
+// (resilient hashing).
+var balancing = map[swconf.OS]struct{ modes, policies []string }{
+	swconf.NXOS:  {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
+	swconf.EOS:   {[]string{"flowlet", "per-packet"}, []string{"ecmp", "flowlet", "spray-least", "dlb"}},
+	swconf.NVUE:  {[]string{"per-packet"}, []string{"ecmp", "spray-least", "dlb"}},
+	swconf.SONiC: {nil, []string{"ecmp"}},
+	swconf.FRR:   {nil, []string{"ecmp"}},
+}
+
+// balances refuses load balancing that a language has no command for, where there is any.
+func balances(d *design.Design) error {
+	mode, balanced := d.Balanced()
+	if !balanced || !slices.ContainsFunc(d.Switches, (*design.Switch).Routed) {
+		return nil
+	}
+	if can := balancing[d.OS]; !slices.Contains(can.modes, mode) {
+		return fmt.Errorf("lb %s: %s has no line for it that is written here, and its switches would do "+
+			"something else; accepted: %s (--set lb=ecmp renders switches that hash)", cmp.Or(d.LB, mode),
+			Title(d.OS), strings.Join(can.policies, ", "))
+	}
+	return nil
+}
+
+// virtual reports whether a switch is SONiC's virtual one.
+func virtual(s *design.Switch) bool {
+	return s.Panel != nil && s.Panel.Device != nil && strings.Contains(s.Panel.Device.Platform, "kvm")
+}
+
 // Unsaid tells what a fabric does and its configurations do not say.
 func Unsaid(d *design.Design) (notes []string) {
-	routed := slices.ContainsFunc(d.Switches, (*design.Switch).Routed)
-	mode, balanced := d.Balanced()
-	switch {
-	case !balanced || !routed:
-	case d.OS == swconf.SONiC || d.OS == swconf.FRR:
-		notes = append(notes, fmt.Sprintf("lb %s: what is written for %s has no line for it; these switches "+
-			"hash, as lb ecmp does", d.LB, Title(d.OS)))
-	case mode == "per-packet" && d.LB != leastLoaded:
-		notes = append(notes, fmt.Sprintf("lb %s: %s says no more than %s; switches pick the least loaded "+
-			"port, as lb %s does", d.LB, Title(d.OS), mode, leastLoaded))
-	}
 	if d.OS == swconf.FRR && slices.ContainsFunc(d.Switches, func(s *design.Switch) bool {
 		return len(s.Trunks) > 0
 	}) {
 		notes = append(notes, "bonds themselves, their members and how many must work are the system's "+
 			"(/etc/network/interfaces); FRR's text routes over them")
+	}
+	for _, s := range d.Switches {
+		split := slices.ContainsFunc(s.Ports, func(p *design.Port) bool { return p.Jack.Parts > 1 })
+		if d.OS == swconf.EOS && split && !s.Panel.Told() {
+			notes = append(notes, s.Name+" and others: parts of a port are called by their first lane, and "+
+				"eight "+
+				"lanes a port are assumed; a model (fabric.types) says how many")
+			break
+		}
+	}
+	if i := slices.IndexFunc(d.Switches, virtual); d.OS == swconf.SONiC && i < 0 && len(d.Switches) > 0 {
+		notes = append(notes, "fabric.clab.yml starts virtual switches (docker-sonic-vs), which have the "+
+			"lanes of "+
+			"their image's hwsku and not of "+d.Switches[0].Panel.Device.From+": for them render with "+
+			"--profile "+
+			"and that hwsku's port_config.ini")
 	}
 	if d.Segments && d.OS == swconf.FRR {
 		notes = append(notes, "uSIDs take FRR 10.3 (static-sids; locators of 32 + 16 bits 8.5): older "+
@@ -77,6 +126,3 @@ func Unsaid(d *design.Design) (notes []string) {
 	}
 	return notes
 }
-
-// leastLoaded is the policy that dynamic load balancing per packet is.
-const leastLoaded = "spray-least"
