@@ -119,6 +119,9 @@ func TestOutsideTheBounds(t *testing.T) {
 	slow, clean, half := unit.Gbps, 0., 0.5
 	f.Events = []Event{{Rate: &slow, BER: &clean, Share: &half, Boot: &soon, Detect: &soon, Converge: &soon,
 		Flap: &Flap{Period: soon, Count: 1}}}
+	mtu, xoff, room, pcie, data, cnp := unit.Bytes(9216), unit.MB, unit.KB, unit.Gbps, 24, 48
+	f.Deviations = []Deviation{{MTU: &mtu, DSCP: map[string]int{"24": 0}, XOff: &xoff, Headroom: &room,
+		DataDSCP: &data, CNPDSCP: &cnp, PCIe: &pcie}}
 	for _, name := range cc.Names() {
 		for param, value := range cc.Lookup(name).Profile("").Values(100 * unit.Gbps) {
 			f.SetCC(name, param, value)

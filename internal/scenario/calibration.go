@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"railyard/cc"
 	"railyard/internal/field"
 	"railyard/internal/workload"
 	"railyard/unit"
@@ -19,6 +20,9 @@ type Calibration struct {
 	Step    unit.Time `yaml:"step" doc:"what each transfer of a collective inside a server takes before it starts, beyond its protocol's"`
 	Remote  unit.Time `yaml:"network_step" doc:"what each transfer of a collective between servers takes before it starts, beyond its protocol's"`
 	Compute float64   `yaml:"compute_share" doc:"percent of workload.training.efficiency that kernels reach; 0: all of it"`
+
+	CNPDelay    unit.Time `yaml:"cnp_delay" doc:"what a receiving NIC takes from a marked packet to its CNP, beyond cc.dcqcn.cnp_delay"`
+	CNPInterval unit.Time `yaml:"cnp_interval" doc:"a receiving NIC sends at most one CNP per flow in so long, instead of what the profile of cc.dcqcn has; 0: nobody measured it"`
 }
 
 // percent is a share as a factor.
@@ -92,4 +96,34 @@ func (d *Document) Instead(w Workload, on []string) {
 		return strings.HasPrefix(s, "workload") || strings.HasPrefix(s, "jobs")
 	})
 	d.File.Jobs = []Job{{Name: "measured", On: on, Workload: w}}
+}
+
+// Parameters of algorithms with CNPs that a calibration knows better.
+const cnpDelay, cnpInterval = "cnp_delay", "cnp_interval"
+
+// notified applies what they say of receivers' CNPs to a service whose profile has the values of its own.
+func (p *resolver) notified(s *Service, profile cc.Values) error {
+	c := p.File.Calibration
+	if c == nil || s.CC.CNPGap == nil {
+		return nil
+	}
+	if c.CNPInterval > 0 {
+		said := s.Values[cnpInterval]
+		if said != profile[cnpInterval] && said != c.CNPInterval {
+			return field.New("calibration."+cnpInterval, "is %v, and cc.%s.%s says %v: one of them is to "+
+				"be left out", c.CNPInterval, s.CC.Name, cnpInterval, said)
+		}
+		s.Values[cnpInterval] = c.CNPInterval
+	}
+	s.Values[cnpDelay] = cc.Value[unit.Time](s.Values, cnpDelay) + c.CNPDelay
+	return nil
+}
+
+// unheard notes what a calibration says of CNPs where no receiver sends any.
+func (p *resolver) unheard() {
+	c := p.File.Calibration
+	sends := func(s Service) bool { return s.CC.CNPGap != nil && s.Carried == nil }
+	if c != nil && c.CNPDelay+c.CNPInterval > 0 && !slices.ContainsFunc(p.Services, sends) {
+		p.note("calibration.%s and %s change nothing: no receiver sends CNPs", cnpDelay, cnpInterval)
+	}
 }

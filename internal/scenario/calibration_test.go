@@ -69,6 +69,11 @@ func TestCalibrationRefusals(t *testing.T) {
 		"step: 3":                    "unit",
 		"nic_share: .nan":            "calibration.nic_share",
 		"message: 3us, message: 4us": "message",
+		"cnp_delay: 2ms":             "calibration.cnp_delay: must lie between 0s and 1ms, found 2ms",
+		"cnp_delay: -1us":            "calibration.cnp_delay",
+		"cnp_interval: 2s":           "calibration.cnp_interval: must be 0 or lie between 1ns and 1s",
+		"cnp_interval: 5us}\ncc: {dcqcn: {cnp_interval: 7us}": "calibration.cnp_interval: is 5us, and " +
+			"cc.dcqcn.cnp_interval says 7us: one of them is to be left out",
 	} {
 		doc, err := Parse("s.yaml", []byte(fmt.Sprintf(measuredPod, "rail", 1, in)), nil)
 		if err == nil {
@@ -77,6 +82,27 @@ func TestCalibrationRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", in, err, want)
 		}
+	}
+}
+
+// What is measured of CNPs holds for every service that has some; a file that says what it resolved to says
+// the same.
+func TestCalibratedCNPs(t *testing.T) {
+	text := fmt.Sprintf(measuredPod, "rail", 1, "cnp_delay: 1us, cnp_interval: 9us") +
+		"cc: {dcqcn: {cnp_delay: 500ns%s}}\n"
+	for _, own := range []string{"", ", cnp_interval: 4us", ", cnp_interval: 9us"} {
+		v := planOf(t, fmt.Sprintf(text, own)).Services[0].Values
+		if v["cnp_delay"] != 1500*unit.Nanosecond || v["cnp_interval"] != 9*unit.Microsecond {
+			t.Errorf("%q: %v", own, v)
+		}
+	}
+	plain := planOf(t, fmt.Sprintf(measuredPod, "rail", 1, ""))
+	if v := plain.Services[0].Values; v["cnp_delay"] != unit.Time(0) {
+		t.Errorf("uncalibrated: %v", v)
+	}
+	p := planOf(t, fmt.Sprintf(measuredPod, "rail", 1, "cnp_delay: 1us")+"cc: {algorithm: swift}\n")
+	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, "no receiver sends CNPs") {
+		t.Errorf("notes %s", notes)
 	}
 }
 

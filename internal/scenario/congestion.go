@@ -155,6 +155,7 @@ func (p *resolver) congestion() error {
 			return err
 		}
 	}
+	p.unheard()
 	return nil
 }
 
@@ -204,7 +205,7 @@ func (p *resolver) control(s *Service) error {
 	if own > 0 {
 		s.Words += fmt.Sprintf(", %d of its values set otherwise", own)
 	}
-	return nil
+	return p.notified(s, profile.Of(line))
 }
 
 // lineWords says at which rates NICs send, for a sentence.

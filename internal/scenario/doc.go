@@ -15,7 +15,7 @@
 //     step is a workload.Training, a fabric of nodes a site.Site) are not repeated here.
 //   - bounds.go has a row for every number; a test asks for it.
 //   - Its own file has the step that resolves it, named after the block: network.go (fabric,
-//     server), switches.go, transport.go, balancing.go (lb), congestion.go (cc), events.go
+//     server), switches.go, hosts.go, transport.go, balancing.go (lb), congestion.go (cc), events.go
 //     (failures, events), training.go, traffic.go, ops.go, storage.go; jobs.go (jobs) with floor.go and
 //     placements.go, who gets which GPUs. Such a step checks what several
 //     values must be together and refuses with field.New and the key; Resolve finds the place.

@@ -18,7 +18,8 @@ type File struct {
 	Server      Server            `yaml:"server" doc:"the GPU servers"`
 	GPUs        []Accelerator     `yaml:"gpus" doc:"GPUs that Railyard does not know, each with its figures; also a mapping by name"`
 	Switch      Switch            `yaml:"switch" doc:"configuration of all switches"`
-	Switches    map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC or EOS: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
+	Switches    map[string]string `yaml:"switches" doc:"files with the switches' own configuration, NX-OS, SONiC, EOS, NVUE, Dell or Junos: under config for all, or under a role (rail, leaf, aggregation, spine, super-spine, core) or a switch's name; what a text does not say, switch does"`
+	Hosts       map[string]string `yaml:"hosts" doc:"files with the servers' own settings, scripts of NICs' tools, what these print, NCCL's variables: under config for all, or under a server's name; they decide data_dscp, cnp_dscp, mtu, qps, timeout and retries of transport, DCQCN's parameters, and which priorities NICs pause"`
 	LB          string            `yaml:"lb" enum:"@lb" doc:"how packets choose among paths"`
 	LBOptions   LBOptions         `yaml:"lb_options" doc:"details of load balancing"`
 	Transport   Transport         `yaml:"transport" doc:"what carries connections; or one word for a whole way to build a network: what carries them, congestion control, paths, PFC and trimming"`
@@ -27,6 +28,7 @@ type File struct {
 	Workload    Workload          `yaml:"workload" doc:"exactly one of training, traffic and ops"`
 	Jobs        []Job             `yaml:"jobs" doc:"instead of workload: several, side by side, each on GPUs of its own; also a mapping by name"`
 	Placement   string            `yaml:"placement" enum:"@place" doc:"which GPUs jobs get that say nothing else"`
+	Deviations  []Deviation       `yaml:"deviations" doc:"single switches, servers or ports that do not do as the rest of this file says of all: misconfigured or broken ones"`
 	Failures    []Failure         `yaml:"failures" doc:"links that break, and when they are back: the short way to say two events"`
 	Events      []Event           `yaml:"events" doc:"moments at which links, switches, line cards, NICs or servers break, come back, flap or change; NICs that pause for ever"`
 	Calibration *Calibration      `yaml:"calibration" doc:"what measurements say of the cluster that no data sheet does"`

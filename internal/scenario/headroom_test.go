@@ -10,6 +10,7 @@ import (
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/dialect"
+	"railyard/internal/swconf/sonic"
 	"railyard/internal/topo"
 	"railyard/unit"
 )
@@ -20,6 +21,11 @@ func TestHeadroomOfTextsIsEachPortsOwn(t *testing.T) {
 	far := strings.Replace(good, "hosts: 2\n", "hosts: 4\n  fabric_link: {rate: 400Gbps, cable: 2km}\n", 1)
 	plain := resolve(t, far, nil)
 	for _, os := range []swconf.OS{swconf.NXOS, swconf.SONiC} {
+		if p := sonic.Known("ACS-SN5600"); os == swconf.SONiC {
+			if err := sonic.Fit(plain.Graph, func(int) *sonic.Profile { return p }); err != nil {
+				t.Fatal(err)
+			}
+		}
 		d, err := design.Make(design.Fabric{Name: "x", Graph: plain.Graph,
 			Spec: func(n int) queue.Spec { return *plain.SpecOf(n) }, OS: os, DataDSCP: 24, CNPDSCP: 48,
 			Response: plain.Switching.Response, Pipeline: plain.Switching.Pipeline,

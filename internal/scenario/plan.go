@@ -49,13 +49,14 @@ type Plan struct {
 	GPU       model.GPU // of the server block, and of all servers whose type names no other
 	NVLink    unit.Rate // per GPU and direction, of those
 	NVLatency unit.Time
-	Kinds     []*Kind          // by server
-	Buses     []Bus            // of PCIe that limit
-	Inside    []*inside.Fabric // by domain, what joins its GPUs; nil: a switch of NVLink's rate
-	Dark      []int            // cables that are circuits of an OCS and not joined at first
-	Phases    []Phase          // maps of OCSes by phases of the jobs
-	Mirrors   unit.Time        // how long these take to move
-	PXN       bool             // transfers to another rail go over NVLink first
+	Kinds     []*Kind           // by server
+	Markings  map[int32]Marking // by NIC, of those that mark their packets in another way than their service
+	Buses     []Bus             // of PCIe that limit
+	Inside    []*inside.Fabric  // by domain, what joins its GPUs; nil: a switch of NVLink's rate
+	Dark      []int             // cables that are circuits of an OCS and not joined at first
+	Phases    []Phase           // maps of OCSes by phases of the jobs
+	Mirrors   unit.Time         // how long these take to move
+	PXN       bool              // transfers to another rail go over NVLink first
 
 	Storage *StoragePlan // nil: no server keeps data
 

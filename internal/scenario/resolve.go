@@ -26,6 +26,9 @@ type resolver struct {
 	traces    map[*Trace]*trace.Trace
 	configs   []*swconf.Config // of switches that have texts, under their names
 	ocs       []*optics
+	hosted    hosted
+	hostSaid  map[string]taken // what servers' texts gave, by key
+	narrow    map[int]bool     // switches whose MTU is another than it should be
 }
 
 // Resolve checks a document and builds what a run needs. Sizes are checked
@@ -47,7 +50,8 @@ func (d *Document) resolve(read ReadFile, work bool) (*Plan, error) {
 	if f.Output.Steps != nil {
 		p.Steps = *f.Output.Steps
 	}
-	steps := []func() error{p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches, p.scheduled,
+	steps := []func() error{p.hostTexts, p.inBounds, p.named, p.network, p.calibrated, p.presets, p.switches,
+		p.hostPorts, p.scheduled,
 		p.carried, p.followed, p.structured, p.segments, p.twoStages, p.transport,
 		p.congestion, p.fits, p.framed, p.unstamped, p.idle, p.linkEvents, p.telemetry}
 	if work {

@@ -445,13 +445,13 @@ func TestBadSwitchTexts(t *testing.T) {
 		"impossible": {"{config: a.cfg}", strings.Replace(nxos, "percent 60", "percent 160", 1),
 			"a.cfg:8:33: queues.4.weight: must lie between 0 and 100"},
 		"thresholds": {"{config: a.cfg}", strings.Replace(nxos, "minimum-threshold 10",
-			"minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is not below wred_max 20KB"},
+			"minimum-threshold 30", 1), "a.cfg:9:5: queues.4.wred_min: 30KB is above wred_max 20KB"},
 		"small MTU": {"{config: a.cfg}", strings.Replace(nxos, "mtu 9216", "mtu 1500", 1),
 			"transport.mtu: 4096 bytes and up to 82 of headers"},
 		"not a text": {"{config: [a]}", nxos, "x.yaml:11:20: switches.config: found a list, expected"},
 		"another language": {"{config: a.cfg}",
-			"set interfaces et-0/0/0\nclass-of-service\nrouting-options\n",
-			"switches.config: a.cfg:1:1: looks like Juniper Junos"},
+			"sysname leaf\ninterface 100GE1/0/1\n dcb pfc enable mode manual\n undo portswitch\nquit\n",
+			"switches.config: a.cfg:1:1: looks like Huawei or H3C VRP"},
 	} {
 		d, err := scenario.Parse("x.yaml", []byte(good+"switches: "+c.key+"\n"), nil)
 		if err == nil {

@@ -24,6 +24,9 @@ func (p *resolver) switches() error {
 	if err := p.configured(); err != nil {
 		return err
 	}
+	if err := p.deviate(); err != nil {
+		return err
+	}
 	if err := p.balancing(); err != nil {
 		return err
 	}
@@ -119,11 +122,12 @@ func (p *resolver) platform() error {
 	return nil
 }
 
-// smallestMTU is that of the switch with the smallest.
+// smallestMTU is that of the switch with the smallest, but for those that deviate: what these lose
+// is what somebody wants to see.
 func (p *resolver) smallestMTU() unit.Bytes {
 	mtu := p.Spec.MTU
 	for n, node := range p.Graph.Nodes {
-		if node.Role != topo.Host {
+		if node.Role != topo.Host && !p.narrow[n] {
 			mtu = min(mtu, p.specs[n].MTU)
 		}
 	}
