@@ -36,6 +36,14 @@ type Capturer interface {
 // Capture is the packets that were recorded.
 type Capture = sim.Capture
 
+// Counter is a run whose devices can count what real ones do. Call Census before Go.
+type Counter interface {
+	Census() *Census
+}
+
+// Census is what they have counted.
+type Census = sim.Census
+
 // Tracker is a run that can follow packets hop by hop.
 type Tracker interface {
 	Follow(packets []Named) (*Follower, error)

@@ -392,14 +392,20 @@ func (n *Network) pairs(src, dst int) int {
 // returns false when events ran out.
 func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bool {
 	q, net, hosts := n.Net.Q, n.Net, n.Hosts
+	far := hosts.Far()
 	for !*stop && q.Popped() < limit {
 		e := q.Next()
 		if e == nil {
 			return false
 		}
-		hosts.Touch(q.Ahead())
+		if far {
+			hosts.Touch(q.Ahead())
+		}
 		switch {
 		case e.Kind() == fabric.KindArrive: // more than half of all events
+			if !far {
+				net.Touch(q.Ahead())
+			}
 			net.Arrive(e.A, e.B)
 		case e.Kind() < fabric.KindHost:
 			poll := e.Kind() == fabric.KindPoll
@@ -407,6 +413,9 @@ func (n *Network) RunUntil(stop *bool, limit uint64, user func(engine.Event)) bo
 				return false
 			}
 		case e.Kind() == host.KindRx:
+			if !far {
+				hosts.TouchNear(q.Ahead())
+			}
 			hosts.Rx(e.A, e.B)
 		case e.Kind() < host.KindUser:
 			hosts.Handle(e)

@@ -150,6 +150,7 @@ func setup(p *scenario.Plan) *Setup {
 		}
 	}
 	s.Buses = buses(p)
+	s.Host.Markings = markings(p)
 	for c, q := range p.Spec.Queues { // a NIC treats its classes as the first leaf does
 		if s.Host.Weights[c] = q.Weight; q.Strict {
 			s.Host.Strict |= 1 << c
@@ -180,6 +181,24 @@ func stateBehind(e *scenario.LinkEvent) fabric.LinkState {
 	return fabric.LinkState{Up: e.Up, Rate: e.Rate, Back: e.Back, BER: e.BER}
 }
 
+// markings are the plan's NICs that mark their packets otherwise; the classes are those of the first leaf.
+func markings(p *scenario.Plan) map[int32]host.Marking {
+	if len(p.Markings) == 0 {
+		return nil
+	}
+	mark := func(dscp *uint8) *host.Mark {
+		if dscp == nil {
+			return nil
+		}
+		return &host.Mark{DSCP: *dscp, Class: p.Spec.DSCP[*dscp]}
+	}
+	all := map[int32]host.Marking{}
+	for nic, m := range p.Markings {
+		all[nic] = host.Marking{Data: mark(m.Data), CNP: mark(m.CNP)}
+	}
+	return all
+}
+
 // buses are the plan's links of PCIe that limit.
 func buses(p *scenario.Plan) (all []host.Bus) {
 	for _, b := range p.Buses {
@@ -202,6 +221,9 @@ func services(p *scenario.Plan) (all []host.Service) {
 		s.CC = controllers(p, &of)
 		if gap := of.CC.CNPGap; gap != nil {
 			s.CNPs, s.CNPGap = true, gap(of.Values)
+			if delay := of.CC.CNPDelay; delay != nil {
+				s.CNPDelay = delay(of.Values)
+			}
 		}
 		s.FarEnd = of.CC.FarEnd
 		s.Marks = of.CC.Marks || p.LB.NIC != nil && p.LB.NIC.Hears
