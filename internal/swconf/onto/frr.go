@@ -1,0 +1,67 @@
+package onto
+
+import (
+	"slices"
+	"strings"
+)
+
+// activated puts the fabric's neighbours into IPv4 by name where the device puts nobody there by itself, and
+// leaves out what the device's defaults say and its text hides.
+func activated(run, want []*node) {
+	datacenter := find(run, "frr defaults datacenter") != nil
+	for _, w := range want {
+		r := find(run, w.text)
+		if begins(w.text, "router bgp") && datacenter {
+			w.kids = slices.DeleteFunc(w.kids, func(k *node) bool {
+				return k.text == "no bgp ebgp-requires-policy"
+			})
+		}
+		if !begins(w.text, "router bgp") || r == nil || find(r.kids, "no bgp default ipv4-unicast") == nil {
+			continue
+		}
+		var lines []*node
+		for _, k := range w.kids {
+			if f := strings.Fields(k.text); len(f) == 3 && f[0] == "neighbor" && f[2] == "peer-group" {
+				lines = append(lines, &node{text: "neighbor " + f[1] + " activate"})
+			}
+		}
+		for _, family := range w.kids {
+			if begins(family.text, "address-family ipv4 unicast") {
+				family.kids = append(lines, family.kids...)
+			}
+		}
+	}
+}
+
+// frr is FRR (its user guide: zebra, BGP). Ports' queues are the kernel's matter.
+var frr = grammar{
+	indent: " ",
+	single: []command{
+		{path: "", words: "hostname"},
+		{path: "interface", words: "description"}, {path: "interface", words: "shutdown"},
+		{path: "interface", words: "ip address", first: true, alone: true},
+		{path: "router bgp", words: "bgp router-id"},
+		{path: "router bgp", words: "bgp ebgp-requires-policy"},
+		{path: "router bgp", words: "neighbor * remote-as"},
+		{path: "router bgp", words: "neighbor * timers"},
+		{path: "router bgp", words: "neighbor * advertisement-interval"},
+		{path: "router bgp/address-family", words: "maximum-paths"},
+		{path: "router bgp/address-family", words: "redistribute connected", first: true},
+	},
+	numbers: []string{"router bgp"},
+	// the defaults are those that the rest of the text was written for; the fabric's lines say what they need
+	management: []string{"frr defaults", "service integrated-vtysh-config", "interface eth0",
+		"interface mgmt", "vrf mgmt", "line", "password", "enable"},
+	outOfBand: "interface eth*",
+	risky:     []string{"ip address", "shutdown"},
+	effects:   frrEffects,
+	adapt:     activated,
+	exit: func(section string) string {
+		if begins(section, "address-family") {
+			return "exit-address-family"
+		}
+		return "exit"
+	},
+	enter: []string{"configure terminal"},
+	leave: []string{"end"},
+}

@@ -1,0 +1,83 @@
+package onto
+
+import (
+	"slices"
+	"strings"
+)
+
+// nvue is NVIDIA's Cumulus Linux as nv config show -o commands prints it (its user guide).
+// Each line sets one leaf, but for lists: addresses, VLANs, priorities of a profile.
+var nvue = grammar{
+	every: "nv set", printed: "nv config show -o commands",
+	leaf:    nvueLeaf,
+	undo:    nvueUndo,
+	numbers: []string{"nv set router bgp autonomous-system", "nv set vrf * router bgp autonomous-system"},
+	management: []string{"nv set system hostname", "nv set interface eth0", "nv set vrf mgmt",
+		"nv set system aaa", "nv set system api", "nv set system ssh-server"},
+	bears:     []command{{words: "nv set interface * acl"}},
+	outOfBand: "nv set interface eth0 ip address",
+	risky: []string{"nv * interface * ip address", "nv * interface * ip vrf", "nv * interface * bridge",
+		"nv * interface * bond", "nv set interface * link state down", "nv set interface * link speed"},
+	effects: nvueEffects,
+	remark:  "#", // its commands are typed into a shell, to which ! means something else
+	leave:   []string{"nv config apply"},
+}
+
+// nvueUndo unsets what a line sets: a leaf without its value, one of a list with it, and all of a bridge that
+// a port is in, or of RoCE's defaults.
+func nvueUndo(line string) string {
+	words, at := strings.Fields(line), line
+	switch c := nvueLeaf(line); {
+	case len(words) > 6 && words[2] == "interface" && words[4] == "bridge" && words[5] == "domain":
+		at = strings.Join(words[:7], " ")
+	case len(words) > 3 && words[2] == "qos" && words[3] == "roce":
+		at = strings.Join(words[:4], " ")
+	case c != nil:
+		at = c.words
+	}
+	return "nv unset" + strings.TrimPrefix(at, "nv set")
+}
+
+// lists are keywords whose value is one of several, and not the only one.
+var lists = []string{"address", "vlan", "switch-priority", "member", "neighbor", "peer-group"}
+
+// nvueLeaf is what a line sets: all of it but the value.
+func nvueLeaf(line string) *command {
+	words := strings.Fields(line)
+	if at := strings.IndexAny(line, "'\""); at >= 0 {
+		words = append(strings.Fields(line[:at]), line[at:])
+	}
+	n := len(words)
+	if n < 4 {
+		return nil
+	}
+	c := &command{words: strings.Join(words[:n-1], " "), leaf: true}
+	if n == 4 { // nv set qos roce
+		c.words = line
+	}
+	if words[2] == "interface" {
+		c.of = words[3]
+	}
+	at := ""
+	if words[2] == "interface" && n > 6 {
+		at = words[4] + " " + words[5]
+	}
+	if words[2] == "qos" && n > 5 {
+		c.of = words[4] // of the same name
+	}
+	c.alone = words[2] == "qos" && (words[3] == "roce" || n > 5) ||
+		words[2] == "interface" && n > 4 && words[4] == "qos" ||
+		slices.Contains([]string{"bridge domain", "ip vrf", "evpn multihoming", "bond mlag"}, at)
+	list := slices.Contains(lists,
+		words[n-2]) && !(words[n-2] == "switch-priority" && slices.Contains(words, "dscp"))
+	switch {
+	case at == "bond member": // of another interface, and the fabric decides about its ports
+		c.alone, c.of, c.words = true, words[n-1], line
+	case list && words[n-2] == "address" && words[2] == "interface":
+		c.alone = true // and the fabric's are the port's
+		c.words = line
+	case list:
+		c.words = line
+	}
+	return c
+}

@@ -1,0 +1,82 @@
+package onto
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// reached are the ports over which the device may be managed as its text stands, with the line that says so;
+// none where it has a port of its own for that.
+func (x *merger) reached(run []*node) map[string]int {
+	out := map[string]int{}
+	bridged := slices.ContainsFunc(run, func(r *node) bool { // a VLAN has an address, over whatever ports
+		return begins(r.text, "interface Vlan*") && addressed(r)
+	})
+	for _, r := range run {
+		if x.g.leaf != nil {
+			words := strings.Fields(r.text)
+			switch {
+			case begins(r.text, x.g.outOfBand):
+				return nil
+			case len(words) > 5 && words[2] == "interface" && words[3] != "lo" &&
+				(words[4] == "ip" && words[5] == "address" || words[4] == "bridge"):
+				out[words[3]] = r.line
+			}
+			continue
+		}
+		has := addressed(r)
+		if has && begins(r.text, x.g.outOfBand) && find(r.kids, "shutdown") == nil {
+			return nil
+		}
+		if has || bridged && begins(r.text, "interface Ethernet*") ||
+			slices.ContainsFunc(r.kids, func(k *node) bool { return begins(k.text, "switchport") }) {
+			out[strings.TrimPrefix(r.text, "interface ")] = r.line
+		}
+	}
+	return out
+}
+
+func addressed(r *node) bool {
+	return slices.ContainsFunc(r.kids, func(k *node) bool {
+		return begins(k.text, "ip address") || begins(k.text, "ipv6 address")
+	})
+}
+
+// port is the one that a step is about, or "".
+func (x *merger) port(s Step) string {
+	if words := strings.Fields(s.Text); x.g.leaf != nil && len(words) > 3 && words[2] == "interface" {
+		return words[3]
+	}
+	if len(s.Path) == 0 {
+		return ""
+	}
+	return strings.TrimPrefix(s.Path[0], "interface ")
+}
+
+// reachable refuses steps at ports over which the device may be managed.
+func (x *merger) reachable(reached map[string]int) error {
+	for _, s := range x.Steps {
+		routes := len(s.Path) > 0 && begins(s.Path[0], "router bgp") || strings.Contains(s.Text, "router bgp")
+		if len(reached) > 0 && routes && s.Was != "" {
+			return &Refused{x.file, s.Line, fmt.Sprintf("%q would take the place of %q, and the text has no "+
+				"address at %s: if the way to the device is learned by BGP nobody reaches it while that "+
+				"changes; --in-band says that you do, over a console for example", s.Text, s.Was, x.own())}
+		}
+		line, there := reached[x.port(s)]
+		if there && slices.ContainsFunc(x.g.risky, func(w string) bool { return begins(s.Text, w) }) {
+			return &Refused{x.file, line, fmt.Sprintf("%s would get %q, and the text has no address at %s: "+
+				"if the device is managed over this port nobody reaches it afterwards; --in-band says that "+
+				"you do, over a console for example", x.port(s), s.Text, x.own())}
+		}
+	}
+	return nil
+}
+
+// own is the interface for management that is looked for.
+func (x *merger) own() string {
+	if x.g.leaf != nil {
+		return strings.Fields(x.g.outOfBand)[3]
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(x.g.outOfBand, "interface "), "*")
+}

@@ -1,0 +1,63 @@
+package onto
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// script is what is typed: steps below the headings of their sections, as the device prints them, and as a
+// remark what each interrupts, once for those in a row that do the same.
+func script(steps []Step, g *grammar) string {
+	if len(steps) == 0 {
+		return ""
+	}
+	w := &typist{g: g}
+	for _, l := range g.enter {
+		w.b.WriteString(l + "\n")
+	}
+	for _, s := range steps {
+		w.section(s.Path)
+		indent := strings.Repeat(g.indent, len(s.Path))
+		if s.Effect != "" && s.Effect != w.said {
+			w.b.WriteString(indent + cmp.Or(g.remark, "!") + " interrupts: " + s.Effect + "\n")
+		}
+		w.said = s.Effect
+		w.b.WriteString(indent + s.Text + "\n")
+		if s.Opens {
+			w.at = append(slices.Clone(s.Path), s.Text)
+		}
+	}
+	w.section(nil)
+	for _, l := range g.leave {
+		w.b.WriteString(l + "\n")
+	}
+	return w.b.String()
+}
+
+// typist is where the one who types stands.
+type typist struct {
+	g    *grammar
+	b    strings.Builder
+	at   []string
+	said string
+}
+
+// section goes to another one: out of those that it is not in, by the word for that where the language prints
+// one, and into those that it is in.
+func (w *typist) section(path []string) {
+	common := 0
+	for common < min(len(w.at), len(path)) && w.at[common] == path[common] {
+		common++
+	}
+	for i := len(w.at); i > common && w.g.exit != nil; i-- {
+		w.b.WriteString(strings.Repeat(w.g.indent, i-1) + w.g.exit(w.at[i-1]) + "\n")
+	}
+	for i := common; i < len(path); i++ {
+		w.b.WriteString(strings.Repeat(w.g.indent, i) + path[i] + "\n")
+	}
+	if len(w.at) != len(path) || common != len(path) {
+		w.said = ""
+	}
+	w.at = slices.Clone(path)
+}

@@ -1,0 +1,103 @@
+package onto
+
+import (
+	"slices"
+	"strings"
+
+	"railyard/internal/swconf/cli"
+)
+
+// node is a line with what stands below it.
+type node struct {
+	text string // words with single blanks
+	line int
+	kids []*node
+}
+
+// tree reads a text as a device prints it: sections are indented. Texts that were typed are not, and what
+// stands below what in them is for the switch to say.
+func tree(file string, text []byte) ([]*node, error) {
+	text, err := cli.Text(file, text)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := cli.Scan(file, text)
+	if err != nil {
+		return nil, err
+	}
+	root := &node{}
+	stack, indents := []*node{root}, []int{-1}
+	for _, l := range lines {
+		words := make([]string, len(l.Words))
+		for i, w := range l.Words {
+			words[i] = w.Text
+		}
+		n := &node{text: strings.Join(words, " "), line: l.Num}
+		if n.text == "end" || n.text == "exit" || strings.HasPrefix(n.text, "exit-") {
+			continue
+		}
+		if l.Indent < 0 {
+			return nil, &Refused{file, l.Num, "stands behind a prompt: --onto takes what the device prints " +
+				"(show running-config)"}
+		}
+		for len(stack) > 1 && indents[len(indents)-1] >= l.Indent {
+			stack, indents = stack[:len(stack)-1], indents[:len(indents)-1]
+		}
+		top := stack[len(stack)-1]
+		top.kids = append(top.kids, n)
+		stack, indents = append(stack, n), append(indents, l.Indent)
+	}
+	if at := flat(root.kids); at != nil {
+		return nil, &Refused{file, at.line, "stands in no section, as it is not indented: --onto takes " +
+			"what the device prints (show running-config)"}
+	}
+	return root.kids, nil
+}
+
+// flat is the first line of a text without indentation that belongs below the one before it, or nil.
+func flat(nodes []*node) *node {
+	for i, n := range nodes {
+		if len(n.kids) > 0 {
+			return nil
+		}
+		if i > 0 && begins(nodes[i-1].text, "interface") && slices.ContainsFunc([]string{"description", "mtu",
+			"ip address", "switchport", "service-policy", "priority-flow-control", "speed", "shutdown",
+			"channel-group"}, func(w string) bool { return begins(n.text, w) }) {
+			return n
+		}
+	}
+	return nil
+}
+
+// write is the text of a tree, and the device's line that each of its lines is.
+func write(nodes []*node, step string) (text string, origin []int) {
+	var b strings.Builder
+	var put func([]*node, string)
+	put = func(nodes []*node, indent string) {
+		for _, n := range nodes {
+			b.WriteString(indent + n.text + "\n")
+			origin = append(origin, n.line)
+			put(n.kids, indent+step)
+		}
+	}
+	put(nodes, "")
+	return b.String(), origin
+}
+
+// count is how many lines a tree has.
+func count(nodes []*node) (n int) {
+	for _, x := range nodes {
+		n += 1 + count(x.kids)
+	}
+	return n
+}
+
+// find is the node of a text, or nil.
+func find(nodes []*node, text string) *node {
+	for _, n := range nodes {
+		if n.text == text {
+			return n
+		}
+	}
+	return nil
+}
