@@ -1,0 +1,100 @@
+// Package planted is fabrics with one fault each: scenarios that differ from a healthy one
+// in one thing, and who is to be found. What the devices print of it is simulated, so that
+// whoever looks for causes can be checked.
+package planted
+
+import (
+	"fmt"
+	"strings"
+
+	"railyard/internal/counters"
+	"railyard/internal/scenario"
+	"railyard/internal/sim"
+)
+
+// Fault is a healthy fabric with one thing that is not. Cause is what it is called, "" for
+// none; "incast" is congestion that a fabric has without a fault.
+type Fault struct {
+	Name    string
+	Base    string // of Bases
+	Changes string // YAML behind it
+	Sets    []string
+	Cause   string
+	// Culprits are who may be named, any of them: a device, or one of its ports as the scenario
+	// calls it (leaf-1:Eth3), both ends where it is a cable.
+	Culprits []string
+	Open     bool // it may end without an end: queue pairs fail, or wait for ever
+}
+
+// Seen is what the devices of a fabric said of themselves, and who broke it, ports named as
+// the devices name them.
+type Seen struct {
+	Before, After []counters.Snapshot
+	Culprits      []Culprit
+	Run           *sim.Run
+	fault         *Fault
+	census        *sim.Census
+}
+
+// Culprit is a device, or one of its ports.
+type Culprit struct{ Device, Port string }
+
+// Scenario is the whole text of a fault.
+func (f *Fault) Scenario() string { return Bases[f.Base] + f.Changes }
+
+// Simulate runs a fault; switches print as system does.
+func (f *Fault) Simulate(system string) (*Seen, error) {
+	d, err := scenario.Parse(f.Name+".yaml", []byte(f.Scenario()), f.Sets)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := d.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	run, err := sim.New(plan)
+	if err != nil {
+		return nil, err
+	}
+	census := run.Census()
+	if err := run.Go(nil); err != nil && f.Cause != "storm" && !f.Open { // whose victims wait without end
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	s := &Seen{Run: run, fault: f, census: census}
+	return s.As(system)
+}
+
+// As is the same run where switches are of another system.
+func (s *Seen) As(system string) (*Seen, error) {
+	o := &Seen{Run: s.Run, fault: s.fault, census: s.census}
+	o.Before, o.After = s.census.Snapshots(system)
+	for _, c := range s.fault.Culprits {
+		device, _, port := strings.Cut(c, ":")
+		if !port {
+			o.Culprits = append(o.Culprits, Culprit{Device: device})
+			continue
+		}
+		l, node, ok := s.Run.Graph.FindPort(c)
+		if !ok {
+			return nil, fmt.Errorf("%s: no port %s", s.fault.Name, c)
+		}
+		o.Culprits = append(o.Culprits, Culprit{device, sim.PortName(s.Run.Graph, system, l, node)})
+	}
+	return o, nil
+}
+
+// Sessions are the texts of all devices, by name, before the run and after it.
+func (s *Seen) Sessions(system string) (before, after map[string][]byte) {
+	texts := func(all []counters.Snapshot) map[string][]byte {
+		out := map[string][]byte{}
+		for _, d := range all {
+			prints := system
+			if d.Kind == counters.Host {
+				prints = "host"
+			}
+			out[d.Device] = counters.Show(prints, d)
+		}
+		return out
+	}
+	return texts(s.Before), texts(s.After)
+}

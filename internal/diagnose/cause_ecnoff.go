@@ -1,0 +1,249 @@
+package diagnose
+
+import (
+	"railyard/internal/counters"
+	"railyard/internal/swconf"
+)
+
+// place is where a configuration says something.
+type place struct{ At swconf.Place }
+
+// ecnOff is a switch that pauses and marks nothing. ECN is meant to slow senders down
+// before a queue is so long that PFC has to stop them, so that a switch that pauses has
+// marked before. What tells it from an xOFF that is too low: with ECN off the queue grows
+// beyond where others mark; with a low xOFF it never gets there. Configurations say which;
+// without them the longest queue does, where the output shows it. Where WRED is on and ECN is not, it drops
+// what
+// it should mark, before anybody pauses: a lossless class loses nothing at an egress else, but by a watchdog.
+var ecnOff = Cause{Name: "ecn-off", About: "a switch pauses and marks nothing", find: findECNOff}
+
+func findECNOff(f *Fabric, c *Cause) (out []Finding) {
+	meant := f.meantFor()
+	for k := range counters.Priorities {
+		if meant>>k&1 == 0 {
+			continue
+		}
+		for _, d := range f.Devices {
+			if d.Kind != Switch || !d.Seen {
+				continue
+			}
+			m := f.marking(d, k)
+			if x, ok := f.earlyDrops(c, d, k, m); ok {
+				out = append(out, x)
+				continue
+			}
+			if x, ok := f.overdue(c, d, k, m); ok {
+				out = append(out, x)
+				continue
+			}
+			if !m.shown || m.marks > 0 || m.pauses == 0 && !m.off || f.Lossless>>k&1 == 0 {
+				continue
+			}
+			x := f.unmarked(c, d, k, m)
+			if x.Says != "" {
+				out = append(out, x)
+			}
+		}
+	}
+	return out
+}
+
+// earlyDrops tells of a switch that drops RoCE at its egress and marks none: WRED without ECN, or, where
+// nothing pauses the class, a queue that is full and has told nobody. A port that is down or whose MTU is too
+// small drops, too.
+func (f *Fabric) earlyDrops(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
+	var worst Reading
+	lost := uint64(0)
+	for _, p := range d.Ports {
+		r := p.read(dropped(k))
+		up, _, _, known := said(p, upOf)
+		if !r.Some() || !r.Two || known && !up || p.read(flaps).Some() || p.read(giants).Some() ||
+			p.paused(k) || p.read(outErrors).Some() {
+			continue
+		}
+		if lost += r.Grew; r.Grew > worst.Grew {
+			worst = r
+		}
+	}
+	if !m.shown || m.marks > 0 || lost == 0 || d.stormed(k) || f.small(worst.Port) {
+		return x, false
+	}
+	sure := Possible
+	if f.Lossless>>k&1 == 1 || m.off {
+		sure = Likely
+	}
+	x = c.on(d, k, sure, "%s drops class %d at its egress and marks nothing: WRED drops what ECN would mark",
+		d.Name, k)
+	if m.off {
+		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
+	}
+	x.show(worst, worst.Port.read(marked(k)), worst.Port.read(txPackets(k)))
+	x.Why = "WRED without ECN drops in the lossless class what it should mark, long before PFC has to " +
+		"pause; each drop sends everything since again"
+	x.Fix = "ECN on the WRED profile of the lossless queue (random-detect ... ecn), ECT from the hosts"
+	x.next(worst.Port, askMarks, "WRED and ECN of the queue, and marks")
+	x.next(worst.Port, askConfig, "the policy that acts on the port")
+	x.harm = share(lost, f.allLosses())
+	return x, true
+}
+
+// enough is how many marks a queue must owe before none of them is no chance: that of none is below 1 in
+// 20,000
+// (a Poisson's at 10).
+const enough = 10
+
+// overdue tells of a switch that never pauses and should have marked: its queue was longer than one that
+// another
+// switch marked, and of as many packets that one would have marked many.
+func (f *Fabric) overdue(c *Cause, d *Device, k int, m marking) (x Finding, ok bool) {
+	if !m.shown || m.marks > 0 || m.pauses > 0 || !m.longest.Some() || m.has && !m.off {
+		return x, false
+	}
+	least, by := -1.0, Reading{}
+	f.ports(func(p *Port) {
+		r, n, l := p.read(marked(k)), p.read(txPackets(k)), p.read(peak(k))
+		if p.On == d || p.On.Kind != Switch || r.Grew < enough/2 || n.Grew == 0 || !l.Some() ||
+			l.Now > m.longest.Now {
+			return
+		}
+		if s := float64(r.Grew) / float64(n.Grew); least < 0 || s < least {
+			least, by = s, r
+		}
+	})
+	sent := uint64(0)
+	for _, p := range d.Ports {
+		if least >= 0 && p.read(peak(k)).Now >= by.Port.read(peak(k)).Now {
+			sent += p.read(txPackets(k)).Grew
+		}
+	}
+	if least*float64(sent) < enough {
+		return x, false
+	}
+	x = c.on(d, k, Likely, "%s marks nothing of %d packets at queues longer than that of which %v marks "+
+		"%.2f %%", d.Name, sent, by.Port, 100*least)
+	if m.off {
+		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
+	}
+	x.show(m.longest, m.longest.Port.read(marked(k)), by, by.Port.read(peak(k)))
+	x.Why = "a queue that nobody marks grows until PFC has to stop it; its senders do not know of it"
+	x.Fix = "WRED with ECN on the lossless queue, as at the other switches"
+	x.next(m.longest.Port, askMarks, "WRED and ECN of the queue, and marks")
+	x.next(m.longest.Port, askConfig, "the policy that acts on the port")
+	return x, true
+}
+
+// small reports a port whose MTU is smaller than others'.
+func (f *Fabric) small(p *Port) bool {
+	mine, _, _ := p.mtu()
+	return mine > 0 && mine < f.usualMTU()
+}
+
+// marking is what a switch does about the congestion of a class.
+type marking struct {
+	shown         bool   // its outputs have counters of marks
+	marks, pauses uint64 // that it made and sent
+	sent          uint64 // packets of the class
+	longest       Reading
+	off           bool // its configuration does not mark the class
+	at            swconf.Place
+	has           bool // there is a configuration
+	worst         Pause
+}
+
+func (f *Fabric) marking(d *Device, k int) (m marking) {
+	for _, p := range d.Ports {
+		r := p.read(marked(k))
+		m.shown, m.marks = m.shown || r.Is, m.marks+r.Grew
+		m.sent += p.read(txPackets(k)).Grew
+		if l := p.read(peak(k)); l.Is && (!m.longest.Is || l.Now > m.longest.Now) {
+			m.longest = l
+		}
+		if p.QoS != nil && p.Peer != nil {
+			m.has = true
+			if w := p.QoS.Queues[k].WRED; !w.Is() || !w.V.ECN {
+				m.off, m.at = true, p.QoS.Queues[k].At
+				if w.Is() {
+					m.at = w.At
+				}
+			}
+		}
+	}
+	for _, x := range f.from(d, k) {
+		m.pauses += x.Frames()
+		if x.Frames() > m.worst.Frames() {
+			m.worst = x
+		}
+	}
+	return m
+}
+
+// marksElsewhere is the shortest of the longest queues at which another switch marked: a
+// queue longer than that is marked where ECN is on.
+func (f *Fabric) marksElsewhere(d *Device, k int) (best Reading, any bool) {
+	f.ports(func(p *Port) {
+		if p.On == d || p.On.Kind != Switch || !p.read(marked(k)).Some() {
+			return
+		}
+		any = true
+		if r := p.read(peak(k)); r.Is && (!best.Is || r.Now < best.Now) {
+			best = r
+		}
+	})
+	return best, any
+}
+
+func (f *Fabric) unmarked(c *Cause, d *Device, k int, m marking) (x Finding) {
+	elsewhere, others := f.marksElsewhere(d, k)
+	hasty, _, _ := f.runsDry(d, k)
+	grown := m.longest.Is && elsewhere.Is && m.longest.Now >= elsewhere.Now
+	switch {
+	case m.has && !m.off: // on: something else is wrong
+		return x
+	case m.off && m.pauses > 0 || m.off && grown:
+		x = c.on(d, k, Proven, "%s marks nothing in priority %d: ECN is not configured there", d.Name, k)
+	case m.off:
+		return x // it had no reason to mark: lint says so
+	case grown && !f.passesOn(d, k): // a queue that stands still marks nothing either
+		x = c.on(d, k, Likely, "%s marks nothing in priority %d at queues that others mark", d.Name, k)
+	case m.longest.Is && elsewhere.Is: // the queue stays short: xOFF is
+		return x
+	case f.passesOn(d, k) || hasty != nil: // its queues need not be long for that
+		return x
+	case others: // nobody says how long its queues were
+		x = c.on(d, k, Possible, "%s pauses in priority %d and marks nothing, while others mark: ECN is off "+
+			"there, or its xOFF is lower than where they begin to mark", d.Name, k)
+	default:
+		x = c.on(d, k, Possible, "%s pauses in priority %d and nobody marks anything: ECN is off, or the "+
+			"hosts "+
+			"do not ask for it (ECT), or xOFF comes before WRED's minimum", d.Name, k)
+	}
+	if m.off {
+		x.cite(d, m.at, "queue %d has no WRED with ECN", k)
+	}
+	x.show(m.worst.Seen(), m.longest, elsewhere)
+	for _, r := range f.busiestMarks(d, k) {
+		x.show(r)
+	}
+	x.Why = "ECN slows senders down before PFC has to stop them; a switch that does not mark lets its " +
+		"queue grow " +
+		"to xOFF and stops everybody behind it, those who go elsewhere too"
+	x.Fix = "WRED with ECN on the lossless queue, its maximum below xOFF; ECN on at the NICs (roce_np, " +
+		"roce_rp)"
+	if p := m.worst.From; p != nil {
+		x.next(p, askMarks, "WRED and ECN of the queue, and marks")
+		x.next(p, askConfig, "the policy that acts on the port")
+	}
+	x.harm = share(m.pauses, f.allPauses())
+	return x
+}
+
+// passesOn reports that a switch is paused itself: it may send pauses with short queues.
+func (f *Fabric) passesOn(d *Device, k int) bool { return len(f.onto(d, k)) > 0 }
+
+// busiestMarks is the counter of marks at the egress that sent most.
+func (f *Fabric) busiestMarks(d *Device, k int) []Reading {
+	if p := f.congested(d, k); p != nil {
+		return []Reading{p.read(marked(k)), p.read(txPackets(k))}
+	}
+	return nil
+}

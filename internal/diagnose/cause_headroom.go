@@ -1,0 +1,132 @@
+package diagnose
+
+import (
+	"railyard/internal/queue"
+	"railyard/unit"
+)
+
+// headroomSmall is a port that pauses its peer, is heeded, and drops all the same: what was
+// on the cable when it paused did not fit. What tells it from PFC that is off at the peer:
+// the peer counts the pauses. From a storm: the watchdog drops at the egress and says so.
+// From MTU and cables: those lose without any pause.
+var headroomSmall = Cause{Name: "headroom-small", About: "the headroom of a lossless class is too small",
+	find: findHeadroom}
+
+func findHeadroom(f *Fabric, c *Cause) (out []Finding) {
+	f.ports(func(p *Port) {
+		if p.On.Kind != Switch {
+			return
+		}
+		f.classes(func(k int) {
+			if x, ok := f.overflows(c, p, k); ok {
+				out = append(out, x)
+			}
+		})
+	})
+	return together(out)
+}
+
+// together makes one finding of those of several ports of a switch, which have their
+// buffers from one configuration: the worst, with the others' first lines.
+func together(all []Finding) (out []Finding) {
+	at := map[string]int{}
+	for _, x := range all {
+		key := sprintf("%s %s %d", x.Cause, x.Device, x.Class)
+		i, ok := at[key]
+		if !ok {
+			at[key] = len(out)
+			out = append(out, x)
+			continue
+		}
+		one := &out[i]
+		if one.Port != "" {
+			one.Says = sprintf("%s, and so at other ports of %s", one.Says, x.Device)
+		}
+		one.Port, one.Peer = "", ""
+		one.Sure, one.harm = min(one.Sure, x.Sure), min(1, one.harm+x.harm)
+		one.Evidence = append(one.Evidence, x.Evidence[0])
+	}
+	return out
+}
+
+// overflows tells of a port that lost what it had paused.
+func (f *Fabric) overflows(c *Cause, p *Port, k int) (x Finding, ok bool) {
+	lost, sent := p.lossAt(k), p.read(txPFC(k))
+	if !lost.Some() || !sent.Some() || p.On.stormed(k) || p.read(giants).Some() {
+		return x, false
+	}
+	sure := Likely
+	if p.Peer != nil {
+		if p.Peer.deaf(k) {
+			return x, false
+		}
+		if _, _, _, off := p.Peer.runs(k); off {
+			return x, false
+		}
+	}
+	has, at := p.headroom(k)
+	need, why := p.needs(k)
+	if p.read(refused(k)).Is && (has == 0 || has < need) {
+		sure = Proven
+	}
+	x = c.at(p, k, sure, "%v drops in the lossless priority %d although it pauses %s, which stops", p, k,
+		farOf(p))
+	x.show(lost, sent, p.read(headroomPeak(k)))
+	if p.Peer != nil {
+		x.show(p.Peer.read(rxPFC(k)))
+	}
+	if has > 0 {
+		x.cite(p.On, at.At, "headroom %v; %s needs %v", has, why, need)
+	}
+	x.Why = "between the pause and the peer's silence comes what is on the cable, what the peer is " +
+		"sending and " +
+		"what it sends until it reacts; headroom that has no room for it drops it"
+	x.Fix = "headroom for the length and the speed of this cable" + map[bool]string{true: sprintf(": %v "+
+		"at least",
+		need)}[need > 0]
+	x.next(p, askQueues, "does it still drop? most headroom that was used")
+	x.next(p, askConfig, "the lossless buffer of the port")
+	x.harm = share(lost.Grew, f.allLosses())
+	return x, true
+}
+
+// stormed reports that a watchdog dropped: drops of the class are its doing.
+func (d *Device) stormed(k int) bool {
+	for _, p := range d.Ports {
+		if p.read(detected(k)).Some() || p.read(flushed(k)).Some() {
+			return true
+		}
+	}
+	return false
+}
+
+// headroom is what a port's configuration gives a class, 0 where it does not say.
+func (p *Port) headroom(k int) (unit.Bytes, place) {
+	if p.QoS == nil || !p.QoS.Queues[k].PG.Is() {
+		return 0, place{}
+	}
+	g := p.QoS.Queues[k].PG
+	at := g.V.HeadAt
+	if at.Line == 0 {
+		at = g.At
+	}
+	return g.V.Headroom, place{at}
+}
+
+// needs is the least headroom of a port by its speed, the length of its cable where the
+// configuration says it, and the time that IEEE 802.3 gives the peer to react.
+func (p *Port) needs(k int) (unit.Bytes, string) {
+	s := p.Speed()
+	mtu, _, _ := p.mtu()
+	if s == 0 || mtu == 0 {
+		return 0, "nobody says what it"
+	}
+	mm, cable := int64(0), "a cable of no length"
+	if p.Says != nil && p.Says.CableMM.Is() {
+		mm = p.Says.CableMM.V
+		cable = sprintf("a cable of %g m", float64(mm)/1000)
+	}
+	prop := unit.Time(float64(mm) / 1000 / 1.98e8 * float64(unit.Second))
+	return queue.Headroom(s, prop, queue.Response(s), 0, mtu), sprintf("%s at %v with frames of %d",
+		cable, s, mtu)
+}

@@ -1,0 +1,80 @@
+package diagnose
+
+import (
+	"railyard/internal/counters"
+	"railyard/unit"
+)
+
+// incast is more senders than an egress has room for: pauses begin at a switch that nobody
+// pauses, before a port that sends as fast as it can. That is congestion, which a fabric
+// that works has; a port that is slower than meant, ECN that is off and thresholds that
+// are reversed are told as causes of their own.
+var incast = Cause{Name: "incast", About: "more is sent to a port than it can send on", find: findIncast}
+
+func findIncast(f *Fabric, c *Cause) (out []Finding) {
+	for i := range f.Chains {
+		ch := &f.Chains[i]
+		if ch.NIC() || ch.Port == nil {
+			continue
+		}
+		p, k := ch.Port, max(ch.Class, 0)
+		x := c.at(p, ch.Class, Likely, "%v is where %s queues: %s of %s are paused for it", p,
+			classWord(ch.Class),
+			unit.Plural(len(ch.First), "port"), ch.Root.Name)
+		x.Grade = Congestion
+		if l := p.load(p.read(txBytes(k))); l >= 0 {
+			x.Says += sprintf("; it sends at %.0f %% of its rate", 100*l)
+		}
+		x.show(ch.First[0].Seen(), p.read(marked(k)), p.read(peak(k)), p.read(txBytes(k)))
+		x.reach(ch)
+		x.deafToMarks(ch.Reaches, k)
+		x.Why = "more servers send to one than its link takes; nobody pauses the switch, so that it " +
+			"begins here"
+		x.Fix = "nothing is broken: fewer senders at once (collective algorithm, placement), ECN that " +
+			"marks earlier, " +
+			"congestion control that reacts sooner"
+		x.next(p, askQueues, "who fills it")
+		x.harm = share(ch.Frames, f.allPauses())
+		out = append(out, x)
+	}
+	if len(f.Chains) == 0 {
+		out = append(out, f.marksAlone(c)...)
+	}
+	return out
+}
+
+// seldom is the share of packets that DCQCN's paper marks at its upper threshold (HANDBOOK.md
+// 2.1): a queue that marks more of them has been as long as that.
+const seldom = 0.01
+
+// marksMuch reports a port that marks more of a class than that.
+func (p *Port) marksMuch(k int) bool {
+	r := p.read(marked(k))
+	return r.Some() && float64(r.Grew) > seldom*float64(p.read(txPackets(k)).Grew)
+}
+
+// marksAlone is congestion that ECN holds down without a pause: the port that marks most.
+func (f *Fabric) marksAlone(c *Cause) []Finding {
+	var worst Reading
+	class := 0
+	f.ports(func(p *Port) {
+		for k := range counters.Priorities {
+			if r := p.read(marked(k)); p.On.Kind == Switch && p.marksMuch(k) && r.Grew > worst.Grew {
+				worst, class = r, k
+			}
+		}
+	})
+	if !worst.Is {
+		return nil
+	}
+	p := worst.Port
+	x := c.at(p, class, Possible,
+		"%v marks most of what congests: %.1f %% of its packets in class %d, and nothing "+
+			"is paused", p, 100*share(worst.Grew, p.read(txPackets(class)).Grew), class)
+	x.Grade = Congestion
+	x.show(worst, p.read(txPackets(class)), p.read(peak(class)))
+	x.Why = "more is sent to the port than it can send on, and ECN slows the senders down before PFC has to"
+	x.Fix = "nothing is broken"
+	x.next(p, askQueues, "who fills it")
+	return []Finding{x}
+}

@@ -1,0 +1,33 @@
+package diagnose
+
+// linkPause is a port that stops all classes at once (802.3x) instead of one (802.1Qbb):
+// CNPs, routing and storage stand still with the rest. Counters of both kinds are apart,
+// so that no other cause looks like it.
+var linkPause = Cause{Name: "link-pause", About: "802.3x pauses stop all classes", find: findLinkPause}
+
+func findLinkPause(f *Fabric, c *Cause) (out []Finding) {
+	f.ports(func(p *Port) {
+		got, sent := p.read(rxPause), p.read(txPause)
+		if !sent.Some() && !(got.Some() && (p.Peer == nil || !p.Peer.Seen())) {
+			return
+		}
+		for k := range 8 { // devices that count PFC there, too
+			if p.read(txPFC(k)).Some() || p.read(rxPFC(k)).Some() {
+				return
+			}
+		}
+		x := c.at(p, -1, Proven, "%v sends 802.3x pauses, which stop all classes", p)
+		if !sent.Some() {
+			x.Says = sprintf("%v gets 802.3x pauses from %s, which stop all classes", p, farOf(p))
+		}
+		x.show(sent, got)
+		x.Why = "an 802.3x pause stops everything that a port sends, CNPs and routing included; PFC stops " +
+			"the " +
+			"lossless class alone"
+		x.Fix = "turn flow control off at both ends (ethtool -A ETH rx off tx off; no flowcontrol) and PFC on"
+		x.next(p, askPFC, "PFC, and flow control off")
+		x.harm = 1
+		out = append(out, x)
+	})
+	return out
+}

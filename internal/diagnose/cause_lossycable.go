@@ -1,0 +1,79 @@
+package diagnose
+
+import "railyard/internal/counters"
+
+// lossyCable is a cable, a transceiver or a connector that flips bits: the port behind it
+// counts CRC errors. A switch that cuts through sends a broken frame on, so that ports
+// further down count it too; the cable is the one whose sender got no broken frames
+// itself, or fewer.
+var lossyCable = Cause{Name: "lossy-cable", About: "a cable flips bits (CRC errors)", find: findLossyCables}
+
+// errorFree is the bits in which IEEE 802.3 allows one to be wrong (bit error ratio 10^-12).
+const errorFree = 1e12
+
+func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
+	f.ports(func(p *Port) {
+		n := p.read(crc)
+		if !n.Some() || p.passedOn(n.Grew) {
+			return
+		}
+		sure := Proven
+		if got := p.got(); got.Is && float64(n.Grew) <= 8*float64(got.Grew)/errorFree {
+			sure = Possible // as many as a cable may have
+		}
+		x := c.at(p, -1, sure, "the cable between %v and %s breaks frames", p, farOf(p))
+		x.show(n, p.read(inErrors), p.got())
+		for k := range counters.Priorities {
+			if r := p.read(rxPackets(k)); r.Some() {
+				x.show(r)
+			}
+		}
+		lossesOf(&x, f)
+		x.Why = "a frame that fails its checksum is dropped where it is counted; RoCE sends again " +
+			"everything since (go-back-N), and waits for a timeout where nobody missed it"
+		x.Fix = "clean or change the cable and the transceivers, at this end first; look at FEC and its " +
+			"corrected errors"
+		x.next(p, askLink, "do errors still come in? FEC, optical power")
+		if p.Peer != nil {
+			x.next(p.Peer, askLink, "the other end: optical power, errors the other way")
+		}
+		x.harm = share(n.Grew, f.allLosses())
+		out = append(out, x)
+	})
+	return out
+}
+
+// passedOn reports that the switch at the other end got as many broken frames itself.
+func (p *Port) passedOn(n uint64) bool {
+	if p.Peer == nil || p.Peer.On.Kind != Switch {
+		return false
+	}
+	got := uint64(0)
+	for _, q := range p.Peer.On.Ports {
+		if q != p.Peer {
+			got += q.read(crc).Grew
+		}
+	}
+	return got >= n
+}
+
+// farOf names the other end.
+func farOf(p *Port) string {
+	if p.Peer == nil {
+		return "whatever is at its other end"
+	}
+	return p.Peer.String()
+}
+
+// lossesOf shows what hosts say of packets that they missed, the two that miss most.
+func lossesOf(x *Finding, f *Fabric) {
+	var all []Reading
+	f.ports(func(p *Port) {
+		for _, m := range []meter{outOfOrder, timeouts} {
+			if r := p.read(m); r.Some() {
+				all = append(all, r)
+			}
+		}
+	})
+	x.show(most(all)[:min(2, len(all))]...)
+}

@@ -1,0 +1,85 @@
+package diagnose
+
+import (
+	"slices"
+
+	"railyard/internal/counters"
+)
+
+// miscabled is a cable that is plugged elsewhere than the plan says: two rails that are crossed at a server,
+// an
+// uplink at the wrong spine. LLDP says what is, the list of cables or the scenario what is meant. Traffic
+// takes
+// it all the same, over another rail or a spine more, and nothing is counted as wrong.
+var miscabled = Cause{Name: "miscabled", About: "a cable is plugged elsewhere than the plan says",
+	find: findMiscabled, state: true}
+
+// strayed is a port whose neighbour is not the planned one.
+type strayed struct {
+	at      *Port
+	file    string
+	line    int
+	planned string
+	by      string // who plans: the list of cables, or the scenario
+}
+
+// plan compares the neighbour that LLDP names with the planned one.
+func (f *Fabric) plan(p *Port, d *Device, name, by string) {
+	file, peer := p.saysPeer()
+	if !peer.Is() || p.Peer == nil {
+		return // nobody says what is plugged in
+	}
+	f.planned++
+	q := d.find(name)
+	if p.Peer.On == d && (q == nil || q == p.Peer || mac.MatchString(p.Peer.Name)) {
+		return
+	}
+	planned := d.Name
+	if name != "" {
+		planned += " " + name
+	}
+	f.strayed = append(f.strayed, strayed{at: p, file: file, line: peer.Line, planned: planned, by: by})
+}
+
+// saysPeer is the neighbour that a port's own output names, and the file that says it.
+func (p *Port) saysPeer() (file string, peer counters.Peer) {
+	for _, x := range p.parts {
+		if x.now.Peer.Is() {
+			return x.file, x.now.Peer
+		}
+	}
+	return "", counters.Peer{}
+}
+
+func findMiscabled(f *Fabric, c *Cause) (out []Finding) {
+	if 2*len(f.strayed) > f.planned {
+		if len(f.strayed) > 0 {
+			f.note("%d of %d cables are not where the plan has them: it is the plan of another fabric, "+
+				"or an old one, and nothing is said of cables", len(f.strayed), f.planned)
+		}
+		return nil
+	}
+	told := map[*Port]bool{}
+	for _, hosts := range []bool{true, false} { // a cable that is told at its server needs no other end
+		for _, s := range f.strayed {
+			p := s.at
+			if (p.On.Kind == Host) != hosts || told[p] || told[p.Peer] ||
+				!hosts && slices.ContainsFunc(out, func(x Finding) bool { return x.has(s.planned) }) {
+				continue
+			}
+			told[p], told[p.Peer] = true, true
+			x := c.at(p, -1, Proven, "%v is plugged into %v, and %s says %s", p, p.Peer, s.by, s.planned)
+			x.tell(p, s.file, s.line, "LLDP: %v", p.Peer)
+			x.Why = "routes find the way all the same: traffic takes another rail or another spine than " +
+				"it was planned for, meets what it should not, and no counter calls it an error"
+			x.Fix = "plug the cable in where the plan has it, or put the plan right"
+			x.next(p.Peer, askNeighbours, "who is at the other end")
+			x.harm = 1
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// has reports that a finding is of a port, named in full.
+func (x *Finding) has(port string) bool { return x.Device+" "+x.Port == port }

@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"railyard/internal/counters"
+	"railyard/unit"
+)
+
+// mtuDrops is a port that is sent frames longer than it takes, or has to send on longer
+// ones than it may. Such frames are dropped whatever waits: no pauses, no queue, nothing
+// of the smaller ones; a broken cable loses frames of all lengths and counts CRC errors.
+var mtuDrops = Cause{Name: "mtu", About: "frames are longer than a port's MTU", find: findMTU}
+
+func findMTU(f *Fabric, c *Cause) (out []Finding) {
+	f.ports(func(p *Port) {
+		if x, ok := f.tooLong(c, p); ok {
+			out = append(out, x)
+		}
+	})
+	return out
+}
+
+// tooLong tells of a port whose MTU is too small for what it gets or sends.
+func (f *Fabric) tooLong(c *Cause, p *Port) (x Finding, ok bool) {
+	mine, file, line := p.mtu()
+	theirs, theirFile, theirLine := unit.Bytes(0), "", 0
+	if p.Peer != nil {
+		theirs, theirFile, theirLine = p.Peer.mtu()
+	}
+	long, errs, refused := p.read(giants), p.read(inErrors), p.read(inDiscards)
+	outwards, failed := p.read(outDiscards), p.read(outErrors)
+	least := mine > 0 && (theirs > mine || f.usualMTU() > mine)
+	switch {
+	case long.Some():
+		sure := Likely
+		if least {
+			sure = Proven
+		}
+		x = c.at(p, -1, sure, "%v gets frames longer than it takes from %s", p, farOf(p))
+	case least && errs.Some() && p.read(crc).None():
+		x = c.at(p, -1, Likely, "%v counts errors that are no CRC errors, and its MTU is smaller than "+
+			"others'", p)
+	case least && p.calm() && (refused.Some() || outwards.Some() || failed.Some()):
+		x = c.at(p, -1, Likely, "%v drops without a queue, and its MTU is smaller than others'", p)
+	case least && theirs > mine && p.On.Kind == Switch && p.Peer.On.Kind == Switch:
+		x = c.at(p, -1, Possible, "the MTU at %v is smaller than at %v", p, p.Peer)
+	default:
+		return x, false
+	}
+	x.show(long, errs, refused, outwards, failed)
+	if mine > 0 {
+		x.tell(p, file, line, "MTU %d", mine)
+	}
+	if theirs > 0 {
+		x.tell(p.Peer, theirFile, theirLine, "MTU %d", theirs)
+	}
+	lossesOf(&x, f)
+	x.Why = "a switch drops a frame that is longer than the MTU of the port, RoCE's as any other, and " +
+		"nothing is " +
+		"told to the sender: small messages get through, large ones never"
+	x.Fix = "the same MTU at both ends of every cable (9000 or more for RoCE's 4096), the hosts' included"
+	x.next(p, askLink, "MTU and giants")
+	if p.Peer != nil {
+		x.next(p.Peer, askLink, "MTU at the other end")
+	}
+	n := max(long.Grew, errs.Grew, refused.Grew+outwards.Grew)
+	x.harm = share(n, f.allLosses())
+	return x, true
+}
+
+// mtu is a port's, of its output, else of its configuration.
+func (p *Port) mtu() (unit.Bytes, string, int) {
+	if v, file, line, ok := said(p, mtuOf); ok {
+		return v, file, line
+	}
+	if p.saysMTU != nil && p.saysMTU.MTU.Is() {
+		return p.saysMTU.MTU.V, p.saysMTU.MTU.At.File, p.saysMTU.MTU.At.Line
+	}
+	return 0, "", 0
+}
+
+// usualMTU is that of most ports of switches.
+func (f *Fabric) usualMTU() unit.Bytes {
+	if f.mtu > 0 {
+		return f.mtu
+	}
+	count, usual := map[unit.Bytes]int{}, unit.Bytes(0)
+	f.ports(func(p *Port) {
+		if v, _, _ := p.mtu(); v > 0 && p.On.Kind == Switch {
+			if count[v]++; count[v] > count[usual] || count[v] == count[usual] && v > usual {
+				usual = v
+			}
+		}
+	})
+	f.mtu = usual
+	return usual
+}
+
+// calm reports that nothing waits at a port: no pauses either way, no marks.
+func (p *Port) calm() bool {
+	for k := range counters.Priorities {
+		for _, m := range []meter{rxPFC(k), txPFC(k), marked(k)} {
+			if p.read(m).Some() {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,196 @@
+package diagnose
+
+import (
+	"slices"
+
+	"railyard/internal/counters"
+	"railyard/internal/swconf"
+	"railyard/unit"
+)
+
+// pfcOff is a cable of which one end pauses and the other does not listen, or one end that
+// never pauses though it drops what it should protect. What tells it from a headroom that
+// is too small: there the peer is paused and stops, too late; here it counts no pause at
+// all, or none was sent before packets were dropped.
+var pfcOff = Cause{Name: "pfc-off", About: "PFC is off at one end of a cable", find: findPFCOff,
+	state: true}
+
+func findPFCOff(f *Fabric, c *Cause) (out []Finding) {
+	for _, d := range f.Devices {
+		for _, p := range d.Ports {
+			if p.Peer == nil || d.Name > p.Peer.On.Name { // each cable once
+				continue
+			}
+			f.classes(func(k int) {
+				for _, end := range []*Port{p, p.Peer} {
+					if x, ok := f.off(c, end, k); ok {
+						out = append(out, x)
+						break
+					}
+				}
+			})
+		}
+	}
+	return ofDevices(f, out)
+}
+
+// ofDevices makes one finding of several ports of a device: it is the device then, and not
+// the cables.
+func ofDevices(f *Fabric, all []Finding) []Finding {
+	count := map[string]int{}
+	for _, x := range all {
+		count[sprintf("%s %d", x.Device, x.Class)]++
+	}
+	out := together(all)
+	for i := range out {
+		x := &out[i]
+		cabled := 0
+		for _, p := range f.byName[x.Device].Ports {
+			if p.Peer != nil {
+				cabled++
+			}
+		}
+		if n := count[sprintf("%s %d", x.Device, x.Class)]; n > 1 {
+			x.Says = sprintf("PFC of priority %d is off at %d of %s of %s, and on at the other ends", x.Class,
+				n,
+				unit.Plural(cabled, "cabled port"), x.Device)
+		}
+	}
+	return out
+}
+
+// off tells of an end at which PFC is off while the other has it on, or that behaves so.
+func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
+	far := p.Peer
+	says, file, line, isOff := p.runs(k)
+	_, _, _, farOff := far.runs(k)
+	ignored := far.read(txPFC(k)).Some() && p.deaf(k)
+	silent := f.silent(p, k)
+	if isOff && farOff || !(isOff || ignored || silent) {
+		return Finding{}, false
+	}
+	harmed := far.lossAt(k).Grew + p.lossAt(k).Grew
+	sure := Likely
+	if isOff && (ignored || silent || harmed > 0 || far.read(txPFC(k)).Some()) {
+		sure = Proven
+	} else if isOff && !far.Seen() && far.Says == nil {
+		sure = Possible // nobody says what the other end does
+	}
+	x := c.at(p, k, sure, "PFC of priority %d is off at %v and on at %v", k, p, far)
+	switch {
+	case !isOff && ignored:
+		x.Says = sprintf("%v does not listen to the pauses that %v sends it in priority %d", p, far, k)
+	case !isOff:
+		x.Says = sprintf("%v drops what comes in priority %d and never pauses %v", p, k, far)
+	}
+	if isOff {
+		x.tell(p, file, line, "%s", says)
+	}
+	x.show(far.read(txPFC(k)), p.read(rxPFC(k)), p.read(rxDur(k)), far.lossAt(k), p.read(txPFC(k)),
+		p.lossAt(k))
+	x.Why = "who does not listen sends on when it is paused, until the headroom is full; who never pauses " +
+		"drops " +
+		"what it has no room for. Both lose packets of a class that must lose none"
+	x.Fix = "turn PFC of this priority on at both ends, by hand rather than by DCBX"
+	x.next(p, askPFC, "the state of PFC, and whether it counts")
+	x.next(p, askConfig, "the policy that acts on the port")
+	x.harm = share(harmed, f.allLosses())
+	if !isOff { // by what was counted, not by what is
+		x.stale()
+	}
+	return x, true
+}
+
+// runs reports whether a port says, or its configuration, that it does not pause a priority.
+func (p *Port) runs(k int) (says, file string, line int, off bool) {
+	if on, file, line, ok := said(p, pfcOf); ok && !on {
+		return "PFC is not operational", file, line, true
+	}
+	if m, file, line, ok := said(p, priosOf); ok && m>>k&1 == 0 {
+		return sprintf("PFC runs for %s", bitmap(m)), file, line, true
+	}
+	if n := p.nic(); n != nil {
+		if m, at, said := n.Paused(); said && m>>k&1 == 0 {
+			if n.PFC[k].Is() {
+				at = n.PFC[k].At
+			}
+			return sprintf("PFC of %s is on for %s", n.Title(), bitmap(m)), at.File, at.Line, true
+		}
+	}
+	if p.Says == nil || p.QoS == nil || p.Says.Down.V {
+		return "", "", 0, false
+	}
+	if mode := p.saysPFC.PFC; mode.V == swconf.PFCOff {
+		at := mode.At
+		if at.Line == 0 {
+			at = p.Says.At
+		}
+		return "no priority-flow-control on this interface", at.File, at.Line, true
+	}
+	return "", "", 0, false
+}
+
+// bitmap is priorities in words.
+func bitmap(m uint8) string {
+	s := ""
+	for k := range counters.Priorities {
+		if m>>k&1 == 1 {
+			s += sprintf(", %d", k)
+		}
+	}
+	if s == "" {
+		return "no priority"
+	}
+	return "priorities " + s[2:]
+}
+
+// deaf reports a port that does not stop when its peer pauses it: it counts no pause, or
+// some and no time that it stood still; or the peer loses more for each of its pauses than
+// is on the way while one takes effect, which is all that a port that obeys sends.
+func (p *Port) deaf(k int) bool {
+	n := p.read(rxPFC(k))
+	if n.None() || n.Some() && p.read(rxDur(k)).None() &&
+		(p.leastStop(k, n) >= 2*unit.Microsecond || p.Peer.lossAt(k).Some()) {
+		return true
+	}
+	lost, paused, need := p.Peer.read(refused(k)), p.Peer.read(txPFC(k)), unit.Bytes(0)
+	bytes, packets := p.Peer.read(rxBytes(k)), p.Peer.read(rxPackets(k))
+	if !bytes.Is {
+		bytes, packets = p.read(txBytes(k)), p.read(txPackets(k))
+	}
+	if need, _ = p.Peer.needs(k); need == 0 || !lost.Some() || !paused.Some() || !packets.Some() {
+		return false
+	}
+	each := float64(bytes.Grew) / float64(packets.Grew)
+	return float64(lost.Grew)*each/float64(paused.Grew) > float64(need)
+}
+
+// leastStop is the least time that so many pauses stop a port which obeys: each two of them, one that stops
+// it and one that lets it go on, are apart by a frame at least, which has to leave the queue of who pauses.
+// Counters of time have microseconds, so that a few short pauses show as none.
+func (p *Port) leastStop(k int, pauses Reading) unit.Time {
+	s, bytes, packets := p.Speed(), p.read(txBytes(k)), p.read(txPackets(k))
+	if s == 0 || packets.Grew == 0 {
+		return 0
+	}
+	return unit.Time(pauses.Grew/2) * unit.Serialize(unit.Bytes(bytes.Grew/packets.Grew), s)
+}
+
+// silent reports a port that drops a class at its ingress and never pauses, though others
+// pause that class: PFC sends its pause before the first packet is lost.
+func (f *Fabric) silent(p *Port, k int) bool {
+	return p.On.Kind == Switch && p.read(refused(k)).Some() && p.read(txPFC(k)).None() &&
+		slices.ContainsFunc(f.Pauses, func(x Pause) bool { return x.Class == k })
+}
+
+// lossAt is what a port lost of a class at its ingress, where its pauses protect: by class,
+// else of the whole port.
+func (p *Port) lossAt(k int) Reading {
+	if r := p.read(refused(k)); r.Is {
+		return r
+	}
+	if p.On.Kind == Switch {
+		return p.read(inDiscards)
+	}
+	return Reading{Port: p}
+}

@@ -1,0 +1,132 @@
+package diagnose
+
+import (
+	"railyard/unit"
+)
+
+// slowLink is a cable that runs slower than it is meant to: than its configuration, the
+// list of cables or the other end says, or, where none does, than the port's siblings do,
+// and then only if pauses or marks begin there. One that runs at its speed and is full is
+// congested, not slow.
+var slowLink = Cause{Name: "slow-link", About: "a cable runs slower than it is meant to", find: findSlowLinks,
+	state: true}
+
+func findSlowLinks(f *Fabric, c *Cause) (out []Finding) {
+	done := map[*Port]bool{}
+	f.ports(func(p *Port) {
+		is, file, line, ok := said(p, speedOf)
+		if up, _, _, known := said(p, upOf); !ok || is == 0 || done[p] || known && !up {
+			return
+		}
+		meant, by, sure := f.meant(p, is)
+		if meant <= is {
+			return
+		}
+		if p.Peer != nil {
+			done[p.Peer] = true
+		}
+		x := c.at(p, -1, sure, "the link between %v and %s runs at %v, %s", p, farOf(p), is, by)
+		x.tell(p, file, line, "speed %v", is)
+		f.classes(func(k int) {
+			x.show(p.read(marked(k)))
+			for _, w := range f.from(p.On, k) {
+				x.show(w.Seen())
+			}
+		})
+		x.Why = "what is routed over it gets its share of a link as fast as the others, and waits: the " +
+			"queue " +
+			"before it marks and pauses, the whole collective goes at its pace"
+		x.Fix = "look at the lanes (a broken lane takes half or a quarter), auto-negotiation and breakout " +
+			"at both " +
+			"ends; change the transceiver, or take the link out"
+		x.next(p, askLink, "speed, lanes, auto-negotiation")
+		if p.Peer != nil {
+			x.next(p.Peer, askLink, "the same at the other end")
+		}
+		x.harm = f.begins(p)
+		out = append(out, x)
+	})
+	return out
+}
+
+// meant is how fast a port should be, and who says so.
+func (f *Fabric) meant(p *Port, is unit.Rate) (unit.Rate, string, Sure) {
+	if p.Says != nil && p.Says.Speed.Is() && p.Says.Speed.V > is {
+		return p.Says.Speed.V, sprintf("its configuration says %v (%s:%d)", p.Says.Speed.V,
+			p.Says.Speed.At.File, p.Says.Speed.At.Line), Proven
+	}
+	if p.Rate > is {
+		return p.Rate, sprintf("the list of cables says %v", p.Rate), Proven
+	}
+	if was, ok := earlier(p, speedOf); ok && was > is {
+		return was, sprintf("and ran at %v before", was), Proven
+	}
+	if p.told != nil && p.told.Speed.Is && p.told.Speed.V > is {
+		return p.told.Speed.V, sprintf("the simulated one at %v", p.told.Speed.V), Proven
+	}
+	v, all, n := f.siblings(p)
+	switch {
+	case v <= is:
+		return is, "", Possible
+	case n == all && n >= 2: // all others of the whole fabric that are cabled to such devices
+		return v, sprintf("all %d others like it at %v", n, v), Likely
+	case n > all/2 && f.begins(p) > 0:
+		return v, sprintf("%d of %d others like it at %v", n, all, v), Likely
+	}
+	return is, "", Possible
+}
+
+// siblings is how fast most ports are between devices of the same kinds, of how many, and
+// how many of them; the cable itself does not count.
+func (f *Fabric) siblings(p *Port) (unit.Rate, int, int) {
+	if p.Peer == nil || p.Peer.On.Kind == Unknown {
+		return 0, 0, 0
+	}
+	if f.speeds == nil {
+		f.speeds = map[[2]Kind]map[unit.Rate]int{}
+		f.ports(func(q *Port) {
+			if v, ok := q.runsAt(); ok {
+				k := [2]Kind{q.On.Kind, q.Peer.On.Kind}
+				if f.speeds[k] == nil {
+					f.speeds[k] = map[unit.Rate]int{}
+				}
+				f.speeds[k][v]++
+			}
+		})
+	}
+	kinds := [2]Kind{p.On.Kind, p.Peer.On.Kind}
+	own := map[unit.Rate]int{}
+	for _, q := range []*Port{p, p.Peer} {
+		if v, ok := q.runsAt(); ok && [2]Kind{q.On.Kind, q.Peer.On.Kind} == kinds {
+			own[v]++
+		}
+	}
+	best, most, all := unit.Rate(0), 0, 0
+	for v, n := range f.speeds[kinds] {
+		n -= own[v]
+		all += n
+		if n > most || n == most && v > best {
+			best, most = v, n
+		}
+	}
+	return best, all, most
+}
+
+// runsAt is what the output of a port that is cabled and up says of its speed.
+func (p *Port) runsAt() (unit.Rate, bool) {
+	up, _, _, known := said(p, upOf)
+	v, _, _, ok := said(p, speedOf)
+	return v, ok && v > 0 && p.Peer != nil && !(known && !up)
+}
+
+// begins is the share of all pauses that begin at the congestion of a port, or of the other
+// end of its cable.
+func (f *Fabric) begins(p *Port) float64 {
+	frames := uint64(0)
+	for i := range f.Chains {
+		if c := &f.Chains[i]; c.Port != nil && (c.Port == p || c.Port == p.Peer) {
+			frames += c.Frames
+		}
+	}
+	return share(frames, f.allPauses())
+}

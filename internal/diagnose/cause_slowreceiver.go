@@ -1,0 +1,57 @@
+package diagnose
+
+import "fmt"
+
+// slowReceiver is a NIC that cannot take what it is sent: its receive buffer fills, and it
+// pauses its switch now and then. A NIC that works takes line rate, so that pauses that
+// begin at one are its own, whoever sends: congestion of many senders fills the switch's
+// queue and leaves the NIC alone. A storm is told apart there.
+var slowReceiver = Cause{Name: "slow-receiver", About: "a NIC takes less than its line rate and pauses " +
+	"its switch",
+	find: findSlowReceivers}
+
+func findSlowReceivers(f *Fabric, c *Cause) (out []Finding) {
+	for i := range f.Chains {
+		ch := &f.Chains[i]
+		if !ch.NIC() {
+			continue
+		}
+		for _, x := range ch.First {
+			if _, _, endless := x.endless(); endless || !x.foremost() {
+				continue
+			}
+			sure := Proven
+			if !x.Sent.Is || !x.Got.Is || x.From.On.Kind != Host {
+				sure = Likely
+			}
+			k := max(ch.Class, 0)
+			d := c.at(x.From, ch.Class, sure, "%v cannot take what %v sends it: pauses of %s begin there",
+				x.From, x.To, classWord(ch.Class))
+			if l := x.To.load(x.To.read(txBytes(k))); l >= 0 {
+				d.Says += fmt.Sprintf("; it took %.0f %% of line rate", 100*l)
+			}
+			d.show(x.Got, x.Sent, x.To.read(rxDur(k)), x.To.read(txBytes(k)))
+			d.showSome(x.From.read(noBuffer), x.From.read(inDiscards))
+			d.reach(ch)
+			d.Why = "a NIC that works takes line rate and forwards nothing: pauses that it sends are its " +
+				"own " +
+				"doing (PCIe, memory, IOMMU, too few receive buffers), not the senders'"
+			d.Fix = "look at the server: PCIe width and speed, ACS and IOMMU, memory on the wrong NUMA " +
+				"node, " +
+				"receive buffers of the NIC (rx_discards, out_of_buffer)"
+			d.next(x.From, askNIC, "its receive buffer")
+			d.next(x.To, askPFC, "do pauses still come in?")
+			d.harm = share(x.Frames(), f.allPauses())
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// classWord is a priority in words.
+func classWord(k int) string {
+	if k < 0 {
+		return "all priorities"
+	}
+	return fmt.Sprintf("priority %d", k)
+}

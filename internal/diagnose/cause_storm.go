@@ -1,0 +1,182 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"railyard/internal/counters"
+	"railyard/unit"
+)
+
+// storm is a NIC that pauses its switch without end. What tells it from a slow receiver:
+// a receiver that is slow has a buffer that fills and drains, so that for each pause it
+// got at least a packet; a NIC that is stuck is sent nothing more and pauses again and
+// again, before the pause before has run out (IEEE 802.1Qbb: 65535 quanta at most). The
+// watchdog's finding counts as it is (HANDBOOK.md 3.4). A switch that passes pauses on is
+// never the storm: only where pauses begin.
+var storm = Cause{Name: "storm", About: "a NIC pauses its switch without end", find: findStorms}
+
+func findStorms(f *Fabric, c *Cause) (out []Finding) {
+	for i := range f.Chains {
+		ch := &f.Chains[i]
+		if !ch.NIC() {
+			continue
+		}
+		for _, x := range ch.First {
+			why, sure, ok := x.endless()
+			if !ok || !x.foremost() {
+				continue
+			}
+			nic := x.From
+			d := c.at(nic, ch.Class, sure, "%v pauses %v in priority %d and does not stop: %s", nic, x.To,
+				ch.Class, why)
+			d.show(x.Got, x.Sent, x.To.read(rxDur(max(ch.Class, 0))), x.To.read(txPackets(max(ch.Class, 0))),
+				x.To.read(detected(max(ch.Class, 0))), x.To.read(flushed(max(ch.Class, 0))))
+			d.reach(ch)
+			d.Why, d.Fix = stormWhy, stormFix
+			d.next(nic, askNIC, "does it still send pauses?")
+			d.next(x.To, askPFC, "do pauses still come in?")
+			d.harm = share(ch.Frames, f.allPauses())
+			out = append(out, d)
+		}
+	}
+	return append(out, f.watched(c, out)...)
+}
+
+// watched are storms of which the watchdog's output alone tells, without any of pauses. At
+// a port to another switch it is that switch which passes them on.
+func (f *Fabric) watched(c *Cause, told []Finding) (out []Finding) {
+	f.ports(func(p *Port) {
+		for k := range counters.Priorities {
+			n := p.read(detected(k))
+			known := slices.ContainsFunc(told,
+				func(x Finding) bool { return x.Peer == p.String() && x.Class == k })
+			if p.Peer == nil || p.Peer.On.Kind == Switch || !n.Some() || known {
+				continue
+			}
+			sure := Proven
+			if !n.Two {
+				sure = Likely // it may be long ago
+			}
+			d := c.at(p.Peer, k, sure, "the watchdog of %v saw %s in priority %d", p, unit.Plural(n.Grew,
+				"storm"),
+				k)
+			d.show(n, p.read(flushed(k)), p.read(rxPFC(k)))
+			d.Why, d.Fix = stormWhy, stormFix
+			d.next(p.Peer, askNIC, "does it still send pauses?")
+			d.next(p, askPFC, "do pauses still come in?")
+			d.harm = 1
+			out = append(out, d)
+		}
+	})
+	return out
+}
+
+const stormWhy = "a slow receiver gets at least a packet for each pause, a stuck one pauses without " +
+	"getting any; what waits for it fills the switch, which pauses those that send through it"
+
+const stormFix = "take the server out (drain its jobs), reset or replace its NIC, look at its firmware; " +
+	"have the PFC watchdog on at ports to hosts"
+
+// longestQuanta is the longest pause that a frame can ask for (HANDBOOK.md 3.1), in bits.
+const longestQuanta = 65535 * 512
+
+// foremost reports that a NIC pauses no other class in which more is sent to it: one whose buffer is full
+// pauses all of its lossless classes, also those in which nobody sends.
+func (x *Pause) foremost() bool {
+	own := x.To.read(txPackets(max(x.Class, 0))).Grew
+	for k := range counters.Priorities {
+		if k == x.Class || x.Class < 0 || !x.From.pauses(k) {
+			continue
+		}
+		if n := x.To.read(txPackets(k)).Grew; n > own || n == own && k < x.Class {
+			return false
+		}
+	}
+	return true
+}
+
+// pauses reports whether a port pauses its peer in a class.
+func (p *Port) pauses(k int) bool {
+	return p.read(txPFC(k)).Some() || p.Peer != nil && p.Peer.read(rxPFC(k)).Some()
+}
+
+// given is what a NIC was sent in all classes that it pauses.
+func (x *Pause) given() Reading {
+	all := x.To.read(txPackets(x.Class))
+	for k := range counters.Priorities {
+		if k != x.Class && x.From.pauses(k) {
+			all.Grew += x.To.read(txPackets(k)).Grew
+		}
+	}
+	return all
+}
+
+// endless reports a pause that a NIC keeps up, by what that is known, and how surely.
+func (x *Pause) endless() (why string, sure Sure, ok bool) {
+	if x.Class < 0 {
+		return "", Proven, false
+	}
+	p := x.To
+	sent := x.given()
+	if n := p.read(detected(x.Class)); n.Some() {
+		return fmt.Sprintf("the switch's watchdog saw %s", unit.Plural(n.Grew, "storm")), Proven, true
+	}
+	if sent.Is && sent.Two && x.Frames() > sent.Grew {
+		return fmt.Sprintf("it sent %s and was sent %s meanwhile", unit.Plural(x.Frames(), "pause"),
+			unit.Plural(sent.Grew, "packet")), Proven, true
+	}
+	if lost := p.read(dropped(x.Class)); lost.Some() && lost.Two && lost.Grew > sent.Grew {
+		return fmt.Sprintf("the switch dropped %s of what waited for it", unit.Plural(lost.Grew, "packet")),
+			Proven, true
+	}
+	return x.lasting()
+}
+
+// lasting is what the time says that a NIC paused its switch.
+func (x *Pause) lasting() (why string, sure Sure, ok bool) {
+	p := x.To
+	stopped := p.read(rxDur(x.Class))
+	if !stopped.Is {
+		stopped = x.From.read(txDur(x.Class))
+	}
+	if !stopped.Some() || !stopped.Two {
+		return "", Proven, false
+	}
+	took := unit.Time(min(stopped.Grew, uint64(unit.Never/unit.Microsecond)-1)) * unit.Microsecond
+	if over := p.On.Over; over > 0 && float64(took) >= 0.99*float64(over) { // SONiC's rule
+		return fmt.Sprintf("the port stood still for %v of %v", took, over), Proven, true
+	}
+	s, n := p.Speed(), unit.Time(x.Frames())
+	if s == 0 || n < 2 {
+		return "", Proven, false
+	}
+	renewal := unit.Serialize(longestQuanta/8, s) / 2
+	switch each := took / n; {
+	case each >= renewal:
+		return fmt.Sprintf("each pause lasted %v, and the next came before it could end", each), Proven, true
+	case n >= renewals && took >= (n-2)*renewal:
+		return fmt.Sprintf("its %s were one that it renewed for %v", unit.Plural(x.Frames(), "frame"), took),
+			Likely, true
+	}
+	return "", Proven, false
+}
+
+// renewals is how many frames a pause has that was renewed again and again: who pauses does so when half of
+// its quanta have run out, and the last frame lets the peer go on. A receiver that drains its buffer pauses
+// many times and renews none of them; of so many frames in a row it would have drained megabytes.
+const renewals = 6
+
+// reach tells whom pauses reach, up the fabric.
+func (x *Finding) reach(c *Chain) {
+	for i, w := range c.Way {
+		if i == 0 && c.NIC() {
+			continue // told
+		}
+		x.show(w.Seen())
+	}
+	if n := len(c.Reaches); n > 1 {
+		x.Says += fmt.Sprintf("; from there pauses reach %s, %s among them", unit.Plural(n, "port"),
+			unit.Plural(c.Hosts, "host"))
+	}
+}

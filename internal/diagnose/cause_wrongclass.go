@@ -1,0 +1,308 @@
+package diagnose
+
+import "railyard/internal/counters"
+
+// wrongClass is a host whose RoCE goes into a class that may drop, or a switch that puts
+// it there. Others show which class is meant: where some hosts send most of their bytes in
+// the lossless class and one sends all of its in another, it is that one. The host's own
+// counters by priority tell whether it marks them so itself; where they are right and the
+// switch's ingress is not, the switch classifies wrongly. Drops in the lossless class have
+// other causes (headroom, PFC off).
+var wrongClass = Cause{Name: "wrong-class", About: "data goes in a class that may drop", find: findWrongClass}
+
+func findWrongClass(f *Fabric, c *Cause) (out []Finding) {
+	meant := f.meantFor()
+	if meant == 0 {
+		return nil
+	}
+	var senders []class
+	f.ports(func(p *Port) {
+		if x, ok := f.sends(p, meant); ok {
+			senders = append(senders, x)
+		}
+	})
+	right := 0
+	for _, s := range senders {
+		if s.right > s.wrong {
+			right++
+		}
+	}
+	told := map[*Port]bool{}
+	for _, s := range senders {
+		if s.wrong <= s.right || told[s.nic] {
+			continue
+		}
+		x, ok := f.misplaced(c, s, right, meant)
+		if ok {
+			told[s.nic] = true
+			out = append(out, x)
+		}
+	}
+	if out = append(out, f.remapped(c, meant)...); len(out) == 0 {
+		out = f.droppedElsewhere(c, meant)
+	}
+	return out
+}
+
+// classed reports a NIC that says itself what it sends by class.
+func (p *Port) classed() bool {
+	for k := range counters.Priorities {
+		if p.read(txBytes(k)).Is {
+			return true
+		}
+	}
+	return false
+}
+
+// remapped tells of switches that get data in a lossless class and send it on in another:
+// what a switch gets of a class, by what its neighbours sent in it, it sends on in it. The
+// next switch puts it back where its DSCP belongs, so that only one of a way shows it.
+func (f *Fabric) remapped(c *Cause, meant uint8) (out []Finding) {
+	for _, d := range f.Devices {
+		if d.Kind != Switch || !d.Seen {
+			continue
+		}
+		var got, sent [counters.Priorities]uint64
+		whole := true
+		var from, to Reading
+		for _, p := range d.Ports {
+			if p.Peer == nil {
+				continue
+			}
+			whole = whole && p.Peer.classed() && p.classed()
+			for k := range counters.Priorities {
+				in, on := p.Peer.data(k, txBytes, txPackets), p.data(k, txBytes, txPackets)
+				got[k], sent[k] = got[k]+in.Grew, sent[k]+on.Grew
+				if meant>>k&1 == 1 && in.Grew > from.Grew {
+					from = in
+				}
+				if meant>>k&1 == 0 && k != f.CNP && on.Grew > to.Grew {
+					to = on
+				}
+			}
+		}
+		if !whole { // a neighbour does not say what it sent
+			continue
+		}
+		lost, won, in := uint64(0), uint64(0), 0
+		for k := range counters.Priorities {
+			switch {
+			case meant>>k&1 == 1 && got[k] > sent[k]:
+				lost += got[k] - sent[k]
+			case meant>>k&1 == 0 && sent[k] > got[k] && sent[k]-got[k] > won:
+				won, in = sent[k]-got[k], k
+			}
+		}
+		if won == 0 || 2*min(lost, won) <= from.Grew { // drops, and what is still on its way
+			continue
+		}
+		x := c.on(d, in, Proven, "%s gets data in %s and sends it on in class %d, which may drop", d.Name,
+			bitmap(meant), in)
+		x.show(from, to)
+		for _, p := range d.Ports {
+			if p.QoS != nil {
+				x.feeds(p, in)
+				break
+			}
+		}
+		x.Why = "what a switch gets of a class it sends on in that class; this one sorts the same DSCP " +
+			"into " +
+			"another queue than its neighbours do, where nothing is paused"
+		x.Fix = sprintf("the same map of DSCPs to classes at all switches: that of RoCE to %s", bitmap(meant))
+		x.next(to.Port, askClass, "which class its packets come in")
+		x.next(to.Port, askConfig, "the policy that acts on the port")
+		x.harm = 1
+		out = append(out, x)
+	}
+	return out
+}
+
+// meantFor is the classes that RoCE is meant for: the lossless ones, else, where nobody says
+// which these are, the one in which most hosts send most of their data.
+func (f *Fabric) meantFor() uint8 {
+	if f.Lossless != 0 {
+		return f.Lossless
+	}
+	var hosts [counters.Priorities]int
+	f.ports(func(p *Port) {
+		best, most := -1, uint64(0)
+		for k := range counters.Priorities {
+			if n := p.data(k, txBytes, txPackets).Grew; p.On.Kind == Host && n > most {
+				best, most = k, n
+			}
+		}
+		if best >= 0 {
+			hosts[best]++
+		}
+	})
+	best := 0
+	for k := range hosts {
+		if hosts[k] > hosts[best] {
+			best = k
+		}
+	}
+	if hosts[best] < 2 {
+		return 0
+	}
+	return 1 << best
+}
+
+// control is the longest packet that carries no data: ACKs and CNPs are shorter, whatever
+// is around them.
+const control = 128
+
+// data is how many bytes of a class were data: none where its packets are ACKs and CNPs by
+// their length.
+func (p *Port) data(k int, bytes, packets func(int) meter) Reading {
+	b, n := p.read(bytes(k)), p.read(packets(k))
+	if b.Is && n.Is && b.Grew <= control*n.Grew {
+		b.Grew = 0
+	}
+	return b
+}
+
+// class is how many bytes come from a NIC in lossless classes and in others, and in which
+// of those most.
+type class struct {
+	nic, seen    *Port // the NIC, and the port whose counters say so
+	right, wrong uint64
+	in           int
+	by           Reading
+}
+
+// sends is the data that a NIC sends by class: what it says itself, else the switch's
+// ingress.
+func (f *Fabric) sends(p *Port, meant uint8) (class, bool) {
+	s := class{nic: p, seen: p}
+	bytes, packets := txBytes, txPackets
+	switch {
+	case p.On.Kind == Host:
+	case p.Peer != nil && p.Peer.On.Kind != Switch && !p.Peer.classed():
+		s.nic, bytes, packets = p.Peer, rxBytes, rxPackets
+	default:
+		return s, false
+	}
+	shown := false
+	for k := range counters.Priorities {
+		r := p.data(k, bytes, packets)
+		shown = shown || r.Is
+		switch {
+		case meant>>k&1 == 1:
+			s.right += r.Grew
+		case k == f.CNP:
+		case r.Grew > s.by.Grew:
+			s.in, s.by = k, r
+			fallthrough
+		default:
+			s.wrong += r.Grew
+		}
+	}
+	return s, shown
+}
+
+// misplaced tells of a NIC that sends most in a class that may drop.
+func (f *Fabric) misplaced(c *Cause, s class, right int, meant uint8) (x Finding, ok bool) {
+	lost := Reading{Port: s.seen}
+	f.ports(func(p *Port) {
+		if r := p.read(dropped(s.in)); p.On.Kind == Switch && r.Grew > lost.Grew {
+			lost = r
+		}
+	})
+	again := s.nic.trouble()
+	if right == 0 && lost.Grew == 0 { // nobody uses the lossless class: perhaps nobody needs it
+		return x, false
+	}
+	sure := Possible
+	switch {
+	case lost.Some() || again.Some():
+		sure = Proven
+	case right > 0 && s.right == 0:
+		sure = Likely
+	}
+	x = c.at(s.nic, s.in, sure, "%v sends its data in class %d, which may drop, and not in %s", s.nic, s.in,
+		bitmap(meant))
+	x.show(s.by, lost, again)
+	if x.hostClass(s.nic, s.in) {
+		x.Sure = Proven
+	}
+	if p := s.nic.Peer; p != nil && p.QoS != nil {
+		x.feeds(p, s.in)
+	}
+	for k := range counters.Priorities {
+		if meant>>k&1 == 1 {
+			x.show(s.seen.read(map[bool]meter{true: txBytes(k), false: rxBytes(k)}[s.seen.On.Kind == Host]))
+		}
+	}
+	x.Why = "PFC protects the lossless class alone; RoCE in another is dropped as soon as a queue is " +
+		"full, and " +
+		"each drop sends everything since again"
+	x.Fix = sprintf("mark RoCE with the DSCP that the switches send to %s: NCCL_IB_TC and cma_roce_tos at "+
+		"this "+
+		"host, trust dscp (mlnx_qos -i ETH --trust=dscp)", bitmap(meant))
+	x.next(s.nic, askConfig, "trust, and the DSCP of RoCE")
+	if s.nic.Peer != nil {
+		x.next(s.nic.Peer, askClass, "which class its packets come in")
+	}
+	x.harm = 1
+	return x, true
+}
+
+// feeds cites the line of a configuration that puts DSCPs into a queue.
+func (x *Finding) feeds(p *Port, k int) {
+	for q := range p.QoS.Queues {
+		if at := p.QoS.Feeds[q]; at.Line > 0 && p.QoS.Queues[q].Pause.Is() {
+			x.cite(p.On, at, "%s puts these DSCPs into the lossless queue %d: %s", p.On.Name, q, dscps(p, q))
+		}
+	}
+}
+
+// dscps are those that a queue gets.
+func dscps(p *Port, q int) string {
+	s := ""
+	for d := range p.QoS.DSCP {
+		if v := p.QoS.DSCP[d]; v.Is() && int(v.V) == q {
+			s += sprintf(" %d", d)
+		}
+	}
+	if s == "" {
+		return "none"
+	}
+	return s[1:]
+}
+
+// trouble is what a NIC says of packets that were lost, its own or others', if it does.
+func (p *Port) trouble() Reading {
+	for _, m := range []meter{seqErr, timeouts, outOfOrder} {
+		if r := p.read(m); r.Some() {
+			return r
+		}
+	}
+	return Reading{Port: p}
+}
+
+// droppedElsewhere tells of drops in a class that may drop, where nobody says who sends in
+// it: hosts' counters would.
+func (f *Fabric) droppedElsewhere(c *Cause, meant uint8) (out []Finding) {
+	f.ports(func(p *Port) {
+		if p.On.Kind != Switch {
+			return
+		}
+		for k := range counters.Priorities {
+			r := p.read(dropped(k))
+			if meant>>k&1 == 1 || k == f.CNP || !r.Some() {
+				continue
+			}
+			x := c.at(p, k, Possible, "%v drops in class %d, which may: is it RoCE that is marked "+
+				"wrongly?", p, k)
+			x.show(r, p.read(txPackets(k)))
+			x.Why = "RoCE in a class that may drop is dropped as soon as a queue is full; what is meant " +
+				"for this " +
+				"class may be dropped as well. Who sends it, the counters at hand do not say"
+			x.Fix = "give ethtool -S of the hosts, or the switch's ingress by class: they tell whose it is"
+			x.next(p, askQueues, "does it still drop?")
+			x.harm = share(r.Grew, f.allLosses())
+			out = append(out, x)
+		}
+	})
+	return most1(out)
+}

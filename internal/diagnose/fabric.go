@@ -1,0 +1,233 @@
+package diagnose
+
+import (
+	"railyard/internal/counters"
+	"railyard/internal/swconf"
+	"railyard/unit"
+)
+
+// Kind is what a device is.
+type Kind uint8
+
+// Kinds. Nobody says what an unknown one is: it is at the other end of a cable, perhaps.
+const (
+	Unknown Kind = iota
+	Switch
+	Host
+)
+
+func (k Kind) String() string { return [...]string{"device", "switch", "host"}[k] }
+
+// Fabric is what counters, cables and configurations say together.
+type Fabric struct {
+	Devices  []*Device
+	Notes    []string // what cannot be told, and why
+	Lossless uint8    // bitmap of the priorities that are paused
+	CNP      int      // the queue that CNPs belong into, -1: not known
+	Pauses   []Pause
+	Chains   []Chain
+
+	byName  map[string]*Device
+	strayed []strayed                     // ports that are cabled otherwise than planned
+	planned int                           // ports of which both a plan and LLDP say where they go
+	mtu     unit.Bytes                    // that most ports of switches have, once it was asked for
+	speeds  map[[2]Kind]map[unit.Rate]int // how many ports run at what, by what they join
+}
+
+// Device is a switch or a host, or something that is known only by a cable to it.
+type Device struct {
+	Name   string
+	Kind   Kind
+	System string         // whose outputs: nxos, eos, sonic, host; "" not known
+	Config *swconf.Config // nil
+	Texts  *swconf.Host   // of a host: what it is told; nil
+	Seen   bool           // there are counters of it
+	Two    bool           // of two moments
+	Over   unit.Time      // between them; 0: not known
+	Ports  []*Port
+	byName map[string]*Port
+	netdev map[string]string // of RDMA devices: the interfaces that they belong to
+}
+
+// Port is an end of a cable, or of none.
+type Port struct {
+	On               *Device
+	Name             string
+	Peer             *Port
+	Says             *swconf.Port // in the configuration; nil
+	QoS              *swconf.QoS  // that acts on it; nil
+	saysPFC, saysMTU *swconf.Port // whose PFC and MTU count: its own or its port channel's; nil
+	Rate             unit.Rate    // of the cable, where the list of cables says so
+	parts            []part
+	told             *counters.Port // of a simulation of the same fabric; nil
+	toldT            unit.Time      // and how long that was
+}
+
+// part is what one output says of a port at both moments, and by how much it grew.
+type part struct {
+	file           string
+	was, now, grew *counters.Port // was is nil where there is one moment only
+}
+
+// String is how a port is told: leaf1 Ethernet1/3.
+func (p *Port) String() string {
+	if p.Name == "" {
+		return p.On.Name
+	}
+	return p.On.Name + " " + p.Name
+}
+
+// Seen reports whether there are counters of it.
+func (p *Port) Seen() bool { return len(p.parts) > 0 }
+
+// Reading is a counter: what it was, is, and by how much it grew.
+type Reading struct {
+	Port     *Port
+	Name     string
+	Was, Now uint64
+	Grew     uint64
+	Is       bool // the outputs show it
+	Two      bool // at both moments
+	File     string
+	Line     int
+}
+
+// Some reports whether it has counted anything.
+func (r Reading) Some() bool { return r.Is && r.Grew > 0 }
+
+// None reports that it is shown and has counted nothing.
+func (r Reading) None() bool { return r.Is && r.Grew == 0 }
+
+// PerSecond is how fast it grew, 0 where nobody says how long it took.
+func (r Reading) PerSecond() float64 {
+	if over := r.Port.On.Over; r.Two && over > 0 {
+		return float64(r.Grew) / over.Seconds()
+	}
+	return 0
+}
+
+// meter is one of a port's counters.
+type meter struct {
+	name string
+	of   func(*counters.Port) *counters.Count
+}
+
+// read is a counter of a port, from the first output that shows it.
+func (p *Port) read(m meter) Reading {
+	r := Reading{Port: p, Name: m.name}
+	for _, x := range p.parts {
+		c := m.of(x.grew)
+		if !c.Is {
+			continue
+		}
+		now := m.of(x.now)
+		r = Reading{Port: p, Name: m.name, Now: now.V, Grew: c.V, Is: true, File: x.file, Line: now.Line}
+		if x.was != nil {
+			was := m.of(x.was)
+			r.Was, r.Two = was.V, was.Is
+		}
+		return r
+	}
+	return r
+}
+
+// said is a value of a port that is no counter, from the last output that shows it.
+func said[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, file string, line int, ok bool) {
+	for _, x := range p.parts {
+		if s := of(x.now); s.Is {
+			v, file, line, ok = s.V, x.file, s.Line, true
+		}
+	}
+	return v, file, line, ok
+}
+
+// earlier is the same at the first moment.
+func earlier[T any](p *Port, of func(*counters.Port) *counters.Said[T]) (v T, ok bool) {
+	for _, x := range p.parts {
+		if x.was != nil && of(x.was).Is {
+			v, ok = of(x.was).V, true
+		}
+	}
+	return v, ok
+}
+
+func speedOf(p *counters.Port) *counters.Said[unit.Rate] { return &p.Speed }
+func upOf(p *counters.Port) *counters.Said[bool]         { return &p.Up }
+func mtuOf(p *counters.Port) *counters.Said[unit.Bytes]  { return &p.MTU }
+func pfcOf(p *counters.Port) *counters.Said[bool]        { return &p.PFC }
+func priosOf(p *counters.Port) *counters.Said[uint8]     { return &p.Lossless }
+
+// Speed is what a port runs at: what its output says, else its configuration, else the cable.
+func (p *Port) Speed() unit.Rate {
+	if v, _, _, ok := said(p, speedOf); ok && v > 0 {
+		return v
+	}
+	if p.Says != nil && p.Says.Speed.Is() {
+		return p.Says.Speed.V
+	}
+	if p.Rate > 0 {
+		return p.Rate
+	}
+	if p.Peer != nil && p.Peer.Seen() {
+		if v, _, _, ok := said(p.Peer, speedOf); ok {
+			return v
+		}
+	}
+	return 0
+}
+
+// load is how much of a port's line rate a queue sent, between 0 and 1; -1 where it cannot
+// be told.
+func (p *Port) load(r Reading) float64 {
+	s, over := p.Speed(), p.On.Over
+	if s == 0 || over == 0 || !r.Is || !r.Two {
+		return -1
+	}
+	return float64(r.Grew) / float64(unit.InTime(s, over))
+}
+
+// Device returns a device by its name, or nil.
+func (f *Fabric) Device(name string) *Device { return f.byName[name] }
+
+// Port returns a port by its name, or nil.
+func (d *Device) Port(name string) *Port { return d.byName[name] }
+
+func (f *Fabric) device(name string) *Device {
+	d := f.byName[name]
+	if d == nil {
+		d = &Device{Name: name, byName: map[string]*Port{}}
+		f.byName[name] = d
+		f.Devices = append(f.Devices, d)
+	}
+	return d
+}
+
+func (d *Device) port(name string) *Port {
+	p := d.byName[name]
+	if p == nil {
+		p = &Port{On: d, Name: name}
+		d.byName[name] = p
+		d.Ports = append(d.Ports, p)
+	}
+	return p
+}
+
+// ports visits all ports of which there are counters.
+func (f *Fabric) ports(visit func(*Port)) {
+	for _, d := range f.Devices {
+		for _, p := range d.Ports {
+			if p.Seen() {
+				visit(p)
+			}
+		}
+	}
+}
+
+// classes visits the priorities that are paused.
+func (f *Fabric) classes(visit func(k int)) {
+	for k := range counters.Priorities {
+		if f.Lossless>>k&1 == 1 {
+			visit(k)
+		}
+	}
+}

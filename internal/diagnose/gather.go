@@ -1,0 +1,419 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/cabling"
+	"railyard/internal/counters"
+	"railyard/internal/field"
+	"railyard/internal/swconf"
+	"railyard/unit"
+)
+
+// Input is what a diagnosis is made of. Only counters are needed.
+type Input struct {
+	Before    []counters.Snapshot // outputs of the first moment; nil: After holds both
+	After     []counters.Snapshot
+	Cables    *cabling.Cabling // beside what LLDP says in the outputs
+	Configs   []*swconf.Config
+	Hosts     []*swconf.Host      // servers' own texts
+	CNPDSCP   int                 // 0: not known
+	Simulated []counters.Snapshot // what a simulation of the fabric counted, from nothing
+	SimTook   unit.Time
+}
+
+// Gather puts an input together.
+func Gather(in Input) (*Fabric, error) {
+	f := &Fabric{byName: map[string]*Device{}, CNP: -1}
+	if err := f.counters(in); err != nil {
+		return nil, err
+	}
+	if err := f.counted(in.After); err != nil {
+		return nil, err
+	}
+	f.cables(in.Cables)
+	f.simulate(in.Simulated, in.SimTook)
+	f.unseen()
+	f.unheard()
+	f.configure(in)
+	f.hosts(in.Hosts)
+	f.lossless()
+	f.findPauses()
+	f.findChains()
+	f.missing()
+	return f, nil
+}
+
+// counted refuses outputs none of which has a counter: a table of names, or one that was cut off below its
+// heading, says nothing, and not that nothing is wrong.
+func (f *Fabric) counted(after []counters.Snapshot) error {
+	for _, s := range after {
+		for i := range s.Ports {
+			some := false
+			s.Ports[i].Each(func(_ string, c *counters.Count, _ bool) { some = some || c.Is })
+			if some {
+				return nil
+			}
+		}
+	}
+	e := &field.Error{Msg: "no counter of any port stands in what was read, so that nothing can be said"}
+	if len(after) > 0 {
+		e.File = after[0].File
+	}
+	return e
+}
+
+// counters reads both moments of all devices.
+func (f *Fabric) counters(in Input) error {
+	names, later := rounds(in.After)
+	var earlier map[string][]*moment
+	if in.Before != nil {
+		var others []string
+		if others, earlier = rounds(in.Before); others != nil {
+			for _, n := range others {
+				if later[n] == nil {
+					f.note("%s is in the first snapshot only: nothing is said of it", n)
+				}
+			}
+		}
+	}
+	if len(in.Before) > 0 && !slices.ContainsFunc(names, func(n string) bool { return earlier[n] != nil }) {
+		return &field.Error{File: in.Before[0].File,
+			Msg: fmt.Sprintf("is of %s, and what came later is of %s: "+
+				"none is of the same device, so that nothing can be said of what happened in between",
+				some(slices.Sorted(maps.Keys(earlier))), some(names))}
+	}
+	turned := 0
+	for _, n := range names {
+		first, last := ends(later[n])
+		if in.Before != nil {
+			first = last
+			if l := earlier[n]; l != nil {
+				first, _ = ends(l)
+			}
+		}
+		if first.at.Is && last.at.Is && last.at.Sub(first.at) < 0 {
+			first, last = last, first
+			turned++
+		}
+		if err := f.read(n, first, last); err != nil {
+			return err
+		}
+	}
+	if turned > 0 {
+		f.note("by the clocks of %s what was given as the later snapshot is the earlier one: they are "+
+			"taken the other way round", unit.Plural(turned, "device"))
+	}
+	return nil
+}
+
+// some are the first names of a list, and how many more.
+func some(names []string) string {
+	const most = 6
+	if n := len(names); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+var (
+	letters = regexp.MustCompile(`^[A-Za-z]+`)
+	mac     = regexp.MustCompile(`(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$|^([0-9a-f]{4}\.){2}[0-9a-f]{4}$`)
+)
+
+// canon is a name of an interface as vendors shorten it: Eth1/3, Et3 and Ethernet1/3 begin
+// with one word.
+func canon(name string) string {
+	name = strings.ToLower(name)
+	if head := letters.FindString(name); len(head) >= 2 && strings.HasPrefix("ethernet", head) {
+		return "ethernet" + name[len(head):]
+	}
+	return name
+}
+
+// find is the port of a name, however short.
+func (d *Device) find(name string) *Port {
+	if p := d.byName[name]; p != nil {
+		return p
+	}
+	for _, p := range d.Ports {
+		if canon(p.Name) == canon(name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// called is the device that a neighbour names, with or without its domain.
+func (f *Fabric) called(name string) *Device {
+	if d := f.byName[name]; d != nil {
+		return d
+	}
+	short, _, _ := strings.Cut(name, ".")
+	if d := f.byName[short]; d != nil {
+		return d
+	}
+	for _, d := range f.Devices {
+		if s, _, _ := strings.Cut(d.Name, "."); strings.EqualFold(s, short) {
+			return d
+		}
+	}
+	return f.device(name)
+}
+
+// cables joins ports: what LLDP says in the outputs first, then the list.
+func (f *Fabric) cables(c *cabling.Cabling) {
+	for _, d := range f.Devices {
+		for _, p := range d.Ports {
+			for _, x := range p.parts {
+				n := x.now.Peer
+				if !n.Is() {
+					continue
+				}
+				if to := f.called(n.Device); to != d {
+					f.join(p, to, n.Port, 0)
+				} else {
+					f.note("%s:%d: %v hears %s itself (its port %s): a cable with both ends in one "+
+						"device, or a second device of that name; it is taken for no cable", x.file, n.Line,
+						p, d.Name, n.Port)
+				}
+			}
+		}
+	}
+	if c == nil {
+		return
+	}
+	for i := range c.Nodes {
+		d := f.called(c.Nodes[i].Name)
+		if d.Kind == Unknown {
+			d.Kind = [...]Kind{Unknown, Host, Switch}[c.Nodes[i].Kind]
+		}
+	}
+	for _, x := range c.Cables {
+		a, b := f.called(c.Nodes[x.A.Node].Name), f.called(c.Nodes[x.B.Node].Name)
+		p := a.find(x.A.Port)
+		if p != nil {
+			f.plan(p, b, x.B.Port, "the list of cables")
+		}
+		if q := b.find(x.B.Port); q != nil {
+			f.plan(q, a, x.A.Port, "the list of cables")
+		}
+		if p == nil {
+			if q := b.find(x.B.Port); q != nil {
+				f.join(q, a, x.A.Port, x.Rate)
+				continue
+			}
+			p = a.port(x.A.Port)
+		}
+		f.join(p, b, x.B.Port, x.Rate)
+	}
+}
+
+// join plugs a cable between a port and another device's, unless that is done. A host may
+// call its port by a MAC address: then it is its only one, or the one that its own LLDP
+// joins.
+func (f *Fabric) join(p *Port, d *Device, name string, rate unit.Rate) {
+	if p.Peer != nil {
+		if p.Rate == 0 {
+			p.Rate, p.Peer.Rate = rate, rate
+		}
+		return
+	}
+	q := d.find(name)
+	if q == nil && (name == "" || mac.MatchString(name)) {
+		for _, x := range d.Ports {
+			if n := x.neighbour(); n.Is() && f.called(n.Device) == p.On && canon(n.Port) == canon(p.Name) {
+				q = x
+			}
+		}
+		if q == nil && len(d.Ports) == 1 {
+			q = d.Ports[0]
+		}
+	}
+	if q == nil {
+		q = d.port(name)
+	}
+	if q.Peer != nil && q.Peer != p {
+		f.note("%v says that its cable goes to %v, which %v says too: one of them is not up to date", p, q,
+			q.Peer)
+		return
+	}
+	p.Peer, q.Peer = q, p
+	p.Rate, q.Rate = max(p.Rate, rate), max(q.Rate, rate)
+}
+
+func (p *Port) neighbour() counters.Peer {
+	for _, x := range p.parts {
+		if x.now.Peer.Is() {
+			return x.now.Peer
+		}
+	}
+	return counters.Peer{}
+}
+
+// unseen gives ports that get or send pauses, or at which a watchdog saw a storm, and whose
+// cable nobody tells a peer without a name, so that pauses have somebody to come from.
+func (f *Fabric) unseen() {
+	lost := 0
+	f.ports(func(p *Port) {
+		if p.Peer != nil || p.On.Kind == Host {
+			return
+		}
+		n := p.read(allRxPFC).Grew + p.read(allTxPFC).Grew
+		for k := range counters.Priorities {
+			n += p.read(rxPFC(k)).Grew + p.read(txPFC(k)).Grew + p.read(detected(k)).Grew
+		}
+		if n > 0 {
+			p.Peer = &Port{On: &Device{Name: "what is behind " + p.String(), byName: map[string]*Port{}},
+				Peer: p}
+			lost++
+		}
+	})
+	if lost > 0 {
+		f.note("nobody says what is at the other end of %s with pauses: give the outputs of show lldp "+
+			"neighbors, or --cabling", unit.Plural(lost, "port"))
+	}
+}
+
+// configure gives devices and ports what their configurations say.
+func (f *Fabric) configure(in Input) {
+	for _, c := range in.Configs {
+		d := f.byName[c.Name()]
+		if d == nil {
+			if c.Hostname.V == "" {
+				f.note("%s names no switch: hostname is missing; it is not used", c.File)
+			}
+			continue
+		}
+		d.Config = c
+		if d.System == "" {
+			d.System = string(c.OS)
+		}
+		for _, p := range d.Ports {
+			p.configure(c)
+		}
+		if c.QoS == nil {
+			continue
+		}
+		q, _ := c.Typical()
+		dscp := in.CNPDSCP
+		if dscp == 0 {
+			dscp = 48
+		}
+		if s := q.DSCP[dscp]; s.Is() && f.CNP < 0 {
+			f.CNP = int(s.V)
+		}
+	}
+}
+
+// configure gives a port the interfaces whose words count for it.
+func (p *Port) configure(c *swconf.Config) {
+	p.Says = c.Port(p.Name)
+	for _, q := range c.Ports {
+		if p.Says == nil && canon(q.Name) == canon(p.Name) {
+			p.Says = q
+		}
+	}
+	p.QoS = c.QoS
+	if p.Says == nil {
+		return
+	}
+	act := c.Acting(p.Says)
+	p.saysPFC, p.saysMTU = act.PFC, act.MTU
+	if act.QoS.QoS != nil {
+		p.QoS = act.QoS.QoS
+	}
+}
+
+// simulate puts what a simulation counted beside what was seen, and takes the cables from
+// it that nobody tells.
+func (f *Fabric) simulate(all []counters.Snapshot, took unit.Time) {
+	if all == nil {
+		return
+	}
+	met := 0
+	for i := range all {
+		d := f.byName[all[i].Device]
+		if d == nil {
+			continue
+		}
+		for k := range all[i].Ports {
+			told := &all[i].Ports[k]
+			p := d.find(told.Name)
+			if p == nil {
+				continue
+			}
+			met++
+			if told.Peer.Is() {
+				f.plan(p, f.called(told.Peer.Device), told.Peer.Port, "the scenario")
+			}
+			if p.told, p.toldT = told, took; told.Peer.Is() && p.Peer == nil {
+				f.join(p, f.called(told.Peer.Device), told.Peer.Port, 0)
+			}
+		}
+	}
+	if met == 0 {
+		f.note("no port of the outputs is one of the scenario's: devices are called otherwise there (%s)",
+			all[0].Device)
+	}
+}
+
+// lossless finds the priorities that PFC is meant for: by configurations, else by what
+// ports run, else by the pauses that were sent.
+func (f *Fabric) lossless() {
+	for _, d := range f.Devices {
+		for _, p := range d.Ports {
+			for k := range counters.Priorities {
+				if p.QoS != nil && p.QoS.Queues[k].Pause.Is() {
+					f.Lossless |= 1 << p.QoS.Queues[k].Pause.V
+				}
+			}
+		}
+	}
+	if f.Lossless == 0 {
+		f.ports(func(p *Port) {
+			if m, _, _, ok := said(p, priosOf); ok {
+				f.Lossless |= m
+			}
+		})
+	}
+	said := f.Lossless != 0
+	f.ports(func(p *Port) {
+		for k := range counters.Priorities {
+			for _, m := range []meter{rxPFC(k), txPFC(k), detected(k)} {
+				if r := p.read(m); r.Some() && (r.Two || !said) { // else it may be of long ago
+					f.Lossless |= 1 << k
+				}
+			}
+		}
+	})
+	if f.Lossless == 0 {
+		f.note("no output and no configuration says which priorities PFC pauses: nothing is said of " +
+			"lossless classes")
+		f.ports(f.unprotected)
+	}
+}
+
+// unprotected notes a host that sends all of its data in class 0 where nobody says which
+// class is lossless: it may be meant so.
+func (f *Fabric) unprotected(p *Port) {
+	if p.On.Kind != Host || p.data(0, txBytes, txPackets).Grew == 0 {
+		return
+	}
+	shown := false
+	for k := 1; k < counters.Priorities; k++ {
+		r := p.read(txBytes(k))
+		if shown = shown || r.Is; r.Grew > 0 {
+			return
+		}
+	}
+	if !shown {
+		return
+	}
+	f.note("%v sends all of its data in class 0, the default, which PFC protects nowhere unless somebody "+
+		"says so", p)
+}

@@ -1,0 +1,140 @@
+package diagnose
+
+import (
+	"strings"
+
+	"railyard/internal/swconf"
+)
+
+// hosts gives hosts and their ports what their own texts say: mlnx_qos, cma_roce_tos, NCCL's variables. A
+// text
+// of variables alone that is no host's is that of all.
+func (f *Fabric) hosts(all []*swconf.Host) {
+	var common *swconf.Host
+	for _, h := range all {
+		d := f.hostNamed(h.Name())
+		switch {
+		case d != nil:
+			d.Texts = h
+		case len(h.NICs) == 0 && len(h.Env) > 0:
+			common = h
+		default:
+			f.note("%s is of a host %s of which there are no outputs; it is not used", h.File, h.Name())
+		}
+	}
+	for _, d := range f.Devices {
+		if d.Kind != Host {
+			continue
+		}
+		if common != nil && d.Texts == nil {
+			d.Texts = common
+		} else if common != nil && len(d.Texts.Env) == 0 {
+			both := *d.Texts
+			both.Env = common.Env
+			d.Texts = &both
+		}
+	}
+}
+
+// hostNamed is a host by its name, with or without its domain.
+func (f *Fabric) hostNamed(name string) *Device {
+	for _, n := range []string{name, strings.SplitN(name, ".", 2)[0]} {
+		if d := f.byName[n]; d != nil && d.Kind == Host {
+			return d
+		}
+	}
+	return nil
+}
+
+// nic is what a host's texts say of a port, as of every NIC if of none by name; nil where they say nothing.
+func (p *Port) nic() *swconf.HostNIC {
+	if p.On.Texts == nil {
+		return nil
+	}
+	var every *swconf.HostNIC
+	for _, n := range p.On.Texts.NICs {
+		switch rdma, _, _ := strings.Cut(n.RDMA, "/"); {
+		case p.Name != "" && (n.Dev == p.Name || rdma != "" && p.On.netdev[rdma+"/1"] == p.Name):
+			return n
+		case n.Dev == swconf.Every || n.RDMA == swconf.Every:
+			every = n
+		}
+	}
+	return every
+}
+
+// hostClass cites why a host's data go in a class: what the NIC trusts, with which DSCP the texts have RoCE
+// leave, and what the NIC makes of it. It reports whether that explains the class.
+func (x *Finding) hostClass(p *Port, class int) (why bool) {
+	h, n := p.On.Texts, p.nic()
+	if h == nil {
+		return false
+	}
+	if n == nil {
+		n = &swconf.HostNIC{}
+	}
+	if n.Trust.V == "pcp" {
+		x.cite(p.On, n.Trust.At, "trust pcp: priorities come from VLAN tags, and packets without one have "+
+			"priority 0")
+		x.Says += sprintf("; %s says trust pcp", n.Title())
+		why = class == 0
+	}
+	m, ok := h.DataDSCP(n)
+	if !ok {
+		x.cite(p.On, swconf.Place{File: h.File}, "nothing sets the DSCP of RoCE (NCCL_IB_TC, cma_roce_tos, "+
+			"traffic_class): it is 0")
+		x.Says += "; its texts set no DSCP for RoCE"
+		return why || class == 0
+	}
+	prio, by := n.Priority(m.DSCP)
+	x.cite(p.On, m.At, "data have DSCP %d (%s)", m.DSCP, m.By)
+	if n.Trust.V != "pcp" && by.Line > 0 {
+		x.cite(p.On, by, "DSCP %d has priority %d in the NIC", m.DSCP, prio)
+		if int(prio) == class && !why {
+			x.Says += sprintf("; %s has them leave with DSCP %d, priority %d", m.By, m.DSCP, prio)
+			why = true
+		}
+	}
+	return why
+}
+
+// hostCNP cites what a host's texts say of its CNPs.
+func (x *Finding) hostCNP(p *Port) {
+	n := p.nic()
+	if n == nil {
+		return
+	}
+	if n.CNPDSCP.Is() {
+		x.cite(p.On, n.CNPDSCP.At, "CNPs have DSCP %d", n.CNPDSCP.V)
+		x.Says += sprintf("; cnp_dscp is %d", n.CNPDSCP.V)
+	}
+	if n.CNPPrio.Is() {
+		x.cite(p.On, n.CNPPrio.At, "CNPs have priority %d", n.CNPPrio.V)
+	}
+}
+
+// deafToMarks cites the texts of hosts that are paused for a queue and do not slow down for marks: one half
+// of
+// congestion control is off there.
+func (x *Finding) deafToMarks(reached []*Port, k int) {
+	n := 0
+	for _, p := range reached {
+		nic := p.nic()
+		if p.On.Kind != Host || nic == nil || n == 4 {
+			continue
+		}
+		switch {
+		case nic.CC.Is() && !nic.CC.V:
+			x.cite(p.On, nic.CC.At, "congestion control is off at %s", nic.Title())
+		case nic.RP[k].Is() && !nic.RP[k].V:
+			x.cite(p.On, nic.RP[k].At, "CNPs slow nothing down in priority %d at %s (roce_rp)", k,
+				nic.Title())
+		default:
+			continue
+		}
+		n++
+	}
+	if n > 0 {
+		x.Says += "; congestion control is off at hosts that send"
+	}
+}

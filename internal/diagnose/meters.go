@@ -1,0 +1,139 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"railyard/internal/counters"
+)
+
+// The counters that causes look at, by what they say in words.
+
+func rxPFC(k int) meter {
+	return meter{fmt.Sprintf("pauses got, priority %d", k),
+		func(p *counters.Port) *counters.Count { return &p.RxPFC[k] }}
+}
+
+func txPFC(k int) meter {
+	return meter{fmt.Sprintf("pauses sent, priority %d", k),
+		func(p *counters.Port) *counters.Count { return &p.TxPFC[k] }}
+}
+
+func rxDur(k int) meter {
+	return meter{fmt.Sprintf("µs that it was paused, priority %d", k),
+		func(p *counters.Port) *counters.Count { return &p.RxDur[k] }}
+}
+
+func txDur(k int) meter {
+	return meter{fmt.Sprintf("µs that it paused its peer, priority %d", k),
+		func(p *counters.Port) *counters.Count { return &p.TxDur[k] }}
+}
+
+func queued(k int, what string, of func(*counters.Queue) *counters.Count) meter {
+	return meter{fmt.Sprintf("queue %d: %s", k, what),
+		func(p *counters.Port) *counters.Count { return of(&p.Queues[k]) }}
+}
+
+func txPackets(k int) meter {
+	return queued(k, "packets sent", func(q *counters.Queue) *counters.Count { return &q.TxPackets })
+}
+
+func txBytes(k int) meter {
+	return queued(k, "bytes sent", func(q *counters.Queue) *counters.Count { return &q.TxBytes })
+}
+
+func dropped(k int) meter {
+	return queued(k, "packets dropped", func(q *counters.Queue) *counters.Count { return &q.DropPackets })
+}
+
+func marked(k int) meter {
+	return queued(k, "packets marked", func(q *counters.Queue) *counters.Count { return &q.Marked })
+}
+
+func peak(k int) meter {
+	return queued(k, "most bytes waiting", func(q *counters.Queue) *counters.Count { return &q.Peak })
+}
+
+func detected(k int) meter {
+	return queued(k, "storms detected", func(q *counters.Queue) *counters.Count { return &q.Detected })
+}
+
+func flushed(k int) meter {
+	return queued(k, "packets dropped by the watchdog",
+		func(q *counters.Queue) *counters.Count { return &q.Flushed })
+}
+
+func group(k int, what string, of func(*counters.Group) *counters.Count) meter {
+	return meter{fmt.Sprintf("class %d at the ingress: %s", k, what),
+		func(p *counters.Port) *counters.Count { return of(&p.Groups[k]) }}
+}
+
+func rxBytes(k int) meter {
+	return group(k, "bytes", func(g *counters.Group) *counters.Count { return &g.RxBytes })
+}
+
+func rxPackets(k int) meter {
+	return group(k, "packets", func(g *counters.Group) *counters.Count { return &g.RxPackets })
+}
+
+func refused(k int) meter {
+	return group(k, "packets dropped", func(g *counters.Group) *counters.Count { return &g.DropPackets })
+}
+
+func sharedPeak(k int) meter {
+	return group(k, "most bytes of the shared buffer",
+		func(g *counters.Group) *counters.Count { return &g.SharedPeak })
+}
+
+func headroomPeak(k int) meter {
+	return group(k, "most bytes of headroom",
+		func(g *counters.Group) *counters.Count { return &g.HeadroomPeak })
+}
+
+func whole(name string, of func(*counters.Port) *counters.Count) meter { return meter{name, of} }
+
+var (
+	crc         = whole("CRC errors", func(p *counters.Port) *counters.Count { return &p.CRC })
+	inErrors    = whole("input errors", func(p *counters.Port) *counters.Count { return &p.InErrors })
+	inDiscards  = whole("input discards", func(p *counters.Port) *counters.Count { return &p.InDiscards })
+	outDiscards = whole("output discards", func(p *counters.Port) *counters.Count { return &p.OutDiscards })
+	outErrors   = whole("output errors", func(p *counters.Port) *counters.Count { return &p.OutErrors })
+	giants      = whole("frames longer than the MTU",
+		func(p *counters.Port) *counters.Count { return &p.Giants })
+	flaps = whole("times that the link went down",
+		func(p *counters.Port) *counters.Count { return &p.Flaps })
+	allTxBytes = whole("bytes sent", func(p *counters.Port) *counters.Count { return &p.TxBytes })
+	allRxBytes = whole("bytes got", func(p *counters.Port) *counters.Count { return &p.RxBytes })
+	allRxPFC   = whole("pauses got", func(p *counters.Port) *counters.Count { return &p.RxPFCAll })
+	allTxPFC   = whole("pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPFCAll })
+	rxPause    = whole("802.3x pauses got", func(p *counters.Port) *counters.Count { return &p.RxPause })
+	txPause    = whole("802.3x pauses sent", func(p *counters.Port) *counters.Count { return &p.TxPause })
+	cnpSent    = whole("CNPs sent", func(p *counters.Port) *counters.Count { return &p.RoCE.CNPSent })
+	outOfOrder = whole("packets out of sequence",
+		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfSequence })
+	seqErr = whole("sequence errors told",
+		func(p *counters.Port) *counters.Count { return &p.RoCE.SeqErr })
+	timeouts = whole("ACK timeouts", func(p *counters.Port) *counters.Count { return &p.RoCE.Timeouts })
+	noBuffer = whole("packets without a receive buffer",
+		func(p *counters.Port) *counters.Count { return &p.RoCE.OutOfBuffer })
+)
+
+// sent is how many bytes a port sent: all, or the sum of its queues.
+func (p *Port) sent() Reading { return p.sum(allTxBytes, txBytes) }
+
+// got is how many bytes it got.
+func (p *Port) got() Reading { return p.sum(allRxBytes, rxBytes) }
+
+// sum is a counter of the whole port, else the sum of its classes'.
+func (p *Port) sum(all meter, of func(int) meter) Reading {
+	if r := p.read(all); r.Is {
+		return r
+	}
+	total := Reading{Port: p, Name: all.name}
+	for k := range counters.Priorities {
+		if r := p.read(of(k)); r.Is {
+			total.Is, total.Two, total.File, total.Line = true, r.Two, r.File, r.Line
+			total.Was, total.Now, total.Grew = total.Was+r.Was, total.Now+r.Now, total.Grew+r.Grew
+		}
+	}
+	return total
+}

@@ -1,0 +1,69 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+)
+
+// topic is what the next command asks for.
+type topic uint8
+
+const (
+	askPFC topic = iota
+	askQueues
+	askLink
+	askConfig
+	askNIC
+	askClass
+	askMarks
+	askNeighbours
+)
+
+// commands by the system whose outputs were read, with %s for the port.
+var commands = map[string]map[topic]string{
+	"nxos": {askPFC: "show interface %s priority-flow-control detail", askQueues: "show queuing interface %s",
+		askLink: "show interface %s", askConfig: "show policy-map interface %s type queuing",
+		askClass: "show policy-map interface %s input type qos", askMarks: "show queuing interface %s",
+		askNeighbours: "show lldp neighbors interface %s detail"},
+	"eos": {askPFC: "show interfaces %s priority-flow-control counters detail",
+		askQueues: "show interfaces %s counters queue detail",
+		askLink:   "show interfaces %s", askConfig: "show qos interfaces %s",
+		askClass: "show qos interfaces %s trust", askMarks: "show qos interfaces %s ecn counters queue",
+		askNeighbours: "show lldp neighbors %s detail"},
+	"sonic": {askPFC: "show pfc counters", askQueues: "show queue counters %s",
+		askLink: "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
+		askClass: "show priority-group counters %s", askMarks: "show queue wredcounters %s",
+		askNeighbours: "show lldp neighbors %s"},
+	"host": {askPFC: "mlnx_qos -i %s", askQueues: "ethtool -S %s | grep prio", askLink: "ethtool %s",
+		askConfig: "cma_roce_tos -d mlx5_0; mlnx_qos -i %s", askNIC: "ethtool -S %s | grep -e discard -e " +
+			"pause",
+		askClass: "mlnx_qos -i %s", askMarks: "cat /sys/class/net/%s/ecn/roce_np/cnp_802p_prio",
+		askNeighbours: "lldpctl %s"},
+}
+
+// next adds a command to type at a port. Of devices whose system is not known, the command
+// is that of a host or of nobody.
+func (x *Finding) next(p *Port, t topic, why string) {
+	system := p.On.System
+	if system == "" && p.On.Kind == Host {
+		system = "host"
+	}
+	c := commands[system][t]
+	if c == "" {
+		return
+	}
+	name := p.Name
+	if name == "" || mac.MatchString(name) {
+		if system != "host" {
+			return
+		}
+		name = "ETH"
+	}
+	if strings.Contains(c, "%s") {
+		c = fmt.Sprintf(c, strings.ToLower(name[:1])+name[1:])
+		if system == "sonic" {
+			c = fmt.Sprintf(commands[system][t], name)
+		}
+	}
+	x.Next = append(x.Next, Step{Device: p.On.Name, Command: c, Why: why})
+}

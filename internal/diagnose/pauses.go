@@ -1,0 +1,281 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"railyard/internal/counters"
+)
+
+// Pause is that one port pauses its peer: an edge of the graph of who pauses whom. Its
+// direction is that of the frames, against the data.
+type Pause struct {
+	From, To  *Port // To stops sending
+	Class     int   // priority, -1 where only the sum of all is shown
+	Sent, Got Reading
+}
+
+// Frames is how many pauses that were, by the end that shows more.
+func (p *Pause) Frames() uint64 { return max(p.Sent.Grew, p.Got.Grew) }
+
+// PerSecond is how many a second.
+func (p *Pause) PerSecond() float64 {
+	if p.Sent.Grew >= p.Got.Grew && p.Sent.Is {
+		return p.Sent.PerSecond()
+	}
+	return p.Got.PerSecond()
+}
+
+// Seen is the reading of the end that shows more.
+func (p *Pause) Seen() Reading {
+	if p.Sent.Is && p.Sent.Grew >= p.Got.Grew {
+		return p.Sent
+	}
+	return p.Got
+}
+
+// Chain is where pauses begin and whom they reach.
+type Chain struct {
+	Class   int
+	Root    *Device
+	Port    *Port   // the port that begins it: the NIC's, or the egress of a switch that is congested; nil
+	First   []Pause // those that the root itself sends
+	Way     []Pause // from the root up, at each step the one with most frames
+	Reaches []*Port // that stop sending because of it, directly or not
+	Hosts   int     // among them
+	Frames  uint64  // of First
+}
+
+// NIC reports whether it begins at a host, which forwards nothing: the pauses are its own.
+// What nobody has counters of, and is no switch by the cables, counts as one.
+func (c *Chain) NIC() bool { return c.Root.Kind != Switch }
+
+// findPauses lists who pauses whom, in the order of devices and ports.
+func (f *Fabric) findPauses() {
+	for _, d := range f.Devices {
+		for _, p := range d.Ports {
+			f.pausesOf(p)
+			if p.Peer != nil && f.byName[p.Peer.On.Name] != p.Peer.On { // nobody knows who that is
+				f.pausesOf(p.Peer)
+			}
+		}
+	}
+}
+
+// pausesOf lists what a port sends.
+func (f *Fabric) pausesOf(p *Port) {
+	if p.Peer == nil {
+		return
+	}
+	any, sum := false, Pause{From: p, To: p.Peer, Class: -1, Sent: p.read(allTxPFC),
+		Got: p.Peer.read(allRxPFC)}
+	for k := range counters.Priorities {
+		x := Pause{From: p, To: p.Peer, Class: k, Sent: p.read(txPFC(k)), Got: p.Peer.read(rxPFC(k))}
+		any = any || x.Sent.Is || x.Got.Is
+		if x.Frames() > 0 {
+			f.Pauses = append(f.Pauses, x)
+		}
+	}
+	if any || sum.Frames() == 0 {
+		return
+	}
+	for k := range counters.Priorities { // one lossless class: the sum is its
+		if f.Lossless == 1<<k {
+			sum.Class = k
+		}
+	}
+	f.Pauses = append(f.Pauses, sum)
+}
+
+// from are the pauses that a device sends, and onto those that reach it, of one class.
+func (f *Fabric) from(d *Device, class int) (out []Pause) {
+	for _, x := range f.Pauses {
+		if x.From.On == d && x.Class == class {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (f *Fabric) onto(d *Device, class int) (out []Pause) {
+	for _, x := range f.Pauses {
+		if x.To.On == d && x.Class == class {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// findChains follows pauses to where they begin. A switch that is paused itself pauses
+// others because its queue cannot drain: it passes pauses on. One that sends pauses and
+// gets none is where they begin; so is every NIC, because it forwards nothing.
+func (f *Fabric) findChains() {
+	type key struct {
+		d     *Device
+		class int
+	}
+	seen := map[key]bool{}
+	for _, x := range f.Pauses {
+		k := key{x.From.On, x.Class}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		if x.From.On.Kind == Switch && len(f.onto(x.From.On, x.Class)) > 0 && !f.alsoItself(x.From.On,
+			x.Class) {
+			continue
+		}
+		f.Chains = append(f.Chains, f.chain(x.From.On, x.Class))
+	}
+	f.unbegun()
+	slices.SortStableFunc(f.Chains, func(a, b Chain) int {
+		return cmp.Or(cmp.Compare(len(b.Reaches), len(a.Reaches)), cmp.Compare(b.Frames, a.Frames))
+	})
+}
+
+// unbegun adds a beginning to classes in which every switch that pauses is paused itself:
+// traffic in several directions. It is taken to be the switch that sends most beyond what
+// it gets.
+func (f *Fabric) unbegun() {
+	for k := -1; k < counters.Priorities; k++ {
+		if slices.ContainsFunc(f.Chains, func(c Chain) bool { return c.Class == k }) {
+			continue
+		}
+		var best *Device
+		most := int64(math.MinInt64)
+		for _, d := range f.Devices {
+			more := int64(0)
+			for _, x := range f.from(d, k) {
+				more += int64(x.Frames())
+			}
+			if more == 0 {
+				continue
+			}
+			for _, x := range f.onto(d, k) {
+				more -= int64(x.Frames())
+			}
+			if more > most {
+				best, most = d, more
+			}
+		}
+		if best != nil {
+			f.Chains = append(f.Chains, f.chain(best, k))
+		}
+	}
+}
+
+// alsoItself reports that a switch which is paused is a beginning all the same: a port that
+// nobody pauses marks or drops more than all that are paused, whose queues grow as well.
+func (f *Fabric) alsoItself(d *Device, class int) bool {
+	p := f.congested(d, class)
+	if p == nil || p.paused(class) {
+		return false
+	}
+	held := uint64(0)
+	for _, q := range d.Ports {
+		if q.paused(class) {
+			held += q.read(marked(class)).Grew + q.read(dropped(class)).Grew
+		}
+	}
+	return p.read(marked(class)).Grew+p.read(dropped(class)).Grew > held
+}
+
+// paused reports whether a port has been told to stop.
+func (p *Port) paused(class int) bool {
+	return p.read(rxPFC(class)).Some() || p.Peer != nil && p.Peer.read(txPFC(class)).Some()
+}
+
+// chain is what begins at a device.
+func (f *Fabric) chain(root *Device, class int) Chain {
+	c := Chain{Class: class, Root: root, First: f.from(root, class)}
+	for _, x := range c.First {
+		c.Frames += x.Frames()
+	}
+	reached := map[*Device]bool{root: true}
+	todo := []*Device{root}
+	stopped := map[*Port]bool{}
+	for len(todo) > 0 {
+		d := todo[0]
+		todo = todo[1:]
+		for _, x := range f.from(d, class) {
+			if !stopped[x.To] {
+				stopped[x.To] = true
+				c.Reaches = append(c.Reaches, x.To)
+				if x.To.On.Kind == Host {
+					c.Hosts++
+				}
+			}
+			if !reached[x.To.On] {
+				reached[x.To.On] = true
+				if x.To.On.Kind == Switch {
+					todo = append(todo, x.To.On)
+				}
+			}
+		}
+	}
+	c.Way = f.way(root, class)
+	if c.NIC() {
+		c.Port = c.First[0].From
+	} else {
+		c.Port = f.congested(root, class)
+	}
+	return c
+}
+
+// way goes up from a root, at each step with the pause of most frames, towards where there
+// was nobody yet.
+func (f *Fabric) way(root *Device, class int) (out []Pause) {
+	been := map[*Device]bool{root: true}
+	for d := root; ; {
+		var best *Pause
+		for _, x := range f.from(d, class) {
+			if !been[x.To.On] && (best == nil || x.Frames() > best.Frames()) {
+				best = &x
+			}
+		}
+		if best == nil {
+			return out
+		}
+		out = append(out, *best)
+		d = best.To.On
+		been[d] = true
+		if d.Kind == Host {
+			return out
+		}
+	}
+}
+
+// congested is the egress of a switch at which a class queues: the one with most packets
+// marked or dropped, else with the longest queue, else the one that is loaded most, else
+// the one that sent most.
+func (f *Fabric) congested(d *Device, class int) *Port {
+	if class < 0 {
+		return nil
+	}
+	var best *Port
+	for _, p := range d.Ports {
+		if p.Seen() && p.read(txBytes(class)).Grew+p.sent().Grew > 0 &&
+			(best == nil || p.busier(best, class)) {
+			best = p
+		}
+	}
+	return best
+}
+
+// busier compares two egress ports by how congested a class is there.
+func (p *Port) busier(q *Port, class int) bool {
+	for _, m := range []meter{marked(class), dropped(class), peak(class)} {
+		if a, b := p.read(m), q.read(m); a.Grew != b.Grew {
+			return a.Grew > b.Grew
+		}
+	}
+	a, b := p.read(txBytes(class)), q.read(txBytes(class))
+	if !a.Is || !b.Is {
+		a, b = p.sent(), q.sent()
+	}
+	if x, y := p.load(a), q.load(b); x >= 0 && y >= 0 && x != y {
+		return x > y
+	}
+	return a.Grew > b.Grew
+}

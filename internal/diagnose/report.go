@@ -1,0 +1,186 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"railyard/internal/counters"
+)
+
+// Report is a diagnosis: what was found, and what it rests on.
+type Report struct {
+	Findings []Finding  `json:"findings"`
+	Pauses   []Edge     `json:"pauses"`
+	Drops    []Drop     `json:"drops"`
+	Compared []Compared `json:"compared,omitempty"`
+	Devices  int        `json:"devices"`
+	Ports    int        `json:"ports"`
+	Notes    []string   `json:"notes"`
+}
+
+// Edge is who pauses whom.
+type Edge struct {
+	From   string  `json:"from"`
+	To     string  `json:"to"`
+	Class  int     `json:"class"`
+	Frames uint64  `json:"frames"`
+	PerSec float64 `json:"per_second,omitempty"`
+	Begins bool    `json:"begins"` // pauses begin there
+}
+
+// Drop is what a port has lost of a class.
+type Drop struct {
+	Port     string `json:"port"`
+	Class    int    `json:"class"`
+	Lossless bool   `json:"lossless"`
+	Ingress  bool   `json:"ingress"`
+	Packets  uint64 `json:"packets"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+}
+
+// Diagnose says what is wrong.
+func Diagnose(in Input) (*Report, error) {
+	f, err := Gather(in)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Findings: f.Find(), Pauses: f.edges(), Drops: f.drops(), Compared: f.compare(),
+		Notes: f.Notes}
+	for _, d := range f.Devices {
+		if d.Seen {
+			r.Devices++
+		}
+	}
+	f.ports(func(*Port) { r.Ports++ })
+	return r, nil
+}
+
+// Faults is how many findings are faults.
+func (r *Report) Faults() (n int) {
+	for i := range r.Findings {
+		if r.Findings[i].Grade == Fault {
+			n++
+		}
+	}
+	return n
+}
+
+// edges is the graph of pauses: those that begin somewhere first, then by how many.
+func (f *Fabric) edges() (out []Edge) {
+	begins := func(x *Pause) bool {
+		return slices.ContainsFunc(f.Chains, func(c Chain) bool {
+			return c.Root == x.From.On &&
+				c.Class == x.Class
+		})
+	}
+	for i := range f.Pauses {
+		x := &f.Pauses[i]
+		out = append(out, Edge{x.From.String(), x.To.String(), x.Class, x.Frames(),
+			math.Round(x.PerSecond()*10) / 10, begins(x)})
+	}
+	slices.SortStableFunc(out, func(a, b Edge) int {
+		if a.Begins != b.Begins {
+			return map[bool]int{true: -1, false: 1}[a.Begins]
+		}
+		return cmp.Compare(b.Frames, a.Frames)
+	})
+	return out
+}
+
+// drops is what was lost, by class, most first.
+func (f *Fabric) drops() (out []Drop) {
+	f.ports(func(p *Port) {
+		for k := range counters.Priorities {
+			for _, in := range []bool{true, false} {
+				r := p.read(map[bool]meter{true: refused(k), false: dropped(k)}[in])
+				if r.Some() {
+					out = append(out, Drop{p.String(), k, f.Lossless>>k&1 == 1, in, r.Grew, r.File, r.Line})
+				}
+			}
+		}
+	})
+	slices.SortStableFunc(out, func(a, b Drop) int { return cmp.Compare(b.Packets, a.Packets) })
+	return out
+}
+
+// Compared is a counter beside what a simulation of the same fabric counted, both as rates.
+type Compared struct {
+	Port      string  `json:"port"`
+	Counter   string  `json:"counter"`
+	Seen      float64 `json:"seen_per_second"`
+	Simulated float64 `json:"simulated_per_second"`
+}
+
+// compare puts pauses, marks and drops beside the simulated ones: those that differ most,
+// as many as somebody reads.
+func (f *Fabric) compare() (out []Compared) {
+	f.ports(func(p *Port) {
+		if p.told == nil || p.toldT <= 0 || p.On.Over <= 0 {
+			return
+		}
+		for k := range counters.Priorities {
+			for _, m := range []meter{txPFC(k), rxPFC(k), marked(k), dropped(k), refused(k)} {
+				r, told := p.read(m), m.of(p.told)
+				if !r.Is || !told.Is {
+					continue
+				}
+				x := Compared{p.String(), m.name, r.PerSecond(), float64(told.V) / p.toldT.Seconds()}
+				if x.Seen != x.Simulated {
+					out = append(out, x)
+				}
+			}
+		}
+	})
+	slices.SortStableFunc(out, func(a, b Compared) int { return cmp.Compare(b.apart(), a.apart()) })
+	return out[:min(len(out), 12)]
+}
+
+// apart is by how much two rates differ, in powers: none against many differs most.
+func (c *Compared) apart() float64 { return math.Abs(math.Log((c.Seen + 1) / (c.Simulated + 1))) }
+
+// String is an evidence as a line: where it stands, what it counted.
+func (e Evidence) String() string {
+	s := ""
+	if e.File != "" {
+		s = e.File
+		if e.Line > 0 {
+			s += fmt.Sprintf(":%d", e.Line)
+		}
+		s += ": "
+	}
+	s += e.Device
+	if e.Port != "" {
+		s += " " + e.Port
+	}
+	switch {
+	case e.Counter == "":
+		return s + ": " + e.Says
+	case e.Before != nil:
+		s += fmt.Sprintf(": %s: %d -> %d", e.Counter, *e.Before, *e.After)
+		if *e.After-*e.Before != *e.Grew { // it wrapped, or was cleared
+			s += fmt.Sprintf(" (%d more)", *e.Grew)
+		}
+	default:
+		s += fmt.Sprintf(": %s: %d", e.Counter, *e.After)
+	}
+	if e.PerSec > 0 {
+		s += fmt.Sprintf(", %s/s", Short(e.PerSec))
+	}
+	return s
+}
+
+// Short is a rate with three digits.
+func Short(v float64) string {
+	for _, s := range []struct {
+		of   float64
+		unit string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if v >= s.of*0.9995 { // three digits of 999.9 are 1k
+			return fmt.Sprintf("%.3g%s", v/s.of, s.unit)
+		}
+	}
+	return fmt.Sprintf("%.3g", v)
+}
