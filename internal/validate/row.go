@@ -67,6 +67,8 @@ func Checks() []Check {
 		{"circuits", circuitRows},
 		{"PFC watchdog", watchdog},
 		{"WRED without marks", wredDrops},
+		{"servers", serverRows},
+		{"planted faults", plantedRows},
 		{"headroom", headroom},
 		{"SONiC's headroom", sonicHeadroom},
 		{"PFC thresholds", thresholds},
