@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -29,15 +30,24 @@ func Findings(w io.Writer, list []swconf.Finding) {
 }
 
 // Tally prints how much of each text was understood, and the count of findings.
-func Tally(w io.Writer, configs []*swconf.Config, title func(swconf.OS) string, list []swconf.Finding) {
+func Tally(w io.Writer, configs []*swconf.Config, hosts []*swconf.Host, title func(swconf.OS) string,
+	list []swconf.Finding) {
 	const most = 20
-	for i, c := range configs {
-		if i == most {
-			fmt.Fprintf(w, "and %d more files\n", len(configs)-most)
-			break
+	n := 0
+	count := func(file, what string, total, read, passed, unknown int) {
+		if n++; n <= most {
+			Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown",
+				file, what, unit.Plural(total, "line"), read, passed, unknown))
 		}
-		Wrap(w, "", fmt.Sprintf("%s: %s, %s: %d understood, %d without bearing on the fabric, %d unknown",
-			c.File, title(c.OS), unit.Plural(c.Total, "line"), c.Read, c.Passed, len(c.Unknown)))
+	}
+	for _, c := range configs {
+		count(c.File, title(c.OS), c.Total, c.Read, c.Passed, len(c.Unknown))
+	}
+	for _, h := range hosts {
+		count(h.File, "a server", h.Total, h.Read, h.Passed, len(h.Unknown))
+	}
+	if n > most {
+		fmt.Fprintf(w, "and %d more files\n", n-most)
 	}
 	fmt.Fprintf(w, "%s, %s, %s\n", unit.Plural(swconf.Count(list, swconf.Error), "error"),
 		unit.Plural(swconf.Count(list, swconf.Warning), "warning"),
@@ -64,10 +74,16 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 	}
 	if d := c.DLB; d != nil {
 		mac := d.MAC.V
-		if mac == "" {
+		if mac == "" && c.OS == swconf.NXOS {
 			mac = swconf.DefaultDLBMAC
 		}
-		fmt.Fprintf(w, "dynamic load balancing: %s, MAC %s\n", d.Mode.V, mac)
+		if mac != "" {
+			mac = ", MAC " + mac
+		}
+		fmt.Fprintf(w, "dynamic load balancing: %s%s\n", d.Mode.V, mac)
+	}
+	if c.Hash.Is() {
+		Wrap(w, "", "ECMP hashes "+c.Hash.V)
 	}
 	if s := c.Segments(); s != "" {
 		Wrap(w, "", "SRv6: "+s)
@@ -83,23 +99,43 @@ func Behaviour(w io.Writer, c *swconf.Config, title string) {
 		if v.Watchdog {
 			watchdog = "on"
 		}
-		Wrap(w, "  ", fmt.Sprintf("classified by %s, queued by %s, PFC %s, watchdog %s, MTU %s",
-			orNone(v.Input), orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
+		trust := ""
+		if v.Trust != "" {
+			trust = ", trust " + v.Trust
+		}
+		Wrap(w, "  ", fmt.Sprintf("classified by %s%s, queued by %s, PFC %s, watchdog %s, MTU %s",
+			orNone(v.Input), trust, orNone(v.Output), v.PFC, watchdog, mtuText(v.MTU)))
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "  DSCP\tgroup\tqueue\tscheduling\tECN\tPFC")
+		tagged := slices.ContainsFunc(v.Rows, func(r swconf.Row) bool { return r.COS != "" })
+		head := "DSCP"
+		if tagged {
+			head += "\tCoS"
+		}
+		fmt.Fprintln(t, "  "+head+"\tgroup\tqueue\tscheduling\tECN\tPFC")
 		for _, r := range v.Rows {
 			pfc, more, _ := strings.Cut(r.PFC, ", ")
 			if len(r.PFC) <= 32 {
 				pfc, more = r.PFC, ""
 			}
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", clip(r.DSCP, 18), r.Group, clip(r.Queue, 18),
+			marks, blank := clip(r.DSCP, 18), "\t"
+			if tagged {
+				marks, blank = marks+"\t"+orNo(r.COS), "\t\t"
+			}
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%s\t%s\t%s\n", marks, r.Group, clip(r.Queue, 18),
 				r.Schedule, r.ECN, pfc)
 			if more != "" {
-				fmt.Fprintf(t, "  \t\t\t\t\t%s\n", more)
+				fmt.Fprintf(t, "  %s\t\t\t\t%s\n", blank, more)
 			}
 		}
 		t.Flush()
 	}
+}
+
+func orNo(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
 }
 
 func orNone(s string) string {

@@ -86,3 +86,29 @@ func short(ps int64) string {
 
 // kb prints a size in kilobytes, as switches are configured.
 func kb(b unit.Bytes) string { return fmt.Sprintf("%dK", (b+unit.KB/2)/unit.KB) }
+
+// Half is a simulation with part of what a search found.
+type Half struct {
+	Name    string
+	Outcome tune.Outcome
+}
+
+// Halves prints what the halves of a search's best bring, and words about it.
+func Halves(w io.Writer, rows []Half, words []string) {
+	fmt.Fprintln(w)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "what brings it\tcompletion\tpaused\tqueue\t")
+	for _, r := range rows {
+		if r.Outcome.Error != "" {
+			fmt.Fprintf(t, "%s\tdid not end\t\t\t\n", r.Name)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%v\t%v\t%v\t\n", r.Name, short(r.Outcome.Time), short(r.Outcome.Pause),
+			kb(unit.Bytes(r.Outcome.Queue)))
+	}
+	t.Flush()
+	fmt.Fprintln(w)
+	for _, s := range words {
+		Wrap(w, "", s)
+	}
+}
