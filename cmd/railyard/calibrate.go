@@ -13,6 +13,7 @@ import (
 
 	"railyard/internal/calibrate"
 	"railyard/internal/field"
+	"railyard/internal/input"
 	"railyard/internal/measured"
 	"railyard/internal/report"
 	"railyard/internal/scenario"
@@ -26,6 +27,7 @@ type calibrateCmd struct {
 	Perftest  []string      `help:"Output of ib_write_bw, ib_write_lat and their kin." placeholder:"FILE,..."`
 	Inspector []string      `help:"Files of NCCL's Inspector, or folders of them." placeholder:"PATH,..."`
 	Step      time.Duration `help:"How long a step of the scenario's own training took." default:"0s"`
+	Capture   []string      `help:"Captures at receiving NICs: how long marks wait for CNPs." placeholder:"FILE.pcapng,..."`
 	Fit       []string      `help:"Fit these and no others: message, nic_share, nvlink_share, launch, step, network_step, compute_share." placeholder:"NAME,..."`
 	Aside     int           `help:"Keep every so manieth point aside, to compare with; 0: none." default:"3" range:"0,1000000"`
 	Largest   string        `help:"Larger collectives are drawn on in a straight line from this size." default:"64MiB" placeholder:"SIZE"`
@@ -44,10 +46,16 @@ steps beyond the wire, kernels' efficiency. It fits only what the measurements c
 not; some points are kept aside, and the error on those is the one to believe. The calibration is a block
 of the scenario, of shares and additions, so that what-ifs keep it.
 
+--capture finds what a receiving NIC takes from a marked packet to its CNP, and its interval between CNPs.
+Capture at the receiving NIC's own port (a sniffer of the NIC, or a mirror of the switch port that it hangs
+on) while several hosts send to it; elsewhere the way there and back counts as well. Stamps of hardware,
+in nanoseconds; 128 bytes of each packet are enough; other ports in one pcapng do no harm.
+
 Examples:
   railyard calibrate --fabric pod.yaml --nccl-tests out.txt --plot fit.png --out calibrated.yaml
   railyard calibrate --fabric pod.yaml --nccl-tests out.txt --perftest lat.txt,bw.txt --json
-  railyard calibrate --fabric scenarios/pod64-llama2-7b.yaml --step 610ms`
+  railyard calibrate --fabric scenarios/pod64-llama2-7b.yaml --step 610ms
+  railyard calibrate --fabric pod.yaml --capture receiver.pcapng --out calibrated.yaml`
 }
 
 // calibrateReport is what the command says.
@@ -58,6 +66,7 @@ type calibrateReport struct {
 	Points   []calibratePoint      `json:"points"`
 	Errors   map[string][2]float64 `json:"errors"` // before and after, relative
 	Read     tally.Report          `json:"read"`
+	Capture  *calibrateCapture     `json:"capture,omitempty"`
 }
 
 type calibrateValue struct {
@@ -83,23 +92,15 @@ func (c *calibrateCmd) Run(e *env) error {
 	if err := c.flags(); err != nil {
 		return err
 	}
-	set, err := c.read()
+	r, b, err := c.fitted(e)
 	if err != nil {
 		return err
 	}
-	b, done, err := c.bench(e, set)
-	if err != nil {
-		return err
+	if len(c.Capture) > 0 {
+		if r.Capture, err = c.captures(e); err != nil {
+			return err
+		}
 	}
-	fit, err := b.Fit(c.Fit)
-	done()
-	if errors.Is(err, errStopped) {
-		return err
-	}
-	if err != nil {
-		return &inputError{err}
-	}
-	r := c.report(b, fit)
 	if c.Out != "" {
 		if err := c.write(b, r); err != nil {
 			return err
@@ -117,12 +118,49 @@ func (c *calibrateCmd) Run(e *env) error {
 	return nil
 }
 
+// timed reports whether times are fitted to.
+func (c *calibrateCmd) timed() bool {
+	return len(c.NCCLTests)+len(c.Perftest)+len(c.Inspector) > 0 || c.Step != 0
+}
+
+// fitted fits to times, where there are some.
+func (c *calibrateCmd) fitted(e *env) (*calibrateReport, *calibrate.Bench, error) {
+	if !c.timed() {
+		doc, err := loadDocument(c.Fabric, c.Set)
+		b := &calibrate.Bench{}
+		if err == nil && doc.File.Calibration != nil {
+			b.Start = *doc.File.Calibration
+		}
+		return &calibrateReport{Scenario: c.Fabric, Errors: map[string][2]float64{}}, b, err
+	}
+	set, err := c.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, done, err := c.bench(e, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	fit, err := b.Fit(c.Fit)
+	done()
+	if errors.Is(err, errStopped) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, &inputError{err}
+	}
+	return c.report(b, fit), b, nil
+}
+
 // flags refuses what makes no sense before anything is simulated.
 func (c *calibrateCmd) flags() error {
 	switch {
-	case len(c.NCCLTests)+len(c.Perftest)+len(c.Inspector) == 0 && c.Step == 0:
-		return field.New("", "nothing is measured: --nccl-tests, --perftest, --inspector or --step is "+
-			"expected")
+	case !c.timed() && len(c.Capture) == 0:
+		return field.New("", "nothing is measured: --nccl-tests, --perftest, --inspector, --step or "+
+			"--capture is expected")
+	case !c.timed() && (len(c.Fit) > 0 || c.Plot != ""):
+		return field.New("", "--fit and --plot are about times, and --capture alone has none: --nccl-tests, "+
+			"--perftest, --inspector or --step is expected")
 	case c.Step < 0 || c.Step > 24*time.Hour:
 		return field.Outside("--step", "1us", "24h", c.Step)
 	case c.Aside < 0 || c.Aside == 1:
@@ -161,14 +199,11 @@ func (c *calibrateCmd) read() (*measured.Set, error) {
 			})
 		}
 		for _, name := range names {
-			f, err := os.Open(name)
+			f, err := input.Open(name, 0)
 			if err != nil {
 				return nil, &inputError{err}
 			}
 			defer f.Close()
-			if st, err := f.Stat(); err == nil && !st.Mode().IsRegular() {
-				return nil, &inputError{fmt.Errorf("%s is no regular file", name)}
-			}
 			files = append(files, measured.File{Name: name, Text: f})
 		}
 	}
@@ -238,18 +273,32 @@ func (c *calibrateCmd) write(b *calibrate.Bench, r *calibrateReport) error {
 	}
 	var out strings.Builder
 	out.WriteString(withoutBlock(doc.Text, "calibration"))
-	fmt.Fprintf(&out, "\n# railyard calibrate: error %s\n", strings.Join(r.errors(), "; "))
+	if len(r.Points) > 0 {
+		fmt.Fprintf(&out, "\n# railyard calibrate: error %s\n", strings.Join(r.errors(), "; "))
+	} else {
+		out.WriteString("\n# railyard calibrate\n")
+	}
+	r.Capture.comments(&out)
 	out.WriteString("calibration:\n")
 	fitted := b.Start
 	for _, v := range r.Values {
 		calibrate.Find(v.Name).Put(&fitted, v.Is)
 	}
+	r.Capture.put(&fitted)
 	for i := range calibrate.Knobs {
 		if k := &calibrate.Knobs[i]; k.Said(&fitted) {
 			fmt.Fprintf(&out, "  %s: %s\n", k.Name, k.Text(&fitted))
 		}
 	}
-	out.WriteString("# measured, simulated before and after, us\n")
+	if fitted.CNPDelay > 0 {
+		fmt.Fprintf(&out, "  cnp_delay: %v\n", fitted.CNPDelay)
+	}
+	if fitted.CNPInterval > 0 {
+		fmt.Fprintf(&out, "  cnp_interval: %v\n", fitted.CNPInterval)
+	}
+	if len(r.Points) > 0 {
+		out.WriteString("# measured, simulated before and after, us\n")
+	}
 	for _, p := range r.Points {
 		fmt.Fprintf(&out, "#   %-44s %12.2f %12.2f %12.2f%s\n", p.Name, p.Measured, p.Before, p.After,
 			aside(p.Aside))
@@ -315,6 +364,21 @@ func (c *calibrateCmd) print(w io.Writer, r *calibrateReport) {
 	for _, l := range r.Read.Left {
 		report.Labelled(w, "left out  ", l.Words())
 	}
+	if r.Capture != nil {
+		r.Capture.print(w)
+	}
+	if len(r.Points) > 0 {
+		r.table(w)
+	}
+	if c.Out != "" {
+		fmt.Fprintf(w, "\nwritten to %s\n", c.Out)
+	} else {
+		fmt.Fprintln(w, "\n--out FILE writes the scenario with this calibration")
+	}
+}
+
+// table prints what was fitted to times.
+func (r *calibrateReport) table(w io.Writer) {
 	fmt.Fprintf(w, "%-14s %10s %10s\n", "", "was", "is")
 	for _, v := range r.Values {
 		spread := ""
@@ -339,10 +403,5 @@ func (c *calibrateCmd) print(w io.Writer, r *calibrateReport) {
 		}
 		fmt.Fprintf(w, "%-44s %12.2f %11.1f%% %11.1f%%%s\n", p.Name, p.Measured, 100*(p.Before/p.Measured-1),
 			100*(p.After/p.Measured-1), aside(p.Aside))
-	}
-	if c.Out != "" {
-		fmt.Fprintf(w, "\nwritten to %s\n", c.Out)
-	} else {
-		fmt.Fprintln(w, "\n--out FILE writes the scenario with this calibration")
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 const measuredCluster = `name: cluster
@@ -119,7 +121,13 @@ func TestCalibrateBadInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	pipe := filepath.Join(dir, "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ args, want string }{
+		{"--nccl-tests " + pipe, "no regular file but a pipe"},
+		{"--nccl-tests " + out + " --out " + dir + "/none/x.yaml", "x.yaml: there is no folder"},
 		{"", "nothing is measured"},
 		{"--nccl-tests /dev/null", "no regular file"},
 		{"--nccl-tests " + plain, "has no row of a measurement"},

@@ -3,16 +3,12 @@ package main
 import (
 	"cmp"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // draw has two panels: times over sizes, measured as points and simulated as lines, and what was simulated
@@ -35,20 +31,7 @@ func (c *calibrateCmd) draw(r *calibrateReport) error {
 	}
 	ratios.Y.Min = min(ratios.Y.Min, 0.9)
 	ratios.Y.Max = max(ratios.Y.Max, 1.1)
-	const wide, high = 34 * vg.Centimeter, 14 * vg.Centimeter
-	var to interface {
-		vg.CanvasSizer
-		io.WriterTo
-	} = vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
-	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
-		to = vgsvg.New(wide, high)
-	}
-	tiles := draw.Tiles{Rows: 1, Cols: 2, PadX: vg.Millimeter * 6, PadTop: vg.Millimeter * 2,
-		PadRight: vg.Millimeter * 3, PadBottom: vg.Millimeter * 2}
-	panels := []*plot.Plot{times, ratios}
-	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(to))[0] {
-		panels[i].Draw(canvas)
-	}
+	to := panels(c.Plot, 34*vg.Centimeter, 14*vg.Centimeter, []*plot.Plot{times, ratios})
 	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 

@@ -6,10 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"railyard/internal/route"
 	"railyard/internal/swconf"
+	"railyard/internal/swconf/dialect"
 )
 
 const (
@@ -104,10 +107,11 @@ func TestConfigShow(t *testing.T) {
 // What render writes is read by lint without a finding, is never written over
 // without --force, and is the same every time.
 func TestConfigRender(t *testing.T) {
-	for _, os_ := range []string{"nxos", "sonic", "frr", "eos"} {
+	for _, os_ := range []string{"nxos", "sonic", "frr", "eos", "nvue"} {
 		dir := filepath.Join(t.TempDir(), "out")
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out",
-			dir); code != exitOK {
+		render := append([]string{"config", "render", labScenario, "--os", os_, "--out", dir},
+			onDevice(os_)...)
+		if code, _, err := call(t, render...); code != exitOK {
 			t.Fatalf("%s: exit %d: %s", os_, code, err)
 		}
 		if code, out, err := call(t, "config", "lint", dir, "--fabric", labScenario,
@@ -115,13 +119,36 @@ func TestConfigRender(t *testing.T) {
 			t.Errorf("%s: exit %d: %s%s", os_, code, out, err)
 		}
 		before := tree(t, dir)
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out",
-			dir); code != exitInput || !strings.Contains(err, "--force replaces it") {
+		if code, _, err := call(t, render...); code != exitInput || !strings.Contains(err,
+			"--force replaces it") {
 			t.Errorf("%s: exit %d: %s", os_, code, err)
 		}
-		if code, _, err := call(t, "config", "render", labScenario, "--os", os_, "--out", dir,
-			"--force"); code != exitOK || tree(t, dir) != before {
+		if code, _, err := call(t, append(render, "--force")...); code != exitOK || tree(t, dir) != before {
 			t.Errorf("%s: exit %d, the second rendering differs: %s", os_, code, err)
+		}
+	}
+}
+
+// Every load balancing in every language is rendered or refused with what to do instead; none is left out.
+func TestRenderedBalancing(t *testing.T) {
+	rendered := map[string]string{"flowlet": "nxos eos", "spray-least": "nxos eos nvue",
+		"dlb": "nxos eos nvue"}
+	const never = "spray spray-random ecmp-resilient glb valiant minimal ugal ugal-g dimension-order " +
+		"minimal-adaptive structured"
+	for _, lb := range route.Names() {
+		for _, lang := range dialect.Written() {
+			dir := filepath.Join(t.TempDir(), "out")
+			code, _, errs := call(t, append([]string{"config", "render", labScenario, "--os", lang,
+				"--out", dir,
+				"--set", "lb=" + lb}, onDevice(lang)...)...)
+			want := exitOK
+			if in, some := rendered[lb]; some && !strings.Contains(in, lang) ||
+				slices.Contains(strings.Fields(never), lb) {
+				want = exitInput
+			}
+			if code != want || code != exitOK && !strings.Contains(errs, "lb") {
+				t.Errorf("%s in %s: exit %d, want %d: %s", lb, lang, code, want, errs)
+			}
 		}
 	}
 }
@@ -256,15 +283,16 @@ func TestConfigBadInput(t *testing.T) {
 		"no file":         {[]string{"lint", dir + "/nope.cfg"}, "no such file"},
 		"200 MB":          {[]string{"lint", huge}, "has 209715200 bytes, at most 16777216 are read"},
 		"a device":        {[]string{"lint", "/dev/zero"}, "is no regular file"},
-		"empty directory": {[]string{"lint", empty}, "no configuration in it"},
+		"empty directory": {[]string{"lint", empty}, "no file in it"},
 		"binary": {[]string{"show", file("b.cfg", "feature bgp\n\x00")},
 			"b.cfg:2:1: is a binary file"},
-		"unknown OS": {[]string{"lint", seedConfig, "--os", "junos"},
-			"accepted: nxos, sonic, frr, eos"},
+		"unknown OS": {[]string{"lint", seedConfig, "--os", "iosxr"},
+			"accepted: nxos, sonic, frr, eos, nvue, dell, junos"},
 		"FRR has no queues": {[]string{"show", frr}, "says nothing about queues"},
 		"render to nowhere": {[]string{"render", labScenario, "--os", "nxos", "--out", seedConfig},
 			"not a directory"},
-		"render without os": {[]string{"render", labScenario, "--out", dir + "/x"}, "missing flags: --os"},
+		"render without os": {[]string{"render", labScenario, "--out", dir + "/x"},
+			"--os and --out: are needed, or --onto FILE"},
 		"multihoming": {[]string{"render", labScenario, "--os", "nxos", "--out", dir + "/x",
 			"--multihoming", "lag"},
 			`--multihoming: found "lag" (did you mean "mlag"?); accepted: mlag, esi`},

@@ -61,13 +61,14 @@ func (c *configDcbxCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	configs, none, err := c.parseAll(files)
+	if err != nil {
+		return err
+	}
+	tellNone(e.stderr, none)
 	by := map[string]*swconf.Config{}
 	var order []*swconf.Config
-	for _, f := range files {
-		cfg, err := c.parse(f)
-		if err != nil {
-			return err
-		}
+	for _, cfg := range configs {
 		if by[cfg.Name()] == nil && cfg.HasQoS() {
 			by[cfg.Name()] = cfg
 			order = append(order, cfg)

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,21 @@ func rendered(t *testing.T, scenario string, args ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out")
 	code, _, errs := call(t,
-		append([]string{"config", "render", filepath.Join(scenarios(t), scenario), "--out", dir}, args...)...)
+		append(append([]string{"config", "render", filepath.Join(scenarios(t), scenario), "--out", dir},
+			args...),
+			onDevice(args...)...)...)
 	if code != 0 {
 		t.Fatal(errs)
 	}
 	return dir
+}
+
+// onDevice says what switches are where a language among the arguments is told that.
+func onDevice(args ...string) []string {
+	if slices.Contains(args, "sonic") {
+		return []string{"--hwsku", "ACS-SN5600"}
+	}
+	return nil
 }
 
 // bundles is a fabric with pairs of switches, which no shipped scenario has in

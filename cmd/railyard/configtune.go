@@ -26,11 +26,13 @@ import (
 )
 
 type configTuneCmd struct {
+	deviceFlags
 	Scenario string   `arg:"" help:"Scenario file (YAML); - reads standard input." placeholder:"SCENARIO"`
 	Out      string   `help:"Directory of the search; an unfinished one there is resumed. tune-NAME unless given." placeholder:"DIR"`
 	Trials   int      `help:"Simulations in all, the scenario as it is among them." default:"64" range:"2,100000"`
 	Jobs     int      `help:"Simulations at a time; 0: one per processor. The result does not depend on it." default:"0" range:"0,1024"`
-	OS       string   `help:"Language in which the best configuration is written." enum:"nxos,sonic,eos" default:"nxos" name:"os"`
+	OS       string   `help:"Language in which the best configuration is written." enum:"nxos,sonic,eos,nvue" default:"nxos" name:"os"`
+	NIC      string   `help:"NICs for which the servers' half of the best is written." enum:"mlx5,bnxt,ionic" default:"mlx5" name:"nic"`
 	Set      []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none"`
 	Seed     *uint64  `help:"Seed of the simulations and of the search, instead of the scenario's."`
 	Force    bool     `help:"Begin anew in an existing directory."`
@@ -42,11 +44,13 @@ func (c *configTuneCmd) Help() string {
 xON < WRED minimum < WRED maximum < xOFF, and DCQCN's steps and timers or the parameters of whatever
 congestion control the scenario has, and simulates every candidate. Reports the Pareto front of completion
 time, pause time and longest queue, and writes the best (of those within 1 % of the fastest the one that
-pauses least) as configuration. Ctrl-C keeps what there is; the same command goes on.
+pauses least) as configuration of every switch and as a script for every server's NICs. Three more simulations
+say which half brings what: the switches' alone, the servers' alone, and both as registers hold them.
+Ctrl-C keeps what there is; the same command goes on.
 
 Examples:
   railyard config tune scenarios/three-flows.yaml --trials 64 --out tune
-  railyard config tune scenarios/fattree128-incast32.yaml --trials 200 --os sonic
+  railyard config tune scenarios/fattree128-incast32.yaml --os sonic --hwsku ACS-SN5600
   railyard config tune scenarios/cc-zoo.yaml --set cc.algorithm=swift --trials 64`
 }
 
@@ -58,6 +62,7 @@ type tuning struct {
 	search *tune.Search
 	dir    string
 	file   *os.File
+	notes  []string // of what could not be written for servers
 }
 
 // Run is the config tune command.
@@ -76,22 +81,33 @@ func (c *configTuneCmd) Run(e *env) error {
 	front := tune.Front(t.search.Trials)
 	best, ok := tune.Best(front)
 	var lost error
+	var parts *halves
 	if ok {
 		lost = t.write(front, best)
+		if searchErr == nil && !best.Baseline {
+			parts, searchErr = t.split(ctx, best)
+		}
 	}
 	if c.JSON {
-		err = printJSON(e.stdout, map[string]any{
+		said := map[string]any{
 			"baseline": t.first(),
 			"front":    append([]tune.Trial{}, front...),
 			"best":     best,
 			"trials":   len(t.search.Trials),
-		})
+		}
+		if parts != nil {
+			said["halves"] = parts
+		}
+		err = printJSON(e.stdout, said)
 	} else {
 		words := c.summary(t, best, ok)
 		if lost != nil {
 			words = words[:len(words)-1] // where it is
 		}
 		report.Tuning(e.stdout, t.base.Name, &t.search.Space, t.search.Trials, front, best, words)
+		if parts != nil {
+			parts.tell(e, t, best)
+		}
 	}
 	switch {
 	case err != nil:
@@ -136,12 +152,18 @@ func (c *configTuneCmd) prepare() (*tuning, error) {
 			"RoCE data (DSCP %d) goes to queue %d, which is not lossless: there is no xOFF to search",
 			plan.Services[0].DSCP, t.queue)
 	}
+	if err := t.writable(); err != nil {
+		return nil, err
+	}
 	space := tune.Space{Largest: plan.Spec.Buffer / 4, Line: plan.NICs.Rate,
 		DCQCN: plan.Services[0].CC.Name == "dcqcn"}
 	if !space.DCQCN {
 		space.Knobs = knobsOf(&plan.Services[0], plan.NICs.Rate)
 	}
 	t.search = &tune.Search{Space: space, Seed: plan.Seed}
+	if err := t.unmix(); err != nil {
+		return nil, err
+	}
 	return t, t.open()
 }
 
@@ -235,35 +257,42 @@ func (t *tuning) run(ctx context.Context, bar *meter) error {
 
 // evaluate simulates a batch; those that are interrupted stay empty.
 func (t *tuning) evaluate(ctx context.Context, batch []tune.Trial, tick func()) {
+	t.side(len(batch), func(i int) {
+		batch[i].Outcome = t.simulate(ctx, func() (*scenario.Plan, error) { return t.plan(batch[i]) })
+		tick()
+	})
+}
+
+// side does n things side by side.
+func (t *tuning) side(n int, do func(i int)) {
 	jobs := t.c.Jobs
 	if jobs == 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(jobs, len(batch)) {
+	for range min(jobs, n) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for i := range next {
-				batch[i].Outcome = t.judge(ctx, batch[i])
-				tick()
+				do(i)
 			}
 		}()
 	}
-	for i := range batch {
+	for i := range n {
 		next <- i
 	}
 	close(next)
 	wg.Wait()
 }
 
-// judge simulates one trial.
-func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
+// simulate runs a plan; the outcome stays empty when it is interrupted.
+func (t *tuning) simulate(ctx context.Context, make func() (*scenario.Plan, error)) (o tune.Outcome) {
 	if ctx.Err() != nil {
 		return o
 	}
-	plan, err := t.plan(x)
+	plan, err := make()
 	if err != nil {
 		return tune.Outcome{Error: err.Error()}
 	}
@@ -289,20 +318,33 @@ func (t *tuning) judge(ctx context.Context, x tune.Trial) (o tune.Outcome) {
 
 // plan is the scenario with a trial's values.
 func (t *tuning) plan(x tune.Trial) (*scenario.Plan, error) {
+	if x.Baseline {
+		return t.half(x.Candidate, half{})
+	}
+	return t.half(x.Candidate, all)
+}
+
+// half is the scenario with part of a candidate's values.
+func (t *tuning) half(c tune.Candidate, h half) (*scenario.Plan, error) {
 	doc, err := loadDocument(t.c.Scenario, t.c.Set)
 	if err != nil {
 		return nil, err
 	}
 	doc.File.Seed = t.base.Seed
-	if !x.Baseline {
-		t.apply(&doc.File, x.Candidate)
+	if h.switches {
+		t.applySwitches(&doc.File, c)
+	}
+	if h.hosts {
+		if err := t.applyHosts(&doc.File, c, h.held); err != nil {
+			return nil, err
+		}
 	}
 	return resolve(t.c.Scenario, doc)
 }
 
-// apply puts a candidate's values into a scenario. What a configuration text had
+// applySwitches puts a candidate's thresholds into a scenario. What a configuration text had
 // decided stays, now written out.
-func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
+func (t *tuning) applySwitches(f *scenario.File, c tune.Candidate) {
 	if len(f.Switches) > 0 {
 		base := t.base.Settled()
 		f.Switches, f.Switch, f.LB, f.LBOptions = nil, base.Switch, base.LB, base.LBOptions
@@ -318,9 +360,23 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 		float64(c.Probability), true, 0
 	queues[key] = q
 	f.Switch.Queues = queues
+}
+
+// applyHosts puts a candidate's congestion control into a scenario, likewise; held: as NICs hold it.
+func (t *tuning) applyHosts(f *scenario.File, c tune.Candidate, held bool) error {
+	if len(f.Hosts) > 0 {
+		base := t.base.Settled()
+		f.Hosts, f.Transport, f.CC = nil, base.Transport, base.CC
+		f.OwnCC()
+	}
 	if t.search.Space.DCQCN {
-		own := cc.Values{"ai": c.AI, "hai": 10 * c.AI, "rate_timer": c.RateTimer,
-			"alpha_timer": c.AlphaTimer, "g": c.G}
+		own := dcqcnOf(c)
+		if held {
+			var err error
+			if own, err = t.held(c); err != nil {
+				return err
+			}
+		}
 		for param, value := range own {
 			f.SetCC("dcqcn", param, value)
 		}
@@ -329,6 +385,7 @@ func (t *tuning) apply(f *scenario.File, c tune.Candidate) {
 		a := t.base.Services[0].CC
 		f.SetCC(a.Name, k.Name, settingOf(paramOf(a, k.Name), c.Knobs[i]))
 	}
+	return nil
 }
 
 // current is what the scenario has, as a candidate.

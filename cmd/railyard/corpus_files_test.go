@@ -157,8 +157,8 @@ func corpusFiles(t *testing.T, dir string) {
 		"include.cfg":   "hostname a\ninclude b.cfg\n",
 		"cut.cfg": "feature lldp\npolicy-map type queuing q\n  class type queuing c-out-8q-q3\n" +
 			"    random-detect minimum-threshold 150",
-		"junos.cfg": "set interfaces et-0/0/0 mtu 9216\nset class-of-service x\n" +
-			"set routing-options y\n",
+		"vrp.cfg": "sysname leaf\ninterface 100GE1/0/1\n dcb pfc enable mode manual\n" +
+			" undo portswitch\nquit\n",
 		"sonic-broken.json": `{"PORT": {"Ethernet0": `, "sonic-deep.json": strings.Repeat(`{"a":`, 50_000),
 		"leaf.cfg": "feature lldp\nhostname leaf\ninterface Ethernet1/1\n" +
 			"  priority-flow-control mode on\n",

@@ -116,3 +116,15 @@ func TestExportWords(t *testing.T) {
 		t.Errorf("%d %.40s", code, out)
 	}
 }
+
+// A disk that is full is said once.
+func TestExportToFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	code, _, errs := call(t, "export", scenarios(t)+"/lab-2x2.yaml", "--as", "goal", "--out", "/dev/full",
+		"--force")
+	if code != 1 || strings.Count(errs, "no space left") != 1 {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}

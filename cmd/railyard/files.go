@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"railyard/internal/input"
@@ -22,6 +24,29 @@ import (
 func readBounded(path string, max int64) ([]byte, error) {
 	b, err := input.Read(path, max)
 	return bytes.TrimPrefix(b, []byte("\ufeff")), err
+}
+
+// walkFiles visits the regular files of a folder and of those in it, in the order of their names; hidden ones
+// are left out. A folder with more than most of them is an error.
+func walkFiles(dir string, most int, visit func(path string) error) error {
+	n := 0
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case strings.HasPrefix(d.Name(), ".") && path != dir:
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if n++; n > most {
+			return fmt.Errorf("%s holds more than %d files", dir, most)
+		}
+		return visit(path)
+	})
 }
 
 // stdin is a scenario from standard input, which can be read once.
@@ -63,6 +88,9 @@ func create(path string, force bool) (*output, error) {
 		return &output{os.NewFile(uintptr(fd), path), path, force, true}, nil
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if errors.Is(err, fs.ErrNotExist) { // its own name would puzzle
+		return nil, &inputError{fmt.Errorf("%s: there is no folder %s", path, filepath.Dir(path))}
+	}
 	if err != nil {
 		return nil, &inputError{err}
 	}
@@ -130,7 +158,11 @@ func writeOut(path string, force bool, write func(io.Writer) error) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	if err := errors.Join(write(w), w.Flush()); err != nil {
+	err = write(w)
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
 		f.drop()
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -335,22 +333,7 @@ func readCabling(paths []string, format string) (*cabling.Cabling, []string, err
 
 // readFolder reads the files of a folder that say what is cabled, in the order of their names.
 func readFolder(dir, format string) (files []cabling.File, passed []string, err error) {
-	n := 0
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case strings.HasPrefix(d.Name(), ".") && path != dir:
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case !d.Type().IsRegular():
-			return nil
-		}
-		if n++; n > maxFiles {
-			return fmt.Errorf("%s holds more than %d files", dir, maxFiles)
-		}
+	err = walkFiles(dir, maxFiles, func(path string) error {
 		text, err := readBounded(path, cabling.MaxSize)
 		if err != nil {
 			return err

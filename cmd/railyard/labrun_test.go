@@ -26,7 +26,7 @@ func TestLabRun(t *testing.T) {
 		t.Logf("%-36s %4.0f ms, path %.3f to %.3f of %.3f to %.3f Gbit/s, %d "+
 			"again", m.Event, m.Moved, m.Before,
 			m.After, m.Arrived, m.Arrives, m.Again)
-		if !m.Verified || i < 2 && (m.Moved < 0 || m.Moved > 1000 || m.After > 0.1*m.Before) {
+		if !m.Verified || i < 2 && (m.Moved < 0 || m.After > 0.1*m.Before) {
 			t.Errorf("%+v", m)
 		}
 		if share := m.Before / m.Arrived; i == 1 && (share < 0.3 || share > 0.7) {

@@ -15,12 +15,14 @@ import (
 	"railyard/cc"
 	"railyard/internal/fidelity"
 	"railyard/internal/field"
+	"railyard/internal/report"
 	"railyard/internal/result"
 	"railyard/internal/runner"
 	"railyard/internal/scenario"
 	"railyard/internal/swconf/cli"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 )
 
 // Exit codes.
@@ -48,6 +50,7 @@ type commands struct {
 	Pcap      pcapCmd      `cmd:"" help:"Tell a capture of RoCE traffic, message by message."`
 	Plan      planCmd      `cmd:"" help:"From a model and a deadline to GPUs and memory."`
 	Config    configCmd    `cmd:"" help:"Switch configurations: lint, show, render, negotiate, tune."`
+	Diagnose  diagnoseCmd  `cmd:"" help:"What switches and hosts count: who pauses whom, what is broken, what to type next."`
 	Lab       labCmd       `cmd:"" help:"A real fabric of network namespaces, FRR and ECN on this machine (root)."`
 	Models    modelsCmd    `cmd:"" help:"List the switches, servers and GPUs that scenarios can name, with sources."`
 	Schema    schemaCmd    `cmd:"" help:"Print the JSON Schema of scenario files."`
@@ -91,6 +94,21 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
+// onTerminal reports whether somebody reads along.
+func onTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// complain prints one fault: in lines that people can read, and in a single one for programs.
+func complain(w io.Writer, fault string, wrapped bool) {
+	if wrapped {
+		report.Labelled(w, "railyard: ", fault)
+		return
+	}
+	fmt.Fprintf(w, "railyard: %s\n", fault)
+}
+
 // usual turns what people type at any program into what ours calls it.
 func usual(args []string) []string {
 	switch {
@@ -131,7 +149,7 @@ func execute(args []string, e *env) int {
 		return exitInput
 	}
 	if err := checkFlags(ctx); err != nil {
-		fmt.Fprintf(stderr, "railyard: %v\n", err)
+		complain(stderr, err.Error(), onTerminal(stderr))
 		return exitInput
 	}
 	err = ctx.Run(e)
@@ -152,7 +170,7 @@ func execute(args []string, e *env) int {
 		return exitInterupt
 	}
 	for _, line := range strings.Split(err.Error(), "\n") { // one for each fault
-		fmt.Fprintf(stderr, "railyard: %s\n", line)
+		complain(stderr, line, onTerminal(stderr))
 	}
 	var input *inputError
 	if field.All(err) != nil || errors.As(err, &input) || errors.Is(err, result.ErrExists) {

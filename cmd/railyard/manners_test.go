@@ -296,3 +296,22 @@ func TestLineAMinute(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Faults fit the screen where somebody reads them, and are single lines for programs.
+func TestComplaints(t *testing.T) {
+	fault := "scenario.yaml:3:7: fabric.kind: " + strings.Repeat("a long story ", 30) + "end"
+	var people, programs bytes.Buffer
+	complain(&people, fault, true)
+	complain(&programs, fault, false)
+	for _, line := range strings.Split(people.String(), "\n") {
+		if len(line) > 100 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+	if got := strings.Join(strings.Fields(people.String()), " "); got != "railyard: "+fault {
+		t.Errorf("words are lost: %s", got)
+	}
+	if programs.String() != "railyard: "+fault+"\n" {
+		t.Errorf("%q", programs.String())
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"railyard/internal/report"
 	"railyard/internal/sheet"
 	"railyard/internal/site"
+	"railyard/internal/swconf/sonic"
 	"railyard/unit"
 )
 
@@ -20,7 +21,8 @@ type modelsCmd struct {
 }
 
 func (c *modelsCmd) Help() string {
-	return `Switches and servers are what fabric.types.NAME.model takes; GPUs are for server.gpu. Figures
+	return `Switches and servers are what fabric.types.NAME.model takes; GPUs are for server.gpu, devices of
+SONiC for --hwsku of config render. Figures
 name the document that they were read in, or are from memory.
 
 Examples:
@@ -36,7 +38,8 @@ type shelf struct {
 }
 
 func shelves() []shelf {
-	return []shelf{{"switches", site.Sheets}, {"servers", site.Boxes}, {"GPUs", model.Sheets}}
+	return []shelf{{"switches", site.Sheets}, {"servers", site.Boxes}, {"GPUs", model.Sheets},
+		{"devices of SONiC", sonic.Devices}}
 }
 
 // Run is the models command.

@@ -9,6 +9,7 @@ import (
 
 	"railyard/internal/model"
 	"railyard/internal/site"
+	"railyard/internal/swconf/sonic"
 )
 
 // Every model that scenarios can name is listed; what is counted as sourced is what one page after another
@@ -19,6 +20,7 @@ func TestModels(t *testing.T) {
 		t.Fatal(out)
 	}
 	names := append(append(site.ModelNames(), site.ServerNames()...), model.GPUNames()...)
+	names = append(names, sonic.HwSKUs()...)
 	figures, sourced := 0, 0
 	for _, name := range names {
 		if !strings.Contains(out, "\n  "+name+" ") {

@@ -5,15 +5,11 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // maxPlotRows is how many failures of a variant a heat map shows: the worst.
@@ -82,17 +78,9 @@ func drawFailures(f io.Writer, path string, all []*failureVariant) error {
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks(x), plot.ConstantTicks(y)
 	wide, high := 26*vg.Centimeter, vg.Length(3+0.7*float64(len(rows)))*vg.Centimeter
-	var w io.WriterTo
-	if strings.EqualFold(filepath.Ext(path), ".svg") {
-		svg := vgsvg.New(wide, high)
-		p.Draw(draw.New(svg))
-		w = svg
-	} else {
-		img := vgimg.New(wide, high)
-		p.Draw(draw.New(img))
-		w = vgimg.PngCanvas{Canvas: img}
-	}
-	_, err = w.WriteTo(f)
+	to := picture(path, wide, high)
+	p.Draw(draw.New(to))
+	_, err = to.WriteTo(f)
 	return err
 }
 

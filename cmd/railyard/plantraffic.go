@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -21,8 +20,6 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 type planTrafficCmd struct {
@@ -258,16 +255,8 @@ func (c *planTrafficCmd) paint(f io.Writer, tiles [][]*plot.Plot, bar *plot.Plot
 		}
 		bar.Draw(draw.Crop(canvas, 0, 0, 0, low-canvas.Size().Y))
 	}
-	var w io.WriterTo
-	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
-		svg := vgsvg.New(side, high)
-		layout(draw.New(svg))
-		w = svg
-	} else {
-		img := vgimg.New(side, high)
-		layout(draw.New(img))
-		w = vgimg.PngCanvas{Canvas: img}
-	}
-	_, err := w.WriteTo(f)
+	to := picture(c.Plot, side, high)
+	layout(draw.New(to))
+	_, err := to.WriteTo(f)
 	return err
 }

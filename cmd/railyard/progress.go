@@ -3,14 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"railyard/internal/exec"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 )
 
 // meter is a bar on the terminal for work of more than two seconds: a label
@@ -28,11 +26,7 @@ type meter struct {
 }
 
 func newMeter(e *env) *meter {
-	m := &meter{out: e.stderr, env: e, began: time.Now()}
-	if f, ok := e.stderr.(*os.File); ok {
-		m.tty = term.IsTerminal(int(f.Fd()))
-	}
-	return m
+	return &meter{out: e.stderr, env: e, tty: onTerminal(e.stderr), began: time.Now()}
 }
 
 const progressScale = 10_000

@@ -2,21 +2,17 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // draw has a panel of bars for each unit.
 func (c *rdmaBenchCmd) draw(rows []benchRow) error {
-	var panels []*plot.Plot
+	var row []*plot.Plot
 	for len(rows) > 0 {
 		n := 1
 		for n < len(rows) && rows[n].Unit == rows[0].Unit {
@@ -26,21 +22,9 @@ func (c *rdmaBenchCmd) draw(rows []benchRow) error {
 		if err != nil {
 			return err
 		}
-		panels, rows = append(panels, p), rows[n:]
+		row, rows = append(row, p), rows[n:]
 	}
-	const wide, high = 30 * vg.Centimeter, 10 * vg.Centimeter
-	var to interface {
-		vg.CanvasSizer
-		io.WriterTo
-	} = vgimg.PngCanvas{Canvas: vgimg.New(wide, high)}
-	if strings.EqualFold(filepath.Ext(c.Plot), ".svg") {
-		to = vgsvg.New(wide, high)
-	}
-	tiles := draw.Tiles{Rows: 1, Cols: len(panels), PadX: vg.Millimeter * 6, PadTop: vg.Millimeter * 2,
-		PadLeft: vg.Millimeter * 2, PadRight: vg.Millimeter * 2, PadBottom: vg.Millimeter * 2}
-	for i, canvas := range plot.Align([][]*plot.Plot{panels}, tiles, draw.New(to))[0] {
-		panels[i].Draw(canvas)
-	}
+	to := panels(c.Plot, 30*vg.Centimeter, 10*vg.Centimeter, row)
 	return writeOut(c.Plot, c.Force, func(w io.Writer) error { _, err := to.WriteTo(w); return err })
 }
 

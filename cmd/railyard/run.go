@@ -33,9 +33,12 @@ type runCmd struct {
 	Capture  []string `help:"Write what crosses a port as pcapng into the run directory: rail-1:Eth3. May be repeated." placeholder:"PORT" sep:"none"`
 	Window   string   `help:"Simulated time that is captured: FROM..TO." default:"0us..1ms" placeholder:"FROM..TO" name:"capture-window" with:"capture"`
 	Follow   []string `help:"Write what becomes of a packet at every hop into the run directory: 0/+17 is the packet of queue pair 0 behind its first 17; 0/1614795 has that PSN. May be repeated." placeholder:"QP/PSN" sep:"none"`
-	Memory   string   `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
-	Beside   any      `kong:"-"` // printed with the summary as JSON
-	CPU      string   `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
+	Counters string   `help:"Write what every switch and host counted, before and after the run, as its operating system prints it: nxos, eos or sonic; hosts as ethtool, rdma and lldpcli do." placeholder:"SYSTEM"`
+	deviceFlags
+	CountTo string `help:"Where that goes; beside the run directory unless given." placeholder:"DIR" name:"counters-dir" with:"counters"`
+	Memory  string `help:"Most memory the run may use; what the machine has available unless given." placeholder:"SIZE"`
+	Beside  any    `kong:"-"` // printed with the summary as JSON
+	CPU     string `help:"Write a CPU profile of the event loop (pprof)." placeholder:"FILE" name:"cpuprofile"`
 }
 
 func (c *runCmd) Help() string {
@@ -45,7 +48,8 @@ func (c *runCmd) Help() string {
   railyard run scenarios/fattree128-permutation.yaml --json | jq .step_time_ps
   railyard run scenarios/three-flows.yaml --capture rail-1:Eth3 --capture-window 0us..200us
   railyard run scenarios/three-flows.yaml --follow 0/+400 --out runs/followed
-  railyard report runs/followed --packet 0/+400`
+  railyard report runs/followed --packet 0/+400
+  railyard run scenarios/victim.yaml --counters sonic --counters-dir shown`
 }
 
 // Run is the run command.
@@ -54,6 +58,15 @@ func (c *runCmd) Run(e *env) error {
 	plan, err := loadPlan(c.Scenario, c.Set, c.Seed)
 	if err != nil {
 		return err
+	}
+	if c.given() && c.Counters != "sonic" {
+		return field.New("--hwsku and --profile", "say what ports are called by --counters sonic, which is "+
+			"not given")
+	}
+	if c.given() {
+		if err := c.fit(plan.Graph); err != nil {
+			return err
+		}
 	}
 	return c.simulated(e, plan, began)
 }
@@ -73,6 +86,10 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return err
 	}
 	follow, err := c.follow(run)
+	if err != nil {
+		return err
+	}
+	count, err := c.census(run)
 	if err != nil {
 		return err
 	}
@@ -101,7 +118,7 @@ func (c *runCmd) simulated(e *env, plan *scenario.Plan, began time.Time) error {
 		return goErr
 	})
 	job.Release() // before anything is printed: a pipe that closes ends the program
-	lost = errors.Join(lost, stop())
+	lost = errors.Join(lost, stop(), count.write(e, job.Dir))
 	if err := c.print(e, job, s); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"railyard/docs/rules"
 	"railyard/internal/swconf"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report"
@@ -14,29 +15,56 @@ import (
 var levels = map[swconf.Severity]string{swconf.Error: "error", swconf.Warning: "warning", swconf.Info: "note"}
 
 // writeSARIF writes findings in the Static Analysis Results Interchange Format
-// 2.1.0 (OASIS), which code review systems show at their lines.
-func writeSARIF(w io.Writer, list []swconf.Finding) error {
+// 2.1.0 (OASIS), which code review systems show at their lines. Each rule comes with its page. With a
+// baseline findings are new, unchanged or absent (3.27.24).
+func writeSARIF(w io.Writer, list []swconf.Finding, base *baseline) error {
 	run := sarif.NewRunWithInformationURI("railyard", "")
 	run.Tool.Driver.InformationURI = nil // there is no page to point at
 	v := version()
 	run.Tool.Driver.Version = &v
 	for _, r := range swconf.Rules() {
-		run.AddRule(r.ID).WithDescription(r.Short).WithHelp(sarif.NewMultiformatMessageString().WithText(
-			r.Short + ". " + r.Why)).
+		help := sarif.NewMultiformatMessageString().WithText(r.Short + ". " + r.Why)
+		if page, ok := rules.Page(r.ID); ok {
+			help = help.WithMarkdown(page)
+		}
+		run.AddRule(r.ID).WithDescription(r.Short).WithHelp(help).
 			WithDefaultConfiguration(sarif.NewReportingConfiguration().WithLevel(levels[r.Severity]))
 	}
-	for _, f := range list {
-		region := sarif.NewRegion().WithStartLine(max(f.Line, 1))
-		if f.Column > 0 {
-			region.WithStartColumn(f.Column)
+	if base == nil {
+		addResults(run, list, "")
+	} else {
+		c := base.split(list)
+		addResults(run, c.fresh, "new")
+		addResults(run, c.known, "unchanged")
+		for _, i := range c.gone {
+			addResult(run, &base.were[i], "no longer found", base.is[i], base.words[i]).
+				WithBaselineState("absent")
 		}
-		text := f.Message + ". Why: " + f.Why + ". Fix: " + f.Fix
-		run.CreateResultForRule(f.Rule).WithLevel(levels[f.Severity]).WithMessage(sarif.NewTextMessage(text)).
-			AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-				WithArtifactLocation(
-					sarif.NewArtifactLocation().WithURI(filepath.ToSlash(f.File))).WithRegion(region)))
 	}
 	rep := report.NewV210Report()
 	rep.AddRun(run)
 	return rep.PrettyWrite(w)
+}
+
+// addResults adds findings that are all in one state of a baseline, "" without one.
+func addResults(run *sarif.Run, list []swconf.Finding, state string) {
+	for i := range list {
+		f := &list[i]
+		r := addResult(run, f, f.Message+". Why: "+f.Why+". Fix: "+f.Fix, fingerprint(f), wordprint(f))
+		if r.WithLevel(levels[f.Severity]); state != "" {
+			r.WithBaselineState(state)
+		}
+	}
+}
+
+// addResult adds one in some words.
+func addResult(run *sarif.Run, f *swconf.Finding, text, print, words string) *sarif.Result {
+	region := sarif.NewRegion().WithStartLine(max(f.Line, 1))
+	if f.Column > 0 {
+		region.WithStartColumn(f.Column)
+	}
+	return run.CreateResultForRule(f.Rule).WithMessage(sarif.NewTextMessage(text)).
+		WithPartialFingerprints(map[string]string{printKey: print, wordsKey: words}).
+		AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().WithArtifactLocation(
+			sarif.NewArtifactLocation().WithURI(filepath.ToSlash(f.File))).WithRegion(region)))
 }

@@ -144,7 +144,8 @@ func TestSegmentsThroughTexts(t *testing.T) {
 	dir := t.TempDir()
 	plain := withSegments(t, "")
 	out := filepath.Join(dir, "texts")
-	if code, _, errs := call(t, "config", "render", plain, "--os", "sonic", "--out", out); code != 0 {
+	if code, _, errs := call(t, "config", "render", plain, "--os", "sonic", "--out", out,
+		"--hwsku", "ACS-SN5600"); code != 0 {
 		t.Fatal(errs)
 	}
 	if code, said, errs := call(t, "config", "lint", out, "--fabric", plain); code != 0 ||

@@ -59,6 +59,9 @@ func session(t *testing.T, page, shipped string) string {
 		switch words := strings.Fields(command); {
 		case len(words) == 2 && words[0] == "cat":
 			text := strings.TrimSuffix(rest, "\n")
+			if err := os.MkdirAll(filepath.Dir(words[1]), 0o755); err != nil {
+				t.Fatal(err)
+			}
 			if err := os.WriteFile(words[1], []byte(text+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -224,8 +224,8 @@ func (c *submitCmd) plan(s *submission) error {
 	fmt.Fprintf(&b, "name: %s\nabout: %s\n", strconv.Quote(name), strconv.Quote(filepath.Base(c.Script)+
 		" as railyard submit reads it"))
 	say := s.nccl()
-	if say.qps > 0 {
-		fabric = withQPs(fabric, say.qps)
+	for _, kv := range say.transport {
+		fabric = withTransport(fabric, kv[0], kv[1])
 	}
 	b.WriteString(strings.TrimRight(fabric, "\n"))
 	on, err := s.seats()
@@ -245,8 +245,8 @@ func (c *submitCmd) plan(s *submission) error {
 		if s.work.Collective != "all-reduce" {
 			algorithm = "auto"
 		}
-		fmt.Fprintf(&b, "    traffic: {collective: {kind: %s, bytes: %dB, algorithm: %s, protocol: %s}}\n",
-			s.work.Collective, s.work.Bytes, algorithm, say.protocol)
+		fmt.Fprintf(&b, "    traffic: {collective: {kind: %s, bytes: %dB, algorithm: %s, protocol: %s%s}}\n",
+			s.work.Collective, s.work.Bytes, algorithm, say.protocol, s.channels(say))
 	}
 	s.text = b.String()
 	doc, err := scenario.Parse("the scenario of "+c.Script, []byte(s.text), c.Set)

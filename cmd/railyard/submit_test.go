@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,8 +71,8 @@ func TestSubmitRuns(t *testing.T) {
 	}
 }
 
-// A number of queue pairs gets into a scenario wherever its transport stands.
-func TestWithQPs(t *testing.T) {
+// A number, as of queue pairs, gets into a scenario wherever its transport stands.
+func TestWithTransport(t *testing.T) {
 	for text, want := range map[string]string{
 		"seed: 1\n":                                    "seed: 1\ntransport: {qps: 4}\n",
 		"transport: {mtu: 4096}\nseed: 1\n":            "transport: {qps: 4, mtu: 4096}\nseed: 1\n",
@@ -80,7 +81,7 @@ func TestWithQPs(t *testing.T) {
 		"transport:\n  mtu: 4096\n  qps: 2\nseed: 1\n": "transport:\n  mtu: 4096\n  qps: 4\nseed: 1\n",
 		"transport: mrc\n":                             "transport: mrc\n",
 	} {
-		if got := withQPs(text, 4); got != want {
+		if got := withTransport(text, "qps", "4"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -123,7 +124,10 @@ func TestSubmitRefuses(t *testing.T) {
 		"divide": with("parallel-size 2", "parallel-size 3"), "heads": with("heads 8", "heads 1"),
 		"binary": "\x7fELF\x00", "quote": "#!/bin/sh\necho '", "bare": "srun x\n",
 		"contradiction": with("--gpus", "--ntasks=8 --gpus"), "nothing": "#!/bin/sh\nls\n",
-		"unknown": "#!/bin/sh\nsrun ./solver --cells 100\n", "notes.txt": "hello\n",
+		"dos":        strings.ReplaceAll(tinyJob, "\n", "\r\n"),
+		"loop.conf":  "SwitchName=a Switches=b\nSwitchName=b Switches=a\n",
+		"nodes.conf": "NodeName=n[1-4] CPUs=64 Gres=gpu:8\n",
+		"unknown":    "#!/bin/sh\nsrun ./solver --cells 100\n", "notes.txt": "hello\n",
 		"flag": with("--num-layers", "--num-layer")}
 	for name, text := range files {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -143,6 +147,13 @@ func TestSubmitRefuses(t *testing.T) {
 		{"quote --cluster site.yaml", "quote:2:6: is no shell script"},
 		{"contradiction --cluster site.yaml", "contradiction:2:39: --ntasks: 8 tasks do not fit on 2 nodes"},
 		{"bare --cluster site.yaml", "bare:1:1: sbatch takes scripts whose first line"},
+		{"dos --cluster site.yaml", "dos:1:1: ends its lines as DOS does (CR LF)"},
+		{"job --slurm-conf nodes.conf --topology loop.conf", "loop.conf:2:1: Switches: switch b has " +
+			"switch a below it, below which it lies itself"},
+		{"job --cluster site.yaml --option=--gpus-per-node=1e9", "--option --gpus-per-node=1e9: " +
+			"--gpus-per-node: found \"1e9\", expected a number of GPUs"},
+		{"job --cluster site.yaml --option=--nodes=1000000000", "--option --nodes=1000000000: " +
+			"--nodes: found \"1000000000\", expected a number of nodes, up to 1048576"},
 		{"unknown --cluster site.yaml", "unknown:2:6: ./solver: what it computes is not said"},
 		{"nothing --cluster site.yaml", "nothing: starts no program"},
 		{"flag --cluster site.yaml", "flag:4:29: --num-layer: is no flag that is known"},
@@ -163,5 +174,55 @@ func TestSubmitRefuses(t *testing.T) {
 	}
 	if left, _ := filepath.Glob("runs/*"); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// Variables of NCCL that nobody reads are named, those that change nothing are not.
+func TestSubmitNamesUnreadNCCL(t *testing.T) {
+	t.Chdir(t.TempDir())
+	job := strings.Replace(tinyJob, "export NCCL", "export NCCL_DEBUG=INFO NCCL_BUFFSIZE=8388608 "+
+		"NCCL_CROSS_NIC=1 NCCL", 1)
+	for name, text := range map[string]string{"site.yaml": tinySite, "job": job} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, out, errs := call(t, "submit", "job", "--cluster", "site.yaml", "--dry-run")
+	flat := strings.Join(strings.Fields(out), " ")
+	if code != 0 || !strings.Contains(flat, "of NCCL's variables not read, though they may change what it "+
+		"does: NCCL_BUFFSIZE, NCCL_CROSS_NIC") {
+		t.Errorf("exit %d: %s%s", code, errs, out)
+	}
+}
+
+// Variables of NCCL that a scenario has keys for act: the transport's, and how many rings a benchmark has.
+func TestSubmitNCCLActs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	job := "#!/bin/bash\n#SBATCH -N2 --ntasks-per-node=2 --gpus-per-node=2\nexport NCCL_ALGO=Ring " +
+		"NCCL_PROTO=Simple NCCL_IB_TIMEOUT=17 " +
+		"NCCL_IB_RETRY_CNT=5 NCCL_IB_QPS_PER_CONNECTION=2 NCCL_IB_SPLIT_DATA_ON_QPS=0 " +
+		"NCCL_MAX_NCHANNELS=%s\nsrun all_reduce_perf -b 8M -e 8M\n"
+	for channels, want := range map[string]string{"1": "channels: 1", "8": "protocol: simple}",
+		"0": "left out"} {
+		for name, text := range map[string]string{"site.yaml": tinySite, "job": fmt.Sprintf(job, channels)} {
+			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, out, errs := call(t, "submit", "job", "--cluster", "site.yaml", "--dry-run", "--scenario",
+			"job.yaml", "--force")
+		text, err := os.ReadFile("job.yaml")
+		if err != nil {
+			t.Fatal(code, errs, err)
+		}
+		for _, s := range []string{"timeout: 17", "retries: 5", "qps: 2"} {
+			if !strings.Contains(string(text), s) {
+				t.Errorf("no %s in %s", s, text)
+			}
+		}
+		if all := string(text) + strings.Join(strings.Fields(out), " "); code != 0 ||
+			!strings.Contains(all, want) || !strings.Contains(all, "each message over one queue pair") {
+			t.Errorf("exit %d, no %q: %s%s", code, want, errs, all)
+		}
 	}
 }

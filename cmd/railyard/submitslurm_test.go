@@ -234,6 +234,10 @@ var choices = []string{
 	"-N2 -n8 --gpus-per-node=8", "-N2 -n8 --exclusive", "-N3 -n4 --gpus-per-node=2", "-n20 --gpus-per-task=1",
 	"-N2 -G4 -n4", "-N5 --ntasks-per-node=1 --gres=gpu:8", "-n 40 -c 2", "-N 2-4 --gres=gpu:8",
 	"-N2 -w node6 -x node5 --gpus-per-node=8", "-N3 -w node2", "-N4 -x node3", "-G33",
+	"-N1-6 -n100", "-N6 -n100", "-N1-6 -n7", "-N1-3 -n 50", "-N 2-4 -n 3", "-N2-3 -n 70 -w node6",
+	"-N2 -n8 -c3", "-n 30 -c3", "-n 25 -c 5", "-N3 -n 10 -c 7", "-n 12 -c 3 --ntasks-per-node=4",
+	"-n100 --ntasks-per-node=20", "-N6 -n 50 --ntasks-per-node=10", "-n 7 --ntasks-per-node=3",
+	"-N4 --ntasks-per-node=5 -c 3", "-N2 -n70 --overcommit", "-N1 -n40 -O", "-N3 -O -n 5", "-n 100 -O",
 }
 
 // idle waits until nodes have given back what the job before had, without which Slurm takes others.
@@ -290,11 +294,13 @@ func agreeChoices(t *testing.T, dir, conf, tree string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step, err := a.Step(r, &slurm.Request{})
-		if err != nil {
-			t.Fatal(err)
+		ours := slurm.Fold(a.Names())
+		for _, v := range a.Batch(r, "job") {
+			if v.Name == "SLURM_TASKS_PER_NODE" {
+				ours += " " + v.Value
+			}
 		}
-		if ours := slurm.Fold(a.Names()) + " " + slurm.Repeats(step.Counts); ours != real {
+		if ours != real {
 			t.Errorf("%s: Slurm has %q, submit %q", options, real, ours)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"railyard/internal/field"
+	"railyard/internal/scenario"
 	"railyard/internal/swconf"
 	"railyard/internal/swconf/design"
 	"railyard/internal/swconf/dialect"
@@ -26,15 +28,13 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	if err != nil {
 		return err
 	}
-	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
+	files, refused := t.switchFiles(plan)
+	hosts, notes, err := t.hostFiles(plan, best.Candidate)
 	if err != nil {
 		return &inputError{err}
 	}
-	files, err := dialect.Render(d)
-	if err != nil {
-		return &inputError{err}
-	}
-	if err := writeFiles(filepath.Join(t.dir, "best"), files, true); err != nil {
+	t.notes = notes
+	if err := writeFiles(filepath.Join(t.dir, "best"), append(files, hosts...), true); err != nil {
 		return err
 	}
 	table, err := frontCSV(&t.search.Space, front)
@@ -45,7 +45,7 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	for _, o := range append(append([]string{}, t.c.Set...), t.overrides(best.Candidate)...) {
 		args += " \\\n  --set " + o
 	}
-	if len(t.base.Texts) > 0 {
+	if len(t.base.Texts) > 0 && len(t.base.Settled().Hosts) == 0 {
 		args = "# the scenario takes its switches from a configuration text; use best/ as that text\n# " +
 			strings.ReplaceAll(args, "\n", "\n# ")
 	}
@@ -54,7 +54,41 @@ func (t *tuning) write(front []tune.Trial, best tune.Trial) error {
 	}, true); err != nil {
 		return err
 	}
-	return t.plot(front, best)
+	if err := t.plot(front, best); err != nil {
+		return err
+	}
+	return refused
+}
+
+// writable refuses a search whose best could not be written as SONiC: nobody said which switches those are.
+func (t *tuning) writable() error {
+	if t.c.OS != string(swconf.SONiC) {
+		if t.c.given() {
+			return field.New("--hwsku and --profile", "mean nothing with --os %s: SONiC alone is told lanes",
+				t.c.OS)
+		}
+		return nil
+	}
+	_, err := t.switchFiles(t.base)
+	return err
+}
+
+// switchFiles are the switches' texts of a candidate, where the language has what they need.
+func (t *tuning) switchFiles(plan *scenario.Plan) ([]design.File, error) {
+	if t.c.given() {
+		if err := t.c.fit(plan.Graph); err != nil {
+			return nil, err
+		}
+	}
+	d, err := designOf(plan, t.c.Scenario, swconf.OS(t.c.OS), design.Unnumbered, "", "")
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	files, err := dialect.Render(d)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	return files, nil
 }
 
 func frontCSV(space *tune.Space, front []tune.Trial) (string, error) {

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/swconf"
+	"railyard/unit"
+)
+
+// baseline is what lint found once and somebody has decided to live with: its own JSON or SARIF. A finding
+// is one of it when rule, file and words are the same, wherever it stands in the file by now. Run in another
+// folder lint calls the same file otherwise: then one path has to be the end of the other.
+type baseline struct {
+	were  []swconf.Finding // as read
+	is    []string         // their prints
+	words []string         // and their prints without the file, "" where an older version did not write them
+}
+
+// maxBaseline bounds such a file.
+const maxBaseline = 256 << 20
+
+// Names of the prints in SARIF: with the file and without it.
+const (
+	printKey = "railyard/v1"
+	wordsKey = "railyard/words/v1"
+)
+
+// fingerprint is what a finding is known by.
+func fingerprint(f *swconf.Finding) string {
+	return hashed(f.Rule + "\x00" + slashed(f.File) + "\x00" + f.Message)
+}
+
+// wordprint is what it is known by whatever its file is called.
+func wordprint(f *swconf.Finding) string { return hashed(f.Rule + "\x00" + f.Message) }
+
+func hashed(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:12])
+}
+
+// slashed is a path the same on each system, whoever wrote it.
+func slashed(file string) string { return path.Clean(strings.ReplaceAll(file, `\`, "/")) }
+
+// sameEnd says whether one path is the end of the other, names whole and steps upwards apart.
+func sameEnd(a, b string) bool {
+	a, b = "/"+strings.TrimLeft(slashed(a), "./"), "/"+strings.TrimLeft(slashed(b), "./")
+	return strings.HasSuffix(a, b) || strings.HasSuffix(b, a)
+}
+
+// readBaseline reads what lint wrote with --json or --sarif.
+func readBaseline(name string) (*baseline, error) {
+	text, err := readBounded(name, maxBaseline)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	b := &baseline{}
+	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
+		err = json.Unmarshal(text, &b.were)
+		for i := range b.were {
+			b.is = append(b.is, fingerprint(&b.were[i]))
+			b.words = append(b.words, wordprint(&b.were[i]))
+		}
+	} else {
+		err = b.sarif(text)
+	}
+	if err == nil && slices.ContainsFunc(b.were, func(f swconf.Finding) bool { return f.Rule == "" }) {
+		err = errors.New("a finding has no rule")
+	}
+	if err != nil {
+		return nil, &inputError{field.New(name, "is no baseline (%v); accepted: what config lint --json "+
+			"or --sarif writes", err)}
+	}
+	return b, nil
+}
+
+// sarif takes the findings of a SARIF file that have our prints.
+func (b *baseline) sarif(text []byte) error {
+	var log struct {
+		Runs []struct {
+			Results []struct {
+				RuleID              string
+				BaselineState       string
+				PartialFingerprints map[string]string
+				Locations           []struct {
+					PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &log); err != nil {
+		return err
+	}
+	if log.Runs == nil {
+		return errors.New("it has no runs")
+	}
+	for _, run := range log.Runs {
+		for _, r := range run.Results {
+			p, ok := r.PartialFingerprints[printKey]
+			if !ok || len(r.Locations) == 0 {
+				return fmt.Errorf("a result of %s has no print %s", r.RuleID, printKey)
+			}
+			if r.BaselineState == "absent" {
+				continue
+			}
+			b.is, b.words = append(b.is, p), append(b.words, r.PartialFingerprints[wordsKey])
+			b.were = append(b.were, swconf.Finding{Rule: r.RuleID,
+				File: r.Locations[0].PhysicalLocation.ArtifactLocation.URI})
+		}
+	}
+	return nil
+}
+
+// comparison is what is found against a baseline.
+type comparison struct {
+	fresh, known []swconf.Finding // in order
+	gone         []int            // those of the baseline, by number, that are gone
+	byEnd        int              // of the known ones: by the end of their file's path alone
+}
+
+// split compares. Of several that read the same as many are known as there were.
+func (b *baseline) split(list []swconf.Finding) comparison {
+	var c comparison
+	prints, words := open(b.is), open(b.words)
+	old := make([]bool, len(list))
+	taken := make([]bool, len(b.is))
+	for i := range list {
+		old[i] = take(prints[fingerprint(&list[i])], taken, func(int) bool { return true })
+	}
+	for i := range list {
+		if !old[i] {
+			old[i] = take(words[wordprint(&list[i])], taken, func(j int) bool {
+				return sameEnd(b.were[j].File, list[i].File)
+			})
+			if old[i] {
+				c.byEnd++
+			}
+		}
+		if old[i] {
+			c.known = append(c.known, list[i])
+		} else {
+			c.fresh = append(c.fresh, list[i])
+		}
+	}
+	for i, t := range taken {
+		if !t {
+			c.gone = append(c.gone, i)
+		}
+	}
+	return c
+}
+
+// open lists by print who has it.
+func open(prints []string) map[string][]int {
+	by := map[string][]int{}
+	for i, p := range prints {
+		if p != "" {
+			by[p] = append(by[p], i)
+		}
+	}
+	return by
+}
+
+// take takes the first that is free and fits, and says whether there is one.
+func take(among []int, taken []bool, fits func(int) bool) bool {
+	for _, i := range among {
+		if !taken[i] && fits(i) {
+			taken[i] = true
+			return true
+		}
+	}
+	return false
+}
+
+// tell says how much of the baseline is still there.
+func (c *comparison) tell(w io.Writer) {
+	fmt.Fprintf(w, "%s of the baseline still there and not counted, %d gone\n",
+		unit.Plural(len(c.known), "finding"), len(c.gone))
+	if c.byEnd > 0 {
+		fmt.Fprintf(w, "%d of them known by the end of the file's path alone: the baseline was written in "+
+			"another folder\n", c.byEnd)
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"railyard/cc"
+	"railyard/internal/calibrate"
+	"railyard/internal/capture"
+	"railyard/internal/field"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/unit"
+)
+
+// calibrateCapture is what captures say of how receivers answer marks.
+type calibrateCapture struct {
+	Packets    int64             `json:"packets"`
+	Marks      int               `json:"marks"`
+	CNPs       int               `json:"cnps"`
+	Openings   int               `json:"openings"`   // marks for which a CNP is due, whatever came before
+	Unanswered int               `json:"unanswered"` // of these
+	Delay      calibrateSpread   `json:"cnp_delay"`
+	Interval   *calibrateSpread  `json:"cnp_interval,omitempty"`
+	Errors     calibrateOff      `json:"residuals_us"`
+	Answers    []calibrateAnswer `json:"answers"`
+	Notes      []string          `json:"notes,omitempty"`
+
+	was, found calibrate.Receiver
+	cal        scenario.Calibration
+}
+
+// calibrateOff is the median of how far delays are from the simulator's, before and after.
+type calibrateOff struct {
+	Fitted [2]float64  `json:"fitted"`
+	Aside  *[2]float64 `json:"aside,omitempty"`
+	aside  int
+}
+
+type calibrateSpread struct {
+	Was    float64 `json:"was_us"`
+	Median float64 `json:"median_us"`
+	Low    float64 `json:"quarter_below_us"`
+	High   float64 `json:"quarter_above_us"`
+	Values int     `json:"values"`
+	Pairs  int     `json:"queue_pairs"`
+}
+
+type calibrateAnswer struct {
+	Pair  string  `json:"queue_pair"`
+	At    float64 `json:"at_us"`
+	Delay float64 `json:"delay_us"`
+	Aside bool    `json:"aside"`
+}
+
+// captures finds out how the receivers of the captures answer marks.
+func (c *calibrateCmd) captures(e *env) (*calibrateCapture, error) {
+	r := &calibrateCapture{}
+	if err := r.receiver(c); err != nil {
+		return nil, err
+	}
+	var pairs []calibrate.Marked
+	for _, path := range c.Capture {
+		n, err := notices(e, path)
+		if err != nil {
+			return nil, err
+		}
+		r.Packets += n.Packets
+		r.note(path, n)
+		for _, p := range n.Pairs {
+			pairs = append(pairs, calibrate.Marked(p))
+		}
+	}
+	a, err := calibrate.Answering(pairs, r.was, c.Aside)
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("--capture: %w", err)}
+	}
+	return r, r.take(a, pairs)
+}
+
+func notices(e *env, path string) (*capture.Notices, error) {
+	f, err := capture.Open(path)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	defer f.Close()
+	m := newMeter(e)
+	n, err := capture.Note(f, func(n int64) { m.show(f.Share(), unit.Plural(n, "packet")) })
+	m.finish()
+	if err != nil {
+		return nil, &inputError{fmt.Errorf("%s: %w", path, err)}
+	}
+	return n, nil
+}
+
+// receiver reads what the scenario has.
+func (r *calibrateCapture) receiver(c *calibrateCmd) error {
+	doc, err := loadDocument(c.Fabric, c.Set)
+	if err != nil {
+		return err
+	}
+	network, err := doc.Network(beside(c.Fabric))
+	if err != nil {
+		return &inputError{err}
+	}
+	for _, h := range network.Graph.Hosts { // whatever work it has: NICs are asked, not jobs
+		gpu := network.Graph.Nodes[h].Name + "/gpu-1"
+		rest := scenario.Op{ID: "rest", GPU: gpu, Compute: unit.Microsecond}
+		doc.Instead(scenario.Workload{Ops: []scenario.Op{rest}}, nil)
+		break
+	}
+	p, err := doc.Resolve(beside(c.Fabric))
+	if err != nil {
+		return &inputError{err}
+	}
+	if doc.File.Calibration != nil {
+		r.cal = *doc.File.Calibration
+	}
+	for _, s := range p.Services {
+		if s.CC.CNPGap != nil && s.Carried == nil {
+			r.was = calibrate.Receiver{Delay: cc.Value[unit.Time](s.Values, "cnp_delay"),
+				Interval: s.CC.CNPGap(s.Values)}
+			return nil
+		}
+	}
+	return field.New("--capture", "tells of CNPs, and the scenario's receivers send none: cc.algorithm is %s",
+		p.Services[0].CC.Name)
+}
+
+// note takes down what is wrong with a capture.
+func (r *calibrateCapture) note(path string, n *capture.Notices) {
+	say := func(format string, args ...any) {
+		r.Notes = append(r.Notes, path+": "+fmt.Sprintf(format, args...))
+	}
+	if n.Strange > 0 {
+		say("%s of which no acknowledgement tells whose they are", unit.Plural(n.Strange, "CNP"))
+	}
+	if n.Coarse {
+		say("all stamps are whole microseconds: times are no finer")
+	}
+	if n.Stopped > 0 {
+		say("read until packet %d: no more marks are kept", n.Stopped)
+	}
+	if n.Damaged != "" {
+		say("%s", n.Damaged)
+	}
+}
+
+// take takes what was found; the block's delay adds to what cc says.
+func (r *calibrateCapture) take(a *calibrate.Answers, pairs []calibrate.Marked) error {
+	r.Marks, r.CNPs, r.Openings, r.Unanswered = a.Marks, a.CNPs, a.Openings, a.Unanswered
+	r.Delay = spreadOf(&a.Delay, a.Was.Delay)
+	own := r.was.Delay - r.cal.CNPDelay
+	r.found = calibrate.Receiver{Delay: a.Delay.Median, Interval: r.was.Interval}
+	if r.found.Delay < own {
+		return field.New("cc.dcqcn.cnp_delay", "is %v, and %v is measured: leave it out", own, r.found.Delay)
+	}
+	r.cal.CNPDelay = (r.found.Delay - own + unit.Nanosecond/2) / unit.Nanosecond * unit.Nanosecond
+	if a.Why == "" {
+		x := spreadOf(&a.Interval, a.Was.Interval)
+		r.Interval = &x
+		r.cal.CNPInterval = (a.Interval.Median + unit.Nanosecond/2) / unit.Nanosecond * unit.Nanosecond
+		r.found.Interval = r.cal.CNPInterval
+	} else {
+		r.Notes = append(r.Notes, "cnp_interval is not fitted: "+a.Why)
+	}
+	r.Errors.Fitted = [2]float64{a.FittedWas.Micros(), a.FittedIs.Micros()}
+	if r.Errors.aside = a.Aside; a.Aside > 0 {
+		r.Errors.Aside = &[2]float64{a.HeldWas.Micros(), a.HeldIs.Micros()}
+	}
+	for _, s := range a.Samples {
+		r.Answers = append(r.Answers, calibrateAnswer{pairs[s.Pair].Name, s.At.Micros(),
+			s.Delay.Micros(), s.Held})
+	}
+	return nil
+}
+
+func spreadOf(s *calibrate.Spread, was unit.Time) calibrateSpread {
+	return calibrateSpread{was.Micros(), s.Median.Micros(), s.Low.Micros(), s.High.Micros(), s.Values,
+		s.Pairs}
+}
+
+// put adds what was found to a calibration.
+func (r *calibrateCapture) put(c *scenario.Calibration) {
+	if r != nil {
+		c.CNPDelay, c.CNPInterval = r.cal.CNPDelay, r.cal.CNPInterval
+	}
+}
+
+// comments are what a written scenario says of the residuals.
+func (r *calibrateCapture) comments(w io.Writer) {
+	if r == nil {
+		return
+	}
+	fmt.Fprintf(w, "# CNPs: %s\n", strings.Join(r.words(), "; "))
+	for _, x := range r.values() {
+		fmt.Fprintf(w, "#   %s %s\n", x.name, x.words())
+	}
+}
+
+type calibrateNamed struct {
+	name string
+	*calibrateSpread
+}
+
+func (r *calibrateCapture) values() []calibrateNamed {
+	v := []calibrateNamed{{"cnp_delay", &r.Delay}}
+	if r.Interval != nil {
+		v = append(v, calibrateNamed{"cnp_interval", r.Interval})
+	}
+	return v
+}
+
+func (s *calibrateSpread) words() string {
+	return fmt.Sprintf("half of %d values lie in %.4g ... %.4g us, %s", s.Values, s.Low, s.High,
+		unit.Plural(s.Pairs, "queue pair"))
+}
+
+// words say how far off the delays are.
+func (r *calibrateCapture) words() (out []string) {
+	say := func(of string, n int, x [2]float64) {
+		out = append(out, fmt.Sprintf("delays off by %.4g us before, %.4g us after in the median of %d %s",
+			x[0], x[1], n, of))
+	}
+	say("that were fitted", len(r.Answers)-r.Errors.aside, r.Errors.Fitted)
+	if r.Errors.Aside != nil {
+		say("kept aside", r.Errors.aside, *r.Errors.Aside)
+	}
+	return out
+}
+
+func (r *calibrateCapture) print(w io.Writer) {
+	for _, n := range r.Notes {
+		report.Labelled(w, "note      ", n)
+	}
+	fmt.Fprintf(w, "%s in %s, %s; %d open an interval, %d of them without a CNP\n",
+		unit.Plural(r.Marks, "mark"), unit.Plural(r.Packets, "packet"), unit.Plural(r.CNPs, "CNP"),
+		r.Openings, r.Unanswered)
+	fmt.Fprintf(w, "%-14s %10s %10s\n", "", "was", "is")
+	for _, x := range r.values() {
+		fmt.Fprintf(w, "%-14s %10.4g %10.4g us, %s\n", x.name, x.Was, x.Median, x.words())
+	}
+	for _, s := range r.words() {
+		fmt.Fprintln(w, s)
+	}
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"railyard/internal/report"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/dialect"
+)
+
+// maxConfigs bounds how many files one command reads.
+const maxConfigs = 20_000
+
+// configFile is a file that holds a configuration, or may hold one.
+type configFile struct {
+	path string
+	// perhaps: it lies in a directory that was given, and is not called as configurations are. What is in it
+	// says whether it is one.
+	perhaps bool
+	inside  bool // of a directory that was given
+}
+
+// partlyRead says which configurations of directories could not be read, where the others were.
+type partlyRead struct {
+	of  int
+	bad []error
+}
+
+func (e *partlyRead) Error() string {
+	const most = 8
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d configurations could not be read; the others were", len(e.bad), e.of)
+	for _, err := range e.bad[:min(len(e.bad), most)] {
+		fmt.Fprintf(&b, "\n%v", err)
+	}
+	if n := len(e.bad) - most; n > 0 {
+		fmt.Fprintf(&b, "\nand %d more", n)
+	}
+	return b.String()
+}
+
+// configFiles lists configurations: files as they are, and all that lie in directories, but for hidden ones.
+func configFiles(args []string) ([]configFile, error) {
+	var out []configFile
+	for _, a := range args {
+		st, err := os.Stat(a)
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if !st.IsDir() {
+			out = append(out, configFile{path: a})
+			continue
+		}
+		before := len(out)
+		err = walkFiles(a, maxConfigs, func(path string) error {
+			name := filepath.Base(path)
+			called := strings.HasSuffix(name, ".cfg") || name == "frr.conf" ||
+				strings.HasSuffix(name, "config_db.json")
+			out = append(out, configFile{path: path, perhaps: !called, inside: true})
+			return nil
+		})
+		if err != nil {
+			return nil, &inputError{err}
+		}
+		if len(out) == before {
+			return nil, &inputError{fmt.Errorf("%s: no file in it", a)}
+		}
+	}
+	return out, nil
+}
+
+// parseAll reads configurations side by side; the error is that of the first that has one, and a *partlyRead
+// beside all the others where it lies in a directory that was given. Of files that perhaps are none, those
+// that are none are told with the reason.
+func (r readConfig) parseAll(files []configFile) (read []*swconf.Config, none []string, err error) {
+	out, errs := make([]*swconf.Config, len(files)), make([]error, len(files))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				out[i], errs[i] = r.parse(files[i].path)
+			}
+		})
+	}
+	all.Wait()
+	var silent []string // in no language at all
+	part := &partlyRead{of: len(files)}
+	for i, f := range files {
+		var syntax *cli.SyntaxError
+		switch c := out[i]; {
+		case errs[i] == nil && f.perhaps && 2*(c.Read+c.Passed) < c.Total:
+			none = append(none, fmt.Sprintf("%s: reads like %s, but %d of its %d lines are not understood",
+				f.path, dialect.Title(c.OS), c.Total-c.Read-c.Passed, c.Total))
+		case errs[i] == nil:
+			read = append(read, c)
+		case f.perhaps && errors.As(errs[i], &syntax) && strings.HasPrefix(syntax.Msg, dialect.NoLanguage):
+			silent = append(silent, f.path)
+		case f.perhaps:
+			none = append(none, errs[i].Error())
+		case f.inside:
+			part.bad = append(part.bad, errs[i])
+		default:
+			return nil, nil, errs[i]
+		}
+	}
+	const most = 8
+	if n := len(silent); n > most {
+		silent = append(silent[:most], fmt.Sprintf("%d more", n-most))
+	}
+	if len(silent) > 0 {
+		none = append(none, strings.TrimPrefix(dialect.NoLanguage, "is ")+": "+strings.Join(silent, ", "))
+	}
+	if len(read) == 0 && len(part.bad) > 0 {
+		return nil, nil, part.bad[0]
+	}
+	if len(read) == 0 && len(files) > 0 {
+		return nil, nil, &inputError{fmt.Errorf("no configuration among %d files; the first: %s", len(files),
+			none[0])}
+	}
+	if len(part.bad) > 0 {
+		return read, none, &inputError{part}
+	}
+	return read, none, nil
+}
+
+// tellNone says which files of directories were passed over.
+func tellNone(w io.Writer, none []string) {
+	const most = 10
+	for _, why := range none[:min(len(none), most)] {
+		report.Labelled(w, "passed over: ", why)
+	}
+	if len(none) > most {
+		fmt.Fprintf(w, "passed over: %d more files\n", len(none)-most)
+	}
+}

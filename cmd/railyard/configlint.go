@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"railyard/internal/field"
+	"railyard/internal/recognise"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/dialect"
+)
+
+type configLintCmd struct {
+	readConfig
+	Files  []string `arg:"" help:"Configurations of switches and of servers, or directories of them." placeholder:"FILE"`
+	Fabric string   `help:"The scenario whose switches these are: cables, tiers, MTU and DSCPs are checked against it." placeholder:"SCENARIO"`
+	deviceFlags
+	Set     []string `help:"Override a value of the scenario." placeholder:"KEY=VALUE" sep:"none" with:"fabric"`
+	Host    []string `help:"A folder with one server's texts; single files of servers are recognised among the others." placeholder:"DIR" sep:"none"`
+	Cabling []string `help:"What is cabled, in files or folders that import reads, where there is no scenario." placeholder:"FILE" sep:"none" without:"fabric"`
+	roceDSCP
+	PathMTU int  `help:"RoCE path MTU." default:"4096" name:"path-mtu" range:"256,16384"`
+	JSON    bool `help:"Print the findings as JSON." without:"sarif"`
+	SARIF   bool `help:"Print the findings as SARIF 2.1.0, for code review." name:"sarif"`
+
+	Baseline string `help:"What was found before and is not to count: the --json or --sarif of an earlier run." placeholder:"FILE"`
+}
+
+func (c *configLintCmd) Help() string {
+	return `Exits with 1 when there are errors, with 2 when a file cannot be read. Of directories
+every file is read that is a configuration by its contents; others are named and passed over.
+What a rule means: railyard config rules RULE.
+
+Examples:
+  railyard config lint leaf.cfg
+  railyard config lint rail-*.cfg spine-*.cfg --fabric scenarios/pod64-llama2-7b.yaml
+  railyard config lint configs/ --cabling cables.csv       (rings of pauses, PFC at one end alone)
+  railyard config lint configs/ --fabric scenarios/lab-2x2.yaml --json | jq '.[].rule'
+  railyard config lint leaf.cfg node1.sh nccl.conf        (servers against switches)
+  railyard config lint leaf.cfg --sarif > leaf.sarif
+  railyard config lint configs/ --json > known.json         (what is there today)
+  railyard config lint configs/ --baseline known.json       (in CI: fails on what is new)`
+}
+
+// Run is the config lint command.
+func (c *configLintCmd) Run(e *env) error {
+	in := swconf.Input{PathMTU: c.PathMTU}
+	if c.Fabric != "" {
+		plan, err := loadNetwork(c.Fabric, c.Set)
+		if err != nil {
+			return err
+		}
+		if c.given() {
+			if err := c.fit(plan.Graph); err != nil {
+				return err
+			}
+		}
+		lintAgainst(&in, plan)
+	} else if c.given() {
+		return field.New("--hwsku and --profile", "say what the ports of --fabric SCENARIO are called, "+
+			"which "+
+			"is not given")
+	}
+	if len(c.Cabling) > 0 {
+		read, _, err := readCabling(c.Cabling, "")
+		if err != nil {
+			return err
+		}
+		if err := read.Err(); err != nil {
+			return err
+		}
+		found, err := recognise.Recognise(read, recognise.Options{})
+		if err != nil {
+			return err
+		}
+		for _, n := range found.Notes { // what no file says is assumed, and findings may rest on it
+			report.Labelled(e.stderr, "note: ", n)
+		}
+		in.Graph, in.Plugged, in.Sockets = found.Graph, plugged(read), sockets(found.Graph, read)
+	}
+	files, err := configFiles(c.Files)
+	if err != nil {
+		return err
+	}
+	if in.Hosts, files, err = hostsAmong(c.Host, files, c.OS); err != nil {
+		return err
+	}
+	var none []string
+	var part *partlyRead // told behind the findings
+	if in.Configs, none, err = c.parseAll(files); err != nil && !errors.As(err, &part) {
+		return err
+	}
+	tellNone(e.stderr, none)
+	if c.Fabric != "" && !c.given() {
+		if err := fitTexts(in.Graph, in.Configs); err != nil {
+			return err
+		}
+	}
+	if in.DataDSCP, in.CNPDSCP, err = c.dscps(in.Configs, in.DataDSCP, in.CNPDSCP); err != nil {
+		return err
+	}
+	if d := in.DataDSCP; c.DataDSCP == nil && c.Fabric == "" && d != 24 && d != 26 {
+		report.Labelled(e.stderr, "note: ", fmt.Sprintf("nobody says the DSCP of RoCE data: %d is "+
+			"taken, which "+
+			"is lossless here (--data-dscp)", d))
+	}
+	var base *baseline
+	if c.Baseline != "" {
+		if base, err = readBaseline(c.Baseline); err != nil {
+			return err
+		}
+	}
+	all := swconf.Lint(in)
+	list := all
+	var against comparison
+	if base != nil {
+		against = base.split(all)
+		list = against.fresh
+	}
+	switch {
+	case c.SARIF:
+		err = writeSARIF(e.stdout, all, base)
+	case c.JSON:
+		err = printJSON(e.stdout, append([]swconf.Finding{}, list...))
+	default:
+		report.Findings(e.stdout, list)
+		report.Tally(e.stdout, in.Configs, in.Hosts, dialect.Title, list)
+	}
+	if base != nil && !c.SARIF {
+		against.tell(e.stderr)
+	}
+	if err == nil && part != nil {
+		return &inputError{part}
+	}
+	if err == nil && swconf.Count(list, swconf.Error) > 0 {
+		return &exitError{exitFailed}
+	}
+	return err
+}
+
+// lintAgainst takes what lint should know from a scenario.
+func lintAgainst(in *swconf.Input, p *scenario.Plan) {
+	s := p.Services[0]
+	in.Graph, in.Base = p.Graph, p.Spec
+	in.Response, in.Pipeline = p.Switching.Response, p.Switching.Pipeline
+	in.DataDSCP, in.CNPDSCP, in.PathMTU = s.DSCP, s.CNPDSCP, p.RC.MTU
+	in.Lossy = p.Spec.LosslessMask() == 0
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"railyard/internal/field"
+	"railyard/internal/report"
+	"railyard/internal/scenario"
+	"railyard/internal/swconf"
+	"railyard/internal/swconf/cli"
+	"railyard/internal/swconf/design"
+	"railyard/internal/swconf/dialect"
+	"railyard/internal/swconf/onto"
+	"railyard/internal/swconf/sonic"
+	"railyard/unit"
+)
+
+// onto prints what is to be typed at a device so that it becomes a switch of the fabric.
+func (c *configRenderCmd) onto(e *env, plan *scenario.Plan) error {
+	if st, err := os.Stat(c.Onto); err == nil && st.IsDir() {
+		return c.ontoAll(e)
+	}
+	b, err := c.switchText(c.Onto)
+	if err != nil {
+		return err
+	}
+	m, err := c.merge(plan, b)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(e.stdout, m)
+	}
+	c.interrupts(e, m)
+	if m.OS == swconf.SONiC {
+		report.Labelled(e.stderr, "  left out: ", "frr.conf, which has BGP: --onto takes a folder with "+
+			"config_db.json and frr.conf, and makes both")
+	}
+	if c.Out != "" {
+		return writeOut(c.Out, c.Force, func(w io.Writer) error {
+			_, err := io.WriteString(w, m.Script)
+			return err
+		})
+	}
+	_, err = io.WriteString(e.stdout, m.Script)
+	return err
+}
+
+// switchText is a text of --onto.
+type switchText struct {
+	file    string
+	text    []byte
+	running *swconf.Config
+	frr     *switchText // beside a config_db.json, which has no BGP
+}
+
+// ofSONiC are names that only SONiC gives to what FRR routes over.
+var ofSONiC = regexp.MustCompile(`(?m)sonic-cfggen|^ *(interface|neighbor) (Ethernet|PortChannel)\d`)
+
+// switchText reads a text. What FRR has on a SONiC switch makes sense beside its config_db.json alone, where
+// ports have their names and addresses.
+func (c *configRenderCmd) switchText(file string) (*switchText, error) {
+	text, err := readBounded(file, cli.MaxSize)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	running, err := dialect.Parse(file, text, swconf.OS(c.OS))
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	if found, err := dialect.Parse(file, text, ""); c.OS != "" && err == nil && found.OS != running.OS &&
+		found.Read > running.Read {
+		return nil, &inputError{fmt.Errorf("%s: looks like %s (%d of its %d lines are understood as that, "+
+			"%d as %s): --os %s, or none", file, dialect.Title(found.OS), found.Read, found.Total,
+			running.Read, dialect.Title(running.OS), found.OS)}
+	}
+	if at := ofSONiC.FindIndex(text); running.OS == swconf.FRR && c.OS == "" && at != nil {
+		return nil, &inputError{fmt.Errorf("%s:%d: is FRR's half of a SONiC switch: give the folder that it "+
+			"lies in with the config_db.json, which has its ports; --os frr takes it as it is", file,
+			1+bytes.Count(text[:at[0]], []byte("\n")))}
+	}
+	if known := running.Read + running.Passed; 2*known < running.Total {
+		return nil, &inputError{fmt.Errorf("%s: is no running configuration: it reads like %s, but %d "+
+			"of its "+
+			"%d lines are not understood", file, dialect.Title(running.OS), running.Total-known,
+			running.Total)}
+	}
+	return &switchText{file: file, text: text, running: running}, nil
+}
+
+// merge makes the way from a device to the fabric's switch, and that of its FRR in Merge.FRR.
+func (c *configRenderCmd) merge(plan *scenario.Plan, b *switchText) (*onto.Merge, error) {
+	if err := c.onDevice(plan, b.running, b.text); err != nil {
+		return nil, err
+	}
+	d, err := designOf(plan, c.Scenario, b.running.OS, c.Addressing, c.Multihome, c.ASIC)
+	if err != nil {
+		return nil, &inputError{err}
+	}
+	name, files, err := c.rendered(d, b)
+	if err != nil {
+		return nil, err
+	}
+	one := func(b *switchText) (*onto.Merge, error) {
+		for _, f := range files {
+			got, err := dialect.Parse(f.Path, []byte(f.Text), "")
+			if path.Dir(f.Path) != name || err != nil || got.OS != b.running.OS ||
+				strings.HasSuffix(f.Path, "daemons") {
+				continue
+			}
+			m, err := onto.Onto(b.file, b.text, f.Text, b.running.OS, onto.Options{InBand: c.InBand})
+			if err != nil {
+				return nil, &inputError{err}
+			}
+			m.Switch = name
+			if own := b.running.Hostname; own.Is() && own.V != name {
+				m.Remarks = append(m.Remarks, fmt.Sprintf("%s:%d: it goes on calling itself %s", b.file,
+					own.At.Line, field.Quote(own.V)))
+			}
+			return m, nil
+		}
+		return nil, &inputError{fmt.Errorf("%s is not rendered in %s", name, dialect.Title(b.running.OS))}
+	}
+	m, err := one(b)
+	if err == nil && b.frr != nil {
+		m.FRR, err = one(b.frr)
+	}
+	return m, err
+}
+
+// onDevice gives SONiC's switches their ports: the device's own text says those of this one, unless a flag or
+// the scenario does; its hwsku may say how they can be broken out. Others are taken for the same device where
+// their cables go into it, and their ports are called as the scenario calls them where not.
+func (c *configRenderCmd) onDevice(plan *scenario.Plan, running *swconf.Config, text []byte) error {
+	if running.OS != swconf.SONiC {
+		if c.given() {
+			return field.New("--hwsku and --profile", "mean nothing with %s, which is %s", c.Onto,
+				dialect.Title(running.OS))
+		}
+		return nil
+	}
+	g := plan.Graph
+	if err := c.fit(g); err != nil {
+		return err
+	}
+	bare := func(node int) bool { return g.Nodes[node].Panel == nil || g.Nodes[node].Panel.Device == nil }
+	known := sonic.Known(running.HwSKU.V)
+	if own := g.Node(cmp.Or(c.Switch, running.Hostname.V)); own >= 0 && bare(own) {
+		p, err := sonic.Running(c.Onto, text)
+		if err != nil {
+			return &inputError{err}
+		}
+		only := func(p *sonic.Profile) func(node int) *sonic.Profile {
+			return func(node int) *sonic.Profile {
+				if node == own {
+					return p
+				}
+				return nil
+			}
+		}
+		if err := sonic.Fit(g, only(p)); err != nil && (known == nil || sonic.Fit(g, only(known)) != nil) {
+			return &inputError{err}
+		}
+	}
+	sonic.Try(g, func(node int) *sonic.Profile {
+		if bare(node) {
+			return known
+		}
+		return nil
+	})
+	return nil
+}
+
+// rendered is the name and the files of the switch that a device is to become.
+func (c *configRenderCmd) rendered(d *design.Design, b *switchText) (name string, files []design.File,
+	err error) {
+	var names []string
+	for _, s := range d.Switches {
+		names = append(names, s.Name)
+	}
+	if name = c.Switch; name == "" {
+		name = b.running.Hostname.V
+	}
+	if !slices.Contains(names, name) {
+		e := field.Choice("--switch", name, names, "the fabric has no switch %s", field.Quote(name))
+		if c.Switch == "" {
+			e = field.Choice(b.file, name, names, "is of %s, which is no switch of the fabric; --switch "+
+				"says which one it becomes, with this file alone", field.Quote(name))
+		}
+		return "", nil, &inputError{e}
+	}
+	if files, err = dialect.RenderOne(d, name); err != nil {
+		return "", nil, &inputError{err}
+	}
+	return name, files, nil
+}
+
+// interrupts says, beside the commands, what they do to traffic and where that is written, and what the one
+// who types them should know.
+func (c *configRenderCmd) interrupts(e *env, m *onto.Merge) {
+	count, order := map[string]int{}, []string{}
+	where, from := map[string]string{}, map[string]string{}
+	for _, s := range m.Steps {
+		if s.Effect == "" {
+			continue
+		}
+		if count[s.Effect]++; count[s.Effect] == 1 {
+			order = append(order, s.Effect)
+			where[s.Effect] = strings.Join(append(slices.Clone(s.Path), s.Text), " / ")
+			from[s.Effect] = s.Source
+		}
+	}
+	report.Wrap(e.stderr, "", fmt.Sprintf("%s becomes %s: %s; %d lines are there already, %d of its own stay",
+		m.File, m.Switch, unit.Plural(len(m.Steps), "step"), m.Same, m.Kept))
+	for _, what := range order {
+		says := fmt.Sprintf("%s (%s, the first: %s)", what, unit.Plural(count[what], "step"), where[what])
+		if from[what] != "" {
+			says += "; " + from[what]
+		}
+		report.Labelled(e.stderr, "  interrupts: ", says)
+	}
+	for _, r := range m.Remarks {
+		report.Labelled(e.stderr, "  note: ", r)
+	}
+	if len(m.Steps) > 0 && m.Keeps != "" {
+		report.Labelled(e.stderr, "  kept: ", m.Keeps)
+	}
+	if m.FRR != nil {
+		c.interrupts(e, m.FRR)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"railyard/internal/counters"
+	"railyard/internal/gnmi"
+	"railyard/unit"
+)
+
+// liveCounters is the flags of commands that ask devices over gNMI.
+type liveCounters struct {
+	GNMI         []string      `help:"Ask these devices over gNMI, twice: HOST or HOST:PORT, separated by commas." name:"gnmi" placeholder:"HOST"`
+	GNMIInterval time.Duration `help:"Time between the two." name:"gnmi-interval" default:"10s" placeholder:"TIME" with:"gnmi"`
+	GNMITimeout  time.Duration `help:"How long a device may take to answer." name:"gnmi-timeout" default:"20s" placeholder:"TIME" with:"gnmi"`
+	GNMIUser     string        `help:"User; RAILYARD_GNMI_USER unless given." name:"gnmi-user" env:"RAILYARD_GNMI_USER" placeholder:"NAME"`
+	GNMIPassword string        `help:"Password; better in RAILYARD_GNMI_PASSWORD, where others do not see it." name:"gnmi-password" env:"RAILYARD_GNMI_PASSWORD" placeholder:"WORD"`
+	GNMICA       string        `help:"Certificates of who may have signed the devices' (PEM); the system's unless given." name:"gnmi-ca" placeholder:"FILE" with:"gnmi"`
+	GNMICert     string        `help:"Our certificate (PEM), where devices want one." name:"gnmi-cert" placeholder:"FILE" with:"gnmi"`
+	GNMIKey      string        `help:"Its key." name:"gnmi-key" placeholder:"FILE" with:"gnmi"`
+	GNMISkip     bool          `help:"Take any certificate: whoever is in between can read the password." name:"gnmi-skip-verify" with:"gnmi"`
+	GNMIPlain    bool          `help:"No TLS: the password crosses the network readable." name:"gnmi-plaintext" with:"gnmi"`
+}
+
+// Bounds of what is asked for.
+const (
+	maxTargets     = 4096
+	atOnce         = 32
+	longestBetween = 24 * time.Hour
+)
+
+// check refuses what cannot be done before anybody is asked.
+func (c *liveCounters) check() error {
+	switch {
+	case len(c.GNMI) > maxTargets:
+		return &inputError{fmt.Errorf("--gnmi: %d devices; at most %d at once", len(c.GNMI), maxTargets)}
+	case c.GNMIInterval <= 0 || c.GNMIInterval > longestBetween:
+		return &inputError{fmt.Errorf("--gnmi-interval: must lie between 1ms and %v, found %v",
+			longestBetween,
+			c.GNMIInterval)}
+	case c.GNMITimeout <= 0 || c.GNMITimeout > time.Hour:
+		return &inputError{fmt.Errorf("--gnmi-timeout: must lie between 1ms and 1h, found %v", c.GNMITimeout)}
+	case c.GNMIPlain && (c.GNMISkip || c.GNMICA != "" || c.GNMICert != ""):
+		return &inputError{errors.New("--gnmi-plaintext: without TLS there are no certificates")}
+	case (c.GNMICert == "") != (c.GNMIKey == ""):
+		return &inputError{errors.New("--gnmi-cert and --gnmi-key: one is of no use without the other")}
+	}
+	for _, t := range c.GNMI {
+		if t == "" {
+			return &inputError{errors.New("--gnmi: a device without a name")}
+		}
+	}
+	return nil
+}
+
+// options is how devices are talked to.
+func (c *liveCounters) options() (o gnmi.Options, err error) {
+	o.User, o.Password = c.GNMIUser, c.GNMIPassword
+	if c.GNMIPlain {
+		return o, nil
+	}
+	o.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.GNMISkip}
+	if c.GNMICA != "" {
+		b, err := readBounded(c.GNMICA, 1<<20)
+		if err != nil {
+			return o, &inputError{err}
+		}
+		if o.TLS.RootCAs = x509.NewCertPool(); !o.TLS.RootCAs.AppendCertsFromPEM(b) {
+			return o, &inputError{fmt.Errorf("%s: holds no certificate (PEM)", c.GNMICA)}
+		}
+	}
+	if c.GNMICert != "" {
+		pair, err := tls.LoadX509KeyPair(filepath.Clean(c.GNMICert), filepath.Clean(c.GNMIKey))
+		if err != nil {
+			return o, &inputError{err}
+		}
+		o.TLS.Certificates = []tls.Certificate{pair}
+	}
+	return o, nil
+}
+
+// live asks all devices, waits, and asks again. A device that does not answer is a note as
+// long as another one does.
+func (c *liveCounters) live(e *env) (all []counters.Snapshot, notes []string, err error) {
+	if err := c.check(); err != nil {
+		return nil, nil, err
+	}
+	o, err := c.options()
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	for round := range 2 {
+		if round == 1 {
+			fmt.Fprintf(e.stderr, "%s answered; again in %v\n", unit.Plural(len(all), "device"),
+				c.GNMIInterval)
+			select {
+			case <-time.After(c.GNMIInterval):
+			case <-ctx.Done():
+				return nil, nil, errStopped
+			}
+		}
+		some, more, err := c.round(ctx, o)
+		if ctx.Err() != nil {
+			return nil, nil, errStopped
+		}
+		if err != nil {
+			return nil, nil, &inputError{err}
+		}
+		all = append(all, some...)
+		if round == 1 {
+			notes = more
+		}
+	}
+	return all, notes, nil
+}
+
+// round asks each device once, some at a time; results are in the order of the devices.
+func (c *liveCounters) round(ctx context.Context, o gnmi.Options) (all []counters.Snapshot, notes []string,
+	err error) {
+	type answer struct {
+		s     *counters.Snapshot
+		notes []string
+		err   error
+	}
+	answers := make([]answer, len(c.GNMI))
+	slots := make(chan struct{}, atOnce)
+	var wait sync.WaitGroup
+	for i, target := range c.GNMI {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			a := &answers[i]
+			client, err := gnmi.Dial(target, o)
+			if err != nil {
+				a.err = err
+				return
+			}
+			defer client.Close()
+			ctx, cancel := context.WithTimeout(ctx, c.GNMITimeout)
+			defer cancel()
+			a.s, a.notes, a.err = client.Snapshot(ctx)
+		})
+	}
+	wait.Wait()
+	var faults []error
+	for _, a := range answers {
+		if notes = append(notes, a.notes...); a.err != nil {
+			faults = append(faults, a.err)
+			continue
+		}
+		all = append(all, *a.s)
+	}
+	if len(all) == 0 {
+		return nil, nil, errors.Join(faults...)
+	}
+	for _, err := range faults {
+		notes = append(notes, err.Error())
+	}
+	return all, notes, nil
+}

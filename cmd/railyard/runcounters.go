@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"railyard/internal/counters"
+	"railyard/internal/fidelity"
+	"railyard/internal/field"
+)
+
+// countedRun is the counters of a run on their way to files; nil: nobody asked for them.
+type countedRun struct {
+	census *fidelity.Census
+	system string
+	dir    string // empty: beside the run
+	force  bool
+}
+
+// census begins to count, where that was asked for.
+func (c *runCmd) census(run *fidelity.Simulation) (*countedRun, error) {
+	if c.Counters == "" {
+		return nil, nil
+	}
+	switches := counters.Systems[:len(counters.Systems)-1]
+	if !slices.Contains(switches, c.Counters) {
+		return nil, field.Choice("--counters", c.Counters, switches,
+			"%s is no system whose counters are written",
+			field.Quote(c.Counters))
+	}
+	if c.CountTo != "" && !c.Force {
+		if all, err := os.ReadDir(c.CountTo); err == nil && len(all) > 0 {
+			return nil, field.New("--counters-dir", "%s holds files already; take another, or --force",
+				field.Quote(c.CountTo))
+		}
+	}
+	counted, ok := run.Run.(fidelity.Counter)
+	if !ok {
+		return nil, field.New("--counters", "only a simulation of packets has devices that count")
+	}
+	return &countedRun{counted.Census(), c.Counters, c.CountTo, c.Force}, nil
+}
+
+// write writes a session on every device, before the run and after it.
+func (c *countedRun) write(e *env, run string) error {
+	if c == nil {
+		return nil
+	}
+	dir := c.dir
+	if dir == "" {
+		dir = filepath.Clean(run) + "-counters"
+	}
+	before, after := c.census.Snapshots(c.system)
+	for _, moment := range []struct {
+		name    string
+		devices []counters.Snapshot
+	}{{"before", before}, {"after", after}} {
+		at := filepath.Join(dir, moment.name)
+		if err := os.MkdirAll(at, 0o777); err != nil {
+			return fmt.Errorf("--counters-dir: %w", err)
+		}
+		for _, s := range moment.devices {
+			system := c.system
+			if s.Kind == counters.Host {
+				system = "host"
+			}
+			name := filepath.Join(at, s.Device+".txt")
+			if err := os.WriteFile(name, counters.Show(system, s), 0o666); err != nil {
+				return fmt.Errorf("--counters-dir: %w", err)
+			}
+		}
+	}
+	fmt.Fprintf(e.stderr, "note: counters of %d devices are in %s, before and after\n", len(after), dir)
+	return nil
+}
