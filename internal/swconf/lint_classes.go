@@ -284,7 +284,7 @@ func (l *linter) dscpDiffers() {
 			say = l.advise
 		}
 		say(f.at, fmt.Sprintf("map it to queue %d as the others do, or change all", f.to),
-			"DSCP %s goes to queue %d here and to queue %d on most switches", ranges(slices.Compact(d)),
+			"DSCP %s goes to queue %d here and to queue %d on "+l.others(), ranges(slices.Compact(d)),
 			f.from, f.to)
 	}
 }

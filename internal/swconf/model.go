@@ -243,7 +243,8 @@ type QoS struct {
 	Stops   [8]Said[uint8]       // the queue that a PFC priority stops, where the text maps it
 	Lossy   Said[bool]           // RoCE is lossy on purpose: the text says so
 	Queues  [queue.Classes]Queue
-	Default bool // DSCPs that no line maps have the platform's queues, not a default class's
+	Away    Said[string] // another text classifies, by a map of this name
+	Default bool         // DSCPs that no line maps have the platform's queues, not a default class's
 }
 
 // Queue is one queue of a port and the PFC priority of its number.
@@ -273,7 +274,8 @@ type WRED struct {
 	ECN      bool
 	MinText  string // thresholds that are no bytes here, as said: "20 segments"; Min and Max are then 0
 	MaxText  string
-	MinAt    Place // where they stand on lines of their own
+	Away     string // the profile's name, where another text has it
+	MinAt    Place  // where they stand on lines of their own
 	MaxAt    Place
 	ECNAt    Place
 }
@@ -437,11 +439,11 @@ func (c *Config) HasQoS() bool { return c.OS != FRR }
 // Print is what a description does with packets, whatever its text and wherever it stands in it: equal for
 // two that treat packets alike.
 type Print struct {
-	input, output, network string
-	dscp                   [64]dscpPrint
-	cos                    [8]dscpPrint
-	trust                  dscpPrint
-	queues                 [queue.Classes]queuePrint
+	input, output, network, away string
+	dscp                         [64]dscpPrint
+	cos                          [8]dscpPrint
+	trust                        dscpPrint
+	queues                       [queue.Classes]queuePrint
 }
 
 type dscpPrint struct {
@@ -462,7 +464,7 @@ type queuePrint struct {
 
 // Fingerprint is what a description does.
 func (q *QoS) Fingerprint() (p Print) {
-	p.input, p.output, p.network = q.Input.V, q.Output.V, q.Network.V
+	p.input, p.output, p.network, p.away = q.Input.V, q.Output.V, q.Network.V, q.Away.V
 	for i := range q.DSCP {
 		p.dscp[i] = dscpPrint{q.DSCP[i].V, q.DSCP[i].Is()}
 	}

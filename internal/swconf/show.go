@@ -56,6 +56,9 @@ func (c *Config) Views() []View {
 			index[k] = i
 			v := View{Input: q.Input.V, Output: q.Output.V, PFC: k.pfc.String(), Watchdog: k.watchdog &&
 				c.Watchdog.On.V, Rows: c.rows(q, p)}
+			if q.Away.Is() {
+				v.Input = q.away()
+			}
 			if q.Trust.Is() {
 				v.Trust = q.Trust.V.String()
 			}
@@ -107,9 +110,20 @@ func (c *Config) rows(q *QoS, p *Port) []Row {
 		if len(dscps[i]) == 0 {
 			r.DSCP = "none"
 		}
+		if q.Away.Is() {
+			r.DSCP = "not said"
+		}
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// away names the classification that another text has.
+func (q *QoS) away() string {
+	if q.Away.V == "" {
+		return "what is not in the text"
+	}
+	return q.Away.V + " (not in the text)"
 }
 
 // schedule is how a queue is served. Shares that are ratios are percents of what all of them add up to.
@@ -137,6 +151,9 @@ func (k *Queue) ecn() string {
 	w := k.WRED.V
 	if !k.WRED.Is() {
 		return "no"
+	}
+	if w.Away != "" {
+		return "by " + w.Away + " (not in the text)"
 	}
 	what := "marks"
 	if !w.ECN {

@@ -83,6 +83,9 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 				w.V.span())
 		}
 	}
+	if q.Away.Is() {
+		note("classified by %s: simulated with every DSCP in queue 0", q.away())
+	}
 	for _, b := range c.ByPort {
 		note("%s: the DSCPs are those of such packets (line %d)", b.V, b.At.Line)
 	}

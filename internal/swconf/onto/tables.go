@@ -73,6 +73,11 @@ func (m *Merge) tables(file string, running []byte, rendered string, opt Options
 	if p.want, err = decode([]byte(rendered)); err != nil {
 		return err
 	}
+	if _, of := p.run["asic0"]; of {
+		return &Refused{file, 0,
+			"holds the databases of several ASICs, each of which has its own: give the " +
+				"text of the one whose ports the fabric cables (an object of tables, as below asic0)"}
+	}
 	for name := range p.want["PORT"] {
 		if p.ports[name] = true; p.run["PORT"][name] == nil {
 			return &Refused{file, 0, fmt.Sprintf("has no %s, which the fabric cables: lanes are the "+

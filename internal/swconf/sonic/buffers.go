@@ -97,6 +97,10 @@ func (p *parser) group(port *swconf.Port, k *swconf.Queue, row *node) {
 	switch {
 	case n != nil && n.text == computed:
 		k.Sized = swconf.Say(p.dynamicModel(), n.at)
+	case n != nil && p.elsewhere("BUFFER_PROFILE"):
+		if k.Pause.Is() {
+			k.Sized = swconf.Say("thresholds of "+plain("BUFFER_PROFILE", n.text)+" (not in the text)", n.at)
+		}
 	case n != nil:
 		prof := p.ref("BUFFER_PROFILE", n)
 		if prof.str("headroom_type") == "dynamic" {

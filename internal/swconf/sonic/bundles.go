@@ -1,6 +1,7 @@
 package sonic
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,8 @@ func (p *parser) bundles() {
 		switch q := p.ports[port]; {
 		case q == nil:
 			p.bad(row, "PORTCHANNEL_MEMBER names %s, which PORT does not have", port)
+		case ok && p.c.Bundle(n) == nil && p.elsewhere("PORTCHANNEL"):
+			q.Channel = swconf.Say(n, row.at)
 		case ok && p.c.Bundle(n) == nil:
 			p.bad(row, "PORTCHANNEL_MEMBER names %s, which PORTCHANNEL does not have", name)
 		case ok:
@@ -60,4 +63,29 @@ func channelNumber(name string) (n int, ok bool) {
 	tail, ok := strings.CutPrefix(name, "PortChannel")
 	n, err := strconv.Atoi(tail)
 	return n, ok && err == nil
+}
+
+// tunnels notes the maps of what goes into tunnels and comes out of them: between the two switches that a
+// server hangs on (SONiC's dual ToR), whose packets keep a class of their own. None is simulated.
+func (p *parser) tunnels() {
+	t := p.table("TUNNEL")
+	for i, row := range values(t) {
+		if !row.object() {
+			continue
+		}
+		for _, m := range [][2]string{{"decap_dscp_to_tc_map", "DSCP_TO_TC_MAP"},
+			{"decap_tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"}, {"encap_tc_to_queue_map",
+				"TC_TO_QUEUE_MAP"}} {
+			n := row.get(m[0])
+			if n == nil {
+				continue
+			}
+			p.ref(m[1], n)
+			if m[0] == "decap_dscp_to_tc_map" {
+				p.c.Apart = append(p.c.Apart,
+					swconf.Say(fmt.Sprintf("what comes out of %s is classified by %s",
+						t.keys[i], plain(m[1], n.text)), n.at))
+			}
+		}
+	}
 }

@@ -83,19 +83,13 @@ func other(root *node) string {
 		return "is a JSON patch, which changes a configuration: apply it to its config_db.json first"
 	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].get("OP") != nil:
 		return "is a list of rows for swssconfig, which go past CONFIG_DB: give config_db.json"
+	case root.kind == '[' && len(root.kids) > 0 && root.kids[0].object():
+		return "is a list of tables (a configlet), each of which is added to what a switch has: give the " +
+			"switch's config_db.json, or one object of tables"
 	case !root.object():
 		return "is no object of tables, as config_db.json is"
 	}
-	for i, k := range root.keys {
-		if !strings.HasPrefix(k, "asic") && k != "localhost" || !root.kids[i].object() {
-			return ""
-		}
-	}
-	if len(root.keys) == 0 {
-		return ""
-	}
-	return "holds the tables of a switch with several ASICs, each of which queues and pauses for itself: " +
-		"give each of these objects as a file of its own"
+	return ""
 }
 
 // ofPorts begin their keys with ports, several of them with commas between; what follows a bar is a
@@ -129,6 +123,14 @@ func (p *parser) fragment() {
 				p.found(name, row.at)
 			}
 		}
+	}
+	table := p.table("VLAN_SUB_INTERFACE")
+	for i, row := range values(table) {
+		name, _, _ := strings.Cut(table.keys[i], ".")
+		if tail, ok := strings.CutPrefix(name, "Eth"); ok && !strings.HasPrefix(name, "Ethernet") {
+			name = "Ethernet" + tail
+		}
+		p.found(name, row.at)
 	}
 	p.attached()
 }

@@ -51,6 +51,10 @@ func (p *parser) readPorts() {
 			}
 		}
 		p.admin(port, row)
+		if a := row.get("pfc_asym"); a != nil && p.either(a, "pfc_asym", "on", "off") {
+			p.c.Apart = append(p.c.Apart, swconf.Say(name+" pauses the other end and is not paused by it "+
+				"(pfc_asym)", a.at))
+		}
 		p.ports[name], p.order[name] = port, len(p.c.Ports)
 		p.c.Ports = append(p.c.Ports, port)
 	}
@@ -93,6 +97,7 @@ func (p *parser) addresses(table, defines string, find func(name string) *swconf
 		name, prefix, numbered := strings.Cut(ifaces.keys[i], "|")
 		port := find(name)
 		switch {
+		case port == nil && p.elsewhere(defines):
 		case port == nil:
 			p.bad(row, "%s names %s, which %s does not have", table, name, defines)
 		case !numbered:
@@ -138,6 +143,10 @@ func (p *parser) subs() {
 		}
 		of, tag, _ := strings.Cut(name, ".")
 		parent := p.long(of)
+		if parent == nil && p.elsewhere("PORTCHANNEL") && strings.HasPrefix(of, "Po") {
+			by[name] = &swconf.Port{} // of a channel that another text has
+			continue
+		}
 		if parent == nil {
 			p.bad(row, "%s names %s, which is no port nor port channel of the text", table, of)
 			by[name] = &swconf.Port{} // told once
@@ -187,6 +196,7 @@ func (p *parser) vlans() {
 			p.bad(row, "VLAN_MEMBER|%s is of no VLAN such as Vlan100", t.keys[i])
 		case p.table("VLAN").get(vlan) == nil && !p.elsewhere("VLAN"):
 			p.bad(row, "VLAN_MEMBER names %s, which VLAN does not have", vlan)
+		case port == nil && p.elsewhere("PORTCHANNEL"):
 		case port == nil:
 			p.bad(row, "VLAN_MEMBER names %s, which is no port nor port channel of the text", name)
 		case row.str("tagging_mode") != "tagged":

@@ -273,7 +273,16 @@ func (r *reader) key(n *node, keys, kids int) error {
 
 func saidTwice(key string, old *node) string {
 	return fmt.Sprintf("the key %q stands twice, first on line %d: readers keep one of them and lose "+
-		"the other", key, old.at.Line)
+		"the other", shortened(key), old.at.Line)
+}
+
+// shortened cuts a key, which may be a list of all ports.
+func shortened(key string) string {
+	const most = 60
+	if len(key) <= most {
+		return key
+	}
+	return key[:most] + "…"
 }
 
 // keep copies what is kept into room that many share.

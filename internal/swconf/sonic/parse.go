@@ -36,9 +36,17 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if several(root) {
+		return r.asics(root)
+	}
 	if root, err = r.tabled(root); err != nil {
 		return nil, err
 	}
+	return read(file, root)
+}
+
+// read makes of the tables of one database what they say.
+func read(file string, root *node) (*swconf.Config, error) {
 	p := &parser{c: &swconf.Config{OS: swconf.SONiC, File: file, Bundling: bundling}, root: root,
 		ports: map[string]*swconf.Port{}, order: map[string]int{}}
 	if err := p.tables(); err != nil {
@@ -49,6 +57,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	p.bundles()
 	p.subs()
 	p.vlans()
+	p.tunnels()
 	p.watchdog()
 	p.resolve()
 	p.c.Settle()

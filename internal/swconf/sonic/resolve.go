@@ -61,6 +61,7 @@ func (p *parser) mapRows() map[string]*node {
 		}
 	}
 	p.switchMap = rows[global].get("dscp_to_tc_map")
+	p.ref("DSCP_TO_TC_MAP", p.switchMap) // whether or not a port is left to it
 	return rows
 }
 
@@ -275,13 +276,23 @@ func (p *parser) classify(q *swconf.QoS, row *node, queues *[classes]int) (used 
 				"is empty, and all traffic shares one queue",
 			"name a tc_to_queue_map beside the dscp_to_tc_map")
 	}
-	for _, own := range []*node{n, row.get("dot1p_to_tc_map")} {
-		if own != nil && !q.Input.Is() && !p.elsewhere("DSCP_TO_TC_MAP") {
-			q.Input = swconf.Say(plain("DSCP_TO_TC_MAP", plain("DOT1P_TO_TC_MAP", own.text)), own.at)
+	for _, own := range []struct {
+		table string
+		*node
+	}{{"DSCP_TO_TC_MAP", n}, {"DOT1P_TO_TC_MAP", row.get("dot1p_to_tc_map")}} {
+		switch {
+		case own.node == nil || q.Input.Is() || q.Away.Is():
+		case p.elsewhere(own.table):
+			q.Away = swconf.Say(plain(own.table, own.text), own.at)
+		default:
+			q.Input = swconf.Say(plain(own.table, own.text), own.at)
 		}
 	}
 	if n == nil { // the switch's, which is no word of the port's
 		n = p.switchMap
+	}
+	if t := p.table("PORT_QOS_MAP"); t == nil && p.c.Part {
+		q.Away = swconf.Say("", p.root.at)
 	}
 	p.marks("DSCP", 63, "DSCP_TO_TC_MAP", n, func(d, tc int, at swconf.Place) {
 		q.DSCP[d], used = swconf.Say(uint8(queues[tc]), at), used|1<<tc
@@ -328,6 +339,8 @@ func (p *parser) schedule(q *swconf.QoS, queues *indexed) {
 		}
 		if w := p.ref("WRED_PROFILE", row.get("wred_profile")); w != nil {
 			k.WRED = swconf.Say(p.wred(w), w.at)
+		} else if n := row.get("wred_profile"); n != nil && n.text != "" && p.elsewhere("WRED_PROFILE") {
+			k.WRED = swconf.Say(swconf.WRED{ECN: true, Away: plain("WRED_PROFILE", n.text)}, n.at)
 		}
 	}
 }

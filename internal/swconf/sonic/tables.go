@@ -88,6 +88,8 @@ func Looks(text string) int {
 	switch text := strings.TrimSpace(text); {
 	case strings.HasPrefix(text, "[") && strings.Contains(text, `"path"`) && strings.Contains(text, `"op"`):
 		return 2 // a patch, which Parse tells
+	case strings.HasPrefix(text, "[") && strings.HasPrefix(strings.TrimSpace(text[1:]), "{"):
+		// or a configlet, which Parse tells as well
 	case !strings.HasPrefix(text, "{"):
 		return 0
 	}
@@ -96,6 +98,9 @@ func Looks(text string) int {
 		if strings.Contains(text, `"`+table+`"`) || strings.Contains(text, `"`+table+`|`) {
 			return 4 // one says it; texts of megabytes are not searched for the others
 		}
+	}
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return 0
 	}
 	return 1
 }
@@ -134,7 +139,9 @@ func (p *parser) tables() error {
 					Msg: fmt.Sprintf("%s|%s is no row: expected an object", t, k)}
 			}
 			if isNamed[t] {
-				p.c.Define(t, k, table.kids[i].at, false)
+				// the tunnel between the switches of a pair, which TUNNEL has, takes what is called so
+				quiet := strings.HasSuffix(k, "_TUNNEL") && p.table("TUNNEL") == nil
+				p.c.Define(t, k, table.kids[i].at, quiet)
 			}
 		}
 		p.odd(t, table)
@@ -179,6 +186,9 @@ func set(list []string) map[string]bool {
 func experimental(table string) string {
 	if strings.HasPrefix(table, "FG_NHG") {
 		return " (fine-grained ECMP is understood and neither shown nor simulated)"
+	}
+	if strings.HasSuffix(table, "_TO_FC_MAP") || table == "MPLS_TC_TO_TC_MAP" || table == "TC_TO_DOT1P_MAP" {
+		return " (forwarding classes, MPLS and 802.1p remarks are understood and neither shown nor simulated)"
 	}
 	if strings.HasPrefix(table, "ARS_") || strings.HasPrefix(table, "ADAPTIVE_ROUTING") {
 		return " (adaptive routing exists in a high-level design only; experimental)"

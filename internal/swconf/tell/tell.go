@@ -5,6 +5,7 @@ package tell
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"railyard/internal/swconf"
@@ -147,6 +148,9 @@ func treated(q *swconf.QoS) (s []string) {
 			s = append(s, "  "+p.how+" by "+p.name.V)
 		}
 	}
+	if q.Away.Is() {
+		s = append(s, "  classified by what another text has, "+strconv.Quote(q.Away.V))
+	}
 	if q.Lossy.Is() {
 		s = append(s, "  lossy on purpose")
 	}
@@ -175,7 +179,9 @@ func treated(q *swconf.QoS) (s []string) {
 			what string
 		}{{k.Strict.V, "strict"}, {k.Share.Is(), fmt.Sprintf("%d %%", k.Share.V)},
 			{k.WRED.Is() && k.WRED.V.ECN, "marks"}, {k.WRED.Is() && !k.WRED.V.ECN, "drops early"},
-			{k.WRED.Is(), fmt.Sprintf("from %d to %d with %g %%, weight %d", k.WRED.V.Min, k.WRED.V.Max,
+			{k.WRED.V.Away != "", "as " + k.WRED.V.Away + " of another text says"},
+			{k.WRED.Is() && k.WRED.V.Away == "", fmt.Sprintf("from %d to %d with %g %%, weight %d",
+				k.WRED.V.Min, k.WRED.V.Max,
 				k.WRED.V.Percent,
 				k.WRED.V.Weight)},
 			{k.Pause.Is(), fmt.Sprintf("lossless by priority %d", k.Pause.V)},
