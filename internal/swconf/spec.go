@@ -112,7 +112,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 	c.headrooms(q, alike, &spec)
 	if off := c.unlike(q, alike); len(off) > 0 {
 		note("%s differ from the other ports; all are simulated like %s", strings.Join(shorten(off, 4), ", "),
-			port.Name)
+			c.like(q, port))
 	}
 	if port != nil && len(c.Ports) == 1 {
 		note("only %s is configured; all ports are simulated like it", port.Name)
@@ -283,6 +283,20 @@ func (c *Config) unlike(q *QoS, by func(*QoS) Print) (names []string) {
 		}
 	}
 	return names
+}
+
+// like names a port that a switch is simulated by: the typical one, or the first that has the same QoS where
+// none classifies.
+func (c *Config) like(q *QoS, port *Port) string {
+	for i := 0; port == nil && i < len(c.Ports); i++ {
+		if c.Ports[i].QoS == q {
+			port = c.Ports[i]
+		}
+	}
+	if port == nil {
+		return "a port that says nothing"
+	}
+	return port.Name
 }
 
 func namesOf(ports []*Port) (names []string) {

@@ -180,3 +180,25 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+// Ports that queue and none that classifies: what is simulated is the switch's own QoS, and the note that
+// they differ names a port all the same. It once took the typical port, which there is none of.
+func TestPortsThatOnlyQueue(t *testing.T) {
+	c := parse(t, `feature lldp
+policy-map type queuing OUT
+  class type queuing c-out-8q-q3
+    bandwidth remaining percent 50
+interface Ethernet1/1
+  service-policy type queuing output OUT
+interface Ethernet1/2
+  mtu 9216
+`)
+	_, notes, err := c.Spec(queue.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "Ethernet1/1 differ from the other ports; all are simulated like Ethernet1/2"; !strings.Contains(
+		strings.Join(notes, "\n"), want) {
+		t.Errorf("notes %q, want one with %q", notes, want)
+	}
+}
