@@ -186,7 +186,7 @@ func (l *linter) dataStrict() {
 	l.variants(func(v variant) {
 		i := l.data(v.q)
 		cnp, _ := l.cnp(v.q)
-		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V &&
+		if q := &v.q.Queues[i]; v.q.DSCP[l.DataDSCP].Is() && q.Strict.V && q.Strict.Is() &&
 			(l.CNPDSCP == Unsaid || i != cnp) {
 			l.say(q.Strict.At, "bandwidth remaining percent, and strict priority for CNPs only",
 				"queue %d carries RoCE data with strict priority", i)

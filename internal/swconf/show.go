@@ -130,6 +130,8 @@ func (q *QoS) away() string {
 func (q *QoS) schedule(i int) string {
 	k := &q.Queues[i]
 	switch sum := 0; {
+	case k.Strict.V && !k.Strict.Is():
+		return "strict by default"
 	case k.Strict.V:
 		return "strict"
 	case k.Share.Is() && q.Ratio:

@@ -93,8 +93,7 @@ func (c *Config) Spec(base queue.Spec) (spec queue.Spec, notes []string, err err
 		note("not simulated: %s (line %d)", a.V, a.At.Line)
 	}
 	if open := q.openPriority(); c.Strict && open != "" {
-		note("queues %s have no line of their priority, by which they are strict here; simulated as sharing",
-			open)
+		note("queues %s have no line of their priority, by which they are strict here", open)
 	}
 	if q.Ratio {
 		percent(&spec)

@@ -171,3 +171,39 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Transmit queues are strict unless a line takes that away, and one that shares makes all below it share
+// (platform eos.json, tx_priority): what show says and what a simulated switch does.
+func TestPriorityUnsaid(t *testing.T) {
+	for _, c := range []struct{ queues, want string }{
+		{"", "7 strict by default, 6 strict by default, 5 strict by default, 4 strict by default, " +
+			"3 strict by default, 2 strict by default, 1 strict by default, 0 strict by default"},
+		{"   tx-queue 5\n      no priority\n", "7 strict by default, 6 strict by default, 5 leftover, 4 leftover, " +
+			"3 leftover, 2 leftover, 1 leftover, 0 leftover"},
+		{"   uc-tx-queue 6\n      priority strict\n   uc-tx-queue 3\n      no priority\n      bandwidth percent 95\n" +
+			"   uc-tx-queue 1\n      no priority\n      bandwidth percent 5\n",
+			"7 strict by default, 6 strict, 5 strict by default, 4 strict by default, 3 95 %, 2 leftover, 1 5 %, " +
+				"0 leftover"},
+	} {
+		cfg, err := Parse("x", []byte("hostname a\nqos profile P\n   priority-flow-control on\n"+
+			"   priority-flow-control priority 3 no-drop\n"+c.queues+
+			"interface Ethernet1\n   no switchport\n   mtu 9214\n   service-profile P\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		spec, _, err := cfg.Spec(queue.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range cfg.Views()[0].Rows {
+			got = append(got, fmt.Sprintf("%d %s", r.Group, r.Schedule))
+			if strict := strings.HasPrefix(r.Schedule, "strict"); spec.Queues[r.Group].Strict != strict {
+				t.Errorf("queue %d is %q and simulated with strict %v", r.Group, r.Schedule, !strict)
+			}
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%q:\n got %s\nwant %s", c.queues, s, c.want)
+		}
+	}
+}

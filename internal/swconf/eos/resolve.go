@@ -203,7 +203,22 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 			}
 		}
 	}
+	if p.c.Strict {
+		served(q)
+	}
 	return q
+}
+
+// served gives queues the priority that they have unless a line says otherwise: strict, down to the first that
+// shares, which makes all below it share too (platform, tx_priority).
+func served(q *swconf.QoS) {
+	for i := len(q.Queues) - 1; i >= 0; i-- {
+		k := &q.Queues[i]
+		if k.Share.Is() && !k.Strict.V || k.Strict.Is() && !k.Strict.V {
+			return
+		}
+		k.Strict.V = true
+	}
 }
 
 // fill gives a queue what a layer says and those before it did not.

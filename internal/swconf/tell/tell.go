@@ -177,7 +177,7 @@ func treated(q *swconf.QoS) (s []string) {
 		for _, x := range []struct {
 			said bool
 			what string
-		}{{k.Strict.V, "strict"}, {k.Share.Is(), fmt.Sprintf("%d %%", k.Share.V)},
+		}{{k.Strict.V && k.Strict.Is(), "strict"}, {k.Share.Is(), fmt.Sprintf("%d %%", k.Share.V)},
 			{k.WRED.Is() && k.WRED.V.ECN, "marks"}, {k.WRED.Is() && !k.WRED.V.ECN, "drops early"},
 			{k.WRED.V.Away != "", "as " + k.WRED.V.Away + " of another text says"},
 			{k.WRED.Is() && k.WRED.V.Away == "", fmt.Sprintf("from %d to %d with %g %%, weight %d",
