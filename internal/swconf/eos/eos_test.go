@@ -178,12 +178,13 @@ func TestPriorityUnsaid(t *testing.T) {
 	for _, c := range []struct{ queues, want string }{
 		{"", "7 strict by default, 6 strict by default, 5 strict by default, 4 strict by default, " +
 			"3 strict by default, 2 strict by default, 1 strict by default, 0 strict by default"},
-		{"   tx-queue 5\n      no priority\n", "7 strict by default, 6 strict by default, 5 leftover, 4 leftover, " +
-			"3 leftover, 2 leftover, 1 leftover, 0 leftover"},
-		{"   uc-tx-queue 6\n      priority strict\n   uc-tx-queue 3\n      no priority\n      bandwidth percent 95\n" +
-			"   uc-tx-queue 1\n      no priority\n      bandwidth percent 5\n",
-			"7 strict by default, 6 strict, 5 strict by default, 4 strict by default, 3 95 %, 2 leftover, 1 5 %, " +
-				"0 leftover"},
+		{"   tx-queue 5\n      no priority\n",
+			"7 strict by default, 6 strict by default, 5 leftover, 4 leftover, " +
+				"3 leftover, 2 leftover, 1 leftover, 0 leftover"},
+		{"   uc-tx-queue 6\n      priority strict\n   uc-tx-queue 3\n      no priority\n" +
+			"      bandwidth percent 95\n   uc-tx-queue 1\n      no priority\n      bandwidth percent 5\n",
+			"7 strict by default, 6 strict, 5 strict by default, 4 strict by default, 3 95 %, " +
+				"2 leftover, 1 5 %, 0 leftover"},
 	} {
 		cfg, err := Parse("x", []byte("hostname a\nqos profile P\n   priority-flow-control on\n"+
 			"   priority-flow-control priority 3 no-drop\n"+c.queues+

@@ -209,8 +209,8 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	return q
 }
 
-// served gives queues the priority that they have unless a line says otherwise: strict, down to the first that
-// shares, which makes all below it share too (platform, tx_priority).
+// served gives queues the priority that they have unless a line says otherwise: strict, down to the first
+// that shares, which makes all below it share too (platform, tx_priority).
 func served(q *swconf.QoS) {
 	for i := len(q.Queues) - 1; i >= 0; i-- {
 		k := &q.Queues[i]

@@ -111,7 +111,13 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] queue-limit percent <n:num>", func(*cli.Match) { q.Limit = swconf.Said[unit.Bytes]{} })
 	r.Set("[no] shape <more...>", func(*cli.Match) {})
 	r.Set("[no] set <more...>", func(*cli.Match) {})
-	r.Skip(p.pass, "description", "afd", "dynamic-packet-prioritization", "service-policy")
+	r.Set("[no] service-policy [ type queuing ] <name>", func(m *cli.Match) {
+		swconf.Assign(p.c, m, &q.under, "name", m.Word("name"))
+		if !given.MatchString(m.Word("name")) {
+			p.use(m, "policy-map type queuing", "name")
+		}
+	})
+	r.Skip(p.pass, "description", "afd", "dynamic-packet-prioritization")
 }
 
 // levels are what pauses begin and end at. Guides write them in bytes.

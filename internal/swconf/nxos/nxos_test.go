@@ -197,8 +197,8 @@ interface Ethernet1/2
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "Ethernet1/1 differ from the other ports; all are simulated like Ethernet1/2"; !strings.Contains(
-		strings.Join(notes, "\n"), want) {
+	want := "Ethernet1/1 differ from the other ports; all are simulated like Ethernet1/2"
+	if !strings.Contains(strings.Join(notes, "\n"), want) {
 		t.Errorf("notes %q, want one with %q", notes, want)
 	}
 }

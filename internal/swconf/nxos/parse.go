@@ -153,10 +153,15 @@ func (p *parser) root() *cli.Mode {
 	r.On("[no] router bgp <asn>", p.openBGP)
 	r.Set("[no] port-channel load-balance <how...>", p.pass)
 	r.Set("[no] ip load-sharing address <of:destination|source|source-destination> "+
-		"[ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] [ universal-id <seed> ] "+
+		"[ port <ports:destination|source|source-destination> ] [ gre ] [ gtpu ] "+
+		"[ udf offset <at:int> length <long:int> ] [ universal-id <seed> ] "+
 		"[ rotate <bits:int> ] [ concatenation ]", func(m *cli.Match) {
 		if m.No || m.Has("seed") {
 			swconf.Assign(c, m, &c.HashSeed, "seed", m.Word("seed"))
+		}
+		if m.Has("at") || m.No { // of RoCE's packets the bytes that name the queue pair, as guides have it
+			swconf.Assign(c, m, &c.Hash, "at", fmt.Sprintf("%s and %d bytes from offset %d", m.Word("of"),
+				m.Int("long"), m.Int("at")))
 		}
 	})
 	r.On("[no] route-map <name> pbr-statistics", func(*cli.Match) *cli.Mode { p.c.Passed++; return nil })

@@ -42,9 +42,10 @@ type policyClass struct {
 	at     swconf.Place
 	group  swconf.Said[int] // set qos-group
 	swconf.Queue
-	drops    swconf.Said[bool] // pauses without a priority: the class's own
-	cos      swconf.Said[int]  // set cos of network-qos
-	congests swconf.Said[bool] // congestion-control random-detect of network-qos, with ECN
+	drops    swconf.Said[bool]   // pauses without a priority: the class's own
+	cos      swconf.Said[int]    // set cos of network-qos
+	under    swconf.Said[string] // queuing policy that shares out what the class gets (Nexus 7000)
+	congests swconf.Said[bool]   // congestion-control random-detect of network-qos, with ECN
 }
 
 const mapTypes = "<type:qos|queuing|network-qos|control-plane>"
@@ -258,7 +259,9 @@ func queueOf(name string) (n int, in, ok bool) {
 }
 
 // seven are the names of queues on the Nexus 7000: 1p7q4t-out-pq1, -q2 to -q7, -q-default.
-var seven = regexp.MustCompile(`^(?:\dp)?\dq\dt(?:-\de)?-(in|out)-(?:pq|q)(?:([0-7])|-default)$`)
+// On the Nexus 7700 they are called 8e-4q8q-out-q1.
+var seven = regexp.MustCompile(
+	`^(?:(?:\dp)?\dq\dt(?:-\de(?:-4q4q)?)?|\de-\dq\dq)-(in|out)-(?:pq|q)(?:([0-7])|-default)$`)
 
 // fcoe is the class of Fibre Channel over Ethernet, which Nexus 5000 have by themselves.
 const fcoe = "class-fcoe"
@@ -271,8 +274,8 @@ const (
 
 // other are the names of queues on platforms whose queues are not numbered alike (Nexus 7000), and
 // classes that these have by themselves.
-var other = regexp.MustCompile(`^(\d\S*q\d*t?(-\de)?-(in|out)-\S+|c-\dq-\S+-(in|out)|c-dflt-\S+|` +
-	`c-nq-\d+e\S*|class-(fcoe|all-flood|ip-multicast))$`)
+var other = regexp.MustCompile(`^(\d\S*q\d*t?(-\de)?-(in|out)-\S+|c-\d[qe]-\S+-(in|out)|` +
+	`\de-\dq\dq-(in|out)-\S+|c-dflt-\S+|c-nq-\d+e\S*|class-(fcoe|all-flood|ip-multicast))$`)
 
 // fixed reports whether a class needs no class-map: it is the platform's own.
 func fixed(typ, name string) bool {

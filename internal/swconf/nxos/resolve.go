@@ -21,6 +21,7 @@ func (p *parser) resolve() {
 	p.watchdog()
 	p.listed()
 	p.predefine()
+	p.unnest()
 	p.numberQueues()
 	p.queues = p.called()
 	cache := map[[4]string]*swconf.QoS{}
