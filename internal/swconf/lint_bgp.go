@@ -3,6 +3,7 @@ package swconf
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -56,13 +57,18 @@ func (l *linter) bgpInactive() {
 	})
 }
 
-// bgpSilent finds switches that announce nothing of their own.
+// bgpSilent finds switches that announce nothing of their own. One of a tier without servers has nothing
+// that must be known: it passes on what it is told.
 func (l *linter) bgpSilent() {
 	l.routed(func(c *Config, b *BGP) {
 		if len(b.Main()) > 0 && !b.Connected.V && len(b.Networks) == 0 && !b.Others.V {
+			n := len(l.findings)
 			l.say(first(b.Connected.At, b.ASN.At),
 				"redistribute the connected networks, or name them with network",
 				"%s announces no network", c.Name())
+			if l.tier(c) > 1 {
+				l.warn(n)
+			}
 		}
 	})
 }
@@ -226,12 +232,21 @@ func (l *linter) bgpDuplicate() {
 			return
 		}
 		if o := leaves[b.ASN.V]; o != nil && !b.shares() {
-			l.say(b.ASN.At, "an AS number of its own for every leaf",
+			say := l.advise // spines may replace it (as-override): their texts tell, where they are here
+			if l.spines() {
+				say = l.say
+			}
+			say(b.ASN.At, "an AS number of its own for every leaf",
 				"%s has the AS number %d of %s: it drops the other's routes as a loop", c.Name(),
 				b.ASN.V, o.Name())
 		}
 		leaves[b.ASN.V] = c
 	})
+}
+
+// spines reports whether a text of a tier above the leaves is here.
+func (l *linter) spines() bool {
+	return slices.ContainsFunc(l.Configs, func(c *Config) bool { return c.BGP != nil && l.tier(c) > 1 })
 }
 
 func (l *linter) addressDuplicate() {

@@ -51,8 +51,12 @@ func (l *linter) pfcInterface() {
 			if p.QoS == nil || p.PFC.V != PFCOff || p.Down.V || !p.PFC.Is() && !l.wanted(c, p) {
 				continue
 			}
+			say := l.say
+			if !l.wanted(c, p) {
+				say = l.advise // told to be off, and nothing of RoCE's is on it: it leads elsewhere
+			}
 			if m := p.QoS.paused(); m != 0 {
-				l.say(first(p.PFC.At, p.At), "turn PFC on for the port",
+				say(first(p.PFC.At, p.At), "turn PFC on for the port",
 					"%s does no PFC although priority %s is lossless", p.Name, Priorities(m))
 			}
 		}

@@ -28,7 +28,7 @@ func (l *linter) evpnNextHop() {
 			if c.OS == EOS {
 				fix = "neighbor " + n.Name() + " next-hop-unchanged"
 			}
-			l.say(n.At, fix, "%s tells %s EVPN routes with itself as their next hop, and ends no tunnel",
+			l.sayOf(c)(n.At, fix, "%s tells %s EVPN routes with itself as their next hop, and ends no tunnel",
 				c.Name(), n.Name())
 		}
 	})
@@ -50,9 +50,10 @@ func (l *linter) evpnSegment() {
 		switch {
 		case segment.Line == 0:
 		case !c.Shares.V:
-			l.say(segment, "evpn multihoming", "%s has Ethernet segments and multihoming is off", c.Name())
+			l.sayOf(c)(segment, "evpn multihoming",
+				"%s has Ethernet segments and multihoming is off", c.Name())
 		case !watched:
-			fix, say := "evpn multihoming core-tracking on the uplinks", l.say
+			fix, say := "evpn multihoming core-tracking on the uplinks", l.sayOf(c)
 			if c.OS == EOS {
 				fix, say = "a link tracking group, upstream on the uplinks", l.advise
 			}

@@ -24,6 +24,7 @@ type hosted struct {
 	h      *Host
 	sides  []side
 	cabled bool // by a fabric; else every switch given is one
+	partly bool // what was asked last is wrong at some of the switches that may be its own
 	faults []hostFault
 }
 
@@ -32,6 +33,7 @@ type hostFault struct {
 	at       Place
 	fix, msg string
 	nics     []string
+	partly   bool
 }
 
 // hosts visits every host with its switches, and reports what the visit finds, NICs with the same fault
@@ -41,10 +43,15 @@ func (l *linter) hosts(visit func(*hosted, *HostNIC)) {
 		x := &l.hostSides[i]
 		x.l, x.faults = l, x.faults[:0]
 		for _, n := range x.h.NICs {
+			x.partly = false
 			visit(x, n)
 		}
 		for _, f := range x.faults {
-			l.say(f.at, f.fix, "%s: %s", strings.Join(f.nics, ", "), f.msg)
+			say := l.say
+			if f.partly { // it may be cabled to the others
+				say = l.advise
+			}
+			say(f.at, f.fix, "%s: %s", strings.Join(f.nics, ", "), f.msg)
 		}
 	}
 }
@@ -61,7 +68,7 @@ func (x *hosted) fault(n *HostNIC, at Place, fix, format string, args ...any) {
 			return
 		}
 	}
-	x.faults = append(x.faults, hostFault{at, fix, msg, []string{n.Title()}})
+	x.faults = append(x.faults, hostFault{at, fix, msg, []string{n.Title()}, x.partly})
 }
 
 // sided finds the switches of every host, once: those that the fabric cables it to, or all that are given.
@@ -142,9 +149,11 @@ func (l *linter) cabledSides() map[int][]side {
 func (x *hosted) wrong(is func(side) bool) (s side, where string) {
 	n := 0
 	names := map[string]bool{}
+	x.partly = false
 	for _, o := range x.sides {
 		name := o.name(x.cabled)
 		if !is(o) || names[name] {
+			x.partly = x.partly || !names[name] && !x.cabled
 			continue
 		}
 		if names[name] = true; n == 0 {

@@ -154,3 +154,33 @@ func TestHostWords(t *testing.T) {
 		t.Errorf("%+v, want %q", got, want)
 	}
 }
+
+// A host that nobody says the switch of is wrong where it is wrong at all of them; where it suits one, that
+// may be its own, and the other is another fabric's.
+func TestHostOfAnotherSwitch(t *testing.T) {
+	h, _ := node()
+	own, other := leaf(), leaf()
+	other.File, other.Hostname = "y.cfg", Say("other", Place{File: "y.cfg", Line: 1})
+	other.QoS.Queues[4], other.QoS.Queues[3] = other.QoS.Queues[3], Queue{}
+	other.QoS.Queues[4].Pause = Say(4, at(33))
+	worst := func(cs ...*Config) (worst Severity) {
+		for _, f := range Lint(Input{Configs: cs, Hosts: []*Host{h}, DataDSCP: 24, CNPDSCP: 48, PathMTU: 4096,
+			Pipeline: unit.Microsecond / 2, Base: queue.Default()}) {
+			if f.Rule == "host-pfc-differs" && worst != Error {
+				worst = f.Severity
+			}
+		}
+		return worst
+	}
+	if s := worst(own); s != "" {
+		t.Errorf("its own switch: %q", s)
+	}
+	if s := worst(other); s != Error {
+		t.Errorf("the only switch there is pauses another priority: %q", s)
+	}
+	for _, cs := range [][]*Config{{own, other}, {other, own}} {
+		if s := worst(cs...); s != Warning {
+			t.Errorf("one of two suits it: %q", s)
+		}
+	}
+}

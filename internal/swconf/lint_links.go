@@ -279,13 +279,18 @@ func (l *linter) unused() {
 
 func (l *linter) undefined() {
 	for _, c := range l.Configs {
-		have := map[[2]string]bool{}
+		have, kinds := map[[2]string]bool{}, map[string]bool{}
 		for _, o := range c.Objects {
 			have[[2]string{o.Kind, o.Name}] = true
+			kinds[o.Kind] = kinds[o.Kind] || !o.Quiet
 		}
 		for _, r := range c.Refs {
 			if !have[[2]string{r.Kind, r.Name}] {
-				l.say(r.At, "define it, or correct the name", "%s %s is applied and not defined",
+				say := l.say
+				if !kinds[r.Kind] { // of a part that defines none of the kind: they may stand elsewhere
+					say = l.sayOf(c)
+				}
+				say(r.At, "define it, or correct the name", "%s %s is applied and not defined",
 					r.Kind, r.Name)
 			}
 		}

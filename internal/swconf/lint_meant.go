@@ -32,6 +32,21 @@ func (l *linter) advise(at Place, fix, format string, args ...any) {
 	}
 }
 
+// warn makes the findings from the n-th on warnings.
+func (l *linter) warn(n int) {
+	for i := range l.findings[n:] {
+		l.findings[n+i].Severity = Warning
+	}
+}
+
+// sayOf is say of a whole text, and advise of a part, where what is missing may stand elsewhere.
+func (l *linter) sayOf(c *Config) func(at Place, fix, format string, args ...any) {
+	if c.Part {
+		return l.advise
+	}
+	return l.say
+}
+
 // nothingMarks reports whether no queue of a text marks, or drops early: a design of pauses alone.
 func (c *Config) nothingMarks() bool {
 	early := func(q *QoS) bool {

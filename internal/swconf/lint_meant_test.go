@@ -118,3 +118,26 @@ func TestLLDPOfParts(t *testing.T) {
 		}
 	}
 }
+
+// Thresholds that no device takes are errors; those that one takes and runs are advice.
+func TestThresholdLevels(t *testing.T) {
+	for _, c := range []struct {
+		what string
+		set  func(q *Queue)
+		want Severity
+	}{
+		{"right", func(*Queue) {}, ""},
+		{"a pause that ends above where it began", func(q *Queue) { q.PG.V.XOn = q.PG.V.XOff + 1 }, Error},
+		{"a pause that ends where it began", func(q *Queue) { q.PG.V.XOn = q.PG.V.XOff }, Warning},
+		{"the same without WRED", func(q *Queue) { q.WRED, q.PG.V.XOn = Said[WRED]{}, q.PG.V.XOff }, Warning},
+		{"marks from below xON on", func(q *Queue) { q.WRED.V.Min = q.PG.V.XOn }, Warning},
+		{"pauses before all is marked", func(q *Queue) { q.WRED.V.Max = q.PG.V.XOff }, Error},
+		{"marks that end before they begin", func(q *Queue) { q.WRED.V.Min = q.WRED.V.Max + 1 }, Error},
+	} {
+		x := leaf()
+		c.set(&x.QoS.Queues[3])
+		if got := severity(x, "threshold-order"); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}

@@ -9,15 +9,16 @@ import (
 )
 
 // thresholdOrder checks the seed's rule of thumb: xON < WRED min < WRED max <
-// xOFF. A violation is reported on both lines that take part in it.
+// xOFF. A violation is reported on both lines that take part in it. What devices take and run is a warning:
+// a pause that ends where it began (NX-OS 10.3 on a Nexus 93180YC-EX runs 12480 for both), which flaps, and
+// marks that begin below xON, which only come early.
 func (l *linter) thresholdOrder() {
 	const fix = "keep xON < WRED minimum < WRED maximum < xOFF, for example 100, 150, 3000 and 3500 kbytes"
 	l.queues(func(v variant, i int, q *Queue) {
 		w, g := q.WRED, q.PG
 		if !w.Is() || w.V.Max == 0 {
 			if g.Is() && g.V.XOff > 0 && g.V.XOn >= g.V.XOff {
-				l.say(first(g.V.XOnAt, g.At), fix, "queue %d: xON %v is not below xOFF %v", i,
-					g.V.XOn, g.V.XOff)
+				l.resumes(first(g.V.XOnAt, g.At), i, g.V.XOn, g.V.XOff)
 			}
 			return
 		}
@@ -47,13 +48,25 @@ func (l *linter) thresholdOrder() {
 		}
 		switch {
 		case xon >= xoff:
-			l.say(first(g.V.XOnAt, g.At, w.At), fix, "queue %d: xON %v is not below xOFF %v", i, xon, xoff)
+			l.resumes(first(g.V.XOnAt, g.At, w.At), i, xon, xoff)
 		case w.V.Max >= xoff:
 			both(w.V.MaxAt, g.V.XOffAt, "WRED maximum %v is not below %sxOFF %v", w.V.Max, whose, xoff)
 		case xon >= w.V.Min:
+			n := len(l.findings)
 			both(w.V.MinAt, g.V.XOnAt, "%sxON %v is not below WRED minimum %v", whose, xon, w.V.Min)
+			l.warn(n)
 		}
 	})
+}
+
+// resumes reports a pause that ends above where it began, which devices refuse, or right there.
+func (l *linter) resumes(at Place, queue int, xon, xoff unit.Bytes) {
+	n := len(l.findings)
+	l.say(at, "a resume threshold some packets below the pause threshold",
+		"queue %d: xON %v is not below xOFF %v", queue, xon, xoff)
+	if xon == xoff {
+		l.warn(n)
+	}
 }
 
 func (l *linter) thresholdBuffer() {
@@ -231,7 +244,7 @@ func (l *linter) dataStarved() {
 	l.variants(func(v variant) {
 		q := &v.q.Queues[l.data(v.q)]
 		if q.Share.Is() && q.Share.V == 0 && !q.Strict.V && v.q.DSCP[l.DataDSCP].Is() {
-			l.say(q.Share.At, "give the RoCE queue its share, for example 50",
+			l.meant(v)(q.Share.At, "give the RoCE queue its share, for example 50",
 				"queue %d carries RoCE data and gets 0 %% of the bandwidth", l.data(v.q))
 		}
 	})
