@@ -1,6 +1,8 @@
 package junos
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,9 +10,10 @@ import (
 	"railyard/internal/swconf/tree"
 )
 
-// filters are firewall filters, as far as they give packets a class: what arrives at a port and fits a
-// term is
-// of its class, whatever the classifier says.
+// filters are firewall filters, as far as they give packets a class: what arrives at a port and fits a term
+// is of its class, whatever the classifier says. Which packets these are is told of RoCE's, which are UDP to
+// port 4791, by their DSCP: a term of other protocols or ports takes none of them, and one that asks for an
+// address takes some, so that it decides nothing here.
 type filters struct {
 	terms map[string]map[string]*term // by family and name, by term
 	order map[string][]string
@@ -22,8 +25,34 @@ type term struct {
 	cos   [8]bool
 	asks  bool // for DSCPs
 	tags  bool // for 802.1p priorities
-	other bool // for something that no DSCP tells
+	other bool // for something that neither a DSCP nor RoCE's port tells
 	class swconf.Said[string]
+	drops swconf.Said[string] // discard, reject
+	next  bool                // goes on with the next term
+
+	ethers, protocols, ports oneOf
+}
+
+// oneOf is a condition that holds for one of several values: whether it is asked for, and holds for RoCE's.
+type oneOf struct{ asked, holds bool }
+
+func (o *oneOf) add(holds bool) { o.asked, o.holds = true, o.holds || holds }
+
+// fails reports whether no packet of RoCE meets it.
+func (o oneOf) fails() bool { return o.asked && !o.holds }
+
+// rocePort is the UDP port that RoCEv2 goes to (IBTA annex A17).
+const rocePort = 4791
+
+// hasPort reports whether RoCE's port is among those of a word: 4791, 4000-5000, or a service's name.
+func hasPort(word string) bool {
+	from, to, ranged := strings.Cut(word, "-")
+	if !ranged {
+		to = from
+	}
+	lo, err1 := strconv.Atoi(from)
+	hi, err2 := strconv.Atoi(to)
+	return err1 == nil && err2 == nil && lo <= rocePort && rocePort <= hi
 }
 
 func (p *parser) filterRows(g *tree.Grammar) {
@@ -46,8 +75,29 @@ func (p *parser) filterRows(g *tree.Grammar) {
 		g.Add(c+"then forwarding-class <class>", func(m *tree.Match) {
 			of(m).class = tree.Say(m, "class", m.Word("class"))
 		})
-		g.Add(c+"then <what:accept|discard|reject> <more...>", func(m *tree.Match) { of(m) })
-		g.Add(c+"from dscp <point>", func(m *tree.Match) {
+		g.Add(c+"then next term", func(m *tree.Match) { of(m).next = true })
+		drop := func(m *tree.Match) { of(m).drops = tree.Say(m, "what", m.Word("what")) }
+		g.Add(c+"then <what:discard|reject>", drop)
+		g.Add(c+"then <what:reject> <more...>", drop)
+		g.Add(c+"then accept", func(m *tree.Match) { of(m) })
+		for _, w := range []string{"protocol", "ip-protocol", "next-header", "payload-protocol"} {
+			g.Add(c+"from "+w+" <what>", func(m *tree.Match) {
+				of(m).protocols.add(m.Word("what") == "udp" || m.Word("what") == "17")
+			})
+		}
+		for _, w := range []string{"destination-port", "port"} { // a source port is nobody's choice
+			g.Add(c+"from "+w+" <what>", func(m *tree.Match) { of(m).ports.add(hasPort(m.Word("what"))) })
+		}
+		g.Add(c+"from destination-port-except <what>", func(m *tree.Match) {
+			of(m).ports.add(!hasPort(m.Word("what")))
+		})
+		for _, w := range []string{"ether-type", "ip-version"} {
+			g.Add(c+"from "+w+" <what>", func(m *tree.Match) {
+				w := m.Word("what")
+				of(m).ethers.add(w == "ipv4" || w == "ipv6" || w == "0x800" || w == "0x86dd")
+			})
+		}
+		asks := func(m *tree.Match) {
 			t := of(m)
 			t.asks = true
 			if n, err := strconv.Atoi(m.Word("point")); err == nil && n >= 0 && n < 64 &&
@@ -56,7 +106,9 @@ func (p *parser) filterRows(g *tree.Grammar) {
 			} else if n, ok := p.point(m, "point", 6); ok {
 				t.dscp[n] = true
 			}
-		})
+		}
+		g.Add(c+"from dscp <point>", asks)
+		g.Add(c+"from traffic-class <point>", asks) // IPv6's
 		for _, w := range []string{"learn-vlan-1p-priority", "user-vlan-1p-priority"} {
 			g.Add(c+"from "+w+" <n:int>", func(m *tree.Match) {
 				if t, n := of(m), m.Int("n"); n >= 0 && n < 8 {
@@ -70,6 +122,7 @@ func (p *parser) filterRows(g *tree.Grammar) {
 	for _, w := range []string{"inet", "ethernet-switching", "inet6"} {
 		for _, in := range []string{"input", "input-list"} {
 			g.Add("interfaces <if> unit <unit> family "+w+" filter "+in+" <name>", func(m *tree.Match) {
+				p.named(m.Word("if"), m.At("if"))
 				p.units[m.Word("if")] = true
 				f.uses[m.Word("if")] = append(f.uses[m.Word("if")], tree.Say(m, "name",
 					w+" "+m.Word("name")))
@@ -97,14 +150,30 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 	for _, name := range p.filters.order[key] {
 		t := p.filters.terms[key][name]
 		f := p.cos.classes[t.class.V]
-		if t.other {
-			continue // of some packets only
+		if t.ethers.fails() || t.protocols.fails() || t.ports.fails() {
+			continue // of other packets than RoCE's
+		}
+		if t.other { // of some packets only
+			if t.class.Is() {
+				p.told(&p.c.Apart, t.class.At,
+					"filter %s gives %s by more than DSCPs and RoCE's port (term %s)",
+					key, t.class.V, name)
+			}
+			continue
+		}
+		if t.ports.asked && t.class.Is() {
+			p.told(&p.c.ByPort, t.class.At, "filter %s takes RoCE's packets by their UDP port (term %s)",
+				key, name)
+		}
+		if t.drops.Is() && !t.tags && slices.Contains(dscp[:], false) {
+			p.told(&p.c.Apart, t.drops.At, "filter %s drops packets that RoCE's are among (term %s)", key,
+				name)
 		}
 		for d := range dscp {
 			if dscp[d] || t.tags || t.asks && !t.dscp[d] {
 				continue
 			}
-			if dscp[d] = true; t.class.Is() && f != nil && !f.multi {
+			if dscp[d] = !t.next; t.class.Is() && f != nil && !f.multi {
 				q.DSCP[d] = swconf.Say(uint8(f.queue.V), t.class.At)
 				if q.Feeds[f.queue.V&7].Line == 0 {
 					q.Feeds[f.queue.V&7] = t.class.At
@@ -117,12 +186,23 @@ func (p *parser) filter(q *swconf.QoS, key string, use swconf.Said[string]) {
 			}
 		}
 		for i := range cos {
-			if cos[i] || t.asks || t.tags && !t.cos[i] {
+			if cos[i] || t.asks || t.ports.asked || t.tags && !t.cos[i] {
 				continue
 			}
-			if cos[i] = true; t.class.Is() && f != nil && !f.multi && t.tags {
+			if cos[i] = !t.next; t.class.Is() && f != nil && !f.multi && t.tags {
 				q.COS[i] = swconf.Say(uint8(f.queue.V), t.class.At)
 			}
 		}
+	}
+	if slices.Contains(dscp[:], false) && len(p.filters.order[key]) > 0 { // as every filter of Junos ends
+		p.told(&p.c.Apart, use.At, "filter %s drops what no term of it takes", key)
+	}
+}
+
+// told notes something once, however many ports it holds for.
+func (p *parser) told(to *[]swconf.Said[string], at swconf.Place, format string, args ...any) {
+	args[0] = strings.TrimSpace(args[0].(string))
+	if s := swconf.Say(fmt.Sprintf(format, args...), at); !slices.Contains(*to, s) {
+		*to = append(*to, s)
 	}
 }
