@@ -22,7 +22,7 @@ type configCmd struct {
 }
 
 func (c *configCmd) Help() string {
-	return `Reads Cisco NX-OS, SONiC config_db.json, FRR, Arista EOS, Cumulus NVUE (commands and YAML),
+	return `Reads Cisco NX-OS, SONiC config_db.json, FRR, Arista EOS, Cumulus NVUE (commands, YAML, JSON),
 Dell Enterprise SONiC and Junos (QFX).
 
 Examples:

@@ -183,6 +183,22 @@ func TestSpecOfText(t *testing.T) {
 	}
 }
 
+// A switch whose watchdog waits shorter than its platform polls unasked polls as often as that; what the text
+// says of polling stays.
+func TestWatchdogPolls(t *testing.T) {
+	c := leaf()
+	c.Watchdog.Poll = Said[unit.Time]{V: 200 * unit.Millisecond}
+	c.Watchdog.Detect, c.Watchdog.Restore = Say(100*unit.Millisecond, at(98)), Say(300*unit.Millisecond,
+		at(99))
+	if s, _, err := c.Spec(queue.Default()); err != nil || s.Watchdog.Poll != 100*unit.Millisecond {
+		t.Errorf("%v, %+v", err, s.Watchdog)
+	}
+	c.Watchdog.Poll = Say(200*unit.Millisecond, at(97))
+	if s, _, err := c.Spec(queue.Default()); err == nil {
+		t.Errorf("%+v", s.Watchdog)
+	}
+}
+
 // A text may name so many interfaces and say so much of them, not one more; what is over stays over.
 func TestRoom(t *testing.T) {
 	c := &Config{}

@@ -129,6 +129,9 @@ func (c *Config) watchdog(base queue.Watchdog, note func(string, ...any)) queue.
 	if !w.On {
 		return w
 	}
+	if !c.Watchdog.Poll.Is() && w.Detect > 0 && w.Restore > 0 { // the switch polls as often as its times ask
+		w.Poll = min(w.Poll, w.Detect, w.Restore)
+	}
 	if base.Poll == 0 || base.Detect == 0 || base.Restore == 0 {
 		base = queue.Default().Watchdog
 	}

@@ -204,6 +204,9 @@ func (p *parser) build(u *uses) *swconf.QoS {
 			}
 		}
 	}
+	if n := u.maps[dscpTC]; !q.Input.Is() && n.Is() && len(p.maps[dscpTC]) == 0 {
+		q.Away = n
+	}
 	if t, name := p.of(u, dot1pTC); t != nil {
 		if !q.Input.Is() {
 			q.Input = name

@@ -96,6 +96,9 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 func detect(file, text string) (swconf.OS, error) {
 	const telling = 1 << 20 // of a text says what it is in
 	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
+	if nvue.LooksJSON(text) {
+		return swconf.NVUE, nil
+	}
 	tables := sonic.Looks(text)
 	if tables > 1 { // JSON, which no other is: large, and searched once
 		return swconf.SONiC, nil

@@ -8,6 +8,10 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
+// cumulusFile is what switchd's files are called.
+const cumulusFile = "a file of Cumulus Linux's switchd, as traffic.conf and qos_features.conf are " +
+	"(what nv config show prints is read)"
+
 // TestStrangers: a text of an operating system that is not read is named with what it looks like, though it
 // says much that languages which are read say, too.
 func TestStrangers(t *testing.T) {
@@ -23,6 +27,8 @@ func TestStrangers(t *testing.T) {
 		"Dell OS10": "hostname OS10\nclass-map type network-qos p\n match qos-group 3\npolicy-map type " +
 			"network-qos q\n class p\n  pause\ntrust dot1p-map m\ninterface ethernet1/1/1\n " +
 			"priority-flow-control mode on\n service-policy input type network-qos q\n",
+		cumulusFile: "# packet header field\n" +
+			"traffic.packet_priority_source_set = [802.1p,dscp]\ntraffic.cos_3.priority_source.dscp = [26]\n",
 		"Nokia SR Linux": "interface ethernet-1/1 {\n}\nnetwork-instance default {\n    protocols {\n" +
 			"    }\n}\n",
 		"Nokia SR OS":         "# TiMOS-B-20.10.R1\nexit all\nconfigure\n",

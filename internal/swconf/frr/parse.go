@@ -4,6 +4,7 @@ package frr
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ type parser struct {
 	tables map[string]*swconf.BGP // of VRFs and views, by name
 	vrfs   []*swconf.BGP          // of VRFs, by whose neighbours the switch's are completed
 	free   bool                   // eBGP needs no policies unless said
+	named  bool                   // the text says which FRR it is of
 	seen   map[string]bool        // route-maps and prefix-lists, whose entries are many
 }
 
@@ -35,6 +37,10 @@ func newParser(file string) *parser {
 	return &parser{c: &swconf.Config{OS: swconf.FRR, File: file}, peers: swconf.NewPeers(),
 		seen: map[string]bool{}, tables: map[string]*swconf.BGP{}}
 }
+
+// quagga is what a text says of itself that was written for FRR's predecessor, whose eBGP works without
+// policies: in its header, or where it logs to.
+var quagga = regexp.MustCompile(`(?im)^\s*(?:!|log file ).*\bquagga\b`)
 
 // Parse reads a configuration.
 func Parse(file string, text []byte) (*swconf.Config, error) {
@@ -47,6 +53,7 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err := swconf.ReadLines(p.c, lines, p.root()); err != nil {
 		return nil, err
 	}
+	p.free = p.free || !p.named && quagga.Match(text)
 	p.finish()
 	return p.c, nil
 }

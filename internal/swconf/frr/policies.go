@@ -11,13 +11,14 @@ import (
 // ebgp-requires-policy; RFC 8212 since 7.4) its own running text says nothing of it.
 func (p *parser) defaults(r *cli.Mode) {
 	r.Set("[no] frr defaults <profile:datacenter|traditional>", func(m *cli.Match) {
-		p.free = m.Word("profile") == "datacenter" && !m.No
+		p.free, p.named = m.Word("profile") == "datacenter" && !m.No, true
 	})
 	r.Set("frr version <release> [ <more...> ]", func(m *cli.Match) {
 		major, rest, _ := strings.Cut(m.Word("release"), ".")
 		minor := strings.IndexFunc(rest+"x", func(c rune) bool { return c < '0' || c > '9' })
 		a, err := strconv.Atoi(major)
 		b, _ := strconv.Atoi(rest[:minor])
+		p.named = true
 		p.free = p.free || err == nil && (a < 7 || a == 7 && b < 4)
 	})
 }

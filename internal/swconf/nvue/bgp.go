@@ -100,7 +100,7 @@ func (p *parser) routingRows(g *tree.Grammar) {
 	for _, what := range []string{"neighbor", "peer"} {
 		p.neighborRows(g, v, what)
 	}
-	p.groupRows(g, own, v)
+	p.groupRows(g, v)
 	g.Pass(v + "plane-id")
 	g.Pass(v+"path-selection", v+"timers", v+"graceful-restart", v+"confederation", v+"cluster-id", v+"rd",
 		v+"route-export", v+"route-import", v+"route-reflection", v+"dynamic-neighbor",
@@ -130,8 +130,8 @@ func (p *parser) neighborRows(g *tree.Grammar, v, what string) {
 	each("", func(*swconf.Neighbor, *tree.Match) {})
 	each(" remote-as <as>", func(n *swconf.Neighbor, m *tree.Match) { n.Remote = p.remote(m) })
 	each(" peer-group <group>", func(n *swconf.Neighbor, m *tree.Match) {
-		n.Group = tree.Say(m, "group", m.Word("group"))
-		p.c.Use(groupKind, m.Word("group"), m.At("group"))
+		n.Group = tree.Say(m, "group", groupName(m))
+		p.c.Use(groupKind, n.Group.V, n.Group.At)
 	})
 	each(" type <kind:unnumbered|numbered>", func(*swconf.Neighbor, *tree.Match) {})
 	ofPeer(each)
@@ -164,11 +164,19 @@ func ofPeer(each func(string, func(*swconf.Neighbor, *tree.Match))) {
 
 const groupKind = "peer-group"
 
-func (p *parser) groupRows(g *tree.Grammar, own func(string, func(*swconf.BGP, *tree.Match)), v string) {
+// groupName is a group's with its VRF's: each has its own.
+func groupName(m *tree.Match) string {
+	if vrf := m.Word("vrf"); vrf != "default" {
+		return vrf + " " + m.Word("group")
+	}
+	return m.Word("group")
+}
+
+func (p *parser) groupRows(g *tree.Grammar, v string) {
 	r := &p.bgp
 	each := func(path string, do func(n *swconf.Neighbor, m *tree.Match)) {
-		own("peer-group <group>"+path, func(b *swconf.BGP, m *tree.Match) {
-			name := m.Word("group")
+		g.Add(v+"peer-group <group>"+path, func(m *tree.Match) {
+			name := groupName(m)
 			if !r.defined[name] {
 				r.defined[name] = true
 				r.peers.Group(name, m.At("group"))

@@ -58,7 +58,7 @@ func newParser(file string) *parser {
 	return p
 }
 
-// Parse reads a configuration in either form.
+// Parse reads a configuration in any of its forms: commands, YAML, JSON.
 func Parse(file string, text []byte) (*swconf.Config, error) {
 	if err := cli.Check(file, text); err != nil {
 		return nil, err
@@ -69,7 +69,13 @@ func Parse(file string, text []byte) (*swconf.Config, error) {
 	if isYAML(lines) {
 		read = p.yaml
 	}
-	if err := read(lines); err != nil {
+	var err error
+	if b := strings.TrimSpace(string(text[:min(len(text), 64)])); b != "" && (b[0] == '{' || b[0] == '[') {
+		err = p.json(text)
+	} else {
+		err = read(lines)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := p.interpret(); err != nil {

@@ -26,7 +26,7 @@ func facts(text string) string {
 // What NVUE's lines say: of queues with RoCE's one command and profile by profile, of ports and bonds, of
 // BGP, in commands and in YAML; and what is told of malformed ones.
 func TestLines(t *testing.T) {
-	for _, page := range []string{"roce", "queues", "ports", "routing", "yaml", "faults"} {
+	for _, page := range []string{"roce", "queues", "ports", "routing", "yaml", "json", "faults"} {
 		t.Run(page, func(t *testing.T) { story.Cases(t, page, facts) })
 	}
 }
