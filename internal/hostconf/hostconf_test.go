@@ -149,3 +149,27 @@ func TestAnyText(t *testing.T) {
 		said(h)
 	})
 }
+
+// FEC and autonegotiation of a NIC, as ethtool is told and as it prints them; a code that it does not know is
+// refused with those that it does.
+func TestCodes(t *testing.T) {
+	for text, want := range map[string]string{
+		"ethtool --set-fec eth0 encoding rs\n":       "FEC rs",
+		"ethtool --set-fec eth0 encoding RS BaseR\n": "FEC auto",
+		"ethtool --set-fec eth0 encoding off\n":      "FEC off",
+		"ethtool -s eth0 speed 100000 autoneg off\n": "autonegotiation off",
+		"ethtool -s eth0 autoneg on duplex full\n":   "autonegotiation on",
+		"$ ethtool --show-fec eth0\nFEC parameters for eth0:\n" +
+			"Configured FEC encodings: Auto\nActive FEC encoding: RS\n$ ": "FEC rs",
+		"ethtool --set-fec eth0 encoding reed\n": "auto, off, rs, baser or llrs are accepted",
+		"ethtool --set-fec eth0 rs\n":            "it takes encoding with auto, off, rs, baser or llrs",
+		"ethtool --set-fec eth0\n":               "it takes encoding with",
+	} {
+		h, err := Parse("host.sh", []byte(text+"mlnx_qos -i eth0 --trust dscp\n"))
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if got := said(h); !strings.Contains(got, want) {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package hostconf
 
 import (
+	"strings"
+
 	"railyard/internal/field"
 	"railyard/internal/swconf"
 )
@@ -55,9 +57,23 @@ func (r *reader) ifconfig(w words) {
 	}
 }
 
-// ethtool takes ethtool -A eth0 rx off tx off: pauses of the whole link.
+// ethtool takes ethtool -A eth0 rx off tx off, pauses of the whole link, its FEC and whether it negotiates.
 func (r *reader) ethtool(w words) {
-	if w.text(0) != "-A" && w.text(0) != "--pause" || w.text(1) == "" {
+	switch what := w.text(0); {
+	case w.text(1) == "":
+		return
+	case what == "--set-fec":
+		r.setFEC(w)
+		return
+	case what == "-s" || what == "--change":
+		for i := 2; i+1 < len(w.all); i++ {
+			if on, ok := yes(w.text(i + 1)); w.text(i) == "autoneg" && ok {
+				r.mark(w.at, read)
+				r.net(w.text(1), w.at).Nego = swconf.Say(on, w.at)
+			}
+		}
+		return
+	case what != "-A" && what != "--pause":
 		return
 	}
 	r.mark(w.at, read)
@@ -73,6 +89,36 @@ func (r *reader) ethtool(w words) {
 		on = on || v && w.text(i) != "autoneg"
 	}
 	n.Pause = swconf.Say(on, w.at)
+}
+
+// setFEC takes ethtool --set-fec eth0 encoding rs; of several codes the NIC takes what fits.
+func (r *reader) setFEC(w words) {
+	if w.text(2) != "encoding" || w.text(3) == "" {
+		r.wrong(w.at, "ethtool --set-fec", "has %s; it takes encoding with %s",
+			field.Quote(w.text(2)), "auto, off, rs, baser or llrs")
+		return
+	}
+	code := ""
+	for i := 3; i < len(w.all); i++ {
+		c := strings.ToLower(w.text(i))
+		switch c {
+		case "auto", "off", "rs", "baser", "llrs":
+		default:
+			if vague(c) {
+				r.unknown(w.at, "ethtool --set-fec", "the value is not known here")
+			} else {
+				r.wrong(w.at, "ethtool --set-fec", "has encoding %s; auto, off, rs, baser or llrs are accepted",
+					field.Quote(w.text(i)))
+			}
+			return
+		}
+		if code != "" && code != c {
+			c = "auto"
+		}
+		code = c
+	}
+	r.mark(w.at, read)
+	r.net(w.text(1), w.at).FEC = swconf.Say(code, w.at)
 }
 
 // hostname takes a name that is set.

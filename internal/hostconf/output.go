@@ -130,6 +130,12 @@ func init() {
 	add(`^(`+variables+`\w+)=(.*)$`, func(r *reader, m []string, at swconf.Place) {
 		r.variable(m[1], m[2], at)
 	})
+	add(`^FEC parameters for (\S+):$`, func(r *reader, m []string, at swconf.Place) { // ethtool --show-fec
+		r.out.nic = r.net(m[1], at)
+	})
+	add(`^Active FEC encodings?: (\S+)`, func(r *reader, m []string, at swconf.Place) {
+		r.now(at).FEC = swconf.Say(strings.ToLower(m[1]), at)
+	})
 	add(`^prio-pfc (.*)$`, each1("pfc", "prio-pfc"))
 	add(`^dscp-prio (.*)$`, each1("app", "dscp-prio"))
 	add(`^prio-tc (.*)$`, each1("ets", "prio-tc"))

@@ -56,6 +56,8 @@ type HostNIC struct {
 	MTU     Said[unit.Bytes]    // of the network device
 	PathMTU Said[int]           // payload of a RoCE packet (active_mtu)
 	Pause   Said[bool]          // link-level pause, which stops all classes
+	FEC     Said[string]        // as ethtool names it
+	Nego    Said[bool]          // negotiates speed and FEC with the other end
 	GIDs    []Said[HostGID]
 }
 

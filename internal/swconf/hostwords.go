@@ -90,6 +90,12 @@ func (h *Host) Lines(n *HostNIC) (out []string) {
 	if n.Pause.Is() {
 		add("link-level pause %s", onOff(n.Pause))
 	}
+	if n.FEC.Is() {
+		add("FEC %s", n.FEC.V)
+	}
+	if n.Nego.Is() {
+		add("autonegotiation %s", onOff(n.Nego))
+	}
 	if n.DCBX.Is() {
 		add("DCBX by %s", n.DCBX.V)
 	}

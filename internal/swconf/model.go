@@ -197,6 +197,7 @@ type Port struct {
 	Desc     Said[string]
 	Speed    Said[unit.Rate]
 	FEC      Said[string] // as the language names it
+	Nego     Said[bool]   // negotiates speed and FEC with the other end (IEEE 802.3 clause 73)
 	CableMM  Said[int64]
 	MTU      Said[unit.Bytes]
 	Down     Said[bool]

@@ -208,6 +208,12 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 			q.Speed = swconf.SaidAt(p.c, m, "s", unit.Rate(n)*unit.Mbps)
 		}
 	})
+	set("[no] fec <mode>", func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.FEC, "mode", m.Word("mode"))
+	})
+	set("autoneg <v:on|off>", func(q *swconf.Port, m *cli.Match) {
+		q.Nego = swconf.SaidAt(p.c, m, "v", m.Word("v") == "on")
+	})
 	set("[no] shutdown", func(q *swconf.Port, m *cli.Match) {
 		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	})
@@ -249,7 +255,7 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 }
 
 // portFamilies say nothing of the data path.
-var portFamilies = map[string]string{"fec": "", "unreliable-los": "", "standalone-link-training": "",
+var portFamilies = map[string]string{"unreliable-los": "", "standalone-link-training": "",
 	"ipv6 address": "", "ipv6 nd": "", "ipv6 anycast-address": "", "ipv6 access-group": "", "ipv6 ospf": "",
 	"ip anycast-address": "", "ip access-group": "", "ip ospf": "", "ip arp": "", "ip igmp": "", "ip pim": "",
 	"ip dhcp-relay": "", "ip helper-address": "", "ip unnumbered": "", "ip load-share": "",

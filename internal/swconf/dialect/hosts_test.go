@@ -43,6 +43,9 @@ var hostEdges = []struct {
 		[]string{"roce_rp/enable/3\n", "roce_rp/enable/3\necho 0 > " +
 			"/sys/class/net/eth0/ecn/roce_rp/enable/4\n"}},
 	{"host-mtu", []string{"mtu 9000", "mtu 9217"}, []string{"mtu 9000", "mtu 9216"}},
+	{"host-fec", []string{"ethtool -A eth0 rx off tx off\n", "ethtool -A eth0 rx off tx off\n" +
+		"ethtool --set-fec eth0 encoding baser\n"}, []string{"ethtool -A eth0 rx off tx off\n",
+		"ethtool -A eth0 rx off tx off\nethtool --set-fec eth0 encoding rs\n"}},
 	{"host-path-mtu", []string{"mtu 9000", "mtu 4159"}, []string{"mtu 9000", "mtu 4160"}},
 	{"host-class-differs", []string{"-t 96", "-t 106"}, []string{"-t 96", "-t 98"}},
 	{"host-class-unset", []string{"echo 96 > /sys/class/infiniband/mlx5_0/tc/1/traffic_class\n", "",
@@ -59,6 +62,9 @@ var hostEdges = []struct {
 	{"host-priority", []string{"echo 48", "echo 48", "--pfc 0,0,0,1,0",
 		"--dscp2prio set,24,4 --pfc 0,0,0,1,1"}, nil},
 }
+
+// coded has every port of a rendered switch say its FEC.
+var coded = []string{"  speed 400000\n", "  speed 400000\n  fec rs-fec\n"}
 
 // gids is what show_gids prints of a NIC.
 const gids = `$ show_gids mlx5_0
@@ -86,9 +92,12 @@ func TestServersInFabric(t *testing.T) {
 			t.Fatal(err)
 		}
 		cs := switches
-		if rule == "host-priority" { // the switch pauses two
+		if rule == "host-priority" || rule == "host-fec" { // the switch pauses two, or says its FEC
 			cs = nil
 			change := pausing("4")
+			if rule == "host-fec" {
+				change = coded
+			}
 			for _, c := range switches {
 				c, err := dialect.Parse(c.File, []byte(strings.ReplaceAll(texts[c.File], change[0],
 					change[1])), "")

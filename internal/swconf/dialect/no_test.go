@@ -192,7 +192,7 @@ func TestNoNeverSets(t *testing.T) {
 func answers(c cli.Command) bool {
 	for _, p := range []string{"lldp run", "lldp <what", "bgp ebgp-requires-policy", "bgp bestpath",
 		"neighbor <who> activate", "neighbor <peer> activate",
-		"qos trust", "switchport"} {
+		"qos trust", "switchport", "error-correction"} { // no error-correction encoding is no FEC
 		if strings.HasPrefix(c.Pattern, p) {
 			return true
 		}

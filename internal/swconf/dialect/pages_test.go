@@ -69,11 +69,19 @@ func scenes(t *testing.T) map[string]*scene {
 	add("bundles", both, d, err)
 	pod := fabric(t, "pod")
 	d, err = plan(pod, spec(), swconf.NXOS, design.Unnumbered, design.MLAG, "")
-	for _, name := range []string{"server", "server with GIDs", "server, 2 priorities"} {
+	for _, name := range []string{"server", "server with GIDs", "server, 2 priorities", "server, FEC"} {
 		add(name, pod, d, err)
 		all[name].texts[serverName+"/setup.sh"] = server
 	}
 	all["server with GIDs"].texts[serverName+"/gids.txt"] = gids
+	for name, of := range map[string]string{"server, FEC": "server", "fec": string(swconf.NXOS)} {
+		texts := map[string]string{}
+		for path, text := range all[of].texts {
+			texts[path] = strings.ReplaceAll(strings.ReplaceAll(text, coded[0], coded[1]), "  fec rs-fec\n",
+				"  fec rs-fec\n  negotiate auto\n")
+		}
+		all[name] = &scene{g: all[of].g, texts: texts}
+	}
 	for path, text := range all["server, 2 priorities"].texts {
 		change := pausing("4")
 		all["server, 2 priorities"].texts[path] = strings.ReplaceAll(text, change[0], change[1])
@@ -148,6 +156,10 @@ func examples(t *testing.T) []example {
         }
     },
     "SWITCH_TRIMMING": {`}},
+		{all["fec"], "fec-differs", leaf, []string{"  fec rs-fec\n", "  fec fc-fec\n"},
+			[]string{"  fec rs-fec\n", "  fec auto\n"}},
+		{all["fec"], "autoneg-differs", leaf, []string{"  negotiate auto\n", "  no negotiate auto\n"},
+			[]string{"  negotiate auto\n", ""}},
 		{all["channels"], "channel-ends", leaf, []string{"lacp min-links 2", "lacp min-links 1"}, nil},
 		{all["apart"], "nic-vlans", "rail-2", []string{"switchport access vlan 701",
 			"switchport access vlan 101"}, []string{"switchport access vlan 701",
@@ -170,6 +182,8 @@ func examples(t *testing.T) []example {
 		switch e.rule {
 		case "host-gid":
 			x.scene, x.good = all["server with GIDs"], nil
+		case "host-fec":
+			x.scene = all["server, FEC"]
 		case "host-priority":
 			x.scene = all["server, 2 priorities"]
 			x.bad = e.bad[2:]

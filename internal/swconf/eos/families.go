@@ -38,7 +38,7 @@ var portFamilies = map[string]string{
 	"lacp":                "port-id|port-priority|rate|rate-limit|system-id|timer",
 	"lldp":                "med|tlv",
 	"flowcontrol":         "receive|send",
-	"error-correction":    "encoding|reed-solomon",
+	"error-correction":    "reed-solomon",
 	"dcbx":                "application|ets|pfc",
 	"port-channel":        "lacp|min-links|speed",
 	"service-policy type": "pbr|pdp",

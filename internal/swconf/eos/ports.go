@@ -213,7 +213,16 @@ func (p *parser) portRules() *cli.Mode {
 		}
 		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(m.Int("n")))
 	}))
+	r.Set("[no] error-correction encoding [ <how:reed-solomon|fire-code> ]", each(encoding(p)))
 	r.Set("[no] speed [ <how:auto|forced> ] <s>", each(func(q *swconf.Port, m *cli.Match) {
+		if how := m.Word("how"); how != "" {
+			swconf.Switch(p.c, m, &q.Nego, "how", how == "auto")
+		} else {
+			swconf.Switch(p.c, m, &q.Nego, "s", strings.EqualFold(m.Word("s"), "auto"))
+			if m.No || !q.Nego.V { // what a plain rate does about it depends on the release
+				q.Nego = swconf.Said[bool]{}
+			}
+		}
 		if rate, ok := speed(m.Word("s")); m.No || strings.EqualFold(m.Word("s"), "auto") {
 			q.Speed = swconf.Said[unit.Rate]{}
 		} else if ok {
@@ -334,4 +343,26 @@ func speed(s string) (unit.Rate, bool) {
 	}
 	n, err := strconv.Atoi(f[1])
 	return unit.Rate(n) * unit.Gbps, err == nil && n < 100_000
+}
+
+// encoding reads the FEC of a port: two lines allow both, and what the transceiver takes is used; no is none,
+// of a name only that one is taken off.
+func encoding(p *parser) func(*swconf.Port, *cli.Match) {
+	return func(q *swconf.Port, m *cli.Match) {
+		how := m.Word("how")
+		switch {
+		case m.Default || m.No && how != "" && q.FEC.V != how && q.FEC.V != "auto":
+			q.FEC = swconf.Said[string]{}
+		case m.No && how != "" && q.FEC.V == "auto":
+			q.FEC = swconf.SaidAt(p.c, m, "how", map[string]string{"reed-solomon": "fire-code",
+				"fire-code": "reed-solomon"}[how])
+		case m.No:
+			q.FEC = swconf.SaidAt(p.c, m, "encoding", "none")
+		case how == "":
+		case (q.FEC.V == "reed-solomon" || q.FEC.V == "fire-code") && q.FEC.V != how:
+			q.FEC = swconf.SaidAt(p.c, m, "how", "auto")
+		default:
+			q.FEC = swconf.SaidAt(p.c, m, "how", how)
+		}
+	}
 }

@@ -30,6 +30,13 @@ func (p *parser) ifupdown(r *cli.Mode) {
 		r.Set("link-speed <n:int>", func(m *cli.Match) {
 			port.Speed = swconf.SaidAt(p.c, m, "n", unit.Rate(min(m.Int("n"), 10_000_000))*unit.Mbps)
 		})
+		r.Set("link-fec <mode>", func(m *cli.Match) {
+			port.FEC = swconf.SaidAt(p.c, m, "mode", m.Word("mode"))
+		})
+		r.Set("link-autoneg <v:on|off|yes|no>", func(m *cli.Match) {
+			v := m.Word("v")
+			port.Nego = swconf.SaidAt(p.c, m, "v", v == "on" || v == "yes")
+		})
 		r.Set("bond-slaves <ports...>", func(m *cli.Match) { p.enslave(m, port) })
 		r.Set("bond-min-links <n:int>", func(m *cli.Match) {
 			port.Least = swconf.SaidAt(p.c, m, "n", int(min(m.Int("n"), 1024)))
@@ -46,7 +53,7 @@ func (p *parser) ifupdown(r *cli.Mode) {
 			"mstpctl-portbpdufilter",
 			"clag-id", "clagd-backup-ip", "clagd-peer-ip", "clagd-priority", "clagd-sys-mac",
 			"clagd-vxlan-anycast-ip", "vlan-id", "vlan-raw-device", "vxlan-id", "vxlan-local-tunnelip",
-			"vxlan-mcastgrp", "hwaddress", "address-virtual", "link-autoneg", "link-fec", "link-duplex",
+			"vxlan-mcastgrp", "hwaddress", "address-virtual", "link-duplex",
 			"link-down", "es-sys-mac", "broadcast", "netmask", "dns-nameservers", "dns-search")
 	})
 	r.Skip(p.pass, "auto", "allow-hotplug")

@@ -83,8 +83,15 @@ func (p *parser) portRows(g *tree.Grammar) {
 				p.bad(m, "ae", "a bundle such as ae1")
 			}
 		})
-		for _, w := range []string{"auto-negotiation", "no-auto-negotiation", "flow-control",
-			"no-flow-control", "loopback", "fec", "ethernet-switch-profile", "redundant-parent",
+		set(o+" fec <mode>", func(q *swconf.Port, m *tree.Match) {
+			q.FEC = tree.Say(m, "mode", m.Word("mode"))
+		})
+		for _, w := range []string{"auto-negotiation", "no-auto-negotiation"} {
+			set(o+" "+w, func(q *swconf.Port, m *tree.Match) { q.Nego = tree.Say(m, "", w[0] == 'a') })
+			g.Pass(i + o + " " + w)
+		}
+		for _, w := range []string{"flow-control",
+			"no-flow-control", "loopback", "ethernet-switch-profile", "redundant-parent",
 			"source-filtering",
 			"no-loopback", "source-address-filter", "link-mode", "configured-flow-control",
 			"auto-reconnect",

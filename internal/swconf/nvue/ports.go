@@ -116,6 +116,12 @@ func (p *parser) portRows(g *tree.Grammar) {
 			p.bad(m, "s", "a speed such as 400G, or auto")
 		}
 	})
+	set("link fec <mode:auto|baser|off|rs>", func(q *swconf.Port, m *tree.Match) {
+		q.FEC = tree.Say(m, "mode", m.Word("mode"))
+	})
+	set("link auto-negotiate "+onOff, func(q *swconf.Port, m *tree.Match) {
+		q.Nego = tree.Say(m, "v", isOn(m))
+	})
 	set("link state <v:up|down>", func(q *swconf.Port, m *tree.Match) {
 		q.Down = tree.Say(m, "v", m.Word("v") == "down")
 	})
@@ -150,8 +156,7 @@ func (p *parser) portRows(g *tree.Grammar) {
 }
 
 // portPassed stand below an interface and say nothing that a model of its data path holds.
-var portPassed = []string{"link auto-negotiate", "link breakout", "link duplex", "link fec",
-	"link fec-override",
+var portPassed = []string{"link breakout", "link duplex", "link fec-override",
 	"link flap-protection", "link fast-linkup", "link lanes", "link dot1x", "link protodown", "link train",
 	"link eee", "link linkdown-hold", "link phy-detail", "link max-supported-mtu", "link tx-squelch",
 	"link connection-mode", "link mac-address", "link stats", "link down-reason", "link traffic-state",

@@ -29,8 +29,7 @@ var portFamilies = map[string]string{
 	"lacp": "fast-select-hot-standby|graceful-convergence|max-bundle|min-links|mode|port-priority|rate|" +
 		"suspend-individual|vpc-convergence",
 	"vrf": "", "no-shutdown": "", "load-interval": "", "logging": "", "cdp": "",
-	"fec":       "",
-	"negotiate": "", "medium": "", "beacon": "", "spanning-tree": "", "storm-control": "", "mac-address": "",
+	"medium": "", "beacon": "", "spanning-tree": "", "storm-control": "", "mac-address": "",
 	"udld": "", "hsrp": "", "bfd": "", "link": "", "duplex": "", "delay": "", "bandwidth": "", "fabric": "",
 	"source-interface": "", "member": "", "carrier-delay": "", "snmp": "",
 	"hardware": "", "qos": "", "sflow": "", "dampening": "", "management": "", "mac": "", "macsec": "",

@@ -240,6 +240,12 @@ func (p *parser) portRules() *cli.Mode {
 	r.Set("speed auto [ <speeds...> ]", each(func(q *swconf.Port, _ *cli.Match) {
 		q.Speed = swconf.Said[unit.Rate]{}
 	}))
+	r.Set("[no] fec <mode>", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.FEC, "mode", m.Word("mode"))
+	}))
+	r.Set("[no] negotiate auto [ <speed> ]", each(func(q *swconf.Port, m *cli.Match) {
+		swconf.Switch(p.c, m, &q.Nego, "auto", true)
+	}))
 	r.Set("[no] shutdown [ force ]", each(func(q *swconf.Port, m *cli.Match) {
 		q.Down = swconf.SaidAt(p.c, m, "shutdown", !m.No)
 	}))

@@ -50,6 +50,9 @@ func (p *parser) readPorts() {
 				p.bad(f, "fec %q: none, rs, fc or auto are accepted", f.text)
 			}
 		}
+		if a := row.get("autoneg"); a != nil && a.text != "N/A" {
+			port.Nego = swconf.Say(p.either(a, "autoneg", "on", "off"), a.at)
+		}
 		p.admin(port, row)
 		if a := row.get("pfc_asym"); a != nil && p.either(a, "pfc_asym", "on", "off") {
 			p.c.Apart = append(p.c.Apart, swconf.Say(name+" pauses the other end and is not paused by it "+

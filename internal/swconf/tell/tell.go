@@ -85,7 +85,7 @@ func Facts(c *swconf.Config) string {
 		}{{p.Desc.Is(), fmt.Sprintf("%q", p.Desc.V)}, {p.Down.V, "down"},
 			{p.MTU.Is(), fmt.Sprintf("MTU %d", p.MTU.V)},
 			{p.Speed.Is(), p.Speed.V.String()}, {p.LinkOnly.V, "unnumbered"},
-			{p.FEC.Is(), "FEC " + p.FEC.V},
+			{p.FEC.Is(), "FEC " + p.FEC.V}, {p.Nego.Is(), fmt.Sprintf("autonegotiation %v", p.Nego.V)},
 			{p.VLAN.Is(), fmt.Sprintf("VLAN %d", p.VLAN.V)},
 			{p.Channel.Is(), fmt.Sprintf("of channel %d", p.Channel.V)},
 			{p.Least.Is(), fmt.Sprintf("at least %d members", p.Least.V)},

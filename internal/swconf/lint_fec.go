@@ -1,0 +1,89 @@
+package swconf
+
+import "strings"
+
+// fecOf are the codes by what texts call them: NX-OS's fec, EOS's error-correction encoding, SONiC's PORT.fec,
+// NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec. Reed-Solomon has more
+// than one code, and a link's speed and lanes say which (IEEE 802.3 clauses 91, 108, 119, 134): ends whose
+// texts both say it are alike. What is not here, auto among it, says nothing of the code.
+var fecOf = map[string]string{
+	"rs": "RS-FEC", "rs-fec": "RS-FEC", "rs-cons16": "RS-FEC", "rs-ieee": "RS-FEC", "reed-solomon": "RS-FEC",
+	"fec91": "RS-FEC", "fec119": "RS-FEC",
+	"fc": "FC-FEC", "fc-fec": "FC-FEC", "fire-code": "FC-FEC", "baser": "FC-FEC", "fec74": "FC-FEC",
+	"llrs": "LL-RS-FEC",
+	"off":  "no FEC", "none": "no FEC",
+}
+
+// codeOf is the code that a text says, "" where it says none.
+func codeOf(s Said[string]) string {
+	if !s.Is() {
+		return ""
+	}
+	return fecOf[strings.ToLower(s.V)]
+}
+
+// fecDiffers finds cables whose ends are told different codes.
+func (l *linter) fecDiffers() {
+	l.cables(func(a, b *end) {
+		if a.port == nil || b.port == nil || a.port.Down.V || b.port.Down.V {
+			return
+		}
+		x, y := codeOf(a.port.FEC), codeOf(b.port.FEC)
+		if x != "" && y != "" && x != y {
+			l.say(a.port.FEC.At, "the same code at both ends; RS-FEC where lanes run at 50 Gbit/s or more",
+				"%s is told %s (%s), its neighbour %s %s (%s)", a.port.Name, x, a.port.FEC.V, a.far(), y,
+				b.port.FEC.V)
+		}
+	})
+}
+
+// negoDiffers finds cables of which one end negotiates and the other is told not to.
+func (l *linter) negoDiffers() {
+	l.cables(func(a, b *end) {
+		if a.port == nil || b.port == nil || !a.port.Nego.Is() || !b.port.Nego.Is() ||
+			a.port.Nego.V == b.port.Nego.V {
+			return
+		}
+		does := map[bool]string{true: "negotiates speed and FEC", false: "does not negotiate"}
+		l.say(a.port.Nego.At, "the same at both ends", "%s %s, its neighbour %s %s", a.port.Name,
+			does[a.port.Nego.V], a.far(), does[b.port.Nego.V])
+	})
+}
+
+// hostFEC finds NICs that are told another code than the ports that they may be cabled to.
+func (l *linter) hostFEC() {
+	l.hosts(func(x *hosted, n *HostNIC) {
+		code := codeOf(n.FEC)
+		if code == "" {
+			return
+		}
+		s, where := x.wrong(func(s side) bool {
+			other := s.code(x.cabled)
+			return other != "" && other != code
+		})
+		if where != "" {
+			x.fault(n, n.FEC.At, "the same code at both ends", "is told %s (%s), and %s %s", code, n.FEC.V,
+				where, s.code(x.cabled))
+		}
+	})
+}
+
+// code is that of the port, or where no cable tells it the one that all ports have whose text says any.
+func (s side) code(cabled bool) (code string) {
+	if cabled {
+		if s.port == nil {
+			return ""
+		}
+		return codeOf(s.port.FEC)
+	}
+	for _, p := range s.c.Ports {
+		switch c := codeOf(p.FEC); {
+		case c == "" || p.Down.V || c == code:
+		case code != "":
+			return ""
+		default:
+			code = c
+		}
+	}
+	return code
+}
