@@ -11,7 +11,7 @@ import (
 // marks are phrases of texts about a host's NICs.
 var marks = []string{"mlnx_qos ", "cma_roce_tos", "cma_roce_mode", "/ecn/roce_np", "/ecn/roce_rp",
 	"NCCL_IB_", "UCX_IB_", "NVSHMEM_IB_", "MORI_RDMA_", "roceOptimized:", "cc_params/", "/qos/",
-	"ethernets:\n", "Pause parameters for", "lldptool\t",
+	"ethernets:\n", "Pause parameters for", "FEC parameters for", "ethtool --set-fec", "lldptool\t",
 	"/tc/1/traffic_class", "nicctl ", "bnxt_setupcc", "bnxtqos", "niccli ", "lldptool ", "dcb pfc",
 	"dcb app",
 	"dcb ets", "config/bnxt_re/", "config/rdma_cm", "Priority trust state:", "hca_id:", "active_mtu:",
@@ -25,7 +25,7 @@ var outputs = regexp.MustCompile(`(?m)^\s*(?:Priority trust state: \w|DCBX mode:
 	`hca_id:\s|active_mtu:\s|prio-pfc 0:|dscp-prio \S+:\d|Classification type\s+:|ROCE device\s+:|` +
 	`IEEE 8021QAZ |` +
 	`\w+ port \d+ ==> |link \w+/\d+ state|GID\[\s*\d+\]:|DEV\tPORT|` +
-	`Pause parameters for |Port buffer size = |Priority Buffer\s*$|PFC TLV\s*$|` +
+	`(?:Pause|FEC) parameters for |Port buffer size = |Priority Buffer\s*$|PFC TLV\s*$|` +
 	`\w+\t\d+\t\d+\t[0-9a-f]{4}:|/?sys/\S+:\d|[A-Z][A-Z_]+_P[12]\s+\S|` +
 	`\d+: [\w.@-]+: <|Static hostname:)`)
 

@@ -107,8 +107,8 @@ func (r *reader) setFEC(w words) {
 			if vague(c) {
 				r.unknown(w.at, "ethtool --set-fec", "the value is not known here")
 			} else {
-				r.wrong(w.at, "ethtool --set-fec", "has encoding %s; auto, off, rs, baser or llrs are accepted",
-					field.Quote(w.text(i)))
+				r.wrong(w.at, "ethtool --set-fec",
+					"has encoding %s; auto, off, rs, baser or llrs are accepted", field.Quote(w.text(i)))
 			}
 			return
 		}

@@ -2,10 +2,10 @@ package swconf
 
 import "strings"
 
-// fecOf are the codes by what texts call them: NX-OS's fec, EOS's error-correction encoding, SONiC's PORT.fec,
-// NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec. Reed-Solomon has more
-// than one code, and a link's speed and lanes say which (IEEE 802.3 clauses 91, 108, 119, 134): ends whose
-// texts both say it are alike. What is not here, auto among it, says nothing of the code.
+// fecOf are the codes by what texts call them: NX-OS's fec, EOS's error-correction encoding, SONiC's
+// PORT.fec, NVUE's link fec, Junos's ether-options fec, ifupdown's link-fec and ethtool --set-fec.
+// Reed-Solomon has more than one code, and a link's speed and lanes say which (IEEE 802.3 clauses 91, 108,
+// 119, 134): ends whose texts both say it are alike. What is not here, auto among it, says none.
 var fecOf = map[string]string{
 	"rs": "RS-FEC", "rs-fec": "RS-FEC", "rs-cons16": "RS-FEC", "rs-ieee": "RS-FEC", "reed-solomon": "RS-FEC",
 	"fec91": "RS-FEC", "fec119": "RS-FEC",

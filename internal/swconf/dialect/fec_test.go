@@ -9,8 +9,8 @@ import (
 	"railyard/internal/swconf/dialect"
 )
 
-// codedPorts are texts of one switch with one port, its cable's far end in the description, and where the lines
-// of the port go; how each language writes FEC and autonegotiation.
+// codedPorts are texts of one switch with one port, its cable's far end in the description, and where the
+// lines of the port go; how each language writes FEC and autonegotiation.
 var codedPorts = []struct {
 	os                       swconf.OS
 	text                     string
@@ -26,22 +26,25 @@ var codedPorts = []struct {
 		"speed auto 100gfull", "speed forced 100gfull"},
 	{swconf.SONiC, `{"DEVICE_METADATA": {"localhost": {"hostname": "%s"}}, "PORT": {"Ethernet0": ` +
 		`{"lanes": "0", "admin_status": "up", "description": "to %s Ethernet0", %s}}}`,
-		`"fec": "rs"`, `"fec": "fc"`, `"fec": "none"`, `"fec": "auto"`, `"autoneg": "on"`, `"autoneg": "off"`},
+		`"fec": "rs"`, `"fec": "fc"`, `"fec": "none"`, `"fec": "auto"`,
+		`"autoneg": "on"`, `"autoneg": "off"`},
 	{swconf.NVUE, "nv set system hostname %s\nnv set interface swp1 description 'to %s swp1'\n%s\n",
 		"nv set interface swp1 link fec rs", "nv set interface swp1 link fec baser",
 		"nv set interface swp1 link fec off", "nv set interface swp1 link fec auto",
 		"nv set interface swp1 link auto-negotiate on", "nv set interface swp1 link auto-negotiate off"},
 	{swconf.Dell, "hostname %s\ninterface Ethernet 0\n description \"to %s Ethernet0\"\n%s\n",
 		" fec RS", " fec FC", " fec NONE", " fec AUTO", " autoneg on", " autoneg off"},
-	{swconf.Junos, "set system host-name %s\nset interfaces et-0/0/0 description \"to %s et-0/0/0\"\n%s\n",
-		"set interfaces et-0/0/0 ether-options fec fec91", "set interfaces et-0/0/0 ether-options fec fec74",
+	{swconf.Junos, "set system host-name %s\n" +
+		"set interfaces et-0/0/0 description \"to %s et-0/0/0\"\n%s\n",
+		"set interfaces et-0/0/0 ether-options fec fec91",
+		"set interfaces et-0/0/0 ether-options fec fec74",
 		"set interfaces et-0/0/0 ether-options fec none", "set interfaces et-0/0/0 mtu 9216",
 		"set interfaces et-0/0/0 ether-options auto-negotiation",
 		"set interfaces et-0/0/0 ether-options no-auto-negotiation"},
 }
 
-// TestCodesOfCables: a cable whose ends are told different codes is an error in every language that says them,
-// one of which says nothing, or leaves it to the transceiver, is none.
+// TestCodesOfCables: a cable whose ends are told different codes is an error in every language that says
+// them, one of which says nothing, or leaves it to the transceiver, is none.
 func TestCodesOfCables(t *testing.T) {
 	for _, x := range codedPorts {
 		found := func(a, b string) (rules []string) {
