@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,59 @@ import (
 
 	"railyard/internal/counters"
 )
+
+// TestRunCountersOfADevice: SONiC lists every port of its device under its name and what the front says,
+// which neighbours hear; ports without a cable are down and count nothing; diagnose finds the far ends by
+// their aliases.
+func TestRunCountersOfADevice(t *testing.T) {
+	smallFile(t)
+	code, _, errs := call(t, "run", "small.yaml", "--out", "r", "--counters", "sonic", "--hwsku",
+		"ACS-SN5600")
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	all, heard := 0, 0
+	files, _ := filepath.Glob("r-counters/after/*.txt")
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, _, err := counters.Read(f, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		joined, _ := counters.Join(read)
+		if joined[0].Kind == counters.Host {
+			continue
+		}
+		all++
+		free := 0
+		for i := range joined[0].Ports {
+			p := &joined[0].Ports[i]
+			if p.Alias != fmt.Sprintf("etp%d", i+1) || p.Name != fmt.Sprintf("Ethernet%d", 8*i) ||
+				p.Lanes == "" {
+				t.Fatalf("%s: port %d: %+v", f, i, p)
+			}
+			if p.Peer.ID != "" {
+				heard++
+			}
+			if !p.Peer.Is() && p.Up.Is && !p.Up.V && p.Enabled.Is && !p.Enabled.V && p.RxPackets.Is &&
+				p.TxPackets.V == 0 && p.Queues[3].TxBytes.Is {
+				free++
+			}
+		}
+		if len(joined[0].Ports) != 64 || free == 0 || free == 64 {
+			t.Errorf("%s: %d ports, %d of them free", f, len(joined[0].Ports), free)
+		}
+	}
+	if all == 0 || heard == 0 {
+		t.Errorf("%d switches, of whose ports %d hear an alias", all, heard)
+	}
+	if code, out, errs := call(t, "diagnose", "r-counters"); code != 0 || strings.Contains(out+errs, "etp") {
+		t.Errorf("%d, %s%s", code, out, errs)
+	}
+}
 
 // TestRunCounters: each device has a session before the run and after it, whose difference
 // is the run's.

@@ -88,7 +88,12 @@ type Port struct {
 	Line   int
 	NetDev string // of an RDMA device: the interface that it belongs to
 
+	Alias string // what the front says, and what SONiC announces in LLDP; "" as Name
+	Lanes string // as SONiC numbers them: 0,1,2,3
+	FEC   string // as SONiC calls it
+
 	Up       Said[bool]
+	Enabled  Said[bool] // by its configuration
 	Speed    Said[unit.Rate]
 	MTU      Said[unit.Bytes]
 	PFC      Said[bool]  // PFC runs, whatever was configured
@@ -148,6 +153,7 @@ type RoCE struct {
 // Peer is who LLDP says is at the other end.
 type Peer struct {
 	Device, Port string
+	ID, Descr    string // what it announces itself as, and as what it is described; "" as Port
 	Line         int
 }
 

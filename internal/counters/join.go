@@ -1,6 +1,7 @@
 package counters
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,9 @@ func (p *Port) take(o *Port) (differs string, was, is uint64) {
 	if o.NetDev != "" {
 		p.NetDev = o.NetDev
 	}
+	p.Alias, p.Lanes, p.FEC = cmp.Or(o.Alias, p.Alias), cmp.Or(o.Lanes, p.Lanes), cmp.Or(o.FEC, p.FEC)
 	takeSaid(&p.Up, &o.Up)
+	takeSaid(&p.Enabled, &o.Enabled)
 	takeSaid(&p.Speed, &o.Speed)
 	takeSaid(&p.MTU, &o.MTU)
 	takeSaid(&p.PFC, &o.PFC)

@@ -36,6 +36,11 @@ func drawn(t *rapid.T, system string) Snapshot {
 		p.MTU, p.Speed = Say(unit.Bytes(value()&0xffff)), Say(400*unit.Gbps)
 		p.Lossless = Say(uint8(value()))
 		p.Peer = Peer{Device: "spine-1.example.com.with.a.long.name"[:8+4*i], Port: "Ethernet1/7"}
+		if system == "sonic" { // whose ports announce what the front says
+			p.Alias, p.Lanes, p.FEC = fmt.Sprintf("etp%d", 1+i), "0,1,2,3", "rs"
+			p.Enabled = Say(p.Up.V || rapid.Bool().Draw(t, "enabled"))
+			p.Peer.Port, p.Peer.ID = "Ethernet8", "etp2"
+		}
 		s.Ports = append(s.Ports, p)
 	}
 	return s
@@ -102,6 +107,10 @@ func same(t *rapid.T, want, got *Snapshot) {
 		})
 		if p.Peer.Is() && (p.Peer.Device != w.Peer.Device || p.Peer.Port != w.Peer.Port) {
 			t.Fatalf("%+v", p.Peer)
+		}
+		if p.Alias != "" && (p.Alias != w.Alias || p.Lanes != w.Lanes || p.FEC != w.FEC ||
+			p.Enabled.V != w.Enabled.V) {
+			t.Fatalf("%+v", p)
 		}
 	}
 }

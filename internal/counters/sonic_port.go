@@ -2,7 +2,9 @@ package counters
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,7 @@ func rowInterface(r *reading, t *table, cells []string, l line) string {
 		case "STATE":
 			if cells[i] == "U" || cells[i] == "D" || cells[i] == "X" {
 				p.Up = Said[bool]{cells[i] == "U", l.n, true}
+				p.Enabled = Said[bool]{cells[i] != "X", l.n, true}
 			}
 			continue
 		case "RX_OK":
@@ -50,7 +53,11 @@ func writeSonicInterfaces(w *bytes.Buffer, s *Snapshot) {
 		if !anyOf(p.RxPackets, p.TxPackets, p.InErrors, p.InDiscards, p.OutErrors, p.OutDiscards) {
 			continue
 		}
-		g.add(p.Name, p.state("U", "D"), p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
+		state := p.state("U", "D")
+		if p.Enabled.Is && !p.Enabled.V {
+			state = "X"
+		}
+		g.add(p.Name, state, p.RxPackets.grouped(), "N/A", "N/A", p.InErrors.grouped(),
 			p.InDiscards.grouped(), "N/A", p.TxPackets.grouped(), "N/A", "N/A", p.OutErrors.grouped(),
 			p.OutDiscards.grouped(), "N/A")
 	}
@@ -86,6 +93,22 @@ func rowStatus(r *reading, t *table, cells []string, l line) string {
 			} else if c != "N/A" {
 				return quote(c) + " is no MTU"
 			}
+		case "Alias":
+			if c != p.Name && c != "N/A" {
+				p.Alias = c
+			}
+		case "Lanes":
+			if c != "N/A" {
+				p.Lanes = c
+			}
+		case "FEC":
+			if c != "N/A" {
+				p.FEC = c
+			}
+		case "Admin":
+			if c == "up" || c == "down" {
+				p.Enabled = Said[bool]{c == "up", l.n, true}
+			}
 		case "Oper":
 			if c == "up" || c == "down" {
 				p.Up = Said[bool]{c == "up", l.n, true}
@@ -113,31 +136,52 @@ func writeSonicStatus(w *bytes.Buffer, s *Snapshot) {
 		if p.MTU.Is {
 			mtu = fmt.Sprint(int64(p.MTU.V))
 		}
-		g.add(p.Name, "N/A", speed, mtu, "N/A", p.Name, "routed", p.state("up", "down"), "up", "N/A", "off")
+		admin := "up"
+		if p.Enabled.Is && !p.Enabled.V {
+			admin = "down"
+		}
+		g.add(p.Name, cmp.Or(p.Lanes, "N/A"), speed, mtu, cmp.Or(p.FEC, "N/A"), cmp.Or(p.Alias, p.Name),
+			"routed", p.state("up", "down"), admin, "N/A", "off")
 	}
 	g.write(w)
 }
 
 // rowLLDP reads a neighbour. A port that announces a MAC address is named by its
-// description, where that is one word.
+// description, where that is one word; so is one of SONiC, which announces its alias.
 func rowLLDP(r *reading, t *table, cells []string, l line) string {
 	if len(cells) < 3 || cells[1] == "" {
 		return "names no neighbour"
 	}
-	port := cells[2]
-	if mac.MatchString(port) && len(cells) > 4 && cells[4] != "" && !strings.Contains(cells[4], " ") {
-		port = cells[4]
+	id, descr := cells[2], ""
+	if len(cells) > 4 {
+		descr = cells[4]
 	}
-	r.port(cells[0], l).Peer = Peer{Device: cells[1], Port: port, Line: l.n}
+	port := id
+	if mac.MatchString(id) && descr != "" && !strings.Contains(descr, " ") ||
+		sonicPort.MatchString(descr) && !sonicPort.MatchString(id) {
+		port = descr
+	}
+	peer := Peer{Device: cells[1], Port: port, Line: l.n}
+	if id != port {
+		peer.ID = id
+	}
+	if descr != port {
+		peer.Descr = descr
+	}
+	r.port(cells[0], l).Peer = peer
 	return ""
 }
+
+// sonicPort is what SONiC calls a port.
+var sonicPort = regexp.MustCompile(`^Ethernet\d+$`)
 
 func writeSonicLLDP(w *bytes.Buffer, s *Snapshot) {
 	g := grid{heads: []string{"LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"},
 		left: 5}
 	for i := range s.Ports {
 		if p := &s.Ports[i]; p.Peer.Is() {
-			g.add(p.Name, p.Peer.Device, p.Peer.Port, "BR", p.Peer.Port)
+			g.add(p.Name, p.Peer.Device, cmp.Or(p.Peer.ID, p.Peer.Port), "BR",
+				cmp.Or(p.Peer.Descr, p.Peer.Port))
 		}
 	}
 	if len(g.rows) == 0 {

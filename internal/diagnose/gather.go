@@ -145,6 +145,13 @@ func (d *Device) find(name string) *Port {
 			return p
 		}
 	}
+	for _, p := range d.Ports { // SONiC announces what the front says
+		for _, x := range p.parts {
+			if name != "" && x.now.Alias == name {
+				return p
+			}
+		}
+	}
 	return nil
 }
 

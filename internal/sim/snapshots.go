@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"railyard/internal/counters"
+	"railyard/internal/panel"
 	"railyard/internal/queue"
 	"railyard/internal/rng"
 	"railyard/internal/topo"
@@ -43,8 +44,20 @@ func (c *Census) Snapshots(system string) (before, after []counters.Snapshot) {
 			p.Name = names.port(l, node)
 			far := g.Links[l].A + g.Links[l].B - node
 			p.Peer = counters.Peer{Device: g.Nodes[far].Name, Port: names.port(l, far)}
+			if system == panel.SONiC {
+				jackOf(&p, g.Nodes[node].Panel, g.Jack(l, node))
+				if k, ok := g.Nodes[far].Panel.Socket(g.Jack(l, far)); ok && k.Alias != p.Peer.Port {
+					p.Peer.ID = k.Alias // lldpmgrd announces it
+				}
+			}
 			was, is := c.warm(s.Device, p)
 			first.Ports, s.Ports = append(first.Ports, was), append(s.Ports, is)
+		}
+		if s.Kind == counters.Switch && system == panel.SONiC {
+			free := idle(g, node, byNode[node])
+			first.Ports, s.Ports = append(first.Ports, free...), append(s.Ports, free...)
+			inOrder(first.Ports)
+			inOrder(s.Ports)
 		}
 		if s.Kind == counters.Host {
 			first.Ports, s.Ports = withRDMA(first.Ports), withRDMA(s.Ports)

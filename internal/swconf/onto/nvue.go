@@ -74,7 +74,8 @@ func nvueLeaf(line string) *command {
 	case at == "bond member": // of another interface, and the fabric decides about its ports
 		c.alone, c.of, c.words = true, words[n-1], line
 	case list && words[n-2] == "address" && words[2] == "interface":
-		c.alone = true // and the fabric's are the port's
+		// the fabric's are the port's; the one loopback is that of tunnels and of others, too
+		c.alone = words[3] != "lo"
 		c.words = line
 	case list:
 		c.words = line

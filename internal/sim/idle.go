@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"railyard/internal/counters"
+	"railyard/internal/panel"
+	"railyard/internal/queue"
+	"railyard/internal/topo"
+	"railyard/unit"
+)
+
+// SONiC lists every port that its device has, cabled or not, under its name and what the front says.
+
+// jackOf gives a port what SONiC shows of its jack.
+func jackOf(p *counters.Port, of *panel.Panel, j panel.Jack) {
+	if k, ok := of.Socket(j); ok {
+		p.Lanes, p.FEC = k.Lanes, k.FEC
+		if k.Alias != p.Name {
+			p.Alias = k.Alias
+		}
+		return
+	}
+	if of == nil || !of.Told() {
+		return
+	}
+	first, n := of.Lanes(j)
+	var lanes []string
+	for l := first; l < first+n; l++ {
+		lanes = append(lanes, strconv.Itoa(l))
+	}
+	p.Lanes = strings.Join(lanes, ",")
+}
+
+// idle are the ports of a switch without a cable: nobody turned them on, and they have counted nothing.
+func idle(g *topo.Graph, node int, links []int) (out []counters.Port) {
+	of := g.Nodes[node].Panel
+	if of.Ports() == 0 {
+		return nil // nobody said what it is
+	}
+	used, parts := map[panel.Jack]bool{}, map[int32]uint8{}
+	for _, l := range links {
+		j := g.Jack(l, node)
+		used[j] = true
+		parts[j.Port] = max(j.Parts, 1)
+	}
+	for _, j := range jacks(of) {
+		if n, broken := parts[j.Port]; used[j] || broken && n != max(j.Parts, 1) {
+			continue // cabled, or another way to use a jack that is
+		}
+		p := counters.Port{Name: of.Name(panel.SONiC, j), Up: counters.Say(false),
+			Enabled: counters.Say(false),
+			MTU:     counters.Say(idleMTU)}
+		jackOf(&p, of, j)
+		if k, ok := of.Socket(j); ok && len(k.Speeds) > 0 {
+			p.Speed = counters.Say(unit.Rate(slices.Max(k.Speeds)) * unit.Mbps)
+		}
+		for _, n := range []*counters.Count{&p.RxPackets, &p.RxBytes, &p.TxPackets, &p.TxBytes, &p.InErrors,
+			&p.OutErrors, &p.InDiscards, &p.OutDiscards} {
+			*n = counters.Of(0)
+		}
+		for k := range queue.Classes {
+			p.RxPFC[k], p.TxPFC[k] = counters.Of(0), counters.Of(0)
+			q := &p.Queues[k]
+			q.TxPackets, q.TxBytes, q.DropPackets, q.DropBytes = counters.Of(0), counters.Of(0),
+				counters.Of(0), counters.Of(0)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// idleMTU is of ports that say none (portmgrd).
+const idleMTU unit.Bytes = 9100
+
+// jacks are those of a panel: of a device that is known each as it is used, broken out where nothing else is
+// known; of others whole ones.
+func jacks(of *panel.Panel) (out []panel.Jack) {
+	if of.Device == nil {
+		for port := 1; port <= of.Ports(); port++ {
+			out = append(out, panel.Jack{Port: int32(port)})
+		}
+		return out
+	}
+	whole := map[int32]uint8{} // the least parts that a port comes in
+	for j := range of.Device.Sockets {
+		if n, ok := whole[j.Port]; !ok || j.Parts < n {
+			whole[j.Port] = j.Parts
+		}
+	}
+	for _, j := range slices.SortedFunc(maps.Keys(of.Device.Sockets), func(a, b panel.Jack) int {
+		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Parts, b.Parts), cmp.Compare(a.Part, b.Part))
+	}) {
+		if j.Parts == whole[j.Port] {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// inOrder sorts ports by the number that their names end in, as SONiC does.
+func inOrder(ports []counters.Port) {
+	number := func(p counters.Port) int {
+		n, _ := strconv.Atoi(p.Name[strings.LastIndexFunc(p.Name, func(r rune) bool {
+			return r < '0' || r > '9'
+		})+1:])
+		return n
+	}
+	slices.SortStableFunc(ports, func(a, b counters.Port) int { return cmp.Compare(number(a), number(b)) })
+}
