@@ -56,7 +56,7 @@ func dial(t *testing.T, at string) net.Conn {
 // hangsUp waits for the other side to close, or to reset.
 func hangsUp(t *testing.T, what string, c net.Conn) {
 	t.Helper()
-	c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	c.SetReadDeadline(time.Now().Add(2 * time.Minute))
 	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%s: still there, %v", what, err)
 	}
@@ -65,7 +65,7 @@ func hangsUp(t *testing.T, what string, c net.Conn) {
 // What is no introduction ends the connection at once, without an answer that a stranger could use, and
 // the next one is heard.
 func TestNoIntroduction(t *testing.T) {
-	at, heard := open(t, time.Minute)
+	at, heard := open(t, time.Hour)
 	for what, says := range map[string]string{
 		"no JSON":          "GET / HTTP/1.1\r\n\r\n",
 		"another type":     `{"Name": 5}` + "\n",
@@ -78,7 +78,7 @@ func TestNoIntroduction(t *testing.T) {
 		"a number without": "1e999999\n",
 	} {
 		c := dial(t, at)
-		c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		c.SetWriteDeadline(time.Now().Add(2 * time.Minute))
 		io.WriteString(c, says) // which may be refused half way
 		hangsUp(t, what, c)
 	}
@@ -97,17 +97,17 @@ func TestNoIntroduction(t *testing.T) {
 func TestDripping(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	at, heard := open(t, patience)
+	began := time.Now() // it may be accepted before dial returns
 	c := dial(t, at)
-	began := time.Now()
-	for time.Since(began) < 20*time.Second {
-		if _, err := c.Write([]byte(" ")); err != nil {
-			break
-		}
+	borne := true
+	for drops := 0; borne && drops < 3000; drops++ { // a minute, and more where the machine is busy
+		_, err := c.Write([]byte(" "))
+		borne = err == nil
 		time.Sleep(20 * time.Millisecond)
 	}
 	hangsUp(t, "a drip", c)
-	if d := time.Since(began); d < patience || d > 15*time.Second {
-		t.Errorf("it was borne for %v", d)
+	if d := time.Since(began); d < patience || borne {
+		t.Errorf("it was borne for %v, to the end: %v", d, borne)
 	}
 	if len(heard) > 0 {
 		t.Errorf("%q was welcome", <-heard)
@@ -117,24 +117,34 @@ func TestDripping(t *testing.T) {
 // A guest's own time is its own: once introduced it may be silent for longer than the patience, and what
 // came with the introduction is read first. The introduction may come in pieces.
 func TestGuestsHaveTime(t *testing.T) {
-	const patience = 2 * time.Second
-	at, heard := open(t, patience)
-	c := dial(t, at)
-	for _, piece := range []string{`{"na`, `me":"slow"`, "}", "\nfirst "} {
-		io.WriteString(c, piece)
-		time.Sleep(5 * time.Millisecond)
-	}
-	time.Sleep(patience + 200*time.Millisecond)
-	io.WriteString(c, "second")
-	c.Close()
-	if got := <-heard; got != "slow|first second" {
-		t.Errorf("%q", got)
+	for patience := time.Second; ; patience *= 4 { // a machine may be too busy to read pieces within the first
+		at, heard := open(t, patience)
+		c := dial(t, at)
+		for _, piece := range []string{`{"na`, `me":"slow"`, "}", "\nfirst "} {
+			io.WriteString(c, piece)
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(patience + 200*time.Millisecond)
+		io.WriteString(c, "second")
+		c.(*net.TCPConn).CloseWrite()
+		hangsUp(t, "who was heard", c)
+		select {
+		case got := <-heard:
+			if got != "slow|first second" {
+				t.Errorf("%q", got)
+			}
+			return
+		default:
+			if patience > 10*time.Second {
+				t.Fatalf("an introduction in pieces is not heard within %v", patience)
+			}
+		}
 	}
 }
 
 // When more wait than there is room for, the one that has waited longest goes, and only that one.
 func TestTheOldestGivesWay(t *testing.T) {
-	at, heard := open(t, time.Minute)
+	at, heard := open(t, time.Hour)
 	var all []net.Conn
 	for range Most {
 		all = append(all, dial(t, at))
@@ -151,7 +161,7 @@ func TestTheOldestGivesWay(t *testing.T) {
 		select {
 		case name := <-heard:
 			names[name] = true
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("%d of %d were heard", len(names), Most)
 		}
 	}
@@ -169,7 +179,7 @@ func TestClosing(t *testing.T) {
 	in, leave := make(chan bool), make(chan bool)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(l, time.Minute, func(g *Guest[hello]) {
+		ended <- Serve(l, time.Hour, func(g *Guest[hello]) {
 			in <- true
 			<-leave
 			fmt.Fprintln(g, "farewell")
@@ -221,7 +231,7 @@ func TestErrorsOfAccept(t *testing.T) {
 	}
 	next, heard, done := make(failing), make(chan string), make(chan error, 1)
 	go func() {
-		done <- Serve(next, time.Minute, func(g *Guest[hello]) { heard <- g.Say.Name })
+		done <- Serve(next, time.Hour, func(g *Guest[hello]) { heard <- g.Say.Name })
 	}()
 	a, inA := net.Pipe()
 	b, inB := net.Pipe()
