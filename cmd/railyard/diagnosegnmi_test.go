@@ -54,7 +54,7 @@ func TestDiagnoseLive(t *testing.T) {
 	for _, bad := range []struct{ args, says string }{
 		{"--gnmi " + addr, "certificate"},
 		{"--gnmi " + addr + " --gnmi-skip-verify --gnmi-user eve", "Unauthenticated"},
-		{"--gnmi 127.0.0.1:1 --gnmi-plaintext --gnmi-timeout 2s", "does not answer"},
+		{"--gnmi 127.0.0.1:1 --gnmi-plaintext --gnmi-timeout 1m", "does not answer"},
 		{"--gnmi a --gnmi-plaintext --gnmi-skip-verify", "there are no certificates"},
 		{"--gnmi a --gnmi-interval 0s", "must lie between"},
 		{"", "nothing to diagnose"},

@@ -45,7 +45,7 @@ func ask(t *testing.T, s *gnmitest.Server, o gnmi.Options) (*counters.Snapshot, 
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	return c.Snapshot(ctx)
 }
@@ -131,7 +131,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if _, _, err := c.Snapshot(ctx); err == nil || !strings.Contains(err.Error(),
 		"127.0.0.1:1 does not answer") {

@@ -73,7 +73,7 @@ func twice(t *testing.T, moments ...counters.Snapshot) (all []counters.Snapshot)
 	}
 	defer c.Close()
 	for range moments {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		got, _, err := c.Snapshot(ctx)
 		cancel()
 		if err != nil {

@@ -35,7 +35,7 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	get := func(ctx context.Context, name string) (string, error) {
 		r, err := pb.NewGNMIClient(conn).Get(ctx, &pb.GetRequest{Encoding: pb.Encoding_JSON_IETF,
