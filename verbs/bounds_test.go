@@ -52,7 +52,7 @@ func TestBoundsOfRegions(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		a, b := newNode(t, nil), newNode(t, nil)
-		pairUp(t, a, b, DefaultConnect())
+		pairUp(t, a, b, patient())
 		here, there := a.buf[:20_000], b.buf[:20_000]
 		mr, err := a.pd.RegMR(here, LocalWrite)
 		if err != nil {
@@ -118,7 +118,7 @@ func TestBoundsOfRegions(t *testing.T) {
 // A region that is gone cannot be ended twice, nor be used by its old key, and its memory is whole.
 func TestRegionThatIsGone(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	region, err := b.pd.RegMR(b.buf[:4096], LocalWrite|RemoteWrite)
 	if err != nil {
 		t.Fatal(err)

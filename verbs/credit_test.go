@@ -13,7 +13,7 @@ func TestCreditOverSockets(t *testing.T) {
 		for _, choice := range []string{"eqds", "rccc", "uec", "eqds,unasked=1"} {
 			set := func(d *DeviceConfig) { d.Selective, d.CC = selective, choice }
 			a, b := newNode(t, set), newNode(t, set)
-			pairUp(t, a, b, DefaultConnect())
+			pairUp(t, a, b, patient())
 			for i := range 4 * part {
 				a.buf[i] = byte(i * 11)
 			}

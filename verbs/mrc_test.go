@@ -32,7 +32,7 @@ func mrcNode(t testing.TB, change func(*DeviceConfig)) *node {
 // when all is there.
 func TestMRCWrites(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	if err := b.qp.PostRecv(&RecvWR{WRID: 77}); err != nil {
 		t.Fatal(err)
 	}
@@ -71,18 +71,28 @@ func TestMRCWrites(t *testing.T) {
 	}
 }
 
-// A WRITE with immediate waits for its receive without missing a timeout, which over sockets is tens of
-// milliseconds, however late the receive is posted.
+// A WRITE with immediate waits for its receive without missing a timeout, however late the receive is posted:
+// here a timeout would take a minute.
 func TestMRCLateReceive(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	o := patient()
+	o.Timeout = 26 // 275 s, of which MRC takes a quarter
+	pairUp(t, a, b, o)
 	for i := range 3 {
 		wr := SendWR{WRID: uint64(i), SGList: []SGE{a.mr.SGE(0, 3000)}, RemoteAddr: b.mr.Addr,
 			RKey: b.mr.RKey, Opcode: WriteWithImm, ImmData: uint32(i)}
+		before, _ := a.qp.Counter("nack_no_resource")
 		if err := a.qp.PostSend(&wr); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		// Only what was refused has come too early, and the machine may take its time.
+		for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+			if away, _ := a.qp.Counter("nack_no_resource"); away > before {
+				break
+			} else if time.Now().After(end) {
+				t.Fatalf("WRITE %d has no receive and is not refused", i)
+			}
+		}
 		if err := b.qp.PostRecv(&RecvWR{WRID: 70}); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +123,7 @@ func TestMRCRates(t *testing.T) {
 		}
 	})
 	b := mrcNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	told := func() []unit.Rate {
 		mu.Lock()
 		defer mu.Unlock()
@@ -141,7 +151,7 @@ func TestMRCRates(t *testing.T) {
 // What MRC does not have is refused by name, and so are peers that do not agree.
 func TestMRCRefuses(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	err := a.qp.PostSend(&SendWR{Opcode: Read, SGList: a.mr.All(), RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
 	if !errors.Is(err, rcudp.ErrMRCVerb) || !strings.Contains(err.Error(), "READ") {
 		t.Errorf("a READ on a queue pair of MRC: %v", err)
@@ -151,8 +161,8 @@ func TestMRCRefuses(t *testing.T) {
 		err  error
 		says string
 	}{
-		{a.qp.Connect(rc.qp.Info(rc.mr), DefaultConnect()), "the peer's queue pair is RC, ours is MRC"},
-		{rc.qp.Connect(a.qp.Info(a.mr), DefaultConnect()), "the peer's queue pair is MRC, ours is RC"},
+		{a.qp.Connect(rc.qp.Info(rc.mr), patient()), "the peer's queue pair is RC, ours is MRC"},
+		{rc.qp.Connect(a.qp.Info(a.mr), patient()), "the peer's queue pair is MRC, ours is RC"},
 		{(&MRCInfo{Range: 4096, Immediates: 1}).agrees(&MRCInfo{Range: 128, Immediates: 1}),
 			"the peer tracks 128 packets, we track 4096"},
 		{(&MRCInfo{Immediates: 1}).agrees(&MRCInfo{Immediates: 1, Planes: make([]netip.Addr, 2)}),
@@ -177,7 +187,7 @@ func TestMRCRefuses(t *testing.T) {
 // A WRITE to memory that is not the peer's to write ends both queue pairs; the memory stays as it was.
 func TestMRCForbidden(t *testing.T) {
 	a, b := mrcNode(t, nil), mrcNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	a.buf[0] = 1
 	if err := a.qp.PostSend(&SendWR{WRID: 1, SGList: []SGE{a.mr.SGE(0, 100)}, RKey: b.mr.RKey,
 		RemoteAddr: b.mr.Addr + uint64(b.mr.Length) - 99}); err != nil {
@@ -237,7 +247,9 @@ func TestMRCOverIPv6(t *testing.T) {
 // pairUpSelf connects a queue pair to itself.
 func pairUpSelf(t *testing.T, a *node) {
 	t.Helper()
-	if err := a.qp.Connect(a.qp.Info(a.mr), DefaultConnect()); err != nil {
+	o := patient()
+	o.Timeout = 26 // a path is bad when packets are lost on it, not when they wait for their turn
+	if err := a.qp.Connect(a.qp.Info(a.mr), o); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,7 +16,7 @@ func BenchmarkWrite(b *testing.B) {
 				make = mrcNode
 			}
 			from, to := make(b, nil), make(b, nil)
-			pairUp(b, from, to, DefaultConnect())
+			pairUp(b, from, to, patient())
 			wr := SendWR{SGList: []SGE{from.mr.SGE(0, size)}, RemoteAddr: to.mr.Addr, RKey: to.mr.RKey}
 			b.SetBytes(size)
 			b.ResetTimer()

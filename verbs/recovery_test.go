@@ -19,7 +19,7 @@ func TestRecoveryIsAgreedOn(t *testing.T) {
 	} {
 		a := newNode(t, func(d *DeviceConfig) { d.Selective = c.a })
 		b := newNode(t, func(d *DeviceConfig) { d.Selective = c.b })
-		o := DefaultConnect()
+		o := patient()
 		o.Entropy = 8
 		pairUp(t, a, b, o)
 		for i := range 20 {
@@ -50,7 +50,7 @@ func TestInvalidateOverSockets(t *testing.T) {
 		want   Status
 	}{{LocalWrite, StatusRemAccessErr}, {RemoteRead | RemoteInvalidate, StatusSuccess}} {
 		a, b := newNode(t, nil), newNode(t, nil)
-		pairUp(t, a, b, DefaultConnect())
+		pairUp(t, a, b, patient())
 		mr, err := b.pd.RegMR(make([]byte, 4096), c.access)
 		if err != nil {
 			t.Fatal(err)

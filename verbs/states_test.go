@@ -225,7 +225,7 @@ func TestPostingByState(t *testing.T) {
 // says that it is drained only to those who asked (en_sqd_async_notify).
 func TestSQDKeepsAttributes(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	before := a.qp.Query()
 	for _, s := range []State{SQD, RTS} {
 		if err := a.qp.Modify(QPAttr{State: s}); err != nil {
@@ -248,6 +248,7 @@ func TestSQDKeepsAttributes(t *testing.T) {
 	}
 	// a's SEND finds no receive: while it waits, attributes are out of reach.
 	a.post(t, SendWR{Opcode: Send, SGList: []SGE{a.mr.SGE(0, 4)}})
+	a.until(t, "the SEND has begun", func() bool { return !a.qp.conn.QP.Drained() })
 	if err := a.qp.Modify(QPAttr{State: SQD, SQDNotify: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +275,7 @@ func TestSQDKeepsAttributes(t *testing.T) {
 // ports, and another peer if it likes. (Its rate: rcudp.TestRestart.)
 func TestResetForgets(t *testing.T) {
 	a, b, c := newNode(t, nil), newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
 	a.wait(t, 1)
 	psn := a.qp.Info(nil).PSN
@@ -289,7 +290,7 @@ func TestResetForgets(t *testing.T) {
 	if again := a.qp.Info(nil).PSN; again == psn {
 		t.Errorf("both lives start at PSN %d", psn)
 	}
-	pairUp(t, a, c, DefaultConnect())
+	pairUp(t, a, c, patient())
 	a.buf[0] = 42
 	a.post(t, SendWR{Opcode: Write, SGList: []SGE{a.mr.SGE(0, 4)}, RemoteAddr: c.mr.Addr, RKey: c.mr.RKey})
 	if w := a.wait(t, 1); w[0].Status != StatusSuccess {
@@ -304,7 +305,7 @@ func TestResetForgets(t *testing.T) {
 // not while packets leave from them.
 func TestRefusedStepKeepsPorts(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	o := DefaultConnect()
+	o := patient()
 	o.Entropy = 8
 	pairUp(t, a, b, o)
 	for range 30 {
@@ -340,7 +341,7 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 		"a right that the queue pair does not give": {SendWR{Opcode: FetchAdd}, EventQPReqErr},
 		"too many bytes": {SendWR{Opcode: Send}, -1}} {
 		a, b := newNode(t, nil), newNode(t, nil)
-		o := DefaultConnect()
+		o := patient()
 		o.Access = RemoteWrite | RemoteRead
 		pairUp(t, a, b, o)
 		if err := b.qp.PostRecv(&RecvWR{SGList: []SGE{b.mr.SGE(0, 50)}}); err != nil {
@@ -362,7 +363,7 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 				if e.Type != c.want || e.QP != b.qp {
 					t.Errorf("%s: %v, want %v", what, e.Type, c.want)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(patience):
 				t.Errorf("%s: the responder is in %v without an event", what, b.qp.State())
 			}
 		}
@@ -370,7 +371,7 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 		quiet(what+", at the requester", a)
 	}
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	if err := a.qp.PostRecv(&RecvWR{WRID: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +389,7 @@ func TestEventsTellWhatCompletionsDoNot(t *testing.T) {
 func TestCommunicationEstablished(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
 	ia, ib := a.qp.Info(a.mr), b.qp.Info(b.mr)
-	if err := a.qp.Connect(ib, DefaultConnect()); err != nil {
+	if err := a.qp.Connect(ib, patient()); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.qp.Modify(QPAttr{State: Init, Access: RemoteWrite}); err != nil {

@@ -116,7 +116,7 @@ func TestEveryCompletionStatus(t *testing.T) {
 		}
 		t.Run(s.String(), func(t *testing.T) {
 			a, b := newNode(t, nil), newNode(t, nil)
-			o := DefaultConnect()
+			o := patient()
 			o.Timeout, o.RetryCount, o.RNRRetry, o.MinRNR = 14, 3, 1, 1
 			pairUp(t, a, b, o)
 			sender, receiver := cause(t, a, b)

@@ -14,7 +14,7 @@ import (
 // written, the connection goes on.
 func TestFlood(t *testing.T) {
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	stranger, err := net.DialUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 99)},
 		net.UDPAddrFromAddrPort(netip.AddrPortFrom(b.dev.Addr(), roce.Port)))
 	if err != nil {
@@ -67,7 +67,7 @@ func TestIPv6(t *testing.T) {
 	if b.qp, err = b.pd.CreateQP(QPInitAttr{SendCQ: b.cq, RecvCQ: b.cq}); err != nil {
 		t.Fatal(err)
 	}
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	copy(a.buf, "over six")
 	a.post(t, SendWR{Opcode: Write, SGList: a.mr.All(), RemoteAddr: b.mr.Addr, RKey: b.mr.RKey})
 	if w := a.wait(t, 1); w[0].Status != StatusSuccess || !bytes.Equal(a.buf, b.buf) {
@@ -88,7 +88,7 @@ func TestLocalProtection(t *testing.T) {
 	} {
 		for _, op := range []Opcode{Write, Send, Read, FetchAdd} {
 			a, b := newNode(t, nil), newNode(t, nil)
-			pairUp(t, a, b, DefaultConnect())
+			pairUp(t, a, b, patient())
 			w := SendWR{WRID: 1, Opcode: Write, SGList: []SGE{a.mr.SGE(0, 100_000)}, RemoteAddr: b.mr.Addr,
 				RKey: b.mr.RKey}
 			a.post(t, w)
@@ -104,7 +104,7 @@ func TestLocalProtection(t *testing.T) {
 		}
 	}
 	a, b := newNode(t, nil), newNode(t, nil)
-	pairUp(t, a, b, DefaultConnect())
+	pairUp(t, a, b, patient())
 	if err := b.qp.PostRecv(&RecvWR{WRID: 7, SGList: []SGE{{b.mr.Addr, 100, b.mr.LKey + 1}}}); err != nil {
 		t.Fatal(err)
 	}
