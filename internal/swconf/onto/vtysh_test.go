@@ -53,8 +53,10 @@ for x in zebra bgpd; do
     >/dev/null 2>&1
 done
 trap 'kill $(cat $d/zebra.pid $d/bgpd.pid)' EXIT
-for i in 1 2 3 4 5 6 7 8 9 10; do
-  vtysh --vty_socket $d -c "show version" >/dev/null 2>&1 && break; sleep 0.2
+for x in zebra bgpd; do
+  for i in $(seq 600); do
+    vtysh --vty_socket $d -d $x -c "show version" >/dev/null 2>&1 && break; sleep 0.2
+  done
 done
 vtysh --vty_socket $d -f $d/running
 vtysh --vty_socket $d < $d/typed > $d/said
