@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,7 +120,7 @@ func nexthops(t *testing.T, lab, node, prefix string) string {
 		hop
 		Nexthops []hop
 	}
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
 		out, err := exec.Command("ip", "-n", "ry-"+lab+"-"+node, "-j", "route", "show", prefix).Output()
 		if err != nil || json.Unmarshal(out, &routes) != nil {
 			t.Fatal(err, string(out))
@@ -202,12 +201,7 @@ func TestSlurmTopology(t *testing.T) {
 // slurmShows starts slurmctld on a topology and returns what scontrol shows.
 func slurmShows(t *testing.T, dir string, hosts int) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	port := freePorts(t, 1)
 	conf := filepath.Join(dir, "slurm.conf")
 	if err := os.MkdirAll(dir+"/state", 0o755); err != nil {
 		t.Fatal(err)
@@ -224,15 +218,16 @@ func slurmShows(t *testing.T, dir string, hosts int) string {
 		ctl.Wait()
 	}()
 	var out []byte
-	for range 50 {
+	for range 600 {
 		cmd := exec.Command("scontrol", "show", "topology")
 		cmd.Env = append(os.Environ(), "SLURM_CONF="+conf)
+		var err error
 		if out, err = cmd.CombinedOutput(); err == nil {
 			return string(out)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	log, _ := os.ReadFile(dir + "/slurmctld.log")
-	t.Fatalf("%v: %s\n%s", err, out, log)
+	t.Fatalf("slurmctld does not answer: %s\n%s", out, log)
 	return ""
 }

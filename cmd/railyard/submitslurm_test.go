@@ -39,6 +39,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 TopologyPlugin=topology/tree
 ReturnToService=2
+MessageTimeout=100
 SlurmdParameters=config_overrides
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,sched_interval=1
 GresTypes=gpu
@@ -111,7 +112,7 @@ func startSlurm(t *testing.T, dir string) (conf, tree string) {
 		})
 	}
 	var out []byte
-	for range 150 {
+	for range 900 {
 		out, _ = exec.Command("sinfo", "-h", "-o", "%D %t").CombinedOutput()
 		if strings.TrimSpace(string(out)) == "6 idle" {
 			return conf, tree
@@ -244,7 +245,7 @@ var choices = []string{
 func idle(t *testing.T) {
 	t.Helper()
 	var last string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		b, err := exec.CommandContext(t.Context(), "sinfo", "-h", "-N", "-o", "%T").Output()
 		last = string(b)
 		if err == nil && strings.Trim(strings.ReplaceAll(last, "idle", ""), " \n") == "" {
