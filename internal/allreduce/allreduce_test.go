@@ -110,8 +110,8 @@ func TestCheckFindsErrors(t *testing.T) {
 	}
 }
 
-// Ranks that cannot work together say why instead of hanging. On a busy machine rank 0 may have gone before the
-// others come: then it waits longer.
+// Ranks that cannot work together say why instead of hanging. On a busy machine rank 0 may have gone before
+// the others come: then it waits longer.
 func TestMismatch(t *testing.T) {
 	for what, c := range map[string]struct {
 		change func(r int, s *Spec)

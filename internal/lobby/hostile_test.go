@@ -117,7 +117,8 @@ func TestDripping(t *testing.T) {
 // A guest's own time is its own: once introduced it may be silent for longer than the patience, and what
 // came with the introduction is read first. The introduction may come in pieces.
 func TestGuestsHaveTime(t *testing.T) {
-	for patience := time.Second; ; patience *= 4 { // a machine may be too busy to read pieces within the first
+	// A machine may be too busy to read pieces within the first patience.
+	for patience := time.Second; ; patience *= 4 {
 		at, heard := open(t, patience)
 		c := dial(t, at)
 		for _, piece := range []string{`{"na`, `me":"slow"`, "}", "\nfirst "} {
