@@ -44,7 +44,7 @@ var portFamilies = map[string]string{
 	"service-policy type": "pbr|pdp",
 	"evpn":                "", "vxlan": "", "load-interval": "", "logging": "",
 	"spanning-tree": "", "bfd": "",
-	"storm-control": "", "mac": "", "snmp": "", "traffic-policy": "", "phy": "", "ptp": "",
+	"storm-control": "", "mac": "", "snmp": "", "traffic-policy": "output", "phy": "", "ptp": "",
 	"sflow": "", "link-debounce": "", "l2": "", "arp": "", "autostate": "",
 	"encapsulation vlan": "", "vlan id": "",
 	"pim":  "",

@@ -47,6 +47,7 @@ type parser struct {
 	stopped  map[string]swconf.Said[bool] // by VRF: BGP is shut down
 	keeps    swconf.Said[bool]            // EVPN routes are told with the next hop that they came with
 	mmu      map[string]*mmu
+	traffic  map[string]*trafficPolicy
 	mmuApply string
 	mmuOwn   map[*swconf.Port]swconf.Said[string]
 	below    *cli.Mode // interfaces
@@ -62,7 +63,8 @@ func newParser(file string) *parser {
 		routed: map[*swconf.Port]swconf.Said[bool]{},
 		uses:   map[*swconf.Port]swconf.Said[string]{}, peers: swconf.NewPeers(),
 		stopped: map[string]swconf.Said[bool]{}, tcNames: map[string]int{}, queueNames: map[string]int{},
-		mmu: map[string]*mmu{}, mmuOwn: map[*swconf.Port]swconf.Said[string]{}}
+		traffic: map[string]*trafficPolicy{},
+		mmu:     map[string]*mmu{}, mmuOwn: map[*swconf.Port]swconf.Said[string]{}}
 	p.lists = swconf.NewAccessLists(p.pass)
 	p.c.LLDP.V, p.c.Floors = true, true
 	p.c.Strict = p.platform.Word("tx_priority") == "strict"
@@ -128,6 +130,7 @@ func (p *parser) root() *cli.Mode {
 	r.Set("[no] lldp run", func(m *cli.Match) { c.LLDP = swconf.SaidAt(p.c, m, "lldp", !m.No || m.Default) })
 	p.mapRules(r)
 	p.classRules(r)
+	p.trafficRules(r)
 	r.On("[no] qos profile <name>", func(m *cli.Match) *cli.Mode {
 		name := m.Word("name")
 		if m.No {
@@ -233,7 +236,7 @@ var passed = []string{"transceiver", "service", "spanning-tree", "username", "aa
 	"as-path",
 	"identity", "ipsec", "l2-protocol", "link tracking", "maintenance", "metadata", "prompt",
 	"schedule", "sync",
-	"traffic-policies", "tunnel", "patch", "load-interval", "default load-interval", "config", "license",
+	"tunnel", "patch", "load-interval", "default load-interval", "config", "license",
 	"monitor session", "group", "domain", "hostname-alias", "kernel", "object-group", "object",
 	"virtual", "email",
 	"stun", "sfe", "section", "secret", "unsupported-transceiver", "ssl", "security", "zerotouch",

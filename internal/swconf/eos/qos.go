@@ -14,17 +14,18 @@ import (
 
 // profile is a qos profile, or the same commands under an interface.
 type profile struct {
-	at     swconf.Place
-	trust  swconf.Said[swconf.Trust]
-	cos    swconf.Said[int]    // of packets whose mark is not trusted, or that have none
-	policy swconf.Said[string] // policy-map of what comes in
-	output swconf.Said[string] // policy-map of what goes out
-	pfc    swconf.Said[bool]
-	watch  swconf.Said[bool] // the PFC watchdog
-	times  swconf.Watchdog
-	noDrop [queue.Classes]swconf.Said[bool]
-	queues [queue.Classes]swconf.Queue
-	marks  swconf.Said[swconf.WRED] // of queues that say nothing of their own
+	at      swconf.Place
+	trust   swconf.Said[swconf.Trust]
+	cos     swconf.Said[int]    // of packets whose mark is not trusted, or that have none
+	policy  swconf.Said[string] // policy-map of what comes in
+	output  swconf.Said[string] // policy-map of what goes out
+	traffic swconf.Said[string] // traffic-policy of what comes in
+	pfc     swconf.Said[bool]
+	watch   swconf.Said[bool] // the PFC watchdog
+	times   swconf.Watchdog
+	noDrop  [queue.Classes]swconf.Said[bool]
+	queues  [queue.Classes]swconf.Queue
+	marks   swconf.Said[swconf.WRED] // of queues that say nothing of their own
 }
 
 // mapRules read the maps from marks to traffic classes, and from these to queues.
@@ -247,6 +248,9 @@ func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 			swconf.Assign(p.c, m, &q.policy, "name", m.Word("name"))
 			p.use(m, "policy-map", "name")
 		}))
+	r.Set("[no] traffic-policy input <name>", each(func(q *profile, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.traffic, "name", m.Word("name"))
+	}))
 	r.Set("[no] service-policy type tx-queue output <name>", each(func(q *profile, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.output, "name", m.Word("name"))
 		p.use(m, "policy-map", "name")

@@ -52,7 +52,7 @@ func (p *parser) resolve() {
 func (p *parser) subs() {
 	for _, s := range p.c.Subs {
 		own := p.ports[s]
-		if own.speaks().Line == 0 && !own.policy.Is() && !p.uses[s].Is() {
+		if own.speaks().Line == 0 && !own.policy.Is() && !own.traffic.Is() && !p.uses[s].Is() {
 			continue
 		}
 		layers := []*profile{own}
@@ -239,8 +239,9 @@ func fill(k, from *swconf.Queue) {
 func (p *parser) marks(q *swconf.QoS, layers []*profile) {
 	dscp, cos := p.maps()
 	var port swconf.Said[int]
-	var input swconf.Said[string]
+	var input, traffic swconf.Said[string]
 	for _, x := range layers {
+		take(&traffic, x.traffic)
 		take(&port, x.cos)
 		take(&input, x.policy)
 	}
@@ -265,6 +266,9 @@ func (p *parser) marks(q *swconf.QoS, layers []*profile) {
 	}
 	if x := p.policies[input.V]; input.Is() && x != nil {
 		p.classify(x, &dscp, &cos)
+	}
+	if p.direct(traffic, &dscp) && !input.Is() {
+		input = traffic
 	}
 	for d := range q.DSCP {
 		to := p.toQueue[dscp[d].V]
