@@ -12,9 +12,9 @@ import (
 
 // Traffic policies (Arista, "Traffic Policies"; words as in aristanetworks/avd, traffic-policies): matches of
 // addresses, protocols, ports and DSCPs, of which the first that takes a packet gives it a traffic class, or
-// drops it. What they do is told of RoCE's packets, which are UDP to port 4791, by their DSCP: a match of other
-// protocols or ports takes none of them, and one that asks for an address takes some, so that it decides
-// nothing here.
+// drops it. What they do is told of RoCE's packets, which are UDP to port 4791, by their DSCP: a match of
+// other protocols or ports takes none of them, and one that asks for an address takes some, so that it
+// decides nothing here.
 type trafficPolicy struct{ matches []*trafficMatch }
 
 type trafficMatch struct {
@@ -59,7 +59,7 @@ func (p *parser) trafficRules(r *cli.Mode) {
 	})
 }
 
-// defineQuiet notes a policy, or that there is none. Templates define more than they apply, so none is missed.
+// defineQuiet notes a policy, or that there is none. Templates define more than they apply.
 func (p *parser) defineQuiet(m *cli.Match, kind string) {
 	if m.No {
 		p.c.Undefine(kind, m.Word("name"))
@@ -119,7 +119,8 @@ func (p *parser) trafficMatch(t *trafficMatch) *cli.Mode {
 			t.protocols[key] = reaches(m.Word("what"), m.Word("more"))
 		}
 	})
-	sub.Set("[no] <what:source|destination|ttl|fragment|vlan|ip|length|packet|encapsulation|teid> [ <more...> ]",
+	const others = "source|destination|ttl|fragment|vlan|ip|length|packet|encapsulation|teid"
+	sub.Set("[no] <what:"+others+"> [ <more...> ]",
 		func(m *cli.Match) { t.asks[m.Word("what")+" "+m.Word("more")] = !m.No })
 	sub.On("[no] actions", func(m *cli.Match) *cli.Mode {
 		if m.No {

@@ -35,9 +35,9 @@ func isDir(path string) bool {
 }
 
 // The public texts say what they mean, nothing in them is passed over that no table knows, and nothing in
-// those that work is an error: the answers were held against text and Cisco's QoS and unicast routing guides by
-// hand. A line for each queue of the ports that are most alike, by what decides it; of lines that are unknown,
-// which no Nexus 9000 or 3000 takes, their first words; of lint the rules that warn.
+// those that work is an error: the answers were held against text and Cisco's QoS and unicast routing guides
+// by hand. A line for each queue of the ports that are most alike, by what decides it; of lines that are
+// unknown, which no Nexus 9000 or 3000 takes, their first words; of lint the rules that warn.
 func TestCorpus(t *testing.T) {
 	dir := corpus(t)
 	answered := map[string]bool{}
