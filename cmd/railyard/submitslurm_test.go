@@ -163,6 +163,7 @@ func TestSlurmAgrees(t *testing.T) {
 	dir := t.TempDir()
 	conf, tree := startSlurm(t, dir)
 	t.Run("choices", func(t *testing.T) { agreeChoices(t, dir, conf, tree) })
+	t.Run("random", func(t *testing.T) { agreeRandom(t, dir) })
 	self := filepath.Join(dir, "railyard")
 	if b, err := exec.Command("go", "build", "-o", self, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)

@@ -320,3 +320,27 @@ eval "tool evaluated"
 		t.Errorf("heard\n%s\nwant\n%s", strings.Join(heard, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// A heterogeneous job's parts are refused where they begin, and steps for its later parts are named.
+func TestHeterogeneous(t *testing.T) {
+	for _, word := range []string{"hetjob", "packjob"} {
+		_, err := Read("job", []byte("#!/bin/bash\n#SBATCH -N2\n#SBATCH "+word+"\n#SBATCH -N1\nsrun x\n"),
+			nil)
+		if err == nil || !strings.HasPrefix(err.Error(), "job:3:9: #SBATCH: "+word+" begins another part") {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+	for group, starts := range map[string]bool{"0": true, "1": false, "0,1": false} {
+		s, err := Read("job", []byte("#!/bin/bash\n#SBATCH -N2\nsrun --het-group="+group+" x\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := s.Walk(Environment{Nodes: []string{"n1", "n2"}, Read: readBeside})
+		named := slices.ContainsFunc(f.Notes, func(n slurm.Note) bool {
+			return n.At.Line == 3 && strings.Contains(n.Text, "heterogeneous jobs are not read; accepted: 0")
+		})
+		if (len(f.Launches) == 1) != starts || named == starts {
+			t.Errorf("--het-group=%s: %d launches, %v", group, len(f.Launches), f.Notes)
+		}
+	}
+}

@@ -211,6 +211,12 @@ func (s *Script) directives() error {
 			if err != nil {
 				return err
 			}
+			if len(left) > 0 && (left[0].Text == "hetjob" || left[0].Text == "packjob") {
+				return left[0].At.Fail("#SBATCH",
+					"%s begins another part of a heterogeneous job, which is not "+
+						"read; accepted: one set of options. Each part can be a script of its own",
+					left[0].Text)
+			}
 			if len(left) > 0 {
 				return left[0].At.Fail("#SBATCH", "%s is no option", field.Quote(left[0].Text))
 			}

@@ -14,7 +14,9 @@ type Share struct {
 	Node int   // of the cluster
 	CPUs int   // 0: nobody says how many there are
 	Most int   // tasks that fit
-	GPUs []int // which
+	Told int   // tasks, as SLURM_TASKS_PER_NODE says
+	GPUs []int // which its tasks see
+	Held int   // GPUs that no other job gets: a whole node's are all
 }
 
 // Allocation is what a job gets, in the order of nodes, which is that of Slurm's node IDs.
@@ -40,6 +42,9 @@ type hall struct {
 func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 	h := &hall{c: c, r: r, a: &Allocation{Cluster: c, Whole: c.whole(r),
 		Asked: r.GPUs+r.GPUsPerNode+r.GPUsPerTask > 0}}
+	if err := r.counts(); err != nil {
+		return nil, err
+	}
 	if err := h.names(); err != nil {
 		return nil, err
 	}
@@ -55,6 +60,7 @@ func (c *Cluster) Allocate(r *Request) (*Allocation, error) {
 			"(%s are idle): it is shown as if they had ended", unit.Plural(h.idle(), "node"))})
 	}
 	h.share(chosen)
+	h.a.tell(r)
 	return h.a, nil
 }
 

@@ -87,7 +87,13 @@ func tell(c *Cluster, line string) string {
 		return err.Error()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, tasks %s\n", Fold(a.Names()), Repeats(s.Counts))
+	counts := s.Counts
+	if step == "" { // what the batch script is told
+		for i := range a.Shares {
+			counts[i] = a.Shares[i].Told
+		}
+	}
+	fmt.Fprintf(&b, "%s, tasks %s\n", Fold(a.Names()), Repeats(counts))
 	for _, k := range s.Tasks {
 		fmt.Fprintf(&b, "%d:%s:%d:%s ", k.Rank, c.Nodes[a.Shares[k.Node].Node].Name, k.Local, list(k.GPUs))
 		if k.Rank == 7 && len(s.Tasks) > 8 {

@@ -27,6 +27,9 @@ var forms = []form{
 	{"sinfo", regexp.MustCompile(`(?m)^.*\bNODELIST\b`), (*Cluster).sinfo},
 }
 
+// blocks are lines of topology/block.
+var blocks = regexp.MustCompile(`(?im)^\s*BlockName=`)
+
 // Read adds what a file says to a cluster; its kind is recognised.
 func (c *Cluster) Read(file string, text []byte) error {
 	s := string(text)
@@ -34,6 +37,12 @@ func (c *Cluster) Read(file string, text []byte) error {
 		if f.looks.MatchString(s[:min(len(s), 1<<20)]) {
 			return f.read(c, file, s)
 		}
+	}
+	if at := blocks.FindStringIndex(s[:min(len(s), 1<<20)]); at != nil {
+		return Place{File: file, Line: 1 + strings.Count(s[:at[1]], "\n"), Col: 1}.Fail("BlockName",
+			"blocks of "+
+				"nodes (topology/block, Slurm 23.11 and later) are not read; accepted: SwitchName lines "+
+				"(topology/tree)")
 	}
 	return Place{File: file}.Fail("", "says nothing of a cluster; accepted: slurm.conf, topology.conf, what "+
 		"scontrol show node, scontrol show topology and sinfo print")

@@ -57,11 +57,12 @@ func (a *Allocation) Batch(r *Request, name string) []Variable {
 		all = append(all, Variable{"SLURM_NTASKS", strconv.Itoa(tasks)},
 			Variable{"SLURM_NPROCS", strconv.Itoa(tasks)})
 	}
-	if r.PerNode > 0 { // of the job, whatever a step starts
-		counts := slices.Repeat([]int{r.PerNode}, len(a.Shares))
-		all = append(all, Variable{"SLURM_TASKS_PER_NODE", Repeats(counts)})
-	} else if step, err := a.Step(r, &Request{}); err == nil {
-		all = append(all, Variable{"SLURM_TASKS_PER_NODE", Repeats(step.Counts)})
+	told := make([]int, len(a.Shares)) // of the job, whatever a step starts
+	for i := range told {
+		told[i] = a.Shares[i].Told
+	}
+	if !slices.Contains(told, 0) {
+		all = append(all, Variable{"SLURM_TASKS_PER_NODE", Repeats(told)})
 	}
 	if n := len(a.Shares[0].GPUs); n > 0 {
 		all = append(all, Variable{"SLURM_GPUS_ON_NODE", strconv.Itoa(n)})

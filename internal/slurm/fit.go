@@ -235,6 +235,10 @@ func (h *hall) share(chosen []int) {
 		has[k] = h.c.Nodes[i].GPUs
 	}
 	gpus := spread(max(r.GPUs, n), n, has)
+	var planes []int
+	if r.PerNode > 0 && r.Plane > 0 && !h.a.Whole { // all tasks in turn, more than were said for a node too
+		planes = inPlanes(r.PerNode*n, n, r.Plane)
+	}
 	for k, i := range chosen {
 		node := &h.c.Nodes[i]
 		s := Share{Node: i, Most: h.fit(node), CPUs: node.CPUs}
@@ -242,6 +246,9 @@ func (h *hall) share(chosen []int) {
 			s.Most = counts[i]
 			if r.PerNode > 0 {
 				s.Most = r.PerNode
+				if planes != nil {
+					s.Most = min(planes[k], max(1, h.fitCPUs(node)))
+				}
 			}
 			s.CPUs = s.Most * max(1, r.CPUs)
 			if h.byCPU() {
@@ -266,8 +273,31 @@ func (h *hall) share(chosen []int) {
 		for g := range get {
 			s.GPUs = append(s.GPUs, g)
 		}
+		if s.Held = get; h.a.Whole {
+			s.Held = node.GPUs
+		} else if !h.a.Asked {
+			s.Held = 0
+		}
 		h.a.Shares = append(h.a.Shares, s)
 	}
+}
+
+// fitCPUs is how many tasks a node has CPUs for.
+func (h *hall) fitCPUs(n *Node) int {
+	if n.CPUs == 0 {
+		return maxCount
+	}
+	return n.CPUs / max(1, h.r.CPUs)
+}
+
+// inPlanes deals out tasks over nodes, so many at a time.
+func inPlanes(total, nodes, size int) []int {
+	out := make([]int, nodes)
+	round := nodes * size
+	for i := range out {
+		out[i] = total/round*size + min(size, max(0, total%round-i*size))
+	}
+	return out
 }
 
 // Names are the nodes of an allocation.

@@ -61,7 +61,18 @@ var bearing = []option{
 	{"export", 0, value, func(r *Request, v string) error { r.Export = v; return nil }},
 	{"array", 'a', value, unread("every task of an array is a job of its own: one of them is shown")},
 	{"nodefile", 'F', value, unread("the file is not read: which nodes, --nodelist says")},
-	{"segment", 0, value, unread("blocks of nodes (topology/block) are not known here")},
+	{"segment", 0, value, func(r *Request, v string) error {
+		return field.New("", "found %s: segments are of blocks of nodes (topology/block, Slurm 23.11 and "+
+			"later), and nodes are chosen by switches here; accepted: --switches, --nodelist",
+			field.Quote(v))
+	}},
+	{"het-group", 0, value, func(r *Request, v string) error {
+		if v == "0" { // the job itself
+			return nil
+		}
+		return field.New("", "found %s, and heterogeneous jobs are not read; accepted: 0, or no --het-group",
+			field.Quote(v))
+	}},
 	{"gpus-per-socket", 0, value, unread("sockets are not known here: say --gpus-per-node")},
 	{"ntasks-per-socket", 0, value, unread("sockets are not known here: say --ntasks-per-node")},
 	{"relative", 'r', value, unread("the step is taken to begin on the allocation's first node")},
@@ -83,7 +94,7 @@ var idle = []option{
 	{"gres-flags", 0, value, nil}, {"hint", 0, value, nil}, {"hold", 'H', nothing, nil},
 	{"immediate", 'I', perhaps, nil}, {"ignore-pbs", 0, nothing, nil}, {"input", 'i', value, nil},
 	{"interactive", 0, nothing, nil},
-	{"jobid", 0, value, nil}, {"het-group", 0, value, nil},
+	{"jobid", 0, value, nil},
 	{"kill-on-bad-exit", 'K', perhaps, nil}, {"kill-on-invalid-dep", 0, value, nil},
 	{"label", 'l', nothing, nil}, {"licenses", 'L', value, nil},
 	{"mail-type", 0, value, nil}, {"mail-user", 0, value, nil}, {"mcs-label", 0, value, nil},

@@ -127,6 +127,9 @@ func (r *Request) fail(names []string, format string, args ...any) error {
 
 // Check refuses what contradicts itself, and settles what follows from the rest: how many nodes and tasks.
 func (r *Request) Check() error {
+	if err := r.planes(); err != nil {
+		return err
+	}
 	if r.MinNodes == 0 {
 		r.guess()
 	}
@@ -145,10 +148,6 @@ func (r *Request) Check() error {
 			unit.Plural(r.GPUs, "GPU"), n, nodesWord(lo, hi), countWord(lo*n, hi*n))
 	}
 	if n := r.GPUsPerTask; n > 0 {
-		if r.GPUs > 0 && r.Tasks > 0 && r.GPUs != n*r.Tasks {
-			return r.fail([]string{"gpus-per-task"}, "%d for each of %s make %d, and --gpus=%d", n,
-				unit.Plural(r.Tasks, "task"), n*r.Tasks, r.GPUs)
-		}
 		if r.GPUsPerNode > 0 && r.PerNode > 0 && n*r.PerNode > r.GPUsPerNode {
 			return r.fail([]string{"gpus-per-task"}, "%d for each of %s make %d on a node, which has %d",
 				n, unit.Plural(r.PerNode, "task"), n*r.PerNode, r.GPUsPerNode)

@@ -26,8 +26,13 @@ type Step struct {
 }
 
 // Step lays out the tasks of a step, whose own options count before the job's. Both have passed Check.
-func (a *Allocation) Step(job, own *Request) (*Step, error) {
+func (a *Allocation) Step(job, own *Request) (*Step, error) { return a.step(job, own, own.CPUs) }
+
+// step lays out tasks of so many CPUs each. Since Slurm 22.05 srun does not take --cpus-per-task over from
+// the job (srun(1)): it deals tasks out as if each had one.
+func (a *Allocation) step(job, own *Request, cpus int) (*Step, error) {
 	r := inherit(job, own)
+	r.CPUs = cpus
 	s := &Step{Request: r}
 	if err := a.stepNodes(s, own); err != nil {
 		return nil, err
@@ -47,10 +52,10 @@ func (a *Allocation) Step(job, own *Request) (*Step, error) {
 		if sh.CPUs > 0 && !slices.Contains([]int{0, 1}, r.CPUs) {
 			room[i] = max(1, min(room[i], sh.CPUs/r.CPUs))
 		}
-		if own.Tasks > 0 && own.PerNode == 0 && sh.CPUs > 0 {
+		if (own.Tasks > 0 || cpus < job.CPUs) && own.PerNode == 0 && sh.CPUs > 0 {
 			room[i] = max(room[i], sh.CPUs/max(1, r.CPUs))
 		}
-		if r.PerNode > 0 {
+		if r.PerNode > 0 && (own.PerNode > 0 || r.Plane == 0) {
 			room[i] = min(room[i], r.PerNode)
 		}
 		if r.Over && r.PerNode == 0 {
@@ -89,7 +94,7 @@ func inherit(job, own *Request) *Request {
 	for _, x := range []struct {
 		to   *int
 		from int
-	}{{&r.CPUs, job.CPUs}, {&r.GPUsPerTask, job.GPUsPerTask}, {&r.PerGPU, job.PerGPU}} {
+	}{{&r.GPUsPerTask, job.GPUsPerTask}, {&r.PerGPU, job.PerGPU}} {
 		if *x.to == 0 {
 			*x.to = x.from
 		}
