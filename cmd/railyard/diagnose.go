@@ -32,9 +32,10 @@ type diagnoseCmd struct {
 
 func (c *diagnoseCmd) Help() string {
 	return `Reads what operators paste: show queuing interface, show interface priority-flow-control, show
-policy-map, show priority-flow-control counters, show pfc counters, show queue counters, COUNTERS_DB,
-ethtool -S, rdma statistic, show lldp neighbors, with their prompts (leaf1# show ...), which name the
-device. Two snapshots tell what happens now: two rounds in a file, before/ and after/, or --before.
+policy-map, show priority-flow-control counters, show pfc counters, show pfc priority, show queue
+counters, COUNTERS_DB, ethtool -S, rdma statistic, show lldp neighbors, with their prompts
+(leaf1# show ...), which name the device. Two snapshots tell what happens now: two rounds in a file,
+before/ and after/, or --before.
 date +%s.%N before each round tells how long it was.
 
 Exits with 1 when there is a fault (congestion alone is none), with 2 when a file cannot be read.

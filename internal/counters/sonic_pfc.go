@@ -21,6 +21,46 @@ func rowPFC(r *reading, t *table, cells []string, l line) string {
 	return take(cells[1:], l, eight(to)...)
 }
 
+// rowPFCPriority reads the priorities of PORT_QOS_MAP's pfc_enable: none, or N/A where the port has no such
+// key, is a port that pauses nothing.
+func rowPFCPriority(r *reading, _ *table, cells []string, l line) string {
+	const wrong = "is no row of an interface and the priorities for which it runs PFC"
+	if len(cells) != 2 {
+		return wrong
+	}
+	bits := uint8(0)
+	if cells[1] != "" && cells[1] != "N/A" {
+		for d := range strings.SplitSeq(cells[1], ",") {
+			k, ok := priority(strings.TrimSpace(d))
+			if !ok {
+				return wrong
+			}
+			bits |= 1 << k
+		}
+	}
+	p := r.port(cells[0], l)
+	p.PFC, p.Lossless = Said[bool]{bits != 0, l.n, true}, Said[uint8]{bits, l.n, true}
+	return ""
+}
+
+func writePFCPriority(w *bytes.Buffer, s *Snapshot) {
+	g := grid{heads: []string{"Interface", "Lossless priorities"}}
+	for i := range s.Ports {
+		p := &s.Ports[i]
+		if !p.Lossless.Is {
+			continue
+		}
+		var all []string
+		for k := range Priorities {
+			if p.Lossless.V>>k&1 == 1 {
+				all = append(all, strconv.Itoa(k))
+			}
+		}
+		g.add(p.Name, strings.Join(all, ","))
+	}
+	g.write(w)
+}
+
 // readPFCHistory reads a table in which blank lines stand between interfaces.
 func readPFCHistory(r *reading) {
 	lines := r.lines

@@ -62,3 +62,31 @@ func TestDelta(t *testing.T) {
 		t.Error("a difference of two devices:", err)
 	}
 }
+
+// TestSonicPFCPriority: a port without pfc_enable, or with an empty one, runs PFC for nothing.
+func TestSonicPFCPriority(t *testing.T) {
+	const text = `admin@leaf1:~$ show pfc priority
+
+Interface    Lossless priorities
+-----------  ---------------------
+Ethernet0    3,4
+Ethernet4    N/A
+Ethernet8
+Ethernet12   5
+`
+	all, unknown, err := Read("x.txt", []byte(text))
+	if err != nil || len(unknown) > 0 || len(all) != 1 || all[0].Format != "sonic-pfc-priority" {
+		t.Fatal(all, unknown, err)
+	}
+	for name, want := range map[string]uint8{"Ethernet0": 0x18, "Ethernet4": 0, "Ethernet8": 0,
+		"Ethernet12": 32} {
+		p := all[0].Find(name)
+		if p == nil || !p.Lossless.Is || p.Lossless.V != want || !p.PFC.Is || p.PFC.V != (want != 0) {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	_, unknown, _ = Read("x.txt", []byte(strings.Replace(text, "3,4", "3,9", 1)))
+	if len(unknown) != 1 {
+		t.Error(unknown)
+	}
+}

@@ -53,6 +53,12 @@ type Evidence struct {
 	Says    string  `json:"says,omitempty"` // in words, where it is no counter
 }
 
+// same reports the same counter of the same line.
+func (e Evidence) same(o Evidence) bool {
+	return e.File == o.File && e.Line == o.Line && e.Device == o.Device && e.Port == o.Port &&
+		e.Counter == o.Counter
+}
+
 // Step is the next command to type.
 type Step struct {
 	Device  string `json:"device"`
@@ -124,6 +130,9 @@ func (x *Finding) show(rs ...Reading) {
 		if r.Two {
 			was := r.Was
 			e.Before = &was
+		}
+		if slices.ContainsFunc(x.Evidence, e.same) { // one port may begin several things
+			continue
 		}
 		x.Evidence = append(x.Evidence, e)
 	}

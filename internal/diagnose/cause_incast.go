@@ -33,6 +33,13 @@ func findIncast(f *Fabric, c *Cause) (out []Finding) {
 		x.Fix = "nothing is broken: fewer senders at once (collective algorithm, placement), ECN that " +
 			"marks earlier, " +
 			"congestion control that reacts sooner"
+		if p.Peer != nil && p.Peer.On.Kind == Switch {
+			x.Why = "more is sent towards " + p.Peer.On.Name + " than this cable takes: fewer or slower " +
+				"uplinks than servers fill, or flows that hash onto one of them; nobody pauses the switch, " +
+				"so that it begins here"
+			x.Fix = "nothing is broken: more uplinks, load balancing that spreads (more queue pairs, " +
+				"flowlets, spraying), traffic that stays below the leaf, ECN that marks earlier"
+		}
 		x.next(p, askQueues, "who fills it")
 		x.harm = share(ch.Frames, f.allPauses())
 		out = append(out, x)

@@ -17,12 +17,21 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 		if !n.Some() || p.passedOn(n.Grew) {
 			return
 		}
+		back, both := p.otherWay()
+		if both && (back.Grew > n.Grew || back.Grew == n.Grew && p.Peer.String() < p.String()) {
+			return // told at the other end, of which more frames arrive broken
+		}
 		sure := Proven
 		if got := p.got(); got.Is && float64(n.Grew) <= 8*float64(got.Grew)/errorFree {
 			sure = Possible // as many as a cable may have
 		}
 		x := c.at(p, -1, sure, "the cable between %v and %s breaks frames", p, farOf(p))
-		x.show(n, p.read(inErrors), p.got())
+		x.show(n)
+		if both {
+			x.Says += ", both ways"
+			x.show(back)
+		}
+		x.show(p.read(inErrors), p.got())
 		for k := range counters.Priorities {
 			if r := p.read(rxPackets(k)); r.Some() {
 				x.show(r)
@@ -37,10 +46,21 @@ func findLossyCables(f *Fabric, c *Cause) (out []Finding) {
 		if p.Peer != nil {
 			x.next(p.Peer, askLink, "the other end: optical power, errors the other way")
 		}
-		x.harm = share(n.Grew, f.allLosses())
+		x.harm = share(n.Grew+back.Grew, f.allLosses())
 		out = append(out, x)
 	})
 	return out
+}
+
+// otherWay is the broken frames of a cable's other end, where they were broken on this cable.
+func (p *Port) otherWay() (r Reading, is bool) {
+	if p.Peer == nil {
+		return r, false
+	}
+	if r = p.Peer.read(crc); !r.Some() || p.Peer.passedOn(r.Grew) {
+		return Reading{}, false
+	}
+	return r, true
 }
 
 // passedOn reports that the switch at the other end got as many broken frames itself.

@@ -92,7 +92,7 @@ func (f *Fabric) off(c *Cause, p *Port, k int) (Finding, bool) {
 		"drops " +
 		"what it has no room for. Both lose packets of a class that must lose none"
 	x.Fix = "turn PFC of this priority on at both ends, by hand rather than by DCBX"
-	x.next(p, askPFC, "the state of PFC, and whether it counts")
+	x.next(p, askState, "the state of PFC")
 	x.next(p, askConfig, "the policy that acts on the port")
 	x.harm = share(harmed, f.allLosses())
 	if !isOff { // by what was counted, not by what is
@@ -145,13 +145,18 @@ func bitmap(m uint8) string {
 }
 
 // deaf reports a port that does not stop when its peer pauses it: it counts no pause, or
-// some and no time that it stood still; or the peer loses more for each of its pauses than
-// is on the way while one takes effect, which is all that a port that obeys sends.
+// some and no time that it stood still; or, where nobody counts that time, the peer loses more
+// for each of its pauses than is on the way while one takes effect, which is all that a port
+// that obeys sends.
 func (p *Port) deaf(k int) bool {
 	n := p.read(rxPFC(k))
 	if n.None() || n.Some() && p.read(rxDur(k)).None() &&
 		(p.leastStop(k, n) >= 2*unit.Microsecond || p.Peer.lossAt(k).Some()) {
 		return true
+	}
+	prios, _, _, says := said(p, priosOf)
+	if p.read(rxDur(k)).Some() || says && prios>>k&1 == 1 {
+		return false // it stood still, or runs PFC: what was lost is the headroom's matter, on a long cable
 	}
 	lost, paused, need := p.Peer.read(refused(k)), p.Peer.read(txPFC(k)), unit.Bytes(0)
 	bytes, packets := p.Peer.read(rxBytes(k)), p.Peer.read(rxPackets(k))

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,17 @@ var plants = []struct {
 		l.pause("leaf2", "Ethernet1/9", 4_000)
 		l.now("leaf2", "Ethernet1/9").Groups[data].DropPackets.V += 77
 	}},
+	{"headroom-small", "leaf2 Ethernet1/9", "much is lost with each pause of a long cable", func(l *lab) {
+		l.pause("leaf2", "Ethernet1/9", 100)
+		l.now("leaf2", "Ethernet1/9").Groups[data].DropPackets.V += 5_000
+		l.now("spine1", "Ethernet1/2").RxDur[data] = counters.Of(40_000)
+		l.now("spine1", "Ethernet1/2").Lossless = counters.Said[uint8]{}
+	}},
+	{"headroom-small", "leaf2 Ethernet1/9", "the same, where only PFC's priorities are said", func(l *lab) {
+		l.pause("leaf2", "Ethernet1/9", 100)
+		l.now("leaf2", "Ethernet1/9").Groups[data].DropPackets.V += 5_000
+		l.now("spine1", "Ethernet1/2").Lossless = counters.Say[uint8](1 << data)
+	}},
 	{"wrong-class", "host-2 eth0", "all of its data is in class 0, and is dropped there", func(l *lab) {
 		p := l.now("host-2", "eth0")
 		p.Queues[0].TxPackets.V, p.Queues[0].TxBytes.V = often, 4200*often
@@ -81,6 +93,10 @@ var plants = []struct {
 			l.now("spine1", "Ethernet1/2").CRC.V += 900 // cut through
 			l.now("host-1", "eth0").RoCE.OutOfSequence.V += 12
 		}},
+	{"lossy-cable", "host-4 eth0", "both ends count, the host more", func(l *lab) {
+		l.now("host-4", "eth0").CRC.V += 900
+		l.now("leaf2", "Ethernet1/2").CRC.V += 870
+	}},
 	{"mtu", "leaf2 Ethernet1/9", "it gets frames that are too long for it", func(l *lab) {
 		l.now("leaf2", "Ethernet1/9").MTU = counters.Say[unit.Bytes](1500)
 		l.now("leaf2", "Ethernet1/9").Giants.V += 4_000
@@ -125,7 +141,17 @@ func TestCauses(t *testing.T) {
 				t.Errorf("%s: %s says not why, not what to do or on what it rests: %+v", p.cause, x.Cause, x)
 			}
 		}
+		for _, x := range all {
+			for i, e := range x.Evidence {
+				if slices.ContainsFunc(x.Evidence[i+1:], e.same) {
+					t.Errorf("%s of %s: %s is shown twice: %v", p.cause, p.culprit, x.Cause, e)
+				}
+			}
+		}
 		for _, x := range all[1:] {
+			if x.Cause == "lossy-cable" && all[0].Peer == x.Device+" "+x.Port {
+				t.Errorf("%s of %s: its cable is told at its other end, too", p.cause, p.culprit)
+			}
 			if x.Grade == Fault && x.Sure == Proven && x.Device != all[0].Device &&
 				all[0].Peer != x.Device+" "+x.Port {
 				t.Errorf("%s of %s: %s of %s %s is proven, too: %s", p.cause, p.culprit, x.Cause,

@@ -9,7 +9,8 @@ import (
 type topic uint8
 
 const (
-	askPFC topic = iota
+	askPFC   topic = iota
+	askState       // whether PFC runs; askPFC where one output says both
 	askQueues
 	askLink
 	askConfig
@@ -30,7 +31,7 @@ var commands = map[string]map[topic]string{
 		askLink:   "show interfaces %s", askConfig: "show qos interfaces %s",
 		askClass: "show qos interfaces %s trust", askMarks: "show qos interfaces %s ecn counters queue",
 		askNeighbours: "show lldp neighbors %s detail"},
-	"sonic": {askPFC: "show pfc counters", askQueues: "show queue counters %s",
+	"sonic": {askPFC: "show pfc counters", askState: "show pfc priority", askQueues: "show queue counters %s",
 		askLink: "show interfaces status %s", askConfig: "sonic-db-cli CONFIG_DB hgetall 'PORT_QOS_MAP|%s'",
 		askClass: "show priority-group counters %s", askMarks: "show queue wredcounters %s",
 		askNeighbours: "show lldp neighbors %s"},
@@ -47,6 +48,9 @@ func (x *Finding) next(p *Port, t topic, why string) {
 	system := p.On.System
 	if system == "" && p.On.Kind == Host {
 		system = "host"
+	}
+	if t == askState && commands[system][t] == "" {
+		t = askPFC
 	}
 	c := commands[system][t]
 	if c == "" {
