@@ -185,6 +185,10 @@ func TestPriorityUnsaid(t *testing.T) {
 			"      bandwidth percent 95\n   uc-tx-queue 1\n      no priority\n      bandwidth percent 5\n",
 			"7 strict by default, 6 strict, 5 strict by default, 4 strict by default, 3 95 %, " +
 				"2 leftover, 1 5 %, 0 leftover"},
+		{"   tx-queue 3\n      no priority\n      bandwidth percent 90\n" +
+			"   tx-queue 1\n      bandwidth percent 60\n",
+			"7 strict by default, 6 strict by default, 5 strict by default, 4 strict by default, 3 60 %, " +
+				"2 leftover, 1 40 %, 0 leftover"},
 	} {
 		cfg, err := Parse("x", []byte("hostname a\nqos profile P\n   priority-flow-control on\n"+
 			"   priority-flow-control priority 3 no-drop\n"+c.queues+

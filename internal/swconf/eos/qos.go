@@ -20,6 +20,7 @@ type profile struct {
 	policy  swconf.Said[string] // policy-map of what comes in
 	output  swconf.Said[string] // policy-map of what goes out
 	traffic swconf.Said[string] // traffic-policy of what comes in
+	counts  swconf.Said[string] // what the scheduler takes a packet for
 	pfc     swconf.Said[bool]
 	watch   swconf.Said[bool] // the PFC watchdog
 	times   swconf.Watchdog
@@ -248,6 +249,9 @@ func (p *parser) qosCommands(r *cli.Mode, to func(*cli.Match) []*profile) {
 			swconf.Assign(p.c, m, &q.policy, "name", m.Word("name"))
 			p.use(m, "policy-map", "name")
 		}))
+	r.Set("[no] tx-scheduler packet size adjustment [ <more...> ]", each(func(q *profile, m *cli.Match) {
+		swconf.Assign(p.c, m, &q.counts, "tx-scheduler", m.Line.Text)
+	}))
 	r.Set("[no] traffic-policy input <name>", each(func(q *profile, m *cli.Match) {
 		swconf.Assign(p.c, m, &q.traffic, "name", m.Word("name"))
 	}))

@@ -164,6 +164,9 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	var pfc swconf.Said[bool]
 	for _, x := range layers {
 		take(&pfc, x.pfc)
+		if x.counts.Is() {
+			p.told(&p.c.Apart, x.counts.At, x.counts.V)
+		}
 	}
 	if port != nil {
 		port.PFC = swconf.Said[swconf.PFCMode]{At: pfc.At}
@@ -206,6 +209,9 @@ func (p *parser) qos(q *swconf.QoS, port *swconf.Port, layers []*profile) *swcon
 	if p.c.Strict {
 		served(q)
 	}
+	if p.platform.Word("shares_above_100") == "ratio" {
+		q.Ratio = shared(q) > 100
+	}
 	return q
 }
 
@@ -219,6 +225,16 @@ func served(q *swconf.QoS) {
 		}
 		k.Strict.V = true
 	}
+}
+
+// shared is what the percents of queues that share add up to.
+func shared(q *swconf.QoS) (sum int) {
+	for i := range q.Queues {
+		if k := &q.Queues[i]; !k.Strict.V {
+			sum += k.Share.V
+		}
+	}
+	return sum
 }
 
 // fill gives a queue what a layer says and those before it did not.

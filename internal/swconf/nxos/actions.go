@@ -210,7 +210,9 @@ func (p *parser) networkActions(r *cli.Mode, q *policyClass) {
 	r.Set("[no] set cos <n:int>", func(m *cli.Match) {
 		swconf.Assign(p.c, m, &q.cos, "n", int(min(m.Int("n"), queue.Classes-1)))
 	})
-	r.Set("[no] <what:congestion-control|set|match|queue-limit|multicast-optimize> <more...>",
+	r.Set("[no] congestion-control tail-drop [ threshold <what:burst-optimized|mesh-optimized> ]",
+		func(*cli.Match) {})
+	r.Set("[no] <what:set|match|queue-limit|multicast-optimize> <more...>",
 		func(*cli.Match) {})
 	r.Set("[no] pause buffer-size <more...>", func(*cli.Match) {})
 	r.Skip(p.pass, "description")
