@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"railyard/internal/queue"
@@ -75,7 +76,7 @@ func (r roceDSCP) dscps(configs []*swconf.Config, data, cnp int) (int, int, erro
 
 type configShowCmd struct {
 	readConfig
-	Files []string `arg:"" help:"Configurations of switches and of servers; a folder is one server's." placeholder:"FILE"`
+	Files []string `arg:"" help:"Configurations of switches and of servers, or folders: of switches, or of one server." placeholder:"FILE"`
 	JSON  bool     `help:"Print as JSON."`
 }
 
@@ -83,6 +84,7 @@ func (c *configShowCmd) Help() string {
 	return `One table per group of ports that are alike: which DSCPs go to which group and queue, how the
 queue is scheduled, where ECN marks, what PFC pauses. Of a server (a script with mlnx_qos, nicctl or
 bnxt_setupcc.sh, what such tools print, NCCL's variables, or a folder of these) the same by priority.
+Of a folder with switches' texts every device.
 
 Examples:
   railyard config show leaf.cfg
@@ -106,44 +108,107 @@ type shown struct {
 // Run is the config show command.
 func (c *configShowCmd) Run(e *env) error {
 	var all []shown
-	for i, f := range c.Files {
-		host, err := hostOf(f, c.OS)
-		if err != nil {
+	var part *partlyRead // told behind what was read
+	for _, f := range c.Files {
+		list, err := c.devices(e, f)
+		if err != nil && !errors.As(err, &part) {
 			return err
 		}
-		if host != nil {
-			all = append(all, c.host(e, i, f, host))
-			continue
-		}
-		cfg, err := c.parse(f)
-		if err != nil {
-			return err
-		}
-		spec, notes, err := cfg.Spec(queue.Default())
-		if errors.Is(err, swconf.ErrNoQoS) {
-			return &inputError{err}
-		}
-		s := shown{File: f, Name: cfg.Name(), OS: cfg.OS, Notes: notes, SRv6: cfg.Segments(),
-			Hash: cfg.Hash.V, Views: cfg.Views()}
-		if err == nil {
-			s.Spec = &spec
-		} else {
-			s.Notes = append(s.Notes, "cannot be simulated: "+err.Error())
-		}
-		all = append(all, s)
-		if c.JSON {
-			continue
-		}
-		if i > 0 {
-			fmt.Fprintln(e.stdout)
-		}
-		report.Behaviour(e.stdout, cfg, dialect.Title(cfg.OS))
-		for _, n := range s.Notes {
-			report.Labelled(e.stdout, "note: ", n)
+		for _, d := range list {
+			if d.host != nil {
+				all = append(all, c.host(e, len(all), d.host.File, d.host))
+				continue
+			}
+			s, err := c.show(e, len(all), d.config)
+			if err != nil {
+				return err
+			}
+			all = append(all, s)
 		}
 	}
 	if c.JSON {
-		return printJSON(e.stdout, slices.Clip(all))
+		if err := printJSON(e.stdout, slices.Clip(all)); err != nil {
+			return err
+		}
+	}
+	if part != nil {
+		return &inputError{part}
 	}
 	return nil
+}
+
+// shownDevice is what a file or one of a folder tells of: a server or a switch.
+type shownDevice struct {
+	host   *swconf.Host
+	config *swconf.Config
+}
+
+// devices reads a file, or a folder: of switches each, with the servers beside them, and where there are none
+// the texts of one server.
+func (c *configShowCmd) devices(e *env, path string) ([]shownDevice, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		files, err := configFiles([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		hosts, rest, err := hostsAmong(nil, files, c.OS)
+		if err != nil || len(rest) == 0 {
+			h, err := readHost(path)
+			return []shownDevice{{host: h}}, err
+		}
+		configs, none, err := c.parseAll(rest)
+		if len(configs) == 0 {
+			h, not := readHost(path)
+			if len(hosts) == 0 && (not != nil || h.Read == 0) {
+				return nil, err
+			}
+			return []shownDevice{{host: h}}, not
+		}
+		tellNone(e.stderr, none)
+		var out []shownDevice
+		for _, cfg := range configs {
+			if cfg.HasQoS() { // routing beside a switch's own text is no device
+				out = append(out, shownDevice{config: cfg})
+			}
+		}
+		for _, h := range hosts {
+			out = append(out, shownDevice{host: h})
+		}
+		if len(out) == 0 && err == nil {
+			err = &inputError{fmt.Errorf("%s: only texts of routing, which say nothing of queues", path)}
+		}
+		return out, err
+	}
+	host, err := hostOf(path, c.OS)
+	if err != nil || host != nil {
+		return []shownDevice{{host: host}}, err
+	}
+	cfg, err := c.parse(path)
+	return []shownDevice{{config: cfg}}, err
+}
+
+// show shows a switch.
+func (c *configShowCmd) show(e *env, i int, cfg *swconf.Config) (s shown, err error) {
+	spec, notes, err := cfg.Spec(queue.Default())
+	if errors.Is(err, swconf.ErrNoQoS) {
+		return s, &inputError{err}
+	}
+	s = shown{File: cfg.File, Name: cfg.Name(), OS: cfg.OS, Notes: notes, SRv6: cfg.Segments(),
+		Hash: cfg.Hash.V, Views: cfg.Views()}
+	if err == nil {
+		s.Spec = &spec
+	} else {
+		s.Notes = append(s.Notes, "cannot be simulated: "+err.Error())
+	}
+	if c.JSON {
+		return s, nil
+	}
+	if i > 0 {
+		fmt.Fprintln(e.stdout)
+	}
+	report.Behaviour(e.stdout, cfg, dialect.Title(cfg.OS))
+	for _, n := range s.Notes {
+		report.Labelled(e.stdout, "note: ", n)
+	}
+	return s, nil
 }

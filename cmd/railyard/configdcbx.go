@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -61,11 +62,23 @@ func (c *configDcbxCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	var hosts []string
+	for _, f := range slices.Clone(files) {
+		if _, is, err := hostText(f.path, c.OS); err == nil && is {
+			hosts = append(hosts, f.path+": a server's text; servers take part with --fabric SCENARIO, "+
+				"as --nic says")
+			files = slices.DeleteFunc(files, func(o configFile) bool { return o == f })
+		}
+	}
+	if len(files) == 0 {
+		return &inputError{fmt.Errorf("no switch's configuration among %s; the first is %s",
+			unit.Plural(len(hosts), "file"), hosts[0])}
+	}
 	configs, none, err := c.parseAll(files)
 	if err != nil {
 		return err
 	}
-	tellNone(e.stderr, none)
+	tellNone(e.stderr, append(hosts, none...))
 	by := map[string]*swconf.Config{}
 	var order []*swconf.Config
 	for _, cfg := range configs {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -127,10 +128,44 @@ func (r readConfig) parseAll(files []configFile) (read []*swconf.Config, none []
 		return nil, nil, &inputError{fmt.Errorf("no configuration among %d files; the first: %s", len(files),
 			none[0])}
 	}
+	read, none = distinct(read, none)
 	if len(part.bad) > 0 {
 		return read, none, &inputError{part}
 	}
 	return read, none, nil
+}
+
+// distinct leaves out what was given twice: a file, or another with the same text of the same device. Two
+// texts of one device that differ both stay, with a word about it: nobody says which it runs.
+func distinct(read []*swconf.Config, none []string) (out []*swconf.Config, all []string) {
+	type name struct {
+		os   swconf.OS
+		name string
+	}
+	seen := map[name]*swconf.Config{}
+	for _, c := range read {
+		n := name{c.OS, c.Name()}
+		switch first := seen[n]; {
+		case first == nil || c.Hostname.V == "" && filepath.Clean(first.File) != filepath.Clean(c.File):
+			seen[n] = c
+			out = append(out, c)
+		case filepath.Clean(first.File) == filepath.Clean(c.File) || same(first.File, c.File):
+			none = append(none, fmt.Sprintf("%s: the text of %s once more, as in %s", c.File, c.Name(),
+				first.File))
+		default:
+			none = append(none, fmt.Sprintf("nothing of it, but %s and %s are two texts of %s that differ: "+
+				"leave out the one that it does not run", first.File, c.File, c.Name()))
+			out = append(out, c)
+		}
+	}
+	return out, none
+}
+
+// same reports whether two files that were read hold the same bytes.
+func same(a, b string) bool {
+	x, errX := readBounded(a, cli.MaxSize)
+	y, errY := readBounded(b, cli.MaxSize)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // tellNone says which files of directories were passed over.

@@ -68,5 +68,6 @@ const telling = 256 << 10
 // Is reports whether a text is a host's, of those that could be a switch's as well.
 func Is(text []byte) bool {
 	s := string(cli.Decode(text[:min(len(text), telling)&^1]))
-	return !strings.HasPrefix(strings.TrimSpace(s), "{") && Looks(s) > 0 && !ofSwitch.MatchString(s)
+	return !strings.HasPrefix(strings.TrimSpace(s), "{") && Looks(s) > 0 && !ofSwitch.MatchString(s) &&
+		!cli.Document(s)
 }

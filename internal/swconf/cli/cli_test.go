@@ -328,7 +328,9 @@ func TestLetters(t *testing.T) {
 	for name, text := range map[string]string{"UTF-8": plain, "with a mark": "\ufeff" + plain,
 		"Latin-1":                 strings.ReplaceAll(plain, "ü", "\xfc"),
 		"UTF-16":                  wide(lo, hi),
-		"UTF-16, high byte first": wide(hi, lo)} {
+		"UTF-16, high byte first": wide(hi, lo),
+		"UTF-16 without a mark":   wide(lo, hi)[2:],
+		"the same, high first":    wide(hi, lo)[2:]} {
 		if said, unknown := read(t, text); said != want || len(unknown) > 0 {
 			t.Errorf("%s: %s, %d lines unknown", name, said, len(unknown))
 		}

@@ -2,19 +2,24 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Decode is a text in UTF-8: editors write UTF-16 with a mark in front, and older ones a byte a letter
-// (Latin-1, with the quotes and dashes of Windows-1252). What has control characters in it is left as it is,
-// for Check to refuse.
+// Decode is a text in UTF-8: editors write UTF-16 with a mark in front, some tools without one, and older
+// editors a byte a letter (Latin-1, with the quotes and dashes of Windows-1252). What has control characters
+// in it is left as it is, for Check to refuse.
 func Decode(text []byte) []byte {
 	switch {
 	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
 		return wide(text[2:], 0)
 	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
 		return wide(text[2:], 1)
+	case zeros(text, 1):
+		return wide(text, 0)
+	case zeros(text, 0):
+		return wide(text, 1)
 	case utf8.Valid(text) || !narrow(text):
 		return text
 	}
@@ -27,6 +32,23 @@ func Decode(text []byte) []byte {
 		out = utf8.AppendRune(out, r)
 	}
 	return out
+}
+
+// zeros reports whether a text is ASCII in 16-bit units without a mark, by its beginning: every second byte
+// is zero, from the first or the second on, and no other.
+func zeros(text []byte, from int) bool {
+	const some = 8
+	text = text[:min(len(text)&^1, 4096)]
+	high := 0
+	for i, b := range text {
+		switch {
+		case i&1 != from && b == 0:
+			return false
+		case i&1 == from && b != 0:
+			high++
+		}
+	}
+	return len(text) >= some && high <= len(text)/64 // a few letters beyond Latin-1
 }
 
 // wide reads 16-bit units, whose high byte stands first or second.
@@ -61,3 +83,16 @@ func narrow(text []byte) bool {
 var windows = [32]rune{0x20ac, 0xfffd, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
 	0x2039, 0x0152, 0xfffd, 0x017d, 0xfffd, 0xfffd, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
 	0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0xfffd, 0x017e, 0x0178}
+
+// Document reports whether a text is Markdown: prose with blocks of code between fences. What stands in these
+// may be a configuration; the whole is none.
+func Document(text string) bool {
+	fences := 0
+	for line := range strings.Lines(text) {
+		word, ok := strings.CutPrefix(strings.TrimSpace(line), "```")
+		if ok && len(word) <= 20 && !strings.ContainsAny(word, " `;|&$") {
+			fences++
+		}
+	}
+	return fences > 1
+}

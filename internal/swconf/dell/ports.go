@@ -196,7 +196,11 @@ func (p *parser) interfaceMode(ports []*swconf.Port) *cli.Mode {
 		swconf.Assign(p.c, m, &q.Desc, "text", strings.Trim(m.Word("text"), `"`))
 	})
 	set("[no] mtu <n:int>", func(q *swconf.Port, m *cli.Match) {
-		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+		if n := m.Int("n"); !m.No && (n < 1312 || n > 9216) { // command reference, mtu
+			p.bad(m, "n", "an MTU from 1312 to 9216 bytes")
+			return
+		}
+		swconf.Assign(p.c, m, &q.MTU, "n", unit.Bytes(m.Int("n")))
 	})
 	set("[no] speed <s> [ <more...> ]", func(q *swconf.Port, m *cli.Match) {
 		n, err := strconv.ParseInt(m.Word("s"), 10, 32)

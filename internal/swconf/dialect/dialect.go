@@ -96,6 +96,11 @@ func Parse(file string, text []byte, os swconf.OS) (*swconf.Config, error) {
 func detect(file, text string) (swconf.OS, error) {
 	const telling = 1 << 20 // of a text says what it is in
 	text = strings.ReplaceAll(text[:min(len(text), telling)], "\r\n", "\n")
+	if cli.Document(text) {
+		return "", &cli.SyntaxError{File: file, Line: 1, Col: 1, Msg: "looks like a document in Markdown; " +
+			"what stands between two of its fences (```) may be read as a file of its own; accepted: " +
+			titles() + ", and scripts of hosts"}
+	}
 	if nvue.LooksJSON(text) {
 		return swconf.NVUE, nil
 	}

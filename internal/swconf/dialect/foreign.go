@@ -45,6 +45,7 @@ var foreign = []struct {
 			"ecn_red.port_group_list", "\negress_sched.", "\nflow_control.", "ingress_service_pool"}, nil},
 	{"netplan", nil, []string{"network:\n", "  ethernets:\n", "  renderer: "}},
 	{"BIRD", []string{"\nprotocol bgp ", "\nprotocol device"}, nil},
+	{"a document in HTML", []string{"<!DOCTYPE", "<!doctype", "<html", "</html>"}, []string{"<p>", "<div"}},
 	{"a Railyard scenario", nil, []string{"fabric:\n", "workload:\n", "host_link:"}},
 }
 

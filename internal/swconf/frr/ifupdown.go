@@ -25,7 +25,11 @@ func (p *parser) ifupdown(r *cli.Mode) {
 			port.Desc = swconf.SaidAt(p.c, m, "text", m.Word("text"))
 		})
 		r.Set("mtu <n:int>", func(m *cli.Match) {
-			port.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(min(m.Int("n"), 1<<16)))
+			if n := m.Int("n"); n < 68 || n > 65_535 { // dev_set_mtu of Linux
+				p.bad(m, "n", "an MTU from 68 to 65535 bytes")
+				return
+			}
+			port.MTU = swconf.SaidAt(p.c, m, "n", unit.Bytes(m.Int("n")))
 		})
 		r.Set("link-speed <n:int>", func(m *cli.Match) {
 			port.Speed = swconf.SaidAt(p.c, m, "n", unit.Rate(min(m.Int("n"), 10_000_000))*unit.Mbps)

@@ -57,7 +57,11 @@ func (p *parser) portRows(g *tree.Grammar) {
 		q.Desc = tree.Say(m, "text", m.Word("text"))
 	})
 	set("mtu <n:int>", func(q *swconf.Port, m *tree.Match) {
-		q.MTU = tree.Say(m, "n", unit.Bytes(min(m.Int("n"), 1<<20)))
+		if n := m.Int("n"); n < 256 || n > 16_000 { // CLI reference, mtu
+			p.bad(m, "n", "an MTU from 256 to 16000 bytes")
+			return
+		}
+		q.MTU = tree.Say(m, "n", unit.Bytes(m.Int("n")))
 	})
 	speed := func(q *swconf.Port, m *tree.Match) {
 		n, err := strconv.Atoi(strings.TrimRight(m.Word("s"), "gGmM"))

@@ -39,7 +39,11 @@ func (p *parser) readPorts() {
 		}
 		port.MTU.V = mtu
 		if v, ok := p.number(row, "mtu", 65535); ok {
-			port.MTU = swconf.Say(unit.Bytes(v), row.get("mtu").at)
+			if v < 68 || v > 9216 { // sonic-port.yang
+				p.bad(row.get("mtu"), "mtu %d: 68 to 9216 bytes are accepted", v)
+			} else {
+				port.MTU = swconf.Say(unit.Bytes(v), row.get("mtu").at)
+			}
 		}
 		if d := row.get("description"); d != nil {
 			port.Desc = swconf.Say(d.text, d.at)
