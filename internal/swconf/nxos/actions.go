@@ -85,7 +85,16 @@ func (p *parser) queuingActions(r *cli.Mode, q *policyClass) {
 	})
 	r.Set("[no] random-detect [ threshold <what:burst-optimized|mesh-optimized> ] [ ecn ]",
 		func(m *cli.Match) {
-			swconf.Assign(p.c, m, &q.WRED, "random-detect", swconf.WRED{ECN: m.Has("ecn")})
+			w := swconf.WRED{ECN: m.Has("ecn")}
+			if w.ECN && !m.Has("what") { // on a line of its own, beside that of the thresholds
+				w = q.WRED.V
+				w.ECN = !m.No
+				if m.No && (w.Max > 0 || w.MaxText != "") { // which stay
+					q.WRED.V = w
+					return
+				}
+			}
+			swconf.Assign(p.c, m, &q.WRED, "random-detect", w)
 		})
 	// of packets that cannot be marked, and of single 802.1p priorities (Nexus 7000)
 	r.Set("[no] random-detect non-ecn <more...>", func(*cli.Match) {})
