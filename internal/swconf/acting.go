@@ -1,6 +1,9 @@
 package swconf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Trust is the mark of a packet that decides its queue where no policy does.
 type Trust uint8
@@ -133,4 +136,10 @@ func (q *QoS) SaysCOS() bool {
 		}
 	}
 	return false
+}
+
+// byTags reports whether a port classifies by 802.1p priorities and by no DSCP: what a packet's DSCP is does
+// not matter there.
+func (q *QoS) byTags() bool {
+	return q.SaysCOS() && !slices.ContainsFunc(q.DSCP[:], Said[uint8].Is)
 }

@@ -236,7 +236,7 @@ func (l *linter) dscpUnmapped() {
 func (l *linter) dscpDiffers() {
 	var all []variant
 	l.variants(func(v variant) {
-		if v.q.Input.Is() && v.q.Trust.V != TrustCOS {
+		if v.q.Input.Is() && v.q.Trust.V != TrustCOS && !v.q.byTags() {
 			all = append(all, v)
 		}
 	})

@@ -144,3 +144,28 @@ func TestStops(t *testing.T) {
 		}
 	}
 }
+
+// A port that classifies by the tags of packets is not held against one that goes by DSCPs: the uplink of a
+// storage switch was an error. One that maps a DSCP otherwise is.
+func TestTagsAgainstDSCPs(t *testing.T) {
+	const port = `set interfaces et-0/0/9 mtu 9216
+set interfaces et-0/0/9 unit 0 family ethernet-switching interface-mode trunk
+set class-of-service classifiers ieee-802.1 L forwarding-class DATA loss-priority low code-points 011
+set class-of-service classifiers dscp E forwarding-class CNP loss-priority low code-points af31
+set class-of-service interfaces et-0/0/9 unit 0 classifiers `
+	for classifier, want := range map[string]bool{"ieee-802.1 L": false, "dscp E": true} {
+		text := strings.ReplaceAll(roce(26, 3, port+classifier+"\n"), "et-*", "et-0/0/0")
+		c, err := Parse("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, f := range swconf.Lint(swconf.Input{Configs: []*swconf.Config{c}, PathMTU: 4096, DataDSCP: 26,
+			CNPDSCP: 48}) {
+			found = found || f.Rule == "dscp-differs"
+		}
+		if found != want {
+			t.Errorf("%s: dscp-differs is said: %v, want %v", classifier, found, want)
+		}
+	}
+}
